@@ -1,0 +1,44 @@
+# Compiler settings that hold for every target of ours.
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+
+# The preset's flags replace CMake's own for the build type, so that one place says what is built.
+foreach(config DEBUG RELEASE RELWITHDEBINFO MINSIZEREL)
+  set(CMAKE_CXX_FLAGS_${config} "")
+  set(CMAKE_C_FLAGS_${config} "")
+endforeach()
+separate_arguments(railyard_optimize UNIX_COMMAND "${RAILYARD_OPTIMIZE}")
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+  set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE}")
+endif()
+
+add_library(railyard_flags INTERFACE)
+target_compile_options(railyard_flags INTERFACE
+  ${railyard_optimize}
+  -fno-omit-frame-pointer
+  # Decisions must come out the same in every build (no fused multiply-add).
+  -ffp-contract=off
+  -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
+  -Wnon-virtual-dtor -Woverloaded-virtual -Wnull-dereference -Wimplicit-fallthrough)
+target_include_directories(railyard_flags INTERFACE "${PROJECT_SOURCE_DIR}")
+if(RAILYARD_EXPENSIVE_CHECKS)
+  target_compile_definitions(railyard_flags INTERFACE RAILYARD_EXPENSIVE_CHECKS=1)
+endif()
+if(RAILYARD_SANITIZE)
+  target_compile_options(railyard_flags INTERFACE -fsanitize=${RAILYARD_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(railyard_flags INTERFACE -fsanitize=${RAILYARD_SANITIZE})
+  # GCC 12's flow warnings misfire on code that a sanitizer has instrumented.
+  target_compile_options(railyard_flags INTERFACE -Wno-null-dereference -Wno-maybe-uninitialized)
+endif()
+if(RAILYARD_SANITIZE MATCHES "thread")
+  # rte_ring's default barriers are invisible to ThreadSanitizer.
+  target_compile_definitions(railyard_flags INTERFACE RTE_USE_C11_MEM_MODEL)
+endif()

@@ -1,0 +1,70 @@
+// A log-linear histogram of non-negative 64-bit values (after G. Tene's HdrHistogram).
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <memory>
+
+namespace railyard {
+
+// Values below 2^(kUnitBits + kSubBits) are counted to the unit of 2^kUnitBits, larger ones to within 1 / 2^kSubBits
+// (1.6 %) of themselves; count, sum, min and max are exact. The caller's unit is the histogram's; latencies are recorded
+// in picoseconds. Memory is touched only where values fall.
+class Histogram {
+ public:
+  static constexpr unsigned kSubBits = 6;
+  static constexpr unsigned kUnitBits = 8;
+
+  void record(std::uint64_t value) noexcept {
+    if (buckets_ == nullptr) [[unlikely]]
+      allocate();
+    ++buckets_[bucket_of(value)];
+    ++count_;
+    sum_ += static_cast<double>(value);
+    if (value < min_) min_ = value;
+    if (value > max_) max_ = value;
+  }
+
+  std::uint64_t count() const noexcept { return count_; }
+  std::uint64_t min() const noexcept { return count_ == 0 ? 0 : min_; }
+  std::uint64_t max() const noexcept { return max_; }
+  double mean() const noexcept { return count_ == 0 ? 0.0 : sum_ / static_cast<double>(count_); }
+
+  // The smallest recorded value v such that at least `fraction` of all values are <= v (nearest rank), rounded up to the
+  // end of its bucket and never above max(). 0 when empty. `fraction` in [0, 1].
+  std::uint64_t percentile(double fraction) const noexcept;
+
+  // Adds everything that `other` recorded.
+  void merge(const Histogram& other);
+
+  Histogram() = default;
+  Histogram(const Histogram& other) { merge(other); }
+  Histogram(Histogram&&) noexcept = default;
+  Histogram& operator=(const Histogram& other) { return *this = Histogram(other); }
+  Histogram& operator=(Histogram&&) noexcept = default;
+
+ private:
+  static constexpr unsigned kSubBuckets = 1u << kSubBits;
+  static constexpr unsigned kBuckets = (64 - kUnitBits - kSubBits + 1) * kSubBuckets;
+  struct Free {
+    void operator()(std::uint64_t* p) const noexcept;
+  };
+
+  static constexpr std::uint32_t bucket_of(std::uint64_t value) noexcept {
+    const std::uint64_t units = value >> kUnitBits;
+    if (units < kSubBuckets) return static_cast<std::uint32_t>(units);
+    const unsigned shift = static_cast<unsigned>(std::bit_width(units)) - 1 - kSubBits;
+    return ((shift + 1) << kSubBits) + static_cast<std::uint32_t>((units >> shift) & (kSubBuckets - 1));
+  }
+  static std::uint64_t highest_in(std::uint32_t bucket) noexcept;
+  void allocate() noexcept;
+
+  std::unique_ptr<std::uint64_t[], Free> buckets_;
+  std::uint64_t count_ = 0;
+  std::uint64_t min_ = ~std::uint64_t{0};
+  std::uint64_t max_ = 0;
+  double sum_ = 0;
+};
+
+}  // namespace railyard

@@ -1,0 +1,21 @@
+// What synthetic payload consists of: octet i of stream s is a function of (s, i) only, cheap to write and to verify at
+// memory speed, and different for any two places.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace railyard {
+
+// A stream is a fixed table of pseudo-random octets, repeated, in which every 512th offset begins with an 8-octet stamp
+// of (stream, offset). The table makes copying as fast as memcpy; the stamps make every block its own.
+inline constexpr std::size_t kPayloadStampEvery = 512;
+
+// Writes octets [offset, offset + out.size()) of `stream`.
+void fill_payload(std::uint64_t stream, std::uint64_t offset, std::span<std::byte> out) noexcept;
+
+// Whether `octets` are exactly what fill_payload writes there.
+bool payload_matches(std::uint64_t stream, std::uint64_t offset, std::span<const std::byte> octets) noexcept;
+
+}  // namespace railyard

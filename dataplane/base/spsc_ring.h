@@ -1,0 +1,119 @@
+// A queue from one thread to one other that starts small and grows: never full, contiguous, no locked instruction.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace railyard {
+
+// Items live in segments of a power of two slots; a full segment is followed by one twice as large, and the old one is
+// freed by the consumer when it has drained it. Most rings hold a handful of items for their whole life: small rings
+// keep a large fabric's channels in cache, where rings sized for the worst case do not (a third of the time at 1024
+// hosts). One producer thread calls push(); one consumer thread calls the rest.
+template <class T>
+class SpscRing {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  explicit SpscRing(std::size_t capacity = 8) {
+    auto* first = new Segment(std::bit_ceil(capacity), 0);
+    producer_.segment = consumer_.segment = first;
+    producer_.slots = consumer_.slots = first->slots.get();
+    producer_.mask = consumer_.mask = first->mask;
+  }
+  ~SpscRing() {
+    for (Segment* s = consumer_.segment; s != nullptr;) {
+      Segment* next = s->next;
+      delete s;
+      s = next;
+    }
+  }
+  SpscRing(const SpscRing&) = delete;
+  SpscRing& operator=(const SpscRing&) = delete;
+
+  // Appends `item`. Producer only. Allocates only when the ring grows.
+  void push(const T& item) {
+    const std::uint64_t tail = producer_.tail.load(std::memory_order_relaxed);
+    if (tail - producer_.free_from > producer_.mask) [[unlikely]]
+      make_room(tail);
+    producer_.slots[tail & producer_.mask] = item;
+    producer_.tail.store(tail + 1, std::memory_order_release);
+  }
+
+  // The oldest item, or nullptr. Valid until pop(). Consumer only.
+  const T* front() noexcept {
+    const std::uint64_t head = consumer_.head.load(std::memory_order_relaxed);
+    if (head == consumer_.known_tail) {
+      consumer_.known_tail = producer_.tail.load(std::memory_order_acquire);
+      if (head == consumer_.known_tail) return nullptr;
+    }
+    if (head == consumer_.segment->end.load(std::memory_order_relaxed)) [[unlikely]]
+      next_segment();
+    return &consumer_.slots[head & consumer_.mask];
+  }
+
+  // Removes the item that front() returned. Consumer only.
+  void pop() noexcept {
+    consumer_.head.store(consumer_.head.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+
+  // Items pushed and not yet popped; exact on either side when the other one rests.
+  std::size_t size() const noexcept {
+    return producer_.tail.load(std::memory_order_acquire) - consumer_.head.load(std::memory_order_acquire);
+  }
+
+ private:
+  static constexpr std::uint64_t kOpen = ~std::uint64_t{0};
+
+  struct Segment {
+    Segment(std::size_t capacity, std::uint64_t first) : mask(capacity - 1), begin(first), slots(new T[capacity]) {}
+    std::size_t mask;
+    std::uint64_t begin;                     // number of the first item in it
+    std::atomic<std::uint64_t> end = kOpen;  // number of the first item not in it, once it is closed
+    Segment* next = nullptr;                 // written before `end`
+    std::unique_ptr<T[]> slots;
+  };
+
+  void make_room(std::uint64_t tail) {
+    Segment* s = producer_.segment;
+    const std::uint64_t head = consumer_.head.load(std::memory_order_acquire);
+    producer_.free_from = head > s->begin ? head : s->begin;
+    if (tail - producer_.free_from <= producer_.mask) return;
+    auto* grown = new Segment((s->mask + 1) * 2, tail);
+    s->next = grown;
+    s->end.store(tail, std::memory_order_relaxed);  // published by the store of `tail` that follows
+    producer_.segment = grown;
+    producer_.slots = grown->slots.get();
+    producer_.mask = grown->mask;
+    producer_.free_from = tail;
+  }
+
+  void next_segment() noexcept {
+    Segment* drained = consumer_.segment;
+    consumer_.segment = drained->next;
+    consumer_.slots = consumer_.segment->slots.get();
+    consumer_.mask = consumer_.segment->mask;
+    delete drained;
+  }
+
+  struct alignas(64) {
+    std::atomic<std::uint64_t> tail = 0;
+    std::uint64_t free_from = 0;  // items from here on may still be in use, as far as the producer knows
+    std::size_t mask = 0;
+    T* slots = nullptr;
+    Segment* segment = nullptr;
+  } producer_;
+  struct alignas(64) {
+    std::atomic<std::uint64_t> head = 0;
+    std::uint64_t known_tail = 0;
+    std::size_t mask = 0;
+    T* slots = nullptr;
+    Segment* segment = nullptr;
+  } consumer_;
+};
+
+}  // namespace railyard
