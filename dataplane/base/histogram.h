@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "dataplane/base/units.h"
+
 namespace railyard {
 
 // Values below 2^(kUnitBits + kSubBits) are counted to the unit of 2^kUnitBits, larger ones to within 1 / 2^kSubBits
@@ -21,7 +23,7 @@ class Histogram {
       allocate();
     ++buckets_[bucket_of(value)];
     ++count_;
-    sum_ += static_cast<double>(value);
+    sum_ += value;
     if (value < min_) min_ = value;
     if (value > max_) max_ = value;
   }
@@ -29,7 +31,7 @@ class Histogram {
   std::uint64_t count() const noexcept { return count_; }
   std::uint64_t min() const noexcept { return count_ == 0 ? 0 : min_; }
   std::uint64_t max() const noexcept { return max_; }
-  double mean() const noexcept { return count_ == 0 ? 0.0 : sum_ / static_cast<double>(count_); }
+  double mean() const noexcept { return count_ == 0 ? 0.0 : static_cast<double>(sum_) / static_cast<double>(count_); }
 
   // The smallest recorded value v such that at least `fraction` of all values are <= v (nearest rank), rounded up to the
   // end of its bucket and never above max(). 0 when empty. `fraction` in [0, 1].
@@ -64,7 +66,7 @@ class Histogram {
   std::uint64_t count_ = 0;
   std::uint64_t min_ = ~std::uint64_t{0};
   std::uint64_t max_ = 0;
-  double sum_ = 0;
+  UInt128 sum_ = 0;  // exact, so that merging in any order gives the same mean
 };
 
 }  // namespace railyard

@@ -54,7 +54,10 @@ bool walk(std::uint64_t stream, std::uint64_t offset, std::size_t n, Runs runs, 
     done += run;
   }
   const std::uint64_t end = offset + n;
-  for (std::uint64_t at = offset - offset % kPayloadStampEvery; at < end; at += kPayloadStampEvery) {
+  std::uint64_t at = offset - offset % kPayloadStampEvery;
+  // Counted in blocks: `at` wraps after the last block before 2^64.
+  for (std::uint64_t left = (offset - at + n + kPayloadStampEvery - 1) / kPayloadStampEvery; left > 0;
+       --left, at += kPayloadStampEvery) {
     const Overlap o = overlap(at, offset, end);
     if (o.length == 0) continue;
     const Stamp stamp = stamp_at(stream, at);
@@ -86,10 +89,9 @@ bool payload_matches(std::uint64_t stream, std::uint64_t offset, std::span<const
       at += o.length;
       if (at >= end) return true;
     }
-    const std::uint64_t next = std::min(block + kPayloadStampEvery, end);
-    const std::size_t n = static_cast<std::size_t>(next - at);
+    const std::size_t n = static_cast<std::size_t>(std::min(kPayloadStampEvery - (at - block), end - at));
     if (std::memcmp(octets.data() + (at - offset), kTable.octets.data() + at % kPeriod, n) != 0) return false;
-    at = next;
+    at += n;
   }
   return true;
 }

@@ -56,7 +56,7 @@ constexpr Bytes operator*(Duration d, BitRate r) noexcept { return r * d; }
 class OctetTime {
  public:
   constexpr OctetTime() noexcept = default;
-  // `rate` > 0.
+  // `rate` at least 2 kbit/s, so that the time of an octet fits.
   constexpr explicit OctetTime(BitRate rate) noexcept
       : q32_(static_cast<std::uint64_t>(((static_cast<UInt128>(8 * kPicosecondsPerSecond) << 32) +
                                          static_cast<std::uint64_t>(rate.bps) / 2) /
