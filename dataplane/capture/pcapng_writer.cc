@@ -133,7 +133,7 @@ void PcapngWriter::write(InterfaceId interface, Instant at, Direction direction,
   std::size_t left = kept;
   for (const auto piece : pieces) {
     const auto part = piece.first(std::min(piece.size(), left));
-    block_.insert(block_.end(), part.begin(), part.end());
+    append(part);
     left -= part.size();
   }
   pad();
@@ -168,10 +168,15 @@ void PcapngWriter::end_block() {
   if (error_ == 0 && std::fwrite(block_.data(), 1, block_.size(), file_->stream) != block_.size()) error_ = errno;
 }
 
+void PcapngWriter::append(std::span<const std::byte> octets) {
+  const std::size_t at = block_.size();
+  block_.resize(at + octets.size());
+  std::ranges::copy(octets, block_.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
 template <class T>
 void PcapngWriter::put(T value) {
-  const auto octets = octets_of(value);
-  block_.insert(block_.end(), octets.begin(), octets.end());
+  append(octets_of(value));
 }
 
 // §3.6.2: zeroes up to the next 32-bit boundary. Every block begins on one.
@@ -181,7 +186,7 @@ void PcapngWriter::pad() { block_.resize((block_.size() + 3) / 4 * 4); }
 void PcapngWriter::put_option(std::uint16_t code, std::span<const std::byte> value) {
   put(code);
   put(static_cast<std::uint16_t>(value.size()));
-  block_.insert(block_.end(), value.begin(), value.end());
+  append(value);
   pad();
 }
 

@@ -59,6 +59,7 @@ class PcapngWriter {
 
   // A block is put together in block_ and written at once.
   void begin_block(std::uint32_t type);
+  void append(std::span<const std::byte> octets);
   template <class T>
   void put(T value);
   void pad();

@@ -29,10 +29,8 @@ TEST(SpscRing, HasNoFrontWhenEmpty) {
   EXPECT_EQ(ring.front(), nullptr);
   EXPECT_EQ(ring.size(), 0u);
   ring.push(7);
-  ASSERT_NE(ring.front(), nullptr);
-  EXPECT_EQ(*ring.front(), 7);
   EXPECT_EQ(ring.size(), 1u);
-  ring.pop();
+  EXPECT_EQ(take(ring), 7);
   EXPECT_EQ(ring.front(), nullptr);
   EXPECT_EQ(ring.size(), 0u);
 }
@@ -43,7 +41,7 @@ TEST(SpscRing, FrontStaysTheSameItemUntilItIsPopped) {
   const int* oldest = ring.front();
   for (int i = 2; i < 100; ++i) ring.push(i);  // grows several times meanwhile
   EXPECT_EQ(ring.front(), oldest);
-  EXPECT_EQ(*oldest, 1);
+  EXPECT_EQ(take(ring), 1);
 }
 
 TEST(SpscRing, KeepsOrderAcrossGrowth) {
