@@ -38,27 +38,34 @@ struct RxFrame {
   PayloadRef payload;  // what follows the header, without the ICRC where the NIC made one
 };
 
-// What a NIC port drives. All instants are modelled time.
+// What an endpoint could send.
+struct Readiness {
+  PriorityMask classes = 0;           // those in which at least one frame could start now
+  Instant until = Instant::never();   // when this may change by itself (pacing, timers); later than now
+};
+
+// What a NIC port drives. All instants are modelled time and never go back.
 //
 // An endpoint keeps its own timers in order: before it looks at a frame or answers a question it first does what fell
-// due before that instant. Then it does not matter in which portions time passes.
+// due up to that instant. Then it does not matter in which portions time passes.
 class Endpoint {
  public:
   virtual ~Endpoint() = default;
 
-  // The classes in which at least one frame could start at `now` or earlier.
-  virtual PriorityMask ready(Instant now) = 0;
+  // The answer holds until `until`, until a receive() that returned true, and for a class until a send() that returned
+  // fewer frames than were asked for.
+  virtual Readiness ready(Instant now) = 0;
 
-  // The earliest instant after `now` at which ready() may grow by itself (pacing, timers); Instant::never() if none.
-  // Called only when ready(now) & ~paused is 0.
-  virtual Instant next_ready(Instant now) = 0;
-
-  // Up to `frames.size()` frames of class `priority` to be sent back to back from `now` on; returns how many. Asked for
-  // classes in ready(now) only. Frames that are returned are sent, in this order within the class.
+  // Up to `frames.size()` frames of class `priority` to be sent back to back from `now` on; returns how many. Frames
+  // that are returned are sent, in this order within the class.
   virtual std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) = 0;
 
-  // Frames that arrived, in order. Octets and payload are valid during the call only.
-  virtual void receive(std::span<const RxFrame> frames) = 0;
+  // Frames that arrived, in order. Octets and payload are valid during the call only. Returns whether ready() may have
+  // changed.
+  virtual bool receive(std::span<const RxFrame> frames) = 0;
+
+  // Whether send() hands out PayloadRefs with real octets: the NIC then takes packets that have room for them.
+  virtual bool has_real_payload() const noexcept { return false; }
 };
 
 }  // namespace railyard

@@ -21,6 +21,17 @@ class MinTree {
   std::uint64_t min() const noexcept { return nodes_[1]; }
   std::uint64_t operator[](std::size_t slot) const noexcept { return nodes_[leaves_ + slot]; }
 
+  // The smallest key of all the others.
+  std::uint64_t min_without(std::size_t slot) const noexcept {
+    const std::uint64_t* const nodes = nodes_.data();
+    std::uint64_t least = kEmpty;
+    for (std::size_t i = leaves_ + slot; i > 1; i >>= 1) {
+      const std::uint64_t other = nodes[i ^ 1];
+      least = other < least ? other : least;
+    }
+    return least;
+  }
+
   void set(std::size_t slot, std::uint64_t key) noexcept {
     std::uint64_t* const nodes = nodes_.data();
     std::size_t i = leaves_ + slot;

@@ -1,0 +1,54 @@
+#include "dataplane/device/counters.h"
+
+#include <numeric>
+
+namespace railyard {
+namespace {
+
+template <class Of>
+std::uint64_t over_classes(const PortCounters& port, Of of) noexcept {
+  std::uint64_t sum = 0;
+  for (const ClassCounters& c : port.classes) sum += of(c);
+  return sum;
+}
+
+template <class Of>
+std::uint64_t over_ports(const DeviceCounters& device, Of of) noexcept {
+  std::uint64_t sum = 0;
+  for (const PortCounters& p : device.ports) sum += of(p);
+  return sum;
+}
+
+std::uint64_t total(const DropCounts& drops) noexcept {
+  return std::accumulate(drops.begin(), drops.end(), std::uint64_t{0});
+}
+
+}  // namespace
+
+std::uint64_t PortCounters::rx_packets() const noexcept {
+  return over_classes(*this, [](const ClassCounters& c) { return c.rx_packets; });
+}
+std::uint64_t PortCounters::rx_octets() const noexcept {
+  return over_classes(*this, [](const ClassCounters& c) { return c.rx_octets; });
+}
+std::uint64_t PortCounters::tx_packets() const noexcept {
+  return over_classes(*this, [](const ClassCounters& c) { return c.tx_packets; });
+}
+std::uint64_t PortCounters::tx_octets() const noexcept {
+  return over_classes(*this, [](const ClassCounters& c) { return c.tx_octets; });
+}
+std::uint64_t PortCounters::dropped() const noexcept {
+  return total(drops) + over_classes(*this, [](const ClassCounters& c) { return total(c.drops); });
+}
+
+std::uint64_t DeviceCounters::received() const noexcept {
+  return over_ports(*this, [](const PortCounters& p) { return p.delivered; });
+}
+std::uint64_t DeviceCounters::sent() const noexcept {
+  return over_ports(*this, [](const PortCounters& p) { return p.tx_packets() + p.tx_control; });
+}
+std::uint64_t DeviceCounters::dropped() const noexcept {
+  return over_ports(*this, [](const PortCounters& p) { return p.dropped(); });
+}
+
+}  // namespace railyard

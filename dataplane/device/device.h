@@ -1,0 +1,150 @@
+// What is advanced as one: a switch, a host with all its NICs, an attachment to the outside.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dataplane/base/counter.h"
+#include "dataplane/base/ids.h"
+#include "dataplane/base/time.h"
+#include "dataplane/base/units.h"
+#include "dataplane/device/arrivals.h"
+#include "dataplane/device/channel.h"
+#include "dataplane/device/counters.h"
+#include "dataplane/device/event_key.h"
+#include "dataplane/device/tap.h"
+#include "dataplane/device/trace_digest.h"
+#include "dataplane/packet/pool.h"
+
+namespace railyard {
+
+// What a worker lends to the device that it is advancing.
+struct WorkerContext {
+  PacketPool* pool = nullptr;
+  ArrivalBatch arrivals;
+};
+
+// A device handles its events in exact order, whatever the portions in which time is handed to it. It shares nothing
+// with other devices but channels.
+class Device {
+ public:
+  // `ports` <= EventKey::kMaxPorts.
+  Device(DeviceId id, std::string name, std::size_t ports);
+  virtual ~Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  DeviceId id() const noexcept { return id_; }
+  const std::string& name() const noexcept { return name_; }
+  std::size_t ports() const noexcept { return ingress_.size(); }
+
+  // Handles, in order, everything due before `until`. Slicing is invisible: any partition of time gives the same bytes.
+  // Returns the earliest instant at which it has something to do. `until` <= done(): a no-op that returns the same.
+  Instant advance(Instant until);
+  // What advance() last returned, lowered by changes since.
+  Instant next() const noexcept { return next_; }
+  // Everything before this has been handled.
+  Instant done() const noexcept { return done_; }
+
+  // Has `change` done at `at` (>= done()), before every other event of that instant; changes of one instant in the order
+  // of these calls. Only while the engine rests. Returns the new earliest instant.
+  Instant change_at(Instant at, std::function<void(Instant)> change);
+  // Has `take` handed the counters as they are at `at`, after the changes and before all other events of that instant.
+  Instant snapshot_at(Instant at, std::function<void(DeviceCounters)> take);
+
+  // Both halves of a port. `in` is where this device receives; it must be `out`'s opposite. `rate` > 0.
+  void connect(PortIndex port, Channel& in, Channel& out, BitRate rate);
+  // How long after its arrival a data frame first matters here, and a pause frame on a link of `rate`.
+  virtual Duration data_latency() const noexcept = 0;
+  virtual Duration pause_response(BitRate rate) const noexcept = 0;
+  virtual bool cuts_through() const noexcept { return false; }
+
+  // The link of `port` goes down or up at `at`; the device at its other end must be told the same.
+  void link_down_at(Instant at, PortIndex port);
+  void link_up_at(Instant at, PortIndex port);
+  bool link_up(PortIndex port) const noexcept { return ingress_[port.index()].up; }
+
+  // Which worker's resources to use from now on. Only while the engine rests.
+  void place(WorkerContext& context) noexcept { context_ = &context; }
+
+  // `tap` sees what `port` receives, sends and drops; nullptr: nobody does.
+  void tap(PortIndex port, Tap* tap);
+  void digest_departures(bool on);
+  TraceDigest digest() const noexcept { return digest_; }
+
+  // The counters at done(), for a device that rests.
+  DeviceCounters counters() const;
+
+ protected:
+  // The receiving half of a port.
+  struct Ingress {
+    Channel* channel = nullptr;
+    Duration data_latency{};
+    Duration control_latency{};
+    bool up = true;
+    std::vector<Instant> downs;  // when the link went down, as far back as frames may still be on their way
+    Counter delivered;
+    Counter lost;
+  };
+
+  // Does everything due in [done(), until); no change or snapshot is due in between. Returns the earliest instant >=
+  // `until` at which it has something to do.
+  virtual Instant run(Instant until) = 0;
+  virtual void connected(PortIndex port, Channel& out, BitRate rate) = 0;
+  virtual void on_link_down(Instant now, PortIndex port) = 0;
+  virtual void on_link_up(Instant now, PortIndex port) = 0;
+  // key_base() has moved: keys that are kept must be made anew.
+  virtual void on_new_key_base() = 0;
+  virtual void count(DeviceCounters& counters) const = 0;
+
+  // Takes what takes effect before `until` out of the channels into arrivals(), sorted. Returns the earliest effect that
+  // remains. Frames that the wire has lost are released and counted here.
+  Instant collect(Instant until);
+  ArrivalBatch& arrivals() noexcept { return context_->arrivals; }
+
+  // Whether anybody looks at packets at all: a digest or a tap.
+  bool observed() const noexcept { return observed_; }
+  bool tapped() const noexcept { return tapped_; }
+  // What leaves passes here if observed(); what is received and dropped if tapped().
+  void observe_departure(Instant now, PortIndex port, const Packet& packet, const TapNote& note);
+  void observe(Instant now, PortIndex port, const Packet& packet, const TapNote& note) {
+    if (Tap* t = taps_[port.index()]; t != nullptr) t->see(now, packet, note);
+  }
+
+  PacketPool& pool() noexcept { return *context_->pool; }
+  Instant key_base() const noexcept { return key_base_; }
+  Ingress& ingress(PortIndex port) noexcept { return ingress_[port.index()]; }
+  const Ingress& ingress(PortIndex port) const noexcept { return ingress_[port.index()]; }
+
+ private:
+  struct Scheduled {
+    Instant at;
+    bool snapshot;
+    std::uint64_t order;
+    std::function<void(Instant)> act;
+  };
+
+  Instant schedule(Instant at, bool snapshot, std::function<void(Instant)> act);
+  Instant run_slices(Instant until);
+  bool lost_on_the_wire(const Ingress& in, const InFlight& frame, Duration latency) const noexcept;
+
+  DeviceId id_;
+  std::string name_;
+  Instant done_{};
+  Instant next_{};  // a fresh device is asked at once
+  Instant key_base_{};
+  WorkerContext* context_ = nullptr;
+  std::vector<Ingress> ingress_;
+  std::vector<Tap*> taps_;
+  bool digest_on_ = false;
+  bool tapped_ = false;
+  bool observed_ = false;
+  TraceDigest digest_;
+  std::vector<Scheduled> scheduled_;  // soonest last
+  std::uint64_t scheduled_count_ = 0;
+};
+
+}  // namespace railyard

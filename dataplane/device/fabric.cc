@@ -1,0 +1,53 @@
+#include "dataplane/device/fabric.h"
+
+#include <stdexcept>
+
+#include "dataplane/base/assert.h"
+
+namespace railyard {
+
+Channel& Fabric::add_channel(PortRef from, PortRef to, const Link& link) {
+  Channel& c = channels_.emplace_back(to.device, to.port);
+  const Device& receiver = (*this)[to.device];
+  c.propagation = link.propagation;
+  c.data_latency = receiver.data_latency();
+  c.control_latency = receiver.pause_response(link.rate);
+  c.cut_through = receiver.cuts_through();
+  senders_.push_back(from);
+  return c;
+}
+
+void Fabric::connect(const Link& link) {
+  RAILYARD_ASSERT(link.rate.bps > 0, "a link has a rate");
+  Channel& to_b = add_channel(link.a, link.b, link);
+  Channel& to_a = add_channel(link.b, link.a, link);
+  (*this)[link.a.device].connect(link.a.port, to_a, to_b, link.rate);
+  (*this)[link.b.device].connect(link.b.port, to_b, to_a, link.rate);
+  links_.push_back(link);
+}
+
+Fabric::Window Fabric::window() const noexcept {
+  Window w;
+  for (std::size_t i = 0; i < channels_.size(); ++i)
+    if (const Duration d = channels_[i].lookahead(); d < w.size) w = {d, i};
+  return w;
+}
+
+PortRef Fabric::peer(PortRef port) const {
+  for (const Link& l : links_) {
+    if (l.a == port) return l.b;
+    if (l.b == port) return l.a;
+  }
+  throw std::out_of_range("port " + std::to_string(port.port.value) + " of " + (*this)[port.device].name() +
+                          " is not connected");
+}
+
+void Fabric::link_down_at(Instant at, PortRef port) {
+  for (const PortRef end : {port, peer(port)}) (*this)[end.device].link_down_at(at, end.port);
+}
+
+void Fabric::link_up_at(Instant at, PortRef port) {
+  for (const PortRef end : {port, peer(port)}) (*this)[end.device].link_up_at(at, end.port);
+}
+
+}  // namespace railyard

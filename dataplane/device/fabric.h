@@ -1,0 +1,81 @@
+// Devices and the channels between them.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dataplane/base/ids.h"
+#include "dataplane/base/time.h"
+#include "dataplane/base/units.h"
+#include "dataplane/device/channel.h"
+#include "dataplane/device/device.h"
+
+namespace railyard {
+
+// One end of a link.
+struct PortRef {
+  DeviceId device;
+  PortIndex port;
+
+  auto operator<=>(const PortRef&) const = default;
+};
+
+// A full-duplex link.
+struct Link {
+  PortRef a;
+  PortRef b;
+  BitRate rate{};
+  Duration propagation{};  // one way
+};
+
+class Fabric {
+ public:
+  // Makes a device of type D from its id, `name` and `args`.
+  template <class D, class... Args>
+  D& add(std::string name, Args&&... args) {
+    auto device = std::make_unique<D>(next_id(), std::move(name), std::forward<Args>(args)...);
+    D& added = *device;
+    devices_.push_back(std::move(device));
+    return added;
+  }
+  // The id that the next device will get.
+  DeviceId next_id() const noexcept { return {static_cast<std::uint32_t>(devices_.size())}; }
+
+  // Connects two ports that are not connected yet. `link.rate` > 0.
+  void connect(const Link& link);
+
+  std::size_t size() const noexcept { return devices_.size(); }
+  Device& operator[](DeviceId id) noexcept { return *devices_[id.index()]; }
+  const Device& operator[](DeviceId id) const noexcept { return *devices_[id.index()]; }
+  std::span<const std::unique_ptr<Device>> devices() const noexcept { return devices_; }
+  const std::vector<Link>& links() const noexcept { return links_; }
+  std::deque<Channel>& channels() noexcept { return channels_; }
+  // The sender of channel i.
+  PortRef sender(std::size_t channel) const noexcept { return senders_[channel]; }
+
+  // The window that all devices may run ahead: the least lookahead of any channel, and the channel that has it.
+  struct Window {
+    Duration size = Duration{Instant::never().ps};
+    std::size_t channel = 0;
+  };
+  Window window() const noexcept;
+
+  // The link of `port`, at both its ends, goes down or up at `at`.
+  void link_down_at(Instant at, PortRef port);
+  void link_up_at(Instant at, PortRef port);
+  PortRef peer(PortRef port) const;
+
+ private:
+  Channel& add_channel(PortRef from, PortRef to, const Link& link);
+
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::deque<Channel> channels_;  // addresses stay
+  std::vector<PortRef> senders_;
+  std::vector<Link> links_;
+};
+
+}  // namespace railyard

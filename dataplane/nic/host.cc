@@ -1,0 +1,468 @@
+#include "dataplane/nic/host.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "dataplane/base/payload_pattern.h"
+#include "dataplane/device/pause_response.h"
+#include "dataplane/device/pfc_frame.h"
+#include "dataplane/packet/edge.h"
+#include "dataplane/wire/arp.h"
+#include "dataplane/wire/echo.h"
+#include "dataplane/wire/nd.h"
+
+namespace railyard {
+namespace {
+
+std::uint32_t largest_frame(const NicConfig& nic) noexcept {
+  return nic.mtu + std::uint32_t{wire::Ethernet::kOctets + wire::Vlan::kOctets + wire::kFcsOctets};
+}
+
+}  // namespace
+
+Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<std::unique_ptr<Endpoint>> endpoints)
+    : Device(id, std::move(name), config.nics.size()),
+      config_(std::move(config)),
+      nics_(ports()),
+      slots_(2 * ports() + 1),
+      starts_(ports()) {
+  if (ports() == 0 || ports() > kMaxNics)
+    throw std::invalid_argument(fmt::format("host {}: {} NICs; expected 1..{}", this->name(), ports(), kMaxNics));
+  if (endpoints.size() != ports())
+    throw std::invalid_argument(fmt::format("host {}: {} endpoints for {} NICs", this->name(), endpoints.size(), ports()));
+  if (config_.fecs == nullptr) config_.fecs = std::make_shared<const FecTable>();
+  for (std::size_t p = 0; p < ports(); ++p) {
+    Nic& nic = nics_[p];
+    nic.egress.scheduler.configure(config_.nics[p].scheduling, largest_frame(config_.nics[p]));
+    nic.receive = ReceiveBuffer(config_.nics[p].receive);
+    nic.endpoint = std::move(endpoints[p]);
+    nic.real_payload = config_.real_payload || (nic.endpoint != nullptr && nic.endpoint->has_real_payload());
+  }
+}
+
+Host::~Host() = default;
+
+Duration Host::pause_response(BitRate rate) const noexcept {
+  return config_.pause_response > Duration{} ? config_.pause_response : standard_pause_response(rate);
+}
+
+void Host::connected(PortIndex port, Channel& out, BitRate rate) {
+  Nic& nic = nics_[port.index()];
+  nic.egress.connect(out, rate);
+  nic.egress.pfc.configure(config_.pause_quanta, nic.egress.quantum());
+  starts_.add(Instant{}, port);  // the endpoint is asked at the first instant
+}
+
+void Host::on_new_key_base() {
+  for (std::size_t p = 0; p < ports(); ++p) {
+    const Nic& nic = nics_[p];
+    slots_.set(p, EventKey::make(key_base(), nic.egress.slot(),
+                                 nic.egress.busy() ? EventKind::kTransmitEnd : EventKind::kTimer,
+                                 static_cast<std::uint32_t>(p)));
+    const PortIndex port{static_cast<std::uint16_t>(p)};
+    slots_.set(receive_slot(port), EventKey::make(key_base(), nic.receive.next(), EventKind::kTimer,
+                                                  static_cast<std::uint32_t>(receive_slot(port))));
+  }
+  set_refresh(refresh_due_);
+}
+
+Instant Host::run(Instant until) {
+  Instant rest = collect(until);
+  ArrivalBatch& batch = arrivals();
+  const std::uint64_t limit = EventKey::floor(key_base(), until);
+  for (std::size_t i = 0;;) {
+    const std::uint64_t key = std::min(batch[i].key, slots_.min());
+    if (!starts_.empty() && EventKey::ticks(key) > static_cast<std::uint64_t>((starts_.at() - key_base()).ps)) {
+      starts_.flush([this](Instant now, PortIndex port) { start(now, port); });
+      continue;
+    }
+    if (key >= limit) break;
+    const Instant now = EventKey::time(key_base(), key);
+    const std::size_t slot = EventKey::port(key);
+    const PortIndex port{static_cast<std::uint16_t>(slot % ports())};
+    switch (EventKey::kind(key)) {
+      case EventKind::kMacControl: on_mac_control(now, port, batch[i++].packet); break;
+      case EventKind::kTransmitEnd: on_transmit_end(now, port); break;
+      case EventKind::kArrival: i = on_arrivals(now, port, i, limit); break;
+      case EventKind::kTimer:
+        if (slot == timer_slot())
+          on_timer(now);
+        else if (slot >= ports())
+          on_received(now, port);
+        else
+          slots_.set(slot, MinTree::kEmpty), starts_.add(now, port);
+        break;
+    }
+  }
+  return std::min(rest, EventKey::time(key_base(), slots_.min()));
+}
+
+// ---- Sending -------------------------------------------------------------------------------------------------------
+
+void Host::on_transmit_end(Instant now, PortIndex port) {
+  Nic& nic = nics_[port.index()];
+  const QueuedFrame sent = nic.egress.sending();
+  const Priority priority = nic.egress.sending_priority();
+  nic.egress.transmit_end();
+  if (sent.packet != nullptr)
+    nic.depth_octets[priority.index()].set(nic.depth_octets[priority.index()].read() - sent.octets);
+  slots_.set(port.index(), MinTree::kEmpty);
+  starts_.add(now, port);
+}
+
+void Host::start(Instant now, PortIndex port) {
+  Nic& nic = nics_[port.index()];
+  EgressPort& e = nic.egress;
+  if (e.busy() || !e.connected()) return;
+  if (!nic.up) {
+    slots_.set(port.index(), MinTree::kEmpty);
+    return;
+  }
+  take(now, nic);
+  e.start(
+      now,
+      [&](Packet& packet, Priority priority) {
+        packet.sent = now;
+        if (observed()) [[unlikely]]
+          observe_departure(now, port, packet,
+                            {.event = TapNote::Event::kSent,
+                             .priority = priority,
+                             .depth_octets = static_cast<std::int64_t>(nic.depth_octets[priority.index()].read()) -
+                                             e.sending().octets});
+      },
+      [&](PriorityMask mask, const std::array<std::uint16_t, kPriorities>& quanta) {
+        Packet* frame = make_pfc_frame(pool(), config_.nics[port.index()].mac, mask, quanta);
+        if (frame == nullptr) return frame;
+        generated_.increment();
+        if (observed()) observe_departure(now, port, *frame, {.event = TapNote::Event::kSent});
+        return frame;
+      });
+  // Idle: until a pause runs out, or until the endpoint has something more.
+  const Instant slot =
+      e.busy() ? e.slot() : std::min({e.slot(), nic.ready.until, e.pause.first_expiry(nic.ready.classes)});
+  slots_.set(port.index(), EventKey::make(key_base(), slot, e.busy() ? EventKind::kTransmitEnd : EventKind::kTimer,
+                                          port.value));
+  if (e.pfc.refresh_due() < refresh_due_) [[unlikely]]
+    set_refresh(e.pfc.refresh_due());
+}
+
+// Fills the queues of the classes that could be sent now and have nothing queued.
+void Host::take(Instant now, Nic& nic) {
+  if (nic.endpoint == nullptr) return;
+  if (now >= nic.ready.until) nic.ready = nic.endpoint->ready(now);
+  unsigned classes = nic.ready.classes & ~nic.egress.nonempty();
+  if (classes == 0) return;
+  classes &= ~unsigned{nic.egress.pause.paused(now)};
+  for (; classes != 0; classes &= classes - 1)
+    take(now, nic, Priority{static_cast<std::uint8_t>(std::countr_zero(classes))});
+}
+
+void Host::take(Instant now, Nic& nic, Priority priority) {
+  std::array<Packet*, kTakeAtOnce> packets;
+  std::array<TxFrame, kTakeAtOnce> frames;
+  std::size_t room = 0;
+  for (; room < kTakeAtOnce; ++room) {
+    Packet* p = nic.real_payload ? pool().allocate_real() : pool().allocate_elided();
+    if (p == nullptr) break;
+    packets[room] = p;
+    frames[room].header = p->header();
+  }
+  const std::size_t n = nic.endpoint->send(now, priority, std::span(frames).first(room));
+  for (std::size_t i = 0; i < n; ++i) {
+    generated_.increment();
+    if (finish(nic, *packets[i], frames[i])) {
+      enqueue(nic, priority, packets[i]);
+    } else {
+      ++nic.class_drops[priority.index()][static_cast<std::size_t>(DropReason::kNotUnderstood)];
+      pool().release(packets[i]);
+    }
+  }
+  for (std::size_t i = room; i > n; --i) pool().release(packets[i - 1]);
+  if (n < room) nic.ready = nic.endpoint->ready(now);
+}
+
+// Turns what the endpoint wrote into a packet. False: it is no frame that the fabric carries.
+bool Host::finish(Nic& nic, Packet& packet, const TxFrame& frame) {
+  const std::uint32_t octets = frame.header_octets + frame.payload.octets + frame.trailer_octets + wire::kFcsOctets;
+  const std::uint8_t flags = packet.flags;
+  const WorkerId home = packet.home;
+  const bool known = frame.flow < nic.known_flows.size() && nic.known_flows[frame.flow].frame_octets != 0;
+  if (known) {
+    packet = nic.known_flows[frame.flow];
+  } else {
+    const auto view = wire::parse_frame({frame.header, frame.header_octets}, octets - wire::kFcsOctets);
+    if (!view) return false;
+    packet = Packet{};
+    describe(packet, *view, *config_.fecs);
+  }
+  packet.header_at = kHeaderAt;
+  packet.flags = static_cast<std::uint8_t>(flags | (packet.flags & Packet::kTagged));
+  packet.home = home;
+  packet.header_octets = frame.header_octets;
+  packet.stream = frame.payload.stream;
+  packet.offset = frame.payload.offset;
+  packet.payload_octets = frame.payload.octets;
+  packet.frame_octets = std::max(octets, kLeastFrameOctets);
+  if (!known && frame.flow != TxFrame::kNoFlow) {
+    if (frame.flow >= nic.known_flows.size()) nic.known_flows.resize(frame.flow + 1, Packet{});
+    nic.known_flows[frame.flow] = packet;
+  }
+  if (frame.trailer_octets != 0) packet.flags |= Packet::kIcrcPending;
+  if (!nic.real_payload) {
+    packet.flags |= Packet::kElided;
+  } else if (frame.payload.bytes != nullptr) {
+    std::memcpy(packet.header() + packet.header_octets, frame.payload.bytes, frame.payload.octets);
+  } else {
+    fill_payload(packet.stream, packet.offset, {packet.header() + packet.header_octets, frame.payload.octets});
+  }
+  return true;
+}
+
+void Host::enqueue(Nic& nic, Priority priority, Packet* packet) {
+  Counter& depth = nic.depth_octets[priority.index()];
+  depth.add(packet->frame_octets);
+  nic.max_depth_octets[priority.index()].raise_to(depth.read());
+  nic.egress.enqueue(priority, {packet, packet->frame_octets, 0, QueuedFrame::kNoOrigin});
+}
+
+// ---- Receiving -----------------------------------------------------------------------------------------------------
+
+void Host::on_mac_control(Instant now, PortIndex port, Packet* packet) {
+  Nic& nic = nics_[port.index()];
+  nic.rx_control.increment();
+  if (tapped()) observe(now, port, *packet, {.event = TapNote::Event::kReceived});
+  const auto frame = read_pfc_frame(*packet);
+  if (!frame) {
+    ++nic.drops[static_cast<std::size_t>(frame.error())];
+    pool().release(packet);
+    return;
+  }
+  consumed_.increment();
+  pool().release(packet);
+  nic.egress.pause.receive(now, frame->enable, frame->quanta, nic.egress.quantum());
+  if (!nic.egress.busy()) starts_.add(now, port);
+}
+
+bool Host::all_busy() const noexcept {
+  return std::all_of(nics_.begin(), nics_.end(), [](const Nic& n) { return n.egress.busy(); });
+}
+
+// Handles the arrival at `i` and those behind it that can be handed over together: nothing that this host does could
+// come between them. Returns the place behind the last one.
+std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::uint64_t limit) {
+  ArrivalBatch& batch = arrivals();
+  Nic& nic = nics_[port.index()];
+  std::array<RxFrame, kMostReceivedAtOnce> frames;
+  std::array<Packet*, kMostReceivedAtOnce> packets;
+  std::size_t n = 0;
+  const bool busy = all_busy();
+  const std::uint64_t tick = EventKey::ticks(batch[i].key);
+  const std::uint64_t same_kind = batch[i].key & ((std::uint64_t{1} << EventKey::kTimeShift) - 1);
+  for (;;) {
+    Packet* p = batch[i].packet;
+    const Instant at = EventKey::time(key_base(), batch[i].key);
+    if (accept(at, port, p)) {
+      if (nic.receive.limited()) {
+        buffer(at, port, p);
+      } else {
+        frames[n] = {at, p->sent, p->header_span(), p->payload()};
+        packets[n++] = p;
+      }
+    }
+    const std::uint64_t key = batch[++i].key;
+    if (n == kMostReceivedAtOnce || key >= limit || key >= slots_.min()) break;
+    if ((key & ((std::uint64_t{1} << EventKey::kTimeShift) - 1)) != same_kind) break;
+    if (!busy && EventKey::ticks(key) != tick) break;
+  }
+  if (n > 0) deliver(port, std::span(frames).first(n), std::span(packets).first(n));
+  if (!nic.egress.busy()) starts_.add(now, port);
+  return i;
+}
+
+// What every frame must pass before anybody in the host sees it.
+bool Host::accept(Instant now, PortIndex port, Packet* p) {
+  Nic& nic = nics_[port.index()];
+  const NicConfig& config = config_.nics[port.index()];
+  const Priority priority = classify(config.trust, *p);
+  if (tapped()) observe(now, port, *p, {.event = TapNote::Event::kReceived, .priority = priority});
+  nic.rx_packets[priority.index()].increment();
+  nic.rx_octets[priority.index()].add(p->frame_octets);
+  if (p->frame_octets > largest_frame(config)) [[unlikely]]
+    return drop(now, port, p, DropReason::kGiant), false;
+  if (p->has(Packet::kFcsBad)) [[unlikely]]
+    return drop(now, port, p, DropReason::kFcsError), false;
+  // Without ports it is none of a transport's: ARP, neighbour discovery, ping.
+  if (p->transport_hash == 0) [[unlikely]] {
+    if (!answer(now, port, p)) drop(now, port, p, DropReason::kNotUnderstood);
+    return false;
+  }
+  if (std::memcmp(p->header(), config.mac.octets.data(), config.mac.octets.size()) != 0) [[unlikely]]
+    return drop(now, port, p, DropReason::kNotForUs), false;
+  if (nic.endpoint == nullptr) [[unlikely]]
+    return drop(now, port, p, DropReason::kNotUnderstood), false;
+  return true;
+}
+
+void Host::deliver(PortIndex port, std::span<RxFrame> frames, std::span<Packet*> packets) {
+  Nic& nic = nics_[port.index()];
+  if (nic.endpoint->receive(frames)) nic.ready.until = Instant{};
+  for (Packet* p : packets) {
+    consumed_.increment();
+    pool().release(p);
+  }
+}
+
+void Host::buffer(Instant now, PortIndex port, Packet* p) {
+  Nic& nic = nics_[port.index()];
+  const Priority priority = classify(config_.nics[port.index()].trust, *p);
+  if (!nic.receive.fits(p->frame_octets)) return drop(now, port, p, DropReason::kNicReceiveFull);
+  nic.receive.push(now, p, p->frame_octets, priority);
+  signal_pause(now, port, priority);
+  slots_.set(receive_slot(port), EventKey::make(key_base(), nic.receive.next(), EventKind::kTimer,
+                                                static_cast<std::uint32_t>(receive_slot(port))));
+}
+
+// The host has taken a frame out of the receive buffer.
+void Host::on_received(Instant now, PortIndex port) {
+  Nic& nic = nics_[port.index()];
+  const ReceiveBuffer::Held held = nic.receive.pop();
+  signal_pause(now, port, held.priority);
+  slots_.set(receive_slot(port), EventKey::make(key_base(), nic.receive.next(), EventKind::kTimer,
+                                                static_cast<std::uint32_t>(receive_slot(port))));
+  RxFrame frame{now, held.packet->sent, held.packet->header_span(), held.packet->payload()};
+  Packet* packet = held.packet;
+  deliver(port, {&frame, 1}, {&packet, 1});
+  if (!nic.egress.busy()) starts_.add(now, port);
+}
+
+void Host::signal_pause(Instant now, PortIndex port, Priority priority) {
+  Nic& nic = nics_[port.index()];
+  PfcSender& pfc = nic.egress.pfc;
+  const bool xoff = nic.receive.wants_xoff(priority, pfc.wants_xoff(priority));
+  if (xoff == pfc.wants_xoff(priority)) return;
+  pfc.want(priority, xoff);
+  if (!nic.egress.busy()) starts_.add(now, port);
+}
+
+// Ping, ARP and neighbour solicitations for the NIC's own addresses. False: nothing that is answered.
+bool Host::answer(Instant now, PortIndex port, Packet* p) {
+  Nic& nic = nics_[port.index()];
+  const NicConfig& config = config_.nics[port.index()];
+  const std::size_t real = p->header_octets + (p->has(Packet::kElided) ? 0 : std::size_t{p->payload_octets});
+  const std::span<std::byte> octets{p->header(), real};
+  const auto view = wire::parse_frame(octets, p->header_octets + std::size_t{p->payload_octets});
+  if (!view) return false;
+  const auto ours = [&](const wire::IpAddress& a) { return a == config.address_v4 || a == config.address_v6; };
+  const auto reply_with = [&](Packet* reply, std::size_t n) {
+    const auto written = wire::parse_frame({reply->header(), n});
+    if (n == 0 || !written) return pool().release(reply);
+    const std::uint8_t flags = reply->flags;
+    const WorkerId home = reply->home;
+    *reply = Packet{};
+    reply->flags = flags;
+    reply->home = home;
+    reply->header_at = kHeaderAt;
+    reply->offset = generated_.read();
+    reply->frame_octets = std::max(static_cast<std::uint32_t>(n + wire::kFcsOctets), kLeastFrameOctets);
+    describe(*reply, *written, *config_.fecs);
+    reply->header_octets = static_cast<std::uint16_t>(n);
+    generated_.increment();
+    enqueue(nic, classify(config.trust, *reply), reply);
+  };
+  if (p->kind == FrameKind::kArp) {
+    const wire::ArpMessage arp = wire::read_arp(p->l3());
+    if (arp.operation != wire::arp_operation::kRequest || !ours(arp.target_ip)) return false;
+    if (Packet* reply = pool().allocate_elided())
+      reply_with(reply, wire::write_arp_reply({reply->header(), kMaxHeaderOctets}, octets, *view, config.mac));
+  } else if (const auto message = wire::parse_neighbour(octets, *view)) {
+    if (message->advertisement || !ours(message->target)) return false;
+    if (Packet* reply = pool().allocate_elided())
+      reply_with(reply, wire::write_neighbour_advertisement({reply->header(), kMaxHeaderOctets}, octets, *view, config.mac));
+  } else if (ours(view->destination) && wire::is_echo_request(octets, *view)) {
+    consumed_.increment();
+    wire::make_echo_reply(octets.first(p->header_octets), *view);
+    if (const auto reply = wire::parse_frame(octets, p->header_octets + std::size_t{p->payload_octets}))
+      describe(*p, *reply, *config_.fecs);
+    generated_.increment();
+    enqueue(nic, classify(config.trust, *p), p);
+    if (!nic.egress.busy()) starts_.add(now, port);
+    return true;
+  } else {
+    return false;
+  }
+  consumed_.increment();
+  pool().release(p);
+  if (!nic.egress.busy()) starts_.add(now, port);
+  return true;
+}
+
+// ---- The rest ------------------------------------------------------------------------------------------------------
+
+void Host::set_refresh(Instant due) {
+  refresh_due_ = due;
+  slots_.set(timer_slot(), EventKey::make(key_base(), due, EventKind::kTimer, static_cast<std::uint32_t>(timer_slot())));
+}
+
+void Host::on_timer(Instant now) {
+  Instant next = Instant::never();
+  for (std::size_t p = 0; p < ports(); ++p) {
+    EgressPort& e = nics_[p].egress;
+    if (e.pfc.refresh_due() <= now) {
+      e.pfc.refresh();
+      if (!e.busy()) starts_.add(now, PortIndex{static_cast<std::uint16_t>(p)});
+    }
+    next = std::min(next, e.pfc.refresh_due());
+  }
+  set_refresh(next);
+}
+
+void Host::drop(Instant now, PortIndex port, Packet* packet, DropReason reason) {
+  const Priority priority = classify(config_.nics[port.index()].trust, *packet);
+  ++nics_[port.index()].class_drops[priority.index()][static_cast<std::size_t>(reason)];
+  if (tapped())
+    observe(now, port, *packet, {.event = TapNote::Event::kDropped, .reason = reason, .priority = priority});
+  pool().release(packet);
+}
+
+void Host::on_link_down(Instant now, PortIndex port) {
+  Nic& nic = nics_[port.index()];
+  nic.up = false;
+  nic.egress.pause.clear(now);
+  nic.egress.pfc.forget();
+  // A NIC keeps what it has until the link is back; frames are lost on the wire only.
+  if (!nic.egress.busy()) slots_.set(port.index(), MinTree::kEmpty);
+}
+
+void Host::on_link_up(Instant now, PortIndex port) {
+  Nic& nic = nics_[port.index()];
+  nic.up = true;
+  if (!nic.egress.busy()) starts_.add(now, port);
+}
+
+void Host::count(DeviceCounters& c) const {
+  c.generated = generated_.read();
+  c.consumed = consumed_.read();
+  for (std::size_t p = 0; p < ports(); ++p) {
+    const Nic& nic = nics_[p];
+    PortCounters& out = c.ports[p];
+    out.rx_control = nic.rx_control.read();
+    out.tx_control = nic.egress.tx_control.read();
+    out.drops = nic.drops;
+    c.queued += nic.receive.size();
+    for (std::uint8_t k = 0; k < kPriorities; ++k) {
+      ClassCounters& o = out.classes[k];
+      nic.egress.count(Priority{k}, c.at, o);
+      c.queued += nic.egress.queue(Priority{k}).size();
+      o.rx_packets = nic.rx_packets[k].read();
+      o.rx_octets = nic.rx_octets[k].read();
+      o.depth_octets = nic.depth_octets[k].read();
+      o.max_depth_octets = nic.max_depth_octets[k].read();
+      o.drops = nic.class_drops[k];
+    }
+  }
+}
+
+}  // namespace railyard

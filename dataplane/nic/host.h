@@ -1,0 +1,97 @@
+// A host: its NICs and what drives them, advanced as one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dataplane/base/counter.h"
+#include "dataplane/base/drop_reason.h"
+#include "dataplane/base/endpoint.h"
+#include "dataplane/base/min_tree.h"
+#include "dataplane/device/device.h"
+#include "dataplane/device/egress_port.h"
+#include "dataplane/nic/host_config.h"
+#include "dataplane/nic/receive_buffer.h"
+#include "dataplane/device/start_list.h"
+
+namespace railyard {
+
+// Each NIC has per-class queues behind ETS, reacts to PFC and sends it when its receive buffer fills. Frames are taken
+// from the endpoint when their class's queue is empty and the port is about to start something, a few at a time: what an
+// endpoint decides is at most that old when it is on the wire.
+class Host final : public Device {
+ public:
+  // One endpoint per NIC; nullptr: the NIC only answers ping. Throws std::invalid_argument.
+  Host(DeviceId id, std::string name, HostConfig config, std::vector<std::unique_ptr<Endpoint>> endpoints);
+  ~Host() override;
+
+  Duration data_latency() const noexcept override { return config_.latency; }
+  Duration pause_response(BitRate rate) const noexcept override;
+
+  Endpoint* endpoint(PortIndex port) noexcept { return nics_[port.index()].endpoint.get(); }
+  const HostConfig& config() const noexcept { return config_; }
+
+ protected:
+  Instant run(Instant until) override;
+  void connected(PortIndex port, Channel& out, BitRate rate) override;
+  void on_link_down(Instant now, PortIndex port) override;
+  void on_link_up(Instant now, PortIndex port) override;
+  void on_new_key_base() override;
+  void count(DeviceCounters& counters) const override;
+
+ private:
+  static constexpr std::size_t kTakeAtOnce = 8;
+  static constexpr std::size_t kMostReceivedAtOnce = 16;
+
+  struct Nic {
+    EgressPort egress;
+    ReceiveBuffer receive;
+    std::unique_ptr<Endpoint> endpoint;
+    bool up = true;
+    bool real_payload = false;
+    Readiness ready{0, Instant{}};  // what the endpoint last said; asked again when it may have changed
+    std::vector<Packet> known_flows;  // metadata of the flows seen, by TxFrame::flow; frame_octets 0: not seen
+    std::array<Counter, kPriorities> depth_octets;
+    std::array<Counter, kPriorities> max_depth_octets;
+    std::array<Counter, kPriorities> rx_packets;
+    std::array<Counter, kPriorities> rx_octets;
+    Counter rx_control;
+    DropCounts drops{};
+    std::array<DropCounts, kPriorities> class_drops{};
+  };
+
+  std::size_t receive_slot(PortIndex port) const noexcept { return ports() + port.index(); }
+  std::size_t timer_slot() const noexcept { return 2 * ports(); }
+
+  void on_mac_control(Instant now, PortIndex port, Packet* packet);
+  std::size_t on_arrivals(Instant now, PortIndex port, std::size_t i, std::uint64_t limit);
+  bool accept(Instant now, PortIndex port, Packet* packet);
+  void buffer(Instant now, PortIndex port, Packet* packet);
+  void on_received(Instant now, PortIndex port);
+  void deliver(PortIndex port, std::span<RxFrame> frames, std::span<Packet*> packets);
+  bool answer(Instant now, PortIndex port, Packet* packet);
+  void on_transmit_end(Instant now, PortIndex port);
+  void on_timer(Instant now);
+  void start(Instant now, PortIndex port);
+  void take(Instant now, Nic& nic);
+  void take(Instant now, Nic& nic, Priority priority);
+  bool finish(Nic& nic, Packet& packet, const TxFrame& frame);
+  void enqueue(Nic& nic, Priority priority, Packet* packet);
+  void signal_pause(Instant now, PortIndex port, Priority priority);
+  void drop(Instant now, PortIndex port, Packet* packet, DropReason reason);
+  void set_refresh(Instant due);
+  bool all_busy() const noexcept;
+
+  HostConfig config_;
+  std::vector<Nic> nics_;
+  MinTree slots_;  // transmission of each port, then receive buffer of each port, then refresh of pauses
+  StartList starts_;
+  Instant refresh_due_ = Instant::never();
+  Counter generated_;
+  Counter consumed_;
+};
+
+}  // namespace railyard

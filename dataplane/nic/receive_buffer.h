@@ -1,0 +1,73 @@
+// The receive side of a NIC whose host takes frames at a limited rate: a buffer that pauses the sender when it fills.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "dataplane/base/ids.h"
+#include "dataplane/base/ring_queue.h"
+#include "dataplane/base/time.h"
+#include "dataplane/base/units.h"
+#include "dataplane/packet/packet.h"
+
+namespace railyard {
+
+// How a host takes what arrives.
+struct ReceiveConfig {
+  BitRate rate{};          // at which the host empties the buffer; 0: as fast as it comes
+  Bytes capacity{1 << 20}; // of the buffer, all classes together
+  Bytes xoff{256 << 10};   // per class: pause the sender at or above this ...
+  Bytes xon{192 << 10};    // ... and let it go at or below this
+};
+
+// Frames leave in order of arrival, each when the host has taken its last octet.
+class ReceiveBuffer {
+ public:
+  struct Held {
+    Packet* packet;
+    Instant ready;  // when the host has it
+    std::uint32_t octets;
+    Priority priority;
+  };
+
+  ReceiveBuffer() = default;
+  explicit ReceiveBuffer(const ReceiveConfig& config) : config_(config), time_(config.rate.bps > 0 ? OctetTime(config.rate) : OctetTime()) {}
+
+  bool limited() const noexcept { return config_.rate.bps > 0; }
+  bool fits(std::uint32_t octets) const noexcept { return held_ + octets <= config_.capacity.n; }
+  bool empty() const noexcept { return frames_.empty(); }
+  std::size_t size() const noexcept { return frames_.size(); }
+
+  void push(Instant now, Packet* packet, std::uint32_t octets, Priority priority) {
+    busy_until_ = std::max(busy_until_, now) + time_.of(octets);
+    frames_.push({packet, busy_until_, octets, priority});
+    held_ += octets;
+    by_class_[priority.index()] += octets;
+  }
+  // When the oldest frame is ready; Instant::never() when empty.
+  Instant next() const noexcept { return frames_.empty() ? Instant::never() : frames_.front().ready; }
+  Held pop() noexcept {
+    const Held h = frames_.front();
+    frames_.pop();
+    held_ -= h.octets;
+    by_class_[h.priority.index()] -= h.octets;
+    return h;
+  }
+
+  // Whether the sender of class `p` should be paused, given whether it is.
+  bool wants_xoff(Priority p, bool is_paused) const noexcept {
+    const std::int64_t held = by_class_[p.index()];
+    return is_paused ? held > config_.xon.n : held >= config_.xoff.n;
+  }
+
+ private:
+  ReceiveConfig config_;
+  OctetTime time_;
+  RingQueue<Held> frames_;
+  Instant busy_until_{};
+  std::int64_t held_ = 0;
+  std::array<std::int64_t, kPriorities> by_class_{};
+};
+
+}  // namespace railyard

@@ -1,0 +1,118 @@
+// Traffic without a transport: flows of RoCEv2-shaped frames that are sent at a rate, as fast as the link takes them, or
+// in bursts, and measured where they arrive.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "dataplane/base/endpoint.h"
+#include "dataplane/base/histogram.h"
+#include "dataplane/base/ids.h"
+#include "dataplane/base/ring_queue.h"
+#include "dataplane/base/rng.h"
+#include "dataplane/base/time.h"
+#include "dataplane/base/units.h"
+#include "dataplane/nic/sequence_check.h"
+#include "dataplane/wire/address.h"
+#include "dataplane/wire/mac_address.h"
+
+namespace railyard {
+
+// One flow, as its sender sees it.
+struct TxFlowConfig {
+  std::uint64_t id = 0;  // of the whole run: names the payload stream
+  wire::MacAddress source_mac;
+  wire::MacAddress next_hop_mac;
+  wire::IpAddress source;       // both of one family
+  wire::IpAddress destination;
+  std::uint16_t source_port = 0xC000;  // entropy for ECMP
+  std::uint32_t destination_qp = 0;    // how the receiver knows the flow; 24 bits
+  std::uint8_t dscp = 26;
+  bool ect = true;                     // ECT(0), else Not-ECT
+  Priority priority{3};                // class at the NIC
+  std::uint32_t payload = 4096;        // octets per frame, a multiple of 4
+  BitRate rate{};                      // on the wire with preamble and gap; 0: as fast as the link takes them
+  Bytes total{};                       // of payload, a multiple of 4; 0: no end
+  Instant start{};
+  Instant stop = Instant::never();     // no frame is begun at or after this
+  Duration on{};                       // with `off`: sends for `on`, rests for `off`, and so on; 0: always on
+  Duration off{};
+};
+
+// The same flow, as its receiver sees it.
+struct RxFlowConfig {
+  std::uint64_t id = 0;
+  std::uint32_t destination_qp = 0;
+  std::uint32_t payload = 4096;
+};
+
+struct TxFlowCounters {
+  std::uint64_t packets = 0;
+  std::uint64_t payload_octets = 0;
+  Instant first = Instant::never();  // when the first frame was handed to the NIC
+};
+
+struct RxFlowCounters {
+  std::uint64_t packets = 0;         // arrived, duplicates included
+  std::uint64_t payload_octets = 0;  // of frames seen for the first time
+  std::uint64_t duplicated = 0;
+  std::uint64_t reordered = 0;       // arrived behind a later one (RFC 4737 type-P-reordered)
+  std::uint64_t corrupted = 0;       // payload, or its identity, not what was sent
+  std::uint64_t marked = 0;          // with CE
+  Instant first = Instant::never();
+  Instant last{};
+  Histogram latency;                 // ps from the first octet sent to the frame handed over
+};
+
+// The endpoint of one NIC: sender of some flows, receiver of others. Frames are UC SEND Only with the flow's number as
+// DestQP and a running PSN, so a capture shows them as RoCEv2; nothing answers them.
+class TrafficGenerator final : public Endpoint {
+ public:
+  // `destination_qp`s of `receives` are distinct.
+  TrafficGenerator(std::vector<TxFlowConfig> sends, const std::vector<RxFlowConfig>& receives);
+  ~TrafficGenerator() override;
+
+  Readiness ready(Instant now) override;
+  std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) override;
+  bool receive(std::span<const RxFrame> frames) override;
+
+  // Ends all flows: nothing is begun at or after `at`.
+  void stop_at(Instant at);
+
+  std::size_t tx_flows() const noexcept;
+  const TxFlowConfig& tx_config(std::size_t i) const noexcept;
+  const TxFlowCounters& tx_counters(std::size_t i) const noexcept;
+  // By id; nullptr if this NIC does not receive it.
+  const RxFlowCounters* rx_counters(std::uint64_t id) const noexcept;
+  // Frames for no flow that is expected here.
+  std::uint64_t unexpected() const noexcept { return unexpected_; }
+
+ private:
+  struct TxFlow;
+  struct RxFlow;
+  struct Waiting {
+    Instant due;
+    std::uint32_t flow;
+    bool operator>(const Waiting& o) const noexcept { return due != o.due ? due > o.due : flow > o.flow; }
+  };
+
+  void wake(Instant now);
+  void emit(TxFlow& flow, TxFrame& frame, std::uint32_t index);
+  // When the flow may send next, at or after `now`; Instant::never() if it is over.
+  Instant due(const TxFlow& flow, Instant now) const noexcept;
+  void receive_one(const RxFrame& frame);
+
+  std::vector<TxFlow> tx_;
+  std::vector<RxFlow> rx_;
+  std::vector<std::uint32_t> rx_by_qp_;  // index into rx_ + 1, by DestQP - first_qp_
+  std::uint32_t first_qp_ = 0;
+  std::array<RingQueue<std::uint32_t>, kPriorities> active_;  // flows that may send now, in turn
+  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
+  std::uint64_t unexpected_ = 0;
+};
+
+}  // namespace railyard

@@ -1,0 +1,138 @@
+#include "dataplane/packet/pool.h"
+
+#include <rte_errno.h>
+#include <rte_lcore.h>
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+
+namespace railyard {
+namespace {
+
+constexpr std::uint32_t kElidedChunk = 4096;
+constexpr std::uint32_t kRealChunk = 256;
+constexpr std::uint32_t kPortMbufs = 8191;  // a mempool is smallest at 2^n - 1
+
+// mempool names are global to the process.
+rte_mempool* make_chunk(const char* kind, std::uint32_t n, std::uint32_t octets, std::uint32_t cache) {
+  static std::atomic<unsigned> serial{0};
+  char name[RTE_MEMPOOL_NAMESIZE];
+  std::snprintf(name, sizeof name, "ry_%s_%u", kind, serial.fetch_add(1));
+  const std::uint32_t room = kHeaderAt - sizeof(Packet) + octets;
+  // A single-producer, single-consumer mempool would do, but packets that leave through a DPDK port come back from there.
+  return rte_pktmbuf_pool_create(name, n, cache, sizeof(Packet), static_cast<std::uint16_t>(room),
+                                 static_cast<int>(rte_socket_id()));
+}
+
+}  // namespace
+
+rte_mbuf* mbuf_of(Packet* packet) noexcept {
+  return reinterpret_cast<rte_mbuf*>(reinterpret_cast<std::byte*>(packet) - sizeof(rte_mbuf));
+}
+
+Packet* packet_of(rte_mbuf* mbuf) noexcept { return static_cast<Packet*>(rte_mbuf_to_priv(mbuf)); }
+
+PacketPool::PacketPool(PacketPools& all, WorkerId owner, std::size_t workers, const PoolConfig& config)
+    : all_(all),
+      owner_(owner),
+      elided_{.free = {}, .chunks = {}, .limit = config.elided_limit, .chunk = kElidedChunk, .octets = 192, .flags = 0},
+      real_{.free = {},
+            .chunks = {},
+            .limit = config.real_limit,
+            .chunk = kRealChunk,
+            .octets = config.real_octets,
+            .flags = Packet::kRealPool} {
+  for (std::size_t w = 0; w < workers; ++w) returned_.push_back(std::make_unique<SpscRing<Packet*>>());
+}
+
+PacketPool::~PacketPool() {
+  for (Store* store : {&elided_, &real_})
+    for (rte_mempool* chunk : store->chunks) rte_mempool_free(chunk);
+  rte_mempool_free(for_ports_);
+}
+
+std::size_t PacketPool::in_use() const noexcept {
+  std::size_t out = 0;
+  for (const Store* store : {&elided_, &real_}) {
+    std::size_t idle = store->free.size();
+    for (const rte_mempool* chunk : store->chunks) idle += rte_mempool_avail_count(chunk);
+    out += store->created - idle;
+  }
+  for (const auto& ring : returned_) out -= ring->size();
+  if (for_ports_ != nullptr) out += rte_mempool_in_use_count(for_ports_);
+  return out;
+}
+
+void PacketPool::bring_home() {
+  for (auto& ring : returned_) {
+    while (Packet* const* p = ring->front()) {
+      ((*p)->has(Packet::kRealPool) ? real_ : elided_).free.push_back(*p);
+      ring->pop();
+    }
+  }
+}
+
+bool PacketPool::refill(Store& store) {
+  bring_home();
+  if (!store.free.empty()) return true;
+  const auto adopt = [&](rte_mempool* chunk) {
+    void* objects[64];
+    while (const unsigned n = std::min<unsigned>(rte_mempool_avail_count(chunk), std::size(objects))) {
+      if (rte_mempool_get_bulk(chunk, objects, n) != 0) break;
+      for (unsigned i = 0; i < n; ++i) {
+        Packet* p = packet_of(static_cast<rte_mbuf*>(objects[i]));
+        p->home = owner_;
+        p->flags = store.flags;
+        store.free.push_back(p);
+      }
+    }
+  };
+  // Packets that left through DPDK ports were freed into their chunk.
+  for (rte_mempool* chunk : store.chunks) adopt(chunk);
+  if (!store.free.empty()) return true;
+
+  const std::uint32_t n = std::min(store.chunk, store.limit - store.created);
+  rte_mempool* chunk = n == 0 ? nullptr : make_chunk(&store == &real_ ? "real" : "elided", n, store.octets, 0);
+  if (chunk == nullptr) {
+    exhausted_ = true;
+    return false;
+  }
+  store.chunks.push_back(chunk);
+  store.created += n;
+  store.free.reserve(store.created);
+  adopt(chunk);
+  return true;
+}
+
+void PacketPool::release_elsewhere(Packet* packet) {
+  if (packet->has(Packet::kFromPort))
+    rte_pktmbuf_free(mbuf_of(packet));
+  else
+    all_[packet->home].returned_[owner_.index()]->push(packet);
+}
+
+rte_mempool* PacketPool::mempool_for_ports() {
+  if (for_ports_ == nullptr) for_ports_ = make_chunk("port", kPortMbufs, real_.octets, 0);
+  return for_ports_;
+}
+
+PacketPools::PacketPools(std::size_t workers, const PoolConfig& config) {
+  for (std::size_t w = 0; w < workers; ++w)
+    pools_.push_back(
+        std::make_unique<PacketPool>(*this, WorkerId{static_cast<std::uint8_t>(w)}, workers, config));
+}
+
+bool PacketPools::exhausted() const noexcept {
+  return std::any_of(pools_.begin(), pools_.end(), [](const auto& p) { return p->exhausted(); });
+}
+
+std::size_t PacketPools::in_use() const noexcept {
+  std::size_t out = 0;
+  for (const auto& p : pools_) out += p->in_use();
+  return out;
+}
+
+}  // namespace railyard

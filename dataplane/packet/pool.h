@@ -1,0 +1,106 @@
+// Where packets come from: one pool per worker.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dataplane/base/ids.h"
+#include "dataplane/base/spsc_ring.h"
+#include "dataplane/packet/packet.h"
+
+struct rte_mempool;
+
+namespace railyard {
+
+// Sizes for one worker's pool. Memory is taken in chunks as it is needed, up to the limits.
+struct PoolConfig {
+  std::uint32_t elided_limit = 1u << 21;  // packets with synthetic payload, 0.5 KiB each
+  std::uint32_t real_limit = 1u << 17;    // packets with room for payload
+  std::uint32_t real_octets = 9728;       // room for headers and payload in one of those
+};
+
+class PacketPools;
+
+// The packets of one worker, reused last in, first out. Only the owner allocates; any worker may release its own
+// packets to its own pool, from where they go home over a ring.
+class PacketPool {
+ public:
+  PacketPool(PacketPools& all, WorkerId owner, std::size_t workers, const PoolConfig& config);
+  ~PacketPool();
+  PacketPool(const PacketPool&) = delete;
+  PacketPool& operator=(const PacketPool&) = delete;
+
+  // A packet without contents: only header_at, flags and home are set. nullptr when the limit is reached or memory is
+  // short; exhausted() is then true for the rest of the run.
+  Packet* allocate_elided() { return allocate(elided_); }
+  // The same with room for PoolConfig::real_octets.
+  Packet* allocate_real() { return allocate(real_); }
+
+  // Gives back a packet that this pool's worker holds.
+  void release(Packet* packet) {
+    if (packet->home == owner_ && !packet->has(Packet::kFromPort)) [[likely]]
+      (packet->has(Packet::kRealPool) ? real_ : elided_).free.push_back(packet);  // never grows: reserved at creation
+    else
+      release_elsewhere(packet);
+  }
+
+  // For receive queues of DPDK ports: mbufs with room for real payload and a Packet in front. Created on first use.
+  rte_mempool* mempool_for_ports();
+
+  bool exhausted() const noexcept { return exhausted_; }
+  // Packets handed out and not yet back; those on their way home count as out.
+  std::size_t in_use() const noexcept;
+  std::size_t real_octets() const noexcept { return real_.octets; }
+
+ private:
+  struct Store {
+    std::vector<Packet*> free;
+    std::vector<rte_mempool*> chunks;
+    std::uint32_t limit;
+    std::uint32_t chunk;   // packets made at once
+    std::uint32_t octets;  // room for headers and payload
+    std::uint8_t flags;    // of a fresh packet
+    std::uint32_t created = 0;
+  };
+
+  Packet* allocate(Store& store) {
+    if (store.free.empty()) [[unlikely]] {
+      if (!refill(store)) return nullptr;
+    }
+    Packet* p = store.free.back();
+    store.free.pop_back();
+    p->header_at = kHeaderAt;
+    p->flags = store.flags;
+    return p;
+  }
+  bool refill(Store& store);
+  void bring_home();
+  void release_elsewhere(Packet* packet);
+
+  PacketPools& all_;
+  WorkerId owner_;
+  Store elided_;
+  Store real_;
+  std::vector<std::unique_ptr<SpscRing<Packet*>>> returned_;  // by the worker that released
+  rte_mempool* for_ports_ = nullptr;
+  bool exhausted_ = false;
+};
+
+// One pool per worker.
+class PacketPools {
+ public:
+  PacketPools(std::size_t workers, const PoolConfig& config);
+
+  std::size_t size() const noexcept { return pools_.size(); }
+  PacketPool& operator[](WorkerId worker) noexcept { return *pools_[worker.index()]; }
+  bool exhausted() const noexcept;
+  // Packets handed out by any pool and not yet back, when no worker runs.
+  std::size_t in_use() const noexcept;
+
+ private:
+  std::vector<std::unique_ptr<PacketPool>> pools_;
+};
+
+}  // namespace railyard

@@ -1,0 +1,141 @@
+#include "dataplane/run/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "dataplane/base/assert.h"
+
+namespace railyard {
+namespace {
+
+// Fewer devices due than this per worker, and meeting at the end of the window costs more than it brings.
+constexpr std::size_t kThinWindow = 8;
+
+}  // namespace
+
+Engine::Engine(Fabric& fabric, const EngineConfig& config)
+    : fabric_(fabric),
+      config_(config),
+      window_(config.variation.window > Duration{} ? config.variation.window : fabric.window().size),
+      pools_(config.workers, config.pools),
+      next_(fabric.size(), Instant{}),
+      lowered_(config.workers, std::vector<Instant>(fabric.size(), Instant::never())),
+      share_(config.workers) {
+  RAILYARD_ASSERT(config.workers >= 1 && config.workers <= 64, "1..64 workers");
+  if (window_ <= Duration{})
+    throw RunError(
+        "the fabric has a link without any delay between two devices; give the link a cable length, or the device a "
+        "latency");
+  for (std::size_t w = 0; w < config.workers; ++w) {
+    contexts_.push_back(std::make_unique<WorkerContext>());
+    contexts_.back()->pool = &pools_[WorkerId{static_cast<std::uint8_t>(w)}];
+  }
+  if (config.variation.shuffle) shuffle_draws_ = RngStream(*config.variation.shuffle, "engine/shuffle");
+  if (config.variation.slices)
+    for (std::size_t d = 0; d < fabric.size(); ++d)
+      slice_draws_.emplace_back(*config.variation.slices, fmt::format("engine/slices/{}", d));
+  for (const auto& d : fabric.devices()) d->digest_departures(config.digest);
+  place();
+  if (config.workers > 1)
+    team_ = std::make_unique<WorkerTeam>(config.workers, [this](std::size_t w) { run_share(w, end_); });
+}
+
+Engine::~Engine() { team_.reset(); }
+
+// Neighbours in the list are neighbours in the fabric, more or less: a worker gets a run of devices with about as many
+// ports as the others.
+void Engine::place() {
+  std::vector<std::uint32_t> order(fabric_.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (config_.variation.shuffle)
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[shuffle_draws_.below(i)]);
+  std::size_t ports = 0;
+  for (const auto& d : fabric_.devices()) ports += d->ports();
+  std::size_t before = 0;
+  worker_of_.resize(fabric_.size());
+  for (const std::uint32_t d : order) {
+    Device& device = fabric_[DeviceId{d}];
+    const std::size_t w = std::min(config_.workers - 1, before * config_.workers / std::max<std::size_t>(ports, 1));
+    before += device.ports();
+    worker_of_[d] = static_cast<std::uint8_t>(w);
+    share_[w].push_back(d);
+    device.place(*contexts_[w]);
+  }
+  for (std::size_t i = 0; i < fabric_.channels().size(); ++i) {
+    Channel& c = fabric_.channels()[i];
+    const std::size_t w = worker_of_[fabric_.sender(i).device.index()];
+    c.wake_through(config_.workers == 1 ? &next_[c.receiver.index()] : &lowered_[w][c.receiver.index()]);
+  }
+}
+
+Instant Engine::next() const noexcept { return *std::min_element(next_.begin(), next_.end()); }
+
+void Engine::advance(std::size_t device, Instant end) {
+  Device& d = fabric_[DeviceId{static_cast<std::uint32_t>(device)}];
+  if (!slice_draws_.empty()) [[unlikely]] {
+    RngStream& draws = slice_draws_[device];
+    const Instant from = std::max(d.done(), next_[device]);
+    for (unsigned n = draws.next32() % 4; n > 0; --n) {
+      const Duration span = end - from;
+      d.advance(from + Duration{static_cast<std::int64_t>(draws.below(static_cast<std::uint64_t>(span.ps) + 1))});
+    }
+  }
+  next_[device] = d.advance(end);
+}
+
+void Engine::run_share(std::size_t worker, Instant end) {
+  for (const std::uint32_t d : share_[worker])
+    if (next_[d] < end) advance(d, end);
+}
+
+void Engine::step(Instant end) {
+  ++windows_;
+  if (config_.variation.shuffle)
+    for (auto& share : share_)
+      for (std::size_t i = share.size(); i > 1; --i) std::swap(share[i - 1], share[shuffle_draws_.below(i)]);
+  if (config_.workers == 1) {
+    run_share(0, end);
+  } else {
+    const auto due = static_cast<std::size_t>(std::count_if(next_.begin(), next_.end(), [&](Instant n) { return n < end; }));
+    if (due >= kThinWindow * config_.workers || config_.variation.always_parallel) {
+      end_ = end;
+      team_->run();
+    } else {
+      for (std::size_t w = 0; w < config_.workers; ++w) run_share(w, end);
+    }
+    merge();
+  }
+  if (pools_.exhausted()) [[unlikely]]
+    throw RunError(
+        "packet memory ran out; raise run.memory, or run.packets, in the spec (railyard check prints what the fabric can "
+        "hold)");
+}
+
+void Engine::merge() noexcept {
+  for (auto& lowered : lowered_) {
+    for (std::size_t d = 0; d < next_.size(); ++d) {
+      next_[d] = std::min(next_[d], lowered[d]);
+      lowered[d] = Instant::never();
+    }
+  }
+}
+
+void Engine::settle(Instant at) {
+  for (std::size_t d = 0; d < next_.size(); ++d) next_[d] = fabric_[DeviceId{static_cast<std::uint32_t>(d)}].advance(at);
+  if (config_.workers > 1) merge();
+}
+
+void Engine::wake_all() {
+  for (std::size_t d = 0; d < next_.size(); ++d)
+    next_[d] = std::min(next_[d], fabric_[DeviceId{static_cast<std::uint32_t>(d)}].next());
+}
+
+TraceDigest Engine::digest() const {
+  TraceDigest sum;
+  for (const auto& d : fabric_.devices()) sum.add(d->digest());
+  return sum;
+}
+
+}  // namespace railyard

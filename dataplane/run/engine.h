@@ -1,0 +1,97 @@
+// The engine: moves all devices through modelled time, window by window. One path for both clocks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "dataplane/base/ids.h"
+#include "dataplane/base/rng.h"
+#include "dataplane/base/time.h"
+#include "dataplane/device/device.h"
+#include "dataplane/device/fabric.h"
+#include "dataplane/device/trace_digest.h"
+#include "dataplane/packet/pool.h"
+#include "dataplane/run/worker_team.h"
+
+namespace railyard {
+
+// The run cannot go on, and the user can do something about it.
+class RunError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Ways to run that must not change the result: what the determinism tests turn.
+struct EngineVariation {
+  std::optional<Seed> shuffle;      // devices of a window in random order, on random workers
+  std::optional<Seed> slices;       // each device's window in random portions
+  Duration window{};                // 0: the fabric's own; 1 ps is the sequential reference; larger than W must fail
+  bool always_parallel = false;     // no falling back to one worker on thin windows
+};
+
+struct EngineConfig {
+  std::size_t workers = 1;  // 1..64
+  PoolConfig pools;
+  bool digest = false;
+  EngineVariation variation;
+};
+
+// What is sent inside a window can only matter after it, so the devices of a window run in any order, on any number of
+// workers, with the same result. Idle time is skipped.
+class Engine {
+ public:
+  // `fabric` is complete and outlives the engine. Throws RunError if its window is 0.
+  Engine(Fabric& fabric, const EngineConfig& config);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  Duration window() const noexcept { return window_; }
+  Fabric& fabric() noexcept { return fabric_; }
+
+  // The earliest instant at which any device has something to do; Instant::never() if nothing is left.
+  Instant next() const noexcept;
+
+  // Does everything due before `end`, one window; end <= next() + window(). Throws RunError if packet memory ran out.
+  void step(Instant end);
+
+  // Brings every device's done() to `at`, when next() >= at: for reading counters at an instant.
+  void settle(Instant at);
+
+  // After a device was given a change or a frame from outside: it has something to do at `at`.
+  void wake(DeviceId device, Instant at) noexcept { next_[device.index()] = std::min(next_[device.index()], at); }
+  // After changes were given to any devices.
+  void wake_all();
+
+  TraceDigest digest() const;
+  PacketPools& pools() noexcept { return pools_; }
+  std::uint64_t windows() const noexcept { return windows_; }
+
+ private:
+  void place();
+  void run_share(std::size_t worker, Instant end);
+  void advance(std::size_t device, Instant end);
+  void merge() noexcept;
+
+  Fabric& fabric_;
+  EngineConfig config_;
+  Duration window_;
+  PacketPools pools_;
+  std::vector<std::unique_ptr<WorkerContext>> contexts_;
+  std::vector<Instant> next_;                  // by device
+  std::vector<std::vector<Instant>> lowered_;  // by worker, by device: what its pushes asked for
+  std::vector<std::vector<std::uint32_t>> share_;  // devices by worker
+  std::vector<std::uint8_t> worker_of_;            // by device
+  std::vector<RngStream> slice_draws_;             // by device
+  RngStream shuffle_draws_;
+  Instant end_{};  // of the window that the team is in
+  std::unique_ptr<WorkerTeam> team_;
+  std::uint64_t windows_ = 0;
+};
+
+}  // namespace railyard

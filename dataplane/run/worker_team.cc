@@ -1,0 +1,63 @@
+#include "dataplane/run/worker_team.h"
+
+#include <utility>
+
+namespace railyard {
+namespace {
+
+// About 20 microseconds: longer than most windows take, shorter than a scheduler's slice.
+constexpr int kSpins = 4000;
+
+template <class T>
+void wait_while(const std::atomic<T>& value, T old) {
+  for (int i = 0; i < kSpins; ++i) {
+    if (value.load(std::memory_order_acquire) != old) return;
+    __builtin_ia32_pause();
+  }
+  value.wait(old, std::memory_order_acquire);
+}
+
+}  // namespace
+
+WorkerTeam::WorkerTeam(std::size_t workers, std::function<void(std::size_t)> work)
+    : work_(std::move(work)), failed_(workers) {
+  for (std::size_t w = 1; w < workers; ++w) threads_.emplace_back([this, w] { loop(w); });
+}
+
+WorkerTeam::~WorkerTeam() {
+  quit_.store(true, std::memory_order_relaxed);
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+  for (std::thread& t : threads_) t.join();
+}
+
+void WorkerTeam::run() {
+  busy_.store(threads_.size(), std::memory_order_relaxed);
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+  try {
+    work_(0);
+  } catch (...) {
+    failed_[0] = std::current_exception();
+  }
+  for (std::size_t left = busy_.load(std::memory_order_acquire); left != 0; left = busy_.load(std::memory_order_acquire))
+    wait_while(busy_, left);
+  for (std::exception_ptr& e : failed_)
+    if (e) std::rethrow_exception(std::exchange(e, nullptr));
+}
+
+void WorkerTeam::loop(std::size_t worker) {
+  for (std::uint64_t seen = 0;;) {
+    wait_while(round_, seen);
+    ++seen;
+    if (quit_.load(std::memory_order_relaxed)) return;
+    try {
+      work_(worker);
+    } catch (...) {
+      failed_[worker] = std::current_exception();
+    }
+    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_all();
+  }
+}
+
+}  // namespace railyard

@@ -1,0 +1,43 @@
+// Where a switch sends each destination: longest prefix match to a group of next hops.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dataplane/base/ids.h"
+#include "dataplane/packet/fec_table.h"
+
+namespace railyard {
+
+// One route of a switch: a prefix and the ports that lead there at equal cost. No port: the switch itself.
+struct Route {
+  wire::IpPrefix prefix;
+  std::vector<PortIndex> ports;
+};
+
+// What a class of destinations is for one switch.
+struct NextHops {
+  enum class Kind : std::uint8_t { kNone, kLocal, kGroup };
+  std::uint32_t first = 0;  // in the table's list of members
+  std::uint16_t count = 0;
+  Kind kind = Kind::kNone;
+};
+
+// Built once for a set of routes and replaced whole. Reading it is one load at the class's number (see fec_table.h).
+class ForwardingTable {
+ public:
+  ForwardingTable() = default;
+  // Every prefix of `routes` must be one of `fecs`. Of routes with the same prefix the last one counts.
+  ForwardingTable(const FecTable& fecs, std::span<const Route> routes);
+
+  const NextHops& lookup(Fec fec) const noexcept { return fec.index() < entries_.size() ? entries_[fec.index()] : none_; }
+  PortIndex member(const NextHops& hops, std::uint32_t i) const noexcept { return members_[hops.first + i]; }
+
+ private:
+  std::vector<NextHops> entries_;  // by class
+  std::vector<PortIndex> members_;
+  NextHops none_;
+};
+
+}  // namespace railyard

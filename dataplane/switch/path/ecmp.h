@@ -1,0 +1,49 @@
+// Equal-cost multipath by hash (RFC 2992): all packets of a flow take one path.
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/base/hash.h"
+#include "dataplane/base/ids.h"
+#include "dataplane/packet/packet.h"
+
+namespace railyard {
+
+// What of a packet is hashed. UDP source port and DestQP carry all the entropy between two hosts.
+struct EcmpFields {
+  bool addresses = true;        // source, destination, protocol
+  bool ports = true;            // source and destination port
+  bool destination_qp = false;  // BTH DestQP
+  bool ingress_port = false;
+};
+
+// The hash is not linear in the seed (as a CRC would be), so switches with different seeds decide independently and
+// switches with equal ones alike: the latter polarises traffic over two tiers.
+class Ecmp {
+ public:
+  Ecmp() = default;
+  Ecmp(std::uint64_t seed, EcmpFields fields) noexcept
+      : seed_(mix64(seed + 0x9E3779B97F4A7C15ull)),
+        address_mask_(fields.addresses ? ~0u : 0u),
+        port_mask_(fields.ports ? ~0u : 0u),
+        qp_mask_(fields.destination_qp ? ~0u : 0u),
+        ingress_mask_(fields.ingress_port ? ~0u : 0u) {}
+
+  // Which of `n` (> 0) equal paths this packet takes.
+  std::uint32_t choose(const Packet& packet, PortIndex in, std::uint32_t n) const noexcept {
+    const std::uint64_t flow = std::uint64_t{packet.address_hash & address_mask_} << 32 |
+                               (packet.transport_hash & port_mask_);
+    const std::uint64_t more = std::uint64_t{packet.destination_qp & qp_mask_} << 32 | (in.value & ingress_mask_);
+    const std::uint64_t h = mix64(flow ^ seed_) ^ more * 0x9E3779B97F4A7C15ull;
+    return static_cast<std::uint32_t>(((mix64(h) >> 32) * n) >> 32);
+  }
+
+ private:
+  std::uint64_t seed_ = 0;
+  std::uint32_t address_mask_ = ~0u;
+  std::uint32_t port_mask_ = ~0u;
+  std::uint32_t qp_mask_ = 0;
+  std::uint32_t ingress_mask_ = 0;
+};
+
+}  // namespace railyard

@@ -1,0 +1,551 @@
+#include "dataplane/switch/switch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "dataplane/device/pause_response.h"
+#include "dataplane/device/pfc_frame.h"
+#include "dataplane/packet/rewrite.h"
+#include "dataplane/wire/rewrite.h"
+#include "dataplane/wire/vlan.h"
+
+namespace railyard {
+namespace {
+
+constexpr std::uint64_t kMacMask = 0xFFFF'FFFF'FFFF;
+
+// The first six octets of a header in memory order, for comparing.
+std::uint64_t mac_word(const void* octets) noexcept {
+  std::uint64_t word;
+  std::memcpy(&word, octets, sizeof word);
+  return word & kMacMask;
+}
+std::uint64_t mac_word(wire::MacAddress mac) noexcept {
+  std::uint64_t word = 0;
+  std::memcpy(&word, mac.octets.data(), mac.octets.size());
+  return word;
+}
+
+std::uint8_t ttl_of(const Packet& packet) noexcept {
+  return std::to_integer<std::uint8_t>(packet.l3()[packet.kind == FrameKind::kIpv4 ? 8 : 7]);
+}
+
+void decrement_ttl(Packet& packet) noexcept {
+  packet.kind == FrameKind::kIpv4 ? wire::decrement_ttl_v4(packet.l3()) : wire::decrement_ttl_v6(packet.l3());
+}
+
+}  // namespace
+
+Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
+    : Device(id, std::move(name), config.ports.size()),
+      config_(std::move(config)),
+      // One port more than there are: frames that the switch makes itself are charged to it.
+      mmu_(config_.ports.size() + 1, config_.buffer),
+      facts_(ports()),
+      egress_(ports()),
+      queues_(ports() * kPriorities),
+      groups_((ports() + 1) * kPriorities),
+      slots_(ports() + 1),
+      starts_(ports()),
+      drops_by_class_((ports() + 1) * kPriorities),
+      drops_by_port_(ports()),
+      asked_(ports(), Instant{-1}),
+      rx_control_(ports()) {
+  const auto refuse = [&](const std::string& what) {
+    throw std::invalid_argument(fmt::format("switch {}: {}", this->name(), what));
+  };
+  if (auto ok = validate(config_.buffer, "buffer"); !ok) refuse(ok.error());
+  trust_maps_.reserve(ports());
+  for (std::size_t p = 0; p < ports(); ++p) {
+    const SwitchPortConfig& port = config_.ports[p];
+    const PortIndex index{static_cast<std::uint16_t>(p)};
+    PortFacts& f = facts_[p];
+    f.mac = mac_word(port.mac);
+    std::copy(port.mac.octets.begin(), port.mac.octets.end(), f.rewrite.begin() + 6);
+    if (port.peer_mac) {
+      std::copy(port.peer_mac->octets.begin(), port.peer_mac->octets.end(), f.rewrite.begin());
+      f.peer_known = true;
+    }
+    f.native_vid = port.vlans.native();
+    f.mtu = port.mtu;
+    f.largest_frame = port.mtu + wire::Ethernet::kOctets + wire::Vlan::kOctets + wire::kFcsOctets;
+    f.remaps = !port.remap.identity();
+    const auto same = std::find_if(trust_maps_.begin(), trust_maps_.end(), [&](const TrustMap& m) {
+      return std::memcmp(&m, &port.trust, sizeof m) == 0;
+    });
+    f.trust = same != trust_maps_.end() ? &*same : &trust_maps_.emplace_back(port.trust);
+
+    std::array<ClassScheduling, kPriorities> scheduling;
+    for (std::uint8_t c = 0; c < kPriorities; ++c) {
+      const SwitchClassConfig& k = port.classes[c];
+      const std::string where = fmt::format("port {} class {}", p, c);
+      if (auto ok = validate(k.buffer, where); !ok) refuse(ok.error());
+      mmu_.configure(index, Priority{c}, k.buffer);
+      if (auto ok = validate(k.ecn, where + ".ecn"); !ok) refuse(ok.error());
+      queues_[Mmu::index(index, Priority{c})].rng =
+          RngStream(config_.seed, fmt::format("{}/{}/queue{}/ecn", this->name(), p, c));
+      set_ecn(index, Priority{c}, k.ecn);
+      scheduling[c] = k.scheduling;
+    }
+    egress_[p].scheduler.configure(scheduling, f.largest_frame);
+  }
+  ClassBuffer own;  // the switch's own replies
+  own.alpha = {0};
+  for (std::uint8_t c = 0; c < kPriorities; ++c)
+    mmu_.configure(PortIndex{static_cast<std::uint16_t>(ports())}, Priority{c}, own);
+  if (auto ok = mmu_.commit(); !ok) refuse("buffer: " + ok.error());
+
+  if (config_.fecs == nullptr) config_.fecs = std::make_shared<const FecTable>();
+  forwarding_ = ForwardingTable(*config_.fecs, config_.routes);
+  paths_ = PathSelector(Ecmp(config_.ecmp_seed, config_.ecmp_fields),
+                        Spray(RngStream(config_.seed, fmt::format("{}/spray", this->name()))), config_.path);
+}
+
+Switch::~Switch() = default;
+
+Duration Switch::pause_response(BitRate rate) const noexcept {
+  return config_.pause_response > Duration{} ? config_.pause_response : standard_pause_response(rate);
+}
+
+void Switch::set_ecn(PortIndex port, Priority priority, const EcnConfig& ecn) {
+  QueueState& q = queues_[Mmu::index(port, priority)];
+  q.law = MarkingLaw(ecn, mmu_.cell());
+  q.mark_at_dequeue = ecn.at_dequeue;
+  q.drop_not_ect = ecn.drop_not_ect && !config_.ports[port.index()].classes[priority.index()].buffer.lossless;
+}
+
+void Switch::set_routes(std::shared_ptr<const FecTable> fecs, std::span<const Route> routes) {
+  config_.fecs = std::move(fecs);
+  config_.routes.assign(routes.begin(), routes.end());
+  forwarding_ = ForwardingTable(*config_.fecs, config_.routes);
+}
+
+void Switch::connected(PortIndex port, Channel& out, BitRate rate) {
+  EgressPort& e = egress_[port.index()];
+  e.connect(out, rate);
+  e.pfc.configure(config_.pause_quanta, e.quantum());
+  facts_[port.index()].octet_time = OctetTime(rate);
+}
+
+void Switch::on_new_key_base() {
+  for (std::size_t p = 0; p < ports(); ++p)
+    slots_.set(p, EventKey::make(key_base(), egress_[p].slot(),
+                                 egress_[p].busy() ? EventKind::kTransmitEnd : EventKind::kTimer,
+                                 static_cast<std::uint32_t>(p)));
+  slots_.set(ports(), EventKey::make(key_base(), refresh_due_, EventKind::kTimer, static_cast<std::uint32_t>(ports())));
+}
+
+// ---- The order of events ------------------------------------------------------------------------------------------
+
+Instant Switch::run(Instant until) {
+  Instant rest = collect(until);
+  ArrivalBatch& batch = arrivals();
+  // Decisions depend on the frame and the tables only, and tables change between slices: they are made in one go, with
+  // the packets on their way into the cache. A tap must see a frame as it came in, before it is rewritten.
+  if (!tapped()) {
+    for (Arrival& a : batch) {
+      if (EventKey::kind(a.key) == EventKind::kArrival) decide(a);
+    }
+  } else {
+    for (Arrival& a : batch) a.verdict = kUndecided;
+  }
+  for (; !carried_.empty() && carried_.back().at < until; carried_.pop_back()) {
+    const Carried& c = carried_.back();
+    batch.insert(c.arrival, EventKey::make(key_base(), c.at, EventKind::kArrival, EventKey::port(c.arrival.key)));
+  }
+
+  const std::uint64_t limit = EventKey::floor(key_base(), until);
+  for (std::size_t i = 0;;) {
+    const std::uint64_t slot = slots_.min();
+    const std::uint64_t key = std::min(batch[i].key, slot);
+    if (!starts_.empty() && EventKey::ticks(key) > static_cast<std::uint64_t>((starts_.at() - key_base()).ps)) {
+      starts_.flush([this](Instant now, PortIndex port) { start(now, port); });
+      continue;  // the slots have moved
+    }
+    if (key >= limit) break;
+    const Instant now = EventKey::time(key_base(), key);
+    const PortIndex port{static_cast<std::uint16_t>(EventKey::port(key))};
+    switch (EventKey::kind(key)) {
+      case EventKind::kMacControl: on_mac_control(now, port, batch[i++].packet); break;
+      case EventKind::kTransmitEnd: on_transmit_end(now, port, batch[i].key); break;
+      case EventKind::kArrival:
+        if (!deferred(now, batch, i, limit)) on_arrival(now, batch[i++]);
+        break;
+      case EventKind::kTimer: on_timer(now, port); break;
+    }
+  }
+  rest = std::min(rest, EventKey::time(key_base(), slots_.min()));
+  return carried_.empty() ? rest : std::min(rest, carried_.back().at);
+}
+
+// ---- Deciding ------------------------------------------------------------------------------------------------------
+
+void Switch::decide(Arrival& a) {
+  Packet& p = *a.packet;
+  const PortIndex in{static_cast<std::uint16_t>(EventKey::port(a.key))};
+  const PortFacts& f = facts_[in.index()];
+  const Priority priority = classify(*f.trust, p);
+  a.octets = p.frame_octets;
+  a.origin = static_cast<std::uint16_t>(Mmu::index(in, priority));
+  a.verdict = decide_mac(p, f);
+  if (a.verdict == kForward) [[likely]]
+    a.verdict = decide_ip(p, in, priority, a);
+  a.cells = mmu_.cells(a.octets);
+}
+
+// MAC reception: length, FCS, address.
+std::uint8_t Switch::decide_mac(const Packet& p, const PortFacts& f) const noexcept {
+  if (p.frame_octets > f.largest_frame) [[unlikely]]
+    return verdict(DropReason::kGiant);
+  // A switch that cuts through has sent half of the frame before it could know.
+  if (p.has(Packet::kFcsBad) && !cuts_through()) [[unlikely]]
+    return verdict(DropReason::kFcsError);
+  const std::uint64_t destination = mac_word(p.header());
+  if (destination != f.mac) [[unlikely]] {
+    const bool group_address = (std::to_integer<unsigned>(p.header()[0]) & 1) != 0;
+    return group_address ? std::uint8_t{kLocal} : verdict(DropReason::kNotForUs);
+  }
+  return is_ip(p.kind) ? kForward : kLocal;
+}
+
+std::uint8_t Switch::decide_ip(Packet& p, PortIndex in, Priority priority, Arrival& a) {
+  const NextHops& hops = forwarding_.lookup(p.fec);
+  if (hops.kind != NextHops::Kind::kGroup) [[unlikely]]
+    return hops.kind == NextHops::Kind::kLocal ? std::uint8_t{kLocal} : verdict(DropReason::kNoRoute);
+  if (ttl_of(p) <= 1) [[unlikely]]
+    return kTtlExpired;
+  const PortIndex out = forwarding_.member(hops, paths_.choose(hops, p, in, priority));
+  const PortFacts& f = facts_[in.index()];
+  const PortFacts& g = facts_[out.index()];
+  a.port = out.value;
+  if (!g.up) [[unlikely]]
+    return verdict(DropReason::kLinkDown);
+  if (p.frame_octets - wire::kFcsOctets - p.l3_offset > g.mtu) [[unlikely]]
+    return kTooBig;
+  if (!g.peer_known) [[unlikely]]
+    return kUnresolved;
+  if (p.has(Packet::kTagged) || f.native_vid != g.native_vid) [[unlikely]] {
+    if (!apply_vlan(p, in, out)) return verdict(DropReason::kVlanNotMember);
+    a.octets = p.frame_octets;
+  }
+  a.priority = priority.value;
+  if (f.remaps) [[unlikely]] {
+    a.priority = config_.ports[in.index()].remap.to[priority.index()];
+    if (a.priority != priority.value) remark(p, f, Priority{a.priority});
+  }
+  std::memcpy(p.header(), g.rewrite.data(), g.rewrite.size());
+  decrement_ttl(p);
+  return kForward;
+}
+
+bool Switch::apply_vlan(Packet& p, PortIndex in, PortIndex out) {
+  const auto vlan = config_.ports[in.index()].vlans.classify(p.has(Packet::kTagged), p.vid);
+  if (!vlan) return false;
+  switch (config_.ports[out.index()].vlans.egress(*vlan)) {
+    case VlanMembership::Egress::kNotMember: return false;
+    case VlanMembership::Egress::kUntagged: pop_vlan_tag(p); break;
+    case VlanMembership::Egress::kTagged: push_vlan_tag(p, *vlan); break;
+  }
+  return true;
+}
+
+// The code point by which the next hop will find class `to`.
+void Switch::remark(Packet& p, const PortFacts& in, Priority to) noexcept {
+  const TrustMap& map = *in.trust;
+  if (map.trust == Trust::kPcp) {
+    const auto pcp = std::find(map.pcp_to_class.begin(), map.pcp_to_class.end(), to.value);
+    if (p.has(Packet::kTagged) && pcp != map.pcp_to_class.end())
+      set_pcp(p, static_cast<std::uint8_t>(pcp - map.pcp_to_class.begin()));
+    return;
+  }
+  const auto dscp = std::find(map.dscp_to_class.begin(), map.dscp_to_class.end(), to.value);
+  if (dscp == map.dscp_to_class.end()) return;
+  set_traffic_class(p, static_cast<std::uint8_t>((dscp - map.dscp_to_class.begin()) << 2 | (p.traffic_class_octet & 3)));
+}
+
+// ---- Doing ---------------------------------------------------------------------------------------------------------
+
+// Cut-through: transmission may begin when no octet will be missing, that is not before the tail's arrival less our own
+// serialization. A later start defers admission; there is at most one such frame per ingress port.
+bool Switch::deferred(Instant now, ArrivalBatch& batch, std::size_t i, std::uint64_t limit) {
+  if (!cuts_through()) return false;
+  Arrival& a = batch[i];
+  if (a.verdict == kUndecided) decide_tapped(now, a);
+  if (a.verdict != kForward || a.octets <= Channel::kCutThroughOctets) return false;
+  a.verdict = kStartable;
+  const PortFacts& in = facts_[EventKey::port(a.key)];
+  const Instant tail = now + in.octet_time.of(a.octets - Channel::kCutThroughOctets);
+  const Instant startable = tail - facts_[a.port].octet_time.of(a.octets + kPreambleOctets);
+  if (startable <= now) return false;
+  const std::uint64_t key = EventKey::make(key_base(), startable, EventKind::kArrival, EventKey::port(a.key));
+  if (key < limit) {
+    batch.defer(i, key);
+  } else {
+    const auto sooner = [](Instant at, const Carried& c) { return at > c.at; };
+    carried_.insert(std::upper_bound(carried_.begin(), carried_.end(), startable, sooner), Carried{startable, a});
+    batch.remove(i);
+  }
+  return true;
+}
+
+void Switch::decide_tapped(Instant now, Arrival& a) {
+  const PortIndex in{static_cast<std::uint16_t>(EventKey::port(a.key))};
+  a.packet->flags = static_cast<std::uint8_t>(a.packet->flags & ~unsigned{Packet::kMarkedHere});
+  observe(now, in, *a.packet,
+          {.event = TapNote::Event::kReceived, .priority = classify(*facts_[in.index()].trust, *a.packet)});
+  decide(a);
+}
+
+void Switch::on_arrival(Instant now, Arrival& a) {
+  if (a.verdict == kUndecided) [[unlikely]]
+    decide_tapped(now, a);
+  GroupState& group = groups_[a.origin];
+  group.rx_packets.increment();
+  group.rx_octets.add(a.octets);
+  if (a.verdict == kForward || a.verdict == kStartable) [[likely]]
+    admit(now, a);
+  else
+    on_exception(now, a);
+}
+
+void Switch::admit(Instant now, const Arrival& a) {
+  const std::size_t q = Mmu::index(PortIndex{a.port}, Priority{a.priority});
+  QueueState& queue = queues_[q];
+  const std::uint32_t depth = mmu_.queue(q).cells;
+  if (queue.drop_not_ect && wire::ecn_of(a.packet->traffic_class_octet) == wire::Ecn::kNotEct) [[unlikely]] {
+    const std::uint64_t p = queue.law.probability(depth);
+    if (p > 0 && queue.rng.next32() < p) return drop(now, a, DropReason::kWred);
+  }
+  switch (mmu_.admit(a.origin, q, a.cells)) {
+    case Admission::kAdmitted: break;
+    case Admission::kIngressFull: return drop(now, a, DropReason::kIngressFull);
+    case Admission::kHeadroomFull: return drop(now, a, DropReason::kHeadroomFull);
+    case Admission::kEgressFull: return drop(now, a, DropReason::kEgressFull);
+  }
+  if (!queue.mark_at_dequeue && queue.law.may_mark(depth)) mark(queue, depth, *a.packet);
+  if (mmu_.after_admit(a.origin) == Mmu::Pfc::kXoff) [[unlikely]]
+    pfc_wanted(now, a.origin, true);
+  queue.octets.add(a.octets);
+  queue.max_octets.raise_to(queue.octets.read());
+  EgressPort& port = egress_[a.port];
+  port.enqueue(Priority{a.priority}, {a.packet, a.octets, a.cells, a.origin});
+  if (!port.busy()) starts_.add(now, PortIndex{a.port});
+}
+
+void Switch::mark(QueueState& queue, std::uint32_t depth, Packet& packet) noexcept {
+  const wire::Ecn in = wire::ecn_of(packet.traffic_class_octet);
+  if (in == wire::Ecn::kNotEct || in == wire::Ecn::kCe) return;
+  const std::uint64_t p = queue.law.probability(depth);
+  if (p == 0) return;
+  if (::railyard::mark(in, p, p >= MarkingLaw::kCertain ? 0 : queue.rng.next32()) != wire::Ecn::kCe) return;
+  set_traffic_class(packet, packet.traffic_class_octet | 3);
+  packet.flags |= Packet::kMarkedHere;
+  queue.marked.increment();
+}
+
+void Switch::on_transmit_end(Instant now, PortIndex port, std::uint64_t next_arrival) {
+  EgressPort& e = egress_[port.index()];
+  const QueuedFrame sent = e.sending();
+  e.transmit_end();
+  if (sent.packet != nullptr) [[likely]]
+    release(now, sent, port, e.sending_priority());
+  if (!e.has_pending_start()) {
+    slots_.set(port.index(), MinTree::kEmpty);
+    return;
+  }
+  // Usually nothing else happens at this instant, and the next transmission starts without a detour.
+  const std::uint64_t other = std::min(next_arrival, slots_.min_without(port.index()));
+  if (starts_.empty() && EventKey::ticks(other) > EventKey::ticks(slots_[port.index()])) {
+    start(now, port);
+  } else {
+    slots_.set(port.index(), MinTree::kEmpty);
+    starts_.add(now, port);
+  }
+}
+
+void Switch::release(Instant now, const QueuedFrame& frame, PortIndex port, Priority priority) {
+  const std::size_t q = Mmu::index(port, priority);
+  mmu_.release(frame.origin, q, frame.cells);
+  queues_[q].octets.set(queues_[q].octets.read() - frame.octets);
+  if (mmu_.after_release(frame.origin) == Mmu::Pfc::kXon) [[unlikely]]
+    pfc_wanted(now, frame.origin, false);
+}
+
+void Switch::pfc_wanted(Instant now, std::size_t group, bool xoff) {
+  const PortIndex port{static_cast<std::uint16_t>(group / kPriorities)};
+  EgressPort& e = egress_[port.index()];
+  e.pfc.want(Priority{static_cast<std::uint8_t>(group % kPriorities)}, xoff);
+  if (!e.busy() && e.pfc.pending() != 0) starts_.add(now, port);
+}
+
+void Switch::start(Instant now, PortIndex port) {
+  EgressPort& e = egress_[port.index()];
+  if (e.busy()) return;
+  if (!facts_[port.index()].up) [[unlikely]] {
+    slots_.set(port.index(), MinTree::kEmpty);
+    return;
+  }
+  e.start(
+      now,
+      [&](Packet& packet, Priority priority) {
+        QueueState& queue = queues_[Mmu::index(port, priority)];
+        if (queue.mark_at_dequeue) [[unlikely]]
+          mark(queue, mmu_.queue(Mmu::index(port, priority)).cells - e.sending().cells, packet);
+        if (observed()) [[unlikely]]
+          observe_departure(now, port, packet, departure_note(port, priority, packet));
+      },
+      [&](PriorityMask mask, const std::array<std::uint16_t, kPriorities>& quanta) {
+        Packet* frame = make_pfc_frame(pool(), config_.ports[port.index()].mac, mask, quanta);
+        if (frame == nullptr) return frame;
+        generated_.increment();
+        if (observed()) observe_departure(now, port, *frame, {.event = TapNote::Event::kSent});
+        return frame;
+      });
+  slots_.set(port.index(), EventKey::make(key_base(), e.slot(),
+                                          e.busy() ? EventKind::kTransmitEnd : EventKind::kTimer, port.value));
+  if (e.pfc.refresh_due() < refresh_due_) [[unlikely]]
+    set_refresh(e.pfc.refresh_due());
+}
+
+TapNote Switch::departure_note(PortIndex port, Priority priority, const Packet& packet) const noexcept {
+  const std::size_t q = Mmu::index(port, priority);
+  return {.event = TapNote::Event::kSent,
+          .priority = priority,
+          .depth_octets = static_cast<std::int64_t>(queues_[q].octets.read()) - egress_[port.index()].sending().octets,
+          .marked_here = packet.has(Packet::kMarkedHere)};
+}
+
+void Switch::set_refresh(Instant due) {
+  refresh_due_ = due;
+  slots_.set(ports(), EventKey::make(key_base(), due, EventKind::kTimer, static_cast<std::uint32_t>(ports())));
+}
+
+// A port's pause may have run out, or standing XOFFs must be repeated.
+void Switch::on_timer(Instant now, PortIndex port) {
+  if (port.index() < ports()) {
+    slots_.set(port.index(), MinTree::kEmpty);
+    starts_.add(now, port);
+    return;
+  }
+  Instant next = Instant::never();
+  for (std::size_t p = 0; p < ports(); ++p) {
+    EgressPort& e = egress_[p];
+    if (e.pfc.refresh_due() <= now) {
+      e.pfc.refresh();
+      if (!e.busy() && e.pfc.pending() != 0) starts_.add(now, PortIndex{static_cast<std::uint16_t>(p)});
+    }
+    next = std::min(next, e.pfc.refresh_due());
+  }
+  set_refresh(next);
+}
+
+void Switch::on_mac_control(Instant now, PortIndex port, Packet* packet) {
+  EgressPort& e = egress_[port.index()];
+  rx_control_[port.index()].increment();
+  if (tapped()) observe(now, port, *packet, {.event = TapNote::Event::kReceived});
+  const auto frame = read_pfc_frame(*packet);
+  if (!frame) [[unlikely]] {
+    ++drops_by_port_[port.index()][static_cast<std::size_t>(frame.error())];
+    pool().release(packet);
+    return;
+  }
+  consume(packet);
+  e.pause.receive(now, frame->enable, frame->quanta, e.quantum());
+  // An idle port may have been let go, or its timer may have to move.
+  if (!e.busy() && e.has_pending_start()) starts_.add(now, port);
+}
+
+void Switch::consume(Packet* packet) {
+  consumed_.increment();
+  pool().release(packet);
+}
+
+void Switch::drop(Instant now, const Arrival& a, DropReason reason) {
+  // A full egress queue is the egress port's affair, everything else that of the port where the frame came in.
+  const bool at_egress = reason == DropReason::kEgressFull || reason == DropReason::kWred || reason == DropReason::kLinkDown;
+  const std::size_t where = at_egress ? Mmu::index(PortIndex{a.port}, Priority{a.priority}) : a.origin;
+  ++drops_by_class_[where][static_cast<std::size_t>(reason)];
+  if (tapped()) {
+    const PortIndex port{static_cast<std::uint16_t>(where / kPriorities)};
+    if (port.index() < ports())
+      observe(now, port, *a.packet,
+              {.event = TapNote::Event::kDropped,
+               .reason = reason,
+               .priority = Priority{static_cast<std::uint8_t>(where % kPriorities)},
+               .depth_octets = at_egress ? static_cast<std::int64_t>(queues_[where].octets.read()) : -1});
+  }
+  pool().release(a.packet);
+}
+
+// ---- Link state ----------------------------------------------------------------------------------------------------
+
+void Switch::on_link_down(Instant now, PortIndex port) {
+  EgressPort& e = egress_[port.index()];
+  facts_[port.index()].up = false;
+  e.pause.clear(now);
+  e.pfc.forget();
+  for (std::uint8_t c = 0; c < kPriorities; ++c) {
+    const Priority priority{c};
+    while ((e.nonempty() & bit(priority)) != 0) {
+      const QueuedFrame frame = e.dequeue(priority);
+      release(now, frame, port, priority);
+      Arrival a{};
+      a.packet = frame.packet;
+      a.port = port.value;
+      a.priority = c;
+      drop(now, a, DropReason::kLinkDown);
+    }
+  }
+  if (!e.busy()) slots_.set(port.index(), MinTree::kEmpty);
+}
+
+void Switch::on_link_up(Instant now, PortIndex port) {
+  facts_[port.index()].up = true;
+  // What still has to be said about pausing is said again.
+  if (!egress_[port.index()].busy()) starts_.add(now, port);
+}
+
+// ---- Counting ------------------------------------------------------------------------------------------------------
+
+void Switch::count(DeviceCounters& c) const {
+  c.generated = generated_.read();
+  c.consumed = consumed_.read();
+  c.queued = carried_.size();
+  c.buffer_cells = mmu_.used();
+  c.max_buffer_cells = mmu_.max_used();
+  for (std::size_t p = 0; p < ports(); ++p) {
+    const PortIndex port{static_cast<std::uint16_t>(p)};
+    const EgressPort& e = egress_[p];
+    PortCounters& out = c.ports[p];
+    out.rx_control = rx_control_[p].read();
+    out.tx_control = e.tx_control.read();
+    for (std::uint8_t k = 0; k < kPriorities; ++k) {
+      const Priority priority{k};
+      const std::size_t i = Mmu::index(port, priority);
+      ClassCounters& o = out.classes[k];
+      c.queued += e.queue(priority).size();
+      e.count(priority, c.at, o);
+      o.rx_packets = groups_[i].rx_packets.read();
+      o.rx_octets = groups_[i].rx_octets.read();
+      o.ecn_marked = queues_[i].marked.read();
+      o.depth_octets = queues_[i].octets.read();
+      o.max_depth_octets = queues_[i].max_octets.read();
+      const Mmu::Group& g = mmu_.group(i);
+      o.ingress_cells = g.held();
+      o.max_ingress_cells = g.max_held;
+      o.headroom_cells = g.headroom;
+      o.max_headroom_cells = g.max_headroom;
+      o.drops = drops_by_class_[i];
+    }
+    out.drops = drops_by_port_[p];
+  }
+  // What the switch made itself and then dropped belongs to no port; it is shown with the first.
+  for (std::size_t k = 0; k < kPriorities; ++k)
+    for (std::size_t r = 0; r < kDropReasons; ++r)
+      c.ports[0].drops[r] += drops_by_class_[ports() * kPriorities + k][r];
+}
+
+}  // namespace railyard

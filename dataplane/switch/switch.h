@@ -1,0 +1,164 @@
+// The virtual switch: one shared-memory ASIC, handling its packets in exact order of modelled time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dataplane/base/counter.h"
+#include "dataplane/base/drop_reason.h"
+#include "dataplane/base/min_tree.h"
+#include "dataplane/base/rng.h"
+#include "dataplane/device/device.h"
+#include "dataplane/device/egress_port.h"
+#include "dataplane/switch/ecn_marking.h"
+#include "dataplane/switch/forwarding_table.h"
+#include "dataplane/switch/mmu.h"
+#include "dataplane/switch/path/selector.h"
+#include "dataplane/device/start_list.h"
+#include "dataplane/switch/switch_config.h"
+
+namespace railyard {
+
+// A packet's way: collect() from the channels (device.h) -> decide(): MAC reception, classify, forward, path -> admit():
+// MMU, PFC generation, ECN, queue -> start(): schedule and transmit -> on_transmit_end(): release. Each decision is in a
+// header of its own in this folder; switch.cc is the order in which they are asked.
+class Switch final : public Device {
+ public:
+  // Throws std::invalid_argument with the place and the reason if `config` cannot be.
+  Switch(DeviceId id, std::string name, SwitchConfig config);
+  ~Switch() override;
+
+  Duration data_latency() const noexcept override { return config_.latency; }
+  Duration pause_response(BitRate rate) const noexcept override;
+  bool cuts_through() const noexcept override { return config_.mode == ForwardingMode::kCutThrough; }
+
+  // Changes, to be called from change_at(): they take effect at the instant at which they run.
+  void set_ecn(PortIndex port, Priority priority, const EcnConfig& ecn);
+  void set_routes(std::shared_ptr<const FecTable> fecs, std::span<const Route> routes);
+
+  const Mmu& mmu() const noexcept { return mmu_; }
+  const SwitchConfig& config() const noexcept { return config_; }
+
+ protected:
+  Instant run(Instant until) override;
+  void connected(PortIndex port, Channel& out, BitRate rate) override;
+  void on_link_down(Instant now, PortIndex port) override;
+  void on_link_up(Instant now, PortIndex port) override;
+  void on_new_key_base() override;
+  void count(DeviceCounters& counters) const override;
+
+ private:
+  // What decide() concluded about a frame.
+  enum Verdict : std::uint8_t {
+    kUndecided,
+    kForward,
+    kStartable,    // kForward, and the whole frame will be there in time (cut-through)
+    kLocal,        // for the switch itself, or for its control plane (ARP, neighbour discovery)
+    kTtlExpired,   // to be answered
+    kTooBig,       // to be answered
+    kUnresolved,   // the next hop's MAC address must be asked for
+    kDrop = 64,    // + DropReason
+  };
+  static constexpr std::uint8_t verdict(DropReason reason) noexcept {
+    return static_cast<std::uint8_t>(kDrop + static_cast<std::uint8_t>(reason));
+  }
+
+  // What decide() reads of a port: one cache line.
+  struct alignas(64) PortFacts {
+    std::array<std::uint8_t, 12> rewrite{};  // destination and source MAC of what leaves here
+    std::uint16_t native_vid = kDefaultVid;
+    bool peer_known = false;
+    bool up = true;
+    bool remaps = false;
+    std::uint32_t largest_frame = 0;         // with tag and FCS
+    std::uint32_t mtu = 0;
+    std::uint64_t mac = 0;                   // ours, as the first six octets of a header read in memory order
+    const TrustMap* trust = nullptr;
+    OctetTime octet_time;
+  };
+
+  // What admit() and the end of a transmission touch of a queue besides the MMU's numbers.
+  struct QueueState {
+    MarkingLaw law;
+    RngStream rng;
+    bool mark_at_dequeue = false;
+    bool drop_not_ect = false;
+    Counter octets;
+    Counter max_octets;
+    Counter marked;
+  };
+  struct GroupState {
+    Counter rx_packets;
+    Counter rx_octets;
+  };
+  struct Carried {
+    Instant at;
+    Arrival arrival;
+  };
+
+  // Deciding: what happens to a frame, from the frame and the tables alone.
+  void decide(Arrival& a);
+  void decide_tapped(Instant now, Arrival& a);
+  std::uint8_t decide_mac(const Packet& packet, const PortFacts& in) const noexcept;
+  std::uint8_t decide_ip(Packet& packet, PortIndex in, Priority priority, Arrival& a);
+  bool apply_vlan(Packet& packet, PortIndex in, PortIndex out);
+  static void remark(Packet& packet, const PortFacts& in, Priority to) noexcept;
+
+  // Doing, in order.
+  bool deferred(Instant now, ArrivalBatch& batch, std::size_t i, std::uint64_t limit);
+  void on_arrival(Instant now, Arrival& a);
+  void on_mac_control(Instant now, PortIndex port, Packet* packet);
+  void on_exception(Instant now, const Arrival& a);
+  void on_transmit_end(Instant now, PortIndex port, std::uint64_t next_arrival);
+  void on_timer(Instant now, PortIndex port);
+  void admit(Instant now, const Arrival& a);
+  static void mark(QueueState& queue, std::uint32_t depth, Packet& packet) noexcept;
+  void start(Instant now, PortIndex port);
+  void release(Instant now, const QueuedFrame& frame, PortIndex port, Priority priority);
+  void drop(Instant now, const Arrival& a, DropReason reason);
+  void pfc_wanted(Instant now, std::size_t group, bool xoff);
+  void set_refresh(Instant due);
+  TapNote departure_note(PortIndex port, Priority priority, const Packet& packet) const noexcept;
+
+  // The control plane (local_delivery.cc).
+  void deliver_locally(Instant now, const Arrival& a);
+  bool speaks_for(const wire::IpAddress& address, PortIndex in) const noexcept;
+  void send_icmp_error(Instant now, const Arrival& a);
+  void ask_for_neighbour(Instant now, const Arrival& a);
+  void learn_peer(PortIndex port, wire::MacAddress mac);
+  std::span<std::byte> room_of(Packet& packet) const noexcept;
+  bool describe_own(Packet& packet, std::size_t octets);
+  void originate(Instant now, Packet* packet, std::size_t octets, PortIndex out);
+  void originate_routed(Instant now, Packet* packet);
+  void originate_at(Instant now, Packet* packet, PortIndex out);
+  void drop_own(Instant now, Packet* packet, DropReason reason);
+  void consume(Packet* packet);
+
+  SwitchConfig config_;
+  Mmu mmu_;
+  ForwardingTable forwarding_;
+  PathSelector paths_;
+  std::vector<PortFacts> facts_;
+  std::vector<EgressPort> egress_;
+  std::vector<QueueState> queues_;  // by port and class, as in the MMU
+  std::vector<GroupState> groups_;
+  MinTree slots_;                   // one per port, and one for the device's timers
+  StartList starts_;
+  std::vector<Carried> carried_;    // cut-through frames that wait for their tail, soonest last
+  Instant refresh_due_ = Instant::never();
+
+  std::vector<TrustMap> trust_maps_;        // each different one once
+  std::vector<DropCounts> drops_by_class_;  // by port and class; one port more: what the switch itself sends
+  std::vector<DropCounts> drops_by_port_;   // before a frame had a class
+  std::vector<Instant> asked_;              // when a port last asked for its peer's address
+  Instant icmp_error_due_{};
+  std::vector<Counter> rx_control_;
+  Counter generated_;
+  Counter consumed_;
+};
+
+}  // namespace railyard
