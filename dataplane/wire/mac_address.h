@@ -1,0 +1,38 @@
+// MAC addresses, IEEE 802 §8.2 (EUI-48).
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "dataplane/base/hash.h"
+
+namespace railyard::wire {
+
+// Six octets in the order of transmission.
+struct MacAddress {
+  std::array<std::uint8_t, 6> octets{};
+
+  auto operator<=>(const MacAddress&) const = default;
+  // The I/G bit: a group address, broadcast included.
+  constexpr bool is_multicast() const noexcept { return (octets[0] & 1) != 0; }
+  constexpr bool is_broadcast() const noexcept { return *this == MacAddress{{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}}; }
+};
+
+inline constexpr MacAddress kBroadcastMac{{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}};
+
+// "02:00:00:00:00:01", for reports.
+std::string to_string(MacAddress address);
+
+}  // namespace railyard::wire
+
+template <>
+struct std::hash<railyard::wire::MacAddress> {
+  std::size_t operator()(const railyard::wire::MacAddress& address) const noexcept {
+    return railyard::hash_octets(std::as_bytes(std::span(address.octets)), 0);
+  }
+};

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""Writes the seed corpora: one packet of every kind that the parsers tell apart.
+
+    tests/fuzz/make_corpus.py        # writes tests/fuzz/corpus/{parse_frame,pfc}/*.bin
+
+The frames are without FCS. They are put together here, not by the code under test, so the tests that read them hold the
+code against a second opinion. The RoCEv2 packets are those of roce-and-lossless.md §3.3 and §3.4.
+"""
+
+import ipaddress
+import pathlib
+import struct
+
+HOST1, HOST2 = bytes.fromhex("020000000001"), bytes.fromhex("020000000002")
+BROADCAST, PFC_GROUP = b"\xff" * 6, bytes.fromhex("0180c2000001")
+V4 = [ipaddress.ip_address(a).packed for a in ("10.0.0.1", "10.0.0.2")]
+V6 = [ipaddress.ip_address(a).packed for a in ("2001:db8::1", "2001:db8::2")]
+UDP, TCP, ICMP, ICMPV6 = 17, 6, 1, 58
+
+
+def checksum(octets):
+    total = sum(struct.unpack(f">{(len(octets) + 1) // 2}H", octets + b"\0" * (len(octets) % 2)))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return total ^ 0xFFFF
+
+
+def ethernet(ether_type, payload, destination=HOST2, source=HOST1, tag=None):
+    vlan = b"" if tag is None else struct.pack(">HH", 0x8100, tag)
+    return destination + source + vlan + struct.pack(">H", ether_type) + payload
+
+
+def ipv4(protocol, payload, tos=0x6A, ttl=64, fragment=0x4000, options=b"", source=V4[0], destination=V4[1]):
+    def header(check):
+        return struct.pack(">BBHHHBBH", 0x45 + len(options) // 4, tos, 20 + len(options) + len(payload), 0x1234, fragment,
+                           ttl, protocol, check) + source + destination + options
+    return header(checksum(header(0))) + payload
+
+
+def ipv6(next_header, payload, traffic_class=0x6A, flow=0x12345, hops=64, source=V6[0], destination=V6[1]):
+    return struct.pack(">IHBB", 6 << 28 | traffic_class << 20 | flow, len(payload), next_header, hops) + \
+        source + destination + payload
+
+
+def pseudo(source, destination, protocol, length):
+    if len(source) == 4:
+        return source + destination + struct.pack(">BBH", 0, protocol, length)
+    return source + destination + struct.pack(">IHBB", length, 0, 0, protocol)
+
+
+def udp(addresses, payload, ports=(0xC123, 5001)):
+    def header(check):
+        return struct.pack(">HHHH", *ports, 8 + len(payload), check) + payload
+    whole = header(0)
+    return header(checksum(pseudo(*addresses, UDP, len(whole)) + whole) or 0xFFFF)
+
+
+def tcp(addresses, options=b"", payload=b""):
+    def header(check):
+        return struct.pack(">HHIIBBHHH", 40000, 80, 1, 2, (5 + len(options) // 4) << 4, 0x12, 65535, check, 0) + \
+            options + payload
+    whole = header(0)
+    return header(checksum(pseudo(*addresses, TCP, len(whole)) + whole))
+
+
+def icmp(kind, code, rest, payload):
+    def message(check):
+        return struct.pack(">BBHI", kind, code, check, rest) + payload
+    return message(checksum(message(0)))
+
+
+def icmpv6(kind, code, rest, payload, addresses=V6):
+    def message(check):
+        return struct.pack(">BBHI", kind, code, check, rest) + payload
+    whole = message(0)
+    return message(checksum(pseudo(*addresses, ICMPV6, len(whole)) + whole))
+
+
+def arp(operation, sender, target, target_mac):
+    return struct.pack(">HHBBH", 1, 0x0800, 6, 4, operation) + HOST1 + sender + target_mac + target
+
+
+def pfc(opcode, enable, quanta):
+    return ethernet(0x8808, struct.pack(">HH8H", opcode, enable, *quanta).ljust(46, b"\0"), PFC_GROUP)
+
+
+ROCE_V4 = {
+    "roce_ack": "456a0030004240004011260f0a0000020a000001c12312b7001c00001140ffff00000011000001001f000001f882f107",
+    "roce_nak": "456a0030004340004011260e0a0000020a000001c12312b7001c00001140ffff00000011000001026000000241"
+                "3bed99",
+    "roce_compare_swap": "456a004812354000401114040a0000010a000002c12312b7003400001340ffff000000128000010100007f00"
+                         "000020000000123411111111222222223333333344444444034be565",
+    "roce_read_request": "456a003c123640004011140f0a0000010a000002c12312b7002800000c40ffff000000128000010200007f00"
+                         "000010000000123400002710d930f3ae",
+    "roce_write_middle": "4500006cd43100008011684d7f0000017f000001303912b7005809dc07000001000000030000"
+                         "0000" + "00" * 64 + "b9abf3bf",
+}
+ROCE_FRAMES = {
+    "roce_cnp_connectx4": "e41d2dab2bc27cfe90643b32080045c2003c718c4000401191610a0011010a001201000012b7002800008100ffff"
+                          "40000118000000000000000000000000000000000000000082fd002a",
+    "roce_uc_send_only": "248a07a8fa22248a07a8fa220800450100400478400040"
+                         "11b4d5c0a80007c0a80007c00012b7002caca22460ffff000000d300cf171046"
+                         "30818be28935d90e9a95505401be885e50000078f353f3",
+    "roce_write_only": "0200000000020200000000010800456a004412344000401114090a0000010a000002c12312b7003000000a70ffff"
+                       "000000128000010000007f0000001000000012340000000568656c6c6f00000098dba0d1",
+    "roce_send_only_imm_ipv6": "02000000000202000000000186dd66a123450024114020010db800000000000000000000000120010db8"
+                               "000000000000000000000002d00112b70024000005c0ffff0000001280fffffedeadbeef000102030405"
+                               "060740d68560",
+}
+
+PAYLOAD = bytes(range(32))
+ORIGINAL4 = ipv4(UDP, udp(V4, PAYLOAD), ttl=1)
+ORIGINAL6 = ipv6(UDP, udp(V6, PAYLOAD), hops=1)
+SOLICITED2 = ipaddress.ip_address("ff02::1:ff00:2").packed
+
+
+def extension(next_header, octets=8):
+    return bytes([next_header, octets // 8 - 1, 1, octets - 4]).ljust(octets, b"\0")  # one PadN
+
+
+FRAMES = {
+    "arp_request": ethernet(0x0806, arp(1, V4[0], V4[1], b"\0" * 6), BROADCAST),
+    "arp_request_padded": ethernet(0x0806, arp(1, V4[0], V4[1], b"\0" * 6), BROADCAST).ljust(60, b"\0"),
+    "arp_reply": ethernet(0x0806, arp(2, V4[0], V4[1], HOST2)),
+    "arp_request_tagged": ethernet(0x0806, arp(1, V4[0], V4[1], b"\0" * 6), BROADCAST, tag=100),
+    "pfc_xoff": pfc(0x0101, 0x08, [0, 0, 0, 0xFFFF, 0, 0, 0, 0]),
+    "pfc_xon": pfc(0x0101, 0x08, [0] * 8),
+    "pfc_two_priorities": pfc(0x0101, 0x18, [0, 0, 0, 0x0400, 0, 0, 0, 0]),
+    "pause_802_3x": pfc(0x0001, 100, [0] * 8),
+    "ipv4_udp": ethernet(0x0800, ipv4(UDP, udp(V4, PAYLOAD))),
+    "ipv4_udp_tagged": ethernet(0x0800, ipv4(UDP, udp(V4, PAYLOAD)), tag=3 << 13 | 100),
+    "ipv4_udp_padded": ethernet(0x0800, ipv4(UDP, udp(V4, b"x"))).ljust(60, b"\0"),
+    "ipv4_udp_options": ethernet(0x0800, ipv4(UDP, udp(V4, PAYLOAD), options=b"\x94\x04\0\0")),  # router alert
+    "ipv4_tcp": ethernet(0x0800, ipv4(TCP, tcp(V4, payload=PAYLOAD))),
+    "ipv4_tcp_options": ethernet(0x0800, ipv4(TCP, tcp(V4, options=b"\x02\x04\x23\xc0\x01\x03\x03\x07"))),
+    "ipv4_gre": ethernet(0x0800, ipv4(47, PAYLOAD)),
+    "ipv4_first_fragment": ethernet(0x0800, ipv4(UDP, udp(V4, PAYLOAD)[:24], fragment=0x2000)),
+    "ipv4_last_fragment": ethernet(0x0800, ipv4(UDP, udp(V4, PAYLOAD)[24:], fragment=3)),
+    "icmp_echo_request": ethernet(0x0800, ipv4(ICMP, icmp(8, 0, 0x00070001, PAYLOAD))),
+    "icmp_echo_request_tagged": ethernet(0x0800, ipv4(ICMP, icmp(8, 0, 0x00070001, PAYLOAD)), tag=100),
+    "icmp_time_exceeded": ethernet(0x0800, ipv4(ICMP, icmp(11, 0, 0, ORIGINAL4))),
+    "icmp_fragmentation_needed": ethernet(0x0800, ipv4(ICMP, icmp(3, 4, 1500, ORIGINAL4))),
+    "ipv6_udp": ethernet(0x86DD, ipv6(UDP, udp(V6, PAYLOAD))),
+    "ipv6_udp_tagged": ethernet(0x86DD, ipv6(UDP, udp(V6, PAYLOAD)), tag=3 << 13 | 100),
+    "ipv6_tcp": ethernet(0x86DD, ipv6(TCP, tcp(V6, payload=PAYLOAD))),
+    "ipv6_hop_by_hop_udp": ethernet(0x86DD, ipv6(0, extension(UDP, 16) + udp(V6, PAYLOAD))),
+    "ipv6_routing_destination_tcp": ethernet(
+        0x86DD, ipv6(43, bytes([60, 0, 0, 0, 0, 0, 0, 0]) + extension(TCP) + tcp(V6))),
+    "ipv6_atomic_fragment_udp": ethernet(0x86DD, ipv6(44, struct.pack(">BBHI", UDP, 0, 0, 7) + udp(V6, PAYLOAD))),
+    "ipv6_first_fragment": ethernet(0x86DD, ipv6(44, struct.pack(">BBHI", UDP, 0, 1, 7) + udp(V6, PAYLOAD)[:24])),
+    "ipv6_last_fragment": ethernet(0x86DD, ipv6(44, struct.pack(">BBHI", UDP, 0, 3 << 3, 7) + udp(V6, PAYLOAD)[24:])),
+    "ipv6_no_next_header": ethernet(0x86DD, ipv6(59, b"")),
+    "icmpv6_echo_request": ethernet(0x86DD, ipv6(ICMPV6, icmpv6(128, 0, 0x00070001, PAYLOAD))),
+    "icmpv6_time_exceeded": ethernet(0x86DD, ipv6(ICMPV6, icmpv6(3, 0, 0, ORIGINAL6))),
+    "icmpv6_packet_too_big": ethernet(0x86DD, ipv6(ICMPV6, icmpv6(2, 0, 1500, ORIGINAL6))),
+    "neighbour_solicitation": ethernet(
+        0x86DD, ipv6(ICMPV6, icmpv6(135, 0, 0, V6[1] + b"\x01\x01" + HOST1, (V6[0], SOLICITED2)), hops=255,
+                     destination=SOLICITED2), bytes.fromhex("3333ff000002")),
+    "neighbour_advertisement": ethernet(
+        0x86DD, ipv6(ICMPV6, icmpv6(136, 0, 0x60000000, V6[0] + b"\x02\x01" + HOST1), hops=255)),
+}
+FRAMES |= {name: ethernet(0x0800, bytes.fromhex(packet)) for name, packet in ROCE_V4.items()}
+FRAMES |= {name: bytes.fromhex(frame) for name, frame in ROCE_FRAMES.items()}
+FRAMES["roce_ack_tagged"] = ethernet(0x0800, bytes.fromhex(ROCE_V4["roce_ack"]), tag=3 << 13 | 100)
+
+if __name__ == "__main__":
+    corpus = pathlib.Path(__file__).parent / "corpus"
+    for folder in ("parse_frame", "pfc"):
+        (corpus / folder).mkdir(parents=True, exist_ok=True)
+    for name, frame in FRAMES.items():
+        (corpus / "parse_frame" / f"{name}.bin").write_bytes(frame)
+        if name.startswith(("pfc_", "pause_")):
+            (corpus / "pfc" / f"{name}.bin").write_bytes(frame)
