@@ -1,6 +1,7 @@
 # Everything bought, by its Debian package (see README.md for what each is for).
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(DPDK REQUIRED IMPORTED_TARGET libdpdk>=22.11)
+pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(PCAP REQUIRED IMPORTED_TARGET libpcap)
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
