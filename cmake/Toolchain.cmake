@@ -28,6 +28,8 @@ target_compile_options(railyard_flags INTERFACE
   -march=x86-64-v2
   # Decisions must come out the same in every build (no fused multiply-add).
   -ffp-contract=off
+  # Packing neighbouring words of a struct into vector registers costs more than it brings here.
+  -fno-tree-slp-vectorize
   -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
   -Wnon-virtual-dtor -Woverloaded-virtual -Wnull-dereference -Wimplicit-fallthrough)
 target_include_directories(railyard_flags INTERFACE "${PROJECT_SOURCE_DIR}")

@@ -13,8 +13,10 @@ namespace railyard {
 // Items live in segments of a power of two slots; a full segment is followed by one twice as large, and the old one is
 // freed by the consumer when it has drained it. Most rings hold a handful of items for their whole life: small rings
 // keep a large fabric's channels in cache, where rings sized for the worst case do not (a third of the time at 1024
-// hosts). One producer thread calls push(); one consumer thread calls the rest.
-template <class T>
+// hosts). One producer thread calls push(); one consumer thread calls the rest. `Side` is data of the producer's that is
+// wanted with every push: it shares the producer's cache line.
+struct NoSide {};
+template <class T, class Side = NoSide>
 class SpscRing {
   static_assert(std::is_trivially_copyable_v<T>);
 
@@ -43,16 +45,13 @@ class SpscRing {
     producer_.slots[tail & producer_.mask] = item;
     producer_.tail.store(tail + 1, std::memory_order_release);
   }
+  // Producer only.
+  Side& side() noexcept { return producer_.side; }
 
   // The oldest item, or nullptr. Valid until pop(). Consumer only.
   const T* front() noexcept {
     const std::uint64_t head = consumer_.head.load(std::memory_order_relaxed);
-    if (head == consumer_.known_tail) {
-      consumer_.known_tail = producer_.tail.load(std::memory_order_acquire);
-      if (head == consumer_.known_tail) return nullptr;
-    }
-    if (head == consumer_.segment->end.load(std::memory_order_relaxed)) [[unlikely]]
-      next_segment();
+    if (head == consumer_.limit && !look_again(head)) return nullptr;
     return &consumer_.slots[head & consumer_.mask];
   }
 
@@ -92,6 +91,17 @@ class SpscRing {
     producer_.free_from = tail;
   }
 
+  // The consumer has read all it knew of: whether there is more at `head`. What was pushed before the tail that is seen
+  // now lies in this segment up to its end.
+  bool look_again(std::uint64_t head) noexcept {
+    const std::uint64_t tail = producer_.tail.load(std::memory_order_acquire);
+    if (head == tail) return false;
+    if (head == consumer_.segment->end.load(std::memory_order_relaxed)) next_segment();
+    const std::uint64_t end = consumer_.segment->end.load(std::memory_order_relaxed);
+    consumer_.limit = tail < end ? tail : end;
+    return true;
+  }
+
   void next_segment() noexcept {
     Segment* drained = consumer_.segment;
     consumer_.segment = drained->next;
@@ -106,10 +116,11 @@ class SpscRing {
     std::size_t mask = 0;
     T* slots = nullptr;
     Segment* segment = nullptr;
+    [[no_unique_address]] Side side;
   } producer_;
   struct alignas(64) {
     std::atomic<std::uint64_t> head = 0;
-    std::uint64_t known_tail = 0;
+    std::uint64_t limit = 0;  // items before this one are there, in this segment
     std::size_t mask = 0;
     T* slots = nullptr;
     Segment* segment = nullptr;

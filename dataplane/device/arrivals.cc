@@ -5,7 +5,6 @@
 #include <bit>
 #include <utility>
 
-#include "dataplane/base/min_tree.h"
 #include "dataplane/base/units.h"
 
 namespace railyard {
@@ -42,7 +41,7 @@ void ArrivalBatch::grow() {
 
 void ArrivalBatch::sort(std::uint64_t first, std::uint64_t last) {
   if (capacity_ == 0) grow();
-  if (size_ <= 8) {
+  if (size_ <= 12) {
     insertion_sort(items_.get(), size_);
   } else {
     // A counting sort by time into about as many buckets as items leaves little for the insertion sort to mend.
@@ -53,7 +52,8 @@ void ArrivalBatch::sort(std::uint64_t first, std::uint64_t last) {
       const auto b = static_cast<std::size_t>((static_cast<UInt128>(key - first) * scale) >> 64);
       return std::min(b, buckets - 1);
     };
-    std::array<std::uint32_t, kMaxBuckets + 1> place{};
+    std::array<std::uint32_t, kMaxBuckets + 1> place;
+    std::fill_n(place.begin(), buckets + 1, 0u);
     for (std::size_t i = 0; i < size_; ++i) ++place[bucket_of(items_[i].key) + 1];
     for (std::size_t b = 1; b < buckets; ++b) place[b + 1] += place[b];
     for (std::size_t i = 0; i < size_; ++i) {
@@ -64,30 +64,26 @@ void ArrivalBatch::sort(std::uint64_t first, std::uint64_t last) {
     std::swap(items_, sorted_);
     insertion_sort(items_.get(), size_);
   }
-  items_[size_].key = MinTree::kEmpty;
+  items_[size_].key = EventKey::kNone;
 }
 
-void ArrivalBatch::defer(std::size_t from, std::uint64_t key) noexcept {
-  Arrival moved = items_[from];
+void ArrivalBatch::defer(Arrival* arrival, std::uint64_t key) noexcept {
+  Arrival moved = *arrival;
   moved.key = key;
-  std::size_t i = from;
-  // Behind equal keys: it was pushed after whatever is already due then.
-  while (i + 1 < size_ && items_[i + 1].key <= key) {
-    items_[i] = items_[i + 1];
-    ++i;
-  }
-  items_[i] = moved;
+  // Behind equal keys: it was pushed after whatever is already due then. The sentinel ends the search.
+  for (; arrival[1].key <= key; ++arrival) *arrival = arrival[1];
+  *arrival = moved;
 }
 
-void ArrivalBatch::remove(std::size_t from) noexcept {
-  std::copy(begin() + from + 1, end() + 1, begin() + from);  // with the sentinel
+void ArrivalBatch::remove(Arrival* arrival) noexcept {
+  std::copy(arrival + 1, end() + 1, arrival);  // with the sentinel
   --size_;
 }
 
 void ArrivalBatch::insert(const Arrival& arrival, std::uint64_t key) {
   if (size_ + 2 > capacity_) grow();
   std::size_t i = size_++;
-  items_[i + 1].key = MinTree::kEmpty;
+  items_[i + 1].key = EventKey::kNone;
   for (; i > 0 && items_[i - 1].key > key; --i) items_[i] = items_[i - 1];
   items_[i] = arrival;
   items_[i].key = key;

@@ -27,7 +27,6 @@ struct Arrival {
 class ArrivalBatch {
  public:
   void clear() noexcept { size_ = 0; }
-  bool empty() const noexcept { return size_ == 0; }
   std::size_t size() const noexcept { return size_; }
   Arrival* begin() noexcept { return items_.get(); }
   Arrival* end() noexcept { return items_.get() + size_; }
@@ -45,10 +44,10 @@ class ArrivalBatch {
   // Keys lie in [first, last].
   void sort(std::uint64_t first, std::uint64_t last);
 
-  // Moves the arrival at `from` to where its new, later key belongs; what lies between moves up.
-  void defer(std::size_t from, std::uint64_t key) noexcept;
-  // Takes out the arrival at `from`, or puts one in where `key` belongs; after sort().
-  void remove(std::size_t from) noexcept;
+  // Moves an arrival to where its new, later key belongs; what lies between moves up.
+  void defer(Arrival* arrival, std::uint64_t key) noexcept;
+  // Takes an arrival out, or puts one in where `key` belongs; after sort().
+  void remove(Arrival* arrival) noexcept;
   void insert(const Arrival& arrival, std::uint64_t key);
 
  private:

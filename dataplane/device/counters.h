@@ -59,8 +59,8 @@ struct DeviceCounters {
   std::uint64_t generated = 0;  // frames made here (traffic, replies, PFC)
   std::uint64_t consumed = 0;   // frames that ended here as they should
   std::uint64_t queued = 0;     // frames held
-  std::uint64_t buffer_cells = 0;      // shared buffer in use (switches only)
-  std::uint64_t max_buffer_cells = 0;
+  std::uint64_t buffer_cells = 0;      // of the buffer in use (switches only), and
+  std::uint64_t max_shared_cells = 0;  // ... the most ever of its shared part
 
   std::uint64_t received() const noexcept;
   std::uint64_t sent() const noexcept;

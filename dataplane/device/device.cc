@@ -13,13 +13,14 @@ constexpr Duration kLongestSlice{EventKey::kReach.ps / 4};
 }  // namespace
 
 Device::Device(DeviceId id, std::string name, std::size_t ports)
-    : id_(id), name_(std::move(name)), ingress_(ports), taps_(ports, nullptr) {
+    : id_(id), name_(std::move(name)), inboxes_(ports), ingress_(ports), taps_(ports, nullptr) {
   RAILYARD_ASSERT(ports <= EventKey::kMaxPorts, "a device has more ports than event keys can name");
 }
 
 void Device::connect(PortIndex port, Channel& in, Channel& out, BitRate rate) {
   Ingress& i = ingress_[port.index()];
-  i.channel = &in;
+  inboxes_[port.index()].channel = &in;
+  in.deliver_to(inboxes_[port.index()]);
   i.data_latency = in.data_latency;
   i.control_latency = in.control_latency;
   connected(port, out, rate);
@@ -27,6 +28,11 @@ void Device::connect(PortIndex port, Channel& in, Channel& out, BitRate rate) {
 
 Instant Device::advance(Instant until) {
   if (until <= done_) return next_;
+  if (scheduled_.empty() && until - key_base_ <= kLongestSlice) [[likely]] {
+    next_ = run(until);
+    done_ = until;
+    return next_;
+  }
   while (!scheduled_.empty() && scheduled_.back().at < until) {
     const Instant at = scheduled_.back().at;
     run_slices(at);
@@ -82,6 +88,7 @@ void Device::link_down_at(Instant at, PortIndex port) {
     Ingress& in = ingress(port);
     in.up = false;
     in.downs.push_back(now);
+    inboxes_[port.index()].link_was_down = true;
     on_link_down(now, port);
   });
 }
@@ -93,39 +100,54 @@ void Device::link_up_at(Instant at, PortIndex port) {
   });
 }
 
-bool Device::lost_on_the_wire(const Ingress& in, const InFlight& frame, Duration latency) const noexcept {
-  const Instant arrival = frame.effect - latency;
+bool Device::lost_on_the_wire(const Ingress& in, const InFlight& frame, EventKind kind) const noexcept {
+  const Instant arrival = frame.effect - (kind == EventKind::kArrival ? in.data_latency : in.control_latency);
   return std::any_of(in.downs.begin(), in.downs.end(),
                      [&](Instant down) { return frame.start < down && down <= arrival; });
 }
 
-Instant Device::collect(Instant until) {
+// Takes the frames of one FIFO that take effect before `until`. Returns the effect of the next one.
+inline Instant Device::take(Inbox& inbox, PortIndex port, Channel::Fifo& fifo, EventKind kind, Instant until) {
   ArrivalBatch& batch = arrivals();
-  batch.clear();
-  Instant rest = Instant::never();
-  for (std::size_t p = 0; p < ingress_.size(); ++p) {
-    Ingress& in = ingress_[p];
-    if (in.channel == nullptr) continue;
-    const auto take = [&](SpscRing<InFlight>& fifo, EventKind kind, Duration latency) {
-      const InFlight* f = fifo.front();
-      for (; f != nullptr && f->effect < until; f = fifo.front()) {
-        RAILYARD_ASSERT(f->effect >= done_, "causality: a frame takes effect in a device's past");
-        if (!in.downs.empty() && lost_on_the_wire(in, *f, latency)) [[unlikely]] {
-          in.lost.increment();
-          pool().release(f->packet);
-        } else {
-          __builtin_prefetch(f->packet);
-          in.delivered.increment();
-          batch.add(EventKey::make(key_base_, f->effect, kind, static_cast<std::uint32_t>(p)), f->packet);
-        }
-        fifo.pop();
-      }
-      if (f != nullptr && f->effect < rest) rest = f->effect;
-    };
-    take(in.channel->control, EventKind::kMacControl, in.control_latency);
-    take(in.channel->data, EventKind::kArrival, in.data_latency);
+  const Instant done = done_;
+  const Instant base = key_base_;
+  const std::size_t before = batch.size();
+  const InFlight* f = fifo.front();
+  for (; f != nullptr && f->effect < until; f = fifo.front()) {
+    RAILYARD_ASSERT(f->effect >= done, "causality: a frame takes effect in a device's past");
+    if (inbox.link_was_down && lost_on_the_wire(ingress_[port.index()], *f, kind)) [[unlikely]] {
+      ingress_[port.index()].lost.increment();
+      pool().release(f->packet);
+    } else {
+      // Metadata and, in the next line, the headers.
+      __builtin_prefetch(f->packet, 1);
+      __builtin_prefetch(reinterpret_cast<const std::byte*>(f->packet) + sizeof(Packet), 1);
+      batch.add(EventKey::make(base, f->effect, kind, port.value), f->packet);
+    }
+    fifo.pop();
   }
-  batch.sort(EventKey::floor(key_base_, done_), EventKey::floor(key_base_, until));
+  inbox.delivered.add(batch.size() - before);
+  return f != nullptr ? f->effect : Instant::never();
+}
+
+Instant Device::collect(Instant until) {
+  arrivals().clear();
+  Instant rest = Instant::never();
+  for (std::size_t p = 0; p < inboxes_.size(); ++p) {
+    Inbox& inbox = inboxes_[p];
+    const std::uint64_t bell = inbox.bell.load(std::memory_order_acquire);
+    const std::uint64_t seen = inbox.seen;
+    if (bell != seen || inbox.next_data < until || inbox.next_control < until) {
+      const PortIndex port{static_cast<std::uint16_t>(p)};
+      if (bell != seen || inbox.next_data < until)
+        inbox.next_data = take(inbox, port, inbox.channel->data, EventKind::kArrival, until);
+      if (bell >> 32 != seen >> 32 || inbox.next_control < until) [[unlikely]]
+        inbox.next_control = take(inbox, port, inbox.channel->control, EventKind::kMacControl, until);
+      inbox.seen = bell;
+    }
+    rest = std::min({rest, inbox.next_data, inbox.next_control});
+  }
+  arrivals().sort(EventKey::floor(key_base_, done_), EventKey::floor(key_base_, until));
   return rest;
 }
 
@@ -151,7 +173,7 @@ DeviceCounters Device::counters() const {
   c.at = done_;
   c.ports.resize(ingress_.size());
   for (std::size_t p = 0; p < ingress_.size(); ++p) {
-    c.ports[p].delivered = ingress_[p].delivered.read();
+    c.ports[p].delivered = inboxes_[p].delivered.read();
     c.ports[p].lost = ingress_[p].lost.read();
   }
   count(c);

@@ -1,6 +1,7 @@
 // What is advanced as one: a switch, a host with all its NICs, an attachment to the outside.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "dataplane/base/counter.h"
+#include "dataplane/base/endpoint.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
@@ -23,8 +25,14 @@ namespace railyard {
 
 // What a worker lends to the device that it is advancing.
 struct WorkerContext {
+  static constexpr std::size_t kBurst = 16;
+
   PacketPool* pool = nullptr;
   ArrivalBatch arrivals;
+  // What passes between a NIC and its endpoint at once. Here, and not on the stack, so that it is not set up each time.
+  std::array<RxFrame, kBurst> received;
+  std::array<TxFrame, kBurst> to_send;
+  std::array<Packet*, kBurst> packets;
 };
 
 // A device handles its events in exact order, whatever the portions in which time is handed to it. It shares nothing
@@ -81,13 +89,11 @@ class Device {
  protected:
   // The receiving half of a port.
   struct Ingress {
-    Channel* channel = nullptr;
+    Counter lost;
     Duration data_latency{};
     Duration control_latency{};
     bool up = true;
     std::vector<Instant> downs;  // when the link went down, as far back as frames may still be on their way
-    Counter delivered;
-    Counter lost;
   };
 
   // Does everything due in [done(), until); no change or snapshot is due in between. Returns the earliest instant >=
@@ -104,6 +110,7 @@ class Device {
   // remains. Frames that the wire has lost are released and counted here.
   Instant collect(Instant until);
   ArrivalBatch& arrivals() noexcept { return context_->arrivals; }
+  WorkerContext& context() noexcept { return *context_; }
 
   // Whether anybody looks at packets at all: a digest or a tap.
   bool observed() const noexcept { return observed_; }
@@ -129,7 +136,8 @@ class Device {
 
   Instant schedule(Instant at, bool snapshot, std::function<void(Instant)> act);
   Instant run_slices(Instant until);
-  bool lost_on_the_wire(const Ingress& in, const InFlight& frame, Duration latency) const noexcept;
+  Instant take(Inbox& inbox, PortIndex port, Channel::Fifo& fifo, EventKind kind, Instant until);
+  bool lost_on_the_wire(const Ingress& in, const InFlight& frame, EventKind kind) const noexcept;
 
   DeviceId id_;
   std::string name_;
@@ -137,6 +145,7 @@ class Device {
   Instant next_{};  // a fresh device is asked at once
   Instant key_base_{};
   WorkerContext* context_ = nullptr;
+  std::vector<Inbox> inboxes_;
   std::vector<Ingress> ingress_;
   std::vector<Tap*> taps_;
   bool digest_on_ = false;

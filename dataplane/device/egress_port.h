@@ -33,7 +33,9 @@ struct QueuedFrame {
 
 // One slot of time per port: the end of the running transmission, or, when idle, the moment at which a paused queue may
 // be tried again. Precomputed departures would be wrong under PFC, DWRR and strict priority.
-class EgressPort {
+//
+// The members are laid out by use: what every frame touches is in two cache lines and one per class.
+class alignas(64) EgressPort {
  public:
   EgressPort() = default;
   EgressPort(EgressPort&&) = default;
@@ -45,32 +47,51 @@ class EgressPort {
     quantum_ = Bytes{64} / rate;  // 512 bit times
     data_lead_ = channel.propagation + channel.data_latency;
     control_lead_ = channel.propagation + channel.control_latency;
+    seen_at_most_ = channel.cut_through ? Channel::kCutThroughOctets : ~std::uint32_t{0};
+  }
+  bool connected() const noexcept { return channel_ != nullptr; }
+  // The pause time that XOFFs of this port announce, in quanta.
+  void announce(std::uint16_t quanta) noexcept { pfc_.configure(quanta, quantum_); }
+  void schedule(const std::array<ClassScheduling, kPriorities>& classes, std::uint32_t largest_frame) noexcept {
+    scheduler_.configure(classes, largest_frame);
   }
 
   bool busy() const noexcept { return busy_; }
-  bool has_pending_start() const noexcept { return nonempty_ != 0 || pfc.pending() != 0; }
+  // Whether start() could do something, sooner or later.
+  bool has_pending_start() const noexcept { return (nonempty_ | attention_) != 0; }
   // The port's slot: when it wants to be called next, Instant::never() if not by itself.
   Instant slot() const noexcept { return slot_; }
-  // What the transmission that ends at slot() was. Valid while busy().
+  // What the transmission that ends at slot() is. Valid while busy() and at its end; no packet: MAC control.
   const QueuedFrame& sending() const noexcept { return sending_; }
   Priority sending_priority() const noexcept { return sending_priority_; }
+  // Whether it is a PFC frame.
+  bool sent_control() const noexcept { return busy_ && sending_.packet == nullptr; }
 
   void enqueue(Priority p, const QueuedFrame& frame) {
-    queues_[p.index()].push(frame);
+    ClassQueue& q = queues_[p.index()];
+    q.frames.push(frame);
+    const std::uint64_t depth = q.depth.read() + frame.octets;
+    q.depth.set(depth);
+    q.max_depth.raise_to(depth);
     nonempty_ = static_cast<PriorityMask>(nonempty_ | bit(p));
   }
   PriorityMask nonempty() const noexcept { return nonempty_; }
-  const RingQueue<QueuedFrame>& queue(Priority p) const noexcept { return queues_[p.index()]; }
+  const RingQueue<QueuedFrame>& queue(Priority p) const noexcept { return queues_[p.index()].frames; }
+  // Octets of a queue, with the frame in transmission.
+  std::uint64_t depth(Priority p) const noexcept { return queues_[p.index()].depth.read(); }
 
-  // Takes the first frame out of a queue without sending it (flush).
-  QueuedFrame dequeue(Priority p) noexcept {
-    RingQueue<QueuedFrame>& q = queues_[p.index()];
-    const QueuedFrame frame = q.front();
-    q.pop();
-    if (q.empty()) {
-      nonempty_ = static_cast<PriorityMask>(nonempty_ & ~bit(p));
-      scheduler.emptied(p);
-    }
+  // For what comes soon: an enqueue to `p`; the end of the running transmission.
+  void prefetch_queue(Priority p) const noexcept {
+    __builtin_prefetch(this, 1);
+    __builtin_prefetch(&queues_[p.index()], 1);
+  }
+  void prefetch() const noexcept { __builtin_prefetch(this, 1); }
+
+  // Takes the first frame out of a queue without sending it.
+  QueuedFrame flush(Priority p) noexcept {
+    ClassQueue& q = queues_[p.index()];
+    const QueuedFrame frame = dequeue(p, q);
+    q.depth.set(q.depth.read() - frame.octets);
     return frame;
   }
 
@@ -78,6 +99,10 @@ class EgressPort {
   void transmit_end() noexcept {
     busy_ = false;
     slot_ = Instant::never();
+    if (sending_.packet != nullptr) [[likely]] {
+      Counter& depth = queues_[sending_priority_.index()].depth;
+      depth.set(depth.read() - sending_.octets);
+    }
   }
 
   // Starts what may be sent at `now`, MAC control first; if nothing may, sets slot() to the next pause expiry. The port
@@ -86,78 +111,129 @@ class EgressPort {
   template <class Departing, class MakePfc>
   void start(Instant now, Departing&& departing, MakePfc&& make_pfc) {
     RAILYARD_EXPENSIVE_ASSERT(!busy_, "start on a busy port");
-    if (pfc.pending() != 0) [[unlikely]] {
-      if (start_pfc(now, make_pfc)) return;
+    PriorityMask eligible = nonempty_;
+    if (attention_ != 0) [[unlikely]] {
+      if (pfc_.pending() != 0 && start_pfc(now, make_pfc)) return;
+      eligible = static_cast<PriorityMask>(eligible & ~pause_.paused(now));
+      look_up();
     }
-    const auto eligible = static_cast<PriorityMask>(nonempty_ & ~pause.paused(now));
     if (eligible == 0) {
-      slot_ = pause.first_expiry(nonempty_);
+      slot_ = pause_.first_expiry(nonempty_);
       return;
     }
-    const Priority p = scheduler.pick(eligible, [this](Priority q) { return queues_[q.index()].front().octets; });
-    sending_ = dequeue(p);
+    const Priority p = scheduler_.pick(eligible, [this](Priority c) { return queues_[c.index()].frames.front().octets; });
+    ClassQueue& q = queues_[p.index()];
+    sending_ = dequeue(p, q);
     sending_priority_ = p;
-    tx_packets[p.index()].increment();
-    tx_octets[p.index()].add(sending_.octets);
+    q.tx_packets.increment();
+    q.tx_octets.add(sending_.octets);
     departing(*sending_.packet, p);
-    begin(now, sending_.octets);
-    const std::uint32_t seen = channel_->cut_through && sending_.octets > Channel::kCutThroughOctets
-                                   ? Channel::kCutThroughOctets
-                                   : sending_.octets;
+    busy_ = true;
+    slot_ = now + octet_time_.of(sending_.octets + kPreambleOctets + kGapOctets);
+    const std::uint32_t seen = sending_.octets < seen_at_most_ ? sending_.octets : seen_at_most_;
     channel_->push_data(now, octet_time_.of(seen + kPreambleOctets) + data_lead_, sending_.packet);
+  }
+
+  // A received PFC frame takes effect.
+  void pause(Instant now, PriorityMask enable, const std::array<std::uint16_t, kPriorities>& quanta) noexcept {
+    pause_.receive(now, enable, quanta, quantum_);
+    look_up();
+  }
+  PriorityMask paused(Instant now) noexcept { return attention_ == 0 ? PriorityMask{0} : pause_.paused(now); }
+  // When the first pause among the classes in `of` runs out; Instant::never() if none is paused. After start().
+  Instant first_expiry(PriorityMask of) const noexcept { return pause_.first_expiry(of); }
+
+  // The peer's class `p` is to be paused or let go. Returns whether a frame must be sent.
+  bool want_pause(Priority p, bool xoff) noexcept {
+    pfc_.want(p, xoff);
+    look_up();
+    return pfc_.pending() != 0;
+  }
+  bool wants_pause(Priority p) const noexcept { return pfc_.wants_xoff(p); }
+  // When the standing XOFFs must be repeated, and that this is the time.
+  Instant refresh_due() const noexcept { return pfc_.refresh_due(); }
+  void refresh() noexcept {
+    pfc_.refresh();
+    look_up();
+  }
+
+  // Both ends of a link forget about pausing when it goes down; what this end wants is said again when it is up.
+  void link_down(Instant now) noexcept {
+    pause_.clear(now);
+    pfc_.forget();
+    look_up();
   }
 
   // Fills what this port knows of one of its classes.
   void count(Priority p, Instant now, ClassCounters& c) const noexcept {
-    c.tx_packets = tx_packets[p.index()].read();
-    c.tx_octets = tx_octets[p.index()].read();
-    c.xoff_sent = pfc.xoff_sent(p);
-    c.xon_sent = pfc.xon_sent(p);
-    c.xoff_received = pause.xoff_received(p);
-    c.xon_received = pause.xon_received(p);
-    c.paused = pause.paused_time(p, now);
+    const ClassQueue& q = queues_[p.index()];
+    c.tx_packets = q.tx_packets.read();
+    c.tx_octets = q.tx_octets.read();
+    c.depth_octets = q.depth.read();
+    c.max_depth_octets = q.max_depth.read();
+    c.xoff_sent = pfc_.xoff_sent(p);
+    c.xon_sent = pfc_.xon_sent(p);
+    c.xoff_received = pause_.xoff_received(p);
+    c.xon_received = pause_.xon_received(p);
+    c.paused = pause_.paused_time(p, now);
   }
-
-  Duration quantum() const noexcept { return quantum_; }
-  OctetTime octet_time() const noexcept { return octet_time_; }
-  bool connected() const noexcept { return channel_ != nullptr; }
-
-  Scheduler scheduler;
-  PfcSender pfc;
-  PauseState pause;
-  std::array<Counter, kPriorities> tx_packets;
-  std::array<Counter, kPriorities> tx_octets;  // of frames with FCS
-  Counter tx_control;                          // MAC control frames
+  std::uint64_t tx_control() const noexcept { return tx_control_.read(); }
 
  private:
+  struct alignas(64) ClassQueue {
+    RingQueue<QueuedFrame> frames;
+    Counter tx_packets;
+    Counter tx_octets;  // of frames with FCS
+    Counter depth;      // octets
+    Counter max_depth;
+  };
+  static_assert(sizeof(ClassQueue) == 64);
+
+  QueuedFrame dequeue(Priority p, ClassQueue& q) noexcept {
+    const QueuedFrame frame = q.frames.front();
+    q.frames.pop();
+    if (q.frames.empty()) {
+      nonempty_ = static_cast<PriorityMask>(nonempty_ & ~bit(p));
+      scheduler_.emptied(p);
+    }
+    return frame;
+  }
+
   template <class MakePfc>
   bool start_pfc(Instant now, MakePfc& make_pfc) {
     std::array<std::uint16_t, kPriorities> quanta{};
-    const PriorityMask mask = pfc.take(now, quanta);
+    const PriorityMask mask = pfc_.take(now, quanta);
+    look_up();
     Packet* frame = make_pfc(mask, quanta);
     if (frame == nullptr) return false;
     sending_ = {nullptr, kLeastFrameOctets, 0, QueuedFrame::kNoOrigin};
-    tx_control.increment();
-    begin(now, kLeastFrameOctets);
+    tx_control_.increment();
+    busy_ = true;
+    slot_ = now + octet_time_.of(kLeastFrameOctets + kPreambleOctets + kGapOctets);
     channel_->push_control(now, octet_time_.of(kLeastFrameOctets + kPreambleOctets) + control_lead_, frame);
     return true;
   }
-  void begin(Instant now, std::uint32_t octets) noexcept {
-    busy_ = true;
-    slot_ = now + octet_time_.of(octets + kPreambleOctets + kGapOctets);
-  }
+
+  // Whether start() must look at pauses at all.
+  void look_up() noexcept { attention_ = static_cast<PriorityMask>(pause_.touched() | pfc_.pending()); }
 
   Channel* channel_ = nullptr;
   OctetTime octet_time_;
-  Instant slot_ = Instant::never();
   Duration data_lead_{};
-  Duration control_lead_{};
+  Instant slot_ = Instant::never();
   QueuedFrame sending_{};
+  std::uint32_t seen_at_most_ = ~std::uint32_t{0};  // of a frame, before the receiver acts
   Priority sending_priority_{};
   bool busy_ = false;
   PriorityMask nonempty_ = 0;
+  PriorityMask attention_ = 0;
+  Scheduler scheduler_;
+  std::array<ClassQueue, kPriorities> queues_;
+  PfcSender pfc_;
+  PauseState pause_;
+  Duration control_lead_{};
   Duration quantum_{};
-  std::array<RingQueue<QueuedFrame>, kPriorities> queues_;
+  Counter tx_control_;
 };
 
 }  // namespace railyard

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "dataplane/base/ids.h"
-#include "dataplane/base/min_tree.h"
+#include "dataplane/base/slot_queue.h"
 #include "dataplane/base/time.h"
 
 namespace railyard {
@@ -16,6 +16,7 @@ enum class EventKind : std::uint8_t { kMacControl = 2, kTransmitEnd = 3, kArriva
 // Keys hold time relative to a base that moves along: 48 bits of picoseconds (140 s ahead), 3 bits of kind, 13 of port.
 class EventKey {
  public:
+  static constexpr std::uint64_t kNone = SlotQueue::kNone;  // later than every event
   static constexpr unsigned kPortBits = 13;
   static constexpr unsigned kTimeShift = kPortBits + 3;
   static constexpr std::size_t kMaxPorts = (std::size_t{1} << kPortBits) - 1;
@@ -23,7 +24,7 @@ class EventKey {
   static constexpr Duration kReach{(std::int64_t{1} << 47) - 1};
 
   static constexpr std::uint64_t make(Instant base, Instant at, EventKind kind, std::uint32_t port) noexcept {
-    if (at == Instant::never()) return MinTree::kEmpty;
+    if (at == Instant::never()) return kNone;
     const Duration ahead = at - base;
     const auto ticks = static_cast<std::uint64_t>(ahead > kReach ? kReach.ps : ahead.ps);
     return ticks << kTimeShift | static_cast<std::uint64_t>(kind) << kPortBits | port;
@@ -35,7 +36,7 @@ class EventKey {
                           : static_cast<std::uint64_t>(ahead.ps) << kTimeShift;
   }
   static constexpr Instant time(Instant base, std::uint64_t key) noexcept {
-    return key == MinTree::kEmpty ? Instant::never() : base + Duration{static_cast<std::int64_t>(key >> kTimeShift)};
+    return key == kNone ? Instant::never() : base + Duration{static_cast<std::int64_t>(key >> kTimeShift)};
   }
   static constexpr std::uint64_t ticks(std::uint64_t key) noexcept { return key >> kTimeShift; }
   static constexpr EventKind kind(std::uint64_t key) noexcept {

@@ -40,6 +40,9 @@ class PauseState {
     return paused_slow(now);
   }
 
+  // The priorities that may be paused: what paused() starts from.
+  PriorityMask touched() const noexcept { return touched_; }
+
   // When the first of the paused priorities in `of` runs out; Instant::never() if none is paused. After paused(now).
   Instant first_expiry(PriorityMask of) const noexcept {
     Instant first = Instant::never();

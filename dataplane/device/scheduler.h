@@ -44,6 +44,8 @@ class Scheduler {
   Priority pick(PriorityMask eligible, Head&& head) noexcept {
     const unsigned strict = eligible & strict_;
     if (strict != 0) return Priority{static_cast<std::uint8_t>(std::bit_width(strict) - 1)};
+    // A queue that is alone spends nothing: there is nobody to share with.
+    if (std::has_single_bit(eligible)) return Priority{static_cast<std::uint8_t>(std::countr_zero(eligible))};
     for (;;) {
       if ((eligible >> turn_ & 1u) != 0) {
         const auto octets = static_cast<std::int32_t>(head(Priority{turn_}));

@@ -14,38 +14,39 @@ namespace railyard {
 // Nearly always one port; a port is listed once. All entries are of one instant.
 class StartList {
  public:
-  explicit StartList(std::size_t ports) : listed_(ports, 0) { list_.reserve(ports); }
+  explicit StartList(std::size_t ports) : list_(ports), listed_(ports, 0) {}
 
-  bool empty() const noexcept { return list_.empty(); }
+  bool empty() const noexcept { return size_ == 0; }
   Instant at() const noexcept { return at_; }
 
-  void add(Instant now, PortIndex port) {
+  void add(Instant now, PortIndex port) noexcept {
     if (listed_[port.index()] != 0) return;
     listed_[port.index()] = 1;
     at_ = now;
-    if (!list_.empty() && port < list_.back()) sorted_ = false;
-    list_.push_back(port);
+    if (size_ > 0 && port < list_[size_ - 1]) sorted_ = false;
+    list_[size_++] = port;
   }
 
   // Calls start(at, port) for each in port order. Nothing may be added meanwhile.
   template <class Start>
   void flush(Start&& start) {
-    if (!sorted_) {
-      std::sort(list_.begin(), list_.end());
+    if (!sorted_) [[unlikely]] {
+      std::sort(list_.begin(), list_.begin() + static_cast<std::ptrdiff_t>(size_));
       sorted_ = true;
     }
-    for (const PortIndex p : list_) {
-      listed_[p.index()] = 0;
-      start(at_, p);
+    for (std::size_t i = 0; i < size_; ++i) {
+      listed_[list_[i].index()] = 0;
+      start(at_, list_[i]);
     }
-    list_.clear();
+    size_ = 0;
   }
 
  private:
-  std::vector<PortIndex> list_;
-  std::vector<std::uint8_t> listed_;
+  std::size_t size_ = 0;
   Instant at_{};
   bool sorted_ = true;
+  std::vector<PortIndex> list_;
+  std::vector<std::uint8_t> listed_;
 };
 
 }  // namespace railyard

@@ -27,7 +27,7 @@ Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<std::un
     : Device(id, std::move(name), config.nics.size()),
       config_(std::move(config)),
       nics_(ports()),
-      slots_(2 * ports() + 1),
+      slots_(2 * ports() + 1, EventKey::kPortBits),
       starts_(ports()) {
   if (ports() == 0 || ports() > kMaxNics)
     throw std::invalid_argument(fmt::format("host {}: {} NICs; expected 1..{}", this->name(), ports(), kMaxNics));
@@ -36,7 +36,7 @@ Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<std::un
   if (config_.fecs == nullptr) config_.fecs = std::make_shared<const FecTable>();
   for (std::size_t p = 0; p < ports(); ++p) {
     Nic& nic = nics_[p];
-    nic.egress.scheduler.configure(config_.nics[p].scheduling, largest_frame(config_.nics[p]));
+    nic.egress.schedule(config_.nics[p].scheduling, largest_frame(config_.nics[p]));
     nic.receive = ReceiveBuffer(config_.nics[p].receive);
     nic.endpoint = std::move(endpoints[p]);
     nic.real_payload = config_.real_payload || (nic.endpoint != nullptr && nic.endpoint->has_real_payload());
@@ -52,7 +52,7 @@ Duration Host::pause_response(BitRate rate) const noexcept {
 void Host::connected(PortIndex port, Channel& out, BitRate rate) {
   Nic& nic = nics_[port.index()];
   nic.egress.connect(out, rate);
-  nic.egress.pfc.configure(config_.pause_quanta, nic.egress.quantum());
+  nic.egress.announce(config_.pause_quanta);
   starts_.add(Instant{}, port);  // the endpoint is asked at the first instant
 }
 
@@ -74,27 +74,25 @@ Instant Host::run(Instant until) {
   ArrivalBatch& batch = arrivals();
   const std::uint64_t limit = EventKey::floor(key_base(), until);
   for (std::size_t i = 0;;) {
-    const std::uint64_t key = std::min(batch[i].key, slots_.min());
+    const std::uint64_t arrival = batch[i].key;
+    const std::uint64_t key = std::min(arrival, slots_.min());
     if (!starts_.empty() && EventKey::ticks(key) > static_cast<std::uint64_t>((starts_.at() - key_base()).ps)) {
       starts_.flush([this](Instant now, PortIndex port) { start(now, port); });
       continue;
     }
     if (key >= limit) break;
     const Instant now = EventKey::time(key_base(), key);
-    const std::size_t slot = EventKey::port(key);
-    const PortIndex port{static_cast<std::uint16_t>(slot % ports())};
-    switch (EventKey::kind(key)) {
-      case EventKind::kMacControl: on_mac_control(now, port, batch[i++].packet); break;
-      case EventKind::kTransmitEnd: on_transmit_end(now, port); break;
-      case EventKind::kArrival: i = on_arrivals(now, port, i, limit); break;
-      case EventKind::kTimer:
-        if (slot == timer_slot())
-          on_timer(now);
-        else if (slot >= ports())
-          on_received(now, port);
-        else
-          slots_.set(slot, MinTree::kEmpty), starts_.add(now, port);
-        break;
+    const PortIndex slot{static_cast<std::uint16_t>(EventKey::port(key))};
+    if (key != arrival) {
+      slots_.pop();
+      if (EventKey::kind(key) == EventKind::kTransmitEnd) [[likely]]
+        on_transmit_end(now, slot, EventKey::ticks(std::min(arrival, slots_.min())) == EventKey::ticks(key));
+      else
+        on_timer(now, slot);
+    } else if (EventKey::kind(key) == EventKind::kArrival) [[likely]] {
+      i = on_arrivals(now, slot, i, limit);
+    } else {
+      on_mac_control(now, slot, batch[i++].packet);
     }
   }
   return std::min(rest, EventKey::time(key_base(), slots_.min()));
@@ -102,25 +100,19 @@ Instant Host::run(Instant until) {
 
 // ---- Sending -------------------------------------------------------------------------------------------------------
 
-void Host::on_transmit_end(Instant now, PortIndex port) {
-  Nic& nic = nics_[port.index()];
-  const QueuedFrame sent = nic.egress.sending();
-  const Priority priority = nic.egress.sending_priority();
-  nic.egress.transmit_end();
-  if (sent.packet != nullptr)
-    nic.depth_octets[priority.index()].set(nic.depth_octets[priority.index()].read() - sent.octets);
-  slots_.set(port.index(), MinTree::kEmpty);
-  starts_.add(now, port);
+void Host::on_transmit_end(Instant now, PortIndex port, bool more_now) {
+  nics_[port.index()].egress.transmit_end();
+  if (!more_now && starts_.empty()) [[likely]]
+    start(now, port);
+  else
+    starts_.add(now, port);
 }
 
 void Host::start(Instant now, PortIndex port) {
   Nic& nic = nics_[port.index()];
   EgressPort& e = nic.egress;
   if (e.busy() || !e.connected()) return;
-  if (!nic.up) {
-    slots_.set(port.index(), MinTree::kEmpty);
-    return;
-  }
+  if (!nic.up) return slots_.set(port.index(), EventKey::kNone);
   take(now, nic);
   e.start(
       now,
@@ -130,8 +122,7 @@ void Host::start(Instant now, PortIndex port) {
           observe_departure(now, port, packet,
                             {.event = TapNote::Event::kSent,
                              .priority = priority,
-                             .depth_octets = static_cast<std::int64_t>(nic.depth_octets[priority.index()].read()) -
-                                             e.sending().octets});
+                             .depth_octets = static_cast<std::int64_t>(e.depth(priority)) - e.sending().octets});
       },
       [&](PriorityMask mask, const std::array<std::uint16_t, kPriorities>& quanta) {
         Packet* frame = make_pfc_frame(pool(), config_.nics[port.index()].mac, mask, quanta);
@@ -142,11 +133,11 @@ void Host::start(Instant now, PortIndex port) {
       });
   // Idle: until a pause runs out, or until the endpoint has something more.
   const Instant slot =
-      e.busy() ? e.slot() : std::min({e.slot(), nic.ready.until, e.pause.first_expiry(nic.ready.classes)});
+      e.busy() ? e.slot() : std::min({e.slot(), nic.ready.until, e.first_expiry(nic.ready.classes)});
   slots_.set(port.index(), EventKey::make(key_base(), slot, e.busy() ? EventKind::kTransmitEnd : EventKind::kTimer,
                                           port.value));
-  if (e.pfc.refresh_due() < refresh_due_) [[unlikely]]
-    set_refresh(e.pfc.refresh_due());
+  if (e.sent_control() && e.refresh_due() < refresh_due_) [[unlikely]]
+    set_refresh(e.refresh_due());
 }
 
 // Fills the queues of the classes that could be sent now and have nothing queued.
@@ -155,14 +146,14 @@ void Host::take(Instant now, Nic& nic) {
   if (now >= nic.ready.until) nic.ready = nic.endpoint->ready(now);
   unsigned classes = nic.ready.classes & ~nic.egress.nonempty();
   if (classes == 0) return;
-  classes &= ~unsigned{nic.egress.pause.paused(now)};
+  classes &= ~unsigned{nic.egress.paused(now)};
   for (; classes != 0; classes &= classes - 1)
     take(now, nic, Priority{static_cast<std::uint8_t>(std::countr_zero(classes))});
 }
 
 void Host::take(Instant now, Nic& nic, Priority priority) {
-  std::array<Packet*, kTakeAtOnce> packets;
-  std::array<TxFrame, kTakeAtOnce> frames;
+  auto& packets = context().packets;
+  auto& frames = context().to_send;
   std::size_t room = 0;
   for (; room < kTakeAtOnce; ++room) {
     Packet* p = nic.real_payload ? pool().allocate_real() : pool().allocate_elided();
@@ -222,9 +213,6 @@ bool Host::finish(Nic& nic, Packet& packet, const TxFrame& frame) {
 }
 
 void Host::enqueue(Nic& nic, Priority priority, Packet* packet) {
-  Counter& depth = nic.depth_octets[priority.index()];
-  depth.add(packet->frame_octets);
-  nic.max_depth_octets[priority.index()].raise_to(depth.read());
   nic.egress.enqueue(priority, {packet, packet->frame_octets, 0, QueuedFrame::kNoOrigin});
 }
 
@@ -242,7 +230,7 @@ void Host::on_mac_control(Instant now, PortIndex port, Packet* packet) {
   }
   consumed_.increment();
   pool().release(packet);
-  nic.egress.pause.receive(now, frame->enable, frame->quanta, nic.egress.quantum());
+  nic.egress.pause(now, frame->enable, frame->quanta);
   if (!nic.egress.busy()) starts_.add(now, port);
 }
 
@@ -255,8 +243,8 @@ bool Host::all_busy() const noexcept {
 std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::uint64_t limit) {
   ArrivalBatch& batch = arrivals();
   Nic& nic = nics_[port.index()];
-  std::array<RxFrame, kMostReceivedAtOnce> frames;
-  std::array<Packet*, kMostReceivedAtOnce> packets;
+  auto& frames = context().received;
+  auto& packets = context().packets;
   std::size_t n = 0;
   const bool busy = all_busy();
   const std::uint64_t tick = EventKey::ticks(batch[i].key);
@@ -273,11 +261,11 @@ std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::u
       }
     }
     const std::uint64_t key = batch[++i].key;
-    if (n == kMostReceivedAtOnce || key >= limit || key >= slots_.min()) break;
+    if (n == frames.size() || key >= limit || key >= slots_.min()) break;
     if ((key & ((std::uint64_t{1} << EventKey::kTimeShift) - 1)) != same_kind) break;
     if (!busy && EventKey::ticks(key) != tick) break;
   }
-  if (n > 0) deliver(port, std::span(frames).first(n), std::span(packets).first(n));
+  if (n > 0) deliver(nic, std::span(frames).first(n), std::span(packets).first(n));
   if (!nic.egress.busy()) starts_.add(now, port);
   return i;
 }
@@ -306,8 +294,7 @@ bool Host::accept(Instant now, PortIndex port, Packet* p) {
   return true;
 }
 
-void Host::deliver(PortIndex port, std::span<RxFrame> frames, std::span<Packet*> packets) {
-  Nic& nic = nics_[port.index()];
+void Host::deliver(Nic& nic, std::span<const RxFrame> frames, std::span<Packet* const> packets) {
   if (nic.endpoint->receive(frames)) nic.ready.until = Instant{};
   for (Packet* p : packets) {
     consumed_.increment();
@@ -332,19 +319,17 @@ void Host::on_received(Instant now, PortIndex port) {
   signal_pause(now, port, held.priority);
   slots_.set(receive_slot(port), EventKey::make(key_base(), nic.receive.next(), EventKind::kTimer,
                                                 static_cast<std::uint32_t>(receive_slot(port))));
-  RxFrame frame{now, held.packet->sent, held.packet->header_span(), held.packet->payload()};
-  Packet* packet = held.packet;
-  deliver(port, {&frame, 1}, {&packet, 1});
+  const RxFrame frame{now, held.packet->sent, held.packet->header_span(), held.packet->payload()};
+  deliver(nic, {&frame, 1}, {&held.packet, 1});
   if (!nic.egress.busy()) starts_.add(now, port);
 }
 
 void Host::signal_pause(Instant now, PortIndex port, Priority priority) {
   Nic& nic = nics_[port.index()];
-  PfcSender& pfc = nic.egress.pfc;
-  const bool xoff = nic.receive.wants_xoff(priority, pfc.wants_xoff(priority));
-  if (xoff == pfc.wants_xoff(priority)) return;
-  pfc.want(priority, xoff);
-  if (!nic.egress.busy()) starts_.add(now, port);
+  const bool paused = nic.egress.wants_pause(priority);
+  const bool xoff = nic.receive.wants_xoff(priority, paused);
+  if (xoff == paused) return;
+  if (nic.egress.want_pause(priority, xoff) && !nic.egress.busy()) starts_.add(now, port);
 }
 
 // Ping, ARP and neighbour solicitations for the NIC's own addresses. False: nothing that is answered.
@@ -406,15 +391,17 @@ void Host::set_refresh(Instant due) {
   slots_.set(timer_slot(), EventKey::make(key_base(), due, EventKind::kTimer, static_cast<std::uint32_t>(timer_slot())));
 }
 
-void Host::on_timer(Instant now) {
+void Host::on_timer(Instant now, PortIndex slot) {
+  if (slot.index() < ports()) return starts_.add(now, slot);
+  if (slot.index() < timer_slot()) return on_received(now, PortIndex{static_cast<std::uint16_t>(slot.index() - ports())});
   Instant next = Instant::never();
   for (std::size_t p = 0; p < ports(); ++p) {
     EgressPort& e = nics_[p].egress;
-    if (e.pfc.refresh_due() <= now) {
-      e.pfc.refresh();
+    if (e.refresh_due() <= now) {
+      e.refresh();
       if (!e.busy()) starts_.add(now, PortIndex{static_cast<std::uint16_t>(p)});
     }
-    next = std::min(next, e.pfc.refresh_due());
+    next = std::min(next, e.refresh_due());
   }
   set_refresh(next);
 }
@@ -430,10 +417,9 @@ void Host::drop(Instant now, PortIndex port, Packet* packet, DropReason reason) 
 void Host::on_link_down(Instant now, PortIndex port) {
   Nic& nic = nics_[port.index()];
   nic.up = false;
-  nic.egress.pause.clear(now);
-  nic.egress.pfc.forget();
+  nic.egress.link_down(now);
   // A NIC keeps what it has until the link is back; frames are lost on the wire only.
-  if (!nic.egress.busy()) slots_.set(port.index(), MinTree::kEmpty);
+  if (!nic.egress.busy()) slots_.set(port.index(), EventKey::kNone);
 }
 
 void Host::on_link_up(Instant now, PortIndex port) {
@@ -449,7 +435,7 @@ void Host::count(DeviceCounters& c) const {
     const Nic& nic = nics_[p];
     PortCounters& out = c.ports[p];
     out.rx_control = nic.rx_control.read();
-    out.tx_control = nic.egress.tx_control.read();
+    out.tx_control = nic.egress.tx_control();
     out.drops = nic.drops;
     c.queued += nic.receive.size();
     for (std::uint8_t k = 0; k < kPriorities; ++k) {
@@ -458,8 +444,6 @@ void Host::count(DeviceCounters& c) const {
       c.queued += nic.egress.queue(Priority{k}).size();
       o.rx_packets = nic.rx_packets[k].read();
       o.rx_octets = nic.rx_octets[k].read();
-      o.depth_octets = nic.depth_octets[k].read();
-      o.max_depth_octets = nic.max_depth_octets[k].read();
       o.drops = nic.class_drops[k];
     }
   }

@@ -10,7 +10,7 @@
 #include "dataplane/base/counter.h"
 #include "dataplane/base/drop_reason.h"
 #include "dataplane/base/endpoint.h"
-#include "dataplane/base/min_tree.h"
+#include "dataplane/base/slot_queue.h"
 #include "dataplane/device/device.h"
 #include "dataplane/device/egress_port.h"
 #include "dataplane/nic/host_config.h"
@@ -44,7 +44,7 @@ class Host final : public Device {
 
  private:
   static constexpr std::size_t kTakeAtOnce = 8;
-  static constexpr std::size_t kMostReceivedAtOnce = 16;
+  static_assert(kTakeAtOnce <= WorkerContext::kBurst);
 
   struct Nic {
     EgressPort egress;
@@ -54,8 +54,6 @@ class Host final : public Device {
     bool real_payload = false;
     Readiness ready{0, Instant{}};  // what the endpoint last said; asked again when it may have changed
     std::vector<Packet> known_flows;  // metadata of the flows seen, by TxFrame::flow; frame_octets 0: not seen
-    std::array<Counter, kPriorities> depth_octets;
-    std::array<Counter, kPriorities> max_depth_octets;
     std::array<Counter, kPriorities> rx_packets;
     std::array<Counter, kPriorities> rx_octets;
     Counter rx_control;
@@ -71,10 +69,10 @@ class Host final : public Device {
   bool accept(Instant now, PortIndex port, Packet* packet);
   void buffer(Instant now, PortIndex port, Packet* packet);
   void on_received(Instant now, PortIndex port);
-  void deliver(PortIndex port, std::span<RxFrame> frames, std::span<Packet*> packets);
+  void deliver(Nic& nic, std::span<const RxFrame> frames, std::span<Packet* const> packets);
   bool answer(Instant now, PortIndex port, Packet* packet);
-  void on_transmit_end(Instant now, PortIndex port);
-  void on_timer(Instant now);
+  void on_transmit_end(Instant now, PortIndex port, bool more_now);
+  void on_timer(Instant now, PortIndex slot);
   void start(Instant now, PortIndex port);
   void take(Instant now, Nic& nic);
   void take(Instant now, Nic& nic, Priority priority);
@@ -87,7 +85,7 @@ class Host final : public Device {
 
   HostConfig config_;
   std::vector<Nic> nics_;
-  MinTree slots_;  // transmission of each port, then receive buffer of each port, then refresh of pauses
+  SlotQueue slots_;  // transmission of each port, then receive buffer of each port, then refresh of pauses
   StartList starts_;
   Instant refresh_due_ = Instant::never();
   Counter generated_;

@@ -17,9 +17,6 @@ struct Alpha {
 
   static constexpr std::int8_t kLeast = -8;
   static constexpr std::int8_t kMost = 7;
-  constexpr std::uint64_t of(std::uint64_t free) const noexcept {
-    return exponent >= 0 ? free << exponent : free >> -exponent;
-  }
 };
 
 // One class (priority group on the way in, queue on the way out) of one port.

@@ -213,7 +213,7 @@ void Switch::originate_at(Instant now, Packet* packet, PortIndex out) {
   a.port = out.value;
   const Priority priority = classify(*facts_[out.index()].trust, *packet);
   a.priority = priority.value;
-  a.origin = static_cast<std::uint16_t>(Mmu::index(PortIndex{static_cast<std::uint16_t>(ports())}, priority));
+  a.origin = static_cast<std::uint16_t>(index(PortIndex{static_cast<std::uint16_t>(ports())}, priority));
   if (!facts_[out.index()].up) return drop(now, a, DropReason::kLinkDown);
   admit(now, a);
 }
@@ -222,7 +222,7 @@ void Switch::drop_own(Instant now, Packet* packet, DropReason reason) {
   generated_.increment();
   Arrival a{};
   a.packet = packet;
-  a.origin = static_cast<std::uint16_t>(Mmu::index(PortIndex{static_cast<std::uint16_t>(ports())}, Priority{0}));
+  a.origin = static_cast<std::uint16_t>(index(PortIndex{static_cast<std::uint16_t>(ports())}, Priority{0}));
   drop(now, a, reason);
 }
 

@@ -42,13 +42,12 @@ void decrement_ttl(Packet& packet) noexcept {
 Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
     : Device(id, std::move(name), config.ports.size()),
       config_(std::move(config)),
-      // One port more than there are: frames that the switch makes itself are charged to it.
-      mmu_(config_.ports.size() + 1, config_.buffer),
+      mmu_(config_.buffer),
       facts_(ports()),
       egress_(ports()),
       queues_(ports() * kPriorities),
       groups_((ports() + 1) * kPriorities),
-      slots_(ports() + 1),
+      slots_(ports() + 1, EventKey::kPortBits),
       starts_(ports()),
       drops_by_class_((ports() + 1) * kPriorities),
       drops_by_port_(ports()),
@@ -61,7 +60,6 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
   trust_maps_.reserve(ports());
   for (std::size_t p = 0; p < ports(); ++p) {
     const SwitchPortConfig& port = config_.ports[p];
-    const PortIndex index{static_cast<std::uint16_t>(p)};
     PortFacts& f = facts_[p];
     f.mac = mac_word(port.mac);
     std::copy(port.mac.octets.begin(), port.mac.octets.end(), f.rewrite.begin() + 6);
@@ -83,19 +81,17 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
       const SwitchClassConfig& k = port.classes[c];
       const std::string where = fmt::format("port {} class {}", p, c);
       if (auto ok = validate(k.buffer, where); !ok) refuse(ok.error());
-      mmu_.configure(index, Priority{c}, k.buffer);
+      groups_[p * kPriorities + c] = mmu_.make_group(k.buffer);
       if (auto ok = validate(k.ecn, where + ".ecn"); !ok) refuse(ok.error());
-      queues_[Mmu::index(index, Priority{c})].rng =
-          RngStream(config_.seed, fmt::format("{}/{}/queue{}/ecn", this->name(), p, c));
-      set_ecn(index, Priority{c}, k.ecn);
+      Queue& queue = queues_[p * kPriorities + c];
+      queue.memory = mmu_.make_queue(k.buffer);
+      queue.rng = RngStream(config_.seed, fmt::format("{}/{}/queue{}/ecn", this->name(), p, c));
+      set_ecn(PortIndex{static_cast<std::uint16_t>(p)}, Priority{c}, k.ecn);
       scheduling[c] = k.scheduling;
     }
-    egress_[p].scheduler.configure(scheduling, f.largest_frame);
+    egress_[p].schedule(scheduling, f.largest_frame);
   }
-  ClassBuffer own;  // the switch's own replies
-  own.alpha = {0};
-  for (std::uint8_t c = 0; c < kPriorities; ++c)
-    mmu_.configure(PortIndex{static_cast<std::uint16_t>(ports())}, Priority{c}, own);
+  for (std::uint8_t c = 0; c < kPriorities; ++c) groups_[ports() * kPriorities + c] = mmu_.make_group({});
   if (auto ok = mmu_.commit(); !ok) refuse("buffer: " + ok.error());
 
   if (config_.fecs == nullptr) config_.fecs = std::make_shared<const FecTable>();
@@ -111,9 +107,10 @@ Duration Switch::pause_response(BitRate rate) const noexcept {
 }
 
 void Switch::set_ecn(PortIndex port, Priority priority, const EcnConfig& ecn) {
-  QueueState& q = queues_[Mmu::index(port, priority)];
+  Queue& q = queues_[index(port, priority)];
   q.law = MarkingLaw(ecn, mmu_.cell());
   q.mark_at_dequeue = ecn.at_dequeue;
+  any_mark_at_dequeue_ |= ecn.at_dequeue;
   q.drop_not_ect = ecn.drop_not_ect && !config_.ports[port.index()].classes[priority.index()].buffer.lossless;
 }
 
@@ -126,7 +123,7 @@ void Switch::set_routes(std::shared_ptr<const FecTable> fecs, std::span<const Ro
 void Switch::connected(PortIndex port, Channel& out, BitRate rate) {
   EgressPort& e = egress_[port.index()];
   e.connect(out, rate);
-  e.pfc.configure(config_.pause_quanta, e.quantum());
+  e.announce(config_.pause_quanta);
   facts_[port.index()].octet_time = OctetTime(rate);
 }
 
@@ -158,27 +155,41 @@ Instant Switch::run(Instant until) {
   }
 
   const std::uint64_t limit = EventKey::floor(key_base(), until);
-  for (std::size_t i = 0;;) {
+  const Instant base = key_base();
+  Arrival* next = batch.begin();
+  for (;;) {
+    const std::uint64_t arrival = next->key;
     const std::uint64_t slot = slots_.min();
-    const std::uint64_t key = std::min(batch[i].key, slot);
-    if (!starts_.empty() && EventKey::ticks(key) > static_cast<std::uint64_t>((starts_.at() - key_base()).ps)) {
+    const std::uint64_t key = std::min(arrival, slot);
+    const std::uint64_t tick = EventKey::ticks(key);
+    if (!starts_.empty() && base + Duration{static_cast<std::int64_t>(tick)} > starts_.at()) {
       starts_.flush([this](Instant now, PortIndex port) { start(now, port); });
       continue;  // the slots have moved
     }
     if (key >= limit) break;
-    const Instant now = EventKey::time(key_base(), key);
+    const Instant now = base + Duration{static_cast<std::int64_t>(tick)};
     const PortIndex port{static_cast<std::uint16_t>(EventKey::port(key))};
-    switch (EventKey::kind(key)) {
-      case EventKind::kMacControl: on_mac_control(now, port, batch[i++].packet); break;
-      case EventKind::kTransmitEnd: on_transmit_end(now, port, batch[i].key); break;
-      case EventKind::kArrival:
-        if (!deferred(now, batch, i, limit)) on_arrival(now, batch[i++]);
-        break;
-      case EventKind::kTimer: on_timer(now, port); break;
+    if (slot < arrival) {
+      slots_.pop();
+      prefetch(slots_.second());
+      if (EventKey::kind(key) == EventKind::kTransmitEnd) [[likely]]
+        on_transmit_end(now, port, EventKey::ticks(std::min(arrival, slots_.min())) == tick);
+      else
+        on_timer(now, port);
+    } else if (EventKey::kind(key) == EventKind::kArrival) [[likely]] {
+      if (!deferred(now, batch, next, limit)) on_arrival(now, *next++);
+    } else {
+      on_mac_control(now, port, next++->packet);
     }
   }
   rest = std::min(rest, EventKey::time(key_base(), slots_.min()));
   return carried_.empty() ? rest : std::min(rest, carried_.back().at);
+}
+
+// Has what the end of a transmission touches on its way before its turn comes.
+void Switch::prefetch(std::uint64_t key) const noexcept {
+  const std::size_t port = EventKey::port(key);
+  if (port < egress_.size()) egress_[port].prefetch();
 }
 
 // ---- Deciding ------------------------------------------------------------------------------------------------------
@@ -189,11 +200,17 @@ void Switch::decide(Arrival& a) {
   const PortFacts& f = facts_[in.index()];
   const Priority priority = classify(*f.trust, p);
   a.octets = p.frame_octets;
-  a.origin = static_cast<std::uint16_t>(Mmu::index(in, priority));
+  a.origin = static_cast<std::uint16_t>(index(in, priority));
   a.verdict = decide_mac(p, f);
   if (a.verdict == kForward) [[likely]]
     a.verdict = decide_ip(p, in, priority, a);
   a.cells = mmu_.cells(a.octets);
+  // Its turn comes after those of the whole batch: by then these are here.
+  __builtin_prefetch(&groups_[a.origin], 1);
+  if (a.verdict == kForward) {
+    __builtin_prefetch(&queues_[index(PortIndex{a.port}, Priority{a.priority})], 1);
+    egress_[a.port].prefetch_queue(Priority{a.priority});
+  }
 }
 
 // MAC reception: length, FCS, address.
@@ -270,9 +287,10 @@ void Switch::remark(Packet& p, const PortFacts& in, Priority to) noexcept {
 
 // Cut-through: transmission may begin when no octet will be missing, that is not before the tail's arrival less our own
 // serialization. A later start defers admission; there is at most one such frame per ingress port.
-bool Switch::deferred(Instant now, ArrivalBatch& batch, std::size_t i, std::uint64_t limit) {
-  if (!cuts_through()) return false;
-  Arrival& a = batch[i];
+bool Switch::deferred(Instant now, ArrivalBatch& batch, Arrival* next, std::uint64_t limit) {
+  if (!cuts_through()) [[likely]]
+    return false;
+  Arrival& a = *next;
   if (a.verdict == kUndecided) decide_tapped(now, a);
   if (a.verdict != kForward || a.octets <= Channel::kCutThroughOctets) return false;
   a.verdict = kStartable;
@@ -282,11 +300,11 @@ bool Switch::deferred(Instant now, ArrivalBatch& batch, std::size_t i, std::uint
   if (startable <= now) return false;
   const std::uint64_t key = EventKey::make(key_base(), startable, EventKind::kArrival, EventKey::port(a.key));
   if (key < limit) {
-    batch.defer(i, key);
+    batch.defer(next, key);
   } else {
     const auto sooner = [](Instant at, const Carried& c) { return at > c.at; };
     carried_.insert(std::upper_bound(carried_.begin(), carried_.end(), startable, sooner), Carried{startable, a});
-    batch.remove(i);
+    batch.remove(next);
   }
   return true;
 }
@@ -302,7 +320,7 @@ void Switch::decide_tapped(Instant now, Arrival& a) {
 void Switch::on_arrival(Instant now, Arrival& a) {
   if (a.verdict == kUndecided) [[unlikely]]
     decide_tapped(now, a);
-  GroupState& group = groups_[a.origin];
+  Mmu::Group& group = groups_[a.origin];
   group.rx_packets.increment();
   group.rx_octets.add(a.octets);
   if (a.verdict == kForward || a.verdict == kStartable) [[likely]]
@@ -312,30 +330,27 @@ void Switch::on_arrival(Instant now, Arrival& a) {
 }
 
 void Switch::admit(Instant now, const Arrival& a) {
-  const std::size_t q = Mmu::index(PortIndex{a.port}, Priority{a.priority});
-  QueueState& queue = queues_[q];
-  const std::uint32_t depth = mmu_.queue(q).cells;
+  Queue& queue = queues_[index(PortIndex{a.port}, Priority{a.priority})];
+  const std::uint32_t depth = queue.memory.cells;
   if (queue.drop_not_ect && wire::ecn_of(a.packet->traffic_class_octet) == wire::Ecn::kNotEct) [[unlikely]] {
     const std::uint64_t p = queue.law.probability(depth);
     if (p > 0 && queue.rng.next32() < p) return drop(now, a, DropReason::kWred);
   }
-  switch (mmu_.admit(a.origin, q, a.cells)) {
-    case Admission::kAdmitted: break;
-    case Admission::kIngressFull: return drop(now, a, DropReason::kIngressFull);
-    case Admission::kHeadroomFull: return drop(now, a, DropReason::kHeadroomFull);
-    case Admission::kEgressFull: return drop(now, a, DropReason::kEgressFull);
+  Mmu::Pfc pfc;
+  if (const Admission admission = mmu_.admit(groups_[a.origin], queue.memory, a.cells, pfc); admission != Admission::kAdmitted) [[unlikely]] {
+    constexpr std::array kReasons{DropReason::kCount, DropReason::kIngressFull, DropReason::kHeadroomFull,
+                                  DropReason::kEgressFull};
+    return drop(now, a, kReasons[static_cast<std::size_t>(admission)]);
   }
   if (!queue.mark_at_dequeue && queue.law.may_mark(depth)) mark(queue, depth, *a.packet);
-  if (mmu_.after_admit(a.origin) == Mmu::Pfc::kXoff) [[unlikely]]
+  if (pfc == Mmu::Pfc::kXoff) [[unlikely]]
     pfc_wanted(now, a.origin, true);
-  queue.octets.add(a.octets);
-  queue.max_octets.raise_to(queue.octets.read());
   EgressPort& port = egress_[a.port];
   port.enqueue(Priority{a.priority}, {a.packet, a.octets, a.cells, a.origin});
   if (!port.busy()) starts_.add(now, PortIndex{a.port});
 }
 
-void Switch::mark(QueueState& queue, std::uint32_t depth, Packet& packet) noexcept {
+void Switch::mark(Queue& queue, std::uint32_t depth, Packet& packet) noexcept {
   const wire::Ecn in = wire::ecn_of(packet.traffic_class_octet);
   if (in == wire::Ecn::kNotEct || in == wire::Ecn::kCe) return;
   const std::uint64_t p = queue.law.probability(depth);
@@ -346,54 +361,44 @@ void Switch::mark(QueueState& queue, std::uint32_t depth, Packet& packet) noexce
   queue.marked.increment();
 }
 
-void Switch::on_transmit_end(Instant now, PortIndex port, std::uint64_t next_arrival) {
+void Switch::on_transmit_end(Instant now, PortIndex port, bool more_now) {
   EgressPort& e = egress_[port.index()];
   const QueuedFrame sent = e.sending();
   e.transmit_end();
   if (sent.packet != nullptr) [[likely]]
     release(now, sent, port, e.sending_priority());
-  if (!e.has_pending_start()) {
-    slots_.set(port.index(), MinTree::kEmpty);
-    return;
-  }
+  if (!e.has_pending_start()) return;
   // Usually nothing else happens at this instant, and the next transmission starts without a detour.
-  const std::uint64_t other = std::min(next_arrival, slots_.min_without(port.index()));
-  if (starts_.empty() && EventKey::ticks(other) > EventKey::ticks(slots_[port.index()])) {
+  if (!more_now && starts_.empty()) [[likely]]
     start(now, port);
-  } else {
-    slots_.set(port.index(), MinTree::kEmpty);
+  else
     starts_.add(now, port);
-  }
 }
 
 void Switch::release(Instant now, const QueuedFrame& frame, PortIndex port, Priority priority) {
-  const std::size_t q = Mmu::index(port, priority);
-  mmu_.release(frame.origin, q, frame.cells);
-  queues_[q].octets.set(queues_[q].octets.read() - frame.octets);
-  if (mmu_.after_release(frame.origin) == Mmu::Pfc::kXon) [[unlikely]]
+  if (mmu_.release(groups_[frame.origin], queues_[index(port, priority)].memory, frame.cells) == Mmu::Pfc::kXon) [[unlikely]]
     pfc_wanted(now, frame.origin, false);
 }
 
 void Switch::pfc_wanted(Instant now, std::size_t group, bool xoff) {
   const PortIndex port{static_cast<std::uint16_t>(group / kPriorities)};
   EgressPort& e = egress_[port.index()];
-  e.pfc.want(Priority{static_cast<std::uint8_t>(group % kPriorities)}, xoff);
-  if (!e.busy() && e.pfc.pending() != 0) starts_.add(now, port);
+  const bool say = e.want_pause(Priority{static_cast<std::uint8_t>(group % kPriorities)}, xoff);
+  if (say && !e.busy()) starts_.add(now, port);
 }
 
 void Switch::start(Instant now, PortIndex port) {
   EgressPort& e = egress_[port.index()];
   if (e.busy()) return;
-  if (!facts_[port.index()].up) [[unlikely]] {
-    slots_.set(port.index(), MinTree::kEmpty);
-    return;
-  }
+  if (!facts_[port.index()].up) [[unlikely]]
+    return slots_.set(port.index(), EventKey::kNone);
   e.start(
       now,
       [&](Packet& packet, Priority priority) {
-        QueueState& queue = queues_[Mmu::index(port, priority)];
-        if (queue.mark_at_dequeue) [[unlikely]]
-          mark(queue, mmu_.queue(Mmu::index(port, priority)).cells - e.sending().cells, packet);
+        if (any_mark_at_dequeue_) [[unlikely]] {
+          Queue& queue = queues_[index(port, priority)];
+          if (queue.mark_at_dequeue) mark(queue, queue.memory.cells - e.sending().cells, packet);
+        }
         if (observed()) [[unlikely]]
           observe_departure(now, port, packet, departure_note(port, priority, packet));
       },
@@ -406,15 +411,15 @@ void Switch::start(Instant now, PortIndex port) {
       });
   slots_.set(port.index(), EventKey::make(key_base(), e.slot(),
                                           e.busy() ? EventKind::kTransmitEnd : EventKind::kTimer, port.value));
-  if (e.pfc.refresh_due() < refresh_due_) [[unlikely]]
-    set_refresh(e.pfc.refresh_due());
+  if (e.sent_control() && e.refresh_due() < refresh_due_) [[unlikely]]
+    set_refresh(e.refresh_due());
 }
 
 TapNote Switch::departure_note(PortIndex port, Priority priority, const Packet& packet) const noexcept {
-  const std::size_t q = Mmu::index(port, priority);
+  const EgressPort& e = egress_[port.index()];
   return {.event = TapNote::Event::kSent,
           .priority = priority,
-          .depth_octets = static_cast<std::int64_t>(queues_[q].octets.read()) - egress_[port.index()].sending().octets,
+          .depth_octets = static_cast<std::int64_t>(e.depth(priority)) - e.sending().octets,
           .marked_here = packet.has(Packet::kMarkedHere)};
 }
 
@@ -425,19 +430,15 @@ void Switch::set_refresh(Instant due) {
 
 // A port's pause may have run out, or standing XOFFs must be repeated.
 void Switch::on_timer(Instant now, PortIndex port) {
-  if (port.index() < ports()) {
-    slots_.set(port.index(), MinTree::kEmpty);
-    starts_.add(now, port);
-    return;
-  }
+  if (port.index() < ports()) return starts_.add(now, port);
   Instant next = Instant::never();
   for (std::size_t p = 0; p < ports(); ++p) {
     EgressPort& e = egress_[p];
-    if (e.pfc.refresh_due() <= now) {
-      e.pfc.refresh();
-      if (!e.busy() && e.pfc.pending() != 0) starts_.add(now, PortIndex{static_cast<std::uint16_t>(p)});
+    if (e.refresh_due() <= now) {
+      e.refresh();
+      if (!e.busy()) starts_.add(now, PortIndex{static_cast<std::uint16_t>(p)});
     }
-    next = std::min(next, e.pfc.refresh_due());
+    next = std::min(next, e.refresh_due());
   }
   set_refresh(next);
 }
@@ -453,7 +454,7 @@ void Switch::on_mac_control(Instant now, PortIndex port, Packet* packet) {
     return;
   }
   consume(packet);
-  e.pause.receive(now, frame->enable, frame->quanta, e.quantum());
+  e.pause(now, frame->enable, frame->quanta);
   // An idle port may have been let go, or its timer may have to move.
   if (!e.busy() && e.has_pending_start()) starts_.add(now, port);
 }
@@ -466,7 +467,7 @@ void Switch::consume(Packet* packet) {
 void Switch::drop(Instant now, const Arrival& a, DropReason reason) {
   // A full egress queue is the egress port's affair, everything else that of the port where the frame came in.
   const bool at_egress = reason == DropReason::kEgressFull || reason == DropReason::kWred || reason == DropReason::kLinkDown;
-  const std::size_t where = at_egress ? Mmu::index(PortIndex{a.port}, Priority{a.priority}) : a.origin;
+  const std::size_t where = at_egress ? index(PortIndex{a.port}, Priority{a.priority}) : a.origin;
   ++drops_by_class_[where][static_cast<std::size_t>(reason)];
   if (tapped()) {
     const PortIndex port{static_cast<std::uint16_t>(where / kPriorities)};
@@ -475,7 +476,7 @@ void Switch::drop(Instant now, const Arrival& a, DropReason reason) {
               {.event = TapNote::Event::kDropped,
                .reason = reason,
                .priority = Priority{static_cast<std::uint8_t>(where % kPriorities)},
-               .depth_octets = at_egress ? static_cast<std::int64_t>(queues_[where].octets.read()) : -1});
+               .depth_octets = at_egress ? static_cast<std::int64_t>(egress_[port.index()].depth(Priority{a.priority})) : -1});
   }
   pool().release(a.packet);
 }
@@ -485,12 +486,11 @@ void Switch::drop(Instant now, const Arrival& a, DropReason reason) {
 void Switch::on_link_down(Instant now, PortIndex port) {
   EgressPort& e = egress_[port.index()];
   facts_[port.index()].up = false;
-  e.pause.clear(now);
-  e.pfc.forget();
+  e.link_down(now);
   for (std::uint8_t c = 0; c < kPriorities; ++c) {
     const Priority priority{c};
     while ((e.nonempty() & bit(priority)) != 0) {
-      const QueuedFrame frame = e.dequeue(priority);
+      const QueuedFrame frame = e.flush(priority);
       release(now, frame, port, priority);
       Arrival a{};
       a.packet = frame.packet;
@@ -499,7 +499,7 @@ void Switch::on_link_down(Instant now, PortIndex port) {
       drop(now, a, DropReason::kLinkDown);
     }
   }
-  if (!e.busy()) slots_.set(port.index(), MinTree::kEmpty);
+  if (!e.busy()) slots_.set(port.index(), EventKey::kNone);
 }
 
 void Switch::on_link_up(Instant now, PortIndex port) {
@@ -514,27 +514,25 @@ void Switch::count(DeviceCounters& c) const {
   c.generated = generated_.read();
   c.consumed = consumed_.read();
   c.queued = carried_.size();
-  c.buffer_cells = mmu_.used();
-  c.max_buffer_cells = mmu_.max_used();
+  for (const Mmu::Group& g : groups_) c.buffer_cells += g.held;
+  c.max_shared_cells = mmu_.max_shared_used();
   for (std::size_t p = 0; p < ports(); ++p) {
     const PortIndex port{static_cast<std::uint16_t>(p)};
     const EgressPort& e = egress_[p];
     PortCounters& out = c.ports[p];
     out.rx_control = rx_control_[p].read();
-    out.tx_control = e.tx_control.read();
+    out.tx_control = e.tx_control();
     for (std::uint8_t k = 0; k < kPriorities; ++k) {
       const Priority priority{k};
-      const std::size_t i = Mmu::index(port, priority);
+      const std::size_t i = index(port, priority);
       ClassCounters& o = out.classes[k];
       c.queued += e.queue(priority).size();
       e.count(priority, c.at, o);
-      o.rx_packets = groups_[i].rx_packets.read();
-      o.rx_octets = groups_[i].rx_octets.read();
       o.ecn_marked = queues_[i].marked.read();
-      o.depth_octets = queues_[i].octets.read();
-      o.max_depth_octets = queues_[i].max_octets.read();
-      const Mmu::Group& g = mmu_.group(i);
-      o.ingress_cells = g.held();
+      const Mmu::Group& g = groups_[i];
+      o.rx_packets = g.rx_packets.read();
+      o.rx_octets = g.rx_octets.read();
+      o.ingress_cells = g.held;
       o.max_ingress_cells = g.max_held;
       o.headroom_cells = g.headroom;
       o.max_headroom_cells = g.max_headroom;

@@ -10,7 +10,7 @@
 
 #include "dataplane/base/counter.h"
 #include "dataplane/base/drop_reason.h"
-#include "dataplane/base/min_tree.h"
+#include "dataplane/base/slot_queue.h"
 #include "dataplane/base/rng.h"
 #include "dataplane/device/device.h"
 #include "dataplane/device/egress_port.h"
@@ -81,20 +81,16 @@ class Switch final : public Device {
     OctetTime octet_time;
   };
 
-  // What admit() and the end of a transmission touch of a queue besides the MMU's numbers.
-  struct QueueState {
+  // One class of one egress port: what admission and marking touch, in one cache line.
+  struct alignas(64) Queue {
+    Mmu::Queue memory;
     MarkingLaw law;
     RngStream rng;
+    Counter marked;
     bool mark_at_dequeue = false;
     bool drop_not_ect = false;
-    Counter octets;
-    Counter max_octets;
-    Counter marked;
   };
-  struct GroupState {
-    Counter rx_packets;
-    Counter rx_octets;
-  };
+  static_assert(sizeof(Queue) == 64);
   struct Carried {
     Instant at;
     Arrival arrival;
@@ -108,15 +104,20 @@ class Switch final : public Device {
   bool apply_vlan(Packet& packet, PortIndex in, PortIndex out);
   static void remark(Packet& packet, const PortFacts& in, Priority to) noexcept;
 
+  static constexpr std::size_t index(PortIndex port, Priority priority) noexcept {
+    return port.index() * kPriorities + priority.index();
+  }
+  void prefetch(std::uint64_t key) const noexcept;
+
   // Doing, in order.
-  bool deferred(Instant now, ArrivalBatch& batch, std::size_t i, std::uint64_t limit);
+  bool deferred(Instant now, ArrivalBatch& batch, Arrival* next, std::uint64_t limit);
   void on_arrival(Instant now, Arrival& a);
   void on_mac_control(Instant now, PortIndex port, Packet* packet);
   void on_exception(Instant now, const Arrival& a);
-  void on_transmit_end(Instant now, PortIndex port, std::uint64_t next_arrival);
+  void on_transmit_end(Instant now, PortIndex port, bool more_now);
   void on_timer(Instant now, PortIndex port);
   void admit(Instant now, const Arrival& a);
-  static void mark(QueueState& queue, std::uint32_t depth, Packet& packet) noexcept;
+  static void mark(Queue& queue, std::uint32_t depth, Packet& packet) noexcept;
   void start(Instant now, PortIndex port);
   void release(Instant now, const QueuedFrame& frame, PortIndex port, Priority priority);
   void drop(Instant now, const Arrival& a, DropReason reason);
@@ -144,12 +145,13 @@ class Switch final : public Device {
   PathSelector paths_;
   std::vector<PortFacts> facts_;
   std::vector<EgressPort> egress_;
-  std::vector<QueueState> queues_;  // by port and class, as in the MMU
-  std::vector<GroupState> groups_;
-  MinTree slots_;                   // one per port, and one for the device's timers
+  std::vector<Queue> queues_;       // by port and class
+  std::vector<Mmu::Group> groups_;  // by port and class; one port more: what the switch itself sends
+  SlotQueue slots_;                 // one per port, and one for the device's timers
   StartList starts_;
   std::vector<Carried> carried_;    // cut-through frames that wait for their tail, soonest last
   Instant refresh_due_ = Instant::never();
+  bool any_mark_at_dequeue_ = false;
 
   std::vector<TrustMap> trust_maps_;        // each different one once
   std::vector<DropCounts> drops_by_class_;  // by port and class; one port more: what the switch itself sends
