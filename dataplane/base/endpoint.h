@@ -35,7 +35,8 @@ struct RxFrame {
   Instant at;    // when it took effect at this NIC
   Instant sent;  // when its first octet left the first NIC (a hardware time stamp)
   std::span<const std::byte> header;
-  PayloadRef payload;  // what follows the header, without the ICRC where the NIC made one
+  PayloadRef payload;  // what follows the header
+  bool icrc_pending;   // the frame ends in an ICRC that is right and was not computed: it is not in `payload`
 };
 
 // What an endpoint could send.
@@ -63,6 +64,9 @@ class Endpoint {
   // Frames that arrived, in order. Octets and payload are valid during the call only. Returns whether ready() may have
   // changed.
   virtual bool receive(std::span<const RxFrame> frames) = 0;
+
+  // Whether it wants to see frames that are neither UDP nor TCP, too.
+  virtual bool takes_everything() const noexcept { return false; }
 
   // Whether send() hands out PayloadRefs with real octets: the NIC then takes packets that have room for them.
   virtual bool has_real_payload() const noexcept { return false; }

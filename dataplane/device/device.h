@@ -75,6 +75,10 @@ class Device {
   void link_up_at(Instant at, PortIndex port);
   bool link_up(PortIndex port) const noexcept { return ingress_[port.index()].up; }
 
+  // A device with something outside is polled under the wall clock, between windows. Returns the new earliest instant.
+  virtual bool polled() const noexcept { return false; }
+  virtual Instant poll(Instant now) { return static_cast<void>(now), next_; }
+
   // Which worker's resources to use from now on. Only while the engine rests.
   void place(WorkerContext& context) noexcept { context_ = &context; }
 
@@ -105,6 +109,9 @@ class Device {
   // key_base() has moved: keys that are kept must be made anew.
   virtual void on_new_key_base() = 0;
   virtual void count(DeviceCounters& counters) const = 0;
+
+  // Something has come up outside of advance(): there is something to do at `at`.
+  Instant lower_next(Instant at) noexcept { return next_ = at < next_ ? at : next_; }
 
   // Takes what takes effect before `until` out of the channels into arrivals(), sorted. Returns the earliest effect that
   // remains. Frames that the wire has lost are released and counted here.

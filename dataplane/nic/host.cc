@@ -23,22 +23,24 @@ std::uint32_t largest_frame(const NicConfig& nic) noexcept {
 
 }  // namespace
 
-Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<std::unique_ptr<Endpoint>> endpoints)
+Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriver> drivers)
     : Device(id, std::move(name), config.nics.size()),
       config_(std::move(config)),
       nics_(ports()),
-      slots_(2 * ports() + 1, EventKey::kPortBits),
+      slots_(3 * ports() + 1, EventKey::kPortBits),
       starts_(ports()) {
   if (ports() == 0 || ports() > kMaxNics)
     throw std::invalid_argument(fmt::format("host {}: {} NICs; expected 1..{}", this->name(), ports(), kMaxNics));
-  if (endpoints.size() != ports())
-    throw std::invalid_argument(fmt::format("host {}: {} endpoints for {} NICs", this->name(), endpoints.size(), ports()));
+  if (drivers.size() != ports())
+    throw std::invalid_argument(fmt::format("host {}: {} drivers for {} NICs", this->name(), drivers.size(), ports()));
   if (config_.fecs == nullptr) config_.fecs = std::make_shared<const FecTable>();
   for (std::size_t p = 0; p < ports(); ++p) {
     Nic& nic = nics_[p];
     nic.egress.schedule(config_.nics[p].scheduling, largest_frame(config_.nics[p]));
     nic.receive = ReceiveBuffer(config_.nics[p].receive);
-    nic.endpoint = std::move(endpoints[p]);
+    nic.endpoint = std::move(drivers[p].endpoint);
+    nic.attachment = std::move(drivers[p].attachment);
+    attached_ |= nic.attachment != nullptr;
     nic.real_payload = config_.real_payload || (nic.endpoint != nullptr && nic.endpoint->has_real_payload());
   }
 }
@@ -63,10 +65,14 @@ void Host::on_new_key_base() {
                                  nic.egress.busy() ? EventKind::kTransmitEnd : EventKind::kTimer,
                                  static_cast<std::uint32_t>(p)));
     const PortIndex port{static_cast<std::uint16_t>(p)};
-    slots_.set(receive_slot(port), EventKey::make(key_base(), nic.receive.next(), EventKind::kTimer,
-                                                  static_cast<std::uint32_t>(receive_slot(port))));
+    set_timer(receive_slot(port), nic.attachment != nullptr ? Instant::never() : nic.receive.next());
+    set_timer(outside_slot(port), nic.incoming_at);
   }
   set_refresh(refresh_due_);
+}
+
+void Host::set_timer(std::size_t slot, Instant at) {
+  slots_.set(slot, EventKey::make(key_base(), at, EventKind::kTimer, static_cast<std::uint32_t>(slot)));
 }
 
 Instant Host::run(Instant until) {
@@ -253,10 +259,10 @@ std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::u
     Packet* p = batch[i].packet;
     const Instant at = EventKey::time(key_base(), batch[i].key);
     if (accept(at, port, p)) {
-      if (nic.receive.limited()) {
+      if (nic.attachment == nullptr && nic.receive.limited()) {
         buffer(at, port, p);
       } else {
-        frames[n] = {at, p->sent, p->header_span(), p->payload()};
+        frames[n] = {at, p->sent, p->header_span(), p->payload(), p->has(Packet::kIcrcPending)};
         packets[n++] = p;
       }
     }
@@ -265,7 +271,10 @@ std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::u
     if ((key & ((std::uint64_t{1} << EventKey::kTimeShift) - 1)) != same_kind) break;
     if (!busy && EventKey::ticks(key) != tick) break;
   }
-  if (n > 0) deliver(nic, std::span(frames).first(n), std::span(packets).first(n));
+  if (n > 0 && nic.attachment != nullptr)
+    give(now, port, nic, std::span(packets).first(n));
+  else if (n > 0)
+    deliver(nic, std::span(frames).first(n), std::span(packets).first(n));
   if (!nic.egress.busy()) starts_.add(now, port);
   return i;
 }
@@ -282,10 +291,12 @@ bool Host::accept(Instant now, PortIndex port, Packet* p) {
     return drop(now, port, p, DropReason::kGiant), false;
   if (p->has(Packet::kFcsBad)) [[unlikely]]
     return drop(now, port, p, DropReason::kFcsError), false;
+  if (nic.attachment != nullptr) return true;  // all the rest is its host's business
   // Without ports it is none of a transport's: ARP, neighbour discovery, ping.
   if (p->transport_hash == 0) [[unlikely]] {
-    if (!answer(now, port, p)) drop(now, port, p, DropReason::kNotUnderstood);
-    return false;
+    if (answer(now, port, p)) return false;
+    if (nic.endpoint != nullptr && nic.endpoint->takes_everything()) return true;
+    return drop(now, port, p, DropReason::kNotUnderstood), false;
   }
   if (std::memcmp(p->header(), config.mac.octets.data(), config.mac.octets.size()) != 0) [[unlikely]]
     return drop(now, port, p, DropReason::kNotForUs), false;
@@ -308,8 +319,7 @@ void Host::buffer(Instant now, PortIndex port, Packet* p) {
   if (!nic.receive.fits(p->frame_octets)) return drop(now, port, p, DropReason::kNicReceiveFull);
   nic.receive.push(now, p, p->frame_octets, priority);
   signal_pause(now, port, priority);
-  slots_.set(receive_slot(port), EventKey::make(key_base(), nic.receive.next(), EventKind::kTimer,
-                                                static_cast<std::uint32_t>(receive_slot(port))));
+  set_timer(receive_slot(port), nic.receive.next());
 }
 
 // The host has taken a frame out of the receive buffer.
@@ -317,9 +327,9 @@ void Host::on_received(Instant now, PortIndex port) {
   Nic& nic = nics_[port.index()];
   const ReceiveBuffer::Held held = nic.receive.pop();
   signal_pause(now, port, held.priority);
-  slots_.set(receive_slot(port), EventKey::make(key_base(), nic.receive.next(), EventKind::kTimer,
-                                                static_cast<std::uint32_t>(receive_slot(port))));
-  const RxFrame frame{now, held.packet->sent, held.packet->header_span(), held.packet->payload()};
+  set_timer(receive_slot(port), nic.receive.next());
+  const RxFrame frame{now, held.packet->sent, held.packet->header_span(), held.packet->payload(),
+                      held.packet->has(Packet::kIcrcPending)};
   deliver(nic, {&frame, 1}, {&held.packet, 1});
   if (!nic.egress.busy()) starts_.add(now, port);
 }
@@ -384,16 +394,100 @@ bool Host::answer(Instant now, PortIndex port, Packet* p) {
   return true;
 }
 
+// ---- Attached hosts ------------------------------------------------------------------------------------------------
+
+// Hands packets to the host outside; what its ring does not take waits here, and the fabric is paused when that grows.
+void Host::give(Instant now, PortIndex port, Nic& nic, std::span<Packet* const> packets) {
+  const std::size_t given = nic.receive.empty() ? nic.attachment->give(pool(), packets) : 0;
+  consumed_.add(given);
+  for (Packet* p : packets.subspan(given)) hold(now, port, nic, p);
+}
+
+void Host::hold(Instant now, PortIndex port, Nic& nic, Packet* p) {
+  const Priority priority = classify(config_.nics[port.index()].trust, *p);
+  if (!nic.receive.fits(p->frame_octets)) return drop(now, port, p, DropReason::kNicReceiveFull);
+  nic.receive.push(now, p, p->frame_octets, priority);
+  signal_pause(now, port, priority);
+}
+
+bool Host::has_room(const Nic& nic) const noexcept {
+  if (!nic.incoming.empty()) return false;
+  for (std::uint8_t c = 0; c < kPriorities; ++c)
+    if (nic.egress.queue(Priority{c}).size() >= kAttachedQueue) return false;
+  return true;
+}
+
+Instant Host::poll(Instant now) {
+  const Instant at = std::max(now, done());
+  for (std::size_t p = 0; p < ports(); ++p) {
+    Nic& nic = nics_[p];
+    if (nic.attachment == nullptr) continue;
+    bool changed = false;
+    while (!nic.receive.empty()) {
+      Packet* const first = nic.receive.front();
+      if (nic.attachment->give(pool(), {&first, 1}) == 0) break;
+      nic.receive.pop();
+      consumed_.increment();
+      changed = true;
+    }
+    if (nic.up && has_room(nic)) {
+      auto& packets = context().packets;
+      const std::size_t n = nic.attachment->take(pool(), packets);
+      for (std::size_t i = 0; i < n; ++i) nic.incoming.push(packets[i]);
+      changed |= n > 0;
+    }
+    if (!changed || nic.incoming_at <= at) continue;
+    nic.incoming_at = at;
+    const PortIndex port{static_cast<std::uint16_t>(p)};
+    set_timer(outside_slot(port), at);
+    lower_next(at);
+  }
+  return next();
+}
+
+// What the last poll brought: frames to send, or room for more to receive.
+void Host::on_outside(Instant now, PortIndex port) {
+  Nic& nic = nics_[port.index()];
+  const NicConfig& config = config_.nics[port.index()];
+  nic.incoming_at = Instant::never();
+  for (; !nic.incoming.empty(); nic.incoming.pop()) {
+    Packet* p = nic.incoming.front();
+    generated_.increment();
+    const auto view = wire::parse_frame(p->header_span(), p->header_octets + std::size_t{p->payload_octets});
+    DropReason bad = DropReason::kCount;
+    if (!view)
+      bad = view.error();
+    else if (p->frame_octets > largest_frame(config))
+      bad = DropReason::kGiant;
+    else if (view->kind == FrameKind::kMacControl)
+      bad = DropReason::kBadMacControl;  // this NIC paces its host by not taking, and is paced by a full ring
+    if (bad != DropReason::kCount) {
+      ++nic.drops[static_cast<std::size_t>(bad)];
+      pool().release(p);
+      continue;
+    }
+    const std::size_t whole = p->header_octets + std::size_t{p->payload_octets};
+    describe(*p, *view, *config_.fecs);
+    p->payload_octets = static_cast<std::uint32_t>(whole - p->header_octets);
+    enqueue(nic, classify(config.trust, *p), p);
+  }
+  for (std::uint8_t c = 0; c < kPriorities; ++c) signal_pause(now, port, Priority{c});
+  if (!nic.egress.busy()) starts_.add(now, port);
+}
+
 // ---- The rest ------------------------------------------------------------------------------------------------------
 
 void Host::set_refresh(Instant due) {
   refresh_due_ = due;
-  slots_.set(timer_slot(), EventKey::make(key_base(), due, EventKind::kTimer, static_cast<std::uint32_t>(timer_slot())));
+  set_timer(timer_slot(), due);
 }
 
 void Host::on_timer(Instant now, PortIndex slot) {
   if (slot.index() < ports()) return starts_.add(now, slot);
-  if (slot.index() < timer_slot()) return on_received(now, PortIndex{static_cast<std::uint16_t>(slot.index() - ports())});
+  if (slot.index() < timer_slot()) {
+    const PortIndex port{static_cast<std::uint16_t>(slot.index() % ports())};
+    return slot.index() < 2 * ports() ? on_received(now, port) : on_outside(now, port);
+  }
   Instant next = Instant::never();
   for (std::size_t p = 0; p < ports(); ++p) {
     EgressPort& e = nics_[p].egress;

@@ -13,25 +13,38 @@
 #include "dataplane/base/slot_queue.h"
 #include "dataplane/device/device.h"
 #include "dataplane/device/egress_port.h"
+#include "dataplane/nic/attachment.h"
 #include "dataplane/nic/host_config.h"
 #include "dataplane/nic/receive_buffer.h"
 #include "dataplane/device/start_list.h"
 
 namespace railyard {
 
+// What drives a NIC: an endpoint in modelled time, or a host outside; neither: the NIC only answers ping.
+struct NicDriver {
+  std::unique_ptr<Endpoint> endpoint;
+  std::unique_ptr<Attachment> attachment;
+};
+
 // Each NIC has per-class queues behind ETS, reacts to PFC and sends it when its receive buffer fills. Frames are taken
 // from the endpoint when their class's queue is empty and the port is about to start something, a few at a time: what an
 // endpoint decides is at most that old when it is on the wire.
 class Host final : public Device {
  public:
-  // One endpoint per NIC; nullptr: the NIC only answers ping. Throws std::invalid_argument.
-  Host(DeviceId id, std::string name, HostConfig config, std::vector<std::unique_ptr<Endpoint>> endpoints);
+  // One driver per NIC. Throws std::invalid_argument.
+  Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriver> drivers);
   ~Host() override;
 
   Duration data_latency() const noexcept override { return config_.latency; }
   Duration pause_response(BitRate rate) const noexcept override;
 
   Endpoint* endpoint(PortIndex port) noexcept { return nics_[port.index()].endpoint.get(); }
+  Attachment* attachment(PortIndex port) noexcept { return nics_[port.index()].attachment.get(); }
+
+  // Wall clock only, between windows: exchanges packets with the outside. What has come in takes effect at `now`, or at
+  // done() if that is later. Returns the new earliest instant.
+  Instant poll(Instant now) override;
+  bool polled() const noexcept override { return attached_; }
   const HostConfig& config() const noexcept { return config_; }
 
  protected:
@@ -45,11 +58,17 @@ class Host final : public Device {
  private:
   static constexpr std::size_t kTakeAtOnce = 8;
   static_assert(kTakeAtOnce <= WorkerContext::kBurst);
+  // Frames of one class that an attached NIC holds before it stops taking from its host: a few times what the longest
+  // poll interval moves at line rate would cost memory, a burst costs rate.
+  static constexpr std::size_t kAttachedQueue = 64;
 
   struct Nic {
     EgressPort egress;
     ReceiveBuffer receive;
     std::unique_ptr<Endpoint> endpoint;
+    std::unique_ptr<Attachment> attachment;
+    RingQueue<Packet*> incoming;  // from the attachment, until their instant comes
+    Instant incoming_at = Instant::never();
     bool up = true;
     bool real_payload = false;
     Readiness ready{0, Instant{}};  // what the endpoint last said; asked again when it may have changed
@@ -62,13 +81,18 @@ class Host final : public Device {
   };
 
   std::size_t receive_slot(PortIndex port) const noexcept { return ports() + port.index(); }
-  std::size_t timer_slot() const noexcept { return 2 * ports(); }
+  std::size_t outside_slot(PortIndex port) const noexcept { return 2 * ports() + port.index(); }
+  std::size_t timer_slot() const noexcept { return 3 * ports(); }
 
   void on_mac_control(Instant now, PortIndex port, Packet* packet);
   std::size_t on_arrivals(Instant now, PortIndex port, std::size_t i, std::uint64_t limit);
   bool accept(Instant now, PortIndex port, Packet* packet);
   void buffer(Instant now, PortIndex port, Packet* packet);
   void on_received(Instant now, PortIndex port);
+  void on_outside(Instant now, PortIndex port);
+  void give(Instant now, PortIndex port, Nic& nic, std::span<Packet* const> packets);
+  void hold(Instant now, PortIndex port, Nic& nic, Packet* packet);
+  bool has_room(const Nic& nic) const noexcept;
   void deliver(Nic& nic, std::span<const RxFrame> frames, std::span<Packet* const> packets);
   bool answer(Instant now, PortIndex port, Packet* packet);
   void on_transmit_end(Instant now, PortIndex port, bool more_now);
@@ -81,15 +105,17 @@ class Host final : public Device {
   void signal_pause(Instant now, PortIndex port, Priority priority);
   void drop(Instant now, PortIndex port, Packet* packet, DropReason reason);
   void set_refresh(Instant due);
+  void set_timer(std::size_t slot, Instant at);
   bool all_busy() const noexcept;
 
   HostConfig config_;
   std::vector<Nic> nics_;
-  SlotQueue slots_;  // transmission of each port, then receive buffer of each port, then refresh of pauses
+  SlotQueue slots_;  // of each port: transmission; receive buffer; what came from outside. Then refresh of pauses
   StartList starts_;
   Instant refresh_due_ = Instant::never();
   Counter generated_;
   Counter consumed_;
+  bool attached_ = false;
 };
 
 }  // namespace railyard

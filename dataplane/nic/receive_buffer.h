@@ -1,4 +1,4 @@
-// The receive side of a NIC whose host takes frames at a limited rate: a buffer that pauses the sender when it fills.
+// The receive side of a NIC whose host does not take frames as they come: a buffer that pauses the sender when it fills.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,8 @@ struct ReceiveConfig {
   Bytes xon{192 << 10};    // ... and let it go at or below this
 };
 
-// Frames leave in order of arrival, each when the host has taken its last octet.
+// Frames leave in order of arrival: at a limited rate, each when the host has taken its last octet; without one, when the
+// owner pops them (an attached host).
 class ReceiveBuffer {
  public:
   struct Held {
@@ -45,6 +46,8 @@ class ReceiveBuffer {
     held_ += octets;
     by_class_[priority.index()] += octets;
   }
+  // The oldest frame; undefined when empty.
+  Packet* front() const noexcept { return frames_.front().packet; }
   // When the oldest frame is ready; Instant::never() when empty.
   Instant next() const noexcept { return frames_.empty() ? Instant::never() : frames_.front().ready; }
   Held pop() noexcept {

@@ -61,7 +61,7 @@ struct alignas(64) Packet {
   std::byte* l3() noexcept { return header() + l3_offset; }
   const std::byte* l3() const noexcept { return header() + l3_offset; }
   std::span<const std::byte> header_span() const noexcept { return {header(), header_octets}; }
-  // What follows the headers. Real octets are contiguous with them in every packet that a built-in endpoint sees.
+  // What follows the headers. Real octets are contiguous with them: ports linearise what comes in pieces.
   PayloadRef payload() const noexcept {
     return {stream, offset, payload_octets, has(kElided) ? nullptr : header() + header_octets};
   }

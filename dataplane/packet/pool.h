@@ -49,8 +49,9 @@ class PacketPool {
   // For receive queues of DPDK ports: mbufs with room for real payload and a Packet in front. Created on first use.
   rte_mempool* mempool_for_ports();
 
+  WorkerId owner() const noexcept { return owner_; }
   bool exhausted() const noexcept { return exhausted_; }
-  // Packets handed out and not yet back; those on their way home count as out.
+  // Packets handed out and not yet back; those on their way home are back.
   std::size_t in_use() const noexcept;
   std::size_t real_octets() const noexcept { return real_.octets; }
 

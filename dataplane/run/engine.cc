@@ -92,6 +92,7 @@ void Engine::run_share(std::size_t worker, Instant end) {
 
 void Engine::step(Instant end) {
   ++windows_;
+  reached_ = end;
   if (config_.variation.shuffle)
     for (auto& share : share_)
       for (std::size_t i = share.size(); i > 1; --i) std::swap(share[i - 1], share[shuffle_draws_.below(i)]);
@@ -123,6 +124,7 @@ void Engine::merge() noexcept {
 }
 
 void Engine::settle(Instant at) {
+  reached_ = std::max(reached_, at);
   for (std::size_t d = 0; d < next_.size(); ++d) next_[d] = fabric_[DeviceId{static_cast<std::uint32_t>(d)}].advance(at);
   if (config_.workers > 1) merge();
 }

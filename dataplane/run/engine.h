@@ -60,6 +60,9 @@ class Engine {
   // Does everything due before `end`, one window; end <= next() + window(). Throws RunError if packet memory ran out.
   void step(Instant end);
 
+  // The latest end of a window so far, or the instant of the last settle().
+  Instant reached() const noexcept { return reached_; }
+
   // Brings every device's done() to `at`, when next() >= at: for reading counters at an instant.
   void settle(Instant at);
 
@@ -92,6 +95,7 @@ class Engine {
   Instant end_{};  // of the window that the team is in
   std::unique_ptr<WorkerTeam> team_;
   std::uint64_t windows_ = 0;
+  Instant reached_{};
 };
 
 }  // namespace railyard

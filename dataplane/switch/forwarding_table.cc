@@ -1,13 +1,28 @@
 #include "dataplane/switch/forwarding_table.h"
 
-#include <algorithm>
+#include <functional>
 #include <map>
+#include <set>
+#include <unordered_map>
+
+#include "dataplane/base/hash.h"
 
 namespace railyard {
 
+namespace {
+
+struct PrefixHash {
+  std::size_t operator()(const wire::IpPrefix& p) const noexcept {
+    return std::hash<wire::IpAddress>{}(p.address) ^ mix64(p.length);
+  }
+};
+
+}  // namespace
+
 ForwardingTable::ForwardingTable(const FecTable& fecs, std::span<const Route> routes) : entries_(fecs.size()) {
-  std::map<wire::IpPrefix, NextHops> by_prefix;
+  std::unordered_map<wire::IpPrefix, NextHops, PrefixHash> by_prefix;
   std::map<std::vector<PortIndex>, NextHops> groups;  // equal groups are kept once
+  std::set<std::uint8_t, std::greater<>> lengths;     // that occur: the longest is tried first
   for (const Route& route : routes) {
     NextHops hops;
     if (route.ports.empty()) {
@@ -21,11 +36,13 @@ ForwardingTable::ForwardingTable(const FecTable& fecs, std::span<const Route> ro
       groups.emplace(route.ports, hops);
     }
     by_prefix[route.prefix] = hops;
+    lengths.insert(route.prefix.length);
   }
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const wire::IpPrefix& covered = fecs.prefix(Fec{static_cast<std::uint32_t>(i)});
-    for (int length = covered.length; length >= 0; --length) {
-      const auto found = by_prefix.find(wire::IpPrefix::of(covered.address, static_cast<std::uint8_t>(length)));
+    for (const std::uint8_t length : lengths) {
+      if (length > covered.length) continue;
+      const auto found = by_prefix.find(wire::IpPrefix::of(covered.address, length));
       if (found == by_prefix.end()) continue;
       entries_[i] = found->second;
       break;

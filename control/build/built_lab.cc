@@ -1,0 +1,344 @@
+#include "control/build/built_lab.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "control/routing/graph.h"
+#include "control/routing/shortest_paths.h"
+#include "control/spec/spec_error.h"
+#include "control/spec/value.h"
+#include "dataplane/base/hash.h"
+#include "dataplane/device/pause_response.h"
+#include "dataplane/packet/packet.h"
+#include "dataplane/switch/headroom.h"
+
+namespace railyard::build {
+namespace {
+
+using spec::SpecError;
+
+std::uint32_t largest_frame(int mtu) noexcept {
+  return static_cast<std::uint32_t>(mtu) + wire::Ethernet::kOctets + wire::Vlan::kOctets + wire::kFcsOctets;
+}
+
+// Ports of switches: locally administered, apart from those that hosts get.
+wire::MacAddress switch_mac(std::size_t node, PortIndex port) noexcept {
+  return {{0x06, 0x00, static_cast<std::uint8_t>(node >> 8), static_cast<std::uint8_t>(node),
+           static_cast<std::uint8_t>(port.value >> 8), static_cast<std::uint8_t>(port.value)}};
+}
+
+TrustMap trust_map(const spec::QosProfile& qos) {
+  TrustMap m;
+  m.trust = qos.trust == spec::Trust::kDscp ? Trust::kDscp : Trust::kPcp;
+  std::transform(qos.dscp_to_class.begin(), qos.dscp_to_class.end(), m.dscp_to_class.begin(),
+                 [](int c) { return static_cast<std::uint8_t>(c); });
+  std::transform(qos.pcp_to_class.begin(), qos.pcp_to_class.end(), m.pcp_to_class.begin(),
+                 [](int c) { return static_cast<std::uint8_t>(c); });
+  m.default_class = static_cast<std::uint8_t>(qos.default_class);
+  return m;
+}
+
+ClassScheduling scheduling_of(const spec::TrafficClass& c) noexcept {
+  return {c.strict, static_cast<std::uint16_t>(c.weight)};
+}
+
+EcnConfig ecn_of(const spec::Ecn& e, BitRate rate) noexcept {
+  EcnConfig c;
+  c.enabled = e.enabled;
+  c.kmin = e.auto_thresholds ? spec::automatic_kmin(rate) : e.kmin;
+  c.kmax = e.auto_thresholds ? spec::automatic_kmax(rate) : e.kmax;
+  c.pmax_ppm = e.pmax_ppm;
+  c.at_dequeue = e.at_dequeue;
+  c.drop_not_ect = e.drop_not_ect;
+  return c;
+}
+
+Duration response_of(const std::optional<Duration>& configured, BitRate rate) noexcept {
+  return configured ? *configured : standard_pause_response(rate);
+}
+
+}  // namespace
+
+// Makes one BuiltLab; gone when it is made.
+class BuiltLab::Builder {
+ public:
+  explicit Builder(BuiltLab& built)
+      : built_(built), lab_(built.lab_), graph_(lab_), routes_(routing::shortest_paths(graph_)) {}
+
+  void run() {
+    plan_traffic();
+    for (std::size_t n = 0; n < lab_.nodes.size(); ++n) {
+      built_.by_name_.emplace(lab_.nodes[n].name, built_.fabric_.next_id());
+      built_.link_of_.emplace_back(graph_.is_switch(n) ? graph_.ports(n) : lab_.nodes[n].nics.size());
+      for (const routing::Graph::Edge& e : graph_.edges(n)) built_.link_of_[n][e.port.index()] = e.link + 1;
+      if (graph_.is_switch(n))
+        add_switch(n);
+      else
+        add_host(n);
+    }
+    for (const spec::LinkSpec& l : lab_.links)
+      built_.fabric_.connect({built_.port(l.a), built_.port(l.b), l.rate, l.delay});
+  }
+
+ private:
+  struct Ends {
+    std::vector<TxFlowConfig> sends;
+    std::vector<RxFlowConfig> receives;
+  };
+
+  const spec::QosProfile& qos_of(const spec::NodeSpec& node) const {
+    return lab_.qos.at(node.kind == spec::NodeSpec::Kind::kSwitch ? lab_.switches.at(node.profile).qos
+                                                                  : lab_.hosts.at(node.profile).qos);
+  }
+  const spec::NicSpec& nic(const spec::PortName& p) const {
+    return lab_.find(p.node)->nics[static_cast<std::size_t>(p.port) - 1];
+  }
+
+  // ---- Traffic ----
+
+  void plan_traffic() {
+    for (workload::FlowPlan& plan : workload::plan_flows(lab_)) {
+      const spec::TrafficSpec& t = lab_.traffic[plan.traffic];
+      Ends& to = ends_[plan.destination];
+      Ends& from = ends_[plan.source];
+      TxFlowConfig c;
+      c.id = plan.id;
+      c.source_mac = nic(plan.source).mac.value();
+      c.next_hop_mac = next_hop_mac(plan.source);
+      c.source = address(plan.source, t);
+      c.destination = address(plan.destination, t);
+      c.source_port = static_cast<std::uint16_t>(0xC000 | (mix64(lab_.run.seed.value ^ mix64(plan.id)) & 0x3FFF));
+      c.destination_qp = static_cast<std::uint32_t>(0x100 + to.receives.size());
+      c.dscp = static_cast<std::uint8_t>(t.dscp);
+      c.ect = t.ect;
+      c.priority = Priority{static_cast<std::uint8_t>(
+          t.priority ? *t.priority
+                     : qos_of(*lab_.find(plan.source.node)).dscp_to_class[static_cast<std::size_t>(t.dscp)])};
+      c.payload = t.payload;
+      c.rate = t.rate.value_or(BitRate{});
+      c.total = t.bytes;
+      c.start = Instant{} + t.start + t.stagger * static_cast<std::int64_t>(plan.index);
+      if (t.stop) c.stop = Instant{} + *t.stop;
+      if (lab_.run.duration) c.stop = std::min(c.stop, Instant{} + *lab_.run.duration);
+      c.on = t.on;
+      c.off = t.off;
+      Flow flow;
+      flow.plan = std::move(plan);
+      flow.priority = c.priority;
+      flow.tx_index = from.sends.size();
+      to.receives.push_back({c.id, c.destination_qp, c.payload});
+      from.sends.push_back(std::move(c));
+      built_.flows_.push_back(std::move(flow));
+    }
+  }
+
+  wire::IpAddress address(const spec::PortName& p, const spec::TrafficSpec& t) const {
+    const auto& a = t.ip_version == 4 ? nic(p).address_v4 : nic(p).address_v6;
+    if (!a)
+      throw SpecError(t.place, fmt::format("traffic {}: {}:{} has no IPv{} address", t.name, p.node, p.port, t.ip_version));
+    return *a;
+  }
+
+  wire::MacAddress next_hop_mac(const spec::PortName& p) const {
+    const std::size_t n = graph_.node(p.node);
+    for (const routing::Graph::Edge& e : graph_.edges(n))
+      if (e.port.value == p.port - 1) return mac_of(e.neighbour, e.neighbour_port).value_or(wire::MacAddress{});
+    return {};
+  }
+
+  std::optional<wire::MacAddress> mac_of(std::size_t node, PortIndex port) const {
+    return graph_.is_switch(node) ? std::optional(switch_mac(node, port)) : lab_.nodes[node].nics[port.index()].mac;
+  }
+
+  // ---- Hosts ----
+
+  void add_host(std::size_t n) {
+    const spec::NodeSpec& node = lab_.nodes[n];
+    const spec::HostProfile& profile = lab_.hosts.at(node.profile);
+    const spec::QosProfile& qos = qos_of(node);
+    HostConfig config;
+    config.latency = profile.latency;
+    config.pause_response = profile.pause_response.value_or(Duration{});
+    config.pause_quanta = static_cast<std::uint16_t>(profile.pause_quanta);
+    config.real_payload = lab_.run.payload == spec::Payload::kReal;
+    config.fecs = routes_.fecs;
+    std::vector<std::unique_ptr<Endpoint>> endpoints;
+    for (std::size_t p = 0; p < node.nics.size(); ++p) {
+      const spec::NicSpec& nic_spec = node.nics[p];
+      NicConfig c;
+      c.mac = nic_spec.mac.value_or(wire::MacAddress{});
+      c.address_v4 = nic_spec.address_v4;
+      c.address_v6 = nic_spec.address_v6;
+      c.mtu = static_cast<std::uint32_t>(link_at(n, p).mtu);
+      c.trust = trust_map(qos);
+      for (std::size_t k = 0; k < kPriorities; ++k) c.scheduling[k] = scheduling_of(qos.classes[k]);
+      c.receive = {profile.receive.rate.value_or(BitRate{}), profile.receive.buffer, profile.receive.xoff,
+                   profile.receive.xon};
+      config.nics.push_back(c);
+      endpoints.push_back(make_generator(node, p));
+    }
+    built_.fabric_.add<Host>(node.name, std::move(config), std::move(endpoints));
+  }
+
+  std::unique_ptr<Endpoint> make_generator(const spec::NodeSpec& node, std::size_t p) {
+    const spec::PortName name{node.name, static_cast<int>(p) + 1};
+    Ends& e = ends_[name];
+    auto generator = std::make_unique<TrafficGenerator>(std::move(e.sends), e.receives);
+    built_.generators_.push_back(generator.get());
+    for (Flow& f : built_.flows_) {
+      if (f.plan.source == name) f.sender = generator.get();
+      if (f.plan.destination == name) f.receiver = generator.get();
+    }
+    return generator;
+  }
+
+  const spec::LinkSpec& link_at(std::size_t node, std::size_t port) const {
+    return lab_.links[built_.link_of_[node][port] - 1];
+  }
+
+  // ---- Switches ----
+
+  void add_switch(std::size_t n) {
+    const spec::NodeSpec& node = lab_.nodes[n];
+    const spec::SwitchProfile& profile = lab_.switches.at(node.profile);
+    SwitchConfig config;
+    config.mode = profile.mode == spec::ForwardingMode::kCutThrough ? ForwardingMode::kCutThrough
+                                                                    : ForwardingMode::kStoreAndForward;
+    config.latency = profile.latency;
+    config.pause_response = profile.pause_response.value_or(Duration{});
+    config.pause_quanta = static_cast<std::uint16_t>(profile.pause_quanta);
+    config.buffer = {profile.buffer, profile.cell};
+    const spec::QosProfile& qos = qos_of(node);
+    for (std::size_t k = 0; k < kPriorities; ++k)
+      config.path[k] = qos.classes[k].path == spec::PathPolicy::kSpray ? PathPolicy::kSpray : PathPolicy::kEcmp;
+    config.ecmp_seed = profile.ecmp.seed.value_or(mix64(lab_.run.seed.value) ^ hash_string(node.name));
+    config.ecmp_fields = {profile.ecmp.addresses, profile.ecmp.ports, profile.ecmp.destination_qp,
+                          profile.ecmp.ingress_port};
+    config.loopback_v4 = node.loopback_v4;
+    config.loopback_v6 = node.loopback_v6;
+    config.fecs = routes_.fecs;
+    config.routes = routes_.by_node[n];
+    config.seed = lab_.run.seed;
+    config.ports.resize(graph_.ports(n));
+    for (std::size_t p = 0; p < config.ports.size(); ++p)
+      config.ports[p].mac = switch_mac(n, PortIndex{static_cast<std::uint16_t>(p)});
+    for (const routing::Graph::Edge& e : graph_.edges(n))
+      config.ports[e.port.index()] = port_config(n, e, qos, profile);
+    try {
+      built_.fabric_.add<Switch>(node.name, std::move(config));
+    } catch (const std::invalid_argument& error) {
+      throw SpecError(node.place, error.what());
+    }
+  }
+
+  SwitchPortConfig port_config(std::size_t n, const routing::Graph::Edge& e, const spec::QosProfile& qos,
+                               const spec::SwitchProfile& profile) {
+    const spec::NodeSpec& node = lab_.nodes[n];
+    const spec::LinkSpec& link = lab_.links[e.link];
+    SwitchPortConfig c;
+    c.mac = switch_mac(n, e.port);
+    c.peer_mac = mac_of(e.neighbour, e.neighbour_port);
+    c.gateway_v4 = node.loopback_v4;
+    c.gateway_v6 = node.loopback_v6;
+    c.mtu = static_cast<std::uint32_t>(link.mtu);
+    c.trust = trust_map(qos);
+    c.vlans.allow_all_tagged();
+    if (const auto v = node.vlans.find(e.port.value + 1); v != node.vlans.end()) {
+      c.vlans = VlanMembership(static_cast<std::uint16_t>(v->second.native));
+      if (v->second.all_tagged) c.vlans.allow_all_tagged();
+      for (const int vid : v->second.tagged) c.vlans.allow_tagged(static_cast<std::uint16_t>(vid));
+    }
+    for (std::size_t k = 0; k < kPriorities; ++k) {
+      const spec::TrafficClass& t = qos.classes[k];
+      if (t.remap_to >= 0) c.remap.to[k] = static_cast<std::uint8_t>(t.remap_to);
+      SwitchClassConfig& out = c.classes[k];
+      out.scheduling = scheduling_of(t);
+      out.ecn = ecn_of(t.ecn, link.rate);
+      out.buffer.lossless = t.lossless;
+      out.buffer.reserved = t.reserved;
+      out.buffer.alpha = {static_cast<std::int8_t>(t.alpha_exponent)};
+      out.buffer.xoff = t.xoff.value_or(Bytes{});
+      out.buffer.xon_offset = t.xon_offset;
+      out.buffer.queue_reserved = t.queue_reserved;
+      out.buffer.queue_alpha = {static_cast<std::int8_t>(t.queue_alpha_exponent)};
+      if (t.lossless) out.buffer.headroom = headroom(n, e, k, t, profile);
+    }
+    return c;
+  }
+
+  Bytes headroom(std::size_t n, const routing::Graph::Edge& e, std::size_t k, const spec::TrafficClass& t,
+                 const spec::SwitchProfile& profile) {
+    const spec::LinkSpec& link = lab_.links[e.link];
+    const spec::NodeSpec& peer = lab_.nodes[e.neighbour];
+    HeadroomTerms terms;
+    terms.rate = link.rate;
+    terms.propagation = link.delay;
+    terms.peer_response = response_of(graph_.is_switch(e.neighbour) ? lab_.switches.at(peer.profile).pause_response
+                                                                    : lab_.hosts.at(peer.profile).pause_response,
+                                      link.rate);
+    terms.rx_latency = profile.latency;
+    terms.own_frame = terms.peer_frame = largest_frame(link.mtu);
+    terms.least_frame = t.least_frame;
+    const Bytes computed = profile.cell * headroom_cells(terms, profile.cell);
+    const Bytes configured = t.headroom.value_or(computed);
+    if (configured < computed && !t.accept_loss)
+      throw SpecError(
+          lab_.nodes[n].place,
+          fmt::format("switch {} port {}: headroom of lossless class {} is {}, and the link needs {} ({} at {}, response "
+                      "{}); expected `headroom: auto`, at least that much, or `accept-loss: true`",
+                      lab_.nodes[n].name, e.port.value + 1, k, spec::format_size(configured), spec::format_size(computed),
+                      spec::format_rate(link.rate), spec::format_duration(link.delay),
+                      spec::format_duration(terms.peer_response)));
+    built_.headrooms_.push_back({built_.fabric_.next_id(), e.port, Priority{static_cast<std::uint8_t>(k)}, computed, configured});
+    return configured;
+  }
+
+  BuiltLab& built_;
+  const spec::Lab& lab_;
+  routing::Graph graph_;
+  routing::Routes routes_;
+  std::map<spec::PortName, Ends> ends_;
+};
+
+BuiltLab::BuiltLab(spec::Lab lab) : lab_(std::move(lab)) { Builder(*this).run(); }
+BuiltLab::~BuiltLab() = default;
+
+Device& BuiltLab::device(const std::string& node) {
+  const auto found = by_name_.find(node);
+  if (found == by_name_.end()) throw std::out_of_range(fmt::format("no node is called '{}'", node));
+  return fabric_[found->second];
+}
+Switch& BuiltLab::switch_named(const std::string& node) { return dynamic_cast<Switch&>(device(node)); }
+Host& BuiltLab::host(const std::string& node) { return dynamic_cast<Host&>(device(node)); }
+
+PortRef BuiltLab::port(const spec::PortName& name) const {
+  const auto found = by_name_.find(name.node);
+  if (found == by_name_.end()) throw std::out_of_range(fmt::format("no node is called '{}'", name.node));
+  const std::size_t ports = link_of_[found->second.index()].size();
+  if (name.port < 1 || static_cast<std::size_t>(name.port) > ports)
+    throw std::out_of_range(fmt::format("{} has no port {}; its ports are 1..{}", name.node, name.port, ports));
+  return {found->second, PortIndex{static_cast<std::uint16_t>(name.port - 1)}};
+}
+
+BitRate BuiltLab::rate(PortRef port) const noexcept {
+  const std::size_t link = link_of_[port.device.index()][port.port.index()];
+  return link == 0 ? BitRate{} : lab_.links[link - 1].rate;
+}
+
+std::string BuiltLab::peer_name(PortRef port) const {
+  const std::size_t link = link_of_[port.device.index()][port.port.index()];
+  if (link == 0) return {};
+  const spec::LinkSpec& l = lab_.links[link - 1];
+  const spec::PortName self{node_of(port.device).name, port.port.value + 1};
+  const spec::PortName& other = l.a == self ? l.b : l.a;
+  return fmt::format("{}:{}", other.node, other.port);
+}
+
+void BuiltLab::stop_traffic(Instant at) {
+  for (TrafficGenerator* g : generators_) g->stop_at(at);
+}
+
+}  // namespace railyard::build

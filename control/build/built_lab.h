@@ -1,0 +1,87 @@
+// A spec made into devices and channels: what an engine can run.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "control/spec/spec.h"
+#include "control/workload/flow_plan.h"
+#include "dataplane/device/fabric.h"
+#include "dataplane/nic/host.h"
+#include "dataplane/nic/traffic_generator.h"
+#include "dataplane/switch/switch.h"
+
+namespace railyard::build {
+
+// A flow of the built-in generators, with its two ends.
+struct Flow {
+  workload::FlowPlan plan;
+  Priority priority{};                     // class at the sending NIC
+  TrafficGenerator* sender = nullptr;
+  TrafficGenerator* receiver = nullptr;
+  std::size_t tx_index = 0;                // in the sender
+
+  const TxFlowCounters& sent() const { return sender->tx_counters(tx_index); }
+  const TxFlowConfig& config() const { return sender->tx_config(tx_index); }
+  const RxFlowCounters& received() const { return *receiver->rx_counters(plan.id); }
+};
+
+// Headroom of one lossless class at one ingress port of a switch.
+struct Headroom {
+  DeviceId device;
+  PortIndex port;
+  Priority priority;
+  Bytes computed;   // what the formula asks for, in whole cells
+  Bytes configured; // what it gets
+};
+
+// The lab as devices. Needs no EAL: packets come with the engine.
+class BuiltLab {
+ public:
+  // Throws spec::SpecError where the parts do not fit together: headroom below what the links need (unless the class
+  // accepts loss), buffers too small for what is set aside.
+  explicit BuiltLab(spec::Lab lab);
+  ~BuiltLab();
+
+  const spec::Lab& spec() const noexcept { return lab_; }
+  Fabric& fabric() noexcept { return fabric_; }
+  const Fabric& fabric() const noexcept { return fabric_; }
+
+  // By name; throws std::out_of_range with the name.
+  Device& device(const std::string& node);
+  Switch& switch_named(const std::string& node);
+  Host& host(const std::string& node);
+  PortRef port(const spec::PortName& name) const;
+
+  // Switches and hosts are told apart by what the spec says of the node; devices are in its order.
+  const spec::NodeSpec& node_of(DeviceId device) const noexcept { return lab_.nodes[device.index()]; }
+  bool is_switch(DeviceId device) const noexcept {
+    return node_of(device).kind == spec::NodeSpec::Kind::kSwitch;
+  }
+  // The rate of the link at a port, 0 if there is none; and the name of the port at its other end.
+  BitRate rate(PortRef port) const noexcept;
+  std::string peer_name(PortRef port) const;
+
+  const std::vector<Flow>& flows() const noexcept { return flows_; }
+  const std::vector<Headroom>& headrooms() const noexcept { return headrooms_; }
+
+  // No flow begins a frame at or after `at`.
+  void stop_traffic(Instant at);
+
+ private:
+  class Builder;
+
+  spec::Lab lab_;
+  Fabric fabric_;
+  std::unordered_map<std::string, DeviceId> by_name_;
+  std::vector<std::vector<std::size_t>> link_of_;  // by device and port: index into the lab's links + 1
+  std::vector<Flow> flows_;
+  std::vector<Headroom> headrooms_;
+  std::vector<TrafficGenerator*> generators_;
+};
+
+}  // namespace railyard::build

@@ -1,0 +1,26 @@
+#include "control/routing/graph.h"
+
+#include <algorithm>
+
+namespace railyard::routing {
+
+Graph::Graph(const spec::Lab& lab) : lab_(&lab), edges_(lab.nodes.size()) {
+  for (std::size_t i = 0; i < lab.nodes.size(); ++i) by_name_.emplace(lab.nodes[i].name, i);
+  for (std::size_t i = 0; i < lab.links.size(); ++i) {
+    const spec::LinkSpec& l = lab.links[i];
+    const std::size_t a = node(l.a.node);
+    const std::size_t b = node(l.b.node);
+    const PortIndex pa{static_cast<std::uint16_t>(l.a.port - 1)};
+    const PortIndex pb{static_cast<std::uint16_t>(l.b.port - 1)};
+    edges_[a].push_back({b, pa, pb, i});
+    edges_[b].push_back({a, pb, pa, i});
+  }
+  for (auto& e : edges_)
+    std::sort(e.begin(), e.end(), [](const Edge& x, const Edge& y) { return x.port < y.port; });
+}
+
+std::size_t Graph::ports(std::size_t node) const noexcept {
+  return edges_[node].empty() ? 0 : edges_[node].back().port.index() + 1;
+}
+
+}  // namespace railyard::routing

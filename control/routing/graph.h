@@ -1,0 +1,42 @@
+// A lab's nodes and links as a graph.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "control/spec/spec.h"
+#include "dataplane/base/ids.h"
+
+namespace railyard::routing {
+
+// Nodes are numbered as in the lab; ports from 0.
+class Graph {
+ public:
+  struct Edge {
+    std::size_t neighbour;
+    PortIndex port;            // here
+    PortIndex neighbour_port;
+    std::size_t link;          // in Lab::links
+  };
+
+  // `lab` is expanded and valid, and outlives the graph.
+  explicit Graph(const spec::Lab& lab);
+
+  const spec::Lab& lab() const noexcept { return *lab_; }
+  std::size_t size() const noexcept { return edges_.size(); }
+  std::size_t node(const std::string& name) const { return by_name_.at(name); }
+  // The node's links, by port.
+  const std::vector<Edge>& edges(std::size_t node) const noexcept { return edges_[node]; }
+  bool is_switch(std::size_t node) const noexcept { return lab_->nodes[node].kind == spec::NodeSpec::Kind::kSwitch; }
+  // One more than the highest port that is linked.
+  std::size_t ports(std::size_t node) const noexcept;
+
+ private:
+  const spec::Lab* lab_;
+  std::unordered_map<std::string, std::size_t> by_name_;
+  std::vector<std::vector<Edge>> edges_;
+};
+
+}  // namespace railyard::routing

@@ -1,0 +1,128 @@
+#include "control/routing/shortest_paths.h"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+
+namespace railyard::routing {
+namespace {
+
+using wire::IpAddress;
+using wire::IpPrefix;
+
+constexpr int kUnreached = -1;
+
+// Distance in hops of every switch from switch `from`.
+std::vector<int> distances(const Graph& graph, std::size_t from) {
+  std::vector<int> distance(graph.size(), kUnreached);
+  std::deque<std::size_t> queue{from};
+  distance[from] = 0;
+  while (!queue.empty()) {
+    const std::size_t n = queue.front();
+    queue.pop_front();
+    for (const Graph::Edge& e : graph.edges(n)) {
+      if (!graph.is_switch(e.neighbour) || distance[e.neighbour] != kUnreached) continue;
+      distance[e.neighbour] = distance[n] + 1;
+      queue.push_back(e.neighbour);
+    }
+  }
+  return distance;
+}
+
+// What a switch stands for in other switches' tables.
+struct Behind {
+  struct Address {
+    IpAddress address;
+    PortIndex port;
+  };
+  std::vector<Address> hosts;
+  std::vector<IpAddress> own;  // loopbacks
+  std::vector<IpPrefix> announced;
+};
+
+IpPrefix host_prefix(const IpAddress& a) { return IpPrefix::of(a, 128); }
+
+// The longest prefix that covers all addresses of one family, if there are at least two.
+std::optional<IpPrefix> common_prefix(const std::vector<IpAddress>& addresses) {
+  if (addresses.size() < 2) return std::nullopt;
+  const auto [least, most] = std::minmax_element(addresses.begin(), addresses.end());
+  std::uint8_t length = 128;
+  while (!IpPrefix::of(*least, length).contains(*most)) --length;
+  return IpPrefix::of(*least, length);
+}
+
+std::vector<Behind> behind_each(const Graph& graph) {
+  std::vector<Behind> behind(graph.size());
+  std::vector<IpAddress> everybody;
+  for (std::size_t n = 0; n < graph.size(); ++n) {
+    const spec::NodeSpec& node = graph.lab().nodes[n];
+    if (node.kind == spec::NodeSpec::Kind::kHost) continue;
+    for (const auto& loopback : {node.loopback_v4, node.loopback_v6})
+      if (loopback) behind[n].own.push_back(*loopback);
+    for (const Graph::Edge& e : graph.edges(n)) {
+      if (graph.is_switch(e.neighbour)) continue;
+      const spec::NicSpec& nic = graph.lab().nodes[e.neighbour].nics[e.neighbour_port.index()];
+      for (const auto& address : {nic.address_v4, nic.address_v6})
+        if (address) behind[n].hosts.push_back({*address, e.port});
+    }
+    for (const auto& h : behind[n].hosts) everybody.push_back(h.address);
+    everybody.insert(everybody.end(), behind[n].own.begin(), behind[n].own.end());
+  }
+  std::sort(everybody.begin(), everybody.end());
+  const auto covered = [&](const IpPrefix& p) {
+    const auto first = std::lower_bound(everybody.begin(), everybody.end(), p.address);
+    return std::find_if_not(first, everybody.end(), [&](const IpAddress& a) { return p.contains(a); }) - first;
+  };
+  for (Behind& b : behind) {
+    for (const bool v4 : {true, false}) {
+      std::vector<IpAddress> family;
+      for (const auto& h : b.hosts)
+        if (h.address.is_v4() == v4) family.push_back(h.address);
+      const auto prefix = common_prefix(family);
+      if (prefix && covered(*prefix) == static_cast<std::ptrdiff_t>(family.size()))
+        b.announced.push_back(*prefix);
+      else
+        for (const IpAddress& a : family) b.announced.push_back(host_prefix(a));
+    }
+    for (const IpAddress& a : b.own) b.announced.push_back(host_prefix(a));
+  }
+  return behind;
+}
+
+}  // namespace
+
+Routes shortest_paths(const Graph& graph) {
+  const std::vector<Behind> behind = behind_each(graph);
+  Routes routes;
+  routes.by_node.resize(graph.size());
+  std::vector<IpPrefix> prefixes;
+  for (std::size_t to = 0; to < graph.size(); ++to) {
+    if (!graph.is_switch(to)) continue;
+    for (const auto& h : behind[to].hosts) {
+      routes.by_node[to].push_back({host_prefix(h.address), {h.port}});
+      prefixes.push_back(host_prefix(h.address));
+    }
+    for (const IpAddress& a : behind[to].own) {
+      routes.by_node[to].push_back({host_prefix(a), {}});
+      prefixes.push_back(host_prefix(a));
+    }
+    prefixes.insert(prefixes.end(), behind[to].announced.begin(), behind[to].announced.end());
+    if (behind[to].announced.empty()) continue;
+
+    const std::vector<int> distance = distances(graph, to);
+    for (std::size_t n = 0; n < graph.size(); ++n) {
+      if (n == to || distance[n] == kUnreached) continue;
+      Route route;
+      for (const Graph::Edge& e : graph.edges(n))
+        if (graph.is_switch(e.neighbour) && distance[e.neighbour] == distance[n] - 1) route.ports.push_back(e.port);
+      for (const IpPrefix& p : behind[to].announced) {
+        route.prefix = p;
+        routes.by_node[n].push_back(route);
+      }
+    }
+  }
+  routes.fecs = std::make_shared<const FecTable>(std::move(prefixes));
+  return routes;
+}
+
+}  // namespace railyard::routing

@@ -1,0 +1,163 @@
+#include "control/workload/flow_plan.h"
+
+#include <fnmatch.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "dataplane/base/rng.h"
+
+namespace railyard::workload {
+namespace {
+
+using spec::PortName;
+using Pair = std::pair<PortName, PortName>;
+using Nics = std::vector<PortName>;
+
+// NICs by rail, that is by their number in the host.
+std::map<int, Nics> by_rail(const Nics& nics) {
+  std::map<int, Nics> rails;
+  for (const PortName& n : nics) rails[n.port].push_back(n);
+  return rails;
+}
+
+void pairs(const Nics& from, const Nics& to, std::vector<Pair>& out) {
+  // As many of each: one to one. Otherwise the shorter list is gone through again and again.
+  const std::size_t n = from.empty() || to.empty() ? 0 : std::max(from.size(), to.size());
+  for (std::size_t i = 0; i < n; ++i) {
+    const PortName& a = from[i % from.size()];
+    const PortName& b = to[i % to.size()];
+    if (a.node != b.node) out.emplace_back(a, b);
+  }
+}
+
+void incast(const Nics& from, const Nics& to, int fan_in, std::vector<Pair>& out) {
+  std::size_t next = 0;  // receivers take senders in turn, so that several incasts share them out
+  for (const PortName& receiver : to) {
+    Nics senders;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const PortName& s = from[(next + i) % from.size()];
+      if (s.node == receiver.node) continue;
+      senders.push_back(s);
+      if (fan_in > 0 && senders.size() == static_cast<std::size_t>(fan_in)) {
+        next = (next + i + 1) % from.size();
+        break;
+      }
+    }
+    std::sort(senders.begin(), senders.end(), [&](const PortName& a, const PortName& b) {
+      return std::find(from.begin(), from.end(), a) < std::find(from.begin(), from.end(), b);
+    });
+    for (const PortName& s : senders) out.emplace_back(s, receiver);
+  }
+}
+
+// One random cycle through all of them (Sattolo 1986): nobody talks to himself.
+void permutation(Nics nics, RngStream& rng, std::vector<Pair>& out) {
+  const Nics senders = nics;
+  for (std::size_t i = nics.size(); i > 1; --i) std::swap(nics[i - 1], nics[rng.below(i - 1)]);
+  for (std::size_t i = 0; i < senders.size(); ++i)
+    if (senders[i].node != nics[i].node) out.emplace_back(senders[i], nics[i]);
+}
+
+void all_to_all(const Nics& from, const Nics& to, std::vector<Pair>& out) {
+  // In shifted rounds: in round k the i-th talks to the (i + k)-th.
+  for (std::size_t k = 0; k < to.size(); ++k)
+    for (std::size_t i = 0; i < from.size(); ++i)
+      if (const PortName& b = to[(i + k) % to.size()]; from[i].node != b.node) out.emplace_back(from[i], b);
+}
+
+void random_pairs(const Nics& from, const Nics& to, int flows, RngStream& rng, std::vector<Pair>& out) {
+  for (const PortName& a : from) {
+    Nics others;
+    std::copy_if(to.begin(), to.end(), std::back_inserter(others), [&](const PortName& b) { return b.node != a.node; });
+    for (int f = 0; f < flows && !others.empty(); ++f) out.emplace_back(a, others[rng.below(others.size())]);
+  }
+}
+
+std::vector<Pair> pairs_of(const spec::Lab& lab, const spec::TrafficSpec& t) {
+  using Pattern = spec::TrafficSpec::Pattern;
+  const Nics from = select_nics(lab, t.from);
+  const Nics to = select_nics(lab, t.to);
+  std::vector<Pair> out;
+  if (t.pattern == Pattern::kPairs) {
+    pairs(from, to, out);
+    return out;
+  }
+  RngStream rng(lab.run.seed, "traffic/" + t.name);
+  const auto rails = by_rail(to);
+  // Per rail of the receivers for incast, per rail of the senders else; without a counterpart, to all.
+  if (t.pattern == Pattern::kIncast) {
+    const auto senders = by_rail(from);
+    for (const auto& [rail, receivers] : rails) {
+      const auto same = senders.find(rail);
+      incast(same != senders.end() ? same->second : from, receivers, t.fan_in, out);
+    }
+    return out;
+  }
+  for (const auto& [rail, senders] : by_rail(from)) {
+    const auto same = rails.find(rail);
+    const Nics& receivers = same != rails.end() ? same->second : to;
+    switch (t.pattern) {
+      case Pattern::kPermutation: permutation(senders, rng, out); break;
+      case Pattern::kAllToAll: all_to_all(senders, receivers, out); break;
+      default: random_pairs(senders, receivers, t.flows, rng, out); break;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<PortName> select_nics(const spec::Lab& lab, const std::vector<std::string>& selectors) {
+  std::vector<PortName> out;
+  std::set<PortName> chosen;
+  for (const std::string& selector : selectors) {
+    const std::size_t colon = selector.rfind(':');
+    const std::string host = selector.substr(0, colon);
+    const int port = colon == std::string::npos ? 0 : std::stoi(selector.substr(colon + 1));
+    for (const spec::NodeSpec& node : lab.nodes) {
+      if (node.kind != spec::NodeSpec::Kind::kHost || fnmatch(host.c_str(), node.name.c_str(), 0) != 0) continue;
+      for (int p = 1; p <= static_cast<int>(node.nics.size()); ++p) {
+        // Built-in generators stand behind NICs without an attachment only.
+        if (!std::holds_alternative<std::monostate>(node.nics[static_cast<std::size_t>(p) - 1].attach)) continue;
+        if ((port == 0 || port == p) && chosen.insert({node.name, p}).second) out.push_back({node.name, p});
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<FlowPlan> plan_flows(const spec::Lab& lab) {
+  std::vector<FlowPlan> flows;
+  const auto label = [&](const PortName& p) {
+    const spec::NodeSpec* node = lab.find(p.node);
+    return node->nics.size() == 1 ? p.node : fmt::format("{}:{}", p.node, p.port);
+  };
+  for (std::size_t t = 0; t < lab.traffic.size(); ++t) {
+    const spec::TrafficSpec& traffic = lab.traffic[t];
+    const bool random = traffic.pattern == spec::TrafficSpec::Pattern::kRandom;
+    const int parallel = random ? 1 : traffic.flows;
+    std::size_t index = 0;
+    std::map<Pair, int> seen;
+    for (const Pair& pair : pairs_of(lab, traffic)) {
+      for (int k = 0; k < parallel; ++k) {
+        FlowPlan f;
+        const int number = ++seen[pair];
+        f.name = fmt::format("{}/{}->{}", traffic.name, label(pair.first), label(pair.second));
+        if (number > 1) f.name += fmt::format("#{}", number);
+        f.id = flows.size() + 1;
+        f.traffic = t;
+        f.index = index++;
+        f.source = pair.first;
+        f.destination = pair.second;
+        flows.push_back(std::move(f));
+      }
+    }
+  }
+  return flows;
+}
+
+}  // namespace railyard::workload

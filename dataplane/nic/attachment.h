@@ -1,0 +1,28 @@
+// The seam between a NIC and a host outside: whole packets, taken and given in bursts.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "dataplane/packet/packet.h"
+
+namespace railyard {
+
+class PacketPool;
+
+// What stands behind an attached NIC. The NIC takes from it only while it has room, so a host behind a ring that fills
+// up is held back without loss when the fabric pauses it.
+class Attachment {
+ public:
+  virtual ~Attachment() = default;
+
+  // Packets that the outside has sent, up to `packets.size()`; returns how many. Set are: where the frame lies
+  // (header_at), header_octets (what is contiguous, enough for all headers), payload_octets (the rest), frame_octets,
+  // identity, flags and home. The NIC parses and fills in the rest.
+  virtual std::size_t take(PacketPool& pool, std::span<Packet*> packets) = 0;
+
+  // Hands packets to the outside, in order; returns how many it took. The rest stays with the caller.
+  virtual std::size_t give(PacketPool& pool, std::span<Packet* const> packets) = 0;
+};
+
+}  // namespace railyard

@@ -1,0 +1,45 @@
+#include "dataplane/packet/assemble.h"
+
+#include <algorithm>
+
+#include "dataplane/base/payload_pattern.h"
+#include "dataplane/wire/crc32.h"
+#include "dataplane/wire/icrc.h"
+
+namespace railyard {
+namespace {
+
+void append_icrc(std::size_t l3_offset, std::vector<std::byte>& out) {
+  const std::uint32_t icrc = wire::icrc(std::span(out).subspan(l3_offset));
+  out.resize(out.size() + wire::kIcrcOctets);
+  wire::write_crc32(out.data() + out.size() - wire::kIcrcOctets, icrc);
+}
+
+void pad(std::vector<std::byte>& out) {
+  if (out.size() < wire::kMinFrameOctets) out.resize(wire::kMinFrameOctets);
+}
+
+std::size_t l3_offset_of(std::span<const std::byte> header) noexcept {
+  const bool tagged = wire::read<wire::Ethernet::EtherType>(header.data()) == wire::ether_type::kVlan;
+  return wire::Ethernet::kOctets + (tagged ? std::size_t{4} : 0);
+}
+
+}  // namespace
+
+void assemble(std::span<const std::byte> header, const PayloadRef& payload, bool icrc, std::vector<std::byte>& out) {
+  out.assign(header.begin(), header.end());
+  out.resize(header.size() + payload.octets);
+  const std::span<std::byte> body = std::span(out).subspan(header.size());
+  if (payload.bytes != nullptr)
+    std::copy_n(payload.bytes, payload.octets, body.begin());
+  else
+    fill_payload(payload.stream, payload.offset, body);
+  if (icrc) append_icrc(l3_offset_of(header), out);
+  pad(out);
+}
+
+void assemble(const Packet& packet, std::vector<std::byte>& out) {
+  assemble(packet.header_span(), packet.payload(), packet.has(Packet::kIcrcPending), out);
+}
+
+}  // namespace railyard

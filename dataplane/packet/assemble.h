@@ -1,0 +1,20 @@
+// A frame's octets where somebody needs all of them: synthetic payload and the pending ICRC are made real here.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "dataplane/base/payload_ref.h"
+#include "dataplane/packet/packet.h"
+
+namespace railyard {
+
+// Puts the frame with these headers and this payload into `out`, from the Ethernet header to the last octet before the
+// FCS. `icrc`: a RoCEv2 ICRC follows the payload. Frames shorter than the minimum are padded.
+void assemble(std::span<const std::byte> header, const PayloadRef& payload, bool icrc, std::vector<std::byte>& out);
+
+// The same for a packet.
+void assemble(const Packet& packet, std::vector<std::byte>& out);
+
+}  // namespace railyard

@@ -1,0 +1,172 @@
+#include "dataplane/port/ethdev_port.h"
+
+#include <fmt/format.h>
+#include <rte_bus_vdev.h>
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "dataplane/base/hash.h"
+#include "dataplane/port/seal.h"
+#include "dataplane/wire/ethernet.h"
+#include "dataplane/wire/vlan.h"
+
+namespace railyard {
+namespace {
+
+[[noreturn]] void fail(const std::string& device, const std::string& what) {
+  throw std::runtime_error(fmt::format("port '{}': {}", device, what));
+}
+
+std::string reason(int code) { return rte_strerror(code < 0 ? -code : code); }
+
+// Octets that must be contiguous for every header that the fabric parses.
+constexpr std::uint16_t kMostHeaderOctets = 256;
+
+}  // namespace
+
+EthdevPort::EthdevPort(const EthdevPortConfig& config, PacketPool& pool)
+    : device_(config.device), stream_(hash_string("port/" + config.device)) {
+  const std::size_t comma = config.device.find(',');
+  name_ = config.device.substr(0, comma);
+  virtual_device_ = name_.starts_with("net_") || name_.starts_with("eth_");
+  if (const int ret = rte_dev_probe(config.device.c_str()); ret != 0) {
+    if (virtual_device_)
+      fail(device_, fmt::format("DPDK cannot create it: {}. Check the driver's name and arguments{}", reason(ret),
+                                ret == -EPERM || ret == -EACCES ? ", and that you have the privileges it needs" : ""));
+    fail(device_, fmt::format("DPDK cannot take it: {}. Is the PCI address right, is the NIC bound to vfio-pci "
+                              "(dpdk-devbind.py), and is run.hugepages set?",
+                              reason(ret)));
+  }
+  if (rte_eth_dev_get_port_by_name(name_.c_str(), &id_) != 0) fail(device_, "it is no network device");
+
+  rte_eth_dev_info info;
+  if (const int ret = rte_eth_dev_info_get(id_, &info); ret != 0) fail(device_, reason(ret));
+  rte_eth_conf conf{};
+  // Frames of the fabric's size where the driver can tell; many virtual ones carry any size and report a small limit.
+  const std::uint32_t frame_overhead = wire::Ethernet::kOctets + wire::kFcsOctets + wire::Vlan::kOctets;
+  conf.rxmode.mtu = std::min<std::uint32_t>(config.mtu, info.max_mtu > 0 ? info.max_mtu : config.mtu);
+  if (info.max_rx_pktlen > frame_overhead)
+    conf.rxmode.mtu = std::min<std::uint32_t>(conf.rxmode.mtu, info.max_rx_pktlen - frame_overhead);
+  if ((info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0) conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+  if (const int ret = rte_eth_dev_configure(id_, 1, 1, &conf); ret != 0)
+    fail(device_, fmt::format("cannot be configured with one queue each way: {}", reason(ret)));
+  std::uint16_t rx = config.descriptors;
+  std::uint16_t tx = config.descriptors;
+  rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx, &tx);
+  rte_mempool* mempool = pool.mempool_for_ports();
+  if (mempool == nullptr) fail(device_, "no packet memory left for its receive queue; raise run.memory");
+  const auto socket = static_cast<unsigned>(SOCKET_ID_ANY);
+  if (const int ret = rte_eth_rx_queue_setup(id_, 0, rx, socket, nullptr, mempool); ret != 0)
+    fail(device_, fmt::format("no receive queue: {}", reason(ret)));
+  if (const int ret = rte_eth_tx_queue_setup(id_, 0, tx, socket, nullptr); ret != 0)
+    fail(device_, fmt::format("no transmit queue: {}", reason(ret)));
+  if (const int ret = rte_eth_dev_start(id_); ret != 0) fail(device_, fmt::format("does not start: {}", reason(ret)));
+  rte_eth_promiscuous_enable(id_);  // a driver that cannot takes every frame anyway
+}
+
+EthdevPort::~EthdevPort() {
+  rte_pktmbuf_free_bulk(staged_.data() + staged_from_, static_cast<unsigned>(staged_to_ - staged_from_));
+  rte_eth_dev_stop(id_);
+  rte_eth_dev_info info;
+  const bool known = rte_eth_dev_info_get(id_, &info) == 0;
+  rte_eth_dev_close(id_);
+  if (known) rte_dev_remove(info.device);
+}
+
+// Makes a received mbuf a packet; nullptr if it cannot be one (then it is freed and counted).
+Packet* EthdevPort::adopt(PacketPool& pool, rte_mbuf* m) {
+  if (m->nb_segs > 1 && rte_pktmbuf_linearize(m) != 0) {
+    // The pieces do not fit the first mbuf: they are copied into a packet that holds any frame of the fabric.
+    Packet* whole = rte_pktmbuf_pkt_len(m) <= pool.real_octets() ? pool.allocate_real() : nullptr;
+    if (whole == nullptr) {
+      ++lost_;
+      rte_pktmbuf_free(m);
+      return nullptr;
+    }
+    const std::uint32_t octets = rte_pktmbuf_pkt_len(m);
+    if (const void* at = rte_pktmbuf_read(m, 0, octets, whole->header()); at != whole->header())
+      std::memcpy(whole->header(), at, octets);
+    rte_pktmbuf_free(m);
+    const std::uint16_t header_at = whole->header_at;
+    const std::uint8_t flags = whole->flags;
+    const WorkerId home = whole->home;
+    *whole = Packet{};
+    whole->header_at = header_at;
+    whole->flags = flags;
+    whole->home = home;
+    whole->payload_octets = octets;
+    return whole;
+  }
+  Packet* p = packet_of(m);
+  *p = Packet{};
+  p->header_at = static_cast<std::uint16_t>(rte_pktmbuf_mtod(m, std::byte*) - reinterpret_cast<std::byte*>(p));
+  p->flags = Packet::kFromPort;
+  p->home = pool.owner();
+  p->payload_octets = m->data_len;
+  return p;
+}
+
+std::size_t EthdevPort::take(PacketPool& pool, std::span<Packet*> packets) {
+  std::array<rte_mbuf*, kBurst> burst;
+  const std::uint16_t n =
+      rte_eth_rx_burst(id_, 0, burst.data(), static_cast<std::uint16_t>(std::min(packets.size(), burst.size())));
+  std::size_t taken = 0;
+  for (std::uint16_t i = 0; i < n; ++i) {
+    Packet* p = adopt(pool, burst[i]);
+    if (p == nullptr) continue;
+    const std::uint32_t octets = p->payload_octets;
+    p->header_octets = static_cast<std::uint16_t>(std::min<std::uint32_t>(octets, kMostHeaderOctets));
+    p->payload_octets = octets - p->header_octets;
+    p->frame_octets = std::max(octets + std::uint32_t{wire::kFcsOctets}, kLeastFrameOctets);
+    p->stream = stream_;
+    p->offset = taken_++;
+    packets[taken++] = p;
+  }
+  return taken;
+}
+
+// Whether nothing is left that the device did not take.
+bool EthdevPort::send_staged() {
+  const std::uint16_t sent = rte_eth_tx_burst(id_, 0, staged_.data() + staged_from_,
+                                              static_cast<std::uint16_t>(staged_to_ - staged_from_));
+  given_ += sent;
+  staged_from_ += sent;
+  return staged_from_ == staged_to_;
+}
+
+std::size_t EthdevPort::give(PacketPool& pool, std::span<Packet* const> packets) {
+  if (!send_staged()) return 0;
+  staged_from_ = staged_to_ = 0;
+  for (; staged_to_ < packets.size() && staged_to_ < kBurst; ++staged_to_) {
+    staged_[staged_to_] = seal(packets[staged_to_], pool);
+    if (staged_[staged_to_] == nullptr) break;
+  }
+  send_staged();
+  return staged_to_;
+}
+
+bool EthdevPort::link_up() const {
+  rte_eth_link link;
+  return rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+}
+
+EthdevPortCounters EthdevPort::counters() const {
+  EthdevPortCounters c;
+  c.received = taken_;
+  c.sent = given_;
+  rte_eth_stats stats;
+  if (rte_eth_stats_get(id_, &stats) == 0) {
+    c.missed = stats.imissed;
+    c.no_memory = stats.rx_nombuf;
+  }
+  c.no_memory += lost_;
+  return c;
+}
+
+}  // namespace railyard

@@ -1,0 +1,64 @@
+// A host or network outside, behind any device that DPDK can drive: vhost-user, TAP, memif, AF_PACKET, a PCI NIC, ...
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "dataplane/nic/attachment.h"
+#include "dataplane/packet/pool.h"
+
+struct rte_mbuf;
+
+namespace railyard {
+
+struct EthdevPortConfig {
+  // A virtual device by its driver's name and arguments ("net_tap0,iface=tap0"), or a PCI address ("0000:03:00.0").
+  std::string device;
+  std::uint32_t mtu = 9216;       // longest IP packet that the link carries
+  std::uint16_t descriptors = 1024;
+};
+
+// What the device itself has counted.
+struct EthdevPortCounters {
+  std::uint64_t received = 0;     // packets taken from it
+  std::uint64_t sent = 0;         // packets handed to it
+  std::uint64_t missed = 0;       // lost in its receive queue: the fabric did not take them in time
+  std::uint64_t no_memory = 0;    // lost for want of packet memory
+};
+
+class EthdevPort final : public Attachment {
+ public:
+  // Creates and starts the device. Throws std::runtime_error with the device and what would help. `pool`: where received
+  // packets come from.
+  EthdevPort(const EthdevPortConfig& config, PacketPool& pool);
+  ~EthdevPort() override;
+  EthdevPort(const EthdevPort&) = delete;
+  EthdevPort& operator=(const EthdevPort&) = delete;
+
+  std::size_t take(PacketPool& pool, std::span<Packet*> packets) override;
+  std::size_t give(PacketPool& pool, std::span<Packet* const> packets) override;
+
+  bool link_up() const;
+  EthdevPortCounters counters() const;
+
+ private:
+  static constexpr std::size_t kBurst = 32;
+
+  Packet* adopt(PacketPool& pool, rte_mbuf* mbuf);
+  bool send_staged();
+
+  std::string device_;
+  std::string name_;  // of the device, as DPDK knows it
+  std::uint16_t id_ = 0;
+  bool virtual_device_ = false;
+  std::uint64_t stream_;
+  std::array<rte_mbuf*, kBurst> staged_;  // made ready, and not taken by the device yet
+  std::size_t staged_from_ = 0;
+  std::size_t staged_to_ = 0;
+  std::uint64_t taken_ = 0;
+  std::uint64_t given_ = 0;
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace railyard

@@ -1,0 +1,69 @@
+// A host made of capture files: what is in one is sent, what arrives goes into another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dataplane/base/endpoint.h"
+#include "dataplane/packet/fec_table.h"
+#include "dataplane/port/pcap_file.h"
+#include "dataplane/wire/mac_address.h"
+
+namespace railyard {
+
+struct PcapEndpointConfig {
+  std::string in;                      // frames to send; empty: none
+  std::string out;                     // where arriving frames go; empty: nowhere
+  bool as_fast_as_possible = false;    // else at the times of the capture, the first one at 0
+  wire::MacAddress next_hop_mac;       // unicast frames are addressed to it: the capture's own next hop is not here
+  std::array<std::uint8_t, 64> dscp_to_class{};
+  std::array<std::uint8_t, 8> pcp_to_class{};
+  bool trust_pcp = false;
+  std::uint8_t default_class = 0;
+};
+
+struct PcapEndpointCounters {
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  std::uint64_t malformed = 0;  // frames of the capture that no NIC would send
+};
+
+// Frames leave as they were captured but for the destination MAC address; what happens to them on the way (TTL, ECN,
+// MAC addresses) is the fabric's doing. Works under either clock.
+class PcapEndpoint final : public Endpoint {
+ public:
+  // Throws std::runtime_error with the file and what is wrong with it.
+  explicit PcapEndpoint(const PcapEndpointConfig& config);
+
+  Readiness ready(Instant now) override;
+  std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) override;
+  bool receive(std::span<const RxFrame> frames) override;
+  bool has_real_payload() const noexcept override { return true; }
+  bool takes_everything() const noexcept override { return true; }
+
+  // Completes the output file. Throws std::runtime_error if something could not be written.
+  void close();
+  const PcapEndpointCounters& counters() const noexcept { return counters_; }
+
+ private:
+  struct Frame {
+    Instant at;
+    Priority priority;
+    std::size_t header_octets;
+    std::vector<std::byte> octets;
+  };
+  std::optional<std::size_t> next_of(Priority priority) const noexcept;
+
+  std::vector<Frame> frames_;  // in order of time
+  std::array<std::vector<std::size_t>, kPriorities> by_class_;
+  std::array<std::size_t, kPriorities> next_{};
+  std::optional<PcapWriter> out_;
+  std::vector<std::byte> assembled_;
+  std::uint64_t stream_;
+  PcapEndpointCounters counters_;
+};
+
+}  // namespace railyard

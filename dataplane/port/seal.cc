@@ -1,0 +1,43 @@
+#include "dataplane/port/seal.h"
+
+#include <rte_mbuf.h>
+
+#include <cstring>
+
+#include "dataplane/base/payload_pattern.h"
+#include "dataplane/wire/crc32.h"
+#include "dataplane/wire/icrc.h"
+
+namespace railyard {
+
+rte_mbuf* seal(Packet* packet, PacketPool& pool) {
+  Packet* p = packet;
+  if (packet->has(Packet::kElided)) {
+    p = pool.allocate_real();
+    if (p == nullptr) return nullptr;
+    const std::uint16_t header_at = p->header_at;
+    const std::uint8_t flags = p->flags;
+    const WorkerId home = p->home;
+    *p = *packet;
+    p->header_at = header_at;
+    p->home = home;
+    p->flags = static_cast<std::uint8_t>(flags | (packet->flags & Packet::kIcrcPending));
+    std::memcpy(p->header(), packet->header(), packet->header_octets);
+    fill_payload(p->stream, p->offset, {p->header() + p->header_octets, p->payload_octets});
+    pool.release(packet);
+  }
+  std::size_t octets = p->header_octets + std::size_t{p->payload_octets};
+  if (p->has(Packet::kIcrcPending)) {
+    wire::write_crc32(p->header() + octets, wire::icrc({p->l3(), octets - p->l3_offset}));
+    octets += wire::kIcrcOctets;
+    p->flags = static_cast<std::uint8_t>(p->flags & ~unsigned{Packet::kIcrcPending});
+  }
+  rte_mbuf* m = mbuf_of(p);
+  rte_pktmbuf_reset(m);
+  m->data_off = static_cast<std::uint16_t>(p->header() - static_cast<std::byte*>(m->buf_addr));
+  m->data_len = static_cast<std::uint16_t>(octets);
+  m->pkt_len = static_cast<std::uint32_t>(octets);
+  return m;
+}
+
+}  // namespace railyard

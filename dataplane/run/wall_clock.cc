@@ -1,0 +1,124 @@
+#include "dataplane/run/wall_clock.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace railyard {
+
+using namespace literals;
+
+namespace {
+
+Duration machine_time() noexcept {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return Duration{static_cast<std::int64_t>(t.tv_sec) * kPicosecondsPerSecond + t.tv_nsec * std::int64_t{1000}};
+}
+
+void sleep_for(Duration d) noexcept {
+  const timespec t{0, d.ps / 1000};
+  nanosleep(&t, nullptr);
+}
+
+// Modelled time from wall time.
+class Pace {
+ public:
+  Pace(Instant begin, const WallClockConfig& config) noexcept : begin_(begin), config_(config), epoch_(machine_time()) {}
+
+  Instant modelled(Duration wall) const noexcept { return begin_ + to_modelled(wall - epoch_); }
+  Duration to_modelled(Duration wall) const noexcept {
+    return scaled(wall, config_.scale_numerator, config_.scale_denominator);
+  }
+  Duration to_wall(Duration modelled) const noexcept {
+    return scaled(modelled, config_.scale_denominator, config_.scale_numerator);
+  }
+  // Modelled time is set back by `wall`.
+  void slip(Duration wall) noexcept { epoch_ += wall; }
+
+ private:
+  static Duration scaled(Duration d, std::int64_t up, std::int64_t down) noexcept {
+    return Duration{static_cast<std::int64_t>(static_cast<Int128>(d.ps) * up / down)};
+  }
+
+  Instant begin_;
+  WallClockConfig config_;
+  Duration epoch_;
+};
+
+// What to do when there is nothing to do.
+class Idle {
+ public:
+  explicit Idle(bool busy) noexcept : busy_(busy) {}
+
+  void worked() noexcept { empty_ = 0; }
+  // `left`: wall time until something is due.
+  void rest(Duration left) noexcept {
+    constexpr unsigned kEmptyTurns = 64;
+    if (busy_ || ++empty_ < kEmptyTurns) return;
+    if (empty_ < 4 * kEmptyTurns || left < 100_us)
+      sched_yield();
+    else
+      sleep_for(50_us);
+  }
+
+ private:
+  bool busy_;
+  unsigned empty_ = 0;
+};
+
+}  // namespace
+
+WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& config, const std::atomic<bool>& stop,
+                        const std::function<void(Instant)>& progress) {
+  constexpr Duration kGap = 50_us;
+  constexpr Duration kTellEvery = 250_ms;
+  WallClockStats stats;
+  std::vector<Device*> polled;
+  for (const auto& d : engine.fabric().devices())
+    if (d->polled()) polled.push_back(d.get());
+
+  Instant reached = engine.reached();
+  Pace pace(reached, config);
+  Idle idle(config.busy_poll);
+  const Duration began = machine_time();
+  Duration last = began;
+  Duration told = began;
+  while (!stop.load(std::memory_order_relaxed)) {
+    const Duration wall = machine_time();
+    if (wall - last > kGap) stats.gaps.record(static_cast<std::uint64_t>((wall - last).ps));
+    last = wall;
+    ++stats.turns;
+    const Instant now = std::max(pace.modelled(wall), reached);
+    for (Device* d : polled) engine.wake(d->id(), d->poll(now));
+
+    const Instant next = engine.next();
+    const Instant end = std::min({next + engine.window(), now, until});
+    if (next < end) {
+      engine.step(end);
+      reached = end;
+      idle.worked();
+      const Duration late = machine_time() - wall + pace.to_wall(now - end);
+      stats.lateness.record(static_cast<std::uint64_t>(std::max<std::int64_t>(late.ps, 0)));
+      if (late > config.lag_limit) {
+        pace.slip(late - config.lag_limit);
+        stats.slip += late - config.lag_limit;
+        ++stats.slips;
+      }
+    } else {
+      reached = std::max(reached, std::min(now, until));
+      if (reached >= until || (next == Instant::never() && polled.empty())) break;
+      idle.rest(pace.to_wall(std::min(next, until) - now));
+    }
+    if (progress && wall - told > kTellEvery) {
+      told = wall;
+      progress(reached);
+    }
+  }
+  engine.settle(reached);
+  stats.wall = machine_time() - began;
+  return stats;
+}
+
+}  // namespace railyard

@@ -1,0 +1,38 @@
+// The wall clock: the same engine, paced by the machine's clock.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+#include "dataplane/base/histogram.h"
+#include "dataplane/base/time.h"
+#include "dataplane/run/engine.h"
+
+namespace railyard {
+
+struct WallClockConfig {
+  // Modelled time per wall time; 1/100 makes a fabric a hundred times slower than it says (clock dilation).
+  std::int64_t scale_numerator = 1;
+  std::int64_t scale_denominator = 1;
+  // Behind by more than this (in wall time), modelled time slips: it is set back, which is counted.
+  Duration lag_limit{1'000'000'000};
+  // Never yield or sleep. Otherwise: yield after some empty turns, then sleep briefly.
+  bool busy_poll = false;
+};
+
+struct WallClockStats {
+  Histogram lateness;        // ps of wall time from the end of a window to when it was done
+  Duration slip{};           // of wall time, in all
+  std::uint64_t slips = 0;
+  Histogram gaps;            // ps of wall time that the loop was away for more than 50 us: the machine's noise
+  Duration wall{};           // how long it ran
+  std::uint64_t turns = 0;   // of the loop
+};
+
+// Runs `engine` until modelled time `until`, or until `stop` is set, or until nothing is left to do and nothing is polled.
+// Devices that are polled() exchange packets with the outside between windows.
+WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& config, const std::atomic<bool>& stop,
+                        const std::function<void(Instant)>& progress = {});
+
+}  // namespace railyard
