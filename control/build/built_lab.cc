@@ -13,7 +13,9 @@
 #include "dataplane/base/hash.h"
 #include "dataplane/device/pause_response.h"
 #include "dataplane/packet/packet.h"
+#include "dataplane/port/pcap_endpoint.h"
 #include "dataplane/switch/headroom.h"
+#include "dataplane/wire/vlan.h"
 
 namespace railyard::build {
 namespace {
@@ -165,7 +167,7 @@ class BuiltLab::Builder {
     config.pause_quanta = static_cast<std::uint16_t>(profile.pause_quanta);
     config.real_payload = lab_.run.payload == spec::Payload::kReal;
     config.fecs = routes_.fecs;
-    std::vector<std::unique_ptr<Endpoint>> endpoints;
+    std::vector<NicDriver> drivers;
     for (std::size_t p = 0; p < node.nics.size(); ++p) {
       const spec::NicSpec& nic_spec = node.nics[p];
       NicConfig c;
@@ -178,13 +180,39 @@ class BuiltLab::Builder {
       c.receive = {profile.receive.rate.value_or(BitRate{}), profile.receive.buffer, profile.receive.xoff,
                    profile.receive.xon};
       config.nics.push_back(c);
-      endpoints.push_back(make_generator(node, p));
+      drivers.push_back(make_driver(node, p, c));
     }
-    built_.fabric_.add<Host>(node.name, std::move(config), std::move(endpoints));
+    built_.fabric_.add<Host>(node.name, std::move(config), std::move(drivers));
   }
 
-  std::unique_ptr<Endpoint> make_generator(const spec::NodeSpec& node, std::size_t p) {
+  // Devices outside are attached later: they need an engine's packets.
+  NicDriver make_driver(const spec::NodeSpec& node, std::size_t p, const NicConfig& nic_config) {
+    const spec::Attachment& attach = node.nics[p].attach;
     const spec::PortName name{node.name, static_cast<int>(p) + 1};
+    NicDriver driver;
+    if (std::holds_alternative<std::monostate>(attach)) driver.endpoint = make_generator(name);
+    if (const auto* pcap = std::get_if<spec::AttachPcap>(&attach)) {
+      PcapEndpointConfig c;
+      c.in = pcap->in;
+      c.out = pcap->out;
+      c.as_fast_as_possible = pcap->as_fast_as_possible;
+      c.next_hop_mac = next_hop_mac(name);
+      c.dscp_to_class = nic_config.trust.dscp_to_class;
+      c.pcp_to_class = nic_config.trust.pcp_to_class;
+      c.trust_pcp = nic_config.trust.trust == Trust::kPcp;
+      c.default_class = nic_config.trust.default_class;
+      try {
+        auto endpoint = std::make_unique<PcapEndpoint>(c);
+        built_.pcaps_.push_back(endpoint.get());
+        driver.endpoint = std::move(endpoint);
+      } catch (const std::runtime_error& error) {
+        throw SpecError(node.nics[p].place, error.what());
+      }
+    }
+    return driver;
+  }
+
+  std::unique_ptr<Endpoint> make_generator(const spec::PortName& name) {
     Ends& e = ends_[name];
     auto generator = std::make_unique<TrafficGenerator>(std::move(e.sends), e.receives);
     built_.generators_.push_back(generator.get());
@@ -289,9 +317,9 @@ class BuiltLab::Builder {
           lab_.nodes[n].place,
           fmt::format("switch {} port {}: headroom of lossless class {} is {}, and the link needs {} ({} at {}, response "
                       "{}); expected `headroom: auto`, at least that much, or `accept-loss: true`",
-                      lab_.nodes[n].name, e.port.value + 1, k, spec::format_size(configured), spec::format_size(computed),
-                      spec::format_rate(link.rate), spec::format_duration(link.delay),
-                      spec::format_duration(terms.peer_response)));
+                      lab_.nodes[n].name, e.port.value + 1, k, spec::format(configured), spec::format(computed),
+                      spec::format(link.rate), spec::format(link.delay),
+                      spec::format(terms.peer_response)));
     built_.headrooms_.push_back({built_.fabric_.next_id(), e.port, Priority{static_cast<std::uint8_t>(k)}, computed, configured});
     return configured;
   }
@@ -326,6 +354,16 @@ PortRef BuiltLab::port(const spec::PortName& name) const {
 BitRate BuiltLab::rate(PortRef port) const noexcept {
   const std::size_t link = link_of_[port.device.index()][port.port.index()];
   return link == 0 ? BitRate{} : lab_.links[link - 1].rate;
+}
+
+Duration BuiltLab::delay(PortRef port) const noexcept {
+  const std::size_t link = link_of_[port.device.index()][port.port.index()];
+  return link == 0 ? Duration{} : lab_.links[link - 1].delay;
+}
+
+int BuiltLab::mtu(PortRef port) const noexcept {
+  const std::size_t link = link_of_[port.device.index()][port.port.index()];
+  return link == 0 ? 0 : lab_.links[link - 1].mtu;
 }
 
 std::string BuiltLab::peer_name(PortRef port) const {

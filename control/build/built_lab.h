@@ -13,6 +13,7 @@
 #include "dataplane/device/fabric.h"
 #include "dataplane/nic/host.h"
 #include "dataplane/nic/traffic_generator.h"
+#include "dataplane/port/pcap_endpoint.h"
 #include "dataplane/switch/switch.h"
 
 namespace railyard::build {
@@ -64,6 +65,8 @@ class BuiltLab {
   }
   // The rate of the link at a port, 0 if there is none; and the name of the port at its other end.
   BitRate rate(PortRef port) const noexcept;
+  Duration delay(PortRef port) const noexcept;
+  int mtu(PortRef port) const noexcept;
   std::string peer_name(PortRef port) const;
 
   const std::vector<Flow>& flows() const noexcept { return flows_; }
@@ -71,6 +74,8 @@ class BuiltLab {
 
   // No flow begins a frame at or after `at`.
   void stop_traffic(Instant at);
+  // The hosts that are made of capture files.
+  const std::vector<PcapEndpoint*>& pcaps() const noexcept { return pcaps_; }
 
  private:
   class Builder;
@@ -82,6 +87,7 @@ class BuiltLab {
   std::vector<Flow> flows_;
   std::vector<Headroom> headrooms_;
   std::vector<TrafficGenerator*> generators_;
+  std::vector<PcapEndpoint*> pcaps_;
 };
 
 }  // namespace railyard::build

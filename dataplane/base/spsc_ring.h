@@ -60,6 +60,17 @@ class SpscRing {
     consumer_.head.store(consumer_.head.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
+  // Calls f(item) for each that front() would give. Consumer only, and the producer rests.
+  template <class F>
+  void for_each(F&& f) const {
+    const std::uint64_t tail = producer_.tail.load(std::memory_order_acquire);
+    const Segment* s = consumer_.segment;
+    for (std::uint64_t i = consumer_.head.load(std::memory_order_relaxed); i != tail; ++i) {
+      while (i == s->end.load(std::memory_order_relaxed)) s = s->next;
+      f(s->slots[i & s->mask]);
+    }
+  }
+
   // Items pushed and not yet popped; exact on either side when the other one rests.
   std::size_t size() const noexcept {
     return producer_.tail.load(std::memory_order_acquire) - consumer_.head.load(std::memory_order_acquire);

@@ -87,6 +87,9 @@ class Device {
   void digest_departures(bool on);
   TraceDigest digest() const noexcept { return digest_; }
 
+  // Calls `see` for every packet that the device holds. Only while the engine rests.
+  virtual void for_each_held(const std::function<void(const Packet&)>& see) const = 0;
+
   // The counters at done(), for a device that rests.
   DeviceCounters counters() const;
 

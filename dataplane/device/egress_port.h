@@ -77,6 +77,11 @@ class alignas(64) EgressPort {
   }
   PriorityMask nonempty() const noexcept { return nonempty_; }
   const RingQueue<QueuedFrame>& queue(Priority p) const noexcept { return queues_[p.index()].frames; }
+  template <class F>
+  void for_each_queued(F&& f) const {
+    for (const ClassQueue& q : queues_)
+      for (std::size_t i = 0; i < q.frames.size(); ++i) f(*q.frames[i].packet);
+  }
   // Octets of a queue, with the frame in transmission.
   std::uint64_t depth(Priority p) const noexcept { return queues_[p.index()].depth.read(); }
 

@@ -42,6 +42,15 @@ PortRef Fabric::peer(PortRef port) const {
                           " is not connected");
 }
 
+void Fabric::for_each_packet(const std::function<void(const Packet&)>& see) const {
+  for (const auto& d : devices_) d->for_each_held(see);
+  const auto on_the_wire = [&](const InFlight& f) { see(*f.packet); };
+  for (const Channel& c : channels_) {
+    c.data.for_each(on_the_wire);
+    c.control.for_each(on_the_wire);
+  }
+}
+
 void Fabric::link_down_at(Instant at, PortRef port) {
   for (const PortRef end : {port, peer(port)}) (*this)[end.device].link_down_at(at, end.port);
 }

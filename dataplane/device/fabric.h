@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -63,6 +64,9 @@ class Fabric {
     std::size_t channel = 0;
   };
   Window window() const noexcept;
+
+  // Calls `see` for every packet in the fabric: held by a device or on the wire. Only while the engine rests.
+  void for_each_packet(const std::function<void(const Packet&)>& see) const;
 
   // The link of `port`, at both its ends, goes down or up at `at`.
   void link_down_at(Instant at, PortRef port);

@@ -40,12 +40,18 @@ Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriv
     nic.receive = ReceiveBuffer(config_.nics[p].receive);
     nic.endpoint = std::move(drivers[p].endpoint);
     nic.attachment = std::move(drivers[p].attachment);
+    if (nic.endpoint == nullptr) nic.ready = {};  // nobody to ask
     attached_ |= nic.attachment != nullptr;
     nic.real_payload = config_.real_payload || (nic.endpoint != nullptr && nic.endpoint->has_real_payload());
   }
 }
 
 Host::~Host() = default;
+
+void Host::attach(PortIndex port, std::unique_ptr<Attachment> attachment) {
+  nics_[port.index()].attachment = std::move(attachment);
+  attached_ = true;
+}
 
 Duration Host::pause_response(BitRate rate) const noexcept {
   return config_.pause_response > Duration{} ? config_.pause_response : standard_pause_response(rate);
@@ -520,6 +526,13 @@ void Host::on_link_up(Instant now, PortIndex port) {
   Nic& nic = nics_[port.index()];
   nic.up = true;
   if (!nic.egress.busy()) starts_.add(now, port);
+}
+
+void Host::for_each_held(const std::function<void(const Packet&)>& see) const {
+  for (const Nic& nic : nics_) {
+    nic.egress.for_each_queued(see);
+    nic.receive.for_each(see);
+  }
 }
 
 void Host::count(DeviceCounters& c) const {

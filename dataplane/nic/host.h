@@ -40,6 +40,10 @@ class Host final : public Device {
 
   Endpoint* endpoint(PortIndex port) noexcept { return nics_[port.index()].endpoint.get(); }
   Attachment* attachment(PortIndex port) noexcept { return nics_[port.index()].attachment.get(); }
+  // Puts a host outside behind a NIC that has no driver. Only while the engine rests.
+  void attach(PortIndex port, std::unique_ptr<Attachment> attachment);
+
+  void for_each_held(const std::function<void(const Packet&)>& see) const override;
 
   // Wall clock only, between windows: exchanges packets with the outside. What has come in takes effect at `now`, or at
   // done() if that is later. Returns the new earliest instant.

@@ -46,6 +46,10 @@ class ReceiveBuffer {
     held_ += octets;
     by_class_[priority.index()] += octets;
   }
+  template <class F>
+  void for_each(F&& f) const {
+    for (std::size_t i = 0; i < frames_.size(); ++i) f(*frames_[i].packet);
+  }
   // The oldest frame; undefined when empty.
   Packet* front() const noexcept { return frames_.front().packet; }
   // When the oldest frame is ready; Instant::never() when empty.

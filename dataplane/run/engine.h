@@ -73,6 +73,8 @@ class Engine {
 
   TraceDigest digest() const;
   PacketPools& pools() noexcept { return pools_; }
+  // Where `device` takes its packets from.
+  PacketPool& pool_of(DeviceId device) noexcept { return pools_[WorkerId{worker_of_[device.index()]}]; }
   std::uint64_t windows() const noexcept { return windows_; }
 
  private:

@@ -4,16 +4,19 @@
 
 namespace railyard {
 
-bool run_virtual(Engine& engine, Instant until, const std::function<void(Instant)>& progress) {
-  constexpr unsigned kTellEvery = 1024;  // windows
+void run_virtual(Engine& engine, Instant until, const std::atomic<bool>* stop,
+                 const std::function<void(Instant)>& progress) {
+  constexpr unsigned kLookUpEvery = 256;  // windows
   unsigned windows = 0;
   Instant next = engine.next();
   for (; next < until; next = engine.next()) {
     engine.step(std::min(next + engine.window(), until));
-    if (progress && ++windows % kTellEvery == 0) progress(next);
+    if (++windows % kLookUpEvery != 0) continue;
+    if (progress) progress(next);
+    if (stop != nullptr && stop->load(std::memory_order_relaxed)) return engine.settle(engine.reached());
   }
-  engine.settle(until);
-  return engine.next() != Instant::never();
+  // Nothing more before `until`; time goes on until then, unless there is nothing more at all.
+  engine.settle(next == Instant::never() ? engine.reached() : until);
 }
 
 }  // namespace railyard

@@ -510,6 +510,11 @@ void Switch::on_link_up(Instant now, PortIndex port) {
 
 // ---- Counting ------------------------------------------------------------------------------------------------------
 
+void Switch::for_each_held(const std::function<void(const Packet&)>& see) const {
+  for (const EgressPort& e : egress_) e.for_each_queued(see);
+  for (const Carried& c : carried_) see(*c.arrival.packet);
+}
+
 void Switch::count(DeviceCounters& c) const {
   c.generated = generated_.read();
   c.consumed = consumed_.read();

@@ -36,6 +36,8 @@ class Switch final : public Device {
   Duration pause_response(BitRate rate) const noexcept override;
   bool cuts_through() const noexcept override { return config_.mode == ForwardingMode::kCutThrough; }
 
+  void for_each_held(const std::function<void(const Packet&)>& see) const override;
+
   // Changes, to be called from change_at(): they take effect at the instant at which they run.
   void set_ecn(PortIndex port, Priority priority, const EcnConfig& ecn);
   void set_routes(std::shared_ptr<const FecTable> fecs, std::span<const Route> routes);

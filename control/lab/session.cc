@@ -1,0 +1,229 @@
+#include "control/lab/session.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <stdexcept>
+
+#include "control/lab/version.h"
+#include "control/spec/spec_error.h"
+#include "control/spec/value.h"
+#include "dataplane/port/ethdev_port.h"
+#include "dataplane/run/eal.h"
+#include "dataplane/run/virtual_clock.h"
+#include "dataplane/run/wall_clock.h"
+
+namespace railyard::lab {
+
+struct Session::Attached {
+  Host* host;
+  PortIndex port;
+  EthdevPort* device;
+  std::string description;
+  std::string socket;  // to be removed at the end
+};
+
+namespace {
+
+// User and system time of the process.
+double cpu_seconds() {
+  rusage u;
+  getrusage(RUSAGE_SELF, &u);
+  const auto of = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  return of(u.ru_utime) + of(u.ru_stime);
+}
+
+std::uint64_t peak_rss_bytes() {
+  rusage u;
+  getrusage(RUSAGE_SELF, &u);
+  return static_cast<std::uint64_t>(u.ru_maxrss) * 1024;
+}
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Packet memory within the spec's ceiling: frames with synthetic payload take half a KiB, real ones room for the MTU.
+PoolConfig pools_for(const spec::Lab& lab) {
+  int mtu = 1500;
+  for (const spec::LinkSpec& l : lab.links) mtu = std::max(mtu, l.mtu);
+  const std::int64_t per_worker = lab.run.memory.n / lab.run.workers;
+  PoolConfig c;
+  c.real_octets = (static_cast<std::uint32_t>(mtu) + 64 + 127) / 128 * 128;
+  c.elided_limit = static_cast<std::uint32_t>(std::clamp<std::int64_t>(per_worker * 8 / 10 / 512, 4096, 1 << 26));
+  c.real_limit =
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(per_worker * 8 / 10 / (c.real_octets + 384), 256, 1 << 24));
+  return c;
+}
+
+EngineConfig engine_config(const spec::Lab& lab, const SessionOptions& options) {
+  EngineConfig c;
+  c.workers = static_cast<std::size_t>(lab.run.workers);
+  c.pools = pools_for(lab);
+  c.digest = options.digest;
+  c.variation = options.variation;
+  return c;
+}
+
+void check_socket_free(const spec::Place& place, const std::string& path) {
+  constexpr std::size_t kMostSocketPath = 107;  // sun_path, unix(7)
+  if (path.size() > kMostSocketPath)
+    throw spec::SpecError(place, fmt::format("vhost-user: the socket path has {} characters; expected at most {}",
+                                             path.size(), kMostSocketPath));
+  struct stat st;
+  if (lstat(path.c_str(), &st) == 0)
+    throw spec::SpecError(place, fmt::format("vhost-user: {} exists already; another process may be using it. Choose "
+                                             "another path, or remove it if nobody does",
+                                             path));
+  const std::filesystem::path dir = std::filesystem::path(path).parent_path();
+  if (!dir.empty() && !std::filesystem::is_directory(dir))
+    throw spec::SpecError(place, fmt::format("vhost-user: there is no directory {}", dir.string()));
+}
+
+}  // namespace
+
+Session::Session(spec::Lab lab, SessionOptions options)
+    : options_(std::move(options)), lab_(std::make_unique<build::BuiltLab>(std::move(lab))) {
+  const spec::RunSpec& run = lab_->spec().run;
+  std::vector<PortRef> captured;
+  for (const CaptureRequest& c : options_.captures) captured.push_back(lab_->port(c.port));  // before anything starts
+  if (!eal_started()) {
+    EalConfig eal;
+    eal.memory_mib = static_cast<std::size_t>(run.memory.n >> 20);
+    eal.huge_pages = run.hugepages;
+    start_eal(eal);
+  }
+  engine_ = std::make_unique<Engine>(lab_->fabric(), engine_config(lab_->spec(), options_));
+  try {
+    attach_captures();
+    attach_ports();
+  } catch (...) {
+    detach();
+    throw;
+  }
+}
+
+Session::~Session() { detach(); }
+
+// Ports go before the packets that they receive into.
+void Session::detach() noexcept {
+  for (Attached& a : attached_) {
+    a.host->attach(a.port, nullptr);
+    if (!a.socket.empty()) {
+      std::error_code ignored;
+      std::filesystem::remove(a.socket, ignored);
+    }
+  }
+  attached_.clear();
+}
+
+void Session::attach_captures() {
+  for (const CaptureRequest& c : options_.captures) {
+    const PortRef port = lab_->port(c.port);
+    const std::string name = spec::format(c.port);
+    taps_.push_back(std::make_unique<CaptureTap>(c.file, name, fmt::format("{} to {}", name, lab_->peer_name(port)),
+                                                 lab_->rate(port), c.direction));
+    lab_->fabric()[port.device].tap(port.port, taps_.back().get());
+  }
+}
+
+void Session::attach_ports() {
+  unsigned serial = 0;
+  for (std::size_t n = 0; n < lab_->spec().nodes.size(); ++n) {
+    const spec::NodeSpec& node = lab_->spec().nodes[n];
+    for (std::size_t i = 0; i < node.nics.size(); ++i) {
+      const spec::NicSpec& nic = node.nics[i];
+      EthdevPortConfig config;
+      std::string socket;
+      if (const auto* vhost = std::get_if<spec::AttachVhostUser>(&nic.attach)) {
+        check_socket_free(nic.place, vhost->socket);
+        socket = vhost->socket;
+        config.device = fmt::format("net_vhost{},iface={},queues=1", serial++, vhost->socket);
+      } else if (const auto* dpdk = std::get_if<spec::AttachDpdk>(&nic.attach)) {
+        config.device = dpdk->device;
+      } else {
+        continue;
+      }
+      const PortRef port = lab_->port({node.name, static_cast<int>(i) + 1});
+      config.mtu = static_cast<std::uint32_t>(lab_->mtu(port));
+      try {
+        auto device = std::make_unique<EthdevPort>(config, engine_->pool_of(port.device));
+        Host& host = lab_->host(node.name);
+        attached_.push_back({&host, port.port, device.get(), config.device, socket});
+        host.attach(port.port, std::move(device));
+      } catch (const std::runtime_error& error) {
+        throw spec::SpecError(nic.place, error.what());
+      }
+    }
+  }
+}
+
+report::Report Session::run(const std::atomic<bool>& stop) {
+  const spec::RunSpec& run = lab_->spec().run;
+  const Instant traffic_end = run.duration ? Instant{} + *run.duration : Instant::never();
+  const Instant end = traffic_end + run.drain;
+  const auto progress = [&](Instant at) {
+    if (options_.progress) options_.progress(at, traffic_end);
+  };
+  report::Snapshot loaded;
+  if (run.duration) {
+    loaded.resize(lab_->fabric().size());
+    for (const auto& d : lab_->fabric().devices())
+      d->snapshot_at(traffic_end, [&loaded, id = d->id()](DeviceCounters c) { loaded[id.index()] = std::move(c); });
+    engine_->wake_all();
+  }
+  if (options_.ready) options_.ready();
+  const double cpu = cpu_seconds();
+  const double wall = wall_seconds();
+  std::optional<WallClockStats> stats;
+  if (run.clock == spec::Clock::kVirtual) {
+    run_virtual(*engine_, end, &stop, progress);
+  } else {
+    WallClockConfig config;
+    config.scale_numerator = run.scale_numerator;
+    config.scale_denominator = run.scale_denominator;
+    config.lag_limit = run.lag_limit;
+    config.busy_poll = run.busy_poll;
+    stats = run_wall(*engine_, end, config, stop, progress);
+  }
+  const double cpu_used = cpu_seconds() - cpu;
+  const double wall_used = wall_seconds() - wall;
+
+  // A run that was ended early has no counters of its end yet.
+  if (engine_->reached() <= traffic_end) loaded.clear();
+  report::Report r = report::collect(*lab_, loaded);
+  r.run = {options_.spec_file,
+           lab_->spec().name,
+           run.seed.value,
+           run.clock == spec::Clock::kVirtual ? "virtual" : "wall",
+           version(),
+           run.workers,
+           run.payload == spec::Payload::kReal ? "real" : "elided",
+           run.scale_denominator == 1 ? fmt::format("{}", run.scale_numerator)
+                                      : fmt::format("{}/{}", run.scale_numerator, run.scale_denominator)};
+  r.engine.windows = engine_->windows();
+  r.engine.window_ps = engine_->window().ps;
+  r.engine.cpu_seconds = cpu_used;
+  r.engine.wall_seconds = wall_used;
+  r.engine.simulated_seconds = seconds(engine_->reached() - Instant{});
+  r.engine.peak_rss_bytes = peak_rss_bytes();
+  if (stats) {
+    r.engine.lateness_ns = report::Percentiles::of(stats->lateness);
+    r.engine.slip_ns = nanoseconds(stats->slip);
+    r.engine.gaps = stats->gaps.count();
+  }
+  for (const Attached& a : attached_) {
+    const EthdevPortCounters c = a.device->counters();
+    r.attachments.push_back({a.host->name(), a.port.value + 1, a.description, c.received, c.sent, c.missed + c.no_memory});
+  }
+  if (options_.digest) r.trace_digest = engine_->digest().value();
+  for (auto& tap : taps_) tap->close();
+  for (PcapEndpoint* pcap : lab_->pcaps()) pcap->close();
+  return r;
+}
+
+}  // namespace railyard::lab

@@ -1,0 +1,62 @@
+// A lab from its spec to its report: built, run under the clock that the spec asks for, counted.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/build/built_lab.h"
+#include "control/report/report.h"
+#include "control/spec/spec.h"
+#include "dataplane/capture/capture_tap.h"
+#include "dataplane/run/engine.h"
+
+namespace railyard::lab {
+
+struct CaptureRequest {
+  spec::PortName port;
+  std::string file;
+  CaptureDirection direction = CaptureDirection::kBoth;
+};
+
+struct SessionOptions {
+  std::string spec_file;  // for the report
+  bool digest = false;
+  std::vector<CaptureRequest> captures;
+  EngineVariation variation;
+  // Told the instant reached now and then, with the one at which traffic ends (Instant::never() if unknown).
+  std::function<void(Instant, Instant)> progress;
+  // Told when ports to the outside stand and the clock starts.
+  std::function<void()> ready;
+};
+
+// One run. Starts the EAL if nobody has. Throws spec::SpecError, std::runtime_error or RunError, in each case with one
+// clear message and nothing left behind.
+class Session {
+ public:
+  Session(spec::Lab lab, SessionOptions options);
+  ~Session();
+
+  build::BuiltLab& lab() noexcept { return *lab_; }
+  Engine& engine() noexcept { return *engine_; }
+
+  // Runs to the end that the spec names: its duration and what is then still on its way, or until everything is done.
+  // `stop`, if it becomes true, ends the run early, with the report so far.
+  report::Report run(const std::atomic<bool>& stop);
+
+ private:
+  void attach_ports();
+  void attach_captures();
+  void detach() noexcept;
+
+  SessionOptions options_;
+  std::unique_ptr<build::BuiltLab> lab_;
+  std::unique_ptr<Engine> engine_;
+  std::vector<std::unique_ptr<CaptureTap>> taps_;
+  struct Attached;
+  std::vector<Attached> attached_;
+};
+
+}  // namespace railyard::lab

@@ -1,0 +1,10 @@
+#include "control/lab/version.h"
+
+namespace railyard::lab {
+
+std::string version() {
+  const std::string commit = RAILYARD_COMMIT;
+  return commit.empty() ? RAILYARD_VERSION : RAILYARD_VERSION "+" + commit;
+}
+
+}  // namespace railyard::lab

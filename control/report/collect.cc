@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "control/report/report.h"
+#include "dataplane/packet/packet.h"
+
+namespace railyard::report {
+namespace {
+
+std::string nic_name(const build::BuiltLab& lab, const spec::PortName& p) {
+  return lab.spec().find(p.node)->nics.size() == 1 ? p.node : fmt::format("{}:{}", p.node, p.port);
+}
+
+FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std::uint64_t in_flight) {
+  const TxFlowCounters& tx = flow.sent();
+  const RxFlowCounters& rx = flow.received();
+  FlowReport r;
+  r.name = flow.plan.name;
+  r.source = nic_name(lab, flow.plan.source);
+  r.destination = nic_name(lab, flow.plan.destination);
+  r.priority = flow.priority.value;
+  r.bytes = tx.payload_octets;
+  r.packets = tx.packets;
+  r.delivered_bytes = rx.payload_octets;
+  r.delivered_packets = rx.packets - rx.duplicated;
+  r.in_flight = in_flight;
+  r.lost = r.packets - std::min(r.packets, r.delivered_packets + r.in_flight);
+  r.reordered = rx.reordered;
+  r.duplicated = rx.duplicated;
+  r.corrupted = rx.corrupted;
+  r.marked = rx.marked;
+  r.start_ns = nanoseconds(flow.config().start - Instant{});
+  if (rx.packets > 0 && rx.last > tx.first)
+    r.goodput_bps = static_cast<double>(rx.payload_octets) * 8 / seconds(rx.last - tx.first);
+  const auto total = static_cast<std::uint64_t>(flow.config().total.n);
+  if (total > 0 && rx.payload_octets >= total) r.fct_ns = nanoseconds(rx.last - flow.config().start);
+  r.latency_ns = Percentiles::of(rx.latency);
+  return r;
+}
+
+// How much of the time until `time` the port was sending.
+double utilisation(const PortCounters& c, std::int64_t rate_bps, Duration time) {
+  if (rate_bps <= 0 || time <= Duration{}) return 0;
+  constexpr std::uint64_t kOverhead = kPreambleOctets + kGapOctets;
+  const std::uint64_t octets =
+      c.tx_octets() + c.tx_packets() * kOverhead + c.tx_control * (kLeastFrameOctets + kOverhead);
+  return static_cast<double>(octets) * 8 / (static_cast<double>(rate_bps) * seconds(time));
+}
+
+// Channel by channel: what was sent has arrived, was lost, or is on its way.
+void audit_wires(build::BuiltLab& lab, const std::vector<DeviceCounters>& devices, Audit& audit) {
+  for (std::size_t i = 0; i < lab.fabric().channels().size(); ++i) {
+    Channel& c = lab.fabric().channels()[i];
+    const PortRef from = lab.fabric().sender(i);
+    const PortCounters& sender = devices[from.device.index()].ports[from.port.index()];
+    const PortCounters& receiver = devices[c.receiver.index()].ports[c.receiver_port.index()];
+    const std::uint64_t on_the_wire = c.data.size() + c.control.size();
+    audit.on_the_wire += on_the_wire;
+    const std::uint64_t sent = sender.tx_packets() + sender.tx_control;
+    if (sent == receiver.delivered + receiver.lost + on_the_wire) continue;
+    audit.balanced = false;
+    audit.unbalanced.push_back(fmt::format("{}:{} sent {}, its peer has {} + {} lost, {} on the wire",
+                                           devices[from.device.index()].name, from.port.value + 1, sent,
+                                           receiver.delivered, receiver.lost, on_the_wire));
+  }
+}
+
+}  // namespace
+
+Percentiles Percentiles::of(const Histogram& h) {
+  return {h.percentile(0.5) / 1000,   h.percentile(0.9) / 1000,    h.percentile(0.99) / 1000,
+          h.percentile(0.999) / 1000, h.percentile(0.9999) / 1000, h.max() / 1000};
+}
+
+Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
+  Report r;
+  std::unordered_map<std::uint64_t, std::uint64_t> in_flight;  // by flow
+  lab.fabric().for_each_packet([&](const Packet& p) { ++in_flight[p.stream]; });
+  for (const build::Flow& f : lab.flows()) {
+    const auto found = in_flight.find(f.plan.id);
+    r.flows.push_back(flow_report(lab, f, found == in_flight.end() ? 0 : found->second));
+  }
+
+  std::vector<DeviceCounters> devices;
+  for (const auto& d : lab.fabric().devices()) devices.push_back(d->counters());
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const DeviceId id{static_cast<std::uint32_t>(d)};
+    const DeviceCounters& c = devices[d];
+    if (!c.balanced()) {
+      r.audit.balanced = false;
+      r.audit.unbalanced.push_back(
+          fmt::format("{}: received {} + generated {} is not sent {} + consumed {} + dropped {} + queued {}", c.name,
+                      c.received(), c.generated, c.sent(), c.consumed, c.dropped(), c.queued));
+    }
+    r.audit.generated += c.generated;
+    r.audit.consumed += c.consumed;
+    r.audit.dropped += c.dropped();
+    r.audit.queued += c.queued;
+    for (std::size_t p = 0; p < c.ports.size(); ++p) {
+      const PortRef ref{id, PortIndex{static_cast<std::uint16_t>(p)}};
+      PortReport port;
+      port.node = c.name;
+      port.port = static_cast<int>(p) + 1;
+      port.peer = lab.peer_name(ref);
+      port.is_switch = lab.is_switch(id);
+      port.rate_bps = lab.rate(ref).bps;
+      port.counters = c.ports[p];
+      const DeviceCounters& under_load = loaded.empty() ? c : loaded[d];
+      port.utilisation = utilisation(under_load.ports[p], port.rate_bps, under_load.at - Instant{});
+      r.audit.lost_on_links += c.ports[p].lost;
+      if (port.is_switch) r.engine.packet_hops += c.ports[p].tx_packets();
+      r.ports.push_back(std::move(port));
+    }
+  }
+  audit_wires(lab, devices, r.audit);
+  r.audit.drained = r.audit.queued == 0 && r.audit.on_the_wire == 0;
+  return r;
+}
+
+}  // namespace railyard::report

@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "control/report/report.h"
+
+namespace railyard::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json percentiles(const Percentiles& p) {
+  return {{"p50", p.p50}, {"p90", p.p90}, {"p99", p.p99}, {"p999", p.p999}, {"p9999", p.p9999}, {"max", p.max}};
+}
+
+Json drops(const DropCounts& counts) {
+  Json out = Json::object();
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] > 0) out[std::string(name(static_cast<DropReason>(i)))] = counts[i];
+  return out;
+}
+
+Json flow(const FlowReport& f) {
+  Json j = {{"name", f.name},
+            {"src", f.source},
+            {"dst", f.destination},
+            {"class", f.priority},
+            {"bytes", f.bytes},
+            {"packets", f.packets},
+            {"delivered_bytes", f.delivered_bytes},
+            {"delivered_packets", f.delivered_packets},
+            {"in_flight", f.in_flight},
+            {"lost", f.lost},
+            {"reordered", f.reordered},
+            {"duplicated", f.duplicated},
+            {"corrupted", f.corrupted},
+            {"marked", f.marked},
+            {"goodput_bps", f.goodput_bps},
+            {"start_ns", f.start_ns}};
+  j["fct_ns"] = f.fct_ns ? Json(*f.fct_ns) : Json(nullptr);
+  j["latency_ns"] = percentiles(f.latency_ns);
+  return j;
+}
+
+bool touched(const ClassCounters& c) {
+  return c.rx_packets + c.tx_packets + c.xoff_sent + c.xon_sent + c.xoff_received + c.xon_received + c.max_depth_octets >
+             0 ||
+         !drops(c.drops).empty();
+}
+
+Json traffic_class(std::size_t priority, const ClassCounters& c, bool is_switch) {
+  Json j = {{"class", priority},
+            {"rx", {{"packets", c.rx_packets}, {"bytes", c.rx_octets}}},
+            {"tx", {{"packets", c.tx_packets}, {"bytes", c.tx_octets}}},
+            {"ecn_marked", c.ecn_marked},
+            {"pfc_sent", c.xoff_sent + c.xon_sent},
+            {"xoff_sent", c.xoff_sent},
+            {"pfc_received", c.xoff_received + c.xon_received},
+            {"xoff_received", c.xoff_received},
+            {"paused_ns", nanoseconds(c.paused)},
+            {"depth_bytes", c.depth_octets},
+            {"max_depth_bytes", c.max_depth_octets}};
+  if (is_switch) {
+    j["max_ingress_cells"] = c.max_ingress_cells;
+    j["max_headroom_cells"] = c.max_headroom_cells;
+  }
+  j["drops"] = drops(c.drops);
+  return j;
+}
+
+Json port(const PortReport& p) {
+  const PortCounters& c = p.counters;
+  Json j = {{"node", p.node},
+            {"port", p.port},
+            {"peer", p.peer},
+            {"rate_bps", p.rate_bps},
+            {"rx", {{"packets", c.rx_packets()}, {"bytes", c.rx_octets()}}},
+            {"tx", {{"packets", c.tx_packets()}, {"bytes", c.tx_octets()}}},
+            {"utilisation", p.utilisation},
+            {"lost_on_link", c.lost},
+            {"drops", drops(c.drops)}};
+  Json classes = Json::array();
+  for (std::size_t k = 0; k < kPriorities; ++k)
+    if (touched(c.classes[k])) classes.push_back(traffic_class(k, c.classes[k], p.is_switch));
+  j["classes"] = std::move(classes);
+  return j;
+}
+
+Json engine_json(const EngineReport& e) {
+  Json j = {{"packet_hops", e.packet_hops},
+            {"windows", e.windows},
+            {"window_ps", e.window_ps},
+            {"cpu_seconds", e.cpu_seconds},
+            {"wall_seconds", e.wall_seconds},
+            {"simulated_seconds", e.simulated_seconds},
+            {"peak_rss_bytes", e.peak_rss_bytes}};
+  const Percentiles lateness = e.lateness_ns.value_or(Percentiles{});
+  j["lateness_ns"] = {{"p50", lateness.p50}, {"p99", lateness.p99}, {"max", lateness.max}};
+  j["slip_ns"] = e.slip_ns;
+  j["gaps"] = e.gaps;
+  return j;
+}
+
+}  // namespace
+
+std::string Report::json() const {
+  Json j;
+  j["run"] = {{"spec", run.spec},       {"name", run.name},       {"seed", run.seed},       {"clock", run.clock},
+              {"version", run.version}, {"workers", run.workers}, {"payload", run.payload}, {"scale", run.scale}};
+  j["flows"] = Json::array();
+  for (const FlowReport& f : flows) j["flows"].push_back(flow(f));
+  j["ports"] = Json::array();
+  for (const PortReport& p : ports) j["ports"].push_back(port(p));
+  j["attachments"] = Json::array();
+  for (const AttachmentReport& a : attachments)
+    j["attachments"].push_back({{"node", a.node},
+                                {"nic", a.nic},
+                                {"device", a.device},
+                                {"received", a.received},
+                                {"sent", a.sent},
+                                {"missed", a.missed}});
+  j["engine"] = engine_json(engine);
+  j["audit"] = {{"balanced", audit.balanced},
+                {"unbalanced", audit.unbalanced},
+                {"generated", audit.generated},
+                {"consumed", audit.consumed},
+                {"dropped", audit.dropped},
+                {"lost_on_links", audit.lost_on_links},
+                {"queued", audit.queued},
+                {"on_the_wire", audit.on_the_wire},
+                {"drained", audit.drained}};
+  // Text, not a number: JSON readers keep 53 bits.
+  j["trace_digest"] = trace_digest ? Json(fmt::format("{:016x}", *trace_digest)) : Json(nullptr);
+  return j.dump(2);
+}
+
+}  // namespace railyard::report

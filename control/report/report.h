@@ -1,0 +1,119 @@
+// What a run has brought: plain numbers, collected once, shown as JSON or as text.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/build/built_lab.h"
+#include "dataplane/base/histogram.h"
+#include "dataplane/device/counters.h"
+
+namespace railyard::report {
+
+struct RunInfo {
+  std::string spec;     // the file
+  std::string name;     // of the lab
+  std::uint64_t seed = 0;
+  std::string clock;    // "virtual" or "wall"
+  std::string version;
+  int workers = 1;
+  std::string payload;  // "elided" or "real"
+  std::string scale = "1";
+};
+
+struct Percentiles {
+  std::uint64_t p50 = 0, p90 = 0, p99 = 0, p999 = 0, p9999 = 0, max = 0;
+  static Percentiles of(const Histogram& h);  // in the histogram's unit / 1000: ps in, ns out
+};
+
+struct FlowReport {
+  std::string name;
+  std::string source;
+  std::string destination;
+  int priority = 0;
+  std::uint64_t bytes = 0;              // of payload, sent
+  std::uint64_t packets = 0;            // sent
+  std::uint64_t delivered_bytes = 0;    // arrived, each once
+  std::uint64_t delivered_packets = 0;  // arrived, duplicates not counted
+  std::uint64_t in_flight = 0;          // still in the fabric
+  std::uint64_t lost = 0;               // sent, not arrived, and not in the fabric any more
+  std::uint64_t reordered = 0;
+  std::uint64_t duplicated = 0;
+  std::uint64_t corrupted = 0;
+  std::uint64_t marked = 0;             // arrived with CE
+  double goodput_bps = 0;               // delivered payload from the first frame sent to the last arrived
+  std::int64_t start_ns = 0;
+  std::optional<std::int64_t> fct_ns;   // flows with an end, once it is all there
+  Percentiles latency_ns;
+};
+
+struct PortReport {
+  std::string node;
+  int port = 0;
+  std::string peer;
+  bool is_switch = false;
+  std::int64_t rate_bps = 0;
+  PortCounters counters;
+  double utilisation = 0;  // of the sending direction, with preamble and gap, while there was traffic
+};
+
+struct EngineReport {
+  std::uint64_t packet_hops = 0;  // frames that left a switch egress port, MAC control not counted
+  std::uint64_t windows = 0;
+  std::int64_t window_ps = 0;
+  double cpu_seconds = 0;
+  double wall_seconds = 0;
+  double simulated_seconds = 0;
+  std::uint64_t peak_rss_bytes = 0;
+  std::optional<Percentiles> lateness_ns;  // wall clock
+  std::int64_t slip_ns = 0;
+  std::uint64_t gaps = 0;                  // wall clock: the machine took the loop away for more than 50 us
+};
+
+struct Audit {
+  bool balanced = true;
+  std::vector<std::string> unbalanced;  // devices and what is wrong with them
+  std::uint64_t generated = 0;
+  std::uint64_t consumed = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t lost_on_links = 0;
+  std::uint64_t queued = 0;
+  std::uint64_t on_the_wire = 0;
+  bool drained = false;                 // nothing is left anywhere
+};
+
+struct AttachmentReport {
+  std::string node;
+  int nic = 0;
+  std::string device;
+  std::uint64_t received = 0;
+  std::uint64_t sent = 0;
+  std::uint64_t missed = 0;
+};
+
+struct Report {
+  RunInfo run;
+  std::vector<FlowReport> flows;
+  std::vector<PortReport> ports;
+  std::vector<AttachmentReport> attachments;
+  EngineReport engine;
+  Audit audit;
+  std::optional<std::uint64_t> trace_digest;
+
+  // The whole as JSON, two blanks of indentation.
+  std::string json() const;
+  // For people: what happened, where it queued, who was held back, what was lost.
+  std::string text() const;
+};
+
+// The counters of all devices at one instant, by device.
+using Snapshot = std::vector<DeviceCounters>;
+
+// Flows, ports, audit and packet_hops of a lab that rests. `loaded`: its counters when traffic ended, for utilisation;
+// empty: then it has not ended.
+Report collect(build::BuiltLab& lab, const Snapshot& loaded);
+
+}  // namespace railyard::report

@@ -1,0 +1,239 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "control/report/report.h"
+#include "control/report/units.h"
+
+namespace railyard::report {
+namespace {
+
+constexpr std::size_t kMostFlows = 16;
+constexpr std::size_t kMostPorts = 8;
+
+using Out = std::back_insert_iterator<std::string>;
+
+// One class of one port that something happened to.
+struct Place {
+  const PortReport* port;
+  std::size_t priority;
+  const ClassCounters* counters;
+  std::string name() const { return fmt::format("{}:{}", port->node, port->port); }
+};
+
+std::vector<Place> places(const Report& r) {
+  std::vector<Place> out;
+  for (const PortReport& p : r.ports)
+    for (std::size_t k = 0; k < kPriorities; ++k) out.push_back({&p, k, &p.counters.classes[k]});
+  return out;
+}
+
+template <class Keep, class Amount>
+std::vector<Place> most(const Report& r, Keep keep, Amount amount) {
+  std::vector<Place> out = places(r);
+  std::erase_if(out, [&](const Place& p) { return !keep(p); });
+  std::stable_sort(out.begin(), out.end(), [&](const Place& a, const Place& b) { return amount(a) > amount(b); });
+  return out;
+}
+
+std::uint64_t drops_of(const DropCounts& d) {
+  std::uint64_t n = 0;
+  for (const std::uint64_t c : d) n += c;
+  return n;
+}
+
+void heading(Out out, const Report& r) {
+  fmt::format_to(out, "{}: {} of modelled time, {} clock, seed {}, {} payload\n", r.run.name,
+                 time_text(Duration{static_cast<std::int64_t>(r.engine.simulated_seconds * 1e12)}), r.run.clock,
+                 r.run.seed, r.run.payload);
+}
+
+void flow_lines(Out out, const Report& r) {
+  std::size_t width = 4;
+  for (const FlowReport& f : r.flows) width = std::max(width, f.name.size());
+  fmt::format_to(out, "\n{:<{}}  {:>10} {:>10} {:>8} {:>9} {:>9}   {}\n", "flow", width, "goodput", "packets", "lost",
+                 "CE", "FCT", "latency p50 / p99 / max");
+  for (const FlowReport& f : r.flows)
+    fmt::format_to(out, "{:<{}}  {:>10} {:>10} {:>8} {:>9} {:>9}   {} / {} / {}\n", f.name, width,
+                   rate_text(f.goodput_bps), count_text(f.packets), count_text(f.lost),
+                   percent_text(f.delivered_packets > 0
+                                    ? static_cast<double>(f.marked) / static_cast<double>(f.delivered_packets)
+                                    : 0),
+                   f.fct_ns ? nanoseconds_text(static_cast<std::uint64_t>(*f.fct_ns)) : "-",
+                   nanoseconds_text(f.latency_ns.p50), nanoseconds_text(f.latency_ns.p99),
+                   nanoseconds_text(f.latency_ns.max));
+}
+
+// Many flows: one line per traffic.
+void traffic_lines(Out out, const Report& r) {
+  struct Sum {
+    std::vector<double> goodput;
+    std::uint64_t packets = 0, lost = 0, delivered = 0, marked = 0;
+    std::uint64_t p99 = 0, max = 0;
+  };
+  std::map<std::string, Sum> sums;
+  for (const FlowReport& f : r.flows) {
+    Sum& s = sums[f.name.substr(0, f.name.find('/'))];
+    s.goodput.push_back(f.goodput_bps);
+    s.packets += f.packets;
+    s.lost += f.lost;
+    s.delivered += f.delivered_packets;
+    s.marked += f.marked;
+    s.p99 = std::max(s.p99, f.latency_ns.p99);
+    s.max = std::max(s.max, f.latency_ns.max);
+  }
+  fmt::format_to(out, "\n{:<16} {:>6}  {:>36} {:>12} {:>8} {:>8}   {}\n", "traffic", "flows",
+                 "goodput min / median / max", "packets", "lost", "CE", "worst latency p99 / max");
+  for (auto& [name, s] : sums) {
+    std::sort(s.goodput.begin(), s.goodput.end());
+    fmt::format_to(out, "{:<16} {:>6}  {:>36} {:>12} {:>8} {:>8}   {} / {}\n", name, s.goodput.size(),
+                   fmt::format("{} / {} / {}", rate_text(s.goodput.front()),
+                               rate_text(s.goodput[s.goodput.size() / 2]), rate_text(s.goodput.back())),
+                   count_text(s.packets), count_text(s.lost),
+                   percent_text(s.delivered > 0 ? static_cast<double>(s.marked) / static_cast<double>(s.delivered) : 0),
+                   nanoseconds_text(s.p99), nanoseconds_text(s.max));
+  }
+}
+
+void queue_lines(Out out, const Report& r) {
+  const auto queued = most(
+      r, [](const Place& p) { return p.port->is_switch && p.counters->max_depth_octets > 0; },
+      [](const Place& p) { return p.counters->max_depth_octets; });
+  if (queued.empty()) return;
+  fmt::format_to(out, "\nWhere it queued: the deepest egress queues\n");
+  fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>9} {:>10} {:>12} {:>9} {:>8}\n", "port", "towards", "class", "used",
+                 "deepest", "= waiting", "CE marks", "drops");
+  for (std::size_t i = 0; i < std::min(queued.size(), kMostPorts); ++i) {
+    const Place& p = queued[i];
+    const Duration waiting{p.port->rate_bps > 0 ? static_cast<std::int64_t>(static_cast<double>(p.counters->max_depth_octets) * 8e12 /
+                                                                             static_cast<double>(p.port->rate_bps))
+                                                : 0};
+    fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>9} {:>10} {:>12} {:>9} {:>8}\n", p.name(), p.port->peer, p.priority,
+                   percent_text(p.port->utilisation), size_text(p.counters->max_depth_octets), time_text(waiting),
+                   count_text(p.counters->ecn_marked), count_text(drops_of(p.counters->drops)));
+  }
+}
+
+void pause_lines(Out out, const Report& r) {
+  const auto paused = most(
+      r, [](const Place& p) { return p.counters->paused > Duration{}; },
+      [](const Place& p) { return p.counters->paused.ps; });
+  if (paused.empty()) return;
+  fmt::format_to(out, "\nWho was held back by PFC: {} port-class{} in all, the longest paused\n", paused.size(),
+                 paused.size() == 1 ? "" : "es");
+  fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>10} {:>9} {:>7}\n", "port", "paused by", "class", "paused", "of time",
+                 "XOFFs");
+  for (std::size_t i = 0; i < std::min(paused.size(), kMostPorts); ++i) {
+    const Place& p = paused[i];
+    fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>10} {:>9} {:>7}\n", p.name(), p.port->peer, p.priority,
+                   time_text(p.counters->paused),
+                   percent_text(r.engine.simulated_seconds > 0
+                                    ? seconds(p.counters->paused) / r.engine.simulated_seconds
+                                    : 0),
+                   count_text(p.counters->xoff_received));
+  }
+}
+
+void drop_lines(Out out, const Report& r) {
+  std::map<std::string_view, std::uint64_t> by_reason;
+  std::map<std::string_view, std::set<std::string>> where;
+  const auto add = [&](const DropCounts& drops, const std::string& port) {
+    for (std::size_t i = 0; i < drops.size(); ++i) {
+      if (drops[i] == 0) continue;
+      by_reason[name(static_cast<DropReason>(i))] += drops[i];
+      where[name(static_cast<DropReason>(i))].insert(port);
+    }
+  };
+  for (const PortReport& p : r.ports) {
+    const std::string port = fmt::format("{}:{}", p.node, p.port);
+    add(p.counters.drops, port);
+    for (const ClassCounters& c : p.counters.classes) add(c.drops, port);
+  }
+  if (by_reason.empty() && r.audit.lost_on_links == 0) {
+    fmt::format_to(out, "\nNothing was dropped.\n");
+    return;
+  }
+  fmt::format_to(out, "\nDropped:\n");
+  for (const auto& [reason, n] : by_reason) {
+    const auto& ports = where[reason];
+    fmt::format_to(out, "  {:<20} {:>10}   at {}{}\n", reason, count_text(n), *ports.begin(),
+                   ports.size() > 1 ? fmt::format(" and {} more ports", ports.size() - 1) : "");
+  }
+  if (r.audit.lost_on_links > 0)
+    fmt::format_to(out, "  {:<20} {:>10}   on links that went down\n", "lost", count_text(r.audit.lost_on_links));
+}
+
+// The run in sentences: the chain from the deepest queue to those who paid for it.
+void story(Out out, const Report& r) {
+  const auto queued = most(
+      r, [](const Place& p) { return p.port->is_switch && p.counters->max_depth_octets > 0; },
+      [](const Place& p) { return p.counters->max_depth_octets; });
+  if (queued.empty()) return;
+  std::uint64_t marks = 0;
+  std::uint64_t xoffs = 0;
+  std::size_t paused_switches = 0;
+  std::size_t paused_hosts = 0;
+  for (const PortReport& p : r.ports)
+    for (const ClassCounters& c : p.counters.classes) {
+      marks += p.is_switch ? c.ecn_marked : 0;
+      xoffs += p.is_switch ? c.xoff_sent : 0;
+      if (c.paused > Duration{}) ++(p.is_switch ? paused_switches : paused_hosts);
+    }
+  const Place& root = queued.front();
+  fmt::format_to(out, "\nIn short: the deepest queue stood at {} towards {}, {} in class {}", root.name(),
+                 root.port->peer, size_text(root.counters->max_depth_octets), root.priority);
+  if (marks > 0) fmt::format_to(out, "; {} frames were marked CE there and elsewhere", count_text(marks));
+  if (xoffs > 0)
+    fmt::format_to(out, "; switches sent {} XOFFs, which held back {} switch port{} and {} host NIC{}", count_text(xoffs),
+                   paused_switches, paused_switches == 1 ? "" : "s", paused_hosts, paused_hosts == 1 ? "" : "s");
+  else
+    fmt::format_to(out, "; nobody had to be paused");
+  fmt::format_to(out, ".\n");
+}
+
+void engine_lines(Out out, const Report& r) {
+  const EngineReport& e = r.engine;
+  fmt::format_to(out, "\nEngine: {} packet-hops in {:.2f} s of CPU ({:.2f} M per core-second), {:.2f} s of wall time, {} of memory\n",
+                 count_text(e.packet_hops), e.cpu_seconds,
+                 e.cpu_seconds > 0 ? static_cast<double>(e.packet_hops) / e.cpu_seconds / 1e6 : 0, e.wall_seconds,
+                 size_text(e.peak_rss_bytes));
+  if (e.lateness_ns)
+    fmt::format_to(out, "Wall clock: lateness p50 {} / p99 {} / max {}; modelled time slipped by {}; {} gaps of the machine\n",
+                   nanoseconds_text(e.lateness_ns->p50), nanoseconds_text(e.lateness_ns->p99),
+                   nanoseconds_text(e.lateness_ns->max), nanoseconds_text(static_cast<std::uint64_t>(e.slip_ns)),
+                   count_text(e.gaps));
+  for (const AttachmentReport& a : r.attachments)
+    fmt::format_to(out, "Attached: {} NIC {} ({}): {} frames in, {} out, {} missed\n", a.node, a.nic, a.device,
+                   count_text(a.received), count_text(a.sent), count_text(a.missed));
+  if (r.trace_digest) fmt::format_to(out, "Trace digest: {:016x}\n", *r.trace_digest);
+  if (!r.audit.balanced) {
+    fmt::format_to(out, "THE BOOKS DO NOT BALANCE:\n");
+    for (const std::string& line : r.audit.unbalanced) fmt::format_to(out, "  {}\n", line);
+  } else if (r.audit.drained) {
+    fmt::format_to(out, "The books balance, and nothing is left in the fabric.\n");
+  } else {
+    fmt::format_to(out, "The books balance; {} frames are still queued and {} on the wire.\n",
+                   count_text(r.audit.queued), count_text(r.audit.on_the_wire));
+  }
+}
+
+}  // namespace
+
+std::string Report::text() const {
+  std::string text;
+  const Out out = std::back_inserter(text);
+  heading(out, *this);
+  if (!flows.empty() && flows.size() <= kMostFlows) flow_lines(out, *this);
+  if (flows.size() > kMostFlows) traffic_lines(out, *this);
+  queue_lines(out, *this);
+  pause_lines(out, *this);
+  drop_lines(out, *this);
+  story(out, *this);
+  engine_lines(out, *this);
+  return text;
+}
+
+}  // namespace railyard::report

@@ -1,0 +1,132 @@
+// `railyard check`: a lab without packets.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/build/built_lab.h"
+#include "control/report/units.h"
+#include "control/spec/load.h"
+#include "control/spec/value.h"
+#include "tools/railyard/commands.h"
+
+namespace railyard::tools {
+namespace {
+
+void print_size(build::BuiltLab& lab) {
+  std::size_t switches = 0;
+  std::size_t nics = 0;
+  std::size_t hosts = 0;
+  for (const spec::NodeSpec& n : lab.spec().nodes) {
+    switches += n.kind == spec::NodeSpec::Kind::kSwitch ? 1 : 0;
+    hosts += n.kind == spec::NodeSpec::Kind::kHost ? 1 : 0;
+    nics += n.nics.size();
+  }
+  fmt::print("{}: {} switches, {} hosts with {} NICs, {} links, {} flows\n", lab.spec().name, switches, hosts, nics,
+             lab.spec().links.size(), lab.flows().size());
+}
+
+void print_window(build::BuiltLab& lab) {
+  const Fabric::Window w = lab.fabric().window();
+  const PortRef from = lab.fabric().sender(w.channel);
+  const Channel& c = lab.fabric().channels()[w.channel];
+  fmt::print("window: {} (devices run this far ahead of each other), limited by {}:{} -> {}: {} of cable and {} in the "
+             "receiver\n",
+             spec::format(w.size), lab.node_of(from.device).name, from.port.value + 1, lab.peer_name(from),
+             spec::format(c.propagation), spec::format(std::min(c.data_latency, c.control_latency)));
+}
+
+void print_headroom(build::BuiltLab& lab) {
+  // Equal links have equal headroom: one line for each kind.
+  std::map<std::tuple<std::int64_t, std::int64_t, int, std::int64_t, std::int64_t>, std::vector<std::string>> kinds;
+  for (const build::Headroom& h : lab.headrooms()) {
+    const PortRef port{h.device, h.port};
+    const std::string where = fmt::format("{}:{}", lab.node_of(h.device).name, h.port.value + 1);
+    kinds[{lab.rate(port).bps, lab.delay(port).ps, h.priority.value, h.computed.n, h.configured.n}].push_back(where);
+  }
+  if (kinds.empty()) {
+    fmt::print("headroom: no lossless class\n");
+    return;
+  }
+  fmt::print("headroom per port and lossless class (needed / set aside):\n");
+  for (const auto& [kind, ports] : kinds) {
+    const auto& [bps, delay, priority, computed, configured] = kind;
+    fmt::print("  class {} at {}, {} away: {} / {}{}   {}{}\n", priority, spec::format(BitRate{bps}),
+               spec::format(Duration{delay}), report::size_text(static_cast<std::uint64_t>(computed)),
+               report::size_text(static_cast<std::uint64_t>(configured)),
+               configured < computed ? " (loss accepted)" : "", ports.front(),
+               ports.size() > 1 ? fmt::format(" and {} more ports", ports.size() - 1) : "");
+  }
+}
+
+void print_buffers(build::BuiltLab& lab) {
+  std::map<std::pair<std::string, std::uint32_t>, std::vector<std::string>> kinds;
+  for (const spec::NodeSpec& n : lab.spec().nodes) {
+    if (n.kind != spec::NodeSpec::Kind::kSwitch) continue;
+    const Mmu& mmu = lab.switch_named(n.name).mmu();
+    kinds[{n.profile, mmu.shared_size()}].push_back(n.name);
+  }
+  fmt::print("buffers (shared memory after reserved and headroom):\n");
+  for (const auto& [kind, names] : kinds) {
+    const spec::SwitchProfile& p = lab.spec().switches.at(kind.first);
+    fmt::print("  {} of {} in cells of {}   {}{}\n",
+               report::size_text(kind.second * static_cast<std::uint64_t>(p.cell.n)),
+               report::size_text(static_cast<std::uint64_t>(p.buffer.n)), spec::format(p.cell), names.front(),
+               names.size() > 1 ? fmt::format(" and {} more switches", names.size() - 1) : "");
+  }
+}
+
+// The most packets that can exist at once: every buffer full of the smallest frames that flow, and every wire and NIC.
+void print_memory(build::BuiltLab& lab) {
+  std::uint32_t least = 9238;
+  for (const build::Flow& f : lab.flows()) least = std::min(least, f.config().payload + 62);
+  bool outside = false;
+  for (const spec::NodeSpec& n : lab.spec().nodes)
+    for (const spec::NicSpec& nic : n.nics) outside |= !std::holds_alternative<std::monostate>(nic.attach);
+  if (outside || lab.flows().empty()) least = 64;
+  std::uint64_t packets = 0;
+  for (const spec::NodeSpec& n : lab.spec().nodes) {
+    if (n.kind != spec::NodeSpec::Kind::kSwitch) {
+      packets += n.nics.size() * 64;
+      continue;
+    }
+    const Mmu& mmu = lab.switch_named(n.name).mmu();
+    packets += mmu.total() / std::max<std::uint32_t>(mmu.cells(least), 1);
+  }
+  for (const Channel& c : lab.fabric().channels()) {
+    const PortRef port{c.receiver, c.receiver_port};
+    packets += static_cast<std::uint64_t>((lab.rate(port) * (c.propagation + c.data_latency)).n) / (least + 20) + 2;
+  }
+  const bool real = lab.spec().run.payload == spec::Payload::kReal || outside;
+  const std::uint64_t each = real ? 9728 + 384 : 512;
+  fmt::print("packets: at most {} of {} octets and more at once, {} of memory if it came to that ({} allowed by run.memory)\n",
+             report::count_text(packets), least, report::size_text(packets * each),
+             report::size_text(static_cast<std::uint64_t>(lab.spec().run.memory.n)));
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("check", "Check a fabric file: is it sound, and what follows from it");
+  auto file = std::make_shared<std::string>();
+  auto sets = std::make_shared<std::vector<std::string>>();
+  command->add_option("SPEC", *file, "Fabric file (YAML)")->required();
+  command->add_option("--set", *sets, "Change a value first, e.g. --set topology.spines=4")->type_name("PATH=VALUE");
+  command->footer("Nothing is started. It prints the window and the link that limits it, headroom, buffers and packet memory.\n"
+                  "Example: railyard check topologies/incast-8to1.yaml");
+  command->callback([=] {
+    build::BuiltLab lab(spec::load(*file, *sets));
+    print_size(lab);
+    print_window(lab);
+    print_headroom(lab);
+    print_buffers(lab);
+    print_memory(lab);
+    fmt::print("ok\n");
+  });
+}
+
+}  // namespace railyard::tools

@@ -1,0 +1,23 @@
+// The commands of the command line: each adds itself to the application and does its work when chosen.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace railyard::tools {
+
+// Exit codes, the same for every command.
+enum ExitCode : int {
+  kOk = 0,
+  kFailed = 1,      // the run could not be finished: memory, a port, a file that cannot be written
+  kUsage = 2,       // the command line
+  kSpec = 3,        // the fabric file, or a --set
+  kUnbalanced = 4,  // the books do not balance: a bug of ours, please report it
+};
+
+void add_check(CLI::App& app, int& exit_code);
+void add_show(CLI::App& app, int& exit_code);
+void add_run(CLI::App& app, int& exit_code);
+void add_schema(CLI::App& app, int& exit_code);
+void add_version(CLI::App& app, int& exit_code);
+
+}  // namespace railyard::tools

@@ -1,0 +1,40 @@
+// railyard: the command line.
+#include <cstdio>
+#include <exception>
+
+#include "control/spec/spec_error.h"
+#include "tools/railyard/commands.h"
+
+int main(int argc, char** argv) {
+  using namespace railyard::tools;
+  CLI::App app{"Railyard emulates the Ethernet fabric of an AI cluster: lossless leaf-spine networks with queues, ECN and "
+               "PFC, in exact virtual time or live."};
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  railyard check topologies/incast-8to1.yaml      is this lab sound? windows, headroom, memory\n"
+      "  railyard run topologies/incast-8to1.yaml        run it and say what happened\n"
+      "  railyard run LAB.yaml --set run.duration=5ms --seed 7 --json\n"
+      "\n"
+      "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 something is wrong in the fabric file, 4 the books do not "
+      "balance.\n"
+      "`railyard COMMAND --help` explains a command.");
+  int exit_code = kOk;
+  add_check(app, exit_code);
+  add_show(app, exit_code);
+  add_run(app, exit_code);
+  add_schema(app, exit_code);
+  add_version(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kOk : kUsage;
+  } catch (const railyard::spec::SpecError& error) {
+    std::fprintf(stderr, "railyard: %s\n", error.what());
+    return kSpec;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "railyard: %s\n", error.what());
+    return kFailed;
+  }
+  return exit_code;
+}

@@ -1,0 +1,183 @@
+// `railyard run`: a lab from beginning to end.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/lab/session.h"
+#include "control/report/units.h"
+#include "control/spec/load.h"
+#include "control/spec/value.h"
+#include "tools/railyard/commands.h"
+
+namespace railyard::tools {
+namespace {
+
+std::atomic<bool> interrupted{false};
+
+void on_signal(int) { interrupted.store(true, std::memory_order_relaxed); }
+
+struct Options {
+  std::string file;
+  std::vector<std::string> sets;
+  std::string clock;
+  std::optional<std::uint64_t> seed;
+  std::optional<int> workers;
+  std::string duration;
+  std::string scale;
+  std::string payload;
+  std::string report_dir;
+  std::vector<std::string> captures;
+  bool digest = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+// A bar on standard error, if that is a terminal and the run takes long enough to be worth it.
+class Progress {
+ public:
+  explicit Progress(bool wanted) : wanted_(wanted && isatty(STDERR_FILENO) != 0) {}
+  ~Progress() { clear(); }
+
+  void show(Instant at, Instant end) {
+    if (!wanted_) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - began_ < std::chrono::seconds(1) || now - shown_ < std::chrono::milliseconds(200)) return;
+    shown_ = now;
+    constexpr int kWidth = 40;
+    if (end == Instant::never()) {
+      fmt::print(stderr, "\r  {} of modelled time   ", report::time_text(at - Instant{}));
+    } else {
+      const double done = std::min(1.0, static_cast<double>(at.ps) / static_cast<double>(end.ps));
+      const int bars = static_cast<int>(done * kWidth);
+      fmt::print(stderr, "\r  [{}{}] {:3.0f} %  {} of {}   ", std::string(static_cast<std::size_t>(bars), '='),
+                 std::string(static_cast<std::size_t>(kWidth - bars), ' '), done * 100, report::time_text(at - Instant{}),
+                 report::time_text(end - Instant{}));
+    }
+    std::fflush(stderr);
+    visible_ = true;
+  }
+  void clear() {
+    if (visible_) fmt::print(stderr, "\r{:80}\r", "");
+    visible_ = false;
+  }
+
+ private:
+  bool wanted_;
+  bool visible_ = false;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point shown_{};
+};
+
+// "leaf1:3=file.pcapng", "leaf1:3:in=file.pcapng"
+lab::CaptureRequest parse_capture(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals + 1 == text.size())
+    throw CLI::ValidationError("--capture", fmt::format("'{}': expected PORT=FILE, e.g. leaf1:3=leaf1-3.pcapng", text));
+  std::string port = text.substr(0, equals);
+  lab::CaptureRequest request;
+  request.file = text.substr(equals + 1);
+  for (const auto& [suffix, direction] :
+       {std::pair{":in", CaptureDirection::kIn}, std::pair{":out", CaptureDirection::kOut}})
+    if (port.ends_with(suffix)) {
+      port.resize(port.size() - std::char_traits<char>::length(suffix));
+      request.direction = direction;
+    }
+  const auto name = spec::parse_port_name(port);
+  if (!name) throw CLI::ValidationError("--capture", fmt::format("'{}': {}", text, name.error()));
+  request.port = *name;
+  return request;
+}
+
+// The options that are a --set in other words.
+std::vector<std::string> overrides(const Options& o) {
+  std::vector<std::string> sets = o.sets;
+  if (!o.clock.empty()) sets.push_back("run.clock=" + o.clock);
+  if (o.seed) sets.push_back(fmt::format("run.seed={}", *o.seed));
+  if (o.workers) sets.push_back(fmt::format("run.workers={}", *o.workers));
+  if (!o.duration.empty()) sets.push_back("run.duration=" + o.duration);
+  if (!o.scale.empty()) sets.push_back("run.scale=" + o.scale);
+  if (!o.payload.empty()) sets.push_back("run.payload=" + o.payload);
+  return sets;
+}
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream out(path);
+  out << text;
+  if (!out.flush()) throw std::runtime_error(fmt::format("cannot write {}", path.string()));
+}
+
+int run(const Options& o) {
+  spec::Lab spec = spec::load(o.file, overrides(o));
+  if (!o.report_dir.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(o.report_dir, error);
+    if (error) throw std::runtime_error(fmt::format("--report: cannot create {}: {}", o.report_dir, error.message()));
+  }
+  Progress progress(!o.quiet);
+  lab::SessionOptions options;
+  options.spec_file = o.file;
+  options.digest = o.digest;
+  for (const std::string& c : o.captures) options.captures.push_back(parse_capture(c));
+  options.progress = [&](Instant at, Instant end) { progress.show(at, end); };
+  const bool live = spec.run.clock == spec::Clock::kWall;
+  options.ready = [&] {
+    if (live && !o.quiet) fmt::print(stderr, "railyard: running; Ctrl-C ends the run and prints the report\n");
+  };
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  lab::Session session(std::move(spec), std::move(options));
+  const report::Report report = session.run(interrupted);
+  progress.clear();
+  if (o.json)
+    std::puts(report.json().c_str());
+  else
+    std::fputs(report.text().c_str(), stdout);
+  if (!o.report_dir.empty()) {
+    const std::filesystem::path dir(o.report_dir);
+    write_file(dir / "report.json", report.json() + "\n");
+    write_file(dir / "report.txt", report.text());
+  }
+  return report.audit.balanced ? kOk : kUnbalanced;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("run", "Run a lab and report what happened");
+  auto o = std::make_shared<Options>();
+  command->add_option("SPEC", o->file, "Fabric file (YAML)")->required();
+  command->add_option("--clock", o->clock, "virtual: exact and as fast as it goes; wall: live")->type_name("wall|virtual");
+  command->add_option("--seed", o->seed, "Seed of everything that is drawn")->type_name("N");
+  command->add_option("--workers", o->workers, "Threads; the result does not depend on it")->type_name("N");
+  command->add_option("--duration", o->duration, "How long traffic is sent, e.g. 5ms")->type_name("TIME");
+  command->add_option("--scale", o->scale, "Wall clock: modelled time per wall time, e.g. 1/100")->type_name("RATIO");
+  command->add_option("--payload", o->payload, "elided: payload by identity; real: every octet written and verified")
+      ->type_name("elided|real");
+  command->add_option("--set", o->sets, "Change a value of the file, e.g. --set qos.default.classes.3.ecn.kmin=200KB")
+      ->type_name("PATH=VALUE");
+  command->add_option("--capture", o->captures, "Write what a port sees to a pcapng file; PORT:in or PORT:out for one direction")
+      ->type_name("PORT=FILE");
+  command->add_option("--report", o->report_dir, "Write report.json and report.txt there")->type_name("DIR");
+  command->add_flag("--digest", o->digest, "Compute the digest of every departure of every device");
+  command->add_flag("--json", o->json, "Print the report as JSON");
+  command->add_flag("-q,--quiet", o->quiet, "No progress");
+  command->footer(
+      "Examples:\n"
+      "  railyard run topologies/incast-8to1.yaml\n"
+      "  railyard run topologies/incast-8to1.yaml --set qos.default.classes.3.lossless=false   # and now it drops\n"
+      "  railyard run topologies/incast-8to1.yaml --capture leaf2:1=incast.pcapng              # open it in Wireshark\n"
+      "  railyard run LAB.yaml --digest --workers 2 --json | jq .trace_digest                  # the same on any number of workers");
+  command->callback([o, &exit_code] { exit_code = run(*o); });
+}
+
+}  // namespace railyard::tools

@@ -1,0 +1,38 @@
+// Commands of a few lines: show, schema, version.
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/lab/version.h"
+#include "control/spec/json_schema.h"
+#include "control/spec/load.h"
+#include "control/spec/to_yaml.h"
+#include "tools/railyard/commands.h"
+
+namespace railyard::tools {
+
+void add_show(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("show", "Print a fabric file as it is understood: presets expanded, defaults filled in");
+  auto file = std::make_shared<std::string>();
+  auto sets = std::make_shared<std::vector<std::string>>();
+  command->add_option("SPEC", *file, "Fabric file (YAML)")->required();
+  command->add_option("--set", *sets, "Change a value first, e.g. --set topology.spines=4")->type_name("PATH=VALUE");
+  command->footer("What it prints is itself a fabric file.\nExample: railyard show topologies/incast-8to1.yaml");
+  command->callback([=] { std::fputs(spec::to_yaml(spec::load(*file, *sets)).c_str(), stdout); });
+}
+
+void add_schema(CLI::App& app, int&) {
+  auto* command = app.add_subcommand("schema", "Print the JSON schema of fabric files, for editors");
+  command->footer("Example: railyard schema > fabric.schema.json, then in the file:\n"
+                  "  # yaml-language-server: $schema=fabric.schema.json");
+  command->callback([] { std::fputs(spec::json_schema().c_str(), stdout); });
+}
+
+void add_version(CLI::App& app, int&) {
+  app.add_subcommand("version", "Print the version")->callback([] {
+    std::printf("railyard %s\n", lab::version().c_str());
+  });
+}
+
+}  // namespace railyard::tools
