@@ -33,7 +33,7 @@ class MarkingLaw {
     kmin_ = static_cast<std::uint32_t>(config.kmin.n / cell.n);
     kmax_ = static_cast<std::uint32_t>(config.kmax.n / cell.n);
     if (kmax_ > kmin_)
-      slope_q16_ = ((std::uint64_t{config.pmax_ppm} << 48) / 1'000'000) / (kmax_ - kmin_);
+      slope_q16_ = static_cast<std::uint64_t>((UInt128{config.pmax_ppm} << 48) / 1'000'000) / (kmax_ - kmin_);
   }
 
   // Whether a draw can be needed at all.

@@ -1,0 +1,65 @@
+#include "tests/scenarios/scenario.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "control/spec/load.h"
+#include "control/spec/value.h"
+#include "dataplane/run/virtual_clock.h"
+#include "tests/support/books.h"
+
+namespace railyard::test {
+
+using namespace literals;
+
+Scenario::Scenario(const std::string& yaml, const std::vector<std::string>& overrides, const EngineConfig& config)
+    : lab_(std::make_unique<build::BuiltLab>(spec::parse(yaml, "scenario.yaml", overrides))),
+      engine_(std::make_unique<Engine>(lab_->fabric(), config)) {}
+
+const build::Flow& Scenario::flow(const std::string& name) const {
+  for (const build::Flow& f : lab_->flows())
+    if (f.plan.name == name) return f;
+  throw std::out_of_range("no flow is called " + name);
+}
+
+Scenario& Scenario::run_until(Duration t) {
+  run_virtual(*engine_, Instant{} + t);
+  engine_->settle(Instant{} + t);  // also when nothing was left to do earlier
+  return *this;
+}
+
+Scenario& Scenario::run_to_the_end() {
+  run_virtual(*engine_, Instant{} + 10_s);
+  EXPECT_EQ(engine_->next(), Instant::never()) << "something is still going on after 10 s";
+  return *this;
+}
+
+PortCounters Scenario::port(const std::string& name) {
+  const PortRef p = lab_->port(spec::parse_port_name(name).value());
+  return lab_->fabric()[p.device].counters().ports[p.port.index()];
+}
+
+ClassCounters Scenario::at(const std::string& name, int priority) {
+  return port(name).classes[static_cast<std::size_t>(priority)];
+}
+
+std::uint64_t Scenario::drops(DropReason reason) {
+  std::uint64_t n = 0;
+  for (const auto& d : lab_->fabric().devices())
+    for (const PortCounters& p : d->counters().ports) {
+      n += p.drops[static_cast<std::size_t>(reason)];
+      for (const ClassCounters& c : p.classes) n += c.drops[static_cast<std::size_t>(reason)];
+    }
+  return n;
+}
+
+std::uint64_t Scenario::dropped() {
+  std::uint64_t n = 0;
+  for (const auto& d : lab_->fabric().devices()) n += d->counters().dropped();
+  return n;
+}
+
+void Scenario::expect_books_balance() { test::expect_books_balance(lab_->fabric()); }
+
+}  // namespace railyard::test

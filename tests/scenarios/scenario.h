@@ -1,0 +1,63 @@
+// A lab from a few lines of YAML, run under the virtual clock step by step.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/build/built_lab.h"
+#include "control/report/report.h"
+#include "dataplane/run/engine.h"
+
+namespace railyard::test {
+
+class Scenario {
+ public:
+  explicit Scenario(const std::string& yaml, const std::vector<std::string>& overrides = {},
+                    const EngineConfig& config = {});
+
+  build::BuiltLab& lab() noexcept { return *lab_; }
+  Engine& engine() noexcept { return *engine_; }
+  Switch& sw(const std::string& name) { return lab_->switch_named(name); }
+  const build::Flow& flow(const std::string& name) const;
+
+  // Runs until `t` of modelled time. To the end: until nothing is left to do (or 10 s of modelled time, a failure).
+  Scenario& run_until(Duration t);
+  Scenario& run_to_the_end();
+
+  // Counters of a port ("leaf1:3") as they are now.
+  ClassCounters at(const std::string& port, int priority);
+  PortCounters port(const std::string& port);
+  std::uint64_t drops(DropReason reason);  // in all devices
+  std::uint64_t dropped();                 // for any reason
+  report::Report report() { return report::collect(*lab_, {}); }
+  std::uint64_t digest() const { return engine_->digest().value(); }
+
+  // Fails the test unless everything that was sent is accounted for, now.
+  void expect_books_balance();
+
+ private:
+  std::unique_ptr<build::BuiltLab> lab_;
+  std::unique_ptr<Engine> engine_;
+};
+
+// Records what a port's tap sees.
+struct Seen {
+  Instant at;
+  TapNote note;
+  std::uint64_t stream;
+  std::uint64_t offset;
+  std::uint8_t traffic_class_octet;
+  std::uint32_t frame_octets;
+  FrameKind kind;
+};
+class Recorder final : public Tap {
+ public:
+  void see(Instant at, const Packet& p, const TapNote& note) override {
+    frames.push_back({at, note, p.stream, p.offset, p.traffic_class_octet, p.frame_octets, p.kind});
+  }
+  std::vector<Seen> frames;
+};
+
+}  // namespace railyard::test
