@@ -30,6 +30,9 @@ void expect_books_balance(Fabric& fabric) {
     counters.push_back(device->counters());
     expect_balanced(counters.back());
     EXPECT_EQ(counters.back().at, counters.front().at) << "the fabric does not rest";
+    std::uint64_t held = 0;
+    device->for_each_held([&](const Packet&) { ++held; });
+    EXPECT_EQ(held, counters.back().queued) << counters.back().name;
   }
   for (std::size_t i = 0; i < fabric.channels().size(); ++i) {
     const Channel& channel = fabric.channels()[i];

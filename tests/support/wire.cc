@@ -111,6 +111,9 @@ std::vector<Sent> Wire::sent_control(PortIndex port) {
 
 void Wire::expect_books_balance() {
   const DeviceCounters c = device_->counters();
+  std::uint64_t held = 0;
+  device_->for_each_held([&](const Packet&) { ++held; });
+  EXPECT_EQ(held, c.queued);
   expect_balanced(c);
   std::uint64_t in_flight = 0;
   for (std::size_t p = 0; p < ports_.size(); ++p) {

@@ -1,0 +1,98 @@
+#include "dataplane/device/channel.h"
+
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace railyard {
+namespace {
+
+using namespace literals;
+
+constexpr Instant at(Duration d) { return Instant{} + d; }
+Packet* packet(std::uintptr_t n) { return reinterpret_cast<Packet*>(n * 64); }
+
+class ChannelTest : public ::testing::Test {
+ protected:
+  ChannelTest() {
+    channel.deliver_to(inbox);
+    channel.wake_through(&wake);
+  }
+  Channel channel{DeviceId{4}, PortIndex{2}};
+  Inbox inbox;
+  Instant wake = Instant::never();
+};
+
+TEST_F(ChannelTest, AFrameTakesEffectItsLeadAfterItsStart) {
+  channel.push_data(at(100_ns), 700_ns, packet(1));
+  const InFlight* f = channel.data.front();
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->start, at(100_ns));
+  EXPECT_EQ(f->effect, at(800_ns));
+  EXPECT_EQ(f->packet, packet(1));
+  EXPECT_EQ(channel.control.front(), nullptr);
+}
+
+// engine.md §3: effect = max(computed, previous effect in that FIFO).
+TEST_F(ChannelTest, ALatencyThatShrinksDoesNotReorder) {
+  channel.push_data(at(0_ns), 700_ns, packet(1));
+  channel.push_data(at(100_ns), 200_ns, packet(2));  // alone it would take effect at 300
+  channel.push_data(at(200_ns), 200_ns, packet(3));
+  channel.push_data(at(900_ns), 200_ns, packet(4));
+  std::vector<Instant> effects;
+  std::vector<Packet*> packets;
+  while (const InFlight* f = channel.data.front()) {
+    effects.push_back(f->effect);
+    packets.push_back(f->packet);
+    channel.data.pop();
+  }
+  EXPECT_EQ(effects, (std::vector{at(700_ns), at(700_ns), at(700_ns), at(1100_ns)}));
+  EXPECT_EQ(packets, (std::vector{packet(1), packet(2), packet(3), packet(4)}));
+}
+
+TEST_F(ChannelTest, TheOrderOfOneFifoIsNoneOfTheOthers) {
+  channel.push_data(at(0_ns), 10_us, packet(1));
+  channel.push_control(at(1_us), 500_ns, packet(2));
+  EXPECT_EQ(channel.control.front()->effect, at(1500_ns)) << "a pause frame overtakes data that waits in a pipeline";
+}
+
+TEST_F(ChannelTest, EveryPushRingsTheInbox) {
+  EXPECT_EQ(inbox.bell.load(), 0u);
+  channel.push_data(at(0_ns), 1_us, packet(1));
+  channel.push_data(at(0_ns), 1_us, packet(2));
+  channel.push_control(at(0_ns), 1_us, packet(3));
+  EXPECT_EQ(inbox.bell.load(), 2 * Inbox::kData + Inbox::kControl);
+}
+
+TEST_F(ChannelTest, EveryPushLowersTheReceiversNextInstant) {
+  channel.push_data(at(0_ns), 5_us, packet(1));
+  EXPECT_EQ(wake, at(5_us));
+  channel.push_data(at(1_us), 5_us, packet(2));
+  EXPECT_EQ(wake, at(5_us)) << "never raises it";
+  channel.push_control(at(1_us), 1_us, packet(3));
+  EXPECT_EQ(wake, at(2_us));
+}
+
+TEST(Channel, WithoutAReceiverPushesAreKept) {
+  Channel channel(DeviceId{0}, PortIndex{0});
+  channel.push_data(at(0_ns), 1_us, packet(1));
+  channel.push_control(at(0_ns), 1_us, packet(2));
+  EXPECT_EQ(channel.data.size(), 1u);
+  EXPECT_EQ(channel.control.size(), 1u);
+}
+
+// engine.md §4: propagation and the least latency of the receiver; a link without any is no lookahead.
+TEST(Channel, LookaheadIsWhatTheWindowRestsOn) {
+  Channel channel(DeviceId{0}, PortIndex{0});
+  EXPECT_EQ(channel.lookahead(), 0_ps);
+  channel.propagation = 25_ns;
+  channel.data_latency = 600_ns;
+  channel.control_latency = 2_us;
+  EXPECT_EQ(channel.lookahead(), 625_ns);
+  channel.control_latency = 100_ns;
+  EXPECT_EQ(channel.lookahead(), 125_ns);
+}
+
+}  // namespace
+}  // namespace railyard
