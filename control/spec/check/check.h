@@ -1,0 +1,24 @@
+// What can only be checked when all parts of a lab are there. Each function throws SpecError at what is wrong.
+#pragma once
+
+#include "control/spec/draft.h"
+
+namespace railyard::spec {
+
+// Profiles that are named exist.
+void check_profiles(const Draft& draft);
+
+// Links connect ports that exist, each once; every NIC has one; VLANs are those of ports that are linked; and signals
+// take some time, without which the engine cannot advance.
+void check_links(const Draft& draft);
+
+// No two ports or switches have the same address, as far as somebody said them.
+void check_addresses(const Draft& draft);
+
+// What is attached fits the clock and nothing is attached twice.
+void check_attachments(const Draft& draft);
+
+// Traffic has senders and receivers, can reach them, fits, and ends.
+void check_traffic(const Draft& draft);
+
+}  // namespace railyard::spec

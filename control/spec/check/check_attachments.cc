@@ -1,0 +1,47 @@
+#include <map>
+#include <string>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "control/spec/check/check.h"
+
+namespace railyard::spec {
+namespace {
+
+const Tree& attach_tree(const Tree& node, std::size_t nic) {
+  const Tree* list = node.find("nics");
+  return (list != nullptr && nic < list->items.size() ? list->items[nic] : node).at_or_self("attach");
+}
+
+// What only one may use: a file to write, a socket, a device. With its key.
+std::pair<std::string, std::string> exclusive(const Attachment& attachment) {
+  if (const auto* pcap = std::get_if<AttachPcap>(&attachment)) return {"out", pcap->out};
+  if (const auto* vhost = std::get_if<AttachVhostUser>(&attachment)) return {"vhost-user", vhost->socket};
+  if (const auto* dpdk = std::get_if<AttachDpdk>(&attachment)) return {"dpdk", dpdk->device};
+  return {};
+}
+
+}  // namespace
+
+void check_attachments(const Draft& draft) {
+  std::map<std::pair<std::string, std::string>, PortName> users;
+  for (std::size_t i = 0; i < draft.lab.nodes.size(); ++i) {
+    const NodeSpec& node = draft.lab.nodes[i];
+    for (std::size_t n = 0; n < node.nics.size(); ++n) {
+      const Attachment& attachment = node.nics[n].attach;
+      const Tree& where = attach_tree(*draft.nodes[i], n);
+      const bool is_outside =
+          !std::holds_alternative<std::monostate>(attachment) && !std::holds_alternative<AttachPcap>(attachment);
+      if (is_outside && draft.lab.run.clock == Clock::kVirtual)
+        where.fail("attachments to the outside need the wall clock: set run.clock: wall");
+      const auto used = exclusive(attachment);
+      if (used.second.empty()) continue;
+      const PortName port{node.name, static_cast<int>(n) + 1};
+      const auto [first, is_new] = users.try_emplace(used, port);
+      if (!is_new) where.fail(fmt::format("'{}' is used by {} already", used.second, format(first->second)));
+    }
+  }
+}
+
+}  // namespace railyard::spec

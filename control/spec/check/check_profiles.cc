@@ -1,0 +1,53 @@
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "control/spec/check/check.h"
+#include "control/spec/suggest.h"
+
+namespace railyard::spec {
+namespace {
+
+template <class T>
+void expect_profile(const std::map<std::string, T>& profiles, const std::string& name, const char* what,
+                    const Tree& where) {
+  if (profiles.contains(name)) return;
+  std::vector<std::string> names;
+  for (const auto& [known, profile] : profiles) names.push_back(known);
+  const std::string guess = did_you_mean(name, names);
+  where.fail(fmt::format("there is no {} profile '{}'{} Known here: {}", what, name, guess.empty() ? "." : guess,
+                         fmt::join(names, ", ")));
+}
+
+// Where the preset's key or the node's says which profile.
+const Tree& profile_key(const Tree& said, const NodeSpec& node) {
+  if (const Tree* own = said.find("profile")) return *own;
+  return said.at_or_self(node.kind == NodeSpec::Kind::kHost ? "host-profile" : node.role + "-profile");
+}
+
+template <class T>
+void expect_qos(const Draft& draft, const std::map<std::string, T>& profiles, const Tree* section) {
+  for (const auto& [name, profile] : profiles) {
+    const Tree& said = section != nullptr ? section->at_or_self(name) : *draft.document;
+    expect_profile(draft.lab.qos, profile.qos, "QoS", said.at_or_self("qos"));
+  }
+}
+
+}  // namespace
+
+void check_profiles(const Draft& draft) {
+  expect_qos(draft, draft.lab.switches, draft.sections.switches);
+  expect_qos(draft, draft.lab.hosts, draft.sections.hosts);
+  for (std::size_t i = 0; i < draft.lab.nodes.size(); ++i) {
+    const NodeSpec& node = draft.lab.nodes[i];
+    const Tree& where = profile_key(*draft.nodes[i], node);
+    if (node.kind == NodeSpec::Kind::kSwitch)
+      expect_profile(draft.lab.switches, node.profile, "switch", where);
+    else
+      expect_profile(draft.lab.hosts, node.profile, "host", where);
+  }
+}
+
+}  // namespace railyard::spec

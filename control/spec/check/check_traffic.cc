@@ -1,0 +1,131 @@
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "control/spec/check/check.h"
+#include "control/spec/check/path_mtu.h"
+#include "control/spec/check/traffic_ends.h"
+
+namespace railyard::spec {
+namespace {
+
+// UDP, BTH and ICRC.
+constexpr int kTransportOctets = 8 + 12 + 4;
+constexpr int kIpv4Octets = 20;
+constexpr int kIpv6Octets = 40;
+
+constexpr std::int64_t kMostFlows = std::int64_t{1} << 24;  // each has a QP number of its own
+
+using Pattern = TrafficSpec::Pattern;
+
+int header_octets(const TrafficSpec& traffic) {
+  return kTransportOctets + (traffic.ip_version == 4 ? kIpv4Octets : kIpv6Octets);
+}
+
+// An upper bound, before pairs within one host are left out.
+std::int64_t count_flows(const TrafficSpec& t, const TrafficEnds& ends) {
+  std::int64_t flows = 0;
+  for (const TrafficEnds& rail : rails(t, ends)) {
+    const auto from = static_cast<std::int64_t>(rail.from.size());
+    const auto to = static_cast<std::int64_t>(rail.to.size());
+    switch (t.pattern) {
+      case Pattern::kPairs:
+        flows += std::max(from, to) * t.flows;
+        break;
+      case Pattern::kIncast:
+        flows += to * (t.fan_in > 0 ? t.fan_in : from) * t.flows;
+        break;
+      case Pattern::kAllToAll:
+        flows += from * to * t.flows;
+        break;
+      case Pattern::kPermutation:
+      case Pattern::kRandom:
+        flows += from * t.flows;
+        break;
+    }
+  }
+  return flows;
+}
+
+class TrafficCheck {
+ public:
+  explicit TrafficCheck(const Draft& draft) : draft_(draft), lab_(draft.lab), mtu_(draft.lab) {
+    for (const LinkSpec& link : lab_.links) {
+      rate_[link.a] = rate_[link.b] = link.rate;
+      least_mtu_ = std::min(least_mtu_, link.mtu);
+    }
+  }
+
+  void run() {
+    for (std::size_t i = 0; i < lab_.traffic.size(); ++i) {
+      const TrafficSpec& traffic = lab_.traffic[i];
+      const Tree& said = *draft_.traffic[i];
+      if (!names_.insert(traffic.name).second)
+        said.at_or_self("name").fail(fmt::format("there is traffic '{}' already; expected another name", traffic.name));
+      const TrafficEnds ends = find_ends(draft_, traffic, said);
+      check_end(traffic, said);
+      check_rate(traffic, said, ends);
+      check_paths(traffic, said, ends);
+      flows_ += count_flows(traffic, ends);
+      if (flows_ > kMostFlows) said.fail(fmt::format("more than {} flows, with those before", kMostFlows));
+    }
+    check_ipv6();
+  }
+
+ private:
+  void check_end(const TrafficSpec& t, const Tree& said) const {
+    const bool ends = t.bytes.n > 0 || t.stop || lab_.run.duration;
+    if (!ends && lab_.run.clock == Clock::kVirtual)
+      said.fail("never ends, and neither does the run; expected bytes or stop here, or run.duration");
+  }
+
+  void check_rate(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) const {
+    if (!t.rate) return;
+    for (const PortName& from : ends.from)
+      if (*t.rate > rate_.at(from))
+        said.at_or_self("rate").fail(fmt::format("{} is above the rate of {}'s link ({}); greedy is as fast as it goes",
+                                                 format(*t.rate), format(from), format(rate_.at(from))));
+  }
+
+  void check_paths(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) {
+    const int packet = static_cast<int>(t.payload) + header_octets(t);
+    if (packet <= least_mtu_ && mtu_.all_connected()) return;  // the usual case
+    for (const auto& [from, to] : possible_pairs(t, ends, [&](const PortName& nic) { return mtu_.group(nic); })) {
+      const int mtu = mtu_.between(from, to);
+      if (mtu == 0) said.fail(fmt::format("there is no path from {} to {}", format(from), format(to)));
+      if (packet > mtu)
+        said.at_or_self("payload").fail(
+            fmt::format("{} and {} octets of headers make packets of {}; the MTU from {} to {} is {}",
+                        format(Bytes{t.payload}), header_octets(t), packet, format(from), format(to), mtu));
+    }
+  }
+
+  void check_ipv6() const {
+    constexpr int kIpv6LeastMtu = 1280;  // RFC 8200 §5
+    const auto v6 = std::ranges::find(lab_.traffic, 6, &TrafficSpec::ip_version);
+    if (v6 == lab_.traffic.end() || least_mtu_ >= kIpv6LeastMtu) return;
+    for (std::size_t i = 0; i < lab_.links.size(); ++i)
+      if (const LinkSpec& link = lab_.links[i]; link.mtu < kIpv6LeastMtu)
+        draft_.links[i]->fail(
+            fmt::format("MTU {} of the link {} to {} is below {}, which IPv6 needs: traffic '{}' is IPv6", link.mtu,
+                        format(link.a), format(link.b), kIpv6LeastMtu, v6->name));
+  }
+
+  const Draft& draft_;
+  const Lab& lab_;
+  PathMtu mtu_;
+  std::map<PortName, BitRate> rate_;
+  int least_mtu_ = 9216;
+  std::set<std::string> names_;
+  std::int64_t flows_ = 0;
+};
+
+}  // namespace
+
+void check_traffic(const Draft& draft) { TrafficCheck(draft).run(); }
+
+}  // namespace railyard::spec

@@ -1,0 +1,47 @@
+#include "control/spec/json_schema.h"
+
+#include "control/spec/keys/definitions.h"
+#include "control/spec/keys/keys.h"
+#include "control/spec/presets/preset.h"
+#include "control/spec/yaml/print.h"
+
+namespace railyard::spec {
+namespace {
+
+template <class T>
+void define(Tree& definitions, const Table<T>& table) {
+  definitions.add(table.name(), table.schema());
+}
+
+}  // namespace
+
+std::string json_schema() {
+  Tree definitions = scalar_definitions();
+  define(definitions, qos_keys());
+  define(definitions, class_keys());
+  define(definitions, ecn_keys());
+  define(definitions, switch_keys());
+  define(definitions, ecmp_keys());
+  define(definitions, host_keys());
+  define(definitions, receive_keys());
+  define(definitions, link_keys());
+  for (const Preset& preset : presets()) definitions.add(preset.name, preset.schema());
+  define(definitions, switch_node_keys());
+  define(definitions, vlan_keys());
+  define(definitions, host_node_keys());
+  define(definitions, nic_keys());
+  define(definitions, pcap_keys());
+  define(definitions, traffic_keys());
+  define(definitions, run_keys());
+  definitions.spread = true;
+
+  Tree schema = Tree::map();
+  schema.add("$schema", Tree::string("https://json-schema.org/draft/2020-12/schema"));
+  schema.add("title", Tree::string("Railyard fabric file"));
+  for (const Tree::Entry& entry : file_keys().schema().entries)
+    schema.add(entry.key, entry.key == "type" ? Tree::string("object") : entry.value);
+  schema.add("$defs", std::move(definitions));
+  return print_json(schema);
+}
+
+}  // namespace railyard::spec

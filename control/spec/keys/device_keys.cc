@@ -1,0 +1,132 @@
+// The keys of switch and host profiles.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "control/spec/keys/keys.h"
+
+namespace railyard::spec {
+namespace {
+
+constexpr Duration kMostLatency{kPicosecondsPerSecond};
+constexpr BitRate kLeastRate{1'000'000};
+
+// The fields that ECMP hashes, as a list of words.
+Key<EcmpSpec> fields() {
+  static const std::vector<std::pair<std::string, bool EcmpSpec::*>> kFields{
+      {"addresses", &EcmpSpec::addresses},
+      {"ports", &EcmpSpec::ports},
+      {"destination-qp", &EcmpSpec::destination_qp},
+      {"ingress-port", &EcmpSpec::ingress_port}};
+  std::vector<std::string> words;
+  for (const auto& [word, member] : kFields) words.push_back(word);
+  Tree schema = Tree::map(
+      {{"type", Tree::string("array")}, {"items", choice_schema(words)}, {"uniqueItems", Tree::plain("true")}});
+  return {"fields",
+          "what the hash covers; with none, all flows take the same path",
+          [words](const Tree& tree, EcmpSpec& into) {
+            for (const auto& [word, member] : kFields) into.*member = false;
+            for (const Tree& item : tree.as_list(fmt::format("a list of {}", fmt::join(words, ", ")))) {
+              const auto field =
+                  std::ranges::find(kFields, item.text, &std::pair<std::string, bool EcmpSpec::*>::first);
+              if (item.kind != Tree::Kind::kScalar || field == kFields.end()) fail_choice(item, words);
+              if (into.*(field->second)) item.fail(fmt::format("'{}' is there twice", item.text));
+              into.*(field->second) = true;
+            }
+          },
+          [](const EcmpSpec& from) {
+            Tree list = Tree::list({});
+            for (const auto& [word, member] : kFields)
+              if (from.*member) list.items.push_back(Tree::plain(word));
+            return list;
+          },
+          [](const EcmpSpec& a, const EcmpSpec& b) {
+            return std::ranges::all_of(kFields, [&](const auto& f) { return a.*(f.second) == b.*(f.second); });
+          },
+          std::move(schema)};
+}
+
+void check_switch(const Tree& map, const SwitchProfile& profile) {
+  if (profile.buffer.n < 64 * profile.cell.n)
+    map.at_or_self("buffer").fail(
+        fmt::format("{} is less than 64 cells of {}", format(profile.buffer), format(profile.cell)));
+}
+
+void check_receive(const Tree& map, const ReceiveSpec& receive) {
+  if (receive.xon >= receive.xoff)
+    map.at_or_self("xon").fail(
+        fmt::format("xon ({}) is not below xoff ({}); expected xon < xoff", format(receive.xon), format(receive.xoff)));
+  if (receive.xoff > receive.buffer)
+    map.at_or_self("xoff").fail(fmt::format("xoff ({}) is above the buffer ({}); expected xoff <= buffer",
+                                            format(receive.xoff), format(receive.buffer)));
+}
+
+constexpr const char* kLatencyHelp = "from the arrival of a frame to its first effect: MAC and pipeline";
+constexpr const char* kPauseResponseHelp =
+    "from the end of a pause frame to no new frame started; without it the longest that IEEE 802.3 allows";
+constexpr const char* kPauseQuantaHelp = "how long our pause frames ask for, in 512 bit times; repeated while needed";
+constexpr const char* kQosHelp = "name of the QoS profile";
+
+}  // namespace
+
+const Table<EcmpSpec>& ecmp_keys() {
+  static const Table<EcmpSpec> table{"ecmp",
+                                     "How one of several equal paths is chosen",
+                                     {fields(), key("seed", &EcmpSpec::seed, seed_form(),
+                                                    "of the hash; without it one per switch, from the run's seed")}};
+  return table;
+}
+
+const Table<SwitchProfile>& switch_keys() {
+  static const Table<SwitchProfile> table{
+      "switch-profile",
+      "A kind of switch",
+      {key("buffer", &SwitchProfile::buffer, size(Bytes{4096}, Bytes{std::int64_t{1} << 40}),
+           "packet memory that all ports share")
+           .show(),
+       key("cell", &SwitchProfile::cell, size(Bytes{64}, Bytes{4096}), "memory is allocated in cells of this size")
+           .show(),
+       key("latency", &SwitchProfile::latency, duration({}, kMostLatency), kLatencyHelp).show(),
+       key("pause-response", &SwitchProfile::pause_response, duration(Duration{1}, kMostLatency), kPauseResponseHelp),
+       key("pause-quanta", &SwitchProfile::pause_quanta, integer(1, 65535), kPauseQuantaHelp).show(),
+       key("mode", &SwitchProfile::mode,
+           choice<ForwardingMode>(
+               {{"store-and-forward", ForwardingMode::kStoreAndForward}, {"cut-through", ForwardingMode::kCutThrough}}),
+           "whether a frame may leave before all of it is there")
+           .show(),
+       key("ecmp", &SwitchProfile::ecmp, map_of(ecmp_keys()), "how one of several equal paths is chosen"),
+       key("qos", &SwitchProfile::qos, name_form(), kQosHelp).show()},
+      check_switch};
+  return table;
+}
+
+const Table<ReceiveSpec>& receive_keys() {
+  static const Table<ReceiveSpec> table{
+      "receive",
+      "How a host takes what arrives: a slow one fills its buffer and pauses its switch port",
+      {key("rate", &ReceiveSpec::rate, either("unlimited", std::optional<BitRate>{}, maybe(rate(kLeastRate))),
+           "at which the host takes frames; without it as fast as they come"),
+       key("buffer", &ReceiveSpec::buffer, size(Bytes{9238}, Bytes{std::int64_t{1} << 40}),
+           "of a NIC, all classes together"),
+       key("xoff", &ReceiveSpec::xoff, size(Bytes{1}), "pause a class when this much of it is held"),
+       key("xon", &ReceiveSpec::xon, size(), "let it go when no more than this is held")},
+      check_receive};
+  return table;
+}
+
+const Table<HostProfile>& host_keys() {
+  static const Table<HostProfile> table{
+      "host-profile",
+      "A kind of host",
+      {key("latency", &HostProfile::latency, duration({}, kMostLatency), kLatencyHelp).show(),
+       key("pause-response", &HostProfile::pause_response, duration(Duration{1}, kMostLatency), kPauseResponseHelp),
+       key("pause-quanta", &HostProfile::pause_quanta, integer(1, 65535), kPauseQuantaHelp).show(),
+       key("receive", &HostProfile::receive, map_of(receive_keys()), "how fast the host takes what arrives"),
+       key("qos", &HostProfile::qos, name_form(), "name of the QoS profile; its classes' scheduling is the NIC's ETS")
+           .show()}};
+  return table;
+}
+
+}  // namespace railyard::spec

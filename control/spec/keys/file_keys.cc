@@ -1,0 +1,76 @@
+// The keys of the whole file.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "control/spec/keys/keys.h"
+#include "control/spec/presets/preset.h"
+
+namespace railyard::spec {
+namespace {
+
+// A part that is read later, when what it refers to is known.
+Key<Sections> part(std::string name, const Tree* Sections::*member, Tree schema, std::string description) {
+  return {std::move(name),
+          std::move(description),
+          [member](const Tree& tree, Sections& into) { into.*member = &tree; },
+          [](const Sections&) { return Tree{}; },
+          [](const Sections&, const Sections&) { return true; },
+          std::move(schema)};
+}
+
+Tree map_schema(Tree of) {
+  return Tree::map({{"type", Tree::list({Tree::string("object"), Tree::string("null")})},
+                    {"propertyNames", reference("name")},
+                    {"additionalProperties", std::move(of)}});
+}
+
+Tree list_schema(Tree of) {
+  return Tree::map({{"type", Tree::list({Tree::string("array"), Tree::string("null")})}, {"items", std::move(of)}});
+}
+
+Form<std::string> lab_name() {
+  Form<std::string> form = checked<std::string>(name_form(), [](const std::string& name) -> std::optional<std::string> {
+    const bool good =
+        std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
+    if (good) return std::nullopt;
+    return fmt::format("'{}' is not the name of a lab; expected small letters, digits and '-'", name);
+  });
+  form.write = [](const std::string& name) { return Tree::string(name); };
+  form.schema = Tree::map({{"type", Tree::string("string")}, {"pattern", Tree::string("^[a-z0-9][a-z0-9-]{0,62}$")}});
+  return form;
+}
+
+Tree defaults_schema() {
+  return Tree::map({{"type", Tree::list({Tree::string("object"), Tree::string("null")})},
+                    {"properties", Tree::map({{"link", reference(link_keys().name())}})},
+                    {"additionalProperties", Tree::plain("false")}});
+}
+
+}  // namespace
+
+const Table<Sections>& file_keys() {
+  static const Table<Sections> table{
+      "file",
+      "A Railyard lab: a fabric, its traffic, and how to run it",
+      {key("name", &Sections::name, lab_name(), "name of the lab").require(),
+       key("description", &Sections::description, any_text(), "what the lab shows"),
+       part("qos", &Sections::qos, map_schema(reference(qos_keys().name())),
+            "QoS profiles by name; without a 'default' a built-in one is added: class 3 lossless with ECN, class 6 "
+            "strict"),
+       part("switches", &Sections::switches, map_schema(reference(switch_keys().name())),
+            "switch profiles by name; 'default' is that of switches that name none"),
+       part("hosts", &Sections::hosts, map_schema(reference(host_keys().name())),
+            "host profiles by name; 'default' is that of hosts that name none"),
+       part("defaults", &Sections::defaults, defaults_schema(), "what links are like that do not say it themselves"),
+       part("topology", &Sections::topology, preset_schema(), "a preset that makes nodes and links"),
+       part("nodes", &Sections::nodes,
+            map_schema(any_of_schemas({reference(switch_node_keys().name()), reference(host_node_keys().name())})),
+            "nodes by name, beside those of the preset; for one of these, the keys given replace the preset's"),
+       part("links", &Sections::links, list_schema(link_schema()), "links, beside those of the preset"),
+       part("traffic", &Sections::traffic, list_schema(reference(traffic_keys().name())), "traffic of built-in hosts"),
+       part("run", &Sections::run, reference(run_keys().name()), "how the lab is run")}};
+  return table;
+}
+
+}  // namespace railyard::spec

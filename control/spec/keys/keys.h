@@ -1,0 +1,75 @@
+// Every table of keys of the fabric file, by what it says. Tables are made once and live as long as the program.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "control/spec/keys/table.h"
+#include "control/spec/spec.h"
+
+namespace railyard::spec {
+
+// qos.<name>
+const Table<QosProfile>& qos_keys();
+// qos.<name>.classes.<0..7>
+const Table<TrafficClass>& class_keys();
+// qos.<name>.classes.<0..7>.ecn
+const Table<Ecn>& ecn_keys();
+
+// switches.<name>
+const Table<SwitchProfile>& switch_keys();
+const Table<EcmpSpec>& ecmp_keys();
+// hosts.<name>
+const Table<HostProfile>& host_keys();
+const Table<ReceiveSpec>& receive_keys();
+
+// defaults.link, the third element of a link, and a preset's links: all but the ends.
+const Table<LinkSpec>& link_keys();
+// links.<n>: [a, b, { ... }], read onto `defaults`.
+LinkSpec read_link(const Tree& tree, const LinkSpec& defaults);
+Tree write_link(const LinkSpec& link, const LinkSpec& defaults);
+Tree link_schema();
+
+// nodes.<name>, of a switch and of a host.
+const Table<NodeSpec>& switch_node_keys();
+const Table<NodeSpec>& host_node_keys();
+const Table<NicSpec>& nic_keys();
+const Table<VlanSpec>& vlan_keys();
+Form<Attachment> attachment_form();
+const Table<AttachPcap>& pcap_keys();
+
+// traffic.<n>
+const Table<TrafficSpec>& traffic_keys();
+const Table<RunSpec>& run_keys();
+
+// The whole file: what it has of each part, not yet read.
+struct Sections {
+  std::string name;
+  std::string description;
+  const Tree* qos = nullptr;
+  const Tree* switches = nullptr;
+  const Tree* hosts = nullptr;
+  const Tree* defaults = nullptr;
+  const Tree* topology = nullptr;
+  const Tree* nodes = nullptr;
+  const Tree* links = nullptr;
+  const Tree* traffic = nullptr;
+  const Tree* run = nullptr;
+};
+const Table<Sections>& file_keys();
+
+// { <name>: <profile> }
+template <class T>
+std::map<std::string, T> read_profiles(const Tree& tree, const Table<T>& table) {
+  const Form<std::string> name = name_form();
+  std::map<std::string, T> profiles;
+  for (const Tree::Entry& entry : tree.as_map("a map of profiles by name")) {
+    Tree key = Tree::plain(entry.key);
+    key.place = entry.place;
+    key.path = tree.path;
+    table.read(entry.value, profiles[name.read(key)]);
+  }
+  return profiles;
+}
+
+}  // namespace railyard::spec

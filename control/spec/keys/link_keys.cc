@@ -1,0 +1,81 @@
+// The keys of a link, and its form: [h1:1, leaf1:1, { rate: 400Gbps, cable: 30m }].
+#include <fmt/format.h>
+
+#include "control/spec/keys/keys.h"
+
+namespace railyard::spec {
+namespace {
+
+constexpr const char* kExpected = "[one end, other end] or [one end, other end, { rate, cable or delay, mtu }]";
+
+Key<LinkSpec> cable() {
+  return {"cable",
+          "its length; signals take 5 ns per metre",
+          [form = length()](const Tree& tree, LinkSpec& into) {
+            into.cable = form.read(tree);
+            into.delay = propagation(*into.cable);
+          },
+          [form = length()](const LinkSpec& link) { return link.cable ? form.write(*link.cable) : Tree{}; },
+          [](const LinkSpec& a, const LinkSpec& b) { return a.cable == b.cable; },
+          length().schema};
+}
+
+Key<LinkSpec> delay() {
+  const Form<Duration> form = duration({}, Duration{kPicosecondsPerSecond});
+  return {"delay",
+          "propagation one way, in the place of a length of cable",
+          [form](const Tree& tree, LinkSpec& into) {
+            into.delay = form.read(tree);
+            into.cable.reset();
+          },
+          [form](const LinkSpec& link) { return link.cable ? Tree{} : form.write(link.delay); },
+          [](const LinkSpec& a, const LinkSpec& b) { return a.cable == b.cable && a.delay == b.delay; },
+          form.schema};
+}
+
+void check_link(const Tree& map, const LinkSpec&) {
+  if (const Tree* delay = map.find("delay"); delay != nullptr && map.find("cable") != nullptr)
+    delay->fail("beside cable, which says the same; expected one of the two");
+}
+
+}  // namespace
+
+const Table<LinkSpec>& link_keys() {
+  static const Table<LinkSpec> table{
+      "link",
+      "What a link is like, whatever it connects",
+      {key("rate", &LinkSpec::rate, rate(BitRate{1'000'000}), "of both directions"), cable(), delay(),
+       key("mtu", &LinkSpec::mtu, integer(576, 9216), "longest IP packet, octets; IPv6 traffic needs 1280")},
+      check_link};
+  return table;
+}
+
+LinkSpec read_link(const Tree& tree, const LinkSpec& defaults) {
+  const Form<PortName> end = port_name();
+  if (tree.kind != Tree::Kind::kList || tree.items.size() < 2 || tree.items.size() > 3)
+    tree.fail(tree.kind == Tree::Kind::kList
+                  ? fmt::format("found a list of {}; expected {}", tree.items.size(), kExpected)
+                  : fmt::format("found {}; expected {}", tree.described(), kExpected));
+  LinkSpec link = defaults;
+  link.a = end.read(tree.items[0]);
+  link.b = end.read(tree.items[1]);
+  if (tree.items.size() == 3) link_keys().read(tree.items[2], link);
+  link.place = tree.place;
+  return link;
+}
+
+Tree write_link(const LinkSpec& link, const LinkSpec& defaults) {
+  Tree tree = Tree::list({Tree::plain(format(link.a)), Tree::plain(format(link.b))});
+  if (Tree rest = link_keys().write(link, defaults); !rest.entries.empty()) tree.items.push_back(std::move(rest));
+  return tree;
+}
+
+Tree link_schema() {
+  Tree ends = Tree::list({reference("port"), reference("port"), reference(link_keys().name())});
+  return Tree::map({{"type", Tree::string("array")},
+                    {"prefixItems", std::move(ends)},
+                    {"items", Tree::plain("false")},
+                    {"minItems", Tree::plain("2")}});
+}
+
+}  // namespace railyard::spec

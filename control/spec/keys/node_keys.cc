@@ -1,0 +1,246 @@
+// The keys of nodes: switches with their VLANs, hosts with their NICs and what stands behind these.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "control/spec/keys/keys.h"
+
+namespace railyard::spec {
+namespace {
+
+constexpr int kMostNics = 8;
+constexpr std::size_t kLongestPath = 4096;
+constexpr std::size_t kLongestSocket = 107;  // sockaddr_un holds 108 with the final zero
+constexpr std::size_t kLongestDevice = 256;
+
+Key<NodeSpec> kind(NodeSpec::Kind only, const char* word) {
+  return key("kind", &NodeSpec::kind, choice<NodeSpec::Kind>({{word, only}}),
+             "switch or host; may be left out where a preset has made the node")
+      .show()
+      .without_default();
+}
+Key<NodeSpec> profile(const char* of) {
+  return key("profile", &NodeSpec::profile, name_form(), fmt::format("name of a profile in {}", of));
+}
+Key<NodeSpec> role() {
+  return key("role", &NodeSpec::role, text_without_control_characters(63), "leaf, spine, ...: for pictures");
+}
+
+// all, none, or a list of VLANs.
+Key<VlanSpec> tagged() {
+  Tree list = Tree::map(
+      {{"type", Tree::string("array")}, {"items", integer(1, 4094).schema}, {"uniqueItems", Tree::plain("true")}});
+  return {"tagged",
+          "VLANs carried with a tag: all others, none, or a list",
+          [form = integer(1, 4094)](const Tree& tree, VlanSpec& into) {
+            into.tagged.clear();
+            into.all_tagged = tree.kind == Tree::Kind::kScalar && tree.text == "all";
+            if (into.all_tagged || (tree.kind == Tree::Kind::kScalar && tree.text == "none")) return;
+            for (const Tree& item : tree.as_list("all, none or a list of VLANs such as [5, 6]")) {
+              const int vlan = form.read(item);
+              if (std::ranges::find(into.tagged, vlan) != into.tagged.end())
+                item.fail(fmt::format("{} is there twice", vlan));
+              into.tagged.push_back(vlan);
+            }
+          },
+          [](const VlanSpec& vlan) {
+            if (vlan.all_tagged || vlan.tagged.empty()) return Tree::plain(vlan.all_tagged ? "all" : "none");
+            Tree some = Tree::list({});
+            for (const int v : vlan.tagged) some.items.push_back(Tree::plain(std::to_string(v)));
+            return some;
+          },
+          [](const VlanSpec& a, const VlanSpec& b) { return a.all_tagged == b.all_tagged && a.tagged == b.tagged; },
+          any_of_schemas({choice_schema({"all", "none"}), std::move(list)})};
+}
+
+void check_vlan(const Tree& map, const VlanSpec& vlan) {
+  if (std::ranges::find(vlan.tagged, vlan.native) != vlan.tagged.end())
+    map.at_or_self("tagged").fail(fmt::format("{} is the native VLAN here, which has no tag", vlan.native));
+}
+
+Key<NodeSpec> vlans() {
+  Tree schema = Tree::map({{"type", Tree::list({Tree::string("object"), Tree::string("null")})},
+                           {"patternProperties", Tree::map({{"^[1-9][0-9]{0,3}$", reference(vlan_keys().name())}})},
+                           {"additionalProperties", Tree::plain("false")}});
+  return {"vlans",
+          "by port number; a port that is not mentioned has native VLAN 1 and carries all others tagged",
+          [](const Tree& tree, NodeSpec& into) {
+            into.vlans.clear();
+            for (const Tree::Entry& e : tree.as_map("a map of VLANs by port number")) {
+              const Parsed<std::int64_t> port = parse_integer(e.key, 1, 8191);
+              if (!port) fail_at(e.place, tree.path, "port: " + port.error());
+              vlan_keys().read(e.value, into.vlans[static_cast<int>(*port)]);
+            }
+          },
+          [](const NodeSpec& node) {
+            Tree map = Tree::map();
+            for (const auto& [port, vlan] : node.vlans) map.add(std::to_string(port), vlan_keys().write(vlan));
+            return map;
+          },
+          [](const NodeSpec& a, const NodeSpec& b) { return a.vlans == b.vlans; },
+          std::move(schema)};
+}
+
+// A number of NICs, or a list that says what each is like.
+Key<NodeSpec> nics() {
+  Tree list = Tree::map({{"type", Tree::string("array")},
+                         {"items", reference(nic_keys().name())},
+                         {"minItems", Tree::plain("1")},
+                         {"maxItems", Tree::plain(std::to_string(kMostNics))}});
+  return {"nics",
+          "how many, 1..8, or a list with the keys of each",
+          [](const Tree& tree, NodeSpec& into) {
+            if (tree.kind == Tree::Kind::kScalar) {
+              NicSpec nic;
+              nic.place = tree.place;
+              into.nics.assign(static_cast<std::size_t>(integer(1, kMostNics).read(tree)), nic);
+              return;
+            }
+            const std::vector<Tree>& items = tree.as_list("a number or a list of NICs");
+            if (items.empty() || items.size() > kMostNics)
+              tree.fail(fmt::format("found {} NICs; expected 1..{}", items.size(), kMostNics));
+            into.nics.clear();
+            for (const Tree& item : items) {
+              NicSpec nic;
+              nic.place = item.place;
+              nic_keys().read(item, nic);
+              into.nics.push_back(std::move(nic));
+            }
+          },
+          [](const NodeSpec& node) {
+            Tree made = Tree::list({});
+            if (node.nics.size() != 1)
+              for (const NicSpec& nic : node.nics) made.items.push_back(nic_keys().write(nic));
+            return node.nics.size() == 1 ? Tree{} : made;
+          },
+          [](const NodeSpec& a, const NodeSpec& b) { return a.nics == b.nics; },
+          any_of_schemas({integer(1, kMostNics).schema, std::move(list)})};
+}
+
+// A NIC's key that stands in its host directly, for a host with one NIC.
+Key<NodeSpec> of_the_only_nic(const Key<NicSpec>& nic_key) {
+  return {
+      nic_key.name,
+      nic_key.description + " (of a host with one NIC)",
+      [nic_key](const Tree& tree, NodeSpec& into) {
+        if (into.nics.size() != 1)
+          tree.fail(fmt::format("{} has {} NICs; expected this key in the list 'nics'", into.name, into.nics.size()));
+        nic_key.read(tree, into.nics[0]);
+      },
+      [nic_key](const NodeSpec& node) {
+        return node.nics.size() == 1 && !nic_key.same(node.nics[0], NicSpec{}) ? nic_key.write(node.nics[0]) : Tree{};
+      },
+      [](const NodeSpec& a, const NodeSpec& b) { return a.nics == b.nics; },
+      nic_key.schema};
+}
+
+void check_host(const Tree& map, const NodeSpec&) {
+  const Tree* nics = map.find("nics");
+  if (nics == nullptr || nics->kind != Tree::Kind::kList) return;
+  for (const Key<NicSpec>& key : nic_keys().keys())
+    if (const Tree* direct = map.find(key.name)) direct->fail("beside a list of nics; expected this key in the list");
+}
+
+void check_pcap(const Tree& map, const AttachPcap& pcap) {
+  if (pcap.in.empty() && pcap.out.empty()) map.fail("neither in nor out; expected a file to send from or to write to");
+}
+
+constexpr const char* kAttachExpected = "a map with one of pcap, vhost-user, dpdk";
+
+Attachment read_attachment(const Tree& tree) {
+  static const std::vector<std::string> kKinds{"pcap", "vhost-user", "dpdk"};
+  tree.as_map(kAttachExpected);
+  refuse_unknown_keys(tree, kKinds);
+  if (tree.entries.size() != 1)
+    tree.fail(fmt::format("found {} keys; expected {}", tree.entries.size(), kAttachExpected));
+  const Tree& value = tree.entries[0].value;
+  if (tree.entries[0].key == "pcap") return map_of(pcap_keys()).read(value);
+  if (tree.entries[0].key == "vhost-user")
+    return AttachVhostUser{text_without_control_characters(kLongestSocket).read(value)};
+  return AttachDpdk{text_without_control_characters(kLongestDevice).read(value)};
+}
+
+Tree write_attachment(const Attachment& attachment) {
+  Tree map = Tree::map();
+  if (const auto* pcap = std::get_if<AttachPcap>(&attachment)) map.add("pcap", pcap_keys().write(*pcap));
+  if (const auto* vhost = std::get_if<AttachVhostUser>(&attachment)) map.add("vhost-user", Tree::string(vhost->socket));
+  if (const auto* dpdk = std::get_if<AttachDpdk>(&attachment)) map.add("dpdk", Tree::string(dpdk->device));
+  return map.entries.empty() ? Tree{} : map;
+}
+
+Tree attachment_schema() {
+  const Tree text = Tree::map({{"type", Tree::string("string")}});
+  Tree properties = Tree::map();
+  properties.spread = true;
+  properties.add("pcap", with_description("frames from a capture file, or to one", reference(pcap_keys().name())));
+  properties.add("vhost-user", with_description("path of a vhost-user socket; we are the server", text));
+  properties.add("dpdk", with_description("a DPDK device: net_tap0,iface=tap0 or a PCI address", text));
+  return Tree::map({{"type", Tree::string("object")},
+                    {"properties", std::move(properties)},
+                    {"minProperties", Tree::plain("1")},
+                    {"maxProperties", Tree::plain("1")},
+                    {"additionalProperties", Tree::plain("false")}});
+}
+
+}  // namespace
+
+Form<Attachment> attachment_form() { return {read_attachment, write_attachment, attachment_schema()}; }
+
+const Table<AttachPcap>& pcap_keys() {
+  static const Table<AttachPcap> table{
+      "pcap",
+      "Capture files in the place of a host",
+      {key("in", &AttachPcap::in, text_without_control_characters(kLongestPath), "frames of this file are sent"),
+       key("out", &AttachPcap::out, text_without_control_characters(kLongestPath),
+           "frames that arrive are written there"),
+       key("times", &AttachPcap::as_fast_as_possible, choice<bool>({{"file", false}, {"asap", true}}),
+           "frames are sent at the times of the file, or as fast as the link takes them")},
+      check_pcap};
+  return table;
+}
+
+const Table<NicSpec>& nic_keys() {
+  static const Table<NicSpec> table{
+      "nic",
+      "A NIC of a host: port n of the host is the n-th",
+      {key("mac", &NicSpec::mac, mac(), "MAC address; without it 02:.. from the number of the node and the port"),
+       key("address", &NicSpec::address_v4, ipv4(),
+           "IPv4 address; without it 10.i.i.j: NIC j at the i-th switch that has hosts"),
+       key("address6", &NicSpec::address_v6, ipv6(), "IPv6 address; without it fd00:0:0:i::j"),
+       key("attach", &NicSpec::attach, attachment_form(),
+           "what stands behind the NIC in the place of built-in traffic")}};
+  return table;
+}
+
+const Table<VlanSpec>& vlan_keys() {
+  static const Table<VlanSpec> table{
+      "vlan",
+      "VLANs of a switch port",
+      {key("native", &VlanSpec::native, integer(1, 4094), "VLAN of frames without a tag").show(), tagged()},
+      check_vlan};
+  return table;
+}
+
+const Table<NodeSpec>& switch_node_keys() {
+  static const Table<NodeSpec> table{
+      "switch",
+      "A switch",
+      {kind(NodeSpec::Kind::kSwitch, "switch"), profile("switches"), role(),
+       key("loopback", &NodeSpec::loopback_v4, ipv4(), "its own IPv4 address; without it 10.255.x.y by its number"),
+       key("loopback6", &NodeSpec::loopback_v6, ipv6(), "its own IPv6 address; without it fd00:ffff::n"), vlans()}};
+  return table;
+}
+
+const Table<NodeSpec>& host_node_keys() {
+  static const Table<NodeSpec> table = [] {
+    std::vector<Key<NodeSpec>> keys{kind(NodeSpec::Kind::kHost, "host"), profile("hosts"), role(), nics()};
+    for (const Key<NicSpec>& nic_key : nic_keys().keys()) keys.push_back(of_the_only_nic(nic_key));
+    return Table<NodeSpec>{"host", "A host", std::move(keys), check_host};
+  }();
+  return table;
+}
+
+}  // namespace railyard::spec

@@ -1,0 +1,206 @@
+// The keys of a QoS profile: how frames are sorted into classes and what each class gets.
+#include <cstddef>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "control/spec/keys/keys.h"
+
+namespace railyard::spec {
+namespace {
+
+// A map of small numbers: { 26: 3, 48: 6 } over the array of all.
+template <std::size_t size>
+Key<QosProfile> class_map(std::string name, std::array<int, size> QosProfile::*member, std::string what,
+                          std::string description) {
+  constexpr int kMost = static_cast<int>(size) - 1;
+  Tree schema = Tree::map({{"type", Tree::list({Tree::string("object"), Tree::string("null")})},
+                           {"additionalProperties", integer(0, 7).schema}});
+  return {std::move(name),
+          std::move(description),
+          [=, to_class = integer(0, 7)](const Tree& tree, QosProfile& into) {
+            for (const Tree::Entry& e : tree.as_map(fmt::format("a map of {} to classes, such as {{ 3: 3 }}", what))) {
+              const Parsed<std::int64_t> from = parse_integer(e.key, 0, kMost);
+              if (!from) fail_at(e.place, tree.path, fmt::format("{}: {}", what, from.error()));
+              (into.*member)[static_cast<std::size_t>(*from)] = to_class.read(e.value);
+            }
+          },
+          [=](const QosProfile& from) {
+            const QosProfile defaults;
+            Tree map = Tree::map();
+            for (std::size_t i = 0; i < size; ++i)
+              if ((from.*member)[i] != (defaults.*member)[i])
+                map.add(std::to_string(i), Tree::plain(std::to_string((from.*member)[i])));
+            return map;
+          },
+          [=](const QosProfile& a, const QosProfile& b) { return a.*member == b.*member; },
+          std::move(schema)};
+}
+
+Key<QosProfile> classes() {
+  Tree schema = Tree::map({{"type", Tree::list({Tree::string("object"), Tree::string("null")})},
+                           {"patternProperties", Tree::map({{"^[0-7]$", reference(class_keys().name())}})},
+                           {"additionalProperties", Tree::plain("false")}});
+  return {"classes",
+          "the classes by number, 0..7; one that is not mentioned is lossy, of weight 1",
+          [](const Tree& tree, QosProfile& into) {
+            for (const Tree::Entry& e : tree.as_map("a map of classes by number, 0..7")) {
+              const Parsed<std::int64_t> number = parse_integer(e.key, 0, 7);
+              if (!number) fail_at(e.place, tree.path, fmt::format("class: {}", number.error()));
+              class_keys().read(e.value, into.classes[static_cast<std::size_t>(*number)]);
+            }
+          },
+          [](const QosProfile& from) {
+            Tree map = Tree::map();
+            map.spread = true;
+            for (std::size_t i = 0; i < from.classes.size(); ++i)
+              if (from.classes[i] != TrafficClass{}) map.add(std::to_string(i), class_keys().write(from.classes[i]));
+            return map;
+          },
+          [](const QosProfile& a, const QosProfile& b) { return a.classes == b.classes; },
+          std::move(schema)};
+}
+
+// off, auto, or a map: without kmin and kmax the thresholds are automatic too.
+Form<Ecn> ecn_form() {
+  return {[](const Tree& tree) {
+            Ecn ecn;
+            if (tree.kind == Tree::Kind::kMap) {
+              ecn.enabled = true;
+              ecn_keys().read(tree, ecn);
+              ecn.auto_thresholds = tree.find("kmin") == nullptr;
+            } else if (tree.kind == Tree::Kind::kScalar && tree.text == "auto") {
+              ecn.enabled = ecn.auto_thresholds = true;
+            } else if (tree.kind != Tree::Kind::kScalar || tree.text != "off") {
+              tree.fail(fmt::format("found {}; expected off, auto or a map such as {{ kmin: 400KB, kmax: 1600KB }}",
+                                    tree.described()));
+            }
+            return ecn;
+          },
+          [](const Ecn& ecn) {
+            if (!ecn.enabled) return Tree::plain("off");
+            Tree map = ecn_keys().write(ecn);
+            return map.entries.empty() ? Tree::plain("auto") : map;
+          },
+          any_of_schemas({choice_schema({"off", "auto"}), reference(ecn_keys().name())})};
+}
+
+// kmin and kmax are said unless the thresholds are automatic.
+Key<Ecn> threshold(std::string name, Bytes Ecn::*member, std::string description) {
+  Key<Ecn> made = key(std::move(name), member, size(Bytes{0}, Bytes{std::int64_t{1} << 40}), std::move(description));
+  made.write = [form = size(), member](const Ecn& ecn) {
+    return ecn.auto_thresholds ? Tree{} : form.write(ecn.*member);
+  };
+  return std::move(made).show().without_default();
+}
+
+Key<Ecn> pmax() {
+  Key<Ecn> made = key("pmax", &Ecn::pmax_ppm, ppm(), "probability of a mark at kmax");
+  made.write = [form = ppm()](const Ecn& ecn) {
+    return ecn.auto_thresholds && ecn.pmax_ppm == Ecn{}.pmax_ppm ? Tree{} : form.write(ecn.pmax_ppm);
+  };
+  return std::move(made).show();
+}
+
+void check_ecn(const Tree& map, const Ecn& ecn) {
+  const bool has_kmin = map.find("kmin") != nullptr;
+  if (has_kmin != (map.find("kmax") != nullptr))
+    map.at_or_self(has_kmin ? "kmin" : "kmax")
+        .fail(fmt::format("no {} beside it; expected both, or neither for thresholds by the port's rate",
+                          has_kmin ? "kmax" : "kmin"));
+  if (ecn.kmin > ecn.kmax)
+    map.at_or_self("kmin").fail(
+        fmt::format("{} is above kmax ({}); expected kmin <= kmax", format(ecn.kmin), format(ecn.kmax)));
+}
+
+void check_class(const Tree& map, const TrafficClass& c) {
+  const auto refuse = [&](const char* key, const std::string& why) {
+    if (const Tree* value = map.find(key)) value->fail(why);
+  };
+  if (c.lossless) {
+    refuse("queue-alpha", "has no meaning for a lossless class: its queue is never cut, its ingress is paused");
+    if (c.ecn.drop_not_ect)
+      map.at_or_self("ecn").at_or_self("drop-not-ect").fail("true in a lossless class, which drops nothing");
+    if (c.xoff && c.xon_offset >= *c.xoff)
+      map.at_or_self("xon-offset")
+          .fail(fmt::format("xon-offset ({}) is not below xoff ({}): the sender would never be let go",
+                            format(c.xon_offset), format(*c.xoff)));
+  } else {
+    constexpr const char* kLossy = "has no meaning for a class that is not lossless; expected lossless: true beside it";
+    if (c.headroom) refuse("headroom", kLossy);
+    if (c.accept_loss) refuse("accept-loss", kLossy);
+    refuse("xon-offset", kLossy);
+  }
+  if (c.xoff) refuse("alpha", "has no effect beside xoff, a fixed limit in its place; expected one of the two");
+  if (c.strict) refuse("weight", "has no meaning for a strict class; expected one of the two");
+}
+
+}  // namespace
+
+const Table<Ecn>& ecn_keys() {
+  static const Table<Ecn> table{
+      "ecn",
+      "ECN marking of a queue: no marks up to kmin, pmax at kmax, all above (RFC 3168; the law of DCQCN)",
+      {threshold("kmin", &Ecn::kmin,
+                 "depth of the queue up to which nothing is marked; without kmin and kmax, by rate"),
+       threshold("kmax", &Ecn::kmax, "depth above which every ECT frame is marked"), pmax(),
+       key("mark", &Ecn::at_dequeue, choice<bool>({{"enqueue", false}, {"dequeue", true}}),
+           "whether the queue found or the queue left behind decides"),
+       key("drop-not-ect", &Ecn::drop_not_ect, boolean(),
+           "lossy classes: drop Not-ECT frames with the probability with which others are marked")},
+      check_ecn};
+  return table;
+}
+
+const Table<TrafficClass>& class_keys() {
+  static const Table<TrafficClass> table{
+      "class",
+      "One traffic class, at every port of the switches that use the profile",
+      {key("lossless", &TrafficClass::lossless, boolean(), "pause the sender (PFC) instead of dropping"),
+       key("alpha", &TrafficClass::alpha_exponent, power_of_two(),
+           "the ingress group may use alpha x the free shared buffer; above that it pauses or drops"),
+       key("xoff", &TrafficClass::xoff, size(Bytes{1}), "a fixed limit of the ingress group in the place of alpha"),
+       key("headroom", &TrafficClass::headroom, either("auto", std::optional<Bytes>{}, maybe(size(Bytes{1}))),
+           "lossless: holds what arrives after XOFF, per port; auto: computed from the link"),
+       key("accept-loss", &TrafficClass::accept_loss, boolean(), "lossless: less headroom than computed is meant"),
+       key("reserved", &TrafficClass::reserved, size(), "buffer guaranteed to the ingress group, per port"),
+       key("xon-offset", &TrafficClass::xon_offset, size(),
+           "lossless: let the sender go when this far below the XOFF threshold"),
+       key("queue-alpha", &TrafficClass::queue_alpha_exponent, power_of_two(),
+           "lossy: the egress queue may use this x the free shared buffer"),
+       key("queue-reserved", &TrafficClass::queue_reserved, size(), "buffer guaranteed to the egress queue, per port"),
+       key("ecn", &TrafficClass::ecn, ecn_form(), "marking; auto: thresholds by the port's rate, 4 and 16 KB per Gb/s"),
+       key("strict", &TrafficClass::strict, boolean(),
+           "sent before all classes that are not strict; the higher class first"),
+       key("weight", &TrafficClass::weight, integer(1, 1000),
+           "share among the classes that are not strict (DWRR), by octets"),
+       key("path", &TrafficClass::path,
+           choice<PathPolicy>({{"ecmp", PathPolicy::kEcmp}, {"spray", PathPolicy::kSpray}}),
+           "how one of several equal paths is chosen: by hash of the flow, or per packet"),
+       {"remap-to", "class that frames of this class leave in; without it the same",
+        [form = integer(0, 7)](const Tree& tree, TrafficClass& into) { into.remap_to = form.read(tree); },
+        [](const TrafficClass& c) { return c.remap_to < 0 ? Tree{} : Tree::plain(std::to_string(c.remap_to)); },
+        [](const TrafficClass& a, const TrafficClass& b) { return a.remap_to == b.remap_to; }, integer(0, 7).schema},
+       key("least-frame", &TrafficClass::least_frame, octets(64, 9238),
+           "shortest frame expected in the class, with FCS: what rounding to cells costs headroom most")},
+      check_class};
+  return table;
+}
+
+const Table<QosProfile>& qos_keys() {
+  static const Table<QosProfile> table{
+      "qos-profile",
+      "How frames are sorted into eight classes and what each class gets",
+      {key("trust", &QosProfile::trust, choice<Trust>({{"dscp", Trust::kDscp}, {"pcp", Trust::kPcp}}),
+           "the code point that a port believes")
+           .show(),
+       class_map("dscp", &QosProfile::dscp_to_class, "DSCP",
+                 "class by DSCP (0..63); DSCP >> 3 for those not mentioned"),
+       class_map("pcp", &QosProfile::pcp_to_class, "PCP",
+                 "class by PCP (0..7); the same number for those not mentioned"),
+       key("default-class", &QosProfile::default_class, integer(0, 7), "class of frames without such a code point"),
+       classes()}};
+  return table;
+}
+
+}  // namespace railyard::spec

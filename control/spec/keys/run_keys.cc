@@ -1,0 +1,64 @@
+// The keys of a run: which clock, how long, on what.
+#include "control/spec/keys/keys.h"
+
+namespace railyard::spec {
+namespace {
+
+constexpr Duration kAnyTime{std::int64_t{100'000} * kPicosecondsPerSecond};
+
+Key<RunSpec> seed() {
+  const Form<std::uint64_t> form = seed_form();
+  return Key<RunSpec>{"seed",
+                      "all chance follows from it: the same seed gives the same run",
+                      [form](const Tree& tree, RunSpec& into) { into.seed = Seed{form.read(tree)}; },
+                      [form](const RunSpec& run) { return form.write(run.seed.value); },
+                      [](const RunSpec& a, const RunSpec& b) { return a.seed.value == b.seed.value; },
+                      form.schema}
+      .show();
+}
+
+Key<RunSpec> scale() {
+  const Form<Ratio> form = ratio();
+  const auto of = [](const RunSpec& run) { return Ratio{run.scale_numerator, run.scale_denominator}; };
+  return {"scale",
+          "wall clock: modelled time per time; 1/100 runs a hundred times slower than the clock on the wall",
+          [form](const Tree& tree, RunSpec& into) {
+            const Ratio value = form.read(tree);
+            into.scale_numerator = value.numerator;
+            into.scale_denominator = value.denominator;
+          },
+          [=](const RunSpec& run) { return form.write(of(run)); },
+          [=](const RunSpec& a, const RunSpec& b) { return of(a) == of(b); },
+          form.schema};
+}
+
+}  // namespace
+
+const Table<RunSpec>& run_keys() {
+  static const Table<RunSpec> table{
+      "run",
+      "How the lab is run",
+      {key("clock", &RunSpec::clock, choice<Clock>({{"virtual", Clock::kVirtual}, {"wall", Clock::kWall}}),
+           "virtual: deterministic, as fast as the machine goes; wall: live, paced by the machine's clock")
+           .show(),
+       seed(),
+       key("duration", &RunSpec::duration, duration(Duration{1}, kAnyTime),
+           "when traffic stops; without it when all flows are done"),
+       key("drain", &RunSpec::drain, duration({}, kAnyTime), "after that, how long frames may still be on their way")
+           .show(),
+       scale(),
+       key("workers", &RunSpec::workers, integer(1, 64), "threads; the result is the same with any number").show(),
+       key("payload", &RunSpec::payload, choice<Payload>({{"elided", Payload::kElided}, {"real", Payload::kReal}}),
+           "elided: payload is only counted; real: it is written and verified octet by octet")
+           .show(),
+       key("memory", &RunSpec::memory, size(Bytes{1 << 20}, Bytes{std::int64_t{1} << 44}), "ceiling for packets")
+           .show(),
+       key("hugepages", &RunSpec::hugepages, boolean(), "use huge pages, which the machine must provide"),
+       key("lag-limit", &RunSpec::lag_limit, duration(Duration{1}, kAnyTime),
+           "wall clock: further behind than this, modelled time slips"),
+       key("idle", &RunSpec::busy_poll, choice<bool>({{"adaptive", false}, {"busy", true}}),
+           "wall clock: whether a worker that has nothing to do may sleep")}};
+  return table;
+}
+
+}  // namespace railyard::spec

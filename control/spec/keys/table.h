@@ -1,0 +1,136 @@
+// Tables of keys: one line per key of a map of the fabric file drives how it is read, written, checked for misspelling
+// and described to editors.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "control/spec/keys/definitions.h"
+#include "control/spec/keys/form.h"
+#include "control/spec/yaml/tree.h"
+
+namespace railyard::spec {
+
+// One key of a map that says a T.
+template <class T>
+struct Key {
+  std::string name;
+  std::string description;
+  std::function<void(const Tree& value, T& into)> read;
+  std::function<Tree(const T& from)> write;          // nothing: there is nothing to say
+  std::function<bool(const T& a, const T& b)> same;  // as far as this key goes
+  Tree schema;
+  bool required = false;
+  bool shown = false;       // written even if it is the default
+  bool has_default = true;  // that editors may be told
+
+  Key require() && {
+    required = shown = true;
+    return std::move(*this);
+  }
+  Key show() && {
+    shown = true;
+    return std::move(*this);
+  }
+  Key without_default() && {
+    has_default = false;
+    return std::move(*this);
+  }
+};
+
+// The usual key: one member in one form.
+template <class T, class M>
+Key<T> key(std::string name, M T::*member, Form<M> form, std::string description) {
+  return {std::move(name),
+          std::move(description),
+          [=](const Tree& value, T& into) { into.*member = form.read(value); },
+          [=](const T& from) { return form.write(from.*member); },
+          [=](const T& a, const T& b) { return a.*member == b.*member; },
+          form.schema};
+}
+template <class T, class M>
+Key<T> key(std::string name, std::optional<M> T::*member, Form<M> form, std::string description) {
+  return key(std::move(name), member, maybe(std::move(form)), std::move(description));
+}
+
+// "unknown key 'lossles'; did you mean 'lossless'? Known here: ..."
+void refuse_unknown_keys(const Tree& map, const std::vector<std::string>& known);
+Tree table_schema(const std::string& description, std::vector<Tree::Entry> properties,
+                  std::vector<std::string> required);
+
+template <class T>
+class Table {
+ public:
+  using Check = std::function<void(const Tree& map, const T& value)>;
+
+  // `check` looks at keys together, once all are read. `name` is that of the schema's definition.
+  Table(std::string name, std::string description, std::vector<Key<T>> keys, Check check = {})
+      : name_(std::move(name)), description_(std::move(description)), keys_(std::move(keys)), check_(std::move(check)) {
+    for (const Key<T>& key : keys_) known_.push_back(key.name);
+  }
+
+  const std::string& name() const noexcept { return name_; }
+  const std::vector<Key<T>>& keys() const noexcept { return keys_; }
+  const std::vector<std::string>& known() const noexcept { return known_; }
+
+  // Reads the keys that `map` has, in the order of the table, onto `into`.
+  void read(const Tree& map, T& into) const {
+    map.as_map();
+    refuse_unknown_keys(map, known_);
+    for (const Key<T>& key : keys_) {
+      const Tree* value = map.find(key.name);
+      if (value != nullptr)
+        key.read(*value, into);
+      else if (key.required)
+        map.fail("key '" + key.name + "' is missing: " + key.description);
+    }
+    if (check_) check_(map, into);
+  }
+
+  // The keys that make a `value` of `defaults`, and those that are always shown.
+  Tree write(const T& value, const T& defaults = T{}) const {
+    Tree map = Tree::map();
+    for (const Key<T>& key : keys_) {
+      if (!key.shown && key.same(value, defaults)) continue;
+      if (Tree tree = key.write(value); tree.kind != Tree::Kind::kNothing) map.add(key.name, std::move(tree));
+    }
+    return map;
+  }
+
+  Tree schema() const {
+    std::vector<Tree::Entry> properties;
+    std::vector<std::string> required;
+    for (const Key<T>& key : keys_) {
+      Tree property = with_description(key.description, key.schema);
+      if (!key.required && key.has_default)
+        if (Tree value = key.write(T{}); value.kind == Tree::Kind::kScalar && !value.text.empty())
+          property.add("default", std::move(value));
+      properties.push_back({key.name, std::move(property)});
+      if (key.required) required.push_back(key.name);
+    }
+    return table_schema(description_, std::move(properties), std::move(required));
+  }
+
+ private:
+  std::string name_;
+  std::string description_;
+  std::vector<Key<T>> keys_;
+  Check check_;
+  std::vector<std::string> known_;
+};
+
+// A map of a table's keys, read onto a default T.
+template <class T>
+Form<T> map_of(const Table<T>& table) {
+  return {[&table](const Tree& tree) {
+            T value{};
+            table.read(tree, value);
+            return value;
+          },
+          [&table](const T& value) { return table.write(value); }, reference(table.name())};
+}
+
+}  // namespace railyard::spec

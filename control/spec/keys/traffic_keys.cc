@@ -1,0 +1,110 @@
+// The keys of a traffic pattern.
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "control/spec/keys/keys.h"
+
+namespace railyard::spec {
+namespace {
+
+using Pattern = TrafficSpec::Pattern;
+
+constexpr Duration kAnyTime{std::int64_t{100'000} * kPicosecondsPerSecond};
+constexpr BitRate kLeastRate{10'000};
+constexpr int kMostFlows = 16384;  // one UDP source port each, 0xC000..0xFFFF
+constexpr std::uint32_t kMostPayload = 9216;
+
+// "h1", "h*", "h3:2".
+Form<std::string> selector() {
+  Form<std::string> form = checked<std::string>(any_text(), [](const std::string& text) -> std::optional<std::string> {
+    constexpr std::string_view kExpected =
+        "expected a host, with * and ? for many, and perhaps one of its NICs: h1, h*, h3:2";
+    const std::size_t colon = text.find(':');
+    const std::string_view host = std::string_view(text).substr(0, colon);
+    const bool is_glob = !host.empty() && host.find_first_not_of(
+                                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                              "0123456789-_*?") == std::string_view::npos;
+    const bool is_port =
+        colon == std::string::npos || parse_integer(std::string_view(text).substr(colon + 1), 1, 8).has_value();
+    if (is_glob && is_port) return std::nullopt;
+    return fmt::format("'{}' selects nothing; {}", text, kExpected);
+  });
+  form.write = [](const std::string& text) { return Tree::plain(text); };
+  form.schema = Tree::map({{"type", Tree::string("string")}, {"pattern", Tree::string("^[A-Za-z0-9_*?-]+(:[1-8])?$")}});
+  return form;
+}
+
+Form<std::uint32_t> payload() {
+  return checked<std::uint32_t>(octets(4, kMostPayload), [](const std::uint32_t& n) -> std::optional<std::string> {
+    if (n % 4 == 0) return std::nullopt;
+    return fmt::format("{} octets are not a multiple of 4", n);
+  });
+}
+
+Form<Bytes> flow_size() {
+  return either("unlimited", Bytes{},
+                checked<Bytes>(size(Bytes{4}), [](const Bytes& bytes) -> std::optional<std::string> {
+                  if (bytes.n % 4 == 0) return std::nullopt;
+                  return fmt::format("{} octets are not a multiple of 4", bytes.n);
+                }));
+}
+
+void check_traffic(const Tree& map, const TrafficSpec& t) {
+  const auto refuse = [&](const char* key, const std::string& why) { map.at_or_self(key).fail(why); };
+  if (t.fan_in > 0 && t.pattern != Pattern::kIncast)
+    refuse("fan-in", "is for pattern: incast; other patterns have no receivers with many senders");
+  if (t.stop && *t.stop <= t.start)
+    refuse("stop", fmt::format("{} is not after start ({})", format(*t.stop), format(t.start)));
+  const bool has_on = t.on > Duration{};
+  if (has_on != (t.off > Duration{}))
+    refuse(has_on ? "on" : "off",
+           fmt::format("no {} beside it; expected both, for flows that send and rest in turn", has_on ? "off" : "on"));
+}
+
+}  // namespace
+
+const Table<TrafficSpec>& traffic_keys() {
+  static const Table<TrafficSpec> table{
+      "traffic",
+      "Flows of the built-in generator: RoCEv2-shaped frames between NICs",
+      {key("name", &TrafficSpec::name, name_form(),
+           "name of this traffic; its flows are called name/source->destination")
+           .require(),
+       key("pattern", &TrafficSpec::pattern,
+           choice<Pattern>({{"pairs", Pattern::kPairs},
+                            {"incast", Pattern::kIncast},
+                            {"permutation", Pattern::kPermutation},
+                            {"all-to-all", Pattern::kAllToAll},
+                            {"random", Pattern::kRandom}}),
+           "pairs: the i-th of from to the i-th of to; incast: many to each of to; permutation: each of from to one of "
+           "to; "
+           "all-to-all: each to each; random: each of from to some of to. All but pairs stay within a rail: NIC k to "
+           "NIC k")
+           .show(),
+       key("from", &TrafficSpec::from, one_or_list_of(selector()), "senders: hosts, or single NICs").show(),
+       key("to", &TrafficSpec::to, one_or_list_of(selector()), "receivers: hosts, or single NICs").show(),
+       key("fan-in", &TrafficSpec::fan_in, either("all", 0, integer(1, 65536)), "incast: senders per receiver"),
+       key("flows", &TrafficSpec::flows, integer(1, kMostFlows),
+           "random: per sender; others: per pair, each with a UDP source port of its own"),
+       key("ip", &TrafficSpec::ip_version, choice<int>({{"4", 4}, {"6", 6}}), "version of IP"),
+       key("dscp", &TrafficSpec::dscp, integer(0, 63), "code point that switches classify by"),
+       key("ecn", &TrafficSpec::ect, boolean(), "ECN-capable: ECT(0), else Not-ECT"),
+       key("class", &TrafficSpec::priority, integer(0, 7),
+           "class at the sending NIC; without it what the host's QoS profile makes of the DSCP"),
+       key("payload", &TrafficSpec::payload, payload(), "octets per frame, a multiple of 4"),
+       key("rate", &TrafficSpec::rate, either("greedy", std::optional<BitRate>{}, maybe(rate(kLeastRate))),
+           "of each flow, on the wire; greedy: as fast as the link takes it"),
+       key("bytes", &TrafficSpec::bytes, flow_size(), "of payload per flow; without it no end"),
+       key("start", &TrafficSpec::start, duration({}, kAnyTime), "when the first flow starts"),
+       key("stagger", &TrafficSpec::stagger, duration({}, kAnyTime), "flow i starts i times this later"),
+       key("stop", &TrafficSpec::stop, duration(Duration{1}, kAnyTime), "when all end; without it with the run"),
+       key("on", &TrafficSpec::on, duration(Duration{1}, kAnyTime), "with off: send for so long ..."),
+       key("off", &TrafficSpec::off, duration(Duration{1}, kAnyTime), "... and rest for so long, in turn")},
+      check_traffic};
+  return table;
+}
+
+}  // namespace railyard::spec

@@ -1,0 +1,68 @@
+#include "control/spec/load.h"
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "control/spec/read.h"
+#include "control/spec/yaml/override.h"
+#include "control/spec/yaml/parse.h"
+
+namespace railyard::spec {
+namespace {
+
+// The profile of labs that do not define a "default": what most RoCE fabrics begin with.
+constexpr const char* kBuiltInQos = R"(
+trust: dscp
+classes:
+  0: { weight: 50 }
+  3: { lossless: true, alpha: 1/8, ecn: { kmin: 400KB, kmax: 1600KB, pmax: 20% }, weight: 50 }
+  6: { strict: true }
+)";
+
+// Before the overrides, so that one of them can change a part of it.
+void add_built_in_qos(Tree& document) {
+  Tree* qos = document.find("qos");
+  if (qos == nullptr) qos = &document.add("qos", Tree::map());
+  if (qos->kind == Tree::Kind::kNothing) qos->kind = Tree::Kind::kMap;
+  if (qos->kind == Tree::Kind::kMap && qos->find("default") == nullptr)
+    qos->add("default", parse_yaml(kBuiltInQos, "built-in QoS profile"));
+}
+
+}  // namespace
+
+Lab load(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
+  std::error_code ignored;
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  std::string text;
+  std::array<char, 65536> block;
+  while (in.read(block.data(), block.size()) || in.gcount() > 0)
+    text.append(block.data(), static_cast<std::size_t>(in.gcount()));
+  if (!in.is_open() || in.bad() || std::filesystem::is_directory(path, ignored))
+    fail_at({path.string(), 0, 0}, "",
+            fmt::format("cannot be read: {}", errno != 0 ? std::strerror(errno) : "not a file"));
+  return parse(text, path.string(), overrides);
+}
+
+Lab parse(const std::string& text, const std::string& file_name, const std::vector<std::string>& overrides) {
+  Tree document = parse_yaml(text, file_name);
+  if (document.kind == Tree::Kind::kNothing) {
+    document.kind = Tree::Kind::kMap;
+    document.place = {file_name, 1, 1};
+  }
+  document.as_map("a map with the keys of a lab: name, topology, ...");
+  finish(document, "");
+  add_built_in_qos(document);
+  finish(document, "");
+  for (const std::string& assignment : overrides) apply_override(document, assignment);
+  finish(document, "");
+  return read_lab(document);
+}
+
+}  // namespace railyard::spec

@@ -1,0 +1,23 @@
+// From a fabric file to a lab: read, check, expand.
+//
+// A preset's nodes and links become explicit ones, the keys of `nodes` replace what the preset says of the same node,
+// and what nobody said is filled in: default profiles, the built-in QoS profile, addresses (addresses.h).
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "control/spec/spec.h"
+#include "control/spec/spec_error.h"
+
+namespace railyard::spec {
+
+// `overrides` are "path=value" (yaml/override.h), applied in order before anything is read. Throws SpecError, also if
+// the file cannot be read; nothing else.
+Lab load(const std::filesystem::path& path, const std::vector<std::string>& overrides = {});
+
+// The same for text at hand; `file_name` is what messages call it.
+Lab parse(const std::string& text, const std::string& file_name, const std::vector<std::string>& overrides = {});
+
+}  // namespace railyard::spec

@@ -1,0 +1,96 @@
+#include "control/spec/presets/clos.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace railyard::spec {
+
+ClosBuilder::ClosBuilder(const Tree& topology, const Clos& said, const LinkSpec& link, int leaves, int hosts_per_leaf,
+                         Lab& lab)
+    : topology_(topology), said_(said), host_link_(link), fabric_link_(link), lab_(lab) {
+  if (said.host_link != nullptr) link_keys().read(*said.host_link, host_link_);
+  if (said.fabric_link != nullptr) link_keys().read(*said.fabric_link, fabric_link_);
+  host_link_.place = fabric_link_.place = topology.place;
+
+  if (said.spines && said.oversubscription)
+    topology.at_or_self("oversubscription").fail("beside spines, which say the same; expected one of the two");
+  if (said.oversubscription)
+    spines_ = spines_by_oversubscription(hosts_per_leaf);
+  else if (said.spines)
+    spines_ = *said.spines;
+  else if (leaves > 1)
+    topology.fail("neither spines nor oversubscription; expected one of the two");
+
+  const int uplinks = spines_ * said.uplinks_per_spine;
+  if (spines_ > kMostSwitches) topology.fail(fmt::format("{} spines; expected at most {}", spines_, kMostSwitches));
+  if (hosts_per_leaf + uplinks > kMostPorts)
+    topology.fail(fmt::format("a leaf would have {} ports; expected at most {}", hosts_per_leaf + uplinks, kMostPorts));
+  if (leaves * said.uplinks_per_spine > kMostPorts)
+    topology.fail(
+        fmt::format("a spine would have {} ports; expected at most {}", leaves * said.uplinks_per_spine, kMostPorts));
+}
+
+// Host rate x hosts per leaf = oversubscription x uplink rate x uplinks per spine x spines.
+int ClosBuilder::spines_by_oversubscription(int hosts_per_leaf) const {
+  const Ratio ratio = *said_.oversubscription;
+  // Of Mb/s: below 2^24 x 2^13 x 2^40.
+  const Int128 down = static_cast<Int128>(host_link_.rate.bps) * hosts_per_leaf * ratio.denominator;
+  const Int128 up = static_cast<Int128>(fabric_link_.rate.bps) * said_.uplinks_per_spine * ratio.numerator;
+  const Tree& key = topology_.at_or_self("oversubscription");
+  if (down % up != 0 || down < up)
+    key.fail(
+        fmt::format("{} hosts of {} over spines of {} x {} at {} are {:.3f} spines; expected a whole number of them",
+                    hosts_per_leaf, format(host_link_.rate), said_.uplinks_per_spine, format(fabric_link_.rate),
+                    format(ratio), static_cast<double>(down) / static_cast<double>(up)));
+  if (down / up > kMostSwitches) key.fail(fmt::format("more than {} spines", kMostSwitches));
+  return static_cast<int>(down / up);
+}
+
+NodeSpec& ClosBuilder::add_switch(std::string name, const char* role, const std::string& profile) {
+  NodeSpec& node = lab_.nodes.emplace_back();
+  node.name = std::move(name);
+  node.kind = NodeSpec::Kind::kSwitch;
+  node.profile = profile;
+  node.role = role;
+  node.place = topology_.place;
+  return node;
+}
+
+NodeSpec& ClosBuilder::add_leaf(std::string name) { return add_switch(std::move(name), "leaf", said_.leaf_profile); }
+
+NodeSpec& ClosBuilder::add_host(std::string name, int nics) {
+  NodeSpec& node = lab_.nodes.emplace_back();
+  node.name = std::move(name);
+  node.kind = NodeSpec::Kind::kHost;
+  node.profile = said_.host_profile;
+  node.place = topology_.place;
+  NicSpec nic;
+  nic.place = topology_.place;
+  node.nics.assign(static_cast<std::size_t>(nics), nic);
+  return node;
+}
+
+void ClosBuilder::link_host(PortName nic, PortName leaf_port) {
+  LinkSpec& link = lab_.links.emplace_back(host_link_);
+  link.a = std::move(nic);
+  link.b = std::move(leaf_port);
+}
+
+void ClosBuilder::add_spines() {
+  for (int spine = 1; spine <= spines_; ++spine)
+    add_switch(fmt::format("spine{}", spine), "spine", said_.spine_profile);
+}
+
+void ClosBuilder::link_spines(const std::vector<std::string>& leaves, const std::vector<int>& host_ports) {
+  const int parallel = said_.uplinks_per_spine;
+  for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf)
+    for (int spine = 0; spine < spines_; ++spine)
+      for (int k = 1; k <= parallel; ++k) {
+        LinkSpec& link = lab_.links.emplace_back(fabric_link_);
+        link.a = {leaves[leaf], host_ports[leaf] + spine * parallel + k};
+        link.b = {fmt::format("spine{}", spine + 1), static_cast<int>(leaf) * parallel + k};
+      }
+}
+
+}  // namespace railyard::spec

@@ -1,0 +1,95 @@
+// What presets of leaves under spines have in common: the links and how many spines.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/spec/keys/keys.h"
+#include "control/spec/spec.h"
+
+namespace railyard::spec {
+
+struct Clos {
+  std::optional<int> spines;
+  std::optional<Ratio> oversubscription;
+  int uplinks_per_spine = 1;
+  const Tree* host_link = nullptr;
+  const Tree* fabric_link = nullptr;
+  std::string leaf_profile = "default";
+  std::string spine_profile = "default";
+  std::string host_profile = "default";
+};
+
+inline constexpr int kMostSwitches = 4096;  // of a kind in a preset
+inline constexpr int kMostHosts = 65536;    // in a preset
+inline constexpr int kMostPorts = 8191;     // of a node
+
+template <class T, class M>
+constexpr M T::*of(M Clos::*member) noexcept {
+  return member;
+}
+
+// The keys of all these, for a T that is a Clos.
+template <class T>
+std::vector<Key<T>> clos_keys() {
+  const auto link = [](std::string name, const Tree* Clos::*member, std::string description) {
+    return Key<T>{std::move(name),
+                  std::move(description),
+                  [member](const Tree& tree, T& into) { into.*member = &tree; },
+                  [](const T&) { return Tree{}; },
+                  [](const T&, const T&) { return true; },
+                  reference(link_keys().name())};
+  };
+  return {
+      key("spines", of<T>(&Clos::spines), integer(0, kMostSwitches), "number of spines"),
+      key("oversubscription", of<T>(&Clos::oversubscription), ratio(),
+          "in the place of spines: rate of a leaf's hosts over rate of its uplinks"),
+      key("uplinks-per-spine", of<T>(&Clos::uplinks_per_spine), integer(1, kMostPorts),
+          "parallel links from each leaf to each spine"),
+      link("host-link", &Clos::host_link, "links of hosts; defaults.link where it says nothing"),
+      link("fabric-link", &Clos::fabric_link, "links between leaves and spines; defaults.link where it says nothing"),
+      key("leaf-profile", of<T>(&Clos::leaf_profile), name_form(), "switch profile of the leaves"),
+      key("spine-profile", of<T>(&Clos::spine_profile), name_form(), "switch profile of the spines"),
+      key("host-profile", of<T>(&Clos::host_profile), name_form(), "profile of the hosts")};
+}
+
+// The first key of every preset. The preset is chosen by it before its table is read.
+template <class T>
+Key<T> preset_key(const char* name) {
+  return Key<T>{"preset",
+                "kind of topology",
+                [](const Tree&, T&) {},
+                [](const T&) { return Tree{}; },
+                [](const T&, const T&) { return true; },
+                choice_schema({name})}
+      .require();
+}
+
+// What follows from the keys of a Clos, and the making of its nodes and links.
+class ClosBuilder {
+ public:
+  // `leaves` and, per leaf, at most `hosts_per_leaf` host ports.
+  ClosBuilder(const Tree& topology, const Clos& said, const LinkSpec& link, int leaves, int hosts_per_leaf, Lab& lab);
+
+  NodeSpec& add_leaf(std::string name);
+  NodeSpec& add_host(std::string name, int nics);
+  void link_host(PortName nic, PortName leaf_port);
+  // Spines and the links to them: spine by spine at each leaf, behind its `host_ports[i]` host ports; leaf by leaf at
+  // each spine.
+  void add_spines();
+  void link_spines(const std::vector<std::string>& leaves, const std::vector<int>& host_ports);
+
+ private:
+  int spines_by_oversubscription(int hosts_per_leaf) const;
+  NodeSpec& add_switch(std::string name, const char* role, const std::string& profile);
+
+  const Tree& topology_;
+  const Clos& said_;
+  LinkSpec host_link_;
+  LinkSpec fabric_link_;
+  int spines_ = 0;
+  Lab& lab_;
+};
+
+}  // namespace railyard::spec

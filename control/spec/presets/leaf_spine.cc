@@ -1,0 +1,58 @@
+#include "control/spec/presets/leaf_spine.h"
+
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "control/spec/presets/clos.h"
+
+namespace railyard::spec {
+namespace {
+
+struct LeafSpine : Clos {
+  int leaves = 0;
+  int hosts_per_leaf = 0;
+};
+
+const Table<LeafSpine>& leaf_spine_keys() {
+  static const Table<LeafSpine> table = [] {
+    std::vector<Key<LeafSpine>> keys{
+        preset_key<LeafSpine>("leaf-spine"),
+        key("leaves", &LeafSpine::leaves, integer(1, kMostSwitches), "number of leaves").require(),
+        key("hosts-per-leaf", &LeafSpine::hosts_per_leaf, integer(1, kMostPorts), "number of hosts at each leaf")
+            .require()};
+    for (Key<LeafSpine>& key : clos_keys<LeafSpine>()) keys.push_back(std::move(key));
+    return Table<LeafSpine>{"leaf-spine", "Every leaf has a link to every spine: leaf1.., spine1.., h1..",
+                            std::move(keys)};
+  }();
+  return table;
+}
+
+void expand(const Tree& topology, const LinkSpec& link, Lab& lab) {
+  LeafSpine said;
+  leaf_spine_keys().read(topology, said);
+  if (said.leaves * said.hosts_per_leaf > kMostHosts)
+    topology.fail(fmt::format("{} hosts; expected at most {}", said.leaves * said.hosts_per_leaf, kMostHosts));
+  if (said.leaves > 1 && said.spines == 0)
+    topology.at_or_self("spines").fail(
+        fmt::format("{} leaves without a spine between them; expected at least 1", said.leaves));
+
+  ClosBuilder build(topology, said, link, said.leaves, said.hosts_per_leaf, lab);
+  std::vector<std::string> leaves;
+  for (int leaf = 1; leaf <= said.leaves; ++leaf) leaves.push_back(build.add_leaf(fmt::format("leaf{}", leaf)).name);
+  build.add_spines();
+  for (int leaf = 0; leaf < said.leaves; ++leaf)
+    for (int port = 1; port <= said.hosts_per_leaf; ++port) {
+      const std::string host = build.add_host(fmt::format("h{}", leaf * said.hosts_per_leaf + port), 1).name;
+      build.link_host({host, 1}, {leaves[static_cast<std::size_t>(leaf)], port});
+    }
+  build.link_spines(leaves, std::vector<int>(leaves.size(), said.hosts_per_leaf));
+}
+
+}  // namespace
+
+Preset leaf_spine() {
+  return {"leaf-spine", expand, [] { return leaf_spine_keys().schema(); }};
+}
+
+}  // namespace railyard::spec

@@ -1,0 +1,142 @@
+#include "control/spec/read.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "control/spec/addresses.h"
+#include "control/spec/check/check.h"
+#include "control/spec/draft.h"
+#include "control/spec/keys/keys.h"
+#include "control/spec/presets/preset.h"
+
+namespace railyard::spec {
+namespace {
+
+using Kind = NodeSpec::Kind;
+
+const char* word(Kind kind) { return kind == Kind::kSwitch ? "switch" : "host"; }
+const char* plural(Kind kind) { return kind == Kind::kSwitch ? "switches" : "hosts"; }
+
+void read_profiles(Draft& draft) {
+  Lab& lab = draft.lab;
+  if (const Tree* qos = draft.sections.qos) lab.qos = read_profiles(*qos, qos_keys());
+  if (const Tree* switches = draft.sections.switches) lab.switches = read_profiles(*switches, switch_keys());
+  if (const Tree* hosts = draft.sections.hosts) lab.hosts = read_profiles(*hosts, host_keys());
+  lab.switches.try_emplace("default");
+  lab.hosts.try_emplace("default");
+}
+
+LinkSpec read_link_defaults(const Draft& draft) {
+  LinkSpec link;
+  if (const Tree* defaults = draft.sections.defaults) {
+    defaults->as_map("a map with the key 'link'");
+    refuse_unknown_keys(*defaults, {"link"});
+    if (const Tree* said = defaults->find("link")) link_keys().read(*said, link);
+  }
+  return link;
+}
+
+void expand_topology(Draft& draft, const LinkSpec& link) {
+  if (draft.sections.topology == nullptr) return;
+  expand_preset(*draft.sections.topology, link, draft.lab);
+  draft.nodes.assign(draft.lab.nodes.size(), draft.sections.topology);
+  draft.links.assign(draft.lab.links.size(), draft.sections.topology);
+  for (std::size_t i = 0; i < draft.lab.nodes.size(); ++i) draft.node_index[draft.lab.nodes[i].name] = i;
+}
+
+Kind read_kind(const Tree& tree, const NodeSpec* preset) {
+  const Tree* said = tree.find("kind");
+  if (said == nullptr) {
+    if (preset == nullptr) tree.fail("key 'kind' is missing: switch or host");
+    return preset->kind;
+  }
+  const Kind kind = choice<Kind>({{"switch", Kind::kSwitch}, {"host", Kind::kHost}}).read(*said);
+  if (preset != nullptr && kind != preset->kind)
+    said->fail(
+        fmt::format("{} is a {} of the preset; expected that, or another name", preset->name, word(preset->kind)));
+  return kind;
+}
+
+void refuse_keys_of_other_kind(const Tree& tree, const NodeSpec& node) {
+  const bool is_switch = node.kind == Kind::kSwitch;
+  const std::vector<std::string>& own = is_switch ? switch_node_keys().known() : host_node_keys().known();
+  const std::vector<std::string>& other = is_switch ? host_node_keys().known() : switch_node_keys().known();
+  for (const Tree::Entry& e : tree.entries)
+    if (std::ranges::find(own, e.key) == own.end() && std::ranges::find(other, e.key) != other.end())
+      fail_at(e.place, tree.path,
+              fmt::format("key '{}' is for {}; {} is a {}", e.key, plural(is_switch ? Kind::kHost : Kind::kSwitch),
+                          node.name, word(node.kind)));
+}
+
+void read_node(Draft& draft, const Tree::Entry& entry) {
+  const Parsed<std::string> name = parse_name(entry.key);
+  if (!name) fail_at(entry.place, draft.sections.nodes->path, name.error());
+  entry.value.as_map("a map with the keys of a node");
+  const auto [found, is_new] = draft.node_index.try_emplace(*name, draft.lab.nodes.size());
+  const Kind kind = read_kind(entry.value, is_new ? nullptr : &draft.lab.nodes[found->second]);
+  if (is_new) {
+    NodeSpec& made = draft.lab.nodes.emplace_back();
+    made.name = *name;
+    made.kind = kind;
+    if (kind == Kind::kHost) made.nics.emplace_back().place = entry.place;
+    draft.nodes.push_back(&entry.value);
+  }
+  NodeSpec& node = draft.lab.nodes[found->second];
+  node.place = entry.place;
+  draft.nodes[found->second] = &entry.value;
+  refuse_keys_of_other_kind(entry.value, node);
+  (kind == Kind::kSwitch ? switch_node_keys() : host_node_keys()).read(entry.value, node);
+}
+
+void read_nodes(Draft& draft) {
+  if (draft.sections.nodes != nullptr)
+    for (const Tree::Entry& entry : draft.sections.nodes->as_map("a map of nodes by name")) read_node(draft, entry);
+  if (draft.lab.nodes.empty()) draft.document->fail("no nodes; expected a topology, or nodes and links");
+}
+
+void read_links(Draft& draft, const LinkSpec& defaults) {
+  if (draft.sections.links == nullptr) return;
+  for (const Tree& tree : draft.sections.links->as_list("a list of links such as [h1:1, leaf1:1]")) {
+    draft.lab.links.push_back(read_link(tree, defaults));
+    draft.links.push_back(&tree);
+  }
+}
+
+void read_traffic(Draft& draft) {
+  if (draft.sections.traffic == nullptr) return;
+  for (const Tree& tree : draft.sections.traffic->as_list("a list of traffic patterns")) {
+    TrafficSpec& traffic = draft.lab.traffic.emplace_back();
+    traffic.place = tree.place;
+    traffic_keys().read(tree, traffic);
+    draft.traffic.push_back(&tree);
+  }
+}
+
+}  // namespace
+
+Lab read_lab(const Tree& document) {
+  Draft draft;
+  draft.document = &document;
+  file_keys().read(document, draft.sections);
+  draft.lab.name = draft.sections.name;
+  draft.lab.description = draft.sections.description;
+  if (draft.sections.run != nullptr) run_keys().read(*draft.sections.run, draft.lab.run);
+  read_profiles(draft);
+
+  const LinkSpec link = read_link_defaults(draft);
+  expand_topology(draft, link);
+  read_nodes(draft);
+  read_links(draft, link);
+  read_traffic(draft);
+
+  check_profiles(draft);
+  check_links(draft);
+  check_addresses(draft);
+  assign_addresses(draft.lab);
+  check_attachments(draft);
+  check_traffic(draft);
+  return std::move(draft.lab);
+}
+
+}  // namespace railyard::spec

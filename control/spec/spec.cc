@@ -1,0 +1,27 @@
+#include "control/spec/spec.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace railyard::spec {
+
+std::string to_string(const Place& place) {
+  return place.line > 0 ? fmt::format("{}:{}:{}", place.file, place.line, place.column) : place.file;
+}
+
+const NodeSpec* Lab::find(const std::string& node) const noexcept {
+  const auto found = std::ranges::find(nodes, node, &NodeSpec::name);
+  return found == nodes.end() ? nullptr : &*found;
+}
+
+bool RunSpec::operator==(const RunSpec& o) const {
+  const auto members = [](const RunSpec& r) {
+    return std::tie(r.clock, r.seed.value, r.duration, r.drain, r.scale_numerator, r.scale_denominator, r.workers,
+                    r.payload, r.memory, r.hugepages, r.lag_limit, r.busy_poll);
+  };
+  return members(*this) == members(o);
+}
+
+}  // namespace railyard::spec

@@ -1,0 +1,298 @@
+// A lab as plain data: what a fabric file says once it is read, checked and expanded.
+//
+// Labs compare equal when they say the same: every member counts except `place`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dataplane/base/ids.h"
+#include "dataplane/base/rng.h"
+#include "dataplane/base/time.h"
+#include "dataplane/base/units.h"
+#include "dataplane/wire/address.h"
+#include "dataplane/wire/mac_address.h"
+
+namespace railyard::spec {
+
+// Where in a file something was said, for messages about it later. Line and column from 1; 0: not from a file, and
+// `file` says what it is from ("--set run.duration=1ms").
+struct Place {
+  std::string file;
+  int line = 0;
+  int column = 0;
+
+  // Where it was said is no part of what was said.
+  constexpr bool operator==(const Place&) const noexcept { return true; }
+};
+
+// "x.yaml:12:5", "x.yaml", "--set run.duration=1ms".
+std::string to_string(const Place& place);
+
+// A length of cable.
+struct Length {
+  std::int64_t mm = 0;
+
+  auto operator<=>(const Length&) const = default;
+};
+
+// Signals in fibre and copper travel at about two thirds of the speed of light: 5 ns/m.
+constexpr Duration propagation(Length cable) noexcept { return {cable.mm * 5}; }
+
+// ---- Quality of service --------------------------------------------------------------------------------------------
+
+enum class Trust { kDscp, kPcp };
+enum class PathPolicy { kEcmp, kSpray };
+
+struct Ecn {
+  bool enabled = false;
+  bool auto_thresholds = false;  // kmin and kmax by the rate of the port, as automatic_kmin() and _kmax() say
+  Bytes kmin{};
+  Bytes kmax{};
+  std::uint32_t pmax_ppm = 200'000;  // marking probability at kmax, in parts per million
+  bool at_dequeue = false;           // mark: enqueue | dequeue
+  bool drop_not_ect = false;         // lossy classes: WRED drops Not-ECT frames
+
+  bool operator==(const Ecn&) const = default;
+};
+
+// The usual rule of thumb: 4 KB and 16 KB per Gb/s, that is 32 and 128 microseconds of queue.
+constexpr Bytes automatic_kmin(BitRate rate) noexcept { return {rate.bps / 250'000}; }
+constexpr Bytes automatic_kmax(BitRate rate) noexcept { return {rate.bps / 62'500}; }
+
+// One traffic class, at every port of the switches that use the profile.
+struct TrafficClass {
+  bool lossless = false;
+  Bytes reserved{};               // guaranteed to the ingress priority group
+  int alpha_exponent = 0;         // of the ingress group: 2^n; in a file "1/8", "2"
+  std::optional<Bytes> xoff;      // a fixed limit in the place of alpha
+  std::optional<Bytes> headroom;  // nothing: computed from the link
+  Bytes xon_offset{18432};
+  Bytes queue_reserved{};
+  int queue_alpha_exponent = 0;  // lossy: of the egress queue
+  bool accept_loss = false;      // less headroom than computed is meant
+  Ecn ecn;
+  bool strict = false;
+  int weight = 1;  // DWRR, 1..1000
+  PathPolicy path = PathPolicy::kEcmp;
+  int remap_to = -1;               // class that frames leave in; -1: the same
+  std::uint32_t least_frame = 64;  // shortest frame expected in it, octets with FCS: what headroom in cells rests on
+
+  bool operator==(const TrafficClass&) const = default;
+};
+
+struct QosProfile {
+  Trust trust = Trust::kDscp;
+  std::array<int, 64> dscp_to_class = [] {
+    std::array<int, 64> shifted{};
+    for (int dscp = 0; dscp < 64; ++dscp) shifted[static_cast<std::size_t>(dscp)] = dscp >> 3;
+    return shifted;
+  }();
+  std::array<int, 8> pcp_to_class{0, 1, 2, 3, 4, 5, 6, 7};
+  int default_class = 0;
+  std::array<TrafficClass, kPriorities> classes;
+
+  bool operator==(const QosProfile&) const = default;
+};
+
+// ---- Devices -------------------------------------------------------------------------------------------------------
+
+enum class ForwardingMode { kStoreAndForward, kCutThrough };
+
+struct EcmpSpec {
+  bool addresses = true;
+  bool ports = true;
+  bool destination_qp = false;
+  bool ingress_port = false;
+  std::optional<std::uint64_t> seed;  // nothing: one per switch, from the run's seed
+
+  bool operator==(const EcmpSpec&) const = default;
+};
+
+struct SwitchProfile {
+  Bytes buffer{32 << 20};
+  Bytes cell{256};
+  Duration latency{600'000};               // MAC and pipeline
+  std::optional<Duration> pause_response;  // nothing: the standard's maximum
+  int pause_quanta = 65535;
+  ForwardingMode mode = ForwardingMode::kStoreAndForward;
+  EcmpSpec ecmp;
+  std::string qos = "default";
+
+  bool operator==(const SwitchProfile&) const = default;
+};
+
+struct ReceiveSpec {
+  std::optional<BitRate> rate;  // at which the host takes frames; nothing: as fast as they come
+  Bytes buffer{1 << 20};
+  Bytes xoff{256 << 10};
+  Bytes xon{192 << 10};
+
+  bool operator==(const ReceiveSpec&) const = default;
+};
+
+struct HostProfile {
+  Duration latency{600'000};
+  std::optional<Duration> pause_response;
+  int pause_quanta = 65535;
+  ReceiveSpec receive;
+  std::string qos = "default";  // its classes' scheduling is the NIC's ETS
+
+  bool operator==(const HostProfile&) const = default;
+};
+
+// ---- Attachments: what stands behind a NIC in the place of the built-in traffic generator --------------------------
+
+struct AttachPcap {
+  std::string in;                    // frames of this file are sent; empty: none
+  std::string out;                   // frames that arrive are written there; empty: nowhere
+  bool as_fast_as_possible = false;  // else at the file's times
+
+  bool operator==(const AttachPcap&) const = default;
+};
+struct AttachVhostUser {
+  std::string socket;  // path; we are the server
+
+  bool operator==(const AttachVhostUser&) const = default;
+};
+struct AttachDpdk {
+  std::string device;  // e.g. "net_tap0,iface=tap0", "0000:03:00.0"
+
+  bool operator==(const AttachDpdk&) const = default;
+};
+using Attachment = std::variant<std::monostate, AttachPcap, AttachVhostUser, AttachDpdk>;
+
+// ---- Nodes and links -----------------------------------------------------------------------------------------------
+
+struct NicSpec {
+  std::optional<wire::MacAddress> mac;  // expand() fills it in; an attached host's may stay unknown until it speaks
+  std::optional<wire::IpAddress> address_v4;
+  std::optional<wire::IpAddress> address_v6;
+  Attachment attach;
+  Place place;
+
+  bool operator==(const NicSpec&) const = default;
+};
+
+struct VlanSpec {
+  int native = 1;           // 1..4094
+  bool all_tagged = true;   // carries every other VLAN tagged
+  std::vector<int> tagged;  // these only, if not all_tagged
+
+  bool operator==(const VlanSpec&) const = default;
+};
+
+struct NodeSpec {
+  enum class Kind { kSwitch, kHost };
+  std::string name;
+  Kind kind = Kind::kSwitch;
+  std::string profile = "default";
+  std::string role;                            // "leaf", "spine", ...: for pictures and selectors
+  std::optional<wire::IpAddress> loopback_v4;  // switches
+  std::optional<wire::IpAddress> loopback_v6;
+  std::vector<NicSpec> nics;      // hosts: 1..8, port i is nics[i - 1]
+  std::map<int, VlanSpec> vlans;  // switches, by port number; absent: native 1, all others tagged
+  Place place;
+
+  bool operator==(const NodeSpec&) const = default;
+};
+
+struct PortName {
+  std::string node;
+  int port = 0;  // from 1
+
+  auto operator<=>(const PortName&) const = default;
+};
+
+struct LinkSpec {
+  PortName a;
+  PortName b;
+  BitRate rate{100'000'000'000};
+  Duration delay = propagation(Length{3'000});  // one way; from `cable`, or said as such (then no `cable`)
+  std::optional<Length> cable{Length{3'000}};
+  int mtu = 9216;  // longest IP packet, octets
+  Place place;
+
+  bool operator==(const LinkSpec&) const = default;
+};
+
+// ---- Traffic -------------------------------------------------------------------------------------------------------
+
+// Flows of the built-in generator between NICs: `from` and `to` are selectors over hosts ("h1", "h*", "h3:2";
+// select.h).
+//   pairs        the i-th of `from` to the i-th of `to`; one of either to all of the other
+//   incast       `fan_in` of `from` to each of `to`
+//   permutation  each of `from` to one of `to`, no two to the same
+//   all-to-all   each of `from` to each of `to`
+//   random       each of `from` to `flows` of `to`
+// A host never sends to itself: such pairs are left out. All but pairs stay within a rail: NIC k sends to NIC k, if
+// there is one among the receivers (incast: is received from NIC k, if there is one among the senders), else to any.
+struct TrafficSpec {
+  enum class Pattern { kPairs, kIncast, kPermutation, kAllToAll, kRandom };
+  std::string name;  // flows are called name/source->destination
+  Pattern pattern = Pattern::kPairs;
+  std::vector<std::string> from{"*"};
+  std::vector<std::string> to{"*"};
+  int fan_in = 0;  // incast: senders per receiver; 0: all of `from`
+  int flows = 1;   // random: per sender; others: parallel flows per pair, each with its own UDP port
+  int ip_version = 4;
+  int dscp = 26;
+  bool ect = true;
+  std::optional<int> priority;   // class at the sending NIC; nothing: what its QoS profile makes of the DSCP
+  std::uint32_t payload = 4096;  // octets per frame, a multiple of 4
+  std::optional<BitRate> rate;   // per flow, on the wire; nothing: greedy
+  Bytes bytes{};                 // of payload per flow; 0: no end
+  Duration start{};
+  Duration stagger{};            // flow i starts i x stagger later
+  std::optional<Duration> stop;  // nothing: at the end of the run
+  Duration on{};                 // with `off`: on/off
+  Duration off{};
+  Place place;
+
+  bool operator==(const TrafficSpec&) const = default;
+};
+
+// ---- The run -------------------------------------------------------------------------------------------------------
+
+enum class Clock { kVirtual, kWall };
+enum class Payload { kElided, kReal };
+
+struct RunSpec {
+  Clock clock = Clock::kVirtual;
+  Seed seed{1};
+  std::optional<Duration> duration;  // traffic stops then; nothing: when all flows with an end are done
+  Duration drain{1'000'000'000};     // after that, how long frames may still be on their way
+  std::int64_t scale_numerator = 1;  // scale: modelled time per wall time, e.g. 1/100
+  std::int64_t scale_denominator = 1;
+  int workers = 1;
+  Payload payload = Payload::kElided;
+  Bytes memory{std::int64_t{4} << 30};  // ceiling for packets
+  bool hugepages = false;
+  Duration lag_limit{1'000'000'000};  // wall clock: further behind, modelled time slips
+  bool busy_poll = false;             // wall clock: never sleep when idle
+
+  bool operator==(const RunSpec&) const;
+};
+
+struct Lab {
+  std::string name;
+  std::string description;
+  std::map<std::string, QosProfile> qos;          // "default" is always there
+  std::map<std::string, SwitchProfile> switches;  // "default" too
+  std::map<std::string, HostProfile> hosts;       // "default" too
+  std::vector<NodeSpec> nodes;
+  std::vector<LinkSpec> links;
+  std::vector<TrafficSpec> traffic;
+  RunSpec run;
+
+  const NodeSpec* find(const std::string& node) const noexcept;
+
+  bool operator==(const Lab&) const = default;
+};
+
+}  // namespace railyard::spec

@@ -1,0 +1,26 @@
+// The one error of this room: something in a fabric file is not as it should be.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "control/spec/spec.h"
+
+namespace railyard::spec {
+
+// what() is "x.yaml:12:5: qos.default.classes.3.ecn.kmin: 2MB is above kmax (1MB); expected kmin <= kmax".
+class SpecError : public std::runtime_error {
+ public:
+  // `message` begins with the path of the key, if there is one.
+  SpecError(Place place, std::string message);
+
+  const Place& place() const noexcept { return place_; }
+  // Without the place.
+  const std::string& message() const noexcept { return message_; }
+
+ private:
+  Place place_;
+  std::string message_;
+};
+
+}  // namespace railyard::spec

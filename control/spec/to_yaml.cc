@@ -1,0 +1,84 @@
+#include "control/spec/to_yaml.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <tuple>
+
+#include "control/spec/keys/keys.h"
+#include "control/spec/yaml/print.h"
+
+namespace railyard::spec {
+namespace {
+
+template <class T>
+Tree write_profiles(const std::map<std::string, T>& profiles, const Table<T>& table) {
+  Tree map = Tree::map();
+  map.spread = true;
+  for (const auto& [name, profile] : profiles) map.add(name, table.write(profile));
+  return map;
+}
+
+// What most links are like.
+LinkSpec usual_link(const std::vector<LinkSpec>& links) {
+  std::map<std::tuple<BitRate, Duration, std::optional<Length>, int>, std::size_t> count;
+  LinkSpec usual;
+  std::size_t most = 0;
+  for (const LinkSpec& link : links)
+    if (const std::size_t n = ++count[{link.rate, link.delay, link.cable, link.mtu}]; n > most) {
+      most = n;
+      usual = link;
+    }
+  return usual;
+}
+
+Tree write_nodes(const std::vector<NodeSpec>& nodes) {
+  Tree map = Tree::map();
+  map.spread = true;
+  for (const NodeSpec& node : nodes)
+    map.add(node.name, (node.kind == NodeSpec::Kind::kSwitch ? switch_node_keys() : host_node_keys()).write(node));
+  return map;
+}
+
+Tree write_links(const std::vector<LinkSpec>& links, const LinkSpec& usual) {
+  Tree list = Tree::list({});
+  list.spread = true;
+  for (const LinkSpec& link : links) list.items.push_back(write_link(link, usual));
+  return list;
+}
+
+Tree write_traffic(const std::vector<TrafficSpec>& traffic) {
+  Tree list = Tree::list({});
+  list.spread = true;
+  for (const TrafficSpec& t : traffic) list.items.push_back(traffic_keys().write(t));
+  return list;
+}
+
+// All that a link can say beside its ends, the defaults too.
+Tree write_all(const LinkSpec& link) {
+  Tree map = Tree::map();
+  for (const Key<LinkSpec>& key : link_keys().keys())
+    if (Tree value = key.write(link); value.kind != Tree::Kind::kNothing) map.add(key.name, std::move(value));
+  return map;
+}
+
+}  // namespace
+
+std::string to_yaml(const Lab& lab) {
+  Sections head;
+  head.name = lab.name;
+  head.description = lab.description;
+  Tree file = file_keys().write(head);
+  file.add("qos", write_profiles(lab.qos, qos_keys()));
+  file.add("switches", write_profiles(lab.switches, switch_keys()));
+  file.add("hosts", write_profiles(lab.hosts, host_keys()));
+  const LinkSpec usual = usual_link(lab.links);
+  file.add("defaults", Tree::map({{"link", write_all(usual)}}));
+  file.add("nodes", write_nodes(lab.nodes));
+  if (!lab.links.empty()) file.add("links", write_links(lab.links, usual));
+  if (!lab.traffic.empty()) file.add("traffic", write_traffic(lab.traffic));
+  file.add("run", run_keys().write(lab.run));
+  return print_yaml(file);
+}
+
+}  // namespace railyard::spec

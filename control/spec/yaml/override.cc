@@ -1,0 +1,117 @@
+#include "control/spec/yaml/override.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "control/spec/spec_error.h"
+#include "control/spec/suggest.h"
+#include "control/spec/yaml/parse.h"
+
+namespace railyard::spec {
+namespace {
+
+std::vector<std::string> split(std::string_view path) {
+  std::vector<std::string> keys;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    keys.emplace_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return keys;
+}
+
+void set_place(Tree& tree, const Place& place) {
+  tree.place = place;
+  for (Tree& item : tree.items) set_place(item, place);
+  for (Tree::Entry& entry : tree.entries) {
+    entry.place = place;
+    set_place(entry.value, place);
+  }
+}
+
+Tree parse_value(const std::string& text, const Place& place) {
+  try {
+    Tree value = parse_yaml(text, place.file);
+    set_place(value, place);
+    return value;
+  } catch (const SpecError& e) {
+    fail_at(place, "", e.message());
+  }
+}
+
+Tree& step_into_list(Tree& list, const std::string& key, const Place& place) {
+  std::size_t index = 0;
+  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
+  if (error == std::errc{} && end == key.data() + key.size()) {
+    if (index < list.items.size()) return list.items[index];
+    fail_at(place, list.path, fmt::format("no element {}; there are {}, counted from 0", key, list.items.size()));
+  }
+  std::vector<std::string> names;
+  for (Tree& item : list.items) {
+    const Tree* name = item.find("name");
+    if (name == nullptr) continue;
+    if (name->text == key) return item;
+    names.push_back(name->text);
+  }
+  fail_at(place, list.path,
+          fmt::format("no element is called '{}'{} {}", key,
+                      names.empty() ? ";" : did_you_mean(key, names) + " Known here:",
+                      names.empty() ? "expected an index from 0" : fmt::format("{}", fmt::join(names, ", "))));
+}
+
+Tree& step(Tree& at, const std::string& key, const Place& place) {
+  if (at.kind == Tree::Kind::kList) return step_into_list(at, key, place);
+  if (at.kind == Tree::Kind::kScalar)
+    fail_at(place, at.path, fmt::format("is {}; expected a map or a list that '{}' could be in", at.described(), key));
+  if (at.kind == Tree::Kind::kNothing) {
+    at.kind = Tree::Kind::kMap;
+    at.place = place;
+  }
+  if (Tree* value = at.find(key)) return *value;
+  Tree missing;
+  missing.place = place;
+  missing.path = join_path(at.path, key);
+  at.entries.push_back({key, std::move(missing), place});
+  return at.entries.back().value;
+}
+
+void take_away(Tree& parent, const std::string& key, const Place& place) {
+  if (parent.kind == Tree::Kind::kList) {
+    const Tree* gone = &step_into_list(parent, key, place);
+    parent.items.erase(parent.items.begin() + (gone - parent.items.data()));
+  } else if (std::erase_if(parent.entries, [&](const Tree::Entry& e) { return e.key == key; }) == 0) {
+    fail_at(place, parent.path, fmt::format("there is no key '{}' to take away", key));
+  }
+}
+
+}  // namespace
+
+void apply_override(Tree& document, const std::string& assignment) {
+  const Place place{"--set " + assignment, 0, 0};
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string::npos || equals == 0) fail_at(place, "", "expected path=value, e.g. run.duration=1ms");
+  const std::vector<std::string> keys = split(std::string_view(assignment).substr(0, equals));
+  if (std::ranges::any_of(keys, [](const std::string& key) { return key.empty(); }))
+    fail_at(place, "", "the path has an empty key; expected keys with single dots between them, e.g. run.duration=1ms");
+
+  Tree value = parse_value(assignment.substr(equals + 1), place);
+  Tree* parent = &document;
+  for (std::size_t i = 0; i + 1 < keys.size(); ++i) parent = &step(*parent, keys[i], place);
+  if (value.kind == Tree::Kind::kNothing) {
+    take_away(*parent, keys.back(), place);
+    return;
+  }
+  Tree& at = step(*parent, keys.back(), place);
+  const std::string path = at.path;
+  at = std::move(value);
+  finish(at, path);
+}
+
+}  // namespace railyard::spec

@@ -1,0 +1,29 @@
+#include "tests/control/spec/lab_builder.h"
+
+namespace railyard::spec {
+
+const std::string kSmall = R"(name: small
+nodes:
+  leaf1: { kind: switch }
+  h1: { kind: host }
+  h2: { kind: host }
+links: [[h1:1, leaf1:1], [h2:1, leaf1:2]]
+run: { duration: 1ms }
+)";
+
+std::string error_of(const std::string& yaml, const std::vector<std::string>& overrides) {
+  try {
+    parse(yaml, "x.yaml", overrides);
+  } catch (const SpecError& e) {
+    return e.what();
+  }
+  return "(no error)";
+}
+
+std::string small_with(const std::string& more) { return kSmall + more; }
+
+Lab parse_small_with(const std::string& more, const std::vector<std::string>& overrides) {
+  return parse(small_with(more), "x.yaml", overrides);
+}
+
+}  // namespace railyard::spec

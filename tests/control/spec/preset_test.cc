@@ -1,0 +1,195 @@
+#include <algorithm>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "tests/control/spec/lab_builder.h"
+
+namespace railyard::spec {
+namespace {
+
+using namespace railyard::literals;
+
+Lab topology(const std::string& keys) { return parse("name: x\ntopology: { preset: " + keys + " }\n", "x.yaml"); }
+std::string topology_error(const std::string& keys) {
+  return error_of("name: x\ntopology: { preset: " + keys + " }\n");
+}
+
+std::size_t count(const Lab& lab, const std::string& role) {
+  return static_cast<std::size_t>(std::ranges::count(lab.nodes, role, &NodeSpec::role));
+}
+
+// The far end of a port.
+std::string peer(const Lab& lab, const PortName& port) {
+  for (const LinkSpec& link : lab.links) {
+    if (link.a == port) return link.b.node + ":" + std::to_string(link.b.port);
+    if (link.b == port) return link.a.node + ":" + std::to_string(link.a.port);
+  }
+  return "nothing";
+}
+
+TEST(LeafSpine, MakesLeavesSpinesAndHosts) {
+  const Lab lab = topology("leaf-spine, leaves: 3, spines: 2, hosts-per-leaf: 4");
+  EXPECT_EQ(count(lab, "leaf"), 3u);
+  EXPECT_EQ(count(lab, "spine"), 2u);
+  EXPECT_EQ(lab.nodes.size(), 3u + 2 + 12);
+  EXPECT_EQ(lab.links.size(), 12u + 6);
+  EXPECT_EQ(lab.nodes[0].name, "leaf1");
+  EXPECT_EQ(lab.nodes[3].name, "spine1");
+  EXPECT_EQ(lab.nodes[5].name, "h1");
+  EXPECT_EQ(lab.nodes.back().name, "h12");
+  EXPECT_EQ(lab.nodes.back().nics.size(), 1u);
+}
+
+TEST(LeafSpine, NumbersPortsHostsFirst) {
+  const Lab lab = topology("leaf-spine, leaves: 3, spines: 2, hosts-per-leaf: 4");
+  EXPECT_EQ(peer(lab, {"leaf1", 1}), "h1:1");
+  EXPECT_EQ(peer(lab, {"leaf1", 4}), "h4:1");
+  EXPECT_EQ(peer(lab, {"leaf2", 1}), "h5:1");
+  EXPECT_EQ(peer(lab, {"leaf2", 5}), "spine1:2");
+  EXPECT_EQ(peer(lab, {"leaf2", 6}), "spine2:2");
+  EXPECT_EQ(peer(lab, {"leaf2", 7}), "nothing");
+  EXPECT_EQ(peer(lab, {"spine2", 3}), "leaf3:6");
+}
+
+TEST(LeafSpine, HasParallelUplinks) {
+  const Lab lab = topology("leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 1, uplinks-per-spine: 3");
+  EXPECT_EQ(lab.links.size(), 2u + 12);
+  EXPECT_EQ(peer(lab, {"leaf1", 2}), "spine1:1");
+  EXPECT_EQ(peer(lab, {"leaf1", 4}), "spine1:3");
+  EXPECT_EQ(peer(lab, {"leaf1", 5}), "spine2:1");
+  EXPECT_EQ(peer(lab, {"leaf2", 2}), "spine1:4");
+  EXPECT_EQ(peer(lab, {"leaf2", 7}), "spine2:6");
+}
+
+TEST(LeafSpine, HasLinksAndProfilesOfItsOwn) {
+  const Lab lab = parse(R"(
+name: x
+switches: { big: {} }
+hosts: { fast: {} }
+defaults: { link: { rate: 25Gbps, mtu: 9000 } }
+topology:
+  preset: leaf-spine
+  leaves: 2
+  spines: 1
+  hosts-per-leaf: 1
+  host-link: { rate: 100Gbps }
+  fabric-link: { rate: 400Gbps, delay: 500ns }
+  spine-profile: big
+  host-profile: fast
+)",
+                        "x.yaml");
+  EXPECT_EQ(lab.links[0].rate, 100_Gbps);
+  EXPECT_EQ(lab.links[0].mtu, 9000);
+  EXPECT_EQ(lab.links[0].cable, Length{3000});
+  EXPECT_EQ(lab.links.back().rate, 400_Gbps);
+  EXPECT_EQ(lab.links.back().delay, 500_ns);
+  EXPECT_EQ(lab.find("leaf1")->profile, "default");
+  EXPECT_EQ(lab.find("spine1")->profile, "big");
+  EXPECT_EQ(lab.find("h1")->profile, "fast");
+}
+
+TEST(LeafSpine, OneLeafNeedsNoSpine) {
+  const Lab lab = topology("leaf-spine, leaves: 1, hosts-per-leaf: 4");
+  EXPECT_EQ(lab.nodes.size(), 5u);
+  EXPECT_EQ(lab.links.size(), 4u);
+}
+
+TEST(LeafSpine, FindsItsSpinesByOversubscription) {
+  EXPECT_EQ(count(topology("leaf-spine, leaves: 2, hosts-per-leaf: 16, oversubscription: 2"), "spine"), 8u);
+  EXPECT_EQ(count(topology("leaf-spine, leaves: 2, hosts-per-leaf: 16, oversubscription: 1"), "spine"), 16u);
+  EXPECT_EQ(count(topology("leaf-spine, leaves: 2, hosts-per-leaf: 12, oversubscription: 1.5"), "spine"), 8u);
+  EXPECT_EQ(count(topology("leaf-spine, leaves: 2, hosts-per-leaf: 12, oversubscription: 3/2, uplinks-per-spine: 2"),
+                  "spine"),
+            4u);
+  EXPECT_EQ(
+      count(topology("leaf-spine, leaves: 2, hosts-per-leaf: 16, oversubscription: 1, fabric-link: { rate: 400Gbps }"),
+            "spine"),
+      4u);
+  EXPECT_EQ(
+      topology_error("leaf-spine, leaves: 2, hosts-per-leaf: 3, oversubscription: 2"),
+      "x.yaml:2:81: topology.oversubscription: 3 hosts of 100Gbps over spines of 1 x 100Gbps at 2 are 1.500 spines; "
+      "expected a whole number of them");
+  EXPECT_EQ(topology_error("leaf-spine, leaves: 2, hosts-per-leaf: 1, oversubscription: 2").substr(0, 44),
+            "x.yaml:2:81: topology.oversubscription: 1 ho");
+}
+
+TEST(LeafSpine, SaysWhatIsWrong) {
+  EXPECT_EQ(topology_error("leaf-spine, leaves: 2, spines: 2"),
+            "x.yaml:2:11: topology: key 'hosts-per-leaf' is missing: number of hosts at each leaf");
+  EXPECT_EQ(topology_error("leaf-spine, leaves: 2, hosts-per-leaf: 2"),
+            "x.yaml:2:11: topology: neither spines nor oversubscription; expected one of the two");
+  EXPECT_EQ(topology_error("leaf-spine, leaves: 2, hosts-per-leaf: 2, spines: 2, oversubscription: 1"),
+            "x.yaml:2:92: topology.oversubscription: beside spines, which say the same; expected one of the two");
+  EXPECT_EQ(topology_error("leaf-spine, leaves: 2, hosts-per-leaf: 2, spines: 0"),
+            "x.yaml:2:71: topology.spines: 2 leaves without a spine between them; expected at least 1");
+  EXPECT_EQ(topology_error("leaf-spine, leaves: 0, hosts-per-leaf: 2, spines: 1"),
+            "x.yaml:2:41: topology.leaves: 0 is out of range; expected 1..4096");
+  EXPECT_EQ(topology_error("leaf-spine, leaves: 4096, hosts-per-leaf: 64, spines: 1"),
+            "x.yaml:2:11: topology: 262144 hosts; expected at most 65536");
+  EXPECT_EQ(topology_error("leaf-spine, leaves: 2, hosts-per-leaf: 8000, spines: 200"),
+            "x.yaml:2:11: topology: a leaf would have 8200 ports; expected at most 8191");
+  EXPECT_EQ(topology_error("leaf-spine, leaves: 4096, hosts-per-leaf: 1, spines: 1, uplinks-per-spine: 2"),
+            "x.yaml:2:11: topology: a spine would have 8192 ports; expected at most 8191");
+  EXPECT_EQ(
+      topology_error("leaf-spine, leafs: 2"),
+      "x.yaml:2:33: topology: unknown key 'leafs'; did you mean 'leaves'? Known here: preset, leaves, hosts-per-leaf, "
+      "spines, oversubscription, uplinks-per-spine, host-link, fabric-link, leaf-profile, spine-profile, host-profile");
+  EXPECT_EQ(topology_error("leaf-spine, leaves: 1, hosts-per-leaf: 1, host-link: { rate: 0 }"),
+            "x.yaml:2:82: topology.host-link.rate: 0 is out of range; expected 1Mbps..10Tbps");
+}
+
+TEST(RailOptimized, HasALeafPerRail) {
+  const Lab lab = topology("rail-optimized, hosts: 8, rails: 4, spines: 2");
+  EXPECT_EQ(count(lab, "leaf"), 4u);
+  EXPECT_EQ(count(lab, "spine"), 2u);
+  EXPECT_EQ(lab.nodes.size(), 4u + 2 + 8);
+  EXPECT_EQ(lab.links.size(), 32u + 8);
+  EXPECT_EQ(lab.nodes[0].name, "leaf-r1");
+  EXPECT_EQ(lab.find("h8")->nics.size(), 4u);
+  EXPECT_EQ(peer(lab, {"h3", 2}), "leaf-r2:3");
+  EXPECT_EQ(peer(lab, {"leaf-r2", 8}), "h8:2");
+  EXPECT_EQ(peer(lab, {"leaf-r2", 9}), "spine1:2");
+  EXPECT_EQ(peer(lab, {"leaf-r2", 10}), "spine2:2");
+}
+
+TEST(RailOptimized, HasALeafPerRailAndGroup) {
+  const Lab lab = topology("rail-optimized, hosts: 10, rails: 2, spines: 1, hosts-per-group: 4");
+  EXPECT_EQ(count(lab, "leaf"), 6u);
+  EXPECT_EQ(lab.nodes[0].name, "leaf-r1-g1");
+  EXPECT_EQ(lab.nodes[1].name, "leaf-r2-g1");
+  EXPECT_EQ(lab.nodes[2].name, "leaf-r1-g2");
+  EXPECT_EQ(peer(lab, {"h5", 2}), "leaf-r2-g2:1");
+  EXPECT_EQ(peer(lab, {"leaf-r1-g2", 5}), "spine1:3");
+  // The last group has two hosts, so its uplinks begin at port 3.
+  EXPECT_EQ(peer(lab, {"leaf-r2-g3", 2}), "h10:2");
+  EXPECT_EQ(peer(lab, {"leaf-r2-g3", 3}), "spine1:6");
+}
+
+TEST(RailOptimized, FindsItsSpinesByOversubscription) {
+  EXPECT_EQ(count(topology("rail-optimized, hosts: 16, rails: 2, hosts-per-group: 8, oversubscription: 2"), "spine"),
+            4u);
+}
+
+TEST(RailOptimized, RailsMayBeByThemselves) {
+  EXPECT_EQ(topology("rail-optimized, hosts: 4, rails: 2, spines: 0").links.size(), 8u);
+  EXPECT_EQ(topology_error("rail-optimized, hosts: 4, rails: 2"),
+            "x.yaml:2:11: topology: neither spines nor oversubscription; expected one of the two");
+  EXPECT_EQ(topology_error("rail-optimized, hosts: 4, rails: 2, spines: 0, hosts-per-group: 2"),
+            "x.yaml:2:65: topology.spines: 2 groups without a spine between them; expected at least 1");
+  EXPECT_EQ(topology_error("rail-optimized, hosts: 4, rails: 9, spines: 0"),
+            "x.yaml:2:54: topology.rails: 9 is out of range; expected 1..8");
+}
+
+TEST(Presets, AreNamed) {
+  EXPECT_EQ(error_of("name: x\ntopology: { leaves: 2 }\n"),
+            "x.yaml:2:11: topology: key 'preset' is missing: one of leaf-spine, rail-optimized");
+  EXPECT_EQ(topology_error("leafspine"),
+            "x.yaml:2:21: topology.preset: unknown 'leafspine'; did you mean 'leaf-spine'? Expected leaf-spine or "
+            "rail-optimized");
+  EXPECT_EQ(error_of("name: x\ntopology: leaf-spine\n"),
+            "x.yaml:2:11: topology: found 'leaf-spine'; expected a map with the key 'preset'");
+}
+
+}  // namespace
+}  // namespace railyard::spec

@@ -1,0 +1,177 @@
+#include <gtest/gtest.h>
+
+#include "tests/control/spec/lab_builder.h"
+
+namespace railyard::spec {
+namespace {
+
+using namespace railyard::literals;
+
+QosProfile qos(const std::string& profile) {
+  return parse_small_with("qos: { default: " + profile + " }\n").qos.at("default");
+}
+TrafficClass class3(const std::string& keys) { return qos("{ classes: { 3: { " + keys + " } } }").classes[3]; }
+
+TEST(Qos, TheBuiltInProfileIsForRoce) {
+  const QosProfile q = parse(kSmall, "x.yaml").qos.at("default");
+  EXPECT_EQ(q.trust, Trust::kDscp);
+  EXPECT_EQ(q.dscp_to_class[26], 3);
+  EXPECT_EQ(q.dscp_to_class[48], 6);
+  EXPECT_EQ(q.pcp_to_class[5], 5);
+  EXPECT_EQ(q.classes[0].weight, 50);
+  EXPECT_TRUE(q.classes[3].lossless);
+  EXPECT_EQ(q.classes[3].alpha_exponent, -3);
+  EXPECT_EQ(q.classes[3].headroom, std::nullopt);
+  EXPECT_EQ(q.classes[3].weight, 50);
+  EXPECT_EQ(q.classes[3].ecn, (Ecn{true, false, 400_KB, 1600_KB, 200'000, false, false}));
+  EXPECT_TRUE(q.classes[6].strict);
+  EXPECT_EQ(q.classes[1], TrafficClass{});
+}
+
+TEST(Qos, TheBuiltInProfileIsAddedToOthers) {
+  const Lab lab = parse_small_with("qos: { storage: { classes: { 4: { lossless: true } } } }\n");
+  EXPECT_EQ(lab.qos.size(), 2u);
+  EXPECT_TRUE(lab.qos.at("default").classes[3].lossless);
+  EXPECT_FALSE(lab.qos.at("storage").classes[3].lossless);
+}
+
+TEST(Qos, AClassThatIsNotMentionedIsLossy) {
+  const QosProfile q = qos("{ classes: { 3: { lossless: true } } }");
+  EXPECT_EQ(q.classes[0], TrafficClass{});
+  EXPECT_EQ(q.classes[0].weight, 1);
+  EXPECT_FALSE(q.classes[6].strict);
+}
+
+TEST(Qos, Maps) {
+  const QosProfile q = qos("{ trust: pcp, dscp: { 26: 4, 0: 1 }, pcp: { 7: 0 }, default-class: 2 }");
+  EXPECT_EQ(q.trust, Trust::kPcp);
+  EXPECT_EQ(q.dscp_to_class[26], 4);
+  EXPECT_EQ(q.dscp_to_class[0], 1);
+  EXPECT_EQ(q.dscp_to_class[27], 3);
+  EXPECT_EQ(q.pcp_to_class[7], 0);
+  EXPECT_EQ(q.default_class, 2);
+}
+
+TEST(Qos, EveryKeyOfAClass) {
+  const TrafficClass c = class3(
+      "lossless: true, alpha: 1/8, headroom: 120KiB, accept-loss: true, reserved: 9472B, xon-offset: 20KiB, "
+      "queue-reserved: 1KiB, "
+      "weight: 50, path: spray, remap-to: 4, least-frame: 128B");
+  EXPECT_TRUE(c.lossless);
+  EXPECT_EQ(c.alpha_exponent, -3);
+  EXPECT_EQ(c.headroom, 120_KiB);
+  EXPECT_TRUE(c.accept_loss);
+  EXPECT_EQ(c.reserved, 9472_B);
+  EXPECT_EQ(c.xon_offset, 20_KiB);
+  EXPECT_EQ(c.queue_reserved, 1_KiB);
+  EXPECT_EQ(c.weight, 50);
+  EXPECT_EQ(c.path, PathPolicy::kSpray);
+  EXPECT_EQ(c.remap_to, 4);
+  EXPECT_EQ(c.least_frame, 128u);
+  EXPECT_EQ(class3("xoff: 256KiB").xoff, 256_KiB);
+  EXPECT_EQ(class3("queue-alpha: 4").queue_alpha_exponent, 2);
+  EXPECT_EQ(class3("lossless: true, headroom: auto").headroom, std::nullopt);
+  EXPECT_TRUE(class3("strict: true").strict);
+  EXPECT_EQ(class3("").remap_to, -1);
+}
+
+TEST(Qos, Ecn) {
+  EXPECT_FALSE(class3("").ecn.enabled);
+  EXPECT_FALSE(class3("ecn: off").ecn.enabled);
+  const Ecn automatic = class3("ecn: auto").ecn;
+  EXPECT_TRUE(automatic.enabled);
+  EXPECT_TRUE(automatic.auto_thresholds);
+  EXPECT_EQ(class3("ecn: {}").ecn, automatic);
+  EXPECT_TRUE(class3("ecn: { pmax: 1/100 }").ecn.auto_thresholds);
+  EXPECT_EQ(class3("ecn: { pmax: 1/100 }").ecn.pmax_ppm, 10'000u);
+  EXPECT_EQ(class3("ecn: { kmin: 5KB, kmax: 200KB, pmax: 1%, mark: dequeue, drop-not-ect: true }").ecn,
+            (Ecn{true, false, 5_KB, 200_KB, 10'000, true, true}));
+}
+
+TEST(Qos, AutomaticThresholdsAreFourAndSixteenKilobytesPerGigabit) {
+  EXPECT_EQ(automatic_kmin(100_Gbps), 400_KB);
+  EXPECT_EQ(automatic_kmax(100_Gbps), 1600_KB);
+  EXPECT_EQ(automatic_kmin(BitRate{25'000'000'000}), 100_KB);
+}
+
+TEST(Profiles, EveryKeyOfASwitch) {
+  const SwitchProfile s =
+      parse_small_with(
+          "switches: { default: { buffer: 16MiB, cell: 192B, latency: 1us, pause-response: 2us, pause-quanta: "
+          "1000, mode: cut-through, ecmp: { fields: [ports, ingress-port], seed: 7 }, qos: default } }\n")
+          .switches.at("default");
+  EXPECT_EQ(s.buffer, 16_MiB);
+  EXPECT_EQ(s.cell, 192_B);
+  EXPECT_EQ(s.latency, 1_us);
+  EXPECT_EQ(s.pause_response, 2_us);
+  EXPECT_EQ(s.pause_quanta, 1000);
+  EXPECT_EQ(s.mode, ForwardingMode::kCutThrough);
+  EXPECT_EQ(s.ecmp, (EcmpSpec{false, true, false, true, 7}));
+}
+
+TEST(Profiles, DoNotInheritFromDefault) {
+  const Lab lab = parse_small_with("switches: { default: { buffer: 16MiB }, other: {} }\n");
+  EXPECT_EQ(lab.switches.at("other").buffer, 32_MiB);
+}
+
+TEST(Profiles, EveryKeyOfAHost) {
+  const HostProfile h =
+      parse_small_with(
+          "hosts: { default: { latency: 1us, pause-response: 2us, pause-quanta: 1000, receive: { rate: 50Gbps, "
+          "buffer: 2MiB, xoff: 300KiB, xon: 200KiB } } }\n")
+          .hosts.at("default");
+  EXPECT_EQ(h.latency, 1_us);
+  EXPECT_EQ(h.pause_response, 2_us);
+  EXPECT_EQ(h.pause_quanta, 1000);
+  EXPECT_EQ(h.receive, (ReceiveSpec{50_Gbps, 2048_KiB, 300_KiB, 200_KiB}));
+}
+
+TEST(Run, EveryKey) {
+  const RunSpec r =
+      parse(kSmall.substr(0, kSmall.find("run:")) +
+                "run: { clock: wall, seed: 7, duration: 10ms, drain: 2ms, scale: 1/100, workers: 4, payload: real, "
+                "memory: 1GiB, hugepages: true, lag-limit: 5ms, idle: busy }\n",
+            "x.yaml")
+          .run;
+  EXPECT_EQ(r.clock, Clock::kWall);
+  EXPECT_EQ(r.seed.value, 7u);
+  EXPECT_EQ(r.duration, 10_ms);
+  EXPECT_EQ(r.drain, 2_ms);
+  EXPECT_EQ(r.scale_numerator, 1);
+  EXPECT_EQ(r.scale_denominator, 100);
+  EXPECT_EQ(r.workers, 4);
+  EXPECT_EQ(r.payload, Payload::kReal);
+  EXPECT_EQ(r.memory, 1024_MiB);
+  EXPECT_TRUE(r.hugepages);
+  EXPECT_EQ(r.lag_limit, 5_ms);
+  EXPECT_TRUE(r.busy_poll);
+}
+
+TEST(Traffic, EveryKey) {
+  const TrafficSpec t =
+      parse_small_with(
+          "traffic: [{ name: t, pattern: incast, from: [h1, h2], to: h1, fan-in: 1, flows: 2, ip: 6, dscp: 10, ecn: "
+          "false, class: 1, "
+          "payload: 1KiB, rate: 5Gbps, bytes: 1MiB, start: 1us, stagger: 2us, stop: 500us, on: 10us, off: 90us }]\n")
+          .traffic.at(0);
+  EXPECT_EQ(t.pattern, TrafficSpec::Pattern::kIncast);
+  EXPECT_EQ(t.from, (std::vector<std::string>{"h1", "h2"}));
+  EXPECT_EQ(t.to, (std::vector<std::string>{"h1"}));
+  EXPECT_EQ(t.fan_in, 1);
+  EXPECT_EQ(t.flows, 2);
+  EXPECT_EQ(t.ip_version, 6);
+  EXPECT_EQ(t.dscp, 10);
+  EXPECT_FALSE(t.ect);
+  EXPECT_EQ(t.priority, 1);
+  EXPECT_EQ(t.payload, 1024u);
+  EXPECT_EQ(t.rate, 5_Gbps);
+  EXPECT_EQ(t.bytes, 1_MiB);
+  EXPECT_EQ(t.start, 1_us);
+  EXPECT_EQ(t.stagger, 2_us);
+  EXPECT_EQ(t.stop, 500_us);
+  EXPECT_EQ(t.on, 10_us);
+  EXPECT_EQ(t.off, 90_us);
+}
+
+}  // namespace
+}  // namespace railyard::spec

@@ -1,0 +1,284 @@
+#include "tests/control/spec/random_lab.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "control/spec/addresses.h"
+
+namespace railyard::spec {
+namespace {
+
+class Chance {
+ public:
+  explicit Chance(std::mt19937_64& random) : random_(random) {}
+
+  bool one_in(std::uint64_t n) { return random_() % n == 0; }
+  std::int64_t number(std::int64_t least, std::int64_t most) {
+    return least + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(most - least + 1));
+  }
+  int integer(int least, int most) { return static_cast<int>(number(least, most)); }
+  Bytes bytes(std::int64_t least, std::int64_t most) { return {one_in(2) ? number(least, most) : round(least, most)}; }
+  Duration time(std::int64_t least, std::int64_t most) {
+    return {one_in(2) ? number(least, most) : round(least, most)};
+  }
+  template <class T>
+  T of(std::initializer_list<T> choices) {
+    return *(choices.begin() + number(0, static_cast<std::int64_t>(choices.size()) - 1));
+  }
+
+ private:
+  // Few digits, as people write them.
+  std::int64_t round(std::int64_t least, std::int64_t most) {
+    std::int64_t unit = 1;
+    for (int i = integer(0, 9); i > 0 && unit * 10 < most; --i) unit *= 10;
+    return std::clamp(number(least, most) / unit * unit, least, most);
+  }
+
+  std::mt19937_64& random_;
+};
+
+constexpr std::int64_t kMiB = 1 << 20;
+constexpr std::int64_t kMillisecond = 1'000'000'000;
+
+Ecn random_ecn(Chance& chance, bool lossless) {
+  Ecn ecn;
+  if (chance.one_in(3)) return ecn;
+  ecn.enabled = true;
+  ecn.auto_thresholds = chance.one_in(2);
+  if (!ecn.auto_thresholds) {
+    ecn.kmin = chance.bytes(0, kMiB);
+    ecn.kmax = ecn.kmin + chance.bytes(0, kMiB);
+  }
+  if (chance.one_in(2)) ecn.pmax_ppm = static_cast<std::uint32_t>(chance.number(0, 1'000'000));
+  ecn.at_dequeue = chance.one_in(3);
+  ecn.drop_not_ect = !lossless && chance.one_in(3);
+  return ecn;
+}
+
+TrafficClass random_class(Chance& chance) {
+  TrafficClass c;
+  if (chance.one_in(3)) return c;
+  c.lossless = chance.one_in(2);
+  c.reserved = chance.bytes(0, kMiB);
+  if (chance.one_in(3)) {
+    c.xoff = chance.bytes(2 * kMiB, 4 * kMiB);
+  } else {
+    c.alpha_exponent = chance.integer(-8, 7);
+  }
+  if (c.lossless) {
+    if (chance.one_in(2)) c.headroom = chance.bytes(1, kMiB);
+    if (chance.one_in(2)) c.xon_offset = chance.bytes(0, kMiB);
+    c.accept_loss = chance.one_in(3);
+  } else {
+    c.queue_alpha_exponent = chance.integer(-8, 7);
+  }
+  c.queue_reserved = chance.bytes(0, kMiB);
+  c.ecn = random_ecn(chance, c.lossless);
+  c.strict = chance.one_in(4);
+  if (!c.strict) c.weight = chance.integer(1, 1000);
+  c.path = chance.of({PathPolicy::kEcmp, PathPolicy::kSpray});
+  if (chance.one_in(4)) c.remap_to = chance.integer(0, 7);
+  if (chance.one_in(4)) c.least_frame = static_cast<std::uint32_t>(chance.integer(64, 9238));
+  return c;
+}
+
+QosProfile random_qos(Chance& chance) {
+  QosProfile qos;
+  qos.trust = chance.of({Trust::kDscp, Trust::kPcp});
+  for (int& to : qos.dscp_to_class)
+    if (chance.one_in(8)) to = chance.integer(0, 7);
+  for (int& to : qos.pcp_to_class)
+    if (chance.one_in(4)) to = chance.integer(0, 7);
+  qos.default_class = chance.integer(0, 7);
+  for (TrafficClass& c : qos.classes) c = random_class(chance);
+  return qos;
+}
+
+SwitchProfile random_switch(Chance& chance) {
+  SwitchProfile s;
+  s.buffer = chance.bytes(kMiB, 256 * kMiB);
+  s.cell = chance.bytes(64, 4096);
+  s.latency = chance.time(1, kMillisecond);
+  if (chance.one_in(2)) s.pause_response = chance.time(1, kMillisecond);
+  s.pause_quanta = chance.integer(1, 65535);
+  s.mode = chance.of({ForwardingMode::kStoreAndForward, ForwardingMode::kCutThrough});
+  s.ecmp = {chance.one_in(2), chance.one_in(2), chance.one_in(2), chance.one_in(2), {}};
+  if (chance.one_in(2)) s.ecmp.seed = static_cast<std::uint64_t>(chance.number(0, INT64_MAX - 1)) * 2 + 1;
+  s.qos = chance.of<std::string>({"default", "other"});
+  return s;
+}
+
+HostProfile random_host(Chance& chance) {
+  HostProfile h;
+  h.latency = chance.time(1, kMillisecond);
+  if (chance.one_in(2)) h.pause_response = chance.time(1, kMillisecond);
+  h.pause_quanta = chance.integer(1, 65535);
+  if (chance.one_in(2)) h.receive.rate = BitRate{chance.bytes(1'000'000, 1'000'000'000'000).n};
+  h.receive.buffer = chance.bytes(kMiB, 16 * kMiB);
+  h.receive.xoff = chance.bytes(1000, kMiB);
+  h.receive.xon = chance.bytes(0, 999);
+  h.qos = chance.of<std::string>({"default", "other"});
+  return h;
+}
+
+// `n`: makes what is attached unique.
+Attachment random_attachment(Chance& chance, Clock clock, const std::string& n) {
+  switch (clock == Clock::kWall ? chance.integer(0, 2) : 0) {
+    case 0:
+      return AttachPcap{chance.one_in(2) ? "in " + n : "", "out: #" + n, chance.one_in(2)};
+    case 1:
+      return AttachVhostUser{"/tmp/" + n + ".sock"};
+    default:
+      return AttachDpdk{"net_tap" + n + ",iface=tap" + n};
+  }
+}
+
+NicSpec random_nic(Chance& chance, Clock clock, bool built_in, int n) {
+  NicSpec nic;
+  if (chance.one_in(4)) nic.mac = wire::MacAddress{{0x0A, 0, 0, 1, 0, static_cast<std::uint8_t>(n)}};
+  if (chance.one_in(4)) nic.address_v4 = wire::IpAddress{0x0B000000u + static_cast<std::uint32_t>(n)};
+  if (chance.one_in(4)) nic.address_v6 = wire::IpAddress::parse("fd01::" + std::to_string(n));
+  if (!built_in && chance.one_in(2)) nic.attach = random_attachment(chance, clock, std::to_string(n));
+  return nic;
+}
+
+VlanSpec random_vlan(Chance& chance) {
+  VlanSpec vlan;
+  vlan.native = chance.integer(1, 10);
+  vlan.all_tagged = chance.one_in(3);
+  if (!vlan.all_tagged)
+    for (int v = 11; v < 20; ++v)
+      if (chance.one_in(3)) vlan.tagged.push_back(v);
+  return vlan;
+}
+
+// Switches in a row, hosts at any of them; h1..h4 have built-in traffic at port 1.
+void add_nodes_and_links(Chance& chance, Lab& lab) {
+  const int switches = chance.integer(1, 4);
+  std::vector<int> ports(static_cast<std::size_t>(switches), 0);
+  const auto next_port = [&](int s) {
+    int& port = ports[static_cast<std::size_t>(s)];
+    port += chance.integer(1, 2);
+    if (chance.one_in(4)) lab.nodes[static_cast<std::size_t>(s)].vlans[port] = random_vlan(chance);
+    return PortName{"s" + std::to_string(s), port};
+  };
+  const auto add_link = [&](PortName a, PortName b) {
+    LinkSpec link;
+    link.a = std::move(a);
+    link.b = std::move(b);
+    if (chance.one_in(2)) link.rate = BitRate{chance.bytes(1'000'000'000, 800'000'000'000).n};
+    if (chance.one_in(3)) {
+      link.cable = Length{chance.number(0, 1'000'000)};
+      link.delay = propagation(*link.cable);
+    } else if (chance.one_in(2)) {
+      link.cable.reset();
+      link.delay = chance.time(0, kMillisecond);
+    }
+    if (chance.one_in(3)) link.mtu = chance.integer(1500, 9216);
+    lab.links.push_back(link);
+  };
+  for (int s = 0; s < switches; ++s) {
+    NodeSpec& node = lab.nodes.emplace_back();
+    node.name = "s" + std::to_string(s);
+    node.profile = chance.of<std::string>({"default", "other"});
+    node.role = chance.of<std::string>({"", "leaf", "a role: of # its own", "null"});
+    if (chance.one_in(4)) node.loopback_v4 = wire::IpAddress{0x0C000000u + static_cast<std::uint32_t>(s)};
+    if (s > 0) {
+      PortName before = next_port(s - 1);
+      add_link(std::move(before), next_port(s));
+    }
+  }
+  const int hosts = chance.integer(4, 9);
+  for (int h = 1; h <= hosts; ++h) {
+    NodeSpec host;
+    host.name = "h" + std::to_string(h);
+    host.kind = NodeSpec::Kind::kHost;
+    host.profile = chance.of<std::string>({"default", "other"});
+    const int nics = chance.one_in(2) ? 1 : chance.integer(1, 8);
+    for (int n = 1; n <= nics; ++n) {
+      host.nics.push_back(random_nic(chance, lab.run.clock, h <= 4 && n == 1, 10 * h + n));
+      add_link({host.name, n}, next_port(chance.integer(0, switches - 1)));
+    }
+    lab.nodes.push_back(std::move(host));
+  }
+}
+
+TrafficSpec random_traffic(Chance& chance, const std::string& name) {
+  using Pattern = TrafficSpec::Pattern;
+  TrafficSpec t;
+  t.name = name;
+  t.pattern =
+      chance.of({Pattern::kPairs, Pattern::kIncast, Pattern::kPermutation, Pattern::kAllToAll, Pattern::kRandom});
+  if (t.pattern == Pattern::kPairs) {
+    t.from = chance.of<std::vector<std::string>>({{"h1:1", "h2:1"}, {"h1:1"}});
+    t.to = chance.of<std::vector<std::string>>({{"h3:1", "h4:1"}, {"h3:1"}});
+  } else if (t.pattern == Pattern::kPermutation) {
+    t.from = t.to = {"h1:1", "h2:1", "h3:1", "h4:1"};
+  } else {
+    t.from = chance.of<std::vector<std::string>>({{"*"}, {"h?:1"}, {"h1", "h*"}, {"h2:1", "h3:1"}});
+    t.to = chance.of<std::vector<std::string>>({{"*"}, {"h1:1"}, {"h1", "h2"}});
+  }
+  if (t.pattern == Pattern::kIncast && chance.one_in(2)) {
+    t.from = {"h2:1", "h3:1", "h4:1"};
+    t.to = {"h1:1"};
+    t.fan_in = chance.integer(1, 3);
+  }
+  t.flows = chance.integer(1, 20);
+  t.ip_version = chance.of({4, 6});
+  t.dscp = chance.integer(0, 63);
+  t.ect = chance.one_in(2);
+  if (chance.one_in(2)) t.priority = chance.integer(0, 7);
+  t.payload = static_cast<std::uint32_t>(chance.integer(1, 350)) * 4;
+  if (chance.one_in(2)) t.rate = BitRate{chance.bytes(10'000, 1'000'000'000).n};
+  if (chance.one_in(2)) t.bytes = Bytes{chance.number(1, kMiB) * 4};
+  t.start = chance.time(0, kMillisecond);
+  t.stagger = chance.time(0, kMillisecond);
+  if (t.bytes == Bytes{} || chance.one_in(2)) t.stop = t.start + chance.time(1, kMillisecond);
+  if (chance.one_in(2)) {
+    t.on = chance.time(1, kMillisecond);
+    t.off = chance.time(1, kMillisecond);
+  }
+  return t;
+}
+
+RunSpec random_run(Chance& chance) {
+  RunSpec r;
+  r.clock = chance.of({Clock::kVirtual, Clock::kWall});
+  r.seed = Seed{static_cast<std::uint64_t>(chance.number(0, INT64_MAX - 1)) * 2};
+  if (chance.one_in(2)) r.duration = chance.time(1, 1000 * kMillisecond);
+  r.drain = chance.time(0, kMillisecond);
+  if (chance.one_in(2)) {
+    r.scale_numerator = chance.of({1, 2, 7});
+    r.scale_denominator = chance.of({1, 3, 101});  // reduced
+  }
+  r.workers = chance.integer(1, 64);
+  r.payload = chance.of({Payload::kElided, Payload::kReal});
+  r.memory = chance.bytes(kMiB, 64 * 1024 * kMiB);
+  r.hugepages = chance.one_in(2);
+  r.lag_limit = chance.time(1, kMillisecond);
+  r.busy_poll = chance.one_in(2);
+  return r;
+}
+
+}  // namespace
+
+Lab random_lab(std::mt19937_64& random) {
+  Chance chance(random);
+  Lab lab;
+  lab.name = chance.of<std::string>({"lab", "8to1", "a-b"});
+  lab.description = chance.of<std::string>(
+      {"", "plain words", "12", "a: b # c", "two\nlines\t\"and\" 'quotes' \\", "µ", "null", "~"});
+  lab.run = random_run(chance);
+  for (const char* name : {"default", "other"}) {
+    lab.qos[name] = random_qos(chance);
+    lab.switches[name] = random_switch(chance);
+    lab.hosts[name] = random_host(chance);
+  }
+  add_nodes_and_links(chance, lab);
+  for (int i = chance.integer(0, 4); i > 0; --i) lab.traffic.push_back(random_traffic(chance, "t" + std::to_string(i)));
+  assign_addresses(lab);
+  return lab;
+}
+
+}  // namespace railyard::spec

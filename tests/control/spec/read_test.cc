@@ -1,0 +1,283 @@
+// Nodes, links and addresses: what is wrong with them, and how a preset's nodes are changed.
+#include <gtest/gtest.h>
+
+#include "tests/control/spec/lab_builder.h"
+
+namespace railyard::spec {
+namespace {
+
+using namespace railyard::literals;
+
+// Lines 1 to 3, then `nodes` from line 4 on.
+std::string with_nodes(const std::string& nodes, const std::string& links) {
+  return "name: x\nlinks: [" + links + "]\nnodes:\n" + nodes;
+}
+std::string node_error(const std::string& nodes, const std::string& links) {
+  return error_of(with_nodes(nodes, links));
+}
+
+const std::string kSwitchAndHost = "  s: { kind: switch }\n  h: { kind: host }\n";
+
+TEST(NodeErrors, Kind) {
+  EXPECT_EQ(node_error("  s: {}\n", ""), "x.yaml:4:6: nodes.s: key 'kind' is missing: switch or host");
+  EXPECT_EQ(node_error("  s: { kind: router }\n", ""),
+            "x.yaml:4:14: nodes.s.kind: unknown 'router'; expected switch or host");
+  EXPECT_EQ(node_error("  s: { kind: swich }\n", ""),
+            "x.yaml:4:14: nodes.s.kind: unknown 'swich'; did you mean 'switch'? Expected switch or host");
+  EXPECT_EQ(node_error("  s: switch\n", ""),
+            "x.yaml:4:6: nodes.s: found 'switch'; expected a map with the keys of a node");
+  EXPECT_EQ(node_error("  h: { kind: host, loopback: 10.0.0.1 }\n", ""),
+            "x.yaml:4:20: nodes.h: key 'loopback' is for switches; h is a host");
+  EXPECT_EQ(node_error("  s: { kind: switch, nics: 2 }\n", ""),
+            "x.yaml:4:22: nodes.s: key 'nics' is for hosts; s is a switch");
+  EXPECT_EQ(
+      node_error("  s: { kind: switch, profil: a }\n", ""),
+      "x.yaml:4:22: nodes.s: unknown key 'profil'; did you mean 'profile'? Known here: kind, profile, role, loopback, "
+      "loopback6, vlans");
+  EXPECT_EQ(node_error("  s 1: { kind: switch }\n", ""),
+            "x.yaml:4:3: nodes: 's 1' is not a name; expected letters, digits, '-' and '_', at most 63, the first a "
+            "letter or "
+            "digit");
+}
+
+TEST(NodeErrors, Profile) {
+  EXPECT_EQ(
+      node_error("  s: { kind: switch, profile: deflt }\n", ""),
+      "x.yaml:4:31: nodes.s.profile: there is no switch profile 'deflt'; did you mean 'default'? Known here: default");
+  EXPECT_EQ(node_error("  s: { kind: switch }\n  h: { kind: host, profile: slow }\n", "[h:1, s:1]"),
+            "x.yaml:5:29: nodes.h.profile: there is no host profile 'slow'. Known here: default");
+  EXPECT_EQ(error_of("name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 1, leaf-profile: tor }\n"),
+            "x.yaml:2:77: topology.leaf-profile: there is no switch profile 'tor'. Known here: default");
+}
+
+TEST(NodeErrors, Nics) {
+  EXPECT_EQ(node_error("  h: { kind: host, nics: 9 }\n", ""),
+            "x.yaml:4:26: nodes.h.nics: 9 is out of range; expected 1..8");
+  EXPECT_EQ(node_error("  h: { kind: host, nics: [] }\n", ""),
+            "x.yaml:4:26: nodes.h.nics: found 0 NICs; expected 1..8");
+  EXPECT_EQ(node_error("  h: { kind: host, nics: [{}, {}, {}, {}, {}, {}, {}, {}, {}] }\n", ""),
+            "x.yaml:4:26: nodes.h.nics: found 9 NICs; expected 1..8");
+  EXPECT_EQ(node_error("  h: { kind: host, nics: 2, address: 10.0.0.1 }\n", ""),
+            "x.yaml:4:38: nodes.h.address: h has 2 NICs; expected this key in the list 'nics'");
+  EXPECT_EQ(node_error("  h: { kind: host, nics: [{}], address: 10.0.0.1 }\n", ""),
+            "x.yaml:4:41: nodes.h.address: beside a list of nics; expected this key in the list");
+  EXPECT_EQ(
+      node_error("  h: { kind: host, nics: [{ adress: 10.0.0.1 }] }\n", ""),
+      "x.yaml:4:29: nodes.h.nics.0: unknown key 'adress'; did you mean 'address'? Known here: mac, address, address6, "
+      "attach");
+}
+
+TEST(NodeErrors, EveryNicHasALink) {
+  EXPECT_EQ(node_error(kSwitchAndHost, ""), "x.yaml:5:6: nodes.h: NIC h:1 has no link");
+  EXPECT_EQ(node_error("  s: { kind: switch }\n  h: { kind: host, nics: 2 }\n", "[h:1, s:1]"),
+            "x.yaml:5:6: nodes.h: NIC h:2 has no link");
+}
+
+TEST(NodeErrors, Vlans) {
+  const auto with_vlan = [](const std::string& vlans) {
+    return node_error("  s: { kind: switch, vlans: { " + vlans + " } }\n  h: { kind: host }\n", "[h:1, s:1]");
+  };
+  EXPECT_EQ(with_vlan("1: { native: 5, tagged: [6, 7] }"), "(no error)");
+  EXPECT_EQ(with_vlan("1: { native: 4095 }"),
+            "x.yaml:4:44: nodes.s.vlans.1.native: 4095 is out of range; expected 1..4094");
+  EXPECT_EQ(with_vlan("1: { native: 5, tagged: [6, 5] }"),
+            "x.yaml:4:55: nodes.s.vlans.1.tagged: 5 is the native VLAN here, which has no tag");
+  EXPECT_EQ(with_vlan("1: { tagged: [6, 6] }"), "x.yaml:4:48: nodes.s.vlans.1.tagged.1: 6 is there twice");
+  EXPECT_EQ(with_vlan("1: { tagged: some }"),
+            "x.yaml:4:44: nodes.s.vlans.1.tagged: found 'some'; expected all, none or a list of VLANs such as [5, 6]");
+  EXPECT_EQ(with_vlan("2: { native: 5 }"), "x.yaml:4:34: nodes.s.vlans.2: port s:2 has no link");
+  EXPECT_EQ(with_vlan("0: { native: 5 }"), "x.yaml:4:31: nodes.s.vlans: port: 0 is out of range; expected 1..8191");
+}
+
+TEST(LinkErrors, Ends) {
+  const auto with_links = [](const std::string& links) {
+    return node_error(kSwitchAndHost + "  t: { kind: switch }\n", links);
+  };
+  EXPECT_EQ(with_links("[h:1, s:1], [s:2, t:1]"), "(no error)");
+  EXPECT_EQ(with_links("[h:1, s:0]"), "x.yaml:2:15: links.0.1: 's:0': ports are counted from 1");
+  EXPECT_EQ(with_links("[h:1, s]"), "x.yaml:2:15: links.0.1: 's' is not a port; expected one such as leaf1:3");
+  EXPECT_EQ(with_links("[h:1, ss:1]"), "x.yaml:2:15: links.0.1: there is no node 'ss'; did you mean 's'?");
+  EXPECT_EQ(with_links("[h:2, s:1]"), "x.yaml:2:10: links.0.0: h has 1 NIC; expected a port of these");
+  EXPECT_EQ(with_links("[h:1, s:1], [t:1, s:1]"),
+            "x.yaml:2:27: links.1.1: s:1 is linked already: to h:1, at x.yaml:2:9");
+  EXPECT_EQ(with_links("[h:1, s:1], [t:1, t:2]"), "x.yaml:2:27: links.1.1: links t with itself");
+  EXPECT_EQ(with_links("[h:1, s:1], [t:1, t:1]"),
+            "x.yaml:2:27: links.1.1: t:1 is linked already: to t:1, at x.yaml:2:21");
+  EXPECT_EQ(
+      with_links("[h:1]"),
+      "x.yaml:2:9: links.0: found a list of 1; expected [one end, other end] or [one end, other end, { rate, cable or "
+      "delay, mtu }]");
+  EXPECT_EQ(
+      with_links("h:1"),
+      "x.yaml:2:9: links.0: found 'h:1'; expected [one end, other end] or [one end, other end, { rate, cable or delay, "
+      "mtu }]");
+  EXPECT_EQ(
+      error_of("name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 1 }\nnodes: { h: { kind: host } "
+               "}\nlinks: [[h:1, leaf1:1]]\n"),
+      "x.yaml:4:15: links.0.1: leaf1:1 is linked already: to h1:1, at x.yaml:2:11");
+}
+
+TEST(LinkErrors, Keys) {
+  const auto with_keys = [](const std::string& keys) {
+    return node_error(kSwitchAndHost, "[h:1, s:1, { " + keys + " }]");
+  };
+  EXPECT_EQ(with_keys("rate: 0bps"), "x.yaml:2:28: links.0.2.rate: 0 is out of range; expected 1Mbps..10Tbps");
+  EXPECT_EQ(with_keys("rate: 100").substr(0, 48), "x.yaml:2:28: links.0.2.rate: 100 has no unit; ex");
+  EXPECT_EQ(with_keys("mtu: 500"), "x.yaml:2:27: links.0.2.mtu: 500 is out of range; expected 576..9216");
+  EXPECT_EQ(with_keys("mtu: 9217"), "x.yaml:2:27: links.0.2.mtu: 9217 is out of range; expected 576..9216");
+  EXPECT_EQ(with_keys("cable: 3m, delay: 15ns"),
+            "x.yaml:2:40: links.0.2.delay: beside cable, which says the same; expected one of the two");
+  EXPECT_EQ(with_keys("speed: 100Gbps"),
+            "x.yaml:2:22: links.0.2: unknown key 'speed'. Known here: rate, cable, delay, mtu");
+  EXPECT_EQ(with_keys("cable: 2000km"), "x.yaml:2:29: links.0.2.cable: 2000km is out of range; expected 0..1000km");
+  EXPECT_EQ(error_of("name: x\ndefaults: { links: {} }\n"),
+            "x.yaml:2:13: defaults: unknown key 'links'; did you mean 'link'? Known here: link");
+}
+
+TEST(LinkErrors, SignalsTakeTime) {
+  EXPECT_EQ(
+      error_of(with_nodes(kSwitchAndHost, "[h:1, s:1, { delay: 0 }]") + "switches: { default: { latency: 0 } }\n"),
+      "x.yaml:2:20: links.0.2: no delay, and s (profile default) has no latency; expected one of them above 0");
+  EXPECT_EQ(error_of(with_nodes(kSwitchAndHost, "[h:1, s:1, { delay: 0 }]")), "(no error)");
+}
+
+TEST(AddressErrors, AreOfOneHost) {
+  const auto with_address = [](const std::string& key) {
+    return node_error("  s: { kind: switch }\n  h: { kind: host, " + key + " }\n", "[h:1, s:1]");
+  };
+  const std::string expected = "; expected the address of one host";
+  EXPECT_EQ(with_address("address: 0.0.0.0"),
+            "x.yaml:5:29: nodes.h.address: 0.0.0.0 is the unspecified address" + expected);
+  EXPECT_EQ(with_address("address: 224.0.0.1"),
+            "x.yaml:5:29: nodes.h.address: 224.0.0.1 is a multicast address" + expected);
+  EXPECT_EQ(with_address("address: 127.0.0.1"),
+            "x.yaml:5:29: nodes.h.address: 127.0.0.1 is the loopback address" + expected);
+  EXPECT_EQ(with_address("address: 255.255.255.255"),
+            "x.yaml:5:29: nodes.h.address: 255.255.255.255 is the broadcast address" + expected);
+  EXPECT_EQ(with_address("address6: ::1"), "x.yaml:5:30: nodes.h.address6: ::1 is the loopback address" + expected);
+  EXPECT_EQ(with_address("address6: ff02::1"),
+            "x.yaml:5:30: nodes.h.address6: ff02::1 is a multicast address" + expected);
+  EXPECT_EQ(with_address("address: fd00::1"),
+            "x.yaml:5:29: nodes.h.address: 'fd00::1' is not an IPv4 address; expected one such as 10.0.0.1");
+  EXPECT_EQ(with_address("mac: 01:00:00:00:00:01"),
+            "x.yaml:5:25: nodes.h.mac: 01:00:00:00:00:01 is a group address; expected that of one port");
+  EXPECT_EQ(with_address("mac: 00:00:00:00:00:00"),
+            "x.yaml:5:25: nodes.h.mac: 00:00:00:00:00:00 is no address; expected that of one port");
+}
+
+TEST(AddressErrors, AreSaidOnce) {
+  const auto with_hosts = [](const std::string& a, const std::string& b) {
+    return node_error(
+        "  s: { kind: switch, loopback: 10.9.0.1 }\n  a: { kind: host, " + a + " }\n  b: { kind: host, " + b + " }\n",
+        "[a:1, s:1], [b:1, s:2]");
+  };
+  EXPECT_EQ(with_hosts("address: 10.1.0.1", "address: 10.1.0.1"),
+            "x.yaml:6:29: nodes.b.address: a:1 has 10.1.0.1 already: x.yaml:5:29");
+  EXPECT_EQ(with_hosts("address: 10.9.0.1", "address: 10.1.0.1"),
+            "x.yaml:5:29: nodes.a.address: s has 10.9.0.1 already: x.yaml:4:32");
+  EXPECT_EQ(with_hosts("address6: fd01::1", "nics: [{ address6: fd01::1 }]"),
+            "x.yaml:6:39: nodes.b.nics.0.address6: a:1 has fd01::1 already: x.yaml:5:30");
+  EXPECT_EQ(with_hosts("mac: 02:00:00:00:99:01", "mac: 02:00:00:00:99:01"),
+            "x.yaml:6:25: nodes.b.mac: a:1 has 02:00:00:00:99:01 already: x.yaml:5:25");
+  EXPECT_EQ(with_hosts("mac: 02:00:00:00:00:02", "nics: 1"),
+            "x.yaml:5:25: nodes.a.mac: 02:00:00:00:00:02 is the automatic MAC address of s:2; expected another");
+}
+
+TEST(AttachErrors, All) {
+  const auto with_attach = [](const std::string& attach, const std::string& clock = "virtual") {
+    return error_of(with_nodes("  s: { kind: switch }\n  h: { kind: host, attach: " + attach + " }\n", "[h:1, s:1]") +
+                    "run: { clock: " + clock + " }\n");
+  };
+  const std::string outside = ": attachments to the outside need the wall clock: set run.clock: wall";
+  EXPECT_EQ(with_attach("{ pcap: { in: a.pcap, out: b.pcap, times: asap } }"), "(no error)");
+  EXPECT_EQ(with_attach("{ vhost-user: /tmp/x.sock }", "wall"), "(no error)");
+  EXPECT_EQ(with_attach("{ dpdk: \"net_tap0,iface=tap0\" }", "wall"), "(no error)");
+  EXPECT_EQ(with_attach("{ vhost-user: /tmp/x.sock }"), "x.yaml:5:28: nodes.h.attach" + outside);
+  EXPECT_EQ(with_attach("{ dpdk: net_tap0 }"), "x.yaml:5:28: nodes.h.attach" + outside);
+  EXPECT_EQ(with_attach("{ pcap: {} }"),
+            "x.yaml:5:36: nodes.h.attach.pcap: neither in nor out; expected a file to send from or to write to");
+  EXPECT_EQ(with_attach("{ pcap: { out: \"\" } }"), "x.yaml:5:43: nodes.h.attach.pcap.out: is empty");
+  EXPECT_EQ(with_attach("{ veth: x }"),
+            "x.yaml:5:30: nodes.h.attach: unknown key 'veth'. Known here: pcap, vhost-user, dpdk");
+  EXPECT_EQ(with_attach("{}"),
+            "x.yaml:5:28: nodes.h.attach: found 0 keys; expected a map with one of pcap, vhost-user, dpdk");
+  EXPECT_EQ(with_attach("{ vhost-user: a, dpdk: b }"),
+            "x.yaml:5:28: nodes.h.attach: found 2 keys; expected a map with one of pcap, vhost-user, dpdk");
+  EXPECT_EQ(with_attach("{ vhost-user: " + std::string(108, 'a') + " }", "wall"),
+            "x.yaml:5:42: nodes.h.attach.vhost-user: is 108 octets long; expected at most 107");
+  EXPECT_EQ(node_error(
+                "  s: { kind: switch }\n  a: { kind: host, attach: { pcap: { out: x } } }\n  b: { kind: host, nics: [{ "
+                "attach: { pcap: { out: x } } }] }\n",
+                "[a:1, s:1], [b:1, s:2]"),
+            "x.yaml:6:37: nodes.b.nics.0.attach: 'x' is used by a:1 already");
+}
+
+// ---- What is read ---------------------------------------------------------------------------------------------------
+
+const std::string kPreset = "name: x\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2 }\n";
+
+TEST(Nodes, ReplaceTheKeysOfAPresetsNode) {
+  const Lab lab = parse(kPreset +
+                            "switches: { big: { buffer: 64MiB } }\n"
+                            "nodes:\n"
+                            "  leaf1: { profile: big, vlans: { 1: { native: 5 } } }\n"
+                            "  h3: { address: 10.77.0.1 }\n",
+                        "x.yaml");
+  const NodeSpec& leaf1 = *lab.find("leaf1");
+  EXPECT_EQ(leaf1.profile, "big");
+  EXPECT_EQ(leaf1.role, "leaf");
+  EXPECT_EQ(leaf1.vlans.at(1).native, 5);
+  EXPECT_EQ(leaf1.place.line, 5);
+  EXPECT_EQ(lab.find("leaf2")->profile, "default");
+  EXPECT_EQ(to_string(*lab.find("h3")->nics[0].address_v4), "10.77.0.1");
+  EXPECT_EQ(to_string(*lab.find("h4")->nics[0].address_v4), "10.0.1.2");
+  EXPECT_EQ(lab.nodes.size(), 2u + 1 + 4);
+}
+
+TEST(Nodes, AreAddedToAPresets) {
+  const Lab lab =
+      parse(kPreset + "nodes: { extra: { kind: host } }\nlinks: [[extra:1, spine1:3, { rate: 25Gbps }]]\n", "x.yaml");
+  EXPECT_EQ(lab.nodes.back().name, "extra");
+  EXPECT_EQ(lab.links.back().rate, 25_Gbps);
+  EXPECT_EQ(to_string(*lab.nodes.back().nics[0].address_v4), "10.0.2.1");  // spine1 is the third switch with hosts
+}
+
+TEST(Nodes, KeepTheKindOfAPresets) {
+  EXPECT_EQ(error_of(kPreset + "nodes: { leaf1: { kind: host } }\n"),
+            "x.yaml:3:25: nodes.leaf1.kind: leaf1 is a switch of the preset; expected that, or another name");
+  EXPECT_EQ(error_of(kPreset + "nodes: { leaf1: { kind: switch } }\n"), "(no error)");
+  EXPECT_EQ(error_of(kPreset + "nodes: { leaf3: { profile: default } }\n"),
+            "x.yaml:3:17: nodes.leaf3: key 'kind' is missing: switch or host");
+}
+
+TEST(Links, HaveTheDefaultsOfTheFile) {
+  const Lab lab = parse(
+      "name: x\ndefaults: { link: { rate: 400Gbps, delay: 100ns } }\nnodes: { s: { kind: switch }, a: { kind: host }, "
+      "b: { kind: "
+      "host } }\nlinks: [[a:1, s:1], [b:1, s:2, { cable: 10m, mtu: 1500 }]]\n",
+      "x.yaml");
+  EXPECT_EQ(lab.links[0].rate, 400_Gbps);
+  EXPECT_EQ(lab.links[0].delay, 100_ns);
+  EXPECT_EQ(lab.links[0].cable, std::nullopt);
+  EXPECT_EQ(lab.links[1].rate, 400_Gbps);
+  EXPECT_EQ(lab.links[1].delay, 50_ns);
+  EXPECT_EQ(lab.links[1].cable, Length{10'000});
+  EXPECT_EQ(lab.links[1].mtu, 1500);
+}
+
+TEST(Sections, MayBeEmpty) {
+  const Lab lab = parse_small_with("qos:\nswitches:\nhosts:\ndefaults:\ntraffic:\n");
+  EXPECT_TRUE(lab.traffic.empty());
+  EXPECT_TRUE(lab.qos.at("default").classes[3].lossless);
+  EXPECT_EQ(lab.switches.size(), 1u);
+  EXPECT_EQ(lab.hosts.size(), 1u);
+}
+
+TEST(Lab, FindsNodesByName) {
+  const Lab lab = parse(kSmall, "x.yaml");
+  EXPECT_EQ(lab.find("h2"), &lab.nodes[2]);
+  EXPECT_EQ(lab.find("h3"), nullptr);
+}
+
+}  // namespace
+}  // namespace railyard::spec
