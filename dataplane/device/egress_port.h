@@ -126,7 +126,8 @@ class alignas(64) EgressPort {
       slot_ = pause_.first_expiry(nonempty_);
       return;
     }
-    const Priority p = scheduler_.pick(eligible, [this](Priority c) { return queues_[c.index()].frames.front().octets; });
+    const Priority p = scheduler_.pick(eligible, nonempty_,
+                                       [this](Priority c) { return queues_[c.index()].frames.front().octets; });
     ClassQueue& q = queues_[p.index()];
     sending_ = dequeue(p, q);
     sending_priority_ = p;
@@ -197,10 +198,7 @@ class alignas(64) EgressPort {
   QueuedFrame dequeue(Priority p, ClassQueue& q) noexcept {
     const QueuedFrame frame = q.frames.front();
     q.frames.pop();
-    if (q.frames.empty()) {
-      nonempty_ = static_cast<PriorityMask>(nonempty_ & ~bit(p));
-      scheduler_.emptied(p);
-    }
+    if (q.frames.empty()) nonempty_ = static_cast<PriorityMask>(nonempty_ & ~bit(p));
     return frame;
   }
 

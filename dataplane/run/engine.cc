@@ -108,6 +108,7 @@ void Engine::step(Instant end) {
     }
     merge();
   }
+  RAILYARD_ASSERT(next() >= end, "causality: something was sent into a window that is over");
   if (pools_.exhausted()) [[unlikely]]
     throw RunError(
         "packet memory ran out; raise run.memory, or run.packets, in the spec (railyard check prints what the fabric can "

@@ -238,6 +238,7 @@ std::uint8_t Switch::decide_ip(Packet& p, PortIndex in, Priority priority, Arriv
   const PortFacts& f = facts_[in.index()];
   const PortFacts& g = facts_[out.index()];
   a.port = out.value;
+  a.priority = priority.value;  // drops at egress are counted there
   if (!g.up) [[unlikely]]
     return verdict(DropReason::kLinkDown);
   if (p.frame_octets - wire::kFcsOctets - p.l3_offset > g.mtu) [[unlikely]]
@@ -248,7 +249,6 @@ std::uint8_t Switch::decide_ip(Packet& p, PortIndex in, Priority priority, Arriv
     if (!apply_vlan(p, in, out)) return verdict(DropReason::kVlanNotMember);
     a.octets = p.frame_octets;
   }
-  a.priority = priority.value;
   if (f.remaps) [[unlikely]] {
     a.priority = config_.ports[in.index()].remap.to[priority.index()];
     if (a.priority != priority.value) remark(p, f, Priority{a.priority});

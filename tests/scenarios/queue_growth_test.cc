@@ -89,7 +89,7 @@ TEST(Marking, FollowsTheRampBetweenKminAndKmax) {
   Scenario s(two_to_one("3: { lossless: false, queue-alpha: 128, alpha: 128, "
                         "ecn: { kmin: 400KB, kmax: 4MB, pmax: 50%, mark: dequeue } }",
                         "switches: { default: { buffer: 64MiB } }"),
-             {"run.duration=8ms", "traffic.t.rate=50.6Gbps"});
+             {"run.duration=40ms", "traffic.t.rate=50.6Gbps"});
   Recorder tap;
   s.lab().fabric()[s.lab().port({"sw", 3}).device].tap(PortIndex{2}, &tap);
   s.run_to_the_end();

@@ -1,0 +1,173 @@
+// One result: whatever the order of devices, the portions of time, the number of workers, the clock.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "dataplane/run/wall_clock.h"
+#include "tests/scenarios/scenario.h"
+
+namespace railyard::test {
+namespace {
+
+using namespace literals;
+
+// Marks, pauses, drops, three classes, two path policies, cut-through in the spines: everything that could disagree.
+constexpr const char* kEverything = R"(
+name: everything
+switches:
+  default: { buffer: 3MiB }
+  fast: { buffer: 4MiB, mode: cut-through, latency: 300ns }
+qos:
+  default:
+    classes:
+      0: { queue-alpha: 1/8, weight: 10 }
+      3: { lossless: true, alpha: 1/8, weight: 50, ecn: { kmin: 20KB, kmax: 200KB, pmax: 20% } }
+      4: { lossless: true, alpha: 1/2, weight: 30, path: spray }
+      6: { strict: true }
+topology: { preset: leaf-spine, leaves: 3, spines: 2, hosts-per-leaf: 4,
+            host-link: { rate: 100Gbps, cable: 3m }, fabric-link: { rate: 200Gbps, cable: 30m } }
+nodes: { spine1: { kind: switch, profile: fast }, h1: { kind: host, profile: slow } }
+hosts: { default: {}, slow: { receive: { rate: 40Gbps } } }
+traffic:
+  - { name: permutation, pattern: permutation, dscp: 26 }
+  - { name: incast, pattern: incast, fan-in: 10, to: h1, dscp: 26, payload: 1024B, start: 20us, stagger: 700ns }
+  - { name: sprayed, pattern: random, flows: 2, dscp: 34, payload: 2048B, rate: 30Gbps }
+  - { name: lossy, pattern: incast, to: h7, flows: 2, dscp: 0, payload: 512B, on: 10us, off: 15us }
+  - { name: control, pattern: random, dscp: 48, payload: 64B, rate: 1Gbps }
+run: { duration: 200us }
+)";
+
+struct Outcome {
+  std::uint64_t digest;
+  std::uint64_t marks = 0, xoffs = 0, drops = 0;
+};
+
+Outcome run(EngineVariation variation = {}, std::size_t workers = 1, const std::vector<std::string>& sets = {}) {
+  EngineConfig config;
+  config.workers = workers;
+  config.digest = true;
+  config.variation = variation;
+  Scenario s(kEverything, sets, config);
+  s.run_to_the_end();
+  Outcome o{s.digest()};
+  for (const auto& d : s.lab().fabric().devices())
+    for (const PortCounters& p : d->counters().ports)
+      for (const ClassCounters& c : p.classes) o.marks += c.ecn_marked, o.xoffs += c.xoff_sent;
+  o.drops = s.dropped();
+  return o;
+}
+
+const Outcome& reference() {
+  static const Outcome o = run();
+  return o;
+}
+
+TEST(Determinism, TheRunIsCongestedInEveryWay) {
+  EXPECT_GT(reference().marks, 1000u);
+  EXPECT_GT(reference().xoffs, 100u);
+  EXPECT_GT(reference().drops, 100u);
+}
+
+TEST(Determinism, TheSameSeedGivesTheSameOctetsAtTheSameInstants) { EXPECT_EQ(run().digest, reference().digest); }
+
+TEST(Determinism, AnotherSeedDoesNot) { EXPECT_NE(run({}, 1, {"run.seed=2"}).digest, reference().digest); }
+
+// The sequential reference: windows of one picosecond leave nothing to the order of devices.
+TEST(Determinism, WindowsOfOnePicosecondGiveTheSame) {
+  EngineVariation v;
+  v.window = 1_ps;
+  EXPECT_EQ(run(v).digest, reference().digest);
+}
+
+TEST(Determinism, TheOrderOfDevicesDoesNotMatter) {
+  for (const std::uint64_t seed : {1ull, 2ull, 3ull}) {
+    EngineVariation v;
+    v.shuffle = Seed{seed};
+    EXPECT_EQ(run(v).digest, reference().digest) << seed;
+  }
+}
+
+TEST(Determinism, RandomSlicesOfTimeDoNotMatter) {
+  for (const std::uint64_t seed : {1ull, 2ull, 3ull}) {
+    EngineVariation v;
+    v.slices = Seed{seed};
+    EXPECT_EQ(run(v).digest, reference().digest) << seed;
+  }
+}
+
+TEST(Determinism, TheNumberOfWorkersDoesNotMatter) {
+  for (const std::size_t workers : {2ull, 3ull, 4ull}) {
+    EngineVariation v;
+    v.always_parallel = true;
+    EXPECT_EQ(run(v, workers).digest, reference().digest) << workers << " workers";
+    v.shuffle = Seed{workers};
+    v.slices = Seed{workers};
+    EXPECT_EQ(run(v, workers).digest, reference().digest) << workers << " workers, random placement and slices";
+  }
+}
+
+TEST(Determinism, RealPayloadGoesTheSameWay) {
+  EXPECT_EQ(run({}, 1, {"run.payload=real"}).digest, reference().digest);
+}
+
+TEST(DeterminismDeathTest, AWindowLargerThanTheLookaheadIsCaught) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EngineVariation v;
+  v.shuffle = Seed{1};  // in a lucky order of devices nobody would notice
+  {
+    Scenario s(kEverything);
+    v.window = Duration{s.engine().window().ps * 12 / 10};
+  }
+  EXPECT_DEATH(run(v), "causality");
+}
+
+// One path for both clocks: paced by the machine's clock, with nothing coming from outside, the run has the very digest of
+// the virtual one. Whatever the machine does to it meanwhile.
+std::uint64_t run_by_the_wall_clock(WallClockConfig clock) {
+  EngineConfig config;
+  config.digest = true;
+  Scenario s(kEverything, {"run.clock=wall"}, config);
+  const std::atomic<bool> stop{false};
+  run_wall(s.engine(), Instant{} + 10_s, clock, stop);
+  EXPECT_EQ(s.engine().next(), Instant::never());
+  return s.digest();
+}
+
+TEST(WallClock, GivesTheVeryDigestOfTheVirtualOne) {
+  WallClockConfig clock;
+  clock.scale_denominator = 10;  // within what a debug build can do
+  EXPECT_EQ(run_by_the_wall_clock(clock), reference().digest);
+}
+
+TEST(WallClock, DilatedAHundredTimesToo) {
+  WallClockConfig clock;
+  clock.scale_denominator = 100;
+  EXPECT_EQ(run_by_the_wall_clock(clock), reference().digest);
+}
+
+TEST(WallClock, FarBehindItSlipsAndTheResultIsTheSame) {
+  WallClockConfig clock;
+  clock.scale_numerator = 1000;  // hopeless: a thousand times faster than the wall clock
+  clock.lag_limit = 10_us;
+  EXPECT_EQ(run_by_the_wall_clock(clock), reference().digest);
+}
+
+TEST(WallClock, WithAnotherThreadTakingTheCoreAwayToo) {
+  std::atomic<bool> done{false};
+  std::vector<std::thread> hogs;
+  for (int i = 0; i < 4; ++i)
+    hogs.emplace_back([&] {
+      while (!done.load(std::memory_order_relaxed)) {
+      }
+    });
+  WallClockConfig clock;
+  clock.scale_denominator = 10;
+  const std::uint64_t digest = run_by_the_wall_clock(clock);
+  done = true;
+  for (std::thread& t : hogs) t.join();
+  EXPECT_EQ(digest, reference().digest);
+}
+
+}  // namespace
+}  // namespace railyard::test
