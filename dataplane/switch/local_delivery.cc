@@ -30,7 +30,8 @@ std::span<const std::byte> real_octets(const Packet& p) noexcept {
   return {p.header(), p.header_octets + (p.has(Packet::kElided) ? 0 : p.payload_octets)};
 }
 
-std::size_t content_octets(const Packet& p) noexcept { return p.header_octets + std::size_t{p.payload_octets}; }
+// The frame without its FCS, as the IP length counts: with an ICRC that nobody has computed yet, and with padding.
+std::size_t content_octets(const Packet& p) noexcept { return p.frame_octets - wire::kFcsOctets; }
 
 wire::MacAddress source_mac(const Packet& p) noexcept { return wire::read<wire::Ethernet::Source>(p.header()); }
 
