@@ -37,12 +37,22 @@ void decrement_ttl(Packet& packet) noexcept {
   packet.kind == FrameKind::kIpv4 ? wire::decrement_ttl_v4(packet.l3()) : wire::decrement_ttl_v6(packet.l3());
 }
 
+[[noreturn]] void refuse(const std::string& name, const std::string& what) {
+  throw std::invalid_argument(fmt::format("switch {}: {}", name, what));
+}
+
+// Before anything is divided by a cell.
+const BufferConfig& checked(const BufferConfig& buffer, const std::string& name) {
+  if (auto ok = validate(buffer, "buffer"); !ok) refuse(name, ok.error());
+  return buffer;
+}
+
 }  // namespace
 
 Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
     : Device(id, std::move(name), config.ports.size()),
       config_(std::move(config)),
-      mmu_(config_.buffer),
+      mmu_(checked(config_.buffer, this->name())),
       facts_(ports()),
       egress_(ports()),
       queues_(ports() * kPriorities),
@@ -53,10 +63,6 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
       drops_by_port_(ports()),
       asked_(ports(), Instant{-1}),
       rx_control_(ports()) {
-  const auto refuse = [&](const std::string& what) {
-    throw std::invalid_argument(fmt::format("switch {}: {}", this->name(), what));
-  };
-  if (auto ok = validate(config_.buffer, "buffer"); !ok) refuse(ok.error());
   trust_maps_.reserve(ports());
   for (std::size_t p = 0; p < ports(); ++p) {
     const SwitchPortConfig& port = config_.ports[p];
@@ -80,9 +86,9 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
     for (std::uint8_t c = 0; c < kPriorities; ++c) {
       const SwitchClassConfig& k = port.classes[c];
       const std::string where = fmt::format("port {} class {}", p, c);
-      if (auto ok = validate(k.buffer, where); !ok) refuse(ok.error());
+      if (auto ok = validate(k.buffer, where); !ok) refuse(this->name(), ok.error());
       groups_[p * kPriorities + c] = mmu_.make_group(k.buffer);
-      if (auto ok = validate(k.ecn, where + ".ecn"); !ok) refuse(ok.error());
+      if (auto ok = validate(k.ecn, where + ".ecn"); !ok) refuse(this->name(), ok.error());
       Queue& queue = queues_[p * kPriorities + c];
       queue.memory = mmu_.make_queue(k.buffer);
       queue.rng = RngStream(config_.seed, fmt::format("{}/{}/queue{}/ecn", this->name(), p, c));
@@ -92,7 +98,7 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
     egress_[p].schedule(scheduling, f.largest_frame);
   }
   for (std::uint8_t c = 0; c < kPriorities; ++c) groups_[ports() * kPriorities + c] = mmu_.make_group({});
-  if (auto ok = mmu_.commit(); !ok) refuse("buffer: " + ok.error());
+  if (auto ok = mmu_.commit(); !ok) refuse(this->name(), "buffer: " + ok.error());
 
   if (config_.fecs == nullptr) config_.fecs = std::make_shared<const FecTable>();
   forwarding_ = ForwardingTable(*config_.fecs, config_.routes);
