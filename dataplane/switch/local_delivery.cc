@@ -114,7 +114,7 @@ void Switch::send_icmp_error(Instant now, const Arrival& a) {
   const auto& source = v4 ? config_.loopback_v4 : config_.loopback_v6;
   if (!source) return;
   // Generic cell rate algorithm (ITU-T I.371): virtual scheduling.
-  const Instant earliest = icmp_error_due_ - kIcmpErrorInterval * kIcmpErrorBurst;
+  const Instant earliest = icmp_error_due_ - kIcmpErrorInterval * (kIcmpErrorBurst - 1);
   if (now < earliest) return;
   const auto view = wire::parse_frame(real_octets(p), content_octets(p));
   if (!view) return;
