@@ -197,7 +197,7 @@ void Switch::originate_routed(Instant now, Packet* packet) {
   const NextHops& hops = forwarding_.lookup(p.fec);
   if (hops.kind != NextHops::Kind::kGroup) return drop_own(now, packet, DropReason::kNoRoute);
   const PortIndex self{static_cast<std::uint16_t>(ports())};
-  const PortIndex out = forwarding_.member(hops, paths_.choose(hops, p, self, Priority{0}));
+  const PortIndex out = forwarding_.member(hops, paths_.choose_for_own(hops, p, self));
   const PortFacts& g = facts_[out.index()];
   if (!g.peer_known) return drop_own(now, packet, DropReason::kNeighbourUnresolved);
   pop_vlan_tag(p);  // what we say ourselves is said in the native VLAN

@@ -32,6 +32,12 @@ class PathSelector {
     __builtin_unreachable();
   }
 
+  // The same for what the switch makes itself: always by hash. It is made later than the frames that arrived with its
+  // cause were decided about, and must not take one of their turns.
+  std::uint32_t choose_for_own(const NextHops& hops, const Packet& packet, PortIndex self) const noexcept {
+    return ecmp_.choose(packet, self, hops.count);
+  }
+
  private:
   Ecmp ecmp_;
   Spray spray_;
