@@ -1,0 +1,64 @@
+# What the set-up scripts share: which Debian packages are needed, and how to get them.
+# shellcheck shell=bash
+
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+
+packages_build=(g++ cmake ninja-build pkg-config git ccache dpdk-dev libdpdk-dev libyaml-cpp-dev libfmt-dev
+  nlohmann-json3-dev libcli11-dev libisal-dev libpcap-dev)
+packages_test=(libgtest-dev libgmock-dev libbenchmark-dev)
+packages_fuzz=(clang-19 libclang-rt-19-dev)
+packages_softroce=(qemu-system-x86 xz-utils binutils)
+
+say() { printf '\n==> %s\n' "$*"; }
+die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+missing_packages() { # PACKAGE...: those that are not installed
+  local p
+  for p in "$@"; do
+    [[ $(dpkg-query -W -f='${Status}' "$p" 2>/dev/null) == 'install ok installed' ]] || printf '%s\n' "$p"
+  done
+}
+
+# Installs what is missing, after saying what. Without root: by sudo, or says what to ask for.
+install_packages() { # PACKAGE...
+  command -v dpkg-query >/dev/null || die "this is not Debian; install by hand what the README lists"
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
+  (( ${#missing[@]} )) || return 0
+  say "installing Debian packages: ${missing[*]}"
+  local as=()
+  if (( EUID != 0 )); then
+    command -v sudo >/dev/null || die "as root, please: apt-get install --no-install-recommends ${missing[*]}"
+    as=(sudo)
+  fi
+  local apt=("${as[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq)
+  if ! "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null 2>&1; then
+    # Old or no package lists.
+    "${apt[@]}" update >/dev/null
+    "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null
+  fi
+}
+
+# As many compilers as there are cores, but no more than memory is there for (1.5 GB each).
+jobs() {
+  local cores memory
+  cores=$(nproc)
+  memory=$(awk '/MemAvailable/ { print int($2 / 1572864) }' /proc/meminfo)
+  (( memory >= 1 )) || memory=1
+  echo $(( cores < memory ? cores : memory ))
+}
+
+# configure PRESET [CMAKE ARGUMENT...], build PRESET [TARGET...]: quiet unless something is wrong.
+configure() {
+  local preset=$1 log; shift
+  log=$(mktemp)
+  if ! (cd "$root" && cmake --preset "$preset" "$@") >"$log" 2>&1; then
+    cat "$log" >&2; rm -f "$log"
+    die "cmake could not configure preset $preset"
+  fi
+  rm -f "$log"
+}
+build() {
+  local preset=$1; shift
+  (cd "$root" && NINJA_STATUS='[%f/%t %es] ' ninja -C "build/$preset" -j "$(jobs)" --quiet "$@") || die "the build of preset $preset failed"
+}

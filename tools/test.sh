@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and passes the tests.
+#
+# usage: tools/test.sh [--fast | --all]
+#   --fast   the edit loop: dev build, unit tests and scenarios
+#   (none)   what CI runs: release build and all tests, unit tests under AddressSanitizer and UBSan, 30 s of fuzzing,
+#            SoftRoCE guests through the fabric
+#   --all    the same and the long runs: ThreadSanitizer, 10 minutes of fuzzing, big sweeps, every SoftRoCE script,
+#            benchmarks
+set -euo pipefail
+. "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
+
+mode=${1:-ci}
+case $mode in ci|--fast|--all) ;; *) sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "$0"; exit 2 ;; esac
+
+failed=()
+skipped=()
+started=$SECONDS
+step() { # NAME COMMAND...
+  local name=$1 began=$SECONDS; shift
+  say "$name"
+  if "$@"; then
+    printf -- '--- %s: ok (%d s)\n' "$name" $((SECONDS - began))
+  else
+    printf -- '--- %s: FAILED (%d s)\n' "$name" $((SECONDS - began))
+    failed+=("$name")
+  fi
+}
+skip() { say "skipped: $*"; skipped+=("$*"); }
+ctests() { # PRESET [CTEST ARGUMENT...]
+  local preset=$1; shift
+  ctest --test-dir "$root/build/$preset" -j "$(jobs)" --output-on-failure --progress "$@" | tail -n 40
+}
+finish() {
+  printf '\n'
+  for s in "${skipped[@]+"${skipped[@]}"}"; do printf 'skipped: %s\n' "$s"; done
+  if (( ${#failed[@]} )); then
+    printf 'FAILED after %d s: %s\n' $((SECONDS - started)) "${failed[*]}"
+    exit 1
+  fi
+  printf 'All tests passed in %d s.\n' $((SECONDS - started))
+}
+
+install_packages "${packages_build[@]}" "${packages_test[@]}"
+
+if [[ $mode == --fast ]]; then
+  configure dev -DRAILYARD_BENCH=OFF
+  step "build (dev)" build dev
+  step "tests (dev)" ctests dev -LE long
+  finish
+  exit
+fi
+
+install_packages "${packages_fuzz[@]}" "${packages_softroce[@]}"
+
+configure release -DRAILYARD_TESTS=ON -DRAILYARD_BENCH=ON
+step "build (release)" build release
+step "tests (release)" ctests release -LE long
+
+configure asan -DRAILYARD_BENCH=OFF
+step "build (asan + ubsan)" build asan
+step "tests (asan + ubsan)" ctests asan -LE long
+
+step "fuzzing" "$root/tests/fuzz/run.sh" "$([[ $mode == --all ]] && echo 600 || echo 30)"
+
+step "installed tree" "$root/tests/install/run.sh"
+step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == --all ]] && echo all || echo ci)"
+
+if [[ $mode == --all ]]; then
+  step "long tests (release)" ctests release -L long
+  configure tsan -DRAILYARD_BENCH=OFF
+  step "build (tsan)" build tsan
+  step "tests (tsan)" env TSAN_OPTIONS="suppressions=$root/tests/tsan.supp" ctest --test-dir "$root/build/tsan" \
+    --output-on-failure -R 'base_test|device_test|run_test|scenario_test'
+  step "planted bugs are found" "$root/tests/sensitivity/run.sh"
+  step "benchmarks" "$root/tests/bench/run.sh"
+fi
+finish
