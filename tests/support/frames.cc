@@ -125,6 +125,7 @@ Packet* make_frame(PacketPool& pool, const FecTable& fecs, std::span<const std::
   const auto view = wire::parse_frame({p->header(), octets.size()});
   if (!view) throw std::invalid_argument("the octets are no frame: " + std::string(name(view.error())));
   describe(*p, *view, fecs);
+  if (p->kind == FrameKind::kMacControl) p->header_octets = static_cast<std::uint16_t>(octets.size());  // as PFC has it
   p->payload_octets = static_cast<std::uint32_t>(octets.size() - p->header_octets);
   return p;
 }

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "dataplane/switch/switch.h"
+#include "tests/support/books.h"
 #include "tests/support/wire.h"
 
 namespace railyard {
