@@ -37,6 +37,8 @@ Tree Tree::map(std::vector<Entry> entries) {
   return tree;
 }
 
+Tree Tree::map() { return map({}); }
+
 Tree& Tree::add(std::string key, Tree value) {
   return entries.emplace_back(Entry{std::move(key), std::move(value)}).value;
 }

@@ -27,7 +27,7 @@ struct Tree {
   static Tree string(std::string text);
   static Tree list(std::vector<Tree> items);
   static Tree map(std::vector<Entry> entries);
-  static Tree map() { return map({}); }
+  static Tree map();
 
   // Adds to a map, for trees that are built to be printed. The reference holds until the next add().
   Tree& add(std::string key, Tree value);
