@@ -8,6 +8,7 @@
 
 #include "control/routing/graph.h"
 #include "control/routing/shortest_paths.h"
+#include "control/spec/addresses.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/value.h"
 #include "dataplane/base/hash.h"
@@ -26,10 +27,8 @@ std::uint32_t largest_frame(int mtu) noexcept {
   return static_cast<std::uint32_t>(mtu) + wire::Ethernet::kOctets + wire::Vlan::kOctets + wire::kFcsOctets;
 }
 
-// Ports of switches: locally administered, apart from those that hosts get.
-wire::MacAddress switch_mac(std::size_t node, PortIndex port) noexcept {
-  return {{0x06, 0x00, static_cast<std::uint8_t>(node >> 8), static_cast<std::uint8_t>(node),
-           static_cast<std::uint8_t>(port.value >> 8), static_cast<std::uint8_t>(port.value)}};
+wire::MacAddress port_mac(std::size_t node, PortIndex port) noexcept {
+  return spec::automatic_mac(node, port.value + 1);
 }
 
 TrustMap trust_map(const spec::QosProfile& qos) {
@@ -152,7 +151,7 @@ class BuiltLab::Builder {
   }
 
   std::optional<wire::MacAddress> mac_of(std::size_t node, PortIndex port) const {
-    return graph_.is_switch(node) ? std::optional(switch_mac(node, port)) : lab_.nodes[node].nics[port.index()].mac;
+    return graph_.is_switch(node) ? std::optional(port_mac(node, port)) : lab_.nodes[node].nics[port.index()].mac;
   }
 
   // ---- Hosts ----
@@ -252,7 +251,7 @@ class BuiltLab::Builder {
     config.seed = lab_.run.seed;
     config.ports.resize(graph_.ports(n));
     for (std::size_t p = 0; p < config.ports.size(); ++p)
-      config.ports[p].mac = switch_mac(n, PortIndex{static_cast<std::uint16_t>(p)});
+      config.ports[p].mac = port_mac(n, PortIndex{static_cast<std::uint16_t>(p)});
     for (const routing::Graph::Edge& e : graph_.edges(n))
       config.ports[e.port.index()] = port_config(n, e, qos, profile);
     try {
@@ -267,7 +266,7 @@ class BuiltLab::Builder {
     const spec::NodeSpec& node = lab_.nodes[n];
     const spec::LinkSpec& link = lab_.links[e.link];
     SwitchPortConfig c;
-    c.mac = switch_mac(n, e.port);
+    c.mac = port_mac(n, e.port);
     c.peer_mac = mac_of(e.neighbour, e.neighbour_port);
     c.gateway_v4 = node.loopback_v4;
     c.gateway_v6 = node.loopback_v6;

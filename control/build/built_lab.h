@@ -23,12 +23,16 @@ struct Flow {
   workload::FlowPlan plan;
   Priority priority{};                     // class at the sending NIC
   TrafficGenerator* sender = nullptr;
-  TrafficGenerator* receiver = nullptr;
+  TrafficGenerator* receiver = nullptr;    // nullptr: an attached host, which does not tell
   std::size_t tx_index = 0;                // in the sender
 
   const TxFlowCounters& sent() const { return sender->tx_counters(tx_index); }
   const TxFlowConfig& config() const { return sender->tx_config(tx_index); }
-  const RxFlowCounters& received() const { return *receiver->rx_counters(plan.id); }
+  // What has arrived; nothing if an attached host receives it.
+  const RxFlowCounters& received() const {
+    static const RxFlowCounters kNothing;
+    return receiver == nullptr ? kNothing : *receiver->rx_counters(plan.id);
+  }
 };
 
 // Headroom of one lossless class at one ingress port of a switch.

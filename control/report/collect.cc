@@ -25,8 +25,9 @@ FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std:
   r.packets = tx.packets;
   r.delivered_bytes = rx.payload_octets;
   r.delivered_packets = rx.packets - rx.duplicated;
+  r.measured = flow.receiver != nullptr;
   r.in_flight = in_flight;
-  r.lost = r.packets - std::min(r.packets, r.delivered_packets + r.in_flight);
+  if (r.measured) r.lost = r.packets - std::min(r.packets, r.delivered_packets + r.in_flight);
   r.reordered = rx.reordered;
   r.duplicated = rx.duplicated;
   r.corrupted = rx.corrupted;

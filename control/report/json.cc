@@ -25,6 +25,7 @@ Json flow(const FlowReport& f) {
             {"src", f.source},
             {"dst", f.destination},
             {"class", f.priority},
+            {"measured", f.measured},
             {"bytes", f.bytes},
             {"packets", f.packets},
             {"delivered_bytes", f.delivered_bytes},

@@ -34,6 +34,7 @@ struct FlowReport {
   std::string source;
   std::string destination;
   int priority = 0;
+  bool measured = true;                 // false: an attached host receives it, and what arrived there is not known
   std::uint64_t bytes = 0;              // of payload, sent
   std::uint64_t packets = 0;            // sent
   std::uint64_t delivered_bytes = 0;    // arrived, each once

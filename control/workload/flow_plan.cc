@@ -1,6 +1,5 @@
 #include "control/workload/flow_plan.h"
 
-#include <fnmatch.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "control/spec/select.h"
 #include "dataplane/base/rng.h"
 
 namespace railyard::workload {
@@ -54,12 +54,22 @@ void incast(const Nics& from, const Nics& to, int fan_in, std::vector<Pair>& out
   }
 }
 
-// One random cycle through all of them (Sattolo 1986): nobody talks to himself.
-void permutation(Nics nics, RngStream& rng, std::vector<Pair>& out) {
-  const Nics senders = nics;
-  for (std::size_t i = nics.size(); i > 1; --i) std::swap(nics[i - 1], nics[rng.below(i - 1)]);
-  for (std::size_t i = 0; i < senders.size(); ++i)
-    if (senders[i].node != nics[i].node) out.emplace_back(senders[i], nics[i]);
+// Everybody sends to one and receives from one, at random, nobody from himself. Among themselves in one cycle (Sattolo
+// 1986); from some to others by shuffling the receivers and exchanging where somebody would get himself.
+void permutation(const Nics& from, Nics to, RngStream& rng, std::vector<Pair>& out) {
+  const bool among_themselves = std::set(from.begin(), from.end()) == std::set(to.begin(), to.end());
+  if (among_themselves) {
+    to = from;
+    for (std::size_t i = to.size(); i > 1; --i) std::swap(to[i - 1], to[rng.below(i - 1)]);
+  } else {
+    for (std::size_t i = to.size(); i > 1; --i) std::swap(to[i - 1], to[rng.below(i)]);
+    const std::size_t n = std::min(from.size(), to.size());
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; from[i].node == to[i].node && j < to.size(); ++j)
+        if (to[j].node != from[i].node && (j >= n || from[j].node != to[i].node)) std::swap(to[i], to[j]);
+  }
+  for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i)
+    if (from[i].node != to[i].node) out.emplace_back(from[i], to[i]);
 }
 
 void all_to_all(const Nics& from, const Nics& to, std::vector<Pair>& out) {
@@ -79,8 +89,8 @@ void random_pairs(const Nics& from, const Nics& to, int flows, RngStream& rng, s
 
 std::vector<Pair> pairs_of(const spec::Lab& lab, const spec::TrafficSpec& t) {
   using Pattern = spec::TrafficSpec::Pattern;
-  const Nics from = select_nics(lab, t.from);
-  const Nics to = select_nics(lab, t.to);
+  const Nics from = spec::senders(lab, t);
+  const Nics to = spec::receivers(lab, t);
   std::vector<Pair> out;
   if (t.pattern == Pattern::kPairs) {
     pairs(from, to, out);
@@ -101,7 +111,7 @@ std::vector<Pair> pairs_of(const spec::Lab& lab, const spec::TrafficSpec& t) {
     const auto same = rails.find(rail);
     const Nics& receivers = same != rails.end() ? same->second : to;
     switch (t.pattern) {
-      case Pattern::kPermutation: permutation(senders, rng, out); break;
+      case Pattern::kPermutation: permutation(senders, receivers, rng, out); break;
       case Pattern::kAllToAll: all_to_all(senders, receivers, out); break;
       default: random_pairs(senders, receivers, t.flows, rng, out); break;
     }
@@ -110,25 +120,6 @@ std::vector<Pair> pairs_of(const spec::Lab& lab, const spec::TrafficSpec& t) {
 }
 
 }  // namespace
-
-std::vector<PortName> select_nics(const spec::Lab& lab, const std::vector<std::string>& selectors) {
-  std::vector<PortName> out;
-  std::set<PortName> chosen;
-  for (const std::string& selector : selectors) {
-    const std::size_t colon = selector.rfind(':');
-    const std::string host = selector.substr(0, colon);
-    const int port = colon == std::string::npos ? 0 : std::stoi(selector.substr(colon + 1));
-    for (const spec::NodeSpec& node : lab.nodes) {
-      if (node.kind != spec::NodeSpec::Kind::kHost || fnmatch(host.c_str(), node.name.c_str(), 0) != 0) continue;
-      for (int p = 1; p <= static_cast<int>(node.nics.size()); ++p) {
-        // Built-in generators stand behind NICs without an attachment only.
-        if (!std::holds_alternative<std::monostate>(node.nics[static_cast<std::size_t>(p) - 1].attach)) continue;
-        if ((port == 0 || port == p) && chosen.insert({node.name, p}).second) out.push_back({node.name, p});
-      }
-    }
-  }
-  return out;
-}
 
 std::vector<FlowPlan> plan_flows(const spec::Lab& lab) {
   std::vector<FlowPlan> flows;

@@ -19,9 +19,6 @@ struct FlowPlan {
   spec::PortName destination;
 };
 
-// The NICs that a list of selectors names, in the lab's order: "h1" (all NICs of a host), "h1:2" (one), "h*", "*".
-std::vector<spec::PortName> select_nics(const spec::Lab& lab, const std::vector<std::string>& selectors);
-
 // All flows of `lab`, which is expanded and valid. Random patterns draw from the run's seed and the traffic's name.
 // Incast, permutation, all-to-all and random stay within a rail (NIC k talks to NIC k) where the destinations have one.
 std::vector<FlowPlan> plan_flows(const spec::Lab& lab);

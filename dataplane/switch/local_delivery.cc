@@ -21,6 +21,7 @@ using namespace literals;
 namespace {
 
 constexpr Duration kAskAgainAfter = 1_ms;
+constexpr std::size_t kMostAwaiting = 16;
 // ICMP errors are limited (RFC 1812 §4.3.2.8, RFC 4443 §2.4(f)): this many at once, then one per interval.
 constexpr Duration kIcmpErrorInterval = 1_ms;
 constexpr std::int64_t kIcmpErrorBurst = 64;
@@ -33,7 +34,10 @@ std::span<const std::byte> real_octets(const Packet& p) noexcept {
 // The frame without its FCS, as the IP length counts: with an ICRC that nobody has computed yet, and with padding.
 std::size_t content_octets(const Packet& p) noexcept { return p.frame_octets - wire::kFcsOctets; }
 
-wire::MacAddress source_mac(const Packet& p) noexcept { return wire::read<wire::Ethernet::Source>(p.header()); }
+// 224.0.0.0/24 (RFC 5771 §4) or ff02::/16 (RFC 4291 §2.7).
+bool is_link_local_multicast(const wire::IpAddress& a) noexcept {
+  return a.is_v4() ? a.v4() >> 8 == 0xE00000 : a.octets[0] == 0xFF && a.octets[1] == 0x02;
+}
 
 }  // namespace
 
@@ -48,9 +52,7 @@ void Switch::on_exception(Instant now, const Arrival& a) {
       // switches do not fragment either.
       send_icmp_error(now, a);
       return drop(now, a, DropReason::kTooBig);
-    case kUnresolved:
-      ask_for_neighbour(now, a);
-      return drop(now, a, DropReason::kNeighbourUnresolved);
+    case kUnresolved: return await_neighbour(now, a);
     default: return drop(now, a, static_cast<DropReason>(a.verdict - kDrop));
   }
 }
@@ -64,7 +66,7 @@ void Switch::deliver_locally(Instant now, const Arrival& a) {
 
   if (p.kind == FrameKind::kArp) {
     const wire::ArpMessage arp = wire::read_arp(p.l3());
-    learn_peer(in, arp.sender_mac);
+    learn_peer(in, arp.sender_mac);  // a host may have got another NIC
     const bool asks = arp.operation == wire::arp_operation::kRequest && arp.sender_ip != arp.target_ip &&
                       !arp.sender_ip.is_unspecified() && speaks_for(arp.target_ip, in);
     if (asks) {
@@ -77,7 +79,6 @@ void Switch::deliver_locally(Instant now, const Arrival& a) {
   }
   if (p.kind == FrameKind::kIpv6) {
     if (const auto message = wire::parse_neighbour(real_octets(p), *view)) {
-      learn_peer(in, source_mac(p));
       if (!message->advertisement && !view->source.is_unspecified() && speaks_for(message->target, in)) {
         if (Packet* reply = pool().allocate_elided()) {
           const std::size_t n = wire::write_neighbour_advertisement(room_of(*reply), real_octets(p), *view, own);
@@ -89,13 +90,15 @@ void Switch::deliver_locally(Instant now, const Arrival& a) {
   }
   const bool ours = is_ip(p.kind) && forwarding_.lookup(p.fec).kind == NextHops::Kind::kLocal;
   if (ours && wire::is_echo_request(real_octets(p), *view)) {
-    learn_peer(in, source_mac(p));
     // The request becomes the reply: it ends here and begins anew.
     consumed_.increment();
     wire::make_echo_reply({p.header(), p.header_octets}, *view);
     if (const auto reply = wire::parse_frame(real_octets(p), content_octets(p))) describe(p, *reply, *config_.fecs);
     return originate_routed(now, a.packet);
   }
+  // Router solicitations, multicast listener reports and the like are said to every router on the link; this one has
+  // nothing to answer and forwards no multicast.
+  if (is_ip(p.kind) && is_link_local_multicast(view->destination)) return consume(a.packet);
   drop(now, a, DropReason::kNotUnderstood);
 }
 
@@ -136,6 +139,33 @@ void Switch::send_icmp_error(Instant now, const Arrival& a) {
   if (!describe_own(*e, n)) return;
   icmp_error_due_ = std::max(icmp_error_due_, now) + kIcmpErrorInterval;
   originate_routed(now, e);
+}
+
+// RFC 1122 §2.3.2.2: the latest packets for a neighbour that is being asked for its address are kept.
+void Switch::await_neighbour(Instant now, const Arrival& a) {
+  ask_for_neighbour(now, a);
+  if (awaiting_.size() == kMostAwaiting) {
+    drop(now, awaiting_.front(), DropReason::kNeighbourUnresolved);
+    awaiting_.erase(awaiting_.begin());
+  }
+  awaiting_.push_back(a);
+}
+
+// Frames whose neighbour is known by now go on their way, as if they had just come.
+void Switch::release_awaiting(Instant now) {
+  std::vector<Arrival> waiting;
+  std::swap(waiting, awaiting_);
+  for (Arrival& a : waiting) {
+    if (!facts_[a.port].peer_known) {
+      awaiting_.push_back(a);
+      continue;
+    }
+    decide(a);
+    if (a.verdict == kForward)
+      admit(now, a);
+    else
+      on_exception(now, a);
+  }
 }
 
 void Switch::ask_for_neighbour(Instant now, const Arrival& a) {

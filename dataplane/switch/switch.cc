@@ -207,6 +207,8 @@ void Switch::decide(Arrival& a) {
   const Priority priority = classify(*f.trust, p);
   a.octets = p.frame_octets;
   a.origin = static_cast<std::uint16_t>(index(in, priority));
+  if (!f.peer_known) [[unlikely]]
+    learn_peer(in, wire::read<wire::Ethernet::Source>(p.header()));  // an attached host has spoken
   a.verdict = decide_mac(p, f);
   if (a.verdict == kForward) [[likely]]
     a.verdict = decide_ip(p, in, priority, a);
@@ -333,6 +335,8 @@ void Switch::on_arrival(Instant now, Arrival& a) {
     admit(now, a);
   else
     on_exception(now, a);
+  if (!awaiting_.empty()) [[unlikely]]
+    release_awaiting(now);
 }
 
 void Switch::admit(Instant now, const Arrival& a) {
@@ -519,12 +523,13 @@ void Switch::on_link_up(Instant now, PortIndex port) {
 void Switch::for_each_held(const std::function<void(const Packet&)>& see) const {
   for (const EgressPort& e : egress_) e.for_each_queued(see);
   for (const Carried& c : carried_) see(*c.arrival.packet);
+  for (const Arrival& a : awaiting_) see(*a.packet);
 }
 
 void Switch::count(DeviceCounters& c) const {
   c.generated = generated_.read();
   c.consumed = consumed_.read();
-  c.queued = carried_.size();
+  c.queued = carried_.size() + awaiting_.size();
   for (const Mmu::Group& g : groups_) c.buffer_cells += g.held;
   c.max_shared_cells = mmu_.max_shared_used();
   for (std::size_t p = 0; p < ports(); ++p) {

@@ -131,7 +131,9 @@ class Switch final : public Device {
   void deliver_locally(Instant now, const Arrival& a);
   bool speaks_for(const wire::IpAddress& address, PortIndex in) const noexcept;
   void send_icmp_error(Instant now, const Arrival& a);
+  void await_neighbour(Instant now, const Arrival& a);
   void ask_for_neighbour(Instant now, const Arrival& a);
+  void release_awaiting(Instant now);
   void learn_peer(PortIndex port, wire::MacAddress mac);
   std::span<std::byte> room_of(Packet& packet) const noexcept;
   bool describe_own(Packet& packet, std::size_t octets);
@@ -159,6 +161,7 @@ class Switch final : public Device {
   std::vector<DropCounts> drops_by_class_;  // by port and class; one port more: what the switch itself sends
   std::vector<DropCounts> drops_by_port_;   // before a frame had a class
   std::vector<Instant> asked_;              // when a port last asked for its peer's address
+  std::vector<Arrival> awaiting_;           // frames for peers that have been asked
   Instant icmp_error_due_{};
   std::vector<Counter> rx_control_;
   Counter generated_;

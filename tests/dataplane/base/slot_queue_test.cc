@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "dataplane/base/rng.h"
@@ -12,6 +13,7 @@ namespace railyard {
 namespace {
 
 constexpr unsigned kSlotBits = 8;
+using Slots = std::initializer_list<std::size_t>;
 
 std::uint64_t key(std::uint64_t time, std::size_t slot) { return time << kSlotBits | slot; }
 
@@ -23,8 +25,8 @@ TEST(SlotQueue, AnEmptyQueueHasNoKey) {
 
 TEST(SlotQueue, KeysComeOutInOrderHoweverTheyWentIn) {
   SlotQueue q(5, kSlotBits);
-  for (const std::size_t slot : {3, 0, 4, 1, 2}) q.set(slot, key(100 - 10 * slot, slot));
-  for (const std::size_t slot : {4, 3, 2, 1, 0}) {
+  for (const std::size_t slot : Slots{3, 0, 4, 1, 2}) q.set(slot, key(100 - 10 * slot, slot));
+  for (const std::size_t slot : Slots{4, 3, 2, 1, 0}) {
     EXPECT_EQ(q.min(), key(100 - 10 * slot, slot));
     q.pop();
   }
@@ -33,7 +35,7 @@ TEST(SlotQueue, KeysComeOutInOrderHoweverTheyWentIn) {
 
 TEST(SlotQueue, EqualTimesComeOutInSlotOrder) {
   SlotQueue q(3, kSlotBits);
-  for (const std::size_t slot : {2, 0, 1}) q.set(slot, key(7, slot));
+  for (const std::size_t slot : Slots{2, 0, 1}) q.set(slot, key(7, slot));
   EXPECT_EQ(q.min(), key(7, 0));
   EXPECT_EQ(q.second(), key(7, 1));
 }
@@ -53,7 +55,7 @@ TEST(SlotQueue, ANewKeyReplacesTheOldOneInEitherDirection) {
 }
 
 TEST(SlotQueue, BehavesAsASortedListUnderRandomOperations) {
-  for (const std::size_t slots : {1, 2, 3, 7, 24, 33, 200}) {
+  for (const std::size_t slots : Slots{1, 2, 3, 7, 24, 33, 200}) {
     SlotQueue q(slots, kSlotBits);
     std::vector<std::uint64_t> model(slots, SlotQueue::kNone);
     RngStream rng(Seed{slots}, "slot_queue_test");
@@ -68,7 +70,7 @@ TEST(SlotQueue, BehavesAsASortedListUnderRandomOperations) {
         *least = SlotQueue::kNone;
       } else {
         const std::size_t slot = rng.below(slots);
-        const std::uint64_t k = rng.below(8) == 0 ? SlotQueue::kNone : key(rng.below(1000), slot);
+        const std::uint64_t k = rng.below(8) == 0 ? SlotQueue::kNone : key(1 + rng.below(1000), slot);
         q.set(slot, k);
         model[slot] = k;
       }

@@ -1,0 +1,83 @@
+#include "dataplane/nic/receive_buffer.h"
+
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+namespace railyard {
+namespace {
+
+using namespace literals;
+
+constexpr Instant at(Duration d) { return Instant{} + d; }
+Packet* packet(std::uintptr_t n) { return reinterpret_cast<Packet*>(n * 64); }
+constexpr Priority kThree{3};
+constexpr Priority kFour{4};
+
+// The host takes 10 Gb/s: 800 ps per octet.
+class ReceiveBufferTest : public ::testing::Test {
+ protected:
+  ReceiveBuffer buffer{{.rate = 10_Gbps, .capacity = {10'000}, .xoff = {4'000}, .xon = {2'000}}};
+};
+
+TEST_F(ReceiveBufferTest, WithoutARateItIsNotLimited) {
+  EXPECT_TRUE(buffer.limited());
+  EXPECT_FALSE(ReceiveBuffer(ReceiveConfig{}).limited());
+  EXPECT_FALSE(ReceiveBuffer().limited());
+}
+
+TEST_F(ReceiveBufferTest, FramesAreReadyInOrderWhenTheirLastOctetHasBeenTaken) {
+  EXPECT_TRUE(buffer.empty());
+  EXPECT_EQ(buffer.next(), Instant::never());
+  buffer.push(at(1_us), packet(1), 1000, kThree);  // 800 ns
+  buffer.push(at(1_us), packet(2), 500, kFour);    // behind it
+  buffer.push(at(5_us), packet(3), 1000, kThree);  // long after
+  EXPECT_EQ(buffer.size(), 3u);
+  EXPECT_EQ(buffer.front(), packet(1));
+  EXPECT_EQ(buffer.next(), at(1'800_ns));
+  const ReceiveBuffer::Held first = buffer.pop();
+  EXPECT_EQ(first.packet, packet(1));
+  EXPECT_EQ(first.octets, 1000u);
+  EXPECT_EQ(first.priority, kThree);
+  EXPECT_EQ(buffer.next(), at(2'200_ns));
+  buffer.pop();
+  EXPECT_EQ(buffer.next(), at(5'800_ns));
+  buffer.pop();
+  EXPECT_TRUE(buffer.empty());
+}
+
+TEST_F(ReceiveBufferTest, HoldsAsMuchAsItHasRoom) {
+  buffer.push(at(0_ns), packet(1), 9'000, kThree);
+  EXPECT_TRUE(buffer.fits(1'000));
+  EXPECT_FALSE(buffer.fits(1'001));
+  buffer.pop();
+  EXPECT_TRUE(buffer.fits(10'000));
+}
+
+TEST_F(ReceiveBufferTest, PausesAtXoffAndLetsGoAtXon) {
+  buffer.push(at(0_ns), packet(1), 3'999, kThree);
+  EXPECT_FALSE(buffer.wants_xoff(kThree, false));
+  buffer.push(at(0_ns), packet(2), 1, kThree);
+  EXPECT_TRUE(buffer.wants_xoff(kThree, false)) << "at or above";
+  EXPECT_FALSE(buffer.wants_xoff(kFour, false)) << "each class for itself";
+  buffer.pop();
+  EXPECT_FALSE(buffer.wants_xoff(kThree, true));
+  buffer.push(at(0_ns), packet(3), 2'000, kThree);
+  EXPECT_TRUE(buffer.wants_xoff(kThree, true)) << "2001 octets: not yet";
+  EXPECT_FALSE(buffer.wants_xoff(kThree, false)) << "nor would it begin here";
+  buffer.pop();
+  EXPECT_FALSE(buffer.wants_xoff(kThree, true)) << "2000 octets: at or below";
+}
+
+TEST_F(ReceiveBufferTest, ShowsWhatItHolds) {
+  Packet packets[2]{};
+  packets[0].stream = 5;
+  packets[1].stream = 6;
+  for (Packet& p : packets) buffer.push(at(0_ns), &p, 100, kThree);
+  std::uint64_t sum = 0;
+  buffer.for_each([&](const Packet& p) { sum = sum * 10 + p.stream; });
+  EXPECT_EQ(sum, 56u);
+}
+
+}  // namespace
+}  // namespace railyard

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Real RoCEv2 (the kernel's SoftRoCE in small guests) through the emulated fabric, live.
+#
+# usage: run.sh ci | all
+#   ci    one guest with NICs on two leaves, every verb; an incast held back by PFC: under 2 minutes with the image cached
+#   all   also: two guests with the stock tools at MTU 1500 and 9000, links capped to 20 Mb/s, the incast with the class made
+#         lossy, rdma_cm, VLANs
+# What is checked: the guests' own verdict on their data, and the fabric's counters (report.json).
+set -euo pipefail
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd -- "$here/../.." && pwd)
+softroce=$root/tools/softroce
+out=$(mktemp -d "${TMPDIR:-/tmp}/railyard-interop.XXXXXX")
+trap 'rm -rf -- "$out"' EXIT
+failed=0
+
+# through NAME SPEC NICS SCRIPT [through-fabric.sh arguments]: runs it, keeps its report as $out/NAME/report.json
+through() {
+  local name=$1 spec=$2 nics=$3 script=$4 began=$SECONDS; shift 4
+  if "$softroce/through-fabric.sh" --lab "$root/topologies/$spec" --nics "$nics" --script "$softroce/scripts/$script" \
+       --report "$out/$name" "$@" >"$out/$name.log" 2>&1; then
+    printf 'ok    %-28s (%d s)  %s\n' "$name" $((SECONDS - began)) "$(grep -oh 'stream [0-9].*' "$out/$name.log" | head -n1)"
+  else
+    printf 'FAIL  %-28s\n' "$name"; sed 's/^/      /' "$out/$name.log"; failed=1
+  fi
+}
+# expect NAME JQ-CONDITION TEXT: a fact about the report
+expect() {
+  if jq -e "$2" "$out/$1/report.json" >/dev/null 2>&1; then
+    printf '      %s\n' "$3"
+  else
+    printf 'FAIL  %s: not so: %s\n' "$1" "$3"; failed=1
+    jq -c '.audit, [.ports[] | {node, port, drops, classes: [.classes[] | {class, drops, pfc_sent, max_depth_bytes}]}]' \
+      "$out/$1/report.json" 2>/dev/null | sed 's/^/      /' || true
+  fi
+}
+classes='[.ports[] | .classes[]]'
+no_loss="([$classes[].drops | add // 0] | add // 0) == 0 and .audit.lost_on_links == 0"
+balanced='.audit.balanced'
+
+"$softroce/build-image.sh"
+
+through one-guest softroce-pair.yaml 2 oneguest.sh
+expect one-guest "$balanced" "the books balance"
+expect one-guest "$no_loss" "nothing lost in the fabric"
+expect one-guest '[.ports[] | select(.node | startswith("spine")) | .tx.packets] | add > 1000' "it went across the spines"
+
+through incast softroce-incast.yaml 3 incast.sh -- --env 'VC_ARGS=-T 0x6a' --env N=16
+expect incast "$balanced" "the books balance"
+expect incast "$no_loss" "nothing lost in the fabric"
+expect incast '[.ports[] | select(.node == "h1" or .node == "h2") | .classes[] | select(.class == 3) | .paused_ns] | min > 20000000' \
+  "PFC held both senders back"
+expect incast "$classes | map(.ecn_marked) | add > 0" "frames were marked CE"
+
+if [[ ${1:-ci} == all ]]; then
+  through pair-1500 softroce-pair.yaml pair perf.sh
+  expect pair-1500 "$no_loss" "nothing lost in the fabric"
+  through pair-9000 softroce-pair.yaml pair perf.sh -- --mtu 9000
+  expect pair-9000 "$no_loss" "nothing lost in the fabric"
+  through every-verb-9000 softroce-pair.yaml pair check.sh -- --mtu 9000
+  expect every-verb-9000 "$no_loss" "nothing lost in the fabric"
+  for rate in 20Mbps 50Mbps; do
+    through "capped-$rate" softroce-pair.yaml 2 oneguest.sh --set defaults.link.rate="$rate" -- --env 'VC_ARGS=-T 0x6a -t 18'
+    expect "capped-$rate" "$no_loss" "nothing lost in the fabric"
+  done
+  through incast-lossy softroce-incast.yaml 3 incast.sh --set qos.default.classes.3.lossless=false -- \
+    --env 'VC_ARGS=-T 0x6a' --env N=16
+  expect incast-lossy "$balanced" "the books balance"
+  expect incast-lossy "$classes | map(.drops.ingress_full // 0, .drops.egress_full // 0) | add > 0" "the lossy class lost frames"
+  expect incast-lossy "$classes | map(.pfc_sent) | add == 0" "and nobody was paused"
+  through rdmacm softroce-pair.yaml pair rdmacm.sh
+  through vlan softroce-pair.yaml pair vlan.sh --set nodes.h1.address=10.5.0.1 --set nodes.h2.address=10.5.0.2
+  # Guests that are told a larger MTU than the fabric's links have: what is too long is counted, not carried.
+  through giants softroce-pair.yaml pair giants.sh -- --mtu 9500
+  expect giants '[.ports[].drops.giant // 0] | add > 0' "giants are counted"
+fi
+exit "$failed"
