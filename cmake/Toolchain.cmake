@@ -33,7 +33,7 @@ target_compile_options(railyard_flags INTERFACE
   -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
   -Wnon-virtual-dtor -Woverloaded-virtual -Wnull-dereference -Wimplicit-fallthrough
   # GCC 12 misfires in std::string and fmt at -O3 (GCC bug 105651 and its kin).
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> -Wno-stringop-overflow)
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
 target_include_directories(railyard_flags INTERFACE "${PROJECT_SOURCE_DIR}")
 if(RAILYARD_EXPENSIVE_CHECKS)
   target_compile_definitions(railyard_flags INTERFACE RAILYARD_EXPENSIVE_CHECKS=1)
