@@ -1,5 +1,7 @@
 #include "control/lab/version.h"
 
+#include "commit.h"  // made by cmake/Commit.cmake
+
 namespace railyard::lab {
 
 std::string version() {

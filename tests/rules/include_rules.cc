@@ -1,0 +1,96 @@
+#include "tests/rules/include_rules.h"
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+
+namespace railyard::rules {
+namespace {
+
+using Rooms = std::set<std::string>;
+
+// Each room with the rooms below it that it may use. tools -> control -> dataplane, and within them one way only.
+const std::map<std::string, Rooms>& allowed() {
+  static const std::map<std::string, Rooms> table{
+      {"dataplane/base", {}},
+      {"dataplane/wire", {"dataplane/base"}},
+      {"dataplane/packet", {"dataplane/base", "dataplane/wire"}},
+      {"dataplane/device", {"dataplane/base", "dataplane/wire", "dataplane/packet"}},
+      {"dataplane/switch", {"dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device"}},
+      {"dataplane/nic", {"dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device"}},
+      {"dataplane/capture", {"dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device"}},
+      {"dataplane/port", {"dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device", "dataplane/nic"}},
+      // The loop knows devices, and neither switches nor hosts.
+      {"dataplane/run", {"dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device"}},
+
+      // Reading and checking a fabric file needs no packets, and so no DPDK.
+      {"control/spec", {"dataplane/base", "dataplane/wire"}},
+      {"control/workload", {"control/spec", "dataplane/base"}},
+      {"control/routing", {"control/spec", "dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/switch"}},
+      {"control/build",
+       {"control/spec", "control/workload", "control/routing", "dataplane/base", "dataplane/wire", "dataplane/packet",
+        "dataplane/device", "dataplane/switch", "dataplane/nic", "dataplane/port"}},
+      {"control/report",
+       {"control/spec", "control/build", "dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device"}},
+      {"control/lab",
+       {"control/spec", "control/build", "control/report", "dataplane/base", "dataplane/wire", "dataplane/packet",
+        "dataplane/device", "dataplane/nic", "dataplane/port", "dataplane/capture", "dataplane/run"}},
+      {"tools/railyard", {"control/spec", "control/build", "control/report", "control/lab"}},
+  };
+  return table;
+}
+
+// Rooms that are about packets in memory may use DPDK's headers; the rest does without.
+const Rooms kWithDpdk{"dataplane/packet", "dataplane/device",  "dataplane/switch", "dataplane/nic",
+                      "dataplane/port",   "dataplane/capture", "dataplane/run"};
+
+std::string room_of(const std::string& path) {
+  const std::size_t first = path.find('/');
+  return path.substr(0, first == path.npos ? path.npos : path.find('/', first + 1));
+}
+
+std::string names(const Rooms& rooms) {
+  return rooms.empty() ? "nothing of ours" : fmt::format("{}", fmt::join(rooms, ", "));
+}
+
+void check(const std::string& where, const std::string& from, bool quoted, const std::string& header,
+           std::vector<std::string>& out) {
+  if (!quoted) {
+    if (header.starts_with("rte_") && !kWithDpdk.contains(from))
+      out.push_back(fmt::format("{}: {} must not include <{}>: it does without DPDK", where, from, header));
+    return;
+  }
+  if (header.find('/') == header.npos) return;  // generated, in the room's own build folder
+  const std::string to = room_of(header);
+  if (to == from) return;
+  const Rooms& rooms = allowed().at(from);
+  if (!rooms.contains(to))
+    out.push_back(fmt::format("{}: {} must not include {}; it may use {}", where, from, header, names(rooms)));
+}
+
+}  // namespace
+
+std::vector<std::string> include_violations(const std::vector<SourceFile>& sources) {
+  static const std::regex kInclude(R"re(^\s*#\s*include\s*([<"])([^>"]+)[>"])re");
+  std::vector<std::string> out;
+  for (const SourceFile& file : sources) {
+    const std::string from = room_of(file.path);
+    if (!allowed().contains(from)) {
+      out.push_back(fmt::format("{}: the room {} is new; say in tests/rules/include_rules.cc what it may include",
+                                file.path, from));
+      continue;
+    }
+    std::istringstream lines(file.text);
+    std::string line;
+    for (int number = 1; std::getline(lines, line); ++number)
+      if (std::smatch m; std::regex_search(line, m, kInclude))
+        check(fmt::format("{}:{}", file.path, number), from, m[1] == "\"", m[2], out);
+  }
+  return out;
+}
+
+}  // namespace railyard::rules
