@@ -168,6 +168,7 @@ class alignas(64) EgressPort {
     pause_.clear(now);
     pfc_.forget();
     look_up();
+    if (!busy_) slot_ = Instant::never();
   }
 
   // Fills what this port knows of one of its classes.

@@ -67,14 +67,22 @@ void Host::connected(PortIndex port, Channel& out, BitRate rate) {
 void Host::on_new_key_base() {
   for (std::size_t p = 0; p < ports(); ++p) {
     const Nic& nic = nics_[p];
-    slots_.set(p, EventKey::make(key_base(), nic.egress.slot(),
-                                 nic.egress.busy() ? EventKind::kTransmitEnd : EventKind::kTimer,
-                                 static_cast<std::uint32_t>(p)));
     const PortIndex port{static_cast<std::uint16_t>(p)};
+    set_transmission(port);
     set_timer(receive_slot(port), nic.attachment != nullptr ? Instant::never() : nic.receive.next());
     set_timer(outside_slot(port), nic.incoming_at);
   }
   set_refresh(refresh_due_);
+}
+
+// The end of the running transmission; when idle, until a pause runs out or the endpoint has something more.
+void Host::set_transmission(PortIndex port) {
+  const Nic& nic = nics_[port.index()];
+  const EgressPort& e = nic.egress;
+  Instant slot = e.slot();
+  if (!e.busy() && nic.up) slot = std::min({slot, nic.ready.until, e.first_expiry(nic.ready.classes)});
+  slots_.set(port.index(), EventKey::make(key_base(), slot, e.busy() ? EventKind::kTransmitEnd : EventKind::kTimer,
+                                          port.value));
 }
 
 void Host::set_timer(std::size_t slot, Instant at) {
@@ -143,11 +151,7 @@ void Host::start(Instant now, PortIndex port) {
         if (observed()) observe_departure(now, port, *frame, {.event = TapNote::Event::kSent});
         return frame;
       });
-  // Idle: until a pause runs out, or until the endpoint has something more.
-  const Instant slot =
-      e.busy() ? e.slot() : std::min({e.slot(), nic.ready.until, e.first_expiry(nic.ready.classes)});
-  slots_.set(port.index(), EventKey::make(key_base(), slot, e.busy() ? EventKind::kTransmitEnd : EventKind::kTimer,
-                                          port.value));
+  set_transmission(port);
   if (e.sent_control() && e.refresh_due() < refresh_due_) [[unlikely]]
     set_refresh(e.refresh_due());
 }

@@ -110,6 +110,7 @@ class Host final : public Device {
   void drop(Instant now, PortIndex port, Packet* packet, DropReason reason);
   void set_refresh(Instant due);
   void set_timer(std::size_t slot, Instant at);
+  void set_transmission(PortIndex port);
   bool all_busy() const noexcept;
 
   HostConfig config_;

@@ -41,8 +41,10 @@ bool is_link_local_multicast(const wire::IpAddress& a) noexcept {
 
 }  // namespace
 
-void Switch::on_exception(Instant now, const Arrival& a) {
+void Switch::on_exception(Instant now, Arrival& a) {
+  if (a.verdict == kUnresolved) resolve(a);
   switch (a.verdict) {
+    case kForward: return admit(now, a);
     case kLocal: return deliver_locally(now, a);
     case kTtlExpired:
       send_icmp_error(now, a);
@@ -66,7 +68,7 @@ void Switch::deliver_locally(Instant now, const Arrival& a) {
 
   if (p.kind == FrameKind::kArp) {
     const wire::ArpMessage arp = wire::read_arp(p.l3());
-    learn_peer(in, arp.sender_mac);  // a host may have got another NIC
+    learn_peer(now, in, arp.sender_mac);  // a host may have got another NIC
     const bool asks = arp.operation == wire::arp_operation::kRequest && arp.sender_ip != arp.target_ip &&
                       !arp.sender_ip.is_unspecified() && speaks_for(arp.target_ip, in);
     if (asks) {
@@ -151,20 +153,23 @@ void Switch::await_neighbour(Instant now, const Arrival& a) {
   awaiting_.push_back(a);
 }
 
+// Decides what could not be decided before, if it can be now.
+void Switch::resolve(Arrival& a) {
+  if (!facts_[a.port].peer_known) return;
+  const PortIndex in{static_cast<std::uint16_t>(EventKey::port(a.key))};
+  a.verdict = decide_egress(*a.packet, in, Priority{a.priority}, a);
+  a.cells = mmu_.cells(a.octets);
+}
+
 // Frames whose neighbour is known by now go on their way, as if they had just come.
 void Switch::release_awaiting(Instant now) {
   std::vector<Arrival> waiting;
   std::swap(waiting, awaiting_);
   for (Arrival& a : waiting) {
-    if (!facts_[a.port].peer_known) {
-      awaiting_.push_back(a);
-      continue;
-    }
-    decide(a);
-    if (a.verdict == kForward)
-      admit(now, a);
-    else
+    if (facts_[a.port].peer_known)
       on_exception(now, a);
+    else
+      awaiting_.push_back(a);
   }
 }
 
@@ -189,11 +194,37 @@ void Switch::ask_for_neighbour(Instant now, const Arrival& a) {
   originate(now, q, n, out);
 }
 
-void Switch::learn_peer(PortIndex port, wire::MacAddress mac) {
+// An attached host speaks for the first time. Frames are decided about ahead of their turn: the address is kept, and
+// counts from the turn of the frame on (meet).
+void Switch::hear(PortIndex port, wire::MacAddress mac) noexcept {
+  PortFacts& f = facts_[port.index()];
+  const bool heard = std::any_of(f.rewrite.begin(), f.rewrite.begin() + 6, [](std::uint8_t o) { return o != 0; });
+  if (!heard && !mac.is_multicast()) std::copy(mac.octets.begin(), mac.octets.end(), f.rewrite.begin());
+}
+
+void Switch::meet(Instant now, const Arrival& a) {
+  const PortIndex in{static_cast<std::uint16_t>(EventKey::port(a.key))};
+  const PortFacts& f = facts_[in.index()];
+  if (f.peer_known) return;
+  wire::MacAddress mac;
+  std::copy_n(f.rewrite.begin(), mac.octets.size(), mac.octets.begin());
+  if (mac != wire::MacAddress{}) learn_peer(now, in, mac);
+}
+
+void Switch::learn_peer(Instant now, PortIndex port, wire::MacAddress mac) {
   if (config_.ports[port.index()].peer_mac || mac.is_multicast()) return;
   PortFacts& f = facts_[port.index()];
   std::copy(mac.octets.begin(), mac.octets.end(), f.rewrite.begin());
-  f.peer_known = true;
+  if (!f.peer_known) {
+    f.peer_known = true;
+    --strangers_;
+    return release_awaiting(now);
+  }
+  // What is still to have its turn was addressed to the old one. What has had it is on its way.
+  const std::uint64_t turn = EventKey::floor(key_base(), now + 1_ps);
+  for (const Arrival& a : arrivals())
+    if (a.key >= turn && a.verdict == kForward && a.port == port.value)
+      std::memcpy(a.packet->header(), f.rewrite.data(), f.rewrite.size());
 }
 
 std::span<std::byte> Switch::room_of(Packet& packet) const noexcept {

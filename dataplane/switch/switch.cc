@@ -131,6 +131,7 @@ void Switch::connected(PortIndex port, Channel& out, BitRate rate) {
   e.connect(out, rate);
   e.announce(config_.pause_quanta);
   facts_[port.index()].octet_time = OctetTime(rate);
+  if (!facts_[port.index()].peer_known) ++strangers_;
 }
 
 void Switch::on_new_key_base() {
@@ -208,7 +209,7 @@ void Switch::decide(Arrival& a) {
   a.octets = p.frame_octets;
   a.origin = static_cast<std::uint16_t>(index(in, priority));
   if (!f.peer_known) [[unlikely]]
-    learn_peer(in, wire::read<wire::Ethernet::Source>(p.header()));  // an attached host has spoken
+    hear(in, wire::read<wire::Ethernet::Source>(p.header()));
   a.verdict = decide_mac(p, f);
   if (a.verdict == kForward) [[likely]]
     a.verdict = decide_ip(p, in, priority, a);
@@ -242,11 +243,16 @@ std::uint8_t Switch::decide_ip(Packet& p, PortIndex in, Priority priority, Arriv
     return hops.kind == NextHops::Kind::kLocal ? std::uint8_t{kLocal} : verdict(DropReason::kNoRoute);
   if (ttl_of(p) <= 1) [[unlikely]]
     return kTtlExpired;
-  const PortIndex out = forwarding_.member(hops, paths_.choose(hops, p, in, priority));
+  a.port = forwarding_.member(hops, paths_.choose(hops, p, in, priority)).value;
+  a.priority = priority.value;  // drops at egress are counted there
+  return decide_egress(p, in, priority, a);
+}
+
+// The same, when it is clear by which port it is to leave.
+std::uint8_t Switch::decide_egress(Packet& p, PortIndex in, Priority priority, Arrival& a) {
+  const PortIndex out{a.port};
   const PortFacts& f = facts_[in.index()];
   const PortFacts& g = facts_[out.index()];
-  a.port = out.value;
-  a.priority = priority.value;  // drops at egress are counted there
   if (!g.up) [[unlikely]]
     return verdict(DropReason::kLinkDown);
   if (p.frame_octets - wire::kFcsOctets - p.l3_offset > g.mtu) [[unlikely]]
@@ -300,6 +306,8 @@ bool Switch::deferred(Instant now, ArrivalBatch& batch, Arrival* next, std::uint
     return false;
   Arrival& a = *next;
   if (a.verdict == kUndecided) decide_tapped(now, a);
+  if (a.verdict == kUnresolved) [[unlikely]]
+    resolve(a);
   if (a.verdict != kForward || a.octets <= Channel::kCutThroughOctets) return false;
   a.verdict = kStartable;
   const PortFacts& in = facts_[EventKey::port(a.key)];
@@ -328,6 +336,8 @@ void Switch::decide_tapped(Instant now, Arrival& a) {
 void Switch::on_arrival(Instant now, Arrival& a) {
   if (a.verdict == kUndecided) [[unlikely]]
     decide_tapped(now, a);
+  if (strangers_ != 0) [[unlikely]]
+    meet(now, a);
   Mmu::Group& group = groups_[a.origin];
   group.rx_packets.increment();
   group.rx_octets.add(a.octets);
@@ -335,8 +345,6 @@ void Switch::on_arrival(Instant now, Arrival& a) {
     admit(now, a);
   else
     on_exception(now, a);
-  if (!awaiting_.empty()) [[unlikely]]
-    release_awaiting(now);
 }
 
 void Switch::admit(Instant now, const Arrival& a) {

@@ -73,7 +73,7 @@ class Switch final : public Device {
   struct alignas(64) PortFacts {
     std::array<std::uint8_t, 12> rewrite{};  // destination and source MAC of what leaves here
     std::uint16_t native_vid = kDefaultVid;
-    bool peer_known = false;
+    bool peer_known = false;                 // else its address in `rewrite` is what was heard, or 0
     bool up = true;
     bool remaps = false;
     std::uint32_t largest_frame = 0;         // with tag and FCS
@@ -103,6 +103,9 @@ class Switch final : public Device {
   void decide_tapped(Instant now, Arrival& a);
   std::uint8_t decide_mac(const Packet& packet, const PortFacts& in) const noexcept;
   std::uint8_t decide_ip(Packet& packet, PortIndex in, Priority priority, Arrival& a);
+  std::uint8_t decide_egress(Packet& packet, PortIndex in, Priority priority, Arrival& a);
+  void hear(PortIndex port, wire::MacAddress mac) noexcept;
+  void resolve(Arrival& a);
   bool apply_vlan(Packet& packet, PortIndex in, PortIndex out);
   static void remark(Packet& packet, const PortFacts& in, Priority to) noexcept;
 
@@ -115,7 +118,7 @@ class Switch final : public Device {
   bool deferred(Instant now, ArrivalBatch& batch, Arrival* next, std::uint64_t limit);
   void on_arrival(Instant now, Arrival& a);
   void on_mac_control(Instant now, PortIndex port, Packet* packet);
-  void on_exception(Instant now, const Arrival& a);
+  void on_exception(Instant now, Arrival& a);
   void on_transmit_end(Instant now, PortIndex port, bool more_now);
   void on_timer(Instant now, PortIndex port);
   void admit(Instant now, const Arrival& a);
@@ -134,7 +137,8 @@ class Switch final : public Device {
   void await_neighbour(Instant now, const Arrival& a);
   void ask_for_neighbour(Instant now, const Arrival& a);
   void release_awaiting(Instant now);
-  void learn_peer(PortIndex port, wire::MacAddress mac);
+  void meet(Instant now, const Arrival& a);
+  void learn_peer(Instant now, PortIndex port, wire::MacAddress mac);
   std::span<std::byte> room_of(Packet& packet) const noexcept;
   bool describe_own(Packet& packet, std::size_t octets);
   void originate(Instant now, Packet* packet, std::size_t octets, PortIndex out);
@@ -156,6 +160,7 @@ class Switch final : public Device {
   std::vector<Carried> carried_;    // cut-through frames that wait for their tail, soonest last
   Instant refresh_due_ = Instant::never();
   bool any_mark_at_dequeue_ = false;
+  std::uint32_t strangers_ = 0;     // connected ports whose peer's address is not known yet
 
   std::vector<TrustMap> trust_maps_;        // each different one once
   std::vector<DropCounts> drops_by_class_;  // by port and class; one port more: what the switch itself sends

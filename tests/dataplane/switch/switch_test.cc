@@ -173,11 +173,18 @@ TEST(SwitchReception, AFrameWithABadFcsIsDroppedUnlessItIsCutThrough) {
   }
 }
 
+// What is said to every node on the link ends here; no other multicast means anything to the switch.
 TEST(SwitchReception, MulticastIsNotForwarded) {
   SwitchRig rig;
-  rig.send(kIn, 0_ns, {.to = {{1, 0, 0x5E, 0, 0, 1}}, .destination = test::ip("224.0.0.1")});
+  const wire::MacAddress all_nodes{{1, 0, 0x5E, 0, 0, 1}};
+  rig.send(kIn, 0_ns, {.to = all_nodes, .destination = test::ip("224.0.0.1")});
+  rig.send(kIn, 1_us, {.to = all_nodes, .destination = test::ip("224.1.0.1")});
+  rig.send(kIn, 2_us, {.to = {{0x33, 0x33, 0, 0, 0, 1}}, .source = host6(kIn), .destination = test::ip("ff02::1")});
+  rig.send(kIn, 3_us, {.to = {{0x33, 0x33, 0, 0, 0, 1}}, .source = host6(kIn), .destination = test::ip("ff05::1")});
   rig.run(10_us);
-  EXPECT_EQ(rig.drops(kIn, cls(3), DropReason::kNotUnderstood), 1u);
+  EXPECT_EQ(rig.drops(kIn, cls(3), DropReason::kNotUnderstood), 2u);
+  EXPECT_EQ(rig.sw.counters().consumed, 2u);
+  for (const PortIndex p : {kIn, kOut, port(2)}) EXPECT_TRUE(rig.wire.sent(p).empty());
 }
 
 // ---- VLANs ---------------------------------------------------------------------------------------------------------

@@ -1,0 +1,164 @@
+// A NIC with a host outside behind it.
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/dataplane/nic/host_rig.h"
+
+namespace railyard {
+namespace {
+
+// A ring with some room behind the NIC.
+class Ring final : public Attachment {
+ public:
+  std::size_t take(PacketPool&, std::span<Packet*> packets) override {
+    std::size_t n = 0;
+    for (; n < packets.size() && !to_send.empty(); ++n) {
+      packets[n] = to_send.front();
+      to_send.pop_front();
+    }
+    return n;
+  }
+  std::size_t give(PacketPool& pool, std::span<Packet* const> packets) override {
+    std::size_t n = 0;
+    for (; n < packets.size() && room > 0; ++n, --room) {
+      ++given;
+      pool.release(packets[n]);
+    }
+    return n;
+  }
+  std::deque<Packet*> to_send;
+  std::size_t room = 1'000'000;
+  std::size_t given = 0;
+};
+
+class HostAttached : public ::testing::Test {
+ protected:
+  HostAttached() {
+    wire.connect(host, std::vector<WireLink>(1));
+    host.advance(at(1_us));
+  }
+  static std::vector<NicDriver> attached(std::unique_ptr<Attachment> a) {
+    std::vector<NicDriver> d(1);
+    d[0].attachment = std::move(a);
+    return d;
+  }
+  static HostConfig config() {
+    HostConfig c = host_config();
+    c.nics[0].receive = {.rate = {}, .capacity = {10'000}, .xoff = {4'000}, .xon = {2'000}};
+    return c;
+  }
+  // As an attachment hands them over: octets, lengths, identity, flags and home.
+  Packet* outside(const FrameSpec& spec) {
+    Packet* p = test::make_frame(wire.pool(), FecTable{}, spec);
+    Packet raw{};
+    raw.header_at = p->header_at;
+    raw.header_octets = p->header_octets;
+    raw.payload_octets = p->payload_octets + 4;
+    raw.frame_octets = p->frame_octets;
+    raw.home = p->home;
+    raw.flags = static_cast<std::uint8_t>(p->flags & Packet::kRealPool);
+    *p = raw;
+    return p;
+  }
+  Ring& ring = *new Ring;
+  Host host{DeviceId{0}, "h", config(), attached(std::unique_ptr<Attachment>(&ring))};
+  Wire wire;
+};
+
+TEST_F(HostAttached, WhatComesFromOutsideIsSentAtTheInstantOfThePoll) {
+  EXPECT_TRUE(host.polled());
+  ring.to_send.push_back(outside({.dscp = 26, .frame_octets = 1000, .real = true}));
+  EXPECT_EQ(host.poll(at(2_us)), at(2_us));
+  EXPECT_EQ(host.next(), at(2_us));
+  host.advance(at(3_us));
+  const auto sent = wire.sent(kPort);
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].start, at(2_us));
+  EXPECT_EQ(sent[0].packet.traffic_class_octet, 26 << 2 | 2) << "parsed";
+  EXPECT_EQ(host.counters().generated, 1u);
+  EXPECT_EQ(host.counters().ports[0].classes[3].tx_packets, 1u);
+}
+
+TEST_F(HostAttached, ThePastIsNow) {
+  ring.to_send.push_back(outside({.frame_octets = 1000, .real = true}));
+  EXPECT_EQ(host.poll(at(500_ns)), at(1_us)) << "done() is later";
+  host.advance(at(2_us));
+  const auto sent = wire.sent(kPort);
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].start, at(1_us));
+}
+
+TEST_F(HostAttached, WhatIsNoFrameIsDropped) {
+  Packet* p = outside({.frame_octets = 1000, .real = true});
+  p->header()[14] = std::byte{0x65};  // IP version 6 in an IPv4 frame
+  ring.to_send.push_back(p);
+  Packet* pause = outside({.frame_octets = 64, .real = true});
+  pause->header()[12] = std::byte{0x88};
+  pause->header()[13] = std::byte{0x08};
+  ring.to_send.push_back(pause);
+  host.poll(at(2_us));
+  host.advance(at(3_us));
+  EXPECT_TRUE(wire.sent(kPort).empty());
+  EXPECT_EQ(host.counters().ports[0].drops[static_cast<std::size_t>(DropReason::kBadVersion)], 1u);
+  EXPECT_EQ(host.counters().ports[0].drops[static_cast<std::size_t>(DropReason::kBadMacControl)], 1u);
+}
+
+// When the fabric pauses a class the NIC stops taking, so that the host outside is held back without loss.
+TEST_F(HostAttached, ItStopsTakingWhenTheFabricPausesIt) {
+  wire.send_pfc(kPort, at(1_us), 0xFF, {9999, 9999, 9999, 9999, 9999, 9999, 9999, 9999});
+  host.advance(at(4_us));
+  for (int i = 0; i < 300; ++i) ring.to_send.push_back(outside({.frame_octets = 1000, .real = true}));
+  for (int i = 0; i < 50; ++i) {
+    host.poll(host.done());
+    host.advance(host.done() + 10_ns);
+  }
+  const std::size_t held = host.counters().queued;
+  EXPECT_GE(held, 64u);
+  EXPECT_LT(held, 64u + 16) << "a queue and one burst";
+  EXPECT_EQ(ring.to_send.size(), 300 - held);
+  // After the pause (51.2 us) all of them go.
+  while (host.done() < at(200_us)) {
+    host.poll(host.done());
+    host.advance(host.done() + 1_us);
+  }
+  EXPECT_TRUE(ring.to_send.empty());
+  EXPECT_EQ(wire.sent_data(kPort).size(), 300u);
+}
+
+TEST_F(HostAttached, AFullRingPausesTheFabric) {
+  ring.room = 2;
+  for (int i = 0; i < 8; ++i)
+    wire.send(kPort, at(2_us + kSlot * i),
+              test::make_frame(wire.pool(), FecTable{}, {.to = mac(1), .frame_octets = 1000}));
+  host.advance(at(10_us));
+  EXPECT_EQ(ring.given, 2u);
+  EXPECT_EQ(host.counters().queued, 6u);
+  auto said = wire.sent(kPort);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].pfc().quanta[3], 0xFFFF);
+  // Room again: at 2000 octets it lets go.
+  ring.room = 100;
+  host.poll(at(10_us));
+  host.advance(at(11_us));
+  EXPECT_EQ(ring.given, 8u);
+  said = wire.sent(kPort);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].start, at(10_us));
+  EXPECT_EQ(said[0].pfc().quanta[3], 0);
+}
+
+TEST_F(HostAttached, BeyondTheNicsBufferFramesAreLostAndCounted) {
+  ring.room = 0;
+  for (int i = 0; i < 12; ++i)
+    wire.send(kPort, at(2_us + kSlot * i),
+              test::make_frame(wire.pool(), FecTable{}, {.to = mac(1), .frame_octets = 1000}));
+  host.advance(at(10_us));
+  EXPECT_EQ(host.counters().ports[0].classes[3].drops[static_cast<std::size_t>(DropReason::kNicReceiveFull)], 2u);
+}
+
+}  // namespace
+}  // namespace railyard

@@ -1,0 +1,262 @@
+// How a host sends: when, what, in which order, and when it may not.
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "dataplane/base/payload_pattern.h"
+#include "dataplane/wire/bth.h"
+#include "tests/dataplane/nic/host_rig.h"
+
+namespace railyard {
+namespace {
+
+// ---- Sending --------------------------------------------------------------------------------------------------------
+
+TEST(HostSending, AsFastAsTheLinkTakesThem) {
+  Rig rig;
+  rig.source.classes = 1 << 3;
+  rig.run(10_us);
+  const auto starts = rig.starts();
+  ASSERT_EQ(starts.size(), 123u);  // 10 us / 81.76 ns = 122.3
+  for (std::size_t i = 0; i < starts.size(); ++i) EXPECT_EQ(starts[i], at(kOwnSlot * static_cast<std::int64_t>(i)));
+}
+
+TEST(HostSending, FramesAreDescribedAsTheEdgeWouldAndStampedWhenTheyStart) {
+  HostConfig config = host_config();
+  config.fecs = std::make_shared<const FecTable>(std::vector{test::prefix("10.0.0.0/24"), test::prefix("10.0.1.0/24")});
+  Rig rig(config);
+  rig.source.classes = 1 << 3;
+  rig.source.left[3] = 10;
+  rig.run(10_us);
+  const auto sent = rig.wire.sent(kPort);
+  ASSERT_EQ(sent.size(), 10u);
+  for (std::uint32_t i = 0; i < 10; ++i) {
+    const Packet& p = sent[i].packet;
+    const wire::FrameView view = sent[i].view();
+    EXPECT_EQ(view.psn, i);
+    EXPECT_EQ(p.kind, FrameKind::kIpv4);
+    EXPECT_EQ(p.frame_octets, 1002u);
+    EXPECT_EQ(p.payload_octets, 940u);
+    EXPECT_EQ(p.header_octets, 54);
+    EXPECT_EQ(p.l3_offset, 14);
+    EXPECT_EQ(p.traffic_class_octet, view.traffic_class_octet);
+    EXPECT_EQ(p.transport_hash, std::uint32_t{view.source_port} << 16 | view.destination_port);
+    EXPECT_EQ(config.fecs->prefix(p.fec), test::prefix("10.0.1.0/24"));
+    EXPECT_EQ(p.stream, 3u);
+    EXPECT_EQ(p.offset, i * 940u);
+    EXPECT_EQ(p.sent, sent[i].start) << "not when it was taken from the endpoint";
+    EXPECT_EQ(p.flags, Packet::kElided | Packet::kIcrcPending);
+  }
+  EXPECT_EQ(rig.host.counters().generated, 10u);
+}
+
+TEST(HostSending, RealPayloadIsWritten) {
+  HostConfig config = host_config();
+  config.real_payload = true;
+  Rig rig(config);
+  rig.source.classes = 1 << 3;
+  rig.source.left[3] = 3;
+  rig.run(10_us);
+  for (const Sent& s : rig.wire.sent(kPort)) {
+    EXPECT_FALSE(s.packet.has(Packet::kElided));
+    ASSERT_EQ(s.octets.size(), 54u + 940);
+    EXPECT_TRUE(payload_matches(s.packet.stream, s.packet.offset, std::span(s.octets).subspan(54)));
+  }
+}
+
+TEST(HostSending, AnEndpointIsAskedWhenItSaid) {
+  Rig rig;
+  rig.source.classes = 1 << 3;
+  rig.source.left[3] = 2;
+  rig.source.begins = at(7_us);
+  EXPECT_EQ(rig.host.advance(at(1_us)), at(7_us));
+  EXPECT_LE(rig.source.asked, 2u) << "not again and again";
+  rig.run(20_us);
+  EXPECT_EQ(rig.starts(), (std::vector{at(7_us), at(7_us + kOwnSlot)}));
+}
+
+// Keys of events are made anew when their base moves, every 70 s: an endpoint's timer must survive it.
+TEST(HostSending, AnEndpointMayWaitForMinutes) {
+  for (const Duration begins : {50_s, 71_s, 150_s, 300_s}) {
+    Rig rig;
+    rig.source.classes = 1 << 3;
+    rig.source.left[3] = 2;
+    rig.source.begins = at(begins);
+    rig.run(400_s);
+    EXPECT_EQ(rig.starts(), (std::vector{at(begins), at(begins + kOwnSlot)}));
+  }
+}
+
+TEST(HostSending, WhatTheEndpointReceivesMayMakeItReady) {
+  Rig rig;
+  rig.source.left[3] = 1;
+  rig.source.on_receive = [&] { return rig.source.classes = 1 << 3, true; };
+  const Instant effect = rig.send(1_us);
+  rig.run(20_us);
+  EXPECT_EQ(rig.starts(), (std::vector{effect}));
+}
+
+// ---- ETS ------------------------------------------------------------------------------------------------------------
+
+// Shares by octets over 2 ms, whatever the frame sizes; what an endpoint hands over at once must not show.
+TEST(HostScheduling, EtsSharesFollowTheWeights) {
+  struct Case {
+    std::array<std::uint16_t, 3> weights;
+    std::array<std::uint32_t, 3> octets;
+  };
+  for (const Case& c :
+       {Case{{1, 2, 5}, {1002, 1002, 1002}}, Case{{1, 2, 5}, {66, 1002, 9002}}, Case{{1, 2, 5}, {9002, 1002, 66}},
+        Case{{50, 1, 10}, {1002, 1002, 1002}}, Case{{1, 1, 1}, {70, 70, 9002}}}) {
+    HostConfig config = host_config();
+    for (std::size_t i = 0; i < 3; ++i) config.nics[0].scheduling[2 + i].weight = c.weights[i];
+    Rig rig(config);
+    rig.source.classes = 7 << 2;
+    for (std::size_t i = 0; i < 3; ++i) rig.source.octets[2 + i] = c.octets[i];
+    for (Duration t{}; t < 2_ms; t += 100_us) {
+      rig.run(t + 100_us);
+      rig.wire.sent(kPort);  // the packets are wanted again
+    }
+    std::array<double, 3> share{};
+    double total = 0;
+    double weights = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      share[i] = static_cast<double>(rig.count(static_cast<std::uint8_t>(2 + i)).tx_octets);
+      total += share[i];
+      weights += c.weights[i];
+    }
+    for (std::size_t i = 0; i < 3; ++i)
+      EXPECT_NEAR(share[i] / total, c.weights[i] / weights, 0.01 * c.weights[i] / weights)
+          << "class " << i << ", weights " << c.weights[0] << ':' << c.weights[1] << ':' << c.weights[2];
+  }
+}
+
+TEST(HostScheduling, StrictComesFirst) {
+  HostConfig config = host_config();
+  config.nics[0].scheduling[6].strict = true;
+  Rig rig(config);
+  rig.source.classes = 1 << 3 | 1 << 6;
+  rig.source.left[6] = 50;
+  rig.run(50 * kOwnSlot);
+  EXPECT_EQ(rig.count(6).tx_packets, 50u);
+  EXPECT_EQ(rig.count(3).tx_packets, 0u);
+  rig.run(60 * kOwnSlot);
+  EXPECT_EQ(rig.count(3).tx_packets, 10u);
+}
+
+// ---- Being paused ---------------------------------------------------------------------------------------------------
+
+TEST(HostPfc, AClassIsHeldAndTheOthersAreNot) {
+  Rig rig;
+  rig.source.classes = 1 << 3 | 1 << 4;
+  rig.pause(5_us, 1 << 3, 1000);  // 5.12 us
+  rig.run(20_us);
+  const auto three_sent = rig.wire.sent_data(kPort);
+  std::vector<Instant> three;
+  std::vector<Instant> four;
+  for (const Sent& s : three_sent) (s.packet.traffic_class_octet >> 5 == 3 ? three : four).push_back(s.start);
+  for (const Instant t : three) EXPECT_TRUE(t < at(5_us) || t >= at(10'120_ns)) << t.ps;
+  // Alone, class 4 has the whole link: a frame each slot.
+  std::size_t in_pause = 0;
+  for (const Instant t : four) in_pause += t >= at(5_us) && t < at(10'120_ns);
+  EXPECT_NEAR(static_cast<double>(in_pause), 5'120 / 81.76, 1.01);
+  EXPECT_EQ(rig.count(3).paused, 5'120_ns);
+  EXPECT_EQ(rig.count(4).paused, 0_ps);
+  EXPECT_EQ(rig.count(3).xoff_received, 1u);
+}
+
+TEST(HostPfc, SendingGoesOnAtTheExpiryOrTheXon) {
+  {
+    Rig rig;
+    rig.source.classes = 1 << 3;
+    rig.source.begins = at(6_us);
+    rig.pause(5_us, 1 << 3, 1000);
+    rig.run(20_us);
+    EXPECT_EQ(rig.starts().front(), at(10'120_ns));
+  }
+  {
+    Rig rig;
+    rig.source.classes = 1 << 3;
+    rig.source.begins = at(6_us);
+    rig.pause(5_us, 1 << 3, 0xFFFF);
+    rig.pause(8_us, 1 << 3, 0);
+    rig.run(20_us);
+    EXPECT_EQ(rig.starts().front(), at(8_us));
+  }
+}
+
+TEST(HostPfc, APausedClassTakesNothingFromItsEndpoint) {
+  Rig rig;
+  rig.source.classes = 1 << 3;
+  rig.pause(5_us, 1 << 3, 0xFFFF);
+  rig.run(20_us);
+  const std::uint64_t sent = rig.count(3).tx_packets;
+  const std::uint64_t taken = (1u << 30) - rig.source.left[3];
+  EXPECT_LE(taken - sent, 8u) << "what had been taken when the pause came";
+}
+
+// ---- Link state -----------------------------------------------------------------------------------------------------
+
+TEST(HostLink, ANicKeepsWhatItHasUntilTheLinkIsBack) {
+  Rig rig;
+  rig.source.classes = 1 << 3;
+  rig.host.link_down_at(at(5_us), kPort);
+  rig.host.link_up_at(at(10_us), kPort);
+  rig.run(20_us);
+  const auto sent = rig.wire.sent(kPort);
+  std::uint32_t psn = 0;
+  bool again = false;
+  for (const Sent& s : sent) {
+    EXPECT_EQ(s.view().psn, psn++) << "nothing is lost here";
+    EXPECT_TRUE(s.start < at(5_us) || s.start >= at(10_us));
+    again |= s.start == at(10_us);
+  }
+  EXPECT_TRUE(again);
+}
+
+TEST(HostLink, PausesEndWithTheLink) {
+  Rig rig;
+  rig.source.classes = 1 << 3;
+  rig.pause(3_us, 1 << 3, 0xFFFF);
+  rig.host.link_down_at(at(5_us), kPort);
+  rig.host.link_up_at(at(10_us), kPort);
+  rig.run(20_us);
+  EXPECT_EQ(rig.count(3).paused, 2_us);
+  EXPECT_GT(rig.count(3).tx_packets, 100u);
+}
+
+// ---- Several NICs ---------------------------------------------------------------------------------------------------
+
+TEST(HostNics, EachHasItsOwnLinkEndpointAndPauses) {
+  std::vector<NicDriver> two(2);
+  std::array<Source*, 2> sources{};
+  for (std::size_t i = 0; i < 2; ++i) {
+    auto s = std::make_unique<Source>();
+    s->classes = 1 << 3;
+    sources[i] = s.get();
+    two[i].endpoint = std::move(s);
+  }
+  Host host(DeviceId{0}, "h", host_config(2), std::move(two));
+  Wire wire;
+  wire.connect(host, std::vector{WireLink{.rate = 100_Gbps}, WireLink{.rate = 25_Gbps}});
+  wire.send_pfc(kPort, at(3_us), 1 << 3, {0, 0, 0, 0xFFFF});  // takes effect at 5.023 us
+  wire.send(PortIndex{1}, at(0_us), test::make_frame(wire.pool(), FecTable{}, {.to = mac(2)}));
+  host.advance(at(10_us));
+  // 5.023 us / 81.76 ns = 61.4; 10 us / 327.04 ns = 30.6.
+  EXPECT_EQ(wire.sent(kPort).size(), 62u);
+  EXPECT_EQ(wire.sent(PortIndex{1}).size(), 31u);
+  EXPECT_TRUE(sources[0]->arrived.empty());
+  EXPECT_EQ(sources[1]->arrived.size(), 1u);
+}
+
+TEST(HostNics, WhatCannotBeIsRefused) {
+  EXPECT_THROW(Host(DeviceId{0}, "h", HostConfig{}, {}), std::invalid_argument);
+  EXPECT_THROW(Host(DeviceId{0}, "h", host_config(9), std::vector<NicDriver>(9)), std::invalid_argument);
+  EXPECT_THROW(Host(DeviceId{0}, "h", host_config(2), std::vector<NicDriver>(1)), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace railyard
