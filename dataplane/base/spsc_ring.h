@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <new>
 #include <type_traits>
 
 namespace railyard {
@@ -22,15 +22,14 @@ class SpscRing {
 
  public:
   explicit SpscRing(std::size_t capacity = 8) {
-    auto* first = new Segment(std::bit_ceil(capacity), 0);
+    Segment* first = Segment::make(std::bit_ceil(capacity), 0);
     producer_.segment = consumer_.segment = first;
-    producer_.slots = consumer_.slots = first->slots.get();
     producer_.mask = consumer_.mask = first->mask;
   }
   ~SpscRing() {
     for (Segment* s = consumer_.segment; s != nullptr;) {
       Segment* next = s->next;
-      delete s;
+      Segment::free(s);
       s = next;
     }
   }
@@ -42,7 +41,7 @@ class SpscRing {
     const std::uint64_t tail = producer_.tail.load(std::memory_order_relaxed);
     if (tail - producer_.free_from > producer_.mask) [[unlikely]]
       make_room(tail);
-    producer_.slots[tail & producer_.mask] = item;
+    producer_.segment->slots()[tail & producer_.mask] = item;
     producer_.tail.store(tail + 1, std::memory_order_release);
   }
   // Producer only.
@@ -52,7 +51,7 @@ class SpscRing {
   const T* front() noexcept {
     const std::uint64_t head = consumer_.head.load(std::memory_order_relaxed);
     if (head == consumer_.limit && !look_again(head)) return nullptr;
-    return &consumer_.slots[head & consumer_.mask];
+    return &consumer_.segment->slots()[head & consumer_.mask];
   }
 
   // Removes the item that front() returned. Consumer only.
@@ -67,7 +66,7 @@ class SpscRing {
     const Segment* s = consumer_.segment;
     for (std::uint64_t i = consumer_.head.load(std::memory_order_relaxed); i != tail; ++i) {
       while (i == s->end.load(std::memory_order_relaxed)) s = s->next;
-      f(s->slots[i & s->mask]);
+      f(s->slots()[i & s->mask]);
     }
   }
 
@@ -79,13 +78,21 @@ class SpscRing {
  private:
   static constexpr std::uint64_t kOpen = ~std::uint64_t{0};
 
-  struct Segment {
-    Segment(std::size_t capacity, std::uint64_t first) : mask(capacity - 1), begin(first), slots(new T[capacity]) {}
+  // A header, and behind it its slots.
+  struct alignas(T) Segment {
+    Segment(std::size_t capacity, std::uint64_t first) : mask(capacity - 1), begin(first) {}
     std::size_t mask;
     std::uint64_t begin;                     // number of the first item in it
     std::atomic<std::uint64_t> end = kOpen;  // number of the first item not in it, once it is closed
     Segment* next = nullptr;                 // written before `end`
-    std::unique_ptr<T[]> slots;
+
+    T* slots() noexcept { return reinterpret_cast<T*>(this + 1); }
+    const T* slots() const noexcept { return reinterpret_cast<const T*>(this + 1); }
+    static Segment* make(std::size_t capacity, std::uint64_t first) {
+      return new (::operator new(sizeof(Segment) + capacity * sizeof(T), kAlignment)) Segment(capacity, first);
+    }
+    static void free(Segment* segment) noexcept { ::operator delete(segment, kAlignment); }
+    static constexpr std::align_val_t kAlignment{alignof(Segment)};
   };
 
   void make_room(std::uint64_t tail) {
@@ -93,11 +100,10 @@ class SpscRing {
     const std::uint64_t head = consumer_.head.load(std::memory_order_acquire);
     producer_.free_from = head > s->begin ? head : s->begin;
     if (tail - producer_.free_from <= producer_.mask) return;
-    auto* grown = new Segment((s->mask + 1) * 2, tail);
+    Segment* grown = Segment::make((s->mask + 1) * 2, tail);
     s->next = grown;
     s->end.store(tail, std::memory_order_relaxed);  // published by the store of `tail` that follows
     producer_.segment = grown;
-    producer_.slots = grown->slots.get();
     producer_.mask = grown->mask;
     producer_.free_from = tail;
   }
@@ -116,16 +122,14 @@ class SpscRing {
   void next_segment() noexcept {
     Segment* drained = consumer_.segment;
     consumer_.segment = drained->next;
-    consumer_.slots = consumer_.segment->slots.get();
     consumer_.mask = consumer_.segment->mask;
-    delete drained;
+    Segment::free(drained);
   }
 
   struct alignas(64) {
     std::atomic<std::uint64_t> tail = 0;
     std::uint64_t free_from = 0;  // items from here on may still be in use, as far as the producer knows
     std::size_t mask = 0;
-    T* slots = nullptr;
     Segment* segment = nullptr;
     [[no_unique_address]] Side side;
   } producer_;
@@ -133,7 +137,6 @@ class SpscRing {
     std::atomic<std::uint64_t> head = 0;
     std::uint64_t limit = 0;  // items before this one are there, in this segment
     std::size_t mask = 0;
-    T* slots = nullptr;
     Segment* segment = nullptr;
   } consumer_;
 };

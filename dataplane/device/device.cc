@@ -1,26 +1,24 @@
 #include "dataplane/device/device.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "dataplane/base/assert.h"
 
 namespace railyard {
 
-namespace {
-// Slices are cut so that event keys never reach their limit.
-constexpr Duration kLongestSlice{EventKey::kReach.ps / 4};
-}  // namespace
-
 Device::Device(DeviceId id, std::string name, std::size_t ports)
-    : id_(id), name_(std::move(name)), inboxes_(ports), ingress_(ports), taps_(ports, nullptr) {
+    : id_(id), name_(std::move(name)), inboxes_(ports), data_((ports + 63) / 64), control_(data_.size()), ingress_(ports), taps_(ports, nullptr) {
   RAILYARD_ASSERT(ports <= EventKey::kMaxPorts, "a device has more ports than event keys can name");
 }
 
 void Device::connect(PortIndex port, Channel& in, Channel& out, BitRate rate) {
   Ingress& i = ingress_[port.index()];
   inboxes_[port.index()].channel = &in;
-  in.deliver_to(inboxes_[port.index()]);
+  const std::size_t word = port.index() / 64;
+  const auto bit = static_cast<std::uint8_t>(port.index() % 64);
+  in.deliver_to({&data_[word].rung, bit}, {&control_[word].rung, bit});
   i.data_latency = in.data_latency;
   i.control_latency = in.control_latency;
   connected(port, out, rate);
@@ -28,10 +26,10 @@ void Device::connect(PortIndex port, Channel& in, Channel& out, BitRate rate) {
 
 Instant Device::advance(Instant until) {
   if (until <= done_) return next_;
-  if (scheduled_.empty() && until - key_base_ <= kLongestSlice) [[likely]] {
+  if (until <= scheduled_next_ && until <= slice_limit_) [[likely]] {
     next_ = run(until);
     done_ = until;
-    return next_;
+    return next_ = std::min(next_, scheduled_next_);
   }
   while (!scheduled_.empty() && scheduled_.back().at < until) {
     const Instant at = scheduled_.back().at;
@@ -42,9 +40,8 @@ Instant Device::advance(Instant until) {
       now.act(at);
     }
   }
-  next_ = run_slices(until);
-  if (!scheduled_.empty()) next_ = std::min(next_, scheduled_.back().at);
-  return next_;
+  scheduled_next_ = scheduled_.empty() ? Instant::never() : scheduled_.back().at;
+  return next_ = std::min(run_slices(until), scheduled_next_);
 }
 
 Instant Device::run_slices(Instant until) {
@@ -53,6 +50,7 @@ Instant Device::run_slices(Instant until) {
     const Instant end = std::min(until, done_ + kLongestSlice);
     if (end - key_base_ > 2 * kLongestSlice) {
       key_base_ = done_;
+      slice_limit_ = key_base_ + kLongestSlice;
       on_new_key_base();
     }
     next = run(end);
@@ -68,6 +66,7 @@ Instant Device::schedule(Instant at, bool snapshot, std::function<void(Instant)>
     return std::tie(a.at, a.snapshot, a.order) > std::tie(b.at, b.snapshot, b.order);
   };
   scheduled_.insert(std::upper_bound(scheduled_.begin(), scheduled_.end(), entry, later), std::move(entry));
+  scheduled_next_ = scheduled_.back().at;
   return next_ = std::min(next_, at);
 }
 
@@ -130,25 +129,37 @@ inline Instant Device::take(Inbox& inbox, PortIndex port, Channel::Fifo& fifo, E
   return f != nullptr ? f->effect : Instant::never();
 }
 
+// All ports whose FIFO of one kind holds something that takes effect before `until`. Returns the earliest effect that
+// remains.
+template <EventKind kind>
+inline Instant Device::collect_kind(std::vector<Watch>& watches, Instant until) {
+  constexpr bool kData = kind == EventKind::kArrival;
+  Instant rest = Instant::never();
+  for (std::size_t w = 0; w < watches.size(); ++w) {
+    Watch& watch = watches[w];
+    const std::uint64_t rung = watch.rung.take();
+    std::uint64_t waiting = 0;
+    for (std::uint64_t m = watch.waiting | rung; m != 0; m &= m - 1) {
+      const std::size_t p = w * 64 + static_cast<std::size_t>(std::countr_zero(m));
+      Inbox& inbox = inboxes_[p];
+      Instant& next = kData ? inbox.next_data : inbox.next_control;
+      if ((rung & m & -m) != 0 || next < until)
+        next = take(inbox, PortIndex{static_cast<std::uint16_t>(p)}, kData ? inbox.channel->data : inbox.channel->control,
+                    kind, until);
+      rest = std::min(rest, next);
+      if (next != Instant::never()) waiting |= m & -m;
+    }
+    watch.waiting = waiting;
+  }
+  return rest;
+}
+
 Instant Device::collect(Instant until) {
   arrivals().clear();
-  Instant rest = Instant::never();
-  for (std::size_t p = 0; p < inboxes_.size(); ++p) {
-    Inbox& inbox = inboxes_[p];
-    const std::uint64_t bell = inbox.bell.load(std::memory_order_acquire);
-    const std::uint64_t seen = inbox.seen;
-    if (bell != seen || inbox.next_data < until || inbox.next_control < until) {
-      const PortIndex port{static_cast<std::uint16_t>(p)};
-      if (bell != seen || inbox.next_data < until)
-        inbox.next_data = take(inbox, port, inbox.channel->data, EventKind::kArrival, until);
-      if (bell >> 32 != seen >> 32 || inbox.next_control < until) [[unlikely]]
-        inbox.next_control = take(inbox, port, inbox.channel->control, EventKind::kMacControl, until);
-      inbox.seen = bell;
-    }
-    rest = std::min({rest, inbox.next_data, inbox.next_control});
-  }
+  const Instant data = collect_kind<EventKind::kArrival>(data_, until);
+  const Instant control = collect_kind<EventKind::kMacControl>(control_, until);
   arrivals().sort(EventKey::floor(key_base_, done_), EventKey::floor(key_base_, until));
-  return rest;
+  return std::min(data, control);
 }
 
 void Device::tap(PortIndex port, Tap* tap) {

@@ -137,6 +137,23 @@ class Device {
   const Ingress& ingress(PortIndex port) const noexcept { return ingress_[port.index()]; }
 
  private:
+  // Slices are cut so that event keys never reach their limit.
+  static constexpr Duration kLongestSlice{EventKey::kReach.ps / 4};
+
+  // What a device remembers of a port's incoming FIFOs.
+  struct alignas(64) Inbox {
+    Channel* channel = nullptr;
+    Instant next_data = Instant::never();  // effect of the oldest frame it knows of
+    Instant next_control = Instant::never();
+    Counter delivered;
+    bool link_was_down = false;  // frames may have been lost on the wire
+  };
+  // Which of 64 ports' FIFOs of one kind have something: newly, or still.
+  struct Watch {
+    DoorbellWord rung;
+    std::uint64_t waiting = 0;
+  };
+
   struct Scheduled {
     Instant at;
     bool snapshot;
@@ -147,6 +164,8 @@ class Device {
   Instant schedule(Instant at, bool snapshot, std::function<void(Instant)> act);
   Instant run_slices(Instant until);
   Instant take(Inbox& inbox, PortIndex port, Channel::Fifo& fifo, EventKind kind, Instant until);
+  template <EventKind kind>
+  Instant collect_kind(std::vector<Watch>& watches, Instant until);
   bool lost_on_the_wire(const Ingress& in, const InFlight& frame, EventKind kind) const noexcept;
 
   DeviceId id_;
@@ -155,7 +174,9 @@ class Device {
   Instant next_{};  // a fresh device is asked at once
   Instant key_base_{};
   WorkerContext* context_ = nullptr;
-  std::vector<Inbox> inboxes_;
+  std::vector<Inbox> inboxes_;  // by port
+  std::vector<Watch> data_;     // by port / 64
+  std::vector<Watch> control_;
   std::vector<Ingress> ingress_;
   std::vector<Tap*> taps_;
   bool digest_on_ = false;
@@ -163,6 +184,8 @@ class Device {
   bool observed_ = false;
   TraceDigest digest_;
   std::vector<Scheduled> scheduled_;  // soonest last
+  Instant scheduled_next_ = Instant::never();
+  Instant slice_limit_{kLongestSlice.ps};  // advance() as far as this needs no thought about keys
   std::uint64_t scheduled_count_ = 0;
 };
 

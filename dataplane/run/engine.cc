@@ -66,11 +66,16 @@ void Engine::place() {
   for (std::size_t i = 0; i < fabric_.channels().size(); ++i) {
     Channel& c = fabric_.channels()[i];
     const std::size_t w = worker_of_[fabric_.sender(i).device.index()];
-    c.wake_through(config_.workers == 1 ? &next_[c.receiver.index()] : &lowered_[w][c.receiver.index()]);
+    c.wake_through(config_.workers == 1 ? &next_[c.receiver.index()] : &lowered_[w][c.receiver.index()],
+                   w != worker_of_[c.receiver.index()]);
   }
 }
 
-Instant Engine::next() const noexcept { return *std::min_element(next_.begin(), next_.end()); }
+Instant Engine::next() const noexcept {
+  std::int64_t least = Instant::never().ps;  // a plain loop over plain numbers, which compilers vectorise
+  for (const Instant n : next_) least = n.ps < least ? n.ps : least;
+  return Instant{least};
+}
 
 void Engine::advance(std::size_t device, Instant end) {
   Device& d = fabric_[DeviceId{static_cast<std::uint32_t>(device)}];
@@ -90,7 +95,7 @@ void Engine::run_share(std::size_t worker, Instant end) {
     if (next_[d] < end) advance(d, end);
 }
 
-void Engine::step(Instant end) {
+Instant Engine::step(Instant end) {
   ++windows_;
   reached_ = end;
   if (config_.variation.shuffle)
@@ -108,11 +113,13 @@ void Engine::step(Instant end) {
     }
     merge();
   }
-  RAILYARD_ASSERT(next() >= end, "causality: something was sent into a window that is over");
+  const Instant next = this->next();
+  RAILYARD_ASSERT(next >= end, "causality: something was sent into a window that is over");
   if (pools_.exhausted()) [[unlikely]]
     throw RunError(
         "packet memory ran out; raise run.memory, or run.packets, in the spec (railyard check prints what the fabric can "
         "hold)");
+  return next;
 }
 
 void Engine::merge() noexcept {

@@ -57,8 +57,9 @@ class Engine {
   // The earliest instant at which any device has something to do; Instant::never() if nothing is left.
   Instant next() const noexcept;
 
-  // Does everything due before `end`, one window; end <= next() + window(). Throws RunError if packet memory ran out.
-  void step(Instant end);
+  // Does everything due before `end`, one window; end <= next() + window(). Returns the new next(). Throws RunError if
+  // packet memory ran out.
+  Instant step(Instant end);
 
   // The latest end of a window so far, or the instant of the last settle().
   Instant reached() const noexcept { return reached_; }

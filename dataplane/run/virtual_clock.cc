@@ -9,8 +9,8 @@ void run_virtual(Engine& engine, Instant until, const std::atomic<bool>* stop,
   constexpr unsigned kLookUpEvery = 256;  // windows
   unsigned windows = 0;
   Instant next = engine.next();
-  for (; next < until; next = engine.next()) {
-    engine.step(std::min(next + engine.window(), until));
+  while (next < until) {
+    next = engine.step(std::min(next + engine.window(), until));
     if (++windows % kLookUpEvery != 0) continue;
     if (progress) progress(next);
     if (stop != nullptr && stop->load(std::memory_order_relaxed)) return engine.settle(engine.reached());

@@ -16,11 +16,11 @@ Packet* packet(std::uintptr_t n) { return reinterpret_cast<Packet*>(n * 64); }
 class ChannelTest : public ::testing::Test {
  protected:
   ChannelTest() {
-    channel.deliver_to(inbox);
-    channel.wake_through(&wake);
+    channel.deliver_to({&bells, 0}, {&bells, 5});
+    channel.wake_through(&wake, false);
   }
   Channel channel{DeviceId{4}, PortIndex{2}};
-  Inbox inbox;
+  DoorbellWord bells;
   Instant wake = Instant::never();
 };
 
@@ -57,12 +57,23 @@ TEST_F(ChannelTest, TheOrderOfOneFifoIsNoneOfTheOthers) {
   EXPECT_EQ(channel.control.front()->effect, at(1500_ns)) << "a pause frame overtakes data that waits in a pipeline";
 }
 
-TEST_F(ChannelTest, EveryPushRingsTheInbox) {
-  EXPECT_EQ(inbox.bell.load(), 0u);
+TEST_F(ChannelTest, EveryPushRingsTheBellOfItsFifo) {
+  EXPECT_EQ(bells.take(), 0u);
   channel.push_data(at(0_ns), 1_us, packet(1));
   channel.push_data(at(0_ns), 1_us, packet(2));
+  EXPECT_EQ(bells.take(), 1u << 0);
+  EXPECT_EQ(bells.take(), 0u) << "a bell is heard once";
   channel.push_control(at(0_ns), 1_us, packet(3));
-  EXPECT_EQ(inbox.bell.load(), 2 * Inbox::kData + Inbox::kControl);
+  EXPECT_EQ(bells.take(), 1u << 5);
+}
+
+TEST_F(ChannelTest, ASenderOnAnotherWorkerRingsTheSameBell) {
+  channel.wake_through(&wake, true);
+  channel.push_control(at(0_ns), 1_us, packet(1));
+  channel.wake_through(&wake, false);
+  channel.push_data(at(0_ns), 1_us, packet(2));
+  EXPECT_EQ(bells.take(), 1u << 5 | 1u << 0);
+  EXPECT_EQ(bells.take(), 0u);
 }
 
 TEST_F(ChannelTest, EveryPushLowersTheReceiversNextInstant) {
