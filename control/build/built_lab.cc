@@ -193,7 +193,6 @@ class BuiltLab::Builder {
     if (const auto* pcap = std::get_if<spec::AttachPcap>(&attach)) {
       PcapEndpointConfig c;
       c.in = pcap->in;
-      c.out = pcap->out;
       c.as_fast_as_possible = pcap->as_fast_as_possible;
       c.next_hop_mac = next_hop_mac(name);
       c.dscp_to_class = nic_config.trust.dscp_to_class;
@@ -203,6 +202,7 @@ class BuiltLab::Builder {
       try {
         auto endpoint = std::make_unique<PcapEndpoint>(c);
         built_.pcaps_.push_back(endpoint.get());
+        if (!pcap->out.empty()) built_.outputs_.push_back({endpoint.get(), pcap->out, node.nics[p].place});
         driver.endpoint = std::move(endpoint);
       } catch (const std::runtime_error& error) {
         throw SpecError(node.nics[p].place, error.what());
@@ -330,7 +330,10 @@ class BuiltLab::Builder {
   std::map<spec::PortName, Ends> ends_;
 };
 
-BuiltLab::BuiltLab(spec::Lab lab) : lab_(std::move(lab)) { Builder(*this).run(); }
+BuiltLab::BuiltLab(spec::Lab lab, Outputs outputs) : lab_(std::move(lab)) {
+  Builder(*this).run();
+  if (outputs == Outputs::kOpen) open_outputs();
+}
 BuiltLab::~BuiltLab() = default;
 
 Device& BuiltLab::device(const std::string& node) {
@@ -372,6 +375,16 @@ std::string BuiltLab::peer_name(PortRef port) const {
   const spec::PortName self{node_of(port.device).name, port.port.value + 1};
   const spec::PortName& other = l.a == self ? l.b : l.a;
   return fmt::format("{}:{}", other.node, other.port);
+}
+
+void BuiltLab::open_outputs() {
+  for (const Output& o : outputs_) {
+    try {
+      o.pcap->write_to(o.file);
+    } catch (const std::runtime_error& error) {
+      throw SpecError(o.place, error.what());
+    }
+  }
 }
 
 void BuiltLab::stop_traffic(Instant at) {

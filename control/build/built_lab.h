@@ -44,12 +44,15 @@ struct Headroom {
   Bytes configured; // what it gets
 };
 
+// Capture files that hosts write: opened (and so emptied) at once, or left alone until open_outputs().
+enum class Outputs { kOpen, kLeaveAlone };
+
 // The lab as devices. Needs no EAL: packets come with the engine.
 class BuiltLab {
  public:
   // Throws spec::SpecError where the parts do not fit together: headroom below what the links need (unless the class
   // accepts loss), buffers too small for what is set aside.
-  explicit BuiltLab(spec::Lab lab);
+  explicit BuiltLab(spec::Lab lab, Outputs outputs = Outputs::kOpen);
   ~BuiltLab();
 
   const spec::Lab& spec() const noexcept { return lab_; }
@@ -80,6 +83,8 @@ class BuiltLab {
   void stop_traffic(Instant at);
   // The hosts that are made of capture files.
   const std::vector<PcapEndpoint*>& pcaps() const noexcept { return pcaps_; }
+  // Opens the files that they write. Throws spec::SpecError for one that cannot be written.
+  void open_outputs();
 
  private:
   class Builder;
@@ -92,6 +97,12 @@ class BuiltLab {
   std::vector<Headroom> headrooms_;
   std::vector<TrafficGenerator*> generators_;
   std::vector<PcapEndpoint*> pcaps_;
+  struct Output {
+    PcapEndpoint* pcap;
+    std::string file;
+    spec::Place place;
+  };
+  std::vector<Output> outputs_;
 };
 
 }  // namespace railyard::build

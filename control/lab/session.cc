@@ -1,16 +1,19 @@
 #include "control/lab/session.h"
 
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <stdexcept>
+
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <chrono>
-#include <filesystem>
-#include <stdexcept>
-
 #include "control/lab/version.h"
 #include "control/spec/spec_error.h"
+#include "control/spec/suggest.h"
 #include "control/spec/value.h"
 #include "dataplane/port/ethdev_port.h"
 #include "dataplane/run/eal.h"
@@ -69,6 +72,24 @@ EngineConfig engine_config(const spec::Lab& lab, const SessionOptions& options) 
   return c;
 }
 
+// Whether DPDK knows it as a PCI device, by [domain:]bus:device.function.
+bool is_pci_address(const std::string& device) {
+  static const std::regex kAddress("([0-9a-fA-F]{1,4}:)?[0-9a-fA-F]{1,2}:[0-9a-fA-F]{1,2}\\.[0-7](,.*)?");
+  return std::regex_match(device, kAddress);
+}
+
+EalConfig eal_config(const spec::Lab& lab) {
+  EalConfig c;
+  c.memory_mib = static_cast<std::size_t>(lab.run.memory.n >> 20);
+  c.huge_pages = lab.run.hugepages;
+  for (const spec::NodeSpec& node : lab.nodes)
+    for (const spec::NicSpec& nic : node.nics)
+      if (const auto* dpdk = std::get_if<spec::AttachDpdk>(&nic.attach)) c.pci |= is_pci_address(dpdk->device);
+  // Devices that the lab names are taken one by one; all others, bound to a driver or not, are left alone.
+  if (c.pci) c.extra = {"-a", "0000:00:00.0"};
+  return c;
+}
+
 void check_socket_free(const spec::Place& place, const std::string& path) {
   constexpr std::size_t kMostSocketPath = 107;  // sun_path, unix(7)
   if (path.size() > kMostSocketPath)
@@ -86,21 +107,18 @@ void check_socket_free(const spec::Place& place, const std::string& path) {
 
 }  // namespace
 
+// What can be refused is refused before anything starts; then what may fail outside, and last what leaves traces.
 Session::Session(spec::Lab lab, SessionOptions options)
-    : options_(std::move(options)), lab_(std::make_unique<build::BuiltLab>(std::move(lab))) {
-  const spec::RunSpec& run = lab_->spec().run;
-  std::vector<PortRef> captured;
-  for (const CaptureRequest& c : options_.captures) captured.push_back(lab_->port(c.port));  // before anything starts
-  if (!eal_started()) {
-    EalConfig eal;
-    eal.memory_mib = static_cast<std::size_t>(run.memory.n >> 20);
-    eal.huge_pages = run.hugepages;
-    start_eal(eal);
-  }
+    : options_(std::move(options)),
+      lab_(std::make_unique<build::BuiltLab>(std::move(lab), build::Outputs::kLeaveAlone)) {
+  check_captures();
+  check_sockets();
+  if (!eal_started()) start_eal(eal_config(lab_->spec()));
   engine_ = std::make_unique<Engine>(lab_->fabric(), engine_config(lab_->spec(), options_));
   try {
-    attach_captures();
     attach_ports();
+    attach_captures();
+    lab_->open_outputs();
   } catch (...) {
     detach();
     throw;
@@ -121,12 +139,46 @@ void Session::detach() noexcept {
   attached_.clear();
 }
 
+void Session::check_captures() const {
+  std::set<spec::PortName> ports;
+  std::set<std::string> files;
+  for (const CaptureRequest& c : options_.captures) {
+    const std::string port = spec::format(c.port);
+    try {
+      static_cast<void>(lab_->port(c.port));
+    } catch (const std::out_of_range& unknown) {
+      std::vector<std::string> names;
+      for (const spec::NodeSpec& n : lab_->spec().nodes) names.push_back(n.name);
+      const bool known = lab_->spec().find(c.port.node) != nullptr;
+      throw CaptureError(
+          fmt::format("{}: {}{}", port, unknown.what(), known ? "" : spec::did_you_mean(c.port.node, names)));
+    }
+    if (!ports.insert(c.port).second)
+      throw CaptureError(
+          fmt::format("{} is captured twice; expected one file per port, for both directions or one", port));
+    if (!files.insert(std::filesystem::absolute(c.file).lexically_normal()).second)
+      throw CaptureError(
+          fmt::format("{}: {} is the file of another capture already; expected one file per port", port, c.file));
+  }
+}
+
+void Session::check_sockets() const {
+  for (const spec::NodeSpec& node : lab_->spec().nodes)
+    for (const spec::NicSpec& nic : node.nics)
+      if (const auto* vhost = std::get_if<spec::AttachVhostUser>(&nic.attach))
+        check_socket_free(nic.place, vhost->socket);
+}
+
 void Session::attach_captures() {
   for (const CaptureRequest& c : options_.captures) {
     const PortRef port = lab_->port(c.port);
     const std::string name = spec::format(c.port);
-    taps_.push_back(std::make_unique<CaptureTap>(c.file, name, fmt::format("{} to {}", name, lab_->peer_name(port)),
-                                                 lab_->rate(port), c.direction));
+    try {
+      taps_.push_back(std::make_unique<CaptureTap>(c.file, name, fmt::format("{} to {}", name, lab_->peer_name(port)),
+                                                   lab_->rate(port), c.direction));
+    } catch (const std::runtime_error& error) {
+      throw std::runtime_error(fmt::format("--capture: {}: {}", name, error.what()));
+    }
     lab_->fabric()[port.device].tap(port.port, taps_.back().get());
   }
 }
@@ -140,7 +192,6 @@ void Session::attach_ports() {
       EthdevPortConfig config;
       std::string socket;
       if (const auto* vhost = std::get_if<spec::AttachVhostUser>(&nic.attach)) {
-        check_socket_free(nic.place, vhost->socket);
         socket = vhost->socket;
         config.device = fmt::format("net_vhost{},iface={},queues=1", serial++, vhost->socket);
       } else if (const auto* dpdk = std::get_if<spec::AttachDpdk>(&nic.attach)) {
@@ -169,11 +220,12 @@ report::Report Session::run(const std::atomic<bool>& stop) {
   const auto progress = [&](Instant at) {
     if (options_.progress) options_.progress(at, traffic_end);
   };
-  report::Snapshot loaded;
+  // Shared with the devices: a run that is ended early leaves the snapshots to be taken by whoever goes on.
+  const auto loaded = std::make_shared<report::Snapshot>();
   if (run.duration) {
-    loaded.resize(lab_->fabric().size());
+    loaded->resize(lab_->fabric().size());
     for (const auto& d : lab_->fabric().devices())
-      d->snapshot_at(traffic_end, [&loaded, id = d->id()](DeviceCounters c) { loaded[id.index()] = std::move(c); });
+      d->snapshot_at(traffic_end, [loaded, id = d->id()](DeviceCounters c) { loaded->at(id.index()) = std::move(c); });
     engine_->wake_all();
   }
   if (options_.ready) options_.ready();
@@ -194,8 +246,8 @@ report::Report Session::run(const std::atomic<bool>& stop) {
   const double wall_used = wall_seconds() - wall;
 
   // A run that was ended early has no counters of its end yet.
-  if (engine_->reached() <= traffic_end) loaded.clear();
-  report::Report r = report::collect(*lab_, loaded);
+  const bool all_taken = run.duration && engine_->reached() > traffic_end;
+  report::Report r = report::collect(*lab_, all_taken ? *loaded : report::Snapshot{});
   r.run = {options_.spec_file,
            lab_->spec().name,
            run.seed.value,

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,12 @@ struct CaptureRequest {
   CaptureDirection direction = CaptureDirection::kBoth;
 };
 
+// A capture that cannot be: there is no such port, or two want the same. The message names it.
+class CaptureError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 struct SessionOptions {
   std::string spec_file;  // for the report
   bool digest = false;
@@ -32,8 +39,8 @@ struct SessionOptions {
   std::function<void()> ready;
 };
 
-// One run. Starts the EAL if nobody has. Throws spec::SpecError, std::runtime_error or RunError, in each case with one
-// clear message and nothing left behind.
+// One run. Starts the EAL if nobody has. Throws spec::SpecError, CaptureError, std::runtime_error or RunError, in each
+// case with one clear message and nothing left behind.
 class Session {
  public:
   Session(spec::Lab lab, SessionOptions options);
@@ -47,6 +54,8 @@ class Session {
   report::Report run(const std::atomic<bool>& stop);
 
  private:
+  void check_captures() const;
+  void check_sockets() const;
   void attach_ports();
   void attach_captures();
   void detach() noexcept;

@@ -1,9 +1,11 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <set>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "control/report/report.h"
 #include "control/report/units.h"
@@ -45,6 +47,20 @@ std::uint64_t drops_of(const DropCounts& d) {
   return n;
 }
 
+// Whether more has happened to a queue than that a frame waited for the one before it.
+bool is_of_interest(const ClassCounters& c) {
+  constexpr std::uint64_t kFew = 2;  // frames
+  if (c.ecn_marked > 0 || c.paused > Duration{} || drops_of(c.drops) > 0) return true;
+  return c.tx_packets > 0 && c.max_depth_octets > kFew * (c.tx_octets / c.tx_packets);
+}
+
+// The switches' queues that anything was ever in, the deepest first.
+std::vector<Place> queues(const Report& r) {
+  return most(
+      r, [](const Place& p) { return p.port->is_switch && p.counters->max_depth_octets > 0; },
+      [](const Place& p) { return p.counters->max_depth_octets; });
+}
+
 void heading(Out out, const Report& r) {
   fmt::format_to(out, "{}: {} of modelled time, {} clock, seed {}, {} payload\n", r.run.name,
                  time_text(Duration{static_cast<std::int64_t>(r.engine.simulated_seconds * 1e12)}), r.run.clock,
@@ -56,7 +72,12 @@ void flow_lines(Out out, const Report& r) {
   for (const FlowReport& f : r.flows) width = std::max(width, f.name.size());
   fmt::format_to(out, "\n{:<{}}  {:>10} {:>10} {:>8} {:>9} {:>9}   {}\n", "flow", width, "goodput", "packets", "lost",
                  "CE", "FCT", "latency p50 / p99 / max");
-  for (const FlowReport& f : r.flows)
+  std::vector<std::string_view> silent;
+  for (const FlowReport& f : r.flows) {
+    if (f.packets == 0) {
+      silent.push_back(f.name);
+      continue;
+    }
     fmt::format_to(out, "{:<{}}  {:>10} {:>10} {:>8} {:>9} {:>9}   {} / {} / {}\n", f.name, width,
                    rate_text(f.goodput_bps), count_text(f.packets), count_text(f.lost),
                    percent_text(f.delivered_packets > 0
@@ -65,6 +86,10 @@ void flow_lines(Out out, const Report& r) {
                    f.fct_ns ? nanoseconds_text(static_cast<std::uint64_t>(*f.fct_ns)) : "-",
                    nanoseconds_text(f.latency_ns.p50), nanoseconds_text(f.latency_ns.p99),
                    nanoseconds_text(f.latency_ns.max));
+  }
+  if (!silent.empty())
+    fmt::format_to(out, "{} {} not sent anything: {}\n", silent.size(), silent.size() == 1 ? "flow has" : "flows have",
+                   fmt::join(silent, ", "));
 }
 
 // Many flows: one line per traffic.
@@ -99,9 +124,9 @@ void traffic_lines(Out out, const Report& r) {
 }
 
 void queue_lines(Out out, const Report& r) {
-  const auto queued = most(
-      r, [](const Place& p) { return p.port->is_switch && p.counters->max_depth_octets > 0; },
-      [](const Place& p) { return p.counters->max_depth_octets; });
+  std::vector<Place> queued = queues(r);
+  const std::size_t all = queued.size();
+  std::erase_if(queued, [](const Place& p) { return !is_of_interest(*p.counters); });
   if (queued.empty()) return;
   fmt::format_to(out, "\nWhere it queued: the deepest egress queues\n");
   fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>9} {:>10} {:>12} {:>9} {:>8}\n", "port", "towards", "class", "used",
@@ -115,6 +140,12 @@ void queue_lines(Out out, const Report& r) {
                    percent_text(p.port->utilisation), size_text(p.counters->max_depth_octets), time_text(waiting),
                    count_text(p.counters->ecn_marked), count_text(drops_of(p.counters->drops)));
   }
+  if (queued.size() > kMostPorts)
+    fmt::format_to(out, "  and {} more, up to {}\n", queued.size() - kMostPorts,
+                   size_text(queued[kMostPorts].counters->max_depth_octets));
+  if (all > queued.size())
+    fmt::format_to(out, "  In {} other queue{} no frame waited for more than the one before it.\n", all - queued.size(),
+                   all - queued.size() == 1 ? "" : "s");
 }
 
 void pause_lines(Out out, const Report& r) {
@@ -135,6 +166,9 @@ void pause_lines(Out out, const Report& r) {
                                     : 0),
                    count_text(p.counters->xoff_received));
   }
+  if (paused.size() > kMostPorts)
+    fmt::format_to(out, "  and {} more, up to {}\n", paused.size() - kMostPorts,
+                   time_text(paused[kMostPorts].counters->paused));
 }
 
 void drop_lines(Out out, const Report& r) {
@@ -168,10 +202,12 @@ void drop_lines(Out out, const Report& r) {
 
 // The run in sentences: the chain from the deepest queue to those who paid for it.
 void story(Out out, const Report& r) {
-  const auto queued = most(
-      r, [](const Place& p) { return p.port->is_switch && p.counters->max_depth_octets > 0; },
-      [](const Place& p) { return p.counters->max_depth_octets; });
+  const auto queued = queues(r);
   if (queued.empty()) return;
+  if (std::none_of(queued.begin(), queued.end(), [](const Place& p) { return is_of_interest(*p.counters); })) {
+    fmt::format_to(out, "\nIn short: no queue to speak of; frames left as they came.\n");
+    return;
+  }
   std::uint64_t marks = 0;
   std::uint64_t xoffs = 0;
   std::size_t paused_switches = 0;

@@ -1,5 +1,9 @@
 #include "dataplane/port/ethdev_port.h"
 
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
 #include <fmt/format.h>
 #include <rte_bus_vdev.h>
 #include <rte_dev.h>
@@ -7,11 +11,8 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
-#include <algorithm>
-#include <cstring>
-#include <stdexcept>
-
 #include "dataplane/base/hash.h"
+#include "dataplane/packet/dpdk_log.h"
 #include "dataplane/port/seal.h"
 #include "dataplane/wire/ethernet.h"
 #include "dataplane/wire/vlan.h"
@@ -35,13 +36,15 @@ EthdevPort::EthdevPort(const EthdevPortConfig& config, PacketPool& pool)
   const std::size_t comma = config.device.find(',');
   name_ = config.device.substr(0, comma);
   virtual_device_ = name_.starts_with("net_") || name_.starts_with("eth_");
+  DpdkLog log;
   if (const int ret = rte_dev_probe(config.device.c_str()); ret != 0) {
     if (virtual_device_)
-      fail(device_, fmt::format("DPDK cannot create it: {}. Check the driver's name and arguments{}", reason(ret),
-                                ret == -EPERM || ret == -EACCES ? ", and that you have the privileges it needs" : ""));
+      fail(device_, fmt::format("DPDK cannot create it: {}. Check the driver's name and arguments{}{}", reason(ret),
+                                ret == -EPERM || ret == -EACCES ? ", and that you have the privileges it needs" : "",
+                                log.said()));
     fail(device_, fmt::format("DPDK cannot take it: {}. Is the PCI address right, is the NIC bound to vfio-pci "
-                              "(dpdk-devbind.py), and is run.hugepages set?",
-                              reason(ret)));
+                              "(dpdk-devbind.py), and is run.hugepages set?{}",
+                              reason(ret), log.said()));
   }
   if (rte_eth_dev_get_port_by_name(name_.c_str(), &id_) != 0) fail(device_, "it is no network device");
 

@@ -33,11 +33,13 @@ PcapEndpoint::PcapEndpoint(const PcapEndpointConfig& config) : stream_(hash_stri
     std::stable_sort(frames_.begin(), frames_.end(), [](const Frame& a, const Frame& b) { return a.at < b.at; });
     for (std::size_t i = 0; i < frames_.size(); ++i) by_class_[frames_[i].priority.index()].push_back(i);
   }
-  if (!config.out.empty()) {
-    auto out = PcapWriter::open(config.out);
-    if (!out) throw std::runtime_error(out.error());
-    out_ = std::move(*out);
-  }
+  if (!config.out.empty()) write_to(config.out);
+}
+
+void PcapEndpoint::write_to(const std::filesystem::path& file) {
+  auto out = PcapWriter::open(file);
+  if (!out) throw std::runtime_error(out.error());
+  out_ = std::move(*out);
 }
 
 std::optional<std::size_t> PcapEndpoint::next_of(Priority p) const noexcept {

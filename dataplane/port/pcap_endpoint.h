@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,6 +45,8 @@ class PcapEndpoint final : public Endpoint {
   bool has_real_payload() const noexcept override { return true; }
   bool takes_everything() const noexcept override { return true; }
 
+  // Where arriving frames go from now on. Throws std::runtime_error if it cannot be created.
+  void write_to(const std::filesystem::path& file);
   // Completes the output file. Throws std::runtime_error if something could not be written.
   void close();
   const PcapEndpointCounters& counters() const noexcept { return counters_; }

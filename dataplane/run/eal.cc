@@ -1,16 +1,17 @@
 #include "dataplane/run/eal.h"
 
+#include <stdexcept>
+
 #include <fmt/format.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_log.h>
 #include <rte_memory.h>
-
 #include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <stdexcept>
+#include "dataplane/packet/dpdk_log.h"
 
 namespace railyard {
 namespace {
@@ -46,6 +47,7 @@ void start_eal(const EalConfig& config) {
 
   cpu_set_t affinity;
   sched_getaffinity(0, sizeof affinity, &affinity);
+  DpdkLog log;
   const int done = rte_eal_init(static_cast<int>(argv.size()), argv.data());
   // The EAL pins its threads; pinning is the caller's business.
   sched_setaffinity(0, sizeof affinity, &affinity);
@@ -54,9 +56,12 @@ void start_eal(const EalConfig& config) {
     throw std::runtime_error(
         config.huge_pages
             ? fmt::format("DPDK could not start with huge pages: {}. Reserve some (echo 1024 > "
-                          "/proc/sys/vm/nr_hugepages) or set run.hugepages to false",
-                          why)
-            : fmt::format("DPDK could not start with {} MiB of memory: {}", config.memory_mib, why));
+                          "/proc/sys/vm/nr_hugepages) or set run.hugepages to false{}",
+                          why, log.said())
+            : fmt::format(
+                  "DPDK could not start with {} MiB of memory: {}. Lower run.memory, or raise the limit of this "
+                  "process (ulimit -v){}",
+                  config.memory_mib, why, log.said()));
   }
   if (!config.huge_pages) rte_memseg_list_walk(advise_huge, nullptr);
   started = true;

@@ -116,9 +116,7 @@ Instant Engine::step(Instant end) {
   const Instant next = this->next();
   RAILYARD_ASSERT(next >= end, "causality: something was sent into a window that is over");
   if (pools_.exhausted()) [[unlikely]]
-    throw RunError(
-        "packet memory ran out; raise run.memory, or run.packets, in the spec (railyard check prints what the fabric can "
-        "hold)");
+    throw RunError("packet memory ran out; raise run.memory (railyard check prints what the fabric can hold)");
   return next;
 }
 

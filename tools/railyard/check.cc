@@ -119,7 +119,7 @@ void add_check(CLI::App& app, int&) {
   command->footer("Nothing is started. It prints the window and the link that limits it, headroom, buffers and packet memory.\n"
                   "Example: railyard check topologies/incast-8to1.yaml");
   command->callback([=] {
-    build::BuiltLab lab(spec::load(*file, *sets));
+    build::BuiltLab lab(spec::load(*file, *sets), build::Outputs::kLeaveAlone);
     print_size(lab);
     print_window(lab);
     print_headroom(lab);

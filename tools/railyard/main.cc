@@ -1,14 +1,34 @@
 // railyard: the command line.
 #include <cstdio>
 #include <exception>
+#include <new>
+#include <string>
+#include <vector>
 
+#include "control/lab/session.h"
 #include "control/spec/spec_error.h"
+#include "control/spec/suggest.h"
 #include "tools/railyard/commands.h"
+
+namespace {
+
+int unknown_command(const CLI::App& app, const char* word) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  const std::string hint = railyard::spec::did_you_mean(word, names);
+  std::fprintf(stderr, "railyard: there is no command '%s'%s Run with --help for more information.\n", word,
+               hint.empty() ? "." : hint.c_str());
+  return railyard::tools::kUsage;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace railyard::tools;
-  CLI::App app{"Railyard emulates the Ethernet fabric of an AI cluster: lossless leaf-spine networks with queues, ECN and "
-               "PFC, in exact virtual time or live."};
+  CLI::App app{
+      "Railyard emulates the Ethernet fabric of an AI cluster: lossless leaf-spine networks with queues, ECN and "
+      "PFC, in exact virtual time or live.",
+      "railyard"};
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"
@@ -27,11 +47,23 @@ int main(int argc, char** argv) {
   add_version(app, exit_code);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    if (!app.get_subcommands().empty() || argc < 2 || argv[1][0] == '-') return app.exit(error) == 0 ? kOk : kUsage;
+    return unknown_command(app, argv[1]);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kOk : kUsage;
   } catch (const railyard::spec::SpecError& error) {
     std::fprintf(stderr, "railyard: %s\n", error.what());
     return kSpec;
+  } catch (const railyard::lab::CaptureError& error) {
+    std::fprintf(stderr, "railyard: --capture: %s\n", error.what());
+    return kUsage;
+  } catch (const std::bad_alloc&) {
+    std::fputs(
+        "railyard: out of memory: this lab is too large for this machine; fewer nodes or flows would fit, and "
+        "`railyard check` says what the packets may take\n",
+        stderr);
+    return kFailed;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "railyard: %s\n", error.what());
     return kFailed;

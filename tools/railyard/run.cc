@@ -1,17 +1,19 @@
 // `railyard run`: a lab from beginning to end.
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include "control/lab/session.h"
 #include "control/report/units.h"
@@ -116,13 +118,17 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
   if (!out.flush()) throw std::runtime_error(fmt::format("cannot write {}", path.string()));
 }
 
+// Before the run, which would be lost otherwise.
+void make_report_dir(const std::string& dir) {
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
+  if (error) throw std::runtime_error(fmt::format("--report: cannot create {}: {}", dir, error.message()));
+  if (access(dir.c_str(), W_OK | X_OK) != 0)
+    throw std::runtime_error(fmt::format("--report: cannot write to {}: {}", dir, std::strerror(errno)));
+}
+
 int run(const Options& o) {
   spec::Lab spec = spec::load(o.file, overrides(o));
-  if (!o.report_dir.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(o.report_dir, error);
-    if (error) throw std::runtime_error(fmt::format("--report: cannot create {}: {}", o.report_dir, error.message()));
-  }
   Progress progress(!o.quiet);
   lab::SessionOptions options;
   options.spec_file = o.file;
@@ -136,6 +142,7 @@ int run(const Options& o) {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
   lab::Session session(std::move(spec), std::move(options));
+  if (!o.report_dir.empty()) make_report_dir(o.report_dir);
   const report::Report report = session.run(interrupted);
   progress.clear();
   if (o.json)

@@ -1,5 +1,6 @@
 // The keys of nodes: switches with their VLANs, hosts with their NICs and what stands behind these.
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <variant>
@@ -148,6 +149,18 @@ void check_pcap(const Tree& map, const AttachPcap& pcap) {
   if (pcap.in.empty() && pcap.out.empty()) map.fail("neither in nor out; expected a file to send from or to write to");
 }
 
+// A path in a file is meant from the folder of that file, wherever the command runs; one in a --set from where it runs.
+Form<std::string> path(std::size_t longest) {
+  Form<std::string> form = text_without_control_characters(longest);
+  form.read = [text = form](const Tree& tree) -> std::string {
+    const std::filesystem::path said = text.read(tree);
+    const std::filesystem::path folder = std::filesystem::path(tree.place.file).parent_path();
+    if (said.is_absolute() || tree.place.line == 0 || folder.empty()) return said;
+    return std::filesystem::absolute(folder / said).lexically_normal();
+  };
+  return form;
+}
+
 constexpr const char* kAttachExpected = "a map with one of pcap, vhost-user, dpdk";
 
 Attachment read_attachment(const Tree& tree) {
@@ -158,8 +171,7 @@ Attachment read_attachment(const Tree& tree) {
     tree.fail(fmt::format("found {} keys; expected {}", tree.entries.size(), kAttachExpected));
   const Tree& value = tree.entries[0].value;
   if (tree.entries[0].key == "pcap") return map_of(pcap_keys()).read(value);
-  if (tree.entries[0].key == "vhost-user")
-    return AttachVhostUser{text_without_control_characters(kLongestSocket).read(value)};
+  if (tree.entries[0].key == "vhost-user") return AttachVhostUser{path(kLongestSocket).read(value)};
   return AttachDpdk{text_without_control_characters(kLongestDevice).read(value)};
 }
 
@@ -193,9 +205,8 @@ const Table<AttachPcap>& pcap_keys() {
   static const Table<AttachPcap> table{
       "pcap",
       "Capture files in the place of a host",
-      {key("in", &AttachPcap::in, text_without_control_characters(kLongestPath), "frames of this file are sent"),
-       key("out", &AttachPcap::out, text_without_control_characters(kLongestPath),
-           "frames that arrive are written there"),
+      {key("in", &AttachPcap::in, path(kLongestPath), "frames of this file are sent"),
+       key("out", &AttachPcap::out, path(kLongestPath), "frames that arrive are written there"),
        key("times", &AttachPcap::as_fast_as_possible, choice<bool>({{"file", false}, {"asap", true}}),
            "frames are sent at the times of the file, or as fast as the link takes them")},
       check_pcap};

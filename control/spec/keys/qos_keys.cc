@@ -113,6 +113,17 @@ void check_ecn(const Tree& map, const Ecn& ecn) {
         fmt::format("{} is above kmax ({}); expected kmin <= kmax", format(ecn.kmin), format(ecn.kmax)));
 }
 
+// `lossless: false` is worth saying where keys rest that are for lossless classes.
+Key<TrafficClass> lossless() {
+  Key<TrafficClass> made =
+      key("lossless", &TrafficClass::lossless, boolean(), "pause the sender (PFC) instead of dropping");
+  made.same = [](const TrafficClass& a, const TrafficClass& b) {
+    return a.lossless == b.lossless && a.headroom == b.headroom && a.accept_loss == b.accept_loss &&
+           a.xon_offset == b.xon_offset;
+  };
+  return made;
+}
+
 void check_class(const Tree& map, const TrafficClass& c) {
   const auto refuse = [&](const char* key, const std::string& why) {
     if (const Tree* value = map.find(key)) value->fail(why);
@@ -125,7 +136,8 @@ void check_class(const Tree& map, const TrafficClass& c) {
       map.at_or_self("xon-offset")
           .fail(fmt::format("xon-offset ({}) is not below xoff ({}): the sender would never be let go",
                             format(c.xon_offset), format(*c.xoff)));
-  } else {
+  } else if (map.find("lossless") == nullptr) {
+    // Where it says `lossless: false` beside them, they rest until it is turned on.
     constexpr const char* kLossy = "has no meaning for a class that is not lossless; expected lossless: true beside it";
     if (c.headroom) refuse("headroom", kLossy);
     if (c.accept_loss) refuse("accept-loss", kLossy);
@@ -156,7 +168,7 @@ const Table<TrafficClass>& class_keys() {
   static const Table<TrafficClass> table{
       "class",
       "One traffic class, at every port of the switches that use the profile",
-      {key("lossless", &TrafficClass::lossless, boolean(), "pause the sender (PFC) instead of dropping"),
+      {lossless(),
        key("alpha", &TrafficClass::alpha_exponent, power_of_two(),
            "the ingress group may use alpha x the free shared buffer; above that it pauses or drops"),
        key("xoff", &TrafficClass::xoff, size(Bytes{1}), "a fixed limit of the ingress group in the place of alpha"),

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "control/spec/to_yaml.h"
 #include "tests/control/spec/lab_builder.h"
 
 namespace railyard::spec {
@@ -86,6 +87,20 @@ TEST(Qos, Ecn) {
   EXPECT_EQ(class3("ecn: { pmax: 1/100 }").ecn.pmax_ppm, 10'000u);
   EXPECT_EQ(class3("ecn: { kmin: 5KB, kmax: 200KB, pmax: 1%, mark: dequeue, drop-not-ect: true }").ecn,
             (Ecn{true, false, 5_KB, 200_KB, 10'000, true, true}));
+}
+
+// --set qos.default.classes.3.lossless=false, with all that the class says for when it is lossless.
+TEST(Qos, ALosslessClassCanBeTurnedLossyAndBack) {
+  const std::string keys = "headroom: 100KiB, accept-loss: true, xon-offset: 4KiB";
+  const TrafficClass lossless = class3("lossless: true, " + keys);
+  TrafficClass lossy = class3("lossless: false, " + keys);
+  EXPECT_FALSE(lossy.lossless);
+  lossy.lossless = true;
+  EXPECT_EQ(lossy, lossless);
+  const Lab turned = parse_small_with("qos: { default: { classes: { 3: { lossless: true, " + keys + " } } } }\n",
+                                      {"qos.default.classes.3.lossless=false"});
+  EXPECT_FALSE(turned.qos.at("default").classes[3].lossless);
+  EXPECT_TRUE(parse(to_yaml(turned), "shown") == turned);
 }
 
 TEST(Qos, AutomaticThresholdsAreFourAndSixteenKilobytesPerGigabit) {

@@ -42,6 +42,8 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
   loads("incast-8to1.yaml", {"qos.default.classes.3.ecn=off"});
   loads("incast-8to1.yaml", {"topology.spines=4"});
   loads("incast-8to1.yaml", {"traffic.incast.rate=10Gbps"});
+  for (const char* file : {"incast-8to1.yaml", "explicit.yaml", "lossy-vs-lossless.yaml", "permutation-128.yaml"})
+    loads(file, {"qos.default.classes.3.lossless=false"});
   loads("permutation-128.yaml", {"topology.fabric-link.rate=200Gbps"});
   loads("permutation-128.yaml", {"run.seed=2"});
   loads("permutation-128.yaml", {"qos.default.classes.3.path=spray"});
