@@ -5,6 +5,9 @@ function(railyard_room name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(railyard_${name} STATIC ${arg_SOURCES})
   target_link_libraries(railyard_${name} PUBLIC railyard_flags ${arg_DEPENDS})
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/dataplane/")
+    target_link_libraries(railyard_${name} PRIVATE railyard_dataplane_flags)
+  endif()
 endfunction()
 
 # railyard_test(<name> SOURCES ... DEPENDS ... [LABELS ...]): one GoogleTest binary. The EAL starts once per process,

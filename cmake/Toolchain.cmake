@@ -23,7 +23,6 @@ endif()
 add_library(railyard_flags INTERFACE)
 target_compile_options(railyard_flags INTERFACE
   ${railyard_optimize}
-  -fno-omit-frame-pointer
   # What Debian's DPDK asks for (-march=corei7): SSE4.2 and POPCNT, any x86-64 server since 2009.
   -march=x86-64-v2
   # Decisions must come out the same in every build (no fused multiply-add).
@@ -47,4 +46,14 @@ endif()
 if(RAILYARD_SANITIZE MATCHES "thread")
   # rte_ring's default barriers are invisible to ThreadSanitizer.
   target_compile_definitions(railyard_flags INTERFACE RTE_USE_C11_MEM_MODEL)
+endif()
+
+# Link-time optimisation over the dataplane, for the programs that users run and that are measured. Tests link the same
+# objects without it, so that one more test does not cost one more pass over everything.
+add_library(railyard_dataplane_flags INTERFACE)
+add_library(railyard_program INTERFACE)
+if(RAILYARD_LTO)
+  target_compile_options(railyard_dataplane_flags INTERFACE -flto=auto -ffat-lto-objects)
+  target_link_options(railyard_program INTERFACE ${railyard_optimize} -flto=auto -march=x86-64-v2
+                      -fno-tree-slp-vectorize -Wno-stringop-overflow)
 endif()
