@@ -266,6 +266,7 @@ report::Report Session::run(const std::atomic<bool>& stop) {
   if (stats) {
     r.engine.lateness_ns = report::Percentiles::of(stats->lateness);
     r.engine.slip_ns = nanoseconds(stats->slip);
+    r.engine.busy_seconds = seconds(stats->busy);
     r.engine.gaps = stats->gaps.count();
   }
   for (const Attached& a : attached_) {

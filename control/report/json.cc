@@ -98,6 +98,7 @@ Json engine_json(const EngineReport& e) {
   const Percentiles lateness = e.lateness_ns.value_or(Percentiles{});
   j["lateness_ns"] = {{"p50", lateness.p50}, {"p99", lateness.p99}, {"max", lateness.max}};
   j["slip_ns"] = e.slip_ns;
+  j["busy_seconds"] = e.busy_seconds;
   j["gaps"] = e.gaps;
   return j;
 }

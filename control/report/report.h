@@ -71,6 +71,7 @@ struct EngineReport {
   std::uint64_t peak_rss_bytes = 0;
   std::optional<Percentiles> lateness_ns;  // wall clock
   std::int64_t slip_ns = 0;
+  double busy_seconds = 0;                 // wall clock: with something to do; the rest was waiting
   std::uint64_t gaps = 0;                  // wall clock: the machine took the loop away for more than 50 us
 };
 

@@ -85,9 +85,11 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
   const Duration began = machine_time();
   Duration last = began;
   Duration told = began;
+  bool worked = false;
   while (!stop.load(std::memory_order_relaxed)) {
     const Duration wall = machine_time();
     if (wall - last > kGap) stats.gaps.record(static_cast<std::uint64_t>((wall - last).ps));
+    if (worked) stats.busy += wall - last;
     last = wall;
     ++stats.turns;
     const Instant now = std::max(pace.modelled(wall), reached);
@@ -95,6 +97,7 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
 
     const Instant next = engine.next();
     const Instant end = std::min({next + engine.window(), now, until});
+    worked = next <= now;
     if (next < end) {
       engine.step(end);
       reached = end;

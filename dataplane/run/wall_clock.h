@@ -27,6 +27,7 @@ struct WallClockStats {
   std::uint64_t slips = 0;
   Histogram gaps;            // ps of wall time that the loop was away for more than 50 us: the machine's noise
   Duration wall{};           // how long it ran
+  Duration busy{};           // of it, the turns of the loop that moved a packet or ran a window
   std::uint64_t turns = 0;   // of the loop
 };
 

@@ -1,0 +1,188 @@
+#!/usr/bin/env bash
+# All benchmarks, in one table: medians of several runs, with the bars they are measured against.
+#
+# usage: tests/bench/run.sh [--runs N] [NAME...]
+#   --runs N   runs of each figure (default 5)
+#   NAME       only these: virtual large payload workers wall vhost pair rate start memory parts
+# Needs a release build (build/release, made by tools/test.sh or tools/quickstart.sh). A bar that is missed is said; the
+# exit status is 1 then.
+set -euo pipefail
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd -- "$here/../.." && pwd)
+bin=$root/build/release/bin
+railyard=$bin/railyard
+runs=5
+wanted=()
+while (( $# )); do
+  case $1 in
+    --runs) runs=${2:?--runs needs a number}; shift 2 ;;
+    -h|--help) sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "$0"; exit 0 ;;
+    *) wanted+=("$1"); shift ;;
+  esac
+done
+[[ -x $railyard ]] || { echo "bench: no $railyard; build it first (tools/quickstart.sh)" >&2; exit 2; }
+work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-bench.XXXXXX")
+pids=()
+# shellcheck disable=SC2317  # called by the trap
+cleanup() {
+  for p in "${pids[@]+"${pids[@]}"}"; do kill -KILL "$p" 2>/dev/null || true; done
+  rm -rf -- "$work"
+}
+trap cleanup EXIT
+missed=0
+
+is_wanted() { (( ${#wanted[@]} == 0 )) || [[ " ${wanted[*]} " == *" $1 "* ]]; }
+median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+spread() { sort -g | awk '{ v[NR] = $1 } END { printf "%.4g..%.4g", v[1], v[NR] }'; }
+# figures FILTER ARGUMENT...: FILTER of the report of `railyard run ARGUMENT... --json`, one line for each run
+figures() {
+  local filter=$1 i; shift
+  for (( i = 0; i < runs; ++i )); do "$railyard" run "$@" --json 2>/dev/null | jq -r "$filter"; done
+}
+# row TEXT UNIT BAR: prints the median of what stands in $work/figures; BAR is ">= n", "<= n" or -
+row() {
+  local value verdict=''
+  value=$(median <"$work/figures")
+  if [[ $3 != - ]]; then
+    verdict=$(awk -v v="$value" -v bar="$3" 'BEGIN { split(bar, b, " "); print (b[1] == ">=" ? v >= b[2] : v <= b[2]) ? "ok" : "MISSED" }')
+    [[ $verdict == ok ]] || missed=1
+  fi
+  printf '%-66s %9.4g %-26s %-10s %-7s (%s)\n' "$1" "$value" "$2" "$3" "$verdict" "$(spread <"$work/figures")"
+}
+per_core='.engine | .packet_hops / .cpu_seconds / 1e6'
+# pressure FILE: what a report says about queues, so that the figure is one of a congested fabric
+pressure() {
+  "$railyard" run "$1" --json 2>/dev/null | jq -r '[.ports[] | .classes[]] |
+    "    marks \(map(.ecn_marked // 0) | add), XOFF and XON frames \(map(.pfc_sent // 0) | add), deepest queue \(map(.max_depth_bytes // 0) | max / 1000 | floor) KB, lost \([.[] | (.drops // {} | add) // 0] | add)"'
+}
+# Cycles are those of the time-stamp counter.
+tsc_hz() { awk -F': ' '/^model name/ { exit } END { }' /proc/cpuinfo; awk '/MHz/ { print $4 * 1e6; exit }' /proc/cpuinfo; }
+
+printf '%s; %s processors; load %s; median of %s (least..most)\n' \
+  "$(awk -F': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)" "$(nproc)" "$(cut -d' ' -f1 /proc/loadavg)" "$runs"
+hz=$(tsc_hz)
+
+if is_wanted parts; then
+  printf '\nParts of a hop (the first is the yardstick: a bare ring hop with header work)\n'
+  "$bin/hop_bench" --benchmark_repetitions="$runs" --benchmark_report_aggregates_only --benchmark_format=json 2>/dev/null |
+    jq -r '.benchmarks[] | select(.aggregate_name == "median") | "\(.run_name) \(.cpu_time)"' |
+    while read -r name ns; do printf '%s\n' "$ns" >"$work/figures"; row "  $name" ns -; done
+fi
+
+if is_wanted virtual; then
+  printf '\nVirtual clock: 128 hosts x 100 Gb/s, 8 leaves x 8 spines, 4 KiB, elided payload, one worker\n'
+  for what in 'permutation >= 5' 'incast >= 3'; do
+    figures "$per_core" "$here/${what%% *}-128.yaml" >"$work/figures"
+    row "  ${what%% *}, 128 hosts" 'M packet-hops/core-second' "${what#* }"
+    pressure "$here/${what%% *}-128.yaml"
+  done
+fi
+if is_wanted large; then
+  figures "$per_core" "$here/permutation-1024.yaml" >"$work/figures"
+  row '  permutation, 1024 hosts, 32 leaves x 32 spines' 'M packet-hops/core-second' '>= 2.8'
+fi
+if is_wanted payload; then
+  figures "$per_core" "$here/permutation-128.yaml" --set run.payload=real >"$work/figures"
+  row '  permutation, 128 hosts, real payload' 'M packet-hops/core-second' -
+fi
+if is_wanted workers; then
+  for (( i = 0; i < runs; ++i )); do
+    one=$("$railyard" run "$here/permutation-128.yaml" --json | jq .engine.wall_seconds)
+    two=$("$railyard" run "$here/permutation-128.yaml" --workers 2 --json | jq .engine.wall_seconds)
+    awk -v a="$one" -v b="$two" 'BEGIN { print a / b }'
+  done >"$work/figures"
+  row '  permutation, 128 hosts, 2 workers: wall time of one / of two' x '>= 1.5'
+fi
+
+if is_wanted wall; then
+  printf '\nWall clock: leaf-spine-leaf between memory ports, queues full, rates enforced, ECN and PFC on (%.2f GHz)\n' \
+    "$(awk -v hz="$hz" 'BEGIN { print hz / 1e9 }')"
+  figures ".engine | .cpu_seconds * $hz / .packet_hops" "$here/wall-path.yaml" >"$work/figures"
+  row '  a hop, its share of generator and receiver included' cycles '<= 500'
+fi
+
+# testpmd_hop OCTETS: cycles that testpmd's io forwarding needs for a packet between two vhost-user ports
+testpmd_hop() {
+  mkdir -p "$work/pmd"; rm -f "$work"/pmd/*
+  mkfifo "$work/pmd/in"; exec 9<>"$work/pmd/in"
+  dpdk-testpmd --lcores='0@(0-63),1@(0-63)' --no-huge --no-pci --no-telemetry --no-shconf -m 512 --file-prefix="pmd$$" \
+    --vdev "net_vhost0,iface=$work/pmd/port0.sock,queues=1" --vdev "net_vhost1,iface=$work/pmd/port1.sock,queues=1" -- \
+    -i --forward-mode=io --nb-cores=1 --total-num-mbufs=16384 --mbuf-size=9728 --max-pkt-len=9018 <&9 >"$work/pmd/log" 2>&1 &
+  local pid=$! i; pids+=("$pid")
+  printf 'set record-core-cycles on\nstart\n' >&9
+  for (( i = 0; i < 100; ++i )); do [[ -S $work/pmd/port1.sock ]] && break; sleep 0.1; done
+  "$bin/vhost_peer" "$work/pmd/port0.sock" "$work/pmd/port1.sock" "$1" 2 >"$work/pmd/peer" 2>/dev/null || true
+  printf 'stop\nquit\n' >&9
+  wait "$pid" || true
+  exec 9>&-
+  grep -o 'CPU cycles/packet=[0-9.]*' "$work/pmd/log" | tail -n1 | cut -d= -f2
+}
+# railyard_hop OCTETS: the same through one switch
+railyard_hop() {
+  mkdir -p "$work/lab"; rm -f "$work"/lab/*
+  sed "s|/tmp/railyard-bench|$work/lab|" "$here/vhost-hop.yaml" >"$work/lab/hop.yaml"
+  "$railyard" run "$work/lab/hop.yaml" --json --duration 60s >"$work/lab/report" 2>/dev/null &
+  local pid=$! i; pids+=("$pid")
+  for (( i = 0; i < 100; ++i )); do [[ -S $work/lab/port1.sock ]] && break; sleep 0.1; done
+  "$bin/vhost_peer" "$work/lab/port0.sock" "$work/lab/port1.sock" "$1" 2 >"$work/lab/peer" 2>/dev/null || true
+  kill -INT "$pid"; wait "$pid" || true
+  jq -r --argjson hz "$(cut -d' ' -f2 "$work/lab/peer")" '.engine | .busy_seconds * $hz / .packet_hops' "$work/lab/report"
+}
+if is_wanted vhost; then
+  printf '\nvhost-user to vhost-user: one switch against testpmd io forwarding, in turn\n'
+  for octets in 64 1500 4096; do
+    : >"$work/pmd.figures"; : >"$work/lab.figures"; : >"$work/ratio"
+    for (( i = 0; i < runs; ++i )); do
+      testpmd_hop $octets >>"$work/pmd.figures"
+      railyard_hop $octets >>"$work/lab.figures"
+    done
+    cp "$work/pmd.figures" "$work/figures"; row "  testpmd, $octets octets" cycles/packet -
+    cp "$work/lab.figures" "$work/figures"; row "  railyard, $octets octets" cycles/packet -
+    paste "$work/lab.figures" "$work/pmd.figures" | awk '{ print $1 - $2 }' >"$work/figures"
+    row "  difference, $octets octets (at most one hop)" cycles/packet '<= 500'
+  done
+fi
+
+if is_wanted pair; then
+  printf '\nGenerator pair over leaf-spine-leaf, 4 KiB, real payload written and verified\n'
+  figures '(.flows | map(.delivered_bytes) | add) * 8 / .engine.cpu_seconds / 1e9' "$here/pair.yaml" >"$work/figures"
+  row '  goodput' 'Gb/s per core' '>= 60'
+fi
+
+if is_wanted rate; then
+  printf '\nReal time: 1 Gb/s for 10 s\n'
+  "$railyard" run "$here/rate.yaml" --json 2>/dev/null >"$work/rate.json"
+  jq -r '(.flows[0].delivered_bytes * 8 / .engine.wall_seconds / 1e9 - 1) * 100 | if . < 0 then -. else . end' \
+    "$work/rate.json" >"$work/figures"
+  row '  error of the rate' '%' '<= 0.1'
+  jq -r '.engine.slip_ns' "$work/rate.json" >"$work/figures"
+  row '  slip' ns '<= 0'
+  jq -r '.engine.lateness_ns.p50' "$work/rate.json" >"$work/figures"
+  row '  added latency of an event, p50' ns -
+  jq -r '.engine.lateness_ns.p99' "$work/rate.json" >"$work/figures"
+  row '  added latency of an event, p99' ns -
+fi
+
+if is_wanted start; then
+  printf '\nStart\n'
+  for (( i = 0; i < runs; ++i )); do
+    began=$(date +%s%N); "$railyard" run "$here/pair.yaml" --duration 1us --json >/dev/null 2>&1; ended=$(date +%s%N)
+    echo $(( (ended - began) / 1000 ))
+  done | awk '{ print $1 / 1000 }' >"$work/figures"
+  row '  railyard run of 1 us, from start to exit (the EAL is most of it)' ms -
+fi
+
+if is_wanted memory; then
+  printf '\nMemory\n'
+  rss() { "$railyard" run "$@" --json 2>/dev/null | jq .engine.peak_rss_bytes; }
+  few=$(rss "$here/idle-switches.yaml" --set topology.leaves=2 --set topology.spines=2)
+  many=$(rss "$here/idle-switches.yaml")
+  awk -v a="$few" -v b="$many" 'BEGIN { print (b - a) / 60 / 1024 }' >"$work/figures"
+  row '  a switch of 32 ports, idle (with half a host)' KiB -
+  quiet=$(rss "$here/permutation-128.yaml" --duration 1us)
+  active=$(rss "$here/permutation-128.yaml")
+  awk -v a="$quiet" -v b="$active" 'BEGIN { print (b - a) / 16 / 1024 }' >"$work/figures"
+  row '  more for one of 24 ports with full queues, elided payload' KiB -
+fi
+
+(( missed == 0 )) || { printf '\nA bar was missed. On a machine that others use too, run it again when it is quiet.\n'; exit 1; }
