@@ -61,6 +61,7 @@ void Host::connected(PortIndex port, Channel& out, BitRate rate) {
   Nic& nic = nics_[port.index()];
   nic.egress.connect(out, rate);
   nic.egress.announce(config_.pause_quanta);
+  nic.quantum = Bytes{64} / rate;
   starts_.add(Instant{}, port);  // the endpoint is asked at the first instant
 }
 
@@ -69,7 +70,7 @@ void Host::on_new_key_base() {
     const Nic& nic = nics_[p];
     const PortIndex port{static_cast<std::uint16_t>(p)};
     set_transmission(port);
-    set_timer(receive_slot(port), nic.attachment != nullptr ? Instant::never() : nic.receive.next());
+    set_timer(receive_slot(port), buffer_timer(nic));
     set_timer(outside_slot(port), nic.incoming_at);
   }
   set_refresh(refresh_due_);
@@ -347,9 +348,14 @@ void Host::on_received(Instant now, PortIndex port) {
 void Host::signal_pause(Instant now, PortIndex port, Priority priority) {
   Nic& nic = nics_[port.index()];
   const bool paused = nic.egress.wants_pause(priority);
-  const bool xoff = nic.receive.wants_xoff(priority, paused);
+  const bool asked = (nic.asked.paused(now) & bit(priority)) != 0;
+  const bool xoff = asked || nic.receive.wants_xoff(priority, paused);
   if (xoff == paused) return;
   if (nic.egress.want_pause(priority, xoff) && !nic.egress.busy()) starts_.add(now, port);
+}
+
+void Host::signal_pauses(Instant now, PortIndex port) {
+  for (std::uint8_t c = 0; c < kPriorities; ++c) signal_pause(now, port, Priority{c});
 }
 
 // Ping, ARP and neighbour solicitations for the NIC's own addresses. False: nothing that is answered.
@@ -455,7 +461,18 @@ Instant Host::poll(Instant now) {
   return next();
 }
 
-// What the last poll brought: frames to send, or room for more to receive.
+Instant Host::buffer_timer(const Nic& nic) const noexcept {
+  return nic.attachment != nullptr ? nic.asked.first_expiry(0xFF) : nic.receive.next();
+}
+
+// A pause that the host outside asked for has run out.
+void Host::on_asked(Instant now, PortIndex port) {
+  signal_pauses(now, port);
+  set_timer(receive_slot(port), buffer_timer(nics_[port.index()]));
+}
+
+// What the last poll brought: frames to send, or room for more to receive. A host that sends PFC speaks to the other end
+// of its cable, which is the leaf: the NIC says it there, together with what it has to say itself.
 void Host::on_outside(Instant now, PortIndex port) {
   Nic& nic = nics_[port.index()];
   const NicConfig& config = config_.nics[port.index()];
@@ -465,12 +482,20 @@ void Host::on_outside(Instant now, PortIndex port) {
     generated_.increment();
     const auto view = wire::parse_frame(p->header_span(), p->header_octets + std::size_t{p->payload_octets});
     DropReason bad = DropReason::kCount;
-    if (!view)
+    if (!view) {
       bad = view.error();
-    else if (p->frame_octets > largest_frame(config))
+    } else if (p->frame_octets > largest_frame(config)) {
       bad = DropReason::kGiant;
-    else if (view->kind == FrameKind::kMacControl)
-      bad = DropReason::kBadMacControl;  // this NIC paces its host by not taking, and is paced by a full ring
+    } else if (view->kind == FrameKind::kMacControl) {
+      if (const auto pfc = wire::parse_pfc(p->header_span())) {
+        nic.asked.receive(now, pfc->enable, pfc->quanta, nic.quantum);
+        consumed_.increment();
+        pool().release(p);
+        continue;
+      } else {
+        bad = pfc.error();
+      }
+    }
     if (bad != DropReason::kCount) {
       ++nic.drops[static_cast<std::size_t>(bad)];
       pool().release(p);
@@ -481,7 +506,7 @@ void Host::on_outside(Instant now, PortIndex port) {
     p->payload_octets = static_cast<std::uint32_t>(whole - p->header_octets);
     enqueue(nic, classify(config.trust, *p), p);
   }
-  for (std::uint8_t c = 0; c < kPriorities; ++c) signal_pause(now, port, Priority{c});
+  on_asked(now, port);
   if (!nic.egress.busy()) starts_.add(now, port);
 }
 
@@ -496,7 +521,8 @@ void Host::on_timer(Instant now, PortIndex slot) {
   if (slot.index() < ports()) return starts_.add(now, slot);
   if (slot.index() < timer_slot()) {
     const PortIndex port{static_cast<std::uint16_t>(slot.index() % ports())};
-    return slot.index() < 2 * ports() ? on_received(now, port) : on_outside(now, port);
+    if (slot.index() >= 2 * ports()) return on_outside(now, port);
+    return nics_[port.index()].attachment != nullptr ? on_asked(now, port) : on_received(now, port);
   }
   Instant next = Instant::never();
   for (std::size_t p = 0; p < ports(); ++p) {
@@ -522,6 +548,10 @@ void Host::on_link_down(Instant now, PortIndex port) {
   Nic& nic = nics_[port.index()];
   nic.up = false;
   nic.egress.link_down(now);
+  if (nic.attachment != nullptr) {
+    nic.asked.clear(now);
+    on_asked(now, port);
+  }
   // A NIC keeps what it has until the link is back; frames are lost on the wire only.
   if (!nic.egress.busy()) slots_.set(port.index(), EventKey::kNone);
 }

@@ -13,6 +13,7 @@
 #include "dataplane/base/slot_queue.h"
 #include "dataplane/device/device.h"
 #include "dataplane/device/egress_port.h"
+#include "dataplane/device/pause_state.h"
 #include "dataplane/nic/attachment.h"
 #include "dataplane/nic/host_config.h"
 #include "dataplane/nic/receive_buffer.h"
@@ -73,6 +74,8 @@ class Host final : public Device {
     std::unique_ptr<Attachment> attachment;
     RingQueue<Packet*> incoming;  // from the attachment, until their instant comes
     Instant incoming_at = Instant::never();
+    PauseState asked;    // what the host outside says about pausing: its own PFC frames
+    Duration quantum{};  // 512 bit times of the link
     bool up = true;
     bool real_payload = false;
     Readiness ready{0, Instant{}};  // what the endpoint last said; asked again when it may have changed
@@ -94,6 +97,8 @@ class Host final : public Device {
   void buffer(Instant now, PortIndex port, Packet* packet);
   void on_received(Instant now, PortIndex port);
   void on_outside(Instant now, PortIndex port);
+  void on_asked(Instant now, PortIndex port);
+  Instant buffer_timer(const Nic& nic) const noexcept;
   void give(Instant now, PortIndex port, Nic& nic, std::span<Packet* const> packets);
   void hold(Instant now, PortIndex port, Nic& nic, Packet* packet);
   bool has_room(const Nic& nic) const noexcept;
@@ -107,6 +112,7 @@ class Host final : public Device {
   bool finish(Nic& nic, Packet& packet, const TxFrame& frame);
   void enqueue(Nic& nic, Priority priority, Packet* packet);
   void signal_pause(Instant now, PortIndex port, Priority priority);
+  void signal_pauses(Instant now, PortIndex port);
   void drop(Instant now, PortIndex port, Packet* packet, DropReason reason);
   void set_refresh(Instant due);
   void set_timer(std::size_t slot, Instant at);
@@ -115,7 +121,9 @@ class Host final : public Device {
 
   HostConfig config_;
   std::vector<Nic> nics_;
-  SlotQueue slots_;  // of each port: transmission; receive buffer; what came from outside. Then refresh of pauses
+  // Of each port: transmission; receive buffer, or the end of a pause that the host outside asked for; what came from
+  // outside. Then the refresh of pauses.
+  SlotQueue slots_;
   StartList starts_;
   Instant refresh_due_ = Instant::never();
   Counter generated_;

@@ -1,11 +1,14 @@
 // A NIC with a host outside behind it.
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "dataplane/wire/pfc.h"
 #include "tests/dataplane/nic/host_rig.h"
 
 namespace railyard {
@@ -63,6 +66,29 @@ class HostAttached : public ::testing::Test {
     raw.flags = static_cast<std::uint8_t>(p->flags & Packet::kRealPool);
     *p = raw;
     return p;
+  }
+  void say(std::span<const std::byte> octets) {
+    Packet* p = test::make_frame(wire.pool(), FecTable{}, octets);
+    Packet raw{};
+    raw.header_at = p->header_at;
+    raw.header_octets = static_cast<std::uint16_t>(octets.size());
+    raw.frame_octets = p->frame_octets;
+    raw.home = p->home;
+    raw.flags = p->flags;
+    *p = raw;
+    ring.to_send.push_back(p);
+  }
+  // The host outside speaks PFC.
+  void say_pfc(PriorityMask enable, std::uint16_t quanta) {
+    std::array<std::byte, wire::kMinFrameOctets> octets{};
+    wire::PfcFrame pfc{.enable = enable, .quanta = {}};
+    pfc.quanta.fill(quanta);
+    wire::write_pfc(octets, mac(9), pfc);
+    say(octets);
+  }
+  void run(Duration until) {
+    host.poll(host.done());
+    host.advance(at(until));
   }
   Ring& ring = *new Ring;
   Host host{DeviceId{0}, "h", config(), attached(std::unique_ptr<Attachment>(&ring))};
@@ -158,6 +184,75 @@ TEST_F(HostAttached, BeyondTheNicsBufferFramesAreLostAndCounted) {
               test::make_frame(wire.pool(), FecTable{}, {.to = mac(1), .frame_octets = 1000}));
   host.advance(at(10_us));
   EXPECT_EQ(host.counters().ports[0].classes[3].drops[static_cast<std::size_t>(DropReason::kNicReceiveFull)], 2u);
+}
+
+// ---- PFC of the host outside: its cable ends at the leaf -----------------------------------------------------------
+
+TEST_F(HostAttached, ItsPauseReachesTheLeafAndEndsWhenItRunsOut) {
+  say_pfc(1 << 3 | 1 << 5, 1000);  // 5.12 us
+  run(20_us);
+  const auto said = wire.sent(kPort);
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_EQ(said[0].start, at(1_us));
+  EXPECT_EQ(said[0].pfc(), (wire::PfcFrame{1 << 3 | 1 << 5, {0, 0, 0, 0xFFFF, 0, 0xFFFF, 0, 0}}));
+  EXPECT_EQ(said[1].start, at(1_us + 1000 * kQuantum));
+  EXPECT_EQ(said[1].pfc(), (wire::PfcFrame{1 << 3 | 1 << 5, {}}));
+  EXPECT_EQ(host.counters().dropped(), 0u);
+}
+
+TEST_F(HostAttached, ItLetsTheLeafGoByXonAndProlongsAPauseBySayingItAgain) {
+  say_pfc(1 << 3, 1000);
+  run(4_us);
+  say_pfc(1 << 3, 1000);  // until 9.12 us
+  run(9_us);
+  EXPECT_EQ(wire.sent(kPort).size(), 1u) << "what stands needs no second word";
+  say_pfc(1 << 3, 0);
+  run(20_us);
+  const auto said = wire.sent(kPort);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].start, at(9_us));
+  EXPECT_EQ(said[0].pfc(), (wire::PfcFrame{1 << 3, {}}));
+}
+
+TEST_F(HostAttached, AFullRingKeepsTheLeafPausedWhateverTheHostSays) {
+  ring.room = 0;
+  for (int i = 0; i < 6; ++i) {
+    Packet* p = test::make_frame(wire.pool(), FecTable{}, {.to = mac(1), .frame_octets = 1000});
+    wire.send(kPort, at(2_us + kSlot * i), p);
+  }
+  host.advance(at(10_us));
+  EXPECT_EQ(wire.sent(kPort).size(), 1u);
+  say_pfc(1 << 3, 1000);
+  run(12_us);
+  say_pfc(1 << 3, 0);
+  run(20_us);
+  EXPECT_TRUE(wire.sent(kPort).empty());
+  ring.room = 100;
+  run(21_us);
+  const auto said = wire.sent(kPort);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].pfc(), (wire::PfcFrame{1 << 3, {}}));
+}
+
+TEST_F(HostAttached, ItsPauseEndsWithTheLink) {
+  say_pfc(1 << 3, 0xFFFF);
+  run(2_us);
+  EXPECT_EQ(wire.sent(kPort).size(), 1u);
+  host.link_down_at(at(3_us), kPort);
+  host.link_up_at(at(4_us), kPort);
+  run(500_us);
+  EXPECT_TRUE(wire.sent(kPort).empty()) << "both ends have forgotten";
+}
+
+// 802.3x stops the whole link; nobody in the fabric does that.
+TEST_F(HostAttached, APauseOfTheWholeLinkIsNotUnderstood) {
+  std::array<std::byte, wire::kMinFrameOctets> octets{};
+  wire::write_pfc(octets, mac(9), {.enable = 0xFF, .quanta = {9, 9, 9, 9, 9, 9, 9, 9}});
+  wire::write<wire::MacControl::Opcode>(octets.data() + wire::Ethernet::kOctets, wire::mac_control_opcode::kPause);
+  say(octets);
+  run(10_us);
+  EXPECT_TRUE(wire.sent(kPort).empty());
+  EXPECT_EQ(host.counters().ports[0].drops[static_cast<std::size_t>(DropReason::kBadMacControl)], 1u);
 }
 
 }  // namespace
