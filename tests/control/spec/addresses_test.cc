@@ -103,11 +103,19 @@ TEST(Macs, SaidOnesWin) {
 TEST(Macs, OfAttachedHostsAreUnknown) {
   const Lab l =
       lab("topology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 2 }\n"
-          "nodes: { h1: { attach: { pcap: { out: x.pcap } } }, h2: { mac: 02:00:00:00:99:01, attach: { pcap: { in: "
-          "y.pcap } } } }\n");
+          "nodes: { h1: { attach: { vhost-user: /tmp/x } }, h2: { mac: 02:00:00:00:99:01, attach: { "
+          "vhost-user: /tmp/y } } }\nrun: { clock: wall }\n");
   EXPECT_EQ(l.find("h1")->nics[0].mac, std::nullopt);
   EXPECT_EQ(v4(l, "h1"), "10.0.0.1");
   EXPECT_EQ(mac(l, "h2"), "02:00:00:00:99:01");
+}
+
+// Nobody brings one.
+TEST(Macs, OfHostsThatAreCaptureFilesAreGiven) {
+  const Lab l =
+      lab("topology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 1 }\n"
+          "nodes: { h1: { attach: { pcap: { out: x.pcap } } } }\n");
+  EXPECT_EQ(mac(l, "h1"), "02:00:00:01:00:01");
 }
 
 }  // namespace
