@@ -201,10 +201,12 @@ std::size_t TrafficGenerator::send(Instant now, Priority priority, std::span<TxF
       if (f.interval > Duration{}) f.due = std::max(f.due, now - f.interval * kMostFramesLate) + f.interval;
       at = due(f, now);
     }
-    if (at == now)
+    if (at == now) {
       active.push(index);
-    else if (at != Instant::never())
+    } else if (at != Instant::never()) {
+      f.due = at;  // it was not held back while it rested, and has nothing to make up for
       waiting_.push({at, index});
+    }
   }
   return n;
 }

@@ -162,6 +162,20 @@ TEST(Pfc, APauseIsRefreshedBeforeItRunsOut) {
   EXPECT_LT(sender.xoff_received, static_cast<std::uint64_t>(sender.paused / 2000_ns));
 }
 
+// The receiver takes 5 Gb/s of frames; while it is not paused the sender sends at line rate, 20 octets more per frame. So
+// it is paused for all the time but 5 / 100 x (9230 + 20) / 9230 of it, once the buffers have filled.
+TEST(Pfc, ASenderIsPausedForTheTimeThatItsReceiverNeeds) {
+  Scenario s(slow_receiver("100Gbps", "3m"));
+  s.run_until(2_ms);
+  const Duration before = s.at("h1:1", 3).paused;
+  const std::uint64_t sent = s.at("h1:1", 3).tx_packets;
+  s.run_until(4_ms);
+  const double paused = seconds(s.at("h1:1", 3).paused - before) / 2e-3;
+  EXPECT_NEAR(paused, 1 - 0.05 * (9230 + 20) / 9230, 0.02);
+  const double bps = static_cast<double>(s.at("h1:1", 3).tx_packets - sent) * 9230 * 8 / 2e-3;
+  EXPECT_NEAR(bps / 5e9, 1, 0.1) << "held back to what the receiver takes; 100 KB of XOFF and XON either way";
+}
+
 TEST(Pfc, MadeLossyTheSameIncastDrops) {
   Scenario s(kIncast, {"qos.default.classes.3.lossless=false"});
   s.run_to_the_end();

@@ -224,6 +224,21 @@ TEST(TrafficGeneratorSend, OnAndOff) {
 }
 
 // 10,000 octets: 4096 + 4096 + 1808.
+// At 1 Gb/s a frame of 1250 octets on the wire each 10 us: ten in each burst, none of them sooner to make up for the rest.
+TEST(TrafficGeneratorSend, APacedFlowBeginsEveryBurstAtItsRate) {
+  TxFlowConfig f = flow();
+  f.payload = 1250 - 82;
+  f.rate = 1_Gbps;
+  f.on = 100_us;
+  f.off = 300_us;
+  TrafficGenerator g({f}, {});
+  std::vector<Instant> begins;
+  run(g, at(1600_us), 100_Gbps, [&](const Frame& frame) { begins.push_back(frame.at); });
+  ASSERT_EQ(begins.size(), 40u);
+  for (std::size_t i = 0; i < 40; ++i)
+    EXPECT_EQ(begins[i], at(400_us * static_cast<std::int64_t>(i / 10) + 10_us * static_cast<std::int64_t>(i % 10)));
+}
+
 TEST(TrafficGeneratorSend, AFiniteFlowEndsWithAShortFrame) {
   for (const bool v4 : {true, false}) {
     TxFlowConfig f = flow();
