@@ -116,6 +116,7 @@ Packet* EthdevPort::adopt(PacketPool& pool, rte_mbuf* m) {
 }
 
 std::size_t EthdevPort::take(PacketPool& pool, std::span<Packet*> packets) {
+  if (staged_from_ < staged_to_) send_staged();  // nothing more may come to be given for a long time
   std::array<rte_mbuf*, kBurst> burst;
   const std::uint16_t n =
       rte_eth_rx_burst(id_, 0, burst.data(), static_cast<std::uint16_t>(std::min(packets.size(), burst.size())));

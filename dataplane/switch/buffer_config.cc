@@ -29,6 +29,9 @@ std::expected<void, std::string> validate(const BufferConfig& c, const std::stri
     return std::unexpected(fmt::format("{}.size: {} octets is less than 64 cells of {}", where, c.size.n, c.cell.n));
   if (c.size.n > (std::int64_t{1} << 40))
     return std::unexpected(fmt::format("{}.size: {} octets is more than 1 TiB", where, c.size.n));
+  if (c.size.n / c.cell.n >= std::int64_t{1} << 31)
+    return std::unexpected(fmt::format("{}.cell: {} octets makes 2^31 cells or more of {} octets; expected larger cells",
+                                       where, c.cell.n, c.size.n));
   return {};
 }
 

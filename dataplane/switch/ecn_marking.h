@@ -1,6 +1,7 @@
 // Explicit congestion notification on one egress queue (RFC 3168; the marking law of DCQCN, SIGCOMM 2015, figure 5).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <expected>
 #include <string>
@@ -30,8 +31,10 @@ class MarkingLaw {
   constexpr MarkingLaw() noexcept = default;  // never marks
   constexpr MarkingLaw(const EcnConfig& config, Bytes cell) noexcept {
     if (!config.enabled) return;
-    kmin_ = static_cast<std::uint32_t>(config.kmin.n / cell.n);
-    kmax_ = static_cast<std::uint32_t>(config.kmax.n / cell.n);
+    // Beyond what any queue can hold, it does not matter by how much.
+    constexpr std::int64_t kMostCells = std::int64_t{1} << 31;
+    kmin_ = static_cast<std::uint32_t>(std::min(config.kmin.n / cell.n, kMostCells));
+    kmax_ = static_cast<std::uint32_t>(std::min(config.kmax.n / cell.n, kMostCells));
     if (kmax_ > kmin_)
       slope_q16_ = static_cast<std::uint64_t>((UInt128{config.pmax_ppm} << 48) / 1'000'000) / (kmax_ - kmin_);
   }

@@ -143,13 +143,15 @@ class Mmu {
 
  private:
   static constexpr std::uint64_t kRoundUp = 0xFFFFFFFF;
+  static constexpr std::int64_t kMostCells = std::int64_t{1} << 31;
 
   static constexpr std::uint32_t beyond(std::uint32_t amount, std::uint32_t limit) noexcept {
     return amount > limit ? amount - limit : 0;
   }
 
+  // Saturates: more than any buffer has is more than this one has.
   std::uint32_t round_up(Bytes b) const noexcept {
-    return static_cast<std::uint32_t>((b.n + cell_ - 1) / cell_);
+    return static_cast<std::uint32_t>(std::min(b.n / cell_ + (b.n % cell_ != 0 ? 1 : 0), kMostCells));
   }
 
   std::uint32_t free_ = 0;  // of the shared memory

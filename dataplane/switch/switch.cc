@@ -261,6 +261,8 @@ std::uint8_t Switch::decide_egress(Packet& p, PortIndex in, Priority priority, A
     return kUnresolved;
   if (p.has(Packet::kTagged) || f.native_vid != g.native_vid) [[unlikely]] {
     if (!apply_vlan(p, in, out)) return verdict(DropReason::kVlanNotMember);
+    // Counted as it came in, with or without its tag; from here on as it will leave.
+    groups_[a.origin].rx_octets.add(std::uint64_t{a.octets} - p.frame_octets);
     a.octets = p.frame_octets;
   }
   if (f.remaps) [[unlikely]] {

@@ -106,6 +106,20 @@ TEST_F(EthdevPortTest, ADeviceThatIsFullHoldsPacketsBackWithoutLossAndInOrder) {
   }
 }
 
+// What the device had no room for goes on its way when there is some, also if nobody has anything more to send.
+TEST_F(EthdevPortTest, TheLastPacketsDoNotWaitForOthers) {
+  EthdevPort port({.device = "net_ring_last"}, pool);
+  for (std::size_t given = 0; given < 1040; given += 20) {
+    std::vector<Packet*> burst;
+    for (int i = 0; i < 20; ++i) burst.push_back(frame({.frame_octets = 200}));
+    ASSERT_EQ(port.give(pool, burst), 20u);
+  }
+  EXPECT_EQ(port.counters().sent, 1023u);
+  const std::vector<Packet*> taken = take(port);
+  EXPECT_EQ(taken.size(), 1040u);
+  for (Packet* p : taken) pool.release(p);
+}
+
 // A guest may hand over a packet in pieces.
 TEST_F(EthdevPortTest, ChainsOfBuffersArriveInOnePiece) {
   EthdevPort port({.device = "net_ring_chain"}, pool);

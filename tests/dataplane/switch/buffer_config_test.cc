@@ -54,6 +54,10 @@ TEST(BufferConfig, CellsAndSizeHaveTheirLimits) {
   EXPECT_EQ(error_of(BufferConfig{.size = {64 * 256}}), "");
   EXPECT_EQ(error_of(BufferConfig{.size = {64 * 256 - 1}}).find("buffer.size: "), 0u);
   EXPECT_EQ(error_of(BufferConfig{.size = {(std::int64_t{1} << 40) + 1}}).find("buffer.size: "), 0u);
+  // Cells are counted in 32 bits.
+  EXPECT_EQ(error_of(BufferConfig{.size = {std::int64_t{1} << 40}, .cell = {1024}}), "");
+  EXPECT_EQ(error_of(BufferConfig{.size = {std::int64_t{1} << 40}, .cell = {512}}).find("buffer.cell: "), 0u);
+  EXPECT_EQ(error_of(BufferConfig{.size = {std::int64_t{1} << 38}, .cell = {64}}).find("buffer.cell: "), 0u);
 }
 
 }  // namespace

@@ -83,6 +83,14 @@ TEST(MarkingLaw, NeverFallsAsTheQueueGrows) {
   }
 }
 
+TEST(MarkingLaw, ThresholdsBeyondAllQueuesAreNeverReached) {
+  constexpr Bytes kHuge{std::int64_t{1} << 40};  // 2^32 cells
+  const MarkingLaw far(EcnConfig{.enabled = true, .kmin = kHuge, .kmax = kHuge}, {256});
+  EXPECT_FALSE(far.may_mark(1'000'000'000));
+  const MarkingLaw flat(EcnConfig{.enabled = true, .kmin = {}, .kmax = kHuge}, {256});
+  EXPECT_LT(flat.probability(1'000'000), MarkingLaw::kCertain / 1000);
+}
+
 TEST(MarkingLaw, DisabledItNeverMarks) {
   for (const MarkingLaw& marking :
        {MarkingLaw{}, MarkingLaw(EcnConfig{.enabled = false, .kmin = {}, .kmax = {}}, {256})})

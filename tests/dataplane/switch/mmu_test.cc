@@ -66,6 +66,25 @@ TEST(Mmu, NoMoreCanBeSetAsideThanThereIs) {
   }
 }
 
+// 2^40 octets are 2^34 cells of 64: more than 32 bits hold, and more than there is.
+TEST(Mmu, AmountsBeyondAllBuffersDoNotWrapAround) {
+  constexpr Bytes kHuge{std::int64_t{1} << 40};
+  const BufferConfig buffer{.size = {std::int64_t{1} << 20}, .cell = {64}};
+  Mmu reserved(buffer);
+  reserved.make_group({.reserved = kHuge});
+  EXPECT_FALSE(reserved.commit().has_value());
+  Mmu headroom(buffer);
+  headroom.make_group({.lossless = true, .headroom = kHuge});
+  EXPECT_FALSE(headroom.commit().has_value());
+  Mmu mmu(buffer);
+  Mmu::Group group = mmu.make_group({.lossless = true, .xoff = kHuge});
+  Mmu::Queue queue = mmu.make_queue({.lossless = true});
+  ASSERT_TRUE(mmu.commit().has_value());
+  Mmu::Pfc pfc;
+  EXPECT_EQ(mmu.admit(group, queue, 1000, pfc), Admission::kAdmitted);
+  EXPECT_EQ(pfc, Mmu::Pfc::kNothing) << "an XOFF threshold that is never reached";
+}
+
 // A group and a queue that nothing limits, and one more of each to be limited.
 class MmuTest : public ::testing::Test {
  protected:

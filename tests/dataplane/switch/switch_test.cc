@@ -237,6 +237,15 @@ TEST_F(SwitchVlan, ATrunkTags) {
   EXPECT_EQ(rig.count(port(2), cls(3)).tx_octets, 1028u);
 }
 
+TEST_F(SwitchVlan, FramesCountAsTheyCameInAndAsTheyGoOut) {
+  forwarded(port(0), port(2), {});
+  EXPECT_EQ(rig.count(port(0), cls(3)).rx_octets, 1024u);
+  EXPECT_EQ(rig.count(port(2), cls(3)).tx_octets, 1028u);
+  forwarded(port(2), port(3), {.tag = VlanTag{.vid = 20}});
+  EXPECT_EQ(rig.count(port(2), cls(3)).rx_octets, 1024u);
+  EXPECT_EQ(rig.count(port(3), cls(3)).tx_octets, 1020u);
+}
+
 TEST_F(SwitchVlan, AnAccessPortTakesTheTagOut) {
   const Sent s = forwarded(port(2), port(3), {.tag = VlanTag{.vid = 20, .pcp = 5}});
   EXPECT_FALSE(s.view().tagged);
