@@ -1,0 +1,90 @@
+// report.json for programs: every field has its name, its place and its type.
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/control/report/sample.h"
+
+namespace railyard::report {
+namespace {
+
+using Json = nlohmann::json;
+
+Json parsed(const Report& r) { return Json::parse(r.json()); }
+
+TEST(Json, SaysWhatWasRun) {
+  EXPECT_EQ(parsed(sample())["run"], Json::parse(R"({"spec": "labs/incast.yaml", "name": "incast", "seed": 7,
+    "clock": "virtual", "version": "0.1.0+abc", "workers": 2, "payload": "elided", "scale": "1"})"));
+}
+
+TEST(Json, HasEveryFieldOfAFlow) {
+  EXPECT_EQ(parsed(sample())["flows"][0], Json::parse(R"({"name": "in/h2->h1", "src": "h2", "dst": "h1", "class": 3,
+    "measured": true, "bytes": 4096000, "packets": 1000, "delivered_bytes": 4096000, "delivered_packets": 1000,
+    "in_flight": 0, "lost": 0, "reordered": 0, "duplicated": 0, "corrupted": 0, "marked": 250, "goodput_bps": 48.5e9,
+    "start_ns": 1000, "fct_ns": 676000,
+    "latency_ns": {"p50": 2000, "p90": 3000, "p99": 250000, "p999": 300000, "p9999": 301000, "max": 302000}})"));
+}
+
+TEST(Json, AFlowThatIsNotDoneHasNoCompletionTime) {
+  const Json flow = parsed(sample())["flows"][1];
+  EXPECT_TRUE(flow["fct_ns"].is_null());
+  EXPECT_EQ(flow["lost"], 100);
+}
+
+TEST(Json, HasEveryFieldOfAPort) {
+  Json port = parsed(sample())["ports"][0];
+  EXPECT_EQ(port["classes"].size(), 2u) << "only classes that something happened to";
+  EXPECT_EQ(port["classes"][1], Json::parse(R"({"class": 3, "rx": {"packets": 0, "bytes": 0},
+    "tx": {"packets": 1000, "bytes": 4162000}, "ecn_marked": 250, "pfc_sent": 0, "xoff_sent": 0, "pfc_received": 0,
+    "xoff_received": 0, "paused_ns": 0, "depth_bytes": 0, "max_depth_bytes": 1250000, "max_ingress_cells": 0,
+    "max_headroom_cells": 0, "drops": {}})"));
+  EXPECT_EQ(port["classes"][0]["drops"], Json::parse(R"({"egress_full": 100})"));
+  port.erase("classes");
+  EXPECT_EQ(port, Json::parse(R"({"node": "leaf1", "port": 1, "peer": "h1:1", "rate_bps": 100000000000,
+    "rx": {"packets": 0, "bytes": 0}, "tx": {"packets": 1900, "bytes": 7907800}, "utilisation": 0.987,
+    "lost_on_link": 0, "drops": {}})"));
+}
+
+TEST(Json, CountsXoffAndXonAsPfcFrames) {
+  const Json report = parsed(sample());
+  const Json& sender = report["ports"][1]["classes"][0];
+  EXPECT_EQ(sender["pfc_sent"], 24);
+  EXPECT_EQ(sender["xoff_sent"], 12);
+  const Json& held = report["ports"][2]["classes"][0];
+  EXPECT_EQ(held["pfc_received"], 24);
+  EXPECT_EQ(held["paused_ns"], 340'000);
+  EXPECT_FALSE(held.contains("max_ingress_cells")) << "hosts have no cells";
+}
+
+TEST(Json, HasTheEnginesFieldsUnderEitherClock) {
+  EXPECT_EQ(parsed(sample())["engine"], Json::parse(R"({"packet_hops": 1900, "windows": 500, "window_ps": 615000,
+    "cpu_seconds": 0.25, "wall_seconds": 0.5, "simulated_seconds": 0.001, "peak_rss_bytes": 64000000,
+    "lateness_ns": {"p50": 0, "p99": 0, "max": 0}, "slip_ns": 0, "gaps": 0})"));
+  Report live = sample();
+  live.engine.lateness_ns = Percentiles{100, 200, 300, 400, 500, 600};
+  live.engine.slip_ns = 7;
+  EXPECT_EQ(parsed(live)["engine"]["lateness_ns"], Json::parse(R"({"p50": 100, "p99": 300, "max": 600})"));
+  EXPECT_EQ(parsed(live)["engine"]["slip_ns"], 7);
+}
+
+TEST(Json, HasTheBooks) {
+  EXPECT_EQ(parsed(sample())["audit"], Json::parse(R"({"balanced": true, "unbalanced": [], "generated": 2000,
+    "consumed": 1900, "dropped": 100, "lost_on_links": 0, "queued": 0, "on_the_wire": 0, "drained": true})"));
+}
+
+TEST(Json, TheDigestIsTextOfSixteenDigitsOrNothing) {
+  EXPECT_EQ(parsed(sample())["trace_digest"], "0000000000c0ffee");
+  Report without = sample();
+  without.trace_digest.reset();
+  EXPECT_TRUE(parsed(without)["trace_digest"].is_null());
+}
+
+TEST(Json, SaysWhatCameThroughAttachments) {
+  Report r = sample();
+  r.attachments.push_back({"h9", 2, "net_tap0", 10, 20, 1});
+  EXPECT_EQ(
+      parsed(r)["attachments"],
+      Json::parse(R"([{"node": "h9", "nic": 2, "device": "net_tap0", "received": 10, "sent": 20, "missed": 1}])"));
+}
+
+}  // namespace
+}  // namespace railyard::report

@@ -1,0 +1,82 @@
+#include "tests/control/report/sample.h"
+
+namespace railyard::report {
+
+using namespace literals;
+
+Report sample() {
+  Report r;
+  r.run = {"labs/incast.yaml", "incast", 7, "virtual", "0.1.0+abc", 2, "elided", "1"};
+
+  FlowReport done;
+  done.name = "in/h2->h1";
+  done.source = "h2";
+  done.destination = "h1";
+  done.priority = 3;
+  done.bytes = done.delivered_bytes = 4'096'000;
+  done.packets = done.delivered_packets = 1000;
+  done.marked = 250;
+  done.goodput_bps = 48.5e9;
+  done.start_ns = 1000;
+  done.fct_ns = 676'000;
+  done.latency_ns = {2000, 3000, 250'000, 300'000, 301'000, 302'000};
+  FlowReport lossy = done;
+  lossy.name = "in/h3->h1";
+  lossy.source = "h3";
+  lossy.priority = 1;
+  lossy.delivered_packets = 900;
+  lossy.lost = 100;
+  lossy.fct_ns.reset();
+  r.flows = {done, lossy};
+
+  PortReport bottleneck;
+  bottleneck.node = "leaf1";
+  bottleneck.port = 1;
+  bottleneck.peer = "h1:1";
+  bottleneck.is_switch = true;
+  bottleneck.rate_bps = 100'000'000'000;
+  bottleneck.utilisation = 0.987;
+  ClassCounters& lossless = bottleneck.counters.classes[3];
+  lossless.tx_packets = 1000;
+  lossless.tx_octets = 4'162'000;
+  lossless.ecn_marked = 250;
+  lossless.max_depth_octets = 1'250'000;
+  ClassCounters& dropping = bottleneck.counters.classes[1];
+  dropping.tx_packets = 900;
+  dropping.tx_octets = 3'745'800;
+  dropping.max_depth_octets = 500'000;
+  dropping.drops[static_cast<std::size_t>(DropReason::kEgressFull)] = 100;
+  PortReport leaf_to_h2 = bottleneck;
+  leaf_to_h2.port = 2;
+  leaf_to_h2.peer = "h2:1";
+  leaf_to_h2.counters = {};
+  leaf_to_h2.counters.classes[3].rx_packets = 1000;
+  leaf_to_h2.counters.classes[3].xoff_sent = 12;
+  leaf_to_h2.counters.classes[3].xon_sent = 12;
+  PortReport h2;
+  h2.node = "h2";
+  h2.port = 1;
+  h2.peer = "leaf1:2";
+  h2.rate_bps = 100'000'000'000;
+  h2.counters.classes[3].tx_packets = 1000;
+  h2.counters.classes[3].xoff_received = 12;
+  h2.counters.classes[3].xon_received = 12;
+  h2.counters.classes[3].paused = 340_us;
+  r.ports = {bottleneck, leaf_to_h2, h2};
+
+  r.engine.packet_hops = 1900;
+  r.engine.windows = 500;
+  r.engine.window_ps = 615'000;
+  r.engine.cpu_seconds = 0.25;
+  r.engine.wall_seconds = 0.5;
+  r.engine.simulated_seconds = 0.001;
+  r.engine.peak_rss_bytes = 64'000'000;
+  r.audit.generated = 2000;
+  r.audit.consumed = 1900;
+  r.audit.dropped = 100;
+  r.audit.drained = true;
+  r.trace_digest = 0x00C0FFEE;
+  return r;
+}
+
+}  // namespace railyard::report
