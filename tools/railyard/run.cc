@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,8 +31,8 @@ struct Options {
   std::string file;
   std::vector<std::string> sets;
   std::string clock;
-  std::optional<std::uint64_t> seed;
-  std::optional<int> workers;
+  std::string seed;
+  std::string workers;
   std::string duration;
   std::string scale;
   std::string payload;
@@ -104,8 +103,8 @@ lab::CaptureRequest parse_capture(const std::string& text) {
 std::vector<std::string> overrides(const Options& o) {
   std::vector<std::string> sets = o.sets;
   if (!o.clock.empty()) sets.push_back("run.clock=" + o.clock);
-  if (o.seed) sets.push_back(fmt::format("run.seed={}", *o.seed));
-  if (o.workers) sets.push_back(fmt::format("run.workers={}", *o.workers));
+  if (!o.seed.empty()) sets.push_back("run.seed=" + o.seed);
+  if (!o.workers.empty()) sets.push_back("run.workers=" + o.workers);
   if (!o.duration.empty()) sets.push_back("run.duration=" + o.duration);
   if (!o.scale.empty()) sets.push_back("run.scale=" + o.scale);
   if (!o.payload.empty()) sets.push_back("run.payload=" + o.payload);

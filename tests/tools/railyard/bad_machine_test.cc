@@ -1,0 +1,134 @@
+// What the machine refuses: memory, devices, sockets, files. One clear line, and nothing half-started.
+#include <cstring>
+
+#include <gmock/gmock.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "tests/tools/railyard/command_line.h"
+
+namespace railyard::tools {
+namespace {
+
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr std::size_t kMega = 1024 * 1024;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kAddressSpaceCanBeLimited = false;  // a sanitizer takes terabytes of it
+#else
+constexpr bool kAddressSpaceCanBeLimited = true;
+#endif
+
+class BadMachine : public CommandLine {
+ protected:
+  std::vector<std::string> live(const std::string& attach) const {
+    return {"run", "lab.yaml", "--clock", "wall", "--set", "traffic=", "--set", "nodes.h1.attach=" + attach};
+  }
+};
+
+TEST_F(BadMachine, HasLessMemoryThanTheSpecAsksFor) {
+  EXPECT_THAT(error(kFailed, {"run", "lab.yaml", "--set", "run.memory=16TiB"}),
+              AllOf(StartsWith("railyard: DPDK could not start with 16777216 MiB of memory: "),
+                    HasSubstr("Lower run.memory, or raise the limit of this process (ulimit -v)")));
+  if (!kAddressSpaceCanBeLimited) return;
+  EXPECT_THAT(error(kFailed, {"run", "lab.yaml", "--set", "run.memory=4GiB"}, 1000 * kMega),
+              StartsWith("railyard: DPDK could not start with 4096 MiB of memory: "));
+}
+
+TEST_F(BadMachine, HasNoRoomForTheLab) {
+  if (!kAddressSpaceCanBeLimited) GTEST_SKIP() << "the address space cannot be limited under a sanitizer";
+  EXPECT_THAT(error(kFailed,
+                    {"run", topology("permutation-128.yaml"), "--set", "topology.hosts-per-leaf=64", "--set",
+                     "topology.spines=64"},
+                    150 * kMega),
+              StartsWith("railyard: out of memory: this lab is too large for this machine"));
+}
+
+TEST_F(BadMachine, RunsOutOfPackets) {
+  EXPECT_EQ(error(kFailed, {"run", topology("permutation-128.yaml"), "--set", "run.memory=1MiB"}),
+            "railyard: packet memory ran out; raise run.memory (railyard check prints what the fabric can hold)");
+}
+
+TEST_F(BadMachine, HasNoSuchNic) {
+  EXPECT_THAT(
+      error(kSpec, live("{ dpdk: \"0000:fe:1f.7\" }")),
+      AllOf(
+          StartsWith("railyard: lab.yaml:4:3: port '0000:fe:1f.7': DPDK cannot take it: "),
+          HasSubstr(
+              "Is the PCI address right, is the NIC bound to vfio-pci (dpdk-devbind.py), and is run.hugepages set?")));
+  EXPECT_THAT(error(kSpec, live("{ dpdk: net_nosuchdriver0 }")),
+              AllOf(StartsWith("railyard: lab.yaml:4:3: port 'net_nosuchdriver0': DPDK cannot create it: "),
+                    HasSubstr("Check the driver's name and arguments")));
+}
+
+TEST_F(BadMachine, HasTheSocketPathInUse) {
+  const std::string path = (folder_ / "vm.sock").string();
+  const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  ASSERT_EQ(bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(
+      error(kSpec, live("{ vhost-user: vm.sock }")),
+      "railyard: lab.yaml:4:3: vhost-user: vm.sock exists already; another process may be using it. Choose another "
+      "path, or remove it if nobody does");
+  close(listener);
+}
+
+TEST_F(BadMachine, HasNoFolderForTheSocket) {
+  EXPECT_EQ(error(kSpec, live("{ vhost-user: no/vm.sock }")),
+            "railyard: lab.yaml:4:3: vhost-user: there is no directory no");
+}
+
+TEST_F(BadMachine, HasNoSuchCapture) {
+  EXPECT_EQ(error(kSpec, {"run", "lab.yaml", "--set", "traffic=", "--set", "nodes.h1.attach.pcap.in=no.pcap"}),
+            "railyard: lab.yaml:4:3: cannot open no.pcap: No such file or directory");
+}
+
+TEST_F(BadMachine, HasACaptureThatIsCutOff) {
+  // What another run has written, less its last octets.
+  ASSERT_EQ(railyard({"run", "lab.yaml", "--capture", "h1:1=whole.pcapng"}).exit_code, kOk);
+  const std::string whole = read("whole.pcapng");
+  write("cut.pcapng", whole.substr(0, whole.size() - 7));
+  EXPECT_THAT(error(kSpec, {"run", "lab.yaml", "--set", "traffic=", "--set", "nodes.h1.attach.pcap.in=cut.pcapng"}),
+              AllOf(StartsWith("railyard: lab.yaml:4:3: cut.pcapng: frame 25: "), HasSubstr("truncated")));
+}
+
+TEST_F(BadMachine, HasSomethingElseInTheCapture) {
+  EXPECT_THAT(error(kSpec, {"run", "lab.yaml", "--set", "traffic=", "--set", "nodes.h1.attach.pcap.in=lab.yaml"}),
+              StartsWith("railyard: lab.yaml:4:3: lab.yaml: not a capture file (pcap or pcapng expected)"));
+}
+
+TEST_F(BadMachine, HasNoPlaceForTheReport) {
+  EXPECT_THAT(error(kFailed, {"run", "lab.yaml", "--report", "/proc/none"}),
+              StartsWith("railyard: --report: cannot create /proc/none: "));
+  EXPECT_EQ(error(kFailed, {"run", "lab.yaml", "--report", "lab.yaml"}),
+            "railyard: --report: cannot create lab.yaml: Not a directory");
+}
+
+TEST_F(BadMachine, LetsNobodyButItsOwnerWriteTheReport) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  std::filesystem::create_directory(folder_ / "closed");
+  std::filesystem::permissions(folder_ / "closed",
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  EXPECT_EQ(error(kFailed, {"run", "lab.yaml", "--report", "closed"}),
+            "railyard: --report: cannot write to closed: Permission denied");
+}
+
+TEST_F(BadMachine, HasNoPlaceForACapture) {
+  EXPECT_EQ(error(kFailed, {"run", "lab.yaml", "--capture", "leaf1:1=no/x.pcapng"}),
+            "railyard: --capture: leaf1:1: cannot create no/x.pcapng: No such file or directory");
+}
+
+TEST_F(BadMachine, HasNoPlaceForWhatAPcapHostWrites) {
+  EXPECT_EQ(error(kSpec, {"run", "lab.yaml", "--set", "nodes.h2.attach.pcap.out=no/x.pcap"}),
+            "railyard: lab.yaml:5:3: cannot create no/x.pcap: No such file or directory");
+}
+
+}  // namespace
+}  // namespace railyard::tools

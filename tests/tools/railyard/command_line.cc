@@ -1,0 +1,109 @@
+#include "tests/tools/railyard/command_line.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace railyard::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kLab = R"(name: small
+nodes:
+  leaf1: { kind: switch }
+  h1: { kind: host }
+  h2: { kind: host }
+links: [[h1:1, leaf1:1], [h2:1, leaf1:2]]
+traffic: [ { name: t, from: h1, to: h2, bytes: 100KB } ]
+run: { duration: 1ms, memory: 256MiB }
+)";
+
+std::string contents(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+void redirect(int to, const fs::path& path) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (file < 0 || dup2(file, to) < 0) _exit(126);
+  close(file);
+}
+
+[[noreturn]] void become(const std::vector<std::string>& arguments, const fs::path& folder, const fs::path& outputs,
+                         std::size_t address_space) {
+  std::vector<char*> argv;
+  std::string program = RAILYARD_BINARY;
+  argv.push_back(program.data());
+  std::vector<std::string> copies = arguments;
+  for (std::string& a : copies) argv.push_back(a.data());
+  argv.push_back(nullptr);
+  redirect(STDOUT_FILENO, outputs / "out");
+  redirect(STDERR_FILENO, outputs / "err");
+  if (chdir(folder.c_str()) != 0) _exit(126);
+  const rlimit limit{address_space, address_space};
+  if (address_space != 0 && setrlimit(RLIMIT_AS, &limit) != 0) _exit(126);
+  execv(argv[0], argv.data());
+  _exit(127);
+}
+
+}  // namespace
+
+CommandLine::CommandLine() {
+  std::string name = testing::TempDir() + "railyard_cli_test.XXXXXX";
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
+  folder_ = fs::path(name) / "work";
+  fs::create_directory(folder_);
+  write("lab.yaml", kLab);
+}
+
+CommandLine::~CommandLine() { fs::remove_all(folder_.parent_path()); }
+
+Outcome CommandLine::railyard(const std::vector<std::string>& arguments, std::size_t address_space) const {
+  const fs::path outputs = folder_.parent_path();
+  const pid_t child = fork();
+  if (child == 0) become(arguments, folder_, outputs, address_space);
+  int status = 0;
+  waitpid(child, &status, 0);
+  Outcome o;
+  o.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  o.out = contents(outputs / "out");
+  o.err = contents(outputs / "err");
+  return o;
+}
+
+std::string CommandLine::error(int exit_code, const std::vector<std::string>& arguments,
+                               std::size_t address_space) const {
+  const std::vector<std::string> before = files();
+  const Outcome o = railyard(arguments, address_space);
+  EXPECT_EQ(o.exit_code, exit_code) << o.err;
+  EXPECT_EQ(o.out, "");
+  EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+  EXPECT_EQ(files(), before) << "something was left behind";
+  return o.err.substr(0, o.err.find('\n'));
+}
+
+fs::path CommandLine::write(const std::string& name, const std::string& text) const {
+  std::ofstream(folder_ / name, std::ios::binary) << text;
+  return folder_ / name;
+}
+
+std::string CommandLine::read(const std::string& name) const { return contents(folder_ / name); }
+
+std::vector<std::string> CommandLine::files() const {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_))
+    names.push_back(fs::relative(entry.path(), folder_));
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string topology(const std::string& name) { return RAILYARD_SOURCE_DIR "/topologies/" + name; }
+
+}  // namespace railyard::tools

@@ -1,0 +1,48 @@
+// The command line as a user has it: arguments in, exit code and both outputs out.
+#pragma once
+
+#include <filesystem>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace railyard::tools {
+
+struct Outcome {
+  int exit_code = -1;  // 128 + the signal that ended it
+  std::string out;
+  std::string err;
+};
+
+// Exit codes, as the help text documents them.
+constexpr int kOk = 0;
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+constexpr int kSpec = 3;
+
+// A folder of its own for each test, with a small lab in it; commands run there.
+//
+//   lab.yaml: h1 and h2 at leaf1, one flow of 100 KB from h1 to h2
+class CommandLine : public testing::Test {
+ protected:
+  CommandLine();
+  ~CommandLine() override;
+
+  // Runs `railyard arguments...`. `address_space`: the most it may have, in octets; 0: no limit.
+  Outcome railyard(const std::vector<std::string>& arguments, std::size_t address_space = 0) const;
+  // The same, of which one line on standard error is expected, nothing on standard output, and no new file.
+  std::string error(int exit_code, const std::vector<std::string>& arguments, std::size_t address_space = 0) const;
+
+  std::filesystem::path write(const std::string& name, const std::string& text) const;
+  std::string read(const std::string& name) const;
+  std::vector<std::string> files() const;  // in the folder, in order
+
+  std::filesystem::path folder_;
+};
+
+// A lab that the project ships.
+std::string topology(const std::string& name);
+
+}  // namespace railyard::tools

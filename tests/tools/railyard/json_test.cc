@@ -1,0 +1,129 @@
+// What programs get: every field that is promised, with its type, on standard output and in report.json.
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/railyard/command_line.h"
+
+namespace railyard::tools {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+class JsonReport : public CommandLine {
+ protected:
+  Json run(std::vector<std::string> options) const {
+    options.insert(options.begin(), {"run", "lab.yaml", "--json"});
+    const Outcome o = railyard(options);
+    EXPECT_EQ(o.exit_code, kOk) << o.err;
+    EXPECT_EQ(o.err, "");
+    return Json::parse(o.out);
+  }
+};
+
+enum class Type { kText, kCount, kNumber, kFlag, kMap, kList };
+
+void expect(const Json& in, const std::string& path, Type type) {
+  const Json::json_pointer at(path);
+  ASSERT_TRUE(in.contains(at)) << path << " is missing in " << in.dump();
+  const Json& value = in[at];
+  switch (type) {
+    case Type::kText:
+      EXPECT_TRUE(value.is_string()) << path;
+      break;
+    case Type::kCount:
+      EXPECT_TRUE(value.is_number_integer()) << path;
+      break;
+    case Type::kNumber:
+      EXPECT_TRUE(value.is_number()) << path;
+      break;
+    case Type::kFlag:
+      EXPECT_TRUE(value.is_boolean()) << path;
+      break;
+    case Type::kMap:
+      EXPECT_TRUE(value.is_object()) << path;
+      break;
+    case Type::kList:
+      EXPECT_TRUE(value.is_array()) << path;
+      break;
+  }
+}
+
+TEST_F(JsonReport, HasEveryFieldThatIsPromised) {
+  const Json r = run({"--digest"});
+  for (const char* field : {"/run/spec", "/run/clock", "/run/version", "/run/payload", "/trace_digest"})
+    expect(r, field, Type::kText);
+  for (const char* field : {"/run/seed", "/run/workers"}) expect(r, field, Type::kCount);
+
+  ASSERT_EQ(r["flows"].size(), 1u);
+  const Json& flow = r["flows"][0];
+  for (const char* field : {"/name", "/src", "/dst"}) expect(flow, field, Type::kText);
+  for (const char* field :
+       {"/class", "/bytes", "/packets", "/lost", "/reordered", "/duplicated", "/start_ns", "/fct_ns", "/latency_ns/p50",
+        "/latency_ns/p90", "/latency_ns/p99", "/latency_ns/p999", "/latency_ns/max"})
+    expect(flow, field, Type::kCount);
+  expect(flow, "/goodput_bps", Type::kNumber);
+
+  ASSERT_EQ(r["ports"].size(), 4u);  // h1, h2 and two of leaf1
+  for (const Json& port : r["ports"]) {
+    expect(port, "/node", Type::kText);
+    for (const char* field : {"/port", "/rate_bps", "/rx/packets", "/rx/bytes", "/tx/packets", "/tx/bytes"})
+      expect(port, field, Type::kCount);
+    expect(port, "/utilisation", Type::kNumber);
+    ASSERT_FALSE(port["classes"].empty());
+    for (const Json& c : port["classes"]) {
+      for (const char* field : {"/ecn_marked", "/pfc_sent", "/pfc_received", "/paused_ns", "/max_depth_bytes"})
+        expect(c, field, Type::kCount);
+      expect(c, "/drops", Type::kMap);
+    }
+  }
+
+  for (const char* field : {"/engine/packet_hops", "/engine/peak_rss_bytes", "/engine/lateness_ns/p50",
+                            "/engine/lateness_ns/p99", "/engine/lateness_ns/max", "/engine/slip_ns"})
+    expect(r, field, Type::kCount);
+  for (const char* field : {"/engine/cpu_seconds", "/engine/wall_seconds", "/engine/simulated_seconds"})
+    expect(r, field, Type::kNumber);
+  expect(r, "/audit/balanced", Type::kFlag);
+}
+
+TEST_F(JsonReport, HasTheRightNumbers) {
+  const Json r = run({"--seed", "5", "--payload", "real", "--workers", "2"});
+  EXPECT_EQ(r["run"]["spec"], "lab.yaml");
+  EXPECT_EQ(r["run"]["seed"], 5);
+  EXPECT_EQ(r["run"]["clock"], "virtual");
+  EXPECT_EQ(r["run"]["payload"], "real");
+  EXPECT_EQ(r["run"]["workers"], 2);
+  EXPECT_EQ(r["flows"][0]["name"], "t/h1->h2");
+  EXPECT_EQ(r["flows"][0]["class"], 3);
+  EXPECT_EQ(r["flows"][0]["bytes"], 100'000);
+  EXPECT_EQ(r["flows"][0]["packets"], 25);  // 24 of 4096 and one of 1696
+  EXPECT_EQ(r["flows"][0]["lost"], 0);
+  EXPECT_EQ(r["engine"]["packet_hops"], 25);
+  EXPECT_EQ(r["audit"]["balanced"], true);
+  EXPECT_TRUE(r["trace_digest"].is_null());
+}
+
+TEST_F(JsonReport, IsWrittenToTheFolderToo) {
+  const Outcome o = railyard({"run", "lab.yaml", "--json", "--report", "results/today"});
+  EXPECT_EQ(o.exit_code, kOk) << o.err;
+  EXPECT_EQ(read("results/today/report.json"), o.out);
+  EXPECT_THAT(read("results/today/report.txt"), HasSubstr("t/h1->h2"));
+}
+
+TEST_F(JsonReport, IsTextWithoutTheOption) {
+  const Outcome o = railyard({"run", "lab.yaml"});
+  EXPECT_EQ(o.exit_code, kOk);
+  EXPECT_EQ(o.err, "") << "no progress bar where there is no terminal";
+  EXPECT_THAT(o.out, HasSubstr("small: 1.00 ms of modelled time, virtual clock, seed 1, elided payload\n"));
+  EXPECT_THAT(o.out, HasSubstr("The books balance, and nothing is left in the fabric.\n"));
+}
+
+TEST_F(JsonReport, OfTheWallClockSaysHowLateItWas) {
+  const Json r = run({"--clock", "wall", "--quiet"});
+  EXPECT_EQ(r["run"]["clock"], "wall");
+  EXPECT_EQ(r["flows"][0]["lost"], 0);
+  EXPECT_GT(r["engine"]["lateness_ns"]["max"], 0);
+}
+
+}  // namespace
+}  // namespace railyard::tools
