@@ -57,7 +57,7 @@ TEST(Json, CountsXoffAndXonAsPfcFrames) {
 
 TEST(Json, HasTheEnginesFieldsUnderEitherClock) {
   EXPECT_EQ(parsed(sample())["engine"], Json::parse(R"({"packet_hops": 1900, "windows": 500, "window_ps": 615000,
-    "cpu_seconds": 0.25, "wall_seconds": 0.5, "simulated_seconds": 0.001, "peak_rss_bytes": 64000000,
+    "cpu_seconds": 0.25, "wall_seconds": 0.5, "busy_seconds": 0, "simulated_seconds": 0.001, "peak_rss_bytes": 64000000,
     "lateness_ns": {"p50": 0, "p99": 0, "max": 0}, "slip_ns": 0, "gaps": 0})"));
   Report live = sample();
   live.engine.lateness_ns = Percentiles{100, 200, 300, 400, 500, 600};

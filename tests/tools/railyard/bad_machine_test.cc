@@ -42,11 +42,12 @@ TEST_F(BadMachine, HasLessMemoryThanTheSpecAsksFor) {
 
 TEST_F(BadMachine, HasNoRoomForTheLab) {
   if (!kAddressSpaceCanBeLimited) GTEST_SKIP() << "the address space cannot be limited under a sanitizer";
-  EXPECT_THAT(error(kFailed,
-                    {"run", topology("permutation-128.yaml"), "--set", "topology.hosts-per-leaf=64", "--set",
-                     "topology.spines=64"},
-                    150 * kMega),
-              StartsWith("railyard: out of memory: this lab is too large for this machine"));
+  for (const char* command : {"check", "run"})
+    EXPECT_THAT(error(kFailed,
+                      {command, topology("permutation-128.yaml"), "--set", "topology.leaves=200", "--set",
+                       "topology.hosts-per-leaf=64", "--set", "topology.spines=64"},
+                      150 * kMega),
+                StartsWith("railyard: out of memory: this lab is too large for this machine"));
 }
 
 TEST_F(BadMachine, RunsOutOfPackets) {
