@@ -308,5 +308,14 @@ TEST_F(EgressPortTest, ALinkThatGoesDownForgetsPausesOfBothDirections) {
   EXPECT_EQ(counters(kThree, 5_us).paused, 1_us);
 }
 
+TEST_F(EgressPortTest, ALinkThatIsDownWaitsForNoPauseToRunOut) {
+  enqueue(kThree, 100);
+  port.pause(at(0_ns), bit(kThree), {0, 0, 0, 0xFFFF});
+  start(0_ns);
+  EXPECT_NE(port.slot(), Instant::never());
+  port.link_down(at(1_us));
+  EXPECT_EQ(port.slot(), Instant::never());
+}
+
 }  // namespace
 }  // namespace railyard
