@@ -23,12 +23,20 @@ limit=300  # seconds that a test binary may take before it counts as hanging
 
 export CCACHE_BASEDIR=$tree CCACHE_NOHASHDIR=1
 
-# The sources as they are now. What is built there stays, for the next time.
+# The sources as they are now. What is built there stays, for the next time; a file that differs is newer than what was
+# made of it.
 copy_tree() {
+  local f
   mkdir -p "$tree"
-  find "$tree" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
-  (cd "$root" && git ls-files -z --cached --others --exclude-standard |
-    while IFS= read -r -d '' f; do [[ ! -f $f ]] || printf '%s\0' "$f"; done | tar -c --null -T -) | tar -x -C "$tree"
+  (cd "$root" && git ls-files --cached --others --exclude-standard) | while IFS= read -r f; do
+    [[ -f $root/$f ]] || continue
+    printf '%s\n' "$f"
+    cmp -s "$root/$f" "$tree/$f" && continue
+    mkdir -p "$tree/$(dirname "$f")"
+    cp "$root/$f" "$tree/$f"
+  done | LC_ALL=C sort >"$tree.files"
+  (cd "$tree" && find . -path ./build -prune -o -type f -printf '%P\n' | LC_ALL=C sort | comm -23 - "$tree.files" |
+    while IFS= read -r f; do rm -f "$f"; done)
 }
 in_tree() { (root=$tree; "$@"); }
 

@@ -1,4 +1,5 @@
 // `railyard run`: a lab from beginning to end.
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -61,8 +62,8 @@ class Progress {
       const double done = std::min(1.0, static_cast<double>(at.ps) / static_cast<double>(end.ps));
       const int bars = static_cast<int>(done * kWidth);
       fmt::print(stderr, "\r  [{}{}] {:3.0f} %  {} of {}   ", std::string(static_cast<std::size_t>(bars), '='),
-                 std::string(static_cast<std::size_t>(kWidth - bars), ' '), done * 100, report::time_text(at - Instant{}),
-                 report::time_text(end - Instant{}));
+                 std::string(static_cast<std::size_t>(kWidth - bars), ' '), done * 100,
+                 report::time_text(std::min(at, end) - Instant{}), report::time_text(end - Instant{}));
     }
     std::fflush(stderr);
     visible_ = true;
