@@ -13,8 +13,8 @@ namespace railyard {
 // Items live in segments of a power of two slots; a full segment is followed by one twice as large, and the old one is
 // freed by the consumer when it has drained it. Most rings hold a handful of items for their whole life: small rings
 // keep a large fabric's channels in cache, where rings sized for the worst case do not (a third of the time at 1024
-// hosts). One producer thread calls push(); one consumer thread calls the rest. `Side` is data of the producer's that is
-// wanted with every push: it shares the producer's cache line.
+// hosts). One producer thread calls push(); one consumer thread calls the rest. `Side` is data of the producer's that
+// is wanted with every push: it shares the producer's cache line.
 struct NoSide {};
 template <class T, class Side = NoSide>
 class SpscRing {

@@ -21,8 +21,8 @@ struct InFlight {
 // Two FIFOs, each in order of effect, from one sending port to one receiving port. Frames are pushed at the start of
 // transmission; from then on the packet belongs to the receiver. Between devices nothing else is shared.
 //
-// Effects (engine rules): a data frame counts from its tail, or from its header when the receiver cuts through, plus the
-// receiver's latency for data; a MAC control frame counts from its tail plus the standard's response time.
+// Effects (engine rules): a data frame counts from its tail, or from its header when the receiver cuts through, plus
+// the receiver's latency for data; a MAC control frame counts from its tail plus the standard's response time.
 class Channel {
  public:
   // Frames are handed to a cut-through receiver when this much of them has arrived: what its parser looks at.
@@ -47,8 +47,8 @@ class Channel {
     data.side().bell = data_bell;
     control.side().bell = control_bell;
   }
-  // The receiver's next instant, lowered by every push; the engine points it to where the sender's worker may write, and
-  // says whether that may be another one than the receiver's.
+  // The receiver's next instant, lowered by every push; the engine points it to where the sender's worker may write,
+  // and says whether that may be another one than the receiver's.
   void wake_through(Instant* next, bool across_workers) noexcept {
     for (Fifo* fifo : {&data, &control}) {
       fifo->side().wake = next;

@@ -33,8 +33,8 @@ inline Priority classify(const TrustMap& map, const Packet& packet) noexcept {
   return Priority{packet.has(Packet::kTagged) ? map.pcp_to_class[packet.pcp & 7] : map.default_class};
 }
 
-// (Ingress port, class) -> egress class, for topologies that need it against deadlock (tori, dragonflies). The code point
-// is rewritten along with it, else the next hop would undo the change and PFC would name the wrong class.
+// (Ingress port, class) -> egress class, for topologies that need it against deadlock (tori, dragonflies). The code
+// point is rewritten along with it, else the next hop would undo the change and PFC would name the wrong class.
 struct ClassRemap {
   std::array<std::uint8_t, kPriorities> to{0, 1, 2, 3, 4, 5, 6, 7};
 

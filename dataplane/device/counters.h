@@ -20,13 +20,13 @@ struct ClassCounters {
   std::uint64_t rx_octets = 0;
   std::uint64_t tx_packets = 0;
   std::uint64_t tx_octets = 0;
-  std::uint64_t ecn_marked = 0;     // CE set here, on the way out of this port
-  std::uint64_t xoff_sent = 0;      // PFC frames with a pause time, refreshes included
-  std::uint64_t xon_sent = 0;       // PFC frames with time 0
+  std::uint64_t ecn_marked = 0;  // CE set here, on the way out of this port
+  std::uint64_t xoff_sent = 0;   // PFC frames with a pause time, refreshes included
+  std::uint64_t xon_sent = 0;    // PFC frames with time 0
   std::uint64_t xoff_received = 0;
   std::uint64_t xon_received = 0;
-  Duration paused{};                // how long this priority of this port was not allowed to send
-  std::uint64_t depth_octets = 0;   // egress queue now, with the frame in transmission
+  Duration paused{};               // how long this priority of this port was not allowed to send
+  std::uint64_t depth_octets = 0;  // egress queue now, with the frame in transmission
   std::uint64_t max_depth_octets = 0;
   std::uint64_t ingress_cells = 0;      // of the buffer, held by frames that came in here, and
   std::uint64_t max_ingress_cells = 0;  // ... the most ever (switches only)
@@ -39,9 +39,9 @@ struct PortCounters {
   std::array<ClassCounters, kPriorities> classes;
   std::uint64_t rx_control = 0;  // MAC control frames; not among the class counters (RFC 3635 §3.2.8)
   std::uint64_t tx_control = 0;
-  std::uint64_t delivered = 0;   // frames taken from the wire, control included
-  std::uint64_t lost = 0;        // frames that never arrived: the link went down
-  DropCounts drops{};            // frames dropped before they had a class
+  std::uint64_t delivered = 0;  // frames taken from the wire, control included
+  std::uint64_t lost = 0;       // frames that never arrived: the link went down
+  DropCounts drops{};           // frames dropped before they had a class
 
   std::uint64_t rx_packets() const noexcept;
   std::uint64_t rx_octets() const noexcept;
@@ -56,9 +56,9 @@ struct DeviceCounters {
   std::string name;
   Instant at{};
   std::vector<PortCounters> ports;
-  std::uint64_t generated = 0;  // frames made here (traffic, replies, PFC)
-  std::uint64_t consumed = 0;   // frames that ended here as they should
-  std::uint64_t queued = 0;     // frames held
+  std::uint64_t generated = 0;         // frames made here (traffic, replies, PFC)
+  std::uint64_t consumed = 0;          // frames that ended here as they should
+  std::uint64_t queued = 0;            // frames held
   std::uint64_t buffer_cells = 0;      // of the buffer in use (switches only), and
   std::uint64_t max_shared_cells = 0;  // ... the most ever of its shared part
 

@@ -9,7 +9,13 @@
 namespace railyard {
 
 Device::Device(DeviceId id, std::string name, std::size_t ports)
-    : id_(id), name_(std::move(name)), inboxes_(ports), data_((ports + 63) / 64), control_(data_.size()), ingress_(ports), taps_(ports, nullptr) {
+    : id_(id),
+      name_(std::move(name)),
+      inboxes_(ports),
+      data_((ports + 63) / 64),
+      control_(data_.size()),
+      ingress_(ports),
+      taps_(ports, nullptr) {
   RAILYARD_ASSERT(ports <= EventKey::kMaxPorts, "a device has more ports than event keys can name");
 }
 
@@ -144,8 +150,8 @@ inline Instant Device::collect_kind(std::vector<Watch>& watches, Instant until) 
       Inbox& inbox = inboxes_[p];
       Instant& next = kData ? inbox.next_data : inbox.next_control;
       if ((rung & m & -m) != 0 || next < until)
-        next = take(inbox, PortIndex{static_cast<std::uint16_t>(p)}, kData ? inbox.channel->data : inbox.channel->control,
-                    kind, until);
+        next = take(inbox, PortIndex{static_cast<std::uint16_t>(p)},
+                    kData ? inbox.channel->data : inbox.channel->control, kind, until);
       rest = std::min(rest, next);
       if (next != Instant::never()) waiting |= m & -m;
     }

@@ -25,7 +25,7 @@ namespace railyard {
 
 // What a worker lends to the device that it is advancing.
 struct WorkerContext {
-  static constexpr std::size_t kBurst = 16;
+  static constexpr std::size_t kBurst = 32;
 
   PacketPool* pool = nullptr;
   ArrivalBatch arrivals;
@@ -57,8 +57,8 @@ class Device {
   // Everything before this has been handled.
   Instant done() const noexcept { return done_; }
 
-  // Has `change` done at `at` (>= done()), before every other event of that instant; changes of one instant in the order
-  // of these calls. Only while the engine rests. Returns the new earliest instant.
+  // Has `change` done at `at` (>= done()), before every other event of that instant; changes of one instant in the
+  // order of these calls. Only while the engine rests. Returns the new earliest instant.
   Instant change_at(Instant at, std::function<void(Instant)> change);
   // Has `take` handed the counters as they are at `at`, after the changes and before all other events of that instant.
   Instant snapshot_at(Instant at, std::function<void(DeviceCounters)> take);
@@ -116,8 +116,8 @@ class Device {
   // Something has come up outside of advance(): there is something to do at `at`.
   Instant lower_next(Instant at) noexcept { return next_ = at < next_ ? at : next_; }
 
-  // Takes what takes effect before `until` out of the channels into arrivals(), sorted. Returns the earliest effect that
-  // remains. Frames that the wire has lost are released and counted here.
+  // Takes what takes effect before `until` out of the channels into arrivals(), sorted. Returns the earliest effect
+  // that remains. Frames that the wire has lost are released and counted here.
   Instant collect(Instant until);
   ArrivalBatch& arrivals() noexcept { return context_->arrivals; }
   WorkerContext& context() noexcept { return *context_; }

@@ -126,8 +126,8 @@ class alignas(64) EgressPort {
       slot_ = pause_.first_expiry(nonempty_);
       return;
     }
-    const Priority p = scheduler_.pick(eligible, nonempty_,
-                                       [this](Priority c) { return queues_[c.index()].frames.front().octets; });
+    const Priority p =
+        scheduler_.pick(eligible, nonempty_, [this](Priority c) { return queues_[c.index()].frames.front().octets; });
     ClassQueue& q = queues_[p.index()];
     sending_ = dequeue(p, q);
     sending_priority_ = p;

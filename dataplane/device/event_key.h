@@ -9,8 +9,8 @@
 
 namespace railyard {
 
-// The order of what happens at one instant. Changes and snapshots come before everything else of their instant (they are
-// kept in a queue of their own), transmissions start after everything else of it, in port order.
+// The order of what happens at one instant. Changes and snapshots come before everything else of their instant (they
+// are kept in a queue of their own), transmissions start after everything else of it, in port order.
 enum class EventKind : std::uint8_t { kMacControl = 2, kTransmitEnd = 3, kArrival = 4, kTimer = 5 };
 
 // Keys hold time relative to a base that moves along: 48 bits of picoseconds (140 s ahead), 3 bits of kind, 13 of port.
@@ -39,9 +39,7 @@ class EventKey {
     return key == kNone ? Instant::never() : base + Duration{static_cast<std::int64_t>(key >> kTimeShift)};
   }
   static constexpr std::uint64_t ticks(std::uint64_t key) noexcept { return key >> kTimeShift; }
-  static constexpr EventKind kind(std::uint64_t key) noexcept {
-    return static_cast<EventKind>(key >> kPortBits & 7);
-  }
+  static constexpr EventKind kind(std::uint64_t key) noexcept { return static_cast<EventKind>(key >> kPortBits & 7); }
   static constexpr std::uint32_t port(std::uint64_t key) noexcept {
     return static_cast<std::uint32_t>(key & ((1u << kPortBits) - 1));
   }

@@ -11,8 +11,8 @@
 
 namespace railyard {
 
-// For each priority the instant until which it is paused. A received time replaces the running one; it expires by itself.
-// Whether a priority is paused is a question of `now` alone, never of whether some timer ran.
+// For each priority the instant until which it is paused. A received time replaces the running one; it expires by
+// itself. Whether a priority is paused is a question of `now` alone, never of whether some timer ran.
 class PauseState {
  public:
   // The frame's content takes effect: for each priority in `enable`, paused for `quanta` x `quantum` from `now`.

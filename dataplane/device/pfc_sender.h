@@ -11,8 +11,8 @@
 
 namespace railyard {
 
-// The buffer says which priorities should be paused; the port turns that into frames. A frame's content is taken when it
-// starts, so an XOFF followed by an XON before that says nothing at all.
+// The buffer says which priorities should be paused; the port turns that into frames. A frame's content is taken when
+// it starts, so an XOFF followed by an XON before that says nothing at all.
 class PfcSender {
  public:
   // `quanta`: the pause time that XOFF announces; it is repeated when half of that has passed. `quantum`: 512 bit times

@@ -1,5 +1,5 @@
-// Which queue of a port sends next: strict priority above deficit weighted round robin (IEEE 802.1Q clause 8.6.8 and ETS,
-// clause 37; Shreedhar and Varghese, SIGCOMM 1995).
+// Which queue of a port sends next: strict priority above deficit weighted round robin (IEEE 802.1Q clause 8.6.8 and
+// ETS, clause 37; Shreedhar and Varghese, SIGCOMM 1995).
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ class Scheduler {
  public:
   Scheduler() { configure({}, 9216 + 22); }
 
-  // Quanta are scaled so that the largest weight's is one `largest_frame` (octets): no class sends more than that in its
-  // turn before the others have theirs.
+  // Quanta are scaled so that the largest weight's is one `largest_frame` (octets): no class sends more than that in
+  // its turn before the others have theirs.
   void configure(const std::array<ClassScheduling, kPriorities>& classes, std::uint32_t largest_frame) noexcept {
     strict_ = 0;
     std::uint32_t most = 1;

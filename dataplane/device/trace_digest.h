@@ -11,8 +11,8 @@
 
 namespace railyard {
 
-// The sum (mod 2^64) of one hash per departure, over device, port, instant, all header octets and the payload's identity.
-// A sum, because devices run in any order; order in time is in the instants.
+// The sum (mod 2^64) of one hash per departure, over device, port, instant, all header octets and the payload's
+// identity. A sum, because devices run in any order; order in time is in the instants.
 class TraceDigest {
  public:
   void departure(DeviceId device, PortIndex port, Instant at, const Packet& packet) noexcept {

@@ -1,10 +1,10 @@
 #include "dataplane/nic/host.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+
+#include <fmt/format.h>
 
 #include "dataplane/base/payload_pattern.h"
 #include "dataplane/device/pause_response.h"
@@ -82,8 +82,8 @@ void Host::set_transmission(PortIndex port) {
   const EgressPort& e = nic.egress;
   Instant slot = e.slot();
   if (!e.busy() && nic.up) slot = std::min({slot, nic.ready.until, e.first_expiry(nic.ready.classes)});
-  slots_.set(port.index(), EventKey::make(key_base(), slot, e.busy() ? EventKind::kTransmitEnd : EventKind::kTimer,
-                                          port.value));
+  slots_.set(port.index(),
+             EventKey::make(key_base(), slot, e.busy() ? EventKind::kTransmitEnd : EventKind::kTimer, port.value));
 }
 
 void Host::set_timer(std::size_t slot, Instant at) {
@@ -115,6 +115,10 @@ Instant Host::run(Instant until) {
     } else {
       on_mac_control(now, slot, batch[i++].packet);
     }
+  }
+  if (attached_) [[unlikely]] {
+    give_all_outgoing(until);
+    if (!starts_.empty()) rest = std::min(rest, starts_.at());
   }
   return std::min(rest, EventKey::time(key_base(), slots_.min()));
 }
@@ -270,7 +274,10 @@ std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::u
     Packet* p = batch[i].packet;
     const Instant at = EventKey::time(key_base(), batch[i].key);
     if (accept(at, port, p)) {
-      if (nic.attachment == nullptr && nic.receive.limited()) {
+      if (nic.attachment != nullptr) [[unlikely]] {
+        nic.outgoing.push_back(p);
+        if (nic.outgoing.size() == kGiveAtOnce || !nic.receive.empty()) give_outgoing(at, port, nic);
+      } else if (nic.receive.limited()) {
         buffer(at, port, p);
       } else {
         frames[n] = {at, p->sent, p->header_span(), p->payload(), p->has(Packet::kIcrcPending)};
@@ -282,10 +289,7 @@ std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::u
     if ((key & ((std::uint64_t{1} << EventKey::kTimeShift) - 1)) != same_kind) break;
     if (!busy && EventKey::ticks(key) != tick) break;
   }
-  if (n > 0 && nic.attachment != nullptr)
-    give(now, port, nic, std::span(packets).first(n));
-  else if (n > 0)
-    deliver(nic, std::span(frames).first(n), std::span(packets).first(n));
+  if (n > 0) deliver(nic, std::span(frames).first(n), std::span(packets).first(n));
   if (!nic.egress.busy()) starts_.add(now, port);
   return i;
 }
@@ -391,7 +395,8 @@ bool Host::answer(Instant now, PortIndex port, Packet* p) {
   } else if (const auto message = wire::parse_neighbour(octets, *view)) {
     if (message->advertisement || !ours(message->target)) return false;
     if (Packet* reply = pool().allocate_elided())
-      reply_with(reply, wire::write_neighbour_advertisement({reply->header(), kMaxHeaderOctets}, octets, *view, config.mac));
+      reply_with(reply,
+                 wire::write_neighbour_advertisement({reply->header(), kMaxHeaderOctets}, octets, *view, config.mac));
   } else if (ours(view->destination) && wire::is_echo_request(octets, *view)) {
     consumed_.increment();
     wire::make_echo_reply(octets.first(p->header_octets), *view);
@@ -413,10 +418,18 @@ bool Host::answer(Instant now, PortIndex port, Packet* p) {
 // ---- Attached hosts ------------------------------------------------------------------------------------------------
 
 // Hands packets to the host outside; what its ring does not take waits here, and the fabric is paused when that grows.
-void Host::give(Instant now, PortIndex port, Nic& nic, std::span<Packet* const> packets) {
+// A host outside does not live in modelled time, so they may be gathered: one at a time costs several times as much.
+void Host::give_outgoing(Instant now, PortIndex port, Nic& nic) {
+  const std::span<Packet* const> packets = nic.outgoing;
   const std::size_t given = nic.receive.empty() ? nic.attachment->give(pool(), packets) : 0;
   consumed_.add(given);
   for (Packet* p : packets.subspan(given)) hold(now, port, nic, p);
+  nic.outgoing.clear();
+}
+
+void Host::give_all_outgoing(Instant now) {
+  for (std::size_t p = 0; p < ports(); ++p)
+    if (Nic& nic = nics_[p]; !nic.outgoing.empty()) give_outgoing(now, PortIndex{static_cast<std::uint16_t>(p)}, nic);
 }
 
 void Host::hold(Instant now, PortIndex port, Nic& nic, Packet* p) {
@@ -471,8 +484,8 @@ void Host::on_asked(Instant now, PortIndex port) {
   set_timer(receive_slot(port), buffer_timer(nics_[port.index()]));
 }
 
-// What the last poll brought: frames to send, or room for more to receive. A host that sends PFC speaks to the other end
-// of its cable, which is the leaf: the NIC says it there, together with what it has to say itself.
+// What the last poll brought: frames to send, or room for more to receive. A host that sends PFC speaks to the other
+// end of its cable, which is the leaf: the NIC says it there, together with what it has to say itself.
 void Host::on_outside(Instant now, PortIndex port) {
   Nic& nic = nics_[port.index()];
   const NicConfig& config = config_.nics[port.index()];

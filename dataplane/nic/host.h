@@ -14,10 +14,10 @@
 #include "dataplane/device/device.h"
 #include "dataplane/device/egress_port.h"
 #include "dataplane/device/pause_state.h"
+#include "dataplane/device/start_list.h"
 #include "dataplane/nic/attachment.h"
 #include "dataplane/nic/host_config.h"
 #include "dataplane/nic/receive_buffer.h"
-#include "dataplane/device/start_list.h"
 
 namespace railyard {
 
@@ -28,8 +28,8 @@ struct NicDriver {
 };
 
 // Each NIC has per-class queues behind ETS, reacts to PFC and sends it when its receive buffer fills. Frames are taken
-// from the endpoint when their class's queue is empty and the port is about to start something, a few at a time: what an
-// endpoint decides is at most that old when it is on the wire.
+// from the endpoint when their class's queue is empty and the port is about to start something, a few at a time: what
+// an endpoint decides is at most that old when it is on the wire.
 class Host final : public Device {
  public:
   // One driver per NIC. Throws std::invalid_argument.
@@ -66,19 +66,21 @@ class Host final : public Device {
   // Frames of one class that an attached NIC holds before it stops taking from its host: a few times what the longest
   // poll interval moves at line rate would cost memory, a burst costs rate.
   static constexpr std::size_t kAttachedQueue = 64;
+  static constexpr std::size_t kGiveAtOnce = 32;
 
   struct Nic {
     EgressPort egress;
     ReceiveBuffer receive;
     std::unique_ptr<Endpoint> endpoint;
     std::unique_ptr<Attachment> attachment;
-    RingQueue<Packet*> incoming;  // from the attachment, until their instant comes
+    RingQueue<Packet*> incoming;    // from the attachment, until their instant comes
+    std::vector<Packet*> outgoing;  // for the attachment, until a burst is full or the slice ends
     Instant incoming_at = Instant::never();
     PauseState asked;    // what the host outside says about pausing: its own PFC frames
     Duration quantum{};  // 512 bit times of the link
     bool up = true;
     bool real_payload = false;
-    Readiness ready{0, Instant{}};  // what the endpoint last said; asked again when it may have changed
+    Readiness ready{0, Instant{}};    // what the endpoint last said; asked again when it may have changed
     std::vector<Packet> known_flows;  // metadata of the flows seen, by TxFrame::flow; frame_octets 0: not seen
     std::array<Counter, kPriorities> rx_packets;
     std::array<Counter, kPriorities> rx_octets;
@@ -99,7 +101,8 @@ class Host final : public Device {
   void on_outside(Instant now, PortIndex port);
   void on_asked(Instant now, PortIndex port);
   Instant buffer_timer(const Nic& nic) const noexcept;
-  void give(Instant now, PortIndex port, Nic& nic, std::span<Packet* const> packets);
+  void give_outgoing(Instant now, PortIndex port, Nic& nic);
+  void give_all_outgoing(Instant now);
   void hold(Instant now, PortIndex port, Nic& nic, Packet* packet);
   bool has_room(const Nic& nic) const noexcept;
   void deliver(Nic& nic, std::span<const RxFrame> frames, std::span<Packet* const> packets);

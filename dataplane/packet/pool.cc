@@ -15,6 +15,8 @@ namespace {
 constexpr std::uint32_t kElidedChunk = 4096;
 constexpr std::uint32_t kRealChunk = 256;
 constexpr std::uint32_t kPortMbufs = 8191;  // a mempool is smallest at 2^n - 1
+// Received packets are freed where they came from: with a cache the last ones freed, still in the processor's, are used next.
+constexpr std::uint32_t kPortCache = 256;
 
 // mempool names are global to the process.
 rte_mempool* make_chunk(const char* kind, std::uint32_t n, std::uint32_t octets, std::uint32_t cache) {
@@ -115,7 +117,7 @@ void PacketPool::release_elsewhere(Packet* packet) {
 }
 
 rte_mempool* PacketPool::mempool_for_ports() {
-  if (for_ports_ == nullptr) for_ports_ = make_chunk("port", kPortMbufs, real_.octets, 0);
+  if (for_ports_ == nullptr) for_ports_ = make_chunk("port", kPortMbufs, real_.octets, kPortCache);
   return for_ports_;
 }
 

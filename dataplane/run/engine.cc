@@ -1,9 +1,9 @@
 #include "dataplane/run/engine.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
+
+#include <fmt/format.h>
 
 #include "dataplane/base/assert.h"
 
@@ -104,7 +104,8 @@ Instant Engine::step(Instant end) {
   if (config_.workers == 1) {
     run_share(0, end);
   } else {
-    const auto due = static_cast<std::size_t>(std::count_if(next_.begin(), next_.end(), [&](Instant n) { return n < end; }));
+    const auto due =
+        static_cast<std::size_t>(std::count_if(next_.begin(), next_.end(), [&](Instant n) { return n < end; }));
     if (due >= kThinWindow * config_.workers || config_.variation.always_parallel) {
       end_ = end;
       team_->run();
@@ -131,7 +132,8 @@ void Engine::merge() noexcept {
 
 void Engine::settle(Instant at) {
   reached_ = std::max(reached_, at);
-  for (std::size_t d = 0; d < next_.size(); ++d) next_[d] = fabric_[DeviceId{static_cast<std::uint32_t>(d)}].advance(at);
+  for (std::size_t d = 0; d < next_.size(); ++d)
+    next_[d] = fabric_[DeviceId{static_cast<std::uint32_t>(d)}].advance(at);
   if (config_.workers > 1) merge();
 }
 

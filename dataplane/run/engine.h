@@ -28,10 +28,10 @@ class RunError : public std::runtime_error {
 
 // Ways to run that must not change the result: what the determinism tests turn.
 struct EngineVariation {
-  std::optional<Seed> shuffle;      // devices of a window in random order, on random workers
-  std::optional<Seed> slices;       // each device's window in random portions
-  Duration window{};                // 0: the fabric's own; 1 ps is the sequential reference; larger than W must fail
-  bool always_parallel = false;     // no falling back to one worker on thin windows
+  std::optional<Seed> shuffle;   // devices of a window in random order, on random workers
+  std::optional<Seed> slices;    // each device's window in random portions
+  Duration window{};             // 0: the fabric's own; 1 ps is the sequential reference; larger than W must fail
+  bool always_parallel = false;  // no falling back to one worker on thin windows
 };
 
 struct EngineConfig {
@@ -89,8 +89,8 @@ class Engine {
   Duration window_;
   PacketPools pools_;
   std::vector<std::unique_ptr<WorkerContext>> contexts_;
-  std::vector<Instant> next_;                  // by device
-  std::vector<std::vector<Instant>> lowered_;  // by worker, by device: what its pushes asked for
+  std::vector<Instant> next_;                      // by device
+  std::vector<std::vector<Instant>> lowered_;      // by worker, by device: what its pushes asked for
   std::vector<std::vector<std::uint32_t>> share_;  // devices by worker
   std::vector<std::uint8_t> worker_of_;            // by device
   std::vector<RngStream> slice_draws_;             // by device

@@ -1,9 +1,9 @@
 #include "dataplane/run/wall_clock.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <vector>
+
+#include <time.h>
 
 namespace railyard {
 
@@ -25,7 +25,8 @@ void sleep_for(Duration d) noexcept {
 // Modelled time from wall time.
 class Pace {
  public:
-  Pace(Instant begin, const WallClockConfig& config) noexcept : begin_(begin), config_(config), epoch_(machine_time()) {}
+  Pace(Instant begin, const WallClockConfig& config) noexcept
+      : begin_(begin), config_(config), epoch_(machine_time()) {}
 
   Instant modelled(Duration wall) const noexcept { return begin_ + to_modelled(wall - epoch_); }
   Duration to_modelled(Duration wall) const noexcept {
@@ -39,6 +40,8 @@ class Pace {
 
  private:
   static Duration scaled(Duration d, std::int64_t up, std::int64_t down) noexcept {
+    if (up == down) [[likely]]
+      return d;
     return Duration{static_cast<std::int64_t>(static_cast<Int128>(d.ps) * up / down)};
   }
 
@@ -74,6 +77,7 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
                         const std::function<void(Instant)>& progress) {
   constexpr Duration kGap = 50_us;
   constexpr Duration kTellEvery = 250_ms;
+  constexpr unsigned kWindowsAtOnce = 16;
   WallClockStats stats;
   std::vector<Device*> polled;
   for (const auto& d : engine.fabric().devices())
@@ -95,14 +99,18 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
     const Instant now = std::max(pace.modelled(wall), reached);
     for (Device* d : polled) engine.wake(d->id(), d->poll(now));
 
-    const Instant next = engine.next();
-    const Instant end = std::min({next + engine.window(), now, until});
+    Instant next = engine.next();
     worked = next <= now;
-    if (next < end) {
-      engine.step(end);
-      reached = end;
+    const Instant due = std::min(now, until);
+    if (next < due) {
+      // Several windows between two looks outside, when there is so much to do: looking costs as much as a few packets.
+      unsigned windows = 0;
+      do {
+        reached = std::min(next + engine.window(), due);
+        next = engine.step(reached);
+      } while (next < due && ++windows < kWindowsAtOnce);
       idle.worked();
-      const Duration late = machine_time() - wall + pace.to_wall(now - end);
+      const Duration late = machine_time() - wall + pace.to_wall(now - reached);
       stats.lateness.record(static_cast<std::uint64_t>(std::max<std::int64_t>(late.ps, 0)));
       if (late > config.lag_limit) {
         pace.slip(late - config.lag_limit);
@@ -110,7 +118,7 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
         ++stats.slips;
       }
     } else {
-      reached = std::max(reached, std::min(now, until));
+      reached = std::max(reached, due);
       if (reached >= until || (next == Instant::never() && polled.empty())) break;
       idle.rest(pace.to_wall(std::min(next, until) - now));
     }

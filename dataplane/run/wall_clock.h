@@ -22,17 +22,17 @@ struct WallClockConfig {
 };
 
 struct WallClockStats {
-  Histogram lateness;        // ps of wall time from the end of a window to when it was done
-  Duration slip{};           // of wall time, in all
+  Histogram lateness;  // ps of wall time from the end of a window to when it was done
+  Duration slip{};     // of wall time, in all
   std::uint64_t slips = 0;
-  Histogram gaps;            // ps of wall time that the loop was away for more than 50 us: the machine's noise
-  Duration wall{};           // how long it ran
-  Duration busy{};           // of it, the turns of the loop that moved a packet or ran a window
-  std::uint64_t turns = 0;   // of the loop
+  Histogram gaps;           // ps of wall time that the loop was away for more than 50 us: the machine's noise
+  Duration wall{};          // how long it ran
+  Duration busy{};          // of it, the turns of the loop that moved a packet or ran a window
+  std::uint64_t turns = 0;  // of the loop
 };
 
-// Runs `engine` until modelled time `until`, or until `stop` is set, or until nothing is left to do and nothing is polled.
-// Devices that are polled() exchange packets with the outside between windows.
+// Runs `engine` until modelled time `until`, or until `stop` is set, or until nothing is left to do and nothing is
+// polled. Devices that are polled() exchange packets with the outside between windows.
 WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& config, const std::atomic<bool>& stop,
                         const std::function<void(Instant)>& progress = {});
 

@@ -40,7 +40,8 @@ void WorkerTeam::run() {
   } catch (...) {
     failed_[0] = std::current_exception();
   }
-  for (std::size_t left = busy_.load(std::memory_order_acquire); left != 0; left = busy_.load(std::memory_order_acquire))
+  for (std::size_t left = busy_.load(std::memory_order_acquire); left != 0;
+       left = busy_.load(std::memory_order_acquire))
     wait_while(busy_, left);
   for (std::exception_ptr& e : failed_)
     if (e) std::rethrow_exception(std::exchange(e, nullptr));

@@ -56,7 +56,7 @@ pressure() {
     "    marks \(map(.ecn_marked // 0) | add), XOFF and XON frames \(map(.pfc_sent // 0) | add), deepest queue \(map(.max_depth_bytes // 0) | max / 1000 | floor) KB, lost \([.[] | (.drops // {} | add) // 0] | add)"'
 }
 # Cycles are those of the time-stamp counter.
-tsc_hz() { awk -F': ' '/^model name/ { exit } END { }' /proc/cpuinfo; awk '/MHz/ { print $4 * 1e6; exit }' /proc/cpuinfo; }
+tsc_hz() { awk '/MHz/ { print $4 * 1e6; exit }' /proc/cpuinfo; }
 
 printf '%s; %s processors; load %s; median of %s (least..most)\n' \
   "$(awk -F': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)" "$(nproc)" "$(cut -d' ' -f1 /proc/loadavg)" "$runs"
@@ -102,10 +102,11 @@ if is_wanted wall; then
 fi
 
 # testpmd_hop OCTETS: cycles that testpmd's io forwarding needs for a packet between two vhost-user ports
+last=$(( $(nproc) - 1 ))
 testpmd_hop() {
   mkdir -p "$work/pmd"; rm -f "$work"/pmd/*
   mkfifo "$work/pmd/in"; exec 9<>"$work/pmd/in"
-  dpdk-testpmd --lcores='0@(0-63),1@(0-63)' --no-huge --no-pci --no-telemetry --no-shconf -m 512 --file-prefix="pmd$$" \
+  dpdk-testpmd --lcores="0@(0-$last),1@(0-$last)" --no-huge --no-pci --no-telemetry --no-shconf -m 512 --file-prefix="pmd$$" \
     --vdev "net_vhost0,iface=$work/pmd/port0.sock,queues=1" --vdev "net_vhost1,iface=$work/pmd/port1.sock,queues=1" -- \
     -i --forward-mode=io --nb-cores=1 --total-num-mbufs=16384 --mbuf-size=9728 --max-pkt-len=9018 <&9 >"$work/pmd/log" 2>&1 &
   local pid=$! i; pids+=("$pid")
