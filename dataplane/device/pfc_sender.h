@@ -37,7 +37,7 @@ class PfcSender {
     const PriorityMask said = pending();
     for (unsigned m = said; m != 0; m &= m - 1) {
       const auto p = static_cast<std::size_t>(std::countr_zero(m));
-      const bool xoff = (wanted_ >> p & 1u) != 0;
+      const bool xoff = (unsigned{wanted_} >> p & 1u) != 0;
       quanta[p] = xoff ? quanta_ : std::uint16_t{0};
       (xoff ? xoff_ : xon_)[p].increment();
     }

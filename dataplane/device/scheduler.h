@@ -56,7 +56,7 @@ class Scheduler {
     // A queue that is alone spends nothing: there is nobody to share with.
     if (std::has_single_bit(eligible)) return Priority{static_cast<std::uint8_t>(std::countr_zero(eligible))};
     for (unsigned visited = 0;;) {
-      if ((eligible >> turn_ & 1u) != 0) {
+      if ((unsigned{eligible} >> turn_ & 1u) != 0) {
         const auto octets = static_cast<std::int32_t>(head(Priority{turn_}));
         if (deficit_[turn_] >= octets) {
           deficit_[turn_] -= octets;

@@ -76,7 +76,7 @@ void TrafficGenerator::TxFlow::write_headers() noexcept {
   write<Ethernet::Source>(h, config.source_mac);
   write<Ethernet::EtherType>(h, v4 ? ether_type::kIpv4 : ether_type::kIpv6);
   const auto traffic_class =
-      static_cast<std::uint8_t>(config.dscp << 2 | static_cast<unsigned>(config.ect ? Ecn::kEct0 : Ecn::kNotEct));
+      static_cast<std::uint8_t>(unsigned{config.dscp} << 2 | static_cast<unsigned>(config.ect ? Ecn::kEct0 : Ecn::kNotEct));
   std::byte* ip = h + o.l3;
   if (v4) {
     write<Ipv4::Version>(ip, 4);
