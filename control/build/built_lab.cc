@@ -46,6 +46,13 @@ ClassScheduling scheduling_of(const spec::TrafficClass& c) noexcept {
   return {c.strict, static_cast<std::uint16_t>(c.weight)};
 }
 
+PriorityMask lossless_classes(const spec::QosProfile& qos) noexcept {
+  PriorityMask classes = 0;
+  for (std::uint8_t k = 0; k < kPriorities; ++k)
+    if (qos.classes[k].lossless) classes = static_cast<PriorityMask>(classes | bit(Priority{k}));
+  return classes;
+}
+
 EcnConfig ecn_of(const spec::Ecn& e, BitRate rate) noexcept {
   EcnConfig c;
   c.enabled = e.enabled;
@@ -177,7 +184,7 @@ class BuiltLab::Builder {
       c.trust = trust_map(qos);
       for (std::size_t k = 0; k < kPriorities; ++k) c.scheduling[k] = scheduling_of(qos.classes[k]);
       c.receive = {profile.receive.rate.value_or(BitRate{}), profile.receive.buffer, profile.receive.xoff,
-                   profile.receive.xon};
+                   profile.receive.xon, lossless_classes(qos)};
       config.nics.push_back(c);
       drivers.push_back(make_driver(node, p, c));
     }

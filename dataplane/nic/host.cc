@@ -331,7 +331,7 @@ void Host::deliver(Nic& nic, std::span<const RxFrame> frames, std::span<Packet* 
 void Host::buffer(Instant now, PortIndex port, Packet* p) {
   Nic& nic = nics_[port.index()];
   const Priority priority = classify(config_.nics[port.index()].trust, *p);
-  if (!nic.receive.fits(p->frame_octets)) return drop(now, port, p, DropReason::kNicReceiveFull);
+  if (!nic.receive.fits(priority, p->frame_octets)) return drop(now, port, p, DropReason::kNicReceiveFull);
   nic.receive.push(now, p, p->frame_octets, priority);
   signal_pause(now, port, priority);
   set_timer(receive_slot(port), nic.receive.next());
@@ -434,7 +434,7 @@ void Host::give_all_outgoing(Instant now) {
 
 void Host::hold(Instant now, PortIndex port, Nic& nic, Packet* p) {
   const Priority priority = classify(config_.nics[port.index()].trust, *p);
-  if (!nic.receive.fits(p->frame_octets)) return drop(now, port, p, DropReason::kNicReceiveFull);
+  if (!nic.receive.fits(priority, p->frame_octets)) return drop(now, port, p, DropReason::kNicReceiveFull);
   nic.receive.push(now, p, p->frame_octets, priority);
   signal_pause(now, port, priority);
 }

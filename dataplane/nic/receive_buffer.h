@@ -19,6 +19,7 @@ struct ReceiveConfig {
   Bytes capacity{1 << 20}; // of the buffer, all classes together
   Bytes xoff{256 << 10};   // per class: pause the sender at or above this ...
   Bytes xon{192 << 10};    // ... and let it go at or below this
+  PriorityMask lossless = 0xFF;  // classes that pause; of the others what would come above xoff is lost
 };
 
 // Frames leave in order of arrival: at a limited rate, each when the host has taken its last octet; without one, when the
@@ -36,7 +37,10 @@ class ReceiveBuffer {
   explicit ReceiveBuffer(const ReceiveConfig& config) : config_(config), time_(config.rate.bps > 0 ? OctetTime(config.rate) : OctetTime()) {}
 
   bool limited() const noexcept { return config_.rate.bps > 0; }
-  bool fits(std::uint32_t octets) const noexcept { return held_ + octets <= config_.capacity.n; }
+  bool fits(Priority p, std::uint32_t octets) const noexcept {
+    return held_ + octets <= config_.capacity.n &&
+           (pauses(p) || by_class_[p.index()] + octets <= config_.xoff.n);
+  }
   bool empty() const noexcept { return frames_.empty(); }
   std::size_t size() const noexcept { return frames_.size(); }
 
@@ -64,11 +68,14 @@ class ReceiveBuffer {
 
   // Whether the sender of class `p` should be paused, given whether it is.
   bool wants_xoff(Priority p, bool is_paused) const noexcept {
+    if (!pauses(p)) return false;
     const std::int64_t held = by_class_[p.index()];
     return is_paused ? held > config_.xon.n : held >= config_.xoff.n;
   }
 
  private:
+  bool pauses(Priority p) const noexcept { return (config_.lossless & bit(p)) != 0; }
+
   ReceiveConfig config_;
   OctetTime time_;
   RingQueue<Held> frames_;

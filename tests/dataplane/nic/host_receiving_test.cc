@@ -132,6 +132,18 @@ TEST(HostSlowReceiver, BeyondItsBufferFramesAreLost) {
   EXPECT_EQ(rig.source.arrived.size(), 11u);
 }
 
+TEST(HostSlowReceiver, ALossyClassLosesFramesAndPausesNobody) {
+  HostConfig config = slow_config();
+  config.nics[0].receive.lossless = 1 << 3;
+  Rig rig(config);
+  for (int i = 0; i < 12; ++i) rig.send(kSlot * i, {.dscp = 0, .frame_octets = 1000});
+  rig.run(20_us);
+  // 12 frames come within a microsecond, of which the host takes the first one meanwhile: four stay below XOFF.
+  EXPECT_EQ(rig.source.arrived.size(), 5u);
+  EXPECT_EQ(rig.drops(0, DropReason::kNicReceiveFull), 7u);
+  EXPECT_TRUE(rig.wire.sent_control(kPort).empty());
+}
+
 TEST(HostSlowReceiver, OneClassPausesWithoutTheOther) {
   Rig rig(slow_config());
   for (int i = 0; i < 3; ++i) {

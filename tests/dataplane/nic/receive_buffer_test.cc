@@ -48,10 +48,23 @@ TEST_F(ReceiveBufferTest, FramesAreReadyInOrderWhenTheirLastOctetHasBeenTaken) {
 
 TEST_F(ReceiveBufferTest, HoldsAsMuchAsItHasRoom) {
   buffer.push(at(0_ns), packet(1), 9'000, kThree);
-  EXPECT_TRUE(buffer.fits(1'000));
-  EXPECT_FALSE(buffer.fits(1'001));
+  EXPECT_TRUE(buffer.fits(kThree, 1'000));
+  EXPECT_FALSE(buffer.fits(kThree, 1'001));
   buffer.pop();
-  EXPECT_TRUE(buffer.fits(10'000));
+  EXPECT_TRUE(buffer.fits(kThree, 10'000));
+}
+
+// Class 4 is lossy: it pauses nobody, and does not take the room of those who do.
+TEST_F(ReceiveBufferTest, ALossyClassIsCutWhereALosslessOnePauses) {
+  ReceiveBuffer mixed{{.capacity = {10'000}, .xoff = {4'000}, .xon = {2'000}, .lossless = 1 << 3}};
+  mixed.push(at(0_ns), packet(1), 3'000, kFour);
+  EXPECT_TRUE(mixed.fits(kFour, 1'000));
+  EXPECT_FALSE(mixed.fits(kFour, 1'001));
+  EXPECT_TRUE(mixed.fits(kThree, 7'000));
+  mixed.push(at(0_ns), packet(2), 1'000, kFour);
+  EXPECT_FALSE(mixed.wants_xoff(kFour, false));
+  mixed.push(at(0_ns), packet(3), 4'000, kThree);
+  EXPECT_TRUE(mixed.wants_xoff(kThree, false));
 }
 
 TEST_F(ReceiveBufferTest, PausesAtXoffAndLetsGoAtXon) {
