@@ -1,9 +1,8 @@
 #include "dataplane/run/wall_clock.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
-
-#include <time.h>
 
 namespace railyard {
 
@@ -11,22 +10,11 @@ using namespace literals;
 
 namespace {
 
-Duration machine_time() noexcept {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return Duration{static_cast<std::int64_t>(t.tv_sec) * kPicosecondsPerSecond + t.tv_nsec * std::int64_t{1000}};
-}
-
-void sleep_for(Duration d) noexcept {
-  const timespec t{0, d.ps / 1000};
-  nanosleep(&t, nullptr);
-}
-
 // Modelled time from wall time.
 class Pace {
  public:
-  Pace(Instant begin, const WallClockConfig& config) noexcept
-      : begin_(begin), config_(config), epoch_(machine_time()) {}
+  Pace(Instant begin, const WallClockConfig& config, Duration epoch) noexcept
+      : begin_(begin), config_(config), epoch_(epoch) {}
 
   Instant modelled(Duration wall) const noexcept { return begin_ + to_modelled(wall - epoch_); }
   Duration to_modelled(Duration wall) const noexcept {
@@ -39,10 +27,12 @@ class Pace {
   void slip(Duration wall) noexcept { epoch_ += wall; }
 
  private:
+  // Saturates: what is never due stays far away.
   static Duration scaled(Duration d, std::int64_t up, std::int64_t down) noexcept {
     if (up == down) [[likely]]
       return d;
-    return Duration{static_cast<std::int64_t>(static_cast<Int128>(d.ps) * up / down)};
+    constexpr Int128 kMost = std::numeric_limits<std::int64_t>::max();
+    return Duration{static_cast<std::int64_t>(std::min(static_cast<Int128>(d.ps) * up / down, kMost))};
   }
 
   Instant begin_;
@@ -53,20 +43,21 @@ class Pace {
 // What to do when there is nothing to do.
 class Idle {
  public:
-  explicit Idle(bool busy) noexcept : busy_(busy) {}
+  Idle(Machine& machine, bool busy) noexcept : machine_(machine), busy_(busy) {}
 
   void worked() noexcept { empty_ = 0; }
   // `left`: wall time until something is due.
-  void rest(Duration left) noexcept {
+  void rest(Duration left) {
     constexpr unsigned kEmptyTurns = 64;
     if (busy_ || ++empty_ < kEmptyTurns) return;
     if (empty_ < 4 * kEmptyTurns || left < 100_us)
-      sched_yield();
+      machine_.yield();
     else
-      sleep_for(50_us);
+      machine_.sleep(50_us);
   }
 
  private:
+  Machine& machine_;
   bool busy_;
   unsigned empty_ = 0;
 };
@@ -74,7 +65,7 @@ class Idle {
 }  // namespace
 
 WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& config, const std::atomic<bool>& stop,
-                        const std::function<void(Instant)>& progress) {
+                        const std::function<void(Instant)>& progress, Machine& machine) {
   constexpr Duration kGap = 50_us;
   constexpr Duration kTellEvery = 250_ms;
   constexpr unsigned kWindowsAtOnce = 16;
@@ -84,14 +75,14 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
     if (d->polled()) polled.push_back(d.get());
 
   Instant reached = engine.reached();
-  Pace pace(reached, config);
-  Idle idle(config.busy_poll);
-  const Duration began = machine_time();
+  const Duration began = machine.time();
+  Pace pace(reached, config, began);
+  Idle idle(machine, config.busy_poll);
   Duration last = began;
   Duration told = began;
   bool worked = false;
   while (!stop.load(std::memory_order_relaxed)) {
-    const Duration wall = machine_time();
+    const Duration wall = machine.time();
     if (wall - last > kGap) stats.gaps.record(static_cast<std::uint64_t>((wall - last).ps));
     if (worked) stats.busy += wall - last;
     last = wall;
@@ -110,7 +101,7 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
         next = engine.step(reached);
       } while (next < due && ++windows < kWindowsAtOnce);
       idle.worked();
-      const Duration late = machine_time() - wall + pace.to_wall(now - reached);
+      const Duration late = machine.time() - wall + pace.to_wall(now - reached);
       stats.lateness.record(static_cast<std::uint64_t>(std::max<std::int64_t>(late.ps, 0)));
       if (late > config.lag_limit) {
         pace.slip(late - config.lag_limit);
@@ -128,7 +119,7 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
     }
   }
   engine.settle(reached);
-  stats.wall = machine_time() - began;
+  stats.wall = machine.time() - began;
   return stats;
 }
 

@@ -8,6 +8,7 @@
 #include "dataplane/base/histogram.h"
 #include "dataplane/base/time.h"
 #include "dataplane/run/engine.h"
+#include "dataplane/run/machine.h"
 
 namespace railyard {
 
@@ -34,6 +35,6 @@ struct WallClockStats {
 // Runs `engine` until modelled time `until`, or until `stop` is set, or until nothing is left to do and nothing is
 // polled. Devices that are polled() exchange packets with the outside between windows.
 WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& config, const std::atomic<bool>& stop,
-                        const std::function<void(Instant)>& progress = {});
+                        const std::function<void(Instant)>& progress = {}, Machine& machine = Machine::real());
 
 }  // namespace railyard

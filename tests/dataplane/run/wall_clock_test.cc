@@ -1,0 +1,200 @@
+// The wall clock on a machine whose time a test decides.
+#include "dataplane/run/wall_clock.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/dataplane/run/ticker.h"
+
+namespace railyard {
+namespace {
+
+using namespace literals;
+
+constexpr Instant at(Duration d) { return Instant{} + d; }
+const std::atomic<bool> kGoOn{false};
+
+// Time passes only by waiting, and by what a test adds.
+class SlowMotion final : public Machine {
+ public:
+  Duration time() override { return now += per_look; }
+  void yield() override {
+    ++yields;
+    now += per_yield;
+  }
+  void sleep(Duration d) override {
+    ++sleeps;
+    now += d;
+  }
+  Duration now = 5_s;  // its clock began before the run
+  Duration per_look{};
+  Duration per_yield = 1_us;
+  int yields = 0;
+  int sleeps = 0;
+};
+
+class WallClockTest : public ::testing::Test {
+ protected:
+  WallClockStats run(std::vector<Instant> due, Instant until = at(1_s), const std::atomic<bool>& stop = kGoOn) {
+    ticker = &fabric.add<Ticker>("t", std::move(due));
+    ticker->on_tick = [this](Instant now) {
+      wall_of_tick.push_back(machine.now - 5_s);
+      if (on_tick) on_tick(now);
+      machine.now += cost;
+    };
+    ticker->on_poll = on_poll;
+    Engine engine(fabric, {});
+    engine.step(at(1_ps));  // the question to the fresh device
+    const WallClockStats stats = run_wall(engine, until, config, stop, progress, machine);
+    reached = engine.reached();
+    return stats;
+  }
+
+  Fabric fabric;
+  Ticker* ticker = nullptr;
+  SlowMotion machine;
+  WallClockConfig config{.busy_poll = false};
+  Duration cost{};  // of each tick, in wall time
+  std::function<void(Instant)> on_tick;
+  std::function<Instant(Instant)> on_poll;
+  std::function<void(Instant)> progress;
+  std::vector<Duration> wall_of_tick;
+  Instant reached;
+};
+
+TEST_F(WallClockTest, NothingIsDoneBeforeItsTimeAndAllOfItSoonAfter) {
+  run({at(10_us), at(15_us), at(3_ms)});
+  EXPECT_EQ(ticker->done_at, (std::vector{at(10_us), at(15_us), at(3_ms)}));
+  ASSERT_EQ(wall_of_tick.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_GE(at(wall_of_tick[i]), ticker->done_at[i]);
+    EXPECT_LE(at(wall_of_tick[i]), ticker->done_at[i] + 51_us) << "a sleep and a turn";
+  }
+  EXPECT_GT(machine.sleeps, 10) << "3 ms are slept through";
+}
+
+TEST_F(WallClockTest, DilatedAHundredTimesEverythingTakesAHundredTimesAsLong) {
+  config.scale_denominator = 100;
+  run({at(10_us), at(30_us)});
+  ASSERT_EQ(wall_of_tick.size(), 2u);
+  EXPECT_NEAR(static_cast<double>(wall_of_tick[0].ps), 1e9, 51e6);
+  EXPECT_NEAR(static_cast<double>(wall_of_tick[1].ps), 3e9, 51e6);
+}
+
+// All of time is one window here. A tick that is found at 10 us and costs 3 us is done 3 us late.
+TEST_F(WallClockTest, LatenessIsFromTheEndOfAWindowUntilItIsDone) {
+  cost = 3_us;
+  machine.per_yield = 5_us;
+  const WallClockStats stats = run({at(9_us), at(1_ms)});
+  EXPECT_EQ(stats.lateness.count(), 2u) << "one per window";
+  EXPECT_EQ(stats.lateness.min(), 3'000'000u);
+  EXPECT_EQ(stats.lateness.max(), 3'000'000u);
+  EXPECT_EQ(stats.slips, 0u);
+  EXPECT_EQ(stats.slip, 0_ns);
+}
+
+// Ten ticks 100 us apart, each worth 5 ms of the machine's time: the first is late by more than the limit of 1 ms, and
+// those behind it the more.
+TEST_F(WallClockTest, TooFarBehindModelledTimeSlipsAndOrderStays) {
+  cost = 5_ms;
+  std::vector<Instant> due;
+  for (int i = 1; i <= 10; ++i) due.push_back(at(100_us * i));
+  fabric.add<Ticker>("near", std::vector<Instant>{});
+  fabric.add<Ticker>("peer", std::vector<Instant>{});
+  fabric.connect({{DeviceId{0}, {}}, {DeviceId{1}, {}}, 100_Gbps, 500_ns});  // windows of 1.5 us
+  const WallClockStats stats = run(due, at(2_ms));
+  EXPECT_EQ(ticker->done_at, due);
+  EXPECT_GE(stats.slips, 1u);
+  // 50 ms were needed for 1 ms of modelled time; at most the limit of it is not forgiven.
+  EXPECT_GT(stats.slip, 48_ms);
+  EXPECT_LE(stats.slip, 50_ms);
+  // Wall time is modelled time and what slipped: nothing is lost from the account.
+  EXPECT_NEAR(static_cast<double>((stats.wall - stats.slip).ps), 2e9, 51e6);
+}
+
+TEST_F(WallClockTest, BehindByLessThanTheLimitItCatchesUp) {
+  cost = 300_us;
+  fabric.add<Ticker>("near", std::vector<Instant>{});
+  fabric.add<Ticker>("peer", std::vector<Instant>{});
+  fabric.connect({{DeviceId{0}, {}}, {DeviceId{1}, {}}, 100_Gbps, 500_ns});
+  const WallClockStats stats = run({at(100_us), at(110_us), at(2_ms)}, at(3_ms));
+  EXPECT_EQ(stats.slips, 0u);
+  EXPECT_GE(stats.lateness.max(), 580'000'000u) << "the second waited for the first";
+  EXPECT_LE(wall_of_tick.back(), 2_ms + 51_us) << "and the third for nobody";
+}
+
+TEST_F(WallClockTest, BeingAwayForLongIsWrittenDown) {
+  machine.per_yield = 40_us;
+  on_tick = [this](Instant) { machine.now += 700_us; };
+  const WallClockStats stats = run({at(1_ms), at(5_ms)}, at(6_ms));
+  EXPECT_EQ(stats.gaps.count(), 2u) << "turns of 40 and sleeps of 50 us are none";
+  EXPECT_GE(stats.gaps.min(), 700'000'000u);
+}
+
+TEST_F(WallClockTest, BusyPollingNeverLetsGoOfTheCore) {
+  config.busy_poll = true;
+  machine.per_look = 100_ns;
+  run({at(1_ms)});
+  EXPECT_EQ(machine.yields, 0);
+  EXPECT_EQ(machine.sleeps, 0);
+}
+
+// Nothing to do for ever, and an outside that could come up with something.
+class WallClockIdle : public WallClockTest, public ::testing::WithParamInterface<std::int64_t> {};
+
+TEST_P(WallClockIdle, ForLongItSleeps) {
+  config.scale_denominator = GetParam();
+  std::atomic<bool> stop{false};
+  int polls = 0;
+  on_poll = [&](Instant) {
+    if (++polls == 1000) stop = true;
+    return Instant::never();
+  };
+  run({}, Instant::never(), stop);
+  EXPECT_GT(machine.sleeps, 700);
+}
+
+INSTANTIATE_TEST_SUITE_P(Dilated, WallClockIdle, ::testing::Values(1, 100), ::testing::PrintToStringParamName());
+
+TEST_F(WallClockTest, WhatComesFromOutsideIsDoneAtTheInstantOfThePoll) {
+  std::vector<Instant> came;
+  on_poll = [&](Instant now) {
+    if (now < at(100_us) || !came.empty()) return Instant::never();
+    came.push_back(now);
+    ticker->add(now);
+    return now;
+  };
+  run({}, at(200_us));
+  ASSERT_EQ(came.size(), 1u);
+  EXPECT_EQ(ticker->done_at, came);
+  EXPECT_EQ(reached, at(200_us)) << "with an outside, time goes on to the end";
+}
+
+TEST_F(WallClockTest, EndsWhenNothingIsLeft) {
+  run({at(10_us)}, at(10_s));
+  EXPECT_LT(reached, at(1_ms));
+  EXPECT_EQ(ticker->done(), reached);
+}
+
+TEST_F(WallClockTest, EndsAtItsEnd) {
+  run({at(10_us), at(2_ms)}, at(1_ms));
+  EXPECT_EQ(ticker->done_at, (std::vector{at(10_us)}));
+  EXPECT_EQ(reached, at(1_ms));
+  EXPECT_EQ(ticker->done(), at(1_ms));
+}
+
+TEST_F(WallClockTest, TellsFourTimesASecondHowFarItIs) {
+  std::vector<Instant> told;
+  progress = [&](Instant now) { told.push_back(now); };
+  run({at(1100_ms)}, at(1200_ms));
+  EXPECT_EQ(told.size(), 4u);
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+}
+
+}  // namespace
+}  // namespace railyard
