@@ -132,8 +132,11 @@ void Engine::merge() noexcept {
 
 void Engine::settle(Instant at) {
   reached_ = std::max(reached_, at);
-  for (std::size_t d = 0; d < next_.size(); ++d)
-    next_[d] = fabric_[DeviceId{static_cast<std::uint32_t>(d)}].advance(at);
+  for (std::size_t d = 0; d < next_.size(); ++d) {
+    // A device that is there already knows nothing of what it was sent since; next_ does.
+    if (Device& device = fabric_[DeviceId{static_cast<std::uint32_t>(d)}]; device.done() < at)
+      next_[d] = device.advance(at);
+  }
   if (config_.workers > 1) merge();
 }
 

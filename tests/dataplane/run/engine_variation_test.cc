@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dataplane/base/rng.h"
 #include "dataplane/run/engine.h"
 #include "dataplane/run/virtual_clock.h"
 #include "tests/dataplane/run/juggler.h"
@@ -76,6 +77,23 @@ TEST(EngineVariation, SeveralWorkersAndDevicesAnywhere) {
     anywhere.slices = Seed{workers};
     EXPECT_EQ(run(always_parallel(anywhere), workers), reference())
         << workers << " workers, random placement and portions";
+  }
+}
+
+// A device that has been done up to the instant of a stop may have been thrown something since.
+TEST(EngineVariation, StopsOnTheWay) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const auto fabric = circle_of_jugglers(kJugglers, kBalls);
+    EngineConfig config;
+    config.variation = in_any_order(seed);
+    Engine engine(*fabric, config);
+    RngStream stops(Seed{seed}, "engine_variation_test/stops");
+    for (Instant t{}; t < kEnd; t = t + Duration{static_cast<std::int64_t>(stops.below(2'000'000))}) {
+      run_virtual(engine, t);
+      for (const auto& d : fabric->devices()) ASSERT_EQ(d->done(), t);
+    }
+    run_virtual(engine, kEnd);
+    EXPECT_EQ(all_caught(*fabric), reference()) << seed;
   }
 }
 
