@@ -7,7 +7,7 @@ packages_build=(g++ cmake ninja-build pkg-config git ccache dpdk-dev libdpdk-dev
   nlohmann-json3-dev libcli11-dev libisal-dev libpcap-dev)
 packages_test=(libgtest-dev libgmock-dev libbenchmark-dev jq)
 packages_fuzz=(clang-19 libclang-rt-19-dev)
-packages_bench=(dpdk)
+packages_bench=(dpdk-dev)
 packages_softroce=(qemu-system-x86 xz-utils binutils)
 
 say() { printf '\n==> %s\n' "$*"; }

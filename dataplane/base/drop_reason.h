@@ -10,34 +10,31 @@ namespace railyard {
 
 enum class DropReason : std::uint8_t {
   // The frame itself.
-  kTooShort,           // ends before a header that it announces
-  kBadVersion,         // IP version or BTH TVer not the expected one
-  kBadHeaderLength,    // IPv4 IHL below 5, or beyond the packet
-  kBadLength,          // a length field that contradicts another
-  kBadChecksum,        // IPv4 header or ICMP checksum
-  kFragment,           // an IP fragment where none is allowed
-  kUnknownEtherType,   // nothing in the fabric handles it
-  kBadMacControl,      // MAC control frame with another opcode than PFC, or malformed
-  kFcsError,           // frame check sequence wrong at the receiving MAC
-  kGiant,              // longer than the port accepts
+  kTooShort,          // ends before a header that it announces
+  kBadVersion,        // IP version or BTH TVer not the expected one
+  kBadHeaderLength,   // IPv4 IHL below 5, or beyond the packet
+  kBadLength,         // a length field that contradicts another
+  kBadChecksum,       // IPv4 header or ICMP checksum
+  kUnknownEtherType,  // nothing in the fabric handles it
+  kBadMacControl,     // MAC control frame with another opcode than PFC, or malformed
+  kFcsError,          // frame check sequence wrong at the receiving MAC
+  kGiant,             // longer than the port accepts
   // Forwarding.
-  kNotForUs,           // unicast to a MAC address that is not this port's
-  kVlanNotMember,      // the port is not a member of the frame's VLAN
-  kNoRoute,            // no prefix covers the destination
-  kTtlExpired,         // TTL or hop limit would become 0
-  kTooBig,             // longer than the egress link's MTU
-  kNeighbourUnresolved,// the attached host's MAC address is not known yet
-  kNotUnderstood,      // for the switch itself, and nothing there answers it
+  kNotForUs,             // unicast to a MAC address that is not this port's
+  kVlanNotMember,        // the port is not a member of the frame's VLAN
+  kNoRoute,              // no prefix covers the destination
+  kTtlExpired,           // TTL or hop limit would become 0
+  kTooBig,               // longer than the egress link's MTU
+  kNeighbourUnresolved,  // the attached host's MAC address is not known yet
+  kNotUnderstood,        // for the switch itself, and nothing there answers it
   // Buffers.
-  kIngressFull,        // ingress priority group of a lossy class above its threshold
-  kHeadroomFull,       // ... of a lossless class: the headroom is too small
-  kEgressFull,         // egress queue of a lossy class above its threshold (tail drop)
-  kWred,               // dropped by WRED in the place of a mark (Not-ECT)
-  kNicReceiveFull,     // the receive buffer of a host's NIC
+  kIngressFull,     // ingress priority group of a lossy class above its threshold
+  kHeadroomFull,    // ... of a lossless class: the headroom is too small
+  kEgressFull,      // egress queue of a lossy class above its threshold (tail drop)
+  kWred,            // dropped by WRED in the place of a mark (Not-ECT)
+  kNicReceiveFull,  // the receive buffer of a host's NIC
   // Links and machine.
-  kLinkDown,           // on the wire, or about to be, when the link went down
-  kPoolEmpty,          // no packet memory left: a fault of the run, never silent
-  kHostRingFull,       // lost between the attached host and the fabric
+  kLinkDown,  // on the wire, or about to be, when the link went down
   kCount
 };
 
@@ -46,11 +43,11 @@ inline constexpr std::size_t kDropReasons = static_cast<std::size_t>(DropReason:
 // The name in reports, e.g. "egress_full".
 constexpr std::string_view name(DropReason reason) noexcept {
   constexpr std::array<std::string_view, kDropReasons> kNames = {
-      "too_short",      "bad_version",   "bad_header_length", "bad_length",    "bad_checksum",
-      "fragment",       "unknown_ethertype", "bad_mac_control", "fcs_error",   "giant",
-      "not_for_us",     "vlan_not_member",   "no_route",      "ttl_expired",   "too_big",
-      "neighbour_unresolved", "not_understood", "ingress_full", "headroom_full", "egress_full",
-      "wred",           "nic_receive_full", "link_down",      "pool_empty",    "host_ring_full"};
+      "too_short",         "bad_version",     "bad_header_length", "bad_length",  "bad_checksum",
+      "unknown_ethertype", "bad_mac_control", "fcs_error",         "giant",       "not_for_us",
+      "vlan_not_member",   "no_route",        "ttl_expired",       "too_big",     "neighbour_unresolved",
+      "not_understood",    "ingress_full",    "headroom_full",     "egress_full", "wred",
+      "nic_receive_full",  "link_down"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 

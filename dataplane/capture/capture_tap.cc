@@ -26,7 +26,9 @@ CaptureTap::CaptureTap(const std::filesystem::path& file, const std::string& por
       direction_(direction) {}
 
 void CaptureTap::see(Instant at, const Packet& packet, const TapNote& note) {
-  const bool in = note.event == TapNote::Event::kReceived;
+  // A drop without an egress queue is one of the receiving side.
+  const bool in = note.event == TapNote::Event::kReceived ||
+                  (note.event == TapNote::Event::kDropped && note.depth_octets < 0);
   if (direction_ == (in ? CaptureDirection::kOut : CaptureDirection::kIn)) return;
   std::array<std::string, 3> texts;
   std::size_t n = 0;

@@ -27,6 +27,8 @@ void Device::connect(PortIndex port, Channel& in, Channel& out, BitRate rate) {
   in.deliver_to({&data_[word].rung, bit}, {&control_[word].rung, bit});
   i.data_latency = in.data_latency;
   i.control_latency = in.control_latency;
+  // Longer than any frame; and the sender may be a window behind, which is at most propagation and latency.
+  i.on_the_way = Bytes{1 << 16} / rate + 2 * (in.propagation + std::max(in.data_latency, in.control_latency));
   connected(port, out, rate);
 }
 
@@ -92,6 +94,7 @@ void Device::link_down_at(Instant at, PortIndex port) {
   change_at(at, [this, port](Instant now) {
     Ingress& in = ingress(port);
     in.up = false;
+    std::erase_if(in.downs, [&](Instant down) { return down + in.on_the_way < now; });
     in.downs.push_back(now);
     inboxes_[port.index()].link_was_down = true;
     on_link_down(now, port);

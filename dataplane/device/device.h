@@ -101,6 +101,7 @@ class Device {
     Duration control_latency{};
     bool up = true;
     std::vector<Instant> downs;  // when the link went down, as far back as frames may still be on their way
+    Duration on_the_way{};       // no frame is for longer
   };
 
   // Does everything due in [done(), until); no change or snapshot is due in between. Returns the earliest instant >=

@@ -10,19 +10,8 @@
 #include "dataplane/device/pause_response.h"
 #include "dataplane/device/pfc_frame.h"
 #include "dataplane/packet/edge.h"
-#include "dataplane/wire/arp.h"
-#include "dataplane/wire/echo.h"
-#include "dataplane/wire/nd.h"
 
 namespace railyard {
-namespace {
-
-std::uint32_t largest_frame(const NicConfig& nic) noexcept {
-  return nic.mtu + std::uint32_t{wire::Ethernet::kOctets + wire::Vlan::kOctets + wire::kFcsOctets};
-}
-
-}  // namespace
-
 Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriver> drivers)
     : Device(id, std::move(name), config.nics.size()),
       config_(std::move(config)),
@@ -36,7 +25,7 @@ Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriv
   if (config_.fecs == nullptr) config_.fecs = std::make_shared<const FecTable>();
   for (std::size_t p = 0; p < ports(); ++p) {
     Nic& nic = nics_[p];
-    nic.egress.schedule(config_.nics[p].scheduling, largest_frame(config_.nics[p]));
+    nic.egress.schedule(config_.nics[p].scheduling, config_.nics[p].largest_frame());
     nic.receive = ReceiveBuffer(config_.nics[p].receive);
     nic.endpoint = std::move(drivers[p].endpoint);
     nic.attachment = std::move(drivers[p].attachment);
@@ -302,7 +291,7 @@ bool Host::accept(Instant now, PortIndex port, Packet* p) {
   if (tapped()) observe(now, port, *p, {.event = TapNote::Event::kReceived, .priority = priority});
   nic.rx_packets[priority.index()].increment();
   nic.rx_octets[priority.index()].add(p->frame_octets);
-  if (p->frame_octets > largest_frame(config)) [[unlikely]]
+  if (p->frame_octets > config.largest_frame()) [[unlikely]]
     return drop(now, port, p, DropReason::kGiant), false;
   if (p->has(Packet::kFcsBad)) [[unlikely]]
     return drop(now, port, p, DropReason::kFcsError), false;
@@ -360,167 +349,6 @@ void Host::signal_pause(Instant now, PortIndex port, Priority priority) {
 
 void Host::signal_pauses(Instant now, PortIndex port) {
   for (std::uint8_t c = 0; c < kPriorities; ++c) signal_pause(now, port, Priority{c});
-}
-
-// Ping, ARP and neighbour solicitations for the NIC's own addresses. False: nothing that is answered.
-bool Host::answer(Instant now, PortIndex port, Packet* p) {
-  Nic& nic = nics_[port.index()];
-  const NicConfig& config = config_.nics[port.index()];
-  const std::size_t real = p->header_octets + (p->has(Packet::kElided) ? 0 : std::size_t{p->payload_octets});
-  const std::span<std::byte> octets{p->header(), real};
-  const auto view = wire::parse_frame(octets, p->header_octets + std::size_t{p->payload_octets});
-  if (!view) return false;
-  const auto ours = [&](const wire::IpAddress& a) { return a == config.address_v4 || a == config.address_v6; };
-  const auto reply_with = [&](Packet* reply, std::size_t n) {
-    const auto written = wire::parse_frame({reply->header(), n});
-    if (n == 0 || !written) return pool().release(reply);
-    const std::uint8_t flags = reply->flags;
-    const WorkerId home = reply->home;
-    *reply = Packet{};
-    reply->flags = flags;
-    reply->home = home;
-    reply->header_at = kHeaderAt;
-    reply->offset = generated_.read();
-    reply->frame_octets = std::max(static_cast<std::uint32_t>(n + wire::kFcsOctets), kLeastFrameOctets);
-    describe(*reply, *written, *config_.fecs);
-    reply->header_octets = static_cast<std::uint16_t>(n);
-    generated_.increment();
-    enqueue(nic, classify(config.trust, *reply), reply);
-  };
-  if (p->kind == FrameKind::kArp) {
-    const wire::ArpMessage arp = wire::read_arp(p->l3());
-    if (arp.operation != wire::arp_operation::kRequest || !ours(arp.target_ip)) return false;
-    if (Packet* reply = pool().allocate_elided())
-      reply_with(reply, wire::write_arp_reply({reply->header(), kMaxHeaderOctets}, octets, *view, config.mac));
-  } else if (const auto message = wire::parse_neighbour(octets, *view)) {
-    if (message->advertisement || !ours(message->target)) return false;
-    if (Packet* reply = pool().allocate_elided())
-      reply_with(reply,
-                 wire::write_neighbour_advertisement({reply->header(), kMaxHeaderOctets}, octets, *view, config.mac));
-  } else if (ours(view->destination) && wire::is_echo_request(octets, *view)) {
-    consumed_.increment();
-    wire::make_echo_reply(octets.first(p->header_octets), *view);
-    if (const auto reply = wire::parse_frame(octets, p->header_octets + std::size_t{p->payload_octets}))
-      describe(*p, *reply, *config_.fecs);
-    generated_.increment();
-    enqueue(nic, classify(config.trust, *p), p);
-    if (!nic.egress.busy()) starts_.add(now, port);
-    return true;
-  } else {
-    return false;
-  }
-  consumed_.increment();
-  pool().release(p);
-  if (!nic.egress.busy()) starts_.add(now, port);
-  return true;
-}
-
-// ---- Attached hosts ------------------------------------------------------------------------------------------------
-
-// Hands packets to the host outside; what its ring does not take waits here, and the fabric is paused when that grows.
-// A host outside does not live in modelled time, so they may be gathered: one at a time costs several times as much.
-void Host::give_outgoing(Instant now, PortIndex port, Nic& nic) {
-  const std::span<Packet* const> packets = nic.outgoing;
-  const std::size_t given = nic.receive.empty() ? nic.attachment->give(pool(), packets) : 0;
-  consumed_.add(given);
-  for (Packet* p : packets.subspan(given)) hold(now, port, nic, p);
-  nic.outgoing.clear();
-}
-
-void Host::give_all_outgoing(Instant now) {
-  for (std::size_t p = 0; p < ports(); ++p)
-    if (Nic& nic = nics_[p]; !nic.outgoing.empty()) give_outgoing(now, PortIndex{static_cast<std::uint16_t>(p)}, nic);
-}
-
-void Host::hold(Instant now, PortIndex port, Nic& nic, Packet* p) {
-  const Priority priority = classify(config_.nics[port.index()].trust, *p);
-  if (!nic.receive.fits(priority, p->frame_octets)) return drop(now, port, p, DropReason::kNicReceiveFull);
-  nic.receive.push(now, p, p->frame_octets, priority);
-  signal_pause(now, port, priority);
-}
-
-bool Host::has_room(const Nic& nic) const noexcept {
-  if (!nic.incoming.empty()) return false;
-  for (std::uint8_t c = 0; c < kPriorities; ++c)
-    if (nic.egress.queue(Priority{c}).size() >= kAttachedQueue) return false;
-  return true;
-}
-
-Instant Host::poll(Instant now) {
-  const Instant at = std::max(now, done());
-  for (std::size_t p = 0; p < ports(); ++p) {
-    Nic& nic = nics_[p];
-    if (nic.attachment == nullptr) continue;
-    bool changed = false;
-    while (!nic.receive.empty()) {
-      Packet* const first = nic.receive.front();
-      if (nic.attachment->give(pool(), {&first, 1}) == 0) break;
-      nic.receive.pop();
-      consumed_.increment();
-      changed = true;
-    }
-    if (nic.up && has_room(nic)) {
-      auto& packets = context().packets;
-      const std::size_t n = nic.attachment->take(pool(), packets);
-      for (std::size_t i = 0; i < n; ++i) nic.incoming.push(packets[i]);
-      changed |= n > 0;
-    }
-    if (!changed || nic.incoming_at <= at) continue;
-    nic.incoming_at = at;
-    const PortIndex port{static_cast<std::uint16_t>(p)};
-    set_timer(outside_slot(port), at);
-    lower_next(at);
-  }
-  return next();
-}
-
-Instant Host::buffer_timer(const Nic& nic) const noexcept {
-  return nic.attachment != nullptr ? nic.asked.first_expiry(0xFF) : nic.receive.next();
-}
-
-// A pause that the host outside asked for has run out.
-void Host::on_asked(Instant now, PortIndex port) {
-  signal_pauses(now, port);
-  set_timer(receive_slot(port), buffer_timer(nics_[port.index()]));
-}
-
-// What the last poll brought: frames to send, or room for more to receive. A host that sends PFC speaks to the other
-// end of its cable, which is the leaf: the NIC says it there, together with what it has to say itself.
-void Host::on_outside(Instant now, PortIndex port) {
-  Nic& nic = nics_[port.index()];
-  const NicConfig& config = config_.nics[port.index()];
-  nic.incoming_at = Instant::never();
-  for (; !nic.incoming.empty(); nic.incoming.pop()) {
-    Packet* p = nic.incoming.front();
-    generated_.increment();
-    const auto view = wire::parse_frame(p->header_span(), p->header_octets + std::size_t{p->payload_octets});
-    DropReason bad = DropReason::kCount;
-    if (!view) {
-      bad = view.error();
-    } else if (p->frame_octets > largest_frame(config)) {
-      bad = DropReason::kGiant;
-    } else if (view->kind == FrameKind::kMacControl) {
-      if (const auto pfc = wire::parse_pfc(p->header_span())) {
-        nic.asked.receive(now, pfc->enable, pfc->quanta, nic.quantum);
-        consumed_.increment();
-        pool().release(p);
-        continue;
-      } else {
-        bad = pfc.error();
-      }
-    }
-    if (bad != DropReason::kCount) {
-      ++nic.drops[static_cast<std::size_t>(bad)];
-      pool().release(p);
-      continue;
-    }
-    const std::size_t whole = p->header_octets + std::size_t{p->payload_octets};
-    describe(*p, *view, *config_.fecs);
-    p->payload_octets = static_cast<std::uint32_t>(whole - p->header_octets);
-    enqueue(nic, classify(config.trust, *p), p);
-  }
-  on_asked(now, port);
-  if (!nic.egress.busy()) starts_.add(now, port);
 }
 
 // ---- The rest ------------------------------------------------------------------------------------------------------

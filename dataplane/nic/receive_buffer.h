@@ -1,4 +1,5 @@
-// The receive side of a NIC whose host does not take frames as they come: a buffer that pauses the sender when it fills.
+// The receive side of a NIC whose host does not take frames as they come: a buffer that pauses the sender when it
+// fills.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +16,15 @@ namespace railyard {
 
 // How a host takes what arrives.
 struct ReceiveConfig {
-  BitRate rate{};          // at which the host empties the buffer; 0: as fast as it comes
-  Bytes capacity{1 << 20}; // of the buffer, all classes together
-  Bytes xoff{256 << 10};   // per class: pause the sender at or above this ...
-  Bytes xon{192 << 10};    // ... and let it go at or below this
+  BitRate rate{};                // at which the host empties the buffer; 0: as fast as it comes
+  Bytes capacity{1 << 20};       // of the buffer, all classes together
+  Bytes xoff{256 << 10};         // per class: pause the sender at or above this ...
+  Bytes xon{192 << 10};          // ... and let it go at or below this
   PriorityMask lossless = 0xFF;  // classes that pause; of the others what would come above xoff is lost
 };
 
-// Frames leave in order of arrival: at a limited rate, each when the host has taken its last octet; without one, when the
-// owner pops them (an attached host).
+// Frames leave in order of arrival: at a limited rate, each when the host has taken its last octet; without one, when
+// the owner pops them (an attached host).
 class ReceiveBuffer {
  public:
   struct Held {
@@ -34,12 +35,12 @@ class ReceiveBuffer {
   };
 
   ReceiveBuffer() = default;
-  explicit ReceiveBuffer(const ReceiveConfig& config) : config_(config), time_(config.rate.bps > 0 ? OctetTime(config.rate) : OctetTime()) {}
+  explicit ReceiveBuffer(const ReceiveConfig& config)
+      : config_(config), time_(config.rate.bps > 0 ? OctetTime(config.rate) : OctetTime()) {}
 
   bool limited() const noexcept { return config_.rate.bps > 0; }
   bool fits(Priority p, std::uint32_t octets) const noexcept {
-    return held_ + octets <= config_.capacity.n &&
-           (pauses(p) || by_class_[p.index()] + octets <= config_.xoff.n);
+    return held_ + octets <= config_.capacity.n && (pauses(p) || by_class_[p.index()] + octets <= config_.xoff.n);
   }
   bool empty() const noexcept { return frames_.empty(); }
   std::size_t size() const noexcept { return frames_.size(); }

@@ -44,7 +44,7 @@ struct TrafficGenerator::TxFlow {
   std::array<std::byte, 80> header{};  // of a full frame; PSN is written per frame
   std::uint16_t header_octets = 0;
   std::uint16_t psn_at = 0;
-  Duration interval{};                 // from frame to frame; 0: as fast as the link takes them
+  Duration interval{};  // from frame to frame; 0: as fast as the link takes them
   Instant due{};
 
   explicit TxFlow(TxFlowConfig c) : config(std::move(c)), due(config.start) {
@@ -75,8 +75,8 @@ void TrafficGenerator::TxFlow::write_headers() noexcept {
   write<Ethernet::Destination>(h, config.next_hop_mac);
   write<Ethernet::Source>(h, config.source_mac);
   write<Ethernet::EtherType>(h, v4 ? ether_type::kIpv4 : ether_type::kIpv6);
-  const auto traffic_class =
-      static_cast<std::uint8_t>(unsigned{config.dscp} << 2 | static_cast<unsigned>(config.ect ? Ecn::kEct0 : Ecn::kNotEct));
+  const auto traffic_class = static_cast<std::uint8_t>(unsigned{config.dscp} << 2 |
+                                                       static_cast<unsigned>(config.ect ? Ecn::kEct0 : Ecn::kNotEct));
   std::byte* ip = h + o.l3;
   if (v4) {
     write<Ipv4::Version>(ip, 4);

@@ -1,5 +1,5 @@
-// Traffic without a transport: flows of RoCEv2-shaped frames that are sent at a rate, as fast as the link takes them, or
-// in bursts, and measured where they arrive.
+// Traffic without a transport: flows of RoCEv2-shaped frames that are sent at a rate, as fast as the link takes them,
+// or in bursts, and measured where they arrive.
 #pragma once
 
 #include <array>
@@ -27,19 +27,19 @@ struct TxFlowConfig {
   std::uint64_t id = 0;  // of the whole run: names the payload stream
   wire::MacAddress source_mac;
   wire::MacAddress next_hop_mac;
-  wire::IpAddress source;       // both of one family
+  wire::IpAddress source;  // both of one family
   wire::IpAddress destination;
   std::uint16_t source_port = 0xC000;  // entropy for ECMP
   std::uint32_t destination_qp = 0;    // how the receiver knows the flow; 24 bits
   std::uint8_t dscp = 26;
-  bool ect = true;                     // ECT(0), else Not-ECT
-  Priority priority{3};                // class at the NIC
-  std::uint32_t payload = 4096;        // octets per frame, a multiple of 4
-  BitRate rate{};                      // on the wire with preamble and gap; 0: as fast as the link takes them
-  Bytes total{};                       // of payload, a multiple of 4; 0: no end
+  bool ect = true;               // ECT(0), else Not-ECT
+  Priority priority{3};          // class at the NIC
+  std::uint32_t payload = 4096;  // octets per frame, a multiple of 4
+  BitRate rate{};                // on the wire with preamble and gap; 0: as fast as the link takes them
+  Bytes total{};                 // of payload, a multiple of 4; 0: no end
   Instant start{};
-  Instant stop = Instant::never();     // no frame is begun at or after this
-  Duration on{};                       // with `off`: sends for `on`, rests for `off`, and so on; 0: always on
+  Instant stop = Instant::never();  // no frame is begun at or after this
+  Duration on{};                    // with `off`: sends for `on`, rests for `off`, and so on; 0: always on
   Duration off{};
 };
 
@@ -60,12 +60,12 @@ struct RxFlowCounters {
   std::uint64_t packets = 0;         // arrived, duplicates included
   std::uint64_t payload_octets = 0;  // of frames seen for the first time
   std::uint64_t duplicated = 0;
-  std::uint64_t reordered = 0;       // arrived behind a later one (RFC 4737 type-P-reordered)
-  std::uint64_t corrupted = 0;       // payload, or its identity, not what was sent
-  std::uint64_t marked = 0;          // with CE
+  std::uint64_t reordered = 0;  // arrived behind a later one (RFC 4737 type-P-reordered)
+  std::uint64_t corrupted = 0;  // payload, or its identity, not what was sent
+  std::uint64_t marked = 0;     // with CE
   Instant first = Instant::never();
   Instant last{};
-  Histogram latency;                 // ps from the first octet sent to the frame handed over
+  Histogram latency;  // ps from the first octet sent to the frame handed over
 };
 
 // The endpoint of one NIC: sender of some flows, receiver of others. Frames are UC SEND Only with the flow's number as

@@ -59,6 +59,11 @@ EthdevPort::EthdevPort(const EthdevPortConfig& config, PacketPool& pool)
   if ((info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0) conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
   if (const int ret = rte_eth_dev_configure(id_, 1, 1, &conf); ret != 0)
     fail(device_, fmt::format("cannot be configured with one queue each way: {}", reason(ret)));
+  // A TAP device is ours, and would take none of a frame that is longer than it has been told.
+  if (name_.starts_with("net_tap")) {
+    if (const int ret = rte_eth_dev_set_mtu(id_, static_cast<std::uint16_t>(conf.rxmode.mtu)); ret != 0)
+      fail(device_, fmt::format("cannot be given an MTU of {}: {}", conf.rxmode.mtu, reason(ret)));
+  }
   std::uint16_t rx = config.descriptors;
   std::uint16_t tx = config.descriptors;
   rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx, &tx);
@@ -66,10 +71,10 @@ EthdevPort::EthdevPort(const EthdevPortConfig& config, PacketPool& pool)
   if (mempool == nullptr) fail(device_, "no packet memory left for its receive queue; raise run.memory");
   const auto socket = static_cast<unsigned>(SOCKET_ID_ANY);
   if (const int ret = rte_eth_rx_queue_setup(id_, 0, rx, socket, nullptr, mempool); ret != 0)
-    fail(device_, fmt::format("no receive queue: {}", reason(ret)));
+    fail(device_, fmt::format("no receive queue: {}{}", reason(ret), log.said()));
   if (const int ret = rte_eth_tx_queue_setup(id_, 0, tx, socket, nullptr); ret != 0)
-    fail(device_, fmt::format("no transmit queue: {}", reason(ret)));
-  if (const int ret = rte_eth_dev_start(id_); ret != 0) fail(device_, fmt::format("does not start: {}", reason(ret)));
+    fail(device_, fmt::format("no transmit queue: {}{}", reason(ret), log.said()));
+  if (const int ret = rte_eth_dev_start(id_); ret != 0) fail(device_, fmt::format("does not start: {}{}", reason(ret), log.said()));
   rte_eth_promiscuous_enable(id_);  // a driver that cannot takes every frame anyway
 }
 
@@ -85,16 +90,18 @@ EthdevPort::~EthdevPort() {
 // Makes a received mbuf a packet; nullptr if it cannot be one (then it is freed and counted).
 Packet* EthdevPort::adopt(PacketPool& pool, rte_mbuf* m) {
   if (m->nb_segs > 1 && rte_pktmbuf_linearize(m) != 0) {
-    // The pieces do not fit the first mbuf: they are copied into a packet that holds any frame of the fabric.
-    Packet* whole = rte_pktmbuf_pkt_len(m) <= pool.real_octets() ? pool.allocate_real() : nullptr;
+    // The pieces do not fit the first mbuf: they are copied into a packet that holds any frame of the fabric. A longer
+    // one is a giant, which the NIC will drop by its length: its first octets are enough.
+    Packet* whole = pool.allocate_real();
     if (whole == nullptr) {
       ++lost_;
       rte_pktmbuf_free(m);
       return nullptr;
     }
     const std::uint32_t octets = rte_pktmbuf_pkt_len(m);
-    if (const void* at = rte_pktmbuf_read(m, 0, octets, whole->header()); at != whole->header())
-      std::memcpy(whole->header(), at, octets);
+    const auto kept = static_cast<std::uint32_t>(std::min<std::size_t>(octets, pool.real_octets()));
+    if (const void* at = rte_pktmbuf_read(m, 0, kept, whole->header()); at != whole->header())
+      std::memcpy(whole->header(), at, kept);
     rte_pktmbuf_free(m);
     const std::uint16_t header_at = whole->header_at;
     const std::uint8_t flags = whole->flags;

@@ -21,14 +21,14 @@ struct Alpha {
 
 // One class (priority group on the way in, queue on the way out) of one port.
 struct ClassBuffer {
-  bool lossless = false;     // pause the sender instead of dropping
-  Bytes reserved{};          // guaranteed to the ingress priority group
-  Alpha alpha{0};            // of the group: its share of the free shared memory
-  Bytes xoff{};              // a fixed limit in the place of alpha; 0: use alpha
-  Bytes headroom{};          // lossless: holds what arrives after XOFF (headroom.h)
-  Bytes xon_offset{18432};   // lossless: XON when this far below the XOFF threshold; two maximum frames by default
-  Bytes queue_reserved{};    // guaranteed to the egress queue
-  Alpha queue_alpha{0};      // lossy: the queue's share of the free shared memory
+  bool lossless = false;    // pause the sender instead of dropping
+  Bytes reserved{};         // guaranteed to the ingress priority group
+  Alpha alpha{0};           // of the group: its share of the free shared memory
+  Bytes xoff{};             // a fixed limit in the place of alpha; 0: use alpha
+  Bytes headroom{};         // lossless: holds what arrives after XOFF (headroom.h)
+  Bytes xon_offset{18432};  // lossless: XON when this far below the XOFF threshold; two maximum frames by default
+  Bytes queue_reserved{};   // guaranteed to the egress queue
+  Alpha queue_alpha{0};     // lossy: the queue's share of the free shared memory
 };
 
 // The memory that all ports share.

@@ -13,11 +13,11 @@ namespace railyard {
 
 struct EcnConfig {
   bool enabled = false;
-  Bytes kmin{400'000};         // no marks up to this depth
-  Bytes kmax{1'600'000};       // every ECT frame is marked above this
+  Bytes kmin{400'000};               // no marks up to this depth
+  Bytes kmax{1'600'000};             // every ECT frame is marked above this
   std::uint32_t pmax_ppm = 200'000;  // marking probability at kmax, in parts per million; above it jumps to 1
-  bool at_dequeue = false;     // mark by the queue left behind, not the queue found
-  bool drop_not_ect = false;   // WRED: Not-ECT frames of a lossy class are dropped with the same probability
+  bool at_dequeue = false;           // mark by the queue left behind, not the queue found
+  bool drop_not_ect = false;         // WRED: Not-ECT frames of a lossy class are dropped with the same probability
 };
 
 std::expected<void, std::string> validate(const EcnConfig& config, const std::string& where);

@@ -31,7 +31,9 @@ class ForwardingTable {
   // Every prefix of `routes` must be one of `fecs`. Of routes with the same prefix the last one counts.
   ForwardingTable(const FecTable& fecs, std::span<const Route> routes);
 
-  const NextHops& lookup(Fec fec) const noexcept { return fec.index() < entries_.size() ? entries_[fec.index()] : none_; }
+  const NextHops& lookup(Fec fec) const noexcept {
+    return fec.index() < entries_.size() ? entries_[fec.index()] : none_;
+  }
   PortIndex member(const NextHops& hops, std::uint32_t i) const noexcept { return members_[hops.first + i]; }
 
  private:

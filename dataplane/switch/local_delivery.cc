@@ -44,8 +44,10 @@ bool is_link_local_multicast(const wire::IpAddress& a) noexcept {
 void Switch::on_exception(Instant now, Arrival& a) {
   if (a.verdict == kUnresolved) resolve(a);
   switch (a.verdict) {
-    case kForward: return admit(now, a);
-    case kLocal: return deliver_locally(now, a);
+    case kForward:
+      return admit(now, a);
+    case kLocal:
+      return deliver_locally(now, a);
     case kTtlExpired:
       send_icmp_error(now, a);
       return drop(now, a, DropReason::kTtlExpired);
@@ -54,8 +56,10 @@ void Switch::on_exception(Instant now, Arrival& a) {
       // switches do not fragment either.
       send_icmp_error(now, a);
       return drop(now, a, DropReason::kTooBig);
-    case kUnresolved: return await_neighbour(now, a);
-    default: return drop(now, a, static_cast<DropReason>(a.verdict - kDrop));
+    case kUnresolved:
+      return await_neighbour(now, a);
+    default:
+      return drop(now, a, static_cast<DropReason>(a.verdict - kDrop));
   }
 }
 
@@ -188,9 +192,8 @@ void Switch::ask_for_neighbour(Instant now, const Arrival& a) {
   if (q == nullptr) return;
   asked = now;
   const wire::LinkHeader link{.destination = wire::kBroadcastMac, .source = port.mac};
-  const std::size_t n =
-      v4 ? wire::write_arp_request(room_of(*q), link, *source, view->destination)
-         : wire::write_neighbour_solicitation(room_of(*q), link, *source, view->destination);
+  const std::size_t n = v4 ? wire::write_arp_request(room_of(*q), link, *source, view->destination)
+                           : wire::write_neighbour_solicitation(room_of(*q), link, *source, view->destination);
   originate(now, q, n, out);
 }
 
@@ -242,7 +245,8 @@ bool Switch::describe_own(Packet& packet, std::size_t octets) {
   packet.offset = generated_.read();
   packet.sent = {};
   packet.payload_octets = 0;
-  packet.frame_octets = std::max<std::uint32_t>(static_cast<std::uint32_t>(octets) + wire::kFcsOctets, kLeastFrameOctets);
+  packet.frame_octets =
+      std::max<std::uint32_t>(static_cast<std::uint32_t>(octets) + wire::kFcsOctets, kLeastFrameOctets);
   describe(packet, *view, *config_.fecs);
   packet.header_octets = static_cast<std::uint16_t>(octets);  // all of it is real
   return true;

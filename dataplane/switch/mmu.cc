@@ -5,7 +5,8 @@
 namespace railyard {
 
 // The reciprocal is rounded down: octets x r / 2^32 then falls short of octets / cell by less than 2^-16, which is less
-// than the least fraction (1 / 4096) and less than one, so that adding 1 - 2^-32 and cutting off gives the exact ceiling.
+// than the least fraction (1 / 4096) and less than one, so that adding 1 - 2^-32 and cutting off gives the exact
+// ceiling.
 Mmu::Mmu(const BufferConfig& buffer)
     : total_(static_cast<std::uint32_t>(buffer.size.n / buffer.cell.n)),
       cell_(buffer.cell.n),

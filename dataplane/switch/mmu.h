@@ -14,10 +14,10 @@ namespace railyard {
 
 enum class Admission : std::uint8_t { kAdmitted, kIngressFull, kHeadroomFull, kEgressFull };
 
-// Amounts are in cells. A group's charge goes to its reserved cells first, then to the shared memory up to its threshold,
-// then, if it is lossless, to its headroom; it is given back in the opposite order, so that what is in the reserved part
-// follows from the sum. Thresholds are dynamic (Choudhury and Hahne, IEEE/ACM ToN 1998): alpha x what is free of the
-// shared memory.
+// Amounts are in cells. A group's charge goes to its reserved cells first, then to the shared memory up to its
+// threshold, then, if it is lossless, to its headroom; it is given back in the opposite order, so that what is in the
+// reserved part follows from the sum. Thresholds are dynamic (Choudhury and Hahne, IEEE/ACM ToN 1998): alpha x what is
+// free of the shared memory.
 //
 // PFC generation is looked at on the group's own events, as chips do: the threshold may move without any.
 class Mmu {

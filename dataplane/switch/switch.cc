@@ -1,10 +1,10 @@
 #include "dataplane/switch/switch.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+
+#include <fmt/format.h>
 
 #include "dataplane/device/pause_response.h"
 #include "dataplane/device/pfc_frame.h"
@@ -15,26 +15,11 @@
 namespace railyard {
 namespace {
 
-constexpr std::uint64_t kMacMask = 0xFFFF'FFFF'FFFF;
-
-// The first six octets of a header in memory order, for comparing.
-std::uint64_t mac_word(const void* octets) noexcept {
-  std::uint64_t word;
-  std::memcpy(&word, octets, sizeof word);
-  return word & kMacMask;
-}
+// As the first six octets of a header read in memory order.
 std::uint64_t mac_word(wire::MacAddress mac) noexcept {
   std::uint64_t word = 0;
   std::memcpy(&word, mac.octets.data(), mac.octets.size());
   return word;
-}
-
-std::uint8_t ttl_of(const Packet& packet) noexcept {
-  return std::to_integer<std::uint8_t>(packet.l3()[packet.kind == FrameKind::kIpv4 ? 8 : 7]);
-}
-
-void decrement_ttl(Packet& packet) noexcept {
-  packet.kind == FrameKind::kIpv4 ? wire::decrement_ttl_v4(packet.l3()) : wire::decrement_ttl_v6(packet.l3());
 }
 
 [[noreturn]] void refuse(const std::string& name, const std::string& what) {
@@ -77,9 +62,8 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
     f.mtu = port.mtu;
     f.largest_frame = port.mtu + wire::Ethernet::kOctets + wire::Vlan::kOctets + wire::kFcsOctets;
     f.remaps = !port.remap.identity();
-    const auto same = std::find_if(trust_maps_.begin(), trust_maps_.end(), [&](const TrustMap& m) {
-      return std::memcmp(&m, &port.trust, sizeof m) == 0;
-    });
+    const auto same = std::find_if(trust_maps_.begin(), trust_maps_.end(),
+                                   [&](const TrustMap& m) { return std::memcmp(&m, &port.trust, sizeof m) == 0; });
     f.trust = same != trust_maps_.end() ? &*same : &trust_maps_.emplace_back(port.trust);
 
     std::array<ClassScheduling, kPriorities> scheduling;
@@ -199,106 +183,6 @@ void Switch::prefetch(std::uint64_t key) const noexcept {
   if (port < egress_.size()) egress_[port].prefetch();
 }
 
-// ---- Deciding ------------------------------------------------------------------------------------------------------
-
-void Switch::decide(Arrival& a) {
-  Packet& p = *a.packet;
-  const PortIndex in{static_cast<std::uint16_t>(EventKey::port(a.key))};
-  const PortFacts& f = facts_[in.index()];
-  const Priority priority = classify(*f.trust, p);
-  a.octets = p.frame_octets;
-  a.origin = static_cast<std::uint16_t>(index(in, priority));
-  if (!f.peer_known) [[unlikely]]
-    hear(in, wire::read<wire::Ethernet::Source>(p.header()));
-  a.verdict = decide_mac(p, f);
-  if (a.verdict == kForward) [[likely]]
-    a.verdict = decide_ip(p, in, priority, a);
-  a.cells = mmu_.cells(a.octets);
-  // Its turn comes after those of the whole batch: by then these are here.
-  __builtin_prefetch(&groups_[a.origin], 1);
-  if (a.verdict == kForward) {
-    __builtin_prefetch(&queues_[index(PortIndex{a.port}, Priority{a.priority})], 1);
-    egress_[a.port].prefetch_queue(Priority{a.priority});
-  }
-}
-
-// MAC reception: length, FCS, address.
-std::uint8_t Switch::decide_mac(const Packet& p, const PortFacts& f) const noexcept {
-  if (p.frame_octets > f.largest_frame) [[unlikely]]
-    return verdict(DropReason::kGiant);
-  // A switch that cuts through has sent half of the frame before it could know.
-  if (p.has(Packet::kFcsBad) && !cuts_through()) [[unlikely]]
-    return verdict(DropReason::kFcsError);
-  const std::uint64_t destination = mac_word(p.header());
-  if (destination != f.mac) [[unlikely]] {
-    const bool group_address = (std::to_integer<unsigned>(p.header()[0]) & 1) != 0;
-    return group_address ? std::uint8_t{kLocal} : verdict(DropReason::kNotForUs);
-  }
-  return is_ip(p.kind) ? kForward : kLocal;
-}
-
-std::uint8_t Switch::decide_ip(Packet& p, PortIndex in, Priority priority, Arrival& a) {
-  const NextHops& hops = forwarding_.lookup(p.fec);
-  if (hops.kind != NextHops::Kind::kGroup) [[unlikely]]
-    return hops.kind == NextHops::Kind::kLocal ? std::uint8_t{kLocal} : verdict(DropReason::kNoRoute);
-  if (ttl_of(p) <= 1) [[unlikely]]
-    return kTtlExpired;
-  a.port = forwarding_.member(hops, paths_.choose(hops, p, in, priority)).value;
-  a.priority = priority.value;  // drops at egress are counted there
-  return decide_egress(p, in, priority, a);
-}
-
-// The same, when it is clear by which port it is to leave.
-std::uint8_t Switch::decide_egress(Packet& p, PortIndex in, Priority priority, Arrival& a) {
-  const PortIndex out{a.port};
-  const PortFacts& f = facts_[in.index()];
-  const PortFacts& g = facts_[out.index()];
-  if (!g.up) [[unlikely]]
-    return verdict(DropReason::kLinkDown);
-  if (p.frame_octets - wire::kFcsOctets - p.l3_offset > g.mtu) [[unlikely]]
-    return kTooBig;
-  if (!g.peer_known) [[unlikely]]
-    return kUnresolved;
-  if (p.has(Packet::kTagged) || f.native_vid != g.native_vid) [[unlikely]] {
-    if (!apply_vlan(p, in, out)) return verdict(DropReason::kVlanNotMember);
-    // Counted as it came in, with or without its tag; from here on as it will leave.
-    groups_[a.origin].rx_octets.add(std::uint64_t{a.octets} - p.frame_octets);
-    a.octets = p.frame_octets;
-  }
-  if (f.remaps) [[unlikely]] {
-    a.priority = config_.ports[in.index()].remap.to[priority.index()];
-    if (a.priority != priority.value) remark(p, f, Priority{a.priority});
-  }
-  std::memcpy(p.header(), g.rewrite.data(), g.rewrite.size());
-  decrement_ttl(p);
-  return kForward;
-}
-
-bool Switch::apply_vlan(Packet& p, PortIndex in, PortIndex out) {
-  const auto vlan = config_.ports[in.index()].vlans.classify(p.has(Packet::kTagged), p.vid);
-  if (!vlan) return false;
-  switch (config_.ports[out.index()].vlans.egress(*vlan)) {
-    case VlanMembership::Egress::kNotMember: return false;
-    case VlanMembership::Egress::kUntagged: pop_vlan_tag(p); break;
-    case VlanMembership::Egress::kTagged: push_vlan_tag(p, *vlan); break;
-  }
-  return true;
-}
-
-// The code point by which the next hop will find class `to`.
-void Switch::remark(Packet& p, const PortFacts& in, Priority to) noexcept {
-  const TrustMap& map = *in.trust;
-  if (map.trust == Trust::kPcp) {
-    const auto pcp = std::find(map.pcp_to_class.begin(), map.pcp_to_class.end(), to.value);
-    if (p.has(Packet::kTagged) && pcp != map.pcp_to_class.end())
-      set_pcp(p, static_cast<std::uint8_t>(pcp - map.pcp_to_class.begin()));
-    return;
-  }
-  const auto dscp = std::find(map.dscp_to_class.begin(), map.dscp_to_class.end(), to.value);
-  if (dscp == map.dscp_to_class.end()) return;
-  set_traffic_class(p, static_cast<std::uint8_t>((dscp - map.dscp_to_class.begin()) << 2 | (p.traffic_class_octet & 3)));
-}
-
 // ---- Doing ---------------------------------------------------------------------------------------------------------
 
 // Cut-through: transmission may begin when no octet will be missing, that is not before the tail's arrival less our own
@@ -357,7 +241,8 @@ void Switch::admit(Instant now, const Arrival& a) {
     if (p > 0 && queue.rng.next32() < p) return drop(now, a, DropReason::kWred);
   }
   Mmu::Pfc pfc;
-  if (const Admission admission = mmu_.admit(groups_[a.origin], queue.memory, a.cells, pfc); admission != Admission::kAdmitted) [[unlikely]] {
+  if (const Admission admission = mmu_.admit(groups_[a.origin], queue.memory, a.cells, pfc);
+      admission != Admission::kAdmitted) [[unlikely]] {
     constexpr std::array kReasons{DropReason::kCount, DropReason::kIngressFull, DropReason::kHeadroomFull,
                                   DropReason::kEgressFull};
     return drop(now, a, kReasons[static_cast<std::size_t>(admission)]);
@@ -396,7 +281,8 @@ void Switch::on_transmit_end(Instant now, PortIndex port, bool more_now) {
 }
 
 void Switch::release(Instant now, const QueuedFrame& frame, PortIndex port, Priority priority) {
-  if (mmu_.release(groups_[frame.origin], queues_[index(port, priority)].memory, frame.cells) == Mmu::Pfc::kXon) [[unlikely]]
+  if (mmu_.release(groups_[frame.origin], queues_[index(port, priority)].memory, frame.cells) == Mmu::Pfc::kXon)
+      [[unlikely]]
     pfc_wanted(now, frame.origin, false);
 }
 
@@ -429,8 +315,8 @@ void Switch::start(Instant now, PortIndex port) {
         if (observed()) observe_departure(now, port, *frame, {.event = TapNote::Event::kSent});
         return frame;
       });
-  slots_.set(port.index(), EventKey::make(key_base(), e.slot(),
-                                          e.busy() ? EventKind::kTransmitEnd : EventKind::kTimer, port.value));
+  slots_.set(port.index(),
+             EventKey::make(key_base(), e.slot(), e.busy() ? EventKind::kTransmitEnd : EventKind::kTimer, port.value));
   if (e.sent_control() && e.refresh_due() < refresh_due_) [[unlikely]]
     set_refresh(e.refresh_due());
 }
@@ -486,7 +372,8 @@ void Switch::consume(Packet* packet) {
 
 void Switch::drop(Instant now, const Arrival& a, DropReason reason) {
   // A full egress queue is the egress port's affair, everything else that of the port where the frame came in.
-  const bool at_egress = reason == DropReason::kEgressFull || reason == DropReason::kWred || reason == DropReason::kLinkDown;
+  const bool at_egress =
+      reason == DropReason::kEgressFull || reason == DropReason::kWred || reason == DropReason::kLinkDown;
   const std::size_t where = at_egress ? index(PortIndex{a.port}, Priority{a.priority}) : a.origin;
   ++drops_by_class_[where][static_cast<std::size_t>(reason)];
   if (tapped()) {
@@ -496,7 +383,8 @@ void Switch::drop(Instant now, const Arrival& a, DropReason reason) {
               {.event = TapNote::Event::kDropped,
                .reason = reason,
                .priority = Priority{static_cast<std::uint8_t>(where % kPriorities)},
-               .depth_octets = at_egress ? static_cast<std::int64_t>(egress_[port.index()].depth(Priority{a.priority})) : -1});
+               .depth_octets =
+                   at_egress ? static_cast<std::int64_t>(egress_[port.index()].depth(Priority{a.priority})) : -1});
   }
   pool().release(a.packet);
 }
@@ -526,50 +414,6 @@ void Switch::on_link_up(Instant now, PortIndex port) {
   facts_[port.index()].up = true;
   // What still has to be said about pausing is said again.
   if (!egress_[port.index()].busy()) starts_.add(now, port);
-}
-
-// ---- Counting ------------------------------------------------------------------------------------------------------
-
-void Switch::for_each_held(const std::function<void(const Packet&)>& see) const {
-  for (const EgressPort& e : egress_) e.for_each_queued(see);
-  for (const Carried& c : carried_) see(*c.arrival.packet);
-  for (const Arrival& a : awaiting_) see(*a.packet);
-}
-
-void Switch::count(DeviceCounters& c) const {
-  c.generated = generated_.read();
-  c.consumed = consumed_.read();
-  c.queued = carried_.size() + awaiting_.size();
-  for (const Mmu::Group& g : groups_) c.buffer_cells += g.held;
-  c.max_shared_cells = mmu_.max_shared_used();
-  for (std::size_t p = 0; p < ports(); ++p) {
-    const PortIndex port{static_cast<std::uint16_t>(p)};
-    const EgressPort& e = egress_[p];
-    PortCounters& out = c.ports[p];
-    out.rx_control = rx_control_[p].read();
-    out.tx_control = e.tx_control();
-    for (std::uint8_t k = 0; k < kPriorities; ++k) {
-      const Priority priority{k};
-      const std::size_t i = index(port, priority);
-      ClassCounters& o = out.classes[k];
-      c.queued += e.queue(priority).size();
-      e.count(priority, c.at, o);
-      o.ecn_marked = queues_[i].marked.read();
-      const Mmu::Group& g = groups_[i];
-      o.rx_packets = g.rx_packets.read();
-      o.rx_octets = g.rx_octets.read();
-      o.ingress_cells = g.held;
-      o.max_ingress_cells = g.max_held;
-      o.headroom_cells = g.headroom;
-      o.max_headroom_cells = g.max_headroom;
-      o.drops = drops_by_class_[i];
-    }
-    out.drops = drops_by_port_[p];
-  }
-  // What the switch made itself and then dropped belongs to no port; it is shown with the first.
-  for (std::size_t k = 0; k < kPriorities; ++k)
-    for (std::size_t r = 0; r < kDropReasons; ++r)
-      c.ports[0].drops[r] += drops_by_class_[ports() * kPriorities + k][r];
 }
 
 }  // namespace railyard

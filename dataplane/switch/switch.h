@@ -10,22 +10,22 @@
 
 #include "dataplane/base/counter.h"
 #include "dataplane/base/drop_reason.h"
-#include "dataplane/base/slot_queue.h"
 #include "dataplane/base/rng.h"
+#include "dataplane/base/slot_queue.h"
 #include "dataplane/device/device.h"
 #include "dataplane/device/egress_port.h"
+#include "dataplane/device/start_list.h"
 #include "dataplane/switch/ecn_marking.h"
 #include "dataplane/switch/forwarding_table.h"
 #include "dataplane/switch/mmu.h"
 #include "dataplane/switch/path/selector.h"
-#include "dataplane/device/start_list.h"
 #include "dataplane/switch/switch_config.h"
 
 namespace railyard {
 
-// A packet's way: collect() from the channels (device.h) -> decide(): MAC reception, classify, forward, path -> admit():
-// MMU, PFC generation, ECN, queue -> start(): schedule and transmit -> on_transmit_end(): release. Each decision is in a
-// header of its own in this folder; switch.cc is the order in which they are asked.
+// A packet's way: collect() from the channels (device.h) -> decide(): MAC reception, classify, forward, path ->
+// admit(): MMU, PFC generation, ECN, queue -> start(): schedule and transmit -> on_transmit_end(): release. Each
+// decision is in a header of its own in this folder; decide.cc and switch.cc are the order in which they are asked.
 class Switch final : public Device {
  public:
   // Throws std::invalid_argument with the place and the reason if `config` cannot be.
@@ -58,12 +58,12 @@ class Switch final : public Device {
   enum Verdict : std::uint8_t {
     kUndecided,
     kForward,
-    kStartable,    // kForward, and the whole frame will be there in time (cut-through)
-    kLocal,        // for the switch itself, or for its control plane (ARP, neighbour discovery)
-    kTtlExpired,   // to be answered
-    kTooBig,       // to be answered
-    kUnresolved,   // the next hop's MAC address must be asked for
-    kDrop = 64,    // + DropReason
+    kStartable,   // kForward, and the whole frame will be there in time (cut-through)
+    kLocal,       // for the switch itself, or for its control plane (ARP, neighbour discovery)
+    kTtlExpired,  // to be answered
+    kTooBig,      // to be answered
+    kUnresolved,  // the next hop's MAC address must be asked for
+    kDrop = 64,   // + DropReason
   };
   static constexpr std::uint8_t verdict(DropReason reason) noexcept {
     return static_cast<std::uint8_t>(kDrop + static_cast<std::uint8_t>(reason));
@@ -73,12 +73,12 @@ class Switch final : public Device {
   struct alignas(64) PortFacts {
     std::array<std::uint8_t, 12> rewrite{};  // destination and source MAC of what leaves here
     std::uint16_t native_vid = kDefaultVid;
-    bool peer_known = false;                 // else its address in `rewrite` is what was heard, or 0
+    bool peer_known = false;  // else its address in `rewrite` is what was heard, or 0
     bool up = true;
     bool remaps = false;
-    std::uint32_t largest_frame = 0;         // with tag and FCS
+    std::uint32_t largest_frame = 0;  // with tag and FCS
     std::uint32_t mtu = 0;
-    std::uint64_t mac = 0;                   // ours, as the first six octets of a header read in memory order
+    std::uint64_t mac = 0;  // ours, as the first six octets of a header read in memory order
     const TrustMap* trust = nullptr;
     OctetTime octet_time;
   };
@@ -98,7 +98,7 @@ class Switch final : public Device {
     Arrival arrival;
   };
 
-  // Deciding: what happens to a frame, from the frame and the tables alone.
+  // Deciding (decide.cc): what happens to a frame, from the frame and the tables alone.
   void decide(Arrival& a);
   void decide_tapped(Instant now, Arrival& a);
   std::uint8_t decide_mac(const Packet& packet, const PortFacts& in) const noexcept;
@@ -157,10 +157,10 @@ class Switch final : public Device {
   std::vector<Mmu::Group> groups_;  // by port and class; one port more: what the switch itself sends
   SlotQueue slots_;                 // one per port, and one for the device's timers
   StartList starts_;
-  std::vector<Carried> carried_;    // cut-through frames that wait for their tail, soonest last
+  std::vector<Carried> carried_;  // cut-through frames that wait for their tail, soonest last
   Instant refresh_due_ = Instant::never();
   bool any_mark_at_dequeue_ = false;
-  std::uint32_t strangers_ = 0;     // connected ports whose peer's address is not known yet
+  std::uint32_t strangers_ = 0;  // connected ports whose peer's address is not known yet
 
   std::vector<TrustMap> trust_maps_;        // each different one once
   std::vector<DropCounts> drops_by_class_;  // by port and class; one port more: what the switch itself sends

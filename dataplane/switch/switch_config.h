@@ -12,10 +12,10 @@
 #include "dataplane/base/rng.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
+#include "dataplane/device/classify.h"
 #include "dataplane/device/scheduler.h"
 #include "dataplane/packet/fec_table.h"
 #include "dataplane/switch/buffer_config.h"
-#include "dataplane/device/classify.h"
 #include "dataplane/switch/ecn_marking.h"
 #include "dataplane/switch/forwarding_table.h"
 #include "dataplane/switch/path/selector.h"
@@ -35,22 +35,22 @@ struct SwitchClassConfig {
 };
 
 struct SwitchPortConfig {
-  wire::MacAddress mac;                        // of this port
-  std::optional<wire::MacAddress> peer_mac;    // of what it is connected to; nothing: learnt from what arrives
-  std::optional<wire::IpAddress> gateway_v4;   // our address on this link, for ARP towards an attached host
+  wire::MacAddress mac;                       // of this port
+  std::optional<wire::MacAddress> peer_mac;   // of what it is connected to; nothing: learnt from what arrives
+  std::optional<wire::IpAddress> gateway_v4;  // our address on this link, for ARP towards an attached host
   std::optional<wire::IpAddress> gateway_v6;
-  std::uint32_t mtu = 9216;                    // longest IP packet, octets
+  std::uint32_t mtu = 9216;  // longest IP packet, octets
   VlanMembership vlans;
   TrustMap trust;
-  ClassRemap remap;                            // by class at ingress here
+  ClassRemap remap;  // by class at ingress here
   std::array<SwitchClassConfig, kPriorities> classes;
 };
 
 struct SwitchConfig {
   std::vector<SwitchPortConfig> ports;
   ForwardingMode mode = ForwardingMode::kStoreAndForward;
-  Duration latency{600'000};       // MAC and pipeline, from arrival to the first effect of a frame
-  Duration pause_response{};       // from the tail of a pause frame to its effect; 0: the standard's by port rate
+  Duration latency{600'000};  // MAC and pipeline, from arrival to the first effect of a frame
+  Duration pause_response{};  // from the tail of a pause frame to its effect; 0: the standard's by port rate
   std::uint16_t pause_quanta = 0xFFFF;
   BufferConfig buffer;
   std::array<PathPolicy, kPriorities> path{};

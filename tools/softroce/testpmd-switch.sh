@@ -15,7 +15,7 @@
 set -euo pipefail
 dir=${1:?usage: testpmd-switch.sh DIR [COMMAND...]}; shift
 ports=${PORTS:-2}
-pmd=$(command -v dpdk-testpmd) || { echo "testpmd-switch: no dpdk-testpmd (Debian: dpdk)" >&2; exit 125; }
+pmd=$(command -v dpdk-testpmd) || { echo "testpmd-switch: no dpdk-testpmd (Debian: dpdk-dev)" >&2; exit 125; }
 mkdir -p "$dir"
 work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-softroce-pmd.XXXXXX")
 pid='' cpid=''

@@ -102,6 +102,7 @@ TEST_F(CaptureTapTest, ADropSaysWhy) {
   EXPECT_THAT(comments(f[0]), ElementsAre("class 3, queue 9000 octets", "dropped: egress_full"));
   EXPECT_THAT(comments(f[1]), ElementsAre("class 3", "dropped: no_route"));
   EXPECT_FALSE(inbound(f[0])) << "it would have left here";
+  EXPECT_TRUE(inbound(f[1])) << "it came in here and got no further";
 }
 
 TEST_F(CaptureTapTest, PauseFramesBelongToNoClass) {
@@ -119,11 +120,13 @@ TEST_F(CaptureTapTest, PauseFramesBelongToNoClass) {
 TEST_F(CaptureTapTest, OneDirectionIsEnough) {
   for (const auto direction : {CaptureDirection::kIn, CaptureDirection::kOut}) {
     const auto tap = open(direction);
-    for (const Event event : {Event::kReceived, Event::kSent, Event::kDropped, Event::kReceived})
-      see(*tap, {.event = event, .reason = DropReason::kWred, .priority = kClass});
+    for (const Event event : {Event::kReceived, Event::kSent, Event::kSent, Event::kReceived})
+      see(*tap, {.event = event, .priority = kClass});
+    see(*tap, {.event = Event::kDropped, .reason = DropReason::kWred, .priority = kClass, .depth_octets = 100});
+    see(*tap, {.event = Event::kDropped, .reason = DropReason::kNoRoute, .priority = kClass});
     tap->close();
     const std::vector<Frame> f = frames();
-    ASSERT_EQ(f.size(), 2u);
+    ASSERT_EQ(f.size(), 3u);
     for (const Frame& frame : f) EXPECT_EQ(inbound(frame), direction == CaptureDirection::kIn);
   }
 }

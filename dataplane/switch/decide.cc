@@ -1,0 +1,134 @@
+// What happens to a frame, from the frame and the tables alone: MAC reception, classification, forwarding, path, VLAN.
+#include <algorithm>
+#include <cstring>
+
+#include "dataplane/packet/rewrite.h"
+#include "dataplane/switch/switch.h"
+#include "dataplane/wire/rewrite.h"
+#include "dataplane/wire/vlan.h"
+
+namespace railyard {
+namespace {
+
+// The first six octets of a header in memory order, for comparing.
+std::uint64_t mac_word(const std::byte* octets) noexcept {
+  std::uint64_t word;
+  std::memcpy(&word, octets, sizeof word);
+  return word & 0xFFFF'FFFF'FFFF;
+}
+
+std::uint8_t ttl_of(const Packet& packet) noexcept {
+  return std::to_integer<std::uint8_t>(packet.l3()[packet.kind == FrameKind::kIpv4 ? 8 : 7]);
+}
+
+void decrement_ttl(Packet& packet) noexcept {
+  packet.kind == FrameKind::kIpv4 ? wire::decrement_ttl_v4(packet.l3()) : wire::decrement_ttl_v6(packet.l3());
+}
+
+}  // namespace
+
+void Switch::decide(Arrival& a) {
+  Packet& p = *a.packet;
+  const PortIndex in{static_cast<std::uint16_t>(EventKey::port(a.key))};
+  const PortFacts& f = facts_[in.index()];
+  const Priority priority = classify(*f.trust, p);
+  a.octets = p.frame_octets;
+  a.origin = static_cast<std::uint16_t>(index(in, priority));
+  if (!f.peer_known) [[unlikely]]
+    hear(in, wire::read<wire::Ethernet::Source>(p.header()));
+  a.verdict = decide_mac(p, f);
+  if (a.verdict == kForward) [[likely]]
+    a.verdict = decide_ip(p, in, priority, a);
+  a.cells = mmu_.cells(a.octets);
+  // Its turn comes after those of the whole batch: by then these are here.
+  __builtin_prefetch(&groups_[a.origin], 1);
+  if (a.verdict == kForward) {
+    __builtin_prefetch(&queues_[index(PortIndex{a.port}, Priority{a.priority})], 1);
+    egress_[a.port].prefetch_queue(Priority{a.priority});
+  }
+}
+
+// MAC reception: length, FCS, address.
+std::uint8_t Switch::decide_mac(const Packet& p, const PortFacts& f) const noexcept {
+  if (p.frame_octets > f.largest_frame) [[unlikely]]
+    return verdict(DropReason::kGiant);
+  // A switch that cuts through has sent half of the frame before it could know.
+  if (p.has(Packet::kFcsBad) && !cuts_through()) [[unlikely]]
+    return verdict(DropReason::kFcsError);
+  const std::uint64_t destination = mac_word(p.header());
+  if (destination != f.mac) [[unlikely]] {
+    const bool group_address = (std::to_integer<unsigned>(p.header()[0]) & 1) != 0;
+    return group_address ? std::uint8_t{kLocal} : verdict(DropReason::kNotForUs);
+  }
+  return is_ip(p.kind) ? kForward : kLocal;
+}
+
+std::uint8_t Switch::decide_ip(Packet& p, PortIndex in, Priority priority, Arrival& a) {
+  const NextHops& hops = forwarding_.lookup(p.fec);
+  if (hops.kind != NextHops::Kind::kGroup) [[unlikely]]
+    return hops.kind == NextHops::Kind::kLocal ? std::uint8_t{kLocal} : verdict(DropReason::kNoRoute);
+  if (ttl_of(p) <= 1) [[unlikely]]
+    return kTtlExpired;
+  a.port = forwarding_.member(hops, paths_.choose(hops, p, in, priority)).value;
+  a.priority = priority.value;  // drops at egress are counted there
+  return decide_egress(p, in, priority, a);
+}
+
+// The same, when it is clear by which port it is to leave.
+std::uint8_t Switch::decide_egress(Packet& p, PortIndex in, Priority priority, Arrival& a) {
+  const PortIndex out{a.port};
+  const PortFacts& f = facts_[in.index()];
+  const PortFacts& g = facts_[out.index()];
+  if (!g.up) [[unlikely]]
+    return verdict(DropReason::kLinkDown);
+  if (p.frame_octets - wire::kFcsOctets - p.l3_offset > g.mtu) [[unlikely]]
+    return kTooBig;
+  if (!g.peer_known) [[unlikely]]
+    return kUnresolved;
+  if (p.has(Packet::kTagged) || f.native_vid != g.native_vid) [[unlikely]] {
+    if (!apply_vlan(p, in, out)) return verdict(DropReason::kVlanNotMember);
+    // Counted as it came in, with or without its tag; from here on as it will leave.
+    groups_[a.origin].rx_octets.add(std::uint64_t{a.octets} - p.frame_octets);
+    a.octets = p.frame_octets;
+  }
+  if (f.remaps) [[unlikely]] {
+    a.priority = config_.ports[in.index()].remap.to[priority.index()];
+    if (a.priority != priority.value) remark(p, f, Priority{a.priority});
+  }
+  std::memcpy(p.header(), g.rewrite.data(), g.rewrite.size());
+  decrement_ttl(p);
+  return kForward;
+}
+
+bool Switch::apply_vlan(Packet& p, PortIndex in, PortIndex out) {
+  const auto vlan = config_.ports[in.index()].vlans.classify(p.has(Packet::kTagged), p.vid);
+  if (!vlan) return false;
+  switch (config_.ports[out.index()].vlans.egress(*vlan)) {
+    case VlanMembership::Egress::kNotMember:
+      return false;
+    case VlanMembership::Egress::kUntagged:
+      pop_vlan_tag(p);
+      break;
+    case VlanMembership::Egress::kTagged:
+      push_vlan_tag(p, *vlan);
+      break;
+  }
+  return true;
+}
+
+// The code point by which the next hop will find class `to`.
+void Switch::remark(Packet& p, const PortFacts& in, Priority to) noexcept {
+  const TrustMap& map = *in.trust;
+  if (map.trust == Trust::kPcp) {
+    const auto pcp = std::find(map.pcp_to_class.begin(), map.pcp_to_class.end(), to.value);
+    if (p.has(Packet::kTagged) && pcp != map.pcp_to_class.end())
+      set_pcp(p, static_cast<std::uint8_t>(pcp - map.pcp_to_class.begin()));
+    return;
+  }
+  const auto dscp = std::find(map.dscp_to_class.begin(), map.dscp_to_class.end(), to.value);
+  if (dscp == map.dscp_to_class.end()) return;
+  set_traffic_class(p,
+                    static_cast<std::uint8_t>((dscp - map.dscp_to_class.begin()) << 2 | (p.traffic_class_octet & 3)));
+}
+
+}  // namespace railyard
