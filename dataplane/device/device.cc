@@ -147,17 +147,22 @@ inline Instant Device::collect_kind(std::vector<Watch>& watches, Instant until) 
   for (std::size_t w = 0; w < watches.size(); ++w) {
     Watch& watch = watches[w];
     const std::uint64_t rung = watch.rung.take();
-    std::uint64_t waiting = 0;
-    for (std::uint64_t m = watch.waiting | rung; m != 0; m &= m - 1) {
+    // What waits is looked at when the first of it is due; until then what is new is enough.
+    const std::uint64_t looked_at = watch.next < until ? watch.waiting | rung : rung;
+    Instant least = watch.next < until ? Instant::never() : watch.next;
+    std::uint64_t waiting = watch.waiting & ~looked_at;
+    for (std::uint64_t m = looked_at; m != 0; m &= m - 1) {
       const std::size_t p = w * 64 + static_cast<std::size_t>(std::countr_zero(m));
       Inbox& inbox = inboxes_[p];
       Instant& next = kData ? inbox.next_data : inbox.next_control;
       if ((rung & m & -m) != 0 || next < until)
         next = take(inbox, PortIndex{static_cast<std::uint16_t>(p)},
                     kData ? inbox.channel->data : inbox.channel->control, kind, until);
-      rest = std::min(rest, next);
+      least = std::min(least, next);
       if (next != Instant::never()) waiting |= m & -m;
     }
+    rest = std::min(rest, least);
+    watch.next = least;
     watch.waiting = waiting;
   }
   return rest;

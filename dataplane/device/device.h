@@ -153,6 +153,7 @@ class Device {
   struct Watch {
     DoorbellWord rung;
     std::uint64_t waiting = 0;
+    Instant next = Instant::never();  // the earliest effect among those that wait
   };
 
   struct Scheduled {
