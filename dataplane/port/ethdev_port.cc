@@ -59,11 +59,10 @@ EthdevPort::EthdevPort(const EthdevPortConfig& config, PacketPool& pool)
   if ((info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0) conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
   if (const int ret = rte_eth_dev_configure(id_, 1, 1, &conf); ret != 0)
     fail(device_, fmt::format("cannot be configured with one queue each way: {}", reason(ret)));
-  // A TAP device is ours, and would take none of a frame that is longer than it has been told.
-  if (name_.starts_with("net_tap")) {
-    if (const int ret = rte_eth_dev_set_mtu(id_, static_cast<std::uint16_t>(conf.rxmode.mtu)); ret != 0)
-      fail(device_, fmt::format("cannot be given an MTU of {}: {}", conf.rxmode.mtu, reason(ret)));
-  }
+  // The TAP driver neither sends nor drops a frame that is longer than it can: it would stop the port for good.
+  if (name_.starts_with("net_tap") && config.mtu > conf.rxmode.mtu)
+    fail(device_, fmt::format("its driver carries IP packets of at most {} octets; set mtu: {} on its link",
+                              conf.rxmode.mtu, conf.rxmode.mtu));
   std::uint16_t rx = config.descriptors;
   std::uint16_t tx = config.descriptors;
   rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx, &tx);

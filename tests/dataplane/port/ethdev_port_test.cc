@@ -1,6 +1,8 @@
 // Ports behind DPDK's own virtual devices: rings, null devices and capture files, so that no privilege is needed.
 #include "dataplane/port/ethdev_port.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -221,6 +223,14 @@ TEST_F(EthdevPortTest, WhatCannotBeIsNamedWithWhatWouldHelp) {
   EthdevPort port({.device = "net_ring_twice"}, pool);
   EXPECT_THAT([&] { EthdevPort({.device = "net_ring_twice"}, pool); },
               ThrowsMessage<std::runtime_error>(HasSubstr("port 'net_ring_twice'")));
+}
+
+TEST_F(EthdevPortTest, ATapIsRefusedPacketsThatItsDriverWouldChokeOn) {
+  if (access("/dev/net/tun", R_OK | W_OK) != 0 || geteuid() != 0) GTEST_SKIP() << "needs root and /dev/net/tun";
+  EXPECT_THAT([&] { EthdevPort({.device = "net_tap7,iface=rytest7", .mtu = 9000}, pool); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("set mtu: 1500 on its link")));
+  EthdevPort port({.device = "net_tap8,iface=rytest8", .mtu = 1500}, pool);
+  EXPECT_TRUE(take(port).empty());
 }
 
 }  // namespace
