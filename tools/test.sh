@@ -69,7 +69,7 @@ step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == -
 if [[ $mode == --all ]]; then
   step "long tests (release)" ctests release -L long
   configure tsan -DRAILYARD_BENCH=OFF
-  step "build (tsan)" build tsan
+  step "build (tsan)" build tsan base_test device_test run_test scenario_test
   step "tests (tsan)" env TSAN_OPTIONS="suppressions=$root/tests/tsan.supp" ctest --test-dir "$root/build/tsan" \
     --output-on-failure -R 'base_test|device_test|run_test|scenario_test'
   step "planted bugs are found" "$root/tests/sensitivity/run.sh"
