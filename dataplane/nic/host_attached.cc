@@ -9,7 +9,8 @@
 namespace railyard {
 
 // Hands packets to the host outside; what its ring does not take waits here, and the fabric is paused when that grows.
-// A host outside does not live in modelled time, so they may be gathered: one at a time costs several times as much.
+// A host outside does not live in modelled time, so they may be gathered, for fewer calls into its driver.
+// What it does not take shows up to a window later, and so does the pause that follows.
 void Host::give_outgoing(Instant now, PortIndex port, Nic& nic) {
   const std::span<Packet* const> packets = nic.outgoing;
   const std::size_t given = nic.receive.empty() ? nic.attachment->give(pool(), packets) : 0;
