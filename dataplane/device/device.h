@@ -78,6 +78,8 @@ class Device {
   // A device with something outside is polled under the wall clock, between windows. Returns the new earliest instant.
   virtual bool polled() const noexcept { return false; }
   virtual Instant poll(Instant now) { return static_cast<void>(now), next_; }
+  // Half of a poll, for the end of a run: hands out what waits for the outside, and takes nothing in.
+  virtual void give_outside(Instant now) { static_cast<void>(now); }
 
   // Which worker's resources to use from now on. Only while the engine rests.
   void place(WorkerContext& context) noexcept { context_ = &context; }

@@ -80,7 +80,7 @@ void Host::set_timer(std::size_t slot, Instant at) {
 }
 
 Instant Host::run(Instant until) {
-  Instant rest = collect(until);
+  const Instant rest = collect(until);
   ArrivalBatch& batch = arrivals();
   const std::uint64_t limit = EventKey::floor(key_base(), until);
   for (std::size_t i = 0;;) {
@@ -104,10 +104,6 @@ Instant Host::run(Instant until) {
     } else {
       on_mac_control(now, slot, batch[i++].packet);
     }
-  }
-  if (attached_) [[unlikely]] {
-    give_all_outgoing(until);
-    if (!starts_.empty()) rest = std::min(rest, starts_.at());
   }
   return std::min(rest, EventKey::time(key_base(), slots_.min()));
 }
@@ -407,6 +403,7 @@ void Host::for_each_held(const std::function<void(const Packet&)>& see) const {
   for (const Nic& nic : nics_) {
     nic.egress.for_each_queued(see);
     nic.receive.for_each(see);
+    for (const Packet* p : nic.outgoing) see(*p);
   }
 }
 
@@ -419,7 +416,7 @@ void Host::count(DeviceCounters& c) const {
     out.rx_control = nic.rx_control.read();
     out.tx_control = nic.egress.tx_control();
     out.drops = nic.drops;
-    c.queued += nic.receive.size();
+    c.queued += nic.receive.size() + nic.outgoing.size();
     for (std::uint8_t k = 0; k < kPriorities; ++k) {
       ClassCounters& o = out.classes[k];
       nic.egress.count(Priority{k}, c.at, o);

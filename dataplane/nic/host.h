@@ -18,6 +18,7 @@
 #include "dataplane/nic/attachment.h"
 #include "dataplane/nic/host_config.h"
 #include "dataplane/nic/receive_buffer.h"
+#include "dataplane/packet/edge.h"
 
 namespace railyard {
 
@@ -49,6 +50,7 @@ class Host final : public Device {
   // Wall clock only, between windows: exchanges packets with the outside. What has come in takes effect at `now`, or at
   // done() if that is later. Returns the new earliest instant.
   Instant poll(Instant now) override;
+  void give_outside(Instant now) override;
   bool polled() const noexcept override { return attached_; }
   const HostConfig& config() const noexcept { return config_; }
 
@@ -67,6 +69,7 @@ class Host final : public Device {
   // poll interval moves at line rate would cost memory, a burst costs rate.
   static constexpr std::size_t kAttachedQueue = 64;
   static constexpr std::size_t kGiveAtOnce = 32;
+  static constexpr std::size_t kPrefetchAhead = 4;
 
   struct Nic {
     EgressPort egress;
@@ -74,10 +77,11 @@ class Host final : public Device {
     std::unique_ptr<Endpoint> endpoint;
     std::unique_ptr<Attachment> attachment;
     RingQueue<Packet*> incoming;    // from the attachment, until their instant comes
-    std::vector<Packet*> outgoing;  // for the attachment, until a burst is full or the slice ends
+    std::vector<Packet*> outgoing;  // for the attachment, until a burst is full or the next poll
     Instant incoming_at = Instant::never();
-    PauseState asked;    // what the host outside says about pausing: its own PFC frames
-    Duration quantum{};  // 512 bit times of the link
+    AddressMemo addresses;  // of what came in last
+    PauseState asked;       // what the host outside says about pausing: its own PFC frames
+    Duration quantum{};     // 512 bit times of the link
     bool up = true;
     bool real_payload = false;
     Readiness ready{0, Instant{}};    // what the endpoint last said; asked again when it may have changed
@@ -102,7 +106,6 @@ class Host final : public Device {
   void on_asked(Instant now, PortIndex port);
   Instant buffer_timer(const Nic& nic) const noexcept;
   void give_outgoing(Instant now, PortIndex port, Nic& nic);
-  void give_all_outgoing(Instant now);
   void hold(Instant now, PortIndex port, Nic& nic, Packet* packet);
   bool has_room(const Nic& nic) const noexcept;
   void deliver(Nic& nic, std::span<const RxFrame> frames, std::span<Packet* const> packets);

@@ -9,8 +9,8 @@
 namespace railyard {
 
 // Hands packets to the host outside; what its ring does not take waits here, and the fabric is paused when that grows.
-// A host outside does not live in modelled time, so they may be gathered, for fewer calls into its driver.
-// What it does not take shows up to a window later, and so does the pause that follows.
+// A host outside does not live in modelled time, so they are gathered up to the next poll, for fewer calls into its
+// driver. What it does not take shows that much later, and so does the pause that follows.
 void Host::give_outgoing(Instant now, PortIndex port, Nic& nic) {
   const std::span<Packet* const> packets = nic.outgoing;
   const std::size_t given = nic.receive.empty() ? nic.attachment->give(pool(), packets) : 0;
@@ -19,9 +19,11 @@ void Host::give_outgoing(Instant now, PortIndex port, Nic& nic) {
   nic.outgoing.clear();
 }
 
-void Host::give_all_outgoing(Instant now) {
+void Host::give_outside(Instant now) {
+  const Instant at = std::max(now, done());
   for (std::size_t p = 0; p < ports(); ++p)
-    if (Nic& nic = nics_[p]; !nic.outgoing.empty()) give_outgoing(now, PortIndex{static_cast<std::uint16_t>(p)}, nic);
+    if (Nic& nic = nics_[p]; !nic.outgoing.empty()) give_outgoing(at, PortIndex{static_cast<std::uint16_t>(p)}, nic);
+  if (!starts_.empty()) lower_next(starts_.at());
 }
 
 void Host::hold(Instant now, PortIndex port, Nic& nic, Packet* p) {
@@ -51,6 +53,7 @@ Instant Host::poll(Instant now) {
       consumed_.increment();
       changed = true;
     }
+    if (!nic.outgoing.empty()) give_outgoing(at, PortIndex{static_cast<std::uint16_t>(p)}, nic);
     if (nic.up && has_room(nic)) {
       auto& packets = context().packets;
       const std::size_t n = nic.attachment->take(pool(), packets);
@@ -63,6 +66,7 @@ Instant Host::poll(Instant now) {
     set_timer(outside_slot(port), at);
     lower_next(at);
   }
+  if (!starts_.empty()) lower_next(starts_.at());
   return next();
 }
 
@@ -84,6 +88,12 @@ void Host::on_outside(Instant now, PortIndex port) {
   nic.incoming_at = Instant::never();
   for (; !nic.incoming.empty(); nic.incoming.pop()) {
     Packet* p = nic.incoming.front();
+    // Copying a burst of long packets pushes their headers out of the first cache.
+    if (nic.incoming.size() > kPrefetchAhead) {
+      const Packet* later = nic.incoming[kPrefetchAhead];
+      __builtin_prefetch(later, 1);
+      __builtin_prefetch(later->header());
+    }
     generated_.increment();
     const auto view = wire::parse_frame(p->header_span(), p->header_octets + std::size_t{p->payload_octets});
     DropReason bad = DropReason::kCount;
@@ -107,7 +117,7 @@ void Host::on_outside(Instant now, PortIndex port) {
       continue;
     }
     const std::size_t whole = p->header_octets + std::size_t{p->payload_octets};
-    describe(*p, *view, *config_.fecs);
+    describe(*p, *view, *config_.fecs, nic.addresses);
     p->payload_octets = static_cast<std::uint32_t>(whole - p->header_octets);
     enqueue(nic, classify(config.trust, *p), p);
   }

@@ -4,7 +4,16 @@
 
 namespace railyard {
 
-void describe(Packet& packet, const wire::FrameView& view, const FecTable& fecs) noexcept {
+namespace {
+
+std::uint32_t hash_addresses(const wire::FrameView& view) noexcept {
+  const std::uint64_t source = mix64(mix64(view.source.high() + 1) ^ view.source.low());
+  const std::uint64_t both = mix64(mix64(source ^ view.destination.high()) ^ view.destination.low()) + view.protocol;
+  return static_cast<std::uint32_t>(mix64(both) >> 32);
+}
+
+// Everything but what follows from the addresses.
+void describe_headers(Packet& packet, const wire::FrameView& view) noexcept {
   packet.kind = view.kind;
   packet.l3_offset = static_cast<std::uint8_t>(view.l3_offset);
   packet.header_octets = view.header_octets;
@@ -14,12 +23,31 @@ void describe(Packet& packet, const wire::FrameView& view, const FecTable& fecs)
   packet.vid = view.vid;
   packet.traffic_class_octet = view.traffic_class_octet;
   packet.destination_qp = view.destination_qp;
-  const bool ip = view.kind == FrameKind::kIpv4 || view.kind == FrameKind::kIpv6;
-  packet.fec = ip ? fecs.lookup(view.destination) : kNoFec;
-  const std::uint64_t source = mix64(mix64(view.source.high() + 1) ^ view.source.low());
-  const std::uint64_t both = mix64(mix64(source ^ view.destination.high()) ^ view.destination.low()) + view.protocol;
-  packet.address_hash = static_cast<std::uint32_t>(mix64(both) >> 32);
   packet.transport_hash = std::uint32_t{view.source_port} << 16 | view.destination_port;
+}
+
+bool is_ip(const wire::FrameView& view) noexcept {
+  return view.kind == FrameKind::kIpv4 || view.kind == FrameKind::kIpv6;
+}
+
+}  // namespace
+
+void describe(Packet& packet, const wire::FrameView& view, const FecTable& fecs) noexcept {
+  describe_headers(packet, view);
+  packet.fec = is_ip(view) ? fecs.lookup(view.destination) : kNoFec;
+  packet.address_hash = hash_addresses(view);
+}
+
+void describe(Packet& packet, const wire::FrameView& view, const FecTable& fecs, AddressMemo& memo) noexcept {
+  if (!is_ip(view)) [[unlikely]]
+    return describe(packet, view, fecs);
+  if (!memo.valid || memo.protocol != view.protocol || memo.destination != view.destination ||
+      memo.source != view.source) {
+    memo = {view.source, view.destination, fecs.lookup(view.destination), hash_addresses(view), view.protocol, true};
+  }
+  describe_headers(packet, view);
+  packet.fec = memo.fec;
+  packet.address_hash = memo.address_hash;
 }
 
 }  // namespace railyard

@@ -29,6 +29,8 @@ std::string reason(int code) { return rte_strerror(code < 0 ? -code : code); }
 // Octets that must be contiguous for every header that the fabric parses.
 constexpr std::uint16_t kMostHeaderOctets = 256;
 
+constexpr std::uint16_t kPrefetchAhead = 4;
+
 }  // namespace
 
 EthdevPort::EthdevPort(const EthdevPortConfig& config, PacketPool& pool)
@@ -56,7 +58,8 @@ EthdevPort::EthdevPort(const EthdevPortConfig& config, PacketPool& pool)
   conf.rxmode.mtu = std::min<std::uint32_t>(config.mtu, info.max_mtu > 0 ? info.max_mtu : config.mtu);
   if (info.max_rx_pktlen > frame_overhead)
     conf.rxmode.mtu = std::min<std::uint32_t>(conf.rxmode.mtu, info.max_rx_pktlen - frame_overhead);
-  if ((info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0) conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+  if ((info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0)
+    conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
   if (const int ret = rte_eth_dev_configure(id_, 1, 1, &conf); ret != 0)
     fail(device_, fmt::format("cannot be configured with one queue each way: {}", reason(ret)));
   // The TAP driver neither sends nor drops a frame that is longer than it can: it would stop the port for good.
@@ -73,7 +76,8 @@ EthdevPort::EthdevPort(const EthdevPortConfig& config, PacketPool& pool)
     fail(device_, fmt::format("no receive queue: {}{}", reason(ret), log.said()));
   if (const int ret = rte_eth_tx_queue_setup(id_, 0, tx, socket, nullptr); ret != 0)
     fail(device_, fmt::format("no transmit queue: {}{}", reason(ret), log.said()));
-  if (const int ret = rte_eth_dev_start(id_); ret != 0) fail(device_, fmt::format("does not start: {}{}", reason(ret), log.said()));
+  if (const int ret = rte_eth_dev_start(id_); ret != 0)
+    fail(device_, fmt::format("does not start: {}{}", reason(ret), log.said()));
   rte_eth_promiscuous_enable(id_);  // a driver that cannot takes every frame anyway
 }
 
@@ -128,6 +132,10 @@ std::size_t EthdevPort::take(PacketPool& pool, std::span<Packet*> packets) {
       rte_eth_rx_burst(id_, 0, burst.data(), static_cast<std::uint16_t>(std::min(packets.size(), burst.size())));
   std::size_t taken = 0;
   for (std::uint16_t i = 0; i < n; ++i) {
+    if (i + kPrefetchAhead < n) {  // what was copied since has pushed them out of the first cache
+      __builtin_prefetch(burst[i + kPrefetchAhead]);
+      __builtin_prefetch(packet_of(burst[i + kPrefetchAhead]), 1);
+    }
     Packet* p = adopt(pool, burst[i]);
     if (p == nullptr) continue;
     const std::uint32_t octets = p->payload_octets;
@@ -143,8 +151,8 @@ std::size_t EthdevPort::take(PacketPool& pool, std::span<Packet*> packets) {
 
 // Whether nothing is left that the device did not take.
 bool EthdevPort::send_staged() {
-  const std::uint16_t sent = rte_eth_tx_burst(id_, 0, staged_.data() + staged_from_,
-                                              static_cast<std::uint16_t>(staged_to_ - staged_from_));
+  const std::uint16_t sent =
+      rte_eth_tx_burst(id_, 0, staged_.data() + staged_from_, static_cast<std::uint16_t>(staged_to_ - staged_from_));
   given_ += sent;
   staged_from_ += sent;
   return staged_from_ == staged_to_;

@@ -118,6 +118,7 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
       progress(reached);
     }
   }
+  for (Device* d : polled) d->give_outside(reached);
   engine.settle(reached);
   stats.wall = machine.time() - began;
   return stats;

@@ -22,19 +22,22 @@ namespace {
 // is there, notes what it says, and moves on.
 class Parser {
  public:
-  Parser(std::span<const std::byte> octets, std::size_t frame_octets) noexcept
-      // The view's offsets have 16 bits.
-      : octets_(octets.first(std::min({octets.size(), frame_octets, std::size_t{0xFFFF}}))), end_(frame_octets) {}
+  using Error = std::optional<DropReason>;  // nullopt: all is well
 
-  std::expected<FrameView, DropReason> parse() noexcept {
-    if (const auto bad = link()) return std::unexpected(*bad);
+  // Fills `view`, which must be as constructed.
+  Parser(std::span<const std::byte> octets, std::size_t frame_octets, FrameView& view) noexcept
+      // The view's offsets have 16 bits.
+      : octets_(octets.first(std::min({octets.size(), frame_octets, std::size_t{0xFFFF}}))),
+        end_(frame_octets),
+        view_(view) {}
+
+  Error parse() noexcept {
+    const Error bad = link();
     view_.header_octets = static_cast<std::uint16_t>(at_);
-    return view_;
+    return bad;
   }
 
  private:
-  using Error = std::optional<DropReason>;  // nullopt: all is well
-
   // Whether `n` octets from at_ on are there, both within the packet and to be looked at.
   bool has(std::size_t n) const noexcept { return n <= std::min(octets_.size(), end_) - at_; }
   const std::byte* header() const noexcept { return octets_.data() + at_; }
@@ -228,13 +231,17 @@ class Parser {
   std::span<const std::byte> octets_;  // what may be looked at
   std::size_t end_;                    // of the frame, then of the IP packet
   std::size_t at_ = 0;                 // never beyond either
-  FrameView view_;
+  FrameView& view_;
 };
 
 }  // namespace
 
 std::expected<FrameView, DropReason> parse_frame(std::span<const std::byte> octets, std::size_t frame_octets) noexcept {
-  return Parser(octets, frame_octets).parse();
+  // Filled where the caller wants it: a view is as long as a cache line, and copying what was just written in small
+  // pieces waits for the stores.
+  std::expected<FrameView, DropReason> view;
+  if (const auto bad = Parser(octets, frame_octets, *view).parse()) view = std::unexpected(*bad);
+  return view;
 }
 
 }  // namespace railyard::wire

@@ -91,9 +91,12 @@ class HostAttached : public ::testing::Test {
     host.poll(host.done());
     host.advance(at(until));
   }
-  // As an engine does: what the host outside does shows with the next window.
+  // As a clock does: what the host outside does shows with the next window.
   void in_windows(Duration until) {
-    while (host.done() < at(until)) host.advance(std::min(at(until), host.done() + 500_ns));
+    while (host.done() < at(until)) {
+      host.poll(host.done());
+      host.advance(std::min(at(until), host.done() + 500_ns));
+    }
   }
   Ring& ring = *new Ring;
   Host host{DeviceId{0}, "h", config(), attached(std::unique_ptr<Attachment>(&ring))};
@@ -187,8 +190,29 @@ TEST_F(HostAttached, BeyondTheNicsBufferFramesAreLostAndCounted) {
   for (int i = 0; i < 12; ++i)
     wire.send(kPort, at(2_us + kSlot * i),
               test::make_frame(wire.pool(), FecTable{}, {.to = mac(1), .frame_octets = 1000}));
-  host.advance(at(10_us));
+  in_windows(10_us);
   EXPECT_EQ(host.counters().ports[0].classes[3].drops[static_cast<std::size_t>(DropReason::kNicReceiveFull)], 2u);
+}
+
+// Frames for the host outside are gathered for fewer calls into its driver; until then they are the NIC's.
+TEST_F(HostAttached, WhatIsGatheredForItIsHeldUntilThePollAndGivenInFullBursts) {
+  constexpr int kFrames = 40;
+  for (int i = 0; i < kFrames; ++i)
+    wire.send(kPort, at(2_us + kSlot * i),
+              test::make_frame(wire.pool(), FecTable{}, {.to = mac(1), .frame_octets = 1000}));
+  host.advance(at(20_us));
+  EXPECT_EQ(ring.given, 32u);
+  EXPECT_EQ(host.counters().queued, 8u);
+  std::size_t held = 0;
+  host.for_each_held([&](const Packet&) { ++held; });
+  EXPECT_EQ(held, 8u);
+  // At the end of a run nothing more is taken in.
+  ring.to_send.push_back(outside({.frame_octets = 1000, .real = true}));
+  host.give_outside(at(20_us));
+  EXPECT_EQ(ring.given, 40u);
+  EXPECT_EQ(host.counters().queued, 0u);
+  EXPECT_EQ(ring.to_send.size(), 1u);
+  run(21_us);
 }
 
 // ---- PFC of the host outside: its cable ends at the leaf -----------------------------------------------------------

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <set>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -98,6 +99,32 @@ TEST_F(Edge, TheAddressHashDependsOnSourceDestinationAndOrder) {
     }
   EXPECT_EQ(hashes.size(), 3u * 3 + 2) << "all different";
   EXPECT_EQ(describe_frame({.source_port = 1, .psn = 9}).address_hash, describe_frame({.source_port = 2}).address_hash);
+}
+
+TEST_F(Edge, WhatIsRememberedOfThePacketBeforeChangesNothing) {
+  AddressMemo memo;
+  // Each after each: equal addresses, one of them changed, another protocol, another version, not IP at all.
+  std::vector<wire::FrameView> views(6);
+  views[0] = {.source = ip("10.0.0.1"), .destination = ip("10.0.1.1"), .ip_octets = 100, .protocol = 17};
+  views[1] = views[2] = views[3] = views[4] = views[0];
+  views[1].source = ip("10.0.0.2");
+  views[2].destination = ip("10.0.2.2");
+  views[3].protocol = 6;
+  views[4].kind = FrameKind::kArp;
+  views[5] = {
+      .source = ip("2001:db8::1"), .destination = ip("2001:db8:1::9"), .kind = FrameKind::kIpv6, .protocol = 17};
+  for (const auto& first : views)
+    for (const auto& second : views) {
+      Packet ignored{};
+      Packet with{};
+      Packet without{};
+      describe(ignored, first, fecs, memo);
+      describe(with, second, fecs, memo);
+      describe(without, second, fecs);
+      EXPECT_EQ(with.fec, without.fec);
+      EXPECT_EQ(with.address_hash, without.address_hash);
+      EXPECT_EQ(with.kind, without.kind);
+    }
 }
 
 TEST_F(Edge, DescribingAgainForgetsTheTagThatIsGone) {
