@@ -1,11 +1,11 @@
 #include "dataplane/run/engine.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "dataplane/base/assert.h"
+#include "dataplane/run/placement.h"
 
 namespace railyard {
 namespace {
@@ -44,24 +44,14 @@ Engine::Engine(Fabric& fabric, const EngineConfig& config)
 
 Engine::~Engine() { team_.reset(); }
 
-// Neighbours in the list are neighbours in the fabric, more or less: a worker gets a run of devices with about as many
-// ports as the others.
 void Engine::place() {
-  std::vector<std::uint32_t> order(fabric_.size());
-  std::iota(order.begin(), order.end(), 0);
+  worker_of_ = place_devices(fabric_, config_.workers);
   if (config_.variation.shuffle)
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[shuffle_draws_.below(i)]);
-  std::size_t ports = 0;
-  for (const auto& d : fabric_.devices()) ports += d->ports();
-  std::size_t before = 0;
-  worker_of_.resize(fabric_.size());
-  for (const std::uint32_t d : order) {
-    Device& device = fabric_[DeviceId{d}];
-    const std::size_t w = std::min(config_.workers - 1, before * config_.workers / std::max<std::size_t>(ports, 1));
-    before += device.ports();
-    worker_of_[d] = static_cast<std::uint8_t>(w);
+    for (std::uint8_t& w : worker_of_) w = static_cast<std::uint8_t>(shuffle_draws_.below(config_.workers));
+  for (std::uint32_t d = 0; d < fabric_.size(); ++d) {
+    const std::size_t w = worker_of_[d];
     share_[w].push_back(d);
-    device.place(*contexts_[w]);
+    fabric_[DeviceId{d}].place(*contexts_[w]);
   }
   for (std::size_t i = 0; i < fabric_.channels().size(); ++i) {
     Channel& c = fabric_.channels()[i];

@@ -33,7 +33,7 @@ missed=0
 
 is_wanted() { (( ${#wanted[@]} == 0 )) || [[ " ${wanted[*]} " == *" $1 "* ]]; }
 median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
-spread() { sort -g | awk '{ v[NR] = $1 } END { printf "%.4g..%.4g", v[1], v[NR] }'; }
+spread() { sort -g | awk '{ v[NR] = $1 } END { if (NR > 1) printf "(%.4g..%.4g)", v[1], v[NR]; else printf "(one value)" }'; }
 # figures FILTER ARGUMENT...: FILTER of the report of `railyard run ARGUMENT... --json`, one line for each run
 figures() {
   local filter=$1 i; shift
@@ -47,7 +47,7 @@ row() {
     verdict=$(awk -v v="$value" -v bar="$3" 'BEGIN { split(bar, b, " "); print (b[1] == ">=" ? v >= b[2] : v <= b[2]) ? "ok" : "MISSED" }')
     [[ $verdict == ok ]] || missed=1
   fi
-  printf '%-66s %9.4g %-26s %-10s %-7s (%s)\n' "$1" "$value" "$2" "$3" "$verdict" "$(spread <"$work/figures")"
+  printf '%-66s %9.4g %-26s %-10s %-7s %s\n' "$1" "$value" "$2" "$3" "$verdict" "$(spread <"$work/figures")"
 }
 per_core='.engine | .packet_hops / .cpu_seconds / 1e6'
 # pressure FILE: what a report says about queues, so that the figure is one of a congested fabric

@@ -5,9 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <span>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -16,7 +14,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
+
+#include "tests/support/temporary_file.h"
 
 namespace railyard {
 namespace {
@@ -25,30 +24,11 @@ using namespace literals;
 using testing::AllOf;
 using testing::HasSubstr;
 
-// A path for one test; the file is removed with it.
-class TemporaryFile {
+// A capture file for one test.
+class CaptureFile : public test::TemporaryFile {
  public:
-  TemporaryFile() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    path_ = std::filesystem::path(testing::TempDir()) /
-            (std::string(test->name()) + "." + std::to_string(::getpid()) + ".pcap");
-  }
-  explicit TemporaryFile(std::string_view octets) : TemporaryFile() { put(octets); }
-  ~TemporaryFile() { std::filesystem::remove(path_); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-  void put(std::string_view octets) const {
-    std::ofstream(path_, std::ios::binary).write(octets.data(), static_cast<std::streamsize>(octets.size()));
-  }
-  std::string octets() const {
-    std::ostringstream all;
-    all << std::ifstream(path_, std::ios::binary).rdbuf();
-    return all.str();
-  }
-
- private:
-  std::filesystem::path path_;
+  CaptureFile() : TemporaryFile("capture.pcap") {}
+  explicit CaptureFile(std::string_view octets) : CaptureFile() { put(octets); }
 };
 
 // Numbers in the byte order of the file that a test makes.
@@ -108,7 +88,7 @@ std::string text_of(const CapturedFrame& frame) {
   return text;
 }
 
-PcapWriter opened(const TemporaryFile& file) {
+PcapWriter opened(const CaptureFile& file) {
   auto writer = PcapWriter::open(file.path());
   if (!writer) throw std::runtime_error(writer.error());
   return std::move(*writer);
@@ -118,19 +98,19 @@ void write_frame(PcapWriter& writer, Instant at, std::string_view octets) {
   writer.write(at, pieces);
 }
 
-std::vector<CapturedFrame> frames_of(const TemporaryFile& file) {
+std::vector<CapturedFrame> frames_of(const CaptureFile& file) {
   auto frames = read_pcap(file.path());
   EXPECT_TRUE(frames) << frames.error();
   return frames ? std::move(*frames) : std::vector<CapturedFrame>();
 }
-std::string error_of(const TemporaryFile& file) {
+std::string error_of(const CaptureFile& file) {
   const auto frames = read_pcap(file.path());
   EXPECT_FALSE(frames);
   return frames ? "" : frames.error();
 }
 
 TEST(PcapFile, WhatIsWrittenIsReadBack) {
-  const TemporaryFile file;
+  const CaptureFile file;
   PcapWriter writer = opened(file);
   for (int i = 0; i < 1000; ++i) write_frame(writer, Instant{} + i * 84_ns, text_of(static_cast<std::size_t>(14 + i)));
   ASSERT_TRUE(writer.close());
@@ -145,7 +125,7 @@ TEST(PcapFile, WhatIsWrittenIsReadBack) {
 }
 
 TEST(PcapFile, AFrameIsItsPiecesInOrder) {
-  const TemporaryFile file;
+  const CaptureFile file;
   PcapWriter writer = opened(file);
   const std::span<const std::byte> pieces[] = {octets_of("header"), {}, octets_of("payload"), octets_of("icrc")};
   writer.write(Instant{}, pieces);
@@ -156,7 +136,7 @@ TEST(PcapFile, AFrameIsItsPiecesInOrder) {
 }
 
 TEST(PcapFile, IsWrittenAsClassicPcapWithNanoseconds) {
-  const TemporaryFile file;
+  const CaptureFile file;
   PcapWriter writer = opened(file);
   write_frame(writer, Instant{} + 3_s + 999'999'999_ns + 999_ps, "frame");
   ASSERT_TRUE(writer.close());
@@ -168,8 +148,8 @@ TEST(PcapFile, IsWrittenAsClassicPcapWithNanoseconds) {
 }
 
 TEST(PcapFile, InstantsAreRelativeToTheFirstFrameToTheNanosecond) {
-  const TemporaryFile file(pcap_header(kNanosecondMagic, kEthernet) + pcap_frame(1'700'000'000, 999'999'999, "a") +
-                           pcap_frame(1'700'000'001, 0, "b") + pcap_frame(1'700'086'400, 999'999'998, "c"));
+  const CaptureFile file(pcap_header(kNanosecondMagic, kEthernet) + pcap_frame(1'700'000'000, 999'999'999, "a") +
+                         pcap_frame(1'700'000'001, 0, "b") + pcap_frame(1'700'086'400, 999'999'998, "c"));
   const auto frames = frames_of(file);
   ASSERT_EQ(frames.size(), 3u);
   EXPECT_EQ(frames[0].at, Instant{});
@@ -179,8 +159,8 @@ TEST(PcapFile, InstantsAreRelativeToTheFirstFrameToTheNanosecond) {
 
 TEST(PcapFile, MicrosecondCapturesOfEitherByteOrderAreRead) {
   for (const Order order : {Order::kLittle, Order::kBig}) {
-    const TemporaryFile file(pcap_header(kMicrosecondMagic, kEthernet, order) + pcap_frame(5, 7, "a", 1, order) +
-                             pcap_frame(6, 8, "bc", 2, order));
+    const CaptureFile file(pcap_header(kMicrosecondMagic, kEthernet, order) + pcap_frame(5, 7, "a", 1, order) +
+                           pcap_frame(6, 8, "bc", 2, order));
     const auto frames = frames_of(file);
     ASSERT_EQ(frames.size(), 2u);
     EXPECT_EQ(frames[1].at, Instant{} + 1_s + 1_us);
@@ -189,8 +169,8 @@ TEST(PcapFile, MicrosecondCapturesOfEitherByteOrderAreRead) {
 }
 
 TEST(PcapFile, PcapngIsReadWithTheResolutionOfEachInterface) {
-  const TemporaryFile file(section() + interface(kEthernet, 9) + interface(kEthernet, 6) +
-                           enhanced_packet(0, 2'000'000'001, text_of(61)) + enhanced_packet(1, 2'000'001, text_of(60)));
+  const CaptureFile file(section() + interface(kEthernet, 9) + interface(kEthernet, 6) +
+                         enhanced_packet(0, 2'000'000'001, text_of(61)) + enhanced_packet(1, 2'000'001, text_of(60)));
   const auto frames = frames_of(file);
   ASSERT_EQ(frames.size(), 2u);
   EXPECT_EQ(text_of(frames[0]), text_of(61));
@@ -199,8 +179,8 @@ TEST(PcapFile, PcapngIsReadWithTheResolutionOfEachInterface) {
 }
 
 TEST(PcapFile, FramesStayInTheOrderOfTheFile) {
-  const TemporaryFile file(pcap_header(kNanosecondMagic, kEthernet) + pcap_frame(10, 500, "a") +
-                           pcap_frame(10, 900, "b") + pcap_frame(9, 999'999'500, "c"));
+  const CaptureFile file(pcap_header(kNanosecondMagic, kEthernet) + pcap_frame(10, 500, "a") +
+                         pcap_frame(10, 900, "b") + pcap_frame(9, 999'999'500, "c"));
   const auto frames = frames_of(file);
   ASSERT_EQ(frames.size(), 3u);
   EXPECT_EQ(text_of(frames[2]), "c");
@@ -208,7 +188,7 @@ TEST(PcapFile, FramesStayInTheOrderOfTheFile) {
 }
 
 TEST(PcapFile, ACaptureOfNothingHasNoFrames) {
-  const TemporaryFile file;
+  const CaptureFile file;
   ASSERT_TRUE(opened(file).close());
   EXPECT_TRUE(frames_of(file).empty());
 }
@@ -220,7 +200,7 @@ TEST(PcapFile, AMissingFileIsNamed) {
 }
 
 TEST(PcapFile, WhatIsNoCaptureIsNamed) {
-  const TemporaryFile file;
+  const CaptureFile file;
   for (const std::string& octets : {std::string(), std::string("a"), text_of(1000)}) {
     file.put(octets);
     EXPECT_THAT(error_of(file),
@@ -232,36 +212,36 @@ TEST(PcapFile, WhatIsNoCaptureIsNamed) {
 }
 
 TEST(PcapFile, AnotherLinkTypeIsNamed) {
-  const TemporaryFile file(pcap_header(kNanosecondMagic, 113) + pcap_frame(0, 0, text_of(60)));
+  const CaptureFile file(pcap_header(kNanosecondMagic, 113) + pcap_frame(0, 0, text_of(60)));
   EXPECT_EQ(error_of(file), file.path().string() + ": frames of link type LINUX_SLL, Ethernet (EN10MB) expected");
   file.put(section() + interface(113, 9) + enhanced_packet(0, 0, text_of(60)));
   EXPECT_EQ(error_of(file), file.path().string() + ": frames of link type LINUX_SLL, Ethernet (EN10MB) expected");
 }
 
 TEST(PcapFile, AnotherLinkTypeInTheMiddleOfACaptureIsAnError) {
-  const TemporaryFile file(section() + interface(kEthernet, 9) + enhanced_packet(0, 0, text_of(60)) +
-                           interface(113, 9) + enhanced_packet(1, 0, text_of(60)));
+  const CaptureFile file(section() + interface(kEthernet, 9) + enhanced_packet(0, 0, text_of(60)) + interface(113, 9) +
+                         enhanced_packet(1, 0, text_of(60)));
   EXPECT_THAT(error_of(file), AllOf(HasSubstr(file.path().string()), HasSubstr("frame 2: ")));
 }
 
 TEST(PcapFile, AFrameCutToTheSnapLengthIsNamed) {
-  const TemporaryFile file(pcap_header(kNanosecondMagic, kEthernet) + pcap_frame(0, 0, text_of(60)) +
-                           pcap_frame(0, 1, text_of(64), 1518));
+  const CaptureFile file(pcap_header(kNanosecondMagic, kEthernet) + pcap_frame(0, 0, text_of(60)) +
+                         pcap_frame(0, 1, text_of(64), 1518));
   EXPECT_EQ(
       error_of(file),
       file.path().string() + ": frame 2: holds 64 of its 1518 octets (snap length 65535), whole " + "frames expected");
 }
 
 TEST(PcapFile, ACaptureLongerThanModelledTimeIsAnError) {
-  const TemporaryFile file(pcap_header(kNanosecondMagic, kEthernet) + pcap_frame(0, 0, "a") +
-                           pcap_frame(106 * 24 * 3600, 0, "b") + pcap_frame(107 * 24 * 3600, 0, "c"));
+  const CaptureFile file(pcap_header(kNanosecondMagic, kEthernet) + pcap_frame(0, 0, "a") +
+                         pcap_frame(106 * 24 * 3600, 0, "b") + pcap_frame(107 * 24 * 3600, 0, "c"));
   EXPECT_EQ(error_of(file),
             file.path().string() + ": frame 3: more than 106 days from the first frame, a shorter capture expected");
 }
 
 // Cuts `capture` behind every octet. `ends[k]` is where a file of k frames ends: there, and nowhere else, it is whole.
 void expect_whole_frames_or_an_error(const std::string& capture, const std::vector<std::size_t>& ends) {
-  const TemporaryFile file(capture);
+  const CaptureFile file(capture);
   const auto all = frames_of(file);
   ASSERT_EQ(all.size() + 1, ends.size());
   for (std::size_t length = 0; length < capture.size(); ++length) {
@@ -311,7 +291,7 @@ TEST(PcapFile, AnyChangedOctetGivesFramesOrAnErrorWithTheFilesName) {
       pcap_header(kNanosecondMagic, kEthernet) + pcap_frame(1, 5, text_of(20)) + pcap_frame(1, 6, text_of(15));
   const std::string next_generation =
       section() + interface(kEthernet, 9) + enhanced_packet(0, 5, text_of(20)) + enhanced_packet(0, 6, text_of(15));
-  const TemporaryFile file;
+  const CaptureFile file;
   for (std::string capture : {classic, next_generation}) {
     for (char& octet : capture) {
       const char before = octet;
@@ -331,7 +311,7 @@ TEST(PcapFile, AnyChangedOctetGivesFramesOrAnErrorWithTheFilesName) {
 }
 
 TEST(PcapFile, WithoutCloseTheDestructorKeepsWhatWasWritten) {
-  const TemporaryFile file;
+  const CaptureFile file;
   {
     PcapWriter writer = opened(file);
     write_frame(writer, Instant{}, "x");
