@@ -95,6 +95,16 @@ void read_nodes(Draft& draft) {
   if (draft.lab.nodes.empty()) draft.document->fail("no nodes; expected a topology, or nodes and links");
 }
 
+// Hosts that say nothing about it are what their profile says.
+void attach_by_profile(Lab& lab) {
+  for (NodeSpec& node : lab.nodes) {
+    const auto profile = lab.hosts.find(node.profile);
+    if (node.kind != Kind::kHost || profile == lab.hosts.end()) continue;
+    if (std::ranges::all_of(node.nics, [](const NicSpec& nic) { return nic.attach == Attachment{}; }))
+      for (NicSpec& nic : node.nics) nic.attach = profile->second.attach;
+  }
+}
+
 void read_links(Draft& draft, const LinkSpec& defaults) {
   if (draft.sections.links == nullptr) return;
   for (const Tree& tree : draft.sections.links->as_list("a list of links such as [h1:1, leaf1:1]")) {
@@ -131,6 +141,7 @@ Lab read_lab(const Tree& document) {
   read_traffic(draft);
 
   check_profiles(draft);
+  attach_by_profile(draft.lab);
   check_links(draft);
   check_addresses(draft);
   assign_addresses(draft.lab);

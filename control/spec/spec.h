@@ -100,6 +100,51 @@ struct QosProfile {
   bool operator==(const QosProfile&) const = default;
 };
 
+// ---- Attachments: what stands behind a NIC in the place of the built-in traffic generator --------------------------
+
+struct AttachPcap {
+  std::string in;                    // frames of this file are sent; empty: none
+  std::string out;                   // frames that arrive are written there; empty: nowhere
+  bool as_fast_as_possible = false;  // else at the file's times
+
+  bool operator==(const AttachPcap&) const = default;
+};
+struct AttachVhostUser {
+  std::string socket;  // path; we are the server
+
+  bool operator==(const AttachVhostUser&) const = default;
+};
+struct AttachDpdk {
+  std::string device;  // e.g. "net_tap0,iface=tap0", "0000:03:00.0"
+
+  bool operator==(const AttachDpdk&) const = default;
+};
+// A network namespace of this machine, with an interface for each NIC; `railyard up` makes it.
+struct AttachNamespace {
+  bool operator==(const AttachNamespace&) const = default;
+};
+// A small virtual machine with a SoftRoCE NIC for each NIC; `railyard up` boots it.
+struct AttachVm {
+  bool operator==(const AttachVm&) const = default;
+};
+struct AttachTap {
+  std::string name;  // of the TAP interface, which is made
+
+  bool operator==(const AttachTap&) const = default;
+};
+struct AttachNetdev {
+  std::string name;  // of an interface that exists
+
+  bool operator==(const AttachNetdev&) const = default;
+};
+using Attachment = std::variant<std::monostate, AttachPcap, AttachVhostUser, AttachDpdk, AttachNamespace, AttachVm,
+                                AttachTap, AttachNetdev>;
+
+// Whether `railyard up` makes the host, with all its NICs: a namespace or a virtual machine.
+inline bool is_made_host(const Attachment& a) noexcept {
+  return std::holds_alternative<AttachNamespace>(a) || std::holds_alternative<AttachVm>(a);
+}
+
 // ---- Devices -------------------------------------------------------------------------------------------------------
 
 enum class ForwardingMode { kStoreAndForward, kCutThrough };
@@ -137,6 +182,7 @@ struct ReceiveSpec {
 };
 
 struct HostProfile {
+  Attachment attach;  // namespace or vm: what hosts are that do not say it themselves
   Duration latency{600'000};
   std::optional<Duration> pause_response;
   int pause_quanta = 65535;
@@ -145,27 +191,6 @@ struct HostProfile {
 
   bool operator==(const HostProfile&) const = default;
 };
-
-// ---- Attachments: what stands behind a NIC in the place of the built-in traffic generator --------------------------
-
-struct AttachPcap {
-  std::string in;                    // frames of this file are sent; empty: none
-  std::string out;                   // frames that arrive are written there; empty: nowhere
-  bool as_fast_as_possible = false;  // else at the file's times
-
-  bool operator==(const AttachPcap&) const = default;
-};
-struct AttachVhostUser {
-  std::string socket;  // path; we are the server
-
-  bool operator==(const AttachVhostUser&) const = default;
-};
-struct AttachDpdk {
-  std::string device;  // e.g. "net_tap0,iface=tap0", "0000:03:00.0"
-
-  bool operator==(const AttachDpdk&) const = default;
-};
-using Attachment = std::variant<std::monostate, AttachPcap, AttachVhostUser, AttachDpdk>;
 
 // ---- Nodes and links -----------------------------------------------------------------------------------------------
 

@@ -19,6 +19,8 @@ std::pair<std::string, std::string> exclusive(const Attachment& attachment) {
   if (const auto* pcap = std::get_if<AttachPcap>(&attachment)) return {"out", pcap->out};
   if (const auto* vhost = std::get_if<AttachVhostUser>(&attachment)) return {"vhost-user", vhost->socket};
   if (const auto* dpdk = std::get_if<AttachDpdk>(&attachment)) return {"dpdk", dpdk->device};
+  if (const auto* tap = std::get_if<AttachTap>(&attachment)) return {"tap", tap->name};
+  if (const auto* netdev = std::get_if<AttachNetdev>(&attachment)) return {"netdev", netdev->name};
   return {};
 }
 
@@ -35,6 +37,9 @@ void check_attachments(const Draft& draft) {
           !std::holds_alternative<std::monostate>(attachment) && !std::holds_alternative<AttachPcap>(attachment);
       if (is_outside && draft.lab.run.clock == Clock::kVirtual)
         where.fail("attachments to the outside need the wall clock: set run.clock: wall");
+      const bool made = is_made_host(attachment) || is_made_host(node.nics[0].attach);
+      if (made && attachment != node.nics[0].attach)
+        where.fail("a host is a namespace or a virtual machine with all its NICs; expected the same attach for each");
       const auto used = exclusive(attachment);
       if (used.second.empty()) continue;
       const PortName port{node.name, static_cast<int>(n) + 1};

@@ -120,7 +120,9 @@ const Table<HostProfile>& host_keys() {
   static const Table<HostProfile> table{
       "host-profile",
       "A kind of host",
-      {key("latency", &HostProfile::latency, duration({}, kMostLatency), kLatencyHelp).show(),
+      {key("attach", &HostProfile::attach, made_host_form(),
+           "namespace or vm: what hosts are that do not say so themselves"),
+       key("latency", &HostProfile::latency, duration({}, kMostLatency), kLatencyHelp).show(),
        key("pause-response", &HostProfile::pause_response, duration(Duration{1}, kMostLatency), kPauseResponseHelp),
        key("pause-quanta", &HostProfile::pause_quanta, integer(1, 65535), kPauseQuantaHelp).show(),
        key("receive", &HostProfile::receive, map_of(receive_keys()), "how fast the host takes what arrives"),

@@ -36,6 +36,7 @@ const Table<NodeSpec>& host_node_keys();
 const Table<NicSpec>& nic_keys();
 const Table<VlanSpec>& vlan_keys();
 Form<Attachment> attachment_form();
+Form<Attachment> made_host_form();  // namespace or vm
 const Table<AttachPcap>& pcap_keys();
 
 // traffic.<n>

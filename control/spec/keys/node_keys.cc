@@ -16,6 +16,7 @@ constexpr int kMostNics = 8;
 constexpr std::size_t kLongestPath = 4096;
 constexpr std::size_t kLongestSocket = 107;  // sockaddr_un holds 108 with the final zero
 constexpr std::size_t kLongestDevice = 256;
+constexpr std::size_t kLongestInterface = 15;  // IFNAMSIZ with the final zero
 
 Key<NodeSpec> kind(NodeSpec::Kind only, const char* word) {
   return key("kind", &NodeSpec::kind, choice<NodeSpec::Kind>({{word, only}}),
@@ -127,6 +128,10 @@ Key<NodeSpec> of_the_only_nic(const Key<NicSpec>& nic_key) {
       nic_key.name,
       nic_key.description + " (of a host with one NIC)",
       [nic_key](const Tree& tree, NodeSpec& into) {
+        if (nic_key.name == "attach" && tree.kind == Tree::Kind::kScalar) {  // the whole host is of that kind
+          for (NicSpec& nic : into.nics) nic_key.read(tree, nic);
+          return;
+        }
         if (into.nics.size() != 1)
           tree.fail(fmt::format("{} has {} NICs; expected this key in the list 'nics'", into.name, into.nics.size()));
         nic_key.read(tree, into.nics[0]);
@@ -161,10 +166,26 @@ Form<std::string> path(std::size_t longest) {
   return form;
 }
 
-constexpr const char* kAttachExpected = "a map with one of pcap, vhost-user, dpdk";
+Form<std::string> interface_name() {
+  return checked<std::string>(text_without_control_characters(kLongestInterface),
+                              [](const std::string& name) -> std::optional<std::string> {
+                                if (name.find_first_of("/ ") == std::string::npos && name != "." && name != "..")
+                                  return {};
+                                return fmt::format("'{}' is no name of a network interface", name);
+                              });
+}
+
+constexpr const char* kAttachExpected = "namespace, vm, or a map with one of pcap, vhost-user, dpdk, tap, netdev";
+
+// A host that `railyard up` makes.
+Form<Attachment> made_host() { return choice<Attachment>({{"namespace", AttachNamespace{}}, {"vm", AttachVm{}}}); }
 
 Attachment read_attachment(const Tree& tree) {
-  static const std::vector<std::string> kKinds{"pcap", "vhost-user", "dpdk"};
+  static const std::vector<std::string> kKinds{"pcap", "vhost-user", "dpdk", "tap", "netdev"};
+  if (tree.kind == Tree::Kind::kScalar) {
+    if (tree.text == "namespace") return AttachNamespace{};
+    if (tree.text == "vm") return AttachVm{};
+  }
   tree.as_map(kAttachExpected);
   refuse_unknown_keys(tree, kKinds);
   if (tree.entries.size() != 1)
@@ -172,14 +193,19 @@ Attachment read_attachment(const Tree& tree) {
   const Tree& value = tree.entries[0].value;
   if (tree.entries[0].key == "pcap") return map_of(pcap_keys()).read(value);
   if (tree.entries[0].key == "vhost-user") return AttachVhostUser{path(kLongestSocket).read(value)};
+  if (tree.entries[0].key == "tap") return AttachTap{interface_name().read(value)};
+  if (tree.entries[0].key == "netdev") return AttachNetdev{interface_name().read(value)};
   return AttachDpdk{text_without_control_characters(kLongestDevice).read(value)};
 }
 
 Tree write_attachment(const Attachment& attachment) {
+  if (is_made_host(attachment)) return made_host().write(attachment);
   Tree map = Tree::map();
   if (const auto* pcap = std::get_if<AttachPcap>(&attachment)) map.add("pcap", pcap_keys().write(*pcap));
   if (const auto* vhost = std::get_if<AttachVhostUser>(&attachment)) map.add("vhost-user", Tree::string(vhost->socket));
   if (const auto* dpdk = std::get_if<AttachDpdk>(&attachment)) map.add("dpdk", Tree::string(dpdk->device));
+  if (const auto* tap = std::get_if<AttachTap>(&attachment)) map.add("tap", Tree::string(tap->name));
+  if (const auto* netdev = std::get_if<AttachNetdev>(&attachment)) map.add("netdev", Tree::string(netdev->name));
   return map.entries.empty() ? Tree{} : map;
 }
 
@@ -189,16 +215,20 @@ Tree attachment_schema() {
   properties.spread = true;
   properties.add("pcap", with_description("frames from a capture file, or to one", reference(pcap_keys().name())));
   properties.add("vhost-user", with_description("path of a vhost-user socket; we are the server", text));
-  properties.add("dpdk", with_description("a DPDK device: net_tap0,iface=tap0 or a PCI address", text));
-  return Tree::map({{"type", Tree::string("object")},
-                    {"properties", std::move(properties)},
-                    {"minProperties", Tree::plain("1")},
-                    {"maxProperties", Tree::plain("1")},
-                    {"additionalProperties", Tree::plain("false")}});
+  properties.add("dpdk", with_description("a DPDK device: net_memif0,... or a PCI address", text));
+  properties.add("tap", with_description("name of a TAP interface, which is made", text));
+  properties.add("netdev", with_description("name of a network interface that exists", text));
+  Tree map = Tree::map({{"type", Tree::string("object")},
+                        {"properties", std::move(properties)},
+                        {"minProperties", Tree::plain("1")},
+                        {"maxProperties", Tree::plain("1")},
+                        {"additionalProperties", Tree::plain("false")}});
+  return any_of_schemas({made_host().schema, std::move(map)});
 }
 
 }  // namespace
 
+Form<Attachment> made_host_form() { return made_host(); }
 Form<Attachment> attachment_form() { return {read_attachment, write_attachment, attachment_schema()}; }
 
 const Table<AttachPcap>& pcap_keys() {

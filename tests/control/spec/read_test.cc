@@ -1,6 +1,7 @@
 // Nodes, links and addresses: what is wrong with them, and how a preset's nodes are changed.
 #include <gtest/gtest.h>
 
+#include "control/spec/to_yaml.h"
 #include "tests/control/spec/lab_builder.h"
 
 namespace railyard::spec {
@@ -188,6 +189,7 @@ TEST(AttachErrors, All) {
     return error_of(with_nodes("  s: { kind: switch }\n  h: { kind: host, attach: " + attach + " }\n", "[h:1, s:1]") +
                     "run: { clock: " + clock + " }\n");
   };
+  const std::string kinds = "namespace, vm, or a map with one of pcap, vhost-user, dpdk, tap, netdev";
   const std::string outside = ": attachments to the outside need the wall clock: set run.clock: wall";
   EXPECT_EQ(with_attach("{ pcap: { in: a.pcap, out: b.pcap, times: asap } }"), "(no error)");
   EXPECT_EQ(with_attach("{ vhost-user: /tmp/x.sock }", "wall"), "(no error)");
@@ -198,11 +200,19 @@ TEST(AttachErrors, All) {
             "x.yaml:5:36: nodes.h.attach.pcap: neither in nor out; expected a file to send from or to write to");
   EXPECT_EQ(with_attach("{ pcap: { out: \"\" } }"), "x.yaml:5:43: nodes.h.attach.pcap.out: is empty");
   EXPECT_EQ(with_attach("{ veth: x }"),
-            "x.yaml:5:30: nodes.h.attach: unknown key 'veth'. Known here: pcap, vhost-user, dpdk");
-  EXPECT_EQ(with_attach("{}"),
-            "x.yaml:5:28: nodes.h.attach: found 0 keys; expected a map with one of pcap, vhost-user, dpdk");
-  EXPECT_EQ(with_attach("{ vhost-user: a, dpdk: b }"),
-            "x.yaml:5:28: nodes.h.attach: found 2 keys; expected a map with one of pcap, vhost-user, dpdk");
+            "x.yaml:5:30: nodes.h.attach: unknown key 'veth'. Known here: pcap, vhost-user, dpdk, tap, netdev");
+  EXPECT_EQ(with_attach("{}"), "x.yaml:5:28: nodes.h.attach: found 0 keys; expected " + kinds);
+  EXPECT_EQ(with_attach("{ vhost-user: a, dpdk: b }"), "x.yaml:5:28: nodes.h.attach: found 2 keys; expected " + kinds);
+  EXPECT_EQ(with_attach("namespace", "wall"), "(no error)");
+  EXPECT_EQ(with_attach("vm", "wall"), "(no error)");
+  EXPECT_EQ(with_attach("{ tap: tap0 }", "wall"), "(no error)");
+  EXPECT_EQ(with_attach("{ netdev: eth1 }", "wall"), "(no error)");
+  EXPECT_EQ(with_attach("namespace"), "x.yaml:5:28: nodes.h.attach" + outside);
+  EXPECT_EQ(with_attach("container", "wall"), "x.yaml:5:28: nodes.h.attach: found 'container'; expected " + kinds);
+  EXPECT_EQ(with_attach("{ tap: sixteen-octets-x }", "wall"),
+            "x.yaml:5:35: nodes.h.attach.tap: is 16 octets long; expected at most 15");
+  EXPECT_EQ(with_attach("{ netdev: \"a b\" }", "wall"),
+            "x.yaml:5:38: nodes.h.attach.netdev: 'a b' is no name of a network interface");
   EXPECT_EQ(with_attach("{ vhost-user: " + std::string(108, 'a') + " }", "wall"),
             "x.yaml:5:42: nodes.h.attach.vhost-user: is 108 octets long; expected at most 107");
   EXPECT_EQ(node_error(
@@ -215,6 +225,38 @@ TEST(AttachErrors, All) {
 // ---- What is read ---------------------------------------------------------------------------------------------------
 
 const std::string kPreset = "name: x\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2 }\n";
+
+// ---- Hosts that are made: namespaces and virtual machines ----
+
+TEST(MadeHosts, AreSoWithAllTheirNics) {
+  const Lab lab = parse(
+      "name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 2 }\n"
+      "nodes: { h1: { attach: vm }, h2: { nics: [{ attach: namespace, address: 10.9.0.1 }, { attach: namespace }] } }\n"
+      "run: { clock: wall }\n",
+      "x.yaml");
+  for (const NicSpec& nic : lab.find("h1")->nics) EXPECT_EQ(nic.attach, Attachment{AttachVm{}});
+  for (const NicSpec& nic : lab.find("h2")->nics) EXPECT_EQ(nic.attach, Attachment{AttachNamespace{}});
+  EXPECT_TRUE(lab.find("h1")->nics[1].mac.has_value()) << "we make the host, so we give it its address";
+  EXPECT_EQ(parse(to_yaml(lab), "again"), lab);
+  EXPECT_EQ(
+      error_of("name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 2 }\n"
+               "nodes: { h1: { nics: [{ attach: vm }, { attach: namespace }] } }\nrun: { clock: wall }\n"),
+      "x.yaml:3:49: nodes.h1.nics.1.attach: a host is a namespace or a virtual machine with all its NICs; expected "
+      "the same attach for each");
+}
+
+TEST(MadeHosts, AreThoseOfAProfileThatDoNotSayOtherwise) {
+  const Lab lab = parse(
+      "name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 4 }\n"
+      "hosts: { default: { attach: namespace }, built-in: {} }\n"
+      "nodes: { h2: { attach: vm }, h3: { profile: built-in }, h4: { attach: { tap: t4 } } }\nrun: { clock: wall }\n",
+      "x.yaml");
+  EXPECT_EQ(lab.find("h1")->nics[0].attach, Attachment{AttachNamespace{}});
+  EXPECT_EQ(lab.find("h2")->nics[0].attach, Attachment{AttachVm{}});
+  EXPECT_EQ(lab.find("h3")->nics[0].attach, Attachment{});
+  EXPECT_EQ(lab.find("h4")->nics[0].attach, Attachment{AttachTap{"t4"}});
+  EXPECT_EQ(parse(to_yaml(lab), "again"), lab);
+}
 
 TEST(Nodes, ReplaceTheKeysOfAPresetsNode) {
   const Lab lab = parse(kPreset +
