@@ -230,7 +230,7 @@ const std::string kPreset = "name: x\ntopology: { preset: leaf-spine, leaves: 2,
 
 TEST(MadeHosts, AreSoWithAllTheirNics) {
   const Lab lab = parse(
-      "name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 2 }\n"
+      "name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 2, spines: 1 }\n"
       "nodes: { h1: { attach: vm }, h2: { nics: [{ attach: namespace, address: 10.9.0.1 }, { attach: namespace }] } }\n"
       "run: { clock: wall }\n",
       "x.yaml");
@@ -239,7 +239,7 @@ TEST(MadeHosts, AreSoWithAllTheirNics) {
   EXPECT_TRUE(lab.find("h1")->nics[1].mac.has_value()) << "we make the host, so we give it its address";
   EXPECT_EQ(parse(to_yaml(lab), "again"), lab);
   EXPECT_EQ(
-      error_of("name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 2 }\n"
+      error_of("name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 2, spines: 1 }\n"
                "nodes: { h1: { nics: [{ attach: vm }, { attach: namespace }] } }\nrun: { clock: wall }\n"),
       "x.yaml:3:49: nodes.h1.nics.1.attach: a host is a namespace or a virtual machine with all its NICs; expected "
       "the same attach for each");
