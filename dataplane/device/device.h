@@ -94,6 +94,9 @@ class Device {
 
   // The counters at done(), for a device that rests.
   DeviceCounters counters() const;
+  // What the counters say while the engine runs, for any thread: each is right, but they are not of one instant, and
+  // what takes more than reading a counter is 0 (`at`, frames held, cells, times paused).
+  DeviceCounters live_counters() const;
 
  protected:
   // The receiving half of a port.
@@ -114,7 +117,9 @@ class Device {
   virtual void on_link_up(Instant now, PortIndex port) = 0;
   // key_base() has moved: keys that are kept must be made anew.
   virtual void on_new_key_base() = 0;
-  virtual void count(DeviceCounters& counters) const = 0;
+  // Fills what are Counters; any thread may call it. Then the rest, for a device that rests.
+  virtual void count_live(DeviceCounters& counters) const = 0;
+  virtual void count_rest(DeviceCounters& counters) const = 0;
 
   // Something has come up outside of advance(): there is something to do at `at`.
   Instant lower_next(Instant at) noexcept { return next_ = at < next_ ? at : next_; }

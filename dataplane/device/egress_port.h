@@ -171,8 +171,8 @@ class alignas(64) EgressPort {
     if (!busy_) slot_ = Instant::never();
   }
 
-  // Fills what this port knows of one of its classes.
-  void count(Priority p, Instant now, ClassCounters& c) const noexcept {
+  // Fills what this port has counted of one of its classes.
+  void count_live(Priority p, ClassCounters& c) const noexcept {
     const ClassQueue& q = queues_[p.index()];
     c.tx_packets = q.tx_packets.read();
     c.tx_octets = q.tx_octets.read();
@@ -182,8 +182,8 @@ class alignas(64) EgressPort {
     c.xon_sent = pfc_.xon_sent(p);
     c.xoff_received = pause_.xoff_received(p);
     c.xon_received = pause_.xon_received(p);
-    c.paused = pause_.paused_time(p, now);
   }
+  Duration paused_time(Priority p, Instant now) const noexcept { return pause_.paused_time(p, now); }
   std::uint64_t tx_control() const noexcept { return tx_control_.read(); }
 
  private:

@@ -173,7 +173,7 @@ void Host::take(Instant now, Nic& nic, Priority priority) {
     if (finish(nic, *packets[i], frames[i])) {
       enqueue(nic, priority, packets[i]);
     } else {
-      ++nic.class_drops[priority.index()][static_cast<std::size_t>(DropReason::kNotUnderstood)];
+      nic.class_drops[priority.index()].count(DropReason::kNotUnderstood);
       pool().release(packets[i]);
     }
   }
@@ -230,7 +230,7 @@ void Host::on_mac_control(Instant now, PortIndex port, Packet* packet) {
   if (tapped()) observe(now, port, *packet, {.event = TapNote::Event::kReceived});
   const auto frame = read_pfc_frame(*packet);
   if (!frame) {
-    ++nic.drops[static_cast<std::size_t>(frame.error())];
+    nic.drops.count(frame.error());
     pool().release(packet);
     return;
   }
@@ -375,7 +375,7 @@ void Host::on_timer(Instant now, PortIndex slot) {
 
 void Host::drop(Instant now, PortIndex port, Packet* packet, DropReason reason) {
   const Priority priority = classify(config_.nics[port.index()].trust, *packet);
-  ++nics_[port.index()].class_drops[priority.index()][static_cast<std::size_t>(reason)];
+  nics_[port.index()].class_drops[priority.index()].count(reason);
   if (tapped())
     observe(now, port, *packet, {.event = TapNote::Event::kDropped, .reason = reason, .priority = priority});
   pool().release(packet);
@@ -407,7 +407,7 @@ void Host::for_each_held(const std::function<void(const Packet&)>& see) const {
   }
 }
 
-void Host::count(DeviceCounters& c) const {
+void Host::count_live(DeviceCounters& c) const {
   c.generated = generated_.read();
   c.consumed = consumed_.read();
   for (std::size_t p = 0; p < ports(); ++p) {
@@ -415,15 +415,24 @@ void Host::count(DeviceCounters& c) const {
     PortCounters& out = c.ports[p];
     out.rx_control = nic.rx_control.read();
     out.tx_control = nic.egress.tx_control();
-    out.drops = nic.drops;
-    c.queued += nic.receive.size() + nic.outgoing.size();
+    out.drops = nic.drops.read();
     for (std::uint8_t k = 0; k < kPriorities; ++k) {
       ClassCounters& o = out.classes[k];
-      nic.egress.count(Priority{k}, c.at, o);
-      c.queued += nic.egress.queue(Priority{k}).size();
+      nic.egress.count_live(Priority{k}, o);
       o.rx_packets = nic.rx_packets[k].read();
       o.rx_octets = nic.rx_octets[k].read();
-      o.drops = nic.class_drops[k];
+      o.drops = nic.class_drops[k].read();
+    }
+  }
+}
+
+void Host::count_rest(DeviceCounters& c) const {
+  for (std::size_t p = 0; p < ports(); ++p) {
+    const Nic& nic = nics_[p];
+    c.queued += nic.receive.size() + nic.outgoing.size();
+    for (std::uint8_t k = 0; k < kPriorities; ++k) {
+      c.queued += nic.egress.queue(Priority{k}).size();
+      c.ports[p].classes[k].paused = nic.egress.paused_time(Priority{k}, c.at);
     }
   }
 }

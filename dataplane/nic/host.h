@@ -12,6 +12,7 @@
 #include "dataplane/base/endpoint.h"
 #include "dataplane/base/slot_queue.h"
 #include "dataplane/device/device.h"
+#include "dataplane/device/drop_counters.h"
 #include "dataplane/device/egress_port.h"
 #include "dataplane/device/pause_state.h"
 #include "dataplane/device/start_list.h"
@@ -60,7 +61,8 @@ class Host final : public Device {
   void on_link_down(Instant now, PortIndex port) override;
   void on_link_up(Instant now, PortIndex port) override;
   void on_new_key_base() override;
-  void count(DeviceCounters& counters) const override;
+  void count_live(DeviceCounters& counters) const override;
+  void count_rest(DeviceCounters& counters) const override;
 
  private:
   static constexpr std::size_t kTakeAtOnce = 8;
@@ -89,8 +91,8 @@ class Host final : public Device {
     std::array<Counter, kPriorities> rx_packets;
     std::array<Counter, kPriorities> rx_octets;
     Counter rx_control;
-    DropCounts drops{};
-    std::array<DropCounts, kPriorities> class_drops{};
+    DropCounters drops;
+    std::array<DropCounters, kPriorities> class_drops;
   };
 
   std::size_t receive_slot(PortIndex port) const noexcept { return ports() + port.index(); }

@@ -112,7 +112,7 @@ void Host::on_outside(Instant now, PortIndex port) {
       }
     }
     if (bad != DropReason::kCount) {
-      ++nic.drops[static_cast<std::size_t>(bad)];
+      nic.drops.count(bad);
       pool().release(p);
       continue;
     }

@@ -355,7 +355,7 @@ void Switch::on_mac_control(Instant now, PortIndex port, Packet* packet) {
   if (tapped()) observe(now, port, *packet, {.event = TapNote::Event::kReceived});
   const auto frame = read_pfc_frame(*packet);
   if (!frame) [[unlikely]] {
-    ++drops_by_port_[port.index()][static_cast<std::size_t>(frame.error())];
+    drops_by_port_[port.index()].count(frame.error());
     pool().release(packet);
     return;
   }
@@ -375,7 +375,7 @@ void Switch::drop(Instant now, const Arrival& a, DropReason reason) {
   const bool at_egress =
       reason == DropReason::kEgressFull || reason == DropReason::kWred || reason == DropReason::kLinkDown;
   const std::size_t where = at_egress ? index(PortIndex{a.port}, Priority{a.priority}) : a.origin;
-  ++drops_by_class_[where][static_cast<std::size_t>(reason)];
+  drops_by_class_[where].count(reason);
   if (tapped()) {
     const PortIndex port{static_cast<std::uint16_t>(where / kPriorities)};
     if (port.index() < ports())

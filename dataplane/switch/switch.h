@@ -13,6 +13,7 @@
 #include "dataplane/base/rng.h"
 #include "dataplane/base/slot_queue.h"
 #include "dataplane/device/device.h"
+#include "dataplane/device/drop_counters.h"
 #include "dataplane/device/egress_port.h"
 #include "dataplane/device/start_list.h"
 #include "dataplane/switch/ecn_marking.h"
@@ -51,7 +52,8 @@ class Switch final : public Device {
   void on_link_down(Instant now, PortIndex port) override;
   void on_link_up(Instant now, PortIndex port) override;
   void on_new_key_base() override;
-  void count(DeviceCounters& counters) const override;
+  void count_live(DeviceCounters& counters) const override;
+  void count_rest(DeviceCounters& counters) const override;
 
  private:
   // What decide() concluded about a frame.
@@ -163,8 +165,8 @@ class Switch final : public Device {
   std::uint32_t strangers_ = 0;  // connected ports whose peer's address is not known yet
 
   std::vector<TrustMap> trust_maps_;        // each different one once
-  std::vector<DropCounts> drops_by_class_;  // by port and class; one port more: what the switch itself sends
-  std::vector<DropCounts> drops_by_port_;   // before a frame had a class
+  std::vector<DropCounters> drops_by_class_;  // by port and class; one port more: what the switch itself sends
+  std::vector<DropCounters> drops_by_port_;   // before a frame had a class
   std::vector<Instant> asked_;              // when a port last asked for its peer's address
   std::vector<Arrival> awaiting_;           // frames for peers that have been asked
   Instant icmp_error_due_{};

@@ -57,7 +57,8 @@ class EgressPortTest : public ::testing::Test {
   }
   ClassCounters counters(Priority p, Duration now) {
     ClassCounters c;
-    port.count(p, at(now), c);
+    port.count_live(p, c);
+    c.paused = port.paused_time(p, at(now));
     return c;
   }
 

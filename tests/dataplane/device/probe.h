@@ -55,7 +55,8 @@ class Probe final : public Device {
   void on_link_down(Instant now, PortIndex port) override { note(now, "down", port.value); }
   void on_link_up(Instant now, PortIndex port) override { note(now, "up", port.value); }
   void on_new_key_base() override { ++rebased; }
-  void count(DeviceCounters& c) const override { c.consumed = consumed_; }
+  void count_live(DeviceCounters& c) const override { c.consumed = consumed_; }
+  void count_rest(DeviceCounters&) const override {}
 
  private:
   Duration data_;

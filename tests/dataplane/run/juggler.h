@@ -64,7 +64,8 @@ class Juggler final : public Device {
   void on_link_down(Instant, PortIndex) override {}
   void on_link_up(Instant, PortIndex) override {}
   void on_new_key_base() override {}
-  void count(DeviceCounters&) const override {}
+  void count_live(DeviceCounters&) const override {}
+  void count_rest(DeviceCounters&) const override {}
 
  private:
   void throw_on(Instant now, Packet* ball) {

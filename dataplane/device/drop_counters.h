@@ -1,0 +1,26 @@
+// Drops by reason, counted by one device and read by anyone.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "dataplane/base/counter.h"
+#include "dataplane/base/drop_reason.h"
+#include "dataplane/device/counters.h"
+
+namespace railyard {
+
+class DropCounters {
+ public:
+  void count(DropReason reason) noexcept { counters_[static_cast<std::size_t>(reason)].increment(); }
+  DropCounts read() const noexcept {
+    DropCounts out{};
+    for (std::size_t r = 0; r < kDropReasons; ++r) out[r] = counters_[r].read();
+    return out;
+  }
+
+ private:
+  std::array<Counter, kDropReasons> counters_;
+};
+
+}  // namespace railyard
