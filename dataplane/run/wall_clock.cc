@@ -24,7 +24,7 @@ class Pace {
     return scaled(modelled, config_.scale_denominator, config_.scale_numerator);
   }
   // Modelled time is set back by `wall`.
-  void slip(Duration wall) noexcept { epoch_ += wall; }
+  void set_back(Duration wall) noexcept { epoch_ += wall; }
 
  private:
   // Saturates: what is never due stays far away.
@@ -40,7 +40,8 @@ class Pace {
   Duration epoch_;
 };
 
-// What to do when there is nothing to do.
+// What to do when there is nothing to do: look again at once, then let others run, then sleep, and sleep longer when it
+// has been quiet for long, which costs what comes next some latency.
 class Idle {
  public:
   Idle(Machine& machine, bool busy) noexcept : machine_(machine), busy_(busy) {}
@@ -49,11 +50,13 @@ class Idle {
   // `left`: wall time until something is due.
   void rest(Duration left) {
     constexpr unsigned kEmptyTurns = 64;
+    constexpr unsigned kYields = 4 * kEmptyTurns;
+    constexpr unsigned kShortSleeps = 1024;  // 0.1 s, with what a timer adds
     if (busy_ || ++empty_ < kEmptyTurns) return;
-    if (empty_ < 4 * kEmptyTurns || left < 100_us)
+    if (empty_ < kYields || left < 100_us)
       machine_.yield();
     else
-      machine_.sleep(50_us);
+      machine_.sleep(empty_ < kYields + kShortSleeps ? 50_us : std::clamp(left - 100_us, 50_us, 1_ms));
   }
 
  private:
@@ -62,10 +65,22 @@ class Idle {
   unsigned empty_ = 0;
 };
 
+void tell(WallClockLive* live, const WallClockStats& stats, Instant reached) {
+  const auto set = [](Counter& counter, Duration d) { counter.set(static_cast<std::uint64_t>(d.ps)); };
+  set(live->reached_ps, reached - Instant{});
+  set(live->busy_ps, stats.busy);
+  set(live->wall_ps, stats.wall);
+  set(live->slip_ps, stats.slip);
+  live->slips.set(stats.slips);
+  live->lateness_p50_ps.set(stats.lateness.percentile(0.5));
+  live->lateness_p99_ps.set(stats.lateness.percentile(0.99));
+  live->lateness_max_ps.set(stats.lateness.max());
+}
+
 }  // namespace
 
 WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& config, const std::atomic<bool>& stop,
-                        const std::function<void(Instant)>& progress, Machine& machine) {
+                        const std::function<void(Instant)>& progress, Machine& machine, WallClockLive* live) {
   constexpr Duration kGap = 50_us;
   constexpr Duration kTellEvery = 250_ms;
   constexpr unsigned kWindowsAtOnce = 16;
@@ -81,13 +96,30 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
   Duration last = began;
   Duration told = began;
   bool worked = false;
+  bool was_held = false;
   while (!stop.load(std::memory_order_relaxed)) {
     const Duration wall = machine.time();
-    if (wall - last > kGap) stats.gaps.record(static_cast<std::uint64_t>((wall - last).ps));
+    if (was_held) [[unlikely]]
+      pace.set_back(wall - last);
+    else if (wall - last > kGap)
+      stats.gaps.record(static_cast<std::uint64_t>((wall - last).ps));
     if (worked) stats.busy += wall - last;
+    was_held = live != nullptr && live->requests.held();
+    if (was_held) [[unlikely]] {
+      last = wall;
+      worked = false;
+      if (live->requests.any()) live->requests.serve(engine, reached);
+      tell(live, stats, reached);
+      machine.sleep(1_ms);
+      continue;
+    }
     last = wall;
     ++stats.turns;
     const Instant now = std::max(pace.modelled(wall), reached);
+    if (live != nullptr && live->requests.any()) [[unlikely]] {
+      live->requests.serve(engine, now);
+      idle.worked();
+    }
     for (Device* d : polled) engine.wake(d->id(), d->poll(now));
 
     Instant next = engine.next();
@@ -104,18 +136,20 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
       const Duration late = machine.time() - wall + pace.to_wall(now - reached);
       stats.lateness.record(static_cast<std::uint64_t>(std::max<std::int64_t>(late.ps, 0)));
       if (late > config.lag_limit) {
-        pace.slip(late - config.lag_limit);
+        pace.set_back(late - config.lag_limit);
         stats.slip += late - config.lag_limit;
         ++stats.slips;
       }
     } else {
       reached = std::max(reached, due);
-      if (reached >= until || (next == Instant::never() && polled.empty())) break;
+      if (reached >= until || (next == Instant::never() && polled.empty() && live == nullptr)) break;
       idle.rest(pace.to_wall(std::min(next, until) - now));
     }
-    if (progress && wall - told > kTellEvery) {
+    if (wall - told > kTellEvery) {
       told = wall;
-      progress(reached);
+      if (progress) progress(reached);
+      stats.wall = wall - began;
+      if (live != nullptr) tell(live, stats, reached);
     }
   }
   for (Device* d : polled) d->give_outside(reached);

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <functional>
 
+#include "dataplane/base/counter.h"
 #include "dataplane/base/histogram.h"
 #include "dataplane/base/time.h"
 #include "dataplane/run/engine.h"
 #include "dataplane/run/machine.h"
+#include "dataplane/run/requests.h"
 
 namespace railyard {
 
@@ -32,9 +34,24 @@ struct WallClockStats {
   std::uint64_t turns = 0;  // of the loop
 };
 
+// A run that others look at and ask things of while it goes on. The numbers are those of the last quarter of a second.
+struct WallClockLive {
+  Requests requests;
+  Counter reached_ps;  // modelled time
+  Counter busy_ps;     // as in WallClockStats
+  Counter wall_ps;
+  Counter slip_ps;
+  Counter slips;
+  Counter lateness_p50_ps;
+  Counter lateness_p99_ps;
+  Counter lateness_max_ps;
+};
+
 // Runs `engine` until modelled time `until`, or until `stop` is set, or until nothing is left to do and nothing is
-// polled. Devices that are polled() exchange packets with the outside between windows.
+// polled. Devices that are polled() exchange packets with the outside between windows. With `live` it goes on when
+// nothing is left, for there may be requests.
 WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& config, const std::atomic<bool>& stop,
-                        const std::function<void(Instant)>& progress = {}, Machine& machine = Machine::real());
+                        const std::function<void(Instant)>& progress = {}, Machine& machine = Machine::real(),
+                        WallClockLive* live = nullptr);
 
 }  // namespace railyard

@@ -50,7 +50,7 @@ class WallClockTest : public ::testing::Test {
     ticker->on_poll = on_poll;
     Engine engine(fabric, {});
     engine.step(at(1_ps));  // the question to the fresh device
-    const WallClockStats stats = run_wall(engine, until, config, stop, progress, machine);
+    const WallClockStats stats = run_wall(engine, until, config, stop, progress, machine, live);
     reached = engine.reached();
     return stats;
   }
@@ -65,6 +65,7 @@ class WallClockTest : public ::testing::Test {
   std::function<void(Instant)> progress;
   std::vector<Duration> wall_of_tick;
   Instant reached;
+  WallClockLive* live = nullptr;
 };
 
 TEST_F(WallClockTest, NothingIsDoneBeforeItsTimeAndAllOfItSoonAfter) {
@@ -194,6 +195,77 @@ TEST_F(WallClockTest, TellsFourTimesASecondHowFarItIs) {
   run({at(1100_ms)}, at(1200_ms));
   EXPECT_EQ(told.size(), 4u);
   EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+}
+
+// ---- Requests of others ----
+
+class WallClockLiveTest : public WallClockTest {
+ protected:
+  WallClockLiveTest() { live = &others; }
+  WallClockLive others;
+};
+
+TEST_F(WallClockLiveTest, WhatIsAskedIsDoneBetweenWindowsAtAnInstantThatNobodyHasPassed) {
+  std::vector<Instant> effective;
+  on_tick = [&](Instant) {
+    if (!effective.empty()) return;
+    EXPECT_TRUE(others.requests.post([&](Engine& engine, Instant now) {
+      EXPECT_GE(now, engine.reached());
+      EXPECT_GE(now, ticker->done());
+      effective.push_back(now);
+      ticker->change_at(now, [&](Instant changed) { effective.push_back(changed); });
+      engine.wake_all();
+    }));
+  };
+  run({at(10_us), at(300_us)}, at(400_us));
+  ASSERT_EQ(effective.size(), 2u);
+  EXPECT_EQ(effective[0], effective[1]);
+  EXPECT_GE(effective[0], at(10_us));
+  EXPECT_LE(effective[0], at(100_us));
+}
+
+TEST_F(WallClockLiveTest, NoMoreWaitThanThereIsRoomForAndTheyAreServedInOrder) {
+  std::vector<std::size_t> served;
+  for (std::size_t i = 0; i < Requests::kMost; ++i)
+    EXPECT_TRUE(others.requests.post([&served, i](Engine&, Instant) { served.push_back(i); }));
+  EXPECT_FALSE(others.requests.post([](Engine&, Instant) { FAIL(); }));
+  run({}, at(10_us));
+  ASSERT_EQ(served.size(), Requests::kMost);
+  EXPECT_TRUE(std::is_sorted(served.begin(), served.end()));
+  EXPECT_TRUE(others.requests.post([](Engine&, Instant) {})) << "room again";
+}
+
+TEST_F(WallClockLiveTest, HeldTimeStandsStillAndIsNoSlip) {
+  on_tick = [&](Instant now) {
+    if (now != at(10_us)) return;
+    others.requests.hold(true);
+    EXPECT_TRUE(others.requests.post([&](Engine&, Instant) { machine.now += 5_s; }));
+    EXPECT_TRUE(others.requests.post([&](Engine&, Instant) { others.requests.hold(false); }));
+  };
+  const WallClockStats stats = run({at(10_us), at(20_us)}, at(1_ms));
+  ASSERT_EQ(wall_of_tick.size(), 2u);
+  EXPECT_GT(wall_of_tick[1] - wall_of_tick[0], 5_s);
+  EXPECT_LT(wall_of_tick[1] - wall_of_tick[0], 5_s + 2_ms);
+  EXPECT_EQ(stats.slip, 0_ns);
+  EXPECT_EQ(reached, at(1_ms));
+}
+
+TEST_F(WallClockLiveTest, ItGoesOnWhenNothingIsLeftAndTellsHowItGoes) {
+  std::atomic<bool> stop{false};
+  progress = [&](Instant now) { stop = now > at(1_s); };
+  cost = 3_us;
+  run({at(10_us)}, Instant::never(), stop);
+  EXPECT_GT(reached, at(1_s));
+  EXPECT_GE(others.reached_ps.read(), 750'000'000'000u);
+  EXPECT_GE(others.lateness_max_ps.read(), 3'000'000u);
+}
+
+// An idle lab looks a thousand times a second, not ten thousand times.
+TEST_F(WallClockLiveTest, QuietForLongItSleepsLonger) {
+  run({}, at(1100_ms));
+  const int sleeps = machine.sleeps;
+  EXPECT_GT(sleeps, 1000);
+  EXPECT_LT(sleeps, 1024 + 1100);
 }
 
 }  // namespace
