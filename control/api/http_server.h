@@ -1,0 +1,40 @@
+// HTTP/1.1 with JSON bodies over a UNIX socket, on a thread of its own.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "control/api/message.h"
+
+namespace railyard::api {
+
+struct HttpServerConfig {
+  std::string socket;                          // path, made with mode 0600; at most 107 octets
+  std::size_t most_clients = 64;               // more wait until one is done
+  std::size_t most_body_octets = 1 << 16;      // of a request; longer: 413
+  std::chrono::milliseconds patience{10'000};  // with a client that neither sends nor takes
+};
+
+// Clients are served side by side, each waiting for its own; requests are handled one at a time. What a client does
+// wrong, or slowly, touches nobody else.
+class HttpServer {
+ public:
+  // Called by the server's thread. May throw ApiError, which becomes the answer {"error": "..."}.
+  using Handler = std::function<Response(const Request&)>;
+
+  // Listens at once. Throws std::runtime_error with the path and what to do.
+  HttpServer(const HttpServerConfig& config, Handler handler);
+  // Ends all connections and removes the socket.
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace railyard::api

@@ -1,0 +1,187 @@
+// The server and the client of the API, and clients that do not behave.
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "control/api/http_client.h"
+#include "control/api/http_server.h"
+
+namespace railyard::api {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// A client by hand.
+class Raw {
+ public:
+  explicit Raw(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path.c_str(), path.size());
+    connected_ = ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  }
+  ~Raw() { ::close(fd_); }
+  Raw(const Raw&) = delete;
+  Raw& operator=(const Raw&) = delete;
+
+  void say(const std::string& text) const {
+    ASSERT_TRUE(connected_);
+    ASSERT_EQ(::send(fd_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+  }
+  // All that comes until the server hangs up.
+  std::string rest() const {
+    std::string out;
+    char block[4096];
+    for (ssize_t n; (n = ::read(fd_, block, sizeof block)) > 0;) out.append(block, static_cast<std::size_t>(n));
+    return out;
+  }
+
+ private:
+  int fd_;
+  bool connected_ = false;
+};
+
+class Http : public testing::Test {
+ protected:
+  Http() { start(); }
+  ~Http() override {
+    server.reset();
+    std::filesystem::remove(path);
+  }
+  void start() {
+    config.socket = path;
+    server = std::make_unique<HttpServer>(config, [this](const Request& r) { return handle(r); });
+  }
+  Response handle(const Request& r) {
+    ++handled;
+    if (r.target == "/no") throw ApiError(409, "not now");
+    if (r.target == "/bug") throw std::runtime_error("a bug");
+    if (r.target == "/needs") return {200, r.body.at("key")};
+    return {200, {{"method", r.method}, {"target", r.target}, {"body", r.body}}};
+  }
+  std::string error_of(const Request& r, int* status = nullptr) {
+    try {
+      ask(path, r);
+    } catch (const ApiError& error) {
+      if (status != nullptr) *status = error.status();
+      return error.what();
+    }
+    return "(no error)";
+  }
+
+  std::string path = testing::TempDir() + "railyard-http." + std::to_string(::getpid()) + ".sock";
+  HttpServerConfig config{.socket = {}, .most_clients = 4, .patience = std::chrono::milliseconds{300}};
+  std::atomic<int> handled = 0;
+  std::unique_ptr<HttpServer> server;
+};
+
+TEST_F(Http, ARequestAndItsAnswer) {
+  const auto got = ask(path, {"POST", "/links?x=1", {{"link", "leaf1:3"}}});
+  EXPECT_EQ(got["method"], "POST");
+  EXPECT_EQ(got["target"], "/links?x=1");
+  EXPECT_EQ(got["body"]["link"], "leaf1:3");
+  EXPECT_TRUE(ask(path, {"GET", "/status", nullptr})["body"].is_null());
+}
+
+TEST_F(Http, OnlyTheOwnerMayAsk) {
+  struct stat st {};
+  ASSERT_EQ(::stat(path.c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 0777, 0600u);
+}
+
+TEST_F(Http, ErrorsAreSentencesWithTheirStatus) {
+  int status = 0;
+  EXPECT_EQ(error_of({"GET", "/no", nullptr}, &status), "not now");
+  EXPECT_EQ(status, 409);
+  EXPECT_EQ(error_of({"GET", "/bug", nullptr}, &status), "a bug");
+  EXPECT_EQ(status, 500);
+  EXPECT_THAT(error_of({"POST", "/needs", {{"other", 1}}}, &status), HasSubstr("key 'key' not found"));
+  EXPECT_EQ(status, 400);
+}
+
+TEST_F(Http, ABodyThatIsTooLargeIsRefused) {
+  int status = 0;
+  EXPECT_EQ(error_of({"POST", "/x", std::string(70'000, 'a')}, &status), "the body is longer than 65536 octets");
+  EXPECT_EQ(status, 413);
+  EXPECT_EQ(handled, 0);
+}
+
+TEST_F(Http, AnotherVersionIsToldWhichOneThisIs) {
+  const Raw raw(path);
+  raw.say("GET /v2/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(raw.rest(), HasSubstr("there is no /v2/status; this daemon speaks version 1: /v1/..."));
+}
+
+TEST_F(Http, WhatIsNoRequestOrNoJsonIsRefused) {
+  const Raw noise(path);
+  noise.say("\x16\x03\x01 what?\r\n\r\n");
+  EXPECT_THAT(noise.rest(), StartsWith("HTTP/1.1 400"));
+  const Raw no_json(path);
+  no_json.say("POST /v1/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 5\r\n\r\n{\"a\":");
+  EXPECT_THAT(no_json.rest(), HasSubstr("the body is no JSON"));
+  const Raw long_header(path);
+  long_header.say("GET /v1/" + std::string(9000, 'x') + " HTTP/1.1\r\n\r\n");
+  EXPECT_THAT(long_header.rest(), StartsWith("HTTP/1.1 400"));
+  EXPECT_EQ(handled, 0);
+}
+
+// Silent, half a request, gone in the middle: nobody else waits for them, and they are let go.
+TEST_F(Http, ClientsThatDoNotBehaveDisturbNobody) {
+  const Raw silent(path);
+  const Raw half(path);
+  half.say("POST /v1/x HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{");
+  {
+    const Raw gone(path);
+    gone.say("GET /v1/x");
+  }
+  EXPECT_EQ(ask(path, {"GET", "/status", nullptr})["target"], "/status");
+  EXPECT_EQ(silent.rest(), "");
+  EXPECT_EQ(half.rest(), "");
+}
+
+TEST_F(Http, MoreClientsThanAllowedWaitTheirTurn) {
+  std::vector<std::unique_ptr<Raw>> silent;
+  for (int i = 0; i < 4; ++i) silent.push_back(std::make_unique<Raw>(path));
+  EXPECT_EQ(ask(path, {"GET", "/x", nullptr})["target"], "/x") << "after the silent ones were let go";
+}
+
+TEST_F(Http, ManyAtOnceAllGetTheirs) {
+  std::vector<std::thread> clients;
+  std::atomic<int> right = 0;
+  for (int c = 0; c < 8; ++c)
+    clients.emplace_back([&, c] {
+      for (int i = 0; i < 20; ++i)
+        right += ask(path, {"GET", "/" + std::to_string(c * 100 + i), nullptr})["target"] ==
+                 "/" + std::to_string(c * 100 + i);
+    });
+  for (std::thread& t : clients) t.join();
+  EXPECT_EQ(right, 160);
+}
+
+TEST_F(Http, ItsSocketGoesWithIt) {
+  server.reset();
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_THROW(ask(path, {"GET", "/x", nullptr}), Unreachable);
+}
+
+TEST_F(Http, APathThatCannotBeIsRefused) {
+  config.socket = path;  // in use
+  EXPECT_THROW(HttpServer(config, {}), std::runtime_error);
+  config.socket = "/" + std::string(108, 'x');
+  EXPECT_THROW(HttpServer(config, {}), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace railyard::api
