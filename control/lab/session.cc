@@ -15,20 +15,10 @@
 #include "control/spec/spec_error.h"
 #include "control/spec/suggest.h"
 #include "control/spec/value.h"
-#include "dataplane/port/ethdev_port.h"
 #include "dataplane/run/eal.h"
 #include "dataplane/run/virtual_clock.h"
-#include "dataplane/run/wall_clock.h"
 
 namespace railyard::lab {
-
-struct Session::Attached {
-  Host* host;
-  PortIndex port;
-  EthdevPort* device;
-  std::string description;
-  std::string socket;  // to be removed at the end
-};
 
 namespace {
 
@@ -213,7 +203,7 @@ void Session::attach_ports() {
   }
 }
 
-report::Report Session::run(const std::atomic<bool>& stop) {
+report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) {
   const spec::RunSpec& run = lab_->spec().run;
   const Instant traffic_end = run.duration ? Instant{} + *run.duration : Instant::never();
   const Instant end = traffic_end + run.drain;
@@ -240,7 +230,7 @@ report::Report Session::run(const std::atomic<bool>& stop) {
     config.scale_denominator = run.scale_denominator;
     config.lag_limit = run.lag_limit;
     config.busy_poll = run.busy_poll;
-    stats = run_wall(*engine_, end, config, stop, progress);
+    stats = run_wall(*engine_, live != nullptr ? Instant::never() : end, config, stop, progress, Machine::real(), live);
   }
   const double cpu_used = cpu_seconds() - cpu;
   const double wall_used = wall_seconds() - wall;

@@ -12,7 +12,9 @@
 #include "control/report/report.h"
 #include "control/spec/spec.h"
 #include "dataplane/capture/capture_tap.h"
+#include "dataplane/port/ethdev_port.h"
 #include "dataplane/run/engine.h"
+#include "dataplane/run/wall_clock.h"
 
 namespace railyard::lab {
 
@@ -50,8 +52,19 @@ class Session {
   Engine& engine() noexcept { return *engine_; }
 
   // Runs to the end that the spec names: its duration and what is then still on its way, or until everything is done.
-  // `stop`, if it becomes true, ends the run early, with the report so far.
-  report::Report run(const std::atomic<bool>& stop);
+  // `stop`, if it becomes true, ends the run early, with the report so far. `live`, under the wall clock: how others look
+  // at the run and ask things of it; it then goes on until `stop`.
+  report::Report run(const std::atomic<bool>& stop, WallClockLive* live = nullptr);
+
+  // A port to the outside, its counters readable by any thread while the lab runs.
+  struct Attached {
+    Host* host;
+    PortIndex port;
+    EthdevPort* device;
+    std::string description;
+    std::string socket;  // to be removed at the end
+  };
+  const std::vector<Attached>& attached() const noexcept { return attached_; }
 
  private:
   void check_captures() const;
@@ -64,7 +77,6 @@ class Session {
   std::unique_ptr<build::BuiltLab> lab_;
   std::unique_ptr<Engine> engine_;
   std::vector<std::unique_ptr<CaptureTap>> taps_;
-  struct Attached;
   std::vector<Attached> attached_;
 };
 

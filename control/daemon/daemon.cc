@@ -1,0 +1,60 @@
+#include "control/daemon/daemon.h"
+
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "control/api/http_server.h"
+#include "control/daemon/lab_dir.h"
+#include "control/daemon/live_lab.h"
+#include "control/daemon/log.h"
+#include "control/daemon/routes.h"
+#include "control/lab/session.h"
+#include "control/spec/load.h"
+
+namespace railyard::daemon {
+namespace {
+
+// The directory of a lab, from when it is this process's until it is gone again.
+class Hold {
+ public:
+  explicit Hold(const LabDir& dir) : dir_(dir), lock_(dir) {}
+  ~Hold() { dir_.remove(); }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+ private:
+  const LabDir& dir_;
+  LabLock lock_;
+};
+
+}  // namespace
+
+void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
+                const std::function<void(const std::string& name)>& ready) {
+  std::vector<std::string> overrides{"run.clock=wall"};  // a lab that stays up is live
+  overrides.insert(overrides.end(), config.overrides.begin(), config.overrides.end());
+  spec::Lab spec = spec::load(config.spec_file, overrides);
+
+  const LabDir dir(config.name.empty() ? spec.name : config.name);
+  const Hold hold(dir);
+  Log log(dir.log(), config.log_to_stderr);
+  log.line(fmt::format("lab '{}' from {}", dir.name(), config.spec_file));
+
+  lab::SessionOptions options;
+  options.spec_file = config.spec_file;
+  lab::Session session(std::move(spec), std::move(options));
+  WallClockLive live;
+  LiveLab lab(dir.name(), session, live, log);
+  const auto down = [&stop] { stop = true; };
+  {
+    api::HttpServer server({.socket = dir.socket()},
+                           [&](const api::Request& request) { return route(lab, down, request); });
+    log.line("up");
+    ready(dir.name());
+    session.run(stop, &live);
+  }
+  log.line("down");
+}
+
+}  // namespace railyard::daemon

@@ -1,0 +1,25 @@
+// railyardd: one process, one lab that stays up.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace railyard::daemon {
+
+struct DaemonConfig {
+  std::string spec_file;
+  std::vector<std::string> overrides;  // --set
+  std::string name;                    // empty: the spec's
+  bool log_to_stderr = false;
+};
+
+// Brings the lab up, calls `ready` with its name, and holds it until `stop`, which `down` sets too. What was made
+// outside the process is gone when this returns, however it returns; what a killed daemon of that name has left is
+// removed first. Throws spec::SpecError, std::invalid_argument or std::runtime_error, in each case with one clear
+// message.
+void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
+                const std::function<void(const std::string& name)>& ready);
+
+}  // namespace railyard::daemon

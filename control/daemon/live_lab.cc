@@ -1,0 +1,253 @@
+#include "control/daemon/live_lab.h"
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "control/lab/version.h"
+#include "control/spec/suggest.h"
+#include "control/spec/value.h"
+#include "dataplane/base/drop_reason.h"
+
+namespace railyard::daemon {
+
+using api::ApiError;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::chrono::seconds kPatience{5};  // with the engine
+
+double seconds_of(const Counter& ps) { return static_cast<double>(ps.read()) / 1e12; }
+
+std::string kind_of(const spec::NicSpec& nic) {
+  struct Kind {
+    std::string operator()(std::monostate) const { return "built-in"; }
+    std::string operator()(const spec::AttachPcap&) const { return "pcap"; }
+    std::string operator()(const spec::AttachVhostUser&) const { return "vhost-user"; }
+    std::string operator()(const spec::AttachDpdk&) const { return "dpdk"; }
+    std::string operator()(const spec::AttachNamespace&) const { return "namespace"; }
+    std::string operator()(const spec::AttachVm&) const { return "vm"; }
+    std::string operator()(const spec::AttachTap&) const { return "tap"; }
+    std::string operator()(const spec::AttachNetdev&) const { return "netdev"; }
+  };
+  return std::visit(Kind{}, nic.attach);
+}
+
+}  // namespace
+
+LiveLab::LiveLab(std::string name, lab::Session& session, WallClockLive& live, Log& log)
+    : name_(std::move(name)), session_(session), live_(live), log_(log) {}
+
+json LiveLab::about() const {
+  const spec::Lab& spec = session_.lab().spec();
+  std::size_t switches = 0;
+  for (const spec::NodeSpec& n : spec.nodes) switches += n.kind == spec::NodeSpec::Kind::kSwitch;
+  return {{"name", name_},
+          {"version", lab::version()},
+          {"pid", ::getpid()},
+          {"switches", switches},
+          {"hosts", spec.nodes.size() - switches},
+          {"links", spec.links.size()},
+          {"held", live_.requests.held()}};
+}
+
+json LiveLab::port_status(const DeviceCounters& counters, PortRef port) const {
+  const PortCounters& c = counters.ports[port.port.index()];
+  json out{{"node", counters.name},
+           {"port", port.port.value + 1},
+           {"peer", session_.lab().peer_name(port)},
+           {"rate_bps", session_.lab().rate(port).bps},
+           {"up", !down_.contains(port)},
+           {"rx", {{"packets", c.rx_packets()}, {"bytes", c.rx_octets()}}},
+           {"tx", {{"packets", c.tx_packets()}, {"bytes", c.tx_octets()}}},
+           {"lost_on_link", c.lost}};
+  std::uint64_t marked = 0;
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  std::uint64_t depth = 0;
+  std::uint64_t max_depth = 0;
+  json drops = json::object();
+  const auto add_drops = [&drops](const DropCounts& counts) {
+    for (std::size_t r = 0; r < kDropReasons; ++r) {
+      if (counts[r] == 0) continue;
+      json& at = drops[std::string(name(static_cast<DropReason>(r)))];
+      at = (at.is_null() ? std::uint64_t{0} : at.get<std::uint64_t>()) + counts[r];
+    }
+  };
+  add_drops(c.drops);
+  for (const ClassCounters& k : c.classes) {
+    marked += k.ecn_marked;
+    sent += k.xoff_sent + k.xon_sent;
+    received += k.xoff_received + k.xon_received;
+    depth += k.depth_octets;
+    max_depth += k.max_depth_octets;
+    add_drops(k.drops);
+  }
+  out["ecn_marked"] = marked;
+  out["pfc_sent"] = sent;
+  out["pfc_received"] = received;
+  out["depth_bytes"] = depth;
+  out["max_depth_bytes"] = max_depth;
+  out["drops"] = std::move(drops);
+  return out;
+}
+
+json LiveLab::host_status(const spec::NodeSpec& node) const {
+  json nics = json::array();
+  for (std::size_t i = 0; i < node.nics.size(); ++i) {
+    const spec::NicSpec& nic = node.nics[i];
+    json n{{"port", i + 1}, {"attach", kind_of(nic)}};
+    if (nic.address_v4) n["address"] = to_string(*nic.address_v4);
+    if (nic.address_v6) n["address6"] = to_string(*nic.address_v6);
+    nics.push_back(std::move(n));
+  }
+  return {{"name", node.name}, {"nics", std::move(nics)}};
+}
+
+json LiveLab::status() const {
+  json out = about();
+  out["engine"] = {{"modelled_seconds", seconds_of(live_.reached_ps)},
+                   {"wall_seconds", seconds_of(live_.wall_ps)},
+                   {"busy_seconds", seconds_of(live_.busy_ps)},
+                   {"slip_ns", live_.slip_ps.read() / 1000},
+                   {"slips", live_.slips.read()},
+                   {"lateness_ns",
+                    {{"p50", live_.lateness_p50_ps.read() / 1000},
+                     {"p99", live_.lateness_p99_ps.read() / 1000},
+                     {"max", live_.lateness_max_ps.read() / 1000}}}};
+  out["hosts"] = json::array();
+  for (const spec::NodeSpec& node : session_.lab().spec().nodes)
+    if (node.kind == spec::NodeSpec::Kind::kHost) out["hosts"].push_back(host_status(node));
+  out["ports"] = json::array();
+  for (const auto& device : session_.lab().fabric().devices()) {
+    const DeviceCounters counters = device->live_counters();
+    for (std::size_t p = 0; p < counters.ports.size(); ++p)
+      out["ports"].push_back(port_status(counters, {device->id(), PortIndex{static_cast<std::uint16_t>(p)}}));
+  }
+  out["attachments"] = json::array();
+  for (const lab::Session::Attached& a : session_.attached()) {
+    const EthdevPortCounters c = a.device->counters();
+    out["attachments"].push_back({{"host", a.host->name()},
+                                  {"port", a.port.value + 1},
+                                  {"device", a.description},
+                                  {"link_up", a.device->link_up()},
+                                  {"received", c.received},
+                                  {"sent", c.sent},
+                                  {"lost", c.missed + c.no_memory}});
+  }
+  return out;
+}
+
+LiveLab::Asked LiveLab::ask(std::string what, std::function<void(Engine&, Instant)> change) const {
+  // Shared with the engine, which may come to it when nobody waits any more.
+  const auto done = std::make_shared<std::promise<Instant>>();
+  const bool posted = live_.requests.post([done, change = std::move(change)](Engine& engine, Instant at) {
+    try {
+      change(engine, at);
+      done->set_value(at);
+    } catch (...) {
+      done->set_exception(std::current_exception());
+    }
+  });
+  if (!posted) throw ApiError(503, "too many changes are waiting already; ask again");
+  return {std::move(what), seconds_of(live_.reached_ps), done->get_future()};
+}
+
+Instant LiveLab::wait(Asked asked) const {
+  if (asked.result.wait_for(kPatience) != std::future_status::ready)
+    throw ApiError(503,
+                   fmt::format("the engine did not get to it within {} s; it is still to come", kPatience.count()));
+  const Instant at = asked.result.get();
+  log_.line(
+      fmt::format("{}: asked at {:.3f} s, in effect at {:.12f} s", asked.what, asked.seconds, seconds(at - Instant{})));
+  return at;
+}
+
+json LiveLab::audit() {
+  const auto out = std::make_shared<json>();
+  wait(ask("audit", [out, &lab = session_.lab()](Engine& engine, Instant) {
+    engine.settle(engine.reached());
+    const report::Report r = report::collect(lab, {});
+    *out = {{"balanced", r.audit.balanced},
+            {"generated", r.audit.generated},
+            {"consumed", r.audit.consumed},
+            {"dropped", r.audit.dropped},
+            {"lost_on_links", r.audit.lost_on_links},
+            {"queued", r.audit.queued},
+            {"on_the_wire", r.audit.on_the_wire},
+            {"unbalanced", r.audit.unbalanced},
+            {"at_seconds", seconds(engine.reached() - Instant{})}};
+  }));
+  return *out;
+}
+
+json LiveLab::host(const std::string& name) const {
+  const spec::NodeSpec* node = session_.lab().spec().find(name);
+  if (node == nullptr || node->kind != spec::NodeSpec::Kind::kHost) {
+    std::vector<std::string> names;
+    for (const spec::NodeSpec& n : session_.lab().spec().nodes)
+      if (n.kind == spec::NodeSpec::Kind::kHost) names.push_back(n.name);
+    throw ApiError(404, fmt::format("lab '{}' has no host '{}'{}", name_, name, spec::did_you_mean(name, names)));
+  }
+  json out = host_status(*node);
+  if (const auto made = hosts_.find(name); made != hosts_.end()) {
+    out["kind"] = made->second.kind;
+    out["location"] = made->second.location;
+  } else {
+    out["kind"] = kind_of(node->nics[0]);
+  }
+  return out;
+}
+
+PortRef LiveLab::port_named(const std::string& text) const {
+  const auto name = spec::parse_port_name(text);
+  if (!name) throw ApiError(400, fmt::format("'{}': {}", text, name.error()));
+  try {
+    const PortRef port = session_.lab().port(*name);
+    if (session_.lab().rate(port) == BitRate{}) throw ApiError(404, fmt::format("there is no link at {}", text));
+    return port;
+  } catch (const std::out_of_range& unknown) {
+    std::vector<std::string> names;
+    for (const spec::NodeSpec& n : session_.lab().spec().nodes) names.push_back(n.name);
+    const bool known = session_.lab().spec().find(name->node) != nullptr;
+    throw ApiError(404,
+                   fmt::format("{}: {}{}", text, unknown.what(), known ? "" : spec::did_you_mean(name->node, names)));
+  }
+}
+
+json LiveLab::set_link(const std::string& port, bool up) {
+  const PortRef a = port_named(port);
+  const PortRef b = session_.lab().fabric().peer(a);
+  const std::string name = fmt::format("{} - {}", port, session_.lab().peer_name(a));
+  if (down_.contains(a) != up) throw ApiError(409, fmt::format("link {} is {} already", name, up ? "up" : "down"));
+  Asked asked = ask(fmt::format("link {} {}", name, up ? "up" : "down"), [=](Engine& engine, Instant now) {
+    if (up)
+      engine.fabric().link_up_at(now, a);
+    else
+      engine.fabric().link_down_at(now, a);
+    engine.wake_all();
+  });
+  for (const PortRef end : {a, b}) {
+    if (up)
+      down_.erase(end);
+    else
+      down_.insert(end);
+  }
+  const Instant at = wait(std::move(asked));
+  return {{"link", name}, {"up", up}, {"effective_seconds", seconds(at - Instant{})}};
+}
+
+json LiveLab::hold(bool on) {
+  if (live_.requests.held() == on) throw ApiError(409, on ? "the lab is paused already" : "the lab is not paused");
+  live_.requests.hold(on);
+  log_.line(on ? "paused" : "resumed");
+  return {{"held", on}};
+}
+
+}  // namespace railyard::daemon

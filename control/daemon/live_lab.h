@@ -1,0 +1,65 @@
+// A lab that is running, for those who look at it and work on it: everything that the API can do.
+#pragma once
+
+#include <functional>
+#include <future>
+#include <map>
+#include <set>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "control/api/message.h"
+#include "control/daemon/log.h"
+#include "control/lab/session.h"
+#include "dataplane/run/wall_clock.h"
+
+namespace railyard::daemon {
+
+// Who can be reached by `exec` and how: filled in by who makes the hosts.
+struct MadeHost {
+  std::string kind;      // "namespace", "vm"
+  std::string location;  // name of the namespace; directory of the guest's sockets
+};
+
+// Called by one thread, which is not the engine's. Looking reads counters and touches no worker; changes are posted to
+// the engine and done between two windows. Throws api::ApiError.
+class LiveLab {
+ public:
+  // All outlive it. `name`: that the lab is up under.
+  LiveLab(std::string name, lab::Session& session, WallClockLive& live, Log& log);
+
+  nlohmann::json about() const;
+  nlohmann::json status() const;
+  // The books, at one instant: waits for the engine.
+  nlohmann::json audit();
+  nlohmann::json host(const std::string& name) const;
+  // The link at `port` ("leaf1:3"), by either end. Returns when that takes effect.
+  nlohmann::json set_link(const std::string& port, bool up);
+  nlohmann::json hold(bool on);
+
+  void add_host(const std::string& name, MadeHost host) { hosts_[name] = std::move(host); }
+
+ private:
+  // Something that the engine was asked to do.
+  struct Asked {
+    std::string what;
+    double seconds;  // of modelled time, when it was asked, to a quarter of a second
+    std::future<Instant> result;
+  };
+  Asked ask(std::string what, std::function<void(Engine&, Instant)> change) const;
+  // Until it is done; the instant at which it took effect.
+  Instant wait(Asked asked) const;
+  PortRef port_named(const std::string& text) const;
+  nlohmann::json port_status(const DeviceCounters& counters, PortRef port) const;
+  nlohmann::json host_status(const spec::NodeSpec& node) const;
+
+  std::string name_;
+  lab::Session& session_;
+  WallClockLive& live_;
+  Log& log_;
+  std::map<std::string, MadeHost> hosts_;
+  std::set<PortRef> down_;  // both ends
+};
+
+}  // namespace railyard::daemon

@@ -1,0 +1,68 @@
+#include "control/daemon/routes.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace railyard::daemon {
+
+using api::ApiError;
+using api::Request;
+using nlohmann::json;
+
+namespace {
+
+struct Route {
+  std::string_view method;
+  std::string_view target;  // ends in '/': what follows is a name
+  json (*answer)(LiveLab& lab, const std::string& name, const json& body);
+};
+
+template <class T>
+T wanted(const json& body, const char* key) {
+  if (!body.is_object() || !body.contains(key))
+    throw ApiError(400, fmt::format("key '{}' is missing in the body", key));
+  try {
+    return body.at(key).get<T>();
+  } catch (const json::exception&) {
+    throw ApiError(400, fmt::format("key '{}' is of another type than expected", key));
+  }
+}
+
+constexpr std::array kRoutes{
+    Route{"GET", "/lab", [](LiveLab& l, const std::string&, const json&) { return l.about(); }},
+    Route{"GET", "/status", [](LiveLab& l, const std::string&, const json&) { return l.status(); }},
+    Route{"GET", "/audit", [](LiveLab& l, const std::string&, const json&) { return l.audit(); }},
+    Route{"GET", "/hosts/", [](LiveLab& l, const std::string& name, const json&) { return l.host(name); }},
+    Route{"POST", "/links",
+          [](LiveLab& l, const std::string&, const json& body) {
+            return l.set_link(wanted<std::string>(body, "link"), wanted<bool>(body, "up"));
+          }},
+    Route{"POST", "/hold",
+          [](LiveLab& l, const std::string&, const json& body) { return l.hold(wanted<bool>(body, "on")); }},
+};
+
+}  // namespace
+
+api::Response route(LiveLab& lab, const std::function<void()>& down, const Request& request) {
+  if (request.method == "POST" && request.target == "/down") {
+    down();
+    return {202, {{"down", true}}};
+  }
+  bool known = false;
+  for (const Route& r : kRoutes) {
+    const bool named = r.target.ends_with('/');
+    if (named ? !request.target.starts_with(r.target) || request.target.size() == r.target.size()
+              : request.target != r.target)
+      continue;
+    known = true;
+    if (request.method == r.method)
+      return {200, r.answer(lab, named ? request.target.substr(r.target.size()) : std::string(), request.body)};
+  }
+  if (known) throw ApiError(405, fmt::format("{} does not go with {}", request.method, request.target));
+  throw ApiError(404, fmt::format("there is no {}", request.target));
+}
+
+}  // namespace railyard::daemon

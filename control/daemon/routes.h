@@ -1,0 +1,21 @@
+// Which request of the API is what of a lab.
+#pragma once
+
+#include <functional>
+
+#include "control/api/message.h"
+#include "control/daemon/live_lab.h"
+
+namespace railyard::daemon {
+
+//   GET  /lab                  what it is
+//   GET  /status               everything that is counted
+//   GET  /audit                whether the books balance, at one instant
+//   GET  /hosts/NAME           how a host is reached
+//   POST /links {link, up}     takes a link down or up: {"link": "leaf1:3", "up": false}
+//   POST /hold {on}            modelled time stands still, or goes on
+//   POST /down                 ends the lab
+// Throws api::ApiError.
+api::Response route(LiveLab& lab, const std::function<void()>& down, const api::Request& request);
+
+}  // namespace railyard::daemon

@@ -1,0 +1,77 @@
+// railyardd: holds one lab that stays up. `railyard up` starts it.
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "control/daemon/daemon.h"
+#include "control/daemon/ready.h"
+#include "control/spec/spec_error.h"
+
+namespace {
+
+std::atomic<bool> stop{false};
+
+void on_signal(int) { stop.store(true, std::memory_order_relaxed); }
+
+struct Options {
+  railyard::daemon::DaemonConfig config;
+  int ready_fd = -1;
+};
+
+void add_options(CLI::App& app, Options& o) {
+  app.add_option("SPEC", o.config.spec_file, "Fabric file (YAML)")->required();
+  app.add_option("--name", o.config.name, "Name that the lab is up under; without it that of the file");
+  app.add_option("--set", o.config.overrides, "Change a value of the file")->type_name("PATH=VALUE");
+  app.add_option("--ready-fd", o.ready_fd, "Tell there, once, that the lab is up, or why not");
+  app.add_flag("--foreground", o.config.log_to_stderr, "Log to standard error too");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace railyard;
+  CLI::App app{
+      "Holds one lab that stays up. `railyard up` starts it, `railyard down` ends it; so do SIGTERM and SIGINT.",
+      "railyardd"};
+  const auto options = std::make_unique<Options>();
+  add_options(app, *options);
+  CLI11_PARSE(app, argc, argv);
+
+  const daemon::DaemonConfig& config = options->config;
+  const int ready_fd = options->ready_fd;
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGHUP, config.log_to_stderr ? on_signal : SIG_IGN);
+  bool told = false;
+  const auto fail = [&](const std::string& why, int code) {
+    if (ready_fd >= 0 && !told)
+      daemon::tell_ready(ready_fd, {.lab = {}, .error = why, .exit_code = code});
+    else
+      std::fprintf(stderr, "railyardd: %s\n", why.c_str());
+    return code;
+  };
+  try {
+    daemon::run_daemon(config, stop, [&](const std::string& name) {
+      told = true;
+      if (ready_fd >= 0) daemon::tell_ready(ready_fd, {.lab = name, .error = {}, .exit_code = 0});
+    });
+  } catch (const spec::SpecError& error) {
+    return fail(error.what(), 3);
+  } catch (const std::invalid_argument& error) {
+    return fail(error.what(), 2);
+  } catch (const std::bad_alloc&) {
+    return fail("out of memory: this lab is too large for this machine", 1);
+  } catch (const std::exception& error) {
+    return fail(error.what(), 1);
+  }
+  return 0;
+}
