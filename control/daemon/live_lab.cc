@@ -51,9 +51,7 @@ json LiveLab::about() const {
   return {{"name", name_},
           {"version", lab::version()},
           {"pid", ::getpid()},
-          {"switches", switches},
-          {"hosts", spec.nodes.size() - switches},
-          {"links", spec.links.size()},
+          {"size", {{"switches", switches}, {"hosts", spec.nodes.size() - switches}, {"links", spec.links.size()}}},
           {"held", live_.requests.held()}};
 }
 

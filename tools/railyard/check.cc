@@ -1,12 +1,12 @@
 // `railyard check`: a lab without packets.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "control/build/built_lab.h"
 #include "control/report/units.h"
@@ -34,10 +34,11 @@ void print_window(build::BuiltLab& lab) {
   const Fabric::Window w = lab.fabric().window();
   const PortRef from = lab.fabric().sender(w.channel);
   const Channel& c = lab.fabric().channels()[w.channel];
-  fmt::print("window: {} (devices run this far ahead of each other), limited by {}:{} -> {}: {} of cable and {} in the "
-             "receiver\n",
-             spec::format(w.size), lab.node_of(from.device).name, from.port.value + 1, lab.peer_name(from),
-             spec::format(c.propagation), spec::format(std::min(c.data_latency, c.control_latency)));
+  fmt::print(
+      "window: {} (devices run this far ahead of each other), limited by {}:{} -> {}: {} of cable and {} in the "
+      "receiver\n",
+      spec::format(w.size), lab.node_of(from.device).name, from.port.value + 1, lab.peer_name(from),
+      spec::format(c.propagation), spec::format(std::min(c.data_latency, c.control_latency)));
 }
 
 void print_headroom(build::BuiltLab& lab) {
@@ -103,9 +104,10 @@ void print_memory(build::BuiltLab& lab) {
   }
   const bool real = lab.spec().run.payload == spec::Payload::kReal || outside;
   const std::uint64_t each = real ? 9728 + 384 : 512;
-  fmt::print("packets: at most {} of {} octets and more at once, {} of memory if it came to that ({} allowed by run.memory)\n",
-             report::count_text(packets), least, report::size_text(packets * each),
-             report::size_text(static_cast<std::uint64_t>(lab.spec().run.memory.n)));
+  fmt::print(
+      "packets: at most {} of {} octets and more at once, {} of memory if it came to that ({} allowed by run.memory)\n",
+      report::count_text(packets), least, report::size_text(packets * each),
+      report::size_text(static_cast<std::uint64_t>(lab.spec().run.memory.n)));
 }
 
 }  // namespace
@@ -116,8 +118,9 @@ void add_check(CLI::App& app, int&) {
   auto sets = std::make_shared<std::vector<std::string>>();
   command->add_option("SPEC", *file, "Fabric file (YAML)")->required();
   command->add_option("--set", *sets, "Change a value first, e.g. --set topology.spines=4")->type_name("PATH=VALUE");
-  command->footer("Nothing is started. It prints the window and the link that limits it, headroom, buffers and packet memory.\n"
-                  "Example: railyard check topologies/incast-8to1.yaml");
+  command->footer(
+      "Nothing is started. It prints the window and the link that limits it, headroom, buffers and packet memory.\n"
+      "Example: railyard check topologies/incast-8to1.yaml");
   command->callback([=] {
     build::BuiltLab lab(spec::load(*file, *sets), build::Outputs::kLeaveAlone);
     print_size(lab);

@@ -20,4 +20,14 @@ void add_run(CLI::App& app, int& exit_code);
 void add_schema(CLI::App& app, int& exit_code);
 void add_version(CLI::App& app, int& exit_code);
 
+// Labs that stay up.
+void add_up(CLI::App& app, int& exit_code);
+void add_down(CLI::App& app, int& exit_code);
+void add_ls(CLI::App& app, int& exit_code);
+void add_status(CLI::App& app, int& exit_code);
+void add_exec(CLI::App& app, int& exit_code);  // and shell
+void add_link(CLI::App& app, int& exit_code);
+void add_pause(CLI::App& app, int& exit_code);  // and resume
+void add_logs(CLI::App& app, int& exit_code);
+
 }  // namespace railyard::tools

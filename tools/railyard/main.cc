@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -35,14 +36,24 @@ int main(int argc, char** argv) {
       "  railyard check topologies/incast-8to1.yaml      is this lab sound? windows, headroom, memory\n"
       "  railyard run topologies/incast-8to1.yaml        run it and say what happened\n"
       "  railyard run LAB.yaml --set run.duration=5ms --seed 7 --json\n"
+      "  railyard up LAB.yaml                            a lab that stays, live; status, exec, link, down\n"
       "\n"
-      "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 something is wrong in the fabric file, 4 the books do not "
+      "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 something is wrong in the fabric file, 4 the books do "
+      "not "
       "balance.\n"
       "`railyard COMMAND --help` explains a command.");
   int exit_code = kOk;
   add_check(app, exit_code);
   add_show(app, exit_code);
   add_run(app, exit_code);
+  add_up(app, exit_code);
+  add_down(app, exit_code);
+  add_ls(app, exit_code);
+  add_status(app, exit_code);
+  add_exec(app, exit_code);
+  add_link(app, exit_code);
+  add_pause(app, exit_code);
+  add_logs(app, exit_code);
   add_schema(app, exit_code);
   add_version(app, exit_code);
   try {
@@ -57,6 +68,9 @@ int main(int argc, char** argv) {
     return kSpec;
   } catch (const railyard::lab::CaptureError& error) {
     std::fprintf(stderr, "railyard: --capture: %s\n", error.what());
+    return kUsage;
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "railyard: %s\n", error.what());
     return kUsage;
   } catch (const std::bad_alloc&) {
     std::fputs(

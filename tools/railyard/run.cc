@@ -163,7 +163,8 @@ void add_run(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("run", "Run a lab and report what happened");
   auto o = std::make_shared<Options>();
   command->add_option("SPEC", o->file, "Fabric file (YAML)")->required();
-  command->add_option("--clock", o->clock, "virtual: exact and as fast as it goes; wall: live")->type_name("wall|virtual");
+  command->add_option("--clock", o->clock, "virtual: exact and as fast as it goes; wall: live")
+      ->type_name("wall|virtual");
   command->add_option("--seed", o->seed, "Seed of everything that is drawn")->type_name("N");
   command->add_option("--workers", o->workers, "Threads; the result does not depend on it")->type_name("N");
   command->add_option("--duration", o->duration, "How long traffic is sent, e.g. 5ms")->type_name("TIME");
@@ -172,7 +173,9 @@ void add_run(CLI::App& app, int& exit_code) {
       ->type_name("elided|real");
   command->add_option("--set", o->sets, "Change a value of the file, e.g. --set qos.default.classes.3.ecn.kmin=200KB")
       ->type_name("PATH=VALUE");
-  command->add_option("--capture", o->captures, "Write what a port sees to a pcapng file; PORT:in or PORT:out for one direction")
+  command
+      ->add_option("--capture", o->captures,
+                   "Write what a port sees to a pcapng file; PORT:in or PORT:out for one direction")
       ->type_name("PORT=FILE");
   command->add_option("--report", o->report_dir, "Write report.json and report.txt there")->type_name("DIR");
   command->add_flag("--digest", o->digest, "Compute the digest of every departure of every device");
@@ -183,7 +186,8 @@ void add_run(CLI::App& app, int& exit_code) {
       "  railyard run topologies/incast-8to1.yaml\n"
       "  railyard run topologies/incast-8to1.yaml --set qos.default.classes.3.lossless=false   # and now it drops\n"
       "  railyard run topologies/incast-8to1.yaml --capture leaf2:1=incast.pcapng              # open it in Wireshark\n"
-      "  railyard run LAB.yaml --digest --workers 2 --json | jq .trace_digest                  # the same on any number of workers");
+      "  railyard run LAB.yaml --digest --workers 2 --json | jq .trace_digest                  # the same on any "
+      "number of workers");
   command->callback([o, &exit_code] { exit_code = run(*o); });
 }
 

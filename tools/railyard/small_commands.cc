@@ -13,7 +13,8 @@
 namespace railyard::tools {
 
 void add_show(CLI::App& app, int&) {
-  auto* command = app.add_subcommand("show", "Print a fabric file as it is understood: presets expanded, defaults filled in");
+  auto* command =
+      app.add_subcommand("show", "Print a fabric file as it is understood: presets expanded, defaults filled in");
   auto file = std::make_shared<std::string>();
   auto sets = std::make_shared<std::vector<std::string>>();
   command->add_option("SPEC", *file, "Fabric file (YAML)")->required();
@@ -24,8 +25,9 @@ void add_show(CLI::App& app, int&) {
 
 void add_schema(CLI::App& app, int&) {
   auto* command = app.add_subcommand("schema", "Print the JSON schema of fabric files, for editors");
-  command->footer("Example: railyard schema > fabric.schema.json, then in the file:\n"
-                  "  # yaml-language-server: $schema=fabric.schema.json");
+  command->footer(
+      "Example: railyard schema > fabric.schema.json, then in the file:\n"
+      "  # yaml-language-server: $schema=fabric.schema.json");
   command->callback([] { std::fputs(spec::json_schema().c_str(), stdout); });
 }
 

@@ -1,0 +1,200 @@
+// `railyard status`: what goes where in a lab that is up.
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "control/report/units.h"
+#include "tools/railyard/commands.h"
+#include "tools/railyard/live.h"
+
+namespace railyard::tools {
+namespace {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+struct Options {
+  std::string lab;
+  bool json = false;
+  bool audit = false;
+  bool watch = false;
+};
+
+volatile std::sig_atomic_t interrupted = 0;
+
+std::uint64_t number(const json& j) { return j.get<std::uint64_t>(); }
+
+// What has been added since `before`, a second; all since the beginning without one.
+struct Row {
+  std::string port;
+  std::string peer;
+  double rate = 0;
+  double tx = 0;  // bit/s, or octets in all
+  double rx = 0;
+  std::uint64_t depth = 0;
+  std::uint64_t marked = 0;
+  std::uint64_t pfc_sent = 0;
+  std::uint64_t pfc_received = 0;
+  std::uint64_t dropped = 0;
+  bool up = true;
+};
+
+std::uint64_t drops_of(const json& port) {
+  std::uint64_t sum = number(port["lost_on_link"]);
+  for (const auto& [reason, n] : port["drops"].items()) sum += number(n);
+  return sum;
+}
+
+std::vector<Row> rows_of(const json& now, const json* before, double seconds) {
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < now["ports"].size(); ++i) {
+    const json& p = now["ports"][i];
+    const json* old = before != nullptr ? &(*before)["ports"][i] : nullptr;
+    const auto since = [&](const json& value, const json* was) {
+      return number(value) - (was == nullptr ? 0 : number(*was));
+    };
+    Row r;
+    r.port = fmt::format("{}:{}", p["node"].get<std::string>(), p["port"].get<int>());
+    r.peer = p["peer"].get<std::string>();
+    r.rate = static_cast<double>(number(p["rate_bps"]));
+    r.tx = static_cast<double>(since(p["tx"]["bytes"], old != nullptr ? &(*old)["tx"]["bytes"] : nullptr));
+    r.rx = static_cast<double>(since(p["rx"]["bytes"], old != nullptr ? &(*old)["rx"]["bytes"] : nullptr));
+    if (old != nullptr) {
+      r.tx *= 8 / seconds;
+      r.rx *= 8 / seconds;
+    }
+    r.depth = number(p[old != nullptr ? "depth_bytes" : "max_depth_bytes"]);
+    r.marked = since(p["ecn_marked"], old != nullptr ? &(*old)["ecn_marked"] : nullptr);
+    r.pfc_sent = since(p["pfc_sent"], old != nullptr ? &(*old)["pfc_sent"] : nullptr);
+    r.pfc_received = since(p["pfc_received"], old != nullptr ? &(*old)["pfc_received"] : nullptr);
+    r.dropped = drops_of(p) - (old != nullptr ? drops_of(*old) : 0);
+    r.up = p["up"].get<bool>();
+    rows.push_back(std::move(r));
+  }
+  return rows;
+}
+
+std::string head(const json& s) {
+  const json& e = s["engine"];
+  const auto ns = [](const json& n) { return report::nanoseconds_text(number(n)); };
+  return fmt::format(
+      "lab '{}'{}: {} switches, {} hosts, {} links; up for {:.1f} s, {:.0f} % busy\n"
+      "late by p50 {}, p99 {}, most {}; slipped {} in all\n",
+      s["name"].get<std::string>(), s["held"].get<bool>() ? " (paused)" : "", s["size"]["switches"].get<int>(),
+      s["size"]["hosts"].get<int>(), s["size"]["links"].get<int>(), e["wall_seconds"].get<double>(),
+      100 * e["busy_seconds"].get<double>() / std::max(e["wall_seconds"].get<double>(), 1e-9),
+      ns(e["lateness_ns"]["p50"]), ns(e["lateness_ns"]["p99"]), ns(e["lateness_ns"]["max"]), ns(e["slip_ns"]));
+}
+
+void print_table(std::vector<Row> rows, bool rates) {
+  const auto amount = [rates](double x) {
+    return rates ? report::rate_text(x) : report::size_text(static_cast<std::uint64_t>(x));
+  };
+  fmt::print("{:14} {:14} {:>10} {:>11} {:>11} {:>10} {:>9} {:>9} {:>9} {:>9}\n", "port", "to", "link", "sent",
+             "received", rates ? "queued" : "deepest", "marked", "PFC sent", "PFC rcvd", "dropped");
+  for (const Row& r : rows)
+    fmt::print("{:14} {:14} {:>10} {:>11} {:>11} {:>10} {:>9} {:>9} {:>9} {:>9}\n", r.port, r.peer,
+               r.up ? report::rate_text(r.rate) : "down", amount(r.tx), amount(r.rx), report::size_text(r.depth),
+               r.marked, r.pfc_sent, r.pfc_received, r.dropped);
+}
+
+void print_attachments(const json& s) {
+  for (const json& a : s["attachments"])
+    fmt::print("{}:{} {}: {} packets from it, {} to it, {} lost{}\n", a["host"].get<std::string>(),
+               a["port"].get<int>(), a["device"].get<std::string>(), number(a["received"]), number(a["sent"]),
+               number(a["lost"]), a["link_up"].get<bool>() ? "" : " (nobody connected)");
+}
+
+void print_all(const json& s) {
+  fmt::print("{}\n", head(s));
+  std::vector<Row> rows = rows_of(s, nullptr, 0);
+  std::erase_if(rows, [](const Row& r) { return r.peer.empty(); });
+  print_table(std::move(rows), false);
+  if (!s["attachments"].empty()) fmt::print("\n");
+  print_attachments(s);
+}
+
+std::size_t terminal_lines() {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 10 ? size.ws_row : 40;
+}
+
+// Once a second until Ctrl-C: the busiest ports, as many as fit.
+int watch(const daemon::LabDir& lab) {
+  std::signal(SIGINT, [](int) { interrupted = 1; });
+  const bool terminal = ::isatty(STDOUT_FILENO) != 0;
+  json before = ask(lab, "GET", "/status");
+  auto then = std::chrono::steady_clock::now();
+  while (interrupted == 0) {
+    std::this_thread::sleep_for(1s);
+    if (!lab.running()) {
+      fmt::print("lab '{}' is down\n", lab.name());
+      return kOk;
+    }
+    json now = ask(lab, "GET", "/status");
+    const auto at = std::chrono::steady_clock::now();
+    std::vector<Row> rows = rows_of(now, &before, std::chrono::duration<double>(at - then).count());
+    std::erase_if(rows, [](const Row& r) { return r.peer.empty(); });
+    std::ranges::stable_sort(
+        rows, [](const Row& a, const Row& b) { return std::pair(!a.up, a.tx + a.rx) > std::pair(!b.up, b.tx + b.rx); });
+    if (const std::size_t room = terminal_lines() - 5; rows.size() > room) rows.resize(room);
+    if (terminal) fmt::print("\033[H\033[2J");
+    fmt::print("{}\n", head(now));
+    print_table(std::move(rows), true);
+    std::fflush(stdout);
+    before = std::move(now);
+    then = at;
+  }
+  return kOk;
+}
+
+int status(const Options& o) {
+  const daemon::LabDir lab = chosen_lab(o.lab);
+  if (o.watch) return watch(lab);
+  if (o.audit) {
+    const json books = ask(lab, "GET", "/audit");
+    if (o.json)
+      fmt::print("{}\n", books.dump(2));
+    else
+      fmt::print(
+          "{} at {:.6f} s: generated {} = consumed {} + dropped {} + lost on links {} + queued {} + on the wire {}\n",
+          books["balanced"].get<bool>() ? "the books balance" : "THE BOOKS DO NOT BALANCE",
+          books["at_seconds"].get<double>(), number(books["generated"]), number(books["consumed"]),
+          number(books["dropped"]), number(books["lost_on_links"]), number(books["queued"]),
+          number(books["on_the_wire"]));
+    for (const json& line : books["unbalanced"])
+      if (!o.json) fmt::print("  {}\n", line.get<std::string>());
+    return books["balanced"].get<bool>() ? kOk : kUnbalanced;
+  }
+  const json s = ask(lab, "GET", "/status");
+  if (o.json)
+    fmt::print("{}\n", s.dump(2));
+  else
+    print_all(s);
+  return kOk;
+}
+
+}  // namespace
+
+void add_status(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("status", "What a lab that is up has counted, or what goes where now");
+  auto o = std::make_shared<Options>();
+  add_lab_option(*command, o->lab);
+  auto* watch = command->add_flag("-w,--watch", o->watch, "Rates, once a second, the busiest ports first");
+  auto* audit = command->add_flag("--audit", o->audit, "Whether the books balance, at one instant");
+  command->add_flag("--json", o->json, "As JSON")->excludes(watch);
+  audit->excludes(watch);
+  command->callback([o, &exit_code] { exit_code = status(*o); });
+}
+
+}  // namespace railyard::tools

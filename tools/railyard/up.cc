@@ -1,0 +1,225 @@
+// `railyard up`, `down` and `ls`: labs that stay up.
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "control/daemon/cleanup.h"
+#include "control/daemon/ready.h"
+#include "control/spec/load.h"
+#include "tools/railyard/commands.h"
+#include "tools/railyard/live.h"
+
+namespace railyard::tools {
+namespace {
+
+using daemon::LabDir;
+
+struct UpOptions {
+  std::string file;
+  std::string name;
+  std::vector<std::string> sets;
+  bool detach = false;
+};
+
+// railyardd lies where this program lies.
+std::string daemon_program() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path beside = self.parent_path() / "railyardd";
+  if (error || !std::filesystem::exists(beside))
+    throw std::runtime_error(fmt::format("there is no {}; railyard and railyardd belong together", beside.string()));
+  return beside;
+}
+
+volatile std::sig_atomic_t daemon_pid = 0;
+void pass_on(int signal) {
+  if (daemon_pid > 0) ::kill(static_cast<pid_t>(daemon_pid), signal == SIGINT ? SIGTERM : signal);
+}
+
+// The daemon, started; and what it tells.
+pid_t start_daemon(const UpOptions& o, int& ready) {
+  std::array<int, 2> pipe{};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("no pipe: {}", std::strerror(errno)));
+  const std::string program = daemon_program();
+  std::vector<std::string> args{program, std::filesystem::absolute(o.file), "--ready-fd", std::to_string(pipe[1])};
+  if (!o.name.empty()) args.insert(args.end(), {"--name", o.name});
+  for (const std::string& s : o.sets) args.insert(args.end(), {"--set", s});
+  if (!o.detach) args.emplace_back("--foreground");
+  std::vector<char*> raw;
+  for (std::string& a : args) raw.push_back(a.data());
+  raw.push_back(nullptr);
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  const pid_t pid = ::fork();
+  if (pid < 0) throw std::runtime_error(fmt::format("cannot start railyardd: {}", std::strerror(errno)));
+  if (pid == 0) {
+    // Ctrl-C goes to us, who pass it on once.
+    ::setsid();
+    ::dup2(null, STDIN_FILENO);
+    if (o.detach) {
+      ::dup2(null, STDOUT_FILENO);
+      ::dup2(null, STDERR_FILENO);
+      if (::chdir("/") != 0) ::_exit(126);
+    }
+    ::fcntl(pipe[1], F_SETFD, 0);
+    ::execv(program.c_str(), raw.data());
+    ::_exit(127);
+  }
+  ::close(null);
+  ::close(pipe[1]);
+  ready = pipe[0];
+  return pid;
+}
+
+int wait_for(pid_t pid) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kFailed;
+}
+
+int up(const UpOptions& o) {
+  int fd = -1;
+  const pid_t pid = start_daemon(o, fd);
+  daemon_pid = pid;
+  std::signal(SIGINT, pass_on);
+  std::signal(SIGTERM, pass_on);
+  const auto told = daemon::wait_ready(fd);
+  ::close(fd);
+  if (!told || told->lab.empty()) {
+    const int code = wait_for(pid);
+    if (told) {
+      fmt::print(stderr, "railyard: {}\n", told->error);
+      return told->exit_code;
+    }
+    fmt::print(stderr, "railyard: railyardd ended (exit code {}) before the lab was up\n", code);
+    return kFailed;
+  }
+  const auto lab = ask(LabDir(told->lab), "GET", "/lab");
+  fmt::print("lab '{}' is up: {} switches, {} hosts, {} links\n", told->lab, lab["size"]["switches"].get<int>(),
+             lab["size"]["hosts"].get<int>(), lab["size"]["links"].get<int>());
+  if (o.detach) {
+    fmt::print("  railyard status --watch     what goes where\n  railyard down               takes it down\n");
+    return kOk;
+  }
+  fmt::print("Ctrl-C takes it down\n");
+  std::fflush(stdout);
+  return wait_for(pid);
+}
+
+// Waits until nobody holds the lab any more.
+bool gone(const LabDir& dir) {
+  for (int i = 0; i < 600; ++i) {
+    if (!dir.running()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return false;
+}
+
+int down_one(const LabDir& dir) {
+  if (dir.running()) {
+    ask(dir, "POST", "/down");
+    if (!gone(dir))
+      throw std::runtime_error(fmt::format("lab '{}' is still going down; its log: {}", dir.name(), dir.log()));
+    fmt::print("lab '{}' is down\n", dir.name());
+  } else {
+    for (const std::string& line : daemon::clean_up(dir)) fmt::print("  {}\n", line);
+    fmt::print("lab '{}' was not running any more; what it left is gone\n", dir.name());
+  }
+  return kOk;
+}
+
+int down(const std::string& name, bool all) {
+  const std::vector<std::string> names = LabDir::names();
+  if (all) {
+    for (const std::string& n : names) down_one(LabDir(n));
+    return kOk;
+  }
+  if (!name.empty()) {
+    const LabDir dir(name);
+    if (!dir.exists()) {
+      chosen_lab(name);  // says which are up
+      return kFailed;
+    }
+    return down_one(dir);
+  }
+  return down_one(names.size() == 1 ? LabDir(names[0]) : chosen_lab(name));
+}
+
+int list(bool as_json) {
+  nlohmann::json labs = nlohmann::json::array();
+  for (const std::string& name : LabDir::names()) {
+    const LabDir dir(name);
+    nlohmann::json lab{{"name", name}, {"running", dir.running()}};
+    try {
+      if (dir.running()) lab.update(ask(dir, "GET", "/lab"));
+    } catch (const std::runtime_error& error) {
+      lab["error"] = error.what();
+    }
+    labs.push_back(std::move(lab));
+  }
+  if (as_json) {
+    fmt::print("{}\n", labs.dump(2));
+    return kOk;
+  }
+  if (labs.empty()) fmt::print("no lab is up\n");
+  for (const auto& lab : labs) {
+    const auto name = lab["name"].get<std::string>();
+    if (!lab["running"].get<bool>())
+      fmt::print("{:20} not running; `railyard down {}` removes what it left\n", name, name);
+    else if (lab.contains("error"))
+      fmt::print("{:20} {}\n", name, lab["error"].get<std::string>());
+    else
+      fmt::print("{:20} pid {}, {} switches, {} hosts, {} links{}\n", name, lab["pid"].get<int>(),
+                 lab["size"]["switches"].get<int>(), lab["size"]["hosts"].get<int>(), lab["size"]["links"].get<int>(),
+                 lab["held"].get<bool>() ? ", paused" : "");
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void add_up(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("up", "Bring a lab up that stays: live, with hosts to log in to");
+  auto o = std::make_shared<UpOptions>();
+  command->add_option("SPEC", o->file, "Fabric file (YAML)")->required();
+  command->add_flag("-d,--detach", o->detach, "Return when it is up; `railyard down` takes it down");
+  command->add_option("--name", o->name, "Name to be up under; without it that of the file");
+  command->add_option("--set", o->sets, "Change a value of the file")->type_name("PATH=VALUE");
+  command->footer(
+      "Examples:\n"
+      "  railyard up topologies/labs/softroce-pair.yaml --detach\n"
+      "  railyard exec h1 -- ping -c 3 h2\n"
+      "  railyard down");
+  command->callback([o, &exit_code] { exit_code = up(*o); });
+}
+
+void add_down(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("down", "Take a lab down, or remove what one has left that was killed");
+  auto name = std::make_shared<std::string>();
+  auto all = std::make_shared<bool>(false);
+  command->add_option("LAB", *name, "Which, if there are several");
+  command->add_flag("--all", *all, "All of them");
+  command->callback([name, all, &exit_code] { exit_code = down(*name, *all); });
+}
+
+void add_ls(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("ls", "The labs that are up");
+  auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "As JSON");
+  command->callback([json, &exit_code] { exit_code = list(*json); });
+}
+
+}  // namespace railyard::tools

@@ -1,0 +1,135 @@
+// Commands that work on a lab that is up: exec, shell, link, pause, resume, logs.
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "tools/railyard/commands.h"
+#include "tools/railyard/live.h"
+
+namespace railyard::tools {
+namespace {
+
+using daemon::LabDir;
+
+// Becomes `argv`; returns only if that cannot be.
+[[noreturn]] void become(std::vector<std::string> argv) {
+  std::vector<char*> raw;
+  for (std::string& a : argv) raw.push_back(a.data());
+  raw.push_back(nullptr);
+  ::execvp(raw[0], raw.data());
+  throw std::runtime_error(fmt::format("cannot run {}: {}", argv[0], std::strerror(errno)));
+}
+
+int exec(const std::string& lab_name, const std::string& host, std::vector<std::string> words) {
+  const LabDir lab = chosen_lab(lab_name);
+  const auto about = ask(lab, "GET", "/hosts/" + host);
+  const auto kind = about["kind"].get<std::string>();
+  if (kind == "namespace") {
+    words.insert(words.begin(), {"ip", "netns", "exec", about["location"].get<std::string>()});
+    become(std::move(words));
+  }
+  throw std::runtime_error(fmt::format(
+      "{} is {}: nothing can be run there; hosts with `attach: namespace` or `attach: vm` are made for that", host,
+      kind));
+}
+
+std::string login_shell() {
+  const char* shell = std::getenv("SHELL");
+  return shell != nullptr && *shell != '\0' ? shell : "/bin/sh";
+}
+
+int link(const std::string& lab_name, const std::string& port, bool up) {
+  const auto done = ask(chosen_lab(lab_name), "POST", "/links", {{"link", port}, {"up", up}});
+  fmt::print("link {} is {} since {:.6f} s\n", done["link"].get<std::string>(), up ? "up" : "down",
+             done["effective_seconds"].get<double>());
+  return kOk;
+}
+
+int logs(const std::string& lab_name, bool follow) {
+  const LabDir lab = chosen_lab(lab_name);
+  std::ifstream in(lab.log());
+  if (!in) throw std::runtime_error(fmt::format("cannot read {}", lab.log()));
+  for (;;) {
+    for (std::string line; std::getline(in, line);) fmt::print("{}\n", line);
+    std::fflush(stdout);
+    if (!follow || !lab.running()) return kOk;
+    in.clear();
+    ::usleep(100'000);
+  }
+}
+
+}  // namespace
+
+void add_exec(CLI::App& app, int& exit_code) {
+  struct Options {
+    std::string lab;
+    std::string host;
+    std::vector<std::string> words;
+  };
+  auto* command = app.add_subcommand("exec", "Run a command on a host of a lab that is up");
+  auto o = std::make_shared<Options>();
+  add_lab_option(*command, o->lab);
+  command->add_option("HOST", o->host, "Name of the host")->required();
+  command->add_option("CMD", o->words, "The command and its arguments, behind --")->required();
+  command->footer("Example:\n  railyard exec h1 -- ping -c 3 h2");
+  command->callback([o, &exit_code] { exit_code = exec(o->lab, o->host, o->words); });
+
+  auto* shell = app.add_subcommand("shell", "A shell on a host of a lab that is up");
+  auto s = std::make_shared<Options>();
+  add_lab_option(*shell, s->lab);
+  shell->add_option("HOST", s->host, "Name of the host")->required();
+  shell->callback([s, &exit_code] { exit_code = exec(s->lab, s->host, {login_shell()}); });
+}
+
+void add_link(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("link", "Take a link down or up");
+  command->require_subcommand(1);
+  for (const bool up : {false, true}) {
+    struct Options {
+      std::string lab;
+      std::string port;
+    };
+    auto* c =
+        command->add_subcommand(up ? "up" : "down", up ? "The link carries frames again" : "The link loses all frames");
+    auto o = std::make_shared<Options>();
+    add_lab_option(*c, o->lab);
+    c->add_option("PORT", o->port, "Either end, e.g. leaf1:3")->required();
+    c->callback([o, up, &exit_code] { exit_code = link(o->lab, o->port, up); });
+  }
+}
+
+void add_pause(CLI::App& app, int& exit_code) {
+  for (const bool on : {true, false}) {
+    auto* command =
+        app.add_subcommand(on ? "pause" : "resume",
+                           on ? "Have modelled time stand still; nothing goes in or out" : "Have modelled time go on");
+    auto lab = std::make_shared<std::string>();
+    add_lab_option(*command, *lab);
+    command->callback([lab, on, &exit_code] {
+      ask(chosen_lab(*lab), "POST", "/hold", {{"on", on}});
+      exit_code = kOk;
+    });
+  }
+}
+
+void add_logs(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("logs", "What the lab's daemon has done and seen");
+  struct Options {
+    std::string lab;
+    bool follow = false;
+  };
+  auto o = std::make_shared<Options>();
+  add_lab_option(*command, o->lab);
+  command->add_flag("-f,--follow", o->follow, "Go on as more comes");
+  command->callback([o, &exit_code] { exit_code = logs(o->lab, o->follow); });
+}
+
+}  // namespace railyard::tools
