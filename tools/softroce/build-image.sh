@@ -143,7 +143,12 @@ need() { # FILE: copy what FILE links to
   done < <(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p')
 }
 for t in "${tools[@]}"; do
-  f=$(find "$work/sys" \( -path "*bin/$t" \) \( -type f -o -type l \) -print -quit)
+  f=$(find "$work/sys" -path "*bin/$t" -type f -print -quit)
+  if [[ -z $f ]]; then
+    f=$(find "$work/sys" -path "*bin/$t" -type l -print -quit)
+    # An absolute link is meant within the package, not on this machine.
+    if [[ -n $f && $(readlink "$f") == /* ]]; then f=$work/sys$(readlink "$f"); fi
+  fi
   [[ -n $f ]] || { log "note: no $t in the packages, left out"; continue; }
   rm -f "$root/bin/$t"
   install -m 755 "$(readlink -f "$f")" "$root/bin/$t"
