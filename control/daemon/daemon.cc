@@ -38,7 +38,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
 
   const LabDir dir(config.name.empty() ? spec.name : config.name);
   const Hold hold(dir);
-  Log log(dir.log(), config.log_to_stderr);
+  Log log(dir.log());
   log.line(fmt::format("lab '{}' from {}", dir.name(), config.spec_file));
 
   lab::SessionOptions options;
@@ -51,6 +51,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
     api::HttpServer server({.socket = dir.socket()},
                            [&](const api::Request& request) { return route(lab, down, request); });
     log.line("up");
+    log.to_stderr(config.log_to_stderr);
     ready(dir.name());
     session.run(stop, &live);
   }

@@ -10,8 +10,13 @@
 
 namespace railyard::daemon {
 
-Log::Log(const std::string& file, bool to_stderr) : file_(std::fopen(file.c_str(), "ae")), to_stderr_(to_stderr) {
+Log::Log(const std::string& file) : file_(std::fopen(file.c_str(), "ae")) {
   if (file_ == nullptr) throw std::runtime_error(fmt::format("cannot write {}: {}", file, std::strerror(errno)));
+}
+
+void Log::to_stderr(bool on) {
+  const std::lock_guard lock(mutex_);
+  to_stderr_ = on;
 }
 
 Log::~Log() { std::fclose(file_); }

@@ -12,17 +12,19 @@ namespace railyard::daemon {
 class Log {
  public:
   // Throws std::runtime_error if `file` cannot be written.
-  Log(const std::string& file, bool to_stderr);
+  explicit Log(const std::string& file);
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
   void line(const std::string& text);
+  // From now on.
+  void to_stderr(bool on);
 
  private:
   std::mutex mutex_;
   std::FILE* file_;
-  bool to_stderr_;
+  bool to_stderr_ = false;
 };
 
 }  // namespace railyard::daemon

@@ -1,0 +1,177 @@
+// A lab that runs, through what the API can do with it. Nothing here depends on how fast it runs.
+#include "control/daemon/live_lab.h"
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "control/daemon/routes.h"
+#include "control/spec/load.h"
+
+namespace railyard::daemon {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+// Two hosts that send to each other over leaf1, slowly enough for any machine; a thread is its engine's.
+class LiveLabTest : public testing::Test {
+ protected:
+  LiveLabTest()
+      : session_(spec::parse(R"(name: x
+nodes:
+  leaf1: { kind: switch }
+  h1: { kind: host }
+  h2: { kind: host, address: 10.7.0.1 }
+links: [[h1:1, leaf1:1], [h2:1, leaf1:2]]
+traffic: [ { name: t, pattern: permutation, payload: 1KB, rate: 10Mbps } ]
+run: { clock: wall, memory: 256MiB }
+)",
+                             "x.yaml"),
+                 {}),
+        log_(log_file_),
+        lab_("x", session_, live_, log_),
+        engine_([this] { session_.run(stop_, &live_); }) {}
+  ~LiveLabTest() override {
+    end();
+    std::filesystem::remove(log_file_);
+  }
+  void end() {
+    stop_ = true;
+    if (engine_.joinable()) engine_.join();
+  }
+  json ask(const std::string& method, const std::string& target, const json& body = nullptr) {
+    return route(lab_, [this] { stop_ = true; }, {method, target, body}).body;
+  }
+  std::string error_of(int status, const std::string& method, const std::string& target, const json& body = nullptr) {
+    try {
+      ask(method, target, body);
+    } catch (const api::ApiError& error) {
+      EXPECT_EQ(error.status(), status);
+      return error.what();
+    }
+    return "(no error)";
+  }
+  static const json& port(const json& status, const std::string& node, int n) {
+    for (const json& p : status["ports"])
+      if (p["node"] == node && p["port"] == n) return p;
+    throw std::out_of_range(node);
+  }
+  std::uint64_t received_by_h2() { return port(ask("GET", "/status"), "h2", 1)["rx"]["packets"]; }
+  void wait_for_packets() {
+    const std::uint64_t before = received_by_h2();
+    while (received_by_h2() < before + 3) std::this_thread::yield();
+  }
+  std::string log() const {
+    std::ostringstream text;
+    text << std::ifstream(log_file_).rdbuf();
+    return text.str();
+  }
+
+  std::string log_file_ = testing::TempDir() + "live_lab_test." + std::to_string(::getpid());
+  std::atomic<bool> stop_{false};
+  lab::Session session_;
+  WallClockLive live_;
+  Log log_;
+  LiveLab lab_;
+  std::thread engine_;
+};
+
+TEST_F(LiveLabTest, StatusShowsWhatIsCountedWhileItGoesOn) {
+  wait_for_packets();
+  const json s = ask("GET", "/status");
+  EXPECT_EQ(s["name"], "x");
+  EXPECT_EQ(s["size"], (json{{"switches", 1}, {"hosts", 2}, {"links", 2}}));
+  EXPECT_EQ(s["hosts"][1]["nics"][0]["address"], "10.7.0.1");
+  EXPECT_EQ(s["hosts"][1]["nics"][0]["attach"], "built-in");
+  const json& p = port(s, "leaf1", 2);
+  EXPECT_EQ(p["peer"], "h2:1");
+  EXPECT_EQ(p["rate_bps"], 100'000'000'000);
+  EXPECT_GE(p["tx"]["packets"], 3);
+  EXPECT_TRUE(p["up"]);
+}
+
+TEST_F(LiveLabTest, TheBooksBalanceAtAnyInstant) {
+  for (int i = 0; i < 20; ++i) {
+    const json books = ask("GET", "/audit");
+    EXPECT_TRUE(books["balanced"]) << books;
+    EXPECT_EQ(books["generated"], books["consumed"].get<std::uint64_t>() + books["dropped"].get<std::uint64_t>() +
+                                      books["lost_on_links"].get<std::uint64_t>() +
+                                      books["queued"].get<std::uint64_t>() + books["on_the_wire"].get<std::uint64_t>());
+  }
+}
+
+TEST_F(LiveLabTest, ALinkThatIsDownCarriesNothingUntilItIsUp) {
+  wait_for_packets();
+  const json down = ask("POST", "/links", {{"link", "h2:1"}, {"up", false}});
+  EXPECT_EQ(down["link"], "h2:1 - leaf1:2");
+  EXPECT_GT(down["effective_seconds"], 0.0);
+  const std::uint64_t then = received_by_h2();
+  const json s = ask("GET", "/status");
+  EXPECT_FALSE(port(s, "leaf1", 2)["up"]) << "at both ends";
+  EXPECT_FALSE(port(s, "h2", 1)["up"]);
+  EXPECT_TRUE(port(s, "leaf1", 1)["up"]);
+  // The switch goes on to get frames for it, and drops them.
+  while (!port(ask("GET", "/status"), "leaf1", 2)["drops"].contains("link_down")) std::this_thread::yield();
+  EXPECT_EQ(received_by_h2(), then);
+  EXPECT_EQ(error_of(409, "POST", "/links", {{"link", "leaf1:2"}, {"up", false}}),
+            "link leaf1:2 - h2:1 is down already");
+  ask("POST", "/links", {{"link", "leaf1:2"}, {"up", true}});
+  wait_for_packets();
+  EXPECT_THAT(log(), HasSubstr("link h2:1 - leaf1:2 down: asked at "));
+  EXPECT_TRUE(ask("GET", "/audit")["balanced"]);
+}
+
+TEST_F(LiveLabTest, HeldItStandsStill) {
+  wait_for_packets();
+  ask("POST", "/hold", {{"on", true}});
+  EXPECT_EQ(error_of(409, "POST", "/hold", {{"on", true}}), "the lab is paused already");
+  const json at = ask("GET", "/audit");
+  EXPECT_EQ(ask("GET", "/audit")["at_seconds"], at["at_seconds"]);
+  EXPECT_EQ(ask("GET", "/audit")["generated"], at["generated"]);
+  EXPECT_TRUE(ask("GET", "/lab")["held"]);
+  ask("POST", "/hold", {{"on", false}});
+  wait_for_packets();
+}
+
+TEST_F(LiveLabTest, WhatCannotBeIsSaidAndChangesNothing) {
+  EXPECT_EQ(error_of(404, "POST", "/links", {{"link", "leaf2:1"}, {"up", false}}),
+            "leaf2:1: no node is called 'leaf2'; did you mean 'leaf1'?");
+  EXPECT_EQ(error_of(404, "POST", "/links", {{"link", "h2:2"}, {"up", false}}), "h2:2: h2 has no port 2; its ports are 1..1");
+  EXPECT_THAT(error_of(400, "POST", "/links", {{"link", "leaf1"}, {"up", false}}), HasSubstr("'leaf1': "));
+  EXPECT_EQ(error_of(400, "POST", "/links", {{"link", "leaf1:1"}}), "key 'up' is missing in the body");
+  EXPECT_EQ(error_of(400, "POST", "/links", {{"link", 7}, {"up", false}}),
+            "key 'link' is of another type than expected");
+  EXPECT_EQ(error_of(400, "POST", "/links"), "key 'link' is missing in the body");
+  EXPECT_EQ(error_of(405, "GET", "/links"), "GET does not go with /links");
+  EXPECT_EQ(error_of(404, "GET", "/nothing"), "there is no /nothing");
+  EXPECT_EQ(error_of(404, "GET", "/hosts/"), "there is no /hosts/");
+  EXPECT_EQ(error_of(404, "GET", "/hosts/h3"), "lab 'x' has no host 'h3'; did you mean 'h1'?");
+  EXPECT_EQ(error_of(404, "GET", "/hosts/leaf1"), "lab 'x' has no host 'leaf1'");
+  EXPECT_EQ(ask("GET", "/hosts/h1")["kind"], "built-in");
+  for (const json& p : ask("GET", "/status")["ports"]) EXPECT_TRUE(p["up"]);
+}
+
+TEST_F(LiveLabTest, DownEndsTheRun) {
+  EXPECT_TRUE(ask("POST", "/down")["down"]);
+  engine_.join();
+}
+
+// Counters are read by this thread while the engine's counts: what ThreadSanitizer is for.
+TEST_F(LiveLabTest, LookingDisturbsNobody) {
+  for (int i = 0; i < 50; ++i) ask("GET", "/status");
+  end();
+  const json s = ask("GET", "/status");
+  EXPECT_EQ(port(s, "leaf1", 1)["peer"], "h1:1");
+}
+
+}  // namespace
+}  // namespace railyard::daemon

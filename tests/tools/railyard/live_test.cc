@@ -1,0 +1,129 @@
+// Labs that stay up, from the command line: real daemons, each test with a place of its own for them.
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+#include <signal.h>
+#include <unistd.h>
+
+#include "tests/tools/railyard/command_line.h"
+
+namespace railyard::tools {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Live : public CommandLine {
+ protected:
+  Live() { ::setenv("RAILYARD_STATE_DIR", (folder_ / "state").c_str(), 1); }
+  ~Live() override {
+    railyard({"down", "--all"});
+    ::unsetenv("RAILYARD_STATE_DIR");
+  }
+  void up(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words{"up", "lab.yaml", "--detach"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome o = railyard(words);
+    ASSERT_EQ(o.exit_code, kOk) << o.err;
+    EXPECT_THAT(o.out, HasSubstr("is up: 1 switches, 2 hosts, 2 links"));
+  }
+  json list() const { return json::parse(railyard({"ls", "--json"}).out); }
+  std::vector<std::string> state() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ / "state"))
+      names.push_back(entry.path().filename());
+    return names;
+  }
+  // The only line on standard error.
+  std::string refused(int code, const std::vector<std::string>& words) const {
+    const Outcome o = railyard(words);
+    EXPECT_EQ(o.exit_code, code) << o.out << o.err;
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+    return o.err;
+  }
+};
+
+TEST_F(Live, UpLookBreakALinkDown) {
+  up();
+  EXPECT_EQ(list()[0]["name"], "small");
+  EXPECT_TRUE(list()[0]["running"]);
+  EXPECT_THAT(railyard({"status"}).out, AllOf(StartsWith("lab 'small': 1 switches, 2 hosts, 2 links; up for "),
+                                              HasSubstr("leaf1:2        h2:1             100 Gb/s")));
+  EXPECT_THAT(railyard({"link", "down", "leaf1:2"}).out, StartsWith("link leaf1:2 - h2:1 is down since "));
+  EXPECT_THAT(railyard({"status"}).out, HasSubstr("leaf1:2        h2:1                 down"));
+  EXPECT_EQ(refused(kFailed, {"link", "down", "h2:1"}), "railyard: link h2:1 - leaf1:2 is down already\n");
+  EXPECT_THAT(railyard({"link", "up", "h2:1"}).out, StartsWith("link h2:1 - leaf1:2 is up since "));
+  EXPECT_THAT(railyard({"status", "--audit"}).out, StartsWith("the books balance at "));
+  EXPECT_TRUE(json::parse(railyard({"status", "--audit", "--json"}).out)["balanced"]);
+  EXPECT_EQ(json::parse(railyard({"status", "--json"}).out)["name"], "small");
+  EXPECT_EQ(railyard({"pause"}).exit_code, kOk);
+  EXPECT_THAT(railyard({"status"}).out, StartsWith("lab 'small' (paused): "));
+  EXPECT_EQ(railyard({"resume"}).exit_code, kOk);
+  EXPECT_THAT(railyard({"logs"}).out,
+              AllOf(HasSubstr("lab 'small' from "), HasSubstr("link leaf1:2 - h2:1 down: asked at "),
+                    HasSubstr(", in effect at "), HasSubstr("paused")));
+  EXPECT_EQ(railyard({"down"}).out, "lab 'small' is down\n");
+  EXPECT_EQ(railyard({"ls"}).out, "no lab is up\n");
+  EXPECT_TRUE(state().empty());
+}
+
+TEST_F(Live, SeveralByName) {
+  up();
+  up({"--name", "second"});
+  EXPECT_EQ(refused(kFailed, {"up", "lab.yaml"}),
+            "railyard: lab 'small' is up already; `railyard down small` takes it down, --name gives this one another "
+            "name\n");
+  EXPECT_EQ(refused(kFailed, {"status"}), "railyard: several labs are up; say which with --lab: second, small\n");
+  EXPECT_THAT(railyard({"status", "--lab", "second"}).out, StartsWith("lab 'second': "));
+  EXPECT_EQ(refused(kFailed, {"pause", "--lab", "third"}), "railyard: no lab 'third' is up; up are: second, small\n");
+  EXPECT_EQ(refused(kFailed, {"down"}), "railyard: several labs are up; say which with --lab: second, small\n");
+  EXPECT_EQ(railyard({"down", "second"}).out, "lab 'second' is down\n");
+  EXPECT_EQ(list().size(), 1u);
+}
+
+TEST_F(Live, WhatAKilledDaemonLeftIsRemovedByDownOrByTheNextUp) {
+  for (const bool by_up : {false, true}) {
+    up();
+    ASSERT_EQ(::kill(list()[0]["pid"].get<pid_t>(), SIGKILL), 0);
+    while (list()[0]["running"].get<bool>()) ::usleep(1000);
+    EXPECT_THAT(railyard({"ls"}).out, HasSubstr("not running; `railyard down small` removes what it left"));
+    if (by_up) up();
+    EXPECT_EQ(railyard({"down"}).exit_code, kOk);
+    EXPECT_TRUE(state().empty());
+  }
+}
+
+TEST_F(Live, ALabThatDoesNotComeUpLeavesNothing) {
+  EXPECT_THAT(refused(kSpec, {"up", "nowhere.yaml"}), HasSubstr("nowhere.yaml: cannot be read"));
+  EXPECT_THAT(refused(kSpec, {"up", "lab.yaml", "--set", "nodes.h1.colour=red"}), HasSubstr("unknown key 'colour'"));
+  EXPECT_THAT(refused(kUsage, {"up", "lab.yaml", "--name", "a/b"}), HasSubstr("'a/b' cannot be the name of a lab"));
+  EXPECT_THAT(refused(kFailed, {"up", "lab.yaml", "--set", "run.memory=16TiB"}), HasSubstr("DPDK could not start"));
+  EXPECT_THAT(refused(kSpec, {"up", "lab.yaml", "--set", "traffic=", "--set", "nodes.h1.attach={vhost-user: /nowhere/x.sock}"}),
+              HasSubstr("there is no directory /nowhere"));
+  EXPECT_EQ(railyard({"ls"}).out, "no lab is up\n");
+  EXPECT_TRUE(!std::filesystem::exists(folder_ / "state") || state().empty());
+}
+
+TEST_F(Live, WithoutALab) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"status"},
+                                                {"pause"},
+                                                {"logs"},
+                                                {"link", "down", "leaf1:1"},
+                                                {"exec", "h1", "--", "true"},
+                                                {"shell", "h1"},
+                                                {"down"}})
+    EXPECT_EQ(refused(kFailed, words), "railyard: no lab is up; `railyard up SPEC` brings one up\n") << words[0];
+}
+
+TEST_F(Live, HostsThatNothingCanRunOn) {
+  up();
+  EXPECT_THAT(refused(kFailed, {"exec", "h1", "--", "true"}), HasSubstr("h1 is built-in: nothing can be run there"));
+  EXPECT_EQ(refused(kFailed, {"exec", "h9", "--", "true"}),
+            "railyard: lab 'small' has no host 'h9'; did you mean 'h1'?\n");
+}
+
+}  // namespace
+}  // namespace railyard::tools
