@@ -459,6 +459,59 @@ TEST_F(NamespacesTest, WithoutPrivilegesItSaysWhoMay) {
   EXPECT_EQ(status, 0);
 }
 
+// A program of this name that is found before the real one, while it exists.
+class Impostor {
+ public:
+  // A shell script; $REAL is the real one.
+  Impostor(const fs::path& folder, const std::string& program, const std::string& script)
+      : folder_(folder), path_(::getenv("PATH")) {
+    const std::string real = find_program(program);
+    fs::create_directory(folder_);
+    std::ofstream(folder_ / program) << "#!/bin/sh\nREAL=" << real << "\n" << script << "\n";
+    fs::permissions(folder_ / program, fs::perms::owner_all);
+    ::setenv("PATH", (folder_.string() + ":" + path_).c_str(), 1);
+  }
+  ~Impostor() {
+    ::setenv("PATH", path_.c_str(), 1);
+    fs::remove_all(folder_);
+  }
+  Impostor(const Impostor&) = delete;
+  Impostor& operator=(const Impostor&) = delete;
+
+ private:
+  fs::path folder_;
+  std::string path_;
+};
+
+TEST_F(NamespacesTest, AKernelWithoutVethOrShaperIsNamed) {
+  const fs::path folder = fs::path(testing::TempDir()) / (name_ + ".bin");
+  Journal journal(journal_path());
+  {
+    const Impostor no_veth(folder, "ip", R"(
+      lines=$(cat)
+      case "$lines" in *veth*) echo "Error: Unknown device type."; echo "Command failed -:1"; exit 1;; esac
+      echo "$lines" | exec $REAL "$@")");
+    EXPECT_THAT(error_of(lab(2, 1), journal), HasSubstr("modprobe veth"));
+    EXPECT_THAT(traces(), ElementsAre(journal_path()));
+  }
+  const Impostor no_tbf(folder, "tc", R"(
+      echo "Error: Specified qdisc kind is unknown."; echo "Command failed -:1"; exit 1)");
+  EXPECT_THAT(error_of(lab(2, 1), journal), HasSubstr("modprobe sch_tbf"));
+  EXPECT_THAT(traces(), ElementsAre(journal_path()));
+}
+
+// Between the look whether names are free and the making of them.
+TEST_F(NamespacesTest, ANameThatIsTakenAtTheLastMomentIsLeftAlone) {
+  {
+    const Impostor fast(fs::path(testing::TempDir()) / (name_ + ".bin"), "ip",
+                        fmt::format("$REAL netns add {}; exec $REAL \"$@\"", netns("h2")));
+    Journal journal(journal_path());
+    EXPECT_THAT(error_of(lab(3, 1), journal), testing::AllOf(HasSubstr(netns("h2")), HasSubstr("File exists")));
+  }
+  EXPECT_THAT(traces(), ElementsAre(fs::path(namespace_path(netns("h2"))).string()));
+  remove_namespace(netns("h2"));
+}
+
 TEST_F(NamespacesTest, AnInterfaceElsewhereCanBeRecordedToo) {
   {
     Journal journal(journal_path());
