@@ -1,0 +1,34 @@
+#include "control/hosts/hosts_file.h"
+
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace railyard::hosts {
+namespace {
+
+void add(std::string& text, const std::string& name, int port, const std::optional<wire::IpAddress>& v4,
+         const std::optional<wire::IpAddress>& v6) {
+  std::string names;
+  if (port <= 1) names += " " + name;
+  if (port >= 1) names += fmt::format(" {}.eth{}", name, port);
+  for (const auto& address : {v4, v6})
+    if (address) text += to_string(*address) + names + "\n";
+}
+
+}  // namespace
+
+std::string hosts_file(const LabHosts& lab) {
+  std::string text = fmt::format(
+      "# lab {}\n"
+      "127.0.0.1 localhost\n"
+      "::1 localhost ip6-localhost ip6-loopback\n",
+      lab.name);
+  for (const NamespaceHost& host : lab.hosts)
+    for (std::size_t n = 0; n < host.nics.size(); ++n)
+      add(text, host.name, static_cast<int>(n) + 1, host.nics[n].address_v4, host.nics[n].address_v6);
+  for (const OtherAddress& other : lab.others) add(text, other.name, other.port, other.address_v4, other.address_v6);
+  return text;
+}
+
+}  // namespace railyard::hosts

@@ -1,0 +1,473 @@
+#include "control/hosts/namespaces.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <linux/capability.h>
+#include <net/if.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "control/hosts/command.h"
+#include "control/hosts/descriptor.h"
+#include "control/hosts/hosts_error.h"
+#include "control/hosts/hosts_file.h"
+#include "control/hosts/network_namespace.h"
+#include "control/hosts/offloads.h"
+#include "control/hosts/routes.h"
+
+namespace railyard::hosts {
+namespace {
+
+using namespace literals;
+
+constexpr std::size_t kMostInterfaceName = IFNAMSIZ - 1;
+constexpr std::size_t kMostNamespaceName = 255;  // it is a file's
+constexpr int kLeastIpv6Mtu = 1280;              // RFC 8200 §5
+
+// One sender's kernel cuts no more than this into frames without offloads: a shaper would cost cycles and hold nobody
+// back.
+constexpr BitRate kMostShapedRate = 100_Gbps;
+// A token bucket is refilled by a timer, which may be late by this: with less the rate would not be reached.
+constexpr Duration kBurst{250'000'000};
+// Of the queue in front of the token bucket: what twenty UDP sockets may have in it (net.core.wmem_default), so that
+// senders are held back and nothing is lost here.
+constexpr Bytes kQueue = 4_MiB;
+// On the wire, not in a packet's length: preamble, FCS, gap.
+constexpr int kWireOverhead = 24;
+
+// Routing tables and priorities of rules: 1000 + port.
+constexpr int kFirstTable = 1000;
+
+const std::string kHostsFolder = "/etc/netns";
+
+// ---- Names ---------------------------------------------------------------------------------------------------------
+
+bool is_plain(const std::string& name) {
+  return !name.empty() && name.front() != '.' && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
+  });
+}
+
+void check_names(const LabHosts& lab) {
+  const auto check = [](const char* what, const std::string& name, const std::string& netns) {
+    if (!is_plain(name))
+      throw HostsError(
+          fmt::format("{} '{}' cannot be part of the name of a network namespace; expected letters, "
+                      "digits, '-', '_' and '.'",
+                      what, name));
+    if (netns.size() > kMostNamespaceName)
+      throw HostsError(
+          fmt::format("the network namespace {} would have a name of {} characters; at most {} are "
+                      "possible: shorten the name of the lab or host",
+                      netns, netns.size(), kMostNamespaceName));
+  };
+  check("lab", lab.name, fabric_namespace(lab.name));
+  std::set<std::string> names;
+  for (const NamespaceHost& host : lab.hosts) {
+    check("host", host.name, host_namespace(lab.name, host.name));
+    if (!names.insert(host.name).second) throw HostsError(fmt::format("there are two hosts '{}'", host.name));
+  }
+}
+
+std::vector<std::string> all_namespaces(const LabHosts& lab) {
+  std::vector<std::string> all{fabric_namespace(lab.name)};
+  for (const NamespaceHost& host : lab.hosts) all.push_back(host_namespace(lab.name, host.name));
+  return all;
+}
+
+std::string hosts_folder(const std::string& netns) { return kHostsFolder + "/" + netns; }
+std::string hosts_path(const std::string& netns) { return hosts_folder(netns) + "/hosts"; }
+
+bool exists(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0;
+}
+
+// Everything that is made, in order; folders that are there already are used and not recorded.
+std::vector<Thing> things(const LabHosts& lab) {
+  std::vector<Thing> all{Directory{kHostsFolder}};
+  for (const std::string& netns : all_namespaces(lab)) {
+    all.emplace_back(Directory{hosts_folder(netns)});
+    all.emplace_back(File{hosts_path(netns)});
+    all.emplace_back(Namespace{netns});
+  }
+  return all;
+}
+
+// ---- What the machine must have ------------------------------------------------------------------------------------
+
+void check_privileges() {
+  std::uint64_t effective = 0;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("CapEff:")) effective = std::strtoull(line.c_str() + 7, nullptr, 16);
+  const std::uint64_t needed = std::uint64_t{1} << CAP_NET_ADMIN | std::uint64_t{1} << CAP_SYS_ADMIN;
+  if ((effective & needed) != needed)
+    throw HostsError(
+        "hosts as network namespaces need root (CAP_NET_ADMIN and CAP_SYS_ADMIN): run it with sudo, or give these "
+        "hosts "
+        "another attachment");
+}
+
+void check_free(const LabHosts& lab) {
+  for (const std::string& netns : all_namespaces(lab)) {
+    if (namespace_exists(netns))
+      throw HostsError(
+          fmt::format("the network namespace {0} exists already, and not because of this lab: is a lab '{1}' "
+                      "up elsewhere? If nobody needs it: ip netns delete {0}",
+                      netns, lab.name));
+    if (exists(hosts_path(netns)))
+      throw HostsError(fmt::format(
+          "the file {0} exists already, and not because of this lab; if nobody needs it: rm {0}", hosts_path(netns)));
+  }
+}
+
+// What to do about an error of ip or tc; empty if the error must speak for itself.
+std::string_view advice(std::string_view output) {
+  const auto says = [&](std::string_view text) { return output.find(text) != output.npos; };
+  if (says("Operation not permitted") || says("Permission denied"))
+    return ": not permitted to root here; in a container, run it privileged (docker run --privileged)";
+  if (says("Unknown device type"))
+    return ": this kernel has no veth (CONFIG_VETH): modprobe veth, or a kernel that has it";
+  if (says("qdisc kind is unknown"))
+    return ": this kernel has no token bucket filter (CONFIG_NET_SCH_TBF): modprobe sch_tbf, or a kernel that has it";
+  if (says("not supported"))
+    return ": this kernel lacks what is needed: veth, network namespaces or policy routing (CONFIG_VETH, "
+           "CONFIG_NET_NS, "
+           "CONFIG_IP_MULTIPLE_TABLES, CONFIG_IPV6_MULTIPLE_TABLES)";
+  return "";
+}
+
+// ---- ip and tc in batches ------------------------------------------------------------------------------------------
+
+class Batch {
+ public:
+  // Lines for `program` in the namespace `netns`; empty: in ours. `family`, e.g. "-6", if they do not show it.
+  Batch(std::string program, std::string netns, std::string family = {})
+      : program_(std::move(program)), netns_(std::move(netns)), family_(std::move(family)) {}
+
+  template <class... A>
+  void add(fmt::format_string<A...> format, A&&... arguments) {
+    lines_.push_back(fmt::format(format, std::forward<A>(arguments)...));
+  }
+
+  // Runs them up to the first that fails.
+  struct Outcome {
+    std::size_t failed;  // that line, from 0; as many as there are lines: none
+    std::string output;
+  };
+  Outcome run(const Journal& journal) const {
+    if (lines_.empty()) return {0, {}};
+    std::vector<std::string> command{program_};
+    if (!family_.empty()) command.push_back(family_);
+    if (!netns_.empty()) command.insert(command.end(), {"-n", netns_});
+    command.insert(command.end(), {"-batch", "-"});
+    CommandResult result = run_command(
+        command, {.input = fmt::format("{}\n", fmt::join(lines_, "\n")), .keep_open = journal.descriptor()});
+    if (result.status == 0) return {lines_.size(), {}};
+    std::replace(result.output.begin(), result.output.end(), '\n', ' ');
+    // "RTNETLINK answers: File exists\nCommand failed -:3"
+    constexpr std::string_view kFailed = "Command failed -:";
+    std::size_t line = 1;
+    if (const std::size_t at = result.output.rfind(kFailed); at != result.output.npos) {
+      line = std::strtoul(result.output.c_str() + at + kFailed.size(), nullptr, 10);
+      result.output.resize(at);
+    }
+    while (result.output.ends_with(' ')) result.output.pop_back();
+    return {std::clamp<std::size_t>(line, 1, lines_.size()) - 1, std::move(result.output)};
+  }
+
+  void run_or_throw(const Journal& journal) const {
+    if (const Outcome outcome = run(journal); outcome.failed < lines_.size()) fail(outcome);
+  }
+
+  [[noreturn]] void fail(const Outcome& outcome) const {
+    throw HostsError(fmt::format("{} {}{}: {}{}", program_, netns_.empty() ? "" : "-n " + netns_ + " ",
+                                 lines_[outcome.failed], outcome.output, advice(outcome.output)));
+  }
+
+ private:
+  std::string program_;
+  std::string netns_;
+  std::string family_;
+  std::vector<std::string> lines_;
+};
+
+// ---- Settings of a namespace ---------------------------------------------------------------------------------------
+
+struct Setting {
+  std::string name;  // below /proc/sys
+  std::string_view value;
+};
+
+void set(std::initializer_list<Setting> settings) {
+  for (const Setting& s : settings) {
+    std::string path = fmt::format("/proc/sys/{}", s.name);
+    const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!file || ::write(file.get(), s.value.data(), s.value.size()) < 0)
+      throw HostsError(
+          fmt::format("cannot write '{}' to {}: {}{}", s.value, path, std::strerror(errno),
+                      errno == EROFS ? "; in a container, run it privileged (docker run --privileged)" : ""));
+  }
+}
+
+bool kernel_has_ipv6() { return exists("/proc/sys/net/ipv6"); }
+
+// Before there are interfaces, which take over `default`. What a new namespace begins with may come from the machine's
+// own settings.
+void set_up_fabric_namespace() {
+  set({{"net/ipv4/ip_forward", "0"}});
+  // The kernel says nothing of its own on the fabric's ends.
+  if (kernel_has_ipv6()) set({{"net/ipv6/conf/all/disable_ipv6", "1"}, {"net/ipv6/conf/default/disable_ipv6", "1"}});
+}
+
+void set_up_host_namespace() {
+  set({
+      {"net/ipv4/ip_forward", "0"},  // first: it resets others
+      // A packet between rails comes in where its answer does not leave.
+      {"net/ipv4/conf/all/rp_filter", "0"},
+      {"net/ipv4/conf/default/rp_filter", "0"},
+      // A NIC speaks for its own address only.
+      {"net/ipv4/conf/all/arp_ignore", "1"},
+      {"net/ipv4/conf/all/arp_announce", "2"},
+      // TCP asks for ECN, not only if asked.
+      {"net/ipv4/tcp_ecn", "1"},
+      // ping and low ports for every user.
+      {"net/ipv4/ping_group_range", "0 2147483647"},
+      {"net/ipv4/ip_unprivileged_port_start", "0"},
+  });
+  if (!kernel_has_ipv6()) return;
+  for (const std::string_view scope : {"all", "default"}) {
+    const auto conf = [&](std::string_view name) { return fmt::format("net/ipv6/conf/{}/{}", scope, name); };
+    set({
+        {conf("disable_ipv6"), "0"},
+        {conf("forwarding"), "0"},
+        // No multicast that nobody asked for: duplicate address detection, router solicitations.
+        {conf("accept_dad"), "0"},
+        {conf("dad_transmits"), "0"},
+        {conf("accept_ra"), "0"},
+        {conf("router_solicitations"), "0"},
+    });
+  }
+}
+
+// ---- Links, addresses, routes --------------------------------------------------------------------------------------
+
+// The pairs are born where they belong.
+Batch links(const LabHosts& lab) {
+  Batch ip("ip", fabric_namespace(lab.name));
+  const std::vector<FabricEnd> ends = fabric_ends(lab);
+  auto end = ends.begin();
+  for (const NamespaceHost& host : lab.hosts)
+    for (const HostNic& nic : host.nics) {
+      ip.add(
+          "link add name {} mtu {} numtxqueues 1 numrxqueues 1 type veth peer name eth{} netns {} address {} mtu {} "
+          "numtxqueues 1 numrxqueues 1",
+          end->interface, nic.mtu, end->port, host_namespace(lab.name, host.name), to_string(nic.mac), nic.mtu);
+      ++end;
+    }
+  ip.add("link set lo up");
+  for (const FabricEnd& e : ends) ip.add("link set {} up", e.interface);
+  return ip;
+}
+
+class HostSetUp {
+ public:
+  HostSetUp(const LabHosts& lab, std::size_t host)
+      : lab_(lab),
+        index_(host),
+        host_(lab.hosts[host]),
+        ip_("ip", host_namespace(lab.name, host_.name)),
+        ip6_("ip", host_namespace(lab.name, host_.name), "-6") {
+    ip_.add("link set lo up");
+    for (std::size_t n = 0; n < host_.nics.size(); ++n) add_nic(n);
+    for (const HostRoute& route : host_routes(lab_, index_)) add_route(route);
+  }
+
+  void run(const Journal& journal) const {
+    ip_.run_or_throw(journal);
+    ip6_.run_or_throw(journal);
+  }
+
+ private:
+  // A family of addresses at one NIC.
+  struct Side {
+    const std::optional<wire::IpAddress>& own;
+    const std::optional<wire::IpAddress>& neighbour;
+  };
+  Side side(const HostNic& nic, bool v4) const {
+    static const std::optional<wire::IpAddress> kNone;
+    if (!v4 && (nic.mtu < kLeastIpv6Mtu || !has_ipv6_)) return {kNone, kNone};
+    const auto& own = v4 ? nic.address_v4 : nic.address_v6;
+    if (!own || !nic.neighbour) return {own, kNone};
+    return {own, v4 ? nic.neighbour->address_v4 : nic.neighbour->address_v6};
+  }
+
+  void add_nic(std::size_t n) {
+    const HostNic& nic = host_.nics[n];
+    const std::size_t port = n + 1;
+    ip_.add("link set eth{} up", port);
+    for (const bool v4 : {true, false}) {
+      const auto [own, neighbour] = side(nic, v4);
+      if (!own) continue;
+      ip_.add("address add {}/{} dev eth{}{}", to_string(*own), v4 ? 32 : 128, port, v4 ? "" : " nodad");
+      if (!neighbour) continue;
+      const std::string to = to_string(*neighbour);
+      ip_.add("neighbour replace {} lladdr {} dev eth{} nud permanent", to, to_string(nic.neighbour->mac), port);
+      // What is sent from a NIC's address leaves by that NIC.
+      const std::size_t table = kFirstTable + port;
+      const bool ruled = host_.nics.size() > 1;
+      if (ruled) (v4 ? ip_ : ip6_).add("rule add from {} lookup {} priority {}", to_string(*own), table, table);
+      if (nic.neighbour->is_switch) {
+        ip_.add("route add default via {} dev eth{} onlink metric {}", to, port, port);
+        if (ruled) ip_.add("route add default via {} dev eth{} onlink table {}", to, port, table);
+      } else if (ruled) {
+        ip_.add("route add {}/{} dev eth{} table {}", to, v4 ? 32 : 128, port, table);
+      }
+    }
+  }
+
+  void add_route(const HostRoute& route) {
+    const bool v4 = route.to.is_v4();
+    const auto [own, neighbour] = side(host_.nics[route.nic], v4);
+    if (!own || !neighbour) return;
+    if (route.direct)
+      ip_.add("route add {} dev eth{}", to_string(route.to), route.nic + 1);
+    else
+      ip_.add("route add {} via {} dev eth{} onlink", to_string(route.to), to_string(*neighbour), route.nic + 1);
+  }
+
+  const LabHosts& lab_;
+  std::size_t index_;
+  const NamespaceHost& host_;
+  Batch ip_;
+  Batch ip6_;  // rules: the only lines whose family ip does not see from an address
+  bool has_ipv6_ = kernel_has_ipv6();
+};
+
+Batch shapers(const LabHosts& lab, const NamespaceHost& host) {
+  Batch tc("tc", host_namespace(lab.name, host.name));
+  for (std::size_t n = 0; n < host.nics.size(); ++n) {
+    const HostNic& nic = host.nics[n];
+    if (nic.rate.bps <= 0 || nic.rate > kMostShapedRate) continue;
+    // At least two frames; larger packets of TCP are cut.
+    const Bytes burst = std::max(nic.rate * kBurst, Bytes{2 * (nic.mtu + 64)});
+    // Its inner queue drops and marks nothing before it is full: marks come from the fabric only.
+    tc.add("qdisc add dev eth{} root tbf rate {}bit burst {} limit {} overhead {}", n + 1, nic.rate.bps, burst.n,
+           kQueue.n, kWireOverhead);
+  }
+  return tc;
+}
+
+// ---- Making it -----------------------------------------------------------------------------------------------------
+
+void make_folder(const std::string& path, Journal& journal) {
+  if (::mkdir(path.c_str(), 0755) == 0) return;
+  if (errno != EEXIST) throw HostsError(fmt::format("cannot create the folder {}: {}", path, std::strerror(errno)));
+  journal.done(Directory{path});  // somebody else's
+}
+
+void make_file(const std::string& path, const std::string& text, Journal& journal) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  const int error = errno;
+  if (!file && error == EEXIST) journal.done(File{path});  // somebody else's
+  if (!file) throw HostsError(fmt::format("cannot create {}: {}", path, std::strerror(error)));
+  if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    throw HostsError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+}
+
+void make_hosts_files(const LabHosts& lab, Journal& journal) {
+  const std::string text = hosts_file(lab);
+  make_folder(kHostsFolder, journal);
+  for (const std::string& netns : all_namespaces(lab)) {
+    make_folder(hosts_folder(netns), journal);
+    make_file(hosts_path(netns), text, journal);
+  }
+}
+
+void make_namespaces(const LabHosts& lab, Journal& journal) {
+  const std::vector<std::string> all = all_namespaces(lab);
+  Batch ip("ip", "");
+  for (const std::string& netns : all) ip.add("netns add {}", netns);
+  const Batch::Outcome outcome = ip.run(journal);
+  if (outcome.failed == all.size()) return;
+  // What came between the check and here is somebody else's, and what comes from here on, too.
+  const bool taken = outcome.output.find("File exists") != outcome.output.npos;
+  for (std::size_t i = outcome.failed + (taken ? 0 : 1); i < all.size(); ++i) journal.done(Namespace{all[i]});
+  ip.fail(outcome);
+}
+
+void make(const LabHosts& lab, Journal& journal) {
+  make_hosts_files(lab, journal);
+  make_namespaces(lab, journal);
+  in_namespace(fabric_namespace(lab.name), set_up_fabric_namespace);
+  for (const NamespaceHost& host : lab.hosts) in_namespace(host_namespace(lab.name, host.name), set_up_host_namespace);
+  links(lab).run_or_throw(journal);
+  for (std::size_t h = 0; h < lab.hosts.size(); ++h) {
+    const NamespaceHost& host = lab.hosts[h];
+    in_namespace(host_namespace(lab.name, host.name), [&] {
+      for (std::size_t n = 0; n < host.nics.size(); ++n) switch_offloads_off(fmt::format("eth{}", n + 1));
+    });
+    shapers(lab, host).run_or_throw(journal);
+    HostSetUp(lab, h).run(journal);
+  }
+}
+
+}  // namespace
+
+std::string fabric_namespace(const std::string& lab) { return "ry-" + lab; }
+
+std::string host_namespace(const std::string& lab, const std::string& host) { return "ry-" + lab + "-" + host; }
+
+std::vector<FabricEnd> fabric_ends(const LabHosts& lab) {
+  std::vector<FabricEnd> ends;
+  for (const NamespaceHost& host : lab.hosts)
+    for (std::size_t n = 0; n < host.nics.size(); ++n) {
+      const int port = static_cast<int>(n) + 1;
+      std::string name = fmt::format("{}-{}", host.name, port);
+      if (name.size() > kMostInterfaceName) name = fmt::format("v{}", ends.size() + 1);
+      ends.push_back({host.name, port, fabric_namespace(lab.name), std::move(name)});
+    }
+  return ends;
+}
+
+void create_namespaces(const LabHosts& lab, Journal& journal) {
+  check_names(lab);
+  check_privileges();
+  for (const char* program : {"ip", "tc"}) find_program(program);
+  check_free(lab);
+
+  std::vector<Thing> made = things(lab);
+  std::erase_if(made, [](const Thing& thing) {
+    const auto* folder = std::get_if<Directory>(&thing);
+    return folder != nullptr && exists(folder->path);
+  });
+  journal.record(made);
+  try {
+    make(lab, journal);
+  } catch (const std::exception& error) {
+    const std::vector<std::string> left = journal.remove(made);
+    if (left.empty()) throw;
+    throw HostsError(fmt::format("{}; and then: {}", error.what(), fmt::join(left, "; ")));
+  }
+}
+
+std::vector<std::string> remove_namespaces(const LabHosts& lab, Journal& journal) {
+  return journal.remove(things(lab));
+}
+
+}  // namespace railyard::hosts

@@ -1,0 +1,44 @@
+// The hosts of a lab as network namespaces.
+//
+// Host HOST of lab LAB is the namespace ry-LAB-HOST with interfaces eth1, eth2, ...: one per NIC, with its MAC and IP
+// addresses, MTU, routes (routes.h), neighbours, without offloads, shaped to the rate of its link. Each is one end of a
+// veth pair whose other end is in ry-LAB, the lab's own namespace, for the fabric to open. `ip netns exec ry-LAB-HOST`
+// has the lab's names in /etc/hosts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "control/hosts/journal.h"
+#include "control/hosts/lab_hosts.h"
+
+namespace railyard::hosts {
+
+// "ry-LAB": where the fabric's ends are.
+std::string fabric_namespace(const std::string& lab);
+// "ry-LAB-HOST".
+std::string host_namespace(const std::string& lab, const std::string& host);
+
+// The fabric's end of a NIC's link.
+struct FabricEnd {
+  std::string host;
+  int port = 0;  // of the NIC, from 1
+  std::string netns;
+  std::string interface;  // HOST-PORT if it fits in 15 octets, else v<n>, n counted over all NICs from 1
+
+  bool operator==(const FabricEnd&) const = default;
+};
+
+// Of all NICs, by host and port, in order.
+std::vector<FabricEnd> fabric_ends(const LabHosts& lab);
+
+// Makes all of it; the fabric's ends are up. Every thing is recorded in `journal` first. Throws HostsError, one message
+// with what to do, and nothing of it is left then: no privileges (root, or CAP_NET_ADMIN and CAP_SYS_ADMIN), no
+// programs ip and tc, a kernel that lacks something, names that are taken or cannot be names.
+void create_namespaces(const LabHosts& lab, Journal& journal);
+
+// Removes what create_namespaces() made. Processes in the namespaces live on, without their links: these go when the
+// last socket in fabric_namespace() is closed. Returns one message per thing that could not be removed.
+std::vector<std::string> remove_namespaces(const LabHosts& lab, Journal& journal);
+
+}  // namespace railyard::hosts
