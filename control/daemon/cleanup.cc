@@ -1,11 +1,22 @@
 #include "control/daemon/cleanup.h"
 
+#include <filesystem>
+
+#include "control/hosts/journal.h"
+
 namespace railyard::daemon {
+
+std::vector<std::string> remove_leftovers(const LabDir& dir) {
+  std::error_code ignored;
+  std::filesystem::remove(dir.socket(), ignored);
+  return hosts::Journal::remove_all(dir.journal());
+}
 
 std::vector<std::string> clean_up(const LabDir& dir) {
   const LabLock nobody_else(dir);
-  dir.remove();
-  return {};
+  std::vector<std::string> left = remove_leftovers(dir);
+  if (left.empty()) dir.remove();
+  return left;
 }
 
 }  // namespace railyard::daemon

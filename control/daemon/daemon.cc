@@ -1,13 +1,17 @@
 #include "control/daemon/daemon.h"
 
-#include <fstream>
+#include <filesystem>
+#include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "control/api/http_server.h"
+#include "control/daemon/cleanup.h"
 #include "control/daemon/lab_dir.h"
 #include "control/daemon/live_lab.h"
 #include "control/daemon/log.h"
+#include "control/daemon/made_hosts.h"
 #include "control/daemon/routes.h"
 #include "control/lab/session.h"
 #include "control/spec/load.h"
@@ -15,11 +19,18 @@
 namespace railyard::daemon {
 namespace {
 
-// The directory of a lab, from when it is this process's until it is gone again.
+// The directory of a lab, from when it is this process's until it is gone again; without what a killed one has left.
 class Hold {
  public:
-  explicit Hold(const LabDir& dir) : dir_(dir), lock_(dir) {}
-  ~Hold() { dir_.remove(); }
+  explicit Hold(const LabDir& dir) : dir_(dir), lock_(dir) {
+    const std::vector<std::string> left = remove_leftovers(dir);
+    if (!left.empty())
+      throw std::runtime_error(fmt::format("an earlier lab '{}' cannot be removed: {}", dir.name(), fmt::join(left, "; ")));
+  }
+  // What could not be removed is still in the journal, for the next to try.
+  ~Hold() {
+    if (!std::filesystem::exists(dir_.journal())) dir_.remove();
+  }
   Hold(const Hold&) = delete;
   Hold& operator=(const Hold&) = delete;
 
@@ -41,11 +52,15 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   Log log(dir.log());
   log.line(fmt::format("lab '{}' from {}", dir.name(), config.spec_file));
 
+  // Before the ports, which open what is made here; gone after them.
+  MadeHosts made(spec, dir, log);
   lab::SessionOptions options;
   options.spec_file = config.spec_file;
+  options.interfaces = made.interfaces();
   lab::Session session(std::move(spec), std::move(options));
   WallClockLive live;
   LiveLab lab(dir.name(), session, live, log);
+  made.tell(lab);
   const auto down = [&stop] { stop = true; };
   {
     api::HttpServer server({.socket = dir.socket()},

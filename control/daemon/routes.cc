@@ -38,7 +38,8 @@ constexpr std::array kRoutes{
     Route{"GET", "/hosts/", [](LiveLab& l, const std::string& name, const json&) { return l.host(name); }},
     Route{"POST", "/links",
           [](LiveLab& l, const std::string&, const json& body) {
-            return l.set_link(wanted<std::string>(body, "link"), wanted<bool>(body, "up"));
+            const auto link = wanted<std::string>(body, "link");
+            return l.set_link(link, wanted<bool>(body, "up"));
           }},
     Route{"POST", "/hold",
           [](LiveLab& l, const std::string&, const json& body) { return l.hold(wanted<bool>(body, "on")); }},

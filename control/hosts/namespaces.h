@@ -37,8 +37,8 @@ std::vector<FabricEnd> fabric_ends(const LabHosts& lab);
 // programs ip and tc, a kernel that lacks something, names that are taken or cannot be names.
 void create_namespaces(const LabHosts& lab, Journal& journal);
 
-// Removes what create_namespaces() made. Processes in the namespaces live on, without their links: these go when the
-// last socket in fabric_namespace() is closed. Returns one message per thing that could not be removed.
+// Removes what create_namespaces() made, and ends the processes in it. The links go when the last socket in
+// fabric_namespace() is closed. Returns one message per thing that could not be removed.
 std::vector<std::string> remove_namespaces(const LabHosts& lab, Journal& journal);
 
 }  // namespace railyard::hosts

@@ -19,6 +19,7 @@
 #include "control/hosts/command.h"
 #include "control/hosts/descriptor.h"
 #include "control/hosts/hosts_error.h"
+#include "control/hosts/inhabitants.h"
 #include "control/hosts/network_namespace.h"
 
 namespace railyard::hosts {
@@ -144,7 +145,10 @@ Thing canonical(const Thing& thing) {
 
 void remove(const Thing& thing, int keep_open) {
   std::visit(Overloaded{
-                 [](const Namespace& n) { remove_namespace(n.name); },
+                 [](const Namespace& n) {
+                   end_inhabitants(n.name);
+                   remove_namespace(n.name);
+                 },
                  [&](const Interface& i) { remove_interface(i, keep_open); },
                  [](const File& f) { remove_path(f.path, 0); },
                  [](const Directory& d) { remove_path(d.path, AT_REMOVEDIR); },

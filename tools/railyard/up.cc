@@ -135,7 +135,9 @@ int down_one(const LabDir& dir) {
       throw std::runtime_error(fmt::format("lab '{}' is still going down; its log: {}", dir.name(), dir.log()));
     fmt::print("lab '{}' is down\n", dir.name());
   } else {
-    for (const std::string& line : daemon::clean_up(dir)) fmt::print("  {}\n", line);
+    const std::vector<std::string> left = daemon::clean_up(dir);
+    for (const std::string& line : left) fmt::print(stderr, "railyard: {}\n", line);
+    if (!left.empty()) return kFailed;
     fmt::print("lab '{}' was not running any more; what it left is gone\n", dir.name());
   }
   return kOk;

@@ -1,0 +1,68 @@
+#include "control/daemon/namespace_hosts.h"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "control/spec/addresses.h"
+
+namespace railyard::daemon {
+namespace {
+
+struct LinkEnd {
+  const spec::LinkSpec* link;
+  spec::PortName peer;
+};
+
+// What the link of a NIC leads to.
+hosts::Neighbour neighbour(const spec::Lab& lab, const spec::PortName& peer) {
+  const spec::NodeSpec& node = *lab.find(peer.node);
+  if (node.kind == spec::NodeSpec::Kind::kSwitch) {
+    const auto index = static_cast<std::size_t>(&node - lab.nodes.data());
+    return {true, spec::automatic_mac(index, peer.port), node.loopback_v4, node.loopback_v6};
+  }
+  const spec::NicSpec& nic = node.nics[static_cast<std::size_t>(peer.port) - 1];
+  return {false, nic.mac.value_or(wire::MacAddress{}), nic.address_v4, nic.address_v6};
+}
+
+}  // namespace
+
+hosts::LabHosts namespace_hosts(const spec::Lab& lab, const std::string& name) {
+  std::map<spec::PortName, LinkEnd> ends;
+  for (const spec::LinkSpec& l : lab.links) {
+    ends[l.a] = {&l, l.b};
+    ends[l.b] = {&l, l.a};
+  }
+  hosts::LabHosts out{.name = name, .hosts = {}, .others = {}};
+  for (const spec::NodeSpec& node : lab.nodes) {
+    if (node.kind == spec::NodeSpec::Kind::kSwitch) {
+      out.others.push_back({node.name, 0, node.loopback_v4, node.loopback_v6});
+      continue;
+    }
+    const bool is_namespace = std::holds_alternative<spec::AttachNamespace>(node.nics[0].attach);
+    hosts::NamespaceHost host{.name = node.name, .nics = {}};
+    for (std::size_t i = 0; i < node.nics.size(); ++i) {
+      const spec::NicSpec& nic = node.nics[i];
+      const int port = static_cast<int>(i) + 1;
+      if (!is_namespace) {
+        out.others.push_back({node.name, port, nic.address_v4, nic.address_v6});
+        continue;
+      }
+      hosts::HostNic made;
+      made.mac = nic.mac.value_or(wire::MacAddress{});
+      made.address_v4 = nic.address_v4;
+      made.address_v6 = nic.address_v6;
+      if (const auto end = ends.find({node.name, port}); end != ends.end()) {
+        made.mtu = end->second.link->mtu;
+        made.rate = {static_cast<std::int64_t>(static_cast<Int128>(end->second.link->rate.bps) *
+                                               lab.run.scale_numerator / lab.run.scale_denominator)};
+        made.neighbour = neighbour(lab, end->second.peer);
+      }
+      host.nics.push_back(made);
+    }
+    if (is_namespace) out.hosts.push_back(std::move(host));
+  }
+  return out;
+}
+
+}  // namespace railyard::daemon
