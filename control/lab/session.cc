@@ -25,7 +25,7 @@ namespace railyard::lab {
 struct Session::Attached {
   Host* host;
   PortIndex port;
-  EthdevPort* device;
+  OutsidePort* device;
   std::string description;
   std::string socket;  // to be removed at the end
 };
@@ -36,7 +36,9 @@ namespace {
 double cpu_seconds() {
   rusage u;
   getrusage(RUSAGE_SELF, &u);
-  const auto of = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const auto of = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return of(u.ru_utime) + of(u.ru_stime);
 }
 
@@ -270,8 +272,9 @@ report::Report Session::run(const std::atomic<bool>& stop) {
     r.engine.gaps = stats->gaps.count();
   }
   for (const Attached& a : attached_) {
-    const EthdevPortCounters c = a.device->counters();
-    r.attachments.push_back({a.host->name(), a.port.value + 1, a.description, c.received, c.sent, c.missed + c.no_memory});
+    const OutsidePortCounters c = a.device->counters();
+    r.attachments.push_back({a.host->name(), a.port.value + 1, a.description, c.received, c.sent, c.host_ring_full,
+                             c.no_memory, c.not_sent});
   }
   if (options_.digest) r.trace_digest = engine_->digest().value();
   for (auto& tap : taps_) tap->close();
