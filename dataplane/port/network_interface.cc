@@ -15,6 +15,13 @@
 
 namespace railyard {
 
+namespace {
+
+// IFF_LOWER_UP of netdevice(7), which <net/if.h> lacks: there is a carrier. IFF_RUNNING says so up to a second later.
+constexpr unsigned kLowerUp = 1u << 16;
+
+}  // namespace
+
 // dev_valid_name() of the kernel; with a % it would make up a name of its own.
 std::string bad_interface_name(const std::string& name) {
   if (name.empty()) return "an interface needs a name";
@@ -55,7 +62,7 @@ std::optional<InterfaceState> read_interface(const std::string& name) {
   ifinfomsg link;
   std::memcpy(&link, answer.data() + NLMSG_HDRLEN, sizeof link);
   InterfaceState state{.index = link.ifi_index,
-                       .up = (link.ifi_flags & IFF_UP) != 0 && (link.ifi_flags & IFF_RUNNING) != 0};
+                       .up = (link.ifi_flags & IFF_UP) != 0 && (link.ifi_flags & kLowerUp) != 0};
   rtattr attribute;
   for (std::size_t at = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof link); at + sizeof attribute <= header.nlmsg_len;
        at += RTA_ALIGN(attribute.rta_len)) {

@@ -8,8 +8,10 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <linux/ethtool.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <sys/ioctl.h>
@@ -318,11 +320,12 @@ OutsidePortCounters PacketSocketPort::counters() const {
   return c;
 }
 
+// The flag IFF_RUNNING would say so up to a second later.
 bool PacketSocketPort::link_up() const {
+  ethtool_value link{.cmd = ETHTOOL_GLINK, .data = 0};
   ifreq request = request_for(name_);
-  if (ioctl(in_.get(), SIOCGIFFLAGS, &request) != 0) return false;
-  constexpr int kUpAndRunning = IFF_UP | IFF_RUNNING;
-  return (request.ifr_flags & kUpAndRunning) == kUpAndRunning;
+  request.ifr_data = reinterpret_cast<char*>(&link);
+  return ioctl(in_.get(), SIOCETHTOOL, &request) == 0 && link.data != 0;
 }
 
 }  // namespace railyard

@@ -20,7 +20,7 @@ namespace railyard {
 
 struct PacketSocketPortConfig {
   std::string interface;     // an Ethernet interface that exists
-  std::string netns;         // the network namespace it is in, as NetworkNamespace takes it; empty: the current one
+  std::string netns = {};    // the network namespace it is in, as NetworkNamespace takes it; empty: the current one
   std::uint32_t mtu = 9216;  // longest IP packet that the link carries; the interface's is no shorter
   std::uint32_t ring_octets = 8 << 20;  // memory between the kernel and the fabric, in units of 128 KiB
 };

@@ -16,11 +16,11 @@
 namespace railyard {
 
 struct TapPortConfig {
-  std::string interface;  // its name, which is free
-  std::string netns;      // the network namespace to make it in, as NetworkNamespace takes it; empty: the current one
-  std::uint32_t mtu = 9216;             // of the interface: longest IP packet that the link carries
-  std::optional<wire::MacAddress> mac;  // of the interface; else the kernel makes one up
-  bool up = false;                      // switches it on, where nobody else will
+  std::string interface;   // its name, which is free
+  std::string netns = {};  // the network namespace to make it in, as NetworkNamespace takes it; empty: the current one
+  std::uint32_t mtu = 9216;                  // of the interface: longest IP packet that the link carries
+  std::optional<wire::MacAddress> mac = {};  // of the interface; else the kernel makes one up
+  bool up = false;                           // switches it on, where nobody else will
 };
 
 // The interface lives as long as the port; meanwhile it may be moved to another namespace and renamed. The kernel's

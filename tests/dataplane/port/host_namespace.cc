@@ -91,6 +91,17 @@ bool HostSocket::send(std::span<const std::byte> frame) const {
   return sent == static_cast<ssize_t>(frame.size());
 }
 
+void HostSocket::send(std::span<const std::byte> frame, const OffloadHeader& offload) const {
+  const int on = 1;
+  ASSERT_EQ(setsockopt(socket_.get(), SOL_PACKET, PACKET_VNET_HDR, &on, sizeof on), 0) << std::strerror(errno);
+  std::vector<std::byte> with_header(sizeof offload);
+  std::memcpy(with_header.data(), &offload, sizeof offload);
+  with_header.insert(with_header.end(), frame.begin(), frame.end());
+  ASSERT_TRUE(send(with_header));
+  const int off = 0;
+  ASSERT_EQ(setsockopt(socket_.get(), SOL_PACKET, PACKET_VNET_HDR, &off, sizeof off), 0);
+}
+
 bool HostSocket::has_frame() const {
   pollfd wait{.fd = socket_.get(), .events = POLLIN, .revents = 0};
   return poll(&wait, 1, 0) == 1 && (wait.revents & POLLIN) != 0;

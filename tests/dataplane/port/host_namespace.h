@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dataplane/port/file_descriptor.h"
+#include "dataplane/port/offload_header.h"
 
 namespace railyard::test {
 
@@ -42,6 +43,8 @@ class HostSocket {
 
   // False if the kernel says that it was dropped.
   bool send(std::span<const std::byte> frame) const;
+  // The same for a frame of which something is left to the NIC.
+  void send(std::span<const std::byte> frame, const OffloadHeader& offload) const;
   // The next frame that comes in, its tag put back; nothing if none has come for seconds.
   std::optional<std::vector<std::byte>> receive() const;
   // Whether a frame has come in by now.

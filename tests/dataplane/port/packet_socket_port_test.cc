@@ -25,7 +25,7 @@
 #include "dataplane/wire/ethernet.h"
 #include "dataplane/wire/ip_protocol.h"
 #include "dataplane/wire/parse.h"
-#include "dataplane/wire/tcp.h"
+#include "dataplane/wire/udp.h"
 #include "tests/dataplane/port/host_namespace.h"
 #include "tests/dataplane/port/without_capabilities.h"
 #include "tests/support/frames.h"
@@ -236,16 +236,25 @@ TEST_F(PacketSocketPortOffloadTest, ChecksumsThatAreLeftToTheNicAreCompleted) {
 
 TEST_F(PacketSocketPortOffloadTest, AndInTaggedFrames) {
   PacketSocketPort port(config(), pool);
-  ASSERT_TRUE(host->ip("link add link eth0 name eth0.9 type vlan id 9") && host->ip("addr flush dev eth0") &&
-              host->ip("addr add 10.9.0.2/24 dev eth0.9") && host->ip("link set eth0.9 up") &&
-              host->ip("neigh add 10.9.0.1 lladdr 02:00:00:00:00:01 dev eth0.9 nud permanent"));
-  const FileDescriptor udp = open(SOCK_DGRAM, true);
-  ASSERT_EQ(connect_to_us(udp, true), 0);
-  ASSERT_EQ(send(udp.get(), "abc", 3, 0), 3);
+  Octets sent = octets({.tag = VlanTag{.vid = 9, .pcp = 5}, .frame_octets = 301});
+  const auto view = wire::parse_frame(sent);
+  ASSERT_TRUE(view && view->tagged && view->protocol == wire::ip_protocol::kUdp);
+  const std::uint32_t datagram = view->l3_offset + view->ip_octets - view->l4_offset;
+  const auto sum = wire::pseudo_header(view->source, view->destination, view->protocol, datagram).value();
+  wire::write<wire::Udp::Checksum>(sent.data() + view->l4_offset, static_cast<std::uint16_t>(~sum));
+  HostSocket(*host, "eth0")
+      .send(sent, {.flags = OffloadHeader::kNeedsChecksum,
+                   .gso_type = OffloadHeader::kNoGso,
+                   .hdr_len = 0,
+                   .gso_size = 0,
+                   .csum_start = view->l4_offset,
+                   .csum_offset = 6});
   const std::vector<Octets> frames = take_of(port, wire::ip_protocol::kUdp);
   ASSERT_EQ(frames.size(), 1u);
-  EXPECT_EQ(wire::parse_frame(frames[0])->vid, 9);
   expect_right_checksum(frames[0]);
+  const std::byte* const completed = frames[0].data() + view->l4_offset;
+  wire::write<wire::Udp::Checksum>(sent.data() + view->l4_offset, wire::read<wire::Udp::Checksum>(completed));
+  EXPECT_EQ(frames[0], sent) << "and the rest is as it was";
 }
 
 // A veth lets its host leave segmentation to whoever takes the frame, too: 60 KB in one.
