@@ -4,9 +4,11 @@
 //   KIND   tap, net_tap: a TAP, by our port or DPDK's driver; netdev, net_af_packet: one end of a veth pair likewise
 // Root only: it makes its interfaces in a network namespace of its own. The host sends 256 frames, then the port takes
 // them. Prints cycles of the time-stamp counter per frame, medians: to take it; to take it and, for the host, to send
-// it (DPDK's TAP driver has a signal sent for each); to give one, in bursts of 32.
+// it (DPDK's TAP driver has a signal sent for each); to give one, in bursts of 32. Last the rate at which frames are
+// taken while the host sends as fast as it can, in millions per second.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -16,6 +18,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <arpa/inet.h>
@@ -131,6 +134,23 @@ void bench(const std::string& kind, std::size_t frame_octets, double seconds) {
     sent_and_taken.push_back(per_frame(now - begin, arrived));
   }
 
+  // While the host sends without a rest.
+  std::uint64_t frames = 0;
+  std::chrono::duration<double> passed{};
+  {
+    std::atomic<bool> stop = false;
+    std::thread host_thread([&] {
+      while (!stop) sender.send();
+    });
+    for (const auto begin = Clock::now(); passed.count() < seconds; passed = Clock::now() - begin) {
+      const std::size_t n = port->take(pool, burst);
+      for (std::size_t i = 0; i < n; ++i) pool.release(burst[i]);
+      frames += n;
+    }
+    stop = true;
+    host_thread.join();
+  }
+
   std::vector<double> given;
   const auto end_of_giving = Clock::now() + std::chrono::duration<double>(seconds);
   while (Clock::now() < end_of_giving) {
@@ -148,7 +168,8 @@ void bench(const std::string& kind, std::size_t frame_octets, double seconds) {
     if (n > 0) given.push_back(per_frame(rte_rdtsc() - begin, n));
     for (std::size_t i = n; i < kBurst; ++i) pool.release(burst[i]);
   }
-  std::printf("%.0f %.0f %.0f\n", median(taken), median(sent_and_taken), median(given));
+  std::printf("%.0f %.0f %.0f %.4f\n", median(taken), median(sent_and_taken), median(given),
+              static_cast<double>(frames) / passed.count() / 1e6);
 }
 
 }  // namespace

@@ -176,6 +176,10 @@ elif is_wanted ports; then
       ports_row "$ours" "$packaged" $octets 1 taken '>= 1'
       ports_row "$ours" "$packaged" $octets 2 'sent by the host and taken'
       ports_row "$ours" "$packaged" $octets 3 given
+      cut -d' ' -f4 "$work/$ours" >"$work/figures"; row "  $ours, $octets octets: rate" 'M frames/s' -
+      [[ -s $work/$packaged ]] || continue
+      paste -d' ' <(cut -d' ' -f4 "$work/$ours") <(cut -d' ' -f4 "$work/$packaged") | awk '{ print $1 / $2 }' >"$work/figures"
+      row "  $ours / $packaged, $octets octets: rate" x "$([[ $ours == tap ]] && echo '>= 5' || echo -)"
     done
   done
 fi
