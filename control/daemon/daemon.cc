@@ -25,7 +25,8 @@ class Hold {
   explicit Hold(const LabDir& dir) : dir_(dir), lock_(dir) {
     const std::vector<std::string> left = remove_leftovers(dir);
     if (!left.empty())
-      throw std::runtime_error(fmt::format("an earlier lab '{}' cannot be removed: {}", dir.name(), fmt::join(left, "; ")));
+      throw std::runtime_error(
+          fmt::format("an earlier lab '{}' cannot be removed: {}", dir.name(), fmt::join(left, "; ")));
   }
   // What could not be removed is still in the journal, for the next to try.
   ~Hold() {

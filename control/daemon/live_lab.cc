@@ -130,14 +130,16 @@ json LiveLab::status() const {
   }
   out["attachments"] = json::array();
   for (const lab::Session::Attached& a : session_.attached()) {
-    const EthdevPortCounters c = a.device->counters();
+    const OutsidePortCounters c = a.device->counters();
     out["attachments"].push_back({{"host", a.host->name()},
                                   {"port", a.port.value + 1},
                                   {"device", a.description},
                                   {"link_up", a.device->link_up()},
                                   {"received", c.received},
                                   {"sent", c.sent},
-                                  {"lost", c.missed + c.no_memory}});
+                                  {"host_ring_full", c.host_ring_full},
+                                  {"no_memory", c.no_memory},
+                                  {"not_sent", c.not_sent}});
   }
   return out;
 }

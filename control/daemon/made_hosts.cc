@@ -23,7 +23,7 @@ MadeHosts::~MadeHosts() {
 lab::Interfaces MadeHosts::interfaces() const {
   lab::Interfaces out;
   for (const hosts::FabricEnd& end : hosts::fabric_ends(namespaces_))
-    out[{end.host, end.port}] = {.netns = end.netns, .name = end.interface};
+    out[{end.host, end.port}] = {.netns = end.netns, .name = end.interface, .socket = {}};
   return out;
 }
 

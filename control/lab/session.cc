@@ -26,7 +26,9 @@ namespace {
 double cpu_seconds() {
   rusage u;
   getrusage(RUSAGE_SELF, &u);
-  const auto of = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const auto of = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return of(u.ru_utime) + of(u.ru_stime);
 }
 
@@ -174,28 +176,18 @@ void Session::attach_captures() {
 }
 
 void Session::attach_ports() {
-  unsigned serial = 0;
-  for (std::size_t n = 0; n < lab_->spec().nodes.size(); ++n) {
-    const spec::NodeSpec& node = lab_->spec().nodes[n];
+  for (const spec::NodeSpec& node : lab_->spec().nodes) {
     for (std::size_t i = 0; i < node.nics.size(); ++i) {
       const spec::NicSpec& nic = node.nics[i];
-      EthdevPortConfig config;
-      std::string socket;
-      if (const auto* vhost = std::get_if<spec::AttachVhostUser>(&nic.attach)) {
-        socket = vhost->socket;
-        config.device = fmt::format("net_vhost{},iface={},queues=1", serial++, vhost->socket);
-      } else if (const auto* dpdk = std::get_if<spec::AttachDpdk>(&nic.attach)) {
-        config.device = dpdk->device;
-      } else {
-        continue;
-      }
-      const PortRef port = lab_->port({node.name, static_cast<int>(i) + 1});
-      config.mtu = static_cast<std::uint32_t>(lab_->mtu(port));
+      const spec::PortName name{node.name, static_cast<int>(i) + 1};
+      const PortRef port = lab_->port(name);
       try {
-        auto device = std::make_unique<EthdevPort>(config, engine_->pool_of(port.device));
+        OpenedPort opened = open_port(name, nic, static_cast<std::uint32_t>(lab_->mtu(port)), options_.interfaces,
+                                      engine_->pool_of(port.device));
+        if (opened.port == nullptr) continue;
         Host& host = lab_->host(node.name);
-        attached_.push_back({&host, port.port, device.get(), config.device, socket});
-        host.attach(port.port, std::move(device));
+        attached_.push_back({&host, port.port, opened.port.get(), opened.description, opened.socket});
+        host.attach(port.port, std::move(opened.port));
       } catch (const std::runtime_error& error) {
         throw spec::SpecError(nic.place, error.what());
       }
@@ -260,8 +252,9 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
     r.engine.gaps = stats->gaps.count();
   }
   for (const Attached& a : attached_) {
-    const EthdevPortCounters c = a.device->counters();
-    r.attachments.push_back({a.host->name(), a.port.value + 1, a.description, c.received, c.sent, c.missed + c.no_memory});
+    const OutsidePortCounters c = a.device->counters();
+    r.attachments.push_back({a.host->name(), a.port.value + 1, a.description, c.received, c.sent, c.host_ring_full,
+                             c.no_memory, c.not_sent});
   }
   if (options_.digest) r.trace_digest = engine_->digest().value();
   for (auto& tap : taps_) tap->close();

@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "control/build/built_lab.h"
+#include "control/lab/open_port.h"
 #include "control/report/report.h"
 #include "control/spec/spec.h"
 #include "dataplane/capture/capture_tap.h"
-#include "dataplane/port/ethdev_port.h"
+#include "dataplane/port/outside_port.h"
 #include "dataplane/run/engine.h"
 #include "dataplane/run/wall_clock.h"
 
@@ -34,6 +35,7 @@ struct SessionOptions {
   std::string spec_file;  // for the report
   bool digest = false;
   std::vector<CaptureRequest> captures;
+  Interfaces interfaces;  // behind the NICs of hosts that somebody has made
   EngineVariation variation;
   // Told the instant reached now and then, with the one at which traffic ends (Instant::never() if unknown).
   std::function<void(Instant, Instant)> progress;
@@ -52,15 +54,15 @@ class Session {
   Engine& engine() noexcept { return *engine_; }
 
   // Runs to the end that the spec names: its duration and what is then still on its way, or until everything is done.
-  // `stop`, if it becomes true, ends the run early, with the report so far. `live`, under the wall clock: how others look
-  // at the run and ask things of it; it then goes on until `stop`.
+  // `stop`, if it becomes true, ends the run early, with the report so far. `live`, under the wall clock: how others
+  // look at the run and ask things of it; it then goes on until `stop`.
   report::Report run(const std::atomic<bool>& stop, WallClockLive* live = nullptr);
 
   // A port to the outside, its counters readable by any thread while the lab runs.
   struct Attached {
     Host* host;
     PortIndex port;
-    EthdevPort* device;
+    OutsidePort* device;
     std::string description;
     std::string socket;  // to be removed at the end
   };

@@ -120,7 +120,9 @@ std::string Report::json() const {
                                 {"device", a.device},
                                 {"received", a.received},
                                 {"sent", a.sent},
-                                {"missed", a.missed}});
+                                {"host_ring_full", a.host_ring_full},
+                                {"no_memory", a.no_memory},
+                                {"not_sent", a.not_sent}});
   j["engine"] = engine_json(engine);
   j["audit"] = {{"balanced", audit.balanced},
                 {"unbalanced", audit.unbalanced},

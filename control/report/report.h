@@ -93,7 +93,10 @@ struct AttachmentReport {
   std::string device;
   std::uint64_t received = 0;
   std::uint64_t sent = 0;
-  std::uint64_t missed = 0;
+  // Lost before the fabric took them, or for want of memory; refused by the outside.
+  std::uint64_t host_ring_full = 0;
+  std::uint64_t no_memory = 0;
+  std::uint64_t not_sent = 0;
 };
 
 struct Report {

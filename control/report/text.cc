@@ -242,8 +242,9 @@ void engine_lines(Out out, const Report& r) {
                    nanoseconds_text(e.lateness_ns->max), nanoseconds_text(static_cast<std::uint64_t>(e.slip_ns)),
                    count_text(e.gaps));
   for (const AttachmentReport& a : r.attachments)
-    fmt::format_to(out, "Attached: {} NIC {} ({}): {} frames in, {} out, {} missed\n", a.node, a.nic, a.device,
-                   count_text(a.received), count_text(a.sent), count_text(a.missed));
+    fmt::format_to(out, "Attached: {} NIC {} ({}): {} frames in, {} out; lost: host_ring_full {}, no_memory {}, not_sent {}\n",
+                   a.node, a.nic, a.device, count_text(a.received), count_text(a.sent), count_text(a.host_ring_full),
+                   count_text(a.no_memory), count_text(a.not_sent));
   if (r.trace_digest) fmt::format_to(out, "Trace digest: {:016x}\n", *r.trace_digest);
   if (!r.audit.balanced) {
     fmt::format_to(out, "THE BOOKS DO NOT BALANCE:\n");

@@ -13,6 +13,7 @@
 
 #include "dataplane/base/hash.h"
 #include "dataplane/packet/dpdk_log.h"
+#include "dataplane/port/received_packet.h"
 #include "dataplane/port/seal.h"
 #include "dataplane/wire/ethernet.h"
 #include "dataplane/wire/vlan.h"
@@ -25,9 +26,6 @@ namespace {
 }
 
 std::string reason(int code) { return rte_strerror(code < 0 ? -code : code); }
-
-// Octets that must be contiguous for every header that the fabric parses.
-constexpr std::uint16_t kMostHeaderOctets = 256;
 
 constexpr std::uint16_t kPrefetchAhead = 4;
 
@@ -97,7 +95,7 @@ Packet* EthdevPort::adopt(PacketPool& pool, rte_mbuf* m) {
     // one is a giant, which the NIC will drop by its length: its first octets are enough.
     Packet* whole = pool.allocate_real();
     if (whole == nullptr) {
-      ++lost_;
+      no_memory_.increment();
       rte_pktmbuf_free(m);
       return nullptr;
     }
@@ -106,22 +104,14 @@ Packet* EthdevPort::adopt(PacketPool& pool, rte_mbuf* m) {
     if (const void* at = rte_pktmbuf_read(m, 0, kept, whole->header()); at != whole->header())
       std::memcpy(whole->header(), at, kept);
     rte_pktmbuf_free(m);
-    const std::uint16_t header_at = whole->header_at;
-    const std::uint8_t flags = whole->flags;
-    const WorkerId home = whole->home;
-    *whole = Packet{};
-    whole->header_at = header_at;
-    whole->flags = flags;
-    whole->home = home;
-    whole->payload_octets = octets;
+    describe_received(*whole, octets, stream_, received_.read());
     return whole;
   }
   Packet* p = packet_of(m);
-  *p = Packet{};
   p->header_at = static_cast<std::uint16_t>(rte_pktmbuf_mtod(m, std::byte*) - reinterpret_cast<std::byte*>(p));
   p->flags = Packet::kFromPort;
   p->home = pool.owner();
-  p->payload_octets = m->data_len;
+  describe_received(*p, m->data_len, stream_, received_.read());
   return p;
 }
 
@@ -138,12 +128,7 @@ std::size_t EthdevPort::take(PacketPool& pool, std::span<Packet*> packets) {
     }
     Packet* p = adopt(pool, burst[i]);
     if (p == nullptr) continue;
-    const std::uint32_t octets = p->payload_octets;
-    p->header_octets = static_cast<std::uint16_t>(std::min<std::uint32_t>(octets, kMostHeaderOctets));
-    p->payload_octets = octets - p->header_octets;
-    p->frame_octets = std::max(octets + std::uint32_t{wire::kFcsOctets}, kLeastFrameOctets);
-    p->stream = stream_;
-    p->offset = taken_++;
+    received_.increment();
     packets[taken++] = p;
   }
   return taken;
@@ -153,7 +138,7 @@ std::size_t EthdevPort::take(PacketPool& pool, std::span<Packet*> packets) {
 bool EthdevPort::send_staged() {
   const std::uint16_t sent =
       rte_eth_tx_burst(id_, 0, staged_.data() + staged_from_, static_cast<std::uint16_t>(staged_to_ - staged_from_));
-  given_ += sent;
+  sent_.add(sent);
   staged_from_ += sent;
   return staged_from_ == staged_to_;
 }
@@ -174,16 +159,16 @@ bool EthdevPort::link_up() const {
   return rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
 }
 
-EthdevPortCounters EthdevPort::counters() const {
-  EthdevPortCounters c;
-  c.received = taken_;
-  c.sent = given_;
+OutsidePortCounters EthdevPort::counters() const {
+  OutsidePortCounters c;
+  c.received = received_.read();
+  c.sent = sent_.read();
+  c.no_memory = no_memory_.read();
   rte_eth_stats stats;
   if (rte_eth_stats_get(id_, &stats) == 0) {
-    c.missed = stats.imissed;
-    c.no_memory = stats.rx_nombuf;
+    c.host_ring_full = stats.imissed;
+    c.no_memory += stats.rx_nombuf;
   }
-  c.no_memory += lost_;
   return c;
 }
 

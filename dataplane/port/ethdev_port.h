@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "dataplane/nic/attachment.h"
+#include "dataplane/base/counter.h"
 #include "dataplane/packet/pool.h"
+#include "dataplane/port/outside_port.h"
 
 struct rte_mbuf;
 
@@ -15,22 +16,14 @@ namespace railyard {
 struct EthdevPortConfig {
   // A virtual device by its driver's name and arguments ("net_tap0,iface=tap0"), or a PCI address ("0000:03:00.0").
   std::string device;
-  std::uint32_t mtu = 9216;       // longest IP packet that the link carries
+  std::uint32_t mtu = 9216;  // longest IP packet that the link carries
   std::uint16_t descriptors = 1024;
 };
 
-// What the device itself has counted.
-struct EthdevPortCounters {
-  std::uint64_t received = 0;     // packets taken from it
-  std::uint64_t sent = 0;         // packets handed to it
-  std::uint64_t missed = 0;       // lost in its receive queue: the fabric did not take them in time
-  std::uint64_t no_memory = 0;    // lost for want of packet memory
-};
-
-class EthdevPort final : public Attachment {
+class EthdevPort final : public OutsidePort {
  public:
-  // Creates and starts the device. Throws std::runtime_error with the device and what would help. `pool`: where received
-  // packets come from.
+  // Creates and starts the device. Throws std::runtime_error with the device and what would help. `pool`: where
+  // received packets come from.
   EthdevPort(const EthdevPortConfig& config, PacketPool& pool);
   ~EthdevPort() override;
   EthdevPort(const EthdevPort&) = delete;
@@ -39,8 +32,8 @@ class EthdevPort final : public Attachment {
   std::size_t take(PacketPool& pool, std::span<Packet*> packets) override;
   std::size_t give(PacketPool& pool, std::span<Packet* const> packets) override;
 
-  bool link_up() const;
-  EthdevPortCounters counters() const;
+  bool link_up() const override;
+  OutsidePortCounters counters() const override;
 
  private:
   static constexpr std::size_t kBurst = 32;
@@ -56,9 +49,9 @@ class EthdevPort final : public Attachment {
   std::array<rte_mbuf*, kBurst> staged_;  // made ready, and not taken by the device yet
   std::size_t staged_from_ = 0;
   std::size_t staged_to_ = 0;
-  std::uint64_t taken_ = 0;
-  std::uint64_t given_ = 0;
-  std::uint64_t lost_ = 0;
+  Counter received_;
+  Counter sent_;
+  Counter no_memory_;
 };
 
 }  // namespace railyard

@@ -1,8 +1,8 @@
 #include "dataplane/port/seal.h"
 
-#include <rte_mbuf.h>
-
 #include <cstring>
+
+#include <rte_mbuf.h>
 
 #include "dataplane/base/payload_pattern.h"
 #include "dataplane/wire/crc32.h"
@@ -10,7 +10,7 @@
 
 namespace railyard {
 
-rte_mbuf* seal(Packet* packet, PacketPool& pool) {
+Packet* make_whole(Packet* packet, PacketPool& pool) {
   Packet* p = packet;
   if (packet->has(Packet::kElided)) {
     p = pool.allocate_real();
@@ -26,17 +26,24 @@ rte_mbuf* seal(Packet* packet, PacketPool& pool) {
     fill_payload(p->stream, p->offset, {p->header() + p->header_octets, p->payload_octets});
     pool.release(packet);
   }
-  std::size_t octets = p->header_octets + std::size_t{p->payload_octets};
   if (p->has(Packet::kIcrcPending)) {
+    const std::size_t octets = p->header_octets + std::size_t{p->payload_octets};
     wire::write_crc32(p->header() + octets, wire::icrc({p->l3(), octets - p->l3_offset}));
-    octets += wire::kIcrcOctets;
+    p->payload_octets += std::uint32_t{wire::kIcrcOctets};
     p->flags = static_cast<std::uint8_t>(p->flags & ~unsigned{Packet::kIcrcPending});
   }
+  return p;
+}
+
+rte_mbuf* seal(Packet* packet, PacketPool& pool) {
+  Packet* p = make_whole(packet, pool);
+  if (p == nullptr) return nullptr;
+  const std::uint32_t octets = p->header_octets + p->payload_octets;
   rte_mbuf* m = mbuf_of(p);
   rte_pktmbuf_reset(m);
   m->data_off = static_cast<std::uint16_t>(p->header() - static_cast<std::byte*>(m->buf_addr));
   m->data_len = static_cast<std::uint16_t>(octets);
-  m->pkt_len = static_cast<std::uint32_t>(octets);
+  m->pkt_len = octets;
   return m;
 }
 

@@ -1,4 +1,4 @@
-// A packet made ready to leave for a DPDK port: a plain mbuf with every octet real.
+// A packet made ready to leave for the outside: every octet real, and for a DPDK port a plain mbuf.
 #pragma once
 
 #include "dataplane/packet/pool.h"
@@ -7,7 +7,12 @@ struct rte_mbuf;
 
 namespace railyard {
 
-// Takes over `packet`. nullptr, and the packet is untouched, if there is no memory for its payload.
+// Takes over `packet` and returns it, or another in its place, with all octets real and contiguous: synthetic payload
+// is written, a pending ICRC is computed and belongs to the payload then. nullptr, and the packet is untouched, if
+// there is no memory for its payload.
+Packet* make_whole(Packet* packet, PacketPool& pool);
+
+// The same as an mbuf for a DPDK port.
 rte_mbuf* seal(Packet* packet, PacketPool& pool);
 
 }  // namespace railyard

@@ -3,7 +3,7 @@
 #
 # usage: tests/bench/run.sh [--runs N] [NAME...]
 #   --runs N   runs of each figure (default 5)
-#   NAME       only these: virtual large payload workers wall vhost pair rate start memory parts
+#   NAME       only these: virtual large payload workers wall vhost ports pair rate start memory parts
 # Needs a release build (build/release, made by tools/test.sh or tools/quickstart.sh). A bar that is missed is said; the
 # exit status is 1 then.
 set -euo pipefail
@@ -150,6 +150,37 @@ if is_wanted vhost; then
     cp "$work/lab.figures" "$work/figures"; row "  railyard, $octets octets" cycles/packet -
     paste "$work/lab.figures" "$work/pmd.figures" | awk '{ print $1 - $2 }' >"$work/figures"
     row "  difference, $octets octets (at most one hop)" cycles/packet '<= 500'
+  done
+fi
+
+if is_wanted ports && (( EUID != 0 )); then
+  printf '\nPorts to the kernel: left out, they need root\n'
+elif is_wanted ports; then
+  printf '\nPorts to the kernel, and the drivers that DPDK has for the same, in turn: 256 frames sent, then taken; bursts given\n'
+  # ports_row OURS PACKAGED OCTETS COLUMN WHAT [BAR]: our cycles, and the package's over ours
+  ports_row() {
+    cut -d' ' -f"$4" "$work/$1" >"$work/figures"; row "  $1, $3 octets: $5" cycles/frame -
+    [[ -s $work/$2 ]] || return 0
+    paste -d' ' <(cut -d' ' -f"$4" "$work/$2") <(cut -d' ' -f"$4" "$work/$1") | awk '{ print $1 / $2 }' >"$work/figures"
+    row "  $2 / $1, $3 octets: $5" x "${6:--}"
+  }
+  for pair in 'tap net_tap' 'netdev net_af_packet'; do
+    ours=${pair% *} packaged=${pair#* }
+    for octets in 64 1500 4096; do
+      : >"$work/$ours"; : >"$work/$packaged"
+      for (( i = 0; i < runs; ++i )); do
+        "$bin/port_bench" "$ours" $octets 1 >>"$work/$ours"
+        # DPDK's TAP carries 1500 octets.
+        [[ $packaged$octets == net_tap4096 ]] || "$bin/port_bench" "$packaged" $octets 1 >>"$work/$packaged" 2>/dev/null
+      done
+      ports_row "$ours" "$packaged" $octets 1 taken '>= 1'
+      ports_row "$ours" "$packaged" $octets 2 'sent by the host and taken'
+      ports_row "$ours" "$packaged" $octets 3 given
+      cut -d' ' -f4 "$work/$ours" >"$work/figures"; row "  $ours, $octets octets: rate" 'M frames/s' -
+      [[ -s $work/$packaged ]] || continue
+      paste -d' ' <(cut -d' ' -f4 "$work/$ours") <(cut -d' ' -f4 "$work/$packaged") | awk '{ print $1 / $2 }' >"$work/figures"
+      row "  $ours / $packaged, $octets octets: rate" x "$([[ $ours == tap ]] && echo '>= 5' || echo -)"
+    done
   done
 fi
 

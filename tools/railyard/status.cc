@@ -112,7 +112,7 @@ void print_attachments(const json& s) {
   for (const json& a : s["attachments"])
     fmt::print("{}:{} {}: {} packets from it, {} to it, {} lost{}\n", a["host"].get<std::string>(),
                a["port"].get<int>(), a["device"].get<std::string>(), number(a["received"]), number(a["sent"]),
-               number(a["lost"]), a["link_up"].get<bool>() ? "" : " (nobody connected)");
+               number(a["host_ring_full"]) + number(a["no_memory"]) + number(a["not_sent"]), a["link_up"].get<bool>() ? "" : " (nobody connected)");
 }
 
 void print_all(const json& s) {

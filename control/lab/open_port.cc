@@ -1,0 +1,87 @@
+#include "control/lab/open_port.h"
+
+#include <atomic>
+#include <stdexcept>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "control/spec/value.h"
+#include "dataplane/port/ethdev_port.h"
+#include "dataplane/port/packet_socket_port.h"
+#include "dataplane/port/tap_port.h"
+
+namespace railyard::lab {
+namespace {
+
+// What each kind of attachment is.
+class Opener {
+ public:
+  Opener(const spec::PortName& name, const spec::NicSpec& nic, std::uint32_t mtu, const Interfaces& made,
+         PacketPool& pool)
+      : name_(name), nic_(nic), mtu_(mtu), made_(made), pool_(pool) {}
+
+  OpenedPort operator()(std::monostate) const { return {}; }
+  OpenedPort operator()(const spec::AttachPcap&) const { return {}; }
+  OpenedPort operator()(const spec::AttachVhostUser& a) const { return vhost_user(a.socket); }
+  OpenedPort operator()(const spec::AttachDpdk& a) const { return ethdev(a.device, {}); }
+  OpenedPort operator()(const spec::AttachNetdev& a) const { return interface({}, a.name, "netdev " + a.name); }
+  OpenedPort operator()(const spec::AttachTap& a) const {
+    TapPortConfig config;
+    config.interface = a.name;
+    config.mtu = mtu_;
+    config.mac = nic_.mac;
+    config.up = true;
+    return {std::make_unique<TapPort>(config, pool_), "tap " + a.name, {}};
+  }
+  OpenedPort operator()(const spec::AttachNamespace&) const {
+    const Interface& i = made("namespace");
+    return interface(i.netns, i.name, "namespace");
+  }
+  OpenedPort operator()(const spec::AttachVm&) const {
+    OpenedPort opened = vhost_user(made("vm").socket);
+    opened.description = "vm";
+    return opened;
+  }
+
+ private:
+  const Interface& made(const char* kind) const {
+    const auto found = made_.find(name_);
+    if (found == made_.end())
+      throw std::runtime_error(fmt::format(
+          "{} is a host with attach: {}, which only `railyard up` makes; expected that command", name_.node, kind));
+    return found->second;
+  }
+  OpenedPort vhost_user(const std::string& socket) const {
+    static std::atomic<unsigned> serial = 0;
+    return ethdev(fmt::format("net_vhost{},iface={},queues=1", serial++, socket), socket);
+  }
+  OpenedPort ethdev(const std::string& device, const std::string& socket) const {
+    EthdevPortConfig config;
+    config.device = device;
+    config.mtu = mtu_;
+    return {std::make_unique<EthdevPort>(config, pool_), device, socket};
+  }
+  OpenedPort interface(const std::string& netns, const std::string& name, std::string description) const {
+    PacketSocketPortConfig config;
+    config.interface = name;
+    config.netns = netns;
+    config.mtu = mtu_;
+    return {std::make_unique<PacketSocketPort>(config, pool_), std::move(description), {}};
+  }
+
+  const spec::PortName& name_;
+  const spec::NicSpec& nic_;
+  std::uint32_t mtu_;
+  const Interfaces& made_;
+  PacketPool& pool_;
+};
+
+}  // namespace
+
+OpenedPort open_port(const spec::PortName& name, const spec::NicSpec& nic, std::uint32_t mtu, const Interfaces& made,
+                     PacketPool& pool) {
+  return std::visit(Opener(name, nic, mtu, made, pool), nic.attach);
+}
+
+}  // namespace railyard::lab

@@ -1,0 +1,42 @@
+// Packets that a port has made ready to leave and that the outside has not taken yet.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "dataplane/packet/pool.h"
+#include "dataplane/port/seal.h"
+
+namespace railyard {
+
+// One burst: a port stages no more before all of it has left, so at most this much waits in it.
+class StagedPackets {
+ public:
+  static constexpr std::size_t kBurst = 32;
+
+  bool empty() const noexcept { return from_ == to_; }
+  std::span<Packet* const> waiting() const noexcept { return {packets_.data() + from_, to_ - from_}; }
+
+  // Takes over the first of `packets`, as far as there is room and memory; returns how many. Only when empty.
+  std::size_t stage(std::span<Packet* const> packets, PacketPool& pool) {
+    from_ = to_ = 0;
+    for (; to_ < packets.size() && to_ < kBurst; ++to_) {
+      packets_[to_] = make_whole(packets[to_], pool);
+      if (packets_[to_] == nullptr) break;
+    }
+    return to_;
+  }
+
+  // The first `n` waiting ones have left, or are given up.
+  void release(std::size_t n, PacketPool& pool) {
+    for (const std::size_t end = from_ + n; from_ < end; ++from_) pool.release(packets_[from_]);
+  }
+
+ private:
+  std::array<Packet*, kBurst> packets_;
+  std::size_t from_ = 0;
+  std::size_t to_ = 0;
+};
+
+}  // namespace railyard

@@ -1,0 +1,58 @@
+// A host or network outside, behind a TAP device: an interface of the kernel's own that is made for it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "dataplane/base/counter.h"
+#include "dataplane/packet/pool.h"
+#include "dataplane/port/file_descriptor.h"
+#include "dataplane/port/outside_port.h"
+#include "dataplane/port/staged_packets.h"
+#include "dataplane/wire/mac_address.h"
+
+namespace railyard {
+
+struct TapPortConfig {
+  std::string interface;   // its name, which is free
+  std::string netns = {};  // the network namespace to make it in, as NetworkNamespace takes it; empty: the current one
+  std::uint32_t mtu = 9216;                  // of the interface: longest IP packet that the link carries
+  std::optional<wire::MacAddress> mac = {};  // of the interface; else the kernel makes one up
+  bool up = false;                           // switches it on, where nobody else will
+};
+
+// The interface lives as long as the port; meanwhile it may be moved to another namespace and renamed. The kernel's
+// network stack behind it does its checksums and segmentation itself, because the device offers no offloads.
+class TapPort final : public OutsidePort {
+ public:
+  // Makes the interface. Throws std::runtime_error with the interface and what would help, and leaves none behind then.
+  // `pool`: where received packets come from.
+  TapPort(const TapPortConfig& config, PacketPool& pool);
+  ~TapPort() override;
+  TapPort(const TapPort&) = delete;
+  TapPort& operator=(const TapPort&) = delete;
+
+  std::size_t take(PacketPool& pool, std::span<Packet*> packets) override;
+  std::size_t give(PacketPool& pool, std::span<Packet* const> packets) override;
+
+  // host_ring_full: what the kernel says that the interface has dropped.
+  OutsidePortCounters counters() const override;
+  bool link_up() const override;
+
+ private:
+  std::optional<struct InterfaceState> state() const;
+  void send_staged() noexcept;
+
+  std::uint64_t stream_;
+  FileDescriptor tap_;
+  StagedPackets staged_;
+  PacketPool& pool_;
+  Counter received_;
+  Counter sent_;
+  Counter not_sent_;
+  mutable std::atomic<std::uint64_t> host_ring_full_ = 0;  // as far as the kernel told
+};
+
+}  // namespace railyard
