@@ -1,0 +1,189 @@
+// Labs whose hosts are network namespaces, from the command line. Needs root, iproute2 and veth.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+#include <signal.h>
+#include <unistd.h>
+
+#include "control/hosts/command.h"
+#include "tests/tools/railyard/command_line.h"
+
+namespace railyard::tools {
+namespace {
+
+using hosts::run_command;
+using nlohmann::json;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+// Two leaves, two spines, two hosts with two rails each: h1 at leaf1, h2 at leaf2, their second NICs the other way
+// round.
+constexpr const char* kLab = R"(
+nodes:
+  leaf1: { kind: switch }
+  leaf2: { kind: switch }
+  spine1: { kind: switch }
+  spine2: { kind: switch }
+  h1: { kind: host, nics: [{ address: 10.9.1.1 }, { address: 10.9.2.1 }] }
+  h2: { kind: host, nics: [{ address: 10.9.1.2 }, { address: 10.9.2.2 }] }
+hosts: { default: { attach: namespace } }
+defaults: { link: { rate: 10Gbps, mtu: 3000 } }
+links:
+  - [h1:1, leaf1:1]
+  - [h1:2, leaf2:1]
+  - [h2:1, leaf2:2]
+  - [h2:2, leaf1:2]
+  - [leaf1:3, spine1:1]
+  - [leaf2:3, spine1:2]
+  - [leaf1:4, spine2:1]
+  - [leaf2:4, spine2:2]
+run: { memory: 256MiB }
+)";
+
+class NamespacesLive : public CommandLine {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+    if (const auto probe = run_command({"ip", "netns", "add", name_}); probe.status != 0)
+      GTEST_SKIP() << "no network namespaces here: " << probe.output;
+    const auto veth = run_command({"ip", "-n", name_, "link", "add", "a0", "type", "veth"});
+    run_command({"ip", "netns", "del", name_});
+    if (veth.status != 0) GTEST_SKIP() << "no veth here: " << veth.output;
+    ::setenv("RAILYARD_STATE_DIR", (folder_ / "state").c_str(), 1);
+    write("net.yaml", fmt::format("name: {}\n{}", name_, kLab));
+  }
+  void TearDown() override {
+    railyard({"down", "--all"});
+    ::unsetenv("RAILYARD_STATE_DIR");
+  }
+  void up() {
+    const Outcome o = railyard({"up", "net.yaml", "--detach"});
+    ASSERT_EQ(o.exit_code, kOk) << o.err;
+  }
+  Outcome on(const std::string& host, std::vector<std::string> words) const {
+    words.insert(words.begin(), {"exec", host, "--"});
+    return railyard(words);
+  }
+  // All that is there of the lab, outside of its own folder.
+  std::vector<std::string> traces() const {
+    std::vector<std::string> found;
+    for (const char* folder : {"/var/run/netns", "/etc/netns"}) {
+      std::error_code none;
+      for (const auto& entry : std::filesystem::directory_iterator(folder, none))
+        if (const std::string n = entry.path().filename(); n.starts_with("ry-" + name_)) found.push_back(n);
+    }
+    std::ranges::sort(found);
+    return found;
+  }
+  pid_t daemon() const { return json::parse(railyard({"ls", "--json"}).out)[0]["pid"].get<pid_t>(); }
+  void kill_daemon() const {
+    ::kill(daemon(), SIGKILL);
+    while (json::parse(railyard({"ls", "--json"}).out)[0]["running"].get<bool>()) ::usleep(1000);
+  }
+
+  std::string name_ = fmt::format("nslive-{}", ::getpid() % 100'000);
+};
+
+TEST_F(NamespacesLive, HostsReachEachOtherOverTheFabric) {
+  up();
+  for (const char* target : {"10.9.1.2", "10.9.2.2", "h2"}) {
+    const Outcome ping = on("h1", {"ping", "-c", "2", "-i", "0.05", "-W", "5", target});
+    EXPECT_EQ(ping.exit_code, kOk) << ping.out << ping.err;
+    EXPECT_THAT(ping.out, HasSubstr(" 0% packet loss"));
+  }
+  // Three routers lie between NICs at different leaves.
+  EXPECT_THAT(on("h1", {"ping", "-c", "1", "-W", "5", "10.9.1.2"}).out, HasSubstr("ttl=61"));
+  EXPECT_THAT(on("h1", {"ping", "-c", "1", "-W", "5", "-t", "2", "10.9.1.2"}).out,
+              AllOf(HasSubstr("From 10.255.0."), HasSubstr("Time to live exceeded")));
+  const json status = json::parse(railyard({"status", "--json"}).out);
+  EXPECT_EQ(status["hosts"][0]["nics"][0]["attach"], "namespace");
+  for (const json& a : status["attachments"]) {
+    EXPECT_TRUE(a["link_up"]) << a;
+    EXPECT_EQ(a["host_ring_full"], 0);
+  }
+  EXPECT_EQ(railyard({"status", "--audit"}).exit_code, kOk);
+}
+
+TEST_F(NamespacesLive, ExactlyTheMtuPassesAndOneMoreDoesNot) {
+  up();
+  EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", "-M", "do", "-s", "2972", "10.9.1.2"}).exit_code, kOk);
+  const Outcome longer = on("h1", {"ping", "-c", "1", "-W", "5", "-M", "do", "-s", "2973", "10.9.1.2"});
+  EXPECT_THAT(longer.out + longer.err, testing::ContainsRegex("message too long, mtu[:=] ?3000"));
+}
+
+TEST_F(NamespacesLive, ALinkThatIsDownIsFelt) {
+  up();
+  EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", "10.9.1.2"}).exit_code, kOk);
+  railyard({"link", "down", "h1:1"});
+  EXPECT_NE(on("h1", {"ping", "-c", "1", "-W", "1", "10.9.1.2"}).exit_code, kOk);
+  EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", "10.9.2.2"}).exit_code, kOk) << "the other rail";
+  railyard({"link", "up", "h1:1"});
+  EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", "10.9.1.2"}).exit_code, kOk);
+}
+
+TEST_F(NamespacesLive, TheCommandsExitCodeAndOutputAreItsOwn) {
+  up();
+  EXPECT_EQ(on("h1", {"sh", "-c", "exit 7"}).exit_code, 7);
+  EXPECT_THAT(on("h2", {"hostname", "--no-such-option"}).exit_code, testing::Ne(kOk));
+  EXPECT_THAT(on("h2", {"ip", "-br", "addr", "show", "eth2"}).out, HasSubstr("10.9.2.2/32"));
+}
+
+TEST_F(NamespacesLive, NothingIsLeftHoweverItEnds) {
+  for (const bool killed : {false, true}) {
+    up();
+    EXPECT_THAT(traces(), testing::SizeIs(6)) << "three namespaces, each with a hosts file";
+    // What still runs on a host goes with it.
+    on("h1", {"sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $!"});
+    if (killed) kill_daemon();
+    EXPECT_EQ(railyard({"down"}).exit_code, kOk);
+    EXPECT_THAT(traces(), IsEmpty());
+  }
+  // Or the next one finds it.
+  up();
+  kill_daemon();
+  up();
+  EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", "10.9.1.2"}).exit_code, kOk);
+  railyard({"down"});
+  EXPECT_THAT(traces(), IsEmpty());
+}
+
+TEST_F(NamespacesLive, WhatFailsHalfwayLeavesNothing) {
+  const std::string taken = "ry-" + name_ + "-h2";
+  ASSERT_EQ(run_command({"ip", "netns", "add", taken}).status, 0);
+  const Outcome o = railyard({"up", "net.yaml", "--detach"});
+  EXPECT_EQ(o.exit_code, kFailed);
+  EXPECT_THAT(o.err, HasSubstr(taken));
+  EXPECT_THAT(traces(), ElementsAre(taken)) << "not ours";
+  EXPECT_EQ(railyard({"ls"}).out, "no lab is up\n");
+  run_command({"ip", "netns", "del", taken});
+}
+
+TEST_F(NamespacesLive, RunDoesNotMakeThem) {
+  const Outcome o = railyard({"run", "net.yaml", "--clock", "wall"});
+  EXPECT_EQ(o.exit_code, kSpec);
+  EXPECT_THAT(o.err, HasSubstr("h1 is a host with attach: namespace, which only `railyard up` makes"));
+  EXPECT_THAT(traces(), IsEmpty());
+}
+
+// Two labs of the same addresses do not see each other.
+TEST_F(NamespacesLive, TwoLabsAreTwo) {
+  up();
+  const std::string other = name_ + "-b";
+  ASSERT_EQ(railyard({"up", "net.yaml", "--detach", "--name", other}).exit_code, kOk);
+  EXPECT_EQ(railyard({"exec", "--lab", other, "h1", "--", "ping", "-c", "1", "-W", "5", "10.9.1.2"}).exit_code, kOk);
+  const json s = json::parse(railyard({"status", "--lab", name_, "--json"}).out);
+  // Its own kernels may have told their leaf about multicast groups, which go no further.
+  for (const json& p : s["ports"])
+    if (p["node"].get<std::string>().starts_with("leaf")) EXPECT_EQ(p["tx"]["packets"], 0) << p;
+}
+
+}  // namespace
+}  // namespace railyard::tools
