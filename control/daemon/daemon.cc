@@ -62,7 +62,10 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   WallClockLive live;
   LiveLab lab(dir.name(), session, live, log);
   made.tell(lab);
-  const auto down = [&stop] { stop = true; };
+  const auto down = [&] {
+    stop = true;
+    live.requests.wake();
+  };
   {
     api::HttpServer server({.socket = dir.socket()},
                            [&](const api::Request& request) { return route(lab, down, request); });

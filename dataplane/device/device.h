@@ -78,6 +78,8 @@ class Device {
   // A device with something outside is polled under the wall clock, between windows. Returns the new earliest instant.
   virtual bool polled() const noexcept { return false; }
   virtual Instant poll(Instant now) { return static_cast<void>(now), next_; }
+  // Adds the descriptors that are readable when a poll would bring something. False: it would have to be polled anyway.
+  virtual bool readable(std::vector<int>& descriptors) const { return static_cast<void>(descriptors), true; }
   // Half of a poll, for the end of a run: hands out what waits for the outside, and takes nothing in.
   virtual void give_outside(Instant now) { static_cast<void>(now); }
 

@@ -23,6 +23,9 @@ class Attachment {
 
   // Hands packets to the outside, in order; returns how many it took. The rest stays with the caller.
   virtual std::size_t give(PacketPool& pool, std::span<Packet* const> packets) = 0;
+
+  // A descriptor that is readable (poll(2)) while take() would bring something; -1: there is none, look again and again.
+  virtual int readable() const noexcept { return -1; }
 };
 
 }  // namespace railyard

@@ -52,6 +52,7 @@ class Host final : public Device {
   // done() if that is later. Returns the new earliest instant.
   Instant poll(Instant now) override;
   void give_outside(Instant now) override;
+  bool readable(std::vector<int>& descriptors) const override;
   bool polled() const noexcept override { return attached_; }
   const HostConfig& config() const noexcept { return config_; }
 

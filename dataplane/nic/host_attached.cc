@@ -26,6 +26,17 @@ void Host::give_outside(Instant now) {
   if (!starts_.empty()) lower_next(starts_.at());
 }
 
+bool Host::readable(std::vector<int>& descriptors) const {
+  bool all = true;
+  for (const Nic& nic : nics_) {
+    if (nic.attachment == nullptr) continue;
+    const int fd = nic.attachment->readable();
+    if (fd >= 0) descriptors.push_back(fd);
+    all &= fd >= 0;
+  }
+  return all;
+}
+
 void Host::hold(Instant now, PortIndex port, Nic& nic, Packet* p) {
   const Priority priority = classify(config_.nics[port.index()].trust, *p);
   if (!nic.receive.fits(priority, p->frame_octets)) return drop(now, port, p, DropReason::kNicReceiveFull);

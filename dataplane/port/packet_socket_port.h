@@ -45,6 +45,7 @@ class PacketSocketPort final : public OutsidePort {
   // received: super-frames count as the frames they are cut into. host_ring_full: as they were.
   OutsidePortCounters counters() const override;
   bool link_up() const override;
+  int readable() const noexcept override { return in_.get(); }
 
  private:
   // A frame as the kernel hands it over, the tag put back.

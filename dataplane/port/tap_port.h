@@ -40,6 +40,7 @@ class TapPort final : public OutsidePort {
   // host_ring_full: what the kernel says that the interface has dropped.
   OutsidePortCounters counters() const override;
   bool link_up() const override;
+  int readable() const noexcept override { return tap_.get(); }
 
  private:
   std::optional<struct InterfaceState> state() const;

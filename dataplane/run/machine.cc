@@ -1,7 +1,9 @@
 #include "dataplane/run/machine.h"
 
 #include <cstdint>
+#include <vector>
 
+#include <poll.h>
 #include <sched.h>
 #include <time.h>
 
@@ -20,6 +22,14 @@ void Machine::yield() { sched_yield(); }
 void Machine::sleep(Duration duration) {
   const timespec t{0, duration.ps / 1000};
   nanosleep(&t, nullptr);
+}
+
+bool Machine::wait(Duration most, std::span<const int> descriptors) {
+  thread_local std::vector<pollfd> polled;
+  polled.clear();
+  for (const int fd : descriptors) polled.push_back({.fd = fd, .events = POLLIN, .revents = 0});
+  const timespec t{most.ps / kPicosecondsPerSecond, most.ps % kPicosecondsPerSecond / 1000};
+  return ppoll(polled.data(), polled.size(), &t, nullptr) > 0;
 }
 
 Machine& Machine::real() {

@@ -1,6 +1,8 @@
 // The machine as a run by the wall clock sees it: what time it is, and how to wait. A test brings one of its own.
 #pragma once
 
+#include <span>
+
 #include "dataplane/base/time.h"
 
 namespace railyard {
@@ -15,6 +17,8 @@ class Machine {
   virtual void yield();
   // Less than a second.
   virtual void sleep(Duration duration);
+  // Until one of `descriptors` is readable, for at most `most` (less than a minute). Whether one is.
+  virtual bool wait(Duration most, std::span<const int> descriptors);
 
   // The one that we run on.
   static Machine& real();

@@ -40,13 +40,19 @@ class Pace {
   Duration epoch_;
 };
 
-// What to do when there is nothing to do: look again at once, then let others run, then sleep, and sleep longer when it
-// has been quiet for long, which costs what comes next some latency.
+// What to do when there is nothing to do: look again at once, then let others run, then sleep for moments; and when it
+// has been quiet for long, until something comes. Where that does not announce itself it is looked for now and then,
+// and waits for that long.
 class Idle {
  public:
-  Idle(Machine& machine, bool busy) noexcept : machine_(machine), busy_(busy) {}
+  // `descriptors`: of what announces itself; `all`: nothing else may come.
+  Idle(Machine& machine, bool busy, std::vector<int> descriptors, bool all)
+      : machine_(machine), descriptors_(std::move(descriptors)), longest_(all ? 100_ms : 4_ms), busy_(busy) {}
 
-  void worked() noexcept { empty_ = 0; }
+  void worked() noexcept {
+    empty_ = 0;
+    announced_ = false;
+  }
   // `left`: wall time until something is due.
   void rest(Duration left) {
     constexpr unsigned kEmptyTurns = 64;
@@ -55,13 +61,20 @@ class Idle {
     if (busy_ || ++empty_ < kEmptyTurns) return;
     if (empty_ < kYields || left < 100_us)
       machine_.yield();
+    else if (empty_ < kYields + kShortSleeps)
+      machine_.sleep(50_us);
+    else if (announced_)  // but nobody takes it now: a link that is down
+      machine_.sleep(std::min(left, 1_ms));
     else
-      machine_.sleep(empty_ < kYields + kShortSleeps ? 50_us : std::clamp(left - 100_us, 50_us, 1_ms));
+      announced_ = machine_.wait(std::clamp(left - 100_us, 50_us, longest_), descriptors_);
   }
 
  private:
   Machine& machine_;
+  std::vector<int> descriptors_;
+  Duration longest_;
   bool busy_;
+  bool announced_ = false;
   unsigned empty_ = 0;
 };
 
@@ -92,31 +105,40 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
   Instant reached = engine.reached();
   const Duration began = machine.time();
   Pace pace(reached, config, began);
-  Idle idle(machine, config.busy_poll);
+  std::vector<int> descriptors;
+  bool announces = true;
+  for (const Device* d : polled) announces &= d->readable(descriptors);
+  if (live != nullptr) descriptors.push_back(live->requests.readable());
+  Idle idle(machine, config.busy_poll, std::move(descriptors), announces);
   Duration last = began;
   Duration told = began;
   bool worked = false;
   bool was_held = false;
   while (!stop.load(std::memory_order_relaxed)) {
     const Duration wall = machine.time();
-    if (was_held) [[unlikely]]
+    if (was_held) [[unlikely]] {
       pace.set_back(wall - last);
-    else if (wall - last > kGap)
+      live->requests.calm();
+    } else if (wall - last > kGap) {
       stats.gaps.record(static_cast<std::uint64_t>((wall - last).ps));
+    }
     if (worked) stats.busy += wall - last;
     was_held = live != nullptr && live->requests.held();
     if (was_held) [[unlikely]] {
       last = wall;
       worked = false;
+      live->requests.calm();
       if (live->requests.any()) live->requests.serve(engine, reached);
       tell(live, stats, reached);
-      machine.sleep(1_ms);
+      const int readable = live->requests.readable();
+      machine.wait(100_ms, {&readable, 1});
       continue;
     }
     last = wall;
     ++stats.turns;
     const Instant now = std::max(pace.modelled(wall), reached);
     if (live != nullptr && live->requests.any()) [[unlikely]] {
+      live->requests.calm();
       live->requests.serve(engine, now);
       idle.worked();
     }
@@ -143,7 +165,10 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
     } else {
       reached = std::max(reached, due);
       if (reached >= until || (next == Instant::never() && polled.empty() && live == nullptr)) break;
-      idle.rest(pace.to_wall(std::min(next, until) - now));
+      const Duration quiet = pace.to_wall(std::min(next, until) - now);
+      const bool tells = progress || live != nullptr;
+      idle.rest(tells ? std::min(quiet, std::max(told + kTellEvery + 200_us - wall, Duration{})) : quiet);
+      last = machine.time();  // resting is no gap
     }
     if (wall - told > kTellEvery) {
       told = wall;

@@ -21,6 +21,7 @@ class Ticker final : public Device {
   Duration pause_response(BitRate) const noexcept override { return latency_; }
   void for_each_held(const std::function<void(const Packet&)>&) const override {}
 
+  bool readable(std::vector<int>&) const override { return on_poll == nullptr; }
   bool polled() const noexcept override { return on_poll != nullptr; }
   Instant poll(Instant now) override { return lower_next(on_poll(std::max(now, done()))); }
   // What came from outside is to be done at `at`.
