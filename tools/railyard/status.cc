@@ -112,7 +112,8 @@ void print_attachments(const json& s) {
   for (const json& a : s["attachments"])
     fmt::print("{}:{} {}: {} packets from it, {} to it, {} lost{}\n", a["host"].get<std::string>(),
                a["port"].get<int>(), a["device"].get<std::string>(), number(a["received"]), number(a["sent"]),
-               number(a["host_ring_full"]) + number(a["no_memory"]) + number(a["not_sent"]), a["link_up"].get<bool>() ? "" : " (nobody connected)");
+               number(a["host_ring_full"]) + number(a["no_memory"]) + number(a["not_sent"]),
+               a["link_up"].get<bool>() ? "" : " (nobody connected)");
 }
 
 void print_all(const json& s) {
@@ -137,11 +138,14 @@ int watch(const daemon::LabDir& lab) {
   auto then = std::chrono::steady_clock::now();
   while (interrupted == 0) {
     std::this_thread::sleep_for(1s);
-    if (!lab.running()) {
+    json now;
+    try {
+      now = ask(lab, "GET", "/status");
+    } catch (const std::runtime_error&) {
+      if (lab.running()) throw;
       fmt::print("lab '{}' is down\n", lab.name());
       return kOk;
     }
-    json now = ask(lab, "GET", "/status");
     const auto at = std::chrono::steady_clock::now();
     std::vector<Row> rows = rows_of(now, &before, std::chrono::duration<double>(at - then).count());
     std::erase_if(rows, [](const Row& r) { return r.peer.empty(); });
