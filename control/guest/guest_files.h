@@ -20,8 +20,10 @@ struct GuestFiles {
   std::filesystem::path console() const { return directory / "console.log"; }  // what the guest's kernel and init say
   std::filesystem::path qemu_log() const { return directory / "qemu.log"; }    // what QEMU says
   std::filesystem::path pid_file() const { return directory / "qemu.pid"; }
-  std::filesystem::path hosts() const { return directory / "hosts"; }      // for the guest's /etc/hosts
-  std::filesystem::path network() const { return directory / "network"; }  // its NICs, as a batch of ip(8)
+  std::filesystem::path hosts() const { return directory / "hosts"; }  // for the guest's /etc/hosts
+  // For its NICs, as batches of ip(8).
+  std::filesystem::path network_v4() const { return directory / "network-v4"; }
+  std::filesystem::path network_v6() const { return directory / "network-v6"; }
 };
 
 }  // namespace railyard::guest

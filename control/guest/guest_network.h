@@ -34,8 +34,10 @@ struct GuestNetwork {
   std::vector<std::pair<wire::IpAddress, std::string>> hosts{};  // for /etc/hosts
 };
 
-// Commands that set up the NICs, for `ip -batch`.
-std::string ip_batch(const GuestNetwork& network);
+enum class IpFamily { kV4, kV6 };
+
+// Commands for `ip -4 -batch`, which also make the NICs ready, and `ip -6 -batch`.
+std::string ip_batch(const GuestNetwork& network, IpFamily family);
 
 // Lines of /etc/hosts.
 std::string hosts_text(const GuestNetwork& network);

@@ -50,7 +50,8 @@ std::vector<std::string> qemu_arguments(const VmConfig& config, Accelerator acce
 
   add("-fw_cfg", fmt::format("name=opt/railyard/hostname,string={}", quoted(config.network.hostname)));
   add("-fw_cfg", fmt::format("name=opt/railyard/hosts,file={}", quoted(files.hosts())));
-  add("-fw_cfg", fmt::format("name=opt/railyard/network,file={}", quoted(files.network())));
+  add("-fw_cfg", fmt::format("name=opt/railyard/network-v4,file={}", quoted(files.network_v4())));
+  add("-fw_cfg", fmt::format("name=opt/railyard/network-v6,file={}", quoted(files.network_v6())));
 
   for (std::size_t i = 0; i < config.network.nics.size(); ++i) {
     const GuestNic& nic = config.network.nics[i];

@@ -68,6 +68,8 @@ int shown(const GuestAddress& guest, const AgentExit& exit) {
 
 }  // namespace
 
+AgentCommand shell_command() { return {.arguments = {"bash"}}; }
+
 CapturedRun run_captured(const GuestAddress& guest, const AgentCommand& command, std::string_view input) {
   const FileDescriptor in = memory_file(input);
   const FileDescriptor out = memory_file({});

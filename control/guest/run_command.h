@@ -21,6 +21,9 @@ struct CapturedRun {
   std::string error;
 };
 
+// The guest's interactive shell.
+AgentCommand shell_command();
+
 // Runs `command` with `input` and returns what it wrote; both are held in memory. Throws GuestError as AgentSession
 // does.
 CapturedRun run_captured(const GuestAddress& guest, const AgentCommand& command, std::string_view input = {});

@@ -93,8 +93,8 @@ void remove_files(const GuestFiles& files) noexcept {
     fs::remove(files.agent_socket(port), ignored);
     fs::remove(files.agent_lock(port), ignored);
   }
-  for (const fs::path& file :
-       {files.control_socket(), files.control_lock(), files.pid_file(), files.hosts(), files.network()})
+  for (const fs::path& file : {files.control_socket(), files.control_lock(), files.pid_file(), files.hosts(),
+                               files.network_v4(), files.network_v6()})
     fs::remove(file, ignored);
 }
 
@@ -174,7 +174,8 @@ void Vm::launch(Accelerator accelerator) {
   const GuestFiles files{config_.directory};
   remove_files(files);
   write_file(files.hosts(), hosts_text(config_.network));
-  write_file(files.network(), ip_batch(config_.network));
+  write_file(files.network_v4(), ip_batch(config_.network, IpFamily::kV4));
+  write_file(files.network_v6(), ip_batch(config_.network, IpFamily::kV6));
   accelerator_ = accelerator;
 
   std::vector<std::string> arguments = qemu_arguments(config_, accelerator);

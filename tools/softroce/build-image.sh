@@ -29,9 +29,9 @@ cache=${RAILYARD_SOFTROCE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/railyard/softro
 kernel_pkg=${RAILYARD_SOFTROCE_KERNEL_PKG:-linux-image-amd64}
 
 # Tools that go into the guest, and the packages they are taken from.
-packages=(busybox-static iproute2 ibverbs-utils ibverbs-providers perftest rdmacm-utils libibverbs-dev)
-tools=(ip tc ss rdma
-  ibv_devinfo ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong ibv_srq_pingpong
+packages=(busybox-static bash iproute2 ibverbs-utils ibverbs-providers perftest rdmacm-utils libibverbs-dev)
+tools=(bash ip tc ss rdma
+  ibv_devices ibv_devinfo ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong ibv_srq_pingpong
   rping udaddy ucmatose
   ib_send_bw ib_send_lat ib_write_bw ib_write_lat ib_read_bw ib_read_lat
   ib_atomic_bw ib_atomic_lat)
@@ -129,6 +129,7 @@ install -m 755 "$bb" "$root/bin/busybox"
 install -m 755 "$here/guest/init" "$root/init"
 install -m 644 "$here/guest/lib.sh" "$root/lib/lab.sh"
 install -m 644 "$here/guest/shrc" "$root/etc/shrc"
+install -m 644 "$here/guest/shrc" "$root/root/.bashrc"
 for a in $("$bb" --list); do
   [[ $a == busybox ]] || ln -s busybox "$root/bin/$a"
 done
@@ -155,6 +156,8 @@ for t in "${tools[@]}"; do
   install -m 755 "$(readlink -f "$f")" "$root/bin/$t"
   need "$f"
 done
+# busybox's shell prefers its own ip, tc, ... to the programs in PATH.
+ln -sf bash "$root/bin/sh"
 # The dynamic loader, and the rxe provider, which libibverbs opens at run time.
 install -D -m 755 "$(readlink -f "$work"/sys/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2 2>/dev/null ||
   readlink -f "$work"/sys/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2)" "$root/lib64/ld-linux-x86-64.so.2"

@@ -78,7 +78,7 @@ int run(int argc, char** argv) {
           [](const Options& o, const GuestAddress& g) { return run_at_standard_streams(g, {.arguments = o.command}); });
   exec->add_option("COMMAND", options.command, "The program and its arguments, best after --")->required();
   add("shell", "A shell in it",
-      [](const Options&, const GuestAddress& g) { return run_at_terminal(g, {.arguments = {"sh"}}); });
+      [](const Options&, const GuestAddress& g) { return run_at_terminal(g, shell_command()); });
   CLI::App* put = add("put", "Copy a file into it", [](const Options& o, const GuestAddress& g) {
     copy_to_guest(g, o.from, o.to);
     return 0;
