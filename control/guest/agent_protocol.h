@@ -24,7 +24,7 @@ struct WindowSize {
 
 // What a guest is asked to run.
 struct AgentCommand {
-  std::vector<std::string> arguments;      // the program first; looked for in PATH (/bin:/sbin)
+  std::vector<std::string> arguments{};    // the program first; looked for in PATH (/bin:/sbin)
   std::vector<std::string> environment{};  // NAME=VALUE, added to what the guest has
   std::string directory{};                 // to start in; empty: /root
   std::optional<WindowSize> terminal{};    // a terminal instead of pipes; standard output and error are one then

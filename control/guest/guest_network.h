@@ -17,19 +17,19 @@
 namespace railyard::guest {
 
 struct GuestNic {
-  std::string socket;  // the fabric's vhost-user socket, which the guest connects to; empty: a NIC without a link
-  wire::MacAddress mac;
-  std::optional<wire::IpAddress> address_v4;
-  std::optional<wire::IpAddress> address_v6;
+  std::string socket{};  // the fabric's vhost-user socket, which the guest connects to; empty: a NIC without a link
+  wire::MacAddress mac{};
+  std::optional<wire::IpAddress> address_v4{};
+  std::optional<wire::IpAddress> address_v6{};
   // The switch at the other end of the link. None: the other end is a host, and everybody is thought to be on the link.
-  std::optional<wire::IpAddress> gateway_v4;
-  std::optional<wire::IpAddress> gateway_v6;
+  std::optional<wire::IpAddress> gateway_v4{};
+  std::optional<wire::IpAddress> gateway_v6{};
   std::vector<wire::IpPrefix> routes{};  // of both families; default routes are 0.0.0.0/0 and ::/0
   int mtu = 1500;                        // longest IP packet, octets: 1280..65535
 };
 
 struct GuestNetwork {
-  std::string hostname;                                          // and the guest's name in messages
+  std::string hostname{};                                        // and the guest's name in messages
   std::vector<GuestNic> nics{};                                  // eth0 with rxe0, eth1 with rxe1, ...
   std::vector<std::pair<wire::IpAddress, std::string>> hosts{};  // for /etc/hosts
 };

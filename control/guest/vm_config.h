@@ -22,8 +22,8 @@ Accelerator default_accelerator();
 std::string default_qemu();
 
 struct VmConfig {
-  GuestNetwork network;             // network.hostname is the guest's name
-  std::filesystem::path directory;  // of its sockets and logs (guest_files.h); made if it is not there
+  GuestNetwork network{};             // network.hostname is the guest's name
+  std::filesystem::path directory{};  // of its sockets and logs (guest_files.h); made if it is not there
   std::filesystem::path image = default_image_directory();
   int memory_mib = 256;  // at least 128
   int cpus = 1;

@@ -643,8 +643,8 @@ static void harvest_port(void)
 	struct epoll_event e;
 	while (epoll_wait(w.epoll, &e, 1, 0) == 1) {
 		w.readable = w.writable = true;
-		if ((e.events & EPOLLHUP) != 0) hang_up();
-		if (w.port < 0) return;
+		/* Of a socket, what was sent before it was closed is read first. */
+		if ((e.events & EPOLLHUP) != 0 && w.device != NULL) hang_up();
 	}
 }
 
@@ -679,11 +679,15 @@ static void serve(void)
 		}
 		write_port();
 
-		struct pollfd p[6];
+		struct pollfd p[6] = {{0}};
 		int n = 0;
 		bool room = out_room() >= RY_FLUSH_OCTETS;
 		p[n++] = (struct pollfd){.fd = w.epoll, .events = POLLIN};
-		if (w.port < 0) p[n++] = (struct pollfd){.fd = w.listener, .events = POLLIN};
+		struct pollfd *client = NULL;
+		if (w.port < 0) {
+			client = &p[n];
+			p[n++] = (struct pollfd){.fd = w.listener, .events = POLLIN};
+		}
 		struct pollfd *out = NULL, *err = NULL, *end = NULL;
 		if (w.pid != 0) {
 			short in_events = w.input >= 0 && w.input_length > 0 ? POLLOUT : 0;
@@ -724,7 +728,7 @@ static void serve(void)
 		    waitid(P_PID, (id_t)w.pid, &w.end, WEXITED | WNOHANG | WNOWAIT) == 0 && w.end.si_pid == w.pid)
 			w.exited = true;
 		if (p[0].revents != 0) harvest_port();
-		if (w.port < 0 && w.listener >= 0 && p[1].fd == w.listener && p[1].revents != 0) {
+		if (client != NULL && client->revents != 0) {
 			w.port = accept4(w.listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 			if (w.port >= 0) watch_port();
 		}
@@ -781,7 +785,7 @@ static void listen_in(const char *dir, int ports)
 		struct sockaddr_un a = {.sun_family = AF_UNIX};
 		int n = i < ports ? snprintf(a.sun_path, sizeof a.sun_path, "%s/agent.%d.sock", dir, i)
 		                  : snprintf(a.sun_path, sizeof a.sun_path, "%s/control.sock", dir);
-		int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 		unlink(a.sun_path);
 		if (n >= (int)sizeof a.sun_path || bind(fd, (struct sockaddr *)&a, sizeof a) < 0 || listen(fd, 16) < 0) {
 			say("cannot listen on %s: %s", a.sun_path, strerror(errno));
