@@ -40,7 +40,9 @@ const std::map<std::string, Rooms>& allowed() {
       {"control/lab",
        {"control/spec", "control/build", "control/report", "dataplane/base", "dataplane/wire", "dataplane/packet",
         "dataplane/device", "dataplane/nic", "dataplane/port", "dataplane/capture", "dataplane/run"}},
+      {"control/guest", {"control/spec", "dataplane/base", "dataplane/wire"}},
       {"tools/railyard", {"control/spec", "control/build", "control/report", "control/lab"}},
+      {"tools/softroce", {"control/spec", "control/guest"}},
   };
   return table;
 }

@@ -6,10 +6,12 @@
 #                  decompression inside the guest, which saves seconds under TCG)
 #   initrd.cpio    uncompressed initramfs: busybox + rdma/perftest tools + modules
 #   manifest.txt   package versions the image holds
+#   agent-version  version of what the guest's agent speaks (RY_AGENT_VERSION); absent: there is no agent
 #   debs/          the downloaded packages (kept, so that a rebuild is offline)
 #
-# verbs_check (guest/verbs_check.c), a data-checking verbs exerciser, is compiled into the
-# image when the host has a C compiler; its headers come from the packages too.
+# verbs_check (guest/verbs_check.c), a data-checking verbs exerciser, and railyard-agent
+# (guest/agent.c), which runs commands for the host in a lasting guest, are compiled into the
+# image when the host has a C compiler; their headers come from the packages too.
 #
 # Needs no root. Host tools: apt-get + apt-cache (with fresh lists), dpkg-deb,
 # readelf (binutils), xz, awk. Everything else comes out of the packages.
@@ -27,9 +29,9 @@ cache=${RAILYARD_SOFTROCE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/railyard/softro
 kernel_pkg=${RAILYARD_SOFTROCE_KERNEL_PKG:-linux-image-amd64}
 
 # Tools that go into the guest, and the packages they are taken from.
-packages=(busybox-static iproute2 ibverbs-utils ibverbs-providers perftest rdmacm-utils libibverbs-dev)
-tools=(ip tc ss rdma
-  ibv_devinfo ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong ibv_srq_pingpong
+packages=(busybox-static bash iproute2 ibverbs-utils ibverbs-providers perftest rdmacm-utils libibverbs-dev)
+tools=(bash ip tc ss rdma
+  ibv_devices ibv_devinfo ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong ibv_srq_pingpong
   rping udaddy ucmatose
   ib_send_bw ib_send_lat ib_write_bw ib_write_lat ib_read_bw ib_read_lat
   ib_atomic_bw ib_atomic_lat)
@@ -39,6 +41,8 @@ tools=(ip tc ss rdma
 # the ICRC with.
 # shellcheck disable=SC2206  # blank separated list
 modules=(virtio_pci virtio_net '?crc32_generic' ib_uverbs rdma_rxe rdma_ucm '?8021q' '?sch_netem' ${RAILYARD_SOFTROCE_MODULES:-})
+# Only for guests with the agent: its ports, and where it is told its network.
+modules_agent=(virtio_console qemu_fw_cfg)
 
 log() { printf 'build-image: %s\n' "$*" >&2; }
 die() { log "$*"; exit 1; }
@@ -51,7 +55,8 @@ mkdir -p "$cache/debs"
 if command -v flock >/dev/null; then exec 8>"$cache/lock"; flock 8; fi   # one build at a time
 
 # A fingerprint of everything that decides the image's content.
-stamp=$(cat "$here/build-image.sh" "$here"/guest/* <(printf '%s\n' "$kernel_pkg" "${modules[@]}") | sha256sum | cut -c1-16)
+frame_h=$here/../../control/guest/agent_frame.h
+stamp=$(cat "$here/build-image.sh" "$here"/guest/* "$frame_h" <(printf '%s\n' "$kernel_pkg" "${modules[@]}") | sha256sum | cut -c1-16)
 if [[ -z ${RAILYARD_SOFTROCE_FORCE:-} && -f $cache/stamp && $(<"$cache/stamp") == "$stamp" ]]; then
   log "up to date: $cache"
   exit 0
@@ -123,6 +128,8 @@ bb=$(find "$work/sys" -path '*bin/busybox' -type f -print -quit)
 install -m 755 "$bb" "$root/bin/busybox"
 install -m 755 "$here/guest/init" "$root/init"
 install -m 644 "$here/guest/lib.sh" "$root/lib/lab.sh"
+install -m 644 "$here/guest/shrc" "$root/etc/shrc"
+install -m 644 "$here/guest/shrc" "$root/root/.bashrc"
 for a in $("$bb" --list); do
   [[ $a == busybox ]] || ln -s busybox "$root/bin/$a"
 done
@@ -154,6 +161,8 @@ for t in "${tools[@]}"; do
   install -m 755 "$(readlink -f "$f")" "$root/bin/$t"
   need "$f"
 done
+# busybox's shell prefers its own ip, tc, ... to the programs in PATH.
+ln -sf bash "$root/bin/sh"
 # The dynamic loader, and the rxe provider, which libibverbs opens at run time.
 install -D -m 755 "$(readlink -f "$work"/sys/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2 2>/dev/null ||
   readlink -f "$work"/sys/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2)" "$root/lib64/ld-linux-x86-64.so.2"
@@ -166,21 +175,25 @@ need "$rxe_so"
 gcc_so=$(find "$work/sys" -name 'libgcc_s.so.1' -print -quit)
 [[ -z $gcc_so ]] || install -D -m 755 "$(readlink -f "$gcc_so")" "$root/lib/x86_64-linux-gnu/libgcc_s.so.1"
 
-# Our own exerciser.
+# Our own exerciser and agent.
+agent_version=
 if command -v "${CC:-cc}" >/dev/null; then
   vl=$(find "$work/sys" -name 'libibverbs.so.1' -print -quit)
   "${CC:-cc}" -O2 -I "$work/sys/usr/include" -o "$root/bin/verbs_check" "$here/guest/verbs_check.c" \
     "$vl" -Wl,-rpath-link,"$(dirname "$vl")" -Wl,--allow-shlib-undefined
   need "$root/bin/verbs_check"
+  "${CC:-cc}" -std=gnu11 -O2 -static -s -I "$here/../.." -o "$root/bin/railyard-agent" "$here/guest/agent.c"
+  agent_version=$(awk '$1 == "RY_AGENT_VERSION" {sub(",", "", $3); print $3}' "$frame_h")
 else
-  log "note: no C compiler, verbs_check left out"
+  log "note: no C compiler, verbs_check and railyard-agent left out"
 fi
 
 # ---- modules ----------------------------------------------------------------
 moddir=$(find "$work/sys" -type d -path "*lib/modules/$krel" -print -quit)
 find "$moddir" -name '*.ko*' -printf '%f %p\n' >"$work/modules.idx"
 declare -A mdone=()
-add_module() { # NAME [optional]: dependencies first
+list=modules.load
+add_module() { # NAME [optional]: into $list, dependencies first
   local name=$1 path dep n
   set -- "$1" "${2:-}"
   [[ -z ${mdone[$name]:-} ]] || return 0
@@ -200,16 +213,21 @@ add_module() { # NAME [optional]: dependencies first
   esac
   # .modinfo is a list of NUL-terminated key=value strings; depends=a,b,c is one of them.
   for dep in $(tr '\0' '\n' <"$n" | sed -n 's/^depends=//p' | head -n1 | tr ',' ' '); do add_module "$dep"; done
-  printf '%s\n' "${name//-/_}" >>"$root/etc/modules.load"
+  printf '%s\n' "${name//-/_}" >>"$root/etc/$list"
 }
 for m in "${modules[@]}"; do
   if [[ $m == \?* ]]; then add_module "${m#\?}" optional; else add_module "$m"; fi
 done
+list=modules.agent
+: >"$root/etc/$list"
+for m in "${modules_agent[@]}"; do add_module "$m"; done
 
 # ---- pack -------------------------------------------------------------------
 ( cd "$root" && find . -mindepth 1 | LC_ALL=C sort | "$bb" cpio -o -H newc -R 0:0 2>/dev/null ) >"$work/initrd.cpio"
 { printf 'kernel %s\n' "$krel"; printf 'modules %s\n' "$(tr '\n' ' ' <"$root/etc/modules.load")"; } >>"$work/manifest.txt"
-rm -f "$cache/stamp"
+rm -f "$cache/stamp" "$cache/agent-version"
+[[ -z $agent_version ]] || printf '%s\n' "$agent_version" >"$work/agent-version"
 mv "$work/vmlinux" "$work/initrd.cpio" "$work/manifest.txt" "$cache/"
+[[ -z $agent_version ]] || mv "$work/agent-version" "$cache/"
 printf '%s\n' "$stamp" >"$cache/stamp"
 log "done: kernel $krel, initrd $(( $(stat -c %s "$cache/initrd.cpio") >> 20 )) MiB, in $cache"
