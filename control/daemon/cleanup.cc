@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "control/daemon/made_hosts.h"
 #include "control/hosts/journal.h"
 
 namespace railyard::daemon {
@@ -9,6 +10,8 @@ namespace railyard::daemon {
 std::vector<std::string> remove_leftovers(const LabDir& dir) {
   std::error_code ignored;
   std::filesystem::remove(dir.socket(), ignored);
+  MadeHosts::end_leftover_guests(dir);
+  std::filesystem::remove_all(dir.path() / "guests", ignored);
   return hosts::Journal::remove_all(dir.journal());
 }
 

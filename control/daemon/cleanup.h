@@ -8,8 +8,8 @@
 
 namespace railyard::daemon {
 
-// What was made outside the process, and the socket. Only by who holds the lab's lock. Returns one message per thing that
-// could not be removed.
+// What was made outside the process, and the socket. Only by who holds the lab's lock. Returns one message per thing
+// that could not be removed.
 std::vector<std::string> remove_leftovers(const LabDir& dir);
 
 // The same, and then the lab's directory. Throws std::runtime_error if the lab is running.

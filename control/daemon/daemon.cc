@@ -69,6 +69,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   {
     api::HttpServer server({.socket = dir.socket()},
                            [&](const api::Request& request) { return route(lab, down, request); });
+    made.boot(stop);
     log.line("up");
     log.to_stderr(config.log_to_stderr);
     ready(dir.name());

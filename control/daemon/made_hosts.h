@@ -1,11 +1,16 @@
-// The hosts that a daemon makes for its lab: network namespaces.
+// The hosts that a daemon makes for its lab: network namespaces, and virtual machines.
 #pragma once
 
+#include <atomic>
+#include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "control/daemon/lab_dir.h"
 #include "control/daemon/live_lab.h"
 #include "control/daemon/log.h"
+#include "control/guest/vm.h"
 #include "control/hosts/journal.h"
 #include "control/hosts/lab_hosts.h"
 #include "control/lab/session.h"
@@ -16,21 +21,29 @@ namespace railyard::daemon {
 // They are there as long as this is. What exists is in the lab's journal first.
 class MadeHosts {
  public:
-  // Throws hosts::HostsError, and nothing has been made then.
+  // Throws hosts::HostsError or guest::GuestError, and nothing has been made then. Virtual machines are not started.
   MadeHosts(const spec::Lab& lab, const LabDir& dir, Log& log);
   ~MadeHosts();
   MadeHosts(const MadeHosts&) = delete;
   MadeHosts& operator=(const MadeHosts&) = delete;
+
+  // Starts the virtual machines and returns when all of them can run commands, or `stop` is set. The lab's ports stand.
+  // Throws guest::GuestError.
+  void boot(const std::atomic<bool>& stop);
 
   // The interfaces that the lab's ports are to open.
   lab::Interfaces interfaces() const;
   // How each is reached.
   void tell(LiveLab& lab) const;
 
+  // Ends the virtual machines that a daemon which was killed has left.
+  static void end_leftover_guests(const LabDir& dir);
+
  private:
   Log& log_;
   hosts::LabHosts namespaces_;
-  std::optional<hosts::Journal> journal_;  // none if nothing is made
+  std::optional<hosts::Journal> journal_;  // of the namespaces; none if there are none
+  std::vector<guest::Vm> guests_;
 };
 
 }  // namespace railyard::daemon

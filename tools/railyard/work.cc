@@ -1,4 +1,4 @@
-// Commands that work on a lab that is up: exec, shell, link, pause, resume, logs.
+// Commands that work on a lab that is up: exec, shell, cp, link, pause, resume, logs.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "control/guest/copy_files.h"
+#include "control/guest/run_command.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/live.h"
 
@@ -28,22 +30,60 @@ using daemon::LabDir;
   throw std::runtime_error(fmt::format("cannot run {}: {}", argv[0], std::strerror(errno)));
 }
 
+std::string login_shell() {
+  const char* shell = std::getenv("SHELL");
+  return shell != nullptr && *shell != '\0' ? shell : "/bin/sh";
+}
+
+// Without words: a shell.
 int exec(const std::string& lab_name, const std::string& host, std::vector<std::string> words) {
   const LabDir lab = chosen_lab(lab_name);
   const auto about = ask(lab, "GET", "/hosts/" + host);
   const auto kind = about["kind"].get<std::string>();
   if (kind == "namespace") {
+    if (words.empty()) words.push_back(login_shell());
     words.insert(words.begin(), {"ip", "netns", "exec", about["location"].get<std::string>()});
     become(std::move(words));
+  }
+  if (kind == "vm") {
+    const guest::GuestAddress address{about["location"].get<std::string>(), host};
+    if (words.empty()) return guest::run_at_terminal(address, guest::shell_command());
+    return guest::run_at_standard_streams(address, {.arguments = std::move(words)});
   }
   throw std::runtime_error(fmt::format(
       "{} is {}: nothing can be run there; hosts with `attach: namespace` or `attach: vm` are made for that", host,
       kind));
 }
 
-std::string login_shell() {
-  const char* shell = std::getenv("SHELL");
-  return shell != nullptr && *shell != '\0' ? shell : "/bin/sh";
+// "h1:/root/x"; without a host: here.
+struct CopyEnd {
+  std::string host;
+  std::string path;
+};
+CopyEnd copy_end(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos || text.find('/') < colon) return {{}, text};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+int copy(const std::string& lab_name, const std::string& from, const std::string& to) {
+  const CopyEnd a = copy_end(from);
+  const CopyEnd b = copy_end(to);
+  if (a.host.empty() == b.host.empty())
+    throw std::invalid_argument(fmt::format("cp {} {}: expected one of them on a host, as h1:/root/file", from, to));
+  const LabDir lab = chosen_lab(lab_name);
+  const std::string& host = a.host.empty() ? b.host : a.host;
+  const auto about = ask(lab, "GET", "/hosts/" + host);
+  const auto kind = about["kind"].get<std::string>();
+  if (kind == "namespace")
+    throw std::invalid_argument(fmt::format("{} is a namespace of this machine: it has the same files as you", host));
+  if (kind != "vm") throw std::invalid_argument(fmt::format("{} is {}: it has no files", host, kind));
+  const guest::GuestAddress address{about["location"].get<std::string>(), host};
+  if (a.host.empty())
+    guest::copy_to_guest(address, a.path, b.path);
+  else
+    guest::copy_from_guest(address, a.path, b.path);
+  return kOk;
 }
 
 int link(const std::string& lab_name, const std::string& port, bool up) {
@@ -86,7 +126,21 @@ void add_exec(CLI::App& app, int& exit_code) {
   auto s = std::make_shared<Options>();
   add_lab_option(*shell, s->lab);
   shell->add_option("HOST", s->host, "Name of the host")->required();
-  shell->callback([s, &exit_code] { exit_code = exec(s->lab, s->host, {login_shell()}); });
+  shell->callback([s, &exit_code] { exit_code = exec(s->lab, s->host, {}); });
+}
+
+void add_cp(CLI::App& app, int& exit_code) {
+  struct Options {
+    std::string lab;
+    std::string from;
+    std::string to;
+  };
+  auto* command = app.add_subcommand("cp", "Copy a file to or from a virtual machine of a lab that is up");
+  auto o = std::make_shared<Options>();
+  add_lab_option(*command, o->lab);
+  command->add_option("FROM", o->from, "FILE, or HOST:FILE")->required();
+  command->add_option("TO", o->to, "HOST:FILE, or FILE")->required();
+  command->callback([o, &exit_code] { exit_code = copy(o->lab, o->from, o->to); });
 }
 
 void add_link(CLI::App& app, int& exit_code) {
