@@ -2,7 +2,7 @@
 # Real RoCEv2 (the kernel's SoftRoCE in small guests) through the emulated fabric, live.
 #
 # usage: run.sh ci | all
-#   ci    one guest with NICs on two leaves, every verb; an incast held back by PFC: under 2 minutes with the image cached
+#   ci    a lasting guest and its agent (guest.sh); one guest with NICs on two leaves, every verb; an incast held back by PFC: under 2 minutes with the image cached
 #   all   also: two guests with the stock tools at MTU 1500 and 9000, links capped to 20 Mb/s, the incast with the class made
 #         lossy, rdma_cm, VLANs
 # What is checked: the guests' own verdict on their data, and the fabric's counters (report.json).
@@ -39,6 +39,7 @@ no_loss="([$classes[].drops | add // 0] | add // 0) == 0 and .audit.lost_on_link
 balanced='.audit.balanced'
 
 "$softroce/build-image.sh"
+"$here/guest.sh" || failed=1
 
 through one-guest softroce-pair.yaml 2 oneguest.sh
 expect one-guest "$balanced" "the books balance"

@@ -1,5 +1,5 @@
 // railyard-guest: one lasting guest by hand. README.md says how.
-#include <cstdio>
+#include <cstdint>
 #include <iostream>
 #include <string>
 #include <variant>
@@ -23,6 +23,7 @@ struct Options {
   std::string name = "guest";
   std::string lab;
   std::vector<std::string> overrides;
+  int nics = 0;
   int memory_mib = 256;
   int limit_s = 120;
   std::vector<std::string> command;
@@ -33,6 +34,11 @@ struct Options {
 void up(const Options& options) {
   VmConfig config{
       .network = {.hostname = options.name}, .directory = options.directory, .memory_mib = options.memory_mib};
+  // Without a link, but with an RDMA device.
+  for (int i = 0; i < options.nics; ++i) {
+    const auto n = static_cast<std::uint8_t>(i + 1);
+    config.network.nics.push_back({.mac = {{0x02, 0, 0, 0, 0, n}}, .address_v4 = wire::IpAddress{0x0A09'0000u | n}});
+  }
   if (!options.lab.empty()) {
     const spec::Lab lab = spec::load(options.lab, options.overrides);
     config.network = network_of(lab, options.name);
@@ -68,6 +74,8 @@ int run(int argc, char** argv) {
   start->add_option("--name", options.name, "Host name; with --lab the host whose NICs it gets")->capture_default_str();
   start->add_option("--lab", options.lab, "Fabric file, whose host has `attach: { vhost-user: SOCKET }`");
   start->add_option("--set", options.overrides, "As railyard's");
+  start->add_option("--nics", options.nics, "Without --lab: NICs that are not linked, 10.9.0.1, 10.9.0.2, ...")
+      ->check(CLI::Range(0, 8));
   start->add_option("--memory", options.memory_mib, "MiB")->capture_default_str();
   start->add_option("--limit", options.limit_s, "Seconds to come up in")->capture_default_str();
   add("down", "Power the guest off", [](const Options& o, const GuestAddress&) {

@@ -14,7 +14,7 @@ const std::filesystem::path kTopologies = RAILYARD_SOURCE_DIR "/topologies";
 
 TEST(Topologies, AllLoadAndAreNamedAsTheirFiles) {
   std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kTopologies)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(kTopologies)) {
     if (entry.path().extension() != ".yaml") continue;
     try {
       const Lab lab = load(entry.path());
@@ -51,6 +51,8 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
   loads("rails-4x8.yaml", {"traffic.across.rate=400Gbps"});
   loads("lossy-vs-lossless.yaml", {"qos.default.classes.1.queue-alpha=1/8"});
   loads("lossy-vs-lossless.yaml", {"qos.default.classes.3.ecn.kmin=50KB"});
+  loads("labs/rails-4x8.yaml",
+        {"topology.host-link.rate=500Mbps", "qos.default.classes.0.ecn={ kmin: 20KB, kmax: 60KB }"});
 }
 
 TEST(Topologies, AreAsLargeAsTheirNamesSay) {
