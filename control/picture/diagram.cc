@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 26;  // characters in a box
 constexpr std::size_t kLongestLine = 30;
+constexpr std::size_t kManyInARow = 12;  // boxes; then each has to be narrow
 
 bool is_host(const spec::NodeSpec& node) { return node.kind == spec::NodeSpec::Kind::kHost; }
 
@@ -49,8 +50,9 @@ class Builder {
     group_of_.resize(graph_.size());
     for (std::size_t g = 0; g < groups_.size(); ++g)
       for (const std::size_t n : groups_[g]) group_of_[n] = g;
-    for (const Group& g : groups_) out_.boxes.push_back(box(g));
     add_rows();
+    narrow_ = std::any_of(out_.rows.begin(), out_.rows.end(), [](const Row& r) { return r.boxes.size() > kManyInARow; });
+    for (const Group& g : groups_) out_.boxes.push_back(box(g));
     add_lines();
     out_.size = size_text();
     return std::move(out_);
@@ -87,7 +89,7 @@ class Builder {
     if (same) lines.push_back({first, kNoRail});
     for (std::size_t i = 0; i < host.nics.size(); ++i) {
       const bool one = host.nics.size() == 1;
-      std::string text = one ? "" : fmt::format("{}  ", i + 1);
+      std::string text = one ? "" : fmt::format("{}: ", i + 1);
       text += address_text(host.nics[i]);
       if (!same) text += " " + attachment_text(host.nics[i].attach);
       lines.push_back({std::move(text), one ? kNoRail : static_cast<int>(i) + 1});
@@ -114,13 +116,20 @@ class Builder {
         attached.insert(text.substr(0, text.find(' ')));
       }
     }
-    std::string size = counted(group.size(), "host", "hosts");
-    if (rates.size() == 1 && nics.size() == 1)
-      size += *nics.begin() == 1 ? fmt::format(", {} each", *rates.begin())
-                                 : fmt::format(", {} × {} each", *nics.begin(), *rates.begin());
-    std::vector<TextLine> lines{{size, kNoRail}, {fmt::format("{}", fmt::join(attached, ", ")), kNoRail}};
+    const std::string size = counted(group.size(), "host", "hosts");
+    const std::string each = rates.size() != 1 || nics.size() != 1 ? ""
+                             : *nics.begin() == 1 ? fmt::format("{} each", *rates.begin())
+                                                  : fmt::format("{} × {} each", *nics.begin(), *rates.begin());
+    std::vector<TextLine> lines;
+    if (narrow_) {
+      lines.push_back({size, kNoRail});
+      if (!each.empty()) lines.push_back({each, kNoRail});
+    } else {
+      lines.push_back({each.empty() ? size : size + ", " + each, kNoRail});
+    }
+    lines.push_back({fmt::format("{}", fmt::join(attached, ", ")), kNoRail});
     // Of a host with a NIC in each rail the addresses are too many; of the others the first and last say it.
-    if (nics.size() == 1 && *nics.begin() == 1)
+    if (!narrow_ && nics.size() == 1 && *nics.begin() == 1)
       lines.push_back({address_text(node(group.front()).nics.front()) + " … " +
                            address_text(node(group.back()).nics.front()),
                        kNoRail});
@@ -256,6 +265,7 @@ class Builder {
   const Rails rails_;
   const std::vector<Group> groups_;
   std::vector<std::size_t> group_of_;  // by node
+  bool narrow_ = false;
   Diagram out_;
 };
 

@@ -51,7 +51,7 @@ struct Diagram {
   int rails = 0;            // how many there are
   std::vector<Box> boxes;
   std::vector<Line> lines;
-  std::vector<Row> rows;    // from top to bottom: the highest tier first, hosts last
+  std::vector<Row> rows;            // from top to bottom: the highest tier first, hosts last
   std::vector<std::size_t> row_of;  // by box
 };
 

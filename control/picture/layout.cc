@@ -31,6 +31,7 @@ constexpr double kBandPad = 14;  // around the boxes of a row
 constexpr double kPortSize = 8.5;
 constexpr double kPortHeight = 12;
 constexpr double kEndMargin = 12;  // from a box's corner to the first line
+constexpr double kApartAside = 18;  // lines at the side of a box
 constexpr double kNoteSize = 10.5;
 constexpr double kNoteHeight = 14;
 
@@ -92,12 +93,12 @@ class Layout {
   void count_ends() {
     extent_.resize(routes_.strands.size());
     thickness_.resize(d_.boxes.size());
-    std::vector<std::array<std::size_t, kSides>> count(d_.boxes.size());
+    count_.resize(d_.boxes.size());
     std::vector<double> widest(d_.boxes.size(), 12);
     for (std::size_t l = 0; l < d_.lines.size(); ++l) {
       const Line& line = d_.lines[l];
-      count[line.a][side(l, true)] += route(l).strands;
-      count[line.b][side(l, false)] += route(l).strands;
+      count_[line.a][side(l, true)] += route(l).strands;
+      count_[line.b][side(l, false)] += route(l).strands;
       if (!route(l).strand_is_link) continue;
       for (const int port : line.ports_a) widest[line.a] = std::max(widest[line.a], port_width(port));
       for (const int port : line.ports_b) widest[line.b] = std::max(widest[line.b], port_width(port));
@@ -105,14 +106,14 @@ class Layout {
     for (std::size_t b = 0; b < d_.boxes.size(); ++b) {
       const Rect size = box_size(d_.boxes[b], axes_);
       const double port = axes_.extent(widest[b], kPortHeight) + 2;
-      const std::size_t most = std::max(count[b][kUp], count[b][kDownwards]);
+      const std::size_t most = std::max(count_[b][kUp], count_[b][kDownwards]);
       constexpr std::size_t kMostWithPorts = 24;
       constexpr double kTight = 6;
       constexpr double kLongest = 420;
       const double apart = most <= kMostWithPorts ? port : kTight;
       const double lines = most == 0 ? 0 : static_cast<double>(most - 1) * apart + 2 * kEndMargin + 2;
       extent_[b] = std::max(axes_.extent(size.width, size.height), std::min(lines, kLongest));
-      const double aside = static_cast<double>(std::max(count[b][kBefore], count[b][kAfter])) * 16 + 8;
+      const double aside = static_cast<double>(std::max(count_[b][kBefore], count_[b][kAfter])) * kApartAside + 8;
       thickness_[b] = std::max(axes_.thickness(size.width, size.height), aside);
     }
     for (std::size_t t = d_.boxes.size(); t < routes_.strands.size(); ++t)
@@ -127,8 +128,8 @@ class Layout {
         const bool both_hosts = is_box(things[i + 1]) && d_.boxes[t].is_host;
         const auto seen = [&](const auto& of, std::size_t thing) { return std::set(of[thing].begin(), of[thing].end()); };
         const bool same = seen(routes_.rows.up, t) == seen(routes_.rows.up, things[i + 1]);
-        space[t] = both_hosts ? (same ? 12 : 30) : 26;
-        if (is_box(t) && d_.boxes[t].nodes > 1) space[t] += 6;
+        const bool pile = is_box(t) && d_.boxes[t].nodes > 1;
+        space[t] = pile ? 18 : both_hosts ? (same ? 12 : 30) : 26;
       }
     for (std::size_t l = 0; l < d_.lines.size(); ++l) {
       if (route(l).kind != Route::Kind::kAside) continue;
@@ -139,6 +140,18 @@ class Layout {
     }
     return space;
   }
+
+  // A line for many links that is alone at a box goes straight for the last piece there, and its rate is written on
+  // that: of lines that come from one point it is clear only there which is whose.
+  enum class Stub { kNone, kAtA, kAtB };
+  Stub stub(std::size_t l) const {
+    const Line& line = d_.lines[l];
+    if (route(l).kind != Route::Kind::kDown || route(l).strand_is_link) return Stub::kNone;
+    if (count_[line.b][kUp] == 1 && count_[line.a][kDownwards] > 1) return Stub::kAtB;
+    if (count_[line.a][kDownwards] == 1 && count_[line.b][kUp] > 1) return Stub::kAtA;
+    return Stub::kNone;
+  }
+  double stub_length(const Line& line) const { return axes_.thickness(text_width(rate_label(line), kNoteSize), 15) + 30; }
 
   void place_along() { centre_ = places(routes_.rows, extent_, spaces()); }
 
@@ -164,6 +177,13 @@ class Layout {
       for (const std::size_t b : d_.rows[r].boxes) thick = std::max(thick, thickness_[b]);
       if (r > 0) {
         depth += gap;
+        double stubs = 0;
+        for (std::size_t l = 0; l < d_.lines.size(); ++l) {
+          const Stub s = stub(l);
+          if (s != Stub::kNone && row(s == Stub::kAtA ? d_.lines[l].a : d_.lines[l].b) == (s == Stub::kAtA ? r - 1 : r))
+            stubs = std::max(stubs, stub_length(d_.lines[l]));
+        }
+        depth += stubs;
         if (!axes_.down())
           for (const std::string& note : gap_notes(r - 1))
             depth += std::max(0.0, text_width(note, kNoteSize) + 2 * kBandPad + 12 - gap);
@@ -357,7 +377,7 @@ class Layout {
     const auto n = static_cast<double>(ends.size());
     const bool aside = s == kBefore || s == kAfter;
     const double edge = aside ? row_thickness_[row(b)] : extent_[b];
-    const double most = aside ? 16 : 26;
+    const double most = aside ? kApartAside : 26;
     const double apart = ends.size() < 2 ? 0 : std::min(most, (edge - 2 * (aside ? 12 : kEndMargin)) / (n - 1));
     double widest = 0;
     for (const End& e : ends) widest = std::max(widest, port_width(e.port));
@@ -421,6 +441,10 @@ class Layout {
     }
   }
 
+  Point moved(Point p, double deeper) const {
+    return axes_.down() ? Point{p.x, p.y + deeper} : Point{p.x + deeper, p.y};
+  }
+
   std::vector<Point> strand(std::size_t l, std::size_t s) const {
     const Line& line = d_.lines[l];
     const Route& way = route(l);
@@ -428,16 +452,18 @@ class Layout {
     const Point to = end_at_.at({line.b, l, s});
     if (way.kind == Route::Kind::kArc) {
       const double by = arc_height(line) * (arcs_go_down(row(line.a)) ? 1 : -1);
-      const auto lifted = [&](Point p) { return axes_.down() ? Point{p.x, p.y + by} : Point{p.x + by, p.y}; };
-      return {from, lifted(from), lifted(to), to};
+      return {from, moved(from, by), moved(to, by), to};
     }
+    const Stub straight = stub(l);
     std::vector<Point> points{from};
+    if (straight == Stub::kAtA) points.push_back(moved(from, stub_length(line)));
     for (std::size_t i = 1; i + 1 < way.things.size(); ++i) {
       const double aside = (static_cast<double>(s) - static_cast<double>(way.strands - 1) / 2) * 8;
       const std::size_t r = row(line.a) + i;
       points.push_back(axes_.point(along(way.things[i]) + aside, upper(r)));
       points.push_back(axes_.point(along(way.things[i]) + aside, lower(r)));
     }
+    if (straight == Stub::kAtB) points.push_back(moved(to, -stub_length(line)));
     points.push_back(to);
     return points;
   }
@@ -450,12 +476,17 @@ class Layout {
 
   bool rate_is_said(std::size_t l) const {
     const Line& line = d_.lines[l];
-    if (line.links.size() > 1 || row(line.b) != row(line.a) + 1) return false;
+    constexpr std::size_t kMostLabelled = 12;  // lines of several links that are drawn one by one
+    if (row(line.b) != row(line.a) + 1 || !route(l).strand_is_link) return false;
+    if (line.links.size() > 1 && parallel_in_gap_[row(line.a)] <= kMostLabelled) return false;
     return rates_in_gap_[row(line.a)].front().first == line.rate;
   }
 
   void add_rates() {
     for (std::size_t r = 0; r < d_.rows.size(); ++r) rates_in_gap_.push_back(rates_in_gap(r));
+    parallel_in_gap_.assign(d_.rows.size(), 0);
+    for (std::size_t l = 0; l < d_.lines.size(); ++l)
+      if (route(l).strand_is_link && d_.lines[l].links.size() > 1) ++parallel_in_gap_[row(d_.lines[l].a)];
     std::vector<RateWish> wishes;
     for (std::size_t l = 0; l < d_.lines.size(); ++l) {
       if (rate_is_said(l)) continue;
@@ -463,6 +494,8 @@ class Layout {
       std::vector<Point> path;
       for (std::size_t i = 0; i < strands.front().size(); ++i)
         path.push_back({(strands.front()[i].x + strands.back()[i].x) / 2, (strands.front()[i].y + strands.back()[i].y) / 2});
+      if (stub(l) == Stub::kAtA) path.resize(2);
+      if (stub(l) == Stub::kAtB) path.erase(path.begin(), path.end() - 2);
       if (p_.lines[l].is_arc) path = {arc_middle(path), arc_middle(path)};
       const int gap = static_cast<int>(row(d_.lines[l].a)) + (route(l).kind == Route::Kind::kDown ? 0 : 10'000);
       wishes.push_back({rate_label(d_.lines[l]), std::move(path), gap});
@@ -482,6 +515,7 @@ class Layout {
   const Axes axes_;
   const Routes routes_;
   const LineWidths widths_;
+  std::vector<std::array<std::size_t, kSides>> count_;  // of strands that end at a box, by side
   std::vector<double> extent_;     // along the row, by thing
   std::vector<double> thickness_;  // across it, by box
   std::vector<double> centre_;     // along the row, by thing
@@ -495,6 +529,7 @@ class Layout {
   std::vector<std::array<std::vector<End>, kSides>> ends_;  // by box and side
   std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Point> end_at_;  // by box, line and strand
   std::vector<std::vector<std::pair<BitRate, std::size_t>>> rates_in_gap_;
+  std::vector<std::size_t> parallel_in_gap_;  // lines of several links that are drawn one by one
   Picture p_;
 };
 

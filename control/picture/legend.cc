@@ -109,7 +109,7 @@ double add_legend(const Diagram& diagram, const spec::Lab& lab, const LineWidths
   if (diagram.rails > 0) {
     flow.heading("Rails");
     for (int rail = 1; rail <= diagram.rails; ++rail)
-      flow.dot(std::to_string(rail) + (rail == 1 ? " (NIC 1 of the hosts)" : ""), rail_colour(rail));
+      flow.dot(std::to_string(rail) + (rail == 1 ? " (NIC 1 of a host)" : ""), rail_colour(rail));
   }
   if (!lab.links.empty()) {
     std::map<BitRate, std::size_t> links;

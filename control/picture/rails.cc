@@ -14,23 +14,27 @@ Rails rails(const routing::Graph& graph) {
     out.count = 0;
     return out;
   }
+  bool all_of_one = true;
+  std::vector<bool> has_hosts(graph.size());
   for (std::size_t n = 0; n < graph.size(); ++n) {
     if (!graph.is_switch(n)) continue;
-    bool one = true;
     for (const routing::Graph::Edge& e : graph.edges(n)) {
       if (graph.is_switch(e.neighbour)) continue;
-      const int rail = static_cast<int>(e.neighbour_port.index()) + 1;
+      const bool several = lab.nodes[e.neighbour].nics.size() > 1;
+      const int rail = several ? static_cast<int>(e.neighbour_port.index()) + 1 : kNoRail;
       out.of_link[e.link] = rail;
-      one = one && (out.of_node[n] == kNoRail || out.of_node[n] == rail);
+      all_of_one = all_of_one && rail != kNoRail && (!has_hosts[n] || out.of_node[n] == rail);
       out.of_node[n] = rail;
+      has_hosts[n] = true;
     }
-    if (!one) out.of_node[n] = kNoRail;
+  }
+  if (!all_of_one) {
+    out.of_node.assign(graph.size(), kNoRail);
+    return out;
   }
   for (std::size_t n = 0; n < graph.size(); ++n)
     for (const routing::Graph::Edge& e : graph.edges(n))
-      if (graph.is_switch(n) && graph.is_switch(e.neighbour) && out.of_node[e.neighbour] == kNoRail &&
-          out.of_node[n] != kNoRail)
-        out.of_link[e.link] = out.of_node[n];
+      if (has_hosts[n] && graph.is_switch(e.neighbour) && !has_hosts[e.neighbour]) out.of_link[e.link] = out.of_node[n];
   return out;
 }
 

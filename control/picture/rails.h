@@ -1,4 +1,4 @@
-// The rails of a lab: rail k is what NIC k of the hosts leads to.
+// The rails of a lab: rail k is what NIC k of hosts with several NICs leads to.
 #pragma once
 
 #include <vector>
@@ -11,10 +11,12 @@ inline constexpr int kNoRail = 0;
 
 struct Rails {
   int count = 0;             // the most NICs of a host; 0: no host has more than one, and so there are no rails
-  std::vector<int> of_node;  // by node: of a switch all of whose hosts are there with the same NIC; others: kNoRail
-  std::vector<int> of_link;  // by link: from 1, of hosts' links and of those between a switch of a rail and one of none
+  std::vector<int> of_node;  // by node: the NIC, from 1, that all hosts of a switch are there with; others: kNoRail
+  std::vector<int> of_link;  // by link: of the links of such hosts, and of those from a switch of a rail to one without hosts
 };
 
+// Switches are of rails only if every one that has hosts is: a lab in which one host has a second NIC is not
+// rail-optimized yet.
 Rails rails(const routing::Graph& graph);
 
 }  // namespace railyard::picture
