@@ -16,6 +16,8 @@ enum ExitCode : int {
 
 void add_check(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);
+void add_graph(CLI::App& app, int& exit_code);
+void add_hosts(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_schema(CLI::App& app, int& exit_code);
 void add_version(CLI::App& app, int& exit_code);

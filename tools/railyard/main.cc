@@ -45,6 +45,8 @@ int main(int argc, char** argv) {
   int exit_code = kOk;
   add_check(app, exit_code);
   add_show(app, exit_code);
+  add_graph(app, exit_code);
+  add_hosts(app, exit_code);
   add_run(app, exit_code);
   add_up(app, exit_code);
   add_down(app, exit_code);
