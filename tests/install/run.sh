@@ -6,7 +6,7 @@ set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/../../tools/common.sh"
 
 [[ -f $root/build/release/CMakeCache.txt ]] || configure release -DRAILYARD_TESTS=OFF -DRAILYARD_BENCH=OFF
-build release railyard
+build release railyard railyardd
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -23,9 +23,13 @@ expect() { # WHAT IS TRUE, JQ EXPRESSION, FILE
 }
 
 there bin/railyard
+there bin/railyardd
+there lib/systemd/system/railyardd@.service
+there share/railyard/softroce/build-image.sh
 there share/railyard/fabric.schema.json
 there share/doc/railyard/LICENSE
 for file in "$root"/topologies/*.yaml; do there "share/railyard/topologies/$(basename "$file")"; done
+for file in "$root"/topologies/labs/*.yaml; do there "share/railyard/topologies/labs/$(basename "$file")"; done
 if [[ -f $root/README.md ]]; then there share/doc/railyard/README.md; fi
 printf 'ok: binary, topologies, schema and documents are installed\n'
 
@@ -57,3 +61,10 @@ expect "queues were marked and hosts paused" \
 "$root/build/release/bin/railyard" run "$root/topologies/incast-8to1.yaml" --json --digest >"$tmp/built.json"
 [[ $(jq -r .trace_digest "$tmp/run.json") == "$(jq -r .trace_digest "$tmp/built.json")" ]] || die "another digest than in the build tree"
 printf 'ok: the same digest as in the build tree\n'
+
+live() { (cd "$tmp/elsewhere" && env -i PATH=/usr/bin:/bin HOME="$tmp/elsewhere" RAILYARD_STATE_DIR="$tmp/state" "$prefix/bin/railyard" "$@"); }
+live up "$lab" --detach >"$tmp/up" || die "the lab does not come up"
+live status --audit >"$tmp/audit" || { live down; die "status says: $(cat "$tmp/audit")"; }
+live down >/dev/null
+[[ $(live ls) == 'no lab is up' ]] || die "the lab is not gone"
+printf 'ok: a lab comes up, is looked at, goes down\n'
