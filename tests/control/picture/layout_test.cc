@@ -131,6 +131,30 @@ TEST(Layout, OfPresetsOfManySizes) {
       }
 }
 
+// Switches in a ring, a chord across it, a host at a spine, one linked to nothing, and the longest names there are.
+TEST(Layout, OfAnOddLab) {
+  const std::string longest(63, 'W');
+  std::string yaml = "name: x\nnodes:\n  top: { kind: switch, role: spine }\n  far: { kind: host }\n";
+  std::string links = "links:\n  - [far:1, top:8000, { rate: 25Gbps }]\n";
+  for (int i = 0; i < 6; ++i) {
+    const std::string n = std::to_string(i);
+    yaml += "  s" + n + ": { kind: switch, role: leaf, profile: " + longest + " }\n  h" + n + longest.substr(2) +
+            ": { kind: host, nics: 2 }\n";
+    links += "  - [s" + n + ":1001, s" + std::to_string((i + 1) % 6) + ":1002]\n  - [s" + n + ":8191, top:1" + n + "]\n" +
+             "  - [h" + n + longest.substr(2) + ":2, s" + n + ":1]\n";
+    if (i < 3) links += "  - [h" + n + longest.substr(2) + ":1, h" + std::to_string(i + 3) + longest.substr(2) + ":1]\n";
+  }
+  yaml += "  alone: { kind: switch }\n" + links + "  - [s1:9, s4:9]\n  - [s0:20, s3:20, { rate: 1Gbps }]\nswitches: { " + longest + ": {} }\n";
+  const spec::Lab lab = spec::parse(yaml, "x.yaml");
+  for (const Direction to : {Direction::kDown, Direction::kRight}) expect_good(lab, to);
+  // Without the spine what goes over the leaves is at the upper edge.
+  const spec::Lab ring = spec::parse(
+      "name: x\nnodes: { a: { kind: switch }, b: { kind: switch }, c: { kind: switch } }\n"
+      "links: [[a:1, b:1], [b:2, c:2], [c:1, a:2]]\n",
+      "x.yaml");
+  for (const Direction to : {Direction::kDown, Direction::kRight}) expect_good(ring, to);
+}
+
 // ---- What is written ----------------------------------------------------------------------------------------------
 
 std::vector<std::string> texts(const std::vector<Plate>& plates) {
