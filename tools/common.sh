@@ -8,7 +8,7 @@ packages_build=(g++ cmake ninja-build pkg-config git ccache dpdk-dev libdpdk-dev
   iproute2)
 packages_test=(libgtest-dev libgmock-dev libbenchmark-dev jq iputils-ping iperf3)
 packages_fuzz=(clang-19 libclang-rt-19-dev)
-packages_bench=(dpdk-dev)
+packages_bench=(dpdk-dev curl)
 packages_softroce=(qemu-system-x86 xz-utils binutils)
 
 say() { printf '\n==> %s\n' "$*"; }

@@ -68,7 +68,8 @@ class Placing {
     constexpr double kMostMore = 150;
     if (row.empty()) return;
     std::vector<double> wanted;
-    for (const std::size_t t : row) wanted.push_back(mean(neighbours[t], centre_).value_or(wanted.empty() ? 0 : wanted.back()));
+    for (const std::size_t t : row)
+      wanted.push_back(mean(neighbours[t], centre_).value_or(wanted.empty() ? 0 : wanted.back()));
     std::vector<double> centres = closest_apart(wanted, apart(row, 0));
     const double spread = kSpread * longest_ - length(row);
     if (row.size() > 1 && centres.back() - centres.front() < kShort * longest_ && spread > 0) {

@@ -25,7 +25,8 @@ Rect box_size(const Box& box, const Axes& axes) {
   constexpr double kLeastWidth = 64;
   double width = text_width(box.name, kNameSize, true);
   for (const TextLine& l : box.lines) width = std::max(width, line_width(l));
-  return {0, 0, std::max(kLeastWidth, width + 2 * (axes.down() ? 10 : 22)), text_height(box) + 2 * (axes.down() ? 12 : 7)};
+  return {0, 0, std::max(kLeastWidth, width + 2 * (axes.down() ? 10 : 22)),
+          text_height(box) + 2 * (axes.down() ? 12 : 7)};
 }
 
 void write_box(const Box& box, PlacedBox& placed) {

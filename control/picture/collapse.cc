@@ -31,8 +31,8 @@ class Collapse {
       link_kind_.push_back(kinds.try_emplace({l.rate.bps, l.delay.ps, l.mtu}, kinds.size()).first->second);
     for (std::size_t n = 0; n < graph.size(); ++n) {
       const auto& edges = graph.edges(n);
-      has_hosts_.push_back(std::any_of(edges.begin(), edges.end(),
-                                       [&](const auto& e) { return !graph.is_switch(e.neighbour); }));
+      has_hosts_.push_back(
+          std::any_of(edges.begin(), edges.end(), [&](const auto& e) { return !graph.is_switch(e.neighbour); }));
     }
   }
 
@@ -93,8 +93,8 @@ class Collapse {
       const spec::NodeSpec& node = graph_.lab().nodes[n];
       std::vector<std::size_t> attached;
       for (const spec::NicSpec& nic : node.nics) attached.push_back(nic.attach.index());
-      out.push_back(
-          classes.try_emplace(Self{tiers_[n], node.role, node.profile, std::move(attached)}, classes.size()).first->second);
+      out.push_back(classes.try_emplace(Self{tiers_[n], node.role, node.profile, std::move(attached)}, classes.size())
+                        .first->second);
     }
     return out;
   }

@@ -51,7 +51,8 @@ class Builder {
     for (std::size_t g = 0; g < groups_.size(); ++g)
       for (const std::size_t n : groups_[g]) group_of_[n] = g;
     add_rows();
-    narrow_ = std::any_of(out_.rows.begin(), out_.rows.end(), [](const Row& r) { return r.boxes.size() > kManyInARow; });
+    narrow_ =
+        std::any_of(out_.rows.begin(), out_.rows.end(), [](const Row& r) { return r.boxes.size() > kManyInARow; });
     for (const Group& g : groups_) out_.boxes.push_back(box(g));
     add_lines();
     out_.size = size_text();
@@ -118,7 +119,7 @@ class Builder {
     }
     const std::string size = counted(group.size(), "host", "hosts");
     const std::string each = rates.size() != 1 || nics.size() != 1 ? ""
-                             : *nics.begin() == 1 ? fmt::format("{} each", *rates.begin())
+                             : *nics.begin() == 1                  ? fmt::format("{} each", *rates.begin())
                                                   : fmt::format("{} × {} each", *nics.begin(), *rates.begin());
     std::vector<TextLine> lines;
     if (narrow_) {
@@ -130,9 +131,9 @@ class Builder {
     lines.push_back({fmt::format("{}", fmt::join(attached, ", ")), kNoRail});
     // Of a host with a NIC in each rail the addresses are too many; of the others the first and last say it.
     if (!narrow_ && nics.size() == 1 && *nics.begin() == 1)
-      lines.push_back({address_text(node(group.front()).nics.front()) + " … " +
-                           address_text(node(group.back()).nics.front()),
-                       kNoRail});
+      lines.push_back(
+          {address_text(node(group.front()).nics.front()) + " … " + address_text(node(group.back()).nics.front()),
+           kNoRail});
     return lines;
   }
 
@@ -210,8 +211,7 @@ class Builder {
         std::swap(a, b);
         std::swap(box_a, box_b);
       }
-      const auto [it, is_new] =
-          line_of.try_emplace({box_a, box_b, l.rate, rails_.of_link[i]}, out_.lines.size());
+      const auto [it, is_new] = line_of.try_emplace({box_a, box_b, l.rate, rails_.of_link[i]}, out_.lines.size());
       if (is_new) {
         Line line;
         line.a = box_a;

@@ -89,7 +89,7 @@ struct Picture {
   std::vector<PlacedBox> boxes;   // in the order of Diagram::boxes
   std::vector<Plate> ports;
   std::vector<Plate> rates;
-  std::vector<Text> texts;        // titles, names of rows, legend
+  std::vector<Text> texts;  // titles, names of rows, legend
   std::vector<Sample> samples;
   std::vector<Dot> dots;
 };

@@ -30,7 +30,7 @@ constexpr double kPad = 24;      // around everything
 constexpr double kBandPad = 14;  // around the boxes of a row
 constexpr double kPortSize = 8.5;
 constexpr double kPortHeight = 12;
-constexpr double kEndMargin = 12;  // from a box's corner to the first line
+constexpr double kEndMargin = 12;   // from a box's corner to the first line
 constexpr double kApartAside = 18;  // lines at the side of a box
 constexpr double kNoteSize = 10.5;
 constexpr double kNoteHeight = 14;
@@ -70,7 +70,9 @@ class Layout {
   std::size_t row(std::size_t box) const { return d_.row_of[box]; }
 
   // Arcs go over the switches, and below the hosts.
-  bool arcs_go_down(std::size_t r) const { return r + 1 == d_.rows.size() && d_.boxes[d_.rows[r].boxes.front()].is_host; }
+  bool arcs_go_down(std::size_t r) const {
+    return r + 1 == d_.rows.size() && d_.boxes[d_.rows[r].boxes.front()].is_host;
+  }
   double arc_height(const Line& line) const {
     const auto [first, last] = std::minmax(routes_.position[line.a], routes_.position[line.b]);
     return 32 + 9 * static_cast<double>(std::min<std::size_t>(last - first, 8));
@@ -126,7 +128,9 @@ class Layout {
       for (std::size_t i = 0; i + 1 < things.size(); ++i) {
         const std::size_t t = things[i];
         const bool both_hosts = is_box(things[i + 1]) && d_.boxes[t].is_host;
-        const auto seen = [&](const auto& of, std::size_t thing) { return std::set(of[thing].begin(), of[thing].end()); };
+        const auto seen = [&](const auto& of, std::size_t thing) {
+          return std::set(of[thing].begin(), of[thing].end());
+        };
         const bool same = seen(routes_.rows.up, t) == seen(routes_.rows.up, things[i + 1]);
         const bool pile = is_box(t) && d_.boxes[t].nodes > 1;
         space[t] = pile ? 18 : both_hosts ? (same ? 12 : 30) : 26;
@@ -151,7 +155,9 @@ class Layout {
     if (count_[line.a][kDownwards] == 1 && count_[line.b][kUp] > 1) return Stub::kAtA;
     return Stub::kNone;
   }
-  double stub_length(const Line& line) const { return axes_.thickness(text_width(rate_label(line), kNoteSize), 15) + 30; }
+  double stub_length(const Line& line) const {
+    return axes_.thickness(text_width(rate_label(line), kNoteSize), 15) + 30;
+  }
 
   void place_along() { centre_ = places(routes_.rows, extent_, spaces()); }
 
@@ -196,7 +202,8 @@ class Layout {
     depth_ = depth;
   }
 
-  // ---- What stands around: title, names of rows, legend --------------------------------------------------------------
+  // ---- What stands around: title, names of rows, legend
+  // --------------------------------------------------------------
 
   // How many links of which rate there are between a row and the next, the most first.
   std::vector<std::pair<BitRate, std::size_t>> rates_in_gap(std::size_t r) const {
@@ -302,8 +309,8 @@ class Layout {
       const double top = deep_ + row_depth_[r];
       const double bottom = top + row_thickness_[r];
       p_.bands.push_back({kPad, top - kBandPad, inner, row_thickness_[r] + 2 * kBandPad});
-      p_.texts.push_back({{kPad + kBandPad, (top + bottom) / 2 + 4}, d_.rows[r].name, 12, true, Text::Anchor::kStart,
-                          kQuietInk});
+      p_.texts.push_back(
+          {{kPad + kBandPad, (top + bottom) / 2 + 4}, d_.rows[r].name, 12, true, Text::Anchor::kStart, kQuietInk});
       if (r + 1 == d_.rows.size()) continue;
       const auto notes = gap_notes(r);
       double y = (bottom + deep_ + row_depth_[r + 1]) / 2 - kNoteHeight * static_cast<double>(notes.size()) / 2 + 10.5;
@@ -323,14 +330,15 @@ class Layout {
       if (r + 1 == d_.rows.size()) continue;
       double y = top + 12;
       for (const std::string& note : gap_notes(r)) {
-        p_.texts.push_back({{(right + deep_ + row_depth_[r + 1]) / 2, y}, note, kNoteSize, false, Text::Anchor::kMiddle,
-                            kQuietInk});
+        p_.texts.push_back(
+            {{(right + deep_ + row_depth_[r + 1]) / 2, y}, note, kNoteSize, false, Text::Anchor::kMiddle, kQuietInk});
         y += kNoteHeight;
       }
     }
   }
 
-  // ---- Boxes ---------------------------------------------------------------------------------------------------------
+  // ---- Boxes
+  // ---------------------------------------------------------------------------------------------------------
 
   // Where a thing stands along its row, and where its row begins and ends.
   double along(std::size_t thing) const { return along_ + centre_[thing]; }
@@ -353,7 +361,8 @@ class Layout {
     }
   }
 
-  // ---- Lines ---------------------------------------------------------------------------------------------------------
+  // ---- Lines
+  // ---------------------------------------------------------------------------------------------------------
 
   void collect_ends() {
     for (std::size_t l = 0; l < d_.lines.size(); ++l) {
@@ -362,7 +371,8 @@ class Layout {
       for (std::size_t s = 0; s < route(l).strands; ++s) {
         const bool ports = route(l).strand_is_link;
         ends_[line.a][side(l, true)].push_back({l, s, centre_[things[1]], ports ? line.ports_a[s] : 0});
-        ends_[line.b][side(l, false)].push_back({l, s, centre_[things[things.size() - 2]], ports ? line.ports_b[s] : 0});
+        ends_[line.b][side(l, false)].push_back(
+            {l, s, centre_[things[things.size() - 2]], ports ? line.ports_b[s] : 0});
       }
     }
     for (std::size_t b = 0; b < ends_.size(); ++b)
@@ -468,10 +478,12 @@ class Layout {
     return points;
   }
 
-  // ---- Rates ---------------------------------------------------------------------------------------------------------
+  // ---- Rates
+  // ---------------------------------------------------------------------------------------------------------
 
   static std::string rate_label(const Line& line) {
-    return line.links.size() == 1 ? rate_text(line.rate) : fmt::format("{} × {}", line.links.size(), rate_text(line.rate));
+    return line.links.size() == 1 ? rate_text(line.rate)
+                                  : fmt::format("{} × {}", line.links.size(), rate_text(line.rate));
   }
 
   bool rate_is_said(std::size_t l) const {
@@ -493,7 +505,8 @@ class Layout {
       const auto& strands = p_.lines[l].strands;
       std::vector<Point> path;
       for (std::size_t i = 0; i < strands.front().size(); ++i)
-        path.push_back({(strands.front()[i].x + strands.back()[i].x) / 2, (strands.front()[i].y + strands.back()[i].y) / 2});
+        path.push_back(
+            {(strands.front()[i].x + strands.back()[i].x) / 2, (strands.front()[i].y + strands.back()[i].y) / 2});
       if (stub(l) == Stub::kAtA) path.resize(2);
       if (stub(l) == Stub::kAtB) path.erase(path.begin(), path.end() - 2);
       if (p_.lines[l].is_arc) path = {arc_middle(path), arc_middle(path)};
@@ -516,17 +529,17 @@ class Layout {
   const Routes routes_;
   const LineWidths widths_;
   std::vector<std::array<std::size_t, kSides>> count_;  // of strands that end at a box, by side
-  std::vector<double> extent_;     // along the row, by thing
-  std::vector<double> thickness_;  // across it, by box
-  std::vector<double> centre_;     // along the row, by thing
-  double first_along_ = 0;         // where the rows begin
-  double length_ = 0;              // and how long they are
-  std::vector<double> row_depth_;  // by row
+  std::vector<double> extent_;                          // along the row, by thing
+  std::vector<double> thickness_;                       // across it, by box
+  std::vector<double> centre_;                          // along the row, by thing
+  double first_along_ = 0;                              // where the rows begin
+  double length_ = 0;                                   // and how long they are
+  std::vector<double> row_depth_;                       // by row
   std::vector<double> row_thickness_;
   double depth_ = 0;  // of all rows
   double along_ = 0;  // what is added for the frame
   double deep_ = 0;
-  std::vector<std::array<std::vector<End>, kSides>> ends_;  // by box and side
+  std::vector<std::array<std::vector<End>, kSides>> ends_;                     // by box and side
   std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Point> end_at_;  // by box, line and strand
   std::vector<std::vector<std::pair<BitRate, std::size_t>>> rates_in_gap_;
   std::vector<std::size_t> parallel_in_gap_;  // lines of several links that are drawn one by one

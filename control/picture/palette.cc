@@ -8,7 +8,8 @@
 namespace railyard::picture {
 namespace {
 
-constexpr std::array<unsigned, 8> kRails{0x0072B2, 0xE69F00, 0x009E73, 0xCC79A7, 0x56B4E9, 0xD55E00, 0x332288, 0x999933};
+constexpr std::array<unsigned, 8> kRails{0x0072B2, 0xE69F00, 0x009E73, 0xCC79A7,
+                                         0x56B4E9, 0xD55E00, 0x332288, 0x999933};
 
 std::size_t index(int rail) { return static_cast<std::size_t>(rail - 1) % kRails.size(); }
 

@@ -7,10 +7,10 @@ namespace railyard::picture {
 
 inline constexpr const char* kPaper = "#ffffff";
 inline constexpr const char* kPaperEdge = "#cbd5e1";
-inline constexpr const char* kBand = "#f3f5f9";       // behind the nodes of a tier
-inline constexpr const char* kInk = "#0f172a";        // names
-inline constexpr const char* kQuietInk = "#475569";   // everything else that is written
-inline constexpr const char* kWire = "#64748b";       // links of no rail
+inline constexpr const char* kBand = "#f3f5f9";      // behind the nodes of a tier
+inline constexpr const char* kInk = "#0f172a";       // names
+inline constexpr const char* kQuietInk = "#475569";  // everything else that is written
+inline constexpr const char* kWire = "#64748b";      // links of no rail
 inline constexpr const char* kSwitch = "#dfe8f5";
 inline constexpr const char* kSwitchEdge = "#42628f";
 inline constexpr const char* kHost = "#ffffff";

@@ -20,7 +20,8 @@ constexpr std::array kParts{0.5, 0.6, 0.7, 0.78, 0.4, 0.84, 0.3, 0.2};
 
 Point along(const std::vector<Point>& path, double part) {
   double length = 0;
-  for (std::size_t i = 1; i < path.size(); ++i) length += std::hypot(path[i].x - path[i - 1].x, path[i].y - path[i - 1].y);
+  for (std::size_t i = 1; i < path.size(); ++i)
+    length += std::hypot(path[i].x - path[i - 1].x, path[i].y - path[i - 1].y);
   double left = length * part;
   for (std::size_t i = 1; i < path.size(); ++i) {
     const double piece = std::hypot(path[i].x - path[i - 1].x, path[i].y - path[i - 1].y);
@@ -63,9 +64,10 @@ class Places {
 };
 
 Plate plate(const RateWish& wish, const Rect& place) {
-  return {place,
-          {{place.x + place.width / 2, place.y + kHeight / 2 + 3.7}, wish.text, kSize, false, Text::Anchor::kMiddle, kInk},
-          ""};
+  return {
+      place,
+      {{place.x + place.width / 2, place.y + kHeight / 2 + 3.7}, wish.text, kSize, false, Text::Anchor::kMiddle, kInk},
+      ""};
 }
 
 }  // namespace
@@ -76,7 +78,8 @@ std::vector<Plate> rate_plates(const std::vector<RateWish>& wishes, const std::v
   Places places(obstacles);
   std::vector<Plate> out;
   for (const auto& [gap, those] : by_gap) {
-    const auto all = std::find_if(kParts.begin(), kParts.end(), [&](double part) { return places.take_all(those, part); });
+    const auto all =
+        std::find_if(kParts.begin(), kParts.end(), [&](double part) { return places.take_all(those, part); });
     for (const RateWish* w : those) {
       if (all != kParts.end()) {
         out.push_back(plate(*w, plate_at(*w, *all)));

@@ -15,7 +15,7 @@ struct Route {
   // From Line::a to Line::b: boxes at the ends and bends between, one per row that is passed. Boxes are numbered as in
   // the diagram, bends behind them.
   std::vector<std::size_t> things;
-  std::size_t strands = 1;    // drawn side by side: each a link, or one for all of them
+  std::size_t strands = 1;  // drawn side by side: each a link, or one for all of them
   bool strand_is_link = true;
 };
 

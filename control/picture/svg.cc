@@ -31,7 +31,8 @@ class Writer {
           [&](const PlacedLine& l) { line(l); });
     group("nodes", "", p.boxes, [&](const PlacedBox& b) { box(b); });
     group("ports", fmt::format("fill=\"{}\"", kPaper), p.ports, [&](const Plate& t) { plate(t, 3); });
-    group("rates", fmt::format("fill=\"{}\" fill-opacity=\"0.92\"", kPaper), p.rates, [&](const Plate& t) { plate(t, 4); });
+    group("rates", fmt::format("fill=\"{}\" fill-opacity=\"0.92\"", kPaper), p.rates,
+          [&](const Plate& t) { plate(t, 4); });
     group("legend", "", p.samples, [&](const Sample& s) { sample(s); });
     group("marks", "", p.dots, [&](const Dot& d) { dot(d); });
     group("texts", "", p.texts, [&](const Text& t) { text(t); });
@@ -75,8 +76,8 @@ class Writer {
   void box(const PlacedBox& b) {
     constexpr double kPile = 4;  // how far the next of a pile looks out
     add("<g class=\"{}\"><title>{}</title>\n", b.is_host ? "host" : "switch", escaped(b.detail));
-    const std::string look = fmt::format(" fill=\"{}\" stroke=\"{}\" stroke-width=\"{}\"", b.fill, b.edge,
-                                         b.is_host ? "1.2" : "1.6");
+    const std::string look =
+        fmt::format(" fill=\"{}\" stroke=\"{}\" stroke-width=\"{}\"", b.fill, b.edge, b.is_host ? "1.2" : "1.6");
     const double radius = b.is_host ? 8 : 6;
     if (b.is_many) rect({b.place.x + kPile, b.place.y + kPile, b.place.width, b.place.height}, radius, look);
     rect(b.place, radius, look);

@@ -16,8 +16,8 @@ inline constexpr int kLeafTier = 1;
 inline constexpr int kSpineTier = 2;
 inline constexpr int kSuperSpineTier = 3;
 
-// What a switch's role says: leaf, tor or edge; spine or aggregation; super-spine or core. Capitals, '-', '_' and spaces
-// do not count. Nothing: it says nothing that is known here.
+// What a switch's role says: leaf, tor or edge; spine or aggregation; super-spine or core. Capitals, '-', '_' and
+// spaces do not count. Nothing: it says nothing that is known here.
 std::optional<int> tier_of_role(std::string_view role);
 
 // The tier of every node of the graph. A switch whose role says nothing is as high as its shortest way to a host is

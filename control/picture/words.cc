@@ -58,8 +58,7 @@ Numbered numbered(const std::string& name) {
 }  // namespace
 
 std::string rate_text(BitRate rate) {
-  constexpr std::pair<double, const char*> kUnits[] = {
-      {1e12, "Tb/s"}, {1e9, "Gb/s"}, {1e6, "Mb/s"}, {1e3, "kb/s"}};
+  constexpr std::pair<double, const char*> kUnits[] = {{1e12, "Tb/s"}, {1e9, "Gb/s"}, {1e6, "Mb/s"}, {1e3, "kb/s"}};
   for (const auto& [unit, name] : kUnits) {
     // 1600 Gb/s is how it is called, not 1.6 Tb/s. What would be rounded to 10000 Gb/s is 10 Tb/s.
     const double amount = static_cast<double>(rate.bps) / unit;

@@ -13,7 +13,10 @@ std::size_t character(std::string_view text) {
   const auto octet = [&](std::size_t i) -> std::uint32_t { return static_cast<unsigned char>(text[i]); };
   const std::uint32_t first = octet(0);
   if (first < 0x80) return first >= 0x20 || first == '\t' || first == '\n' || first == '\r' ? 1 : 0;
-  const std::size_t n = first >= 0xC2 && first < 0xE0 ? 2 : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xF0 && first < 0xF5 ? 4 : 0;
+  const std::size_t n = first >= 0xC2 && first < 0xE0   ? 2
+                        : first >= 0xE0 && first < 0xF0 ? 3
+                        : first >= 0xF0 && first < 0xF5 ? 4
+                                                        : 0;
   if (n == 0 || text.size() < n) return 0;
   std::uint32_t code = first & (0xFFu >> (n + 1));
   for (std::size_t i = 1; i < n; ++i) {
@@ -21,7 +24,8 @@ std::size_t character(std::string_view text) {
     code = code << 6 | (octet(i) & 0x3F);
   }
   constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < kLeast[n] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000) || code == 0xFFFE || code == 0xFFFF) return 0;
+  if (code < kLeast[n] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000) || code == 0xFFFE || code == 0xFFFF)
+    return 0;
   return n;
 }
 

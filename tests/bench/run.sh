@@ -3,7 +3,7 @@
 #
 # usage: tests/bench/run.sh [--runs N] [NAME...]
 #   --runs N   runs of each figure (default 5)
-#   NAME       only these: virtual large payload workers wall vhost ports pair rate start memory parts
+#   NAME       only these: virtual large payload workers wall vhost ports pair rate live start memory parts
 # Needs a release build (build/release, made by tools/test.sh or tools/quickstart.sh). A bar that is missed is said; the
 # exit status is 1 then.
 set -euo pipefail
@@ -203,6 +203,51 @@ if is_wanted rate; then
   row '  added latency of an event, p50' ns -
   jq -r '.engine.lateness_ns.p99' "$work/rate.json" >"$work/figures"
   row '  added latency of an event, p99' ns -
+fi
+
+if is_wanted live; then
+  printf '\nLive labs\n'
+  export RAILYARD_STATE_DIR=$work/state
+  # seconds COMMAND...: wall time of it
+  seconds() { local began=$EPOCHREALTIME; "$@" >/dev/null; awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }'; }
+  ticks() { awk '{ print $14 + $15 }' "/proc/$("$railyard" ls --json | jq '.[0].pid')/stat"; }
+  for (( i = 0; i < runs; ++i )); do
+    seconds "$railyard" up "$here/live-64-switches.yaml" --detach; "$railyard" down >/dev/null
+  done >"$work/figures"
+  row '  up: 64 switches, 256 built-in hosts' s '<= 2'
+  # A tenth of a second after the last thing that happened it waits to be told of the next.
+  "$railyard" up "$here/live-64-switches.yaml" --detach >/dev/null
+  sleep 1; was=$(ticks); sleep 10; echo $(( $(ticks) - was )) | awk -v hz="$(getconf CLK_TCK)" '{ print $1 / hz / 10 * 100 }' >"$work/figures"
+  "$railyard" down >/dev/null
+  row '  that lab idle, of a core' % '<= 1'
+  "$railyard" up "$here/permutation-128.yaml" --set run.duration=3600s --detach >/dev/null
+  for (( i = 0; i < 5 * runs; ++i )); do
+    curl -sf -o /dev/null -w '%{time_total}\n' --unix-socket "$work/state/permutation-128/api.sock" http://railyard/v1/status
+  done | awk '{ print $1 * 1000 }' >"$work/figures"
+  "$railyard" down >/dev/null
+  row '  status of 144 nodes while the worker has more than it can do' ms '<= 50'
+  if (( EUID == 0 )); then
+    for (( i = 0; i < runs; ++i )); do
+      seconds "$railyard" up "$here/live-32-namespaces.yaml" --detach; "$railyard" down >/dev/null
+    done >"$work/figures"
+    row '  up: 32 network namespaces' s '<= 5'
+    "$railyard" up "$here/live-32-namespaces.yaml" --detach >/dev/null
+    sleep 1; was=$(ticks); sleep 10; echo $(( $(ticks) - was )) | awk -v hz="$(getconf CLK_TCK)" '{ print $1 / hz / 10 * 100 }' >"$work/figures"
+    row '  that lab idle, of a core' % '<= 1'
+    for (( i = 0; i < 2 * runs; ++i )); do sleep 0.5; "$railyard" exec h1 -- ping -c 1 -4 h32; done |
+      grep -o 'time=[0-9.]*' | cut -d= -f2 >"$work/figures"
+    row '  a ping through the idle lab, both ways (wake-ups included)' ms -
+    "$railyard" exec h32 -- iperf3 -s -D >/dev/null; sleep 0.5
+    "$railyard" exec h1 -- iperf3 -c h32 -t 60 -J | jq '.end.sum_received.bits_per_second / 1e9' >"$work/figures"
+    row '  iperf3, TCP, 60 s, one connection (its kernels share the cores)' Gb/s -
+    "$railyard" status --json >"$work/status"; "$railyard" down >/dev/null
+    for what in p50 p99 max; do
+      jq ".engine.lateness_ns.$what / 1000" "$work/status" >"$work/figures"; row "  ... lateness $what" us -
+    done
+    jq '.engine.slip_ns / 1e6' "$work/status" >"$work/figures"; row '  ... slip' ms -
+  else
+    echo '  namespaces: skipped, needs root'
+  fi
 fi
 
 if is_wanted start; then

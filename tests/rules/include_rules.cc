@@ -35,6 +35,7 @@ const std::map<std::string, Rooms>& allowed() {
        {"control/spec", "control/workload", "control/routing", "dataplane/base", "dataplane/wire", "dataplane/packet",
         "dataplane/device", "dataplane/switch", "dataplane/nic", "dataplane/port"}},
       {"control/hosts", {"dataplane/base", "dataplane/wire"}},
+      {"control/picture", {"control/spec", "control/routing", "dataplane/base", "dataplane/wire"}},
       {"control/report",
        {"control/spec", "control/build", "dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device"}},
       {"control/lab",

@@ -31,5 +31,10 @@ TEST(HostsFile, HostsBySingleNicsAndSwitches) {
             "fd00:ffff::1 leaf1\n");
 }
 
+TEST(HostsFile, LinesToAddToAFileLeaveOutLocalhost) {
+  const LabHosts lab{.name = "x", .hosts = {}, .others = {{"leaf1", 0, IpAddress::parse("10.255.0.1"), {}}}};
+  EXPECT_EQ(hosts_lines(lab), "# lab x\n10.255.0.1 leaf1\n");
+}
+
 }  // namespace
 }  // namespace railyard::hosts

@@ -30,9 +30,7 @@ std::string leaf_spine(int leaves, int spines, int hosts) {
          ", spines: " + std::to_string(spines) + ", hosts-per-leaf: " + std::to_string(hosts) + " }\n";
 }
 
-TEST(Collapse, LeavesSmallLabsAsTheyAre) {
-  EXPECT_EQ(sizes(leaf_spine(2, 2, 8)), std::vector<std::size_t>(20, 1));
-}
+TEST(Collapse, LeavesSmallLabsAsTheyAre) { EXPECT_EQ(sizes(leaf_spine(2, 2, 8)), std::vector<std::size_t>(20, 1)); }
 
 TEST(Collapse, PutsHostsOfALeafTogetherFirst) {
   EXPECT_THAT(sizes(leaf_spine(3, 2, 8)), ElementsAre(1, 1, 1, 1, 1, 8, 8, 8));  // leaves, spines, hosts
@@ -53,8 +51,9 @@ TEST(Collapse, ThenSpinesWithTheSameLeaves) {
 TEST(Collapse, ThenLeavesThatAreAlike) { EXPECT_THAT(sizes(leaf_spine(64, 8, 8)), ElementsAre(64, 8, 512)); }
 
 TEST(Collapse, KeepsRailsApart) {
-  EXPECT_THAT(sizes("name: x\ntopology: { preset: rail-optimized, hosts: 256, rails: 4, spines: 4, hosts-per-group: 16 }\n"),
-              ElementsAre(16, 16, 16, 16, 4, 256));
+  EXPECT_THAT(
+      sizes("name: x\ntopology: { preset: rail-optimized, hosts: 256, rails: 4, spines: 4, hosts-per-group: 16 }\n"),
+      ElementsAre(16, 16, 16, 16, 4, 256));
 }
 
 TEST(Collapse, WhatHasNoStructureIsOneBoxPerTier) {
@@ -62,7 +61,8 @@ TEST(Collapse, WhatHasNoStructureIsOneBoxPerTier) {
   std::string links = "links:\n";
   for (int i = 1; i <= 64; ++i) {
     yaml += "  s" + std::to_string(i) + ": { kind: switch }\n  h" + std::to_string(i) + ": { kind: host }\n";
-    links += "  - [h" + std::to_string(i) + ":1, s" + std::to_string(i) + ":1, { cable: " + std::to_string(i) + "m }]\n";
+    links +=
+        "  - [h" + std::to_string(i) + ":1, s" + std::to_string(i) + ":1, { cable: " + std::to_string(i) + "m }]\n";
   }
   EXPECT_THAT(sizes(yaml + links), ElementsAre(64, 64));
 }

@@ -49,6 +49,16 @@ Rect around(const Text& t) {
   return {t.at.x - left, t.at.y - 0.8 * t.size, width, t.size};
 }
 
+double top_of_arc(const std::vector<Point>& c) {
+  return std::min({c[0].y, c[3].y, (c[0].y + 3 * c[1].y + 3 * c[2].y + c[3].y) / 8});
+}
+
+double bottom_of(const Picture& p, const std::string& text) {
+  for (const Text& t : p.texts)
+    if (t.text == text) return t.at.y + 4;
+  return 0;
+}
+
 template <class Things, class Place>
 void expect_apart(const Things& things, Place place, const char* what) {
   for (std::size_t i = 0; i < things.size(); ++i)
@@ -63,14 +73,18 @@ void expect_good(const spec::Lab& lab, Direction direction) {
   ASSERT_EQ(p.boxes.size(), d.boxes.size());
   ASSERT_EQ(p.lines.size(), d.lines.size());
 
-  expect_apart(p.boxes, [](const PlacedBox& b) { return b.place; }, "boxes");
-  expect_apart(p.rates, [](const Plate& t) { return t.place; }, "rates");
-  expect_apart(p.ports, [](const Plate& t) { return t.place; }, "ports");
+  expect_apart(
+      p.boxes, [](const PlacedBox& b) { return b.place; }, "boxes");
+  expect_apart(
+      p.rates, [](const Plate& t) { return t.place; }, "rates");
+  expect_apart(
+      p.ports, [](const Plate& t) { return t.place; }, "ports");
   for (const PlacedBox& b : p.boxes) {
     EXPECT_TRUE(covers(paper, b.place));
     for (const Text& t : b.texts) EXPECT_TRUE(covers(b.place, around(t))) << t.text;
     for (const Text& t : b.texts)
-      for (const Plate& port : p.ports) EXPECT_FALSE(port.place.overlaps(around(t))) << t.text << ", " << port.text.text;
+      for (const Plate& port : p.ports)
+        EXPECT_FALSE(port.place.overlaps(around(t))) << t.text << ", " << port.text.text;
     for (const Plate& t : p.rates) EXPECT_FALSE(t.place.overlaps(b.place)) << t.text.text;
   }
   for (const Text& t : p.texts) {
@@ -84,8 +98,13 @@ void expect_good(const spec::Lab& lab, Direction direction) {
         for (const PlacedBox& b : p.boxes)
           EXPECT_FALSE(crosses(points[i - 1], points[i], b.place)) << d.lines[l].detail << " through " << b.detail;
     }
+    if (p.lines[l].is_arc && direction == Direction::kDown) {
+      EXPECT_GT(top_of_arc(p.lines[l].strands.front()), bottom_of(p, d.size)) << "arcs stay below the title";
+    }
     // It begins and ends at its boxes.
-    const auto touches = [&](Point at, std::size_t box) { return p.boxes[box].place.grown(0.01).overlaps({at.x, at.y, 1e-9, 1e-9}); };
+    const auto touches = [&](Point at, std::size_t box) {
+      return p.boxes[box].place.grown(0.01).overlaps({at.x, at.y, 1e-9, 1e-9});
+    };
     EXPECT_TRUE(touches(p.lines[l].strands.front().front(), d.lines[l].a));
     EXPECT_TRUE(touches(p.lines[l].strands.front().back(), d.lines[l].b));
   }
@@ -131,6 +150,46 @@ TEST(Layout, OfPresetsOfManySizes) {
       }
 }
 
+// Switches in a ring, a chord across it, a host at a spine, one linked to nothing, and the longest names there are.
+TEST(Layout, OfAnOddLab) {
+  const std::string longest(63, 'W');
+  std::string yaml = "name: x\nnodes:\n  top: { kind: switch, role: spine }\n  far: { kind: host }\n";
+  std::string links = "links:\n  - [far:1, top:8000, { rate: 25Gbps }]\n";
+  for (int i = 0; i < 6; ++i) {
+    const std::string n = std::to_string(i);
+    yaml += "  s" + n + ": { kind: switch, role: leaf, profile: " + longest + " }\n  h" + n + longest.substr(2) +
+            ": { kind: host, nics: 2 }\n";
+    links += "  - [s" + n + ":1001, s" + std::to_string((i + 1) % 6) + ":1002]\n  - [s" + n + ":8191, top:1" + n +
+             "]\n" + "  - [h" + n + longest.substr(2) + ":2, s" + n + ":1]\n";
+    if (i < 3)
+      links += "  - [h" + n + longest.substr(2) + ":1, h" + std::to_string(i + 3) + longest.substr(2) + ":1]\n";
+  }
+  yaml += "  alone: { kind: switch }\n" + links +
+          "  - [s1:9, s4:9]\n  - [s0:20, s3:20, { rate: 1Gbps }]\nswitches: { " + longest + ": {} }\n";
+  const spec::Lab lab = spec::parse(yaml, "x.yaml");
+  for (const Direction to : {Direction::kDown, Direction::kRight}) expect_good(lab, to);
+  // Without the spine what goes over the leaves is at the upper edge.
+  const spec::Lab ring = spec::parse(
+      "name: x\nnodes: { a: { kind: switch }, b: { kind: switch }, c: { kind: switch } }\n"
+      "links: [[a:1, b:1], [b:2, c:2], [c:1, a:2]]\n",
+      "x.yaml");
+  for (const Direction to : {Direction::kDown, Direction::kRight}) expect_good(ring, to);
+}
+
+TEST(Layout, NeighboursAreLinkedStraightWhateverPassesTheirRow) {
+  // From the second leaf straight to the super-spine, through the row of the two spines.
+  const spec::Lab lab = spec::parse(
+      "name: x\nnodes:\n  l1: { kind: switch, role: leaf }\n  l2: { kind: switch, role: leaf }\n"
+      "  l3: { kind: switch, role: leaf }\n  s1: { kind: switch, role: spine }\n  s3: { kind: switch, role: spine }\n"
+      "  top: { kind: switch, role: super-spine }\n"
+      "links: [[l1:1, s1:1], [l3:1, s3:1], [l2:1, top:1], [s1:9, s3:9]]\n",
+      "x.yaml");
+  for (const Direction to : {Direction::kDown, Direction::kRight}) {
+    expect_good(lab, to);
+    EXPECT_FALSE(layout(diagram(lab), lab, to).lines[3].is_arc);
+  }
+}
+
 // ---- What is written ----------------------------------------------------------------------------------------------
 
 std::vector<std::string> texts(const std::vector<Plate>& plates) {
@@ -159,9 +218,9 @@ TEST(Layout, SaysWhatTheLabIs) {
   const Picture p = layout(d, lab, Direction::kDown);
   EXPECT_EQ(p.title, "rails-4x8");
   const auto all = texts(p.texts);
-  for (const char* text :
-       {"Eight hosts on four rails, traffic within and across rails", "2 spines, 4 leaves, 8 hosts with 32 NICs, 40 links",
-        "32 × 400 Gb/s", "8 × 800 Gb/s", "Rails", "1 (NIC 1 of a host)", "4", "800 Gb/s (8 links)", "3 m (32 links)", "9216"})
+  for (const char* text : {"Eight hosts on four rails, traffic within and across rails",
+                           "2 spines, 4 leaves, 8 hosts with 32 NICs, 40 links", "32 × 400 Gb/s", "8 × 800 Gb/s",
+                           "Rails", "1 (NIC 1 of a host)", "4", "800 Gb/s (8 links)", "3 m (32 links)", "9216"})
     EXPECT_THAT(all, Contains(text));
   EXPECT_TRUE(p.rates.empty()) << "each gap has one rate, and it is said once";
   EXPECT_EQ(p.ports.size(), 2 * lab.links.size());
@@ -181,8 +240,9 @@ TEST(Layout, RailsAreInTheirColours) {
 }
 
 TEST(Layout, ALinkOfAnotherRateThanItsNeighboursSaysSo) {
-  const std::string yaml = "name: x\ntopology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2 }\n"
-                           "nodes: { fast: { kind: host } }\nlinks: [[fast:1, leaf1:20, { rate: 400Gbps }]]\n";
+  const std::string yaml =
+      "name: x\ntopology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2 }\n"
+      "nodes: { fast: { kind: host } }\nlinks: [[fast:1, leaf1:20, { rate: 400Gbps }]]\n";
   EXPECT_THAT(texts(picture_of(yaml).rates), ElementsAre("400 Gb/s"));
 }
 
@@ -215,7 +275,8 @@ TEST(Layout, ALargeFabricStaysSmall) {
 
 TEST(Layout, TheLargestFabricToo) {
   const spec::Lab lab = spec::parse(
-      "name: x\ntopology: { preset: rail-optimized, hosts: 4096, rails: 8, hosts-per-group: 64, spines: 32 }\n", "x.yaml");
+      "name: x\ntopology: { preset: rail-optimized, hosts: 4096, rails: 8, hosts-per-group: 64, spines: 32 }\n",
+      "x.yaml");
   const Diagram d = diagram(lab);
   EXPECT_EQ(d.boxes.size(), 8u + 1 + 1);
   EXPECT_LT(svg(layout(d, lab, Direction::kDown)).size(), 20'000u);

@@ -43,7 +43,8 @@ TEST(Svg, IsWellFormedForEveryLab) {
 
 TEST(Svg, NeedsNothingElse) {
   const std::string text = svg_of(spec::load(RAILYARD_SOURCE_DIR "/topologies/rails-4x8.yaml"));
-  for (const char* outside : {"href", "url(", "<script", "@import", "<image"}) EXPECT_THAT(text, Not(HasSubstr(outside)));
+  for (const char* outside : {"href", "url(", "<script", "@import", "<image"})
+    EXPECT_THAT(text, Not(HasSubstr(outside)));
   const Document d = read_xml(text);
   ASSERT_EQ(d.error, "");
   EXPECT_EQ(d.elements[0].name, "svg");
@@ -54,10 +55,11 @@ TEST(Svg, NeedsNothingElse) {
 }
 
 TEST(Svg, HasEachNodeWithItsAddressAndWhatIsBehindIt) {
-  const std::string text = svg_of(spec::parse(
-      "name: x\nnodes: { s: { kind: switch }, h1: { kind: host, attach: { tap: tap7 } }, h2: { kind: host, address: 10.1.2.3 } }\n"
-      "links: [[h1:1, s:1], [h2:1, s:2]]\nrun: { clock: wall }\n",
-      "x.yaml"));
+  const std::string text =
+      svg_of(spec::parse("name: x\nnodes: { s: { kind: switch }, h1: { kind: host, attach: { tap: tap7 } }, h2: { "
+                         "kind: host, address: 10.1.2.3 } }\n"
+                         "links: [[h1:1, s:1], [h2:1, s:2]]\nrun: { clock: wall }\n",
+                         "x.yaml"));
   for (const char* part : {">h1<", ">TAP tap7<", ">h2<", ">built-in<", ">10.1.2.3<", ">s<", ">10.255.0.1<",
                            "h2:1 – s:2, 100 Gb/s, 3 m, MTU 9216"})
     EXPECT_THAT(text, HasSubstr(part));
@@ -65,7 +67,8 @@ TEST(Svg, HasEachNodeWithItsAddressAndWhatIsBehindIt) {
 
 TEST(Svg, EscapesWhatPeopleWrite) {
   spec::Lab lab = spec::parse(
-      "name: x\ndescription: 'a <b> & \"c\"'\nnodes: { s: { kind: switch, role: '</title>' }, h: { kind: host, attach: { "
+      "name: x\ndescription: 'a <b> & \"c\"'\nnodes: { s: { kind: switch, role: '</title>' }, h: { kind: host, attach: "
+      "{ "
       "vhost-user: '/tmp/<&>.sock' } } }\nlinks: [[h:1, s:1]]\nrun: { clock: wall }\n",
       "x.yaml");
   const std::string text = svg_of(lab);

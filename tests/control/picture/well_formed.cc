@@ -50,7 +50,8 @@ class Reader {
 
   std::string name() {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '-')) ++at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '-'))
+      ++at_;
     return text_.substr(begin, at_ - begin);
   }
 
