@@ -29,7 +29,7 @@ using std::chrono::milliseconds;
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLongestSocketPath = 107;
-constexpr milliseconds kKvmPatience{15'000};  // KVM boots in 1 s or so; nested, it sometimes never does
+constexpr milliseconds kKvmPatience{15'000};  // nested, a guest sometimes never comes up
 constexpr milliseconds kPollInterval{20};
 
 bool kvm_usable() { return access("/dev/kvm", R_OK | W_OK) == 0; }
@@ -166,7 +166,7 @@ void Vm::start() {
   }
   const bool kvm = config_.accelerator != Accelerator::kTcg && kvm_usable();
   if (config_.accelerator == Accelerator::kAuto && !kvm)
-    notes_.push_back(fmt::format("{}: no KVM here: TCG, five to ten times as slow", config_.network.hostname));
+    notes_.push_back(fmt::format("{}: no KVM here: TCG, which is much slower", config_.network.hostname));
   launch(kvm ? Accelerator::kKvm : Accelerator::kTcg);
 }
 
@@ -248,7 +248,7 @@ void Vm::wait_ready(milliseconds limit) {
           running() ? "the guest does not come up" : "QEMU ends: " + end_of(GuestFiles{config_.directory}.qemu_log());
       kill_now();
       notes_.push_back(
-          fmt::format("{}: KVM does not work here ({}): TCG, five to ten times as slow; RAILYARD_SOFTROCE_ACCEL=tcg "
+          fmt::format("{}: KVM does not work here ({}): TCG, which is much slower; RAILYARD_SOFTROCE_ACCEL=tcg "
                       "skips the attempt",
                       name, how));
       launch(Accelerator::kTcg);

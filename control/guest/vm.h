@@ -31,7 +31,7 @@ class Vm {
   // Returns when the agent answers and the guest has configured its NICs. Throws GuestError, with the end of the
   // console, if that has not happened `limit` after start() or QEMU has ended; the guest is killed then. With
   // Accelerator::kAuto, a guest that does not come up with KVM is started again with TCG, with the whole `limit` again.
-  // A boot takes about 1 s of CPU with KVM, 4 s with TCG.
+  // A boot takes 3 to 4 s of CPU with TCG.
   void wait_ready(std::chrono::milliseconds limit = std::chrono::seconds(120));
 
   // Whether QEMU runs.

@@ -12,7 +12,7 @@ namespace railyard::guest {
 enum class Accelerator {
   kAuto,  // KVM, and if the guest does not come up with it, TCG
   kKvm,
-  kTcg,  // software emulation: everywhere, five to ten times as slow
+  kTcg,  // software emulation: everywhere, and much slower
 };
 
 // $RAILYARD_SOFTROCE_ACCEL: "kvm" or "tcg"; kAuto if it is not set. Throws GuestError for anything else.

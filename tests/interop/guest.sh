@@ -2,6 +2,7 @@
 # One lasting guest, without a fabric: booted, commands of all kinds run in it by its agent, stopped. With times.
 #
 # usage: guest.sh [railyard-guest BINARY]
+# shellcheck disable=SC2317,SC2016  # functions are called by check; what stands in single quotes is for the guest
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd -- "$here/../.." && pwd)

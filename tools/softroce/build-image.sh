@@ -182,7 +182,11 @@ if command -v "${CC:-cc}" >/dev/null; then
   "${CC:-cc}" -O2 -I "$work/sys/usr/include" -o "$root/bin/verbs_check" "$here/guest/verbs_check.c" \
     "$vl" -Wl,-rpath-link,"$(dirname "$vl")" -Wl,--allow-shlib-undefined
   need "$root/bin/verbs_check"
-  "${CC:-cc}" -std=gnu11 -O2 -static -s -I "$here/../.." -o "$root/bin/railyard-agent" "$here/guest/agent.c"
+  agent=("${CC:-cc}" -std=gnu11 -O2 -s -I "$here/../.." -o "$root/bin/railyard-agent" "$here/guest/agent.c")
+  if ! "${agent[@]}" -static 2>/dev/null; then # no libc.a here
+    "${agent[@]}"
+    need "$root/bin/railyard-agent"
+  fi
   agent_version=$(awk '$1 == "RY_AGENT_VERSION" {sub(",", "", $3); print $3}' "$frame_h")
 else
   log "note: no C compiler, verbs_check and railyard-agent left out"

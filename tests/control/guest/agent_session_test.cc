@@ -46,14 +46,14 @@ class BareClient {
   void send(const std::string& text) {
     EXPECT_EQ(::send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
   }
-  // Reads until `text` has come by.
+  // Reads until `text` has come by; what is behind it remains for the next call.
   void await(const std::string& text) {
-    std::string seen;
     char piece[4096];
     ssize_t n = 0;
-    while (!seen.contains(text) && (n = read(fd_.get(), piece, sizeof piece)) > 0)
-      seen.append(piece, static_cast<std::size_t>(n));
-    EXPECT_THAT(seen, HasSubstr(text));
+    while (!seen_.contains(text) && (n = read(fd_.get(), piece, sizeof piece)) > 0)
+      seen_.append(piece, static_cast<std::size_t>(n));
+    ASSERT_THAT(seen_, HasSubstr(text));
+    seen_.erase(0, seen_.find(text) + text.size());
   }
   // Nothing more is sent; the agent closes when it has understood that.
   void await_end() {
@@ -64,6 +64,7 @@ class BareClient {
 
  private:
   FileDescriptor fd_;
+  std::string seen_;
 };
 
 class Session : public testing::Test {
@@ -185,14 +186,16 @@ TEST_F(Session, WhatTheProgramLeavesInTheBackgroundDoesNotHoldItUp) {
 }
 
 TEST_F(Session, AClientThatGoesTakesItsProcessesWithIt) {
-  // The shell, a job in the background and one that ignores signals hold the writing end of a FIFO open.
+  // The shell, a job in the background, one that ignores signals and one with a process group of its own (timeout)
+  // hold the writing end of a FIFO open.
   const std::filesystem::path fifo = agent_.directory() / "fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   {
     BareClient client(GuestFiles{agent_.directory()}.agent_socket(0));
     client.send(greeting_octets(Nonce{7}));
     const std::string script =
-        "exec 8>" + fifo.string() + "; (trap '' HUP TERM; sleep 1000) & sleep 1000 & echo on; wait";
+        "exec 8>" + fifo.string() +
+        "; (trap '' HUP TERM; sleep 1000) & timeout 1000 sleep 1000 & sleep 1000 & echo on; wait";
     client.send(request_octets({.arguments = {"sh", "-c", script}}));
     std::thread opener([&] { close(open(fifo.c_str(), O_RDONLY)); });
     client.await("on");
