@@ -42,7 +42,14 @@ const std::map<std::string, Rooms>& allowed() {
        {"control/spec", "control/build", "control/report", "dataplane/base", "dataplane/wire", "dataplane/packet",
         "dataplane/device", "dataplane/nic", "dataplane/port", "dataplane/capture", "dataplane/run"}},
       {"control/guest", {"control/spec", "dataplane/base", "dataplane/wire"}},
-      {"tools/railyard", {"control/spec", "control/build", "control/report", "control/lab"}},
+      {"control/api", {}},
+      {"control/daemon",
+       {"control/api", "control/guest", "control/hosts", "control/lab", "control/spec", "dataplane/base",
+        "dataplane/run"}},
+      {"tools/railyard",
+       {"control/api", "control/build", "control/daemon", "control/guest", "control/hosts", "control/lab",
+        "control/picture", "control/report", "control/spec"}},
+      {"tools/railyardd", {"control/daemon", "control/spec"}},
       {"tools/softroce", {"control/spec", "control/guest"}},
   };
   return table;
