@@ -36,7 +36,9 @@ nodes: { h2: { kind: host, address: 10.9.0.2 } }
   EXPECT_EQ(nic.mtu, 4200);
   EXPECT_EQ(nic.mac, lab.find("h2")->nics[0].mac);
   EXPECT_THAT(texts(nic.routes), ElementsAre("0.0.0.0/0", "::/0"));
-  EXPECT_EQ(hosts_text(network), "10.0.0.1 h1\nfd00::1 h1\n10.9.0.2 h2\nfd00:0:0:1::1 h2\n");
+  EXPECT_EQ(hosts_text(network),
+            "10.0.0.1 h1\nfd00::1 h1\n10.0.0.1 h1.eth1\nfd00::1 h1.eth1\n"
+            "10.9.0.2 h2\nfd00:0:0:1::1 h2\n10.9.0.2 h2.eth1\nfd00:0:0:1::1 h2.eth1\n");
 }
 
 TEST(LabNetwork, EachRailHasTheRouteToItsRail) {
@@ -47,7 +49,7 @@ TEST(LabNetwork, EachRailHasTheRouteToItsRail) {
   EXPECT_THAT(texts(network.nics[0].routes), ElementsAre("0.0.0.0/0", "::/0"));
   EXPECT_THAT(texts(network.nics[1].routes), ElementsAre("10.0.1.0/24", "fd00:0:0:1::/64"));
   EXPECT_NE(network.nics[0].gateway_v4, network.nics[1].gateway_v4);
-  EXPECT_THAT(hosts_text(network), HasSubstr("10.0.1.3 h3-2\n"));
+  EXPECT_THAT(hosts_text(network), HasSubstr("10.0.1.3 h3.eth2\n"));
 }
 
 TEST(LabNetwork, WhereABlockHasNicsOfSeveralRailsTheyAreNamedOneByOne) {
