@@ -18,16 +18,15 @@ PcapngWriter open_or_throw(const std::filesystem::path& file) {
 
 CaptureTap::CaptureTap(const std::filesystem::path& file, const std::string& port, const std::string& description,
                        BitRate rate, CaptureDirection direction)
-    : writer_(open_or_throw(file)),
-      interface_(writer_.add_interface(port, description, rate)),
-      direction_(direction) {}
+    : writer_(open_or_throw(file)), interface_(writer_.add_interface(port, description, rate)), direction_(direction) {}
 
 void CaptureTap::see(Instant at, const Packet& packet, const TapNote& note) {
   if (!is_wanted(direction_, note)) return;
   const FrameComments comments(note, packet.kind);
   assemble(packet, octets_);
   const std::span<const std::byte> piece(octets_);
-  writer_.write(interface_, at, is_inbound(note) ? PcapngWriter::Direction::kInbound : PcapngWriter::Direction::kOutbound, {&piece, 1},
+  writer_.write(interface_, at,
+                is_inbound(note) ? PcapngWriter::Direction::kInbound : PcapngWriter::Direction::kOutbound, {&piece, 1},
                 static_cast<std::uint32_t>(octets_.size()), comments.texts());
   ++frames_;
 }

@@ -17,8 +17,8 @@ void LiveTap::see(Instant at, const Packet& packet, const TapNote& note) {
   if (!is_wanted(config_.direction, note) || limit_reached()) return;
   const bool icrc = packet.has(Packet::kIcrcPending);
   const std::uint32_t before_icrc = packet.header_octets + packet.payload_octets;
-  const auto whole = std::max(before_icrc + (icrc ? std::uint32_t{wire::kIcrcOctets} : 0u),
-                              std::uint32_t{wire::kMinFrameOctets});
+  const auto whole =
+      std::max(before_icrc + (icrc ? std::uint32_t{wire::kIcrcOctets} : 0u), std::uint32_t{wire::kMinFrameOctets});
   Record r{at, packet.payload(), note, whole, packet.header_octets, packet.kind, packet.has(Packet::kElided), icrc};
   // The ICRC covers all before it, so a snap length spares work only if it is shorter.
   if (const std::uint32_t kept = config_.snap_octets; kept != 0 && kept <= before_icrc) {

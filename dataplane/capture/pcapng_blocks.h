@@ -1,5 +1,5 @@
-// The blocks of a capture in the pcapng format (draft-ietf-opsawg-pcapng; section numbers in this room are that draft's):
-// many interfaces in one section, the direction of every frame, and remarks about it.
+// The blocks of a capture in the pcapng format (draft-ietf-opsawg-pcapng; section numbers in this room are that
+// draft's): many interfaces in one section, the direction of every frame, and remarks about it.
 #pragma once
 
 #include <cstddef>

@@ -14,8 +14,8 @@
 
 namespace railyard {
 
-// One section of one file. Every block is written as it comes, so a run that ends early leaves a readable file up to the
-// last block on disk. A write that fails ends the file there; close() says so. The rest is as in PcapngBlocks.
+// One section of one file. Every block is written as it comes, so a run that ends early leaves a readable file up to
+// the last block on disk. A write that fails ends the file there; close() says so. The rest is as in PcapngBlocks.
 class PcapngWriter {
  public:
   using InterfaceId = PcapngBlocks::InterfaceId;
