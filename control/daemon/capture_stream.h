@@ -26,6 +26,7 @@ struct EngineTap {
   void let_go(Instant at) noexcept { let_go_ps.store(at.ps, std::memory_order_release); }
 
   LiveTap tap;
+  Instant since;                            // frames are seen from here on; set by the engine's thread
   std::atomic<std::int64_t> let_go_ps{-1};  // when it was; < 0: not yet
 };
 

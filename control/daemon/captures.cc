@@ -32,17 +32,19 @@ CaptureDirection direction_of(const json& options) {
 std::uint64_t number_of(const json& options, const char* key, std::uint64_t most) {
   const auto found = options.find(key);
   if (found == options.end()) return 0;
-  if (!found->is_number_unsigned() || *found == 0 || *found > most)
+  if (!found->is_number_integer() || *found < 1 || *found > most)
     throw ApiError(400, fmt::format("{}: {}; expected a whole number from 1 to {}", key, found->dump(), most));
   return found->get<std::uint64_t>();
 }
 
 LiveTapConfig config_of(const json& options) {
   constexpr std::uint64_t kMostSnap = 262'144;  // that libpcap reads back
+  constexpr std::uint64_t kMostRing = std::uint64_t{1} << 30;
   LiveTapConfig c;
   c.direction = direction_of(options);
   c.limit = number_of(options, "count", std::numeric_limits<std::int64_t>::max());
   c.snap_octets = static_cast<std::uint32_t>(number_of(options, "snaplen", kMostSnap));
+  if (const std::uint64_t ring = number_of(options, "buffer", kMostRing); ring != 0) c.ring_octets = ring;
   return c;
 }
 
@@ -98,16 +100,16 @@ json Captures::start(PortRef port, const std::string& name, const json& options)
   ++started_;
   CaptureStream& started = *(captures_[id] = std::move(stream));
   try {
-    const Instant at =
-        change_(fmt::format("capture {} of {}", id, name), [tap = started.tap(), &taps, port](Engine& engine, Instant) {
-          taps.add(&tap->tap);
-          engine.fabric()[port.device].tap(port.port, &taps);
-        });
+    change_(fmt::format("capture {} of {}", id, name), [tap = started.tap(), &taps, port](Engine& engine, Instant) {
+      taps.add(&tap->tap);
+      tap->since = engine.reached();  // what is due before the change is still to come
+      engine.fabric()[port.device].tap(port.port, &taps);
+    });
     started.begin();
     return {{"id", id},
             {"port", name},
             {"socket", started.config().socket},
-            {"effective_seconds", seconds(at - Instant{})}};
+            {"effective_seconds", seconds(started.tap()->since - Instant{})}};
   } catch (...) {
     started.end();  // if the tap is still to be set, it will be taken off again after that
     started.begin();
@@ -122,6 +124,7 @@ json Captures::describe(const std::string& id, const CaptureStream& stream) {
           {"direction", kDirections[static_cast<std::size_t>(tap.direction)]},
           {"count", tap.limit},
           {"snaplen", tap.snap_octets},
+          {"buffer", tap.ring_octets},
           {"state", stream.state()},
           {"captured", stream.captured()},
           {"lost", stream.lost()},

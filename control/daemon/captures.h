@@ -36,8 +36,8 @@ class Captures {
   Captures& operator=(const Captures&) = delete;
 
   // Captures `port`, called `name`, from now on. `options`, all optional: "direction" ("both", "in", "out"), "count"
-  // (frames, then it ends), "snaplen" (octets of each). Answers with "id", and "socket" where a client is expected
-  // within some seconds.
+  // (frames, then it ends), "snaplen" (octets of each), "buffer" (octets that may wait for the client). Answers with
+  // "id", and "socket" where a client is expected within some seconds.
   nlohmann::json start(PortRef port, const std::string& name, const nlohmann::json& options);
   nlohmann::json list();
   // Ends one: its client gets what was seen until now.

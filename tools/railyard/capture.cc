@@ -43,6 +43,7 @@ struct Options {
   std::uint64_t count = 0;
   std::uint64_t snaplen = 0;
   std::string duration;
+  std::string buffer;
 };
 
 std::string error_text() { return std::strerror(errno); }
@@ -257,16 +258,24 @@ std::chrono::nanoseconds duration_of(const std::string& text) {
   return std::chrono::nanoseconds(d->ps / 1000);
 }
 
+std::int64_t buffer_of(const std::string& text) {
+  const auto size = spec::parse_size(text);
+  if (!size) throw CLI::ValidationError("--buffer", fmt::format("'{}': {}", text, size.error()));
+  return size->n;
+}
+
 int capture(const Options& o) {
   std::optional<std::chrono::nanoseconds> duration;
   if (!o.duration.empty()) duration = duration_of(o.duration);
+  json request{{"port", o.port}, {"direction", o.in ? "in" : o.out ? "out" : "both"}};
+  if (o.count != 0) request["count"] = o.count;
+  if (o.snaplen != 0) request["snaplen"] = o.snaplen;
+  if (!o.buffer.empty()) request["buffer"] = buffer_of(o.buffer);
+
   const daemon::LabDir lab = chosen_lab(o.lab);
   std::signal(SIGPIPE, SIG_IGN);
   Output output(o.file);
   Descriptor signals = interrupts();
-  json request{{"port", o.port}, {"direction", o.in ? "in" : o.out ? "out" : "both"}};
-  if (o.count != 0) request["count"] = o.count;
-  if (o.snaplen != 0) request["snaplen"] = o.snaplen;
   const json started = ask(lab, "POST", "/captures", request);
   Descriptor daemon = connect_to(started["socket"].get<std::string>());
   output.accept();
@@ -304,6 +313,8 @@ void add_capture(CLI::App& app, int& exit_code) {
   command->add_option("-s,--snaplen", o->snaplen, "At most so many octets of each frame")
       ->type_name("N")
       ->check(CLI::Range(1, 262'144));
+  command->add_option("--buffer", o->buffer, "Room for what waits to be written, at most 1GiB; 16MiB if not said")
+      ->type_name("SIZE");
   command->footer(
       "Frames are whole and say their class, the depth of their queue, whether CE was set here and why they were "
       "dropped. The\nlab is not held up: frames that the capture has no room for are counted and said at the end.\n"
