@@ -12,7 +12,7 @@ namespace railyard::api {
 inline constexpr int kVersion = 1;
 
 struct Request {
-  std::string method;   // GET, POST
+  std::string method;   // GET, POST, DELETE
   std::string target;   // without the version: "/status"
   nlohmann::json body;  // null without one
 };

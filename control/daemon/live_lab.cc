@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "control/daemon/lab_dir.h"
 #include "control/lab/version.h"
 #include "control/spec/suggest.h"
 #include "control/spec/value.h"
@@ -42,7 +43,12 @@ std::string kind_of(const spec::NicSpec& nic) {
 }  // namespace
 
 LiveLab::LiveLab(std::string name, lab::Session& session, WallClockLive& live, Log& log)
-    : name_(std::move(name)), session_(session), live_(live), log_(log) {}
+    : name_(std::move(name)),
+      session_(session),
+      live_(live),
+      log_(log),
+      captures_(LabDir(name_).path(), session, live, log,
+                [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }) {}
 
 json LiveLab::about() const {
   const spec::Lab& spec = session_.lab().spec();

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "control/api/message.h"
+#include "control/daemon/captures.h"
 #include "control/daemon/log.h"
 #include "control/lab/session.h"
 #include "dataplane/run/wall_clock.h"
@@ -38,6 +39,10 @@ class LiveLab {
   nlohmann::json set_link(const std::string& port, bool up);
   nlohmann::json hold(bool on);
 
+  // Throws ApiError: there is no such port, or no link at it.
+  PortRef port_named(const std::string& text) const;
+  Captures& captures() noexcept { return captures_; }
+
   void add_host(const std::string& name, MadeHost host) { hosts_[name] = std::move(host); }
 
  private:
@@ -50,7 +55,6 @@ class LiveLab {
   Asked ask(std::string what, std::function<void(Engine&, Instant)> change) const;
   // Until it is done; the instant at which it took effect.
   Instant wait(Asked asked) const;
-  PortRef port_named(const std::string& text) const;
   nlohmann::json port_status(const DeviceCounters& counters, PortRef port) const;
   nlohmann::json host_status(const spec::NodeSpec& node) const;
 
@@ -60,6 +64,7 @@ class LiveLab {
   Log& log_;
   std::map<std::string, MadeHost> hosts_;
   std::set<PortRef> down_;  // both ends
+  Captures captures_;
 };
 
 }  // namespace railyard::daemon

@@ -43,6 +43,14 @@ constexpr std::array kRoutes{
           }},
     Route{"POST", "/hold",
           [](LiveLab& l, const std::string&, const json& body) { return l.hold(wanted<bool>(body, "on")); }},
+    Route{"GET", "/captures", [](LiveLab& l, const std::string&, const json&) { return l.captures().list(); }},
+    Route{"POST", "/captures",
+          [](LiveLab& l, const std::string&, const json& body) {
+            const auto port = wanted<std::string>(body, "port");
+            return l.captures().start(l.port_named(port), port, body);
+          }},
+    Route{"DELETE", "/captures/",
+          [](LiveLab& l, const std::string& id, const json&) { return l.captures().end(id); }},
 };
 
 }  // namespace

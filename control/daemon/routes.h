@@ -14,6 +14,9 @@ namespace railyard::daemon {
 //   GET  /hosts/NAME           how a host is reached
 //   POST /links {link, up}     takes a link down or up: {"link": "leaf1:3", "up": false}
 //   POST /hold {on}            modelled time stands still, or goes on
+//   GET  /captures             those that run
+//   POST /captures {port, ...} captures a port: answers with the socket that gives the pcapng; see captures.h
+//   DELETE /captures/ID        ends one
 //   POST /down                 ends the lab
 // Throws api::ApiError.
 api::Response route(LiveLab& lab, const std::function<void()>& down, const api::Request& request);

@@ -7,16 +7,15 @@
 #include <vector>
 
 #include "dataplane/base/units.h"
+#include "dataplane/capture/capture_direction.h"
 #include "dataplane/capture/pcapng_writer.h"
 #include "dataplane/device/tap.h"
 
 namespace railyard {
 
-enum class CaptureDirection : std::uint8_t { kBoth, kIn, kOut };
-
-// Writes every frame that the port receives, sends or drops, MAC control included. Frames are whole: synthetic payload is
-// made real and the ICRC computed. Comments say the class, the depth of the queue, whether CE was set here, and why a
-// frame was dropped. A dropped frame is shown twice: as it came in, and where it was dropped.
+// Writes every frame that the port receives, sends or drops, MAC control included. Frames are whole: synthetic payload
+// is made real and the ICRC computed. Comments say the class, the depth of the queue, whether CE was set here, and why
+// a frame was dropped. A dropped frame is shown twice: as it came in, and where it was dropped.
 class CaptureTap final : public Tap {
  public:
   // Throws std::runtime_error if the file cannot be written.

@@ -1,10 +1,7 @@
 #include "dataplane/capture/pcapng_writer.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -13,47 +10,7 @@
 namespace railyard {
 namespace {
 
-// Block types, §10.1.
-constexpr std::uint32_t kSectionHeaderBlock = 0x0A0D0D0A;
-constexpr std::uint32_t kInterfaceDescriptionBlock = 0x00000001;
-constexpr std::uint32_t kEnhancedPacketBlock = 0x00000006;
-
-// Option codes: §3.5, then the tables of §4.1, §4.2 and §4.3.
-constexpr std::uint16_t kOptEndOfOpt = 0;
-constexpr std::uint16_t kOptComment = 1;
-constexpr std::uint16_t kShbHardware = 2;
-constexpr std::uint16_t kShbOs = 3;
-constexpr std::uint16_t kShbUserAppl = 4;
-constexpr std::uint16_t kIfName = 2;
-constexpr std::uint16_t kIfDescription = 3;
-constexpr std::uint16_t kIfSpeed = 8;
-constexpr std::uint16_t kIfTsResol = 9;
-constexpr std::uint16_t kIfFcsLen = 13;
-constexpr std::uint16_t kEpbFlags = 2;
-
-// §4.1: written in this machine's byte order, which the reader finds out from it. So is every other number (§3.6.1).
-constexpr std::uint32_t kByteOrderMagic = 0x1A2B3C4D;
-constexpr std::int64_t kSectionLengthUnknown = -1;
-
-constexpr std::uint16_t kLinkTypeEthernet = 1;  // draft-ietf-opsawg-pcaplinktype
-constexpr std::uint8_t kNanoseconds = 9;        // if_tsresol: a negative power of ten
-constexpr std::uint8_t kNoFcs = 0;
-
 constexpr std::size_t kFileBuffer = 256 * 1024;
-
-template <class T>
-std::span<const std::byte> octets_of(const T& value) noexcept {
-  return std::as_bytes(std::span(&value, 1));
-}
-
-// As much of a UTF-8 text as an option holds, cut between two characters.
-std::string_view option_text(std::string_view text) noexcept {
-  std::size_t n = std::min<std::size_t>(text.size(), std::numeric_limits<std::uint16_t>::max());
-  const auto continues = [&](std::size_t i) { return (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80; };
-  if (n < text.size())
-    while (n > 0 && continues(n)) --n;
-  return text.substr(0, n);
-}
 
 }  // namespace
 
@@ -68,7 +25,7 @@ void PcapngWriter::CloseFile::operator()(File* file) const noexcept {
 }
 
 PcapngWriter::PcapngWriter(std::unique_ptr<File, CloseFile> file, std::filesystem::path path, std::uint32_t snap_octets)
-    : file_(std::move(file)), path_(std::move(path)), snap_octets_(snap_octets) {}
+    : file_(std::move(file)), path_(std::move(path)), blocks_(snap_octets) {}
 
 std::expected<PcapngWriter, std::string> PcapngWriter::open(const std::filesystem::path& path,
                                                             std::uint32_t snap_octets) {
@@ -79,68 +36,29 @@ std::expected<PcapngWriter, std::string> PcapngWriter::open(const std::filesyste
   file->buffer = std::make_unique<char[]>(kFileBuffer);
   std::setvbuf(file->stream, file->buffer.get(), _IOFBF, kFileBuffer);
   PcapngWriter writer(std::move(file), path, snap_octets);
-  writer.write_section_header();
+  writer.write_blocks();
   return writer;
-}
-
-// §4.1. The same on every machine, so that captures of the same run can be compared octet for octet.
-void PcapngWriter::write_section_header() {
-  begin_block(kSectionHeaderBlock);
-  put(kByteOrderMagic);
-  put(std::uint16_t{1});  // major version
-  put(std::uint16_t{0});  // minor version
-  put(kSectionLengthUnknown);
-  put_option(kShbHardware, "emulated");
-  put_option(kShbOs, "Linux");
-  put_option(kShbUserAppl, "railyard");
-  end_options();
-  end_block();
 }
 
 PcapngWriter::InterfaceId PcapngWriter::add_interface(std::string_view name, std::string_view description,
                                                       BitRate speed) {
-  begin_block(kInterfaceDescriptionBlock);
-  put(kLinkTypeEthernet);
-  put(std::uint16_t{0});  // reserved
-  put(snap_octets_);
-  put_option(kIfName, name);
-  if (!description.empty()) put_option(kIfDescription, description);
-  if (speed.bps != 0) put_option(kIfSpeed, octets_of(speed.bps));
-  put_option(kIfTsResol, octets_of(kNanoseconds));
-  put_option(kIfFcsLen, octets_of(kNoFcs));
-  end_options();
-  end_block();
-  return {interfaces_++};
+  const InterfaceId id = blocks_.add_interface(name, description, speed);
+  write_blocks();
+  return id;
 }
 
 void PcapngWriter::write(InterfaceId interface, Instant at, Direction direction,
                          std::span<const std::span<const std::byte>> pieces, std::uint32_t original_octets,
                          std::span<const std::string_view> comments) {
-  RAILYARD_ASSERT(interface.value < interfaces_, "a frame on an interface that was not announced");
-  RAILYARD_ASSERT(at >= Instant{}, "a frame from before the run began");
-  std::size_t given = 0;
-  for (const auto piece : pieces) given += piece.size();
-  RAILYARD_ASSERT(given <= original_octets, "more octets than the frame had");
-  const std::size_t kept = snap_octets_ == 0 ? given : std::min<std::size_t>(given, snap_octets_);
+  blocks_.add_frame(interface, at, direction, pieces, original_octets, comments);
+  write_blocks();
+}
 
-  begin_block(kEnhancedPacketBlock);
-  put(interface.value);
-  const auto ticks = static_cast<std::uint64_t>(at.ps) / 1000;
-  put(static_cast<std::uint32_t>(ticks >> 32));
-  put(static_cast<std::uint32_t>(ticks));
-  put(static_cast<std::uint32_t>(kept));
-  put(original_octets);
-  std::size_t left = kept;
-  for (const auto piece : pieces) {
-    const auto part = piece.first(std::min(piece.size(), left));
-    append(part);
-    left -= part.size();
-  }
-  pad();
-  for (const std::string_view comment : comments) put_option(kOptComment, comment);
-  put_option(kEpbFlags, octets_of(static_cast<std::uint32_t>(direction)));
-  end_options();
-  end_block();
+void PcapngWriter::write_blocks() {
+  RAILYARD_ASSERT(file_ != nullptr && file_->stream != nullptr, "written after close()");
+  const auto octets = blocks_.octets();
+  if (error_ == 0 && std::fwrite(octets.data(), 1, octets.size(), file_->stream) != octets.size()) error_ = errno;
+  blocks_.clear();
 }
 
 std::expected<void, std::string> PcapngWriter::close() {
@@ -152,48 +70,5 @@ std::expected<void, std::string> PcapngWriter::close() {
     return std::unexpected("cannot write " + path_.string() + ": " + std::generic_category().message(error_));
   return {};
 }
-
-// §3.1.
-void PcapngWriter::begin_block(std::uint32_t type) {
-  block_.clear();
-  put(type);
-  put(std::uint32_t{0});  // total length, by end_block
-}
-
-void PcapngWriter::end_block() {
-  RAILYARD_ASSERT(file_ != nullptr && file_->stream != nullptr, "written after close()");
-  const auto total = static_cast<std::uint32_t>(block_.size() + sizeof(std::uint32_t));
-  std::memcpy(block_.data() + sizeof(std::uint32_t), &total, sizeof total);
-  put(total);
-  if (error_ == 0 && std::fwrite(block_.data(), 1, block_.size(), file_->stream) != block_.size()) error_ = errno;
-}
-
-void PcapngWriter::append(std::span<const std::byte> octets) {
-  const std::size_t at = block_.size();
-  block_.resize(at + octets.size());
-  std::ranges::copy(octets, block_.begin() + static_cast<std::ptrdiff_t>(at));
-}
-
-template <class T>
-void PcapngWriter::put(T value) {
-  append(octets_of(value));
-}
-
-// §3.6.2: zeroes up to the next 32-bit boundary. Every block begins on one.
-void PcapngWriter::pad() { block_.resize((block_.size() + 3) / 4 * 4); }
-
-// §3.5: code, length without padding, value.
-void PcapngWriter::put_option(std::uint16_t code, std::span<const std::byte> value) {
-  put(code);
-  put(static_cast<std::uint16_t>(value.size()));
-  append(value);
-  pad();
-}
-
-void PcapngWriter::put_option(std::uint16_t code, std::string_view text) {
-  put_option(code, std::as_bytes(std::span(option_text(text))));
-}
-
-void PcapngWriter::end_options() { put_option(kOptEndOfOpt, std::span<const std::byte>()); }
 
 }  // namespace railyard

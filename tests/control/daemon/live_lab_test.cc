@@ -114,13 +114,16 @@ TEST_F(LiveLabTest, ALinkThatIsDownCarriesNothingUntilItIsUp) {
   const json down = ask("POST", "/links", {{"link", "h2:1"}, {"up", false}});
   EXPECT_EQ(down["link"], "h2:1 - leaf1:2");
   EXPECT_GT(down["effective_seconds"], 0.0);
-  const std::uint64_t then = received_by_h2();
   const json s = ask("GET", "/status");
   EXPECT_FALSE(port(s, "leaf1", 2)["up"]) << "at both ends";
   EXPECT_FALSE(port(s, "h2", 1)["up"]);
   EXPECT_TRUE(port(s, "leaf1", 1)["up"]);
   // The switch goes on to get frames for it, and drops them.
-  while (!port(ask("GET", "/status"), "leaf1", 2)["drops"].contains("link_down")) std::this_thread::yield();
+  const auto dropped = [this] { return port(ask("GET", "/status"), "leaf1", 2)["drops"].value("link_down", 0); };
+  while (dropped() == 0) std::this_thread::yield();
+  const std::uint64_t then = received_by_h2();
+  const int until = dropped() + 3;
+  while (dropped() < until) std::this_thread::yield();
   EXPECT_EQ(received_by_h2(), then);
   EXPECT_EQ(error_of(409, "POST", "/links", {{"link", "leaf1:2"}, {"up", false}}),
             "link leaf1:2 - h2:1 is down already");
@@ -145,7 +148,8 @@ TEST_F(LiveLabTest, HeldItStandsStill) {
 TEST_F(LiveLabTest, WhatCannotBeIsSaidAndChangesNothing) {
   EXPECT_EQ(error_of(404, "POST", "/links", {{"link", "leaf2:1"}, {"up", false}}),
             "leaf2:1: no node is called 'leaf2'; did you mean 'leaf1'?");
-  EXPECT_EQ(error_of(404, "POST", "/links", {{"link", "h2:2"}, {"up", false}}), "h2:2: h2 has no port 2; its ports are 1..1");
+  EXPECT_EQ(error_of(404, "POST", "/links", {{"link", "h2:2"}, {"up", false}}),
+            "h2:2: h2 has no port 2; its ports are 1..1");
   EXPECT_THAT(error_of(400, "POST", "/links", {{"link", "leaf1"}, {"up", false}}), HasSubstr("'leaf1': "));
   EXPECT_EQ(error_of(400, "POST", "/links", {{"link", "leaf1:1"}}), "key 'up' is missing in the body");
   EXPECT_EQ(error_of(400, "POST", "/links", {{"link", 7}, {"up", false}}),

@@ -307,6 +307,24 @@ TEST(PcapngWriter, AFullDiskIsReportedByCloseEvenIfAllFitsIntoTheBuffer) {
   }
 }
 
+TEST(PcapngBlocks, TheStatisticsOfAnInterface) {
+  PcapngBlocks blocks;
+  const auto interface = blocks.add_interface("leaf1:1", "", 100_Gbps);
+  blocks.clear();
+  blocks.add_statistics(interface, Instant{} + 5_us, {.received = 10, .lost = 3, .delivered = 6});
+  const auto all =
+      blocks_of(std::string(reinterpret_cast<const char*>(blocks.octets().data()), blocks.octets().size()));
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].type, 5u);
+  EXPECT_EQ(number<std::uint32_t>(all[0].body, 0), interface.value);
+  EXPECT_EQ(number<std::uint32_t>(all[0].body, 8), 5000u);
+  const Options options = options_of(all[0], 12);
+  ASSERT_THAT(codes(options), ElementsAre(4, 5, 8));
+  EXPECT_EQ(number<std::uint64_t>(options[0].second, 0), 10u);
+  EXPECT_EQ(number<std::uint64_t>(options[1].second, 0), 3u);
+  EXPECT_EQ(number<std::uint64_t>(options[2].second, 0), 6u);
+}
+
 TEST(PcapngWriterDeathTest, AFrameOfAnUnknownInterfaceIsABugOfOurs) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const TemporaryFile file;

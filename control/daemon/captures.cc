@@ -1,0 +1,153 @@
+#include "control/daemon/captures.h"
+
+#include <array>
+#include <limits>
+#include <new>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "control/api/message.h"
+
+namespace railyard::daemon {
+
+using api::ApiError;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kDirections{"both", "in", "out"};  // as CaptureDirection
+
+CaptureDirection direction_of(const json& options) {
+  const auto found = options.find("direction");
+  if (found == options.end()) return CaptureDirection::kBoth;
+  for (std::size_t i = 0; i < kDirections.size(); ++i)
+    if (*found == kDirections[i]) return static_cast<CaptureDirection>(i);
+  throw ApiError(400, fmt::format("direction: {}; expected \"both\", \"in\" or \"out\"", found->dump()));
+}
+
+std::uint64_t number_of(const json& options, const char* key, std::uint64_t most) {
+  const auto found = options.find(key);
+  if (found == options.end()) return 0;
+  if (!found->is_number_integer() || *found < 1 || *found > most)
+    throw ApiError(400, fmt::format("{}: {}; expected a whole number from 1 to {}", key, found->dump(), most));
+  return found->get<std::uint64_t>();
+}
+
+LiveTapConfig config_of(const json& options) {
+  constexpr std::uint64_t kMostSnap = 262'144;  // that libpcap reads back
+  constexpr std::uint64_t kMostRing = std::uint64_t{1} << 30;
+  LiveTapConfig c;
+  c.direction = direction_of(options);
+  c.limit = number_of(options, "count", std::numeric_limits<std::int64_t>::max());
+  c.snap_octets = static_cast<std::uint32_t>(number_of(options, "snaplen", kMostSnap));
+  if (const std::uint64_t ring = number_of(options, "buffer", kMostRing); ring != 0) c.ring_octets = ring;
+  return c;
+}
+
+}  // namespace
+
+Captures::Captures(std::string directory, lab::Session& session, WallClockLive& live, Log& log, MakeChange change)
+    : directory_(std::move(directory)), session_(session), live_(live), log_(log), change_(std::move(change)) {}
+
+Captures::~Captures() {
+  for (const auto& [port, taps] : taps_) session_.lab().fabric()[port.device].tap(port.port, nullptr);
+  for (const auto& [id, stream] : captures_) stream->finish(session_.engine().reached());
+}
+
+TapList& Captures::taps_of(PortRef port) {
+  std::unique_ptr<TapList>& taps = taps_[port];
+  if (taps == nullptr) taps = std::make_unique<TapList>();
+  return *taps;
+}
+
+// By the capture's thread.
+bool Captures::release(PortRef port, TapList& taps, const std::shared_ptr<EngineTap>& tap) {
+  return live_.requests.post([tap, &taps, port](Engine& engine, Instant at) {
+    taps.remove(&tap->tap);
+    if (taps.empty()) engine.fabric()[port.device].tap(port.port, nullptr);
+    tap->let_go(at);
+  });
+}
+
+json Captures::start(PortRef port, const std::string& name, const json& options) {
+  forget_done();
+  if (captures_.size() >= kMost)
+    throw ApiError(409, fmt::format("{} captures are running already, and at most {} can; end one first",
+                                    captures_.size(), kMost));
+  CaptureStreamConfig config;
+  config.port = name;
+  config.description = fmt::format("{} to {}", name, session_.lab().peer_name(port));
+  config.rate = session_.lab().rate(port);
+  config.tap = config_of(options);
+  const std::string id = std::to_string(started_ + 1);
+  config.id = id;
+  config.socket = fmt::format("{}/capture-{}", directory_, id);
+  TapList& taps = taps_of(port);
+  std::unique_ptr<CaptureStream> stream;
+  try {
+    stream = std::make_unique<CaptureStream>(
+        std::move(config), log_,
+        [this, port, &taps](const std::shared_ptr<EngineTap>& tap) { return release(port, taps, tap); });
+  } catch (const std::bad_alloc&) {
+    throw ApiError(503, "there is no memory for a capture");
+  } catch (const std::runtime_error& error) {
+    throw ApiError(503, error.what());
+  }
+  ++started_;
+  CaptureStream& started = *(captures_[id] = std::move(stream));
+  try {
+    change_(fmt::format("capture {} of {}", id, name), [tap = started.tap(), &taps, port](Engine& engine, Instant) {
+      taps.add(&tap->tap);
+      tap->since = engine.reached();  // what is due before the change is still to come
+      engine.fabric()[port.device].tap(port.port, &taps);
+    });
+    started.begin();
+    return {{"id", id},
+            {"port", name},
+            {"socket", started.config().socket},
+            {"effective_seconds", seconds(started.tap()->since - Instant{})}};
+  } catch (...) {
+    started.end();  // if the tap is still to be set, it will be taken off again after that
+    started.begin();
+    throw;
+  }
+}
+
+json Captures::describe(const std::string& id, const CaptureStream& stream) {
+  const LiveTapConfig& tap = stream.config().tap;
+  return {{"id", id},
+          {"port", stream.config().port},
+          {"direction", kDirections[static_cast<std::size_t>(tap.direction)]},
+          {"count", tap.limit},
+          {"snaplen", tap.snap_octets},
+          {"buffer", tap.ring_octets},
+          {"state", stream.state()},
+          {"captured", stream.captured()},
+          {"lost", stream.lost()},
+          {"delivered", stream.delivered()}};
+}
+
+json Captures::list() {
+  forget_done();
+  json out = json::array();
+  for (const auto& [id, stream] : captures_) out.push_back(describe(id, *stream));
+  return {{"captures", std::move(out)}};
+}
+
+json Captures::end(const std::string& id) {
+  forget_done();
+  const auto found = captures_.find(id);
+  if (found == captures_.end()) throw ApiError(404, fmt::format("there is no capture '{}', or it has ended", id));
+  found->second->end();
+  return describe(id, *found->second);
+}
+
+void Captures::forget_done() {
+  std::erase_if(captures_, [](const auto& c) { return c.second->done(); });
+}
+
+}  // namespace railyard::daemon

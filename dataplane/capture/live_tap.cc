@@ -1,0 +1,56 @@
+#include "dataplane/capture/live_tap.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+#include "dataplane/capture/frame_comments.h"
+#include "dataplane/packet/assemble.h"
+
+namespace railyard {
+
+LiveTap::LiveTap(const LiveTapConfig& config) : config_(config), ring_(config.ring_octets) {}
+
+void LiveTap::see(Instant at, const Packet& packet, const TapNote& note) {
+  static_assert(std::is_trivially_copyable_v<Record>);
+  if (!is_wanted(config_.direction, note) || limit_reached()) return;
+  const bool icrc = packet.has(Packet::kIcrcPending);
+  const std::uint32_t before_icrc = packet.header_octets + packet.payload_octets;
+  const auto whole =
+      std::max(before_icrc + (icrc ? std::uint32_t{wire::kIcrcOctets} : 0u), std::uint32_t{wire::kMinFrameOctets});
+  Record r{at, packet.payload(), note, whole, packet.header_octets, packet.kind, packet.has(Packet::kElided), icrc};
+  // The ICRC covers all before it, so a snap length spares work only if it is shorter.
+  if (const std::uint32_t kept = config_.snap_octets; kept != 0 && kept <= before_icrc) {
+    r.icrc = false;
+    r.header_octets = std::min(r.header_octets, kept);
+    r.payload.octets = kept - r.header_octets;
+  }
+  const std::uint32_t payload_octets = r.elided ? 0 : r.payload.octets;
+  const std::span<std::byte> room = ring_.reserve(sizeof r + r.header_octets + payload_octets);
+  if (room.empty()) return lost_.increment();
+  std::memcpy(room.data(), &r, sizeof r);
+  // Real payload is contiguous with the headers.
+  std::memcpy(room.data() + sizeof r, packet.header(), r.header_octets + payload_octets);
+  ring_.commit();
+  captured_.increment();
+}
+
+bool LiveTap::read(PcapngBlocks& blocks, PcapngBlocks::InterfaceId interface) {
+  const std::span<const std::byte> record = ring_.front();
+  if (record.empty()) return false;
+  Record r;
+  std::memcpy(&r, record.data(), sizeof r);
+  const auto octets = record.subspan(sizeof r);
+  r.payload.bytes = r.elided ? nullptr : octets.data() + r.header_octets;
+  assemble(octets.first(r.header_octets), r.payload, r.icrc, octets_);
+  ring_.pop();
+  const FrameComments comments(r.note, r.kind);
+  const std::span<const std::byte> piece(octets_);
+  blocks.add_frame(interface, r.at,
+                   is_inbound(r.note) ? PcapngBlocks::Direction::kInbound : PcapngBlocks::Direction::kOutbound,
+                   {&piece, 1}, r.original_octets, comments.texts());
+  return true;
+}
+
+}  // namespace railyard
