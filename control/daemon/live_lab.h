@@ -4,13 +4,16 @@
 #include <functional>
 #include <future>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "control/api/message.h"
 #include "control/daemon/log.h"
+#include "control/daemon/settings.h"
 #include "control/lab/session.h"
 #include "dataplane/run/wall_clock.h"
 
@@ -37,7 +40,14 @@ class LiveLab {
   // The link at `port` ("leaf1:3"), by either end. Returns when that takes effect.
   nlohmann::json set_link(const std::string& port, bool up);
   nlohmann::json hold(bool on);
+  // Changes what `assignments` ("path=value", as in --set) say, all at one instant, or nothing. Returns what is
+  // different and when that takes effect.
+  nlohmann::json set(const std::vector<std::string>& assignments);
+  // What can be set, by path, with its present value: `path` and all below it; empty: everything.
+  nlohmann::json settings(const std::string& path) const;
 
+  // What the session's lab was made of; until then nothing can be set.
+  void made_of(Settings settings) { made_of_ = std::move(settings); }
   void add_host(const std::string& name, MadeHost host) { hosts_[name] = std::move(host); }
 
  private:
@@ -60,6 +70,7 @@ class LiveLab {
   Log& log_;
   std::map<std::string, MadeHost> hosts_;
   std::set<PortRef> down_;  // both ends
+  std::optional<Settings> made_of_;
 };
 
 }  // namespace railyard::daemon

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -43,6 +44,12 @@ constexpr std::array kRoutes{
           }},
     Route{"POST", "/hold",
           [](LiveLab& l, const std::string&, const json& body) { return l.hold(wanted<bool>(body, "on")); }},
+    Route{"GET", "/settings", [](LiveLab& l, const std::string&, const json&) { return l.settings(""); }},
+    Route{"GET", "/settings/", [](LiveLab& l, const std::string& path, const json&) { return l.settings(path); }},
+    Route{"POST", "/settings",
+          [](LiveLab& l, const std::string&, const json& body) {
+            return l.set(wanted<std::vector<std::string>>(body, "set"));
+          }},
 };
 
 }  // namespace

@@ -14,6 +14,9 @@ namespace railyard::daemon {
 //   GET  /hosts/NAME           how a host is reached
 //   POST /links {link, up}     takes a link down or up: {"link": "leaf1:3", "up": false}
 //   POST /hold {on}            modelled time stands still, or goes on
+//   GET  /settings             what can be set while it is up, with present values
+//   GET  /settings/PATH        one of them, or all below a path
+//   POST /settings {set}       sets: {"set": ["qos.default.classes.3.ecn.kmin=100KB", ...]}, all at one instant
 //   POST /down                 ends the lab
 // Throws api::ApiError.
 api::Response route(LiveLab& lab, const std::function<void()>& down, const api::Request& request);
