@@ -326,7 +326,7 @@ class BuiltLab::Builder {
                       lab_.nodes[n].name, e.port.value + 1, k, spec::format(configured), spec::format(computed),
                       spec::format(link.rate), spec::format(link.delay),
                       spec::format(terms.peer_response)));
-    built_.headrooms_.push_back({built_.fabric_.next_id(), e.port, Priority{static_cast<std::uint8_t>(k)}, computed, configured});
+    built_.headrooms_.push_back({built_.fabric_.next_id(), e.port, Priority{static_cast<std::uint8_t>(k)}, computed, configured, terms});
     return configured;
   }
 

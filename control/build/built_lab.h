@@ -14,6 +14,7 @@
 #include "dataplane/nic/host.h"
 #include "dataplane/nic/traffic_generator.h"
 #include "dataplane/port/pcap_endpoint.h"
+#include "dataplane/switch/headroom.h"
 #include "dataplane/switch/switch.h"
 
 namespace railyard::build {
@@ -42,6 +43,7 @@ struct Headroom {
   Priority priority;
   Bytes computed;   // what the formula asks for, in whole cells
   Bytes configured; // what it gets
+  HeadroomTerms terms;
 };
 
 // Capture files that hosts write: opened (and so emptied) at once, or left alone until open_outputs().
@@ -88,6 +90,7 @@ class BuiltLab {
 
  private:
   class Builder;
+  friend class Changes;
 
   spec::Lab lab_;
   Fabric fabric_;

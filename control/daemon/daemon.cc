@@ -46,7 +46,8 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
                 const std::function<void(const std::string& name)>& ready) {
   std::vector<std::string> overrides{"run.clock=wall"};  // a lab that stays up is live
   overrides.insert(overrides.end(), config.overrides.begin(), config.overrides.end());
-  spec::Lab spec = spec::load(config.spec_file, overrides);
+  const Settings settings(spec::read_file(config.spec_file), config.spec_file, overrides);
+  spec::Lab spec = settings.lab();
 
   const LabDir dir(config.name.empty() ? spec.name : config.name);
   const Hold hold(dir);
@@ -62,6 +63,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   WallClockLive live;
   LiveLab lab(dir.name(), session, live, log);
   made.tell(lab);
+  lab.made_of(settings);
   const auto down = [&] {
     stop = true;
     live.requests.wake();

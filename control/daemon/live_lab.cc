@@ -1,5 +1,6 @@
 #include "control/daemon/live_lab.h"
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -7,10 +8,14 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "control/build/changes.h"
 #include "control/daemon/lab_dir.h"
 #include "control/lab/version.h"
+#include "control/spec/difference.h"
+#include "control/spec/spec_error.h"
 #include "control/spec/suggest.h"
 #include "control/spec/value.h"
 #include "dataplane/base/drop_reason.h"
@@ -247,6 +252,61 @@ json LiveLab::set_link(const std::string& port, bool up) {
   }
   const Instant at = wait(std::move(asked));
   return {{"link", name}, {"up", up}, {"effective_seconds", seconds(at - Instant{})}};
+}
+
+namespace {
+
+// Who comes first, the engine to what it was asked or the one who asked to the end of his patience, decides whether it
+// happens: never half.
+class Turn {
+ public:
+  bool take() noexcept { return !taken_.exchange(true); }
+
+ private:
+  std::atomic<bool> taken_{false};
+};
+
+}  // namespace
+
+json LiveLab::set(const std::vector<std::string>& assignments) {
+  if (!made_of_) throw ApiError(503, "nothing can be set yet");
+  if (assignments.empty()) throw ApiError(400, "nothing to set; expected path=value, such as run.duration=1ms");
+  Settings settings = made_of_->with(assignments);
+  std::shared_ptr<build::Changes> changes;
+  try {
+    changes = std::make_shared<build::Changes>(session_.lab(), settings.lab(), session_.engine().window());
+  } catch (const spec::SpecError& error) {
+    throw ApiError(400, error.what());
+  } catch (const build::NotLive& error) {
+    throw ApiError(409, error.what());
+  }
+  json out{{"changes", json::array()}};
+  for (const spec::Difference& d : changes->differences())
+    out["changes"].push_back({{"path", d.path}, {"from", d.from}, {"to", d.to}});
+  if (!changes->differences().empty()) {
+    const auto turn = std::make_shared<Turn>();
+    Asked asked = ask(fmt::format("set {}", fmt::join(assignments, " ")),
+                      [changes, turn, &lab = session_.lab()](Engine& engine, Instant at) {
+                        if (!turn->take()) return;
+                        changes->give_to(lab, at);
+                        engine.wake_all();
+                      });
+    if (asked.result.wait_for(kPatience) != std::future_status::ready && turn->take())
+      throw ApiError(503,
+                     fmt::format("the engine did not get to it within {} s; nothing has changed", kPatience.count()));
+    out["effective_seconds"] = seconds(wait(std::move(asked)) - Instant{});
+  }
+  made_of_ = std::move(settings);
+  return out;
+}
+
+json LiveLab::settings(const std::string& path) const {
+  json out = json::array();
+  for (const spec::Saying& s : spec::live_sayings(session_.lab().spec()))
+    if (path.empty() || s.path == path || s.path.starts_with(path + "."))
+      out.push_back({{"path", s.path}, {"value", s.value}});
+  if (out.empty()) throw ApiError(404, fmt::format("nothing that can be set while the lab is up is called '{}'", path));
+  return {{"settings", std::move(out)}};
 }
 
 json LiveLab::hold(bool on) {

@@ -4,14 +4,17 @@
 #include <functional>
 #include <future>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "control/api/message.h"
 #include "control/daemon/captures.h"
 #include "control/daemon/log.h"
+#include "control/daemon/settings.h"
 #include "control/lab/session.h"
 #include "dataplane/run/wall_clock.h"
 
@@ -38,11 +41,18 @@ class LiveLab {
   // The link at `port` ("leaf1:3"), by either end. Returns when that takes effect.
   nlohmann::json set_link(const std::string& port, bool up);
   nlohmann::json hold(bool on);
+  // Changes what `assignments` ("path=value", as in --set) say, all at one instant, or nothing. Returns what is
+  // different and when that takes effect.
+  nlohmann::json set(const std::vector<std::string>& assignments);
+  // What can be set, by path, with its present value: `path` and all below it; empty: everything.
+  nlohmann::json settings(const std::string& path) const;
 
   // Throws ApiError: there is no such port, or no link at it.
   PortRef port_named(const std::string& text) const;
   Captures& captures() noexcept { return captures_; }
 
+  // What the session's lab was made of; until then nothing can be set.
+  void made_of(Settings settings) { made_of_ = std::move(settings); }
   void add_host(const std::string& name, MadeHost host) { hosts_[name] = std::move(host); }
 
  private:
@@ -65,6 +75,7 @@ class LiveLab {
   std::map<std::string, MadeHost> hosts_;
   std::set<PortRef> down_;  // both ends
   Captures captures_;
+  std::optional<Settings> made_of_;
 };
 
 }  // namespace railyard::daemon

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -51,6 +52,12 @@ constexpr std::array kRoutes{
           }},
     Route{"DELETE", "/captures/",
           [](LiveLab& l, const std::string& id, const json&) { return l.captures().end(id); }},
+    Route{"GET", "/settings", [](LiveLab& l, const std::string&, const json&) { return l.settings(""); }},
+    Route{"GET", "/settings/", [](LiveLab& l, const std::string& path, const json&) { return l.settings(path); }},
+    Route{"POST", "/settings",
+          [](LiveLab& l, const std::string&, const json& body) {
+            return l.set(wanted<std::vector<std::string>>(body, "set"));
+          }},
 };
 
 }  // namespace

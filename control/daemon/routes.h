@@ -17,6 +17,9 @@ namespace railyard::daemon {
 //   GET  /captures             those that run
 //   POST /captures {port, ...} captures a port: answers with the socket that gives the pcapng; see captures.h
 //   DELETE /captures/ID        ends one
+//   GET  /settings             what can be set while it is up, with present values
+//   GET  /settings/PATH        one of them, or all below a path
+//   POST /settings {set}       sets: {"set": ["qos.default.classes.3.ecn.kmin=100KB", ...]}, all at one instant
 //   POST /down                 ends the lab
 // Throws api::ApiError.
 api::Response route(LiveLab& lab, const std::function<void()>& down, const api::Request& request);

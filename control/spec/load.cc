@@ -36,7 +36,7 @@ void add_built_in_qos(Tree& document) {
 
 }  // namespace
 
-Lab load(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
+std::string read_file(const std::filesystem::path& path) {
   std::error_code ignored;
   errno = 0;
   std::ifstream in(path, std::ios::binary);
@@ -47,7 +47,11 @@ Lab load(const std::filesystem::path& path, const std::vector<std::string>& over
   if (!in.is_open() || in.bad() || std::filesystem::is_directory(path, ignored))
     fail_at({path.string(), 0, 0}, "",
             fmt::format("cannot be read: {}", errno != 0 ? std::strerror(errno) : "not a file"));
-  return parse(text, path.string(), overrides);
+  return text;
+}
+
+Lab load(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
+  return parse(read_file(path), path.string(), overrides);
 }
 
 Lab parse(const std::string& text, const std::string& file_name, const std::vector<std::string>& overrides) {

@@ -13,6 +13,9 @@
 
 namespace railyard::spec {
 
+// The file as it stands. Throws SpecError if it cannot be read.
+std::string read_file(const std::filesystem::path& path);
+
 // `overrides` are "path=value" (yaml/override.h), applied in order before anything is read. Throws SpecError, also if
 // the file cannot be read; nothing else.
 Lab load(const std::filesystem::path& path, const std::vector<std::string>& overrides = {});

@@ -8,6 +8,19 @@
 
 namespace railyard {
 
+namespace {
+
+Duration control_flight(BitRate rate, Duration propagation) noexcept {
+  return OctetTime(rate).of(kLeastFrameOctets + kPreambleOctets) + propagation;
+}
+
+// Longer than any frame; and the sender may be a window behind, which is at most propagation and latency.
+Duration on_the_way(BitRate rate, Duration propagation, Duration latency) noexcept {
+  return Bytes{1 << 16} / rate + 2 * (propagation + latency);
+}
+
+}  // namespace
+
 Device::Device(DeviceId id, std::string name, std::size_t ports)
     : id_(id),
       name_(std::move(name)),
@@ -26,9 +39,9 @@ void Device::connect(PortIndex port, Channel& in, Channel& out, BitRate rate) {
   const auto bit = static_cast<std::uint8_t>(port.index() % 64);
   in.deliver_to({&data_[word].rung, bit}, {&control_[word].rung, bit});
   i.data_latency = in.data_latency;
-  i.control_latency = in.control_latency;
-  // Longer than any frame; and the sender may be a window behind, which is at most propagation and latency.
-  i.on_the_way = Bytes{1 << 16} / rate + 2 * (in.propagation + std::max(in.data_latency, in.control_latency));
+  i.propagation = in.propagation;
+  i.control_flight = control_flight(rate, in.propagation);
+  i.on_the_way = on_the_way(rate, in.propagation, std::max(in.data_latency, in.control_latency));
   connected(port, out, rate);
 }
 
@@ -108,8 +121,27 @@ void Device::link_up_at(Instant at, PortIndex port) {
   });
 }
 
+void Device::set_rate_at(Instant at, PortIndex port, BitRate rate, Duration peer_response) {
+  RAILYARD_ASSERT(rate.bps > 0, "a link has a rate");
+  change_at(at, [=, this](Instant now) {
+    Ingress& in = ingress(port);
+    std::erase_if(in.earlier, [&](const auto& e) { return e.begun_before + in.on_the_way < now; });
+    in.earlier.push_back({now, in.control_flight});
+    in.control_flight = control_flight(rate, in.propagation);
+    // What is on its way at the old rate is so for as long as before.
+    in.on_the_way =
+        std::max(in.on_the_way, on_the_way(rate, in.propagation, std::max(data_latency(), pause_response(rate))));
+    on_new_rate(now, port, rate, peer_response);
+  });
+}
+
 bool Device::lost_on_the_wire(const Ingress& in, const InFlight& frame, EventKind kind) const noexcept {
-  const Instant arrival = frame.effect - (kind == EventKind::kArrival ? in.data_latency : in.control_latency);
+  Instant arrival = frame.effect - in.data_latency;
+  if (kind == EventKind::kMacControl) {
+    // Not from its effect: what was pushed after a response has become shorter may have waited for its turn.
+    const auto earlier = std::ranges::find_if(in.earlier, [&](const auto& e) { return frame.start < e.begun_before; });
+    arrival = frame.start + (earlier != in.earlier.end() ? earlier->control_flight : in.control_flight);
+  }
   return std::any_of(in.downs.begin(), in.downs.end(),
                      [&](Instant down) { return frame.start < down && down <= arrival; });
 }

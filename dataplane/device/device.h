@@ -75,6 +75,10 @@ class Device {
   void link_up_at(Instant at, PortIndex port);
   bool link_up(PortIndex port) const noexcept { return ingress_[port.index()].up; }
 
+  // The link of `port` has another rate from `at` on, for what begins then or later; the device at its other end,
+  // whose response to a pause frame at that rate is `peer_response`, must be told the same. `rate` > 0.
+  void set_rate_at(Instant at, PortIndex port, BitRate rate, Duration peer_response);
+
   // A device with something outside is polled under the wall clock, between windows. Returns the new earliest instant.
   virtual bool polled() const noexcept { return false; }
   virtual Instant poll(Instant now) { return static_cast<void>(now), next_; }
@@ -105,10 +109,17 @@ class Device {
   struct Ingress {
     Counter lost;
     Duration data_latency{};
-    Duration control_latency{};
+    Duration propagation{};
+    Duration control_flight{};  // of a MAC control frame, from its start to the arrival of its tail
     bool up = true;
     std::vector<Instant> downs;  // when the link went down, as far back as frames may still be on their way
-    Duration on_the_way{};       // no frame is for longer
+    // Flights of frames begun before the link got another rate, soonest first, as far back as `downs`.
+    struct EarlierFlight {
+      Instant begun_before;
+      Duration control_flight;
+    };
+    std::vector<EarlierFlight> earlier;
+    Duration on_the_way{};  // no frame is for longer
   };
 
   // Does everything due in [done(), until); no change or snapshot is due in between. Returns the earliest instant >=
@@ -117,6 +128,8 @@ class Device {
   virtual void connected(PortIndex port, Channel& out, BitRate rate) = 0;
   virtual void on_link_down(Instant now, PortIndex port) = 0;
   virtual void on_link_up(Instant now, PortIndex port) = 0;
+  // For devices that send.
+  virtual void on_new_rate(Instant, PortIndex, BitRate, Duration /*peer_response*/) {}
   // key_base() has moved: keys that are kept must be made anew.
   virtual void on_new_key_base() = 0;
   // Fills what are Counters; any thread may call it. Then the rest, for a device that rests.

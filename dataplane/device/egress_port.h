@@ -50,6 +50,14 @@ class alignas(64) EgressPort {
     seen_at_most_ = channel.cut_through ? Channel::kCutThroughOctets : ~std::uint32_t{0};
   }
   bool connected() const noexcept { return channel_ != nullptr; }
+  // The link has another rate for what begins from now on; a transmission that is running ends as it began. What the
+  // peer was told in quanta is worth another time to it from now on.
+  void set_rate(Instant now, BitRate rate, Duration peer_response) noexcept {
+    octet_time_ = OctetTime(rate);
+    quantum_ = Bytes{64} / rate;
+    control_lead_ = channel_->propagation + peer_response;
+    pfc_.set_quantum(now, quantum_);
+  }
   // The pause time that XOFFs of this port announce, in quanta.
   void announce(std::uint16_t quanta) noexcept { pfc_.configure(quanta, quantum_); }
   void schedule(const std::array<ClassScheduling, kPriorities>& classes, std::uint32_t largest_frame) noexcept {

@@ -1,5 +1,6 @@
 #include "dataplane/device/fabric.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "dataplane/base/assert.h"
@@ -57,6 +58,18 @@ void Fabric::link_down_at(Instant at, PortRef port) {
 
 void Fabric::link_up_at(Instant at, PortRef port) {
   for (const PortRef end : {port, peer(port)}) (*this)[end.device].link_up_at(at, end.port);
+}
+
+void Fabric::set_rate_at(Instant at, PortRef port, BitRate rate) {
+  const auto link = std::ranges::find_if(links_, [&](const Link& l) { return l.a == port || l.b == port; });
+  if (link == links_.end()) throw std::out_of_range("a port without a link has no rate");
+  link->rate = rate;
+  for (std::size_t i = 0; i < channels_.size(); ++i) {
+    Channel& c = channels_[i];
+    if (senders_[i] != link->a && senders_[i] != link->b) continue;
+    c.control_latency = (*this)[c.receiver].pause_response(rate);
+    (*this)[senders_[i].device].set_rate_at(at, senders_[i].port, rate, c.control_latency);
+  }
 }
 
 }  // namespace railyard

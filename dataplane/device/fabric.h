@@ -71,6 +71,9 @@ class Fabric {
   // The link of `port`, at both its ends, goes down or up at `at`.
   void link_down_at(Instant at, PortRef port);
   void link_up_at(Instant at, PortRef port);
+  // The link of `port` has another rate from `at` on, in both directions: for frames whose transmission begins then or
+  // later. Its lookahead() must stay as large as the window that an engine runs this fabric in. Only while it rests.
+  void set_rate_at(Instant at, PortRef port, BitRate rate);
   PortRef peer(PortRef port) const;
 
  private:

@@ -22,6 +22,13 @@ class PfcSender {
     refresh_after_ = quantum * quanta / 2;
   }
 
+  // The link has another rate. An XOFF that is on its way will be counted in the new quanta: if these are shorter, it
+  // is repeated in their time, from now.
+  void set_quantum(Instant now, Duration quantum) noexcept {
+    refresh_after_ = quantum * quanta_ / 2;
+    if (refresh_due_ != Instant::never() && now + refresh_after_ < refresh_due_) refresh_due_ = now + refresh_after_;
+  }
+
   void want(Priority p, bool xoff) noexcept {
     wanted_ = static_cast<PriorityMask>(xoff ? wanted_ | bit(p) : wanted_ & ~bit(p));
   }

@@ -16,6 +16,8 @@ namespace railyard {
 struct ClassScheduling {
   bool strict = false;
   std::uint16_t weight = 1;  // 1..1000; of no meaning for a strict class
+
+  bool operator==(const ClassScheduling&) const = default;
 };
 
 class Scheduler {
@@ -23,7 +25,8 @@ class Scheduler {
   Scheduler() { configure({}, 9216 + 22); }
 
   // Quanta are scaled so that the largest weight's is one `largest_frame` (octets): no class sends more than that in
-  // its turn before the others have theirs.
+  // its turn before the others have theirs. Nobody has anything saved after it: what a change of weights takes from a
+  // class is less than a frame.
   void configure(const std::array<ClassScheduling, kPriorities>& classes, std::uint32_t largest_frame) noexcept {
     strict_ = 0;
     std::uint32_t most = 1;

@@ -399,6 +399,26 @@ void Host::on_link_up(Instant now, PortIndex port) {
   if (!nic.egress.busy()) starts_.add(now, port);
 }
 
+void Host::on_new_rate(Instant now, PortIndex port, BitRate rate, Duration peer_response) {
+  Nic& nic = nics_[port.index()];
+  nic.egress.set_rate(now, rate, peer_response);
+  nic.quantum = Bytes{64} / rate;
+  if (nic.egress.refresh_due() < refresh_due_) set_refresh(nic.egress.refresh_due());
+}
+
+void Host::set_scheduling(PortIndex port, const std::array<ClassScheduling, kPriorities>& scheduling) {
+  NicConfig& config = config_.nics[port.index()];
+  if (scheduling == config.scheduling) return;
+  config.scheduling = scheduling;
+  nics_[port.index()].egress.schedule(scheduling, config.largest_frame());
+}
+
+void Host::endpoint_changed(Instant now, PortIndex port) {
+  Nic& nic = nics_[port.index()];
+  nic.ready.until = Instant{};
+  if (!nic.egress.busy()) starts_.add(now, port);
+}
+
 void Host::for_each_held(const std::function<void(const Packet&)>& see) const {
   for (const Nic& nic : nics_) {
     nic.egress.for_each_queued(see);

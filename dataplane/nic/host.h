@@ -56,11 +56,17 @@ class Host final : public Device {
   bool polled() const noexcept override { return attached_; }
   const HostConfig& config() const noexcept { return config_; }
 
+  // Changes, to be called from change_at(): they take effect at the instant at which they run.
+  void set_scheduling(PortIndex port, const std::array<ClassScheduling, kPriorities>& scheduling);
+  // What the endpoint said about being ready holds no longer: it is asked again.
+  void endpoint_changed(Instant now, PortIndex port);
+
  protected:
   Instant run(Instant until) override;
   void connected(PortIndex port, Channel& out, BitRate rate) override;
   void on_link_down(Instant now, PortIndex port) override;
   void on_link_up(Instant now, PortIndex port) override;
+  void on_new_rate(Instant now, PortIndex port, BitRate rate, Duration peer_response) override;
   void on_new_key_base() override;
   void count_live(DeviceCounters& counters) const override;
   void count_rest(DeviceCounters& counters) const override;

@@ -48,12 +48,19 @@ struct TrafficGenerator::TxFlow {
   Instant due{};
 
   explicit TxFlow(TxFlowConfig c) : config(std::move(c)), due(config.start) {
-    if (config.rate.bps > 0) interval = OctetTime(config.rate).of(wire_octets(config.payload));
+    interval = interval_at(config.rate);
     write_headers();
+  }
+  Duration interval_at(BitRate rate) const noexcept {
+    return rate.bps > 0 ? OctetTime(rate).of(wire_octets(config.payload)) : Duration{};
   }
   std::uint32_t wire_octets(std::uint32_t payload) const noexcept {
     return static_cast<std::uint32_t>(offsets_of(config.source.is_v4()).end) + payload +
            std::uint32_t{wire::kIcrcOctets + wire::kFcsOctets} + kPreambleOctets + kGapOctets;
+  }
+  bool begins_burst_at(Instant at) const noexcept {
+    return config.on > Duration{} && config.off > Duration{} &&
+           (at - config.start).ps % (config.on + config.off).ps == 0;
   }
   void write_headers() noexcept;
   void set_lengths(std::byte* h, std::uint32_t payload) const noexcept;
@@ -154,6 +161,24 @@ const RxFlowCounters* TrafficGenerator::rx_counters(std::uint64_t id) const noex
 
 void TrafficGenerator::stop_at(Instant at) {
   for (TxFlow& f : tx_) f.config.stop = std::min(f.config.stop, at);
+}
+
+void TrafficGenerator::set_rate(Instant now, std::size_t i, BitRate rate) {
+  TxFlow& f = tx_[i];
+  const Duration before = f.interval;
+  f.config.rate = rate;
+  f.interval = f.interval_at(rate);
+  if (f.counters.packets > 0) {
+    // Between two frames; not at rest until the next burst, and not held back.
+    const bool paced = before > Duration{} && f.due > now && !f.begins_burst_at(f.due);
+    f.due = std::max(now, paced ? f.due - before + f.interval : f.due);
+  }
+  std::vector<Waiting> waiting;
+  for (; !waiting_.empty(); waiting_.pop()) waiting.push_back(waiting_.top());
+  for (Waiting w : waiting) {
+    if (w.flow == i) w.due = due(f, std::max(now, f.config.start));
+    if (w.due != Instant::never()) waiting_.push(w);
+  }
 }
 
 Instant TrafficGenerator::due(const TxFlow& f, Instant now) const noexcept {

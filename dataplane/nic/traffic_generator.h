@@ -83,6 +83,10 @@ class TrafficGenerator final : public Endpoint {
   // Ends all flows: nothing is begun at or after `at`.
   void stop_at(Instant at);
 
+  // Flow `i` keeps to `rate` (0: as fast as the link takes them) from `now` on: its next frame comes one interval of
+  // the new rate after the last. Its NIC must be told (Host::endpoint_changed).
+  void set_rate(Instant now, std::size_t i, BitRate rate);
+
   std::size_t tx_flows() const noexcept;
   const TxFlowConfig& tx_config(std::size_t i) const noexcept;
   const TxFlowCounters& tx_counters(std::size_t i) const noexcept;

@@ -17,6 +17,8 @@ struct Alpha {
 
   static constexpr std::int8_t kLeast = -8;
   static constexpr std::int8_t kMost = 7;
+
+  bool operator==(const Alpha&) const = default;
 };
 
 // One class (priority group on the way in, queue on the way out) of one port.
@@ -29,6 +31,8 @@ struct ClassBuffer {
   Bytes xon_offset{18432};  // lossless: XON when this far below the XOFF threshold; two maximum frames by default
   Bytes queue_reserved{};   // guaranteed to the egress queue
   Alpha queue_alpha{0};     // lossy: the queue's share of the free shared memory
+
+  bool operator==(const ClassBuffer&) const = default;
 };
 
 // The memory that all ports share.

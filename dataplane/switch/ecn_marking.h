@@ -18,6 +18,8 @@ struct EcnConfig {
   std::uint32_t pmax_ppm = 200'000;  // marking probability at kmax, in parts per million; above it jumps to 1
   bool at_dequeue = false;           // mark by the queue left behind, not the queue found
   bool drop_not_ect = false;         // WRED: Not-ECT frames of a lossy class are dropped with the same probability
+
+  bool operator==(const EcnConfig&) const = default;
 };
 
 std::expected<void, std::string> validate(const EcnConfig& config, const std::string& where);

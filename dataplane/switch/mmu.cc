@@ -17,7 +17,7 @@ Mmu::Group Mmu::make_group(const ClassBuffer& c) {
   g.reserved_limit = round_up(c.reserved);
   g.headroom_limit = c.lossless ? round_up(c.headroom) : 0;
   g.xon_offset = round_up(c.xon_offset);
-  g.limit = c.xoff.n > 0 ? Threshold::of(round_up(c.xoff)) : Threshold::dynamic(c.alpha);
+  g.limit = limit_of(c);
   g.lossless = c.lossless;
   ingress_aside_ += g.reserved_limit + std::uint64_t{g.headroom_limit};
   return g;
@@ -30,6 +30,65 @@ Mmu::Queue Mmu::make_queue(const ClassBuffer& c) {
   q.lossless = c.lossless;
   egress_aside_ += q.reserved_limit;
   return q;
+}
+
+void Mmu::set_limits(Group& group, Queue& queue, const ClassBuffer& c) noexcept {
+  group.xon_offset = round_up(c.xon_offset);
+  group.limit = limit_of(c);
+  queue.limit = Threshold::dynamic(c.queue_alpha);
+}
+
+Mmu::Pfc Mmu::review(Group& group) noexcept {
+  if (!group.lossless) return Pfc::kNothing;
+  if (const std::uint64_t limit = group.limit.at(free_); group.headroom > 0 && limit > group.shared()) {
+    const auto fits =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>({group.headroom, free_, limit - group.shared()}));
+    group.headroom -= fits;
+    free_ -= fits;
+    least_free_ = std::min(least_free_, free_);
+  }
+  const std::uint32_t shared = group.shared();
+  const std::uint64_t limit = group.limit.at(free_);
+  if (!group.xoff) {
+    if (shared == 0 || shared < limit) return Pfc::kNothing;
+    group.xoff = true;
+    return Pfc::kXoff;
+  }
+  if (group.headroom > 0 || (shared > 0 && std::uint64_t{shared} + group.xon_offset > limit)) return Pfc::kNothing;
+  group.xoff = false;
+  return Pfc::kXon;
+}
+
+bool Mmu::set_headroom(Group& group, Bytes headroom) noexcept {
+  const std::uint32_t wanted = round_up(headroom);
+  if (wanted < group.headroom) return false;
+  remember_use();
+  if (wanted < group.headroom_limit) {
+    const std::uint32_t given = group.headroom_limit - wanted;
+    const std::uint32_t paid = std::min(given, owed_);
+    owed_ -= paid;
+    free_ += given - paid;
+    shared_size_ += given;
+    group.headroom_limit = wanted;
+  } else {
+    const std::uint32_t added = std::min(wanted - group.headroom_limit, shared_size_);
+    const std::uint32_t taken = std::min(added, free_);
+    free_ -= taken;
+    owed_ += added - taken;
+    shared_size_ -= added;
+    group.headroom_limit += added;
+  }
+  least_free_ = free_;
+  return true;
+}
+
+bool Mmu::settle() noexcept {
+  remember_use();
+  const std::uint32_t paid = std::min(owed_, free_);
+  owed_ -= paid;
+  free_ -= paid;
+  least_free_ = free_;
+  return owed_ == 0;
 }
 
 std::expected<void, std::string> Mmu::commit() {

@@ -19,7 +19,8 @@ enum class Admission : std::uint8_t { kAdmitted, kIngressFull, kHeadroomFull, kE
 // reserved part follows from the sum. Thresholds are dynamic (Choudhury and Hahne, IEEE/ACM ToN 1998): alpha x what is
 // free of the shared memory.
 //
-// PFC generation is looked at on the group's own events, as chips do: the threshold may move without any.
+// PFC generation is looked at on the group's own events, as chips do, and when its limits are set anew (review()): the
+// threshold may move without any.
 class Mmu {
  public:
   // alpha x free, or a fixed number of cells, without asking which.
@@ -135,18 +136,41 @@ class Mmu {
     return Pfc::kXon;
   }
 
+  // ---- Changes while frames are held: what is held stays held. Reserved space does not change.
+
+  // The limits of a class from now on.
+  void set_limits(Group& group, Queue& queue, const ClassBuffer& config) noexcept;
+  // What the sender of a lossless group must be told now that its limits are others: no frame need come or go for it.
+  // What is in headroom and fits below the new limit is charged to the shared memory. A group that has nothing there is
+  // never paused: nothing would ever let it go.
+  Pfc review(Group& group) noexcept;
+  // Headroom of a group, rounded up to cells. More has its effect at once; as far as the shared memory it is taken from
+  // is in use, that is made up for by settle(). Less has none while more is in use: false.
+  bool set_headroom(Group& group, Bytes headroom) noexcept;
+  // Takes what set_headroom() still owes out of what has become free. False: not all of it yet.
+  bool settle() noexcept;
+
   std::uint32_t shared_size() const noexcept { return shared_size_; }
-  std::uint32_t shared_used() const noexcept { return shared_size_ - free_; }
+  std::uint32_t shared_used() const noexcept { return shared_size_ + owed_ - free_; }
   // The most that was ever in use of the shared memory.
-  std::uint32_t max_shared_used() const noexcept { return shared_size_ - least_free_; }
+  std::uint32_t max_shared_used() const noexcept {
+    return std::max(max_used_before_, shared_size_ + owed_ - least_free_);
+  }
   std::uint32_t total() const noexcept { return total_; }
 
  private:
   static constexpr std::uint64_t kRoundUp = 0xFFFFFFFF;
   static constexpr std::int64_t kMostCells = std::int64_t{1} << 31;
 
+  // The shared memory is about to have another size.
+  void remember_use() noexcept { max_used_before_ = max_shared_used(); }
+
   static constexpr std::uint32_t beyond(std::uint32_t amount, std::uint32_t limit) noexcept {
     return amount > limit ? amount - limit : 0;
+  }
+
+  Threshold limit_of(const ClassBuffer& c) const noexcept {
+    return c.xoff.n > 0 ? Threshold::of(round_up(c.xoff)) : Threshold::dynamic(c.alpha);
   }
 
   // Saturates: more than any buffer has is more than this one has.
@@ -154,8 +178,8 @@ class Mmu {
     return static_cast<std::uint32_t>(std::min(b.n / cell_ + (b.n % cell_ != 0 ? 1 : 0), kMostCells));
   }
 
-  std::uint32_t free_ = 0;  // of the shared memory
-  std::uint32_t least_free_ = 0;
+  std::uint32_t free_ = 0;        // of the shared memory
+  std::uint32_t least_free_ = 0;  // since the shared memory has had its size
   std::uint32_t shared_size_ = 0;
   std::uint32_t egress_size_ = 0;
   std::uint32_t egress_used_ = 0;
@@ -164,6 +188,8 @@ class Mmu {
   std::uint64_t egress_aside_ = 0;
   std::int64_t cell_;
   std::uint64_t reciprocal_;
+  std::uint32_t owed_ = 0;             // set aside as headroom, and still in use as shared memory
+  std::uint32_t max_used_before_ = 0;  // of the shared memory, when it had another size
 };
 
 }  // namespace railyard

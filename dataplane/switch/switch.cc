@@ -98,6 +98,7 @@ Duration Switch::pause_response(BitRate rate) const noexcept {
 
 void Switch::set_ecn(PortIndex port, Priority priority, const EcnConfig& ecn) {
   Queue& q = queues_[index(port, priority)];
+  config_.ports[port.index()].classes[priority.index()].ecn = ecn;
   q.law = MarkingLaw(ecn, mmu_.cell());
   q.mark_at_dequeue = ecn.at_dequeue;
   any_mark_at_dequeue_ |= ecn.at_dequeue;

@@ -21,6 +21,7 @@
 #include "dataplane/switch/mmu.h"
 #include "dataplane/switch/path/selector.h"
 #include "dataplane/switch/switch_config.h"
+#include "dataplane/switch/switch_settings.h"
 
 namespace railyard {
 
@@ -41,6 +42,9 @@ class Switch final : public Device {
 
   // Changes, to be called from change_at(): they take effect at the instant at which they run.
   void set_ecn(PortIndex port, Priority priority, const EcnConfig& ecn);
+  // All at once; what is as it was is left alone. A class whose limits have changed says XOFF or XON at once if it is
+  // on the other side of them now.
+  void apply(Instant now, const SwitchSettings& settings);
   void set_routes(std::shared_ptr<const FecTable> fecs, std::span<const Route> routes);
 
   const Mmu& mmu() const noexcept { return mmu_; }
@@ -51,6 +55,7 @@ class Switch final : public Device {
   void connected(PortIndex port, Channel& out, BitRate rate) override;
   void on_link_down(Instant now, PortIndex port) override;
   void on_link_up(Instant now, PortIndex port) override;
+  void on_new_rate(Instant now, PortIndex port, BitRate rate, Duration peer_response) override;
   void on_new_key_base() override;
   void count_live(DeviceCounters& counters) const override;
   void count_rest(DeviceCounters& counters) const override;
@@ -132,6 +137,11 @@ class Switch final : public Device {
   void set_refresh(Instant due);
   TapNote departure_note(PortIndex port, Priority priority, const Packet& packet) const noexcept;
 
+  // Changes (switch_changes.cc).
+  void apply_class(Instant now, PortIndex port, Priority priority, const SwitchClassConfig& to);
+  void apply_headroom(Instant now, const SwitchSettings& settings);
+  void settle_headroom(Instant now);
+
   // The control plane (local_delivery.cc).
   void deliver_locally(Instant now, const Arrival& a);
   bool speaks_for(const wire::IpAddress& address, PortIndex in) const noexcept;
@@ -173,6 +183,15 @@ class Switch final : public Device {
   std::vector<Counter> rx_control_;
   Counter generated_;
   Counter consumed_;
+
+  // Groups that are to have less headroom, not before an instant and not while they use more.
+  struct LessHeadroom {
+    std::size_t group;
+    Bytes headroom;
+    Instant from;
+  };
+  std::vector<LessHeadroom> less_headroom_;
+  Instant settles_at_ = Instant::never();  // when settle_headroom() is called next
 };
 
 }  // namespace railyard

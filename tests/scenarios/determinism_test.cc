@@ -51,18 +51,36 @@ void let_links_fail(Scenario& s) {
   s.engine().wake_all();
 }
 
+// Everything that can be set while a lab is up, while it is congested, and some of it back again.
+void change_settings(Scenario& s) {
+  s.set_at(50_us, {"qos.default.classes.3.ecn.kmin=2KB", "qos.default.classes.3.ecn.kmax=50KB"});
+  s.set_at(60_us, {"qos.default.classes.3.alpha=1/64", "qos.default.classes.4.alpha=", "qos.default.classes.4.xoff=20KB",
+                   "qos.default.classes.0.queue-alpha=2"});
+  s.set_at(80'000'001_ps, {"topology.host-link.rate=40Gbps", "qos.default.classes.0.weight=70"});
+  s.set_at(100_us, {"qos.default.classes.3.path=spray", "qos.default.classes.4.path=ecmp",
+                    "switches.default.ecmp.fields=[addresses]", "qos.default.classes.6.strict=false"});
+  s.set_at(120_us, {"topology.host-link.rate=200Gbps", "traffic.sprayed.rate=60Gbps", "traffic.permutation.rate=20Gbps"});
+  s.set_at(140_us, {"qos.default.classes.3.alpha=2", "traffic.six.rate=greedy", "qos.default.classes.3.ecn=off"});
+  s.set_at(160_us, {"qos.default.classes.3.weight=", "qos.default.classes.3.strict=true",
+                    "topology.host-link.rate=100Gbps"});
+}
+
+enum class Settings { kStay, kChange };
+
 struct Outcome {
   std::uint64_t digest;
   std::uint64_t marks = 0, xoffs = 0, drops = 0, lost = 0;
 };
 
-Outcome run(EngineVariation variation = {}, std::size_t workers = 1, const std::vector<std::string>& sets = {}) {
+Outcome run(EngineVariation variation = {}, std::size_t workers = 1, const std::vector<std::string>& sets = {},
+            Settings settings = Settings::kStay) {
   EngineConfig config;
   config.workers = workers;
   config.digest = true;
   config.variation = variation;
   Scenario s(kEverything, sets, config);
   let_links_fail(s);
+  if (settings == Settings::kChange) change_settings(s);
   s.run_to_the_end();
   s.expect_books_balance();
   Outcome o{s.digest()};
@@ -126,6 +144,23 @@ TEST(Determinism, TheNumberOfWorkersDoesNotMatter) {
     v.shuffle = Seed{workers};
     v.slices = Seed{workers};
     EXPECT_EQ(run(v, workers).digest, reference().digest) << workers << " workers, random placement and slices";
+  }
+}
+
+TEST(Determinism, SettingsThatChangeOnTheWayDoSoForEverybodyAtOneInstant) {
+  const Outcome o = run({}, 1, {}, Settings::kChange);
+  EXPECT_NE(o.digest, reference().digest);
+  EXPECT_GT(o.marks, 100u);
+  EXPECT_GT(o.xoffs, 100u);
+  EngineVariation v;
+  v.window = 1_ps;
+  EXPECT_EQ(run(v, 1, {}, Settings::kChange).digest, o.digest) << "windows of one picosecond";
+  for (const std::size_t workers : {1ull, 2ull, 3ull, 4ull}) {
+    EngineVariation w;
+    w.always_parallel = true;
+    w.shuffle = Seed{workers};
+    w.slices = Seed{workers};
+    EXPECT_EQ(run(w, workers, {}, Settings::kChange).digest, o.digest) << workers << " workers";
   }
 }
 

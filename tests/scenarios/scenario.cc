@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "control/build/changes.h"
 #include "control/spec/load.h"
 #include "control/spec/value.h"
 #include "dataplane/run/virtual_clock.h"
@@ -14,13 +15,24 @@ namespace railyard::test {
 using namespace literals;
 
 Scenario::Scenario(const std::string& yaml, const std::vector<std::string>& overrides, const EngineConfig& config)
-    : lab_(std::make_unique<build::BuiltLab>(spec::parse(yaml, "scenario.yaml", overrides))),
+    : yaml_(yaml),
+      assignments_(overrides),
+      lab_(std::make_unique<build::BuiltLab>(spec::parse(yaml, "scenario.yaml", overrides))),
       engine_(std::make_unique<Engine>(lab_->fabric(), config)) {}
 
 const build::Flow& Scenario::flow(const std::string& name) const {
   for (const build::Flow& f : lab_->flows())
     if (f.plan.name == name) return f;
   throw std::out_of_range("no flow is called " + name);
+}
+
+void Scenario::set_at(Duration t, const std::vector<std::string>& assignments) {
+  std::vector<std::string> all = assignments_;
+  all.insert(all.end(), assignments.begin(), assignments.end());
+  build::Changes changes(*lab_, spec::parse(yaml_, "scenario.yaml", all), engine_->window());
+  assignments_ = std::move(all);
+  changes.give_to(*lab_, Instant{} + t);
+  engine_->wake_all();
 }
 
 Scenario& Scenario::run_until(Duration t) {

@@ -22,6 +22,9 @@ class Scenario {
   Switch& sw(const std::string& name) { return lab_->switch_named(name); }
   const build::Flow& flow(const std::string& name) const;
 
+  // `assignments` ("path=value") over what was said before take effect at `t`, not before what was set earlier.
+  void set_at(Duration t, const std::vector<std::string>& assignments);
+
   // Runs until `t` of modelled time. To the end: until nothing is left to do (or 10 s of modelled time, a failure).
   Scenario& run_until(Duration t);
   Scenario& run_to_the_end();
@@ -38,6 +41,8 @@ class Scenario {
   void expect_books_balance();
 
  private:
+  std::string yaml_;
+  std::vector<std::string> assignments_;
   std::unique_ptr<build::BuiltLab> lab_;
   std::unique_ptr<Engine> engine_;
 };

@@ -46,6 +46,29 @@ Tree parse_value(const std::string& text, const Place& place) {
   }
 }
 
+// [h1:1, leaf1:1, { ... }]
+bool is_link(const Tree& tree) {
+  const auto is_end = [](const Tree& t) {
+    return t.kind == Tree::Kind::kScalar && t.text.find(':') != std::string::npos;
+  };
+  return tree.kind == Tree::Kind::kList && tree.items.size() >= 2 && is_end(tree.items[0]) && is_end(tree.items[1]);
+}
+
+// What a link says behind its ends.
+Tree& rest_of(Tree& link, const Place& place) {
+  if (link.items.size() == 2) {
+    Tree rest = Tree::map();
+    rest.place = place;
+    rest.path = join_path(link.path, "2");
+    link.items.push_back(std::move(rest));
+  }
+  return link.items[2];
+}
+
+bool is_number(const std::string& key) {
+  return std::ranges::all_of(key, [](char c) { return c >= '0' && c <= '9'; });
+}
+
 Tree& step_into_list(Tree& list, const std::string& key, const Place& place) {
   std::size_t index = 0;
   const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
@@ -55,6 +78,12 @@ Tree& step_into_list(Tree& list, const std::string& key, const Place& place) {
   }
   std::vector<std::string> names;
   for (Tree& item : list.items) {
+    if (is_link(item)) {
+      for (const std::size_t i : {0u, 1u}) {
+        if (item.items[i].text == key) return item;
+        names.push_back(item.items[i].text);
+      }
+    }
     const Tree* name = item.find("name");
     if (name == nullptr) continue;
     if (name->text == key) return item;
@@ -67,6 +96,7 @@ Tree& step_into_list(Tree& list, const std::string& key, const Place& place) {
 }
 
 Tree& step(Tree& at, const std::string& key, const Place& place) {
+  if (is_link(at) && !is_number(key)) return step(rest_of(at, place), key, place);
   if (at.kind == Tree::Kind::kList) return step_into_list(at, key, place);
   if (at.kind == Tree::Kind::kScalar)
     fail_at(place, at.path, fmt::format("is {}; expected a map or a list that '{}' could be in", at.described(), key));
@@ -83,6 +113,7 @@ Tree& step(Tree& at, const std::string& key, const Place& place) {
 }
 
 void take_away(Tree& parent, const std::string& key, const Place& place) {
+  if (is_link(parent) && !is_number(key)) return take_away(rest_of(parent, place), key, place);
   if (parent.kind == Tree::Kind::kList) {
     const Tree* gone = &step_into_list(parent, key, place);
     parent.items.erase(parent.items.begin() + (gone - parent.items.data()));

@@ -15,6 +15,8 @@ struct EcmpFields {
   bool ports = true;            // source and destination port
   bool destination_qp = false;  // BTH DestQP
   bool ingress_port = false;
+
+  bool operator==(const EcmpFields&) const = default;
 };
 
 // The hash is not linear in the seed (as a CRC would be), so switches with different seeds decide independently and

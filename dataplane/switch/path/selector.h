@@ -20,6 +20,12 @@ class PathSelector {
   PathSelector(Ecmp ecmp, Spray spray, std::array<PathPolicy, kPriorities> by_class) noexcept
       : ecmp_(ecmp), spray_(std::move(spray)), by_class_(by_class) {}
 
+  // For packets from now on. Groups that are sprayed go on in turn.
+  void set(Ecmp ecmp, std::array<PathPolicy, kPriorities> by_class) noexcept {
+    ecmp_ = ecmp;
+    by_class_ = by_class;
+  }
+
   // An index into `hops` (count > 0).
   std::uint32_t choose(const NextHops& hops, const Packet& packet, PortIndex in, Priority priority) {
     if (hops.count == 1) return 0;

@@ -35,6 +35,23 @@ TEST(Override, StepsIntoListsByIndexAndByName) {
   EXPECT_EQ(with({"traffic.two.rate=50Gbps"}).traffic[1].rate, 50_Gbps);
 }
 
+TEST(Override, FindsALinkByEitherEnd) {
+  const std::string file =
+      "name: x\nnodes: { s: { kind: switch }, h1: { kind: host }, h2: { kind: host } }\n"
+      "links: [[h1:1, s:1], [s:2, h2:1, { rate: 25Gbps, cable: 1m }]]\n";
+  const Lab lab = parse(file, "x.yaml", {"links.s:1.rate=10Gbps", "links.h2:1.rate=", "links.s:2.mtu=1500"});
+  EXPECT_EQ(lab.links[0].rate, 10_Gbps);
+  EXPECT_EQ(lab.links[1].rate, LinkSpec{}.rate);
+  EXPECT_EQ(lab.links[1].mtu, 1500);
+  EXPECT_EQ(lab.links[1].cable, Length{1000});
+  EXPECT_EQ(parse(file, "x.yaml", {"links.1.2.rate=40Gbps"}).links[1].rate, 40_Gbps);
+  EXPECT_EQ(error_of(file, {"links.s:3.rate=1Gbps"}),
+            "--set links.s:3.rate=1Gbps: links: no element is called 's:3'; did you mean 's:1'? Known here: h1:1, s:1, "
+            "s:2, h2:1");
+  EXPECT_EQ(error_of(file, {"links.s:1.speed=1Gbps"}),
+            "--set links.s:1.speed=1Gbps: links.0.2: unknown key 'speed'. Known here: rate, cable, delay, mtu");
+}
+
 TEST(Override, ReachesTheBuiltInQosProfile) {
   const TrafficClass c = with({"qos.default.classes.3.ecn.kmin=200KB"}).qos.at("default").classes[3];
   EXPECT_EQ(c.ecn.kmin, 200_KB);

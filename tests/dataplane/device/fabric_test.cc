@@ -66,6 +66,17 @@ TEST_F(FabricTest, ThePeerOfAPort) {
   EXPECT_THROW(fabric.peer({a.id(), PortIndex{1}}), std::out_of_range);
 }
 
+TEST_F(FabricTest, ALinkGetsAnotherRateAtBothEnds) {
+  for (Probe* p : {&a, &b, &c}) p->place(context);
+  fabric.set_rate_at(at(1_us), {c.id(), {}}, 25_Gbps);
+  for (Probe* p : {&a, &b, &c}) p->advance(at(2_us));
+  EXPECT_EQ(b.events, (std::vector<Probe::Event>{{at(1_us), "rate", 1, 25'000'000'000}}));
+  EXPECT_EQ(c.events, (std::vector<Probe::Event>{{at(1_us), "rate", 0, 25'000'000'000}}));
+  EXPECT_TRUE(a.events.empty());
+  EXPECT_EQ(fabric.links()[1].rate, 25_Gbps);
+  EXPECT_THROW(fabric.set_rate_at(at(3_us), {a.id(), PortIndex{1}}, 25_Gbps), std::out_of_range);
+}
+
 TEST_F(FabricTest, ALinkGoesDownAndUpAtBothEnds) {
   for (Probe* p : {&a, &b, &c}) p->place(context);
   fabric.link_down_at(at(1_us), {c.id(), {}});

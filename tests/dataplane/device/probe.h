@@ -15,7 +15,7 @@ class Probe final : public Device {
  public:
   struct Event {
     Instant at;
-    std::string what;  // "control", "data", "change", "snapshot", "down", "up"
+    std::string what;  // "control", "data", "change", "snapshot", "down", "up", "rate"
     std::uint16_t port = 0;
     std::uint64_t stream = 0;  // of a packet
 
@@ -54,6 +54,9 @@ class Probe final : public Device {
   void connected(PortIndex, Channel&, BitRate) override {}
   void on_link_down(Instant now, PortIndex port) override { note(now, "down", port.value); }
   void on_link_up(Instant now, PortIndex port) override { note(now, "up", port.value); }
+  void on_new_rate(Instant now, PortIndex port, BitRate rate, Duration) override {
+    note(now, "rate", port.value, static_cast<std::uint64_t>(rate.bps));
+  }
   void on_new_key_base() override { ++rebased; }
   void count_live(DeviceCounters& c) const override { c.consumed = consumed_; }
   void count_rest(DeviceCounters&) const override {}

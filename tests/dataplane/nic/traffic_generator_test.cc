@@ -292,6 +292,79 @@ TEST(TrafficGeneratorSend, WhatWasAskedForTellsTheConfiguration) {
   EXPECT_EQ(g.tx_config(1).id, 9u);
 }
 
+// ---- Another rate --------------------------------------------------------------------------------------------------
+
+// The instants at which `g` begins frames on an idle link, with rates that change between them.
+std::vector<Instant> instants(TrafficGenerator& g, Instant until, const std::map<Instant, BitRate>& rates) {
+  std::vector<Instant> begun;
+  auto next = rates.begin();
+  for (Instant now{}; now < until;) {
+    const Instant change = next == rates.end() ? Instant::never() : next->first;
+    if (now == change) g.set_rate(now, 0, (next++)->second);
+    const Readiness r = g.ready(now);
+    if (r.classes != 0) {
+      for (const Frame& f : send(g, now, kThree, 1)) begun.push_back(f.at);
+      if (g.ready(now).classes != 0) {
+        now = std::min(now + 1_us, next == rates.end() ? Instant::never() : next->first);
+        continue;
+      }
+    }
+    now = std::min(g.ready(now).until, next == rates.end() ? Instant::never() : next->first);
+  }
+  return begun;
+}
+
+// A frame of 1028 octets of payload takes 1110 on the wire: 8.88 us at 1 Gb/s.
+TxFlowConfig paced() {
+  TxFlowConfig f = flow();
+  f.payload = 1028;
+  f.rate = 1_Gbps;
+  return f;
+}
+
+TEST(TrafficGeneratorRate, TheNextFrameComesOneNewIntervalAfterTheLast) {
+  TrafficGenerator g({paced()}, {});
+  const auto begun = instants(g, at(40_us), {{at(10_us), 2_Gbps}});
+  // At 0 and 8.88; the next, due at 17.76, comes at 13.32, and so on every 4.44.
+  ASSERT_GE(begun.size(), 5u);
+  EXPECT_EQ(begun[1], at(8'880_ns));
+  EXPECT_EQ(begun[2], at(13'320_ns));
+  EXPECT_EQ(begun[3], at(17'760_ns));
+}
+
+TEST(TrafficGeneratorRate, WhatWouldHaveBeenDueAlreadyComesAtOnceAndIsNotMadeUpFor) {
+  TrafficGenerator g({paced()}, {});
+  const auto begun = instants(g, at(20_us), {{at(8_us), 10_Gbps}});
+  EXPECT_EQ(begun[1], at(8_us));
+  EXPECT_EQ(begun[2], at(8'888_ns));
+}
+
+TEST(TrafficGeneratorRate, GreedyAndBack) {
+  TrafficGenerator g({paced()}, {});
+  const auto begun = instants(g, at(30_us), {{at(5_us), BitRate{}}, {at(10_us), 1_Gbps}});
+  // Greedy: whenever it is asked, here every microsecond.
+  EXPECT_EQ(std::count_if(begun.begin(), begun.end(), [](Instant i) { return i >= at(5_us) && i < at(10_us); }), 5);
+  EXPECT_EQ(std::count_if(begun.begin(), begun.end(), [](Instant i) { return i >= at(10_us); }), 3);
+}
+
+TEST(TrafficGeneratorRate, AtRestItStaysAtRestAndBeforeItsStartItWaits) {
+  TxFlowConfig f = paced();
+  f.start = at(20_us);
+  f.on = 10_us;
+  f.off = 90_us;
+  TrafficGenerator g({f}, {});
+  const auto begun = instants(g, at(130_us), {{at(5_us), 2_Gbps}, {at(60_us), 4_Gbps}});
+  EXPECT_EQ(begun, (std::vector{at(20_us), at(24'440_ns), at(28'880_ns), at(120_us), at(122'220_ns), at(124'440_ns),
+                                at(126'660_ns), at(128'880_ns)}));
+}
+
+TEST(TrafficGeneratorRate, AFlowThatIsOverStaysOver) {
+  TxFlowConfig f = paced();
+  f.total = {2056};
+  TrafficGenerator g({f}, {});
+  EXPECT_EQ(instants(g, at(100_us), {{at(30_us), 4_Gbps}}).size(), 2u);
+}
+
 // ---- Receiving -----------------------------------------------------------------------------------------------------
 
 // Frames of flow 7, DestQP 107, 1024 octets each, as they would arrive; each may be spoilt first.

@@ -324,5 +324,57 @@ TEST(DynamicThreshold, AlphaIsAPowerOfTwoOfWhatIsFree) {
   for (const std::uint32_t free : {0u, 1u, 0xFFFF'FFFFu}) EXPECT_EQ(Mmu::Threshold::of(77).at(free), 77u);
 }
 
+// ---- Changes while frames are held ---------------------------------------------------------------------------------
+
+class MmuChanges : public ::testing::Test {
+ protected:
+  MmuChanges() {
+    group = mmu.make_group({.lossless = true, .alpha = {0}, .headroom = cells(20), .xon_offset = cells(5)});
+    queue = mmu.make_queue({.lossless = true});
+    EXPECT_TRUE(mmu.commit().has_value());  // 80 cells shared
+  }
+  void limit(Alpha alpha, Bytes xoff = {}) {
+    mmu.set_limits(group, queue, {.lossless = true, .alpha = alpha, .xoff = xoff, .xon_offset = cells(5)});
+  }
+  Mmu mmu{BufferConfig{.size = cells(100), .cell = kCell}};
+  Mmu::Group group;
+  Mmu::Queue queue;
+  Pfc pfc{};
+};
+
+TEST_F(MmuChanges, AReviewSaysWhatTheNewLimitsMean) {
+  ASSERT_EQ(mmu.admit(group, queue, 30, pfc), Admission::kAdmitted);
+  EXPECT_EQ(mmu.review(group), Pfc::kNothing);
+  limit({}, cells(30));
+  EXPECT_EQ(mmu.review(group), Pfc::kXoff);
+  EXPECT_EQ(mmu.review(group), Pfc::kNothing) << "said already";
+  limit({}, cells(34));
+  EXPECT_EQ(mmu.review(group), Pfc::kNothing) << "not 5 below it";
+  limit({}, cells(35));
+  EXPECT_EQ(mmu.review(group), Pfc::kXon);
+}
+
+TEST_F(MmuChanges, HeadroomThatIsOwedIsPaidAsItBecomesFree) {
+  limit({7});
+  ASSERT_EQ(mmu.admit(group, queue, 70, pfc), Admission::kAdmitted);
+  ASSERT_TRUE(mmu.set_headroom(group, cells(50)));  // 30 more, and only 10 are free
+  EXPECT_EQ(group.headroom_limit, 50u);
+  EXPECT_EQ(mmu.shared_size(), 50u);
+  EXPECT_EQ(mmu.shared_used(), 70u) << "more than there is";
+  EXPECT_FALSE(mmu.settle());
+  ASSERT_EQ(mmu.admit(group, queue, 50, pfc), Admission::kAdmitted) << "the headroom is there at once";
+  EXPECT_EQ(group.headroom, 50u);
+  mmu.release(group, queue, 60);
+  EXPECT_FALSE(mmu.settle()) << "20 were owed, and 10 have become free";
+  EXPECT_EQ(mmu.shared_used(), 60u);
+  mmu.release(group, queue, 60);
+  EXPECT_TRUE(mmu.settle());
+  EXPECT_EQ(mmu.shared_used(), 0u);
+  EXPECT_EQ(mmu.max_shared_used(), 70u);
+  ASSERT_TRUE(mmu.set_headroom(group, cells(20)));
+  EXPECT_EQ(mmu.shared_size(), 80u);
+  EXPECT_EQ(mmu.shared_used(), 0u);
+}
+
 }  // namespace
 }  // namespace railyard

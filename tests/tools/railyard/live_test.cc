@@ -70,6 +70,25 @@ TEST_F(Live, UpLookBreakALinkDown) {
   EXPECT_TRUE(state().empty());
 }
 
+TEST_F(Live, WhatItIsToldWhileItIsUp) {
+  up();
+  EXPECT_THAT(railyard({"set", "qos.default.classes.3.ecn.kmin=100KB", "qos.default.classes.3.path=spray"}).out,
+              AllOf(StartsWith("qos.default.classes.3.ecn.kmin: 400KB -> 100KB\n"
+                               "qos.default.classes.3.path: ecmp -> spray\n"
+                               "in effect since "),
+                    HasSubstr(" s\n")));
+  EXPECT_EQ(railyard({"get", "qos.default.classes.3.ecn.kmin"}).out, "qos.default.classes.3.ecn.kmin  100KB\n");
+  EXPECT_EQ(railyard({"set", "qos.default.classes.3.path=spray"}).out, "all is so already\n");
+  EXPECT_THAT(railyard({"set"}).out, HasSubstr("links.h1:1.rate "));
+  EXPECT_EQ(json::parse(railyard({"set", "links.h1:1.rate=25Gbps", "--json"}).out)["changes"][0]["to"], "25Gbps");
+  EXPECT_EQ(json::parse(railyard({"get", "links", "--json"}).out)["settings"][0]["value"], "25Gbps");
+  EXPECT_THAT(refused(kSpec, {"set", "qos.default.classes.3.ecn.kmin=2MB"}),
+              StartsWith("railyard: --set qos.default.classes.3.ecn.kmin=2MB: qos.default.classes.3.ecn.kmin: 2MB is "
+                         "above kmax"));
+  EXPECT_THAT(refused(kFailed, {"set", "run.seed=2"}), StartsWith("railyard: run.seed (1 -> 2) cannot change while "));
+  EXPECT_THAT(railyard({"logs"}).out, HasSubstr("set links.h1:1.rate=25Gbps: asked at "));
+}
+
 TEST_F(Live, SeveralByName) {
   up();
   up({"--name", "second"});
@@ -111,6 +130,8 @@ TEST_F(Live, WithoutALab) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"status"},
                                                 {"pause"},
                                                 {"logs"},
+                                                {"set", "traffic.0.rate=1Gbps"},
+                                                {"get"},
                                                 {"link", "down", "leaf1:1"},
                                                 {"exec", "h1", "--", "true"},
                                                 {"shell", "h1"},

@@ -1,0 +1,170 @@
+#include "control/build/changes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "control/spec/value.h"
+#include "dataplane/packet/packet.h"
+
+namespace railyard::build {
+namespace {
+
+constexpr std::uint32_t kOverhead = kPreambleOctets + kGapOctets;
+
+// The worst of both rates: what has begun at the lower one takes its time while the peer sends at the higher one, and
+// a pause frame that is on its way takes effect after the longer response.
+HeadroomTerms in_transition(const HeadroomTerms& from, const HeadroomTerms& to) noexcept {
+  const BitRate lower = std::min(from.rate, to.rate);
+  HeadroomTerms t = to;
+  t.rate = std::max(from.rate, to.rate);
+  t.peer_response =
+      std::max(from.peer_response, to.peer_response) + Bytes{t.own_frame + kLeastFrameOctets + 2 * kOverhead} / lower;
+  return t;
+}
+
+// How long the old rate can matter: twice the longest way from a decision to pause to the last frame that comes in
+// spite of it.
+Duration duration_of(const HeadroomTerms& t, BitRate lower) noexcept {
+  return 2 * (2 * t.propagation + t.peer_response + t.rx_latency +
+              Bytes{t.own_frame + t.peer_frame + 2 * kOverhead} / lower);
+}
+
+}  // namespace
+
+Changes::Changes(const BuiltLab& running, spec::Lab to, Duration window)
+    : differences_(spec::differences(running.spec(), to)) {
+  if (differences_.empty()) return;
+  refuse_what_is_not_live();
+  // What a lab would be made of that had been so from the beginning. Nothing of it reaches outside.
+  BuiltLab fresh(std::move(to), Outputs::kLeaveAlone);
+  find_link_rates(running, fresh, window);
+  find_settings(running, fresh);
+  find_transition(running, fresh);
+  find_flow_rates(running, fresh);
+  to_ = std::move(fresh.lab_);
+  headrooms_ = std::move(fresh.headrooms_);
+}
+
+void Changes::refuse_what_is_not_live() const {
+  // Rather one that both labs say than one that is said, or not, because of another.
+  const auto fixed = [](const spec::Difference& d) { return !spec::is_live(d.path); };
+  auto found = std::ranges::find_if(
+      differences_, [&](const spec::Difference& d) { return fixed(d) && d.from != "-" && d.to != "-"; });
+  if (found == differences_.end()) found = std::ranges::find_if(differences_, fixed);
+  if (found != differences_.end())
+    throw NotLive(
+        fmt::format("{} ({} -> {}) cannot change while the lab is up; take it down and bring it up with the new value",
+                    found->path, found->from, found->to));
+}
+
+void Changes::find_link_rates(const BuiltLab& running, const BuiltLab& fresh, Duration window) {
+  for (std::size_t i = 0; i < fresh.spec().links.size(); ++i) {
+    const spec::LinkSpec& link = fresh.spec().links[i];
+    if (link.rate == running.spec().links[i].rate) continue;
+    for (const spec::PortName& end : {link.a, link.b})
+      if (fresh.fabric()[fresh.port(end).device].cuts_through())
+        throw NotLive(
+            fmt::format("links.{}.rate cannot change while the lab is up: {} cuts through, which needs to "
+                        "know how fast a frame came in; take the lab down and bring it up with the new value",
+                        spec::format(link.a), end.node));
+    link_rates_.push_back({running.port(link.a), link.rate});
+  }
+  if (link_rates_.empty()) return;
+  const Fabric::Window w = fresh.fabric().window();
+  if (w.size >= window) return;
+  const PortRef port = fresh.fabric().sender(w.channel);
+  throw NotLive(
+      fmt::format("at {} the link of {}:{} needs a window of {}, and the lab runs in windows of {}; take it "
+                  "down and bring it up with the new value",
+                  spec::format(fresh.rate(port)), fresh.node_of(port.device).name, port.port.value + 1,
+                  spec::format(w.size), spec::format(window)));
+}
+
+void Changes::find_settings(const BuiltLab& running, BuiltLab& fresh) {
+  std::vector<bool> touched(fresh.spec().nodes.size(), false);
+  for (const LinkRate& l : link_rates_) {
+    touched[l.port.device.index()] = true;
+    touched[running.fabric().peer(l.port).device.index()] = true;
+  }
+  const spec::Lab& before = running.spec();
+  const spec::Lab& after = fresh.spec();
+  for (std::size_t n = 0; n < after.nodes.size(); ++n) {
+    const spec::NodeSpec& node = after.nodes[n];
+    const DeviceId device{static_cast<std::uint32_t>(n)};
+    if (fresh.is_switch(device)) {
+      const spec::SwitchProfile& profile = after.switches.at(node.profile);
+      if (!touched[n] && profile == before.switches.at(node.profile) &&
+          after.qos.at(profile.qos) == before.qos.at(profile.qos))
+        continue;
+      const SwitchConfig& config = fresh.switch_named(node.name).config();
+      OfSwitch& s = switches_.emplace_back(OfSwitch{device, {}});
+      s.settings.path = config.path;
+      s.settings.ecmp_seed = config.ecmp_seed;
+      s.settings.ecmp_fields = config.ecmp_fields;
+      for (const SwitchPortConfig& p : config.ports) s.settings.ports.push_back({p.classes, {}});
+    } else {
+      const std::string& qos = after.hosts.at(node.profile).qos;
+      if (after.qos.at(qos) == before.qos.at(qos)) continue;
+      OfHost& h = hosts_.emplace_back(OfHost{device, {}});
+      for (const NicConfig& nic : fresh.host(node.name).config().nics) h.scheduling.push_back(nic.scheduling);
+    }
+  }
+}
+
+void Changes::find_transition(const BuiltLab& running, const BuiltLab& fresh) {
+  for (std::size_t i = 0; i < fresh.headrooms().size(); ++i) {
+    const Headroom& from = running.headrooms()[i];
+    const Headroom& to = fresh.headrooms()[i];
+    // Who accepts loss is not given more.
+    if (from.terms.rate == to.terms.rate || to.configured < to.computed) continue;
+    const auto of = std::ranges::find(switches_, to.device, &OfSwitch::device);
+    SwitchSettings& s = of->settings;
+    const HeadroomTerms terms = in_transition(from.terms, to.terms);
+    const Bytes cell = fresh.spec().switches.at(fresh.node_of(to.device).profile).cell;
+    s.ports[to.port.index()].transition_headroom[to.priority.index()] =
+        std::max({from.configured, to.configured, cell * headroom_cells(terms, cell)});
+    s.transition = std::max(s.transition, duration_of(terms, std::min(from.terms.rate, to.terms.rate)));
+  }
+}
+
+void Changes::find_flow_rates(const BuiltLab& running, const BuiltLab& fresh) {
+  for (std::size_t i = 0; i < fresh.flows().size(); ++i) {
+    const std::size_t t = fresh.flows()[i].plan.traffic;
+    if (fresh.spec().traffic[t].rate != running.spec().traffic[t].rate)
+      flow_rates_.push_back({i, fresh.flows()[i].config().rate});
+  }
+}
+
+void Changes::give_to(BuiltLab& running, Instant at) {
+  if (differences_.empty()) return;
+  Fabric& fabric = running.fabric();
+  for (const LinkRate& l : link_rates_) fabric.set_rate_at(at, l.port, l.rate);
+  for (OfSwitch& s : switches_) {
+    Switch& device = dynamic_cast<Switch&>(fabric[s.device]);
+    device.change_at(at, [&device, settings = std::move(s.settings)](Instant now) { device.apply(now, settings); });
+  }
+  for (OfHost& h : hosts_) {
+    Host& device = dynamic_cast<Host&>(fabric[h.device]);
+    device.change_at(at, [&device, scheduling = std::move(h.scheduling)](Instant) {
+      for (std::uint16_t nic = 0; nic < scheduling.size(); ++nic)
+        device.set_scheduling(PortIndex{nic}, scheduling[nic]);
+    });
+  }
+  for (const FlowRate& f : flow_rates_) {
+    const Flow& flow = running.flows()[f.flow];
+    const PortRef port = running.port(flow.plan.source);
+    Host& device = dynamic_cast<Host&>(fabric[port.device]);
+    device.change_at(at,
+                     [&device, nic = port.port, sender = flow.sender, i = flow.tx_index, rate = f.rate](Instant now) {
+                       sender->set_rate(now, i, rate);
+                       device.endpoint_changed(now, nic);
+                     });
+  }
+  // What was goes with this object, not here: the engine waits.
+  std::swap(running.lab_, to_);
+  std::swap(running.headrooms_, headrooms_);
+}
+
+}  // namespace railyard::build

@@ -1,0 +1,68 @@
+// What makes one lab of another while it runs.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "control/build/built_lab.h"
+#include "control/spec/difference.h"
+#include "control/spec/spec.h"
+#include "dataplane/switch/switch_settings.h"
+
+namespace railyard::build {
+
+// Something that cannot become something else while a lab is up. The message names it.
+class NotLive : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Made beside the running lab, of which it reads the spec only; then given to its devices, all at one instant.
+class Changes {
+ public:
+  // From what `running` is, to `to`; `window` is that in which its engine runs it. Throws NotLive, or spec::SpecError
+  // where the parts of `to` do not fit together, as BuiltLab does.
+  Changes(const BuiltLab& running, spec::Lab to, Duration window);
+
+  // What is different; nothing: give_to() does nothing.
+  const std::vector<spec::Difference>& differences() const noexcept { return differences_; }
+
+  // The devices of `running` change at `at`, before all other events of that instant, and its spec is `to` from now on.
+  // Only while its engine rests; Engine::wake_all() must follow. Once.
+  void give_to(BuiltLab& running, Instant at);
+
+ private:
+  struct LinkRate {
+    PortRef port;
+    BitRate rate;
+  };
+  struct OfSwitch {
+    DeviceId device;
+    SwitchSettings settings;
+  };
+  struct OfHost {
+    DeviceId device;
+    std::vector<std::array<ClassScheduling, kPriorities>> scheduling;  // by NIC
+  };
+  struct FlowRate {
+    std::size_t flow;
+    BitRate rate;
+  };
+
+  void refuse_what_is_not_live() const;
+  void find_link_rates(const BuiltLab& running, const BuiltLab& fresh, Duration window);
+  void find_settings(const BuiltLab& running, BuiltLab& fresh);
+  void find_transition(const BuiltLab& running, const BuiltLab& fresh);
+  void find_flow_rates(const BuiltLab& running, const BuiltLab& fresh);
+
+  std::vector<spec::Difference> differences_;
+  std::vector<LinkRate> link_rates_;
+  std::vector<OfSwitch> switches_;
+  std::vector<OfHost> hosts_;
+  std::vector<FlowRate> flow_rates_;
+  spec::Lab to_;
+  std::vector<Headroom> headrooms_;
+};
+
+}  // namespace railyard::build

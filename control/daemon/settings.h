@@ -1,0 +1,32 @@
+// What a lab that is up has been told: its file, and what has been set since.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "control/spec/spec.h"
+
+namespace railyard::daemon {
+
+// The text of a fabric file and the assignments ("path=value") in force over it, in order. A lab is always what the
+// file with these says, so what can be said and what is wrong with it are the same before and while it is up.
+class Settings {
+ public:
+  Settings(std::string text, std::string file_name, std::vector<std::string> assignments)
+      : text_(std::move(text)), file_name_(std::move(file_name)), assignments_(std::move(assignments)) {}
+
+  // The same with more assignments. One that a later one of the same path replaces is left out, so that a lab that is
+  // told things for weeks does not gather them.
+  Settings with(const std::vector<std::string>& more) const;
+  // Throws spec::SpecError.
+  spec::Lab lab() const;
+
+  const std::vector<std::string>& assignments() const noexcept { return assignments_; }
+
+ private:
+  std::string text_;
+  std::string file_name_;
+  std::vector<std::string> assignments_;
+};
+
+}  // namespace railyard::daemon

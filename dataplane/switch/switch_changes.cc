@@ -1,0 +1,94 @@
+// What happens in a switch when its settings or the rate of a link become others. Each runs as a change: before all
+// other events of its instant, with no frame half handled.
+#include <algorithm>
+
+#include "dataplane/base/assert.h"
+#include "dataplane/switch/switch.h"
+
+namespace railyard {
+
+using namespace literals;
+
+namespace {
+
+// How long after it could not be done yet a change of headroom is tried again.
+constexpr Duration kTryAgain = 10_us;
+
+}  // namespace
+
+void Switch::apply(Instant now, const SwitchSettings& settings) {
+  RAILYARD_ASSERT(settings.ports.size() == ports(), "settings for each port");
+  for (std::uint16_t p = 0; p < ports(); ++p) {
+    std::array<ClassScheduling, kPriorities> before;
+    std::array<ClassScheduling, kPriorities> after;
+    for (std::uint8_t c = 0; c < kPriorities; ++c) {
+      before[c] = config_.ports[p].classes[c].scheduling;
+      after[c] = settings.ports[p].classes[c].scheduling;
+      apply_class(now, PortIndex{p}, Priority{c}, settings.ports[p].classes[c]);
+    }
+    if (after != before) egress_[p].schedule(after, facts_[p].largest_frame);
+  }
+  apply_headroom(now, settings);
+  paths_.set(Ecmp(settings.ecmp_seed, settings.ecmp_fields), settings.path);
+  config_.path = settings.path;
+  config_.ecmp_seed = settings.ecmp_seed;
+  config_.ecmp_fields = settings.ecmp_fields;
+}
+
+void Switch::apply_class(Instant now, PortIndex port, Priority priority, const SwitchClassConfig& to) {
+  SwitchClassConfig& config = config_.ports[port.index()].classes[priority.index()];
+  RAILYARD_ASSERT(to.buffer.lossless == config.buffer.lossless && to.buffer.reserved == config.buffer.reserved &&
+                      to.buffer.queue_reserved == config.buffer.queue_reserved,
+                  "what a class is and what is reserved for it do not change");
+  config.scheduling = to.scheduling;
+  if (to.ecn != config.ecn) set_ecn(port, priority, to.ecn);
+  ClassBuffer limits = to.buffer;
+  limits.headroom = config.buffer.headroom;
+  if (limits == config.buffer) return;
+  config.buffer = limits;
+  const std::size_t i = index(port, priority);
+  mmu_.set_limits(groups_[i], queues_[i].memory, limits);
+  if (const Mmu::Pfc pfc = mmu_.review(groups_[i]); pfc != Mmu::Pfc::kNothing)
+    pfc_wanted(now, i, pfc == Mmu::Pfc::kXoff);
+}
+
+void Switch::apply_headroom(Instant now, const SwitchSettings& settings) {
+  for (std::size_t i = 0; i < ports() * kPriorities; ++i) {
+    const SwitchSettings::Port& port = settings.ports[i / kPriorities];
+    ClassBuffer& config = config_.ports[i / kPriorities].classes[i % kPriorities].buffer;
+    const Bytes after = port.classes[i % kPriorities].buffer.headroom;
+    const Bytes most = std::max(after, port.transition_headroom[i % kPriorities]);
+    if (after == config.headroom && most == after) continue;
+    std::erase_if(less_headroom_, [&](const LessHeadroom& l) { return l.group == i; });
+    config.headroom = after;
+    const bool more = mmu_.cell() * groups_[i].headroom_limit < most;
+    if (more) mmu_.set_headroom(groups_[i], most);
+    if (!more || most > after) less_headroom_.push_back({i, after, now + settings.transition});
+  }
+  settle_headroom(now);
+}
+
+void Switch::settle_headroom(Instant now) {
+  const bool paid = mmu_.settle();
+  std::erase_if(less_headroom_, [&](const LessHeadroom& l) {
+    return l.from <= now && mmu_.set_headroom(groups_[l.group], l.headroom);
+  });
+  if (settles_at_ <= now) settles_at_ = Instant::never();
+  if (paid && less_headroom_.empty()) return;
+  Instant next = paid ? Instant::never() : now + kTryAgain;
+  for (const LessHeadroom& l : less_headroom_) next = std::min(next, std::max(l.from, now + kTryAgain));
+  if (next >= settles_at_) return;
+  settles_at_ = next;
+  change_at(next, [this](Instant at) { settle_headroom(at); });
+}
+
+// Cut-through reckons with the rates at which a frame came and will go, and none of them may change in between.
+void Switch::on_new_rate(Instant now, PortIndex port, BitRate rate, Duration peer_response) {
+  RAILYARD_ASSERT(!cuts_through(), "links of a switch that cuts through keep their rate");
+  EgressPort& e = egress_[port.index()];
+  e.set_rate(now, rate, peer_response);
+  facts_[port.index()].octet_time = OctetTime(rate);
+  if (e.refresh_due() < refresh_due_) set_refresh(e.refresh_due());
+}
+
+}  // namespace railyard

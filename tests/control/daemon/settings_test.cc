@@ -1,0 +1,159 @@
+// What a lab that is up is told: setting it through the API, and the assignments that are kept.
+#include "control/daemon/settings.h"
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "control/daemon/routes.h"
+
+namespace railyard::daemon {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Two hosts that send to each other over leaf1, slowly enough for any machine.
+constexpr const char* kLab = R"(name: x
+nodes: { leaf1: { kind: switch }, h1: { kind: host }, h2: { kind: host } }
+links: [[h1:1, leaf1:1], [h2:1, leaf1:2]]
+traffic: [ { name: t, pattern: permutation, payload: 1KB, rate: 10Mbps } ]
+run: { clock: wall, memory: 256MiB }
+)";
+
+class LiveSettingsTest : public testing::Test {
+ protected:
+  LiveSettingsTest()
+      : session_(settings_.lab(), {}),
+        log_(log_file_),
+        lab_("x", session_, live_, log_),
+        engine_([this] { session_.run(stop_, &live_); }) {
+    lab_.made_of(settings_);
+  }
+  ~LiveSettingsTest() override {
+    stop_ = true;
+    engine_.join();
+    std::filesystem::remove(log_file_);
+  }
+  json ask(const std::string& method, const std::string& target, const json& body = nullptr) {
+    return route(lab_, [] {}, {method, target, body}).body;
+  }
+  json set(const std::vector<std::string>& assignments) { return ask("POST", "/settings", {{"set", assignments}}); }
+  std::string value(const std::string& path) { return ask("GET", "/settings/" + path)["settings"][0]["value"]; }
+  std::string error_of(int status, const std::string& method, const std::string& target, const json& body = nullptr) {
+    try {
+      ask(method, target, body);
+    } catch (const api::ApiError& error) {
+      EXPECT_EQ(error.status(), status);
+      return error.what();
+    }
+    return "(no error)";
+  }
+  std::string refused(int status, const std::vector<std::string>& assignments) {
+    return error_of(status, "POST", "/settings", {{"set", assignments}});
+  }
+  std::string log() const {
+    std::ostringstream text;
+    text << std::ifstream(log_file_).rdbuf();
+    return text.str();
+  }
+
+  std::string log_file_ = testing::TempDir() + "live_settings_test." + std::to_string(::getpid());
+  std::atomic<bool> stop_{false};
+  Settings settings_{kLab, "x.yaml", {}};
+  lab::Session session_;
+  WallClockLive live_;
+  Log log_;
+  LiveLab lab_;
+  std::thread engine_;
+};
+
+TEST_F(LiveSettingsTest, TheAnswerSaysWhatIsDifferentAndSinceWhen) {
+  const json done = set({"qos.default.classes.3.ecn.kmin=100KB", "traffic.t.rate=20Mbps"});
+  EXPECT_EQ(done["changes"], (json{{{"path", "qos.default.classes.3.ecn.kmin"}, {"from", "400KB"}, {"to", "100KB"}},
+                                   {{"path", "traffic.t.rate"}, {"from", "10Mbps"}, {"to", "20Mbps"}}}));
+  EXPECT_GT(done["effective_seconds"], 0.0);
+  EXPECT_THAT(log(), HasSubstr("set qos.default.classes.3.ecn.kmin=100KB traffic.t.rate=20Mbps: asked at "));
+  EXPECT_THAT(log(), HasSubstr(", in effect at "));
+  EXPECT_EQ(value("qos.default.classes.3.ecn.kmin"), "100KB");
+  EXPECT_EQ(value("traffic.t.rate"), "20Mbps");
+  EXPECT_TRUE(ask("GET", "/audit")["balanced"]);
+}
+
+TEST_F(LiveSettingsTest, OneAfterTheOtherEachOverTheLast) {
+  set({"qos.default.classes.3.alpha=", "qos.default.classes.3.xoff=64KiB"});
+  set({"qos.default.classes.3.xoff=128KiB"});
+  EXPECT_EQ(set({"qos.default.classes.3.xoff=128KiB"})["changes"], json::array()) << "it is so already";
+  const json back = set({"qos.default.classes.3.xoff=", "qos.default.classes.3.alpha=1/8"});
+  EXPECT_EQ(back["changes"].size(), 2u);
+  EXPECT_EQ(value("qos.default.classes.3.alpha"), "1/8");
+}
+
+TEST_F(LiveSettingsTest, ALinkThatBecomesFasterIsSo) {
+  EXPECT_EQ(set({"links.leaf1:1.rate=400Gbps"})["changes"],
+            (json{{{"path", "links.h1:1.rate"}, {"from", "100Gbps"}, {"to", "400Gbps"}}}));
+  for (const json& p : ask("GET", "/status")["ports"])
+    EXPECT_EQ(p["rate_bps"], p["node"] == "h1" || p["peer"] == "h1:1" ? 400'000'000'000 : 100'000'000'000);
+  EXPECT_TRUE(ask("GET", "/audit")["balanced"]);
+}
+
+TEST_F(LiveSettingsTest, WhileItIsHeldToo) {
+  ask("POST", "/hold", {{"on", true}});
+  set({"qos.default.classes.0.weight=7"});
+  set({"qos.default.classes.0.weight=8"});
+  ask("POST", "/hold", {{"on", false}});
+  EXPECT_EQ(value("qos.default.classes.0.weight"), "8");
+}
+
+TEST_F(LiveSettingsTest, WhatCannotBeIsSaidAndChangesNothing) {
+  const json before = ask("GET", "/settings");
+  EXPECT_EQ(refused(400, {"qos.default.classes.0.weight=7", "qos.default.classes.3.ecn.kmin=2MB"}),
+            "--set qos.default.classes.3.ecn.kmin=2MB: qos.default.classes.3.ecn.kmin: 2MB is above kmax (1.6MB); "
+            "expected kmin <= kmax");
+  EXPECT_THAT(refused(400, {"qos.default.classes.3.alfa=1"}), HasSubstr("unknown key 'alfa'"));
+  EXPECT_THAT(refused(400, {"traffic.t.rate=5"}), HasSubstr("5 has no unit"));
+  EXPECT_THAT(refused(400, {"traffic.t.rate=200Gbps"}), HasSubstr("is above the rate of h1:1's link (100Gbps)"));
+  EXPECT_THAT(refused(400, {"traffic.u.rate=5Gbps"}), HasSubstr("no element is called 'u'"));
+  EXPECT_THAT(refused(400, {"weight"}), HasSubstr("expected path=value"));
+  EXPECT_EQ(refused(409, {"qos.default.classes.0.weight=7", "switches.default.cell=512B"}),
+            "switches.default.cell (256B -> 512B) cannot change while the lab is up; take it down and bring it up with "
+            "the new value");
+  EXPECT_THAT(refused(409, {"run.clock=virtual", "run.duration=1s"}),
+              HasSubstr("run.clock (wall -> virtual) cannot change"));
+  EXPECT_THAT(refused(400, {}), HasSubstr("nothing to set"));
+  EXPECT_EQ(error_of(400, "POST", "/settings"), "key 'set' is missing in the body");
+  EXPECT_EQ(error_of(404, "GET", "/settings/qos.other"),
+            "nothing that can be set while the lab is up is called 'qos.other'");
+  EXPECT_EQ(ask("GET", "/settings"), before);
+  set({"qos.default.classes.0.weight=9"});
+  EXPECT_EQ(value("qos.default.classes.0.weight"), "9") << "what was refused is not in the way";
+}
+
+std::vector<std::string> kept(std::vector<std::string> before, const std::vector<std::string>& more) {
+  return Settings("", "", std::move(before)).with(more).assignments();
+}
+
+TEST(Settings, OfTheSamePathTheLastIsKept) {
+  EXPECT_THAT(kept({"a.b=1", "c=2"}, {"a.b=3"}), ElementsAre("c=2", "a.b=3"));
+  EXPECT_THAT(kept({}, {"a=1", "a=2", "a=3"}), ElementsAre("a=3"));
+}
+
+TEST(Settings, WhatALaterOneRestsOnIsKept) {
+  EXPECT_THAT(kept({"a={ b: 1 }", "a.b=2"}, {"a={ b: 3 }"}), ElementsAre("a={ b: 1 }", "a.b=2", "a={ b: 3 }"));
+  EXPECT_THAT(kept({"a.b=1"}, {"a.b="}), ElementsAre("a.b=1", "a.b="));
+  EXPECT_THAT(kept({"a.b=1", "a.b="}, {"a.b=2"}), ElementsAre("a.b=1", "a.b=2"));
+  EXPECT_THAT(kept({"a.b=1", "a.bc=2"}, {"a.b=3"}), ElementsAre("a.bc=2", "a.b=3"));
+}
+
+}  // namespace
+}  // namespace railyard::daemon

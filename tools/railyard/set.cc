@@ -1,0 +1,92 @@
+// railyard set, railyard get: what a lab that is up is told, and what it has been told.
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "control/api/message.h"
+#include "tools/railyard/commands.h"
+#include "tools/railyard/live.h"
+
+namespace railyard::tools {
+namespace {
+
+struct Options {
+  std::string lab;
+  std::string path;
+  std::vector<std::string> assignments;
+  bool json = false;
+};
+
+int get(const Options& o) {
+  const auto answer = ask(chosen_lab(o.lab), "GET", o.path.empty() ? "/settings" : "/settings/" + o.path);
+  if (o.json) {
+    std::cout << answer.dump(2) << '\n';
+    return kOk;
+  }
+  std::size_t width = 0;
+  for (const auto& s : answer["settings"]) width = std::max(width, s["path"].get_ref<const std::string&>().size());
+  for (const auto& s : answer["settings"])
+    fmt::print("{:<{}}  {}\n", s["path"].get<std::string>(), width, s["value"].get<std::string>());
+  return kOk;
+}
+
+int set(const Options& o) {
+  if (o.assignments.empty()) return get(o);
+  const daemon::LabDir lab = chosen_lab(o.lab);
+  nlohmann::json answer;
+  try {
+    answer = ask(lab, "POST", "/settings", {{"set", o.assignments}});
+  } catch (const api::ApiError& error) {
+    if (error.status() != 400) throw;
+    std::fprintf(stderr, "railyard: %s\n", error.what());
+    return kSpec;
+  }
+  if (o.json) {
+    std::cout << answer.dump(2) << '\n';
+    return kOk;
+  }
+  for (const auto& c : answer["changes"])
+    fmt::print("{}: {} -> {}\n", c["path"].get<std::string>(), c["from"].get<std::string>(),
+               c["to"].get<std::string>());
+  if (answer["changes"].empty())
+    fmt::print("all is so already\n");
+  else
+    fmt::print("in effect since {:.6f} s\n", answer["effective_seconds"].get<double>());
+  return kOk;
+}
+
+}  // namespace
+
+void add_set(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("set", "Change a lab that is up: thresholds, weights, path policy, rates");
+  auto o = std::make_shared<Options>();
+  add_lab_option(*command, o->lab);
+  command
+      ->add_option("PATH=VALUE", o->assignments,
+                   "What to change, as in --set of run and up; several take effect at one instant. None: list what can "
+                   "be changed")
+      ->type_name("");
+  command->add_flag("--json", o->json, "For programs");
+  command->footer(
+      "Examples:\n"
+      "  railyard set qos.default.classes.3.ecn.kmin=100KB qos.default.classes.3.ecn.kmax=400KB\n"
+      "  railyard set qos.default.classes.3.path=spray\n"
+      "  railyard set traffic.incast.rate=25Gbps\n"
+      "  railyard set topology.fabric-link.rate=200Gbps      links of a preset\n"
+      "  railyard set links.leaf1:3.rate=50Gbps              a link that the file lists, by either end");
+  command->callback([o, &exit_code] { exit_code = set(*o); });
+
+  auto* getter = app.add_subcommand("get", "What can be set while a lab is up, with present values");
+  auto g = std::make_shared<Options>();
+  add_lab_option(*getter, g->lab);
+  getter->add_option("PATH", g->path, "This one, or all below it, e.g. qos.default.classes.3")->type_name("");
+  getter->add_flag("--json", g->json, "For programs");
+  getter->callback([g, &exit_code] { exit_code = get(*g); });
+}
+
+}  // namespace railyard::tools
