@@ -52,6 +52,8 @@ class LiveLab {
   Instant wait(Asked asked) const;
   PortRef port_named(const std::string& text) const;
   nlohmann::json port_status(const DeviceCounters& counters, PortRef port) const;
+  bool trunk_up(PortRef port) const;
+  nlohmann::json trunk_status(const lab::Session::Trunk& trunk) const;
   nlohmann::json host_status(const spec::NodeSpec& node) const;
 
   std::string name_;
