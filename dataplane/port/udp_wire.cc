@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -54,6 +55,21 @@ void set_buffer(int socket, int forced, int asked, int octets) noexcept {
     setsockopt(socket, SOL_SOCKET, asked, &octets, sizeof octets);
 }
 
+std::int64_t nanoseconds_of(const timespec& t) noexcept { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
+
+// How long ago the kernel took it in. 0 if it does not say, or if its clock was set since.
+Duration age_of(msghdr& message, std::int64_t now_ns) noexcept {
+  constexpr std::int64_t kMostNs = 1'000'000'000;
+  for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
+    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPNS) continue;
+    timespec stamp;
+    std::memcpy(&stamp, CMSG_DATA(c), sizeof stamp);
+    const std::int64_t ns = now_ns - nanoseconds_of(stamp);
+    return ns < 0 || ns > kMostNs ? Duration{} : Duration{ns * 1000};
+  }
+  return {};
+}
+
 // The network has no room for now; everything else is about this datagram or the far end.
 bool is_full(int error) noexcept { return error == EAGAIN || error == ENOBUFS || error == ENOMEM; }
 
@@ -64,6 +80,7 @@ struct UdpWire::Buffers {
   std::array<std::array<iovec, 2>, kBurst> pieces{};
   std::array<mmsghdr, kBurst> in{};
   std::array<iovec, kBurst> rooms{};
+  std::array<std::array<std::byte, CMSG_SPACE(sizeof(timespec))>, kBurst> stamps{};
   std::vector<std::byte> octets = std::vector<std::byte>(kBurst * kMostOctets);
 };
 
@@ -89,6 +106,8 @@ UdpWire::UdpWire(const wire::UdpEndpoint& local, const wire::UdpEndpoint& remote
                      std::strerror(errno)));
   set_buffer(s.get(), SO_RCVBUFFORCE, SO_RCVBUF, kReceiveBuffer);
   set_buffer(s.get(), SO_SNDBUFFORCE, SO_SNDBUF, kSendBuffer);
+  const int on = 1;
+  setsockopt(s.get(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);  // without it clocks align less well
   socket_ = std::move(s);
   for (std::size_t i = 0; i < kBurst; ++i) {
     buffers_->out[i].msg_hdr.msg_iov = buffers_->pieces[i].data();
@@ -126,14 +145,21 @@ std::size_t UdpWire::send(std::span<const TrunkDatagram> datagrams) {
   return done;
 }
 
-std::size_t UdpWire::receive(std::span<std::span<const std::byte>> datagrams) {
-  const std::size_t room = std::min(datagrams.size(), kBurst);
-  int n = recvmmsg(socket_.get(), buffers_->in.data(), static_cast<unsigned>(room), 0, nullptr);
+std::size_t UdpWire::receive(std::span<TrunkReceived> datagrams) {
+  const auto room = static_cast<unsigned>(std::min(datagrams.size(), kBurst));
+  for (unsigned i = 0; i < room; ++i) {
+    buffers_->in[i].msg_hdr.msg_control = buffers_->stamps[i].data();
+    buffers_->in[i].msg_hdr.msg_controllen = buffers_->stamps[i].size();
+  }
+  int n = recvmmsg(socket_.get(), buffers_->in.data(), room, 0, nullptr);
   // What the network has to say about an earlier datagram comes first, and once.
-  if (n < 0 && !is_full(errno)) n = recvmmsg(socket_.get(), buffers_->in.data(), static_cast<unsigned>(room), 0, nullptr);
+  if (n < 0 && !is_full(errno)) n = recvmmsg(socket_.get(), buffers_->in.data(), room, 0, nullptr);
   if (n <= 0) return 0;
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
-    datagrams[i] = {static_cast<const std::byte*>(buffers_->rooms[i].iov_base), buffers_->in[i].msg_len};
+    datagrams[i] = {{static_cast<const std::byte*>(buffers_->rooms[i].iov_base), buffers_->in[i].msg_len},
+                    age_of(buffers_->in[i].msg_hdr, nanoseconds_of(now))};
   return static_cast<std::size_t>(n);
 }
 

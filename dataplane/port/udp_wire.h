@@ -22,7 +22,7 @@ class UdpWire final : public TrunkWire {
   UdpWire& operator=(const UdpWire&) = delete;
 
   std::size_t send(std::span<const TrunkDatagram> datagrams) override;
-  std::size_t receive(std::span<std::span<const std::byte>> datagrams) override;
+  std::size_t receive(std::span<TrunkReceived> datagrams) override;
   std::uint64_t refused() const override { return refused_.read(); }
 
  private:

@@ -42,6 +42,7 @@ std::expected<TrunkPing, TrunkError> read_ping(std::span<const std::byte> octets
       !read_instant<TrunkPingBody::EchoReceived>(body, p.echo_received))
     return std::unexpected(TrunkError::kMalformed);
   p.received = read<TrunkPingBody::Received>(body);
+  p.begins = read<TrunkPingBody::Begins>(body);
   const std::uint64_t rate = read<TrunkPingBody::Rate>(body);
   const std::uint64_t delay = read<TrunkPingBody::Delay>(body);
   if (rate > kLastInstant || delay > kLastInstant) return std::unexpected(TrunkError::kMalformed);
@@ -97,6 +98,7 @@ void write_ping(std::span<std::byte, kTrunkPingOctets> out, const TrunkHead& hea
   write_instant<TrunkPingBody::EchoSent>(body, ping.echo_sent);
   write_instant<TrunkPingBody::EchoReceived>(body, ping.echo_received);
   write<TrunkPingBody::Received>(body, ping.received);
+  write<TrunkPingBody::Begins>(body, ping.begins);
   write<TrunkPingBody::Rate>(body, static_cast<std::uint64_t>(ping.terms.rate.bps));
   write<TrunkPingBody::Delay>(body, static_cast<std::uint64_t>(ping.terms.delay.ps));
   write<TrunkPingBody::ScaleNumerator>(body, ping.terms.scale_numerator);

@@ -54,21 +54,22 @@ enum class TrunkMessageType : std::uint8_t { kPing = 1, kFrame = 2 };
 
 // Behind the header of a ping. Instants are of modelled time, in picoseconds since their owner's run began.
 struct TrunkPingBody {
-  static constexpr std::size_t kOctets = 64;
+  static constexpr std::size_t kOctets = 72;
   using Sent = wire::Field<0, 64>;            // the sender's clock
   using EchoSent = wire::Field<64, 64>;       // Sent of the last ping that the sender has received; 0: of none
   using EchoReceived = wire::Field<128, 64>;  // when that was, by the sender's clock
   using Received = wire::Field<192, 64>;      // all frames below this number are delivered or given up
-  using Rate = wire::Field<256, 64>;          // of the modelled link, bit/s
-  using Delay = wire::Field<320, 64>;         // its propagation, ps
-  using ScaleNumerator = wire::Field<384, 32>;
-  using ScaleDenominator = wire::Field<416, 32>;
-  using Mtu = wire::Field<448, 32>;
-  using LinkUp = wire::Field<480, 1>;  // nobody has taken the sender's end down
-  using Reserved = wire::Field<481, 31>;
+  using Begins = wire::Field<256, 64>;        // the first frame that is for PeerSession; those below were for earlier ones
+  using Rate = wire::Field<320, 64>;          // of the modelled link, bit/s
+  using Delay = wire::Field<384, 64>;         // its propagation, ps
+  using ScaleNumerator = wire::Field<448, 32>;
+  using ScaleDenominator = wire::Field<480, 32>;
+  using Mtu = wire::Field<512, 32>;
+  using LinkUp = wire::Field<544, 1>;  // nobody has taken the sender's end down
+  using Reserved = wire::Field<545, 31>;
 };
 static_assert(wire::tiles<TrunkPingBody::kOctets, TrunkPingBody::Sent, TrunkPingBody::EchoSent,
-                          TrunkPingBody::EchoReceived, TrunkPingBody::Received, TrunkPingBody::Rate,
+                          TrunkPingBody::EchoReceived, TrunkPingBody::Received, TrunkPingBody::Begins, TrunkPingBody::Rate,
                           TrunkPingBody::Delay, TrunkPingBody::ScaleNumerator, TrunkPingBody::ScaleDenominator,
                           TrunkPingBody::Mtu, TrunkPingBody::LinkUp, TrunkPingBody::Reserved>());
 
@@ -114,6 +115,7 @@ struct TrunkPing {
   Instant echo_sent{};
   Instant echo_received{};
   std::uint64_t received = 0;
+  std::uint64_t begins = 0;
   TrunkTerms terms;
   bool link_up = false;
 

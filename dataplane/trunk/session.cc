@@ -9,7 +9,7 @@ TrunkSession::State TrunkSession::state(Instant now) const noexcept {
   return peer_up_ ? State::kUp : State::kPeerDown;
 }
 
-TrunkPing TrunkSession::ping(Instant now, std::uint64_t received, bool link_up) noexcept {
+TrunkPing TrunkSession::ping(Instant now, std::uint64_t received, std::uint64_t begins, bool link_up) noexcept {
   next_ping_ = now + config_.ping_every;
   TrunkPing p;
   p.sent = now;
@@ -18,6 +18,7 @@ TrunkPing TrunkSession::ping(Instant now, std::uint64_t received, bool link_up) 
     p.echo_received = heard_;
   }
   p.received = received;
+  p.begins = begins;
   p.terms = config_.terms;
   p.link_up = link_up;
   return p;
@@ -27,22 +28,30 @@ TrunkHead TrunkSession::head(Instant now, std::uint64_t sequence) const noexcept
   return {config_.session, hears(now) ? peer_ : 0, sequence};
 }
 
-TrunkSession::Heard TrunkSession::on_ping(Instant now, const TrunkHead& head, const TrunkPing& ping) noexcept {
+TrunkSession::Heard TrunkSession::on_ping(Instant now, Instant arrived, const TrunkHead& head,
+                                          const TrunkPing& ping) noexcept {
   if (head.session == config_.session) return Heard::kStale;  // our own, come back
   // While the far end is heard, only a later life of it takes its place: an earlier one's pings may be under way still.
   if (head.session < peer_ && hears(now)) return Heard::kStale;
   const bool same = head.session == peer_;
   if (same && ping.sent <= peer_sent_) return Heard::kStale;  // overtaken by a later one, or doubled
-  if (!same) clocks_.forget();
+  if (!same) {
+    clocks_.forget();
+    met_ = false;
+    next_ping_ = now;  // it is to know at once
+  }
   peer_ = head.session;
-  heard_ = now;
+  heard_ = arrived;
   peer_sent_ = ping.sent;
   peer_hears_ = head.peer_session == config_.session;
   peer_up_ = ping.link_up;
   peer_terms_ = ping.terms;
   if (peer_hears_ && ping.echo_sent > Instant{})
-    clocks_.add({ping.echo_sent, ping.echo_received, ping.sent, now});
-  return same ? Heard::kSame : Heard::kNewLife;
+    clocks_.add({ping.echo_sent, ping.echo_received, ping.sent, arrived});
+  const bool meets = peer_hears_ && !met_;
+  met_ |= peer_hears_;
+  if (!same) return Heard::kNewLife;
+  return meets ? Heard::kMet : Heard::kSame;
 }
 
 std::string_view text(TrunkSession::State state) noexcept {

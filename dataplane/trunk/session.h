@@ -35,22 +35,26 @@ class TrunkSession {
 
   // Whether a ping is to be sent, and when.
   bool ping_due(Instant now) const noexcept { return now >= next_ping_; }
-  // The ping to send at `now`. `received`: all frames of the far end below this are done with.
-  TrunkPing ping(Instant now, std::uint64_t received, bool link_up) noexcept;
+  // The ping to send at `now`. `received`: all frames of the far end below this are done with; `begins`: the first of
+  // ours that is for this life of it.
+  TrunkPing ping(Instant now, std::uint64_t received, std::uint64_t begins, bool link_up) noexcept;
   // Header of what is sent at `now`.
   TrunkHead head(Instant now, std::uint64_t sequence) const noexcept;
 
-  // What a ping has told.
+  // What a ping has told, that is looked at now and came in at `arrived` (<= now).
   enum class Heard : std::uint8_t {
     kSame,     // the far end goes on
-    kNewLife,  // another session than before: its numbers begin at the ping's, and what it knew of us is gone
+    kNewLife,  // another session than before; what it knew of us is gone
+    kMet,      // for the first time in its life it knows of ours: its frames for us begin where the ping says
     kStale,    // of an earlier session: to be ignored
   };
-  Heard on_ping(Instant now, const TrunkHead& head, const TrunkPing& ping) noexcept;
+  Heard on_ping(Instant now, Instant arrived, const TrunkHead& head, const TrunkPing& ping) noexcept;
 
+  // Whether this life of the far end has met ours: kMet, or kNewLife that knows of ours already.
+  bool met() const noexcept { return met_; }
   // Whether a frame is of this session and meant for this one of ours.
   bool accepts(const TrunkHead& head) const noexcept {
-    return peer_ != 0 && head.session == peer_ && head.peer_session == config_.session;
+    return met_ && head.session == peer_ && head.peer_session == config_.session;
   }
 
   const ClockAlignment& clocks() const noexcept { return clocks_; }
@@ -67,6 +71,7 @@ class TrunkSession {
   Instant peer_sent_{};  // when it was sent, by its clock
   Instant next_ping_{};
   bool peer_hears_ = false;
+  bool met_ = false;
   bool peer_up_ = false;
   TrunkTerms peer_terms_;
   ClockAlignment clocks_;

@@ -111,7 +111,8 @@ void TrunkEnd::release(Instant now) {
   if (late > Duration{}) late_.increment();
   if (!up_) return drop(now, p, DropReason::kLinkDown);
 
-  const auto view = wire::parse_frame(p->header_span(), p->header_octets + std::size_t{p->payload_octets});
+  const std::size_t trailer = p->has(Packet::kIcrcPending) ? std::size_t{wire::kIcrcOctets} : 0;
+  const auto view = wire::parse_frame(p->header_span(), p->header_octets + std::size_t{p->payload_octets} + trailer);
   if (!view) return drop(now, p, view.error());
   const std::uint16_t header_octets = p->header_octets;
   describe(*p, *view, *config_.fecs, addresses_);
@@ -197,7 +198,7 @@ void TrunkEnd::send_outgoing(Instant now) {
 
 void TrunkEnd::send_ping(Instant now) {
   std::array<std::byte, kTrunkPingOctets> octets;
-  const TrunkPing ping = session_.ping(now, incoming_.base(), !taken_down_);
+  const TrunkPing ping = session_.ping(now, incoming_.base(), begins_, !taken_down_);
   write_ping(octets, session_.head(now, next_sequence_), ping);
   const TrunkDatagram datagram{octets, {}};
   wire_->send({&datagram, 1});
@@ -211,7 +212,7 @@ void TrunkEnd::count_lateness() {
 }
 
 void TrunkEnd::receive(Instant now) {
-  std::array<std::span<const std::byte>, TrunkWire::kBurst> datagrams;
+  std::array<TrunkReceived, TrunkWire::kBurst> datagrams;
   for (unsigned burst = 0; burst < kBurstsPerPoll; ++burst) {
     const std::size_t n = wire_->receive(datagrams);
     for (std::size_t i = 0; i < n; ++i) on_message(now, datagrams[i]);
@@ -219,35 +220,45 @@ void TrunkEnd::receive(Instant now) {
   }
 }
 
-void TrunkEnd::on_message(Instant now, std::span<const std::byte> octets) {
-  const auto message = parse_trunk_message(octets);
+void TrunkEnd::on_message(Instant now, const TrunkReceived& received) {
+  const auto message = parse_trunk_message(received.octets);
   if (!message)
     return (message.error() == TrunkError::kVersion ? other_version_ : malformed_).increment();
   if (const auto* ping = std::get_if<TrunkPing>(&message->body))
-    on_ping(now, message->head, *ping);
+    on_ping(now, received.age, message->head, *ping);
   else
     on_frame(now, message->head, std::get<TrunkFrame>(message->body));
 }
 
-void TrunkEnd::on_ping(Instant now, const TrunkHead& head, const TrunkPing& ping) {
-  switch (session_.on_ping(now, head, ping)) {
+void TrunkEnd::on_ping(Instant now, Duration age, const TrunkHead& head, const TrunkPing& ping) {
+  const TrunkTerms& terms = config_.terms;
+  const auto modelled = static_cast<Int128>(age.ps) * terms.scale_numerator / terms.scale_denominator;
+  const Instant arrived = now - Duration{static_cast<std::int64_t>(modelled)};
+  switch (session_.on_ping(now, std::clamp(arrived, Instant{}, now), head, ping)) {
     case TrunkSession::Heard::kStale:
       return stale_.increment();
     case TrunkSession::Heard::kNewLife:
-      incoming_.reset(head.sequence, [&](Packet* p) { drop(now, p, DropReason::kLinkDown); });
+      new_life_ = true;
+      begin_at(now, ping.begins);
       unconfirmed_.add(next_sequence_ - confirmed_);
-      confirmed_ = next_sequence_;
+      begins_ = confirmed_ = next_sequence_;
+      break;
+    case TrunkSession::Heard::kMet:
+      begin_at(now, ping.begins);
       break;
     case TrunkSession::Heard::kSame:
+      if (!session_.met()) break;
       if (head.sequence - incoming_.base() <= kFarthestSequence)
         incoming_.expect(head.sequence, now + config_.reorder_wait);
-      // A life that has just begun says 0 before it has heard our number.
-      if (head.peer_session == session_.config().session)
-        confirmed_ = std::clamp(ping.received, confirmed_, next_sequence_);
+      confirmed_ = std::clamp(ping.received, confirmed_, next_sequence_);
       break;
   }
   round_trip_ps_.set(session_.clocks().known() ? static_cast<std::uint64_t>(session_.clocks().round_trip().ps) : 0);
   clock_jumps_.set(session_.clocks().jumps());
+}
+
+void TrunkEnd::begin_at(Instant now, std::uint64_t sequence) {
+  incoming_.reset(sequence, [&](Packet* p) { drop(now, p, DropReason::kLinkDown); });
 }
 
 void TrunkEnd::on_frame(Instant now, const TrunkHead& head, const TrunkFrame& frame) {
@@ -303,7 +314,7 @@ Packet* TrunkEnd::make_packet(const TrunkFrame& frame) {
 void TrunkEnd::settle_link(Instant now) {
   const TrunkSession::State state = session_.state(now);
   state_.set(static_cast<std::uint64_t>(state));
-  const bool up = state == TrunkSession::State::kUp && !taken_down_;
+  const bool up = state == TrunkSession::State::kUp && !taken_down_ && !std::exchange(new_life_, false);
   if (up == asked_up_ || set_link_ == nullptr) return;
   asked_up_ = up;
   if (!up) downs_.increment();

@@ -77,7 +77,7 @@ class TrunkEnd final : public Device {
   using SetLink = std::function<void(Instant at, bool up)>;
   void connect_outside(std::unique_ptr<TrunkWire> wire, std::uint64_t session, SetLink set_link);
 
-  static constexpr Duration kLatency{500'000};  // from the last octet of a frame until it goes out
+  static constexpr Duration kLatency{1'000'000};  // from the last octet of a frame until it goes out
   Duration data_latency() const noexcept override { return kLatency; }
   Duration pause_response(BitRate) const noexcept override { return kLatency; }
 
@@ -122,8 +122,9 @@ class TrunkEnd final : public Device {
   void send_ping(Instant now);
   // From the far end.
   void receive(Instant now);
-  void on_message(Instant now, std::span<const std::byte> octets);
-  void on_ping(Instant now, const TrunkHead& head, const TrunkPing& ping);
+  void on_message(Instant now, const TrunkReceived& message);
+  void on_ping(Instant now, Duration age, const TrunkHead& head, const TrunkPing& ping);
+  void begin_at(Instant now, std::uint64_t sequence);
   void on_frame(Instant now, const TrunkHead& head, const TrunkFrame& frame);
   Packet* make_packet(const TrunkFrame& frame);
   Instant next_release() const noexcept;
@@ -147,6 +148,7 @@ class TrunkEnd final : public Device {
   OctetTime octet_time_;
   std::uint32_t seen_at_most_ = ~std::uint32_t{0};  // of a frame, before the switch acts on it
   std::uint64_t next_sequence_ = 0;
+  std::uint64_t begins_ = 0;     // the first for this life of the far end
   std::uint64_t confirmed_ = 0;  // the far end is done with all below
   Instant free_at_{};            // the link as modelled has no room for another frame to start before
   Instant released_{};           // when the last frame was
@@ -155,6 +157,7 @@ class TrunkEnd final : public Device {
   bool up_ = true;
   bool taken_down_ = false;  // by somebody here
   bool asked_up_ = true;     // what set_link_ was last told
+  bool new_life_ = false;    // the far end has forgotten everything: the link has to go down, if only for a moment
   bool own_change_ = false;  // the change that is being done is what set_link_ asked for
 
   std::array<Counter, kPriorities> rx_packets_;

@@ -5,12 +5,21 @@
 #include <cstdint>
 #include <span>
 
+#include "dataplane/base/time.h"
+
 namespace railyard {
 
 // One datagram in two pieces.
 struct TrunkDatagram {
   std::span<const std::byte> head;
   std::span<const std::byte> body;
+};
+
+// One that has come in, and for how much wall time it has lain in this machine: what waiting for the loop to look has
+// taken is no part of the way.
+struct TrunkReceived {
+  std::span<const std::byte> octets;
+  Duration age{};
 };
 
 // Between two windows of the engine, by its thread; never waits.
@@ -26,7 +35,7 @@ class TrunkWire {
 
   // What has come in: fills the first of `datagrams`, at most kBurst, returns how many. They are good until the next
   // call.
-  virtual std::size_t receive(std::span<std::span<const std::byte>> datagrams) = 0;
+  virtual std::size_t receive(std::span<TrunkReceived> datagrams) = 0;
 
   // Datagrams that the network refused. Any thread.
   virtual std::uint64_t refused() const = 0;
