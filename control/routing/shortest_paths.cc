@@ -95,9 +95,8 @@ std::vector<Behind> behind_each(const Graph& graph) {
   // A prefix within a network behind a trunk would draw in what lies behind the trunk.
   const Trunks trunks = behind_trunks(graph);
   const auto within_trunk = [&](const IpPrefix& p) {
-    return std::any_of(trunks.begin(), trunks.end(), [&](const auto& t) {
-      return t.first.length <= p.length && t.first.contains(p.address);
-    });
+    return std::any_of(trunks.begin(), trunks.end(),
+                       [&](const auto& t) { return t.first.length <= p.length && t.first.contains(p.address); });
   };
   for (Behind& b : behind) {
     for (const bool v4 : {true, false}) {

@@ -18,12 +18,8 @@ using Kind = NodeSpec::Kind;
 
 constexpr std::array kKinds{Kind::kSwitch, Kind::kHost, Kind::kTrunk};
 
-const char* word(Kind kind) {
-  return kind == Kind::kSwitch ? "switch" : kind == Kind::kHost ? "host" : "trunk";
-}
-const char* plural(Kind kind) {
-  return kind == Kind::kSwitch ? "switches" : kind == Kind::kHost ? "hosts" : "trunks";
-}
+const char* word(Kind kind) { return kind == Kind::kSwitch ? "switch" : kind == Kind::kHost ? "host" : "trunk"; }
+const char* plural(Kind kind) { return kind == Kind::kSwitch ? "switches" : kind == Kind::kHost ? "hosts" : "trunks"; }
 
 void read_profiles(Draft& draft) {
   Lab& lab = draft.lab;
@@ -58,7 +54,8 @@ Kind read_kind(const Tree& tree, const NodeSpec* preset) {
     if (preset == nullptr) tree.fail("key 'kind' is missing: switch, host or trunk");
     return preset->kind;
   }
-  const Kind kind = choice<Kind>({{"switch", Kind::kSwitch}, {"host", Kind::kHost}, {"trunk", Kind::kTrunk}}).read(*said);
+  const Kind kind =
+      choice<Kind>({{"switch", Kind::kSwitch}, {"host", Kind::kHost}, {"trunk", Kind::kTrunk}}).read(*said);
   if (preset != nullptr && kind != preset->kind)
     said->fail(
         fmt::format("{} is a {} of the preset; expected that, or another name", preset->name, word(preset->kind)));

@@ -46,9 +46,9 @@ struct TrunkHeader {
   static constexpr std::uint32_t kMagic = 0x52595452;  // "RYTR"
   static constexpr std::uint8_t kVersion = 1;
 };
-static_assert(wire::tiles<TrunkHeader::kOctets, TrunkHeader::Magic, TrunkHeader::Version, TrunkHeader::Type,
-                          TrunkHeader::Reserved, TrunkHeader::Session, TrunkHeader::PeerSession,
-                          TrunkHeader::Sequence>());
+static_assert(
+    wire::tiles<TrunkHeader::kOctets, TrunkHeader::Magic, TrunkHeader::Version, TrunkHeader::Type,
+                TrunkHeader::Reserved, TrunkHeader::Session, TrunkHeader::PeerSession, TrunkHeader::Sequence>());
 
 enum class TrunkMessageType : std::uint8_t { kPing = 1, kFrame = 2 };
 
@@ -59,26 +59,27 @@ struct TrunkPingBody {
   using EchoSent = wire::Field<64, 64>;       // Sent of the last ping that the sender has received; 0: of none
   using EchoReceived = wire::Field<128, 64>;  // when that was, by the sender's clock
   using Received = wire::Field<192, 64>;      // all frames below this number are delivered or given up
-  using Begins = wire::Field<256, 64>;        // the first frame that is for PeerSession; those below were for earlier ones
-  using Rate = wire::Field<320, 64>;          // of the modelled link, bit/s
-  using Delay = wire::Field<384, 64>;         // its propagation, ps
+  using Begins = wire::Field<256, 64>;  // the first frame that is for PeerSession; those below were for earlier ones
+  using Rate = wire::Field<320, 64>;    // of the modelled link, bit/s
+  using Delay = wire::Field<384, 64>;   // its propagation, ps
   using ScaleNumerator = wire::Field<448, 32>;
   using ScaleDenominator = wire::Field<480, 32>;
   using Mtu = wire::Field<512, 32>;
   using LinkUp = wire::Field<544, 1>;  // nobody has taken the sender's end down
   using Reserved = wire::Field<545, 31>;
 };
-static_assert(wire::tiles<TrunkPingBody::kOctets, TrunkPingBody::Sent, TrunkPingBody::EchoSent,
-                          TrunkPingBody::EchoReceived, TrunkPingBody::Received, TrunkPingBody::Begins, TrunkPingBody::Rate,
-                          TrunkPingBody::Delay, TrunkPingBody::ScaleNumerator, TrunkPingBody::ScaleDenominator,
-                          TrunkPingBody::Mtu, TrunkPingBody::LinkUp, TrunkPingBody::Reserved>());
+static_assert(
+    wire::tiles<TrunkPingBody::kOctets, TrunkPingBody::Sent, TrunkPingBody::EchoSent, TrunkPingBody::EchoReceived,
+                TrunkPingBody::Received, TrunkPingBody::Begins, TrunkPingBody::Rate, TrunkPingBody::Delay,
+                TrunkPingBody::ScaleNumerator, TrunkPingBody::ScaleDenominator, TrunkPingBody::Mtu,
+                TrunkPingBody::LinkUp, TrunkPingBody::Reserved>());
 
 // Behind the header of a frame; then the frame's headers, and its payload unless that is synthetic.
 struct TrunkFrameBody {
   static constexpr std::size_t kOctets = 48;
-  using Start = wire::Field<0, 64>;      // when its first octet left the switch port, by the sender's clock
-  using FirstSent = wire::Field<64, 64>; // ... and the first NIC
-  using Stream = wire::Field<128, 64>;   // identity of the payload
+  using Start = wire::Field<0, 64>;       // when its first octet left the switch port, by the sender's clock
+  using FirstSent = wire::Field<64, 64>;  // ... and the first NIC
+  using Stream = wire::Field<128, 64>;    // identity of the payload
   using Offset = wire::Field<192, 64>;
   using FrameOctets = wire::Field<256, 32>;  // with FCS
   using PayloadOctets = wire::Field<288, 32>;
@@ -86,10 +87,10 @@ struct TrunkFrameBody {
   using Flags = wire::Field<336, 8>;  // Packet::kElided, kIcrcPending, kFcsBad
   using Reserved = wire::Field<344, 40>;
 };
-static_assert(wire::tiles<TrunkFrameBody::kOctets, TrunkFrameBody::Start, TrunkFrameBody::FirstSent,
-                          TrunkFrameBody::Stream, TrunkFrameBody::Offset, TrunkFrameBody::FrameOctets,
-                          TrunkFrameBody::PayloadOctets, TrunkFrameBody::HeaderOctets, TrunkFrameBody::Flags,
-                          TrunkFrameBody::Reserved>());
+static_assert(
+    wire::tiles<TrunkFrameBody::kOctets, TrunkFrameBody::Start, TrunkFrameBody::FirstSent, TrunkFrameBody::Stream,
+                TrunkFrameBody::Offset, TrunkFrameBody::FrameOctets, TrunkFrameBody::PayloadOctets,
+                TrunkFrameBody::HeaderOctets, TrunkFrameBody::Flags, TrunkFrameBody::Reserved>());
 
 // The link as both ends must model it.
 struct TrunkTerms {

@@ -16,9 +16,9 @@ class Resequencer {
  public:
   struct Held {
     Packet* packet = nullptr;
-    Instant start{};     // of its transmission at the far end, by our clock
-    Instant due{};       // it may be released then, if none before it is missing
-    Instant give_up{};   // ... or then, if one is
+    Instant start{};    // of its transmission at the far end, by our clock
+    Instant due{};      // it may be released then, if none before it is missing
+    Instant give_up{};  // ... or then, if one is
   };
 
   // `window`: numbers that can be held at once, a power of two.
@@ -46,8 +46,8 @@ class Resequencer {
     return Put::kHeld;
   }
 
-  // The far end has given out all numbers below `number` by now; those that have not come by `give_up` are lost. For the
-  // last frames before a silence, which no later one shows to be missing.
+  // The far end has given out all numbers below `number` by now; those that have not come by `give_up` are lost. For
+  // the last frames before a silence, which no later one shows to be missing.
   void expect(std::uint64_t number, Instant give_up) noexcept {
     if (number <= base_ || number <= expected_) return;
     // One deadline at a time: an earlier one is not put off.

@@ -46,8 +46,7 @@ TrunkSession::Heard TrunkSession::on_ping(Instant now, Instant arrived, const Tr
   peer_hears_ = head.peer_session == config_.session;
   peer_up_ = ping.link_up;
   peer_terms_ = ping.terms;
-  if (peer_hears_ && ping.echo_sent > Instant{})
-    clocks_.add({ping.echo_sent, ping.echo_received, ping.sent, arrived});
+  if (peer_hears_ && ping.echo_sent > Instant{}) clocks_.add({ping.echo_sent, ping.echo_received, ping.sent, arrived});
   const bool meets = peer_hears_ && !met_;
   met_ |= peer_hears_;
   if (!same) return Heard::kNewLife;

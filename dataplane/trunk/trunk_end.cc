@@ -34,7 +34,8 @@ TrunkEnd::TrunkEnd(DeviceId id, std::string name, TrunkEndConfig config)
   if (!std::has_single_bit(config_.window))
     throw std::invalid_argument(fmt::format("trunk {}: window {} is not a power of two", this->name(), config_.window));
   if (config_.ping_every <= Duration{} || config_.timeout < config_.ping_every)
-    throw std::invalid_argument(fmt::format("trunk {}: the timeout is shorter than the time between pings", this->name()));
+    throw std::invalid_argument(
+        fmt::format("trunk {}: the timeout is shorter than the time between pings", this->name()));
   if (config_.fecs == nullptr) config_.fecs = std::make_shared<const FecTable>();
 }
 
@@ -222,8 +223,7 @@ void TrunkEnd::receive(Instant now) {
 
 void TrunkEnd::on_message(Instant now, const TrunkReceived& received) {
   const auto message = parse_trunk_message(received.octets);
-  if (!message)
-    return (message.error() == TrunkError::kVersion ? other_version_ : malformed_).increment();
+  if (!message) return (message.error() == TrunkError::kVersion ? other_version_ : malformed_).increment();
   if (const auto* ping = std::get_if<TrunkPing>(&message->body))
     on_ping(now, received.age, message->head, *ping);
   else
@@ -303,8 +303,7 @@ Packet* TrunkEnd::make_packet(const TrunkFrame& frame) {
   p->payload_octets = frame.payload_octets;
   p->header_octets = static_cast<std::uint16_t>(frame.header.size());
   std::memcpy(p->header(), frame.header.data(), frame.header.size());
-  if (!frame.payload.empty())
-    std::memcpy(p->header() + p->header_octets, frame.payload.data(), frame.payload.size());
+  if (!frame.payload.empty()) std::memcpy(p->header() + p->header_octets, frame.payload.data(), frame.payload.size());
   return p;
 }
 

@@ -1,5 +1,5 @@
-// The far end of a link whose other half is in another daemon: frames leave for it and come from it with the instants at
-// which they were sent.
+// The far end of a link whose other half is in another daemon: frames leave for it and come from it with the instants
+// at which they were sent.
 #pragma once
 
 #include <array>
@@ -31,10 +31,10 @@ struct TrunkEndConfig {
   wire::MacAddress peer_mac;  // of the switch port
   TrustMap trust;             // for the counters by class
   std::shared_ptr<const FecTable> fecs;
-  Duration ping_every{10'000'000'000};     // 10 ms
-  Duration timeout{300'000'000'000};       // 300 ms
-  Duration reorder_wait{100'000'000};      // 100 us: how long a frame that is due waits for one before it
-  std::uint32_t window = 1u << 14;         // frames that may be under way, a power of two
+  Duration ping_every{10'000'000'000};  // 10 ms
+  Duration timeout{300'000'000'000};    // 300 ms
+  Duration reorder_wait{100'000'000};   // 100 us: how long a frame that is due waits for one before it
+  std::uint32_t window = 1u << 14;      // frames that may be under way, a power of two
 };
 
 // What a trunk has counted besides the books of its device, for any thread.
@@ -48,9 +48,9 @@ struct TrunkCounters {
   std::uint64_t stale = 0;        // messages of an earlier session
   std::uint64_t malformed = 0;    // messages that are none, or none that can be
   std::uint64_t other_version = 0;  // messages of another version of this protocol
-  std::uint64_t refused = 0;      // datagrams that the network did not take
-  std::uint64_t downs = 0;        // how often the link went down because of the far end
-  std::uint64_t late = 0;         // frames delivered later than the link says
+  std::uint64_t refused = 0;        // datagrams that the network did not take
+  std::uint64_t downs = 0;          // how often the link went down because of the far end
+  std::uint64_t late = 0;           // frames delivered later than the link says
   std::uint64_t round_trip_ps = 0;
   std::uint64_t lateness_p50_ps = 0;  // of all frames; now and then
   std::uint64_t lateness_p99_ps = 0;
@@ -72,8 +72,8 @@ class TrunkEnd final : public Device {
   ~TrunkEnd() override;
 
   // Puts the network under it, and says what the link's state depends on from then on. `session`: as in
-  // TrunkSessionConfig. `set_link(at, up)` takes the link of this port up or down at both its ends; it is called between
-  // windows. Only while the engine rests; nullptr takes the network away.
+  // TrunkSessionConfig. `set_link(at, up)` takes the link of this port up or down at both its ends; it is called
+  // between windows. Only while the engine rests; nullptr takes the network away.
   using SetLink = std::function<void(Instant at, bool up)>;
   void connect_outside(std::unique_ptr<TrunkWire> wire, std::uint64_t session, SetLink set_link);
 

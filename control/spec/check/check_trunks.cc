@@ -15,7 +15,8 @@ void check_trunks(const Draft& draft) {
     const Tree& said = *draft.nodes[i];
     const Tree& udp = said.at_or_self("udp");
     if (draft.lab.run.clock == Clock::kVirtual)
-      said.fail(fmt::format("trunk {} leads to another daemon, which needs the wall clock: set run.clock: wall", node.name));
+      said.fail(
+          fmt::format("trunk {} leads to another daemon, which needs the wall clock: set run.clock: wall", node.name));
     const auto [first, is_new] = users.try_emplace(node.trunk.udp.local, node.name);
     if (!is_new)
       udp.at_or_self("local").fail(

@@ -22,7 +22,8 @@ void check_udp(const Tree& map, const TrunkUdp& udp) {
     map.at_or_self("remote").fail(fmt::format("{} is of another family than {}; expected both IPv4 or both IPv6",
                                               to_string(udp.remote), to_string(udp.local)));
   if (udp.local == udp.remote)
-    map.at_or_self("remote").fail(fmt::format("{} is this end itself; expected the other daemon's", to_string(udp.remote)));
+    map.at_or_self("remote").fail(
+        fmt::format("{} is this end itself; expected the other daemon's", to_string(udp.remote)));
 }
 
 }  // namespace
@@ -45,10 +46,10 @@ const Table<NodeSpec>& trunk_node_keys() {
            .show()
            .without_default(),
        of_trunk("udp", &TrunkSpec::udp, map_of(trunk_udp_keys()), "the way to the other daemon").require(),
-       of_trunk("networks", &TrunkSpec::networks, one_or_list_of(ip_prefix()),
-                "prefixes of the addresses behind it")
+       of_trunk("networks", &TrunkSpec::networks, one_or_list_of(ip_prefix()), "prefixes of the addresses behind it")
            .require(),
-       of_trunk("timeout", &TrunkSpec::timeout, duration(Duration{50'000'000'000}, Duration{kPicosecondsPerSecond * 60}),
+       of_trunk("timeout", &TrunkSpec::timeout,
+                duration(Duration{50'000'000'000}, Duration{kPicosecondsPerSecond * 60}),
                 "not heard for so long, the other end is gone and the link is down"),
        key("role", &NodeSpec::role, text_without_control_characters(63), "for pictures")}};
   return table;

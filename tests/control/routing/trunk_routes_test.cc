@@ -24,15 +24,17 @@ class TrunkRoutes : public testing::Test {
   void load(const std::string& networks1, const std::string& networks3) {
     const auto trunk = [](int port, const std::string& networks) {
       const std::string n = std::to_string(port);
-      return "{ kind: trunk, udp: { local: \"127.0.0.1:" + n + "\", remote: \"127.0.0.1:1" + n + "\" }, networks: " +
-             networks + " }\n";
+      return "{ kind: trunk, udp: { local: \"127.0.0.1:" + n + "\", remote: \"127.0.0.1:1" + n +
+             "\" }, networks: " + networks + " }\n";
     };
-    lab = spec::parse("name: x\nnodes:\n  leaf1: { kind: switch }\n  leaf2: { kind: switch }\n  spine: { kind: switch }\n"
-                      "  h1: { kind: host, address: 10.1.0.1 }\n  h2: { kind: host, address: 10.3.0.1 }\n"
-                      "  h3: { kind: host, address: 10.3.0.2 }\n  t1: " + trunk(4001, networks1) + "  t2: " +
-                      trunk(4002, networks1) + "  t3: " + trunk(4003, networks3) +
-                      "links: [[h1:1, leaf1:1], [h2:1, leaf2:1], [h3:1, leaf2:2], [leaf1:2, spine:1], [leaf2:3, spine:2], "
-                      "[leaf1:8, t1:1], [leaf1:9, t2:1], [leaf2:9, t3:1]]\nrun: { clock: wall }\n", "x.yaml");
+    lab = spec::parse(
+        "name: x\nnodes:\n  leaf1: { kind: switch }\n  leaf2: { kind: switch }\n  spine: { kind: switch }\n"
+        "  h1: { kind: host, address: 10.1.0.1 }\n  h2: { kind: host, address: 10.3.0.1 }\n"
+        "  h3: { kind: host, address: 10.3.0.2 }\n  t1: " +
+            trunk(4001, networks1) + "  t2: " + trunk(4002, networks1) + "  t3: " + trunk(4003, networks3) +
+            "links: [[h1:1, leaf1:1], [h2:1, leaf2:1], [h3:1, leaf2:2], [leaf1:2, spine:1], [leaf2:3, spine:2], "
+            "[leaf1:8, t1:1], [leaf1:9, t2:1], [leaf2:9, t3:1]]\nrun: { clock: wall }\n",
+        "x.yaml");
   }
   std::vector<int> ports(const std::string& node, const std::string& address) const {
     const Graph graph(lab);

@@ -34,7 +34,8 @@ TEST(TrunkKeys, SayTheWayAndWhatIsBehindIt) {
 }
 
 TEST(TrunkKeys, V6AddressesAreInBrackets) {
-  const Lab lab = parse(lab_with("udp: { local: \"[::1]:1\", remote: \"[fd00::1]:65535\" }, networks: 0.0.0.0/0"), "x.yaml");
+  const Lab lab =
+      parse(lab_with("udp: { local: \"[::1]:1\", remote: \"[fd00::1]:65535\" }, networks: 0.0.0.0/0"), "x.yaml");
   EXPECT_EQ(to_string(lab.find("t")->trunk.udp.remote), "[fd00::1]:65535");
   EXPECT_TRUE(parse(to_yaml(lab), "shown.yaml") == lab) << to_yaml(lab);
 }
@@ -64,10 +65,12 @@ TEST(TrunkErrors, Links) {
   EXPECT_EQ(error_of(lab_with(kGood, "[leaf:9, t:1, { delay: 0 }]")),
             "x.yaml:6:39: links.1.2: no delay to trunk t; expected at least what the network between the two daemons "
             "takes, such as 200us");
-  EXPECT_EQ(error_of(lab_with(kGood, "[leaf:9, t:2]")), "x.yaml:6:34: links.1.1: trunk t has port 1 only; expected t:1");
+  EXPECT_EQ(error_of(lab_with(kGood, "[leaf:9, t:2]")),
+            "x.yaml:6:34: links.1.1: trunk t has port 1 only; expected t:1");
   EXPECT_EQ(error_of(lab_with(kGood, "[leaf:9, leaf:8]")), "x.yaml:6:34: links.1.1: links leaf with itself");
-  EXPECT_EQ(error_of("name: x\nnodes: { leaf: { kind: switch }, t: { kind: trunk, " + kGood + " } }\nrun: { clock: wall }\n"),
-            "x.yaml:2:37: nodes.t: trunk t has no link; expected one from a switch to t:1");
+  EXPECT_EQ(
+      error_of("name: x\nnodes: { leaf: { kind: switch }, t: { kind: trunk, " + kGood + " } }\nrun: { clock: wall }\n"),
+      "x.yaml:2:37: nodes.t: trunk t has no link; expected one from a switch to t:1");
   EXPECT_EQ(error_of("name: x\nnodes: { h: { kind: host }, t: { kind: trunk, " + kGood +
                      " } }\nlinks: [[h:1, t:1]]\nrun: { clock: wall }\n"),
             "x.yaml:3:10: links.0.0: h is no switch; expected a switch at the other end of trunk t");

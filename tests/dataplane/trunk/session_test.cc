@@ -11,9 +11,7 @@ using Heard = TrunkSession::Heard;
 
 constexpr Instant at(Duration d) { return Instant{} + d; }
 
-TrunkSessionConfig config(std::uint64_t session) {
-  return {session, {25_Gbps, 200_us, 9000, 1, 1}, 10_ms, 300_ms};
-}
+TrunkSessionConfig config(std::uint64_t session) { return {session, {25_Gbps, 200_us, 9000, 1, 1}, 10_ms, 300_ms}; }
 
 // `from` says a ping at `now`, and `to` hears it 50 us later. Both have one clock.
 Heard say(TrunkSession& from, TrunkSession& to, Duration now, bool link_up = true) {

@@ -74,7 +74,8 @@ class MemoryWire final : public TrunkWire {
   }
   std::size_t receive(std::span<TrunkReceived> out) override {
     auto& waiting = network_.under_way[side_];
-    std::stable_sort(waiting.begin(), waiting.end(), [](const auto& a, const auto& b) { return a.arrives < b.arrives; });
+    std::stable_sort(waiting.begin(), waiting.end(),
+                     [](const auto& a, const auto& b) { return a.arrives < b.arrives; });
     std::size_t n = 0;
     received_.clear();
     for (; n < out.size() && n < waiting.size() && waiting[n].arrives <= network_.now; ++n)
@@ -178,8 +179,13 @@ TEST_F(Trunk, AFrameActsAtTheFarSwitchExactlyWhenTheLinkSays) {
 
 TEST_F(Trunk, HeadersAndPayloadAreTheSameButForTheMacAddresses) {
   for (const bool real : {false, true}) {
-    const FrameSpec spec{.dscp = 11, .ecn = wire::Ecn::kCe, .tag = test::VlanTag{7, 5}, .frame_octets = 1500,
-                         .real = real, .stream = 77, .offset = 4096};
+    const FrameSpec spec{.dscp = 11,
+                         .ecn = wire::Ecn::kCe,
+                         .tag = test::VlanTag{7, 5},
+                         .frame_octets = 1500,
+                         .real = real,
+                         .stream = 77,
+                         .offset = 4096};
     Packet* const copy = test::make_frame(a->wire.pool(), FecTable{}, spec);
     std::vector<std::byte> expected = test::octets_of(*copy);
     a->wire.pool().release(copy);
@@ -248,7 +254,8 @@ TEST_F(Trunk, ANetworkSlowerThanTheLinkMakesFramesLateByThatMuch) {
   run(2_ms);
   const auto sent = b->wire.sent_data(kPort);
   ASSERT_EQ(sent.size(), 1u);
-  const Duration late = sent[0].effect - (start + b->ahead + b->wire.serialization(kPort, 1024) + kDelay + kSwitchLatency);
+  const Duration late =
+      sent[0].effect - (start + b->ahead + b->wire.serialization(kPort, 1024) + kDelay + kSwitchLatency);
   EXPECT_GE(late, 299_us);
   EXPECT_LE(late, 300_us + 3 * kStep);
   EXPECT_EQ(b->end.trunk_counters().late, 1u);

@@ -59,8 +59,9 @@ class TwoServers : public CommandLine {
 
   void up(const std::string& lab, const std::string& trunk, const std::string& local, const std::string& remote) {
     const Inside inside(lab == "two-servers-a" ? a_ : b_);
-    const Outcome o = railyard({"up", topology("labs/" + lab + ".yaml"), "--detach", "--set", "nodes." + trunk + ".udp.local=" + local,
-                                "--set", "nodes." + trunk + ".udp.remote=" + remote, "--set", "run.memory=256MiB"});
+    const Outcome o = railyard({"up", topology("labs/" + lab + ".yaml"), "--detach", "--set",
+                                "nodes." + trunk + ".udp.local=" + local, "--set",
+                                "nodes." + trunk + ".udp.remote=" + remote, "--set", "run.memory=256MiB"});
     ASSERT_EQ(o.exit_code, kOk) << o.err;
   }
   void up_a() { up("two-servers-a", "to-b", "192.0.2.1:4800", "192.0.2.2:4800"); }
@@ -70,7 +71,8 @@ class TwoServers : public CommandLine {
     return json::parse(railyard({"status", "--lab", lab, "--json"}).out)["trunks"][0];
   }
   json port(const std::string& lab, const std::string& node, int number) const {
-    for (const json& p : json::parse(railyard({"status", "--lab", lab, "--json"}).out)["ports"])
+    const json status = json::parse(railyard({"status", "--lab", lab, "--json"}).out);
+    for (const json& p : status["ports"])
       if (p["node"] == node && p["port"] == number) return p;
     return {};
   }
@@ -122,7 +124,8 @@ TEST_F(TwoServers, TrafficGoesBothWaysAndAnOutageIsSeenAndSurvived) {
   EXPECT_EQ(trunk("two-servers-a")["downs"], 2) << "before b was there, and now";
   expect_books_balance();
   // What one has sent the other has, or has missed.
-  for (const auto& [from, to] : {std::pair("two-servers-a", "two-servers-b"), std::pair("two-servers-b", "two-servers-a")})
+  for (const auto& [from, to] :
+       {std::pair("two-servers-a", "two-servers-b"), std::pair("two-servers-b", "two-servers-a")})
     wait_for([&] {
       const json far = trunk(to);
       return trunk(from)["sent"] == far["received"].get<int>() + far["lost"].get<int>();
@@ -145,7 +148,8 @@ TEST_F(TwoServers, ARestartOfOneIsSurvived) {
 
 TEST_F(TwoServers, AnAddressThatIsNotHereIsRefusedAndNothingIsLeft) {
   const Inside inside(a_);
-  const Outcome o = railyard({"up", topology("labs/two-servers-a.yaml"), "--detach", "--set", "nodes.to-b.udp.local=198.51.100.1:4800"});
+  const Outcome o = railyard(
+      {"up", topology("labs/two-servers-a.yaml"), "--detach", "--set", "nodes.to-b.udp.local=198.51.100.1:4800"});
   EXPECT_EQ(o.exit_code, kSpec);
   EXPECT_THAT(o.err, HasSubstr("trunk over UDP: 198.51.100.1:4800 is not an address of this machine"));
   EXPECT_EQ(railyard({"ls"}).out, "no lab is up\n");
