@@ -80,15 +80,20 @@ class BuiltLab::Builder {
     plan_traffic();
     for (std::size_t n = 0; n < lab_.nodes.size(); ++n) {
       built_.by_name_.emplace(lab_.nodes[n].name, built_.fabric_.next_id());
-      built_.link_of_.emplace_back(graph_.is_switch(n) ? graph_.ports(n) : lab_.nodes[n].nics.size());
+      built_.link_of_.emplace_back(graph_.is_host(n) ? lab_.nodes[n].nics.size() : graph_.ports(n));
       for (const routing::Graph::Edge& e : graph_.edges(n)) built_.link_of_[n][e.port.index()] = e.link + 1;
       if (graph_.is_switch(n))
         add_switch(n);
+      else if (graph_.is_trunk(n))
+        add_trunk(n);
       else
         add_host(n);
     }
-    for (const spec::LinkSpec& l : lab_.links)
-      built_.fabric_.connect({built_.port(l.a), built_.port(l.b), l.rate, l.delay});
+    for (const spec::LinkSpec& l : lab_.links) {
+      // A trunk's propagation passes between the two daemons.
+      const bool trunk = graph_.is_trunk(graph_.node(l.a.node)) || graph_.is_trunk(graph_.node(l.b.node));
+      built_.fabric_.connect({built_.port(l.a), built_.port(l.b), l.rate, trunk ? Duration{} : l.delay});
+    }
   }
 
  private:
@@ -158,7 +163,7 @@ class BuiltLab::Builder {
   }
 
   std::optional<wire::MacAddress> mac_of(std::size_t node, PortIndex port) const {
-    return graph_.is_switch(node) ? std::optional(port_mac(node, port)) : lab_.nodes[node].nics[port.index()].mac;
+    return graph_.is_host(node) ? lab_.nodes[node].nics[port.index()].mac : std::optional(port_mac(node, port));
   }
 
   // ---- Hosts ----
@@ -233,6 +238,31 @@ class BuiltLab::Builder {
     return lab_.links[built_.link_of_[node][port] - 1];
   }
 
+  // ---- Trunks ----
+
+  // What carries it is connected later: sockets are opened when the rest stands.
+  void add_trunk(std::size_t n) {
+    const spec::NodeSpec& node = lab_.nodes[n];
+    const routing::Graph::Edge& e = graph_.edges(n).at(0);
+    const spec::LinkSpec& link = lab_.links[e.link];
+    const auto in_modelled_time = [this](Duration wall) {
+      return Duration{static_cast<std::int64_t>(static_cast<Int128>(wall.ps) * lab_.run.scale_numerator /
+                                                lab_.run.scale_denominator)};
+    };
+    TrunkEndConfig config;
+    config.terms = {link.rate, link.delay, static_cast<std::uint32_t>(link.mtu),
+                    static_cast<std::uint32_t>(lab_.run.scale_numerator),
+                    static_cast<std::uint32_t>(lab_.run.scale_denominator)};
+    config.mac = port_mac(n, PortIndex{0});
+    config.peer_mac = port_mac(e.neighbour, e.neighbour_port);
+    config.trust = trust_map(lab_.qos.at(lab_.switches.at(lab_.nodes[e.neighbour].profile).qos));
+    config.fecs = routes_.fecs;
+    config.ping_every = in_modelled_time(config.ping_every);
+    config.timeout = in_modelled_time(node.trunk.timeout);
+    config.reorder_wait = in_modelled_time(config.reorder_wait);
+    built_.fabric_.add<TrunkEnd>(node.name, std::move(config));
+  }
+
   // ---- Switches ----
 
   void add_switch(std::size_t n) {
@@ -303,6 +333,19 @@ class BuiltLab::Builder {
     return c;
   }
 
+  // Of what is behind a trunk only the standard's is known.
+  Duration peer_response(const spec::NodeSpec& peer, BitRate rate) const {
+    switch (peer.kind) {
+      case spec::NodeSpec::Kind::kSwitch:
+        return response_of(lab_.switches.at(peer.profile).pause_response, rate);
+      case spec::NodeSpec::Kind::kHost:
+        return response_of(lab_.hosts.at(peer.profile).pause_response, rate);
+      case spec::NodeSpec::Kind::kTrunk:
+        break;
+    }
+    return standard_pause_response(rate);
+  }
+
   Bytes headroom(std::size_t n, const routing::Graph::Edge& e, std::size_t k, const spec::TrafficClass& t,
                  const spec::SwitchProfile& profile) {
     const spec::LinkSpec& link = lab_.links[e.link];
@@ -310,9 +353,9 @@ class BuiltLab::Builder {
     HeadroomTerms terms;
     terms.rate = link.rate;
     terms.propagation = link.delay;
-    terms.peer_response = response_of(graph_.is_switch(e.neighbour) ? lab_.switches.at(peer.profile).pause_response
-                                                                    : lab_.hosts.at(peer.profile).pause_response,
-                                      link.rate);
+    terms.peer_response = peer_response(peer, link.rate);
+    // The way of a pause frame through a trunk, and of what is sent meanwhile.
+    if (graph_.is_trunk(e.neighbour)) terms.propagation += TrunkEnd::kLatency;
     terms.rx_latency = profile.latency;
     terms.own_frame = terms.peer_frame = largest_frame(link.mtu);
     terms.least_frame = t.least_frame;
@@ -350,6 +393,7 @@ Device& BuiltLab::device(const std::string& node) {
 }
 Switch& BuiltLab::switch_named(const std::string& node) { return dynamic_cast<Switch&>(device(node)); }
 Host& BuiltLab::host(const std::string& node) { return dynamic_cast<Host&>(device(node)); }
+TrunkEnd& BuiltLab::trunk(const std::string& node) { return dynamic_cast<TrunkEnd&>(device(node)); }
 
 PortRef BuiltLab::port(const spec::PortName& name) const {
   const auto found = by_name_.find(name.node);

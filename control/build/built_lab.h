@@ -16,6 +16,7 @@
 #include "dataplane/port/pcap_endpoint.h"
 #include "dataplane/switch/headroom.h"
 #include "dataplane/switch/switch.h"
+#include "dataplane/trunk/trunk_end.h"
 
 namespace railyard::build {
 
@@ -65,6 +66,7 @@ class BuiltLab {
   Device& device(const std::string& node);
   Switch& switch_named(const std::string& node);
   Host& host(const std::string& node);
+  TrunkEnd& trunk(const std::string& node);
   PortRef port(const spec::PortName& name) const;
 
   // Switches and hosts are told apart by what the spec says of the node; devices are in its order.

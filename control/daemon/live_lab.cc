@@ -58,12 +58,50 @@ LiveLab::LiveLab(std::string name, lab::Session& session, WallClockLive& live, L
 json LiveLab::about() const {
   const spec::Lab& spec = session_.lab().spec();
   std::size_t switches = 0;
-  for (const spec::NodeSpec& n : spec.nodes) switches += n.kind == spec::NodeSpec::Kind::kSwitch;
+  std::size_t trunks = 0;
+  for (const spec::NodeSpec& n : spec.nodes) {
+    switches += n.kind == spec::NodeSpec::Kind::kSwitch;
+    trunks += n.kind == spec::NodeSpec::Kind::kTrunk;
+  }
   return {{"name", name_},
           {"version", lab::version()},
           {"pid", ::getpid()},
-          {"size", {{"switches", switches}, {"hosts", spec.nodes.size() - switches}, {"links", spec.links.size()}}},
+          {"size", {{"switches", switches}, {"hosts", spec.nodes.size() - switches - trunks}, {"links", spec.links.size()}}},
           {"held", live_.requests.held()}};
+}
+
+// False: the port's link is a trunk, and its far end is away.
+bool LiveLab::trunk_up(PortRef port) const {
+  for (const lab::Session::Trunk& t : session_.trunks()) {
+    const PortRef end{t.end->id(), PortIndex{0}};
+    if (port == end || port == session_.lab().fabric().peer(end))
+      return t.end->trunk_counters().state == TrunkSession::State::kUp;
+  }
+  return true;
+}
+
+json LiveLab::trunk_status(const lab::Session::Trunk& t) const {
+  const TrunkCounters c = t.end->trunk_counters();
+  return {{"name", t.end->name()},
+          {"switch_port", session_.lab().peer_name({t.end->id(), PortIndex{0}})},
+          {"wire", t.description},
+          {"up", c.state == TrunkSession::State::kUp},
+          {"state", text(c.state)},
+          {"sent", c.sent},
+          {"received", c.received},
+          {"lost", c.lost},
+          {"late", c.late},
+          {"lateness_ns",
+           {{"p50", c.lateness_p50_ps / 1000}, {"p99", c.lateness_p99_ps / 1000}, {"max", c.lateness_max_ps / 1000}}},
+          {"round_trip_ns", c.round_trip_ps / 1000},
+          {"discarded", c.discarded},
+          {"unconfirmed", c.unconfirmed},
+          {"refused", c.refused},
+          {"stale", c.stale},
+          {"malformed", c.malformed},
+          {"other_version", c.other_version},
+          {"clock_jumps", c.clock_jumps},
+          {"downs", c.downs}};
 }
 
 json LiveLab::port_status(const DeviceCounters& counters, PortRef port) const {
@@ -72,7 +110,7 @@ json LiveLab::port_status(const DeviceCounters& counters, PortRef port) const {
            {"port", port.port.value + 1},
            {"peer", session_.lab().peer_name(port)},
            {"rate_bps", session_.lab().rate(port).bps},
-           {"up", !down_.contains(port)},
+           {"up", !down_.contains(port) && trunk_up(port)},
            {"rx", {{"packets", c.rx_packets()}, {"bytes", c.rx_octets()}}},
            {"tx", {{"packets", c.tx_packets()}, {"bytes", c.tx_octets()}}},
            {"lost_on_link", c.lost}};
@@ -152,6 +190,8 @@ json LiveLab::status() const {
                                   {"no_memory", c.no_memory},
                                   {"not_sent", c.not_sent}});
   }
+  out["trunks"] = json::array();
+  for (const lab::Session::Trunk& t : session_.trunks()) out["trunks"].push_back(trunk_status(t));
   return out;
 }
 

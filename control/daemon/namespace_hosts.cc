@@ -39,6 +39,7 @@ hosts::LabHosts namespace_hosts(const spec::Lab& lab, const std::string& name) {
       out.others.push_back({node.name, 0, node.loopback_v4, node.loopback_v6});
       continue;
     }
+    if (node.kind == spec::NodeSpec::Kind::kTrunk) continue;
     const bool is_namespace = std::holds_alternative<spec::AttachNamespace>(node.nics[0].attach);
     hosts::NamespaceHost host{.name = node.name, .nics = {}};
     for (std::size_t i = 0; i < node.nics.size(); ++i) {

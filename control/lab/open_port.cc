@@ -10,6 +10,7 @@
 #include "dataplane/port/ethdev_port.h"
 #include "dataplane/port/packet_socket_port.h"
 #include "dataplane/port/tap_port.h"
+#include "dataplane/port/udp_wire.h"
 
 namespace railyard::lab {
 namespace {
@@ -82,6 +83,11 @@ class Opener {
 OpenedPort open_port(const spec::PortName& name, const spec::NicSpec& nic, std::uint32_t mtu, const Interfaces& made,
                      PacketPool& pool) {
   return std::visit(Opener(name, nic, mtu, made, pool), nic.attach);
+}
+
+OpenedWire open_wire(const spec::TrunkSpec& trunk) {
+  return {std::make_unique<UdpWire>(trunk.udp.local, trunk.udp.remote),
+          fmt::format("udp {} to {}", to_string(trunk.udp.local), to_string(trunk.udp.remote))};
 }
 
 }  // namespace railyard::lab

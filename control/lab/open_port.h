@@ -9,6 +9,7 @@
 #include "control/spec/spec.h"
 #include "dataplane/packet/pool.h"
 #include "dataplane/port/outside_port.h"
+#include "dataplane/trunk/trunk_wire.h"
 
 namespace railyard::lab {
 
@@ -30,5 +31,13 @@ struct OpenedPort {
 // Throws std::runtime_error with what would help. `mtu`: of the link, octets.
 OpenedPort open_port(const spec::PortName& name, const spec::NicSpec& nic, std::uint32_t mtu, const Interfaces& made,
                      PacketPool& pool);
+
+struct OpenedWire {
+  std::unique_ptr<TrunkWire> wire;
+  std::string description;  // for reports
+};
+
+// What carries a trunk. Throws std::runtime_error with what would help.
+OpenedWire open_wire(const spec::TrunkSpec& trunk);
 
 }  // namespace railyard::lab

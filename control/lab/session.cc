@@ -109,6 +109,7 @@ Session::Session(spec::Lab lab, SessionOptions options)
   engine_ = std::make_unique<Engine>(lab_->fabric(), engine_config(lab_->spec(), options_));
   try {
     attach_ports();
+    connect_trunks();
     attach_captures();
     lab_->open_outputs();
   } catch (...) {
@@ -129,6 +130,8 @@ void Session::detach() noexcept {
     }
   }
   attached_.clear();
+  for (Trunk& t : trunks_) t.end->connect_outside(nullptr, 1, nullptr);
+  trunks_.clear();
 }
 
 void Session::check_captures() const {
@@ -195,6 +198,32 @@ void Session::attach_ports() {
   }
 }
 
+void Session::connect_trunks() {
+  // Later lives have larger numbers, as long as the machine's clock is not set back between them by more than a restart
+  // and the timeout take.
+  const auto session = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                                      std::chrono::system_clock::now().time_since_epoch())
+                                                      .count());
+  for (const spec::NodeSpec& node : lab_->spec().nodes) {
+    if (node.kind != spec::NodeSpec::Kind::kTrunk) continue;
+    try {
+      OpenedWire opened = open_wire(node.trunk);
+      TrunkEnd& end = lab_->trunk(node.name);
+      const PortRef port{end.id(), PortIndex{0}};
+      trunks_.push_back({&end, std::move(opened.description)});
+      end.connect_outside(std::move(opened.wire), session, [this, port](Instant at, bool up) {
+        if (up)
+          lab_->fabric().link_up_at(at, port);
+        else
+          lab_->fabric().link_down_at(at, port);
+        engine_->wake_all();
+      });
+    } catch (const std::runtime_error& error) {
+      throw spec::SpecError(node.place, error.what());
+    }
+  }
+}
+
 report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) {
   const spec::RunSpec& run = lab_->spec().run;
   const Instant traffic_end = run.duration ? Instant{} + *run.duration : Instant::never();
@@ -256,6 +285,9 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
     r.attachments.push_back({a.host->name(), a.port.value + 1, a.description, c.received, c.sent, c.host_ring_full,
                              c.no_memory, c.not_sent});
   }
+  for (const Trunk& t : trunks_)
+    r.trunks.push_back({t.end->name(), t.description, std::string(text(t.end->trunk_counters().state)),
+                        t.end->trunk_counters(), report::Percentiles::of(t.end->lateness())});
   if (options_.digest) r.trace_digest = engine_->digest().value();
   for (auto& tap : taps_) tap->close();
   for (PcapEndpoint* pcap : lab_->pcaps()) pcap->close();

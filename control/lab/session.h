@@ -68,10 +68,18 @@ class Session {
   };
   const std::vector<Attached>& attached() const noexcept { return attached_; }
 
+  // A trunk whose end to the outside stands; its counters are for any thread.
+  struct Trunk {
+    TrunkEnd* end;
+    std::string description;
+  };
+  const std::vector<Trunk>& trunks() const noexcept { return trunks_; }
+
  private:
   void check_captures() const;
   void check_sockets() const;
   void attach_ports();
+  void connect_trunks();
   void attach_captures();
   void detach() noexcept;
 
@@ -80,6 +88,7 @@ class Session {
   std::unique_ptr<Engine> engine_;
   std::vector<std::unique_ptr<CaptureTap>> taps_;
   std::vector<Attached> attached_;
+  std::vector<Trunk> trunks_;
 };
 
 }  // namespace railyard::lab

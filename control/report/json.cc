@@ -43,6 +43,26 @@ Json flow(const FlowReport& f) {
   return j;
 }
 
+Json trunk(const TrunkReport& t) {
+  return {{"node", t.node},
+          {"wire", t.wire},
+          {"state", t.state},
+          {"sent", t.counters.sent},
+          {"received", t.counters.received},
+          {"lost", t.counters.lost},
+          {"late", t.counters.late},
+          {"lateness_ns", percentiles(t.lateness_ns)},
+          {"round_trip_ns", t.counters.round_trip_ps / 1000},
+          {"discarded", t.counters.discarded},
+          {"unconfirmed", t.counters.unconfirmed},
+          {"refused", t.counters.refused},
+          {"stale", t.counters.stale},
+          {"malformed", t.counters.malformed},
+          {"other_version", t.counters.other_version},
+          {"clock_jumps", t.counters.clock_jumps},
+          {"downs", t.counters.downs}};
+}
+
 bool touched(const ClassCounters& c) {
   return c.rx_packets + c.tx_packets + c.xoff_sent + c.xon_sent + c.xoff_received + c.xon_received + c.max_depth_octets >
              0 ||
@@ -123,6 +143,10 @@ std::string Report::json() const {
                                 {"host_ring_full", a.host_ring_full},
                                 {"no_memory", a.no_memory},
                                 {"not_sent", a.not_sent}});
+  if (!trunks.empty()) {
+    j["trunks"] = Json::array();
+    for (const TrunkReport& t : trunks) j["trunks"].push_back(trunk(t));
+  }
   j["engine"] = engine_json(engine);
   j["audit"] = {{"balanced", audit.balanced},
                 {"unbalanced", audit.unbalanced},

@@ -99,11 +99,20 @@ struct AttachmentReport {
   std::uint64_t not_sent = 0;
 };
 
+struct TrunkReport {
+  std::string node;
+  std::string wire;   // what carries it
+  std::string state;  // "up", or why not
+  TrunkCounters counters;
+  Percentiles lateness_ns;  // of frames from the far end, against the link as modelled
+};
+
 struct Report {
   RunInfo run;
   std::vector<FlowReport> flows;
   std::vector<PortReport> ports;
   std::vector<AttachmentReport> attachments;
+  std::vector<TrunkReport> trunks;
   EngineReport engine;
   Audit audit;
   std::optional<std::uint64_t> trace_digest;

@@ -245,6 +245,14 @@ void engine_lines(Out out, const Report& r) {
     fmt::format_to(out, "Attached: {} NIC {} ({}): {} frames in, {} out; lost: host_ring_full {}, no_memory {}, not_sent {}\n",
                    a.node, a.nic, a.device, count_text(a.received), count_text(a.sent), count_text(a.host_ring_full),
                    count_text(a.no_memory), count_text(a.not_sent));
+  for (const TrunkReport& t : r.trunks)
+    fmt::format_to(out,
+                   "Trunk: {} ({}): {}; {} frames out, {} in, {} lost on the way; round trip {}; {} late, by p50 {}, p99 "
+                   "{}, most {}; down {} times\n",
+                   t.node, t.wire, t.state, count_text(t.counters.sent), count_text(t.counters.received),
+                   count_text(t.counters.lost), nanoseconds_text(t.counters.round_trip_ps / 1000),
+                   count_text(t.counters.late), nanoseconds_text(t.lateness_ns.p50), nanoseconds_text(t.lateness_ns.p99),
+                   nanoseconds_text(t.lateness_ns.max), count_text(t.counters.downs));
   if (r.trace_digest) fmt::format_to(out, "Trace digest: {:016x}\n", *r.trace_digest);
   if (!r.audit.balanced) {
     fmt::format_to(out, "THE BOOKS DO NOT BALANCE:\n");

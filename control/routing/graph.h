@@ -30,6 +30,8 @@ class Graph {
   // The node's links, by port.
   const std::vector<Edge>& edges(std::size_t node) const noexcept { return edges_[node]; }
   bool is_switch(std::size_t node) const noexcept { return lab_->nodes[node].kind == spec::NodeSpec::Kind::kSwitch; }
+  bool is_host(std::size_t node) const noexcept { return lab_->nodes[node].kind == spec::NodeSpec::Kind::kHost; }
+  bool is_trunk(std::size_t node) const noexcept { return lab_->nodes[node].kind == spec::NodeSpec::Kind::kTrunk; }
   // One more than the highest port that is linked.
   std::size_t ports(std::size_t node) const noexcept;
 

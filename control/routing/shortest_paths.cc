@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
+#include <map>
 #include <optional>
 
 namespace railyard::routing {
@@ -51,16 +53,33 @@ std::optional<IpPrefix> common_prefix(const std::vector<IpAddress>& addresses) {
   return IpPrefix::of(*least, length);
 }
 
+// By prefix that some trunk leads to: the switches that have such a trunk, with its ports.
+using Trunks = std::map<IpPrefix, std::map<std::size_t, std::vector<PortIndex>>>;
+
+Trunks behind_trunks(const Graph& graph) {
+  Trunks trunks;
+  for (std::size_t n = 0; n < graph.size(); ++n) {
+    if (!graph.is_switch(n)) continue;
+    for (const Graph::Edge& e : graph.edges(n))
+      if (graph.is_trunk(e.neighbour))
+        for (const IpPrefix& p : graph.lab().nodes[e.neighbour].trunk.networks) {
+          std::vector<PortIndex>& ports = trunks[p][n];
+          if (std::find(ports.begin(), ports.end(), e.port) == ports.end()) ports.push_back(e.port);
+        }
+  }
+  return trunks;
+}
+
 std::vector<Behind> behind_each(const Graph& graph) {
   std::vector<Behind> behind(graph.size());
   std::vector<IpAddress> everybody;
   for (std::size_t n = 0; n < graph.size(); ++n) {
     const spec::NodeSpec& node = graph.lab().nodes[n];
-    if (node.kind == spec::NodeSpec::Kind::kHost) continue;
+    if (node.kind != spec::NodeSpec::Kind::kSwitch) continue;
     for (const auto& loopback : {node.loopback_v4, node.loopback_v6})
       if (loopback) behind[n].own.push_back(*loopback);
     for (const Graph::Edge& e : graph.edges(n)) {
-      if (graph.is_switch(e.neighbour)) continue;
+      if (!graph.is_host(e.neighbour)) continue;
       const spec::NicSpec& nic = graph.lab().nodes[e.neighbour].nics[e.neighbour_port.index()];
       for (const auto& address : {nic.address_v4, nic.address_v6})
         if (address) behind[n].hosts.push_back({*address, e.port});
@@ -73,13 +92,19 @@ std::vector<Behind> behind_each(const Graph& graph) {
     const auto first = std::lower_bound(everybody.begin(), everybody.end(), p.address);
     return std::find_if_not(first, everybody.end(), [&](const IpAddress& a) { return p.contains(a); }) - first;
   };
+  // A prefix within a network behind a trunk would draw in what lies behind the trunk.
+  const Trunks trunks = behind_trunks(graph);
+  const auto within_trunk = [&](const IpPrefix& p) {
+    return std::any_of(trunks.begin(), trunks.end(),
+                       [&](const auto& t) { return t.first.length <= p.length && t.first.contains(p.address); });
+  };
   for (Behind& b : behind) {
     for (const bool v4 : {true, false}) {
       std::vector<IpAddress> family;
       for (const auto& h : b.hosts)
         if (h.address.is_v4() == v4) family.push_back(h.address);
       const auto prefix = common_prefix(family);
-      if (prefix && covered(*prefix) == static_cast<std::ptrdiff_t>(family.size()))
+      if (prefix && !within_trunk(*prefix) && covered(*prefix) == static_cast<std::ptrdiff_t>(family.size()))
         b.announced.push_back(*prefix);
       else
         for (const IpAddress& a : family) b.announced.push_back(host_prefix(a));
@@ -87,6 +112,31 @@ std::vector<Behind> behind_each(const Graph& graph) {
     for (const IpAddress& a : b.own) b.announced.push_back(host_prefix(a));
   }
   return behind;
+}
+
+// A switch with such trunks uses them; the others go to the nearest of these switches.
+void add_trunk_routes(const Graph& graph, Routes& routes, std::vector<IpPrefix>& prefixes) {
+  for (const auto& [prefix, owners] : behind_trunks(graph)) {
+    prefixes.push_back(prefix);
+    std::vector<int> nearest(graph.size(), std::numeric_limits<int>::max());
+    std::vector<std::vector<int>> to;
+    for (const auto& [owner, ports] : owners) {
+      to.push_back(distances(graph, owner));
+      for (std::size_t n = 0; n < graph.size(); ++n)
+        if (to.back()[n] != kUnreached) nearest[n] = std::min(nearest[n], to.back()[n]);
+    }
+    for (std::size_t n = 0; n < graph.size(); ++n) {
+      if (!graph.is_switch(n) || nearest[n] == std::numeric_limits<int>::max()) continue;
+      Route route{prefix, {}};
+      if (const auto own = owners.find(n); own != owners.end()) {
+        route.ports = own->second;
+      } else {
+        for (const Graph::Edge& e : graph.edges(n))
+          if (graph.is_switch(e.neighbour) && nearest[e.neighbour] == nearest[n] - 1) route.ports.push_back(e.port);
+      }
+      routes.by_node[n].push_back(std::move(route));
+    }
+  }
 }
 
 }  // namespace
@@ -121,6 +171,7 @@ Routes shortest_paths(const Graph& graph) {
       }
     }
   }
+  add_trunk_routes(graph, routes, prefixes);
   routes.fecs = std::make_shared<const FecTable>(std::move(prefixes));
   return routes;
 }

@@ -17,7 +17,7 @@ struct Routes {
 
 // Hop counts are the metric, as in the usual BGP design of a Clos (RFC 7938). Hosts are leaves of the graph: nothing is
 // routed through them. Addresses of the hosts behind one switch are aggregated to one prefix elsewhere, where that
-// prefix covers nobody else's address.
+// prefix covers nobody else's address. Networks behind trunks are where the trunk is; of several the nearest.
 Routes shortest_paths(const Graph& graph);
 
 }  // namespace railyard::routing

@@ -31,6 +31,8 @@ std::string json_schema() {
   define(definitions, host_node_keys());
   define(definitions, nic_keys());
   define(definitions, pcap_keys());
+  define(definitions, trunk_node_keys());
+  define(definitions, trunk_udp_keys());
   define(definitions, traffic_keys());
   define(definitions, run_keys());
   definitions.spread = true;

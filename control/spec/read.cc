@@ -1,6 +1,7 @@
 #include "control/spec/read.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -15,8 +16,10 @@ namespace {
 
 using Kind = NodeSpec::Kind;
 
-const char* word(Kind kind) { return kind == Kind::kSwitch ? "switch" : "host"; }
-const char* plural(Kind kind) { return kind == Kind::kSwitch ? "switches" : "hosts"; }
+constexpr std::array kKinds{Kind::kSwitch, Kind::kHost, Kind::kTrunk};
+
+const char* word(Kind kind) { return kind == Kind::kSwitch ? "switch" : kind == Kind::kHost ? "host" : "trunk"; }
+const char* plural(Kind kind) { return kind == Kind::kSwitch ? "switches" : kind == Kind::kHost ? "hosts" : "trunks"; }
 
 void read_profiles(Draft& draft) {
   Lab& lab = draft.lab;
@@ -48,10 +51,11 @@ void expand_topology(Draft& draft, const LinkSpec& link) {
 Kind read_kind(const Tree& tree, const NodeSpec* preset) {
   const Tree* said = tree.find("kind");
   if (said == nullptr) {
-    if (preset == nullptr) tree.fail("key 'kind' is missing: switch or host");
+    if (preset == nullptr) tree.fail("key 'kind' is missing: switch, host or trunk");
     return preset->kind;
   }
-  const Kind kind = choice<Kind>({{"switch", Kind::kSwitch}, {"host", Kind::kHost}}).read(*said);
+  const Kind kind =
+      choice<Kind>({{"switch", Kind::kSwitch}, {"host", Kind::kHost}, {"trunk", Kind::kTrunk}}).read(*said);
   if (preset != nullptr && kind != preset->kind)
     said->fail(
         fmt::format("{} is a {} of the preset; expected that, or another name", preset->name, word(preset->kind)));
@@ -59,14 +63,17 @@ Kind read_kind(const Tree& tree, const NodeSpec* preset) {
 }
 
 void refuse_keys_of_other_kind(const Tree& tree, const NodeSpec& node) {
-  const bool is_switch = node.kind == Kind::kSwitch;
-  const std::vector<std::string>& own = is_switch ? switch_node_keys().known() : host_node_keys().known();
-  const std::vector<std::string>& other = is_switch ? host_node_keys().known() : switch_node_keys().known();
-  for (const Tree::Entry& e : tree.entries)
-    if (std::ranges::find(own, e.key) == own.end() && std::ranges::find(other, e.key) != other.end())
-      fail_at(e.place, tree.path,
-              fmt::format("key '{}' is for {}; {} is a {}", e.key, plural(is_switch ? Kind::kHost : Kind::kSwitch),
-                          node.name, word(node.kind)));
+  const auto knows = [](Kind kind, const std::string& key) {
+    const std::vector<std::string>& known = node_keys(kind).known();
+    return std::ranges::find(known, key) != known.end();
+  };
+  for (const Tree::Entry& e : tree.entries) {
+    if (knows(node.kind, e.key)) continue;
+    for (const Kind other : kKinds)
+      if (knows(other, e.key))
+        fail_at(e.place, tree.path,
+                fmt::format("key '{}' is for {}; {} is a {}", e.key, plural(other), node.name, word(node.kind)));
+  }
 }
 
 void read_node(Draft& draft, const Tree::Entry& entry) {
@@ -86,7 +93,7 @@ void read_node(Draft& draft, const Tree::Entry& entry) {
   node.place = entry.place;
   draft.nodes[found->second] = &entry.value;
   refuse_keys_of_other_kind(entry.value, node);
-  (kind == Kind::kSwitch ? switch_node_keys() : host_node_keys()).read(entry.value, node);
+  node_keys(kind).read(entry.value, node);
 }
 
 void read_nodes(Draft& draft) {
@@ -146,6 +153,7 @@ Lab read_lab(const Tree& document) {
   check_addresses(draft);
   assign_addresses(draft.lab);
   check_attachments(draft);
+  check_trunks(draft);
   check_traffic(draft);
   return std::move(draft.lab);
 }

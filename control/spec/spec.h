@@ -17,6 +17,7 @@
 #include "dataplane/base/units.h"
 #include "dataplane/wire/address.h"
 #include "dataplane/wire/mac_address.h"
+#include "dataplane/wire/udp_endpoint.h"
 
 namespace railyard::spec {
 
@@ -212,8 +213,25 @@ struct VlanSpec {
   bool operator==(const VlanSpec&) const = default;
 };
 
+// What carries a trunk: the way between two daemons.
+struct TrunkUdp {
+  wire::UdpEndpoint local;
+  wire::UdpEndpoint remote;
+
+  bool operator==(const TrunkUdp&) const = default;
+};
+
+// The far end of a link whose other half another daemon has.
+struct TrunkSpec {
+  TrunkUdp udp;
+  std::vector<wire::IpPrefix> networks;  // addresses behind it
+  Duration timeout{300'000'000'000};     // of wall time: not heard for so long, the far end is gone and the link down
+
+  bool operator==(const TrunkSpec&) const = default;
+};
+
 struct NodeSpec {
-  enum class Kind { kSwitch, kHost };
+  enum class Kind { kSwitch, kHost, kTrunk };
   std::string name;
   Kind kind = Kind::kSwitch;
   std::string profile = "default";
@@ -222,6 +240,7 @@ struct NodeSpec {
   std::optional<wire::IpAddress> loopback_v6;
   std::vector<NicSpec> nics;      // hosts: 1..8, port i is nics[i - 1]
   std::map<int, VlanSpec> vlans;  // switches, by port number; absent: native 1, all others tagged
+  TrunkSpec trunk;                // trunks: port 1 is its only one
   Place place;
 
   bool operator==(const NodeSpec&) const = default;

@@ -36,7 +36,7 @@ Tree write_nodes(const std::vector<NodeSpec>& nodes) {
   Tree map = Tree::map();
   map.spread = true;
   for (const NodeSpec& node : nodes)
-    map.add(node.name, (node.kind == NodeSpec::Kind::kSwitch ? switch_node_keys() : host_node_keys()).write(node));
+    map.add(node.name, node_keys(node.kind).write(node));
   return map;
 }
 

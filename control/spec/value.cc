@@ -175,6 +175,12 @@ Parsed<wire::IpPrefix> parse_prefix(std::string_view text) {
       "'{}' is not a prefix; expected one such as 10.0.0.0/24 or fd00::/64, no bits set behind its length", text));
 }
 
+Parsed<wire::UdpEndpoint> parse_udp_endpoint(std::string_view text) {
+  if (const std::optional<wire::UdpEndpoint> endpoint = wire::UdpEndpoint::parse(text)) return *endpoint;
+  return wrong(fmt::format(
+      "'{}' is not an address and port; expected e.g. 192.0.2.1:4800 or \"[2001:db8::1]:4800\"", text));
+}
+
 Parsed<wire::MacAddress> parse_mac(std::string_view text) {
   const auto bad = [&] {
     return wrong(fmt::format("'{}' is not a MAC address; expected one such as 02:00:00:00:00:01", text));

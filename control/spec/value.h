@@ -15,6 +15,7 @@
 #include "dataplane/base/units.h"
 #include "dataplane/wire/address.h"
 #include "dataplane/wire/mac_address.h"
+#include "dataplane/wire/udp_endpoint.h"
 
 namespace railyard::spec {
 
@@ -45,6 +46,7 @@ Parsed<wire::IpAddress> parse_ipv4(std::string_view text);
 Parsed<wire::IpAddress> parse_ipv6(std::string_view text);
 Parsed<wire::IpPrefix> parse_prefix(std::string_view text);
 Parsed<wire::MacAddress> parse_mac(std::string_view text);
+Parsed<wire::UdpEndpoint> parse_udp_endpoint(std::string_view text);  // "192.0.2.1:4800", "[fd00::1]:4800"
 Parsed<PortName> parse_port_name(std::string_view text);  // "leaf1:3"
 
 // The names of nodes and profiles: letters, digits, '-' and '_', beginning with a letter or digit; at most 63.

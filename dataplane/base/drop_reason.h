@@ -34,7 +34,9 @@ enum class DropReason : std::uint8_t {
   kWred,            // dropped by WRED in the place of a mark (Not-ECT)
   kNicReceiveFull,  // the receive buffer of a host's NIC
   // Links and machine.
-  kLinkDown,  // on the wire, or about to be, when the link went down
+  kLinkDown,   // on the wire, or about to be, when the link went down
+  kTrunkLost,  // lost by the network between the two ends of a trunk
+  kTrunkFull,  // for the far end of a trunk, and the network did not take it for long
   kCount
 };
 
@@ -47,7 +49,7 @@ constexpr std::string_view name(DropReason reason) noexcept {
       "unknown_ethertype", "bad_mac_control", "fcs_error",         "giant",       "not_for_us",
       "vlan_not_member",   "no_route",        "ttl_expired",       "too_big",     "neighbour_unresolved",
       "not_understood",    "ingress_full",    "headroom_full",     "egress_full", "wred",
-      "nic_receive_full",  "link_down"};
+      "nic_receive_full",  "link_down",       "trunk_lost",        "trunk_full"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include "dataplane/base/counter.h"
 #include "dataplane/base/drop_reason.h"
@@ -13,6 +14,7 @@ namespace railyard {
 class DropCounters {
  public:
   void count(DropReason reason) noexcept { counters_[static_cast<std::size_t>(reason)].increment(); }
+  void count(DropReason reason, std::uint64_t n) noexcept { counters_[static_cast<std::size_t>(reason)].add(n); }
   DropCounts read() const noexcept {
     DropCounts out{};
     for (std::size_t r = 0; r < kDropReasons; ++r) out[r] = counters_[r].read();

@@ -163,11 +163,33 @@ FRAMES |= {name: ethernet(0x0800, bytes.fromhex(packet)) for name, packet in ROC
 FRAMES |= {name: bytes.fromhex(frame) for name, frame in ROCE_FRAMES.items()}
 FRAMES["roce_ack_tagged"] = ethernet(0x0800, bytes.fromhex(ROCE_V4["roce_ack"]), tag=3 << 13 | 100)
 
+
+
+# A trunk's messages (dataplane/trunk/message.h): type, sequence, body.
+def trunk(kind, sequence, body):
+    return struct.pack(">IBBHQQQ", 0x52595452, 1, kind, 0, 5, 6, sequence) + body
+
+
+def trunk_frame(header, payload, flags=0, synthetic=0):
+    octets = len(header) + len(payload) + synthetic
+    return trunk(2, 42, struct.pack(">QQQQIIHB5x", 7000, 6000, 3, 8192, max(octets + 4 + (flags & 4), 64),
+                                    len(payload) + synthetic, len(header), flags) + header + payload)
+
+
+TRUNK = {
+    "ping": trunk(1, 42, struct.pack(">QQQQQQQIIII", 5000, 4000, 4500, 41, 40, 10**11, 2 * 10**8, 1, 1, 9216, 1 << 31)),
+    "frame_real": trunk_frame(FRAMES["ipv4_udp"][:42], FRAMES["ipv4_udp"][42:]),
+    "frame_synthetic": trunk_frame(FRAMES["ipv4_udp"][:42], b"", flags=1 | 4, synthetic=1000),
+    "frame_pfc": trunk_frame(FRAMES["pfc_xoff"].ljust(60, b"\0"), b""),
+}
+
 if __name__ == "__main__":
     corpus = pathlib.Path(__file__).parent / "corpus"
-    for folder in ("parse_frame", "pfc"):
+    for folder in ("parse_frame", "pfc", "trunk_message"):
         (corpus / folder).mkdir(parents=True, exist_ok=True)
     for name, frame in FRAMES.items():
         (corpus / "parse_frame" / f"{name}.bin").write_bytes(frame)
         if name.startswith(("pfc_", "pause_")):
             (corpus / "pfc" / f"{name}.bin").write_bytes(frame)
+    for name, message in TRUNK.items():
+        (corpus / "trunk_message" / f"{name}.bin").write_bytes(message)

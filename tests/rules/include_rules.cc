@@ -23,7 +23,10 @@ const std::map<std::string, Rooms>& allowed() {
       {"dataplane/switch", {"dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device"}},
       {"dataplane/nic", {"dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device"}},
       {"dataplane/capture", {"dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device"}},
-      {"dataplane/port", {"dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device", "dataplane/nic"}},
+      {"dataplane/trunk", {"dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device"}},
+      {"dataplane/port",
+       {"dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device", "dataplane/nic",
+        "dataplane/trunk"}},
       // The loop knows devices, and neither switches nor hosts.
       {"dataplane/run", {"dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device"}},
 
@@ -33,14 +36,16 @@ const std::map<std::string, Rooms>& allowed() {
       {"control/routing", {"control/spec", "dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/switch"}},
       {"control/build",
        {"control/spec", "control/workload", "control/routing", "dataplane/base", "dataplane/wire", "dataplane/packet",
-        "dataplane/device", "dataplane/switch", "dataplane/nic", "dataplane/port"}},
+        "dataplane/device", "dataplane/switch", "dataplane/nic", "dataplane/trunk", "dataplane/port"}},
       {"control/hosts", {"dataplane/base", "dataplane/wire"}},
       {"control/picture", {"control/spec", "control/routing", "dataplane/base", "dataplane/wire"}},
       {"control/report",
-       {"control/spec", "control/build", "dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device"}},
+       {"control/spec", "control/build", "dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device",
+        "dataplane/trunk"}},
       {"control/lab",
        {"control/spec", "control/build", "control/report", "dataplane/base", "dataplane/wire", "dataplane/packet",
-        "dataplane/device", "dataplane/nic", "dataplane/port", "dataplane/capture", "dataplane/run"}},
+        "dataplane/device", "dataplane/nic", "dataplane/trunk", "dataplane/port", "dataplane/capture",
+        "dataplane/run"}},
       {"control/guest", {"control/spec", "dataplane/base", "dataplane/wire"}},
       {"control/api", {}},
       {"control/daemon",
@@ -57,8 +62,8 @@ const std::map<std::string, Rooms>& allowed() {
 }
 
 // Rooms that are about packets in memory may use DPDK's headers; the rest does without.
-const Rooms kWithDpdk{"dataplane/packet", "dataplane/device",  "dataplane/switch", "dataplane/nic",
-                      "dataplane/port",   "dataplane/capture", "dataplane/run"};
+const Rooms kWithDpdk{"dataplane/packet", "dataplane/device", "dataplane/switch",  "dataplane/nic",
+                      "dataplane/trunk",  "dataplane/port",   "dataplane/capture", "dataplane/run"};
 
 std::string room_of(const std::string& path) {
   const std::size_t first = path.find('/');

@@ -116,6 +116,15 @@ void print_attachments(const json& s) {
                a["link_up"].get<bool>() ? "" : " (nobody connected)");
 }
 
+void print_trunks(const json& s) {
+  const auto ns = [](const json& n) { return report::nanoseconds_text(number(n)); };
+  for (const json& t : s["trunks"])
+    fmt::print("trunk {} at {} ({}): {}; {} frames out, {} in, {} lost on the way; round trip {}; {} late, by p99 {}, most {}\n",
+               t["name"].get<std::string>(), t["switch_port"].get<std::string>(), t["wire"].get<std::string>(),
+               t["state"].get<std::string>(), number(t["sent"]), number(t["received"]), number(t["lost"]),
+               ns(t["round_trip_ns"]), number(t["late"]), ns(t["lateness_ns"]["p99"]), ns(t["lateness_ns"]["max"]));
+}
+
 void print_all(const json& s) {
   fmt::print("{}\n", head(s));
   std::vector<Row> rows = rows_of(s, nullptr, 0);
@@ -123,6 +132,8 @@ void print_all(const json& s) {
   print_table(std::move(rows), false);
   if (!s["attachments"].empty()) fmt::print("\n");
   print_attachments(s);
+  if (!s["trunks"].empty()) fmt::print("\n");
+  print_trunks(s);
 }
 
 std::size_t terminal_lines() {

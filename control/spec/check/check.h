@@ -18,6 +18,9 @@ void check_addresses(const Draft& draft);
 // What is attached fits the clock and nothing is attached twice.
 void check_attachments(const Draft& draft);
 
+// Trunks lead from a switch to another daemon, under the wall clock, each over an address of its own.
+void check_trunks(const Draft& draft);
+
 // Traffic has senders and receivers, can reach them, fits, and ends.
 void check_traffic(const Draft& draft);
 

@@ -65,7 +65,7 @@ void check_addresses(const Draft& draft) {
   }
   for (const LinkSpec& link : draft.lab.links)
     for (const PortName& end : {link.a, link.b})
-      if (draft.lab.nodes[index.at(end.node)].kind == NodeSpec::Kind::kSwitch)
+      if (draft.lab.nodes[index.at(end.node)].kind != NodeSpec::Kind::kHost)
         macs.expect_free(automatic_mac(index.at(end.node), end.port), format(end));
 }
 

@@ -16,6 +16,7 @@ std::string which(const Tree& said, const LinkSpec& link) {
 }
 
 Duration latency(const Lab& lab, const NodeSpec& node) {
+  if (node.kind == NodeSpec::Kind::kTrunk) return Duration{1};  // whatever it is, above 0
   return node.kind == NodeSpec::Kind::kSwitch ? lab.switches.at(node.profile).latency
                                               : lab.hosts.at(node.profile).latency;
 }
@@ -34,6 +35,8 @@ class LinkCheck {
     const NodeSpec& a = check_end(link.a, element(said, 0), link, said);
     const NodeSpec& b = check_end(link.b, element(said, 1), link, said);
     if (&a == &b) element(said, 1).fail(fmt::format("links {} with itself", a.name));
+    if (a.kind == NodeSpec::Kind::kTrunk) check_trunk(a, b, 1, link, said);
+    if (b.kind == NodeSpec::Kind::kTrunk) check_trunk(b, a, 0, link, said);
     for (const NodeSpec* node : {&a, &b})
       if (link.delay == Duration{} && latency(lab_, *node) == Duration{})
         element(said, 2).fail(
@@ -41,11 +44,29 @@ class LinkCheck {
                         which(said, link), node->name, node->profile));
   }
 
+  // Frames that the far daemon has sent may come at any time; that they act some time later is what lets ours advance.
+  void check_trunk(const NodeSpec& trunk, const NodeSpec& peer, std::size_t peer_end, const LinkSpec& link,
+                   const Tree& said) {
+    if (peer.kind != NodeSpec::Kind::kSwitch)
+      element(said, peer_end)
+          .fail(fmt::format("{} is no switch; expected a switch at the other end of trunk {}", peer.name, trunk.name));
+    if (latency(lab_, peer) == Duration{})
+      element(said, peer_end)
+          .fail(fmt::format("{} (profile {}) has no latency; expected some above 0 at a switch with a trunk", peer.name,
+                            peer.profile));
+    if (link.delay == Duration{})
+      element(said, 2).fail(fmt::format(
+          "no delay to trunk {}; expected at least what the network between the two daemons takes, such as 200us",
+          trunk.name));
+  }
+
   const NodeSpec& check_end(const PortName& end, const Tree& where, const LinkSpec& link, const Tree& said) {
     const NodeSpec& node = lab_.nodes[draft_.node(end.node, where)];
     if (node.kind == NodeSpec::Kind::kHost && static_cast<std::size_t>(end.port) > node.nics.size())
       where.fail(fmt::format("{}{} has {} NIC{}; expected a port of these", which(said, link), node.name,
                              node.nics.size(), node.nics.size() == 1 ? "" : "s"));
+    if (node.kind == NodeSpec::Kind::kTrunk && end.port != 1)
+      where.fail(fmt::format("{}trunk {} has port 1 only; expected {}:1", which(said, link), node.name, node.name));
     const auto [used, is_new] = used_.try_emplace(end, &link);
     if (!is_new)
       where.fail(fmt::format("{} is linked already: to {}, at {}", format(end),
@@ -58,6 +79,8 @@ class LinkCheck {
     for (std::size_t nic = 0; nic < node.nics.size(); ++nic)
       if (const PortName port{node.name, static_cast<int>(nic) + 1}; !used_.contains(port))
         said.fail(fmt::format("NIC {} has no link", format(port)));
+    if (node.kind == NodeSpec::Kind::kTrunk && !used_.contains({node.name, 1}))
+      said.fail(fmt::format("trunk {} has no link; expected one from a switch to {}:1", node.name, node.name));
     for (const auto& [port, vlan] : node.vlans)
       if (!used_.contains({node.name, port}))
         said.at_or_self("vlans")

@@ -42,6 +42,7 @@ void check_profiles(const Draft& draft) {
   expect_qos(draft, draft.lab.hosts, draft.sections.hosts);
   for (std::size_t i = 0; i < draft.lab.nodes.size(); ++i) {
     const NodeSpec& node = draft.lab.nodes[i];
+    if (node.kind == NodeSpec::Kind::kTrunk) continue;
     const Tree& where = profile_key(*draft.nodes[i], node);
     if (node.kind == NodeSpec::Kind::kSwitch)
       expect_profile(draft.lab.switches, node.profile, "switch", where);

@@ -23,7 +23,7 @@ using Pattern = TrafficSpec::Pattern;
   for (const NodeSpec& node : lab.nodes) {
     if (node.kind == NodeSpec::Kind::kHost) names.push_back(node.name);
     if (fits == nullptr && matches(host, node.name)) fits = &node;
-    if (fits != nullptr && fits->kind == NodeSpec::Kind::kSwitch && node.kind == NodeSpec::Kind::kHost &&
+    if (fits != nullptr && fits->kind != NodeSpec::Kind::kHost && node.kind == NodeSpec::Kind::kHost &&
         matches(host, node.name))
       fits = &node;
   }
@@ -33,7 +33,9 @@ using Pattern = TrafficSpec::Pattern;
       hint = fmt::format("; there are {}, {} to {}", names.size(), names.front(), names.back());
     where.fail(fmt::format("'{}' matches no host{}", host, hint));
   }
-  if (fits->kind == NodeSpec::Kind::kSwitch) where.fail(fmt::format("'{}' is a switch; expected hosts", fits->name));
+  if (fits->kind != NodeSpec::Kind::kHost)
+    where.fail(fmt::format("'{}' is a {}; expected hosts", fits->name,
+                           fits->kind == NodeSpec::Kind::kSwitch ? "switch" : "trunk"));
   if (host.size() != selector.size()) {
     const auto port = static_cast<std::size_t>(selector.back() - '0');
     if (std::ranges::none_of(lab.nodes,

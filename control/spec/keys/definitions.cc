@@ -66,6 +66,9 @@ Tree scalar_definitions() {
   all.add("port", pattern("a node and its port, counted from 1", "[A-Za-z0-9][A-Za-z0-9_-]{0,62}:[1-9][0-9]{0,3}"));
   all.add("ipv4", pattern("an IPv4 address", "[0-9]{1,3}(\\.[0-9]{1,3}){3}"));
   all.add("ipv6", pattern("an IPv6 address", "[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*"));
+  all.add("prefix", pattern("an IPv4 or IPv6 prefix", "[0-9A-Fa-f:.]+/[0-9]{1,3}"));
+  all.add("udp-endpoint",
+          pattern("an address and a UDP port", "([0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[[0-9A-Fa-f:.]+\\]):[1-9][0-9]{0,4}"));
   all.add("mac", pattern("a MAC address", "[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}"));
   return all;
 }

@@ -176,6 +176,24 @@ Form<wire::MacAddress> mac() {
       not_one_port);
 }
 
+Form<wire::IpPrefix> ip_prefix() {
+  return scalar<wire::IpPrefix>(
+      "a prefix such as 10.0.1.0/24", parse_prefix,
+      [](const wire::IpPrefix& value) { return Tree::plain(to_string(value)); }, reference("prefix"));
+}
+
+// Loopback is fine: both daemons may be on one machine.
+Form<wire::UdpEndpoint> udp_endpoint() {
+  return checked<wire::UdpEndpoint>(
+      scalar<wire::UdpEndpoint>(
+          "an address and port such as 192.0.2.1:4800", parse_udp_endpoint,
+          [](const wire::UdpEndpoint& value) { return Tree::string(to_string(value)); }, reference("udp-endpoint")),
+      [](const wire::UdpEndpoint& e) -> std::optional<std::string> {
+        if (!e.address.is_unspecified() && !e.address.is_multicast() && !e.address.is_broadcast()) return {};
+        return fmt::format("{} is not the address of one host", to_string(e.address));
+      });
+}
+
 Form<PortName> port_name() {
   return scalar<PortName>(
       "a port such as leaf1:3", parse_port_name, [](const PortName& value) { return Tree::plain(format(value)); },

@@ -43,6 +43,8 @@ Form<int> power_of_two();  // the exponent
 Form<wire::IpAddress> ipv4();  // of one host: neither unspecified nor multicast nor loopback
 Form<wire::IpAddress> ipv6();
 Form<wire::MacAddress> mac();  // of one port: neither zero nor a group
+Form<wire::IpPrefix> ip_prefix();
+Form<wire::UdpEndpoint> udp_endpoint();  // of one host
 Form<PortName> port_name();
 
 // Reads with `form`, then refuses what `check` returns a message for.

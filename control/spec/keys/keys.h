@@ -30,9 +30,12 @@ LinkSpec read_link(const Tree& tree, const LinkSpec& defaults);
 Tree write_link(const LinkSpec& link, const LinkSpec& defaults);
 Tree link_schema();
 
-// nodes.<name>, of a switch and of a host.
+// nodes.<name>, of a switch, of a host and of a trunk.
 const Table<NodeSpec>& switch_node_keys();
 const Table<NodeSpec>& host_node_keys();
+const Table<NodeSpec>& trunk_node_keys();
+const Table<NodeSpec>& node_keys(NodeSpec::Kind kind);
+const Table<TrunkUdp>& trunk_udp_keys();
 const Table<NicSpec>& nic_keys();
 const Table<VlanSpec>& vlan_keys();
 Form<Attachment> attachment_form();

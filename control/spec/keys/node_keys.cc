@@ -20,7 +20,7 @@ constexpr std::size_t kLongestInterface = 15;  // IFNAMSIZ with the final zero
 
 Key<NodeSpec> kind(NodeSpec::Kind only, const char* word) {
   return key("kind", &NodeSpec::kind, choice<NodeSpec::Kind>({{word, only}}),
-             "switch or host; may be left out where a preset has made the node")
+             "switch, host or trunk; may be left out where a preset has made the node")
       .show()
       .without_default();
 }
@@ -273,6 +273,11 @@ const Table<NodeSpec>& switch_node_keys() {
        key("loopback", &NodeSpec::loopback_v4, ipv4(), "its own IPv4 address; without it 10.255.x.y by its number"),
        key("loopback6", &NodeSpec::loopback_v6, ipv6(), "its own IPv6 address; without it fd00:ffff::n"), vlans()}};
   return table;
+}
+
+const Table<NodeSpec>& node_keys(NodeSpec::Kind kind) {
+  if (kind == NodeSpec::Kind::kTrunk) return trunk_node_keys();
+  return kind == NodeSpec::Kind::kSwitch ? switch_node_keys() : host_node_keys();
 }
 
 const Table<NodeSpec>& host_node_keys() {

@@ -20,11 +20,11 @@ std::string node_error(const std::string& nodes, const std::string& links) {
 const std::string kSwitchAndHost = "  s: { kind: switch }\n  h: { kind: host }\n";
 
 TEST(NodeErrors, Kind) {
-  EXPECT_EQ(node_error("  s: {}\n", ""), "x.yaml:4:6: nodes.s: key 'kind' is missing: switch or host");
+  EXPECT_EQ(node_error("  s: {}\n", ""), "x.yaml:4:6: nodes.s: key 'kind' is missing: switch, host or trunk");
   EXPECT_EQ(node_error("  s: { kind: router }\n", ""),
-            "x.yaml:4:14: nodes.s.kind: unknown 'router'; expected switch or host");
+            "x.yaml:4:14: nodes.s.kind: unknown 'router'; expected switch, host or trunk");
   EXPECT_EQ(node_error("  s: { kind: swich }\n", ""),
-            "x.yaml:4:14: nodes.s.kind: unknown 'swich'; did you mean 'switch'? Expected switch or host");
+            "x.yaml:4:14: nodes.s.kind: unknown 'swich'; did you mean 'switch'? Expected switch, host or trunk");
   EXPECT_EQ(node_error("  s: switch\n", ""),
             "x.yaml:4:6: nodes.s: found 'switch'; expected a map with the keys of a node");
   EXPECT_EQ(node_error("  h: { kind: host, loopback: 10.0.0.1 }\n", ""),
@@ -289,7 +289,7 @@ TEST(Nodes, KeepTheKindOfAPresets) {
             "x.yaml:3:25: nodes.leaf1.kind: leaf1 is a switch of the preset; expected that, or another name");
   EXPECT_EQ(error_of(kPreset + "nodes: { leaf1: { kind: switch } }\n"), "(no error)");
   EXPECT_EQ(error_of(kPreset + "nodes: { leaf3: { profile: default } }\n"),
-            "x.yaml:3:17: nodes.leaf3: key 'kind' is missing: switch or host");
+            "x.yaml:3:17: nodes.leaf3: key 'kind' is missing: switch, host or trunk");
 }
 
 TEST(Links, HaveTheDefaultsOfTheFile) {

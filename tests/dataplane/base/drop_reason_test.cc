@@ -29,7 +29,7 @@ TEST(DropReason, NamesStandWhereTheirReasonsDo) {
   EXPECT_EQ(name(DropReason::kIngressFull), "ingress_full");
   EXPECT_EQ(name(DropReason::kNicReceiveFull), "nic_receive_full");
   EXPECT_EQ(name(DropReason::kLinkDown), "link_down");
-  EXPECT_EQ(name(DropReason::kLinkDown), "link_down");
+  EXPECT_EQ(name(DropReason::kTrunkFull), "trunk_full");
 }
 
 }  // namespace

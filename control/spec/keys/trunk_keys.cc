@@ -1,0 +1,58 @@
+// The keys of trunks: links to another daemon.
+#include <fmt/format.h>
+
+#include "control/spec/keys/keys.h"
+
+namespace railyard::spec {
+namespace {
+
+// A key of the trunk that stands in its node directly.
+template <class M>
+Key<NodeSpec> of_trunk(std::string name, M TrunkSpec::*member, Form<M> form, std::string description) {
+  return {std::move(name),
+          std::move(description),
+          [=](const Tree& tree, NodeSpec& into) { into.trunk.*member = form.read(tree); },
+          [=](const NodeSpec& node) { return form.write(node.trunk.*member); },
+          [=](const NodeSpec& a, const NodeSpec& b) { return a.trunk.*member == b.trunk.*member; },
+          form.schema};
+}
+
+void check_udp(const Tree& map, const TrunkUdp& udp) {
+  if (udp.local.address.is_v4() != udp.remote.address.is_v4())
+    map.at_or_self("remote").fail(fmt::format("{} is of another family than {}; expected both IPv4 or both IPv6",
+                                              to_string(udp.remote), to_string(udp.local)));
+  if (udp.local == udp.remote)
+    map.at_or_self("remote").fail(
+        fmt::format("{} is this end itself; expected the other daemon's", to_string(udp.remote)));
+}
+
+}  // namespace
+
+const Table<TrunkUdp>& trunk_udp_keys() {
+  static const Table<TrunkUdp> table{
+      "trunk-udp",
+      "A trunk over UDP",
+      {key("local", &TrunkUdp::local, udp_endpoint(), "address and port here").require(),
+       key("remote", &TrunkUdp::remote, udp_endpoint(), "address and port of the other daemon's end").require()},
+      check_udp};
+  return table;
+}
+
+const Table<NodeSpec>& trunk_node_keys() {
+  static const Table<NodeSpec> table{
+      "trunk",
+      "The far end of a link whose other half another daemon has",
+      {key("kind", &NodeSpec::kind, choice<NodeSpec::Kind>({{"trunk", NodeSpec::Kind::kTrunk}}), "trunk")
+           .show()
+           .without_default(),
+       of_trunk("udp", &TrunkSpec::udp, map_of(trunk_udp_keys()), "the way to the other daemon").require(),
+       of_trunk("networks", &TrunkSpec::networks, one_or_list_of(ip_prefix()), "prefixes of the addresses behind it")
+           .require(),
+       of_trunk("timeout", &TrunkSpec::timeout,
+                duration(Duration{50'000'000'000}, Duration{kPicosecondsPerSecond * 60}),
+                "not heard for so long, the other end is gone and the link is down"),
+       key("role", &NodeSpec::role, text_without_control_characters(63), "for pictures")}};
+  return table;
+}
+
+}  // namespace railyard::spec

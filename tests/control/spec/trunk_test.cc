@@ -1,0 +1,93 @@
+// Trunks in the fabric file: read, written, and what is said of bad ones.
+#include <gtest/gtest.h>
+
+#include "control/spec/load.h"
+#include "control/spec/to_yaml.h"
+#include "tests/control/spec/lab_builder.h"
+
+namespace railyard::spec {
+namespace {
+
+//  1  name: x
+//  2  nodes:
+//  3    leaf: { kind: switch }
+//  4    h1: { kind: host }
+//  5    t: (what a test says)
+//  6  links: [[h1:1, leaf:1], (what a test says)]
+//  7  run: { clock: wall }
+std::string lab_with(const std::string& trunk, const std::string& link = "[leaf:9, t:1, { delay: 200us }]") {
+  return "name: x\nnodes:\n  leaf: { kind: switch }\n  h1: { kind: host }\n  t: { kind: trunk, " + trunk +
+         " }\nlinks: [[h1:1, leaf:1], " + link + "]\nrun: { clock: wall }\n";
+}
+const std::string kUdp = "udp: { local: \"127.0.0.1:4801\", remote: \"127.0.0.1:4802\" }";
+const std::string kGood = kUdp + ", networks: [10.2.0.0/24, \"fd00:0:0:b::/64\"]";
+
+TEST(TrunkKeys, SayTheWayAndWhatIsBehindIt) {
+  const Lab lab = parse(lab_with(kGood + ", timeout: 2s"), "x.yaml");
+  const TrunkSpec& t = lab.find("t")->trunk;
+  EXPECT_EQ(to_string(t.udp.local), "127.0.0.1:4801");
+  EXPECT_EQ(to_string(t.udp.remote), "127.0.0.1:4802");
+  ASSERT_EQ(t.networks.size(), 2u);
+  EXPECT_EQ(to_string(t.networks[0]), "10.2.0.0/24");
+  EXPECT_EQ(t.timeout, Duration{2 * kPicosecondsPerSecond});
+  EXPECT_TRUE(parse(to_yaml(lab), "shown.yaml") == lab) << to_yaml(lab);
+}
+
+TEST(TrunkKeys, V6AddressesAreInBrackets) {
+  const Lab lab =
+      parse(lab_with("udp: { local: \"[::1]:1\", remote: \"[fd00::1]:65535\" }, networks: 0.0.0.0/0"), "x.yaml");
+  EXPECT_EQ(to_string(lab.find("t")->trunk.udp.remote), "[fd00::1]:65535");
+  EXPECT_TRUE(parse(to_yaml(lab), "shown.yaml") == lab) << to_yaml(lab);
+}
+
+TEST(TrunkErrors, Keys) {
+  EXPECT_EQ(error_of(lab_with(kGood)), "(no error)");
+  EXPECT_EQ(error_of(lab_with("networks: [10.2.0.0/24]")),
+            "x.yaml:5:6: nodes.t: key 'udp' is missing: the way to the other daemon");
+  EXPECT_EQ(error_of(lab_with(kUdp)),
+            "x.yaml:5:6: nodes.t: key 'networks' is missing: prefixes of the addresses behind it");
+  EXPECT_EQ(error_of(lab_with(kUdp + ", networks: [10.2.0.1/24]")),
+            "x.yaml:5:92: nodes.t.networks.0: '10.2.0.1/24' is not a prefix; expected one such as 10.0.0.0/24 or "
+            "fd00::/64, no bits set behind its length");
+  EXPECT_EQ(error_of(lab_with("udp: { local: \"::1:80\", remote: \"127.0.0.1:4802\" }, networks: 10.2.0.0/24")),
+            "x.yaml:5:35: nodes.t.udp.local: '::1:80' is not an address and port; expected e.g. 192.0.2.1:4800 or "
+            "\"[2001:db8::1]:4800\"");
+  EXPECT_EQ(error_of(lab_with("udp: { local: \"[::1]:80\", remote: \"127.0.0.1:4802\" }, networks: 10.2.0.0/24")),
+            "x.yaml:5:55: nodes.t.udp.remote: 127.0.0.1:4802 is of another family than [::1]:80; expected both IPv4 or "
+            "both IPv6");
+  EXPECT_EQ(error_of(lab_with("udp: { local: \"127.0.0.1:4802\", remote: \"127.0.0.1:4802\" }, networks: 10.2.0.0/24")),
+            "x.yaml:5:61: nodes.t.udp.remote: 127.0.0.1:4802 is this end itself; expected the other daemon's");
+  EXPECT_EQ(error_of(lab_with(kGood + ", nics: 2")), "x.yaml:5:125: nodes.t: key 'nics' is for hosts; t is a trunk");
+}
+
+TEST(TrunkErrors, Links) {
+  EXPECT_EQ(error_of(lab_with(kGood, "[leaf:9, t:1]")), "(no error)");
+  EXPECT_EQ(error_of(lab_with(kGood, "[leaf:9, t:1, { delay: 0 }]")),
+            "x.yaml:6:39: links.1.2: no delay to trunk t; expected at least what the network between the two daemons "
+            "takes, such as 200us");
+  EXPECT_EQ(error_of(lab_with(kGood, "[leaf:9, t:2]")),
+            "x.yaml:6:34: links.1.1: trunk t has port 1 only; expected t:1");
+  EXPECT_EQ(error_of(lab_with(kGood, "[leaf:9, leaf:8]")), "x.yaml:6:34: links.1.1: links leaf with itself");
+  EXPECT_EQ(
+      error_of("name: x\nnodes: { leaf: { kind: switch }, t: { kind: trunk, " + kGood + " } }\nrun: { clock: wall }\n"),
+      "x.yaml:2:37: nodes.t: trunk t has no link; expected one from a switch to t:1");
+  EXPECT_EQ(error_of("name: x\nnodes: { h: { kind: host }, t: { kind: trunk, " + kGood +
+                     " } }\nlinks: [[h:1, t:1]]\nrun: { clock: wall }\n"),
+            "x.yaml:3:10: links.0.0: h is no switch; expected a switch at the other end of trunk t");
+  EXPECT_EQ(error_of(lab_with(kGood), {"switches={default: {latency: 0}}", "defaults={link: {delay: 1us}}"}),
+            "x.yaml:6:26: links.1.0: leaf (profile default) has no latency; expected some above 0 at a switch with a "
+            "trunk");
+}
+
+TEST(TrunkErrors, NeedTheWallClock) {
+  EXPECT_EQ(error_of(lab_with(kGood), {"run.clock=virtual"}),
+            "x.yaml:5:6: nodes.t: trunk t leads to another daemon, which needs the wall clock: set run.clock: wall");
+}
+
+TEST(TrunkErrors, EachHasAnAddressOfItsOwn) {
+  EXPECT_EQ(error_of(lab_with(kGood, "[leaf:9, t:1], [leaf:10, u:1]"), {"nodes.u={kind: trunk, " + kGood + "}"}),
+            "--set nodes.u={kind: trunk, " + kGood + "}: nodes.u.udp.local: '127.0.0.1:4801' is used by t already");
+}
+
+}  // namespace
+}  // namespace railyard::spec
