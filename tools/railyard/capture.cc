@@ -130,7 +130,9 @@ class Blocks {
     std::uint64_t lost = 0;
   };
   // At the end of a capture that was not broken off.
-  const std::optional<Statistics>& statistics() const noexcept { return statistics_; }
+  // Whether the statistics have come, which are the last block; and what they say was lost by the capture.
+  bool complete() const noexcept { return complete_; }
+  std::uint64_t lost() const noexcept { return statistics_.lost; }
 
  private:
   static constexpr std::uint32_t kInterfaceStatistics = 5;
@@ -155,13 +157,15 @@ class Blocks {
       at += 4 + (length + 3) / 4 * 4;
     }
     statistics_ = s;
+    complete_ = true;
   }
 
   std::vector<std::byte> octets_;
   std::size_t taken_ = 0;
   std::size_t whole_ = 0;
   std::uint64_t frames_ = 0;
-  std::optional<Statistics> statistics_;
+  Statistics statistics_{};
+  bool complete_ = false;
 };
 
 // SIGINT and SIGTERM, to be read like a file.
@@ -197,7 +201,7 @@ class Copy {
   End run() {
     for (;;) {
       const bool full = !blocks_.whole().empty();
-      if (!full && ended_) return blocks_.statistics() ? End::kComplete : End::kBrokenOff;
+      if (!full && ended_) return blocks_.complete() ? End::kComplete : End::kBrokenOff;
       std::array<pollfd, 3> fds{pollfd{interrupts_.get(), POLLIN, 0}, pollfd{full ? -1 : daemon_.get(), POLLIN, 0},
                                 pollfd{output_.fd(), static_cast<short>(full ? POLLOUT : 0), 0}};
       if (::poll(fds.data(), fds.size(), time_left()) < 0 && errno != EINTR)
@@ -289,9 +293,9 @@ int capture(const Options& o) {
   if (end == End::kBrokenOff)
     throw std::runtime_error(fmt::format("{}: the capture was broken off after {} frames; {} is good up to there",
                                          o.port, blocks.frames(), output.name()));
-  fmt::print(stderr, "railyard: {}: {} frames captured{}\n", o.port, blocks.frames(),
-             blocks.statistics() ? fmt::format(", {} lost by the capture", blocks.statistics()->lost)
-                                 : ", until nobody read them any more");
+  std::string ending = ", until nobody read them any more";
+  if (blocks.complete()) ending = fmt::format(", {} lost by the capture", blocks.lost());
+  fmt::print(stderr, "railyard: {}: {} frames captured{}\n", o.port, blocks.frames(), ending);
   return kOk;
 }
 
