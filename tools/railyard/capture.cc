@@ -129,7 +129,6 @@ class Blocks {
     std::uint64_t received = 0;
     std::uint64_t lost = 0;
   };
-  // At the end of a capture that was not broken off.
   // Whether the statistics have come, which are the last block; and what they say was lost by the capture.
   bool complete() const noexcept { return complete_; }
   std::uint64_t lost() const noexcept { return statistics_.lost; }
