@@ -170,7 +170,13 @@ void Host::take(Instant now, Nic& nic, Priority priority) {
   const std::size_t n = nic.endpoint->send(now, priority, std::span(frames).first(room));
   for (std::size_t i = 0; i < n; ++i) {
     generated_.increment();
-    if (finish(nic, *packets[i], frames[i])) {
+    // A capture file may hold frames that no packet has room for.
+    const std::size_t octets =
+        frames[i].header_octets + std::size_t{frames[i].payload.octets} + frames[i].trailer_octets;
+    if (nic.real_payload && octets > pool().real_octets()) [[unlikely]] {
+      nic.class_drops[priority.index()].count(DropReason::kGiant);
+      pool().release(packets[i]);
+    } else if (finish(nic, *packets[i], frames[i])) {
       enqueue(nic, priority, packets[i]);
     } else {
       nic.class_drops[priority.index()].count(DropReason::kNotUnderstood);

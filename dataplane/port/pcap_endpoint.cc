@@ -10,6 +10,12 @@
 #include "dataplane/wire/parse.h"
 
 namespace railyard {
+namespace {
+
+// What a TxFrame's header has room for in any packet: a chain of IPv6 extension headers can be much longer.
+constexpr std::uint16_t kMostHeaderOctets = 192;
+
+}  // namespace
 
 PcapEndpoint::PcapEndpoint(const PcapEndpointConfig& config) : stream_(hash_string(config.in)) {
   if (!config.in.empty()) {
@@ -17,7 +23,7 @@ PcapEndpoint::PcapEndpoint(const PcapEndpointConfig& config) : stream_(hash_stri
     if (!captured) throw std::runtime_error(captured.error());
     for (CapturedFrame& f : *captured) {
       const auto view = wire::parse_frame(f.octets);
-      if (!view || view->kind == wire::FrameKind::kMacControl) {
+      if (!view || view->kind == wire::FrameKind::kMacControl || view->header_octets > kMostHeaderOctets) {
         ++counters_.malformed;
         continue;
       }
