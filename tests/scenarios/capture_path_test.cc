@@ -191,5 +191,18 @@ TEST_F(CapturePath, AsFastAsPossibleNothingIsLostEither) {
   for (std::size_t i = 0; i < kFrames; ++i) EXPECT_EQ(wire::parse_frame(out[i])->psn, i);
 }
 
+// No packet has room for the second frame: it is a giant where it would enter, and the others are none the worse.
+TEST_F(CapturePath, AFrameThatNoPacketHasRoomForIsAGiant) {
+  frames_.resize(3);
+  frames_[1].resize(60'000);
+  write(in_, frames_);
+  Scenario s(lab(in_.name(), out_.name()));
+  s.run_to_the_end();
+  EXPECT_EQ(s.dropped(), 1u);
+  s.expect_books_balance();
+  for (PcapEndpoint* p : s.lab().pcaps()) p->close();
+  EXPECT_EQ(read_pcap(out_.path()).value().size(), 2u);
+}
+
 }  // namespace
 }  // namespace railyard::test
