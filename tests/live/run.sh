@@ -20,6 +20,9 @@ while (( $# )); do
   esac
 done
 (( EUID == 0 )) || { echo "live: skipped: needs root"; exit 0; }
+for tool in pgrep pkill ping iperf3 jq; do
+  command -v "$tool" >/dev/null || { echo "live: no $tool (Debian: procps, iputils-ping, iperf3, jq)" >&2; exit 2; }
+done
 [[ -x $railyard ]] || { echo "live: no $railyard; build it first" >&2; exit 2; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-live.XXXXXX")
 export RAILYARD_STATE_DIR=$work/state
