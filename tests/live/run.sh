@@ -27,7 +27,7 @@ done
 work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-live.XXXXXX")
 export RAILYARD_STATE_DIR=$work/state
 # shellcheck disable=SC2317  # called by the trap
-cleanup() { "$railyard" down --all >/dev/null 2>&1 || true; rm -rf -- "$work"; }
+cleanup() { wait || true; "$railyard" down --all >/dev/null 2>&1 || true; rm -rf -- "$work"; }
 trap cleanup EXIT
 die() { printf 'live: %s\n' "$*" >&2; exit 1; }
 RANDOM=${SEED:-1}
@@ -67,6 +67,9 @@ for (( i = 1; i <= kills; ++i )); do
   pkill -KILL -f "railyardd .*$here" || true
   wait || true
   kill "$starter" 2>/dev/null || true
+  # The first may have come before there was a daemon; then it is up now.
+  pkill -KILL -f "railyardd .*$here" || true
+  while pgrep -f "railyardd .*$here" >/dev/null; do sleep 0.01; done
   if (( RANDOM % 2 )); then
     up || die "no up after kill $i"
     "$railyard" exec n1 -- ping -c 1 -W 5 n2 >/dev/null || die "no ping after kill $i"
