@@ -12,6 +12,7 @@
 #include "control/api/message.h"
 #include "control/daemon/captures.h"
 #include "control/daemon/log.h"
+#include "control/daemon/replays.h"
 #include "control/lab/session.h"
 #include "dataplane/run/wall_clock.h"
 
@@ -42,6 +43,7 @@ class LiveLab {
   // Throws ApiError: there is no such port, or no link at it.
   PortRef port_named(const std::string& text) const;
   Captures& captures() noexcept { return captures_; }
+  Replays& replays() noexcept { return replays_; }
 
   void add_host(const std::string& name, MadeHost host) { hosts_[name] = std::move(host); }
 
@@ -65,6 +67,7 @@ class LiveLab {
   std::map<std::string, MadeHost> hosts_;
   std::set<PortRef> down_;  // both ends
   Captures captures_;
+  Replays replays_;
 };
 
 }  // namespace railyard::daemon

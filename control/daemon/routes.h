@@ -17,6 +17,9 @@ namespace railyard::daemon {
 //   GET  /captures             those that run
 //   POST /captures {port, ...} captures a port: answers with the socket that gives the pcapng; see captures.h
 //   DELETE /captures/ID        ends one
+//   GET  /replays, /replays/ID those that run, or have sent all; one of them
+//   POST /replays {file, at, ...} has a host's NIC send the frames of a capture file; see replays.h
+//   DELETE /replays/ID         stops one, forgets it
 //   POST /down                 ends the lab
 // Throws api::ApiError.
 api::Response route(LiveLab& lab, const std::function<void()>& down, const api::Request& request);
