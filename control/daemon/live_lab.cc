@@ -53,7 +53,10 @@ LiveLab::LiveLab(std::string name, lab::Session& session, WallClockLive& live, L
       live_(live),
       log_(log),
       captures_(LabDir(name_).path(), session, live, log,
-                [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }) {}
+                [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }),
+      replays_(session, [this](std::string what, auto change) {
+        return wait(ask(std::move(what), std::move(change)));
+      }) {}
 
 json LiveLab::about() const {
   const spec::Lab& spec = session_.lab().spec();

@@ -15,6 +15,7 @@
 #include "control/daemon/captures.h"
 #include "control/daemon/log.h"
 #include "control/daemon/settings.h"
+#include "control/daemon/replays.h"
 #include "control/lab/session.h"
 #include "dataplane/run/wall_clock.h"
 
@@ -50,6 +51,7 @@ class LiveLab {
   // Throws ApiError: there is no such port, or no link at it.
   PortRef port_named(const std::string& text) const;
   Captures& captures() noexcept { return captures_; }
+  Replays& replays() noexcept { return replays_; }
 
   // What the session's lab was made of; until then nothing can be set.
   void made_of(Settings settings) { made_of_ = std::move(settings); }
@@ -78,6 +80,7 @@ class LiveLab {
   std::set<PortRef> down_;  // both ends
   Captures captures_;
   std::optional<Settings> made_of_;
+  Replays replays_;
 };
 
 }  // namespace railyard::daemon

@@ -50,6 +50,16 @@ constexpr std::array kRoutes{
             const auto port = wanted<std::string>(body, "port");
             return l.captures().start(l.port_named(port), port, body);
           }},
+    Route{"GET", "/replays", [](LiveLab& l, const std::string&, const json&) { return l.replays().list(); }},
+    Route{"GET", "/replays/",
+          [](LiveLab& l, const std::string& id, const json&) { return l.replays().show(id); }},
+    Route{"POST", "/replays",
+          [](LiveLab& l, const std::string&, const json& body) {
+            const auto at = wanted<std::string>(body, "at");
+            return l.replays().start(l.port_named(at), at, wanted<std::string>(body, "file"), body);
+          }},
+    Route{"DELETE", "/replays/",
+          [](LiveLab& l, const std::string& id, const json&) { return l.replays().end(id); }},
     Route{"DELETE", "/captures/",
           [](LiveLab& l, const std::string& id, const json&) { return l.captures().end(id); }},
     Route{"GET", "/settings", [](LiveLab& l, const std::string&, const json&) { return l.settings(""); }},

@@ -20,6 +20,9 @@ namespace railyard::daemon {
 //   GET  /settings             what can be set while it is up, with present values
 //   GET  /settings/PATH        one of them, or all below a path
 //   POST /settings {set}       sets: {"set": ["qos.default.classes.3.ecn.kmin=100KB", ...]}, all at one instant
+//   GET  /replays, /replays/ID those that run, or have sent all; one of them
+//   POST /replays {file, at, ...} has a host's NIC send the frames of a capture file; see replays.h
+//   DELETE /replays/ID         stops one, forgets it
 //   POST /down                 ends the lab
 // Throws api::ApiError.
 api::Response route(LiveLab& lab, const std::function<void()>& down, const api::Request& request);

@@ -42,6 +42,15 @@ void Host::attach(PortIndex port, std::unique_ptr<Attachment> attachment) {
   attached_ = true;
 }
 
+std::unique_ptr<Endpoint> Host::drive(Instant now, PortIndex port, std::unique_ptr<Endpoint> endpoint) {
+  Nic& nic = nics_[port.index()];
+  nic.endpoint.swap(endpoint);
+  nic.real_payload = config_.real_payload || (nic.endpoint != nullptr && nic.endpoint->has_real_payload());
+  nic.ready = nic.endpoint != nullptr ? Readiness{0, Instant{}} : Readiness{};
+  if (!nic.egress.busy()) starts_.add(now, port);
+  return endpoint;
+}
+
 Duration Host::pause_response(BitRate rate) const noexcept {
   return config_.pause_response > Duration{} ? config_.pause_response : standard_pause_response(rate);
 }

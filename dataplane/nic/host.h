@@ -46,6 +46,10 @@ class Host final : public Device {
   // Puts a host outside behind a NIC that has no driver. Only while the engine rests.
   void attach(PortIndex port, std::unique_ptr<Attachment> attachment);
 
+  // Has `endpoint` drive a NIC without a host outside from `now` on, and returns who did. As a change of this device at
+  // `now` (change_at).
+  std::unique_ptr<Endpoint> drive(Instant now, PortIndex port, std::unique_ptr<Endpoint> endpoint);
+
   void for_each_held(const std::function<void(const Packet&)>& see) const override;
 
   // Wall clock only, between windows: exchanges packets with the outside. What has come in takes effect at `now`, or at

@@ -34,5 +34,6 @@ void add_set(CLI::App& app, int& exit_code);    // and get
 void add_pause(CLI::App& app, int& exit_code);  // and resume
 void add_logs(CLI::App& app, int& exit_code);
 void add_capture(CLI::App& app, int& exit_code);
+void add_replay(CLI::App& app, int& exit_code);
 
 }  // namespace railyard::tools

@@ -1,0 +1,75 @@
+#include "dataplane/port/replay_endpoint.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace railyard {
+
+ReplayEndpoint::ReplayEndpoint(std::shared_ptr<const ReplayPlan> plan, std::shared_ptr<ReplayControl> control)
+    : plan_(std::move(plan)), control_(std::move(control)), left_(plan_->frames.size()) {}
+
+void ReplayEndpoint::begin(Instant at, std::unique_ptr<Endpoint> own) {
+  own_ = std::move(own);
+  for (Place& p : places_) p.round = at;
+  control_->begun = true;
+}
+
+Instant ReplayEndpoint::due(Priority priority) const noexcept {
+  const auto& of_class = plan_->by_class[priority.index()];
+  const Place& p = places_[priority.index()];
+  if (p.next == of_class.size() || control_->stop.load(std::memory_order_relaxed)) return Instant::never();
+  return p.round + plan_->frames[of_class[p.next]].at;
+}
+
+Readiness ReplayEndpoint::ready(Instant now) {
+  Readiness r;
+  if (own_ != nullptr) r = own_->ready(now);
+  for (std::uint8_t c = 0; c < kPriorities; ++c) {
+    const Instant at = due(Priority{c});
+    if (at <= now)
+      r.classes = static_cast<PriorityMask>(r.classes | bit(Priority{c}));
+    else
+      r.until = std::min(r.until, at);
+  }
+  return r;
+}
+
+std::size_t ReplayEndpoint::send(Instant now, Priority priority, std::span<TxFrame> frames) {
+  if (own_ == nullptr) return replay(now, priority, frames);
+  own_first_ = !own_first_;
+  if (own_first_) {
+    const std::size_t n = own_->send(now, priority, frames);
+    return n + replay(now, priority, frames.subspan(n));
+  }
+  const std::size_t n = replay(now, priority, frames);
+  return n == frames.size() ? n : n + own_->send(now, priority, frames.subspan(n));
+}
+
+std::size_t ReplayEndpoint::replay(Instant now, Priority priority, std::span<TxFrame> frames) {
+  const auto& of_class = plan_->by_class[priority.index()];
+  Place& p = places_[priority.index()];
+  std::size_t n = 0;
+  for (; n < frames.size() && due(priority) <= now; ++n) {
+    const std::uint32_t index = of_class[p.next];
+    const ReplayPlan::Frame& f = plan_->frames[index];
+    TxFrame& out = frames[n];
+    std::memcpy(out.header, f.octets.data(), f.header_octets);
+    out.header_octets = f.header_octets;
+    out.trailer_octets = 0;
+    out.flow = TxFrame::kNoFlow;
+    out.payload = {0, index, static_cast<std::uint32_t>(f.octets.size() - f.header_octets),
+                   f.octets.data() + f.header_octets};
+    if (++p.next == of_class.size() && plan_->loop) {
+      p.next = 0;
+      p.round = p.round + plan_->round;
+    }
+    if (!plan_->loop && --left_ == 0) control_->finished.store(true, std::memory_order_release);
+  }
+  control_->sent.add(n);
+  return n;
+}
+
+bool ReplayEndpoint::receive(std::span<const RxFrame> frames) { return own_ != nullptr && own_->receive(frames); }
+
+}  // namespace railyard

@@ -1,0 +1,120 @@
+// `railyard replay`: the frames of a capture file, sent by a host of a lab that is up.
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "control/api/message.h"
+#include "control/spec/value.h"
+#include "tools/railyard/commands.h"
+#include "tools/railyard/live.h"
+
+namespace railyard::tools {
+namespace {
+
+using nlohmann::json;
+
+struct Options {
+  std::string lab;
+  std::string file;
+  std::string at;
+  std::string rate;
+  bool asap = false;
+  bool loop = false;
+  bool stop = false;
+};
+
+volatile std::sig_atomic_t interrupted = 0;
+
+// A host's first NIC, if none is named.
+std::string nic_named(const std::string& text) { return text.find(':') == std::string::npos ? text + ":1" : text; }
+
+void print_result(const json& r) {
+  const auto not_sendable = r["not_sendable"].get<std::uint64_t>();
+  fmt::print(stderr, "railyard: {}: {} frames sent{}\n", r["at"].get<std::string>(), r["sent"].get<std::uint64_t>(),
+             not_sendable == 0 ? "" : fmt::format("; {} of the file are none that a NIC would send", not_sendable));
+}
+
+int stop(const Options& o) {
+  const daemon::LabDir lab = chosen_lab(o.lab);
+  const std::string at = o.at.empty() ? "" : nic_named(o.at);
+  bool any = false;
+  const json all = ask(lab, "GET", "/replays");
+  for (const json& r : all["replays"]) {
+    if (!at.empty() && r["at"] != at) continue;
+    print_result(ask(lab, "DELETE", "/replays/" + r["id"].get<std::string>()));
+    any = true;
+  }
+  if (!any) throw std::runtime_error(at.empty() ? "nothing is replayed" : fmt::format("nothing is replayed at {}", at));
+  return kOk;
+}
+
+int replay(const Options& o) {
+  json request{
+      {"file", std::filesystem::absolute(o.file)}, {"at", nic_named(o.at)}, {"asap", o.asap}, {"loop", o.loop}};
+  if (!o.rate.empty()) {
+    const auto rate = spec::parse_rate(o.rate);
+    if (!rate) throw CLI::ValidationError("--rate", fmt::format("'{}': {}", o.rate, rate.error()));
+    request["rate"] = rate->bps;
+  }
+  const daemon::LabDir lab = chosen_lab(o.lab);
+  std::signal(SIGINT, [](int) { interrupted = 1; });
+  std::signal(SIGTERM, [](int) { interrupted = 1; });
+  json r = ask(lab, "POST", "/replays", request);
+  const std::string target = "/replays/" + r["id"].get<std::string>();
+  fmt::print(stderr, "railyard: replaying {} frames at {}; Ctrl-C ends it\n", r["frames"].get<std::uint64_t>(),
+             r["at"].get<std::string>());
+  while (interrupted == 0 && !r["finished"].get<bool>()) {
+    ::usleep(50'000);
+    if (!lab.running()) throw std::runtime_error(fmt::format("lab '{}' went down during the replay", lab.name()));
+    try {
+      r = ask(lab, "GET", target);
+    } catch (const api::ApiError& error) {
+      if (error.status() != 404) throw;
+      fmt::print(stderr, "railyard: {}: it was stopped\n", r["at"].get<std::string>());
+      return kOk;
+    }
+  }
+  print_result(ask(lab, "DELETE", target));
+  return kOk;
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("replay", "Have a host of a lab that is up send the frames of a capture file");
+  auto o = std::make_shared<Options>();
+  add_lab_option(*command, o->lab);
+  auto* file = command->add_option("FILE", o->file, "Capture file (pcap or pcapng)");
+  auto* at =
+      command
+          ->add_option("--at", o->at, "Where they are sent: a host without `attach`; its first NIC, if none is named")
+          ->type_name("HOST[:NIC]");
+  auto* asap = command->add_flag("--asap", o->asap, "As fast as the link takes them; else at the times of the file");
+  auto* rate = command->add_option("--rate", o->rate, "At this rate, e.g. 10Gbps")->type_name("RATE")->excludes(asap);
+  auto* loop = command->add_flag("--loop", o->loop, "From the beginning again, until it is stopped");
+  auto* stop_flag = command->add_flag("--stop", o->stop, "End what is replayed, everywhere or at a NIC");
+  for (CLI::Option* other : {file, asap, rate, loop}) stop_flag->excludes(other);
+  command->footer(
+      "Frames leave as they are in the file, but for the destination MAC address; the host's own traffic goes on.\n"
+      "Examples:\n"
+      "  railyard replay trace.pcapng --at h1\n"
+      "  railyard replay trace.pcapng --at h1:2 --loop --rate 10Gbps\n"
+      "  railyard replay --stop");
+  command->callback([o, file, at, &exit_code] {
+    if (o->stop) {
+      exit_code = stop(*o);
+      return;
+    }
+    if (file->count() == 0) throw CLI::RequiredError("FILE");
+    if (at->count() == 0) throw CLI::RequiredError("--at");
+    exit_code = replay(*o);
+  });
+}
+
+}  // namespace railyard::tools
