@@ -23,12 +23,12 @@ check() { # TEXT COMMAND...
   rm -f "$out/summary"
 }
 on() { local host=$1; shift; "$railyard" exec "$host" -- "$@" </dev/null; }
-# A perftest tool: the server on h2, the client on h1, over rail R (0, 1).
+# A perftest tool: the server on h2, the client on h1, over rail R (1, 2).
 perftest() { # R TOOL ARGUMENT...
   local rail=$1 tool=$2 server; shift 2
   on h2 "$tool" -d "rxe$rail" "$@" >"$out/server" 2>&1 & server=$!
   for (( i = 0; i < 100; ++i )); do on h2 sh -c "netstat -ltn 2>/dev/null | grep -q ':18515 '" && break; sleep 0.2; done
-  on h1 "$tool" -d "rxe$rail" "$@" "10.9.$((rail + 1)).2" >"$out/client" || { cat "$out/client" "$out/server"; return 1; }
+  on h1 "$tool" -d "rxe$rail" "$@" "10.9.$rail.2" >"$out/client" || { cat "$out/client" "$out/server"; return 1; }
   wait "$server"
   cat "$out/client"
   awk '/^ *[0-9]+ +[0-9]/ { print }' "$out/client" | tail -n1 >"$out/summary"
@@ -64,9 +64,9 @@ down_leaves_nothing() {
 check "up: two guests, two rails" "$railyard" up "$root/topologies/labs/softroce-pair.yaml" --detach
 check "ping over both rails" ping_both
 check "rping" rping_pair
-check "ib_write_bw, rail 1" perftest 0 ib_write_bw -n 500
-check "ib_send_lat, rail 2" perftest 1 ib_send_lat -n 500
-check "ib_write_bw, rail 1, while its link is down for 1 s" while_broken 0 leaf1:1 ib_write_bw -D 8 --report_gbits
+check "ib_write_bw, rail 1" perftest 1 ib_write_bw -n 500
+check "ib_send_lat, rail 2" perftest 2 ib_send_lat -n 500
+check "ib_write_bw, rail 1, while its link is down for 1 s" while_broken 1 leaf1:1 ib_write_bw -D 8 --report_gbits
 check "what was lost is counted" lost_on_the_way
 check "a file to a guest and back" copies
 check "the books balance" "$railyard" status --audit
