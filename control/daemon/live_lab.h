@@ -13,6 +13,7 @@
 
 #include "control/api/message.h"
 #include "control/daemon/captures.h"
+#include "control/daemon/guests.h"
 #include "control/daemon/log.h"
 #include "control/daemon/settings.h"
 #include "control/daemon/replays.h"
@@ -25,6 +26,9 @@ namespace railyard::daemon {
 struct MadeHost {
   std::string kind;      // "namespace", "vm"
   std::string location;  // name of the namespace; directory of the guest's sockets
+  // Of a virtual machine: how it is, and has it booted anew (false: that goes on already).
+  std::function<Guests::Look()> look{};
+  std::function<bool()> restart{};
 };
 
 // Called by one thread, which is not the engine's. Looking reads counters and touches no worker; changes are posted to
@@ -39,6 +43,8 @@ class LiveLab {
   // The books, at one instant: waits for the engine.
   nlohmann::json audit();
   nlohmann::json host(const std::string& name) const;
+  // Has a virtual machine booted anew, and does not wait for that: host() tells when it is up.
+  nlohmann::json restart(const std::string& name);
   // The link at `port` ("leaf1:3"), by either end. Returns when that takes effect.
   nlohmann::json set_link(const std::string& port, bool up);
   nlohmann::json hold(bool on);
@@ -71,6 +77,7 @@ class LiveLab {
   bool trunk_up(PortRef port) const;
   nlohmann::json trunk_status(const lab::Session::Trunk& trunk) const;
   nlohmann::json host_status(const spec::NodeSpec& node) const;
+  const spec::NodeSpec& host_named(const std::string& name) const;
 
   std::string name_;
   lab::Session& session_;
