@@ -41,13 +41,19 @@ perftest() { # SERVER CLIENT R TOOL ARGUMENT...
   awk '/^ *[0-9]+ +[0-9]/ { print }' "$out/client" | tail -n1 >"$out/summary"
   [[ -s $out/summary ]]
 }
-# The same from h1 to h2 while the link of the rail's sender is away for a second: RC sends again what was lost.
+# The same from h1 to h2 while the receiver's link, at PORT of its leaf, is away: RC sends again what was lost.
 while_broken() { # R PORT TOOL ARGUMENT...
-  local rail=$1 port=$2 lost before away; shift 2
-  lost=$(lost_on_the_way) before=$(rxe_counters "$rail")
-  ( sleep 3; "$railyard" link down "$port"; sleep 1; "$railyard" link up "$port" ) >"$out/broken" & local breaker=$!
-  perftest h2 h1 "$rail" "$@" || return 1
-  wait "$breaker" || return 1
+  local rail=$1 port=$2 lost before away sent; shift 2
+  lost=$(lost_on_the_way) before=$(rxe_counters "$rail") sent=$(sent_by "$port")
+  {
+    until_so more_than $(( sent + 1000000 )) sent_by "$port"
+    "$railyard" link down "$port"
+    sleep 1
+    until_so more_than "$lost" lost_on_the_way
+    "$railyard" link up "$port"
+  } >"$out/broken" & local breaker=$!
+  perftest h2 h1 "$rail" "$@" || { cat "$out/broken"; return 1; }
+  wait "$breaker" || { cat "$out/broken"; return 1; }
   away=$("$railyard" logs | awk '/^[^ ]* link .* (down|up): asked at / { was = is; is = $(NF - 1) } END { print is - was }')
   lost=$(( $(lost_on_the_way) - lost ))
   # By whom it was noticed, and made good.
@@ -60,6 +66,8 @@ while_broken() { # R PORT TOOL ARGUMENT...
   awk -v away="$away" 'BEGIN { exit !(away > 0.5) }' && (( lost > 0 )) || return 1
   [[ -z $before || -n $(<"$out/recovered") ]]
 }
+more_than() { local n=$1; shift; (( $("$@") > n )); } # N COMMAND...
+sent_by() { lab_status ".ports[] | select(.node == \"${1%:*}\" and .port == ${1#*:}) | .tx.bytes"; } # PORT
 rxe_counters() { # R: what the two rxe devices of a rail have counted, if this kernel's do
   local host
   for host in h1 h2; do
@@ -147,7 +155,7 @@ check "ping over both rails" ping_both
 check "rping" rping_pair
 check "ib_write_bw, rail 1" perftest h2 h1 1 ib_write_bw -n 500
 check "ib_send_lat, rail 2" perftest h2 h1 2 ib_send_lat -n 500
-check "ib_write_bw, rail 1, while its link is down for 1 s" while_broken 1 leaf1:1 ib_write_bw -D 8 --report_gbits
+check "ib_write_bw, rail 1, while its link is down for 1 s" while_broken 1 leaf2:1 ib_write_bw -u 17 -D 8 --report_gbits
 check "a file to a guest and back" copies
 check "the books balance" "$railyard" status --audit
 check "a guest whose QEMU is killed: said, and what to do" dies
