@@ -36,6 +36,7 @@ std::string kind_of(const spec::NicSpec& nic) {
     std::string operator()(std::monostate) const { return "built-in"; }
     std::string operator()(const spec::AttachPcap&) const { return "pcap"; }
     std::string operator()(const spec::AttachVhostUser&) const { return "vhost-user"; }
+    std::string operator()(const spec::AttachMemif&) const { return "memif"; }
     std::string operator()(const spec::AttachDpdk&) const { return "dpdk"; }
     std::string operator()(const spec::AttachNamespace&) const { return "namespace"; }
     std::string operator()(const spec::AttachVm&) const { return "vm"; }
