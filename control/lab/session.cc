@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <regex>
 #include <set>
 #include <stdexcept>
 
@@ -11,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "control/lab/pci_address.h"
 #include "control/lab/version.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/suggest.h"
@@ -62,12 +62,6 @@ EngineConfig engine_config(const spec::Lab& lab, const SessionOptions& options) 
   c.digest = options.digest;
   c.variation = options.variation;
   return c;
-}
-
-// Whether DPDK knows it as a PCI device, by [domain:]bus:device.function.
-bool is_pci_address(const std::string& device) {
-  static const std::regex kAddress("([0-9a-fA-F]{1,4}:)?[0-9a-fA-F]{1,2}:[0-9a-fA-F]{1,2}\\.[0-7](,.*)?");
-  return std::regex_match(device, kAddress);
 }
 
 EalConfig eal_config(const spec::Lab& lab) {
