@@ -72,6 +72,12 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   options.spec_file = config.spec_file;
   options.interfaces = made.interfaces();
   lab::Session session(std::move(spec), std::move(options));
+  for (const lab::Session::Attached& a : session.attached()) {
+    const PortAbilities can = a.device->abilities();
+    log.line(fmt::format("{}:{} {}: frames up to {} octets; PFC frames: {}; checksums left to the NIC are {}",
+                         a.host->name(), a.port.value + 1, a.description, can.largest_frame, text(can.pfc),
+                         can.completes_checksums ? "completed" : "passed on as they are"));
+  }
   WallClockLive live;
   LiveLab lab(dir.name(), session, live, log);
   made.tell(lab);

@@ -36,6 +36,7 @@ std::string kind_of(const spec::NicSpec& nic) {
     std::string operator()(std::monostate) const { return "built-in"; }
     std::string operator()(const spec::AttachPcap&) const { return "pcap"; }
     std::string operator()(const spec::AttachVhostUser&) const { return "vhost-user"; }
+    std::string operator()(const spec::AttachMemif&) const { return "memif"; }
     std::string operator()(const spec::AttachDpdk&) const { return "dpdk"; }
     std::string operator()(const spec::AttachNamespace&) const { return "namespace"; }
     std::string operator()(const spec::AttachVm&) const { return "vm"; }
@@ -189,10 +190,14 @@ json LiveLab::status() const {
   out["attachments"] = json::array();
   for (const lab::Session::Attached& a : session_.attached()) {
     const OutsidePortCounters c = a.device->counters();
+    const PortAbilities can = a.device->abilities();
     out["attachments"].push_back({{"host", a.host->name()},
                                   {"port", a.port.value + 1},
                                   {"device", a.description},
                                   {"link_up", a.device->link_up()},
+                                  {"pfc", text(can.pfc)},
+                                  {"largest_frame", can.largest_frame},
+                                  {"completes_checksums", can.completes_checksums},
                                   {"received", c.received},
                                   {"sent", c.sent},
                                   {"host_ring_full", c.host_ring_full},

@@ -11,6 +11,8 @@
 #include "dataplane/port/packet_socket_port.h"
 #include "dataplane/port/tap_port.h"
 #include "dataplane/port/udp_wire.h"
+#include "dataplane/wire/ethernet.h"
+#include "dataplane/wire/vlan.h"
 
 namespace railyard::lab {
 namespace {
@@ -24,7 +26,8 @@ class Opener {
 
   OpenedPort operator()(std::monostate) const { return {}; }
   OpenedPort operator()(const spec::AttachPcap&) const { return {}; }
-  OpenedPort operator()(const spec::AttachVhostUser& a) const { return vhost_user(a.socket); }
+  OpenedPort operator()(const spec::AttachVhostUser& a) const { return vhost_user(a.socket, a.is_client); }
+  OpenedPort operator()(const spec::AttachMemif& a) const { return memif(a); }
   OpenedPort operator()(const spec::AttachDpdk& a) const { return ethdev(a.device, {}); }
   OpenedPort operator()(const spec::AttachNetdev& a) const { return interface({}, a.name, "netdev " + a.name); }
   OpenedPort operator()(const spec::AttachTap& a) const {
@@ -40,7 +43,7 @@ class Opener {
     return interface(i.netns, i.name, "namespace");
   }
   OpenedPort operator()(const spec::AttachVm&) const {
-    OpenedPort opened = vhost_user(made("vm").socket);
+    OpenedPort opened = vhost_user(made("vm").socket, false);
     opened.description = "vm";
     return opened;
   }
@@ -53,9 +56,22 @@ class Opener {
           "{} is a host with attach: {}, which only `railyard up` makes; expected that command", name_.node, kind));
     return found->second;
   }
-  OpenedPort vhost_user(const std::string& socket) const {
+  // DPDK wants a name for each device that is not in use.
+  static unsigned next_serial() noexcept {
     static std::atomic<unsigned> serial = 0;
-    return ethdev(fmt::format("net_vhost{},iface={},queues=1", serial++, socket), socket);
+    return serial++;
+  }
+  OpenedPort vhost_user(const std::string& socket, bool is_client) const {
+    return ethdev(fmt::format("net_vhost{},iface={},queues=1{}", next_serial(), socket, is_client ? ",client=1" : ""),
+                  is_client ? "" : socket);
+  }
+  // Buffers that hold a frame of the link, so that none goes in pieces.
+  OpenedPort memif(const spec::AttachMemif& a) const {
+    constexpr std::uint32_t kUnit = 128;
+    const std::uint32_t buffer = (mtu_ + wire::Ethernet::kOctets + wire::Vlan::kOctets + kUnit - 1) / kUnit * kUnit;
+    return ethdev(fmt::format("net_memif{},role={},id={},socket-abstract=no,socket={},rsize=10,bsize={}", next_serial(),
+                              a.is_client ? "client" : "server", a.id, a.socket, buffer),
+                  a.is_client ? "" : a.socket);
   }
   OpenedPort ethdev(const std::string& device, const std::string& socket) const {
     EthdevPortConfig config;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <regex>
 #include <set>
 #include <stdexcept>
 
@@ -11,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "control/lab/pci_address.h"
 #include "control/lab/version.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/suggest.h"
@@ -64,12 +64,6 @@ EngineConfig engine_config(const spec::Lab& lab, const SessionOptions& options) 
   return c;
 }
 
-// Whether DPDK knows it as a PCI device, by [domain:]bus:device.function.
-bool is_pci_address(const std::string& device) {
-  static const std::regex kAddress("([0-9a-fA-F]{1,4}:)?[0-9a-fA-F]{1,2}:[0-9a-fA-F]{1,2}\\.[0-7](,.*)?");
-  return std::regex_match(device, kAddress);
-}
-
 EalConfig eal_config(const spec::Lab& lab) {
   EalConfig c;
   c.memory_mib = static_cast<std::size_t>(lab.run.memory.n >> 20);
@@ -82,19 +76,19 @@ EalConfig eal_config(const spec::Lab& lab) {
   return c;
 }
 
-void check_socket_free(const spec::Place& place, const std::string& path) {
+void check_socket_free(const spec::Place& place, const char* kind, const std::string& path) {
   constexpr std::size_t kMostSocketPath = 107;  // sun_path, unix(7)
   if (path.size() > kMostSocketPath)
-    throw spec::SpecError(place, fmt::format("vhost-user: the socket path has {} characters; expected at most {}",
+    throw spec::SpecError(place, fmt::format("{}: the socket path has {} characters; expected at most {}", kind,
                                              path.size(), kMostSocketPath));
   struct stat st;
   if (lstat(path.c_str(), &st) == 0)
-    throw spec::SpecError(place, fmt::format("vhost-user: {} exists already; another process may be using it. Choose "
+    throw spec::SpecError(place, fmt::format("{}: {} exists already; another process may be using it. Choose "
                                              "another path, or remove it if nobody does",
-                                             path));
+                                             kind, path));
   const std::filesystem::path dir = std::filesystem::path(path).parent_path();
   if (!dir.empty() && !std::filesystem::is_directory(dir))
-    throw spec::SpecError(place, fmt::format("vhost-user: there is no directory {}", dir.string()));
+    throw spec::SpecError(place, fmt::format("{}: there is no directory {}", kind, dir.string()));
 }
 
 }  // namespace
@@ -158,10 +152,15 @@ void Session::check_captures() const {
 }
 
 void Session::check_sockets() const {
+  std::set<std::string> sockets;  // of memif, where one may serve several NICs
   for (const spec::NodeSpec& node : lab_->spec().nodes)
-    for (const spec::NicSpec& nic : node.nics)
-      if (const auto* vhost = std::get_if<spec::AttachVhostUser>(&nic.attach))
-        check_socket_free(nic.place, vhost->socket);
+    for (const spec::NicSpec& nic : node.nics) {
+      if (const auto* vhost = std::get_if<spec::AttachVhostUser>(&nic.attach); vhost != nullptr && !vhost->is_client)
+        check_socket_free(nic.place, "vhost-user", vhost->socket);
+      const auto* memif = std::get_if<spec::AttachMemif>(&nic.attach);
+      if (memif != nullptr && !memif->is_client && sockets.insert(memif->socket).second)
+        check_socket_free(nic.place, "memif", memif->socket);
+    }
 }
 
 void Session::attach_captures() {
@@ -201,9 +200,9 @@ void Session::attach_ports() {
 void Session::connect_trunks() {
   // Later lives have larger numbers, as long as the machine's clock is not set back between them by more than a restart
   // and the timeout take.
-  const auto session = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                                      std::chrono::system_clock::now().time_since_epoch())
-                                                      .count());
+  const auto session = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
   for (const spec::NodeSpec& node : lab_->spec().nodes) {
     if (node.kind != spec::NodeSpec::Kind::kTrunk) continue;
     try {

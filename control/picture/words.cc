@@ -31,6 +31,7 @@ struct AttachmentText {
     return "capture " + file_name(a.in);
   }
   std::string operator()(const spec::AttachVhostUser& a) const { return "vhost-user " + file_name(a.socket); }
+  std::string operator()(const spec::AttachMemif& a) const { return "memif " + file_name(a.socket); }
   std::string operator()(const spec::AttachDpdk& a) const { return "DPDK " + a.device; }
   std::string operator()(const spec::AttachNamespace&) const { return "namespace"; }
   std::string operator()(const spec::AttachVm&) const { return "VM"; }

@@ -31,6 +31,7 @@ std::string json_schema() {
   define(definitions, host_node_keys());
   define(definitions, nic_keys());
   define(definitions, pcap_keys());
+  define(definitions, memif_keys());
   define(definitions, trunk_node_keys());
   define(definitions, trunk_udp_keys());
   define(definitions, traffic_keys());

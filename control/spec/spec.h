@@ -111,9 +111,18 @@ struct AttachPcap {
   bool operator==(const AttachPcap&) const = default;
 };
 struct AttachVhostUser {
-  std::string socket;  // path; we are the server
+  std::string socket;      // path
+  bool is_client = false;  // of the socket, which somebody else makes (QEMU: server=on); else we make it
 
   bool operator==(const AttachVhostUser&) const = default;
+};
+// Shared memory with another process: VPP, DPDK, anything with libmemif.
+struct AttachMemif {
+  std::string socket;      // path
+  bool is_client = false;  // of the socket, which somebody else makes; else we make it
+  int id = 0;              // interface of that socket
+
+  bool operator==(const AttachMemif&) const = default;
 };
 struct AttachDpdk {
   std::string device;  // e.g. "net_tap0,iface=tap0", "0000:03:00.0"
@@ -139,7 +148,7 @@ struct AttachNetdev {
   bool operator==(const AttachNetdev&) const = default;
 };
 using Attachment = std::variant<std::monostate, AttachPcap, AttachVhostUser, AttachDpdk, AttachNamespace, AttachVm,
-                                AttachTap, AttachNetdev>;
+                                AttachTap, AttachNetdev, AttachMemif>;
 
 // Whether `railyard up` makes the host, with all its NICs: a namespace or a virtual machine.
 inline bool is_made_host(const Attachment& a) noexcept {

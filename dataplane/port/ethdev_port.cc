@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -77,6 +78,16 @@ EthdevPort::EthdevPort(const EthdevPortConfig& config, PacketPool& pool)
   if (const int ret = rte_eth_dev_start(id_); ret != 0)
     fail(device_, fmt::format("does not start: {}{}", reason(ret), log.said()));
   rte_eth_promiscuous_enable(id_);  // a driver that cannot takes every frame anyway
+  const auto is_one_of = [this](std::initializer_list<const char*> drivers) {
+    return std::ranges::any_of(drivers, [this](const char* d) { return name_.starts_with(d); });
+  };
+  // Memory shared with the other side: there is nothing between. Such drivers carry what fits a packet, whatever they
+  // say.
+  const bool is_memory = is_one_of({"net_vhost", "net_memif", "net_virtio_user", "net_ring"});
+  abilities_.pfc = is_memory ? PortAbilities::Pfc::kYes : PortAbilities::Pfc::kUnverified;
+  const std::uint32_t mtu = is_memory ? config.mtu : conf.rxmode.mtu;
+  abilities_.largest_frame = mtu + std::uint32_t{wire::Ethernet::kOctets + wire::Vlan::kOctets};
+  abilities_.completes_checksums = is_one_of({"net_vhost", "net_tap"});
 }
 
 EthdevPort::~EthdevPort() {

@@ -33,6 +33,7 @@ class EthdevPort final : public OutsidePort {
   std::size_t give(PacketPool& pool, std::span<Packet* const> packets) override;
 
   bool link_up() const override;
+  PortAbilities abilities() const override { return abilities_; }
   OutsidePortCounters counters() const override;
 
  private:
@@ -45,6 +46,7 @@ class EthdevPort final : public OutsidePort {
   std::string name_;  // of the device, as DPDK knows it
   std::uint16_t id_ = 0;
   bool virtual_device_ = false;
+  PortAbilities abilities_;
   std::uint64_t stream_;
   std::array<rte_mbuf*, kBurst> staged_;  // made ready, and not taken by the device yet
   std::size_t staged_from_ = 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "dataplane/nic/attachment.h"
+#include "dataplane/port/port_abilities.h"
 
 namespace railyard {
 
@@ -24,6 +25,9 @@ class OutsidePort : public Attachment {
 
   // Whether frames can pass. Any thread.
   virtual bool link_up() const = 0;
+
+  // What passes, as it was when the port was made. Any thread.
+  virtual PortAbilities abilities() const = 0;
 };
 
 }  // namespace railyard

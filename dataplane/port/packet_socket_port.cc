@@ -66,6 +66,16 @@ bool is_passing(int error) noexcept {
          error == ENXIO || error == ENODEV;
 }
 
+// The name of the driver of an interface; empty if it does not tell.
+std::string driver_of(int socket, const std::string& name) {
+  ethtool_drvinfo info{};
+  info.cmd = ETHTOOL_GDRVINFO;
+  ifreq request = request_for(name);
+  request.ifr_data = reinterpret_cast<char*>(&info);
+  if (ioctl(socket, SIOCETHTOOL, &request) != 0) return {};
+  return {info.driver, strnlen(info.driver, sizeof info.driver)};
+}
+
 void put_tag(std::byte* frame, std::uint16_t tpid, std::uint16_t tci) noexcept {
   wire::write<wire::Ethernet::EtherType>(frame, tpid);
   wire::write<wire::Field<0, 16>>(frame + wire::Ethernet::kOctets, tci);
@@ -92,10 +102,12 @@ PacketSocketPort::PacketSocketPort(const PacketSocketPortConfig& config, PacketP
   const int index = request.ifr_ifindex;
   if (ioctl(in_.get(), SIOCGIFHWADDR, &request) != 0 || request.ifr_hwaddr.sa_family != ARPHRD_ETHER)
     fail(name_, "is no Ethernet interface; expected one, as an end of a veth pair or a NIC");
-  if (ioctl(in_.get(), SIOCGIFMTU, &request) == 0 && request.ifr_mtu < static_cast<int>(config.mtu))
+  std::uint32_t mtu = config.mtu;
+  if (ioctl(in_.get(), SIOCGIFMTU, &request) == 0) mtu = static_cast<std::uint32_t>(request.ifr_mtu);
+  if (mtu < config.mtu)
     fail(name_, fmt::format("its MTU is {}, and the link's is {}; raise it (ip link set {} mtu {}), or set mtu: {} on "
                             "the link",
-                            request.ifr_mtu, config.mtu, name_, config.mtu, request.ifr_mtu));
+                            mtu, config.mtu, name_, config.mtu, mtu));
   if (!set_option(in_.get(), SOL_PACKET, PACKET_VERSION, int{TPACKET_V2}) ||
       !set_option(in_.get(), SOL_PACKET, PACKET_VNET_HDR, 1) ||
       !set_option(in_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, 1) ||
@@ -113,6 +125,9 @@ PacketSocketPort::PacketSocketPort(const PacketSocketPortConfig& config, PacketP
     munmap(ring_, ring_octets_);
     fail(name_, fmt::format("no socket can be bound to it: {}", std::strerror(error)));
   }
+  // Between the ends of a veth pair there is nothing; a NIC and its driver may keep what is between two MACs.
+  abilities_ = {driver_of(in_.get(), name_) == "veth" ? PortAbilities::Pfc::kYes : PortAbilities::Pfc::kUnverified,
+                static_cast<std::uint32_t>(mtu + wire::Ethernet::kOctets + wire::Vlan::kOctets), true};
 }
 
 PacketSocketPort::~PacketSocketPort() {

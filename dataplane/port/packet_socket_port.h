@@ -45,6 +45,7 @@ class PacketSocketPort final : public OutsidePort {
   // received: super-frames count as the frames they are cut into. host_ring_full: as they were.
   OutsidePortCounters counters() const override;
   bool link_up() const override;
+  PortAbilities abilities() const override { return abilities_; }
   int readable() const noexcept override { return in_.get(); }
 
  private:
@@ -66,6 +67,7 @@ class PacketSocketPort final : public OutsidePort {
   void send_staged() noexcept;
 
   std::string name_;
+  PortAbilities abilities_;
   std::uint64_t stream_;
   FileDescriptor in_;   // with the ring
   FileDescriptor out_;  // apart: with PACKET_VNET_HDR each frame to send would want a header, too

@@ -17,6 +17,8 @@
 #include "dataplane/port/network_interface.h"
 #include "dataplane/port/network_namespace.h"
 #include "dataplane/port/received_packet.h"
+#include "dataplane/wire/ethernet.h"
+#include "dataplane/wire/vlan.h"
 
 namespace railyard {
 namespace {
@@ -96,6 +98,9 @@ TapPort::TapPort(const TapPortConfig& config, PacketPool& pool)
     }
   }
   tap_ = std::move(tap);
+  // What the kernel sends to us is whole: the device offers no offloads.
+  abilities_ = {PortAbilities::Pfc::kYes, config.mtu + std::uint32_t{wire::Ethernet::kOctets + wire::Vlan::kOctets},
+                true};
 }
 
 TapPort::~TapPort() { staged_.release(staged_.waiting().size(), pool_); }

@@ -40,6 +40,7 @@ class TapPort final : public OutsidePort {
   // host_ring_full: what the kernel says that the interface has dropped.
   OutsidePortCounters counters() const override;
   bool link_up() const override;
+  PortAbilities abilities() const override { return abilities_; }
   int readable() const noexcept override { return tap_.get(); }
 
  private:
@@ -47,6 +48,7 @@ class TapPort final : public OutsidePort {
   void send_staged() noexcept;
 
   std::uint64_t stream_;
+  PortAbilities abilities_;
   FileDescriptor tap_;
   StagedPackets staged_;
   PacketPool& pool_;

@@ -18,6 +18,10 @@ const Tree& attach_tree(const Tree& node, std::size_t nic) {
 std::pair<std::string, std::string> exclusive(const Attachment& attachment) {
   if (const auto* pcap = std::get_if<AttachPcap>(&attachment)) return {"out", pcap->out};
   if (const auto* vhost = std::get_if<AttachVhostUser>(&attachment)) return {"vhost-user", vhost->socket};
+  if (const auto* memif = std::get_if<AttachMemif>(&attachment)) {
+    // One socket serves several interfaces.
+    return {"memif", fmt::format("{} id {}", memif->socket, memif->id)};
+  }
   if (const auto* dpdk = std::get_if<AttachDpdk>(&attachment)) return {"dpdk", dpdk->device};
   if (const auto* tap = std::get_if<AttachTap>(&attachment)) return {"tap", tap->name};
   if (const auto* netdev = std::get_if<AttachNetdev>(&attachment)) return {"netdev", netdev->name};

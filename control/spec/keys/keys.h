@@ -41,6 +41,7 @@ const Table<VlanSpec>& vlan_keys();
 Form<Attachment> attachment_form();
 Form<Attachment> made_host_form();  // namespace or vm
 const Table<AttachPcap>& pcap_keys();
+const Table<AttachMemif>& memif_keys();
 
 // traffic.<n>
 const Table<TrafficSpec>& traffic_keys();

@@ -175,13 +175,16 @@ Form<std::string> interface_name() {
                               });
 }
 
-constexpr const char* kAttachExpected = "namespace, vm, or a map with one of pcap, vhost-user, dpdk, tap, netdev";
+constexpr const char* kAttachExpected =
+    "namespace, vm, or a map with one of pcap, vhost-user, vhost-user-client, memif, "
+    "tap, netdev, dpdk";
 
 // A host that `railyard up` makes.
 Form<Attachment> made_host() { return choice<Attachment>({{"namespace", AttachNamespace{}}, {"vm", AttachVm{}}}); }
 
 Attachment read_attachment(const Tree& tree) {
-  static const std::vector<std::string> kKinds{"pcap", "vhost-user", "dpdk", "tap", "netdev"};
+  static const std::vector<std::string> kKinds{"pcap",   "vhost-user", "vhost-user-client", "memif", "tap",
+                                               "netdev", "dpdk"};
   if (tree.kind == Tree::Kind::kScalar) {
     if (tree.text == "namespace") return AttachNamespace{};
     if (tree.text == "vm") return AttachVm{};
@@ -192,9 +195,12 @@ Attachment read_attachment(const Tree& tree) {
     tree.fail(fmt::format("found {} keys; expected {}", tree.entries.size(), kAttachExpected));
   const Tree& value = tree.entries[0].value;
   if (tree.entries[0].key == "pcap") return map_of(pcap_keys()).read(value);
-  if (tree.entries[0].key == "vhost-user") return AttachVhostUser{path(kLongestSocket).read(value)};
-  if (tree.entries[0].key == "tap") return AttachTap{interface_name().read(value)};
-  if (tree.entries[0].key == "netdev") return AttachNetdev{interface_name().read(value)};
+  const std::string& kind = tree.entries[0].key;
+  if (kind == "vhost-user") return AttachVhostUser{path(kLongestSocket).read(value)};
+  if (kind == "vhost-user-client") return AttachVhostUser{path(kLongestSocket).read(value), true};
+  if (kind == "memif") return map_of(memif_keys()).read(value);
+  if (kind == "tap") return AttachTap{interface_name().read(value)};
+  if (kind == "netdev") return AttachNetdev{interface_name().read(value)};
   return AttachDpdk{text_without_control_characters(kLongestDevice).read(value)};
 }
 
@@ -202,7 +208,9 @@ Tree write_attachment(const Attachment& attachment) {
   if (is_made_host(attachment)) return made_host().write(attachment);
   Tree map = Tree::map();
   if (const auto* pcap = std::get_if<AttachPcap>(&attachment)) map.add("pcap", pcap_keys().write(*pcap));
-  if (const auto* vhost = std::get_if<AttachVhostUser>(&attachment)) map.add("vhost-user", Tree::string(vhost->socket));
+  if (const auto* vhost = std::get_if<AttachVhostUser>(&attachment))
+    map.add(vhost->is_client ? "vhost-user-client" : "vhost-user", Tree::string(vhost->socket));
+  if (const auto* memif = std::get_if<AttachMemif>(&attachment)) map.add("memif", memif_keys().write(*memif));
   if (const auto* dpdk = std::get_if<AttachDpdk>(&attachment)) map.add("dpdk", Tree::string(dpdk->device));
   if (const auto* tap = std::get_if<AttachTap>(&attachment)) map.add("tap", Tree::string(tap->name));
   if (const auto* netdev = std::get_if<AttachNetdev>(&attachment)) map.add("netdev", Tree::string(netdev->name));
@@ -215,6 +223,9 @@ Tree attachment_schema() {
   properties.spread = true;
   properties.add("pcap", with_description("frames from a capture file, or to one", reference(pcap_keys().name())));
   properties.add("vhost-user", with_description("path of a vhost-user socket; we are the server", text));
+  properties.add("vhost-user-client",
+                 with_description("path of a vhost-user socket; the other side is the server", text));
+  properties.add("memif", with_description("memory shared with VPP, DPDK, ...", reference(memif_keys().name())));
   properties.add("dpdk", with_description("a DPDK device: net_memif0,... or a PCI address", text));
   properties.add("tap", with_description("name of a TAP interface, which is made", text));
   properties.add("netdev", with_description("name of a network interface that exists", text));
@@ -240,6 +251,20 @@ const Table<AttachPcap>& pcap_keys() {
        key("times", &AttachPcap::as_fast_as_possible, choice<bool>({{"file", false}, {"asap", true}}),
            "frames are sent at the times of the file, or as fast as the link takes them")},
       check_pcap};
+  return table;
+}
+
+const Table<AttachMemif>& memif_keys() {
+  static const Table<AttachMemif> table{
+      "memif",
+      "Memory shared with another process, by the memif protocol",
+      {key("socket", &AttachMemif::socket, path(kLongestSocket), "path of the socket").show(),
+       key("role", &AttachMemif::is_client, choice<bool>({{"server", false}, {"client", true}}),
+           "who makes the socket and the memory: we (server) or the other side"),
+       key("id", &AttachMemif::id, integer(0, 65535), "interface of that socket; the same at both sides")},
+      [](const Tree& map, const AttachMemif& memif) {
+        if (memif.socket.empty()) map.fail("no socket; expected the path of one");
+      }};
   return table;
 }
 

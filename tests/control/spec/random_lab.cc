@@ -124,15 +124,17 @@ HostProfile random_host(Chance& chance) {
 
 // `n`: makes what is attached unique.
 Attachment random_attachment(Chance& chance, Clock clock, const std::string& n) {
-  switch (clock == Clock::kWall ? chance.integer(0, 4) : 0) {
+  switch (clock == Clock::kWall ? chance.integer(0, 5) : 0) {
     case 0:
       return AttachPcap{chance.one_in(2) ? "in " + n : "", "out: #" + n, chance.one_in(2)};
     case 1:
-      return AttachVhostUser{"/tmp/" + n + ".sock"};
+      return AttachVhostUser{"/tmp/" + n + ".sock", chance.one_in(2)};
     case 2:
       return AttachTap{"tap" + n};
     case 3:
       return AttachNetdev{"eth" + n};
+    case 4:
+      return AttachMemif{"/tmp/" + n + ".memif", chance.one_in(2), static_cast<int>(chance.integer(0, 65535))};
     default:
       return AttachDpdk{"net_tap" + n + ",iface=tap" + n};
   }
