@@ -43,7 +43,7 @@ class Guests {
  private:
   struct Guest {
     explicit Guest(guest::VmConfig config) : vm(std::move(config)) {}
-    guest::Vm vm;                    // and `why`: of who boots it, as long as that goes on
+    guest::Vm vm;                     // and `why`: of who boots it, as long as that goes on
     std::atomic<bool> booting{true};  // until it is up for the first time
     std::string why{};
     std::thread booter{};

@@ -15,8 +15,8 @@
 #include "control/daemon/captures.h"
 #include "control/daemon/guests.h"
 #include "control/daemon/log.h"
-#include "control/daemon/settings.h"
 #include "control/daemon/replays.h"
+#include "control/daemon/settings.h"
 #include "control/lab/session.h"
 #include "dataplane/run/wall_clock.h"
 

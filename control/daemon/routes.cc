@@ -37,8 +37,9 @@ constexpr std::array kRoutes{
     Route{"GET", "/status", [](LiveLab& l, const std::string&, const json&) { return l.status(); }},
     Route{"GET", "/audit", [](LiveLab& l, const std::string&, const json&) { return l.audit(); }},
     Route{"GET", "/hosts/", [](LiveLab& l, const std::string& name, const json&) { return l.host(name); }},
-    Route{"POST", "/restart",
-          [](LiveLab& l, const std::string&, const json& body) { return l.restart(wanted<std::string>(body, "host")); }},
+    Route{
+        "POST", "/restart",
+        [](LiveLab& l, const std::string&, const json& body) { return l.restart(wanted<std::string>(body, "host")); }},
     Route{"POST", "/links",
           [](LiveLab& l, const std::string&, const json& body) {
             const auto link = wanted<std::string>(body, "link");
@@ -53,17 +54,14 @@ constexpr std::array kRoutes{
             return l.captures().start(l.port_named(port), port, body);
           }},
     Route{"GET", "/replays", [](LiveLab& l, const std::string&, const json&) { return l.replays().list(); }},
-    Route{"GET", "/replays/",
-          [](LiveLab& l, const std::string& id, const json&) { return l.replays().show(id); }},
+    Route{"GET", "/replays/", [](LiveLab& l, const std::string& id, const json&) { return l.replays().show(id); }},
     Route{"POST", "/replays",
           [](LiveLab& l, const std::string&, const json& body) {
             const auto at = wanted<std::string>(body, "at");
             return l.replays().start(l.port_named(at), at, wanted<std::string>(body, "file"), body);
           }},
-    Route{"DELETE", "/replays/",
-          [](LiveLab& l, const std::string& id, const json&) { return l.replays().end(id); }},
-    Route{"DELETE", "/captures/",
-          [](LiveLab& l, const std::string& id, const json&) { return l.captures().end(id); }},
+    Route{"DELETE", "/replays/", [](LiveLab& l, const std::string& id, const json&) { return l.replays().end(id); }},
+    Route{"DELETE", "/captures/", [](LiveLab& l, const std::string& id, const json&) { return l.captures().end(id); }},
     Route{"GET", "/settings", [](LiveLab& l, const std::string&, const json&) { return l.settings(""); }},
     Route{"GET", "/settings/", [](LiveLab& l, const std::string& path, const json&) { return l.settings(path); }},
     Route{"POST", "/settings",

@@ -119,7 +119,8 @@ struct AgentSession::Connection {
       send_some();
       pollfd p{socket.get(), static_cast<short>(POLLIN | (unsent.empty() ? 0 : POLLOUT)), 0};
       const int ready = poll(&p, 1, give_up ? std::min(remaining_ms(deadline), kGiveUpMs) : remaining_ms(deadline));
-      if (ready == 0 && Clock::now() >= deadline) throw GuestError(fmt::format("{}: the guest does not answer; see {}", name, console.string()));
+      if (ready == 0 && Clock::now() >= deadline)
+        throw GuestError(fmt::format("{}: the guest does not answer; see {}", name, console.string()));
       if (ready > 0 && (p.revents & ~POLLOUT) != 0) receive_some();
     }
   }

@@ -3,7 +3,8 @@
 // A guest has its addresses as single addresses (/32, /128) and reaches everybody else through its switches, which
 // answer ARP and neighbour solicitations and route: no prefix is on the link. What comes from the address of a NIC
 // leaves by that NIC, whatever the other end: each NIC of several has a routing table of its own, 1000 + k. For
-// senders that have not chosen an address, `routes` say by which NIC. NIC k, from 1, is eth<k> in the guest, with rxe<k>.
+// senders that have not chosen an address, `routes` say by which NIC. NIC k, from 1, is eth<k> in the guest, with
+// rxe<k>.
 #pragma once
 
 #include <optional>

@@ -223,7 +223,8 @@ bool Vm::answers(milliseconds limit, const GiveUp& give_up) {
     if (!running()) return false;
     if (fs::exists(files.control_socket(), ignored)) {
       try {
-        problems = AgentSession::open_control(config_.directory, config_.network.hostname, left(), give_up).ping(left());
+        problems =
+            AgentSession::open_control(config_.directory, config_.network.hostname, left(), give_up).ping(left());
         break;
       } catch (const GuestError&) {  // gone or too late: seen above or below
       }

@@ -145,7 +145,9 @@ rdma_beside_tcp() {
   mv "$out/more" "$out/summary"
 }
 
-nothing_left() { ! pgrep -f "$out/state" && [[ -z $(find "$out/state" -mindepth 1) ]] && ! ip netns list | grep "^ry-mixed-$$"; }
+nothing_left() {
+  ! pgrep -f "$out/state" && [[ -z $(find "$out/state" -mindepth 1) ]] && ! ip netns list | grep "^ry-mixed-$$"
+}
 down_leaves_nothing() { "$railyard" down && nothing_left; }
 
 check "Ctrl-C while guests boot leaves nothing, soon" interrupted INT

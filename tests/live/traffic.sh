@@ -72,7 +72,8 @@ mtu_passes() {
   done
 }
 one_more_is_refused_here() {
-  says "message too long, mtu=9000" one_ping 4 9001 h2.eth1 && says "message too long, mtu: 9000" one_ping 6 9001 h2.eth1
+  says "message too long, mtu=9000" one_ping 4 9001 h2.eth1 || return 1
+  says "message too long, mtu: 9000" one_ping 6 9001 h2.eth1
 }
 one_more_is_refused_on_the_way() {
   says "From leaf1 (10.255.0.1) icmp_seq=1 Frag needed and DF set (mtu = 1500)" one_ping 4 1501 h2.eth2 || return 1
@@ -114,12 +115,13 @@ tcp_heeds_marks() {
 }
 marks_seen() { on h1 ss -tineH dst h2.eth1 | grep -q 'delivered_ce:[0-9][0-9]'; }
 
-# 200 Mb/s of datagrams, class 1 (DSCP 8) and ECT(0), into 100 Mb/s: half of them are dropped where the queue is full, and
-# those that are not are marked.
+# 200 Mb/s of datagrams, class 1 (DSCP 8) and ECT(0), into 100 Mb/s: half of them are dropped where the queue is full,
+# and those that are not are marked.
 udp_loses() {
   local sent received ce marks drops lost full
   sent=$(frames h1 tx) received=$(frames h2 rx) ce=$(count h2 IpExtInCEPkts) marks=$(marked) drops=$(dropped)
-  on h1 iperf3 -4 -u -c h2.eth1 -b 200M -l 1400 -n 20M --tos 0x22 --json >"$work/udp.json" || { cat "$work/udp.json"; return 1; }
+  on h1 iperf3 -4 -u -c h2.eth1 -b 200M -l 1400 -n 20M --tos 0x22 --json >"$work/udp.json" ||
+    { cat "$work/udp.json"; return 1; }
   until_so quiet || return 1
   sent=$(( $(frames h1 tx) - sent )) received=$(( $(frames h2 rx) - received ))
   ce=$(( $(count h2 IpExtInCEPkts) - ce )) marks=$(( $(marked) - marks )) drops=$(( $(dropped) - drops ))

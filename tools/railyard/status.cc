@@ -120,7 +120,8 @@ void print_hosts(const json& s) {
   for (const json& h : s["hosts"]) {
     const std::string name = h["name"].get<std::string>();
     const std::string state = h.value("state", "up");
-    if (state == "down") fmt::print("{} is down: {}; `railyard restart {}` boots it anew\n", name, h.value("why", ""), name);
+    if (state == "down")
+      fmt::print("{} is down: {}; `railyard restart {}` boots it anew\n", name, h.value("why", ""), name);
     if (state == "booting") fmt::print("{} is booting\n", name);
   }
 }

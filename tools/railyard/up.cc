@@ -210,7 +210,8 @@ void add_up(CLI::App& app, int& exit_code) {
   command->add_option("--name", o->name, "Name to be up under; without it that of the file");
   command->add_option("--set", o->sets, "Change a value of the file")->type_name("PATH=VALUE");
   command->footer(
-      "run.duration of the file is left out: built-in traffic without `bytes` or `stop` goes on until the lab goes down.\n"
+      "run.duration of the file is left out: built-in traffic without `bytes` or `stop` goes on until the lab goes "
+      "down.\n"
       "Examples:\n"
       "  railyard up topologies/labs/softroce-pair.yaml --detach\n"
       "  railyard exec h1 -- ping -c 3 h2\n"

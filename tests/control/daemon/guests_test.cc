@@ -69,7 +69,8 @@ class GuestsTest : public testing::Test {
     return look.state;
   }
   bool answers(std::size_t i) const {
-    return guest::run_captured({guests_->config(i).directory, "x"}, {.arguments = {"echo", "hello"}}).output == "hello\n";
+    return guest::run_captured({guests_->config(i).directory, "x"}, {.arguments = {"echo", "hello"}}).output ==
+           "hello\n";
   }
 
   guest::TemporaryFolder folder_;

@@ -171,10 +171,14 @@ TEST_F(LiveLabTest, WhatCannotBeIsSaidAndChangesNothing) {
 TEST_F(LiveLabTest, AGuestThatIsDownIsSaidAndBootedAnew) {
   Guests::Look look{Guests::State::kDown, "its QEMU has ended"};
   int restarted = 0;
-  lab_.add_host("h1", {.kind = "vm", .location = "/nowhere", .look = [&] { return look; }, .restart = [&] {
-                         look = {Guests::State::kBooting, {}};
-                         return restarted++ == 0;
-                       }});
+  lab_.add_host("h1", {.kind = "vm",
+                       .location = "/nowhere",
+                       .look = [&] { return look; },
+                       .restart =
+                           [&] {
+                             look = {Guests::State::kBooting, {}};
+                             return restarted++ == 0;
+                           }});
   json h1 = ask("GET", "/hosts/h1");
   EXPECT_EQ(h1["state"], "down");
   EXPECT_EQ(h1["why"], "its QEMU has ended");
