@@ -79,9 +79,9 @@ step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == -
 if [[ $mode == --all ]]; then
   step "long tests (release)" ctests release -L long
   configure tsan -DRAILYARD_BENCH=OFF
-  step "build (tsan)" build tsan base_test device_test run_test scenario_test api_test daemon_test hosts_test
+  step "build (tsan)" build tsan base_test device_test run_test scenario_test api_test daemon_test guest_test hosts_test
   step "tests (tsan)" env TSAN_OPTIONS="suppressions=$root/tests/tsan.supp" ctest --test-dir "$root/build/tsan" \
-    --output-on-failure -R 'base_test|device_test|run_test|scenario_test|api_test|daemon_test|hosts_test'
+    --output-on-failure -R 'base_test|device_test|run_test|scenario_test|api_test|daemon_test|guest_test|hosts_test'
   step "live labs come and go, for long" "$root/tests/live/run.sh" --times 100 --kills 50 --soak 600
   step "planted bugs are found" "$root/tests/sensitivity/run.sh"
   install_packages "${packages_bench[@]}"
