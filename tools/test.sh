@@ -73,14 +73,15 @@ step "fuzzing" "$root/tests/fuzz/run.sh" "$([[ $mode == --all ]] && echo 600 || 
 
 step "installed tree" "$root/tests/install/run.sh"
 step "live labs come and go" "$root/tests/live/run.sh"
+step "traffic through a live lab" "$root/tests/live/traffic.sh"
 step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == --all ]] && echo all || echo ci)"
 
 if [[ $mode == --all ]]; then
   step "long tests (release)" ctests release -L long
   configure tsan -DRAILYARD_BENCH=OFF
-  step "build (tsan)" build tsan base_test device_test run_test scenario_test api_test daemon_test
+  step "build (tsan)" build tsan base_test device_test run_test scenario_test api_test daemon_test hosts_test
   step "tests (tsan)" env TSAN_OPTIONS="suppressions=$root/tests/tsan.supp" ctest --test-dir "$root/build/tsan" \
-    --output-on-failure -R 'base_test|device_test|run_test|scenario_test|api_test|daemon_test'
+    --output-on-failure -R 'base_test|device_test|run_test|scenario_test|api_test|daemon_test|hosts_test'
   step "live labs come and go, for long" "$root/tests/live/run.sh" --times 100 --kills 50 --soak 600
   step "planted bugs are found" "$root/tests/sensitivity/run.sh"
   install_packages "${packages_bench[@]}"

@@ -1,7 +1,10 @@
 #include "control/daemon/daemon.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -40,13 +43,22 @@ class Hold {
   LabLock lock_;
 };
 
+// A lab that stays up is live, and has no end but one that was asked for.
+Settings live_settings(const DaemonConfig& config) {
+  std::vector<std::string> overrides{"run.clock=wall"};
+  overrides.insert(overrides.end(), config.overrides.begin(), config.overrides.end());
+  Settings settings(spec::read_file(config.spec_file), config.spec_file, std::move(overrides));
+  const bool asked_for = std::ranges::any_of(
+      config.overrides, [](const std::string& assignment) { return assignment.starts_with("run.duration="); });
+  if (settings.lab().run.duration && !asked_for) settings = settings.with({"run.duration="});
+  return settings;
+}
+
 }  // namespace
 
 void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
                 const std::function<void(const std::string& name)>& ready) {
-  std::vector<std::string> overrides{"run.clock=wall"};  // a lab that stays up is live
-  overrides.insert(overrides.end(), config.overrides.begin(), config.overrides.end());
-  const Settings settings(spec::read_file(config.spec_file), config.spec_file, overrides);
+  const Settings settings = live_settings(config);
   spec::Lab spec = settings.lab();
 
   const LabDir dir(config.name.empty() ? spec.name : config.name);
@@ -79,6 +91,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
     api::HttpServer server({.socket = dir.socket()},
                            [&](const api::Request& request) { return route(lab, down, request); });
     made.boot(stop);
+    if (stop) throw std::runtime_error(fmt::format("lab '{}' was taken down before it was up", dir.name()));
     log.line("up");
     log.to_stderr(config.log_to_stderr);
     ready(dir.name());

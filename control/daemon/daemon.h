@@ -17,7 +17,9 @@ struct DaemonConfig {
 
 // Brings the lab up, calls `ready` with its name, and holds it until `stop`, which `down` sets too. What was made
 // outside the process is gone when this returns, however it returns; what a killed daemon of that name has left is
-// removed first. Throws spec::SpecError, std::invalid_argument or std::runtime_error, in each case with one clear
+// removed first. Built-in traffic without an end of its own goes on until then: run.duration of the file is left out,
+// one of `overrides` is not.
+// Throws spec::SpecError, std::invalid_argument or std::runtime_error, in each case with one clear
 // message.
 void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
                 const std::function<void(const std::string& name)>& ready);

@@ -1,8 +1,10 @@
 // The hosts that `railyard up` makes: how each is reached, and how one is made while the lab is up.
 #pragma once
 
+#include <functional>
 #include <string>
 
+#include "control/daemon/guests.h"
 #include "control/lab/open_port.h"
 #include "control/spec/spec.h"
 
@@ -12,6 +14,9 @@ namespace railyard::daemon {
 struct MadeHost {
   std::string kind;      // "namespace", "vm"
   std::string location;  // name of the namespace; directory of the guest's sockets
+  // Of a virtual machine: how it is, and has it booted anew (false: that goes on already).
+  std::function<Guests::Look()> look{};
+  std::function<bool()> restart{};
 };
 
 // Makes and removes hosts of a lab that is up.

@@ -142,7 +142,13 @@ json LiveLab::host_status(const spec::NodeSpec& node) const {
     if (nic.address_v6) n["address6"] = to_string(*nic.address_v6);
     nics.push_back(std::move(n));
   }
-  return {{"name", node.name}, {"nics", std::move(nics)}};
+  json out{{"name", node.name}, {"nics", std::move(nics)}};
+  if (const auto made = hosts_.find(node.name); made != hosts_.end() && made->second.look) {
+    const Guests::Look look = made->second.look();
+    out["state"] = text(look.state);
+    if (look.state == Guests::State::kDown) out["why"] = look.why;
+  }
+  return out;
 }
 
 json LiveLab::status() const {
@@ -230,22 +236,35 @@ json LiveLab::audit() {
   return *out;
 }
 
-json LiveLab::host(const std::string& name) const {
+const spec::NodeSpec& LiveLab::host_named(const std::string& name) const {
   const spec::NodeSpec* node = session_.lab().spec().find(name);
-  if (node == nullptr || node->kind != spec::NodeSpec::Kind::kHost) {
-    std::vector<std::string> names;
-    for (const spec::NodeSpec& n : session_.lab().spec().nodes)
-      if (n.kind == spec::NodeSpec::Kind::kHost) names.push_back(n.name);
-    throw ApiError(404, fmt::format("lab '{}' has no host '{}'{}", name_, name, spec::did_you_mean(name, names)));
-  }
-  json out = host_status(*node);
+  if (node != nullptr && node->kind == spec::NodeSpec::Kind::kHost) return *node;
+  std::vector<std::string> names;
+  for (const spec::NodeSpec& n : session_.lab().spec().nodes)
+    if (n.kind == spec::NodeSpec::Kind::kHost) names.push_back(n.name);
+  throw ApiError(404, fmt::format("lab '{}' has no host '{}'{}", name_, name, spec::did_you_mean(name, names)));
+}
+
+json LiveLab::host(const std::string& name) const {
+  const spec::NodeSpec& node = host_named(name);
+  json out = host_status(node);
   if (const auto made = hosts_.find(name); made != hosts_.end()) {
     out["kind"] = made->second.kind;
     out["location"] = made->second.location;
   } else {
-    out["kind"] = kind_of(node->nics[0].attach);
+    out["kind"] = kind_of(node.nics[0].attach);
   }
   return out;
+}
+
+json LiveLab::restart(const std::string& name) {
+  const spec::NodeSpec& node = host_named(name);
+  const auto made = hosts_.find(name);
+  if (made == hosts_.end() || !made->second.restart)
+    throw ApiError(409, fmt::format("{} is {}: nothing of it can be booted anew; hosts with `attach: vm` can", name,
+                                    kind_of(node.nics[0].attach)));
+  if (!made->second.restart()) throw ApiError(409, fmt::format("{} is booting already", name));
+  return host(name);
 }
 
 PortRef LiveLab::port_named(const std::string& text) const {

@@ -35,6 +35,8 @@ class LiveLab {
   // The books, at one instant: waits for the engine.
   nlohmann::json audit();
   nlohmann::json host(const std::string& name) const;
+  // Has a virtual machine booted anew, and does not wait for that: host() tells when it is up.
+  nlohmann::json restart(const std::string& name);
   // The link at `port` ("leaf1:3"), by either end. Returns when that takes effect.
   nlohmann::json set_link(const std::string& port, bool up);
   nlohmann::json hold(bool on);
@@ -74,6 +76,7 @@ class LiveLab {
   bool trunk_up(PortRef port) const;
   nlohmann::json trunk_status(const lab::Session::Trunk& trunk) const;
   nlohmann::json host_status(const spec::NodeSpec& node) const;
+  const spec::NodeSpec& host_named(const std::string& name) const;
 
   std::string name_;
   lab::Session& session_;

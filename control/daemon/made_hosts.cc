@@ -26,10 +26,10 @@ guest::VmConfig guest_config(const spec::Lab& lab, const LabDir& dir, const std:
 }  // namespace
 
 MadeHosts::MadeHosts(const spec::Lab& lab, const LabDir& dir, Log& log)
-    : log_(log), journal_path_(dir.journal()), namespaces_(namespace_hosts(lab, dir.name())) {
+    : log_(log), journal_path_(dir.journal()), namespaces_(namespace_hosts(lab, dir.name())), guests_(log) {
   for (const spec::NodeSpec& node : lab.nodes)
     if (!node.nics.empty() && std::holds_alternative<spec::AttachVm>(node.nics[0].attach)) {
-      guests_.emplace_back(guest_config(lab, dir, node.name));
+      guests_.add(guest_config(lab, dir, node.name));
       std::filesystem::create_directories(guest_folder(dir, node.name));
     }
   if (namespaces_.hosts.empty()) return;
@@ -39,19 +39,8 @@ MadeHosts::MadeHosts(const spec::Lab& lab, const LabDir& dir, Log& log)
 }
 
 MadeHosts::~MadeHosts() {
-  for (guest::Vm& vm : guests_) vm.stop(std::chrono::milliseconds(0));
   if (!journal_) return;
   for (const std::string& left : journal_->remove_all()) log_.line(left);
-}
-
-void MadeHosts::boot(const std::atomic<bool>& stop) {
-  for (guest::Vm& vm : guests_) vm.start();
-  for (guest::Vm& vm : guests_) {
-    if (stop) return;
-    vm.wait_ready();
-    for (const std::string& note : vm.notes()) log_.line(note);
-    log_.line(fmt::format("{} has booted", vm.config().network.hostname));
-  }
 }
 
 void MadeHosts::end_leftover_guests(const LabDir& dir) {
@@ -62,10 +51,11 @@ void MadeHosts::end_leftover_guests(const LabDir& dir) {
 
 lab::Interfaces MadeHosts::interfaces() const {
   lab::Interfaces out;
-  for (const guest::Vm& vm : guests_)
-    for (std::size_t i = 0; i < vm.config().network.nics.size(); ++i)
-      out[{vm.config().network.hostname, static_cast<int>(i) + 1}] = {
-          .netns = {}, .name = {}, .socket = vm.config().network.nics[i].socket};
+  for (std::size_t g = 0; g < guests_.size(); ++g) {
+    const guest::GuestNetwork& network = guests_.config(g).network;
+    for (std::size_t i = 0; i < network.nics.size(); ++i)
+      out[{network.hostname, static_cast<int>(i) + 1}] = {.netns = {}, .name = {}, .socket = network.nics[i].socket};
+  }
   for (const hosts::FabricEnd& end : hosts::fabric_ends(namespaces_))
     out[{end.host, end.port}] = {.netns = end.netns, .name = end.interface, .socket = {}};
   return out;
@@ -83,16 +73,21 @@ lab::Interfaces MadeHosts::make(const spec::Lab& lab, const std::string& host) {
 }
 
 MadeHost MadeHosts::reach(const std::string& host) const {
-  return {"namespace", hosts::host_namespace(namespaces_.name, host)};
+  return {.kind = "namespace", .location = hosts::host_namespace(namespaces_.name, host)};
 }
 
 void MadeHosts::remove(const std::string& host) {
   for (const std::string& left : hosts::remove_namespace(namespaces_, host, *journal_)) log_.line(left);
 }
 
-void MadeHosts::tell(LiveLab& lab) const {
-  for (const hosts::NamespaceHost& host : namespaces_.hosts) lab.add_host(host.name, reach(host.name));
-  for (const guest::Vm& vm : guests_) lab.add_host(vm.config().network.hostname, {"vm", vm.config().directory});
+void MadeHosts::tell(LiveLab& lab) {
+  for (const hosts::NamespaceHost& host : namespaces_.hosts)
+    lab.add_host(host.name, reach(host.name));
+  for (std::size_t g = 0; g < guests_.size(); ++g)
+    lab.add_host(guests_.config(g).network.hostname, {.kind = "vm",
+                                                      .location = guests_.config(g).directory,
+                                                      .look = [this, g] { return guests_.look(g); },
+                                                      .restart = [this, g] { return guests_.restart(g); }});
 }
 
 }  // namespace railyard::daemon

@@ -5,12 +5,11 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "control/daemon/guests.h"
 #include "control/daemon/lab_dir.h"
 #include "control/daemon/live_lab.h"
 #include "control/daemon/log.h"
-#include "control/guest/vm.h"
 #include "control/hosts/journal.h"
 #include "control/hosts/lab_hosts.h"
 #include "control/lab/session.h"
@@ -27,9 +26,9 @@ class MadeHosts final : public HostMaker {
   MadeHosts(const MadeHosts&) = delete;
   MadeHosts& operator=(const MadeHosts&) = delete;
 
-  // Starts the virtual machines and returns when all of them can run commands, or `stop` is set. The lab's ports stand.
-  // Throws guest::GuestError.
-  void boot(const std::atomic<bool>& stop);
+  // Starts the virtual machines and returns when all of them can run commands, or soon after `stop` is set. The lab's
+  // ports stand. Throws guest::GuestError.
+  void boot(const std::atomic<bool>& stop) { guests_.boot(stop); }
 
   // The interfaces that the lab's ports are to open.
   lab::Interfaces interfaces() const;
@@ -38,8 +37,8 @@ class MadeHosts final : public HostMaker {
   MadeHost reach(const std::string& host) const override;
   void remove(const std::string& host) override;
 
-  // How each is reached.
-  void tell(LiveLab& lab) const;
+  // How each is reached, and booted anew. Outlives the lab.
+  void tell(LiveLab& lab);
 
   // Ends the virtual machines that a daemon which was killed has left.
   static void end_leftover_guests(const LabDir& dir);
@@ -49,7 +48,7 @@ class MadeHosts final : public HostMaker {
   std::filesystem::path journal_path_;
   hosts::LabHosts namespaces_;
   std::optional<hosts::Journal> journal_;  // of the namespaces; none if there are none
-  std::vector<guest::Vm> guests_;
+  Guests guests_;
 };
 
 }  // namespace railyard::daemon

@@ -37,6 +37,8 @@ constexpr std::array kRoutes{
     Route{"GET", "/status", [](LiveLab& l, const std::string&, const json&) { return l.status(); }},
     Route{"GET", "/audit", [](LiveLab& l, const std::string&, const json&) { return l.audit(); }},
     Route{"GET", "/hosts/", [](LiveLab& l, const std::string& name, const json&) { return l.host(name); }},
+    Route{"POST", "/restart",
+          [](LiveLab& l, const std::string&, const json& body) { return l.restart(wanted<std::string>(body, "host")); }},
     Route{"POST", "/links",
           [](LiveLab& l, const std::string&, const json& body) {
             const auto link = wanted<std::string>(body, "link");

@@ -12,6 +12,7 @@ namespace railyard::daemon {
 //   GET  /status               everything that is counted
 //   GET  /audit                whether the books balance, at one instant
 //   GET  /hosts/NAME           how a host is reached
+//   POST /restart {host}       has a virtual machine booted anew; GET /hosts/NAME tells when it is up
 //   POST /links {link, up}     takes a link down or up: {"link": "leaf1:3", "up": false}
 //   POST /hold {on}            modelled time stands still, or goes on
 //   GET  /captures             those that run

@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 enum {
-  RY_AGENT_VERSION = 1,    /* changes with anything on this page */
+  RY_AGENT_VERSION = 2,    /* changes with anything on this page, or how the image names its NICs */
   RY_FRAME_HEADER = 4,     /* octets */
   RY_FRAME_PAYLOAD = 4096, /* octets, at most */
   RY_FLUSH_OCTETS = RY_FRAME_HEADER + RY_FRAME_PAYLOAD,

@@ -30,6 +30,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
+constexpr int kGiveUpMs = 100;  // until it is asked again whether to go on waiting
+
 Nonce draw_nonce() {
   Nonce nonce;
   if (getrandom(nonce.data(), nonce.size(), 0) != static_cast<ssize_t>(nonce.size()))
@@ -84,6 +86,7 @@ struct AgentSession::Connection {
   Nonce nonce = draw_nonce();
   AgentReader reader{nonce};
   std::string unsent{};
+  GiveUp give_up{};
 
   [[noreturn]] void gone() const {
     throw GuestError(
@@ -112,10 +115,11 @@ struct AgentSession::Connection {
   template <class Done>
   void exchange(Clock::time_point deadline, Done done) {
     while (!done()) {
+      if (give_up && give_up()) throw GuestError(fmt::format("{}: not waited for any longer", name));
       send_some();
       pollfd p{socket.get(), static_cast<short>(POLLIN | (unsent.empty() ? 0 : POLLOUT)), 0};
-      const int ready = poll(&p, 1, remaining_ms(deadline));
-      if (ready == 0) throw GuestError(fmt::format("{}: the guest does not answer; see {}", name, console.string()));
+      const int ready = poll(&p, 1, give_up ? std::min(remaining_ms(deadline), kGiveUpMs) : remaining_ms(deadline));
+      if (ready == 0 && Clock::now() >= deadline) throw GuestError(fmt::format("{}: the guest does not answer; see {}", name, console.string()));
       if (ready > 0 && (p.revents & ~POLLOUT) != 0) receive_some();
     }
   }
@@ -165,7 +169,7 @@ AgentSession AgentSession::open(const std::filesystem::path& directory, const st
 }
 
 AgentSession AgentSession::open_control(const std::filesystem::path& directory, const std::string& name,
-                                        milliseconds limit) {
+                                        milliseconds limit, GiveUp give_up) {
   const GuestFiles files{directory};
   std::optional<FileDescriptor> port_lock = lock(files.control_lock());
   if (!port_lock) throw GuestError(fmt::format("{}: somebody else is starting or stopping the guest", name));
@@ -173,10 +177,12 @@ AgentSession AgentSession::open_control(const std::filesystem::path& directory, 
   if (!socket)
     throw GuestError(
         fmt::format("{}: the guest is not running (nobody listens on {})", name, files.control_socket().string()));
-  return greet(
-      std::unique_ptr<Connection>(new Connection{
-          .name = name, .console = files.console(), .port_lock = *std::move(port_lock), .socket = std::move(socket)}),
-      limit);
+  return greet(std::unique_ptr<Connection>(new Connection{.name = name,
+                                                          .console = files.console(),
+                                                          .port_lock = *std::move(port_lock),
+                                                          .socket = std::move(socket),
+                                                          .give_up = std::move(give_up)}),
+               limit);
 }
 
 std::string AgentSession::ping(milliseconds limit) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -33,6 +34,9 @@ struct AgentStreams {
   int window_of = -1;
 };
 
+// Asked several times a second while something is waited for.
+using GiveUp = std::function<bool()>;
+
 class AgentSession {
  public:
   // Takes a port of the guest `name` that nobody uses and waits until its agent answers. Throws GuestError: the guest
@@ -40,8 +44,9 @@ class AgentSession {
   static AgentSession open(const std::filesystem::path& directory, const std::string& name,
                            std::chrono::milliseconds limit = std::chrono::seconds(30));
   // The same on the port that is kept for ping() and power_off().
+  // Also throws soon after `give_up` says so.
   static AgentSession open_control(const std::filesystem::path& directory, const std::string& name,
-                                   std::chrono::milliseconds limit);
+                                   std::chrono::milliseconds limit, GiveUp give_up = {});
 
   AgentSession(AgentSession&&) noexcept;
   AgentSession& operator=(AgentSession&&) noexcept;

@@ -5,7 +5,7 @@
 namespace railyard::guest {
 namespace {
 
-constexpr std::size_t kFirstTable = 101;
+constexpr std::size_t kFirstTable = 1000;  // of NIC k: this + k, as in namespaces
 
 std::string prefix_text(const wire::IpPrefix& prefix) {
   return prefix.is_v4() ? fmt::format("{}/{}", to_string(prefix.address), prefix.length - 96)
@@ -23,26 +23,28 @@ std::string ip_batch(const GuestNetwork& network, IpFamily family) {
   };
   for (std::size_t i = 0; i < network.nics.size(); ++i) {
     const GuestNic& nic = network.nics[i];
-    if (v4) add("link set dev eth{} mtu {}", i, nic.mtu);
+    const std::size_t port = i + 1;
+    if (v4) add("link set dev eth{} mtu {}", port, nic.mtu);
     // Before the link is up, so that the kernel announces the address then.
     if (const auto& address = v4 ? nic.address_v4 : nic.address_v6)
-      add("address add {}/{} dev eth{}", to_string(*address), whole, i);
-    if (v4) add("link set dev eth{} up", i);
+      add("address add {}/{} dev eth{}", to_string(*address), whole, port);
+    if (v4) add("link set dev eth{} up", port);
   }
   for (std::size_t i = 0; i < network.nics.size(); ++i) {
     const GuestNic& nic = network.nics[i];
+    const std::size_t port = i + 1;
     const auto& address = v4 ? nic.address_v4 : nic.address_v6;
     const auto& gateway = v4 ? nic.gateway_v4 : nic.gateway_v6;
     if (!address) continue;
     std::string way =
-        gateway ? fmt::format("via {} dev eth{} onlink", to_string(*gateway), i) : fmt::format("dev eth{}", i);
+        gateway ? fmt::format("via {} dev eth{} onlink", to_string(*gateway), port) : fmt::format("dev eth{}", port);
     // IPv6 takes the address of the NIC by itself (RFC 6724 rule 5), and may not be told one that is still tentative.
     if (v4) way += fmt::format(" src {}", to_string(*address));
     for (const wire::IpPrefix& route : nic.routes)
       if (route.is_v4() == v4) add("route add {} {}", prefix_text(route), way);
     if (network.nics.size() == 1) continue;
-    add("route add {} {} table {}", v4 ? "0.0.0.0/0" : "::/0", way, kFirstTable + i);
-    add("rule add from {}/{} table {}", to_string(*address), whole, kFirstTable + i);
+    add("route add {} {} table {}", v4 ? "0.0.0.0/0" : "::/0", way, kFirstTable + port);
+    add("rule add from {}/{} table {}", to_string(*address), whole, kFirstTable + port);
   }
   return out;
 }

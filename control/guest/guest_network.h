@@ -2,8 +2,8 @@
 //
 // A guest has its addresses as single addresses (/32, /128) and reaches everybody else through its switches, which
 // answer ARP and neighbour solicitations and route: no prefix is on the link. What comes from the address of a NIC
-// leaves by that NIC, whatever the other end: each NIC of several has a routing table of its own, 101 and on. For
-// senders that have not chosen an address, `routes` say by which NIC.
+// leaves by that NIC, whatever the other end: each NIC of several has a routing table of its own, 1000 + k. For
+// senders that have not chosen an address, `routes` say by which NIC. NIC k, from 1, is eth<k> in the guest, with rxe<k>.
 #pragma once
 
 #include <optional>
@@ -30,8 +30,8 @@ struct GuestNic {
 
 struct GuestNetwork {
   std::string hostname{};                                        // and the guest's name in messages
-  std::vector<GuestNic> nics{};                                  // eth0 with rxe0, eth1 with rxe1, ...
-  std::vector<std::pair<wire::IpAddress, std::string>> hosts{};  // for /etc/hosts
+  std::vector<GuestNic> nics{};                                  // eth1 with rxe1, eth2 with rxe2, ...
+  std::vector<std::pair<wire::IpAddress, std::string>> hosts{};  // for /etc/hosts: "h1 h1.eth1"
 };
 
 enum class IpFamily { kV4, kV6 };

@@ -29,16 +29,18 @@ void add_link(const spec::Lab& lab, const spec::PortName& port, GuestNic& nic) {
   }
 }
 
+// As a namespace has them (control/hosts/hosts_file.h).
 void add_names(const spec::Lab& lab, GuestNetwork& network) {
+  const auto add = [&](const auto& v4, const auto& v6, const std::string& names) {
+    for (const auto& address : {v4, v6})
+      if (address) network.hosts.emplace_back(*address, names);
+  };
   for (const NodeSpec& node : lab.nodes) {
-    for (std::size_t k = 0; k < node.nics.size(); ++k) {
-      const auto add = [&](const std::string& name) {
-        if (node.nics[k].address_v4) network.hosts.emplace_back(*node.nics[k].address_v4, name);
-        if (node.nics[k].address_v6) network.hosts.emplace_back(*node.nics[k].address_v6, name);
-      };
-      if (k == 0) add(node.name);
-      add(fmt::format("{}.eth{}", node.name, k + 1));
-    }
+    if (node.kind == NodeSpec::Kind::kSwitch) add(node.loopback_v4, node.loopback_v6, node.name);
+    if (node.kind != NodeSpec::Kind::kHost) continue;
+    for (std::size_t k = 0; k < node.nics.size(); ++k)
+      add(node.nics[k].address_v4, node.nics[k].address_v6,
+          fmt::format("{}{}.eth{}", k == 0 ? node.name + " " : "", node.name, k + 1));
   }
 }
 

@@ -11,7 +11,7 @@ namespace railyard::guest {
 // Of the host `host` of `lab`, which is expanded (addresses assigned). NICs have the MAC that the lab says or the
 // automatic one, the MTU of their link, the switch at its other end as gateway, and no socket yet: the caller knows it.
 //
-// Names: every host by its name, the address of its first NIC; NIC k also as NAME.eth<k>. Routes: NIC 1 is the default;
+// Names: every host by its name, the address of its first NIC; NIC k also as NAME.eth<k>; switches' loopbacks. Routes: NIC 1 is the default;
 // NIC k is the way to the NICs k of other hosts (NIC k modulo the number of NICs
 // here, if they have more): traffic stays in its rail.
 //

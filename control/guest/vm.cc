@@ -79,9 +79,9 @@ bool ended(pid_t pid) {
   return got < 0 && (errno != ECHILD || kill(pid, 0) < 0);
 }
 
-bool wait_for_end(pid_t pid, Clock::time_point deadline) {
+bool wait_for_end(pid_t pid, Clock::time_point deadline, const GiveUp& give_up = {}) {
   while (!ended(pid)) {
-    if (Clock::now() >= deadline) return false;
+    if (Clock::now() >= deadline || (give_up && give_up())) return false;
     std::this_thread::sleep_for(kPollInterval);
   }
   return true;
@@ -211,18 +211,19 @@ void Vm::launch(Accelerator accelerator) {
   }
 }
 
-// False: QEMU has ended, or there was no answer in time. Throws if the guest has come up with problems.
-bool Vm::answers(milliseconds limit) {
+// False: QEMU has ended, or there was no answer in time. Throws if the guest has come up with problems, or is given up.
+bool Vm::answers(milliseconds limit, const GiveUp& give_up) {
   const GuestFiles files{config_.directory};
   const Clock::time_point deadline = Clock::now() + limit;
   const auto left = [&] { return std::chrono::ceil<milliseconds>(deadline - Clock::now()); };
   std::error_code ignored;
   std::string problems;
   for (;;) {
+    if (give_up && give_up()) throw GuestError(fmt::format("{}: not waited for any longer", config_.network.hostname));
     if (!running()) return false;
     if (fs::exists(files.control_socket(), ignored)) {
       try {
-        problems = AgentSession::open_control(config_.directory, config_.network.hostname, left()).ping(left());
+        problems = AgentSession::open_control(config_.directory, config_.network.hostname, left(), give_up).ping(left());
         break;
       } catch (const GuestError&) {  // gone or too late: seen above or below
       }
@@ -237,12 +238,12 @@ bool Vm::answers(milliseconds limit) {
                                problems, files.console().string()));
 }
 
-void Vm::wait_ready(milliseconds limit) {
+void Vm::wait_ready(milliseconds limit, const GiveUp& give_up) {
   const std::string& name = config_.network.hostname;
   if (pid_ < 0) throw GuestError(fmt::format("{}: the guest has not been started", name));
   const bool may_fall_back = config_.accelerator == Accelerator::kAuto && accelerator_ == Accelerator::kKvm;
   try {
-    if (answers(may_fall_back ? std::min(limit, kKvmPatience) : limit)) return;
+    if (answers(may_fall_back ? std::min(limit, kKvmPatience) : limit, give_up)) return;
     if (may_fall_back) {
       const std::string how =
           running() ? "the guest does not come up" : "QEMU ends: " + end_of(GuestFiles{config_.directory}.qemu_log());
@@ -252,7 +253,7 @@ void Vm::wait_ready(milliseconds limit) {
                       "skips the attempt",
                       name, how));
       launch(Accelerator::kTcg);
-      if (answers(limit)) return;
+      if (answers(limit, give_up)) return;
     }
     const std::string what =
         running() ? fmt::format("the guest has not come up in {:.0f} s", std::chrono::duration<double>(limit).count())
@@ -279,12 +280,12 @@ bool Vm::running() {
   return false;
 }
 
-void Vm::stop(milliseconds grace) noexcept {
+void Vm::stop(milliseconds grace, const GiveUp& give_up) noexcept {
   if (running()) {
     try {
       const Clock::time_point deadline = Clock::now() + grace;
-      AgentSession::open_control(config_.directory, config_.network.hostname, grace).power_off();
-      if (wait_for_end(pid_, deadline)) pid_ = -1;
+      AgentSession::open_control(config_.directory, config_.network.hostname, grace, give_up).power_off();
+      if (wait_for_end(pid_, deadline, give_up)) pid_ = -1;
     } catch (const std::exception&) {  // then without its consent
     }
   }

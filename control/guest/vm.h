@@ -31,14 +31,14 @@ class Vm {
   // Returns when the agent answers and the guest has configured its NICs. Throws GuestError, with the end of the
   // console, if that has not happened `limit` after start() or QEMU has ended; the guest is killed then. With
   // Accelerator::kAuto, a guest that does not come up with KVM is started again with TCG, with the whole `limit` again.
-  // A boot takes 3 to 4 s of CPU with TCG.
-  void wait_ready(std::chrono::milliseconds limit = std::chrono::seconds(120));
+  // The same soon after `give_up` says so. A boot takes 3 to 4 s of CPU with TCG.
+  void wait_ready(std::chrono::milliseconds limit = std::chrono::seconds(120), const GiveUp& give_up = {});
 
   // Whether QEMU runs.
   bool running();
-  // Powers the guest off through its agent; after `grace`, or if the agent does not answer, kills it. Removes the
-  // sockets; logs stay. Nothing if it does not run.
-  void stop(std::chrono::milliseconds grace = std::chrono::seconds(10)) noexcept;
+  // Powers the guest off through its agent; after `grace`, soon after `give_up` says so, or if the agent does not
+  // answer, kills it. Removes the sockets; logs stay. Nothing if it does not run.
+  void stop(std::chrono::milliseconds grace = std::chrono::seconds(10), const GiveUp& give_up = {}) noexcept;
   // The guest outlives this object; stop_leftover() ends it.
   void release() noexcept { pid_ = -1; }
 
@@ -56,7 +56,7 @@ class Vm {
 
  private:
   void launch(Accelerator accelerator);
-  bool answers(std::chrono::milliseconds limit);
+  bool answers(std::chrono::milliseconds limit, const GiveUp& give_up);
   void kill_now() noexcept;
   void remove_sockets() noexcept;
   std::string console_end() const;

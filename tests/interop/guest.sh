@@ -45,7 +45,7 @@ streams() {
 both_ways() { in_guest cat <"$out/mib" | cmp - "$out/mib"; }
 rdma_tools() {
   in_guest sh -c 'ibv_devices && ibv_devinfo && rdma link && ip -br link' </dev/null >"$out/rdma" && cat "$out/rdma" &&
-    grep -q '^ *rxe1 ' "$out/rdma" && grep -q 'state ACTIVE' "$out/rdma"
+    grep -q '^ *rxe2 ' "$out/rdma" && grep -q 'state ACTIVE' "$out/rdma"
 }
 killed() { status 137 in_guest sh -c 'kill -KILL $$' </dev/null; }
 forwarded() { # a signal of ours reaches the command

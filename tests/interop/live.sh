@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A live lab of two SoftRoCE guests on two rails, from the command line: up, RDMA over both rails while a link goes down
-# and comes back, down. No root.
+# and comes back, a guest that dies, down. No root. With root also guests and network namespaces in one lab.
 #
 # usage: live.sh
 set -euo pipefail
@@ -23,25 +23,58 @@ check() { # TEXT COMMAND...
   rm -f "$out/summary"
 }
 on() { local host=$1; shift; "$railyard" exec "$host" -- "$@" </dev/null; }
-# A perftest tool: the server on h2, the client on h1, over rail R (0, 1).
-perftest() { # R TOOL ARGUMENT...
-  local rail=$1 tool=$2 server; shift 2
-  on h2 "$tool" -d "rxe$rail" "$@" >"$out/server" 2>&1 & server=$!
-  for (( i = 0; i < 100; ++i )); do on h2 sh -c "netstat -ltn 2>/dev/null | grep -q ':18515 '" && break; sleep 0.2; done
-  on h1 "$tool" -d "rxe$rail" "$@" "10.9.$((rail + 1)).2" >"$out/client" || { cat "$out/client" "$out/server"; return 1; }
+until_so() { # COMMAND...: for as long as a busy machine may need
+  local i
+  for (( i = 0; i < 300; ++i )); do "$@" && return; sleep 0.1; done
+  printf 'it does not come to that: %s\n' "$*"
+  return 1
+}
+lab_status() { "$railyard" status --json | jq -e "$1"; }
+# A perftest tool on the NICs R of two hosts.
+perftest() { # SERVER CLIENT R TOOL ARGUMENT...
+  local to=$1 from=$2 rail=$3 tool=$4 server; shift 4
+  on "$to" "$tool" -d "rxe$rail" "$@" >"$out/server" 2>&1 & server=$!
+  until_so on "$to" sh -c "netstat -ltn 2>/dev/null | grep -q ':18515 '" || return 1
+  on "$from" "$tool" -d "rxe$rail" "$@" "$to.eth$rail" >"$out/client" || { cat "$out/client" "$out/server"; return 1; }
   wait "$server"
   cat "$out/client"
   awk '/^ *[0-9]+ +[0-9]/ { print }' "$out/client" | tail -n1 >"$out/summary"
   [[ -s $out/summary ]]
 }
-# The same while the link of the rail's sender is away for a second: RC sends again what was lost.
+# The same from h1 to h2 while the receiver's link, at PORT of its leaf, is away: RC sends again what was lost.
 while_broken() { # R PORT TOOL ARGUMENT...
-  local rail=$1 port=$2; shift 2
-  ( sleep 3; "$railyard" link down "$port"; sleep 1; "$railyard" link up "$port" ) >"$out/broken" & local breaker=$!
-  perftest "$rail" "$@" || return 1
-  wait "$breaker"
-  grep -q 'is up since' "$out/broken"
+  local rail=$1 port=$2 lost before away sent; shift 2
+  lost=$(lost_on_the_way) before=$(rxe_counters "$rail") sent=$(sent_by "$port")
+  {
+    until_so more_than $(( sent + 1000000 )) sent_by "$port"
+    "$railyard" link down "$port"
+    sleep 1
+    until_so more_than "$lost" lost_on_the_way
+    "$railyard" link up "$port"
+  } >"$out/broken" & local breaker=$!
+  perftest h2 h1 "$rail" "$@" || { cat "$out/broken"; return 1; }
+  wait "$breaker" || { cat "$out/broken"; return 1; }
+  away=$("$railyard" logs | awk '/^[^ ]* link .* (down|up): asked at / { was = is; is = $(NF - 1) } END { print is - was }')
+  lost=$(( $(lost_on_the_way) - lost ))
+  # By whom it was noticed, and made good.
+  rxe_counters "$rail" | diff <(echo "$before") - | awk '
+    /^</ { was[$2] = $3 }
+    /^>/ && $2 ~ /retry|duplicate|out_of_seq|rnr|err/ { text = text sprintf(", %s +%d", $2, $3 - was[$2]) }
+    END { print text }' >"$out/recovered"
+  printf 'away for %.3f s (modelled), %d frames lost%s\n' "$away" "$lost" "$(<"$out/recovered")" >"$out/summary"
+  cat "$out/summary"
+  awk -v away="$away" 'BEGIN { exit !(away > 0.5) }' && (( lost > 0 )) || return 1
+  [[ -z $before || -n $(<"$out/recovered") ]]
 }
+more_than() { local n=$1; shift; (( $("$@") > n )); } # N COMMAND...
+sent_by() { lab_status ".ports[] | select(.node == \"${1%:*}\" and .port == ${1#*:}) | .tx.bytes"; } # PORT
+rxe_counters() { # R: what the two rxe devices of a rail have counted, if this kernel's do
+  local host
+  for host in h1 h2; do
+    on "$host" sh -c "cd /sys/class/infiniband/rxe$1/ports/1/hw_counters && grep . *" | sed "s/^/$host./; s/:/ /"
+  done
+}
+lost_on_the_way() { lab_status '[.ports[] | .lost_on_link + (.drops.link_down // 0)] | add'; }
 ping_both() { on h1 ping -c 2 -W 5 10.9.1.2 && on h1 ping -c 2 -W 5 10.9.2.2; }
 rping_pair() {
   on h2 rping -s -a 10.9.1.2 -C 20 >"$out/server" 2>&1 & local server=$!
@@ -53,22 +86,93 @@ copies() {
   head -c 100000 /dev/urandom >"$out/file"
   "$railyard" cp "$out/file" h1:/root/file && "$railyard" cp h1:/root/file "$out/back" && cmp "$out/file" "$out/back"
 }
-lost_on_the_way() {
-  "$railyard" status --json | jq -e '[.ports[] | .lost_on_link + (.drops.link_down // 0)] | add > 0'
+# Ctrl-C at once when the guests boot: what takes seconds is not waited for.
+interrupted() { # SIGNAL
+  local began
+  "$railyard" up "$root/topologies/labs/softroce-pair.yaml" >"$out/up" 2>&1 & local up=$!
+  until_so test -s "$out/state/softroce-pair/guests/h2/qemu.pid" || return 1
+  began=$SECONDS
+  kill "-$1" "$up"
+  wait "$up" && return 1
+  printf '%d s\n' $(( SECONDS - began )) >"$out/summary"
+  cat "$out/up"
+  grep -q "^railyard: lab 'softroce-pair' was taken down before it was up$" "$out/up" && (( SECONDS - began < 20 )) &&
+    nothing_left
 }
-down_leaves_nothing() {
-  "$railyard" down
-  ! pgrep -f "$out" && [[ -z $(find "$out/state" -mindepth 1) ]]
+# What is done with a guest whose QEMU is killed: it is said, and it is booted anew while the lab goes on.
+dies() {
+  kill -KILL "$(<"$out/state/softroce-pair/guests/h1/qemu.pid")"
+  until_so lab_status '(.hosts[] | select(.name == "h1") | .state == "down") and
+    ([.attachments[] | select(.host == "h1") | .link_up] | any | not)' || return 1
+  on h1 true 2>"$out/error" && return 1
+  cat "$out/error"
+  [[ $(wc -l <"$out/error") == 1 ]] && grep -q '^railyard: h1 is down: .*; `railyard restart h1` boots it anew$' "$out/error" &&
+    "$railyard" status | grep -q '^h1 is down: ' && on h2 true
+}
+comes_back() {
+  "$railyard" restart h1 >"$out/restart" & local restart=$!
+  until_so lab_status '.hosts[] | select(.name == "h1") | .state == "booting"' || return 1
+  on h2 true || return 1
+  wait "$restart" || return 1
+  grep -qx 'h1 is up again' "$out/restart" && ping_both
+}
+# Of one that runs: it is powered off first.
+another() {
+  on h2 touch /root/before || return 1
+  "$railyard" restart h2 && ping_both && on h2 test ! -e /root/before
 }
 
+# Virtual machines and namespaces in one lab.
+all_ping() {
+  local from to
+  for from in v1 n1 v2 n4; do
+    for to in v1 v2 n1 n2 n3 n4 n5 n6; do
+      [[ $from == "$to" ]] || on "$from" ping -c 1 -W 10 "$to" || return 1
+    done
+  done
+}
+rdma_beside_tcp() {
+  local tcp
+  on n4 iperf3 -s -D >/dev/null || return 1
+  until_so on n4 sh -c 'ss -ltnH sport = 5201 | grep -q .' || return 1
+  "$railyard" exec n1 -- iperf3 -c n4 -t 600 --json </dev/null >"$out/iperf3" & tcp=$!
+  perftest v2 v1 1 ib_write_bw -D 4 --report_gbits || return 1
+  kill -0 "$tcp" || { echo "iperf3 has ended"; return 1; }
+  kill -INT "$tcp"
+  wait "$tcp" || true
+  jq -e '.end.sum_sent.bytes > 1e6' "$out/iperf3" >/dev/null || { cat "$out/iperf3"; return 1; }
+  printf '%s; TCP %.2f Gb/s\n' "$(<"$out/summary")" "$(jq '.end.sum_sent.bits_per_second / 1e9' "$out/iperf3")" >"$out/more"
+  mv "$out/more" "$out/summary"
+}
+
+nothing_left() { ! pgrep -f "$out/state" && [[ -z $(find "$out/state" -mindepth 1) ]] && ! ip netns list | grep "^ry-mixed-$$"; }
+down_leaves_nothing() { "$railyard" down && nothing_left; }
+
+check "Ctrl-C while guests boot leaves nothing, soon" interrupted INT
+check "SIGTERM likewise" interrupted TERM
 check "up: two guests, two rails" "$railyard" up "$root/topologies/labs/softroce-pair.yaml" --detach
 check "ping over both rails" ping_both
 check "rping" rping_pair
-check "ib_write_bw, rail 1" perftest 0 ib_write_bw -n 500
-check "ib_send_lat, rail 2" perftest 1 ib_send_lat -n 500
-check "ib_write_bw, rail 1, while its link is down for 1 s" while_broken 0 leaf1:1 ib_write_bw -D 8 --report_gbits
-check "what was lost is counted" lost_on_the_way
+check "ib_write_bw, rail 1" perftest h2 h1 1 ib_write_bw -n 500
+check "ib_send_lat, rail 2" perftest h2 h1 2 ib_send_lat -n 500
+check "ib_write_bw, rail 1, while its link is down for 1 s" while_broken 1 leaf2:1 ib_write_bw -u 17 -D 8 --report_gbits
 check "a file to a guest and back" copies
 check "the books balance" "$railyard" status --audit
+check "a guest whose QEMU is killed: said, and what to do" dies
+check "it is booted anew, nobody waits" comes_back
+check "one that runs is, too" another
+check "the books balance" "$railyard" status --audit
 check "down leaves nothing" down_leaves_nothing
+
+if (( EUID != 0 )); then
+  echo "skip  two guests and six network namespaces in one lab: needs root"
+elif ! command -v iperf3 >/dev/null; then
+  echo "FAIL  no iperf3 (Debian: iperf3)"; failed=1
+else
+  check "up: two guests and six namespaces" "$railyard" up "$here/mixed.yaml" --name "mixed-$$" --detach
+  check "ping among all kinds" all_ping
+  check "ib_write_bw between guests, TCP between namespaces" rdma_beside_tcp
+  check "the books balance" "$railyard" status --audit
+  check "down leaves nothing" down_leaves_nothing
+fi
 exit "$failed"

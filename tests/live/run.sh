@@ -24,6 +24,7 @@ for tool in pgrep pkill ping iperf3 jq; do
   command -v "$tool" >/dev/null || { echo "live: no $tool (Debian: procps, iputils-ping, iperf3, jq)" >&2; exit 2; }
 done
 [[ -x $railyard ]] || { echo "live: no $railyard; build it first" >&2; exit 2; }
+lab=endure-$$ # beside others on this machine
 work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-live.XXXXXX")
 export RAILYARD_STATE_DIR=$work/state
 # shellcheck disable=SC2317  # called by the trap
@@ -32,13 +33,15 @@ trap cleanup EXIT
 die() { printf 'live: %s\n' "$*" >&2; exit 1; }
 RANDOM=${SEED:-1}
 
-# What there is: namespaces, interfaces, our processes, our files, packet sockets.
+# What there is of the lab: namespaces, interfaces outside of them, processes, files.
+ours="railyardd .*--name $lab"
 inventory() {
-  ip netns list | sort
-  ip -o link | awk -F': ' '{ print $2 }' | sort
-  pgrep -f "railyardd .*$here" || true
-  find "$work" -mindepth 2 | sort
-  find /etc/netns -mindepth 1 -maxdepth 1 2>/dev/null | sort
+  { ip netns list | grep "^ry-$lab" | sort
+    ip -o link | awk -F': ' '$2 ~ /^n[1-6]-[12]/ { print $2 }' | sort
+    pgrep -f "$ours"
+    find "$work" -mindepth 2 | sort
+    find /etc/netns -mindepth 1 -maxdepth 1 -name "ry-$lab*" 2>/dev/null | sort
+  } || true
 }
 check() { # AFTER WHAT
   local now
@@ -46,7 +49,7 @@ check() { # AFTER WHAT
   [[ $now == "$before" ]] || die "after $1 there is more or less than before:
 $(diff <(printf '%s\n' "$before") <(printf '%s\n' "$now") || true)"
 }
-up() { "$railyard" up "$here/lab.yaml" --detach >/dev/null; }
+up() { "$railyard" up "$here/lab.yaml" --name "$lab" --detach >/dev/null; }
 pid() { "$railyard" ls --json | jq '.[0].pid // empty'; }
 mkdir -p "$RAILYARD_STATE_DIR"
 before=$(inventory)
@@ -61,15 +64,16 @@ echo "up and down $times times: nothing left"
 
 for (( i = 1; i <= kills; ++i )); do
   # At any moment of coming up, being up, or going down.
-  "$railyard" up "$here/lab.yaml" --detach >/dev/null 2>&1 & starter=$!
+  "$railyard" up "$here/lab.yaml" --name "$lab" --detach >/dev/null 2>&1 & starter=$!
   sleep "0.$(printf '%03d' $(( RANDOM % 600 )))"
   if (( RANDOM % 3 == 0 )); then "$railyard" down >/dev/null 2>&1 & fi
-  pkill -KILL -f "railyardd .*$here" || true
+  pkill -KILL -f "$ours" || true
   wait || true
   kill "$starter" 2>/dev/null || true
   # The first may have come before there was a daemon; then it is up now.
-  pkill -KILL -f "railyardd .*$here" || true
-  while pgrep -f "railyardd .*$here" >/dev/null; do sleep 0.01; done
+  pkill -KILL -f "$ours" || true
+  # It holds its lab until the kernel has closed all it had open, which comes after its name is gone.
+  while "$railyard" ls --json | jq -e 'any(.[]; .running)' >/dev/null; do sleep 0.01; done
   if (( RANDOM % 2 )); then
     up || die "no up after kill $i"
     "$railyard" exec n1 -- ping -c 1 -W 5 n2 >/dev/null || die "no ping after kill $i"

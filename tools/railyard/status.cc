@@ -116,6 +116,15 @@ void print_attachments(const json& s) {
                a["link_up"].get<bool>() ? "" : " (nobody connected)");
 }
 
+void print_hosts(const json& s) {
+  for (const json& h : s["hosts"]) {
+    const std::string name = h["name"].get<std::string>();
+    const std::string state = h.value("state", "up");
+    if (state == "down") fmt::print("{} is down: {}; `railyard restart {}` boots it anew\n", name, h.value("why", ""), name);
+    if (state == "booting") fmt::print("{} is booting\n", name);
+  }
+}
+
 void print_trunks(const json& s) {
   const auto ns = [](const json& n) { return report::nanoseconds_text(number(n)); };
   for (const json& t : s["trunks"])
@@ -132,6 +141,7 @@ void print_all(const json& s) {
   print_table(std::move(rows), false);
   if (!s["attachments"].empty()) fmt::print("\n");
   print_attachments(s);
+  print_hosts(s);
   if (!s["trunks"].empty()) fmt::print("\n");
   print_trunks(s);
 }

@@ -62,9 +62,17 @@ pid_t start_daemon(const UpOptions& o, int& ready) {
   for (std::string& a : args) raw.push_back(a.data());
   raw.push_back(nullptr);
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  // Ctrl-C waits until there is somebody to pass it on to.
+  sigset_t interrupts;
+  sigset_t before;
+  sigemptyset(&interrupts);
+  sigaddset(&interrupts, SIGINT);
+  sigaddset(&interrupts, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &interrupts, &before);
   const pid_t pid = ::fork();
   if (pid < 0) throw std::runtime_error(fmt::format("cannot start railyardd: {}", std::strerror(errno)));
   if (pid == 0) {
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
     // Ctrl-C goes to us, who pass it on once.
     ::setsid();
     ::dup2(null, STDIN_FILENO);
@@ -77,6 +85,10 @@ pid_t start_daemon(const UpOptions& o, int& ready) {
     ::execv(program.c_str(), raw.data());
     ::_exit(127);
   }
+  daemon_pid = pid;
+  std::signal(SIGINT, pass_on);
+  std::signal(SIGTERM, pass_on);
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
   ::close(null);
   ::close(pipe[1]);
   ready = pipe[0];
@@ -93,9 +105,6 @@ int wait_for(pid_t pid) {
 int up(const UpOptions& o) {
   int fd = -1;
   const pid_t pid = start_daemon(o, fd);
-  daemon_pid = pid;
-  std::signal(SIGINT, pass_on);
-  std::signal(SIGTERM, pass_on);
   const auto told = daemon::wait_ready(fd);
   ::close(fd);
   if (!told || told->lab.empty()) {
@@ -201,6 +210,7 @@ void add_up(CLI::App& app, int& exit_code) {
   command->add_option("--name", o->name, "Name to be up under; without it that of the file");
   command->add_option("--set", o->sets, "Change a value of the file")->type_name("PATH=VALUE");
   command->footer(
+      "run.duration of the file is left out: built-in traffic without `bytes` or `stop` goes on until the lab goes down.\n"
       "Examples:\n"
       "  railyard up topologies/labs/softroce-pair.yaml --detach\n"
       "  railyard exec h1 -- ping -c 3 h2\n"

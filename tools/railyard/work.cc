@@ -1,4 +1,4 @@
-// Commands that work on a lab that is up: exec, shell, cp, link, pause, resume, logs.
+// Commands that work on a lab that is up: exec, shell, cp, restart, link, pause, resume, logs.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -35,10 +35,21 @@ std::string login_shell() {
   return shell != nullptr && *shell != '\0' ? shell : "/bin/sh";
 }
 
+// Of a host, and that something can be run there.
+nlohmann::json reachable(const LabDir& lab, const std::string& host) {
+  auto about = ask(lab, "GET", "/hosts/" + host);
+  const std::string state = about.value("state", "up");
+  if (state == "booting") throw std::runtime_error(fmt::format("{} is still booting", host));
+  if (state == "down")
+    throw std::runtime_error(
+        fmt::format("{} is down: {}; `railyard restart {}` boots it anew", host, about.value("why", ""), host));
+  return about;
+}
+
 // Without words: a shell.
 int exec(const std::string& lab_name, const std::string& host, std::vector<std::string> words) {
   const LabDir lab = chosen_lab(lab_name);
-  const auto about = ask(lab, "GET", "/hosts/" + host);
+  const auto about = reachable(lab, host);
   const auto kind = about["kind"].get<std::string>();
   if (kind == "namespace") {
     if (words.empty()) words.push_back(login_shell());
@@ -73,7 +84,7 @@ int copy(const std::string& lab_name, const std::string& from, const std::string
     throw std::invalid_argument(fmt::format("cp {} {}: expected one of them on a host, as h1:/root/file", from, to));
   const LabDir lab = chosen_lab(lab_name);
   const std::string& host = a.host.empty() ? b.host : a.host;
-  const auto about = ask(lab, "GET", "/hosts/" + host);
+  const auto about = reachable(lab, host);
   const auto kind = about["kind"].get<std::string>();
   if (kind == "namespace")
     throw std::invalid_argument(fmt::format("{} is a namespace of this machine: it has the same files as you", host));
@@ -83,6 +94,18 @@ int copy(const std::string& lab_name, const std::string& from, const std::string
     guest::copy_to_guest(address, a.path, b.path);
   else
     guest::copy_from_guest(address, a.path, b.path);
+  return kOk;
+}
+
+int restart(const std::string& lab_name, const std::string& host) {
+  const LabDir lab = chosen_lab(lab_name);
+  auto about = ask(lab, "POST", "/restart", {{"host", host}});
+  while (about["state"] == "booting") {
+    ::usleep(100'000);
+    about = ask(lab, "GET", "/hosts/" + host);
+  }
+  if (about["state"] != "up") throw std::runtime_error(fmt::format("{} is down: {}", host, about.value("why", "")));
+  fmt::print("{} is up again\n", host);
   return kOk;
 }
 
@@ -141,6 +164,19 @@ void add_cp(CLI::App& app, int& exit_code) {
   command->add_option("FROM", o->from, "FILE, or HOST:FILE")->required();
   command->add_option("TO", o->to, "HOST:FILE, or FILE")->required();
   command->callback([o, &exit_code] { exit_code = copy(o->lab, o->from, o->to); });
+}
+
+void add_restart(CLI::App& app, int& exit_code) {
+  struct Options {
+    std::string lab;
+    std::string host;
+  };
+  auto* command = app.add_subcommand("restart", "Boot a virtual machine of a lab that is up anew");
+  auto o = std::make_shared<Options>();
+  add_lab_option(*command, o->lab);
+  command->add_option("HOST", o->host, "Name of the host")->required();
+  command->footer("One that runs is powered off first. The lab goes on meanwhile.\nExample:\n  railyard restart h1");
+  command->callback([o, &exit_code] { exit_code = restart(o->lab, o->host); });
 }
 
 void add_link(CLI::App& app, int& exit_code) {

@@ -161,7 +161,31 @@ TEST_F(LiveLabTest, WhatCannotBeIsSaidAndChangesNothing) {
   EXPECT_EQ(error_of(404, "GET", "/hosts/h3"), "lab 'x' has no host 'h3'; did you mean 'h1'?");
   EXPECT_EQ(error_of(404, "GET", "/hosts/leaf1"), "lab 'x' has no host 'leaf1'");
   EXPECT_EQ(ask("GET", "/hosts/h1")["kind"], "built-in");
-  for (const json& p : ask("GET", "/status")["ports"]) EXPECT_TRUE(p["up"]);
+  EXPECT_EQ(error_of(409, "POST", "/restart", {{"host", "h1"}}),
+            "h1 is built-in: nothing of it can be booted anew; hosts with `attach: vm` can");
+  EXPECT_EQ(error_of(404, "POST", "/restart", {{"host", "h3"}}), "lab 'x' has no host 'h3'; did you mean 'h1'?");
+  const json status = ask("GET", "/status");
+  for (const json& p : status["ports"]) EXPECT_TRUE(p["up"]);
+}
+
+TEST_F(LiveLabTest, AGuestThatIsDownIsSaidAndBootedAnew) {
+  Guests::Look look{Guests::State::kDown, "its QEMU has ended"};
+  int restarted = 0;
+  lab_.add_host("h1", {.kind = "vm", .location = "/nowhere", .look = [&] { return look; }, .restart = [&] {
+                         look = {Guests::State::kBooting, {}};
+                         return restarted++ == 0;
+                       }});
+  json h1 = ask("GET", "/hosts/h1");
+  EXPECT_EQ(h1["state"], "down");
+  EXPECT_EQ(h1["why"], "its QEMU has ended");
+  EXPECT_EQ(ask("GET", "/status")["hosts"][0]["state"], "down");
+  EXPECT_EQ(ask("POST", "/restart", {{"host", "h1"}})["state"], "booting");
+  EXPECT_EQ(error_of(409, "POST", "/restart", {{"host", "h1"}}), "h1 is booting already");
+  look.state = Guests::State::kUp;
+  h1 = ask("GET", "/hosts/h1");
+  EXPECT_EQ(h1["state"], "up");
+  EXPECT_FALSE(h1.contains("why"));
+  EXPECT_FALSE(ask("GET", "/hosts/h2").contains("state")) << "built-in";
 }
 
 TEST_F(LiveLabTest, DownEndsTheRun) {

@@ -102,7 +102,8 @@ TEST_F(LiveSettingsTest, OneAfterTheOtherEachOverTheLast) {
 TEST_F(LiveSettingsTest, ALinkThatBecomesFasterIsSo) {
   EXPECT_EQ(set({"links.leaf1:1.rate=400Gbps"})["changes"],
             (json{{{"path", "links.h1:1.rate"}, {"from", "100Gbps"}, {"to", "400Gbps"}}}));
-  for (const json& p : ask("GET", "/status")["ports"])
+  const json status = ask("GET", "/status");
+  for (const json& p : status["ports"])
     EXPECT_EQ(p["rate_bps"], p["node"] == "h1" || p["peer"] == "h1:1" ? 400'000'000'000 : 100'000'000'000);
   EXPECT_TRUE(ask("GET", "/audit")["balanced"]);
 }

@@ -37,8 +37,9 @@ nodes: { h2: { kind: host, address: 10.9.0.2 } }
   EXPECT_EQ(nic.mac, lab.find("h2")->nics[0].mac);
   EXPECT_THAT(texts(nic.routes), ElementsAre("0.0.0.0/0", "::/0"));
   EXPECT_EQ(hosts_text(network),
-            "10.0.0.1 h1\nfd00::1 h1\n10.0.0.1 h1.eth1\nfd00::1 h1.eth1\n"
-            "10.9.0.2 h2\nfd00:0:0:1::1 h2\n10.9.0.2 h2.eth1\nfd00:0:0:1::1 h2.eth1\n");
+            "10.255.0.1 leaf1\nfd00:ffff::1 leaf1\n10.255.0.2 leaf2\nfd00:ffff::2 leaf2\n"
+            "10.255.0.3 spine1\nfd00:ffff::3 spine1\n"
+            "10.0.0.1 h1 h1.eth1\nfd00::1 h1 h1.eth1\n10.9.0.2 h2 h2.eth1\nfd00:0:0:1::1 h2 h2.eth1\n");
 }
 
 TEST(LabNetwork, EachRailHasTheRouteToItsRail) {

@@ -6,8 +6,11 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include "control/guest/file_descriptor.h"
 #include "control/guest/guest_error.h"
 #include "control/guest/guest_files.h"
 #include "tests/control/guest/agent_process.h"
@@ -120,6 +123,25 @@ TEST_F(Guest, OneThatDoesNotComeUpIsKilledAndTheEndOfItsConsoleShown) {
   EXPECT_EQ(kill(pid, 0), -1);
 }
 
+TEST_F(Guest, OneThatIsGivenUpIsNotWaitedForAnyLonger) {
+  for (const bool listens : {false, true}) {
+    Vm vm(config("exec sleep 1000"));
+    vm.start();
+    const pid_t pid = vm.pid();
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    GuestFiles{vm.config().directory}.control_socket().string().copy(address.sun_path, sizeof address.sun_path - 1);
+    const FileDescriptor silent(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));  // takes a greeting, and no more
+    if (listens) {
+      ASSERT_EQ(bind(silent.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+      ASSERT_EQ(listen(silent.get(), 1), 0);
+    }
+    int asked = 0;
+    EXPECT_EQ(error_of([&] { vm.wait_ready(std::chrono::hours(1), [&] { return ++asked > 5; }); }),
+              "h1: not waited for any longer");
+    EXPECT_EQ(kill(pid, 0), -1);
+  }
+}
+
 TEST_F(Guest, WhereKvmDoesNotWorkItContinuesWithTcgAndSaysSo) {
   if (access("/dev/kvm", R_OK | W_OK) != 0) GTEST_SKIP() << "needs /dev/kvm, readable and writable";
   VmConfig c = config("[ $accel = tcg ] || { echo 'failed to set MSR' >&2; exit 134; }\n" + agent_);
@@ -168,7 +190,8 @@ TEST_F(Guest, WhatCannotWorkIsRefusedBeforeAnythingStarts) {
             "h1: an MTU of 500; a guest's NIC takes 1280 to 65535");
   folder_.file("agent-version", "99");
   EXPECT_THAT(refusal([](VmConfig&) {}),
-              HasSubstr("of another version (agent 99, wanted 1): run tools/softroce/build-image.sh"));
+              HasSubstr(fmt::format("of another version (agent 99, wanted {}): run tools/softroce/build-image.sh",
+                                    static_cast<int>(RY_AGENT_VERSION))));
   std::filesystem::remove(folder_.path() / "agent-version");
   EXPECT_THAT(refusal([](VmConfig&) {}), HasSubstr("has no agent: install gcc and run tools/softroce/build-image.sh"));
   EXPECT_FALSE(std::filesystem::exists(good.directory));

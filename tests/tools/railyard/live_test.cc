@@ -89,6 +89,25 @@ TEST_F(Live, WhatItIsToldWhileItIsUp) {
   EXPECT_THAT(railyard({"logs"}).out, HasSubstr("set links.h1:1.rate=25Gbps: asked at "));
 }
 
+// What 10 Mb/s of 1 KB payloads have sent after half a modelled second, with run.duration: 1ms in the file.
+TEST_F(Live, TrafficGoesOnUntilTheLabIsDownUnlessAsked) {
+  const auto sent = [&](std::vector<std::string> sets) {
+    for (const char* s : {"traffic.0.bytes=unlimited", "traffic.0.payload=1KB", "traffic.0.rate=10Mbps"})
+      sets.insert(sets.end(), {"--set", s});
+    up(sets);
+    json status;
+    do {
+      status = json::parse(railyard({"status", "--json"}).out);
+    } while (status["engine"]["modelled_seconds"].get<double>() < 0.5);
+    railyard({"down"});
+    for (const json& p : status["ports"])
+      if (p["node"] == "h1") return p["tx"]["packets"].get<int>();
+    return -1;
+  };
+  EXPECT_GT(sent({}), 400);
+  EXPECT_LT(sent({"--set", "run.duration=10ms"}), 20);
+}
+
 TEST_F(Live, SeveralByName) {
   up();
   up({"--name", "second"});
