@@ -36,20 +36,53 @@ Duration duration_of(const HeadroomTerms& t, BitRate lower) noexcept {
 Changes::Changes(const BuiltLab& running, spec::Lab to, Duration window)
     : differences_(spec::differences(running.spec(), to)) {
   if (differences_.empty()) return;
+  find_attachments(running, to);
   refuse_what_is_not_live();
   // What a lab would be made of that had been so from the beginning. Nothing of it reaches outside.
   BuiltLab fresh(std::move(to), Outputs::kLeaveAlone);
   find_link_rates(running, fresh, window);
   find_settings(running, fresh);
   find_transition(running, fresh);
+  refuse_other_flows(running, fresh);
   find_flow_rates(running, fresh);
+  find_peers(running, fresh);
   to_ = std::move(fresh.lab_);
   headrooms_ = std::move(fresh.headrooms_);
 }
 
+// Hosts that differ in what stands behind their NICs, and in nothing else.
+void Changes::find_attachments(const BuiltLab& running, const spec::Lab& to) {
+  if (running.spec().nodes.size() != to.nodes.size()) return;
+  for (std::size_t n = 0; n < to.nodes.size(); ++n) {
+    const spec::NodeSpec& before = running.spec().nodes[n];
+    spec::NodeSpec after = to.nodes[n];
+    if (before == after || before.nics.size() != after.nics.size()) continue;
+    for (std::size_t i = 0; i < after.nics.size(); ++i) {
+      after.nics[i].attach = before.nics[i].attach;
+      after.nics[i].mac = before.nics[i].mac;
+    }
+    if (before != after) continue;
+    for (std::size_t i = 0; i < after.nics.size(); ++i)
+      if (before.nics[i].attach != to.nodes[n].nics[i].attach)
+        attachments_.push_back(
+            {{before.name, static_cast<int>(i) + 1}, before.nics[i].attach, to.nodes[n].nics[i].attach});
+  }
+  for (const Attached& a : attachments_)
+    for (const spec::Attachment* side : {&a.from, &a.to})
+      if (std::holds_alternative<spec::AttachVm>(*side) || std::holds_alternative<spec::AttachPcap>(*side))
+        throw NotLive(fmt::format(
+            "{}: a {} comes and goes with the lab; take the lab down and bring it up with "
+            "another `attach`",
+            spec::format(a.nic), std::holds_alternative<spec::AttachVm>(*side) ? "virtual machine" : "capture file"));
+}
+
 void Changes::refuse_what_is_not_live() const {
   // Rather one that both labs say than one that is said, or not, because of another.
-  const auto fixed = [](const spec::Difference& d) { return !spec::is_live(d.path); };
+  const auto fixed = [this](const spec::Difference& d) {
+    return !spec::is_live(d.path) && std::ranges::none_of(attachments_, [&](const Attached& a) {
+      return d.path.starts_with("nodes." + a.nic.node + ".");
+    });
+  };
   auto found = std::ranges::find_if(
       differences_, [&](const spec::Difference& d) { return fixed(d) && d.from != "-" && d.to != "-"; });
   if (found == differences_.end()) found = std::ranges::find_if(differences_, fixed);
@@ -57,6 +90,41 @@ void Changes::refuse_what_is_not_live() const {
     throw NotLive(
         fmt::format("{} ({} -> {}) cannot change while the lab is up; take it down and bring it up with the new value",
                     found->path, found->from, found->to));
+}
+
+// Built-in traffic belongs to the NICs that had it from the beginning.
+void Changes::refuse_other_flows(const BuiltLab& running, const BuiltLab& fresh) const {
+  if (attachments_.empty()) return;
+  const auto same = [](const Flow& a, const Flow& b) {
+    return a.plan.source == b.plan.source && a.plan.destination == b.plan.destination &&
+           a.plan.traffic == b.plan.traffic;
+  };
+  const auto touches = [this](const Flow& f) {
+    return std::ranges::any_of(
+        attachments_, [&](const Attached& a) { return f.plan.source == a.nic || f.plan.destination == a.nic; });
+  };
+  for (const BuiltLab* lab : {&running, &fresh})
+    if (const auto f = std::ranges::find_if(lab->flows(), touches); f != lab->flows().end())
+      throw NotLive(fmt::format("{} has built-in traffic ({}); expected a host that no `traffic` names",
+                                spec::format(f->plan.source), lab->spec().traffic[f->plan.traffic].name));
+  if (!std::ranges::equal(running.flows(), fresh.flows(), same))
+    throw NotLive(
+        fmt::format("with another host at {}, built-in traffic would have other ends; name its ends (from, to) one by "
+                    "one, or take the lab down",
+                    spec::format(attachments_.front().nic)));
+}
+
+void Changes::find_peers(const BuiltLab& running, BuiltLab& fresh) {
+  for (const Attached& a : attachments_) {
+    const PortRef nic = fresh.port(a.nic);
+    const PortRef other = running.fabric().peer(nic);
+    Peer peer{nic, fresh.host(a.nic.node).config().nics[nic.port.index()].mac, {}, {}};
+    if (fresh.is_switch(other.device)) {
+      peer.of_switch = other;
+      peer.known = fresh.switch_named(fresh.node_of(other.device).name).config().ports[other.port.index()].peer_mac;
+    }
+    peers_.push_back(peer);
+  }
 }
 
 void Changes::find_link_rates(const BuiltLab& running, const BuiltLab& fresh, Duration window) {
@@ -161,6 +229,14 @@ void Changes::give_to(BuiltLab& running, Instant at) {
                        sender->set_rate(now, i, rate);
                        device.endpoint_changed(now, nic);
                      });
+  }
+  for (const Peer& p : peers_) {
+    Host& host = dynamic_cast<Host&>(fabric[p.nic.device]);
+    // Who was built in has an address; it stays the NIC's while a host with one of its own is behind it.
+    if (p.mac != wire::MacAddress{}) host.change_at(at, [&host, p](Instant) { host.set_mac(p.nic.port, p.mac); });
+    if (!p.of_switch) continue;
+    Switch& leaf = dynamic_cast<Switch&>(fabric[p.of_switch->device]);
+    leaf.change_at(at, [&leaf, p](Instant now) { leaf.set_peer(now, p.of_switch->port, p.known); });
   }
   // What was goes with this object, not here: the engine waits.
   std::swap(running.lab_, to_);

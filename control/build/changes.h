@@ -1,6 +1,7 @@
 // What makes one lab of another while it runs.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -28,6 +29,14 @@ class Changes {
   // What is different; nothing: give_to() does nothing.
   const std::vector<spec::Difference>& differences() const noexcept { return differences_; }
 
+  // NICs that get another host. What stands behind them is the caller's to exchange, at the instant of give_to().
+  struct Attached {
+    spec::PortName nic;
+    spec::Attachment from;
+    spec::Attachment to;
+  };
+  const std::vector<Attached>& attachments() const noexcept { return attachments_; }
+
   // The devices of `running` change at `at`, before all other events of that instant, and its spec is `to` from now on.
   // Only while its engine rests; Engine::wake_all() must follow. Once.
   void give_to(BuiltLab& running, Instant at);
@@ -50,13 +59,26 @@ class Changes {
     BitRate rate;
   };
 
+  void find_attachments(const BuiltLab& running, const spec::Lab& to);
   void refuse_what_is_not_live() const;
+  void refuse_other_flows(const BuiltLab& running, const BuiltLab& fresh) const;
+  void find_peers(const BuiltLab& running, BuiltLab& fresh);
   void find_link_rates(const BuiltLab& running, const BuiltLab& fresh, Duration window);
   void find_settings(const BuiltLab& running, BuiltLab& fresh);
   void find_transition(const BuiltLab& running, const BuiltLab& fresh);
   void find_flow_rates(const BuiltLab& running, const BuiltLab& fresh);
 
+  // Who is behind a NIC, for itself and for the switch that it is connected to.
+  struct Peer {
+    PortRef nic;
+    wire::MacAddress mac;
+    std::optional<PortRef> of_switch;
+    std::optional<wire::MacAddress> known;  // by the switch
+  };
+
   std::vector<spec::Difference> differences_;
+  std::vector<Attached> attachments_;
+  std::vector<Peer> peers_;
   std::vector<LinkRate> link_rates_;
   std::vector<OfSwitch> switches_;
   std::vector<OfHost> hosts_;

@@ -81,6 +81,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   WallClockLive live;
   LiveLab lab(dir.name(), session, live, log);
   made.tell(lab);
+  lab.hosts_are_made_by(made);
   lab.made_of(settings);
   const auto down = [&] {
     stop = true;

@@ -1,6 +1,5 @@
 #include "control/daemon/live_lab.h"
 
-#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -12,7 +11,9 @@
 #include <unistd.h>
 
 #include "control/build/changes.h"
+#include "control/daemon/attachment_kind.h"
 #include "control/daemon/lab_dir.h"
+#include "control/daemon/turn.h"
 #include "control/lab/version.h"
 #include "control/spec/difference.h"
 #include "control/spec/spec_error.h"
@@ -27,24 +28,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::chrono::seconds kPatience{5};  // with the engine
-
 double seconds_of(const Counter& ps) { return static_cast<double>(ps.read()) / 1e12; }
-
-std::string kind_of(const spec::NicSpec& nic) {
-  struct Kind {
-    std::string operator()(std::monostate) const { return "built-in"; }
-    std::string operator()(const spec::AttachPcap&) const { return "pcap"; }
-    std::string operator()(const spec::AttachVhostUser&) const { return "vhost-user"; }
-    std::string operator()(const spec::AttachMemif&) const { return "memif"; }
-    std::string operator()(const spec::AttachDpdk&) const { return "dpdk"; }
-    std::string operator()(const spec::AttachNamespace&) const { return "namespace"; }
-    std::string operator()(const spec::AttachVm&) const { return "vm"; }
-    std::string operator()(const spec::AttachTap&) const { return "tap"; }
-    std::string operator()(const spec::AttachNetdev&) const { return "netdev"; }
-  };
-  return std::visit(Kind{}, nic.attach);
-}
 
 }  // namespace
 
@@ -55,9 +39,8 @@ LiveLab::LiveLab(std::string name, lab::Session& session, WallClockLive& live, L
       log_(log),
       captures_(LabDir(name_).path(), session, live, log,
                 [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }),
-      replays_(session, [this](std::string what, auto change) {
-        return wait(ask(std::move(what), std::move(change)));
-      }) {}
+      replays_(session,
+               [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }) {}
 
 json LiveLab::about() const {
   const spec::Lab& spec = session_.lab().spec();
@@ -70,7 +53,8 @@ json LiveLab::about() const {
   return {{"name", name_},
           {"version", lab::version()},
           {"pid", ::getpid()},
-          {"size", {{"switches", switches}, {"hosts", spec.nodes.size() - switches - trunks}, {"links", spec.links.size()}}},
+          {"size",
+           {{"switches", switches}, {"hosts", spec.nodes.size() - switches - trunks}, {"links", spec.links.size()}}},
           {"held", live_.requests.held()}};
 }
 
@@ -153,7 +137,7 @@ json LiveLab::host_status(const spec::NodeSpec& node) const {
   json nics = json::array();
   for (std::size_t i = 0; i < node.nics.size(); ++i) {
     const spec::NicSpec& nic = node.nics[i];
-    json n{{"port", i + 1}, {"attach", kind_of(nic)}};
+    json n{{"port", i + 1}, {"attach", kind_of(nic.attach)}};
     if (nic.address_v4) n["address"] = to_string(*nic.address_v4);
     if (nic.address_v6) n["address6"] = to_string(*nic.address_v6);
     nics.push_back(std::move(n));
@@ -268,7 +252,7 @@ json LiveLab::host(const std::string& name) const {
     out["kind"] = made->second.kind;
     out["location"] = made->second.location;
   } else {
-    out["kind"] = kind_of(node.nics[0]);
+    out["kind"] = kind_of(node.nics[0].attach);
   }
   return out;
 }
@@ -278,7 +262,7 @@ json LiveLab::restart(const std::string& name) {
   const auto made = hosts_.find(name);
   if (made == hosts_.end() || !made->second.restart)
     throw ApiError(409, fmt::format("{} is {}: nothing of it can be booted anew; hosts with `attach: vm` can", name,
-                                    kind_of(node.nics[0])));
+                                    kind_of(node.nics[0].attach)));
   if (!made->second.restart()) throw ApiError(409, fmt::format("{} is booting already", name));
   return host(name);
 }
@@ -320,20 +304,6 @@ json LiveLab::set_link(const std::string& port, bool up) {
   const Instant at = wait(std::move(asked));
   return {{"link", name}, {"up", up}, {"effective_seconds", seconds(at - Instant{})}};
 }
-
-namespace {
-
-// Who comes first, the engine to what it was asked or the one who asked to the end of his patience, decides whether it
-// happens: never half.
-class Turn {
- public:
-  bool take() noexcept { return !taken_.exchange(true); }
-
- private:
-  std::atomic<bool> taken_{false};
-};
-
-}  // namespace
 
 json LiveLab::set(const std::vector<std::string>& assignments) {
   if (!made_of_) throw ApiError(503, "nothing can be set yet");

@@ -1,6 +1,7 @@
 // A lab that is running, for those who look at it and work on it: everything that the API can do.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <future>
 #include <map>
@@ -13,7 +14,7 @@
 
 #include "control/api/message.h"
 #include "control/daemon/captures.h"
-#include "control/daemon/guests.h"
+#include "control/daemon/host_maker.h"
 #include "control/daemon/log.h"
 #include "control/daemon/replays.h"
 #include "control/daemon/settings.h"
@@ -21,15 +22,6 @@
 #include "dataplane/run/wall_clock.h"
 
 namespace railyard::daemon {
-
-// Who can be reached by `exec` and how: filled in by who makes the hosts.
-struct MadeHost {
-  std::string kind;      // "namespace", "vm"
-  std::string location;  // name of the namespace; directory of the guest's sockets
-  // Of a virtual machine: how it is, and has it booted anew (false: that goes on already).
-  std::function<Guests::Look()> look{};
-  std::function<bool()> restart{};
-};
 
 // Called by one thread, which is not the engine's. Looking reads counters and touches no worker; changes are posted to
 // the engine and done between two windows. Throws api::ApiError.
@@ -51,6 +43,9 @@ class LiveLab {
   // Changes what `assignments` ("path=value", as in --set) say, all at one instant, or nothing. Returns what is
   // different and when that takes effect.
   nlohmann::json set(const std::vector<std::string>& assignments);
+  // Puts something else behind a host's NICs ("h1": all of it, "h1:2": one NIC). `attach`: as in the file, as JSON, or
+  // "built-in". Returns when that takes effect.
+  nlohmann::json attach(const std::string& to, const nlohmann::json& attach);
   // What can be set, by path, with its present value: `path` and all below it; empty: everything.
   nlohmann::json settings(const std::string& path) const;
 
@@ -62,8 +57,12 @@ class LiveLab {
   // What the session's lab was made of; until then nothing can be set.
   void made_of(Settings settings) { made_of_ = std::move(settings); }
   void add_host(const std::string& name, MadeHost host) { hosts_[name] = std::move(host); }
+  // Who makes and removes namespaces while the lab is up.
+  void hosts_are_made_by(HostMaker& maker) { maker_ = &maker; }
 
  private:
+  static constexpr std::chrono::seconds kPatience{5};  // with the engine
+
   // Something that the engine was asked to do.
   struct Asked {
     std::string what;
@@ -87,6 +86,7 @@ class LiveLab {
   std::set<PortRef> down_;  // both ends
   Captures captures_;
   std::optional<Settings> made_of_;
+  HostMaker* maker_ = nullptr;
   Replays replays_;
 };
 

@@ -1,5 +1,7 @@
 #include "control/daemon/made_hosts.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "control/daemon/namespace_hosts.h"
@@ -24,14 +26,14 @@ guest::VmConfig guest_config(const spec::Lab& lab, const LabDir& dir, const std:
 }  // namespace
 
 MadeHosts::MadeHosts(const spec::Lab& lab, const LabDir& dir, Log& log)
-    : log_(log), namespaces_(namespace_hosts(lab, dir.name())), guests_(log) {
+    : log_(log), journal_path_(dir.journal()), namespaces_(namespace_hosts(lab, dir.name())), guests_(log) {
   for (const spec::NodeSpec& node : lab.nodes)
     if (!node.nics.empty() && std::holds_alternative<spec::AttachVm>(node.nics[0].attach)) {
       guests_.add(guest_config(lab, dir, node.name));
       std::filesystem::create_directories(guest_folder(dir, node.name));
     }
   if (namespaces_.hosts.empty()) return;
-  journal_.emplace(dir.journal());
+  journal_.emplace(journal_path_);
   hosts::create_namespaces(namespaces_, *journal_);
   log_.line(fmt::format("{} network namespaces", namespaces_.hosts.size()));
 }
@@ -59,9 +61,28 @@ lab::Interfaces MadeHosts::interfaces() const {
   return out;
 }
 
+lab::Interfaces MadeHosts::make(const spec::Lab& lab, const std::string& host) {
+  hosts::LabHosts all = namespace_hosts(lab, namespaces_.name);
+  const auto found = std::ranges::find(all.hosts, host, &hosts::NamespaceHost::name);
+  if (!journal_) journal_.emplace(journal_path_);
+  hosts::create_namespace(all, static_cast<std::size_t>(found - all.hosts.begin()), *journal_);
+  lab::Interfaces out;
+  for (const hosts::FabricEnd& end : hosts::fabric_ends(all))
+    if (end.host == host) out[{end.host, end.port}] = {.netns = end.netns, .name = end.interface, .socket = {}};
+  return out;
+}
+
+MadeHost MadeHosts::reach(const std::string& host) const {
+  return {.kind = "namespace", .location = hosts::host_namespace(namespaces_.name, host)};
+}
+
+void MadeHosts::remove(const std::string& host) {
+  for (const std::string& left : hosts::remove_namespace(namespaces_, host, *journal_)) log_.line(left);
+}
+
 void MadeHosts::tell(LiveLab& lab) {
   for (const hosts::NamespaceHost& host : namespaces_.hosts)
-    lab.add_host(host.name, {.kind = "namespace", .location = hosts::host_namespace(namespaces_.name, host.name)});
+    lab.add_host(host.name, reach(host.name));
   for (std::size_t g = 0; g < guests_.size(); ++g)
     lab.add_host(guests_.config(g).network.hostname, {.kind = "vm",
                                                       .location = guests_.config(g).directory,

@@ -18,11 +18,11 @@
 namespace railyard::daemon {
 
 // They are there as long as this is. What exists is in the lab's journal first.
-class MadeHosts {
+class MadeHosts final : public HostMaker {
  public:
   // Throws hosts::HostsError or guest::GuestError, and nothing has been made then. Virtual machines are not started.
   MadeHosts(const spec::Lab& lab, const LabDir& dir, Log& log);
-  ~MadeHosts();
+  ~MadeHosts() override;
   MadeHosts(const MadeHosts&) = delete;
   MadeHosts& operator=(const MadeHosts&) = delete;
 
@@ -32,6 +32,11 @@ class MadeHosts {
 
   // The interfaces that the lab's ports are to open.
   lab::Interfaces interfaces() const;
+  // Namespaces of a lab that is up.
+  lab::Interfaces make(const spec::Lab& lab, const std::string& host) override;
+  MadeHost reach(const std::string& host) const override;
+  void remove(const std::string& host) override;
+
   // How each is reached, and booted anew. Outlives the lab.
   void tell(LiveLab& lab);
 
@@ -40,6 +45,7 @@ class MadeHosts {
 
  private:
   Log& log_;
+  std::filesystem::path journal_path_;
   hosts::LabHosts namespaces_;
   std::optional<hosts::Journal> journal_;  // of the namespaces; none if there are none
   Guests guests_;

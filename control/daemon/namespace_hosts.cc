@@ -34,6 +34,7 @@ hosts::LabHosts namespace_hosts(const spec::Lab& lab, const std::string& name) {
     ends[l.b] = {&l, l.a};
   }
   hosts::LabHosts out{.name = name, .hosts = {}, .others = {}};
+  std::size_t nics = 0;
   for (const spec::NodeSpec& node : lab.nodes) {
     if (node.kind == spec::NodeSpec::Kind::kSwitch) {
       out.others.push_back({node.name, 0, node.loopback_v4, node.loopback_v6});
@@ -41,7 +42,8 @@ hosts::LabHosts namespace_hosts(const spec::Lab& lab, const std::string& name) {
     }
     if (node.kind == spec::NodeSpec::Kind::kTrunk) continue;
     const bool is_namespace = std::holds_alternative<spec::AttachNamespace>(node.nics[0].attach);
-    hosts::NamespaceHost host{.name = node.name, .nics = {}};
+    hosts::NamespaceHost host{.name = node.name, .nics = {}, .first_nic = nics};
+    nics += node.nics.size();
     for (std::size_t i = 0; i < node.nics.size(); ++i) {
       const spec::NicSpec& nic = node.nics[i];
       const int port = static_cast<int>(i) + 1;

@@ -45,6 +45,11 @@ constexpr std::array kRoutes{
             const auto link = wanted<std::string>(body, "link");
             return l.set_link(link, wanted<bool>(body, "up"));
           }},
+    Route{"POST", "/attachments",
+          [](LiveLab& l, const std::string&, const json& body) {
+            const auto to = wanted<std::string>(body, "to");
+            return l.attach(to, wanted<json>(body, "attach"));
+          }},
     Route{"POST", "/hold",
           [](LiveLab& l, const std::string&, const json& body) { return l.hold(wanted<bool>(body, "on")); }},
     Route{"GET", "/captures", [](LiveLab& l, const std::string&, const json&) { return l.captures().list(); }},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "control/spec/addresses.h"
 #include "control/spec/load.h"
 
 namespace railyard::daemon {
@@ -35,6 +36,26 @@ Settings Settings::with(const std::vector<std::string>& more) const {
   return s;
 }
 
-spec::Lab Settings::lab() const { return spec::parse(text_, file_name_, assignments_); }
+Settings Settings::with(const std::vector<spec::PortName>& nics, const spec::Attachment& attach) const {
+  Settings s = *this;
+  for (const spec::PortName& nic : nics) s.attached_[nic] = attach;
+  return s;
+}
+
+spec::Lab Settings::lab() const {
+  spec::Lab lab = spec::parse(text_, file_name_, assignments_);
+  for (const auto& [name, attach] : attached_) {
+    const auto node = std::ranges::find(lab.nodes, name.node, &spec::NodeSpec::name);
+    if (node == lab.nodes.end() || static_cast<std::size_t>(name.port) > node->nics.size()) continue;
+    spec::NicSpec& nic = node->nics[static_cast<std::size_t>(name.port) - 1];
+    nic.attach = attach;
+    // As when the file says so: an address that nobody has said is that of a host of ours, or learnt.
+    const wire::MacAddress automatic =
+        spec::automatic_mac(static_cast<std::size_t>(node - lab.nodes.begin()), name.port);
+    if (spec::is_ours(attach) && !nic.mac) nic.mac = automatic;
+    if (!spec::is_ours(attach) && nic.mac == automatic) nic.mac.reset();
+  }
+  return lab;
+}
 
 }  // namespace railyard::daemon

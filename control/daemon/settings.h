@@ -1,6 +1,7 @@
 // What a lab that is up has been told: its file, and what has been set since.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ class Settings {
   // The same with more assignments. One that a later one of the same path replaces is left out, so that a lab that is
   // told things for weeks does not gather them.
   Settings with(const std::vector<std::string>& more) const;
+  // The same with something else behind NICs, whatever the file says there.
+  Settings with(const std::vector<spec::PortName>& nics, const spec::Attachment& attach) const;
   // Throws spec::SpecError.
   spec::Lab lab() const;
 
@@ -27,6 +30,7 @@ class Settings {
   std::string text_;
   std::string file_name_;
   std::vector<std::string> assignments_;
+  std::map<spec::PortName, spec::Attachment> attached_;
 };
 
 }  // namespace railyard::daemon

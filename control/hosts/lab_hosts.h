@@ -34,6 +34,7 @@ struct HostNic {
 struct NamespaceHost {
   std::string name;
   std::vector<HostNic> nics;
+  std::size_t first_nic = 0;  // how many NICs the lab's hosts before it have, whatever these are
 };
 
 // An address of the lab that is not in one of its namespaces: of a virtual machine, a built-in host, a switch.

@@ -83,10 +83,24 @@ void check_names(const LabHosts& lab) {
   }
 }
 
-std::vector<std::string> all_namespaces(const LabHosts& lab) {
-  std::vector<std::string> all{fabric_namespace(lab.name)};
-  for (const NamespaceHost& host : lab.hosts) all.push_back(host_namespace(lab.name, host.name));
-  return all;
+// What is made of a lab: some of its hosts, with or without the lab's own namespace.
+struct Part {
+  const LabHosts& lab;
+  std::vector<std::size_t> hosts;
+  bool fabric = true;
+
+  std::vector<std::string> namespaces() const {
+    std::vector<std::string> all;
+    if (fabric) all.push_back(fabric_namespace(lab.name));
+    for (const std::size_t h : hosts) all.push_back(host_namespace(lab.name, lab.hosts[h].name));
+    return all;
+  }
+};
+
+Part whole(const LabHosts& lab) {
+  Part part{.lab = lab, .hosts = {}};
+  for (std::size_t h = 0; h < lab.hosts.size(); ++h) part.hosts.push_back(h);
+  return part;
 }
 
 std::string hosts_folder(const std::string& netns) { return kHostsFolder + "/" + netns; }
@@ -98,9 +112,9 @@ bool exists(const std::string& path) {
 }
 
 // Everything that is made, in order; folders that are there already are used and not recorded.
-std::vector<Thing> things(const LabHosts& lab) {
+std::vector<Thing> things(const Part& part) {
   std::vector<Thing> all{Directory{kHostsFolder}};
-  for (const std::string& netns : all_namespaces(lab)) {
+  for (const std::string& netns : part.namespaces()) {
     all.emplace_back(Directory{hosts_folder(netns)});
     all.emplace_back(File{hosts_path(netns)});
     all.emplace_back(Namespace{netns});
@@ -123,13 +137,13 @@ void check_privileges() {
         "another attachment");
 }
 
-void check_free(const LabHosts& lab) {
-  for (const std::string& netns : all_namespaces(lab)) {
+void check_free(const Part& part) {
+  for (const std::string& netns : part.namespaces()) {
     if (namespace_exists(netns))
       throw HostsError(
           fmt::format("the network namespace {0} exists already, and not because of this lab: is a lab '{1}' "
                       "up elsewhere? If nobody needs it: ip netns delete {0}",
-                      netns, lab.name));
+                      netns, part.lab.name));
     if (exists(hosts_path(netns)))
       throw HostsError(fmt::format(
           "the file {0} exists already, and not because of this lab; if nobody needs it: rm {0}", hosts_path(netns)));
@@ -267,21 +281,30 @@ void set_up_host_namespace() {
 
 // ---- Links, addresses, routes --------------------------------------------------------------------------------------
 
+// The fabric's end of NIC `nic` (from 0).
+std::string fabric_interface(const NamespaceHost& host, std::size_t nic) {
+  std::string name = fmt::format("{}-{}", host.name, nic + 1);
+  if (name.size() > kMostInterfaceName) name = fmt::format("v{}", host.first_nic + nic + 1);
+  return name;
+}
+
 // The pairs are born where they belong.
-Batch links(const LabHosts& lab) {
+Batch links(const Part& part) {
+  const LabHosts& lab = part.lab;
   Batch ip("ip", fabric_namespace(lab.name));
-  const std::vector<FabricEnd> ends = fabric_ends(lab);
-  auto end = ends.begin();
-  for (const NamespaceHost& host : lab.hosts)
-    for (const HostNic& nic : host.nics) {
+  if (part.fabric) ip.add("link set lo up");
+  for (const std::size_t h : part.hosts) {
+    const NamespaceHost& host = lab.hosts[h];
+    for (std::size_t n = 0; n < host.nics.size(); ++n) {
+      const HostNic& nic = host.nics[n];
+      const std::string end = fabric_interface(host, n);
       ip.add(
           "link add name {} mtu {} numtxqueues 1 numrxqueues 1 type veth peer name eth{} netns {} address {} mtu {} "
           "numtxqueues 1 numrxqueues 1",
-          end->interface, nic.mtu, end->port, host_namespace(lab.name, host.name), to_string(nic.mac), nic.mtu);
-      ++end;
+          end, nic.mtu, n + 1, host_namespace(lab.name, host.name), to_string(nic.mac), nic.mtu);
+      ip.add("link set {} up", end);
     }
-  ip.add("link set lo up");
-  for (const FabricEnd& e : ends) ip.add("link set {} up", e.interface);
+  }
   return ip;
 }
 
@@ -390,17 +413,17 @@ void make_file(const std::string& path, const std::string& text, Journal& journa
     throw HostsError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
 }
 
-void make_hosts_files(const LabHosts& lab, Journal& journal) {
-  const std::string text = hosts_file(lab);
+void make_hosts_files(const Part& part, Journal& journal) {
+  const std::string text = hosts_file(part.lab);
   make_folder(kHostsFolder, journal);
-  for (const std::string& netns : all_namespaces(lab)) {
+  for (const std::string& netns : part.namespaces()) {
     make_folder(hosts_folder(netns), journal);
     make_file(hosts_path(netns), text, journal);
   }
 }
 
-void make_namespaces(const LabHosts& lab, Journal& journal) {
-  const std::vector<std::string> all = all_namespaces(lab);
+void make_namespaces(const Part& part, Journal& journal) {
+  const std::vector<std::string> all = part.namespaces();
   Batch ip("ip", "");
   for (const std::string& netns : all) ip.add("netns add {}", netns);
   const Batch::Outcome outcome = ip.run(journal);
@@ -411,19 +434,42 @@ void make_namespaces(const LabHosts& lab, Journal& journal) {
   ip.fail(outcome);
 }
 
-void make(const LabHosts& lab, Journal& journal) {
-  make_hosts_files(lab, journal);
-  make_namespaces(lab, journal);
-  in_namespace(fabric_namespace(lab.name), set_up_fabric_namespace);
-  for (const NamespaceHost& host : lab.hosts) in_namespace(host_namespace(lab.name, host.name), set_up_host_namespace);
-  links(lab).run_or_throw(journal);
-  for (std::size_t h = 0; h < lab.hosts.size(); ++h) {
+void make(const Part& part, Journal& journal) {
+  const LabHosts& lab = part.lab;
+  make_hosts_files(part, journal);
+  make_namespaces(part, journal);
+  if (part.fabric) in_namespace(fabric_namespace(lab.name), set_up_fabric_namespace);
+  for (const std::size_t h : part.hosts)
+    in_namespace(host_namespace(lab.name, lab.hosts[h].name), set_up_host_namespace);
+  links(part).run_or_throw(journal);
+  for (const std::size_t h : part.hosts) {
     const NamespaceHost& host = lab.hosts[h];
     in_namespace(host_namespace(lab.name, host.name), [&] {
       for (std::size_t n = 0; n < host.nics.size(); ++n) switch_offloads_off(fmt::format("eth{}", n + 1));
     });
     shapers(lab, host).run_or_throw(journal);
     HostSetUp(lab, h).run(journal);
+  }
+}
+
+void create(const Part& part, Journal& journal) {
+  check_names(part.lab);
+  check_privileges();
+  for (const char* program : {"ip", "tc"}) find_program(program);
+  check_free(part);
+
+  std::vector<Thing> made = things(part);
+  std::erase_if(made, [](const Thing& thing) {
+    const auto* folder = std::get_if<Directory>(&thing);
+    return folder != nullptr && exists(folder->path);
+  });
+  journal.record(made);
+  try {
+    make(part, journal);
+  } catch (const std::exception& error) {
+    const std::vector<std::string> left = journal.remove(made);
+    if (left.empty()) throw;
+    throw HostsError(fmt::format("{}; and then: {}", error.what(), fmt::join(left, "; ")));
   }
 }
 
@@ -436,38 +482,25 @@ std::string host_namespace(const std::string& lab, const std::string& host) { re
 std::vector<FabricEnd> fabric_ends(const LabHosts& lab) {
   std::vector<FabricEnd> ends;
   for (const NamespaceHost& host : lab.hosts)
-    for (std::size_t n = 0; n < host.nics.size(); ++n) {
-      const int port = static_cast<int>(n) + 1;
-      std::string name = fmt::format("{}-{}", host.name, port);
-      if (name.size() > kMostInterfaceName) name = fmt::format("v{}", ends.size() + 1);
-      ends.push_back({host.name, port, fabric_namespace(lab.name), std::move(name)});
-    }
+    for (std::size_t n = 0; n < host.nics.size(); ++n)
+      ends.push_back({host.name, static_cast<int>(n) + 1, fabric_namespace(lab.name), fabric_interface(host, n)});
   return ends;
 }
 
-void create_namespaces(const LabHosts& lab, Journal& journal) {
-  check_names(lab);
-  check_privileges();
-  for (const char* program : {"ip", "tc"}) find_program(program);
-  check_free(lab);
+void create_namespaces(const LabHosts& lab, Journal& journal) { create(whole(lab), journal); }
 
-  std::vector<Thing> made = things(lab);
-  std::erase_if(made, [](const Thing& thing) {
-    const auto* folder = std::get_if<Directory>(&thing);
-    return folder != nullptr && exists(folder->path);
-  });
-  journal.record(made);
-  try {
-    make(lab, journal);
-  } catch (const std::exception& error) {
-    const std::vector<std::string> left = journal.remove(made);
-    if (left.empty()) throw;
-    throw HostsError(fmt::format("{}; and then: {}", error.what(), fmt::join(left, "; ")));
-  }
+void create_namespace(const LabHosts& lab, std::size_t host, Journal& journal) {
+  create({.lab = lab, .hosts = {host}, .fabric = !journal.holds(Namespace{fabric_namespace(lab.name)})}, journal);
+}
+
+std::vector<std::string> remove_namespace(const LabHosts& lab, const std::string& host, Journal& journal) {
+  const std::string netns = host_namespace(lab.name, host);
+  const std::vector<Thing> made{Directory{hosts_folder(netns)}, File{hosts_path(netns)}, Namespace{netns}};
+  return journal.remove(made);
 }
 
 std::vector<std::string> remove_namespaces(const LabHosts& lab, Journal& journal) {
-  return journal.remove(things(lab));
+  return journal.remove(things(whole(lab)));
 }
 
 }  // namespace railyard::hosts

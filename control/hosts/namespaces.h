@@ -24,7 +24,7 @@ struct FabricEnd {
   std::string host;
   int port = 0;  // of the NIC, from 1
   std::string netns;
-  std::string interface;  // HOST-PORT if it fits in 15 octets, else v<n>, n counted over all NICs from 1
+  std::string interface;  // HOST-PORT if it fits in 15 octets, else v<n>, n counted over all NICs of the lab from 1
 
   bool operator==(const FabricEnd&) const = default;
 };
@@ -36,6 +36,12 @@ std::vector<FabricEnd> fabric_ends(const LabHosts& lab);
 // with what to do, and nothing of it is left then: no privileges (root, or CAP_NET_ADMIN and CAP_SYS_ADMIN), no
 // programs ip and tc, a kernel that lacks something, names that are taken or cannot be names.
 void create_namespaces(const LabHosts& lab, Journal& journal);
+
+// Makes the namespace of lab.hosts[host] alone, and the lab's own if `journal` does not have it: for a lab that is up.
+// As create_namespaces().
+void create_namespace(const LabHosts& lab, std::size_t host, Journal& journal);
+// Removes it again; the lab's own stays. Returns one message per thing that could not be removed.
+std::vector<std::string> remove_namespace(const LabHosts& lab, const std::string& host, Journal& journal);
 
 // Removes what create_namespaces() made, and ends the processes in it. The links go when the last socket in
 // fabric_namespace() is closed. Returns one message per thing that could not be removed.

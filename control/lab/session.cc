@@ -12,6 +12,7 @@
 
 #include "control/lab/pci_address.h"
 #include "control/lab/version.h"
+#include "control/spec/addresses.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/suggest.h"
 #include "control/spec/value.h"
@@ -114,10 +115,67 @@ Session::Session(spec::Lab lab, SessionOptions options)
 
 Session::~Session() { detach(); }
 
+// What comes and what goes; whichever is in it at the end is closed.
+class Session::Exchange {
+ public:
+  Exchange(Host& host, PortIndex port, OpenedPort opened)
+      : host_(host), port_(port), device_(opened.port.get()), coming_(std::move(opened)) {}
+  ~Exchange() {
+    if (coming_.port == nullptr) return;
+    coming_.port.reset();
+    remove(coming_.socket);
+  }
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  static void remove(const std::string& socket) {
+    std::error_code ignored;
+    if (!socket.empty()) std::filesystem::remove(socket, ignored);
+  }
+
+ private:
+  friend class Session;
+  Host& host_;
+  PortIndex port_;
+  OutsidePort* device_;
+  OpenedPort coming_;
+  std::unique_ptr<Attachment> gone_;
+};
+
+std::shared_ptr<Session::Exchange> Session::prepare_exchange(const spec::PortName& name, const spec::Attachment& attach,
+                                                             const Interfaces& made) {
+  const PortRef port = lab_->port(name);
+  spec::NicSpec nic = lab_->node_of(port.device).nics[port.port.index()];
+  // The address that the switch knows goes to an interface that is made.
+  if (!nic.mac) nic.mac = spec::automatic_mac(port.device.index(), name.port);
+  nic.attach = attach;
+  if (const auto* vhost = std::get_if<spec::AttachVhostUser>(&attach); vhost != nullptr && !vhost->is_client)
+    check_socket_free({}, "vhost-user", vhost->socket);
+  if (const auto* memif = std::get_if<spec::AttachMemif>(&attach); memif != nullptr && !memif->is_client)
+    check_socket_free({}, "memif", memif->socket);
+  OpenedPort opened =
+      open_port(name, nic, static_cast<std::uint32_t>(lab_->mtu(port)), made, engine_->pool_of(port.device));
+  return std::make_shared<Exchange>(lab_->host(name.node), port.port, std::move(opened));
+}
+
+void Session::exchange(Exchange& e, Instant at) { e.gone_ = e.host_.attach(at, e.port_, std::move(e.coming_.port)); }
+
+void Session::finish_exchange(Exchange& e) {
+  const auto old =
+      std::ranges::find_if(attached_, [&](const Attached& a) { return a.host == &e.host_ && a.port == e.port_; });
+  e.gone_.reset();
+  if (old != attached_.end()) {
+    Exchange::remove(old->socket);
+    attached_.erase(old);
+  }
+  if (e.device_ != nullptr)
+    attached_.push_back({&e.host_, e.port_, e.device_, e.coming_.description, e.coming_.socket});
+}
+
 // Ports go before the packets that they receive into.
 void Session::detach() noexcept {
   for (Attached& a : attached_) {
-    a.host->attach(a.port, nullptr);
+    a.host->attach(Instant{}, a.port, nullptr);
     if (!a.socket.empty()) {
       std::error_code ignored;
       std::filesystem::remove(a.socket, ignored);
@@ -189,7 +247,7 @@ void Session::attach_ports() {
         if (opened.port == nullptr) continue;
         Host& host = lab_->host(node.name);
         attached_.push_back({&host, port.port, opened.port.get(), opened.description, opened.socket});
-        host.attach(port.port, std::move(opened.port));
+        host.attach(Instant{}, port.port, std::move(opened.port));
       } catch (const std::runtime_error& error) {
         throw spec::SpecError(nic.place, error.what());
       }

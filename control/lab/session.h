@@ -68,6 +68,17 @@ class Session {
   };
   const std::vector<Attached>& attached() const noexcept { return attached_; }
 
+  // While the lab runs, by the thread that reads attached(): opens what is to stand behind a NIC from now on (nothing
+  // for a built-in host), to be handed to exchange(). `made`: the interface behind it if somebody has made one. Throws
+  // std::runtime_error, and nothing has changed then.
+  class Exchange;
+  std::shared_ptr<Exchange> prepare_exchange(const spec::PortName& nic, const spec::Attachment& attach,
+                                             const Interfaces& made);
+  // By the engine's thread, between windows: puts it behind the NIC.
+  static void exchange(Exchange& exchange, Instant at);
+  // By the thread of prepare_exchange(), once exchange() has been called: what stood there is closed.
+  void finish_exchange(Exchange& exchange);
+
   // A trunk whose end to the outside stands; its counters are for any thread.
   struct Trunk {
     TrunkEnd* end;

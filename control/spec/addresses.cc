@@ -128,9 +128,7 @@ class Assignment {
   }
 
   void give_mac(NicSpec& n, std::size_t node, int port) {
-    const bool ours = std::holds_alternative<std::monostate>(n.attach) ||
-                      std::holds_alternative<AttachPcap>(n.attach) || is_made_host(n.attach);
-    if (n.mac || !ours) return;
+    if (n.mac || !is_ours(n.attach)) return;
     wire::MacAddress mac = automatic_mac(node, port);
     while (!macs_.insert(mac).second) mac.octets[0] = static_cast<std::uint8_t>(mac.octets[0] + 4);
     n.mac = mac;

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "control/spec/keys/keys.h"
 #include "control/spec/read.h"
 #include "control/spec/yaml/override.h"
 #include "control/spec/yaml/parse.h"
@@ -67,6 +68,13 @@ Lab parse(const std::string& text, const std::string& file_name, const std::vect
   for (const std::string& assignment : overrides) apply_override(document, assignment);
   finish(document, "");
   return read_lab(document);
+}
+
+Attachment parse_attachment(const std::string& text, const std::string& name) {
+  Tree tree = parse_yaml(text, name);
+  if (tree.kind == Tree::Kind::kNothing || (tree.kind == Tree::Kind::kScalar && tree.text == "built-in")) return {};
+  finish(tree, "attach");
+  return attachment_form().read(tree);
 }
 
 }  // namespace railyard::spec

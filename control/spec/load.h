@@ -23,4 +23,8 @@ Lab load(const std::filesystem::path& path, const std::vector<std::string>& over
 // The same for text at hand; `file_name` is what messages call it.
 Lab parse(const std::string& text, const std::string& file_name, const std::vector<std::string>& overrides = {});
 
+// What `attach` says, as YAML: "namespace", "{ tap: t1 }". Empty or "built-in": nothing stands behind the NIC. Throws
+// SpecError with `name` as the place.
+Attachment parse_attachment(const std::string& text, const std::string& name);
+
 }  // namespace railyard::spec

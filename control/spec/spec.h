@@ -155,6 +155,11 @@ inline bool is_made_host(const Attachment& a) noexcept {
   return std::holds_alternative<AttachNamespace>(a) || std::holds_alternative<AttachVm>(a);
 }
 
+// Whether the host is built in or made by us, and so has the address that we give it.
+inline bool is_ours(const Attachment& a) noexcept {
+  return std::holds_alternative<std::monostate>(a) || std::holds_alternative<AttachPcap>(a) || is_made_host(a);
+}
+
 // ---- Devices -------------------------------------------------------------------------------------------------------
 
 enum class ForwardingMode { kStoreAndForward, kCutThrough };

@@ -33,6 +33,7 @@ enum class DropReason : std::uint8_t {
   kEgressFull,      // egress queue of a lossy class above its threshold (tail drop)
   kWred,            // dropped by WRED in the place of a mark (Not-ECT)
   kNicReceiveFull,  // the receive buffer of a host's NIC
+  kHostGone,        // held for, or just taken from, a host outside that was taken away
   // Links and machine.
   kLinkDown,   // on the wire, or about to be, when the link went down
   kTrunkLost,  // lost by the network between the two ends of a trunk
@@ -49,7 +50,7 @@ constexpr std::string_view name(DropReason reason) noexcept {
       "unknown_ethertype", "bad_mac_control", "fcs_error",         "giant",       "not_for_us",
       "vlan_not_member",   "no_route",        "ttl_expired",       "too_big",     "neighbour_unresolved",
       "not_understood",    "ingress_full",    "headroom_full",     "egress_full", "wred",
-      "nic_receive_full",  "link_down",       "trunk_lost",        "trunk_full"};
+      "nic_receive_full",  "host_gone",       "link_down",         "trunk_lost",  "trunk_full"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 

@@ -24,6 +24,10 @@ class Attachment {
   // Hands packets to the outside, in order; returns how many it took. The rest stays with the caller.
   virtual std::size_t give(PacketPool& pool, std::span<Packet* const> packets) = 0;
 
+  // Gives back the packets that wait in it for the outside: it is taken away. Nothing else is called after this, and it
+  // may then be destroyed by any thread.
+  virtual void release_packets(PacketPool& pool) = 0;
+
   // A descriptor that is readable (poll(2)) while take() would bring something; -1: there is none, look again and again.
   virtual int readable() const noexcept { return -1; }
 };

@@ -37,11 +37,6 @@ Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriv
 
 Host::~Host() = default;
 
-void Host::attach(PortIndex port, std::unique_ptr<Attachment> attachment) {
-  nics_[port.index()].attachment = std::move(attachment);
-  attached_ = true;
-}
-
 std::unique_ptr<Endpoint> Host::drive(Instant now, PortIndex port, std::unique_ptr<Endpoint> endpoint) {
   Nic& nic = nics_[port.index()];
   nic.endpoint.swap(endpoint);

@@ -43,8 +43,12 @@ class Host final : public Device {
 
   Endpoint* endpoint(PortIndex port) noexcept { return nics_[port.index()].endpoint.get(); }
   Attachment* attachment(PortIndex port) noexcept { return nics_[port.index()].attachment.get(); }
-  // Puts a host outside behind a NIC that has no driver. Only while the engine rests.
-  void attach(PortIndex port, std::unique_ptr<Attachment> attachment);
+  // Puts a host outside behind a NIC that no endpoint drives, or takes it away (nullptr), and returns what was there; it
+  // has no packets any more. What waits for that is dropped as kHostGone. Only while the engine rests; at `now`, or at
+  // done() if that is later.
+  std::unique_ptr<Attachment> attach(Instant now, PortIndex port, std::unique_ptr<Attachment> attachment);
+  // The NIC's own address becomes another. As a change (change_at).
+  void set_mac(PortIndex port, wire::MacAddress mac) noexcept { config_.nics[port.index()].mac = mac; }
 
   // Has `endpoint` drive a NIC without a host outside from `now` on, and returns who did. As a change of this device at
   // `now` (change_at).
@@ -119,6 +123,7 @@ class Host final : public Device {
   void on_asked(Instant now, PortIndex port);
   Instant buffer_timer(const Nic& nic) const noexcept;
   void give_outgoing(Instant now, PortIndex port, Nic& nic);
+  void forget_outside(Instant now, PortIndex port, Nic& nic);
   void hold(Instant now, PortIndex port, Nic& nic, Packet* packet);
   bool has_room(const Nic& nic) const noexcept;
   void deliver(Nic& nic, std::span<const RxFrame> frames, std::span<Packet* const> packets);

@@ -8,6 +8,33 @@
 
 namespace railyard {
 
+std::unique_ptr<Attachment> Host::attach(Instant now, PortIndex port, std::unique_ptr<Attachment> attachment) {
+  Nic& nic = nics_[port.index()];
+  if (nic.attachment != nullptr) forget_outside(std::max(now, done()), port, nic);
+  nic.attachment.swap(attachment);
+  attached_ = std::ranges::any_of(nics_, [](const Nic& n) { return n.attachment != nullptr; });
+  return attachment;
+}
+
+// What is between the fabric and a host outside that is taken away.
+void Host::forget_outside(Instant now, PortIndex port, Nic& nic) {
+  // A last burst to send may still be taken; the rest never.
+  if (!nic.outgoing.empty()) give_outgoing(now, port, nic);
+  while (!nic.receive.empty()) drop(now, port, nic.receive.pop().packet, DropReason::kHostGone);
+  for (; !nic.incoming.empty(); nic.incoming.pop()) {
+    generated_.increment();
+    nic.drops.count(DropReason::kHostGone);
+    pool().release(nic.incoming.front());
+  }
+  nic.asked.clear(now);
+  if (nic.egress.connected()) {
+    signal_pauses(now, port);
+    set_timer(receive_slot(port), Instant::never());
+    lower_next(now);
+  }
+  nic.attachment->release_packets(pool());
+}
+
 // Hands packets to the host outside; what its ring does not take waits here, and the fabric is paused when that grows.
 // A host outside does not live in modelled time, so they are gathered up to the next poll, for fewer calls into its
 // driver. What it does not take shows that much later, and so does the pause that follows.

@@ -90,6 +90,11 @@ EthdevPort::EthdevPort(const EthdevPortConfig& config, PacketPool& pool)
   abilities_.completes_checksums = is_one_of({"net_vhost", "net_tap"});
 }
 
+void EthdevPort::release_packets(PacketPool&) {
+  rte_pktmbuf_free_bulk(staged_.data() + staged_from_, static_cast<unsigned>(staged_to_ - staged_from_));
+  staged_from_ = staged_to_;
+}
+
 EthdevPort::~EthdevPort() {
   rte_pktmbuf_free_bulk(staged_.data() + staged_from_, static_cast<unsigned>(staged_to_ - staged_from_));
   rte_eth_dev_stop(id_);

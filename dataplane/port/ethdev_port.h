@@ -31,6 +31,7 @@ class EthdevPort final : public OutsidePort {
 
   std::size_t take(PacketPool& pool, std::span<Packet*> packets) override;
   std::size_t give(PacketPool& pool, std::span<Packet* const> packets) override;
+  void release_packets(PacketPool& pool) override;
 
   bool link_up() const override;
   PortAbilities abilities() const override { return abilities_; }

@@ -41,6 +41,7 @@ class PacketSocketPort final : public OutsidePort {
 
   std::size_t take(PacketPool& pool, std::span<Packet*> packets) override;
   std::size_t give(PacketPool& pool, std::span<Packet* const> packets) override;
+  void release_packets(PacketPool& pool) override { staged_.release(staged_.waiting().size(), pool); }
 
   // received: super-frames count as the frames they are cut into. host_ring_full: as they were.
   OutsidePortCounters counters() const override;

@@ -36,6 +36,7 @@ class TapPort final : public OutsidePort {
 
   std::size_t take(PacketPool& pool, std::span<Packet*> packets) override;
   std::size_t give(PacketPool& pool, std::span<Packet* const> packets) override;
+  void release_packets(PacketPool& pool) override { staged_.release(staged_.waiting().size(), pool); }
 
   // host_ring_full: what the kernel says that the interface has dropped.
   OutsidePortCounters counters() const override;

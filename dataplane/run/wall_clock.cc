@@ -45,10 +45,13 @@ class Pace {
 // and waits for that long.
 class Idle {
  public:
-  // `descriptors`: of what announces itself; `all`: nothing else may come.
-  Idle(Machine& machine, bool busy, std::vector<int> descriptors, bool all)
-      : machine_(machine), descriptors_(std::move(descriptors)), longest_(all ? 100_ms : 4_ms), busy_(busy) {}
+  Idle(Machine& machine, bool busy) : machine_(machine), busy_(busy) {}
 
+  // `descriptors`: of what announces itself; `all`: nothing else may come.
+  void await(std::vector<int> descriptors, bool all) {
+    descriptors_ = std::move(descriptors);
+    longest_ = all ? 100_ms : 4_ms;
+  }
   void worked() noexcept {
     empty_ = 0;
     announced_ = false;
@@ -72,7 +75,7 @@ class Idle {
  private:
   Machine& machine_;
   std::vector<int> descriptors_;
-  Duration longest_;
+  Duration longest_ = 4_ms;
   bool busy_;
   bool announced_ = false;
   unsigned empty_ = 0;
@@ -99,17 +102,28 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
   constexpr unsigned kWindowsAtOnce = 16;
   WallClockStats stats;
   std::vector<Device*> polled;
-  for (const auto& d : engine.fabric().devices())
-    if (d->polled()) polled.push_back(d.get());
-
   Instant reached = engine.reached();
   const Duration began = machine.time();
   Pace pace(reached, config, began);
-  std::vector<int> descriptors;
-  bool announces = true;
-  for (const Device* d : polled) announces &= d->readable(descriptors);
-  if (live != nullptr) descriptors.push_back(live->requests.readable());
-  Idle idle(machine, config.busy_poll, std::move(descriptors), announces);
+  Idle idle(machine, config.busy_poll);
+  const auto look_around = [&] {
+    polled.clear();
+    std::vector<int> descriptors;
+    bool announces = true;
+    for (const auto& d : engine.fabric().devices()) {
+      if (!d->polled()) continue;
+      polled.push_back(d.get());
+      announces &= d->readable(descriptors);
+    }
+    if (live != nullptr) descriptors.push_back(live->requests.readable());
+    idle.await(std::move(descriptors), announces);
+  };
+  // Hosts outside come and go by request.
+  const auto serve = [&](Instant at) {
+    live->requests.serve(engine, at);
+    look_around();
+  };
+  look_around();
   Duration last = began;
   Duration told = began;
   bool worked = false;
@@ -128,7 +142,7 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
       last = wall;
       worked = false;
       live->requests.calm();
-      if (live->requests.any()) live->requests.serve(engine, reached);
+      if (live->requests.any()) serve(reached);
       tell(live, stats, reached);
       const int readable = live->requests.readable();
       machine.wait(100_ms, {&readable, 1});
@@ -139,7 +153,7 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
     const Instant now = std::max(pace.modelled(wall), reached);
     if (live != nullptr && live->requests.any()) [[unlikely]] {
       live->requests.calm();
-      live->requests.serve(engine, now);
+      serve(now);
       idle.worked();
     }
     for (Device* d : polled) engine.wake(d->id(), d->poll(now));

@@ -45,6 +45,8 @@ class Switch final : public Device {
   // All at once; what is as it was is left alone. A class whose limits have changed says XOFF or XON at once if it is
   // on the other side of them now.
   void apply(Instant now, const SwitchSettings& settings);
+  // Another host is behind `port` now; nothing: its address is learnt from what arrives.
+  void set_peer(Instant now, PortIndex port, std::optional<wire::MacAddress> mac);
   void set_routes(std::shared_ptr<const FecTable> fecs, std::span<const Route> routes);
 
   const Mmu& mmu() const noexcept { return mmu_; }

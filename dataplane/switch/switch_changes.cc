@@ -35,6 +35,22 @@ void Switch::apply(Instant now, const SwitchSettings& settings) {
   config_.ecmp_fields = settings.ecmp_fields;
 }
 
+void Switch::set_peer(Instant now, PortIndex port, std::optional<wire::MacAddress> mac) {
+  std::optional<wire::MacAddress>& known = config_.ports[port.index()].peer_mac;
+  if (mac && mac == known) return;
+  known.reset();
+  PortFacts& f = facts_[port.index()];
+  if (mac) {
+    learn_peer(now, port, *mac);
+  } else if (f.peer_known) {
+    f.peer_known = false;
+    if (egress_[port.index()].connected()) ++strangers_;
+    std::fill_n(f.rewrite.begin(), sizeof(wire::MacAddress), std::uint8_t{0});
+    asked_[port.index()] = Instant{-1};
+  }
+  known = mac;
+}
+
 void Switch::apply_class(Instant now, PortIndex port, Priority priority, const SwitchClassConfig& to) {
   SwitchClassConfig& config = config_.ports[port.index()].classes[priority.index()];
   RAILYARD_ASSERT(to.buffer.lossless == config.buffer.lossless && to.buffer.reserved == config.buffer.reserved &&

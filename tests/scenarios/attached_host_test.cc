@@ -28,6 +28,7 @@ class Outside final : public Attachment {
     }
     return n;
   }
+  void release_packets(PacketPool&) override {}
   std::size_t give(PacketPool& pool, std::span<Packet* const> packets) override {
     for (Packet* p : packets) pool.release(p);
     given += packets.size();
@@ -40,7 +41,7 @@ class Outside final : public Attachment {
 //  h1 -- leaf1 -- h2, which is outside
 class AttachedHost : public testing::Test {
  protected:
-  AttachedHost() { s.lab().host("h2").attach(PortIndex{0}, std::unique_ptr<Attachment>(&outside)); }
+  AttachedHost() { s.lab().host("h2").attach(Instant{}, PortIndex{0}, std::unique_ptr<Attachment>(&outside)); }
 
   // Polls every microsecond, as the wall clock would.
   void run_until(Duration t) {

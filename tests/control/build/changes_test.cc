@@ -92,5 +92,69 @@ TEST(Changes, AllIsGivenAtOneInstantAndTheSpecFollows) {
   for (const auto& d : running.fabric().devices()) EXPECT_LE(d->next(), Instant{} + 1_us) << d->name();
 }
 
+// ---- Hosts that come and go
+// ------------------------------------------------------------------------------------------
+
+const std::string kWithGuests = R"(name: x
+nodes:
+  leaf1: { kind: switch }
+  h1: { kind: host }
+  h2: { kind: host }
+  h3: { kind: host }
+  h4: { kind: host, nics: [ { attach: { tap: t4 } }, {} ] }
+links: [[h1:1, leaf1:1], [h2:1, leaf1:2], [h3:1, leaf1:3], [h4:1, leaf1:4], [h4:2, leaf1:5]]
+traffic: [ { name: t, from: h1, to: h2, rate: 10Gbps } ]
+run: { clock: wall }
+)";
+
+std::string attach_error(const std::vector<std::string>& overrides, const std::string& file = kWithGuests) {
+  const BuiltLab running(spec::parse(file, "x.yaml"));
+  try {
+    Changes(running, spec::parse(file, "x.yaml", overrides), running.fabric().window().size);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Changes, AnotherHostBehindANicIsOneWithTheAddressThatItHas) {
+  BuiltLab running(spec::parse(kWithGuests, "x.yaml"));
+  const PortRef leaf = running.port({"leaf1", 3});
+  const auto known = [&] { return running.switch_named("leaf1").config().ports[leaf.port.index()].peer_mac; };
+  ASSERT_TRUE(known().has_value());
+  Changes changes(running, spec::parse(kWithGuests, "x.yaml", {"nodes.h3.attach={ netdev: eth9 }"}), 1_ns);
+  ASSERT_EQ(changes.attachments().size(), 1u);
+  EXPECT_EQ(changes.attachments()[0].nic, (spec::PortName{"h3", 1}));
+  EXPECT_EQ(changes.attachments()[0].from, spec::Attachment{});
+  EXPECT_EQ(changes.attachments()[0].to, spec::Attachment{spec::AttachNetdev{"eth9"}});
+  changes.give_to(running, Instant{} + 1_us);
+  EXPECT_EQ(running.spec().find("h3")->nics[0].attach, spec::Attachment{spec::AttachNetdev{"eth9"}});
+}
+
+TEST(Changes, OneNicOfSeveralGetsAnotherHost) {
+  EXPECT_EQ(attach_error({"nodes.h4.nics.0.attach="}), "");
+  EXPECT_EQ(attach_error({"nodes.h4.nics.1.attach={ tap: t5 }"}), "");
+}
+
+TEST(Changes, AHostWithBuiltInTrafficStaysWhatItIs) {
+  EXPECT_EQ(attach_error({"nodes.h2.attach={ tap: t2 }"}),
+            "h1:1 has built-in traffic (t); expected a host that no `traffic` names");
+  std::string everybody = kWithGuests;
+  everybody.replace(everybody.find("from: h1, to: h2"), 16, "pattern: permutation, from: \"h[14]\"");
+  EXPECT_THAT(attach_error({"nodes.h3.attach={ tap: t3 }"}), "");
+}
+
+TEST(Changes, MachinesAndCapturesComeAndGoWithTheLab) {
+  EXPECT_EQ(attach_error({"nodes.h3.attach=vm"}),
+            "h3:1: a virtual machine comes and goes with the lab; take the lab down and bring it up with another "
+            "`attach`");
+  EXPECT_THAT(attach_error({"nodes.h3.attach={ pcap: { out: x.pcap } }"}), HasSubstr("a capture file comes and goes"));
+}
+
+TEST(Changes, WhatElseIsDifferentAtThatHostIsRefused) {
+  EXPECT_THAT(attach_error({"nodes.h3.attach={ tap: t3 }", "nodes.h3.address=10.77.0.1"}),
+              HasSubstr("cannot change while the lab is up"));
+}
+
 }  // namespace
 }  // namespace railyard::build

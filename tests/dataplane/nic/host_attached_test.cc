@@ -34,6 +34,12 @@ class Ring final : public Attachment {
     }
     return n;
   }
+  void release_packets(PacketPool& pool) override {
+    for (Packet* p : to_send) pool.release(p);
+    to_send.clear();
+    released = true;
+  }
+  bool released = false;
   std::deque<Packet*> to_send;
   std::size_t room = 1'000'000;
   std::size_t given = 0;
@@ -282,6 +288,58 @@ TEST_F(HostAttached, APauseOfTheWholeLinkIsNotUnderstood) {
   run(10_us);
   EXPECT_TRUE(wire.sent(kPort).empty());
   EXPECT_EQ(host.counters().ports[0].drops[static_cast<std::size_t>(DropReason::kBadMacControl)], 1u);
+}
+
+// ---- Hosts that come and go
+// ------------------------------------------------------------------------------------------
+
+TEST_F(HostAttached, WhatWaitsForAHostThatIsTakenAwayIsDroppedAndTheFabricGoesOn) {
+  ring.room = 0;
+  for (int i = 0; i < 5; ++i)
+    wire.send(PortIndex{0}, at(2_us), test::make_frame(wire.pool(), FecTable{}, {.dscp = 26, .frame_octets = 1000}));
+  run(10_us);
+  run(20_us);
+  ASSERT_EQ(wire.sent_control(PortIndex{0}).back().pfc().quanta[3], 65535) << "the leaf is paused";
+  const auto gone = host.attach(host.done(), PortIndex{0}, nullptr);
+  EXPECT_EQ(gone.get(), &ring);
+  EXPECT_TRUE(ring.released);
+  EXPECT_FALSE(host.polled());
+  host.advance(at(30_us));
+  EXPECT_EQ(host.counters().ports[0].classes[3].drops[static_cast<std::size_t>(DropReason::kHostGone)], 5u);
+  EXPECT_EQ(wire.sent_control(PortIndex{0}).back().pfc().quanta[3], 0) << "the leaf goes on";
+  EXPECT_EQ(host.counters().queued, 0u);
+}
+
+TEST_F(HostAttached, WhatAHostHasSaidOfPausingEndsWithIt) {
+  say_pfc(0x08, 60'000);
+  run(5_us);
+  run(10_us);
+  ASSERT_EQ(wire.sent_control(PortIndex{0}).back().pfc().quanta[3], 65535);
+  host.attach(host.done(), PortIndex{0}, nullptr);
+  host.advance(at(20_us));
+  EXPECT_EQ(wire.sent_control(PortIndex{0}).back().pfc().quanta[3], 0);
+}
+
+TEST_F(HostAttached, WhatWasTakenFromItAndNotSentYetIsCounted) {
+  ring.to_send.push_back(outside({.dscp = 26, .frame_octets = 1000, .real = true}));
+  host.poll(host.done());
+  host.attach(host.done(), PortIndex{0}, nullptr);
+  host.advance(at(20_us));
+  EXPECT_TRUE(wire.sent(PortIndex{0}).empty());
+  EXPECT_EQ(host.counters().ports[0].drops[static_cast<std::size_t>(DropReason::kHostGone)], 1u);
+}
+
+TEST_F(HostAttached, AnotherHostTakesItsPlace) {
+  Ring& second = *new Ring;
+  host.attach(host.done(), PortIndex{0}, std::unique_ptr<Attachment>(&second));
+  EXPECT_TRUE(host.polled());
+  second.to_send.push_back(outside({.dscp = 26, .frame_octets = 1000, .real = true}));
+  wire.send(PortIndex{0}, at(2_us), test::make_frame(wire.pool(), FecTable{}, {.dscp = 26, .frame_octets = 1000}));
+  run(10_us);
+  host.give_outside(at(10_us));
+  EXPECT_EQ(second.given, 1u);
+  run(20_us);
+  EXPECT_EQ(wire.sent_data(PortIndex{0}).size(), 1u);
 }
 
 }  // namespace

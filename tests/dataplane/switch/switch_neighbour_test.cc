@@ -186,5 +186,42 @@ TEST(SwitchNeighboursSlicing, IsInvisible) {
   }
 }
 
+// ---- Another host at a port
+// ------------------------------------------------------------------------------------------
+
+TEST_F(SwitchNeighbours, AHostWhoseAddressIsSaidTakesThePlaceOfOneThatWasAskedFor) {
+  send_to_stranger(0_ns);
+  rig.run(10_us);
+  rig.wire.sent(kOut);
+  const wire::MacAddress said = test::mac(77);
+  rig.sw.change_at(at(20_us), [&](Instant now) { rig.sw.set_peer(now, kOut, said); });
+  rig.run(30_us);
+  auto sent = rig.wire.sent(kOut);
+  ASSERT_EQ(sent.size(), 1u) << "what waited";
+  EXPECT_EQ(destination_of(sent[0]), said);
+  // What it sends itself changes nothing.
+  rig.send_octets(kOut, 40_us, arp_request(peer_of(kOut), host(kOut), host(kOut)));
+  send_to_stranger(50_us);
+  rig.run(60_us);
+  sent = rig.wire.sent(kOut);
+  EXPECT_EQ(destination_of(sent.back()), said);
+}
+
+TEST_F(SwitchNeighbours, AHostWhoseAddressIsNotKnownIsAskedForInThePlaceOfTheOneBefore) {
+  rig.sw.change_at(at(1_us), [&](Instant now) { rig.sw.set_peer(now, kOut, test::mac(77)); });
+  rig.sw.change_at(at(2_us), [&](Instant now) { rig.sw.set_peer(now, kOut, std::nullopt); });
+  rig.run(5_us);
+  send_to_stranger(10_us);
+  rig.run(20_us);
+  auto sent = rig.wire.sent(kOut);
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_TRUE(destination_of(sent[0]).is_broadcast());
+  rig.send_octets(kOut, 30_us, arp_request(peer_of(kOut), host(kOut), host(kOut)));
+  rig.run(40_us);
+  sent = rig.wire.sent(kOut);
+  ASSERT_FALSE(sent.empty());
+  EXPECT_EQ(destination_of(sent.front()), peer_of(kOut));
+}
+
 }  // namespace
 }  // namespace railyard

@@ -185,5 +185,77 @@ TEST_F(NamespacesLive, TwoLabsAreTwo) {
     EXPECT_EQ(p["node"].get<std::string>().starts_with("leaf") ? p["tx"]["packets"].get<int>() : 0, 0) << p;
 }
 
+// ---- Hosts that come and go
+// ------------------------------------------------------------------------------------------
+
+TEST_F(NamespacesLive, AHostComesToALabThatIsUpAndLeavesIt) {
+  write("net.yaml", fmt::format("name: {}\n{}", name_, kLab));
+  const Outcome o = railyard({"up", "net.yaml", "--detach", "--set", "hosts.default.attach=", "--set",
+                              "nodes.h1.nics=[{address: 10.9.1.1, attach: namespace}, {address: 10.9.2.1, attach: "
+                              "namespace}]"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  EXPECT_THAT(on("h2", {"true"}).err, HasSubstr("h2"));
+  EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", "10.9.1.2"}).exit_code, kOk) << "the NIC answers itself";
+
+  const Outcome attached = railyard({"attach", "h2", "namespace"});
+  ASSERT_EQ(attached.exit_code, kOk) << attached.err;
+  EXPECT_THAT(attached.out, HasSubstr("h2: namespace since "));
+  EXPECT_THAT(traces(), testing::Contains("ry-" + name_ + "-h2"));
+  for (const char* to : {"10.9.1.2", "10.9.2.2", "h2"})
+    EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", to}).exit_code, kOk) << to;
+  EXPECT_EQ(on("h2", {"ping", "-c", "1", "-W", "5", "h1"}).exit_code, kOk);
+  EXPECT_EQ(railyard({"attach", "h2", "namespace"}).out, "h2 is namespace already\n");
+  EXPECT_EQ(json::parse(railyard({"status", "--json"}).out)["attachments"].size(), 4u);
+
+  ASSERT_EQ(railyard({"detach", "h2"}).exit_code, kOk);
+  EXPECT_THAT(traces(), testing::Not(testing::Contains("ry-" + name_ + "-h2")));
+  EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", "10.9.1.2"}).exit_code, kOk) << "the NIC answers again";
+  EXPECT_EQ(json::parse(railyard({"status", "--json"}).out)["attachments"].size(), 2u);
+  ASSERT_EQ(railyard({"attach", "h2", "namespace"}).exit_code, kOk) << "once more";
+  EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", "10.9.1.2"}).exit_code, kOk);
+  EXPECT_EQ(railyard({"status", "--audit"}).exit_code, kOk);
+  railyard({"down"});
+  EXPECT_THAT(traces(), IsEmpty());
+}
+
+TEST_F(NamespacesLive, ATapComesToOneNic) {
+  const Outcome o = railyard({"up", "net.yaml", "--detach", "--set", "hosts.default.attach=", "--set",
+                              "nodes.h1.nics=[{address: 10.9.1.1, attach: namespace}, {address: 10.9.2.1, attach: "
+                              "namespace}]"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  const std::string tap = fmt::format("ryt{}", ::getpid() % 100'000);
+  EXPECT_THAT(railyard({"attach", "h2", "tap=" + tap}).err,
+              HasSubstr("h2 has 2 NICs; expected one of them, such as h2:1"));
+  const Outcome attached = railyard({"attach", "h2:1", "tap=" + tap});
+  ASSERT_EQ(attached.exit_code, kOk) << attached.err;
+  EXPECT_EQ(run_command({"ip", "link", "show", tap}).status, 0);
+  EXPECT_THAT(railyard({"attach", "h2:2", "tap=" + tap}).err, HasSubstr("that stands behind h2:1 already"));
+  EXPECT_THAT(railyard({"attach", "h2:2", "netdev=nosuch"}).err, HasSubstr("interface 'nosuch': there is none"));
+  // Its host: a namespace of this test's own.
+  const std::string netns = name_ + "-tap";
+  run_command({"ip", "netns", "add", netns});
+  run_command({"ip", "link", "set", tap, "netns", netns});
+  run_command({"ip", "-n", netns, "addr", "add", "10.9.1.2/16", "dev", tap});
+  run_command({"ip", "-n", netns, "link", "set", tap, "up"});
+  EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", "10.9.1.2"}).exit_code, kOk);
+  EXPECT_EQ(run_command({"ip", "netns", "exec", netns, "ping", "-c", "1", "-W", "5", "10.9.1.1"}).status, 0);
+  EXPECT_EQ(railyard({"detach", "h2:1"}).exit_code, kOk);
+  EXPECT_NE(run_command({"ip", "-n", netns, "link", "show", tap}).status, 0) << "it went with the port";
+  run_command({"ip", "netns", "del", netns});
+  EXPECT_EQ(railyard({"status", "--audit"}).exit_code, kOk);
+}
+
+TEST_F(NamespacesLive, AHostThatCannotComeLeavesTheLabAsItWas) {
+  up();
+  const std::string before = railyard({"status", "--json"}).out;
+  EXPECT_THAT(railyard({"attach", "h1", "vm"}).err, HasSubstr("a virtual machine comes and goes with the lab"));
+  EXPECT_THAT(railyard({"attach", "h1:1", "tap=t1"}).err, HasSubstr("a namespace is one with all its NICs"));
+  EXPECT_THAT(railyard({"attach", "h9", "namespace"}).err, HasSubstr("there is no host 'h9'"));
+  EXPECT_THAT(railyard({"attach", "h1", "namespaces"}).err, HasSubstr("expected namespace, or KIND=VALUE"));
+  EXPECT_THAT(railyard({"attach", "h1", "tab=x"}).err, HasSubstr("unknown key 'tab'; did you mean 'tap'"));
+  EXPECT_EQ(json::parse(railyard({"status", "--json"}).out)["hosts"], json::parse(before)["hosts"]);
+  EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", "10.9.1.2"}).exit_code, kOk);
+}
+
 }  // namespace
 }  // namespace railyard::tools
