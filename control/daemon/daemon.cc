@@ -1,14 +1,17 @@
 #include "control/daemon/daemon.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "control/api/http_client.h"
 #include "control/api/http_server.h"
 #include "control/daemon/cleanup.h"
 #include "control/daemon/lab_dir.h"
@@ -21,6 +24,21 @@
 
 namespace railyard::daemon {
 namespace {
+
+// A daemon that was killed holds its lab until the kernel has closed all it had open: for that we wait, and not for one
+// that answers. One that comes up just now does not yet.
+void wait_for_a_killed_one(const LabDir& dir, const std::atomic<bool>& stop) {
+  for (int i = 0; i < 100 && dir.running() && !stop; ++i) {
+    try {
+      api::ask(dir.socket(), {"GET", "/lab", nullptr});
+      return;
+    } catch (const api::Unreachable&) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    } catch (const api::ApiError&) {
+      return;
+    }
+  }
+}
 
 // The directory of a lab, from when it is this process's until it is gone again; without what a killed one has left.
 class Hold {
@@ -62,6 +80,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   spec::Lab spec = settings.lab();
 
   const LabDir dir(config.name.empty() ? spec.name : config.name);
+  wait_for_a_killed_one(dir, stop);
   const Hold hold(dir);
   Log log(dir.log());
   log.line(fmt::format("lab '{}' from {}", dir.name(), config.spec_file));

@@ -129,18 +129,30 @@ int up(const UpOptions& o) {
 }
 
 // Waits until nobody holds the lab any more.
-bool gone(const LabDir& dir) {
-  for (int i = 0; i < 600; ++i) {
+bool gone(const LabDir& dir, std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds kTurn{50};
+  for (; patience > kTurn; patience -= kTurn) {
     if (!dir.running()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::this_thread::sleep_for(kTurn);
   }
-  return false;
+  return !dir.running();
+}
+
+// Whether it will go down. A daemon that was killed holds its lab until the kernel has closed all it had open.
+bool told_to_go_down(const LabDir& dir) {
+  if (!dir.running()) return false;
+  try {
+    ask(dir, "POST", "/down");
+    return true;
+  } catch (const std::runtime_error&) {
+    if (!gone(dir, std::chrono::seconds(5))) throw;
+    return false;
+  }
 }
 
 int down_one(const LabDir& dir) {
-  if (dir.running()) {
-    ask(dir, "POST", "/down");
-    if (!gone(dir))
+  if (told_to_go_down(dir)) {
+    if (!gone(dir, std::chrono::seconds(30)))
       throw std::runtime_error(fmt::format("lab '{}' is still going down; its log: {}", dir.name(), dir.log()));
     fmt::print("lab '{}' is down\n", dir.name());
   } else {
