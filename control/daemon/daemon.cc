@@ -64,6 +64,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   LiveLab lab(dir.name(), session, live, log);
   made.tell(lab);
   lab.made_of(settings);
+  lab.when_set([&made](const spec::Lab& now) { made.follow(now); });
   const auto down = [&] {
     stop = true;
     live.requests.wake();

@@ -54,9 +54,8 @@ LiveLab::LiveLab(std::string name, lab::Session& session, WallClockLive& live, L
       log_(log),
       captures_(LabDir(name_).path(), session, live, log,
                 [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }),
-      replays_(session, [this](std::string what, auto change) {
-        return wait(ask(std::move(what), std::move(change)));
-      }) {}
+      replays_(session,
+               [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }) {}
 
 json LiveLab::about() const {
   const spec::Lab& spec = session_.lab().spec();
@@ -69,7 +68,8 @@ json LiveLab::about() const {
   return {{"name", name_},
           {"version", lab::version()},
           {"pid", ::getpid()},
-          {"size", {{"switches", switches}, {"hosts", spec.nodes.size() - switches - trunks}, {"links", spec.links.size()}}},
+          {"size",
+           {{"switches", switches}, {"hosts", spec.nodes.size() - switches - trunks}, {"links", spec.links.size()}}},
           {"held", live_.requests.held()}};
 }
 
@@ -340,6 +340,15 @@ json LiveLab::set(const std::vector<std::string>& assignments) {
     out["effective_seconds"] = seconds(wait(std::move(asked)) - Instant{});
   }
   made_of_ = std::move(settings);
+  if (follow_) {
+    try {
+      follow_(made_of_->lab());
+    } catch (const std::exception& error) {
+      log_.line(fmt::format("set: the hosts did not follow: {}", error.what()));
+      throw ApiError(500, fmt::format("set in the fabric, but the hosts did not follow: {}; set it again to try again",
+                                      error.what()));
+    }
+  }
   return out;
 }
 

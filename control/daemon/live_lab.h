@@ -14,8 +14,8 @@
 #include "control/api/message.h"
 #include "control/daemon/captures.h"
 #include "control/daemon/log.h"
-#include "control/daemon/settings.h"
 #include "control/daemon/replays.h"
+#include "control/daemon/settings.h"
 #include "control/lab/session.h"
 #include "dataplane/run/wall_clock.h"
 
@@ -55,6 +55,8 @@ class LiveLab {
 
   // What the session's lab was made of; until then nothing can be set.
   void made_of(Settings settings) { made_of_ = std::move(settings); }
+  // Calls `follow` with the lab as it is now after each setting, so that what is outside the fabric can follow.
+  void when_set(std::function<void(const spec::Lab&)> follow) { follow_ = std::move(follow); }
   void add_host(const std::string& name, MadeHost host) { hosts_[name] = std::move(host); }
 
  private:
@@ -80,6 +82,7 @@ class LiveLab {
   std::set<PortRef> down_;  // both ends
   Captures captures_;
   std::optional<Settings> made_of_;
+  std::function<void(const spec::Lab&)> follow_;
   Replays replays_;
 };
 

@@ -52,6 +52,13 @@ void MadeHosts::boot(const std::atomic<bool>& stop) {
   }
 }
 
+void MadeHosts::follow(const spec::Lab& lab) {
+  if (!journal_) return;
+  hosts::LabHosts wanted = namespace_hosts(lab, namespaces_.name);
+  hosts::change_rates(namespaces_, wanted, *journal_);
+  namespaces_ = std::move(wanted);
+}
+
 void MadeHosts::end_leftover_guests(const LabDir& dir) {
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(dir.path() / "guests", none))

@@ -359,16 +359,33 @@ class HostSetUp {
   bool has_ipv6_ = kernel_has_ipv6();
 };
 
+bool is_shaped(const HostNic& nic) { return nic.rate.bps > 0 && nic.rate <= kMostShapedRate; }
+
+// Shapes NIC `n` of a host, from 0, to its rate, whatever it was before.
+void add_shaper(Batch& tc, const HostNic& nic, std::size_t n) {
+  // At least two frames; larger packets of TCP are cut.
+  const Bytes burst = std::max(nic.rate * kBurst, Bytes{2 * (nic.mtu + 64)});
+  // Its inner queue drops and marks nothing before it is full: marks come from the fabric only.
+  tc.add("qdisc replace dev eth{} root tbf rate {}bit burst {} limit {} overhead {}", n + 1, nic.rate.bps, burst.n,
+         kQueue.n, kWireOverhead);
+}
+
 Batch shapers(const LabHosts& lab, const NamespaceHost& host) {
   Batch tc("tc", host_namespace(lab.name, host.name));
+  for (std::size_t n = 0; n < host.nics.size(); ++n)
+    if (is_shaped(host.nics[n])) add_shaper(tc, host.nics[n], n);
+  return tc;
+}
+
+// From the rates of `was` to those of `host`.
+Batch changed_shapers(const LabHosts& lab, const NamespaceHost& was, const NamespaceHost& host) {
+  Batch tc("tc", host_namespace(lab.name, host.name));
   for (std::size_t n = 0; n < host.nics.size(); ++n) {
-    const HostNic& nic = host.nics[n];
-    if (nic.rate.bps <= 0 || nic.rate > kMostShapedRate) continue;
-    // At least two frames; larger packets of TCP are cut.
-    const Bytes burst = std::max(nic.rate * kBurst, Bytes{2 * (nic.mtu + 64)});
-    // Its inner queue drops and marks nothing before it is full: marks come from the fabric only.
-    tc.add("qdisc add dev eth{} root tbf rate {}bit burst {} limit {} overhead {}", n + 1, nic.rate.bps, burst.n,
-           kQueue.n, kWireOverhead);
+    if (host.nics[n].rate == was.nics[n].rate) continue;
+    if (is_shaped(host.nics[n]))
+      add_shaper(tc, host.nics[n], n);
+    else
+      tc.add("qdisc replace dev eth{} root noqueue", n + 1);
   }
   return tc;
 }
@@ -464,6 +481,11 @@ void create_namespaces(const LabHosts& lab, Journal& journal) {
     if (left.empty()) throw;
     throw HostsError(fmt::format("{}; and then: {}", error.what(), fmt::join(left, "; ")));
   }
+}
+
+void change_rates(const LabHosts& from, const LabHosts& to, const Journal& journal) {
+  for (std::size_t h = 0; h < to.hosts.size(); ++h)
+    changed_shapers(to, from.hosts[h], to.hosts[h]).run_or_throw(journal);
 }
 
 std::vector<std::string> remove_namespaces(const LabHosts& lab, Journal& journal) {

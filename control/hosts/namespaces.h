@@ -37,6 +37,10 @@ std::vector<FabricEnd> fabric_ends(const LabHosts& lab);
 // programs ip and tc, a kernel that lacks something, names that are taken or cannot be names.
 void create_namespaces(const LabHosts& lab, Journal& journal);
 
+// Shapes the NICs that have another rate in `to` than in `from` to that; the two differ in nothing else. Throws
+// HostsError, and some may have their new rate then: it can be called again.
+void change_rates(const LabHosts& from, const LabHosts& to, const Journal& journal);
+
 // Removes what create_namespaces() made, and ends the processes in it. The links go when the last socket in
 // fabric_namespace() is closed. Returns one message per thing that could not be removed.
 std::vector<std::string> remove_namespaces(const LabHosts& lab, Journal& journal);
