@@ -102,6 +102,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   made.tell(lab);
   lab.hosts_are_made_by(made);
   lab.made_of(settings);
+  lab.when_set([&made](const spec::Lab& now) { made.follow(now); });
   const auto down = [&] {
     stop = true;
     live.requests.wake();

@@ -334,6 +334,15 @@ json LiveLab::set(const std::vector<std::string>& assignments) {
     out["effective_seconds"] = seconds(wait(std::move(asked)) - Instant{});
   }
   made_of_ = std::move(settings);
+  if (follow_) {
+    try {
+      follow_(made_of_->lab());
+    } catch (const std::exception& error) {
+      log_.line(fmt::format("set: the hosts did not follow: {}", error.what()));
+      throw ApiError(500, fmt::format("set in the fabric, but the hosts did not follow: {}; set it again to try again",
+                                      error.what()));
+    }
+  }
   return out;
 }
 

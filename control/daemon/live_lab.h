@@ -56,6 +56,8 @@ class LiveLab {
 
   // What the session's lab was made of; until then nothing can be set.
   void made_of(Settings settings) { made_of_ = std::move(settings); }
+  // Calls `follow` with the lab as it is now after each setting, so that what is outside the fabric can follow.
+  void when_set(std::function<void(const spec::Lab&)> follow) { follow_ = std::move(follow); }
   void add_host(const std::string& name, MadeHost host) { hosts_[name] = std::move(host); }
   // Who makes and removes namespaces while the lab is up.
   void hosts_are_made_by(HostMaker& maker) { maker_ = &maker; }
@@ -87,6 +89,7 @@ class LiveLab {
   Captures captures_;
   std::optional<Settings> made_of_;
   HostMaker* maker_ = nullptr;
+  std::function<void(const spec::Lab&)> follow_;
   Replays replays_;
 };
 

@@ -43,6 +43,13 @@ MadeHosts::~MadeHosts() {
   for (const std::string& left : journal_->remove_all()) log_.line(left);
 }
 
+void MadeHosts::follow(const spec::Lab& lab) {
+  if (!journal_) return;
+  hosts::LabHosts wanted = namespace_hosts(lab, namespaces_.name);
+  hosts::change_rates(namespaces_, wanted, *journal_);
+  namespaces_ = std::move(wanted);
+}
+
 void MadeHosts::end_leftover_guests(const LabDir& dir) {
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(dir.path() / "guests", none))
@@ -69,6 +76,7 @@ lab::Interfaces MadeHosts::make(const spec::Lab& lab, const std::string& host) {
   lab::Interfaces out;
   for (const hosts::FabricEnd& end : hosts::fabric_ends(all))
     if (end.host == host) out[{end.host, end.port}] = {.netns = end.netns, .name = end.interface, .socket = {}};
+  namespaces_ = std::move(all);
   return out;
 }
 
@@ -78,11 +86,11 @@ MadeHost MadeHosts::reach(const std::string& host) const {
 
 void MadeHosts::remove(const std::string& host) {
   for (const std::string& left : hosts::remove_namespace(namespaces_, host, *journal_)) log_.line(left);
+  std::erase_if(namespaces_.hosts, [&](const hosts::NamespaceHost& h) { return h.name == host; });
 }
 
 void MadeHosts::tell(LiveLab& lab) {
-  for (const hosts::NamespaceHost& host : namespaces_.hosts)
-    lab.add_host(host.name, reach(host.name));
+  for (const hosts::NamespaceHost& host : namespaces_.hosts) lab.add_host(host.name, reach(host.name));
   for (std::size_t g = 0; g < guests_.size(); ++g)
     lab.add_host(guests_.config(g).network.hostname, {.kind = "vm",
                                                       .location = guests_.config(g).directory,

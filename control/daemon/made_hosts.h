@@ -40,6 +40,9 @@ class MadeHosts final : public HostMaker {
   // How each is reached, and booted anew. Outlives the lab.
   void tell(LiveLab& lab);
 
+  // Hosts send no faster than the links that the lab now has. Throws hosts::HostsError; it can be called again then.
+  void follow(const spec::Lab& lab);
+
   // Ends the virtual machines that a daemon which was killed has left.
   static void end_leftover_guests(const LabDir& dir);
 

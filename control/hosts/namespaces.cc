@@ -382,16 +382,33 @@ class HostSetUp {
   bool has_ipv6_ = kernel_has_ipv6();
 };
 
+bool is_shaped(const HostNic& nic) { return nic.rate.bps > 0 && nic.rate <= kMostShapedRate; }
+
+// Shapes NIC `n` of a host, from 0, to its rate, whatever it was before.
+void add_shaper(Batch& tc, const HostNic& nic, std::size_t n) {
+  // At least two frames; larger packets of TCP are cut.
+  const Bytes burst = std::max(nic.rate * kBurst, Bytes{2 * (nic.mtu + 64)});
+  // Its inner queue drops and marks nothing before it is full: marks come from the fabric only.
+  tc.add("qdisc replace dev eth{} root tbf rate {}bit burst {} limit {} overhead {}", n + 1, nic.rate.bps, burst.n,
+         kQueue.n, kWireOverhead);
+}
+
 Batch shapers(const LabHosts& lab, const NamespaceHost& host) {
   Batch tc("tc", host_namespace(lab.name, host.name));
+  for (std::size_t n = 0; n < host.nics.size(); ++n)
+    if (is_shaped(host.nics[n])) add_shaper(tc, host.nics[n], n);
+  return tc;
+}
+
+// From the rates of `was` to those of `host`.
+Batch changed_shapers(const LabHosts& lab, const NamespaceHost& was, const NamespaceHost& host) {
+  Batch tc("tc", host_namespace(lab.name, host.name));
   for (std::size_t n = 0; n < host.nics.size(); ++n) {
-    const HostNic& nic = host.nics[n];
-    if (nic.rate.bps <= 0 || nic.rate > kMostShapedRate) continue;
-    // At least two frames; larger packets of TCP are cut.
-    const Bytes burst = std::max(nic.rate * kBurst, Bytes{2 * (nic.mtu + 64)});
-    // Its inner queue drops and marks nothing before it is full: marks come from the fabric only.
-    tc.add("qdisc add dev eth{} root tbf rate {}bit burst {} limit {} overhead {}", n + 1, nic.rate.bps, burst.n,
-           kQueue.n, kWireOverhead);
+    if (host.nics[n].rate == was.nics[n].rate) continue;
+    if (is_shaped(host.nics[n]))
+      add_shaper(tc, host.nics[n], n);
+    else
+      tc.add("qdisc replace dev eth{} root noqueue", n + 1);
   }
   return tc;
 }
@@ -497,6 +514,12 @@ std::vector<std::string> remove_namespace(const LabHosts& lab, const std::string
   const std::string netns = host_namespace(lab.name, host);
   const std::vector<Thing> made{Directory{hosts_folder(netns)}, File{hosts_path(netns)}, Namespace{netns}};
   return journal.remove(made);
+}
+
+void change_rates(const LabHosts& from, const LabHosts& to, const Journal& journal) {
+  for (const NamespaceHost& host : to.hosts)
+    if (const auto was = std::ranges::find(from.hosts, host.name, &NamespaceHost::name); was != from.hosts.end())
+      changed_shapers(to, *was, host).run_or_throw(journal);
 }
 
 std::vector<std::string> remove_namespaces(const LabHosts& lab, Journal& journal) {

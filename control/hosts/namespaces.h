@@ -43,6 +43,10 @@ void create_namespace(const LabHosts& lab, std::size_t host, Journal& journal);
 // Removes it again; the lab's own stays. Returns one message per thing that could not be removed.
 std::vector<std::string> remove_namespace(const LabHosts& lab, const std::string& host, Journal& journal);
 
+// Shapes the NICs of hosts in both that have another rate in `to` than in `from` to that. Throws
+// HostsError, and some may have their new rate then: it can be called again.
+void change_rates(const LabHosts& from, const LabHosts& to, const Journal& journal);
+
 // Removes what create_namespaces() made, and ends the processes in it. The links go when the last socket in
 // fabric_namespace() is closed. Returns one message per thing that could not be removed.
 std::vector<std::string> remove_namespaces(const LabHosts& lab, Journal& journal);

@@ -34,7 +34,6 @@ namespace {
 
 constexpr std::uint32_t kBlockOctets = 128 * 1024;  // of the ring; no slot lies across two
 constexpr std::uint32_t kSlotHeader = 96;           // tpacket2_hdr, sockaddr_ll, OffloadHeader, and gaps, rounded up
-constexpr std::size_t kMostSuperFrame = 64 * 1024 + 64;
 constexpr std::size_t kRoomInFront = wire::Vlan::kOctets + sizeof(OffloadHeader);
 // An interface that is away is looked for once in so many takes that find nothing.
 constexpr std::uint32_t kIdleTakes = 4096;
@@ -86,7 +85,7 @@ void put_tag(std::byte* frame, std::uint16_t tpid, std::uint16_t tci) noexcept {
 PacketSocketPort::PacketSocketPort(const PacketSocketPortConfig& config, PacketPool& pool)
     : name_(config.interface),
       stream_(hash_string("port/netdev/" + config.netns + "/" + config.interface)),
-      long_frame_(kRoomInFront + kMostSuperFrame),
+      long_frame_(kRoomInFront + SuperFrame::kMostOctets),
       pool_(pool) {
   if (const std::string bad = bad_interface_name(name_); !bad.empty()) fail(name_, bad);
   {
@@ -205,7 +204,7 @@ PacketSocketPort::Frame PacketSocketPort::whole(tpacket2_hdr& header, std::uint3
   std::byte* const offload = frame - sizeof(OffloadHeader);
   ssize_t received = -1;
   if ((status & TP_STATUS_COPY) != 0)
-    received = recv(in_.get(), offload, sizeof(OffloadHeader) + kMostSuperFrame, MSG_DONTWAIT);
+    received = recv(in_.get(), offload, sizeof(OffloadHeader) + SuperFrame::kMostOctets, MSG_DONTWAIT);
   if (received >= static_cast<ssize_t>(sizeof(OffloadHeader)))
     kept = static_cast<std::uint32_t>(static_cast<std::size_t>(received) - sizeof(OffloadHeader));
   else

@@ -14,6 +14,9 @@ namespace railyard {
 // sequence number and flags, and checksums of their own.
 class SuperFrame {
  public:
+  // What the kernel hands over is no longer: 64 KiB of IP, Ethernet, a tag.
+  static constexpr std::size_t kMostOctets = 64 * 1024 + 64;
+
   // Takes a frame, which stays where it is until all of it is cut; false if it is none that can be cut: neither TCP nor
   // UDP, or in a tunnel.
   bool start(std::span<const std::byte> frame, const OffloadHeader& offload) noexcept;

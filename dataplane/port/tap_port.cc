@@ -1,6 +1,7 @@
 #include "dataplane/port/tap_port.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -12,10 +13,12 @@
 #include <net/if_arp.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include "dataplane/base/hash.h"
 #include "dataplane/port/network_interface.h"
 #include "dataplane/port/network_namespace.h"
+#include "dataplane/port/offload_header.h"
 #include "dataplane/port/received_packet.h"
 #include "dataplane/wire/ethernet.h"
 #include "dataplane/wire/vlan.h"
@@ -27,6 +30,11 @@ constexpr const char* kDevice = "/dev/net/tun";
 // Frames that the kernel keeps for us before it drops; its own default of 500 is less than a burst of jumbo frames at
 // what a worker may be away.
 constexpr int kQueueLength = 4096;
+
+// What the host's kernel may leave to the port: all checksums that are sums, segmentation of TCP. Of UDP, too, where it
+// can (Linux 6.2; its headers may be older).
+constexpr unsigned kOffloads = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN;
+constexpr unsigned kUdpOffloads = 0x20 | 0x40;  // TUN_F_USO4, TUN_F_USO6
 
 [[noreturn]] void fail(const std::string& name, const std::string& what) {
   throw std::runtime_error(fmt::format("TAP '{}': {}", name, what));
@@ -54,7 +62,9 @@ bool is_passing(int error) noexcept {
 }  // namespace
 
 TapPort::TapPort(const TapPortConfig& config, PacketPool& pool)
-    : stream_(hash_string("port/tap/" + config.netns + "/" + config.interface)), pool_(pool) {
+    : stream_(hash_string("port/tap/" + config.netns + "/" + config.interface)),
+      long_frame_(sizeof(OffloadHeader) + SuperFrame::kMostOctets),
+      pool_(pool) {
   const std::string& name = config.interface;
   if (const std::string bad = bad_interface_name(name); !bad.empty()) fail(name, bad);
   // The interface is made where the device is opened.
@@ -62,7 +72,7 @@ TapPort::TapPort(const TapPortConfig& config, PacketPool& pool)
   FileDescriptor tap = open_device(name);
   ifreq request{};
   name.copy(request.ifr_name, kMostInterfaceName);
-  request.ifr_flags = static_cast<short>(IFF_TAP | IFF_NO_PI | IFF_TUN_EXCL);
+  request.ifr_flags = static_cast<short>(IFF_TAP | IFF_NO_PI | IFF_VNET_HDR | IFF_TUN_EXCL);
   if (ioctl(tap.get(), TUNSETIFF, &request) != 0) {
     const int error = errno;
     // The kernel looks for the name before it looks at who asks.
@@ -75,6 +85,7 @@ TapPort::TapPort(const TapPortConfig& config, PacketPool& pool)
            "making an interface needs CAP_NET_ADMIN; run as root, or give it to the program: setcap cap_net_admin+ep");
     fail(name, fmt::format("cannot be made: {}", std::strerror(error)));
   }
+  if (ioctl(tap.get(), TUNSETOFFLOAD, kOffloads | kUdpOffloads) != 0) ioctl(tap.get(), TUNSETOFFLOAD, kOffloads);
   const FileDescriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   request.ifr_mtu = static_cast<int>(config.mtu);
   if (ioctl(socket.get(), SIOCSIFMTU, &request) != 0)
@@ -98,38 +109,67 @@ TapPort::TapPort(const TapPortConfig& config, PacketPool& pool)
     }
   }
   tap_ = std::move(tap);
-  // What the kernel sends to us is whole: the device offers no offloads.
   abilities_ = {PortAbilities::Pfc::kYes, config.mtu + std::uint32_t{wire::Ethernet::kOctets + wire::Vlan::kOctets},
                 true};
 }
 
 TapPort::~TapPort() { staged_.release(staged_.waiting().size(), pool_); }
 
-// One frame per call, straight into its packet; the call that finds none is the only one that is made in vain. A frame
-// that fills all of the packet's room may have been longer: it is a giant all the same.
+// Reads what comes next. Puts it at `to` if it is one frame, else the first that it is cut into. Returns the frame's
+// octets, of which there are `room` at most; 0: there is nothing. By way of long_frame_: a copy costs less than to have
+// the kernel scatter what it hands over.
+std::uint32_t TapPort::receive(std::byte* to, std::size_t room) noexcept {
+  const ssize_t got = read(tap_.get(), long_frame_.data(), long_frame_.size());
+  if (got <= static_cast<ssize_t>(sizeof(OffloadHeader))) return 0;
+  const OffloadHeader offload = OffloadHeader::read(long_frame_.data());
+  const std::span<std::byte> frame(long_frame_.data() + sizeof offload, static_cast<std::size_t>(got) - sizeof offload);
+  if (offload.gso_type != OffloadHeader::kNoGso) {
+    if (super_.start(frame, offload) && super_.longest() <= room) return static_cast<std::uint32_t>(super_.cut(to));
+    super_ = {};
+  }
+  std::memcpy(to, frame.data(), std::min(frame.size(), room));
+  if (frame.size() <= room) complete_checksum(offload, {to, frame.size()});
+  return static_cast<std::uint32_t>(frame.size());
+}
+
+// One frame or super-frame per call to the kernel; the call that finds none is the only one that is made in vain.
 std::size_t TapPort::take(PacketPool& pool, std::span<Packet*> packets) {
   if (!staged_.empty()) send_staged();  // nothing more may come to be given for a long time
   std::size_t n = 0;
   while (n < packets.size()) {
     Packet* const p = pool.allocate_real();
     if (p == nullptr) break;  // the frame stays in the ring
-    const ssize_t octets = read(tap_.get(), p->header(), pool.real_octets());
-    if (octets <= 0) {
+    const std::uint32_t octets =
+        super_.done() ? receive(p->header(), pool.real_octets()) : static_cast<std::uint32_t>(super_.cut(p->header()));
+    if (octets == 0) {
       pool.release(p);
       break;
     }
-    describe_received(*p, static_cast<std::uint32_t>(octets), stream_, received_.read());
+    describe_received(*p, octets, stream_, received_.read());
     received_.increment();
     packets[n++] = p;
   }
   return n;
 }
 
+// Writes a frame with an offload header that says that nothing is left to do: in front of it, where there is room
+// unless a tag was put in.
+ssize_t TapPort::write_frame(Packet& p) noexcept {
+  OffloadHeader nothing_left{};
+  const std::size_t octets = p.header_octets + std::size_t{p.payload_octets};
+  if (p.header_at >= sizeof(Packet) + sizeof nothing_left) [[likely]] {
+    std::byte* const begin = p.header() - sizeof nothing_left;
+    std::memcpy(begin, &nothing_left, sizeof nothing_left);
+    return write(tap_.get(), begin, sizeof nothing_left + octets);
+  }
+  const std::array<iovec, 2> parts{{{&nothing_left, sizeof nothing_left}, {p.header(), octets}}};
+  return writev(tap_.get(), parts.data(), static_cast<int>(parts.size()));
+}
+
 // Sends until there is no more room. A frame that is refused for good is counted and given up.
 void TapPort::send_staged() noexcept {
   while (!staged_.empty()) {
-    const Packet& p = *staged_.waiting().front();
-    const ssize_t written = write(tap_.get(), p.header(), p.header_octets + std::size_t{p.payload_octets});
+    const ssize_t written = write_frame(*staged_.waiting().front());
     if (written >= 0)
       sent_.increment();
     else if (is_passing(errno))

@@ -5,12 +5,16 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include <sys/types.h>
 
 #include "dataplane/base/counter.h"
 #include "dataplane/packet/pool.h"
 #include "dataplane/port/file_descriptor.h"
 #include "dataplane/port/outside_port.h"
 #include "dataplane/port/staged_packets.h"
+#include "dataplane/port/super_frame.h"
 #include "dataplane/wire/mac_address.h"
 
 namespace railyard {
@@ -23,8 +27,9 @@ struct TapPortConfig {
   bool up = false;                           // switches it on, where nobody else will
 };
 
-// The interface lives as long as the port; meanwhile it may be moved to another namespace and renamed. The kernel's
-// network stack behind it does its checksums and segmentation itself, because the device offers no offloads.
+// The interface lives as long as the port; meanwhile it may be moved to another namespace and renamed. The network
+// stack behind it leaves its checksums and the segmentation of TCP and UDP to the port, which takes many frames with
+// one call to the kernel so. They come in as they would on a cable all the same.
 class TapPort final : public OutsidePort {
  public:
   // Makes the interface. Throws std::runtime_error with the interface and what would help, and leaves none behind then.
@@ -38,7 +43,8 @@ class TapPort final : public OutsidePort {
   std::size_t give(PacketPool& pool, std::span<Packet* const> packets) override;
   void release_packets(PacketPool& pool) override { staged_.release(staged_.waiting().size(), pool); }
 
-  // host_ring_full: what the kernel says that the interface has dropped.
+  // received: super-frames count as the frames they are cut into. host_ring_full: as they were; what the kernel says
+  // that the interface has dropped.
   OutsidePortCounters counters() const override;
   bool link_up() const override;
   PortAbilities abilities() const override { return abilities_; }
@@ -46,11 +52,15 @@ class TapPort final : public OutsidePort {
 
  private:
   std::optional<struct InterfaceState> state() const;
+  std::uint32_t receive(std::byte* to, std::size_t room) noexcept;
+  ssize_t write_frame(Packet& packet) noexcept;
   void send_staged() noexcept;
 
   std::uint64_t stream_;
   PortAbilities abilities_;
   FileDescriptor tap_;
+  std::vector<std::byte> long_frame_;  // what was read last, behind its offload header
+  SuperFrame super_;                   // in long_frame_
   StagedPackets staged_;
   PacketPool& pool_;
   Counter received_;

@@ -2,9 +2,11 @@
 #include "control/daemon/settings.h"
 
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -106,6 +108,22 @@ TEST_F(LiveSettingsTest, ALinkThatBecomesFasterIsSo) {
   for (const json& p : status["ports"])
     EXPECT_EQ(p["rate_bps"], p["node"] == "h1" || p["peer"] == "h1:1" ? 400'000'000'000 : 100'000'000'000);
   EXPECT_TRUE(ask("GET", "/audit")["balanced"]);
+}
+
+TEST_F(LiveSettingsTest, HostsOutsideFollow) {
+  std::vector<std::int64_t> told;
+  bool fail = true;
+  lab_.when_set([&](const spec::Lab& now) {
+    told.push_back(now.links[0].rate.bps);
+    if (fail) throw std::runtime_error("no tc");
+  });
+  EXPECT_THAT(refused(500, {"links.leaf1:1.rate=200Gbps"}),
+              AllOf(HasSubstr("set in the fabric"), HasSubstr("no tc"), HasSubstr("set it again")));
+  EXPECT_EQ(value("links.h1:1.rate"), "200Gbps");
+  fail = false;
+  EXPECT_EQ(set({"links.leaf1:1.rate=200Gbps"})["changes"], json::array())
+      << "nothing is different, and yet it is tried";
+  EXPECT_THAT(told, ElementsAre(200'000'000'000, 200'000'000'000));
 }
 
 TEST_F(LiveSettingsTest, WhileItIsHeldToo) {

@@ -364,6 +364,35 @@ TEST_F(NamespacesTest, EveryRateThatIsShapedCanBe) {
   }
 }
 
+TEST_F(NamespacesTest, RatesThatChangeAreThoseOfTheShapers) {
+  LabHosts was = lab(2, 2);
+  Journal journal(journal_path());
+  create_namespaces(was, journal);
+  const auto shaper = [&](const std::string& host, int port) {
+    return json::parse(output({"tc", "-j", "-n", netns(host), "qdisc", "show", "dev", fmt::format("eth{}", port)}));
+  };
+  // Slower; not shaped any more; and back.
+  LabHosts now = was;
+  now.hosts[0].nics[1].rate = 1_Gbps;
+  now.hosts[1].nics[0].rate = 400_Gbps;
+  for (int round = 0; round < 2; ++round) {  // the second time it is so already
+    change_rates(was, now, journal);
+    EXPECT_EQ(shaper("h1", 1).at(0).at("options").at("rate"), (10_Gbps).bps / 8);
+    EXPECT_EQ(shaper("h1", 2).at(0).at("options").at("rate"), (1_Gbps).bps / 8);
+    EXPECT_EQ(shaper("h2", 1).at(0).at("kind"), "noqueue");
+  }
+  change_rates(now, was, journal);
+  EXPECT_EQ(shaper("h1", 2).at(0).at("options").at("rate"), (10_Gbps).bps / 8);
+  EXPECT_EQ(shaper("h2", 1).at(0).at("options").at("rate"), (10_Gbps).bps / 8);
+  ASSERT_EQ(run_command({"ip", "-n", netns("h2"), "link", "delete", "eth1"}).status, 0);
+  try {
+    change_rates(was, now, journal);
+    ADD_FAILURE() << "there is no such interface any more";
+  } catch (const HostsError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("eth1"));
+  }
+}
+
 TEST(FabricEnds, LongNamesOfHostsAreNumbered) {
   const LabHosts lab{.name = "x",
                      .hosts = {{"a-host-with-a-l", {HostNic{}}}, {"thirteen-char", {HostNic{}, HostNic{}}}},

@@ -2,38 +2,26 @@
 #include "dataplane/port/packet_socket_port.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <netinet/udp.h>
-#include <sys/socket.h>
 
-#include "dataplane/base/hash.h"
-#include "dataplane/packet/assemble.h"
-#include "dataplane/port/network_namespace.h"
 #include "dataplane/wire/checksum.h"
-#include "dataplane/wire/ethernet.h"
 #include "dataplane/wire/ip_protocol.h"
 #include "dataplane/wire/parse.h"
 #include "dataplane/wire/udp.h"
-#include "tests/dataplane/port/host_namespace.h"
+#include "tests/dataplane/port/outside_port_fixture.h"
 #include "tests/dataplane/port/without_capabilities.h"
-#include "tests/support/frames.h"
 
 namespace railyard {
 namespace {
 
-using test::FrameSpec;
 using test::HostNamespace;
 using test::HostSocket;
 using test::VlanTag;
@@ -41,86 +29,28 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-using Octets = std::vector<std::byte>;
-
-class PacketSocketPortTest : public ::testing::Test {
+class PacketSocketPortTest : public test::OutsidePortFixture {
  protected:
   void SetUp() override {
-    if (const auto why = test::why_no_namespaces()) GTEST_SKIP() << *why;
+    OutsidePortFixture::SetUp();
+    if (IsSkipped()) return;
     ours.emplace();
-    host.emplace();
     ours->keep_quiet();
-    host->keep_quiet();
     make_veth();
   }
-  ~PacketSocketPortTest() override { EXPECT_EQ(pools.in_use(), 0u) << "a packet was lost, or given back twice"; }
 
   void make_veth() const {
     ASSERT_TRUE(ours->ip("link add ry1 mtu 9000 type veth peer name eth0 mtu 9000 netns " + host->name()));
     ASSERT_TRUE(ours->ip("link set ry1 up") && host->ip("link set eth0 up"));
   }
   PacketSocketPortConfig config() const { return {.interface = "ry1", .netns = ours->name(), .mtu = 9000}; }
-  Packet* frame(const FrameSpec& spec) { return test::make_frame(pool, FecTable{}, spec); }
-  Octets octets(const FrameSpec& spec) {
-    Packet* p = frame(spec);
-    Octets out;
-    assemble(*p, out);
-    pool.release(p);
-    return out;
-  }
-  // What has come in by now; a veth delivers before its sender goes on.
-  std::vector<Packet*> take(PacketSocketPort& port) {
-    std::vector<Packet*> all;
-    std::array<Packet*, 16> burst;
-    for (std::size_t n = port.take(pool, burst); n > 0; n = port.take(pool, burst))
-      all.insert(all.end(), burst.begin(), burst.begin() + static_cast<std::ptrdiff_t>(n));
-    return all;
-  }
-  std::size_t release(const std::vector<Packet*>& packets) {
-    for (Packet* p : packets) pool.release(p);
-    return packets.size();
-  }
-  bool give(PacketSocketPort& port, const FrameSpec& spec) {
-    Packet* p = frame(spec);
-    if (port.give(pool, {&p, 1}) == 1) return true;
-    pool.release(p);
-    return false;
-  }
-  static Octets octets_of(const Packet& p) { return {p.header(), p.header() + p.header_octets + p.payload_octets}; }
 
-  PacketPools pools{1, {.elided_limit = 4096, .real_limit = 4096, .real_octets = 9728}};
-  PacketPool& pool = pools[WorkerId{0}];
   std::optional<HostNamespace> ours;
-  std::optional<HostNamespace> host;
 };
 
 TEST_F(PacketSocketPortTest, FramesOfAnyLengthPassBothWaysOctetForOctet) {
   PacketSocketPort port(config(), pool);
-  const HostSocket eth0(*host, "eth0");
-  EXPECT_TRUE(port.link_up());
-  std::uint64_t number = 0;
-  for (const std::uint32_t length : {64u, 1500u, 9018u}) {
-    for (const bool real : {false, true}) {
-      const FrameSpec spec{.frame_octets = length, .real = real};
-      ASSERT_TRUE(give(port, spec));
-      EXPECT_EQ(eth0.receive(), octets(spec));
-
-      ASSERT_TRUE(eth0.send(octets(spec)));
-      const std::vector<Packet*> taken = take(port);
-      ASSERT_EQ(taken.size(), 1u);
-      const Packet& p = *taken[0];
-      EXPECT_EQ(octets_of(p), octets(spec));
-      EXPECT_EQ(p.frame_octets, length);
-      EXPECT_EQ(p.header_octets, std::min(length - 4, 256u)) << "enough for all headers";
-      EXPECT_EQ(p.stream, hash_string("port/netdev/" + ours->name() + "/ry1"));
-      EXPECT_EQ(p.offset, number++) << "its number at this port";
-      EXPECT_FALSE(p.has(Packet::kElided));
-      release(taken);
-    }
-  }
-  EXPECT_EQ(port.counters().sent, 6u);
-  EXPECT_EQ(port.counters().received, 6u);
-  EXPECT_EQ(port.counters().host_ring_full, 0u);
+  expect_whole_frames(port, "port/netdev/" + ours->name() + "/ry1");
 }
 
 TEST_F(PacketSocketPortTest, BurstsKeepTheirOrder) {
@@ -140,18 +70,7 @@ TEST_F(PacketSocketPortTest, BurstsKeepTheirOrder) {
 // The kernel keeps the tag of a frame that it receives apart.
 TEST_F(PacketSocketPortTest, TagsStay) {
   PacketSocketPort port(config(), pool);
-  const HostSocket eth0(*host, "eth0");
-  for (const std::uint32_t length : {68u, 1500u, 9022u}) {
-    const FrameSpec spec{.tag = VlanTag{.vid = 9, .pcp = 5}, .frame_octets = length};
-    ASSERT_TRUE(eth0.send(octets(spec)));
-    const std::vector<Packet*> taken = take(port);
-    ASSERT_EQ(taken.size(), 1u);
-    EXPECT_EQ(octets_of(*taken[0]), octets(spec));
-    EXPECT_EQ(taken[0]->frame_octets, length);
-    release(taken);
-    ASSERT_TRUE(give(port, spec));
-    EXPECT_EQ(eth0.receive(), octets(spec));
-  }
+  expect_tags_stay(port);
 }
 
 // What the kernel itself sends through the interface is not for the fabric, and what the port sends does not come back.
@@ -165,76 +84,14 @@ TEST_F(PacketSocketPortTest, WhatGoesOutIsNotTakenForWhatComesIn) {
   EXPECT_TRUE(take(port).empty());
 }
 
-class PacketSocketPortOffloadTest : public PacketSocketPortTest {
- protected:
-  void SetUp() override {
-    PacketSocketPortTest::SetUp();
-    if (IsSkipped()) return;
-    // Addresses of both families, and a neighbour that is there without being asked.
-    EXPECT_TRUE(host->run("sh -c 'echo 0 > /proc/sys/net/ipv6/conf/eth0/disable_ipv6'"));
-    EXPECT_TRUE(host->ip("addr add 10.9.0.2/24 dev eth0") && host->ip("addr add 2001:db8::2/64 dev eth0 nodad"));
-    EXPECT_TRUE(host->ip("neigh add 10.9.0.1 lladdr 02:00:00:00:00:01 dev eth0 nud permanent") &&
-                host->ip("neigh add 2001:db8::1 lladdr 02:00:00:00:00:01 dev eth0 nud permanent"));
-  }
-
-  FileDescriptor open(int type, bool v4) const {
-    const NetworkNamespace inside(host->name());
-    return FileDescriptor(socket(v4 ? AF_INET : AF_INET6, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  }
-  static int connect_to_us(const FileDescriptor& socket, bool v4) {
-    sockaddr_in to4{};
-    to4.sin_family = AF_INET;
-    to4.sin_port = htons(5000);
-    inet_pton(AF_INET, "10.9.0.1", &to4.sin_addr);
-    sockaddr_in6 to6{};
-    to6.sin6_family = AF_INET6;
-    to6.sin6_port = htons(5000);
-    inet_pton(AF_INET6, "2001:db8::1", &to6.sin6_addr);
-    return v4 ? connect(socket.get(), reinterpret_cast<const sockaddr*>(&to4), sizeof to4)
-              : connect(socket.get(), reinterpret_cast<const sockaddr*>(&to6), sizeof to6);
-  }
-  // Of what has come in, the frames of one protocol to port 5000; the kernel's own ICMPv6 is left out.
-  std::vector<Octets> take_of(PacketSocketPort& port, std::uint8_t protocol) {
-    std::vector<Octets> out;
-    const std::vector<Packet*> taken = take(port);
-    for (const Packet* p : taken)
-      if (const auto view = wire::parse_frame(octets_of(*p)); view && view->protocol == protocol)
-        out.push_back(octets_of(*p));
-    release(taken);
-    return out;
-  }
-  static void expect_right_checksum(const Octets& frame) {
-    const auto view = wire::parse_frame(frame);
-    ASSERT_TRUE(view.has_value());
-    const std::size_t l4_octets = view->l3_offset + view->ip_octets - view->l4_offset;
-    EXPECT_EQ(wire::transport_checksum(view->source, view->destination, view->protocol,
-                                       std::span(frame).subspan(view->l4_offset, l4_octets)),
-              0);
-  }
-};
-
 // A veth lets its host leave checksums to whoever takes the frame.
-TEST_F(PacketSocketPortOffloadTest, ChecksumsThatAreLeftToTheNicAreCompleted) {
+TEST_F(PacketSocketPortTest, ChecksumsThatAreLeftToTheNicAreCompleted) {
   PacketSocketPort port(config(), pool);
-  for (const bool v4 : {true, false}) {
-    const FileDescriptor udp = open(SOCK_DGRAM, v4);
-    ASSERT_EQ(connect_to_us(udp, v4), 0);
-    for (const std::size_t octets : {0uz, 1uz, 18uz, 1001uz, 8952uz - 60}) {
-      const std::vector<char> payload(octets, 'x');
-      ASSERT_EQ(send(udp.get(), payload.data(), octets, 0), static_cast<ssize_t>(octets)) << std::strerror(errno);
-      const std::vector<Octets> frames = take_of(port, wire::ip_protocol::kUdp);
-      ASSERT_EQ(frames.size(), 1u);
-      expect_right_checksum(frames[0]);
-    }
-    const FileDescriptor tcp = open(SOCK_STREAM, v4);
-    EXPECT_LT(connect_to_us(tcp, v4), 0) << "a SYN is on its way";
-    const std::vector<Octets> frames = take_of(port, wire::ip_protocol::kTcp);
-    ASSERT_EQ(frames.size(), 1u);
-    expect_right_checksum(frames[0]);
-  }
+  give_addresses();
+  expect_whole_checksums(port);
 }
 
-TEST_F(PacketSocketPortOffloadTest, AndInTaggedFrames) {
+TEST_F(PacketSocketPortTest, AndInTaggedFrames) {
   PacketSocketPort port(config(), pool);
   Octets sent = octets({.tag = VlanTag{.vid = 9, .pcp = 5}, .frame_octets = 301});
   const auto view = wire::parse_frame(sent);
@@ -258,31 +115,10 @@ TEST_F(PacketSocketPortOffloadTest, AndInTaggedFrames) {
 }
 
 // A veth lets its host leave segmentation to whoever takes the frame, too: 60 KB in one.
-TEST_F(PacketSocketPortOffloadTest, SegmentationThatIsLeftToTheNicIsDone) {
+TEST_F(PacketSocketPortTest, SegmentationThatIsLeftToTheNicIsDone) {
   PacketSocketPort port(config(), pool);
-  constexpr int kSegment = 1000;
-  for (const bool v4 : {true, false}) {
-    const FileDescriptor udp = open(SOCK_DGRAM, v4);
-    ASSERT_EQ(setsockopt(udp.get(), SOL_UDP, UDP_SEGMENT, &kSegment, sizeof kSegment), 0) << std::strerror(errno);
-    ASSERT_EQ(connect_to_us(udp, v4), 0);
-    // One that fits a slot of the ring, and one that does not.
-    for (const std::size_t segments : {5uz, 60uz}) {
-      Octets payload(segments * kSegment - 10);
-      for (std::size_t i = 0; i < payload.size(); ++i) payload[i] = static_cast<std::byte>(i / kSegment + i);
-      ASSERT_EQ(send(udp.get(), payload.data(), payload.size(), 0), static_cast<ssize_t>(payload.size()))
-          << std::strerror(errno);
-      const std::vector<Octets> frames = take_of(port, wire::ip_protocol::kUdp);
-      ASSERT_EQ(frames.size(), segments);
-      Octets arrived;
-      for (const Octets& f : frames) {
-        expect_right_checksum(f);
-        const std::size_t headers = wire::parse_frame(f)->l4_offset + 8uz;
-        EXPECT_LE(f.size() - headers, std::size_t{kSegment});
-        arrived.insert(arrived.end(), f.begin() + static_cast<std::ptrdiff_t>(headers), f.end());
-      }
-      EXPECT_EQ(arrived, payload);
-    }
-  }
+  give_addresses();
+  expect_segmentation(port);
 }
 
 TEST_F(PacketSocketPortTest, AGiantKeepsItsLengthAndItsFirstOctets) {
@@ -328,22 +164,8 @@ TEST_F(PacketSocketPortTest, WhatTheRingHasNoRoomForIsCountedAndTheBooksBalance)
 
 // Without packet memory frames wait in the ring.
 TEST_F(PacketSocketPortTest, WhatThereIsNoMemoryForStaysInTheRing) {
-  PacketPools few(1, {.elided_limit = 64, .real_limit = 4, .real_octets = 9728});
-  PacketPool& small = few[WorkerId{0}];
-  PacketSocketPort port(config(), small);
-  const HostSocket eth0(*host, "eth0");
-  for (std::uint32_t i = 0; i < 6; ++i) ASSERT_TRUE(eth0.send(octets({.psn = i})));
-  std::array<Packet*, 16> first;
-  ASSERT_EQ(port.take(small, first), 4u);
-  std::array<Packet*, 16> second;
-  EXPECT_EQ(port.take(small, second), 0u);
-  for (std::size_t i = 0; i < 4; ++i) small.release(first[i]);
-  ASSERT_EQ(port.take(small, second), 2u);
-  for (std::uint32_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(octets_of(*second[i]), octets({.psn = 4 + i}));
-    small.release(second[i]);
-  }
-  EXPECT_EQ(port.counters().no_memory, 0u);
+  PacketSocketPort port(config(), few());
+  expect_to_wait_for_memory(port);
 }
 
 TEST_F(PacketSocketPortTest, AWayOutThatIsFullHoldsPacketsBackWithoutLossAndInOrder) {

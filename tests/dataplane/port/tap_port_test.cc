@@ -2,11 +2,8 @@
 #include "dataplane/port/tap_port.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
-#include <optional>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -18,110 +15,67 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include "dataplane/base/hash.h"
 #include "dataplane/packet/assemble.h"
-#include "tests/dataplane/port/host_namespace.h"
+#include "dataplane/packet/rewrite.h"
+#include "tests/dataplane/port/outside_port_fixture.h"
 #include "tests/dataplane/port/without_capabilities.h"
 #include "tests/support/frames.h"
 
 namespace railyard {
 namespace {
 
-using test::FrameSpec;
 using test::HostNamespace;
 using test::HostSocket;
-using test::VlanTag;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-using Octets = std::vector<std::byte>;
-
-class TapPortTest : public ::testing::Test {
+class TapPortTest : public test::OutsidePortFixture {
  protected:
   void SetUp() override {
-    if (const auto why = test::why_no_namespaces()) GTEST_SKIP() << *why;
-    if (access("/dev/net/tun", R_OK | W_OK) != 0) GTEST_SKIP() << "needs /dev/net/tun";
-    host.emplace();
-    host->keep_quiet();
+    OutsidePortFixture::SetUp();
+    if (!IsSkipped() && access("/dev/net/tun", R_OK | W_OK) != 0) GTEST_SKIP() << "needs /dev/net/tun";
   }
-  ~TapPortTest() override { EXPECT_EQ(pools.in_use(), 0u) << "a packet was lost, or given back twice"; }
 
   TapPortConfig config() const {
     return {.interface = "eth0", .netns = host->name(), .mtu = 9000, .mac = test::mac(9), .up = true};
   }
-  Packet* frame(const FrameSpec& spec) { return test::make_frame(pool, FecTable{}, spec); }
-  Octets octets(const FrameSpec& spec) {
-    Packet* p = frame(spec);
-    Octets out;
-    assemble(*p, out);
-    pool.release(p);
-    return out;
-  }
-  std::vector<Packet*> take(TapPort& port) {
-    std::vector<Packet*> all;
-    std::array<Packet*, 16> burst;
-    for (std::size_t n = port.take(pool, burst); n > 0; n = port.take(pool, burst))
-      all.insert(all.end(), burst.begin(), burst.begin() + static_cast<std::ptrdiff_t>(n));
-    return all;
-  }
-  std::size_t release(const std::vector<Packet*>& packets) {
-    for (Packet* p : packets) pool.release(p);
-    return packets.size();
-  }
-  bool give(TapPort& port, const FrameSpec& spec) {
-    Packet* p = frame(spec);
-    if (port.give(pool, {&p, 1}) == 1) return true;
-    pool.release(p);
-    return false;
-  }
-  static Octets octets_of(const Packet& p) { return {p.header(), p.header() + p.header_octets + p.payload_octets}; }
-
-  PacketPools pools{1, {.elided_limit = 4096, .real_limit = 8192, .real_octets = 9728}};
-  PacketPool& pool = pools[WorkerId{0}];
-  std::optional<HostNamespace> host;
 };
 
 TEST_F(TapPortTest, FramesOfAnyLengthPassBothWaysOctetForOctet) {
   TapPort port(config(), pool);
-  const HostSocket eth0(*host, "eth0");
-  EXPECT_TRUE(port.link_up());
-  std::uint64_t number = 0;
-  for (const std::uint32_t length : {64u, 1500u, 9018u}) {
-    for (const bool real : {false, true}) {
-      const FrameSpec spec{.frame_octets = length, .real = real};
-      ASSERT_TRUE(give(port, spec));
-      EXPECT_EQ(eth0.receive(), octets(spec));
-
-      ASSERT_TRUE(eth0.send(octets(spec)));
-      const std::vector<Packet*> taken = take(port);
-      ASSERT_EQ(taken.size(), 1u);
-      const Packet& p = *taken[0];
-      EXPECT_EQ(octets_of(p), octets(spec));
-      EXPECT_EQ(p.frame_octets, length);
-      EXPECT_EQ(p.header_octets, std::min(length - 4, 256u)) << "enough for all headers";
-      EXPECT_EQ(p.stream, hash_string("port/tap/" + host->name() + "/eth0"));
-      EXPECT_EQ(p.offset, number++) << "its number at this port";
-      EXPECT_FALSE(p.has(Packet::kElided));
-      release(taken);
-    }
-  }
-  EXPECT_EQ(port.counters().sent, 6u);
-  EXPECT_EQ(port.counters().received, 6u);
-  EXPECT_EQ(port.counters().host_ring_full, 0u);
+  expect_whole_frames(port, "port/tap/" + host->name() + "/eth0");
 }
 
 TEST_F(TapPortTest, TagsStay) {
   TapPort port(config(), pool);
+  expect_tags_stay(port);
+}
+
+// A tag that is put in takes the room in front of the frame.
+TEST_F(TapPortTest, ATagThatIsPutInOnTheWayStays) {
+  TapPort port(config(), pool);
   const HostSocket eth0(*host, "eth0");
-  const FrameSpec spec{.tag = VlanTag{.vid = 9, .pcp = 5}, .frame_octets = 9022};
-  ASSERT_TRUE(eth0.send(octets(spec)));
-  const std::vector<Packet*> taken = take(port);
-  ASSERT_EQ(taken.size(), 1u);
-  EXPECT_EQ(octets_of(*taken[0]), octets(spec));
-  release(taken);
-  ASSERT_TRUE(give(port, spec));
-  EXPECT_EQ(eth0.receive(), octets(spec));
+  Packet* p = frame({.frame_octets = 300, .real = true});
+  push_vlan_tag(*p, 9);
+  Octets whole;
+  assemble(*p, whole);
+  ASSERT_EQ(whole.size(), 300u);
+  ASSERT_EQ(port.give(pool, {&p, 1}), 1u);
+  EXPECT_EQ(eth0.receive(), whole);
+  EXPECT_EQ(port.counters().sent, 1u);
+}
+
+TEST_F(TapPortTest, ChecksumsThatAreLeftToTheNicAreCompleted) {
+  TapPort port(config(), pool);
+  give_addresses();
+  expect_whole_checksums(port);
+}
+
+TEST_F(TapPortTest, SegmentationThatIsLeftToTheNicIsDone) {
+  TapPort port(config(), pool);
+  give_addresses();
+  expect_segmentation(port);
 }
 
 TEST_F(TapPortTest, WhatTheRingHasNoRoomForIsCountedAndTheBooksBalance) {
@@ -139,20 +93,8 @@ TEST_F(TapPortTest, WhatTheRingHasNoRoomForIsCountedAndTheBooksBalance) {
 }
 
 TEST_F(TapPortTest, WhatThereIsNoMemoryForStaysInTheRing) {
-  PacketPools few(1, {.elided_limit = 64, .real_limit = 4, .real_octets = 9728});
-  PacketPool& small = few[WorkerId{0}];
-  TapPort port(config(), small);
-  const HostSocket eth0(*host, "eth0");
-  for (std::uint32_t i = 0; i < 6; ++i) ASSERT_TRUE(eth0.send(octets({.psn = i})));
-  std::array<Packet*, 16> first;
-  ASSERT_EQ(port.take(small, first), 4u);
-  for (std::size_t i = 0; i < 4; ++i) small.release(first[i]);
-  std::array<Packet*, 16> second;
-  ASSERT_EQ(port.take(small, second), 2u);
-  for (std::uint32_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(octets_of(*second[i]), octets({.psn = 4 + i}));
-    small.release(second[i]);
-  }
+  TapPort port(config(), few());
+  expect_to_wait_for_memory(port);
 }
 
 TEST_F(TapPortTest, AGiantIsOneByItsLength) {
@@ -164,8 +106,7 @@ TEST_F(TapPortTest, AGiantIsOneByItsLength) {
   ASSERT_TRUE(eth0.send(giant));
   const std::vector<Packet*> taken = take(port);
   ASSERT_EQ(taken.size(), 1u);
-  EXPECT_EQ(taken[0]->frame_octets, pool.real_octets() + 4)
-      << "what there is room for, which is more than the NIC takes";
+  EXPECT_EQ(taken[0]->frame_octets, 20'004u) << "by which the NIC drops it";
   EXPECT_TRUE(std::equal(giant.begin(), giant.begin() + 9728, taken[0]->header()));
   release(taken);
   ASSERT_TRUE(eth0.send(octets({.frame_octets = 600})));
