@@ -29,6 +29,8 @@ namespace {
 std::string reason(int code) { return rte_strerror(code < 0 ? -code : code); }
 
 constexpr std::uint16_t kPrefetchAhead = 4;
+// A server that is not there is looked for once in so many takes that find nothing: every 2 s where nobody is busy.
+constexpr std::uint32_t kIdleTakes = 512;
 
 }  // namespace
 
@@ -87,6 +89,7 @@ EthdevPort::EthdevPort(const EthdevPortConfig& config, PacketPool& pool)
   abilities_.pfc = is_memory ? PortAbilities::Pfc::kYes : PortAbilities::Pfc::kUnverified;
   const std::uint32_t mtu = is_memory ? config.mtu : conf.rxmode.mtu;
   abilities_.largest_frame = mtu + std::uint32_t{wire::Ethernet::kOctets + wire::Vlan::kOctets};
+  connects_when_asked_ = name_.starts_with("net_memif") && config.device.find("role=client") != std::string::npos;
   abilities_.completes_checksums = is_one_of({"net_vhost", "net_tap"});
 }
 
@@ -147,7 +150,18 @@ std::size_t EthdevPort::take(PacketPool& pool, std::span<Packet*> packets) {
     received_.increment();
     packets[taken++] = p;
   }
+  idle_ = taken == 0 ? idle_ + 1 : 0;
+  if (idle_ == kIdleTakes) [[unlikely]] {
+    idle_ = 0;
+    if (connects_when_asked_) look_for_server();
+  }
   return taken;
+}
+
+void EthdevPort::look_for_server() {
+  const std::unique_lock only_one(asking_, std::try_to_lock);
+  rte_eth_link link;
+  if (only_one.owns_lock()) rte_eth_link_get_nowait(id_, &link);
 }
 
 // Whether nothing is left that the device did not take.
@@ -171,6 +185,7 @@ std::size_t EthdevPort::give(PacketPool& pool, std::span<Packet* const> packets)
 }
 
 bool EthdevPort::link_up() const {
+  const std::lock_guard only_one(asking_);
   rte_eth_link link;
   return rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 #include "dataplane/base/counter.h"
@@ -42,11 +43,15 @@ class EthdevPort final : public OutsidePort {
 
   Packet* adopt(PacketPool& pool, rte_mbuf* mbuf);
   bool send_staged();
+  void look_for_server();
 
   std::string device_;
   std::string name_;  // of the device, as DPDK knows it
   std::uint16_t id_ = 0;
   bool virtual_device_ = false;
+  bool connects_when_asked_ = false;  // memif as client: looks for its server when asked about its link
+  std::uint32_t idle_ = 0;            // takes in a row that found nothing
+  mutable std::mutex asking_;         // about the link
   PortAbilities abilities_;
   std::uint64_t stream_;
   std::array<rte_mbuf*, kBurst> staged_;  // made ready, and not taken by the device yet

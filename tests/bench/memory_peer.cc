@@ -1,7 +1,7 @@
-// The other side of two vhost-user ports, for benchmarks: sends UDP frames into one as fast as it takes them, and
-// counts what comes out of the other.
+// The other side of two ports that share memory with us (vhost-user, memif), for benchmarks: sends UDP frames into one
+// as fast as it takes them, and counts what comes out of the other.
 //
-// usage: vhost_peer SOCKET0 SOCKET1 FRAME_OCTETS SECONDS
+// usage: memory_peer vhost-user|memif SOCKET0 SOCKET1 FRAME_OCTETS SECONDS
 // Prints one line: packets received per second, and the frequency of the time-stamp counter in Hz.
 #include <algorithm>
 #include <array>
@@ -26,7 +26,7 @@ constexpr std::uint16_t kDescriptors = 1024;
 constexpr std::uint16_t kBurst = 32;
 
 [[noreturn]] void fail(const char* what) {
-  std::fprintf(stderr, "vhost_peer: %s\n", what);
+  std::fprintf(stderr, "memory_peer: %s\n", what);
   std::exit(1);
 }
 
@@ -85,24 +85,37 @@ void say_hello(std::uint16_t port, rte_mempool* pool) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) fail("usage: vhost_peer SOCKET0 SOCKET1 FRAME_OCTETS SECONDS");
-  const auto octets = static_cast<std::uint16_t>(std::atoi(argv[3]));
-  const double seconds = std::atof(argv[4]);
+  if (argc != 6) fail("usage: memory_peer vhost-user|memif SOCKET0 SOCKET1 FRAME_OCTETS SECONDS");
+  const bool memif = std::strcmp(argv[1], "memif") == 0;
+  const auto octets = static_cast<std::uint16_t>(std::atoi(argv[4]));
+  const double seconds = std::atof(argv[5]);
   if (octets < 64 || octets > 9000 || !(seconds > 0)) fail("expected 64..9000 octets and a positive time");
 
-  std::vector<std::string> args{"vhost_peer", "--no-huge", "--no-pci", "--no-telemetry", "--no-shconf",
+  std::vector<std::string> args{"memory_peer", "--no-huge", "--no-pci", "--no-telemetry", "--no-shconf",
                                 "-m",         "512",       "--lcores", "0@(0-1)"};
   for (int i = 0; i < 2; ++i)
-    args.push_back("--vdev=net_virtio_user" + std::to_string(i) + ",path=" + argv[1 + i] +
-                   ",queues=1,queue_size=1024,mrg_rxbuf=1");
+    args.push_back(memif ? "--vdev=net_memif" + std::to_string(i) +
+                               ",role=client,id=0,socket-abstract=no,rsize=10,bsize=9344,socket=" + argv[2 + i]
+                         : "--vdev=net_virtio_user" + std::to_string(i) + ",path=" + argv[2 + i] +
+                               ",queues=1,queue_size=1024,mrg_rxbuf=1");
   std::vector<char*> raw;
   for (std::string& a : args) raw.push_back(a.data());
   if (rte_eal_init(static_cast<int>(raw.size()), raw.data()) < 0) fail("the EAL does not start");
   if (rte_eth_dev_count_avail() != 2) fail("not both sockets could be connected");
   rte_mempool* pool = rte_pktmbuf_pool_create("peer", 8191, 256, 0, 9216, 0);
   if (pool == nullptr) fail("no packet memory");
-  start(0, pool, 9000);
-  start(1, pool, 9000);
+  // memif's driver says that it carries no more than 1500, and carries what its buffers hold.
+  const std::uint16_t mtu = memif ? 1500 : 9000;
+  start(0, pool, mtu);
+  start(1, pool, mtu);
+  for (std::uint16_t p = 0; p < 2; ++p) {  // memif connects when it is asked
+    rte_eth_link link{};
+    for (int i = 0; i < 1000 && link.link_status != RTE_ETH_LINK_UP; ++i) {
+      rte_eth_link_get_nowait(p, &link);
+      rte_delay_us_sleep(10'000);
+    }
+    if (link.link_status != RTE_ETH_LINK_UP) fail("nobody is at the other side");
+  }
   say_hello(1, pool);
 
   const std::vector<std::uint8_t> frame = make_frame(octets);
