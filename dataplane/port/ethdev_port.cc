@@ -50,7 +50,15 @@ EthdevPort::EthdevPort(const EthdevPortConfig& config, PacketPool& pool)
                               reason(ret), log.said()));
   }
   if (rte_eth_dev_get_port_by_name(name_.c_str(), &id_) != 0) fail(device_, "it is no network device");
+  try {
+    set_up(config, pool, log);
+  } catch (...) {
+    close();
+    throw;
+  }
+}
 
+void EthdevPort::set_up(const EthdevPortConfig& config, PacketPool& pool, DpdkLog& log) {
   rte_eth_dev_info info;
   if (const int ret = rte_eth_dev_info_get(id_, &info); ret != 0) fail(device_, reason(ret));
   rte_eth_conf conf{};
@@ -77,8 +85,12 @@ EthdevPort::EthdevPort(const EthdevPortConfig& config, PacketPool& pool)
     fail(device_, fmt::format("no receive queue: {}{}", reason(ret), log.said()));
   if (const int ret = rte_eth_tx_queue_setup(id_, 0, tx, socket, nullptr); ret != 0)
     fail(device_, fmt::format("no transmit queue: {}{}", reason(ret), log.said()));
-  if (const int ret = rte_eth_dev_start(id_); ret != 0)
-    fail(device_, fmt::format("does not start: {}{}", reason(ret), log.said()));
+  // memif as client does not start before there is a server, and looks for it when it is asked about its link.
+  looks_for_server_ = name_.starts_with("net_memif") && config.device.find("role=client") != std::string::npos;
+  if (const int ret = rte_eth_dev_start(id_); ret != 0) {
+    if (!looks_for_server_) fail(device_, fmt::format("does not start: {}{}", reason(ret), log.said()));
+    started_ = false;
+  }
   rte_eth_promiscuous_enable(id_);  // a driver that cannot takes every frame anyway
   const auto is_one_of = [this](std::initializer_list<const char*> drivers) {
     return std::ranges::any_of(drivers, [this](const char* d) { return name_.starts_with(d); });
@@ -89,7 +101,6 @@ EthdevPort::EthdevPort(const EthdevPortConfig& config, PacketPool& pool)
   abilities_.pfc = is_memory ? PortAbilities::Pfc::kYes : PortAbilities::Pfc::kUnverified;
   const std::uint32_t mtu = is_memory ? config.mtu : conf.rxmode.mtu;
   abilities_.largest_frame = mtu + std::uint32_t{wire::Ethernet::kOctets + wire::Vlan::kOctets};
-  connects_when_asked_ = name_.starts_with("net_memif") && config.device.find("role=client") != std::string::npos;
   abilities_.completes_checksums = is_one_of({"net_vhost", "net_tap"});
 }
 
@@ -100,6 +111,10 @@ void EthdevPort::release_packets(PacketPool&) {
 
 EthdevPort::~EthdevPort() {
   rte_pktmbuf_free_bulk(staged_.data() + staged_from_, static_cast<unsigned>(staged_to_ - staged_from_));
+  close();
+}
+
+void EthdevPort::close() noexcept {
   rte_eth_dev_stop(id_);
   rte_eth_dev_info info;
   const bool known = rte_eth_dev_info_get(id_, &info) == 0;
@@ -137,8 +152,9 @@ Packet* EthdevPort::adopt(PacketPool& pool, rte_mbuf* m) {
 std::size_t EthdevPort::take(PacketPool& pool, std::span<Packet*> packets) {
   if (staged_from_ < staged_to_) send_staged();  // nothing more may come to be given for a long time
   std::array<rte_mbuf*, kBurst> burst;
-  const std::uint16_t n =
-      rte_eth_rx_burst(id_, 0, burst.data(), static_cast<std::uint16_t>(std::min(packets.size(), burst.size())));
+  std::uint16_t n = 0;
+  if (started_) [[likely]]
+    n = rte_eth_rx_burst(id_, 0, burst.data(), static_cast<std::uint16_t>(std::min(packets.size(), burst.size())));
   std::size_t taken = 0;
   for (std::uint16_t i = 0; i < n; ++i) {
     if (i + kPrefetchAhead < n) {  // what was copied since has pushed them out of the first cache
@@ -153,19 +169,25 @@ std::size_t EthdevPort::take(PacketPool& pool, std::span<Packet*> packets) {
   idle_ = taken == 0 ? idle_ + 1 : 0;
   if (idle_ == kIdleTakes) [[unlikely]] {
     idle_ = 0;
-    if (connects_when_asked_) look_for_server();
+    if (looks_for_server_) look_for_server();
   }
   return taken;
 }
 
 void EthdevPort::look_for_server() {
   const std::unique_lock only_one(asking_, std::try_to_lock);
+  if (!only_one.owns_lock()) return;
   rte_eth_link link;
-  if (only_one.owns_lock()) rte_eth_link_get_nowait(id_, &link);
+  if (started_)
+    rte_eth_link_get_nowait(id_, &link);
+  else
+    started_ = rte_eth_dev_start(id_) == 0;
 }
 
 // Whether nothing is left that the device did not take.
 bool EthdevPort::send_staged() {
+  if (!started_) [[unlikely]]
+    return staged_from_ == staged_to_;
   const std::uint16_t sent =
       rte_eth_tx_burst(id_, 0, staged_.data() + staged_from_, static_cast<std::uint16_t>(staged_to_ - staged_from_));
   sent_.add(sent);
@@ -186,6 +208,7 @@ std::size_t EthdevPort::give(PacketPool& pool, std::span<Packet* const> packets)
 
 bool EthdevPort::link_up() const {
   const std::lock_guard only_one(asking_);
+  if (!started_) return false;
   rte_eth_link link;
   return rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
 }

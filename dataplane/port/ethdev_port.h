@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -41,6 +42,8 @@ class EthdevPort final : public OutsidePort {
  private:
   static constexpr std::size_t kBurst = 32;
 
+  void set_up(const EthdevPortConfig& config, PacketPool& pool, class DpdkLog& log);
+  void close() noexcept;
   Packet* adopt(PacketPool& pool, rte_mbuf* mbuf);
   bool send_staged();
   void look_for_server();
@@ -49,9 +52,10 @@ class EthdevPort final : public OutsidePort {
   std::string name_;  // of the device, as DPDK knows it
   std::uint16_t id_ = 0;
   bool virtual_device_ = false;
-  bool connects_when_asked_ = false;  // memif as client: looks for its server when asked about its link
-  std::uint32_t idle_ = 0;            // takes in a row that found nothing
-  mutable std::mutex asking_;         // about the link
+  bool looks_for_server_ = false;
+  std::atomic<bool> started_ = true;
+  std::uint32_t idle_ = 0;     // takes in a row that found nothing
+  mutable std::mutex asking_;  // about the link
   PortAbilities abilities_;
   std::uint64_t stream_;
   std::array<rte_mbuf*, kBurst> staged_;  // made ready, and not taken by the device yet

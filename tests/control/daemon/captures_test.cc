@@ -21,7 +21,7 @@
 #include "control/daemon/lab_dir.h"
 #include "control/daemon/live_lab.h"
 #include "control/daemon/routes.h"
-#include "control/spec/load.h"
+#include "tests/control/daemon/running_lab_fixture.h"
 #include "tests/dataplane/capture/pcapng_reader.h"
 
 namespace railyard::daemon {
@@ -70,10 +70,10 @@ class Client {
 };
 
 // Two hosts that send to each other over leaf1; a thread is its engine's.
-class CapturesTest : public testing::Test {
+class CapturesTest : public RunningLabFixture {
  protected:
   CapturesTest()
-      : session_(spec::parse(R"(name: x
+      : RunningLabFixture(R"(name: x
 nodes:
   leaf1: { kind: switch }
   h1: { kind: host }
@@ -81,40 +81,7 @@ nodes:
 links: [[h1:1, leaf1:1], [h2:1, leaf1:2]]
 traffic: [ { name: t, pattern: permutation, payload: 1KB, rate: 20Mbps } ]
 run: { clock: wall, memory: 256MiB }
-)",
-                             "x.yaml"),
-                 {}) {
-    std::string name = testing::TempDir() + "captures_test.XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
-    folder_ = name;
-    ::setenv("RAILYARD_STATE_DIR", name.c_str(), 1);
-    std::filesystem::create_directory(folder_ / "x");
-    log_ = std::make_unique<Log>(folder_ / "log");
-    lab_ = std::make_unique<LiveLab>("x", session_, live_, *log_);
-    engine_ = std::thread([this] { session_.run(stop_, &live_); });
-  }
-  ~CapturesTest() override {
-    end();
-    lab_.reset();
-    ::unsetenv("RAILYARD_STATE_DIR");
-    std::filesystem::remove_all(folder_);
-  }
-  void end() {
-    stop_ = true;
-    if (engine_.joinable()) engine_.join();
-  }
-  json ask(const std::string& method, const std::string& target, const json& body = nullptr) {
-    return route(*lab_, [] {}, {method, target, body}).body;
-  }
-  std::string error_of(int status, const std::string& method, const std::string& target, const json& body = nullptr) {
-    try {
-      ask(method, target, body);
-    } catch (const api::ApiError& error) {
-      EXPECT_EQ(error.status(), status);
-      return error.what();
-    }
-    return "(no error)";
-  }
+)") {}
   json start(json body) { return ask("POST", "/captures", body); }
   json list() { return ask("GET", "/captures")["captures"]; }
   json find(const json& started) {
@@ -130,24 +97,6 @@ run: { clock: wall, memory: 256MiB }
     for (const auto& entry : std::filesystem::directory_iterator(folder_ / "x")) names.push_back(entry.path());
     return names;
   }
-  std::uint64_t received_by_h2() {
-    const json s = ask("GET", "/status");
-    for (const json& p : s["ports"])
-      if (p["node"] == "h2") return p["rx"]["packets"];
-    return 0;
-  }
-  void wait_for_packets() {
-    const std::uint64_t before = received_by_h2();
-    while (received_by_h2() < before + 3) std::this_thread::yield();
-  }
-
-  std::filesystem::path folder_;
-  std::atomic<bool> stop_{false};
-  lab::Session session_;
-  WallClockLive live_;
-  std::unique_ptr<Log> log_;
-  std::unique_ptr<LiveLab> lab_;
-  std::thread engine_;
 };
 
 TEST_F(CapturesTest, AClientGetsFramesUntilItHasEnoughThenTheRestAndTheStatistics) {

@@ -2,19 +2,15 @@
 #include "control/daemon/live_lab.h"
 
 #include <atomic>
-#include <filesystem>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "control/daemon/routes.h"
-#include "control/spec/load.h"
+#include "tests/control/daemon/running_lab_fixture.h"
 
 namespace railyard::daemon {
 namespace {
@@ -23,10 +19,10 @@ using nlohmann::json;
 using testing::HasSubstr;
 
 // Two hosts that send to each other over leaf1, slowly enough for any machine; a thread is its engine's.
-class LiveLabTest : public testing::Test {
+class LiveLabTest : public RunningLabFixture {
  protected:
   LiveLabTest()
-      : session_(spec::parse(R"(name: x
+      : RunningLabFixture(R"(name: x
 nodes:
   leaf1: { kind: switch }
   h1: { kind: host }
@@ -34,55 +30,7 @@ nodes:
 links: [[h1:1, leaf1:1], [h2:1, leaf1:2]]
 traffic: [ { name: t, pattern: permutation, payload: 1KB, rate: 10Mbps } ]
 run: { clock: wall, memory: 256MiB }
-)",
-                             "x.yaml"),
-                 {}),
-        log_(log_file_),
-        lab_("x", session_, live_, log_),
-        engine_([this] { session_.run(stop_, &live_); }) {}
-  ~LiveLabTest() override {
-    end();
-    std::filesystem::remove(log_file_);
-  }
-  void end() {
-    stop_ = true;
-    if (engine_.joinable()) engine_.join();
-  }
-  json ask(const std::string& method, const std::string& target, const json& body = nullptr) {
-    return route(lab_, [this] { stop_ = true; }, {method, target, body}).body;
-  }
-  std::string error_of(int status, const std::string& method, const std::string& target, const json& body = nullptr) {
-    try {
-      ask(method, target, body);
-    } catch (const api::ApiError& error) {
-      EXPECT_EQ(error.status(), status);
-      return error.what();
-    }
-    return "(no error)";
-  }
-  static const json& port(const json& status, const std::string& node, int n) {
-    for (const json& p : status["ports"])
-      if (p["node"] == node && p["port"] == n) return p;
-    throw std::out_of_range(node);
-  }
-  std::uint64_t received_by_h2() { return port(ask("GET", "/status"), "h2", 1)["rx"]["packets"]; }
-  void wait_for_packets() {
-    const std::uint64_t before = received_by_h2();
-    while (received_by_h2() < before + 3) std::this_thread::yield();
-  }
-  std::string log() const {
-    std::ostringstream text;
-    text << std::ifstream(log_file_).rdbuf();
-    return text.str();
-  }
-
-  std::string log_file_ = testing::TempDir() + "live_lab_test." + std::to_string(::getpid());
-  std::atomic<bool> stop_{false};
-  lab::Session session_;
-  WallClockLive live_;
-  Log log_;
-  LiveLab lab_;
-  std::thread engine_;
+)") {}
 };
 
 TEST_F(LiveLabTest, StatusShowsWhatIsCountedWhileItGoesOn) {
@@ -171,14 +119,14 @@ TEST_F(LiveLabTest, WhatCannotBeIsSaidAndChangesNothing) {
 TEST_F(LiveLabTest, AGuestThatIsDownIsSaidAndBootedAnew) {
   Guests::Look look{Guests::State::kDown, "its QEMU has ended"};
   int restarted = 0;
-  lab_.add_host("h1", {.kind = "vm",
-                       .location = "/nowhere",
-                       .look = [&] { return look; },
-                       .restart =
-                           [&] {
-                             look = {Guests::State::kBooting, {}};
-                             return restarted++ == 0;
-                           }});
+  lab_->add_host("h1", {.kind = "vm",
+                        .location = "/nowhere",
+                        .look = [&] { return look; },
+                        .restart =
+                            [&] {
+                              look = {Guests::State::kBooting, {}};
+                              return restarted++ == 0;
+                            }});
   json h1 = ask("GET", "/hosts/h1");
   EXPECT_EQ(h1["state"], "down");
   EXPECT_EQ(h1["why"], "its QEMU has ended");

@@ -9,12 +9,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "control/daemon/live_lab.h"
 #include "control/daemon/routes.h"
 #include "control/spec/load.h"
 #include "dataplane/port/pcap_file.h"
+#include "tests/control/daemon/running_lab_fixture.h"
 
 namespace railyard::daemon {
 namespace {
@@ -40,10 +40,10 @@ run: { duration: 1ms, memory: 256MiB }
 }
 
 // h1 sends a little to h2 by itself, h3 nothing.
-class ReplaysTest : public testing::Test {
+class ReplaysTest : public RunningLabFixture {
  protected:
   ReplaysTest()
-      : session_(spec::parse(R"(name: x
+      : RunningLabFixture(R"(name: x
 nodes:
   leaf1: { kind: switch }
   h1: { kind: host }
@@ -52,31 +52,11 @@ nodes:
 links: [[h1:1, leaf1:1], [h2:1, leaf1:2], [h3:1, leaf1:3]]
 traffic: [ { name: t, from: h1, to: h2, payload: 1KB, rate: 10Mbps } ]
 run: { clock: wall, memory: 256MiB }
-)",
-                             "x.yaml"),
-                 {}),
-        log_(base_ + ".log"),
-        lab_("x", session_, live_, log_) {
+)") {
     make_capture(file_);
-    engine_ = std::thread([this] { session_.run(stop_, &live_); });
-  }
-  ~ReplaysTest() override {
-    stop_ = true;
-    if (engine_.joinable()) engine_.join();
-    std::filesystem::remove(base_ + ".log");
-    std::filesystem::remove(file_);
-  }
-  json ask(const std::string& method, const std::string& target, const json& body = nullptr) {
-    return route(lab_, [] {}, {method, target, body}).body;
   }
   std::string error_of(int status, const json& body) {
-    try {
-      ask("POST", "/replays", body);
-    } catch (const api::ApiError& error) {
-      EXPECT_EQ(error.status(), status);
-      return error.what();
-    }
-    return "(no error)";
+    return RunningLabFixture::error_of(status, "POST", "/replays", body);
   }
   json start(const std::string& at, json options = json::object()) {
     options["file"] = file_;
@@ -95,14 +75,7 @@ run: { clock: wall, memory: 256MiB }
     return 0;
   }
 
-  std::string base_ = testing::TempDir() + "replays_test." + std::to_string(::getpid());
-  std::string file_ = base_ + ".pcapng";
-  std::atomic<bool> stop_{false};
-  lab::Session session_;
-  WallClockLive live_;
-  Log log_;
-  LiveLab lab_;
-  std::thread engine_;
+  std::string file_ = folder_ / "replayed.pcapng";
 };
 
 TEST_F(ReplaysTest, AQuietHostSendsTheFileOnceThenIsItselfAgain) {

@@ -1,21 +1,15 @@
 // What a lab that is up is told: setting it through the API, and the assignments that are kept.
 #include "control/daemon/settings.h"
 
-#include <atomic>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include "control/daemon/routes.h"
+#include "tests/control/daemon/running_lab_fixture.h"
 
 namespace railyard::daemon {
 namespace {
@@ -33,51 +27,14 @@ traffic: [ { name: t, pattern: permutation, payload: 1KB, rate: 10Mbps } ]
 run: { clock: wall, memory: 256MiB }
 )";
 
-class LiveSettingsTest : public testing::Test {
+class LiveSettingsTest : public RunningLabFixture {
  protected:
-  LiveSettingsTest()
-      : session_(settings_.lab(), {}),
-        log_(log_file_),
-        lab_("x", session_, live_, log_),
-        engine_([this] { session_.run(stop_, &live_); }) {
-    lab_.made_of(settings_);
-  }
-  ~LiveSettingsTest() override {
-    stop_ = true;
-    engine_.join();
-    std::filesystem::remove(log_file_);
-  }
-  json ask(const std::string& method, const std::string& target, const json& body = nullptr) {
-    return route(lab_, [] {}, {method, target, body}).body;
-  }
+  LiveSettingsTest() : RunningLabFixture(kLab) { lab_->made_of(settings_); }
   json set(const std::vector<std::string>& assignments) { return ask("POST", "/settings", {{"set", assignments}}); }
   std::string value(const std::string& path) { return ask("GET", "/settings/" + path)["settings"][0]["value"]; }
-  std::string error_of(int status, const std::string& method, const std::string& target, const json& body = nullptr) {
-    try {
-      ask(method, target, body);
-    } catch (const api::ApiError& error) {
-      EXPECT_EQ(error.status(), status);
-      return error.what();
-    }
-    return "(no error)";
-  }
   std::string refused(int status, const std::vector<std::string>& assignments) {
     return error_of(status, "POST", "/settings", {{"set", assignments}});
   }
-  std::string log() const {
-    std::ostringstream text;
-    text << std::ifstream(log_file_).rdbuf();
-    return text.str();
-  }
-
-  std::string log_file_ = testing::TempDir() + "live_settings_test." + std::to_string(::getpid());
-  std::atomic<bool> stop_{false};
-  Settings settings_{kLab, "x.yaml", {}};
-  lab::Session session_;
-  WallClockLive live_;
-  Log log_;
-  LiveLab lab_;
-  std::thread engine_;
 };
 
 TEST_F(LiveSettingsTest, TheAnswerSaysWhatIsDifferentAndSinceWhen) {
@@ -113,7 +70,7 @@ TEST_F(LiveSettingsTest, ALinkThatBecomesFasterIsSo) {
 TEST_F(LiveSettingsTest, HostsOutsideFollow) {
   std::vector<std::int64_t> told;
   bool fail = true;
-  lab_.when_set([&](const spec::Lab& now) {
+  lab_->when_set([&](const spec::Lab& now) {
     told.push_back(now.links[0].rate.bps);
     if (fail) throw std::runtime_error("no tc");
   });

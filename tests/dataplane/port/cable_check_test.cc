@@ -49,6 +49,7 @@ class CableEnd final : public OutsidePort {
     }
     return packets.size();
   }
+  void release_packets(PacketPool&) override {}
   OutsidePortCounters counters() const override { return {}; }
   bool link_up() const override { return other_ != nullptr; }
   PortAbilities abilities() const override { return {}; }

@@ -220,6 +220,10 @@ TEST_F(EthdevPortTest, WhatCannotBeIsNamedWithWhatWouldHelp) {
               ThrowsMessage<std::runtime_error>(AllOf(HasSubstr("port '0000:ff:1f.7'"), HasSubstr("vfio-pci"))));
   EXPECT_THAT([&] { EthdevPort({.device = "net_pcap_none,rx_pcap=/nowhere.pcap,tx_iface=x"}, pool); },
               ThrowsMessage<std::runtime_error>(HasSubstr("net_pcap_none")));
+  // What could not be set up is given back: the second attempt says the same.
+  for (int i = 0; i < 2; ++i)
+    EXPECT_THAT([&] { EthdevPort({.device = "net_memif_gone,role=server,id=0,socket-abstract=no,socket=/nowhere/x"}, pool); },
+                ThrowsMessage<std::runtime_error>(HasSubstr("DPDK cannot create it")));
   EthdevPort port({.device = "net_ring_twice"}, pool);
   EXPECT_THAT([&] { EthdevPort({.device = "net_ring_twice"}, pool); },
               ThrowsMessage<std::runtime_error>(HasSubstr("port 'net_ring_twice'")));

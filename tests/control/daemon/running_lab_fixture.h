@@ -1,0 +1,59 @@
+// A lab that runs, as a daemon would have it, through the API. Nothing here depends on how fast it runs.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "control/daemon/live_lab.h"
+#include "control/daemon/settings.h"
+
+namespace railyard::daemon {
+
+class RunningLabFixture : public testing::Test {
+ protected:
+  using json = nlohmann::json;
+
+  // `fabric`: its file, of a lab called x. A thread is its engine's.
+  explicit RunningLabFixture(const std::string& fabric);
+  ~RunningLabFixture() override;
+  void end();
+
+  json ask(const std::string& method, const std::string& target, const json& body = nullptr);
+  // What is said when that fails with `status`.
+  std::string error_of(int status, const std::string& method, const std::string& target, const json& body = nullptr);
+  static const json& port(const json& status, const std::string& node, int n);
+  std::uint64_t received_by_h2();
+  void wait_for_packets();
+  std::string log() const;
+
+  // Where labs are said to be; gone last.
+  class StateFolder {
+   public:
+    StateFolder();
+    ~StateFolder();
+    StateFolder(const StateFolder&) = delete;
+    StateFolder& operator=(const StateFolder&) = delete;
+    const std::filesystem::path& path() const noexcept { return path_; }
+
+   private:
+    std::filesystem::path path_;
+  };
+
+  StateFolder state_;
+  std::filesystem::path folder_ = state_.path();
+  std::atomic<bool> stop_{false};
+  Settings settings_;
+  lab::Session session_;
+  WallClockLive live_;
+  Log log_;
+  std::unique_ptr<LiveLab> lab_;
+  std::thread engine_;
+};
+
+}  // namespace railyard::daemon
