@@ -1,6 +1,7 @@
 #include "dataplane/port/ethdev_port.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <initializer_list>
 #include <stdexcept>
@@ -29,8 +30,9 @@ namespace {
 std::string reason(int code) { return rte_strerror(code < 0 ? -code : code); }
 
 constexpr std::uint16_t kPrefetchAhead = 4;
-// A server that is not there is looked for once in so many takes that find nothing: every 2 s where nobody is busy.
-constexpr std::uint32_t kIdleTakes = 512;
+// A server that is not there is looked for now and then: after so many takes that find nothing, and so much time.
+constexpr std::uint32_t kIdleTakes = 64;
+constexpr std::chrono::seconds kLookAgainAfter{1};
 
 }  // namespace
 
@@ -174,14 +176,18 @@ std::size_t EthdevPort::take(PacketPool& pool, std::span<Packet*> packets) {
   return taken;
 }
 
+// The driver looks once, when it starts.
 void EthdevPort::look_for_server() {
   const std::unique_lock only_one(asking_, std::try_to_lock);
-  if (!only_one.owns_lock()) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (!only_one.owns_lock() || now < looked_ + kLookAgainAfter) return;
+  looked_ = now;
   rte_eth_link link;
-  if (started_)
-    rte_eth_link_get_nowait(id_, &link);
-  else
-    started_ = rte_eth_dev_start(id_) == 0;
+  if (started_) {
+    if (rte_eth_link_get_nowait(id_, &link) != 0 || link.link_status == RTE_ETH_LINK_UP) return;
+    rte_eth_dev_stop(id_);
+  }
+  started_ = rte_eth_dev_start(id_) == 0;
 }
 
 // Whether nothing is left that the device did not take.

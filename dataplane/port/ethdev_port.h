@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -53,6 +54,7 @@ class EthdevPort final : public OutsidePort {
   std::uint16_t id_ = 0;
   bool virtual_device_ = false;
   bool looks_for_server_ = false;
+  std::chrono::steady_clock::time_point looked_{};
   std::atomic<bool> started_ = true;
   std::uint32_t idle_ = 0;     // takes in a row that found nothing
   mutable std::mutex asking_;  // about the link

@@ -37,7 +37,11 @@ void start(std::uint16_t port, rte_mempool* pool, std::uint16_t mtu) {
   if (rte_eth_dev_configure(port, 1, 1, &conf) != 0) fail("a port cannot be configured");
   if (rte_eth_rx_queue_setup(port, 0, kDescriptors, 0, nullptr, pool) != 0) fail("no receive queue");
   if (rte_eth_tx_queue_setup(port, 0, kDescriptors, 0, nullptr) != 0) fail("no transmit queue");
-  if (rte_eth_dev_start(port) != 0) fail("a port does not start");
+  // The other side may have made its socket, and not listen yet.
+  for (int i = 0; rte_eth_dev_start(port) != 0; ++i) {
+    if (i == 500) fail("a port does not start");
+    rte_delay_us_sleep(10'000);
+  }
 }
 
 // One UDP frame of `octets` (with FCS) from 10.1.0.2 to 10.2.0.2, to the switch's first port.
@@ -108,11 +112,15 @@ int main(int argc, char** argv) {
   const std::uint16_t mtu = memif ? 1500 : 9000;
   start(0, pool, mtu);
   start(1, pool, mtu);
-  for (std::uint16_t p = 0; p < 2; ++p) {  // memif connects when it is asked
+  for (std::uint16_t p = 0; p < 2; ++p) {  // memif says hello when it starts, and nobody may listen yet
     rte_eth_link link{};
     for (int i = 0; i < 1000 && link.link_status != RTE_ETH_LINK_UP; ++i) {
       rte_eth_link_get_nowait(p, &link);
       rte_delay_us_sleep(10'000);
+      if (memif && i % 50 == 49 && link.link_status != RTE_ETH_LINK_UP) {
+        rte_eth_dev_stop(p);
+        rte_eth_dev_start(p);
+      }
     }
     if (link.link_status != RTE_ETH_LINK_UP) fail("nobody is at the other side");
   }

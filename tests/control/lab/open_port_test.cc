@@ -98,15 +98,7 @@ TEST_F(SharedMemoryPorts, CarryFramesUpToTheMtuByMemif) {
   expect_both_ways(*server.port, *client.port);
 }
 
-// Nobody asks a port of a running lab whether it has a link.
-TEST_F(SharedMemoryPorts, FindEachOtherWithoutBeingAskedByMemif) {
-  const OpenedPort client = open(spec::AttachMemif{path("m.sock"), true, 0});
-  const OpenedPort server = open(spec::AttachMemif{path("m.sock"), false, 0});
-  const Octets there = sent(*client.port, 100, 7);
-  EXPECT_TRUE(taken(*server.port, *client.port) == there);
-}
-
-// Whoever comes first waits; whoever comes back is taken in again.
+// Whoever comes back is taken in again.
 TEST_F(SharedMemoryPorts, SurviveARestartOfTheOtherSideByMemif) {
   const OpenedPort server = open(spec::AttachMemif{path("m.sock"), false, 0});
   for (int life = 0; life < 3; ++life) {

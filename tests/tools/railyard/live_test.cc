@@ -122,6 +122,35 @@ TEST_F(Live, SeveralByName) {
   EXPECT_EQ(list().size(), 1u);
 }
 
+// Two labs that share memory: the one that is client of the socket comes first, waits, and finds the other; again when
+// that has been away.
+TEST_F(Live, TwoLabsShareMemoryWhicheverComesFirst) {
+  const std::string socket = (folder_ / "m.sock").string();
+  const auto memif = [&](const std::string& role) {
+    return "nodes.h1.attach={memif: {socket: " + socket + ", role: " + role + "}}";
+  };
+  const auto linked = [&](const std::string& lab) {
+    const json status = json::parse(railyard({"status", "--lab", lab, "--json"}).out);
+    return status["attachments"][0]["link_up"].get<bool>();
+  };
+  const auto becomes = [&](bool is) {
+    for (int i = 0; i < 600; ++i) {
+      if (linked("client") == is) return true;
+      ::usleep(50'000);
+    }
+    return false;
+  };
+  up({"--name", "client", "--set", "traffic=", "--set", memif("client")});
+  EXPECT_FALSE(linked("client"));
+  for (int life = 0; life < 2; ++life) {
+    up({"--name", "server", "--set", "traffic=", "--set", memif("server")});
+    EXPECT_TRUE(becomes(true)) << life;
+    EXPECT_TRUE(linked("server"));
+    EXPECT_EQ(railyard({"down", "server"}).exit_code, kOk);
+    EXPECT_TRUE(becomes(false)) << life;
+  }
+}
+
 TEST_F(Live, WhatAKilledDaemonLeftIsRemovedByDownOrByTheNextUp) {
   for (const bool by_up : {false, true}) {
     up();
