@@ -74,6 +74,7 @@ step "fuzzing" "$root/tests/fuzz/run.sh" "$([[ $mode == --all ]] && echo 600 || 
 step "installed tree" "$root/tests/install/run.sh"
 step "live labs come and go" "$root/tests/live/run.sh"
 step "traffic through a live lab" "$root/tests/live/traffic.sh"
+step "a live lab without privileges" "$root/tests/live/unprivileged.sh"
 step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == --all ]] && echo all || echo ci)"
 
 if [[ $mode == --all ]]; then

@@ -72,6 +72,11 @@ json LiveLab::attach(const std::string& to, const json& said) {
   if (nics.size() < node.nics.size() && (spec::is_made_host(attach) || spec::is_made_host(node.nics[0].attach)))
     throw ApiError(400, fmt::format("a namespace is one with all its NICs; expected {} without a NIC", node.name));
 
+  for (const spec::PortName& nic : nics)
+    if (replays_.has(session_.lab().port(nic)))
+      throw ApiError(409,
+                     fmt::format("{} replays a capture file; `railyard replay --stop` ends that", spec::format(nic)));
+
   Settings settings = made_of_->with(nics, attach);
   std::shared_ptr<build::Changes> changes;
   try {
@@ -94,6 +99,7 @@ json LiveLab::attach(const std::string& to, const json& said) {
       for (const build::Changes::Attached& a : changes->attachments())
         exchanges->push_back(session_.prepare_exchange(a.nic, a.to, made));
     } catch (...) {
+      exchanges->clear();
       if (is_made) maker_->remove(node.name);
       throw;
     }

@@ -53,12 +53,13 @@ void CaptureStream::listen() {
     throw std::runtime_error(fmt::format("the capture's socket path has {} characters, at most {} are possible: {}",
                                          config_.socket.size(), sizeof address.sun_path - 1, config_.socket));
   std::memcpy(address.sun_path, config_.socket.data(), config_.socket.size());
-  listener_ = hosts::Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  listener_ = FileDescriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   // The mode of the socket is that of the path (unix(7)); the process's umask is everybody's.
-  if (!listener_ || ::fchmod(listener_.get(), 0600) != 0 ||
-      ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::listen(listener_.get(), 1) != 0) {
+  const bool bound = listener_ && ::fchmod(listener_.get(), 0600) == 0 &&
+                     ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  if (!bound || ::listen(listener_.get(), 1) != 0) {
     const int error = errno;
+    if (bound) close_listener();
     listener_.close();
     throw std::runtime_error(fmt::format("cannot listen at {}: {}", config_.socket, std::strerror(error)));
   }
@@ -102,7 +103,7 @@ bool CaptureStream::accept_client() {
   while (!ending_ && steady_clock::now() < until && !client_) {
     pollfd listening{listener_.get(), POLLIN, 0};
     if (::poll(&listening, 1, kTurnMs) > 0)
-      client_ = hosts::Descriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      client_ = FileDescriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   }
   close_listener();
   connected_ = static_cast<bool>(client_);

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "control/daemon/log.h"
-#include "control/hosts/descriptor.h"
+#include "dataplane/base/file_descriptor.h"
 #include "dataplane/base/counter.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
@@ -93,8 +93,8 @@ class CaptureStream {
   std::shared_ptr<EngineTap> tap_;
   PcapngBlocks blocks_;
   PcapngBlocks::InterfaceId interface_;
-  hosts::Descriptor listener_;
-  hosts::Descriptor client_;
+  FileDescriptor listener_;
+  FileDescriptor client_;
   std::atomic<bool> ending_{false};
   std::atomic<bool> begun_{false};
   std::atomic<std::chrono::steady_clock::time_point> deadline_{std::chrono::steady_clock::time_point::max()};

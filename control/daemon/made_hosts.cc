@@ -76,7 +76,8 @@ lab::Interfaces MadeHosts::make(const spec::Lab& lab, const std::string& host) {
   lab::Interfaces out;
   for (const hosts::FabricEnd& end : hosts::fabric_ends(all))
     if (end.host == host) out[{end.host, end.port}] = {.netns = end.netns, .name = end.interface, .socket = {}};
-  namespaces_ = std::move(all);
+  // The others are as they were, whatever `lab` says of them.
+  namespaces_.hosts.push_back(std::move(*found));
   return out;
 }
 

@@ -124,6 +124,10 @@ json Replays::describe(const std::string& id, const Replay& replay) {
           {"finished", replay.control->finished.load()}};
 }
 
+bool Replays::has(PortRef port) const {
+  return std::ranges::any_of(replays_, [&](const auto& r) { return r.second.port == port; });
+}
+
 json Replays::list() const {
   json out = json::array();
   for (const auto& [id, replay] : replays_) out.push_back(describe(id, replay));

@@ -29,6 +29,8 @@ class Replays {
   // of which is read first. `options`, all optional: "asap" (bool), "rate" (bit/s), "loop" (bool); see ReplayTiming.
   // One that has ended there is forgotten.
   nlohmann::json start(PortRef port, const std::string& name, const std::string& file, const nlohmann::json& options);
+  // Whether there is one at a NIC, whether it goes on or not.
+  bool has(PortRef port) const;
   // Those that go on, and those that have sent all.
   nlohmann::json list() const;
   nlohmann::json show(const std::string& id) const;

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "control/guest/agent_protocol.h"
-#include "control/guest/file_descriptor.h"
+#include "control/guest/memory_file.h"
 
 namespace railyard::guest {
 

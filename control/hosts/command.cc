@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "control/hosts/descriptor.h"
+#include "dataplane/base/file_descriptor.h"
 #include "control/hosts/hosts_error.h"
 
 namespace railyard::hosts {
@@ -30,8 +30,8 @@ const std::map<std::string_view, std::string_view> kPackages{
 }
 
 // A file in memory, so that a program that reads little or nothing holds nobody up.
-Descriptor input_of(const std::string& program, const std::string& text) {
-  Descriptor file(::memfd_create("input", MFD_CLOEXEC));
+FileDescriptor input_of(const std::string& program, const std::string& text) {
+  FileDescriptor file(::memfd_create("input", MFD_CLOEXEC));
   if (!file) cannot_run(program, "memfd_create", errno);
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t n = ::write(file.get(), text.data() + done, text.size() - done);
@@ -126,11 +126,11 @@ std::string find_program(const std::string& program) {
 CommandResult run_command(const std::vector<std::string>& arguments, const CommandOptions& options) {
   const std::string& program = arguments.at(0);
   const std::string file = find_program(program);
-  const Descriptor input = input_of(program, options.input);
+  const FileDescriptor input = input_of(program, options.input);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) cannot_run(program, "pipe", errno);
-  const Descriptor output(ends[0]);
-  Descriptor their_output(ends[1]);
+  const FileDescriptor output(ends[0]);
+  FileDescriptor their_output(ends[1]);
 
   Spawn spawn;
   // Onto itself means: stays open (posix_spawn_file_actions_adddup2, POSIX.1-2024). First, before 0 to 2 are taken.

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "control/hosts/descriptor.h"
+#include "dataplane/base/file_descriptor.h"
 #include "control/hosts/hosts_error.h"
 #include "control/hosts/network_namespace.h"
 
@@ -28,7 +28,7 @@ bool is_in(pid_t pid, const struct stat& ns) {
 // A process, held so that its number cannot become another's.
 struct Held {
   pid_t pid;
-  Descriptor handle;
+  FileDescriptor handle;
 };
 
 void signal(const Held& p, int number) {
@@ -68,7 +68,7 @@ void end_inhabitants(const std::string& name) {
   for (std::vector<pid_t> left = inhabitants(name); !left.empty(); left = inhabitants(name)) {
     std::vector<Held> held;
     for (const pid_t pid : left) {
-      Descriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+      FileDescriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
       if (handle && is_in(pid, ns)) held.push_back({pid, std::move(handle)});
     }
     for (const Held& p : held) signal(p, SIGTERM);

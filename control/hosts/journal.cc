@@ -54,7 +54,7 @@ Thing to_thing(const std::string& kind, const ordered_json& json) {
   throw HostsError("unknown kind " + kind);
 }
 
-bool is_at(const Descriptor& file, const fs::path& path) {
+bool is_at(const FileDescriptor& file, const fs::path& path) {
   struct stat ours {};
   struct stat there {};
   return ::fstat(file.get(), &ours) == 0 && ::lstat(path.c_str(), &there) == 0 && ours.st_ino == there.st_ino &&
@@ -62,7 +62,7 @@ bool is_at(const Descriptor& file, const fs::path& path) {
 }
 
 // Waits until nobody has the file locked. False: that took longer than `patience`.
-bool lock(const Descriptor& file, std::chrono::milliseconds patience) {
+bool lock(const FileDescriptor& file, std::chrono::milliseconds patience) {
   const auto end = std::chrono::steady_clock::now() + patience;
   while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (std::chrono::steady_clock::now() >= end) return false;
@@ -73,7 +73,7 @@ bool lock(const Descriptor& file, std::chrono::milliseconds patience) {
 
 void sync_folder(const fs::path& path) {
   const fs::path parent = path.parent_path();
-  const Descriptor folder(::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const FileDescriptor folder(::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder || ::fsync(folder.get()) != 0) fail(path, "fsync of its folder");
 }
 
@@ -81,7 +81,7 @@ void sync_folder(const fs::path& path) {
 
 Journal::Journal(const fs::path& path) : path_(fs::absolute(path)) {
   for (;;) {
-    file_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
+    file_ = FileDescriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file_ && errno == EEXIST)
       throw HostsError(fmt::format("journal {}: it exists: its lab is running, or was left behind", path_.string()));
     if (!file_) fail(path_, "cannot create it");
@@ -214,7 +214,7 @@ std::vector<std::string> Journal::read() {
 std::vector<std::string> Journal::remove_all(const fs::path& path, std::chrono::milliseconds patience) noexcept {
   try {
     for (;;) {
-      Descriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC));
+      FileDescriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC));
       if (!file && errno == ENOENT) return {};
       if (!file) fail(path, "cannot open it");
       if (!lock(file, patience))

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "control/hosts/descriptor.h"
+#include "dataplane/base/file_descriptor.h"
 #include "control/hosts/thing.h"
 
 namespace railyard::hosts {
@@ -62,14 +62,14 @@ class Journal {
     Thing said;       // as it was recorded
     Thing canonical;  // as it will be removed
   };
-  Journal(std::filesystem::path path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
+  Journal(std::filesystem::path path, FileDescriptor file) : path_(std::move(path)), file_(std::move(file)) {}
   std::vector<Entry>::iterator find(const Thing& thing);
   // Takes over what the file holds; returns a message per line that makes no sense.
   std::vector<std::string> read();
   void append(const std::string& lines);
 
   std::filesystem::path path_;
-  Descriptor file_;
+  FileDescriptor file_;
   std::vector<Entry> entries_;
   bool keep_ = false;  // the file, for somebody to look at
 };

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "control/hosts/command.h"
-#include "control/hosts/descriptor.h"
+#include "dataplane/base/file_descriptor.h"
 #include "control/hosts/hosts_error.h"
 #include "control/hosts/hosts_file.h"
 #include "control/hosts/network_namespace.h"
@@ -231,7 +231,7 @@ struct Setting {
 void set(std::initializer_list<Setting> settings) {
   for (const Setting& s : settings) {
     std::string path = fmt::format("/proc/sys/{}", s.name);
-    const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (!file || ::write(file.get(), s.value.data(), s.value.size()) < 0)
       throw HostsError(
           fmt::format("cannot write '{}' to {}: {}{}", s.value, path, std::strerror(errno),
@@ -422,7 +422,7 @@ void make_folder(const std::string& path, Journal& journal) {
 }
 
 void make_file(const std::string& path, const std::string& text, Journal& journal) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   const int error = errno;
   if (!file && error == EEXIST) journal.done(File{path});  // somebody else's
   if (!file) throw HostsError(fmt::format("cannot create {}: {}", path, std::strerror(error)));

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "control/hosts/descriptor.h"
+#include "dataplane/base/file_descriptor.h"
 #include "control/hosts/hosts_error.h"
 
 namespace railyard::hosts {
@@ -25,7 +25,7 @@ bool namespace_exists(const std::string& name) {
 }
 
 void in_namespace(const std::string& name, const std::function<void()>& action) {
-  const Descriptor file(::open(namespace_path(name).c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(::open(namespace_path(name).c_str(), O_RDONLY | O_CLOEXEC));
   if (!file)
     throw HostsError(
         fmt::format("cannot open the network namespace {} ({}): {}", name, namespace_path(name), std::strerror(errno)));

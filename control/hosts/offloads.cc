@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "control/hosts/descriptor.h"
+#include "dataplane/base/file_descriptor.h"
 #include "control/hosts/hosts_error.h"
 
 namespace railyard::hosts {
@@ -109,7 +109,7 @@ class Features {
   }
 
   std::string interface_;
-  Descriptor socket_;
+  FileDescriptor socket_;
   std::vector<std::string> names_;
 };
 

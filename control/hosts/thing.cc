@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "control/hosts/command.h"
-#include "control/hosts/descriptor.h"
+#include "dataplane/base/file_descriptor.h"
 #include "control/hosts/hosts_error.h"
 #include "control/hosts/inhabitants.h"
 #include "control/hosts/network_namespace.h"
@@ -46,11 +46,11 @@ std::string canonical_path(const std::string& path) {
 }
 
 // Walks to the folder of `path` without following any link. An invalid descriptor and errno if that cannot be.
-Descriptor folder_of(const fs::path& path) {
-  Descriptor folder(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+FileDescriptor folder_of(const fs::path& path) {
+  FileDescriptor folder(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
   for (const fs::path& part : path.parent_path().relative_path()) {
     if (!folder) break;
-    Descriptor next(::openat(folder.get(), part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    FileDescriptor next(::openat(folder.get(), part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     const int error = errno;
     folder = std::move(next);
     errno = error;
@@ -62,7 +62,7 @@ void remove_path(const std::string& path, int flags) {
   const fs::path p(path);
   if (!p.is_absolute() || p != p.lexically_normal())
     throw HostsError(fmt::format("cannot remove '{}': not a canonical path", path));
-  const Descriptor folder = folder_of(p);
+  const FileDescriptor folder = folder_of(p);
   if (!folder) {
     if (errno == ENOENT) return;
     throw HostsError(
@@ -92,7 +92,7 @@ void remove_interface(const Interface& interface, int keep_open) {
 void kill_process(const Process& process) {
   if (process.pid == ::getpid()) throw HostsError(fmt::format("{} is this one", to_string(process)));
   // The descriptor first: what it stands for cannot become another process after the comparison.
-  const Descriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
+  const FileDescriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
   if (!handle) {
     if (errno == ESRCH) return;
     throw HostsError(fmt::format("cannot end {}: {}", to_string(process), std::strerror(errno)));

@@ -11,7 +11,7 @@
 #include <net/if.h>
 #include <sys/socket.h>
 
-#include "dataplane/port/file_descriptor.h"
+#include "dataplane/base/file_descriptor.h"
 
 namespace railyard {
 
@@ -38,7 +38,7 @@ std::string bad_interface_name(const std::string& name) {
 std::optional<InterfaceState> read_interface(const std::string& name) {
   if (!bad_interface_name(name).empty()) return {};
   const FileDescriptor socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
-  if (!socket.valid()) return {};
+  if (!socket) return {};
   struct {
     nlmsghdr header;
     ifinfomsg link;

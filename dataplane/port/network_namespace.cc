@@ -34,9 +34,9 @@ NetworkNamespace::NetworkNamespace(const std::string& name) {
   const bool is_path = name.contains('/');
   const std::string path = is_path ? name : "/run/netns/" + name;
   const FileDescriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid() && errno == ENOENT)
+  if (!fd && errno == ENOENT)
     fail(name, is_path ? "there is no such file" : fmt::format("there is none; make it with: ip netns add {}", name));
-  if (!fd.valid()) fail(name, fmt::format("{} cannot be opened: {}", path, std::strerror(errno)));
+  if (!fd) fail(name, fmt::format("{} cannot be opened: {}", path, std::strerror(errno)));
   enter(fd, name);
 }
 
@@ -44,7 +44,7 @@ NetworkNamespace::NetworkNamespace(const FileDescriptor& fd) { enter(fd, fmt::fo
 
 void NetworkNamespace::enter(const FileDescriptor& fd, const std::string& name) {
   FileDescriptor home(open(kOwn, O_RDONLY | O_CLOEXEC));
-  if (!home.valid()) fail(name, fmt::format("{} cannot be opened: {}", kOwn, std::strerror(errno)));
+  if (!home) fail(name, fmt::format("{} cannot be opened: {}", kOwn, std::strerror(errno)));
   if (same_file(home.get(), fd.get())) return;
   if (setns(fd.get(), CLONE_NEWNET) != 0) {
     if (errno == EPERM) fail(name, "may not be entered; that needs root, or CAP_SYS_ADMIN");
@@ -56,7 +56,7 @@ void NetworkNamespace::enter(const FileDescriptor& fd, const std::string& name) 
 }
 
 NetworkNamespace::~NetworkNamespace() {
-  if (home_.valid())
+  if (home_)
     RAILYARD_ASSERT(setns(home_.get(), CLONE_NEWNET) == 0, "a thread can go back to its own network namespace");
 }
 

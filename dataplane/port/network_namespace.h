@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "dataplane/port/file_descriptor.h"
+#include "dataplane/base/file_descriptor.h"
 
 namespace railyard {
 

@@ -52,9 +52,9 @@ ifreq request_for(const std::string& name) noexcept {
 FileDescriptor open_socket(const std::string& name) {
   // Protocol 0: nothing comes in before it is bound.
   FileDescriptor socket(::socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!socket.valid() && (errno == EPERM || errno == EACCES))
+  if (!socket && (errno == EPERM || errno == EACCES))
     fail(name, "a packet socket needs CAP_NET_RAW; run as root, or give it to the program: setcap cap_net_raw+ep");
-  if (!socket.valid()) fail(name, fmt::format("no packet socket: {}", std::strerror(errno)));
+  if (!socket) fail(name, fmt::format("no packet socket: {}", std::strerror(errno)));
   return socket;
 }
 

@@ -42,7 +42,7 @@ constexpr unsigned kUdpOffloads = 0x20 | 0x40;  // TUN_F_USO4, TUN_F_USO6
 
 FileDescriptor open_device(const std::string& name) {
   FileDescriptor tap(open(kDevice, O_RDWR | O_NONBLOCK | O_CLOEXEC));
-  if (tap.valid()) return tap;
+  if (tap) return tap;
   if (errno == ENOENT)
     fail(name, fmt::format("there is no {}; load the kernel's driver (modprobe tun), or in a container hand the device "
                            "in (--device {})",
@@ -192,7 +192,7 @@ std::size_t TapPort::give(PacketPool& pool, std::span<Packet* const> packets) {
 std::optional<InterfaceState> TapPort::state() const {
   ifreq request{};
   const FileDescriptor netns(ioctl(tap_.get(), TUNGETDEVNETNS));
-  if (!netns.valid() || ioctl(tap_.get(), TUNGETIFF, &request) != 0) return {};
+  if (!netns || ioctl(tap_.get(), TUNGETIFF, &request) != 0) return {};
   try {
     const NetworkNamespace inside(netns);
     return read_interface(request.ifr_name);

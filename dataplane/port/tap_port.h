@@ -11,7 +11,7 @@
 
 #include "dataplane/base/counter.h"
 #include "dataplane/packet/pool.h"
-#include "dataplane/port/file_descriptor.h"
+#include "dataplane/base/file_descriptor.h"
 #include "dataplane/port/outside_port.h"
 #include "dataplane/port/staged_packets.h"
 #include "dataplane/port/super_frame.h"

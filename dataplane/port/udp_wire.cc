@@ -90,7 +90,7 @@ UdpWire::UdpWire(const wire::UdpEndpoint& local, const wire::UdpEndpoint& remote
   if (local.address.is_v4() != remote.address.is_v4())
     fail(fmt::format("{} and {} are of different families", to_string(local), to_string(remote)));
   FileDescriptor s(::socket(local.address.is_v4() ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!s.valid()) fail(fmt::format("no socket: {}", std::strerror(errno)));
+  if (!s) fail(fmt::format("no socket: {}", std::strerror(errno)));
   const SocketAddress own = socket_address(local);
   if (bind(s.get(), reinterpret_cast<const sockaddr*>(&own.storage), own.octets) != 0) {
     if (errno == EADDRINUSE)

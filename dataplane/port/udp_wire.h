@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "dataplane/base/counter.h"
-#include "dataplane/port/file_descriptor.h"
+#include "dataplane/base/file_descriptor.h"
 #include "dataplane/trunk/trunk_wire.h"
 #include "dataplane/wire/udp_endpoint.h"
 

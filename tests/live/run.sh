@@ -33,13 +33,14 @@ trap cleanup EXIT
 die() { printf 'live: %s\n' "$*" >&2; exit 1; }
 RANDOM=${SEED:-1}
 
-# What there is of the lab: namespaces, interfaces outside of them, processes, files.
+# What there is of the lab: namespaces, interfaces outside of them, processes, files, sockets.
 ours="railyardd .*--name $lab"
 inventory() {
   { ip netns list | grep "^ry-$lab" | sort
     ip -o link | awk -F': ' '$2 ~ /^n[1-6]-[12]/ { print $2 }' | sort
     pgrep -f "$ours"
     find "$work" -mindepth 2 | sort
+    grep -o "$work.*" /proc/net/unix | sort
     find /etc/netns -mindepth 1 -maxdepth 1 -name "ry-$lab*" 2>/dev/null | sort
   } || true
 }

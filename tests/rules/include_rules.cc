@@ -54,7 +54,7 @@ const std::map<std::string, Rooms>& allowed() {
         "dataplane/trunk", "dataplane/wire"}},
       {"tools/railyard",
        {"control/api", "control/build", "control/daemon", "control/guest", "control/hosts", "control/lab",
-        "control/picture", "control/report", "control/spec"}},
+        "control/picture", "control/report", "control/spec", "dataplane/base"}},
       {"tools/railyardd", {"control/daemon", "control/spec"}},
       {"tools/softroce", {"control/spec", "control/guest"}},
   };

@@ -22,7 +22,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "control/hosts/descriptor.h"
+#include "dataplane/base/file_descriptor.h"
 #include "control/spec/value.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/live.h"
@@ -30,7 +30,7 @@
 namespace railyard::tools {
 namespace {
 
-using hosts::Descriptor;
+using FileDescriptor;
 using nlohmann::json;
 using std::chrono::steady_clock;
 
@@ -55,11 +55,11 @@ class Output {
     if (file == "-") {
       if (::isatty(STDOUT_FILENO) != 0)
         throw std::invalid_argument("-w -: standard output is a terminal; expected a file or a pipe");
-      fd_ = Descriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
+      fd_ = FileDescriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
     } else {
-      fd_ = Descriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+      fd_ = FileDescriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
       created_ = static_cast<bool>(fd_);
-      if (!fd_ && errno == EEXIST) fd_ = Descriptor(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+      if (!fd_ && errno == EEXIST) fd_ = FileDescriptor(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
     }
     if (!fd_) throw std::runtime_error(fmt::format("cannot write {}: {}", name(), error_text()));
     struct stat st {};
@@ -92,7 +92,7 @@ class Output {
 
  private:
   std::string file_;
-  Descriptor fd_;
+  FileDescriptor fd_;
   bool created_ = false;
   bool regular_ = false;
 };
@@ -168,19 +168,19 @@ class Blocks {
 };
 
 // SIGINT and SIGTERM, to be read like a file.
-Descriptor interrupts() {
+FileDescriptor interrupts() {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
-  return Descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  return FileDescriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-Descriptor connect_to(const std::string& path) {
+FileDescriptor connect_to(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  Descriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  FileDescriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd || path.size() >= sizeof address.sun_path)
     throw std::runtime_error(fmt::format("cannot connect to {}", path));
   std::memcpy(address.sun_path, path.data(), path.size());
@@ -194,7 +194,7 @@ enum class End { kComplete, kReaderGone, kBrokenOff };
 // From the daemon to the output, until one of them or the user ends it.
 class Copy {
  public:
-  Copy(Descriptor& interrupts, Descriptor& daemon, Output& output, std::optional<steady_clock::time_point> until)
+  Copy(FileDescriptor& interrupts, FileDescriptor& daemon, Output& output, std::optional<steady_clock::time_point> until)
       : interrupts_(interrupts), daemon_(daemon), output_(output), until_(until) {}
 
   End run() {
@@ -244,8 +244,8 @@ class Copy {
       ended_ = true;
   }
 
-  Descriptor& interrupts_;
-  Descriptor& daemon_;
+  FileDescriptor& interrupts_;
+  FileDescriptor& daemon_;
   Output& output_;
   std::optional<steady_clock::time_point> until_;
   Blocks blocks_;
@@ -278,9 +278,9 @@ int capture(const Options& o) {
   const daemon::LabDir lab = chosen_lab(o.lab);
   std::signal(SIGPIPE, SIG_IGN);
   Output output(o.file);
-  Descriptor signals = interrupts();
+  FileDescriptor signals = interrupts();
   const json started = ask(lab, "POST", "/captures", request);
-  Descriptor daemon = connect_to(started["socket"].get<std::string>());
+  FileDescriptor daemon = connect_to(started["socket"].get<std::string>());
   output.accept();
   fmt::print(stderr, "railyard: capturing {}{}\n", o.port, o.count == 0 && !duration ? "; Ctrl-C ends it" : "");
 

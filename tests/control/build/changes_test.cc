@@ -92,8 +92,7 @@ TEST(Changes, AllIsGivenAtOneInstantAndTheSpecFollows) {
   for (const auto& d : running.fabric().devices()) EXPECT_LE(d->next(), Instant{} + 1_us) << d->name();
 }
 
-// ---- Hosts that come and go
-// ------------------------------------------------------------------------------------------
+// ---- Hosts that come and go -----------------------------------------------------------------------------------------
 
 const std::string kWithGuests = R"(name: x
 nodes:

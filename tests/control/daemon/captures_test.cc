@@ -65,7 +65,7 @@ class Client {
   }
 
  private:
-  hosts::Descriptor fd_;
+  FileDescriptor fd_;
   std::string octets_;
 };
 

@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "control/guest/file_descriptor.h"
+#include "control/guest/memory_file.h"
 #include "control/guest/guest_error.h"
 #include "control/guest/guest_files.h"
 #include "tests/control/guest/agent_process.h"

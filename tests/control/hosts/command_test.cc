@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "control/hosts/descriptor.h"
+#include "dataplane/base/file_descriptor.h"
 #include "control/hosts/hosts_error.h"
 
 namespace railyard::hosts {
@@ -53,7 +53,7 @@ TEST(Command, OutputIsBoundedAndTheProgramEndsNevertheless) {
 TEST(Command, ASignalIsAStatusAsInAShell) { EXPECT_EQ(run_command({"sh", "-c", "kill -9 $$"}).status, 128 + 9); }
 
 TEST(Command, OnlyTheDescriptorThatIsNamedStaysOpen) {
-  const Descriptor file(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const std::string path = "/proc/self/fd/" + std::to_string(file.get());
   EXPECT_EQ(run_command({"test", "-e", path}, {.keep_open = file.get()}).status, 0);
   EXPECT_EQ(run_command({"test", "-e", path}).status, 1);

@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 #include "control/hosts/command.h"
-#include "control/hosts/descriptor.h"
+#include "dataplane/base/file_descriptor.h"
 #include "control/hosts/hosts_error.h"
 #include "control/hosts/network_namespace.h"
 #include "control/hosts/offloads.h"
@@ -236,9 +236,9 @@ sockaddr_in socket_address(const std::string& address, std::uint16_t port) {
 }
 
 // A UDP socket in `netns`; `address` may be empty.
-Descriptor udp_socket(const std::string& netns, const std::string& address, std::uint16_t port) {
-  Descriptor s;
-  in_namespace(netns, [&] { s = Descriptor(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)); });
+FileDescriptor udp_socket(const std::string& netns, const std::string& address, std::uint16_t port) {
+  FileDescriptor s;
+  in_namespace(netns, [&] { s = FileDescriptor(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)); });
   const timeval patience{.tv_sec = 10, .tv_usec = 0};
   ::setsockopt(s.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   const sockaddr_in a = socket_address(address.empty() ? "0.0.0.0" : address, port);
@@ -246,7 +246,7 @@ Descriptor udp_socket(const std::string& netns, const std::string& address, std:
   return s;
 }
 
-void send(const Descriptor& from, const std::string& to, const std::string& payload) {
+void send(const FileDescriptor& from, const std::string& to, const std::string& payload) {
   const sockaddr_in a = socket_address(to, 7);
   EXPECT_EQ(::sendto(from.get(), payload.data(), payload.size(), 0, reinterpret_cast<const sockaddr*>(&a), sizeof a),
             static_cast<ssize_t>(payload.size()))
@@ -260,9 +260,9 @@ TEST_F(NamespacesTest, AtTheFabricsEndFramesAreAsOnACable) {
   const FabricEnd end = fabric_ends(one).at(0);
   EXPECT_EQ(end, (FabricEnd{"h1", 1, "ry-" + name_, "h1-1"}));
 
-  Descriptor fabric;
+  FileDescriptor fabric;
   in_namespace(end.netns, [&] {
-    fabric = Descriptor(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_IP)));
+    fabric = FileDescriptor(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_IP)));
     sockaddr_ll at{};
     at.sll_family = AF_PACKET;
     at.sll_protocol = htons(ETH_P_IP);
@@ -321,8 +321,8 @@ TEST_F(NamespacesTest, EveryAddressIsReachedByTheNicOfItsRail) {
   };
   for (const Case& c : {Case{"", 1, 1}, Case{"", 2, 2}, Case{"10.99.1.1", 1, 2}, Case{"10.99.0.1", 2, 1}}) {
     SCOPED_TRACE(fmt::format("from '{}' to rail {}", c.source, c.to_rail));
-    const Descriptor to = udp_socket(netns("h3"), address_text(3, c.to_rail), 7);
-    const Descriptor from = udp_socket(netns("h1"), c.source, 0);
+    const FileDescriptor to = udp_socket(netns("h3"), address_text(3, c.to_rail), 7);
+    const FileDescriptor from = udp_socket(netns("h1"), c.source, 0);
     const std::int64_t before = received(c.by);
     for (int i = 0; i < kDatagrams; ++i) {
       send(from, address_text(3, c.to_rail), std::string(1000, 'x'));

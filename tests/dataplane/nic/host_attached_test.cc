@@ -290,8 +290,7 @@ TEST_F(HostAttached, APauseOfTheWholeLinkIsNotUnderstood) {
   EXPECT_EQ(host.counters().ports[0].drops[static_cast<std::size_t>(DropReason::kBadMacControl)], 1u);
 }
 
-// ---- Hosts that come and go
-// ------------------------------------------------------------------------------------------
+// ---- Hosts that come and go -----------------------------------------------------------------------------------------
 
 TEST_F(HostAttached, WhatWaitsForAHostThatIsTakenAwayIsDroppedAndTheFabricGoesOn) {
   ring.room = 0;

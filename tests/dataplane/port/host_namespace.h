@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "dataplane/port/file_descriptor.h"
+#include "dataplane/base/file_descriptor.h"
 #include "dataplane/port/offload_header.h"
 
 namespace railyard::test {

@@ -186,8 +186,7 @@ TEST(SwitchNeighboursSlicing, IsInvisible) {
   }
 }
 
-// ---- Another host at a port
-// ------------------------------------------------------------------------------------------
+// ---- Another host at a port -----------------------------------------------------------------------------------------
 
 TEST_F(SwitchNeighbours, AHostWhoseAddressIsSaidTakesThePlaceOfOneThatWasAskedFor) {
   send_to_stranger(0_ns);

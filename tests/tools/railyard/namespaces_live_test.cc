@@ -183,8 +183,7 @@ TEST_F(NamespacesLive, TwoLabsAreTwo) {
     EXPECT_EQ(p["node"].get<std::string>().starts_with("leaf") ? p["tx"]["packets"].get<int>() : 0, 0) << p;
 }
 
-// ---- Hosts that come and go
-// ------------------------------------------------------------------------------------------
+// ---- Hosts that come and go -----------------------------------------------------------------------------------------
 
 TEST_F(NamespacesLive, AHostComesToALabThatIsUpAndLeavesIt) {
   write("net.yaml", fmt::format("name: {}\n{}", name_, kLab));

@@ -1,7 +1,4 @@
-#include "control/guest/file_descriptor.h"
-
-#include <cerrno>
-#include <system_error>
+#include "control/guest/memory_file.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,15 +6,6 @@
 #include "control/guest/guest_error.h"
 
 namespace railyard::guest {
-
-FileDescriptor::~FileDescriptor() { close(); }
-
-void FileDescriptor::close() noexcept {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
-
-std::string last_error() { return std::generic_category().message(errno); }
 
 FileDescriptor memory_file(std::string_view text) {
   FileDescriptor file(memfd_create("railyard", MFD_CLOEXEC));
