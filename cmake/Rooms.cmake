@@ -7,6 +7,15 @@ function(railyard_room name)
   target_link_libraries(railyard_${name} PUBLIC railyard_flags ${arg_DEPENDS})
   if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/dataplane/")
     target_link_libraries(railyard_${name} PRIVATE railyard_dataplane_flags)
+  else()
+    railyard_quick_to_compile(${arg_SOURCES})
+  endif()
+endfunction()
+
+# railyard_quick_to_compile(SOURCE...): for what is not run per packet, where the compiler's time counts more.
+function(railyard_quick_to_compile)
+  if(RAILYARD_OPTIMIZE MATCHES "-O[23]" AND NOT RAILYARD_SANITIZE)
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-O1")
   endif()
 endfunction()
 
@@ -18,8 +27,8 @@ function(railyard_test name)
   # What is tested is built as users get it; the tests themselves need not be fast, but quick to compile.
   if(RAILYARD_SANITIZE)
     set_source_files_properties(${arg_SOURCES} PROPERTIES COMPILE_OPTIONS "-O0")
-  elseif(RAILYARD_OPTIMIZE MATCHES "-O[23]")
-    set_source_files_properties(${arg_SOURCES} PROPERTIES COMPILE_OPTIONS "-O1")
+  else()
+    railyard_quick_to_compile(${arg_SOURCES})
   endif()
   target_link_libraries(${name} PRIVATE railyard_flags ${arg_DEPENDS} GTest::gtest GTest::gmock)
   target_compile_definitions(${name} PRIVATE RAILYARD_SOURCE_DIR="${PROJECT_SOURCE_DIR}"

@@ -3,7 +3,7 @@
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 
-packages_build=(g++ cmake ninja-build pkg-config git ccache dpdk-dev libdpdk-dev libyaml-cpp-dev libfmt-dev
+packages_build=(g++ make cmake ninja-build pkg-config git ccache dpdk-dev libdpdk-dev libyaml-cpp-dev libfmt-dev
   nlohmann-json3-dev libcli11-dev libisal-dev libpcap-dev libmetis-dev libboost-dev
   iproute2)
 packages_test=(libgtest-dev libgmock-dev libbenchmark-dev jq iputils-ping iperf3 traceroute procps)

@@ -5,7 +5,7 @@ set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
 install_packages "${packages_build[@]}"
-say "building railyard (two cores: about two minutes)"
+say "building railyard (two cores: about four minutes)"
 [[ -f $root/build/release/CMakeCache.txt ]] || configure release -DRAILYARD_TESTS=OFF -DRAILYARD_BENCH=OFF
 build release railyard
 

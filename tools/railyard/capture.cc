@@ -30,7 +30,6 @@
 namespace railyard::tools {
 namespace {
 
-using FileDescriptor;
 using nlohmann::json;
 using std::chrono::steady_clock;
 

@@ -43,7 +43,8 @@ class TwoServers : public CommandLine {
     if (::geteuid() != 0) GTEST_SKIP() << "network namespaces need root";
     if (!run("ip netns add " + a_)) GTEST_SKIP() << "no network namespace can be made here";
     ASSERT_TRUE(run("ip netns add " + b_));
-    ASSERT_TRUE(run("ip -n " + a_ + " link add t0 mtu 9500 type veth peer name t0 mtu 9500 netns " + b_));
+    if (!run("ip -n " + a_ + " link add t0 mtu 9500 type veth peer name t0 mtu 9500 netns " + b_))
+      GTEST_SKIP() << "no veth between network namespaces here";
     for (const auto& [netns, address] : {std::pair(a_, "192.0.2.1/24"), std::pair(b_, "192.0.2.2/24")}) {
       ASSERT_TRUE(run("ip -n " + netns + " addr add " + address + " dev t0"));
       ASSERT_TRUE(run("ip -n " + netns + " link set t0 up"));
