@@ -25,10 +25,8 @@ function(railyard_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   # What is tested is built as users get it; the tests themselves need not be fast, but quick to compile.
-  if(RAILYARD_SANITIZE)
+  if(RAILYARD_SANITIZE OR RAILYARD_OPTIMIZE MATCHES "-O[23]")
     set_source_files_properties(${arg_SOURCES} PROPERTIES COMPILE_OPTIONS "-O0")
-  else()
-    railyard_quick_to_compile(${arg_SOURCES})
   endif()
   target_link_libraries(${name} PRIVATE railyard_flags ${arg_DEPENDS} GTest::gtest GTest::gmock)
   target_compile_definitions(${name} PRIVATE RAILYARD_SOURCE_DIR="${PROJECT_SOURCE_DIR}"

@@ -22,8 +22,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "dataplane/base/file_descriptor.h"
 #include "control/spec/value.h"
+#include "dataplane/base/file_descriptor.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/live.h"
 
@@ -193,7 +193,8 @@ enum class End { kComplete, kReaderGone, kBrokenOff };
 // From the daemon to the output, until one of them or the user ends it.
 class Copy {
  public:
-  Copy(FileDescriptor& interrupts, FileDescriptor& daemon, Output& output, std::optional<steady_clock::time_point> until)
+  Copy(FileDescriptor& interrupts, FileDescriptor& daemon, Output& output,
+       std::optional<steady_clock::time_point> until)
       : interrupts_(interrupts), daemon_(daemon), output_(output), until_(until) {}
 
   End run() {
