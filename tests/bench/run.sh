@@ -110,6 +110,7 @@ if is_wanted wall; then
   row '  a hop, its share of generator and receiver included' cycles '<= 500'
 fi
 
+last=$(( $(nproc) - 1 ))
 # testpmd_hop OCTETS: cycles that testpmd's io forwarding needs for a packet between two vhost-user ports
 testpmd_hop() {
   mkdir -p "$work/pmd"; rm -f "$work"/pmd/*
