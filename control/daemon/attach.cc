@@ -78,14 +78,7 @@ json LiveLab::attach(const std::string& to, const json& said) {
                      fmt::format("{} replays a capture file; `railyard replay --stop` ends that", spec::format(nic)));
 
   Settings settings = made_of_->with(nics, attach);
-  std::shared_ptr<build::Changes> changes;
-  try {
-    changes = std::make_shared<build::Changes>(session_.lab(), settings.lab(), session_.engine().window());
-  } catch (const spec::SpecError& error) {
-    throw ApiError(400, error.what());
-  } catch (const build::NotLive& error) {
-    throw ApiError(409, error.what());
-  }
+  const std::shared_ptr<build::Changes> changes = changes_to(settings);
   json out{{"host", to}, {"attach", kind_of(attach)}, {"changed", !changes->attachments().empty()}};
   if (changes->attachments().empty()) return out;
   const bool is_made = std::holds_alternative<spec::AttachNamespace>(attach);

@@ -305,18 +305,21 @@ json LiveLab::set_link(const std::string& port, bool up) {
   return {{"link", name}, {"up", up}, {"effective_seconds", seconds(at - Instant{})}};
 }
 
-json LiveLab::set(const std::vector<std::string>& assignments) {
-  if (!made_of_) throw ApiError(503, "nothing can be set yet");
-  if (assignments.empty()) throw ApiError(400, "nothing to set; expected path=value, such as run.duration=1ms");
-  Settings settings = made_of_->with(assignments);
-  std::shared_ptr<build::Changes> changes;
+std::shared_ptr<build::Changes> LiveLab::changes_to(const Settings& settings) const {
   try {
-    changes = std::make_shared<build::Changes>(session_.lab(), settings.lab(), session_.engine().window());
+    return std::make_shared<build::Changes>(session_.lab(), settings.lab(), session_.engine().window());
   } catch (const spec::SpecError& error) {
     throw ApiError(400, error.what());
   } catch (const build::NotLive& error) {
     throw ApiError(409, error.what());
   }
+}
+
+json LiveLab::set(const std::vector<std::string>& assignments) {
+  if (!made_of_) throw ApiError(503, "nothing can be set yet");
+  if (assignments.empty()) throw ApiError(400, "nothing to set; expected path=value, such as run.duration=1ms");
+  Settings settings = made_of_->with(assignments);
+  const std::shared_ptr<build::Changes> changes = changes_to(settings);
   json out{{"changes", json::array()}};
   for (const spec::Difference& d : changes->differences())
     out["changes"].push_back({{"path", d.path}, {"from", d.from}, {"to", d.to}});

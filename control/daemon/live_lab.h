@@ -5,6 +5,7 @@
 #include <functional>
 #include <future>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "control/api/message.h"
+#include "control/build/changes.h"
 #include "control/daemon/captures.h"
 #include "control/daemon/host_maker.h"
 #include "control/daemon/log.h"
@@ -72,6 +74,8 @@ class LiveLab {
     std::future<Instant> result;
   };
   Asked ask(std::string what, std::function<void(Engine&, Instant)> change) const;
+  // What makes the lab as it is the one that `settings` say.
+  std::shared_ptr<build::Changes> changes_to(const Settings& settings) const;
   // Until it is done; the instant at which it took effect.
   Instant wait(Asked asked) const;
   nlohmann::json port_status(const DeviceCounters& counters, PortRef port) const;
