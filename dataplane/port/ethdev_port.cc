@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <future>
 #include <initializer_list>
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <rte_alarm.h>
 #include <rte_bus_vdev.h>
 #include <rte_dev.h>
 #include <rte_errno.h>
@@ -116,7 +118,28 @@ EthdevPort::~EthdevPort() {
   close();
 }
 
-void EthdevPort::close() noexcept {
+// memif's handshakes are handled by the EAL's interrupt thread, and nothing keeps its driver from closing a device in
+// the middle of one: such devices are closed by that thread (rte_alarm.h).
+void EthdevPort::in_interrupt_thread(void (EthdevPort::*action)()) {
+  struct Call {
+    EthdevPort* port;
+    void (EthdevPort::*action)();
+    std::promise<void> done;
+  } call{this, action, {}};
+  const auto run = [](void* at) {
+    Call& c = *static_cast<Call*>(at);
+    (c.port->*c.action)();
+    c.done.set_value();
+  };
+  if (name_.starts_with("net_memif") && rte_eal_alarm_set(1, run, &call) == 0)
+    call.done.get_future().wait();
+  else
+    (this->*action)();
+}
+
+void EthdevPort::close() { in_interrupt_thread(&EthdevPort::close_device); }
+
+void EthdevPort::close_device() {
   rte_eth_dev_stop(id_);
   rte_eth_dev_info info;
   const bool known = rte_eth_dev_info_get(id_, &info) == 0;

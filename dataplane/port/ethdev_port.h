@@ -44,7 +44,9 @@ class EthdevPort final : public OutsidePort {
   static constexpr std::size_t kBurst = 32;
 
   void set_up(const EthdevPortConfig& config, PacketPool& pool, class DpdkLog& log);
-  void close() noexcept;
+  void in_interrupt_thread(void (EthdevPort::*action)());
+  void close();
+  void close_device();
   Packet* adopt(PacketPool& pool, rte_mbuf* mbuf);
   bool send_staged();
   void look_for_server();
