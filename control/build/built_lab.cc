@@ -64,6 +64,39 @@ EcnConfig ecn_of(const spec::Ecn& e, BitRate rate) noexcept {
   return c;
 }
 
+PathConfig path_of(const spec::PathSpec& p) noexcept {
+  // In the order of the enumerators.
+  static_assert(static_cast<int>(spec::PathPolicy::kAdaptive) == static_cast<int>(PathPolicy::kAdaptive) &&
+                static_cast<int>(spec::SprayOrder::kLeastLoaded) == static_cast<int>(SprayOrder::kLeastLoaded));
+  PathConfig c;
+  c.policy = static_cast<PathPolicy>(p.policy);
+  c.order = static_cast<SprayOrder>(p.order);
+  c.per_flowlet = p.per_flowlet;
+  c.gap = p.gap;
+  c.bands = static_cast<std::uint8_t>(p.bands);
+  c.band = p.band;
+  return c;
+}
+
+PfcWatchdogConfig watchdog_of(const spec::PfcWatchdog& w) noexcept {
+  PfcWatchdogConfig c;
+  c.detect = w.detect;
+  c.restore = w.restore;
+  c.poll = w.poll;
+  switch (w.action) {
+    case spec::PfcWatchdog::Action::kDrop:
+      c.action = PfcWatchdogConfig::Action::kDrop;
+      break;
+    case spec::PfcWatchdog::Action::kForward:
+      c.action = PfcWatchdogConfig::Action::kForward;
+      break;
+    case spec::PfcWatchdog::Action::kAlert:
+      c.action = PfcWatchdogConfig::Action::kAlert;
+      break;
+  }
+  return c;
+}
+
 Duration response_of(const std::optional<Duration>& configured, BitRate rate) noexcept {
   return configured ? *configured : standard_pause_response(rate);
 }
@@ -274,13 +307,14 @@ class BuiltLab::Builder {
     config.latency = profile.latency;
     config.pause_response = profile.pause_response.value_or(Duration{});
     config.pause_quanta = static_cast<std::uint16_t>(profile.pause_quanta);
-    config.buffer = {profile.buffer, profile.cell};
+    if (profile.pfc_watchdog) config.pfc_watchdog = watchdog_of(*profile.pfc_watchdog);
+    config.buffer = {profile.buffer, profile.cell, profile.headroom_pool};
     const spec::QosProfile& qos = qos_of(node);
-    for (std::size_t k = 0; k < kPriorities; ++k)
-      config.path[k] = qos.classes[k].path == spec::PathPolicy::kSpray ? PathPolicy::kSpray : PathPolicy::kEcmp;
-    config.ecmp_seed = profile.ecmp.seed.value_or(mix64(lab_.run.seed.value) ^ hash_string(node.name));
-    config.ecmp_fields = {profile.ecmp.addresses, profile.ecmp.ports, profile.ecmp.destination_qp,
-                          profile.ecmp.ingress_port};
+    for (std::size_t k = 0; k < kPriorities; ++k) config.paths.by_class[k] = path_of(qos.classes[k].path);
+    config.paths.ecmp_seed = profile.ecmp.seed.value_or(mix64(lab_.run.seed.value) ^ hash_string(node.name));
+    config.paths.ecmp_fields = {profile.ecmp.addresses, profile.ecmp.ports, profile.ecmp.destination_qp,
+                                profile.ecmp.uet_entropy, profile.ecmp.ingress_port};
+    config.paths.resilient = profile.ecmp.resilient;
     config.loopback_v4 = node.loopback_v4;
     config.loopback_v6 = node.loopback_v6;
     config.fecs = routes_.fecs;
@@ -328,7 +362,10 @@ class BuiltLab::Builder {
       out.buffer.xon_offset = t.xon_offset;
       out.buffer.queue_reserved = t.queue_reserved;
       out.buffer.queue_alpha = {static_cast<std::int8_t>(t.queue_alpha_exponent)};
-      if (t.lossless) out.buffer.headroom = headroom(n, e, k, t, profile);
+      if (t.trim)
+        out.trim = {t.trim->keep, static_cast<std::uint8_t>(t.trim->dscp),
+                    Priority{static_cast<std::uint8_t>(t.trim->to_class)}};
+      if (t.lossless) set_headroom(n, e, k, t, profile, out.buffer);
     }
     return c;
   }
@@ -346,8 +383,10 @@ class BuiltLab::Builder {
     return standard_pause_response(rate);
   }
 
-  Bytes headroom(std::size_t n, const routing::Graph::Edge& e, std::size_t k, const spec::TrafficClass& t,
-                 const spec::SwitchProfile& profile) {
+  // What the class sets aside for itself, and what it may have from the pool beyond that. With a pool, `headroom: auto`
+  // leaves all of it to the pool.
+  void set_headroom(std::size_t n, const routing::Graph::Edge& e, std::size_t k, const spec::TrafficClass& t,
+                    const spec::SwitchProfile& profile, ClassBuffer& buffer) {
     const spec::LinkSpec& link = lab_.links[e.link];
     const spec::NodeSpec& peer = lab_.nodes[e.neighbour];
     HeadroomTerms terms;
@@ -360,17 +399,22 @@ class BuiltLab::Builder {
     terms.own_frame = terms.peer_frame = largest_frame(link.mtu);
     terms.least_frame = t.least_frame;
     const Bytes computed = profile.cell * headroom_cells(terms, profile.cell);
-    const Bytes configured = t.headroom.value_or(computed);
-    if (configured < computed && !t.accept_loss)
+    const Bytes pool = profile.headroom_pool;
+    const Bytes configured = t.headroom.value_or(pool > Bytes{} ? Bytes{} : computed);
+    const Bytes pooled = pool > Bytes{} && configured < computed ? computed - configured : Bytes{};
+    if (configured + std::min(pooled, pool) < computed && !t.accept_loss)
       throw SpecError(
           lab_.nodes[n].place,
-          fmt::format("switch {} port {}: headroom of lossless class {} is {}, and the link needs {} ({} at {}, response "
+          fmt::format("switch {} port {}: headroom of lossless class {} is {}{}, and the link needs {} ({} at {}, response "
                       "{}); expected `headroom: auto`, at least that much, or `accept-loss: true`",
-                      lab_.nodes[n].name, e.port.value + 1, k, spec::format(configured), spec::format(computed),
+                      lab_.nodes[n].name, e.port.value + 1, k, spec::format(configured),
+                      pool > Bytes{} ? fmt::format(" and at most {} from the pool", spec::format(pool)) : std::string(),
+                      spec::format(computed),
                       spec::format(link.rate), spec::format(link.delay),
                       spec::format(terms.peer_response)));
-    built_.headrooms_.push_back({built_.fabric_.next_id(), e.port, Priority{static_cast<std::uint8_t>(k)}, computed, configured, terms});
-    return configured;
+    built_.headrooms_.push_back({built_.fabric_.next_id(), e.port, Priority{static_cast<std::uint8_t>(k)}, computed, configured, pooled, terms});
+    buffer.headroom = configured;
+    buffer.pooled_headroom = pooled;
   }
 
   BuiltLab& built_;

@@ -43,7 +43,8 @@ struct Headroom {
   PortIndex port;
   Priority priority;
   Bytes computed;   // what the formula asks for, in whole cells
-  Bytes configured; // what it gets
+  Bytes configured; // what it gets for itself
+  Bytes pooled;     // what it may have from the switch's headroom pool beyond that
   HeadroomTerms terms;
 };
 

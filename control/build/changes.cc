@@ -168,9 +168,7 @@ void Changes::find_settings(const BuiltLab& running, BuiltLab& fresh) {
         continue;
       const SwitchConfig& config = fresh.switch_named(node.name).config();
       OfSwitch& s = switches_.emplace_back(OfSwitch{device, {}});
-      s.settings.path = config.path;
-      s.settings.ecmp_seed = config.ecmp_seed;
-      s.settings.ecmp_fields = config.ecmp_fields;
+      s.settings.paths = config.paths;
       for (const SwitchPortConfig& p : config.ports) s.settings.ports.push_back({p.classes, {}});
     } else {
       const std::string& qos = after.hosts.at(node.profile).qos;

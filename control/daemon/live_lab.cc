@@ -40,7 +40,10 @@ LiveLab::LiveLab(std::string name, lab::Session& session, WallClockLive& live, L
       captures_(LabDir(name_).path(), session, live, log,
                 [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }),
       replays_(session,
-               [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }) {}
+               [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }),
+      faults_(
+          session, [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); },
+          [this] { return Instant{static_cast<std::int64_t>(live_.reached_ps.read())}; }) {}
 
 json LiveLab::about() const {
   const spec::Lab& spec = session_.lab().spec();

@@ -16,6 +16,7 @@
 #include "control/api/message.h"
 #include "control/build/changes.h"
 #include "control/daemon/captures.h"
+#include "control/daemon/faults.h"
 #include "control/daemon/host_maker.h"
 #include "control/daemon/log.h"
 #include "control/daemon/replays.h"
@@ -55,6 +56,7 @@ class LiveLab {
   PortRef port_named(const std::string& text) const;
   Captures& captures() noexcept { return captures_; }
   Replays& replays() noexcept { return replays_; }
+  LiveFaults& faults() noexcept { return faults_; }
 
   // What the session's lab was made of; until then nothing can be set.
   void made_of(Settings settings) { made_of_ = std::move(settings); }
@@ -95,6 +97,7 @@ class LiveLab {
   HostMaker* maker_ = nullptr;
   std::function<void(const spec::Lab&)> follow_;
   Replays replays_;
+  LiveFaults faults_;
 };
 
 }  // namespace railyard::daemon

@@ -67,6 +67,13 @@ constexpr std::array kRoutes{
           }},
     Route{"DELETE", "/replays/", [](LiveLab& l, const std::string& id, const json&) { return l.replays().end(id); }},
     Route{"DELETE", "/captures/", [](LiveLab& l, const std::string& id, const json&) { return l.captures().end(id); }},
+    Route{"GET", "/faults", [](LiveLab& l, const std::string&, const json&) { return l.faults().list(); }},
+    Route{"GET", "/faults/log", [](LiveLab& l, const std::string&, const json&) { return l.faults().log(); }},
+    Route{"POST", "/faults",
+          [](LiveLab& l, const std::string&, const json& body) {
+            return l.faults().add(wanted<std::string>(body, "fault"));
+          }},
+    Route{"DELETE", "/faults/", [](LiveLab& l, const std::string& name, const json&) { return l.faults().remove(name); }},
     Route{"GET", "/settings", [](LiveLab& l, const std::string&, const json&) { return l.settings(""); }},
     Route{"GET", "/settings/", [](LiveLab& l, const std::string& path, const json&) { return l.settings(path); }},
     Route{"POST", "/settings",

@@ -102,6 +102,10 @@ Session::Session(spec::Lab lab, SessionOptions options)
   check_sockets();
   if (!eal_started()) start_eal(eal_config(lab_->spec()));
   engine_ = std::make_unique<Engine>(lab_->fabric(), engine_config(lab_->spec(), options_));
+  faults_ = options_.replayed_faults
+                ? std::make_unique<fault::Faults>(*lab_, *engine_, *options_.replayed_faults)
+                : std::make_unique<fault::Faults>(*lab_, *engine_);
+  engine_->wake_all();
   try {
     attach_ports();
     connect_trunks();
@@ -161,15 +165,21 @@ std::shared_ptr<Session::Exchange> Session::prepare_exchange(const spec::PortNam
 void Session::exchange(Exchange& e, Instant at) { e.gone_ = e.host_.attach(at, e.port_, std::move(e.coming_.port)); }
 
 void Session::finish_exchange(Exchange& e) {
-  const auto old =
-      std::ranges::find_if(attached_, [&](const Attached& a) { return a.host == &e.host_ && a.port == e.port_; });
-  e.gone_.reset();
-  if (old != attached_.end()) {
-    Exchange::remove(old->socket);
-    attached_.erase(old);
+  std::string socket;
+  {
+    // The run may be at its end, and its report be about to say what was attached.
+    const std::lock_guard lock(attached_mutex_);
+    const auto old =
+        std::ranges::find_if(attached_, [&](const Attached& a) { return a.host == &e.host_ && a.port == e.port_; });
+    if (old != attached_.end()) {
+      socket = old->socket;
+      attached_.erase(old);
+    }
+    if (e.device_ != nullptr)
+      attached_.push_back({&e.host_, e.port_, e.device_, e.coming_.description, e.coming_.socket});
   }
-  if (e.device_ != nullptr)
-    attached_.push_back({&e.host_, e.port_, e.device_, e.coming_.description, e.coming_.socket});
+  e.gone_.reset();
+  Exchange::remove(socket);
 }
 
 // Ports go before the packets that they receive into.
@@ -281,6 +291,26 @@ void Session::connect_trunks() {
   }
 }
 
+// Under the virtual clock, looking at pauses now and then: at least twice in the time that makes a deadlock, and 32 times
+// while there is traffic. Where time is cut changes nothing.
+void Session::run_watched(Instant end, const std::atomic<bool>& stop, const std::function<void(Instant)>& progress,
+                          telemetry::DeadlockWatch& deadlocks, telemetry::PauseTreeWatch& trees) {
+  constexpr std::int64_t kLooks = 32;
+  const spec::RunSpec& run = lab_->spec().run;
+  Duration step = run.deadlock / 2;
+  if (run.duration) step = std::min(step, *run.duration / kLooks);
+  step = std::max(step, engine_->window());
+  for (Instant until{}; until < end && engine_->next() < end && !stop.load(std::memory_order_relaxed);) {
+    until = std::min(std::max(until, engine_->next()) + step, end);
+    run_virtual(*engine_, until, &stop, progress);
+    const telemetry::PauseGraph graph = telemetry::pause_graph(*lab_);
+    deadlocks.look(*lab_, graph);
+    trees.look(*lab_, graph);
+    progress(until);
+  }
+  run_virtual(*engine_, end, &stop, progress);
+}
+
 report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) {
   const spec::RunSpec& run = lab_->spec().run;
   const Instant traffic_end = run.duration ? Instant{} + *run.duration : Instant::never();
@@ -297,11 +327,16 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
     engine_->wake_all();
   }
   if (options_.ready) options_.ready();
+  telemetry::DeadlockWatch deadlocks(run.deadlock);
+  telemetry::PauseTreeWatch trees;
   const double cpu = cpu_seconds();
   const double wall = wall_seconds();
   std::optional<WallClockStats> stats;
   if (run.clock == spec::Clock::kVirtual) {
-    run_virtual(*engine_, end, &stop, progress);
+    if (run.deadlock > Duration{})
+      run_watched(end, stop, progress, deadlocks, trees);
+    else
+      run_virtual(*engine_, end, &stop, progress);
   } else {
     WallClockConfig config;
     config.scale_numerator = run.scale_numerator;
@@ -325,6 +360,8 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
            run.payload == spec::Payload::kReal ? "real" : "elided",
            run.scale_denominator == 1 ? fmt::format("{}", run.scale_numerator)
                                       : fmt::format("{}/{}", run.scale_numerator, run.scale_denominator)};
+  r.deadlocks = deadlocks.seen();
+  r.pause_trees = std::move(trees);
   r.engine.windows = engine_->windows();
   r.engine.window_ps = engine_->window().ps;
   r.engine.cpu_seconds = cpu_used;
@@ -337,14 +374,18 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
     r.engine.busy_seconds = seconds(stats->busy);
     r.engine.gaps = stats->gaps.count();
   }
-  for (const Attached& a : attached_) {
-    const OutsidePortCounters c = a.device->counters();
-    r.attachments.push_back({a.host->name(), a.port.value + 1, a.description, c.received, c.sent, c.host_ring_full,
-                             c.no_memory, c.not_sent});
+  {
+    const std::lock_guard lock(attached_mutex_);
+    for (const Attached& a : attached_) {
+      const OutsidePortCounters c = a.device->counters();
+      r.attachments.push_back({a.host->name(), a.port.value + 1, a.description, c.received, c.sent, c.host_ring_full,
+                               c.no_memory, c.not_sent});
+    }
   }
   for (const Trunk& t : trunks_)
     r.trunks.push_back({t.end->name(), t.description, std::string(text(t.end->trunk_counters().state)),
                         t.end->trunk_counters(), report::Percentiles::of(t.end->lateness())});
+  r.faults = faults_->status(engine_->reached());
   if (options_.digest) r.trace_digest = engine_->digest().value();
   for (auto& tap : taps_) tap->close();
   for (PcapEndpoint* pcap : lab_->pcaps()) pcap->close();

@@ -4,14 +4,19 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "control/build/built_lab.h"
+#include "control/fault/faults.h"
 #include "control/lab/open_port.h"
 #include "control/report/report.h"
 #include "control/spec/spec.h"
+#include "control/telemetry/deadlock.h"
+#include "control/telemetry/pause_tree.h"
 #include "dataplane/capture/capture_tap.h"
 #include "dataplane/port/outside_port.h"
 #include "dataplane/run/engine.h"
@@ -37,6 +42,8 @@ struct SessionOptions {
   std::vector<CaptureRequest> captures;
   Interfaces interfaces;  // behind the NICs of hosts that somebody has made
   EngineVariation variation;
+  // In the place of the spec's faults: those of a log, at its instants.
+  std::optional<std::vector<fault::LoggedFault>> replayed_faults;
   // Told the instant reached now and then, with the one at which traffic ends (Instant::never() if unknown).
   std::function<void(Instant, Instant)> progress;
   // Told when ports to the outside stand and the clock starts.
@@ -52,6 +59,8 @@ class Session {
 
   build::BuiltLab& lab() noexcept { return *lab_; }
   Engine& engine() noexcept { return *engine_; }
+  // Only while the engine rests.
+  fault::Faults& faults() noexcept { return *faults_; }
 
   // Runs to the end that the spec names: its duration and what is then still on its way, or until everything is done.
   // `stop`, if it becomes true, ends the run early, with the report so far. `live`, under the wall clock: how others
@@ -87,6 +96,8 @@ class Session {
   const std::vector<Trunk>& trunks() const noexcept { return trunks_; }
 
  private:
+  void run_watched(Instant end, const std::atomic<bool>& stop, const std::function<void(Instant)>& progress,
+                   telemetry::DeadlockWatch& deadlocks, telemetry::PauseTreeWatch& trees);
   void check_captures() const;
   void check_sockets() const;
   void attach_ports();
@@ -97,8 +108,10 @@ class Session {
   SessionOptions options_;
   std::unique_ptr<build::BuiltLab> lab_;
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<fault::Faults> faults_;
   std::vector<std::unique_ptr<CaptureTap>> taps_;
   std::vector<Attached> attached_;
+  std::mutex attached_mutex_;  // between the engine's thread and the one that exchanges ports
   std::vector<Trunk> trunks_;
 };
 

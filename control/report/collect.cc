@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
 #include "control/report/report.h"
@@ -27,7 +28,8 @@ FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std:
   r.delivered_packets = rx.packets - rx.duplicated;
   r.measured = flow.receiver != nullptr;
   r.in_flight = in_flight;
-  if (r.measured) r.lost = r.packets - std::min(r.packets, r.delivered_packets + r.in_flight);
+  r.trimmed = rx.trimmed;
+  if (r.measured) r.lost = r.packets - std::min(r.packets, r.delivered_packets + r.trimmed + r.in_flight);
   r.reordered = rx.reordered;
   r.duplicated = rx.duplicated;
   r.corrupted = rx.corrupted;
@@ -57,14 +59,14 @@ void audit_wires(build::BuiltLab& lab, const std::vector<DeviceCounters>& device
     const PortRef from = lab.fabric().sender(i);
     const PortCounters& sender = devices[from.device.index()].ports[from.port.index()];
     const PortCounters& receiver = devices[c.receiver.index()].ports[c.receiver_port.index()];
-    const std::uint64_t on_the_wire = c.data.size() + c.control.size();
+    const std::uint64_t on_the_wire = c.data.size() + c.control.size() + receiver.held_back;
     audit.on_the_wire += on_the_wire;
     const std::uint64_t sent = sender.tx_packets() + sender.tx_control;
-    if (sent == receiver.delivered + receiver.lost + on_the_wire) continue;
+    if (sent + receiver.duplicated == receiver.delivered + receiver.lost + on_the_wire) continue;
     audit.balanced = false;
-    audit.unbalanced.push_back(fmt::format("{}:{} sent {}, its peer has {} + {} lost, {} on the wire",
+    audit.unbalanced.push_back(fmt::format("{}:{} sent {}, {} were duplicated, its peer has {} + {} lost, {} on the wire",
                                            devices[from.device.index()].name, from.port.value + 1, sent,
-                                           receiver.delivered, receiver.lost, on_the_wire));
+                                           receiver.duplicated, receiver.delivered, receiver.lost, on_the_wire));
   }
 }
 
@@ -99,6 +101,7 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
     r.audit.consumed += c.consumed;
     r.audit.dropped += c.dropped();
     r.audit.queued += c.queued;
+    std::ranges::move(path_groups(lab, id, c), std::back_inserter(r.path_groups));
     for (std::size_t p = 0; p < c.ports.size(); ++p) {
       const PortRef ref{id, PortIndex{static_cast<std::uint16_t>(p)}};
       PortReport port;

@@ -36,6 +36,7 @@ Json flow(const FlowReport& f) {
             {"duplicated", f.duplicated},
             {"corrupted", f.corrupted},
             {"marked", f.marked},
+            {"trimmed", f.trimmed},
             {"goodput_bps", f.goodput_bps},
             {"start_ns", f.start_ns}};
   j["fct_ns"] = f.fct_ns ? Json(*f.fct_ns) : Json(nullptr);
@@ -63,6 +64,31 @@ Json trunk(const TrunkReport& t) {
           {"downs", t.counters.downs}};
 }
 
+// Nanoseconds since the run began; null: it has not happened.
+Json instant(Instant at) { return at == Instant::never() ? Json(nullptr) : Json(nanoseconds(at - Instant{})); }
+
+Json deadlock(const telemetry::DeadlockWatch::Seen& d) {
+  return {{"ring", d.ring},
+          {"since_ns", instant(d.since)},
+          {"seen_ns", instant(d.seen)},
+          {"resolved_ns", d.resolved ? instant(*d.resolved) : Json(nullptr)}};
+}
+
+// Roots of congestion with those they hold back, level by level, and for how much of the time.
+Json pause_tree_json(const telemetry::PauseTreeWatch& watch) {
+  Json widest = Json::array();
+  for (const auto& tree : watch.widest()) widest.push_back({{"root", tree.root}, {"levels", tree.levels}});
+  Json held = Json::array();
+  for (const auto& [pair, looks] : watch.held())
+    held.push_back({{"root", pair.first},
+                    {"victim", pair.second},
+                    {"share", static_cast<double>(looks) / static_cast<double>(watch.looks())}});
+  return {{"looks", watch.looks()},
+          {"widest_at_ns", watch.widest().empty() ? Json(nullptr) : instant(watch.widest_at())},
+          {"widest", std::move(widest)},
+          {"held", std::move(held)}};
+}
+
 bool touched(const ClassCounters& c) {
   return c.rx_packets + c.tx_packets + c.xoff_sent + c.xon_sent + c.xoff_received + c.xon_received + c.max_depth_octets >
              0 ||
@@ -74,6 +100,7 @@ Json traffic_class(std::size_t priority, const ClassCounters& c, bool is_switch)
             {"rx", {{"packets", c.rx_packets}, {"bytes", c.rx_octets}}},
             {"tx", {{"packets", c.tx_packets}, {"bytes", c.tx_octets}}},
             {"ecn_marked", c.ecn_marked},
+            {"trimmed", c.trimmed},
             {"pfc_sent", c.xoff_sent + c.xon_sent},
             {"xoff_sent", c.xoff_sent},
             {"pfc_received", c.xoff_received + c.xon_received},
@@ -84,6 +111,10 @@ Json traffic_class(std::size_t priority, const ClassCounters& c, bool is_switch)
   if (is_switch) {
     j["max_ingress_cells"] = c.max_ingress_cells;
     j["max_headroom_cells"] = c.max_headroom_cells;
+    j["first_ce_ns"] = instant(c.first_ce);
+    j["first_xoff_ns"] = instant(c.first_xoff);
+    j["storms_detected"] = c.storms_detected;
+    j["storms_restored"] = c.storms_restored;
   }
   j["drops"] = drops(c.drops);
   return j;
@@ -99,12 +130,24 @@ Json port(const PortReport& p) {
             {"tx", {{"packets", c.tx_packets()}, {"bytes", c.tx_octets()}}},
             {"utilisation", p.utilisation},
             {"lost_on_link", c.lost},
+            {"lost_to_faults", c.lost_to_faults},
+            {"duplicated", c.duplicated},
             {"drops", drops(c.drops)}};
   Json classes = Json::array();
   for (std::size_t k = 0; k < kPriorities; ++k)
     if (touched(c.classes[k])) classes.push_back(traffic_class(k, c.classes[k], p.is_switch));
   j["classes"] = std::move(classes);
   return j;
+}
+
+Json path_group(const PathGroupReport& g) {
+  Json members = Json::array();
+  for (const PathGroupReport::Member& m : g.members)
+    members.push_back({{"port", m.port}, {"peer", m.peer}, {"packets", m.packets}, {"bytes", m.bytes}});
+  return {{"node", g.node},
+          {"members", std::move(members)},
+          {"max_over_mean", g.max_over_mean()},
+          {"jain_index", g.jain_index()}};
 }
 
 Json engine_json(const EngineReport& e) {
@@ -133,6 +176,8 @@ std::string Report::json() const {
   for (const FlowReport& f : flows) j["flows"].push_back(flow(f));
   j["ports"] = Json::array();
   for (const PortReport& p : ports) j["ports"].push_back(port(p));
+  j["path_groups"] = Json::array();
+  for (const PathGroupReport& g : path_groups) j["path_groups"].push_back(path_group(g));
   j["attachments"] = Json::array();
   for (const AttachmentReport& a : attachments)
     j["attachments"].push_back({{"node", a.node},
@@ -147,6 +192,18 @@ std::string Report::json() const {
     j["trunks"] = Json::array();
     for (const TrunkReport& t : trunks) j["trunks"].push_back(trunk(t));
   }
+  j["deadlocks"] = Json::array();
+  for (const telemetry::DeadlockWatch::Seen& d : deadlocks) j["deadlocks"].push_back(deadlock(d));
+  j["pause_trees"] = pause_tree_json(pause_trees);
+  j["faults"] = Json::array();
+  for (const fault::FaultStatus& f : faults)
+    j["faults"].push_back({{"name", f.name},
+                           {"what", f.what},
+                           {"on", f.where},
+                           {"active", f.active},
+                           {"removed", f.removed},
+                           {"occurrences", f.occurrences},
+                           {"frames", f.frames}});
   j["engine"] = engine_json(engine);
   j["audit"] = {{"balanced", audit.balanced},
                 {"unbalanced", audit.unbalanced},

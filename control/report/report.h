@@ -8,6 +8,10 @@
 #include <vector>
 
 #include "control/build/built_lab.h"
+#include "control/fault/faults.h"
+#include "control/report/path_groups.h"
+#include "control/telemetry/deadlock.h"
+#include "control/telemetry/pause_tree.h"
 #include "dataplane/base/histogram.h"
 #include "dataplane/device/counters.h"
 
@@ -45,6 +49,7 @@ struct FlowReport {
   std::uint64_t duplicated = 0;
   std::uint64_t corrupted = 0;
   std::uint64_t marked = 0;             // arrived with CE
+  std::uint64_t trimmed = 0;            // arrived without their payload; neither delivered nor lost
   double goodput_bps = 0;               // delivered payload from the first frame sent to the last arrived
   std::int64_t start_ns = 0;
   std::optional<std::int64_t> fct_ns;   // flows with an end, once it is all there
@@ -111,10 +116,14 @@ struct Report {
   RunInfo run;
   std::vector<FlowReport> flows;
   std::vector<PortReport> ports;
+  std::vector<PathGroupReport> path_groups;  // with at least two members
   std::vector<AttachmentReport> attachments;
   std::vector<TrunkReport> trunks;
+  std::vector<fault::FaultStatus> faults;
   EngineReport engine;
   Audit audit;
+  std::vector<telemetry::DeadlockWatch::Seen> deadlocks;
+  telemetry::PauseTreeWatch pause_trees;
   std::optional<std::uint64_t> trace_digest;
 
   // The whole as JSON, two blanks of indentation.

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMostFlows = 16;
 constexpr std::size_t kMostPorts = 8;
+constexpr std::size_t kMostGroups = 4;
 
 using Out = std::back_insert_iterator<std::string>;
 
@@ -148,6 +149,31 @@ void queue_lines(Out out, const Report& r) {
                    all - queued.size() == 1 ? "" : "s");
 }
 
+// The groups whose members had least alike, and what came out of order.
+void path_lines(Out out, const Report& r) {
+  std::vector<const PathGroupReport*> groups;
+  for (const PathGroupReport& g : r.path_groups)
+    if (g.bytes() > 0) groups.push_back(&g);
+  if (groups.empty()) return;
+  std::ranges::stable_sort(groups, [](const auto* a, const auto* b) { return a->jain_index() < b->jain_index(); });
+  fmt::format_to(out, "\nHow equal paths were shared: {} group{} of next hops, the least even first\n", groups.size(),
+                 groups.size() == 1 ? "" : "s");
+  fmt::format_to(out, "  {:<14} {:>7} {:>9} {:>9} {:>6}   {}\n", "switch", "members", "bytes", "max/mean", "Jain",
+                 "most went to");
+  for (std::size_t i = 0; i < std::min(groups.size(), kMostGroups); ++i) {
+    const PathGroupReport& g = *groups[i];
+    const auto most = std::ranges::max_element(g.members, {}, &PathGroupReport::Member::bytes);
+    fmt::format_to(out, "  {:<14} {:>7} {:>9} {:>9.2f} {:>6.3f}   {} ({})\n", g.node, g.members.size(),
+                   size_text(g.bytes()), g.max_over_mean(), g.jain_index(), most->port, most->peer);
+  }
+  std::uint64_t reordered = 0;
+  std::uint64_t delivered = 0;
+  for (const FlowReport& f : r.flows) reordered += f.reordered, delivered += f.delivered_packets;
+  if (delivered > 0)
+    fmt::format_to(out, "  Out of order at the receivers: {} of {} packets ({})\n", count_text(reordered),
+                   count_text(delivered), percent_text(static_cast<double>(reordered) / static_cast<double>(delivered)));
+}
+
 void pause_lines(Out out, const Report& r) {
   const auto paused = most(
       r, [](const Place& p) { return p.counters->paused > Duration{}; },
@@ -169,6 +195,85 @@ void pause_lines(Out out, const Report& r) {
   if (paused.size() > kMostPorts)
     fmt::format_to(out, "  and {} more, up to {}\n", paused.size() - kMostPorts,
                    time_text(paused[kMostPorts].counters->paused));
+}
+
+// CE marks are to come before pauses: where they did not, or only just, thresholds are to be looked at.
+void order_lines(Out out, const Report& r) {
+  const auto both = most(
+      r,
+      [](const Place& p) { return p.port->is_switch && p.counters->first_xoff != Instant::never(); },
+      [](const Place& p) { return -(p.counters->first_xoff - Instant{}).ps; });
+  if (both.empty()) return;
+  fmt::format_to(out, "\nWhat came first, CE or XOFF: queues that filled their ingress groups, the first to do so first\n");
+  fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>12} {:>12}   {}\n", "port", "towards", "class", "first CE", "first XOFF", "");
+  for (std::size_t i = 0; i < std::min(both.size(), kMostPorts); ++i) {
+    const Place& p = both[i];
+    const Instant ce = p.counters->first_ce;
+    const Instant xoff = p.counters->first_xoff;
+    fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>12} {:>12}   {}\n", p.name(), p.port->peer, p.priority,
+                   ce == Instant::never() ? std::string("-") : time_text(ce - Instant{}), time_text(xoff - Instant{}),
+                   ce == Instant::never() ? "never marked"
+                   : ce < xoff            ? fmt::format("CE {} earlier", time_text(xoff - ce))
+                                          : fmt::format("XOFF {} earlier", time_text(ce - xoff)));
+  }
+  if (both.size() > kMostPorts) fmt::format_to(out, "  and {} more\n", both.size() - kMostPorts);
+}
+
+void trim_lines(Out out, const Report& r) {
+  const auto trimmed = most(
+      r, [](const Place& p) { return p.counters->trimmed > 0; }, [](const Place& p) { return p.counters->trimmed; });
+  if (trimmed.empty()) return;
+  fmt::format_to(out, "\nTrimmed: frames that their queue had no room for, sent on without payload\n");
+  for (std::size_t i = 0; i < std::min(trimmed.size(), kMostPorts); ++i)
+    fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>12}\n", trimmed[i].name(), trimmed[i].port->peer, trimmed[i].priority,
+                   count_text(trimmed[i].counters->trimmed));
+  if (trimmed.size() > kMostPorts) fmt::format_to(out, "  and {} more\n", trimmed.size() - kMostPorts);
+}
+
+// A few names, and how many more there are.
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kSome = 4;
+  const std::vector<std::string> few(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kSome)));
+  return names.size() > kSome ? fmt::format("{} and {} more", fmt::join(few, ", "), names.size() - kSome)
+                              : fmt::format("{}", fmt::join(few, ", "));
+}
+
+void tree_lines(Out out, const Report& r) {
+  constexpr std::size_t kMostTrees = 3;
+  const auto& trees = r.pause_trees.widest();
+  if (trees.empty()) return;
+  fmt::format_to(out, "\nWho paused whom, at {}, when it was widest: from the root of congestion back\n",
+                 time_text(r.pause_trees.widest_at() - Instant{}));
+  for (std::size_t i = 0; i < std::min(trees.size(), kMostTrees); ++i) {
+    fmt::format_to(out, "  {}\n", trees[i].root);
+    for (std::size_t level = 0; level < trees[i].levels.size(); ++level)
+      fmt::format_to(out, "  {:{}}<- {}\n", "", 2 * level + 2, some_of(trees[i].levels[level]));
+  }
+  if (trees.size() > kMostTrees) fmt::format_to(out, "  and {} more roots\n", trees.size() - kMostTrees);
+}
+
+void storm_lines(Out out, const Report& r) {
+  constexpr auto kDropped = static_cast<std::size_t>(DropReason::kPfcWatchdog);
+  const auto storms = most(
+      r, [](const Place& p) { return p.counters->storms_detected > 0; },
+      [](const Place& p) { return p.counters->storms_detected; });
+  if (storms.empty()) return;
+  fmt::format_to(out, "\nPFC watchdog: queues in a storm of pauses\n");
+  fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>9} {:>9} {:>12}\n", "port", "paused by", "class", "detected", "restored",
+                 "dropped");
+  for (std::size_t i = 0; i < std::min(storms.size(), kMostPorts); ++i)
+    fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>9} {:>9} {:>12}\n", storms[i].name(), storms[i].port->peer,
+                   storms[i].priority, count_text(storms[i].counters->storms_detected),
+                   count_text(storms[i].counters->storms_restored), count_text(storms[i].counters->drops[kDropped]));
+  if (storms.size() > kMostPorts) fmt::format_to(out, "  and {} more\n", storms.size() - kMostPorts);
+}
+
+void deadlock_lines(Out out, const Report& r) {
+  for (const telemetry::DeadlockWatch::Seen& d : r.deadlocks)
+    fmt::format_to(out, "\nDEADLOCK: nothing has moved since {} in a circle of queues, each paused by the next{}:\n  {}\n",
+                   time_text(d.since - Instant{}),
+                   d.resolved ? fmt::format(" (gone at {})", time_text(*d.resolved - Instant{})) : std::string(),
+                   fmt::join(d.ring, "\n  "));
 }
 
 void drop_lines(Out out, const Report& r) {
@@ -196,8 +301,12 @@ void drop_lines(Out out, const Report& r) {
     fmt::format_to(out, "  {:<20} {:>10}   at {}{}\n", reason, count_text(n), *ports.begin(),
                    ports.size() > 1 ? fmt::format(" and {} more ports", ports.size() - 1) : "");
   }
-  if (r.audit.lost_on_links > 0)
-    fmt::format_to(out, "  {:<20} {:>10}   on links that went down\n", "lost", count_text(r.audit.lost_on_links));
+  std::uint64_t to_faults = 0;
+  for (const PortReport& p : r.ports) to_faults += p.counters.lost_to_faults;
+  if (r.audit.lost_on_links > to_faults)
+    fmt::format_to(out, "  {:<20} {:>10}   on links that went down\n", "lost",
+                   count_text(r.audit.lost_on_links - to_faults));
+  if (to_faults > 0) fmt::format_to(out, "  {:<20} {:>10}   on links, to faults\n", "lost", count_text(to_faults));
 }
 
 // The run in sentences: the chain from the deepest queue to those who paid for it.
@@ -228,6 +337,23 @@ void story(Out out, const Report& r) {
   else
     fmt::format_to(out, "; nobody had to be paused");
   fmt::format_to(out, ".\n");
+}
+
+// What went wrong on purpose.
+void fault_lines(Out out, const Report& r) {
+  if (r.faults.empty()) return;
+  std::size_t name = 5, what = 4, where = 2;
+  for (const fault::FaultStatus& f : r.faults) {
+    name = std::max(name, f.name.size());
+    what = std::max(what, f.what.size());
+    where = std::max(where, f.where.size());
+  }
+  fmt::format_to(out, "\nFaults, and what they did\n  {:<{}}  {:<{}}  {:<{}} {:>7} {:>12}\n", "fault", name, "what", what,
+                 "on", where, "times", "frames");
+  for (const fault::FaultStatus& f : r.faults)
+    fmt::format_to(out, "  {:<{}}  {:<{}}  {:<{}} {:>7} {:>12}{}\n", f.name, name, f.what, what, f.where, where,
+                   count_text(f.occurrences), f.on_frames ? count_text(f.frames) : "-",
+                   f.active ? "  still active" : "");
 }
 
 void engine_lines(Out out, const Report& r) {
@@ -274,8 +400,15 @@ std::string Report::text() const {
   if (!flows.empty() && flows.size() <= kMostFlows) flow_lines(out, *this);
   if (flows.size() > kMostFlows) traffic_lines(out, *this);
   queue_lines(out, *this);
+  path_lines(out, *this);
   pause_lines(out, *this);
+  tree_lines(out, *this);
+  order_lines(out, *this);
+  storm_lines(out, *this);
+  deadlock_lines(out, *this);
+  trim_lines(out, *this);
   drop_lines(out, *this);
+  fault_lines(out, *this);
   story(out, *this);
   engine_lines(out, *this);
   return text;

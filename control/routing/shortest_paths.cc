@@ -4,6 +4,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 
 namespace railyard::routing {
@@ -30,6 +31,62 @@ std::vector<int> distances(const Graph& graph, std::size_t from) {
   }
   return distance;
 }
+
+// The groups of next hops that lead to one switch, or to the nearest of several, by node; with what each is worth.
+class Worth {
+ public:
+  Worth(const Graph& graph, const std::vector<int>& distance) : graph_(graph), through_(graph.size(), 0) {
+    std::vector<std::size_t> nearest_first;
+    for (std::size_t n = 0; n < graph.size(); ++n)
+      if (graph.is_switch(n) && distance[n] != kUnreached) nearest_first.push_back(n);
+    std::stable_sort(nearest_first.begin(), nearest_first.end(),
+                     [&](std::size_t a, std::size_t b) { return distance[a] < distance[b]; });
+    groups_.resize(graph.size());
+    for (const std::size_t n : nearest_first) {
+      if (distance[n] == 0) {
+        through_[n] = std::numeric_limits<std::int64_t>::max();
+        continue;
+      }
+      group(n, distance);
+    }
+  }
+
+  const std::vector<PortIndex>& ports(std::size_t node) const noexcept { return groups_[node].ports; }
+  const std::vector<std::uint32_t>& weights(std::size_t node) const noexcept { return groups_[node].weights; }
+
+ private:
+  struct Group {
+    std::vector<PortIndex> ports;
+    std::vector<std::uint32_t> weights;
+  };
+
+  void group(std::size_t n, const std::vector<int>& distance) {
+    Group& g = groups_[n];
+    std::vector<std::int64_t> worth;
+    std::vector<std::int64_t> said;
+    bool any_said = false;
+    for (const Graph::Edge& e : graph_.edges(n)) {
+      if (!graph_.is_switch(e.neighbour) || distance[e.neighbour] != distance[n] - 1) continue;
+      const spec::LinkSpec& link = graph_.lab().links[e.link];
+      g.ports.push_back(e.port);
+      worth.push_back(std::min(link.rate.bps, through_[e.neighbour]));
+      said.push_back(link.weight.value_or(1));
+      any_said |= link.weight.has_value();
+      through_[n] += worth.back();
+    }
+    const std::vector<std::int64_t>& weights = any_said ? said : worth;
+    if (std::adjacent_find(weights.begin(), weights.end(), std::not_equal_to<>{}) == weights.end()) return;
+    // In units of a thousandth of the largest.
+    const std::int64_t common = std::accumulate(weights.begin(), weights.end(), std::int64_t{0}, std::gcd<std::int64_t, std::int64_t>);
+    const std::int64_t most = *std::max_element(weights.begin(), weights.end());
+    const std::int64_t unit = std::max(common, most / 1000);
+    for (const std::int64_t w : weights) g.weights.push_back(static_cast<std::uint32_t>(std::max<std::int64_t>(1, w / unit)));
+  }
+
+  const Graph& graph_;
+  std::vector<Group> groups_;
+  std::vector<std::int64_t> through_;  // what can be carried by way of a node, in bit/s
+};
 
 // What a switch stands for in other switches' tables.
 struct Behind {
@@ -118,22 +175,17 @@ std::vector<Behind> behind_each(const Graph& graph) {
 void add_trunk_routes(const Graph& graph, Routes& routes, std::vector<IpPrefix>& prefixes) {
   for (const auto& [prefix, owners] : behind_trunks(graph)) {
     prefixes.push_back(prefix);
-    std::vector<int> nearest(graph.size(), std::numeric_limits<int>::max());
-    std::vector<std::vector<int>> to;
+    std::vector<int> nearest(graph.size(), kUnreached);
     for (const auto& [owner, ports] : owners) {
-      to.push_back(distances(graph, owner));
+      const std::vector<int> to = distances(graph, owner);
       for (std::size_t n = 0; n < graph.size(); ++n)
-        if (to.back()[n] != kUnreached) nearest[n] = std::min(nearest[n], to.back()[n]);
+        if (to[n] != kUnreached && (nearest[n] == kUnreached || to[n] < nearest[n])) nearest[n] = to[n];
     }
+    const Worth worth(graph, nearest);
     for (std::size_t n = 0; n < graph.size(); ++n) {
-      if (!graph.is_switch(n) || nearest[n] == std::numeric_limits<int>::max()) continue;
-      Route route{prefix, {}};
-      if (const auto own = owners.find(n); own != owners.end()) {
-        route.ports = own->second;
-      } else {
-        for (const Graph::Edge& e : graph.edges(n))
-          if (graph.is_switch(e.neighbour) && nearest[e.neighbour] == nearest[n] - 1) route.ports.push_back(e.port);
-      }
+      if (!graph.is_switch(n) || nearest[n] == kUnreached) continue;
+      Route route{prefix, worth.ports(n), worth.weights(n)};
+      if (const auto own = owners.find(n); own != owners.end()) route.ports = own->second;
       routes.by_node[n].push_back(std::move(route));
     }
   }
@@ -160,11 +212,12 @@ Routes shortest_paths(const Graph& graph) {
     if (behind[to].announced.empty()) continue;
 
     const std::vector<int> distance = distances(graph, to);
+    const Worth worth(graph, distance);
     for (std::size_t n = 0; n < graph.size(); ++n) {
       if (n == to || distance[n] == kUnreached) continue;
       Route route;
-      for (const Graph::Edge& e : graph.edges(n))
-        if (graph.is_switch(e.neighbour) && distance[e.neighbour] == distance[n] - 1) route.ports.push_back(e.port);
+      route.ports = worth.ports(n);
+      route.weights = worth.weights(n);
       for (const IpPrefix& p : behind[to].announced) {
         route.prefix = p;
         routes.by_node[n].push_back(route);

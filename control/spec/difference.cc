@@ -75,6 +75,7 @@ void say_switch(const SwitchProfile& profile, const std::string& path, Sayings& 
 
 std::string path_of(const LinkSpec& link) { return "links." + format(link.a); }
 std::string path_of(const TrafficSpec& traffic) { return "traffic." + traffic.name; }
+std::string path_of(const FaultSpec& fault) { return "faults." + fault.name; }
 std::string path_of(const NodeSpec& node) { return "nodes." + node.name; }
 
 void say_node(const NodeSpec& node, Sayings& out) {
@@ -85,6 +86,8 @@ void say_link(const LinkSpec& link, Sayings& out) {
   say_all(link_keys(), link, path_of(link), out);
 }
 void say_traffic(const TrafficSpec& traffic, Sayings& out) { say_all(traffic_keys(), traffic, path_of(traffic), out); }
+
+void say_fault(const FaultSpec& fault, Sayings& out) { say_all(fault_keys(), fault, path_of(fault), out); }
 
 // Says both if they are not the same, so that large labs are compared quickly.
 template <class T, class Say>
@@ -120,7 +123,7 @@ void compare_lists(const std::string& section, const std::vector<T>& from, const
 
 bool is_live(const std::string& path) {
   static const std::regex kLive(
-      "qos\\.[^.]+\\.classes\\.[0-7]\\.(alpha|xoff|xon-offset|queue-alpha|strict|weight|path|ecn|ecn\\..+)"
+      "qos\\.[^.]+\\.classes\\.[0-7]\\.(alpha|xoff|xon-offset|queue-alpha|strict|weight|path|path\\..+|ecn|ecn\\..+)"
       "|switches\\.[^.]+\\.ecmp\\..+"
       "|links\\.[^.]+\\.rate"
       "|traffic\\.[^.]+\\.rate");
@@ -162,6 +165,7 @@ std::vector<Difference> differences(const Lab& from, const Lab& to) {
   compare_lists("nodes", from.nodes, to.nodes, say_node, before, after);
   compare_lists("links", from.links, to.links, say_link, before, after);
   compare_lists("traffic", from.traffic, to.traffic, say_traffic, before, after);
+  compare_lists("faults", from.faults, to.faults, say_fault, before, after);
   compare(
       from.run, to.run, [](const RunSpec& r, Sayings& out) { say_all(run_keys(), r, "run", out); }, before, after);
 

@@ -19,9 +19,12 @@ std::string json_schema() {
   Tree definitions = scalar_definitions();
   define(definitions, qos_keys());
   define(definitions, class_keys());
+  define(definitions, path_keys());
   define(definitions, ecn_keys());
+  define(definitions, trim_keys());
   define(definitions, switch_keys());
   define(definitions, ecmp_keys());
+  define(definitions, pfc_watchdog_keys());
   define(definitions, host_keys());
   define(definitions, receive_keys());
   define(definitions, link_keys());
@@ -35,6 +38,14 @@ std::string json_schema() {
   define(definitions, trunk_node_keys());
   define(definitions, trunk_udp_keys());
   define(definitions, traffic_keys());
+  define(definitions, fault_keys());
+  define(definitions, flap_keys());
+  define(definitions, delay_keys());
+  define(definitions, burst_loss_keys());
+  define(definitions, reorder_keys());
+  define(definitions, fault_trim_keys());
+  define(definitions, wrong_ecn_keys());
+  define(definitions, skew_keys());
   define(definitions, run_keys());
   definitions.spread = true;
 

@@ -9,10 +9,13 @@
 
 #include <fmt/format.h>
 
+#include "control/spec/asic.h"
+#include "control/spec/check/check.h"
 #include "control/spec/keys/keys.h"
 #include "control/spec/read.h"
 #include "control/spec/yaml/override.h"
 #include "control/spec/yaml/parse.h"
+#include "control/spec/yaml/print.h"
 
 namespace railyard::spec {
 namespace {
@@ -25,6 +28,11 @@ classes:
   3: { lossless: true, alpha: 1/8, ecn: { kmin: 400KB, kmax: 1600KB, pmax: 20% }, weight: 50 }
   6: { strict: true }
 )";
+
+// Another ASIC is put in the place of the one that the file names, not on top of it.
+bool names_asic(const std::string& assignment) {
+  return assignment.substr(0, assignment.find('=')).ends_with(".asic");
+}
 
 // Before the overrides, so that one of them can change a part of it.
 void add_built_in_qos(Tree& document) {
@@ -65,7 +73,13 @@ Lab parse(const std::string& text, const std::string& file_name, const std::vect
   finish(document, "");
   add_built_in_qos(document);
   finish(document, "");
-  for (const std::string& assignment : overrides) apply_override(document, assignment);
+  for (const std::string& assignment : overrides)
+    if (names_asic(assignment)) apply_override(document, assignment);
+  finish(document, "");
+  expand_asics(document);
+  finish(document, "");
+  for (const std::string& assignment : overrides)
+    if (!names_asic(assignment)) apply_override(document, assignment);
   finish(document, "");
   return read_lab(document);
 }
@@ -75,6 +89,36 @@ Attachment parse_attachment(const std::string& text, const std::string& name) {
   if (tree.kind == Tree::Kind::kNothing || (tree.kind == Tree::Kind::kScalar && tree.text == "built-in")) return {};
   finish(tree, "attach");
   return attachment_form().read(tree);
+}
+
+FaultSpec parse_fault(const Lab& lab, const std::string& text, const std::string& name) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool is_bare = first == text.npos || text[first] != '{';
+  Tree tree = parse_yaml(is_bare && text.find('\n') == text.npos ? "{" + text + "}" : text, name);
+  finish(tree, "");
+  std::vector<FaultSpec> all = lab.faults;
+  FaultSpec& fault = all.emplace_back();
+  fault_keys().read(tree, fault);
+  for (const FaultSpec& other : lab.faults)
+    if (other.name == fault.name)
+      tree.at_or_self("name").fail(fmt::format("there is a fault {} already; expected another name", fault.name));
+  name_faults(all);
+  check_fault(lab, all.back(), tree);
+  return all.back();
+}
+
+std::string to_text(const FaultSpec& fault) {
+  std::string text = print_json(fault_keys().write(fault));
+  // Values have no line breaks.
+  std::string line;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\n') {
+      line += text[i];
+      continue;
+    }
+    while (i + 1 < text.size() && text[i + 1] == ' ') ++i;
+  }
+  return line;
 }
 
 }  // namespace railyard::spec

@@ -130,6 +130,15 @@ void read_traffic(Draft& draft) {
   }
 }
 
+void read_faults(Draft& draft) {
+  if (draft.sections.faults == nullptr) return;
+  for (const Tree& tree : draft.sections.faults->as_list("a list of faults")) {
+    fault_keys().read(tree, draft.lab.faults.emplace_back());
+    draft.faults.push_back(&tree);
+  }
+  name_faults(draft.lab.faults);
+}
+
 }  // namespace
 
 Lab read_lab(const Tree& document) {
@@ -146,6 +155,7 @@ Lab read_lab(const Tree& document) {
   read_nodes(draft);
   read_links(draft, link);
   read_traffic(draft);
+  read_faults(draft);
 
   check_profiles(draft);
   attach_by_profile(draft.lab);
@@ -155,6 +165,7 @@ Lab read_lab(const Tree& document) {
   check_attachments(draft);
   check_trunks(draft);
   check_traffic(draft);
+  check_faults(draft);
   return std::move(draft.lab);
 }
 

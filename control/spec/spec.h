@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "control/spec/fault_spec.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/rng.h"
 #include "dataplane/base/time.h"
@@ -48,7 +49,6 @@ constexpr Duration propagation(Length cable) noexcept { return {cable.mm * 5}; }
 // ---- Quality of service --------------------------------------------------------------------------------------------
 
 enum class Trust { kDscp, kPcp };
-enum class PathPolicy { kEcmp, kSpray };
 
 struct Ecn {
   bool enabled = false;
@@ -66,6 +66,30 @@ struct Ecn {
 constexpr Bytes automatic_kmin(BitRate rate) noexcept { return {rate.bps / 250'000}; }
 constexpr Bytes automatic_kmax(BitRate rate) noexcept { return {rate.bps / 62'500}; }
 
+// How one of several equal next hops is chosen.
+enum class PathPolicy { kEcmp, kWcmp, kFlowlet, kSpray, kAdaptive };
+enum class SprayOrder { kRoundRobin, kRandom, kLeastLoaded };
+
+struct PathSpec {
+  PathPolicy policy = PathPolicy::kEcmp;
+  SprayOrder order = SprayOrder::kRoundRobin;  // spray
+  bool per_flowlet = false;                    // adaptive: else per packet
+  Duration gap{100'000'000};                   // flowlet, and adaptive per flowlet
+  int bands = 8;                               // adaptive: grades of the time that a port's queues take to drain
+  Duration band{1'000'000};                    // adaptive: where the best of them ends
+
+  bool operator==(const PathSpec&) const = default;
+};
+
+// What becomes of a frame whose queue has no room for it, instead of being dropped.
+struct Trim {
+  std::uint32_t keep = 128;  // octets from the Ethernet header on, without FCS
+  int dscp = 0;              // of what is left
+  int to_class = 0;          // whose queue it goes to
+
+  bool operator==(const Trim&) const = default;
+};
+
 // One traffic class, at every port of the switches that use the profile.
 struct TrafficClass {
   bool lossless = false;
@@ -77,10 +101,11 @@ struct TrafficClass {
   Bytes queue_reserved{};
   int queue_alpha_exponent = 0;  // lossy: of the egress queue
   bool accept_loss = false;      // less headroom than computed is meant
+  std::optional<Trim> trim;      // lossy
   Ecn ecn;
   bool strict = false;
   int weight = 1;  // DWRR, 1..1000
-  PathPolicy path = PathPolicy::kEcmp;
+  PathSpec path;
   int remap_to = -1;               // class that frames leave in; -1: the same
   std::uint32_t least_frame = 64;  // shortest frame expected in it, octets with FCS: what headroom in cells rests on
 
@@ -168,18 +193,34 @@ struct EcmpSpec {
   bool addresses = true;
   bool ports = true;
   bool destination_qp = false;
+  bool uet_entropy = false;
   bool ingress_port = false;
+  bool resilient = true;              // a member that is lost moves no other flow than its own
   std::optional<std::uint64_t> seed;  // nothing: one per switch, from the run's seed
 
   bool operator==(const EcmpSpec&) const = default;
 };
 
+struct PfcWatchdog {
+  enum class Action { kDrop, kForward, kAlert };
+  Duration detect{200'000'000'000};   // stuck for so long, a queue is in a storm
+  Duration restore{200'000'000'000};  // no pause frame for so long, and it is over
+  Duration poll{200'000'000'000};     // how often it is looked
+  Action action = Action::kDrop;
+
+  bool operator==(const PfcWatchdog&) const = default;
+};
+
 struct SwitchProfile {
+  int ports = 0;       // the most links that a switch can have; 0: any number
+  BitRate port_rate{};  // the fastest link that a port takes; 0: any
   Bytes buffer{32 << 20};
   Bytes cell{256};
+  Bytes headroom_pool{};                   // of the buffer, shared by all lossless classes; 0: each has its own headroom
   Duration latency{600'000};               // MAC and pipeline
   std::optional<Duration> pause_response;  // nothing: the standard's maximum
   int pause_quanta = 65535;
+  std::optional<PfcWatchdog> pfc_watchdog;
   ForwardingMode mode = ForwardingMode::kStoreAndForward;
   EcmpSpec ecmp;
   std::string qos = "default";
@@ -274,6 +315,7 @@ struct LinkSpec {
   Duration delay = propagation(Length{3'000});  // one way; from `cable`, or said as such (then no `cable`)
   std::optional<Length> cable{Length{3'000}};
   int mtu = 9216;  // longest IP packet, octets
+  std::optional<int> weight;  // for WCMP, at both ends; nothing: by what lies behind it
   Place place;
 
   bool operator==(const LinkSpec&) const = default;
@@ -327,6 +369,7 @@ struct RunSpec {
   Duration drain{1'000'000'000};     // after that, how long frames may still be on their way
   std::int64_t scale_numerator = 1;  // scale: modelled time per wall time, e.g. 1/100
   std::int64_t scale_denominator = 1;
+  Duration deadlock{1'000'000'000};  // queues that wait for each other in a circle for so long are a deadlock; 0: nobody looks
   int workers = 1;
   Payload payload = Payload::kElided;
   Bytes memory{std::int64_t{4} << 30};  // ceiling for packets
@@ -346,6 +389,7 @@ struct Lab {
   std::vector<NodeSpec> nodes;
   std::vector<LinkSpec> links;
   std::vector<TrafficSpec> traffic;
+  std::vector<FaultSpec> faults;
   RunSpec run;
 
   const NodeSpec* find(const std::string& node) const noexcept;

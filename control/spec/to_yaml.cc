@@ -29,6 +29,7 @@ LinkSpec usual_link(const std::vector<LinkSpec>& links) {
       most = n;
       usual = link;
     }
+  usual.weight.reset();  // said where it is meant
   return usual;
 }
 
@@ -51,6 +52,13 @@ Tree write_traffic(const std::vector<TrafficSpec>& traffic) {
   Tree list = Tree::list({});
   list.spread = true;
   for (const TrafficSpec& t : traffic) list.items.push_back(traffic_keys().write(t));
+  return list;
+}
+
+Tree write_faults(const std::vector<FaultSpec>& faults) {
+  Tree list = Tree::list({});
+  list.spread = true;
+  for (const FaultSpec& f : faults) list.items.push_back(fault_keys().write(f));
   return list;
 }
 
@@ -77,6 +85,7 @@ std::string to_yaml(const Lab& lab) {
   file.add("nodes", write_nodes(lab.nodes));
   if (!lab.links.empty()) file.add("links", write_links(lab.links, usual));
   if (!lab.traffic.empty()) file.add("traffic", write_traffic(lab.traffic));
+  if (!lab.faults.empty()) file.add("faults", write_faults(lab.faults));
   file.add("run", run_keys().write(lab.run));
   return print_yaml(file);
 }

@@ -115,6 +115,29 @@ Parsed<Ratio> parse_ratio(std::string_view text) {
   return Ratio{static_cast<std::int64_t>(*above), static_cast<std::int64_t>(*below)};
 }
 
+Parsed<Ratio> parse_probability(std::string_view text) {
+  Parsed<Ratio> ratio = wrong("");
+  if (const std::size_t e = text.find_first_of("eE"); e != std::string_view::npos && e + 2 < text.size() &&
+                                                      text[e + 1] == '-') {
+    const std::optional<Decimal> value = Decimal::parse(text.substr(0, e));
+    const std::optional<std::uint64_t> power = whole_number(text.substr(e + 2));
+    if (value && power && *power <= 12 && value->scale <= 6) {
+      std::uint64_t below = 1;
+      for (std::uint64_t i = 0; i < *power + static_cast<std::uint64_t>(value->scale); ++i) below *= 10;
+      const std::uint64_t common = std::gcd(value->digits, below);
+      if (value->digits / common <= kMostTerm && below / common <= kMostTerm)
+        ratio = Ratio{static_cast<std::int64_t>(value->digits / common), static_cast<std::int64_t>(below / common)};
+    }
+    if (!ratio) return wrong(fmt::format("'{}' is not a probability; expected e.g. 1%, 0.001 or 1e-12", text));
+  } else {
+    ratio = parse_ratio(text);
+    if (!ratio) return ratio;
+  }
+  if (ratio->numerator > ratio->denominator)
+    return wrong(fmt::format("{} is above 1; expected 0..1 or 0%..100%", text));
+  return ratio;
+}
+
 Parsed<std::uint32_t> parse_ppm(std::string_view text) {
   const Parsed<Ratio> ratio = parse_ratio(text);
   if (!ratio) return wrong(ratio.error());

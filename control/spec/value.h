@@ -22,20 +22,13 @@ namespace railyard::spec {
 template <class T>
 using Parsed = std::expected<T, std::string>;
 
-// A ratio of two whole numbers, reduced.
-struct Ratio {
-  std::int64_t numerator = 0;
-  std::int64_t denominator = 1;
-
-  bool operator==(const Ratio&) const = default;
-};
-
 Parsed<Duration> parse_duration(std::string_view text);  // ps, ns, us (or µs), ms, s
 Parsed<Bytes> parse_size(std::string_view text);         // B, KB, MB, GB, TB, KiB, MiB, GiB, TiB
 Parsed<BitRate> parse_rate(std::string_view text);       // bps, Kbps, Mbps, Gbps, Tbps
 Parsed<Length> parse_length(std::string_view text);      // mm, cm, m, km
 
 Parsed<Ratio> parse_ratio(std::string_view text);        // "0.2", "20%", "1/100"
+Parsed<Ratio> parse_probability(std::string_view text);  // a ratio from 0 to 1; also "1e-12"
 Parsed<std::uint32_t> parse_ppm(std::string_view text);  // a ratio from 0 to 1, in parts per million
 Parsed<int> parse_power_of_two(std::string_view text);   // "1/8" is -3; exponents from -8 to 7
 Parsed<bool> parse_boolean(std::string_view text);       // true, false

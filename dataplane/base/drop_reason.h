@@ -27,14 +27,18 @@ enum class DropReason : std::uint8_t {
   kTooBig,               // longer than the egress link's MTU
   kNeighbourUnresolved,  // the attached host's MAC address is not known yet
   kNotUnderstood,        // for the switch itself, and nothing there answers it
+  kIcrcError,            // ICRC of a RoCEv2 packet wrong at the host that it is for
   // Buffers.
   kIngressFull,     // ingress priority group of a lossy class above its threshold
   kHeadroomFull,    // ... of a lossless class: the headroom is too small
   kEgressFull,      // egress queue of a lossy class above its threshold (tail drop)
   kWred,            // dropped by WRED in the place of a mark (Not-ECT)
+  kTrimQueueFull,   // was to be trimmed, and the queue of trimmed packets is full too
+  kPfcWatchdog,     // of a queue, or of a class at ingress, that the PFC watchdog has in its drop state
   kNicReceiveFull,  // the receive buffer of a host's NIC
   kHostGone,        // held for, or just taken from, a host outside that was taken away
   // Links and machine.
+  kCrash,      // held by a switch when it crashed
   kLinkDown,   // on the wire, or about to be, when the link went down
   kTrunkLost,  // lost by the network between the two ends of a trunk
   kTrunkFull,  // for the far end of a trunk, and the network did not take it for long
@@ -49,8 +53,9 @@ constexpr std::string_view name(DropReason reason) noexcept {
       "too_short",         "bad_version",     "bad_header_length", "bad_length",  "bad_checksum",
       "unknown_ethertype", "bad_mac_control", "fcs_error",         "giant",       "not_for_us",
       "vlan_not_member",   "no_route",        "ttl_expired",       "too_big",     "neighbour_unresolved",
-      "not_understood",    "ingress_full",    "headroom_full",     "egress_full", "wred",
-      "nic_receive_full",  "host_gone",       "link_down",         "trunk_lost",  "trunk_full"};
+      "not_understood",    "icrc_error",      "ingress_full",      "headroom_full", "egress_full",
+      "wred",              "trim_queue_full", "pfc_watchdog",      "nic_receive_full", "host_gone",
+      "crash",             "link_down",       "trunk_lost",        "trunk_full"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 

@@ -37,6 +37,7 @@ struct RxFrame {
   std::span<const std::byte> header;
   PayloadRef payload;  // what follows the header
   bool icrc_pending;   // the frame ends in an ICRC that is right and was not computed: it is not in `payload`
+  bool trimmed = false;  // cut by a switch: the payload is not all there, and there is no ICRC
 };
 
 // What an endpoint could send.

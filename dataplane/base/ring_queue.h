@@ -25,6 +25,8 @@ class RingQueue {
   // The i-th oldest, i < size().
   const T& operator[](std::size_t i) const noexcept { return slots_[(head_ + static_cast<std::uint32_t>(i)) & mask_]; }
 
+  T& operator[](std::size_t i) noexcept { return slots_[(head_ + static_cast<std::uint32_t>(i)) & mask_]; }
+
   // Allocates only when the ring doubles.
   void push(const T& item) {
     if (tail_ - head_ == capacity_) [[unlikely]]

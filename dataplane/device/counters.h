@@ -21,11 +21,18 @@ struct ClassCounters {
   std::uint64_t tx_packets = 0;
   std::uint64_t tx_octets = 0;
   std::uint64_t ecn_marked = 0;  // CE set here, on the way out of this port
+  std::uint64_t trimmed = 0;     // for this queue, which had no room: sent on without their payload in another class
   std::uint64_t xoff_sent = 0;   // PFC frames with a pause time, refreshes included
   std::uint64_t xon_sent = 0;    // PFC frames with time 0
   std::uint64_t xoff_received = 0;
   std::uint64_t xon_received = 0;
-  Duration paused{};               // how long this priority of this port was not allowed to send
+  Duration paused{};               // how long the peer had this priority of this port paused
+  std::uint64_t storms_detected = 0;  // by the PFC watchdog (switches only)
+  std::uint64_t storms_restored = 0;
+  // Switches only: when this egress queue first marked a frame CE, and when an ingress group behind it first went over
+  // its XOFF threshold. Instant::never(): not yet.
+  Instant first_ce = Instant::never();
+  Instant first_xoff = Instant::never();
   std::uint64_t depth_octets = 0;  // egress queue now, with the frame in transmission
   std::uint64_t max_depth_octets = 0;
   std::uint64_t ingress_cells = 0;      // of the buffer, held by frames that came in here, and
@@ -40,7 +47,10 @@ struct PortCounters {
   std::uint64_t rx_control = 0;  // MAC control frames; not among the class counters (RFC 3635 §3.2.8)
   std::uint64_t tx_control = 0;
   std::uint64_t delivered = 0;  // frames taken from the wire, control included
-  std::uint64_t lost = 0;       // frames that never arrived: the link went down
+  std::uint64_t lost = 0;       // frames that never arrived: the link went down, or a fault of the link took them
+  std::uint64_t lost_to_faults = 0;  // of these, the latter
+  std::uint64_t duplicated = 0;      // frames that a fault of the link has made
+  std::uint64_t held_back = 0;       // frames that faults of the link hold back: still on their way
   DropCounts drops{};           // frames dropped before they had a class
 
   std::uint64_t rx_packets() const noexcept;
@@ -48,6 +58,16 @@ struct PortCounters {
   std::uint64_t tx_packets() const noexcept;
   std::uint64_t tx_octets() const noexcept;
   std::uint64_t dropped() const noexcept;
+};
+
+// What a switch has sent each of several equal next hops, by choice among them.
+struct PathGroupCounters {
+  struct Member {
+    PortIndex port;
+    std::uint64_t packets = 0;
+    std::uint64_t octets = 0;
+  };
+  std::vector<Member> members;
 };
 
 // The books of a device: received + generated = sent + consumed + dropped + queued. "Sent" counts at the start of
@@ -61,6 +81,7 @@ struct DeviceCounters {
   std::uint64_t queued = 0;            // frames held
   std::uint64_t buffer_cells = 0;      // of the buffer in use (switches only), and
   std::uint64_t max_shared_cells = 0;  // ... the most ever of its shared part
+  std::vector<PathGroupCounters> path_groups;  // with at least two members (switches only)
 
   std::uint64_t received() const noexcept;
   std::uint64_t sent() const noexcept;

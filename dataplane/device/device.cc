@@ -42,6 +42,8 @@ void Device::connect(PortIndex port, Channel& in, Channel& out, BitRate rate) {
   i.propagation = in.propagation;
   i.control_flight = control_flight(rate, in.propagation);
   i.on_the_way = on_the_way(rate, in.propagation, std::max(in.data_latency, in.control_latency));
+  i.rate = rate;
+  i.peer_response = out.control_latency;
   connected(port, out, rate);
 }
 
@@ -105,49 +107,127 @@ Instant Device::snapshot_at(Instant at, std::function<void(DeviceCounters)> take
 
 void Device::link_down_at(Instant at, PortIndex port) {
   change_at(at, [this, port](Instant now) {
-    Ingress& in = ingress(port);
-    in.up = false;
-    std::erase_if(in.downs, [&](Instant down) { return down + in.on_the_way < now; });
-    in.downs.push_back(now);
-    inboxes_[port.index()].link_was_down = true;
-    on_link_down(now, port);
+    ingress(port).wanted_up = false;
+    if (ingress(port).held_down == 0) go_down(now, port);
   });
 }
 
 void Device::link_up_at(Instant at, PortIndex port) {
   change_at(at, [this, port](Instant now) {
-    ingress(port).up = true;
-    on_link_up(now, port);
+    ingress(port).wanted_up = true;
+    if (ingress(port).held_down == 0) go_up(now, port);
   });
+}
+
+void Device::begin_down(Instant now, PortIndex port) {
+  Ingress& in = ingress(port);
+  if (in.held_down++ == 0 && in.wanted_up) go_down(now, port);
+}
+
+void Device::end_down(Instant now, PortIndex port) {
+  Ingress& in = ingress(port);
+  RAILYARD_ASSERT(in.held_down > 0, "a fault has the link down");
+  if (--in.held_down == 0 && in.wanted_up) go_up(now, port);
+}
+
+void Device::go_down(Instant now, PortIndex port) {
+  Ingress& in = ingress(port);
+  in.up = false;
+  std::erase_if(in.downs, [&](Instant down) { return down + in.on_the_way < now; });
+  in.downs.push_back(now);
+  inboxes_[port.index()].link_was_down = true;
+  on_link_down(now, port);
+}
+
+void Device::go_up(Instant now, PortIndex port) {
+  ingress(port).up = true;
+  on_link_up(now, port);
+}
+
+void Device::begin_degraded(Instant now, PortIndex port, std::uint32_t fault, Share share) {
+  ingress(port).degraded.begin(fault, share);
+  use_rate(now, port);
+}
+
+void Device::end_degraded(Instant now, PortIndex port, std::uint32_t fault) {
+  if (ingress(port).degraded.end(fault)) use_rate(now, port);
 }
 
 void Device::set_rate_at(Instant at, PortIndex port, BitRate rate, Duration peer_response) {
   RAILYARD_ASSERT(rate.bps > 0, "a link has a rate");
   change_at(at, [=, this](Instant now) {
-    Ingress& in = ingress(port);
-    std::erase_if(in.earlier, [&](const auto& e) { return e.begun_before + in.on_the_way < now; });
-    in.earlier.push_back({now, in.control_flight});
-    in.control_flight = control_flight(rate, in.propagation);
-    // What is on its way at the old rate is so for as long as before.
-    in.on_the_way =
-        std::max(in.on_the_way, on_the_way(rate, in.propagation, std::max(data_latency(), pause_response(rate))));
-    on_new_rate(now, port, rate, peer_response);
+    ingress(port).rate = rate;
+    ingress(port).peer_response = peer_response;
+    use_rate(now, port);
   });
 }
 
-bool Device::lost_on_the_wire(const Ingress& in, const InFlight& frame, EventKind kind) const noexcept {
-  Instant arrival = frame.effect - in.data_latency;
-  if (kind == EventKind::kMacControl) {
-    // Not from its effect: what was pushed after a response has become shorter may have waited for its turn.
-    const auto earlier = std::ranges::find_if(in.earlier, [&](const auto& e) { return frame.start < e.begun_before; });
-    arrival = frame.start + (earlier != in.earlier.end() ? earlier->control_flight : in.control_flight);
+void Device::use_rate(Instant now, PortIndex port) {
+  Ingress& in = ingress(port);
+  BitRate rate = in.rate;
+  Duration peer_response = in.peer_response;
+  if (!in.degraded.empty()) {
+    RAILYARD_ASSERT(in.far != nullptr, "who is at the far end of a degraded link is known");
+    const Share share = in.degraded.last();
+    rate.bps = static_cast<std::int64_t>(static_cast<Int128>(rate.bps) * share.numerator / share.denominator);
+    peer_response = in.far->pause_response(rate);
   }
+  std::erase_if(in.earlier, [&](const auto& e) { return e.begun_before + in.on_the_way < now; });
+  in.earlier.push_back({now, in.control_flight});
+  in.control_flight = control_flight(rate, in.propagation);
+  // What is on its way at the old rate is so for as long as before.
+  in.on_the_way =
+      std::max(in.on_the_way, on_the_way(rate, in.propagation, std::max(data_latency(), pause_response(rate))));
+  on_new_rate(now, port, rate, peer_response);
+}
+
+LinkFaults& Device::link_faults(PortIndex port, Duration longest) {
+  link_faults_.resize(ingress_.size());
+  std::unique_ptr<LinkFaults>& faults = link_faults_[port.index()];
+  if (faults == nullptr) faults = std::make_unique<LinkFaults>();
+  inboxes_[port.index()].faults = faults.get();
+  ingress(port).on_the_way += longest;
+  return *faults;
+}
+
+void Device::prune_link_faults(Instant now, PortIndex port) {
+  if (inboxes_[port.index()].faults == nullptr) return;
+  std::unique_ptr<LinkFaults>& faults = link_faults_[port.index()];
+  Ingress& in = ingress(port);
+  // What arrived before now may still have to pass.
+  if (now < faults->last_end() + in.on_the_way || faults->held() != 0) {
+    if (!faults->all_ended(now)) return;
+    change_at(now + in.on_the_way, [this, port](Instant later) { prune_link_faults(later, port); });
+    return;
+  }
+  in.lost_to_faults.add(faults->lost());
+  in.duplicated.add(faults->duplicated());
+  inboxes_[port.index()].faults = nullptr;
+  faults.reset();
+}
+
+void Device::for_each_held_back(const std::function<void(const Packet&)>& see) const {
+  for (const auto& faults : link_faults_)
+    if (faults != nullptr) faults->for_each_held(see);
+}
+
+Instant Device::arrival_of(const Ingress& in, const InFlight& frame, EventKind kind) const noexcept {
+  if (kind != EventKind::kMacControl) return frame.effect - in.data_latency;
+  // Not from its effect: what was pushed after a response has become shorter may have waited for its turn.
+  const auto earlier = std::ranges::find_if(in.earlier, [&](const auto& e) { return frame.start < e.begun_before; });
+  return frame.start + (earlier != in.earlier.end() ? earlier->control_flight : in.control_flight);
+}
+
+bool Device::lost_on_the_wire(const Ingress& in, const InFlight& frame, EventKind kind) const noexcept {
+  const Instant arrival = arrival_of(in, frame, kind);
   return std::any_of(in.downs.begin(), in.downs.end(),
                      [&](Instant down) { return frame.start < down && down <= arrival; });
 }
 
 // Takes the frames of one FIFO that take effect before `until`. Returns the effect of the next one.
 inline Instant Device::take(Inbox& inbox, PortIndex port, Channel::Fifo& fifo, EventKind kind, Instant until) {
+  if (inbox.faults != nullptr) [[unlikely]]
+    return take_faulty(inbox, port, fifo, kind, until);
   ArrivalBatch& batch = arrivals();
   const Instant done = done_;
   const Instant base = key_base_;
@@ -168,6 +248,34 @@ inline Instant Device::take(Inbox& inbox, PortIndex port, Channel::Fifo& fifo, E
   }
   inbox.delivered.add(batch.size() - before);
   return f != nullptr ? f->effect : Instant::never();
+}
+
+// The same through the stage of faults. Frames are lost with the link as late as the faults have them arrive.
+Instant Device::take_faulty(Inbox& inbox, PortIndex port, Channel::Fifo& fifo, EventKind kind, Instant until) {
+  Ingress& in = ingress_[port.index()];
+  LinkFaults& faults = *inbox.faults;
+  const Lane lane = kind == EventKind::kArrival ? Lane::kData : Lane::kMacControl;
+  const auto lost = [&](const InFlight& frame) {
+    if (!inbox.link_was_down || !lost_on_the_wire(in, frame, kind)) return false;
+    in.lost.increment();
+    pool().release(frame.packet);
+    return true;
+  };
+  const auto deliver = [&](Packet* packet, Instant effect, Instant start) {
+    if (lost({effect, start, packet})) return;
+    arrivals().add(EventKey::make(key_base_, effect, kind, port.value), packet);
+    inbox.delivered.increment();
+  };
+  const InFlight* f = fifo.front();
+  for (; f != nullptr && f->effect < until; f = fifo.front()) {
+    RAILYARD_ASSERT(f->effect >= done_, "causality: a frame takes effect in a device's past");
+    const InFlight frame = *f;
+    fifo.pop();
+    if (!lost(frame)) faults.pass(lane, frame.packet, frame.effect, frame.start, arrival_of(in, frame, kind), pool(), deliver);
+  }
+  faults.release(lane, until, deliver);
+  const Instant held = faults.next(lane);
+  return f != nullptr ? std::min(f->effect, held) : held;
 }
 
 // All ports whose FIFO of one kind holds something that takes effect before `until`. Returns the earliest effect that
@@ -227,6 +335,8 @@ void Device::observe_departure(Instant now, PortIndex port, const Packet& packet
 DeviceCounters Device::counters() const {
   DeviceCounters c = live_counters();
   c.at = done_;
+  for (std::size_t p = 0; p < inboxes_.size(); ++p)
+    if (inboxes_[p].faults != nullptr) c.ports[p].held_back = inboxes_[p].faults->held();
   count_rest(c);
   return c;
 }
@@ -237,7 +347,15 @@ DeviceCounters Device::live_counters() const {
   c.ports.resize(ingress_.size());
   for (std::size_t p = 0; p < ingress_.size(); ++p) {
     c.ports[p].delivered = inboxes_[p].delivered.read();
-    c.ports[p].lost = ingress_[p].lost.read();
+    const Ingress& in = ingress_[p];
+    c.ports[p].lost = in.lost.read();
+    c.ports[p].lost_to_faults = in.lost_to_faults.read();
+    c.ports[p].duplicated = in.duplicated.read();
+    if (const LinkFaults* faults = inboxes_[p].faults; faults != nullptr) [[unlikely]] {
+      c.ports[p].lost_to_faults += faults->lost();
+      c.ports[p].duplicated += faults->duplicated();
+    }
+    c.ports[p].lost += c.ports[p].lost_to_faults;
   }
   count_live(c);
   return c;

@@ -11,6 +11,7 @@
 #include "dataplane/base/counter.h"
 #include "dataplane/base/endpoint.h"
 #include "dataplane/base/ids.h"
+#include "dataplane/base/overrides.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 #include "dataplane/device/arrivals.h"
@@ -19,6 +20,7 @@
 #include "dataplane/device/event_key.h"
 #include "dataplane/device/tap.h"
 #include "dataplane/device/trace_digest.h"
+#include "dataplane/fault/link_faults.h"
 #include "dataplane/packet/pool.h"
 
 namespace railyard {
@@ -79,6 +81,26 @@ class Device {
   // whose response to a pause frame at that rate is `peer_response`, must be told the same. `rate` > 0.
   void set_rate_at(Instant at, PortIndex port, BitRate rate, Duration peer_response);
 
+  // Faults of the link of `port`, as changes (change_at) of the devices at both its ends. It is down as long as any fault
+  // or anybody else has it so. Its rate is that which it has been given, of which the last fault leaves a share,
+  // numerator / denominator in (0, 1].
+  void begin_down(Instant now, PortIndex port);
+  void end_down(Instant now, PortIndex port);
+  struct Share {
+    std::int64_t numerator;
+    std::int64_t denominator;
+  };
+  void begin_degraded(Instant now, PortIndex port, std::uint32_t fault, Share share);
+  void end_degraded(Instant now, PortIndex port, std::uint32_t fault);
+  // The device at the far end of `port`: whose response to pause frames depends on the rate.
+  void far_end(PortIndex port, const Device& device) noexcept { ingress(port).far = &device; }
+
+  // Faults of the link of `port`, in the direction of this device; made when there are none yet. `longest`: for how long
+  // they may hold a frame back. Only while the engine rests.
+  LinkFaults& link_faults(PortIndex port, Duration longest = {});
+  // Those of them that have ended at `now` go, when what they hold has gone; then nothing is left of them.
+  void prune_link_faults(Instant now, PortIndex port);
+
   // A device with something outside is polled under the wall clock, between windows. Returns the new earliest instant.
   virtual bool polled() const noexcept { return false; }
   virtual Instant poll(Instant now) { return static_cast<void>(now), next_; }
@@ -95,8 +117,16 @@ class Device {
   void digest_departures(bool on);
   TraceDigest digest() const noexcept { return digest_; }
 
+  // Since when the peer of `port` has had a class of it paused without a break; Instant::never() if it has not at
+  // done(). Only while the engine rests.
+  virtual Instant paused_since(PortIndex port, Priority priority) const {
+    return static_cast<void>(port), static_cast<void>(priority), Instant::never();
+  }
+
   // Calls `see` for every packet that the device holds. Only while the engine rests.
   virtual void for_each_held(const std::function<void(const Packet&)>& see) const = 0;
+  // And for every packet on the way here that a fault holds back.
+  void for_each_held_back(const std::function<void(const Packet&)>& see) const;
 
   // The counters at done(), for a device that rests.
   DeviceCounters counters() const;
@@ -108,10 +138,18 @@ class Device {
   // The receiving half of a port.
   struct Ingress {
     Counter lost;
+    Counter lost_to_faults;  // and `duplicated`: by faults that are gone
+    Counter duplicated;
     Duration data_latency{};
     Duration propagation{};
     Duration control_flight{};  // of a MAC control frame, from its start to the arrival of its tail
     bool up = true;
+    bool wanted_up = true;        // but for faults
+    std::uint32_t held_down = 0;  // faults that have the link down
+    BitRate rate{};               // but for faults
+    Duration peer_response{};     // at that rate
+    Overrides<Share> degraded;
+    const Device* far = nullptr;
     std::vector<Instant> downs;  // when the link went down, as far back as frames may still be on their way
     // Flights of frames begun before the link got another rate, soonest first, as far back as `downs`.
     struct EarlierFlight {
@@ -170,6 +208,7 @@ class Device {
     Instant next_control = Instant::never();
     Counter delivered;
     bool link_was_down = false;  // frames may have been lost on the wire
+    LinkFaults* faults = nullptr;  // nothing can go wrong
   };
   // Which of 64 ports' FIFOs of one kind have something: newly, or still.
   struct Watch {
@@ -190,6 +229,11 @@ class Device {
   Instant take(Inbox& inbox, PortIndex port, Channel::Fifo& fifo, EventKind kind, Instant until);
   template <EventKind kind>
   Instant collect_kind(std::vector<Watch>& watches, Instant until);
+  void go_down(Instant now, PortIndex port);
+  void go_up(Instant now, PortIndex port);
+  void use_rate(Instant now, PortIndex port);
+  Instant take_faulty(Inbox& inbox, PortIndex port, Channel::Fifo& fifo, EventKind kind, Instant until);
+  Instant arrival_of(const Ingress& in, const InFlight& frame, EventKind kind) const noexcept;
   bool lost_on_the_wire(const Ingress& in, const InFlight& frame, EventKind kind) const noexcept;
 
   DeviceId id_;
@@ -202,6 +246,7 @@ class Device {
   std::vector<Watch> data_;     // by port / 64
   std::vector<Watch> control_;
   std::vector<Ingress> ingress_;
+  std::vector<std::unique_ptr<LinkFaults>> link_faults_;  // by port; empty: there are none at all
   std::vector<Tap*> taps_;
   bool digest_on_ = false;
   bool tapped_ = false;

@@ -127,7 +127,7 @@ class alignas(64) EgressPort {
     PriorityMask eligible = nonempty_;
     if (attention_ != 0) [[unlikely]] {
       if (pfc_.pending() != 0 && start_pfc(now, make_pfc)) return;
-      eligible = static_cast<PriorityMask>(eligible & ~pause_.paused(now));
+      eligible = static_cast<PriorityMask>(eligible & ~(pause_.paused(now) & ~unsigned{deaf_}));
       look_up();
     }
     if (eligible == 0) {
@@ -153,6 +153,12 @@ class alignas(64) EgressPort {
     pause_.receive(now, enable, quanta, quantum_);
     look_up();
   }
+  // Class `p` sends although its peer has it paused, or obeys again.
+  void ignore_pause(Priority p, bool ignore) noexcept {
+    deaf_ = static_cast<PriorityMask>(ignore ? deaf_ | bit(p) : deaf_ & ~bit(p));
+  }
+  // Until when class `p` is paused; in the past: it is not.
+  Instant paused_until(Priority p) const noexcept { return pause_.until(p); }
   PriorityMask paused(Instant now) noexcept { return attention_ == 0 ? PriorityMask{0} : pause_.paused(now); }
   // When the first pause among the classes in `of` runs out; Instant::never() if none is paused. After start().
   Instant first_expiry(PriorityMask of) const noexcept { return pause_.first_expiry(of); }
@@ -168,6 +174,18 @@ class alignas(64) EgressPort {
   Instant refresh_due() const noexcept { return pfc_.refresh_due(); }
   void refresh() noexcept {
     pfc_.refresh();
+    look_up();
+  }
+
+  // Faults. Classes that the peer is told to pause whatever the buffers say; returns whether a frame must be sent.
+  bool storm(PriorityMask classes) noexcept {
+    pfc_.storm(classes);
+    look_up();
+    return pfc_.pending() != 0;
+  }
+  // Received pause frames have no effect.
+  void ignore_pauses(Instant now, bool ignored) noexcept {
+    pause_.ignore(now, ignored);
     look_up();
   }
 
@@ -191,6 +209,9 @@ class alignas(64) EgressPort {
     c.xoff_received = pause_.xoff_received(p);
     c.xon_received = pause_.xon_received(p);
   }
+  Instant paused_since(Priority p, Instant now) const noexcept { return pause_.paused_since(p, now); }
+  std::uint64_t tx_packets(Priority p) const noexcept { return queues_[p.index()].tx_packets.read(); }
+  std::uint64_t xoff_received(Priority p) const noexcept { return pause_.xoff_received(p); }
   Duration paused_time(Priority p, Instant now) const noexcept { return pause_.paused_time(p, now); }
   std::uint64_t tx_control() const noexcept { return tx_control_.read(); }
 
@@ -245,6 +266,7 @@ class alignas(64) EgressPort {
   PauseState pause_;
   Duration control_lead_{};
   Duration quantum_{};
+  PriorityMask deaf_ = 0;  // classes that do not obey
   Counter tx_control_;
 };
 

@@ -24,6 +24,8 @@ void Fabric::connect(const Link& link) {
   Channel& to_a = add_channel(link.b, link.a, link);
   (*this)[link.a.device].connect(link.a.port, to_a, to_b, link.rate);
   (*this)[link.b.device].connect(link.b.port, to_b, to_a, link.rate);
+  (*this)[link.a.device].far_end(link.a.port, (*this)[link.b.device]);
+  (*this)[link.b.device].far_end(link.b.port, (*this)[link.a.device]);
   links_.push_back(link);
 }
 
@@ -44,7 +46,10 @@ PortRef Fabric::peer(PortRef port) const {
 }
 
 void Fabric::for_each_packet(const std::function<void(const Packet&)>& see) const {
-  for (const auto& d : devices_) d->for_each_held(see);
+  for (const auto& d : devices_) {
+    d->for_each_held(see);
+    d->for_each_held_back(see);
+  }
   const auto on_the_wire = [&](const InFlight& f) { see(*f.packet); };
   for (const Channel& c : channels_) {
     c.data.for_each(on_the_wire);

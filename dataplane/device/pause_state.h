@@ -20,7 +20,12 @@ class PauseState {
                Duration quantum) noexcept {
     for (unsigned m = enable; m != 0; m &= m - 1) {
       const auto p = static_cast<std::size_t>(std::countr_zero(m));
+      if (ignored_) [[unlikely]] {
+        (quanta[p] > 0 ? xoff_ : xon_)[p].increment();
+        continue;
+      }
       settle(p, now);
+      if (until_[p] <= now) standing_[p] = now;
       until_[p] = now + quantum * quanta[p];
       since_[p] = now;
       if (quanta[p] > 0) {
@@ -62,12 +67,25 @@ class PauseState {
     touched_ = 0;
   }
 
+  // Until when priority `p` was last told to pause; in the past: it is not.
+  Instant until(Priority p) const noexcept { return until_[p.index()]; }
+
+  // What comes is counted and has no effect, as of now and of what came before, too.
+  void ignore(Instant now, bool ignored) noexcept {
+    clear(now);
+    ignored_ = ignored;
+  }
+
   // How long priority `p` has been paused in all, up to `now`.
   Duration paused_time(Priority p, Instant now) const noexcept {
     Duration total = total_[p.index()];
     const Instant end = until_[p.index()] < now ? until_[p.index()] : now;
     if (end > since_[p.index()]) total += end - since_[p.index()];
     return total;
+  }
+  // Since when priority `p` has been paused without a break; Instant::never() if it is not paused at `now`.
+  Instant paused_since(Priority p, Instant now) const noexcept {
+    return until_[p.index()] > now ? standing_[p.index()] : Instant::never();
   }
   std::uint64_t xoff_received(Priority p) const noexcept { return xoff_[p.index()].read(); }
   std::uint64_t xon_received(Priority p) const noexcept { return xon_[p.index()].read(); }
@@ -87,9 +105,11 @@ class PauseState {
     since_[p] = now;
   }
 
+  bool ignored_ = false;
   PriorityMask touched_ = 0;  // may be paused; exact after paused()
   std::array<Instant, kPriorities> until_{};
   std::array<Instant, kPriorities> since_{};
+  std::array<Instant, kPriorities> standing_{};  // beginning of the pause that stands
   std::array<Duration, kPriorities> total_{};
   std::array<Counter, kPriorities> xoff_{};
   std::array<Counter, kPriorities> xon_{};

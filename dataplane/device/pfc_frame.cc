@@ -16,17 +16,20 @@ Packet* make_pfc_frame(PacketPool& pool, wire::MacAddress source, PriorityMask e
   p->payload_octets = 0;
   p->frame_octets = kLeastFrameOctets;
   p->fec = kNoFec;
-  p->address_hash = p->transport_hash = p->destination_qp = 0;
+  p->address_hash = p->transport_hash = p->entropy = 0;
   p->header_octets = wire::kMinFrameOctets;
   p->l3_offset = 14;
   p->kind = FrameKind::kMacControl;
   p->traffic_class_octet = 0;
   p->pcp = 0;
   p->vid = 0;
+  p->trimmed = 0;
   return p;
 }
 
 std::expected<wire::PfcFrame, DropReason> read_pfc_frame(const Packet& packet) noexcept {
+  if (packet.has(Packet::kFcsBad)) [[unlikely]]
+    return std::unexpected(DropReason::kFcsError);
   return wire::parse_pfc(packet.header_span());
 }
 

@@ -33,36 +33,38 @@ class PfcSender {
     wanted_ = static_cast<PriorityMask>(xoff ? wanted_ | bit(p) : wanted_ & ~bit(p));
   }
   bool wants_xoff(Priority p) const noexcept { return (wanted_ & bit(p)) != 0; }
+  // XOFF is said of these, too, whatever is wanted: a PFC storm.
+  void storm(PriorityMask priorities) noexcept { storm_ = priorities; }
 
   // Priorities that the peer must hear about now.
   PriorityMask pending() const noexcept {
-    return static_cast<PriorityMask>((wanted_ ^ announced_) | (wanted_ & refresh_));
+    return static_cast<PriorityMask>((said() ^ announced_) | (said() & refresh_));
   }
 
   // The pending frame starts at `now`: fills `quanta` for the returned priorities.
   PriorityMask take(Instant now, std::array<std::uint16_t, kPriorities>& quanta) noexcept {
-    const PriorityMask said = pending();
-    for (unsigned m = said; m != 0; m &= m - 1) {
+    const PriorityMask now_said = pending();
+    for (unsigned m = now_said; m != 0; m &= m - 1) {
       const auto p = static_cast<std::size_t>(std::countr_zero(m));
-      const bool xoff = (unsigned{wanted_} >> p & 1u) != 0;
+      const bool xoff = (unsigned{said()} >> p & 1u) != 0;
       quanta[p] = xoff ? quanta_ : std::uint16_t{0};
       (xoff ? xoff_ : xon_)[p].increment();
     }
-    announced_ = static_cast<PriorityMask>((announced_ & ~said) | (wanted_ & said));
-    refresh_ = static_cast<PriorityMask>(refresh_ & ~said);
+    announced_ = static_cast<PriorityMask>((announced_ & ~now_said) | (said() & now_said));
+    refresh_ = static_cast<PriorityMask>(refresh_ & ~now_said);
     // One deadline for all: a class announced earlier is repeated early rather than late.
-    if (wanted_ == 0)
+    if (said() == 0)
       refresh_due_ = Instant::never();
     else if (refresh_due_ == Instant::never() || now >= refresh_due_)
       refresh_due_ = now + refresh_after_;
-    return said;
+    return now_said;
   }
 
   // When the standing XOFFs must be repeated; Instant::never() if there are none.
   Instant refresh_due() const noexcept { return refresh_due_; }
   // The refresh is due: everything that is paused becomes pending.
   void refresh() noexcept {
-    refresh_ = wanted_;
+    refresh_ = said();
     refresh_due_ = Instant::never();  // set again when the frame starts
   }
 
@@ -77,7 +79,10 @@ class PfcSender {
   std::uint64_t xon_sent(Priority p) const noexcept { return xon_[p.index()].read(); }
 
  private:
+  PriorityMask said() const noexcept { return static_cast<PriorityMask>(wanted_ | storm_); }
+
   PriorityMask wanted_ = 0;
+  PriorityMask storm_ = 0;
   PriorityMask announced_ = 0;
   PriorityMask refresh_ = 0;
   std::uint16_t quanta_ = 0xFFFF;

@@ -35,8 +35,6 @@ Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriv
   }
 }
 
-Host::~Host() = default;
-
 std::unique_ptr<Endpoint> Host::drive(Instant now, PortIndex port, std::unique_ptr<Endpoint> endpoint) {
   Nic& nic = nics_[port.index()];
   nic.endpoint.swap(endpoint);
@@ -74,7 +72,12 @@ void Host::set_transmission(PortIndex port) {
   const Nic& nic = nics_[port.index()];
   const EgressPort& e = nic.egress;
   Instant slot = e.slot();
-  if (!e.busy() && nic.up) slot = std::min({slot, nic.ready.until, e.first_expiry(nic.ready.classes)});
+  if (!e.busy() && nic.up) {
+    // A straggling endpoint is not asked before it may give the next frame.
+    slot = nic.gives_next != Instant::never()
+               ? std::min(slot, nic.gives_next)
+               : std::min({slot, nic.ready.until, e.first_expiry(nic.ready.classes)});
+  }
   slots_.set(port.index(),
              EventKey::make(key_base(), slot, e.busy() ? EventKind::kTransmitEnd : EventKind::kTimer, port.value));
 }
@@ -131,7 +134,7 @@ void Host::start(Instant now, PortIndex port) {
   e.start(
       now,
       [&](Packet& packet, Priority priority) {
-        packet.sent = now;
+        packet.sent = now + skew_;
         if (observed()) [[unlikely]]
           observe_departure(now, port, packet,
                             {.event = TapNote::Event::kSent,
@@ -153,6 +156,10 @@ void Host::start(Instant now, PortIndex port) {
 // Fills the queues of the classes that could be sent now and have nothing queued.
 void Host::take(Instant now, Nic& nic) {
   if (nic.endpoint == nullptr) return;
+  if (nic.straggles.denominator != 0) [[unlikely]] {
+    if (nic.gives_next != Instant::never() && now < nic.gives_next) return;
+    nic.gives_next = Instant::never();
+  }
   if (now >= nic.ready.until) nic.ready = nic.endpoint->ready(now);
   unsigned classes = nic.ready.classes & ~nic.egress.nonempty();
   if (classes == 0) return;
@@ -164,8 +171,11 @@ void Host::take(Instant now, Nic& nic) {
 void Host::take(Instant now, Nic& nic, Priority priority) {
   auto& packets = context().packets;
   auto& frames = context().to_send;
+  const bool straggles = nic.straggles.denominator != 0;
+  if (straggles && nic.gives_next != Instant::never()) return;
+  const std::size_t most = straggles ? 1 : kTakeAtOnce;
   std::size_t room = 0;
-  for (; room < kTakeAtOnce; ++room) {
+  for (; room < most; ++room) {
     Packet* p = nic.real_payload ? pool().allocate_real() : pool().allocate_elided();
     if (p == nullptr) break;
     packets[room] = p;
@@ -182,6 +192,8 @@ void Host::take(Instant now, Nic& nic, Priority priority) {
       pool().release(packets[i]);
     } else if (finish(nic, *packets[i], frames[i])) {
       enqueue(nic, priority, packets[i]);
+      if (straggles) [[unlikely]]
+        nic.gives_next = now + time_to_give(nic, packets[i]->frame_octets);
     } else {
       nic.class_drops[priority.index()].count(DropReason::kNotUnderstood);
       pool().release(packets[i]);
@@ -275,7 +287,8 @@ std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::u
       } else if (nic.receive.limited()) {
         buffer(at, port, p);
       } else {
-        frames[n] = {at, p->sent, p->header_span(), p->payload(), p->has(Packet::kIcrcPending)};
+        frames[n] = {at,       p->sent - skew_, p->header_span(), p->payload(), p->has(Packet::kIcrcPending),
+                     p->trimmed != 0};
         packets[n++] = p;
       }
     }
@@ -312,6 +325,9 @@ bool Host::accept(Instant now, PortIndex port, Packet* p) {
     return drop(now, port, p, DropReason::kNotForUs), false;
   if (nic.endpoint == nullptr) [[unlikely]]
     return drop(now, port, p, DropReason::kNotUnderstood), false;
+  // RoCEv2 has an ICRC, UET a CRC of its own.
+  if (p->has(Packet::kCorrupted) && p->entropy != 0) [[unlikely]]
+    return drop(now, port, p, DropReason::kIcrcError), false;
   return true;
 }
 
@@ -338,8 +354,8 @@ void Host::on_received(Instant now, PortIndex port) {
   const ReceiveBuffer::Held held = nic.receive.pop();
   signal_pause(now, port, held.priority);
   set_timer(receive_slot(port), nic.receive.next());
-  const RxFrame frame{now, held.packet->sent, held.packet->header_span(), held.packet->payload(),
-                      held.packet->has(Packet::kIcrcPending)};
+  const RxFrame frame{now, held.packet->sent - skew_, held.packet->header_span(), held.packet->payload(),
+                      held.packet->has(Packet::kIcrcPending), held.packet->trimmed != 0};
   deliver(nic, {&frame, 1}, {&held.packet, 1});
   if (!nic.egress.busy()) starts_.add(now, port);
 }

@@ -55,6 +55,9 @@ class Host final : public Device {
   std::unique_ptr<Endpoint> drive(Instant now, PortIndex port, std::unique_ptr<Endpoint> endpoint);
 
   void for_each_held(const std::function<void(const Packet&)>& see) const override;
+  Instant paused_since(PortIndex port, Priority priority) const override {
+    return nics_[port.index()].egress.paused_since(priority, done());
+  }
 
   // Wall clock only, between windows: exchanges packets with the outside. What has come in takes effect at `now`, or at
   // done() if that is later. Returns the new earliest instant.
@@ -63,6 +66,24 @@ class Host final : public Device {
   bool readable(std::vector<int>& descriptors) const override;
   bool polled() const noexcept override { return attached_; }
   const HostConfig& config() const noexcept { return config_; }
+
+  // Faults (host_faults.cc), as changes. `fault` names who wants it so; the last one that began holds, and what is
+  // configured when the last ends.
+  // The host takes frames out of the receive buffer at `rate`; 0: not at all.
+  void begin_receiving_at(Instant now, std::uint32_t fault, PortIndex port, BitRate rate);
+  void end_receiving_at(Instant now, std::uint32_t fault, PortIndex port);
+  // The endpoint of a NIC gives it frames at this share of the link's rate at most, one at a time.
+  void begin_straggling(Instant now, std::uint32_t fault, PortIndex port, Share share);
+  void end_straggling(Instant now, std::uint32_t fault, PortIndex port);
+  // The clock of the time stamps is ahead by so much (behind, if negative). Several add up.
+  void begin_skew(std::uint32_t fault, Duration ahead);
+  void end_skew(std::uint32_t fault);
+  void begin_mtu(std::uint32_t fault, PortIndex port, std::uint32_t mtu);
+  void end_mtu(std::uint32_t fault, PortIndex port);
+  void begin_pfc_storm(Instant now, std::uint32_t fault, PortIndex port, PriorityMask classes);
+  void end_pfc_storm(Instant now, std::uint32_t fault, PortIndex port);
+  void begin_ignoring_pauses(Instant now, std::uint32_t fault, PortIndex port);
+  void end_ignoring_pauses(Instant now, std::uint32_t fault, PortIndex port);
 
   // Changes, to be called from change_at(): they take effect at the instant at which they run.
   void set_scheduling(PortIndex port, const std::array<ClassScheduling, kPriorities>& scheduling);
@@ -101,6 +122,9 @@ class Host final : public Device {
     Duration quantum{};     // 512 bit times of the link
     bool up = true;
     bool real_payload = false;
+    // A straggling host: what it sends at, and when it may give the next frame (never: now).
+    Share straggles{0, 0};
+    Instant gives_next = Instant::never();
     Readiness ready{0, Instant{}};    // what the endpoint last said; asked again when it may have changed
     std::vector<Packet> known_flows;  // metadata of the flows seen, by TxFrame::flow; frame_octets 0: not seen
     std::array<Counter, kPriorities> rx_packets;
@@ -133,8 +157,16 @@ class Host final : public Device {
   void start(Instant now, PortIndex port);
   void take(Instant now, Nic& nic);
   void take(Instant now, Nic& nic, Priority priority);
+  static Duration time_to_give(const Nic& nic, std::uint32_t octets) noexcept;
   bool finish(Nic& nic, Packet& packet, const TxFrame& frame);
   void enqueue(Nic& nic, Priority priority, Packet* packet);
+  struct Faulty;
+  Faulty& faulty();
+  void use_receive_rate(Instant now, PortIndex port);
+  void use_share(Instant now, PortIndex port);
+  void use_mtu(PortIndex port);
+  void use_pfc_storm(Instant now, PortIndex port);
+  void use_pauses(Instant now, PortIndex port);
   void signal_pause(Instant now, PortIndex port, Priority priority);
   void signal_pauses(Instant now, PortIndex port);
   void drop(Instant now, PortIndex port, Packet* packet, DropReason reason);
@@ -153,6 +185,8 @@ class Host final : public Device {
   Counter generated_;
   Counter consumed_;
   bool attached_ = false;
+  Duration skew_{};                 // of the clock of time stamps
+  std::shared_ptr<Faulty> faulty_;  // what faults have put in the place of what is configured; nothing: none ever did
 };
 
 }  // namespace railyard

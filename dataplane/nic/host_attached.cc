@@ -40,7 +40,8 @@ void Host::forget_outside(Instant now, PortIndex port, Nic& nic) {
 // driver. What it does not take shows that much later, and so does the pause that follows.
 void Host::give_outgoing(Instant now, PortIndex port, Nic& nic) {
   const std::span<Packet* const> packets = nic.outgoing;
-  const std::size_t given = nic.receive.empty() ? nic.attachment->give(pool(), packets) : 0;
+  const std::size_t given =
+      nic.receive.empty() && !nic.receive.stopped() ? nic.attachment->give(pool(), packets) : 0;
   consumed_.add(given);
   for (Packet* p : packets.subspan(given)) hold(now, port, nic, p);
   nic.outgoing.clear();
@@ -84,7 +85,7 @@ Instant Host::poll(Instant now) {
     Nic& nic = nics_[p];
     if (nic.attachment == nullptr) continue;
     bool changed = false;
-    while (!nic.receive.empty()) {
+    while (!nic.receive.empty() && !nic.receive.stopped()) {
       Packet* const first = nic.receive.front();
       if (nic.attachment->give(pool(), {&first, 1}) == 0) break;
       nic.receive.pop();

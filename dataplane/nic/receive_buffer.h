@@ -36,9 +36,27 @@ class ReceiveBuffer {
 
   ReceiveBuffer() = default;
   explicit ReceiveBuffer(const ReceiveConfig& config)
-      : config_(config), time_(config.rate.bps > 0 ? OctetTime(config.rate) : OctetTime()) {}
+      : config_(config),
+        time_(config.rate.bps > 0 ? OctetTime(config.rate) : OctetTime()),
+        limits_(config.rate.bps > 0),
+        limited_(limits_) {}
 
-  bool limited() const noexcept { return config_.rate.bps > 0; }
+  // Whether frames must wait here: for the rate, or behind others that do.
+  bool limited() const noexcept { return limited_; }
+  // The host empties it at another rate from now on (0: as fast as it comes), or not at all. What waits begins anew.
+  void set_rate(Instant now, BitRate rate, bool stopped) noexcept {
+    stopped_ = stopped;
+    limits_ = stopped || rate.bps > 0;
+    limited_ = limits_ || !frames_.empty();
+    time_ = rate.bps > 0 ? OctetTime(rate) : OctetTime();
+    busy_until_ = stopped ? Instant::never() : now;
+    for (std::size_t i = 0; i < frames_.size(); ++i) {
+      busy_until_ = busy_until_ + time_.of(frames_[i].octets);
+      frames_[i].ready = busy_until_;
+    }
+  }
+  bool stopped() const noexcept { return stopped_; }
+  BitRate configured_rate() const noexcept { return config_.rate; }
   bool fits(Priority p, std::uint32_t octets) const noexcept {
     return held_ + octets <= config_.capacity.n && (pauses(p) || by_class_[p.index()] + octets <= config_.xoff.n);
   }
@@ -64,6 +82,7 @@ class ReceiveBuffer {
     frames_.pop();
     held_ -= h.octets;
     by_class_[h.priority.index()] -= h.octets;
+    if (frames_.empty()) limited_ = limits_;
     return h;
   }
 
@@ -79,6 +98,9 @@ class ReceiveBuffer {
 
   ReceiveConfig config_;
   OctetTime time_;
+  bool limits_ = false;
+  bool limited_ = false;
+  bool stopped_ = false;
   RingQueue<Held> frames_;
   Instant busy_until_{};
   std::int64_t held_ = 0;

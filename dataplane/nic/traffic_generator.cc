@@ -274,11 +274,16 @@ void TrafficGenerator::receive_one(const RxFrame& frame) {
   }
   RxFlow& f = rx_[rx_by_qp_[place] - 1];
   RxFlowCounters& c = f.counters;
+  if (frame.trimmed) [[unlikely]] {
+    ++c.trimmed;
+    return;
+  }
   const SequenceCheck::Result r = f.order.see(wire::read<wire::Bth::PSN>(h + bth));
   ++c.packets;
   if (c.first == Instant::never()) c.first = frame.at;
   c.last = frame.at;
-  c.latency.record(static_cast<std::uint64_t>((frame.at - frame.sent).ps));
+  // Clocks that are skewed may say that it came before it was sent.
+  c.latency.record(static_cast<std::uint64_t>(std::max(frame.at - frame.sent, Duration{}).ps));
   const auto traffic_class = bth == offsets_of(true).bth
                                  ? wire::read<wire::Ipv4::TrafficClass>(h + wire::Ethernet::kOctets)
                                  : wire::read<wire::Ipv6::TrafficClass>(h + wire::Ethernet::kOctets);

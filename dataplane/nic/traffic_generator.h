@@ -63,6 +63,7 @@ struct RxFlowCounters {
   std::uint64_t reordered = 0;  // arrived behind a later one (RFC 4737 type-P-reordered)
   std::uint64_t corrupted = 0;  // payload, or its identity, not what was sent
   std::uint64_t marked = 0;     // with CE
+  std::uint64_t trimmed = 0;    // arrived without their payload; counted nowhere else
   Instant first = Instant::never();
   Instant last{};
   Histogram latency;  // ps from the first octet sent to the frame handed over

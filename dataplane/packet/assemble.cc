@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dataplane/base/payload_pattern.h"
+#include "dataplane/packet/corruption.h"
 #include "dataplane/wire/crc32.h"
 #include "dataplane/wire/icrc.h"
 
@@ -26,7 +27,8 @@ std::size_t l3_offset_of(std::span<const std::byte> header) noexcept {
 
 }  // namespace
 
-void assemble(std::span<const std::byte> header, const PayloadRef& payload, bool icrc, std::vector<std::byte>& out) {
+void assemble(std::span<const std::byte> header, const PayloadRef& payload, bool icrc, std::vector<std::byte>& out,
+              bool corrupted) {
   out.assign(header.begin(), header.end());
   out.resize(header.size() + payload.octets);
   const std::span<std::byte> body = std::span(out).subspan(header.size());
@@ -34,12 +36,16 @@ void assemble(std::span<const std::byte> header, const PayloadRef& payload, bool
     std::copy_n(payload.bytes, payload.octets, body.begin());
   else
     fill_payload(payload.stream, payload.offset, body);
+  // The ICRC is that of what was sent.
+  if (corrupted && payload.bytes != nullptr) flip_corrupted_bit(body);
   if (icrc) append_icrc(l3_offset_of(header), out);
+  if (corrupted) flip_corrupted_bit(std::span(out).subspan(header.size(), payload.octets));
   pad(out);
 }
 
 void assemble(const Packet& packet, std::vector<std::byte>& out) {
-  assemble(packet.header_span(), packet.payload(), packet.has(Packet::kIcrcPending), out);
+  assemble(packet.header_span(), packet.payload(), packet.has(Packet::kIcrcPending), out,
+           packet.has(Packet::kCorrupted));
 }
 
 }  // namespace railyard

@@ -11,8 +11,10 @@
 namespace railyard {
 
 // Puts the frame with these headers and this payload into `out`, from the Ethernet header to the last octet before the
-// FCS. `icrc`: a RoCEv2 ICRC follows the payload. Frames shorter than the minimum are padded.
-void assemble(std::span<const std::byte> header, const PayloadRef& payload, bool icrc, std::vector<std::byte>& out);
+// FCS. `icrc`: a RoCEv2 ICRC follows the payload. `corrupted`: the payload is (corruption.h), after the ICRC was made.
+// Frames shorter than the minimum are padded.
+void assemble(std::span<const std::byte> header, const PayloadRef& payload, bool icrc, std::vector<std::byte>& out,
+              bool corrupted = false);
 
 // The same for a packet.
 void assemble(const Packet& packet, std::vector<std::byte>& out);

@@ -20,9 +20,10 @@ void describe_headers(Packet& packet, const wire::FrameView& view) noexcept {
   packet.flags = static_cast<std::uint8_t>(view.tagged ? packet.flags | Packet::kTagged
                                                        : packet.flags & ~unsigned{Packet::kTagged});
   packet.pcp = view.pcp;
-  packet.vid = view.vid;
+  packet.vid = view.vid & 0xFFF;
+  packet.trimmed = view.trimmed;
   packet.traffic_class_octet = view.traffic_class_octet;
-  packet.destination_qp = view.destination_qp;
+  packet.entropy = view.uet_entropy ? Packet::kUetEntropy | *view.uet_entropy : view.destination_qp;
   packet.transport_hash = std::uint32_t{view.source_port} << 16 | view.destination_port;
 }
 

@@ -34,7 +34,7 @@ struct alignas(64) Packet {
   // Parts of the flow key, hashed once at the edge; every switch mixes them with its own seed.
   std::uint32_t address_hash;    // source, destination, protocol
   std::uint32_t transport_hash;  // source and destination port
-  std::uint32_t destination_qp;  // BTH DestQP; 0 without a BTH
+  std::uint32_t entropy;         // BTH DestQP; kUetEntropy | entropy value of a UET packet; 0 of others
   std::uint16_t header_at;       // distance from this object to the first octet of the frame
   std::uint16_t header_octets;   // octets that are real and contiguous there, up to the payload
   std::uint8_t l3_offset;        // from the first octet of the frame
@@ -43,7 +43,8 @@ struct alignas(64) Packet {
   std::uint8_t traffic_class_octet;  // IPv4 TOS / IPv6 traffic class: DSCP << 2 | ECN, kept equal to the header
   std::uint8_t pcp;                  // of the 802.1Q tag; 0 without one
   WorkerId home;                     // whose pool it came from
-  std::uint16_t vid;                 // of the 802.1Q tag; 0 without one
+  std::uint16_t vid : 12;            // of the 802.1Q tag; 0 without one
+  std::uint16_t trimmed : 1;         // 1: was cut to its headers on the way (trim.h)
 
   enum Flag : std::uint8_t {
     kElided = 1,       // payload is synthetic: (stream, offset, payload_octets) stand for it
@@ -53,7 +54,9 @@ struct alignas(64) Packet {
     kRealPool = 16,    // came from the pool with room for payload
     kFromPort = 32,    // came from a DPDK port: goes back to that port's mempool
     kMarkedHere = 64,  // the device that holds it set CE on it; for taps
+    kCorrupted = 128,  // a bit of the payload is not what was sent, and the FCS is right (corruption.h)
   };
+  static constexpr std::uint32_t kUetEntropy = std::uint32_t{1} << 31;
   bool has(Flag f) const noexcept { return (flags & f) != 0; }
 
   std::byte* header() noexcept { return reinterpret_cast<std::byte*>(this) + header_at; }

@@ -44,7 +44,7 @@ void push_vlan_tag(Packet& packet, std::uint16_t vid) noexcept {
     packet.flags |= Packet::kTagged;
     packet.pcp = 0;
   }
-  packet.vid = vid;
+  packet.vid = vid & 0xFFF;
   wire::write<wire::Vlan::VID>(tag_of(packet), vid);
 }
 

@@ -56,7 +56,8 @@ class EthdevPort final : public OutsidePort {
   std::uint16_t id_ = 0;
   bool virtual_device_ = false;
   bool looks_for_server_ = false;
-  std::chrono::steady_clock::time_point looked_{};
+  // A driver that has just connected is given its time: closed before it was greeted, it would take the server with it.
+  std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
   std::atomic<bool> started_ = true;
   std::uint32_t idle_ = 0;     // takes in a row that found nothing
   mutable std::mutex asking_;  // about the link

@@ -5,6 +5,7 @@
 #include <rte_mbuf.h>
 
 #include "dataplane/base/payload_pattern.h"
+#include "dataplane/packet/corruption.h"
 #include "dataplane/wire/crc32.h"
 #include "dataplane/wire/icrc.h"
 
@@ -12,7 +13,9 @@ namespace railyard {
 
 Packet* make_whole(Packet* packet, PacketPool& pool) {
   Packet* p = packet;
-  if (packet->has(Packet::kElided)) {
+  const bool corrupted = packet->has(Packet::kCorrupted);
+  const bool real = !packet->has(Packet::kElided);
+  if (!real) {
     p = pool.allocate_real();
     if (p == nullptr) return nullptr;
     const std::uint16_t header_at = p->header_at;
@@ -26,12 +29,19 @@ Packet* make_whole(Packet* packet, PacketPool& pool) {
     fill_payload(p->stream, p->offset, {p->header() + p->header_octets, p->payload_octets});
     pool.release(packet);
   }
-  if (p->has(Packet::kIcrcPending)) {
+  const std::span<std::byte> payload(p->header() + p->header_octets, p->payload_octets);
+  // The ICRC is that of what was sent.
+  const bool pending = p->has(Packet::kIcrcPending);
+  if (corrupted && real && pending) [[unlikely]]
+    flip_corrupted_bit(payload);
+  if (pending) {
     const std::size_t octets = p->header_octets + std::size_t{p->payload_octets};
     wire::write_crc32(p->header() + octets, wire::icrc({p->l3(), octets - p->l3_offset}));
     p->payload_octets += std::uint32_t{wire::kIcrcOctets};
     p->flags = static_cast<std::uint8_t>(p->flags & ~unsigned{Packet::kIcrcPending});
   }
+  if (corrupted && (!real || pending)) [[unlikely]]
+    flip_corrupted_bit(payload);
   return p;
 }
 

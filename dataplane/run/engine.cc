@@ -104,6 +104,8 @@ Instant Engine::step(Instant end) {
     }
     merge();
   }
+  if (look_) [[unlikely]]
+    look_();
   const Instant next = this->next();
   RAILYARD_ASSERT(next >= end, "causality: something was sent into a window that is over");
   if (pools_.exhausted()) [[unlikely]]

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -72,6 +73,9 @@ class Engine {
   // After changes were given to any devices.
   void wake_all();
 
+  // Has `look` called after each window, when all workers rest; it may give changes to devices. nullptr: nobody looks.
+  void after_windows(std::function<void()> look) { look_ = std::move(look); }
+
   TraceDigest digest() const;
   PacketPools& pools() noexcept { return pools_; }
   // Where `device` takes its packets from.
@@ -79,6 +83,7 @@ class Engine {
   std::uint64_t windows() const noexcept { return windows_; }
 
  private:
+  std::function<void()> look_;
   void place();
   void run_share(std::size_t worker, Instant end);
   void advance(std::size_t device, Instant end);

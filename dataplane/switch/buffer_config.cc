@@ -12,7 +12,8 @@ std::expected<void, std::string> validate(const ClassBuffer& c, const std::strin
                              Alpha::kMost));
   for (const auto& [value, key] :
        {std::pair{c.reserved, "reserved"}, std::pair{c.headroom, "headroom"}, std::pair{c.xoff, "xoff"},
-        std::pair{c.xon_offset, "xon_offset"}, std::pair{c.queue_reserved, "queue_reserved"}})
+        std::pair{c.xon_offset, "xon_offset"},
+        std::pair{c.pooled_headroom, "pooled_headroom"}, std::pair{c.queue_reserved, "queue_reserved"}})
     if (value.n < 0) return bad(fmt::format(".{}: {} is negative", key, value.n));
   if (c.lossless && c.xoff.n > 0 && c.xon_offset >= c.xoff)
     return bad(fmt::format(".xon_offset: {} octets is not below xoff ({} octets): the sender would never be let go",
@@ -29,6 +30,9 @@ std::expected<void, std::string> validate(const BufferConfig& c, const std::stri
     return std::unexpected(fmt::format("{}.size: {} octets is less than 64 cells of {}", where, c.size.n, c.cell.n));
   if (c.size.n > (std::int64_t{1} << 40))
     return std::unexpected(fmt::format("{}.size: {} octets is more than 1 TiB", where, c.size.n));
+  if (c.headroom_pool.n < 0 || c.headroom_pool >= c.size)
+    return std::unexpected(fmt::format("{}.headroom_pool: {} octets is not less than the buffer of {}", where,
+                                       c.headroom_pool.n, c.size.n));
   if (c.size.n / c.cell.n >= std::int64_t{1} << 31)
     return std::unexpected(fmt::format(
         "{}.cell: {} octets makes 2^31 cells or more of {} octets; expected larger cells", where, c.cell.n, c.size.n));

@@ -29,6 +29,7 @@ struct ClassBuffer {
   Bytes xoff{};             // a fixed limit in the place of alpha; 0: use alpha
   Bytes headroom{};         // lossless: holds what arrives after XOFF (headroom.h)
   Bytes xon_offset{18432};  // lossless: XON when this far below the XOFF threshold; two maximum frames by default
+  Bytes pooled_headroom{};  // lossless: what may come from the headroom pool beyond that
   Bytes queue_reserved{};   // guaranteed to the egress queue
   Alpha queue_alpha{0};     // lossy: the queue's share of the free shared memory
 
@@ -39,6 +40,7 @@ struct ClassBuffer {
 struct BufferConfig {
   Bytes size{32 << 20};
   Bytes cell{256};  // memory is allocated in cells of this size, 64..4096
+  Bytes headroom_pool{};  // of `size`, shared by the lossless groups that have used up their own headroom
 };
 
 // What can be wrong with a class's numbers by themselves. `where` names the class in the message.

@@ -69,9 +69,22 @@ std::uint8_t Switch::decide_ip(Packet& p, PortIndex in, Priority priority, Arriv
     return hops.kind == NextHops::Kind::kLocal ? std::uint8_t{kLocal} : verdict(DropReason::kNoRoute);
   if (ttl_of(p) <= 1) [[unlikely]]
     return kTtlExpired;
-  a.port = forwarding_.member(hops, paths_.choose(hops, p, in, priority)).value;
   a.priority = priority.value;  // drops at egress are counted there
+  if (paths_.depends_on_now(priority)) [[unlikely]]
+    return kAtItsTurn;
+  a.port = forwarding_.member(hops, paths_.choose(hops, p, in, priority)).value;
   return decide_egress(p, in, priority, a);
+}
+
+// The rest of decide_ip() for what is decided when all that came before has been done.
+void Switch::decide_path_now(Instant now, Arrival& a) {
+  Packet& p = *a.packet;
+  const PortIndex in{static_cast<std::uint16_t>(a.origin / kPriorities)};
+  const Priority priority{a.priority};
+  const NextHops& hops = forwarding_.lookup(p.fec);
+  a.port = forwarding_.member(hops, paths_.choose_now(now, hops, p, in, priority)).value;
+  a.verdict = decide_egress(p, in, priority, a);
+  a.cells = mmu_.cells(a.octets);  // with or without a tag
 }
 
 // The same, when it is clear by which port it is to leave.
@@ -116,15 +129,17 @@ bool Switch::apply_vlan(Packet& p, PortIndex in, PortIndex out) {
   return true;
 }
 
+// The PCP by which the next hop will find class `to`, if it is what the map is about.
+void Switch::remark_pcp(Packet& p, const TrustMap& map, Priority to) noexcept {
+  if (map.trust != Trust::kPcp || !p.has(Packet::kTagged)) return;
+  const auto pcp = std::find(map.pcp_to_class.begin(), map.pcp_to_class.end(), to.value);
+  if (pcp != map.pcp_to_class.end()) set_pcp(p, static_cast<std::uint8_t>(pcp - map.pcp_to_class.begin()));
+}
+
 // The code point by which the next hop will find class `to`.
 void Switch::remark(Packet& p, const PortFacts& in, Priority to) noexcept {
   const TrustMap& map = *in.trust;
-  if (map.trust == Trust::kPcp) {
-    const auto pcp = std::find(map.pcp_to_class.begin(), map.pcp_to_class.end(), to.value);
-    if (p.has(Packet::kTagged) && pcp != map.pcp_to_class.end())
-      set_pcp(p, static_cast<std::uint8_t>(pcp - map.pcp_to_class.begin()));
-    return;
-  }
+  if (map.trust == Trust::kPcp) return remark_pcp(p, map, to);
   const auto dscp = std::find(map.dscp_to_class.begin(), map.dscp_to_class.end(), to.value);
   if (dscp == map.dscp_to_class.end()) return;
   set_traffic_class(p,

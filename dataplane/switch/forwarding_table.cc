@@ -21,19 +21,22 @@ struct PrefixHash {
 
 ForwardingTable::ForwardingTable(const FecTable& fecs, std::span<const Route> routes) : entries_(fecs.size()) {
   std::unordered_map<wire::IpPrefix, NextHops, PrefixHash> by_prefix;
-  std::map<std::vector<PortIndex>, NextHops> groups;  // equal groups are kept once
+  std::map<std::pair<std::vector<PortIndex>, std::vector<std::uint32_t>>, NextHops> groups;  // equal ones are kept once
   std::set<std::uint8_t, std::greater<>> lengths;     // that occur: the longest is tried first
   for (const Route& route : routes) {
     NextHops hops;
     if (route.ports.empty()) {
       hops.kind = NextHops::Kind::kLocal;
-    } else if (const auto known = groups.find(route.ports); known != groups.end()) {
+    } else if (const auto known = groups.find({route.ports, route.weights}); known != groups.end()) {
       hops = known->second;
     } else {
       hops = {static_cast<std::uint32_t>(members_.size()), static_cast<std::uint16_t>(route.ports.size()),
               NextHops::Kind::kGroup};
       members_.insert(members_.end(), route.ports.begin(), route.ports.end());
-      groups.emplace(route.ports, hops);
+      weights_.insert(weights_.end(), route.weights.begin(), route.weights.end());
+      weights_.resize(members_.size(), 1);
+      groups_.push_back(hops);
+      groups.emplace(std::pair{route.ports, route.weights}, hops);
     }
     by_prefix[route.prefix] = hops;
     lengths.insert(route.prefix.length);

@@ -14,6 +14,7 @@ namespace railyard {
 struct Route {
   wire::IpPrefix prefix;
   std::vector<PortIndex> ports;
+  std::vector<std::uint32_t> weights{};  // of the ports, all > 0, for WCMP; none: all alike
 };
 
 // What a class of destinations is for one switch.
@@ -35,10 +36,18 @@ class ForwardingTable {
     return fec.index() < entries_.size() ? entries_[fec.index()] : none_;
   }
   PortIndex member(const NextHops& hops, std::uint32_t i) const noexcept { return members_[hops.first + i]; }
+  std::uint32_t weight(const NextHops& hops, std::uint32_t i) const noexcept { return weights_[hops.first + i]; }
+
+  // Every group once; groups of the same ports with the same weights are one.
+  const std::vector<NextHops>& groups() const noexcept { return groups_; }
+  // Of all groups together: NextHops::first + NextHops::count is at most this.
+  std::size_t members() const noexcept { return members_.size(); }
 
  private:
   std::vector<NextHops> entries_;  // by class
   std::vector<PortIndex> members_;
+  std::vector<std::uint32_t> weights_;  // of the members
+  std::vector<NextHops> groups_;
   NextHops none_;
 };
 

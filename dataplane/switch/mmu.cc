@@ -9,6 +9,10 @@ namespace railyard {
 // ceiling.
 Mmu::Mmu(const BufferConfig& buffer)
     : total_(static_cast<std::uint32_t>(buffer.size.n / buffer.cell.n)),
+      pool_size_(static_cast<std::uint32_t>(buffer.headroom_pool.n / buffer.cell.n)),
+      pool_free_(pool_size_),
+      least_pool_free_(pool_size_),
+      ingress_aside_(pool_size_),
       cell_(buffer.cell.n),
       reciprocal_((std::uint64_t{1} << 32) / static_cast<std::uint64_t>(buffer.cell.n)) {}
 
@@ -16,6 +20,7 @@ Mmu::Group Mmu::make_group(const ClassBuffer& c) {
   Group g;
   g.reserved_limit = round_up(c.reserved);
   g.headroom_limit = c.lossless ? round_up(c.headroom) : 0;
+  g.pool_limit = c.lossless ? round_up(c.pooled_headroom) : 0;
   g.xon_offset = round_up(c.xon_offset);
   g.limit = limit_of(c);
   g.lossless = c.lossless;
@@ -33,6 +38,7 @@ Mmu::Queue Mmu::make_queue(const ClassBuffer& c) {
 }
 
 void Mmu::set_limits(Group& group, Queue& queue, const ClassBuffer& c) noexcept {
+  group.pool_limit = c.lossless ? round_up(c.pooled_headroom) : 0;
   group.xon_offset = round_up(c.xon_offset);
   group.limit = limit_of(c);
   queue.limit = Threshold::dynamic(c.queue_alpha);
@@ -43,6 +49,7 @@ Mmu::Pfc Mmu::review(Group& group) noexcept {
   if (const std::uint64_t limit = group.limit.at(free_); group.headroom > 0 && limit > group.shared()) {
     const auto fits =
         static_cast<std::uint32_t>(std::min<std::uint64_t>({group.headroom, free_, limit - group.shared()}));
+    pool_free_ += pooled(group, group.headroom) - pooled(group, group.headroom - fits);
     group.headroom -= fits;
     free_ -= fits;
     least_free_ = std::min(least_free_, free_);
@@ -61,8 +68,9 @@ Mmu::Pfc Mmu::review(Group& group) noexcept {
 
 bool Mmu::set_headroom(Group& group, Bytes headroom) noexcept {
   const std::uint32_t wanted = round_up(headroom);
-  if (wanted < group.headroom) return false;
+  if (wanted < std::min(group.headroom, group.headroom_limit)) return false;
   remember_use();
+  const std::uint32_t before = pooled(group, group.headroom);
   if (wanted < group.headroom_limit) {
     const std::uint32_t given = group.headroom_limit - wanted;
     const std::uint32_t paid = std::min(given, owed_);
@@ -78,8 +86,31 @@ bool Mmu::set_headroom(Group& group, Bytes headroom) noexcept {
     shared_size_ -= added;
     group.headroom_limit += added;
   }
+  pool_free_ += before - pooled(group, group.headroom);
   least_free_ = free_;
   return true;
+}
+
+std::uint32_t Mmu::carve_out(std::uint32_t cells) noexcept {
+  remember_use();
+  const std::uint32_t added = std::min({cells, shared_size_, egress_size_});
+  const std::uint32_t taken = std::min(added, free_);
+  free_ -= taken;
+  owed_ += added - taken;
+  shared_size_ -= added;
+  egress_size_ -= added;
+  least_free_ = free_;
+  return added;
+}
+
+void Mmu::give_back(std::uint32_t cells) noexcept {
+  remember_use();
+  const std::uint32_t paid = std::min(cells, owed_);
+  owed_ -= paid;
+  free_ += cells - paid;
+  shared_size_ += cells;
+  egress_size_ += cells;
+  least_free_ = free_;
 }
 
 bool Mmu::settle() noexcept {

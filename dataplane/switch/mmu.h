@@ -15,8 +15,8 @@ namespace railyard {
 enum class Admission : std::uint8_t { kAdmitted, kIngressFull, kHeadroomFull, kEgressFull };
 
 // Amounts are in cells. A group's charge goes to its reserved cells first, then to the shared memory up to its
-// threshold, then, if it is lossless, to its headroom; it is given back in the opposite order, so that what is in the
-// reserved part follows from the sum. Thresholds are dynamic (Choudhury and Hahne, IEEE/ACM ToN 1998): alpha x what is
+// threshold, then, if it is lossless, to its headroom and, beyond that, to the headroom pool that all groups share; it is
+// given back in the opposite order, so that what is in the reserved part follows from the sum. Thresholds are dynamic (Choudhury and Hahne, IEEE/ACM ToN 1998): alpha x what is
 // free of the shared memory.
 //
 // PFC generation is looked at on the group's own events, as chips do, and when its limits are set anew (review()): the
@@ -39,13 +39,15 @@ class Mmu {
 
   struct alignas(64) Group {
     std::uint32_t held = 0;      // in all: reserved, shared and headroom
-    std::uint32_t headroom = 0;  // of that
+    std::uint32_t headroom = 0;  // of that, its own and from the pool
     std::uint32_t reserved_limit = 0;
-    std::uint32_t headroom_limit = 0;
+    std::uint32_t headroom_limit = 0;  // of its own
+    std::uint32_t pool_limit = 0;      // of what it may have from the headroom pool beyond that
     std::uint32_t xon_offset = 0;
     Threshold limit;  // of the shared part: XOFF, or drop
     bool lossless = false;
     bool xoff = false;  // the sender is to be paused
+    bool blocked = false;       // nothing comes in by it: its port's queue of the class is in a storm (pfc_watchdog.h)
     std::uint32_t max_held = 0;
     std::uint32_t max_headroom = 0;
     Counter rx_packets;  // frames that came in by this group, whatever became of them
@@ -85,7 +87,7 @@ class Mmu {
     const std::uint32_t rest = beyond(group.held + n, group.reserved_limit) - before;
     const std::uint32_t shared = before - group.headroom + rest;
     const bool in_shared = rest <= free_ && shared <= group.limit.at(free_);
-    if (!in_shared && rest > group.headroom_limit - group.headroom) [[unlikely]]
+    if (!in_shared && !headroom_has(group, rest)) [[unlikely]]
       return group.lossless ? Admission::kHeadroomFull : Admission::kIngressFull;
     const std::uint32_t queue_before = queue.shared();
     const std::uint32_t queue_shared = beyond(queue.cells + n, queue.reserved_limit);
@@ -106,6 +108,8 @@ class Mmu {
       if (!group.lossless || group.xoff || (group.headroom == 0 && shared < group.limit.at(free_)))
         return Admission::kAdmitted;
     } else {
+      pool_free_ -= pooled(group, group.headroom + rest) - pooled(group, group.headroom);
+      if (pool_free_ < least_pool_free_) least_pool_free_ = pool_free_;
       group.headroom += rest;
       if (group.headroom > group.max_headroom) group.max_headroom = group.headroom;
       if (!group.lossless || group.xoff) return Admission::kAdmitted;
@@ -121,6 +125,7 @@ class Mmu {
     group.held -= n;
     if (group.headroom > 0) [[unlikely]] {
       const std::uint32_t from_headroom = std::min(n, group.headroom);
+      pool_free_ += pooled(group, group.headroom) - pooled(group, group.headroom - from_headroom);
       group.headroom -= from_headroom;
       given -= from_headroom;
     }
@@ -150,6 +155,11 @@ class Mmu {
   // Takes what set_headroom() still owes out of what has become free. False: not all of it yet.
   bool settle() noexcept;
 
+  // Takes `cells` out of the shared memory, or as many as it has, and returns how many; as far as they are in use, that
+  // is made up for by settle(). Gives them back.
+  std::uint32_t carve_out(std::uint32_t cells) noexcept;
+  void give_back(std::uint32_t cells) noexcept;
+
   std::uint32_t shared_size() const noexcept { return shared_size_; }
   std::uint32_t shared_used() const noexcept { return shared_size_ + owed_ - free_; }
   // The most that was ever in use of the shared memory.
@@ -157,6 +167,9 @@ class Mmu {
     return std::max(max_used_before_, shared_size_ + owed_ - least_free_);
   }
   std::uint32_t total() const noexcept { return total_; }
+  // The headroom pool, and the most that was ever in use of it.
+  std::uint32_t pool_size() const noexcept { return pool_size_; }
+  std::uint32_t max_pool_used() const noexcept { return pool_size_ - least_pool_free_; }
 
  private:
   static constexpr std::uint64_t kRoundUp = 0xFFFFFFFF;
@@ -167,6 +180,15 @@ class Mmu {
 
   static constexpr std::uint32_t beyond(std::uint32_t amount, std::uint32_t limit) noexcept {
     return amount > limit ? amount - limit : 0;
+  }
+
+  // What of `headroom` cells of a group comes from the pool.
+  static std::uint32_t pooled(const Group& group, std::uint32_t headroom) noexcept {
+    return beyond(headroom, group.headroom_limit);
+  }
+  bool headroom_has(const Group& group, std::uint32_t n) const noexcept {
+    const std::uint32_t from_pool = pooled(group, group.headroom + n);
+    return from_pool <= group.pool_limit && from_pool - pooled(group, group.headroom) <= pool_free_;
   }
 
   Threshold limit_of(const ClassBuffer& c) const noexcept {
@@ -184,6 +206,9 @@ class Mmu {
   std::uint32_t egress_size_ = 0;
   std::uint32_t egress_used_ = 0;
   std::uint32_t total_;
+  std::uint32_t pool_size_ = 0;  // of the headroom pool
+  std::uint32_t pool_free_ = 0;
+  std::uint32_t least_pool_free_ = 0;
   std::uint64_t ingress_aside_ = 0;
   std::uint64_t egress_aside_ = 0;
   std::int64_t cell_;

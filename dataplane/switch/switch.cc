@@ -1,6 +1,7 @@
 #include "dataplane/switch/switch.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <stdexcept>
 
@@ -9,6 +10,7 @@
 #include "dataplane/device/pause_response.h"
 #include "dataplane/device/pfc_frame.h"
 #include "dataplane/packet/rewrite.h"
+#include "dataplane/packet/trim.h"
 #include "dataplane/wire/rewrite.h"
 #include "dataplane/wire/vlan.h"
 
@@ -47,7 +49,8 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
       drops_by_class_((ports() + 1) * kPriorities),
       drops_by_port_(ports()),
       asked_(ports(), Instant{-1}),
-      rx_control_(ports()) {
+      rx_control_(ports()),
+      history_(ports() * kPriorities) {
   trust_maps_.reserve(ports());
   for (std::size_t p = 0; p < ports(); ++p) {
     const SwitchPortConfig& port = config_.ports[p];
@@ -73,6 +76,9 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
       if (auto ok = validate(k.buffer, where); !ok) refuse(this->name(), ok.error());
       groups_[p * kPriorities + c] = mmu_.make_group(k.buffer);
       if (auto ok = validate(k.ecn, where + ".ecn"); !ok) refuse(this->name(), ok.error());
+      if (k.trim && k.buffer.lossless) refuse(this->name(), where + ".trim: in a lossless class, which drops nothing");
+      if (k.trim)
+        if (auto ok = validate(*k.trim, Priority{c}, where + ".trim"); !ok) refuse(this->name(), ok.error());
       Queue& queue = queues_[p * kPriorities + c];
       queue.memory = mmu_.make_queue(k.buffer);
       queue.rng = RngStream(config_.seed, fmt::format("{}/{}/queue{}/ecn", this->name(), p, c));
@@ -84,31 +90,34 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
   for (std::uint8_t c = 0; c < kPriorities; ++c) groups_[ports() * kPriorities + c] = mmu_.make_group({});
   if (auto ok = mmu_.commit(); !ok) refuse(this->name(), "buffer: " + ok.error());
 
+  if (config_.pfc_watchdog) {
+    if (auto ok = validate(*config_.pfc_watchdog, "pfc_watchdog"); !ok) refuse(this->name(), ok.error());
+    watchdogs_.resize(ports() * kPriorities);
+  }
+
   if (config_.fecs == nullptr) config_.fecs = std::make_shared<const FecTable>();
   forwarding_ = ForwardingTable(*config_.fecs, config_.routes);
-  paths_ = PathSelector(Ecmp(config_.ecmp_seed, config_.ecmp_fields),
-                        Spray(RngStream(config_.seed, fmt::format("{}/spray", this->name()))), config_.path);
+  for (std::size_t c = 0; c < kPriorities; ++c)
+    if (auto ok = validate(config_.paths.by_class[c], fmt::format("class {} path", c)); !ok)
+      refuse(this->name(), ok.error());
+  paths_ = PathSelector(config_.paths, config_.seed, this->name(), ports(), config_.buffer.cell);
+  paths_.set_table(forwarding_);
 }
-
-Switch::~Switch() = default;
 
 Duration Switch::pause_response(BitRate rate) const noexcept {
   return config_.pause_response > Duration{} ? config_.pause_response : standard_pause_response(rate);
 }
 
 void Switch::set_ecn(PortIndex port, Priority priority, const EcnConfig& ecn) {
-  Queue& q = queues_[index(port, priority)];
   config_.ports[port.index()].classes[priority.index()].ecn = ecn;
-  q.law = MarkingLaw(ecn, mmu_.cell());
-  q.mark_at_dequeue = ecn.at_dequeue;
-  any_mark_at_dequeue_ |= ecn.at_dequeue;
-  q.drop_not_ect = ecn.drop_not_ect && !config_.ports[port.index()].classes[priority.index()].buffer.lossless;
+  use_ecn(port, priority);
 }
 
 void Switch::set_routes(std::shared_ptr<const FecTable> fecs, std::span<const Route> routes) {
   config_.fecs = std::move(fecs);
   config_.routes.assign(routes.begin(), routes.end());
   forwarding_ = ForwardingTable(*config_.fecs, config_.routes);
+  paths_.set_table(forwarding_);
 }
 
 void Switch::connected(PortIndex port, Channel& out, BitRate rate) {
@@ -116,6 +125,7 @@ void Switch::connected(PortIndex port, Channel& out, BitRate rate) {
   e.connect(out, rate);
   e.announce(config_.pause_quanta);
   facts_[port.index()].octet_time = OctetTime(rate);
+  paths_.set_rate(port, rate);
   if (!facts_[port.index()].peer_known) ++strangers_;
 }
 
@@ -124,7 +134,7 @@ void Switch::on_new_key_base() {
     slots_.set(p, EventKey::make(key_base(), egress_[p].slot(),
                                  egress_[p].busy() ? EventKind::kTransmitEnd : EventKind::kTimer,
                                  static_cast<std::uint32_t>(p)));
-  slots_.set(ports(), EventKey::make(key_base(), refresh_due_, EventKind::kTimer, static_cast<std::uint32_t>(ports())));
+  set_device_timer();
 }
 
 // ---- The order of events ------------------------------------------------------------------------------------------
@@ -193,6 +203,8 @@ bool Switch::deferred(Instant now, ArrivalBatch& batch, Arrival* next, std::uint
     return false;
   Arrival& a = *next;
   if (a.verdict == kUndecided) decide_tapped(now, a);
+  if (a.verdict == kAtItsTurn) [[unlikely]]
+    decide_path_now(now, a);
   if (a.verdict == kUnresolved) [[unlikely]]
     resolve(a);
   if (a.verdict != kForward || a.octets <= Channel::kCutThroughOctets) return false;
@@ -223,6 +235,8 @@ void Switch::decide_tapped(Instant now, Arrival& a) {
 void Switch::on_arrival(Instant now, Arrival& a) {
   if (a.verdict == kUndecided) [[unlikely]]
     decide_tapped(now, a);
+  if (a.verdict == kAtItsTurn) [[unlikely]]
+    decide_path_now(now, a);
   if (strangers_ != 0) [[unlikely]]
     meet(now, a);
   Mmu::Group& group = groups_[a.origin];
@@ -235,28 +249,81 @@ void Switch::on_arrival(Instant now, Arrival& a) {
 }
 
 void Switch::admit(Instant now, const Arrival& a) {
-  Queue& queue = queues_[index(PortIndex{a.port}, Priority{a.priority})];
+  const std::size_t q = index(PortIndex{a.port}, Priority{a.priority});
+  Queue& queue = queues_[q];
+  Mmu::Group& group = groups_[a.origin];
   const std::uint32_t depth = queue.memory.cells;
-  if (queue.drop_not_ect && wire::ecn_of(a.packet->traffic_class_octet) == wire::Ecn::kNotEct) [[unlikely]] {
-    const std::uint64_t p = queue.law.probability(depth);
-    if (p > 0 && queue.rng.next32() < p) return drop(now, a, DropReason::kWred);
-  }
+  if ((queue.stops | std::uint8_t{group.blocked}) != 0 && stopped(now, a, queue, depth)) [[unlikely]]
+    return;
   Mmu::Pfc pfc;
-  if (const Admission admission = mmu_.admit(groups_[a.origin], queue.memory, a.cells, pfc);
-      admission != Admission::kAdmitted) [[unlikely]] {
+  if (const Admission admission = mmu_.admit(group, queue.memory, a.cells, pfc); admission != Admission::kAdmitted)
+      [[unlikely]] {
     constexpr std::array kReasons{DropReason::kCount, DropReason::kIngressFull, DropReason::kHeadroomFull,
                                   DropReason::kEgressFull};
-    return drop(now, a, kReasons[static_cast<std::size_t>(admission)]);
+    return refused(now, a, kReasons[static_cast<std::size_t>(admission)]);
   }
-  if (!queue.mark_at_dequeue && queue.law.may_mark(depth)) mark(queue, depth, *a.packet);
-  if (pfc == Mmu::Pfc::kXoff) [[unlikely]]
+  if (!queue.mark_at_dequeue && queue.law.may_mark(depth)) mark(now, queue, depth, *a.packet);
+  if (pfc == Mmu::Pfc::kXoff) [[unlikely]] {
+    if (history_[q].first_xoff == Instant::never()) note_first_xoff(now, q);
     pfc_wanted(now, a.origin, true);
+  }
+  enqueue(now, a);
+}
+
+// An ingress group was filled by a frame for queue `q`. That counts for the queue, unless another of the class is more
+// than twice as deep: then the group filled behind that one.
+void Switch::note_first_xoff(Instant now, std::size_t q) {
+  std::size_t deepest = q;
+  for (std::size_t i = q % kPriorities; i < queues_.size(); i += kPriorities)
+    if (queues_[i].memory.cells > queues_[deepest].memory.cells) deepest = i;
+  if (queues_[q].memory.cells < queues_[deepest].memory.cells / 2) q = deepest;
+  if (history_[q].first_xoff == Instant::never()) history_[q].first_xoff = now;
+}
+
+inline void Switch::enqueue(Instant now, const Arrival& a) {
+  if (paths_.by_load()) [[unlikely]]
+    paths_.load(PortIndex{a.port}, a.cells);
   EgressPort& port = egress_[a.port];
   port.enqueue(Priority{a.priority}, {a.packet, a.octets, a.cells, a.origin});
   if (!port.busy()) starts_.add(now, PortIndex{a.port});
+  if (watches_) [[unlikely]]
+    look_at_depth(now, a);
 }
 
-void Switch::mark(Queue& queue, std::uint32_t depth, Packet& packet) noexcept {
+// Whether the frame ends here, before there is talk of memory.
+bool Switch::stopped(Instant now, const Arrival& a, Queue& queue, std::uint32_t depth) {
+  if ((queue.stops & Queue::kStorm) != 0 || groups_[a.origin].blocked) return drop(now, a, DropReason::kPfcWatchdog), true;
+  if (wire::ecn_of(a.packet->traffic_class_octet) != wire::Ecn::kNotEct) return false;
+  const std::uint64_t p = queue.law.probability(depth);
+  if (p == 0 || queue.rng.next32() >= p) return false;
+  return drop(now, a, DropReason::kWred), true;
+}
+
+// There is no memory for the frame. One that its queue has no room for may go on as its headers, in another class.
+void Switch::refused(Instant now, const Arrival& a, DropReason reason) {
+  const std::optional<TrimConfig>& to = config_.ports[a.port].classes[a.priority].trim;
+  if (reason != DropReason::kEgressFull || !to || a.packet->trimmed != 0 || !is_ip(a.packet->kind))
+    return drop(now, a, reason);
+  Packet& packet = *a.packet;
+  trim(packet, to->keep, to->dscp);
+  if (packet.has(Packet::kTagged)) remark_pcp(packet, *facts_[a.port].trust, to->to);
+  Arrival cut = a;
+  cut.octets = packet.frame_octets;
+  cut.cells = mmu_.cells(cut.octets);
+  cut.priority = to->to.value;
+  Queue& queue = queues_[index(PortIndex{cut.port}, to->to)];
+  const std::uint32_t depth = queue.memory.cells;
+  Mmu::Pfc pfc;
+  if ((queue.stops & Queue::kStorm) != 0 ||
+      mmu_.admit(groups_[a.origin], queue.memory, cut.cells, pfc) != Admission::kAdmitted)
+    return drop(now, a, DropReason::kTrimQueueFull);
+  history_[index(PortIndex{a.port}, Priority{a.priority})].trimmed.increment();
+  if (!queue.mark_at_dequeue) mark(now, queue, depth, packet);
+  if (pfc == Mmu::Pfc::kXoff) pfc_wanted(now, a.origin, true);  // a lossless class that goes on in a lossy one
+  enqueue(now, cut);
+}
+
+void Switch::mark(Instant now, Queue& queue, std::uint32_t depth, Packet& packet) noexcept {
   const wire::Ecn in = wire::ecn_of(packet.traffic_class_octet);
   if (in == wire::Ecn::kNotEct || in == wire::Ecn::kCe) return;
   const std::uint64_t p = queue.law.probability(depth);
@@ -265,6 +332,8 @@ void Switch::mark(Queue& queue, std::uint32_t depth, Packet& packet) noexcept {
   set_traffic_class(packet, packet.traffic_class_octet | 3);
   packet.flags |= Packet::kMarkedHere;
   queue.marked.increment();
+  if (queue.marked.read() == 1) [[unlikely]]
+    history_[static_cast<std::size_t>(&queue - queues_.data())].first_ce = now;
 }
 
 void Switch::on_transmit_end(Instant now, PortIndex port, bool more_now) {
@@ -282,12 +351,16 @@ void Switch::on_transmit_end(Instant now, PortIndex port, bool more_now) {
 }
 
 void Switch::release(Instant now, const QueuedFrame& frame, PortIndex port, Priority priority) {
+  if (paths_.by_load()) [[unlikely]]
+    paths_.load(port, -std::int32_t{frame.cells});
   if (mmu_.release(groups_[frame.origin], queues_[index(port, priority)].memory, frame.cells) == Mmu::Pfc::kXon)
       [[unlikely]]
     pfc_wanted(now, frame.origin, false);
 }
 
 void Switch::pfc_wanted(Instant now, std::size_t group, bool xoff) {
+  if (groups_[group].blocked) [[unlikely]]
+    return;  // said again, if it still holds, when the storm is over
   const PortIndex port{static_cast<std::uint16_t>(group / kPriorities)};
   EgressPort& e = egress_[port.index()];
   const bool say = e.want_pause(Priority{static_cast<std::uint8_t>(group % kPriorities)}, xoff);
@@ -304,7 +377,7 @@ void Switch::start(Instant now, PortIndex port) {
       [&](Packet& packet, Priority priority) {
         if (any_mark_at_dequeue_) [[unlikely]] {
           Queue& queue = queues_[index(port, priority)];
-          if (queue.mark_at_dequeue) mark(queue, queue.memory.cells - e.sending().cells, packet);
+          if (queue.mark_at_dequeue) mark(now, queue, queue.memory.cells - e.sending().cells, packet);
         }
         if (observed()) [[unlikely]]
           observe_departure(now, port, packet, departure_note(port, priority, packet));
@@ -332,12 +405,19 @@ TapNote Switch::departure_note(PortIndex port, Priority priority, const Packet& 
 
 void Switch::set_refresh(Instant due) {
   refresh_due_ = due;
-  slots_.set(ports(), EventKey::make(key_base(), due, EventKind::kTimer, static_cast<std::uint32_t>(ports())));
+  set_device_timer();
 }
 
-// A port's pause may have run out, or standing XOFFs must be repeated.
+void Switch::set_device_timer() {
+  slots_.set(ports(), EventKey::make(key_base(), std::min({refresh_due_, watchdog_due_, watch_due_}), EventKind::kTimer,
+                                     static_cast<std::uint32_t>(ports())));
+}
+
+// A port's pause may have run out; standing XOFFs must be repeated; the watchdog looks.
 void Switch::on_timer(Instant now, PortIndex port) {
   if (port.index() < ports()) return starts_.add(now, port);
+  if (watchdog_due_ <= now) poll_watchdog(now);
+  if (watches_) on_watches_due(now);
   Instant next = Instant::never();
   for (std::size_t p = 0; p < ports(); ++p) {
     EgressPort& e = egress_[p];
@@ -361,7 +441,12 @@ void Switch::on_mac_control(Instant now, PortIndex port, Packet* packet) {
     return;
   }
   consume(packet);
+  const PriorityMask before = watches_ ? e.paused(now) : PriorityMask{0};
   e.pause(now, frame->enable, frame->quanta);
+  if (!watchdogs_.empty()) [[unlikely]]
+    arm_watchdog(now, port, frame->enable);
+  if (watches_) [[unlikely]]
+    look_at_pauses(now, port, before, frame->enable);
   // An idle port may have been let go, or its timer may have to move.
   if (!e.busy() && e.has_pending_start()) starts_.add(now, port);
 }
@@ -373,8 +458,11 @@ void Switch::consume(Packet* packet) {
 
 void Switch::drop(Instant now, const Arrival& a, DropReason reason) {
   // A full egress queue is the egress port's affair, everything else that of the port where the frame came in.
-  const bool at_egress =
-      reason == DropReason::kEgressFull || reason == DropReason::kWred || reason == DropReason::kLinkDown;
+  const bool at_egress = reason == DropReason::kEgressFull || reason == DropReason::kTrimQueueFull ||
+                         reason == DropReason::kWred || reason == DropReason::kLinkDown ||
+                         reason == DropReason::kCrash ||
+                         (reason == DropReason::kPfcWatchdog &&
+                          (queues_[index(PortIndex{a.port}, Priority{a.priority})].stops & Queue::kStorm) != 0);
   const std::size_t where = at_egress ? index(PortIndex{a.port}, Priority{a.priority}) : a.origin;
   drops_by_class_[where].count(reason);
   if (tapped()) {
@@ -395,24 +483,30 @@ void Switch::drop(Instant now, const Arrival& a, DropReason reason) {
 void Switch::on_link_down(Instant now, PortIndex port) {
   EgressPort& e = egress_[port.index()];
   facts_[port.index()].up = false;
+  paths_.set_up(port, false);
   e.link_down(now);
-  for (std::uint8_t c = 0; c < kPriorities; ++c) {
-    const Priority priority{c};
-    while ((e.nonempty() & bit(priority)) != 0) {
-      const QueuedFrame frame = e.flush(priority);
-      release(now, frame, port, priority);
-      Arrival a{};
-      a.packet = frame.packet;
-      a.port = port.value;
-      a.priority = c;
-      drop(now, a, DropReason::kLinkDown);
-    }
-  }
+  if (watches_) look_at_pauses(now, port, 0, 0xFF);
+  drop_queued(now, port, kAllPriorities, DropReason::kLinkDown);
   if (!e.busy()) slots_.set(port.index(), EventKey::kNone);
+}
+
+void Switch::drop_queued(Instant now, PortIndex port, PriorityMask classes, DropReason reason) {
+  EgressPort& e = egress_[port.index()];
+  while (const unsigned rest = e.nonempty() & classes) {
+    const Priority priority{static_cast<std::uint8_t>(std::countr_zero(rest))};
+    const QueuedFrame frame = e.flush(priority);
+    release(now, frame, port, priority);
+    Arrival a{};
+    a.packet = frame.packet;
+    a.port = port.value;
+    a.priority = priority.value;
+    drop(now, a, reason);
+  }
 }
 
 void Switch::on_link_up(Instant now, PortIndex port) {
   facts_[port.index()].up = true;
+  paths_.set_up(port, true);
   // What still has to be said about pausing is said again.
   if (!egress_[port.index()].busy()) starts_.add(now, port);
 }

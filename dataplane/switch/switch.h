@@ -20,6 +20,8 @@
 #include "dataplane/switch/forwarding_table.h"
 #include "dataplane/switch/mmu.h"
 #include "dataplane/switch/path/selector.h"
+#include "dataplane/switch/pfc_watchdog.h"
+#include "dataplane/switch/queue_watch.h"
 #include "dataplane/switch/switch_config.h"
 #include "dataplane/switch/switch_settings.h"
 
@@ -39,6 +41,19 @@ class Switch final : public Device {
   bool cuts_through() const noexcept override { return config_.mode == ForwardingMode::kCutThrough; }
 
   void for_each_held(const std::function<void(const Packet&)>& see) const override;
+  Instant paused_since(PortIndex port, Priority priority) const override;
+
+  // Frames that came in by one class of one port and wait in one queue of another.
+  struct Waiting {
+    PortIndex in;
+    Priority in_class;
+    PortIndex out;
+    Priority out_class;
+    std::uint64_t frames;
+  };
+  // All there are, by queue, then by where they came in. What the switch made itself came in nowhere and is left out.
+  // Only while the engine rests.
+  std::vector<Waiting> waiting() const;
 
   // Changes, to be called from change_at(): they take effect at the instant at which they run.
   void set_ecn(PortIndex port, Priority priority, const EcnConfig& ecn);
@@ -48,6 +63,28 @@ class Switch final : public Device {
   // Another host is behind `port` now; nothing: its address is learnt from what arrives.
   void set_peer(Instant now, PortIndex port, std::optional<wire::MacAddress> mac);
   void set_routes(std::shared_ptr<const FecTable> fecs, std::span<const Route> routes);
+
+  // Faults (switch_faults.cc), as changes as well. `fault` names who wants it so; the last one that began holds, and what
+  // is configured when the last ends.
+  void begin_wrong_ecn(std::uint32_t fault, PortIndex port, Priority priority, const EcnConfig& ecn);
+  void end_wrong_ecn(std::uint32_t fault, PortIndex port, Priority priority);
+  void begin_wrong_dscp_map(std::uint32_t fault, PortIndex port, const std::vector<std::pair<int, int>>& to_class);
+  void end_wrong_dscp_map(std::uint32_t fault, PortIndex port);
+  void begin_mtu(std::uint32_t fault, PortIndex port, std::uint32_t mtu);
+  void end_mtu(std::uint32_t fault, PortIndex port);
+  void begin_pfc_storm(Instant now, std::uint32_t fault, PortIndex port, PriorityMask classes);
+  void end_pfc_storm(Instant now, std::uint32_t fault, PortIndex port);
+  void begin_ignoring_pauses(Instant now, std::uint32_t fault, PortIndex port);
+  void end_ignoring_pauses(Instant now, std::uint32_t fault, PortIndex port);
+  // So much of the shared memory is gone, as far as there is any.
+  void begin_buffer_taken(Instant now, std::uint32_t fault, Bytes size);
+  void end_buffer_taken(Instant now, std::uint32_t fault);
+  // Everything held is lost. That its links are down until it is up again is to be said to them.
+  void crash(Instant now);
+
+  // Has an eye on a queue from now on, or no more. Only while the engine rests.
+  void watch(std::shared_ptr<QueueWatch> watch);
+  void unwatch(const QueueWatch& watch);
 
   const Mmu& mmu() const noexcept { return mmu_; }
   const SwitchConfig& config() const noexcept { return config_; }
@@ -72,6 +109,7 @@ class Switch final : public Device {
     kTtlExpired,  // to be answered
     kTooBig,      // to be answered
     kUnresolved,  // the next hop's MAC address must be asked for
+    kAtItsTurn,   // its path depends on the moment: decide_path_now()
     kDrop = 64,   // + DropReason
   };
   static constexpr std::uint8_t verdict(DropReason reason) noexcept {
@@ -99,7 +137,9 @@ class Switch final : public Device {
     RngStream rng;
     Counter marked;
     bool mark_at_dequeue = false;
-    bool drop_not_ect = false;
+    // What admit() must look at before it asks for memory; mostly nothing.
+    enum Stop : std::uint8_t { kDropNotEct = 1, kStorm = 2 };
+    std::uint8_t stops = 0;
   };
   static_assert(sizeof(Queue) == 64);
   struct Carried {
@@ -112,11 +152,13 @@ class Switch final : public Device {
   void decide_tapped(Instant now, Arrival& a);
   std::uint8_t decide_mac(const Packet& packet, const PortFacts& in) const noexcept;
   std::uint8_t decide_ip(Packet& packet, PortIndex in, Priority priority, Arrival& a);
+  void decide_path_now(Instant now, Arrival& a);
   std::uint8_t decide_egress(Packet& packet, PortIndex in, Priority priority, Arrival& a);
   void hear(PortIndex port, wire::MacAddress mac) noexcept;
   void resolve(Arrival& a);
   bool apply_vlan(Packet& packet, PortIndex in, PortIndex out);
   static void remark(Packet& packet, const PortFacts& in, Priority to) noexcept;
+  static void remark_pcp(Packet& packet, const TrustMap& map, Priority to) noexcept;
 
   static constexpr std::size_t index(PortIndex port, Priority priority) noexcept {
     return port.index() * kPriorities + priority.index();
@@ -131,18 +173,48 @@ class Switch final : public Device {
   void on_transmit_end(Instant now, PortIndex port, bool more_now);
   void on_timer(Instant now, PortIndex port);
   void admit(Instant now, const Arrival& a);
-  static void mark(Queue& queue, std::uint32_t depth, Packet& packet) noexcept;
+  bool stopped(Instant now, const Arrival& a, Queue& queue, std::uint32_t depth);
+  void refused(Instant now, const Arrival& a, DropReason reason);
+  void enqueue(Instant now, const Arrival& a);
+  void note_first_xoff(Instant now, std::size_t queue);
+  void mark(Instant now, Queue& queue, std::uint32_t depth, Packet& packet) noexcept;
   void start(Instant now, PortIndex port);
   void release(Instant now, const QueuedFrame& frame, PortIndex port, Priority priority);
   void drop(Instant now, const Arrival& a, DropReason reason);
+  static constexpr PriorityMask kAllPriorities = 0xFF;
+  void drop_queued(Instant now, PortIndex port, PriorityMask classes, DropReason reason);
   void pfc_wanted(Instant now, std::size_t group, bool xoff);
   void set_refresh(Instant due);
+  void set_device_timer();
   TapNote departure_note(PortIndex port, Priority priority, const Packet& packet) const noexcept;
+
+  // The PFC watchdog (switch_watchdog.cc).
+  void arm_watchdog(Instant now, PortIndex port, PriorityMask paused);
+  void poll_watchdog(Instant now);
+  bool is_lossless(std::size_t queue) const noexcept {
+    return config_.ports[queue / kPriorities].classes[queue % kPriorities].buffer.lossless;
+  }
+  void on_storm(Instant now, PortIndex port, Priority priority);
+  void on_storm_over(Instant now, PortIndex port, Priority priority);
 
   // Changes (switch_changes.cc).
   void apply_class(Instant now, PortIndex port, Priority priority, const SwitchClassConfig& to);
   void apply_headroom(Instant now, const SwitchSettings& settings);
+  void set_paths(const PathSelectorConfig& paths);
   void settle_headroom(Instant now);
+
+  // Faults (switch_faults.cc).
+  struct Faulty;
+  Faulty& faulty();
+  void use_ecn(PortIndex port, Priority priority);
+  void use_dscp_map(PortIndex port);
+  void use_mtu(PortIndex port);
+  void use_pfc_storm(Instant now, PortIndex port);
+  void use_pauses(Instant now, PortIndex port);
+  void review_groups(Instant now);
+  void look_at_depth(Instant now, const Arrival& a);
+  void look_at_pauses(Instant now, PortIndex port, PriorityMask before, PriorityMask enable);
+  void on_watches_due(Instant now);
 
   // The control plane (local_delivery.cc).
   void deliver_locally(Instant now, const Arrival& a);
@@ -162,6 +234,9 @@ class Switch final : public Device {
   void consume(Packet* packet);
 
   SwitchConfig config_;
+  std::vector<std::shared_ptr<QueueWatch>> watched_;
+  Instant watch_due_ = Instant::never();
+  std::shared_ptr<Faulty> faulty_;  // what faults have put in the place of `config_`; nothing: none ever did
   Mmu mmu_;
   ForwardingTable forwarding_;
   PathSelector paths_;
@@ -174,6 +249,7 @@ class Switch final : public Device {
   std::vector<Carried> carried_;  // cut-through frames that wait for their tail, soonest last
   Instant refresh_due_ = Instant::never();
   bool any_mark_at_dequeue_ = false;
+  bool watches_ = false;         // anybody has an eye on a queue (watched_)
   std::uint32_t strangers_ = 0;  // connected ports whose peer's address is not known yet
 
   std::vector<TrustMap> trust_maps_;        // each different one once
@@ -185,6 +261,18 @@ class Switch final : public Device {
   std::vector<Counter> rx_control_;
   Counter generated_;
   Counter consumed_;
+
+  // Of each queue, what few frames touch.
+  struct QueueHistory {
+    Counter trimmed;
+    Counter storms_detected;
+    Counter storms_restored;
+    Instant first_ce = Instant::never();
+    Instant first_xoff = Instant::never();
+  };
+  std::vector<QueueHistory> history_;     // by port and class
+  std::vector<PfcWatchdog> watchdogs_;    // by port and class; none if there is no watchdog
+  Instant watchdog_due_ = Instant::never();
 
   // Groups that are to have less headroom, not before an instant and not while they use more.
   struct LessHeadroom {

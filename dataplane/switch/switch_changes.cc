@@ -29,10 +29,20 @@ void Switch::apply(Instant now, const SwitchSettings& settings) {
     if (after != before) egress_[p].schedule(after, facts_[p].largest_frame);
   }
   apply_headroom(now, settings);
-  paths_.set(Ecmp(settings.ecmp_seed, settings.ecmp_fields), settings.path);
-  config_.path = settings.path;
-  config_.ecmp_seed = settings.ecmp_seed;
-  config_.ecmp_fields = settings.ecmp_fields;
+  set_paths(settings.paths);
+}
+
+void Switch::set_paths(const PathSelectorConfig& paths) {
+  const bool had_loads = paths_.by_load();
+  paths_.set(paths);
+  config_.paths = paths;
+  if (had_loads || !paths_.by_load()) return;
+  // Nobody has kept count until now.
+  for (std::uint16_t p = 0; p < ports(); ++p) {
+    std::uint32_t cells = 0;
+    for (std::uint8_t c = 0; c < kPriorities; ++c) cells += queues_[index(PortIndex{p}, Priority{c})].memory.cells;
+    paths_.set_load(PortIndex{p}, cells);
+  }
 }
 
 void Switch::set_peer(Instant now, PortIndex port, std::optional<wire::MacAddress> mac) {
@@ -104,6 +114,7 @@ void Switch::on_new_rate(Instant now, PortIndex port, BitRate rate, Duration pee
   EgressPort& e = egress_[port.index()];
   e.set_rate(now, rate, peer_response);
   facts_[port.index()].octet_time = OctetTime(rate);
+  paths_.set_rate(port, rate);
   if (e.refresh_due() < refresh_due_) set_refresh(e.refresh_due());
 }
 

@@ -19,6 +19,8 @@
 #include "dataplane/switch/ecn_marking.h"
 #include "dataplane/switch/forwarding_table.h"
 #include "dataplane/switch/path/selector.h"
+#include "dataplane/switch/pfc_watchdog.h"
+#include "dataplane/switch/trim.h"
 #include "dataplane/switch/vlan.h"
 #include "dataplane/wire/address.h"
 #include "dataplane/wire/mac_address.h"
@@ -30,6 +32,7 @@ enum class ForwardingMode : std::uint8_t { kStoreAndForward, kCutThrough };
 // One traffic class at one port.
 struct SwitchClassConfig {
   ClassBuffer buffer;
+  std::optional<TrimConfig> trim;  // lossy: what happens to a frame that its queue has no room for; nothing: dropped
   EcnConfig ecn;
   ClassScheduling scheduling;
 };
@@ -52,10 +55,9 @@ struct SwitchConfig {
   Duration latency{600'000};  // MAC and pipeline, from arrival to the first effect of a frame
   Duration pause_response{};  // from the tail of a pause frame to its effect; 0: the standard's by port rate
   std::uint16_t pause_quanta = 0xFFFF;
+  std::optional<PfcWatchdogConfig> pfc_watchdog;
   BufferConfig buffer;
-  std::array<PathPolicy, kPriorities> path{};
-  std::uint64_t ecmp_seed = 0;
-  EcmpFields ecmp_fields;
+  PathSelectorConfig paths;
   std::optional<wire::IpAddress> loopback_v4;  // source of ICMP errors; also a local route
   std::optional<wire::IpAddress> loopback_v6;
   std::shared_ptr<const FecTable> fecs;

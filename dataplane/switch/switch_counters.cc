@@ -25,6 +25,9 @@ void Switch::count_live(DeviceCounters& c) const {
       o.rx_packets = groups_[i].rx_packets.read();
       o.rx_octets = groups_[i].rx_octets.read();
       o.drops = drops_by_class_[i].read();
+      o.trimmed = history_[i].trimmed.read();
+      o.storms_detected = history_[i].storms_detected.read();
+      o.storms_restored = history_[i].storms_restored.read();
     }
     out.drops = drops_by_port_[p].read();
   }
@@ -39,6 +42,14 @@ void Switch::count_rest(DeviceCounters& c) const {
   c.queued = carried_.size() + awaiting_.size();
   for (const Mmu::Group& g : groups_) c.buffer_cells += g.held;
   c.max_shared_cells = mmu_.max_shared_used();
+  for (const NextHops& group : forwarding_.groups()) {
+    if (group.count < 2) continue;
+    PathGroupCounters& out = c.path_groups.emplace_back();
+    for (std::uint32_t i = 0; i < group.count; ++i) {
+      const PathShares::Member& share = paths_.shares()[group.first + i];
+      out.members.push_back({forwarding_.member(group, i), share.packets.read(), share.octets.read()});
+    }
+  }
   for (std::size_t p = 0; p < ports(); ++p) {
     const EgressPort& e = egress_[p];
     for (std::uint8_t k = 0; k < kPriorities; ++k) {
@@ -51,6 +62,9 @@ void Switch::count_rest(DeviceCounters& c) const {
       o.max_ingress_cells = g.max_held;
       o.headroom_cells = g.headroom;
       o.max_headroom_cells = g.max_headroom;
+      const QueueHistory& h = history_[index(PortIndex{static_cast<std::uint16_t>(p)}, priority)];
+      o.first_ce = h.first_ce;
+      o.first_xoff = h.first_xoff;
     }
   }
 }

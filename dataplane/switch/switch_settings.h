@@ -23,9 +23,7 @@ struct SwitchSettings {
   };
   std::vector<Port> ports;
   Duration transition{};
-  std::array<PathPolicy, kPriorities> path{};
-  std::uint64_t ecmp_seed = 0;
-  EcmpFields ecmp_fields;
+  PathSelectorConfig paths;
 };
 
 }  // namespace railyard

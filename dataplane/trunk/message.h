@@ -84,7 +84,7 @@ struct TrunkFrameBody {
   using FrameOctets = wire::Field<256, 32>;  // with FCS
   using PayloadOctets = wire::Field<288, 32>;
   using HeaderOctets = wire::Field<320, 16>;
-  using Flags = wire::Field<336, 8>;  // Packet::kElided, kIcrcPending, kFcsBad
+  using Flags = wire::Field<336, 8>;  // Packet::kElided, kIcrcPending, kFcsBad, kCorrupted
   using Reserved = wire::Field<344, 40>;
 };
 static_assert(
@@ -135,7 +135,7 @@ struct TrunkFrame {
   std::span<const std::byte> header;
   std::span<const std::byte> payload;  // empty if it is synthetic
 
-  static constexpr std::uint8_t kFlags = Packet::kElided | Packet::kIcrcPending | Packet::kFcsBad;
+  static constexpr std::uint8_t kFlags = Packet::kElided | Packet::kIcrcPending | Packet::kFcsBad | Packet::kCorrupted;
 };
 
 struct TrunkMessage {

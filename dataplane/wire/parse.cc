@@ -13,6 +13,7 @@
 #include "dataplane/wire/ipv6.h"
 #include "dataplane/wire/tcp.h"
 #include "dataplane/wire/udp.h"
+#include "dataplane/wire/uet_entropy.h"
 #include "dataplane/wire/vlan.h"
 
 namespace railyard::wire {
@@ -125,6 +126,8 @@ class Parser {
         return tcp();
       case ip_protocol::kIcmp:
         return l4(Icmp::kOctets);
+      case ip_protocol::kUetNative:
+        return uet_native();
       default:
         return {};
     }
@@ -154,6 +157,8 @@ class Parser {
         return tcp();
       case ip_protocol::kIcmpv6:
         return l4(Icmpv6::kOctets);
+      case ip_protocol::kUetNative:
+        return uet_native();
       default:
         return {};
     }
@@ -207,13 +212,24 @@ class Parser {
     if (!has(Udp::kOctets)) return DropReason::kTooShort;
     const std::byte* const h = header();
     const std::size_t datagram_octets = read<Udp::Length>(h);
-    if (datagram_octets < Udp::kOctets || datagram_octets > end_ - at_) return DropReason::kBadLength;
+    if (datagram_octets < Udp::kOctets) return DropReason::kBadLength;
+    view_.trimmed = datagram_octets > end_ - at_;
     view_.source_port = read<Udp::SourcePort>(h);
     view_.destination_port = read<Udp::DestinationPort>(h);
     if (const auto bad = l4(Udp::kOctets)) return bad;
+    if (view_.destination_port == kUetPort) view_.uet_entropy = view_.source_port;
     if (view_.destination_port != kRoceV2Port) return {};
     if (datagram_octets < Udp::kOctets + Bth::kOctets) return DropReason::kTooShort;
     return bth();
+  }
+
+  // The number is anybody's: what is too short for an entropy header is somebody else's experiment.
+  Error uet_native() noexcept {
+    if (end_ - at_ < UetEntropy::kOctets) return {};
+    if (!has(UetEntropy::kOctets)) return DropReason::kTooShort;
+    view_.uet_entropy = read<UetEntropy::Entropy>(header());
+    skip(UetEntropy::kOctets);
+    return {};
   }
 
   Error bth() noexcept {

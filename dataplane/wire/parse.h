@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <span>
 
 #include "dataplane/base/drop_reason.h"
@@ -36,10 +37,13 @@ struct FrameView {
   std::uint16_t source_port = 0;         // UDP or TCP
   std::uint16_t destination_port = 0;
 
+  bool trimmed = false;  // UDP: cut on the way, the length is still that of the whole datagram
   bool has_bth = false;  // RoCEv2
   std::uint8_t opcode = 0;
   std::uint32_t destination_qp = 0;
   std::uint32_t psn = 0;
+
+  std::optional<std::uint16_t> uet_entropy{};  // of an Ultra Ethernet packet: its entropy value
 
   bool operator==(const FrameView&) const = default;
 };
@@ -51,7 +55,7 @@ struct FrameView {
 //   kUnknownEtherType  neither IPv4, IPv6, ARP nor MAC control, behind at most one 802.1Q tag
 //   kBadVersion        IP version; BTH TVer; an IPv4 address (::ffff:a.b.c.d) in an IPv6 header
 //   kBadHeaderLength   IPv4 IHL or TCP data offset below 5 or beyond the packet
-//   kBadLength         IP length beyond the frame, UDP length beyond the IP packet or below 8
+//   kBadLength         IP length beyond the frame, UDP length below 8
 //   kBadChecksum       IPv4 header
 //   kNotUnderstood     ARP for another pair of protocols than Ethernet and IPv4
 //   kBadMacControl     MAC control with a VLAN tag

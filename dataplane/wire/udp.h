@@ -25,5 +25,6 @@ struct Udp {
 static_assert(tiles<Udp::kOctets, Udp::SourcePort, Udp::DestinationPort, Udp::Length, Udp::Checksum>());
 
 inline constexpr std::uint16_t kRoceV2Port = 4791;  // IBTA Vol 1 Annex A17
+inline constexpr std::uint16_t kUetPort = 4793;     // UE-Spec 1.0 §3.5.10
 
 }  // namespace railyard::wire

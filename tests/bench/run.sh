@@ -3,7 +3,7 @@
 #
 # usage: tests/bench/run.sh [--runs N] [NAME...]
 #   --runs N   runs of each figure (default 5)
-#   NAME       only these: virtual large payload workers wall vhost memif ports pair rate live start memory parts
+#   NAME       only these: virtual large payload workers features wall vhost memif ports pair rate live start memory parts
 # Needs a release build (build/release, made by tools/test.sh or tools/quickstart.sh). A bar that is missed is said; the
 # exit status is 1 then.
 set -euo pipefail
@@ -101,6 +101,38 @@ if is_wanted workers; then
     awk -v a="$one" -v b="$two" -v c="$(jq .engine.wall_seconds "$work/beside")" 'BEGIN { print 2 * a / (b > c ? b : c) }'
   done >"$work/figures"
   row '  ... the bound: two runs side by side, work per time against one' x -
+fi
+
+# feature TEXT BAR OVERRIDE...: what a packet-hop costs with the overrides, against without, in turn.
+feature() {
+  local text=$1 bar=$2 i on off; shift 2
+  local sets=(); local o
+  for o in "$@"; do sets+=(--set "$o"); done
+  for (( i = 0; i < runs; ++i )); do
+    off=$("$railyard" run "$here/permutation-128.yaml" --json | jq -r "$per_core")
+    on=$("$railyard" run "$here/permutation-128.yaml" "${sets[@]}" --json | jq -r "$per_core")
+    awk -v on="$on" -v off="$off" 'BEGIN { print off / on }'
+  done >"$work/figures"
+  row "  $text" 'x the cost of a hop' "$bar"
+}
+if is_wanted features; then
+  printf '\nWhat features cost: permutation, 128 hosts, on against off in turn\n'
+  path=qos.default.classes.3.path
+  watchdog='switches.default.pfc-watchdog={ detect: 1ms, restore: 1ms, poll: 100us }'
+  feature 'nothing else (how far two equal runs are apart)' -
+  feature 'path: wcmp' - "$path=wcmp"
+  feature 'path: flowlet, 16 us' - "$path={ policy: flowlet, gap: 16us }"
+  feature 'path: spray' - "$path=spray"
+  feature 'path: spray, least-loaded' - "$path={ policy: spray, order: least-loaded }"
+  feature 'path: adaptive' - "$path=adaptive"
+  feature 'PFC watchdog' - "$watchdog"
+  feature 'headroom pool' - 'switches.default.headroom-pool=4MiB'
+  feature 'not looking for deadlocks and pause trees' - 'run.deadlock=off'
+  feature 'a fault on one of 192 links' '<= 1.03' 'faults=[{ on: h1, loss: 1%, match: { udp.dport: 9 } }]'
+  feature 'a frame fault on every link' - "faults=[{ on: 'leaf*', loss: 1%, match: { udp.dport: 9 } }]"
+  figures "$per_core" "$here/permutation-128.yaml" --set "$path=adaptive" --set "$watchdog" \
+    --set 'switches.default.headroom-pool=4MiB' >"$work/figures"
+  row '  all of them: adaptive, watchdog, headroom pool, deadlocks' 'M packet-hops/core-second' '>= 4'
 fi
 
 if is_wanted wall; then

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 #include "control/build/changes.h"
@@ -18,7 +20,20 @@ Scenario::Scenario(const std::string& yaml, const std::vector<std::string>& over
     : yaml_(yaml),
       assignments_(overrides),
       lab_(std::make_unique<build::BuiltLab>(spec::parse(yaml, "scenario.yaml", overrides))),
-      engine_(std::make_unique<Engine>(lab_->fabric(), config)) {}
+      engine_(std::make_unique<Engine>(lab_->fabric(), config)),
+      faults_(std::make_unique<fault::Faults>(*lab_, *engine_)) {
+  engine_->wake_all();
+}
+
+Scenario Scenario::ready(const std::string& name, const std::vector<std::string>& overrides,
+                         const EngineConfig& config) {
+  const std::string file = RAILYARD_SOURCE_DIR "/topologies/scenarios/" + name + ".yaml";
+  std::ifstream in(file);
+  if (!in) throw std::runtime_error("no file " + file);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return Scenario(text.str(), overrides, config);
+}
 
 const build::Flow& Scenario::flow(const std::string& name) const {
   for (const build::Flow& f : lab_->flows())
@@ -33,6 +48,24 @@ void Scenario::set_at(Duration t, const std::vector<std::string>& assignments) {
   assignments_ = std::move(all);
   changes.give_to(*lab_, Instant{} + t);
   engine_->wake_all();
+}
+
+void Scenario::add_fault_at(Duration t, const std::string& text) {
+  spec::Lab lab = lab_->spec();
+  lab.faults = faults_->present();
+  faults_->add(spec::parse_fault(lab, text, "fault"), Instant{} + t, Instant{} + t);
+  engine_->wake_all();
+}
+
+void Scenario::remove_fault_at(Duration t, const std::string& name) {
+  EXPECT_TRUE(faults_->remove(name, Instant{} + t)) << name;
+  engine_->wake_all();
+}
+
+fault::FaultStatus Scenario::fault(const std::string& name) const {
+  for (const fault::FaultStatus& s : faults_->status(engine_->reached()))
+    if (s.name == name) return s;
+  throw std::out_of_range("no fault is called " + name);
 }
 
 Scenario& Scenario::run_until(Duration t) {

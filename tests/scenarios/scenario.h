@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "control/build/built_lab.h"
+#include "control/fault/faults.h"
 #include "control/report/report.h"
 #include "dataplane/run/engine.h"
 
@@ -17,6 +18,10 @@ class Scenario {
   explicit Scenario(const std::string& yaml, const std::vector<std::string>& overrides = {},
                     const EngineConfig& config = {});
 
+  // topologies/scenarios/<name>.yaml.
+  static Scenario ready(const std::string& name, const std::vector<std::string>& overrides = {},
+                        const EngineConfig& config = {});
+
   build::BuiltLab& lab() noexcept { return *lab_; }
   Engine& engine() noexcept { return *engine_; }
   Switch& sw(const std::string& name) { return lab_->switch_named(name); }
@@ -24,6 +29,13 @@ class Scenario {
 
   // `assignments` ("path=value") over what was said before take effect at `t`, not before what was set earlier.
   void set_at(Duration t, const std::vector<std::string>& assignments);
+
+  // A fault as in a fabric file is there from `t` on; and is taken away. The scenario has come to `t` and no further.
+  void add_fault_at(Duration t, const std::string& fault);
+  void remove_fault_at(Duration t, const std::string& name);
+  fault::Faults& faults() noexcept { return *faults_; }
+  // Of the fault of that name, now.
+  fault::FaultStatus fault(const std::string& name) const;
 
   // Runs until `t` of modelled time. To the end: until nothing is left to do (or 10 s of modelled time, a failure).
   Scenario& run_until(Duration t);
@@ -45,6 +57,7 @@ class Scenario {
   std::vector<std::string> assignments_;
   std::unique_ptr<build::BuiltLab> lab_;
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<fault::Faults> faults_;
 };
 
 // Records what a port's tap sees.

@@ -39,8 +39,8 @@ void expect_books_balance(Fabric& fabric) {
     const PortRef sender = fabric.sender(i);
     const PortCounters& from = counters[sender.device.index()].ports[sender.port.index()];
     const PortCounters& to = counters[channel.receiver.index()].ports[channel.receiver_port.index()];
-    EXPECT_EQ(from.tx_packets() + from.tx_control,
-              to.delivered + to.lost + channel.data.size() + channel.control.size())
+    EXPECT_EQ(from.tx_packets() + from.tx_control + to.duplicated,
+              to.delivered + to.lost + to.held_back + channel.data.size() + channel.control.size())
         << "channel from " << counters[sender.device.index()].name << " port " << sender.port.value << " to "
         << counters[channel.receiver.index()].name;
   }

@@ -10,6 +10,7 @@
 
 #include "control/build/built_lab.h"
 #include "control/report/units.h"
+#include "control/spec/fault_place.h"
 #include "control/spec/load.h"
 #include "control/spec/value.h"
 #include "tools/railyard/commands.h"
@@ -43,11 +44,13 @@ void print_window(build::BuiltLab& lab) {
 
 void print_headroom(build::BuiltLab& lab) {
   // Equal links have equal headroom: one line for each kind.
-  std::map<std::tuple<std::int64_t, std::int64_t, int, std::int64_t, std::int64_t>, std::vector<std::string>> kinds;
+  std::map<std::tuple<std::int64_t, std::int64_t, int, std::int64_t, std::int64_t, std::int64_t>, std::vector<std::string>>
+      kinds;
   for (const build::Headroom& h : lab.headrooms()) {
     const PortRef port{h.device, h.port};
     const std::string where = fmt::format("{}:{}", lab.node_of(h.device).name, h.port.value + 1);
-    kinds[{lab.rate(port).bps, lab.delay(port).ps, h.priority.value, h.computed.n, h.configured.n}].push_back(where);
+    kinds[{lab.rate(port).bps, lab.delay(port).ps, h.priority.value, h.computed.n, h.configured.n, h.pooled.n}]
+        .push_back(where);
   }
   if (kinds.empty()) {
     fmt::print("headroom: no lossless class\n");
@@ -55,12 +58,33 @@ void print_headroom(build::BuiltLab& lab) {
   }
   fmt::print("headroom per port and lossless class (needed / set aside):\n");
   for (const auto& [kind, ports] : kinds) {
-    const auto& [bps, delay, priority, computed, configured] = kind;
-    fmt::print("  class {} at {}, {} away: {} / {}{}   {}{}\n", priority, spec::format(BitRate{bps}),
+    const auto& [bps, delay, priority, computed, configured, pooled] = kind;
+    fmt::print("  class {} at {}, {} away: {} / {}{}{}   {}{}\n", priority, spec::format(BitRate{bps}),
                spec::format(Duration{delay}), report::size_text(static_cast<std::uint64_t>(computed)),
                report::size_text(static_cast<std::uint64_t>(configured)),
-               configured < computed ? " (loss accepted)" : "", ports.front(),
+               pooled > 0 ? fmt::format(" and up to {} from the pool", report::size_text(static_cast<std::uint64_t>(pooled)))
+                          : std::string(),
+               configured + pooled < computed ? " (loss accepted)" : "", ports.front(),
                ports.size() > 1 ? fmt::format(" and {} more ports", ports.size() - 1) : "");
+  }
+}
+
+// What all classes of a switch would take out of its pool if they needed it at once.
+void print_headroom_pools(build::BuiltLab& lab) {
+  std::map<std::uint32_t, std::int64_t> wanted;  // by device
+  for (const build::Headroom& h : lab.headrooms()) wanted[h.device.value] += h.pooled.n;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::string>> kinds;
+  for (const auto& [device, octets] : wanted) {
+    const spec::NodeSpec& node = lab.node_of(DeviceId{device});
+    if (const Bytes pool = lab.spec().switches.at(node.profile).headroom_pool; pool > Bytes{})
+      kinds[{pool.n, octets}].push_back(node.name);
+  }
+  for (const auto& [kind, names] : kinds) {
+    const auto& [pool, octets] = kind;
+    fmt::print("headroom pool: {}; all classes at once could need {}, {:.2f} times that{}   {}{}\n",
+               report::size_text(static_cast<std::uint64_t>(pool)), report::size_text(static_cast<std::uint64_t>(octets)),
+               static_cast<double>(octets) / static_cast<double>(pool), octets > pool ? " (over-subscribed)" : "",
+               names.front(), names.size() > 1 ? fmt::format(" and {} more switches", names.size() - 1) : "");
   }
 }
 
@@ -110,6 +134,23 @@ void print_memory(build::BuiltLab& lab) {
       report::size_text(static_cast<std::uint64_t>(lab.spec().run.memory.n)));
 }
 
+// What will go wrong, by name; that each of them can be where it is said to be has been checked.
+void print_faults(const spec::Lab& lab) {
+  if (lab.faults.empty()) return;
+  fmt::print("faults:\n");
+  for (const spec::FaultSpec& f : lab.faults) {
+    std::string where;
+    for (const spec::FaultPlace& p : f.on) where += (where.empty() ? "" : ", ") + spec::format(p);
+    std::string when = f.when ? fmt::format("when {}", spec::format(*f.when))
+                       : f.at ? fmt::format("at {}", spec::format(*f.at))
+                              : "from the beginning";
+    if (f.after) when += fmt::format(", after {}", spec::format(*f.after));
+    if (f.every) when += fmt::format(", every {}", spec::format(*f.every));
+    if (f.lasts) when += fmt::format(", for {}", spec::format(*f.lasts));
+    fmt::print("  {}: {} on {}, {}\n", f.name, spec::word(f.action), where, when);
+  }
+}
+
 }  // namespace
 
 void add_check(CLI::App& app, int&) {
@@ -126,8 +167,10 @@ void add_check(CLI::App& app, int&) {
     print_size(lab);
     print_window(lab);
     print_headroom(lab);
+    print_headroom_pools(lab);
     print_buffers(lab);
     print_memory(lab);
+    print_faults(lab.spec());
     fmt::print("ok\n");
   });
 }

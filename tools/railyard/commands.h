@@ -32,6 +32,7 @@ void add_exec(CLI::App& app, int& exit_code);  // and shell
 void add_cp(CLI::App& app, int& exit_code);
 void add_restart(CLI::App& app, int& exit_code);
 void add_link(CLI::App& app, int& exit_code);
+void add_fault(CLI::App& app, int& exit_code);
 void add_attach(CLI::App& app, int& exit_code);  // and detach
 void add_set(CLI::App& app, int& exit_code);    // and get
 void add_pause(CLI::App& app, int& exit_code);  // and resume

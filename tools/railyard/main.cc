@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
   add_cp(app, exit_code);
   add_restart(app, exit_code);
   add_link(app, exit_code);
+  add_fault(app, exit_code);
   add_attach(app, exit_code);
   add_set(app, exit_code);
   add_pause(app, exit_code);

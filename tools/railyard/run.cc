@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "control/fault/fault_log.h"
 #include "control/lab/session.h"
 #include "control/report/units.h"
 #include "control/spec/load.h"
@@ -39,6 +40,8 @@ struct Options {
   std::string payload;
   std::string report_dir;
   std::vector<std::string> captures;
+  std::string fault_log;
+  std::string replay;
   bool digest = false;
   bool json = false;
   bool quiet = false;
@@ -127,6 +130,14 @@ void make_report_dir(const std::string& dir) {
     throw std::runtime_error(fmt::format("--report: cannot write to {}: {}", dir, std::strerror(errno)));
 }
 
+// One line per event.
+std::string log_of(lab::Session& session) {
+  std::string log;
+  for (const fault::LoggedEvent& e : session.faults().events(session.engine().reached()))
+    log += fault::line_of(e) + "\n";
+  return log;
+}
+
 int run(const Options& o) {
   spec::Lab spec = spec::load(o.file, overrides(o));
   Progress progress(!o.quiet);
@@ -134,6 +145,7 @@ int run(const Options& o) {
   options.spec_file = o.file;
   options.digest = o.digest;
   for (const std::string& c : o.captures) options.captures.push_back(parse_capture(c));
+  if (!o.replay.empty()) options.replayed_faults = fault::read_log(spec::read_file(o.replay), o.replay);
   options.progress = [&](Instant at, Instant end) { progress.show(at, end); };
   const bool live = spec.run.clock == spec::Clock::kWall;
   options.ready = [&] {
@@ -145,6 +157,7 @@ int run(const Options& o) {
   if (!o.report_dir.empty()) make_report_dir(o.report_dir);
   const report::Report report = session.run(interrupted);
   progress.clear();
+  if (!o.fault_log.empty()) write_file(o.fault_log, log_of(session));
   if (o.json)
     std::puts(report.json().c_str());
   else
@@ -178,6 +191,12 @@ void add_run(CLI::App& app, int& exit_code) {
                    "Write what a port sees to a pcapng file; PORT:in or PORT:out for one direction")
       ->type_name("PORT=FILE");
   command->add_option("--report", o->report_dir, "Write report.json and report.txt there")->type_name("DIR");
+  command->add_option("--fault-log", o->fault_log, "Write what the faults did, one line of JSON per event")
+      ->type_name("FILE");
+  command
+      ->add_option("--replay", o->replay,
+                   "Instead of the file's faults: those of such a log, at the instants at which they happened")
+      ->type_name("LOG");
   command->add_flag("--digest", o->digest, "Compute the digest of every departure of every device");
   command->add_flag("--json", o->json, "Print the report as JSON");
   command->add_flag("-q,--quiet", o->quiet, "No progress");

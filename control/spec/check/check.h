@@ -24,4 +24,9 @@ void check_trunks(const Draft& draft);
 // Traffic has senders and receivers, can reach them, fits, and ends.
 void check_traffic(const Draft& draft);
 
+// Faults have names of their own, are where something like it can be, and do not keep a run that is to end from ending.
+void check_faults(const Draft& draft);
+// The same for one fault, said by `said`, in `lab`.
+void check_fault(const Lab& lab, const FaultSpec& fault, const Tree& said);
+
 }  // namespace railyard::spec

@@ -67,12 +67,25 @@ class LinkCheck {
                              node.nics.size(), node.nics.size() == 1 ? "" : "s"));
     if (node.kind == NodeSpec::Kind::kTrunk && end.port != 1)
       where.fail(fmt::format("{}trunk {} has port 1 only; expected {}:1", which(said, link), node.name, node.name));
+    if (node.kind == NodeSpec::Kind::kSwitch) check_radix(node, end, where, link, said);
     const auto [used, is_new] = used_.try_emplace(end, &link);
     if (!is_new)
       where.fail(fmt::format("{} is linked already: to {}, at {}", format(end),
                              format(used->second->a == end ? used->second->b : used->second->a),
                              to_string(used->second->place)));
     return node;
+  }
+
+  void check_radix(const NodeSpec& node, const PortName& end, const Tree& where, const LinkSpec& link,
+                   const Tree& said) const {
+    const SwitchProfile& profile = lab_.switches.at(node.profile);
+    if (profile.ports > 0 && end.port > profile.ports)
+      where.fail(fmt::format("{}{} is beyond the radix of switch profile {}; expected a port of 1..{}",
+                             which(said, link), format(end), node.profile, profile.ports));
+    if (profile.port_rate > BitRate{} && link.rate > profile.port_rate)
+      element(said, 2).fail(fmt::format("{}{} is faster than {} takes by its switch profile {}; expected at most {}",
+                                        which(said, link), format(link.rate), format(end), node.profile,
+                                        format(profile.port_rate)));
   }
 
   void check(const NodeSpec& node, const Tree& said) const {

@@ -6,6 +6,7 @@
 
 #include "control/spec/check/check.h"
 #include "control/spec/suggest.h"
+#include "control/spec/value.h"
 
 namespace railyard::spec {
 namespace {
@@ -35,11 +36,29 @@ void expect_qos(const Draft& draft, const std::map<std::string, T>& profiles, co
   }
 }
 
+// One port's headroom cannot be more than all memory; whether that of all ports fits is seen when the lab is built.
+void check_headroom(const Draft& draft) {
+  for (const auto& [name, profile] : draft.lab.switches) {
+    const QosProfile& qos = draft.lab.qos.at(profile.qos);
+    for (std::size_t k = 0; k < qos.classes.size(); ++k) {
+      const TrafficClass& c = qos.classes[k];
+      if (!c.lossless || !c.headroom || *c.headroom < profile.buffer) continue;
+      const Tree& said = draft.sections.qos != nullptr ? draft.sections.qos->at_or_self(profile.qos) : *draft.document;
+      said.at_or_self("classes")
+          .at_or_self(std::to_string(k))
+          .at_or_self("headroom")
+          .fail(fmt::format("{} is not less than the buffer of switch profile {} ({}), of which it is a part",
+                            format(*c.headroom), name, format(profile.buffer)));
+    }
+  }
+}
+
 }  // namespace
 
 void check_profiles(const Draft& draft) {
   expect_qos(draft, draft.lab.switches, draft.sections.switches);
   expect_qos(draft, draft.lab.hosts, draft.sections.hosts);
+  check_headroom(draft);
   for (std::size_t i = 0; i < draft.lab.nodes.size(); ++i) {
     const NodeSpec& node = draft.lab.nodes[i];
     if (node.kind == NodeSpec::Kind::kTrunk) continue;

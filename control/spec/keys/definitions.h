@@ -14,7 +14,7 @@ Tree reference(std::string_view name);
 // The schema with a description before its other keys.
 Tree with_description(std::string description, const Tree& schema);
 
-// duration, size, rate, length, ratio, power-of-two, name, port, ipv4, ipv6, mac.
+// duration, size, rate, length, ratio, probability, power-of-two, name, port, ipv4, ipv6, mac.
 Tree scalar_definitions();
 
 }  // namespace railyard::spec

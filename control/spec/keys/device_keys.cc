@@ -19,6 +19,7 @@ Key<EcmpSpec> fields() {
       {"addresses", &EcmpSpec::addresses},
       {"ports", &EcmpSpec::ports},
       {"destination-qp", &EcmpSpec::destination_qp},
+      {"uet-entropy", &EcmpSpec::uet_entropy},
       {"ingress-port", &EcmpSpec::ingress_port}};
   std::vector<std::string> words;
   for (const auto& [word, member] : kFields) words.push_back(word);
@@ -48,10 +49,32 @@ Key<EcmpSpec> fields() {
           std::move(schema)};
 }
 
+// Expanded before the profile is read (asic.h).
+Key<SwitchProfile> asic() {
+  return {"asic",
+          "an ASIC that the profile begins as: one of those in topologies/profiles, or the path of a file of your own; "
+          "the keys beside it replace its",
+          [](const Tree&, SwitchProfile&) {},
+          [](const SwitchProfile&) { return Tree{}; },
+          [](const SwitchProfile&, const SwitchProfile&) { return true; },
+          any_text().schema};
+}
+
 void check_switch(const Tree& map, const SwitchProfile& profile) {
   if (profile.buffer.n < 64 * profile.cell.n)
     map.at_or_self("buffer").fail(
         fmt::format("{} is less than 64 cells of {}", format(profile.buffer), format(profile.cell)));
+  if (profile.headroom_pool >= profile.buffer)
+    map.at_or_self("headroom-pool")
+        .fail(fmt::format("{} is not less than the buffer ({}), of which it is a part", format(profile.headroom_pool),
+                          format(profile.buffer)));
+}
+
+void check_watchdog(const Tree& map, const PfcWatchdog& w) {
+  for (const auto& [name, value] : {std::pair{"detect", w.detect}, std::pair{"restore", w.restore}})
+    if (value < w.poll)
+      map.at_or_self(name).fail(
+          fmt::format("{} ({}) is shorter than poll ({}); expected at least one poll", name, format(value), format(w.poll)));
 }
 
 void check_receive(const Tree& map, const ReceiveSpec& receive) {
@@ -74,8 +97,32 @@ constexpr const char* kQosHelp = "name of the QoS profile";
 const Table<EcmpSpec>& ecmp_keys() {
   static const Table<EcmpSpec> table{"ecmp",
                                      "How one of several equal paths is chosen",
-                                     {fields(), key("seed", &EcmpSpec::seed, seed_form(),
-                                                    "of the hash; without it one per switch, from the run's seed")}};
+                                     {fields(),
+                                      key("seed", &EcmpSpec::seed, seed_form(),
+                                          "of the hash; without it one per switch, from the run's seed"),
+                                      key("resilient", &EcmpSpec::resilient, boolean(),
+                                          "a link that goes down moves its own flows only; else all are hashed anew")}};
+  return table;
+}
+
+const Table<PfcWatchdog>& pfc_watchdog_keys() {
+  constexpr Duration kLeast{1'000'000};
+  constexpr Duration kMost{60 * kPicosecondsPerSecond};
+  static const Table<PfcWatchdog> table{
+      "pfc-watchdog",
+      "What becomes of a lossless queue that is held back by pause frames without end",
+      {key("detect", &PfcWatchdog::detect, duration(kLeast, kMost),
+           "a queue that is paused and sends nothing for so long is in a storm")
+           .show(),
+       key("restore", &PfcWatchdog::restore, duration(kLeast, kMost), "over when it has not been paused for so long").show(),
+       key("poll", &PfcWatchdog::poll, duration(kLeast, kMost), "how often it is looked").show(),
+       key("action", &PfcWatchdog::action,
+           choice<PfcWatchdog::Action>({{"drop", PfcWatchdog::Action::kDrop},
+                                        {"forward", PfcWatchdog::Action::kForward},
+                                        {"alert", PfcWatchdog::Action::kAlert}}),
+           "in a storm: drop what is in the queue or comes to it, send in spite of the pause, or count only")
+           .show()},
+      check_watchdog};
   return table;
 }
 
@@ -83,14 +130,22 @@ const Table<SwitchProfile>& switch_keys() {
   static const Table<SwitchProfile> table{
       "switch-profile",
       "A kind of switch",
-      {key("buffer", &SwitchProfile::buffer, size(Bytes{4096}, Bytes{std::int64_t{1} << 40}),
+      {asic(), key("ports", &SwitchProfile::ports, either("unlimited", 0, integer(1, 4096)), "radix: the highest port that may have a link"),
+       key("port-rate", &SwitchProfile::port_rate, either("unlimited", BitRate{}, rate(kLeastRate)),
+           "the fastest link that a port takes"),
+       key("buffer", &SwitchProfile::buffer, size(Bytes{4096}, Bytes{std::int64_t{1} << 40}),
            "packet memory that all ports share")
            .show(),
        key("cell", &SwitchProfile::cell, size(Bytes{64}, Bytes{4096}), "memory is allocated in cells of this size")
            .show(),
+       key("headroom-pool", &SwitchProfile::headroom_pool, size({}, Bytes{std::int64_t{1} << 40}),
+           "of the buffer, shared by the lossless classes of all ports: what arrives after XOFF, instead of headroom of "
+           "their own or beyond it"),
        key("latency", &SwitchProfile::latency, duration({}, kMostLatency), kLatencyHelp).show(),
        key("pause-response", &SwitchProfile::pause_response, duration(Duration{1}, kMostLatency), kPauseResponseHelp),
        key("pause-quanta", &SwitchProfile::pause_quanta, integer(1, 65535), kPauseQuantaHelp).show(),
+       key("pfc-watchdog", &SwitchProfile::pfc_watchdog, either("off", std::optional<PfcWatchdog>{}, maybe(map_of(pfc_watchdog_keys()))),
+           "what becomes of queues that are paused without end"),
        key("mode", &SwitchProfile::mode,
            choice<ForwardingMode>(
                {{"store-and-forward", ForwardingMode::kStoreAndForward}, {"cut-through", ForwardingMode::kCutThrough}}),

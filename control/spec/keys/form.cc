@@ -140,6 +140,12 @@ Form<Ratio> ratio() {
                         });
 }
 
+Form<Ratio> probability() {
+  return scalar<Ratio>(
+      "a probability such as 1%", parse_probability, [](Ratio value) { return Tree::plain(format(value)); },
+      reference("probability"));
+}
+
 Form<std::uint32_t> ppm() {
   return scalar<std::uint32_t>(
       "a fraction such as 20%", parse_ppm, [](std::uint32_t value) { return Tree::plain(format_ppm(value)); },

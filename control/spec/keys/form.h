@@ -37,6 +37,7 @@ Form<std::uint32_t> octets(std::uint32_t least, std::uint32_t most);  // a size 
 Form<BitRate> rate(BitRate least, BitRate most = BitRate{10'000'000'000'000});
 Form<Length> length();
 Form<Ratio> ratio();  // above 0
+Form<Ratio> probability();  // 0..1
 Form<std::uint32_t> ppm();
 Form<int> power_of_two();  // the exponent
 

@@ -13,12 +13,18 @@ namespace railyard::spec {
 const Table<QosProfile>& qos_keys();
 // qos.<name>.classes.<0..7>
 const Table<TrafficClass>& class_keys();
+// qos.<name>.classes.<0..7>.path
+const Table<PathSpec>& path_keys();
+Form<PathSpec> path_form();
 // qos.<name>.classes.<0..7>.ecn
 const Table<Ecn>& ecn_keys();
+// qos.<name>.classes.<0..7>.trim
+const Table<Trim>& trim_keys();
 
 // switches.<name>
 const Table<SwitchProfile>& switch_keys();
 const Table<EcmpSpec>& ecmp_keys();
+const Table<PfcWatchdog>& pfc_watchdog_keys();
 // hosts.<name>
 const Table<HostProfile>& host_keys();
 const Table<ReceiveSpec>& receive_keys();
@@ -47,6 +53,17 @@ const Table<AttachMemif>& memif_keys();
 const Table<TrafficSpec>& traffic_keys();
 const Table<RunSpec>& run_keys();
 
+// faults.<n>
+const Table<FaultSpec>& fault_keys();
+// The maps of those that say more than one thing.
+const Table<fault::Flap>& flap_keys();
+const Table<fault::Delay>& delay_keys();
+const Table<fault::BurstLoss>& burst_loss_keys();
+const Table<fault::Reorder>& reorder_keys();
+const Table<fault::TrimPackets>& fault_trim_keys();
+const Table<fault::EcnThresholds>& wrong_ecn_keys();
+const Table<fault::Skew>& skew_keys();
+
 // The whole file: what it has of each part, not yet read.
 struct Sections {
   std::string name;
@@ -59,6 +76,7 @@ struct Sections {
   const Tree* nodes = nullptr;
   const Tree* links = nullptr;
   const Tree* traffic = nullptr;
+  const Tree* faults = nullptr;
   const Tree* run = nullptr;
 };
 const Table<Sections>& file_keys();

@@ -6,7 +6,7 @@
 namespace railyard::spec {
 namespace {
 
-constexpr const char* kExpected = "[one end, other end] or [one end, other end, { rate, cable or delay, mtu }]";
+constexpr const char* kExpected = "[one end, other end] or [one end, other end, { rate, cable or delay, mtu, weight }]";
 
 Key<LinkSpec> cable() {
   return {"cable",
@@ -45,7 +45,9 @@ const Table<LinkSpec>& link_keys() {
       "link",
       "What a link is like, whatever it connects",
       {key("rate", &LinkSpec::rate, rate(BitRate{1'000'000}), "of both directions"), cable(), delay(),
-       key("mtu", &LinkSpec::mtu, integer(576, 9216), "longest IP packet, octets; IPv6 traffic needs 1280")},
+       key("mtu", &LinkSpec::mtu, integer(576, 9216), "longest IP packet, octets; IPv6 traffic needs 1280"),
+       key("weight", &LinkSpec::weight, integer(1, 1000),
+           "for path: wcmp, among the links with one (1 for those without); without any, by the capacity behind each")},
       check_link};
   return table;
 }

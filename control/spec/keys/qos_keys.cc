@@ -37,6 +37,18 @@ Key<QosProfile> class_map(std::string name, std::array<int, size> QosProfile::*m
           std::move(schema)};
 }
 
+// That what is trimmed goes somewhere else, where it may be dropped.
+void check_trim(const Tree::Entry& of, const QosProfile& qos) {
+  const auto number = static_cast<std::size_t>(*parse_integer(of.key, 0, 7));
+  const std::optional<Trim>& trim = qos.classes[number].trim;
+  if (!trim) return;
+  const Tree& to = of.value.at_or_self("trim").at_or_self("class");
+  if (static_cast<std::size_t>(trim->to_class) == number)
+    to.fail(fmt::format("{} is the class itself, whose queue is full; expected another", number));
+  if (qos.classes[static_cast<std::size_t>(trim->to_class)].lossless)
+    to.fail(fmt::format("class {} is lossless; expected a lossy class for what is trimmed", trim->to_class));
+}
+
 Key<QosProfile> classes() {
   Tree schema = Tree::map({{"type", Tree::list({Tree::string("object"), Tree::string("null")})},
                            {"patternProperties", Tree::map({{"^[0-7]$", reference(class_keys().name())}})},
@@ -49,6 +61,7 @@ Key<QosProfile> classes() {
               if (!number) fail_at(e.place, tree.path, fmt::format("class: {}", number.error()));
               class_keys().read(e.value, into.classes[static_cast<std::size_t>(*number)]);
             }
+            for (const Tree::Entry& e : tree.as_map()) check_trim(e, into);
           },
           [](const QosProfile& from) {
             Tree map = Tree::map();
@@ -129,6 +142,9 @@ void check_class(const Tree& map, const TrafficClass& c) {
     if (const Tree* value = map.find(key)) value->fail(why);
   };
   if (c.lossless) {
+    if (c.trim)
+      map.at_or_self("trim").fail(
+          "the class is lossless: its frames are never refused, so there is nothing to trim; expected one of the two");
     refuse("queue-alpha", "has no meaning for a lossless class: its queue is never cut, its ingress is paused");
     if (c.ecn.drop_not_ect)
       map.at_or_self("ecn").at_or_self("drop-not-ect").fail("true in a lossless class, which drops nothing");
@@ -164,6 +180,16 @@ const Table<Ecn>& ecn_keys() {
   return table;
 }
 
+const Table<Trim>& trim_keys() {
+  static const Table<Trim> table{
+      "trim",
+      "What a queue of a lossy class does, instead of dropping it, with a frame that it has no room for",
+      {key("keep", &Trim::keep, octets(96, 9238), "octets that are left, from the Ethernet header on, without FCS").show(),
+       key("dscp", &Trim::dscp, integer(0, 63), "DSCP of what is left: by it later switches know its class").require(),
+       key("class", &Trim::to_class, integer(0, 7), "class whose queue it goes to at this port").require()}};
+  return table;
+}
+
 const Table<TrafficClass>& class_keys() {
   static const Table<TrafficClass> table{
       "class",
@@ -181,14 +207,15 @@ const Table<TrafficClass>& class_keys() {
        key("queue-alpha", &TrafficClass::queue_alpha_exponent, power_of_two(),
            "lossy: the egress queue may use this x the free shared buffer"),
        key("queue-reserved", &TrafficClass::queue_reserved, size(), "buffer guaranteed to the egress queue, per port"),
+       key("trim", &TrafficClass::trim, map_of(trim_keys()),
+           "lossy: what its queue has no room for goes on as its headers, in another class; without it it is dropped"),
        key("ecn", &TrafficClass::ecn, ecn_form(), "marking; auto: thresholds by the port's rate, 4 and 16 KB per Gb/s"),
        key("strict", &TrafficClass::strict, boolean(),
            "sent before all classes that are not strict; the higher class first"),
        key("weight", &TrafficClass::weight, integer(1, 1000),
            "share among the classes that are not strict (DWRR), by octets"),
-       key("path", &TrafficClass::path,
-           choice<PathPolicy>({{"ecmp", PathPolicy::kEcmp}, {"spray", PathPolicy::kSpray}}),
-           "how one of several equal paths is chosen: by hash of the flow, or per packet"),
+       key("path", &TrafficClass::path, path_form(),
+           "how one of several equal paths is chosen: a policy, or a map with its settings"),
        {"remap-to", "class that frames of this class leave in; without it the same",
         [form = integer(0, 7)](const Tree& tree, TrafficClass& into) { into.remap_to = form.read(tree); },
         [](const TrafficClass& c) { return c.remap_to < 0 ? Tree{} : Tree::plain(std::to_string(c.remap_to)); },

@@ -3,51 +3,125 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "dataplane/base/ids.h"
+#include "dataplane/base/rng.h"
+#include "dataplane/base/time.h"
+#include "dataplane/base/units.h"
+#include "dataplane/packet/packet.h"
 #include "dataplane/switch/forwarding_table.h"
 #include "dataplane/switch/path/ecmp.h"
+#include "dataplane/switch/path/flowlet.h"
+#include "dataplane/switch/path/path_config.h"
+#include "dataplane/switch/path/path_shares.h"
+#include "dataplane/switch/path/port_load.h"
 #include "dataplane/switch/path/spray.h"
+#include "dataplane/switch/path/wcmp.h"
 
 namespace railyard {
 
-// A policy is a file in this folder, an enumerator here, and a case in choose().
-enum class PathPolicy : std::uint8_t { kEcmp, kSpray };
+struct PathSelectorConfig {
+  std::array<PathConfig, kPriorities> by_class{};
+  std::uint64_t ecmp_seed = 0;
+  EcmpFields ecmp_fields;
+  // A member that goes down takes only its own flows with it, and gets them back; else all flows are hashed anew over
+  // the members that are up.
+  bool resilient = true;
 
+  bool operator==(const PathSelectorConfig&) const = default;
+};
+
+// A member whose port is down is out of its groups at once. Chance is the switch's own: draws depend on the order of its
+// packets only.
 class PathSelector {
  public:
   PathSelector() = default;
-  PathSelector(Ecmp ecmp, Spray spray, std::array<PathPolicy, kPriorities> by_class) noexcept
-      : ecmp_(ecmp), spray_(std::move(spray)), by_class_(by_class) {}
+  // `name` of the switch.
+  PathSelector(const PathSelectorConfig& config, Seed seed, std::string_view name, std::size_t ports, Bytes cell);
 
-  // For packets from now on. Groups that are sprayed go on in turn.
-  void set(Ecmp ecmp, std::array<PathPolicy, kPriorities> by_class) noexcept {
-    ecmp_ = ecmp;
-    by_class_ = by_class;
+  // For packets from now on. Groups that are sprayed go on in turn, flowlets that last on their path.
+  void set(const PathSelectorConfig& config);
+  // The groups are others from now on; `table` is asked until the next call.
+  void set_table(const ForwardingTable& table);
+  void set_up(PortIndex port, bool up) noexcept;
+  void set_rate(PortIndex port, BitRate rate) noexcept;
+
+  // Whether a class's choice depends on the moment: to be made by choose_now() when the packet's turn has come. Other
+  // choices depend on the packets' order only: choose().
+  bool depends_on_now(Priority priority) const noexcept { return at_its_turn_ >> priority.index() & 1; }
+  // Whether anybody asks how much waits in a port; then load() has to be told.
+  bool by_load() const noexcept { return by_load_; }
+  void load(PortIndex port, std::int32_t cells) noexcept {
+    ports_[port.index()].cells += static_cast<std::uint32_t>(cells);
   }
+  void set_load(PortIndex port, std::uint32_t cells) noexcept { ports_[port.index()].cells = cells; }
 
   // An index into `hops` (count > 0).
   std::uint32_t choose(const NextHops& hops, const Packet& packet, PortIndex in, Priority priority) {
     if (hops.count == 1) return 0;
-    switch (by_class_[priority.index()]) {
-      case PathPolicy::kEcmp: return ecmp_.choose(packet, in, hops.count);
-      case PathPolicy::kSpray:
-        // One turn per group and class: groups never share their first member's place.
-        return spray_.choose(static_cast<std::uint32_t>(hops.first * kPriorities + priority.index()), hops.count);
+    std::uint32_t member;
+    if (down_ != 0) [[unlikely]] {
+      member = choose_among_up(hops, packet, in, priority);
+    } else {
+      const PathConfig& c = config_.by_class[priority.index()];
+      if (c.policy == PathPolicy::kEcmp) [[likely]]
+        member = ecmp_.choose(packet, in, hops.count);
+      else if (c.policy == PathPolicy::kWcmp)
+        member = wcmp_[wcmp_of_[hops.first]].choose(ecmp_.hash(packet, in));
+      else if (c.order == SprayOrder::kRandom)
+        member = static_cast<std::uint32_t>(random_.below(hops.count));
+      else
+        member = turns_.choose(turn_of(hops, priority), hops.count);
     }
-    __builtin_unreachable();
+    shares_.count(hops.first + member, packet.frame_octets);
+    return member;
   }
+  std::uint32_t choose_now(Instant now, const NextHops& hops, const Packet& packet, PortIndex in, Priority priority);
 
   // The same for what the switch makes itself: always by hash. It is made later than the frames that arrived with its
   // cause were decided about, and must not take one of their turns.
-  std::uint32_t choose_for_own(const NextHops& hops, const Packet& packet, PortIndex self) const noexcept {
-    return ecmp_.choose(packet, self, hops.count);
-  }
+  std::uint32_t choose_for_own(const NextHops& hops, const Packet& packet, PortIndex self);
+
+  const PathShares& shares() const noexcept { return shares_; }
+  const PathSelectorConfig& config() const noexcept { return config_; }
 
  private:
+  // One turn per group and class: groups never share their first member's place.
+  static std::uint32_t turn_of(const NextHops& hops, Priority priority) noexcept {
+    return static_cast<std::uint32_t>(hops.first * kPriorities + priority.index());
+  }
+  const PortLoad& port(const NextHops& hops, std::uint32_t member) const noexcept {
+    return ports_[table_->member(hops, member).index()];
+  }
+
+  std::uint32_t choose_among_up(const NextHops& hops, const Packet& packet, PortIndex in, Priority priority);
+  std::uint32_t hashed_among_up(const NextHops& hops, std::uint32_t hash, bool weighted) const noexcept;
+  std::uint32_t random_among_up(const NextHops& hops, RngStream& draws);
+  std::uint32_t next_in_turn(const NextHops& hops, Priority priority);
+  std::uint32_t least_loaded(const NextHops& hops, Priority priority);
+  std::uint32_t best_band(const NextHops& hops, Priority priority);
+
+  PathSelectorConfig config_;
   Ecmp ecmp_;
-  Spray spray_;
-  std::array<PathPolicy, kPriorities> by_class_{};
+  // choose() is ahead of choose_now() by as much as a slice of time is long: nothing that one of them changes may be
+  // seen by the other.
+  Spray turns_;
+  RngStream random_;
+  Spray turns_now_;
+  RngStream random_now_;
+  FlowletTable flowlets_;
+  std::array<QualityBands, kPriorities> bands_;
+  std::vector<Wcmp> wcmp_;              // by group
+  std::vector<std::uint32_t> wcmp_of_;  // by NextHops::first
+  std::vector<PortLoad> ports_;
+  std::vector<std::uint8_t> grades_;  // of the members of a group, while one is chosen
+  PathShares shares_;
+  const ForwardingTable* table_ = nullptr;
+  Bytes cell_{256};
+  std::uint32_t down_ = 0;  // ports
+  PriorityMask at_its_turn_ = 0;
+  bool by_load_ = false;
 };
 
 }  // namespace railyard

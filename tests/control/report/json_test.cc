@@ -19,7 +19,7 @@ TEST(Json, SaysWhatWasRun) {
 TEST(Json, HasEveryFieldOfAFlow) {
   EXPECT_EQ(parsed(sample())["flows"][0], Json::parse(R"({"name": "in/h2->h1", "src": "h2", "dst": "h1", "class": 3,
     "measured": true, "bytes": 4096000, "packets": 1000, "delivered_bytes": 4096000, "delivered_packets": 1000,
-    "in_flight": 0, "lost": 0, "reordered": 0, "duplicated": 0, "corrupted": 0, "marked": 250, "goodput_bps": 48.5e9,
+    "in_flight": 0, "lost": 0, "reordered": 0, "duplicated": 0, "corrupted": 0, "marked": 250, "trimmed": 0, "goodput_bps": 48.5e9,
     "start_ns": 1000, "fct_ns": 676000,
     "latency_ns": {"p50": 2000, "p90": 3000, "p99": 250000, "p999": 300000, "p9999": 301000, "max": 302000}})"));
 }
@@ -34,14 +34,15 @@ TEST(Json, HasEveryFieldOfAPort) {
   Json port = parsed(sample())["ports"][0];
   EXPECT_EQ(port["classes"].size(), 2u) << "only classes that something happened to";
   EXPECT_EQ(port["classes"][1], Json::parse(R"({"class": 3, "rx": {"packets": 0, "bytes": 0},
-    "tx": {"packets": 1000, "bytes": 4162000}, "ecn_marked": 250, "pfc_sent": 0, "xoff_sent": 0, "pfc_received": 0,
+    "tx": {"packets": 1000, "bytes": 4162000}, "ecn_marked": 250, "trimmed": 0, "pfc_sent": 0, "xoff_sent": 0, "pfc_received": 0,
     "xoff_received": 0, "paused_ns": 0, "depth_bytes": 0, "max_depth_bytes": 1250000, "max_ingress_cells": 0,
-    "max_headroom_cells": 0, "drops": {}})"));
+    "max_headroom_cells": 0, "first_ce_ns": null, "first_xoff_ns": null, "storms_detected": 0, "storms_restored": 0,
+    "drops": {}})"));
   EXPECT_EQ(port["classes"][0]["drops"], Json::parse(R"({"egress_full": 100})"));
   port.erase("classes");
   EXPECT_EQ(port, Json::parse(R"({"node": "leaf1", "port": 1, "peer": "h1:1", "rate_bps": 100000000000,
     "rx": {"packets": 0, "bytes": 0}, "tx": {"packets": 1900, "bytes": 7907800}, "utilisation": 0.987,
-    "lost_on_link": 0, "drops": {}})"));
+    "lost_on_link": 0, "lost_to_faults": 0, "duplicated": 0, "drops": {}})"));
 }
 
 TEST(Json, CountsXoffAndXonAsPfcFrames) {
@@ -53,6 +54,16 @@ TEST(Json, CountsXoffAndXonAsPfcFrames) {
   EXPECT_EQ(held["pfc_received"], 24);
   EXPECT_EQ(held["paused_ns"], 340'000);
   EXPECT_FALSE(held.contains("max_ingress_cells")) << "hosts have no cells";
+}
+
+TEST(Json, SaysHowEachGroupOfNextHopsWasShared) {
+  const Json groups = parsed(sample())["path_groups"];
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0], Json::parse(R"({"node": "leaf1", "members": [
+    {"port": "leaf1:3", "peer": "spine1:1", "packets": 300, "bytes": 300000},
+    {"port": "leaf1:4", "peer": "spine2:1", "packets": 100, "bytes": 100000}],
+    "max_over_mean": 1.5, "jain_index": 0.8})"));
+  EXPECT_EQ(groups[1]["jain_index"], 0) << "no traffic";
 }
 
 TEST(Json, HasTheEnginesFieldsUnderEitherClock) {

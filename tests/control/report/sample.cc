@@ -64,6 +64,9 @@ Report sample() {
   h2.counters.classes[3].paused = 340_us;
   r.ports = {bottleneck, leaf_to_h2, h2};
 
+  r.path_groups = {{"leaf1", {{"leaf1:3", "spine1:1", 300, 300'000}, {"leaf1:4", "spine2:1", 100, 100'000}}},
+                   {"leaf2", {{"leaf2:3", "spine1:2", 0, 0}, {"leaf2:4", "spine2:2", 0, 0}}}};
+
   r.engine.packet_hops = 1900;
   r.engine.windows = 500;
   r.engine.window_ps = 615'000;

@@ -25,6 +25,11 @@ Where it queued: the deepest egress queues
   leaf1:1        h1:1               3    98.7 %    1.25 MB       100 us       250        0
   leaf1:1        h1:1               1    98.7 %     500 KB        40 us         0      100
 
+How equal paths were shared: 1 group of next hops, the least even first
+  switch         members     bytes  max/mean   Jain   most went to
+  leaf1                2    400 KB      1.50  0.800   leaf1:3 (spine1:1)
+  Out of order at the receivers: 0 of 1,900 packets (0.0 %)
+
 Who was held back by PFC: 1 port-class in all, the longest paused
   port           paused by      class     paused   of time   XOFFs
   h2:1           leaf1:2            3     340 us    34.0 %      12

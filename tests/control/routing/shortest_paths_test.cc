@@ -31,6 +31,15 @@ class Routing {
     for (std::uint32_t i = 0; i < hops.count; ++i) out.push_back(table.member(hops, i).value + 1);
     return out;
   }
+  // For WCMP, of these ports.
+  std::vector<std::uint32_t> weights(const std::string& node, const std::string& address) const {
+    const auto& routes = routes_.by_node[graph_.node(node)];
+    const ForwardingTable table(*routes_.fecs, routes);
+    const NextHops& hops = table.lookup(routes_.fecs->lookup(*wire::IpAddress::parse(address)));
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t i = 0; i < hops.count; ++i) out.push_back(table.weight(hops, i));
+    return out;
+  }
   std::string address(const std::string& host, std::size_t nic = 0) const {
     return to_string(*lab_.find(host)->nics[nic].address_v4);
   }
@@ -54,6 +63,45 @@ TEST(ShortestPaths, ToAHostBelowGoStraightDown) {
   EXPECT_THAT(*r.ports("leaf1", r.address("h1")), ElementsAre(1));
   EXPECT_THAT(*r.ports("leaf1", r.address("h2")), ElementsAre(2));
   EXPECT_THAT(*r.ports("leaf1", r.address6("h2")), ElementsAre(2));
+}
+
+// a reaches d by b (all of its 100 Gb/s), and by c, behind which two links of 25 Gb/s go on.
+//
+//        b ---- 100 ---- d
+//   100 /              / /
+//      a -- 100 -- c -25
+//                    -25
+constexpr const char* kUnequal = R"(name: unequal
+defaults: { link: { rate: 100Gbps } }
+nodes: { a: { kind: switch }, b: { kind: switch }, c: { kind: switch }, d: { kind: switch }, h: { kind: host }, g: { kind: host } }
+links:
+  - [h:1, a:1]
+  - [g:1, d:1]
+  - [a:2, b:1]
+  - [a:3, c:1)";
+
+TEST(Weights, ANextHopIsWorthWhatCanBeCarriedThroughIt) {
+  const std::string rest = R"(]
+  - [b:2, d:2]
+  - [c:2, d:3, { rate: 25Gbps }]
+  - [c:3, d:4, { rate: 25Gbps }]
+)";
+  const Routing r(kUnequal + rest);
+  EXPECT_THAT(r.weights("a", r.address("g")), ElementsAre(2, 1)) << "100 and 2 x 25";
+  EXPECT_THAT(r.weights("c", r.address("g")), ElementsAre(1, 1));
+  EXPECT_THAT(r.weights("d", r.address("h")), ElementsAre(4, 1, 1)) << "100, 25 and 25";
+  const Routing even(kLeafSpine);
+  EXPECT_THAT(even.weights("leaf1", even.address("h3")), ElementsAre(1, 1));
+}
+
+TEST(Weights, ThoseOfLinksComeFirst) {
+  const std::string rest = R"(, { weight: 7 }]
+  - [b:2, d:2]
+  - [c:2, d:3, { rate: 25Gbps }]
+  - [c:3, d:4, { rate: 25Gbps }]
+)";
+  const Routing r(kUnequal + rest);
+  EXPECT_THAT(r.weights("a", r.address("g")), ElementsAre(1, 7));
 }
 
 TEST(ShortestPaths, ToAnotherLeafUseEverySpine) {

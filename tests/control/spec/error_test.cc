@@ -35,7 +35,7 @@ TEST(FileErrors, CannotBeRead) {
 TEST(FileErrors, Keys) {
   EXPECT_EQ(error_of("nmae: x\n"),
             "x.yaml:1:1: unknown key 'nmae'; did you mean 'name'? Known here: name, description, qos, switches, hosts, "
-            "defaults, topology, nodes, links, traffic, run");
+            "defaults, topology, nodes, links, traffic, faults, run");
   EXPECT_EQ(
       error_of("name: My Lab\n"),
       "x.yaml:1:7: name: 'My Lab' is not a name; expected letters, digits, '-' and '_', at most 63, the first a letter "
@@ -56,7 +56,7 @@ TEST(QosErrors, Classes) {
        "x.yaml:8:35: " + path +
            ": unknown key 'lossles'; did you mean 'lossless'? Known here: lossless, alpha, xoff, headroom, "
            "accept-loss, "
-           "reserved, xon-offset, queue-alpha, queue-reserved, ecn, strict, weight, path, remap-to, least-frame"},
+           "reserved, xon-offset, queue-alpha, queue-reserved, trim, ecn, strict, weight, path, remap-to, least-frame"},
       {at("lossless: yes"), "x.yaml:8:45: " + path + ".lossless: 'yes' is neither true nor false"},
       {at("alpha: 3"),
        "x.yaml:8:42: " + path +
@@ -90,8 +90,8 @@ TEST(QosErrors, Classes) {
        "x.yaml:8:57: " + path + ".weight: has no meaning for a strict class; expected one of the two"},
       {at("weight: 0"), "x.yaml:8:43: " + path + ".weight: 0 is out of range; expected 1..1000"},
       {at("path: sprya"),
-       "x.yaml:8:41: " + path + ".path: unknown 'sprya'; did you mean 'spray'? Expected ecmp or spray"},
-      {at("path: [spray]"), "x.yaml:8:41: " + path + ".path: found a list; expected ecmp or spray"},
+       "x.yaml:8:41: " + path + ".path: unknown 'sprya'; did you mean 'spray'? Expected ecmp, wcmp, flowlet, spray or adaptive"},
+      {at("path: [spray]"), "x.yaml:8:41: " + path + ".path: found a list; expected ecmp, wcmp, flowlet, spray or adaptive, or a map such as { policy: flowlet, gap: 50us }"},
       {at("remap-to: 8"), "x.yaml:8:45: " + path + ".remap-to: 8 is out of range; expected 0..7"},
       {at("least-frame: 60B"), "x.yaml:8:48: " + path + ".least-frame: 60B is out of range; expected 64B..9238B"},
       {"qos: { default: { classes: { 8: {} } } }\n",
@@ -119,6 +119,37 @@ TEST(QosErrors, Ecn) {
        "x.yaml:8:40: " + path + ": found 'on'; expected off, auto or a map such as { kmin: 400KB, kmax: 1600KB }"},
       {at(""),
        "x.yaml:8:41: " + path + ": found nothing; expected off, auto or a map such as { kmin: 400KB, kmax: 1600KB }"},
+  });
+}
+
+TEST(QosErrors, Path) {
+  const auto at = [](const std::string& said) {
+    return "qos: { default: { classes: { 3: { path: " + said + " } } } }\n";
+  };
+  const std::string path = "qos.default.classes.3.path";
+  expect_errors({
+      {at("ecpm"), "x.yaml:8:41: " + path +
+                       ": unknown 'ecpm'; did you mean 'ecmp'? Expected ecmp, wcmp, flowlet, spray or adaptive"},
+      {at("{ gap: 5us }"), "x.yaml:8:41: " + path +
+                               ": key 'policy' is missing: ecmp: by hash of the flow; wcmp: the same in proportion to "
+                               "weights; flowlet: at random, anew after each gap; spray: per packet; adaptive: by what "
+                               "waits in the ports"},
+      {at("{ policy: ecmp, gap: 5us }"),
+       "x.yaml:8:62: " + path +
+           ".gap: has no meaning here; expected it under policy: flowlet, or policy: adaptive with per: flowlet"},
+      {at("{ policy: adaptive, gap: 5us }"),
+       "x.yaml:8:66: " + path +
+           ".gap: has no meaning here; expected it under policy: flowlet, or policy: adaptive with per: flowlet"},
+      {at("{ policy: flowlet, order: random }"),
+       "x.yaml:8:67: " + path + ".order: has no meaning here; expected it under policy: spray"},
+      {at("{ policy: flowlet, gap: -5us }"),
+       "x.yaml:8:65: " + path +
+           ".gap: -5us is negative; expected a duration such as 500ns, 1.5us or 10ms (units: ps, ns, us, ms, s)"},
+      {at("{ policy: adaptive, bands: 0 }"), "x.yaml:8:68: " + path + ".bands: 0 is out of range; expected 1..32"},
+      {at("{ policy: adaptive, band: 0 }"), "x.yaml:8:67: " + path + ".band: 0 is out of range; expected 1ns..1s"},
+      {at("[spray]"),
+       "x.yaml:8:41: " + path + ": found a list; expected ecmp, wcmp, flowlet, spray or adaptive, or a map such as { policy: flowlet, "
+           "gap: 50us }"},
   });
 }
 
@@ -154,10 +185,10 @@ TEST(DeviceErrors, Switches) {
        "cut-through"},
       {at("ecmp: { fields: [addreses] }"),
        "x.yaml:8:41: switches.default.ecmp.fields.0: unknown 'addreses'; did you mean 'addresses'? Expected addresses, "
-       "ports, destination-qp or ingress-port"},
+       "ports, destination-qp, uet-entropy or ingress-port"},
       {at("ecmp: { fields: [ports, ports] }"), "x.yaml:8:48: switches.default.ecmp.fields.1: 'ports' is there twice"},
       {at("ecmp: { fields: ports }"),
-       "x.yaml:8:40: switches.default.ecmp.fields: found 'ports'; expected a list of addresses, ports, destination-qp, "
+       "x.yaml:8:40: switches.default.ecmp.fields: found 'ports'; expected a list of addresses, ports, destination-qp, uet-entropy, "
        "ingress-port"},
       {at("ecmp: { seed: -1 }"),
        "x.yaml:8:38: switches.default.ecmp.seed: '-1' is not a seed; expected a whole number below 2^64"},

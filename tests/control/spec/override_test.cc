@@ -49,7 +49,7 @@ TEST(Override, FindsALinkByEitherEnd) {
             "--set links.s:3.rate=1Gbps: links: no element is called 's:3'; did you mean 's:1'? Known here: h1:1, s:1, "
             "s:2, h2:1");
   EXPECT_EQ(error_of(file, {"links.s:1.speed=1Gbps"}),
-            "--set links.s:1.speed=1Gbps: links.0.2: unknown key 'speed'. Known here: rate, cable, delay, mtu");
+            "--set links.s:1.speed=1Gbps: links.0.2: unknown key 'speed'. Known here: rate, cable, delay, mtu, weight");
 }
 
 TEST(Override, ReachesTheBuiltInQosProfile) {
@@ -82,7 +82,7 @@ TEST(Override, IsNamedInErrors) {
   EXPECT_EQ(
       error_with({"run={ durration: 1ms }"}),
       "--set run={ durration: 1ms }: run: unknown key 'durration'; did you mean 'duration'? Known here: clock, seed, "
-      "duration, drain, scale, workers, payload, memory, hugepages, lag-limit, idle");
+      "duration, drain, scale, workers, payload, memory, deadlock, hugepages, lag-limit, idle");
   EXPECT_EQ(
       error_with({"run={ seed: 1, seed: 2 }"}),
       "--set run={ seed: 1, seed: 2 }: run: key 'seed' is there twice; the first is at --set run={ seed: 1, seed: 2 }");

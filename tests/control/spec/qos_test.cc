@@ -66,7 +66,7 @@ TEST(Qos, EveryKeyOfAClass) {
   EXPECT_EQ(c.xon_offset, 20_KiB);
   EXPECT_EQ(c.queue_reserved, 1_KiB);
   EXPECT_EQ(c.weight, 50);
-  EXPECT_EQ(c.path, PathPolicy::kSpray);
+  EXPECT_EQ(c.path.policy, PathPolicy::kSpray);
   EXPECT_EQ(c.remap_to, 4);
   EXPECT_EQ(c.least_frame, 128u);
   EXPECT_EQ(class3("xoff: 256KiB").xoff, 256_KiB);
@@ -74,6 +74,17 @@ TEST(Qos, EveryKeyOfAClass) {
   EXPECT_EQ(class3("lossless: true, headroom: auto").headroom, std::nullopt);
   EXPECT_TRUE(class3("strict: true").strict);
   EXPECT_EQ(class3("").remap_to, -1);
+}
+
+TEST(Qos, APathIsAPolicyOrAMapWithItsSettings) {
+  EXPECT_EQ(class3("").path, PathSpec{});
+  EXPECT_EQ(class3("path: adaptive").path, (PathSpec{.policy = PathPolicy::kAdaptive}));
+  EXPECT_EQ(class3("path: { policy: flowlet, gap: 20us }").path,
+            (PathSpec{.policy = PathPolicy::kFlowlet, .gap = 20_us}));
+  EXPECT_EQ(class3("path: { policy: spray, order: least-loaded }").path,
+            (PathSpec{.policy = PathPolicy::kSpray, .order = SprayOrder::kLeastLoaded}));
+  EXPECT_EQ(class3("path: { policy: adaptive, per: flowlet, gap: 5us, bands: 4, band: 2us }").path,
+            (PathSpec{.policy = PathPolicy::kAdaptive, .per_flowlet = true, .gap = 5_us, .bands = 4, .band = 2_us}));
 }
 
 TEST(Qos, Ecn) {
@@ -121,7 +132,7 @@ TEST(Profiles, EveryKeyOfASwitch) {
   EXPECT_EQ(s.pause_response, 2_us);
   EXPECT_EQ(s.pause_quanta, 1000);
   EXPECT_EQ(s.mode, ForwardingMode::kCutThrough);
-  EXPECT_EQ(s.ecmp, (EcmpSpec{false, true, false, true, 7}));
+  EXPECT_EQ(s.ecmp, (EcmpSpec{.addresses = false, .ports = true, .ingress_port = true, .seed = 7}));
 }
 
 TEST(Profiles, DoNotInheritFromDefault) {

@@ -56,6 +56,21 @@ Ecn random_ecn(Chance& chance, bool lossless) {
   return ecn;
 }
 
+PathSpec random_path(Chance& chance) {
+  PathSpec p;
+  p.policy = chance.of({PathPolicy::kEcmp, PathPolicy::kWcmp, PathPolicy::kFlowlet, PathPolicy::kSpray,
+                        PathPolicy::kAdaptive});
+  if (p.policy == PathPolicy::kSpray)
+    p.order = chance.of({SprayOrder::kRoundRobin, SprayOrder::kRandom, SprayOrder::kLeastLoaded});
+  if (p.policy == PathPolicy::kAdaptive) {
+    p.per_flowlet = chance.one_in(2);
+    if (chance.one_in(2)) p.bands = chance.integer(1, 32);
+    if (chance.one_in(2)) p.band = chance.time(1'000, kMillisecond);
+  }
+  if ((p.policy == PathPolicy::kFlowlet || p.per_flowlet) && chance.one_in(2)) p.gap = chance.time(1'000, kMillisecond);
+  return p;
+}
+
 TrafficClass random_class(Chance& chance) {
   TrafficClass c;
   if (chance.one_in(3)) return c;
@@ -71,13 +86,15 @@ TrafficClass random_class(Chance& chance) {
     if (chance.one_in(2)) c.xon_offset = chance.bytes(0, kMiB);
     c.accept_loss = chance.one_in(3);
   } else {
+    if (chance.one_in(4))
+      c.trim = Trim{static_cast<std::uint32_t>(chance.integer(96, 9238)), chance.integer(0, 63), chance.integer(0, 7)};
     c.queue_alpha_exponent = chance.integer(-8, 7);
   }
   c.queue_reserved = chance.bytes(0, kMiB);
   c.ecn = random_ecn(chance, c.lossless);
   c.strict = chance.one_in(4);
   if (!c.strict) c.weight = chance.integer(1, 1000);
-  c.path = chance.of({PathPolicy::kEcmp, PathPolicy::kSpray});
+  c.path = random_path(chance);
   if (chance.one_in(4)) c.remap_to = chance.integer(0, 7);
   if (chance.one_in(4)) c.least_frame = static_cast<std::uint32_t>(chance.integer(64, 9238));
   return c;
@@ -92,6 +109,12 @@ QosProfile random_qos(Chance& chance) {
     if (chance.one_in(4)) to = chance.integer(0, 7);
   qos.default_class = chance.integer(0, 7);
   for (TrafficClass& c : qos.classes) c = random_class(chance);
+  // What is trimmed goes to another class, and a lossy one.
+  for (std::size_t i = 0; i < qos.classes.size(); ++i) {
+    std::optional<Trim>& trim = qos.classes[i].trim;
+    if (trim && (static_cast<std::size_t>(trim->to_class) == i || qos.classes[static_cast<std::size_t>(trim->to_class)].lossless))
+      trim.reset();
+  }
   return qos;
 }
 
@@ -99,11 +122,26 @@ SwitchProfile random_switch(Chance& chance) {
   SwitchProfile s;
   s.buffer = chance.bytes(kMiB, 256 * kMiB);
   s.cell = chance.bytes(64, 4096);
+  if (chance.one_in(4)) s.ports = chance.integer(64, 4096);
+  if (chance.one_in(4)) s.port_rate = BitRate{10'000'000'000'000};
+  if (chance.one_in(4)) s.headroom_pool = chance.bytes(1, kMiB - 1);
   s.latency = chance.time(1, kMillisecond);
   if (chance.one_in(2)) s.pause_response = chance.time(1, kMillisecond);
   s.pause_quanta = chance.integer(1, 65535);
+  if (chance.one_in(4)) {
+    const Duration poll = chance.time(1'000'000, kMillisecond);
+    s.pfc_watchdog = PfcWatchdog{poll + chance.time(0, kMillisecond), poll + chance.time(0, kMillisecond), poll,
+                                 chance.of({PfcWatchdog::Action::kDrop, PfcWatchdog::Action::kForward,
+                                            PfcWatchdog::Action::kAlert})};
+  }
   s.mode = chance.of({ForwardingMode::kStoreAndForward, ForwardingMode::kCutThrough});
-  s.ecmp = {chance.one_in(2), chance.one_in(2), chance.one_in(2), chance.one_in(2), {}};
+  s.ecmp = {.addresses = chance.one_in(2),
+            .ports = chance.one_in(2),
+            .destination_qp = chance.one_in(2),
+            .uet_entropy = chance.one_in(2),
+            .ingress_port = chance.one_in(2),
+            .resilient = chance.one_in(2),
+            .seed = {}};
   if (chance.one_in(2)) s.ecmp.seed = static_cast<std::uint64_t>(chance.number(0, INT64_MAX - 1)) * 2 + 1;
   s.qos = chance.of<std::string>({"default", "other"});
   return s;
@@ -182,6 +220,7 @@ void add_nodes_and_links(Chance& chance, Lab& lab) {
       link.delay = chance.time(0, kMillisecond);
     }
     if (chance.one_in(3)) link.mtu = chance.integer(1500, 9216);
+    if (chance.one_in(3)) link.weight = chance.integer(1, 1000);
     lab.links.push_back(link);
   };
   for (int s = 0; s < switches; ++s) {

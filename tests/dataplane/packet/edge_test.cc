@@ -44,11 +44,19 @@ TEST_F(Edge, WhatIsKeptOfARoceFrame) {
   EXPECT_EQ(p.payload_octets, 4158u - 54 - 4 - 4) << "without ICRC and FCS";
   EXPECT_EQ(p.traffic_class_octet, 26 << 2 | 2);
   EXPECT_EQ(p.transport_hash, 0xC12312B7u) << "source port and 4791";
-  EXPECT_EQ(p.destination_qp, 0x00ABCDEFu);
+  EXPECT_EQ(p.entropy, 0x00ABCDEFu);
   EXPECT_EQ(fecs.prefix(p.fec), prefix("10.0.1.0/24"));
   EXPECT_EQ(p.flags, Packet::kElided | Packet::kIcrcPending);
   EXPECT_EQ(p.vid, 0);
   EXPECT_EQ(p.pcp, 0);
+}
+
+TEST_F(Edge, AnEntropyValueIsToldFromAQueuePair) {
+  wire::FrameView view;
+  view.uet_entropy = 0x4242;
+  Packet p{};
+  describe(p, view, fecs);
+  EXPECT_EQ(p.entropy, Packet::kUetEntropy | 0x4242);
 }
 
 TEST_F(Edge, WhatIsKeptOfATaggedIpv6Frame) {

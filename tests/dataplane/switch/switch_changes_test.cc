@@ -21,9 +21,7 @@ constexpr Duration kQuantum = 5'120_ps;
 SwitchSettings settings_of(const Switch& sw) {
   SwitchSettings s;
   for (const SwitchPortConfig& p : sw.config().ports) s.ports.push_back({p.classes, {}});
-  s.path = sw.config().path;
-  s.ecmp_seed = sw.config().ecmp_seed;
-  s.ecmp_fields = sw.config().ecmp_fields;
+  s.paths = sw.config().paths;
   return s;
 }
 
@@ -214,7 +212,7 @@ TEST(SwitchPaths, APathPolicyCountsForWhatArrivesFromItsInstantOn) {
   const auto set_path = [&](Duration when, PathPolicy policy) {
     rig.sw.change_at(at(when), [&rig, policy](Instant now) {
       SwitchSettings s = settings_of(rig.sw);
-      s.path[3] = policy;
+      s.paths.by_class[3].policy = policy;
       rig.sw.apply(now, s);
     });
   };

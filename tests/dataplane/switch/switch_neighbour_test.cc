@@ -148,7 +148,7 @@ std::uint64_t digest_of(ForwardingMode mode, std::optional<Seed> slices) {
   config.ports[1].vlans = VlanMembership(10);
   config.ports[1].vlans.allow_tagged(1);
   config.routes[6].ports = {port(1), port(2), port(3)};  // 10.0.3.0/24
-  config.path[0] = PathPolicy::kSpray;
+  config.paths.by_class[0].policy = PathPolicy::kSpray;
   SwitchRig rig(config);
   rig.sw.digest_departures(true);
   RngStream rng(Seed{1}, "switch_neighbour_test/traffic");

@@ -113,7 +113,7 @@ TEST(SwitchForwarding, RoutesAreReplacedAtAnInstant) {
 TEST(SwitchForwarding, EqualPathsAreChosenByClass) {
   SwitchConfig config = switch_config(5);
   config.routes[2].ports = {port(1), port(2), port(3), port(4)};  // 10.0.1.0/24
-  config.path[4] = PathPolicy::kSpray;
+  config.paths.by_class[4].policy = PathPolicy::kSpray;
   SwitchRig rig(config);
   for (std::int64_t i = 0; i < 40; ++i) {
     rig.send(kIn, 1_us * (2 * i), {.destination = host(kOut), .dscp = 26});      // class 3: hashed

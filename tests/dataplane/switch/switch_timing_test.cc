@@ -192,7 +192,7 @@ std::uint64_t digest_of(ForwardingMode mode, std::optional<Seed> slices, Tap* ta
     p.classes[4].scheduling.weight = 3;
   }
   config.routes[6].ports = {port(1), port(2), port(3)};  // 10.0.3.0/24
-  config.path[0] = config.path[4] = PathPolicy::kSpray;
+  config.paths.by_class[0].policy = config.paths.by_class[4].policy = PathPolicy::kSpray;
   config.seed = Seed{7};
   SwitchRig rig(config,
                 {{.rate = 100_Gbps}, {.rate = 25_Gbps}, {.rate = 100_Gbps}, {.rate = 400_Gbps}, {.rate = 100_Gbps}});

@@ -18,6 +18,7 @@
 #include "dataplane/wire/parse.h"
 #include "dataplane/wire/tcp.h"
 #include "dataplane/wire/udp.h"
+#include "dataplane/wire/uet_entropy.h"
 
 namespace railyard::wire {
 
@@ -43,11 +44,13 @@ inline std::vector<std::byte> emit(const FrameView& view) {
   const bool udp = view.l4_offset != 0 && view.protocol == ip_protocol::kUdp;
   const bool tcp = view.l4_offset != 0 && view.protocol == ip_protocol::kTcp;
   const bool icmp = view.l4_offset != 0 && !udp && !tcp;  // ICMPv6 alike
+  const bool uet_native = view.uet_entropy && !udp;
   const bool ipv6_fragment = view.is_fragment && !v4;
 
   const std::size_t datagram = (udp ? Udp::kOctets : 0) + (view.has_bth ? Bth::kOctets : 0) + payload_octets(view);
   const std::size_t behind_ip =
-      (ipv6_fragment ? Ipv6Fragment::kOctets : 0) + (tcp ? Tcp::kOctets : 0) + (icmp ? Icmp::kOctets : 0) + datagram;
+      (ipv6_fragment ? Ipv6Fragment::kOctets : 0) + (tcp ? Tcp::kOctets : 0) + (icmp ? Icmp::kOctets : 0) +
+      (uet_native ? UetEntropy::kOctets : 0) + datagram;
   const std::size_t ip_octets = (v4 ? Ipv4::kOctets : Ipv6::kOctets) + behind_ip;
 
   if (view.kind == FrameKind::kMacControl) {
@@ -97,9 +100,10 @@ inline std::vector<std::byte> emit(const FrameView& view) {
   if (udp) {
     write<Udp::SourcePort>(at, view.source_port);
     write<Udp::DestinationPort>(at, view.destination_port);
-    write<Udp::Length>(at, static_cast<std::uint16_t>(datagram));
+    write<Udp::Length>(at, static_cast<std::uint16_t>(datagram + (view.trimmed ? 1 : 0)));
     at += Udp::kOctets;
   }
+  if (uet_native) write<UetEntropy::Entropy>(at, *view.uet_entropy);
   if (view.has_bth) {
     write<Bth::OpCode>(at, view.opcode);
     write<Bth::DestQP>(at, view.destination_qp);

@@ -11,6 +11,7 @@
 #include "dataplane/wire/ipv6.h"
 #include "dataplane/wire/tcp.h"
 #include "dataplane/wire/udp.h"
+#include "dataplane/wire/uet_entropy.h"
 #include "dataplane/wire/vlan.h"
 #include "tests/dataplane/wire/corpus.h"
 #include "tests/dataplane/wire/emit.h"
@@ -214,12 +215,16 @@ TEST(Parse, Tcp) {
             DropReason::kBadHeaderLength);
 }
 
-TEST(Parse, UdpLengthMustFitTheIpPacket) {
+TEST(Parse, AUdpLengthBeyondTheIpPacketSaysThatItWasTrimmed) {
   const auto with_length = [](std::uint16_t length) {
     return refused("ipv4_udp", [length](Octets& f) { write<Udp::Length>(f.data() + 34, length); });
   };
   EXPECT_EQ(with_length(40), kAccepted);
-  EXPECT_EQ(with_length(41), DropReason::kBadLength);
+  EXPECT_EQ(with_length(41), kAccepted);
+  EXPECT_FALSE(view_of("ipv4_udp").trimmed);
+  Octets cut = corpus_frame("ipv4_udp");
+  write<Udp::Length>(cut.data() + 34, 41);
+  EXPECT_TRUE(parse_frame(cut).value().trimmed);
   EXPECT_EQ(with_length(39), kAccepted);  // octets behind the datagram: odd, but every receiver takes it
   EXPECT_EQ(with_length(7), DropReason::kBadLength);
   EXPECT_EQ(with_length(0), DropReason::kBadLength);
@@ -233,6 +238,24 @@ TEST(Parse, BthOnlyBehindPort4791) {
   EXPECT_EQ(with([](Octets& f) { write<Udp::Length>(f.data() + 34, 19); }), DropReason::kTooShort);
   EXPECT_EQ(with([](Octets& f) { write<Udp::Length>(f.data() + 34, 20); }), kAccepted);
   EXPECT_EQ(with([](Octets& f) { write<Bth::OpCode>(f.data() + 42, 0xFF); }), kAccepted);  // the receiver's business
+}
+
+TEST(Parse, TheEntropyOfUetIsInTheSourcePortOrAHeaderOfItsOwn) {
+  EXPECT_EQ(view_of("ipv4_udp").uet_entropy, std::nullopt);
+  EXPECT_EQ(view_of("ipv4_gre").uet_entropy, std::nullopt);
+  Octets over_udp = corpus_frame("ipv4_udp");
+  write<Udp::DestinationPort>(over_udp.data() + 34, kUetPort);
+  EXPECT_EQ(parse_frame(over_udp).value().uet_entropy, read<Udp::SourcePort>(over_udp.data() + 34));
+
+  Octets native = corpus_frame("ipv4_gre");
+  std::byte* const ip = native.data() + 14;
+  const std::size_t l4 = 14 + std::size_t{4} * read<Ipv4::IHL>(ip);
+  write<Ipv4::Protocol>(ip, ip_protocol::kUetNative);
+  write<Ipv4::HeaderChecksum>(ip, 0);
+  write<Ipv4::HeaderChecksum>(ip, internet_checksum({ip, l4 - 14}));
+  ASSERT_GE(native.size(), l4 + UetEntropy::kOctets);
+  write<UetEntropy::Entropy>(native.data() + l4, 0x4242);
+  EXPECT_EQ(parse_frame(native).value().uet_entropy, 0x4242);
 }
 
 TEST(Parse, OtherProtocolsHaveNoL4) {

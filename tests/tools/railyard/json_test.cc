@@ -78,6 +78,7 @@ TEST_F(JsonReport, HasEveryFieldThatIsPromised) {
     }
   }
 
+  expect(r, "/path_groups", Type::kList);
   for (const char* field : {"/engine/packet_hops", "/engine/peak_rss_bytes", "/engine/lateness_ns/p50",
                             "/engine/lateness_ns/p99", "/engine/lateness_ns/max", "/engine/slip_ns"})
     expect(r, field, Type::kCount);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -72,6 +73,24 @@ TEST_F(EcmpTest, AFlowKeepsItsPath) {
   p.frame_octets = 64;
   p.traffic_class_octet = 0xFF;  // marked on the way
   EXPECT_EQ(ecmp.choose(p, kIn, 8), member);
+}
+
+// The word of a packet is a DestQP or an entropy value, and each counts only if it is asked for.
+TEST_F(EcmpTest, TheEntropyOfUetCountsApartFromTheQueuePair) {
+  Packet uet = flow(0xC000);
+  const auto choices = [&](const EcmpFields& fields, std::uint32_t kind) {
+    const Ecmp ecmp(5, fields);
+    std::set<std::uint32_t> chosen;
+    for (std::uint32_t value = 1; value <= 100; ++value) {
+      uet.entropy = kind | value;
+      chosen.insert(ecmp.choose(uet, kIn, 64));
+    }
+    return chosen.size();
+  };
+  EXPECT_GT(choices({.uet_entropy = true}, Packet::kUetEntropy), 30u);
+  EXPECT_EQ(choices({.uet_entropy = true}, 0), 1u) << "a DestQP";
+  EXPECT_EQ(choices({.destination_qp = true}, Packet::kUetEntropy), 1u);
+  EXPECT_GT(choices({.destination_qp = true}, 0), 30u);
 }
 
 // How often a choice among 64 changes with one field; 63 of 64 times if the field counts.

@@ -1,0 +1,86 @@
+#include "control/daemon/faults.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "control/api/message.h"
+#include "control/spec/load.h"
+#include "control/spec/spec_error.h"
+#include "control/spec/suggest.h"
+
+namespace railyard::daemon {
+
+using api::ApiError;
+using nlohmann::json;
+
+LiveFaults::LiveFaults(lab::Session& session, MakeChange change, std::function<Instant()> reached)
+    : session_(session), change_(std::move(change)), reached_(std::move(reached)) {}
+
+json LiveFaults::add(const std::string& text) {
+  // What others are called, so that one without a name gets a new one.
+  const auto present = std::make_shared<std::vector<spec::FaultSpec>>();
+  change_("look at faults", [present, this](Engine&, Instant) { *present = session_.faults().present(); });
+  try {
+    spec::Lab lab = session_.lab().spec();
+    lab.faults = *present;
+    spec::FaultSpec fault = spec::parse_fault(lab, text, "fault");
+    const std::string name = fault.name;
+    const Instant asked = reached_();
+    const Instant at = change_(fmt::format("fault {} added ({})", name, text),
+                               [this, fault = std::move(fault), asked](Engine& engine, Instant now) {
+                                 session_.faults().add(fault, now, asked);
+                                 engine.wake_all();
+                               });
+    return {{"fault", name}, {"effective_seconds", seconds(at - Instant{})}};
+  } catch (const spec::SpecError& error) {
+    throw ApiError(400, error.what());
+  }
+}
+
+json LiveFaults::remove(const std::string& name) {
+  const auto frames = std::make_shared<std::uint64_t>(0);
+  const auto known = std::make_shared<std::vector<std::string>>();
+  const auto found = std::make_shared<bool>(false);
+  const Instant at = change_(fmt::format("fault {} removed", name), [=, this](Engine& engine, Instant now) {
+    for (const fault::FaultStatus& s : session_.faults().status(now)) {
+      if (s.removed) continue;
+      known->push_back(s.name);
+      if (s.name == name) *frames = s.frames;
+    }
+    *found = session_.faults().remove(name, now);
+    engine.wake_all();
+  });
+  if (!*found)
+    throw ApiError(404, known->empty()
+                            ? fmt::format("there is no fault '{}', and no other", name)
+                            : fmt::format("there is no fault '{}'{}", name, spec::did_you_mean(name, *known)));
+  return {{"fault", name}, {"frames", *frames}, {"effective_seconds", seconds(at - Instant{})}};
+}
+
+json LiveFaults::list() const {
+  const auto all = std::make_shared<std::vector<fault::FaultStatus>>();
+  change_("look at faults", [all, this](Engine&, Instant now) { *all = session_.faults().status(now); });
+  json out = json::array();
+  for (const fault::FaultStatus& s : *all)
+    out.push_back({{"name", s.name},
+                   {"what", s.what},
+                   {"on", s.where},
+                   {"active", s.active},
+                   {"removed", s.removed},
+                   {"occurrences", s.occurrences},
+                   {"frames", s.on_frames ? json(s.frames) : json(nullptr)}});
+  return {{"faults", std::move(out)}};
+}
+
+json LiveFaults::log() const {
+  const auto all = std::make_shared<std::vector<fault::LoggedEvent>>();
+  change_("look at faults", [all, this](Engine&, Instant now) { *all = session_.faults().events(now); });
+  json out = json::array();
+  for (const fault::LoggedEvent& e : *all) out.push_back(fault::line_of(e));
+  return {{"lines", std::move(out)}};
+}
+
+}  // namespace railyard::daemon

@@ -1,0 +1,223 @@
+#include "control/fault/faults.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "control/spec/fault_place.h"
+#include "control/spec/load.h"
+#include "control/spec/spec_error.h"
+
+namespace railyard::fault {
+namespace {
+
+constexpr std::size_t kMostOccurrences = 1 << 16;  // of one fault in the log
+
+std::string where_of(const spec::FaultSpec& f) {
+  std::string text;
+  for (const spec::FaultPlace& p : f.on) text += (text.empty() ? "" : ", ") + spec::format(p);
+  return text;
+}
+
+}  // namespace
+
+Faults::Faults(build::BuiltLab& lab, Engine& engine) : lab_(lab), engine_(engine) {
+  // All of them fit before the first begins.
+  std::vector<Fault> made;
+  for (const spec::FaultSpec& f : lab.spec().faults) made.push_back(make(f, Instant{}, {}));
+  for (Fault& f : made) start(std::move(f));
+}
+
+Faults::~Faults() {
+  engine_.after_windows(nullptr);
+  for (Fault& f : faults_)
+    if (f.watch != nullptr) f.watched->unwatch(*f.watch);
+}
+
+Faults::Faults(build::BuiltLab& lab, Engine& engine, const std::vector<LoggedFault>& replayed)
+    : lab_(lab), engine_(engine) {
+  std::vector<Fault> made;
+  for (const LoggedFault& f : replayed) {
+    made.push_back(make(spec::parse_fault({.name = lab.spec().name,
+                                           .description = {},
+                                           .qos = lab.spec().qos,
+                                           .switches = lab.spec().switches,
+                                           .hosts = lab.spec().hosts,
+                                           .nodes = lab.spec().nodes,
+                                           .links = lab.spec().links,
+                                           .traffic = lab.spec().traffic,
+                                           .faults = {},
+                                           .run = lab.spec().run},
+                                          f.text, f.place),
+                        f.added, f.happened));
+    made.back().removed = f.removed;
+  }
+  for (Fault& f : made) start(std::move(f));
+}
+
+Faults::Fault Faults::make(spec::FaultSpec spec, Instant added, const std::optional<std::vector<Interval>>& listed) {
+  Fault f;
+  f.added = f.asked = added;
+  f.when = activity_of(spec, added, listed);
+  if (!f.when.listed && f.when.first < added)
+    throw spec::SpecError({}, fmt::format("fault {}: at: {} has passed; it is {} now, expected a later instant",
+                                          spec.name, spec::format(*spec.at), spec::format(added - Instant{})));
+  if (spec::acts_on_frames(spec.action))
+    f.directions = frame_faults(lab_, spec, f.when);
+  else
+    f.states = state_faults(lab_, spec, next_id_++, f.when, engine_.window());
+  if (spec.when && !listed) {
+    const spec::FaultTrigger& t = *spec.when;
+    const PortRef port = lab_.port({t.node, t.port});
+    f.watched = &lab_.switch_named(t.node);
+    f.watch = std::make_shared<QueueWatch>(
+        QueueWatch{.port = port.port, .priority = Priority{static_cast<std::uint8_t>(t.traffic_class)}});
+    if (t.depth_above) f.watch->depth_above = static_cast<std::uint64_t>(t.depth_above->n);
+    f.watch->paused_above = t.paused_above;
+    f.chance = RngStream(lab_.spec().run.seed, fmt::format("fault/{}/when", spec.name));
+  }
+  f.spec = std::move(spec);
+  return f;
+}
+
+void Faults::start(Fault fault) {
+  for (const FaultyDirection& d : fault.directions)
+    lab_.fabric()[d.receiver.device].link_faults(d.receiver.port, d.longest).add(d.fault);
+  for (const std::shared_ptr<StateFault>& s : fault.states) s->start();
+  if (fault.watch != nullptr) {
+    fault.watched->watch(fault.watch);
+    engine_.after_windows([this] { look(); });
+  }
+  faults_.push_back(std::move(fault));
+  engine_.wake_all();
+}
+
+void Faults::look() {
+  bool any = false;
+  for (Fault& f : faults_) {
+    if (f.watch == nullptr || f.watch->came_true.empty()) continue;
+    for (const Instant at : f.watch->came_true) occur(f, at);
+    f.watch->came_true.clear();
+    any = true;
+  }
+  if (any) engine_.wake_all();
+}
+
+void Faults::occur(Fault& f, Instant came_true) {
+  const Instant begin = came_true + lab_.fabric().window().size + f.spec.after.value_or(Duration{});
+  if (begin < f.rests_from || (f.spec.count != 0 && f.came_true >= f.spec.count)) return;
+  if (f.spec.probability && !spec::acts_on_frames(f.spec.action) &&
+      !Chance::of(f.spec.probability->numerator, f.spec.probability->denominator).happens(f.chance))
+    return;
+  ++f.came_true;
+  const Interval interval{begin, f.spec.lasts ? begin + *f.spec.lasts : Instant::never()};
+  f.rests_from = interval.end;
+  f.when.listed->push_back(interval);
+  for (const FaultyDirection& d : f.directions) d.fault->occur(interval);
+  for (const std::shared_ptr<StateFault>& s : f.states) s->occur(interval);
+}
+
+void Faults::add(spec::FaultSpec spec, Instant now, Instant asked) {
+  for (const Fault& f : faults_)
+    if (f.spec.name == spec.name && !f.removed)
+      throw spec::SpecError({}, fmt::format("there is a fault {} already; expected another name", spec.name));
+  Fault f = make(std::move(spec), now, {});
+  f.asked = asked;
+  start(std::move(f));
+}
+
+bool Faults::remove(const std::string& name, Instant now) {
+  const auto f = std::ranges::find_if(faults_, [&](const Fault& x) { return x.spec.name == name && !x.removed; });
+  if (f == faults_.end()) return false;
+  f->removed = now;
+  if (f->watch != nullptr) f->watched->unwatch(*f->watch);
+  f->watch.reset();
+  for (const FaultyDirection& d : f->directions) {
+    d.fault->end_at(now);
+    Device& device = lab_.fabric()[d.receiver.device];
+    device.change_at(now, [&device, port = d.receiver.port](Instant at) { device.prune_link_faults(at, port); });
+  }
+  for (const std::shared_ptr<StateFault>& s : f->states) s->stop(now);
+  engine_.wake_all();
+  return true;
+}
+
+std::vector<Faults::Occurrence> Faults::occurrences(const Fault& f, Instant now) const {
+  std::vector<Occurrence> out;
+  if (!f.states.empty()) {
+    for (const Interval& i : f.states.front()->happened()) out.push_back({i, 0});
+    return out;
+  }
+  const Instant end = std::min(now, f.removed.value_or(Instant::never()));
+  Activity activity(f.when, RngStream(lab_.spec().run.seed, fmt::format("fault/{}/when", f.spec.name)));
+  while (out.size() < kMostOccurrences) {
+    const auto i = activity.next();
+    if (!i || i->begin >= end) break;
+    out.push_back({{i->begin, f.removed ? std::min(i->end, *f.removed) : i->end}, 0});
+  }
+  for (const FaultyDirection& d : f.directions)
+    for (const FrameFault::Touched& t : d.fault->touched_by_occurrence())
+      if (const auto o = std::ranges::find(out, t.when.begin, [](const Occurrence& x) { return x.when.begin; });
+          o != out.end())
+        o->frames += t.frames;
+  return out;
+}
+
+std::vector<FaultStatus> Faults::status(Instant now) const {
+  std::vector<FaultStatus> out;
+  for (const Fault& f : faults_) {
+    FaultStatus s{f.spec.name, spec::word(f.spec.action), where_of(f.spec), spec::acts_on_frames(f.spec.action)};
+    s.removed = f.removed.has_value() && *f.removed <= now;
+    const std::vector<Occurrence> o = occurrences(f, now);
+    s.occurrences = f.states.empty() ? o.size() : f.states.front()->occurrences();
+    s.active = !o.empty() && o.back().when.begin <= now && now < o.back().when.end && !s.removed;
+    for (const FaultyDirection& d : f.directions) s.frames += d.fault->touched();
+    out.push_back(std::move(s));
+  }
+  return out;
+}
+
+std::vector<LoggedEvent> Faults::events(Instant now) const {
+  std::vector<LoggedEvent> out;
+  for (std::size_t i = 0; i < faults_.size(); ++i) {
+    const Fault& f = faults_[i];
+    const auto event = [&](LoggedEvent::Kind kind, Instant at) {
+      LoggedEvent e;
+      e.kind = kind;
+      e.fault = f.spec.name;
+      e.what = spec::word(f.spec.action);
+      e.where = where_of(f.spec);
+      e.requested = e.effective = at;
+      return e;
+    };
+    LoggedEvent& added = out.emplace_back(event(LoggedEvent::Kind::kAdded, f.added));
+    added.requested = f.asked;
+    added.text = spec::to_text(f.spec);
+    for (const Occurrence& o : occurrences(f, now)) {
+      out.push_back(event(LoggedEvent::Kind::kBegin, o.when.begin));
+      if (o.when.end > now) {
+        // It goes on; what it has done so far is said with its beginning.
+        out.back().frames = o.frames;
+        continue;
+      }
+      LoggedEvent& end = out.emplace_back(event(LoggedEvent::Kind::kEnd, o.when.end));
+      end.frames = o.frames;
+    }
+    if (f.removed && *f.removed <= now) {
+      LoggedEvent& removed = out.emplace_back(event(LoggedEvent::Kind::kRemoved, *f.removed));
+      for (const FaultyDirection& d : f.directions) removed.frames += d.fault->touched();
+    }
+  }
+  std::ranges::stable_sort(out, {}, &LoggedEvent::effective);
+  return out;
+}
+
+std::vector<spec::FaultSpec> Faults::present() const {
+  std::vector<spec::FaultSpec> out;
+  for (const Fault& f : faults_)
+    if (!f.removed) out.push_back(f.spec);
+  return out;
+}
+
+}  // namespace railyard::fault

@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "control/fault/parts.h"
+#include "control/spec/fault_match.h"
+#include "control/spec/fault_place.h"
+#include "control/spec/spec_error.h"
+#include "control/spec/value.h"
+
+namespace railyard::fault {
+namespace {
+
+using Direction = spec::FaultPlace::Direction;
+
+Chance chance_of(const spec::Ratio& r) noexcept { return Chance::of(r.numerator, r.denominator); }
+
+// Whether it is of all frames, and so of the link itself.
+bool is_of_the_link(const spec::FaultSpec& f, const spec::FaultPlace& place) noexcept {
+  return f.match.empty() && f.nth == 0 && (f.count == 0 || f.every) && !f.probability && place.traffic_class < 0;
+}
+
+// The action, and what follows from it: how likely, for how long.
+struct Compiled {
+  FrameAction action;
+  Chance chance = Chance::always();
+  Duration longest{};
+  bool touches_control = false;  // of faults of the link itself
+};
+
+struct Compile {
+  bool of_the_link;
+
+  Compiled operator()(const spec::fault::Loss& f) const {
+    return {.action = frame_action::Lose{}, .chance = chance_of(f.share), .touches_control = true};
+  }
+  Compiled operator()(const spec::fault::BurstLoss& f) const {
+    return {.action = frame_action::LoseInBursts{{chance_of(f.good_to_bad), chance_of(f.bad_to_good),
+                                                  chance_of(f.in_good), chance_of(f.in_bad)}},
+            .touches_control = true};
+  }
+  Compiled operator()(const spec::fault::BitErrorRate& f) const {
+    return {.action = frame_action::BitError{BitErrors(f.rate.numerator, f.rate.denominator)}, .touches_control = true};
+  }
+  Compiled operator()(const spec::fault::Corrupt&) const { return {.action = frame_action::Corrupt{}}; }
+  Compiled operator()(const spec::fault::Duplicate&) const { return {.action = frame_action::Duplicate{}}; }
+  Compiled operator()(const spec::fault::Drop&) const {
+    return {.action = frame_action::Lose{}, .touches_control = true};
+  }
+  Compiled operator()(const spec::fault::Mark&) const { return {.action = frame_action::Mark{}}; }
+  Compiled operator()(const spec::fault::LosePause&) const { return {.action = frame_action::Lose{}}; }
+  Compiled operator()(const spec::fault::Reorder& f) const {
+    return {.action = frame_action::Reorder{static_cast<std::uint32_t>(f.behind), f.within}, .longest = f.within};
+  }
+  Compiled operator()(const spec::fault::Truncate& f) const { return {.action = frame_action::Truncate{f.octets}}; }
+  Compiled operator()(const spec::fault::TrimPackets& f) const {
+    return {.action = frame_action::Trim{f.keep, static_cast<std::uint8_t>(f.dscp)}};
+  }
+  Compiled operator()(const spec::fault::Delay& f) const {
+    return {.action = frame_action::Delay{f.time, f.jitter, of_the_link},
+            .longest = f.time + f.jitter,
+            .touches_control = true};
+  }
+  template <class Other>
+  Compiled operator()(const Other&) const {
+    return {.action = frame_action::Lose{}, .chance = {}};
+  }
+};
+
+// Of a flow by its name, or of all flows of a traffic.
+void match_flow(const build::BuiltLab& lab, const std::string& name, FrameMatch& match) {
+  for (const build::Flow& f : lab.flows())
+    if (f.plan.name == name) {
+      match.stream = f.plan.id;
+      return;
+    }
+  throw spec::SpecError({}, fmt::format("there is no flow '{}'; flows are called traffic/source->destination", name));
+}
+
+const spec::QosProfile& qos_of(const build::BuiltLab& lab, const PortRef& port) {
+  const spec::NodeSpec* node = &lab.node_of(port.device);
+  if (node->kind == spec::NodeSpec::Kind::kTrunk) node = &lab.node_of(lab.fabric().peer(port).device);
+  return lab.spec().qos.at(node->kind == spec::NodeSpec::Kind::kSwitch ? lab.spec().switches.at(node->profile).qos
+                                                                       : lab.spec().hosts.at(node->profile).qos);
+}
+
+// The code points that the receiver puts into a class.
+void match_class(const spec::QosProfile& qos, int traffic_class, FrameMatch& match) {
+  const auto bits = [traffic_class](const auto& to_class) {
+    std::uint64_t mask = 0;
+    for (std::size_t i = 0; i < to_class.size(); ++i)
+      if (to_class[i] == traffic_class) mask |= std::uint64_t{1} << i;
+    return mask;
+  };
+  if (qos.trust == spec::Trust::kDscp)
+    match.dscps = bits(qos.dscp_to_class);
+  else
+    match.pcps = static_cast<std::uint8_t>(bits(qos.pcp_to_class));
+}
+
+FrameMatch match_of(const build::BuiltLab& lab, const spec::FaultSpec& fault) {
+  FrameMatch match;
+  for (const spec::MatchTerm& t : fault.match) {
+    if (t.field == "flow") {
+      match_flow(lab, t.value, match);
+    } else if (t.field == "size") {
+      const spec::FrameSizes sizes = spec::parse_frame_sizes(t.value).value();
+      match.least_octets = sizes.least;
+      match.most_octets = sizes.most;
+    } else {
+      match.add(spec::parse_field_tests(*wire::header_field(t.field), t.value).value());
+    }
+  }
+  return match;
+}
+
+}  // namespace
+
+ActivityConfig activity_of(const spec::FaultSpec& f, Instant added,
+                           const std::optional<std::vector<Interval>>& listed) {
+  ActivityConfig c;
+  if (listed || f.when) {
+    c.listed = listed.value_or(std::vector<Interval>{});
+    return c;
+  }
+  c.first = f.at ? Instant{} + *f.at : added + f.after.value_or(Duration{});
+  if (const auto* flap = std::get_if<spec::fault::Flap>(&f.action)) {
+    c.every = flap->down + flap->up;
+    c.lasts = flap->down;
+    c.count = f.count;
+    if (f.lasts) c.until = c.first + *f.lasts;
+  } else {
+    c.every = f.every.value_or(Duration{});
+    c.lasts = f.lasts.value_or(Duration{});
+    if (f.every) c.count = f.count;
+  }
+  if (f.probability && !spec::acts_on_frames(f.action)) c.chance = chance_of(*f.probability);
+  return c;
+}
+
+std::vector<FaultyDirection> frame_faults(build::BuiltLab& lab, const spec::FaultSpec& fault,
+                                          const ActivityConfig& when) {
+  std::vector<FaultyDirection> out;
+  std::set<PortRef> seen;
+  const FrameMatch match = match_of(lab, fault);
+  for (const spec::FaultPlace& place : fault.on) {
+    for (const spec::PortName& name : spec::ports_at(lab.spec(), place)) {
+      const PortRef port = lab.port(name);
+      const PortRef peer = lab.fabric().peer(port);
+      for (const auto& [receiver, direction] : {std::pair{port, Direction::kIn}, {peer, Direction::kOut}}) {
+        if (place.direction != Direction::kBoth && place.direction != direction) continue;
+        if (!seen.insert(receiver).second) continue;
+        const bool of_the_link = is_of_the_link(fault, place);
+        const Compiled c = std::visit(Compile{of_the_link}, fault.action);
+        FrameFaultConfig config{.action = c.action, .when = when, .match = match};
+        config.nth = fault.nth;
+        config.most = fault.every || fault.when ? 0 : fault.count;
+        config.chance = fault.probability ? chance_of(*fault.probability) : c.chance;
+        const bool pauses = std::holds_alternative<spec::fault::LosePause>(fault.action);
+        config.lanes = {!pauses, pauses || (of_the_link && c.touches_control)};
+        if (place.traffic_class >= 0) match_class(qos_of(lab, receiver), place.traffic_class, config.match);
+        const std::string where =
+            spec::format(spec::PortName{lab.node_of(receiver.device).name, receiver.port.value + 1});
+        out.push_back({receiver, where,
+                       std::make_shared<FrameFault>(std::move(config), lab.spec().run.seed,
+                                                    fmt::format("fault/{}/{}", fault.name, where)),
+                       c.longest});
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace railyard::fault

@@ -1,0 +1,49 @@
+#include "control/fault/state_fault.h"
+
+#include <algorithm>
+#include <ranges>
+
+namespace railyard::fault {
+
+void StateFault::schedule_next() {
+  const std::optional<Interval> next = activity_.next();
+  waiting_ = next.has_value();
+  if (!next) return;
+  // What a change does may come after the fault itself is gone.
+  device_.change_at(std::max(next->begin, device_.done()), [self = shared_from_this(), until = next->end](Instant now) {
+    if (!self->stopped_) self->begin(now, until);
+  });
+}
+
+void StateFault::begin(Instant now, Instant until) {
+  active_ = true;
+  ++occurrences_;
+  if (happened_.size() < kMostOccurrences) happened_.push_back({now, Instant::never()});
+  for (const StateChange& c : changes_) c.begin(now);
+  if (until == Instant::never()) return;
+  device_.change_at(std::max(until, now), [self = shared_from_this()](Instant at) {
+    if (self->stopped_) return;
+    self->end(at);
+    self->schedule_next();
+  });
+}
+
+void StateFault::end(Instant now) {
+  active_ = false;
+  if (occurrences_ == happened_.size()) happened_.back().end = now;
+  for (const StateChange& c : std::views::reverse(changes_)) c.end(now);
+}
+
+void StateFault::stop(Instant now) {
+  stopped_ = true;
+  if (!active_) return;
+  active_ = false;
+  device_.change_at(now, [self = shared_from_this()](Instant at) { self->end(at); });
+}
+
+void StateFault::occur(Interval interval) {
+  activity_.add(interval);
+  if (!active_ && !waiting_ && !stopped_) schedule_next();
+}
+
+}  // namespace railyard::fault

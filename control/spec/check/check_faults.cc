@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "control/spec/check/check.h"
+#include "control/spec/fault_place.h"
+#include "control/spec/suggest.h"
+
+namespace railyard::spec {
+namespace {
+
+using Kind = NodeSpec::Kind;
+
+template <class... A>
+bool is(const FaultAction& action) {
+  return (std::holds_alternative<A>(action) || ...);
+}
+
+bool has_link(const Lab& lab, const PortName& port) {
+  return std::ranges::any_of(lab.links, [&](const LinkSpec& l) { return l.a == port || l.b == port; });
+}
+
+bool is_built_in(const NodeSpec& host) {
+  return std::ranges::all_of(host.nics, [](const NicSpec& n) {
+    return std::holds_alternative<std::monostate>(n.attach) || std::holds_alternative<AttachPcap>(n.attach);
+  });
+}
+
+class FaultCheck {
+ public:
+  FaultCheck(const Lab& lab, const FaultSpec& fault, const Tree& said) : lab_(lab), fault_(fault), said_(said) {}
+
+  void run() {
+    for (std::size_t i = 0; i < fault_.on.size(); ++i) check_place(fault_.on[i], place_tree(i));
+    if (fault_.when) check_trigger(*fault_.when, said_.at_or_self("when"));
+    check_flow();
+    check_end();
+  }
+
+ private:
+  const Tree& place_tree(std::size_t i) const {
+    const Tree& on = said_.at_or_self("on");
+    return i < on.items.size() ? on.items[i] : on;
+  }
+  std::string what() const { return word(fault_.action); }
+
+  void check_node(const std::string& name, const Tree& where) const {
+    if (lab_.find(name) != nullptr) return;
+    std::vector<std::string> names;
+    for (const NodeSpec& n : lab_.nodes) names.push_back(n.name);
+    where.fail(fmt::format("there is no node '{}'{}", name, did_you_mean(name, names)));
+  }
+
+  void check_place(const FaultPlace& p, const Tree& where) const {
+    const std::vector<const NodeSpec*> nodes = nodes_at(lab_, p);
+    if (nodes.empty()) {
+      if (p.node.find_first_of("*?") == std::string::npos) check_node(p.node, where);
+      where.fail(fmt::format("{} selects no node of this lab", format(p)));
+    }
+    const std::vector<PortName> ports = ports_at(lab_, p);
+    if (ports.empty())
+      where.fail(p.port == 0 ? fmt::format("{} has no link", p.node)
+                             : fmt::format("there is no link at {}",
+                                           format(FaultPlace{.node = p.node, .port = p.port, .is_rail = p.is_rail})));
+    const bool frames = acts_on_frames(fault_.action);
+    if (p.direction != FaultPlace::Direction::kBoth && !frames)
+      where.fail(fmt::format("{} has no direction; expected {} without in or out", what(), p.node));
+    if (p.traffic_class >= 0 && !is<fault::EcnThresholds>(fault_.action) &&
+        (!frames || is<fault::LosePause>(fault_.action)))
+      where.fail(fmt::format("{} is not about one class; expected a place without /{}", what(), p.traffic_class));
+    if (is<fault::BufferTaken, fault::Crash>(fault_.action) && p.port != 0)
+      where.fail(fmt::format("{} is of a whole switch; expected one without a port", what()));
+    if (is<fault::Skew>(fault_.action) && p.port != 0)
+      where.fail(fmt::format("{} is of a whole host; expected one without a NIC", what()));
+    for (const NodeSpec* n : nodes) check_node_of(*n, where);
+    for (const PortName& port : ports) check_port(port, where);
+  }
+
+  void check_node_of(const NodeSpec& n, const Tree& where) const {
+    const bool of_switch = is<fault::BufferTaken, fault::Crash, fault::DscpMap, fault::EcnThresholds>(fault_.action);
+    const bool of_host = is<fault::StopReceiving, fault::SlowReceiver, fault::Straggle, fault::Skew>(fault_.action);
+    if (of_switch && n.kind != Kind::kSwitch)
+      where.fail(fmt::format("{} is a {}; expected a switch for {}", n.name, n.kind == Kind::kHost ? "host" : "trunk",
+                             what()));
+    if (of_host && n.kind != Kind::kHost)
+      where.fail(fmt::format("{} is a {}; expected a host for {}", n.name, n.kind == Kind::kSwitch ? "switch" : "trunk",
+                             what()));
+    if (n.kind == Kind::kTrunk && is<fault::PfcStorm, fault::IgnorePause, fault::Mtu>(fault_.action))
+      where.fail(fmt::format("{} is a trunk; expected a switch or a host for {}", n.name, what()));
+    if (is<fault::SlowReceiver, fault::Straggle, fault::Skew>(fault_.action) && !is_built_in(n))
+      where.fail(
+          fmt::format("something is attached to {}, which has a speed and a clock of its own; expected a "
+                      "built-in host for {}",
+                      n.name, what()));
+    if (const auto* buffer = std::get_if<fault::BufferTaken>(&fault_.action)) {
+      const Bytes all = lab_.switches.at(n.profile).buffer;
+      if (buffer->size > all)
+        said_.at_or_self("buffer").fail(
+            fmt::format("{} is more than {} has ({})", format(buffer->size), n.name, format(all)));
+    }
+  }
+
+  void check_port(const PortName& port, const Tree& where) const {
+    if (!is<fault::Rate>(fault_.action)) return;
+    const auto link = std::ranges::find_if(lab_.links, [&](const LinkSpec& l) { return l.a == port || l.b == port; });
+    for (const PortName& end : {link->a, link->b}) {
+      const NodeSpec& n = *lab_.find(end.node);
+      if (n.kind == Kind::kTrunk)
+        where.fail(
+            fmt::format("the link of {} leads to another daemon, which has to know its rate; expected another "
+                        "link",
+                        format(port)));
+      if (n.kind == Kind::kSwitch && lab_.switches.at(n.profile).mode == ForwardingMode::kCutThrough)
+        where.fail(
+            fmt::format("{} cuts through, which needs to know how fast a frame came in; expected a link between "
+                        "devices that store and forward",
+                        n.name));
+    }
+  }
+
+  void check_trigger(const FaultTrigger& t, const Tree& where) const {
+    check_node(t.node, where);
+    if (!has_link(lab_, {t.node, t.port})) where.fail(fmt::format("there is no link at {}:{}", t.node, t.port));
+    if (lab_.find(t.node)->kind != Kind::kSwitch)
+      where.fail(fmt::format("{} is not a switch; expected a queue of one", t.node));
+  }
+
+  void check_flow() const {
+    for (const MatchTerm& m : fault_.match) {
+      if (m.field != "flow") continue;
+      const std::string traffic = m.value.substr(0, m.value.find('/'));
+      std::vector<std::string> names;
+      for (const TrafficSpec& t : lab_.traffic) names.push_back(t.name);
+      if (std::ranges::find(names, traffic) == names.end())
+        said_.at_or_self("match").fail(
+            fmt::format("there is no traffic '{}' for flow {}{}", traffic, m.value, did_you_mean(traffic, names)));
+    }
+  }
+
+  // Under the virtual clock a run without a duration ends when nothing is left to do.
+  void check_end() const {
+    if (lab_.run.clock != Clock::kVirtual || lab_.run.duration || acts_on_frames(fault_.action)) return;
+    const bool again = (fault_.every || is<fault::Flap>(fault_.action)) && fault_.count == 0 &&
+                       !(is<fault::Flap>(fault_.action) && fault_.lasts);
+    if (again)
+      said_.at_or_self(fault_.every ? "every" : "flap")
+          .fail("it goes on for ever, and the run has no end; expected count, or run.duration");
+    if (is<fault::PfcStorm>(fault_.action) && !fault_.lasts)
+      said_.at_or_self("pfc-storm").fail("it goes on for ever, and the run has no end; expected for, or run.duration");
+  }
+
+  const Lab& lab_;
+  const FaultSpec& fault_;
+  const Tree& said_;
+};
+
+}  // namespace
+
+void check_fault(const Lab& lab, const FaultSpec& fault, const Tree& said) { FaultCheck(lab, fault, said).run(); }
+
+void check_faults(const Draft& draft) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < draft.lab.faults.size(); ++i) {
+    const FaultSpec& fault = draft.lab.faults[i];
+    const Tree& said = *draft.faults[i];
+    if (!names.insert(fault.name).second)
+      said.at_or_self("name").fail(fmt::format("two faults are called {}; expected one name each", fault.name));
+    check_fault(draft.lab, fault, said);
+  }
+}
+
+}  // namespace railyard::spec

@@ -1,0 +1,143 @@
+// What faults make of a host. Each begins and ends as a change: before all other events of its instant.
+#include <algorithm>
+
+#include "dataplane/nic/host.h"
+
+namespace railyard {
+
+struct Host::Faulty {
+  struct Port {
+    std::uint32_t meant_mtu = 0;
+    Overrides<BitRate> receive;
+    Overrides<Share> straggles;
+    Overrides<std::uint32_t> mtu;
+    Overrides<PriorityMask> storm;
+    Overrides<bool> ignores_pauses;
+  };
+  std::vector<Port> ports;
+  Overrides<Duration> skew;
+};
+
+Host::~Host() = default;
+
+Host::Faulty& Host::faulty() {
+  if (faulty_ == nullptr) {
+    faulty_ = std::make_shared<Faulty>();
+    faulty_->ports.resize(ports());
+    for (std::size_t p = 0; p < ports(); ++p) faulty_->ports[p].meant_mtu = config_.nics[p].mtu;
+  }
+  return *faulty_;
+}
+
+// ---- Receiving -----------------------------------------------------------------------------------------------------
+
+void Host::use_receive_rate(Instant now, PortIndex port) {
+  Nic& nic = nics_[port.index()];
+  const Overrides<BitRate>& wrong = faulty().ports[port.index()].receive;
+  if (wrong.empty())
+    nic.receive.set_rate(now, nic.receive.configured_rate(), false);
+  else
+    nic.receive.set_rate(now, wrong.last(), wrong.last().bps == 0);
+  if (nic.attachment == nullptr) set_timer(receive_slot(port), nic.receive.next());
+}
+
+void Host::begin_receiving_at(Instant now, std::uint32_t fault, PortIndex port, BitRate rate) {
+  faulty().ports[port.index()].receive.begin(fault, rate);
+  use_receive_rate(now, port);
+}
+
+void Host::end_receiving_at(Instant now, std::uint32_t fault, PortIndex port) {
+  if (faulty().ports[port.index()].receive.end(fault)) use_receive_rate(now, port);
+}
+
+// ---- Sending -------------------------------------------------------------------------------------------------------
+
+// How long after one frame a straggling host has the next.
+Duration Host::time_to_give(const Nic& nic, std::uint32_t octets) noexcept {
+  constexpr std::int64_t kQuantumOctets = 64;  // 512 bit times
+  const auto on_the_wire = static_cast<Int128>(octets + kPreambleOctets + kGapOctets);
+  return {static_cast<std::int64_t>(on_the_wire * nic.quantum.ps * nic.straggles.denominator /
+                                    (kQuantumOctets * static_cast<Int128>(nic.straggles.numerator)))};
+}
+
+void Host::use_share(Instant now, PortIndex port) {
+  Nic& nic = nics_[port.index()];
+  const Overrides<Share>& wrong = faulty().ports[port.index()].straggles;
+  nic.straggles = wrong.empty() ? Share{0, 0} : wrong.last();
+  nic.gives_next = Instant::never();
+  if (!nic.egress.busy()) starts_.add(now, port);
+}
+
+void Host::begin_straggling(Instant now, std::uint32_t fault, PortIndex port, Share share) {
+  faulty().ports[port.index()].straggles.begin(fault, share);
+  use_share(now, port);
+}
+
+void Host::end_straggling(Instant now, std::uint32_t fault, PortIndex port) {
+  if (faulty().ports[port.index()].straggles.end(fault)) use_share(now, port);
+}
+
+// ---- Clock ---------------------------------------------------------------------------------------------------------
+
+void Host::begin_skew(std::uint32_t fault, Duration ahead) {
+  faulty().skew.begin(fault, ahead);
+  skew_ += ahead;
+}
+
+void Host::end_skew(std::uint32_t fault) {
+  if (!faulty().skew.end(fault)) return;
+  skew_ = {};
+  faulty().skew.for_each([this](Duration ahead) { skew_ += ahead; });
+}
+
+// ---- Longest packet ------------------------------------------------------------------------------------------------
+
+void Host::use_mtu(PortIndex port) {
+  const Faulty::Port& f = faulty().ports[port.index()];
+  config_.nics[port.index()].mtu = f.mtu.empty() ? f.meant_mtu : std::min(f.meant_mtu, f.mtu.last());
+}
+
+void Host::begin_mtu(std::uint32_t fault, PortIndex port, std::uint32_t mtu) {
+  faulty().ports[port.index()].mtu.begin(fault, mtu);
+  use_mtu(port);
+}
+
+void Host::end_mtu(std::uint32_t fault, PortIndex port) {
+  if (faulty().ports[port.index()].mtu.end(fault)) use_mtu(port);
+}
+
+// ---- Pausing -------------------------------------------------------------------------------------------------------
+
+void Host::use_pfc_storm(Instant now, PortIndex port) {
+  PriorityMask classes = 0;
+  faulty().ports[port.index()].storm.for_each(
+      [&](PriorityMask more) { classes = static_cast<PriorityMask>(classes | more); });
+  EgressPort& e = nics_[port.index()].egress;
+  if (e.storm(classes) && !e.busy()) starts_.add(now, port);
+}
+
+void Host::begin_pfc_storm(Instant now, std::uint32_t fault, PortIndex port, PriorityMask classes) {
+  faulty().ports[port.index()].storm.begin(fault, classes);
+  use_pfc_storm(now, port);
+}
+
+void Host::end_pfc_storm(Instant now, std::uint32_t fault, PortIndex port) {
+  if (faulty().ports[port.index()].storm.end(fault)) use_pfc_storm(now, port);
+}
+
+void Host::use_pauses(Instant now, PortIndex port) {
+  EgressPort& e = nics_[port.index()].egress;
+  e.ignore_pauses(now, !faulty().ports[port.index()].ignores_pauses.empty());
+  if (!e.busy()) starts_.add(now, port);
+}
+
+void Host::begin_ignoring_pauses(Instant now, std::uint32_t fault, PortIndex port) {
+  faulty().ports[port.index()].ignores_pauses.begin(fault, true);
+  use_pauses(now, port);
+}
+
+void Host::end_ignoring_pauses(Instant now, std::uint32_t fault, PortIndex port) {
+  if (faulty().ports[port.index()].ignores_pauses.end(fault)) use_pauses(now, port);
+}
+
+}  // namespace railyard

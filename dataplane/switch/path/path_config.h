@@ -1,0 +1,43 @@
+// How one of several equal next hops is chosen, by traffic class: plain data.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+
+#include "dataplane/base/time.h"
+
+namespace railyard {
+
+// A policy is a file in this folder, an enumerator here, and a case in selector.h or selector.cc.
+enum class PathPolicy : std::uint8_t {
+  kEcmp,      // by hash of the flow
+  kWcmp,      // by hash, in proportion to the members' weights
+  kFlowlet,   // at random, anew after each gap in a flow
+  kSpray,     // per packet, in SprayOrder
+  kAdaptive,  // what is least loaded, in bands; per packet or per flowlet
+};
+
+enum class SprayOrder : std::uint8_t { kRoundRobin, kRandom, kLeastLoaded };
+
+struct PathConfig {
+  PathPolicy policy = PathPolicy::kEcmp;
+  SprayOrder order = SprayOrder::kRoundRobin;  // kSpray
+  bool per_flowlet = false;                    // kAdaptive
+  // kFlowlet, and kAdaptive per flowlet: a flow that was silent for longer may take another path. Reordering is avoided
+  // if it exceeds the largest difference in delay between paths.
+  Duration gap{100'000'000};
+  // kAdaptive: members are graded by the time their queues take to drain. Band 0 is up to `band`, and each of the
+  // others ends at twice where the one before does, but the last, which has no end.
+  std::uint8_t bands = 8;
+  Duration band{1'000'000};
+
+  static constexpr std::uint8_t kMostBands = 32;
+
+  bool operator==(const PathConfig&) const = default;
+};
+
+// What can be wrong with the numbers by themselves. `where` names the class in the message.
+std::expected<void, std::string> validate(const PathConfig& config, const std::string& where);
+
+}  // namespace railyard

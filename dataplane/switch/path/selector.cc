@@ -1,0 +1,197 @@
+#include "dataplane/switch/path/selector.h"
+
+#include <algorithm>
+#include <string>
+
+namespace railyard {
+
+PathSelector::PathSelector(const PathSelectorConfig& config, Seed seed, std::string_view name, std::size_t ports,
+                           Bytes cell)
+    : turns_(RngStream(seed, std::string(name) + "/spray")),
+      random_(RngStream(seed, std::string(name) + "/spray/random")),
+      turns_now_(RngStream(seed, std::string(name) + "/spray/least-loaded")),
+      random_now_(RngStream(seed, std::string(name) + "/path")),
+      ports_(ports),
+      cell_(cell) {
+  set(config);
+}
+
+void PathSelector::set(const PathSelectorConfig& config) {
+  config_ = config;
+  ecmp_ = Ecmp(config.ecmp_seed, config.ecmp_fields);
+  at_its_turn_ = 0;
+  by_load_ = false;
+  for (std::size_t k = 0; k < kPriorities; ++k) {
+    const PathConfig& c = config.by_class[k];
+    const bool least_loaded = c.policy == PathPolicy::kSpray && c.order == SprayOrder::kLeastLoaded;
+    by_load_ |= least_loaded || c.policy == PathPolicy::kAdaptive;
+    if (least_loaded || c.policy == PathPolicy::kAdaptive || c.policy == PathPolicy::kFlowlet)
+      at_its_turn_ = static_cast<PriorityMask>(at_its_turn_ | 1u << k);
+    bands_[k] = QualityBands(c.band, c.bands);
+  }
+}
+
+void PathSelector::set_table(const ForwardingTable& table) {
+  table_ = &table;
+  flowlets_.clear();
+  wcmp_.clear();
+  wcmp_of_.assign(table.members(), 0);
+  shares_.resize(table.members());
+  std::size_t most = 0;
+  for (const NextHops& group : table.groups()) {
+    std::vector<std::uint32_t> weights;
+    for (std::uint32_t i = 0; i < group.count; ++i) weights.push_back(table.weight(group, i));
+    wcmp_of_[group.first] = static_cast<std::uint32_t>(wcmp_.size());
+    wcmp_.emplace_back(weights);
+    most = std::max<std::size_t>(most, group.count);
+  }
+  grades_.resize(most);
+}
+
+void PathSelector::set_up(PortIndex port, bool up) noexcept {
+  PortLoad& p = ports_[port.index()];
+  if (p.up == up) return;
+  p.up = up;
+  down_ += up ? -1u : 1u;
+}
+
+void PathSelector::set_rate(PortIndex port, BitRate rate) noexcept {
+  PortLoad& p = ports_[port.index()];
+  const Duration cell_time = cell_ / rate;
+  p.cell_time_ns8 = static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(cell_time.ps * 256 / 1000, 1, std::numeric_limits<std::uint32_t>::max()));
+  p.weight = static_cast<std::uint32_t>(std::max<std::int64_t>(1, rate.bps / 1'000'000));
+}
+
+std::uint32_t PathSelector::choose_now(Instant now, const NextHops& hops, const Packet& packet, PortIndex in,
+                                       Priority priority) {
+  if (hops.count == 1) return 0;
+  const PathConfig& c = config_.by_class[priority.index()];
+  std::uint32_t member;
+  if (c.policy == PathPolicy::kSpray) {
+    member = least_loaded(hops, priority);
+  } else if (c.policy == PathPolicy::kAdaptive && !c.per_flowlet) {
+    member = best_band(hops, priority);
+  } else {
+    const std::uint32_t hash = ecmp_.hash(packet, in);
+    // Flows are told apart by group and class, too: members are numbered within a group.
+    const auto flow = static_cast<std::uint32_t>(mix64(std::uint64_t{hash} << 32 | turn_of(hops, priority)) >> 32);
+    FlowletTable::Entry* const entry = flowlets_.at(flow, now, c.gap);
+    if (entry == nullptr) {
+      member = hashed_among_up(hops, hash, false);
+    } else {
+      if (entry->member == FlowletTable::kNone || !port(hops, entry->member).up)
+        entry->member = static_cast<std::uint16_t>(c.policy == PathPolicy::kAdaptive ? best_band(hops, priority)
+                                                                                     : random_among_up(hops, random_now_));
+      member = entry->member;
+    }
+  }
+  shares_.count(hops.first + member, packet.frame_octets);
+  return member;
+}
+
+std::uint32_t PathSelector::choose_for_own(const NextHops& hops, const Packet& packet, PortIndex self) {
+  if (hops.count == 1) return 0;
+  const std::uint32_t hash = ecmp_.hash(packet, self);
+  const std::uint32_t member = down_ != 0 ? hashed_among_up(hops, hash, false) : Ecmp::choose(hash, hops.count);
+  shares_.count(hops.first + member, packet.frame_octets);
+  return member;
+}
+
+// ---- One policy each ----------------------------------------------------------------------------------------------
+
+// If no member is up, it does not matter which it is: the packet is dropped there.
+std::uint32_t PathSelector::choose_among_up(const NextHops& hops, const Packet& packet, PortIndex in,
+                                            Priority priority) {
+  const PathConfig& c = config_.by_class[priority.index()];
+  if (c.policy == PathPolicy::kEcmp || c.policy == PathPolicy::kWcmp)
+    return hashed_among_up(hops, ecmp_.hash(packet, in), c.policy == PathPolicy::kWcmp);
+  return c.order == SprayOrder::kRandom ? random_among_up(hops, random_) : next_in_turn(hops, priority);
+}
+
+std::uint32_t PathSelector::hashed_among_up(const NextHops& hops, std::uint32_t hash, bool weighted) const noexcept {
+  if (config_.resilient) {
+    const std::uint32_t own = weighted ? wcmp_[wcmp_of_[hops.first]].choose(hash) : Ecmp::choose(hash, hops.count);
+    if (port(hops, own).up) return own;
+    hash = Ecmp::again(hash);
+  }
+  const auto weight = [&](std::uint32_t i) -> std::uint64_t {
+    return !port(hops, i).up ? 0 : weighted ? table_->weight(hops, i) : 1;
+  };
+  std::uint64_t sum = 0;
+  for (std::uint32_t i = 0; i < hops.count; ++i) sum += weight(i);
+  if (sum == 0) return 0;
+  std::uint64_t at = config_.resilient ? static_cast<std::uint64_t>((static_cast<UInt128>(hash) * sum) >> 32) : hash % sum;
+  for (std::uint32_t i = 0; i < hops.count; ++i) {
+    if (at < weight(i)) return i;
+    at -= weight(i);
+  }
+  return 0;
+}
+
+std::uint32_t PathSelector::random_among_up(const NextHops& hops, RngStream& draws) {
+  std::uint32_t n = 0;
+  for (std::uint32_t i = 0; i < hops.count; ++i) n += port(hops, i).up ? 1u : 0u;
+  if (n == 0) return 0;
+  auto at = static_cast<std::uint32_t>(draws.below(n));
+  for (std::uint32_t i = 0; i < hops.count; ++i)
+    if (port(hops, i).up && at-- == 0) return i;
+  return 0;
+}
+
+std::uint32_t PathSelector::next_in_turn(const NextHops& hops, Priority priority) {
+  std::uint32_t member = 0;
+  for (std::uint32_t i = 0; i < hops.count; ++i) {
+    member = turns_.choose(turn_of(hops, priority), hops.count);
+    if (port(hops, member).up) break;
+  }
+  return member;
+}
+
+// Among equals it is theirs in turn.
+std::uint32_t PathSelector::least_loaded(const NextHops& hops, Priority priority) {
+  const std::uint32_t group = turn_of(hops, priority);
+  std::uint32_t member = turns_now_.whose_turn(group, hops.count);
+  std::uint32_t best = member;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (std::uint32_t i = 0; i < hops.count; ++i) {
+    const PortLoad& p = port(hops, member);
+    if (p.up && p.drain() < least) {
+      least = p.drain();
+      best = member;
+    }
+    if (++member == hops.count) member = 0;
+  }
+  turns_now_.took(group, best);
+  return best;
+}
+
+// Among equals each in proportion to its rate: a link of a quarter of the rate is worth a quarter as much while all of
+// them are idle, too.
+std::uint32_t PathSelector::best_band(const NextHops& hops, Priority priority) {
+  constexpr std::uint8_t kDown = 0xFF;
+  const QualityBands& bands = bands_[priority.index()];
+  std::uint8_t best = kDown;
+  std::uint64_t weight = 0;
+  for (std::uint32_t i = 0; i < hops.count; ++i) {
+    const PortLoad& p = port(hops, i);
+    const std::uint8_t grade = p.up ? static_cast<std::uint8_t>(bands.grade(p.drain())) : kDown;
+    grades_[i] = grade;
+    if (grade < best) {
+      best = grade;
+      weight = 0;
+    }
+    if (grade == best) weight += p.weight;
+  }
+  if (best == kDown) return 0;
+  std::uint64_t at = random_now_.below(weight);
+  for (std::uint32_t i = 0; i < hops.count; ++i) {
+    if (grades_[i] != best) continue;
+    const std::uint32_t w = port(hops, i).weight;
+    if (at < w) return i;
+    at -= w;
+  }
+  return 0;
+}
+
+}  // namespace railyard

@@ -1,0 +1,80 @@
+// Faults of a lab that runs, through the API. Nothing here depends on how fast it runs.
+#include "control/daemon/faults.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "control/fault/fault_log.h"
+#include "tests/control/daemon/running_lab_fixture.h"
+
+namespace railyard::daemon {
+namespace {
+
+using testing::HasSubstr;
+
+class LiveFaultsTest : public RunningLabFixture {
+ protected:
+  LiveFaultsTest()
+      : RunningLabFixture(R"(name: x
+nodes: { leaf1: { kind: switch }, h1: { kind: host }, h2: { kind: host } }
+links: [[h1:1, leaf1:1], [h2:1, leaf1:2]]
+traffic: [ { name: t, from: h1, to: h2, payload: 1KB, rate: 100Mbps } ]
+run: { clock: wall, memory: 256MiB }
+)") {}
+  json fault(const std::string& name) {
+    const json answer = ask("GET", "/faults");
+    for (const json& f : answer["faults"])
+      if (f["name"] == name) return f;
+    return nullptr;
+  }
+  void wait_until_it_touched(const std::string& name, std::uint64_t frames) {
+    while (fault(name)["frames"].get<std::uint64_t>() < frames) std::this_thread::yield();
+  }
+};
+
+TEST_F(LiveFaultsTest, ComeAndGo) {
+  const json added = ask("POST", "/faults", {{"fault", "on: h1 out, loss: 50%"}});
+  EXPECT_EQ(added["fault"], "loss-1");
+  wait_until_it_touched("loss-1", 10);
+  EXPECT_TRUE(fault("loss-1")["active"].get<bool>());
+  const json removed = ask("DELETE", "/faults/loss-1");
+  EXPECT_GE(removed["frames"].get<std::uint64_t>(), 10u);
+  EXPECT_GT(removed["effective_seconds"].get<double>(), added["effective_seconds"].get<double>());
+  EXPECT_TRUE(fault("loss-1")["removed"].get<bool>());
+  // The next one without a name may have it again; and every frame arrives again.
+  ask("POST", "/faults", {{"fault", "on: h2, down: true, for: 1us"}});
+  wait_for_packets();
+  EXPECT_TRUE(ask("GET", "/audit")["balanced"].get<bool>());
+}
+
+TEST_F(LiveFaultsTest, TheLogCanBeReplayed) {
+  ask("POST", "/faults", {{"fault", "name: a, on: h2, loss: 10%"}});
+  wait_until_it_touched("a", 1);
+  ask("DELETE", "/faults/a");
+  std::string log;
+  const json answer = ask("GET", "/faults/log");
+  for (const json& line : answer["lines"]) log += line.get<std::string>() + "\n";
+  const auto logged = fault::read_log(log, "log");
+  ASSERT_EQ(logged.size(), 1u);
+  ASSERT_EQ(logged[0].happened.size(), 1u);
+  EXPECT_EQ(logged[0].happened[0].begin, logged[0].added);
+  EXPECT_EQ(logged[0].happened[0].end, logged[0].removed);
+}
+
+TEST_F(LiveFaultsTest, BadOnesLeaveTheLabAsItWas) {
+  const auto error = [&](const std::string& text) { return error_of(400, "POST", "/faults", {{"fault", text}}); };
+  EXPECT_THAT(error("on: leaf9:1, loss: 1%"), HasSubstr("there is no node 'leaf9'; did you mean 'leaf1'?"));
+  EXPECT_THAT(error("on: h1, loss: 1.5"), HasSubstr("1.5 is above 1"));
+  EXPECT_THAT(error("on: h1, loss: 1%, for: -1s"), HasSubstr("is negative"));
+  EXPECT_THAT(error("on: h1, drop: true, match: { bth.pns: 1 }"), HasSubstr("unknown header field 'bth.pns'"));
+  EXPECT_THAT(error("on: h1, loss: 1%, at: 0ps"), HasSubstr("has passed"));
+  EXPECT_THAT(error("on: [h1"), HasSubstr("fault"));
+  EXPECT_THAT(error_of(404, "DELETE", "/faults/nobody"), HasSubstr("there is no fault 'nobody'"));
+  EXPECT_TRUE(ask("GET", "/faults")["faults"].empty());
+  ask("POST", "/faults", {{"fault", "name: a, on: h1, loss: 1%"}});
+  EXPECT_THAT(error("name: a, on: h2, loss: 1%"), HasSubstr("there is a fault a already"));
+  wait_for_packets();
+}
+
+}  // namespace
+}  // namespace railyard::daemon

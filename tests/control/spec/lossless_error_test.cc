@@ -1,0 +1,73 @@
+// What is said of lossless classes, buffers and switches that cannot be.
+#include <gtest/gtest.h>
+
+#include "tests/control/spec/lab_builder.h"
+
+namespace railyard::spec {
+namespace {
+
+struct Case {
+  std::string more;  // from line 8 on
+  std::string error;
+};
+
+void expect_errors(const std::vector<Case>& cases) {
+  for (const Case& c : cases) EXPECT_EQ(error_of(small_with(c.more)), c.error) << c.more;
+}
+
+TEST(LosslessErrors, Classes) {
+  const auto at = [](const std::string& keys) { return "qos: { default: { classes: { 3: { " + keys + " } } } }\n"; };
+  const std::string path = "qos.default.classes.3";
+  expect_errors({
+      {at("alpha: 0"),
+       "x.yaml:8:42: " + path +
+           ".alpha: 0 is not a power of two; expected a power of two: 1/256, ..., 1/8, 1/4, 1/2, 1, 2, 4, ..., 128"},
+      {at("ecn: { kmin: 2MB, kmax: 1MB }"),
+       "x.yaml:8:48: " + path + ".ecn.kmin: 2MB is above kmax (1MB); expected kmin <= kmax"},
+      {at("lossless: true, headroom: 64MiB"),
+       "x.yaml:8:61: " + path +
+           ".headroom: 64MiB is not less than the buffer of switch profile default (32MiB), of which it is a part"},
+      {at("lossless: true, trim: { dscp: 40, class: 5 }"),
+       "x.yaml:8:57: " + path +
+           ".trim: the class is lossless: its frames are never refused, so there is nothing to trim; expected one of "
+           "the two"},
+      {at("trim: { class: 5 }"),
+       "x.yaml:8:41: " + path + ".trim: key 'dscp' is missing: DSCP of what is left: by it later switches know its class"},
+      {at("trim: { dscp: 40 }"),
+       "x.yaml:8:41: " + path + ".trim: key 'class' is missing: class whose queue it goes to at this port"},
+      {at("trim: { dscp: 64, class: 5 }"), "x.yaml:8:49: " + path + ".trim.dscp: 64 is out of range; expected 0..63"},
+      {at("trim: { dscp: 40, class: 3 }"),
+       "x.yaml:8:60: " + path + ".trim.class: 3 is the class itself, whose queue is full; expected another"},
+      {at("trim: { dscp: 40, class: 5, keep: 64B }"),
+       "x.yaml:8:69: " + path + ".trim.keep: 64B is out of range; expected 96B..9238B"},
+      {"qos: { default: { classes: { 3: { trim: { dscp: 40, class: 5 } }, 5: { lossless: true } } } }\n",
+       "x.yaml:8:60: " + path + ".trim.class: class 5 is lossless; expected a lossy class for what is trimmed"},
+  });
+}
+
+TEST(LosslessErrors, Switches) {
+  const auto at = [](const std::string& keys) { return "switches: { default: { " + keys + " } }\n"; };
+  expect_errors({
+      {at("buffer: 1MiB, headroom-pool: 1MiB"),
+       "x.yaml:8:53: switches.default.headroom-pool: 1MiB is not less than the buffer (1MiB), of which it is a part"},
+      {at("pfc-watchdog: { detect: 1ms, poll: 2ms, restore: 3ms }"),
+       "x.yaml:8:48: switches.default.pfc-watchdog.detect: detect (1ms) is shorter than poll (2ms); expected at least "
+       "one poll"},
+      {at("pfc-watchdog: { poll: 0 }"),
+       "x.yaml:8:46: switches.default.pfc-watchdog.poll: 0 is out of range; expected 1us..60s"},
+      {at("ports: 1"), "x.yaml:6:33: links.1.1: leaf1:2 is beyond the radix of switch profile default; expected a port of 1..1"},
+      {at("ports: 0"), "x.yaml:8:31: switches.default.ports: 0 is out of range; expected 1..4096"},
+      {at("port-rate: 10Gbps"),
+       "x.yaml:6:9: links.0: 100Gbps is faster than leaf1:1 takes by its switch profile default; expected at most 10Gbps"},
+  });
+}
+
+TEST(LosslessErrors, APresetWithMorePortsThanTheRadix) {
+  EXPECT_EQ(error_of("name: x\nswitches: { default: { ports: 4 } }\n"
+                     "topology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 4 }\n"),
+            "x.yaml:3:11: topology: link leaf1:5 to spine1:1: leaf1:5 is beyond the radix of switch profile default; "
+            "expected a port of 1..4");
+}
+
+}  // namespace
+}  // namespace railyard::spec

@@ -1,0 +1,174 @@
+// What each path policy promises, with figures: the fabric files of topologies/scenarios/ that show them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/scenarios/scenario.h"
+
+namespace railyard::test {
+namespace {
+
+using namespace literals;
+
+// The group of `node` that carried most.
+report::PathGroupReport main_group(Scenario& s, const std::string& node) {
+  report::PathGroupReport most;
+  for (const report::PathGroupReport& g : s.report().path_groups)
+    if (g.node == node && (most.members.empty() || g.bytes() > most.bytes())) most = g;
+  return most;
+}
+
+std::uint64_t reordered(Scenario& s) {
+  std::uint64_t n = 0;
+  for (const build::Flow& f : s.lab().flows()) n += f.received().reordered;
+  return n;
+}
+
+double median(std::vector<double> v) {
+  std::ranges::sort(v);
+  return v.size() % 2 == 1 ? v[v.size() / 2] : (v[v.size() / 2 - 1] + v[v.size() / 2]) / 2;
+}
+
+// ---- ECMP ----------------------------------------------------------------------------------------------------------
+
+// Eight balls in eight bins have 2.6 in the fullest on average; 256 have 40.2, 1.26 times the mean of 32.
+double mean_collisions(int queue_pairs) {
+  constexpr int kSeeds = 100;
+  double sum = 0;
+  for (int seed = 1; seed <= kSeeds; ++seed) {
+    Scenario s = Scenario::ready("ecmp-collisions", {"run.seed=" + std::to_string(seed),
+                                                     "traffic.pairs.flows=" + std::to_string(queue_pairs),
+                                                     "traffic.pairs.bytes=4096B"});
+    s.run_to_the_end();
+    sum += main_group(s, "leaf1").max_over_mean();
+  }
+  return sum / kSeeds;
+}
+
+TEST(EcmpCollisions, FewFlowsCollideAndManyEvenOut) {
+  EXPECT_GE(mean_collisions(1), 2.2);
+  EXPECT_LE(mean_collisions(32), 1.3);
+}
+
+// leaf1 chooses among four, and each of these among four again.
+double second_tier_jain(const std::vector<std::string>& overrides) {
+  Scenario s = Scenario::ready("ecmp-polarisation", overrides);
+  s.run_to_the_end();
+  double sum = 0;
+  for (const char* node : {"a1", "a2", "a3", "a4"}) sum += main_group(s, node).jain_index();
+  return sum / 4;
+}
+
+TEST(EcmpPolarisation, EqualSeedsOnTwoTiersUseOneLinkOfFour) { EXPECT_DOUBLE_EQ(second_tier_jain({}), 0.25); }
+
+// 64 flows on 4 links: the variance of a share is 12, so Jain's index is about 256 / (256 + 12) = 0.955.
+TEST(EcmpPolarisation, SeedsOfTheirOwnCureIt) { EXPECT_GT(second_tier_jain({"switches.default.ecmp="}), 0.85); }
+
+// ---- WCMP ----------------------------------------------------------------------------------------------------------
+
+// 400 flows at 4:1 put 320 on the first, with a standard deviation of 8.
+TEST(Wcmp, FlowsGoInProportionToWhatThePathsCanCarry) {
+  Scenario s = Scenario::ready("wcmp");
+  s.run_to_the_end();
+  const report::PathGroupReport g = main_group(s, "leaf1");
+  EXPECT_NEAR(static_cast<double>(g.members.at(0).bytes) / static_cast<double>(g.bytes()), 0.8, 6 * 0.02);
+  EXPECT_EQ(reordered(s), 0u) << "a flow is on one path";
+}
+
+// The weights of links, where a link of the group has one; the others count as 1.
+TEST(Wcmp, WeightsOfLinksComeFirst) {
+  Scenario s = Scenario::ready("wcmp", {"links.3=[leaf1:3, spine2:1, { weight: 3 }]"});
+  s.run_to_the_end();
+  const report::PathGroupReport g = main_group(s, "leaf1");
+  EXPECT_NEAR(static_cast<double>(g.members.at(1).bytes) / static_cast<double>(g.bytes()), 0.75, 6 * 0.022);
+}
+
+// ---- Flowlets ------------------------------------------------------------------------------------------------------
+
+// 62 bursts of each of 8 flows: 496 balls in 8 bins, the fullest 1.2 times the mean.
+TEST(Flowlet, BurstsSpreadAndArriveInOrder) {
+  Scenario s = Scenario::ready("flowlet");
+  s.run_to_the_end();
+  EXPECT_LT(main_group(s, "leaf1").max_over_mean(), 1.4);
+  EXPECT_EQ(reordered(s), 0u);
+}
+
+TEST(Flowlet, WithoutASilenceLongerThanTheGapAFlowStaysWhereItIs) {
+  Scenario s = Scenario::ready("flowlet", {"qos.default.classes.3.path.gap=200us"});
+  s.run_to_the_end();
+  const report::PathGroupReport g = main_group(s, "leaf1");
+  for (const auto& m : g.members) {
+    // Whole flows only: all of them sent the same number of packets, or one less.
+    const std::uint64_t per_flow = s.lab().flows().front().sent().packets;
+    const std::uint64_t flows = (m.packets + per_flow / 2) / per_flow;
+    EXPECT_NEAR(static_cast<double>(m.packets), static_cast<double>(flows * per_flow), static_cast<double>(20 * flows));
+  }
+  EXPECT_GT(g.max_over_mean(), 1.4) << "eight flows on eight paths";
+}
+
+// ---- Spraying ------------------------------------------------------------------------------------------------------
+
+TEST(Spray, EveryOrderIsEven) {
+  for (const char* order : {"round-robin", "least-loaded", "random"}) {
+    Scenario s = Scenario::ready("spray", {std::string("qos.default.classes.3.path.order=") + order});
+    s.run_to_the_end();
+    EXPECT_GE(main_group(s, "leaf1").jain_index(), 0.99) << order;
+    EXPECT_EQ(s.dropped(), 0u);
+  }
+}
+
+// ---- Adaptive ------------------------------------------------------------------------------------------------------
+
+// The 99th percentile of 64 flow completion times is the longest.
+double p99_fct(const std::string& path, int seed) {
+  Scenario s = Scenario::ready("adaptive-permutation",
+                               {"qos.default.classes.3.path=" + path, "run.seed=" + std::to_string(seed)});
+  s.run_to_the_end();
+  std::int64_t longest = 0;
+  for (const report::FlowReport& f : s.report().flows) longest = std::max(longest, f.fct_ns.value());
+  return static_cast<double>(longest);
+}
+
+TEST(Adaptive, APermutationEndsSoonerThanWithEcmp) {
+  std::vector<double> ratios;
+  for (int seed = 1; seed <= 20; ++seed) ratios.push_back(p99_fct("adaptive", seed) / p99_fct("ecmp", seed));
+  EXPECT_LE(median(ratios), 0.7);
+}
+
+TEST(Adaptive, AnUplinkAtAQuarterOfItsRateCarriesLessThanAThirdOfTheMean) {
+  for (const char* path : {"adaptive", "{ policy: spray, order: least-loaded }"}) {
+    Scenario s = Scenario::ready("adaptive-degraded", {std::string("qos.default.classes.3.path=") + path});
+    s.run_to_the_end();
+    const report::PathGroupReport g = main_group(s, "leaf1");
+    const double mean = static_cast<double>(g.bytes()) / static_cast<double>(g.members.size());
+    EXPECT_LE(static_cast<double>(g.members.at(2).bytes), 0.3 * mean) << path;
+    EXPECT_GT(g.members.at(2).bytes, 0u) << "but it is used";
+    EXPECT_EQ(g.members.at(2).peer, "spine3:1");
+  }
+}
+
+// ---- A member is lost ----------------------------------------------------------------------------------------------
+
+// leaf1's uplink to spine1 goes down while all flows send: from then on nothing is chosen that way, and what is lost is
+// what was queued or on the wire.
+TEST(LostMember, NothingIsSentThatWayFromTheInstantOn) {
+  for (const char* path : {"ecmp", "wcmp", "flowlet", "spray", "{ policy: spray, order: random }",
+                           "{ policy: spray, order: least-loaded }", "adaptive", "{ policy: adaptive, per: flowlet }"}) {
+    Scenario s = Scenario::ready("spray", {std::string("qos.default.classes.3.path=") + path,
+                                           "traffic.pairs.flows=8", "traffic.pairs.rate=4Gbps"});
+    s.lab().fabric().link_down_at(Instant{} + 50_us, s.lab().port({"leaf1", 9}));
+    s.engine().wake_all();
+    s.run_until(50_us);
+    const std::uint64_t before = main_group(s, "leaf1").members.at(0).packets;
+    EXPECT_GT(before, 0u) << path;
+    s.run_to_the_end();
+    EXPECT_EQ(main_group(s, "leaf1").members.at(0).packets, before) << path;
+    for (std::size_t i = 1; i < 8; ++i) EXPECT_GT(main_group(s, "leaf1").members.at(i).packets, before) << path;
+    s.expect_books_balance();
+  }
+}
+
+}  // namespace
+}  // namespace railyard::test

@@ -1,0 +1,136 @@
+// `railyard fault`: what goes wrong in a lab that is up.
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "control/api/message.h"
+#include "tools/railyard/commands.h"
+#include "tools/railyard/live.h"
+
+namespace railyard::tools {
+namespace {
+
+using nlohmann::json;
+
+struct Options {
+  std::string lab;
+  std::vector<std::string> words;
+  std::string name;
+  bool json = false;
+};
+
+// "on: leaf1:1, loss: 1%" as it is, or on=leaf1:1 loss=1% made into that.
+std::string fault_text(const std::vector<std::string>& words) {
+  if (words.size() == 1 && words[0].find('=') == std::string::npos) return words[0];
+  std::string text;
+  for (const std::string& w : words) {
+    const std::size_t equals = w.find('=');
+    if (equals == 0 || equals == w.npos)
+      throw CLI::ValidationError("FAULT",
+                                 fmt::format("'{}'; expected key=value, such as on=leaf1:1 loss=1% for=10ms", w));
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", w.substr(0, equals), w.substr(equals + 1));
+  }
+  return text;
+}
+
+int add(const Options& o) {
+  const std::string text = fault_text(o.words);
+  const daemon::LabDir lab = chosen_lab(o.lab);
+  json answer;
+  try {
+    answer = ask(lab, "POST", "/faults", {{"fault", text}});
+  } catch (const api::ApiError& error) {
+    if (error.status() != 400) throw;
+    std::fprintf(stderr, "railyard: %s\n", error.what());
+    return kSpec;
+  }
+  if (o.json)
+    std::cout << answer.dump(2) << '\n';
+  else
+    fmt::print("{} is there since {:.6f} s\n", answer["fault"].get<std::string>(),
+               answer["effective_seconds"].get<double>());
+  return kOk;
+}
+
+int rm(const Options& o) {
+  const json answer = ask(chosen_lab(o.lab), "DELETE", "/faults/" + o.name);
+  if (o.json)
+    std::cout << answer.dump(2) << '\n';
+  else
+    fmt::print("{} is gone since {:.6f} s; it has touched {} frames\n", answer["fault"].get<std::string>(),
+               answer["effective_seconds"].get<double>(), answer["frames"].get<std::uint64_t>());
+  return kOk;
+}
+
+int ls(const Options& o) {
+  const json answer = ask(chosen_lab(o.lab), "GET", "/faults");
+  if (o.json) {
+    std::cout << answer.dump(2) << '\n';
+    return kOk;
+  }
+  std::size_t name = 5, where = 2;
+  for (const json& f : answer["faults"]) {
+    name = std::max(name, f["name"].get_ref<const std::string&>().size());
+    where = std::max(where, f["on"].get_ref<const std::string&>().size());
+  }
+  fmt::print("{:<{}}  {:<14}  {:<{}}  {:<8} {:>7} {:>12}\n", "fault", name, "what", "on", where, "state", "times",
+             "frames");
+  for (const json& f : answer["faults"])
+    fmt::print("{:<{}}  {:<14}  {:<{}}  {:<8} {:>7} {:>12}\n", f["name"].get<std::string>(), name,
+               f["what"].get<std::string>(), f["on"].get<std::string>(), where,
+               f["removed"].get<bool>()  ? "removed"
+               : f["active"].get<bool>() ? "active"
+                                         : "resting",
+               f["occurrences"].get<std::uint64_t>(),
+               f["frames"].is_null() ? "-" : fmt::format("{}", f["frames"].get<std::uint64_t>()));
+  return kOk;
+}
+
+int log(const Options& o) {
+  const json answer = ask(chosen_lab(o.lab), "GET", "/faults/log");
+  for (const json& line : answer["lines"]) std::cout << line.get<std::string>() << '\n';
+  return kOk;
+}
+
+}  // namespace
+
+void add_fault(CLI::App& app, int& exit_code) {
+  auto* command =
+      app.add_subcommand("fault", "Break something in a lab that is up: links, frames, queues, switches, hosts");
+  command->require_subcommand(1);
+  auto o = std::make_shared<Options>();
+  const auto sub = [&](const char* name, const char* description) {
+    auto* s = command->add_subcommand(name, description);
+    add_lab_option(*s, o->lab);
+    return s;
+  };
+  auto* adding = sub("add", "One more fault, as in the fabric file's `faults`");
+  adding->add_option("FAULT", o->words, "\"on: leaf1:1, loss: 1%, for: 10ms\", or on=leaf1:1 loss=1% for=10ms")
+      ->required()
+      ->type_name("");
+  adding->add_flag("--json", o->json, "For programs");
+  adding->footer(
+      "Examples:\n"
+      "  railyard fault add 'on: leaf1:1, loss: 1%, for: 10s'\n"
+      "  railyard fault add on=spine1 crash=true for=2s\n"
+      "  railyard fault add 'name: psn, on: h1 out, match: { bth.opcode: 0x0a, nth: 3 }, drop: true'\n"
+      "  railyard fault add 'on: leaf1:3, every: 1s, for: 100ms, down: true'\n"
+      "topologies/explicit.yaml has every key.");
+  adding->callback([o, &exit_code] { exit_code = add(*o); });
+  auto* removing = sub("rm", "Ends a fault");
+  removing->add_option("NAME", o->name, "As `railyard fault ls` calls it")->required()->type_name("");
+  removing->add_flag("--json", o->json, "For programs");
+  removing->callback([o, &exit_code] { exit_code = rm(*o); });
+  auto* listing = sub("ls", "The faults that are there, and those that were");
+  listing->add_flag("--json", o->json, "For programs");
+  listing->callback([o, &exit_code] { exit_code = ls(*o); });
+  sub("log", "What they did, one line of JSON per event; for `railyard run --replay`")->callback([o, &exit_code] {
+    exit_code = log(*o);
+  });
+}
+
+}  // namespace railyard::tools
