@@ -1,32 +1,45 @@
 # A room is a folder with one static library; its tests mirror it under tests/.
 
-# railyard_room(<name> SOURCES ... [DEPENDS ...])
+# railyard_room(<name> SOURCES ... [DEPENDS ...] [ALONE ...])
 function(railyard_room name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;ALONE" ${ARGN})
   add_library(railyard_${name} STATIC ${arg_SOURCES})
   target_link_libraries(railyard_${name} PUBLIC railyard_flags ${arg_DEPENDS})
   if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/dataplane/")
     target_link_libraries(railyard_${name} PRIVATE railyard_dataplane_flags)
   else()
-    railyard_quick_to_compile(${arg_SOURCES})
+    railyard_quick_to_compile(railyard_${name})
+    railyard_compile_together(railyard_${name} ${arg_ALONE})
   endif()
 endfunction()
 
-# railyard_quick_to_compile(SOURCE...): for what is not run per packet, where the compiler's time counts more.
-function(railyard_quick_to_compile)
+# railyard_quick_to_compile(<target>): for what is not run per packet, where the compiler's time counts more.
+function(railyard_quick_to_compile target)
   if(RAILYARD_OPTIMIZE MATCHES "-O[23]" AND NOT RAILYARD_SANITIZE)
-    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-O1")
+    set_target_properties(${target} PROPERTIES RAILYARD_EFFORT "-O1")
   endif()
 endfunction()
 
-# railyard_test(<name> SOURCES ... DEPENDS ... [LABELS ...]): one GoogleTest binary. The EAL starts once per process,
+# railyard_compile_together(<target> [SOURCE ...]): with RAILYARD_TOGETHER, several sources of a target as one, which
+# spares the compiler what all of them include and instantiate; but not those named, whose helpers have the names of others'.
+function(railyard_compile_together target)
+  if(RAILYARD_TOGETHER)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    if(ARGN)
+      set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endif()
+endfunction()
+
+# railyard_test(<name> SOURCES ... DEPENDS ... [LABELS ...] [ALONE ...]): one GoogleTest binary. The EAL starts once per process,
 # so a binary whose tests need packets links railyard_test_main_eal.
 function(railyard_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LABELS;ALONE" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
+  railyard_compile_together(${name} ${arg_ALONE})
   # What is tested is built as users get it; the tests themselves need not be fast, but quick to compile.
   if(RAILYARD_SANITIZE OR RAILYARD_OPTIMIZE MATCHES "-O[23]")
-    set_source_files_properties(${arg_SOURCES} PROPERTIES COMPILE_OPTIONS "-O0")
+    set_target_properties(${name} PROPERTIES RAILYARD_EFFORT "-O0")
   endif()
   target_link_libraries(${name} PRIVATE railyard_flags ${arg_DEPENDS} GTest::gtest GTest::gmock)
   target_compile_definitions(${name} PRIVATE RAILYARD_SOURCE_DIR="${PROJECT_SOURCE_DIR}"

@@ -23,6 +23,8 @@ endif()
 add_library(railyard_flags INTERFACE)
 target_compile_options(railyard_flags INTERFACE
   ${railyard_optimize}
+  # What a target asks for instead (railyard_effort in Rooms.cmake).
+  $<TARGET_PROPERTY:RAILYARD_EFFORT>
   # What Debian's DPDK asks for (-march=corei7): SSE4.2 and POPCNT, any x86-64 server since 2009.
   -march=x86-64-v2
   # Decisions must come out the same in every build (no fused multiply-add).

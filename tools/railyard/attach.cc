@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct AttachOptions {
   std::string lab;
   std::string host;
   std::string what;
@@ -47,7 +47,7 @@ json attachment(const std::string& what) {
   return {{kind, memif}};
 }
 
-int attach(const Options& o, const json& what) {
+int attach(const AttachOptions& o, const json& what) {
   const json answer = ask(chosen_lab(o.lab), "POST", "/attachments", {{"to", o.host}, {"attach", what}});
   if (!answer["changed"].get<bool>())
     fmt::print("{} is {} already\n", o.host, answer["attach"].get<std::string>());
@@ -61,7 +61,7 @@ int attach(const Options& o, const json& what) {
 
 void add_attach(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("attach", "Put a real host behind a NIC of a lab that is up");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<AttachOptions>();
   add_lab_option(*command, o->lab);
   command->add_option("HOST[:NIC]", o->host, "A host without built-in traffic; with several NICs which one")
       ->type_name("")
@@ -81,7 +81,7 @@ void add_attach(CLI::App& app, int& exit_code) {
   command->callback([o, &exit_code] { exit_code = attach(*o, attachment(o->what)); });
 
   auto* detach = app.add_subcommand("detach", "Take the host behind a NIC of a lab that is up away again");
-  auto d = std::make_shared<Options>();
+  auto d = std::make_shared<AttachOptions>();
   add_lab_option(*detach, d->lab);
   detach->add_option("HOST[:NIC]", d->host, "The NIC answers ping itself then")->type_name("")->required();
   detach->callback([d, &exit_code] { exit_code = attach(*d, "built-in"); });

@@ -33,7 +33,7 @@ namespace {
 using nlohmann::json;
 using std::chrono::steady_clock;
 
-struct Options {
+struct CaptureOptions {
   std::string lab;
   std::string port;
   std::string file;
@@ -143,7 +143,7 @@ class Blocks {
     std::memcpy(&value, octets_.data() + at, sizeof value);
     return value;
   }
-  // Options of §4.6.
+  // CaptureOptions of §4.6.
   void read_statistics(std::size_t at, std::size_t end) {
     Statistics s;
     while (at + 4 <= end) {
@@ -267,7 +267,7 @@ std::int64_t buffer_of(const std::string& text) {
   return size->n;
 }
 
-int capture(const Options& o) {
+int capture(const CaptureOptions& o) {
   std::optional<std::chrono::nanoseconds> duration;
   if (!o.duration.empty()) duration = duration_of(o.duration);
   json request{{"port", o.port}, {"direction", o.in ? "in" : o.out ? "out" : "both"}};
@@ -302,7 +302,7 @@ int capture(const Options& o) {
 
 void add_capture(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("capture", "Write what a port of a lab that is up sees, as pcapng");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CaptureOptions>();
   add_lab_option(*command, o->lab);
   command->add_option("PORT", o->port, "Name of the port, e.g. leaf1:3")->required();
   command->add_option("-w,--write", o->file, "Where it goes; -: standard output")->type_name("FILE")->required();

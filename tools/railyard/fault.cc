@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct FaultOptions {
   std::string lab;
   std::vector<std::string> words;
   std::string name;
@@ -37,7 +37,7 @@ std::string fault_text(const std::vector<std::string>& words) {
   return text;
 }
 
-int add(const Options& o) {
+int add(const FaultOptions& o) {
   const std::string text = fault_text(o.words);
   const daemon::LabDir lab = chosen_lab(o.lab);
   json answer;
@@ -56,7 +56,7 @@ int add(const Options& o) {
   return kOk;
 }
 
-int rm(const Options& o) {
+int rm(const FaultOptions& o) {
   const json answer = ask(chosen_lab(o.lab), "DELETE", "/faults/" + o.name);
   if (o.json)
     std::cout << answer.dump(2) << '\n';
@@ -66,7 +66,7 @@ int rm(const Options& o) {
   return kOk;
 }
 
-int ls(const Options& o) {
+int ls(const FaultOptions& o) {
   const json answer = ask(chosen_lab(o.lab), "GET", "/faults");
   if (o.json) {
     std::cout << answer.dump(2) << '\n';
@@ -90,7 +90,7 @@ int ls(const Options& o) {
   return kOk;
 }
 
-int log(const Options& o) {
+int log(const FaultOptions& o) {
   const json answer = ask(chosen_lab(o.lab), "GET", "/faults/log");
   for (const json& line : answer["lines"]) std::cout << line.get<std::string>() << '\n';
   return kOk;
@@ -102,7 +102,7 @@ void add_fault(CLI::App& app, int& exit_code) {
   auto* command =
       app.add_subcommand("fault", "Break something in a lab that is up: links, frames, queues, switches, hosts");
   command->require_subcommand(1);
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<FaultOptions>();
   const auto sub = [&](const char* name, const char* description) {
     auto* s = command->add_subcommand(name, description);
     add_lab_option(*s, o->lab);

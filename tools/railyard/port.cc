@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct PortOptions {
   std::string a;
   std::string b;
   lab::CableOptions cable;
@@ -67,7 +67,7 @@ void print_way(const std::string& from, const std::string& to, const CableWay& w
              static_cast<double>(way.latency_p50.count()) / 1e3, static_cast<double>(way.latency_p99.count()) / 1e3);
 }
 
-int test(const Options& o) {
+int test(const PortOptions& o) {
   const lab::CableReport report = lab::test_cable(o.a, o.b, o.cable);
   const bool good = report.link && is_good(report.ways[0], o.cable.mtu) && is_good(report.ways[1], o.cable.mtu);
   if (o.json) {
@@ -89,7 +89,7 @@ void add_port(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("port", "What ports of this machine can do");
   command->require_subcommand(1);
   auto* sub = command->add_subcommand("test", "Send frames of all kinds between two ports that a cable connects");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<PortOptions>();
   const char* names = "an interface (eth1, eth1@NETNS), a PCI address, or KIND:VALUE as in attach";
   sub->add_option("A", o->a, names)->required();
   sub->add_option("B", o->b, names)->required();

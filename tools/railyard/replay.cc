@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct ReplayOptions {
   std::string lab;
   std::string file;
   std::string at;
@@ -40,7 +40,7 @@ void print_result(const json& r) {
              not_sendable == 0 ? "" : fmt::format("; {} of the file are none that a NIC would send", not_sendable));
 }
 
-int stop(const Options& o) {
+int stop(const ReplayOptions& o) {
   const daemon::LabDir lab = chosen_lab(o.lab);
   const std::string at = o.at.empty() ? "" : nic_named(o.at);
   bool any = false;
@@ -54,7 +54,7 @@ int stop(const Options& o) {
   return kOk;
 }
 
-int replay(const Options& o) {
+int replay(const ReplayOptions& o) {
   json request{
       {"file", std::filesystem::absolute(o.file)}, {"at", nic_named(o.at)}, {"asap", o.asap}, {"loop", o.loop}};
   if (!o.rate.empty()) {
@@ -88,7 +88,7 @@ int replay(const Options& o) {
 
 void add_replay(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("replay", "Have a host of a lab that is up send the frames of a capture file");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ReplayOptions>();
   add_lab_option(*command, o->lab);
   auto* file = command->add_option("FILE", o->file, "Capture file (pcap or pcapng)");
   auto* at =

@@ -29,7 +29,7 @@ std::atomic<bool> interrupted{false};
 
 void on_signal(int) { interrupted.store(true, std::memory_order_relaxed); }
 
-struct Options {
+struct RunOptions {
   std::string file;
   std::vector<std::string> sets;
   std::string clock;
@@ -104,7 +104,7 @@ lab::CaptureRequest parse_capture(const std::string& text) {
 }
 
 // The options that are a --set in other words.
-std::vector<std::string> overrides(const Options& o) {
+std::vector<std::string> overrides(const RunOptions& o) {
   std::vector<std::string> sets = o.sets;
   if (!o.clock.empty()) sets.push_back("run.clock=" + o.clock);
   if (!o.seed.empty()) sets.push_back("run.seed=" + o.seed);
@@ -138,7 +138,7 @@ std::string log_of(lab::Session& session) {
   return log;
 }
 
-int run(const Options& o) {
+int run(const RunOptions& o) {
   spec::Lab spec = spec::load(o.file, overrides(o));
   Progress progress(!o.quiet);
   lab::SessionOptions options;
@@ -174,7 +174,7 @@ int run(const Options& o) {
 
 void add_run(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("run", "Run a lab and report what happened");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<RunOptions>();
   command->add_option("SPEC", o->file, "Fabric file (YAML)")->required();
   command->add_option("--clock", o->clock, "virtual: exact and as fast as it goes; wall: live")
       ->type_name("wall|virtual");

@@ -15,14 +15,14 @@
 namespace railyard::tools {
 namespace {
 
-struct Options {
+struct SetOptions {
   std::string lab;
   std::string path;
   std::vector<std::string> assignments;
   bool json = false;
 };
 
-int get(const Options& o) {
+int get(const SetOptions& o) {
   const auto answer = ask(chosen_lab(o.lab), "GET", o.path.empty() ? "/settings" : "/settings/" + o.path);
   if (o.json) {
     std::cout << answer.dump(2) << '\n';
@@ -35,7 +35,7 @@ int get(const Options& o) {
   return kOk;
 }
 
-int set(const Options& o) {
+int set(const SetOptions& o) {
   if (o.assignments.empty()) return get(o);
   const daemon::LabDir lab = chosen_lab(o.lab);
   nlohmann::json answer;
@@ -64,7 +64,7 @@ int set(const Options& o) {
 
 void add_set(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("set", "Change a lab that is up: thresholds, weights, path policy, rates");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<SetOptions>();
   add_lab_option(*command, o->lab);
   command
       ->add_option("PATH=VALUE", o->assignments,
@@ -82,7 +82,7 @@ void add_set(CLI::App& app, int& exit_code) {
   command->callback([o, &exit_code] { exit_code = set(*o); });
 
   auto* getter = app.add_subcommand("get", "What can be set while a lab is up, with present values");
-  auto g = std::make_shared<Options>();
+  auto g = std::make_shared<SetOptions>();
   add_lab_option(*getter, g->lab);
   getter->add_option("PATH", g->path, "This one, or all below it, e.g. qos.default.classes.3")->type_name("");
   getter->add_flag("--json", g->json, "For programs");

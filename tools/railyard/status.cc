@@ -23,7 +23,7 @@ namespace {
 using nlohmann::json;
 using namespace std::chrono_literals;
 
-struct Options {
+struct StatusOptions {
   std::string lab;
   bool json = false;
   bool audit = false;
@@ -184,7 +184,7 @@ int watch(const daemon::LabDir& lab) {
   return kOk;
 }
 
-int status(const Options& o) {
+int status(const StatusOptions& o) {
   const daemon::LabDir lab = chosen_lab(o.lab);
   if (o.watch) return watch(lab);
   if (o.audit) {
@@ -214,7 +214,7 @@ int status(const Options& o) {
 
 void add_status(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("status", "What a lab that is up has counted, or what goes where now");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<StatusOptions>();
   add_lab_option(*command, o->lab);
   auto* watch = command->add_flag("-w,--watch", o->watch, "Rates, once a second, the busiest ports first");
   auto* audit = command->add_flag("--audit", o->audit, "Whether the books balance, at one instant");

@@ -132,13 +132,13 @@ int logs(const std::string& lab_name, bool follow) {
 }  // namespace
 
 void add_exec(CLI::App& app, int& exit_code) {
-  struct Options {
+  struct WorkOptions {
     std::string lab;
     std::string host;
     std::vector<std::string> words;
   };
   auto* command = app.add_subcommand("exec", "Run a command on a host of a lab that is up");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<WorkOptions>();
   add_lab_option(*command, o->lab);
   command->add_option("HOST", o->host, "Name of the host")->required();
   command->add_option("CMD", o->words, "The command and its arguments, behind --")->required();
@@ -146,20 +146,20 @@ void add_exec(CLI::App& app, int& exit_code) {
   command->callback([o, &exit_code] { exit_code = exec(o->lab, o->host, o->words); });
 
   auto* shell = app.add_subcommand("shell", "A shell on a host of a lab that is up");
-  auto s = std::make_shared<Options>();
+  auto s = std::make_shared<WorkOptions>();
   add_lab_option(*shell, s->lab);
   shell->add_option("HOST", s->host, "Name of the host")->required();
   shell->callback([s, &exit_code] { exit_code = exec(s->lab, s->host, {}); });
 }
 
 void add_cp(CLI::App& app, int& exit_code) {
-  struct Options {
+  struct WorkOptions {
     std::string lab;
     std::string from;
     std::string to;
   };
   auto* command = app.add_subcommand("cp", "Copy a file to or from a virtual machine of a lab that is up");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<WorkOptions>();
   add_lab_option(*command, o->lab);
   command->add_option("FROM", o->from, "FILE, or HOST:FILE")->required();
   command->add_option("TO", o->to, "HOST:FILE, or FILE")->required();
@@ -167,12 +167,12 @@ void add_cp(CLI::App& app, int& exit_code) {
 }
 
 void add_restart(CLI::App& app, int& exit_code) {
-  struct Options {
+  struct WorkOptions {
     std::string lab;
     std::string host;
   };
   auto* command = app.add_subcommand("restart", "Boot a virtual machine of a lab that is up anew");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<WorkOptions>();
   add_lab_option(*command, o->lab);
   command->add_option("HOST", o->host, "Name of the host")->required();
   command->footer("One that runs is powered off first. The lab goes on meanwhile.\nExample:\n  railyard restart h1");
@@ -183,13 +183,13 @@ void add_link(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("link", "Take a link down or up");
   command->require_subcommand(1);
   for (const bool up : {false, true}) {
-    struct Options {
+    struct WorkOptions {
       std::string lab;
       std::string port;
     };
     auto* c =
         command->add_subcommand(up ? "up" : "down", up ? "The link carries frames again" : "The link loses all frames");
-    auto o = std::make_shared<Options>();
+    auto o = std::make_shared<WorkOptions>();
     add_lab_option(*c, o->lab);
     c->add_option("PORT", o->port, "Either end, e.g. leaf1:3")->required();
     c->callback([o, up, &exit_code] { exit_code = link(o->lab, o->port, up); });
@@ -212,11 +212,11 @@ void add_pause(CLI::App& app, int& exit_code) {
 
 void add_logs(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("logs", "What the lab's daemon has done and seen");
-  struct Options {
+  struct WorkOptions {
     std::string lab;
     bool follow = false;
   };
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<WorkOptions>();
   add_lab_option(*command, o->lab);
   command->add_flag("-f,--follow", o->follow, "Go on as more comes");
   command->callback([o, &exit_code] { exit_code = logs(o->lab, o->follow); });

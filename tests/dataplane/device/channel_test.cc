@@ -1,4 +1,5 @@
 #include "dataplane/device/channel.h"
+#include "tests/support/instant.h"
 
 #include <cstdint>
 #include <vector>
@@ -10,7 +11,6 @@ namespace {
 
 using namespace literals;
 
-constexpr Instant at(Duration d) { return Instant{} + d; }
 Packet* packet(std::uintptr_t n) { return reinterpret_cast<Packet*>(n * 64); }
 
 class ChannelTest : public ::testing::Test {

@@ -9,6 +9,7 @@
 #include "dataplane/base/rng.h"
 #include "tests/dataplane/device/probe.h"
 #include "tests/support/wire.h"
+#include "tests/support/instant.h"
 
 namespace railyard {
 namespace {
@@ -17,7 +18,6 @@ using namespace literals;
 using test::Wire;
 using test::WireLink;
 
-constexpr Instant at(Duration d) { return Instant{} + d; }
 constexpr PortIndex kPort{0};
 constexpr PortIndex kOther{1};
 using Events = std::vector<Probe::Event>;

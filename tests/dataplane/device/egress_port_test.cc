@@ -1,4 +1,5 @@
 #include "dataplane/device/egress_port.h"
+#include "tests/support/instant.h"
 
 #include <array>
 #include <cstdint>
@@ -14,7 +15,6 @@ using namespace literals;
 constexpr Priority kZero{0};
 constexpr Priority kThree{3};
 constexpr Priority kFour{4};
-constexpr Instant at(Duration d) { return Instant{} + d; }
 
 // 100 Gb/s: 80 ps per octet. The far end is 100 ns away, takes 600 ns for data and 2 us for pause frames.
 class EgressPortTest : public ::testing::Test {

@@ -5,13 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "tests/dataplane/device/probe.h"
+#include "tests/support/instant.h"
 
 namespace railyard {
 namespace {
 
 using namespace literals;
 
-constexpr Instant at(Duration d) { return Instant{} + d; }
 
 // a:0 -- b:0, b:1 -- c:0. `a` is quick, `b` slow.
 class FabricTest : public ::testing::Test {

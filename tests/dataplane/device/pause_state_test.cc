@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "dataplane/base/units.h"
+#include "tests/support/instant.h"
 
 namespace railyard {
 namespace {
@@ -25,7 +26,6 @@ Quanta quanta(std::uint16_t three, std::uint16_t four = 0) {
   return q;
 }
 
-constexpr Instant at(Duration d) { return Instant{} + d; }
 
 TEST(PauseState, NothingIsPausedAtFirst) {
   PauseState s;

@@ -1,4 +1,5 @@
 #include "dataplane/device/pfc_sender.h"
+#include "tests/support/instant.h"
 
 #include <array>
 #include <cstdint>
@@ -15,7 +16,6 @@ constexpr Priority kFour{4};
 constexpr Duration kQuantum = 5120_ps;          // 100 Gb/s
 constexpr Duration kHalf = 51'200_ps * 10 / 2;  // of 100 quanta
 
-constexpr Instant at(Duration d) { return Instant{} + d; }
 
 class PfcSenderTest : public ::testing::Test {
  protected:

@@ -13,6 +13,7 @@
 #include "dataplane/nic/host.h"
 #include "dataplane/nic/traffic_generator.h"
 #include "tests/support/wire.h"
+#include "tests/support/instant.h"
 
 namespace railyard {
 using namespace literals;
@@ -23,7 +24,6 @@ using test::Sent;
 using test::Wire;
 using test::WireLink;
 
-constexpr Instant at(Duration d) { return Instant{} + d; }
 constexpr PortIndex kPort{0};
 constexpr Priority cls(std::uint8_t c) { return Priority{c}; }
 

@@ -1,4 +1,5 @@
 #include "dataplane/nic/receive_buffer.h"
+#include "tests/support/instant.h"
 
 #include <cstdint>
 
@@ -9,7 +10,6 @@ namespace {
 
 using namespace literals;
 
-constexpr Instant at(Duration d) { return Instant{} + d; }
 Packet* packet(std::uintptr_t n) { return reinterpret_cast<Packet*>(n * 64); }
 constexpr Priority kThree{3};
 constexpr Priority kFour{4};

@@ -14,6 +14,7 @@
 #include "dataplane/wire/checksum.h"
 #include "dataplane/wire/ipv4.h"
 #include "tests/support/frames.h"
+#include "tests/support/instant.h"
 
 namespace railyard {
 namespace {
@@ -22,7 +23,6 @@ using namespace literals;
 using test::ip;
 using test::mac;
 
-constexpr Instant at(Duration d) { return Instant{} + d; }
 constexpr Priority kThree{3};
 
 TxFlowConfig flow(std::uint64_t id = 1) {

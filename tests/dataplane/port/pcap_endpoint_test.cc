@@ -15,6 +15,7 @@
 #include "dataplane/wire/pfc.h"
 #include "tests/support/frames.h"
 #include "tests/support/temporary_file.h"
+#include "tests/support/instant.h"
 
 namespace railyard {
 namespace {
@@ -29,7 +30,6 @@ using testing::ThrowsMessage;
 
 using Octets = std::vector<std::byte>;
 
-constexpr Instant at(Duration d) { return Instant{} + d; }
 
 class PcapEndpointTest : public ::testing::Test {
  protected:

@@ -14,6 +14,7 @@
 #include "dataplane/packet/assemble.h"
 #include "dataplane/wire/ethernet.h"
 #include "tests/support/frames.h"
+#include "tests/support/instant.h"
 
 namespace railyard {
 namespace {
@@ -23,7 +24,6 @@ using test::FrameSpec;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr Instant at(Duration d) { return Instant{} + d; }
 
 // Always has frames of class 3, numbered; counts what arrives.
 class Own final : public Endpoint {

@@ -7,13 +7,13 @@
 
 #include "tests/dataplane/run/juggler.h"
 #include "tests/dataplane/run/ticker.h"
+#include "tests/support/instant.h"
 
 namespace railyard {
 namespace {
 
 using namespace literals;
 
-constexpr Instant at(Duration d) { return Instant{} + d; }
 
 // Two devices at a link of 500 ns, each with 1 us until anything matters.
 class EngineTest : public ::testing::Test {

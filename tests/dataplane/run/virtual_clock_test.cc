@@ -7,13 +7,13 @@
 #include <gtest/gtest.h>
 
 #include "tests/dataplane/run/ticker.h"
+#include "tests/support/instant.h"
 
 namespace railyard {
 namespace {
 
 using namespace literals;
 
-constexpr Instant at(Duration d) { return Instant{} + d; }
 
 std::vector<Instant> every(Duration period, int n) {
   std::vector<Instant> due;

@@ -11,13 +11,13 @@
 #include <gtest/gtest.h>
 
 #include "tests/dataplane/run/ticker.h"
+#include "tests/support/instant.h"
 
 namespace railyard {
 namespace {
 
 using namespace literals;
 
-constexpr Instant at(Duration d) { return Instant{} + d; }
 const std::atomic<bool> kGoOn{false};
 
 // Time passes only by waiting, and by what a test adds.

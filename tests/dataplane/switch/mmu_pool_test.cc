@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "dataplane/switch/mmu.h"
+#include "tests/dataplane/switch/cells.h"
 
 namespace railyard {
 namespace {
@@ -9,8 +10,6 @@ namespace {
 using namespace literals;
 using Pfc = Mmu::Pfc;
 
-constexpr Bytes kCell{100};
-constexpr Bytes cells(std::int64_t n) { return kCell * n; }
 
 // Groups of XOFF at 10 cells, `own` headroom, up to 20 from a pool of 30.
 class MmuPool : public ::testing::Test {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "dataplane/base/rng.h"
+#include "tests/dataplane/switch/cells.h"
 
 namespace railyard {
 namespace {
@@ -17,8 +18,6 @@ using namespace literals;
 using Pfc = Mmu::Pfc;
 
 // One cell is 100 octets, so sizes in cells are easily written.
-constexpr Bytes kCell{100};
-constexpr Bytes cells(std::int64_t n) { return kCell * n; }
 
 TEST(Mmu, CellsOfEveryFrameSizeAndCellSize) {
   for (std::int64_t cell = 64; cell <= 4096; ++cell) {

@@ -10,14 +10,6 @@
 namespace railyard {
 namespace {
 
-constexpr PortIndex kIn = port(0);
-constexpr PortIndex kOut = port(1);
-
-// 100 Gb/s: frames of 1000 octets, 4 cells of 256, every 81.6 ns; each takes effect 680.64 ns after its start.
-constexpr Duration kEffect = 680'640_ps;
-constexpr Duration kSlot = 81'600_ps;
-constexpr Duration kQuantum = 5'120_ps;
-
 SwitchSettings settings_of(const Switch& sw) {
   SwitchSettings s;
   for (const SwitchPortConfig& p : sw.config().ports) s.ports.push_back({p.classes, {}});

@@ -9,13 +9,6 @@
 namespace railyard {
 namespace {
 
-constexpr PortIndex kIn = port(0);
-constexpr PortIndex kOut = port(1);
-
-// Frames of 1000 octets at 100 Gb/s: each takes 81.6 ns, and takes effect 680.64 ns after its start.
-constexpr Duration kEffect = 680'640_ps;
-constexpr Duration kSlot = 81'600_ps;
-
 class SwitchLink : public ::testing::Test {
  protected:
   void send(PortIndex in, Duration start, std::uint8_t dscp = 26) {

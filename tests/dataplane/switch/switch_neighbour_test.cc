@@ -15,8 +15,6 @@
 namespace railyard {
 namespace {
 
-constexpr PortIndex kIn = port(0);
-constexpr PortIndex kOut = port(1);
 
 using Octets = std::vector<std::byte>;
 

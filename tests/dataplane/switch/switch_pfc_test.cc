@@ -11,17 +11,6 @@
 namespace railyard {
 namespace {
 
-constexpr PortIndex kIn = port(0);
-constexpr PortIndex kOut = port(1);
-
-// 100 Gb/s: frames of 1000 octets, 4 cells of 256, every 81.6 ns; each takes effect 680.64 ns after its start. A PFC
-// frame takes effect 5.76 ns and the standard's 394 quanta of 5.12 ns after its start.
-constexpr Duration kEffect = 680'640_ps;
-constexpr Duration kSlot = 81'600_ps;
-constexpr Duration kQuantum = 5'120_ps;
-constexpr Duration kResponse = 394 * kQuantum;
-constexpr Duration kPfcEffect = 5'760_ps + kResponse;
-
 class SwitchPfc : public ::testing::Test {
  protected:
   // Class 3 lossless: XOFF at 20 cells, XON 8 below, headroom of 40 cells.

@@ -11,6 +11,7 @@
 
 #include "dataplane/switch/switch.h"
 #include "tests/support/books.h"
+#include "tests/support/instant.h"
 #include "tests/support/wire.h"
 
 namespace railyard {
@@ -22,9 +23,21 @@ using test::VlanTag;
 using test::Wire;
 using test::WireLink;
 
-constexpr Instant at(Duration d) { return Instant{} + d; }
 constexpr PortIndex port(std::uint16_t p) { return PortIndex{p}; }
 constexpr Priority cls(std::uint8_t c) { return Priority{c}; }
+
+// Where most scenarios send in, where it goes out, and a third port.
+constexpr PortIndex kIn = port(0);
+constexpr PortIndex kOut = port(1);
+constexpr PortIndex kOther = port(2);
+
+// 100 Gb/s: frames of 1000 octets, 4 cells of 256, every 81.6 ns; each takes effect 680.64 ns after its start. A PFC
+// frame takes effect 5.76 ns and the standard's 394 quanta of 5.12 ns after its start.
+constexpr Duration kEffect{680'640};
+constexpr Duration kSlot{81'600};
+constexpr Duration kQuantum{5'120};
+constexpr Duration kResponse = 394 * kQuantum;
+constexpr Duration kPfcEffect = Duration{5'760} + kResponse;
 
 inline wire::MacAddress mac_of(PortIndex p) { return test::mac(static_cast<std::uint8_t>(0x10 + p.value)); }
 inline wire::MacAddress peer_of(PortIndex p) { return test::mac(static_cast<std::uint8_t>(0x20 + p.value)); }

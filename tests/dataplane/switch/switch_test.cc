@@ -17,8 +17,6 @@
 namespace railyard {
 namespace {
 
-constexpr PortIndex kIn = port(0);
-constexpr PortIndex kOut = port(1);
 
 // ---- Forwarding ----------------------------------------------------------------------------------------------------
 

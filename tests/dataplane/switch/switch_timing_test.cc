@@ -11,8 +11,6 @@
 namespace railyard {
 namespace {
 
-constexpr PortIndex kIn = port(0);
-constexpr PortIndex kOut = port(1);
 
 struct Rates {
   BitRate in;

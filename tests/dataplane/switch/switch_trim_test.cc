@@ -7,8 +7,6 @@
 namespace railyard {
 namespace {
 
-constexpr PortIndex kIn = port(0);
-constexpr PortIndex kOut = port(1);
 
 // Class 0 may have 2^-8 of the buffer: 2048 cells of 256 make 8 cells, two frames of 1000 octets. The frames come from
 // two ports at once, so that they queue.

@@ -6,12 +6,6 @@
 namespace railyard {
 namespace {
 
-constexpr PortIndex kIn = port(0);
-constexpr PortIndex kOut = port(1);
-constexpr PortIndex kOther = port(2);
-
-// 100 Gb/s. A PFC frame takes effect 5.76 ns and 394 quanta of 5.12 ns after its start, a frame of 1000 octets 680.64 ns.
-constexpr Duration kPfcEffect = 5'760_ps + 394 * 5'120_ps;
 using Action = PfcWatchdogConfig::Action;
 
 // Class 3 is lossless with XOFF at 20 cells; polls every 10 us, detection after 30 us, restoration after 20 us.

@@ -1,4 +1,5 @@
 #include "dataplane/trunk/resequencer.h"
+#include "tests/support/instant.h"
 
 #include <array>
 
@@ -9,7 +10,6 @@ namespace {
 
 using namespace literals;
 
-constexpr Instant at(Duration d) { return Instant{} + d; }
 
 class ResequencerTest : public testing::Test {
  protected:

@@ -1,4 +1,5 @@
 #include "dataplane/trunk/session.h"
+#include "tests/support/instant.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +10,6 @@ using namespace literals;
 using State = TrunkSession::State;
 using Heard = TrunkSession::Heard;
 
-constexpr Instant at(Duration d) { return Instant{} + d; }
 
 TrunkSessionConfig config(std::uint64_t session) { return {session, {25_Gbps, 200_us, 9000, 1, 1}, 10_ms, 300_ms}; }
 
