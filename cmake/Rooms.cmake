@@ -15,7 +15,9 @@ endfunction()
 
 # railyard_quick_to_compile(<target>): for what is not run per packet, where the compiler's time counts more.
 function(railyard_quick_to_compile target)
-  if(RAILYARD_OPTIMIZE MATCHES "-O[23]" AND NOT RAILYARD_SANITIZE)
+  if(RAILYARD_SANITIZE)
+    set_target_properties(${target} PROPERTIES RAILYARD_EFFORT "-O0")
+  elseif(RAILYARD_OPTIMIZE MATCHES "-O[23]")
     set_target_properties(${target} PROPERTIES RAILYARD_EFFORT "-O1")
   endif()
 endfunction()
