@@ -17,11 +17,16 @@ set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/../../tools/common.sh"
 
 here=$root/tests/sensitivity
-tree=$root/build/sensitivity/tree
-pristine=$root/build/sensitivity/pristine  # what a planted bug has changed, as it was
 limit=300  # seconds that a test binary may take before it counts as hanging
 
-export CCACHE_BASEDIR=$tree CCACHE_NOHASHDIR=1
+# One worker for each processor, with a copy of the sources of its own.
+workers=$(jobs)
+enter() { # WORKER: what follows is done in its copy
+  tree=$root/build/sensitivity/tree-$1
+  pristine=$root/build/sensitivity/pristine-$1  # what a planted bug has changed, as it was
+  export CCACHE_BASEDIR=$tree CCACHE_NOHASHDIR=1
+  jobs() { echo 1; }
+}
 
 # The sources as they are now. What is built there stays, for the next time; a file that differs is newer than what was
 # made of it.
@@ -97,26 +102,44 @@ find_bug() { # TEST...
 bugs=("$@")
 if (( ${#bugs[@]} == 0 )); then for f in "$here"/planted/*.bug; do bugs+=("$(basename "$f" .bug)"); done; fi
 
-say "a copy of the sources, and their tests without any bug"
-copy_tree
-in_tree configure dev -DRAILYARD_BENCH=OFF
+say "copies of the sources, and their tests without any bug"
 mapfile -t all_tests < <(for b in "${bugs[@]}"; do sed -n 's/^tests: //p' "$here/planted/$b.bug"; done | tr ' ' '\n' | sort -u)
-status=0
-by=$(find_bug "${all_tests[@]}") || status=$?
-(( status == 1 )) || die "the tests fail as it is: ${by:-they do not compile}"
+verdicts=$(mktemp -d "${TMPDIR:-/tmp}/railyard-planted.XXXXXX")
+trap 'rm -rf -- "$verdicts"' EXIT
 
-missed=()
-for bug in "${bugs[@]}"; do
-  plant "$bug"
+# Bugs number WORKER, WORKER + workers, ...: what was missed goes into a file of the worker's own.
+work_through() { # WORKER
+  local i bug status by candidates
+  enter "$1"
+  copy_tree
+  in_tree configure dev -DRAILYARD_BENCH=OFF -DRAILYARD_TOGETHER=ON
   status=0
-  read -ra candidates <<<"$tests"
-  by=$(find_bug "${candidates[@]}") || status=$?
-  case $status in
-    0) printf 'found   %-28s %s\n' "$bug" "$by" ;;
-    1) printf 'MISSED  %-28s %s Passed: %s\n' "$bug" "$what" "$tests"; missed+=("$bug") ;;
-    *) die "$bug does not compile; it says nothing so" ;;
-  esac
-  uproot
-done
+  if (( $1 == 0 )); then
+    by=$(find_bug "${all_tests[@]}") || status=$?
+    (( status == 1 )) || die "the tests fail as it is: ${by:-they do not compile}"
+  else
+    in_tree build dev "${all_tests[@]}" >&2
+  fi
+  for (( i = $1; i < ${#bugs[@]}; i += workers )); do
+    bug=${bugs[i]}
+    plant "$bug"
+    status=0
+    read -ra candidates <<<"$tests"
+    by=$(find_bug "${candidates[@]}") || status=$?
+    case $status in
+      0) printf 'found   %-28s %s\n' "$bug" "$by" ;;
+      1) printf 'MISSED  %-28s %s Passed: %s\n' "$bug" "$what" "$tests"; printf '%s\n' "$bug" >>"$verdicts/missed.$1" ;;
+      *) die "$bug does not compile; it says nothing so" ;;
+    esac
+    uproot
+  done
+  touch "$verdicts/done.$1"
+}
+for (( w = 0; w < workers; ++w )); do work_through "$w" & done
+wait
+
+for (( w = 0; w < workers; ++w )); do [[ -f $verdicts/done.$w ]] || die "not all bugs were tried"; done
+mapfile -t missed < <(cat "$verdicts"/missed.* 2>/dev/null)
+
 (( ${#missed[@]} == 0 )) || die "${#missed[@]} of ${#bugs[@]} planted bugs went unnoticed: ${missed[*]}"
 printf '%d planted bugs, all found\n' "${#bugs[@]}"
