@@ -13,6 +13,7 @@
 #include "control/build/changes.h"
 #include "control/daemon/attachment_kind.h"
 #include "control/daemon/lab_dir.h"
+#include "control/daemon/pauses.h"
 #include "control/daemon/turn.h"
 #include "control/lab/version.h"
 #include "control/spec/difference.h"
@@ -43,7 +44,9 @@ LiveLab::LiveLab(std::string name, lab::Session& session, WallClockLive& live, L
                [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }),
       faults_(
           session, [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); },
-          [this] { return Instant{static_cast<std::int64_t>(live_.reached_ps.read())}; }) {}
+          [this] { return Instant{static_cast<std::int64_t>(live_.reached_ps.read())}; }),
+      series_(session,
+              [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }) {}
 
 json LiveLab::about() const {
   const spec::Lab& spec = session_.lab().spec();
@@ -219,6 +222,12 @@ Instant LiveLab::wait(Asked asked) const {
   log_.line(
       fmt::format("{}: asked at {:.3f} s, in effect at {:.12f} s", asked.what, asked.seconds, seconds(at - Instant{})));
   return at;
+}
+
+json LiveLab::pauses() {
+  const auto out = std::make_shared<json>();
+  wait(ask("pauses", [out, this](Engine&, Instant) { *out = daemon::pauses(session_); }));
+  return *out;
 }
 
 json LiveLab::audit() {

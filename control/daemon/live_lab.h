@@ -20,6 +20,7 @@
 #include "control/daemon/host_maker.h"
 #include "control/daemon/log.h"
 #include "control/daemon/replays.h"
+#include "control/daemon/series.h"
 #include "control/daemon/settings.h"
 #include "control/lab/session.h"
 #include "dataplane/run/wall_clock.h"
@@ -37,6 +38,8 @@ class LiveLab {
   nlohmann::json status() const;
   // The books, at one instant: waits for the engine.
   nlohmann::json audit();
+  // Who pauses whom, at one instant and so far: see pauses.h.
+  nlohmann::json pauses();
   nlohmann::json host(const std::string& name) const;
   // Has a virtual machine booted anew, and does not wait for that: host() tells when it is up.
   nlohmann::json restart(const std::string& name);
@@ -57,6 +60,7 @@ class LiveLab {
   Captures& captures() noexcept { return captures_; }
   Replays& replays() noexcept { return replays_; }
   LiveFaults& faults() noexcept { return faults_; }
+  LiveSeries& series() noexcept { return series_; }
 
   // What the session's lab was made of; until then nothing can be set.
   void made_of(Settings settings) { made_of_ = std::move(settings); }
@@ -98,6 +102,7 @@ class LiveLab {
   std::function<void(const spec::Lab&)> follow_;
   Replays replays_;
   LiveFaults faults_;
+  LiveSeries series_;
 };
 
 }  // namespace railyard::daemon

@@ -36,6 +36,14 @@ constexpr std::array kRoutes{
     Route{"GET", "/lab", [](LiveLab& l, const std::string&, const json&) { return l.about(); }},
     Route{"GET", "/status", [](LiveLab& l, const std::string&, const json&) { return l.status(); }},
     Route{"GET", "/audit", [](LiveLab& l, const std::string&, const json&) { return l.audit(); }},
+    Route{"GET", "/pauses", [](LiveLab& l, const std::string&, const json&) { return l.pauses(); }},
+    Route{"GET", "/series", [](LiveLab& l, const std::string&, const json&) { return l.series().show(); }},
+    Route{"POST", "/series",
+          [](LiveLab& l, const std::string&, const json& body) {
+            const auto file = wanted<std::string>(body, "file");
+            return l.series().start(file, wanted<std::string>(body, "every"));
+          }},
+    Route{"DELETE", "/series", [](LiveLab& l, const std::string&, const json&) { return l.series().end(); }},
     Route{"GET", "/hosts/", [](LiveLab& l, const std::string& name, const json&) { return l.host(name); }},
     Route{
         "POST", "/restart",

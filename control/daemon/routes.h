@@ -11,6 +11,10 @@ namespace railyard::daemon {
 //   GET  /lab                  what it is
 //   GET  /status               everything that is counted
 //   GET  /audit                whether the books balance, at one instant
+//   GET  /pauses               who pauses whom: now, and since the lab came up; deadlocks
+//   GET  /series               the time series of all queues that is being written, if any
+//   POST /series {file, every} writes one: {"file": "/tmp/queues.csv", "every": "100us"}
+//   DELETE /series             ends it
 //   GET  /hosts/NAME           how a host is reached
 //   POST /restart {host}       has a virtual machine booted anew; GET /hosts/NAME tells when it is up
 //   POST /links {link, up}     takes a link down or up: {"link": "leaf1:3", "up": false}

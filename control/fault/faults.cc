@@ -30,7 +30,7 @@ Faults::Faults(build::BuiltLab& lab, Engine& engine) : lab_(lab), engine_(engine
 }
 
 Faults::~Faults() {
-  engine_.after_windows(nullptr);
+  engine_.after_windows(this, nullptr);
   for (Fault& f : faults_)
     if (f.watch != nullptr) f.watched->unwatch(*f.watch);
 }
@@ -87,7 +87,7 @@ void Faults::start(Fault fault) {
   for (const std::shared_ptr<StateFault>& s : fault.states) s->start();
   if (fault.watch != nullptr) {
     fault.watched->watch(fault.watch);
-    engine_.after_windows([this] { look(); });
+    engine_.after_windows(this, [this] { look(); });
   }
   faults_.push_back(std::move(fault));
   engine_.wake_all();

@@ -97,7 +97,8 @@ void check_socket_free(const spec::Place& place, const char* kind, const std::st
 // What can be refused is refused before anything starts; then what may fail outside, and last what leaves traces.
 Session::Session(spec::Lab lab, SessionOptions options)
     : options_(std::move(options)),
-      lab_(std::make_unique<build::BuiltLab>(std::move(lab), build::Outputs::kLeaveAlone)) {
+      lab_(std::make_unique<build::BuiltLab>(std::move(lab), build::Outputs::kLeaveAlone)),
+      deadlocks_(lab_->spec().run.deadlock) {
   check_captures();
   check_sockets();
   if (!eal_started()) start_eal(eal_config(lab_->spec()));
@@ -111,6 +112,7 @@ Session::Session(spec::Lab lab, SessionOptions options)
     connect_trunks();
     attach_captures();
     lab_->open_outputs();
+    start_series();
   } catch (...) {
     detach();
     throw;
@@ -265,6 +267,20 @@ void Session::attach_ports() {
   }
 }
 
+void Session::start_series() {
+  if (!options_.series) return;
+  const auto& [file, every] = *options_.series;
+  if (every < engine_->window())
+    throw std::runtime_error(fmt::format("--series-every: {}; expected at least {}, the fabric's window",
+                                         spec::format(every), spec::format(engine_->window())));
+  try {
+    series_ = std::make_unique<telemetry::QueueSeries>(*lab_, file);
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(fmt::format("--series: {}", error.what()));
+  }
+  looks_.add(series_.get(), Instant{} + every, every, [this](Instant at) { series_->look(at); });
+}
+
 void Session::connect_trunks() {
   // Later lives have larger numbers, as long as the machine's clock is not set back between them by more than a restart
   // and the timeout take.
@@ -291,22 +307,36 @@ void Session::connect_trunks() {
   }
 }
 
-// Under the virtual clock, looking at pauses now and then: at least twice in the time that makes a deadlock, and 32 times
-// while there is traffic. Where time is cut changes nothing.
-void Session::run_watched(Instant end, const std::atomic<bool>& stop, const std::function<void(Instant)>& progress,
-                          telemetry::DeadlockWatch& deadlocks, telemetry::PauseTreeWatch& trees) {
+// Pauses: at least twice in the time that makes a deadlock, and under the virtual clock 32 times while there is traffic.
+// Under the wall clock not so often that looking costs the lab anything to speak of: a deadlock does not go away.
+void Session::watch_pauses() {
   constexpr std::int64_t kLooks = 32;
+  constexpr Duration kLeastLive{10'000'000'000};
   const spec::RunSpec& run = lab_->spec().run;
+  if (run.deadlock <= Duration{}) return;
   Duration step = run.deadlock / 2;
-  if (run.duration) step = std::min(step, *run.duration / kLooks);
+  if (run.clock == spec::Clock::kWall)
+    step = std::max(step, kLeastLive);
+  else if (run.duration)
+    step = std::min(step, *run.duration / kLooks);
   step = std::max(step, engine_->window());
-  for (Instant until{}; until < end && engine_->next() < end && !stop.load(std::memory_order_relaxed);) {
-    until = std::min(std::max(until, engine_->next()) + step, end);
-    run_virtual(*engine_, until, &stop, progress);
+  looks_.add(&pause_trees_, Instant{} + step, step, [this](Instant) {
     const telemetry::PauseGraph graph = telemetry::pause_graph(*lab_);
-    deadlocks.look(*lab_, graph);
-    trees.look(*lab_, graph);
+    deadlocks_.look(*lab_, graph);
+    pause_trees_.look(*lab_, graph);
+  });
+}
+
+// Under the virtual clock: time is cut where somebody looks, which changes nothing. What stands still is looked at once.
+void Session::run_watched(Instant end, const std::atomic<bool>& stop, const std::function<void(Instant)>& progress) {
+  while (looks_.next() < end && !stop.load(std::memory_order_relaxed)) {
+    const Instant until = looks_.next();
+    run_virtual(*engine_, until, &stop, progress);
+    if (stop.load(std::memory_order_relaxed)) break;
+    looks_.look(until);
     progress(until);
+    if (engine_->next() == Instant::never()) break;
+    looks_.skip_to(engine_->next());
   }
   run_virtual(*engine_, end, &stop, progress);
 }
@@ -327,22 +357,24 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
     engine_->wake_all();
   }
   if (options_.ready) options_.ready();
-  telemetry::DeadlockWatch deadlocks(run.deadlock);
-  telemetry::PauseTreeWatch trees;
+  watch_pauses();
   const double cpu = cpu_seconds();
   const double wall = wall_seconds();
   std::optional<WallClockStats> stats;
   if (run.clock == spec::Clock::kVirtual) {
-    if (run.deadlock > Duration{})
-      run_watched(end, stop, progress, deadlocks, trees);
-    else
-      run_virtual(*engine_, end, &stop, progress);
+    run_watched(end, stop, progress);
   } else {
     WallClockConfig config;
     config.scale_numerator = run.scale_numerator;
     config.scale_denominator = run.scale_denominator;
     config.lag_limit = run.lag_limit;
     config.busy_poll = run.busy_poll;
+    engine_->after_windows(&looks_, [this] {
+      if (engine_->reached() < looks_.next()) [[likely]]
+        return;
+      engine_->settle(engine_->reached());
+      looks_.look(engine_->reached());
+    });
     stats = run_wall(*engine_, live != nullptr ? Instant::never() : end, config, stop, progress, Machine::real(), live);
   }
   const double cpu_used = cpu_seconds() - cpu;
@@ -360,8 +392,8 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
            run.payload == spec::Payload::kReal ? "real" : "elided",
            run.scale_denominator == 1 ? fmt::format("{}", run.scale_numerator)
                                       : fmt::format("{}/{}", run.scale_numerator, run.scale_denominator)};
-  r.deadlocks = deadlocks.seen();
-  r.pause_trees = std::move(trees);
+  r.deadlocks = deadlocks_.seen();
+  r.pause_trees = pause_trees_;
   r.engine.windows = engine_->windows();
   r.engine.window_ps = engine_->window().ps;
   r.engine.cpu_seconds = cpu_used;
@@ -387,6 +419,7 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
                         t.end->trunk_counters(), report::Percentiles::of(t.end->lateness())});
   r.faults = faults_->status(engine_->reached());
   if (options_.digest) r.trace_digest = engine_->digest().value();
+  if (series_ != nullptr) series_->close();
   for (auto& tap : taps_) tap->close();
   for (PcapEndpoint* pcap : lab_->pcaps()) pcap->close();
   return r;

@@ -16,7 +16,9 @@
 #include "control/report/report.h"
 #include "control/spec/spec.h"
 #include "control/telemetry/deadlock.h"
+#include "control/telemetry/looks.h"
 #include "control/telemetry/pause_tree.h"
+#include "control/telemetry/queue_series.h"
 #include "dataplane/capture/capture_tap.h"
 #include "dataplane/port/outside_port.h"
 #include "dataplane/run/engine.h"
@@ -44,6 +46,12 @@ struct SessionOptions {
   EngineVariation variation;
   // In the place of the spec's faults: those of a log, at its instants.
   std::optional<std::vector<fault::LoggedFault>> replayed_faults;
+  // A time series of all queues, from the start.
+  struct Series {
+    std::string file;
+    Duration every{};
+  };
+  std::optional<Series> series;
   // Told the instant reached now and then, with the one at which traffic ends (Instant::never() if unknown).
   std::function<void(Instant, Instant)> progress;
   // Told when ports to the outside stand and the clock starts.
@@ -61,6 +69,11 @@ class Session {
   Engine& engine() noexcept { return *engine_; }
   // Only while the engine rests.
   fault::Faults& faults() noexcept { return *faults_; }
+  // Who looks at the lab now and then. Only while the engine rests.
+  telemetry::Looks& looks() noexcept { return looks_; }
+  // Pauses seen so far. Only while the engine rests.
+  const telemetry::DeadlockWatch& deadlocks() const noexcept { return deadlocks_; }
+  const telemetry::PauseTreeWatch& pause_trees() const noexcept { return pause_trees_; }
 
   // Runs to the end that the spec names: its duration and what is then still on its way, or until everything is done.
   // `stop`, if it becomes true, ends the run early, with the report so far. `live`, under the wall clock: how others
@@ -96,19 +109,24 @@ class Session {
   const std::vector<Trunk>& trunks() const noexcept { return trunks_; }
 
  private:
-  void run_watched(Instant end, const std::atomic<bool>& stop, const std::function<void(Instant)>& progress,
-                   telemetry::DeadlockWatch& deadlocks, telemetry::PauseTreeWatch& trees);
+  void watch_pauses();
+  void run_watched(Instant end, const std::atomic<bool>& stop, const std::function<void(Instant)>& progress);
   void check_captures() const;
   void check_sockets() const;
   void attach_ports();
   void connect_trunks();
   void attach_captures();
+  void start_series();
   void detach() noexcept;
 
   SessionOptions options_;
   std::unique_ptr<build::BuiltLab> lab_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<fault::Faults> faults_;
+  telemetry::Looks looks_;
+  telemetry::DeadlockWatch deadlocks_;
+  telemetry::PauseTreeWatch pause_trees_;
+  std::unique_ptr<telemetry::QueueSeries> series_;
   std::vector<std::unique_ptr<CaptureTap>> taps_;
   std::vector<Attached> attached_;
   std::mutex attached_mutex_;  // between the engine's thread and the one that exchanges ports

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "control/report/pause_json.h"
 #include "control/report/report.h"
 
 namespace railyard::report {
@@ -64,31 +65,6 @@ Json trunk(const TrunkReport& t) {
           {"downs", t.counters.downs}};
 }
 
-// Nanoseconds since the run began; null: it has not happened.
-Json instant(Instant at) { return at == Instant::never() ? Json(nullptr) : Json(nanoseconds(at - Instant{})); }
-
-Json deadlock(const telemetry::DeadlockWatch::Seen& d) {
-  return {{"ring", d.ring},
-          {"since_ns", instant(d.since)},
-          {"seen_ns", instant(d.seen)},
-          {"resolved_ns", d.resolved ? instant(*d.resolved) : Json(nullptr)}};
-}
-
-// Roots of congestion with those they hold back, level by level, and for how much of the time.
-Json pause_tree_json(const telemetry::PauseTreeWatch& watch) {
-  Json widest = Json::array();
-  for (const auto& tree : watch.widest()) widest.push_back({{"root", tree.root}, {"levels", tree.levels}});
-  Json held = Json::array();
-  for (const auto& [pair, looks] : watch.held())
-    held.push_back({{"root", pair.first},
-                    {"victim", pair.second},
-                    {"share", static_cast<double>(looks) / static_cast<double>(watch.looks())}});
-  return {{"looks", watch.looks()},
-          {"widest_at_ns", watch.widest().empty() ? Json(nullptr) : instant(watch.widest_at())},
-          {"widest", std::move(widest)},
-          {"held", std::move(held)}};
-}
-
 bool touched(const ClassCounters& c) {
   return c.rx_packets + c.tx_packets + c.xoff_sent + c.xon_sent + c.xoff_received + c.xon_received + c.max_depth_octets >
              0 ||
@@ -111,8 +87,8 @@ Json traffic_class(std::size_t priority, const ClassCounters& c, bool is_switch)
   if (is_switch) {
     j["max_ingress_cells"] = c.max_ingress_cells;
     j["max_headroom_cells"] = c.max_headroom_cells;
-    j["first_ce_ns"] = instant(c.first_ce);
-    j["first_xoff_ns"] = instant(c.first_xoff);
+    j["first_ce_ns"] = instant_json(c.first_ce);
+    j["first_xoff_ns"] = instant_json(c.first_xoff);
     j["storms_detected"] = c.storms_detected;
     j["storms_restored"] = c.storms_restored;
   }
@@ -192,9 +168,8 @@ std::string Report::json() const {
     j["trunks"] = Json::array();
     for (const TrunkReport& t : trunks) j["trunks"].push_back(trunk(t));
   }
-  j["deadlocks"] = Json::array();
-  for (const telemetry::DeadlockWatch::Seen& d : deadlocks) j["deadlocks"].push_back(deadlock(d));
-  j["pause_trees"] = pause_tree_json(pause_trees);
+  j["deadlocks"] = deadlocks_json(deadlocks);
+  j["pause_trees"] = pause_trees_json(pause_trees);
   j["faults"] = Json::array();
   for (const fault::FaultStatus& f : faults)
     j["faults"].push_back({{"name", f.name},

@@ -31,24 +31,29 @@ std::vector<PauseTree> pause_trees(const PauseGraph& graph) {
   return trees;
 }
 
+std::vector<PauseTreeWatch::Named> PauseTreeWatch::named(const build::BuiltLab& lab, const PauseGraph& graph) {
+  std::vector<Named> all;
+  for (const PauseTree& tree : pause_trees(graph)) {
+    Named& n = all.emplace_back(Named{format(lab, tree.root), {}});
+    for (const auto& level : tree.levels) {
+      auto& names = n.levels.emplace_back();
+      for (const PortClass& queue : level) names.push_back(format(lab, queue));
+    }
+  }
+  return all;
+}
+
 void PauseTreeWatch::look(const build::BuiltLab& lab, const PauseGraph& graph) {
   ++looks_;
   if (graph.paused.empty()) return;
-  std::vector<Named> named;
-  for (const PauseTree& tree : pause_trees(graph)) {
-    Named& n = named.emplace_back(Named{format(lab, tree.root), {}});
-    for (const auto& level : tree.levels) {
-      auto& names = n.levels.emplace_back();
-      for (const PortClass& queue : level) {
-        names.push_back(format(lab, queue));
-        ++held_[{n.root, names.back()}];
-      }
-    }
-  }
-  if (graph.paused.size() <= most_ || named.empty()) return;
+  std::vector<Named> trees = named(lab, graph);
+  for (const Named& tree : trees)
+    for (const auto& level : tree.levels)
+      for (const std::string& victim : level) ++held_[{tree.root, victim}];
+  if (graph.paused.size() <= most_ || trees.empty()) return;
   most_ = graph.paused.size();
   widest_at_ = graph.at;
-  widest_ = std::move(named);
+  widest_ = std::move(trees);
 }
 
 }  // namespace railyard::telemetry

@@ -31,6 +31,9 @@ class PauseTreeWatch {
     std::vector<std::vector<std::string>> levels;
   };
 
+  // The trees of one instant, by name.
+  static std::vector<Named> named(const build::BuiltLab& lab, const PauseGraph& graph);
+
   // Looks come in order of time.
   void look(const build::BuiltLab& lab, const PauseGraph& graph);
 

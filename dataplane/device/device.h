@@ -17,6 +17,7 @@
 #include "dataplane/device/arrivals.h"
 #include "dataplane/device/channel.h"
 #include "dataplane/device/counters.h"
+#include "dataplane/device/queue_sample.h"
 #include "dataplane/device/event_key.h"
 #include "dataplane/device/tap.h"
 #include "dataplane/device/trace_digest.h"
@@ -121,6 +122,11 @@ class Device {
   // done(). Only while the engine rests.
   virtual Instant paused_since(PortIndex port, Priority priority) const {
     return static_cast<void>(port), static_cast<void>(priority), Instant::never();
+  }
+
+  // One queue at done(). Only while the engine rests.
+  virtual QueueSample sample(PortIndex port, Priority priority) const {
+    return static_cast<void>(port), static_cast<void>(priority), QueueSample{};
   }
 
   // Calls `see` for every packet that the device holds. Only while the engine rests.

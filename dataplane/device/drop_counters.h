@@ -21,6 +21,12 @@ class DropCounters {
     return out;
   }
 
+  std::uint64_t total() const noexcept {
+    std::uint64_t sum = 0;
+    for (const Counter& c : counters_) sum += c.read();
+    return sum;
+  }
+
  private:
   std::array<Counter, kDropReasons> counters_;
 };

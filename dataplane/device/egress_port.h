@@ -15,6 +15,7 @@
 #include "dataplane/device/counters.h"
 #include "dataplane/device/pause_state.h"
 #include "dataplane/device/pfc_sender.h"
+#include "dataplane/device/queue_sample.h"
 #include "dataplane/device/scheduler.h"
 #include "dataplane/packet/packet.h"
 
@@ -208,6 +209,16 @@ class alignas(64) EgressPort {
     c.xon_sent = pfc_.xon_sent(p);
     c.xoff_received = pause_.xoff_received(p);
     c.xon_received = pause_.xon_received(p);
+  }
+  // What this port knows of a sample of one of its classes.
+  QueueSample sample(Priority p, Instant now) const noexcept {
+    const ClassQueue& q = queues_[p.index()];
+    QueueSample s;
+    s.depth_octets = q.depth.read();
+    s.tx_octets = q.tx_octets.read();
+    s.xoff_sent = pfc_.xoff_sent(p);
+    s.paused = pause_.paused_time(p, now);
+    return s;
   }
   Instant paused_since(Priority p, Instant now) const noexcept { return pause_.paused_since(p, now); }
   std::uint64_t tx_packets(Priority p) const noexcept { return queues_[p.index()].tx_packets.read(); }

@@ -58,6 +58,9 @@ class Host final : public Device {
   Instant paused_since(PortIndex port, Priority priority) const override {
     return nics_[port.index()].egress.paused_since(priority, done());
   }
+  QueueSample sample(PortIndex port, Priority priority) const override {
+    return nics_[port.index()].egress.sample(priority, done());
+  }
 
   // Wall clock only, between windows: exchanges packets with the outside. What has come in takes effect at `now`, or at
   // done() if that is later. Returns the new earliest instant.

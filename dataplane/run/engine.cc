@@ -104,8 +104,7 @@ Instant Engine::step(Instant end) {
     }
     merge();
   }
-  if (look_) [[unlikely]]
-    look_();
+  for (const Look& l : looks_) l.look();
   const Instant next = this->next();
   RAILYARD_ASSERT(next >= end, "causality: something was sent into a window that is over");
   if (pools_.exhausted()) [[unlikely]]
@@ -120,6 +119,11 @@ void Engine::merge() noexcept {
       lowered[d] = Instant::never();
     }
   }
+}
+
+void Engine::after_windows(const void* owner, std::function<void()> look) {
+  std::erase_if(looks_, [&](const Look& l) { return l.owner == owner; });
+  if (look) looks_.push_back({owner, std::move(look)});
 }
 
 void Engine::settle(Instant at) {

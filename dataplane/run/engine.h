@@ -73,8 +73,9 @@ class Engine {
   // After changes were given to any devices.
   void wake_all();
 
-  // Has `look` called after each window, when all workers rest; it may give changes to devices. nullptr: nobody looks.
-  void after_windows(std::function<void()> look) { look_ = std::move(look); }
+  // Has `look` called after each window, when all workers rest; it may give changes to devices, and settle() the engine
+  // at reached(). `owner` has one look at most: another takes its place, nullptr ends it.
+  void after_windows(const void* owner, std::function<void()> look);
 
   TraceDigest digest() const;
   PacketPools& pools() noexcept { return pools_; }
@@ -83,7 +84,11 @@ class Engine {
   std::uint64_t windows() const noexcept { return windows_; }
 
  private:
-  std::function<void()> look_;
+  struct Look {
+    const void* owner;
+    std::function<void()> look;
+  };
+
   void place();
   void run_share(std::size_t worker, Instant end);
   void advance(std::size_t device, Instant end);
@@ -100,6 +105,7 @@ class Engine {
   std::vector<std::uint8_t> worker_of_;            // by device
   std::vector<RngStream> slice_draws_;             // by device
   RngStream shuffle_draws_;
+  std::vector<Look> looks_;
   Instant end_{};  // of the window that the team is in
   std::unique_ptr<WorkerTeam> team_;
   std::uint64_t windows_ = 0;

@@ -42,6 +42,7 @@ class Switch final : public Device {
 
   void for_each_held(const std::function<void(const Packet&)>& see) const override;
   Instant paused_since(PortIndex port, Priority priority) const override;
+  QueueSample sample(PortIndex port, Priority priority) const override;
 
   // Frames that came in by one class of one port and wait in one queue of another.
   struct Waiting {

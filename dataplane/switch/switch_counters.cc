@@ -9,6 +9,15 @@ void Switch::for_each_held(const std::function<void(const Packet&)>& see) const 
   for (const Arrival& a : awaiting_) see(*a.packet);
 }
 
+QueueSample Switch::sample(PortIndex port, Priority priority) const {
+  const std::size_t i = index(port, priority);
+  QueueSample s = egress_[port.index()].sample(priority, done());
+  s.ingress_cells = groups_[i].held;
+  s.ecn_marked = queues_[i].marked.read();
+  s.dropped = drops_by_class_[i].total();
+  return s;
+}
+
 void Switch::count_live(DeviceCounters& c) const {
   c.generated = generated_.read();
   c.consumed = consumed_.read();

@@ -39,5 +39,6 @@ void add_pause(CLI::App& app, int& exit_code);  // and resume
 void add_logs(CLI::App& app, int& exit_code);
 void add_capture(CLI::App& app, int& exit_code);
 void add_replay(CLI::App& app, int& exit_code);
+void add_series(CLI::App& app, int& exit_code);
 
 }  // namespace railyard::tools

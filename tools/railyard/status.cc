@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@ struct StatusOptions {
   std::string lab;
   bool json = false;
   bool audit = false;
+  bool pauses = false;
   bool watch = false;
 };
 
@@ -184,9 +186,48 @@ int watch(const daemon::LabDir& lab) {
   return kOk;
 }
 
+void print_trees(const json& trees) {
+  for (const json& tree : trees) {
+    fmt::print("  {}\n", tree["root"].get<std::string>());
+    std::size_t depth = 0;
+    for (const json& level : tree["levels"]) {
+      ++depth;
+      for (const json& queue : level) fmt::print("  {:{}}<- {}\n", "", 3 * depth, queue.get<std::string>());
+    }
+  }
+}
+
+int pauses(const StatusOptions& o, const daemon::LabDir& lab) {
+  const json p = ask(lab, "GET", "/pauses");
+  if (o.json) {
+    fmt::print("{}\n", p.dump(2));
+    return kOk;
+  }
+  if (p["now"].empty() && number(p["paused"]) == 0)
+    fmt::print("nobody is paused\n");
+  else
+    fmt::print("paused now, behind the congestion that it comes from ({} queues):\n", number(p["paused"]));
+  print_trees(p["now"]);
+  if (!p["watched"].get<bool>()) {
+    fmt::print("run.deadlock is off: nothing is known of the time before\n");
+    return kOk;
+  }
+  if (const json& widest = p["trees"]["widest"]; !widest.empty()) {
+    fmt::print("\nmost at once since the lab came up, at {:.6f} s:\n",
+               static_cast<double>(number(p["trees"]["widest_at_ns"])) / 1e9);
+    print_trees(widest);
+  }
+  for (const json& d : p["deadlocks"])
+    fmt::print("\nDEADLOCK{}: a circle of queues, each paused by the next:\n  {}\n",
+               d["resolved_ns"].is_null() ? "" : " (gone)",
+               fmt::join(d["ring"].get<std::vector<std::string>>(), "\n  "));
+  return kOk;
+}
+
 int status(const StatusOptions& o) {
   const daemon::LabDir lab = chosen_lab(o.lab);
   if (o.watch) return watch(lab);
+  if (o.pauses) return pauses(o, lab);
   if (o.audit) {
     const json books = ask(lab, "GET", "/audit");
     if (o.json)
@@ -220,6 +261,9 @@ void add_status(CLI::App& app, int& exit_code) {
   auto* audit = command->add_flag("--audit", o->audit, "Whether the books balance, at one instant");
   command->add_flag("--json", o->json, "As JSON")->excludes(watch);
   audit->excludes(watch);
+  command->add_flag("--pauses", o->pauses, "Who pauses whom, now and since the lab came up; deadlocks")
+      ->excludes(watch)
+      ->excludes(audit);
   command->callback([o, &exit_code] { exit_code = status(*o); });
 }
 

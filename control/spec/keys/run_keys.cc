@@ -54,7 +54,7 @@ const Table<RunSpec>& run_keys() {
        key("memory", &RunSpec::memory, size(Bytes{1 << 20}, Bytes{std::int64_t{1} << 44}), "ceiling for packets")
            .show(),
        key("deadlock", &RunSpec::deadlock, either("off", Duration{}, duration(Duration{1'000'000}, kAnyTime)),
-           "virtual clock: queues that PFC has wait for each other in a circle for so long are reported as a deadlock"),
+           "queues that PFC has wait for each other in a circle for so long are reported as a deadlock"),
        key("hugepages", &RunSpec::hugepages, boolean(), "use huge pages, which the machine must provide"),
        key("lag-limit", &RunSpec::lag_limit, duration(Duration{1}, kAnyTime),
            "wall clock: further behind than this, modelled time slips"),

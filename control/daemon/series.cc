@@ -1,0 +1,85 @@
+#include "control/daemon/series.h"
+
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "control/api/message.h"
+#include "control/spec/value.h"
+
+namespace railyard::daemon {
+
+using api::ApiError;
+using nlohmann::json;
+
+LiveSeries::~LiveSeries() {
+  if (running_ != nullptr) session_.looks().remove(this);
+}
+
+json LiveSeries::start(const std::string& file, const std::string& every) {
+  if (running_ != nullptr)
+    throw ApiError(409, fmt::format("a time series is being written to {} already; end it first", file_));
+  const auto step = spec::parse_duration(every);
+  if (!step) throw ApiError(400, fmt::format("every: {}", step.error()));
+  const Duration least = session_.lab().fabric().window().size;
+  if (*step < least)
+    throw ApiError(400, fmt::format("every: {}; expected at least {}, the fabric's window", every, spec::format(least)));
+  // Shared with the engine, which may come to it when nobody waits any more.
+  struct Made {
+    std::shared_ptr<telemetry::QueueSeries> series;
+    std::string error;
+  };
+  const auto made = std::make_shared<Made>();
+  change_(fmt::format("time series to {}", file), [=, this, step = *step](Engine& engine, Instant) {
+    engine.settle(engine.reached());
+    try {
+      made->series = std::make_shared<telemetry::QueueSeries>(session_.lab(), file);
+    } catch (const std::runtime_error& error) {
+      made->error = error.what();
+      return;
+    }
+    session_.looks().add(this, engine.reached() + step, step, [s = made->series](Instant at) { s->look(at); });
+  });
+  if (made->series == nullptr) throw ApiError(400, made->error);
+  running_ = made->series;
+  file_ = file;
+  every_ = every;
+  return show();
+}
+
+json LiveSeries::show() {
+  if (running_ == nullptr) return {{"running", false}};
+  const auto so_far = std::make_shared<json>();
+  change_("time series", [so_far, series = running_](Engine&, Instant) {
+    *so_far = {{"looks", series->looks()}, {"lines", series->lines()}};
+  });
+  return described(true, *so_far);
+}
+
+json LiveSeries::described(bool running, const json& so_far) const {
+  return {{"running", running},
+          {"file", file_},
+          {"every", every_},
+          {"looks", so_far.at("looks")},
+          {"lines", so_far.at("lines")}};
+}
+
+json LiveSeries::end() {
+  if (running_ == nullptr) throw ApiError(404, "no time series is being written");
+  const auto all = std::make_shared<json>();
+  change_("end of the time series", [this, all, series = running_](Engine&, Instant) {
+    session_.looks().remove(this);
+    *all = {{"looks", series->looks()}, {"lines", series->lines()}};
+  });
+  const std::shared_ptr<telemetry::QueueSeries> done = std::move(running_);
+  running_.reset();
+  try {
+    done->close();
+  } catch (const std::runtime_error& error) {
+    throw ApiError(500, error.what());
+  }
+  return described(false, *all);
+}
+
+}  // namespace railyard::daemon

@@ -1,0 +1,62 @@
+// A time series of a lab that runs, through the API. Nothing here depends on how fast it runs.
+#include "control/daemon/series.h"
+
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/control/daemon/running_lab_fixture.h"
+
+namespace railyard::daemon {
+namespace {
+
+using testing::HasSubstr;
+
+class LiveSeriesTest : public RunningLabFixture {
+ protected:
+  LiveSeriesTest()
+      : RunningLabFixture(R"(name: x
+nodes: { leaf1: { kind: switch }, h1: { kind: host }, h2: { kind: host } }
+links: [[h1:1, leaf1:1], [h2:1, leaf1:2]]
+traffic: [ { name: t, from: h1, to: h2, payload: 1KB, rate: 100Mbps } ]
+run: { clock: wall, memory: 256MiB }
+)") {}
+  std::string file(const char* name) const { return (folder_ / name).string(); }
+};
+
+TEST_F(LiveSeriesTest, GoesToAFileUntilItIsEnded) {
+  EXPECT_FALSE(ask("GET", "/series")["running"].get<bool>());
+  EXPECT_TRUE(ask("POST", "/series", {{"file", file("q.csv")}, {"every", "100us"}})["running"].get<bool>());
+  while (ask("GET", "/series")["lines"].get<std::uint64_t>() < 20) std::this_thread::yield();
+  EXPECT_THAT(error_of(409, "POST", "/series", {{"file", file("r.csv")}, {"every", "100us"}}), HasSubstr("q.csv already"));
+  const json done = ask("DELETE", "/series");
+  EXPECT_FALSE(done["running"].get<bool>());
+  std::ifstream in(file("q.csv"));
+  std::string line;
+  std::uint64_t lines = 0;
+  std::uint64_t of_h1 = 0;
+  while (std::getline(in, line)) {
+    ++lines;
+    of_h1 += line.find(",h1:1,") != std::string::npos;
+  }
+  EXPECT_EQ(lines, done["lines"].get<std::uint64_t>() + 1) << "with the names of the columns";
+  EXPECT_GT(of_h1, 0u);
+  // And another may begin.
+  ask("POST", "/series", {{"file", file("r.csv")}, {"every", "1ms"}});
+}
+
+TEST_F(LiveSeriesTest, WhatCannotBeIsRefused) {
+  EXPECT_THAT(error_of(400, "POST", "/series", {{"file", "/nowhere/q.csv"}, {"every", "1ms"}}),
+              HasSubstr("cannot write /nowhere/q.csv"));
+  EXPECT_THAT(error_of(400, "POST", "/series", {{"file", file("q.csv")}, {"every", "1ns"}}),
+              HasSubstr("expected at least"));
+  EXPECT_THAT(error_of(400, "POST", "/series", {{"file", file("q.csv")}, {"every", "soon"}}), HasSubstr("every: "));
+  EXPECT_THAT(error_of(400, "POST", "/series", {{"every", "1ms"}}), HasSubstr("'file' is missing"));
+  EXPECT_THAT(error_of(404, "DELETE", "/series"), HasSubstr("no time series"));
+  wait_for_packets();
+}
+
+}  // namespace
+}  // namespace railyard::daemon
