@@ -29,7 +29,7 @@ class Opener {
   OpenedPort operator()(const spec::AttachVhostUser& a) const { return vhost_user(a.socket, a.is_client); }
   OpenedPort operator()(const spec::AttachMemif& a) const { return memif(a); }
   OpenedPort operator()(const spec::AttachDpdk& a) const { return ethdev(a.device, {}); }
-  OpenedPort operator()(const spec::AttachNetdev& a) const { return interface({}, a.name, "netdev " + a.name); }
+  OpenedPort operator()(const spec::AttachNetdev& a) const { return interface({}, a.name, "netdev " + a.name, false); }
   OpenedPort operator()(const spec::AttachTap& a) const {
     TapPortConfig config;
     config.interface = a.name;
@@ -40,7 +40,7 @@ class Opener {
   }
   OpenedPort operator()(const spec::AttachNamespace&) const {
     const Interface& i = made("namespace");
-    return interface(i.netns, i.name, "namespace");
+    return interface(i.netns, i.name, "namespace", true);
   }
   OpenedPort operator()(const spec::AttachVm&) const {
     OpenedPort opened = vhost_user(made("vm").socket, false);
@@ -79,11 +79,12 @@ class Opener {
     config.mtu = mtu_;
     return {std::make_unique<EthdevPort>(config, pool_), device, socket};
   }
-  OpenedPort interface(const std::string& netns, const std::string& name, std::string description) const {
+  OpenedPort interface(const std::string& netns, const std::string& name, std::string description, bool ours) const {
     PacketSocketPortConfig config;
     config.interface = name;
     config.netns = netns;
     config.mtu = mtu_;
+    config.ours = ours;
     return {std::make_unique<PacketSocketPort>(config, pool_), std::move(description), {}};
   }
 

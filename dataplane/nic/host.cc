@@ -414,6 +414,7 @@ void Host::on_link_down(Instant now, PortIndex port) {
   if (nic.attachment != nullptr) {
     nic.asked.clear(now);
     on_asked(now, port);
+    nic.attachment->set_carrier(false);
   }
   // A NIC keeps what it has until the link is back; frames are lost on the wire only.
   if (!nic.egress.busy()) slots_.set(port.index(), EventKey::kNone);
@@ -422,6 +423,7 @@ void Host::on_link_down(Instant now, PortIndex port) {
 void Host::on_link_up(Instant now, PortIndex port) {
   Nic& nic = nics_[port.index()];
   nic.up = true;
+  if (nic.attachment != nullptr) nic.attachment->set_carrier(true);
   if (!nic.egress.busy()) starts_.add(now, port);
 }
 

@@ -12,6 +12,7 @@ std::unique_ptr<Attachment> Host::attach(Instant now, PortIndex port, std::uniqu
   Nic& nic = nics_[port.index()];
   if (nic.attachment != nullptr) forget_outside(std::max(now, done()), port, nic);
   nic.attachment.swap(attachment);
+  if (nic.attachment != nullptr && !nic.up) nic.attachment->set_carrier(false);
   attached_ = std::ranges::any_of(nics_, [](const Nic& n) { return n.attachment != nullptr; });
   return attachment;
 }

@@ -84,6 +84,7 @@ void put_tag(std::byte* frame, std::uint16_t tpid, std::uint16_t tci) noexcept {
 
 PacketSocketPort::PacketSocketPort(const PacketSocketPortConfig& config, PacketPool& pool)
     : name_(config.interface),
+      ours_(config.ours),
       stream_(hash_string("port/netdev/" + config.netns + "/" + config.interface)),
       long_frame_(kRoomInFront + SuperFrame::kMostOctets),
       pool_(pool) {
@@ -332,6 +333,15 @@ OutsidePortCounters PacketSocketPort::counters() const {
   c.host_ring_full = host_ring_full_;
   c.not_sent = not_sent_.read();
   return c;
+}
+
+void PacketSocketPort::set_carrier(bool up) noexcept {
+  if (!ours_) return;
+  ifreq request = request_for(name_);
+  if (ioctl(in_.get(), SIOCGIFFLAGS, &request) != 0) return;  // the interface is gone
+  const int flags = up ? request.ifr_flags | IFF_UP : request.ifr_flags & ~IFF_UP;
+  request.ifr_flags = static_cast<short>(flags);
+  static_cast<void>(ioctl(in_.get(), SIOCSIFFLAGS, &request));
 }
 
 // The flag IFF_RUNNING would say so up to a second later.

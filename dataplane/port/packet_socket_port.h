@@ -22,6 +22,9 @@ struct PacketSocketPortConfig {
   std::string interface;     // an Ethernet interface that exists
   std::string netns = {};    // the network namespace it is in, as NetworkNamespace takes it; empty: the current one
   std::uint32_t mtu = 9216;  // longest IP packet that the link carries; the interface's is no shorter
+  // Nobody else uses it, as with one end of a veth pair: it goes down and up with the NIC's link, for the host at the
+  // other end to see. Others' interfaces are left as they are.
+  bool ours = false;
   std::uint32_t ring_octets = 8 << 20;  // memory between the kernel and the fabric, in units of 128 KiB
 };
 
@@ -41,6 +44,7 @@ class PacketSocketPort final : public OutsidePort {
 
   std::size_t take(PacketPool& pool, std::span<Packet*> packets) override;
   std::size_t give(PacketPool& pool, std::span<Packet* const> packets) override;
+  void set_carrier(bool up) noexcept override;
   void release_packets(PacketPool& pool) override { staged_.release(staged_.waiting().size(), pool); }
 
   // received: super-frames count as the frames they are cut into. host_ring_full: as they were.
@@ -68,6 +72,7 @@ class PacketSocketPort final : public OutsidePort {
   void send_staged() noexcept;
 
   std::string name_;
+  bool ours_;
   PortAbilities abilities_;
   std::uint64_t stream_;
   FileDescriptor in_;   // with the ring

@@ -201,6 +201,12 @@ std::optional<InterfaceState> TapPort::state() const {
   }
 }
 
+void TapPort::set_carrier(bool up) noexcept {
+  // Older kernels (before 5.0) cannot: the host then learns of it as from a switch that eats its frames.
+  int on = up ? 1 : 0;
+  static_cast<void>(ioctl(tap_.get(), TUNSETCARRIER, &on));
+}
+
 OutsidePortCounters TapPort::counters() const {
   if (const auto now = state()) host_ring_full_ = now->tx_dropped;
   OutsidePortCounters c;

@@ -41,6 +41,8 @@ class TapPort final : public OutsidePort {
 
   std::size_t take(PacketPool& pool, std::span<Packet*> packets) override;
   std::size_t give(PacketPool& pool, std::span<Packet* const> packets) override;
+  // As `ip link` shows it: NO-CARRIER.
+  void set_carrier(bool up) noexcept override;
   void release_packets(PacketPool& pool) override { staged_.release(staged_.waiting().size(), pool); }
 
   // received: super-frames count as the frames they are cut into. host_ring_full: as they were; what the kernel says

@@ -39,7 +39,9 @@ class Ring final : public Attachment {
     to_send.clear();
     released = true;
   }
+  void set_carrier(bool up) noexcept override { carrier = up; }
   bool released = false;
+  bool carrier = true;
   std::deque<Packet*> to_send;
   std::size_t room = 1'000'000;
   std::size_t given = 0;
@@ -121,6 +123,30 @@ TEST_F(HostAttached, WhatComesFromOutsideIsSentAtTheInstantOfThePoll) {
   EXPECT_EQ(sent[0].packet.traffic_class_octet, 26 << 2 | 2) << "parsed";
   EXPECT_EQ(host.counters().generated, 1u);
   EXPECT_EQ(host.counters().ports[0].classes[3].tx_packets, 1u);
+}
+
+TEST_F(HostAttached, ItSeesThatTheLinkIsDownAndUpAgain) {
+  host.link_down_at(at(3_us), kPort);
+  host.link_up_at(at(5_us), kPort);
+  host.advance(at(3_us));
+  EXPECT_TRUE(ring.carrier);
+  host.advance(at(4_us));
+  EXPECT_FALSE(ring.carrier);
+  host.advance(at(6_us));
+  EXPECT_TRUE(ring.carrier);
+}
+
+TEST_F(HostAttached, WhoComesToALinkThatIsDownSeesThat) {
+  host.link_down_at(at(2_us), kPort);
+  host.advance(at(3_us));
+  host.attach(at(3_us), kPort, nullptr).release();  // the fixture's own
+  Ring later;
+  host.attach(at(3_us), kPort, std::unique_ptr<Attachment>(&later));
+  EXPECT_FALSE(later.carrier);
+  host.link_up_at(at(4_us), kPort);
+  host.advance(at(5_us));
+  EXPECT_TRUE(later.carrier);
+  host.attach(at(5_us), kPort, nullptr).release();
 }
 
 TEST_F(HostAttached, ThePastIsNow) {

@@ -221,6 +221,28 @@ TEST_F(PacketSocketPortTest, AnInterfaceMayGoDownAndComeUpAgain) {
   EXPECT_FALSE(port.link_up()) << "no carrier";
 }
 
+// As a host sees that its cable ends in a port that is down; and frames pass again afterwards.
+TEST_F(PacketSocketPortTest, TheCarrierIsSeenByTheHostWhereTheInterfaceIsOurs) {
+  const auto host_has_carrier = [&](bool wanted) {
+    return host->run(std::string("sh -c 'ip link show eth0 | grep -q ") + (wanted ? "LOWER_UP" : "NO-CARRIER") + "'");
+  };
+  PacketSocketPortConfig c = config();
+  c.ours = true;
+  PacketSocketPort port(c, pool);
+  port.set_carrier(false);
+  EXPECT_TRUE(host_has_carrier(false));
+  EXPECT_FALSE(port.link_up());
+  port.set_carrier(true);
+  EXPECT_TRUE(host_has_carrier(true));
+  expect_whole_frames(port, "port/netdev/" + ours->name() + "/ry1");
+}
+
+TEST_F(PacketSocketPortTest, AnotherUsersInterfaceIsLeftAsItIs) {
+  PacketSocketPort port(config(), pool);
+  port.set_carrier(false);
+  EXPECT_TRUE(port.link_up());
+}
+
 TEST_F(PacketSocketPortTest, AnInterfaceMayGoAwayAndComeBack) {
   PacketSocketPort port(config(), pool);
   for (int round = 0; round < 2; ++round) {

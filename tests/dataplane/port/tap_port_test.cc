@@ -135,6 +135,18 @@ TEST_F(TapPortTest, AnInterfaceThatIsDownHoldsPacketsBackWithoutLoss) {
   EXPECT_EQ(port.counters().not_sent, 0u);
 }
 
+// As a host sees that its cable ends in a port that is down.
+TEST_F(TapPortTest, TheCarrierIsSeenByTheHost) {
+  TapPort port(config(), pool);
+  EXPECT_TRUE(port.link_up());
+  port.set_carrier(false);
+  EXPECT_TRUE(host->run("sh -c 'ip link show eth0 | grep -q NO-CARRIER'"));
+  EXPECT_FALSE(port.link_up());
+  port.set_carrier(true);
+  EXPECT_TRUE(host->run("sh -c 'ip link show eth0 | grep -q LOWER_UP'"));
+  EXPECT_TRUE(port.link_up());
+}
+
 TEST_F(TapPortTest, AnInterfaceThatIsRemovedIsALinkThatIsDown) {
   TapPort port(config(), pool);
   {

@@ -121,9 +121,12 @@ TEST_F(NamespacesLive, ALinkThatIsDownIsFelt) {
   up();
   EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", "10.9.1.2"}).exit_code, kOk);
   railyard({"link", "down", "h1:1"});
+  EXPECT_THAT(on("h1", {"ip", "link", "show", "eth1"}).out, HasSubstr("NO-CARRIER"));
+  EXPECT_THAT(on("h1", {"ip", "link", "show", "eth2"}).out, HasSubstr("LOWER_UP"));
   EXPECT_NE(on("h1", {"ping", "-c", "1", "-W", "1", "10.9.1.2"}).exit_code, kOk);
   EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", "10.9.2.2"}).exit_code, kOk) << "the other rail";
   railyard({"link", "up", "h1:1"});
+  EXPECT_THAT(on("h1", {"ip", "link", "show", "eth1"}).out, HasSubstr("LOWER_UP"));
   EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", "10.9.1.2"}).exit_code, kOk);
 }
 
