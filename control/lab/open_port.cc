@@ -144,7 +144,8 @@ OpenedWire open_wire(const spec::NodeSpec& node, const TrunkEndConfig& end, std:
   config.mac = trunk_mac(session);
   config.mtu = mtu;
   config.peer_timeout = end.timeout;
-  config.patience = config.carrier_every = end.ping_every;
+  config.patience = end.ping_every;
+  config.carrier_every = end.ping_every * 5;
   auto wire = std::make_unique<PortWire>(std::move(port.port), pool, config);
   std::string description = fmt::format("{}, {} octets per frame", port.description, wire->mtu());
   return {std::move(wire), std::move(description), std::move(port.socket)};

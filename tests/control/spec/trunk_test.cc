@@ -64,18 +64,18 @@ TEST(TrunkKeys, APortThatLeadsThereIsAsAHostsAttachment) {
 TEST(TrunkErrors, OneWayAndNoOther) {
   const std::string networks = ", networks: [10.2.0.0/24]";
   EXPECT_EQ(error_of(lab_with(kUdp + ", attach: { netdev: eth1 }" + networks)),
-            "x.yaml:5:88: nodes.t.attach: beside udp; expected one of them: the way to the other daemon");
+            "x.yaml:5:89: nodes.t.attach: beside udp; expected one of them: the way to the other daemon");
   EXPECT_EQ(error_of(lab_with("attach: { netdev: eth1, tap: t0 }" + networks)),
             "x.yaml:5:29: nodes.t.attach: found 2 keys; expected a map with one of vhost-user, vhost-user-client, "
             "memif, tap, netdev, dpdk");
   EXPECT_EQ(error_of(lab_with("attach: namespace" + networks)),
-            "x.yaml:5:29: nodes.t.attach: found a value; expected a map with one of vhost-user, vhost-user-client, "
+            "x.yaml:5:29: nodes.t.attach: found 'namespace'; expected a map with one of vhost-user, vhost-user-client, "
             "memif, tap, netdev, dpdk");
   EXPECT_EQ(error_of(lab_with("attach: { pcap: { out: x.pcap } }" + networks)),
             "x.yaml:5:31: nodes.t.attach: unknown key 'pcap'. Known here: vhost-user, vhost-user-client, memif, tap, "
             "netdev, dpdk");
   EXPECT_EQ(error_of(lab_with(kUdp + ", port-mtu: 1500" + networks)),
-            "x.yaml:5:90: nodes.t.port-mtu: beside udp; expected it only with attach");
+            "x.yaml:5:91: nodes.t.port-mtu: beside udp; expected it only with attach");
   EXPECT_EQ(error_of(lab_with("attach: { netdev: eth1 }, port-mtu: 100" + networks)),
             "x.yaml:5:57: nodes.t.port-mtu: 100 is out of range; expected 576..65535");
 }

@@ -410,7 +410,7 @@ TEST_F(TrunkOverPorts, ItGoesDownWithItsCarrierAndComesBack) {
   EXPECT_FALSE(a.end.trunk_counters().has_carrier);
   EXPECT_EQ(a.end.trunk_counters().state, TrunkSession::State::kSilent);
   segment.carrier = true;
-  run(50_ms);
+  run(150_ms);
   EXPECT_TRUE(a.link_up && b.link_up);
   burst(5);
   run(5_ms);
