@@ -122,9 +122,10 @@ std::uint32_t port_mtu(const spec::TrunkSpec& trunk, std::uint32_t link_mtu) {
   const auto interface = read_interface(netdev->name);
   if (!interface) return wanted;  // who opens it says so
   if (trunk.port_mtu && interface->mtu < wanted)
-    throw std::runtime_error(fmt::format("interface '{}': its MTU is {}, and port-mtu is {}; raise it (ip link set {} "
-                                         "mtu {}), or set port-mtu: {}",
-                                         netdev->name, interface->mtu, wanted, netdev->name, wanted, interface->mtu));
+    throw std::runtime_error(
+        fmt::format("interface '{}': its MTU is {}, and port-mtu is {}; raise it (ip link set {} "
+                    "mtu {}), or set port-mtu: {}",
+                    netdev->name, interface->mtu, wanted, netdev->name, wanted, interface->mtu));
   return std::min(wanted, interface->mtu);
 }
 

@@ -39,7 +39,8 @@ struct OpenedWire {
   std::string socket;       // a file that is to be removed when the wire is closed
 };
 
-// Octets of an Ethernet frame, behind its header, that carries the longest frame of a link with this `mtu` over a trunk.
+// Octets of an Ethernet frame, behind its header, that carries the longest frame of a link with this `mtu` over a
+// trunk.
 std::uint32_t whole_trunk_mtu(std::uint32_t mtu) noexcept;
 
 // What carries the trunk `node`, whose end is to be `end`. `session`: of its life. `pool`: what frames are made of.

@@ -18,8 +18,6 @@
 #include "control/spec/value.h"
 #include "dataplane/run/eal.h"
 #include "dataplane/run/virtual_clock.h"
-#include "dataplane/wire/ethernet.h"
-#include "dataplane/wire/vlan.h"
 
 namespace railyard::lab {
 
@@ -54,14 +52,16 @@ void for_each_port(const spec::Lab& lab, F&& f) {
   }
 }
 
-// Octets of the longest packet: a frame of a link, or of a trunk's port that carries one.
+// Octets of the longest packet: a frame of a link, or of a trunk's port that carries one. Drivers without scattered
+// reception want it in one mbuf, behind headroom and their own header.
 std::uint32_t longest_packet(const spec::Lab& lab) {
   std::uint32_t mtu = 1500;
   for (const spec::LinkSpec& l : lab.links) mtu = std::max(mtu, static_cast<std::uint32_t>(l.mtu));
   const bool wraps = std::ranges::any_of(lab.nodes, [](const spec::NodeSpec& node) {
     return node.kind == spec::NodeSpec::Kind::kTrunk && !node.trunk.udp;
   });
-  return wraps ? whole_trunk_mtu(mtu) + std::uint32_t{wire::Ethernet::kOctets + wire::Vlan::kOctets} : mtu + 64;
+  constexpr std::uint32_t kDriversRoom = 128 + 32;  // RTE_PKTMBUF_HEADROOM and more
+  return wraps ? whole_trunk_mtu(mtu) + kDriversRoom : mtu + 64;
 }
 
 // Packet memory within the spec's ceiling: frames with synthetic payload take half a KiB, real ones room for the MTU.

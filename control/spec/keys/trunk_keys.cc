@@ -26,12 +26,10 @@ Key<NodeSpec> of_trunk(std::string name, std::optional<M> TrunkSpec::*member, Fo
 
 void check_carrier(const Tree& map, const NodeSpec& node) {
   const bool port = map.find("attach") != nullptr;
-  if (!node.trunk.udp && !port)
-    map.fail("neither udp nor attach; expected one of them: the way to the other daemon");
+  if (!node.trunk.udp && !port) map.fail("neither udp nor attach; expected one of them: the way to the other daemon");
   if (node.trunk.udp && port)
     map.at_or_self("attach").fail("beside udp; expected one of them: the way to the other daemon");
-  if (node.trunk.port_mtu && !port)
-    map.at_or_self("port-mtu").fail("beside udp; expected it only with attach");
+  if (node.trunk.port_mtu && !port) map.at_or_self("port-mtu").fail("beside udp; expected it only with attach");
 }
 
 void check_udp(const Tree& map, const TrunkUdp& udp) {
@@ -65,8 +63,7 @@ const Table<NodeSpec>& trunk_node_keys() {
        of_trunk("udp", &TrunkSpec::udp, map_of(trunk_udp_keys()), "the way to the other daemon, over IP; or attach"),
        of_trunk("attach", &TrunkSpec::attach, port_attachment_form(),
                 "the port that leads to the other daemon, through cables and Ethernet switches; or udp"),
-       of_trunk("port-mtu", &TrunkSpec::port_mtu,
-                integer(kLeastPortMtu, 65535),
+       of_trunk("port-mtu", &TrunkSpec::port_mtu, integer(kLeastPortMtu, 65535),
                 "octets that an Ethernet frame carries on the way; without it what the port does (of attach)"),
        of_trunk("networks", &TrunkSpec::networks, one_or_list_of(ip_prefix()), "prefixes of the addresses behind it")
            .require(),

@@ -66,7 +66,7 @@ class Segment::Port final : public OutsidePort {
       segment_.seen.push_back(octets);
       pool.release(p);
       for (Port* const other : segment_.ports) {
-        if (other == this) continue;
+        if (other == this || !segment_.carrier) continue;
         const auto arrive = segment_.fate ? segment_.fate(octets) : Frames{octets};
         other->incoming.insert(other->incoming.end(), arrive.begin(), arrive.end());
       }
