@@ -56,7 +56,7 @@ std::expected<TrunkCarrier, TrunkError> parse_trunk_carrier(std::span<const std:
   std::uint16_t type = read<Ethernet::EtherType>(frame.data());
   auto rest = frame.subspan(Ethernet::kOctets);
   if (type == wire::ether_type::kVlan) {  // put in by a switch on the way
-    if (frame.size() < kInFront + wire::Vlan::kOctets) return kForeign;
+    if (frame.size() < kInFront + wire::Vlan::kOctets || read<wire::Vlan::VID>(rest.data()) != 0) return kForeign;
     type = read<wire::Vlan::EtherType>(rest.data());
     rest = rest.subspan(wire::Vlan::kOctets);
   }

@@ -109,8 +109,9 @@ std::size_t trunk_carrier_octets(std::uint32_t fragment_octets) noexcept;
 // it with zeros. `message`: cut.message_octets long in its two pieces.
 void write_trunk_carrier(std::span<std::byte> out, const TrunkCarrier& head, const TrunkDatagram& message) noexcept;
 
-// Reads a frame without FCS; one 802.1Q tag is passed over. What it returns fits together: the fragment is one of its
-// message, at most kMostTrunkFragments of at most kMostTrunkMessageOctets, and its octets are there.
+// Reads a frame without FCS; a priority tag (IEEE 802.1Q: VID 0) is passed over, and what is of a VLAN is foreign,
+// perhaps of another trunk. What it returns fits together: the fragment is one of its message, at most
+// kMostTrunkFragments of at most kMostTrunkMessageOctets, and its octets are there.
 [[nodiscard]] std::expected<TrunkCarrier, TrunkError> parse_trunk_carrier(std::span<const std::byte> frame) noexcept;
 
 }  // namespace railyard

@@ -204,7 +204,8 @@ def carriers(message, octets, piece, indices, tag=None):
 LONG = bytes(i * 7 % 251 for i in range(700))
 TRUNK_FRAGMENTS = {
     "one": carriers(1, TRUNK["ping"], len(TRUNK["ping"]), [0]),
-    "one_tagged": carriers(1, TRUNK["ping"], len(TRUNK["ping"]), [0], tag=3 << 13 | 5),
+    "one_tagged": carriers(1, TRUNK["ping"], len(TRUNK["ping"]), [0], tag=3 << 13),
+    "one_of_a_vlan": carriers(1, TRUNK["ping"], len(TRUNK["ping"]), [0], tag=3 << 13 | 5),
     "padded": carriers(2, b"abc", 3, [0]),
     "three": carriers(3, LONG, 250, [0, 1, 2]),
     "three_shuffled_and_doubled": carriers(3, LONG, 250, [2, 0, 0, 1, 2]),

@@ -89,20 +89,25 @@ TEST(TrunkFragment, PaddingIsNoPartOfTheMessage) {
   EXPECT_TRUE(std::ranges::equal(c->fragment.octets, numbered_octets(5)));
 }
 
-TEST(TrunkFragment, ATagOfASwitchIsPassedOver) {
-  Octets frame = frames_of(numbered_octets(200), 1500)[0];
-  const std::array<std::byte, 4> tag{std::byte{0x81}, std::byte{0}, std::byte{0x60}, std::byte{5}};
-  frame.insert(frame.begin() + 12, tag.begin(), tag.end());
-  const auto c = parse_trunk_carrier(frame);
-  ASSERT_TRUE(c);
-  EXPECT_TRUE(std::ranges::equal(c->fragment.octets, numbered_octets(200)));
+TEST(TrunkFragment, APriorityTagIsPassedOverAndAVlanIsForeign) {
+  for (const std::uint8_t vid : {std::uint8_t{0}, std::uint8_t{5}}) {
+    Octets frame = frames_of(numbered_octets(200), 1500)[0];
+    const std::array<std::byte, 4> tag{std::byte{0x81}, std::byte{0}, std::byte{0x60}, std::byte{vid}};
+    frame.insert(frame.begin() + 12, tag.begin(), tag.end());
+    const auto c = parse_trunk_carrier(frame);
+    ASSERT_EQ(c.has_value(), vid == 0);
+    if (c)
+      EXPECT_TRUE(std::ranges::equal(c->fragment.octets, numbered_octets(200)));
+    else
+      EXPECT_EQ(c.error(), TrunkError::kForeign) << "of another trunk, perhaps";
+  }
 }
 
 // Each in a block of its own length: a sanitizer sees an octet too far.
 TEST(TrunkFragment, CutShortItIsRefusedAtEveryLength) {
   for (const bool tagged : {false, true}) {
     Octets frame = frames_of(numbered_octets(100), 1500)[0];
-    const std::array<std::byte, 4> tag{std::byte{0x81}, std::byte{0}, std::byte{0}, std::byte{5}};
+    const std::array<std::byte, 4> tag{std::byte{0x81}, std::byte{0}, std::byte{0x60}, std::byte{0}};
     if (tagged) frame.insert(frame.begin() + 12, tag.begin(), tag.end());
     for (std::size_t n = 0; n < frame.size(); ++n) {
       const auto cut = std::make_unique<std::byte[]>(n);
