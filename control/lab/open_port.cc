@@ -1,14 +1,18 @@
 #include "control/lab/open_port.h"
 
+#include <algorithm>
 #include <atomic>
 #include <stdexcept>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 
 #include "control/spec/value.h"
 #include "dataplane/port/ethdev_port.h"
+#include "dataplane/port/network_interface.h"
 #include "dataplane/port/packet_socket_port.h"
+#include "dataplane/port/port_wire.h"
 #include "dataplane/port/tap_port.h"
 #include "dataplane/port/udp_wire.h"
 #include "dataplane/wire/ethernet.h"
@@ -102,9 +106,51 @@ OpenedPort open_port(const spec::PortName& name, const spec::NicSpec& nic, std::
   return std::visit(Opener(name, nic, mtu, made, pool), nic.attach);
 }
 
-OpenedWire open_wire(const spec::TrunkSpec& trunk) {
-  return {std::make_unique<UdpWire>(trunk.udp.local, trunk.udp.remote),
-          fmt::format("udp {} to {}", to_string(trunk.udp.local), to_string(trunk.udp.remote))};
+std::uint32_t whole_trunk_mtu(std::uint32_t mtu) noexcept {
+  constexpr std::size_t kMore =
+      wire::Ethernet::kOctets + wire::Vlan::kOctets + kTrunkFrameOctets + TrunkFragmentHeader::kOctets;
+  return mtu + static_cast<std::uint32_t>(kMore);
+}
+
+namespace {
+
+// Octets that frames through a trunk's port are to carry: what is said, else what keeps the link's frames in one piece;
+// of an interface that exists no more than its own.
+std::uint32_t port_mtu(const spec::TrunkSpec& trunk, std::uint32_t link_mtu) {
+  const std::uint32_t wanted = trunk.port_mtu ? static_cast<std::uint32_t>(*trunk.port_mtu) : whole_trunk_mtu(link_mtu);
+  const auto* netdev = std::get_if<spec::AttachNetdev>(&trunk.attach);
+  if (netdev == nullptr) return wanted;
+  const auto interface = read_interface(netdev->name);
+  if (!interface) return wanted;  // who opens it says so
+  if (trunk.port_mtu && interface->mtu < wanted)
+    throw std::runtime_error(
+        fmt::format("interface '{}': its MTU is {}, and port-mtu is {}; raise it (ip link set {} "
+                    "mtu {}), or set port-mtu: {}",
+                    netdev->name, interface->mtu, wanted, netdev->name, wanted, interface->mtu));
+  return std::min(wanted, interface->mtu);
+}
+
+}  // namespace
+
+OpenedWire open_wire(const spec::NodeSpec& node, const TrunkEndConfig& end, std::uint64_t session, PacketPool& pool) {
+  const spec::TrunkSpec& trunk = node.trunk;
+  if (trunk.udp)
+    return {std::make_unique<UdpWire>(trunk.udp->local, trunk.udp->remote),
+            fmt::format("udp {} to {}", to_string(trunk.udp->local), to_string(trunk.udp->remote)),
+            {}};
+  spec::NicSpec nic;
+  nic.attach = trunk.attach;
+  const std::uint32_t mtu = port_mtu(trunk, end.terms.mtu);
+  OpenedPort port = open_port({node.name, 1}, nic, mtu, {}, pool);
+  PortWireConfig config;
+  config.mac = trunk_mac(session);
+  config.mtu = mtu;
+  config.peer_timeout = end.timeout;
+  config.patience = end.ping_every;
+  config.carrier_every = end.ping_every * 5;
+  auto wire = std::make_unique<PortWire>(std::move(port.port), pool, config);
+  std::string description = fmt::format("{}, {} octets per frame", port.description, wire->mtu());
+  return {std::move(wire), std::move(description), std::move(port.socket)};
 }
 
 }  // namespace railyard::lab

@@ -9,6 +9,7 @@
 #include "control/spec/spec.h"
 #include "dataplane/packet/pool.h"
 #include "dataplane/port/outside_port.h"
+#include "dataplane/trunk/trunk_end.h"
 #include "dataplane/trunk/trunk_wire.h"
 
 namespace railyard::lab {
@@ -35,9 +36,15 @@ OpenedPort open_port(const spec::PortName& name, const spec::NicSpec& nic, std::
 struct OpenedWire {
   std::unique_ptr<TrunkWire> wire;
   std::string description;  // for reports
+  std::string socket;       // a file that is to be removed when the wire is closed
 };
 
-// What carries a trunk. Throws std::runtime_error with what would help.
-OpenedWire open_wire(const spec::TrunkSpec& trunk);
+// Octets of an Ethernet frame, behind its header, that carries the longest frame of a link with this `mtu` over a
+// trunk.
+std::uint32_t whole_trunk_mtu(std::uint32_t mtu) noexcept;
+
+// What carries the trunk `node`, whose end is to be `end`. `session`: of its life. `pool`: what frames are made of.
+// Throws std::runtime_error with what would help.
+OpenedWire open_wire(const spec::NodeSpec& node, const TrunkEndConfig& end, std::uint64_t session, PacketPool& pool);
 
 }  // namespace railyard::lab

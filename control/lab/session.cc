@@ -43,13 +43,32 @@ double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// What stands behind each NIC and each trunk, and where that is said.
+template <class F>
+void for_each_port(const spec::Lab& lab, F&& f) {
+  for (const spec::NodeSpec& node : lab.nodes) {
+    for (const spec::NicSpec& nic : node.nics) f(nic.attach, nic.place);
+    if (node.kind == spec::NodeSpec::Kind::kTrunk) f(node.trunk.attach, node.place);
+  }
+}
+
+// Octets of the longest packet: a frame of a link, or of a trunk's port that carries one. Drivers without scattered
+// reception want it in one mbuf, behind headroom and their own header.
+std::uint32_t longest_packet(const spec::Lab& lab) {
+  std::uint32_t mtu = 1500;
+  for (const spec::LinkSpec& l : lab.links) mtu = std::max(mtu, static_cast<std::uint32_t>(l.mtu));
+  const bool wraps = std::ranges::any_of(lab.nodes, [](const spec::NodeSpec& node) {
+    return node.kind == spec::NodeSpec::Kind::kTrunk && !node.trunk.udp;
+  });
+  constexpr std::uint32_t kDriversRoom = 128 + 32;  // RTE_PKTMBUF_HEADROOM and more
+  return wraps ? whole_trunk_mtu(mtu) + kDriversRoom : mtu + 64;
+}
+
 // Packet memory within the spec's ceiling: frames with synthetic payload take half a KiB, real ones room for the MTU.
 PoolConfig pools_for(const spec::Lab& lab) {
-  int mtu = 1500;
-  for (const spec::LinkSpec& l : lab.links) mtu = std::max(mtu, l.mtu);
   const std::int64_t per_worker = lab.run.memory.n / lab.run.workers;
   PoolConfig c;
-  c.real_octets = (static_cast<std::uint32_t>(mtu) + 64 + 127) / 128 * 128;
+  c.real_octets = (longest_packet(lab) + 127) / 128 * 128;
   c.elided_limit = static_cast<std::uint32_t>(std::clamp<std::int64_t>(per_worker * 8 / 10 / 512, 4096, 1 << 26));
   c.real_limit =
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(per_worker * 8 / 10 / (c.real_octets + 384), 256, 1 << 24));
@@ -69,9 +88,9 @@ EalConfig eal_config(const spec::Lab& lab) {
   EalConfig c;
   c.memory_mib = static_cast<std::size_t>(lab.run.memory.n >> 20);
   c.huge_pages = lab.run.hugepages;
-  for (const spec::NodeSpec& node : lab.nodes)
-    for (const spec::NicSpec& nic : node.nics)
-      if (const auto* dpdk = std::get_if<spec::AttachDpdk>(&nic.attach)) c.pci |= is_pci_address(dpdk->device);
+  for_each_port(lab, [&](const spec::Attachment& attach, const spec::Place&) {
+    if (const auto* dpdk = std::get_if<spec::AttachDpdk>(&attach)) c.pci |= is_pci_address(dpdk->device);
+  });
   // Devices that the lab names are taken one by one; all others, bound to a driver or not, are left alone.
   if (c.pci) c.extra = {"-a", "0000:00:00.0"};
   return c;
@@ -194,7 +213,10 @@ void Session::detach() noexcept {
     }
   }
   attached_.clear();
-  for (Trunk& t : trunks_) t.end->connect_outside(nullptr, 1, nullptr);
+  for (Trunk& t : trunks_) {
+    t.end->connect_outside(nullptr, 1, nullptr);
+    Exchange::remove(t.socket);
+  }
   trunks_.clear();
 }
 
@@ -223,14 +245,13 @@ void Session::check_captures() const {
 
 void Session::check_sockets() const {
   std::set<std::string> sockets;  // of memif, where one may serve several NICs
-  for (const spec::NodeSpec& node : lab_->spec().nodes)
-    for (const spec::NicSpec& nic : node.nics) {
-      if (const auto* vhost = std::get_if<spec::AttachVhostUser>(&nic.attach); vhost != nullptr && !vhost->is_client)
-        check_socket_free(nic.place, "vhost-user", vhost->socket);
-      const auto* memif = std::get_if<spec::AttachMemif>(&nic.attach);
-      if (memif != nullptr && !memif->is_client && sockets.insert(memif->socket).second)
-        check_socket_free(nic.place, "memif", memif->socket);
-    }
+  for_each_port(lab_->spec(), [&](const spec::Attachment& attach, const spec::Place& place) {
+    if (const auto* vhost = std::get_if<spec::AttachVhostUser>(&attach); vhost != nullptr && !vhost->is_client)
+      check_socket_free(place, "vhost-user", vhost->socket);
+    const auto* memif = std::get_if<spec::AttachMemif>(&attach);
+    if (memif != nullptr && !memif->is_client && sockets.insert(memif->socket).second)
+      check_socket_free(place, "memif", memif->socket);
+  });
 }
 
 void Session::attach_captures() {
@@ -290,10 +311,10 @@ void Session::connect_trunks() {
   for (const spec::NodeSpec& node : lab_->spec().nodes) {
     if (node.kind != spec::NodeSpec::Kind::kTrunk) continue;
     try {
-      OpenedWire opened = open_wire(node.trunk);
       TrunkEnd& end = lab_->trunk(node.name);
       const PortRef port{end.id(), PortIndex{0}};
-      trunks_.push_back({&end, std::move(opened.description)});
+      OpenedWire opened = open_wire(node, end.config(), session, engine_->pool_of(end.id()));
+      trunks_.push_back({&end, std::move(opened.description), std::move(opened.socket)});
       end.connect_outside(std::move(opened.wire), session, [this, port](Instant at, bool up) {
         if (up)
           lab_->fabric().link_up_at(at, port);

@@ -105,6 +105,7 @@ class Session {
   struct Trunk {
     TrunkEnd* end;
     std::string description;
+    std::string socket;  // to be removed at the end
   };
   const std::vector<Trunk>& trunks() const noexcept { return trunks_; }
 

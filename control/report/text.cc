@@ -373,9 +373,9 @@ void engine_lines(Out out, const Report& r) {
                    count_text(a.no_memory), count_text(a.not_sent));
   for (const TrunkReport& t : r.trunks)
     fmt::format_to(out,
-                   "Trunk: {} ({}): {}; {} frames out, {} in, {} lost on the way; round trip {}; {} late, by p50 {}, p99 "
+                   "Trunk: {} ({}): {}{}; {} frames out, {} in, {} lost on the way; round trip {}; {} late, by p50 {}, p99 "
                    "{}, most {}; down {} times\n",
-                   t.node, t.wire, t.state, count_text(t.counters.sent), count_text(t.counters.received),
+                   t.node, t.wire, t.state, t.counters.has_carrier ? "" : ", no carrier", count_text(t.counters.sent), count_text(t.counters.received),
                    count_text(t.counters.lost), nanoseconds_text(t.counters.round_trip_ps / 1000),
                    count_text(t.counters.late), nanoseconds_text(t.lateness_ns.p50), nanoseconds_text(t.lateness_ns.p99),
                    nanoseconds_text(t.lateness_ns.max), count_text(t.counters.downs));

@@ -268,7 +268,7 @@ struct VlanSpec {
   bool operator==(const VlanSpec&) const = default;
 };
 
-// What carries a trunk: the way between two daemons.
+// What carries a trunk over IP: the way between two daemons.
 struct TrunkUdp {
   wire::UdpEndpoint local;
   wire::UdpEndpoint remote;
@@ -278,7 +278,9 @@ struct TrunkUdp {
 
 // The far end of a link whose other half another daemon has.
 struct TrunkSpec {
-  TrunkUdp udp;
+  std::optional<TrunkUdp> udp;  // this carries it, or ...
+  Attachment attach;            // ... this port: one that a host outside could be behind
+  std::optional<int> port_mtu;  // octets that frames through it carry behind their Ethernet header; else what it carries
   std::vector<wire::IpPrefix> networks;  // addresses behind it
   Duration timeout{300'000'000'000};     // of wall time: not heard for so long, the far end is gone and the link down
 

@@ -78,7 +78,8 @@ void EthdevPort::set_up(const EthdevPortConfig& config, PacketPool& pool, DpdkLo
     fail(device_, fmt::format("cannot be configured with one queue each way: {}", reason(ret)));
   // The TAP driver neither sends nor drops a frame that is longer than it can: it would stop the port for good.
   if (name_.starts_with("net_tap") && config.mtu > conf.rxmode.mtu)
-    fail(device_, fmt::format("its driver carries IP packets of at most {} octets; set mtu: {} on its link",
+    fail(device_, fmt::format("its driver carries IP packets of at most {} octets; set mtu: {} on its link (of a trunk: "
+                              "port-mtu)",
                               conf.rxmode.mtu, conf.rxmode.mtu));
   std::uint16_t rx = config.descriptors;
   std::uint16_t tx = config.descriptors;

@@ -70,6 +70,8 @@ std::optional<InterfaceState> read_interface(const std::string& name) {
     if (attribute.rta_len < sizeof attribute || at + attribute.rta_len > header.nlmsg_len) break;
     // Kernels add fields at the end of the statistics.
     constexpr std::size_t kTxDropped = offsetof(rtnl_link_stats64, tx_dropped);
+    if (attribute.rta_type == IFLA_MTU && attribute.rta_len >= RTA_LENGTH(sizeof state.mtu))
+      std::memcpy(&state.mtu, answer.data() + at + RTA_LENGTH(0), sizeof state.mtu);
     if (attribute.rta_type == IFLA_STATS64 && attribute.rta_len >= RTA_LENGTH(kTxDropped + sizeof state.tx_dropped))
       std::memcpy(&state.tx_dropped, answer.data() + at + RTA_LENGTH(kTxDropped), sizeof state.tx_dropped);
   }

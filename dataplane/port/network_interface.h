@@ -16,6 +16,7 @@ std::string bad_interface_name(const std::string& name);
 struct InterfaceState {
   int index = 0;
   bool up = false;               // switched on, and with a carrier
+  std::uint32_t mtu = 0;         // octets of an IP packet
   std::uint64_t tx_dropped = 0;  // packets that the kernel had to send through it and dropped
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "dataplane/base/time.h"
 #include "dataplane/nic/attachment.h"
 #include "dataplane/port/port_abilities.h"
 
@@ -25,6 +26,10 @@ class OutsidePort : public Attachment {
 
   // Whether frames can pass. Any thread.
   virtual bool link_up() const = 0;
+
+  // For how much wall time a packet that the last take() brought had lain in this machine by then; 0: the port does not
+  // know. By the thread that takes.
+  virtual Duration waited(const Packet& packet) const { return static_cast<void>(packet), Duration{}; }
 
   // What passes, as it was when the port was made. Any thread.
   virtual PortAbilities abilities() const = 0;

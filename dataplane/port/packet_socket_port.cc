@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <stdexcept>
 
 #include <arpa/inet.h>
@@ -270,8 +271,10 @@ std::size_t PacketSocketPort::take(PacketPool& pool, std::span<Packet*> packets)
     if (p == nullptr) break;  // the frame stays in the ring
     if (!super_.done()) {
       const auto octets = static_cast<std::uint32_t>(super_.cut(p->header()));
+      stamps_ns_[received_.read() % kStamps] = 0;
       describe_received(*p, octets, stream_, received_.read());
     } else {
+      stamps_ns_[received_.read() % kStamps] = std::int64_t{header->tp_sec} * 1'000'000'000 + header->tp_nsec;
       const bool is_packet = receive(*p, *header, status, pool.real_octets());
       in_ring.store(TP_STATUS_KERNEL, std::memory_order_release);
       next_slot();
@@ -321,6 +324,16 @@ std::size_t PacketSocketPort::give(PacketPool& pool, std::span<Packet* const> pa
   const std::size_t n = staged_.stage(packets, pool);
   send_staged();
   return n;
+}
+
+// 0 also if the clock was set since.
+Duration PacketSocketPort::waited(const Packet& packet) const {
+  constexpr std::int64_t kMostNs = 1'000'000'000;
+  const std::int64_t stamp = stamps_ns_[packet.offset % kStamps];
+  timespec now{};
+  if (stamp == 0 || clock_gettime(CLOCK_REALTIME, &now) != 0) return {};
+  const std::int64_t ns = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec - stamp;
+  return ns < 0 || ns > kMostNs ? Duration{} : Duration{ns * 1000};
 }
 
 OutsidePortCounters PacketSocketPort::counters() const {

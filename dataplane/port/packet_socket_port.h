@@ -1,6 +1,7 @@
 // A host or network outside, behind an existing network interface of the kernel: one end of a veth pair, a NIC, ...
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -50,10 +51,14 @@ class PacketSocketPort final : public OutsidePort {
   // received: super-frames count as the frames they are cut into. host_ring_full: as they were.
   OutsidePortCounters counters() const override;
   bool link_up() const override;
+  // Of one of the last kStamps packets.
+  Duration waited(const Packet& packet) const override;
   PortAbilities abilities() const override { return abilities_; }
   int readable() const noexcept override { return in_.get(); }
 
  private:
+  static constexpr std::size_t kStamps = 64;  // more than anybody takes at once and asks about
+
   // A frame as the kernel hands it over, the tag put back.
   struct Frame {
     std::byte* at;
@@ -89,6 +94,8 @@ class PacketSocketPort final : public OutsidePort {
   SuperFrame super_;                   // in long_frame_
   StagedPackets staged_;
   PacketPool& pool_;
+  // When the kernel took in what was received last, by CLOCK_REALTIME; 0: not known.
+  std::array<std::int64_t, kStamps> stamps_ns_{};
   Counter received_;
   Counter sent_;
   Counter not_sent_;

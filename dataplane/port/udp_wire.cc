@@ -145,7 +145,7 @@ std::size_t UdpWire::send(std::span<const TrunkDatagram> datagrams) {
   return done;
 }
 
-std::size_t UdpWire::receive(std::span<TrunkReceived> datagrams) {
+std::size_t UdpWire::receive(Instant, std::span<TrunkReceived> datagrams) {
   const auto room = static_cast<unsigned>(std::min(datagrams.size(), kBurst));
   for (unsigned i = 0; i < room; ++i) {
     buffers_->in[i].msg_hdr.msg_control = buffers_->stamps[i].data();
@@ -161,6 +161,12 @@ std::size_t UdpWire::receive(std::span<TrunkReceived> datagrams) {
     datagrams[i] = {{static_cast<const std::byte*>(buffers_->rooms[i].iov_base), buffers_->in[i].msg_len},
                     age_of(buffers_->in[i].msg_hdr, nanoseconds_of(now))};
   return static_cast<std::size_t>(n);
+}
+
+TrunkWireCounters UdpWire::counters() const {
+  TrunkWireCounters c;
+  c.refused = refused_.read();
+  return c;
 }
 
 }  // namespace railyard

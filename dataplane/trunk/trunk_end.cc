@@ -164,6 +164,12 @@ Instant TrunkEnd::poll(Instant now) {
   return next();
 }
 
+// Pings are to be sent whether something comes or not.
+bool TrunkEnd::readable(std::vector<int>& descriptors) const {
+  if (wire_ != nullptr && wire_->readable() >= 0) descriptors.push_back(wire_->readable());
+  return false;
+}
+
 void TrunkEnd::give_outside(Instant now) { send_outgoing(std::max(now, done())); }
 
 void TrunkEnd::send_outgoing(Instant now) {
@@ -215,7 +221,7 @@ void TrunkEnd::count_lateness() {
 void TrunkEnd::receive(Instant now) {
   std::array<TrunkReceived, TrunkWire::kBurst> datagrams;
   for (unsigned burst = 0; burst < kBurstsPerPoll; ++burst) {
-    const std::size_t n = wire_->receive(datagrams);
+    const std::size_t n = wire_->receive(now, datagrams);
     for (std::size_t i = 0; i < n; ++i) on_message(now, datagrams[i]);
     if (n < datagrams.size()) return;
   }
@@ -366,9 +372,12 @@ TrunkCounters TrunkEnd::trunk_counters() const {
   c.discarded = discarded_.read();
   c.unconfirmed = unconfirmed_.read();
   c.stale = stale_.read();
-  c.malformed = malformed_.read();
-  c.other_version = other_version_.read();
-  c.refused = wire_ != nullptr ? wire_->refused() : 0;
+  if (wire_ != nullptr) {
+    c.wire = wire_->counters();
+    c.has_carrier = wire_->has_carrier();
+  }
+  c.malformed = malformed_.read() + c.wire.malformed;
+  c.other_version = other_version_.read() + c.wire.other_version;
   c.downs = downs_.read();
   c.late = late_.read();
   c.round_trip_ps = round_trip_ps_.read();

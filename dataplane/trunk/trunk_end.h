@@ -48,7 +48,8 @@ struct TrunkCounters {
   std::uint64_t stale = 0;        // messages of an earlier session
   std::uint64_t malformed = 0;    // messages that are none, or none that can be
   std::uint64_t other_version = 0;  // messages of another version of this protocol
-  std::uint64_t refused = 0;        // datagrams that the network did not take
+  TrunkWireCounters wire;           // its malformed ones and those of another version are in those above, too
+  bool has_carrier = true;          // as far as what carries it can tell
   std::uint64_t downs = 0;          // how often the link went down because of the far end
   std::uint64_t late = 0;           // frames delivered later than the link says
   std::uint64_t round_trip_ps = 0;
@@ -83,6 +84,7 @@ class TrunkEnd final : public Device {
 
   bool polled() const noexcept override { return wire_ != nullptr; }
   Instant poll(Instant now) override;
+  bool readable(std::vector<int>& descriptors) const override;
   void give_outside(Instant now) override;
 
   void for_each_held(const std::function<void(const Packet&)>& see) const override;

@@ -22,6 +22,17 @@ struct TrunkReceived {
   Duration age{};
 };
 
+// What became of datagrams on this side of the network.
+struct TrunkWireCounters {
+  std::uint64_t refused = 0;        // datagrams that the network did not take
+  std::uint64_t fragmented = 0;     // datagrams that went in several pieces of ours; what IP does is not seen
+  std::uint64_t incomplete = 0;     // datagrams of which some pieces came, and not all
+  std::uint64_t foreign = 0;        // what came in and is none of this trunk's
+  std::uint64_t malformed = 0;      // pieces that are none, or none that can be
+  std::uint64_t other_version = 0;  // pieces of another version
+  std::uint64_t overrun = 0;        // what came in and was lost because nobody took it in time, as far as is known
+};
+
 // Between two windows of the engine, by its thread; never waits.
 class TrunkWire {
  public:
@@ -33,12 +44,18 @@ class TrunkWire {
   // refuses is done with too, and counted: the far end will miss it.
   virtual std::size_t send(std::span<const TrunkDatagram> datagrams) = 0;
 
-  // What has come in: fills the first of `datagrams`, at most kBurst, returns how many. They are good until the next
-  // call.
-  virtual std::size_t receive(std::span<TrunkReceived> datagrams) = 0;
+  // What has come in at `now`, modelled time: fills the first of `datagrams`, at most kBurst, returns how many. They are
+  // good until the next call.
+  virtual std::size_t receive(Instant now, std::span<TrunkReceived> datagrams) = 0;
 
-  // Datagrams that the network refused. Any thread.
-  virtual std::uint64_t refused() const = 0;
+  // A descriptor that is readable (poll(2)) while receive() would bring something; -1: there is none, look again and
+  // again.
+  virtual int readable() const noexcept { return -1; }
+
+  // Any thread, as what follows.
+  virtual TrunkWireCounters counters() const = 0;
+  // Whether something is at the other end of what carries it, as far as that can tell.
+  virtual bool has_carrier() const { return true; }
 };
 
 }  // namespace railyard

@@ -187,9 +187,36 @@ TRUNK = {
     "frame_pfc": trunk_frame(FRAMES["pfc_xoff"].ljust(60, b"\0"), b""),
 }
 
+
+
+# A trunk's messages in Ethernet frames (dataplane/trunk/fragment.h), each in front of its length: what one wire receives
+# in a row.
+def carriers(message, octets, piece, indices, tag=None):
+    inputs = b""
+    for index in indices:
+        own = octets[index * piece:(index + 1) * piece]
+        frame = ethernet(0x88B5, struct.pack(">HBBIHH", 0x5259, 1, index, message, len(octets), piece) + own, tag=tag)
+        frame = frame.ljust(60, b"\0")
+        inputs += struct.pack(">H", len(frame)) + frame
+    return inputs
+
+
+LONG = bytes(i * 7 % 251 for i in range(700))
+TRUNK_FRAGMENTS = {
+    "one": carriers(1, TRUNK["ping"], len(TRUNK["ping"]), [0]),
+    "one_tagged": carriers(1, TRUNK["ping"], len(TRUNK["ping"]), [0], tag=3 << 13),
+    "one_of_a_vlan": carriers(1, TRUNK["ping"], len(TRUNK["ping"]), [0], tag=3 << 13 | 5),
+    "padded": carriers(2, b"abc", 3, [0]),
+    "three": carriers(3, LONG, 250, [0, 1, 2]),
+    "three_shuffled_and_doubled": carriers(3, LONG, 250, [2, 0, 0, 1, 2]),
+    "two_mixed": carriers(4, LONG, 350, [0]) + carriers(5, LONG, 350, [1, 0]) + carriers(4, LONG, 350, [1]),
+    "same_slot": carriers(4, LONG, 350, [0]) + carriers(20, LONG, 350, [0, 1]) + carriers(4, LONG, 350, [1]),
+    "contradicting": carriers(6, LONG, 350, [0]) + carriers(6, LONG, 234, [1]),
+}
+
 if __name__ == "__main__":
     corpus = pathlib.Path(__file__).parent / "corpus"
-    for folder in ("parse_frame", "pfc", "trunk_message"):
+    for folder in ("parse_frame", "pfc", "trunk_message", "trunk_fragment"):
         (corpus / folder).mkdir(parents=True, exist_ok=True)
     for name, frame in FRAMES.items():
         (corpus / "parse_frame" / f"{name}.bin").write_bytes(frame)
@@ -197,3 +224,5 @@ if __name__ == "__main__":
             (corpus / "pfc" / f"{name}.bin").write_bytes(frame)
     for name, message in TRUNK.items():
         (corpus / "trunk_message" / f"{name}.bin").write_bytes(message)
+    for name, frames in TRUNK_FRAGMENTS.items():
+        (corpus / "trunk_fragment" / f"{name}.bin").write_bytes(frames)

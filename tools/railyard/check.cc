@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "control/build/built_lab.h"
+#include "control/picture/words.h"
 #include "control/report/units.h"
 #include "control/spec/fault_place.h"
 #include "control/spec/load.h"
@@ -135,6 +136,19 @@ void print_memory(build::BuiltLab& lab) {
 }
 
 // What will go wrong, by name; that each of them can be where it is said to be has been checked.
+// What carries each.
+void print_trunks(const spec::Lab& lab) {
+  for (const spec::LinkSpec& link : lab.links)
+    for (const auto& [end, peer] : {std::pair(link.a, link.b), std::pair(link.b, link.a)}) {
+      const spec::NodeSpec& node = *lab.find(end.node);
+      if (node.kind != spec::NodeSpec::Kind::kTrunk) continue;
+      const spec::TrunkSpec& t = node.trunk;
+      fmt::print("trunk {} at {}: {}\n", node.name, spec::format(peer),
+                 t.udp ? fmt::format("UDP {} to {}", to_string(t.udp->local), to_string(t.udp->remote))
+                       : "Ethernet frames by " + picture::attachment_text(t.attach));
+    }
+}
+
 void print_faults(const spec::Lab& lab) {
   if (lab.faults.empty()) return;
   fmt::print("faults:\n");
@@ -170,6 +184,7 @@ void add_check(CLI::App& app, int&) {
     print_headroom_pools(lab);
     print_buffers(lab);
     print_memory(lab);
+    print_trunks(lab.spec());
     print_faults(lab.spec());
     fmt::print("ok\n");
   });

@@ -32,6 +32,10 @@ std::pair<std::string, std::string> exclusive(const Attachment& attachment) {
 
 void check_attachments(const Draft& draft) {
   std::map<std::pair<std::string, std::string>, PortName> users;
+  const auto use = [&users](const std::pair<std::string, std::string>& what, const PortName& port, const Tree& where) {
+    const auto [first, is_new] = users.try_emplace(what, port);
+    if (!is_new) where.fail(fmt::format("'{}' is used by {} already", what.second, format(first->second)));
+  };
   for (std::size_t i = 0; i < draft.lab.nodes.size(); ++i) {
     const NodeSpec& node = draft.lab.nodes[i];
     for (std::size_t n = 0; n < node.nics.size(); ++n) {
@@ -46,10 +50,10 @@ void check_attachments(const Draft& draft) {
         where.fail("a host is a namespace or a virtual machine with all its NICs; expected the same attach for each");
       const auto used = exclusive(attachment);
       if (used.second.empty()) continue;
-      const PortName port{node.name, static_cast<int>(n) + 1};
-      const auto [first, is_new] = users.try_emplace(used, port);
-      if (!is_new) where.fail(fmt::format("'{}' is used by {} already", used.second, format(first->second)));
+      use(used, {node.name, static_cast<int>(n) + 1}, where);
     }
+    if (const auto used = exclusive(node.trunk.attach); !used.second.empty())
+      use(used, {node.name, 1}, draft.nodes[i]->at_or_self("attach"));
   }
 }
 

@@ -13,14 +13,14 @@ void check_trunks(const Draft& draft) {
     const NodeSpec& node = draft.lab.nodes[i];
     if (node.kind != NodeSpec::Kind::kTrunk) continue;
     const Tree& said = *draft.nodes[i];
-    const Tree& udp = said.at_or_self("udp");
     if (draft.lab.run.clock == Clock::kVirtual)
       said.fail(
           fmt::format("trunk {} leads to another daemon, which needs the wall clock: set run.clock: wall", node.name));
-    const auto [first, is_new] = users.try_emplace(node.trunk.udp.local, node.name);
+    if (!node.trunk.udp) continue;
+    const auto [first, is_new] = users.try_emplace(node.trunk.udp->local, node.name);
     if (!is_new)
-      udp.at_or_self("local").fail(
-          fmt::format("'{}' is used by {} already", to_string(node.trunk.udp.local), first->second));
+      said.at_or_self("udp").at_or_self("local").fail(
+          fmt::format("'{}' is used by {} already", to_string(node.trunk.udp->local), first->second));
   }
 }
 

@@ -45,6 +45,7 @@ const Table<TrunkUdp>& trunk_udp_keys();
 const Table<NicSpec>& nic_keys();
 const Table<VlanSpec>& vlan_keys();
 Form<Attachment> attachment_form();
+Form<Attachment> port_attachment_form();  // a port to the outside that exists or is made for itself: a trunk's
 Form<Attachment> made_host_form();  // namespace or vm
 const Table<AttachPcap>& pcap_keys();
 const Table<AttachMemif>& memif_keys();

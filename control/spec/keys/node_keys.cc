@@ -182,17 +182,13 @@ constexpr const char* kAttachExpected =
 // A host that `railyard up` makes.
 Form<Attachment> made_host() { return choice<Attachment>({{"namespace", AttachNamespace{}}, {"vm", AttachVm{}}}); }
 
-Attachment read_attachment(const Tree& tree) {
-  static const std::vector<std::string> kKinds{"pcap",   "vhost-user", "vhost-user-client", "memif", "tap",
-                                               "netdev", "dpdk"};
-  if (tree.kind == Tree::Kind::kScalar) {
-    if (tree.text == "namespace") return AttachNamespace{};
-    if (tree.text == "vm") return AttachVm{};
-  }
-  tree.as_map(kAttachExpected);
-  refuse_unknown_keys(tree, kKinds);
-  if (tree.entries.size() != 1)
-    tree.fail(fmt::format("found {} keys; expected {}", tree.entries.size(), kAttachExpected));
+constexpr const char* kPortExpected = "a map with one of vhost-user, vhost-user-client, memif, tap, netdev, dpdk";
+
+// A map with one of `kinds`.
+Attachment read_outside(const Tree& tree, const std::vector<std::string>& kinds, const char* expected) {
+  tree.as_map(expected);
+  refuse_unknown_keys(tree, kinds);
+  if (tree.entries.size() != 1) tree.fail(fmt::format("found {} keys; expected {}", tree.entries.size(), expected));
   const Tree& value = tree.entries[0].value;
   if (tree.entries[0].key == "pcap") return map_of(pcap_keys()).read(value);
   const std::string& kind = tree.entries[0].key;
@@ -202,6 +198,21 @@ Attachment read_attachment(const Tree& tree) {
   if (kind == "tap") return AttachTap{interface_name().read(value)};
   if (kind == "netdev") return AttachNetdev{interface_name().read(value)};
   return AttachDpdk{text_without_control_characters(kLongestDevice).read(value)};
+}
+
+Attachment read_attachment(const Tree& tree) {
+  static const std::vector<std::string> kKinds{"pcap",   "vhost-user", "vhost-user-client", "memif", "tap",
+                                               "netdev", "dpdk"};
+  if (tree.kind == Tree::Kind::kScalar) {
+    if (tree.text == "namespace") return AttachNamespace{};
+    if (tree.text == "vm") return AttachVm{};
+  }
+  return read_outside(tree, kKinds, kAttachExpected);
+}
+
+Attachment read_port_attachment(const Tree& tree) {
+  static const std::vector<std::string> kKinds{"vhost-user", "vhost-user-client", "memif", "tap", "netdev", "dpdk"};
+  return read_outside(tree, kKinds, kPortExpected);
 }
 
 Tree write_attachment(const Attachment& attachment) {
@@ -217,11 +228,12 @@ Tree write_attachment(const Attachment& attachment) {
   return map.entries.empty() ? Tree{} : map;
 }
 
-Tree attachment_schema() {
+Tree outside_schema(bool with_captures) {
   const Tree text = Tree::map({{"type", Tree::string("string")}});
   Tree properties = Tree::map();
   properties.spread = true;
-  properties.add("pcap", with_description("frames from a capture file, or to one", reference(pcap_keys().name())));
+  if (with_captures)
+    properties.add("pcap", with_description("frames from a capture file, or to one", reference(pcap_keys().name())));
   properties.add("vhost-user", with_description("path of a vhost-user socket; we are the server", text));
   properties.add("vhost-user-client",
                  with_description("path of a vhost-user socket; the other side is the server", text));
@@ -229,18 +241,20 @@ Tree attachment_schema() {
   properties.add("dpdk", with_description("a DPDK device: net_memif0,... or a PCI address", text));
   properties.add("tap", with_description("name of a TAP interface, which is made", text));
   properties.add("netdev", with_description("name of a network interface that exists", text));
-  Tree map = Tree::map({{"type", Tree::string("object")},
-                        {"properties", std::move(properties)},
-                        {"minProperties", Tree::plain("1")},
-                        {"maxProperties", Tree::plain("1")},
-                        {"additionalProperties", Tree::plain("false")}});
-  return any_of_schemas({made_host().schema, std::move(map)});
+  return Tree::map({{"type", Tree::string("object")},
+                    {"properties", std::move(properties)},
+                    {"minProperties", Tree::plain("1")},
+                    {"maxProperties", Tree::plain("1")},
+                    {"additionalProperties", Tree::plain("false")}});
 }
+
+Tree attachment_schema() { return any_of_schemas({made_host().schema, outside_schema(true)}); }
 
 }  // namespace
 
 Form<Attachment> made_host_form() { return made_host(); }
 Form<Attachment> attachment_form() { return {read_attachment, write_attachment, attachment_schema()}; }
+Form<Attachment> port_attachment_form() { return {read_port_attachment, write_attachment, outside_schema(false)}; }
 
 const Table<AttachPcap>& pcap_keys() {
   static const Table<AttachPcap> table{

@@ -6,6 +6,8 @@
 namespace railyard::spec {
 namespace {
 
+constexpr int kLeastPortMtu = 576;  // of a link, too; above kLeastTrunkMtu (trunk/fragment.h)
+
 // A key of the trunk that stands in its node directly.
 template <class M>
 Key<NodeSpec> of_trunk(std::string name, M TrunkSpec::*member, Form<M> form, std::string description) {
@@ -15,6 +17,19 @@ Key<NodeSpec> of_trunk(std::string name, M TrunkSpec::*member, Form<M> form, std
           [=](const NodeSpec& node) { return form.write(node.trunk.*member); },
           [=](const NodeSpec& a, const NodeSpec& b) { return a.trunk.*member == b.trunk.*member; },
           form.schema};
+}
+
+template <class M>
+Key<NodeSpec> of_trunk(std::string name, std::optional<M> TrunkSpec::*member, Form<M> form, std::string description) {
+  return of_trunk(std::move(name), member, maybe(std::move(form)), std::move(description));
+}
+
+void check_carrier(const Tree& map, const NodeSpec& node) {
+  const bool port = map.find("attach") != nullptr;
+  if (!node.trunk.udp && !port) map.fail("neither udp nor attach; expected one of them: the way to the other daemon");
+  if (node.trunk.udp && port)
+    map.at_or_self("attach").fail("beside udp; expected one of them: the way to the other daemon");
+  if (node.trunk.port_mtu && !port) map.at_or_self("port-mtu").fail("beside udp; expected it only with attach");
 }
 
 void check_udp(const Tree& map, const TrunkUdp& udp) {
@@ -45,13 +60,18 @@ const Table<NodeSpec>& trunk_node_keys() {
       {key("kind", &NodeSpec::kind, choice<NodeSpec::Kind>({{"trunk", NodeSpec::Kind::kTrunk}}), "trunk")
            .show()
            .without_default(),
-       of_trunk("udp", &TrunkSpec::udp, map_of(trunk_udp_keys()), "the way to the other daemon").require(),
+       of_trunk("udp", &TrunkSpec::udp, map_of(trunk_udp_keys()), "the way to the other daemon, over IP; or attach"),
+       of_trunk("attach", &TrunkSpec::attach, port_attachment_form(),
+                "the port that leads to the other daemon, through cables and Ethernet switches; or udp"),
+       of_trunk("port-mtu", &TrunkSpec::port_mtu, integer(kLeastPortMtu, 65535),
+                "octets that an Ethernet frame carries on the way; without it what the port does (of attach)"),
        of_trunk("networks", &TrunkSpec::networks, one_or_list_of(ip_prefix()), "prefixes of the addresses behind it")
            .require(),
        of_trunk("timeout", &TrunkSpec::timeout,
                 duration(Duration{50'000'000'000}, Duration{kPicosecondsPerSecond * 60}),
                 "not heard for so long, the other end is gone and the link is down"),
-       key("role", &NodeSpec::role, text_without_control_characters(63), "for pictures")}};
+       key("role", &NodeSpec::role, text_without_control_characters(63), "for pictures")},
+      check_carrier};
   return table;
 }
 

@@ -25,8 +25,8 @@ const std::string kGood = kUdp + ", networks: [10.2.0.0/24, \"fd00:0:0:b::/64\"]
 TEST(TrunkKeys, SayTheWayAndWhatIsBehindIt) {
   const Lab lab = parse(lab_with(kGood + ", timeout: 2s"), "x.yaml");
   const TrunkSpec& t = lab.find("t")->trunk;
-  EXPECT_EQ(to_string(t.udp.local), "127.0.0.1:4801");
-  EXPECT_EQ(to_string(t.udp.remote), "127.0.0.1:4802");
+  EXPECT_EQ(to_string(t.udp->local), "127.0.0.1:4801");
+  EXPECT_EQ(to_string(t.udp->remote), "127.0.0.1:4802");
   ASSERT_EQ(t.networks.size(), 2u);
   EXPECT_EQ(to_string(t.networks[0]), "10.2.0.0/24");
   EXPECT_EQ(t.timeout, Duration{2 * kPicosecondsPerSecond});
@@ -36,14 +36,62 @@ TEST(TrunkKeys, SayTheWayAndWhatIsBehindIt) {
 TEST(TrunkKeys, V6AddressesAreInBrackets) {
   const Lab lab =
       parse(lab_with("udp: { local: \"[::1]:1\", remote: \"[fd00::1]:65535\" }, networks: 0.0.0.0/0"), "x.yaml");
-  EXPECT_EQ(to_string(lab.find("t")->trunk.udp.remote), "[fd00::1]:65535");
+  EXPECT_EQ(to_string(lab.find("t")->trunk.udp->remote), "[fd00::1]:65535");
   EXPECT_TRUE(parse(to_yaml(lab), "shown.yaml") == lab) << to_yaml(lab);
+}
+
+TEST(TrunkKeys, APortThatLeadsThereIsAsAHostsAttachment) {
+  const Lab lab = parse(lab_with("attach: { netdev: eth1 }, networks: 10.2.0.0/24"), "x.yaml");
+  const TrunkSpec& t = lab.find("t")->trunk;
+  EXPECT_FALSE(t.udp);
+  EXPECT_EQ(t.attach, Attachment{AttachNetdev{"eth1"}});
+  EXPECT_FALSE(t.port_mtu);
+  EXPECT_TRUE(parse(to_yaml(lab), "shown.yaml") == lab) << to_yaml(lab);
+
+  const auto attach_of = [](const std::string& attach) {
+    const Lab l = parse(lab_with("attach: { " + attach + " }, port-mtu: 1500, networks: 10.2.0.0/24"), "x.yaml");
+    EXPECT_EQ(l.find("t")->trunk.port_mtu, 1500);
+    EXPECT_TRUE(parse(to_yaml(l), "shown.yaml") == l) << to_yaml(l);
+    return l.find("t")->trunk.attach;
+  };
+  EXPECT_EQ(attach_of("tap: t0"), Attachment{AttachTap{"t0"}});
+  EXPECT_EQ(attach_of("dpdk: \"0000:03:00.0\""), Attachment{AttachDpdk{"0000:03:00.0"}});
+  EXPECT_EQ(attach_of("memif: { socket: /tmp/m, role: client, id: 4 }"), (Attachment{AttachMemif{"/tmp/m", true, 4}}));
+  EXPECT_EQ(attach_of("vhost-user: /tmp/v"), (Attachment{AttachVhostUser{"/tmp/v", false}}));
+  EXPECT_EQ(attach_of("vhost-user-client: /tmp/v"), (Attachment{AttachVhostUser{"/tmp/v", true}}));
+}
+
+TEST(TrunkErrors, OneWayAndNoOther) {
+  const std::string networks = ", networks: [10.2.0.0/24]";
+  EXPECT_EQ(error_of(lab_with(kUdp + ", attach: { netdev: eth1 }" + networks)),
+            "x.yaml:5:89: nodes.t.attach: beside udp; expected one of them: the way to the other daemon");
+  EXPECT_EQ(error_of(lab_with("attach: { netdev: eth1, tap: t0 }" + networks)),
+            "x.yaml:5:29: nodes.t.attach: found 2 keys; expected a map with one of vhost-user, vhost-user-client, "
+            "memif, tap, netdev, dpdk");
+  EXPECT_EQ(error_of(lab_with("attach: namespace" + networks)),
+            "x.yaml:5:29: nodes.t.attach: found 'namespace'; expected a map with one of vhost-user, vhost-user-client, "
+            "memif, tap, netdev, dpdk");
+  EXPECT_EQ(error_of(lab_with("attach: { pcap: { out: x.pcap } }" + networks)),
+            "x.yaml:5:31: nodes.t.attach: unknown key 'pcap'. Known here: vhost-user, vhost-user-client, memif, tap, "
+            "netdev, dpdk");
+  EXPECT_EQ(error_of(lab_with(kUdp + ", port-mtu: 1500" + networks)),
+            "x.yaml:5:91: nodes.t.port-mtu: beside udp; expected it only with attach");
+  EXPECT_EQ(error_of(lab_with("attach: { netdev: eth1 }, port-mtu: 100" + networks)),
+            "x.yaml:5:57: nodes.t.port-mtu: 100 is out of range; expected 576..65535");
+}
+
+TEST(TrunkErrors, APortIsUsedOnce) {
+  const std::string trunk = "attach: { netdev: eth1 }, networks: [10.2.0.0/24]";
+  EXPECT_EQ(error_of(lab_with(trunk, "[leaf:9, t:1], [leaf:10, u:1]"), {"nodes.u={kind: trunk, " + trunk + "}"}),
+            "--set nodes.u={kind: trunk, " + trunk + "}: nodes.u.attach: 'eth1' is used by t:1 already");
+  EXPECT_EQ(error_of(lab_with(trunk), {"nodes.h1.attach={netdev: eth1}"}),
+            "x.yaml:5:29: nodes.t.attach: 'eth1' is used by h1:1 already");
 }
 
 TEST(TrunkErrors, Keys) {
   EXPECT_EQ(error_of(lab_with(kGood)), "(no error)");
   EXPECT_EQ(error_of(lab_with("networks: [10.2.0.0/24]")),
-            "x.yaml:5:6: nodes.t: key 'udp' is missing: the way to the other daemon");
+            "x.yaml:5:6: nodes.t: neither udp nor attach; expected one of them: the way to the other daemon");
   EXPECT_EQ(error_of(lab_with(kUdp)),
             "x.yaml:5:6: nodes.t: key 'networks' is missing: prefixes of the addresses behind it");
   EXPECT_EQ(error_of(lab_with(kUdp + ", networks: [10.2.0.1/24]")),

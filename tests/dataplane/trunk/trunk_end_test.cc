@@ -72,7 +72,7 @@ class MemoryWire final : public TrunkWire {
     for (const TrunkDatagram& d : datagrams) network_.send(1 - side_, d);
     return datagrams.size();
   }
-  std::size_t receive(std::span<TrunkReceived> out) override {
+  std::size_t receive(Instant, std::span<TrunkReceived> out) override {
     auto& waiting = network_.under_way[side_];
     std::stable_sort(waiting.begin(), waiting.end(),
                      [](const auto& a, const auto& b) { return a.arrives < b.arrives; });
@@ -84,7 +84,7 @@ class MemoryWire final : public TrunkWire {
     for (std::size_t i = 0; i < n; ++i) out[i] = {received_[i].octets, network_.now - received_[i].arrives};
     return n;
   }
-  std::uint64_t refused() const override { return 0; }
+  TrunkWireCounters counters() const override { return {}; }
 
  private:
   Network& network_;
