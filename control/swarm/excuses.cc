@@ -18,9 +18,12 @@ bool Excuses::is_lossless(PortRef port, Priority priority) const {
   return qos_of(port.device).classes[priority.index()].lossless;
 }
 
-// Headroom that was meant to be less than needed; hosts whose buffer is too small for what their classes may hold.
+// Senders that do not always obey; headroom that was meant to be less than needed; hosts whose buffer is too small for what their classes may hold.
 bool Excuses::loses_by_settings(PortRef port, Priority priority) const {
   constexpr std::int64_t kInFlight = 1 << 20;  // what comes after XOFF, at 400 Gb/s over 300 m and more
+  const spec::SwitchProfile* sender = profile_of(lab_.fabric().peer(port).device);
+  if (sender != nullptr && sender->pfc_watchdog && sender->pfc_watchdog->action == spec::PfcWatchdog::Action::kForward)
+    return true;  // when it has been paused for long, it goes on
   if (const spec::SwitchProfile* s = profile_of(port.device))
     return s->headroom_pool > Bytes{} || qos_of(port.device).classes[priority.index()].accept_loss;
   const spec::ReceiveSpec& receive = lab_.spec().hosts.at(lab_.node_of(port.device).profile).receive;
@@ -39,13 +42,11 @@ bool Excuses::misclassified(PortRef port) const {
 // the cable than the sender put in.
 bool Excuses::overruns(PortRef port) const {
   const PortRef peer = lab_.fabric().peer(port);
-  const spec::SwitchProfile* sender = profile_of(peer.device);
   return misclassified(port) ||
          // Our pause frames are lost or late,
          reach_.towards<what::Loss, what::BurstLoss, what::BitErrorRate, what::Drop, what::LosePause, what::Delay>(peer) ||
          // not obeyed,
          reach_.at<what::IgnorePause>(peer) ||
-         (sender != nullptr && sender->pfc_watchdog && sender->pfc_watchdog->action == spec::PfcWatchdog::Action::kForward) ||
          // or forgotten; and what was held back comes at once.
          reach_.at<what::Down, what::Flap, what::Crash>(port) ||
          reach_.towards<what::Duplicate, what::Delay, what::Reorder>(port);

@@ -49,7 +49,7 @@ GeneratedLab generate(std::uint64_t number) {
   GeneratedLab lab;
   lab.seed = number;
   const std::string fabric = random_fabric(seed);
-  lab.fabric = fabric;
+  lab.fabric = with_duration(fabric, seed, Duration{kPicosecondsPerSecond / 1000});
   lab.traffic = random_traffic(seed, spec::parse(fabric, "swarm"));
   const spec::Lab with_traffic = spec::parse(lab.text(), "swarm");
   lab.fabric = with_duration(fabric, seed, duration_for(with_traffic, kHops));

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -76,13 +78,23 @@ class Traffic {
     return text;
   }
 
+  // Who sends and receives: within a rail each host has a partner only if all hosts are on it.
+  std::string ends() const {
+    std::set<std::size_t> nics;
+    for (const spec::NodeSpec& n : lab_.nodes)
+      if (n.kind == spec::NodeSpec::Kind::kHost) nics.insert(n.nics.size());
+    return nics.size() == 1 ? "" : R"(from: "h*:1", to: "h*:1", )";
+  }
+
   std::string everywhere(Draw& draw) const {
-    return fmt::format("pattern: permutation, {}, {}", frames(draw, traffic_class(draw, draw.percent(70))),
+    return fmt::format("pattern: permutation, {}{}, {}", ends(), frames(draw, traffic_class(draw, draw.percent(70))),
                        rate(draw, 30, 70));
   }
   std::string incast(Draw& draw, bool lossless) const {
     const auto most = static_cast<std::int64_t>(hosts_.size()) - 1;
-    return fmt::format("pattern: incast, to: {}, fan-in: {}, {}{}{}", draw.of(hosts_),
+    const bool alike = ends().empty();
+    return fmt::format("pattern: incast, {}to: {}{}{}, fan-in: {}, {}{}{}", alike ? "" : R"(from: "h*:1", )",
+                       alike ? "" : "\"", draw.of(hosts_), alike ? "" : ":1\"",
                        draw.between(std::min<std::int64_t>(2, most), std::min<std::int64_t>(6, most)),
                        frames(draw, traffic_class(draw, lossless)),
                        draw.percent(50) ? "" : ", " + rate(draw, 40, 100), when(draw));
@@ -92,15 +104,15 @@ class Traffic {
     const std::string rest = when(draw);
     switch (draw.below(4)) {
       case 0:
-        return fmt::format("pattern: random, flows: {}, {}, {}{}", draw.between(1, 3), frame, rate(draw, 3, 20), rest);
+        return fmt::format("pattern: random, {}flows: {}, {}, {}{}", ends(), draw.between(1, 3), frame, rate(draw, 3, 20), rest);
       case 1:
-        return fmt::format("pattern: all-to-all, {}, {}{}", frame, rate(draw, 1, 5), rest);
+        return fmt::format("pattern: all-to-all, {}{}, {}{}", ends(), frame, rate(draw, 1, 5), rest);
       case 2:
         return fmt::format("pattern: pairs, from: {}, to: {}, flows: {}, {}, {}, bytes: {}B{}", hosts_.front(),
                            hosts_.back(), draw.between(1, 8), frame, rate(draw, 3, 30), draw.between(1, 50'000) * 4,
                            rest);
       default:
-        return fmt::format("pattern: permutation, {}, {}{}", frame, rate(draw, 5, 100), rest);
+        return fmt::format("pattern: permutation, {}{}, {}{}", ends(), frame, rate(draw, 5, 100), rest);
     }
   }
 

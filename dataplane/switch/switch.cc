@@ -419,7 +419,7 @@ void Switch::set_device_timer() {
 void Switch::on_timer(Instant now, PortIndex port) {
   if (port.index() < ports()) return starts_.add(now, port);
   if (watchdog_due_ <= now) poll_watchdog(now);
-  if (watches_) on_watches_due(now);
+  if (watch_due_ <= now) on_watches_due(now);  // whose watch it was may be gone
   Instant next = Instant::never();
   for (std::size_t p = 0; p < ports(); ++p) {
     EgressPort& e = egress_[p];
