@@ -85,6 +85,8 @@ bool Excuses::drop(DropReason reason, PortRef port, Priority priority) const {
 
 bool Excuses::drop_at(DropReason reason, PortRef port) const {
   if (reason == DropReason::kGiant) return reach_.at<what::Mtu>(port);
+  // What a switch has to say about packets that are too big has no guaranteed memory.
+  if (reason == DropReason::kIngressFull) return profile_of(port.device) != nullptr && reach_.on<what::Mtu>(port.device);
   if (reason != DropReason::kFcsError) return false;
   if (reach_.towards<what::BitErrorRate, what::Truncate>(port)) return true;
   // A switch that cuts through hands wrong frames on.
