@@ -17,9 +17,10 @@ void audit_wires(build::BuiltLab& lab, const std::vector<DeviceCounters>& device
     const std::uint64_t sent = sender.tx_packets() + sender.tx_control;
     if (sent + receiver.duplicated == receiver.delivered + receiver.lost + on_the_wire) continue;
     audit.balanced = false;
-    audit.unbalanced.push_back(fmt::format("{}:{} sent {}, {} were duplicated, its peer has {} + {} lost, {} on the wire",
-                                           devices[from.device.index()].name, from.port.value + 1, sent,
-                                           receiver.duplicated, receiver.delivered, receiver.lost, on_the_wire));
+    audit.unbalanced.push_back(
+        fmt::format("{}:{} sent {}, {} were duplicated, its peer has {} + {} lost, {} on the wire",
+                    devices[from.device.index()].name, from.port.value + 1, sent, receiver.duplicated,
+                    receiver.delivered, receiver.lost, on_the_wire));
   }
 }
 

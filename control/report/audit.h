@@ -19,7 +19,7 @@ struct Audit {
   std::uint64_t lost_on_links = 0;
   std::uint64_t queued = 0;
   std::uint64_t on_the_wire = 0;
-  bool drained = false;                 // nothing is left anywhere
+  bool drained = false;  // nothing is left anywhere
 };
 
 // Of a lab that rests, all devices done up to the same instant. `devices`: their counters, in the lab's order.

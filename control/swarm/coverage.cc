@@ -57,7 +57,8 @@ std::vector<std::string> Coverage::missed(const Bars& bars) const {
     out.push_back(fmt::format("the median seed has {} hops; expected {}", median_hops(), bars.median_hops));
   const auto percent = [&](const char* event, int least) {
     if (count_in(events_, event) * 100 < seeds() * static_cast<std::uint64_t>(least))
-      out.push_back(fmt::format("{} in {} of {} seeds; expected {} %", event, count_in(events_, event), seeds(), least));
+      out.push_back(
+          fmt::format("{} in {} of {} seeds; expected {} %", event, count_in(events_, event), seeds(), least));
   };
   percent("XOFF", bars.xoff_percent);
   percent("drops", bars.drops_percent);

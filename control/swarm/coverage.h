@@ -12,9 +12,9 @@ namespace railyard::swarm {
 
 struct Bars {
   std::uint64_t median_hops = 50'000;
-  int xoff_percent = 50;      // of the seeds
+  int xoff_percent = 50;  // of the seeds
   int drops_percent = 30;
-  int kind_permille = 20;     // every kind of fault, having done something
+  int kind_permille = 20;  // every kind of fault, having done something
 };
 
 class Coverage {

@@ -18,7 +18,8 @@ bool Excuses::is_lossless(PortRef port, Priority priority) const {
   return qos_of(port.device).classes[priority.index()].lossless;
 }
 
-// Senders that do not always obey; headroom that was meant to be less than needed; hosts whose buffer is too small for what their classes may hold.
+// Senders that do not always obey; headroom that was meant to be less than needed; hosts whose buffer is too small for
+// what their classes may hold.
 bool Excuses::loses_by_settings(PortRef port, Priority priority) const {
   constexpr std::int64_t kInFlight = 1 << 20;  // what comes after XOFF, at 400 Gb/s over 300 m and more
   const spec::SwitchProfile* sender = profile_of(lab_.fabric().peer(port).device);
@@ -44,7 +45,8 @@ bool Excuses::overruns(PortRef port) const {
   const PortRef peer = lab_.fabric().peer(port);
   return misclassified(port) ||
          // Our pause frames are lost or late,
-         reach_.towards<what::Loss, what::BurstLoss, what::BitErrorRate, what::Drop, what::LosePause, what::Delay>(peer) ||
+         reach_.towards<what::Loss, what::BurstLoss, what::BitErrorRate, what::Drop, what::LosePause, what::Delay>(
+             peer) ||
          // not obeyed,
          reach_.at<what::IgnorePause>(peer) ||
          // or forgotten; and what was held back comes at once.
@@ -86,7 +88,8 @@ bool Excuses::drop(DropReason reason, PortRef port, Priority priority) const {
 bool Excuses::drop_at(DropReason reason, PortRef port) const {
   if (reason == DropReason::kGiant) return reach_.at<what::Mtu>(port);
   // What a switch has to say about packets that are too big has no guaranteed memory.
-  if (reason == DropReason::kIngressFull) return profile_of(port.device) != nullptr && reach_.on<what::Mtu>(port.device);
+  if (reason == DropReason::kIngressFull)
+    return profile_of(port.device) != nullptr && reach_.on<what::Mtu>(port.device);
   if (reason != DropReason::kFcsError) return false;
   if (reach_.towards<what::BitErrorRate, what::Truncate>(port)) return true;
   // A switch that cuts through hands wrong frames on.

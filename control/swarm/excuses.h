@@ -12,8 +12,8 @@ class Excuses {
  public:
   Excuses(build::BuiltLab& lab, const Reach& reach) : lab_(lab), reach_(reach) {}
 
-  // Whether a frame may have been dropped for `reason`, counted at `port` in `priority` (by the device's own map), while
-  // faults act. Of frames without a class: at() below.
+  // Whether a frame may have been dropped for `reason`, counted at `port` in `priority` (by the device's own map),
+  // while faults act. Of frames without a class: at() below.
   bool drop(DropReason reason, PortRef port, Priority priority) const;
   // The same of frames dropped before they had a class.
   bool drop_at(DropReason reason, PortRef port) const;

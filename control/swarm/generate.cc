@@ -8,7 +8,7 @@
 namespace railyard::swarm {
 namespace {
 
-constexpr double kHops = 80'000;   // what a seed aims at; pauses and faults take their share
+constexpr double kHops = 80'000;  // what a seed aims at; pauses and faults take their share
 
 std::string with_duration(const std::string& fabric, Seed seed, Duration duration) {
   return fabric + fmt::format("run: {{ seed: {}, duration: {}ns, drain: 200ms, deadlock: 200us }}\n", seed.value,

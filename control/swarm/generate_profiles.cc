@@ -8,10 +8,10 @@ namespace {
 
 std::string switch_profile(Seed seed, const char* name, int buffer_mib) {
   Draw draw(seed, fmt::format("swarm/switch/{}", name));
-  std::string text = fmt::format(
-      "  {}: {{ buffer: {}MiB, cell: {}, mode: {}, latency: {}ns, pause-quanta: {}, qos: {}", name, buffer_mib,
-      draw.of({"64B", "208B", "256B", "512B"}), draw.percent(20) ? "cut-through" : "store-and-forward",
-      draw.between(100, 900), draw.of({500, 2000, 8000, 65535}), draw.of({"default", "other"}));
+  std::string text = fmt::format("  {}: {{ buffer: {}MiB, cell: {}, mode: {}, latency: {}ns, pause-quanta: {}, qos: {}",
+                                 name, buffer_mib, draw.of({"64B", "208B", "256B", "512B"}),
+                                 draw.percent(20) ? "cut-through" : "store-and-forward", draw.between(100, 900),
+                                 draw.of({500, 2000, 8000, 65535}), draw.of({"default", "other"}));
   if (draw.percent(30)) text += fmt::format(", pause-response: {}ns", draw.between(100, 2000));
   if (draw.percent(20))
     text += fmt::format(", pfc-watchdog: {{ detect: {0}us, restore: {1}us, poll: {2}us, action: {3} }}",
@@ -19,9 +19,10 @@ std::string switch_profile(Seed seed, const char* name, int buffer_mib) {
                         draw.of({"drop", "drop", "forward", "alert"}));
   if (draw.percent(20)) text += fmt::format(", headroom-pool: {}KiB", buffer_mib * 1024 / draw.of({2, 4, 8}));
   if (draw.percent(30))
-    text += fmt::format(", ecmp: {{ fields: [{}], resilient: {} }}",
-                        draw.of({"addresses", "ports", "addresses, ports", "addresses, destination-qp", "ports, ingress-port"}),
-                        draw.of({"true", "false"}));
+    text += fmt::format(
+        ", ecmp: {{ fields: [{}], resilient: {} }}",
+        draw.of({"addresses", "ports", "addresses, ports", "addresses, destination-qp", "ports, ingress-port"}),
+        draw.of({"true", "false"}));
   return text + " }\n";
 }
 

@@ -96,15 +96,16 @@ class Traffic {
     return fmt::format("pattern: incast, {}to: {}{}{}, fan-in: {}, {}{}{}", alike ? "" : R"(from: "h*:1", )",
                        alike ? "" : "\"", draw.of(hosts_), alike ? "" : ":1\"",
                        draw.between(std::min<std::int64_t>(2, most), std::min<std::int64_t>(6, most)),
-                       frames(draw, traffic_class(draw, lossless)),
-                       draw.percent(50) ? "" : ", " + rate(draw, 40, 100), when(draw));
+                       frames(draw, traffic_class(draw, lossless)), draw.percent(50) ? "" : ", " + rate(draw, 40, 100),
+                       when(draw));
   }
   std::string anything(Draw& draw) const {
     const std::string frame = frames(draw, traffic_class(draw, draw.percent(50)));
     const std::string rest = when(draw);
     switch (draw.below(4)) {
       case 0:
-        return fmt::format("pattern: random, {}flows: {}, {}, {}{}", ends(), draw.between(1, 3), frame, rate(draw, 3, 20), rest);
+        return fmt::format("pattern: random, {}flows: {}, {}, {}{}", ends(), draw.between(1, 3), frame,
+                           rate(draw, 3, 20), rest);
       case 1:
         return fmt::format("pattern: all-to-all, {}{}, {}{}", ends(), frame, rate(draw, 1, 5), rest);
       case 2:

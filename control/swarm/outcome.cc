@@ -11,9 +11,10 @@ bool Outcome::failed(const std::string& rule) const noexcept {
 }
 
 std::string Outcome::json() const {
-  nlohmann::ordered_json j{{"seed", seed},     {"hops", hops},   {"xoffs", xoffs},   {"drops", drops},
-                           {"lost", lost},     {"marks", marks}, {"trims", trims},   {"digest", digest},
-                           {"deadlocked", deadlocked}, {"kinds", kinds}, {"features", features}};
+  nlohmann::ordered_json j{{"seed", seed},   {"hops", hops},        {"xoffs", xoffs},
+                           {"drops", drops}, {"lost", lost},        {"marks", marks},
+                           {"trims", trims}, {"digest", digest},    {"deadlocked", deadlocked},
+                           {"kinds", kinds}, {"features", features}};
   j["violations"] = nlohmann::json::array();
   for (const Violation& v : violations) j["violations"].push_back({{"rule", v.rule}, {"what", v.what}});
   return j.dump();

@@ -16,16 +16,16 @@ struct Violation {
 
 struct Outcome {
   std::uint64_t seed = 0;
-  std::uint64_t hops = 0;     // frames that left a switch egress port
-  std::uint64_t xoffs = 0;    // PFC frames with a pause time
-  std::uint64_t drops = 0;    // in devices
-  std::uint64_t lost = 0;     // on links
-  std::uint64_t marks = 0;    // CE
+  std::uint64_t hops = 0;   // frames that left a switch egress port
+  std::uint64_t xoffs = 0;  // PFC frames with a pause time
+  std::uint64_t drops = 0;  // in devices
+  std::uint64_t lost = 0;   // on links
+  std::uint64_t marks = 0;  // CE
   std::uint64_t trims = 0;
   std::uint64_t digest = 0;
-  bool deadlocked = false;    // where the fabric can
-  std::set<std::string> kinds;     // of faults that have done something
-  std::set<std::string> features;  // of the lab: "cut-through", "spray"
+  bool deadlocked = false;            // where the fabric can
+  std::set<std::string> kinds;        // of faults that have done something
+  std::set<std::string> features;     // of the lab: "cut-through", "spray"
   std::vector<Violation> violations;  // of each rule the first ones
 
   bool failed() const noexcept { return !violations.empty(); }

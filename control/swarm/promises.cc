@@ -54,8 +54,7 @@ std::vector<DeviceCounters> Promises::counters() const {
 template <class F>
 void Promises::for_each_port(const std::vector<DeviceCounters>& now, F&& see) const {
   for (std::uint32_t d = 0; d < now.size(); ++d)
-    for (std::uint16_t p = 0; p < now[d].ports.size(); ++p)
-      see(PortRef{DeviceId{d}, PortIndex{p}}, now[d].ports[p]);
+    for (std::uint16_t p = 0; p < now[d].ports.size(); ++p) see(PortRef{DeviceId{d}, PortIndex{p}}, now[d].ports[p]);
 }
 
 void Promises::look() {
@@ -86,7 +85,8 @@ void Promises::look_at_losses(const std::vector<DeviceCounters>& now) {
     const std::uint64_t to_faults = since(c.lost_to_faults, before != nullptr ? before->lost_to_faults : 0);
     if (to_faults > 0 && (before != nullptr || !excuses_.lost_to_fault(port)))
       unexplained(to_faults, "frames that never arrived");
-    const std::uint64_t with_link = since(c.lost - c.lost_to_faults, before != nullptr ? before->lost - before->lost_to_faults : 0);
+    const std::uint64_t with_link =
+        since(c.lost - c.lost_to_faults, before != nullptr ? before->lost - before->lost_to_faults : 0);
     if (with_link > 0 && (before != nullptr || !excuses_.lost_with_link(port)))
       unexplained(with_link, "frames lost with the link");
     const std::uint64_t doubled = since(c.duplicated, before != nullptr ? before->duplicated : 0);
@@ -103,10 +103,10 @@ void Promises::look_at_losses(const std::vector<DeviceCounters>& now) {
         if (m == 0) continue;
         if (before != nullptr ? excuses_.late_drop(reason, port, priority) : excuses_.drop(reason, port, priority))
           continue;
-        unexplained(m, fmt::format("x {} in {} class {}{}", text,
-                                   excuses_.is_lossless(port, priority) ? "lossless" : "lossy", k,
-                                   before != nullptr ? ", after the last fault" : "")
-                           .c_str());
+        unexplained(
+            m, fmt::format("x {} in {} class {}{}", text, excuses_.is_lossless(port, priority) ? "lossless" : "lossy",
+                           k, before != nullptr ? ", after the last fault" : "")
+                   .c_str());
       }
     }
   });
@@ -122,7 +122,8 @@ void Promises::look_at_flows(const std::vector<DeviceCounters>& now) {
     const RxFlowCounters& got = f.received();
     arrived_twice += got.duplicated;
     if (got.packets - got.duplicated + got.trimmed > sent.packets + doubled)
-      broken("books", fmt::format("{}: {} packets of {} have arrived", f.plan.name, got.packets + got.trimmed, sent.packets));
+      broken("books",
+             fmt::format("{}: {} packets of {} have arrived", f.plan.name, got.packets + got.trimmed, sent.packets));
     if (got.corrupted > 0)
       broken("payload", fmt::format("{}: {} packets with another payload", f.plan.name, got.corrupted));
     if (got.reordered > 0 && keeps_order_[f.priority.index()] && !reorders)
@@ -141,11 +142,13 @@ void Promises::look_at_the_end(std::size_t packets_in_use) {
   const report::Audit audit = report::audit(lab_, now);
   if (!audit.drained)
     for (const DeviceCounters& d : now) {
-      if (d.queued > 0) broken("drain", fmt::format("{} still holds {} frames, and nobody does anything", d.name, d.queued));
+      if (d.queued > 0)
+        broken("drain", fmt::format("{} still holds {} frames, and nobody does anything", d.name, d.queued));
     }
   if (audit.on_the_wire > 0) broken("drain", fmt::format("{} frames are still on the wire", audit.on_the_wire));
   if (audit.drained && packets_in_use != 0)
-    broken("packets", fmt::format("{} packets are in use, and no device holds any", static_cast<std::int64_t>(packets_in_use)));
+    broken("packets",
+           fmt::format("{} packets are in use, and no device holds any", static_cast<std::int64_t>(packets_in_use)));
   for (const auto& d : lab_.fabric().devices()) {
     if (!lab_.is_switch(d->id())) continue;
     const std::uint32_t before = shared_sizes_[d->id().index()];

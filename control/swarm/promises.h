@@ -18,8 +18,9 @@ class Promises {
  public:
   Promises(build::BuiltLab& lab, const Reach& reach, Outcome& outcome);
 
-  // All of them, all devices done up to the same instant: books balance; memory holds what it says and no more than there
-  // is; nothing is lost without an excuse, doubled or overtaken where that is promised, or marked that must not be.
+  // All of them, all devices done up to the same instant: books balance; memory holds what it says and no more than
+  // there is; nothing is lost without an excuse, doubled or overtaken where that is promised, or marked that must not
+  // be.
   void look();
   // From here on nothing is lost that is not lost to what the lab is: the last fault was long ago.
   void calm_from_now();
@@ -42,10 +43,10 @@ class Promises {
   const Reach& reach_;
   Excuses excuses_;
   Outcome& outcome_;
-  std::vector<bool> keeps_order_;           // by class
+  std::vector<bool> keeps_order_;            // by class
   std::vector<std::uint32_t> shared_sizes_;  // of switches, by device
-  std::vector<DeviceCounters> calm_;        // when calm began; empty: it has not
-  std::map<std::string, int> noted_;        // by rule
+  std::vector<DeviceCounters> calm_;         // when calm began; empty: it has not
+  std::map<std::string, int> noted_;         // by rule
 };
 
 }  // namespace railyard::swarm

@@ -46,8 +46,7 @@ Reach::Reach(build::BuiltLab& lab) {
     Fault& fault = faults_.emplace_back();
     fault.spec = &f;
     for (const spec::FaultPlace& place : f.on) {
-      for (const spec::NodeSpec* n : spec::nodes_at(lab.spec(), place))
-        fault.devices.insert(lab.device(n->name).id());
+      for (const spec::NodeSpec* n : spec::nodes_at(lab.spec(), place)) fault.devices.insert(lab.device(n->name).id());
       for (const spec::PortName& name : spec::ports_at(lab.spec(), place)) {
         const PortRef port = lab.port(name);
         const PortRef peer = lab.fabric().peer(port);

@@ -20,8 +20,8 @@ class Reach {
   // Looks at which have done anything yet: touched a frame, or begun. The others count for nothing below.
   void look(const fault::Faults& faults, Instant now);
 
-  // Whether a fault of one of these kinds has acted on frames that `receiver` gets; on the link, port or class of a port
-  // at `port` (of links: at either end); on `device`, or a port of it; anywhere.
+  // Whether a fault of one of these kinds has acted on frames that `receiver` gets; on the link, port or class of a
+  // port at `port` (of links: at either end); on `device`, or a port of it; anywhere.
   template <class... A>
   bool towards(PortRef receiver) const {
     return any<A...>([&](const Fault& f) { return f.receivers.contains(receiver); });

@@ -21,10 +21,10 @@ namespace {
 
 namespace what = spec::fault;
 
-constexpr std::int64_t kLooks = 8;               // while there is traffic
-constexpr Duration kReaction{30'000'000};        // 30 us: cable, responses, frames under way
-constexpr Duration kDrainStep{1'000'000'000};    // 1 ms
-constexpr Duration kDeadlock{200'000'000};       // 200 us
+constexpr std::int64_t kLooks = 8;             // while there is traffic
+constexpr Duration kReaction{30'000'000};      // 30 us: cable, responses, frames under way
+constexpr Duration kDrainStep{1'000'000'000};  // 1 ms
+constexpr Duration kDeadlock{200'000'000};     // 200 us
 constexpr std::int64_t kMostPaused = 65535;
 
 // For how long an XOFF that was lost or forgotten may be missed: until it is said again.
@@ -108,7 +108,7 @@ class Trial {
     EngineConfig c;
     c.digest = true;
     c.variation = variation;
-    c.workers = variation.shuffle ? 2 : 1;
+    c.workers = variation.always_parallel ? 2 : 1;
     return c;
   }
 
@@ -213,15 +213,16 @@ Outcome run_trial(const std::string& yaml, const EngineVariation& variation) {
 
 Outcome try_seed(std::uint64_t seed, const std::set<std::string>& without) {
   constexpr std::uint64_t kEvery = 8;
+  constexpr std::uint64_t kInParallel = 64;  // which costs much where each processor has a process already
   const std::string yaml = generate(seed).text(without);
   Outcome outcome = run_trial(yaml);
   if (seed % kEvery == 0 && !outcome.failed()) {
     EngineVariation variation;
     variation.shuffle = variation.slices = Seed{seed};
-    variation.always_parallel = true;
+    variation.always_parallel = seed % kInParallel == 0;
     const Outcome other = run_trial(yaml, variation);
     if (other.digest != outcome.digest || other.failed())
-      outcome.violations.push_back({"determinism", "another result on two workers, in other portions of time"});
+      outcome.violations.push_back({"determinism", "another result in other portions of time and another order"});
   }
   outcome.seed = seed;
   return outcome;

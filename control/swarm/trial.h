@@ -14,8 +14,8 @@ namespace railyard::swarm {
 // `variation` must not change the outcome. A lab that cannot be built has broken the rule "spec".
 Outcome run_trial(const std::string& yaml, const EngineVariation& variation = {});
 
-// The trial of a seed, without some of its traffic and faults. Of every eighth it is run twice, in other portions of time
-// and order, and must come out the same.
+// The trial of a seed, without some of its traffic and faults. Every eighth is run twice, in other portions of time and
+// another order of devices, and must come out the same.
 Outcome try_seed(std::uint64_t seed, const std::set<std::string>& without = {});
 
 }  // namespace railyard::swarm

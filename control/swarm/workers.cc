@@ -157,8 +157,7 @@ struct Workers::Worker {
       else if (WIFSIGNALED(status))
         o.violations.push_back({"crash", fmt::format("{}: {}", strsignal(WTERMSIG(status)), last_line(log.get()))});
       else
-        o.violations.push_back(
-            {"crash", fmt::format("ended with {}: {}", WEXITSTATUS(status), last_line(log.get()))});
+        o.violations.push_back({"crash", fmt::format("ended with {}: {}", WEXITSTATUS(status), last_line(log.get()))});
       return o;
     }
     const auto line = take_line(received);

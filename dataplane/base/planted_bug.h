@@ -28,9 +28,11 @@ enum class PlantedBug : std::uint8_t {
 };
 
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(PlantedBug::kCount)> kPlantedBugNames = {
-    "none",          "early-cell-release",   "lost-xon",              "mark-not-ect", "stale-route",
-    "double-free",   "pause-ignored",        "pause-never-expires",   "duplicate-not-counted",
-    "packet-leak",   "headroom-pool-leak",   "unstable-hash",         "carve-out-stays"};
+    "none",           "early-cell-release",  "lost-xon",
+    "mark-not-ect",   "stale-route",         "double-free",
+    "pause-ignored",  "pause-never-expires", "duplicate-not-counted",
+    "packet-leak",    "headroom-pool-leak",  "unstable-hash",
+    "carve-out-stays"};
 
 constexpr std::optional<PlantedBug> planted_bug_named(std::string_view name) noexcept {
   for (std::size_t i = 0; i < kPlantedBugNames.size(); ++i)

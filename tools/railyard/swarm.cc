@@ -6,11 +6,11 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <thread>
 #include <unistd.h>
 
 #include "control/spec/load.h"
@@ -72,8 +72,8 @@ std::set<std::string> left_out(const swarm::GeneratedLab& lab, const std::vector
     }
   for (const std::string& name : only)
     if (!known.contains(name))
-      throw CLI::ValidationError("--only", fmt::format("seed {} has no '{}'; it has {}", lab.seed, name,
-                                                       fmt::join(known, ", ")));
+      throw CLI::ValidationError("--only",
+                                 fmt::format("seed {} has no '{}'; it has {}", lab.seed, name, fmt::join(known, ", ")));
   return out;
 }
 
@@ -108,8 +108,10 @@ Smallest make_smaller(swarm::Workers& workers, const swarm::GeneratedLab& lab, c
     s.outcome = o;
     return true;
   };
-  s.faults = swarm::shrink(s.faults, [&](const auto& some) { return fails(some, s.traffic); }, kMostQuestions);
-  s.traffic = swarm::shrink(s.traffic, [&](const auto& some) { return fails(s.faults, some); }, kMostQuestions);
+  s.faults = swarm::shrink(
+      s.faults, [&](const auto& some) { return fails(some, s.traffic); }, kMostQuestions);
+  s.traffic = swarm::shrink(
+      s.traffic, [&](const auto& some) { return fails(s.faults, some); }, kMostQuestions);
   return s;
 }
 
@@ -129,31 +131,38 @@ std::string replay_command(const swarm::GeneratedLab& lab, const Smallest& s, co
 void print_failure(const swarm::GeneratedLab& lab, const Smallest& s, const Options& o) {
   fmt::print("seed {} FAILED\n", lab.seed);
   for (const swarm::Violation& v : s.outcome.violations) fmt::print("  {}: {}\n", v.rule, v.what);
-  if (s.faults.empty()) fmt::print("  without any fault, with traffic\n");
-  else fmt::print("  the smallest list of faults that fails so\n");
+  if (s.faults.empty())
+    fmt::print("  without any fault, with traffic\n");
+  else
+    fmt::print("  the smallest list of faults that fails so\n");
   for (const swarm::GeneratedLab::Item& i : lab.faults)
     if (std::ranges::find(s.faults, i.name) != s.faults.end()) fmt::print("    - {{ name: {}, {} }}\n", i.name, i.yaml);
   if (!s.faults.empty()) fmt::print("  with traffic\n");
   for (const swarm::GeneratedLab::Item& i : lab.traffic)
-    if (std::ranges::find(s.traffic, i.name) != s.traffic.end()) fmt::print("    - {{ name: {}, {} }}\n", i.name, i.yaml);
+    if (std::ranges::find(s.traffic, i.name) != s.traffic.end())
+      fmt::print("    - {{ name: {}, {} }}\n", i.name, i.yaml);
   fmt::print("  again: {}\n", replay_command(lab, s, o));
 }
 
 nlohmann::ordered_json json_of(const swarm::GeneratedLab& lab, const Smallest& s, const Options& o) {
-  nlohmann::ordered_json j{{"seed", lab.seed}, {"faults", nlohmann::json::array()}, {"traffic", nlohmann::json::array()}};
+  nlohmann::ordered_json j{
+      {"seed", lab.seed}, {"faults", nlohmann::json::array()}, {"traffic", nlohmann::json::array()}};
   for (const auto& [key, items, kept] :
        {std::tuple{"faults", &lab.faults, &s.faults}, {"traffic", &lab.traffic, &s.traffic}})
     for (const swarm::GeneratedLab::Item& i : *items)
       if (std::ranges::find(*kept, i.name) != kept->end()) j[key].push_back({{"name", i.name}, {"yaml", i.yaml}});
   j["violations"] = nlohmann::json::array();
-  for (const swarm::Violation& v : s.outcome.violations) j["violations"].push_back({{"rule", v.rule}, {"what", v.what}});
+  for (const swarm::Violation& v : s.outcome.violations)
+    j["violations"].push_back({{"rule", v.rule}, {"what", v.what}});
   j["again"] = replay_command(lab, s, o);
   return j;
 }
 
 void plant(const std::string& name) {
   const auto bug = planted_bug_named(name);
-  if (!bug) throw CLI::ValidationError("--planted-bug", fmt::format("'{}' is none; expected one of {}", name, fmt::join(kPlantedBugNames, ", ")));
+  if (!bug)
+    throw CLI::ValidationError(
+        "--planted-bug", fmt::format("'{}' is none; expected one of {}", name, fmt::join(kPlantedBugNames, ", ")));
 #ifdef RAILYARD_PLANTED_BUGS
   planted_bug = *bug;
 #else
@@ -229,7 +238,8 @@ int run(const Options& o) {
 void add_swarm(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("swarm", "Try random labs with random faults, and whether all holds that must");
   auto o = std::make_shared<Options>();
-  command->add_option("--seeds", o->seeds, "Which labs: from one to another, or one; 1-100 without it")->type_name("A-B");
+  command->add_option("--seeds", o->seeds, "Which labs: from one to another, or one; 1-100 without it")
+      ->type_name("A-B");
   command->add_option("--jobs", o->jobs, "Processes; without it one per processor. The outcome does not depend on it")
       ->type_name("N");
   command->add_option("--only", o->only, "Of one seed: only these of its traffic and faults, e.g. t1,f3")

@@ -24,7 +24,8 @@ class ExcusesTest : public testing::Test {
         "name: excuses\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 3 }\n"
         "qos: { default: { classes: { 3: { lossless: true } } } }\n"
         "traffic: [{ name: t, pattern: permutation, dscp: 26, rate: 10Gbps }]\n"
-        "faults: [{ " + fault + " }]\nrun: { duration: 100us }\n" + more;
+        "faults: [{ " +
+        fault + " }]\nrun: { duration: 100us }\n" + more;
     lab_ = std::make_unique<build::BuiltLab>(spec::parse(yaml, "excuses.yaml"));
     engine_ = std::make_unique<Engine>(lab_->fabric(), EngineConfig{});
     faults_ = std::make_unique<fault::Faults>(*lab_, *engine_);

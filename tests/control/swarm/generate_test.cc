@@ -1,5 +1,3 @@
-#include "control/swarm/generated_lab.h"
-
 #include <cstdint>
 #include <set>
 
@@ -7,6 +5,7 @@
 
 #include "control/build/built_lab.h"
 #include "control/spec/load.h"
+#include "control/swarm/generated_lab.h"
 
 namespace railyard::swarm {
 namespace {

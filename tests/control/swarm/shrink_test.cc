@@ -15,22 +15,29 @@ bool has(const Items& items, const std::string& name) { return std::ranges::find
 
 TEST(Shrink, OneOfManyIsFound) {
   const Items all{"f1", "f2", "f3", "f4", "f5", "f6", "f7"};
-  EXPECT_THAT(shrink(all, [](const Items& some) { return has(some, "f6"); }, 100), ElementsAre("f6"));
+  EXPECT_THAT(shrink(
+                  all, [](const Items& some) { return has(some, "f6"); }, 100),
+              ElementsAre("f6"));
 }
 
 TEST(Shrink, TwoThatTakeEachOther) {
   const Items all{"f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8"};
-  EXPECT_THAT(shrink(all, [](const Items& some) { return has(some, "f2") && has(some, "f7"); }, 100),
+  EXPECT_THAT(shrink(
+                  all, [](const Items& some) { return has(some, "f2") && has(some, "f7"); }, 100),
               ElementsAre("f2", "f7"));
 }
 
 TEST(Shrink, NoneIsNeeded) {
-  EXPECT_THAT(shrink({"f1", "f2"}, [](const Items&) { return true; }, 100), IsEmpty());
+  EXPECT_THAT(shrink(
+                  {"f1", "f2"}, [](const Items&) { return true; }, 100),
+              IsEmpty());
 }
 
 TEST(Shrink, AllAreNeeded) {
   const Items all{"f1", "f2", "f3"};
-  EXPECT_EQ(shrink(all, [&](const Items& some) { return some == all; }, 100), all);
+  EXPECT_EQ(shrink(
+                all, [&](const Items& some) { return some == all; }, 100),
+            all);
 }
 
 // What comes back fails, however few questions may be asked.

@@ -60,9 +60,7 @@ TEST(Trial, WhatDoesNotDrainFails) {
   EXPECT_TRUE(o.failed("drain")) << all_of(o);
 }
 
-TEST(Trial, ALabThatCannotBeBuiltFails) {
-  EXPECT_TRUE(run_trial("name: x\nnodes: {}\nwhat: ever\n").failed("spec"));
-}
+TEST(Trial, ALabThatCannotBeBuiltFails) { EXPECT_TRUE(run_trial("name: x\nnodes: {}\nwhat: ever\n").failed("spec")); }
 
 }  // namespace
 }  // namespace railyard::swarm
