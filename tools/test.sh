@@ -3,7 +3,7 @@
 #
 # usage: tools/test.sh [--fast | --all]
 #   --fast   the edit loop: dev build, unit tests and scenarios
-#   (none)   what CI runs: release build and all tests, those of the dataplane, of fabric files and of guests under
+#   (none)   what CI runs: release build and all tests, 1,000 random labs, those of the dataplane, of fabric files and of guests under
 #            AddressSanitizer and UBSan, 30 s of fuzzing, SoftRoCE guests through the fabric, live labs
 #   --all    the same and the long runs: every test under AddressSanitizer and UBSan, ThreadSanitizer, 10 minutes of
 #            fuzzing, big sweeps, every SoftRoCE script, endurance of live labs, benchmarks
@@ -56,6 +56,7 @@ install_packages "${packages_fuzz[@]}" "${packages_softroce[@]}"
 configure release -DRAILYARD_TESTS=ON -DRAILYARD_BENCH=ON
 step "build (release)" build release
 step "tests (release)" ctests release -LE long
+step "swarm" "$root/build/release/bin/railyard" swarm --seeds 1-1000 --bars
 
 # With --all each source by itself, which shows headers that do not compile alone.
 configure asan -DRAILYARD_BENCH=OFF -DRAILYARD_TOGETHER="$([[ $mode == --all ]] && echo OFF || echo ON)"
@@ -86,6 +87,7 @@ if [[ $mode == --all ]]; then
     --output-on-failure -R 'base_test|device_test|run_test|scenario_test|api_test|daemon_test|guest_test|hosts_test'
   step "live labs come and go, for long" "$root/tests/live/run.sh" --times 100 --kills 50 --soak 600
   step "planted bugs are found" "$root/tests/sensitivity/run.sh"
+  step "planted bugs are found by the swarm" "$root/tests/swarm/run.sh"
   install_packages "${packages_bench[@]}"
   # How fast it is depends on who else uses the machine: a missed bar is printed, and fails nothing here.
   step "benchmarks" bash -c '"$1" || [[ $? == 1 ]]' - "$root/tests/bench/run.sh"

@@ -18,7 +18,7 @@ Chance chance_of(const spec::Ratio& r) noexcept { return Chance::of(r.numerator,
 
 // Whether it is of all frames, and so of the link itself.
 bool is_of_the_link(const spec::FaultSpec& f, const spec::FaultPlace& place) noexcept {
-  return f.match.empty() && f.nth == 0 && (f.count == 0 || f.every) && !f.probability && place.traffic_class < 0;
+  return f.match.empty() && f.nth == 0 && (f.count == 0 || f.every || f.when) && !f.probability && place.traffic_class < 0;
 }
 
 // The action, and what follows from it: how likely, for how long.

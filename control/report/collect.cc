@@ -52,24 +52,6 @@ double utilisation(const PortCounters& c, std::int64_t rate_bps, Duration time) 
   return static_cast<double>(octets) * 8 / (static_cast<double>(rate_bps) * seconds(time));
 }
 
-// Channel by channel: what was sent has arrived, was lost, or is on its way.
-void audit_wires(build::BuiltLab& lab, const std::vector<DeviceCounters>& devices, Audit& audit) {
-  for (std::size_t i = 0; i < lab.fabric().channels().size(); ++i) {
-    Channel& c = lab.fabric().channels()[i];
-    const PortRef from = lab.fabric().sender(i);
-    const PortCounters& sender = devices[from.device.index()].ports[from.port.index()];
-    const PortCounters& receiver = devices[c.receiver.index()].ports[c.receiver_port.index()];
-    const std::uint64_t on_the_wire = c.data.size() + c.control.size() + receiver.held_back;
-    audit.on_the_wire += on_the_wire;
-    const std::uint64_t sent = sender.tx_packets() + sender.tx_control;
-    if (sent + receiver.duplicated == receiver.delivered + receiver.lost + on_the_wire) continue;
-    audit.balanced = false;
-    audit.unbalanced.push_back(fmt::format("{}:{} sent {}, {} were duplicated, its peer has {} + {} lost, {} on the wire",
-                                           devices[from.device.index()].name, from.port.value + 1, sent,
-                                           receiver.duplicated, receiver.delivered, receiver.lost, on_the_wire));
-  }
-}
-
 }  // namespace
 
 Percentiles Percentiles::of(const Histogram& h) {
@@ -91,16 +73,6 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const DeviceId id{static_cast<std::uint32_t>(d)};
     const DeviceCounters& c = devices[d];
-    if (!c.balanced()) {
-      r.audit.balanced = false;
-      r.audit.unbalanced.push_back(
-          fmt::format("{}: received {} + generated {} is not sent {} + consumed {} + dropped {} + queued {}", c.name,
-                      c.received(), c.generated, c.sent(), c.consumed, c.dropped(), c.queued));
-    }
-    r.audit.generated += c.generated;
-    r.audit.consumed += c.consumed;
-    r.audit.dropped += c.dropped();
-    r.audit.queued += c.queued;
     std::ranges::move(path_groups(lab, id, c), std::back_inserter(r.path_groups));
     for (std::size_t p = 0; p < c.ports.size(); ++p) {
       const PortRef ref{id, PortIndex{static_cast<std::uint16_t>(p)}};
@@ -113,13 +85,11 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
       port.counters = c.ports[p];
       const DeviceCounters& under_load = loaded.empty() ? c : loaded[d];
       port.utilisation = utilisation(under_load.ports[p], port.rate_bps, under_load.at - Instant{});
-      r.audit.lost_on_links += c.ports[p].lost;
       if (port.is_switch) r.engine.packet_hops += c.ports[p].tx_packets();
       r.ports.push_back(std::move(port));
     }
   }
-  audit_wires(lab, devices, r.audit);
-  r.audit.drained = r.audit.queued == 0 && r.audit.on_the_wire == 0;
+  r.audit = audit(lab, devices);
   return r;
 }
 

@@ -9,6 +9,7 @@
 
 #include "control/build/built_lab.h"
 #include "control/fault/faults.h"
+#include "control/report/audit.h"
 #include "control/report/path_groups.h"
 #include "control/telemetry/deadlock.h"
 #include "control/telemetry/pause_tree.h"
@@ -78,18 +79,6 @@ struct EngineReport {
   std::int64_t slip_ns = 0;
   double busy_seconds = 0;                 // wall clock: with something to do; the rest was waiting
   std::uint64_t gaps = 0;                  // wall clock: the machine took the loop away for more than 50 us
-};
-
-struct Audit {
-  bool balanced = true;
-  std::vector<std::string> unbalanced;  // devices and what is wrong with them
-  std::uint64_t generated = 0;
-  std::uint64_t consumed = 0;
-  std::uint64_t dropped = 0;
-  std::uint64_t lost_on_links = 0;
-  std::uint64_t queued = 0;
-  std::uint64_t on_the_wire = 0;
-  bool drained = false;                 // nothing is left anywhere
 };
 
 struct AttachmentReport {

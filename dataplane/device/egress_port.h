@@ -8,6 +8,7 @@
 #include "dataplane/base/assert.h"
 #include "dataplane/base/counter.h"
 #include "dataplane/base/ids.h"
+#include "dataplane/base/planted_bug.h"
 #include "dataplane/base/ring_queue.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
@@ -128,11 +129,12 @@ class alignas(64) EgressPort {
     PriorityMask eligible = nonempty_;
     if (attention_ != 0) [[unlikely]] {
       if (pfc_.pending() != 0 && start_pfc(now, make_pfc)) return;
-      eligible = static_cast<PriorityMask>(eligible & ~(pause_.paused(now) & ~unsigned{deaf_}));
+      if (!planted(PlantedBug::kPauseIgnored))
+        eligible = static_cast<PriorityMask>(eligible & ~(pause_.paused(now) & ~unsigned{deaf_}));
       look_up();
     }
     if (eligible == 0) {
-      slot_ = pause_.first_expiry(nonempty_);
+      slot_ = planted(PlantedBug::kPauseNeverExpires) ? Instant::never() : pause_.first_expiry(nonempty_);
       return;
     }
     const Priority p =

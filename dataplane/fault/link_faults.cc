@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dataplane/base/planted_bug.h"
 #include "dataplane/packet/corruption.h"
 #include "dataplane/packet/rewrite.h"
 #include "dataplane/packet/trim.h"
@@ -133,7 +134,8 @@ LinkFaults::Fate LinkFaults::decide(Lane lane, Packet* packet, Instant effect, I
     duplicated_.increment();
     return fate;
   }
-  if (fate.copy != nullptr) duplicated_.increment();
+  if (fate.copy != nullptr && !planted(PlantedBug::kDuplicateNotCounted)) duplicated_.increment();
+  if (fate.copy != nullptr && planted(PlantedBug::kDoubleFree)) pool.release(fate.copy);
   fate.due = std::max(fate.due, frames.in_order);
   if (keeps_order) frames.in_order = fate.due;
   fate.due = fate.due + alone;

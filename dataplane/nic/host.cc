@@ -404,7 +404,7 @@ void Host::drop(Instant now, PortIndex port, Packet* packet, DropReason reason) 
   nics_[port.index()].class_drops[priority.index()].count(reason);
   if (tapped())
     observe(now, port, *packet, {.event = TapNote::Event::kDropped, .reason = reason, .priority = priority});
-  pool().release(packet);
+  if (!planted(PlantedBug::kPacketLeak) || reason != DropReason::kFcsError) pool().release(packet);
 }
 
 void Host::on_link_down(Instant now, PortIndex port) {

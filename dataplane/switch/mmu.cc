@@ -99,6 +99,7 @@ std::uint32_t Mmu::carve_out(std::uint32_t cells) noexcept {
   owed_ += added - taken;
   shared_size_ -= added;
   egress_size_ -= added;
+  carved_out_ += added;
   least_free_ = free_;
   return added;
 }
@@ -110,6 +111,7 @@ void Mmu::give_back(std::uint32_t cells) noexcept {
   free_ += cells - paid;
   shared_size_ += cells;
   egress_size_ += cells;
+  carved_out_ -= cells;
   least_free_ = free_;
 }
 
@@ -120,6 +122,41 @@ bool Mmu::settle() noexcept {
   free_ -= paid;
   least_free_ = free_;
   return owed_ == 0;
+}
+
+std::vector<std::string> Mmu::audit(std::span<const Group> groups, std::span<const Queue* const> queues) const {
+  std::vector<std::string> wrong;
+  const auto same = [&](const char* what, std::uint64_t booked, std::uint64_t counted) {
+    if (booked != counted) wrong.push_back(fmt::format("{}: {} cells in the books, {} held", what, booked, counted));
+  };
+  std::uint64_t held = 0;
+  std::uint64_t in_shared = 0;
+  std::uint64_t from_pool = 0;
+  std::uint64_t own_headroom = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const Group& g = groups[i];
+    held += g.held;
+    in_shared += g.shared();
+    from_pool += pooled(g, g.headroom);
+    own_headroom += g.headroom_limit;
+    if (g.headroom > beyond(g.held, g.reserved_limit))
+      wrong.push_back(fmt::format("group {}: {} cells of headroom of {} held", i, g.headroom, g.held));
+    if (g.xoff && g.held == 0) wrong.push_back(fmt::format("group {}: over its threshold, and holds nothing", i));
+  }
+  std::uint64_t in_egress = 0;
+  for (const Queue* q : queues) in_egress += q->shared();
+  same("shared memory", shared_used(), in_shared);
+  same("headroom pool", pool_size_ - pool_free_, from_pool);
+  same("egress memory", egress_used_, in_egress);
+  if (held > total_) wrong.push_back(fmt::format("{} cells are held of {} that there are", held, total_));
+  // Where headroom of a group has become another, reserved memory and headroom still are what is not shared.
+  std::uint64_t reserved = 0;
+  for (const Group& g : groups) reserved += g.reserved_limit;
+  same("all memory", total_, std::uint64_t{shared_size_} + carved_out_ + pool_size_ + own_headroom + reserved);
+  if (max_shared_used() > total_ || max_pool_used() > pool_size_)
+    wrong.push_back(fmt::format("at most {} cells of {} and {} of {} of the headroom pool were in use",
+                                max_shared_used(), total_, max_pool_used(), pool_size_));
+  return wrong;
 }
 
 std::expected<void, std::string> Mmu::commit() {

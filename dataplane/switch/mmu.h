@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <expected>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "dataplane/base/counter.h"
+#include "dataplane/base/planted_bug.h"
 #include "dataplane/switch/buffer_config.h"
 
 namespace railyard {
@@ -125,7 +128,8 @@ class Mmu {
     group.held -= n;
     if (group.headroom > 0) [[unlikely]] {
       const std::uint32_t from_headroom = std::min(n, group.headroom);
-      pool_free_ += pooled(group, group.headroom) - pooled(group, group.headroom - from_headroom);
+      if (!planted(PlantedBug::kHeadroomPoolLeak))
+        pool_free_ += pooled(group, group.headroom) - pooled(group, group.headroom - from_headroom);
       group.headroom -= from_headroom;
       given -= from_headroom;
     }
@@ -138,7 +142,7 @@ class Mmu {
     const std::uint32_t shared = group.shared();
     if (shared > 0 && std::uint64_t{shared} + group.xon_offset > group.limit.at(free_)) return Pfc::kNothing;
     group.xoff = false;
-    return Pfc::kXon;
+    return planted(PlantedBug::kLostXon) ? Pfc::kNothing : Pfc::kXon;
   }
 
   // ---- Changes while frames are held: what is held stays held. Reserved space does not change.
@@ -167,6 +171,11 @@ class Mmu {
     return std::max(max_used_before_, shared_size_ + owed_ - least_free_);
   }
   std::uint32_t total() const noexcept { return total_; }
+
+  // Counts anew what `groups` and `queues`, which are all there are, hold, and says what of the books of this memory does
+  // not agree with it, or is more than there is; nothing: all is right. Not per packet.
+  std::vector<std::string> audit(std::span<const Group> groups, std::span<const Queue* const> queues) const;
+
   // The headroom pool, and the most that was ever in use of it.
   std::uint32_t pool_size() const noexcept { return pool_size_; }
   std::uint32_t max_pool_used() const noexcept { return pool_size_ - least_pool_free_; }
@@ -205,6 +214,7 @@ class Mmu {
   std::uint32_t shared_size_ = 0;
   std::uint32_t egress_size_ = 0;
   std::uint32_t egress_used_ = 0;
+  std::uint32_t carved_out_ = 0;  // by faults
   std::uint32_t total_;
   std::uint32_t pool_size_ = 0;  // of the headroom pool
   std::uint32_t pool_free_ = 0;

@@ -324,7 +324,8 @@ void Switch::refused(Instant now, const Arrival& a, DropReason reason) {
 }
 
 void Switch::mark(Instant now, Queue& queue, std::uint32_t depth, Packet& packet) noexcept {
-  const wire::Ecn in = wire::ecn_of(packet.traffic_class_octet);
+  wire::Ecn in = wire::ecn_of(packet.traffic_class_octet);
+  if (planted(PlantedBug::kMarkNotEct) && in == wire::Ecn::kNotEct) in = wire::Ecn::kEct0;
   if (in == wire::Ecn::kNotEct || in == wire::Ecn::kCe) return;
   const std::uint64_t p = queue.law.probability(depth);
   if (p == 0) return;
@@ -340,7 +341,7 @@ void Switch::on_transmit_end(Instant now, PortIndex port, bool more_now) {
   EgressPort& e = egress_[port.index()];
   const QueuedFrame sent = e.sending();
   e.transmit_end();
-  if (sent.packet != nullptr) [[likely]]
+  if (sent.packet != nullptr && !planted(PlantedBug::kEarlyCellRelease)) [[likely]]
     release(now, sent, port, e.sending_priority());
   if (!e.has_pending_start()) return;
   // Usually nothing else happens at this instant, and the next transmission starts without a detour.
@@ -375,6 +376,7 @@ void Switch::start(Instant now, PortIndex port) {
   e.start(
       now,
       [&](Packet& packet, Priority priority) {
+        if (planted(PlantedBug::kEarlyCellRelease)) release(now, e.sending(), port, priority);
         if (any_mark_at_dequeue_) [[unlikely]] {
           Queue& queue = queues_[index(port, priority)];
           if (queue.mark_at_dequeue) mark(now, queue, queue.memory.cells - e.sending().cells, packet);
@@ -417,7 +419,7 @@ void Switch::set_device_timer() {
 void Switch::on_timer(Instant now, PortIndex port) {
   if (port.index() < ports()) return starts_.add(now, port);
   if (watchdog_due_ <= now) poll_watchdog(now);
-  if (watches_) on_watches_due(now);
+  if (watch_due_ <= now) on_watches_due(now);  // whose watch it was may be gone
   Instant next = Instant::never();
   for (std::size_t p = 0; p < ports(); ++p) {
     EgressPort& e = egress_[p];
@@ -505,7 +507,7 @@ void Switch::drop_queued(Instant now, PortIndex port, PriorityMask classes, Drop
 }
 
 void Switch::on_link_up(Instant now, PortIndex port) {
-  facts_[port.index()].up = true;
+  if (!planted(PlantedBug::kStaleRoute)) facts_[port.index()].up = true;
   paths_.set_up(port, true);
   // What still has to be said about pausing is said again.
   if (!egress_[port.index()].busy()) starts_.add(now, port);

@@ -88,6 +88,11 @@ class Switch final : public Device {
   void unwatch(const QueueWatch& watch);
 
   const Mmu& mmu() const noexcept { return mmu_; }
+
+  // Counts anew what every queue holds, and says what does not agree with it (switch_audit.cc): memory by queue and by
+  // ingress group, thresholds, and that who was told XOFF is who should be. Nothing: all is right. Only while the
+  // engine rests; takes a look at every frame.
+  std::vector<std::string> audit() const;
   const SwitchConfig& config() const noexcept { return config_; }
 
  protected:

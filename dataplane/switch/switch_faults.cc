@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dataplane/base/planted_bug.h"
 #include "dataplane/switch/switch.h"
 #include "dataplane/wire/vlan.h"
 
@@ -150,7 +151,7 @@ void Switch::end_buffer_taken(Instant now, std::uint32_t fault) {
   faulty().taken.for_each([&](std::uint32_t cells) { before += cells; });
   if (!faulty().taken.end(fault)) return;
   faulty().taken.for_each([&](std::uint32_t cells) { after += cells; });
-  mmu_.give_back(before - after);
+  if (!planted(PlantedBug::kCarveOutStays)) mmu_.give_back(before - after);
   settle_headroom(now);
   review_groups(now);
 }

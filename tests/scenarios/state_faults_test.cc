@@ -290,5 +290,20 @@ TEST(StateFaults, AFaultThatBeginsWithALongPause) {
   s.expect_books_balance();
 }
 
+// The queue has been paused for 50 us when nobody wants to know any more how long that lasts. (Found by railyard swarm,
+// seed 79: the switch's timer was due for ever.)
+TEST(StateFaults, AFaultThatWaitsForALongPauseIsTakenAwayDuringIt) {
+  Scenario s = fault_scenario(
+      "pfc-storm",
+      {"faults=[{ name: storm, on: h2, at: 300us, for: 400us, pfc-storm: 3 },"
+       "{ name: reaction, on: h1, when: queue leaf1:2/3 paused > 100us, for: 50us, down: true }]"});
+  s.run_until(350_us);
+  s.remove_fault_at(350_us, "reaction");
+  s.run_to_the_end();
+  EXPECT_EQ(s.fault("reaction").occurrences, 0u);
+  EXPECT_EQ(s.dropped(), 0u);
+  s.expect_books_balance();
+}
+
 }  // namespace
 }  // namespace railyard::test

@@ -5,6 +5,7 @@
 
 #include "dataplane/base/hash.h"
 #include "dataplane/base/ids.h"
+#include "dataplane/base/planted_bug.h"
 #include "dataplane/packet/packet.h"
 
 namespace railyard {
@@ -38,7 +39,8 @@ class Ecmp {
                                (packet.transport_hash & port_mask_);
     // Packet::kUetEntropy is the top bit.
     const std::uint64_t entropy = packet.entropy & entropy_mask_[packet.entropy >> 31];
-    const std::uint64_t h = mix64(flow ^ seed_) ^ (entropy << 32 | (in.value & ingress_mask_)) * 0x9E3779B97F4A7C15ull;
+    const std::uint64_t of_packet = planted(PlantedBug::kUnstableHash) ? packet.offset : 0;
+    const std::uint64_t h = mix64(flow ^ seed_ ^ of_packet) ^ (entropy << 32 | (in.value & ingress_mask_)) * 0x9E3779B97F4A7C15ull;
     return static_cast<std::uint32_t>(mix64(h) >> 32);
   }
   // Which of `n` (> 0) equal paths a packet with that hash takes.

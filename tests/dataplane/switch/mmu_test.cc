@@ -131,6 +131,19 @@ TEST_F(MmuTest, AFrameMayStraddleReservedAndShared) {
   EXPECT_EQ(mmu.max_shared_used(), 3u);
 }
 
+TEST_F(MmuTest, AnAuditCountsAnewWhatIsHeld) {
+  build({.reserved = cells(10), .alpha = {0}}, kUnlimited);
+  const Mmu::Queue* const queues[] = {&queue};
+  admit(30);
+  mmu.carve_out(100);
+  EXPECT_TRUE(mmu.audit({&group, 1}, queues).empty()) << mmu.audit({&group, 1}, queues).front();
+  release(12);
+  mmu.give_back(100);
+  EXPECT_TRUE(mmu.audit({&group, 1}, queues).empty()) << mmu.audit({&group, 1}, queues).front();
+  group.held -= 3;
+  EXPECT_EQ(mmu.audit({&group, 1}, queues), std::vector<std::string>{"shared memory: 8 cells in the books, 5 held"});
+}
+
 TEST_F(MmuTest, AFullLossyGroupDropsAndChargesNothing) {
   build({.xoff = cells(10)}, kUnlimited);
   EXPECT_EQ(admit(7), Admission::kAdmitted);

@@ -1,0 +1,127 @@
+#include "control/swarm/excuses.h"
+
+namespace railyard::swarm {
+
+namespace what = spec::fault;
+
+const spec::SwitchProfile* Excuses::profile_of(DeviceId device) const {
+  const spec::NodeSpec& n = lab_.node_of(device);
+  return n.kind == spec::NodeSpec::Kind::kSwitch ? &lab_.spec().switches.at(n.profile) : nullptr;
+}
+
+const spec::QosProfile& Excuses::qos_of(DeviceId device) const {
+  const spec::SwitchProfile* s = profile_of(device);
+  return lab_.spec().qos.at(s != nullptr ? s->qos : lab_.spec().hosts.at(lab_.node_of(device).profile).qos);
+}
+
+bool Excuses::is_lossless(PortRef port, Priority priority) const {
+  return qos_of(port.device).classes[priority.index()].lossless;
+}
+
+// Senders that do not always obey; headroom that was meant to be less than needed; hosts whose buffer is too small for
+// what their classes may hold.
+bool Excuses::loses_by_settings(PortRef port, Priority priority) const {
+  constexpr std::int64_t kInFlight = 1 << 20;  // what comes after XOFF, at 400 Gb/s over 300 m and more
+  const spec::SwitchProfile* sender = profile_of(lab_.fabric().peer(port).device);
+  if (sender != nullptr && sender->pfc_watchdog && sender->pfc_watchdog->action == spec::PfcWatchdog::Action::kForward)
+    return true;  // when it has been paused for long, it goes on
+  if (const spec::SwitchProfile* s = profile_of(port.device))
+    return s->headroom_pool > Bytes{} || qos_of(port.device).classes[priority.index()].accept_loss;
+  const spec::ReceiveSpec& receive = lab_.spec().hosts.at(lab_.node_of(port.device).profile).receive;
+  return receive.buffer.n < 8 * receive.xoff.n + 3 * kInFlight;
+}
+
+// Whether frames may be in another class for one end of the link than for the other, so that a pause finds the wrong
+// queue.
+bool Excuses::misclassified(PortRef port) const {
+  const PortRef peer = lab_.fabric().peer(port);
+  return reach_.on<what::DscpMap>(port.device) || reach_.on<what::DscpMap>(peer.device) ||
+         reach_.towards<what::TrimPackets>(port);
+}
+
+// Whether the sender at the far end may have gone on for longer than headroom was computed for, or more has come out of
+// the cable than the sender put in.
+bool Excuses::overruns(PortRef port) const {
+  const PortRef peer = lab_.fabric().peer(port);
+  return misclassified(port) ||
+         // Our pause frames are lost or late,
+         reach_.towards<what::Loss, what::BurstLoss, what::BitErrorRate, what::Drop, what::LosePause, what::Delay>(
+             peer) ||
+         // not obeyed,
+         reach_.at<what::IgnorePause>(peer) ||
+         // or forgotten; and what was held back comes at once.
+         reach_.at<what::Down, what::Flap, what::Crash>(port) ||
+         reach_.towards<what::Duplicate, what::Delay, what::Reorder>(port);
+}
+
+bool Excuses::drop(DropReason reason, PortRef port, Priority priority) const {
+  const bool lossy = !is_lossless(port, priority);
+  const spec::SwitchProfile* profile = profile_of(port.device);
+  switch (reason) {
+    case DropReason::kIngressFull:
+    case DropReason::kEgressFull:
+    case DropReason::kWred:
+    case DropReason::kTrimQueueFull:
+      return lossy;
+    case DropReason::kHeadroomFull:
+      return !lossy && (loses_by_settings(port, priority) || overruns(port));
+    case DropReason::kNicReceiveFull:
+      return lossy || loses_by_settings(port, priority) || overruns(port);
+    case DropReason::kPfcWatchdog:
+      return profile != nullptr && profile->pfc_watchdog &&
+             profile->pfc_watchdog->action == spec::PfcWatchdog::Action::kDrop;
+    case DropReason::kLinkDown:
+      return reach_.at<what::Down, what::Flap, what::Crash>(port);
+    case DropReason::kCrash:
+      return reach_.on<what::Crash>(port.device);
+    case DropReason::kTooBig:  // counted where the frame came in, whatever port was too small for it
+      return reach_.on<what::Mtu>(port.device);
+    case DropReason::kIcrcError:
+      return profile == nullptr && reach_.anywhere<what::Corrupt>();
+    case DropReason::kNotUnderstood:  // an ICMP error about a packet that was too big
+      return profile == nullptr && reach_.anywhere<what::Mtu>();
+    default:
+      return drop_at(reason, port);
+  }
+}
+
+bool Excuses::drop_at(DropReason reason, PortRef port) const {
+  if (reason == DropReason::kGiant) return reach_.at<what::Mtu>(port);
+  // What a switch has to say about packets that are too big has no guaranteed memory.
+  if (reason == DropReason::kIngressFull)
+    return profile_of(port.device) != nullptr && reach_.on<what::Mtu>(port.device);
+  if (reason != DropReason::kFcsError) return false;
+  if (reach_.towards<what::BitErrorRate, what::Truncate>(port)) return true;
+  // A switch that cuts through hands wrong frames on.
+  const spec::SwitchProfile* sender = profile_of(lab_.fabric().peer(port).device);
+  return sender != nullptr && sender->mode == spec::ForwardingMode::kCutThrough &&
+         reach_.anywhere<what::BitErrorRate, what::Truncate>();
+}
+
+bool Excuses::late_drop(DropReason reason, PortRef port, Priority priority) const {
+  switch (reason) {
+    case DropReason::kHeadroomFull:
+    case DropReason::kNicReceiveFull:
+      return drop(reason, port, priority) &&
+             (!is_lossless(port, priority) || loses_by_settings(port, priority) || misclassified(port));
+    case DropReason::kLinkDown:
+    case DropReason::kCrash:
+    case DropReason::kTooBig:
+    case DropReason::kGiant:
+      return false;
+    default:
+      return drop(reason, port, priority);
+  }
+}
+
+bool Excuses::lost_to_fault(PortRef receiver) const {
+  return reach_.towards<what::Loss, what::BurstLoss, what::Drop, what::LosePause>(receiver);
+}
+
+bool Excuses::lost_with_link(PortRef receiver) const {
+  return reach_.at<what::Down, what::Flap, what::Crash>(receiver);
+}
+
+bool Excuses::duplicated(PortRef receiver) const { return reach_.towards<what::Duplicate>(receiver); }
+
+}  // namespace railyard::swarm

@@ -1,0 +1,60 @@
+#include "control/swarm/generate.h"
+
+#include <fmt/format.h>
+
+#include "control/build/built_lab.h"
+#include "control/spec/load.h"
+
+namespace railyard::swarm {
+namespace {
+
+constexpr double kHops = 80'000;  // what a seed aims at; pauses and faults take their share
+
+std::string with_duration(const std::string& fabric, Seed seed, Duration duration) {
+  return fabric + fmt::format("run: {{ seed: {}, duration: {}ns, drain: 200ms, deadlock: 200us }}\n", seed.value,
+                              duration.ps / 1000);
+}
+
+// The fabric with the least buffer that has room for all that is set aside, and something to share.
+std::string random_fabric(Seed seed) {
+  const std::string head = fmt::format("name: swarm-{}\n", seed.value);
+  const std::string topology = random_topology(seed);
+  const std::string qos = random_qos(seed);
+  for (int mib = 2;; mib *= 2) {
+    const std::string fabric = head + random_profiles(seed, mib) + qos + topology;
+    try {
+      build::BuiltLab(spec::parse(fabric, "swarm"));
+      return fabric;
+    } catch (const spec::SpecError&) {
+      if (mib == 512) throw;
+    }
+  }
+}
+
+}  // namespace
+
+std::string GeneratedLab::text(const std::set<std::string>& without) const {
+  std::string text = fabric;
+  for (const auto& [key, items] : {std::pair{"traffic", &traffic}, {"faults", &faults}}) {
+    std::string list;
+    for (const Item& item : *items)
+      if (!without.contains(item.name)) list += fmt::format("  - {{ name: {}, {} }}\n", item.name, item.yaml);
+    if (!list.empty()) text += fmt::format("{}:\n{}", key, list);
+  }
+  return text;
+}
+
+GeneratedLab generate(std::uint64_t number) {
+  const Seed seed{number};
+  GeneratedLab lab;
+  lab.seed = number;
+  const std::string fabric = random_fabric(seed);
+  lab.fabric = with_duration(fabric, seed, Duration{kPicosecondsPerSecond / 1000});
+  lab.traffic = random_traffic(seed, spec::parse(fabric, "swarm"));
+  const spec::Lab with_traffic = spec::parse(lab.text(), "swarm");
+  lab.fabric = with_duration(fabric, seed, duration_for(with_traffic, kHops));
+  lab.faults = random_faults(seed, spec::parse(lab.text(), "swarm"));
+  return lab;
+}
+
+}  // namespace railyard::swarm

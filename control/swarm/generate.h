@@ -1,0 +1,29 @@
+// The parts of a generated lab (generated_lab.h), one file each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "control/spec/spec.h"
+#include "control/swarm/generated_lab.h"
+#include "dataplane/base/rng.h"
+#include "dataplane/base/time.h"
+
+namespace railyard::swarm {
+
+// `topology:`, or `nodes:` and `links:`; with the profiles "default" and "other" of switches, "default" and "slow" of
+// hosts.
+std::string random_topology(Seed seed);
+// `switches:` and `hosts:`; the buffers have `buffer_mib`.
+std::string random_profiles(Seed seed, int buffer_mib);
+// `qos:` with the profiles "default" and "other", which agree on what is lossless.
+std::string random_qos(Seed seed);
+// `lab` is the fabric alone.
+std::vector<GeneratedLab::Item> random_traffic(Seed seed, const spec::Lab& lab);
+// `lab` has its traffic, and a duration.
+std::vector<GeneratedLab::Item> random_faults(Seed seed, const spec::Lab& lab);
+// How long `lab` with its traffic takes for some `hops` packet-hops; a guess.
+Duration duration_for(const spec::Lab& lab, double hops);
+
+}  // namespace railyard::swarm

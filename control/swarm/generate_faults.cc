@@ -1,0 +1,281 @@
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "control/spec/load.h"
+#include "control/spec/value.h"
+#include "control/swarm/draw.h"
+#include "control/swarm/generate.h"
+#include "control/workload/flow_plan.h"
+
+namespace railyard::swarm {
+namespace {
+
+using Kind = spec::NodeSpec::Kind;
+
+// Where a fault of some kind can be.
+enum class Of { kLink, kLinkAtOneRate, kPort, kSwitch, kSwitchPort, kQueue, kHost, kNic };
+
+class Faults {
+ public:
+  Faults(Seed seed, const spec::Lab& lab) : seed_(seed), lab_(lab), duration_(*lab.run.duration) {
+    for (const spec::NodeSpec& n : lab.nodes) (n.kind == Kind::kSwitch ? switches_ : hosts_).push_back(n.name);
+    for (const spec::LinkSpec& l : lab.links)
+      for (const spec::PortName& end : {l.a, l.b}) {
+        ports_.push_back(end);
+        (lab.find(end.node)->kind == Kind::kSwitch ? switch_ports_ : nics_).push_back(end);
+        if (!cuts_through(l.a.node) && !cuts_through(l.b.node)) stored_ports_.push_back(end);
+      }
+    for (const workload::FlowPlan& f : workload::plan_flows(lab)) flows_.push_back(f.name);
+  }
+
+  std::vector<GeneratedLab::Item> run() {
+    Draw draw(seed_, "swarm/faults");
+    const std::int64_t n = draw.percent(8) ? 0 : draw.between(1, 8);
+    std::vector<GeneratedLab::Item> items;
+    for (std::int64_t i = 1; i <= n; ++i) {
+      const std::string name = fmt::format("f{}", i);
+      if (const std::string yaml = one("swarm/fault/" + name, name); !yaml.empty()) items.push_back({name, yaml});
+    }
+    return items;
+  }
+
+ private:
+  // One that fits the lab; what is drawn may not, and is then drawn anew. Empty: none did.
+  std::string one(const std::string& concern, const std::string& name) const {
+    for (int attempt = 0; attempt < 10; ++attempt) {
+      Draw draw(seed_, fmt::format("{}/{}", concern, attempt));
+      const std::string yaml = what_where_and_when(draw);
+      if (yaml.empty()) continue;
+      try {
+        static_cast<void>(spec::parse_fault(lab_, yaml, name));
+        return yaml;
+      } catch (const spec::SpecError&) {
+      }
+    }
+    return {};
+  }
+
+  bool cuts_through(const std::string& node) const {
+    const spec::NodeSpec& n = *lab_.find(node);
+    return n.kind == Kind::kSwitch && lab_.switches.at(n.profile).mode == spec::ForwardingMode::kCutThrough;
+  }
+
+  // ---- When ----
+
+  std::string time(std::int64_t ps) const { return fmt::format("{}ns", std::max<std::int64_t>(1, ps / 1000)); }
+  std::int64_t part(Draw& draw, int least_permille, int most_permille) const {
+    return duration_.ps / 1000 * draw.between(least_permille, most_permille);
+  }
+  std::string when(Draw& draw, bool flaps, bool frames) const {
+    const std::int64_t faults_end = duration_.ps / 100 * kFaultsEnd;
+    const std::int64_t begin = part(draw, 10, 450);
+    const std::int64_t lasts = std::min(part(draw, 20, 300), faults_end - begin);
+    const std::size_t kind = draw.below(100);
+    if (flaps || kind < 50) return fmt::format("at: {}, for: {}", time(begin), time(lasts));
+    if (kind < 65) {
+      const std::int64_t n = draw.between(2, 6);
+      const std::int64_t every = (faults_end - begin) / n;
+      return fmt::format("at: {}, every: {}, for: {}, count: {}", time(begin), time(every),
+                         time(every / 100 * draw.between(10, 90)), n);
+    }
+    if (kind < 75) return fmt::format("after: {}", time(begin));  // taken away in the end
+    if (kind < 85 && frames) return fmt::format("at: {}, count: {}", time(begin), draw.between(1, 50));
+    const spec::PortName& port = draw.of(switch_ports_);
+    return fmt::format("when: {}queue {}/{} {}{}, after: {}, for: {}, count: {}", '"', spec::format(port),
+                       draw.of(used_classes()),
+                       draw.percent(50) ? fmt::format("depth > {}KB", draw.between(1, 30))
+                                        : fmt::format("paused > {}ns", draw.between(100, 3000)),
+                       '"', time(part(draw, 1, 20)), time(part(draw, 20, 200)), draw.between(1, 4));
+  }
+  std::vector<int> used_classes() const {
+    std::vector<int> out;
+    for (const spec::TrafficSpec& t : lab_.traffic) out.push_back(t.dscp / 8);
+    return out;
+  }
+
+  // ---- Where ----
+
+  std::string place(Draw& draw, Of of) const {
+    switch (of) {
+      case Of::kSwitch:
+        return draw.of(switches_);
+      case Of::kSwitchPort:
+        return draw.percent(50) ? draw.of(switches_) : spec::format(draw.of(switch_ports_));
+      case Of::kQueue:
+        return fmt::format("{}/{}", spec::format(draw.of(switch_ports_)), draw.of(used_classes()));
+      case Of::kHost:
+        return draw.percent(20) ? "h*" : draw.of(hosts_);
+      case Of::kNic:
+        return draw.percent(10) ? "rail 1" : draw.percent(30) ? draw.of(hosts_) : spec::format(draw.of(nics_));
+      case Of::kLinkAtOneRate:
+        return stored_ports_.empty() ? "" : spec::format(draw.of(stored_ports_));
+      case Of::kPort:
+        return draw.percent(15) ? draw.of(switches_) : spec::format(draw.of(ports_));
+      case Of::kLink:
+        break;
+    }
+    const std::string port = spec::format(draw.of(ports_));
+    if (draw.percent(10)) return draw.of(switches_);
+    if (draw.percent(10)) return fmt::format("[{}, {}]", port, spec::format(draw.of(ports_)));
+    return port;
+  }
+
+  // ---- Which frames ----
+
+  std::string frames(Draw& draw, bool is_chance) const {
+    std::string text;
+    if (draw.percent(40) && !is_chance) text += fmt::format(", probability: {}%", draw.between(1, 100));
+    if (!draw.percent(35)) return text;
+    const spec::TrafficSpec& t = draw.of(lab_.traffic);
+    std::string match;
+    switch (draw.below(9)) {
+      case 0:
+        match = fmt::format("ip.dscp: {}", t.dscp);
+        break;
+      case 1:
+        match = fmt::format("bth.psn: {}", draw.between(0, 60));
+        break;
+      case 2:
+        match = fmt::format("size: {}>{}B{}", '"', draw.between(64, 2000), '"');
+        break;
+      case 3:
+        match = fmt::format("flow: {}{}{}", '"', draw.of(flows_), '"');
+        break;
+      case 4:
+        match = "ip.ecn: 2";
+        break;
+      case 5:
+        match = "bth.opcode: 0x24";  // UC SEND Only
+        break;
+      case 6:
+        match = fmt::format("ip.src: {}10.0.0.0/{}{}", '"', draw.between(8, 30), '"');
+        break;
+      case 7:
+        match = fmt::format("udp.dport: 4791, nth: {}", draw.between(1, 200));
+        break;
+      default:
+        match = fmt::format("ip.version: {}", t.ip_version);
+    }
+    return text + fmt::format(", match: {{ {} }}", match);
+  }
+
+  // ---- What ----
+
+  struct What {
+    std::string text;
+    Of of;
+    bool frames = false;
+    bool is_chance = false;  // says itself how likely
+    bool flaps = false;
+  };
+
+  static constexpr std::size_t kWhats = 26;
+  What what(Draw& draw, std::size_t which) const {
+    const std::int64_t ns = duration_.ps / 1000;
+    switch (which) {
+      case 0:
+        return {"down: true", Of::kLink};
+      case 1:
+        return {fmt::format("flap: {{ down: {}ns, up: {}ns }}", ns / draw.between(40, 200), ns / draw.between(20, 100)),
+                Of::kLink, false, false, true};
+      case 2:
+        return {fmt::format("rate: {}", draw.of({"1/2", "1/4", "1/10", "9/10"})), Of::kLinkAtOneRate};
+      case 3:
+        return {draw.percent(50) ? fmt::format("delay: {}ns", draw.between(50, 8000))
+                                 : fmt::format("delay: {{ time: {}ns, jitter: {}ns }}", draw.between(0, 4000),
+                                               draw.between(50, 4000)),
+                Of::kLink, true};
+      case 4:
+        return {fmt::format("loss: {}%", draw.between(1, 20)), Of::kLink, true, true};
+      case 5:
+        return {fmt::format("loss: {{ good-to-bad: {}%, bad-to-good: {}%, in-good: {}, in-bad: {}% }}",
+                            draw.between(1, 10), draw.between(5, 50), draw.of({"0", "0", "1%"}), draw.between(20, 100)),
+                Of::kLink, true, true};
+      case 6:
+        return {fmt::format("bit-errors: {}e-6", draw.between(1, 20)), Of::kLink, true, true};
+      case 7:
+        return {"corrupt: true", Of::kLink, true};
+      case 8:
+        return {"duplicate: true", Of::kLink, true};
+      case 9:
+        return {"drop: true", Of::kLink, true};
+      case 10:
+        return {"mark: true", Of::kLink, true};
+      case 11:
+        return {"lose-pause: true", Of::kLink};
+      case 12:
+        return {fmt::format("reorder: {{ behind: {}, within: {}ns }}", draw.between(1, 8), draw.between(100, 20'000)),
+                Of::kLink, true};
+      case 13:
+        return {fmt::format("truncate: {}B", draw.between(64, 1000)), Of::kLink, true};
+      case 14:
+        return {fmt::format("trim: {{ keep: {}B, dscp: {} }}", draw.between(96, 400), draw.between(0, 63)), Of::kLink,
+                true};
+      case 15:
+        return {fmt::format("pfc-storm: {}", draw.percent(70) ? std::to_string(draw.of(used_classes())) : "[3, 4]"),
+                Of::kPort};
+      case 16:
+        return {"ignore-pause: true", Of::kPort};
+      case 17:
+        return {fmt::format("mtu: {}", draw.between(576, 3000)), Of::kPort};
+      case 18:
+        return {fmt::format("dscp-map: {{ {}: {}, {}: {} }}", draw.of(lab_.traffic).dscp, draw.between(0, 7),
+                            draw.between(0, 63), draw.between(0, 7)),
+                Of::kSwitchPort};
+      case 19: {
+        const std::int64_t kmin = draw.between(0, 100);
+        return {fmt::format("ecn: {{ kmin: {}KB, kmax: {}KB, pmax: {}% }}", kmin, kmin + draw.between(0, 100),
+                            draw.between(1, 100)),
+                Of::kQueue};
+      }
+      case 20:
+        return {fmt::format("buffer: {}KB", draw.between(100, 2000)), Of::kSwitch};
+      case 21:
+        return {"crash: true", Of::kSwitch};
+      case 22:
+        return {"stop-receiving: true", Of::kNic};
+      case 23:
+        return {fmt::format("receive: {}Gbps", draw.between(1, 20)), Of::kNic};
+      case 24:
+        return {fmt::format("straggle: {}", draw.of({"1/2", "1/10", "1/50"})), Of::kNic};
+      default:
+        return {fmt::format("skew: {{ {}: {}ns }}", draw.of({"ahead", "behind"}), draw.between(10, 100'000)),
+                Of::kHost};
+    }
+  }
+
+  std::string what_where_and_when(Draw& draw) const {
+    const What w = what(draw, draw.below(kWhats));
+    std::string on = place(draw, w.of);
+    if (on.empty()) return {};
+    const bool pauses = w.text.starts_with("lose-pause");
+    if (w.of == Of::kLink && (w.frames || pauses) && !on.starts_with('[')) {
+      if (w.frames && draw.percent(10)) on += fmt::format("/{}", draw.of(used_classes()));
+      on = fmt::format("{}{}{}{}", '"', on, draw.of({"", " in", " out"}), '"');
+    } else if (!on.starts_with('[')) {
+      on = '"' + on + '"';
+    }
+    std::string yaml = fmt::format("on: {}, {}, {}", on, w.text, when(draw, w.flaps, w.frames || pauses));
+    if (w.frames && yaml.find("count") == std::string::npos) yaml += frames(draw, w.is_chance);
+    return yaml;
+  }
+
+  Seed seed_;
+  const spec::Lab& lab_;
+  Duration duration_;
+  std::vector<std::string> switches_;
+  std::vector<std::string> hosts_;
+  std::vector<spec::PortName> ports_;
+  std::vector<spec::PortName> switch_ports_;
+  std::vector<spec::PortName> nics_;
+  std::vector<spec::PortName> stored_ports_;  // of links that no switch at either end cuts through
+  std::vector<std::string> flows_;
+};
+
+}  // namespace
+
+std::vector<GeneratedLab::Item> random_faults(Seed seed, const spec::Lab& lab) { return Faults(seed, lab).run(); }
+
+}  // namespace railyard::swarm

@@ -1,0 +1,94 @@
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "control/swarm/draw.h"
+#include "control/swarm/generate.h"
+
+namespace railyard::swarm {
+namespace {
+
+std::string ecn(Draw& draw, bool lossless) {
+  if (draw.percent(10)) return "auto";
+  const std::int64_t kmin = draw.between(0, 100);
+  return fmt::format("{{ kmin: {}KB, kmax: {}KB, pmax: {}%, mark: {}{} }}", kmin, kmin + draw.between(0, 200),
+                     draw.between(1, 100), draw.of({"enqueue", "dequeue"}),
+                     !lossless && draw.percent(30) ? ", drop-not-ect: true" : "");
+}
+
+std::string path(Draw& draw) {
+  switch (draw.below(10)) {
+    case 0:
+    case 1:
+      return draw.of({"{ policy: spray, order: round-robin }", "{ policy: spray, order: random }",
+                      "{ policy: spray, order: least-loaded }"});
+    case 2:
+      return fmt::format("{{ policy: flowlet, gap: {}us }}", draw.between(1, 50));
+    case 3:
+      return fmt::format("{{ policy: adaptive, bands: {}, band: {}ns }}", draw.between(1, 8), draw.between(50, 2000));
+    case 4:
+      return fmt::format("{{ policy: adaptive, per: flowlet, gap: {}us }}", draw.between(1, 50));
+    case 5:
+    case 6:
+      return "wcmp";
+    default:
+      return "ecmp";
+  }
+}
+
+struct Shape {
+  std::array<bool, 8> lossless{};
+  std::array<int, 8> trimmed_to{};  // class, or -1
+};
+
+// What the profiles of a lab agree on: senders and receivers of a link see the same classes.
+Shape random_shape(Seed seed) {
+  Draw draw(seed, "swarm/classes");
+  Shape shape;
+  shape.lossless[3] = !draw.percent(5);
+  for (const std::size_t c : {0u, 1u, 4u, 5u}) shape.lossless[c] = draw.percent(15);
+  // Of code points 8c to 8c + 7 a frame is of class c.
+  for (std::size_t c = 0; c < 8; ++c) {
+    const std::size_t to = draw.below(8);
+    const bool trims = draw.percent(25);
+    shape.trimmed_to[c] = trims && !shape.lossless[c] && !shape.lossless[to] && to != c ? static_cast<int>(to) : -1;
+  }
+  return shape;
+}
+
+std::string traffic_class(Seed seed, const char* profile, std::size_t c, const Shape& shape) {
+  Draw draw(seed, fmt::format("swarm/qos/{}/{}", profile, c));
+  const bool lossless = shape.lossless[c];
+  std::string text = fmt::format("      {}: {{ lossless: {}", c, lossless);
+  const std::string alpha = draw.of({"1/32", "1/16", "1/8", "1/4", "1", "8"});
+  const std::int64_t xoff = draw.between(20, 150);
+  if (lossless) {
+    text += draw.percent(50) ? ", alpha: " + alpha : fmt::format(", xoff: {}KB, xon-offset: {}KB", xoff, xoff / 2);
+    if (draw.percent(4)) text += fmt::format(", headroom: {}KB, accept-loss: true", draw.between(5, 40));
+  } else {
+    text += ", alpha: " + draw.of<std::string>({"1/8", "1", "8"}) + ", queue-alpha: " + alpha;
+    if (draw.percent(30)) text += fmt::format(", queue-reserved: {}KB", draw.between(1, 20));
+    if (shape.trimmed_to[c] >= 0)
+      text += fmt::format(", trim: {{ keep: {}B, dscp: {}, class: {} }}", draw.between(96, 1000),
+                          8 * shape.trimmed_to[c] + draw.between(0, 7), shape.trimmed_to[c]);
+  }
+  if (draw.percent(30)) text += fmt::format(", reserved: {}KB", draw.between(1, 20));
+  if (draw.percent(70)) text += ", ecn: " + ecn(draw, lossless);
+  text += draw.percent(15) ? std::string(", strict: true") : fmt::format(", weight: {}", draw.between(1, 100));
+  return text + ", path: " + path(draw) + " }\n";
+}
+
+}  // namespace
+
+std::string random_qos(Seed seed) {
+  const Shape shape = random_shape(seed);
+  std::string text = "qos:\n";
+  for (const char* profile : {"default", "other"}) {
+    text += fmt::format("  {}:\n    classes:\n", profile);
+    for (std::size_t c = 0; c < 8; ++c) text += traffic_class(seed, profile, c, shape);
+  }
+  return text;
+}
+
+}  // namespace railyard::swarm

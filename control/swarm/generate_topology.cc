@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include "control/swarm/draw.h"
+#include "control/swarm/generate.h"
+
+namespace railyard::swarm {
+namespace {
+
+std::string link(Draw& draw, int gbps, int most_metres) {
+  return fmt::format("{{ rate: {}Gbps, cable: {}m }}", gbps, draw.between(1, most_metres));
+}
+
+// Clos fabrics by a few numbers.
+std::string preset(Draw& draw, bool rails) {
+  const int gbps = draw.of({10, 25, 100, 100, 400});
+  const int fabric_gbps = draw.of({gbps, gbps, gbps, 4 * gbps, gbps == 400 ? 100 : gbps});
+  std::string text = rails
+                         ? fmt::format("topology: {{ preset: rail-optimized, hosts: {}, rails: {}, hosts-per-group: {}",
+                                       draw.between(4, 7), draw.between(1, 3), draw.between(2, 3))
+                         : fmt::format("topology: {{ preset: leaf-spine, leaves: {}, hosts-per-leaf: {}",
+                                       draw.between(2, 4), draw.between(2, 4));
+  text += fmt::format(", spines: {}, uplinks-per-spine: {}, leaf-profile: other, host-link: {}, fabric-link: {} }}\n",
+                      draw.between(1, 3), draw.of({1, 1, 2}), link(draw, gbps, 10), link(draw, fabric_gbps, 300));
+  return text + "nodes:\n  h2: { kind: host, profile: slow }\n";
+}
+
+struct Parts {
+  std::string nodes = "nodes:\n";
+  std::string links = "links:\n";
+  std::vector<int> ports;  // taken at each switch
+
+  void add_switch(Draw& draw) {
+    ports.push_back(0);
+    nodes += fmt::format("  s{}: {{ kind: switch, profile: {} }}\n", ports.size(), draw.of({"default", "other"}));
+  }
+  std::string port(std::size_t s) { return fmt::format("s{}:{}", s + 1, ++ports[s]); }
+  void add_link(const std::string& a, const std::string& b, const std::string& keys) {
+    links += fmt::format("  - [{}, {}, {}]\n", a, b, keys);
+  }
+  std::string text() const { return nodes + links; }
+};
+
+void add_hosts(Draw& draw, Parts& parts, int gbps, int per_switch) {
+  int h = 0;
+  for (std::size_t s = 0; s < parts.ports.size(); ++s)
+    for (int i = 0; i < per_switch; ++i) {
+      const bool dual = parts.ports.size() > 1 && draw.percent(15);
+      parts.nodes += fmt::format("  h{}: {{ kind: host, profile: {}, nics: {} }}\n", ++h,
+                                 draw.percent(15) ? "slow" : "default", dual ? 2 : 1);
+      parts.add_link(fmt::format("h{}:1", h), parts.port(s), link(draw, gbps, 10));
+      if (dual) parts.add_link(fmt::format("h{}:2", h), parts.port((s + 1) % parts.ports.size()), link(draw, gbps, 10));
+    }
+}
+
+// A ring; a row, with links in parallel; a single switch.
+std::string by_hand(Draw& draw, bool ring) {
+  Parts parts;
+  const int gbps = draw.of({10, 25, 100, 100, 200});
+  const int switches = static_cast<int>(ring ? draw.between(3, 6) : draw.between(1, 3));
+  for (int s = 0; s < switches; ++s) parts.add_switch(draw);
+  add_hosts(draw, parts, gbps, static_cast<int>(ring ? draw.between(1, 3) : draw.between(8 / switches, 9 / switches)));
+  for (int s = 0; s < (ring ? switches : switches - 1); ++s) {
+    const auto a = static_cast<std::size_t>(s);
+    const std::size_t b = (a + 1) % static_cast<std::size_t>(switches);
+    for (std::int64_t n = ring ? 1 : draw.between(1, 4); n > 0; --n) {
+      const std::string from = parts.port(a);
+      parts.add_link(from, parts.port(b), link(draw, draw.of({gbps, gbps, 2 * gbps}), 100));
+    }
+  }
+  return parts.text();
+}
+
+}  // namespace
+
+std::string random_topology(Seed seed) {
+  Draw draw(seed, "swarm/topology");
+  const std::size_t kind = draw.below(100);
+  std::string text = fmt::format("defaults: {{ link: {{ mtu: {} }} }}\n", draw.of({1500, 4200, 9216, 9216}));
+  if (kind < 45) return text + preset(draw, false);
+  if (kind < 65) return text + preset(draw, true);
+  return text + by_hand(draw, kind < 80);
+}
+
+}  // namespace railyard::swarm

@@ -1,0 +1,41 @@
+#include "control/swarm/outcome.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+namespace railyard::swarm {
+
+bool Outcome::failed(const std::string& rule) const noexcept {
+  return std::ranges::any_of(violations, [&](const Violation& v) { return v.rule == rule; });
+}
+
+std::string Outcome::json() const {
+  nlohmann::ordered_json j{{"seed", seed},   {"hops", hops},        {"xoffs", xoffs},
+                           {"drops", drops}, {"lost", lost},        {"marks", marks},
+                           {"trims", trims}, {"digest", digest},    {"deadlocked", deadlocked},
+                           {"kinds", kinds}, {"features", features}};
+  j["violations"] = nlohmann::json::array();
+  for (const Violation& v : violations) j["violations"].push_back({{"rule", v.rule}, {"what", v.what}});
+  return j.dump();
+}
+
+Outcome Outcome::from_json(const std::string& line) {
+  const nlohmann::json j = nlohmann::json::parse(line);
+  Outcome o;
+  j.at("seed").get_to(o.seed);
+  j.at("hops").get_to(o.hops);
+  j.at("xoffs").get_to(o.xoffs);
+  j.at("drops").get_to(o.drops);
+  j.at("lost").get_to(o.lost);
+  j.at("marks").get_to(o.marks);
+  j.at("trims").get_to(o.trims);
+  j.at("digest").get_to(o.digest);
+  j.at("deadlocked").get_to(o.deadlocked);
+  j.at("kinds").get_to(o.kinds);
+  j.at("features").get_to(o.features);
+  for (const auto& v : j.at("violations")) o.violations.push_back({v.at("rule"), v.at("what")});
+  return o;
+}
+
+}  // namespace railyard::swarm

@@ -1,0 +1,231 @@
+#include "control/swarm/trial.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "control/fault/faults.h"
+#include "control/spec/load.h"
+#include "control/spec/value.h"
+#include "control/swarm/buffer_cycles.h"
+#include "control/swarm/promises.h"
+#include "control/swarm/reach.h"
+#include "control/telemetry/deadlock.h"
+#include "dataplane/run/eal.h"
+#include "dataplane/run/virtual_clock.h"
+
+namespace railyard::swarm {
+namespace {
+
+namespace what = spec::fault;
+
+constexpr std::int64_t kLooks = 8;             // while there is traffic
+constexpr Duration kReaction{30'000'000};      // 30 us: cable, responses, frames under way
+constexpr Duration kDrainStep{1'000'000'000};  // 1 ms
+constexpr Duration kDeadlock{200'000'000};     // 200 us
+constexpr std::int64_t kMostPaused = 65535;
+
+// For how long an XOFF that was lost or forgotten may be missed: until it is said again.
+Duration longest_refresh(const spec::Lab& lab) {
+  Duration longest{};
+  for (const spec::LinkSpec& l : lab.links)
+    for (const spec::PortName& end : {l.a, l.b}) {
+      const spec::NodeSpec& n = *lab.find(end.node);
+      const int quanta = n.kind == spec::NodeSpec::Kind::kSwitch ? lab.switches.at(n.profile).pause_quanta
+                                                                 : lab.hosts.at(n.profile).pause_quanta;
+      longest = std::max(longest, Bytes{64} / l.rate * std::min<std::int64_t>(quanta, kMostPaused) / 2);
+    }
+  return longest;
+}
+
+// How long after the last fault its consequences may still be seen.
+Duration aftermath(const spec::Lab& lab, const Reach& reach) {
+  Duration time = kReaction + 2 * reach.longest_delay();
+  if (reach.anywhere<what::Loss, what::BurstLoss, what::BitErrorRate, what::Drop, what::LosePause, what::IgnorePause,
+                     what::Down, what::Flap, what::Crash>())
+    time += longest_refresh(lab);
+  if (reach.anywhere<what::Rate>()) time += 10 * longest_refresh(lab) + 10 * kReaction;  // at a tenth of the rate
+  return time;
+}
+
+std::set<std::string> features_of(const spec::Lab& lab, bool cycle) {
+  std::set<std::string> out;
+  if (cycle) out.insert("buffer cycle");
+  for (const spec::NodeSpec& n : lab.nodes) {
+    if (n.nics.size() > 1) out.insert("several NICs");
+    if (n.kind != spec::NodeSpec::Kind::kSwitch) continue;
+    const spec::SwitchProfile& s = lab.switches.at(n.profile);
+    if (s.mode == spec::ForwardingMode::kCutThrough) out.insert("cut-through");
+    if (s.pfc_watchdog) out.insert("PFC watchdog");
+    if (s.headroom_pool > Bytes{}) out.insert("headroom pool");
+    for (const spec::TrafficSpec& t : lab.traffic) {
+      const spec::TrafficClass& c = lab.qos.at(s.qos).classes[static_cast<std::size_t>(t.dscp) / 8];
+      constexpr const char* kPolicies[] = {"ecmp", "wcmp", "flowlet", "spray", "adaptive"};
+      out.insert(kPolicies[static_cast<std::size_t>(c.path.policy)]);
+      out.insert(c.lossless ? "lossless" : "lossy");
+      if (c.trim) out.insert("trimming");
+      if (c.ecn.enabled) out.insert("ECN");
+    }
+  }
+  return out;
+}
+
+class Trial {
+ public:
+  Trial(spec::Lab spec, const EngineVariation& variation, Outcome& outcome)
+      : outcome_(outcome),
+        lab_(std::move(spec)),
+        cycle_(has_buffer_cycle(lab_.spec())),
+        engine_(lab_.fabric(), config(variation)),
+        faults_(lab_, engine_),
+        reach_(lab_),
+        promises_(lab_, reach_, outcome) {
+    engine_.wake_all();
+    outcome_.features = features_of(lab_.spec(), cycle_);
+  }
+
+  void run() {
+    const Duration duration = *lab_.spec().run.duration;
+    const Duration faults_end = duration / 100 * kFaultsEnd;
+    for (std::int64_t i = 1; duration / kLooks * i < faults_end; ++i) look_at(duration / kLooks * i);
+    look_at(faults_end);
+    for (const spec::FaultSpec& f : faults_.present()) faults_.remove(f.name, Instant{} + faults_end);
+    engine_.wake_all();
+    const Duration calm = faults_end + aftermath(lab_.spec(), reach_);
+    if (calm < duration) {
+      look_at(calm);
+      promises_.calm_from_now();
+    }
+    look_at(duration);
+    drain(duration, calm);
+    count();
+  }
+
+ private:
+  static EngineConfig config(const EngineVariation& variation) {
+    EngineConfig c;
+    c.digest = true;
+    c.variation = variation;
+    c.workers = variation.always_parallel ? 2 : 1;
+    return c;
+  }
+
+  void run_until(Duration t) {
+    run_virtual(engine_, Instant{} + t);
+    engine_.settle(Instant{} + t);
+  }
+  void look_at(Duration t) {
+    run_until(t);
+    reach_.look(faults_, Instant{} + t);
+    promises_.look();
+  }
+
+  // Everything must come to rest, unless buffers wait for each other where they can.
+  void drain(Duration from, Duration calm) {
+    Duration at = from;
+    bool is_calm = calm < from;
+    const Duration limit = from + lab_.spec().run.drain;
+    while (engine_.next() != Instant::never() && at < limit) {
+      at = at + kDrainStep;
+      if (!is_calm && at > calm) {
+        at = calm;
+        run_until(at);
+        promises_.look();
+        promises_.calm_from_now();
+        is_calm = true;
+        continue;
+      }
+      run_until(at);
+      if (cycle_ && !telemetry::find_deadlocks(telemetry::pause_graph(lab_), kDeadlock).empty()) {
+        outcome_.deadlocked = true;
+        break;
+      }
+    }
+    engine_.settle(Instant{} + at);
+    promises_.look();
+    if (outcome_.deadlocked) return;
+    if (engine_.next() != Instant::never()) still_going_on(limit - from);
+    promises_.look_at_the_end(engine_.pools().in_use());
+  }
+
+  // Who goes on, long after traffic has ended.
+  void still_going_on(Duration after) {
+    for (const telemetry::Deadlock& d : telemetry::find_deadlocks(telemetry::pause_graph(lab_), kDeadlock))
+      promises_.broken("deadlock", fmt::format("{} queues wait for each other, {} first", d.ring.size(),
+                                               telemetry::format(lab_, d.ring.front())));
+    std::size_t paused = 0;
+    for (const auto& d : lab_.fabric().devices()) {
+      for (std::uint16_t p = 0; p < d->ports(); ++p)
+        for (std::uint8_t k = 0; k < kPriorities; ++k)
+          if (d->paused_since(PortIndex{p}, Priority{k}) != Instant::never()) {
+            promises_.broken("pause", fmt::format("{}:{} class {} is still paused {} after traffic ended", d->name(),
+                                                  p + 1, k, spec::format(after)));
+            ++paused;
+          }
+    }
+    if (paused == 0)
+      promises_.broken("drain", fmt::format("something still happens {} after traffic ended", spec::format(after)));
+  }
+
+  void count() {
+    outcome_.kinds = reach_.kinds();
+    outcome_.digest = engine_.digest().value();
+    for (const DeviceCounters& d : promises_.counters()) {
+      const bool is_switch = lab_.is_switch(lab_.device(d.name).id());
+      outcome_.drops += d.dropped();
+      for (const PortCounters& p : d.ports) {
+        if (is_switch) outcome_.hops += p.tx_packets();
+        outcome_.lost += p.lost;
+        for (const ClassCounters& c : p.classes) {
+          outcome_.xoffs += c.xoff_sent;
+          outcome_.marks += c.ecn_marked;
+          outcome_.trims += c.trimmed;
+        }
+      }
+    }
+  }
+
+  Outcome& outcome_;
+  build::BuiltLab lab_;
+  bool cycle_;
+  Engine engine_;
+  fault::Faults faults_;
+  Reach reach_;
+  Promises promises_;
+};
+
+}  // namespace
+
+Outcome run_trial(const std::string& yaml, const EngineVariation& variation) {
+  Outcome outcome;
+  if (!eal_started()) start_eal({});
+  try {
+    Trial(spec::parse(yaml, "swarm"), variation, outcome).run();
+  } catch (const spec::SpecError& error) {
+    outcome.violations.push_back({"spec", error.what()});
+  } catch (const RunError& error) {
+    outcome.violations.push_back({"run", error.what()});
+  }
+  return outcome;
+}
+
+Outcome try_seed(std::uint64_t seed, const std::set<std::string>& without) {
+  constexpr std::uint64_t kEvery = 8;
+  constexpr std::uint64_t kInParallel = 64;  // which costs much where each processor has a process already
+  const std::string yaml = generate(seed).text(without);
+  Outcome outcome = run_trial(yaml);
+  if (seed % kEvery == 0 && !outcome.failed()) {
+    EngineVariation variation;
+    variation.shuffle = variation.slices = Seed{seed};
+    variation.always_parallel = seed % kInParallel == 0;
+    const Outcome other = run_trial(yaml, variation);
+    if (other.digest != outcome.digest || other.failed())
+      outcome.violations.push_back({"determinism", "another result in other portions of time and another order"});
+  }
+  outcome.seed = seed;
+  return outcome;
+}
+
+}  // namespace railyard::swarm

@@ -1,0 +1,54 @@
+#include <cstdint>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "control/build/built_lab.h"
+#include "control/spec/load.h"
+#include "control/swarm/generated_lab.h"
+
+namespace railyard::swarm {
+namespace {
+
+TEST(Generate, ASeedIsOneLab) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    EXPECT_EQ(generate(seed).text(), generate(seed).text());
+    EXPECT_NE(generate(seed).text(), generate(seed + 1).text());
+  }
+}
+
+TEST(Generate, EveryLabCanBeBuilt) {
+  for (std::uint64_t seed = 1000; seed < 1060; ++seed) {
+    const GeneratedLab lab = generate(seed);
+    EXPECT_NO_THROW(build::BuiltLab(spec::parse(lab.text(), "swarm"))) << seed << "\n" << lab.text();
+  }
+}
+
+TEST(Generate, WhatIsLeftOutIsAllThatIsMissing) {
+  std::size_t left_out = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const GeneratedLab lab = generate(seed);
+    const spec::Lab all = spec::parse(lab.text(), "swarm");
+    for (const GeneratedLab::Item& fault : lab.faults) {
+      spec::Lab expected = all;
+      std::erase_if(expected.faults, [&](const spec::FaultSpec& f) { return f.name == fault.name; });
+      EXPECT_EQ(spec::parse(lab.text({fault.name}), "swarm"), expected) << seed << ' ' << fault.name;
+      ++left_out;
+    }
+  }
+  EXPECT_GT(left_out, 20u);
+}
+
+// Faults that say when they end do so before the last part of the run.
+TEST(Generate, FaultsEndBeforeTraffic) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const spec::Lab lab = spec::parse(generate(seed).text(), "swarm");
+    for (const spec::FaultSpec& f : lab.faults)
+      if (f.at && f.lasts && !f.every) {
+        EXPECT_LE(*f.at + *f.lasts, *lab.run.duration / 100 * kFaultsEnd) << seed << ' ' << f.name;
+      }
+  }
+}
+
+}  // namespace
+}  // namespace railyard::swarm

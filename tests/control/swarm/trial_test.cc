@@ -1,0 +1,66 @@
+#include "control/swarm/trial.h"
+
+#include <gmock/gmock.h>
+
+#include "control/spec/load.h"
+
+namespace railyard::swarm {
+namespace {
+
+using testing::Contains;
+using testing::IsEmpty;
+
+std::string all_of(const Outcome& o) {
+  std::string text;
+  for (const Violation& v : o.violations) text += v.rule + ": " + v.what + "\n";
+  return text;
+}
+
+TEST(Trial, WhatMustHoldDoes) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const Outcome o = try_seed(seed);
+    EXPECT_FALSE(o.failed()) << "seed " << seed << "\n" << all_of(o);
+    EXPECT_GT(o.hops, 1000u);
+    EXPECT_EQ(o.seed, seed);
+  }
+}
+
+TEST(Trial, TheSameSeedIsTheSameRun) {
+  EXPECT_EQ(try_seed(3).json(), try_seed(3).json());
+  EXPECT_NE(try_seed(3).digest, try_seed(4).digest);
+}
+
+TEST(Trial, AnOutcomeIsOneLineAndBack) {
+  Outcome o = try_seed(5);
+  o.violations.push_back({"loss", "at 1us: \"quoted\"\nand more"});
+  EXPECT_EQ(Outcome::from_json(o.json()).json(), o.json());
+  EXPECT_EQ(o.json().find('\n'), std::string::npos);
+}
+
+TEST(Trial, AFaultThatActedIsCounted) {
+  EXPECT_THAT(run_trial(spec::read_file(RAILYARD_SOURCE_DIR "/topologies/scenarios/flap.yaml")).kinds,
+              Contains("flap"));
+}
+
+TEST(Trial, ADeadlockIsNoFailureWhereBuffersCanWaitForEachOther) {
+  const Outcome o = run_trial(spec::read_file(RAILYARD_SOURCE_DIR "/topologies/scenarios/deadlock-ring.yaml"));
+  EXPECT_TRUE(o.deadlocked);
+  EXPECT_THAT(all_of(o), IsEmpty());
+}
+
+// The host takes nothing before the run's drain is over: one long pause, and frames that nobody may drop.
+TEST(Trial, WhatDoesNotDrainFails) {
+  const Outcome o = run_trial(
+      "name: stuck\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 3 }\n"
+      "qos: { default: { classes: { 3: { lossless: true, xoff: 50KB } } } }\n"
+      "hosts: { default: { receive: { rate: 1Mbps, buffer: 8MiB } } }\n"
+      "traffic: [{ name: t, pattern: incast, to: h1, dscp: 26 }]\n"
+      "run: { duration: 200us, drain: 3ms }\n");
+  EXPECT_TRUE(o.failed("pause")) << all_of(o);
+  EXPECT_TRUE(o.failed("drain")) << all_of(o);
+}
+
+TEST(Trial, ALabThatCannotBeBuiltFails) { EXPECT_TRUE(run_trial("name: x\nnodes: {}\nwhat: ever\n").failed("spec")); }
+
+}  // namespace
+}  // namespace railyard::swarm

@@ -1,0 +1,269 @@
+// `railyard swarm`: random labs with random faults, many of them; what must hold is looked at all along.
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "control/spec/load.h"
+#include "control/swarm/coverage.h"
+#include "control/swarm/generated_lab.h"
+#include "control/swarm/shrink.h"
+#include "control/swarm/workers.h"
+#include "dataplane/base/planted_bug.h"
+#include "tools/railyard/commands.h"
+
+namespace railyard::tools {
+namespace {
+
+constexpr int kMostQuestions = 150;  // while a failure is made smaller
+
+struct Options {
+  std::string seeds = "1-100";
+  std::size_t jobs = 0;
+  std::vector<std::string> only;
+  std::string write;
+  std::string lab;
+  std::string planted;
+  bool bars = false;
+  bool keep_going = false;
+  bool json = false;
+};
+
+struct Range {
+  std::uint64_t first;
+  std::uint64_t last;
+};
+
+Range parse_range(const std::string& text) {
+  const auto bad = [&] {
+    return CLI::ValidationError("--seeds", fmt::format("'{}': expected two numbers such as 1-1000, or one", text));
+  };
+  const auto number = [&](std::string_view part) {
+    std::uint64_t n = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), n);
+    if (error != std::errc{} || end != part.data() + part.size()) throw bad();
+    return n;
+  };
+  const std::size_t dash = text.find('-');
+  if (dash == std::string::npos) return {number(text), number(text)};
+  const Range r{number(std::string_view(text).substr(0, dash)), number(std::string_view(text).substr(dash + 1))};
+  if (r.last < r.first) throw bad();
+  return r;
+}
+
+// The names of a seed's traffic and faults that are not among `only`; all of them if that is empty.
+std::set<std::string> left_out(const swarm::GeneratedLab& lab, const std::vector<std::string>& only) {
+  std::set<std::string> out;
+  if (only.empty()) return out;
+  std::set<std::string> known;
+  for (const auto* items : {&lab.traffic, &lab.faults})
+    for (const swarm::GeneratedLab::Item& i : *items) {
+      known.insert(i.name);
+      if (std::ranges::find(only, i.name) == only.end()) out.insert(i.name);
+    }
+  for (const std::string& name : only)
+    if (!known.contains(name))
+      throw CLI::ValidationError("--only",
+                                 fmt::format("seed {} has no '{}'; it has {}", lab.seed, name, fmt::join(known, ", ")));
+  return out;
+}
+
+std::vector<std::string> names(const std::vector<swarm::GeneratedLab::Item>& items) {
+  std::vector<std::string> out;
+  for (const swarm::GeneratedLab::Item& i : items) out.push_back(i.name);
+  return out;
+}
+
+// What is left of a failing seed when all that it does not need is taken away.
+struct Smallest {
+  std::vector<std::string> faults;
+  std::vector<std::string> traffic;
+  swarm::Outcome outcome;
+};
+
+Smallest make_smaller(swarm::Workers& workers, const swarm::GeneratedLab& lab, const swarm::Outcome& failed,
+                      const std::vector<std::string>& only) {
+  const std::set<std::string> given = left_out(lab, only);
+  const std::string rule = failed.violations.front().rule;
+  Smallest s{{}, {}, failed};
+  for (const std::string& f : names(lab.faults))
+    if (!given.contains(f)) s.faults.push_back(f);
+  for (const std::string& t : names(lab.traffic))
+    if (!given.contains(t)) s.traffic.push_back(t);
+  const auto fails = [&](const std::vector<std::string>& faults, const std::vector<std::string>& traffic) {
+    std::vector<std::string> kept = faults;
+    kept.insert(kept.end(), traffic.begin(), traffic.end());
+    if (traffic.empty()) return false;
+    const swarm::Outcome o = workers.run({lab.seed, left_out(lab, kept), {}});
+    if (!o.failed(rule)) return false;
+    s.outcome = o;
+    return true;
+  };
+  s.faults = swarm::shrink(
+      s.faults, [&](const auto& some) { return fails(some, s.traffic); }, kMostQuestions);
+  s.traffic = swarm::shrink(
+      s.traffic, [&](const auto& some) { return fails(s.faults, some); }, kMostQuestions);
+  return s;
+}
+
+void write_lab(const std::string& file, const std::string& text) {
+  std::ofstream out(file);
+  out << text;
+  if (!out.flush()) throw std::runtime_error(fmt::format("--write: cannot write {}", file));
+}
+
+std::string replay_command(const swarm::GeneratedLab& lab, const Smallest& s, const Options& o) {
+  std::vector<std::string> only = s.faults;
+  only.insert(only.end(), s.traffic.begin(), s.traffic.end());
+  return fmt::format("railyard swarm --seeds {0}{1} --only {2} --write swarm-{0}.yaml", lab.seed,
+                     o.planted.empty() ? "" : " --planted-bug " + o.planted, fmt::join(only, ","));
+}
+
+void print_failure(const swarm::GeneratedLab& lab, const Smallest& s, const Options& o) {
+  fmt::print("seed {} FAILED\n", lab.seed);
+  for (const swarm::Violation& v : s.outcome.violations) fmt::print("  {}: {}\n", v.rule, v.what);
+  if (s.faults.empty())
+    fmt::print("  without any fault, with traffic\n");
+  else
+    fmt::print("  the smallest list of faults that fails so\n");
+  for (const swarm::GeneratedLab::Item& i : lab.faults)
+    if (std::ranges::find(s.faults, i.name) != s.faults.end()) fmt::print("    - {{ name: {}, {} }}\n", i.name, i.yaml);
+  if (!s.faults.empty()) fmt::print("  with traffic\n");
+  for (const swarm::GeneratedLab::Item& i : lab.traffic)
+    if (std::ranges::find(s.traffic, i.name) != s.traffic.end())
+      fmt::print("    - {{ name: {}, {} }}\n", i.name, i.yaml);
+  fmt::print("  again: {}\n", replay_command(lab, s, o));
+}
+
+nlohmann::ordered_json json_of(const swarm::GeneratedLab& lab, const Smallest& s, const Options& o) {
+  nlohmann::ordered_json j{
+      {"seed", lab.seed}, {"faults", nlohmann::json::array()}, {"traffic", nlohmann::json::array()}};
+  for (const auto& [key, items, kept] :
+       {std::tuple{"faults", &lab.faults, &s.faults}, {"traffic", &lab.traffic, &s.traffic}})
+    for (const swarm::GeneratedLab::Item& i : *items)
+      if (std::ranges::find(*kept, i.name) != kept->end()) j[key].push_back({{"name", i.name}, {"yaml", i.yaml}});
+  j["violations"] = nlohmann::json::array();
+  for (const swarm::Violation& v : s.outcome.violations)
+    j["violations"].push_back({{"rule", v.rule}, {"what", v.what}});
+  j["again"] = replay_command(lab, s, o);
+  return j;
+}
+
+void plant(const std::string& name) {
+  const auto bug = planted_bug_named(name);
+  if (!bug)
+    throw CLI::ValidationError(
+        "--planted-bug", fmt::format("'{}' is none; expected one of {}", name, fmt::join(kPlantedBugNames, ", ")));
+#ifdef RAILYARD_PLANTED_BUGS
+  planted_bug = *bug;
+#else
+  throw CLI::ValidationError("--planted-bug", "this build has none; configure one with -DRAILYARD_PLANTED_BUGS=ON");
+#endif
+}
+
+int run_file(const Options& o, swarm::Workers& workers) {
+  const swarm::Outcome outcome = workers.run({0, {}, spec::read_file(o.lab)});
+  if (o.json) std::puts(outcome.json().c_str());
+  for (const swarm::Violation& v : outcome.violations)
+    if (!o.json) fmt::print("{}: {}\n", v.rule, v.what);
+  if (!o.json && !outcome.failed()) fmt::print("{} packet-hops, and all that must hold did\n", outcome.hops);
+  return outcome.failed() ? kFailed : kOk;
+}
+
+int run(const Options& o) {
+  if (!o.planted.empty()) plant(o.planted);
+  const Range range = parse_range(o.seeds);
+  swarm::Workers workers(o.jobs != 0 ? o.jobs : std::max(1u, std::thread::hardware_concurrency()));
+  if (!o.lab.empty()) return run_file(o, workers);
+  if (!o.write.empty() || !o.only.empty()) {
+    if (range.first != range.last)
+      throw CLI::ValidationError("--seeds", "--only and --write are of one seed; expected one number");
+    const swarm::GeneratedLab lab = swarm::generate(range.first);
+    const std::set<std::string> without = left_out(lab, o.only);
+    if (!o.write.empty()) write_lab(o.write, lab.text(without));
+  }
+  std::vector<swarm::Task> tasks;
+  for (std::uint64_t seed = range.first;; ++seed) {
+    tasks.push_back({seed, {}, {}});
+    if (!o.only.empty()) tasks.back().without = left_out(swarm::generate(seed), o.only);
+    if (seed == range.last) break;
+  }
+
+  const bool shows = !o.json && isatty(STDERR_FILENO) != 0;
+  swarm::Coverage coverage;
+  std::vector<swarm::Outcome> failed;
+  workers.run(tasks, [&](swarm::Outcome outcome) {
+    coverage.add(outcome);
+    if (shows && coverage.seeds() % 10 == 0) fmt::print(stderr, "\r  {} of {} seeds", coverage.seeds(), tasks.size());
+    if (outcome.failed()) failed.push_back(std::move(outcome));
+    return failed.empty() || o.keep_going;
+  });
+  if (shows) fmt::print(stderr, "\r{:40}\r", "");
+
+  std::ranges::sort(failed, {}, &swarm::Outcome::seed);
+  const std::vector<std::string> missed = o.bars && failed.empty() ? coverage.missed({}) : std::vector<std::string>{};
+  nlohmann::ordered_json report;
+  report["coverage"] = nlohmann::ordered_json::parse(coverage.json());
+  report["failed"] = nlohmann::json::array();
+  for (const swarm::Outcome& f : failed) {
+    const swarm::GeneratedLab lab = swarm::generate(f.seed);
+    const Smallest smallest = make_smaller(workers, lab, f, o.only);
+    if (o.json)
+      report["failed"].push_back(json_of(lab, smallest, o));
+    else
+      print_failure(lab, smallest, o);
+  }
+  report["missed"] = missed;
+  if (o.json) {
+    std::puts(report.dump(2).c_str());
+  } else {
+    std::fputs(coverage.text().c_str(), stdout);
+    for (const std::string& m : missed) fmt::print("below its bar: {}\n", m);
+    fmt::print("{} of {} seeds failed\n", failed.size(), coverage.seeds());
+  }
+  return failed.empty() && missed.empty() ? kOk : kFailed;
+}
+
+}  // namespace
+
+void add_swarm(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("swarm", "Try random labs with random faults, and whether all holds that must");
+  auto o = std::make_shared<Options>();
+  command->add_option("--seeds", o->seeds, "Which labs: from one to another, or one; 1-100 without it")
+      ->type_name("A-B");
+  command->add_option("--jobs", o->jobs, "Processes; without it one per processor. The outcome does not depend on it")
+      ->type_name("N");
+  command->add_option("--only", o->only, "Of one seed: only these of its traffic and faults, e.g. t1,f3")
+      ->delimiter(',')
+      ->type_name("NAMES");
+  command->add_option("--write", o->write, "Of one seed: write its fabric file, for railyard run or to be changed")
+      ->type_name("FILE");
+  command->add_option("--lab", o->lab, "A fabric file with a duration in the place of seeds")->type_name("FILE");
+  command->add_flag("--bars", o->bars, "Fail, too, if the seeds have not met enough: hops, XOFF, drops, faults");
+  command->add_flag("--keep-going", o->keep_going, "Do not stop at the first seed that fails");
+  command->add_flag("--json", o->json, "Print what came of it as JSON");
+  command->add_option("--planted-bug", o->planted, "In a build that has them: a bug on purpose")->type_name("NAME");
+  command->footer(
+      "A seed is a fabric, its classes, traffic and faults. While faults act: books balance, memory is as it says, "
+      "nothing\n"
+      "is lost, doubled or overtaken without a fault or a setting that explains it. Then faults end, and all must "
+      "drain.\n"
+      "Of a seed that fails the smallest list of faults that still does so is looked for.\n"
+      "\n"
+      "Examples:\n"
+      "  railyard swarm --seeds 1-1000 --bars\n"
+      "  railyard swarm --seeds 17 --only f2,t1 --write swarm-17.yaml && railyard run swarm-17.yaml\n"
+      "  railyard swarm --lab topologies/scenarios/flap.yaml --json");
+  command->callback([o, &exit_code] { exit_code = run(*o); });
+}
+
+}  // namespace railyard::tools
