@@ -3,10 +3,11 @@
 #
 # usage: tools/test.sh [--fast | --all]
 #   --fast   the edit loop: dev build, unit tests and scenarios
-#   (none)   what CI runs: release build and all tests, 1,000 random labs, those of the dataplane, of fabric files and of guests under
-#            AddressSanitizer and UBSan, 30 s of fuzzing, SoftRoCE guests through the fabric, live labs
+#   (none)   what CI runs: release build and all tests, 1,000 random labs with faults, tests of the dataplane, of fabric
+#            files and of guests under AddressSanitizer and UBSan, 30 s of fuzzing, SoftRoCE guests through the fabric,
+#            live labs
 #   --all    the same and the long runs: every test under AddressSanitizer and UBSan, ThreadSanitizer, 10 minutes of
-#            fuzzing, big sweeps, every SoftRoCE script, endurance of live labs, benchmarks
+#            fuzzing, big sweeps, every SoftRoCE script, endurance of live labs, planted bugs, benchmarks
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
