@@ -81,7 +81,8 @@ constexpr std::array kRoutes{
           [](LiveLab& l, const std::string&, const json& body) {
             return l.faults().add(wanted<std::string>(body, "fault"));
           }},
-    Route{"DELETE", "/faults/", [](LiveLab& l, const std::string& name, const json&) { return l.faults().remove(name); }},
+    Route{"DELETE", "/faults/",
+          [](LiveLab& l, const std::string& name, const json&) { return l.faults().remove(name); }},
     Route{"GET", "/settings", [](LiveLab& l, const std::string&, const json&) { return l.settings(""); }},
     Route{"GET", "/settings/", [](LiveLab& l, const std::string& path, const json&) { return l.settings(path); }},
     Route{"POST", "/settings",

@@ -24,7 +24,8 @@ json LiveSeries::start(const std::string& file, const std::string& every) {
   if (!step) throw ApiError(400, fmt::format("every: {}", step.error()));
   const Duration least = session_.lab().fabric().window().size;
   if (*step < least)
-    throw ApiError(400, fmt::format("every: {}; expected at least {}, the fabric's window", every, spec::format(least)));
+    throw ApiError(400,
+                   fmt::format("every: {}; expected at least {}, the fabric's window", every, spec::format(least)));
   // Shared with the engine, which may come to it when nobody waits any more.
   struct Made {
     std::shared_ptr<telemetry::QueueSeries> series;

@@ -122,9 +122,8 @@ Session::Session(spec::Lab lab, SessionOptions options)
   check_sockets();
   if (!eal_started()) start_eal(eal_config(lab_->spec()));
   engine_ = std::make_unique<Engine>(lab_->fabric(), engine_config(lab_->spec(), options_));
-  faults_ = options_.replayed_faults
-                ? std::make_unique<fault::Faults>(*lab_, *engine_, *options_.replayed_faults)
-                : std::make_unique<fault::Faults>(*lab_, *engine_);
+  faults_ = options_.replayed_faults ? std::make_unique<fault::Faults>(*lab_, *engine_, *options_.replayed_faults)
+                                     : std::make_unique<fault::Faults>(*lab_, *engine_);
   engine_->wake_all();
   try {
     attach_ports();
@@ -328,8 +327,9 @@ void Session::connect_trunks() {
   }
 }
 
-// Pauses: at least twice in the time that makes a deadlock, and under the virtual clock 32 times while there is traffic.
-// Under the wall clock not so often that looking costs the lab anything to speak of: a deadlock does not go away.
+// Pauses: at least twice in the time that makes a deadlock, and under the virtual clock 32 times while there is
+// traffic. Under the wall clock not so often that looking costs the lab anything to speak of: a deadlock does not go
+// away.
 void Session::watch_pauses() {
   constexpr std::int64_t kLooks = 32;
   constexpr Duration kLeastLive{10'000'000'000};
@@ -348,7 +348,8 @@ void Session::watch_pauses() {
   });
 }
 
-// Under the virtual clock: time is cut where somebody looks, which changes nothing. What stands still is looked at once.
+// Under the virtual clock: time is cut where somebody looks, which changes nothing. What stands still is looked at
+// once.
 void Session::run_watched(Instant end, const std::atomic<bool>& stop, const std::function<void(Instant)>& progress) {
   while (looks_.next() < end && !stop.load(std::memory_order_relaxed)) {
     const Instant until = looks_.next();

@@ -13,8 +13,8 @@
 
 namespace railyard::telemetry {
 
-// levels[0]: the queues that are paused because of the root itself; levels[i]: those that wait for one of levels[i - 1].
-// Nobody is twice in a tree, but may be in several trees.
+// levels[0]: the queues that are paused because of the root itself; levels[i]: those that wait for one of levels[i -
+// 1]. Nobody is twice in a tree, but may be in several trees.
 struct PauseTree {
   PortClass root;
   std::vector<std::vector<PortClass>> levels;

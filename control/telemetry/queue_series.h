@@ -17,8 +17,8 @@ namespace railyard::telemetry {
 // One line for each class of each port that has something to say: frames that wait or buffer that is held, or something
 // counted since the look before. The line after a queue's last says that it is empty again. Columns (counts are of the
 // time since the look before):
-//   time_ns, port ("leaf1:3"), class, depth_bytes (egress queue), held_cells (buffer behind the port's ingress; switches),
-//   tx_bytes, ecn_marked, paused_ns (by the peer), xoff_sent, dropped
+//   time_ns, port ("leaf1:3"), class, depth_bytes (egress queue), held_cells (buffer behind the port's ingress;
+//   switches), tx_bytes, ecn_marked, paused_ns (by the peer), xoff_sent, dropped
 class QueueSeries {
  public:
   // Throws std::runtime_error: `file` cannot be written.

@@ -17,8 +17,8 @@
 #include "dataplane/device/arrivals.h"
 #include "dataplane/device/channel.h"
 #include "dataplane/device/counters.h"
-#include "dataplane/device/queue_sample.h"
 #include "dataplane/device/event_key.h"
+#include "dataplane/device/queue_sample.h"
 #include "dataplane/device/tap.h"
 #include "dataplane/device/trace_digest.h"
 #include "dataplane/fault/link_faults.h"
@@ -82,8 +82,8 @@ class Device {
   // whose response to a pause frame at that rate is `peer_response`, must be told the same. `rate` > 0.
   void set_rate_at(Instant at, PortIndex port, BitRate rate, Duration peer_response);
 
-  // Faults of the link of `port`, as changes (change_at) of the devices at both its ends. It is down as long as any fault
-  // or anybody else has it so. Its rate is that which it has been given, of which the last fault leaves a share,
+  // Faults of the link of `port`, as changes (change_at) of the devices at both its ends. It is down as long as any
+  // fault or anybody else has it so. Its rate is that which it has been given, of which the last fault leaves a share,
   // numerator / denominator in (0, 1].
   void begin_down(Instant now, PortIndex port);
   void end_down(Instant now, PortIndex port);
@@ -96,8 +96,8 @@ class Device {
   // The device at the far end of `port`: whose response to pause frames depends on the rate.
   void far_end(PortIndex port, const Device& device) noexcept { ingress(port).far = &device; }
 
-  // Faults of the link of `port`, in the direction of this device; made when there are none yet. `longest`: for how long
-  // they may hold a frame back. Only while the engine rests.
+  // Faults of the link of `port`, in the direction of this device; made when there are none yet. `longest`: for how
+  // long they may hold a frame back. Only while the engine rests.
   LinkFaults& link_faults(PortIndex port, Duration longest = {});
   // Those of them that have ended at `now` go, when what they hold has gone; then nothing is left of them.
   void prune_link_faults(Instant now, PortIndex port);
@@ -213,7 +213,7 @@ class Device {
     Instant next_data = Instant::never();  // effect of the oldest frame it knows of
     Instant next_control = Instant::never();
     Counter delivered;
-    bool link_was_down = false;  // frames may have been lost on the wire
+    bool link_was_down = false;    // frames may have been lost on the wire
     LinkFaults* faults = nullptr;  // nothing can go wrong
   };
   // Which of 64 ports' FIFOs of one kind have something: newly, or still.

@@ -9,7 +9,7 @@ namespace railyard {
 
 // One class of one port at an instant. Counts are from the start of the run. Octets are of frames with FCS.
 struct QueueSample {
-  std::uint64_t depth_octets = 0;  // egress queue, with the frame in transmission
+  std::uint64_t depth_octets = 0;   // egress queue, with the frame in transmission
   std::uint64_t ingress_cells = 0;  // of the buffer, held by frames that came in here (switches only)
   std::uint64_t tx_octets = 0;
   std::uint64_t ecn_marked = 0;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "dataplane/base/counter.h"
-#include "dataplane/packet/pool.h"
 #include "dataplane/base/file_descriptor.h"
+#include "dataplane/packet/pool.h"
 #include "dataplane/port/outside_port.h"
 #include "dataplane/port/staged_packets.h"
 #include "dataplane/port/super_frame.h"

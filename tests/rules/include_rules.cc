@@ -50,21 +50,19 @@ const std::map<std::string, Rooms>& allowed() {
       {"control/lab",
        {"control/spec", "control/build", "control/fault", "control/report", "control/telemetry", "dataplane/base",
         "dataplane/wire", "dataplane/packet", "dataplane/device", "dataplane/nic", "dataplane/trunk", "dataplane/port",
-        "dataplane/capture",
-        "dataplane/run"}},
+        "dataplane/capture", "dataplane/run"}},
       {"control/swarm",
        {"control/spec", "control/workload", "control/build", "control/fault", "control/report", "control/telemetry",
         "dataplane/base", "dataplane/device", "dataplane/run"}},
       {"control/guest", {"control/spec", "dataplane/base", "dataplane/wire"}},
       {"control/api", {}},
       {"control/daemon",
-       {"control/api", "control/build", "control/fault", "control/guest", "control/hosts", "control/lab", "control/report",
-        "control/spec", "control/telemetry",
-        "dataplane/base", "dataplane/capture", "dataplane/device", "dataplane/port", "dataplane/run",
-        "dataplane/trunk", "dataplane/wire"}},
+       {"control/api", "control/build", "control/fault", "control/guest", "control/hosts", "control/lab",
+        "control/report", "control/spec", "control/telemetry", "dataplane/base", "dataplane/capture",
+        "dataplane/device", "dataplane/port", "dataplane/run", "dataplane/trunk", "dataplane/wire"}},
       {"tools/railyard",
-       {"control/api", "control/build", "control/daemon", "control/fault", "control/guest", "control/hosts", "control/lab",
-        "control/picture", "control/report", "control/spec", "control/swarm", "dataplane/base"}},
+       {"control/api", "control/build", "control/daemon", "control/fault", "control/guest", "control/hosts",
+        "control/lab", "control/picture", "control/report", "control/spec", "control/swarm", "dataplane/base"}},
       {"tools/railyardd", {"control/daemon", "control/spec"}},
       {"tools/softroce", {"control/spec", "control/guest"}},
   };
@@ -72,8 +70,8 @@ const std::map<std::string, Rooms>& allowed() {
 }
 
 // Rooms that are about packets in memory may use DPDK's headers; the rest does without.
-const Rooms kWithDpdk{"dataplane/packet", "dataplane/fault", "dataplane/device", "dataplane/switch",  "dataplane/nic",
-                      "dataplane/trunk",  "dataplane/port",   "dataplane/capture", "dataplane/run"};
+const Rooms kWithDpdk{"dataplane/packet", "dataplane/fault", "dataplane/device",  "dataplane/switch", "dataplane/nic",
+                      "dataplane/trunk",  "dataplane/port",  "dataplane/capture", "dataplane/run"};
 
 std::string room_of(const std::string& path) {
   const std::size_t first = path.find('/');

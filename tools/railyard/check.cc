@@ -45,7 +45,8 @@ void print_window(build::BuiltLab& lab) {
 
 void print_headroom(build::BuiltLab& lab) {
   // Equal links have equal headroom: one line for each kind.
-  std::map<std::tuple<std::int64_t, std::int64_t, int, std::int64_t, std::int64_t, std::int64_t>, std::vector<std::string>>
+  std::map<std::tuple<std::int64_t, std::int64_t, int, std::int64_t, std::int64_t, std::int64_t>,
+           std::vector<std::string>>
       kinds;
   for (const build::Headroom& h : lab.headrooms()) {
     const PortRef port{h.device, h.port};
@@ -63,8 +64,9 @@ void print_headroom(build::BuiltLab& lab) {
     fmt::print("  class {} at {}, {} away: {} / {}{}{}   {}{}\n", priority, spec::format(BitRate{bps}),
                spec::format(Duration{delay}), report::size_text(static_cast<std::uint64_t>(computed)),
                report::size_text(static_cast<std::uint64_t>(configured)),
-               pooled > 0 ? fmt::format(" and up to {} from the pool", report::size_text(static_cast<std::uint64_t>(pooled)))
-                          : std::string(),
+               pooled > 0
+                   ? fmt::format(" and up to {} from the pool", report::size_text(static_cast<std::uint64_t>(pooled)))
+                   : std::string(),
                configured + pooled < computed ? " (loss accepted)" : "", ports.front(),
                ports.size() > 1 ? fmt::format(" and {} more ports", ports.size() - 1) : "");
   }
@@ -83,7 +85,8 @@ void print_headroom_pools(build::BuiltLab& lab) {
   for (const auto& [kind, names] : kinds) {
     const auto& [pool, octets] = kind;
     fmt::print("headroom pool: {}; all classes at once could need {}, {:.2f} times that{}   {}{}\n",
-               report::size_text(static_cast<std::uint64_t>(pool)), report::size_text(static_cast<std::uint64_t>(octets)),
+               report::size_text(static_cast<std::uint64_t>(pool)),
+               report::size_text(static_cast<std::uint64_t>(octets)),
                static_cast<double>(octets) / static_cast<double>(pool), octets > pool ? " (over-subscribed)" : "",
                names.front(), names.size() > 1 ? fmt::format(" and {} more switches", names.size() - 1) : "");
   }

@@ -110,8 +110,8 @@ constexpr Duration kSeriesEvery{10'000'000};
 Duration parse_every(const std::string& text) {
   const auto every = spec::parse_duration(text);
   if (!every || *every <= Duration{})
-    throw CLI::ValidationError(
-        "--series-every", fmt::format("'{}': {}", text, every ? "expected a time above 0" : every.error()));
+    throw CLI::ValidationError("--series-every",
+                               fmt::format("'{}': {}", text, every ? "expected a time above 0" : every.error()));
   return *every;
 }
 
@@ -157,7 +157,8 @@ int run(const RunOptions& o) {
   options.spec_file = o.file;
   options.digest = o.digest;
   for (const std::string& c : o.captures) options.captures.push_back(parse_capture(c));
-  if (!o.series.empty()) options.series = {o.series, o.series_every.empty() ? kSeriesEvery : parse_every(o.series_every)};
+  if (!o.series.empty())
+    options.series = {o.series, o.series_every.empty() ? kSeriesEvery : parse_every(o.series_every)};
   if (!o.replay.empty()) options.replayed_faults = fault::read_log(spec::read_file(o.replay), o.replay);
   options.progress = [&](Instant at, Instant end) { progress.show(at, end); };
   const bool live = spec.run.clock == spec::Clock::kWall;
@@ -203,10 +204,13 @@ void add_run(CLI::App& app, int& exit_code) {
       ->add_option("--capture", o->captures,
                    "Write what a port sees to a pcapng file; PORT:in or PORT:out for one direction")
       ->type_name("PORT=FILE");
-  auto* series = command->add_option("--series", o->series,
-                                     "Write a time series of all queues to a CSV file: depth, marks, pauses, drops")
+  auto* series = command
+                     ->add_option("--series", o->series,
+                                  "Write a time series of all queues to a CSV file: depth, marks, pauses, drops")
                      ->type_name("FILE");
-  command->add_option("--series-every", o->series_every, "How often; 10us if not said")->type_name("TIME")->needs(series);
+  command->add_option("--series-every", o->series_every, "How often; 10us if not said")
+      ->type_name("TIME")
+      ->needs(series);
   command->add_option("--report", o->report_dir, "Write report.json and report.txt there")->type_name("DIR");
   command->add_option("--fault-log", o->fault_log, "Write what the faults did, one line of JSON per event")
       ->type_name("FILE");

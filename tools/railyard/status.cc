@@ -131,10 +131,13 @@ void print_hosts(const json& s) {
 void print_trunks(const json& s) {
   const auto ns = [](const json& n) { return report::nanoseconds_text(number(n)); };
   for (const json& t : s["trunks"])
-    fmt::print("trunk {} at {} ({}): {}{}; {} frames out, {} in, {} lost on the way; round trip {}; {} late, by p99 {}, most {}\n",
-               t["name"].get<std::string>(), t["switch_port"].get<std::string>(), t["wire"].get<std::string>(),
-               t["state"].get<std::string>(), t["carrier"].get<bool>() ? "" : ", no carrier", number(t["sent"]), number(t["received"]), number(t["lost"]),
-               ns(t["round_trip_ns"]), number(t["late"]), ns(t["lateness_ns"]["p99"]), ns(t["lateness_ns"]["max"]));
+    fmt::print(
+        "trunk {} at {} ({}): {}{}; {} frames out, {} in, {} lost on the way; round trip {}; {} late, by p99 {}, most "
+        "{}\n",
+        t["name"].get<std::string>(), t["switch_port"].get<std::string>(), t["wire"].get<std::string>(),
+        t["state"].get<std::string>(), t["carrier"].get<bool>() ? "" : ", no carrier", number(t["sent"]),
+        number(t["received"]), number(t["lost"]), ns(t["round_trip_ns"]), number(t["late"]),
+        ns(t["lateness_ns"]["p99"]), ns(t["lateness_ns"]["max"]));
 }
 
 void print_all(const json& s) {

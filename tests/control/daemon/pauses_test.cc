@@ -19,7 +19,8 @@ defaults: { link: { rate: 1Gbps } }
 links: [[h1:1, leaf1:1], [h2:1, leaf1:2], [h3:1, leaf1:3]]
 switches: { default: { buffer: 1MiB } }
 traffic: [ { name: t, pattern: incast, from: [h1, h2], to: h3, dscp: 26, rate: 900Mbps } ]
-run: { clock: wall, memory: 256MiB)" + more + " }\n") {}
+run: { clock: wall, memory: 256MiB)" +
+                          more + " }\n") {}
 };
 
 TEST_F(LivePauses, TheTreeGoesFromTheCongestedPortToTheHosts) {

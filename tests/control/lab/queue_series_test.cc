@@ -60,7 +60,8 @@ std::vector<Line> lines_of(const std::string& file) {
   return lines;
 }
 
-report::Report run_with_series(const std::string& file, Duration every, const std::vector<std::string>& overrides = {}) {
+report::Report run_with_series(const std::string& file, Duration every,
+                               const std::vector<std::string>& overrides = {}) {
   SessionOptions options;
   options.digest = true;
   if (!file.empty()) options.series = {file, every};
@@ -101,7 +102,8 @@ TEST(QueueSeries, AddsUpToTheReport) {
     }
   // Looked at every 10 us, the deepest queue is seen at nearly its deepest.
   const auto port = std::ranges::find_if(r.ports, [](const auto& p) { return p.node == "leaf1" && p.port == 5; });
-  EXPECT_GT(static_cast<double>(bottleneck.most), 0.8 * static_cast<double>(port->counters.classes[3].max_depth_octets));
+  EXPECT_GT(static_cast<double>(bottleneck.most),
+            0.8 * static_cast<double>(port->counters.classes[3].max_depth_octets));
 }
 
 TEST(QueueSeries, LookingChangesNothing) {

@@ -1,10 +1,11 @@
 #include "dataplane/device/channel.h"
-#include "tests/support/instant.h"
 
 #include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "tests/support/instant.h"
 
 namespace railyard {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "dataplane/base/rng.h"
 #include "tests/dataplane/device/probe.h"
-#include "tests/support/wire.h"
 #include "tests/support/instant.h"
+#include "tests/support/wire.h"
 
 namespace railyard {
 namespace {

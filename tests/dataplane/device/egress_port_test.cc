@@ -1,11 +1,12 @@
 #include "dataplane/device/egress_port.h"
-#include "tests/support/instant.h"
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "tests/support/instant.h"
 
 namespace railyard {
 namespace {

@@ -12,7 +12,6 @@ namespace {
 
 using namespace literals;
 
-
 // a:0 -- b:0, b:1 -- c:0. `a` is quick, `b` slow.
 class FabricTest : public ::testing::Test {
  protected:

@@ -26,7 +26,6 @@ Quanta quanta(std::uint16_t three, std::uint16_t four = 0) {
   return q;
 }
 
-
 TEST(PauseState, NothingIsPausedAtFirst) {
   PauseState s;
   EXPECT_EQ(s.paused(at(0_ns)), 0);

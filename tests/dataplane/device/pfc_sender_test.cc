@@ -1,10 +1,11 @@
 #include "dataplane/device/pfc_sender.h"
-#include "tests/support/instant.h"
 
 #include <array>
 #include <cstdint>
 
 #include <gtest/gtest.h>
+
+#include "tests/support/instant.h"
 
 namespace railyard {
 namespace {
@@ -15,7 +16,6 @@ constexpr Priority kThree{3};
 constexpr Priority kFour{4};
 constexpr Duration kQuantum = 5120_ps;          // 100 Gb/s
 constexpr Duration kHalf = 51'200_ps * 10 / 2;  // of 100 quanta
-
 
 class PfcSenderTest : public ::testing::Test {
  protected:

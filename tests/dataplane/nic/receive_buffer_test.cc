@@ -1,9 +1,10 @@
 #include "dataplane/nic/receive_buffer.h"
-#include "tests/support/instant.h"
 
 #include <cstdint>
 
 #include <gtest/gtest.h>
+
+#include "tests/support/instant.h"
 
 namespace railyard {
 namespace {

@@ -58,8 +58,8 @@ std::vector<Frame> send(TrafficGenerator& g, Instant now, Priority priority, std
   return out;
 }
 
-// A link that takes a frame whenever it is free: the instants at which frames begin. Octets on the wire: headers, payload,
-// ICRC, FCS, preamble and gap.
+// A link that takes a frame whenever it is free: the instants at which frames begin. Octets on the wire: headers,
+// payload, ICRC, FCS, preamble and gap.
 template <class Each>
 void run(TrafficGenerator& g, Instant until, BitRate link, Each each) {
   const OctetTime time(link);
@@ -224,7 +224,8 @@ TEST(TrafficGeneratorSend, OnAndOff) {
 }
 
 // 10,000 octets: 4096 + 4096 + 1808.
-// At 1 Gb/s a frame of 1250 octets on the wire each 10 us: ten in each burst, none of them sooner to make up for the rest.
+// At 1 Gb/s a frame of 1250 octets on the wire each 10 us: ten in each burst, none of them sooner to make up for the
+// rest.
 TEST(TrafficGeneratorSend, APacedFlowBeginsEveryBurstAtItsRate) {
   TxFlowConfig f = flow();
   f.payload = 1250 - 82;
@@ -381,7 +382,8 @@ class TrafficGeneratorReceive : public ::testing::Test {
   void receive(std::size_t i, bool real = false, Instant when = at(5_us), Instant sent = at(2_us)) {
     receive_at(receiver, i, real, when, sent);
   }
-  void receive_at(TrafficGenerator& to, std::size_t i, bool real = false, Instant when = at(5_us), Instant sent = at(2_us)) {
+  void receive_at(TrafficGenerator& to, std::size_t i, bool real = false, Instant when = at(5_us),
+                  Instant sent = at(2_us)) {
     std::vector<std::byte> octets(1024);
     PayloadRef payload = frames[i].frame.payload;
     if (real) {

@@ -1,8 +1,6 @@
 // Ports behind DPDK's own virtual devices: rings, null devices and capture files, so that no privilege is needed.
 #include "dataplane/port/ethdev_port.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -15,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
+#include <unistd.h>
 
 #include "dataplane/base/hash.h"
 #include "dataplane/packet/assemble.h"
@@ -222,8 +221,9 @@ TEST_F(EthdevPortTest, WhatCannotBeIsNamedWithWhatWouldHelp) {
               ThrowsMessage<std::runtime_error>(HasSubstr("net_pcap_none")));
   // What could not be set up is given back: the second attempt says the same.
   for (int i = 0; i < 2; ++i)
-    EXPECT_THAT([&] { EthdevPort({.device = "net_memif_gone,role=server,id=0,socket-abstract=no,socket=/nowhere/x"}, pool); },
-                ThrowsMessage<std::runtime_error>(HasSubstr("DPDK cannot create it")));
+    EXPECT_THAT(
+        [&] { EthdevPort({.device = "net_memif_gone,role=server,id=0,socket-abstract=no,socket=/nowhere/x"}, pool); },
+        ThrowsMessage<std::runtime_error>(HasSubstr("DPDK cannot create it")));
   EthdevPort port({.device = "net_ring_twice"}, pool);
   EXPECT_THAT([&] { EthdevPort({.device = "net_ring_twice"}, pool); },
               ThrowsMessage<std::runtime_error>(HasSubstr("port 'net_ring_twice'")));

@@ -14,8 +14,8 @@
 #include "dataplane/wire/ethernet.h"
 #include "dataplane/wire/pfc.h"
 #include "tests/support/frames.h"
-#include "tests/support/temporary_file.h"
 #include "tests/support/instant.h"
+#include "tests/support/temporary_file.h"
 
 namespace railyard {
 namespace {
@@ -29,7 +29,6 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 using Octets = std::vector<std::byte>;
-
 
 class PcapEndpointTest : public ::testing::Test {
  protected:

@@ -24,7 +24,6 @@ using test::FrameSpec;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-
 // Always has frames of class 3, numbered; counts what arrives.
 class Own final : public Endpoint {
  public:

@@ -14,7 +14,6 @@ namespace {
 
 using namespace literals;
 
-
 // Two devices at a link of 500 ns, each with 1 us until anything matters.
 class EngineTest : public ::testing::Test {
  protected:

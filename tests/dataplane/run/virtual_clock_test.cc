@@ -14,7 +14,6 @@ namespace {
 
 using namespace literals;
 
-
 std::vector<Instant> every(Duration period, int n) {
   std::vector<Instant> due;
   for (int i = 1; i <= n; ++i) due.push_back(at(period * i));

@@ -19,7 +19,6 @@
 namespace railyard {
 namespace {
 
-
 using Octets = std::vector<std::byte>;
 
 Octets arp_request(PortIndex from, const wire::IpAddress& sender, const wire::IpAddress& target) {

@@ -1,5 +1,3 @@
-#include "dataplane/switch/mmu.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "dataplane/base/rng.h"
+#include "dataplane/switch/mmu.h"
 #include "tests/dataplane/switch/cells.h"
 
 namespace railyard {

@@ -10,12 +10,14 @@ namespace {
 using namespace literals;
 using Pfc = Mmu::Pfc;
 
-
 // Groups of XOFF at 10 cells, `own` headroom, up to 20 from a pool of 30.
 class MmuPool : public ::testing::Test {
  protected:
   static ClassBuffer config(std::int64_t own) {
-    return {.lossless = true, .xoff = cells(10), .headroom = cells(own), .xon_offset = cells(2),
+    return {.lossless = true,
+            .xoff = cells(10),
+            .headroom = cells(own),
+            .xon_offset = cells(2),
             .pooled_headroom = cells(20)};
   }
   MmuPool() {

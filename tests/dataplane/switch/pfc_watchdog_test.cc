@@ -50,9 +50,9 @@ TEST_F(PfcWatchdogTest, OnePollThatIsNotStuckBeginsAllOver) {
     EXPECT_EQ(poll(true, 0, 10_us), Event::kDetected);
   };
   poll(false, 0, 0_us);
-  breaks(false, 0, 10_us);         // nothing waits
-  breaks(true, 1, 10_us);          // something was sent
-  breaks(true, 0, 9'900'000_ps);   // 99 % are not more than 99 %
+  breaks(false, 0, 10_us);        // nothing waits
+  breaks(true, 1, 10_us);         // something was sent
+  breaks(true, 0, 9'900'000_ps);  // 99 % are not more than 99 %
 }
 
 TEST_F(PfcWatchdogTest, RestoresWhenNoPauseHasBeenSeenForTheRestorationTime) {

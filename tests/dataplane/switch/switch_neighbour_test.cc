@@ -15,7 +15,6 @@
 namespace railyard {
 namespace {
 
-
 using Octets = std::vector<std::byte>;
 
 Octets arp_request(wire::MacAddress from, const wire::IpAddress& sender, const wire::IpAddress& target) {

@@ -17,7 +17,6 @@
 namespace railyard {
 namespace {
 
-
 // ---- Forwarding ----------------------------------------------------------------------------------------------------
 
 TEST(SwitchForwarding, AFrameLeavesWithNewAddressesALowerTtlAndARightChecksum) {

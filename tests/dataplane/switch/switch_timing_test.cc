@@ -11,7 +11,6 @@
 namespace railyard {
 namespace {
 
-
 struct Rates {
   BitRate in;
   BitRate out;

@@ -7,7 +7,6 @@
 namespace railyard {
 namespace {
 
-
 // Class 0 may have 2^-8 of the buffer: 2048 cells of 256 make 8 cells, two frames of 1000 octets. The frames come from
 // two ports at once, so that they queue.
 class SwitchTrim : public ::testing::Test {
@@ -25,7 +24,8 @@ class SwitchTrim : public ::testing::Test {
   static void send(SwitchRig& rig, int frames, std::uint8_t dscp = 0, std::uint32_t octets = 1000) {
     for (int i = 0; i < frames; ++i)
       for (const PortIndex in : {kIn, port(2)})
-        rig.send(in, 5_us + 80_ps * (octets + 20) * i, {.destination = host(kOut), .dscp = dscp, .frame_octets = octets});
+        rig.send(in, 5_us + 80_ps * (octets + 20) * i,
+                 {.destination = host(kOut), .dscp = dscp, .frame_octets = octets});
   }
 };
 

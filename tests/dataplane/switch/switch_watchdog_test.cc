@@ -34,8 +34,8 @@ class SwitchWatchdog : public ::testing::Test {
   std::optional<SwitchRig> rig;
 };
 
-// Paused at 5 us, with frames behind it from 6 us on. The poll at 10 us sees 5 us of pause, those at 20, 30, 40 us ten each:
-// a storm at 40 us.
+// Paused at 5 us, with frames behind it from 6 us on. The poll at 10 us sees 5 us of pause, those at 20, 30, 40 us ten
+// each: a storm at 40 us.
 TEST_F(SwitchWatchdog, DropsWhatWaitsAndWhatComesUntilItIsOver) {
   begin(Action::kDrop);
   storm(5_us, 205_us);
@@ -50,7 +50,7 @@ TEST_F(SwitchWatchdog, DropsWhatWaitsAndWhatComesUntilItIsOver) {
   EXPECT_EQ(rig->drops(kOut, cls(3), DropReason::kPfcWatchdog), 10u);
   EXPECT_EQ(rig->count(kIn, cls(3)).xon_sent, 1u) << "its peer may send again";
 
-  send(50_us, 5);            // to enter the queue
+  send(50_us, 5);             // to enter the queue
   send(60_us, 3, kOut, kIn);  // in by the port, in the class
   rig->run(200_us);
   EXPECT_EQ(rig->drops(kOut, cls(3), DropReason::kPfcWatchdog), 18u);

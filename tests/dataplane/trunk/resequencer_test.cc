@@ -1,15 +1,15 @@
 #include "dataplane/trunk/resequencer.h"
-#include "tests/support/instant.h"
 
 #include <array>
 
 #include <gtest/gtest.h>
 
+#include "tests/support/instant.h"
+
 namespace railyard {
 namespace {
 
 using namespace literals;
-
 
 class ResequencerTest : public testing::Test {
  protected:

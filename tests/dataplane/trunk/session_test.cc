@@ -1,7 +1,8 @@
 #include "dataplane/trunk/session.h"
-#include "tests/support/instant.h"
 
 #include <gtest/gtest.h>
+
+#include "tests/support/instant.h"
 
 namespace railyard {
 namespace {
@@ -9,7 +10,6 @@ namespace {
 using namespace literals;
 using State = TrunkSession::State;
 using Heard = TrunkSession::Heard;
-
 
 TrunkSessionConfig config(std::uint64_t session) { return {session, {25_Gbps, 200_us, 9000, 1, 1}, 10_ms, 300_ms}; }
 
