@@ -27,6 +27,10 @@ run: { clock: wall, memory: 256MiB }
       if (f["name"] == name) return f;
     return nullptr;
   }
+  // A change is made at an instant that is still to come if the lab is behind, and modelled time slips.
+  void wait_until_it_is_removed(const std::string& name) {
+    while (!fault(name)["removed"].get<bool>()) std::this_thread::yield();
+  }
   void wait_until_it_touched(const std::string& name, std::uint64_t frames) {
     while (fault(name)["frames"].get<std::uint64_t>() < frames) std::this_thread::yield();
   }
@@ -40,7 +44,7 @@ TEST_F(LiveFaultsTest, ComeAndGo) {
   const json removed = ask("DELETE", "/faults/loss-1");
   EXPECT_GE(removed["frames"].get<std::uint64_t>(), 10u);
   EXPECT_GT(removed["effective_seconds"].get<double>(), added["effective_seconds"].get<double>());
-  EXPECT_TRUE(fault("loss-1")["removed"].get<bool>());
+  wait_until_it_is_removed("loss-1");
   // The next one without a name may have it again; and every frame arrives again.
   ask("POST", "/faults", {{"fault", "on: h2, down: true, for: 1us"}});
   wait_for_packets();

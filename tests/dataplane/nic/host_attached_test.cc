@@ -139,7 +139,7 @@ TEST_F(HostAttached, ItSeesThatTheLinkIsDownAndUpAgain) {
 TEST_F(HostAttached, WhoComesToALinkThatIsDownSeesThat) {
   host.link_down_at(at(2_us), kPort);
   host.advance(at(3_us));
-  host.attach(at(3_us), kPort, nullptr).release();  // the fixture's own
+  const std::unique_ptr<Attachment> own = host.attach(at(3_us), kPort, nullptr);
   Ring later;
   host.attach(at(3_us), kPort, std::unique_ptr<Attachment>(&later));
   EXPECT_FALSE(later.carrier);
