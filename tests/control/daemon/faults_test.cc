@@ -55,6 +55,7 @@ TEST_F(LiveFaultsTest, TheLogCanBeReplayed) {
   ask("POST", "/faults", {{"fault", "name: a, on: h2, loss: 10%"}});
   wait_until_it_touched("a", 1);
   ask("DELETE", "/faults/a");
+  wait_until_it_is_removed("a");
   std::string log;
   const json answer = ask("GET", "/faults/log");
   for (const json& line : answer["lines"]) log += line.get<std::string>() + "\n";
