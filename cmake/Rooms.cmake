@@ -44,10 +44,6 @@ function(railyard_test name)
     set_target_properties(${name} PROPERTIES RAILYARD_EFFORT "-O0")
   endif()
   target_link_libraries(${name} PRIVATE railyard_flags ${arg_DEPENDS} GTest::gtest GTest::gmock)
-  # GCC's linker plugin optimises what it can if nobody says no.
-  if(RAILYARD_LTO)
-    target_link_options(${name} PRIVATE -fno-lto)
-  endif()
   target_compile_definitions(${name} PRIVATE RAILYARD_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              RAILYARD_BINARY_DIR="${CMAKE_BINARY_DIR}")
   if(NOT arg_TIMEOUT)
