@@ -2,107 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
-#include <stdexcept>
-
-#include <fmt/format.h>
+#include <utility>
 
 #include "dataplane/device/pause_response.h"
 #include "dataplane/device/pfc_frame.h"
-#include "dataplane/packet/rewrite.h"
-#include "dataplane/packet/trim.h"
-#include "dataplane/wire/rewrite.h"
-#include "dataplane/wire/vlan.h"
 
 namespace railyard {
-namespace {
-
-// As the first six octets of a header read in memory order.
-std::uint64_t mac_word(wire::MacAddress mac) noexcept {
-  std::uint64_t word = 0;
-  std::memcpy(&word, mac.octets.data(), mac.octets.size());
-  return word;
-}
-
-[[noreturn]] void refuse(const std::string& name, const std::string& what) {
-  throw std::invalid_argument(fmt::format("switch {}: {}", name, what));
-}
-
-// Before anything is divided by a cell.
-const BufferConfig& checked(const BufferConfig& buffer, const std::string& name) {
-  if (auto ok = validate(buffer, "buffer"); !ok) refuse(name, ok.error());
-  return buffer;
-}
-
-}  // namespace
-
-Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
-    : Device(id, std::move(name), config.ports.size()),
-      config_(std::move(config)),
-      mmu_(checked(config_.buffer, this->name())),
-      facts_(ports()),
-      egress_(ports()),
-      queues_(ports() * kPriorities),
-      groups_((ports() + 1) * kPriorities),
-      slots_(ports() + 1, EventKey::kPortBits),
-      starts_(ports()),
-      drops_by_class_((ports() + 1) * kPriorities),
-      drops_by_port_(ports()),
-      asked_(ports(), Instant{-1}),
-      rx_control_(ports()),
-      history_(ports() * kPriorities) {
-  trust_maps_.reserve(ports());
-  for (std::size_t p = 0; p < ports(); ++p) {
-    const SwitchPortConfig& port = config_.ports[p];
-    PortFacts& f = facts_[p];
-    f.mac = mac_word(port.mac);
-    std::copy(port.mac.octets.begin(), port.mac.octets.end(), f.rewrite.begin() + 6);
-    if (port.peer_mac) {
-      std::copy(port.peer_mac->octets.begin(), port.peer_mac->octets.end(), f.rewrite.begin());
-      f.peer_known = true;
-    }
-    f.native_vid = port.vlans.native();
-    f.mtu = port.mtu;
-    f.largest_frame = port.mtu + wire::Ethernet::kOctets + wire::Vlan::kOctets + wire::kFcsOctets;
-    f.remaps = !port.remap.identity();
-    const auto same = std::find_if(trust_maps_.begin(), trust_maps_.end(),
-                                   [&](const TrustMap& m) { return std::memcmp(&m, &port.trust, sizeof m) == 0; });
-    f.trust = same != trust_maps_.end() ? &*same : &trust_maps_.emplace_back(port.trust);
-
-    std::array<ClassScheduling, kPriorities> scheduling;
-    for (std::uint8_t c = 0; c < kPriorities; ++c) {
-      const SwitchClassConfig& k = port.classes[c];
-      const std::string where = fmt::format("port {} class {}", p, c);
-      if (auto ok = validate(k.buffer, where); !ok) refuse(this->name(), ok.error());
-      groups_[p * kPriorities + c] = mmu_.make_group(k.buffer);
-      if (auto ok = validate(k.ecn, where + ".ecn"); !ok) refuse(this->name(), ok.error());
-      if (k.trim && k.buffer.lossless) refuse(this->name(), where + ".trim: in a lossless class, which drops nothing");
-      if (k.trim)
-        if (auto ok = validate(*k.trim, Priority{c}, where + ".trim"); !ok) refuse(this->name(), ok.error());
-      Queue& queue = queues_[p * kPriorities + c];
-      queue.memory = mmu_.make_queue(k.buffer);
-      queue.rng = RngStream(config_.seed, fmt::format("{}/{}/queue{}/ecn", this->name(), p, c));
-      set_ecn(PortIndex{static_cast<std::uint16_t>(p)}, Priority{c}, k.ecn);
-      scheduling[c] = k.scheduling;
-    }
-    egress_[p].schedule(scheduling, f.largest_frame);
-  }
-  for (std::uint8_t c = 0; c < kPriorities; ++c) groups_[ports() * kPriorities + c] = mmu_.make_group({});
-  if (auto ok = mmu_.commit(); !ok) refuse(this->name(), "buffer: " + ok.error());
-
-  if (config_.pfc_watchdog) {
-    if (auto ok = validate(*config_.pfc_watchdog, "pfc_watchdog"); !ok) refuse(this->name(), ok.error());
-    watchdogs_.resize(ports() * kPriorities);
-  }
-
-  if (config_.fecs == nullptr) config_.fecs = std::make_shared<const FecTable>();
-  forwarding_ = ForwardingTable(*config_.fecs, config_.routes);
-  for (std::size_t c = 0; c < kPriorities; ++c)
-    if (auto ok = validate(config_.paths.by_class[c], fmt::format("class {} path", c)); !ok)
-      refuse(this->name(), ok.error());
-  paths_ = PathSelector(config_.paths, config_.seed, this->name(), ports(), config_.buffer.cell);
-  paths_.set_table(forwarding_);
-}
 
 Duration Switch::pause_response(BitRate rate) const noexcept {
   return config_.pause_response > Duration{} ? config_.pause_response : standard_pause_response(rate);
@@ -248,95 +153,6 @@ void Switch::on_arrival(Instant now, Arrival& a) {
     on_exception(now, a);
 }
 
-void Switch::admit(Instant now, const Arrival& a) {
-  const std::size_t q = index(PortIndex{a.port}, Priority{a.priority});
-  Queue& queue = queues_[q];
-  Mmu::Group& group = groups_[a.origin];
-  const std::uint32_t depth = queue.memory.cells;
-  if ((queue.stops | std::uint8_t{group.blocked}) != 0 && stopped(now, a, queue, depth)) [[unlikely]]
-    return;
-  Mmu::Pfc pfc;
-  if (const Admission admission = mmu_.admit(group, queue.memory, a.cells, pfc); admission != Admission::kAdmitted)
-      [[unlikely]] {
-    constexpr std::array kReasons{DropReason::kCount, DropReason::kIngressFull, DropReason::kHeadroomFull,
-                                  DropReason::kEgressFull};
-    return refused(now, a, kReasons[static_cast<std::size_t>(admission)]);
-  }
-  if (!queue.mark_at_dequeue && queue.law.may_mark(depth)) mark(now, queue, depth, *a.packet);
-  if (pfc == Mmu::Pfc::kXoff) [[unlikely]] {
-    if (history_[q].first_xoff == Instant::never()) note_first_xoff(now, q);
-    pfc_wanted(now, a.origin, true);
-  }
-  enqueue(now, a);
-}
-
-// An ingress group was filled by a frame for queue `q`. That counts for the queue, unless another of the class is more
-// than twice as deep: then the group filled behind that one.
-void Switch::note_first_xoff(Instant now, std::size_t q) {
-  std::size_t deepest = q;
-  for (std::size_t i = q % kPriorities; i < queues_.size(); i += kPriorities)
-    if (queues_[i].memory.cells > queues_[deepest].memory.cells) deepest = i;
-  if (queues_[q].memory.cells < queues_[deepest].memory.cells / 2) q = deepest;
-  if (history_[q].first_xoff == Instant::never()) history_[q].first_xoff = now;
-}
-
-inline void Switch::enqueue(Instant now, const Arrival& a) {
-  if (paths_.by_load()) [[unlikely]]
-    paths_.load(PortIndex{a.port}, a.cells);
-  EgressPort& port = egress_[a.port];
-  port.enqueue(Priority{a.priority}, {a.packet, a.octets, a.cells, a.origin});
-  if (!port.busy()) starts_.add(now, PortIndex{a.port});
-  if (watches_) [[unlikely]]
-    look_at_depth(now, a);
-}
-
-// Whether the frame ends here, before there is talk of memory.
-bool Switch::stopped(Instant now, const Arrival& a, Queue& queue, std::uint32_t depth) {
-  if ((queue.stops & Queue::kStorm) != 0 || groups_[a.origin].blocked) return drop(now, a, DropReason::kPfcWatchdog), true;
-  if (wire::ecn_of(a.packet->traffic_class_octet) != wire::Ecn::kNotEct) return false;
-  const std::uint64_t p = queue.law.probability(depth);
-  if (p == 0 || queue.rng.next32() >= p) return false;
-  return drop(now, a, DropReason::kWred), true;
-}
-
-// There is no memory for the frame. One that its queue has no room for may go on as its headers, in another class.
-void Switch::refused(Instant now, const Arrival& a, DropReason reason) {
-  const std::optional<TrimConfig>& to = config_.ports[a.port].classes[a.priority].trim;
-  if (reason != DropReason::kEgressFull || !to || a.packet->trimmed != 0 || !is_ip(a.packet->kind))
-    return drop(now, a, reason);
-  Packet& packet = *a.packet;
-  trim(packet, to->keep, to->dscp);
-  if (packet.has(Packet::kTagged)) remark_pcp(packet, *facts_[a.port].trust, to->to);
-  Arrival cut = a;
-  cut.octets = packet.frame_octets;
-  cut.cells = mmu_.cells(cut.octets);
-  cut.priority = to->to.value;
-  Queue& queue = queues_[index(PortIndex{cut.port}, to->to)];
-  const std::uint32_t depth = queue.memory.cells;
-  Mmu::Pfc pfc;
-  if ((queue.stops & Queue::kStorm) != 0 ||
-      mmu_.admit(groups_[a.origin], queue.memory, cut.cells, pfc) != Admission::kAdmitted)
-    return drop(now, a, DropReason::kTrimQueueFull);
-  history_[index(PortIndex{a.port}, Priority{a.priority})].trimmed.increment();
-  if (!queue.mark_at_dequeue) mark(now, queue, depth, packet);
-  if (pfc == Mmu::Pfc::kXoff) pfc_wanted(now, a.origin, true);  // a lossless class that goes on in a lossy one
-  enqueue(now, cut);
-}
-
-void Switch::mark(Instant now, Queue& queue, std::uint32_t depth, Packet& packet) noexcept {
-  wire::Ecn in = wire::ecn_of(packet.traffic_class_octet);
-  if (planted(PlantedBug::kMarkNotEct) && in == wire::Ecn::kNotEct) in = wire::Ecn::kEct0;
-  if (in == wire::Ecn::kNotEct || in == wire::Ecn::kCe) return;
-  const std::uint64_t p = queue.law.probability(depth);
-  if (p == 0) return;
-  if (::railyard::mark(in, p, p >= MarkingLaw::kCertain ? 0 : queue.rng.next32()) != wire::Ecn::kCe) return;
-  set_traffic_class(packet, packet.traffic_class_octet | 3);
-  packet.flags |= Packet::kMarkedHere;
-  queue.marked.increment();
-  if (queue.marked.read() == 1) [[unlikely]]
-    history_[static_cast<std::size_t>(&queue - queues_.data())].first_ce = now;
-}
-
 void Switch::on_transmit_end(Instant now, PortIndex port, bool more_now) {
   EgressPort& e = egress_[port.index()];
   const QueuedFrame sent = e.sending();
@@ -456,28 +272,6 @@ void Switch::on_mac_control(Instant now, PortIndex port, Packet* packet) {
 void Switch::consume(Packet* packet) {
   consumed_.increment();
   pool().release(packet);
-}
-
-void Switch::drop(Instant now, const Arrival& a, DropReason reason) {
-  // A full egress queue is the egress port's affair, everything else that of the port where the frame came in.
-  const bool at_egress = reason == DropReason::kEgressFull || reason == DropReason::kTrimQueueFull ||
-                         reason == DropReason::kWred || reason == DropReason::kLinkDown ||
-                         reason == DropReason::kCrash ||
-                         (reason == DropReason::kPfcWatchdog &&
-                          (queues_[index(PortIndex{a.port}, Priority{a.priority})].stops & Queue::kStorm) != 0);
-  const std::size_t where = at_egress ? index(PortIndex{a.port}, Priority{a.priority}) : a.origin;
-  drops_by_class_[where].count(reason);
-  if (tapped()) {
-    const PortIndex port{static_cast<std::uint16_t>(where / kPriorities)};
-    if (port.index() < ports())
-      observe(now, port, *a.packet,
-              {.event = TapNote::Event::kDropped,
-               .reason = reason,
-               .priority = Priority{static_cast<std::uint8_t>(where % kPriorities)},
-               .depth_octets =
-                   at_egress ? static_cast<std::int64_t>(egress_[port.index()].depth(Priority{a.priority})) : -1});
-  }
-  pool().release(a.packet);
 }
 
 // ---- Link state ----------------------------------------------------------------------------------------------------

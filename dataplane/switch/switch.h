@@ -29,7 +29,8 @@ namespace railyard {
 
 // A packet's way: collect() from the channels (device.h) -> decide(): MAC reception, classify, forward, path ->
 // admit(): MMU, PFC generation, ECN, queue -> start(): schedule and transmit -> on_transmit_end(): release. Each
-// decision is in a header of its own in this folder; decide.cc and switch.cc are the order in which they are asked.
+// decision is in a header of its own in this folder; decide.cc, admission.cc and switch.cc are the order in which they
+// are asked.
 class Switch final : public Device {
  public:
   // Throws std::invalid_argument with the place and the reason if `config` cannot be.
@@ -171,28 +172,30 @@ class Switch final : public Device {
   }
   void prefetch(std::uint64_t key) const noexcept;
 
-  // Doing, in order.
+  // Doing, in order (switch.cc).
   bool deferred(Instant now, ArrivalBatch& batch, Arrival* next, std::uint64_t limit);
   void on_arrival(Instant now, Arrival& a);
   void on_mac_control(Instant now, PortIndex port, Packet* packet);
   void on_exception(Instant now, Arrival& a);
   void on_transmit_end(Instant now, PortIndex port, bool more_now);
   void on_timer(Instant now, PortIndex port);
-  void admit(Instant now, const Arrival& a);
-  bool stopped(Instant now, const Arrival& a, Queue& queue, std::uint32_t depth);
-  void refused(Instant now, const Arrival& a, DropReason reason);
-  void enqueue(Instant now, const Arrival& a);
-  void note_first_xoff(Instant now, std::size_t queue);
-  void mark(Instant now, Queue& queue, std::uint32_t depth, Packet& packet) noexcept;
   void start(Instant now, PortIndex port);
   void release(Instant now, const QueuedFrame& frame, PortIndex port, Priority priority);
-  void drop(Instant now, const Arrival& a, DropReason reason);
   static constexpr PriorityMask kAllPriorities = 0xFF;
   void drop_queued(Instant now, PortIndex port, PriorityMask classes, DropReason reason);
   void pfc_wanted(Instant now, std::size_t group, bool xoff);
   void set_refresh(Instant due);
   void set_device_timer();
   TapNote departure_note(PortIndex port, Priority priority, const Packet& packet) const noexcept;
+
+  // Memory for a frame, or none (admission.cc).
+  void admit(Instant now, const Arrival& a);
+  bool stopped(Instant now, const Arrival& a, Queue& queue, std::uint32_t depth);
+  void refused(Instant now, const Arrival& a, DropReason reason);
+  void enqueue(Instant now, const Arrival& a);
+  void note_first_xoff(Instant now, std::size_t queue);
+  void mark(Instant now, Queue& queue, std::uint32_t depth, Packet& packet) noexcept;
+  void drop(Instant now, const Arrival& a, DropReason reason);
 
   // The PFC watchdog (switch_watchdog.cc).
   void arm_watchdog(Instant now, PortIndex port, PriorityMask paused);
