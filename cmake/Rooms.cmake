@@ -43,7 +43,7 @@ function(railyard_test name)
   if(RAILYARD_SANITIZE OR RAILYARD_OPTIMIZE MATCHES "-O[23]")
     set_target_properties(${name} PROPERTIES RAILYARD_EFFORT "-O0")
   endif()
-  target_link_libraries(${name} PRIVATE railyard_flags ${arg_DEPENDS} GTest::gtest GTest::gmock)
+  target_link_libraries(${name} PRIVATE railyard_flags railyard_without_lto ${arg_DEPENDS} GTest::gtest GTest::gmock)
   target_compile_definitions(${name} PRIVATE RAILYARD_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              RAILYARD_BINARY_DIR="${CMAKE_BINARY_DIR}")
   if(NOT arg_TIMEOUT)

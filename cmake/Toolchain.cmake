@@ -54,11 +54,18 @@ if(RAILYARD_SANITIZE MATCHES "thread")
 endif()
 
 # Link-time optimisation over the dataplane, for the programs that users run and that are measured. Tests link the same
-# objects without it, so that one more test does not cost one more pass over everything.
+# objects without it (railyard_without_lto), so that one more test does not cost one more pass over everything.
 add_library(railyard_dataplane_flags INTERFACE)
 add_library(railyard_program INTERFACE)
+add_library(railyard_without_lto INTERFACE)
 if(RAILYARD_LTO)
   target_compile_options(railyard_dataplane_flags INTERFACE -flto=auto -ffat-lto-objects)
   target_link_options(railyard_program INTERFACE ${railyard_optimize} -flto=auto -march=x86-64-v2
                       -fno-tree-slp-vectorize -Wno-stringop-overflow)
+  target_link_options(railyard_without_lto INTERFACE -fno-lto -fno-use-linker-plugin)
+  # An archive's index is to name what its objects define when linked so, too: asked by way of the compiler's plugin they
+  # name more, and the linker would take an object twice in search of it.
+  set(CMAKE_CXX_ARCHIVE_CREATE "<CMAKE_AR> --plugin /dev/null qc <TARGET> <LINK_FLAGS> <OBJECTS>")
+  set(CMAKE_CXX_ARCHIVE_APPEND "<CMAKE_AR> --plugin /dev/null q <TARGET> <LINK_FLAGS> <OBJECTS>")
+  set(CMAKE_CXX_ARCHIVE_FINISH "<CMAKE_RANLIB> --plugin /dev/null <TARGET>")
 endif()

@@ -103,8 +103,9 @@ class Device {
   void prune_link_faults(Instant now, PortIndex port);
 
   // A device with something outside is polled under the wall clock, between windows. Returns the new earliest instant.
+  // `wall`: the moment (CLOCK_MONOTONIC) that `now` is made from, a little ago.
   virtual bool polled() const noexcept { return false; }
-  virtual Instant poll(Instant now) { return static_cast<void>(now), next_; }
+  virtual Instant poll([[maybe_unused]] Instant now, [[maybe_unused]] Duration wall) { return next_; }
   // Adds the descriptors that are readable when a poll would bring something. False: it would have to be polled anyway.
   virtual bool readable(std::vector<int>& descriptors) const { return static_cast<void>(descriptors), true; }
   // Half of a poll, for the end of a run: hands out what waits for the outside, and takes nothing in.

@@ -64,7 +64,7 @@ class Host final : public Device {
 
   // Wall clock only, between windows: exchanges packets with the outside. What has come in takes effect at `now`, or at
   // done() if that is later. Returns the new earliest instant.
-  Instant poll(Instant now) override;
+  Instant poll(Instant now, Duration wall) override;
   void give_outside(Instant now) override;
   bool readable(std::vector<int>& descriptors) const override;
   bool polled() const noexcept override { return attached_; }

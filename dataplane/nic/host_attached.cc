@@ -80,7 +80,7 @@ bool Host::has_room(const Nic& nic) const noexcept {
   return true;
 }
 
-Instant Host::poll(Instant now) {
+Instant Host::poll(Instant now, Duration) {
   const Instant at = std::max(now, done());
   for (std::size_t p = 0; p < ports(); ++p) {
     Nic& nic = nics_[p];

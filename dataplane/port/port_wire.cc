@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "dataplane/base/hash.h"
+#include "dataplane/port/arrival_age.h"
 #include "dataplane/port/received_packet.h"
 #include "dataplane/wire/ethernet.h"
 #include "dataplane/wire/vlan.h"
@@ -89,7 +90,7 @@ std::size_t PortWire::send(std::span<const TrunkDatagram> datagrams) {
   return done;
 }
 
-std::size_t PortWire::receive(Instant now, std::span<TrunkReceived> datagrams) {
+std::size_t PortWire::receive(Instant now, Duration wall, std::span<TrunkReceived> datagrams) {
   for (; kept_count_ > 0; --kept_count_) pool_.release(kept_[kept_count_ - 1]);
   reassembler_.recycle();
   reassembler_.expire(now);
@@ -105,7 +106,7 @@ std::size_t PortWire::receive(Instant now, std::span<TrunkReceived> datagrams) {
     for (Packet* const p : std::span(packets).first(taken)) {
       bool keep = false;
       const std::span<const std::byte> octets = on_frame(now, *p, keep);
-      if (!octets.empty()) datagrams[n++] = {octets, port_->waited(*p)};
+      if (!octets.empty()) datagrams[n++] = {octets, age_at(wall, port_->waited(*p))};
       if (keep)
         kept_[kept_count_++] = p;
       else

@@ -43,7 +43,7 @@ class PortWire final : public TrunkWire {
 
   // Done with is what is in the port, or waits here for its last fragments to fit in.
   std::size_t send(std::span<const TrunkDatagram> datagrams) override;
-  std::size_t receive(Instant now, std::span<TrunkReceived> datagrams) override;
+  std::size_t receive(Instant now, Duration wall, std::span<TrunkReceived> datagrams) override;
   int readable() const noexcept override { return port_->readable(); }
   TrunkWireCounters counters() const override;
   bool has_carrier() const override { return port_->link_up(); }

@@ -13,6 +13,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "dataplane/port/arrival_age.h"
 #include "dataplane/trunk/message.h"
 
 namespace railyard {
@@ -145,7 +146,7 @@ std::size_t UdpWire::send(std::span<const TrunkDatagram> datagrams) {
   return done;
 }
 
-std::size_t UdpWire::receive(Instant, std::span<TrunkReceived> datagrams) {
+std::size_t UdpWire::receive(Instant, Duration wall, std::span<TrunkReceived> datagrams) {
   const auto room = static_cast<unsigned>(std::min(datagrams.size(), kBurst));
   for (unsigned i = 0; i < room; ++i) {
     buffers_->in[i].msg_hdr.msg_control = buffers_->stamps[i].data();
@@ -159,7 +160,7 @@ std::size_t UdpWire::receive(Instant, std::span<TrunkReceived> datagrams) {
   clock_gettime(CLOCK_REALTIME, &now);
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
     datagrams[i] = {{static_cast<const std::byte*>(buffers_->rooms[i].iov_base), buffers_->in[i].msg_len},
-                    age_of(buffers_->in[i].msg_hdr, nanoseconds_of(now))};
+                    age_at(wall, age_of(buffers_->in[i].msg_hdr, nanoseconds_of(now)))};
   return static_cast<std::size_t>(n);
 }
 

@@ -22,7 +22,7 @@ class UdpWire final : public TrunkWire {
   UdpWire& operator=(const UdpWire&) = delete;
 
   std::size_t send(std::span<const TrunkDatagram> datagrams) override;
-  std::size_t receive(Instant now, std::span<TrunkReceived> datagrams) override;
+  std::size_t receive(Instant now, Duration wall, std::span<TrunkReceived> datagrams) override;
   int readable() const noexcept override { return socket_.get(); }
   TrunkWireCounters counters() const override;
 

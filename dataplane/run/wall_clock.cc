@@ -156,7 +156,7 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
       serve(now);
       idle.worked();
     }
-    for (Device* d : polled) engine.wake(d->id(), d->poll(now));
+    for (Device* d : polled) engine.wake(d->id(), d->poll(now, wall));
 
     Instant next = engine.next();
     worked = next <= now;

@@ -41,7 +41,7 @@ class TrunkSession {
   // Header of what is sent at `now`.
   TrunkHead head(Instant now, std::uint64_t sequence) const noexcept;
 
-  // What a ping has told, that is looked at now and came in at `arrived` (<= now).
+  // What a ping has told, that is looked at now and came in at `arrived`: before, or while others were looked at.
   enum class Heard : std::uint8_t {
     kSame,     // the far end goes on
     kNewLife,  // another session than before; what it knew of us is gone

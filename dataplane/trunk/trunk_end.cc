@@ -153,10 +153,10 @@ void TrunkEnd::drop(Instant now, Packet* p, DropReason reason) {
 
 // ---- Between windows -----------------------------------------------------------------------------------------------
 
-Instant TrunkEnd::poll(Instant now) {
+Instant TrunkEnd::poll(Instant now, Duration wall) {
   if (wire_ == nullptr) return next();
   const Instant at = std::max(now, done());
-  receive(at);
+  receive(at, wall);
   if (session_.ping_due(at)) send_ping(at);
   send_outgoing(at);
   settle_link(at);
@@ -218,10 +218,10 @@ void TrunkEnd::count_lateness() {
   lateness_ps_[2].set(lateness_.max());
 }
 
-void TrunkEnd::receive(Instant now) {
+void TrunkEnd::receive(Instant now, Duration wall) {
   std::array<TrunkReceived, TrunkWire::kBurst> datagrams;
   for (unsigned burst = 0; burst < kBurstsPerPoll; ++burst) {
-    const std::size_t n = wire_->receive(now, datagrams);
+    const std::size_t n = wire_->receive(now, wall, datagrams);
     for (std::size_t i = 0; i < n; ++i) on_message(now, datagrams[i]);
     if (n < datagrams.size()) return;
   }
@@ -240,7 +240,7 @@ void TrunkEnd::on_ping(Instant now, Duration age, const TrunkHead& head, const T
   const TrunkTerms& terms = config_.terms;
   const auto modelled = static_cast<Int128>(age.ps) * terms.scale_numerator / terms.scale_denominator;
   const Instant arrived = now - Duration{static_cast<std::int64_t>(modelled)};
-  switch (session_.on_ping(now, std::clamp(arrived, Instant{}, now), head, ping)) {
+  switch (session_.on_ping(now, std::max(arrived, Instant{}), head, ping)) {
     case TrunkSession::Heard::kStale:
       return stale_.increment();
     case TrunkSession::Heard::kNewLife:

@@ -83,7 +83,7 @@ class TrunkEnd final : public Device {
   Duration pause_response(BitRate) const noexcept override { return kLatency; }
 
   bool polled() const noexcept override { return wire_ != nullptr; }
-  Instant poll(Instant now) override;
+  Instant poll(Instant now, Duration wall) override;
   bool readable(std::vector<int>& descriptors) const override;
   void give_outside(Instant now) override;
 
@@ -123,7 +123,7 @@ class TrunkEnd final : public Device {
   void send_outgoing(Instant now);
   void send_ping(Instant now);
   // From the far end.
-  void receive(Instant now);
+  void receive(Instant now, Duration wall);
   void on_message(Instant now, const TrunkReceived& message);
   void on_ping(Instant now, Duration age, const TrunkHead& head, const TrunkPing& ping);
   void begin_at(Instant now, std::uint64_t sequence);

@@ -15,8 +15,9 @@ struct TrunkDatagram {
   std::span<const std::byte> body;
 };
 
-// One that has come in, and for how much wall time it has lain in this machine: what waiting for the loop to look has
-// taken is no part of the way.
+// One that has come in, and how much wall time before the moment of looking: what waiting for the loop to look has taken
+// is no part of the way. Negative if it came in after that moment; never more than it was, or the way would seem shorter
+// than it is, and clocks closer than they are.
 struct TrunkReceived {
   std::span<const std::byte> octets;
   Duration age{};
@@ -44,9 +45,9 @@ class TrunkWire {
   // refuses is done with too, and counted: the far end will miss it.
   virtual std::size_t send(std::span<const TrunkDatagram> datagrams) = 0;
 
-  // What has come in at `now`, modelled time: fills the first of `datagrams`, at most kBurst, returns how many. They are
-  // good until the next call.
-  virtual std::size_t receive(Instant now, std::span<TrunkReceived> datagrams) = 0;
+  // What has come in at `now`, modelled time, which is made from `wall` (CLOCK_MONOTONIC): fills the first of
+  // `datagrams`, at most kBurst, returns how many. They are good until the next call.
+  virtual std::size_t receive(Instant now, Duration wall, std::span<TrunkReceived> datagrams) = 0;
 
   // A descriptor that is readable (poll(2)) while receive() would bring something; -1: there is none, look again and
   // again.

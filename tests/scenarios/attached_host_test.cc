@@ -46,7 +46,7 @@ class AttachedHost : public testing::Test {
   // Polls every microsecond, as the wall clock would.
   void run_until(Duration t) {
     for (; now < t; now += 1_us) {
-      s.engine().wake(s.lab().host("h2").id(), s.lab().host("h2").poll(Instant{} + now));
+      s.engine().wake(s.lab().host("h2").id(), s.lab().host("h2").poll(Instant{} + now, {}));
       s.run_until(now + 1_us);
     }
   }

@@ -96,13 +96,13 @@ class HostAttached : public ::testing::Test {
     say(octets);
   }
   void run(Duration until) {
-    host.poll(host.done());
+    host.poll(host.done(), {});
     host.advance(at(until));
   }
   // As a clock does: what the host outside does shows with the next window.
   void in_windows(Duration until) {
     while (host.done() < at(until)) {
-      host.poll(host.done());
+      host.poll(host.done(), {});
       host.advance(std::min(at(until), host.done() + 500_ns));
     }
   }
@@ -114,7 +114,7 @@ class HostAttached : public ::testing::Test {
 TEST_F(HostAttached, WhatComesFromOutsideIsSentAtTheInstantOfThePoll) {
   EXPECT_TRUE(host.polled());
   ring.to_send.push_back(outside({.dscp = 26, .frame_octets = 1000, .real = true}));
-  EXPECT_EQ(host.poll(at(2_us)), at(2_us));
+  EXPECT_EQ(host.poll(at(2_us), {}), at(2_us));
   EXPECT_EQ(host.next(), at(2_us));
   host.advance(at(3_us));
   const auto sent = wire.sent(kPort);
@@ -151,7 +151,7 @@ TEST_F(HostAttached, WhoComesToALinkThatIsDownSeesThat) {
 
 TEST_F(HostAttached, ThePastIsNow) {
   ring.to_send.push_back(outside({.frame_octets = 1000, .real = true}));
-  EXPECT_EQ(host.poll(at(500_ns)), at(1_us)) << "done() is later";
+  EXPECT_EQ(host.poll(at(500_ns), {}), at(1_us)) << "done() is later";
   host.advance(at(2_us));
   const auto sent = wire.sent(kPort);
   ASSERT_EQ(sent.size(), 1u);
@@ -166,7 +166,7 @@ TEST_F(HostAttached, WhatIsNoFrameIsDropped) {
   pause->header()[12] = std::byte{0x88};
   pause->header()[13] = std::byte{0x08};
   ring.to_send.push_back(pause);
-  host.poll(at(2_us));
+  host.poll(at(2_us), {});
   host.advance(at(3_us));
   EXPECT_TRUE(wire.sent(kPort).empty());
   EXPECT_EQ(host.counters().ports[0].drops[static_cast<std::size_t>(DropReason::kBadVersion)], 1u);
@@ -179,7 +179,7 @@ TEST_F(HostAttached, ItStopsTakingWhenTheFabricPausesIt) {
   host.advance(at(4_us));
   for (int i = 0; i < 300; ++i) ring.to_send.push_back(outside({.frame_octets = 1000, .real = true}));
   for (int i = 0; i < 50; ++i) {
-    host.poll(host.done());
+    host.poll(host.done(), {});
     host.advance(host.done() + 10_ns);
   }
   const std::size_t held = host.counters().queued;
@@ -188,7 +188,7 @@ TEST_F(HostAttached, ItStopsTakingWhenTheFabricPausesIt) {
   EXPECT_EQ(ring.to_send.size(), 300 - held);
   // After the pause (51.2 us) all of them go.
   while (host.done() < at(200_us)) {
-    host.poll(host.done());
+    host.poll(host.done(), {});
     host.advance(host.done() + 1_us);
   }
   EXPECT_TRUE(ring.to_send.empty());
@@ -208,7 +208,7 @@ TEST_F(HostAttached, AFullRingPausesTheFabric) {
   EXPECT_EQ(said[0].pfc().quanta[3], 0xFFFF);
   // Room again: at 2000 octets it lets go.
   ring.room = 100;
-  host.poll(at(10_us));
+  host.poll(at(10_us), {});
   host.advance(at(11_us));
   EXPECT_EQ(ring.given, 8u);
   said = wire.sent(kPort);
@@ -347,7 +347,7 @@ TEST_F(HostAttached, WhatAHostHasSaidOfPausingEndsWithIt) {
 
 TEST_F(HostAttached, WhatWasTakenFromItAndNotSentYetIsCounted) {
   ring.to_send.push_back(outside({.dscp = 26, .frame_octets = 1000, .real = true}));
-  host.poll(host.done());
+  host.poll(host.done(), {});
   host.attach(host.done(), PortIndex{0}, nullptr);
   host.advance(at(20_us));
   EXPECT_TRUE(wire.sent(PortIndex{0}).empty());

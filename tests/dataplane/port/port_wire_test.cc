@@ -128,7 +128,7 @@ class PortWires : public testing::Test {
     std::vector<std::string> out;
     std::array<TrunkReceived, TrunkWire::kBurst> in;
     for (;;) {
-      const std::size_t n = at.receive(now, in);
+      const std::size_t n = at.receive(now, {}, in);
       for (std::size_t i = 0; i < n; ++i)
         out.emplace_back(reinterpret_cast<const char*>(in[i].octets.data()), in[i].octets.size());
       if (n == 0) return out;
@@ -243,7 +243,7 @@ TEST_F(PortWires, AFloodOfForeignFramesDoesNotKeepItForLong) {
   Octets arp(60);
   segment.ports.front()->incoming.assign(1000, arp);
   std::array<TrunkReceived, TrunkWire::kBurst> in;
-  EXPECT_EQ(a->receive(now, in), 0u);
+  EXPECT_EQ(a->receive(now, {}, in), 0u);
   EXPECT_EQ(a->counters().foreign, 8 * TrunkWire::kBurst);
   segment.ports.front()->incoming.clear();
 }
@@ -344,7 +344,7 @@ struct PortTrunkEnd {
     return c;
   }
   void step(Instant now) {
-    end.poll(now);
+    end.poll(now, {});
     end.advance(now);
   }
 

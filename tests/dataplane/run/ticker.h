@@ -23,7 +23,7 @@ class Ticker final : public Device {
 
   bool readable(std::vector<int>&) const override { return on_poll == nullptr; }
   bool polled() const noexcept override { return on_poll != nullptr; }
-  Instant poll(Instant now) override { return lower_next(on_poll(std::max(now, done()))); }
+  Instant poll(Instant now, Duration) override { return lower_next(on_poll(std::max(now, done()))); }
   // What came from outside is to be done at `at`.
   void add(Instant at) { due_.insert(std::upper_bound(due_.begin(), due_.end(), at), at); }
 

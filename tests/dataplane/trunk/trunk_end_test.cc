@@ -72,7 +72,7 @@ class MemoryWire final : public TrunkWire {
     for (const TrunkDatagram& d : datagrams) network_.send(1 - side_, d);
     return datagrams.size();
   }
-  std::size_t receive(Instant, std::span<TrunkReceived> out) override {
+  std::size_t receive(Instant, Duration wall, std::span<TrunkReceived> out) override {
     auto& waiting = network_.under_way[side_];
     std::stable_sort(waiting.begin(), waiting.end(),
                      [](const auto& a, const auto& b) { return a.arrives < b.arrives; });
@@ -81,7 +81,7 @@ class MemoryWire final : public TrunkWire {
     for (; n < out.size() && n < waiting.size() && waiting[n].arrives <= network_.now; ++n)
       received_.push_back(std::move(waiting[n]));
     waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(n));
-    for (std::size_t i = 0; i < n; ++i) out[i] = {received_[i].octets, network_.now - received_[i].arrives};
+    for (std::size_t i = 0; i < n; ++i) out[i] = {received_[i].octets, wall - received_[i].arrives};
     return n;
   }
   TrunkWireCounters counters() const override { return {}; }
@@ -113,7 +113,8 @@ struct Daemon {
   }
   Instant now() const { return Instant{} + network.now + ahead; }
   void step() {
-    end.poll(now());
+    const Duration wall = network.now - looked_before;
+    end.poll(Instant{} + wall + ahead, wall);
     end.advance(now());
   }
   // The switch begins to send; returns when that is for it.
@@ -129,6 +130,7 @@ struct Daemon {
 
   Network& network;
   Duration ahead;
+  Duration looked_before{};  // between the moment of looking and that at which the trunk has its turn
   bool link_up = true;
   TrunkEnd end;
   Wire wire;
@@ -175,6 +177,20 @@ TEST_F(Trunk, AFrameActsAtTheFarSwitchExactlyWhenTheLinkSays) {
   EXPECT_EQ(b->end.trunk_counters().received, 1u);
   EXPECT_EQ(b->end.trunk_counters().late, 0u);
   EXPECT_EQ(b->end.trunk_counters().round_trip_ps, static_cast<std::uint64_t>((100_us).ps));
+}
+
+TEST_F(Trunk, TheWayIsNeverShorterThanItIsHoweverLongALookTakes) {
+  for (int i = 0; i < 20'000; ++i) {
+    a->looked_before = 1_us * (i * 7 % 10);
+    b->looked_before = 1_us * (i * 3 % 10);
+    run(kStep);
+    for (Daemon* d : {a.get(), b.get()})
+      ASSERT_GE(d->end.trunk_counters().round_trip_ps, static_cast<std::uint64_t>((100_us).ps));
+  }
+  for (Daemon* d : {a.get(), b.get()}) {
+    EXPECT_LE(d->end.trunk_counters().round_trip_ps, static_cast<std::uint64_t>((118_us).ps)) << "a look each";
+    EXPECT_EQ(d->end.trunk_counters().clock_jumps, 0u);
+  }
 }
 
 TEST_F(Trunk, HeadersAndPayloadAreTheSameButForTheMacAddresses) {
