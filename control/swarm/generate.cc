@@ -4,6 +4,7 @@
 
 #include "control/build/built_lab.h"
 #include "control/spec/load.h"
+#include "control/swarm/draw.h"
 
 namespace railyard::swarm {
 namespace {
@@ -11,8 +12,9 @@ namespace {
 constexpr double kHops = 80'000;  // what a seed aims at; pauses and faults take their share
 
 std::string with_duration(const std::string& fabric, Seed seed, Duration duration) {
-  return fabric + fmt::format("run: {{ seed: {}, duration: {}ns, drain: 200ms, deadlock: 200us }}\n", seed.value,
-                              duration.ps / 1000);
+  const bool real = Draw(seed, "swarm/run").percent(15);
+  return fabric + fmt::format("run: {{ seed: {}, duration: {}ns, drain: 200ms, deadlock: 200us, payload: {} }}\n",
+                              seed.value, duration.ps / 1000, real ? "real" : "elided");
 }
 
 // The fabric with the least buffer that has room for all that is set aside, and something to share.

@@ -40,6 +40,8 @@ std::string path(Draw& draw) {
 struct Shape {
   std::array<bool, 8> lossless{};
   std::array<int, 8> trimmed_to{};  // class, or -1
+  int remapped = -1;                // class whose frames leave in another, none of them lossless; -1: there is none
+  int remapped_to = -1;
 };
 
 // What the profiles of a lab agree on: senders and receivers of a link see the same classes.
@@ -53,6 +55,13 @@ Shape random_shape(Seed seed) {
     const std::size_t to = draw.below(8);
     const bool trims = draw.percent(25);
     shape.trimmed_to[c] = trims && !shape.lossless[c] && !shape.lossless[to] && to != c ? static_cast<int>(to) : -1;
+  }
+  const auto from = static_cast<int>(draw.below(8));
+  const auto to = static_cast<int>(draw.below(8));
+  if (draw.percent(90) && from != to && !shape.lossless[static_cast<std::size_t>(from)] &&
+      !shape.lossless[static_cast<std::size_t>(to)]) {
+    shape.remapped = from;
+    shape.remapped_to = to;
   }
   return shape;
 }
@@ -75,6 +84,7 @@ std::string traffic_class(Seed seed, const char* profile, std::size_t c, const S
   }
   if (draw.percent(30)) text += fmt::format(", reserved: {}KB", draw.between(1, 20));
   if (draw.percent(70)) text += ", ecn: " + ecn(draw, lossless);
+  if (shape.remapped == static_cast<int>(c)) text += fmt::format(", remap-to: {}", shape.remapped_to);
   text += draw.percent(15) ? std::string(", strict: true") : fmt::format(", weight: {}", draw.between(1, 100));
   return text + ", path: " + path(draw) + " }\n";
 }

@@ -25,30 +25,48 @@ std::string preset(Draw& draw, bool rails) {
 }
 
 struct Parts {
+  struct Switch {
+    std::string profile;
+    int ports = 0;  // taken
+    std::string vlans;
+  };
   std::string nodes = "nodes:\n";
   std::string links = "links:\n";
-  std::vector<int> ports;  // taken at each switch
+  std::vector<Switch> switches;
+  std::int64_t vlan = 0;  // of all hosts, and tagged between switches; 0: none is said
 
-  void add_switch(Draw& draw) {
-    ports.push_back(0);
-    nodes += fmt::format("  s{}: {{ kind: switch, profile: {} }}\n", ports.size(), draw.of({"default", "other"}));
+  void add_switch(Draw& draw) { switches.push_back({draw.of({"default", "other"}), 0, ""}); }
+  std::string port(std::size_t s) { return fmt::format("s{}:{}", s + 1, ++switches[s].ports); }
+  std::string port_to_host(std::size_t s) {
+    const std::string name = port(s);
+    if (vlan != 0)
+      switches[s].vlans += fmt::format("{}{}: {{ native: {}, tagged: none }}", switches[s].vlans.empty() ? "" : ", ",
+                                       switches[s].ports, vlan);
+    return name;
   }
-  std::string port(std::size_t s) { return fmt::format("s{}:{}", s + 1, ++ports[s]); }
   void add_link(const std::string& a, const std::string& b, const std::string& keys) {
     links += fmt::format("  - [{}, {}, {}]\n", a, b, keys);
   }
-  std::string text() const { return nodes + links; }
+  std::string text() const {
+    std::string all = nodes;
+    for (std::size_t s = 0; s < switches.size(); ++s)
+      all += fmt::format("  s{}: {{ kind: switch, profile: {}{} }}\n", s + 1, switches[s].profile,
+                         switches[s].vlans.empty() ? "" : fmt::format(", vlans: {{ {} }}", switches[s].vlans));
+    return all + links;
+  }
 };
 
 void add_hosts(Draw& draw, Parts& parts, int gbps, int per_switch) {
   int h = 0;
-  for (std::size_t s = 0; s < parts.ports.size(); ++s)
+  for (std::size_t s = 0; s < parts.switches.size(); ++s)
     for (int i = 0; i < per_switch; ++i) {
-      const bool dual = parts.ports.size() > 1 && draw.percent(15);
+      const bool dual = parts.switches.size() > 1 && draw.percent(15);
       parts.nodes += fmt::format("  h{}: {{ kind: host, profile: {}, nics: {} }}\n", ++h,
                                  draw.percent(15) ? "slow" : "default", dual ? 2 : 1);
-      parts.add_link(fmt::format("h{}:1", h), parts.port(s), link(draw, gbps, 10));
-      if (dual) parts.add_link(fmt::format("h{}:2", h), parts.port((s + 1) % parts.ports.size()), link(draw, gbps, 10));
+      parts.add_link(fmt::format("h{}:1", h), parts.port_to_host(s), link(draw, gbps, 10));
+      if (dual)
+        parts.add_link(fmt::format("h{}:2", h), parts.port_to_host((s + 1) % parts.switches.size()),
+                       link(draw, gbps, 10));
     }
 }
 
@@ -58,6 +76,7 @@ std::string by_hand(Draw& draw, bool ring) {
   const int gbps = draw.of({10, 25, 100, 100, 200});
   const int switches = static_cast<int>(ring ? draw.between(3, 6) : draw.between(1, 3));
   for (int s = 0; s < switches; ++s) parts.add_switch(draw);
+  if (draw.percent(40)) parts.vlan = draw.between(2, 4094);
   add_hosts(draw, parts, gbps, static_cast<int>(ring ? draw.between(1, 3) : draw.between(8 / switches, 9 / switches)));
   for (int s = 0; s < (ring ? switches : switches - 1); ++s) {
     const auto a = static_cast<std::size_t>(s);

@@ -1,6 +1,8 @@
 #include "control/swarm/promises.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,9 +14,10 @@ namespace {
 
 constexpr int kMostOfARule = 5;
 
-// Where every switch hashes a flow to its path, and the path stays.
+// Where every switch hashes a flow to its path, and the path stays; of the class that frames leave in, too.
 std::vector<bool> classes_in_order(const spec::Lab& lab) {
   std::vector<bool> out(kPriorities, true);
+  std::vector<std::pair<std::size_t, std::size_t>> remapped;
   for (const spec::NodeSpec& n : lab.nodes) {
     if (n.kind != spec::NodeSpec::Kind::kSwitch) continue;
     const spec::QosProfile& qos = lab.qos.at(lab.switches.at(n.profile).qos);
@@ -22,8 +25,11 @@ std::vector<bool> classes_in_order(const spec::Lab& lab) {
       const spec::TrafficClass& k = qos.classes[c];
       const bool by_hash = k.path.policy == spec::PathPolicy::kEcmp || k.path.policy == spec::PathPolicy::kWcmp;
       if (!by_hash || k.trim) out[c] = false;
+      if (k.remap_to >= 0) remapped.emplace_back(c, static_cast<std::size_t>(k.remap_to));
     }
   }
+  for (const auto& [from, to] : remapped)
+    if (!out[to]) out[from] = false;
   return out;
 }
 

@@ -53,9 +53,11 @@ Duration aftermath(const spec::Lab& lab, const Reach& reach) {
 std::set<std::string> features_of(const spec::Lab& lab, bool cycle) {
   std::set<std::string> out;
   if (cycle) out.insert("buffer cycle");
+  if (lab.run.payload == spec::Payload::kReal) out.insert("real payload");
   for (const spec::NodeSpec& n : lab.nodes) {
     if (n.nics.size() > 1) out.insert("several NICs");
     if (n.kind != spec::NodeSpec::Kind::kSwitch) continue;
+    if (!n.vlans.empty()) out.insert("VLANs");
     const spec::SwitchProfile& s = lab.switches.at(n.profile);
     if (s.mode == spec::ForwardingMode::kCutThrough) out.insert("cut-through");
     if (s.pfc_watchdog) out.insert("PFC watchdog");
@@ -66,6 +68,7 @@ std::set<std::string> features_of(const spec::Lab& lab, bool cycle) {
       out.insert(kPolicies[static_cast<std::size_t>(c.path.policy)]);
       out.insert(c.lossless ? "lossless" : "lossy");
       if (c.trim) out.insert("trimming");
+      if (c.remap_to >= 0) out.insert("class remap");
       if (c.ecn.enabled) out.insert("ECN");
     }
   }

@@ -96,11 +96,13 @@ void Switch::deliver_locally(Instant now, const Arrival& a) {
   }
   const bool ours = is_ip(p.kind) && forwarding_.lookup(p.fec).kind == NextHops::Kind::kLocal;
   if (ours && wire::is_echo_request(real_octets(p), *view)) {
+    const auto vlan = vlan_of(p, in);
+    if (!vlan) return drop(now, a, DropReason::kVlanNotMember);
     // The request becomes the reply: it ends here and begins anew.
     consumed_.increment();
     wire::make_echo_reply({p.header(), p.header_octets}, *view);
     if (const auto reply = wire::parse_frame(real_octets(p), content_octets(p))) describe(p, *reply, *config_.fecs);
-    return originate_routed(now, a.packet);
+    return originate_routed(now, a.packet, *vlan);
   }
   // Router solicitations, multicast listener reports and the like are said to every router on the link; this one has
   // nothing to answer and forwards no multicast.
@@ -121,7 +123,8 @@ void Switch::send_icmp_error(Instant now, const Arrival& a) {
   const Packet& p = *a.packet;
   const bool v4 = p.kind == FrameKind::kIpv4;
   const auto& source = v4 ? config_.loopback_v4 : config_.loopback_v6;
-  if (!source) return;
+  const auto vlan = vlan_of(p, PortIndex{static_cast<std::uint16_t>(EventKey::port(a.key))});
+  if (!source || !vlan) return;
   // Generic cell rate algorithm (ITU-T I.371): virtual scheduling.
   const Instant earliest = icmp_error_due_ - kIcmpErrorInterval * (kIcmpErrorBurst - 1);
   if (now < earliest) return;
@@ -144,7 +147,7 @@ void Switch::send_icmp_error(Instant now, const Arrival& a) {
                real_octets(p), *view);
   if (!describe_own(*e, n)) return;
   icmp_error_due_ = std::max(icmp_error_due_, now) + kIcmpErrorInterval;
-  originate_routed(now, e);
+  originate_routed(now, e, *vlan);
 }
 
 // RFC 1122 §2.3.2.2: the latest packets for a neighbour that is being asked for its address are kept.
@@ -257,7 +260,8 @@ void Switch::originate(Instant now, Packet* packet, std::size_t octets, PortInde
   if (describe_own(*packet, octets)) originate_at(now, packet, out);
 }
 
-void Switch::originate_routed(Instant now, Packet* packet) {
+// What we say ourselves is said in the VLAN of what it answers.
+void Switch::originate_routed(Instant now, Packet* packet, std::uint16_t vlan) {
   Packet& p = *packet;
   const NextHops& hops = forwarding_.lookup(p.fec);
   if (hops.kind != NextHops::Kind::kGroup) return drop_own(now, packet, DropReason::kNoRoute);
@@ -265,7 +269,7 @@ void Switch::originate_routed(Instant now, Packet* packet) {
   const PortIndex out = forwarding_.member(hops, paths_.choose_for_own(hops, p, self));
   const PortFacts& g = facts_[out.index()];
   if (!g.peer_known) return drop_own(now, packet, DropReason::kNeighbourUnresolved);
-  pop_vlan_tag(p);  // what we say ourselves is said in the native VLAN
+  if (!leave_in_vlan(p, vlan, out)) return drop_own(now, packet, DropReason::kVlanNotMember);
   std::memcpy(p.header(), g.rewrite.data(), g.rewrite.size());
   originate_at(now, packet, out);
 }

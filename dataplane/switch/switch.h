@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -164,6 +165,8 @@ class Switch final : public Device {
   void hear(PortIndex port, wire::MacAddress mac) noexcept;
   void resolve(Arrival& a);
   bool apply_vlan(Packet& packet, PortIndex in, PortIndex out);
+  std::optional<std::uint16_t> vlan_of(const Packet& packet, PortIndex in) const noexcept;
+  bool leave_in_vlan(Packet& packet, std::uint16_t vlan, PortIndex out) const noexcept;
   static void remark(Packet& packet, const PortFacts& in, Priority to) noexcept;
   static void remark_pcp(Packet& packet, const TrustMap& map, Priority to) noexcept;
 
@@ -237,7 +240,7 @@ class Switch final : public Device {
   std::span<std::byte> room_of(Packet& packet) const noexcept;
   bool describe_own(Packet& packet, std::size_t octets);
   void originate(Instant now, Packet* packet, std::size_t octets, PortIndex out);
-  void originate_routed(Instant now, Packet* packet);
+  void originate_routed(Instant now, Packet* packet, std::uint16_t vlan);
   void originate_at(Instant now, Packet* packet, PortIndex out);
   void drop_own(Instant now, Packet* packet, DropReason reason);
   void consume(Packet* packet);

@@ -167,6 +167,25 @@ TEST(SwitchIcmpErrors, TheMtuIsOfTheIpPacket) {
   EXPECT_EQ(rig.wire.sent(kOut).size(), 1u);
 }
 
+// As the switch at the far end of a tagged link hands it on to hosts of that VLAN only.
+TEST(SwitchIcmpErrors, AreSaidInTheVlanOfWhatTheyAreAbout) {
+  SwitchConfig config = switch_config(3);
+  config.ports[0].vlans.allow_tagged(10);
+  config.ports[1].vlans = VlanMembership(10);
+  config.ports[2].vlans = VlanMembership(20);
+  SwitchRig rig(config);
+  rig.send(kIn, 0_ns, {.destination = host(kOut), .ttl = 1, .tag = VlanTag{.vid = 10}});
+  rig.send(kIn, 1_us, {.destination = host(kOut), .ttl = 1, .tag = VlanTag{.vid = 11}});
+  rig.send(kOther, 2_us, {.source = host(kIn, 2), .destination = host(kOut), .ttl = 1});
+  rig.run(10_us);
+  EXPECT_EQ(rig.drops(DropReason::kTtlExpired), 3u);
+  EXPECT_EQ(rig.drops(DropReason::kVlanNotMember), 1u) << "what is said of a frame in VLAN 20 has no way out by kIn";
+  const auto sent = rig.wire.sent(kIn);
+  ASSERT_EQ(sent.size(), 1u) << "nothing is said to VLAN 11, of which kIn is no member";
+  EXPECT_TRUE(sent[0].packet.has(Packet::kTagged));
+  EXPECT_EQ(sent[0].view().vid, 10);
+}
+
 TEST(SwitchIcmpErrors, WithoutALoopbackNobodySaysAnything) {
   SwitchConfig config = switch_config(2);
   config.loopback_v4.reset();
@@ -282,6 +301,18 @@ TEST(SwitchPing, TheReplyIsRoutedLikeAnyPacket) {
   const auto sent = rig.wire.sent(port(2));
   ASSERT_EQ(sent.size(), 1u);
   expect_addressed_to_peer(sent[0], port(2));
+}
+
+TEST(SwitchPing, TheReplyIsInTheVlanOfTheRequest) {
+  SwitchConfig config = switch_config(3);
+  config.ports[0].vlans = VlanMembership(10);
+  config.ports[2].vlans.allow_tagged(10);
+  SwitchRig rig(config);
+  rig.send_octets(kIn, 0_ns, ping(kIn, host(kOther), kLoopback));
+  rig.run(10_us);
+  const auto sent = rig.wire.sent(kOther);
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].view().vid, 10);
 }
 
 TEST(SwitchPing, OtherTrafficToTheLoopbackIsNotUnderstood) {
