@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "dataplane/base/rng.h"
+#include "dataplane/packet/trim.h"
 #include "tests/support/wire.h"
 
 namespace railyard {
@@ -177,6 +178,24 @@ TEST_F(Trunk, AFrameActsAtTheFarSwitchExactlyWhenTheLinkSays) {
   EXPECT_EQ(b->end.trunk_counters().received, 1u);
   EXPECT_EQ(b->end.trunk_counters().late, 0u);
   EXPECT_EQ(b->end.trunk_counters().round_trip_ps, static_cast<std::uint64_t>((100_us).ps));
+}
+
+TEST_F(Trunk, WhatWasTrimmedBeforeIsTrimmedAtTheFarEndToo) {
+  for (const bool real : {false, true}) {
+    FrameSpec spec{.frame_octets = 4000, .real = real};
+    spec.to = a->end.config().mac;
+    Packet* const p = test::make_frame(a->wire.pool(), FecTable{}, spec);
+    ASSERT_TRUE(trim(*p, 128, 9));
+    a->wire.send(kPort, a->now() + 1_us, p);
+    run(1_ms);
+    const auto sent = b->wire.sent_data(kPort);
+    ASSERT_EQ(sent.size(), 1u);
+    EXPECT_EQ(sent[0].packet.trimmed, 1u) << "nobody trims it again";
+    EXPECT_EQ(sent[0].packet.frame_octets, 128 + wire::kFcsOctets);
+    EXPECT_EQ(sent[0].view().traffic_class_octet >> 2, 9);
+    EXPECT_TRUE(sent[0].view().trimmed);
+  }
+  EXPECT_EQ(b->end.trunk_counters().malformed, 0u);
 }
 
 TEST_F(Trunk, TheWayIsNeverShorterThanItIsHoweverLongALookTakes) {
