@@ -103,21 +103,23 @@ if is_wanted workers; then
   row '  ... the bound: two runs side by side, work per time against one' x -
 fi
 
-# feature TEXT BAR OVERRIDE...: what a packet-hop costs with the overrides, against without, in turn.
+# feature TEXT BAR OVERRIDE...: what a packet-hop costs with the overrides, against without, in turn; both have those in
+# $common.
+common=()
 feature() {
-  local text=$1 bar=$2 i on off; shift 2
-  local sets=(); local o
+  local text=$1 bar=$2 i on off o both=() sets=(); shift 2
+  for o in "${common[@]+"${common[@]}"}"; do both+=(--set "$o"); done
   for o in "$@"; do sets+=(--set "$o"); done
   for (( i = 0; i < runs; ++i )); do
-    off=$("$railyard" run "$here/permutation-128.yaml" --json | jq -r "$per_core")
-    on=$("$railyard" run "$here/permutation-128.yaml" "${sets[@]}" --json | jq -r "$per_core")
+    off=$("$railyard" run "$here/permutation-128.yaml" "${both[@]+"${both[@]}"}" --json | jq -r "$per_core")
+    on=$("$railyard" run "$here/permutation-128.yaml" "${both[@]+"${both[@]}"}" "${sets[@]+"${sets[@]}"}" --json | jq -r "$per_core")
     awk -v on="$on" -v off="$off" 'BEGIN { print off / on }'
   done >"$work/figures"
   row "  $text" 'x the cost of a hop' "$bar"
 }
 if is_wanted features; then
   printf '\nWhat features cost: permutation, 128 hosts, on against off in turn\n'
-  path=qos.default.classes.3.path
+  class=qos.default.classes.3 path=qos.default.classes.3.path
   watchdog='switches.default.pfc-watchdog={ detect: 1ms, restore: 1ms, poll: 100us }'
   feature 'nothing else (how far two equal runs are apart)' -
   feature 'path: wcmp' - "$path=wcmp"
@@ -130,9 +132,17 @@ if is_wanted features; then
   feature 'not looking for deadlocks and pause trees' - 'run.deadlock=off'
   feature 'a fault on one of 192 links' '<= 1.03' 'faults=[{ on: h1, loss: 1%, match: { udp.dport: 9 } }]'
   feature 'a frame fault on every link' - "faults=[{ on: 'leaf*', loss: 1%, match: { udp.dport: 9 } }]"
-  figures "$per_core" "$here/permutation-128.yaml" --set "$path=adaptive" --set "$watchdog" \
-    --set 'switches.default.headroom-pool=4MiB' >"$work/figures"
-  row '  all of them: adaptive, watchdog, headroom pool, deadlocks' 'M packet-hops/core-second' '>= 4'
+  feature 'cut-through instead of store-and-forward' - 'switches.default.mode=cut-through'
+  feature 'class remap, to another lossless class' - "$class.remap-to=4" \
+    'qos.default.classes.4={ lossless: true, alpha: 1/8, reserved: 9472B, weight: 50 }'
+  # A lossy class that is short of memory: half of its frames are dropped in the one run and trimmed in the other.
+  common=("$class={ lossless: false, queue-alpha: 1/256, weight: 50 }")
+  feature 'ECN marking (lossy)' - "$class.ecn={ kmin: 10KB, kmax: 60KB, pmax: 20% }"
+  feature 'trimming instead of dropping (lossy)' - "$class.trim={ keep: 128B, dscp: 48, class: 6 }"
+  common=()
+  figures "$per_core" "$here/everything-128.yaml" >"$work/figures"
+  row '  all at work: adaptive, flowlet, trimming, watchdog, pool, deadlocks' 'M packet-hops/core-second' '>= 4'
+  pressure "$here/everything-128.yaml"
 fi
 
 if is_wanted wall; then
