@@ -71,7 +71,7 @@ json LiveFaults::list() const {
                    {"active", s.active},
                    {"removed", s.removed},
                    {"occurrences", s.occurrences},
-                   {"frames", s.on_frames ? json(s.frames) : json(nullptr)}});
+                   {"frames", s.counts_frames ? json(s.frames) : json(nullptr)}});
   return {{"faults", std::move(out)}};
 }
 

@@ -147,6 +147,11 @@ std::vector<Faults::Occurrence> Faults::occurrences(const Fault& f, Instant now)
   std::vector<Occurrence> out;
   if (!f.states.empty()) {
     for (const Interval& i : f.states.front()->happened()) out.push_back({i, 0});
+    // All devices agree about the occurrences.
+    for (const std::shared_ptr<StateFault>& s : f.states) {
+      const std::vector<std::uint64_t> lost = s->lost_by_occurrence();
+      for (std::size_t i = 0; i < std::min(out.size(), lost.size()); ++i) out[i].frames += lost[i];
+    }
     return out;
   }
   const Instant end = std::min(now, f.removed.value_or(Instant::never()));
@@ -164,6 +169,13 @@ std::vector<Faults::Occurrence> Faults::occurrences(const Fault& f, Instant now)
   return out;
 }
 
+std::uint64_t Faults::frames_of(const Fault& f) {
+  std::uint64_t frames = 0;
+  for (const FaultyDirection& d : f.directions) frames += d.fault->touched();
+  for (const std::shared_ptr<StateFault>& s : f.states) frames += s->lost();
+  return frames;
+}
+
 std::vector<FaultStatus> Faults::status(Instant now) const {
   std::vector<FaultStatus> out;
   for (const Fault& f : faults_) {
@@ -172,7 +184,8 @@ std::vector<FaultStatus> Faults::status(Instant now) const {
     const std::vector<Occurrence> o = occurrences(f, now);
     s.occurrences = f.states.empty() ? o.size() : f.states.front()->occurrences();
     s.active = !o.empty() && o.back().when.begin <= now && now < o.back().when.end && !s.removed;
-    for (const FaultyDirection& d : f.directions) s.frames += d.fault->touched();
+    s.counts_frames = s.on_frames || std::ranges::any_of(f.states, [](const auto& x) { return x->counts_losses(); });
+    s.frames = frames_of(f);
     out.push_back(std::move(s));
   }
   return out;
@@ -206,7 +219,7 @@ std::vector<LoggedEvent> Faults::events(Instant now) const {
     }
     if (f.removed && *f.removed <= now) {
       LoggedEvent& removed = out.emplace_back(event(LoggedEvent::Kind::kRemoved, *f.removed));
-      for (const FaultyDirection& d : f.directions) removed.frames += d.fault->touched();
+      removed.frames = frames_of(f);
     }
   }
   std::ranges::stable_sort(out, {}, &LoggedEvent::effective);

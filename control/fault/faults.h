@@ -25,7 +25,8 @@ struct FaultStatus {
   bool active = false;
   bool removed = false;
   std::uint64_t occurrences = 0;  // begun, of known length or not
-  std::uint64_t frames = 0;       // touched
+  bool counts_frames = false;     // `frames` says something
+  std::uint64_t frames = 0;       // touched; of faults on states: lost because of them
 };
 
 // Not thread-safe: everything while the engine rests.
@@ -78,6 +79,7 @@ class Faults {
   void start(Fault fault);
   Fault make(spec::FaultSpec spec, Instant added, const std::optional<std::vector<Interval>>& listed);
   std::vector<Occurrence> occurrences(const Fault& fault, Instant now) const;
+  static std::uint64_t frames_of(const Fault& fault);
 
   // After a window: begins what a state that has come true begins.
   void look();

@@ -18,6 +18,7 @@ void StateFault::schedule_next() {
 void StateFault::begin(Instant now, Instant until) {
   active_ = true;
   ++occurrences_;
+  if (!losses_.empty()) lost_before_ = losses_.of(device_.counters());
   if (happened_.size() < kMostOccurrences) happened_.push_back({now, Instant::never()});
   for (const StateChange& c : changes_) c.begin(now);
   if (until == Instant::never()) return;
@@ -30,8 +31,26 @@ void StateFault::begin(Instant now, Instant until) {
 
 void StateFault::end(Instant now) {
   active_ = false;
-  if (occurrences_ == happened_.size()) happened_.back().end = now;
+  const std::uint64_t lost = lost_since_it_began();
+  lost_ += lost;
+  if (occurrences_ == happened_.size()) {
+    happened_.back().end = now;
+    lost_by_.push_back(lost);
+  }
   for (const StateChange& c : std::views::reverse(changes_)) c.end(now);
+}
+
+std::uint64_t StateFault::lost_since_it_began() const {
+  return losses_.empty() ? 0 : losses_.of(device_.counters()) - lost_before_;
+}
+
+std::uint64_t StateFault::lost() const { return lost_ + (active_ ? lost_since_it_began() : 0); }
+
+std::vector<std::uint64_t> StateFault::lost_by_occurrence() const {
+  std::vector<std::uint64_t> out = lost_by_;
+  if (active_ && occurrences_ == happened_.size()) out.push_back(lost_since_it_began());
+  out.resize(happened_.size());
+  return out;
 }
 
 void StateFault::stop(Instant now) {

@@ -23,15 +23,24 @@ class Gather {
   Gather(build::BuiltLab& lab, const spec::FaultSpec& fault, std::uint32_t id, Duration window)
       : lab_(lab), fault_(fault), id_(id), window_(window) {}
 
-  std::map<DeviceId, std::vector<StateChange>> run() {
+  struct OfDevice {
+    std::vector<StateChange> changes;
+    LossCount losses;
+  };
+  std::map<DeviceId, OfDevice> run() {
     for (const spec::FaultPlace& place : fault_.on)
       std::visit([&](const auto& action) { gather(action, place); }, fault_.action);
-    return std::move(changes_);
+    return std::move(of_device_);
   }
 
  private:
   void add(DeviceId device, std::function<void(Instant)> begin, std::function<void(Instant)> end) {
-    changes_[device].push_back({std::move(begin), std::move(end)});
+    of_device_[device].changes.push_back({std::move(begin), std::move(end)});
+  }
+  void counts(DeviceId device, DropReason reason) { of_device_[device].losses.anywhere.insert(reason); }
+  void counts(PortRef port, DropReason reason) {
+    of_device_[port.device].losses.ports.insert(port.port);
+    of_device_[port.device].losses.at_ports.insert(reason);
   }
   // Each port once, whichever places name it.
   std::vector<PortRef> ports(const spec::FaultPlace& place) {
@@ -70,6 +79,8 @@ class Gather {
     add(
         end.device, [&d, end](Instant now) { d.begin_down(now, end.port); },
         [&d, end](Instant now) { d.end_down(now, end.port); });
+    counts(end, DropReason::kLinkDown);
+    of_device_[end.device].losses.with_link = true;
   }
 
   // ---- Links ----
@@ -130,6 +141,8 @@ class Gather {
         add(
             port.device, [&d, port, id = id_, octets](Instant) { d.begin_mtu(id, port.port, octets); },
             [&d, port, id = id_](Instant) { d.end_mtu(id, port.port); });
+        counts(port, DropReason::kGiant);
+        counts(port.device, DropReason::kTooBig);  // counted where the frame came in
       });
   }
 
@@ -176,6 +189,7 @@ class Gather {
       Switch& d = sw(device);
       add(
           device, [&d](Instant now) { d.crash(now); }, [](Instant) {});
+      counts(device, DropReason::kCrash);
     }
     for_each_end(place, [&](PortRef end) { take_down(end); });
   }
@@ -188,6 +202,7 @@ class Gather {
       add(
           port.device, [&d, port, id = id_, rate](Instant now) { d.begin_receiving_at(now, id, port.port, rate); },
           [&d, port, id = id_](Instant now) { d.end_receiving_at(now, id, port.port); });
+      counts(port, DropReason::kNicReceiveFull);
     }
   }
   void gather(const what::StopReceiving&, const spec::FaultPlace& place) { receive_at(BitRate{}, place); }
@@ -220,7 +235,7 @@ class Gather {
   std::set<PortRef> ports_;
   std::set<PortRef> links_;
   std::set<DeviceId> devices_;
-  std::map<DeviceId, std::vector<StateChange>> changes_;
+  std::map<DeviceId, OfDevice> of_device_;
 };
 
 }  // namespace
@@ -228,10 +243,10 @@ class Gather {
 std::vector<std::shared_ptr<StateFault>> state_faults(build::BuiltLab& lab, const spec::FaultSpec& fault,
                                                       std::uint32_t id, const ActivityConfig& when, Duration window) {
   std::vector<std::shared_ptr<StateFault>> out;
-  for (auto& [device, changes] : Gather(lab, fault, id, window).run())
+  for (auto& [device, share] : Gather(lab, fault, id, window).run())
     out.push_back(std::make_shared<StateFault>(
         lab.fabric()[device], Activity(when, RngStream(lab.spec().run.seed, fmt::format("fault/{}/when", fault.name))),
-        std::move(changes)));
+        std::move(share.changes), std::move(share.losses)));
   if (out.empty())
     throw spec::SpecError({}, fmt::format("fault {}: no class there marks; expected one that is named, such as {}/3",
                                           fault.name, spec::format(fault.on.front())));

@@ -352,7 +352,7 @@ void fault_lines(Out out, const Report& r) {
                  "on", where, "times", "frames");
   for (const fault::FaultStatus& f : r.faults)
     fmt::format_to(out, "  {:<{}}  {:<{}}  {:<{}} {:>7} {:>12}{}\n", f.name, name, f.what, what, f.where, where,
-                   count_text(f.occurrences), f.on_frames ? count_text(f.frames) : "-",
+                   count_text(f.occurrences), f.counts_frames ? count_text(f.frames) : "-",
                    f.active ? "  still active" : "");
 }
 

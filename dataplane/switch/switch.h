@@ -82,7 +82,7 @@ class Switch final : public Device {
   // So much of the shared memory is gone, as far as there is any.
   void begin_buffer_taken(Instant now, std::uint32_t fault, Bytes size);
   void end_buffer_taken(Instant now, std::uint32_t fault);
-  // Everything held is lost. That its links are down until it is up again is to be said to them.
+  // Everything held is lost, and neighbours that were learnt are forgotten. That its links are down until it is up again is to be said to them.
   void crash(Instant now);
 
   // Has an eye on a queue from now on, or no more. Only while the engine rests.
@@ -237,6 +237,7 @@ class Switch final : public Device {
   void release_awaiting(Instant now);
   void meet(Instant now, const Arrival& a);
   void learn_peer(Instant now, PortIndex port, wire::MacAddress mac);
+  void forget_peer(PortIndex port);
   std::span<std::byte> room_of(Packet& packet) const noexcept;
   bool describe_own(Packet& packet, std::size_t octets);
   void originate(Instant now, Packet* packet, std::size_t octets, PortIndex out);

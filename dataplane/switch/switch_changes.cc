@@ -49,16 +49,21 @@ void Switch::set_peer(Instant now, PortIndex port, std::optional<wire::MacAddres
   std::optional<wire::MacAddress>& known = config_.ports[port.index()].peer_mac;
   if (mac && mac == known) return;
   known.reset();
-  PortFacts& f = facts_[port.index()];
+  const PortFacts& f = facts_[port.index()];
   if (mac) {
     learn_peer(now, port, *mac);
   } else if (f.peer_known) {
-    f.peer_known = false;
-    if (egress_[port.index()].connected()) ++strangers_;
-    std::fill_n(f.rewrite.begin(), sizeof(wire::MacAddress), std::uint8_t{0});
-    asked_[port.index()] = Instant{-1};
+    forget_peer(port);
   }
   known = mac;
+}
+
+void Switch::forget_peer(PortIndex port) {
+  PortFacts& f = facts_[port.index()];
+  f.peer_known = false;
+  if (egress_[port.index()].connected()) ++strangers_;
+  std::fill_n(f.rewrite.begin(), sizeof(wire::MacAddress), std::uint8_t{0});
+  asked_[port.index()] = Instant{-1};
 }
 
 void Switch::apply_class(Instant now, PortIndex port, Priority priority, const SwitchClassConfig& to) {

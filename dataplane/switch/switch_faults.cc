@@ -210,6 +210,9 @@ void Switch::crash(Instant now) {
   carried_.clear();
   for (const Arrival& a : awaiting_) drop(now, a, DropReason::kCrash);
   awaiting_.clear();
+  // What it was told is in its configuration; what it has learnt it has forgotten.
+  for (std::uint16_t p = 0; p < ports(); ++p)
+    if (facts_[p].peer_known && !config_.ports[p].peer_mac) forget_peer(PortIndex{p});
 }
 
 }  // namespace railyard

@@ -29,6 +29,7 @@ TEST(StateFaults, ALinkIsDown) {
   EXPECT_NEAR(static_cast<double>(s.at("leaf1:2", 3).drops[index(DropReason::kLinkDown)]), 200e-6 / kInterval, 2);
   EXPECT_LE(s.port("h2:1").lost, 1u);
   EXPECT_EQ(s.fault("cut").occurrences, 1u);
+  EXPECT_EQ(s.fault("cut").frames, s.drops(DropReason::kLinkDown) + s.report().audit.lost_on_links) << "what it cost";
   EXPECT_FALSE(s.fault("cut").active);
   s.expect_books_balance();
 }
@@ -43,6 +44,7 @@ TEST(StateFaults, ALinkFlaps) {
   EXPECT_TRUE(s.lab().device("leaf1").link_up(PortIndex{1}));
   s.run_to_the_end();
   EXPECT_EQ(s.fault("flaps").occurrences, 10u);
+  EXPECT_EQ(s.fault("flaps").frames, s.drops(DropReason::kLinkDown) + s.report().audit.lost_on_links);
   EXPECT_NEAR(static_cast<double>(s.at("leaf1:2", 3).drops[index(DropReason::kLinkDown)]), 10 * 10e-6 / kInterval, 20);
   s.expect_books_balance();
 }
@@ -110,6 +112,7 @@ TEST(StateFaults, AnMtuThatDoesNotMatch) {
   // 4158 octets at 40 Gb/s with preamble and gap: one every 835.6 ns.
   EXPECT_NEAR(static_cast<double>(s.at("h2:1", 3).drops[index(DropReason::kGiant)]), 400e-6 / 835.6e-9, 2);
   EXPECT_EQ(s.dropped(), s.drops(DropReason::kGiant));
+  EXPECT_EQ(s.fault("small").frames, s.dropped());
   s.expect_books_balance();
 }
 
@@ -193,6 +196,8 @@ TEST(StateFaults, ASwitchCrashes) {
   // Up again it forwards at line rate.
   EXPECT_NEAR(static_cast<double>(received(s, "h2:1", 3, 700_us, 900_us)), 200e-6 * 100e9 / (1106 * 8), 2);
   s.run_to_the_end();
+  EXPECT_EQ(s.fault("reboot").frames,
+            s.drops(DropReason::kCrash) + s.drops(DropReason::kLinkDown) + s.report().audit.lost_on_links);
   s.expect_books_balance();
 }
 

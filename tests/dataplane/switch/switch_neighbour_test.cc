@@ -100,6 +100,24 @@ TEST_F(SwitchNeighbours, WhateverItSendsIntroducesItAndReleasesWhatWaits) {
   }
 }
 
+TEST_F(SwitchNeighbours, AfterACrashItIsAskedForAgain) {
+  rig.send_octets(kOut, 0_ns, arp_request(peer_of(kOut), host(kOut), host(kOut)));
+  send_to_stranger(1_us, 0);
+  rig.run(10_us);
+  EXPECT_EQ(rig.wire.sent(kOut).size(), 1u) << "known";
+  rig.sw.change_at(at(20_us), [&](Instant now) { rig.sw.crash(now); });
+  send_to_stranger(30_us, 1);
+  rig.run(40_us);
+  const auto asked = rig.wire.sent(kOut);
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_TRUE(destination_of(asked[0]).is_broadcast());
+  rig.send_octets(kOut, 50_us, arp_request(peer_of(kOut), host(kOut), host(kOut)));
+  rig.run(60_us);
+  const auto sent = rig.wire.sent(kOut);
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].view().psn, 1u);
+}
+
 TEST_F(SwitchNeighbours, ItCountsAsKnownFromTheInstantOfItsFirstFrameOn) {
   // Both are handed to the switch together; the stranger's frame takes effect 1 us after the one that is for it.
   rig.send(kIn, 1_us, {.destination = host(kOut), .frame_octets = 1000});
