@@ -20,9 +20,10 @@ void Switch::use_listeners() {
   for (const SwitchPortConfig& p : config_.ports) listens.push_back(p.quality.is_told);
   reporter_.set(config_.reports, listens);
   paths_.report_loads(reporter_.on());
+  for (EgressPort& e : egress_) e.want_report(false);
 }
 
-// Whether anything has changed. What has been heard and said is kept as far as it still means the same.
+// Whether anything has changed. What has been heard is kept if it still means the same.
 bool Switch::apply_quality(const SwitchSettings& settings) {
   bool tables = false;
   bool listeners = settings.reports != config_.reports;
@@ -41,8 +42,9 @@ bool Switch::apply_quality(const SwitchSettings& settings) {
   return tables || listeners;
 }
 
+// What was said is forgotten here, not by who heard it: all is said anew.
 void Switch::review_quality(Instant now) {
-  for (std::uint16_t p = 0; p < ports(); ++p) look_at_quality(now, PortIndex{p});
+  if (reporter_.on()) return quality_changed(now);
   set_quality_due();
 }
 
