@@ -1,6 +1,7 @@
 #include "control/build/quality_reports.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "control/spec/spec.h"
 
@@ -19,6 +20,12 @@ void add(std::optional<QualityReportConfig>& to, const QualityReportConfig& also
 QualityReports::QualityReports(const routing::Graph& graph, const routing::Routes& routes)
     : graph_(graph), routes_(routes), listeners_(graph.size()), tables_(graph.size()) {
   const spec::Lab& lab = graph.lab();
+  // Ways to the switches themselves are not worth a report.
+  std::unordered_set<wire::IpAddress> loopbacks;
+  for (const spec::NodeSpec& node : lab.nodes) {
+    if (node.loopback_v4) loopbacks.insert(*node.loopback_v4);
+    if (node.loopback_v6) loopbacks.insert(*node.loopback_v6);
+  }
   for (std::size_t n = 0; n < graph.size(); ++n) {
     if (!graph.is_switch(n)) continue;
     Listener& listener = listeners_[n];
@@ -28,7 +35,7 @@ QualityReports::QualityReports(const routing::Graph& graph, const routing::Route
     if (!listener.wants) continue;
     listener.at.resize(graph.ports(n));
     for (const Route& route : routes.by_node[n])
-      if (route.ports.size() > 1)
+      if (route.ports.size() > 1 && !(route.prefix.length == 128 && loopbacks.contains(route.prefix.address)))
         for (const PortIndex port : route.ports) listener.at[port.index()] = true;
     for (const routing::Graph::Edge& e : graph.edges(n))
       if (!graph.is_switch(e.neighbour)) listener.at[e.port.index()] = false;

@@ -308,7 +308,7 @@ class Switch final : public Device {
     Instant from;
   };
   std::vector<LessHeadroom> less_headroom_;
-  Instant quality_due_ = Instant::never();  // something is to be reported, or has been heard long ago
+  Instant quality_due_ = Instant::never();  // something is to be reported
   struct QualityReports {
     Counter sent;
     Counter heard;

@@ -89,13 +89,12 @@ void Switch::on_quality_report(Instant now, PortIndex port, Packet* packet) {
   consume(packet);
   // Who has just been told not to listen any more still gets what is on its way.
   if (!paths_.remote().listens(port)) return;
-  paths_.remote().hear(now, port, *report);
-  set_quality_due();
+  const Ingress& in = ingress(port);
+  paths_.remote().hear(now, now - in.control_flight - pause_response(in.rate), port, *report);
 }
 
 void Switch::on_quality_due(Instant now) {
-  if (paths_.remote().expires() <= now) paths_.remote().expire(now);
-  if (reporter_.due() <= now) reporter_.on_time(now, paths_.loads());
+  reporter_.on_time(now, paths_.loads());
   send_quality(now);
 }
 
@@ -111,9 +110,8 @@ void Switch::quality_link(Instant now, PortIndex port, bool up) {
 }
 
 void Switch::set_quality_due() {
-  const Instant due = std::min(reporter_.due(), paths_.remote().expires());
-  if (due == quality_due_) return;
-  quality_due_ = due;
+  if (reporter_.due() == quality_due_) return;
+  quality_due_ = reporter_.due();
   set_device_timer();
 }
 

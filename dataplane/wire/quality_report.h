@@ -58,7 +58,7 @@ struct QualityReport {
 
   std::uint16_t first_port = 0;  // numbered from 0
   std::uint8_t ports = 0;        // 1..kMostPorts
-  std::uint16_t lifetime_us = 0; // bands other than kNoLink are forgotten after so long; > 0
+  std::uint16_t lifetime_us = 0; // no band but kNoLink is believed in for longer; > 0
   std::uint32_t band_end_ns = 0; // > 0
   std::array<std::uint8_t, kMostPorts> bands{};  // of `ports` ports: 0..kNoLink
 

@@ -11,8 +11,7 @@ constexpr std::int64_t kPicosecondsPerMicrosecond = 1'000'000;
 // Of so many reports' time on the wire one may be used.
 constexpr std::int64_t kShareOfLink = 50;
 
-// Long against the interval, so that a switch that says the same again and again need not do so often; but a change
-// whose report is lost should not be believed for long.
+// Some reports in a row may be lost; a queue that nobody speaks of any more should not be believed in for long.
 Duration lifetime_of(Duration every) noexcept {
   const std::int64_t us = (16 * every.ps + kPicosecondsPerMicrosecond - 1) / kPicosecondsPerMicrosecond;
   return Duration{std::clamp<std::int64_t>(us, 100, std::numeric_limits<std::uint16_t>::max()) *
@@ -88,7 +87,7 @@ void QualityReporter::say(Instant now, std::span<const PortLoad> loads) {
   }
   changed_ = false;
   next_ = now + config_.every;
-  repeat_at_ = mentionable_ || repeats_ > 0 ? now + lifetime_ / 2 : Instant::never();
+  repeat_at_ = mentionable_ ? next_ : repeats_ > 0 ? now + lifetime_ / 2 : Instant::never();
   for (Listener& l : listener_) {
     l.waits = l.listens && l.up;
     l.next_port = 0;

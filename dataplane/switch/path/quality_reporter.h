@@ -24,8 +24,8 @@ struct QualityReportConfig {
   bool operator==(const QualityReportConfig&) const = default;
 };
 
-// All listeners are told the same: the bands as they were when a report became due. What was said is repeated at half
-// its lifetime as long as there is a queue worth mentioning, so that a lost report does no lasting harm; that a link
+// All listeners are told the same: the bands as they were when a report became due. As long as there is a queue worth
+// mentioning all is said again after each interval, because listeners take what they have heard to drain; that a link
 // went down or came up, three times, so that a fabric with a link down comes to rest. Reports take a fiftieth of a link
 // at most.
 class QualityReporter {

@@ -59,9 +59,12 @@ class PathSelector {
   // choices depend on the packets' order only: choose().
   bool depends_on_now(Priority priority) const noexcept { return at_its_turn_ >> priority.index() & 1; }
   // Whether anybody asks how much waits in a port; then load() has to be told.
-  bool by_load() const noexcept { return by_load_ || reported_; }
+  bool by_load() const noexcept { return by_load_; }
   // Whether somebody else asks: who reports loads() to the neighbours.
-  void report_loads(bool on) noexcept { reported_ = on; }
+  void report_loads(bool on) noexcept {
+    reported_ = on;
+    by_load_ = reported_ || decides_by_load_;
+  }
   std::span<const PortLoad> loads() const noexcept { return ports_; }
   const PortLoad& load_of(PortIndex port) const noexcept { return ports_[port.index()]; }
   RemoteQuality& remote() noexcept { return remote_; }
@@ -114,7 +117,7 @@ class PathSelector {
   std::uint32_t next_in_turn(const NextHops& hops, Priority priority);
   std::uint32_t least_loaded(const NextHops& hops, Priority priority);
   // `behind`: by member, as RemoteQuality::to(); nullptr: local queues only.
-  std::uint32_t best_band(const NextHops& hops, Priority priority, const std::uint32_t* behind);
+  std::uint32_t best_band(Instant now, const NextHops& hops, Priority priority, const Instant* behind);
 
   PathSelectorConfig config_;
   Ecmp ecmp_;
@@ -136,7 +139,8 @@ class PathSelector {
   Bytes cell_{256};
   std::uint32_t down_ = 0;  // ports
   PriorityMask at_its_turn_ = 0;
-  bool by_load_ = false;
+  bool by_load_ = false;  // because a policy asks, or somebody else
+  bool decides_by_load_ = false;
   bool reported_ = false;
 };
 

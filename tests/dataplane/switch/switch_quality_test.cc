@@ -189,7 +189,7 @@ class SwitchListens : public ::testing::Test {
 };
 
 TEST_F(SwitchListens, APathThatIsWorseBehindTheNextSwitchIsAvoided) {
-  const Instant effect = report(kOut, 1_us, 3);
+  const Instant effect = report(kOut, 1_us, 6);
   EXPECT_EQ(effect, at(1_us + kPfcEffect)) << "as any MAC control frame";
   data(10_us, 100);
   rig.run(50_us);
@@ -201,17 +201,18 @@ TEST_F(SwitchListens, APathThatIsWorseBehindTheNextSwitchIsAvoided) {
   EXPECT_EQ(c.consumed, 1u);
 }
 
-TEST_F(SwitchListens, WhatIsHeardIsForgottenAfterItsLifetime) {
-  report(kOut, 1_us, 3);
-  rig.run(90_us);
-  data(101_us + kPfcEffect - kEffect, 100);
-  rig.run(200_us);
-  EXPECT_GT(sent(kOut), 30u);
-  EXPECT_EQ(rig.sw.next(), Instant::never());
+// 16 to 32 us, that is 24, from when it was said; its last microsecond is in the best band again.
+TEST_F(SwitchListens, WhatIsHeardIsTakenToDrain) {
+  report(kOut, 1_us, 5);
+  data(10_us, 150);
+  rig.run(24_us);
+  EXPECT_EQ(sent(kOut), 0u);
+  rig.run(50_us);
+  EXPECT_GT(sent(kOut), 20u) << "of 60";
 }
 
 TEST_F(SwitchListens, WhatIsHeardIsForgottenWithTheLink) {
-  report(kOut, 1_us, 3);
+  report(kOut, 1_us, 7);
   rig.sw.link_down_at(at(10_us), kOut);
   rig.sw.link_up_at(at(11_us), kOut);
   data(12_us, 100);
@@ -220,8 +221,8 @@ TEST_F(SwitchListens, WhatIsHeardIsForgottenWithTheLink) {
 }
 
 TEST_F(SwitchListens, AnotherReportTakesThePlaceOfTheFirst) {
-  report(kOut, 1_us, 3);
-  report(kOther, 1_us, 2);
+  report(kOut, 1_us, 7);
+  report(kOther, 1_us, 6);
   report(kOut, 2_us, 0);
   data(10_us, 100);
   rig.run(50_us);

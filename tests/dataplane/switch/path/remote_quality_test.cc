@@ -43,15 +43,16 @@ class RemoteQualityTest : public ::testing::Test {
   Fec fec(int n) const { return fecs.lookup(test::ip(("10.0." + std::to_string(n) + ".1").c_str())); }
 
   static QualityReport report(std::uint16_t first, std::vector<std::uint8_t> bands) {
-    QualityReport r{.first_port = first, .ports = static_cast<std::uint8_t>(bands.size()), .lifetime_us = 100,
+    QualityReport r{.first_port = first, .ports = static_cast<std::uint8_t>(bands.size()), .lifetime_us = 65535,
                     .band_end_ns = 1000, .bands = {}};
     std::ranges::copy(bands, r.bands.begin());
     return r;
   }
   // Of member `i` of the group that leads to destination `n`, in bands of 1 us.
-  std::uint32_t band(int n, std::size_t i) const {
-    return QualityBands(1_us, 15).grade(remote.to(fec(n))[i]);
+  std::uint32_t band(int n, std::size_t i, Duration now = {}) const {
+    return QualityBands(1_us, 15).grade(RemoteQuality::drain(remote.to(fec(n))[i], Instant{} + now));
   }
+  void hear(std::uint16_t port, const QualityReport& r) { remote.hear(Instant{}, Instant{}, PortIndex{port}, r); }
 
   FecTable fecs;
   ForwardingTable table;
@@ -61,15 +62,14 @@ class RemoteQualityTest : public ::testing::Test {
 
 TEST_F(RemoteQualityTest, NothingHeardIsNothingWrong) {
   for (int n = 1; n <= 4; ++n)
-    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(remote.to(fec(n))[i], 0u);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(band(n, i), 0u);
   EXPECT_TRUE(remote.listens(PortIndex{1}));
   EXPECT_TRUE(remote.listens(PortIndex{2}));
   EXPECT_FALSE(remote.listens(PortIndex{3}));
-  EXPECT_EQ(remote.expires(), Instant::never());
 }
 
 TEST_F(RemoteQualityTest, ABandCountsForTheDestinationsBehindItsPortOnly) {
-  remote.hear(Instant{}, PortIndex{1}, report(0, {9, 5, 0, 14, 1}));
+  hear(1, report(0, {9, 5, 0, 14, 1}));
   for (int n = 1; n <= 4; ++n) {
     EXPECT_EQ(band(n, 0), (std::array{0u, 5u, 0u, 14u, 1u}[static_cast<std::size_t>(n)])) << n;
     EXPECT_EQ(band(n, 1), 0u);
@@ -79,63 +79,70 @@ TEST_F(RemoteQualityTest, ABandCountsForTheDestinationsBehindItsPortOnly) {
 
 // The switch itself will take the better of its two ports.
 TEST_F(RemoteQualityTest, OfSeveralPortsTheBestCounts) {
-  remote.hear(Instant{}, PortIndex{2}, report(11, {4, 4, 4}));
+  hear(2, report(11, {4, 4, 4}));
   EXPECT_EQ(band(1, 1), 0u);
-  remote.hear(Instant{}, PortIndex{2}, report(21, {6, 2, 0}));
+  hear(2, report(21, {6, 2, 0}));
   EXPECT_EQ(band(1, 1), 4u);
   EXPECT_EQ(band(2, 1), 2u);
   EXPECT_EQ(band(3, 1), 0u);
 }
 
 TEST_F(RemoteQualityTest, AGroupWithoutALinkIsNoWay) {
-  remote.hear(Instant{}, PortIndex{2}, report(11, {15, 15, 0}));
+  hear(2, report(11, {15, 15, 0}));
   EXPECT_NE(remote.to(fec(1))[1], RemoteQuality::kNoWay) << "the other port has one";
-  remote.hear(Instant{}, PortIndex{2}, report(21, {15, 3, 0}));
+  hear(2, report(21, {15, 3, 0}));
   EXPECT_EQ(remote.to(fec(1))[1], RemoteQuality::kNoWay);
   EXPECT_EQ(band(2, 1), 3u);
 }
 
 TEST_F(RemoteQualityTest, PortsThatLeadNowhereAreIgnored) {
-  remote.hear(Instant{}, PortIndex{1}, report(200, {14, 14}));
-  remote.hear(Instant{}, PortIndex{2}, report(65535, {14, 14}));
-  remote.hear(Instant{}, PortIndex{2}, report(24, std::vector<std::uint8_t>(68, 14)));
+  hear(1, report(200, {14, 14}));
+  hear(2, report(65535, {14, 14}));
+  hear(2, report(24, std::vector<std::uint8_t>(68, 14)));
   for (int n = 1; n <= 4; ++n)
-    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(remote.to(fec(n))[i], 0u);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(band(n, i), 0u);
 }
 
-TEST_F(RemoteQualityTest, BandsExpireAndDownLinksDoNot) {
-  remote.hear(Instant{} + 5_us, PortIndex{1}, report(1, {7, 15}));
-  EXPECT_EQ(remote.expires(), Instant{} + 105_us);
-  remote.expire(Instant{} + 104_us);
-  EXPECT_EQ(band(1, 0), 7u);
-  remote.hear(Instant{} + 50_us, PortIndex{1}, report(1, {6, 15}));
-  EXPECT_EQ(remote.expires(), Instant{} + 150_us) << "said again";
-  remote.expire(Instant{} + 150_us);
-  EXPECT_EQ(band(1, 0), 0u);
-  EXPECT_EQ(remote.to(fec(2))[0], RemoteQuality::kNoWay);
-  EXPECT_EQ(remote.expires(), Instant::never());
+// Band 4 is 8 to 16 us: 12, in the middle.
+TEST_F(RemoteQualityTest, WhatWasReportedDrainsFromTheInstantAtWhichItWasSaid) {
+  remote.hear(Instant{} + 7_us, Instant{} + 5_us, PortIndex{1}, report(1, {4, 15}));
+  EXPECT_EQ(band(1, 0, 7_us), 4u);
+  EXPECT_EQ(band(1, 0, 10_us), 3u);
+  EXPECT_EQ(band(1, 0, 14_us), 2u);
+  EXPECT_EQ(band(1, 0, 15_us + 500_ns), 1u);
+  EXPECT_EQ(band(1, 0, 17_us), 0u);
+  EXPECT_EQ(remote.to(fec(2))[0], RemoteQuality::kNoWay) << "but a link that is down";
+  remote.hear(Instant{} + 12_us, Instant{} + 10_us, PortIndex{1}, report(1, {4, 15}));
+  EXPECT_EQ(band(1, 0, 14_us), 4u) << "said again";
+}
+
+TEST_F(RemoteQualityTest, NoQueueIsBelievedInForLongerThanItsLifetime) {
+  QualityReport r = report(1, {14});
+  r.lifetime_us = 100;
+  remote.hear(Instant{} + 7_us, Instant{} + 5_us, PortIndex{1}, r);
+  EXPECT_GE(band(1, 0, 105_us), 1u);
+  EXPECT_EQ(band(1, 0, 107_us), 0u);
 }
 
 TEST_F(RemoteQualityTest, WhatWasHeardGoesWithTheLink) {
-  remote.hear(Instant{}, PortIndex{1}, report(1, {7, 15}));
-  remote.hear(Instant{}, PortIndex{2}, report(11, {5}));
-  remote.hear(Instant{}, PortIndex{2}, report(21, {5}));
+  hear(1, report(1, {7, 15}));
+  hear(2, report(11, {5}));
+  hear(2, report(21, {5}));
   remote.forget(PortIndex{1});
-  EXPECT_EQ(remote.to(fec(1))[0], 0u);
-  EXPECT_EQ(remote.to(fec(2))[0], 0u);
+  EXPECT_EQ(band(1, 0), 0u);
+  EXPECT_EQ(band(2, 0), 0u);
   EXPECT_EQ(band(1, 1), 5u);
   remote.forget(PortIndex{3});
-  EXPECT_EQ(remote.expires(), Instant{} + 100_us);
 }
 
 TEST_F(RemoteQualityTest, WithBandsOfAnotherSizeTheTimeCounts) {
   QualityReport r = report(1, {3});
   r.band_end_ns = 500;
-  remote.hear(Instant{}, PortIndex{1}, r);
+  hear(1, r);
   EXPECT_EQ(band(1, 0), 2u) << "2 to 4 times 500 ns";
   r.band_end_ns = 0xFFFF'FFFF;
   r.bands[0] = QualityReport::kWorstBand;
-  remote.hear(Instant{}, PortIndex{1}, r);
+  hear(1, r);
   EXPECT_NE(remote.to(fec(1))[0], RemoteQuality::kNoWay) << "long, but a way";
 }
 
@@ -152,6 +159,9 @@ class GlobalChoice : public RemoteQualityTest {
     selector.set_table(table);
     selector.set_beyond(fecs.size(), beyond);
     for (std::uint16_t p = 0; p < 4; ++p) selector.set_rate(PortIndex{p}, 100_Gbps);
+  }
+  void hear(std::uint16_t port, const QualityReport& r) {
+    selector.remote().hear(Instant{}, Instant{}, PortIndex{port}, r);
   }
   // The ports of 300 packets to destination `n`, each of a flow of its own.
   std::set<int> chosen(int n, std::uint8_t k) {
@@ -171,7 +181,7 @@ class GlobalChoice : public RemoteQualityTest {
 using Ports = std::set<int>;
 
 TEST_F(GlobalChoice, TheWorseOfTheTwoHopsCounts) {
-  selector.remote().hear(Instant{}, PortIndex{1}, report(1, {3, 0}));
+  hear(1, report(1, {3, 0}));
   EXPECT_EQ(chosen(1, 2), (Ports{2, 3}));
   EXPECT_EQ(chosen(2, 2), (Ports{1, 2, 3})) << "another destination";
   EXPECT_EQ(chosen(1, 1), (Ports{1, 2, 3})) << "a class that does not ask";
@@ -183,9 +193,9 @@ TEST_F(GlobalChoice, TheWorseOfTheTwoHopsCounts) {
 }
 
 TEST_F(GlobalChoice, ADeadEndIsTakenIfThereIsNothingElse) {
-  selector.remote().hear(Instant{}, PortIndex{1}, report(1, {15}));
-  selector.remote().hear(Instant{}, PortIndex{2}, report(11, {15}));
-  selector.remote().hear(Instant{}, PortIndex{2}, report(21, {15}));
+  hear(1, report(1, {15}));
+  hear(2, report(11, {15}));
+  hear(2, report(21, {15}));
   selector.set_load(PortIndex{3}, 1'000'000);
   EXPECT_EQ(chosen(1, 2), Ports{3}) << "any queue is better";
   selector.set_up(PortIndex{3}, false);
