@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "control/build/quality_reports.h"
 #include "control/routing/graph.h"
 #include "control/routing/shortest_paths.h"
 #include "control/spec/addresses.h"
@@ -75,6 +76,8 @@ PathConfig path_of(const spec::PathSpec& p) noexcept {
   c.gap = p.gap;
   c.bands = static_cast<std::uint8_t>(p.bands);
   c.band = p.band;
+  c.global = p.global;
+  c.report_every = p.report_every;
   return c;
 }
 
@@ -107,7 +110,11 @@ Duration response_of(const std::optional<Duration>& configured, BitRate rate) no
 class BuiltLab::Builder {
  public:
   explicit Builder(BuiltLab& built)
-      : built_(built), lab_(built.lab_), graph_(lab_), routes_(routing::shortest_paths(graph_)) {}
+      : built_(built),
+        lab_(built.lab_),
+        graph_(lab_),
+        routes_(routing::shortest_paths(graph_)),
+        reports_(graph_, routes_) {}
 
   void run() {
     plan_traffic();
@@ -315,6 +322,7 @@ class BuiltLab::Builder {
     config.paths.ecmp_fields = {profile.ecmp.addresses, profile.ecmp.ports, profile.ecmp.destination_qp,
                                 profile.ecmp.uet_entropy, profile.ecmp.ingress_port};
     config.paths.resilient = profile.ecmp.resilient;
+    config.reports = reports_.of(n);
     config.loopback_v4 = node.loopback_v4;
     config.loopback_v6 = node.loopback_v6;
     config.fecs = routes_.fecs;
@@ -325,6 +333,8 @@ class BuiltLab::Builder {
       config.ports[p].mac = port_mac(n, PortIndex{static_cast<std::uint16_t>(p)});
     for (const routing::Graph::Edge& e : graph_.edges(n))
       config.ports[e.port.index()] = port_config(n, e, qos, profile);
+    for (const routing::Graph::Edge& e : graph_.edges(n))
+      config.ports[e.port.index()].quality = {reports_.is_told(e), reports_.beyond(n, e)};
     try {
       built_.fabric_.add<Switch>(node.name, std::move(config));
     } catch (const std::invalid_argument& error) {
@@ -421,6 +431,7 @@ class BuiltLab::Builder {
   const spec::Lab& lab_;
   routing::Graph graph_;
   routing::Routes routes_;
+  QualityReports reports_;
   std::map<spec::PortName, Ends> ends_;
 };
 

@@ -150,6 +150,23 @@ void Changes::find_link_rates(const BuiltLab& running, const BuiltLab& fresh, Du
                   spec::format(w.size), spec::format(window)));
 }
 
+namespace {
+
+// Whether any switch listens to others as it did not before: then what its neighbours do is another thing, too.
+bool other_reports(const spec::Lab& before, const spec::Lab& after) {
+  const auto paths = [](const spec::Lab& lab, const spec::SwitchProfile& profile, std::size_t k) -> const spec::PathSpec& {
+    return lab.qos.at(profile.qos).classes[k].path;
+  };
+  return std::ranges::any_of(after.switches, [&](const auto& named) {
+    const spec::SwitchProfile& was = before.switches.at(named.first);
+    for (std::size_t k = 0; k < kPriorities; ++k)
+      if (paths(before, was, k) != paths(after, named.second, k)) return true;
+    return false;
+  });
+}
+
+}  // namespace
+
 void Changes::find_settings(const BuiltLab& running, BuiltLab& fresh) {
   std::vector<bool> touched(fresh.spec().nodes.size(), false);
   for (const LinkRate& l : link_rates_) {
@@ -158,18 +175,20 @@ void Changes::find_settings(const BuiltLab& running, BuiltLab& fresh) {
   }
   const spec::Lab& before = running.spec();
   const spec::Lab& after = fresh.spec();
+  const bool reports = other_reports(before, after);
   for (std::size_t n = 0; n < after.nodes.size(); ++n) {
     const spec::NodeSpec& node = after.nodes[n];
     const DeviceId device{static_cast<std::uint32_t>(n)};
     if (fresh.is_switch(device)) {
       const spec::SwitchProfile& profile = after.switches.at(node.profile);
-      if (!touched[n] && profile == before.switches.at(node.profile) &&
+      if (!touched[n] && !reports && profile == before.switches.at(node.profile) &&
           after.qos.at(profile.qos) == before.qos.at(profile.qos))
         continue;
       const SwitchConfig& config = fresh.switch_named(node.name).config();
       OfSwitch& s = switches_.emplace_back(OfSwitch{device, {}});
       s.settings.paths = config.paths;
-      for (const SwitchPortConfig& p : config.ports) s.settings.ports.push_back({p.classes, {}});
+      s.settings.reports = config.reports;
+      for (const SwitchPortConfig& p : config.ports) s.settings.ports.push_back({p.classes, {}, p.quality});
     } else {
       const std::string& qos = after.hosts.at(node.profile).qos;
       if (after.qos.at(qos) == before.qos.at(qos)) continue;

@@ -113,6 +113,8 @@ Json port(const PortReport& p) {
             {"lost_on_link", c.lost},
             {"lost_to_faults", c.lost_to_faults},
             {"duplicated", c.duplicated},
+            {"quality_reports_sent", c.quality_reports_sent},
+            {"quality_reports_received", c.quality_reports_received},
             {"drops", drops(c.drops)}};
   Json classes = Json::array();
   for (std::size_t k = 0; k < kPriorities; ++k)

@@ -172,6 +172,15 @@ void path_lines(Out out, const Report& r) {
   if (delivered > 0)
     fmt::format_to(out, "  Out of order at the receivers: {} of {} packets ({})\n", count_text(reordered),
                    count_text(delivered), percent_text(static_cast<double>(reordered) / static_cast<double>(delivered)));
+  std::uint64_t reports_sent = 0;
+  std::uint64_t reports_received = 0;
+  for (const PortReport& p : r.ports) {
+    reports_sent += p.counters.quality_reports_sent;
+    reports_received += p.counters.quality_reports_received;
+  }
+  if (reports_sent > 0)
+    fmt::format_to(out, "  Switches reported their queues to each other: {} reports, {} received\n",
+                   count_text(reports_sent), count_text(reports_received));
 }
 
 void pause_lines(Out out, const Report& r) {

@@ -77,6 +77,8 @@ struct PathSpec {
   Duration gap{100'000'000};                   // flowlet, and adaptive per flowlet
   int bands = 8;                               // adaptive: grades of the time that a port's queues take to drain
   Duration band{1'000'000};                    // adaptive: where the best of them ends
+  bool global = false;                         // adaptive: what the next switches report of their ports counts, too
+  Duration report_every{10'000'000};           // global: the least time between two reports of a switch
 
   bool operator==(const PathSpec&) const = default;
 };

@@ -25,8 +25,12 @@ std::string path(Draw& draw) {
                       "{ policy: spray, order: least-loaded }"});
     case 2:
       return fmt::format("{{ policy: flowlet, gap: {}us }}", draw.between(1, 50));
-    case 3:
-      return fmt::format("{{ policy: adaptive, bands: {}, band: {}ns }}", draw.between(1, 8), draw.between(50, 2000));
+    case 3: {
+      const std::string global =
+          draw.percent(50) ? fmt::format(", global: true, report-every: {}ns", draw.between(100, 20'000)) : "";
+      return fmt::format("{{ policy: adaptive, bands: {}, band: {}ns{} }}", draw.between(1, 8), draw.between(50, 2000),
+                         global);
+    }
     case 4:
       return fmt::format("{{ policy: adaptive, per: flowlet, gap: {}us }}", draw.between(1, 50));
     case 5:

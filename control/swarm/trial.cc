@@ -66,6 +66,7 @@ std::set<std::string> features_of(const spec::Lab& lab, bool cycle) {
       const spec::TrafficClass& c = lab.qos.at(s.qos).classes[static_cast<std::size_t>(t.dscp) / 8];
       constexpr const char* kPolicies[] = {"ecmp", "wcmp", "flowlet", "spray", "adaptive"};
       out.insert(kPolicies[static_cast<std::size_t>(c.path.policy)]);
+      if (c.path.global) out.insert("global load balancing");
       out.insert(c.lossless ? "lossless" : "lossy");
       if (c.trim) out.insert("trimming");
       if (c.remap_to >= 0) out.insert("class remap");

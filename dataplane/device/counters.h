@@ -46,6 +46,8 @@ struct PortCounters {
   std::array<ClassCounters, kPriorities> classes;
   std::uint64_t rx_control = 0;  // MAC control frames; not among the class counters (RFC 3635 §3.2.8)
   std::uint64_t tx_control = 0;
+  std::uint64_t quality_reports_sent = 0;  // of these, reports for global load balancing (switches only)
+  std::uint64_t quality_reports_received = 0;
   std::uint64_t delivered = 0;  // frames taken from the wire, control included
   std::uint64_t lost = 0;       // frames that never arrived: the link went down, or a fault of the link took them
   std::uint64_t lost_to_faults = 0;  // of these, the latter
@@ -76,7 +78,7 @@ struct DeviceCounters {
   std::string name;
   Instant at{};
   std::vector<PortCounters> ports;
-  std::uint64_t generated = 0;         // frames made here (traffic, replies, PFC)
+  std::uint64_t generated = 0;         // frames made here (traffic, replies, MAC control)
   std::uint64_t consumed = 0;          // frames that ended here as they should
   std::uint64_t queued = 0;            // frames held
   std::uint64_t buffer_cells = 0;      // of the buffer in use (switches only), and

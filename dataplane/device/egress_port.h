@@ -39,6 +39,11 @@ struct QueuedFrame {
 // The members are laid out by use: what every frame touches is in two cache lines and one per class.
 class alignas(64) EgressPort {
  public:
+  // For ports that have nothing to report.
+  struct NoReports {
+    Packet* operator()() const noexcept { return nullptr; }
+  };
+
   EgressPort() = default;
   EgressPort(EgressPort&&) = default;
 
@@ -74,7 +79,7 @@ class alignas(64) EgressPort {
   // What the transmission that ends at slot() is. Valid while busy() and at its end; no packet: MAC control.
   const QueuedFrame& sending() const noexcept { return sending_; }
   Priority sending_priority() const noexcept { return sending_priority_; }
-  // Whether it is a PFC frame.
+  // Whether it is a MAC control frame.
   bool sent_control() const noexcept { return busy_ && sending_.packet == nullptr; }
 
   void enqueue(Priority p, const QueuedFrame& frame) {
@@ -122,13 +127,15 @@ class alignas(64) EgressPort {
 
   // Starts what may be sent at `now`, MAC control first; if nothing may, sets slot() to the next pause expiry. The port
   // must be idle and all other events of the instant done. `departing(packet, priority)` sees a data frame just before
-  // it is pushed and may still rewrite it; `make_pfc(mask, quanta)` builds the pending PFC frame (nullptr: no memory).
-  template <class Departing, class MakePfc>
-  void start(Instant now, Departing&& departing, MakePfc&& make_pfc) {
+  // it is pushed and may still rewrite it; `make_pfc(mask, quanta)` builds the pending PFC frame (nullptr: no memory),
+  // `make_report()` the report that is due (nullptr: none after all).
+  template <class Departing, class MakePfc, class MakeReport = NoReports>
+  void start(Instant now, Departing&& departing, MakePfc&& make_pfc, MakeReport&& make_report = {}) {
     RAILYARD_EXPENSIVE_ASSERT(!busy_, "start on a busy port");
     PriorityMask eligible = nonempty_;
     if (attention_ != 0) [[unlikely]] {
       if (pfc_.pending() != 0 && start_pfc(now, make_pfc)) return;
+      if (report_due_ && start_report(now, make_report)) return;
       if (!planted(PlantedBug::kPauseIgnored))
         eligible = static_cast<PriorityMask>(eligible & ~(pause_.paused(now) & ~unsigned{deaf_}));
       look_up();
@@ -180,6 +187,12 @@ class alignas(64) EgressPort {
     look_up();
   }
 
+  // The peer is to get a report: it goes after pause frames and before data. False: no more.
+  void want_report(bool due) noexcept {
+    report_due_ = due;
+    look_up();
+  }
+
   // Faults. Classes that the peer is told to pause whatever the buffers say; returns whether a frame must be sent.
   bool storm(PriorityMask classes) noexcept {
     pfc_.storm(classes);
@@ -196,6 +209,7 @@ class alignas(64) EgressPort {
   void link_down(Instant now) noexcept {
     pause_.clear(now);
     pfc_.forget();
+    report_due_ = false;
     look_up();
     if (!busy_) slot_ = Instant::never();
   }
@@ -250,7 +264,16 @@ class alignas(64) EgressPort {
     std::array<std::uint16_t, kPriorities> quanta{};
     const PriorityMask mask = pfc_.take(now, quanta);
     look_up();
-    Packet* frame = make_pfc(mask, quanta);
+    return send_control(now, make_pfc(mask, quanta));
+  }
+
+  template <class MakeReport>
+  bool start_report(Instant now, MakeReport& make_report) {
+    want_report(false);
+    return send_control(now, make_report());
+  }
+
+  bool send_control(Instant now, Packet* frame) {
     if (frame == nullptr) return false;
     sending_ = {nullptr, kLeastFrameOctets, 0, QueuedFrame::kNoOrigin};
     tx_control_.increment();
@@ -260,8 +283,10 @@ class alignas(64) EgressPort {
     return true;
   }
 
-  // Whether start() must look at pauses at all.
-  void look_up() noexcept { attention_ = static_cast<PriorityMask>(pause_.touched() | pfc_.pending()); }
+  // Whether start() must look at pauses or reports at all: any bit.
+  void look_up() noexcept {
+    attention_ = static_cast<PriorityMask>(pause_.touched() | pfc_.pending() | unsigned{report_due_});
+  }
 
   Channel* channel_ = nullptr;
   OctetTime octet_time_;
@@ -280,6 +305,7 @@ class alignas(64) EgressPort {
   Duration control_lead_{};
   Duration quantum_{};
   PriorityMask deaf_ = 0;  // classes that do not obey
+  bool report_due_ = false;
   Counter tx_control_;
 };
 

@@ -1,29 +1,13 @@
 #include "dataplane/device/pfc_frame.h"
 
-#include <span>
+#include "dataplane/device/control_frame.h"
 
 namespace railyard {
 
 Packet* make_pfc_frame(PacketPool& pool, wire::MacAddress source, PriorityMask enable,
                        const std::array<std::uint16_t, kPriorities>& quanta) {
-  Packet* p = pool.allocate_elided();
-  if (p == nullptr) return nullptr;
-  wire::write_pfc(std::span<std::byte, wire::kMinFrameOctets>(p->header(), wire::kMinFrameOctets), source,
-                  wire::PfcFrame{enable, quanta});
-  p->stream = 0;
-  p->offset = 0;
-  p->sent = {};
-  p->payload_octets = 0;
-  p->frame_octets = kLeastFrameOctets;
-  p->fec = kNoFec;
-  p->address_hash = p->transport_hash = p->entropy = 0;
-  p->header_octets = wire::kMinFrameOctets;
-  p->l3_offset = 14;
-  p->kind = FrameKind::kMacControl;
-  p->traffic_class_octet = 0;
-  p->pcp = 0;
-  p->vid = 0;
-  p->trimmed = 0;
+  Packet* const p = make_control_frame(pool);
+  if (p != nullptr) wire::write_pfc(control_octets(*p), source, wire::PfcFrame{enable, quanta});
   return p;
 }
 

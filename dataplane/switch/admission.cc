@@ -42,8 +42,10 @@ void Switch::note_first_xoff(Instant now, std::size_t q) {
 }
 
 inline void Switch::enqueue(Instant now, const Arrival& a) {
-  if (paths_.by_load()) [[unlikely]]
+  if (paths_.by_load()) [[unlikely]] {
     paths_.load(PortIndex{a.port}, a.cells);
+    look_at_quality(now, PortIndex{a.port});
+  }
   EgressPort& port = egress_[a.port];
   port.enqueue(Priority{a.priority}, {a.packet, a.octets, a.cells, a.origin});
   if (!port.busy()) starts_.add(now, PortIndex{a.port});

@@ -23,6 +23,8 @@ struct NextHops {
   std::uint32_t first = 0;  // in the table's list of members
   std::uint16_t count = 0;
   Kind kind = Kind::kNone;
+
+  bool operator==(const NextHops&) const = default;
 };
 
 // Built once for a set of routes and replaced whole. Reading it is one load at the class's number (see fec_table.h).
@@ -42,6 +44,8 @@ class ForwardingTable {
   const std::vector<NextHops>& groups() const noexcept { return groups_; }
   // Of all groups together: NextHops::first + NextHops::count is at most this.
   std::size_t members() const noexcept { return members_.size(); }
+
+  bool operator==(const ForwardingTable&) const = default;
 
  private:
   std::vector<NextHops> entries_;  // by class

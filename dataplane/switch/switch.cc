@@ -23,6 +23,8 @@ void Switch::set_routes(std::shared_ptr<const FecTable> fecs, std::span<const Ro
   config_.routes.assign(routes.begin(), routes.end());
   forwarding_ = ForwardingTable(*config_.fecs, config_.routes);
   paths_.set_table(forwarding_);
+  use_tables_beyond();
+  set_quality_due();
 }
 
 void Switch::connected(PortIndex port, Channel& out, BitRate rate) {
@@ -31,6 +33,7 @@ void Switch::connected(PortIndex port, Channel& out, BitRate rate) {
   e.announce(config_.pause_quanta);
   facts_[port.index()].octet_time = OctetTime(rate);
   paths_.set_rate(port, rate);
+  reporter_.set_rate(port, rate);
   if (!facts_[port.index()].peer_known) ++strangers_;
 }
 
@@ -168,8 +171,10 @@ void Switch::on_transmit_end(Instant now, PortIndex port, bool more_now) {
 }
 
 void Switch::release(Instant now, const QueuedFrame& frame, PortIndex port, Priority priority) {
-  if (paths_.by_load()) [[unlikely]]
+  if (paths_.by_load()) [[unlikely]] {
     paths_.load(port, -std::int32_t{frame.cells});
+    look_at_quality(now, port);
+  }
   if (mmu_.release(groups_[frame.origin], queues_[index(port, priority)].memory, frame.cells) == Mmu::Pfc::kXon)
       [[unlikely]]
     pfc_wanted(now, frame.origin, false);
@@ -206,7 +211,8 @@ void Switch::start(Instant now, PortIndex port) {
         generated_.increment();
         if (observed()) observe_departure(now, port, *frame, {.event = TapNote::Event::kSent});
         return frame;
-      });
+      },
+      [&] { return make_quality_report(now, port); });
   slots_.set(port.index(),
              EventKey::make(key_base(), e.slot(), e.busy() ? EventKind::kTransmitEnd : EventKind::kTimer, port.value));
   if (e.sent_control() && e.refresh_due() < refresh_due_) [[unlikely]]
@@ -227,7 +233,7 @@ void Switch::set_refresh(Instant due) {
 }
 
 void Switch::set_device_timer() {
-  slots_.set(ports(), EventKey::make(key_base(), std::min({refresh_due_, watchdog_due_, watch_due_}), EventKind::kTimer,
+  slots_.set(ports(), EventKey::make(key_base(), std::min({refresh_due_, watchdog_due_, watch_due_, quality_due_}), EventKind::kTimer,
                                      static_cast<std::uint32_t>(ports())));
 }
 
@@ -236,6 +242,7 @@ void Switch::on_timer(Instant now, PortIndex port) {
   if (port.index() < ports()) return starts_.add(now, port);
   if (watchdog_due_ <= now) poll_watchdog(now);
   if (watch_due_ <= now) on_watches_due(now);  // whose watch it was may be gone
+  if (quality_due_ <= now) on_quality_due(now);
   Instant next = Instant::never();
   for (std::size_t p = 0; p < ports(); ++p) {
     EgressPort& e = egress_[p];
@@ -252,6 +259,7 @@ void Switch::on_mac_control(Instant now, PortIndex port, Packet* packet) {
   EgressPort& e = egress_[port.index()];
   rx_control_[port.index()].increment();
   if (tapped()) observe(now, port, *packet, {.event = TapNote::Event::kReceived});
+  if (wire::is_quality_report(packet->header_span())) return on_quality_report(now, port, packet);
   const auto frame = read_pfc_frame(*packet);
   if (!frame) [[unlikely]] {
     drops_by_port_[port.index()].count(frame.error());
@@ -283,6 +291,7 @@ void Switch::on_link_down(Instant now, PortIndex port) {
   e.link_down(now);
   if (watches_) look_at_pauses(now, port, 0, 0xFF);
   drop_queued(now, port, kAllPriorities, DropReason::kLinkDown);
+  quality_link(now, port, false);
   if (!e.busy()) slots_.set(port.index(), EventKey::kNone);
 }
 
@@ -303,6 +312,7 @@ void Switch::drop_queued(Instant now, PortIndex port, PriorityMask classes, Drop
 void Switch::on_link_up(Instant now, PortIndex port) {
   if (!planted(PlantedBug::kStaleRoute)) facts_[port.index()].up = true;
   paths_.set_up(port, true);
+  quality_link(now, port, true);
   // What still has to be said about pausing is said again.
   if (!egress_[port.index()].busy()) starts_.add(now, port);
 }

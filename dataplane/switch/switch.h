@@ -20,6 +20,7 @@
 #include "dataplane/switch/ecn_marking.h"
 #include "dataplane/switch/forwarding_table.h"
 #include "dataplane/switch/mmu.h"
+#include "dataplane/switch/path/quality_reporter.h"
 #include "dataplane/switch/path/selector.h"
 #include "dataplane/switch/pfc_watchdog.h"
 #include "dataplane/switch/queue_watch.h"
@@ -212,8 +213,24 @@ class Switch final : public Device {
   // Changes (switch_changes.cc).
   void apply_class(Instant now, PortIndex port, Priority priority, const SwitchClassConfig& to);
   void apply_headroom(Instant now, const SwitchSettings& settings);
-  void set_paths(const PathSelectorConfig& paths);
+  void set_paths(const PathSelectorConfig& paths, bool had_loads);
   void settle_headroom(Instant now);
+
+  // Global load balancing (switch_quality.cc): what is reported to the neighbours, and what they report.
+  bool apply_quality(const SwitchSettings& settings);
+  void use_tables_beyond();
+  void use_listeners();
+  void review_quality(Instant now);
+  void quality_changed(Instant now);
+  void look_at_quality(Instant now, PortIndex port) {
+    if (reporter_.on() && reporter_.differs(port, paths_.load_of(port))) quality_changed(now);
+  }
+  void quality_link(Instant now, PortIndex port, bool up);
+  void send_quality(Instant now);
+  Packet* make_quality_report(Instant now, PortIndex port);
+  void on_quality_report(Instant now, PortIndex port, Packet* packet);
+  void on_quality_due(Instant now);
+  void set_quality_due();
 
   // Faults (switch_faults.cc).
   struct Faulty;
@@ -253,6 +270,7 @@ class Switch final : public Device {
   Mmu mmu_;
   ForwardingTable forwarding_;
   PathSelector paths_;
+  QualityReporter reporter_;
   std::vector<PortFacts> facts_;
   std::vector<EgressPort> egress_;
   std::vector<Queue> queues_;       // by port and class
@@ -294,6 +312,12 @@ class Switch final : public Device {
     Instant from;
   };
   std::vector<LessHeadroom> less_headroom_;
+  Instant quality_due_ = Instant::never();  // something is to be reported
+  struct QualityReports {
+    Counter sent;
+    Counter heard;
+  };
+  std::vector<QualityReports> quality_reports_;  // by port
   Instant settles_at_ = Instant::never();  // when settle_headroom() is called next
 };
 

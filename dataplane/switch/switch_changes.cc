@@ -29,11 +29,13 @@ void Switch::apply(Instant now, const SwitchSettings& settings) {
     if (after != before) egress_[p].schedule(after, facts_[p].largest_frame);
   }
   apply_headroom(now, settings);
-  set_paths(settings.paths);
+  const bool had_loads = paths_.by_load();
+  const bool quality = apply_quality(settings);
+  set_paths(settings.paths, had_loads);
+  if (quality) review_quality(now);
 }
 
-void Switch::set_paths(const PathSelectorConfig& paths) {
-  const bool had_loads = paths_.by_load();
+void Switch::set_paths(const PathSelectorConfig& paths, bool had_loads) {
   paths_.set(paths);
   config_.paths = paths;
   if (had_loads || !paths_.by_load()) return;
@@ -120,6 +122,8 @@ void Switch::on_new_rate(Instant now, PortIndex port, BitRate rate, Duration pee
   e.set_rate(now, rate, peer_response);
   facts_[port.index()].octet_time = OctetTime(rate);
   paths_.set_rate(port, rate);
+  reporter_.set_rate(port, rate);
+  look_at_quality(now, port);
   if (e.refresh_due() < refresh_due_) set_refresh(e.refresh_due());
 }
 

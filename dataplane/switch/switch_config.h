@@ -18,6 +18,7 @@
 #include "dataplane/switch/buffer_config.h"
 #include "dataplane/switch/ecn_marking.h"
 #include "dataplane/switch/forwarding_table.h"
+#include "dataplane/switch/path/quality_reporter.h"
 #include "dataplane/switch/path/selector.h"
 #include "dataplane/switch/pfc_watchdog.h"
 #include "dataplane/switch/trim.h"
@@ -37,6 +38,12 @@ struct SwitchClassConfig {
   ClassScheduling scheduling;
 };
 
+// Global load balancing with the switch at the other end of a port (path/remote_quality.h).
+struct NeighbourQuality {
+  bool is_told = false;                           // it listens to our reports
+  std::shared_ptr<const ForwardingTable> beyond;  // what it forwards by, if we listen to its
+};
+
 struct SwitchPortConfig {
   wire::MacAddress mac;                       // of this port
   std::optional<wire::MacAddress> peer_mac;   // of what it is connected to; nothing: learnt from what arrives
@@ -47,6 +54,7 @@ struct SwitchPortConfig {
   TrustMap trust;
   ClassRemap remap;  // by class at ingress here
   std::array<SwitchClassConfig, kPriorities> classes;
+  NeighbourQuality quality;
 };
 
 struct SwitchConfig {
@@ -58,6 +66,7 @@ struct SwitchConfig {
   std::optional<PfcWatchdogConfig> pfc_watchdog;
   BufferConfig buffer;
   PathSelectorConfig paths;
+  std::optional<QualityReportConfig> reports;  // to the neighbours that listen
   std::optional<wire::IpAddress> loopback_v4;  // source of ICMP errors; also a local route
   std::optional<wire::IpAddress> loopback_v6;
   std::shared_ptr<const FecTable> fecs;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "dataplane/base/ids.h"
@@ -20,10 +21,12 @@ struct SwitchSettings {
     // Headroom that a class has for `transition`, if it is more: while its link gets another rate, what was begun at
     // the old one meets what comes at the new one.
     std::array<Bytes, kPriorities> transition_headroom{};
+    NeighbourQuality quality;
   };
   std::vector<Port> ports;
   Duration transition{};
   PathSelectorConfig paths;
+  std::optional<QualityReportConfig> reports;
 };
 
 }  // namespace railyard

@@ -34,6 +34,7 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
     : Device(id, std::move(name), config.ports.size()),
       config_(std::move(config)),
       mmu_(checked(config_.buffer, this->name())),
+      reporter_(ports()),
       facts_(ports()),
       egress_(ports()),
       queues_(ports() * kPriorities),
@@ -44,7 +45,8 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
       drops_by_port_(ports()),
       asked_(ports(), Instant{-1}),
       rx_control_(ports()),
-      history_(ports() * kPriorities) {
+      history_(ports() * kPriorities),
+      quality_reports_(ports()) {
   trust_maps_.reserve(ports());
   for (std::size_t p = 0; p < ports(); ++p) {
     const SwitchPortConfig& port = config_.ports[p];
@@ -94,8 +96,12 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
   for (std::size_t c = 0; c < kPriorities; ++c)
     if (auto ok = validate(config_.paths.by_class[c], fmt::format("class {} path", c)); !ok)
       refuse(this->name(), ok.error());
+  if (config_.reports)
+    if (auto ok = validate(*config_.reports, "quality reports"); !ok) refuse(this->name(), ok.error());
   paths_ = PathSelector(config_.paths, config_.seed, this->name(), ports(), config_.buffer.cell);
   paths_.set_table(forwarding_);
+  use_tables_beyond();
+  use_listeners();
 }
 
 }  // namespace railyard

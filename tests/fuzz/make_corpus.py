@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the seed corpora: one packet of every kind that the parsers tell apart.
 
-    tests/fuzz/make_corpus.py        # writes tests/fuzz/corpus/{parse_frame,pfc}/*.bin
+    tests/fuzz/make_corpus.py        # writes tests/fuzz/corpus/*/*.bin
 
 The frames are without FCS. They are put together here, not by the code under test, so the tests that read them hold the
 code against a second opinion. The RoCEv2 packets are those of roce-and-lossless.md §3.3 and §3.4.
@@ -169,6 +169,24 @@ FRAMES["roce_ack_tagged"] = ethernet(0x0800, bytes.fromhex(ROCE_V4["roce_ack"]),
 
 
 
+# Reports of link quality (dataplane/wire/quality_report.h): the bands of some ports, four bits each.
+def quality_report(first, bands, ports=None, version=1, lifetime=160, band=1000):
+    nibbles = bands + [0] * (68 - len(bands))
+    own = struct.pack(">BBHBBHI", 0x51, version, first, len(bands) if ports is None else ports, 0, lifetime, band)
+    own += bytes(a << 4 | b for a, b in zip(nibbles[::2], nibbles[1::2]))
+    return ethernet(0x88B6, own, bytes.fromhex("0180c200000e"))
+
+
+QUALITY_REPORTS = {
+    "some_ports": quality_report(3, [0, 1, 14, 15, 7]),
+    "most_ports": quality_report(68, [n % 16 for n in range(68)]),
+    "too_many_ports": quality_report(0, [], ports=69),
+    "cut": quality_report(0, [1] * 68)[:40],
+    "other_version": quality_report(0, [1], version=2),
+    "no_lifetime": quality_report(0, [1], lifetime=0),
+}
+
+
 # A trunk's messages (dataplane/trunk/message.h): type, sequence, body.
 def trunk(kind, sequence, body):
     return struct.pack(">IBBHQQQ", 0x52595452, 1, kind, 0, 5, 6, sequence) + body
@@ -216,12 +234,14 @@ TRUNK_FRAGMENTS = {
 
 if __name__ == "__main__":
     corpus = pathlib.Path(__file__).parent / "corpus"
-    for folder in ("parse_frame", "pfc", "trunk_message", "trunk_fragment"):
+    for folder in ("parse_frame", "pfc", "quality_report", "trunk_message", "trunk_fragment"):
         (corpus / folder).mkdir(parents=True, exist_ok=True)
     for name, frame in FRAMES.items():
         (corpus / "parse_frame" / f"{name}.bin").write_bytes(frame)
         if name.startswith(("pfc_", "pause_")):
             (corpus / "pfc" / f"{name}.bin").write_bytes(frame)
+    for name, report in QUALITY_REPORTS.items():
+        (corpus / "quality_report" / f"{name}.bin").write_bytes(report)
     for name, message in TRUNK.items():
         (corpus / "trunk_message" / f"{name}.bin").write_bytes(message)
     for name, frames in TRUNK_FRAGMENTS.items():

@@ -76,7 +76,7 @@ enum class Settings { kStay, kChange };
 
 struct Outcome {
   std::uint64_t digest;
-  std::uint64_t marks = 0, xoffs = 0, drops = 0, lost = 0, trims = 0, storms = 0, restored = 0;
+  std::uint64_t marks = 0, xoffs = 0, drops = 0, lost = 0, trims = 0, storms = 0, restored = 0, reports = 0;
 };
 
 Outcome run(EngineVariation variation = {}, std::size_t workers = 1, const std::vector<std::string>& sets = {},
@@ -94,6 +94,7 @@ Outcome run(EngineVariation variation = {}, std::size_t workers = 1, const std::
   for (const auto& d : s.lab().fabric().devices())
     for (const PortCounters& p : d->counters().ports) {
       o.lost += p.lost;
+      o.reports += p.quality_reports_received;
       for (const ClassCounters& c : p.classes) {
         o.marks += c.ecn_marked, o.xoffs += c.xoff_sent, o.trims += c.trimmed;
         o.storms += c.storms_detected, o.restored += c.storms_restored;
@@ -197,6 +198,31 @@ TEST(Determinism, TrimmingWatchdogAndHeadroomPoolGoTheSameWayToo) {
     w.shuffle = Seed{workers};
     w.slices = Seed{workers};
     EXPECT_EQ(run(w, workers, sets).digest, o.digest) << workers << " workers";
+  }
+}
+
+// Reports from switch to switch, of queues that change all the time, while links fail and settings change.
+TEST(Determinism, GlobalLoadBalancingToo) {
+  const std::vector<std::string> sets{
+      "topology.spines=3",
+      "qos.default.classes.2.path={ policy: adaptive, per: flowlet, gap: 1us, global: true }",
+      "qos.default.classes.4.path={ policy: adaptive, global: true, report-every: 700ns, band: 200ns }"};
+  const Outcome o = run({}, 1, sets);
+  EXPECT_NE(o.digest, run({}, 1, {"topology.spines=3"}).digest);
+  EXPECT_GT(o.reports, 300u);
+  EngineVariation v;
+  v.window = 1_ps;
+  EXPECT_EQ(run(v, 1, sets).digest, o.digest) << "windows of one picosecond";
+  const std::uint64_t changed = run({}, 1, sets, Settings::kChange).digest;
+  for (const std::size_t workers : {1ull, 2ull, 3ull, 4ull}) {
+    EngineVariation w;
+    w.always_parallel = true;
+    w.shuffle = Seed{workers};
+    w.slices = Seed{workers};
+    EXPECT_EQ(run(w, workers, sets).digest, o.digest) << workers << " workers";
+    if (workers % 2 == 0) {
+      EXPECT_EQ(run(w, workers, sets, Settings::kChange).digest, changed) << workers << " workers, other settings";
+    }
   }
 }
 

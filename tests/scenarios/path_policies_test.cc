@@ -149,6 +149,105 @@ TEST(Adaptive, AnUplinkAtAQuarterOfItsRateCarriesLessThanAThirdOfTheMean) {
   }
 }
 
+// ---- Global load balancing -----------------------------------------------------------------------------------------
+
+constexpr const char* kGlobal = "{ policy: adaptive, global: true }";
+
+// How a path behind which a link is slow was used, and how long the slowest flow took.
+struct Behind {
+  double share;  // of what leaf1 sent up, by way of spine2
+  double p99;    // of 8: the longest
+};
+Behind behind_spine2(const std::string& path, int seed, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> sets{"qos.default.classes.3.path=" + path, "run.seed=" + std::to_string(seed)};
+  sets.insert(sets.end(), more.begin(), more.end());
+  Scenario s = Scenario::ready("adaptive-global", sets);
+  s.run_to_the_end();
+  s.expect_books_balance();
+  const report::PathGroupReport g = main_group(s, "leaf1");
+  EXPECT_EQ(g.members.at(1).peer, "spine2:1");
+  Behind b{static_cast<double>(g.members.at(1).bytes) / static_cast<double>(g.bytes()), 0};
+  for (const report::FlowReport& f : s.report().flows) b.p99 = std::max(b.p99, static_cast<double>(f.fct_ns.value()));
+  return b;
+}
+
+// A quarter of the paths, whose second hop carries a thirteenth of what all of them could.
+TEST(GlobalLoadBalancing, ASlowLinkBehindTheNextSwitchIsAvoided) {
+  std::vector<double> local_share, global_share, ratios;
+  for (int seed = 1; seed <= 5; ++seed) {
+    const Behind local = behind_spine2("adaptive", seed);
+    const Behind global = behind_spine2(kGlobal, seed);
+    local_share.push_back(local.share);
+    global_share.push_back(global.share);
+    ratios.push_back(global.p99 / local.p99);
+  }
+  EXPECT_GE(median(local_share), 0.2) << "nothing is seen of it here";
+  EXPECT_LE(median(global_share), 0.12);
+  EXPECT_LE(median(ratios), 0.5);
+}
+
+// Nothing is left of most reports: what was heard outlives them, and the next one tells all.
+TEST(GlobalLoadBalancing, LostReportsDoLittleHarm) {
+  const Behind b = behind_spine2(
+      kGlobal, 1, {"faults=[{ name: slow, on: spine2:2, rate: 1/4 }, { name: lossy, on: 'leaf1:10 in', loss: 50% }]"});
+  EXPECT_LE(b.share, 0.15);
+}
+
+// In a permutation over links that are all alike it is no worse than with local queues only.
+TEST(GlobalLoadBalancing, InASymmetricPermutationItIsNoWorse) {
+  std::vector<double> ratios;
+  for (int seed = 1; seed <= 11; ++seed) ratios.push_back(p99_fct(kGlobal, seed) / p99_fct("adaptive", seed));
+  EXPECT_LE(median(ratios), 1.05);
+}
+
+// spine2 loses its only way to leaf2. Routing knows nothing of it yet; reports do after some microseconds.
+TEST(GlobalLoadBalancing, ADeadEndIsLeftAlone) {
+  const auto lost = [](const std::string& path) {
+    Scenario s = Scenario::ready("adaptive-global", {"qos.default.classes.3.path=" + path, "faults="});
+    s.lab().fabric().link_down_at(Instant{} + 50_us, s.lab().port({"spine2", 2}));
+    s.engine().wake_all();
+    s.run_to_the_end();
+    s.expect_books_balance();
+    return s.dropped();
+  };
+  const std::uint64_t local = lost("adaptive");
+  EXPECT_GT(local, 300u) << "a quarter of what is sent from then on";
+  EXPECT_LT(lost(kGlobal), local / 10);
+}
+
+TEST(GlobalLoadBalancing, ItCanBeTurnedOnWhileTrafficRuns) {
+  Scenario s = Scenario::ready("adaptive-global", {"qos.default.classes.3.path=adaptive", "traffic.pairs.bytes=4MB"});
+  const auto by_spine2 = [&] { return main_group(s, "leaf1").members.at(1).packets; };
+  const auto in = [&](Duration from, Duration until) {
+    s.run_until(from);
+    const std::uint64_t before = by_spine2();
+    s.run_until(until);
+    return by_spine2() - before;
+  };
+  const std::uint64_t local = in(50_us, 150_us);
+  s.set_at(200_us, {"qos.default.classes.3.path={ policy: adaptive, global: true, report-every: 2us }"});
+  EXPECT_LT(in(300_us, 400_us), local / 2);
+  EXPECT_GT(s.port("spine2:1").quality_reports_sent, 3u);
+  s.set_at(450_us, {"qos.default.classes.3.path=adaptive"});
+  const std::uint64_t reports = (s.run_until(460_us), s.port("spine2:1").quality_reports_sent);
+  s.run_to_the_end();
+  EXPECT_EQ(s.port("spine2:1").quality_reports_sent, reports);
+  s.expect_books_balance();
+}
+
+// Reports between switches are nobody else's: a fabric whose classes do not ask sends none.
+TEST(GlobalLoadBalancing, NobodyReportsWhoIsNotAsked) {
+  Scenario s = Scenario::ready("adaptive-global");
+  s.run_to_the_end();
+  EXPECT_GT(s.port("spine2:1").quality_reports_sent, 0u);
+  EXPECT_EQ(s.port("leaf1:10").quality_reports_received, s.port("spine2:1").quality_reports_sent);
+  EXPECT_EQ(s.port("leaf1:10").quality_reports_sent, 0u) << "a spine has one way only to each leaf";
+  EXPECT_EQ(s.port("leaf1:1").quality_reports_sent, 0u) << "a host does not choose";
+  Scenario quiet = Scenario::ready("adaptive-global", {"qos.default.classes.3.path=adaptive"});
+  quiet.run_to_the_end();
+  EXPECT_EQ(quiet.port("spine2:1").tx_control, 0u);
+}
+
 // ---- A member is lost ----------------------------------------------------------------------------------------------
 
 // leaf1's uplink to spine1 goes down while all flows send: from then on nothing is chosen that way, and what is lost is

@@ -31,11 +31,15 @@ void check_path(const Tree& map, const PathSpec& path) {
   only("per", adaptive, "policy: adaptive");
   only("bands", adaptive, "policy: adaptive");
   only("band", adaptive, "policy: adaptive");
+  only("global", adaptive, "policy: adaptive");
+  only("report-every", adaptive && path.global, "policy: adaptive with global: true");
   only("gap", path.policy == PathPolicy::kFlowlet || (adaptive && path.per_flowlet),
        "policy: flowlet, or policy: adaptive with per: flowlet");
 }
 
 constexpr Duration kMostTime{kPicosecondsPerSecond};
+constexpr Duration kLeastInterval{100'000};
+constexpr Duration kMostInterval{kPicosecondsPerSecond / 1000};
 
 }  // namespace
 
@@ -59,7 +63,12 @@ const Table<PathSpec>& path_keys() {
        key("bands", &PathSpec::bands, integer(1, 32),
            "adaptive: grades of the time that a port's queues take to drain; equals share in proportion to their rates"),
        key("band", &PathSpec::band, duration(Duration{1'000}, kMostTime),
-           "adaptive: where the best band ends; each next is twice as long")},
+           "adaptive: where the best band ends; each next is twice as long"),
+       key("global", &PathSpec::global, boolean(),
+           "adaptive: global load balancing; the next switches report what waits in their ports, and a path is as bad as "
+           "the worse of its two hops"),
+       key("report-every", &PathSpec::report_every, duration(kLeastInterval, kMostInterval),
+           "global: a change is reported at once, the next one not before")},
       check_path};
   return table;
 }

@@ -7,6 +7,7 @@ namespace railyard {
 std::expected<void, std::string> validate(const PathConfig& config, const std::string& where) {
   if (config.gap <= Duration{}) return std::unexpected(where + ": a gap of 0; expected one above 0");
   if (config.band <= Duration{}) return std::unexpected(where + ": a band of 0; expected one above 0");
+  if (config.report_every <= Duration{}) return std::unexpected(where + ": reports every 0; expected above 0");
   if (config.bands < 1 || config.bands > PathConfig::kMostBands)
     return std::unexpected(
         fmt::format("{}: {} bands; expected 1..{}", where, config.bands, PathConfig::kMostBands));

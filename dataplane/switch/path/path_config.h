@@ -31,6 +31,11 @@ struct PathConfig {
   // others ends at twice where the one before does, but the last, which has no end.
   std::uint8_t bands = 8;
   Duration band{1'000'000};
+  // kAdaptive: a member is as bad as the worse of its own queues and what the switch behind it has reported of its ports
+  // towards the destination (remote_quality.h): global load balancing. Neighbours that are asked report a change of
+  // band at once, but not more often than every `report_every`.
+  bool global = false;
+  Duration report_every{10'000'000};
 
   static constexpr std::uint8_t kMostBands = 32;
 

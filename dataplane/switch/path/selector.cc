@@ -20,19 +20,21 @@ void PathSelector::set(const PathSelectorConfig& config) {
   config_ = config;
   ecmp_ = Ecmp(config.ecmp_seed, config.ecmp_fields);
   at_its_turn_ = 0;
-  by_load_ = false;
+  decides_by_load_ = false;
   for (std::size_t k = 0; k < kPriorities; ++k) {
     const PathConfig& c = config.by_class[k];
     const bool least_loaded = c.policy == PathPolicy::kSpray && c.order == SprayOrder::kLeastLoaded;
-    by_load_ |= least_loaded || c.policy == PathPolicy::kAdaptive;
+    decides_by_load_ |= least_loaded || c.policy == PathPolicy::kAdaptive;
     if (least_loaded || c.policy == PathPolicy::kAdaptive || c.policy == PathPolicy::kFlowlet)
       at_its_turn_ = static_cast<PriorityMask>(at_its_turn_ | 1u << k);
     bands_[k] = QualityBands(c.band, c.bands);
   }
+  report_loads(reported_);
 }
 
 void PathSelector::set_table(const ForwardingTable& table) {
   table_ = &table;
+  remote_ = {};
   flowlets_.clear();
   wcmp_.clear();
   wcmp_of_.assign(table.members(), 0);
@@ -67,11 +69,12 @@ std::uint32_t PathSelector::choose_now(Instant now, const NextHops& hops, const 
                                        Priority priority) {
   if (hops.count == 1) return 0;
   const PathConfig& c = config_.by_class[priority.index()];
+  const Instant* const behind = c.global ? remote_.to(packet.fec) : nullptr;
   std::uint32_t member;
   if (c.policy == PathPolicy::kSpray) {
     member = least_loaded(hops, priority);
   } else if (c.policy == PathPolicy::kAdaptive && !c.per_flowlet) {
-    member = best_band(hops, priority);
+    member = best_band(now, hops, priority, behind);
   } else {
     const std::uint32_t hash = ecmp_.hash(packet, in);
     // Flows are told apart by group and class, too: members are numbered within a group.
@@ -81,8 +84,9 @@ std::uint32_t PathSelector::choose_now(Instant now, const NextHops& hops, const 
       member = hashed_among_up(hops, hash, false);
     } else {
       if (entry->member == FlowletTable::kNone || !port(hops, entry->member).up)
-        entry->member = static_cast<std::uint16_t>(c.policy == PathPolicy::kAdaptive ? best_band(hops, priority)
-                                                                                     : random_among_up(hops, random_now_));
+        entry->member = static_cast<std::uint16_t>(c.policy == PathPolicy::kAdaptive
+                                                       ? best_band(now, hops, priority, behind)
+                                                       : random_among_up(hops, random_now_));
       member = entry->member;
     }
   }
@@ -167,15 +171,20 @@ std::uint32_t PathSelector::least_loaded(const NextHops& hops, Priority priority
 }
 
 // Among equals each in proportion to its rate: a link of a quarter of the rate is worth a quarter as much while all of
-// them are idle, too.
-std::uint32_t PathSelector::best_band(const NextHops& hops, Priority priority) {
+// them are idle, too. A member is as bad as the worse of its queues and of what is behind it.
+std::uint32_t PathSelector::best_band(Instant now, const NextHops& hops, Priority priority, const Instant* behind) {
   constexpr std::uint8_t kDown = 0xFF;
+  constexpr std::uint8_t kDeadEnd = 0xFE;
   const QualityBands& bands = bands_[priority.index()];
   std::uint8_t best = kDown;
   std::uint64_t weight = 0;
   for (std::uint32_t i = 0; i < hops.count; ++i) {
     const PortLoad& p = port(hops, i);
-    const std::uint8_t grade = p.up ? static_cast<std::uint8_t>(bands.grade(p.drain())) : kDown;
+    std::uint64_t drain = p.drain();
+    if (behind != nullptr) drain = std::max(drain, RemoteQuality::drain(behind[i], now));
+    std::uint8_t grade = p.up ? static_cast<std::uint8_t>(bands.grade(drain)) : kDown;
+    if (behind != nullptr && behind[i] == RemoteQuality::kNoWay && p.up) [[unlikely]]
+      grade = kDeadEnd;
     grades_[i] = grade;
     if (grade < best) {
       best = grade;

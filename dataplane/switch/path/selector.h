@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "dataplane/base/ids.h"
@@ -16,6 +18,7 @@
 #include "dataplane/switch/path/path_config.h"
 #include "dataplane/switch/path/path_shares.h"
 #include "dataplane/switch/path/port_load.h"
+#include "dataplane/switch/path/remote_quality.h"
 #include "dataplane/switch/path/spray.h"
 #include "dataplane/switch/path/wcmp.h"
 
@@ -42,8 +45,13 @@ class PathSelector {
 
   // For packets from now on. Groups that are sprayed go on in turn, flowlets that last on their path.
   void set(const PathSelectorConfig& config);
-  // The groups are others from now on; `table` is asked until the next call.
+  // The groups are others from now on; `table` is asked until the next call. set_beyond() must follow.
   void set_table(const ForwardingTable& table);
+  // What the switch at each port forwards by, where classes with PathConfig::global hear of it (remote_quality.h); of a
+  // FecTable with `fecs` classes.
+  void set_beyond(std::size_t fecs, std::span<const std::shared_ptr<const ForwardingTable>> beyond) {
+    remote_.set_tables(*table_, fecs, beyond);
+  }
   void set_up(PortIndex port, bool up) noexcept;
   void set_rate(PortIndex port, BitRate rate) noexcept;
 
@@ -52,6 +60,14 @@ class PathSelector {
   bool depends_on_now(Priority priority) const noexcept { return at_its_turn_ >> priority.index() & 1; }
   // Whether anybody asks how much waits in a port; then load() has to be told.
   bool by_load() const noexcept { return by_load_; }
+  // Whether somebody else asks: who reports loads() to the neighbours.
+  void report_loads(bool on) noexcept {
+    reported_ = on;
+    by_load_ = reported_ || decides_by_load_;
+  }
+  std::span<const PortLoad> loads() const noexcept { return ports_; }
+  const PortLoad& load_of(PortIndex port) const noexcept { return ports_[port.index()]; }
+  RemoteQuality& remote() noexcept { return remote_; }
   void load(PortIndex port, std::int32_t cells) noexcept {
     ports_[port.index()].cells += static_cast<std::uint32_t>(cells);
   }
@@ -100,7 +116,8 @@ class PathSelector {
   std::uint32_t random_among_up(const NextHops& hops, RngStream& draws);
   std::uint32_t next_in_turn(const NextHops& hops, Priority priority);
   std::uint32_t least_loaded(const NextHops& hops, Priority priority);
-  std::uint32_t best_band(const NextHops& hops, Priority priority);
+  // `behind`: by member, as RemoteQuality::to(); nullptr: local queues only.
+  std::uint32_t best_band(Instant now, const NextHops& hops, Priority priority, const Instant* behind);
 
   PathSelectorConfig config_;
   Ecmp ecmp_;
@@ -117,11 +134,14 @@ class PathSelector {
   std::vector<PortLoad> ports_;
   std::vector<std::uint8_t> grades_;  // of the members of a group, while one is chosen
   PathShares shares_;
+  RemoteQuality remote_;
   const ForwardingTable* table_ = nullptr;
   Bytes cell_{256};
   std::uint32_t down_ = 0;  // ports
   PriorityMask at_its_turn_ = 0;
-  bool by_load_ = false;
+  bool by_load_ = false;  // because a policy asks, or somebody else
+  bool decides_by_load_ = false;
+  bool reported_ = false;
 };
 
 }  // namespace railyard

@@ -147,6 +147,20 @@ TEST(QosErrors, Path) {
            ".gap: -5us is negative; expected a duration such as 500ns, 1.5us or 10ms (units: ps, ns, us, ms, s)"},
       {at("{ policy: adaptive, bands: 0 }"), "x.yaml:8:68: " + path + ".bands: 0 is out of range; expected 1..32"},
       {at("{ policy: adaptive, band: 0 }"), "x.yaml:8:67: " + path + ".band: 0 is out of range; expected 1ns..1s"},
+      {at("{ policy: spray, global: true }"),
+       "x.yaml:8:66: " + path + ".global: has no meaning here; expected it under policy: adaptive"},
+      {at("{ policy: adaptive, global: often }"),
+       "x.yaml:8:69: " + path + ".global: 'often' is neither true nor false"},
+      {at("{ policy: adaptive, report-every: 1us }"),
+       "x.yaml:8:75: " + path +
+           ".report-every: has no meaning here; expected it under policy: adaptive with global: true"},
+      {at("{ policy: adaptive, global: true, report-every: 0 }"),
+       "x.yaml:8:89: " + path + ".report-every: 0 is out of range; expected 100ns..1ms"},
+      {at("{ policy: adaptive, global: true, report-every: -1us }"),
+       "x.yaml:8:89: " + path +
+           ".report-every: -1us is negative; expected a duration such as 500ns, 1.5us or 10ms (units: ps, ns, us, ms, s)"},
+      {at("{ policy: adaptive, global: true, report-every: 2ms }"),
+       "x.yaml:8:89: " + path + ".report-every: 2ms is out of range; expected 100ns..1ms"},
       {at("[spray]"),
        "x.yaml:8:41: " + path + ": found a list; expected ecmp, wcmp, flowlet, spray or adaptive, or a map such as { policy: flowlet, "
            "gap: 50us }"},

@@ -66,6 +66,8 @@ PathSpec random_path(Chance& chance) {
     p.per_flowlet = chance.one_in(2);
     if (chance.one_in(2)) p.bands = chance.integer(1, 32);
     if (chance.one_in(2)) p.band = chance.time(1'000, kMillisecond);
+    p.global = chance.one_in(2);
+    if (p.global && chance.one_in(2)) p.report_every = chance.time(100'000, kMillisecond);
   }
   if ((p.policy == PathPolicy::kFlowlet || p.per_flowlet) && chance.one_in(2)) p.gap = chance.time(1'000, kMillisecond);
   return p;

@@ -12,8 +12,9 @@ namespace {
 
 SwitchSettings settings_of(const Switch& sw) {
   SwitchSettings s;
-  for (const SwitchPortConfig& p : sw.config().ports) s.ports.push_back({p.classes, {}});
+  for (const SwitchPortConfig& p : sw.config().ports) s.ports.push_back({p.classes, {}, p.quality});
   s.paths = sw.config().paths;
+  s.reports = sw.config().reports;
   return s;
 }
 
