@@ -24,6 +24,7 @@ Packet* make_pfc_frame(PacketPool& pool, wire::MacAddress source, PriorityMask e
   p->pcp = 0;
   p->vid = 0;
   p->trimmed = 0;
+  p->sampled = 0;
   return p;
 }
 
