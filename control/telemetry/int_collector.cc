@@ -79,7 +79,9 @@ void IntCollector::start(const spec::IntSpec& what) {
     std::unique_ptr<IntSource>& source = sources_[d->id().index()];
     if (!lab_.is_switch(d->id())) {
       if (source == nullptr) source = std::make_unique<IntSource>(static_cast<std::size_t>(what.packets));
-      source->begin(lab_.spec().run.seed, sampling);
+      IntSampling here = sampling;
+      if (is_trunk(d->id())) here.streams.clear();  // what comes from there are flows of another lab
+      source->begin(lab_.spec().run.seed, here);
     }
     d->record_int(true, source.get());
   }
@@ -174,9 +176,14 @@ void IntCollector::keep_if_slow(const IntStack& stack) {
   if (slowest_.size() > IntReport::kSlowest) slowest_.pop_back();
 }
 
+bool IntCollector::is_trunk(DeviceId device) const {
+  return lab_.node_of(device).kind == spec::NodeSpec::Kind::kTrunk;
+}
+
 std::string IntCollector::flow_name(const IntStack& stack) const {
-  if (const auto flow = flow_names_.find(stack.stream()); flow != flow_names_.end()) return *flow->second;
   const IntHop& source = stack.hops().front();
+  const auto flow = flow_names_.find(stack.stream());
+  if (flow != flow_names_.end() && !is_trunk(device_of_.at(source.node))) return *flow->second;
   return fmt::format("{}:{}", *source.node, source.out.value + 1);
 }
 

@@ -61,6 +61,7 @@ class IntCollector {
   using QueueKey = std::tuple<std::uint32_t, std::uint16_t, std::uint8_t>;  // device, port, class
 
   std::vector<std::uint64_t> streams_of(const std::vector<std::string>& flows) const;
+  bool is_trunk(DeviceId device) const;
   std::string flow_name(const IntStack& stack) const;
   void add(std::vector<const IntStack*> stacks, const char* end);
   void add(const IntStack& stack, const char* end);
