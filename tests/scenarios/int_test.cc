@@ -85,7 +85,9 @@ TEST(InBandTelemetry, AnIdlePathIsTheSumOfItsParts) {
     EXPECT_EQ(h.ingress - p.hops[i].egress, expected[i].wire) << h.node;
     EXPECT_EQ(h.waited, 0_ns) << h.node;
     EXPECT_EQ(h.queue_octets, 0u) << h.node;
-    if (h.out != 0) EXPECT_EQ(h.egress - h.ingress, 450_ns) << h.node;
+    if (h.out != 0) {
+      EXPECT_EQ(h.egress - h.ingress, 450_ns) << h.node;
+    }
   }
   EXPECT_EQ(p.latency, 2 * slow + 2 * fast + 2 * 15_ns + 2 * 150_ns + 3 * 450_ns) << "up to the NIC's port";
 }
@@ -381,7 +383,9 @@ TEST(InBandTelemetry, FindsTheQueueInWhichAnIncastWaits) {
   const IntReport a = of_aside.report();
   EXPECT_EQ(a.sampled, aside.flow("aside/h1->h6").sent().packets);
   for (const IntReport::Queue& q : a.queues)
-    if (q.node == "leaf2") EXPECT_LT(q.waited.max(), static_cast<std::uint64_t>((1_us).ps)) << q.peer;
+    if (q.node == "leaf2") {
+      EXPECT_LT(q.waited.max(), static_cast<std::uint64_t>((1_us).ps)) << q.peer;
+    }
 }
 
 }  // namespace

@@ -78,7 +78,9 @@ TEST(InBandRecords, EachHopOfASampledPacketHasOne) {
     } else {
       egress = j["egress_ps"].get<std::int64_t>();
     }
-    if (i % 5 == 3) EXPECT_EQ(j["node"], "leaf1");
+    if (i % 5 == 3) {
+      EXPECT_EQ(j["node"], "leaf1");
+    }
   }
   EXPECT_EQ(flows, (std::set<std::string>{"t/h4->h1", "t/h5->h1", "t/h6->h1"}));
 }
