@@ -95,26 +95,33 @@ void IntCollector::start(const spec::IntSpec& what) {
 
 void IntCollector::stop() {
   if (!running_) return;
-  look();
+  fetch_ended();
+  fetch_lost();
+  std::vector<const IntStack*> rest;
+  for (const auto& source : sources_) {
+    if (source == nullptr) continue;
+    source->for_each([&](const IntStack& s) { rest.push_back(&s); });
+    source->stop();
+  }
+  so_far_.under_way += rest.size();
+  add(std::move(rest), "under_way");
+  for (const auto& d : lab_.fabric().devices()) d->record_int(false, nullptr);
+  running_ = false;
+}
+
+// Those that no packet in the fabric has.
+void IntCollector::fetch_lost() {
   std::unordered_set<const IntStack*> under_way;
   lab_.fabric().for_each_packet([&](const Packet& p) {
     if (const IntStack* stack = int_stack(p)) under_way.insert(stack);
   });
   std::vector<const IntStack*> lost;
-  std::vector<const IntStack*> rest;
-  for (const auto& source : sources_) {
-    if (source == nullptr) continue;
-    source->take_if([&](const IntStack& s) { return !under_way.contains(&s); },
-                    [&](const IntStack& s) { lost.push_back(&s); });
-    source->for_each([&](const IntStack& s) { rest.push_back(&s); });
-    source->stop();
-  }
+  for (const auto& source : sources_)
+    if (source != nullptr)
+      source->take_if([&](const IntStack& s) { return !under_way.contains(&s); },
+                      [&](const IntStack& s) { lost.push_back(&s); });
   so_far_.lost += lost.size();
   add(std::move(lost), "lost");
-  so_far_.under_way += rest.size();
-  add(std::move(rest), "under_way");
-  for (const auto& d : lab_.fabric().devices()) d->record_int(false, nullptr);
-  running_ = false;
 }
 
 void IntCollector::write_to(const std::string& file) {
@@ -132,6 +139,11 @@ void IntCollector::close() {
 }
 
 void IntCollector::look() {
+  fetch_ended();
+  if (std::ranges::any_of(sources_, [](const auto& s) { return s != nullptr && s->crowded(); })) fetch_lost();
+}
+
+void IntCollector::fetch_ended() {
   std::vector<const IntStack*> arrived;
   std::vector<const IntStack*> dropped;
   for (const auto& source : sources_)
@@ -176,9 +188,7 @@ void IntCollector::keep_if_slow(const IntStack& stack) {
   if (slowest_.size() > IntReport::kSlowest) slowest_.pop_back();
 }
 
-bool IntCollector::is_trunk(DeviceId device) const {
-  return lab_.node_of(device).kind == spec::NodeSpec::Kind::kTrunk;
-}
+bool IntCollector::is_trunk(DeviceId device) const { return lab_.node_of(device).kind == spec::NodeSpec::Kind::kTrunk; }
 
 std::string IntCollector::flow_name(const IntStack& stack) const {
   const IntHop& source = stack.hops().front();

@@ -44,7 +44,8 @@ class IntCollector {
   // Writes what is left. Throws std::runtime_error if not everything could be written.
   void close();
 
-  // Fetches what has arrived or was dropped. Often enough, so that senders do not run out of room.
+  // Fetches what has arrived or was dropped; what was lost between devices where a sender has little room left, else in
+  // the end. Often enough, so that senders do not run out of room.
   void look();
 
   // So far.
@@ -63,6 +64,8 @@ class IntCollector {
   std::vector<std::uint64_t> streams_of(const std::vector<std::string>& flows) const;
   bool is_trunk(DeviceId device) const;
   std::string flow_name(const IntStack& stack) const;
+  void fetch_ended();
+  void fetch_lost();
   void add(std::vector<const IntStack*> stacks, const char* end);
   void add(const IntStack& stack, const char* end);
   void write(const IntStack& stack, const char* end);

@@ -48,6 +48,9 @@ class IntSource {
   std::uint64_t sampled() const noexcept { return sampled_.read(); }
   std::uint64_t not_kept() const noexcept { return not_kept_.read(); }
 
+  // Little room is left.
+  bool crowded() const noexcept { return free_.size() < used_.size() / 3; }
+
   // Calls take(stack) for each that has ended since the last time, which is forgotten then.
   template <class Take>
   void take_ended(Take&& take) {

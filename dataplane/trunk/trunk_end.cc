@@ -78,13 +78,13 @@ void TrunkEnd::on_from_switch(Instant now, Packet* p, bool control) {
     if (tapped()) observe(now, kPort, *p, {.event = TapNote::Event::kReceived});
   } else {
     const Priority priority = classify(config_.trust, *p);
-    // As far as this fabric goes.
-    if (IntStack* stack = int_stack(*p); stack != nullptr) [[unlikely]] {
-      int_arrival(now, kPort, priority, *p);
-      stack->end();
+    if (observed()) [[unlikely]] {
+      IntStack* const stack = records_int() ? int_stack(*p) : nullptr;
+      if (stack != nullptr) int_arrival(now, kPort, priority, *p);
+      if (tapped()) observe(now, kPort, *p, {.event = TapNote::Event::kReceived, .priority = priority});
+      if (stack != nullptr) stack->end();  // as far as this fabric goes
+      p->sampled = 0;
     }
-    if (tapped()) observe(now, kPort, *p, {.event = TapNote::Event::kReceived, .priority = priority});
-    p->sampled = 0;
     rx_packets_[priority.index()].increment();
     rx_octets_[priority.index()].add(p->frame_octets);
   }

@@ -267,6 +267,31 @@ TEST(InBandTelemetry, WithoutRoomTheSamePacketsAreLeftOut) {
   EXPECT_TRUE(crowded(3) == one);
 }
 
+// What a link loses never comes to an end; its room is found again all the same.
+TEST(InBandTelemetry, LostPacketsTakeNoRoomForEver) {
+  Scenario s(R"(
+name: lossy
+nodes: { leaf1: { kind: switch }, h1: { kind: host }, h2: { kind: host } }
+links: [[h1:1, leaf1:1], [h2:1, leaf1:2]]
+traffic: [ { name: t, from: h1, to: h2, payload: 1KB, rate: 1Gbps, bytes: 1MB } ]
+faults: [ { on: h1, loss: 50% } ]
+run: { duration: 20ms }
+)");
+  IntCollector collector(s.lab());
+  collector.start({.one_in = 1, .packets = 40});
+  for (Duration t = 50_us; t < 10_ms; t += 50_us) {
+    s.run_until(t);
+    collector.look();
+  }
+  s.run_to_the_end();
+  collector.stop();
+  const IntReport r = collector.report();
+  EXPECT_EQ(r.sampled, 1000u);
+  EXPECT_EQ(r.not_kept, 0u);
+  EXPECT_EQ(r.arrived + r.lost, 1000u);
+  EXPECT_NEAR(static_cast<double>(r.lost), 500, 80);
+}
+
 TEST(InBandTelemetry, TheSeedAndTheFlowDecideWhatIsSampled) {
   const auto sampled = [](const std::vector<std::string>& sets, const spec::IntSpec& what) {
     Scenario s(kBusyLab, sets);
