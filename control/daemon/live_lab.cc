@@ -46,7 +46,9 @@ LiveLab::LiveLab(std::string name, lab::Session& session, WallClockLive& live, L
           session, [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); },
           [this] { return Instant{static_cast<std::int64_t>(live_.reached_ps.read())}; }),
       series_(session,
-              [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }) {}
+              [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }),
+      in_band_(session,
+               [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }) {}
 
 json LiveLab::about() const {
   const spec::Lab& spec = session_.lab().spec();

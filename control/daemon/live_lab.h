@@ -20,6 +20,7 @@
 #include "control/daemon/host_maker.h"
 #include "control/daemon/log.h"
 #include "control/daemon/replays.h"
+#include "control/daemon/in_band.h"
 #include "control/daemon/series.h"
 #include "control/daemon/settings.h"
 #include "control/lab/session.h"
@@ -61,6 +62,7 @@ class LiveLab {
   Replays& replays() noexcept { return replays_; }
   LiveFaults& faults() noexcept { return faults_; }
   LiveSeries& series() noexcept { return series_; }
+  LiveInt& in_band() noexcept { return in_band_; }
 
   // What the session's lab was made of; until then nothing can be set.
   void made_of(Settings settings) { made_of_ = std::move(settings); }
@@ -103,6 +105,7 @@ class LiveLab {
   Replays replays_;
   LiveFaults faults_;
   LiveSeries series_;
+  LiveInt in_band_;
 };
 
 }  // namespace railyard::daemon

@@ -44,6 +44,13 @@ constexpr std::array kRoutes{
             return l.series().start(file, wanted<std::string>(body, "every"));
           }},
     Route{"DELETE", "/series", [](LiveLab& l, const std::string&, const json&) { return l.series().end(); }},
+    Route{"GET", "/int", [](LiveLab& l, const std::string&, const json&) { return l.in_band().show(); }},
+    Route{"POST", "/int",
+          [](LiveLab& l, const std::string&, const json& body) {
+            const auto what = wanted<std::string>(body, "what");
+            return l.in_band().start(what, body.contains("file") ? wanted<std::string>(body, "file") : std::string());
+          }},
+    Route{"DELETE", "/int", [](LiveLab& l, const std::string&, const json&) { return l.in_band().end(); }},
     Route{"GET", "/hosts/", [](LiveLab& l, const std::string& name, const json&) { return l.host(name); }},
     Route{
         "POST", "/restart",

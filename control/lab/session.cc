@@ -131,6 +131,9 @@ Session::Session(spec::Lab lab, SessionOptions options)
     attach_captures();
     lab_->open_outputs();
     start_series();
+    int_ = std::make_unique<telemetry::IntCollector>(*lab_);
+    if (lab_->spec().run.in_band) start_int(*lab_->spec().run.in_band);
+    if (options_.int_file) write_int(*options_.int_file);
   } catch (...) {
     detach();
     throw;
@@ -301,6 +304,28 @@ void Session::start_series() {
   looks_.add(series_.get(), Instant{} + every, every, [this](Instant at) { series_->look(at); });
 }
 
+void Session::write_int(const std::string& file) {
+  try {
+    int_->write_to(file);
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(fmt::format("--int: {}", error.what()));
+  }
+}
+
+// Often, so that senders have room for what they sample; under the wall clock not so often that it costs the lab
+// anything.
+void Session::start_int(const spec::IntSpec& what) {
+  const bool wall = lab_->spec().run.clock == spec::Clock::kWall;
+  const Duration every = std::max(engine_->window(), wall ? Duration{10'000'000'000} : Duration{100'000'000});
+  int_->start(what);
+  looks_.add(int_.get(), engine_->reached() + every, every, [this](Instant) { int_->look(); });
+}
+
+void Session::stop_int() {
+  looks_.remove(int_.get());
+  int_->stop();
+}
+
 void Session::connect_trunks() {
   // Later lives have larger numbers, as long as the machine's clock is not set back between them by more than a restart
   // and the timeout take.
@@ -440,6 +465,11 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
     r.trunks.push_back({t.end->name(), t.description, std::string(text(t.end->trunk_counters().state)),
                         t.end->trunk_counters(), report::Percentiles::of(t.end->lateness())});
   r.faults = faults_->status(engine_->reached());
+  if (int_->running()) {
+    stop_int();
+    r.in_band = int_->report();
+    int_->close();
+  }
   if (options_.digest) r.trace_digest = engine_->digest().value();
   if (series_ != nullptr) series_->close();
   for (auto& tap : taps_) tap->close();

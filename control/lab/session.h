@@ -16,6 +16,7 @@
 #include "control/report/report.h"
 #include "control/spec/spec.h"
 #include "control/telemetry/deadlock.h"
+#include "control/telemetry/int_collector.h"
 #include "control/telemetry/looks.h"
 #include "control/telemetry/pause_tree.h"
 #include "control/telemetry/queue_series.h"
@@ -52,6 +53,8 @@ struct SessionOptions {
     Duration every{};
   };
   std::optional<Series> series;
+  // Where the records of in-band telemetry go; nothing: they are summed up only.
+  std::optional<std::string> int_file;
   // Told the instant reached now and then, with the one at which traffic ends (Instant::never() if unknown).
   std::function<void(Instant, Instant)> progress;
   // Told when ports to the outside stand and the clock starts.
@@ -74,6 +77,12 @@ class Session {
   // Pauses seen so far. Only while the engine rests.
   const telemetry::DeadlockWatch& deadlocks() const noexcept { return deadlocks_; }
   const telemetry::PauseTreeWatch& pause_trees() const noexcept { return pause_trees_; }
+
+  // In-band telemetry; running if the spec asks for it. start_int() and stop_int() have it fetch what there is now and
+  // then. Only while the engine rests. Throw std::runtime_error as it does.
+  telemetry::IntCollector& in_band() noexcept { return *int_; }
+  void start_int(const spec::IntSpec& what);
+  void stop_int();
 
   // Runs to the end that the spec names: its duration and what is then still on its way, or until everything is done.
   // `stop`, if it becomes true, ends the run early, with the report so far. `live`, under the wall clock: how others
@@ -118,6 +127,7 @@ class Session {
   void connect_trunks();
   void attach_captures();
   void start_series();
+  void write_int(const std::string& file);
   void detach() noexcept;
 
   SessionOptions options_;
@@ -128,6 +138,7 @@ class Session {
   telemetry::DeadlockWatch deadlocks_;
   telemetry::PauseTreeWatch pause_trees_;
   std::unique_ptr<telemetry::QueueSeries> series_;
+  std::unique_ptr<telemetry::IntCollector> int_;
   std::vector<std::unique_ptr<CaptureTap>> taps_;
   std::vector<Attached> attached_;
   std::mutex attached_mutex_;  // between the engine's thread and the one that exchanges ports

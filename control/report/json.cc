@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "control/report/int_text.h"
 #include "control/report/pause_json.h"
 #include "control/report/report.h"
 
@@ -186,6 +187,7 @@ std::string Report::json() const {
                            {"removed", f.removed},
                            {"occurrences", f.occurrences},
                            {"frames", f.frames}});
+  if (in_band) j["int"] = int_json(*in_band);
   j["engine"] = engine_json(engine);
   j["audit"] = {{"balanced", audit.balanced},
                 {"unbalanced", audit.unbalanced},

@@ -12,6 +12,7 @@
 #include "control/report/audit.h"
 #include "control/report/path_groups.h"
 #include "control/telemetry/deadlock.h"
+#include "control/telemetry/int_report.h"
 #include "control/telemetry/pause_tree.h"
 #include "dataplane/base/histogram.h"
 #include "dataplane/device/counters.h"
@@ -113,6 +114,7 @@ struct Report {
   Audit audit;
   std::vector<telemetry::DeadlockWatch::Seen> deadlocks;
   telemetry::PauseTreeWatch pause_trees;
+  std::optional<telemetry::IntReport> in_band;
   std::optional<std::uint64_t> trace_digest;
 
   // The whole as JSON, two blanks of indentation.

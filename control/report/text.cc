@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "control/report/int_text.h"
 #include "control/report/report.h"
 #include "control/report/units.h"
 
@@ -418,6 +419,7 @@ std::string Report::text() const {
   trim_lines(out, *this);
   drop_lines(out, *this);
   fault_lines(out, *this);
+  if (in_band) text += "\n" + int_text(*in_band);
   story(out, *this);
   engine_lines(out, *this);
   return text;

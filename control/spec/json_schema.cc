@@ -47,6 +47,7 @@ std::string json_schema() {
   define(definitions, wrong_ecn_keys());
   define(definitions, skew_keys());
   define(definitions, run_keys());
+  define(definitions, int_keys());
   definitions.spread = true;
 
   Tree schema = Tree::map();

@@ -107,6 +107,16 @@ FaultSpec parse_fault(const Lab& lab, const std::string& text, const std::string
   return all.back();
 }
 
+IntSpec parse_int(const Lab& lab, const std::string& text, const std::string& name) {
+  Tree tree = parse_yaml(text, name);
+  if (tree.kind == Tree::Kind::kNothing) tree.kind = Tree::Kind::kMap;
+  finish(tree, "");
+  IntSpec what;
+  int_keys().read(tree, what);
+  check_int(lab, what, tree);
+  return what;
+}
+
 std::string to_text(const FaultSpec& fault) {
   std::string text = print_json(fault_keys().write(fault));
   // Values have no line breaks.

@@ -33,4 +33,8 @@ FaultSpec parse_fault(const Lab& lab, const std::string& text, const std::string
 // The same written back: one line of JSON, which is YAML.
 std::string to_text(const FaultSpec& fault);
 
+// What of `lab` in-band telemetry is to follow, as run.int says it, as YAML: "{ one-in: 100, classes: 3 }". Throws
+// SpecError with `name` as the place.
+IntSpec parse_int(const Lab& lab, const std::string& text, const std::string& name);
+
 }  // namespace railyard::spec

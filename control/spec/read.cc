@@ -165,6 +165,7 @@ Lab read_lab(const Tree& document) {
   check_attachments(draft);
   check_trunks(draft);
   check_traffic(draft);
+  check_int(draft);
   check_faults(draft);
   return std::move(draft.lab);
 }

@@ -366,6 +366,16 @@ struct TrafficSpec {
 enum class Clock { kVirtual, kWall };
 enum class Payload { kElided, kReal };
 
+// In-band telemetry: which packets hops take notes of.
+struct IntSpec {
+  int one_in = 1000;                    // of so many packets one, chosen by a hash
+  std::vector<int> classes = {};        // at the sending NIC; none: all
+  std::vector<std::string> flows = {};  // names of flows, or of traffic; none: all, and what attached hosts send
+  int packets = 4096;                   // of one sender at a time
+
+  bool operator==(const IntSpec&) const = default;
+};
+
 struct RunSpec {
   Clock clock = Clock::kVirtual;
   Seed seed{1};
@@ -380,6 +390,7 @@ struct RunSpec {
   bool hugepages = false;
   Duration lag_limit{1'000'000'000};  // wall clock: further behind, modelled time slips
   bool busy_poll = false;             // wall clock: never sleep when idle
+  std::optional<IntSpec> in_band;     // key 'int'; nothing: no packet is followed
 
   bool operator==(const RunSpec&) const;
 };

@@ -22,7 +22,8 @@ CaptureTap::CaptureTap(const std::filesystem::path& file, const std::string& por
 
 void CaptureTap::see(Instant at, const Packet& packet, const TapNote& note) {
   if (!is_wanted(direction_, note)) return;
-  const FrameComments comments(note, packet.kind);
+  const IntStack* const stack = int_stack(packet);
+  const FrameComments comments(note, packet.kind, stack != nullptr ? stack->hops() : std::span<const IntHop>{});
   assemble(packet, octets_);
   const std::span<const std::byte> piece(octets_);
   writer_.write(interface_, at,

@@ -46,6 +46,7 @@ class LiveTap final : public Tap {
     TapNote note;
     std::uint32_t original_octets;  // of the frame, without FCS
     std::uint32_t header_octets;    // that follow
+    std::uint32_t hops;             // of in-band telemetry, between this and the headers
     FrameKind kind;
     bool elided;
     bool icrc;  // behind the payload

@@ -19,6 +19,7 @@ Packet* make_control_frame(PacketPool& pool) {
   p->pcp = 0;
   p->vid = 0;
   p->trimmed = 0;
+  p->sampled = 0;
   return p;
 }
 

@@ -319,12 +319,19 @@ Instant Device::collect(Instant until) {
 void Device::tap(PortIndex port, Tap* tap) {
   taps_.at(port.index()) = tap;
   tapped_ = std::any_of(taps_.begin(), taps_.end(), [](const Tap* t) { return t != nullptr; });
-  observed_ = tapped_ || digest_on_;
+  observed_ = notes_departures() || records_int_;
+}
+
+void Device::record_int(bool on, IntSource* source) {
+  records_int_ = on;
+  int_source_ = source;
+  observed_ = notes_departures() || records_int_;
+  on_record_int();
 }
 
 void Device::digest_departures(bool on) {
   digest_on_ = on;
-  observed_ = tapped_ || digest_on_;
+  observed_ = notes_departures() || records_int_;
 }
 
 void Device::observe_departure(Instant now, PortIndex port, const Packet& packet, const TapNote& note) {

@@ -18,6 +18,7 @@
 #include "dataplane/device/channel.h"
 #include "dataplane/device/counters.h"
 #include "dataplane/device/event_key.h"
+#include "dataplane/device/int_source.h"
 #include "dataplane/device/queue_sample.h"
 #include "dataplane/device/tap.h"
 #include "dataplane/device/trace_digest.h"
@@ -117,6 +118,9 @@ class Device {
   // `tap` sees what `port` receives, sends and drops; nullptr: nobody does.
   void tap(PortIndex port, Tap* tap);
   void digest_departures(bool on);
+  // From now on the device notes what it knows of packets that are sampled, or no more. `source`, which stays as long as
+  // the device runs, samples what begins here; nullptr: nobody does. Only while the engine rests.
+  void record_int(bool on, IntSource* source);
   TraceDigest digest() const noexcept { return digest_; }
 
   // Since when the peer of `port` has had a class of it paused without a break; Instant::never() if it has not at
@@ -190,11 +194,23 @@ class Device {
   ArrivalBatch& arrivals() noexcept { return context_->arrivals; }
   WorkerContext& context() noexcept { return *context_; }
 
-  // Whether anybody looks at packets at all: a digest or a tap.
+  // Whether anybody looks at packets at all: in-band telemetry, a digest or a tap.
   bool observed() const noexcept { return observed_; }
   bool tapped() const noexcept { return tapped_; }
+  bool records_int() const noexcept { return records_int_; }
+  virtual void on_record_int() {}
   // What leaves passes here if observed(); what is received and dropped if tapped().
   void observe_departure(Instant now, PortIndex port, const Packet& packet, const TapNote& note);
+  // Whether observe_departure() has anything to do.
+  bool notes_departures() const noexcept { return tapped_ || digest_on_; }
+  // A packet begins its way here. If records_int().
+  void int_departure(Instant now, PortIndex port, Priority priority, Packet& packet) noexcept {
+    if (int_source_ != nullptr) int_source_->departure(name_, port, priority, now, packet);
+  }
+  // A sampled packet has arrived; `effect`: its event's instant.
+  void int_arrival(Instant effect, PortIndex port, Priority priority, const Packet& packet) noexcept {
+    int_stack(packet)->arrive(name_, port, priority, effect - ingress(port).data_latency, packet.frame_octets);
+  }
   void observe(Instant now, PortIndex port, const Packet& packet, const TapNote& note) {
     if (Tap* t = taps_[port.index()]; t != nullptr) t->see(now, packet, note);
   }
@@ -257,7 +273,9 @@ class Device {
   std::vector<Tap*> taps_;
   bool digest_on_ = false;
   bool tapped_ = false;
+  bool records_int_ = false;
   bool observed_ = false;
+  IntSource* int_source_ = nullptr;
   TraceDigest digest_;
   std::vector<Scheduled> scheduled_;  // soonest last
   Instant scheduled_next_ = Instant::never();

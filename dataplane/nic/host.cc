@@ -135,11 +135,14 @@ void Host::start(Instant now, PortIndex port) {
       now,
       [&](Packet& packet, Priority priority) {
         packet.sent = now + skew_;
-        if (observed()) [[unlikely]]
-          observe_departure(now, port, packet,
-                            {.event = TapNote::Event::kSent,
-                             .priority = priority,
-                             .depth_octets = static_cast<std::int64_t>(e.depth(priority)) - e.sending().octets});
+        if (observed()) [[unlikely]] {
+          if (records_int()) int_departure(now, port, priority, packet);
+          if (notes_departures())
+            observe_departure(now, port, packet,
+                              {.event = TapNote::Event::kSent,
+                               .priority = priority,
+                               .depth_octets = static_cast<std::int64_t>(e.depth(priority)) - e.sending().octets});
+        }
       },
       [&](PriorityMask mask, const std::array<std::uint16_t, kPriorities>& quanta) {
         Packet* frame = make_pfc_frame(pool(), config_.nics[port.index()].mac, mask, quanta);
@@ -304,10 +307,23 @@ std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::u
 
 // What every frame must pass before anybody in the host sees it.
 bool Host::accept(Instant now, PortIndex port, Packet* p) {
+  const Priority priority = classify(config_.nics[port.index()].trust, *p);
+  return observed() ? accept_observed(now, port, priority, p) : accept(now, port, priority, p);
+}
+
+bool Host::accept_observed(Instant now, PortIndex port, Priority priority, Packet* p) {
+  IntStack* const stack = records_int() ? int_stack(*p) : nullptr;
+  if (stack != nullptr) int_arrival(now, port, priority, *p);
+  if (tapped()) observe(now, port, *p, {.event = TapNote::Event::kReceived, .priority = priority});
+  const bool accepted = accept(now, port, priority, p);
+  if (accepted) p->sampled = 0;  // nothing follows it any further
+  if (stack != nullptr) stack->end();
+  return accepted;
+}
+
+inline bool Host::accept(Instant now, PortIndex port, Priority priority, Packet* p) {
   Nic& nic = nics_[port.index()];
   const NicConfig& config = config_.nics[port.index()];
-  const Priority priority = classify(config.trust, *p);
-  if (tapped()) observe(now, port, *p, {.event = TapNote::Event::kReceived, .priority = priority});
   nic.rx_packets[priority.index()].increment();
   nic.rx_octets[priority.index()].add(p->frame_octets);
   if (p->frame_octets > config.largest_frame()) [[unlikely]]
@@ -402,6 +418,8 @@ void Host::on_timer(Instant now, PortIndex slot) {
 void Host::drop(Instant now, PortIndex port, Packet* packet, DropReason reason) {
   const Priority priority = classify(config_.nics[port.index()].trust, *packet);
   nics_[port.index()].class_drops[priority.index()].count(reason);
+  if (observed()) [[unlikely]]
+    if (IntStack* stack = int_stack(*packet); stack != nullptr) stack->drop(reason);
   if (tapped())
     observe(now, port, *packet, {.event = TapNote::Event::kDropped, .reason = reason, .priority = priority});
   if (!planted(PlantedBug::kPacketLeak) || reason != DropReason::kFcsError) pool().release(packet);

@@ -144,6 +144,8 @@ class Host final : public Device {
   void on_mac_control(Instant now, PortIndex port, Packet* packet);
   std::size_t on_arrivals(Instant now, PortIndex port, std::size_t i, std::uint64_t limit);
   bool accept(Instant now, PortIndex port, Packet* packet);
+  bool accept_observed(Instant now, PortIndex port, Priority priority, Packet* packet);
+  bool accept(Instant now, PortIndex port, Priority priority, Packet* packet);
   void buffer(Instant now, PortIndex port, Packet* packet);
   void on_received(Instant now, PortIndex port);
   void on_outside(Instant now, PortIndex port);

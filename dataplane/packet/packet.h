@@ -45,6 +45,7 @@ struct alignas(64) Packet {
   WorkerId home;                     // whose pool it came from
   std::uint16_t vid : 12;            // of the 802.1Q tag; 0 without one
   std::uint16_t trimmed : 1;         // 1: was cut to its headers on the way (trim.h)
+  std::uint16_t sampled : 1;         // 1: hops note what they know of it (int_stack.h)
 
   enum Flag : std::uint8_t {
     kElided = 1,       // payload is synthetic: (stream, offset, payload_octets) stand for it

@@ -50,7 +50,7 @@ inline void Switch::enqueue(Instant now, const Arrival& a) {
   port.enqueue(Priority{a.priority}, {a.packet, a.octets, a.cells, a.origin});
   if (!port.busy()) starts_.add(now, PortIndex{a.port});
   if (watches_) [[unlikely]]
-    look_at_depth(now, a);
+    look_at_queue(now, a);
 }
 
 // Whether the frame ends here, before there is talk of memory.
@@ -110,6 +110,8 @@ void Switch::drop(Instant now, const Arrival& a, DropReason reason) {
                           (queues_[index(PortIndex{a.port}, Priority{a.priority})].stops & Queue::kStorm) != 0);
   const std::size_t where = at_egress ? index(PortIndex{a.port}, Priority{a.priority}) : a.origin;
   drops_by_class_[where].count(reason);
+  if (observed()) [[unlikely]]
+    if (IntStack* stack = int_stack(*a.packet); stack != nullptr) stack->drop(reason);
   if (tapped()) {
     const PortIndex port{static_cast<std::uint16_t>(where / kPriorities)};
     if (port.index() < ports())

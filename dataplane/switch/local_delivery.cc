@@ -66,6 +66,8 @@ void Switch::on_exception(Instant now, Arrival& a) {
 void Switch::deliver_locally(Instant now, const Arrival& a) {
   Packet& p = *a.packet;
   const PortIndex in{static_cast<std::uint16_t>(EventKey::port(a.key))};
+  if (IntStack* stack = int_stack(p); stack != nullptr) [[unlikely]]
+    stack->end();
   const auto view = wire::parse_frame(real_octets(p), content_octets(p));
   if (!view) return drop(now, a, view.error());
   const wire::MacAddress own = config_.ports[in.index()].mac;

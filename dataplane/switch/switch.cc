@@ -50,6 +50,8 @@ void Switch::on_new_key_base() {
 Instant Switch::run(Instant until) {
   Instant rest = collect(until);
   ArrivalBatch& batch = arrivals();
+  if (records_int()) [[unlikely]]
+    note_arrivals();
   // Decisions depend on the frame and the tables only, and tables change between slices: they are made in one go, with
   // the packets on their way into the cache. A tap must see a frame as it came in, before it is rewritten.
   if (!tapped()) {
@@ -203,7 +205,7 @@ void Switch::start(Instant now, PortIndex port) {
           if (queue.mark_at_dequeue) mark(now, queue, queue.memory.cells - e.sending().cells, packet);
         }
         if (observed()) [[unlikely]]
-          observe_departure(now, port, packet, departure_note(port, priority, packet));
+          observe_start(now, port, priority, packet);
       },
       [&](PriorityMask mask, const std::array<std::uint16_t, kPriorities>& quanta) {
         Packet* frame = make_pfc_frame(pool(), config_.ports[port.index()].mac, mask, quanta);
@@ -217,6 +219,12 @@ void Switch::start(Instant now, PortIndex port) {
              EventKey::make(key_base(), e.slot(), e.busy() ? EventKind::kTransmitEnd : EventKind::kTimer, port.value));
   if (e.sent_control() && e.refresh_due() < refresh_due_) [[unlikely]]
     set_refresh(e.refresh_due());
+}
+
+void Switch::observe_start(Instant now, PortIndex port, Priority priority, const Packet& packet) {
+  if (IntStack* stack = int_stack(packet); stack != nullptr)
+    stack->depart(now, packet.frame_octets, packet.has(Packet::kMarkedHere));
+  if (notes_departures()) observe_departure(now, port, packet, departure_note(port, priority, packet));
 }
 
 TapNote Switch::departure_note(PortIndex port, Priority priority, const Packet& packet) const noexcept {

@@ -105,6 +105,7 @@ class Switch final : public Device {
   void on_link_up(Instant now, PortIndex port) override;
   void on_new_rate(Instant now, PortIndex port, BitRate rate, Duration peer_response) override;
   void on_new_key_base() override;
+  void on_record_int() override;
   void count_live(DeviceCounters& counters) const override;
   void count_rest(DeviceCounters& counters) const override;
 
@@ -191,6 +192,7 @@ class Switch final : public Device {
   void set_refresh(Instant due);
   void set_device_timer();
   TapNote departure_note(PortIndex port, Priority priority, const Packet& packet) const noexcept;
+  void observe_start(Instant now, PortIndex port, Priority priority, const Packet& packet);
 
   // Memory for a frame, or none (admission.cc).
   void admit(Instant now, const Arrival& a);
@@ -241,9 +243,13 @@ class Switch final : public Device {
   void use_pfc_storm(Instant now, PortIndex port);
   void use_pauses(Instant now, PortIndex port);
   void review_groups(Instant now);
+  void look_at_queue(Instant now, const Arrival& a);
   void look_at_depth(Instant now, const Arrival& a);
   void look_at_pauses(Instant now, PortIndex port, PriorityMask before, PriorityMask enable);
   void on_watches_due(Instant now);
+
+  // In-band telemetry (switch_int.cc).
+  void note_arrivals();
 
   // The control plane (local_delivery.cc).
   void deliver_locally(Instant now, const Arrival& a);
@@ -280,7 +286,7 @@ class Switch final : public Device {
   std::vector<Carried> carried_;  // cut-through frames that wait for their tail, soonest last
   Instant refresh_due_ = Instant::never();
   bool any_mark_at_dequeue_ = false;
-  bool watches_ = false;         // anybody has an eye on a queue (watched_)
+  bool watches_ = false;         // anybody has an eye on a queue (watched_), or in-band telemetry is recorded
   std::uint32_t strangers_ = 0;  // connected ports whose peer's address is not known yet
 
   std::vector<TrustMap> trust_maps_;        // each different one once

@@ -165,7 +165,7 @@ void Switch::watch(std::shared_ptr<QueueWatch> watch) {
 
 void Switch::unwatch(const QueueWatch& watch) {
   std::erase_if(watched_, [&](const auto& w) { return w.get() == &watch; });
-  watches_ = !watched_.empty();
+  watches_ = !watched_.empty() || records_int();
 }
 
 void Switch::look_at_depth(Instant now, const Arrival& a) {

@@ -78,7 +78,13 @@ void TrunkEnd::on_from_switch(Instant now, Packet* p, bool control) {
     if (tapped()) observe(now, kPort, *p, {.event = TapNote::Event::kReceived});
   } else {
     const Priority priority = classify(config_.trust, *p);
-    if (tapped()) observe(now, kPort, *p, {.event = TapNote::Event::kReceived, .priority = priority});
+    if (observed()) [[unlikely]] {
+      IntStack* const stack = records_int() ? int_stack(*p) : nullptr;
+      if (stack != nullptr) int_arrival(now, kPort, priority, *p);
+      if (tapped()) observe(now, kPort, *p, {.event = TapNote::Event::kReceived, .priority = priority});
+      if (stack != nullptr) stack->end();  // as far as this fabric goes
+      p->sampled = 0;
+    }
     rx_packets_[priority.index()].increment();
     rx_octets_[priority.index()].add(p->frame_octets);
   }
@@ -132,7 +138,10 @@ void TrunkEnd::release(Instant now) {
   const Priority priority = classify(config_.trust, *p);
   tx_packets_[priority.index()].increment();
   tx_octets_[priority.index()].add(p->frame_octets);
-  if (observed()) observe_departure(now, kPort, *p, {.event = TapNote::Event::kSent, .priority = priority});
+  if (observed()) {
+    if (records_int()) int_departure(start, kPort, priority, *p);
+    observe_departure(now, kPort, *p, {.event = TapNote::Event::kSent, .priority = priority});
+  }
   channel_->push_data(start, lead + config_.terms.delay + channel_->data_latency, p);
 }
 

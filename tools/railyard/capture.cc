@@ -320,7 +320,8 @@ void add_capture(CLI::App& app, int& exit_code) {
       ->type_name("SIZE");
   command->footer(
       "Frames are whole and say their class, the depth of their queue, whether CE was set here and why they were "
-      "dropped. The\nlab is not held up: frames that the capture has no room for are counted and said at the end.\n"
+      "dropped;\nthose that in-band telemetry follows (railyard int, run.int) say where they have been. The lab is not "
+      "held up: frames\nthat the capture has no room for are counted and said at the end.\n"
       "Examples:\n"
       "  railyard capture leaf1:1 -w leaf1-1.pcapng\n"
       "  railyard capture leaf1:1 -w - | wireshark -k -i -\n"

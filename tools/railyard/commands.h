@@ -41,5 +41,6 @@ void add_logs(CLI::App& app, int& exit_code);
 void add_capture(CLI::App& app, int& exit_code);
 void add_replay(CLI::App& app, int& exit_code);
 void add_series(CLI::App& app, int& exit_code);
+void add_int(CLI::App& app, int& exit_code);
 
 }  // namespace railyard::tools

@@ -42,6 +42,8 @@ struct RunOptions {
   std::vector<std::string> captures;
   std::string series;
   std::string series_every;
+  std::string int_file;
+  std::string int_one_in;
   std::string fault_log;
   std::string replay;
   bool digest = false;
@@ -124,6 +126,7 @@ std::vector<std::string> overrides(const RunOptions& o) {
   if (!o.duration.empty()) sets.push_back("run.duration=" + o.duration);
   if (!o.scale.empty()) sets.push_back("run.scale=" + o.scale);
   if (!o.payload.empty()) sets.push_back("run.payload=" + o.payload);
+  if (!o.int_one_in.empty()) sets.push_back("run.int.one-in=" + o.int_one_in);
   return sets;
 }
 
@@ -159,6 +162,10 @@ int run(const RunOptions& o) {
   for (const std::string& c : o.captures) options.captures.push_back(parse_capture(c));
   if (!o.series.empty())
     options.series = {o.series, o.series_every.empty() ? kSeriesEvery : parse_every(o.series_every)};
+  if (!o.int_file.empty()) {
+    options.int_file = o.int_file;
+    if (!spec.run.in_band) spec.run.in_band.emplace();
+  }
   if (!o.replay.empty()) options.replayed_faults = fault::read_log(spec::read_file(o.replay), o.replay);
   options.progress = [&](Instant at, Instant end) { progress.show(at, end); };
   const bool live = spec.run.clock == spec::Clock::kWall;
@@ -168,7 +175,11 @@ int run(const RunOptions& o) {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
   lab::Session session(std::move(spec), std::move(options));
-  if (!o.report_dir.empty()) make_report_dir(o.report_dir);
+  if (!o.report_dir.empty()) {
+    make_report_dir(o.report_dir);
+    if (session.in_band().running() && o.int_file.empty())
+      session.in_band().write_to((std::filesystem::path(o.report_dir) / "int.jsonl").string());
+  }
   const report::Report report = session.run(interrupted);
   progress.clear();
   if (!o.fault_log.empty()) write_file(o.fault_log, log_of(session));
@@ -211,7 +222,17 @@ void add_run(CLI::App& app, int& exit_code) {
   command->add_option("--series-every", o->series_every, "How often; 10us if not said")
       ->type_name("TIME")
       ->needs(series);
-  command->add_option("--report", o->report_dir, "Write report.json and report.txt there")->type_name("DIR");
+  auto* in_band = command
+                      ->add_option("--int", o->int_file,
+                                   "Follow sampled packets hop by hop (in-band telemetry): one line of JSON per hop")
+                      ->type_name("FILE");
+  command->add_option("--int-one-in", o->int_one_in, "Of so many packets one; 1000 if the lab does not say")
+      ->type_name("N")
+      ->needs(in_band);
+  command
+      ->add_option("--report", o->report_dir,
+                   "Write report.json and report.txt there, and int.jsonl if the lab has run.int")
+      ->type_name("DIR");
   command->add_option("--fault-log", o->fault_log, "Write what the faults did, one line of JSON per event")
       ->type_name("FILE");
   command

@@ -24,6 +24,11 @@ void check_trunks(const Draft& draft);
 // Traffic has senders and receivers, can reach them, fits, and ends.
 void check_traffic(const Draft& draft);
 
+// In-band telemetry is about traffic that exists.
+void check_int(const Draft& draft);
+// The same for what `said` says.
+void check_int(const Lab& lab, const IntSpec& what, const Tree& said);
+
 // Faults have names of their own, are where something like it can be, and do not keep a run that is to end from ending.
 void check_faults(const Draft& draft);
 // The same for one fault, said by `said`, in `lab`.

@@ -53,6 +53,8 @@ const Table<AttachMemif>& memif_keys();
 // traffic.<n>
 const Table<TrafficSpec>& traffic_keys();
 const Table<RunSpec>& run_keys();
+// run.int
+const Table<IntSpec>& int_keys();
 
 // faults.<n>
 const Table<FaultSpec>& fault_keys();

@@ -34,6 +34,25 @@ Key<RunSpec> scale() {
 
 }  // namespace
 
+const Table<IntSpec>& int_keys() {
+  constexpr int kMostOneIn = 1'000'000'000;
+  constexpr int kMostPackets = 1 << 20;
+  static const Table<IntSpec> table{
+      "int",
+      "In-band telemetry: each hop of a sampled packet notes its ports, its queue and when",
+      {key("one-in", &IntSpec::one_in, integer(1, kMostOneIn),
+           "of so many packets one is sampled, chosen by a hash of the seed, the flow and the packet")
+           .show(),
+       key("classes", &IntSpec::classes, one_or_list_of(integer(0, 7)),
+           "only packets of these classes at the sending NIC; without it all"),
+       key("flows", &IntSpec::flows, one_or_list_of(any_text()),
+           "only packets of these flows, or of all flows of these traffics; without it all, and what attached hosts "
+           "send"),
+       key("packets", &IntSpec::packets, integer(1, kMostPackets),
+           "sampled packets of one sender that may be on their way; beyond that they are counted only")}};
+  return table;
+}
+
 const Table<RunSpec>& run_keys() {
   static const Table<RunSpec> table{
       "run",
@@ -59,7 +78,9 @@ const Table<RunSpec>& run_keys() {
        key("lag-limit", &RunSpec::lag_limit, duration(Duration{1}, kAnyTime),
            "wall clock: further behind than this, modelled time slips"),
        key("idle", &RunSpec::busy_poll, choice<bool>({{"adaptive", false}, {"busy", true}}),
-           "wall clock: whether a worker that has nothing to do may sleep")}};
+           "wall clock: whether a worker that has nothing to do may sleep"),
+       key("int", &RunSpec::in_band, map_of(int_keys()),
+           "in-band telemetry: what every hop of a sampled packet knows of it, as records and in captures")}};
   return table;
 }
 

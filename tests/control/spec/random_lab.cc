@@ -305,6 +305,12 @@ RunSpec random_run(Chance& chance) {
   r.hugepages = chance.one_in(2);
   r.lag_limit = chance.time(1, kMillisecond);
   r.busy_poll = chance.one_in(2);
+  if (chance.one_in(2)) {
+    IntSpec& i = r.in_band.emplace();
+    i.one_in = chance.integer(1, 1'000'000'000);
+    if (chance.one_in(2)) i.classes = {chance.integer(0, 7)};
+    i.packets = chance.integer(1, 1 << 20);
+  }
   return r;
 }
 

@@ -86,6 +86,7 @@ TEST(RoundTrip, EverythingElseCounts) {
   EXPECT_TRUE(differs([](Lab& l) { l.links[0].cable.reset(); }));
   EXPECT_TRUE(differs([](Lab& l) { l.run.seed.value = 2; }));
   EXPECT_TRUE(differs([](Lab& l) { l.run.busy_poll = true; }));
+  EXPECT_TRUE(differs([](Lab& l) { l.run.in_band.emplace(); }));
 }
 
 }  // namespace

@@ -62,6 +62,8 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
   loads("scenarios/ce-before-xoff.yaml", {"defaults.link.rate=400Gbps"});
   loads("scenarios/ce-before-xoff.yaml", {"qos.default.classes.3.alpha=", "qos.default.classes.3.xoff=100KB",
                                           "qos.default.classes.3.ecn={ kmin: 2MB, kmax: 4MB }"});
+  loads("scenarios/int.yaml", {"run.int.flows=aside"});
+  loads("scenarios/int.yaml", {"run.int.one-in=1", "run.int.packets=16384"});
   loads("scenarios/headroom-pool.yaml", {"traffic.incast.fan-in=16"});
   loads("scenarios/headroom-pool.yaml", {"switches.default.headroom-pool=0", "switches.default.buffer=16MiB"});
   for (const char* action : {"off", "{ action: forward, detect: 100us, restore: 100us, poll: 10us }"})

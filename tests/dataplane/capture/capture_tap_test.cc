@@ -92,6 +92,30 @@ TEST_F(CaptureTapTest, CommentsSayTheClassTheDepthAndTheMark) {
   EXPECT_THAT(comments(f[2]), ElementsAre("class 6, queue 123456 octets", "CE set here"));
 }
 
+// Of a packet that in-band telemetry follows: where it has been, as exact as it is known; not where it still is.
+TEST_F(CaptureTapTest, CommentsOfASampledPacketHaveItsHops) {
+  const auto tap = open();
+  const std::array<std::string, 3> names{"h1", "leaf1", "spine1"};
+  Packet* p = test::make_frame(pool, FecTable{}, {});
+  IntStack stack;
+  stack.begin(*p);
+  sample(*p, stack);
+  stack.depart_source(names[0], PortIndex{0}, kClass, Instant{5'000}, 1024);
+  stack.arrive(names[1], PortIndex{2}, kClass, Instant{100'001}, 1024);
+  stack.queue(PortIndex{8}, Priority{4}, Instant{500'001}, 4096);
+  stack.depart(Instant{2'345'678}, 1024, true);
+  stack.arrive(names[2], PortIndex{0}, Priority{4}, Instant{3'000'000}, 1024);
+  tap->see(Instant{3'400'000}, *p, {.event = Event::kReceived, .priority = Priority{4}});
+  pool.release(p);
+  tap->close();
+  const std::vector<Frame> f = frames();
+  ASSERT_EQ(f.size(), 1u);
+  EXPECT_THAT(comments(f[0]),
+              ElementsAre("class 4", "INT 0: h1 port 1, class 3, out 5.000 ns",
+                          "INT 1: leaf1 port 3 -> 9, class 4, in 100.001 ns, out 2345.678 ns, queue 4096 octets, "
+                          "waited 1845.677 ns, CE set"));
+}
+
 TEST_F(CaptureTapTest, ADropSaysWhy) {
   const auto tap = open();
   see(*tap, {.event = Event::kDropped, .reason = DropReason::kEgressFull, .priority = kClass, .depth_octets = 9000});

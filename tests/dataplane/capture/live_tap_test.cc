@@ -39,6 +39,20 @@ class LiveTapTest : public ::testing::Test {
     tap.see(Instant{} + 9_us, *pfc, {.event = Event::kSent});
     pool.release(pfc);
   }
+  // Of which in-band telemetry knows something.
+  void see_sampled(Tap& tap) {
+    IntStack stack;
+    Packet* p = test::make_frame(pool, FecTable{}, {.real = true});
+    stack.begin(*p);
+    for (const std::int64_t hop : {1, 2}) {
+      stack.arrive(names_.front(), PortIndex{3}, kClass, Instant{hop * 1'000'000}, 1024);
+      stack.queue(PortIndex{4}, kClass, Instant{hop * 1'000'000 + 1}, 77);
+      if (hop == 1) stack.depart(Instant{1'500'000}, 1024, true);
+    }
+    sample(*p, stack);
+    tap.see(Instant{} + 8_us, *p, {.event = Event::kReceived, .priority = kClass});
+    pool.release(p);
+  }
   // Frames of every kind, with every note.
   void see_everything(Tap& tap) {
     for (const bool real : {false, true})
@@ -49,6 +63,7 @@ class LiveTapTest : public ::testing::Test {
     see(tap, {.event = Event::kDropped, .reason = DropReason::kWred, .priority = kClass, .depth_octets = 100});
     see(tap, {.event = Event::kDropped, .reason = DropReason::kNoRoute, .priority = kClass});
     see_pause(tap);
+    see_sampled(tap);
   }
   static std::string text_of(const PcapngBlocks& blocks) {
     return {reinterpret_cast<const char*>(blocks.octets().data()), blocks.octets().size()};
@@ -63,6 +78,7 @@ class LiveTapTest : public ::testing::Test {
   PacketPools pools{1, {.elided_limit = 64, .real_limit = 64, .real_octets = 9728}};
   PacketPool& pool = pools[WorkerId{0}];
   test::TemporaryFile file{"tap.pcapng"};
+  std::vector<std::string> names_{"leaf1"};  // of devices
 };
 
 TEST_F(LiveTapTest, ShowsWhatACaptureTapShows) {

@@ -121,6 +121,11 @@ TEST_F(BadMachine, LetsNobodyButItsOwnerWriteTheReport) {
             "railyard: --report: cannot write to closed: Permission denied");
 }
 
+TEST_F(BadMachine, HasNoPlaceForInBandTelemetry) {
+  EXPECT_EQ(error(kFailed, {"run", "lab.yaml", "--int", "no/hops.jsonl"}),
+            "railyard: --int: cannot write no/hops.jsonl: No such file or directory");
+}
+
 TEST_F(BadMachine, HasNoPlaceForACapture) {
   EXPECT_EQ(error(kFailed, {"run", "lab.yaml", "--capture", "leaf1:1=no/x.pcapng"}),
             "railyard: --capture: leaf1:1: cannot create no/x.pcapng: No such file or directory");

@@ -1,4 +1,6 @@
 // What programs get: every field that is promised, with its type, on standard output and in report.json.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -109,6 +111,18 @@ TEST_F(JsonReport, IsWrittenToTheFolderToo) {
   EXPECT_EQ(o.exit_code, kOk) << o.err;
   EXPECT_EQ(read("results/today/report.json"), o.out);
   EXPECT_THAT(read("results/today/report.txt"), HasSubstr("t/h1->h2"));
+}
+
+TEST_F(JsonReport, HasTheRecordsOfInBandTelemetryBesideIt) {
+  const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  const Json r = run({"--set", "run.int.one-in=1", "--report", "here"});
+  EXPECT_EQ(r["int"]["sampled"], 25);
+  EXPECT_EQ(r["int"]["not_kept"], 0);
+  EXPECT_EQ(lines(read("here/int.jsonl")), 75) << "h1, leaf1 and h2";
+  // With a name of its own, whether the lab asks for it or not.
+  EXPECT_EQ(run({"--int", "hops.jsonl", "--int-one-in", "1"})["int"]["records"], 75);
+  EXPECT_EQ(read("hops.jsonl"), read("here/int.jsonl"));
+  EXPECT_EQ(run({"--int", "few.jsonl"})["int"]["one_in"], 1000);
 }
 
 TEST_F(JsonReport, IsTextWithoutTheOption) {

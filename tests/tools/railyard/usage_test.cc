@@ -32,7 +32,7 @@ TEST_F(Usage, EveryCommandExplainsItself) {
   }
   const std::string run = railyard({"run", "--help"}).out;
   for (const char* option : {"--clock", "--seed", "--workers", "--duration", "--scale", "--payload", "--set",
-                             "--capture", "--report", "--digest", "--json", "--quiet", "Examples:"})
+                             "--capture", "--int", "--report", "--digest", "--json", "--quiet", "Examples:"})
     EXPECT_THAT(run, HasSubstr(option));
 }
 
@@ -60,6 +60,7 @@ TEST_F(Usage, WrongOptionsAreNamed) {
   EXPECT_THAT(refused({"run", "lab.yaml", "--sed", "7"}), HasSubstr("--sed"));
   EXPECT_THAT(refused({"run", "lab.yaml", "--capture", "leaf1:1"}),
               HasSubstr("'leaf1:1': expected PORT=FILE, e.g. leaf1:3=leaf1-3.pcapng"));
+  EXPECT_THAT(refused({"run", "lab.yaml", "--int-one-in", "5"}), HasSubstr("--int"));
   EXPECT_THAT(refused({"run", "lab.yaml", "--capture", "leaf1=x.pcapng"}),
               HasSubstr("'leaf1' is not a port; expected one such as leaf1:3"));
 }
@@ -75,6 +76,8 @@ TEST_F(Usage, OptionsThatSetAValueAreCheckedLikeTheFile) {
               StartsWith("railyard: --set run.duration=5: run.duration: 5 has no unit; expected a duration"));
   EXPECT_EQ(error(kSpec, {"run", "lab.yaml", "--clock", "sundial"}),
             "railyard: --set run.clock=sundial: run.clock: unknown 'sundial'; expected virtual or wall");
+  EXPECT_EQ(error(kSpec, {"run", "lab.yaml", "--int", "x", "--int-one-in", "0"}),
+            "railyard: --set run.int.one-in=0: run.int.one-in: 0 is out of range; expected 1..1000000000");
   EXPECT_THAT(error(kSpec, {"run", "lab.yaml", "--set", "traffic.u.rate=1Gbps"}),
               StartsWith("railyard: --set traffic.u.rate=1Gbps: traffic: no element is called 'u'"));
   EXPECT_THAT(error(kSpec, {"run", "lab.yaml", "--set", "run.sed=1"}),

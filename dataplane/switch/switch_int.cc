@@ -1,0 +1,26 @@
+// In-band telemetry: what the switch notes of sampled packets on their way through (packet/int_stack.h).
+#include "dataplane/switch/switch.h"
+
+namespace railyard {
+
+void Switch::on_record_int() { watches_ = !watched_.empty() || records_int(); }
+
+// Ahead of their turns: a frame that is cut through may be put off, and its arrival is not.
+void Switch::note_arrivals() {
+  for (const Arrival& a : arrivals()) {
+    if (EventKey::kind(a.key) != EventKind::kArrival || a.packet->sampled == 0) continue;
+    const PortIndex in{static_cast<std::uint16_t>(EventKey::port(a.key))};
+    // Who marked it before does not count here.
+    a.packet->flags = static_cast<std::uint8_t>(a.packet->flags & ~unsigned{Packet::kMarkedHere});
+    int_arrival(EventKey::time(key_base(), a.key), in, classify(*facts_[in.index()].trust, *a.packet), *a.packet);
+  }
+}
+
+// A frame has been put into its queue.
+void Switch::look_at_queue(Instant now, const Arrival& a) {
+  if (IntStack* stack = int_stack(*a.packet); stack != nullptr)
+    stack->queue(PortIndex{a.port}, Priority{a.priority}, now, egress_[a.port].depth(Priority{a.priority}) - a.octets);
+  if (!watched_.empty()) look_at_depth(now, a);
+}
+
+}  // namespace railyard

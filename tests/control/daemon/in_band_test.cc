@@ -1,0 +1,74 @@
+// In-band telemetry of a lab that runs, through the API. Nothing here depends on how fast it runs.
+#include "control/daemon/in_band.h"
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/control/daemon/running_lab_fixture.h"
+
+namespace railyard::daemon {
+namespace {
+
+using testing::HasSubstr;
+
+class LiveIntTest : public RunningLabFixture {
+ protected:
+  LiveIntTest()
+      : RunningLabFixture(R"(name: x
+nodes: { leaf1: { kind: switch }, h1: { kind: host }, h2: { kind: host } }
+links: [[h1:1, leaf1:1], [h2:1, leaf1:2]]
+traffic: [ { name: t, from: h1, to: h2, payload: 1KB, rate: 100Mbps } ]
+run: { clock: wall, memory: 256MiB }
+)") {}
+  std::string file(const char* name) const { return (folder_ / name).string(); }
+  void wait_for_arrivals(std::uint64_t n) {
+    while (ask("GET", "/int")["int"]["arrived"].get<std::uint64_t>() < n) std::this_thread::yield();
+  }
+};
+
+TEST_F(LiveIntTest, GoesToAFileUntilItIsEnded) {
+  EXPECT_EQ(ask("GET", "/int"), (json{{"running", false}}));
+  const json begun = ask("POST", "/int", {{"what", "{ one-in: 2 }"}, {"file", file("a.jsonl")}});
+  EXPECT_TRUE(begun["running"].get<bool>());
+  wait_for_arrivals(20);
+  EXPECT_THAT(error_of(409, "POST", "/int", {{"what", "{}"}}), HasSubstr("already"));
+  const json done = ask("DELETE", "/int");
+  EXPECT_FALSE(done["running"].get<bool>());
+  EXPECT_THAT(done["text"].get<std::string>(), HasSubstr("one packet in 2 sampled"));
+  std::ifstream in(file("a.jsonl"));
+  std::uint64_t lines = 0;
+  std::uint64_t at_leaf1 = 0;
+  for (std::string line; std::getline(in, line); ++lines) {
+    const json j = json::parse(line);
+    EXPECT_EQ(j["flow"], "t/h1->h2");
+    if (j["node"] != "leaf1" || j["egress_ps"].is_null()) continue;
+    ++at_leaf1;
+    EXPECT_EQ(j["in"], 1);
+    EXPECT_EQ(j["out"], 2);
+  }
+  EXPECT_EQ(lines, done["int"]["records"].get<std::uint64_t>());
+  EXPECT_GE(at_leaf1, 20u);
+  // And another may begin, without a file.
+  ask("POST", "/int", {{"what", "{ one-in: 1, classes: 0, flows: t }"}});
+  wait_for_arrivals(20);
+  EXPECT_EQ(ask("GET", "/int")["int"]["one_in"], 1);
+}
+
+TEST_F(LiveIntTest, WhatCannotBeIsRefused) {
+  EXPECT_THAT(error_of(400, "POST", "/int", {{"what", "{}"}, {"file", "/nowhere/a.jsonl"}}),
+              HasSubstr("cannot write /nowhere/a.jsonl"));
+  EXPECT_THAT(error_of(400, "POST", "/int", {{"what", "{ one-in: 0 }"}}), HasSubstr("expected 1.."));
+  EXPECT_THAT(error_of(400, "POST", "/int", {{"what", "{ classes: 9 }"}}), HasSubstr("expected 0..7"));
+  EXPECT_THAT(error_of(400, "POST", "/int", {{"what", "{ flows: s }"}}), HasSubstr("there is no traffic 's'"));
+  EXPECT_THAT(error_of(400, "POST", "/int", {{"what", "{ flows: t/h2->h1 }"}}), HasSubstr("there is no flow"));
+  EXPECT_THAT(error_of(400, "POST", "/int", {{"file", "x"}}), HasSubstr("'what' is missing"));
+  EXPECT_THAT(error_of(404, "DELETE", "/int"), HasSubstr("no in-band telemetry"));
+  wait_for_packets();
+}
+
+}  // namespace
+}  // namespace railyard::daemon

@@ -1,0 +1,107 @@
+// railyard int: in-band telemetry of a lab that is up.
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "control/spec/value.h"
+#include "tools/railyard/commands.h"
+#include "tools/railyard/live.h"
+
+namespace railyard::tools {
+
+namespace {
+
+using nlohmann::json;
+
+struct IntOptions {
+  std::string lab;
+  std::string file;
+  std::string one_in;
+  std::vector<std::string> classes;
+  std::vector<std::string> flows;
+  std::string lasts;
+  bool end = false;
+  bool as_json = false;
+};
+
+volatile std::sig_atomic_t int_interrupted = 0;
+
+// As run.int says it.
+std::string int_wanted(const IntOptions& o) {
+  std::string text = "{";
+  if (!o.one_in.empty()) text += fmt::format(" one-in: {},", o.one_in);
+  if (!o.classes.empty()) text += fmt::format(" classes: [{}],", fmt::join(o.classes, ", "));
+  if (!o.flows.empty()) text += fmt::format(" flows: {},", json(o.flows).dump());
+  return text + " }";
+}
+
+void print_int(const IntOptions& o, const json& answer) {
+  if (!answer.contains("int")) throw std::runtime_error("no in-band telemetry has been recorded in this lab");
+  if (o.as_json)
+    fmt::print("{}\n", answer["int"].dump(2));
+  else
+    fmt::print("{}", answer["text"].get<std::string>());
+}
+
+int in_band(const IntOptions& o) {
+  Duration left{};
+  if (!o.lasts.empty()) {
+    const auto parsed = spec::parse_duration(o.lasts);
+    if (!parsed || *parsed <= Duration{})
+      throw CLI::ValidationError("--for",
+                                 fmt::format("'{}': {}", o.lasts, parsed ? "expected a time above 0" : parsed.error()));
+    left = *parsed;
+  }
+  const daemon::LabDir lab = chosen_lab(o.lab);
+  if (o.end) return print_int(o, ask(lab, "DELETE", "/int")), kOk;
+  if (o.file.empty() && o.lasts.empty() && o.one_in.empty() && o.classes.empty() && o.flows.empty())
+    return print_int(o, ask(lab, "GET", "/int")), kOk;
+  std::signal(SIGINT, [](int) { int_interrupted = 1; });
+  std::signal(SIGTERM, [](int) { int_interrupted = 1; });
+  json request{{"what", int_wanted(o)}};
+  if (!o.file.empty()) request["file"] = std::filesystem::absolute(o.file).string();
+  ask(lab, "POST", "/int", request);
+  fmt::print(stderr, "railyard: following sampled packets{}{}; Ctrl-C ends it\n", o.file.empty() ? "" : " to ", o.file);
+  constexpr Duration kStep{50'000'000'000};
+  while (int_interrupted == 0 && (o.lasts.empty() || left > Duration{})) {
+    const Duration step = o.lasts.empty() ? kStep : std::min(kStep, left);
+    ::usleep(static_cast<useconds_t>(step.ps / 1'000'000));
+    left -= step;
+    if (!lab.running()) throw std::runtime_error(fmt::format("lab '{}' went down meanwhile", lab.name()));
+  }
+  print_int(o, ask(lab, "DELETE", "/int"));
+  return kOk;
+}
+
+}  // namespace
+
+void add_int(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("int", "In-band telemetry of a lab that is up: where sampled packets waited");
+  auto o = std::make_shared<IntOptions>();
+  add_lab_option(*command, o->lab);
+  command->add_option("FILE", o->file, "Where the records go: one line of JSON for each hop");
+  command->add_option("--one-in", o->one_in, "Of so many packets one; 1000 if not said")->type_name("N");
+  command->add_option("--class", o->classes, "Only packets of this class at the sending NIC; may be repeated")
+      ->type_name("CLASS");
+  command->add_option("--flow", o->flows, "Only packets of this flow or traffic of the generator; may be repeated")
+      ->type_name("NAME");
+  command->add_option("--for", o->lasts, "How long; until Ctrl-C if not said")->type_name("TIME");
+  command->add_flag("--end", o->end, "End what is being recorded, and say what there was");
+  command->add_flag("--json", o->as_json, "Print the summary as JSON");
+  command->footer(
+      "Without a file or an option it says what is being recorded (run.int of the lab).\n"
+      "Example: railyard int hops.jsonl --one-in 100 --class 3 --for 2s");
+  command->callback([o, &exit_code] { exit_code = in_band(*o); });
+}
+
+}  // namespace railyard::tools
