@@ -12,9 +12,9 @@
 
 namespace railyard::build {
 
-// A switch listens at a port if a class of its asks for it (`global: true`), if it chooses among that port and others for
-// some destination, and if there is another switch behind it. What is behind a trunk is in another daemon, which is not
-// asked.
+// A switch listens at a port if a class of its asks for it (`global: true`), if it chooses among that port and others
+// for some destination that is not a switch itself, and if there is another switch behind it. What is behind a trunk is
+// in another daemon, which is not asked.
 class QualityReports {
  public:
   // Both outlive it.

@@ -159,7 +159,9 @@ std::vector<FaultyDirection> frame_faults(build::BuiltLab& lab, const spec::Faul
         config.chance = fault.probability ? chance_of(*fault.probability) : c.chance;
         const bool pauses = std::holds_alternative<spec::fault::LosePause>(fault.action);
         config.lanes = {!pauses, pauses || (of_the_link && c.touches_control)};
-        if (pauses) config.match.add({wire::number_test(wire::HeaderLayer::kEthernet, 96, 16, wire::ether_type::kMacControl)});
+        // Other control frames, reports of quality, are none of its business.
+        if (pauses)
+          config.match.add({wire::number_test(wire::HeaderLayer::kEthernet, 96, 16, wire::ether_type::kMacControl)});
         if (place.traffic_class >= 0) match_class(qos_of(lab, receiver), place.traffic_class, config.match);
         const std::string where =
             spec::format(spec::PortName{lab.node_of(receiver.device).name, receiver.port.value + 1});

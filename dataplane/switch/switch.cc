@@ -241,8 +241,9 @@ void Switch::set_refresh(Instant due) {
 }
 
 void Switch::set_device_timer() {
-  slots_.set(ports(), EventKey::make(key_base(), std::min({refresh_due_, watchdog_due_, watch_due_, quality_due_}), EventKind::kTimer,
-                                     static_cast<std::uint32_t>(ports())));
+  slots_.set(ports(),
+             EventKey::make(key_base(), std::min({refresh_due_, watchdog_due_, watch_due_, quality_due_}),
+                            EventKind::kTimer, static_cast<std::uint32_t>(ports())));
 }
 
 // A port's pause may have run out; standing XOFFs must be repeated; the watchdog looks.

@@ -33,7 +33,8 @@ bool Switch::apply_quality(const SwitchSettings& settings) {
     const NeighbourQuality& to = settings.ports[p].quality;
     listeners |= own.is_told != to.is_told;
     own.is_told = to.is_told;
-    if (own.beyond == to.beyond || (own.beyond != nullptr && to.beyond != nullptr && *own.beyond == *to.beyond)) continue;
+    if (own.beyond == to.beyond || (own.beyond != nullptr && to.beyond != nullptr && *own.beyond == *to.beyond))
+      continue;
     own.beyond = to.beyond;
     tables = true;
   }

@@ -131,7 +131,8 @@ TEST_F(SwitchReports, TheyCanBeTurnedOnAndOffWhileTheQueueStands) {
   const auto reports = [&](Duration when, bool on) {
     rig.sw.change_at(at(when), [&, on](Instant now) {
       SwitchSettings s;
-      for (const SwitchPortConfig& p : rig.sw.config().ports) s.ports.push_back({p.classes, {}, {on && &p == &rig.sw.config().ports[0], nullptr}});
+      for (const SwitchPortConfig& p : rig.sw.config().ports)
+        s.ports.push_back({p.classes, {}, {on && &p == &rig.sw.config().ports[0], nullptr}});
       s.paths = rig.sw.config().paths;
       if (on) s.reports = QualityReportConfig{.every = kEvery, .band = 1_us};
       rig.sw.apply(now, s);

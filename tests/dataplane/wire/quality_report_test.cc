@@ -44,7 +44,7 @@ TEST(QualityReport, EveryPrefixOfAFrameIsTooShortUntilItsLastBand) {
 }
 
 TEST(QualityReport, ANumberOfPortsThatCannotBeIsALie) {
-  for (const std::uint8_t ports : {0, 69, 255}) {
+  for (const std::uint8_t ports : std::array<std::uint8_t, 3>{0, 69, 255}) {
     Octets frame = written(five_ports());
     write<QualityReportHeader::Ports>(frame.data() + Ethernet::kOctets, ports);
     EXPECT_EQ(parse_quality_report(frame).error(), DropReason::kBadLength) << int{ports};

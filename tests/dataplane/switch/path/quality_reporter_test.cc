@@ -120,6 +120,11 @@ TEST_F(QualityReporterTest, ASlowLinkCarriesFewerReports) {
   EXPECT_EQ(load(2_us, 2, 1500).size(), 1u);
   EXPECT_TRUE(load(12_us, 2, 2500).empty());
   EXPECT_EQ(told, 1) << "the other listener is told";
+  for (const Duration t : {22_us, 32_us}) {
+    EXPECT_EQ(reporter.due(), at(t));
+    EXPECT_TRUE(time(t).empty());
+    EXPECT_EQ(told, 1);
+  }
   EXPECT_EQ(reporter.due(), at(2_us + 33'600_ns));
   EXPECT_EQ(time(2_us + 33'600_ns).size(), 1u);
 }

@@ -30,7 +30,8 @@ class RemoteQualityTest : public ::testing::Test {
       own.push_back({prefix, {PortIndex{1}, PortIndex{2}, PortIndex{3}}});
       one.push_back({prefix, {PortIndex{n}}});
       if (n < 4)
-        two.push_back({prefix, {PortIndex{static_cast<std::uint16_t>(10 + n)}, PortIndex{static_cast<std::uint16_t>(20 + n)}}});
+        two.push_back({prefix,
+                       {PortIndex{static_cast<std::uint16_t>(10 + n)}, PortIndex{static_cast<std::uint16_t>(20 + n)}}});
     }
     fecs = FecTable(prefixes);
     table = ForwardingTable(fecs, own);
