@@ -13,6 +13,7 @@
 
 #include "dataplane/device/pfc_frame.h"
 #include "dataplane/packet/assemble.h"
+#include "dataplane/packet/int_stack.h"
 #include "tests/dataplane/capture/pcapng_reader.h"
 #include "tests/support/frames.h"
 #include "tests/support/temporary_file.h"
@@ -96,7 +97,7 @@ TEST_F(CaptureTapTest, CommentsSayTheClassTheDepthAndTheMark) {
 TEST_F(CaptureTapTest, CommentsOfASampledPacketHaveItsHops) {
   const auto tap = open();
   const std::array<std::string, 3> names{"h1", "leaf1", "spine1"};
-  Packet* p = test::make_frame(pool, FecTable{}, {});
+  Packet* p = test::make_frame(pool, FecTable{}, FrameSpec{});
   IntStack stack;
   stack.begin(*p);
   sample(*p, stack);

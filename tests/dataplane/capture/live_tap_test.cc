@@ -13,6 +13,7 @@
 #include "dataplane/capture/capture_tap.h"
 #include "dataplane/capture/tap_list.h"
 #include "dataplane/device/pfc_frame.h"
+#include "dataplane/packet/int_stack.h"
 #include "tests/dataplane/capture/pcapng_reader.h"
 #include "tests/support/frames.h"
 #include "tests/support/temporary_file.h"
