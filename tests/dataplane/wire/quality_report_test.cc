@@ -9,7 +9,7 @@
 namespace railyard::wire {
 namespace {
 
-constexpr MacAddress kSource{{2, 0, 0, 0, 0, 1}};
+constexpr MacAddress kReporter{{2, 0, 0, 0, 0, 1}};
 
 QualityReport five_ports() {
   return {.first_port = 3, .ports = 5, .lifetime_us = 160, .band_end_ns = 1000, .bands = {0, 1, 14, 15, 7}};
@@ -17,7 +17,7 @@ QualityReport five_ports() {
 
 Octets written(const QualityReport& report) {
   Octets out(kMinFrameOctets, std::byte{0xAA});
-  write_quality_report(std::span(out).first<kMinFrameOctets>(), kSource, report);
+  write_quality_report(std::span(out).first<kMinFrameOctets>(), kReporter, report);
   return out;
 }
 
