@@ -53,7 +53,7 @@ TEST_F(LiveIntTest, GoesToAFileUntilItIsEnded) {
   EXPECT_EQ(lines, done["int"]["records"].get<std::uint64_t>());
   EXPECT_GE(at_leaf1, 20u);
   // And another may begin, without a file.
-  ask("POST", "/int", {{"what", "{ one-in: 1, classes: 0, flows: t }"}});
+  ask("POST", "/int", {{"what", "{ one-in: 1, classes: [0, 3], flows: t }"}});
   wait_for_arrivals(20);
   EXPECT_EQ(ask("GET", "/int")["int"]["one_in"], 1);
 }
