@@ -127,11 +127,13 @@ if is_wanted features; then
   feature 'path: spray' - "$path=spray"
   feature 'path: spray, least-loaded' - "$path={ policy: spray, order: least-loaded }"
   feature 'path: adaptive' - "$path=adaptive"
+  feature 'path: adaptive, global' - "$path={ policy: adaptive, global: true }"
   feature 'PFC watchdog' - "$watchdog"
   feature 'headroom pool' - 'switches.default.headroom-pool=4MiB'
   feature 'not looking for deadlocks and pause trees' - 'run.deadlock=off'
   feature 'a fault on one of 192 links' '<= 1.03' 'faults=[{ on: h1, loss: 1%, match: { udp.dport: 9 } }]'
   feature 'a frame fault on every link' - "faults=[{ on: 'leaf*', loss: 1%, match: { udp.dport: 9 } }]"
+  feature 'in-band telemetry of one packet in 1000' - 'run.int={ one-in: 1000 }'
   feature 'cut-through instead of store-and-forward' - 'switches.default.mode=cut-through'
   feature 'class remap, to another lossless class' - "$class.remap-to=4" \
     'qos.default.classes.4={ lossless: true, alpha: 1/8, reserved: 9472B, weight: 50 }'
@@ -141,7 +143,7 @@ if is_wanted features; then
   feature 'trimming instead of dropping (lossy)' - "$class.trim={ keep: 128B, dscp: 48, class: 6 }"
   common=()
   figures "$per_core" "$here/everything-128.yaml" >"$work/figures"
-  row '  all at work: adaptive, flowlet, trimming, watchdog, pool, deadlocks' 'M packet-hops/core-second' '>= 4'
+  row '  all at work: global adaptive, flowlet, trimming, watchdog, pool' 'M packet-hops/core-second' '>= 4'
   pressure "$here/everything-128.yaml"
 fi
 
