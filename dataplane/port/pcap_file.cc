@@ -18,66 +18,85 @@ namespace {
 // The longest frame that libpcap reads back (its MAXIMUM_SNAPLEN).
 constexpr int kMaxFrameOctets = 262'144;
 
-struct ClosePcap {
-  void operator()(pcap_t* pcap) const noexcept { pcap_close(pcap); }
-};
-using Pcap = std::unique_ptr<pcap_t, ClosePcap>;
-
 std::string reason(int error) { return std::generic_category().message(error); }
-
-std::expected<Pcap, std::string> open_capture(const std::filesystem::path& path) {
-  std::FILE* file = std::fopen(path.c_str(), "rbe");
-  if (file == nullptr) return std::unexpected("cannot open " + path.string() + ": " + reason(errno));
-  std::array<char, PCAP_ERRBUF_SIZE> why{};
-  Pcap pcap(pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, why.data()));
-  if (pcap == nullptr) {
-    std::fclose(file);
-    return std::unexpected(path.string() + ": not a capture file (pcap or pcapng expected): " + why.data());
-  }
-  if (const int link_type = pcap_datalink(pcap.get()); link_type != DLT_EN10MB) {
-    const char* known = pcap_datalink_val_to_name(link_type);
-    return std::unexpected(path.string() + ": frames of link type " +
-                           (known != nullptr ? std::string(known) : std::to_string(link_type)) +
-                           ", Ethernet (EN10MB) expected");
-  }
-  return pcap;
-}
-
-// The time from `a` to `b`, whose tv_usec are nanoseconds here; picoseconds that may not fit a Duration.
-Int128 picoseconds(const timeval& a, const timeval& b) noexcept {
-  const Int128 seconds = static_cast<Int128>(b.tv_sec) - a.tv_sec;
-  const Int128 nanoseconds = static_cast<Int128>(b.tv_usec) - a.tv_usec;
-  return seconds * kPicosecondsPerSecond + nanoseconds * 1000;
-}
 
 }  // namespace
 
-std::expected<std::vector<CapturedFrame>, std::string> read_pcap(const std::filesystem::path& path) {
-  const std::expected<Pcap, std::string> pcap = open_capture(path);
-  if (!pcap) return std::unexpected(pcap.error());
+void PcapReader::ClosePcap::operator()(pcap* file) const noexcept { pcap_close(file); }
 
+PcapReader::PcapReader(std::unique_ptr<pcap, ClosePcap> file, std::string name)
+    : file_(std::move(file)), name_(std::move(name)) {}
+
+std::expected<PcapReader, std::string> PcapReader::from(std::FILE* file, std::string name) {
+  std::array<char, PCAP_ERRBUF_SIZE> why{};
+  std::unique_ptr<pcap, ClosePcap> opened(
+      pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, why.data()));
+  if (opened == nullptr) {
+    std::fclose(file);
+    return std::unexpected(name + ": not a capture file (pcap or pcapng expected): " + why.data());
+  }
+  if (const int link_type = pcap_datalink(opened.get()); link_type != DLT_EN10MB) {
+    const char* known = pcap_datalink_val_to_name(link_type);
+    return std::unexpected(name + ": frames of link type " +
+                           (known != nullptr ? std::string(known) : std::to_string(link_type)) +
+                           ", Ethernet (EN10MB) expected");
+  }
+  return PcapReader(std::move(opened), std::move(name));
+}
+
+std::expected<PcapReader, std::string> PcapReader::open(const std::filesystem::path& path) {
+  std::FILE* file = std::fopen(path.c_str(), "rbe");
+  if (file == nullptr) return std::unexpected("cannot open " + path.string() + ": " + reason(errno));
+  return from(file, path.string());
+}
+
+std::expected<PcapReader, std::string> PcapReader::standard_input() { return from(stdin, "standard input"); }
+
+std::string PcapReader::complaint(const std::string& what) const {
+  return name_ + ": frame " + std::to_string(frames_) + ": " + what;
+}
+
+int PcapReader::snap_octets() const noexcept { return pcap_snapshot(file_.get()); }
+
+std::expected<std::optional<PcapReader::Frame>, std::string> PcapReader::next() {
+  pcap_pkthdr* header = nullptr;
+  const u_char* data = nullptr;
+  const int result = pcap_next_ex(file_.get(), &header, &data);
+  if (result == PCAP_ERROR_BREAK) return std::nullopt;  // the end of the file
+  ++frames_;
+  if (result != 1) return std::unexpected(complaint(pcap_geterr(file_.get())));
+  const std::int64_t seconds = header->ts.tv_sec;
+  const std::int64_t nanoseconds = header->ts.tv_usec;  // as the file was opened
+  if (frames_ == 1) {
+    first_seconds_ = seconds;
+    first_nanoseconds_ = nanoseconds;
+  }
+  // Picoseconds that may not fit an Instant.
+  const Int128 since_first = (static_cast<Int128>(seconds) - first_seconds_) * kPicosecondsPerSecond +
+                             (static_cast<Int128>(nanoseconds) - first_nanoseconds_) * 1000;
+  constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max();
+  if (since_first >= kLongest || since_first <= -kLongest)
+    return std::unexpected(complaint("more than 106 days from the first frame, a shorter capture expected"));
+  return Frame{.at = Instant{static_cast<std::int64_t>(since_first)},
+               .octets = std::as_bytes(std::span(data, header->caplen)),
+               .frame_octets = header->len};
+}
+
+std::expected<std::vector<CapturedFrame>, std::string> read_pcap(const std::filesystem::path& path) {
+  std::expected<PcapReader, std::string> reader = PcapReader::open(path);
+  if (!reader) return std::unexpected(reader.error());
   std::vector<CapturedFrame> frames;
-  const auto wrong = [&](const std::string& what) {
-    return std::unexpected(path.string() + ": frame " + std::to_string(frames.size() + 1) + ": " + what);
-  };
-  timeval first{};
   for (;;) {
-    pcap_pkthdr* header = nullptr;
-    const u_char* data = nullptr;
-    const int result = pcap_next_ex(pcap->get(), &header, &data);
-    if (result == PCAP_ERROR_BREAK) return frames;  // the end of the file
-    if (result != 1) return wrong(pcap_geterr(pcap->get()));
-    if (header->caplen != header->len) {
-      return wrong("holds " + std::to_string(header->caplen) + " of its " + std::to_string(header->len) +
-                   " octets (snap length " + std::to_string(pcap_snapshot(pcap->get())) + "), whole frames expected");
+    const auto frame = reader->next();
+    if (!frame) return std::unexpected(frame.error());
+    if (!*frame) return frames;
+    const auto& [at, octets, frame_octets] = **frame;
+    if (octets.size() != frame_octets) {
+      return std::unexpected(reader->complaint("holds " + std::to_string(octets.size()) + " of its " +
+                                               std::to_string(frame_octets) + " octets (snap length " +
+                                               std::to_string(reader->snap_octets()) + "), whole frames expected"));
     }
-    if (frames.empty()) first = header->ts;
-    const Int128 since_first = picoseconds(first, header->ts);
-    constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max();
-    if (since_first >= kLongest || since_first <= -kLongest)
-      return wrong("more than 106 days from the first frame, a shorter capture expected");
-    const auto octets = std::as_bytes(std::span(data, header->caplen));
-    frames.push_back({Instant{static_cast<std::int64_t>(since_first)}, {octets.begin(), octets.end()}});
+    frames.push_back({at, {octets.begin(), octets.end()}});
   }
 }
 
@@ -90,7 +109,8 @@ std::expected<PcapWriter, std::string> PcapWriter::open(const std::filesystem::p
   std::FILE* file = std::fopen(path.c_str(), "wbe");
   if (file == nullptr) return std::unexpected("cannot create " + path.string() + ": " + reason(errno));
   // Tells the link type and the resolution to the dump, which does not keep it.
-  const Pcap kind(pcap_open_dead_with_tstamp_precision(DLT_EN10MB, kMaxFrameOctets, PCAP_TSTAMP_PRECISION_NANO));
+  const std::unique_ptr<pcap_t, decltype([](pcap_t* p) { pcap_close(p); })> kind(
+      pcap_open_dead_with_tstamp_precision(DLT_EN10MB, kMaxFrameOctets, PCAP_TSTAMP_PRECISION_NANO));
   RAILYARD_ASSERT(kind != nullptr, "out of memory for a capture file");
   std::unique_ptr<pcap_dumper, CloseDump> dump(pcap_dump_fopen(kind.get(), file));
   if (dump == nullptr)  // `file` is closed

@@ -3,15 +3,19 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <expected>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "dataplane/base/time.h"
 
+struct pcap;
 struct pcap_dumper;
 
 namespace railyard {
@@ -20,6 +24,43 @@ namespace railyard {
 struct CapturedFrame {
   Instant at;  // since the first frame of the file; to the nanosecond, or as coarse as the file is
   std::vector<std::byte> octets;
+};
+
+// Reads a pcap or pcapng file of Ethernet frames, one after another.
+class PcapReader {
+ public:
+  // The error names the file and what was expected: one that is missing or no capture, whose link type is not Ethernet.
+  static std::expected<PcapReader, std::string> open(const std::filesystem::path& path);
+  // From standard input, which may be a capture that is still going on.
+  static std::expected<PcapReader, std::string> standard_input();
+
+  struct Frame {
+    Instant at;                         // as in CapturedFrame
+    std::span<const std::byte> octets;  // valid until the next call
+    std::uint32_t frame_octets = 0;     // of the whole frame; `octets` has fewer if it was cut to a snap length
+  };
+  // nullopt: the end of the file. The error names the file, the frame (from 1, as Wireshark counts) and what is wrong:
+  // a file that ends in the middle of a frame, a time too far from the first one.
+  std::expected<std::optional<Frame>, std::string> next();
+
+  // "FILE: frame 7: `what`", of the last frame that next() gave.
+  std::string complaint(const std::string& what) const;
+  // The longest frame that is kept whole, octets.
+  int snap_octets() const noexcept;
+
+ private:
+  struct ClosePcap {
+    void operator()(pcap* file) const noexcept;
+  };
+
+  PcapReader(std::unique_ptr<pcap, ClosePcap> file, std::string name);
+  static std::expected<PcapReader, std::string> from(std::FILE* file, std::string name);
+
+  std::unique_ptr<pcap, ClosePcap> file_;
+  std::string name_;
+  std::uint64_t frames_ = 0;        // given so far
+  std::int64_t first_seconds_ = 0;  // of the first frame
+  std::int64_t first_nanoseconds_ = 0;
 };
 
 // All frames of a pcap or pcapng file, in the order of the file. That is not always the order of time: a capture from

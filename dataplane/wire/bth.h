@@ -1,7 +1,6 @@
-// Base Transport Header, IBTA Vol 1 §9.2, and the opcodes that say what follows it.
+// Base Transport Header, IBTA Vol 1 §9.2, and its opcodes; what follows it by opcode is in transports/roce/wire/opcode.h.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -89,56 +88,5 @@ inline constexpr std::uint8_t kUdSendOnlyImm = 0x65;
 
 inline constexpr std::uint8_t kCnp = 0x81;  // RoCEv2 congestion notification, Annex A17
 }  // namespace roce_opcode
-
-namespace detail {
-
-// Extension headers, IBTA Vol 1 §9.3; in octets.
-inline constexpr std::uint8_t kReth = 16, kAeth = 4, kAtomicEth = 28, kAtomicAckEth = 8, kDeth = 8, kImmDt = 4,
-                              kIeth = 4, kXrcEth = 4, kFeth = 4, kCnpReserved = 16;
-
-consteval std::array<std::uint8_t, 256> make_roce_header_octets() {
-  using namespace roce_opcode;
-  std::array<std::uint8_t, 256> octets{};
-  const auto set = [&octets](std::size_t opcode, unsigned extensions) {
-    octets[opcode] = static_cast<std::uint8_t>(Bth::kOctets + extensions);
-  };
-  for (const std::uint8_t opcode :
-       {kRcSendFirst, kRcSendMiddle, kRcSendLast, kRcSendOnly, kRcWriteMiddle, kRcWriteLast, kRcReadResponseMiddle}) {
-    set(opcode, 0);
-  }
-  for (const std::uint8_t opcode : {kRcSendLastImm, kRcSendOnlyImm, kRcWriteLastImm}) set(opcode, kImmDt);
-  for (const std::uint8_t opcode : {kRcSendLastInvalidate, kRcSendOnlyInvalidate}) set(opcode, kIeth);
-  for (const std::uint8_t opcode : {kRcWriteFirst, kRcWriteOnly, kRcReadRequest, kRcAtomicWrite}) set(opcode, kReth);
-  set(kRcWriteOnlyImm, kReth + kImmDt);
-  for (const std::uint8_t opcode : {kRcReadResponseFirst, kRcReadResponseLast, kRcReadResponseOnly, kRcAcknowledge}) {
-    set(opcode, kAeth);
-  }
-  set(kRcAtomicAcknowledge, kAeth + kAtomicAckEth);
-  for (const std::uint8_t opcode : {kRcCompareSwap, kRcFetchAdd}) set(opcode, kAtomicEth);
-  set(kRcFlush, kFeth + kReth);
-
-  // UC sends and writes as RC does.
-  for (std::size_t operation = kRcSendFirst; operation <= kRcWriteOnlyImm; ++operation) {
-    octets[kUc | operation] = octets[operation];
-  }
-  // XRC does what RC does, up to SEND Only with Invalidate; its requests carry an XRCETH.
-  for (std::size_t operation = kRcSendFirst; operation <= kRcSendOnlyInvalidate; ++operation) {
-    const bool response = operation >= kRcReadResponseFirst && operation <= kRcAtomicAcknowledge;
-    const unsigned as_rc = octets[operation];
-    if (as_rc != 0) octets[kXrc | operation] = static_cast<std::uint8_t>(response ? as_rc : as_rc + kXrcEth);
-  }
-  set(kUdSendOnly, kDeth);
-  set(kUdSendOnlyImm, kDeth + kImmDt);
-  set(kCnp, kCnpReserved);
-  return octets;
-}
-
-inline constexpr std::array<std::uint8_t, 256> kRoceHeaderOctets = make_roce_header_octets();
-
-}  // namespace detail
-
-// Octets of the BTH and the extension headers after it; 0 for an opcode that is reserved or, like all of RD, used by
-// nobody.
-constexpr std::size_t roce_header_octets(std::uint8_t opcode) noexcept { return detail::kRoceHeaderOctets[opcode]; }
 
 }  // namespace railyard::wire

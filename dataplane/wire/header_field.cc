@@ -9,6 +9,7 @@
 #include "dataplane/wire/ipv6.h"
 #include "dataplane/wire/tcp.h"
 #include "dataplane/wire/udp.h"
+#include "dataplane/wire/uet_pds.h"
 #include "dataplane/wire/vlan.h"
 
 namespace railyard::wire {
@@ -35,16 +36,6 @@ template <class V4, class V6>
 constexpr HeaderField ip_address(std::string_view name) {
   return {name, Layer::kIpv4, Kind::kIpAddress, V4::kFirstBit, 32, V6::kFirstBit, 128};
 }
-
-// The packet delivery sublayer's headers of UE 1.0 §3.5.10: a prologue of 16 bits, and what requests have behind it.
-struct UetPds {
-  using Type = Field<0, 5>;
-  using NextHdr = Field<5, 4>;
-  using Flags = Field<9, 7>;
-  using PSN = Field<32, 32>;  // of an ACK: CACK_PSN
-  using SPDCID = Field<64, 16>;
-  using DPDCID = Field<80, 16>;
-};
 
 constexpr std::array kFields{
     HeaderField{"eth.dst", Layer::kEthernet, Kind::kMac, Ethernet::Destination::kFirstBit, 48, 0, 0},

@@ -187,6 +187,35 @@ QUALITY_REPORTS = {
 }
 
 
+# RoCEv2 datagrams: those of the frames above from the BTH on, and one of every opcode with octets 1, 2, ... in its
+# extension headers (roce-and-lossless.md §2.3), payload that needs padding, and no right ICRC.
+RC_HEADERS = {
+    0x00: 0, 0x01: 0, 0x02: 0, 0x03: 4, 0x04: 0, 0x05: 4, 0x06: 16, 0x07: 0, 0x08: 0, 0x09: 4, 0x0A: 16, 0x0B: 16 + 4,
+    0x0C: 16, 0x0D: 4, 0x0E: 0, 0x0F: 4, 0x10: 4, 0x11: 4, 0x12: 4 + 8, 0x13: 28, 0x14: 28, 0x16: 4, 0x17: 4,
+    0x1C: 4 + 16, 0x1D: 16,
+}
+RC_WITHOUT_PAYLOAD, RC_RESPONSES = {0x0C, 0x11, 0x12, 0x13, 0x14, 0x1C, 0x1D}, set(range(0x0D, 0x13))
+
+
+def roce(opcode, extension_octets, payload=b"hello"):
+    pad = -len(payload) % 4
+    bth = struct.pack(">BBHII", opcode, 0x40 | pad << 4, 0xFFFF, 0x000012, 0x80000100)
+    return bth + bytes(range(1, extension_octets + 1)) + payload + bytes(pad) + b"icrc"
+
+
+def roce_payload(operation):
+    return b"" if operation in RC_WITHOUT_PAYLOAD - {0x1D} else b"8 octets" if operation == 0x1D else b"hello"
+
+
+ROCE = {f"op_{op:02x}": roce(op, n, roce_payload(op)) for op, n in RC_HEADERS.items()}
+ROCE |= {f"op_{0x20 | op:02x}": roce(0x20 | op, n) for op, n in RC_HEADERS.items() if op <= 0x0B}
+ROCE |= {f"op_{0xA0 | op:02x}": roce(0xA0 | op, n + (0 if op in RC_RESPONSES else 4), roce_payload(op))
+         for op, n in RC_HEADERS.items() if op <= 0x17}
+ROCE |= {"op_64": roce(0x64, 8), "op_65": roce(0x65, 8 + 4), "op_81": roce(0x81, 16, b"")}
+ROCE |= {name: bytes.fromhex(packet)[28:] for name, packet in ROCE_V4.items()}
+ROCE |= {name: bytes.fromhex(frame)[62 if "ipv6" in name else 42:] for name, frame in ROCE_FRAMES.items()}
+
+
 # A trunk's messages (dataplane/trunk/message.h): type, sequence, body.
 def trunk(kind, sequence, body):
     return struct.pack(">IBBHQQQ", 0x52595452, 1, kind, 0, 5, 6, sequence) + body
@@ -234,7 +263,7 @@ TRUNK_FRAGMENTS = {
 
 if __name__ == "__main__":
     corpus = pathlib.Path(__file__).parent / "corpus"
-    for folder in ("parse_frame", "pfc", "quality_report", "trunk_message", "trunk_fragment"):
+    for folder in ("parse_frame", "pfc", "quality_report", "roce_packet", "trunk_message", "trunk_fragment"):
         (corpus / folder).mkdir(parents=True, exist_ok=True)
     for name, frame in FRAMES.items():
         (corpus / "parse_frame" / f"{name}.bin").write_bytes(frame)
@@ -242,6 +271,8 @@ if __name__ == "__main__":
             (corpus / "pfc" / f"{name}.bin").write_bytes(frame)
     for name, report in QUALITY_REPORTS.items():
         (corpus / "quality_report" / f"{name}.bin").write_bytes(report)
+    for name, datagram in ROCE.items():
+        (corpus / "roce_packet" / f"{name}.bin").write_bytes(datagram)
     for name, message in TRUNK.items():
         (corpus / "trunk_message" / f"{name}.bin").write_bytes(message)
     for name, frames in TRUNK_FRAGMENTS.items():

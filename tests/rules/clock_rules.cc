@@ -103,8 +103,8 @@ std::vector<std::string> clock_violations(const std::vector<SourceFile>& sources
   std::vector<std::string> out;
   for (const SourceFile& file : sources) {
     const std::string& p = file.path;
-    if (p.starts_with("dataplane/") && !p.starts_with("dataplane/run/") && !p.starts_with("dataplane/port/"))
-      check(file, out);
+    const bool drives = p.starts_with("dataplane/run/") || p.starts_with("dataplane/port/");
+    if ((p.starts_with("dataplane/") && !drives) || p.starts_with("transports/")) check(file, out);
   }
   return out;
 }

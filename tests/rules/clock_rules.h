@@ -8,8 +8,8 @@
 
 namespace railyard::rules {
 
-// Clocks, sleeps, global random generators and environment variables in the dataplane, outside of dataplane/run/ and
-// dataplane/port/; one line each: "dataplane/nic/x.cc:12: getenv: ...".
+// Clocks, sleeps, global random generators and environment variables in transports/ and the dataplane, outside of
+// dataplane/run/ and dataplane/port/; one line each: "dataplane/nic/x.cc:12: getenv: ...".
 std::vector<std::string> clock_violations(const std::vector<SourceFile>& sources);
 
 }  // namespace railyard::rules

@@ -13,8 +13,8 @@ std::vector<std::string> in_switch(const std::string& code) {
   return clock_violations({{"dataplane/switch/x.cc", code}});
 }
 
-TEST(ClockRules, HoldInTheWholeDataplane) {
-  const auto sources = read_sources({"dataplane"});
+TEST(ClockRules, HoldInTheWholeDataplaneAndInTransports) {
+  const auto sources = read_sources({"dataplane", "transports"});
   ASSERT_GT(sources.size(), 80u) << "where have the sources gone?";
   EXPECT_THAT(clock_violations(sources), IsEmpty());
 }
@@ -62,6 +62,7 @@ TEST(ClockRules, OnlyTheLoopAndThePortsLookAtTheClock) {
   EXPECT_THAT(clock_violations({{"dataplane/run/wall_clock.cc", code}, {"dataplane/port/x.cc", code}}), IsEmpty());
   for (const char* room : {"base", "wire", "packet", "device", "switch", "nic", "capture"})
     EXPECT_EQ(clock_violations({{"dataplane/" + std::string(room) + "/x.h", code}}).size(), 1u) << room;
+  EXPECT_EQ(clock_violations({{"transports/roce/x.h", code}}).size(), 1u);
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace {
 
 using Rooms = std::set<std::string>;
 
-// Each room with the rooms below it that it may use. tools -> control -> dataplane, and within them one way only.
+// Each room with the rooms below it that it may use. tools -> control -> transports -> dataplane/base and wire,
+// control -> dataplane, and within them one way only.
 const std::map<std::string, Rooms>& allowed() {
   static const std::map<std::string, Rooms> table{
       {"dataplane/base", {}},
@@ -30,6 +31,10 @@ const std::map<std::string, Rooms>& allowed() {
         "dataplane/trunk"}},
       // The loop knows devices, and neither switches nor hosts.
       {"dataplane/run", {"dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device"}},
+
+      // Transports also run inside other people's processes: no DPDK, no devices.
+      {"transports/base", {"dataplane/base", "dataplane/wire"}},
+      {"transports/roce", {"transports/base", "dataplane/base", "dataplane/wire"}},
 
       // Reading and checking a fabric file needs no packets, and so no DPDK.
       {"control/spec", {"dataplane/base", "dataplane/wire"}},
@@ -53,6 +58,7 @@ const std::map<std::string, Rooms>& allowed() {
        {"control/spec", "control/build", "control/fault", "control/report", "control/telemetry", "dataplane/base",
         "dataplane/wire", "dataplane/packet", "dataplane/device", "dataplane/nic", "dataplane/trunk", "dataplane/port",
         "dataplane/capture", "dataplane/run"}},
+      {"control/decode", {"transports/roce", "dataplane/base", "dataplane/wire", "dataplane/port"}},
       {"control/swarm",
        {"control/spec", "control/workload", "control/build", "control/fault", "control/report", "control/telemetry",
         "dataplane/base", "dataplane/device", "dataplane/run"}},
@@ -63,7 +69,7 @@ const std::map<std::string, Rooms>& allowed() {
         "control/report", "control/spec", "control/telemetry", "dataplane/base", "dataplane/capture",
         "dataplane/device", "dataplane/port", "dataplane/run", "dataplane/trunk", "dataplane/wire"}},
       {"tools/railyard",
-       {"control/api", "control/build", "control/daemon", "control/fault", "control/guest", "control/hosts",
+       {"control/api", "control/build", "control/daemon", "control/decode", "control/fault", "control/guest", "control/hosts",
         "control/lab", "control/picture", "control/report", "control/spec", "control/swarm", "dataplane/base"}},
       {"tools/railyardd", {"control/daemon", "control/spec"}},
       {"tools/softroce", {"control/spec", "control/guest"}},

@@ -15,7 +15,7 @@ std::vector<std::string> including(const std::string& path, const std::string& h
 }
 
 TEST(IncludeRules, HoldInTheWholeProject) {
-  const auto sources = read_sources({"dataplane", "control", "tools"});
+  const auto sources = read_sources({"dataplane", "transports", "control", "tools"});
   ASSERT_GT(sources.size(), 150u) << "where have the sources gone?";
   EXPECT_THAT(include_violations(sources), IsEmpty());
 }
@@ -57,6 +57,17 @@ TEST(IncludeRules, TheSpecDoesWithoutDpdkAndWithoutPackets) {
       ElementsAre("control/spec/keys/x.cc:2: control/spec must not include <rte_mbuf.h>: it does without DPDK"));
   EXPECT_EQ(including("control/spec/x.cc", "\"dataplane/packet/packet.h\"").size(), 1u);
   EXPECT_EQ(including("control/spec/x.cc", "\"control/build/built_lab.h\"").size(), 1u);
+}
+
+TEST(IncludeRules, TransportsDoWithoutDpdkAndDevices) {
+  for (const char* room : {"base", "roce"}) {
+    const std::string file = "transports/" + std::string(room) + "/x.cc";
+    EXPECT_THAT(including(file, "\"dataplane/base/endpoint.h\""), IsEmpty());
+    for (const char* header : {"\"dataplane/packet/packet.h\"", "\"dataplane/nic/host.h\"", "\"dataplane/port/seal.h\"",
+                               "\"control/spec/spec.h\"", "<rte_mbuf.h>"})
+      EXPECT_EQ(including(file, header).size(), 1u) << room << " " << header;
+  }
+  EXPECT_EQ(including("dataplane/wire/x.cc", "\"transports/roce/wire/opcode.h\"").size(), 1u) << "the other way round";
 }
 
 TEST(IncludeRules, SpellingDoesNotHideAnInclude) {

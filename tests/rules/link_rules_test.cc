@@ -30,6 +30,12 @@ TEST(LinkRules, TheSpecLinksNoDpdk) {
   EXPECT_THAT(libraries, Each(Not(ContainsRegex("DPDK|dpdk|rte_"))));
 }
 
+TEST(LinkRules, TransportsLinkNoDpdk) {
+  const auto libraries = split(RAILYARD_ROCE_LINKS);
+  EXPECT_THAT(libraries, Contains("railyard_wire"));
+  EXPECT_THAT(libraries, Each(Not(ContainsRegex("DPDK|dpdk|rte_"))));
+}
+
 TEST(LinkRules, ARoomThatDoesLinkItIsFound) {
   EXPECT_THAT(split(RAILYARD_PACKET_LINKS), Contains(ContainsRegex("DPDK|dpdk|rte_")));
   EXPECT_THAT(split(RAILYARD_SWITCH_LINKS), Contains(ContainsRegex("DPDK|dpdk|rte_"))) << "two rooms further";

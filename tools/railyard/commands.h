@@ -20,6 +20,7 @@ void add_graph(CLI::App& app, int& exit_code);
 void add_hosts(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_swarm(CLI::App& app, int& exit_code);
+void add_decode(CLI::App& app, int& exit_code);
 void add_port(CLI::App& app, int& exit_code);
 void add_schema(CLI::App& app, int& exit_code);
 void add_version(CLI::App& app, int& exit_code);

@@ -66,6 +66,7 @@ int main(int argc, char** argv) {
   add_replay(app, exit_code);
   add_series(app, exit_code);
   add_int(app, exit_code);
+  add_decode(app, exit_code);
   add_port(app, exit_code);
   add_schema(app, exit_code);
   add_version(app, exit_code);

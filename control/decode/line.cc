@@ -1,0 +1,81 @@
+#include "control/decode/line.h"
+
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace railyard::decode {
+namespace {
+
+using Out = std::back_insert_iterator<std::string>;
+
+std::string_view text(const Json& value) { return value.get_ref<const std::string&>(); }
+std::uint64_t number(const Json& value) { return value.get<std::uint64_t>(); }
+
+void who_to_whom(Out out, const Json& f) {
+  if (f.contains("ip"))
+    fmt::format_to(out, " {} > {}", text(f["ip"]["src"]), text(f["ip"]["dst"]));
+  else if (f.contains("eth"))
+    fmt::format_to(out, " {} > {}", text(f["eth"]["src"]), text(f["eth"]["dst"]));
+}
+
+// Every extension header by its name and members: "reth va=0x... rkey=4660 dma_length=5".
+void header(Out out, const Json& f, const char* name) {
+  if (!f.contains(name)) return;
+  fmt::format_to(out, "  {}", name);
+  for (const auto& [key, value] : f[name].items()) {
+    if (value.is_string())
+      fmt::format_to(out, " {}={}", key, text(value));
+    else
+      fmt::format_to(out, " {}={}", key, value.dump());
+  }
+}
+
+void roce(Out out, const Json& f) {
+  const Json& bth = f["bth"];
+  if (bth.contains("operation"))
+    fmt::format_to(out, "  {}", text(bth["operation"]));
+  else
+    fmt::format_to(out, "  opcode 0x{:02x}", number(bth["opcode"]));
+  fmt::format_to(out, " qp=0x{:x} psn={}", number(bth["dest_qp"]), number(bth["psn"]));
+  if (number(bth["ackreq"]) != 0) fmt::format_to(out, " ackreq");
+  if (number(bth["se"]) != 0) fmt::format_to(out, " se");
+  for (const char* name : {"xrceth", "deth", "feth", "reth", "atomiceth", "aeth", "atomicacketh", "immdt", "ieth"})
+    header(out, f, name);
+  if (f.contains("payload")) fmt::format_to(out, "  payload={}", number(f["payload"]));
+  if (f["icrc_ok"].is_boolean()) fmt::format_to(out, "  icrc {}", f["icrc_ok"].get<bool>() ? "ok" : "WRONG");
+}
+
+}  // namespace
+
+std::string line(const Json& frame) {
+  std::string line;
+  Out out(line);
+  fmt::format_to(out, "{:>6} {:>14.6f} {:<6}", number(frame["frame"]),
+                 static_cast<double>(frame["time_ns"].get<std::int64_t>()) / 1e6, text(frame["proto"]));
+  who_to_whom(out, frame);
+  // DSCP and ECN, and the class of a tagged frame: what a fabric decides by.
+  if (frame.contains("vlan"))
+    fmt::format_to(out, "  vlan={} pcp={}", number(frame["vlan"]["id"]), number(frame["vlan"]["pcp"]));
+  if (frame.contains("ip")) {
+    fmt::format_to(out, "  dscp={}", number(frame["ip"]["dscp"]));
+    if (number(frame["ip"]["ecn"]) == 3) fmt::format_to(out, " CE");
+  }
+  if (frame.contains("bth")) {
+    roce(out, frame);
+  } else {
+    for (const char* name : {"udp", "tcp", "icmp", "icmpv6", "arp", "mac_control", "uet"})
+      if (std::string_view(name) != "udp" || !frame.contains("uet")) header(out, frame, name);
+    if (!frame.contains("ip") && frame["proto"] == "eth" && frame.contains("eth"))
+      fmt::format_to(out, "  type=0x{:04x}", number(frame["eth"]["type"]));
+  }
+  fmt::format_to(out, "  {} octets", number(frame["octets"]));
+  if (frame.contains("captured")) fmt::format_to(out, ", {} captured", number(frame["captured"]));
+  if (frame.contains("trimmed")) fmt::format_to(out, ", trimmed");
+  if (frame.contains("error")) fmt::format_to(out, "  ERROR {}", text(frame["error"]));
+  return line;
+}
+
+}  // namespace railyard::decode

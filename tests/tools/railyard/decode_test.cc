@@ -1,0 +1,200 @@
+// railyard decode: what the frames of a capture say, against the test's own frames and against tshark.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <sstream>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "dataplane/port/pcap_file.h"
+#include "tests/tools/railyard/command_line.h"
+
+namespace railyard::tools {
+namespace {
+
+using testing::HasSubstr;
+using DecodedJson = nlohmann::json;
+
+class Decode : public CommandLine {
+ protected:
+  // A capture of one frame of every kind (tests/fuzz/make_corpus.py), by name.
+  std::vector<std::string> write_corpus_capture(const std::string& name) const {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(RAILYARD_SOURCE_DIR "/tests/fuzz/corpus/parse_frame"))
+      files.push_back(entry.path());
+    std::ranges::sort(files);
+    PcapWriter writer = PcapWriter::open(folder_ / name).value();
+    std::vector<std::string> names;
+    for (const auto& file : files) {
+      std::ifstream in(file, std::ios::binary);
+      const std::string text{std::istreambuf_iterator<char>(in), {}};
+      const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(text))};
+      writer.write(Instant{static_cast<std::int64_t>(1'000'000 * names.size())}, pieces);
+      names.push_back(file.stem().string());
+    }
+    EXPECT_TRUE(writer.close());
+    return names;
+  }
+
+  std::vector<DecodedJson> decode_json(const std::string& file) const {
+    const Outcome o = railyard({"decode", file, "--json"});
+    EXPECT_EQ(o.exit_code, kOk) << o.err;
+    std::vector<DecodedJson> frames;
+    std::istringstream lines(o.out);
+    for (std::string line; std::getline(lines, line);) frames.push_back(DecodedJson::parse(line));
+    return frames;
+  }
+};
+
+TEST_F(Decode, OneObjectPerFrame) {
+  const auto names = write_corpus_capture("all.pcap");
+  const auto frames = decode_json("all.pcap");
+  ASSERT_EQ(frames.size(), names.size());
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    EXPECT_EQ(frames[i]["frame"], i + 1);
+    EXPECT_FALSE(frames[i].contains("error")) << names[i];
+    const bool roce = names[i].starts_with("roce_");
+    EXPECT_EQ(frames[i].value("icrc_ok", false), roce) << names[i];
+  }
+}
+
+TEST_F(Decode, OneLinePerFrame) {
+  const auto names = write_corpus_capture("all.pcap");
+  const Outcome o = railyard({"decode", "all.pcap"});
+  EXPECT_EQ(o.exit_code, kOk);
+  EXPECT_EQ(std::count(o.out.begin(), o.out.end(), '\n'), std::ssize(names));
+  EXPECT_THAT(o.out, HasSubstr("RC WRITE Only qp=0x12 psn=256 ackreq"));
+}
+
+// What the generator sends is UC, and its captures have the ICRC made real.
+TEST_F(Decode, OfACaptureOfOurOwn) {
+  ASSERT_EQ(railyard({"run", "lab.yaml", "--capture", "h1:1:out=h1.pcapng"}).exit_code, kOk);
+  const auto frames = decode_json("h1.pcapng");
+  ASSERT_EQ(frames.size(), 25u);
+  for (const auto& frame : frames) {
+    EXPECT_EQ(frame["bth"]["operation"], "UC SEND Only");
+    EXPECT_EQ(frame["icrc_ok"], true);
+    EXPECT_FALSE(frame.contains("error"));
+  }
+}
+
+TEST_F(Decode, BadFiles) {
+  EXPECT_EQ(error(kFailed, {"decode", "nothing.pcap"}),
+            "railyard: cannot open nothing.pcap: No such file or directory");
+  EXPECT_EQ(error(kFailed, {"decode", "lab.yaml"}),
+            "railyard: lab.yaml: not a capture file (pcap or pcapng expected): unknown file format");
+  EXPECT_EQ(railyard({"decode"}).exit_code, kUsage);
+}
+
+TEST_F(Decode, ACaptureThatEndsInAFrame) {
+  write_corpus_capture("all.pcap");
+  std::filesystem::resize_file(folder_ / "all.pcap", 24 + 16 + 42 + 16 + 10);
+  const Outcome o = railyard({"decode", "all.pcap", "--json"});
+  EXPECT_EQ(o.exit_code, kFailed);
+  EXPECT_EQ(std::count(o.out.begin(), o.out.end(), '\n'), 1) << "the frame before it";
+  EXPECT_THAT(o.err, testing::StartsWith("railyard: all.pcap: frame 2: truncated dump file"));
+  EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1);
+}
+
+// What tshark calls it, and what we do.
+struct SameField {
+  const char* tshark;
+  const char* pointer;         // in our JSON
+  const char* also = nullptr;  // or there
+};
+constexpr SameField kSameFields[] = {
+    {"eth.src", "/eth/src"},
+    {"eth.dst", "/eth/dst"},
+    {"vlan.id", "/vlan/id"},
+    {"vlan.priority", "/vlan/pcp"},
+    {"udp.srcport", "/udp/sport"},
+    {"udp.dstport", "/udp/dport"},
+    {"udp.length", "/udp/length"},
+    {"infiniband.bth.opcode", "/bth/opcode"},
+    {"infiniband.bth.se", "/bth/se"},
+    {"infiniband.bth.m", "/bth/migreq"},
+    {"infiniband.bth.padcnt", "/bth/pad"},
+    {"infiniband.bth.p_key", "/bth/pkey"},
+    {"infiniband.bth.destqp", "/bth/dest_qp"},
+    {"infiniband.bth.a", "/bth/ackreq"},
+    {"infiniband.bth.psn", "/bth/psn"},
+    {"infiniband.reth.va", "/reth/va", "/atomiceth/va"},
+    {"infiniband.reth.r_key", "/reth/rkey", "/atomiceth/rkey"},
+    {"infiniband.reth.dmalen", "/reth/dma_length"},
+    {"infiniband.aeth.syndrome", "/aeth/syndrome"},
+    {"infiniband.aeth.msn", "/aeth/msn"},
+    {"infiniband.atomiceth.swapdt", "/atomiceth/swap_add"},
+    {"infiniband.atomiceth.cmpdt", "/atomiceth/compare"},
+    {"infiniband.invariant.crc", "/icrc"},
+};
+
+// Numbers however they are written; "True" and "False" are those of other versions of tshark. Else the text itself.
+std::string canonical(const std::string& text) {
+  if (text == "True" || text == "False") return text == "True" ? "1" : "0";
+  std::string digits = text;
+  std::erase(digits, ':');
+  std::size_t used = 0;
+  try {
+    const auto number = std::stoull(digits, &used, 0);
+    if (used == digits.size() && digits.size() == text.size()) return std::to_string(number);
+  } catch (const std::exception&) {
+  }
+  return text;
+}
+
+std::vector<std::string> lines_of(const std::string& command) {
+  std::FILE* pipe = popen((command + " 2>/dev/null").c_str(), "r");
+  std::string text;
+  std::array<char, 4096> block;
+  for (std::size_t n = 0; (n = std::fread(block.data(), 1, block.size(), pipe)) > 0;) text.append(block.data(), n);
+  pclose(pipe);
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// tshark also shows the headers of what an ICMP error quotes, and puts fragments together.
+bool differs_in_scope(const std::string& frame) {
+  return frame.starts_with("icmp") || frame.ends_with("first_fragment") || frame.ends_with("last_fragment");
+}
+
+TEST_F(Decode, SaysWhatTsharkSays) {
+  if (std::system("tshark --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "tshark is not here";
+  const auto names = write_corpus_capture("all.pcap");
+  const auto frames = decode_json("all.pcap");
+  std::string command =
+      fmt::format("tshark -r '{}' -T fields -E separator=/t -E occurrence=f", (folder_ / "all.pcap").string());
+  for (const SameField& field : kSameFields) command += fmt::format(" -e {}", field.tshark);
+  const auto lines = lines_of(command);
+  ASSERT_EQ(lines.size(), frames.size());
+  int compared = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::istringstream values(lines[i]);
+    for (const SameField& field : kSameFields) {
+      std::string theirs;
+      std::getline(values, theirs, '\t');
+      if (theirs.empty() || differs_in_scope(names[i])) continue;
+      DecodedJson::json_pointer where(field.pointer);
+      if (!frames[i].contains(where) && field.also != nullptr) where = DecodedJson::json_pointer(field.also);
+      ASSERT_TRUE(frames[i].contains(where)) << names[i] << " " << field.tshark << "=" << theirs;
+      const DecodedJson& value = frames[i][where];
+      EXPECT_EQ(canonical(value.is_string() ? value.get<std::string>() : value.dump()), canonical(theirs))
+          << names[i] << " " << field.tshark;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 200) << "tshark has named few of these fields";
+}
+
+}  // namespace
+}  // namespace railyard::tools
