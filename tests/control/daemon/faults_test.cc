@@ -14,13 +14,7 @@ using testing::HasSubstr;
 
 class LiveFaultsTest : public RunningLabFixture {
  protected:
-  LiveFaultsTest()
-      : RunningLabFixture(R"(name: x
-nodes: { leaf1: { kind: switch }, h1: { kind: host }, h2: { kind: host } }
-links: [[h1:1, leaf1:1], [h2:1, leaf1:2]]
-traffic: [ { name: t, from: h1, to: h2, payload: 1KB, rate: 100Mbps } ]
-run: { clock: wall, memory: 256MiB }
-)") {}
+  LiveFaultsTest() : RunningLabFixture(kTwoHosts) {}
   json fault(const std::string& name) {
     const json answer = ask("GET", "/faults");
     for (const json& f : answer["faults"])

@@ -19,6 +19,14 @@ class RunningLabFixture : public testing::Test {
  protected:
   using json = nlohmann::json;
 
+  // h1 sends to h2 by way of leaf1, for as long as the lab is up.
+  static constexpr const char* kTwoHosts = R"(name: x
+nodes: { leaf1: { kind: switch }, h1: { kind: host }, h2: { kind: host } }
+links: [[h1:1, leaf1:1], [h2:1, leaf1:2]]
+traffic: [ { name: t, from: h1, to: h2, payload: 1KB, rate: 100Mbps } ]
+run: { clock: wall, memory: 256MiB }
+)";
+
   // `fabric`: its file, of a lab called x. A thread is its engine's.
   explicit RunningLabFixture(const std::string& fabric);
   ~RunningLabFixture() override;

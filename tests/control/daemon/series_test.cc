@@ -16,13 +16,7 @@ using testing::HasSubstr;
 
 class LiveSeriesTest : public RunningLabFixture {
  protected:
-  LiveSeriesTest()
-      : RunningLabFixture(R"(name: x
-nodes: { leaf1: { kind: switch }, h1: { kind: host }, h2: { kind: host } }
-links: [[h1:1, leaf1:1], [h2:1, leaf1:2]]
-traffic: [ { name: t, from: h1, to: h2, payload: 1KB, rate: 100Mbps } ]
-run: { clock: wall, memory: 256MiB }
-)") {}
+  LiveSeriesTest() : RunningLabFixture(kTwoHosts) {}
   std::string file(const char* name) const { return (folder_ / name).string(); }
 };
 
