@@ -12,7 +12,7 @@ void audit_wires(build::BuiltLab& lab, const std::vector<DeviceCounters>& device
     const PortRef from = lab.fabric().sender(i);
     const PortCounters& sender = devices[from.device.index()].ports[from.port.index()];
     const PortCounters& receiver = devices[c.receiver.index()].ports[c.receiver_port.index()];
-    const std::uint64_t on_the_wire = c.data.size() + c.control.size() + receiver.held_back;
+    const std::uint64_t on_the_wire = c.in_flight() + receiver.held_back;
     audit.on_the_wire += on_the_wire;
     const std::uint64_t sent = sender.tx_packets() + sender.tx_control;
     if (sent + receiver.duplicated == receiver.delivered + receiver.lost + on_the_wire) continue;

@@ -7,23 +7,18 @@
 #include "dataplane/base/spsc_ring.h"
 #include "dataplane/base/time.h"
 #include "dataplane/device/doorbell.h"
+#include "dataplane/device/near_frames.h"
 #include "dataplane/packet/packet.h"
 
 namespace railyard {
 
-// A frame on its way. `effect` is the earliest instant at which it can change anything in the receiver.
-struct InFlight {
-  Instant effect;
-  Instant start;  // of its transmission
-  Packet* packet;
-};
-
 // Two FIFOs, each in order of effect, from one sending port to one receiving port. Frames are pushed at the start of
-// transmission; from then on the packet belongs to the receiver. Between devices nothing else is shared.
+// transmission; from then on the packet belongs to the receiver. Between devices nothing else is shared. A FIFO between
+// workers is a ring; what stays within one worker goes into the receiver's list of near frames.
 //
 // Effects (engine rules): a data frame counts from its tail, or from its header when the receiver cuts through, plus
 // the receiver's latency for data; a MAC control frame counts from its tail plus the standard's response time.
-class Channel {
+class alignas(64) Channel {
  public:
   // Frames are handed to a cut-through receiver when this much of them has arrived: what its parser looks at.
   static constexpr std::uint32_t kCutThroughOctets = 128;
@@ -34,8 +29,12 @@ class Channel {
   }
 
   // Sender only. `lead` is effect - start, before the order of the FIFO is kept.
-  void push_data(Instant start, Duration lead, Packet* packet) { push(data, start, lead, packet); }
-  void push_control(Instant start, Duration lead, Packet* packet) { push(control, start, lead, packet); }
+  void push_data(Instant start, Duration lead, Packet* packet) {
+    push(last_data_, data, EventKind::kArrival, start, lead, packet);
+  }
+  void push_control(Instant start, Duration lead, Packet* packet) {
+    push(last_control_, control, EventKind::kMacControl, start, lead, packet);
+  }
 
   // The least that lies between the start of a frame and its effect: what the window rests on.
   Duration lookahead() const noexcept {
@@ -44,43 +43,69 @@ class Channel {
 
   // What the receiver looks at to learn that something has been pushed.
   void deliver_to(Doorbell data_bell, Doorbell control_bell) noexcept {
-    data.side().bell = data_bell;
-    control.side().bell = control_bell;
+    data.side() = data_bell;
+    control.side() = control_bell;
   }
+  // From now on frames go into `near`, the receiver's, with those that are in the FIFOs; nullptr: through the FIFOs. Only
+  // while the engine rests.
+  void deliver_near(NearFrames* near) {
+    near_ = near;
+    if (near == nullptr) return;
+    move_to_near(data, EventKind::kArrival);
+    move_to_near(control, EventKind::kMacControl);
+  }
+  bool near() const noexcept { return near_ != nullptr; }
+
   // The receiver's next instant, lowered by every push; the engine points it to where the sender's worker may write,
   // and says whether that may be another one than the receiver's.
   void wake_through(Instant* next, bool across_workers) noexcept {
-    for (Fifo* fifo : {&data, &control}) {
-      fifo->side().wake = next;
-      fifo->side().bell.across_workers = across_workers;
-    }
+    wake_ = next;
+    for (Fifo* fifo : {&data, &control}) fifo->side().across_workers = across_workers;
+  }
+
+  // How many frames are on their way. While the engine rests.
+  std::size_t in_flight() const noexcept {
+    return data.size() + control.size() +
+           (near_ == nullptr ? 0
+                             : near_->count(receiver_port, EventKind::kArrival) +
+                                   near_->count(receiver_port, EventKind::kMacControl));
   }
 
   DeviceId receiver;
   PortIndex receiver_port;
+  bool cut_through = false;    // the receiver acts on the header
   Duration propagation{};
   Duration data_latency{};     // the receiver's MAC and pipeline
   Duration control_latency{};  // the receiver's response to a pause frame
-  bool cut_through = false;    // the receiver acts on the header
 
-  struct Sending {
-    Instant last{};  // effect of the frame pushed last
-    Instant* wake = nullptr;
-    Doorbell bell;
-  };
-  using Fifo = SpscRing<InFlight, Sending>;
+ private:
+  // The sender's; with the fields above in one cache line, which is all that a frame within a worker touches here.
+  NearFrames* near_ = nullptr;
+  Instant* wake_ = nullptr;
+  Instant last_data_{};  // effect of the frame pushed last
+  Instant last_control_{};
+
+ public:
+  using Fifo = SpscRing<InFlight, Doorbell>;
   Fifo data;
   Fifo control;
 
  private:
-  static void push(Fifo& fifo, Instant start, Duration lead, Packet* packet) {
-    Sending& s = fifo.side();
+  void push(Instant& last, Fifo& fifo, EventKind kind, Instant start, Duration lead, Packet* packet) {
     Instant effect = start + lead;
-    if (effect < s.last) effect = s.last;  // a latency that shrank does not reorder
-    s.last = effect;
-    fifo.push({effect, start, packet});
-    s.bell.ring();
-    if (effect < *s.wake) *s.wake = effect;
+    if (effect < last) effect = last;  // a latency that shrank does not reorder
+    last = effect;
+    if (near_ != nullptr) [[likely]] {
+      near_->push({{effect, start, packet}, receiver_port, kind});
+    } else {
+      fifo.push({effect, start, packet});
+      fifo.side().ring();
+    }
+    if (effect < *wake_) *wake_ = effect;
+  }
+
+  void move_to_near(Fifo& fifo, EventKind kind) {
+    for (; const InFlight* f = fifo.front(); fifo.pop()) near_->push({*f, receiver_port, kind});
   }
 
   Instant unheard_ = Instant::never();

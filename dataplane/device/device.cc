@@ -10,6 +10,8 @@ namespace railyard {
 
 namespace {
 
+Lane lane_of(EventKind kind) noexcept { return kind == EventKind::kArrival ? Lane::kData : Lane::kMacControl; }
+
 Duration control_flight(BitRate rate, Duration propagation) noexcept {
   return OctetTime(rate).of(kLeastFrameOctets + kPreambleOctets) + propagation;
 }
@@ -24,6 +26,7 @@ Duration on_the_way(BitRate rate, Duration propagation, Duration latency) noexce
 Device::Device(DeviceId id, std::string name, std::size_t ports)
     : id_(id),
       name_(std::move(name)),
+      delivered_(ports),
       inboxes_(ports),
       data_((ports + 63) / 64),
       control_(data_.size()),
@@ -136,6 +139,7 @@ void Device::go_down(Instant now, PortIndex port) {
   std::erase_if(in.downs, [&](Instant down) { return down + in.on_the_way < now; });
   in.downs.push_back(now);
   inboxes_[port.index()].link_was_down = true;
+  troubled_ = true;
   on_link_down(now, port);
 }
 
@@ -186,6 +190,7 @@ LinkFaults& Device::link_faults(PortIndex port, Duration longest) {
   std::unique_ptr<LinkFaults>& faults = link_faults_[port.index()];
   if (faults == nullptr) faults = std::make_unique<LinkFaults>();
   inboxes_[port.index()].faults = faults.get();
+  troubled_ = true;
   ingress(port).on_the_way += longest;
   return *faults;
 }
@@ -204,9 +209,15 @@ void Device::prune_link_faults(Instant now, PortIndex port) {
   in.duplicated.add(faults->duplicated());
   inboxes_[port.index()].faults = nullptr;
   faults.reset();
+  look_for_trouble();
 }
 
-void Device::for_each_held_back(const std::function<void(const Packet&)>& see) const {
+void Device::look_for_trouble() noexcept {
+  troubled_ = std::ranges::any_of(inboxes_, [](const Inbox& i) { return i.link_was_down || i.faults != nullptr; });
+}
+
+void Device::for_each_coming(const std::function<void(const Packet&)>& see) const {
+  near_.for_each([&](const NearFrame& n) { see(*n.frame.packet); });
   for (const auto& faults : link_faults_)
     if (faults != nullptr) faults->for_each_held(see);
 }
@@ -224,58 +235,94 @@ bool Device::lost_on_the_wire(const Ingress& in, const InFlight& frame, EventKin
                      [&](Instant down) { return frame.start < down && down <= arrival; });
 }
 
+bool Device::lost_with_link(const Inbox& inbox, PortIndex port, const InFlight& frame, EventKind kind) {
+  Ingress& in = ingress(port);
+  if (!inbox.link_was_down || !lost_on_the_wire(in, frame, kind)) return false;
+  in.lost.increment();
+  pool().release(frame.packet);
+  return true;
+}
+
+inline void Device::deliver(PortIndex port, EventKind kind, Instant effect, Packet* packet) {
+  // Metadata and, in the next line, the headers.
+  __builtin_prefetch(packet, 1);
+  __builtin_prefetch(reinterpret_cast<const std::byte*>(packet) + sizeof(Packet), 1);
+  arrivals().add(EventKey::make(key_base_, effect, kind, port.value), packet);
+  delivered_[port.index()].increment();
+}
+
+// What takes effect before `until` of what comes from the same worker. Returns the earliest effect that remains.
+inline Instant Device::collect_near(Instant until) {
+  if (troubled_) [[unlikely]]
+    return collect_near_troubled(until);
+  return near_.take_until(until, [&](const NearFrame& n) {
+    RAILYARD_ASSERT(n.frame.effect >= done_, "causality: a frame takes effect in a device's past");
+    deliver(n.port, n.kind, n.frame.effect, n.frame.packet);
+  });
+}
+
+// The same where links have faults or were down.
+Instant Device::collect_near_troubled(Instant until) {
+  Instant rest = near_.take_until(until, [&](const NearFrame& n) {
+    RAILYARD_ASSERT(n.frame.effect >= done_, "causality: a frame takes effect in a device's past");
+    Inbox& inbox = inboxes_[n.port.index()];
+    if (lost_with_link(inbox, n.port, n.frame, n.kind)) return;
+    if (inbox.faults != nullptr)
+      pass_faults(inbox, n.port, n.frame, n.kind);
+    else
+      deliver(n.port, n.kind, n.frame.effect, n.frame.packet);
+  });
+  for (std::size_t p = 0; p < inboxes_.size(); ++p) {
+    Inbox& inbox = inboxes_[p];
+    if (inbox.faults == nullptr || !inbox.channel->near()) continue;
+    for (const EventKind kind : {EventKind::kArrival, EventKind::kMacControl})
+      rest = std::min(rest, release_held(inbox, PortIndex{static_cast<std::uint16_t>(p)}, kind, until));
+  }
+  return rest;
+}
+
 // Takes the frames of one FIFO that take effect before `until`. Returns the effect of the next one.
 inline Instant Device::take(Inbox& inbox, PortIndex port, Channel::Fifo& fifo, EventKind kind, Instant until) {
   if (inbox.faults != nullptr) [[unlikely]]
     return take_faulty(inbox, port, fifo, kind, until);
-  ArrivalBatch& batch = arrivals();
-  const Instant done = done_;
-  const Instant base = key_base_;
-  const std::size_t before = batch.size();
-  const InFlight* f = fifo.front();
-  for (; f != nullptr && f->effect < until; f = fifo.front()) {
-    RAILYARD_ASSERT(f->effect >= done, "causality: a frame takes effect in a device's past");
-    if (inbox.link_was_down && lost_on_the_wire(ingress_[port.index()], *f, kind)) [[unlikely]] {
-      ingress_[port.index()].lost.increment();
-      pool().release(f->packet);
-    } else {
-      // Metadata and, in the next line, the headers.
-      __builtin_prefetch(f->packet, 1);
-      __builtin_prefetch(reinterpret_cast<const std::byte*>(f->packet) + sizeof(Packet), 1);
-      batch.add(EventKey::make(base, f->effect, kind, port.value), f->packet);
-    }
-    fifo.pop();
-  }
-  inbox.delivered.add(batch.size() - before);
-  return f != nullptr ? f->effect : Instant::never();
-}
-
-// The same through the stage of faults. Frames are lost with the link as late as the faults have them arrive.
-Instant Device::take_faulty(Inbox& inbox, PortIndex port, Channel::Fifo& fifo, EventKind kind, Instant until) {
-  Ingress& in = ingress_[port.index()];
-  LinkFaults& faults = *inbox.faults;
-  const Lane lane = kind == EventKind::kArrival ? Lane::kData : Lane::kMacControl;
-  const auto lost = [&](const InFlight& frame) {
-    if (!inbox.link_was_down || !lost_on_the_wire(in, frame, kind)) return false;
-    in.lost.increment();
-    pool().release(frame.packet);
-    return true;
-  };
-  const auto deliver = [&](Packet* packet, Instant effect, Instant start) {
-    if (lost({effect, start, packet})) return;
-    arrivals().add(EventKey::make(key_base_, effect, kind, port.value), packet);
-    inbox.delivered.increment();
-  };
   const InFlight* f = fifo.front();
   for (; f != nullptr && f->effect < until; f = fifo.front()) {
     RAILYARD_ASSERT(f->effect >= done_, "causality: a frame takes effect in a device's past");
     const InFlight frame = *f;
     fifo.pop();
-    if (!lost(frame)) faults.pass(lane, frame.packet, frame.effect, frame.start, arrival_of(in, frame, kind), pool(), deliver);
+    if (inbox.link_was_down && lost_with_link(inbox, port, frame, kind)) [[unlikely]]
+      continue;
+    deliver(port, kind, frame.effect, frame.packet);
   }
-  faults.release(lane, until, deliver);
-  const Instant held = faults.next(lane);
+  return f != nullptr ? f->effect : Instant::never();
+}
+
+// The same through the stage of faults. Frames are lost with the link as late as the faults have them arrive.
+Instant Device::take_faulty(Inbox& inbox, PortIndex port, Channel::Fifo& fifo, EventKind kind, Instant until) {
+  const InFlight* f = fifo.front();
+  for (; f != nullptr && f->effect < until; f = fifo.front()) {
+    RAILYARD_ASSERT(f->effect >= done_, "causality: a frame takes effect in a device's past");
+    const InFlight frame = *f;
+    fifo.pop();
+    if (!lost_with_link(inbox, port, frame, kind)) pass_faults(inbox, port, frame, kind);
+  }
+  const Instant held = release_held(inbox, port, kind, until);
   return f != nullptr ? std::min(f->effect, held) : held;
+}
+
+void Device::pass_faults(Inbox& inbox, PortIndex port, const InFlight& frame, EventKind kind) {
+  inbox.faults->pass(lane_of(kind), frame.packet, frame.effect, frame.start, arrival_of(ingress(port), frame, kind), pool(),
+                     [&](Packet* packet, Instant effect, Instant start) {
+                       if (!lost_with_link(inbox, port, {effect, start, packet}, kind)) deliver(port, kind, effect, packet);
+                     });
+}
+
+// What the faults of a port have held back until before `until` goes on. Returns when the next does.
+Instant Device::release_held(Inbox& inbox, PortIndex port, EventKind kind, Instant until) {
+  inbox.faults->release(lane_of(kind), until, [&](Packet* packet, Instant effect, Instant start) {
+    if (!lost_with_link(inbox, port, {effect, start, packet}, kind)) deliver(port, kind, effect, packet);
+  });
+  return inbox.faults->next(lane_of(kind));
 }
 
 // All ports whose FIFO of one kind holds something that takes effect before `until`. Returns the earliest effect that
@@ -308,12 +355,17 @@ inline Instant Device::collect_kind(std::vector<Watch>& watches, Instant until) 
   return rest;
 }
 
+Instant Device::collect_rings(Instant until) {
+  const Instant data = collect_kind<EventKind::kArrival>(data_, until);
+  return std::min(data, collect_kind<EventKind::kMacControl>(control_, until));
+}
+
 Instant Device::collect(Instant until) {
   arrivals().clear();
-  const Instant data = collect_kind<EventKind::kArrival>(data_, until);
-  const Instant control = collect_kind<EventKind::kMacControl>(control_, until);
+  Instant rest = collect_near(until);
+  if (rings_) rest = std::min(rest, collect_rings(until));
   arrivals().sort(EventKey::floor(key_base_, done_), EventKey::floor(key_base_, until));
-  return std::min(data, control);
+  return rest;
 }
 
 void Device::tap(PortIndex port, Tap* tap) {
@@ -353,7 +405,7 @@ DeviceCounters Device::live_counters() const {
   c.name = name_;
   c.ports.resize(ingress_.size());
   for (std::size_t p = 0; p < ingress_.size(); ++p) {
-    c.ports[p].delivered = inboxes_[p].delivered.read();
+    c.ports[p].delivered = delivered_[p].read();
     const Ingress& in = ingress_[p];
     c.ports[p].lost = in.lost.read();
     c.ports[p].lost_to_faults = in.lost_to_faults.read();

@@ -19,6 +19,7 @@
 #include "dataplane/device/counters.h"
 #include "dataplane/device/event_key.h"
 #include "dataplane/device/int_source.h"
+#include "dataplane/device/near_frames.h"
 #include "dataplane/device/queue_sample.h"
 #include "dataplane/device/tap.h"
 #include "dataplane/device/trace_digest.h"
@@ -115,6 +116,10 @@ class Device {
   // Which worker's resources to use from now on. Only while the engine rests.
   void place(WorkerContext& context) noexcept { context_ = &context; }
 
+  // Where channels from devices of the same worker put their frames. `rings`: there are channels that do not. Only while
+  // the engine rests.
+  NearFrames& receive_near(bool rings) noexcept { return rings_ = rings, near_; }
+
   // `tap` sees what `port` receives, sends and drops; nullptr: nobody does.
   void tap(PortIndex port, Tap* tap);
   void digest_departures(bool on);
@@ -136,8 +141,8 @@ class Device {
 
   // Calls `see` for every packet that the device holds. Only while the engine rests.
   virtual void for_each_held(const std::function<void(const Packet&)>& see) const = 0;
-  // And for every packet on the way here that a fault holds back.
-  void for_each_held_back(const std::function<void(const Packet&)>& see) const;
+  // And for every packet on the way here that is in no ring: sent within the worker, or held back by a fault.
+  void for_each_coming(const std::function<void(const Packet&)>& see) const;
 
   // The counters at done(), for a device that rests.
   DeviceCounters counters() const;
@@ -229,7 +234,6 @@ class Device {
     Channel* channel = nullptr;
     Instant next_data = Instant::never();  // effect of the oldest frame it knows of
     Instant next_control = Instant::never();
-    Counter delivered;
     bool link_was_down = false;    // frames may have been lost on the wire
     LinkFaults* faults = nullptr;  // nothing can go wrong
   };
@@ -250,12 +254,20 @@ class Device {
   Instant schedule(Instant at, bool snapshot, std::function<void(Instant)> act);
   Instant run_slices(Instant until);
   Instant take(Inbox& inbox, PortIndex port, Channel::Fifo& fifo, EventKind kind, Instant until);
+  Instant collect_near(Instant until);
+  Instant collect_near_troubled(Instant until);
+  Instant collect_rings(Instant until);
   template <EventKind kind>
   Instant collect_kind(std::vector<Watch>& watches, Instant until);
   void go_down(Instant now, PortIndex port);
   void go_up(Instant now, PortIndex port);
   void use_rate(Instant now, PortIndex port);
   Instant take_faulty(Inbox& inbox, PortIndex port, Channel::Fifo& fifo, EventKind kind, Instant until);
+  void pass_faults(Inbox& inbox, PortIndex port, const InFlight& frame, EventKind kind);
+  Instant release_held(Inbox& inbox, PortIndex port, EventKind kind, Instant until);
+  bool lost_with_link(const Inbox& inbox, PortIndex port, const InFlight& frame, EventKind kind);
+  void deliver(PortIndex port, EventKind kind, Instant effect, Packet* packet);
+  void look_for_trouble() noexcept;
   Instant arrival_of(const Ingress& in, const InFlight& frame, EventKind kind) const noexcept;
   bool lost_on_the_wire(const Ingress& in, const InFlight& frame, EventKind kind) const noexcept;
 
@@ -265,7 +277,11 @@ class Device {
   Instant next_{};  // a fresh device is asked at once
   Instant key_base_{};
   WorkerContext* context_ = nullptr;
-  std::vector<Inbox> inboxes_;  // by port
+  NearFrames near_;
+  bool rings_ = true;
+  bool troubled_ = false;           // a link may have lost frames, or has faults
+  std::vector<Counter> delivered_;  // by port
+  std::vector<Inbox> inboxes_;      // by port
   std::vector<Watch> data_;     // by port / 64
   std::vector<Watch> control_;
   std::vector<Ingress> ingress_;

@@ -48,7 +48,7 @@ PortRef Fabric::peer(PortRef port) const {
 void Fabric::for_each_packet(const std::function<void(const Packet&)>& see) const {
   for (const auto& d : devices_) {
     d->for_each_held(see);
-    d->for_each_held_back(see);
+    d->for_each_coming(see);
   }
   const auto on_the_wire = [&](const InFlight& f) { see(*f.packet); };
   for (const Channel& c : channels_) {

@@ -13,6 +13,9 @@ namespace {
 // Fewer devices due than this per worker, and meeting at the end of the window costs more than it brings.
 constexpr std::size_t kThinWindow = 8;
 
+// What stays on a link for more windows than this is looked at in vain too often in a list that is gone through in each.
+constexpr int kNearWindows = 4;
+
 }  // namespace
 
 Engine::Engine(Fabric& fabric, const EngineConfig& config)
@@ -53,11 +56,21 @@ void Engine::place() {
     share_[w].push_back(d);
     fabric_[DeviceId{d}].place(*contexts_[w]);
   }
+  std::vector<bool> rings(fabric_.size(), false);
+  const auto near = [&](std::size_t i) {
+    const Channel& c = fabric_.channels()[i];
+    return worker_of_[fabric_.sender(i).device.index()] == worker_of_[c.receiver.index()] &&
+           c.lookahead() <= kNearWindows * fabric_.window().size;
+  };
+  for (std::size_t i = 0; i < fabric_.channels().size(); ++i)
+    if (!near(i)) rings[fabric_.channels()[i].receiver.index()] = true;
   for (std::size_t i = 0; i < fabric_.channels().size(); ++i) {
     Channel& c = fabric_.channels()[i];
     const std::size_t w = worker_of_[fabric_.sender(i).device.index()];
     c.wake_through(config_.workers == 1 ? &next_[c.receiver.index()] : &lowered_[w][c.receiver.index()],
                    w != worker_of_[c.receiver.index()]);
+    NearFrames& frames = fabric_[c.receiver].receive_near(rings[c.receiver.index()]);
+    c.deliver_near(near(i) ? &frames : nullptr);
   }
 }
 

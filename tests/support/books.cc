@@ -40,7 +40,7 @@ void expect_books_balance(Fabric& fabric) {
     const PortCounters& from = counters[sender.device.index()].ports[sender.port.index()];
     const PortCounters& to = counters[channel.receiver.index()].ports[channel.receiver_port.index()];
     EXPECT_EQ(from.tx_packets() + from.tx_control + to.duplicated,
-              to.delivered + to.lost + to.held_back + channel.data.size() + channel.control.size())
+              to.delivered + to.lost + to.held_back + channel.in_flight())
         << "channel from " << counters[sender.device.index()].name << " port " << sender.port.value << " to "
         << counters[channel.receiver.index()].name;
   }

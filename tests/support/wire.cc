@@ -119,11 +119,11 @@ void Wire::expect_books_balance() {
   for (std::size_t p = 0; p < ports_.size(); ++p) {
     const Port& w = ports_[p];
     EXPECT_EQ(w.pushed + c.ports[p].duplicated,
-              c.ports[p].delivered + c.ports[p].lost + c.ports[p].held_back + w.in.data.size() + w.in.control.size())
+              c.ports[p].delivered + c.ports[p].lost + c.ports[p].held_back + w.in.in_flight())
         << "towards port " << p;
-    EXPECT_EQ(c.ports[p].tx_packets() + c.ports[p].tx_control, w.read + w.out.data.size() + w.out.control.size())
+    EXPECT_EQ(c.ports[p].tx_packets() + c.ports[p].tx_control, w.read + w.out.in_flight())
         << "from port " << p;
-    in_flight += c.ports[p].held_back + w.in.data.size() + w.in.control.size() + w.out.data.size() + w.out.control.size();
+    in_flight += c.ports[p].held_back + w.in.in_flight() + w.out.in_flight();
   }
   EXPECT_EQ(pools_.in_use(), c.queued + in_flight) << "packets leaked, or given back twice";
 }
