@@ -30,16 +30,17 @@ class SlotQueue {
   }
 
   // The smallest key, kNone if no slot has one.
-  std::uint64_t min() const noexcept { return ring_[head_ & mask_]; }
+  std::uint64_t min() const noexcept { return min_; }
   // The smallest but one.
   std::uint64_t second() const noexcept { return ring_[(head_ + 1) & mask_]; }
 
+  void prefetch() const noexcept { __builtin_prefetch(&ring_[head_ & mask_], 1); }
+
   // Takes the smallest out. There is one.
   void pop() noexcept {
-    std::uint64_t& first = ring_[head_ & mask_];
-    listed_[first & slot_mask_] = false;
-    first = 0;
-    ++head_;
+    listed_[min_ & slot_mask_] = false;
+    ring_[head_ & mask_] = 0;
+    min_ = ring_[++head_ & mask_];
   }
 
   // Gives slot `slot` a key (> 0; kNone: none) in the place of the one it has, if it has one.
@@ -57,6 +58,7 @@ class SlotQueue {
     for (std::uint64_t before = ring[(i - 1) & mask]; before > key; before = ring[(i - 1) & mask]) [[unlikely]]
       ring[i-- & mask] = before;
     ring[i & mask] = key;
+    if (key < min_) min_ = key;
   }
 
  private:
@@ -67,8 +69,10 @@ class SlotQueue {
     --tail_;
     ring_[tail_ & mask_] = kNone;
     listed_[slot] = false;
+    min_ = ring_[head_ & mask_];
   }
 
+  std::uint64_t min_ = kNone;  // ring_[head_ & mask_]
   std::uint64_t slot_mask_;
   std::uint32_t mask_;
   std::uint32_t head_ = 0;  // free running; the place is & mask_

@@ -91,21 +91,24 @@ class alignas(64) Channel {
   Fifo control;
 
  private:
-  void push(Instant& last, Fifo& fifo, EventKind kind, Instant start, Duration lead, Packet* packet) {
+  [[gnu::always_inline]] void push(Instant& last, Fifo& fifo, EventKind kind, Instant start, Duration lead,
+                                   Packet* packet) {
     Instant effect = start + lead;
     if (effect < last) effect = last;  // a latency that shrank does not reorder
     last = effect;
-    if (near_ != nullptr) [[likely]] {
-      near_->push({{effect, start, packet}, receiver_port, kind});
-    } else {
-      fifo.push({effect, start, packet});
-      fifo.side().ring();
-    }
+    if (near_ != nullptr) [[likely]]
+      near_->push({effect, start, packet}, receiver_port, kind);
+    else
+      push_far(fifo, {effect, start, packet});
     if (effect < *wake_) *wake_ = effect;
+  }
+  [[gnu::noinline]] static void push_far(Fifo& fifo, const InFlight& frame) {
+    fifo.push(frame);
+    fifo.side().ring();
   }
 
   void move_to_near(Fifo& fifo, EventKind kind) {
-    for (; const InFlight* f = fifo.front(); fifo.pop()) near_->push({*f, receiver_port, kind});
+    for (; const InFlight* f = fifo.front(); fifo.pop()) near_->push(*f, receiver_port, kind);
   }
 
   Instant unheard_ = Instant::never();

@@ -24,14 +24,14 @@ Duration on_the_way(BitRate rate, Duration propagation, Duration latency) noexce
 }  // namespace
 
 Device::Device(DeviceId id, std::string name, std::size_t ports)
-    : id_(id),
-      name_(std::move(name)),
-      delivered_(ports),
+    : delivered_(ports),
       inboxes_(ports),
       data_((ports + 63) / 64),
       control_(data_.size()),
       ingress_(ports),
-      taps_(ports, nullptr) {
+      taps_(ports, nullptr),
+      id_(id),
+      name_(std::move(name)) {
   RAILYARD_ASSERT(ports <= EventKey::kMaxPorts, "a device has more ports than event keys can name");
 }
 
@@ -247,7 +247,7 @@ inline void Device::deliver(PortIndex port, EventKind kind, Instant effect, Pack
   // Metadata and, in the next line, the headers.
   __builtin_prefetch(packet, 1);
   __builtin_prefetch(reinterpret_cast<const std::byte*>(packet) + sizeof(Packet), 1);
-  arrivals().add(EventKey::make(key_base_, effect, kind, port.value), packet);
+  arrivals().add(EventKey::make_near(key_base_, effect, kind, port.value), packet);  // it is due in this slice
   delivered_[port.index()].increment();
 }
 

@@ -29,6 +29,10 @@ class EventKey {
     const auto ticks = static_cast<std::uint64_t>(ahead > kReach ? kReach.ps : ahead.ps);
     return ticks << kTimeShift | static_cast<std::uint64_t>(kind) << kPortBits | port;
   }
+  // The same for an instant that is known to be within reach.
+  static constexpr std::uint64_t make_near(Instant base, Instant at, EventKind kind, std::uint32_t port) noexcept {
+    return static_cast<std::uint64_t>((at - base).ps) << kTimeShift | static_cast<std::uint64_t>(kind) << kPortBits | port;
+  }
   // The smallest key of instant `at`.
   static constexpr std::uint64_t floor(Instant base, Instant at) noexcept {
     const Duration ahead = at - base;

@@ -10,11 +10,9 @@
 
 namespace railyard {
 
-bool IntSampling::wants(Seed seed, const Packet& packet, Priority priority) const noexcept {
-  if ((classes & bit(priority)) == 0) return false;
-  const std::uint64_t h = mix64(mix64(mix64(seed.value ^ hash_string("int")) ^ packet.stream) ^ packet.offset);
-  if (h > std::numeric_limits<std::uint64_t>::max() / one_in) return false;
-  return all_streams || std::ranges::binary_search(streams, packet.stream);
+bool IntSource::wanted(const Packet& packet, Priority priority) const noexcept {
+  if ((sampling_.classes & bit(priority)) == 0) return false;
+  return sampling_.all_streams || std::ranges::binary_search(sampling_.streams, packet.stream);
 }
 
 IntSource::IntSource(std::size_t most)
@@ -30,9 +28,9 @@ void IntSource::Free::operator()(IntStack* stacks) const noexcept {
 }
 
 void IntSource::begin(Seed seed, IntSampling sampling) {
-  seed_ = seed;
   sampling_ = std::move(sampling);
-  running_ = true;
+  key_ = mix64(seed.value ^ hash_string("int"));
+  most_ = std::numeric_limits<std::uint64_t>::max() / sampling_.one_in;
   sampled_.set(0);
   not_kept_.set(0);
   for (Used& u : used_) u.reported = false;

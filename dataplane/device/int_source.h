@@ -21,9 +21,6 @@ struct IntSampling {
   PriorityMask classes = 0xFF;  // at the sending NIC
   bool all_streams = true;
   std::vector<std::uint64_t> streams = {};  // else only these, sorted
-
-  // Chosen by a hash of the seed and the packet's identity: whoever asks, and whenever, has the same answer.
-  bool wants(Seed seed, const Packet& packet, Priority priority) const noexcept;
 };
 
 // Chooses among the packets that a device begins to send and keeps their stacks: a fixed number of them, so that
@@ -36,11 +33,11 @@ class IntSource {
 
   // What is chosen from now on. Stacks of packets that are still under way are not reported any more.
   void begin(Seed seed, IntSampling sampling);
-  void stop() noexcept { running_ = false; }
+  void stop() noexcept { most_ = 0; }
 
   // `packet` begins to leave `node` by `out`.
   void departure(const std::string& node, PortIndex out, Priority priority, Instant now, Packet& packet) noexcept {
-    if (running_ && sampling_.wants(seed_, packet, priority)) [[unlikely]]
+    if (hit(packet) && wanted(packet, priority)) [[unlikely]]
       choose(node, out, priority, now, packet);
   }
 
@@ -83,10 +80,15 @@ class IntSource {
     std::uint32_t slot;
     bool reported;  // chosen since begin()
   };
+  // Chosen by a hash of the seed and the packet's identity: whoever asks, and whenever, has the same answer.
+  bool hit(const Packet& packet) const noexcept {
+    return mix64(mix64(key_ ^ packet.stream) ^ packet.offset) <= most_ && most_ != 0;
+  }
+  bool wanted(const Packet& packet, Priority priority) const noexcept;
   void choose(const std::string& node, PortIndex out, Priority priority, Instant now, Packet& packet) noexcept;
 
-  bool running_ = false;
-  Seed seed_;
+  std::uint64_t key_ = 0;   // the seed's part of the hash
+  std::uint64_t most_ = 0;  // hashes up to this; 0: nobody is chosen
   IntSampling sampling_;
   struct Free {
     void operator()(IntStack* stacks) const noexcept;

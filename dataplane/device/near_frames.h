@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
+#include <cstdint>
+#include <memory>
 
 #include "dataplane/base/ids.h"
 #include "dataplane/base/time.h"
@@ -30,25 +31,34 @@ struct NearFrame {
 // what is due in this window, what stays is mostly due in the next: links on which frames stay for longer keep their rings.
 class NearFrames {
  public:
-  void push(const NearFrame& frame) { frames_.push_back(frame); }
-  std::size_t size() const noexcept { return frames_.size(); }
+  void push(const InFlight& frame, PortIndex port, EventKind kind) {
+    if (size_ == capacity_) [[unlikely]]
+      grow();
+    NearFrame& n = frames_[size_++];
+    n.frame = frame;
+    n.port = port;
+    n.kind = kind;
+  }
+  std::size_t size() const noexcept { return size_; }
   // Those of one port and kind.
   std::size_t count(PortIndex port, EventKind kind) const noexcept {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        frames_, [=](const NearFrame& f) { return f.port == port && f.kind == kind; }));
+    return static_cast<std::size_t>(std::count_if(frames_.get(), frames_.get() + size_, [=](const NearFrame& f) {
+      return f.port == port && f.kind == kind;
+    }));
   }
   template <class F>
   void for_each(F&& f) const {
-    for (const NearFrame& n : frames_) f(n);
+    std::for_each_n(frames_.get(), size_, f);
   }
+  void prefetch() const noexcept { __builtin_prefetch(frames_.get()); }
 
   // Takes what takes effect before `until`, in order of the pushes, and hands it to `take`. Returns the earliest effect
   // that remains.
   template <class Take>
   Instant take_until(Instant until, Take&& take) {
     Instant rest = Instant::never();
-    NearFrame* stays = frames_.data();
-    NearFrame* const end = stays + frames_.size();
+    NearFrame* stays = frames_.get();
+    NearFrame* const end = stays + size_;
     for (NearFrame* n = stays; n != end; ++n) {
       if (n->frame.effect < until) {
         take(*n);
@@ -57,12 +67,22 @@ class NearFrames {
         *stays++ = *n;
       }
     }
-    frames_.resize(static_cast<std::size_t>(stays - frames_.data()));
+    size_ = static_cast<std::uint32_t>(stays - frames_.get());
     return rest;
   }
 
  private:
-  std::vector<NearFrame> frames_;
+  [[gnu::noinline]] void grow() {
+    const std::uint32_t capacity = std::max(8u, capacity_ * 2);
+    auto frames = std::make_unique_for_overwrite<NearFrame[]>(capacity);
+    std::copy_n(frames_.get(), size_, frames.get());
+    frames_ = std::move(frames);
+    capacity_ = capacity;
+  }
+
+  std::unique_ptr<NearFrame[]> frames_;
+  std::uint32_t size_ = 0;
+  std::uint32_t capacity_ = 0;
 };
 
 }  // namespace railyard

@@ -14,10 +14,10 @@
 namespace railyard {
 Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriver> drivers)
     : Device(id, std::move(name), config.nics.size()),
-      config_(std::move(config)),
       nics_(ports()),
       slots_(3 * ports() + 1, EventKey::kPortBits),
-      starts_(ports()) {
+      starts_(ports()),
+      config_(std::move(config)) {
   if (ports() == 0 || ports() > kMaxNics)
     throw std::invalid_argument(fmt::format("host {}: {} NICs; expected 1..{}", this->name(), ports(), kMaxNics));
   if (drivers.size() != ports())
@@ -25,6 +25,8 @@ Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriv
   if (config_.fecs == nullptr) config_.fecs = std::make_shared<const FecTable>();
   for (std::size_t p = 0; p < ports(); ++p) {
     Nic& nic = nics_[p];
+    nic.trust = &config_.nics[p].trust;
+    use_config(PortIndex{static_cast<std::uint16_t>(p)});
     nic.egress.schedule(config_.nics[p].scheduling, config_.nics[p].largest_frame());
     nic.receive = ReceiveBuffer(config_.nics[p].receive);
     nic.endpoint = std::move(drivers[p].endpoint);
@@ -33,6 +35,18 @@ Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriv
     attached_ |= nic.attachment != nullptr;
     nic.real_payload = config_.real_payload || (nic.endpoint != nullptr && nic.endpoint->has_real_payload());
   }
+}
+
+// What every frame is measured by, at hand.
+void Host::use_config(PortIndex port) noexcept {
+  const NicConfig& config = config_.nics[port.index()];
+  nics_[port.index()].mac = wire::mac_word(config.mac);
+  nics_[port.index()].largest_frame = config.largest_frame();
+}
+
+void Host::set_mac(PortIndex port, wire::MacAddress mac) noexcept {
+  config_.nics[port.index()].mac = mac;
+  use_config(port);
 }
 
 std::unique_ptr<Endpoint> Host::drive(Instant now, PortIndex port, std::unique_ptr<Endpoint> endpoint) {
@@ -46,6 +60,15 @@ std::unique_ptr<Endpoint> Host::drive(Instant now, PortIndex port, std::unique_p
 
 Duration Host::pause_response(BitRate rate) const noexcept {
   return config_.pause_response > Duration{} ? config_.pause_response : standard_pause_response(rate);
+}
+
+void Host::prefetch_parts() const noexcept {
+  Device::prefetch_parts();
+  slots_.prefetch();
+  // The first NIC stands for all: most hosts have something to do at one of them at a time.
+  constexpr std::size_t kHot = 256;
+  for (std::size_t line = 0; line < kHot; line += 64)
+    __builtin_prefetch(reinterpret_cast<const std::byte*>(nics_.data()) + line, 1);
 }
 
 void Host::connected(PortIndex port, Channel& out, BitRate rate) {
@@ -159,7 +182,7 @@ void Host::start(Instant now, PortIndex port) {
 // Fills the queues of the classes that could be sent now and have nothing queued.
 void Host::take(Instant now, Nic& nic) {
   if (nic.endpoint == nullptr) return;
-  if (nic.straggles.denominator != 0) [[unlikely]] {
+  if (nic.straggling) [[unlikely]] {
     if (nic.gives_next != Instant::never() && now < nic.gives_next) return;
     nic.gives_next = Instant::never();
   }
@@ -174,7 +197,7 @@ void Host::take(Instant now, Nic& nic) {
 void Host::take(Instant now, Nic& nic, Priority priority) {
   auto& packets = context().packets;
   auto& frames = context().to_send;
-  const bool straggles = nic.straggles.denominator != 0;
+  const bool straggles = nic.straggling;
   if (straggles && nic.gives_next != Instant::never()) return;
   const std::size_t most = straggles ? 1 : kTakeAtOnce;
   std::size_t room = 0;
@@ -277,7 +300,6 @@ std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::u
   auto& frames = context().received;
   auto& packets = context().packets;
   std::size_t n = 0;
-  const bool busy = all_busy();
   const std::uint64_t tick = EventKey::ticks(batch[i].key);
   const std::uint64_t same_kind = batch[i].key & ((std::uint64_t{1} << EventKey::kTimeShift) - 1);
   for (;;) {
@@ -298,22 +320,22 @@ std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::u
     const std::uint64_t key = batch[++i].key;
     if (n == frames.size() || key >= limit || key >= slots_.min()) break;
     if ((key & ((std::uint64_t{1} << EventKey::kTimeShift) - 1)) != same_kind) break;
-    if (!busy && EventKey::ticks(key) != tick) break;
+    if (EventKey::ticks(key) != tick && !all_busy()) break;
   }
   if (n > 0) deliver(nic, std::span(frames).first(n), std::span(packets).first(n));
-  if (!nic.egress.busy()) starts_.add(now, port);
+  start_if_any(now, port, nic);
   return i;
 }
 
 // What every frame must pass before anybody in the host sees it.
 bool Host::accept(Instant now, PortIndex port, Packet* p) {
-  const Priority priority = classify(config_.nics[port.index()].trust, *p);
+  const Priority priority = classify(*nics_[port.index()].trust, *p);
   return observed() ? accept_observed(now, port, priority, p) : accept(now, port, priority, p);
 }
 
 bool Host::accept_observed(Instant now, PortIndex port, Priority priority, Packet* p) {
   IntStack* const stack = records_int() ? int_stack(*p) : nullptr;
-  if (stack != nullptr) int_arrival(now, port, priority, *p);
+  if (stack != nullptr) int_arrival(*stack, now, port, priority, *p);
   if (tapped()) observe(now, port, *p, {.event = TapNote::Event::kReceived, .priority = priority});
   const bool accepted = accept(now, port, priority, p);
   if (accepted) p->sampled = 0;  // nothing follows it any further
@@ -323,10 +345,10 @@ bool Host::accept_observed(Instant now, PortIndex port, Priority priority, Packe
 
 inline bool Host::accept(Instant now, PortIndex port, Priority priority, Packet* p) {
   Nic& nic = nics_[port.index()];
-  const NicConfig& config = config_.nics[port.index()];
-  nic.rx_packets[priority.index()].increment();
-  nic.rx_octets[priority.index()].add(p->frame_octets);
-  if (p->frame_octets > config.largest_frame()) [[unlikely]]
+  Received& received = nic.received[priority.index()];
+  received.packets.increment();
+  received.octets.add(p->frame_octets);
+  if (p->frame_octets > nic.largest_frame) [[unlikely]]
     return drop(now, port, p, DropReason::kGiant), false;
   if (p->has(Packet::kFcsBad)) [[unlikely]]
     return drop(now, port, p, DropReason::kFcsError), false;
@@ -337,7 +359,7 @@ inline bool Host::accept(Instant now, PortIndex port, Priority priority, Packet*
     if (nic.endpoint != nullptr && nic.endpoint->takes_everything()) return true;
     return drop(now, port, p, DropReason::kNotUnderstood), false;
   }
-  if (std::memcmp(p->header(), config.mac.octets.data(), config.mac.octets.size()) != 0) [[unlikely]]
+  if (wire::mac_word(p->header()) != nic.mac) [[unlikely]]
     return drop(now, port, p, DropReason::kNotForUs), false;
   if (nic.endpoint == nullptr) [[unlikely]]
     return drop(now, port, p, DropReason::kNotUnderstood), false;
@@ -345,6 +367,11 @@ inline bool Host::accept(Instant now, PortIndex port, Priority priority, Packet*
   if (p->has(Packet::kCorrupted) && p->entropy != 0) [[unlikely]]
     return drop(now, port, p, DropReason::kIcrcError), false;
   return true;
+}
+
+// A frame has come in: an idle NIC starts if that has made something of it, or something waits for an occasion.
+inline void Host::start_if_any(Instant now, PortIndex port, Nic& nic) {
+  if (!nic.egress.busy() && (nic.ready.until == Instant{} || nic.egress.has_pending_start())) starts_.add(now, port);
 }
 
 void Host::deliver(Nic& nic, std::span<const RxFrame> frames, std::span<Packet* const> packets) {
@@ -373,7 +400,7 @@ void Host::on_received(Instant now, PortIndex port) {
   const RxFrame frame{now, held.packet->sent - skew_, held.packet->header_span(), held.packet->payload(),
                       held.packet->has(Packet::kIcrcPending), held.packet->trimmed != 0};
   deliver(nic, {&frame, 1}, {&held.packet, 1});
-  if (!nic.egress.busy()) starts_.add(now, port);
+  start_if_any(now, port, nic);
 }
 
 void Host::signal_pause(Instant now, PortIndex port, Priority priority) {
@@ -485,8 +512,8 @@ void Host::count_live(DeviceCounters& c) const {
     for (std::uint8_t k = 0; k < kPriorities; ++k) {
       ClassCounters& o = out.classes[k];
       nic.egress.count_live(Priority{k}, o);
-      o.rx_packets = nic.rx_packets[k].read();
-      o.rx_octets = nic.rx_octets[k].read();
+      o.rx_packets = nic.received[k].packets.read();
+      o.rx_octets = nic.received[k].octets.read();
       o.drops = nic.class_drops[k].read();
     }
   }

@@ -48,7 +48,7 @@ class Host final : public Device {
   // done() if that is later.
   std::unique_ptr<Attachment> attach(Instant now, PortIndex port, std::unique_ptr<Attachment> attachment);
   // The NIC's own address becomes another. As a change (change_at).
-  void set_mac(PortIndex port, wire::MacAddress mac) noexcept { config_.nics[port.index()].mac = mac; }
+  void set_mac(PortIndex port, wire::MacAddress mac) noexcept;
 
   // Has `endpoint` drive a NIC without a host outside from `now` on, and returns who did. As a change of this device at
   // `now` (change_at).
@@ -61,6 +61,8 @@ class Host final : public Device {
   QueueSample sample(PortIndex port, Priority priority) const override {
     return nics_[port.index()].egress.sample(priority, done());
   }
+
+  void prefetch_parts() const noexcept override;
 
   // Wall clock only, between windows: exchanges packets with the outside. What has come in takes effect at `now`, or at
   // done() if that is later. Returns the new earliest instant.
@@ -112,26 +114,36 @@ class Host final : public Device {
   static constexpr std::size_t kGiveAtOnce = 32;
   static constexpr std::size_t kPrefetchAhead = 4;
 
-  struct Nic {
-    EgressPort egress;
-    ReceiveBuffer receive;
+  // What one class of a NIC has received.
+  struct Received {
+    Counter packets;
+    Counter octets;
+  };
+
+  // Laid out by use: what every frame touches comes first.
+  struct alignas(64) Nic {
     std::unique_ptr<Endpoint> endpoint;
     std::unique_ptr<Attachment> attachment;
+    Readiness ready{0, Instant{}};  // what the endpoint last said; asked again when it may have changed
+    // A straggling host: what it sends at, and when it may give the next frame (never: now).
+    Instant gives_next = Instant::never();
+    bool straggling = false;  // `straggles` holds
+    bool up = true;
+    bool real_payload = false;
+    std::uint32_t largest_frame = 0;  // with tag and FCS
+    std::uint64_t mac = 0;            // its own (wire::mac_word)
+    const TrustMap* trust = nullptr;
+    EgressPort egress;
+    std::array<Received, kPriorities> received;
+    ReceiveBuffer receive;
+    Share straggles{0, 0};
     RingQueue<Packet*> incoming;    // from the attachment, until their instant comes
     std::vector<Packet*> outgoing;  // for the attachment, until a burst is full or the next poll
     Instant incoming_at = Instant::never();
     AddressMemo addresses;  // of what came in last
     PauseState asked;       // what the host outside says about pausing: its own PFC frames
     Duration quantum{};     // 512 bit times of the link
-    bool up = true;
-    bool real_payload = false;
-    // A straggling host: what it sends at, and when it may give the next frame (never: now).
-    Share straggles{0, 0};
-    Instant gives_next = Instant::never();
-    Readiness ready{0, Instant{}};    // what the endpoint last said; asked again when it may have changed
     std::vector<Packet> known_flows;  // metadata of the flows seen, by TxFrame::flow; frame_octets 0: not seen
-    std::array<Counter, kPriorities> rx_packets;
-    std::array<Counter, kPriorities> rx_octets;
     Counter rx_control;
     DropCounters drops;
     std::array<DropCounters, kPriorities> class_drops;
@@ -155,6 +167,7 @@ class Host final : public Device {
   void forget_outside(Instant now, PortIndex port, Nic& nic);
   void hold(Instant now, PortIndex port, Nic& nic, Packet* packet);
   bool has_room(const Nic& nic) const noexcept;
+  void start_if_any(Instant now, PortIndex port, Nic& nic);
   void deliver(Nic& nic, std::span<const RxFrame> frames, std::span<Packet* const> packets);
   bool answer(Instant now, PortIndex port, Packet* packet);
   void on_transmit_end(Instant now, PortIndex port, bool more_now);
@@ -169,6 +182,7 @@ class Host final : public Device {
   Faulty& faulty();
   void use_receive_rate(Instant now, PortIndex port);
   void use_share(Instant now, PortIndex port);
+  void use_config(PortIndex port) noexcept;
   void use_mtu(PortIndex port);
   void use_pfc_storm(Instant now, PortIndex port);
   void use_pauses(Instant now, PortIndex port);
@@ -180,7 +194,6 @@ class Host final : public Device {
   void set_transmission(PortIndex port);
   bool all_busy() const noexcept;
 
-  HostConfig config_;
   std::vector<Nic> nics_;
   // Of each port: transmission; receive buffer, or the end of a pause that the host outside asked for; what came from
   // outside. Then the refresh of pauses.
@@ -191,6 +204,7 @@ class Host final : public Device {
   Counter consumed_;
   bool attached_ = false;
   Duration skew_{};                 // of the clock of time stamps
+  HostConfig config_;
   std::shared_ptr<Faulty> faulty_;  // what faults have put in the place of what is configured; nothing: none ever did
 };
 

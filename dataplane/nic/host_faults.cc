@@ -64,6 +64,7 @@ void Host::use_share(Instant now, PortIndex port) {
   Nic& nic = nics_[port.index()];
   const Overrides<Share>& wrong = faulty().ports[port.index()].straggles;
   nic.straggles = wrong.empty() ? Share{0, 0} : wrong.last();
+  nic.straggling = !wrong.empty();
   nic.gives_next = Instant::never();
   if (!nic.egress.busy()) starts_.add(now, port);
 }
@@ -95,6 +96,7 @@ void Host::end_skew(std::uint32_t fault) {
 void Host::use_mtu(PortIndex port) {
   const Faulty::Port& f = faulty().ports[port.index()];
   config_.nics[port.index()].mtu = f.mtu.empty() ? f.meant_mtu : std::min(f.meant_mtu, f.mtu.last());
+  use_config(port);
 }
 
 void Host::begin_mtu(std::uint32_t fault, PortIndex port, std::uint32_t mtu) {

@@ -13,8 +13,7 @@ static_assert(sizeof(rte_mbuf::hash) >= sizeof(IntStack*));
 
 }  // namespace
 
-IntStack* int_stack(const Packet& packet) noexcept {
-  if (packet.sampled == 0) return nullptr;
+IntStack* int_stack_of_sampled(const Packet& packet) noexcept {
   IntStack* stack;
   std::memcpy(&stack, &mbuf_of(const_cast<Packet*>(&packet))->hash, sizeof stack);
   return stack;

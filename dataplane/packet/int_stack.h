@@ -130,7 +130,10 @@ class alignas(64) IntStack {
 
 // The stack of a packet that is sampled; nullptr of any other. Packets have no room for it, so it is found through the
 // mbuf, which nobody else looks at while a packet is in the fabric.
-IntStack* int_stack(const Packet& packet) noexcept;
+IntStack* int_stack_of_sampled(const Packet& packet) noexcept;
+inline IntStack* int_stack(const Packet& packet) noexcept {
+  return packet.sampled == 0 ? nullptr : int_stack_of_sampled(packet);
+}
 // Makes `packet` a sampled one.
 void sample(Packet& packet, IntStack& stack) noexcept;
 

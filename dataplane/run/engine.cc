@@ -57,10 +57,11 @@ void Engine::place() {
     fabric_[DeviceId{d}].place(*contexts_[w]);
   }
   std::vector<bool> rings(fabric_.size(), false);
+  const Duration longest = kNearWindows * fabric_.window().size;
   const auto near = [&](std::size_t i) {
     const Channel& c = fabric_.channels()[i];
     return worker_of_[fabric_.sender(i).device.index()] == worker_of_[c.receiver.index()] &&
-           c.lookahead() <= kNearWindows * fabric_.window().size;
+           c.lookahead() <= longest;
   };
   for (std::size_t i = 0; i < fabric_.channels().size(); ++i)
     if (!near(i)) rings[fabric_.channels()[i].receiver.index()] = true;
@@ -94,8 +95,25 @@ void Engine::advance(std::size_t device, Instant end) {
 }
 
 void Engine::run_share(std::size_t worker, Instant end) {
-  for (const std::uint32_t d : share_[worker])
-    if (next_[d] < end) advance(d, end);
+  const std::vector<std::uint32_t>& share = share_[worker];
+  // The state of all devices does not fit into a first-level cache: what comes next is fetched while one is advanced.
+  const auto due_after = [&](std::size_t i) {
+    while (++i < share.size() && next_[share[i]] >= end) {
+    }
+    return i;
+  };
+  const auto device = [&](std::size_t i) -> const Device& { return fabric_[DeviceId{share[i]}]; };
+  std::size_t now = due_after(std::size_t{0} - 1);
+  std::size_t soon = due_after(now);
+  if (soon < share.size()) device(soon).prefetch();
+  while (now < share.size()) {
+    const std::size_t later = due_after(soon);
+    if (later < share.size()) device(later).prefetch();
+    if (soon < share.size()) device(soon).prefetch_parts();
+    advance(share[now], end);
+    now = soon;
+    soon = later;
+  }
 }
 
 Instant Engine::step(Instant end) {

@@ -10,13 +10,6 @@
 namespace railyard {
 namespace {
 
-// The first six octets of a header in memory order, for comparing.
-std::uint64_t mac_word(const std::byte* octets) noexcept {
-  std::uint64_t word;
-  std::memcpy(&word, octets, sizeof word);
-  return word & 0xFFFF'FFFF'FFFF;
-}
-
 std::uint8_t ttl_of(const Packet& packet) noexcept {
   return std::to_integer<std::uint8_t>(packet.l3()[packet.kind == FrameKind::kIpv4 ? 8 : 7]);
 }
@@ -55,7 +48,7 @@ std::uint8_t Switch::decide_mac(const Packet& p, const PortFacts& f) const noexc
   // A switch that cuts through has sent half of the frame before it could know.
   if (p.has(Packet::kFcsBad) && !cuts_through()) [[unlikely]]
     return verdict(DropReason::kFcsError);
-  const std::uint64_t destination = mac_word(p.header());
+  const std::uint64_t destination = wire::mac_word(p.header());
   if (destination != f.mac) [[unlikely]] {
     const bool group_address = (std::to_integer<unsigned>(p.header()[0]) & 1) != 0;
     return group_address ? std::uint8_t{kLocal} : verdict(DropReason::kNotForUs);

@@ -8,11 +8,14 @@ void Switch::on_record_int() { watches_ = !watched_.empty() || records_int(); }
 // Ahead of their turns: a frame that is cut through may be put off, and its arrival is not.
 void Switch::note_arrivals() {
   for (const Arrival& a : arrivals()) {
-    if (EventKey::kind(a.key) != EventKind::kArrival || a.packet->sampled == 0) continue;
+    if (EventKey::kind(a.key) != EventKind::kArrival) continue;
+    IntStack* const stack = int_stack(*a.packet);
+    if (stack == nullptr) [[likely]]
+      continue;
     const PortIndex in{static_cast<std::uint16_t>(EventKey::port(a.key))};
     // Who marked it before does not count here.
     a.packet->flags = static_cast<std::uint8_t>(a.packet->flags & ~unsigned{Packet::kMarkedHere});
-    int_arrival(EventKey::time(key_base(), a.key), in, classify(*facts_[in.index()].trust, *a.packet), *a.packet);
+    int_arrival(*stack, EventKey::time(key_base(), a.key), in, classify(*facts_[in.index()].trust, *a.packet), *a.packet);
   }
 }
 

@@ -11,13 +11,6 @@
 namespace railyard {
 namespace {
 
-// As the first six octets of a header read in memory order.
-std::uint64_t mac_word(wire::MacAddress mac) noexcept {
-  std::uint64_t word = 0;
-  std::memcpy(&word, mac.octets.data(), mac.octets.size());
-  return word;
-}
-
 [[noreturn]] void refuse(const std::string& name, const std::string& what) {
   throw std::invalid_argument(fmt::format("switch {}: {}", name, what));
 }
@@ -51,7 +44,7 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
   for (std::size_t p = 0; p < ports(); ++p) {
     const SwitchPortConfig& port = config_.ports[p];
     PortFacts& f = facts_[p];
-    f.mac = mac_word(port.mac);
+    f.mac = wire::mac_word(port.mac);
     std::copy(port.mac.octets.begin(), port.mac.octets.end(), f.rewrite.begin() + 6);
     if (port.peer_mac) {
       std::copy(port.peer_mac->octets.begin(), port.peer_mac->octets.end(), f.rewrite.begin());

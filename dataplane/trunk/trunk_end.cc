@@ -80,7 +80,7 @@ void TrunkEnd::on_from_switch(Instant now, Packet* p, bool control) {
     const Priority priority = classify(config_.trust, *p);
     if (observed()) [[unlikely]] {
       IntStack* const stack = records_int() ? int_stack(*p) : nullptr;
-      if (stack != nullptr) int_arrival(now, kPort, priority, *p);
+      if (stack != nullptr) int_arrival(*stack, now, kPort, priority, *p);
       if (tapped()) observe(now, kPort, *p, {.event = TapNote::Event::kReceived, .priority = priority});
       if (stack != nullptr) stack->end();  // as far as this fabric goes
       p->sampled = 0;

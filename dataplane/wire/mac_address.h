@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <string>
@@ -24,6 +26,18 @@ struct MacAddress {
 };
 
 inline constexpr MacAddress kBroadcastMac{{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}};
+
+// For comparing: six octets in memory order, of an address or where a frame has one (8 octets are read).
+inline std::uint64_t mac_word(const std::byte* octets) noexcept {
+  std::uint64_t word;
+  std::memcpy(&word, octets, sizeof word);
+  return word & (std::endian::native == std::endian::little ? 0xFFFF'FFFF'FFFF : 0xFFFF'FFFF'FFFF'0000);
+}
+inline std::uint64_t mac_word(MacAddress address) noexcept {
+  std::uint64_t word = 0;
+  std::memcpy(&word, address.octets.data(), address.octets.size());
+  return word;
+}
 
 // "02:00:00:00:00:01", for reports.
 std::string to_string(MacAddress address);

@@ -23,7 +23,7 @@ wire::PfcFrame Sent::pfc() const {
   return *pfc;
 }
 
-Wire::Wire() : pools_(1, {.elided_limit = 1u << 16, .real_limit = 1u << 10, .real_octets = 9728}) {
+Wire::Wire(Way way) : way_(way), pools_(1, {.elided_limit = 1u << 16, .real_limit = 1u << 10, .real_octets = 9728}) {
   context_.pool = &pools_[WorkerId{0}];
 }
 
@@ -47,6 +47,7 @@ void Wire::connect(Device& device, std::span<const WireLink> links) {
     w.out.control_latency = w.link.far_pause_response;
     w.out.cut_through = w.link.far_cuts_through;
     device.connect(port, w.in, w.out, w.link.rate);
+    if (way_ == Way::kNear) w.in.deliver_near(&device.receive_near(false));
   }
 }
 

@@ -42,7 +42,9 @@ struct Sent {
 // When it goes out of scope the books are checked: of the device, of each channel, and of the packet pool.
 class Wire {
  public:
-  Wire();
+  // Frames come as from the device's own worker, or through rings as from others.
+  enum class Way : std::uint8_t { kNear, kRings };
+  explicit Wire(Way way = Way::kNear);
   ~Wire();
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
@@ -86,6 +88,7 @@ class Wire {
   };
   void read(PortIndex port);
 
+  Way way_;
   PacketPools pools_;
   WorkerContext context_;
   Device* device_ = nullptr;

@@ -86,6 +86,49 @@ TEST_F(ChannelTest, EveryPushLowersTheReceiversNextInstant) {
   EXPECT_EQ(wake, at(2_us));
 }
 
+// What stays within a worker needs neither ring nor bell; what was in the rings goes first.
+TEST_F(ChannelTest, WithinAWorkerFramesGoIntoTheReceiversListInTheOrderOfThePushes) {
+  channel.push_data(at(0_ns), 700_ns, packet(1));
+  channel.push_control(at(0_ns), 900_ns, packet(2));
+  bells.take();
+  NearFrames near;
+  channel.deliver_near(&near);
+  EXPECT_EQ(channel.data.size() + channel.control.size(), 0u);
+  channel.push_data(at(100_ns), 200_ns, packet(3));  // waits for the first: not before 700
+  channel.push_data(at(100_ns), 2_us, packet(4));
+  EXPECT_EQ(bells.take(), 0u);
+  EXPECT_EQ(wake, at(700_ns));
+  EXPECT_EQ(channel.in_flight(), 4u);
+
+  std::vector<Packet*> taken;
+  const Instant rest = near.take_until(at(1_us), [&](const NearFrame& n) {
+    EXPECT_EQ(n.port, PortIndex{2});
+    EXPECT_EQ(n.kind, n.frame.packet == packet(2) ? EventKind::kMacControl : EventKind::kArrival);
+    taken.push_back(n.frame.packet);
+  });
+  EXPECT_EQ(taken, (std::vector{packet(1), packet(2), packet(3)}));
+  EXPECT_EQ(rest, at(2'100_ns));
+  EXPECT_EQ(channel.in_flight(), 1u);
+
+  channel.deliver_near(nullptr);
+  channel.push_data(at(2_us), 700_ns, packet(5));
+  EXPECT_EQ(channel.data.size(), 1u);
+  EXPECT_EQ(near.size(), 1u) << "what is in the list stays there";
+}
+
+TEST(NearFrames, HoldsAsManyAsThereAre) {
+  NearFrames near;
+  for (std::uintptr_t i = 0; i < 1'000; ++i)
+    near.push({at(1_ns * static_cast<std::int64_t>(i)), at(0_ns), packet(i)}, PortIndex{0}, EventKind::kArrival);
+  std::uintptr_t next = 0;
+  EXPECT_EQ(near.take_until(at(400_ns), [&](const NearFrame& n) { EXPECT_EQ(n.frame.packet, packet(next++)); }),
+            at(400_ns));
+  EXPECT_EQ(near.size(), 600u);
+  EXPECT_EQ(near.take_until(Instant::never(), [&](const NearFrame& n) { EXPECT_EQ(n.frame.packet, packet(next++)); }),
+            Instant::never());
+  EXPECT_EQ(next, 1'000u);
+}
+
 TEST(Channel, WithoutAReceiverPushesAreKept) {
   Channel channel(DeviceId{0}, PortIndex{0});
   channel.push_data(at(0_ns), 1_us, packet(1));

@@ -174,7 +174,7 @@ TEST_F(DeviceTest, SlicingIsInvisible) {
   RngStream rng(Seed{2}, "device_test/slices");
   for (int round = 0; round < 20; ++round) {
     Probe other(DeviceId{0}, "probe", 2);
-    Wire other_wire;
+    Wire other_wire(round % 2 == 0 ? Wire::Way::kNear : Wire::Way::kRings);
     other_wire.connect(other, std::vector<WireLink>(2));
     std::vector<DeviceCounters> other_snapshots;
     scenario(other, other_wire, other_snapshots);
@@ -204,8 +204,13 @@ TEST_F(DeviceTest, SlicingIsInvisible) {
 class LinkDown : public DeviceTest {
  protected:
   bool delivered(Duration down, std::optional<Duration> up, bool as_control) {
+    const bool near = delivered(down, up, as_control, Wire::Way::kNear);
+    EXPECT_EQ(delivered(down, up, as_control, Wire::Way::kRings), near);
+    return near;
+  }
+  bool delivered(Duration down, std::optional<Duration> up, bool as_control, Wire::Way way) {
     Probe p(DeviceId{0}, "probe", 1);
-    Wire w;
+    Wire w(way);
     w.connect(p, std::vector<WireLink>(1));
     if (as_control)
       w.send_pfc(kPort, at(1_us), 1, {5});
