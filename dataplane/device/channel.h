@@ -46,8 +46,8 @@ class alignas(64) Channel {
     data.side() = data_bell;
     control.side() = control_bell;
   }
-  // From now on frames go into `near`, the receiver's, with those that are in the FIFOs; nullptr: through the FIFOs. Only
-  // while the engine rests.
+  // From now on frames go into `near`, the receiver's, with those that are in the FIFOs; nullptr: through the FIFOs.
+  // Only while the engine rests.
   void deliver_near(NearFrames* near) {
     near_ = near;
     if (near == nullptr) return;
@@ -73,7 +73,7 @@ class alignas(64) Channel {
 
   DeviceId receiver;
   PortIndex receiver_port;
-  bool cut_through = false;    // the receiver acts on the header
+  bool cut_through = false;  // the receiver acts on the header
   Duration propagation{};
   Duration data_latency{};     // the receiver's MAC and pipeline
   Duration control_latency{};  // the receiver's response to a pause frame

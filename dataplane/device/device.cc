@@ -311,9 +311,10 @@ Instant Device::take_faulty(Inbox& inbox, PortIndex port, Channel::Fifo& fifo, E
 }
 
 void Device::pass_faults(Inbox& inbox, PortIndex port, const InFlight& frame, EventKind kind) {
-  inbox.faults->pass(lane_of(kind), frame.packet, frame.effect, frame.start, arrival_of(ingress(port), frame, kind), pool(),
-                     [&](Packet* packet, Instant effect, Instant start) {
-                       if (!lost_with_link(inbox, port, {effect, start, packet}, kind)) deliver(port, kind, effect, packet);
+  inbox.faults->pass(lane_of(kind), frame.packet, frame.effect, frame.start, arrival_of(ingress(port), frame, kind),
+                     pool(), [&](Packet* packet, Instant effect, Instant start) {
+                       if (!lost_with_link(inbox, port, {effect, start, packet}, kind))
+                         deliver(port, kind, effect, packet);
                      });
 }
 

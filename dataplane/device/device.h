@@ -125,8 +125,8 @@ class Device {
   }
   virtual void prefetch_parts() const noexcept { near_.prefetch(); }
 
-  // Where channels from devices of the same worker put their frames. `rings`: there are channels that do not. Only while
-  // the engine rests.
+  // Where channels from devices of the same worker put their frames. `rings`: there are channels that do not. Only
+  // while the engine rests.
   NearFrames& receive_near(bool rings) noexcept { return rings_ = rings, near_; }
 
   // `tap` sees what `port` receives, sends and drops; nullptr: nobody does.

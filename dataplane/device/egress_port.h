@@ -25,12 +25,17 @@ namespace railyard {
 // A frame in an egress queue, with what must be released when its last octet has left: by then the packet belongs to
 // somebody else.
 struct QueuedFrame {
+  static constexpr std::uint16_t kNoOrigin = 0xFFFF;
+
+  QueuedFrame() = default;
+  QueuedFrame(Packet* p, std::uint32_t n, std::uint16_t in_cells, std::uint16_t from, bool is_sampled = false) noexcept
+      : packet(p), octets(n), cells(in_cells & 0x7FFFu), sampled(is_sampled), origin(from) {}
+
   Packet* packet;
   std::uint32_t octets;
-  std::uint16_t cells;   // of the device's buffer
-  std::uint16_t origin;  // ingress priority group that it is charged to; kNoOrigin: to none
-
-  static constexpr std::uint16_t kNoOrigin = 0xFFFF;
+  std::uint16_t cells : 15;   // of the device's buffer
+  std::uint16_t sampled : 1;  // Packet::sampled, so that a departure need not look at a packet that has waited for long
+  std::uint16_t origin;       // ingress priority group that it is charged to; kNoOrigin: to none
 };
 
 // One slot of time per port: the end of the running transmission, or, when idle, the moment at which a paused queue may

@@ -31,7 +31,8 @@ class EventKey {
   }
   // The same for an instant that is known to be within reach.
   static constexpr std::uint64_t make_near(Instant base, Instant at, EventKind kind, std::uint32_t port) noexcept {
-    return static_cast<std::uint64_t>((at - base).ps) << kTimeShift | static_cast<std::uint64_t>(kind) << kPortBits | port;
+    return static_cast<std::uint64_t>((at - base).ps) << kTimeShift | static_cast<std::uint64_t>(kind) << kPortBits |
+           port;
   }
   // The smallest key of instant `at`.
   static constexpr std::uint64_t floor(Instant base, Instant at) noexcept {

@@ -35,9 +35,15 @@ class IntSource {
   void begin(Seed seed, IntSampling sampling);
   void stop() noexcept { most_ = 0; }
 
+  // Whether it is chosen when it begins in a class of priority `priority`: by a hash of the seed and its identity, so that
+  // whoever asks, and whenever, has the same answer.
+  bool wants(const Packet& packet, Priority priority) const noexcept {
+    return hit(packet) && wanted(packet, priority);
+  }
+
   // `packet` begins to leave `node` by `out`.
   void departure(const std::string& node, PortIndex out, Priority priority, Instant now, Packet& packet) noexcept {
-    if (hit(packet) && wanted(packet, priority)) [[unlikely]]
+    if (wants(packet, priority)) [[unlikely]]
       choose(node, out, priority, now, packet);
   }
 
@@ -80,7 +86,6 @@ class IntSource {
     std::uint32_t slot;
     bool reported;  // chosen since begin()
   };
-  // Chosen by a hash of the seed and the packet's identity: whoever asks, and whenever, has the same answer.
   bool hit(const Packet& packet) const noexcept {
     return mix64(mix64(key_ ^ packet.stream) ^ packet.offset) <= most_ && most_ != 0;
   }

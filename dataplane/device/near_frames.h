@@ -28,7 +28,8 @@ struct NearFrame {
 
 // One list for all ports of a device, in the order of the pushes. Where no other thread takes part, that spares a ring
 // and a doorbell for each port, most of whose cache lines a device would touch for a single frame. What is taken is
-// what is due in this window, what stays is mostly due in the next: links on which frames stay for longer keep their rings.
+// what is due in this window, what stays is mostly due in the next: links on which frames stay for longer keep their
+// rings.
 class NearFrames {
  public:
   void push(const InFlight& frame, PortIndex port, EventKind kind) {
@@ -42,9 +43,8 @@ class NearFrames {
   std::size_t size() const noexcept { return size_; }
   // Those of one port and kind.
   std::size_t count(PortIndex port, EventKind kind) const noexcept {
-    return static_cast<std::size_t>(std::count_if(frames_.get(), frames_.get() + size_, [=](const NearFrame& f) {
-      return f.port == port && f.kind == kind;
-    }));
+    return static_cast<std::size_t>(std::count_if(
+        frames_.get(), frames_.get() + size_, [=](const NearFrame& f) { return f.port == port && f.kind == kind; }));
   }
   template <class F>
   void for_each(F&& f) const {

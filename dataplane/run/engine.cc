@@ -13,7 +13,8 @@ namespace {
 // Fewer devices due than this per worker, and meeting at the end of the window costs more than it brings.
 constexpr std::size_t kThinWindow = 8;
 
-// What stays on a link for more windows than this is looked at in vain too often in a list that is gone through in each.
+// What stays on a link for more windows than this is looked at in vain too often in a list that is gone through in
+// each.
 constexpr int kNearWindows = 4;
 
 }  // namespace
@@ -60,8 +61,7 @@ void Engine::place() {
   const Duration longest = kNearWindows * fabric_.window().size;
   const auto near = [&](std::size_t i) {
     const Channel& c = fabric_.channels()[i];
-    return worker_of_[fabric_.sender(i).device.index()] == worker_of_[c.receiver.index()] &&
-           c.lookahead() <= longest;
+    return worker_of_[fabric_.sender(i).device.index()] == worker_of_[c.receiver.index()] && c.lookahead() <= longest;
   };
   for (std::size_t i = 0; i < fabric_.channels().size(); ++i)
     if (!near(i)) rings[fabric_.channels()[i].receiver.index()] = true;

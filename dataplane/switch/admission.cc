@@ -47,7 +47,8 @@ inline void Switch::enqueue(Instant now, const Arrival& a) {
     look_at_quality(now, PortIndex{a.port});
   }
   EgressPort& port = egress_[a.port];
-  port.enqueue(Priority{a.priority}, {a.packet, a.octets, a.cells, a.origin});
+  port.enqueue(Priority{a.priority},
+               {a.packet, a.octets, a.cells, a.origin, records_int() && a.packet->sampled != 0});
   if (!port.busy()) starts_.add(now, PortIndex{a.port});
   if (watches_) [[unlikely]]
     look_at_queue(now, a);

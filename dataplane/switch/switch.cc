@@ -222,8 +222,9 @@ void Switch::start(Instant now, PortIndex port) {
 }
 
 void Switch::observe_start(Instant now, PortIndex port, Priority priority, const Packet& packet) {
-  if (IntStack* stack = int_stack(packet); stack != nullptr)
-    stack->depart(now, packet.frame_octets, packet.has(Packet::kMarkedHere));
+  if (egress_[port.index()].sending().sampled != 0)
+    if (IntStack* stack = int_stack(packet); stack != nullptr)
+      stack->depart(now, packet.frame_octets, packet.has(Packet::kMarkedHere));
   if (notes_departures()) observe_departure(now, port, packet, departure_note(port, priority, packet));
 }
 

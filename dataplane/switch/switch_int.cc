@@ -15,7 +15,8 @@ void Switch::note_arrivals() {
     const PortIndex in{static_cast<std::uint16_t>(EventKey::port(a.key))};
     // Who marked it before does not count here.
     a.packet->flags = static_cast<std::uint8_t>(a.packet->flags & ~unsigned{Packet::kMarkedHere});
-    int_arrival(*stack, EventKey::time(key_base(), a.key), in, classify(*facts_[in.index()].trust, *a.packet), *a.packet);
+    int_arrival(*stack, EventKey::time(key_base(), a.key), in, classify(*facts_[in.index()].trust, *a.packet),
+                *a.packet);
   }
 }
 

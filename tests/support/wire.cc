@@ -122,8 +122,7 @@ void Wire::expect_books_balance() {
     EXPECT_EQ(w.pushed + c.ports[p].duplicated,
               c.ports[p].delivered + c.ports[p].lost + c.ports[p].held_back + w.in.in_flight())
         << "towards port " << p;
-    EXPECT_EQ(c.ports[p].tx_packets() + c.ports[p].tx_control, w.read + w.out.in_flight())
-        << "from port " << p;
+    EXPECT_EQ(c.ports[p].tx_packets() + c.ports[p].tx_control, w.read + w.out.in_flight()) << "from port " << p;
     in_flight += c.ports[p].held_back + w.in.in_flight() + w.out.in_flight();
   }
   EXPECT_EQ(pools_.in_use(), c.queued + in_flight) << "packets leaked, or given back twice";

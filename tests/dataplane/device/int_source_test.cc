@@ -21,12 +21,14 @@ class IntSourceTest : public testing::Test {
   }
   // How many of `n` packets are wanted.
   int wanted(const IntSampling& sampling, int n, Seed seed = Seed{1}) {
+    IntSource source(1);
+    source.begin(seed, sampling);
     Packet* p = frame(1, 0);
     int all = 0;
     for (int i = 0; i < n; ++i) {
       p->stream = static_cast<std::uint64_t>(i % 7);
       p->offset = static_cast<std::uint64_t>(i / 7) * 4096;
-      all += sampling.wants(seed, *p, kClass) ? 1 : 0;
+      all += source.wants(*p, kClass) ? 1 : 0;
     }
     pool.release(p);
     return all;
@@ -50,14 +52,18 @@ TEST_F(IntSourceTest, OneInSoManyIsChosen) {
 }
 
 TEST_F(IntSourceTest, WhichDependsOnTheSeedAndThePacketOnly) {
+  IntSource source(1);
+  source.begin(Seed{1}, {.one_in = 2});
+  IntSource other(1);
+  other.begin(Seed{2}, {.one_in = 2});
   Packet* p = frame(5, 0);
   int same = 0;
   for (std::uint64_t i = 0; i < 4096; ++i) {
     p->offset = i;
     p->frame_octets = 64 + static_cast<std::uint32_t>(i);
-    const bool chosen = IntSampling{.one_in = 2}.wants(Seed{1}, *p, kClass);
-    EXPECT_EQ(IntSampling{.one_in = 2}.wants(Seed{1}, *p, Priority{6}), chosen);
-    same += chosen == IntSampling{.one_in = 2}.wants(Seed{2}, *p, kClass);
+    const bool chosen = source.wants(*p, kClass);
+    EXPECT_EQ(source.wants(*p, Priority{6}), chosen);
+    same += chosen == other.wants(*p, kClass);
   }
   pool.release(p);
   EXPECT_NEAR(same, 2048, 160);
