@@ -123,7 +123,8 @@ void Wire::expect_books_balance() {
         << "towards port " << p;
     EXPECT_EQ(c.ports[p].tx_packets() + c.ports[p].tx_control, w.read + w.out.data.size() + w.out.control.size())
         << "from port " << p;
-    in_flight += c.ports[p].held_back + w.in.data.size() + w.in.control.size() + w.out.data.size() + w.out.control.size();
+    in_flight +=
+        c.ports[p].held_back + w.in.data.size() + w.in.control.size() + w.out.data.size() + w.out.control.size();
   }
   EXPECT_EQ(pools_.in_use(), c.queued + in_flight) << "packets leaked, or given back twice";
 }
