@@ -279,6 +279,7 @@ FAULT_VALUES = {
     "when_paused": "on: leaf1:3, when: queue leaf1:1/3 paused > 1ms, for: 1ms, probability: 0.5, down: true",
     "match_all": "on: leaf1:3 out, match: { ip.src: 10.0.0.0/8, eth.dst: 02:00:00:00:00:01, bth.opcode: 0x0a, "
                  "size: '>1KB', flow: both/h1->h2:1, nth: 3 }, drop: true",
+    "stray_comma": ", a\n",
     "place": "leaf1:3/5 out",
     "place_rail": "rail 2 in",
     "place_many": "spine*:2",
