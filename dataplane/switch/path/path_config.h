@@ -49,7 +49,7 @@ struct PathConfig {
   Duration report_every{10'000'000};
 
   // kAdaptive: whether the queues here are graded as they are, or by an average of what they were and of what has left.
-  LoadSampling sampling;
+  LoadSampling sampling = {};
 
   static constexpr std::uint8_t kMostBands = 32;
 

@@ -35,8 +35,8 @@ struct SampledPort {
 
 // The response to a step: x (1 - (1 - w)^k) after k samples.
 TEST(SampledLoad, AfterAStepItIsTheClosedFormOfTheAverage) {
-  for (const std::uint8_t shift : {0, 1, 3, 8}) {
-    SampledPort port({.every = 1_us, .shift = shift});
+  for (const int shift : {0, 1, 3, 8}) {
+    SampledPort port({.every = 1_us, .shift = static_cast<std::uint8_t>(shift)});
     port.at(500_ns, 0);
     port.at(500_ns, 1000);
     const double w = std::ldexp(1.0, -shift);
