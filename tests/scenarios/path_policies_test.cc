@@ -180,7 +180,7 @@ TEST(SampledAdaptive, ASlowUplinkCarriesLessThanAThirdOfTheMean) {
 
 TEST(SampledAdaptive, OldNewsMakesForDeepQueues) {
   const std::uint64_t fresh = sampled({}).depth;
-  EXPECT_GE(sampled({"qos.default.classes.3.path.sample-every=50us"}).depth, 2 * fresh);
+  EXPECT_GE(sampled({"qos.default.classes.3.path.sample-every=10us"}).depth, 3 * fresh);
 }
 
 // ---- Global load balancing -----------------------------------------------------------------------------------------
