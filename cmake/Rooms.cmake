@@ -23,7 +23,8 @@ function(railyard_quick_to_compile target)
 endfunction()
 
 # railyard_compile_together(<target> [SOURCE ...]): with RAILYARD_TOGETHER, several sources of a target as one, which
-# spares the compiler what all of them include and instantiate; but not those named, whose helpers have the names of others'.
+# spares the compiler what all of them include and instantiate; but not those named, whose helpers have the names of
+# others'.
 function(railyard_compile_together target)
   if(RAILYARD_TOGETHER)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
@@ -33,8 +34,8 @@ function(railyard_compile_together target)
   endif()
 endfunction()
 
-# railyard_test(<name> SOURCES ... DEPENDS ... [LABELS ...] [ALONE ...]): one GoogleTest binary. The EAL starts once per process,
-# so a binary whose tests need packets links railyard_test_main_eal.
+# railyard_test(<name> SOURCES ... DEPENDS ... [LABELS ...] [ALONE ...]): one GoogleTest binary. The EAL starts once per
+# process, so a binary whose tests need packets links railyard_test_main_eal.
 function(railyard_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LABELS;ALONE" ${ARGN})
   add_executable(${name} ${arg_SOURCES})

@@ -78,6 +78,7 @@ PathConfig path_of(const spec::PathSpec& p) noexcept {
   c.band = p.band;
   c.global = p.global;
   c.report_every = p.report_every;
+  c.sampling = {p.sample_every.value_or(Duration{}), static_cast<std::uint8_t>(-p.average)};
   return c;
 }
 
@@ -191,7 +192,8 @@ class BuiltLab::Builder {
   wire::IpAddress address(const spec::PortName& p, const spec::TrafficSpec& t) const {
     const auto& a = t.ip_version == 4 ? nic(p).address_v4 : nic(p).address_v6;
     if (!a)
-      throw SpecError(t.place, fmt::format("traffic {}: {}:{} has no IPv{} address", t.name, p.node, p.port, t.ip_version));
+      throw SpecError(t.place,
+                      fmt::format("traffic {}: {}:{} has no IPv{} address", t.name, p.node, p.port, t.ip_version));
     return *a;
   }
 
@@ -415,14 +417,15 @@ class BuiltLab::Builder {
     if (configured + std::min(pooled, pool) < computed && !t.accept_loss)
       throw SpecError(
           lab_.nodes[n].place,
-          fmt::format("switch {} port {}: headroom of lossless class {} is {}{}, and the link needs {} ({} at {}, response "
-                      "{}); expected `headroom: auto`, at least that much, or `accept-loss: true`",
-                      lab_.nodes[n].name, e.port.value + 1, k, spec::format(configured),
-                      pool > Bytes{} ? fmt::format(" and at most {} from the pool", spec::format(pool)) : std::string(),
-                      spec::format(computed),
-                      spec::format(link.rate), spec::format(link.delay),
-                      spec::format(terms.peer_response)));
-    built_.headrooms_.push_back({built_.fabric_.next_id(), e.port, Priority{static_cast<std::uint8_t>(k)}, computed, configured, pooled, terms});
+          fmt::format(
+              "switch {} port {}: headroom of lossless class {} is {}{}, and the link needs {} ({} at {}, response "
+              "{}); expected `headroom: auto`, at least that much, or `accept-loss: true`",
+              lab_.nodes[n].name, e.port.value + 1, k, spec::format(configured),
+              pool > Bytes{} ? fmt::format(" and at most {} from the pool", spec::format(pool)) : std::string(),
+              spec::format(computed), spec::format(link.rate), spec::format(link.delay),
+              spec::format(terms.peer_response)));
+    built_.headrooms_.push_back({built_.fabric_.next_id(), e.port, Priority{static_cast<std::uint8_t>(k)}, computed,
+                                 configured, pooled, terms});
     buffer.headroom = configured;
     buffer.pooled_headroom = pooled;
   }

@@ -154,9 +154,8 @@ namespace {
 
 // Whether any switch listens to others as it did not before: then what its neighbours do is another thing, too.
 bool other_reports(const spec::Lab& before, const spec::Lab& after) {
-  const auto paths = [](const spec::Lab& lab, const spec::SwitchProfile& profile, std::size_t k) -> const spec::PathSpec& {
-    return lab.qos.at(profile.qos).classes[k].path;
-  };
+  const auto paths = [](const spec::Lab& lab, const spec::SwitchProfile& profile,
+                        std::size_t k) -> const spec::PathSpec& { return lab.qos.at(profile.qos).classes[k].path; };
   return std::ranges::any_of(after.switches, [&](const auto& named) {
     const spec::SwitchProfile& was = before.switches.at(named.first);
     for (std::size_t k = 0; k < kPriorities; ++k)

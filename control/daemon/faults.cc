@@ -56,7 +56,7 @@ json LiveFaults::remove(const std::string& name) {
   if (!*found)
     throw ApiError(404, known->empty()
                             ? fmt::format("there is no fault '{}', and no other", name)
-                            : fmt::format("there is no fault '{}'{}", name, spec::did_you_mean(name, *known)));
+                            : fmt::format("there is no fault '{}'{}", name, spec::meant_or_known(name, *known)));
   return {{"fault", name}, {"frames", *frames}, {"effective_seconds", seconds(at - Instant{})}};
 }
 

@@ -7,6 +7,7 @@
 #include "control/spec/fault_match.h"
 #include "control/spec/fault_place.h"
 #include "control/spec/spec_error.h"
+#include "control/spec/suggest.h"
 #include "control/spec/value.h"
 
 namespace railyard::fault {
@@ -18,7 +19,8 @@ Chance chance_of(const spec::Ratio& r) noexcept { return Chance::of(r.numerator,
 
 // Whether it is of all frames, and so of the link itself.
 bool is_of_the_link(const spec::FaultSpec& f, const spec::FaultPlace& place) noexcept {
-  return f.match.empty() && f.nth == 0 && (f.count == 0 || f.every || f.when) && !f.probability && place.traffic_class < 0;
+  return f.match.empty() && f.nth == 0 && (f.count == 0 || f.every || f.when) && !f.probability &&
+         place.traffic_class < 0;
 }
 
 // The action, and what follows from it: how likely, for how long.
@@ -75,7 +77,10 @@ void match_flow(const build::BuiltLab& lab, const std::string& name, FrameMatch&
       match.stream = f.plan.id;
       return;
     }
-  throw spec::SpecError({}, fmt::format("there is no flow '{}'; flows are called traffic/source->destination", name));
+  std::vector<std::string> names;
+  for (const build::Flow& f : lab.flows()) names.push_back(f.plan.name);
+  throw spec::SpecError({}, fmt::format("there is no flow '{}'{}", name,
+                                        names.empty() ? "; no traffic has any" : spec::meant_or_known(name, names)));
 }
 
 const spec::QosProfile& qos_of(const build::BuiltLab& lab, const PortRef& port) {

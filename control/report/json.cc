@@ -72,7 +72,8 @@ Json trunk(const TrunkReport& t) {
 }
 
 bool touched(const ClassCounters& c) {
-  return c.rx_packets + c.tx_packets + c.xoff_sent + c.xon_sent + c.xoff_received + c.xon_received + c.max_depth_octets >
+  return c.rx_packets + c.tx_packets + c.xoff_sent + c.xon_sent + c.xoff_received + c.xon_received +
+                 c.max_depth_octets >
              0 ||
          !drops(c.drops).empty();
 }

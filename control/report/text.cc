@@ -135,9 +135,10 @@ void queue_lines(Out out, const Report& r) {
                  "deepest", "= waiting", "CE marks", "drops");
   for (std::size_t i = 0; i < std::min(queued.size(), kMostPorts); ++i) {
     const Place& p = queued[i];
-    const Duration waiting{p.port->rate_bps > 0 ? static_cast<std::int64_t>(static_cast<double>(p.counters->max_depth_octets) * 8e12 /
-                                                                             static_cast<double>(p.port->rate_bps))
-                                                : 0};
+    const Duration waiting{p.port->rate_bps > 0
+                               ? static_cast<std::int64_t>(static_cast<double>(p.counters->max_depth_octets) * 8e12 /
+                                                           static_cast<double>(p.port->rate_bps))
+                               : 0};
     fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>9} {:>10} {:>12} {:>9} {:>8}\n", p.name(), p.port->peer, p.priority,
                    percent_text(p.port->utilisation), size_text(p.counters->max_depth_octets), time_text(waiting),
                    count_text(p.counters->ecn_marked), count_text(drops_of(p.counters->drops)));
@@ -172,7 +173,8 @@ void path_lines(Out out, const Report& r) {
   for (const FlowReport& f : r.flows) reordered += f.reordered, delivered += f.delivered_packets;
   if (delivered > 0)
     fmt::format_to(out, "  Out of order at the receivers: {} of {} packets ({})\n", count_text(reordered),
-                   count_text(delivered), percent_text(static_cast<double>(reordered) / static_cast<double>(delivered)));
+                   count_text(delivered),
+                   percent_text(static_cast<double>(reordered) / static_cast<double>(delivered)));
   std::uint64_t reports_sent = 0;
   std::uint64_t reports_received = 0;
   for (const PortReport& p : r.ports) {
@@ -214,8 +216,10 @@ void order_lines(Out out, const Report& r) {
       [](const Place& p) { return p.port->is_switch && p.counters->first_xoff != Instant::never(); },
       [](const Place& p) { return -(p.counters->first_xoff - Instant{}).ps; });
   if (both.empty()) return;
-  fmt::format_to(out, "\nWhat came first, CE or XOFF: queues that filled their ingress groups, the first to do so first\n");
-  fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>12} {:>12}   {}\n", "port", "towards", "class", "first CE", "first XOFF", "");
+  fmt::format_to(out,
+                 "\nWhat came first, CE or XOFF: queues that filled their ingress groups, the first to do so first\n");
+  fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>12} {:>12}   {}\n", "port", "towards", "class", "first CE",
+                 "first XOFF", "");
   for (std::size_t i = 0; i < std::min(both.size(), kMostPorts); ++i) {
     const Place& p = both[i];
     const Instant ce = p.counters->first_ce;
@@ -243,7 +247,8 @@ void trim_lines(Out out, const Report& r) {
 // A few names, and how many more there are.
 std::string some_of(const std::vector<std::string>& names) {
   constexpr std::size_t kSome = 4;
-  const std::vector<std::string> few(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kSome)));
+  const std::vector<std::string> few(names.begin(),
+                                     names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kSome)));
   return names.size() > kSome ? fmt::format("{} and {} more", fmt::join(few, ", "), names.size() - kSome)
                               : fmt::format("{}", fmt::join(few, ", "));
 }
@@ -269,8 +274,8 @@ void storm_lines(Out out, const Report& r) {
       [](const Place& p) { return p.counters->storms_detected; });
   if (storms.empty()) return;
   fmt::format_to(out, "\nPFC watchdog: queues in a storm of pauses\n");
-  fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>9} {:>9} {:>12}\n", "port", "paused by", "class", "detected", "restored",
-                 "dropped");
+  fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>9} {:>9} {:>12}\n", "port", "paused by", "class", "detected",
+                 "restored", "dropped");
   for (std::size_t i = 0; i < std::min(storms.size(), kMostPorts); ++i)
     fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>9} {:>9} {:>12}\n", storms[i].name(), storms[i].port->peer,
                    storms[i].priority, count_text(storms[i].counters->storms_detected),
@@ -280,7 +285,8 @@ void storm_lines(Out out, const Report& r) {
 
 void deadlock_lines(Out out, const Report& r) {
   for (const telemetry::DeadlockWatch::Seen& d : r.deadlocks)
-    fmt::format_to(out, "\nDEADLOCK: nothing has moved since {} in a circle of queues, each paused by the next{}:\n  {}\n",
+    fmt::format_to(out,
+                   "\nDEADLOCK: nothing has moved since {} in a circle of queues, each paused by the next{}:\n  {}\n",
                    time_text(d.since - Instant{}),
                    d.resolved ? fmt::format(" (gone at {})", time_text(*d.resolved - Instant{})) : std::string(),
                    fmt::join(d.ring, "\n  "));
@@ -342,8 +348,9 @@ void story(Out out, const Report& r) {
                  root.port->peer, size_text(root.counters->max_depth_octets), root.priority);
   if (marks > 0) fmt::format_to(out, "; {} frames were marked CE there and elsewhere", count_text(marks));
   if (xoffs > 0)
-    fmt::format_to(out, "; switches sent {} XOFFs, which held back {} switch port{} and {} host NIC{}", count_text(xoffs),
-                   paused_switches, paused_switches == 1 ? "" : "s", paused_hosts, paused_hosts == 1 ? "" : "s");
+    fmt::format_to(out, "; switches sent {} XOFFs, which held back {} switch port{} and {} host NIC{}",
+                   count_text(xoffs), paused_switches, paused_switches == 1 ? "" : "s", paused_hosts,
+                   paused_hosts == 1 ? "" : "s");
   else
     fmt::format_to(out, "; nobody had to be paused");
   fmt::format_to(out, ".\n");
@@ -358,8 +365,8 @@ void fault_lines(Out out, const Report& r) {
     what = std::max(what, f.what.size());
     where = std::max(where, f.where.size());
   }
-  fmt::format_to(out, "\nFaults, and what they did\n  {:<{}}  {:<{}}  {:<{}} {:>7} {:>12}\n", "fault", name, "what", what,
-                 "on", where, "times", "frames");
+  fmt::format_to(out, "\nFaults, and what they did\n  {:<{}}  {:<{}}  {:<{}} {:>7} {:>12}\n", "fault", name, "what",
+                 what, "on", where, "times", "frames");
   for (const fault::FaultStatus& f : r.faults)
     fmt::format_to(out, "  {:<{}}  {:<{}}  {:<{}} {:>7} {:>12}{}\n", f.name, name, f.what, what, f.where, where,
                    count_text(f.occurrences), f.counts_frames ? count_text(f.frames) : "-",
@@ -368,27 +375,32 @@ void fault_lines(Out out, const Report& r) {
 
 void engine_lines(Out out, const Report& r) {
   const EngineReport& e = r.engine;
-  fmt::format_to(out, "\nEngine: {} packet-hops in {:.2f} s of CPU ({:.2f} M per core-second), {:.2f} s of wall time, {} of memory\n",
-                 count_text(e.packet_hops), e.cpu_seconds,
-                 e.cpu_seconds > 0 ? static_cast<double>(e.packet_hops) / e.cpu_seconds / 1e6 : 0, e.wall_seconds,
-                 size_text(e.peak_rss_bytes));
+  fmt::format_to(
+      out,
+      "\nEngine: {} packet-hops in {:.2f} s of CPU ({:.2f} M per core-second), {:.2f} s of wall time, {} of memory\n",
+      count_text(e.packet_hops), e.cpu_seconds,
+      e.cpu_seconds > 0 ? static_cast<double>(e.packet_hops) / e.cpu_seconds / 1e6 : 0, e.wall_seconds,
+      size_text(e.peak_rss_bytes));
   if (e.lateness_ns)
-    fmt::format_to(out, "Wall clock: lateness p50 {} / p99 {} / max {}; modelled time slipped by {}; {} gaps of the machine\n",
-                   nanoseconds_text(e.lateness_ns->p50), nanoseconds_text(e.lateness_ns->p99),
-                   nanoseconds_text(e.lateness_ns->max), nanoseconds_text(static_cast<std::uint64_t>(e.slip_ns)),
-                   count_text(e.gaps));
+    fmt::format_to(
+        out, "Wall clock: lateness p50 {} / p99 {} / max {}; modelled time slipped by {}; {} gaps of the machine\n",
+        nanoseconds_text(e.lateness_ns->p50), nanoseconds_text(e.lateness_ns->p99),
+        nanoseconds_text(e.lateness_ns->max), nanoseconds_text(static_cast<std::uint64_t>(e.slip_ns)),
+        count_text(e.gaps));
   for (const AttachmentReport& a : r.attachments)
-    fmt::format_to(out, "Attached: {} NIC {} ({}): {} frames in, {} out; lost: host_ring_full {}, no_memory {}, not_sent {}\n",
-                   a.node, a.nic, a.device, count_text(a.received), count_text(a.sent), count_text(a.host_ring_full),
-                   count_text(a.no_memory), count_text(a.not_sent));
+    fmt::format_to(
+        out, "Attached: {} NIC {} ({}): {} frames in, {} out; lost: host_ring_full {}, no_memory {}, not_sent {}\n",
+        a.node, a.nic, a.device, count_text(a.received), count_text(a.sent), count_text(a.host_ring_full),
+        count_text(a.no_memory), count_text(a.not_sent));
   for (const TrunkReport& t : r.trunks)
-    fmt::format_to(out,
-                   "Trunk: {} ({}): {}{}; {} frames out, {} in, {} lost on the way; round trip {}; {} late, by p50 {}, p99 "
-                   "{}, most {}; down {} times\n",
-                   t.node, t.wire, t.state, t.counters.has_carrier ? "" : ", no carrier", count_text(t.counters.sent), count_text(t.counters.received),
-                   count_text(t.counters.lost), nanoseconds_text(t.counters.round_trip_ps / 1000),
-                   count_text(t.counters.late), nanoseconds_text(t.lateness_ns.p50), nanoseconds_text(t.lateness_ns.p99),
-                   nanoseconds_text(t.lateness_ns.max), count_text(t.counters.downs));
+    fmt::format_to(
+        out,
+        "Trunk: {} ({}): {}{}; {} frames out, {} in, {} lost on the way; round trip {}; {} late, by p50 {}, p99 "
+        "{}, most {}; down {} times\n",
+        t.node, t.wire, t.state, t.counters.has_carrier ? "" : ", no carrier", count_text(t.counters.sent),
+        count_text(t.counters.received), count_text(t.counters.lost), nanoseconds_text(t.counters.round_trip_ps / 1000),
+        count_text(t.counters.late), nanoseconds_text(t.lateness_ns.p50), nanoseconds_text(t.lateness_ns.p99),
+        nanoseconds_text(t.lateness_ns.max), count_text(t.counters.downs));
   if (r.trace_digest) fmt::format_to(out, "Trace digest: {:016x}\n", *r.trace_digest);
   if (!r.audit.balanced) {
     fmt::format_to(out, "THE BOOKS DO NOT BALANCE:\n");

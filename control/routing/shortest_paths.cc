@@ -77,10 +77,12 @@ class Worth {
     const std::vector<std::int64_t>& weights = any_said ? said : worth;
     if (std::adjacent_find(weights.begin(), weights.end(), std::not_equal_to<>{}) == weights.end()) return;
     // In units of a thousandth of the largest.
-    const std::int64_t common = std::accumulate(weights.begin(), weights.end(), std::int64_t{0}, std::gcd<std::int64_t, std::int64_t>);
+    const std::int64_t common =
+        std::accumulate(weights.begin(), weights.end(), std::int64_t{0}, std::gcd<std::int64_t, std::int64_t>);
     const std::int64_t most = *std::max_element(weights.begin(), weights.end());
     const std::int64_t unit = std::max(common, most / 1000);
-    for (const std::int64_t w : weights) g.weights.push_back(static_cast<std::uint32_t>(std::max<std::int64_t>(1, w / unit)));
+    for (const std::int64_t w : weights)
+      g.weights.push_back(static_cast<std::uint32_t>(std::max<std::int64_t>(1, w / unit)));
   }
 
   const Graph& graph_;

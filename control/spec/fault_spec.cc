@@ -9,10 +9,11 @@
 namespace railyard::spec {
 
 std::string word(const FaultAction& action) {
-  static constexpr std::array kWords{
-      "nothing",   "down", "flap",   "rate",       "delay",          "loss",     "loss",      "bit-errors",   "corrupt",
-      "duplicate", "drop", "mark",   "lose-pause", "reorder",        "truncate", "trim", "pfc-storm", "ignore-pause", "mtu",
-      "dscp-map",  "ecn",  "buffer", "crash",      "stop-receiving", "receive",  "straggle",  "skew"};
+  static constexpr std::array kWords{"nothing",    "down",       "flap",     "rate",      "delay",     "loss",
+                                     "loss",       "bit-errors", "corrupt",  "duplicate", "drop",      "mark",
+                                     "lose-pause", "reorder",    "truncate", "trim",      "pfc-storm", "ignore-pause",
+                                     "mtu",        "dscp-map",   "ecn",      "buffer",    "crash",     "stop-receiving",
+                                     "receive",    "straggle",   "skew"};
   static_assert(kWords.size() == std::variant_size_v<FaultAction>);
   return kWords[action.index()];
 }

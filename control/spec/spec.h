@@ -77,6 +77,8 @@ struct PathSpec {
   Duration gap{100'000'000};                   // flowlet, and adaptive per flowlet
   int bands = 8;                               // adaptive: grades of the time that a port's queues take to drain
   Duration band{1'000'000};                    // adaptive: where the best of them ends
+  std::optional<Duration> sample_every = {};   // adaptive: what is graded is an average of samples; else as it is
+  int average = -3;                            // sample_every: the weight of a sample, 2 to the power of this
   bool global = false;                         // adaptive: what the next switches report of their ports counts, too
   Duration report_every{10'000'000};           // global: the least time between two reports of a switch
 

@@ -11,7 +11,8 @@ namespace railyard::spec {
 // what() is "x.yaml:12:5: qos.default.classes.3.ecn.kmin: 2MB is above kmax (1MB); expected kmin <= kmax".
 class SpecError : public std::runtime_error {
  public:
-  // `message` begins with the path of the key, if there is one.
+  // `message` begins with the path of the key, if there is one. Without a file the place is left out.
+  // Control characters in either are escaped: it is one line.
   SpecError(Place place, std::string message);
 
   const Place& place() const noexcept { return place_; }

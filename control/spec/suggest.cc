@@ -58,4 +58,13 @@ std::string did_you_mean(std::string_view misspelt, std::span<const std::string>
   return word ? "; did you mean '" + *word + "'?" : std::string();
 }
 
+std::string meant_or_known(std::string_view misspelt, std::span<const std::string> words) {
+  constexpr std::size_t kSome = 8;
+  std::string text = did_you_mean(misspelt, words);
+  if (!text.empty() || words.empty()) return text;
+  text = words.size() == 1 ? "; expected " : "; expected one of ";
+  for (std::size_t i = 0; i < std::min(words.size(), kSome); ++i) text += (i == 0 ? "" : ", ") + words[i];
+  return words.size() > kSome ? text + " and " + std::to_string(words.size() - kSome) + " more" : text;
+}
+
 }  // namespace railyard::spec

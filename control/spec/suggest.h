@@ -14,5 +14,7 @@ std::optional<std::string> nearest(std::string_view misspelt, std::span<const st
 
 // "; did you mean 'x'?" or nothing.
 std::string did_you_mean(std::string_view misspelt, std::span<const std::string> words);
+// The same; if none is near, the first words there are: "; expected one of x, y, z and 12 more". Nothing without any.
+std::string meant_or_known(std::string_view misspelt, std::span<const std::string> words);
 
 }  // namespace railyard::spec

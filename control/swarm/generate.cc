@@ -11,26 +11,39 @@ namespace {
 
 constexpr double kHops = 80'000;  // what a seed aims at; pauses and faults take their share
 
-std::string with_duration(const std::string& fabric, Seed seed, Duration duration) {
-  const bool real = Draw(seed, "swarm/run").percent(15);
-  return fabric + fmt::format("run: {{ seed: {}, duration: {}ns, drain: 200ms, deadlock: 200us, payload: {} }}\n",
-                              seed.value, duration.ps / 1000, real ? "real" : "elided");
+std::string in_band(Seed seed) {
+  Draw draw(seed, "swarm/int");
+  return draw.percent(25) ? fmt::format(", int: {{ one-in: {}, packets: 16384 }}", draw.of({1, 3, 20})) : "";
 }
 
-// The fabric with the least buffer that has room for all that is set aside, and something to share.
+std::string with_duration(const std::string& fabric, Seed seed, Duration duration) {
+  const bool real = Draw(seed, "swarm/run").percent(15);
+  return fabric + fmt::format("run: {{ seed: {}, duration: {}ns, drain: 200ms, deadlock: 200us, payload: {}{} }}\n",
+                              seed.value, duration.ps / 1000, real ? "real" : "elided", in_band(seed));
+}
+
+bool can_be_built(const std::string& fabric) {
+  try {
+    build::BuiltLab(spec::parse(fabric, "swarm"));
+    return true;
+  } catch (const spec::SpecError&) {
+    return false;
+  }
+}
+
+// The fabric with the least buffer that has room for all that is set aside, and something to share. Of ASICs only if
+// they have ports enough, and fast ones.
 std::string random_fabric(Seed seed) {
   const std::string head = fmt::format("name: swarm-{}\n", seed.value);
   const std::string topology = random_topology(seed);
   const std::string qos = random_qos(seed);
-  for (int mib = 2;; mib *= 2) {
-    const std::string fabric = head + random_profiles(seed, mib) + qos + topology;
-    try {
-      build::BuiltLab(spec::parse(fabric, "swarm"));
-      return fabric;
-    } catch (const spec::SpecError&) {
-      if (mib == 512) throw;
+  std::string fabric;
+  for (const bool with_asics : {true, false})
+    for (int mib = 2; mib <= 512; mib *= 2) {
+      fabric = head + random_profiles(seed, mib, with_asics) + qos + topology;
+      if (can_be_built(fabric)) return fabric;
     }
-  }
+  return fabric;
 }
 
 }  // namespace

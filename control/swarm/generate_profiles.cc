@@ -1,15 +1,28 @@
 #include <fmt/format.h>
 
+#include "control/spec/asic.h"
 #include "control/swarm/draw.h"
 #include "control/swarm/generate.h"
 
 namespace railyard::swarm {
 namespace {
 
-std::string switch_profile(Seed seed, const char* name, int buffer_mib) {
+constexpr unsigned kAsicPercent = 15;  // of the profiles
+
+// The memory of a switch: anything, or that of an ASIC, of which only this much may be there.
+std::string memory(Seed seed, const char* name, int buffer_mib, const char* cell, bool with_asics) {
+  Draw draw(seed, fmt::format("swarm/asic/{}", name));
+  if (!draw.percent(kAsicPercent) || !with_asics) return fmt::format("buffer: {}MiB, cell: {}", buffer_mib, cell);
+  const std::string_view asic = draw.of(spec::asic_profiles()).name;
+  if (draw.percent(50)) return fmt::format("asic: {}", asic);
+  return fmt::format("asic: {}, buffer: {}MiB, headroom-pool: {}KiB", asic, buffer_mib,
+                     draw.percent(50) ? buffer_mib * 256 : 0);
+}
+
+std::string switch_profile(Seed seed, const char* name, int buffer_mib, bool with_asics) {
   Draw draw(seed, fmt::format("swarm/switch/{}", name));
-  std::string text = fmt::format("  {}: {{ buffer: {}MiB, cell: {}, mode: {}, latency: {}ns, pause-quanta: {}, qos: {}",
-                                 name, buffer_mib, draw.of({"64B", "208B", "256B", "512B"}),
+  const std::string has = memory(seed, name, buffer_mib, draw.of({"64B", "208B", "256B", "512B"}), with_asics);
+  std::string text = fmt::format("  {}: {{ {}, mode: {}, latency: {}ns, pause-quanta: {}, qos: {}", name, has,
                                  draw.percent(20) ? "cut-through" : "store-and-forward", draw.between(100, 900),
                                  draw.of({500, 2000, 8000, 65535}), draw.of({"default", "other"}));
   if (draw.percent(30)) text += fmt::format(", pause-response: {}ns", draw.between(100, 2000));
@@ -17,7 +30,10 @@ std::string switch_profile(Seed seed, const char* name, int buffer_mib) {
     text += fmt::format(", pfc-watchdog: {{ detect: {0}us, restore: {1}us, poll: {2}us, action: {3} }}",
                         draw.between(4, 40), draw.between(4, 20), draw.between(1, 4),
                         draw.of({"drop", "drop", "forward", "alert"}));
-  if (draw.percent(20)) text += fmt::format(", headroom-pool: {}KiB", buffer_mib * 1024 / draw.of({2, 4, 8}));
+  if (draw.percent(20)) {
+    const int kib = buffer_mib * 1024 / draw.of({2, 4, 8});
+    if (!has.starts_with("asic")) text += fmt::format(", headroom-pool: {}KiB", kib);
+  }
   if (draw.percent(30))
     text += fmt::format(
         ", ecmp: {{ fields: [{}], resilient: {} }}",
@@ -40,9 +56,10 @@ std::string host_profile(Seed seed, const char* name, bool slow) {
 
 }  // namespace
 
-std::string random_profiles(Seed seed, int buffer_mib) {
-  return "switches:\n" + switch_profile(seed, "default", buffer_mib) + switch_profile(seed, "other", buffer_mib) +
-         "hosts:\n" + host_profile(seed, "default", false) + host_profile(seed, "slow", true);
+std::string random_profiles(Seed seed, int buffer_mib, bool with_asics) {
+  return "switches:\n" + switch_profile(seed, "default", buffer_mib, with_asics) +
+         switch_profile(seed, "other", buffer_mib, with_asics) + "hosts:\n" + host_profile(seed, "default", false) +
+         host_profile(seed, "slow", true);
 }
 
 }  // namespace railyard::swarm

@@ -17,6 +17,11 @@ std::string ecn(Draw& draw, bool lossless) {
                      !lossless && draw.percent(30) ? ", drop-not-ect: true" : "");
 }
 
+std::string sampling(Draw& draw) {
+  if (draw.percent(50)) return "";
+  return fmt::format(", sample-every: {}ns, average: 1/{}", draw.between(100, 5000), 1 << draw.below(9));
+}
+
 std::string path(Draw& draw) {
   switch (draw.below(10)) {
     case 0:
@@ -28,11 +33,14 @@ std::string path(Draw& draw) {
     case 3: {
       const std::string global =
           draw.percent(50) ? fmt::format(", global: true, report-every: {}ns", draw.between(100, 20'000)) : "";
-      return fmt::format("{{ policy: adaptive, bands: {}, band: {}ns{} }}", draw.between(1, 8), draw.between(50, 2000),
-                         global);
+      const std::int64_t bands = draw.between(1, 8);
+      const std::int64_t band = draw.between(50, 2000);
+      return fmt::format("{{ policy: adaptive, bands: {}, band: {}ns{}{} }}", bands, band, global, sampling(draw));
     }
-    case 4:
-      return fmt::format("{{ policy: adaptive, per: flowlet, gap: {}us }}", draw.between(1, 50));
+    case 4: {
+      const std::int64_t gap = draw.between(1, 50);
+      return fmt::format("{{ policy: adaptive, per: flowlet, gap: {}us{} }}", gap, sampling(draw));
+    }
     case 5:
     case 6:
       return "wcmp";

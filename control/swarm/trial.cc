@@ -1,6 +1,7 @@
 #include "control/swarm/trial.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "control/spec/load.h"
 #include "control/spec/value.h"
 #include "control/swarm/buffer_cycles.h"
+#include "control/swarm/int_promises.h"
 #include "control/swarm/promises.h"
 #include "control/swarm/reach.h"
 #include "control/telemetry/deadlock.h"
@@ -53,6 +55,7 @@ Duration aftermath(const spec::Lab& lab, const Reach& reach) {
 std::set<std::string> features_of(const spec::Lab& lab, bool cycle) {
   std::set<std::string> out;
   if (cycle) out.insert("buffer cycle");
+  if (lab.run.in_band) out.insert("in-band telem.");
   if (lab.run.payload == spec::Payload::kReal) out.insert("real payload");
   for (const spec::NodeSpec& n : lab.nodes) {
     if (n.nics.size() > 1) out.insert("several NICs");
@@ -61,11 +64,13 @@ std::set<std::string> features_of(const spec::Lab& lab, bool cycle) {
     const spec::SwitchProfile& s = lab.switches.at(n.profile);
     if (s.mode == spec::ForwardingMode::kCutThrough) out.insert("cut-through");
     if (s.pfc_watchdog) out.insert("PFC watchdog");
+    if (s.ports > 0) out.insert("ASIC profile");
     if (s.headroom_pool > Bytes{}) out.insert("headroom pool");
     for (const spec::TrafficSpec& t : lab.traffic) {
       const spec::TrafficClass& c = lab.qos.at(s.qos).classes[static_cast<std::size_t>(t.dscp) / 8];
       constexpr const char* kPolicies[] = {"ecmp", "wcmp", "flowlet", "spray", "adaptive"};
       out.insert(kPolicies[static_cast<std::size_t>(c.path.policy)]);
+      if (c.path.sample_every) out.insert("averaged load");
       if (c.path.global) out.insert("global load balancing");
       out.insert(c.lossless ? "lossless" : "lossy");
       if (c.trim) out.insert("trimming");
@@ -86,6 +91,8 @@ class Trial {
         faults_(lab_, engine_),
         reach_(lab_),
         promises_(lab_, reach_, outcome) {
+    if (lab_.spec().run.in_band)
+      int_promises_.emplace(lab_, [this](const std::string& what) { promises_.broken("telemetry", what); });
     engine_.wake_all();
     outcome_.features = features_of(lab_.spec(), cycle_);
   }
@@ -124,6 +131,7 @@ class Trial {
     run_until(t);
     reach_.look(faults_, Instant{} + t);
     promises_.look();
+    if (int_promises_) int_promises_->look(promises_.counters());
   }
 
   // Everything must come to rest, unless buffers wait for each other where they can.
@@ -152,6 +160,7 @@ class Trial {
     if (outcome_.deadlocked) return;
     if (engine_.next() != Instant::never()) still_going_on(limit - from);
     promises_.look_at_the_end(engine_.pools().in_use());
+    if (int_promises_ && engine_.pools().in_use() == 0) int_promises_->look_at_the_end(promises_.counters());
   }
 
   // Who goes on, long after traffic has ended.
@@ -198,6 +207,7 @@ class Trial {
   fault::Faults faults_;
   Reach reach_;
   Promises promises_;
+  std::optional<IntPromises> int_promises_;
 };
 
 }  // namespace

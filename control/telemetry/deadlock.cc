@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t kNone = ~std::size_t{0};
 
-// For each queue that has been paused long enough one that it waits for and that has been, too, so that a way along these
-// never ends; kNone for all others.
+// For each queue that has been paused long enough one that it waits for and that has been, too, so that a way along
+// these never ends; kNone for all others.
 std::vector<std::size_t> endless(const PauseGraph& graph, Duration least) {
   std::vector<bool> stays(graph.paused.size());
   for (std::size_t i = 0; i < stays.size(); ++i) stays[i] = graph.at - graph.paused[i].since >= least;

@@ -24,6 +24,9 @@ enum class PlantedBug : std::uint8_t {
   kHeadroomPoolLeak,     // what a group had of the headroom pool is not given back
   kUnstableHash,         // the hash of a flow depends on the packet
   kCarveOutStays,        // memory that a fault took is not given back
+  kStaleQualityReport,   // what a neighbour reported outlives the link to it
+  kIntOtherQueue,        // in-band telemetry notes the depth of the port's first queue, whichever the packet is in
+  kIntLostRecord,        // of frames that arrive together, the first only gets its hop noted
   kCount
 };
 
@@ -32,7 +35,8 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(PlantedBu
     "mark-not-ect",   "stale-route",         "double-free",
     "pause-ignored",  "pause-never-expires", "duplicate-not-counted",
     "packet-leak",    "headroom-pool-leak",  "unstable-hash",
-    "carve-out-stays"};
+    "carve-out-stays", "stale-quality-report", "int-other-queue",
+    "int-lost-record"};
 
 constexpr std::optional<PlantedBug> planted_bug_named(std::string_view name) noexcept {
   for (std::size_t i = 0; i < kPlantedBugNames.size(); ++i)

@@ -15,7 +15,8 @@ namespace {
 constexpr std::uint32_t kElidedChunk = 4096;
 constexpr std::uint32_t kRealChunk = 256;
 constexpr std::uint32_t kPortMbufs = 8191;  // a mempool is smallest at 2^n - 1
-// Received packets are freed where they came from: with a cache the last ones freed, still in the processor's, are used next.
+// Received packets are freed where they came from: with a cache the last ones freed, still in the processor's, are used
+// next.
 constexpr std::uint32_t kPortCache = 256;
 
 // mempool names are global to the process.
@@ -24,7 +25,8 @@ rte_mempool* make_chunk(const char* kind, std::uint32_t n, std::uint32_t octets,
   char name[RTE_MEMPOOL_NAMESIZE];
   std::snprintf(name, sizeof name, "ry_%s_%u", kind, serial.fetch_add(1));
   const std::uint32_t room = kHeaderAt - sizeof(Packet) + octets;
-  // A single-producer, single-consumer mempool would do, but packets that leave through a DPDK port come back from there.
+  // A single-producer, single-consumer mempool would do, but packets that leave through a DPDK port come back from
+  // there.
   return rte_pktmbuf_pool_create(name, n, cache, sizeof(Packet), static_cast<std::uint16_t>(room),
                                  static_cast<int>(rte_socket_id()));
 }

@@ -78,9 +78,10 @@ void EthdevPort::set_up(const EthdevPortConfig& config, PacketPool& pool, DpdkLo
     fail(device_, fmt::format("cannot be configured with one queue each way: {}", reason(ret)));
   // The TAP driver neither sends nor drops a frame that is longer than it can: it would stop the port for good.
   if (name_.starts_with("net_tap") && config.mtu > conf.rxmode.mtu)
-    fail(device_, fmt::format("its driver carries IP packets of at most {} octets; set mtu: {} on its link (of a trunk: "
-                              "port-mtu)",
-                              conf.rxmode.mtu, conf.rxmode.mtu));
+    fail(device_,
+         fmt::format("its driver carries IP packets of at most {} octets; set mtu: {} on its link (of a trunk: "
+                     "port-mtu)",
+                     conf.rxmode.mtu, conf.rxmode.mtu));
   std::uint16_t rx = config.descriptors;
   std::uint16_t tx = config.descriptors;
   rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx, &tx);
@@ -121,9 +122,9 @@ EthdevPort::~EthdevPort() {
 }
 
 // memif's handshakes are handled by the EAL's interrupt thread, and nothing keeps its driver from closing a device in
-// the middle of one: such devices are closed by that thread (rte_alarm.h). Not at the first occasion, but at the second:
-// the driver's server panics if whom it accepts is gone already (it closes a socket that the EAL still watches), so what
-// was connected to before is accepted first.
+// the middle of one: such devices are closed by that thread (rte_alarm.h). Not at the first occasion, but at the
+// second: the driver's server panics if whom it accepts is gone already (it closes a socket that the EAL still
+// watches), so what was connected to before is accepted first.
 void EthdevPort::in_interrupt_thread(void (EthdevPort::*action)()) {
   // Both threads have it: the one that waits may go on before the other has let go of it.
   struct Call {

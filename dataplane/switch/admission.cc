@@ -43,7 +43,7 @@ void Switch::note_first_xoff(Instant now, std::size_t q) {
 
 inline void Switch::enqueue(Instant now, const Arrival& a) {
   if (paths_.by_load()) [[unlikely]] {
-    paths_.load(PortIndex{a.port}, a.cells);
+    paths_.load(now, PortIndex{a.port}, a.cells);
     look_at_quality(now, PortIndex{a.port});
   }
   EgressPort& port = egress_[a.port];

@@ -14,7 +14,8 @@ namespace railyard {
 struct QueueWatch {
   PortIndex port;
   Priority priority;
-  // One of the two. Octets in the queue, that in transmission too: comes true when a frame makes it more than this.
+  // One of the two. What is so already when the watch begins comes true then.
+  // Octets in the queue, that in transmission too: comes true when a frame makes it more than this.
   std::optional<std::uint64_t> depth_above = {};
   // How long it has been paused without a break: comes true once per pause, when it has been so for this long.
   std::optional<Duration> paused_above = {};

@@ -174,7 +174,7 @@ void Switch::on_transmit_end(Instant now, PortIndex port, bool more_now) {
 
 void Switch::release(Instant now, const QueuedFrame& frame, PortIndex port, Priority priority) {
   if (paths_.by_load()) [[unlikely]] {
-    paths_.load(port, -std::int32_t{frame.cells});
+    paths_.load(now, port, -std::int32_t{frame.cells});
     look_at_quality(now, port);
   }
   if (mmu_.release(groups_[frame.origin], queues_[index(port, priority)].memory, frame.cells) == Mmu::Pfc::kXon)

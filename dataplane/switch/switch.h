@@ -68,8 +68,8 @@ class Switch final : public Device {
   void set_peer(Instant now, PortIndex port, std::optional<wire::MacAddress> mac);
   void set_routes(std::shared_ptr<const FecTable> fecs, std::span<const Route> routes);
 
-  // Faults (switch_faults.cc), as changes as well. `fault` names who wants it so; the last one that began holds, and what
-  // is configured when the last ends.
+  // Faults (switch_faults.cc), as changes as well. `fault` names who wants it so; the last one that began holds, and
+  // what is configured when the last ends.
   void begin_wrong_ecn(std::uint32_t fault, PortIndex port, Priority priority, const EcnConfig& ecn);
   void end_wrong_ecn(std::uint32_t fault, PortIndex port, Priority priority);
   void begin_wrong_dscp_map(std::uint32_t fault, PortIndex port, const std::vector<std::pair<int, int>>& to_class);
@@ -83,18 +83,19 @@ class Switch final : public Device {
   // So much of the shared memory is gone, as far as there is any.
   void begin_buffer_taken(Instant now, std::uint32_t fault, Bytes size);
   void end_buffer_taken(Instant now, std::uint32_t fault);
-  // Everything held is lost, and neighbours that were learnt are forgotten. That its links are down until it is up again is to be said to them.
+  // Everything held is lost, and neighbours that were learnt are forgotten. That its links are down until it is up
+  // again is to be said to them.
   void crash(Instant now);
 
-  // Has an eye on a queue from now on, or no more. Only while the engine rests.
+  // Has an eye on a queue from now on, or no more. Only while the engine rests; Engine::wake_all() must follow.
   void watch(std::shared_ptr<QueueWatch> watch);
   void unwatch(const QueueWatch& watch);
 
   const Mmu& mmu() const noexcept { return mmu_; }
 
   // Counts anew what every queue holds, and says what does not agree with it (switch_audit.cc): memory by queue and by
-  // ingress group, thresholds, and that who was told XOFF is who should be. Nothing: all is right. Only while the
-  // engine rests; takes a look at every frame.
+  // ingress group, thresholds, that who was told XOFF is who should be, and that nothing is believed of a neighbour
+  // that is not there. Nothing: all is right. Only while the engine rests; takes a look at every frame.
   std::vector<std::string> audit() const;
   const SwitchConfig& config() const noexcept { return config_; }
 
@@ -245,6 +246,7 @@ class Switch final : public Device {
   void review_groups(Instant now);
   void look_at_queue(Instant now, const Arrival& a);
   void look_at_depth(Instant now, const Arrival& a);
+  void look_at_once(Instant now, QueueWatch& watch);
   void look_at_pauses(Instant now, PortIndex port, PriorityMask before, PriorityMask enable);
   void on_watches_due(Instant now);
 

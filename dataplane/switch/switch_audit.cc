@@ -1,4 +1,4 @@
-// What a switch holds, counted anew from its queues, against what it has in its books.
+// What a switch holds, counted anew from its queues, against what it has in its books; and what it believes of others.
 #include <fmt/format.h>
 
 #include "dataplane/switch/switch.h"
@@ -41,6 +41,9 @@ std::vector<std::string> Switch::audit() const {
                                   g / kPriorities + 1, g % kPriorities, group.xoff ? "not paused" : "paused",
                                   group.xoff ? "above" : "below"));
   }
+  for (std::uint16_t p = 0; p < ports(); ++p)
+    if (!paths_.load_of(PortIndex{p}).up && paths_.remote().believes(PortIndex{p}))
+      wrong.push_back(fmt::format("port {}: what was reported there is believed, and the link is down", p + 1));
   return wrong;
 }
 

@@ -42,7 +42,8 @@ void Switch::use_ecn(PortIndex port, Priority priority) {
   q.mark_at_dequeue = ecn.at_dequeue;
   any_mark_at_dequeue_ |= ecn.at_dequeue;
   const bool drop_not_ect = ecn.drop_not_ect && !config.buffer.lossless;
-  q.stops = static_cast<std::uint8_t>((q.stops & ~unsigned{Queue::kDropNotEct}) | (drop_not_ect ? Queue::kDropNotEct : 0));
+  q.stops =
+      static_cast<std::uint8_t>((q.stops & ~unsigned{Queue::kDropNotEct}) | (drop_not_ect ? Queue::kDropNotEct : 0));
 }
 
 void Switch::begin_wrong_ecn(std::uint32_t fault, PortIndex port, Priority priority, const EcnConfig& ecn) {
@@ -159,8 +160,25 @@ void Switch::end_buffer_taken(Instant now, std::uint32_t fault) {
 // ---- Watched queues ------------------------------------------------------------------------------------------------
 
 void Switch::watch(std::shared_ptr<QueueWatch> watch) {
-  watched_.push_back(std::move(watch));
+  watched_.push_back(watch);
   watches_ = true;
+  change_at(done(), [this, watch = std::move(watch)](Instant now) {
+    if (std::ranges::find(watched_, watch) != watched_.end()) look_at_once(now, *watch);
+  });
+}
+
+// What is so already comes true now; a pause that lasts, when it has lasted long enough.
+void Switch::look_at_once(Instant now, QueueWatch& w) {
+  const EgressPort& e = egress_[w.port.index()];
+  if (w.depth_above && e.depth(w.priority) > *w.depth_above) w.came_true.push_back(now);
+  const Instant since = w.paused_above ? e.paused_since(w.priority, now) : Instant::never();
+  if (since == Instant::never()) return;
+  w.paused_since = since;
+  const Instant due = std::max(now, since + *w.paused_above);
+  w.due = due < e.paused_until(w.priority) ? due : Instant::never();
+  if (w.due >= watch_due_) return;
+  watch_due_ = w.due;
+  set_device_timer();
 }
 
 void Switch::unwatch(const QueueWatch& watch) {

@@ -88,8 +88,9 @@ void Switch::on_quality_report(Instant now, PortIndex port, Packet* packet) {
   }
   quality_reports_[port.index()].heard.increment();
   consume(packet);
-  // Who has just been told not to listen any more still gets what is on its way.
-  if (!paths_.remote().listens(port)) return;
+  // Who has just been told not to listen any more still gets what is on its way; and what had arrived when the link
+  // went down takes effect only now, of a neighbour that is not there any more.
+  if (!paths_.remote().listens(port) || !paths_.load_of(port).up) return;
   const Ingress& in = ingress(port);
   paths_.remote().hear(now, now - in.control_flight - pause_response(in.rate), port, *report);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seed corpora: one packet of every kind that the parsers tell apart.
+"""Writes the seed corpora: one packet, or text, of every kind that the parsers tell apart.
 
     tests/fuzz/make_corpus.py        # writes tests/fuzz/corpus/*/*.bin
 
@@ -9,6 +9,7 @@ code against a second opinion. The RoCEv2 packets are those of roce-and-lossless
 
 import ipaddress
 import pathlib
+import re
 import struct
 
 HOST1, HOST2 = bytes.fromhex("020000000001"), bytes.fromhex("020000000002")
@@ -261,9 +262,40 @@ TRUNK_FRAGMENTS = {
     "contradicting": carriers(6, LONG, 350, [0]) + carriers(6, LONG, 234, [1]),
 }
 
+
+
+# The faults of the ready scenarios, one line of each; and values alone, as the fuzzer tries them too.
+def fault_texts():
+    for path in sorted((pathlib.Path(__file__).parents[2] / "topologies" / "scenarios").glob("*.yaml")):
+        faults = re.findall(r"^  - \{ (name: .*) \}$", path.read_text().partition("\nfaults:\n")[2], re.MULTILINE)
+        for number, text in enumerate(faults):
+            yield f"{path.stem}_{number}" if number else path.stem, text
+
+
+FAULT_VALUES = {
+    "yaml_block": "on: [leaf1:1, \"rail 1 in\"]\nloss: 1%\n",
+    "yaml_flow": "{ on: 'h*', every: 1s, for: 100ms, down: true }",
+    "when_depth": "on: h1, when: queue leaf1:1/3 depth > 200KiB, after: 1us, for: 10us, count: 2, rate: 1/2",
+    "when_paused": "on: leaf1:3, when: queue leaf1:1/3 paused > 1ms, for: 1ms, probability: 0.5, down: true",
+    "match_all": "on: leaf1:3 out, match: { ip.src: 10.0.0.0/8, eth.dst: 02:00:00:00:00:01, bth.opcode: 0x0a, "
+                 "size: '>1KB', flow: both/h1->h2:1, nth: 3 }, drop: true",
+    "stray_comma": ", a\n",
+    "place": "leaf1:3/5 out",
+    "place_rail": "rail 2 in",
+    "place_many": "spine*:2",
+    "state_depth": "queue leaf1:3/3 depth > 200KiB",
+    "state_paused": "queue leaf1:3/3 paused > 1.5ms",
+    "duration": "1.5us",
+    "probability": "1e-12",
+    "ratio": "1/8",
+    "match_prefix": "ip.dst: fd00::/64",
+    "match_number": "bth.psn: 0xffffff",
+    "size": "<100B",
+}
+
 if __name__ == "__main__":
     corpus = pathlib.Path(__file__).parent / "corpus"
-    for folder in ("parse_frame", "pfc", "quality_report", "roce_packet", "trunk_message", "trunk_fragment"):
+    for folder in ("fault_text", "parse_frame", "pfc", "quality_report", "roce_packet", "trunk_message", "trunk_fragment"):
         (corpus / folder).mkdir(parents=True, exist_ok=True)
     for name, frame in FRAMES.items():
         (corpus / "parse_frame" / f"{name}.bin").write_bytes(frame)
@@ -277,3 +309,5 @@ if __name__ == "__main__":
         (corpus / "trunk_message" / f"{name}.bin").write_bytes(message)
     for name, frames in TRUNK_FRAGMENTS.items():
         (corpus / "trunk_fragment" / f"{name}.bin").write_bytes(frames)
+    for name, text in [*fault_texts(), *FAULT_VALUES.items()]:
+        (corpus / "fault_text" / f"{name}.bin").write_text(text)

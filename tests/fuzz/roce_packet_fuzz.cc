@@ -14,7 +14,8 @@ namespace {
 
 using Octets = std::vector<std::byte>;
 
-// The headers are all that is looked at. Each cut is a block of its own: one octet too far is an error of the sanitizer.
+// The headers are all that is looked at. Each cut is a block of its own: one octet too far is an error of the
+// sanitizer.
 void expect_headers_suffice(std::span<const std::byte> datagram, const Packet& packet) {
   const Octets headers(datagram.begin(), datagram.begin() + static_cast<std::ptrdiff_t>(packet.header_octets()));
   FUZZ_EXPECT(decode(headers, datagram.size()) == packet);

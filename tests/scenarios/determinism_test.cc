@@ -12,7 +12,8 @@ namespace {
 
 using namespace literals;
 
-// Marks, pauses, drops, six classes, all path policies, cut-through in a spine, links that fail: everything that could disagree.
+// Marks, pauses, drops, six classes, all path policies, cut-through in a spine, links that fail: everything that could
+// disagree.
 constexpr const char* kEverything = R"(
 name: everything
 switches:
@@ -60,13 +61,14 @@ void let_links_fail(Scenario& s) {
 // Everything that can be set while a lab is up, while it is congested, and some of it back again.
 void change_settings(Scenario& s) {
   s.set_at(50_us, {"qos.default.classes.3.ecn.kmin=2KB", "qos.default.classes.3.ecn.kmax=50KB"});
-  s.set_at(60_us, {"qos.default.classes.3.alpha=1/64", "qos.default.classes.4.alpha=", "qos.default.classes.4.xoff=20KB",
-                   "qos.default.classes.0.queue-alpha=2"});
+  s.set_at(60_us, {"qos.default.classes.3.alpha=1/64", "qos.default.classes.4.alpha=",
+                   "qos.default.classes.4.xoff=20KB", "qos.default.classes.0.queue-alpha=2"});
   s.set_at(80'000'001_ps, {"topology.host-link.rate=40Gbps", "qos.default.classes.0.weight=70"});
   s.set_at(100_us, {"qos.default.classes.3.path=spray", "qos.default.classes.4.path=ecmp",
                     "qos.default.classes.5.path=adaptive", "qos.default.classes.2.path={ policy: flowlet, gap: 2us }",
                     "switches.default.ecmp.fields=[addresses]", "qos.default.classes.6.strict=false"});
-  s.set_at(120_us, {"topology.host-link.rate=200Gbps", "traffic.sprayed.rate=60Gbps", "traffic.permutation.rate=20Gbps"});
+  s.set_at(120_us,
+           {"topology.host-link.rate=200Gbps", "traffic.sprayed.rate=60Gbps", "traffic.permutation.rate=20Gbps"});
   s.set_at(140_us, {"qos.default.classes.3.alpha=2", "traffic.six.rate=greedy", "qos.default.classes.3.ecn=off"});
   s.set_at(160_us, {"qos.default.classes.3.weight=", "qos.default.classes.3.strict=true",
                     "topology.host-link.rate=100Gbps"});
@@ -201,6 +203,31 @@ TEST(Determinism, TrimmingWatchdogAndHeadroomPoolGoTheSameWayToo) {
   }
 }
 
+// Averages of samples, taken whenever somebody looks; two classes sample in the same way, one in another.
+TEST(Determinism, SampledLoadsToo) {
+  const std::vector<std::string> sets{
+      "topology.spines=3",
+      "qos.default.classes.1.path={ policy: adaptive, sample-every: 300ns, average: 1 }",
+      "qos.default.classes.2.path={ policy: adaptive, per: flowlet, gap: 1us, sample-every: 1us, average: 1/8 }",
+      "qos.default.classes.4.path={ policy: adaptive, sample-every: 1us, average: 1/8, band: 200ns }"};
+  const Outcome o = run({}, 1, sets);
+  auto instant = sets;
+  for (std::string& set : instant) set = set.substr(0, set.find(", sample-every")) + (set.back() == '}' ? " }" : "");
+  EXPECT_NE(o.digest, run({}, 1, instant).digest);
+  EngineVariation v;
+  v.window = 1_ps;
+  EXPECT_EQ(run(v, 1, sets).digest, o.digest) << "windows of one picosecond";
+  const std::uint64_t changed = run({}, 1, sets, Settings::kChange).digest;
+  for (const std::size_t workers : {1ull, 2ull, 3ull, 4ull}) {
+    EngineVariation w;
+    w.always_parallel = true;
+    w.shuffle = Seed{workers};
+    w.slices = Seed{workers};
+    EXPECT_EQ(run(w, workers, sets).digest, o.digest) << workers << " workers";
+    EXPECT_EQ(run(w, workers, sets, Settings::kChange).digest, changed) << workers << " workers, settings change";
+  }
+}
+
 // Reports from switch to switch, of queues that change all the time, while links fail and settings change.
 TEST(Determinism, GlobalLoadBalancingToo) {
   const std::vector<std::string> sets{
@@ -232,7 +259,8 @@ const std::vector<std::string> kFaults{
     "{ on: 'leaf*', loss: { good-to-bad: 0.1%, bad-to-good: 20% }, at: 20us },"
     "{ on: spine2, bit-errors: 1e-6 }, { on: h2, corrupt: true, probability: 1% },"
     "{ on: h4, duplicate: true, probability: 2% }, { on: h5, truncate: 100B, match: { nth: 7 }, every: 9us, for: 5us },"
-    "{ on: leaf1, mark: true, probability: 3% }, { on: h6, delay: { time: 300ns, jitter: 900ns }, at: 30us, for: 70us },"
+    "{ on: leaf1, mark: true, probability: 3% }, { on: h6, delay: { time: 300ns, jitter: 900ns }, at: 30us, for: 70us "
+    "},"
     "{ on: 'leaf2 in', reorder: { behind: 4, within: 3us }, probability: 2% },"
     "{ on: h7, lose-pause: true, probability: 30% }, { on: leaf2:1/3, drop: true, count: 50 },"
     "{ on: h8, flap: { down: 3us, up: 11us }, at: 40us, for: 60us }, { on: h9, rate: 1/3, at: 20us, for: 50us },"
@@ -240,7 +268,8 @@ const std::vector<std::string> kFaults{
     "{ on: leaf1:1, ignore-pause: true, at: 60us, for: 30us }, { on: h11, mtu: 1500, at: 70us, for: 20us },"
     "{ on: leaf2, dscp-map: { 26: 0 }, at: 50us, for: 10us }, { on: leaf1, ecn: { kmin: 0, kmax: 1KB }, at: 30us },"
     "{ on: leaf3, buffer: 2MiB, at: 45us, for: 60us }, { on: spine2, crash: true, at: 110us, for: 12us },"
-    "{ on: h12, stop-receiving: true, every: 40us, for: 15us, count: 4 }, { on: h3, receive: 20Gbps, at: 10us, for: 60us },"
+    "{ on: h12, stop-receiving: true, every: 40us, for: 15us, count: 4 }, { on: h3, receive: 20Gbps, at: 10us, for: "
+    "60us },"
     "{ on: h4, straggle: 1/3, at: 80us, for: 60us }, { on: h1, skew: { ahead: 2us }, at: 33us },"
     "{ on: h2, when: 'queue leaf1:1/3 depth > 100KB', after: 1us, for: 5us, down: true, count: 3 },"
     "{ on: leaf3, when: 'queue leaf1:1/3 paused > 1us', for: 4us, loss: 10% }]"};
@@ -276,8 +305,8 @@ TEST(DeterminismDeathTest, AWindowLargerThanTheLookaheadIsCaught) {
   EXPECT_DEATH(run(v), "causality");
 }
 
-// One path for both clocks: paced by the machine's clock, with nothing coming from outside, the run has the very digest of
-// the virtual one. Whatever the machine does to it meanwhile.
+// One path for both clocks: paced by the machine's clock, with nothing coming from outside, the run has the very digest
+// of the virtual one. Whatever the machine does to it meanwhile.
 std::uint64_t run_by_the_wall_clock(WallClockConfig clock) {
   EngineConfig config;
   config.digest = true;

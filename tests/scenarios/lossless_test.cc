@@ -65,7 +65,8 @@ TEST(Trimming, OffTheSameFramesAreDropped) {
 }
 
 TEST(Trimming, WithATrimQueueThatIsTooSmallTheRestIsDroppedWithItsOwnReason) {
-  Scenario s(file("trimming"), {"qos.default.classes.5={ weight: 1, queue-alpha: 1/256 }", "switches.default.buffer=1MiB"});
+  Scenario s(file("trimming"),
+             {"qos.default.classes.5={ weight: 1, queue-alpha: 1/256 }", "switches.default.buffer=1MiB"});
   s.run_to_the_end();
   EXPECT_GT(s.drops(DropReason::kTrimQueueFull), 0u);
   EXPECT_EQ(s.dropped(), s.drops(DropReason::kTrimQueueFull));
@@ -95,7 +96,8 @@ TEST(Incast64, AShallowLossyBufferDrops) {
 
 TEST(Incast64, ADeepBufferDoesNeitherAndItsDelayIsItsDepth) {
   for (const char* lossless : {"true", "false"}) {
-    Scenario s(file("incast-64"), {"switches.default.buffer=1GiB", std::string("qos.default.classes.3.lossless=") + lossless});
+    Scenario s(file("incast-64"),
+               {"switches.default.buffer=1GiB", std::string("qos.default.classes.3.lossless=") + lossless});
     s.run_to_the_end();
     EXPECT_EQ(xoffs_sent(s), 0u);
     EXPECT_EQ(s.dropped(), 0u);
@@ -177,7 +179,8 @@ TEST(HeadroomPool, OverSubscribedByAnIncastOfAllItIsNotEnough) {
 }
 
 TEST(HeadroomPool, AsLargeAsAllTogetherItLosesNothing) {
-  Scenario s(file("headroom-pool"), {"traffic.incast.fan-in=16", "switches.default.headroom-pool=3MiB", "switches.default.buffer=8MiB"});
+  Scenario s(file("headroom-pool"),
+             {"traffic.incast.fan-in=16", "switches.default.headroom-pool=3MiB", "switches.default.buffer=8MiB"});
   s.run_to_the_end();
   EXPECT_EQ(s.dropped(), 0u);
   expect_all_arrived(s);
@@ -185,8 +188,8 @@ TEST(HeadroomPool, AsLargeAsAllTogetherItLosesNothing) {
 
 // ---- PFC watchdog --------------------------------------------------------------------------------------------------
 
-// h2 takes 1 Gb/s: from 256 KiB down to 192 KiB takes 524 us, for which its port is paused. Polls every 10 us: detection
-// 100 us after the pause began, and one poll more or less; restoration 100 us after it ended.
+// h2 takes 1 Gb/s: from 256 KiB down to 192 KiB takes 524 us, for which its port is paused. Polls every 10 us:
+// detection 100 us after the pause began, and one poll more or less; restoration 100 us after it ended.
 TEST(PfcWatchdog, AHungHostIsOneStormAndItsVictimGoesOn) {
   Scenario s(file("pfc-watchdog"));
   s.run_to_the_end();
@@ -280,8 +283,8 @@ TEST(Deadlock, ASlowReceiverIsNone) {
 }
 
 TEST(Deadlock, TheWatchdogBreaksIt) {
-  Scenario s(file("deadlock-ring"),
-             {"switches.default.pfc-watchdog={ detect: 200us, restore: 200us, poll: 50us }", "traffic.round.bytes=4MB"});
+  Scenario s(file("deadlock-ring"), {"switches.default.pfc-watchdog={ detect: 200us, restore: 200us, poll: 50us }",
+                                     "traffic.round.bytes=4MB"});
   s.run_to_the_end();
   EXPECT_GT(s.drops(DropReason::kPfcWatchdog), 0u);
   std::uint64_t detected = 0;

@@ -149,6 +149,40 @@ TEST(Adaptive, AnUplinkAtAQuarterOfItsRateCarriesLessThanAThirdOfTheMean) {
   }
 }
 
+// An average of samples: the same figures, or nearly; and old news makes for deep queues.
+TEST(SampledAdaptive, APermutationEndsSoonerThanWithEcmp) {
+  std::vector<double> ratios;
+  for (int seed = 1; seed <= 9; ++seed)
+    ratios.push_back(p99_fct("{ policy: adaptive, sample-every: 1us, average: 1/8 }", seed) / p99_fct("ecmp", seed));
+  EXPECT_LE(median(ratios), 0.75);
+}
+
+struct Sampled {
+  double slow_share;  // of the uplink at a quarter of its rate, in means
+  std::uint64_t depth;  // of the deepest queue of an uplink, in octets
+};
+Sampled sampled(const std::vector<std::string>& sets) {
+  Scenario s = Scenario::ready("adaptive-sampled", sets);
+  s.run_to_the_end();
+  s.expect_books_balance();
+  const report::PathGroupReport g = main_group(s, "leaf1");
+  EXPECT_EQ(g.members.at(2).peer, "spine3:1");
+  EXPECT_GT(g.members.at(2).bytes, 0u) << "but it is used";
+  Sampled out{static_cast<double>(g.members.at(2).bytes * g.members.size()) / static_cast<double>(g.bytes()), 0};
+  for (int port = 9; port <= 16; ++port)
+    out.depth = std::max(out.depth, s.port("leaf1:" + std::to_string(port)).classes[3].max_depth_octets);
+  return out;
+}
+
+TEST(SampledAdaptive, ASlowUplinkCarriesLessThanAThirdOfTheMean) {
+  EXPECT_LE(sampled({}).slow_share, 0.33);
+}
+
+TEST(SampledAdaptive, OldNewsMakesForDeepQueues) {
+  const std::uint64_t fresh = sampled({}).depth;
+  EXPECT_GE(sampled({"qos.default.classes.3.path.sample-every=10us"}).depth, 3 * fresh);
+}
+
 // ---- Global load balancing -----------------------------------------------------------------------------------------
 
 constexpr const char* kGlobal = "{ policy: adaptive, global: true }";
@@ -253,8 +287,9 @@ TEST(GlobalLoadBalancing, NobodyReportsWhoIsNotAsked) {
 // leaf1's uplink to spine1 goes down while all flows send: from then on nothing is chosen that way, and what is lost is
 // what was queued or on the wire.
 TEST(LostMember, NothingIsSentThatWayFromTheInstantOn) {
-  for (const char* path : {"ecmp", "wcmp", "flowlet", "spray", "{ policy: spray, order: random }",
-                           "{ policy: spray, order: least-loaded }", "adaptive", "{ policy: adaptive, per: flowlet }"}) {
+  for (const char* path :
+       {"ecmp", "wcmp", "flowlet", "spray", "{ policy: spray, order: random }",
+        "{ policy: spray, order: least-loaded }", "adaptive", "{ policy: adaptive, per: flowlet }"}) {
     Scenario s = Scenario::ready("spray", {std::string("qos.default.classes.3.path=") + path,
                                            "traffic.pairs.flows=8", "traffic.pairs.rate=4Gbps"});
     s.lab().fabric().link_down_at(Instant{} + 50_us, s.lab().port({"leaf1", 9}));

@@ -17,7 +17,8 @@ using namespace literals;
 std::string over_eight_spines(const std::string& path) {
   return R"(
 name: paths
-qos: { default: { classes: { 3: { lossless: true, alpha: 1, path: )" + path + R"( } } } }
+qos: { default: { classes: { 3: { lossless: true, alpha: 1, path: )" +
+         path + R"( } } } }
 topology: { preset: leaf-spine, leaves: 2, spines: 8, hosts-per-leaf: 8, host-link: { rate: 100Gbps }, fabric-link: { rate: 100Gbps } }
 traffic: [ { name: t, pattern: pairs, from: [h1, h2, h3, h4, h5, h6, h7, h8], to: [h9, h10, h11, h12, h13, h14, h15, h16],
              flows: 8, payload: 1024B, bytes: 102400B, rate: 5Gbps } ]

@@ -19,7 +19,8 @@ name: headroom
 switches: { default: { buffer: 64MiB } }
 qos: { default: { classes: { 3: { lossless: true, accept-loss: true, xoff: 400KB, xon-offset: 100KB, least-frame: 9234B } } } }
 hosts: { default: {}, slow: { receive: { rate: 5Gbps, buffer: 4MiB, xoff: 100KB, xon: 50KB } } }
-defaults: { link: { rate: )" + rate + ", cable: " + cable + R"( } }
+defaults: { link: { rate: )" +
+         rate + ", cable: " + cable + R"( } }
 nodes: { sw: { kind: switch }, h1: { kind: host }, h3: { kind: host, profile: slow } }
 links: [ [h1:1, sw:1], [h3:1, sw:2] ]
 traffic:
@@ -162,8 +163,8 @@ TEST(Pfc, APauseIsRefreshedBeforeItRunsOut) {
   EXPECT_LT(sender.xoff_received, static_cast<std::uint64_t>(sender.paused / 2000_ns));
 }
 
-// The receiver takes 5 Gb/s of frames; while it is not paused the sender sends at line rate, 20 octets more per frame. So
-// it is paused for all the time but 5 / 100 x (9230 + 20) / 9230 of it, once the buffers have filled.
+// The receiver takes 5 Gb/s of frames; while it is not paused the sender sends at line rate, 20 octets more per frame.
+// So it is paused for all the time but 5 / 100 x (9230 + 20) / 9230 of it, once the buffers have filled.
 TEST(Pfc, ASenderIsPausedForTheTimeThatItsReceiverNeeds) {
   Scenario s(slow_receiver("100Gbps", "3m"));
   s.run_until(2_ms);

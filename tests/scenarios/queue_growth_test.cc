@@ -44,7 +44,8 @@ TEST(QueueGrowth, IsTheDifferenceBetweenWhatComesAndWhatGoes) {
 
 TEST(QueueGrowth, ADynamicThresholdHoldsAQueueAtItsShareOfTheBuffer) {
   // One lossy queue with alpha 1 gets alpha / (1 + alpha) of the shared memory: half. 8 MiB in cells of 256.
-  Scenario s(two_to_one("3: { lossless: false, queue-alpha: 1, alpha: 128 }", "switches: { default: { buffer: 8MiB } }"));
+  Scenario s(
+      two_to_one("3: { lossless: false, queue-alpha: 1, alpha: 128 }", "switches: { default: { buffer: 8MiB } }"));
   s.run_until(1_ms);
   const ClassCounters c = s.at("sw:3", 3);
   const double cells = static_cast<double>(c.max_depth_octets) / kFrame * std::ceil(kFrame / 256);
@@ -68,7 +69,8 @@ qos: { default: { classes: { 3: { lossless: false, queue-alpha: 1/2, alpha: 128 
 nodes: { sw: { kind: switch })";
     for (int h = 1; h <= 3 * n; ++h) yaml += ", h" + std::to_string(h) + ": { kind: host }";
     yaml += " }\nlinks: [";
-    for (int h = 1; h <= 3 * n; ++h) yaml += (h > 1 ? ", [h" : " [h") + std::to_string(h) + ":1, sw:" + std::to_string(h) + "]";
+    for (int h = 1; h <= 3 * n; ++h)
+      yaml += (h > 1 ? ", [h" : " [h") + std::to_string(h) + ":1, sw:" + std::to_string(h) + "]";
     yaml += " ]\ntraffic:\n";
     for (int q = 0; q < n; ++q)
       yaml += "  - { name: t" + std::to_string(q) + ", pattern: incast, from: [h" + std::to_string(3 * q + 2) + ", h" +
@@ -114,7 +116,8 @@ TEST(Marking, FollowsTheRampBetweenKminAndKmax) {
     const double depth = (bin + 0.5) * 400e3;
     const double expected = 0.5 * (depth - 400e3) / (4e6 - 400e3);
     const double deviation = 3.5 * std::sqrt(expected * (1 - expected) / counts.first);  // of chance
-    EXPECT_NEAR(static_cast<double>(counts.second) / counts.first, expected, 0.05 * expected + deviation) << "at " << depth;
+    EXPECT_NEAR(static_cast<double>(counts.second) / counts.first, expected, 0.05 * expected + deviation)
+        << "at " << depth;
     ++checked;
   }
   EXPECT_GE(checked, 4);

@@ -78,7 +78,8 @@ RandomLab random_lab(std::uint64_t seed, std::size_t buffer_mib) {
     if (!lossless) {
       if (lossy >= 0 && more.one_in(3)) {
         lab.trims = true;
-        y += ", trim: { keep: " + more.from(96, 2000) + "B, dscp: " + more.from(0, 63) + ", class: " + std::to_string(lossy) + " }";
+        y += ", trim: { keep: " + more.from(96, 2000) + "B, dscp: " + more.from(0, 63) +
+             ", class: " + std::to_string(lossy) + " }";
       }
       lossy = c;
     }

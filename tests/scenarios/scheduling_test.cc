@@ -10,8 +10,8 @@ namespace {
 
 using namespace literals;
 
-// Three hosts send greedily to h4, each in a class of its own (DSCP 0, 16, 32: classes 0, 2, 4), with frames of different
-// sizes. Queues may grow deep, so that every class always has something to send.
+// Three hosts send greedily to h4, each in a class of its own (DSCP 0, 16, 32: classes 0, 2, 4), with frames of
+// different sizes. Queues may grow deep, so that every class always has something to send.
 std::string three_classes(const char* classes) {
   return std::string(R"(
 name: sharing

@@ -295,6 +295,34 @@ TEST(StateFaults, AFaultThatBeginsWithALongPause) {
   s.expect_books_balance();
 }
 
+// The queue is deep already when somebody begins to have an eye on it: that counts, once.
+TEST(StateFaults, WhatIsSoAlreadyWhenTheFaultIsAddedBeginsIt) {
+  Scenario s = fault_scenario("ecn", {"faults="});
+  s.run_until(100_us);
+  s.add_fault_at(100_us, "name: late, on: h2, when: queue leaf1:2/3 depth > 200KiB, for: 20us, pfc-storm: 3");
+  s.add_fault_at(100_us, "name: not-yet, on: h2, when: queue leaf1:2/3 depth > 100MiB, for: 20us, pfc-storm: 3");
+  s.run_until(200_us);
+  EXPECT_EQ(s.fault("late").occurrences, 1u);
+  EXPECT_EQ(s.fault("not-yet").occurrences, 0u);
+  EXPECT_EQ(s.faults().events(Instant{} + 200_us)[2].effective,
+            Instant{} + 100_us + s.lab().fabric().window().size);
+}
+
+// XOFF takes effect 2 us after 300 us, and the fault is added before or after the pause has lasted 100 us.
+TEST(StateFaults, APauseThatLastsAlreadyCountsFromItsBeginning) {
+  for (const Duration added : {350_us, 550_us}) {
+    Scenario s = fault_scenario("pfc-storm", {"faults=[{ name: storm, on: h2, at: 300us, for: 400us, pfc-storm: 3 }]"});
+    s.run_until(added);
+    s.add_fault_at(added, "name: reaction, on: h1, when: queue leaf1:2/3 paused > 100us, for: 5us, down: true");
+    s.run_to_the_end();
+    ASSERT_EQ(s.fault("reaction").occurrences, 1u);
+    const Duration effect = 300_us + 5'760_ps + 15_ns + 394 * 5'120_ps;
+    for (const fault::LoggedEvent& e : s.faults().events(Instant{} + 1_ms))
+      if (e.fault == "reaction" && e.kind == fault::LoggedEvent::Kind::kBegin)
+        EXPECT_EQ(e.effective, Instant{} + std::max(added, effect + 100_us) + s.lab().fabric().window().size);
+  }
+}
+
 // The queue has been paused for 50 us when nobody wants to know any more how long that lasts. (Found by railyard swarm,
 // seed 79: the switch's timer was due for ever.)
 TEST(StateFaults, AFaultThatWaitsForALongPauseIsTakenAwayDuringIt) {

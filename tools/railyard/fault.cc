@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "control/api/message.h"
 #include "tools/railyard/commands.h"
@@ -23,15 +24,17 @@ struct FaultOptions {
   bool json = false;
 };
 
-// "on: leaf1:1, loss: 1%" as it is, or on=leaf1:1 loss=1% made into that.
+// "on: leaf1:1, loss: 1%" as it is, with or without quotes around it; or on=leaf1:1 loss=1% made into that.
 std::string fault_text(const std::vector<std::string>& words) {
-  if (words.size() == 1 && words[0].find('=') == std::string::npos) return words[0];
+  if (words[0].find('=') == std::string::npos) return fmt::format("{}", fmt::join(words, " "));
   std::string text;
   for (const std::string& w : words) {
     const std::size_t equals = w.find('=');
     if (equals == 0 || equals == w.npos)
       throw CLI::ValidationError("FAULT",
-                                 fmt::format("'{}'; expected key=value, such as on=leaf1:1 loss=1% for=10ms", w));
+                                 fmt::format("'{}'; expected key=value, such as on=leaf1:1 loss=1% for=10ms (with "
+                                             "quotes around what has blanks: 'on=leaf1:1 out')",
+                                             w));
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", w.substr(0, equals), w.substr(equals + 1));
   }
   return text;
@@ -119,6 +122,10 @@ void add_fault(CLI::App& app, int& exit_code) {
       "  railyard fault add on=spine1 crash=true for=2s\n"
       "  railyard fault add 'name: psn, on: h1 out, match: { bth.opcode: 0x0a, nth: 3 }, drop: true'\n"
       "  railyard fault add 'on: leaf1:3, every: 1s, for: 100ms, down: true'\n"
+      "  railyard fault add 'on: h2, after: 5s, for: 1s, every: 10s, probability: 50%, stop-receiving: true'\n"
+      "  railyard fault add 'on: leaf1:1, when: queue leaf1:1/3 depth > 200KiB, for: 10ms, count: 3, rate: 1/2'\n"
+      "  railyard fault add 'on: h1, when: queue leaf1:1/3 paused > 1ms, for: 1s, down: true'\n"
+      "`for`, `every` and `after` are modelled time; where the fault stands: railyard fault ls, fault log.\n"
       "topologies/explicit.yaml has every key.");
   adding->callback([o, &exit_code] { exit_code = add(*o); });
   auto* removing = sub("rm", "Ends a fault");

@@ -1,8 +1,7 @@
 // railyard int: in-band telemetry of a lab that is up.
-#include <algorithm>
-#include <csignal>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -11,11 +10,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
-#include "control/spec/value.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/live.h"
+#include "tools/railyard/until.h"
 
 namespace railyard::tools {
 
@@ -33,8 +31,6 @@ struct IntOptions {
   bool end = false;
   bool as_json = false;
 };
-
-volatile std::sig_atomic_t int_interrupted = 0;
 
 // As run.int says it.
 std::string int_wanted(const IntOptions& o) {
@@ -54,31 +50,17 @@ void print_int(const IntOptions& o, const json& answer) {
 }
 
 int in_band(const IntOptions& o) {
-  Duration left{};
-  if (!o.lasts.empty()) {
-    const auto parsed = spec::parse_duration(o.lasts);
-    if (!parsed || *parsed <= Duration{})
-      throw CLI::ValidationError("--for",
-                                 fmt::format("'{}': {}", o.lasts, parsed ? "expected a time above 0" : parsed.error()));
-    left = *parsed;
-  }
+  const std::optional<Duration> lasts = parse_for(o.lasts);
   const daemon::LabDir lab = chosen_lab(o.lab);
   if (o.end) return print_int(o, ask(lab, "DELETE", "/int")), kOk;
   if (o.file.empty() && o.lasts.empty() && o.one_in.empty() && o.classes.empty() && o.flows.empty())
     return print_int(o, ask(lab, "GET", "/int")), kOk;
-  std::signal(SIGINT, [](int) { int_interrupted = 1; });
-  std::signal(SIGTERM, [](int) { int_interrupted = 1; });
+  end_on_signal();
   json request{{"what", int_wanted(o)}};
   if (!o.file.empty()) request["file"] = std::filesystem::absolute(o.file).string();
   ask(lab, "POST", "/int", request);
   fmt::print(stderr, "railyard: following sampled packets{}{}; Ctrl-C ends it\n", o.file.empty() ? "" : " to ", o.file);
-  constexpr Duration kStep{50'000'000'000};
-  while (int_interrupted == 0 && (o.lasts.empty() || left > Duration{})) {
-    const Duration step = o.lasts.empty() ? kStep : std::min(kStep, left);
-    ::usleep(static_cast<useconds_t>(step.ps / 1'000'000));
-    left -= step;
-    if (!lab.running()) throw std::runtime_error(fmt::format("lab '{}' went down meanwhile", lab.name()));
-  }
+  wait(lab, lasts);
   print_int(o, ask(lab, "DELETE", "/int"));
   return kOk;
 }
@@ -95,7 +77,7 @@ void add_int(CLI::App& app, int& exit_code) {
       ->type_name("CLASS");
   command->add_option("--flow", o->flows, "Only packets of this flow or traffic of the generator; may be repeated")
       ->type_name("NAME");
-  command->add_option("--for", o->lasts, "How long; until Ctrl-C if not said")->type_name("TIME");
+  add_for_option(*command, o->lasts);
   command->add_flag("--end", o->end, "End what is being recorded, and say what there was");
   command->add_flag("--json", o->as_json, "Print the summary as JSON");
   command->footer(

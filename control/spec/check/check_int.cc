@@ -21,7 +21,7 @@ void check_int(const Lab& lab, const IntSpec& what, const Tree& said) {
     const std::string traffic = what.flows[i].substr(0, what.flows[i].find('/'));
     if (std::ranges::find(names, traffic) != names.end()) continue;
     (i < flows.items.size() ? flows.items[i] : flows)
-        .fail(fmt::format("there is no traffic '{}'{}", traffic, did_you_mean(traffic, names)));
+        .fail(fmt::format("there is no traffic '{}'{}", traffic, meant_or_known(traffic, names)));
   }
 }
 

@@ -73,8 +73,8 @@ void check_switch(const Tree& map, const SwitchProfile& profile) {
 void check_watchdog(const Tree& map, const PfcWatchdog& w) {
   for (const auto& [name, value] : {std::pair{"detect", w.detect}, std::pair{"restore", w.restore}})
     if (value < w.poll)
-      map.at_or_self(name).fail(
-          fmt::format("{} ({}) is shorter than poll ({}); expected at least one poll", name, format(value), format(w.poll)));
+      map.at_or_self(name).fail(fmt::format("{} ({}) is shorter than poll ({}); expected at least one poll", name,
+                                            format(value), format(w.poll)));
 }
 
 void check_receive(const Tree& map, const ReceiveSpec& receive) {
@@ -114,7 +114,8 @@ const Table<PfcWatchdog>& pfc_watchdog_keys() {
       {key("detect", &PfcWatchdog::detect, duration(kLeast, kMost),
            "a queue that is paused and sends nothing for so long is in a storm")
            .show(),
-       key("restore", &PfcWatchdog::restore, duration(kLeast, kMost), "over when it has not been paused for so long").show(),
+       key("restore", &PfcWatchdog::restore, duration(kLeast, kMost), "over when it has not been paused for so long")
+           .show(),
        key("poll", &PfcWatchdog::poll, duration(kLeast, kMost), "how often it is looked").show(),
        key("action", &PfcWatchdog::action,
            choice<PfcWatchdog::Action>({{"drop", PfcWatchdog::Action::kDrop},
@@ -130,7 +131,9 @@ const Table<SwitchProfile>& switch_keys() {
   static const Table<SwitchProfile> table{
       "switch-profile",
       "A kind of switch",
-      {asic(), key("ports", &SwitchProfile::ports, either("unlimited", 0, integer(1, 4096)), "radix: the highest port that may have a link"),
+      {asic(),
+       key("ports", &SwitchProfile::ports, either("unlimited", 0, integer(1, 4096)),
+           "radix: the highest port that may have a link"),
        key("port-rate", &SwitchProfile::port_rate, either("unlimited", BitRate{}, rate(kLeastRate)),
            "the fastest link that a port takes"),
        key("buffer", &SwitchProfile::buffer, size(Bytes{4096}, Bytes{std::int64_t{1} << 40}),
@@ -139,12 +142,14 @@ const Table<SwitchProfile>& switch_keys() {
        key("cell", &SwitchProfile::cell, size(Bytes{64}, Bytes{4096}), "memory is allocated in cells of this size")
            .show(),
        key("headroom-pool", &SwitchProfile::headroom_pool, size({}, Bytes{std::int64_t{1} << 40}),
-           "of the buffer, shared by the lossless classes of all ports: what arrives after XOFF, instead of headroom of "
+           "of the buffer, shared by the lossless classes of all ports: what arrives after XOFF, instead of headroom "
+           "of "
            "their own or beyond it"),
        key("latency", &SwitchProfile::latency, duration({}, kMostLatency), kLatencyHelp).show(),
        key("pause-response", &SwitchProfile::pause_response, duration(Duration{1}, kMostLatency), kPauseResponseHelp),
        key("pause-quanta", &SwitchProfile::pause_quanta, integer(1, 65535), kPauseQuantaHelp).show(),
-       key("pfc-watchdog", &SwitchProfile::pfc_watchdog, either("off", std::optional<PfcWatchdog>{}, maybe(map_of(pfc_watchdog_keys()))),
+       key("pfc-watchdog", &SwitchProfile::pfc_watchdog,
+           either("off", std::optional<PfcWatchdog>{}, maybe(map_of(pfc_watchdog_keys()))),
            "what becomes of queues that are paused without end"),
        key("mode", &SwitchProfile::mode,
            choice<ForwardingMode>(

@@ -184,7 +184,8 @@ const Table<Trim>& trim_keys() {
   static const Table<Trim> table{
       "trim",
       "What a queue of a lossy class does, instead of dropping it, with a frame that it has no room for",
-      {key("keep", &Trim::keep, octets(96, 9238), "octets that are left, from the Ethernet header on, without FCS").show(),
+      {key("keep", &Trim::keep, octets(96, 9238), "octets that are left, from the Ethernet header on, without FCS")
+           .show(),
        key("dscp", &Trim::dscp, integer(0, 63), "DSCP of what is left: by it later switches know its class").require(),
        key("class", &Trim::to_class, integer(0, 7), "class whose queue it goes to at this port").require()}};
   return table;

@@ -225,11 +225,14 @@ class SyntaxOnly final : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
+// No more than a file may have, and one for the handler to refuse: behind a bracket that closes nothing the library finds
+// empty documents without end.
 void parse_documents(const std::string& yaml, YAML::EventHandler& handler, const Source& source) {
+  constexpr int kDocuments = 2;
   try {
     std::istringstream in(yaml);
     YAML::Parser parser(in);
-    while (parser.HandleNextDocument(handler)) {
+    for (int i = 0; i < kDocuments && parser.HandleNextDocument(handler); ++i) {
     }
   } catch (const YAML::Exception& e) {
     fail_at(source.place(e.mark), "", fmt::format("not YAML: {}{}", e.msg, hint(e.msg)));

@@ -20,6 +20,17 @@ enum class PathPolicy : std::uint8_t {
 
 enum class SprayOrder : std::uint8_t { kRoundRobin, kRandom, kLeastLoaded };
 
+// How a port's load is averaged (sampled_load.h).
+struct LoadSampling {
+  Duration every{};        // 0: not at all, but as it is at the instant
+  std::uint8_t shift = 3;  // a sample's weight is 1/2^shift
+
+  static constexpr std::uint8_t kMostShift = 8;
+
+  bool on() const noexcept { return every > Duration{}; }
+  bool operator==(const LoadSampling&) const = default;
+};
+
 struct PathConfig {
   PathPolicy policy = PathPolicy::kEcmp;
   SprayOrder order = SprayOrder::kRoundRobin;  // kSpray
@@ -31,11 +42,14 @@ struct PathConfig {
   // others ends at twice where the one before does, but the last, which has no end.
   std::uint8_t bands = 8;
   Duration band{1'000'000};
-  // kAdaptive: a member is as bad as the worse of its own queues and what the switch behind it has reported of its ports
-  // towards the destination (remote_quality.h): global load balancing. Neighbours that are asked report a change of
-  // band at once, but not more often than every `report_every`.
+  // kAdaptive: a member is as bad as the worse of its own queues and what the switch behind it has reported of its
+  // ports towards the destination (remote_quality.h): global load balancing. Neighbours that are asked report a change
+  // of band at once, but not more often than every `report_every`.
   bool global = false;
   Duration report_every{10'000'000};
+
+  // kAdaptive: whether the queues here are graded as they are, or by an average of what they were and of what has left.
+  LoadSampling sampling = {};
 
   static constexpr std::uint8_t kMostBands = 32;
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "dataplane/base/planted_bug.h"
+
 namespace railyard {
 namespace {
 
@@ -84,10 +86,15 @@ void RemoteQuality::hear(Instant now, Instant said, PortIndex port, const wire::
 }
 
 void RemoteQuality::forget(PortIndex port) {
-  if (!listens(port)) return;
+  if (!listens(port) || planted(PlantedBug::kStaleQualityReport)) return;
   Neighbour& n = neighbours_[port.index()];
   std::ranges::fill(n.heard, Instant{});
   settle(n);
+}
+
+bool RemoteQuality::believes(PortIndex port) const noexcept {
+  return listens(port) &&
+         std::ranges::any_of(neighbours_[port.index()].heard, [](Instant i) { return i != Instant{}; });
 }
 
 // kNoWay is the last of all instants: a group has no way on if none of its ports has a link.

@@ -48,6 +48,8 @@ class RemoteQuality {
   void hear(Instant now, Instant said, PortIndex port, const wire::QualityReport& report);
   // The link of `port` is down: all that was heard there is void.
   void forget(PortIndex port);
+  // Whether anything that was heard there still counts, or did until it had drained.
+  bool believes(PortIndex port) const noexcept;
 
  private:
   // One group of next hops of a neighbour: its ports, and where in gone_ the best of them is kept.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace railyard {
 
@@ -12,6 +13,7 @@ PathSelector::PathSelector(const PathSelectorConfig& config, Seed seed, std::str
       turns_now_(RngStream(seed, std::string(name) + "/spray/least-loaded")),
       random_now_(RngStream(seed, std::string(name) + "/path")),
       ports_(ports),
+      left_(ports),
       cell_(cell) {
   set(config);
 }
@@ -29,7 +31,33 @@ void PathSelector::set(const PathSelectorConfig& config) {
       at_its_turn_ = static_cast<PriorityMask>(at_its_turn_ | 1u << k);
     bands_[k] = QualityBands(c.band, c.bands);
   }
+  set_sampling();
   report_loads(reported_);
+}
+
+// Who goes on sampling as before keeps the averages.
+void PathSelector::set_sampling() {
+  std::vector<SampledLoad> before = std::exchange(sampled_, {});
+  sample_due_ = Instant::never();
+  for (std::size_t k = 0; k < kPriorities; ++k) {
+    const PathConfig& c = config_.by_class[k];
+    if (c.policy != PathPolicy::kAdaptive || !c.sampling.on()) continue;
+    auto own = std::ranges::find(sampled_, c.sampling, &SampledLoad::sampling);
+    if (own == sampled_.end()) {
+      const auto known = std::ranges::find(before, c.sampling, &SampledLoad::sampling);
+      own = sampled_.insert(own, known != before.end() ? std::move(*known) : SampledLoad(c.sampling, ports_.size()));
+    }
+    sampled_of_[k] = static_cast<std::uint8_t>(own - sampled_.begin());
+    sample_due_ = std::min(sample_due_, own->due());
+  }
+}
+
+void PathSelector::sample(Instant now) {
+  sample_due_ = Instant::never();
+  for (SampledLoad& s : sampled_) {
+    if (s.due() <= now) s.sample(now, ports_, left_);
+    sample_due_ = std::min(sample_due_, s.due());
+  }
 }
 
 void PathSelector::set_table(const ForwardingTable& table) {
@@ -68,6 +96,8 @@ void PathSelector::set_rate(PortIndex port, BitRate rate) noexcept {
 std::uint32_t PathSelector::choose_now(Instant now, const NextHops& hops, const Packet& packet, PortIndex in,
                                        Priority priority) {
   if (hops.count == 1) return 0;
+  if (now >= sample_due_) [[unlikely]]
+    sample(now);
   const PathConfig& c = config_.by_class[priority.index()];
   const Instant* const behind = c.global ? remote_.to(packet.fec) : nullptr;
   std::uint32_t member;
@@ -125,7 +155,8 @@ std::uint32_t PathSelector::hashed_among_up(const NextHops& hops, std::uint32_t 
   std::uint64_t sum = 0;
   for (std::uint32_t i = 0; i < hops.count; ++i) sum += weight(i);
   if (sum == 0) return 0;
-  std::uint64_t at = config_.resilient ? static_cast<std::uint64_t>((static_cast<UInt128>(hash) * sum) >> 32) : hash % sum;
+  std::uint64_t at =
+      config_.resilient ? static_cast<std::uint64_t>((static_cast<UInt128>(hash) * sum) >> 32) : hash % sum;
   for (std::uint32_t i = 0; i < hops.count; ++i) {
     if (at < weight(i)) return i;
     at -= weight(i);
@@ -176,11 +207,13 @@ std::uint32_t PathSelector::best_band(Instant now, const NextHops& hops, Priorit
   constexpr std::uint8_t kDown = 0xFF;
   constexpr std::uint8_t kDeadEnd = 0xFE;
   const QualityBands& bands = bands_[priority.index()];
+  const SampledLoad* const sampled =
+      config_.by_class[priority.index()].sampling.on() ? &sampled_[sampled_of_[priority.index()]] : nullptr;
   std::uint8_t best = kDown;
   std::uint64_t weight = 0;
   for (std::uint32_t i = 0; i < hops.count; ++i) {
     const PortLoad& p = port(hops, i);
-    std::uint64_t drain = p.drain();
+    std::uint64_t drain = sampled != nullptr ? sampled->drain(table_->member(hops, i), p) : p.drain();
     if (behind != nullptr) drain = std::max(drain, RemoteQuality::drain(behind[i], now));
     std::uint8_t grade = p.up ? static_cast<std::uint8_t>(bands.grade(drain)) : kDown;
     if (behind != nullptr && behind[i] == RemoteQuality::kNoWay && p.up) [[unlikely]]

@@ -19,6 +19,7 @@
 #include "dataplane/switch/path/path_shares.h"
 #include "dataplane/switch/path/port_load.h"
 #include "dataplane/switch/path/remote_quality.h"
+#include "dataplane/switch/path/sampled_load.h"
 #include "dataplane/switch/path/spray.h"
 #include "dataplane/switch/path/wcmp.h"
 
@@ -35,8 +36,8 @@ struct PathSelectorConfig {
   bool operator==(const PathSelectorConfig&) const = default;
 };
 
-// A member whose port is down is out of its groups at once. Chance is the switch's own: draws depend on the order of its
-// packets only.
+// A member whose port is down is out of its groups at once. Chance is the switch's own: draws depend on the order of
+// its packets only.
 class PathSelector {
  public:
   PathSelector() = default;
@@ -68,8 +69,13 @@ class PathSelector {
   std::span<const PortLoad> loads() const noexcept { return ports_; }
   const PortLoad& load_of(PortIndex port) const noexcept { return ports_[port.index()]; }
   RemoteQuality& remote() noexcept { return remote_; }
-  void load(PortIndex port, std::int32_t cells) noexcept {
+  const RemoteQuality& remote() const noexcept { return remote_; }
+  // So many cells more wait in the port at `now`; fewer if below 0.
+  void load(Instant now, PortIndex port, std::int32_t cells) {
+    if (now >= sample_due_) [[unlikely]]
+      sample(now);
     ports_[port.index()].cells += static_cast<std::uint32_t>(cells);
+    if (cells < 0) left_[port.index()] += static_cast<std::uint64_t>(-std::int64_t{cells});
   }
   void set_load(PortIndex port, std::uint32_t cells) noexcept { ports_[port.index()].cells = cells; }
 
@@ -111,6 +117,10 @@ class PathSelector {
     return ports_[table_->member(hops, member).index()];
   }
 
+  void set_sampling();
+  // Averages of loads, before anything is made of `now`.
+  void sample(Instant now);
+
   std::uint32_t choose_among_up(const NextHops& hops, const Packet& packet, PortIndex in, Priority priority);
   std::uint32_t hashed_among_up(const NextHops& hops, std::uint32_t hash, bool weighted) const noexcept;
   std::uint32_t random_among_up(const NextHops& hops, RngStream& draws);
@@ -132,6 +142,10 @@ class PathSelector {
   std::vector<Wcmp> wcmp_;              // by group
   std::vector<std::uint32_t> wcmp_of_;  // by NextHops::first
   std::vector<PortLoad> ports_;
+  std::vector<std::uint64_t> left_;  // by port, cells
+  std::vector<SampledLoad> sampled_;  // one per way of sampling that any class wants
+  std::array<std::uint8_t, kPriorities> sampled_of_{};
+  Instant sample_due_ = Instant::never();  // the first of any
   std::vector<std::uint8_t> grades_;  // of the members of a group, while one is chosen
   PathShares shares_;
   RemoteQuality remote_;

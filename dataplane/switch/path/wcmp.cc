@@ -6,7 +6,8 @@
 namespace railyard {
 
 Wcmp::Wcmp(std::span<const std::uint32_t> weights) {
-  const std::uint32_t common = std::accumulate(weights.begin(), weights.end(), 0u, std::gcd<std::uint32_t, std::uint32_t>);
+  const std::uint32_t common =
+      std::accumulate(weights.begin(), weights.end(), 0u, std::gcd<std::uint32_t, std::uint32_t>);
   const std::uint64_t sum = std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
   std::vector<std::uint32_t> share;
   std::vector<std::pair<std::uint64_t, std::size_t>> rest;  // what rounding took, and from whom

@@ -103,7 +103,8 @@ TEST_F(AttachTest, WhatCannotBeLeavesTheLabAsItWas) {
   EXPECT_THAT(attached(), testing::ElementsAre("h3:1"));
 }
 
-// ---- Namespaces ------------------------------------------------------------------------------------------------------
+// ---- Namespaces
+// ------------------------------------------------------------------------------------------------------
 
 class Maker final : public HostMaker {
  public:

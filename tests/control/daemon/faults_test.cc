@@ -67,6 +67,8 @@ TEST_F(LiveFaultsTest, BadOnesLeaveTheLabAsItWas) {
   EXPECT_THAT(error("on: h1, loss: 1%, for: -1s"), HasSubstr("is negative"));
   EXPECT_THAT(error("on: h1, drop: true, match: { bth.pns: 1 }"), HasSubstr("unknown header field 'bth.pns'"));
   EXPECT_THAT(error("on: h1, loss: 1%, at: 0ps"), HasSubstr("has passed"));
+  EXPECT_THAT(error("on: h1, loss: 1%, at: 0ps"), testing::StartsWith("fault loss-1: at: "));
+  EXPECT_THAT(error("on: h1, drop: true, match: { flow: t/h2->h7 }"), HasSubstr("there is no flow 't/h2->h7'; "));
   EXPECT_THAT(error("on: [h1"), HasSubstr("fault"));
   EXPECT_THAT(error_of(404, "DELETE", "/faults/nobody"), HasSubstr("there is no fault 'nobody'"));
   EXPECT_TRUE(ask("GET", "/faults")["faults"].empty());

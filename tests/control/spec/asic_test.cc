@@ -29,7 +29,8 @@ TEST(Asic, EveryOneThatShipsIsASoundProfileAndSaysItsSources) {
     const std::string text = read_file(entry.path());
     EXPECT_NE(text.find("SONiC"), std::string::npos) << name << " names no source";
     if (p.buffer > 1000_MB) {
-      EXPECT_NE(text.find("DEVIATION"), std::string::npos) << name << " is deep and does not say what stands in for VOQs";
+      EXPECT_NE(text.find("DEVIATION"), std::string::npos)
+          << name << " is deep and does not say what stands in for VOQs";
     }
   }
   EXPECT_EQ(asic_profiles().size(), files);
@@ -38,7 +39,8 @@ TEST(Asic, EveryOneThatShipsIsASoundProfileAndSaysItsSources) {
 }
 
 TEST(Asic, KeysBesideItWin) {
-  const Lab lab = parse_small_with("switches: { default: { asic: tomahawk3-32x400, buffer: 1MiB, headroom-pool: 0 } }\n");
+  const Lab lab =
+      parse_small_with("switches: { default: { asic: tomahawk3-32x400, buffer: 1MiB, headroom-pool: 0 } }\n");
   const SwitchProfile& p = lab.switches.at("default");
   EXPECT_EQ(p.buffer, 1_MiB);
   EXPECT_EQ(p.headroom_pool, Bytes{});
@@ -67,8 +69,8 @@ TEST(Asic, AFileOfOnesOwnIsMeantFromTheFolderOfTheFabricFile) {
     lab("bad.yaml");
     FAIL();
   } catch (const SpecError& e) {
-    EXPECT_EQ(std::string(e.what()).find((folder / "bad.yaml").string() + ":2:1: switches.default: unknown key 'bufer'"),
-              0u)
+    EXPECT_EQ(
+        std::string(e.what()).find((folder / "bad.yaml").string() + ":2:1: switches.default: unknown key 'bufer'"), 0u)
         << e.what();
   }
   try {

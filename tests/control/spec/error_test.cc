@@ -6,15 +6,6 @@
 namespace railyard::spec {
 namespace {
 
-struct Case {
-  std::string more;  // from line 8 on
-  std::string error;
-};
-
-void expect_errors(const std::vector<Case>& cases) {
-  for (const Case& c : cases) EXPECT_EQ(error_of(small_with(c.more)), c.error) << c.more;
-}
-
 TEST(SmallLab, IsGood) { EXPECT_EQ(error_of(kSmall), "(no error)"); }
 
 TEST(FileErrors, CannotBeRead) {
@@ -90,8 +81,11 @@ TEST(QosErrors, Classes) {
        "x.yaml:8:57: " + path + ".weight: has no meaning for a strict class; expected one of the two"},
       {at("weight: 0"), "x.yaml:8:43: " + path + ".weight: 0 is out of range; expected 1..1000"},
       {at("path: sprya"),
-       "x.yaml:8:41: " + path + ".path: unknown 'sprya'; did you mean 'spray'? Expected ecmp, wcmp, flowlet, spray or adaptive"},
-      {at("path: [spray]"), "x.yaml:8:41: " + path + ".path: found a list; expected ecmp, wcmp, flowlet, spray or adaptive, or a map such as { policy: flowlet, gap: 50us }"},
+       "x.yaml:8:41: " + path +
+           ".path: unknown 'sprya'; did you mean 'spray'? Expected ecmp, wcmp, flowlet, spray or adaptive"},
+      {at("path: [spray]"), "x.yaml:8:41: " + path +
+                                ".path: found a list; expected ecmp, wcmp, flowlet, spray or adaptive, or a map such "
+                                "as { policy: flowlet, gap: 50us }"},
       {at("remap-to: 8"), "x.yaml:8:45: " + path + ".remap-to: 8 is out of range; expected 0..7"},
       {at("least-frame: 60B"), "x.yaml:8:48: " + path + ".least-frame: 60B is out of range; expected 64B..9238B"},
       {"qos: { default: { classes: { 8: {} } } }\n",
@@ -147,6 +141,21 @@ TEST(QosErrors, Path) {
            ".gap: -5us is negative; expected a duration such as 500ns, 1.5us or 10ms (units: ps, ns, us, ms, s)"},
       {at("{ policy: adaptive, bands: 0 }"), "x.yaml:8:68: " + path + ".bands: 0 is out of range; expected 1..32"},
       {at("{ policy: adaptive, band: 0 }"), "x.yaml:8:67: " + path + ".band: 0 is out of range; expected 1ns..1s"},
+      {at("{ policy: flowlet, sample-every: 1us }"),
+       "x.yaml:8:74: " + path + ".sample-every: has no meaning here; expected it under policy: adaptive"},
+      {at("{ policy: adaptive, sample-every: 10ns }"),
+       "x.yaml:8:75: " + path + ".sample-every: 10ns is out of range; expected 100ns..1ms"},
+      {at("{ policy: adaptive, sample-every: -1us }"), "x.yaml:8:75: " + path +
+                                                           ".sample-every: -1us is negative; expected a duration such "
+                                                           "as 500ns, 1.5us or 10ms (units: ps, ns, us, ms, s)"},
+      {at("{ policy: adaptive, average: 1/8 }"),
+       "x.yaml:8:70: " + path + ".average: has no meaning here; expected it under policy: adaptive with sample-every"},
+      {at("{ policy: adaptive, sample-every: 1us, average: 2 }"),
+       "x.yaml:8:89: " + path + ".average: 2 is above 1; expected the weight of a sample in the average, 1/256..1"},
+      {at("{ policy: adaptive, sample-every: 1us, average: 1/3 }"),
+       "x.yaml:8:89: " + path +
+           ".average: 1/3 is not a power of two; expected a power of two: 1/256, ..., 1/8, 1/4, 1/2, 1, 2, 4, ..., "
+           "128"},
       {at("{ policy: spray, global: true }"),
        "x.yaml:8:66: " + path + ".global: has no meaning here; expected it under policy: adaptive"},
       {at("{ policy: adaptive, global: often }"),
@@ -158,11 +167,13 @@ TEST(QosErrors, Path) {
        "x.yaml:8:89: " + path + ".report-every: 0 is out of range; expected 100ns..1ms"},
       {at("{ policy: adaptive, global: true, report-every: -1us }"),
        "x.yaml:8:89: " + path +
-           ".report-every: -1us is negative; expected a duration such as 500ns, 1.5us or 10ms (units: ps, ns, us, ms, s)"},
+           ".report-every: -1us is negative; expected a duration such as 500ns, 1.5us or 10ms (units: ps, ns, us, ms, "
+           "s)"},
       {at("{ policy: adaptive, global: true, report-every: 2ms }"),
        "x.yaml:8:89: " + path + ".report-every: 2ms is out of range; expected 100ns..1ms"},
       {at("[spray]"),
-       "x.yaml:8:41: " + path + ": found a list; expected ecmp, wcmp, flowlet, spray or adaptive, or a map such as { policy: flowlet, "
+       "x.yaml:8:41: " + path +
+           ": found a list; expected ecmp, wcmp, flowlet, spray or adaptive, or a map such as { policy: flowlet, "
            "gap: 50us }"},
   });
 }
@@ -202,7 +213,8 @@ TEST(DeviceErrors, Switches) {
        "ports, destination-qp, uet-entropy or ingress-port"},
       {at("ecmp: { fields: [ports, ports] }"), "x.yaml:8:48: switches.default.ecmp.fields.1: 'ports' is there twice"},
       {at("ecmp: { fields: ports }"),
-       "x.yaml:8:40: switches.default.ecmp.fields: found 'ports'; expected a list of addresses, ports, destination-qp, uet-entropy, "
+       "x.yaml:8:40: switches.default.ecmp.fields: found 'ports'; expected a list of addresses, ports, destination-qp, "
+       "uet-entropy, "
        "ingress-port"},
       {at("ecmp: { seed: -1 }"),
        "x.yaml:8:38: switches.default.ecmp.seed: '-1' is not a seed; expected a whole number below 2^64"},

@@ -1,5 +1,7 @@
 #include "tests/control/spec/lab_builder.h"
 
+#include <gtest/gtest.h>
+
 namespace railyard::spec {
 
 const std::string kSmall = R"(name: small
@@ -21,6 +23,10 @@ std::string error_of(const std::string& yaml, const std::vector<std::string>& ov
 }
 
 std::string small_with(const std::string& more) { return kSmall + more; }
+
+void expect_errors(const std::vector<ErrorCase>& cases) {
+  for (const ErrorCase& c : cases) EXPECT_EQ(error_of(small_with(c.more)), c.error) << c.more;
+}
 
 Lab parse_small_with(const std::string& more, const std::vector<std::string>& overrides) {
   return parse(small_with(more), "x.yaml", overrides);

@@ -27,4 +27,11 @@ extern const std::string kSmall;
 std::string small_with(const std::string& more);
 Lab parse_small_with(const std::string& more, const std::vector<std::string>& overrides = {});
 
+// What is said of kSmall with `more`, word for word.
+struct ErrorCase {
+  std::string more;
+  std::string error;
+};
+void expect_errors(const std::vector<ErrorCase>& cases);
+
 }  // namespace railyard::spec

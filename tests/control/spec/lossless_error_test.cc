@@ -6,15 +6,6 @@
 namespace railyard::spec {
 namespace {
 
-struct Case {
-  std::string more;  // from line 8 on
-  std::string error;
-};
-
-void expect_errors(const std::vector<Case>& cases) {
-  for (const Case& c : cases) EXPECT_EQ(error_of(small_with(c.more)), c.error) << c.more;
-}
-
 TEST(LosslessErrors, Classes) {
   const auto at = [](const std::string& keys) { return "qos: { default: { classes: { 3: { " + keys + " } } } }\n"; };
   const std::string path = "qos.default.classes.3";
@@ -32,7 +23,8 @@ TEST(LosslessErrors, Classes) {
            ".trim: the class is lossless: its frames are never refused, so there is nothing to trim; expected one of "
            "the two"},
       {at("trim: { class: 5 }"),
-       "x.yaml:8:41: " + path + ".trim: key 'dscp' is missing: DSCP of what is left: by it later switches know its class"},
+       "x.yaml:8:41: " + path +
+           ".trim: key 'dscp' is missing: DSCP of what is left: by it later switches know its class"},
       {at("trim: { dscp: 40 }"),
        "x.yaml:8:41: " + path + ".trim: key 'class' is missing: class whose queue it goes to at this port"},
       {at("trim: { dscp: 64, class: 5 }"), "x.yaml:8:49: " + path + ".trim.dscp: 64 is out of range; expected 0..63"},
@@ -55,10 +47,12 @@ TEST(LosslessErrors, Switches) {
        "one poll"},
       {at("pfc-watchdog: { poll: 0 }"),
        "x.yaml:8:46: switches.default.pfc-watchdog.poll: 0 is out of range; expected 1us..60s"},
-      {at("ports: 1"), "x.yaml:6:33: links.1.1: leaf1:2 is beyond the radix of switch profile default; expected a port of 1..1"},
+      {at("ports: 1"),
+       "x.yaml:6:33: links.1.1: leaf1:2 is beyond the radix of switch profile default; expected a port of 1..1"},
       {at("ports: 0"), "x.yaml:8:31: switches.default.ports: 0 is out of range; expected 1..4096"},
       {at("port-rate: 10Gbps"),
-       "x.yaml:6:9: links.0: 100Gbps is faster than leaf1:1 takes by its switch profile default; expected at most 10Gbps"},
+       "x.yaml:6:9: links.0: 100Gbps is faster than leaf1:1 takes by its switch profile default; expected at most "
+       "10Gbps"},
   });
 }
 

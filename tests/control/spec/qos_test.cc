@@ -85,6 +85,10 @@ TEST(Qos, APathIsAPolicyOrAMapWithItsSettings) {
             (PathSpec{.policy = PathPolicy::kSpray, .order = SprayOrder::kLeastLoaded}));
   EXPECT_EQ(class3("path: { policy: adaptive, per: flowlet, gap: 5us, bands: 4, band: 2us }").path,
             (PathSpec{.policy = PathPolicy::kAdaptive, .per_flowlet = true, .gap = 5_us, .bands = 4, .band = 2_us}));
+  EXPECT_EQ(class3("path: { policy: adaptive, sample-every: 1us }").path,
+            (PathSpec{.policy = PathPolicy::kAdaptive, .sample_every = 1_us, .average = -3}));
+  EXPECT_EQ(class3("path: { policy: adaptive, sample-every: 2.5us, average: 1/256 }").path,
+            (PathSpec{.policy = PathPolicy::kAdaptive, .sample_every = 2500_ns, .average = -8}));
   EXPECT_EQ(class3("path: { policy: adaptive, global: true }").path,
             (PathSpec{.policy = PathPolicy::kAdaptive, .global = true, .report_every = 10_us}));
   EXPECT_EQ(class3("path: { policy: adaptive, global: true, report-every: 500ns }").path,

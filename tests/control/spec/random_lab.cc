@@ -66,6 +66,8 @@ PathSpec random_path(Chance& chance) {
     p.per_flowlet = chance.one_in(2);
     if (chance.one_in(2)) p.bands = chance.integer(1, 32);
     if (chance.one_in(2)) p.band = chance.time(1'000, kMillisecond);
+    if (chance.one_in(2)) p.sample_every = chance.time(100'000, kMillisecond);
+    if (p.sample_every && chance.one_in(2)) p.average = chance.integer(-8, 0);
     p.global = chance.one_in(2);
     if (p.global && chance.one_in(2)) p.report_every = chance.time(100'000, kMillisecond);
   }
@@ -114,7 +116,8 @@ QosProfile random_qos(Chance& chance) {
   // What is trimmed goes to another class, and a lossy one.
   for (std::size_t i = 0; i < qos.classes.size(); ++i) {
     std::optional<Trim>& trim = qos.classes[i].trim;
-    if (trim && (static_cast<std::size_t>(trim->to_class) == i || qos.classes[static_cast<std::size_t>(trim->to_class)].lossless))
+    if (trim && (static_cast<std::size_t>(trim->to_class) == i ||
+                 qos.classes[static_cast<std::size_t>(trim->to_class)].lossless))
       trim.reset();
   }
   return qos;

@@ -189,7 +189,8 @@ TEST(AttachErrors, All) {
     return error_of(with_nodes("  s: { kind: switch }\n  h: { kind: host, attach: " + attach + " }\n", "[h:1, s:1]") +
                     "run: { clock: " + clock + " }\n");
   };
-  const std::string kinds = "namespace, vm, or a map with one of pcap, vhost-user, vhost-user-client, memif, tap, netdev, dpdk";
+  const std::string kinds =
+      "namespace, vm, or a map with one of pcap, vhost-user, vhost-user-client, memif, tap, netdev, dpdk";
   const std::string outside = ": attachments to the outside need the wall clock: set run.clock: wall";
   EXPECT_EQ(with_attach("{ pcap: { in: a.pcap, out: b.pcap, times: asap } }"), "(no error)");
   EXPECT_EQ(with_attach("{ vhost-user: /tmp/x.sock }", "wall"), "(no error)");
@@ -200,7 +201,8 @@ TEST(AttachErrors, All) {
             "x.yaml:5:36: nodes.h.attach.pcap: neither in nor out; expected a file to send from or to write to");
   EXPECT_EQ(with_attach("{ pcap: { out: \"\" } }"), "x.yaml:5:43: nodes.h.attach.pcap.out: is empty");
   EXPECT_EQ(with_attach("{ veth: x }"),
-            "x.yaml:5:30: nodes.h.attach: unknown key 'veth'. Known here: pcap, vhost-user, vhost-user-client, memif, tap, netdev, dpdk");
+            "x.yaml:5:30: nodes.h.attach: unknown key 'veth'. Known here: pcap, vhost-user, vhost-user-client, memif, "
+            "tap, netdev, dpdk");
   EXPECT_EQ(with_attach("{}"), "x.yaml:5:28: nodes.h.attach: found 0 keys; expected " + kinds);
   EXPECT_EQ(with_attach("{ vhost-user: a, dpdk: b }"), "x.yaml:5:28: nodes.h.attach: found 2 keys; expected " + kinds);
   EXPECT_EQ(with_attach("namespace", "wall"), "(no error)");

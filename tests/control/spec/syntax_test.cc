@@ -34,6 +34,18 @@ TEST(Syntax, AnOpenQuoteIsFound) {
             "x.yaml:2:14: the quote that opens here is never closed");
 }
 
+// What is quoted of a file does not break the line, or the terminal. (Found by fault_text_fuzz.)
+TEST(Syntax, AnErrorIsOneLineWhateverItQuotes) {
+  EXPECT_EQ(error_of("name: \"a\\nb\\e[2J\"\n"),
+            "x.yaml:1:7: name: 'a\\nb\\x1b[2J' is not a name; expected letters, digits, '-' and '_', at most 63, the first a "
+            "letter or digit");
+}
+
+// The library finds empty documents in front of it without end. (Found by fault_text_fuzz.)
+TEST(Syntax, ACommaOutsideOfBracketsIsAnErrorAndNoHang) {
+  for (const char* text : {",", ",a", ",a]", ", \"r\"\n"}) EXPECT_NE(error_of(text), "(no error)") << text;
+}
+
 TEST(Syntax, OnlyTextIsRead) {
   EXPECT_EQ(error_of("name: x\ndescription: \x04\n"), "x.yaml:2:14: control character 0x04; expected UTF-8 text");
   EXPECT_EQ(error_of(std::string("name: x\n\0", 9)), "x.yaml:2:1: control character 0x00; expected UTF-8 text");

@@ -55,6 +55,8 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
     for (const char* path : {"ecmp", "spray", "adaptive", "{ policy: spray, order: random }",
                              "{ policy: adaptive, per: flowlet, gap: 20us }"})
       loads((std::string("scenarios/") + file).c_str(), {std::string("qos.default.classes.3.path=") + path});
+  for (const char* set : {"path=adaptive", "path.sample-every=10us", "path.average=1"})
+    loads("scenarios/adaptive-sampled.yaml", {std::string("qos.default.classes.3.") + set});
   loads("scenarios/trimming.yaml", {"qos.default.classes.3.trim="});
   loads("scenarios/trimming.yaml", {"qos.default.classes.5.queue-alpha=1/256", "switches.default.buffer=1MiB"});
   loads("scenarios/incast-64.yaml", {"qos.default.classes.3.lossless=false"});

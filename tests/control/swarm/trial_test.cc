@@ -42,6 +42,17 @@ TEST(Trial, AFaultThatActedIsCounted) {
               Contains("flap"));
 }
 
+// Each of all packets, through a queue in which four hosts meet.
+TEST(Trial, InBandTelemetryIsConsistentWithWhereThePacketsWere) {
+  std::string lab = spec::read_file(RAILYARD_SOURCE_DIR "/topologies/scenarios/int.yaml");
+  const std::string sampled = "one-in: 10, classes: 3";
+  lab.replace(lab.find(sampled), sampled.size(), "one-in: 1, packets: 16384");
+  const Outcome o = run_trial(lab);
+  EXPECT_TRUE(o.features.contains("in-band telem."));
+  EXPECT_THAT(all_of(o), IsEmpty());
+  EXPECT_GT(o.hops, 1000u);
+}
+
 TEST(Trial, ADeadlockIsNoFailureWhereBuffersCanWaitForEachOther) {
   const Outcome o = run_trial(spec::read_file(RAILYARD_SOURCE_DIR "/topologies/scenarios/deadlock-ring.yaml"));
   EXPECT_TRUE(o.deadlocked);

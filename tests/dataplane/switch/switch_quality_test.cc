@@ -221,6 +221,19 @@ TEST_F(SwitchListens, WhatIsHeardIsForgottenWithTheLink) {
   EXPECT_GT(sent(kOut), 30u);
 }
 
+// It had arrived before the link went down, and takes effect after that.
+TEST_F(SwitchListens, WhatIsHeardOfANeighbourThatIsGoneCountsForNothing) {
+  const Instant effect = report(kOut, 1_us, 7);
+  rig.sw.link_down_at(effect - 100_ns, kOut);
+  rig.run(effect - Instant{} + 1_us);
+  EXPECT_EQ(rig.sw.counters().ports[1].quality_reports_received, 1u);
+  EXPECT_TRUE(rig.sw.audit().empty());
+  rig.sw.link_up_at(at(11_us), kOut);
+  data(12_us, 100);
+  rig.run(50_us);
+  EXPECT_GT(sent(kOut), 30u);
+}
+
 TEST_F(SwitchListens, AnotherReportTakesThePlaceOfTheFirst) {
   report(kOut, 1_us, 7);
   report(kOther, 1_us, 6);

@@ -1,9 +1,6 @@
 // railyard decode: what the frames of a capture say, against the test's own frames and against tshark.
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,6 +14,7 @@
 
 #include "dataplane/port/pcap_file.h"
 #include "tests/tools/railyard/command_line.h"
+#include "tests/tools/railyard/tshark.h"
 
 namespace railyard::tools {
 namespace {
@@ -151,31 +149,19 @@ std::string canonical(const std::string& text) {
   return text;
 }
 
-std::vector<std::string> lines_of(const std::string& command) {
-  std::FILE* pipe = popen((command + " 2>/dev/null").c_str(), "r");
-  std::string text;
-  std::array<char, 4096> block;
-  for (std::size_t n = 0; (n = std::fread(block.data(), 1, block.size(), pipe)) > 0;) text.append(block.data(), n);
-  pclose(pipe);
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
 // tshark also shows the headers of what an ICMP error quotes, and puts fragments together.
 bool differs_in_scope(const std::string& frame) {
   return frame.starts_with("icmp") || frame.ends_with("first_fragment") || frame.ends_with("last_fragment");
 }
 
 TEST_F(Decode, SaysWhatTsharkSays) {
-  if (std::system("tshark --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "tshark is not here";
+  if (!has_tshark()) GTEST_SKIP() << "tshark is not here";
   const auto names = write_corpus_capture("all.pcap");
   const auto frames = decode_json("all.pcap");
-  std::string command =
-      fmt::format("tshark -r '{}' -T fields -E separator=/t -E occurrence=f", (folder_ / "all.pcap").string());
-  for (const SameField& field : kSameFields) command += fmt::format(" -e {}", field.tshark);
-  const auto lines = lines_of(command);
+  std::string arguments =
+      fmt::format("-r '{}' -T fields -E separator=/t -E occurrence=f", (folder_ / "all.pcap").string());
+  for (const SameField& field : kSameFields) arguments += fmt::format(" -e {}", field.tshark);
+  const auto lines = tshark(arguments);
   ASSERT_EQ(lines.size(), frames.size());
   int compared = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -168,8 +168,9 @@ TEST_F(Live, ALabThatDoesNotComeUpLeavesNothing) {
   EXPECT_THAT(refused(kSpec, {"up", "lab.yaml", "--set", "nodes.h1.colour=red"}), HasSubstr("unknown key 'colour'"));
   EXPECT_THAT(refused(kUsage, {"up", "lab.yaml", "--name", "a/b"}), HasSubstr("'a/b' cannot be the name of a lab"));
   EXPECT_THAT(refused(kFailed, {"up", "lab.yaml", "--set", "run.memory=16TiB"}), HasSubstr("DPDK could not start"));
-  EXPECT_THAT(refused(kSpec, {"up", "lab.yaml", "--set", "traffic=", "--set", "nodes.h1.attach={vhost-user: /nowhere/x.sock}"}),
-              HasSubstr("there is no directory /nowhere"));
+  EXPECT_THAT(
+      refused(kSpec, {"up", "lab.yaml", "--set", "traffic=", "--set", "nodes.h1.attach={vhost-user: /nowhere/x.sock}"}),
+      HasSubstr("there is no directory /nowhere"));
   EXPECT_EQ(railyard({"ls"}).out, "no lab is up\n");
   EXPECT_TRUE(!std::filesystem::exists(folder_ / "state") || state().empty());
 }

@@ -1,16 +1,13 @@
 // Lossless classes as a user sees them: reports of deadlocks and pause trees, what `check` says, and frames that
 // Wireshark's dissectors read.
-#include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <set>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/railyard/command_line.h"
+#include "tests/tools/railyard/tshark.h"
 
 namespace railyard::tools {
 namespace {
@@ -19,20 +16,6 @@ using Json = nlohmann::json;
 using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
-
-// What tshark prints, line by line.
-std::vector<std::string> tshark(const std::string& arguments) {
-  std::FILE* pipe = popen(("tshark " + arguments + " 2>/dev/null").c_str(), "r");
-  std::string text;
-  std::array<char, 4096> block;
-  for (std::size_t n = 0; (n = std::fread(block.data(), 1, block.size(), pipe)) > 0;) text.append(block.data(), n);
-  pclose(pipe);
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-bool has_tshark() { return std::system("tshark --version >/dev/null 2>&1") == 0; }
 
 class Lossless : public CommandLine {
  protected:
@@ -52,7 +35,8 @@ TEST_F(Lossless, ADeadlockIsInTheReport) {
   EXPECT_TRUE(r["deadlocks"][0]["resolved_ns"].is_null());
   EXPECT_LT(r["deadlocks"][0]["since_ns"], r["deadlocks"][0]["seen_ns"]);
   const Outcome text = railyard({"run", topology("scenarios/deadlock-ring.yaml")});
-  EXPECT_THAT(text.out, AllOf(HasSubstr("DEADLOCK: nothing has moved since "), HasSubstr("\n  s1:1 class 3\n  s2:1 class 3\n")));
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("DEADLOCK: nothing has moved since "), HasSubstr("\n  s1:1 class 3\n  s2:1 class 3\n")));
   EXPECT_EQ(run("deadlock-ring.yaml", {"--set", "run.deadlock=off"})["deadlocks"], Json::array());
 }
 
@@ -79,8 +63,8 @@ TEST_F(Lossless, WhoPausedWhomGoesBackToTheRoot) {
 TEST_F(Lossless, CheckShowsThePoolAndByHowMuchItIsOverSubscribed) {
   const Outcome o = railyard({"check", topology("scenarios/headroom-pool.yaml")});
   EXPECT_EQ(o.exit_code, kOk) << o.err;
-  EXPECT_THAT(o.out, AllOf(HasSubstr(" from the pool   leaf1:1 and 16 more ports"), HasSubstr("headroom pool: 1.05 MB; "),
-                           HasSubstr(" (over-subscribed)   leaf1")));
+  EXPECT_THAT(o.out, AllOf(HasSubstr(" from the pool   leaf1:1 and 16 more ports"),
+                           HasSubstr("headroom pool: 1.05 MB; "), HasSubstr(" (over-subscribed)   leaf1")));
   // A pool that is smaller than what a single port needs cannot do.
   EXPECT_THAT(error(kSpec, {"check", topology("scenarios/headroom-pool.yaml"), "--set",
                             "switches.default.headroom-pool=64KiB"}),
@@ -111,7 +95,8 @@ TEST_F(Lossless, PfcFramesOfAllClassesDissect) {
   std::string traffic;
   for (int k = 0; k < 8; ++k) {
     classes += fmt::format("{}: {{ lossless: true, xoff: 50KB }}, ", k);
-    traffic += fmt::format("  - {{ name: c{}, pattern: incast, from: [h2, h3], to: h1, fan-in: 2, dscp: {}, bytes: 300KB }}\n", k, 8 * k);
+    traffic += fmt::format(
+        "  - {{ name: c{}, pattern: incast, from: [h2, h3], to: h1, fan-in: 2, dscp: {}, bytes: 300KB }}\n", k, 8 * k);
   }
   write("eight.yaml", fmt::format(R"(name: eight
 topology: {{ preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 3 }}
@@ -128,7 +113,8 @@ traffic:
   for (int k = 0; k < 8; ++k) {
     std::set<std::string> times;
     std::size_t xoffs = 0;
-    for (const std::string& time : tshark(fmt::format("{} -Y 'macc.cbfc.enbv.c{} == 1' -T fields -e macc.cbfc.pause_time.c{}", file, k, k))) {
+    for (const std::string& time :
+         tshark(fmt::format("{} -Y 'macc.cbfc.enbv.c{} == 1' -T fields -e macc.cbfc.pause_time.c{}", file, k, k))) {
       times.insert(time);
       xoffs += time == "4000" ? 1u : 0u;
     }
@@ -143,10 +129,12 @@ TEST_F(Lossless, TrimmedFramesDissectButForTheLengthThatTellsThem) {
   const Outcome o = railyard({"run", topology("scenarios/trimming.yaml"), "--capture", "leaf1:1:out=x.pcapng"});
   ASSERT_EQ(o.exit_code, kOk) << o.err;
   const std::string file = "-r " + (folder_ / "x.pcapng").string();
-  const auto cut = tshark(file + " -o ip.check_checksum:TRUE -Y 'ip.dsfield.dscp == 40' -T fields -e frame.len -e ip.len -e "
-                                 "ip.checksum.status -e udp.length");
+  const auto cut = tshark(file +
+                          " -o ip.check_checksum:TRUE -Y 'ip.dsfield.dscp == 40' -T fields -e frame.len -e ip.len -e "
+                          "ip.checksum.status -e udp.length");
   ASSERT_GT(cut.size(), 1000u);
-  EXPECT_EQ(std::set<std::string>(cut.begin(), cut.end()), (std::set<std::string>{"128\t114\t1\t4120", "128\t114\t1\t600"}))
+  EXPECT_EQ(std::set<std::string>(cut.begin(), cut.end()),
+            (std::set<std::string>{"128\t114\t1\t4120", "128\t114\t1\t600"}))
       << "of 4 KiB and the last of each flow";
 }
 

@@ -129,7 +129,9 @@ TEST_F(RemoteQualityTest, WhatWasHeardGoesWithTheLink) {
   hear(1, report(1, {7, 15}));
   hear(2, report(11, {5}));
   hear(2, report(21, {5}));
+  EXPECT_TRUE(remote.believes(PortIndex{1}));
   remote.forget(PortIndex{1});
+  EXPECT_FALSE(remote.believes(PortIndex{1}));
   EXPECT_EQ(band(1, 0), 0u);
   EXPECT_EQ(band(2, 0), 0u);
   EXPECT_EQ(band(1, 1), 5u);

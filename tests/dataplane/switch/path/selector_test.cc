@@ -203,7 +203,8 @@ TEST_F(PathSelectorTest, AFlowletLeavesAMemberThatGoesDown) {
 }
 
 TEST_F(PathSelectorTest, FlowsOfOtherGroupsAndClassesHaveFlowletsOfTheirOwn) {
-  // The same flow number in two groups and two classes: 4 independent draws of 8, so all alike for all flows is chance 0.
+  // The same flow number in two groups and two classes: 4 independent draws of 8, so all alike for all flows is chance
+  // 0.
   int alike = 0;
   for (std::uint32_t f = 0; f < 50; ++f)
     alike += choose(group, kFlowlet, f) == choose(weighted, kFlowlet, f) &&
