@@ -1,15 +1,15 @@
 # A room is a folder with one static library; its tests mirror it under tests/.
 
-# railyard_room(<name> SOURCES ... [DEPENDS ...] [APART ...])
+# railyard_room(<name> SOURCES ... [DEPENDS ...] [APART ...] [ALONE ...])
 function(railyard_room name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;APART" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;APART;ALONE" ${ARGN})
   add_library(railyard_${name} STATIC ${arg_SOURCES})
   target_link_libraries(railyard_${name} PUBLIC railyard_flags ${arg_DEPENDS})
   if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/(dataplane|transports)/")
     target_link_libraries(railyard_${name} PRIVATE railyard_dataplane_flags)
   else()
     railyard_quick_to_compile(railyard_${name})
-    railyard_compile_together(railyard_${name} APART ${arg_APART})
+    railyard_compile_together(railyard_${name} APART ${arg_APART} ALONE ${arg_ALONE})
   endif()
 endfunction()
 
@@ -22,16 +22,19 @@ function(railyard_quick_to_compile target)
   endif()
 endfunction()
 
-# railyard_compile_together(<target> [APART SOURCE ...]): with RAILYARD_TOGETHER, up to twelve sources of a target as one,
-# which spares the compiler what all of them include and instantiate. Those that are APART have helpers with the names of
-# others' and are compiled with each other only.
+# railyard_compile_together(<target> [APART SOURCE ...] [ALONE SOURCE ...]): with RAILYARD_TOGETHER, up to twelve sources
+# of a target as one, which spares the compiler what all of them include and instantiate. Some have helpers with the names of
+# others': those that are APART are compiled with each other only, those that are ALONE each by itself.
 function(railyard_compile_together target)
-  cmake_parse_arguments(arg "" "" "APART" ${ARGN})
+  cmake_parse_arguments(arg "" "" "APART;ALONE" ${ARGN})
   if(NOT RAILYARD_TOGETHER)
     return()
   endif()
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cc$")
+  if(arg_ALONE)
+    list(REMOVE_ITEM sources ${arg_ALONE})
+  endif()
   if(arg_APART)
     list(REMOVE_ITEM sources ${arg_APART})
     set_source_files_properties(${arg_APART} PROPERTIES UNITY_GROUP apart)
@@ -48,12 +51,14 @@ function(railyard_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# railyard_test(<name> SOURCES ... DEPENDS ... [LABELS ...] [APART ...]): one GoogleTest binary. The EAL starts once per process,
-# so a binary whose tests need packets links railyard_test_main_eal.
+# railyard_test(<name> SOURCES ... DEPENDS ... [LABELS ...] [BESIDES <filter> ...] [APART ...] [ALONE ...]): one GoogleTest
+# binary. The EAL starts once per process, so a binary whose tests need packets links railyard_test_main_eal. Tests that
+# take long and share nothing with others can run beside them: those of each filter, <name>_1, <name>_2 ..., in a process
+# of their own; all that no filter matches as <name>.
 function(railyard_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LABELS;APART" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LABELS;BESIDES;APART;ALONE" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
-  railyard_compile_together(${name} APART ${arg_APART})
+  railyard_compile_together(${name} APART ${arg_APART} ALONE ${arg_ALONE})
   # What is tested is built as users get it; the tests themselves need not be fast, but quick to compile. A test that fails
   # says where by itself; what a sanitizer says needs lines.
   if(RAILYARD_SANITIZE)
@@ -67,6 +72,13 @@ function(railyard_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 600)
   endif()
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+  set(tests ${name})
+  foreach(filter IN LISTS arg_BESIDES)
+    list(LENGTH tests number)
+    add_test(NAME ${name}_${number} COMMAND ${name} --gtest_filter=${filter})
+    list(APPEND tests ${name}_${number})
+  endforeach()
+  list(JOIN arg_BESIDES ":" besides)
+  add_test(NAME ${name} COMMAND ${name} "$<$<BOOL:${besides}>:--gtest_filter=-${besides}>" COMMAND_EXPAND_LISTS)
+  set_tests_properties(${tests} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
 endfunction()

@@ -22,15 +22,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const GuestError& error) {
-    return error.what();
-  }
-  return "(no error)";
-}
-
 class Guest : public testing::Test {
  protected:
   Guest() {
