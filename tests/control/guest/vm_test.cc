@@ -10,9 +10,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "control/guest/memory_file.h"
 #include "control/guest/guest_error.h"
 #include "control/guest/guest_files.h"
+#include "control/guest/memory_file.h"
 #include "tests/control/guest/agent_process.h"
 
 namespace railyard::guest {

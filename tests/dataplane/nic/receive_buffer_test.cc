@@ -31,7 +31,7 @@ TEST_F(ReceiveBufferTest, FramesAreReadyInOrderWhenTheirLastOctetHasBeenTaken) {
   EXPECT_TRUE(buffer.empty());
   EXPECT_EQ(buffer.next(), Instant::never());
   buffer.push(at(1_us), packet(1), 1000, kLossless);  // 800 ns
-  buffer.push(at(1_us), packet(2), 500, kFour);    // behind it
+  buffer.push(at(1_us), packet(2), 500, kFour);       // behind it
   buffer.push(at(5_us), packet(3), 1000, kLossless);  // long after
   EXPECT_EQ(buffer.size(), 3u);
   EXPECT_EQ(buffer.front(), packet(1));
