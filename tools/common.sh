@@ -7,7 +7,7 @@ packages_build=(g++ make cmake ninja-build pkg-config git ccache dpdk-dev libdpd
   nlohmann-json3-dev libcli11-dev libisal-dev libpcap-dev libmetis-dev libboost-dev
   iproute2)
 packages_test=(libgtest-dev libgmock-dev libbenchmark-dev jq iputils-ping iperf3 traceroute procps)
-packages_fuzz=(clang-19 libclang-rt-19-dev)
+packages_clang=(clang-19 libclang-rt-19-dev)
 packages_bench=(dpdk-dev curl)
 packages_softroce=(qemu-system-x86 xz-utils binutils)
 

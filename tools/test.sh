@@ -52,7 +52,7 @@ if [[ $mode == --fast ]]; then
   exit
 fi
 
-install_packages "${packages_fuzz[@]}" "${packages_softroce[@]}"
+install_packages "${packages_clang[@]}" "${packages_softroce[@]}"
 
 configure release -DRAILYARD_TESTS=ON -DRAILYARD_BENCH=ON
 step "build (release)" build release

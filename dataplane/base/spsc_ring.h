@@ -79,7 +79,7 @@ class SpscRing {
   static constexpr std::uint64_t kOpen = ~std::uint64_t{0};
 
   // A header, and behind it its slots.
-  struct alignas(T) Segment {
+  struct alignas(T) alignas(std::uint64_t) Segment {
     Segment(std::size_t capacity, std::uint64_t first) : mask(capacity - 1), begin(first) {}
     std::size_t mask;
     std::uint64_t begin;                     // number of the first item in it

@@ -261,7 +261,7 @@ bool TrafficGenerator::receive(std::span<const RxFrame> frames) {
 }
 
 void TrafficGenerator::receive_one(const RxFrame& frame) {
-  const std::size_t bth = offsets_of(frame.header[wire::Ethernet::kOctets] >> 4 == std::byte{4}).bth;
+  const std::size_t bth = offsets_of((frame.header[wire::Ethernet::kOctets] >> 4) == std::byte{4}).bth;
   if (frame.header.size() < bth + wire::Bth::kOctets) {
     ++unexpected_;
     return;

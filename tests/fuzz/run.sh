@@ -18,8 +18,8 @@ for source in "$here"/*_fuzz.cc; do names+=("$(basename "$source" _fuzz.cc)"); d
 share=$(( seconds / ${#names[@]} ))
 (( share > 0 )) || die "$seconds seconds are too few for ${#names[@]} fuzzers; at least one each, please"
 
-if ! command -v clang++-19 >/dev/null || (( $(missing_packages "${packages_fuzz[@]}" | wc -l) )); then
-  install_packages "${packages_fuzz[@]}"
+if ! command -v clang++-19 >/dev/null || (( $(missing_packages "${packages_clang[@]}" | wc -l) )); then
+  install_packages "${packages_clang[@]}"
 fi
 
 if [[ ! -f $out/build.ninja ]]; then

@@ -38,7 +38,7 @@ std::size_t write_headers(std::byte* out, const FrameSpec& spec, std::size_t pay
                         .pcp = spec.tag ? spec.tag->pcp : std::uint8_t{0},
                         .vid = spec.tag ? spec.tag->vid : std::uint16_t{0}};
   const std::size_t datagram = Udp::kOctets + Bth::kOctets + payload + kIcrcOctets;
-  const auto traffic_class = static_cast<std::uint8_t>(spec.dscp << 2 | static_cast<unsigned>(spec.ecn));
+  const auto traffic_class = static_cast<std::uint8_t>(unsigned{spec.dscp} << 2 | static_cast<unsigned>(spec.ecn));
   std::byte* at = write_link_header(out, link, v4 ? ether_type::kIpv4 : ether_type::kIpv6);
   std::fill_n(at, ip_octets(spec) + Udp::kOctets + Bth::kOctets, std::byte{0});
   if (v4) {

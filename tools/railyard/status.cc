@@ -32,7 +32,7 @@ struct StatusOptions {
   bool watch = false;
 };
 
-volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t stopped = 0;
 
 std::uint64_t number(const json& j) { return j.get<std::uint64_t>(); }
 
@@ -159,11 +159,11 @@ std::size_t terminal_lines() {
 
 // Once a second until Ctrl-C: the busiest ports, as many as fit.
 int watch(const daemon::LabDir& lab) {
-  std::signal(SIGINT, [](int) { interrupted = 1; });
+  std::signal(SIGINT, [](int) { stopped = 1; });
   const bool terminal = ::isatty(STDOUT_FILENO) != 0;
   json before = ask(lab, "GET", "/status");
   auto then = std::chrono::steady_clock::now();
-  while (interrupted == 0) {
+  while (stopped == 0) {
     std::this_thread::sleep_for(1s);
     json now;
     try {

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "control/guest/guest_error.h"
+
 namespace railyard::guest {
 
 TemporaryFolder::TemporaryFolder() {
@@ -36,6 +38,15 @@ std::string text_of(const std::filesystem::path& file) {
   std::ostringstream text;
   text << std::ifstream(file).rdbuf();
   return text.str();
+}
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const GuestError& error) {
+    return error.what();
+  }
+  return "(no error)";
 }
 
 std::filesystem::path agent_program() { return RAILYARD_BINARY_DIR "/bin/guest_agent"; }

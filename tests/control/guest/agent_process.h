@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include <sys/types.h>
@@ -27,6 +28,8 @@ class TemporaryFolder {
 };
 
 std::string text_of(const std::filesystem::path& file);
+// What is wrong when `action` throws a GuestError; "(no error)" if it does not.
+std::string error_of(const std::function<void()>& action);
 std::filesystem::path agent_program();
 
 class AgentProcess {

@@ -2,7 +2,6 @@
 #include "control/guest/agent_session.h"
 
 #include <csignal>
-#include <functional>
 #include <thread>
 
 #include <fcntl.h>
@@ -24,15 +23,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const GuestError& error) {
-    return error.what();
-  }
-  return "(no error)";
-}
 
 // A bare connection to a port: a client that may misbehave.
 class BareClient {

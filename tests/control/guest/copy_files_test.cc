@@ -15,15 +15,6 @@ unsigned mode_of(const std::filesystem::path& file) {
   return st.st_mode & 07777u;
 }
 
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const GuestError& error) {
-    return error.what();
-  }
-  return "(no error)";
-}
-
 class Copy : public testing::Test {
  protected:
   std::size_t files_in(const std::string& sub) {

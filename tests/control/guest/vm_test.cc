@@ -10,9 +10,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "control/guest/memory_file.h"
 #include "control/guest/guest_error.h"
 #include "control/guest/guest_files.h"
+#include "control/guest/memory_file.h"
 #include "tests/control/guest/agent_process.h"
 
 namespace railyard::guest {
@@ -21,15 +21,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const GuestError& error) {
-    return error.what();
-  }
-  return "(no error)";
-}
 
 class Guest : public testing::Test {
  protected:

@@ -10,14 +10,14 @@ namespace railyard {
 namespace {
 
 template <class A, class B>
-concept Comparable = requires(A a, B b) {
+concept ComparableIds = requires(A a, B b) {
   a == b;
 };
 
 // One kind of index is not another, and not a number.
 static_assert(!std::convertible_to<DeviceId, PortIndex> && !std::convertible_to<PortIndex, Priority>);
 static_assert(!std::convertible_to<int, DeviceId> && !std::convertible_to<DeviceId, int>);
-static_assert(!Comparable<DeviceId, Fec> && !Comparable<PortIndex, Priority> && !Comparable<DeviceId, int>);
+static_assert(!ComparableIds<DeviceId, Fec> && !ComparableIds<PortIndex, Priority> && !ComparableIds<DeviceId, int>);
 static_assert(sizeof(DeviceId) == 4 && sizeof(PortIndex) == 2 && sizeof(Priority) == 1 && sizeof(WorkerId) == 1);
 
 TEST(Ids, AreOrderedByValueAndIndexArrays) {

@@ -88,19 +88,22 @@ void check_against_bits(std::mt19937_64& random) {
 }
 
 // Every first bit within an octet and every width that then lies within 8 octets.
+template <std::size_t width, std::size_t... first>
+void check_width(std::mt19937_64& random, std::index_sequence<first...>) {
+  const auto check_one = [&]<std::size_t n>() {
+    if constexpr (n + width <= 64) check_against_bits<16 + n, width>(random);
+  };
+  (check_one.template operator()<first>(), ...);
+}
+
 template <std::size_t... i>
 void check_all(std::mt19937_64& random, std::index_sequence<i...>) {
-  const auto check_one = [&]<std::size_t n>() {
-    constexpr std::size_t kFirst = 16 + n % 8;
-    constexpr std::size_t kWidth = 1 + n / 8;
-    if constexpr (kFirst % 8 + kWidth <= 64) check_against_bits<kFirst, kWidth>(random);
-  };
-  (check_one.template operator()<i>(), ...);
+  (check_width<i + 1>(random, std::make_index_sequence<8>{}), ...);
 }
 
 TEST(Field, OfAnyPlaceAndWidthAgreesWithBitsAndLeavesTheOthersAlone) {
   std::mt19937_64 random(1);
-  for (int round = 0; round < 100; ++round) check_all(random, std::make_index_sequence<512>{});
+  for (int round = 0; round < 100; ++round) check_all(random, std::make_index_sequence<64>{});
 }
 
 }  // namespace
