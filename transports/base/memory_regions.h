@@ -1,4 +1,4 @@
-// Registered memory: what peers may read and write by a key, IBTA Vol 1 §10.6.
+// Registered memory: what peers may read and write by a key, as verbs' memory regions.
 #pragma once
 
 #include <cstddef>
