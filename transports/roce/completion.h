@@ -11,16 +11,16 @@ namespace railyard::roce {
 // The values are those of verbs' ibv_wc_status.
 enum class WcStatus : std::uint8_t {
   kSuccess = 0,
-  kLocLenErr = 1,         // a message longer than its receive buffer
-  kLocQpOpErr = 2,        // this end's own fault
-  kLocProtErr = 4,        // local memory that may not be used so
-  kWrFlushErr = 5,        // the QP was in error before it could be done
-  kBadRespErr = 7,        // an answer that is none
-  kRemInvReqErr = 9,      // NAK invalid request
-  kRemAccessErr = 10,     // NAK remote access error
-  kRemOpErr = 11,         // NAK remote operational error
-  kRetryExcErr = 12,      // no answer, retry_cnt times over
-  kRnrRetryExcErr = 13    // no receive request there, rnr_retry times over
+  kLocLenErr = 1,       // a message longer than its receive buffer
+  kLocQpOpErr = 2,      // this end's own fault
+  kLocProtErr = 4,      // local memory that may not be used so
+  kWrFlushErr = 5,      // the QP was in error before it could be done
+  kBadRespErr = 7,      // an answer that is none
+  kRemInvReqErr = 9,    // NAK invalid request
+  kRemAccessErr = 10,   // NAK remote access error
+  kRemOpErr = 11,       // NAK remote operational error
+  kRetryExcErr = 12,    // no answer, retry_cnt times over
+  kRnrRetryExcErr = 13  // no receive request there, rnr_retry times over
 };
 std::string_view name(WcStatus status) noexcept;  // as verbs spells it: "RETRY_EXC_ERR"
 
@@ -45,11 +45,11 @@ struct Completion {
   bool solicited = false;
   // All packets of a received message that are promises (PayloadRef) named one stream, in its order without a gap.
   bool intact = true;
-  QpNumber qp{};                 // this end's
-  QpNumber source_qp{};          // UD: the sender's
-  std::uint32_t octets = 0;      // received, read
+  QpNumber qp{};             // this end's
+  QpNumber source_qp{};      // UD: the sender's
+  std::uint32_t octets = 0;  // received, read
   std::uint32_t immediate = 0;
-  std::uint64_t stream = 0;      // of a received message that is a promise: its first octet
+  std::uint64_t stream = 0;  // of a received message that is a promise: its first octet
   std::uint64_t offset = 0;
 
   bool ok() const noexcept { return status == WcStatus::kSuccess; }

@@ -75,6 +75,7 @@ std::expected<QpNumber, CreateError> Engine::create_qp(const QpInit& init) {
               .recv_cq = &cqs_[init.recv_cq.index()]};
   if (init.srq) info.receives = &srqs_[init.srq->index()];
   qps_[slot] = std::make_unique<Qp>(nic_, info, handles_, init.max_send_wr, init.max_recv_wr, slot);
+  qps_[slot]->cnps = init.cnps;
   qps_[slot]->congestion = CongestionControl(nic_.config.congestion);
   return info.number;
 }
@@ -112,7 +113,7 @@ std::expected<void, ModifyError> Engine::modify_qp(Instant now, QpNumber number,
 void Engine::apply(QpInfo& info, QpAttributeSet given, const QpAttributes& values) {
   using enum QpAttribute;
   QpAttributes& own = info.attributes;
-  const auto set = [&](QpAttribute attribute, auto QpAttributes::* member) {
+  const auto set = [&](QpAttribute attribute, auto QpAttributes::*member) {
     if (given.has(attribute)) own.*member = values.*member;
   };
   set(kAccessFlags, &QpAttributes::access_flags);
@@ -164,10 +165,8 @@ void Engine::flush_receives(Qp& qp) noexcept {
     return;
   }
   while (const auto wr = qp.own_receives.take())
-    qp.info.recv_cq->push({.wr_id = wr->wr_id,
-                           .status = WcStatus::kWrFlushErr,
-                           .opcode = WcOpcode::kRecv,
-                           .qp = qp.info.number});
+    qp.info.recv_cq->push(
+        {.wr_id = wr->wr_id, .status = WcStatus::kWrFlushErr, .opcode = WcOpcode::kRecv, .qp = qp.info.number});
 }
 
 void Engine::to_error(Qp& qp, bool answers) noexcept {
@@ -215,8 +214,7 @@ std::vector<AsyncEvent> Engine::take_events() {
     if (srqs_[i].take_limit_event())
       nic_.events.push_back({AsyncEventType::kSrqLimitReached, static_cast<std::uint32_t>(i)});
   for (std::size_t i = 0; i < cqs_.size(); ++i)
-    if (cqs_[i].take_overrun_event())
-      nic_.events.push_back({AsyncEventType::kCqError, static_cast<std::uint32_t>(i)});
+    if (cqs_[i].take_overrun_event()) nic_.events.push_back({AsyncEventType::kCqError, static_cast<std::uint32_t>(i)});
   return std::exchange(nic_.events, {});
 }
 

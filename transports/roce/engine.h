@@ -33,11 +33,12 @@ struct QpInit {
   ProtectionDomain domain{};
   CqId send_cq{};
   CqId recv_cq{};
-  std::optional<SrqId> srq{};      // where its receive requests come from; else its own queue
-  std::size_t max_send_wr = 128;   // 1..
+  std::optional<SrqId> srq{};     // where its receive requests come from; else its own queue
+  std::size_t max_send_wr = 128;  // 1..
   std::size_t max_recv_wr = 128;
   bool signal_all = false;
   bool gsi = false;  // UD: is QP 1
+  bool cnps = true;  // answers CE-marked packets by CNPs; off towards a peer that mistakes them (rxe)
 };
 enum class CreateError : std::uint8_t { kTooManyQps, kUnknownCq, kUnknownSrq, kGsiTaken };
 std::string_view name(CreateError error) noexcept;

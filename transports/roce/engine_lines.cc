@@ -83,7 +83,8 @@ Readiness Engine::ready(Instant now) {
   run_due(now);
   Readiness r;
   for (std::size_t p = 0; p < kPriorities; ++p)
-    if (!lines_[p].control.empty() || !lines_[p].data.empty()) r.classes = static_cast<PriorityMask>(r.classes | 1u << p);
+    if (!lines_[p].control.empty() || !lines_[p].data.empty())
+      r.classes = static_cast<PriorityMask>(r.classes | 1u << p);
   if (!cnps_.empty()) r.classes = static_cast<PriorityMask>(r.classes | 1u << nic_.config.cnp.priority);
   if (!wakes_.empty()) r.until = wakes_.top().at;
   return r;
@@ -107,7 +108,7 @@ bool Engine::send_cnp(OutPacket& out) {
     const PendingCnp cnp = cnps_.front();
     cnps_.pop();
     Qp* const qp = in_slot(cnp.slot);
-    if (qp == nullptr) continue;
+    if (qp == nullptr || qp->info.attributes.dest_qpn != cnp.dest_qp) continue;
     out = {};
     out.packet.bth = cnp_bth(cnp.dest_qp);
     out.packet.bth.p_key = kDefaultPKey;

@@ -93,7 +93,7 @@ std::optional<Drop> Engine::on_cnp(Instant now, Qp& qp) {
 // Of every packet that has passed the checks, be it a duplicate or out of sequence.
 void Engine::note_ce(Instant now, Qp& qp, const InPacket& in) {
   nic_.counters.np_ecn_marked_roce_packets.increment();
-  if (!cnp_pacing_.notify(now, qp.info.number.value, in.source)) return;
+  if (!qp.cnps || !cnp_pacing_.notify(now, qp.info.number.value, in.source)) return;
   // A UD QP has no way of its own back to the sender.
   if (qp.info.type == QpType::kUd) return;
   cnps_.push({qp.slot, qp.info.attributes.dest_qpn});

@@ -49,20 +49,19 @@ std::expected<PayloadRef, AccessError> gather(const MemoryRegions& memory, Prote
                                               BounceBuffers& bounce) {
   PayloadRef payload{};
   std::byte* whole = nullptr;
-  const auto result = for_each_run(
-      pieces, offset, octets,
-      [&](std::uint64_t address, std::uint32_t key, std::uint32_t here,
-          std::uint32_t done) -> std::expected<void, AccessError> {
-        const auto at = memory.check(key, domain, address, here, {});
-        if (!at) return std::unexpected(at.error());
-        if (here == octets) {
-          payload = payload_at(*at, here);
-          return {};
-        }
-        if (whole == nullptr) whole = bounce.next();
-        place(whole + done, payload_at(*at, here));
-        return {};
-      });
+  const auto result = for_each_run(pieces, offset, octets,
+                                   [&](std::uint64_t address, std::uint32_t key, std::uint32_t here,
+                                       std::uint32_t done) -> std::expected<void, AccessError> {
+                                     const auto at = memory.check(key, domain, address, here, {});
+                                     if (!at) return std::unexpected(at.error());
+                                     if (here == octets) {
+                                       payload = payload_at(*at, here);
+                                       return {};
+                                     }
+                                     if (whole == nullptr) whole = bounce.next();
+                                     place(whole + done, payload_at(*at, here));
+                                     return {};
+                                   });
   if (!result) return std::unexpected(result.error());
   if (whole != nullptr) payload.bytes = whole;
   payload.octets = octets;

@@ -95,7 +95,8 @@ void InboundMessage::close() noexcept {
 void InboundMessage::abandon() noexcept { close(); }
 
 void InboundMessage::fail(WcStatus status) noexcept {
-  if (receive_) qp_.recv_cq->push({.wr_id = receive_->wr_id, .status = status, .opcode = WcOpcode::kRecv, .qp = qp_.number});
+  if (receive_)
+    qp_.recv_cq->push({.wr_id = receive_->wr_id, .status = status, .opcode = WcOpcode::kRecv, .qp = qp_.number});
   reset();
 }
 

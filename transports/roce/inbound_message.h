@@ -1,5 +1,5 @@
-// The SEND or WRITE that is coming in: where it goes and how much of it is there. The order of its packets and what they
-// may do are checked here; what follows from that (a NAK, silence) is up to the responder of the QP's type.
+// The SEND or WRITE that is coming in: where it goes and how much of it is there. The order of its packets and what
+// they may do are checked here; what follows from that (a NAK, silence) is up to the responder of the QP's type.
 #pragma once
 
 #include <cstdint>

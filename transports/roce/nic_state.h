@@ -15,14 +15,14 @@ namespace railyard::roce {
 
 // What happens besides completions; as verbs' ibv_event_type.
 enum class AsyncEventType : std::uint8_t {
-  kQpFatal,          // this end could not do what it should
-  kQpRequestError,   // the peer's request was invalid
-  kQpAccessError,    // the peer's request may not do what it wanted
+  kQpFatal,         // this end could not do what it should
+  kQpRequestError,  // the peer's request was invalid
+  kQpAccessError,   // the peer's request may not do what it wanted
   kSqDrained,
   kQpLastWqeReached,  // a QP with an SRQ is in error and takes no more receives of it
   kSrqLimitReached,
   kCqError,
-  kPathEstablished   // a request came to a QP in RTR
+  kPathEstablished  // a request came to a QP in RTR
 };
 struct AsyncEvent {
   AsyncEventType type = AsyncEventType::kQpFatal;

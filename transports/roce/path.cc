@@ -42,7 +42,8 @@ Path::Path(const AddressVector& av, std::uint32_t flow) noexcept : av_(av), flow
     wire::write<Ipv6::Source>(ip, av.source);
     wire::write<Ipv6::Destination>(ip, av.destination);
   }
-  octets_ = static_cast<std::uint8_t>(kL3 + (v4 ? std::size_t{Ipv4::kOctets} : std::size_t{Ipv6::kOctets}) + Udp::kOctets);
+  octets_ =
+      static_cast<std::uint8_t>(kL3 + (v4 ? std::size_t{Ipv4::kOctets} : std::size_t{Ipv6::kOctets}) + Udp::kOctets);
   std::byte* const udp = h + octets_ - Udp::kOctets;
   wire::write<Udp::SourcePort>(udp, av.source_port);
   wire::write<Udp::DestinationPort>(udp, kRoceV2Port);

@@ -24,7 +24,7 @@ struct AddressVector {
   std::uint8_t dscp = 26;              // 0..63
   bool ect = true;                     // ECT(0), else Not-ECT
   std::uint8_t hop_limit = 64;
-  Priority priority{3};                // class at the NIC
+  Priority priority{3};  // class at the NIC
 
   bool operator==(const AddressVector&) const = default;
 };

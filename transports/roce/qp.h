@@ -34,16 +34,17 @@ struct Qp {
 
   QpInfo info;
   ReceiveQueue own_receives;
-  Requester requester;        // RC, UC
-  Responder responder;        // RC
-  UcReceiver uc_receiver;     // UC
-  DatagramSender datagrams;   // UD
+  Requester requester;       // RC, UC
+  Responder responder;       // RC
+  UcReceiver uc_receiver;    // UC
+  DatagramSender datagrams;  // UD
   CongestionControl congestion;
-  Instant next_data{};        // pacing: no request or READ response before
+  Instant next_data{};  // pacing: no request or READ response before
 
   std::uint32_t slot;
+  bool cnps = true;  // answers CE-marked packets
   bool in_control_line = false;
-  bool in_data_line = false;  // or waits for next_data
+  bool in_data_line = false;    // or waits for next_data
   bool response_first = false;  // whose turn it is when both halves have data
   bool established = false;     // a request has come in RTR
   bool drained_told = false;

@@ -68,19 +68,19 @@ class QpAttributeSet {
 
 // Numbers are kept as they were given, so that what is out of range can be said.
 struct QpAttributes {
-  AccessSet access_flags{};         // what peers may do through this QP, besides what its regions permit
-  std::uint16_t pkey_index = 0;     // into EngineConfig::p_keys
-  std::uint8_t port = 1;            // a NIC has one port, 1
-  std::uint32_t q_key = 0;          // UD
-  AddressVector av{};               // RC, UC: to the peer
+  AccessSet access_flags{};      // what peers may do through this QP, besides what its regions permit
+  std::uint16_t pkey_index = 0;  // into EngineConfig::p_keys
+  std::uint8_t port = 1;         // a NIC has one port, 1
+  std::uint32_t q_key = 0;       // UD
+  AddressVector av{};            // RC, UC: to the peer
   PathMtu path_mtu = PathMtu::k1024;
-  std::uint8_t timeout = 14;        // 0..31: local ACK timeout 4.096 us * 2^n; 0: none
-  std::uint8_t retry_cnt = 7;       // 0..7
-  std::uint8_t rnr_retry = 7;       // 0..7; 7: without end
-  std::uint32_t rq_psn = 0;         // 24 bits
-  std::uint16_t max_rd_atomic = 1;  // READs and atomics that may be outstanding here, at most kMostRdAtomic
-  std::uint8_t min_rnr_timer = 12;  // 0..31: code of the delay that RNR NAKs ask for
-  std::uint32_t sq_psn = 0;         // 24 bits
+  std::uint8_t timeout = 14;             // 0..31: local ACK timeout 4.096 us * 2^n; 0: none
+  std::uint8_t retry_cnt = 7;            // 0..7
+  std::uint8_t rnr_retry = 7;            // 0..7; 7: without end
+  std::uint32_t rq_psn = 0;              // 24 bits
+  std::uint16_t max_rd_atomic = 1;       // READs and atomics that may be outstanding here, at most kMostRdAtomic
+  std::uint8_t min_rnr_timer = 12;       // 0..31: code of the delay that RNR NAKs ask for
+  std::uint32_t sq_psn = 0;              // 24 bits
   std::uint16_t max_dest_rd_atomic = 1;  // READs and atomics that the peer may have outstanding
   std::uint32_t dest_qpn = 0;            // 24 bits
 };

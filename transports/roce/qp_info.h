@@ -6,9 +6,9 @@
 
 #include "transports/roce/completion_queue.h"
 #include "transports/roce/path.h"
+#include "transports/roce/psn.h"
 #include "transports/roce/qp_attributes.h"
 #include "transports/roce/receive_queue.h"
-#include "transports/roce/psn.h"
 #include "transports/roce/wire/packet.h"
 
 namespace railyard::roce {

@@ -17,8 +17,8 @@ constexpr QpAttributeSet kConnection{kAv, kPathMtu, kDestQpn, kRqPsn};
 constexpr QpAttributeSet kLocal{kAccessFlags, kPKeyIndex};
 
 std::optional<Allowed> to_init(QpType type, bool again) noexcept {
-  const QpAttributeSet all = type == QpType::kUd ? QpAttributeSet{kPKeyIndex, kPort, kQKey}
-                                                 : QpAttributeSet{kPKeyIndex, kPort, kAccessFlags};
+  const QpAttributeSet all =
+      type == QpType::kUd ? QpAttributeSet{kPKeyIndex, kPort, kQKey} : QpAttributeSet{kPKeyIndex, kPort, kAccessFlags};
   return again ? Allowed{{}, all} : Allowed{all, {}};
 }
 
@@ -50,7 +50,8 @@ QpAttributeSet while_sending(QpType type) noexcept {
 std::optional<Allowed> to_rts(QpType type, QpState from) noexcept {
   switch (from) {
     case QpState::kRtr:
-      if (type == QpType::kRc) return Allowed{{kSqPsn, kTimeout, kRetryCnt, kRnrRetry, kMaxRdAtomic}, while_sending(type)};
+      if (type == QpType::kRc)
+        return Allowed{{kSqPsn, kTimeout, kRetryCnt, kRnrRetry, kMaxRdAtomic}, while_sending(type)};
       return Allowed{{kSqPsn}, while_sending(type)};
     case QpState::kRts:
     case QpState::kSqd:
@@ -131,9 +132,9 @@ bool in_range(QpAttribute attribute, const QpAttributes& v) noexcept {
 }
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(kCount)> kAttributeNames{
-    "qp_access_flags", "pkey_index", "port_num",      "qkey",          "ah_attr",
-    "path_mtu",        "timeout",    "retry_cnt",     "rnr_retry",     "rq_psn",
-    "max_rd_atomic",   "min_rnr_timer", "sq_psn",     "max_dest_rd_atomic", "dest_qp_num"};
+    "qp_access_flags", "pkey_index",         "port_num",   "qkey",   "ah_attr",       "path_mtu",
+    "timeout",         "retry_cnt",          "rnr_retry",  "rq_psn", "max_rd_atomic", "min_rnr_timer",
+    "sq_psn",          "max_dest_rd_atomic", "dest_qp_num"};
 constexpr std::array<std::string_view, kQpStates> kStateNames{"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"};
 
 }  // namespace
@@ -142,9 +143,7 @@ std::string_view name(QpAttribute attribute) noexcept {
   return attribute < kCount ? kAttributeNames[static_cast<std::size_t>(attribute)] : "";
 }
 std::string_view name(QpState state) noexcept { return kStateNames[static_cast<std::size_t>(state)]; }
-std::string_view name(QpType type) noexcept {
-  return type == QpType::kRc ? "RC" : type == QpType::kUc ? "UC" : "UD";
-}
+std::string_view name(QpType type) noexcept { return type == QpType::kRc ? "RC" : type == QpType::kUc ? "UC" : "UD"; }
 
 std::string to_string(const ModifyError& error) {
   std::string text;

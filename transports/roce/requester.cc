@@ -69,8 +69,8 @@ bool Requester::may_begin(const Wqe& wqe) const noexcept {
     if (next_ != una_ && static_cast<std::uint32_t>(next_ - una_) + wqe.psns > window()) return false;
   }
   // One that has no credit may still be sent alone, as a probe.
-  if (nic_.config.enforce_credits && credit_limit_ && takes_receive(wqe.wr.opcode) &&
-      (ssn_ + 1) - *credit_limit_ > 0 && next_ != una_)
+  if (nic_.config.enforce_credits && credit_limit_ && takes_receive(wqe.wr.opcode) && (ssn_ + 1) - *credit_limit_ > 0 &&
+      next_ != una_)
     return false;
   return true;
 }
@@ -122,8 +122,8 @@ bool Requester::fill(Wqe& wqe, OutPacket& out) {
   out.payload = *payload;
   out.packet = Packet{};
   const std::uint8_t transport = reliable() ? opcode::kRc : opcode::kUc;
-  out.packet.bth = qp_.bth(
-      static_cast<std::uint8_t>(transport | request_opcode(wqe.wr.opcode, position_of(first, last))), next_);
+  out.packet.bth =
+      qp_.bth(static_cast<std::uint8_t>(transport | request_opcode(wqe.wr.opcode, position_of(first, last))), next_);
   out.packet.bth.pad_cnt = pad_octets(octets);
   out.packet.payload_octets = octets;
   fill_headers(wqe, offset, first, last, out.packet);
@@ -183,12 +183,11 @@ void Requester::complete_oldest(WcStatus status) noexcept {
   if (wr.signaled || qp_.signal_all || status != WcStatus::kSuccess) {
     using enum SendOpcode;
     const WcOpcode opcode = wr.opcode == kWrite || wr.opcode == kWriteImm ? WcOpcode::kWrite
-                            : wr.opcode == kRead                         ? WcOpcode::kRead
-                            : wr.opcode == kCompareSwap                  ? WcOpcode::kCompareSwap
-                            : wr.opcode == kFetchAdd                     ? WcOpcode::kFetchAdd
-                                                                         : WcOpcode::kSend;
-    qp_.send_cq->push(
-        {.wr_id = wr.wr_id, .status = status, .opcode = opcode, .qp = qp_.number, .octets = wqe.octets});
+                            : wr.opcode == kRead                          ? WcOpcode::kRead
+                            : wr.opcode == kCompareSwap                   ? WcOpcode::kCompareSwap
+                            : wr.opcode == kFetchAdd                      ? WcOpcode::kFetchAdd
+                                                                          : WcOpcode::kSend;
+    qp_.send_cq->push({.wr_id = wr.wr_id, .status = status, .opcode = opcode, .qp = qp_.number, .octets = wqe.octets});
   }
   sq_.pop();
   if (cursor_ > 0) --cursor_;

@@ -66,10 +66,10 @@ class Requester {
  private:
   struct Wqe {
     SendWr wr;
-    std::uint32_t octets = 0;   // of the message
-    std::uint32_t psns = 1;     // how many it takes
-    bool begun = false;         // has PSNs
-    bool replied = false;       // READ: something of this request's answer has come
+    std::uint32_t octets = 0;  // of the message
+    std::uint32_t psns = 1;    // how many it takes
+    bool begun = false;        // has PSNs
+    bool replied = false;      // READ: something of this request's answer has come
     Psn first{};
     Ssn ssn{};
 
@@ -110,8 +110,8 @@ class Requester {
   Ssn ssn_{};  // of the work request that was begun last
   std::optional<Ssn> credit_limit_;
   std::uint32_t since_ack_req_ = 0;
-  std::uint32_t reads_ = 0;     // READs and atomics that are under way
-  bool gone_back_ = false;      // for a loss, and no progress since
+  std::uint32_t reads_ = 0;  // READs and atomics that are under way
+  bool gone_back_ = false;   // for a loss, and no progress since
   bool failed_ = false;
   WcStatus stuck_ = WcStatus::kSuccess;  // why the work request at the cursor cannot be sent
   RetryCount retries_, rnr_retries_;

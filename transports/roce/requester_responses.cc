@@ -168,8 +168,7 @@ Requester::Wqe* Requester::answered(Instant now, Psn psn, bool atomic) noexcept 
   return fits && psn - wqe.first >= 0 && psn - wqe.past() < 0 ? &wqe : nullptr;
 }
 
-std::optional<Drop> Requester::on_read_response(Instant now, const Packet& packet,
-                                                const PayloadRef& payload) noexcept {
+std::optional<Drop> Requester::on_read_response(Instant now, const Packet& packet, const PayloadRef& payload) noexcept {
   const Psn psn(packet.bth.psn);
   if (!is_outstanding(psn)) return Drop::kGhost;
   Wqe* const wqe = answered(now, psn, false);

@@ -119,8 +119,7 @@ std::optional<Drop> Responder::on_atomic(const Packet& packet) noexcept {
   const AtomicEthValues& request = packet.atomic_eth;
   if (message_.open() || !qp_.attributes.access_flags.has(Access::kRemoteAtomic)) return invalid();
   if (!has_right_lengths(packet, qp_.path_mtu) || request.virtual_address % 8 != 0) return invalid();
-  const auto at =
-      nic_.memory.check(request.r_key, qp_.domain, request.virtual_address, 8, Access::kRemoteAtomic);
+  const auto at = nic_.memory.check(request.r_key, qp_.domain, request.virtual_address, 8, Access::kRemoteAtomic);
   if (!at) return refuse(psn, NakCode::kRemoteAccessError, WcStatus::kRemAccessErr);
   // There is no arithmetic on promises.
   if (at->memory == nullptr) return refuse(psn, NakCode::kRemoteOperationalError, WcStatus::kLocQpOpErr);
@@ -130,9 +129,9 @@ std::optional<Drop> Responder::on_atomic(const Packet& packet) noexcept {
   std::uint64_t original = 0;
   std::memcpy(&original, at->memory, sizeof original);
   const bool swaps = packet.info().operation == Operation::kCompareSwap;
-  const std::uint64_t value = !swaps                         ? original + request.swap_add
+  const std::uint64_t value = !swaps                        ? original + request.swap_add
                               : original == request.compare ? request.swap_add
-                                                             : original;
+                                                            : original;
   std::memcpy(at->memory, &value, sizeof value);
   *resource = {.kind = ResponderResource::Kind::kAtomic, .waits = true, .first = psn, .original = original};
   expected_ = psn + 1;
@@ -176,8 +175,7 @@ bool Responder::replay_read(const Packet& packet) noexcept {
   for (std::size_t i = 0; i < responses_.size(); ++i) {
     const Response& waiting = responses_[i];
     // Is still to be sent, anyway.
-    if (waiting.kind == Response::Kind::kRead && psn - waiting.psn >= 0 &&
-        psn - (waiting.psn + waiting.psns) < 0)
+    if (waiting.kind == Response::Kind::kRead && psn - waiting.psn >= 0 && psn - (waiting.psn + waiting.psns) < 0)
       return true;
   }
   if (replays_ >= resources_.size()) return false;

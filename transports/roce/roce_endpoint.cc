@@ -48,7 +48,8 @@ void RoceEndpoint::receive_one(const RxFrame& frame) {
       octets.size() + rest.octets + (frame.icrc_pending ? std::size_t{wire::kIcrcOctets} : 0);
   if (frame.trimmed) return engine_.on_drop(Drop::kTrimmed);
   const auto view = wire::parse_frame(octets, frame_octets);
-  if (!view || view->l4_offset == 0 || view->destination_port != wire::kRoceV2Port) return engine_.on_drop(Drop::kNotRoce);
+  if (!view || view->l4_offset == 0 || view->destination_port != wire::kRoceV2Port)
+    return engine_.on_drop(Drop::kNotRoce);
 
   const std::size_t udp_octets = wire::read<wire::Udp::Length>(octets.data() + view->l4_offset);
   const std::size_t ip_end = view->l3_offset + std::size_t{view->ip_octets};

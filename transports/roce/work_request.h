@@ -64,22 +64,21 @@ constexpr bool is_atomic(SendOpcode o) noexcept { return o == SendOpcode::kCompa
 constexpr bool is_read_or_atomic(SendOpcode o) noexcept { return o == SendOpcode::kRead || is_atomic(o); }
 // Takes a receive request of the peer.
 constexpr bool takes_receive(SendOpcode o) noexcept {
-  return o == SendOpcode::kSend || o == SendOpcode::kSendImm || o == SendOpcode::kSendInv ||
-         o == SendOpcode::kWriteImm;
+  return o == SendOpcode::kSend || o == SendOpcode::kSendImm || o == SendOpcode::kSendInv || o == SendOpcode::kWriteImm;
 }
 
 struct SendWr {
   std::uint64_t wr_id = 0;
   SendOpcode opcode = SendOpcode::kSend;
-  SgeList sges{};  // what is sent; of READs and atomics where the answer goes (an atomic's has 8 octets)
-  bool signaled = true;   // wants a completion even when all is well
+  SgeList sges{};          // what is sent; of READs and atomics where the answer goes (an atomic's has 8 octets)
+  bool signaled = true;    // wants a completion even when all is well
   bool solicited = false;  // SEND*, WRITE with immediate: the peer's completion is one that it waits for
   bool fence = false;      // not before all earlier READs and atomics are complete
   std::uint64_t remote_address = 0;  // WRITE*, READ, atomics
   std::uint32_t r_key = 0;
-  std::uint32_t immediate = 0;       // *Imm: 32 opaque bits; SendInv: the peer's key
-  std::uint64_t compare = 0;         // CmpSwap
-  std::uint64_t swap_add = 0;        // CmpSwap: what to put there; FetchAdd: what to add
+  std::uint32_t immediate = 0;  // *Imm: 32 opaque bits; SendInv: the peer's key
+  std::uint64_t compare = 0;    // CmpSwap
+  std::uint64_t swap_add = 0;   // CmpSwap: what to put there; FetchAdd: what to add
   // UD only:
   AhId ah{};
   QpNumber remote_qp{};
@@ -94,12 +93,12 @@ struct RecvWr {
 // Why something cannot be posted.
 enum class PostError : std::uint8_t {
   kUnknownQp,
-  kWrongState,     // of the QP
+  kWrongState,  // of the QP
   kQueueFull,
-  kNotSupported,   // the operation, by this type of QP
-  kTooLong,        // over 2^31 octets; of UD over the port MTU; a READ of more PSNs than may be outstanding
-  kWrongLength,    // an atomic's answer is 8 octets
-  kNoReads,        // READs and atomics with max_rd_atomic 0
+  kNotSupported,    // the operation, by this type of QP
+  kTooLong,         // over 2^31 octets; of UD over the port MTU; a READ of more PSNs than may be outstanding
+  kWrongLength,     // an atomic's answer is 8 octets
+  kNoReads,         // READs and atomics with max_rd_atomic 0
   kUnknownAddress,  // UD: no such address handle
   kHasSrq           // its receives come from a shared receive queue
 };

@@ -21,10 +21,11 @@ constexpr std::size_t kUdpOctets = wire::Udp::kOctets;
 
 std::size_t ip_offset() { return wire::Ethernet::kOctets; }
 
-Packet packet_of(const std::vector<std::byte>& frame) {
-  const auto view = wire::parse_frame(frame).value();
+// Of a frame of which `promised` octets are not there.
+Packet packet_of(const std::vector<std::byte>& frame, std::size_t promised) {
+  const auto view = wire::parse_frame(frame, frame.size() + promised).value();
   const std::size_t at = view.l4_offset + kUdpOctets;
-  return decode(std::span(frame).subspan(at, view.l3_offset + view.ip_octets - at)).value();
+  return decode(std::span(frame).subspan(at), view.l3_offset + view.ip_octets - at).value();
 }
 
 }  // namespace
@@ -32,7 +33,7 @@ Packet packet_of(const std::vector<std::byte>& frame) {
 Pair::Pair(const PairConfig& config) : config_(config) {
   for (std::size_t i = 0; i < 2; ++i) {
     End& e = ends_[i];
-    e.endpoint = std::make_unique<RoceEndpoint>(config.engine, true);
+    e.endpoint = std::make_unique<RoceEndpoint>(config.engine, !config.elided);
     Engine& engine = e.engine();
     e.key = engine.memory()
                 .add({.address = address(i),
@@ -40,7 +41,8 @@ Pair::Pair(const PairConfig& config) : config_(config) {
                       .access = AccessSet(Access::kLocalWrite) | Access::kRemoteWrite | Access::kRemoteRead |
                                 Access::kRemoteAtomic,
                       .domain = kDomain,
-                      .memory = e.memory.data()})
+                      .memory = config.elided ? nullptr : e.memory.data(),
+                      .stream = 100 + i})
                 .value();
     e.send_cq = engine.create_cq(config.cq);
     e.recv_cq = engine.create_cq(config.cq);
@@ -53,7 +55,8 @@ Pair::Pair(const PairConfig& config) : config_(config) {
                            .recv_cq = e.recv_cq,
                            .srq = e.srq,
                            .max_send_wr = config.max_wr,
-                           .max_recv_wr = config.max_wr})
+                           .max_recv_wr = config.max_wr,
+                           .cnps = config.cnps})
                .value();
   }
   if (!config.connect) return;
@@ -129,8 +132,7 @@ SendWr Pair::write(std::size_t from, std::uint64_t wr_id, std::size_t offset, st
           .remote_address = address(1 - from) + to,
           .r_key = ends_[1 - from].key};
 }
-SendWr Pair::read(std::size_t from, std::uint64_t wr_id, std::size_t to, std::size_t offset,
-                  std::size_t octets) const {
+SendWr Pair::read(std::size_t from, std::uint64_t wr_id, std::size_t to, std::size_t offset, std::size_t octets) const {
   SendWr wr = write(from, wr_id, to, offset, octets);
   wr.opcode = SendOpcode::kRead;
   return wr;
@@ -157,8 +159,8 @@ void Pair::post(std::size_t end, const SendWr& wr) {
 }
 void Pair::receive(std::size_t end, std::uint64_t wr_id, std::size_t offset, std::size_t octets) {
   const RecvWr wr{.wr_id = wr_id, .sges = {local(end, offset, octets)}};
-  const auto posted = ends_[end].srq ? engine(end).post_srq_recv(*ends_[end].srq, wr)
-                                     : engine(end).post_recv(now_, ends_[end].qp, wr);
+  const auto posted =
+      ends_[end].srq ? engine(end).post_srq_recv(*ends_[end].srq, wr) : engine(end).post_recv(now_, ends_[end].qp, wr);
   ASSERT_TRUE(posted) << name(posted.error());
 }
 
@@ -176,12 +178,12 @@ std::string Pair::text(const std::vector<Completion>& completions) {
 
 // ---- The wire ------------------------------------------------------------------------------------------------------
 
-void Pair::put(std::size_t from, std::vector<std::byte> frame) {
-  const Seen seen{from, sent_[from]++, now_, packet_of(frame)};
+void Pair::put(std::size_t from, std::vector<std::byte> frame, const PayloadRef& payload) {
+  const Seen seen{from, sent_[from]++, now_, packet_of(frame, config_.elided ? payload.octets + wire::kIcrcOctets : 0)};
   log_.push_back(seen);
   const Fate f = fate ? fate(seen) : Fate{};
   if (f.lost) return;
-  if (f.marked) {
+  if (f.marked && !config_.elided) {
     if (config_.ipv6) {
       wire::write<wire::Ipv6::ECN>(frame.data() + ip_offset(), 3);
     } else {
@@ -191,9 +193,8 @@ void Pair::put(std::size_t from, std::vector<std::byte> frame) {
       wire::write<wire::Ipv4::HeaderChecksum>(ip, wire::internet_checksum({ip, wire::Ipv4::kOctets}));
     }
   }
-  if (f.corrupted) frame.back() ^= std::byte{0x10};
-  for (unsigned i = 0; i < f.copies; ++i)
-    arrivals_.push({now_ + kDelay + f.late, order_++, 1 - from, frame});
+  if (f.corrupted && !config_.elided) frame.back() ^= std::byte{0x10};
+  for (unsigned i = 0; i < f.copies; ++i) arrivals_.push({now_ + kDelay + f.late, order_++, 1 - from, frame, payload});
 }
 
 bool Pair::send_one(std::size_t from) {
@@ -209,6 +210,13 @@ bool Pair::send_one(std::size_t from) {
   if (endpoint.send(now_, Priority{static_cast<std::uint8_t>(best)}, {&tx, 1}) == 0) return true;
 
   std::vector<std::byte> frame(header.begin(), header.begin() + tx.header_octets);
+  if (config_.elided) {
+    PayloadRef promise = tx.payload;
+    promise.octets += tx.trailer_octets - std::uint32_t{wire::kIcrcOctets};
+    free_at_[from] = now_ + Bytes{static_cast<std::int64_t>(frame.size() + promise.octets + 28)} / kRate;
+    put(from, std::move(frame), promise);
+    return true;
+  }
   if (tx.payload.bytes != nullptr) {
     frame.insert(frame.end(), tx.payload.bytes, tx.payload.bytes + tx.payload.octets);
   } else {
@@ -220,7 +228,7 @@ bool Pair::send_one(std::size_t from) {
   wire::write_crc32(frame.data() + frame.size() - wire::kIcrcOctets,
                     wire::icrc(ip.first(ip.size() - wire::kIcrcOctets)));
   free_at_[from] = now_ + Bytes{static_cast<std::int64_t>(frame.size() + 24)} / kRate;
-  put(from, std::move(frame));
+  put(from, std::move(frame), {});
   return true;
 }
 
@@ -237,7 +245,7 @@ void Pair::inject(std::size_t to, Packet packet, std::span<const std::byte> payl
   const auto ip = std::span(frame).subspan(ip_offset());
   wire::write_crc32(frame.data() + frame.size() - wire::kIcrcOctets,
                     wire::icrc(ip.first(ip.size() - wire::kIcrcOctets)));
-  arrivals_.push({now_ + kDelay, order_++, to, std::move(frame)});
+  arrivals_.push({now_ + kDelay, order_++, to, std::move(frame), {}});
 }
 
 Instant Pair::next_event() {
@@ -261,13 +269,15 @@ void Pair::handle_until(Instant until) {
       arrivals_.pop();
       const std::span<const std::byte> frame(a.frame);
       // As from a port: headers up to the BTH, the rest behind them.
-      const std::size_t front = std::min<std::size_t>(frame.size(), 54);
+      const std::size_t front = config_.elided ? frame.size() : std::min<std::size_t>(frame.size(), 54);
       const RxFrame rx{.at = a.at,
                        .sent = a.at,
                        .header = frame.first(front),
-                       .payload = {.octets = static_cast<std::uint32_t>(frame.size() - front),
-                                   .bytes = frame.data() + front},
-                       .icrc_pending = false};
+                       .payload = config_.elided
+                                      ? a.payload
+                                      : PayloadRef{.octets = static_cast<std::uint32_t>(frame.size() - front),
+                                                   .bytes = frame.data() + front},
+                       .icrc_pending = config_.elided};
       ends_[a.to].endpoint->receive({&rx, 1});
     }
   }

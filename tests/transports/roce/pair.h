@@ -21,7 +21,7 @@ namespace railyard::roce {
 
 // A packet on the wire.
 struct Seen {
-  std::size_t from = 0;  // the end that sent it
+  std::size_t from = 0;   // the end that sent it
   std::size_t index = 0;  // of its packets
   Instant at{};
   Packet packet{};
@@ -29,30 +29,36 @@ struct Seen {
   std::string_view name() const { return packet.info().name; }
   std::uint32_t psn() const { return packet.bth.psn; }
   Syndrome syndrome() const { return parse_syndrome(packet.aeth.syndrome); }
-  bool is_nak(NakCode code) const { return packet.bth.opcode == opcode::kRcAcknowledge && syndrome() == Syndrome::nak(code); }
-  bool is_rnr() const { return packet.bth.opcode == opcode::kRcAcknowledge && syndrome().type == SyndromeType::kRnrNak; }
+  bool is_nak(NakCode code) const {
+    return packet.bth.opcode == opcode::kRcAcknowledge && syndrome() == Syndrome::nak(code);
+  }
+  bool is_rnr() const {
+    return packet.bth.opcode == opcode::kRcAcknowledge && syndrome().type == SyndromeType::kRnrNak;
+  }
 };
 
 // What becomes of it.
 struct Fate {
   bool lost = false;
   unsigned copies = 1;
-  Duration late{};       // besides the wire's delay: others overtake it
+  Duration late{};  // besides the wire's delay: others overtake it
   bool corrupted = false;
-  bool marked = false;   // CE
+  bool marked = false;  // CE
 };
 
 struct PairConfig {
   QpType type = QpType::kRc;
   EngineConfig engine{};
-  QpAttributes attributes{};  // of both; addresses, numbers and PSNs are filled in
+  QpAttributes attributes{};   // of both; addresses, numbers and PSNs are filled in
   std::uint32_t psn0 = 0x100;  // where end 0 begins
   std::uint32_t psn1 = 0x200;
   std::size_t cq = 4096;
   std::size_t max_wr = 256;
-  bool srq = false;       // at end 1
-  bool connect = true;    // to RTS
+  bool srq = false;     // at end 1
+  bool connect = true;  // to RTS
   bool ipv6 = false;
+  bool cnps = true;
+  bool elided = false;  // memory and payload are promises; `corrupted` and `marked` are not done then
 };
 
 class Pair {
@@ -129,14 +135,15 @@ class Pair {
     Instant at;
     std::uint64_t order;
     std::size_t to;
-    std::vector<std::byte> frame;
+    std::vector<std::byte> frame;  // elided: up to the payload
+    PayloadRef payload;
     bool operator>(const Arrival& o) const { return at != o.at ? at > o.at : order > o.order; }
   };
 
   AddressVector vector_from(std::size_t from) const;
   void connect(std::size_t i, const QpAttributes& attributes);
   bool send_one(std::size_t from);
-  void put(std::size_t from, std::vector<std::byte> frame);
+  void put(std::size_t from, std::vector<std::byte> frame, const PayloadRef& payload);
   std::vector<Completion> poll(std::size_t end, CqId cq);
   static std::string text(const std::vector<Completion>& completions);
   Instant next_event();

@@ -67,11 +67,12 @@ TEST(QpState, ErrorsAreNamed) {
 
 TEST(QpState, ValuesBeyondTheirRangeAreRefused) {
   const auto of = [](QpAttribute attribute, const QpAttributes& values) {
-    for (const auto& [from, to, set] : {std::tuple{kReset, kInit, kRcInit}, std::tuple{kInit, kRtr, kRcRtr},
-                                        std::tuple{kRtr, kRts, kRcRts}})
+    for (const auto& [from, to, set] :
+         {std::tuple{kReset, kInit, kRcInit}, std::tuple{kInit, kRtr, kRcRtr}, std::tuple{kRtr, kRts, kRcRts}})
       if (set.has(attribute)) {
         const auto result = check_transition(QpType::kRc, from, to, set, values);
-        return !result && result.error().kind == ModifyError::Kind::kOutOfRange && result.error().attribute == attribute;
+        return !result && result.error().kind == ModifyError::Kind::kOutOfRange &&
+               result.error().attribute == attribute;
       }
     return false;
   };
@@ -103,12 +104,12 @@ TEST(QpState, TheMapOfTransitions) {
   };
   // To:          RESET INIT RTR RTS SQD SQE ERR
   EXPECT_EQ(map(QpType::kRc),
-            "xx....x\n"   // RESET
-            "xxx...x\n"   // INIT
-            "x..x..x\n"   // RTR
-            "x..xx.x\n"   // RTS
-            "x..xx.x\n"   // SQD
-            "x.....x\n"   // SQE
+            "xx....x\n"    // RESET
+            "xxx...x\n"    // INIT
+            "x..x..x\n"    // RTR
+            "x..xx.x\n"    // RTS
+            "x..xx.x\n"    // SQD
+            "x.....x\n"    // SQE
             "x.....x\n");  // ERR
   EXPECT_EQ(map(QpType::kUd),
             "xx....x\n"

@@ -172,9 +172,8 @@ void expect_invalid(const std::vector<Injected>& packets, const char* why) {
     pair.inject(1, packet, std::span(payload).first(i.octets));
   }
   pair.run();
-  EXPECT_EQ(pair.count(1, [&](const Seen& s) {
-    return s.is_nak(NakCode::kInvalidRequest) && s.psn() == psn - 1;
-  }), 1u) << why;
+  EXPECT_EQ(pair.count(1, [&](const Seen& s) { return s.is_nak(NakCode::kInvalidRequest) && s.psn() == psn - 1; }), 1u)
+      << why;
   EXPECT_EQ(pair.state(1), QpState::kErr) << why;
 }
 

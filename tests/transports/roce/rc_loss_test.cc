@@ -1,4 +1,5 @@
-// Go-back-N: what is lost, late, doubled or damaged, and how RC gets over it (roce-and-lossless §5.7, §5.9, §5.10, §18).
+// Go-back-N: what is lost, late, doubled or damaged, and how RC gets over it (roce-and-lossless §5.7, §5.9, §5.10,
+// §18).
 #include <cstring>
 
 #include <gtest/gtest.h>
@@ -43,9 +44,9 @@ TEST(RcLoss, EachLostPacketOfAWriteCostsOneNak) {
     pair.run();
     const auto naks = pair.count(1, [](const Seen& s) { return s.is_nak(NakCode::kPsnSequenceError); });
     EXPECT_EQ(naks, 1u) << k;
-    EXPECT_EQ(pair.count(1, [&](const Seen& s) {
-      return s.is_nak(NakCode::kPsnSequenceError) && s.psn() == 0x100 + k;
-    }), 1u) << "it carries the PSN that is missing";
+    EXPECT_EQ(
+        pair.count(1, [&](const Seen& s) { return s.is_nak(NakCode::kPsnSequenceError) && s.psn() == 0x100 + k; }), 1u)
+        << "it carries the PSN that is missing";
     EXPECT_TRUE(pair.same(0, 0, 1, 0, 2560));
     EXPECT_EQ(pair.sent_text(0), "1:SUCCESS");
     EXPECT_EQ(pair.count(0, [](const Seen&) { return true; }), 10u + (10 - k)) << "all of it was in flight";
@@ -148,9 +149,7 @@ TEST(RcLoss, AnAtomicIsReplayedAndNotExecutedAgain) {
 TEST(RcLoss, TwoNeighboursThatChangePlacesCostOneNak) {
   Pair pair(lossy());
   pair.fill(0, 0, 2560);
-  pair.fate = [](const Seen& s) {
-    return s.from == 0 && s.index == 8 ? Fate{.late = Duration{30'000}} : Fate{};
-  };
+  pair.fate = [](const Seen& s) { return s.from == 0 && s.index == 8 ? Fate{.late = Duration{30'000}} : Fate{}; };
   pair.post(0, pair.write(0, 1, 0, 0, 2560));
   pair.run();
   EXPECT_EQ(pair.counters(1).out_of_sequence.read(), 1u);

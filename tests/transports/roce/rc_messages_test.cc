@@ -50,8 +50,7 @@ TEST(RcMessages, ImmediateDataComesWithTheCompletion) {
   write.immediate = 0xCAFEF00D;
   pair.post(0, write);
   pair.run();
-  EXPECT_EQ(pair.trace(0),
-            "SEND First 100, SEND Last+Imm 101, WRITE First 102, WRITE Middle 103, WRITE Last+Imm 104");
+  EXPECT_EQ(pair.trace(0), "SEND First 100, SEND Last+Imm 101, WRITE First 102, WRITE Middle 103, WRITE Last+Imm 104");
   const auto received = pair.received(1);
   ASSERT_EQ(received.size(), 2u);
   EXPECT_EQ(received[0].immediate, 0xDEADBEEFu);
@@ -237,6 +236,54 @@ TEST(RcMessages, PsnsWrap) {
   EXPECT_EQ(pair.count(0, [](const Seen& s) { return s.psn() == 0x2F; }), 1u);
   EXPECT_TRUE(pair.same(0, 0, 1, 0, 64 * 256));
   EXPECT_EQ(pair.sent_text(0), "1:SUCCESS");
+}
+
+// ---- Promises: memory without octets -------------------------------------------------------------------------------
+
+TEST(RcMessages, PromisesKeepTheirNames) {
+  PairConfig config = at_mtu(PathMtu::k256);
+  config.elided = true;
+  Pair pair(config);
+  pair.receive(1, 7, 5000, 1000);
+  pair.receive(1, 8, 0, 0);
+  pair.post(0, pair.send(0, 1, 300, 999));
+  SendWr write = pair.write(0, 2, 4096, 0, 3001);
+  write.opcode = SendOpcode::kWriteImm;
+  pair.post(0, write);
+  pair.post(0, pair.read(0, 3, 0, 0, 777));
+  pair.run();
+  EXPECT_EQ(pair.sent_text(0), "1:SUCCESS 2:SUCCESS 3:SUCCESS");
+  const auto received = pair.received(1);
+  ASSERT_EQ(received.size(), 2u);
+  for (const Completion& c : received) {
+    EXPECT_TRUE(c.intact);
+    EXPECT_EQ(c.stream, 100u) << "that of the sender's region";
+  }
+  EXPECT_EQ(received[0].offset, 300u);
+  EXPECT_EQ(received[1].offset, 4096u);
+}
+
+TEST(RcMessages, AMessageOfSeveralPromisesIsNotIntact) {
+  PairConfig config = at_mtu(PathMtu::k256);
+  config.elided = true;
+  Pair pair(config);
+  pair.receive(1, 7, 0, 1000);
+  SendWr wr = pair.send(0, 1, 0, 0);
+  wr.sges = {pair.local(0, 0, 256), pair.local(0, 512, 256)};
+  pair.post(0, wr);
+  pair.run();
+  const auto received = pair.received(1);
+  ASSERT_EQ(received.size(), 1u);
+  EXPECT_FALSE(received[0].intact);
+}
+
+TEST(RcMessages, AnAtomicOnAPromiseCannotBeDone) {
+  PairConfig config = at_mtu(PathMtu::k256);
+  config.elided = true;
+  Pair pair(config);
+  pair.post(0, pair.fetch_add(0, 1, 0, 64, 1));
+  pair.run();
+  EXPECT_EQ(pair.sent_text(0), "1:REM_OP_ERR");
 }
 
 // ---- Acknowledging -------------------------------------------------------------------------------------------------

@@ -20,7 +20,8 @@ struct Wire {
 // One requester's half of a run.
 class Work {
  public:
-  Work(Pair& pair, std::size_t end, std::uint64_t seed) : pair_(pair), end_(end), rng_(Seed{seed}, end == 0 ? "a" : "b") {}
+  Work(Pair& pair, std::size_t end, std::uint64_t seed)
+      : pair_(pair), end_(end), rng_(Seed{seed}, end == 0 ? "a" : "b") {}
 
   void post_one() {
     const std::uint64_t id = next_++;
@@ -152,8 +153,8 @@ std::string run(std::uint64_t seed, const Wire& wire, std::size_t messages) {
 }
 
 TEST(RcProperty, DataIsExactAndAtomicsHappenOnceWhateverTheWireDoes) {
-  constexpr Wire kWires[] = {
-      {0, 0, 0, 0}, {10, 0, 0, 0}, {0, 30, 0, 0}, {0, 0, 30, 0}, {0, 0, 0, 10}, {10, 10, 10, 10}, {80, 50, 50, 30}};
+  constexpr Wire kWires[] = {{0, 0, 0, 0},  {10, 0, 0, 0},    {0, 30, 0, 0},   {0, 0, 30, 0},
+                             {0, 0, 0, 10}, {10, 10, 10, 10}, {80, 50, 50, 30}};
   for (std::uint64_t seed = 1; seed <= 12; ++seed)
     for (const Wire& wire : kWires) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", wire " + std::to_string(&wire - kWires));

@@ -133,9 +133,12 @@ TEST(Ud, ADatagramComesBehindItsGrh) {
 TEST(Ud, OneQpTalksToSeveral) {
   Pair pair({.type = QpType::kUd});
   Engine& engine = pair.engine(1);
-  const QpNumber other =
-      engine.create_qp({.type = QpType::kUd, .domain = ProtectionDomain{1}, .send_cq = pair.end(1).send_cq,
-                        .recv_cq = pair.end(1).recv_cq}).value();
+  const QpNumber other = engine
+                             .create_qp({.type = QpType::kUd,
+                                         .domain = ProtectionDomain{1},
+                                         .send_cq = pair.end(1).send_cq,
+                                         .recv_cq = pair.end(1).recv_cq})
+                             .value();
   using enum QpAttribute;
   const QpAttributes attributes{.q_key = 0x22};
   ASSERT_TRUE(engine.modify_qp({}, other, QpState::kInit, {kPKeyIndex, kPort, kQKey}, attributes));

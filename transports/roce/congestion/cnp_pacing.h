@@ -13,7 +13,7 @@ namespace railyard::roce {
 enum class CnpScope : std::uint8_t { kQp, kDestinationIp, kPort };
 
 struct CnpConfig {
-  bool enabled = true;  // off towards peers that mistake a CNP (rxe)
+  bool enabled = true;            // off towards peers that mistake a CNP (rxe)
   Duration interval{50'000'000};  // N of the paper, 50 us; vendor default 4 us
   CnpScope scope = CnpScope::kQp;
   std::uint8_t dscp = 48;

@@ -1,5 +1,5 @@
-// The congestion control of one QP's data: a plug. Each kind is told what happens in the words of its paper, and says at
-// which rate to send.
+// The congestion control of one QP's data: a plug. Each kind is told what happens in the words of its paper, and says
+// at which rate to send.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,8 @@ class CongestionControl {
     return dcqcn != nullptr;
   }
 
-  // A packet of `octets` octets on the wire, preamble and gap included, is sent at `now`, not before `allowed`: when the
-  // next one may go (roce-and-lossless §8.6).
+  // A packet of `octets` octets on the wire, preamble and gap included, is sent at `now`, not before `allowed`: when
+  // the next one may go (roce-and-lossless §8.6).
   Instant on_sent(Instant now, Instant allowed, std::uint32_t octets) noexcept {
     Dcqcn* const dcqcn = std::get_if<Dcqcn>(&kind_);
     if (dcqcn == nullptr) return now;

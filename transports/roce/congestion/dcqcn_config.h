@@ -25,10 +25,10 @@ struct DcqcnConfig {
   BitRate hyper{400'000'000};            // R_HAI; vendor RPG_HAI_RATE
   BitRate least{40'000'000};             // R_min; vendor RPG_MIN_RATE
   // Vendor only:
-  double least_cut_factor = 0.5;         // RPG_MIN_DEC_FAC: one cut leaves at least this part
-  bool clamp_target = false;             // CLAMP_TGT_RATE
+  double least_cut_factor = 0.5;            // RPG_MIN_DEC_FAC: one cut leaves at least this part
+  bool clamp_target = false;                // CLAMP_TGT_RATE
   bool clamp_target_after_increase = true;  // CLAMP_TGT_RATE_AFTER_TIME_INC
-  BitRate on_first_cnp{};                // RATE_TO_SET_ON_FIRST_CNP; 0: as it is
+  BitRate on_first_cnp{};                   // RATE_TO_SET_ON_FIRST_CNP; 0: as it is
 
   bool operator==(const DcqcnConfig&) const = default;
 

@@ -15,8 +15,8 @@ constexpr double kMega = 1e6;
 
 Instant at(Duration d) { return Instant{} + d; }
 
-// roce-and-lossless.md §8.3, the trace, in Mb/s: K and the increase timer of its own lengths, so that ten of the one and
-// six of the other come before the second CNP.
+// roce-and-lossless.md §8.3, the trace, in Mb/s: K and the increase timer of its own lengths, so that ten of the one
+// and six of the other come before the second CNP.
 TEST(Dcqcn, TheTraceOfThePaperForm) {
   DcqcnConfig config = DcqcnConfig::paper(40_Gbps);
   config.increase_period = 90_us;

@@ -98,6 +98,17 @@ TEST(Pacing, WithoutCongestionControlCnpsAreIgnored) {
   EXPECT_EQ(pair.sent_text(0), "1:SUCCESS");
 }
 
+TEST(Pacing, NoCnpGoesToAPeerThatMistakesThem) {
+  PairConfig config = controlled();
+  config.cnps = false;
+  Pair pair(config);
+  pair.fate = [](const Seen& s) { return Fate{.marked = s.from == 0}; };
+  pair.post(0, pair.write(0, 1, 0, 0, 100));
+  pair.run();
+  EXPECT_EQ(pair.counters(1).np_ecn_marked_roce_packets.read(), 1u);
+  EXPECT_EQ(pair.counters(1).np_cnp_sent.read(), 0u);
+}
+
 TEST(Pacing, ARetransmissionIsPacedAndAnAckIsNot) {
   Pair pair(controlled());
   pair.fill(0, 0, 400'000);
