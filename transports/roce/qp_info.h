@@ -9,6 +9,7 @@
 #include "transports/roce/psn.h"
 #include "transports/roce/qp_attributes.h"
 #include "transports/roce/receive_queue.h"
+#include "transports/roce/wire/p_key.h"
 #include "transports/roce/wire/packet.h"
 
 namespace railyard::roce {

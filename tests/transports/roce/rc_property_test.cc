@@ -2,6 +2,7 @@
 // and completions come in order. First faults (safety), then none (liveness).
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -33,7 +34,7 @@ class Work {
     switch (rng_.below(6)) {
       case 0:
       case 1:
-        pair_.receive(1 - end_, id, theirs, kSlot);
+        receives_.push_back({id, theirs});
         pair_.fill(end_, mine, octets, id);
         wr = pair_.send(end_, id, mine, octets);
         expected_[id] = {Kind::kThere, mine, theirs, octets};
@@ -56,6 +57,12 @@ class Work {
     }
     wr.fence = rng_.below(8) == 0;
     pair_.post(end_, wr);
+  }
+
+  // Receive requests are posted late: RNR NAKs come of it.
+  void post_receives(std::size_t most) {
+    for (; most > 0 && !receives_.empty(); --most, receives_.pop_front())
+      pair_.receive(1 - end_, receives_.front().id, receives_.front().at, kSlot);
   }
 
   // What has completed is looked at while its place is still its own.
@@ -96,14 +103,24 @@ class Work {
     Kind kind;
     std::size_t mine, theirs, octets;
   };
+  struct Receive {
+    std::uint64_t id;
+    std::size_t at;
+  };
   Pair& pair_;
   std::size_t end_;
   RngStream rng_;
   std::map<std::uint64_t, Expected> expected_;
+  std::deque<Receive> receives_;
   std::uint64_t next_ = 0, done_ = 0, received_ = 0, atomics_ = 0;
 };
 
-std::string run(std::uint64_t seed, const Wire& wire, std::size_t messages) {
+// How often what is tested here has happened, over all runs.
+struct Totals {
+  std::uint64_t retransmitted = 0, sequence_naks = 0, implied_naks = 0, timeouts = 0, rnr_naks = 0, duplicates = 0;
+};
+
+std::string run(std::uint64_t seed, const Wire& wire, std::size_t messages, Totals& totals) {
   RngStream chance(Seed{seed}, "wire");
   PairConfig config;
   config.attributes.path_mtu = static_cast<PathMtu>(1 + chance.below(5));
@@ -134,10 +151,12 @@ std::string run(std::uint64_t seed, const Wire& wire, std::size_t messages) {
     pair.run_until(pair.now() + Duration{static_cast<std::int64_t>(chance.below(50'000'000))});
     a.check();
     b.check();
+    for (Work* w : {&a, &b}) w->post_receives(chance.below(6));
     if (testing::Test::HasFatalFailure()) return "";
   }
   pair.run_until(pair.now() + Duration{1'000'000'000});
   faults = false;
+  for (Work* w : {&a, &b}) w->post_receives(Work::kSlots);
   pair.run();
   a.check();
   b.check();
@@ -149,24 +168,41 @@ std::string run(std::uint64_t seed, const Wire& wire, std::size_t messages) {
     std::memcpy(&counter, pair.memory(end, Work::kCounterAt, 8).data(), 8);
     EXPECT_EQ(counter, (end == 0 ? b : a).atomics());
   }
+  for (std::size_t end = 0; end < 2; ++end) {
+    const Counters& c = pair.counters(end);
+    totals.retransmitted += c.retransmitted_packets.read();
+    totals.sequence_naks += c.packet_seq_err.read();
+    totals.implied_naks += c.implied_nak_seq_err.read();
+    totals.timeouts += c.local_ack_timeout_err.read();
+    totals.rnr_naks += c.rnr_nak_received.read();
+    totals.duplicates += c.duplicate_request.read();
+  }
   return pair.trace(0) + pair.trace(1);
 }
 
 TEST(RcProperty, DataIsExactAndAtomicsHappenOnceWhateverTheWireDoes) {
   constexpr Wire kWires[] = {{0, 0, 0, 0},  {10, 0, 0, 0},    {0, 30, 0, 0},   {0, 0, 30, 0},
                              {0, 0, 0, 10}, {10, 10, 10, 10}, {80, 50, 50, 30}};
-  for (std::uint64_t seed = 1; seed <= 12; ++seed)
+  Totals totals;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed)
     for (const Wire& wire : kWires) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", wire " + std::to_string(&wire - kWires));
-      run(seed, wire, 60);
+      run(seed, wire, 60, totals);
       if (HasFatalFailure()) return;
     }
+  EXPECT_GT(totals.retransmitted, 10'000u);
+  EXPECT_GT(totals.sequence_naks, 1'000u);
+  EXPECT_GT(totals.implied_naks, 1'000u);
+  EXPECT_GT(totals.timeouts, 1'000u);
+  EXPECT_GT(totals.rnr_naks, 1'000u);
+  EXPECT_GT(totals.duplicates, 1'000u);
 }
 
 TEST(RcProperty, OneSeedIsOneRun) {
   const Wire wire{20, 20, 20, 20};
-  EXPECT_EQ(run(5, wire, 40), run(5, wire, 40));
-  EXPECT_NE(run(5, wire, 40), run(6, wire, 40));
+  Totals totals;
+  EXPECT_EQ(run(5, wire, 40, totals), run(5, wire, 40, totals));
+  EXPECT_NE(run(5, wire, 40, totals), run(6, wire, 40, totals));
 }
 
 }  // namespace
