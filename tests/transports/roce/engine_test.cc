@@ -11,7 +11,7 @@
 namespace railyard::roce {
 namespace {
 
-PairConfig plain() {
+PairConfig small_packets() {
   PairConfig config;
   config.attributes.path_mtu = PathMtu::k256;
   config.attributes.timeout = 8;
@@ -25,7 +25,7 @@ bool happened(Pair& pair, std::size_t end, AsyncEventType type) {
 }
 
 TEST(RoceEngine, AQpTakesWorkAsItsStateHasIt) {
-  PairConfig config = plain();
+  PairConfig config = small_packets();
   config.connect = false;
   Pair pair(config);
   Engine& engine = pair.engine(0);
@@ -50,7 +50,7 @@ TEST(RoceEngine, AQpTakesWorkAsItsStateHasIt) {
 }
 
 TEST(RoceEngine, AModifyThatIsRefusedChangesNothing) {
-  Pair pair(plain());
+  Pair pair(small_packets());
   QpAttributes a;
   a.min_rnr_timer = 40;
   const auto refused = pair.engine(0).modify_qp({}, pair.end(0).qp, QpState::kRts, {QpAttribute::kMinRnrTimer}, a);
@@ -59,7 +59,7 @@ TEST(RoceEngine, AModifyThatIsRefusedChangesNothing) {
 }
 
 TEST(RoceEngine, ErrFlushesBothQueuesInOrder) {
-  Pair pair(plain());
+  Pair pair(small_packets());
   pair.fate = [](const Seen&) { return Fate{.lost = true}; };
   for (std::uint64_t i = 1; i <= 3; ++i) {
     SendWr wr = pair.write(0, i, 0, 0, 1000);
@@ -77,7 +77,7 @@ TEST(RoceEngine, ErrFlushesBothQueuesInOrder) {
 }
 
 TEST(RoceEngine, SqdFinishesWhatWasBegunAndHoldsTheRest) {
-  Pair pair(plain());
+  Pair pair(small_packets());
   pair.fill(0, 0, 2000);
   pair.post(0, pair.write(0, 1, 0, 0, 2000));
   pair.run_until(Instant{50'000});
@@ -94,7 +94,7 @@ TEST(RoceEngine, SqdFinishesWhatWasBegunAndHoldsTheRest) {
 }
 
 TEST(RoceEngine, AResponderAnswersInRtrAndSaysThatThePathStands) {
-  PairConfig config = plain();
+  PairConfig config = small_packets();
   config.connect = false;
   Pair pair(config);
   EXPECT_EQ(pair.engine(1).state(pair.end(1).qp), QpState::kReset);
@@ -123,7 +123,7 @@ TEST(RoceEngine, AResponderAnswersInRtrAndSaysThatThePathStands) {
 }
 
 TEST(RoceEngine, AnSrqServesItsQpsInOrderAndSaysWhenItRunsLow) {
-  PairConfig config = plain();
+  PairConfig config = small_packets();
   config.srq = true;
   Pair pair(config);
   for (std::uint64_t i = 1; i <= 4; ++i) pair.receive(1, i, i * 1000, 500);
@@ -141,7 +141,7 @@ TEST(RoceEngine, AnSrqServesItsQpsInOrderAndSaysWhenItRunsLow) {
 }
 
 TEST(RoceEngine, CreditsAreToldAndKeptTo) {
-  PairConfig config = plain();
+  PairConfig config = small_packets();
   config.engine.advertise_credits = config.engine.enforce_credits = true;
   Pair pair(config);
   pair.receive(1, 1, 0, 10);
@@ -160,7 +160,7 @@ TEST(RoceEngine, CreditsAreToldAndKeptTo) {
 }
 
 TEST(RoceEngine, FullQueuesSaySo) {
-  PairConfig config = plain();
+  PairConfig config = small_packets();
   config.max_wr = 2;
   Pair pair(config);
   pair.fate = [](const Seen&) { return Fate{.lost = true}; };
@@ -173,7 +173,7 @@ TEST(RoceEngine, FullQueuesSaySo) {
 }
 
 TEST(RoceEngine, WhatCannotBeDoneIsRefusedWhenItIsPosted) {
-  PairConfig config = plain();
+  PairConfig config = small_packets();
   config.attributes.max_rd_atomic = 0;
   Pair pair(config);
   const auto error = [&](const SendWr& wr) { return pair.engine(0).post_send({}, pair.end(0).qp, wr).error(); };
@@ -187,7 +187,7 @@ TEST(RoceEngine, WhatCannotBeDoneIsRefusedWhenItIsPosted) {
 }
 
 TEST(RoceEngine, ACqThatOverrunsTakesItsQpsWithIt) {
-  PairConfig config = plain();
+  PairConfig config = small_packets();
   config.cq = 2;
   Pair pair(config);
   for (std::uint64_t i = 1; i <= 3; ++i) pair.post(0, pair.write(0, i, 0, 0, 10));
@@ -197,7 +197,7 @@ TEST(RoceEngine, ACqThatOverrunsTakesItsQpsWithIt) {
 }
 
 TEST(RoceEngine, PacketsForNobodyAreCounted) {
-  Pair pair(plain());
+  Pair pair(small_packets());
   Packet packet;
   const auto drops = [&](Drop reason) {
     pair.inject(1, packet);
@@ -222,7 +222,7 @@ TEST(RoceEngine, PacketsForNobodyAreCounted) {
 }
 
 TEST(RoceEngine, AQpNumberThatHasGoneIsNobodysForLong) {
-  Pair pair(plain());
+  Pair pair(small_packets());
   const QpNumber old = pair.end(1).qp;
   pair.post(0, pair.write(0, 1, 0, 0, 10));
   EXPECT_TRUE(pair.engine(1).destroy_qp(old));
@@ -244,7 +244,7 @@ TEST(RoceEngine, GarbageIsCountedAndDoesNoHarm) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
     RngStream rng(Seed{seed}, "garbage");
-    PairConfig config = plain();
+    PairConfig config = small_packets();
     config.attributes.max_rd_atomic = config.attributes.max_dest_rd_atomic = 2;
     Pair pair(config);
     pair.receive(1, 1, 0, 5000);

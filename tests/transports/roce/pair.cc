@@ -16,7 +16,7 @@ namespace railyard::roce {
 namespace {
 
 constexpr BitRate kRate{100'000'000'000};
-constexpr ProtectionDomain kDomain{1};
+constexpr ProtectionDomain kPairDomain{1};
 constexpr std::size_t kUdpOctets = wire::Udp::kOctets;
 
 std::size_t ip_offset() { return wire::Ethernet::kOctets; }
@@ -40,17 +40,17 @@ Pair::Pair(const PairConfig& config) : config_(config) {
                       .octets = kMemory,
                       .access = AccessSet(Access::kLocalWrite) | Access::kRemoteWrite | Access::kRemoteRead |
                                 Access::kRemoteAtomic,
-                      .domain = kDomain,
+                      .domain = kPairDomain,
                       .memory = config.elided ? nullptr : e.memory.data(),
                       .stream = 100 + i})
                 .value();
     e.send_cq = engine.create_cq(config.cq);
     e.recv_cq = engine.create_cq(config.cq);
-    if (config.srq && i == 1) e.srq = engine.create_srq(kDomain, config.max_wr);
+    if (config.srq && i == 1) e.srq = engine.create_srq(kPairDomain, config.max_wr);
     e.ah = engine.create_ah(vector_from(i));
     e.qp = engine
                .create_qp({.type = config.type,
-                           .domain = kDomain,
+                           .domain = kPairDomain,
                            .send_cq = e.send_cq,
                            .recv_cq = e.recv_cq,
                            .srq = e.srq,

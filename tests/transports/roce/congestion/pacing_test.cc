@@ -9,15 +9,15 @@ namespace {
 
 using namespace literals;
 
-Instant at(Duration d) { return Instant{} + d; }
+Instant since_start(Duration d) { return Instant{} + d; }
 
 TEST(CnpPacing, OneCnpAnIntervalAndTheFirstAtOnce) {
   CnpPacing np({.interval = 50_us});
   const wire::IpAddress peer(0x0A000001);
-  EXPECT_TRUE(np.notify(at(3_us), 1, peer));
-  EXPECT_FALSE(np.notify(at(3_us), 1, peer));
-  EXPECT_FALSE(np.notify(at(53_us - 1_ps), 1, peer));
-  EXPECT_TRUE(np.notify(at(53_us), 1, peer));
+  EXPECT_TRUE(np.notify(since_start(3_us), 1, peer));
+  EXPECT_FALSE(np.notify(since_start(3_us), 1, peer));
+  EXPECT_FALSE(np.notify(since_start(53_us - 1_ps), 1, peer));
+  EXPECT_TRUE(np.notify(since_start(53_us), 1, peer));
 }
 
 TEST(CnpPacing, ItsScopeIsASetting) {
