@@ -51,8 +51,8 @@ function(railyard_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# railyard_test(<name> SOURCES ... DEPENDS ... [LABELS ...] [BESIDES <filter> ...] [APART ...] [ALONE ...]): one GoogleTest
-# binary. The EAL starts once per process, so a binary whose tests need packets links railyard_test_main_eal. Tests that
+# railyard_test(<name> SOURCES ... DEPENDS ... [LABELS ...] [BESIDES <filter> ...] [APART ...] [ALONE ...]): one
+# GoogleTest binary. The EAL starts once per process, so a binary whose tests need packets links railyard_test_main_eal. Tests that
 # take long and share nothing with others can run beside them: those of each filter, <name>_1, <name>_2 ..., in a process
 # of their own; all that no filter matches as <name>.
 function(railyard_test name)

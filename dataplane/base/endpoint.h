@@ -20,7 +20,8 @@ inline constexpr std::size_t kMaxHeaderOctets = 192;
 struct TxFrame {
   std::byte* header = nullptr;      // room for kMaxHeaderOctets
   std::uint16_t header_octets = 0;  // how many were written
-  // Octets after the payload that belong to the frame and are made by the NIC: 4 asks for a RoCEv2 ICRC, else 0.
+  // Octets after the payload that belong to the frame and are made by the NIC: 4 asks for a RoCEv2 ICRC, 5..7 for one
+  // behind 1..3 octets of padding, else 0. The receiver finds the padding in the payload.
   std::uint8_t trailer_octets = 0;
   // Frames with the same number carry the same addresses, ports, destination QP, VLAN and traffic class octet, so that
   // the NIC parses the first one only. kNoFlow: parse each.

@@ -10,6 +10,7 @@
 #include "dataplane/device/pause_response.h"
 #include "dataplane/device/pfc_frame.h"
 #include "dataplane/packet/edge.h"
+#include "dataplane/wire/icrc.h"
 
 namespace railyard {
 Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriver> drivers)
@@ -249,7 +250,10 @@ bool Host::finish(Nic& nic, Packet& packet, const TxFrame& frame) {
   packet.header_octets = frame.header_octets;
   packet.stream = frame.payload.stream;
   packet.offset = frame.payload.offset;
-  packet.payload_octets = frame.payload.octets;
+  // RoCEv2 pads what is not a multiple of four, and both payload and padding stand in front of the ICRC.
+  const std::uint32_t pad =
+      std::max<std::uint32_t>(frame.trailer_octets, wire::kIcrcOctets) - std::uint32_t{wire::kIcrcOctets};
+  packet.payload_octets = frame.payload.octets + pad;
   packet.frame_octets = std::max(octets, kLeastFrameOctets);
   if (!known && frame.flow != TxFrame::kNoFlow) {
     if (frame.flow >= nic.known_flows.size()) nic.known_flows.resize(frame.flow + 1, Packet{});
@@ -263,6 +267,7 @@ bool Host::finish(Nic& nic, Packet& packet, const TxFrame& frame) {
   } else {
     fill_payload(packet.stream, packet.offset, {packet.header() + packet.header_octets, frame.payload.octets});
   }
+  if (nic.real_payload) std::memset(packet.header() + packet.header_octets + frame.payload.octets, 0, pad);
   return true;
 }
 

@@ -86,7 +86,7 @@ std::expected<MemoryRegions::Place, AccessError> MemoryRegions::check(Key key, P
   if (address < region.address || octets > region.octets || address - region.address > region.octets - octets)
     return std::unexpected(AccessError::kOutOfRange);
   const std::uint64_t offset = address - region.address;
-  return Place{region.memory == nullptr ? nullptr : region.memory + offset, offset};
+  return Place{region.memory == nullptr ? nullptr : region.memory + offset, offset, region.stream};
 }
 
 }  // namespace railyard

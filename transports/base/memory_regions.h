@@ -1,4 +1,4 @@
-// Registered memory: what peers may read and write by a key, IBTA Vol 1 §10.6.
+// Registered memory: what peers may read and write by a key, as verbs' memory regions.
 #pragma once
 
 #include <cstddef>
@@ -40,6 +40,7 @@ struct MemoryRegion {
   AccessSet access{};
   ProtectionDomain domain{};
   std::byte* memory = nullptr;  // where it is; nullptr: its contents are a promise only (PayloadRef)
+  std::uint64_t stream = 0;     // of a promise: octet i of the region is octet i of this stream
 };
 
 // Why a region cannot be registered.
@@ -68,11 +69,18 @@ class MemoryRegions {
   struct Place {
     std::byte* memory = nullptr;  // nullptr: a promise only
     std::uint64_t offset = 0;     // in the region
+    std::uint64_t stream = 0;     // MemoryRegion::stream
   };
   // Whether the owner of `domain` may have `octets` from `address` for all of `access` (none: a local read). Changes
   // nothing. Without octets neither key nor address is looked at.
   std::expected<Place, AccessError> check(Key key, ProtectionDomain domain, std::uint64_t address, std::uint64_t octets,
                                           AccessSet access) const noexcept;
+
+  // nullptr: there is no such region. Holds until regions are added or removed.
+  const MemoryRegion* region(Key key) const noexcept {
+    const Slot* const slot = find(key);
+    return slot == nullptr ? nullptr : &slot->region;
+  }
 
   std::size_t size() const noexcept { return used_; }
 

@@ -1,4 +1,4 @@
-// Sequence numbers of RoCEv2, IBTA Vol 1 §9.7.1: all of 24 bits.
+// Sequence numbers of RoCEv2, all of 24 bits (roce-and-lossless §5.1).
 #pragma once
 
 #include <algorithm>

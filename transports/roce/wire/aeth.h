@@ -1,4 +1,4 @@
-// ACK Extended Transport Header, IBTA Vol 1 §9.3: what a responder says of what it has received.
+// ACK Extended Transport Header, roce-and-lossless §2.2: what a responder says of what it has received.
 #pragma once
 
 #include <cstddef>

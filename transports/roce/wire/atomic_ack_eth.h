@@ -1,4 +1,4 @@
-// Atomic ACK Extended Transport Header, IBTA Vol 1 §9.3; it follows an AETH.
+// Atomic ACK Extended Transport Header, roce-and-lossless §2.2; it follows an AETH.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Atomic Extended Transport Header, IBTA Vol 1 §9.3.
+// Atomic Extended Transport Header, roce-and-lossless §2.2.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Datagram Extended Transport Header, IBTA Vol 1 §9.3: from whom a UD packet is.
+// Datagram Extended Transport Header, roce-and-lossless §2.2: from whom a UD packet is.
 #pragma once
 
 #include <cstddef>

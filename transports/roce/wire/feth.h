@@ -1,4 +1,4 @@
-// FLUSH Extended Transport Header, IBTA Vol 1 Annex A19: what is to have become of earlier writes.
+// FLUSH Extended Transport Header (roce-and-lossless §2.2): what is to have become of earlier writes.
 #pragma once
 
 #include <cstddef>

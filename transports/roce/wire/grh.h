@@ -1,4 +1,5 @@
-// What stands for the global route header in front of a datagram in a UD receive buffer, IBTA Vol 1 §8.3 and Annex A17.
+// What stands for the global route header in front of a datagram in a UD receive buffer
+// (roce-and-lossless §5.14).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Immediate Data Extended Transport Header, IBTA Vol 1 §9.3: 32 bits for the receiver's completion.
+// Immediate Data Extended Transport Header, roce-and-lossless §2.2: 32 bits for the receiver's completion.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What each of the 256 BTH opcodes says: the operation, which headers follow the BTH, what payload may. IBTA Vol 1 §9.2
-// table 38, and its annexes A14 (XRC), A17 (CNP), A19 (FLUSH, ATOMIC WRITE).
+// What each of the 256 BTH opcodes says: the operation, which headers follow the BTH, what payload may
+// (IBTA Vol 1 §9.2 and Annex A17; roce-and-lossless §2.3).
 #pragma once
 
 #include <array>
@@ -205,7 +205,7 @@ constexpr bool payload_fits(PayloadRule rule, std::size_t octets, std::size_t pa
   return false;
 }
 
-// Pad octets behind `payload` octets: what makes them a multiple of 4 (IBTA Vol 1 §9.2.3).
+// Pad octets behind `payload` octets: what makes them a multiple of 4 (roce-and-lossless §2.4).
 constexpr std::uint8_t pad_octets(std::size_t payload) noexcept {
   return static_cast<std::uint8_t>((4 - payload % 4) % 4);
 }

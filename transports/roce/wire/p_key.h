@@ -1,4 +1,4 @@
-// Partition keys, IBTA Vol 1 §10.9: who may talk to whom.
+// Partition keys (roce-and-lossless §2.5): who may talk to whom.
 #pragma once
 
 #include <cstdint>

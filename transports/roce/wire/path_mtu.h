@@ -1,4 +1,4 @@
-// The path MTU of RDMA: octets of payload in a full packet, IBTA Vol 1 §9.6.
+// The path MTU of RDMA: octets of payload in a full packet (roce-and-lossless §1.4).
 #pragma once
 
 #include <cstddef>

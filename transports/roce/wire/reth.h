@@ -1,4 +1,4 @@
-// RDMA Extended Transport Header, IBTA Vol 1 §9.3: which memory a WRITE or READ is about.
+// RDMA Extended Transport Header, roce-and-lossless §2.2: which memory a WRITE or READ is about.
 #pragma once
 
 #include <cstddef>

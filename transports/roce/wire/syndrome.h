@@ -1,4 +1,5 @@
-// The syndrome of an AETH, IBTA Vol 1 §9.7.5: ACK with credits, RNR NAK with a delay, NAK with a code.
+// The syndrome of an AETH, IBTA Vol 1 §9.7.5.1 (roce-and-lossless §5.6): ACK with credits, RNR NAK with a delay, NAK
+// with a code.
 #pragma once
 
 #include <array>

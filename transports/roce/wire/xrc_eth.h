@@ -1,4 +1,4 @@
-// XRC Extended Transport Header, IBTA Vol 1 Annex A14: the first one behind the BTH in XRC requests.
+// XRC Extended Transport Header (roce-and-lossless §2.2): the first one behind the BTH in XRC requests.
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -156,7 +156,9 @@ std::vector<std::pair<std::uint8_t, Octets>> datagrams_of_all_opcodes() {
     const std::string name = file.path().stem().string();
     if (!name.starts_with("op_")) continue;
     std::ifstream in(file.path(), std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::ostringstream read;
+    read << in.rdbuf();
+    const std::string text = read.str();
     const auto octets = std::as_bytes(std::span(text));
     all.emplace_back(static_cast<std::uint8_t>(std::stoul(name.substr(3), nullptr, 16)),
                      Octets(octets.begin(), octets.end()));
@@ -210,7 +212,7 @@ TEST(RocePacket, HeadersLieInTheOrderOfTheTable) {
 // A datagram without payload and with one extension header of zeros at most.
 Octets octets_of_zero(std::uint8_t code, std::size_t n) {
   Octets datagram(n);
-  datagram[0] = std::byte{code};
+  datagram.at(0) = std::byte{code};
   return datagram;
 }
 

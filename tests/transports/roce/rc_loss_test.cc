@@ -1,0 +1,301 @@
+// Go-back-N: what is lost, late, doubled or damaged, and how RC gets over it (roce-and-lossless §5.7, §5.9, §5.10,
+// §18).
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "tests/transports/roce/pair.h"
+
+namespace railyard::roce {
+namespace {
+
+constexpr std::uint8_t kTimeout = 8;  // 1.05 ms
+constexpr Duration kT = local_ack_timeout(kTimeout);
+
+PairConfig lossy(PathMtu mtu = PathMtu::k256) {
+  PairConfig config;
+  config.attributes.path_mtu = mtu;
+  config.attributes.timeout = kTimeout;
+  config.attributes.max_rd_atomic = config.attributes.max_dest_rd_atomic = 16;
+  return config;
+}
+
+// Loses the first packet of `from` that is so.
+std::function<Fate(const Seen&)> lose_first(std::size_t from, std::function<bool(const Seen&)> which) {
+  return [=, gone = false](const Seen& s) mutable {
+    if (gone || s.from != from || !which(s)) return Fate{};
+    gone = true;
+    return Fate{.lost = true};
+  };
+}
+auto psn_is(std::uint32_t psn) {
+  return [=](const Seen& s) { return s.psn() == psn; };
+}
+auto name_is(std::string_view name) {
+  return [=](const Seen& s) { return s.name() == name; };
+}
+
+TEST(RcLoss, EachLostPacketOfAWriteCostsOneNak) {
+  for (std::uint32_t k = 0; k < 9; ++k) {
+    Pair pair(lossy());
+    pair.fill(0, 0, 2560);
+    pair.fate = lose_first(0, psn_is(0x100 + k));
+    pair.post(0, pair.write(0, 1, 0, 0, 2560));
+    pair.run();
+    const auto naks = pair.count(1, [](const Seen& s) { return s.is_nak(NakCode::kPsnSequenceError); });
+    EXPECT_EQ(naks, 1u) << k;
+    EXPECT_EQ(
+        pair.count(1, [&](const Seen& s) { return s.is_nak(NakCode::kPsnSequenceError) && s.psn() == 0x100 + k; }), 1u)
+        << "it carries the PSN that is missing";
+    EXPECT_TRUE(pair.same(0, 0, 1, 0, 2560));
+    EXPECT_EQ(pair.sent_text(0), "1:SUCCESS");
+    EXPECT_EQ(pair.count(0, [](const Seen&) { return true; }), 10u + (10 - k)) << "all of it was in flight";
+    EXPECT_EQ(pair.counters(0).local_ack_timeout_err.read(), 0u);
+    EXPECT_EQ(pair.counters(1).out_of_sequence.read(), 1u);
+    EXPECT_TRUE(pair.books_balance());
+  }
+}
+
+TEST(RcLoss, TheLastPacketIsMissedByTheTimerOnly) {
+  Pair pair(lossy());
+  pair.fill(0, 0, 2560);
+  pair.fate = lose_first(0, psn_is(0x109));
+  pair.post(0, pair.write(0, 1, 0, 0, 2560));
+  pair.run();
+  EXPECT_EQ(pair.counters(0).local_ack_timeout_err.read(), 1u);
+  EXPECT_EQ(pair.counters(0).packet_seq_err.read(), 0u);
+  EXPECT_GE(pair.now(), Instant{} + kT);
+  EXPECT_TRUE(pair.same(0, 0, 1, 0, 2560));
+  EXPECT_EQ(pair.sent_text(0), "1:SUCCESS");
+}
+
+TEST(RcLoss, ALostNakIsMissedByTheTimerOnly) {
+  Pair pair(lossy());
+  pair.fate = [n = 0, data = false](const Seen& s) mutable {
+    if (!data && s.from == 0 && s.psn() == 0x103) return data = true, Fate{.lost = true};
+    return Fate{.lost = s.is_nak(NakCode::kPsnSequenceError) && n++ == 0};
+  };
+  pair.fill(0, 0, 2560);
+  pair.post(0, pair.write(0, 1, 0, 0, 2560));
+  pair.run();
+  EXPECT_EQ(pair.counters(0).local_ack_timeout_err.read(), 1u);
+  EXPECT_EQ(pair.counters(1).out_of_sequence.read(), 1u) << "one NAK per gap";
+  EXPECT_TRUE(pair.same(0, 0, 1, 0, 2560));
+  EXPECT_EQ(pair.sent_text(0), "1:SUCCESS");
+}
+
+TEST(RcLoss, ALostAckExecutesNothingTwice) {
+  Pair pair(lossy());
+  pair.fate = lose_first(1, name_is("Acknowledge"));
+  pair.receive(1, 1, 0, 100);
+  pair.receive(1, 2, 1000, 100);
+  pair.post(0, pair.send(0, 1, 0, 100));
+  pair.run();
+  EXPECT_EQ(pair.sent_text(0), "1:SUCCESS");
+  EXPECT_EQ(pair.received_text(1), "1:SUCCESS");
+  EXPECT_EQ(pair.counters(1).duplicate_request.read(), 1u);
+  EXPECT_EQ(pair.trace(1), "Acknowledge 100, Acknowledge 100");
+}
+
+TEST(RcLoss, EachLostReadResponseIsAskedForAgainFromThere) {
+  for (std::uint32_t k = 0; k < 5; ++k) {
+    Pair pair(lossy());
+    pair.fill(1, 0, 1200);
+    pair.fate = lose_first(1, psn_is(0x100 + k));
+    pair.post(0, pair.read(0, 1, 5000, 0, 1200));
+    pair.run();
+    EXPECT_TRUE(pair.same(1, 0, 0, 5000, 1200));
+    EXPECT_EQ(pair.sent_text(0), "1:SUCCESS");
+    std::vector<Seen> requests;
+    for (const Seen& s : pair.log())
+      if (s.from == 0) requests.push_back(s);
+    ASSERT_EQ(requests.size(), 2u) << k;
+    EXPECT_EQ(requests[1].psn(), 0x100 + k);
+    EXPECT_EQ(requests[1].packet.reth.virtual_address, Pair::address(1) + 256 * k);
+    EXPECT_EQ(requests[1].packet.reth.dma_length, 1200 - 256 * k);
+    EXPECT_EQ(pair.counters(0).implied_nak_seq_err.read() > 0, k < 4) << "behind the last one nothing shows it";
+    EXPECT_EQ(pair.counters(0).local_ack_timeout_err.read(), k < 4 ? 0u : 1u);
+  }
+}
+
+TEST(RcLoss, AnAckBehindAReadWithoutAnswerShowsThatItWasLost) {
+  Pair pair(lossy());
+  pair.fill(1, 0, 100);
+  pair.fate = lose_first(1, name_is("READ Response Only"));
+  pair.post(0, pair.read(0, 1, 5000, 0, 100));
+  pair.post(0, pair.write(0, 2, 0, 8000, 100));
+  pair.run();
+  EXPECT_EQ(pair.counters(0).implied_nak_seq_err.read(), 1u);
+  EXPECT_EQ(pair.counters(0).local_ack_timeout_err.read(), 0u);
+  EXPECT_TRUE(pair.same(1, 0, 0, 5000, 100));
+  EXPECT_EQ(pair.sent_text(0), "1:SUCCESS 2:SUCCESS");
+}
+
+TEST(RcLoss, AnAtomicIsReplayedAndNotExecutedAgain) {
+  Pair pair(lossy());
+  pair.fate = lose_first(1, name_is("Atomic Acknowledge"));
+  std::uint64_t value = 5;
+  std::memcpy(pair.memory(1, 64, 8).data(), &value, 8);
+  pair.post(0, pair.fetch_add(0, 1, 0, 64, 3));
+  pair.run();
+  std::memcpy(&value, pair.memory(1, 64, 8).data(), 8);
+  EXPECT_EQ(value, 8u) << "added once";
+  std::memcpy(&value, pair.memory(0, 0, 8).data(), 8);
+  EXPECT_EQ(value, 5u) << "the answer is that of the first time";
+  EXPECT_EQ(pair.count(1, "Atomic Acknowledge"), 2u);
+  EXPECT_EQ(pair.sent_text(0), "1:SUCCESS");
+}
+
+TEST(RcLoss, TwoNeighboursThatChangePlacesCostOneNak) {
+  Pair pair(lossy());
+  pair.fill(0, 0, 2560);
+  pair.fate = [](const Seen& s) { return s.from == 0 && s.index == 8 ? Fate{.late = Duration{30'000}} : Fate{}; };
+  pair.post(0, pair.write(0, 1, 0, 0, 2560));
+  pair.run();
+  EXPECT_EQ(pair.counters(1).out_of_sequence.read(), 1u);
+  EXPECT_EQ(pair.counters(1).duplicate_request.read(), 1u) << "nothing was lost";
+  EXPECT_TRUE(pair.same(0, 0, 1, 0, 2560));
+  EXPECT_EQ(pair.sent_text(0), "1:SUCCESS");
+}
+
+TEST(RcLoss, WhatComesTwiceIsExecutedOnce) {
+  Pair pair(lossy());
+  pair.fill(0, 0, 2560);
+  pair.fill(1, 10'000, 1000);
+  pair.fate = [](const Seen&) { return Fate{.copies = 2}; };
+  for (std::uint64_t i = 1; i <= 3; ++i) pair.receive(1, i, i * 20'000, 3000);
+  pair.post(0, pair.send(0, 1, 0, 2560));
+  pair.post(0, pair.fetch_add(0, 2, 8000, 64, 1));
+  pair.post(0, pair.read(0, 3, 9000, 10'000, 1000));
+  pair.post(0, pair.send(0, 4, 0, 10));
+  pair.run();
+  EXPECT_EQ(pair.sent_text(0), "1:SUCCESS 2:SUCCESS 3:SUCCESS 4:SUCCESS");
+  EXPECT_EQ(pair.received_text(1), "1:SUCCESS 2:SUCCESS");
+  EXPECT_EQ(pair.memory(1, 64, 1)[0], std::byte{1});
+  EXPECT_TRUE(pair.same(1, 10'000, 0, 9000, 1000));
+  EXPECT_TRUE(pair.books_balance());
+}
+
+TEST(RcLoss, ADamagedPacketIsAsGoodAsLost) {
+  Pair pair(lossy());
+  pair.fill(0, 0, 2560);
+  pair.fate = [](const Seen& s) { return Fate{.corrupted = s.from == 0 && s.index == 3}; };
+  pair.post(0, pair.write(0, 1, 0, 0, 2560));
+  pair.run();
+  EXPECT_EQ(pair.counters(1).drops(Drop::kIcrc), 1u);
+  EXPECT_TRUE(pair.same(0, 0, 1, 0, 2560));
+  EXPECT_EQ(pair.sent_text(0), "1:SUCCESS");
+}
+
+TEST(RcLoss, PsnsWrapUnderLoss) {
+  for (const std::uint32_t lost : {0xFFFFFFu, 0x000000u}) {
+    PairConfig config = lossy();
+    config.psn0 = 0xFFFFF0;
+    Pair pair(config);
+    pair.fill(0, 0, 64 * 256);
+    pair.fate = lose_first(0, psn_is(lost));
+    pair.post(0, pair.write(0, 1, 0, 0, 64 * 256));
+    pair.run();
+    EXPECT_TRUE(pair.same(0, 0, 1, 0, 64 * 256));
+    EXPECT_EQ(pair.counters(0).packet_seq_err.read(), 1u);
+    EXPECT_EQ(pair.sent_text(0), "1:SUCCESS");
+  }
+}
+
+TEST(RcLoss, SilenceEndsAfterRetryCntTimeouts) {
+  for (const std::uint8_t retries : {std::uint8_t{0}, std::uint8_t{3}, std::uint8_t{7}}) {
+    PairConfig config = lossy();
+    config.attributes.retry_cnt = retries;
+    Pair pair(config);
+    pair.fate = [](const Seen& s) { return Fate{.lost = s.from == 0}; };
+    pair.post(0, pair.write(0, 1, 0, 0, 100));
+    pair.post(0, pair.write(0, 2, 0, 0, 100));
+    pair.receive(0, 9, 0, 10);
+    pair.run();
+    EXPECT_EQ(pair.sent_text(0), "1:RETRY_EXC_ERR 2:WR_FLUSH_ERR");
+    EXPECT_EQ(pair.received_text(0), "9:WR_FLUSH_ERR");
+    EXPECT_EQ(pair.state(0), QpState::kErr);
+    EXPECT_EQ(pair.count(0, psn_is(0x100)), retries + 1u);
+    EXPECT_EQ(pair.now(), Instant{} + kT * (retries + 1)) << "exactly that many timeouts";
+  }
+}
+
+TEST(RcLoss, RetryCnt7MayBeEndlessAsRxeHasIt) {
+  PairConfig config = lossy();
+  config.engine.retry_7_is_endless = true;
+  Pair pair(config);
+  pair.fate = [](const Seen& s) { return Fate{.lost = s.from == 0 && s.index < 50}; };
+  pair.post(0, pair.write(0, 1, 0, 0, 100));
+  pair.run();
+  EXPECT_EQ(pair.sent_text(0), "1:SUCCESS");
+}
+
+TEST(RcLoss, ProgressReloadsTheRetryCount) {
+  PairConfig config = lossy();
+  config.attributes.retry_cnt = 1;
+  Pair pair(config);
+  pair.fill(0, 0, 256 * 8);
+  // Every packet is lost the first time it comes to be the oldest.
+  pair.fate = [last = 0xFFu](const Seen& s) mutable {
+    if (s.from == 1 || s.psn() <= last) return Fate{};
+    last = s.psn();
+    return Fate{.lost = true};
+  };
+  config.engine.window_packets = 1;
+  pair.post(0, pair.write(0, 1, 0, 0, 256 * 8));
+  pair.run();
+  EXPECT_EQ(pair.sent_text(0), "1:SUCCESS");
+  EXPECT_TRUE(pair.same(0, 0, 1, 0, 256 * 8));
+}
+
+TEST(RcLoss, TimeoutZeroWaitsForEver) {
+  PairConfig config = lossy();
+  config.attributes.timeout = 0;
+  Pair pair(config);
+  pair.fate = [](const Seen& s) { return Fate{.lost = s.from == 0}; };
+  pair.post(0, pair.write(0, 1, 0, 0, 100));
+  pair.run();
+  EXPECT_EQ(pair.sent_text(0), "");
+  EXPECT_EQ(pair.state(0), QpState::kRts);
+  EXPECT_EQ(pair.engine(0).ready(pair.now()).until, Instant::never());
+}
+
+TEST(RcLoss, AcksOfWhatWasNeverSentAndOldOnesAreIgnored) {
+  Pair pair(lossy());
+  const auto ack = [&](std::uint32_t psn, Syndrome syndrome = Syndrome::ack(kNoCreditLimit)) {
+    Packet packet;
+    packet.bth = {.opcode = opcode::kRcAcknowledge, .dest_qp = pair.end(0).qp.value, .psn = psn};
+    packet.aeth.syndrome = to_octet(syndrome);
+    pair.inject(0, packet);
+  };
+  pair.fate = [](const Seen& s) { return Fate{.lost = s.from == 1}; };
+  pair.post(0, pair.write(0, 1, 0, 0, 512));  // 0x100, 0x101
+  ack(0xFF);
+  ack(0x102);
+  ack(0x102, Syndrome::nak(NakCode::kRemoteAccessError));
+  ack(0x50, Syndrome::rnr_nak(1));
+  ack(0x900000);
+  pair.run_until(Instant{} + kT / 2);
+  EXPECT_EQ(pair.counters(0).drops(Drop::kGhost), 5u);
+  EXPECT_EQ(pair.sent_text(0), "");
+  EXPECT_EQ(pair.state(0), QpState::kRts);
+  ack(0x101);
+  pair.run_until(Instant{} + kT);
+  EXPECT_EQ(pair.sent_text(0), "1:SUCCESS");
+}
+
+TEST(RcLoss, OneBurstOfNaksIsOneRestart) {
+  Pair pair(lossy());
+  pair.fill(0, 0, 2560);
+  pair.fate = [](const Seen& s) {
+    if (s.from == 0 && s.index == 2) return Fate{.lost = true};
+    return Fate{.copies = s.is_nak(NakCode::kPsnSequenceError) ? 5u : 1u};
+  };
+  pair.post(0, pair.write(0, 1, 0, 0, 2560));
+  pair.run();
+  EXPECT_EQ(pair.count(0, psn_is(0x102)), 2u);
+  EXPECT_TRUE(pair.same(0, 0, 1, 0, 2560));
+}
+
+}  // namespace
+}  // namespace railyard::roce

@@ -1,0 +1,56 @@
+// The reaction point of DCQCN (Zhu et al., SIGCOMM 2015), in the paper's form and in that of NICs
+// (roce-and-lossless §8.3, §8.4). Letters are the paper's: RC current rate, RT target rate, T and BC counters.
+#pragma once
+
+#include <cstdint>
+
+#include "transports/roce/congestion/dcqcn_config.h"
+
+namespace railyard::roce {
+
+// The rate of one flow. What its timers do is made up for when it is asked, step by step, so that nothing depends on
+// when that is.
+class Dcqcn {
+ public:
+  explicit Dcqcn(const DcqcnConfig& config) noexcept;
+
+  // `now` never goes back.
+  void on_cnp(Instant now) noexcept;
+  void on_sent(Instant now, std::uint32_t octets) noexcept;
+  // RC, bit/s.
+  double rate(Instant now) noexcept {
+    advance(now);
+    return rc_;
+  }
+  // Without a CNP so far, or back at line rate for good: nothing is held back.
+  bool limits() const noexcept { return active_; }
+
+  double target() const noexcept { return rt_; }
+  double alpha() const noexcept { return alpha_; }
+
+ private:
+  double most() const noexcept;
+  void advance(Instant now) noexcept;
+  void update_alpha() noexcept;
+  void cut() noexcept;
+  void increase() noexcept;
+  void release() noexcept;
+  void restart_increase(Instant now) noexcept;
+
+  DcqcnConfig config_;
+  double rc_;
+  double rt_;
+  double alpha_;
+  bool active_ = false;
+  bool cnp_for_alpha_ = false;
+  bool cnp_for_cut_ = false;
+  std::uint32_t t_ = 0;      // expirations of the timer since the last cut
+  std::uint32_t bc_ = 0;     // and of the byte counter
+  std::uint32_t stage_ = 0;  // NIC form: increases of either kind
+  std::int64_t octets_ = 0;  // sent since the byte counter last expired
+  Instant alpha_at_ = Instant::never();
+  Instant cut_at_ = Instant::never();
+  Instant increase_at_ = Instant::never();
+};
+
+}  // namespace railyard::roce

@@ -1,0 +1,159 @@
+// A RoCEv2 NIC's transport: QPs and what they need, packets in and packets out. Sans-IO: it owns no thread, socket or
+// clock; `now` never goes back. RoceEndpoint (roce_endpoint.h) puts it behind a NIC.
+//
+// After a post, a packet or a timer the QPs concerned stand in line for their class: answers that are never held back
+// (ACK, NAK, atomic) before data (requests, READ responses), one packet each in turn; data that is paced waits for its
+// instant, and so do timers.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <span>
+#include <vector>
+
+#include "dataplane/base/endpoint.h"
+#include "dataplane/base/ring_queue.h"
+#include "transports/roce/congestion/cnp_pacing.h"
+#include "transports/roce/datagrams.h"
+#include "transports/roce/nic_state.h"
+#include "transports/roce/qp.h"
+#include "transports/roce/qp_state.h"
+
+namespace railyard::roce {
+
+// What a QP is made with.
+struct QpInit {
+  QpType type = QpType::kRc;
+  ProtectionDomain domain{};
+  CqId send_cq{};
+  CqId recv_cq{};
+  std::optional<SrqId> srq{};     // where its receive requests come from; else its own queue
+  std::size_t max_send_wr = 128;  // 1..
+  std::size_t max_recv_wr = 128;
+  bool signal_all = false;
+  bool gsi = false;  // UD: is QP 1
+  bool cnps = true;  // answers CE-marked packets by CNPs; off towards a peer that mistakes them (rxe)
+};
+enum class CreateError : std::uint8_t { kTooManyQps, kUnknownCq, kUnknownSrq, kGsiTaken };
+std::string_view name(CreateError error) noexcept;
+
+// A packet that has come, its ICRC right.
+struct InPacket {
+  Packet packet{};
+  PayloadRef payload{};  // without padding
+  wire::IpAddress source;
+  wire::IpAddress destination;
+  bool ce = false;                  // congestion experienced
+  std::span<const std::byte> ip{};  // the IP header; used by UD only
+};
+
+class Engine {
+ public:
+  explicit Engine(EngineConfig config);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // ---- Control: may allocate ----
+  MemoryRegions& memory() noexcept { return nic_.memory; }
+  CqId create_cq(std::size_t capacity);
+  SrqId create_srq(ProtectionDomain domain, std::size_t max_wr);
+  AhId create_ah(const AddressVector& av);
+  std::expected<QpNumber, CreateError> create_qp(const QpInit& init);
+  // Whether there was such a QP. Its work requests are forgotten.
+  bool destroy_qp(QpNumber number);
+  // Sets the attributes in `given` to their values in `values` on the way to state `to`. On error nothing changes.
+  std::expected<void, ModifyError> modify_qp(Instant now, QpNumber number, QpState to, QpAttributeSet given,
+                                             const QpAttributes& values);
+  // nullopt: there is no such QP.
+  std::optional<QpState> state(QpNumber number) const noexcept;
+  // nullptr: there is no such QP.
+  const Qp* qp(QpNumber number) const noexcept { return find(number); }
+
+  // ---- Work ----
+  std::expected<void, PostError> post_send(Instant now, QpNumber number, const SendWr& wr);
+  std::expected<void, PostError> post_recv(Instant now, QpNumber number, const RecvWr& wr);
+  std::expected<void, PostError> post_srq_recv(SrqId srq, const RecvWr& wr);
+  // Takes up to `out.size()` completions; returns how many.
+  std::size_t poll(CqId cq, std::span<Completion> out) noexcept { return cqs_[cq.index()].poll(out); }
+  CompletionQueue& cq(CqId cq) noexcept { return cqs_[cq.index()]; }
+  ReceiveQueue& srq(SrqId srq) noexcept { return srqs_[srq.index()]; }
+  // What happened since the last call.
+  std::vector<AsyncEvent> take_events();
+
+  // ---- Packets ----
+  void on_packet(Instant now, const InPacket& in);
+  // One that came and was none: counted.
+  void on_drop(Drop reason) noexcept;
+  void on_malformed(Malformed reason) noexcept;
+
+  // Does what fell due, and says what could be sent and until when the answer holds.
+  Readiness ready(Instant now);
+  // The next packet of a class. False: there is none. Payload and path hold until the next begin_burst() or control.
+  bool send(Instant now, Priority priority, OutPacket& out);
+  // The payload of the packets before is not needed any more.
+  void begin_burst() noexcept { nic_.bounce.reset(); }
+
+  const Counters& counters() const noexcept { return nic_.counters; }
+
+ private:
+  // An instant at which a QP wants to be looked at.
+  struct Wake {
+    Instant at;
+    std::uint32_t slot;
+    bool paced;  // its data may go; else its timer
+    bool operator>(const Wake& o) const noexcept {
+      return at != o.at ? at > o.at : slot != o.slot ? slot > o.slot : paced > o.paced;
+    }
+  };
+
+  Qp* find(QpNumber number) const noexcept;
+  Qp* in_slot(std::uint32_t slot) const noexcept { return slot < qps_.size() ? qps_[slot].get() : nullptr; }
+  void apply(QpInfo& info, QpAttributeSet given, const QpAttributes& values);
+  void enter(Instant now, Qp& qp, QpState to);
+  void flush_receives(Qp& qp) noexcept;
+  void to_error(Qp& qp, bool answers) noexcept;
+  void settle(Instant now, Qp& qp);
+  void line_up(Instant now, Qp& qp);
+  void set_timer(Qp& qp);
+  void run_due(Instant now);
+
+  std::optional<Drop> accept(Instant now, const InPacket& in);
+  std::optional<Drop> admit(const Qp& qp, const InPacket& in) const noexcept;
+  std::optional<Drop> dispatch(Instant now, Qp& qp, const InPacket& in);
+  std::optional<Drop> on_cnp(Instant now, Qp& qp);
+  void note_ce(Instant now, Qp& qp, const InPacket& in);
+
+  bool send_cnp(OutPacket& out);
+  bool send_control(Instant now, std::size_t priority, OutPacket& out);
+  bool send_data(Instant now, std::size_t priority, OutPacket& out);
+  void count_sent(const OutPacket& out) noexcept;
+
+  NicState nic_;
+  std::deque<CompletionQueue> cqs_;
+  std::deque<ReceiveQueue> srqs_;
+  AddressHandles handles_;
+  std::vector<std::unique_ptr<Qp>> qps_;  // slot 0 is the GSI's; QP number first_qpn + slot - 1
+  std::deque<std::uint32_t> free_;        // the slot that is longest free first
+  std::uint32_t next_flow_ = 0;
+  struct Lines {
+    RingQueue<std::uint32_t> control;  // slots
+    RingQueue<std::uint32_t> data;
+  };
+  std::array<Lines, kPriorities> lines_;
+  struct PendingCnp {
+    std::uint32_t slot;
+    std::uint32_t dest_qp;
+  };
+  RingQueue<PendingCnp> cnps_;
+  CnpPacing cnp_pacing_;
+  std::priority_queue<Wake, std::vector<Wake>, std::greater<>> wakes_;
+};
+
+}  // namespace railyard::roce

@@ -1,0 +1,166 @@
+// Who sends when: lines by class, pacing and timers.
+#include <algorithm>
+
+#include "dataplane/wire/fcs.h"
+#include "transports/roce/engine.h"
+
+namespace railyard::roce {
+namespace {
+
+// Octets that a frame takes on the wire besides its own: preamble 8, gap 12 (IEEE 802.3 §4.4.2).
+constexpr std::uint32_t kWireOverhead = 20;
+
+std::uint32_t wire_octets(const OutPacket& out) noexcept {
+  return static_cast<std::uint32_t>(out.path->header_octets() + out.packet.octets() + wire::kFcsOctets) + kWireOverhead;
+}
+
+}  // namespace
+
+// After anything that may have changed a QP.
+void Engine::settle(Instant now, Qp& qp) {
+  QpInfo& info = qp.info;
+  if (info.state != QpState::kErr) {
+    if (qp.responder.failed()) {
+      to_error(qp, true);
+    } else if (qp.uc_receiver.failed() || (qp.requester.failed() && info.type == QpType::kRc) ||
+               info.send_cq->overrun() || info.recv_cq->overrun()) {
+      to_error(qp, false);
+    } else if (qp.requester.failed() || qp.datagrams.failed()) {
+      info.state = QpState::kSqe;
+      qp.requester.flush();
+      qp.datagrams.flush();
+    } else if (info.state == QpState::kSqd && !qp.drained_told && qp.requester.drained()) {
+      qp.drained_told = true;
+      nic_.events.push_back({AsyncEventType::kSqDrained, info.number.value});
+    }
+  }
+  line_up(now, qp);
+  set_timer(qp);
+}
+
+void Engine::line_up(Instant now, Qp& qp) {
+  if (!qp.in_control_line && qp.has_control()) {
+    qp.in_control_line = true;
+    lines_[qp.info.path.priority().index()].control.push(qp.slot);
+  }
+  if (qp.in_data_line || !qp.has_data(now)) return;
+  qp.in_data_line = true;
+  if (qp.next_data > now) {
+    wakes_.push({qp.next_data, qp.slot, true});
+  } else {
+    lines_[qp.priority().index()].data.push(qp.slot);
+  }
+}
+
+// One wake at a time is enough for a timer that mostly moves on: when it comes and the deadline is later, it is set
+// again.
+void Engine::set_timer(Qp& qp) {
+  const Instant deadline = qp.requester.deadline();
+  if (deadline >= qp.timer_at) return;
+  qp.timer_at = deadline;
+  wakes_.push({deadline, qp.slot, false});
+}
+
+void Engine::run_due(Instant now) {
+  while (!wakes_.empty() && wakes_.top().at <= now) {
+    const Wake wake = wakes_.top();
+    wakes_.pop();
+    Qp* const qp = in_slot(wake.slot);
+    if (qp == nullptr) continue;
+    if (wake.paced) {
+      if (!qp->in_data_line) continue;
+      qp->in_data_line = false;
+      line_up(wake.at, *qp);
+    } else if (wake.at == qp->timer_at) {
+      qp->timer_at = Instant::never();
+      if (qp->requester.deadline() <= wake.at) qp->requester.on_timer(wake.at);
+      settle(wake.at, *qp);
+    }
+  }
+}
+
+Readiness Engine::ready(Instant now) {
+  run_due(now);
+  Readiness r;
+  for (std::size_t p = 0; p < kPriorities; ++p)
+    if (!lines_[p].control.empty() || !lines_[p].data.empty())
+      r.classes = static_cast<PriorityMask>(r.classes | 1u << p);
+  if (!cnps_.empty()) r.classes = static_cast<PriorityMask>(r.classes | 1u << nic_.config.cnp.priority);
+  if (!wakes_.empty()) r.until = wakes_.top().at;
+  return r;
+}
+
+bool Engine::send(Instant now, Priority priority, OutPacket& out) {
+  run_due(now);
+  const bool any = (priority.value == nic_.config.cnp.priority && send_cnp(out)) ||
+                   send_control(now, priority.index(), out) || send_data(now, priority.index(), out);
+  if (any) count_sent(out);
+  return any;
+}
+
+void Engine::count_sent(const OutPacket& out) noexcept {
+  nic_.counters.sent_packets.increment();
+  nic_.counters.sent_payload_octets.add(out.payload.octets);
+}
+
+bool Engine::send_cnp(OutPacket& out) {
+  while (!cnps_.empty()) {
+    const PendingCnp cnp = cnps_.front();
+    cnps_.pop();
+    Qp* const qp = in_slot(cnp.slot);
+    if (qp == nullptr || qp->info.attributes.dest_qpn != cnp.dest_qp) continue;
+    out = {};
+    out.packet.bth = cnp_bth(cnp.dest_qp);
+    out.packet.bth.p_key = kDefaultPKey;
+    out.path = &qp->cnp_path(nic_.config.cnp);
+    nic_.counters.np_cnp_sent.increment();
+    return true;
+  }
+  return false;
+}
+
+bool Engine::send_control(Instant now, std::size_t priority, OutPacket& out) {
+  RingQueue<std::uint32_t>& line = lines_[priority].control;
+  while (!line.empty()) {
+    Qp* const qp = in_slot(line.front());
+    line.pop();
+    if (qp == nullptr || !qp->in_control_line) continue;
+    qp->in_control_line = false;
+    const bool sent = qp->has_control() && qp->responder.next(out);
+    line_up(now, *qp);
+    if (sent) return true;
+  }
+  return false;
+}
+
+bool Engine::send_data(Instant now, std::size_t priority, OutPacket& out) {
+  RingQueue<std::uint32_t>& line = lines_[priority].data;
+  while (!line.empty()) {
+    Qp* const qp = in_slot(line.front());
+    line.pop();
+    if (qp == nullptr || !qp->in_data_line) continue;
+    qp->in_data_line = false;
+    // A UD QP's next datagram may be of another class than the one it stood in line for.
+    if (qp->priority().index() != priority) {
+      line_up(now, *qp);
+      continue;
+    }
+    bool sent = false;
+    const bool request = qp->has_request(now);
+    const bool response = qp->has_read_response();
+    if (response && (qp->response_first || !request)) {
+      sent = qp->responder.next(out);
+      qp->response_first = false;
+    } else if (request) {
+      sent = qp->info.type == QpType::kUd ? qp->datagrams.next(out) : qp->requester.next(now, out);
+      qp->response_first = true;
+    }
+    if (sent && qp->info.type != QpType::kUd)
+      qp->next_data = qp->congestion.on_sent(now, qp->next_data, wire_octets(out));
+    settle(now, *qp);
+    if (sent) return true;
+  }
+  return false;
+}
+
+}  // namespace railyard::roce

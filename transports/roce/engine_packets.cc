@@ -1,0 +1,102 @@
+// Packets that come, checked in the order of roce-and-lossless §4 (steps 1..4 and 8 are RoceEndpoint's and decode()'s).
+#include "transports/roce/engine.h"
+
+namespace railyard::roce {
+namespace {
+
+// Of the QP types that there are, the opcodes' transport bits.
+std::uint8_t transport_of(QpType type) noexcept {
+  return type == QpType::kRc ? opcode::kRc : type == QpType::kUc ? opcode::kUc : opcode::kUd;
+}
+
+}  // namespace
+
+void Engine::on_drop(Drop reason) noexcept {
+  nic_.counters.received_packets.increment();
+  nic_.counters.dropped[static_cast<std::size_t>(reason)].increment();
+}
+
+void Engine::on_malformed(Malformed reason) noexcept {
+  on_drop(Drop::kMalformed);
+  nic_.counters.malformed[static_cast<std::size_t>(reason)].increment();
+}
+
+void Engine::on_packet(Instant now, const InPacket& in) {
+  run_due(now);
+  const auto drop = accept(now, in);
+  if (drop) return on_drop(*drop);
+  nic_.counters.received_packets.increment();
+  nic_.counters.taken_packets.increment();
+}
+
+std::optional<Drop> Engine::accept(Instant now, const InPacket& in) {
+  Qp* const qp = find(QpNumber{in.packet.bth.dest_qp});
+  if (qp == nullptr) return Drop::kUnknownQp;
+  if (const auto refused = admit(*qp, in)) return refused;
+  if (in.packet.bth.opcode == opcode::kCnp) return on_cnp(now, *qp);
+  if (in.ce) note_ce(now, *qp, in);
+  const auto drop = dispatch(now, *qp, in);
+  settle(now, *qp);
+  return drop;
+}
+
+std::optional<Drop> Engine::admit(const Qp& qp, const InPacket& in) const noexcept {
+  const QpInfo& info = qp.info;
+  const std::uint8_t code = in.packet.bth.opcode;
+  const bool cnp = code == opcode::kCnp;
+  if (!cnp && (code & opcode::kTransportMask) != transport_of(info.type)) return Drop::kWrongTransport;
+  const bool response = in.packet.info().response;
+  if (response ? !takes_responses(info.state) : !takes_requests(info.state)) return Drop::kWrongState;
+  if (info.type != QpType::kUd &&
+      (in.source != info.attributes.av.destination || in.destination != info.attributes.av.source))
+    return Drop::kWrongPeer;
+  if (!cnp && !p_keys_match(in.packet.bth.p_key, info.p_key)) return Drop::kPKey;
+  return std::nullopt;
+}
+
+std::optional<Drop> Engine::dispatch(Instant now, Qp& qp, const InPacket& in) {
+  const Packet& packet = in.packet;
+  if (packet.info().response) {
+    switch (packet.info().operation) {
+      case Operation::kReadResponse:
+        return qp.requester.on_read_response(now, packet, in.payload);
+      case Operation::kAtomicAcknowledge:
+        return qp.requester.on_atomic_acknowledge(now, packet);
+      default:
+        return qp.requester.on_acknowledge(now, packet);
+    }
+  }
+  if (qp.info.state == QpState::kRtr && !qp.established) {
+    qp.established = true;
+    nic_.events.push_back({AsyncEventType::kPathEstablished, qp.info.number.value});
+  }
+  switch (qp.info.type) {
+    case QpType::kRc:
+      return qp.responder.on_request(packet, in.payload);
+    case QpType::kUc:
+      return qp.uc_receiver.on_request(packet, in.payload);
+    case QpType::kUd:
+      return receive_datagram(nic_, qp.info, packet, in.ip, in.payload);
+  }
+  return std::nullopt;
+}
+
+std::optional<Drop> Engine::on_cnp(Instant now, Qp& qp) {
+  if (qp.congestion.on_cnp(now)) {
+    nic_.counters.rp_cnp_handled.increment();
+  } else {
+    nic_.counters.rp_cnp_ignored.increment();
+  }
+  return std::nullopt;
+}
+
+// Of every packet that has passed the checks, be it a duplicate or out of sequence.
+void Engine::note_ce(Instant now, Qp& qp, const InPacket& in) {
+  nic_.counters.np_ecn_marked_roce_packets.increment();
+  if (!qp.cnps || !cnp_pacing_.notify(now, qp.info.number.value, in.source)) return;
+  // A UD QP has no way of its own back to the sender.
+  if (qp.info.type == QpType::kUd) return;
+  cnps_.push({qp.slot, qp.info.attributes.dest_qpn});
+}
+
+}  // namespace railyard::roce

@@ -1,0 +1,74 @@
+// A QP: its halves, and where it stands in the engine's lines.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "dataplane/base/time.h"
+#include "transports/roce/congestion/cnp_pacing.h"
+#include "transports/roce/congestion/congestion_control.h"
+#include "transports/roce/datagrams.h"
+#include "transports/roce/qp_info.h"
+#include "transports/roce/requester.h"
+#include "transports/roce/responder.h"
+#include "transports/roce/uc_receiver.h"
+
+namespace railyard::roce {
+
+struct Qp {
+  Qp(NicState& nic, const QpInfo& init, const AddressHandles& handles, std::size_t max_send_wr, std::size_t max_recv_wr,
+     std::uint32_t its_slot)
+      : info(init),
+        own_receives(max_recv_wr, init.domain),
+        requester(nic, info, max_send_wr),
+        responder(nic, info),
+        uc_receiver(nic, info),
+        datagrams(nic, info, handles, max_send_wr),
+        slot(its_slot) {
+    if (!info.has_srq) info.receives = &own_receives;
+  }
+  Qp(const Qp&) = delete;
+  Qp& operator=(const Qp&) = delete;
+
+  QpInfo info;
+  ReceiveQueue own_receives;
+  Requester requester;       // RC, UC
+  Responder responder;       // RC
+  UcReceiver uc_receiver;    // UC
+  DatagramSender datagrams;  // UD
+  CongestionControl congestion;
+  Instant next_data{};  // pacing: no request or READ response before
+
+  std::uint32_t slot;
+  bool cnps = true;  // answers CE-marked packets
+  bool in_control_line = false;
+  bool in_data_line = false;    // or waits for next_data
+  bool response_first = false;  // whose turn it is when both halves have data
+  bool established = false;     // a request has come in RTR
+  bool drained_told = false;
+  Instant timer_at = Instant::never();  // of its wake that counts
+
+  bool has_control() const noexcept { return responder.waiting() == Responder::Next::kControl; }
+  bool has_read_response() const noexcept { return responder.waiting() == Responder::Next::kReadResponse; }
+  bool has_request(Instant now) const noexcept {
+    return info.type == QpType::kUd ? datagrams.ready() : requester.ready(now);
+  }
+  bool has_data(Instant now) const noexcept { return has_read_response() || has_request(now); }
+  // The way of its CNPs: its own in their class. Made once.
+  const Path& cnp_path(const CnpConfig& config) {
+    if (!cnp_path_ || cnp_path_->av().destination != info.path.av().destination)
+      cnp_path_ = info.path.with(config.dscp, Priority{config.priority});
+    return *cnp_path_;
+  }
+  // The class of its data.
+  Priority priority() const noexcept {
+    return info.type == QpType::kUd && datagrams.ready() ? datagrams.priority() : info.path.priority();
+  }
+
+ private:
+  std::optional<Path> cnp_path_;
+};
+
+}  // namespace railyard::roce

@@ -1,0 +1,46 @@
+// What both halves of a QP, requester and responder, know of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "transports/roce/completion_queue.h"
+#include "transports/roce/path.h"
+#include "transports/roce/psn.h"
+#include "transports/roce/qp_attributes.h"
+#include "transports/roce/receive_queue.h"
+#include "transports/roce/wire/p_key.h"
+#include "transports/roce/wire/packet.h"
+
+namespace railyard::roce {
+
+struct QpInfo {
+  QpNumber number{};
+  QpType type = QpType::kRc;
+  QpState state = QpState::kReset;
+  bool signal_all = false;  // every send request wants a completion
+  bool has_srq = false;
+  ProtectionDomain domain{};
+  CompletionQueue* send_cq = nullptr;
+  CompletionQueue* recv_cq = nullptr;
+  ReceiveQueue* receives = nullptr;  // its own or an SRQ
+  QpAttributes attributes{};
+  // Out of the attributes:
+  std::uint32_t path_mtu = 1024;  // octets
+  std::uint16_t p_key = kDefaultPKey;
+  Path path{};
+
+  // The BTH of a packet to the peer.
+  BthValues bth(std::uint8_t opcode, Psn psn) const noexcept {
+    return {.opcode = opcode, .p_key = p_key, .dest_qp = attributes.dest_qpn, .psn = psn.value()};
+  }
+};
+
+// A packet to be sent.
+struct OutPacket {
+  Packet packet{};
+  PayloadRef payload{};  // until the engine is asked for packets again
+  const Path* path = nullptr;
+};
+
+}  // namespace railyard::roce

@@ -1,0 +1,202 @@
+// Sending. What responses do is in requester_responses.cc.
+#include "transports/roce/requester.h"
+
+#include <algorithm>
+
+#include "transports/roce/segmentation.h"
+#include "transports/roce/wire/reth.h"
+
+namespace railyard::roce {
+
+std::expected<void, PostError> Requester::post(const SendWr& wr) {
+  const bool read_or_atomic = is_read_or_atomic(wr.opcode);
+  if (!reliable() && (read_or_atomic || wr.opcode == SendOpcode::kSendInv))
+    return std::unexpected(PostError::kNotSupported);
+  if (sq_.size() == most_wrs_) return std::unexpected(PostError::kQueueFull);
+  const std::uint64_t octets = wr.sges.octets();
+  if (octets > kMaxMessageOctets) return std::unexpected(PostError::kTooLong);
+  if (is_atomic(wr.opcode) && octets != 8) return std::unexpected(PostError::kWrongLength);
+  if (read_or_atomic && qp_.attributes.max_rd_atomic == 0) return std::unexpected(PostError::kNoReads);
+  Wqe wqe{.wr = wr, .octets = static_cast<std::uint32_t>(octets)};
+  wqe.psns = is_atomic(wr.opcode) ? 1 : psns_of(wqe.octets, qp_.path_mtu);
+  // A READ reserves all of its PSNs at once.
+  if (wr.opcode == SendOpcode::kRead && wqe.psns > Psn::kMostAhead) return std::unexpected(PostError::kTooLong);
+  sq_.push(wqe);
+  return {};
+}
+
+void Requester::start() noexcept {
+  una_ = next_ = fresh_ = Psn(qp_.attributes.sq_psn);
+  ssn_ = Ssn{};
+  retries_ = RetryCount(qp_.attributes.retry_cnt, nic_.config.retry_7_is_endless && qp_.attributes.retry_cnt == 7);
+  rnr_retries_ = RetryCount(qp_.attributes.rnr_retry, qp_.attributes.rnr_retry == 7);
+}
+
+void Requester::reset() noexcept {
+  while (!sq_.empty()) sq_.pop();
+  cursor_ = 0;
+  credit_limit_.reset();
+  since_ack_req_ = 0;
+  reads_ = 0;
+  gone_back_ = failed_ = false;
+  stuck_ = WcStatus::kSuccess;
+  ack_deadline_ = rnr_until_ = Instant::never();
+}
+
+void Requester::flush() noexcept {
+  while (!sq_.empty()) complete_oldest(WcStatus::kWrFlushErr);
+  una_ = next_ = fresh_;
+  cursor_ = 0;
+  reads_ = 0;
+  failed_ = false;
+  stuck_ = WcStatus::kSuccess;
+  ack_deadline_ = rnr_until_ = Instant::never();
+}
+
+// A PSN that is half the circle ahead could not be told from one behind.
+std::uint32_t Requester::window() const noexcept {
+  const std::uint32_t set = nic_.config.window_packets;
+  return set == 0 ? Psn::kMostAhead : std::min(set, Psn::kMostAhead);
+}
+
+bool Requester::may_begin(const Wqe& wqe) const noexcept {
+  if (qp_.state != QpState::kRts) return false;  // SQD finishes what was begun
+  if (!reliable()) return true;
+  if (wqe.wr.fence && reads_ > 0) return false;
+  if (is_read_or_atomic(wqe.wr.opcode)) {
+    if (reads_ >= qp_.attributes.max_rd_atomic) return false;
+    // One that is longer than the window goes alone.
+    if (next_ != una_ && static_cast<std::uint32_t>(next_ - una_) + wqe.psns > window()) return false;
+  }
+  // One that has no credit may still be sent alone, as a probe.
+  if (nic_.config.enforce_credits && credit_limit_ && takes_receive(wqe.wr.opcode) && (ssn_ + 1) - *credit_limit_ > 0 &&
+      next_ != una_)
+    return false;
+  return true;
+}
+
+bool Requester::ready(Instant now) const noexcept {
+  if (qp_.state != QpState::kRts && qp_.state != QpState::kSqd) return false;
+  if (rnr_until_ != Instant::never() && now < rnr_until_) return false;
+  if (cursor_ == sq_.size() || (stuck_ != WcStatus::kSuccess && cursor_ > 0)) return false;
+  const Wqe& wqe = sq_[cursor_];
+  if (!wqe.begun && !may_begin(wqe)) return false;
+  // What goes again is inside of a window that was open once.
+  return next_ != fresh_ || static_cast<std::uint32_t>(next_ - una_) < window();
+}
+
+void Requester::begin(Wqe& wqe) noexcept {
+  wqe.begun = true;
+  wqe.first = next_;
+  wqe.ssn = ++ssn_;
+  if (is_read_or_atomic(wqe.wr.opcode)) ++reads_;
+}
+
+bool Requester::next(Instant now, OutPacket& out) {
+  if (!ready(now)) return false;
+  rnr_until_ = Instant::never();
+  Wqe& wqe = sq_[cursor_];
+  if (!wqe.begun) begin(wqe);
+  if (!fill(wqe, out)) return false;
+  const bool last = is_read_or_atomic(wqe.wr.opcode) || next_ + 1 == wqe.past();
+  out.packet.bth.ack_req = reliable() && wants_ack(wqe, last);
+  sent(now, wqe, last);
+  return true;
+}
+
+bool Requester::fill(Wqe& wqe, OutPacket& out) {
+  const auto index = static_cast<std::uint32_t>(next_ - wqe.first);
+  const std::uint32_t offset = index * qp_.path_mtu;
+  const bool request_only = is_read_or_atomic(wqe.wr.opcode);
+  const bool first = index == 0 || request_only;
+  const bool last = index + 1 == wqe.psns || request_only;
+  const std::uint32_t octets = request_only ? 0 : std::min(wqe.octets - offset, qp_.path_mtu);
+
+  const auto payload = gather(nic_.memory, qp_.domain, wqe.wr.sges, offset, octets, nic_.bounce);
+  if (!payload) {
+    stuck_ = WcStatus::kLocProtErr;
+    fail_when_oldest();
+    return false;
+  }
+  out.path = &qp_.path;
+  out.payload = *payload;
+  out.packet = Packet{};
+  const std::uint8_t transport = reliable() ? opcode::kRc : opcode::kUc;
+  out.packet.bth =
+      qp_.bth(static_cast<std::uint8_t>(transport | request_opcode(wqe.wr.opcode, position_of(first, last))), next_);
+  out.packet.bth.pad_cnt = pad_octets(octets);
+  out.packet.payload_octets = octets;
+  fill_headers(wqe, offset, first, last, out.packet);
+  return true;
+}
+
+// Sets those that the opcode has, and harmlessly some that it has not.
+void Requester::fill_headers(const Wqe& wqe, std::uint32_t offset, bool first, bool last,
+                             Packet& packet) const noexcept {
+  const SendWr& wr = wqe.wr;
+  if (is_atomic(wr.opcode)) {
+    packet.atomic_eth = {wr.remote_address, wr.r_key, wr.swap_add,
+                         wr.opcode == SendOpcode::kCompareSwap ? wr.compare : 0};
+    return;
+  }
+  // A READ that goes again asks for what is missing.
+  if (first) packet.reth = {wr.remote_address + offset, wr.r_key, wqe.octets - offset};
+  if (!last) return;
+  packet.imm_dt.immediate = wr.immediate;
+  packet.ieth.r_key = wr.immediate;
+  packet.bth.solicited = wr.solicited && takes_receive(wr.opcode);
+}
+
+// Always on what fills the window: without an answer nothing more would be sent.
+bool Requester::wants_ack(const Wqe&, bool last) noexcept {
+  const bool full = static_cast<std::uint32_t>(next_ + 1 - una_) >= window();
+  if (!last && !full && since_ack_req_ + 1 < nic_.config.ack_every) {
+    ++since_ack_req_;
+    return false;
+  }
+  since_ack_req_ = 0;
+  return true;
+}
+
+void Requester::sent(Instant now, const Wqe& wqe, bool last) noexcept {
+  if (next_ - fresh_ < 0) nic_.counters.retransmitted_packets.increment();
+  next_ = is_read_or_atomic(wqe.wr.opcode) ? wqe.past() : next_ + 1;
+  if (next_ - fresh_ > 0) fresh_ = next_;
+  if (last) ++cursor_;
+  if (reliable()) {
+    if (ack_deadline_ == Instant::never()) arm(now);
+    return;
+  }
+  una_ = next_;
+  if (last) complete_oldest(WcStatus::kSuccess);
+}
+
+// Errors are reported in order: what was sent before is waited for.
+void Requester::fail_when_oldest() noexcept {
+  if (stuck_ != WcStatus::kSuccess && cursor_ == 0) fail(stuck_);
+}
+
+void Requester::complete_oldest(WcStatus status) noexcept {
+  const Wqe& wqe = sq_[0];
+  const SendWr& wr = wqe.wr;
+  if (is_read_or_atomic(wr.opcode) && wqe.begun) --reads_;
+  if (wr.signaled || qp_.signal_all || status != WcStatus::kSuccess) {
+    using enum SendOpcode;
+    const WcOpcode opcode = wr.opcode == kWrite || wr.opcode == kWriteImm ? WcOpcode::kWrite
+                            : wr.opcode == kRead                          ? WcOpcode::kRead
+                            : wr.opcode == kCompareSwap                   ? WcOpcode::kCompareSwap
+                            : wr.opcode == kFetchAdd                      ? WcOpcode::kFetchAdd
+                                                                          : WcOpcode::kSend;
+    qp_.send_cq->push({.wr_id = wr.wr_id, .status = status, .opcode = opcode, .qp = qp_.number, .octets = wqe.octets});
+  }
+  sq_.pop();
+  if (cursor_ > 0) --cursor_;
+}
+
+void Requester::fail(WcStatus status) noexcept {
+  if (failed_ || sq_.empty()) return;
+  complete_oldest(status);
+  failed_ = true;
+}
+
+}  // namespace railyard::roce

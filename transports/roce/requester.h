@@ -1,0 +1,122 @@
+// The requesting half of an RC or UC QP: work requests become packets, and responses completions
+// (roce-and-lossless §5.2, §5.3, §5.7..§5.9; UC §5.13).
+//
+//   oldest                 cursor                    newest
+//   | acknowledged in part | sent in part | not begun |      the send queue
+//   una .................. next .. fresh                     PSNs: oldest not acknowledged, next to send, never sent
+//
+// Without loss `next` is `fresh`. Go-back-N sets `next` back to `una` and sends the same packets again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <optional>
+
+#include "dataplane/base/ring_queue.h"
+#include "transports/roce/nic_state.h"
+#include "transports/roce/psn.h"
+#include "transports/roce/qp_info.h"
+#include "transports/roce/retry_timer.h"
+#include "transports/roce/wire/syndrome.h"
+#include "transports/roce/work_request.h"
+
+namespace railyard::roce {
+
+class Requester {
+ public:
+  // At most `most_wrs` work requests wait or are under way. Both references outlive it.
+  Requester(NicState& nic, QpInfo& qp, std::size_t most_wrs) noexcept : nic_(nic), qp_(qp), most_wrs_(most_wrs) {}
+
+  // In RTS, SQD, SQE or ERR, see takes_sends(); the engine flushes when it has to.
+  std::expected<void, PostError> post(const SendWr& wr);
+
+  // RTR -> RTS: begins at the attributes' sq_psn.
+  void start() noexcept;
+  // To RESET: forgets everything, without completions.
+  void reset() noexcept;
+  // Every work request completes with WR_FLUSH_ERR.
+  void flush() noexcept;
+
+  // Whether next() would give a packet at `now`.
+  bool ready(Instant now) const noexcept;
+  // The next packet. False: there is none now (and maybe failed()).
+  bool next(Instant now, OutPacket& out);
+
+  // Responses to what was sent. nullopt: taken.
+  std::optional<Drop> on_acknowledge(Instant now, const Packet& packet) noexcept;
+  std::optional<Drop> on_read_response(Instant now, const Packet& packet, const PayloadRef& payload) noexcept;
+  std::optional<Drop> on_atomic_acknowledge(Instant now, const Packet& packet) noexcept;
+
+  // When on_timer() wants to be called: the end of the ACK timeout or of an RNR delay; never(): not at all.
+  Instant deadline() const noexcept { return rnr_until_ < ack_deadline_ ? rnr_until_ : ack_deadline_; }
+  void on_timer(Instant now) noexcept;
+
+  // A work request completed with an error: the QP leaves RTS.
+  bool failed() const noexcept { return failed_; }
+  // Everything that was begun is complete: what SQD waits for.
+  bool drained() const noexcept { return sq_.empty() || !sq_[0].begun; }
+  // The credits of the last ACK: the greatest SSN that may take a receive request of the peer; nullopt: no limit.
+  std::optional<Ssn> credit_limit() const noexcept { return credit_limit_; }
+
+  std::size_t posted() const noexcept { return sq_.size(); }
+  Psn una() const noexcept { return una_; }
+  Psn next_psn() const noexcept { return next_; }
+
+ private:
+  struct Wqe {
+    SendWr wr;
+    std::uint32_t octets = 0;  // of the message
+    std::uint32_t psns = 1;    // how many it takes
+    bool begun = false;        // has PSNs
+    bool replied = false;      // READ: something of this request's answer has come
+    Psn first{};
+    Ssn ssn{};
+
+    Psn past() const noexcept { return first + psns; }
+  };
+
+  bool reliable() const noexcept { return qp_.type == QpType::kRc; }
+  std::uint32_t window() const noexcept;
+  bool may_begin(const Wqe& wqe) const noexcept;
+  void begin(Wqe& wqe) noexcept;
+  bool fill(Wqe& wqe, OutPacket& out);
+  void fill_headers(const Wqe& wqe, std::uint32_t offset, bool first, bool last, Packet& packet) const noexcept;
+  bool wants_ack(const Wqe& wqe, bool last) noexcept;
+  void sent(Instant now, const Wqe& wqe, bool last) noexcept;
+  void fail_when_oldest() noexcept;
+
+  bool is_outstanding(Psn psn) const noexcept { return psn - una_ >= 0 && psn - fresh_ < 0; }
+  bool acknowledge_before(Instant now, Psn end) noexcept;
+  void progress(Instant now) noexcept;
+  void arm(Instant now) noexcept;
+  void rewind() noexcept;
+  void go_back(Instant now) noexcept;
+  void implied_nak(Instant now) noexcept;
+  void on_rnr(Instant now, std::uint8_t code) noexcept;
+  void note_credits(const Packet& packet) noexcept;
+  std::optional<Drop> on_nak(Instant now, const Packet& packet, NakCode code) noexcept;
+  Wqe* answered(Instant now, Psn psn, bool atomic) noexcept;
+
+  void complete_oldest(WcStatus status) noexcept;
+  void fail(WcStatus status) noexcept;
+
+  NicState& nic_;
+  QpInfo& qp_;
+  std::size_t most_wrs_;
+  RingQueue<Wqe> sq_;
+  std::size_t cursor_ = 0;  // of sq_: what `next_` is in; sq_.size(): everything was sent
+  Psn una_{}, next_{}, fresh_{};
+  Ssn ssn_{};  // of the work request that was begun last
+  std::optional<Ssn> credit_limit_;
+  std::uint32_t since_ack_req_ = 0;
+  std::uint32_t reads_ = 0;  // READs and atomics that are under way
+  bool gone_back_ = false;   // for a loss, and no progress since
+  bool failed_ = false;
+  WcStatus stuck_ = WcStatus::kSuccess;  // why the work request at the cursor cannot be sent
+  RetryCount retries_, rnr_retries_;
+  Instant ack_deadline_ = Instant::never();
+  Instant rnr_until_ = Instant::never();
+};
+
+}  // namespace railyard::roce

@@ -1,0 +1,38 @@
+// A RoCE engine behind a NIC: its packets in frames.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dataplane/base/endpoint.h"
+#include "transports/roce/engine.h"
+
+namespace railyard::roce {
+
+class RoceEndpoint final : public Endpoint {
+ public:
+  // `real_payload`: frames carry the octets of registered memory; else the NIC may make promises of them.
+  RoceEndpoint(EngineConfig config, bool real_payload) : engine_(std::move(config)), real_payload_(real_payload) {}
+
+  Engine& engine() noexcept { return engine_; }
+  const Engine& engine() const noexcept { return engine_; }
+
+  Readiness ready(Instant now) override { return engine_.ready(now); }
+  std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) override;
+  bool receive(std::span<const RxFrame> frames) override;
+  bool has_real_payload() const noexcept override { return real_payload_; }
+
+ private:
+  void receive_one(const RxFrame& frame);
+
+  Engine engine_;
+  bool real_payload_;
+  std::vector<std::byte> whole_;  // a frame whose headers end in another piece than they should
+};
+
+}  // namespace railyard::roce
