@@ -317,9 +317,10 @@ TEST(StateFaults, APauseThatLastsAlreadyCountsFromItsBeginning) {
     s.run_to_the_end();
     ASSERT_EQ(s.fault("reaction").occurrences, 1u);
     const Duration effect = 300_us + 5'760_ps + 15_ns + 394 * 5'120_ps;
-    for (const fault::LoggedEvent& e : s.faults().events(Instant{} + 1_ms))
-      if (e.fault == "reaction" && e.kind == fault::LoggedEvent::Kind::kBegin)
-        EXPECT_EQ(e.effective, Instant{} + std::max(added, effect + 100_us) + s.lab().fabric().window().size);
+    for (const fault::LoggedEvent& e : s.faults().events(Instant{} + 1_ms)) {
+      if (e.fault != "reaction" || e.kind != fault::LoggedEvent::Kind::kBegin) continue;
+      EXPECT_EQ(e.effective, Instant{} + std::max(added, effect + 100_us) + s.lab().fabric().window().size);
+    }
   }
 }
 

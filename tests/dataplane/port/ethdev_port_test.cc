@@ -234,7 +234,8 @@ TEST_F(EthdevPortTest, ATapIsRefusedPacketsThatItsDriverWouldChokeOn) {
   EXPECT_THAT([&] { EthdevPort({.device = "net_tap7,iface=rytest7", .mtu = 9000}, pool); },
               ThrowsMessage<std::runtime_error>(HasSubstr("set mtu: 1500 on its link")));
   EthdevPort port({.device = "net_tap8,iface=rytest8", .mtu = 1500}, pool);
-  EXPECT_TRUE(take(port).empty());
+  // It works; what comes out of it, if anything, is the kernel's own (neighbour discovery).
+  for (Packet* p : take(port)) pool.release(p);
 }
 
 }  // namespace
