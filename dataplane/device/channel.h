@@ -18,7 +18,7 @@ namespace railyard {
 //
 // Effects (engine rules): a data frame counts from its tail, or from its header when the receiver cuts through, plus
 // the receiver's latency for data; a MAC control frame counts from its tail plus the standard's response time.
-class alignas(64) Channel {
+class Channel {  // begins a cache line, as its doorbell does
  public:
   // Frames are handed to a cut-through receiver when this much of them has arrived: what its parser looks at.
   static constexpr std::uint32_t kCutThroughOctets = 128;

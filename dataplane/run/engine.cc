@@ -58,7 +58,8 @@ void Engine::place() {
     fabric_[DeviceId{d}].place(*contexts_[w]);
   }
   std::vector<bool> rings(fabric_.size(), false);
-  const Duration longest = kNearWindows * fabric_.window().size;
+  constexpr Duration kSecond{1'000'000'000'000};
+  const Duration longest = kNearWindows * std::min(fabric_.window().size, kSecond);  // no link at all: never
   const auto near = [&](std::size_t i) {
     const Channel& c = fabric_.channels()[i];
     return worker_of_[fabric_.sender(i).device.index()] == worker_of_[c.receiver.index()] && c.lookahead() <= longest;

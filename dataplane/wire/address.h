@@ -48,8 +48,8 @@ struct IpAddress {
   constexpr bool is_broadcast() const noexcept { return *this == IpAddress{0xFFFFFFFFu}; }
 
   // The upper and lower 64 bits.
-  constexpr std::uint64_t high() const noexcept { return number<0>(); }
-  constexpr std::uint64_t low() const noexcept { return number<1>(); }
+  constexpr std::uint64_t high() const noexcept { return half(0); }
+  constexpr std::uint64_t low() const noexcept { return half(1); }
 
   // "10.0.0.1" or any form of RFC 4291 §2.2; nothing before or after it.
   static std::optional<IpAddress> parse(std::string_view text);
@@ -58,9 +58,8 @@ struct IpAddress {
   static constexpr std::uint64_t big_endian(std::uint64_t n) noexcept {
     return std::endian::native == std::endian::little ? std::byteswap(n) : n;
   }
-  template <std::size_t half>
-  constexpr std::uint64_t number() const noexcept {
-    return big_endian(std::bit_cast<std::array<std::uint64_t, 2>>(octets)[half]);
+  constexpr std::uint64_t half(std::size_t i) const noexcept {
+    return big_endian(std::bit_cast<std::array<std::uint64_t, 2>>(octets)[i]);
   }
 };
 
