@@ -41,6 +41,25 @@ TEST(ClockAlignment, AClockThatIsSetBackIsBelievedAtOnce) {
   EXPECT_EQ(a.jumps(), 1u);
 }
 
+// Our clock slips by 2 ms while an exchange is under way: what comes of it is less than nothing.
+TEST(ClockAlignment, AClockThatIsSetBackWithinAnExchangeTellsNothing) {
+  ClockAlignment a;
+  PingExchange slipped = exchange(10_ms, 7_s, 20_us, 20_us);
+  slipped.received = slipped.received - 2_ms;
+  a.add(slipped);
+  EXPECT_FALSE(a.known()) << "also if it is the first";
+  for (int i = 2; i < 40; ++i) a.add(exchange(10_ms * i, 7_s, 20_us, 20_us));
+  slipped = exchange(400_ms, 7_s, 20_us, 20_us);
+  slipped.received = slipped.received - 2_ms;
+  a.add(slipped);
+  EXPECT_EQ(a.round_trip(), 40_us);
+  EXPECT_EQ(a.offset(), 7_s);
+  a.add(exchange(410_ms, 7_s + 2_ms, 30_us, 30_us));
+  EXPECT_EQ(a.offset(), 7_s + 2_ms) << "the next one does";
+  EXPECT_EQ(a.round_trip(), 60_us);
+  EXPECT_EQ(a.jumps(), 1u);
+}
+
 TEST(ClockAlignment, ClocksMayDriftLikeRealOnes) {
   ClockAlignment a;
   for (int i = 1; i <= 200; ++i) a.add(exchange(10_ms * i, 7_s + 1_us * i, 20_us, 20_us));  // 100 ppm
