@@ -20,7 +20,8 @@ class QualityReports {
   // Both outlive it.
   QualityReports(const routing::Graph& graph, const routing::Routes& routes);
 
-  // How switch `node` reports: as often and as finely as the most demanding of its listeners asks. Nothing: nobody asks.
+  // How switch `node` reports: as often and as finely as the most demanding of its listeners asks. Nothing: nobody
+  // asks.
   std::optional<QualityReportConfig> of(std::size_t node) const;
   // Whether the switch at the far end of `edge` listens there.
   bool is_told(const routing::Graph::Edge& edge) const noexcept;
@@ -39,7 +40,7 @@ class QualityReports {
 
   const routing::Graph& graph_;
   const routing::Routes& routes_;
-  std::vector<Listener> listeners_;                            // by node
+  std::vector<Listener> listeners_;                             // by node
   std::vector<std::shared_ptr<const ForwardingTable>> tables_;  // by node, as far as asked for
 };
 

@@ -16,7 +16,7 @@ namespace railyard::daemon {
 //   POST /series {file, every} writes one: {"file": "/tmp/queues.csv", "every": "100us"}
 //   DELETE /series             ends it
 //   GET  /int                  in-band telemetry, if it is or was recorded: as in a report, and as text
-//   POST /int    {what, file}  records it: {"what": "{ one-in: 100, classes: 3 }"} as in run.int, {"file": ...} optional
+//   POST /int    {what, file}  records it: {"what": "{ one-in: 100, classes: 3 }"} as in run.int; {"file": ...} if wanted
 //   DELETE /int                ends it
 //   GET  /hosts/NAME           how a host is reached
 //   POST /restart {host}       has a virtual machine booted anew; GET /hosts/NAME tells when it is up

@@ -61,9 +61,10 @@ Faults::Fault Faults::make(spec::FaultSpec spec, Instant added, const std::optio
   f.added = f.asked = added;
   f.when = activity_of(spec, added, listed);
   if (!f.when.listed && f.when.first < added)
-    throw spec::SpecError({}, fmt::format("fault {}: at: {} has passed; it is {:.6f}s now, expected a later instant, or "
-                                          "after, which counts from now",
-                                          spec.name, spec::format(*spec.at), seconds(added - Instant{})));
+    throw spec::SpecError({},
+                          fmt::format("fault {}: at: {} has passed; it is {:.6f}s now, expected a later instant, or "
+                                      "after, which counts from now",
+                                      spec.name, spec::format(*spec.at), seconds(added - Instant{})));
   if (spec::acts_on_frames(spec.action))
     f.directions = frame_faults(lab_, spec, f.when);
   else

@@ -20,7 +20,8 @@ namespace railyard::spec {
 wire::MacAddress automatic_mac(std::size_t node, int port) noexcept;
 
 // Fills in what is missing: of all NICs and switches the addresses, of NICs that no host outside is attached to the MAC
-// address too (a host outside brings its own; a capture file does not). A MAC that somebody said elsewhere is given as 06:.., 0a:.., instead.
+// address too (a host outside brings its own; a capture file does not). A MAC that somebody said elsewhere is given as
+// 06:.., 0a:.., instead.
 void assign_addresses(Lab& lab);
 
 }  // namespace railyard::spec

@@ -1,5 +1,5 @@
-// `asic: tomahawk5-64x800`: a switch profile that begins as one of the ASICs we ship (topologies/profiles/), or as one in
-// a file of the user's own.
+// `asic: tomahawk5-64x800`: a switch profile that begins as one of the ASICs we ship (topologies/profiles/), or as one
+// in a file of the user's own.
 #pragma once
 
 #include <string_view>

@@ -153,9 +153,9 @@ struct Skew {  // its clock is ahead of, or behind, everybody's
 using FaultAction =
     std::variant<std::monostate, fault::Down, fault::Flap, fault::Rate, fault::Delay, fault::Loss, fault::BurstLoss,
                  fault::BitErrorRate, fault::Corrupt, fault::Duplicate, fault::Drop, fault::Mark, fault::LosePause,
-                 fault::Reorder, fault::Truncate, fault::TrimPackets, fault::PfcStorm, fault::IgnorePause, fault::Mtu, fault::DscpMap,
-                 fault::EcnThresholds, fault::BufferTaken, fault::Crash, fault::StopReceiving, fault::SlowReceiver,
-                 fault::Straggle, fault::Skew>;
+                 fault::Reorder, fault::Truncate, fault::TrimPackets, fault::PfcStorm, fault::IgnorePause, fault::Mtu,
+                 fault::DscpMap, fault::EcnThresholds, fault::BufferTaken, fault::Crash, fault::StopReceiving,
+                 fault::SlowReceiver, fault::Straggle, fault::Skew>;
 
 // The key that says it: "loss", "pfc-storm".
 std::string word(const FaultAction& action);

@@ -27,8 +27,8 @@ Lab parse(const std::string& text, const std::string& file_name, const std::vect
 // SpecError with `name` as the place.
 Attachment parse_attachment(const std::string& text, const std::string& name);
 
-// One fault of `lab`, as YAML: "on: leaf1:1, loss: 1%, for: 10ms", with or without braces. It has a name that no fault of
-// `lab` has. Throws SpecError with `name` as the place.
+// One fault of `lab`, as YAML: "on: leaf1:1, loss: 1%, for: 10ms", with or without braces. It has a name that no fault
+// of `lab` has. Throws SpecError with `name` as the place.
 FaultSpec parse_fault(const Lab& lab, const std::string& text, const std::string& name);
 // The same written back: one line of JSON, which is YAML.
 std::string to_text(const FaultSpec& fault);

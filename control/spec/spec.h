@@ -220,7 +220,7 @@ struct SwitchProfile {
   BitRate port_rate{};  // the fastest link that a port takes; 0: any
   Bytes buffer{32 << 20};
   Bytes cell{256};
-  Bytes headroom_pool{};                   // of the buffer, shared by all lossless classes; 0: each has its own headroom
+  Bytes headroom_pool{};                   // of the buffer, for all lossless classes; 0: each has its own headroom
   Duration latency{600'000};               // MAC and pipeline
   std::optional<Duration> pause_response;  // nothing: the standard's maximum
   int pause_quanta = 65535;
@@ -284,7 +284,8 @@ struct TrunkUdp {
 struct TrunkSpec {
   std::optional<TrunkUdp> udp;  // this carries it, or ...
   Attachment attach;            // ... this port: one that a host outside could be behind
-  std::optional<int> port_mtu;  // octets that frames through it carry behind their Ethernet header; else what it carries
+  // Octets that frames through it carry behind their Ethernet header; else what it carries.
+  std::optional<int> port_mtu;
   std::vector<wire::IpPrefix> networks;  // addresses behind it
   Duration timeout{300'000'000'000};     // of wall time: not heard for so long, the far end is gone and the link down
 
@@ -385,7 +386,8 @@ struct RunSpec {
   Duration drain{1'000'000'000};     // after that, how long frames may still be on their way
   std::int64_t scale_numerator = 1;  // scale: modelled time per wall time, e.g. 1/100
   std::int64_t scale_denominator = 1;
-  Duration deadlock{1'000'000'000};  // queues that wait for each other in a circle for so long are a deadlock; 0: nobody looks
+  // Queues that wait for each other in a circle for so long are a deadlock; 0: nobody looks.
+  Duration deadlock{1'000'000'000};
   int workers = 1;
   Payload payload = Payload::kElided;
   Bytes memory{std::int64_t{4} << 30};  // ceiling for packets

@@ -15,7 +15,8 @@
 
 namespace railyard::swarm {
 
-// Of a lab whose run.int says so: of so many packets one, whatever their class and flow. Called while the lab rests; must not outlive the lab.
+// Of a lab whose run.int says so: of so many packets one, whatever their class and flow. Called while the lab rests;
+// must not outlive the lab.
 class IntPromises {
  public:
   // `broken` is told of each promise that was not kept, in words.

@@ -11,8 +11,8 @@
 namespace railyard {
 
 // Values below 2^(kUnitBits + kSubBits) are counted to the unit of 2^kUnitBits, larger ones to within 1 / 2^kSubBits
-// (1.6 %) of themselves; count, sum, min and max are exact. The caller's unit is the histogram's; latencies are recorded
-// in picoseconds. Memory is touched only where values fall.
+// (1.6 %) of themselves; count, sum, min and max are exact. The caller's unit is the histogram's; latencies are
+// recorded in picoseconds. Memory is touched only where values fall.
 class Histogram {
  public:
   static constexpr unsigned kSubBits = 6;
@@ -33,8 +33,8 @@ class Histogram {
   std::uint64_t max() const noexcept { return max_; }
   double mean() const noexcept { return count_ == 0 ? 0.0 : static_cast<double>(sum_) / static_cast<double>(count_); }
 
-  // The smallest recorded value v such that at least `fraction` of all values are <= v (nearest rank), rounded up to the
-  // end of its bucket and never above max(). 0 when empty. `fraction` in [0, 1].
+  // The smallest recorded value v such that at least `fraction` of all values are <= v (nearest rank), rounded up to
+  // the end of its bucket and never above max(). 0 when empty. `fraction` in [0, 1].
   std::uint64_t percentile(double fraction) const noexcept;
 
   // Adds everything that `other` recorded.

@@ -9,8 +9,8 @@
 namespace railyard {
 
 // A stream is a fixed table of pseudo-random octets, repeated, in which every 512th offset begins with an 8-octet stamp
-// of (stream, offset). The table makes copying as fast as memcpy; the stamps make every block its own. A range without a
-// stamp (at most 504 octets) is the same in every stream, and again 4096 octets later.
+// of (stream, offset). The table makes copying as fast as memcpy; the stamps make every block its own. A range without
+// a stamp (at most 504 octets) is the same in every stream, and again 4096 octets later.
 inline constexpr std::size_t kPayloadStampEvery = 512;
 
 // Writes octets [offset, offset + out.size()) of `stream`; offset + out.size() < 2^64.

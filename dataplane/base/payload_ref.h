@@ -7,9 +7,9 @@
 
 namespace railyard {
 
-// `octets` of payload starting at `offset` of stream `stream`. With `bytes` set they are real and lie there; without, they
-// are synthetic: every octet is a function of (stream, offset), see payload_pattern.h, and is made only where somebody
-// needs it (a capture, a port to the outside). Identity (stream, offset, octets) is what elided runs verify.
+// `octets` of payload starting at `offset` of stream `stream`. With `bytes` set they are real and lie there; without,
+// they are synthetic: every octet is a function of (stream, offset), see payload_pattern.h, and is made only where
+// somebody needs it (a capture, a port to the outside). Identity (stream, offset, octets) is what elided runs verify.
 struct PayloadRef {
   std::uint64_t stream = 0;
   std::uint64_t offset = 0;

@@ -1,5 +1,6 @@
-// Chance as a parameter. Each drawer (a queue, a link, a fault, a flow) has a stream of its own, named; a draw depends on
-// the run's seed, the name and the stream's own count only, so adding one drawer leaves the others' draws as they were.
+// Chance as a parameter. Each drawer (a queue, a link, a fault, a flow) has a stream of its own, named; a draw depends
+// on the run's seed, the name and the stream's own count only, so adding one drawer leaves the others' draws as they
+// were.
 #pragma once
 
 #include <cstdint>

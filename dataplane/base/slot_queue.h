@@ -13,8 +13,9 @@ namespace railyard {
 
 // A sorted ring, filled from the back. Ports of one device mostly have one rate and frames one size, so that what ends
 // next was begun first and a new key is the largest: then setting a key is appending it, and looking at the second
-// smallest is reading the next word. In the worst case an insertion moves as many words as there are slots, which for the
-// ports of a switch is still cheaper than a heap's mispredicted branches. The slot's number is in the key's low bits.
+// smallest is reading the next word. In the worst case an insertion moves as many words as there are slots, which for
+// the ports of a switch is still cheaper than a heap's mispredicted branches. The slot's number is in the key's low
+// bits.
 class SlotQueue {
  public:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};

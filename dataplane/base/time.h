@@ -1,5 +1,5 @@
-// Modelled time: signed 64-bit picoseconds. At 800 Gb/s a nanosecond tick is wrong by a fifth for a small frame; 64 bits
-// of picoseconds last 106 days. Nothing here reads a clock.
+// Modelled time: signed 64-bit picoseconds. At 800 Gb/s a nanosecond tick is wrong by a fifth for a small frame; 64
+// bits of picoseconds last 106 days. Nothing here reads a clock.
 #pragma once
 
 #include <compare>

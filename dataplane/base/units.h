@@ -46,7 +46,8 @@ constexpr Duration operator/(Bytes b, BitRate r) noexcept {
 
 // How many whole octets pass at rate `r` in `d`.
 constexpr Bytes operator*(BitRate r, Duration d) noexcept {
-  return {static_cast<std::int64_t>(static_cast<Int128>(r.bps) * d.ps / (8 * static_cast<Int128>(kPicosecondsPerSecond)))};
+  return {
+      static_cast<std::int64_t>(static_cast<Int128>(r.bps) * d.ps / (8 * static_cast<Int128>(kPicosecondsPerSecond)))};
 }
 constexpr Bytes operator*(Duration d, BitRate r) noexcept { return r * d; }
 
@@ -58,9 +59,9 @@ class OctetTime {
   constexpr OctetTime() noexcept = default;
   // `rate` at least 2 kbit/s, so that the time of an octet fits.
   constexpr explicit OctetTime(BitRate rate) noexcept
-      : q32_(static_cast<std::uint64_t>(((static_cast<UInt128>(8 * kPicosecondsPerSecond) << 32) +
-                                         static_cast<std::uint64_t>(rate.bps) / 2) /
-                                        static_cast<std::uint64_t>(rate.bps))) {}
+      : q32_(static_cast<std::uint64_t>(
+            ((static_cast<UInt128>(8 * kPicosecondsPerSecond) << 32) + static_cast<std::uint64_t>(rate.bps) / 2) /
+            static_cast<std::uint64_t>(rate.bps))) {}
 
   constexpr Duration of(std::uint32_t octets) const noexcept {
     return {static_cast<std::int64_t>((static_cast<UInt128>(q32_) * octets + (1ull << 31)) >> 32)};

@@ -1,5 +1,5 @@
-// What a capture says about a frame: its class, the depth of its queue, whether CE was set here, why it was dropped; and
-// of one that in-band telemetry follows what each switch on its way so far has noted.
+// What a capture says about a frame: its class, the depth of its queue, whether CE was set here, why it was dropped;
+// and of one that in-band telemetry follows what each switch on its way so far has noted.
 #pragma once
 
 #include <array>

@@ -132,8 +132,8 @@ class Device {
   // `tap` sees what `port` receives, sends and drops; nullptr: nobody does.
   void tap(PortIndex port, Tap* tap);
   void digest_departures(bool on);
-  // From now on the device notes what it knows of packets that are sampled, or no more. `source`, which stays as long as
-  // the device runs, samples what begins here; nullptr: nobody does. Only while the engine rests.
+  // From now on the device notes what it knows of packets that are sampled, or no more. `source`, which stays as long
+  // as the device runs, samples what begins here; nullptr: nobody does. Only while the engine rests.
   void record_int(bool on, IntSource* source);
   TraceDigest digest() const noexcept { return digest_; }
 

@@ -79,6 +79,8 @@ class alignas(64) EgressPort {
   bool busy() const noexcept { return busy_; }
   // Whether start() could do something, sooner or later.
   bool has_pending_start() const noexcept { return (nonempty_ | attention_) != 0; }
+  // Whether a MAC control frame waits; at an idle port for memory, which any occasion to start may bring.
+  bool has_pending_control() const noexcept { return attention_ != 0 && (pfc_.pending() != 0 || report_due_); }
   // The port's slot: when it wants to be called next, Instant::never() if not by itself.
   Instant slot() const noexcept { return slot_; }
   // What the transmission that ends at slot() is. Valid while busy() and at its end; no packet: MAC control.
@@ -111,6 +113,8 @@ class alignas(64) EgressPort {
     __builtin_prefetch(&queues_[p.index()], 1);
   }
   void prefetch() const noexcept { __builtin_prefetch(this, 1); }
+  // For a start() that comes at once, but for what its caller does before.
+  void prefetch_channel() const noexcept { __builtin_prefetch(channel_, 1); }
 
   // Takes the first frame out of a queue without sending it.
   QueuedFrame flush(Priority p) noexcept {
@@ -260,6 +264,7 @@ class alignas(64) EgressPort {
   QueuedFrame dequeue(Priority p, ClassQueue& q) noexcept {
     const QueuedFrame frame = q.frames.front();
     q.frames.pop();
+    __builtin_prefetch(&q.frames.front());  // what is sent next: it was written when the queue was that long
     if (q.frames.empty()) nonempty_ = static_cast<PriorityMask>(nonempty_ & ~bit(p));
     return frame;
   }

@@ -35,11 +35,9 @@ class IntSource {
   void begin(Seed seed, IntSampling sampling);
   void stop() noexcept { most_ = 0; }
 
-  // Whether it is chosen when it begins in a class of priority `priority`: by a hash of the seed and its identity, so that
-  // whoever asks, and whenever, has the same answer.
-  bool wants(const Packet& packet, Priority priority) const noexcept {
-    return hit(packet) && wanted(packet, priority);
-  }
+  // Whether it is chosen when it begins in a class of priority `priority`: by a hash of the seed and its identity, so
+  // that whoever asks, and whenever, has the same answer.
+  bool wants(const Packet& packet, Priority priority) const noexcept { return hit(packet) && wanted(packet, priority); }
 
   // `packet` begins to leave `node` by `out`.
   void departure(const std::string& node, PortIndex out, Priority priority, Instant now, Packet& packet) noexcept {

@@ -35,6 +35,9 @@ class NearFrames {
   void push(const InFlight& frame, PortIndex port, EventKind kind) {
     if (size_ == capacity_) [[unlikely]]
       grow();
+    // Nobody has touched the packet for as long as it was queued, and the receiver will, not before the next window.
+    __builtin_prefetch(frame.packet, 1);
+    __builtin_prefetch(reinterpret_cast<const std::byte*>(frame.packet) + sizeof(Packet), 1);
     NearFrame& n = frames_[size_++];
     n.frame = frame;
     n.port = port;

@@ -37,8 +37,8 @@ struct Duplicate {};
 struct Truncate {
   std::uint32_t octets;
 };
-// An IP packet is cut to its first `keep` octets, as a switch without room for it would (trim.h), and gets DSCP `dscp`; one
-// that is no longer, or was cut before, is left alone.
+// An IP packet is cut to its first `keep` octets, as a switch without room for it would (trim.h), and gets DSCP `dscp`;
+// one that is no longer, or was cut before, is left alone.
 struct Trim {
   std::uint32_t keep;
   std::uint8_t dscp;

@@ -28,11 +28,12 @@ class Attachment {
   // may then be destroyed by any thread.
   virtual void release_packets(PacketPool& pool) = 0;
 
-  // The NIC's link to the fabric has gone down or come up: the host outside sees that where its kind of port can tell it.
-  // At first, links are up. By any of the engine's threads, one at a time.
+  // The NIC's link to the fabric has gone down or come up: the host outside sees that where its kind of port can tell
+  // it. At first, links are up. By any of the engine's threads, one at a time.
   virtual void set_carrier(bool up) noexcept { static_cast<void>(up); }
 
-  // A descriptor that is readable (poll(2)) while take() would bring something; -1: there is none, look again and again.
+  // A descriptor that is readable (poll(2)) while take() would bring something; -1: there is none, look again and
+  // again.
   virtual int readable() const noexcept { return -1; }
 };
 

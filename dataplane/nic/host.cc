@@ -142,7 +142,9 @@ Instant Host::run(Instant until) {
 // ---- Sending -------------------------------------------------------------------------------------------------------
 
 void Host::on_transmit_end(Instant now, PortIndex port, bool more_now) {
-  nics_[port.index()].egress.transmit_end();
+  EgressPort& e = nics_[port.index()].egress;
+  e.prefetch_channel();
+  e.transmit_end();
   if (!more_now && starts_.empty()) [[likely]]
     start(now, port);
   else

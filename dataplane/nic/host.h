@@ -43,9 +43,9 @@ class Host final : public Device {
 
   Endpoint* endpoint(PortIndex port) noexcept { return nics_[port.index()].endpoint.get(); }
   Attachment* attachment(PortIndex port) noexcept { return nics_[port.index()].attachment.get(); }
-  // Puts a host outside behind a NIC that no endpoint drives, or takes it away (nullptr), and returns what was there; it
-  // has no packets any more. What waits for that is dropped as kHostGone. Only while the engine rests; at `now`, or at
-  // done() if that is later.
+  // Puts a host outside behind a NIC that no endpoint drives, or takes it away (nullptr), and returns what was there;
+  // it has no packets any more. What waits for that is dropped as kHostGone. Only while the engine rests; at `now`, or
+  // at done() if that is later.
   std::unique_ptr<Attachment> attach(Instant now, PortIndex port, std::unique_ptr<Attachment> attachment);
   // The NIC's own address becomes another. As a change (change_at).
   void set_mac(PortIndex port, wire::MacAddress mac) noexcept;
@@ -140,9 +140,9 @@ class Host final : public Device {
     RingQueue<Packet*> incoming;    // from the attachment, until their instant comes
     std::vector<Packet*> outgoing;  // for the attachment, until a burst is full or the next poll
     Instant incoming_at = Instant::never();
-    AddressMemo addresses;  // of what came in last
-    PauseState asked;       // what the host outside says about pausing: its own PFC frames
-    Duration quantum{};     // 512 bit times of the link
+    AddressMemo addresses;            // of what came in last
+    PauseState asked;                 // what the host outside says about pausing: its own PFC frames
+    Duration quantum{};               // 512 bit times of the link
     std::vector<Packet> known_flows;  // metadata of the flows seen, by TxFrame::flow; frame_octets 0: not seen
     Counter rx_control;
     DropCounters drops;
@@ -203,7 +203,7 @@ class Host final : public Device {
   Counter generated_;
   Counter consumed_;
   bool attached_ = false;
-  Duration skew_{};                 // of the clock of time stamps
+  Duration skew_{};  // of the clock of time stamps
   HostConfig config_;
   std::shared_ptr<Faulty> faulty_;  // what faults have put in the place of what is configured; nothing: none ever did
 };

@@ -104,9 +104,10 @@ inline bool Host::accept(Instant now, PortIndex port, Priority priority, Packet*
   return true;
 }
 
-// A frame has come in: an idle NIC starts if that has made something of it, or something waits for an occasion.
+// A frame has come in: an idle NIC starts if that has made something of it, or something waits for an occasion. What an
+// idle NIC has queued waits for the end of a pause.
 inline void Host::start_if_any(Instant now, PortIndex port, Nic& nic) {
-  if (!nic.egress.busy() && (nic.ready.until == Instant{} || nic.egress.has_pending_start())) starts_.add(now, port);
+  if (!nic.egress.busy() && (nic.ready.until == Instant{} || nic.egress.has_pending_control())) starts_.add(now, port);
 }
 
 void Host::deliver(Nic& nic, std::span<const RxFrame> frames, std::span<Packet* const> packets) {

@@ -78,8 +78,8 @@ inline constexpr std::uint32_t kGapOctets = 12;      // minimum interpacket gap,
 // minFrameSize of IEEE 802.3 §4.4.2, with FCS, as frame_octets counts.
 inline constexpr std::uint32_t kLeastFrameOctets = wire::kMinFrameOctets + wire::kFcsOctets;
 
-// Headers start here in a packet that we make: Ethernet, IPv4, UDP and BTH (54 octets) then end with the cache line, and
-// there is room in front for an 802.1Q tag.
+// Headers start here in a packet that we make: Ethernet, IPv4, UDP and BTH (54 octets) then end with the cache line,
+// and there is room in front for an 802.1Q tag.
 inline constexpr std::uint16_t kHeaderAt = sizeof(Packet) + 10;
 
 // The mbuf that a packet lives in, and back.

@@ -1,5 +1,6 @@
-// A packet cut to its headers: what packet trimming does to a frame (SAI's SAI_BUFFER_PROFILE_PACKET_ADMISSION_FAIL_ACTION
-// _DROP_AND_TRIM, SONiC's packet trimming; the idea is that of NDP, Handley et al., SIGCOMM 2017).
+// A packet cut to its headers: what packet trimming does to a frame (SAI's
+// SAI_BUFFER_PROFILE_PACKET_ADMISSION_FAIL_ACTION _DROP_AND_TRIM, SONiC's packet trimming; the idea is that of NDP,
+// Handley et al., SIGCOMM 2017).
 #pragma once
 
 #include <cstdint>

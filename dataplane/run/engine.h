@@ -90,7 +90,8 @@ class Engine {
   };
 
   void place();
-  void run_share(std::size_t worker, Instant end);
+  std::size_t find_due(Instant end) noexcept;
+  void run_due(std::size_t worker, Instant end);
   void advance(std::size_t device, Instant end);
   void merge() noexcept;
 
@@ -101,7 +102,8 @@ class Engine {
   std::vector<std::unique_ptr<WorkerContext>> contexts_;
   std::vector<Instant> next_;                      // by device
   std::vector<std::vector<Instant>> lowered_;      // by worker, by device: what its pushes asked for
-  std::vector<std::vector<std::uint32_t>> share_;  // devices by worker
+  std::vector<std::uint8_t> is_due_;               // by device, for the window to be run; whole words
+  std::vector<std::vector<std::uint32_t>> due_;    // by worker: its devices that are due, in the order of their turns
   std::vector<std::uint8_t> worker_of_;            // by device
   std::vector<RngStream> slice_draws_;             // by device
   RngStream shuffle_draws_;

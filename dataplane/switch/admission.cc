@@ -47,9 +47,11 @@ inline void Switch::enqueue(Instant now, const Arrival& a) {
     look_at_quality(now, PortIndex{a.port});
   }
   EgressPort& port = egress_[a.port];
+  // What an idle port has queued already waits for the end of a pause, and so does a frame behind it.
+  const bool first = (port.nonempty() & bit(Priority{a.priority})) == 0;
   port.enqueue(Priority{a.priority},
                {a.packet, a.octets, a.cells, a.origin, records_int() && a.packet->sampled != 0});
-  if (!port.busy()) starts_.add(now, PortIndex{a.port});
+  if (!port.busy() && (first || port.has_pending_control())) starts_.add(now, PortIndex{a.port});
   if (watches_) [[unlikely]]
     look_at_queue(now, a);
 }

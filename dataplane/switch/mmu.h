@@ -18,9 +18,9 @@ namespace railyard {
 enum class Admission : std::uint8_t { kAdmitted, kIngressFull, kHeadroomFull, kEgressFull };
 
 // Amounts are in cells. A group's charge goes to its reserved cells first, then to the shared memory up to its
-// threshold, then, if it is lossless, to its headroom and, beyond that, to the headroom pool that all groups share; it is
-// given back in the opposite order, so that what is in the reserved part follows from the sum. Thresholds are dynamic (Choudhury and Hahne, IEEE/ACM ToN 1998): alpha x what is
-// free of the shared memory.
+// threshold, then, if it is lossless, to its headroom and, beyond that, to the headroom pool that all groups share; it
+// is given back in the opposite order, so that what is in the reserved part follows from the sum. Thresholds are
+// dynamic (Choudhury and Hahne, IEEE/ACM ToN 1998): alpha x what is free of the shared memory.
 //
 // PFC generation is looked at on the group's own events, as chips do, and when its limits are set anew (review()): the
 // threshold may move without any.
@@ -49,8 +49,8 @@ class Mmu {
     std::uint32_t xon_offset = 0;
     Threshold limit;  // of the shared part: XOFF, or drop
     bool lossless = false;
-    bool xoff = false;  // the sender is to be paused
-    bool blocked = false;       // nothing comes in by it: its port's queue of the class is in a storm (pfc_watchdog.h)
+    bool xoff = false;     // the sender is to be paused
+    bool blocked = false;  // nothing comes in by it: its port's queue of the class is in a storm (pfc_watchdog.h)
     std::uint32_t max_held = 0;
     std::uint32_t max_headroom = 0;
     Counter rx_packets;  // frames that came in by this group, whatever became of them
@@ -172,8 +172,8 @@ class Mmu {
   }
   std::uint32_t total() const noexcept { return total_; }
 
-  // Counts anew what `groups` and `queues`, which are all there are, hold, and says what of the books of this memory does
-  // not agree with it, or is more than there is; nothing: all is right. Not per packet.
+  // Counts anew what `groups` and `queues`, which are all there are, hold, and says what of the books of this memory
+  // does not agree with it, or is more than there is; nothing: all is right. Not per packet.
   std::vector<std::string> audit(std::span<const Group> groups, std::span<const Queue* const> queues) const;
 
   // The headroom pool, and the most that was ever in use of it.

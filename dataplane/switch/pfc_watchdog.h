@@ -1,5 +1,5 @@
-// The PFC watchdog: whether a lossless queue is held back by a storm of pause frames, and when that is over. As in SONiC
-// (orchagent/pfcwdorch), with the rule of NVIDIA's ASICs for "stuck".
+// The PFC watchdog: whether a lossless queue is held back by a storm of pause frames, and when that is over. As in
+// SONiC (orchagent/pfcwdorch), with the rule of NVIDIA's ASICs for "stuck".
 #pragma once
 
 #include <cstdint>

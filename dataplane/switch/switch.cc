@@ -160,6 +160,7 @@ void Switch::on_arrival(Instant now, Arrival& a) {
 
 void Switch::on_transmit_end(Instant now, PortIndex port, bool more_now) {
   EgressPort& e = egress_[port.index()];
+  e.prefetch_channel();
   const QueuedFrame sent = e.sending();
   e.transmit_end();
   if (sent.packet != nullptr && !planted(PlantedBug::kEarlyCellRelease)) [[likely]]

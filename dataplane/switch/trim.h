@@ -1,5 +1,5 @@
-// Packet trimming: what a lossy queue does, instead of dropping it, with a frame that it has no room for (trim() itself is
-// in packet/trim.h).
+// Packet trimming: what a lossy queue does, instead of dropping it, with a frame that it has no room for (trim() itself
+// is in packet/trim.h).
 #pragma once
 
 #include <cstdint>

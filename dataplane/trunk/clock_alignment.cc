@@ -13,8 +13,8 @@ const ClockAlignment::Sample& ClockAlignment::best() const noexcept {
 void ClockAlignment::add(const PingExchange& e) noexcept {
   Sample s{((e.peer_received - e.sent) + (e.peer_sent - e.received)) / 2,
            (e.received - e.sent) - (e.peer_sent - e.peer_received), e.received};
-  // A round trip of less than nothing: a clock was set back in between (modelled time slipped). What it says of the offset
-  // is worth nothing, and as the shortest of all it would be believed; the next one will tell.
+  // A round trip of less than nothing: a clock was set back in between (modelled time slipped). What it says of the
+  // offset is worth nothing, and as the shortest of all it would be believed; the next one will tell.
   if (s.round_trip < Duration{} - kRounding) return;
   s.round_trip = std::max(s.round_trip, Duration{});
   bool jumped = false;

@@ -15,9 +15,9 @@ struct TrunkDatagram {
   std::span<const std::byte> body;
 };
 
-// One that has come in, and how much wall time before the moment of looking: what waiting for the loop to look has taken
-// is no part of the way. Negative if it came in after that moment; never more than it was, or the way would seem shorter
-// than it is, and clocks closer than they are.
+// One that has come in, and how much wall time before the moment of looking: what waiting for the loop to look has
+// taken is no part of the way. Negative if it came in after that moment; never more than it was, or the way would seem
+// shorter than it is, and clocks closer than they are.
 struct TrunkReceived {
   std::span<const std::byte> octets;
   Duration age{};

@@ -1,4 +1,5 @@
-// Base Transport Header, IBTA Vol 1 §9.2, and its opcodes; what follows it by opcode is in transports/roce/wire/opcode.h.
+// Base Transport Header, IBTA Vol 1 §9.2, and its opcodes; what follows it by opcode is in
+// transports/roce/wire/opcode.h.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,10 @@
 // Which way packets go: ECMP spreads flows and keeps each in order, spraying spreads packets.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "tests/scenarios/scenario.h"
 

@@ -1,7 +1,7 @@
 // Priority-based flow control over whole paths: nothing is lost, the right ones are held back, and it ends.
-#include <gtest/gtest.h>
-
 #include <algorithm>
+
+#include <gtest/gtest.h>
 
 #include "dataplane/device/pause_response.h"
 #include "tests/scenarios/scenario.h"

@@ -225,8 +225,8 @@ class SyntaxOnly final : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
-// No more than a file may have, and one for the handler to refuse: behind a bracket that closes nothing the library finds
-// empty documents without end.
+// No more than a file may have, and one for the handler to refuse: behind a bracket that closes nothing the library
+// finds empty documents without end.
 void parse_documents(const std::string& yaml, YAML::EventHandler& handler, const Source& source) {
   constexpr int kDocuments = 2;
   try {

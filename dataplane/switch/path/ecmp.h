@@ -35,12 +35,13 @@ class Ecmp {
 
   // A uniform fraction of 2^32, the same for all packets of a flow.
   std::uint32_t hash(const Packet& packet, PortIndex in) const noexcept {
-    const std::uint64_t flow = std::uint64_t{packet.address_hash & address_mask_} << 32 |
-                               (packet.transport_hash & port_mask_);
+    const std::uint64_t flow =
+        std::uint64_t{packet.address_hash & address_mask_} << 32 | (packet.transport_hash & port_mask_);
     // Packet::kUetEntropy is the top bit.
     const std::uint64_t entropy = packet.entropy & entropy_mask_[packet.entropy >> 31];
     const std::uint64_t of_packet = planted(PlantedBug::kUnstableHash) ? packet.offset : 0;
-    const std::uint64_t h = mix64(flow ^ seed_ ^ of_packet) ^ (entropy << 32 | (in.value & ingress_mask_)) * 0x9E3779B97F4A7C15ull;
+    const std::uint64_t h =
+        mix64(flow ^ seed_ ^ of_packet) ^ (entropy << 32 | (in.value & ingress_mask_)) * 0x9E3779B97F4A7C15ull;
     return static_cast<std::uint32_t>(mix64(h) >> 32);
   }
   // Which of `n` (> 0) equal paths a packet with that hash takes.

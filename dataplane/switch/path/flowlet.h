@@ -9,15 +9,15 @@
 
 namespace railyard {
 
-// Which path each flow is on, in a table of fixed size. A flow whose place is taken by another that is not silent has no
-// entry: it is for static hashing, as in switches whose flow table is full.
+// Which path each flow is on, in a table of fixed size. A flow whose place is taken by another that is not silent has
+// no entry: it is for static hashing, as in switches whose flow table is full.
 class FlowletTable {
  public:
   static constexpr std::size_t kEntries = 1 << 14;
 
   struct Entry {
-    Instant last{};           // packet
-    std::uint32_t flow = 0;   // hash
+    Instant last{};          // packet
+    std::uint32_t flow = 0;  // hash
     std::uint16_t member = kNone;
   };
   static constexpr std::uint16_t kNone = 0xFFFF;

@@ -30,7 +30,8 @@ struct QualityReportConfig {
 // at most.
 class QualityReporter {
  public:
-  explicit QualityReporter(std::size_t ports = 0) : said_(ports, std::uint8_t{0}), listener_(ports), wire_time_(ports) {}
+  explicit QualityReporter(std::size_t ports = 0)
+      : said_(ports, std::uint8_t{0}), listener_(ports), wire_time_(ports) {}
 
   // Nothing, or no listeners: silence. What was said before is forgotten.
   void set(const std::optional<QualityReportConfig>& config, const std::vector<bool>& listens);
@@ -84,11 +85,11 @@ class QualityReporter {
   QualityReportConfig config_;
   QualityBands bands_;
   bool on_ = false;
-  bool changed_ = false;        // since it was last said
-  bool mentionable_ = false;    // a queue is in another band than the best
-  int repeats_ = 0;             // still to come, of what was said about links
+  bool changed_ = false;      // since it was last said
+  bool mentionable_ = false;  // a queue is in another band than the best
+  int repeats_ = 0;           // still to come, of what was said about links
   Duration lifetime_{};
-  Instant next_{};              // nothing is said before
+  Instant next_{};  // nothing is said before
   Instant repeat_at_ = Instant::never();
   Instant due_ = Instant::never();
   std::vector<std::uint8_t> said_;  // by port

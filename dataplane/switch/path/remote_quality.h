@@ -16,11 +16,11 @@
 namespace railyard {
 
 // For each class of destinations with several next hops, and each of these: when the best of the ports by which the
-// switch there goes on to the destination will have sent all that waits in it. A report is some microseconds old when it
-// is heard, and the next one comes later still: what was reported is taken to drain meanwhile, as it does if nobody adds
-// to it. Believing it to stand until told otherwise would have all switches leave a path together, and return together.
-// Which ports lead there is no matter of reports: routing knows the next-next hops (draft-ietf-idr-next-next-hop-nodes).
-// Reading is one load per member.
+// switch there goes on to the destination will have sent all that waits in it. A report is some microseconds old when
+// it is heard, and the next one comes later still: what was reported is taken to drain meanwhile, as it does if nobody
+// adds to it. Believing it to stand until told otherwise would have all switches leave a path together, and return
+// together. Which ports lead there is no matter of reports: routing knows the next-next hops
+// (draft-ietf-idr-next-next-hop-nodes). Reading is one load per member.
 class RemoteQuality {
  public:
   // Nothing can be sent on from there.
@@ -65,8 +65,8 @@ class RemoteQuality {
 
   void settle(Neighbour& neighbour);
 
-  std::vector<std::uint32_t> rows_;  // by class: where its members begin in gone_
-  std::vector<Instant> gone_;        // the first row is of those about whom nobody reports
+  std::vector<std::uint32_t> rows_;    // by class: where its members begin in gone_
+  std::vector<Instant> gone_;          // the first row is of those about whom nobody reports
   std::vector<Neighbour> neighbours_;  // by port
 };
 

@@ -1,5 +1,5 @@
-// Weighted-cost multipath (Zhou et al., EuroSys 2014): a hash into a table whose entries are dealt out to the members in
-// proportion to their weights.
+// Weighted-cost multipath (Zhou et al., EuroSys 2014): a hash into a table whose entries are dealt out to the members
+// in proportion to their weights.
 #pragma once
 
 #include <cstdint>

@@ -47,7 +47,9 @@ class NamespacesTest : public testing::Test {
     std::filesystem::remove(journal_path());
   }
 
-  std::filesystem::path journal_path() const { return std::filesystem::path(testing::TempDir()) / (name_ + ".journal"); }
+  std::filesystem::path journal_path() const {
+    return std::filesystem::path(testing::TempDir()) / (name_ + ".journal");
+  }
 
   // Hosts h1, h2, ... with one NIC at the leaf of each rail.
   LabHosts lab(int hosts, int rails) const {

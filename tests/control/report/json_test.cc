@@ -93,9 +93,8 @@ TEST(Json, TheDigestIsTextOfSixteenDigitsOrNothing) {
 TEST(Json, SaysWhatCameThroughAttachments) {
   Report r = sample();
   r.attachments.push_back({"h9", 2, "net_tap0", 10, 20, 1, 2, 3});
-  EXPECT_EQ(
-      parsed(r)["attachments"],
-      Json::parse(R"([{"node": "h9", "nic": 2, "device": "net_tap0", "received": 10, "sent": 20,
+  EXPECT_EQ(parsed(r)["attachments"],
+            Json::parse(R"([{"node": "h9", "nic": 2, "device": "net_tap0", "received": 10, "sent": 20,
                        "host_ring_full": 1, "no_memory": 2, "not_sent": 3}])"));
 }
 

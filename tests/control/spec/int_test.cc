@@ -39,7 +39,8 @@ TEST(InBand, WhatCannotBeIsRefused) {
   EXPECT_EQ(int_error("{ one-in: 0 }"), "run.int.one-in: 0 is out of range; expected 1..1000000000");
   EXPECT_EQ(int_error("{ classes: [3, 8] }"), "run.int.classes.1: 8 is out of range; expected 0..7");
   EXPECT_EQ(int_error("{ flows: incats }"), "run.int.flows: there is no traffic 'incats'; did you mean 'incast'?");
-  EXPECT_EQ(int_error("{ flows: [incast, no/h1->h2] }"), "run.int.flows.1: there is no traffic 'no'; expected one of incast, other");
+  EXPECT_EQ(int_error("{ flows: [incast, no/h1->h2] }"),
+            "run.int.flows.1: there is no traffic 'no'; expected one of incast, other");
   EXPECT_EQ(int_error("{ packets: 0 }"), "run.int.packets: 0 is out of range; expected 1..1048576");
   EXPECT_NE(int_error("{ one-of: 5 }").find("unknown key 'one-of'; did you mean 'one-in'?"), std::string::npos);
 }

@@ -36,9 +36,10 @@ TEST(Syntax, AnOpenQuoteIsFound) {
 
 // What is quoted of a file does not break the line, or the terminal. (Found by fault_text_fuzz.)
 TEST(Syntax, AnErrorIsOneLineWhateverItQuotes) {
-  EXPECT_EQ(error_of("name: \"a\\nb\\e[2J\"\n"),
-            "x.yaml:1:7: name: 'a\\nb\\x1b[2J' is not a name; expected letters, digits, '-' and '_', at most 63, the first a "
-            "letter or digit");
+  EXPECT_EQ(
+      error_of("name: \"a\\nb\\e[2J\"\n"),
+      "x.yaml:1:7: name: 'a\\nb\\x1b[2J' is not a name; expected letters, digits, '-' and '_', at most 63, the first a "
+      "letter or digit");
 }
 
 // The library finds empty documents in front of it without end. (Found by fault_text_fuzz.)
