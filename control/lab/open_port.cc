@@ -146,7 +146,7 @@ OpenedWire open_wire(const spec::NodeSpec& node, const TrunkEndConfig& end, std:
   config.mac = trunk_mac(session);
   config.mtu = mtu;
   config.peer_timeout = end.timeout;
-  config.patience = end.ping_every;
+  config.patience = end.ping_every * 10;  // a sender may lose the processor between two fragments
   config.carrier_every = end.ping_every * 5;
   auto wire = std::make_unique<PortWire>(std::move(port.port), pool, config);
   std::string description = fmt::format("{}, {} octets per frame", port.description, wire->mtu());

@@ -93,7 +93,6 @@ std::size_t PortWire::send(std::span<const TrunkDatagram> datagrams) {
 std::size_t PortWire::receive(Instant now, Duration wall, std::span<TrunkReceived> datagrams) {
   for (; kept_count_ > 0; --kept_count_) pool_.release(kept_[kept_count_ - 1]);
   reassembler_.recycle();
-  reassembler_.expire(now);
   look_at_carrier(now);
   flush();
   look_at_peer(now);
@@ -112,7 +111,10 @@ std::size_t PortWire::receive(Instant now, Duration wall, std::span<TrunkReceive
       else
         pool_.release(p);
     }
-    if (taken < asked) break;
+    if (taken < asked) {
+      reassembler_.expire(now);
+      break;
+    }
   }
   return n;
 }

@@ -22,7 +22,7 @@ struct PortWireConfig {
   wire::MacAddress mac;   // of this end; no other on the network has it
   std::uint32_t mtu = 0;  // octets that a frame carries behind its Ethernet header; less if the port carries less
   Duration peer_timeout{300'000'000'000};  // modelled time: not heard for so long, another may be the far end
-  Duration patience{10'000'000'000};       // modelled time, 10 ms: how long a message waits for its fragments
+  Duration patience{100'000'000'000};      // modelled time, 100 ms: how long a message waits for its fragments
   Duration carrier_every{50'000'000'000};  // modelled time, 50 ms: how often a silent port is asked for its carrier
 };
 

@@ -25,9 +25,8 @@ Reassembler::Reassembler(Duration patience, std::size_t most_whole)
 std::span<const std::byte> Reassembler::put(Instant now, const TrunkFragment& f) {
   RAILYARD_ASSERT(has_room(), "no message may become whole before the last ones are recycled");
   Slot& slot = slot_of(f.message);
-  if (slot.used && slot.until <= now) give_up(slot);
   if (slot.used && slot.message != f.message) {
-    if (is_before(f.message, slot.message)) return superfluous_.increment(), std::span<const std::byte>{};
+    if (slot.until > now && is_before(f.message, slot.message)) return superfluous_.increment(), std::span<const std::byte>{};
     give_up(slot);
   }
   if (!slot.used) {

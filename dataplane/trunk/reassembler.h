@@ -14,8 +14,8 @@
 namespace railyard {
 
 // Fragments of kMostAtOnce messages may be mixed, in any order, each come any number of times. A message that is not
-// whole after `patience`, or when one comes whose number is kMostAtOnce higher, is given up. All memory is taken at
-// once: kMostAtOnce + `most_whole` messages.
+// whole when somebody asks after `patience` (expire()), or when one comes whose number is kMostAtOnce higher, is given
+// up. All memory is taken at once: kMostAtOnce + `most_whole` messages.
 class Reassembler {
  public:
   static constexpr std::size_t kMostAtOnce = 16;
@@ -30,7 +30,8 @@ class Reassembler {
   std::span<const std::byte> put(Instant now, const TrunkFragment& fragment);
   // Nobody looks at the whole messages any more.
   void recycle() noexcept;
-  // Gives up what has waited for too long at `now`.
+  // Gives up what has waited for too long at `now`. To be called when nothing is left to be put: fragments that have
+  // come and were not looked at, because whoever puts them was away, are not missing.
   void expire(Instant now) noexcept;
   // Gives up everything: another sender numbers anew.
   void forget() noexcept;

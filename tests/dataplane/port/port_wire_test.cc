@@ -272,6 +272,26 @@ TEST_F(PortWires, FragmentsMayBeShuffledAndDoubledButNotLost) {
   EXPECT_EQ(b->counters().incomplete, 1u);
 }
 
+TEST_F(PortWires, FragmentsThatWaitForADaemonThatWasAwayAreNotMissing) {
+  meet();
+  const std::string message = port_wire_text(1, 9000);
+  Frames later;
+  unsigned frames = 0;
+  segment.fate = [&](const Octets& frame) {
+    if (++frames <= 3) return Frames{frame};
+    later.push_back(frame);
+    return Frames{};
+  };
+  ASSERT_EQ(send(*a, {message}), 1u);
+  EXPECT_TRUE(received(*b).empty());
+  // They come at once, but the daemon has no processor until long after.
+  Segment::Port& at_b = *segment.ports.back();
+  at_b.incoming.insert(at_b.incoming.end(), later.begin(), later.end());
+  now = now + 2 * port_wire_config(2).patience;
+  EXPECT_THAT(received(*b), testing::ElementsAre(message));
+  EXPECT_EQ(b->counters().incomplete, 0u);
+}
+
 TEST_F(PortWires, CutShortFragmentsAreNone) {
   meet();
   segment.fate = [](const Octets& frame) { return Frames{Octets(frame.begin(), frame.end() - 1)}; };
@@ -387,7 +407,7 @@ TEST_F(TrunkOverPorts, ALostFragmentIsALostFrameAndTheBooksBalance) {
     return frame.size() > 1000 && ++frames % 10 == 0 ? Frames{} : Frames{frame};
   };
   burst(50);  // 350 fragments, of which 35 do not arrive
-  run(50_ms);
+  run(150_ms);
   segment.fate = {};
   const TrunkCounters sent = a.end.trunk_counters();
   const TrunkCounters received = b.end.trunk_counters();

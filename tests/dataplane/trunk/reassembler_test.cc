@@ -83,6 +83,15 @@ TEST_F(Reassembly, OneWithoutAllIsGivenUpInTimeAndCounted) {
   EXPECT_EQ(reassembler.incomplete(), 2u) << "what came too late is given up as well";
 }
 
+TEST_F(Reassembly, OneThatNobodyHasGivenUpMayStillBecomeWhole) {
+  EXPECT_TRUE(put(1, 0).empty());
+  EXPECT_TRUE(put(1, 1).empty());
+  now = now + 3 * kPatience;
+  EXPECT_TRUE(put(1, 2) == content_of(1, 3000)) << "it had come long before, and was looked at now";
+  reassembler.expire(now);
+  EXPECT_EQ(reassembler.incomplete(), 0u);
+}
+
 TEST_F(Reassembly, AsManyMayBeMixedAsThereIsMemoryFor) {
   constexpr auto kMost = static_cast<std::uint32_t>(Reassembler::kMostAtOnce);
   for (std::uint32_t index : {2u, 0u})
