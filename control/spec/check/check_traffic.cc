@@ -126,7 +126,7 @@ class TrafficCheck {
     for (const PortName& to : ends.to)
       if (!std::holds_alternative<std::monostate>(lab_.find(to.node)->nics[static_cast<std::size_t>(to.port) - 1].attach))
         said.at_or_self("to").fail(
-            fmt::format("{} is attached, and its QPs are its own business; expected built-in hosts", to.node));
+            fmt::format("{} is attached, and its QPs are its own business; expected built-in hosts", format(to)));
     for (const std::vector<PortName>* nics : {&ends.from, &ends.to})
       for (const PortName& nic : *nics) check_nic(nic);
     const int slots = t.roce.operation == RoceOperation::kSend ? t.roce.receives.value_or(t.roce.outstanding)

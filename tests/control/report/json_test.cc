@@ -20,7 +20,7 @@ TEST(Json, HasEveryFieldOfAFlow) {
   EXPECT_EQ(parsed(sample())["flows"][0], Json::parse(R"({"name": "in/h2->h1", "src": "h2", "dst": "h1", "class": 3,
     "measured": true, "bytes": 4096000, "packets": 1000, "delivered_bytes": 4096000, "delivered_packets": 1000,
     "in_flight": 0, "lost": 0, "reordered": 0, "duplicated": 0, "corrupted": 0, "marked": 250, "trimmed": 0, "goodput_bps": 48.5e9,
-    "start_ns": 1000, "fct_ns": 676000,
+    "transport": "generator", "start_ns": 1000, "fct_ns": 676000,
     "latency_ns": {"p50": 2000, "p90": 3000, "p99": 250000, "p999": 300000, "p9999": 301000, "max": 302000}})"));
 }
 

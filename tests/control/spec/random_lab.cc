@@ -305,6 +305,8 @@ void add_nodes_and_links(Chance& chance, Lab& lab) {
 
 void set_random_roce(Chance& chance, TrafficSpec& t) {
   t.transport = TrafficSpec::Transport::kRoce;
+  // Other NICs of these may be attached.
+  if (t.to == std::vector<std::string>{"h1", "h2"}) t.to = {"h1:1", "h2:1"};
   t.roce.operation = chance.of({RoceOperation::kWrite, RoceOperation::kSend, RoceOperation::kRead});
   t.roce.message = static_cast<std::uint32_t>(chance.bytes(1, kMiB).n);
   t.roce.path_mtu = chance.of({256, 512, 1024});
