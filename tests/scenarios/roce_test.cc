@@ -266,6 +266,103 @@ TEST(Roce, EveryPatternWorks) {
   }
 }
 
+std::uint64_t xoffs(Scenario& s) {
+  std::uint64_t n = 0;
+  for (const report::PortReport& p : s.report().ports)
+    for (const ClassCounters& c : p.counters.classes) n += c.xoff_sent;
+  return n;
+}
+
+class RoceDcqcn : public testing::TestWithParam<int> {};
+
+TEST_P(RoceDcqcn, SendersConvergeToEqualSharesAndNobodyIsPaused) {
+  const int n = GetParam();
+  Scenario s = Scenario::ready("roce-incast", {"traffic.incast.fan-in=" + std::to_string(n), "run.duration=40ms"});
+  s.run_until(20_ms);
+  std::vector<std::uint64_t> before;
+  for (const build::Flow& f : s.lab().flows()) before.push_back(f.received().payload_octets);
+  ASSERT_EQ(before.size(), static_cast<std::size_t>(n));
+  s.run_until(40_ms);
+  std::vector<double> goodput;
+  double sum = 0;
+  for (const build::Flow& f : s.lab().flows()) {
+    goodput.push_back(static_cast<double>(f.received().payload_octets - before[goodput.size()]) * 8 / 20e-3);
+    sum += goodput.back();
+  }
+  for (const double g : goodput) EXPECT_NEAR(g, sum / n, 0.1 * sum / n);
+  // What they leave of the link.
+  EXPECT_GT(sum, 90e9);
+  EXPECT_EQ(xoffs(s), 0u);
+  std::uint64_t cnps = 0;
+  std::uint64_t sent = 0;
+  for (const report::FlowReport& f : s.report().flows) {
+    cnps += f.roce->cnp_handled;
+    sent += f.roce->cnp_sent;
+    EXPECT_EQ(f.roce->retransmitted_packets, 0u);
+    EXPECT_EQ(f.marked, f.roce->ecn_marked);
+  }
+  EXPECT_GT(cnps, 100u);
+  EXPECT_LE(sent - cnps, 8u);  // on their way
+  EXPECT_EQ(s.dropped(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Senders, RoceDcqcn, testing::Values(2, 4, 8), testing::PrintToStringParamName());
+
+TEST(Roce, WithoutDcqcnTheSameIncastIsHeldBackByPfc) {
+  Scenario s = Scenario::ready("roce-incast", {"hosts.default.roce.congestion=none"});
+  s.run_until(20_ms);
+  EXPECT_GT(xoffs(s), 10u);
+  for (const report::FlowReport& f : s.report().flows) EXPECT_EQ(f.roce->cnp_sent, 0u);
+  EXPECT_EQ(s.dropped(), 0u);
+}
+
+TEST(Roce, WithThresholdsAboveWhatTheBufferHoldsPfcComesAndMarksDoNot) {
+  Scenario s = Scenario::ready("roce-incast", {"qos.default.classes.3.ecn={ kmin: 10MB, kmax: 20MB }",
+                                               "switches.default.buffer=16MiB"});
+  s.run_until(20_ms);
+  EXPECT_GT(xoffs(s), 10u);
+  EXPECT_EQ(s.at("leaf1:1", 3).ecn_marked, 0u);
+}
+
+// READ responses are the responder's data, and it is told to slow down.
+TEST(Roce, DcqcnSlowsDownReadResponses) {
+  Scenario s = Scenario::ready("roce-incast", {"traffic.incast.operation=read"});
+  s.run_until(20_ms);
+  for (const report::FlowReport& f : s.report().flows) {
+    EXPECT_GT(f.roce->cnp_handled, 10u) << f.name;
+    EXPECT_LT(f.goodput_bps, 15e9) << f.name;
+  }
+  EXPECT_EQ(xoffs(s), 0u);
+}
+
+TEST(Roce, CnpsGoInTheClassAndWithTheCodePointThatAreSaid) {
+  Scenario s = Scenario::ready("roce-incast", {"hosts.default.roce.cnp={ dscp: 40, class: 5, interval: 20us }",
+                                               "run.duration=1ms"});
+  s.run_until(1_ms);
+  std::uint64_t cnps = 0;
+  for (const report::FlowReport& f : s.report().flows) cnps += f.roce->cnp_sent;
+  // At the receiver's NIC in class 5, and at the switch by DSCP 40 in class 5, too.
+  EXPECT_GE(s.at("h1:1", 5).tx_packets, cnps - 8);
+  EXPECT_EQ(s.at("h1:1", 6).tx_packets, 0u);
+  EXPECT_GE(s.at("leaf1:1", 5).rx_packets, cnps - 8);
+  EXPECT_LE(cnps, 8 * 51u);
+  EXPECT_GT(cnps, 8 * 10u);
+}
+
+TEST(Roce, TheShippedLossyLinkRecoversVerified) {
+  Scenario s = Scenario::ready("roce-loss");
+  s.run_to_the_end();
+  const report::FlowReport f = flow_report(s);
+  EXPECT_EQ(f.roce->verified, 500u);
+  EXPECT_GT(f.roce->retransmitted_packets, 0u);
+  EXPECT_EQ(f.delivered_bytes, 50'000'000u);
+  EXPECT_TRUE(f.fct_ns.has_value());
+  EXPECT_LT(f.goodput_bps, 98e9);
+  Scenario dead = Scenario::ready("roce-loss", {"faults.bad.loss=100%"});
+  dead.run_to_the_end();
+  EXPECT_EQ(flow_report(dead).roce->status, "RETRY_EXC_ERR");
+}
+
 // Everything that could disagree: marks and CNPs, loss, retransmission, all operations, several QPs, both transports.
 constexpr const char* kEverything = R"(
 name: everything
