@@ -1,10 +1,10 @@
 #include "control/build/built_lab.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "control/build/device_settings.h"
 #include "control/build/quality_reports.h"

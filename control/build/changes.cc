@@ -240,11 +240,10 @@ void Changes::give_to(BuiltLab& running, Instant at) {
     const Flow& flow = running.flows()[f.flow];
     const PortRef port = running.port(flow.plan.source);
     Host& device = dynamic_cast<Host&>(fabric[port.device]);
-    device.change_at(at,
-                     [&device, nic = port.port, flow = &flow, rate = f.rate](Instant now) {
-                       flow->set_rate(now, rate);
-                       device.endpoint_changed(now, nic);
-                     });
+    device.change_at(at, [&device, nic = port.port, flow = &flow, rate = f.rate](Instant now) {
+      flow->set_rate(now, rate);
+      device.endpoint_changed(now, nic);
+    });
   }
   for (const Peer& p : peers_) {
     Host& host = dynamic_cast<Host&>(fabric[p.nic.device]);

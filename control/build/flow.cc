@@ -2,9 +2,7 @@
 
 namespace railyard::build {
 
-TxFlowCounters Flow::sent() const {
-  return is_roce() ? source->sent(places.at_source) : sender->tx_counters(tx_index);
-}
+TxFlowCounters Flow::sent() const { return is_roce() ? source->sent(places.at_source) : sender->tx_counters(tx_index); }
 
 const RxFlowCounters& Flow::received() const {
   static const RxFlowCounters kNothing;

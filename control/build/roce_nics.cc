@@ -9,9 +9,7 @@
 namespace railyard::build {
 namespace {
 
-double value(spec::Ratio r) noexcept {
-  return static_cast<double>(r.numerator) / static_cast<double>(r.denominator);
-}
+double value(spec::Ratio r) noexcept { return static_cast<double>(r.numerator) / static_cast<double>(r.denominator); }
 
 roce::DcqcnConfig dcqcn_of(const spec::DcqcnSpec& d, BitRate line) {
   roce::DcqcnConfig c;
@@ -42,11 +40,11 @@ roce::CnpConfig cnp_of(const spec::RoceNicSpec& s, const spec::QosProfile& qos) 
   constexpr Duration kVendorInterval{4'000'000};
   roce::CnpConfig c;
   c.enabled = s.congestion == spec::RoceCongestion::kDcqcn;
-  c.interval = s.cnp.interval.value_or(s.dcqcn.profile == spec::DcqcnSpec::Profile::kPaper ? kPaperInterval
-                                                                                           : kVendorInterval);
+  c.interval =
+      s.cnp.interval.value_or(s.dcqcn.profile == spec::DcqcnSpec::Profile::kPaper ? kPaperInterval : kVendorInterval);
   c.dscp = static_cast<std::uint8_t>(s.cnp.dscp);
-  c.priority = static_cast<std::uint8_t>(
-      s.cnp.priority.value_or(qos.dscp_to_class[static_cast<std::size_t>(s.cnp.dscp)]));
+  c.priority =
+      static_cast<std::uint8_t>(s.cnp.priority.value_or(qos.dscp_to_class[static_cast<std::size_t>(s.cnp.dscp)]));
   switch (s.cnp.scope) {
     case spec::CnpSpec::Scope::kQp:
       c.scope = roce::CnpScope::kQp;
@@ -139,8 +137,7 @@ void RoceNics::connect(Flow& flow, const roce::FlowConfig& config, const roce::A
                            attributes_of(settings(flow.plan.destination), t)};
   flow.source = source.nic;
   flow.sink = sink.nic;
-  flow.places =
-      roce::FlowConnection::make(config, source, sink, mix64(lab_.run.seed.value ^ mix64(flow.plan.id)));
+  flow.places = roce::FlowConnection::make(config, source, sink, mix64(lab_.run.seed.value ^ mix64(flow.plan.id)));
 }
 
 std::unique_ptr<Endpoint> RoceNics::drive(const spec::PortName& name, std::unique_ptr<TrafficGenerator> generator) {

@@ -39,9 +39,9 @@ struct Percentiles {
 struct RoceReport {
   std::string operation;  // "write", "send" or "read"
   int qps = 1;
-  std::uint64_t messages = 0;  // complete
-  std::uint64_t verified = 0;  // came whole, and every octet (elided payload: every packet) was what was sent
-  Percentiles message_ns;      // from post to completion
+  std::uint64_t messages = 0;   // complete
+  std::uint64_t verified = 0;   // came whole, and every octet (elided payload: every packet) was what was sent
+  Percentiles message_ns;       // from post to completion
   std::uint64_t discarded = 0;  // packets that the receiver had no use for: out of sequence, or there already
   std::uint64_t retransmitted_packets = 0;
   std::uint64_t out_of_sequence = 0;  // gaps that the responder answered by a NAK

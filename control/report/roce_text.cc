@@ -34,12 +34,12 @@ void sums(Out out, const Flows& flows) {
     sum.cnp_sent += r.cnp_sent;
     sum.cnp_handled += r.cnp_handled;
   }
-  fmt::format_to(out, "  {} messages came whole and were verified{}; {} packets were sent again of {} ({})\n",
-                 count_text(sum.verified),
-                 corrupted > 0 ? fmt::format(", {} WERE NOT WHAT WAS SENT", count_text(corrupted)) : std::string(),
-                 count_text(sum.retransmitted_packets), count_text(packets),
-                 percent_text(packets > 0 ? static_cast<double>(sum.retransmitted_packets) / static_cast<double>(packets)
-                                          : 0));
+  fmt::format_to(
+      out, "  {} messages came whole and were verified{}; {} packets were sent again of {} ({})\n",
+      count_text(sum.verified),
+      corrupted > 0 ? fmt::format(", {} WERE NOT WHAT WAS SENT", count_text(corrupted)) : std::string(),
+      count_text(sum.retransmitted_packets), count_text(packets),
+      percent_text(packets > 0 ? static_cast<double>(sum.retransmitted_packets) / static_cast<double>(packets) : 0));
   if (sum.out_of_sequence + sum.out_of_buffer + sum.local_ack_timeout_err > 0)
     fmt::format_to(out, "  {} gaps were answered by a NAK, {} messages by RNR NAK, {} timeouts\n",
                    count_text(sum.out_of_sequence), count_text(sum.out_of_buffer),

@@ -19,9 +19,9 @@ struct RoceTraffic {
   std::uint32_t message = 1'000'000;  // octets of a work request
   int outstanding = 4;                // work requests per QP that are posted and not complete
   int path_mtu = 4096;
-  int qps = 1;                        // per flow
-  std::optional<int> receives;        // SEND: receive requests per QP at the receiver; nothing: `outstanding`
-  Duration repost_after{};            // SEND: how long after a message came its receive request is posted again
+  int qps = 1;                  // per flow
+  std::optional<int> receives;  // SEND: receive requests per QP at the receiver; nothing: `outstanding`
+  Duration repost_after{};      // SEND: how long after a message came its receive request is posted again
 
   bool operator==(const RoceTraffic&) const = default;
 };
@@ -34,23 +34,23 @@ enum class RoceCongestion { kNone, kDcqcn };
 struct DcqcnSpec {
   enum class Profile { kPaper, kVendor };  // what all the rest begins as
   Profile profile = Profile::kPaper;
-  bool cut_at_once = true;                        // on a CNP; else at the end of a rate_reduce_monitor_period with one
-  Duration dce_tcp_rtt{55'000'000};               // K: alpha is updated so often
+  bool cut_at_once = true;           // on a CNP; else at the end of a rate_reduce_monitor_period with one
+  Duration dce_tcp_rtt{55'000'000};  // K: alpha is updated so often
   Duration rate_reduce_monitor_period{4'000'000};
-  Duration rpg_time_reset{55'000'000};            // T
-  Bytes rpg_byte_reset{10'000'000};               // B; 0: no byte counter
-  int rpg_threshold = 5;                          // F
-  Ratio g{1, 256};                                // (1024 - DCE_TCP_G) / 1024
+  Duration rpg_time_reset{55'000'000};  // T
+  Bytes rpg_byte_reset{10'000'000};     // B; 0: no byte counter
+  int rpg_threshold = 5;                // F
+  Ratio g{1, 256};                      // (1024 - DCE_TCP_G) / 1024
   Ratio initial_alpha{1, 1};
-  int alpha_steps = 0;                            // alpha is kept in so many steps; 0: exactly
+  int alpha_steps = 0;  // alpha is kept in so many steps; 0: exactly
   BitRate rpg_ai_rate{40'000'000};
   BitRate rpg_hai_rate{400'000'000};
   BitRate rpg_min_rate{40'000'000};
-  BitRate rpg_max_rate{};                         // 0: the link's
-  Ratio rpg_min_dec_fac{1, 2};                    // periodic cuts: one leaves at least this part
-  bool clamp_tgt_rate = false;                    // periodic cuts: each sets the target to the rate before it, ...
-  bool clamp_tgt_rate_after_time_inc = true;      // ... or those with an increase since the last do
-  BitRate rate_to_set_on_first_cnp{};             // periodic cuts; 0: as it is
+  BitRate rpg_max_rate{};                     // 0: the link's
+  Ratio rpg_min_dec_fac{1, 2};                // periodic cuts: one leaves at least this part
+  bool clamp_tgt_rate = false;                // periodic cuts: each sets the target to the rate before it, ...
+  bool clamp_tgt_rate_after_time_inc = true;  // ... or those with an increase since the last do
+  BitRate rate_to_set_on_first_cnp{};         // periodic cuts; 0: as it is
 
   static DcqcnSpec of(Profile profile);
 

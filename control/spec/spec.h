@@ -331,8 +331,8 @@ struct LinkSpec {
 
 // ---- Traffic -------------------------------------------------------------------------------------------------------
 
-// Flows between built-in NICs, of the generator or over RoCEv2: `from` and `to` are selectors over hosts ("h1", "h*", "h3:2";
-// select.h).
+// Flows between built-in NICs, of the generator or over RoCEv2: `from` and `to` are selectors over hosts ("h1", "h*",
+// "h3:2"; select.h).
 //   pairs        the i-th of `from` to the i-th of `to`; one of either to all of the other
 //   incast       `fan_in` of `from` to each of `to`
 //   permutation  each of `from` to one of `to`, no two to the same

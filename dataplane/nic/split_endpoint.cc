@@ -19,14 +19,13 @@ Readiness SplitEndpoint::ready(Instant now) {
 std::size_t SplitEndpoint::send(Instant now, Priority priority, std::span<TxFrame> frames) {
   const std::size_t half = (frames.size() + 1) / 2;
   second_begins_ = !second_begins_;
-  std::size_t n = second_begins_ ? send_second(now, priority, frames.first(half))
-                                 : first_->send(now, priority, frames.first(half));
-  n += second_begins_ ? first_->send(now, priority, frames.subspan(n))
-                      : send_second(now, priority, frames.subspan(n));
+  std::size_t n =
+      second_begins_ ? send_second(now, priority, frames.first(half)) : first_->send(now, priority, frames.first(half));
+  n += second_begins_ ? first_->send(now, priority, frames.subspan(n)) : send_second(now, priority, frames.subspan(n));
   // What the other one has left over.
   if (n < frames.size())
-    n += second_begins_ ? send_second(now, priority, frames.subspan(n))
-                        : first_->send(now, priority, frames.subspan(n));
+    n +=
+        second_begins_ ? send_second(now, priority, frames.subspan(n)) : first_->send(now, priority, frames.subspan(n));
   return n;
 }
 
@@ -54,7 +53,7 @@ bool SplitEndpoint::receive(std::span<const RxFrame> frames) {
 bool SplitEndpoint::is_of_first(const RxFrame& frame) const noexcept {
   constexpr std::size_t kL3 = wire::Ethernet::kOctets;
   if (frame.header.size() <= kL3) return false;
-  const bool v4 = frame.header[kL3] >> 4 == std::byte{4};
+  const bool v4 = (frame.header[kL3] >> 4) == std::byte{4};
   const std::size_t bth =
       kL3 + (v4 ? std::size_t{wire::Ipv4::kOctets} : std::size_t{wire::Ipv6::kOctets}) + wire::Udp::kOctets;
   if (frame.header.size() < bth + wire::Bth::kOctets) return false;

@@ -1,9 +1,9 @@
 // Built-in RoCEv2 NICs over whole paths: messages of flows, from what a fabric file says to what the report does.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "tests/scenarios/scenario.h"
 
@@ -36,8 +36,8 @@ class RoceClean : public testing::TestWithParam<Clean> {};
 
 TEST_P(RoceClean, APairReachesTheFramingLimit) {
   const Clean& p = GetParam();
-  Scenario s(pair(std::string("operation: ") + p.operation + ", ip: " + std::to_string(p.ip) + ", path-mtu: " +
-                  std::to_string(p.path_mtu) + ", message: 1MB, bytes: 40MB"));
+  Scenario s(pair(std::string("operation: ") + p.operation + ", ip: " + std::to_string(p.ip) +
+                  ", path-mtu: " + std::to_string(p.path_mtu) + ", message: 1MB, bytes: 40MB"));
   s.run_to_the_end();
   const double packets = std::ceil(1e6 / p.path_mtu);
   const double extra = p.operation[0] == 'w' ? 16 : p.operation[0] == 'r' ? 8 : 0;  // RETH; AETH first and last
@@ -92,9 +92,7 @@ TEST_P(RoceLossy, AllDataArriveVerifiedThroughALossyLink) {
 
 INSTANTIATE_TEST_SUITE_P(Operations, RoceLossy,
                          testing::Combine(testing::Values("write", "send", "read"), testing::Values("elided", "real")),
-                         [](const auto& c) {
-                           return std::string(std::get<0>(c.param)) + "_" + std::get<1>(c.param);
-                         });
+                         [](const auto& c) { return std::string(std::get<0>(c.param)) + "_" + std::get<1>(c.param); });
 
 TEST(Roce, PaddingPassesANicWithRealAndWithElidedPayload) {
   for (const char* payload : {"elided", "real"})
@@ -317,8 +315,8 @@ TEST(Roce, WithoutDcqcnTheSameIncastIsHeldBackByPfc) {
 }
 
 TEST(Roce, WithThresholdsAboveWhatTheBufferHoldsPfcComesAndMarksDoNot) {
-  Scenario s = Scenario::ready("roce-incast", {"qos.default.classes.3.ecn={ kmin: 10MB, kmax: 20MB }",
-                                               "switches.default.buffer=16MiB"});
+  Scenario s = Scenario::ready(
+      "roce-incast", {"qos.default.classes.3.ecn={ kmin: 10MB, kmax: 20MB }", "switches.default.buffer=16MiB"});
   s.run_until(20_ms);
   EXPECT_GT(xoffs(s), 10u);
   EXPECT_EQ(s.at("leaf1:1", 3).ecn_marked, 0u);
@@ -336,8 +334,8 @@ TEST(Roce, DcqcnSlowsDownReadResponses) {
 }
 
 TEST(Roce, CnpsGoInTheClassAndWithTheCodePointThatAreSaid) {
-  Scenario s = Scenario::ready("roce-incast", {"hosts.default.roce.cnp={ dscp: 40, class: 5, interval: 20us }",
-                                               "run.duration=1ms"});
+  Scenario s = Scenario::ready("roce-incast",
+                               {"hosts.default.roce.cnp={ dscp: 40, class: 5, interval: 20us }", "run.duration=1ms"});
   s.run_until(1_ms);
   std::uint64_t cnps = 0;
   for (const report::FlowReport& f : s.report().flows) cnps += f.roce->cnp_sent;

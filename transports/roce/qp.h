@@ -41,7 +41,7 @@ struct Qp {
   DatagramSender datagrams;  // UD
   CongestionControl congestion;
   Instant next_data{};  // pacing: no request or READ response before
-  BitRate rate_limit{};  // of its data; 0: none
+  BitRate rate_limit{};    // of its data; 0: none
   OctetTime octet_time{};  // at that rate
 
   std::uint32_t slot;

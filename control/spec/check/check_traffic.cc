@@ -124,13 +124,14 @@ class TrafficCheck {
 
   void check_roce(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) {
     for (const PortName& to : ends.to)
-      if (!std::holds_alternative<std::monostate>(lab_.find(to.node)->nics[static_cast<std::size_t>(to.port) - 1].attach))
+      if (!std::holds_alternative<std::monostate>(
+              lab_.find(to.node)->nics[static_cast<std::size_t>(to.port) - 1].attach))
         said.at_or_self("to").fail(
             fmt::format("{} is attached, and its QPs are its own business; expected built-in hosts", format(to)));
     for (const std::vector<PortName>* nics : {&ends.from, &ends.to})
       for (const PortName& nic : *nics) check_nic(nic);
-    const int slots = t.roce.operation == RoceOperation::kSend ? t.roce.receives.value_or(t.roce.outstanding)
-                                                               : t.roce.outstanding;
+    const int slots =
+        t.roce.operation == RoceOperation::kSend ? t.roce.receives.value_or(t.roce.outstanding) : t.roce.outstanding;
     constexpr std::int64_t kMuch = std::int64_t{1} << 60;
     const Int128 held = Int128{count_flows(t, ends)} * t.roce.qps * slots * t.roce.message + held_;
     held_ = static_cast<std::int64_t>(std::min<Int128>(held, kMuch));
@@ -146,9 +147,11 @@ class TrafficCheck {
     const RoceNicSpec& roce = lab_.hosts.at(name).roce;
     if (roce.congestion != RoceCongestion::kDcqcn || roce.dcqcn.rpg_min_rate <= rate_.at(nic)) return;
     const Tree& said = draft_.sections.hosts != nullptr ? draft_.sections.hosts->at_or_self(name) : *draft_.document;
-    said.at_or_self("roce").at_or_self("dcqcn").at_or_self("rpg-min-rate").fail(
-        fmt::format("{} is above the rate of {}'s link ({})", format(roce.dcqcn.rpg_min_rate), format(nic),
-                    format(rate_.at(nic))));
+    said.at_or_self("roce")
+        .at_or_self("dcqcn")
+        .at_or_self("rpg-min-rate")
+        .fail(fmt::format("{} is above the rate of {}'s link ({})", format(roce.dcqcn.rpg_min_rate), format(nic),
+                          format(rate_.at(nic))));
   }
 
   void check_ipv6() const {

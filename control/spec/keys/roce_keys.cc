@@ -22,13 +22,14 @@ Form<Ratio> part() {
 Key<DcqcnSpec> profile() {
   const auto form =
       choice<DcqcnSpec::Profile>({{"paper", DcqcnSpec::Profile::kPaper}, {"vendor", DcqcnSpec::Profile::kVendor}});
-  return Key<DcqcnSpec>{"profile",
-                        "what the other keys begin as: paper (Zhu et al., SIGCOMM 2015, for 40 Gb/s) or vendor (defaults "
-                        "of NVIDIA's firmware)",
-                        [form](const Tree& tree, DcqcnSpec& into) { into = DcqcnSpec::of(form.read(tree)); },
-                        [form](const DcqcnSpec& from) { return form.write(from.profile); },
-                        [](const DcqcnSpec& a, const DcqcnSpec& b) { return a.profile == b.profile; },
-                        form.schema}
+  return Key<DcqcnSpec>{
+      "profile",
+      "what the other keys begin as: paper (Zhu et al., SIGCOMM 2015, for 40 Gb/s) or vendor (defaults "
+      "of NVIDIA's firmware)",
+      [form](const Tree& tree, DcqcnSpec& into) { into = DcqcnSpec::of(form.read(tree)); },
+      [form](const DcqcnSpec& from) { return form.write(from.profile); },
+      [](const DcqcnSpec& a, const DcqcnSpec& b) { return a.profile == b.profile; },
+      form.schema}
       .show();
 }
 

@@ -69,16 +69,15 @@ void check_transport(const Tree& map, const TrafficSpec& t) {
         value->fail(fmt::format("has no meaning here; expected it under {}", where));
   };
   const bool roce = t.transport == TrafficSpec::Transport::kRoce;
-  only({"operation", "message", "outstanding", "path-mtu", "qps", "receives", "repost-after"}, roce,
-       "transport: roce");
+  only({"operation", "message", "outstanding", "path-mtu", "qps", "receives", "repost-after"}, roce, "transport: roce");
   only({"receives", "repost-after"}, t.roce.operation == RoceOperation::kSend, "operation: send");
   only({"payload"}, !roce, "transport: generator; path-mtu is what a packet of RoCE carries");
   only({"on", "off"}, !roce, "transport: generator");
   if (!roce && t.bytes.n % 4 != 0)
     map.at_or_self("bytes").fail(fmt::format("{} octets are not a multiple of 4", t.bytes.n));
   if (roce && t.rate && t.rate->bps / t.roce.qps < kLeastRate.bps)
-    map.at_or_self("rate").fail(fmt::format("{} over {} QPs is less than {} for each", format(*t.rate), t.roce.qps,
-                                            format(kLeastRate)));
+    map.at_or_self("rate").fail(
+        fmt::format("{} over {} QPs is less than {} for each", format(*t.rate), t.roce.qps, format(kLeastRate)));
 }
 
 void check_traffic(const Tree& map, const TrafficSpec& t) {
@@ -123,10 +122,11 @@ const Table<TrafficSpec>& traffic_keys() {
            choice<TrafficSpec::Transport>(
                {{"generator", TrafficSpec::Transport::kGenerator}, {"roce", TrafficSpec::Transport::kRoce}}),
            "generator: frames that nothing answers; roce: messages over QPs of RoCEv2 NICs (hosts.<name>.roce), RC"),
-       of_roce(key("operation", &RoceTraffic::operation,
-                   choice<RoceOperation>(
-                       {{"write", RoceOperation::kWrite}, {"send", RoceOperation::kSend}, {"read", RoceOperation::kRead}}),
-                   "roce: how data get from sender to receiver; read: the receiver asks")),
+       of_roce(
+           key("operation", &RoceTraffic::operation,
+               choice<RoceOperation>(
+                   {{"write", RoceOperation::kWrite}, {"send", RoceOperation::kSend}, {"read", RoceOperation::kRead}}),
+               "roce: how data get from sender to receiver; read: the receiver asks")),
        of_roce(key("message", &RoceTraffic::message, octets(1, kMostMessage),
                    "roce: of each work request; the last one of a flow is what is left of bytes")),
        of_roce(key("outstanding", &RoceTraffic::outstanding, integer(1, 4096),

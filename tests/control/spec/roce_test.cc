@@ -12,7 +12,8 @@ std::string file_with(const std::string& keys, const std::string& more = "", con
   return "name: x\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2 }\nrun: { " + run +
          " }\ntraffic:\n  - { name: t, " + keys + " }\n" + more;
 }
-std::string roce_error(const std::string& keys, const std::string& more = "", const std::string& run = "duration: 1ms") {
+std::string roce_error(const std::string& keys, const std::string& more = "",
+                       const std::string& run = "duration: 1ms") {
   return error_of(file_with(keys, more, run));
 }
 // Of hosts.default.roce, whose keys begin in column 28 of line 6.
@@ -28,7 +29,7 @@ TEST(RoceSpec, TrafficIsTheGeneratorsUnlessItSaysOtherwise) {
 
 TEST(RoceSpec, EveryKeyOfTrafficIsRead) {
   const Lab l = parse(file_with("from: h1, to: h2, transport: roce, operation: send, message: 64KiB, outstanding: 16, "
-                          "path-mtu: 1024, qps: 3, receives: 5, repost-after: 2us, bytes: 999999B"),
+                                "path-mtu: 1024, qps: 3, receives: 5, repost-after: 2us, bytes: 999999B"),
                       "x.yaml");
   const TrafficSpec& t = l.traffic[0];
   EXPECT_EQ(t.transport, TrafficSpec::Transport::kRoce);
@@ -38,7 +39,8 @@ TEST(RoceSpec, EveryKeyOfTrafficIsRead) {
 
 TEST(RoceSpec, EveryKeyOfNicsIsRead) {
   const Lab l = parse(
-      file_with("from: h1, to: h2",
+      file_with(
+          "from: h1, to: h2",
           "hosts: { default: { roce: { congestion: dcqcn, ack-timeout: 8, retry-count: 3, rnr-retry: 2, min-rnr-timer: "
           "5, ack-every: 16, window: 1000, max-reads: 4, cnp: { interval: 10us, scope: port, dscp: 40, class: 5 }, "
           "dcqcn: { rpg-ai-rate: 20Mbps, profile: vendor, cut: periodic, dce-tcp-rtt: 2us, rate-reduce-monitor-period: "
@@ -161,20 +163,24 @@ TEST(RoceErrors, ReceivedMessagesFitIntoMemory) {
 }
 
 TEST(RoceErrors, KeysOfNics) {
-  EXPECT_EQ(nic_error("congestion: dcqnc"),
-            "x.yaml:6:41: hosts.default.roce.congestion: unknown 'dcqnc'; did you mean 'dcqcn'? Expected none or dcqcn");
+  EXPECT_EQ(
+      nic_error("congestion: dcqnc"),
+      "x.yaml:6:41: hosts.default.roce.congestion: unknown 'dcqnc'; did you mean 'dcqcn'? Expected none or dcqcn");
   EXPECT_EQ(nic_error("congestoin: dcqcn"),
             "x.yaml:6:29: hosts.default.roce: unknown key 'congestoin'; did you mean 'congestion'? Known here: "
             "congestion, dcqcn, cnp, ack-timeout, retry-count, rnr-retry, min-rnr-timer, ack-every, window, max-reads");
   EXPECT_EQ(nic_error("ack-timeout: 32"),
             "x.yaml:6:42: hosts.default.roce.ack-timeout: 32 is out of range; expected 1..31");
-  EXPECT_EQ(nic_error("retry-count: 8"), "x.yaml:6:42: hosts.default.roce.retry-count: 8 is out of range; expected 0..7");
+  EXPECT_EQ(nic_error("retry-count: 8"),
+            "x.yaml:6:42: hosts.default.roce.retry-count: 8 is out of range; expected 0..7");
   EXPECT_EQ(nic_error("rnr-retry: -1"), "x.yaml:6:40: hosts.default.roce.rnr-retry: -1 is out of range; expected 0..7");
   EXPECT_EQ(nic_error("min-rnr-timer: 32"),
             "x.yaml:6:44: hosts.default.roce.min-rnr-timer: 32 is out of range; expected 0..31");
-  EXPECT_EQ(nic_error("ack-every: 0"), "x.yaml:6:40: hosts.default.roce.ack-every: 0 is out of range; expected 1..65536");
+  EXPECT_EQ(nic_error("ack-every: 0"),
+            "x.yaml:6:40: hosts.default.roce.ack-every: 0 is out of range; expected 1..65536");
   EXPECT_EQ(nic_error("window: 0"), "x.yaml:6:37: hosts.default.roce.window: 0 is out of range; expected 1..8388607");
-  EXPECT_EQ(nic_error("max-reads: 129"), "x.yaml:6:40: hosts.default.roce.max-reads: 129 is out of range; expected 1..128");
+  EXPECT_EQ(nic_error("max-reads: 129"),
+            "x.yaml:6:40: hosts.default.roce.max-reads: 129 is out of range; expected 1..128");
 }
 
 TEST(RoceErrors, KeysOfDcqcn) {
@@ -182,7 +188,8 @@ TEST(RoceErrors, KeysOfDcqcn) {
   const std::string at = "hosts.default.roce.dcqcn";
   EXPECT_EQ(wrong("profile: papr"),
             "x.yaml:6:66: " + at + ".profile: unknown 'papr'; did you mean 'paper'? Expected paper or vendor");
-  EXPECT_NE(wrong("rpg-ai-rat: 5Mbps").find("unknown key 'rpg-ai-rat'; did you mean 'rpg-ai-rate'?"), std::string::npos);
+  EXPECT_NE(wrong("rpg-ai-rat: 5Mbps").find("unknown key 'rpg-ai-rat'; did you mean 'rpg-ai-rate'?"),
+            std::string::npos);
   for (const char* key : {"dce-tcp-rtt", "rpg-time-reset"})
     for (const char* value : {"0", "1ns", "20s"})
       EXPECT_NE(wrong(std::string(key) + ": " + value).find("is out of range; expected 100ns..10s"), std::string::npos)

@@ -106,8 +106,7 @@ TEST(HostSending, FlowsThatShareAPlaceInMemoryAreToldApart) {
   host.advance(at(10_us));
   const auto sent = wire.sent(kPort);
   ASSERT_EQ(sent.size(), flows.size());
-  for (std::size_t i = 0; i < flows.size(); ++i)
-    EXPECT_EQ(sent[i].packet.entropy, (7 + flows[i]) & 0xFFFFFF) << i;
+  for (std::size_t i = 0; i < flows.size(); ++i) EXPECT_EQ(sent[i].packet.entropy, (7 + flows[i]) & 0xFFFFFF) << i;
 }
 
 TEST(HostSending, AnEndpointIsAskedWhenItSaid) {

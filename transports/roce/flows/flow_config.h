@@ -43,9 +43,7 @@ struct FlowConfig {
     return left < message ? static_cast<std::uint32_t>(left) : message;
   }
   // Places for messages at the sink, of each QP.
-  constexpr std::uint32_t slots() const noexcept {
-    return operation == FlowOperation::kSend ? receives : outstanding;
-  }
+  constexpr std::uint32_t slots() const noexcept { return operation == FlowOperation::kSend ? receives : outstanding; }
 };
 
 }  // namespace railyard::roce

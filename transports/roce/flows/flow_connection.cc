@@ -9,9 +9,9 @@ namespace railyard::roce {
 namespace {
 
 constexpr ProtectionDomain kDomain{1};
-constexpr std::uint64_t kStreamAt = std::uint64_t{1} << 62;   // address of a source's stream
-constexpr std::uint64_t kEndless = std::uint64_t{1} << 62;    // octets of one without end
-constexpr std::uint64_t kSlotsAt = std::uint64_t{1} << 32;    // address of a sink's slots
+constexpr std::uint64_t kStreamAt = std::uint64_t{1} << 62;  // address of a source's stream
+constexpr std::uint64_t kEndless = std::uint64_t{1} << 62;   // octets of one without end
+constexpr std::uint64_t kSlotsAt = std::uint64_t{1} << 32;   // address of a sink's slots
 
 template <class T>
 auto expect(const T& result) {
@@ -70,14 +70,13 @@ FlowConnection::Half FlowConnection::add_lane(const FlowEnd& end, std::size_t pl
   FlowEndpoint::Flow& flow = nic.flows_[place];
   const FlowConfig& c = flow.config;
   const bool receives = c.operation == FlowOperation::kSend && !flow.is_source;
-  const QpNumber qp = expect(nic.roce_.engine().create_qp(
-      {.type = QpType::kRc,
-       .domain = kDomain,
-       .send_cq = nic.cq_,
-       .recv_cq = nic.cq_,
-       .max_send_wr = c.asks(flow.is_source) ? c.outstanding : 1,
-       .max_recv_wr = receives ? c.receives : 1,
-       .rate_limit = flow.is_source ? c.rate / c.qps : BitRate{}}));
+  const QpNumber qp = expect(nic.roce_.engine().create_qp({.type = QpType::kRc,
+                                                           .domain = kDomain,
+                                                           .send_cq = nic.cq_,
+                                                           .recv_cq = nic.cq_,
+                                                           .max_send_wr = c.asks(flow.is_source) ? c.outstanding : 1,
+                                                           .max_recv_wr = receives ? c.receives : 1,
+                                                           .rate_limit = flow.is_source ? c.rate / c.qps : BitRate{}}));
   const auto lane = static_cast<std::uint32_t>(nic.lanes_.size());
   FlowEndpoint::Lane& made = nic.lanes_.emplace_back();
   made.flow = static_cast<std::uint32_t>(place);
@@ -122,13 +121,11 @@ void FlowConnection::connect(const Half& half, const Half& peer, std::uint16_t p
   a.dest_qpn = (*peer).qp.value;
   a.sq_psn = sq_psn;
   a.rq_psn = rq_psn;
-  a.max_rd_atomic = a.max_dest_rd_atomic =
-      std::min(a.max_rd_atomic, peer.end->attributes.max_rd_atomic);
+  a.max_rd_atomic = a.max_dest_rd_atomic = std::min(a.max_rd_atomic, peer.end->attributes.max_rd_atomic);
   const QpNumber qp = (*half).qp;
   Engine& engine = half.engine();
   expect(engine.modify_qp({}, qp, QpState::kInit, {kPKeyIndex, kPort, kAccessFlags}, a));
-  expect(engine.modify_qp({}, qp, QpState::kRtr,
-                          {kAv, kPathMtu, kDestQpn, kRqPsn, kMaxDestRdAtomic, kMinRnrTimer}, a));
+  expect(engine.modify_qp({}, qp, QpState::kRtr, {kAv, kPathMtu, kDestQpn, kRqPsn, kMaxDestRdAtomic, kMinRnrTimer}, a));
   expect(engine.modify_qp({}, qp, QpState::kRts, {kTimeout, kRetryCnt, kRnrRetry, kSqPsn, kMaxRdAtomic}, a));
 }
 

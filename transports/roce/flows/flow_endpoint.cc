@@ -83,7 +83,7 @@ void FlowEndpoint::post(Instant now, Lane& lane) {
     const std::uint64_t stream = c.offset_of(lane.q, k);
     const bool read = c.operation == FlowOperation::kRead;
     const SendWr wr{.wr_id = static_cast<std::uint64_t>(&lane - lanes_.data()),
-                    .opcode = read                                     ? SendOpcode::kRead
+                    .opcode = read                                   ? SendOpcode::kRead
                               : c.operation == FlowOperation::kWrite ? SendOpcode::kWrite
                                                                      : SendOpcode::kSend,
                     .sges = {{lane.own_address + (read ? slot : stream), octets, lane.own_key}},

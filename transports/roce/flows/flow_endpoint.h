@@ -23,12 +23,12 @@ namespace railyard::roce {
 // What became of the messages of a flow, where they were asked for.
 struct MessageCounters {
   std::uint64_t posted = 0;
-  std::uint64_t completed = 0;  // without an error
-  std::uint64_t octets = 0;     // of those
-  std::uint64_t errors = 0;     // completions with an error, flushed ones included
+  std::uint64_t completed = 0;           // without an error
+  std::uint64_t octets = 0;              // of those
+  std::uint64_t errors = 0;              // completions with an error, flushed ones included
   WcStatus status = WcStatus::kSuccess;  // of the first of them
   Instant failed_at = Instant::never();
-  Instant last{};      // when the last one completed
+  Instant last{};     // when the last one completed
   Histogram latency;  // ps from post to completion
 };
 
@@ -91,7 +91,7 @@ class FlowEndpoint final : public Endpoint {
     // At the sink: whole messages, and octets of the next.
     std::uint64_t whole = 0;
     std::uint32_t octets = 0;
-    bool intact = true;  // that one, so far
+    bool intact = true;          // that one, so far
     std::uint64_t received = 0;  // SEND: receive requests that were posted
     std::vector<std::byte> memory;
   };

@@ -162,8 +162,13 @@ TEST(FlowEndpoint, NoMoreThanOutstandingArePostedAndTheNextOneWhenOneIsComplete)
 }
 
 TEST(FlowEndpoint, HowOftenItIsAskedChangesNothing) {
-  const FlowConfig flow{.id = 1, .operation = FlowOperation::kSend, .total = 100_KB, .message = 3001, .outstanding = 3,
-                        .receives = 1, .repost_after = 7_us};
+  const FlowConfig flow{.id = 1,
+                        .operation = FlowOperation::kSend,
+                        .total = 100_KB,
+                        .message = 3001,
+                        .outstanding = 3,
+                        .receives = 1,
+                        .repost_after = 7_us};
   Wire a(flow);
   Wire b(flow);
   b.idle_questions = 3;
