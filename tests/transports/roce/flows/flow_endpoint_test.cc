@@ -162,26 +162,32 @@ TEST(FlowEndpoint, NoMoreThanOutstandingArePostedAndTheNextOneWhenOneIsComplete)
 }
 
 TEST(FlowEndpoint, HowOftenItIsAskedChangesNothing) {
-  const FlowConfig flow{.id = 1,
-                        .operation = FlowOperation::kSend,
-                        .total = 100_KB,
-                        .message = 3001,
-                        .outstanding = 3,
-                        .receives = 1,
-                        .repost_after = 7_us};
-  Wire a(flow);
-  Wire b(flow);
-  b.idle_questions = 3;
-  // Some are lost, so that timers matter.
-  unsigned n = 0;
-  unsigned m = 0;
-  a.fate = [&](Frame&) { return ++n % 13 == 0 ? 0u : 1u; };
-  b.fate = [&](Frame&) { return ++m % 13 == 0 ? 0u : 1u; };
-  a.run();
-  b.run();
-  EXPECT_TRUE(a.log() == b.log());
-  EXPECT_EQ(a.received().payload_octets, 100'000u);
-  EXPECT_EQ(a.verified(), 34u);
+  const FlowConfig sends{.id = 1,
+                         .operation = FlowOperation::kSend,
+                         .total = 100_KB,
+                         .message = 3001,
+                         .outstanding = 3,
+                         .receives = 1,
+                         .repost_after = 7_us};
+  // Completions come while something is being sent.
+  const FlowConfig writes{.id = 1, .total = 500_KB, .message = 20'001, .outstanding = 3};
+  for (const FlowConfig& flow : {sends, writes}) {
+    Wire a(flow);
+    Wire b(flow);
+    b.idle_questions = 3;
+    // Some are lost, so that timers matter.
+    unsigned n = 0;
+    unsigned m = 0;
+    a.fate = [&](Frame&) { return ++n % 113 == 13 ? 0u : 1u; };
+    b.fate = [&](Frame&) { return ++m % 113 == 13 ? 0u : 1u; };
+    a.run();
+    b.run();
+    EXPECT_TRUE(a.log() == b.log());
+    EXPECT_EQ(a.messages(0).latency.mean(), b.messages(0).latency.mean());
+    EXPECT_EQ(a.received().payload_octets, static_cast<std::uint64_t>(flow.total.n));
+    EXPECT_EQ(a.messages(0).completed, flow.messages_of(0));
+    EXPECT_GT(a.source().counters(0).retransmitted_packets, 0u);
+  }
 }
 
 TEST(FlowEndpoint, AStopEndsWhatIsPosted) {
