@@ -1,12 +1,14 @@
 #include "control/build/built_lab.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "control/build/device_settings.h"
 #include "control/build/quality_reports.h"
+#include "control/build/roce_nics.h"
 #include "control/routing/graph.h"
 #include "control/routing/shortest_paths.h"
 #include "control/spec/addresses.h"
@@ -30,75 +32,6 @@ std::uint32_t largest_frame(int mtu) noexcept {
 
 wire::MacAddress port_mac(std::size_t node, PortIndex port) noexcept {
   return spec::automatic_mac(node, port.value + 1);
-}
-
-TrustMap trust_map(const spec::QosProfile& qos) {
-  TrustMap m;
-  m.trust = qos.trust == spec::Trust::kDscp ? Trust::kDscp : Trust::kPcp;
-  std::transform(qos.dscp_to_class.begin(), qos.dscp_to_class.end(), m.dscp_to_class.begin(),
-                 [](int c) { return static_cast<std::uint8_t>(c); });
-  std::transform(qos.pcp_to_class.begin(), qos.pcp_to_class.end(), m.pcp_to_class.begin(),
-                 [](int c) { return static_cast<std::uint8_t>(c); });
-  m.default_class = static_cast<std::uint8_t>(qos.default_class);
-  return m;
-}
-
-ClassScheduling scheduling_of(const spec::TrafficClass& c) noexcept {
-  return {c.strict, static_cast<std::uint16_t>(c.weight)};
-}
-
-PriorityMask lossless_classes(const spec::QosProfile& qos) noexcept {
-  PriorityMask classes = 0;
-  for (std::uint8_t k = 0; k < kPriorities; ++k)
-    if (qos.classes[k].lossless) classes = static_cast<PriorityMask>(classes | bit(Priority{k}));
-  return classes;
-}
-
-EcnConfig ecn_of(const spec::Ecn& e, BitRate rate) noexcept {
-  EcnConfig c;
-  c.enabled = e.enabled;
-  c.kmin = e.auto_thresholds ? spec::automatic_kmin(rate) : e.kmin;
-  c.kmax = e.auto_thresholds ? spec::automatic_kmax(rate) : e.kmax;
-  c.pmax_ppm = e.pmax_ppm;
-  c.at_dequeue = e.at_dequeue;
-  c.drop_not_ect = e.drop_not_ect;
-  return c;
-}
-
-PathConfig path_of(const spec::PathSpec& p) noexcept {
-  // In the order of the enumerators.
-  static_assert(static_cast<int>(spec::PathPolicy::kAdaptive) == static_cast<int>(PathPolicy::kAdaptive) &&
-                static_cast<int>(spec::SprayOrder::kLeastLoaded) == static_cast<int>(SprayOrder::kLeastLoaded));
-  PathConfig c;
-  c.policy = static_cast<PathPolicy>(p.policy);
-  c.order = static_cast<SprayOrder>(p.order);
-  c.per_flowlet = p.per_flowlet;
-  c.gap = p.gap;
-  c.bands = static_cast<std::uint8_t>(p.bands);
-  c.band = p.band;
-  c.global = p.global;
-  c.report_every = p.report_every;
-  c.sampling = {p.sample_every.value_or(Duration{}), static_cast<std::uint8_t>(-p.average)};
-  return c;
-}
-
-PfcWatchdogConfig watchdog_of(const spec::PfcWatchdog& w) noexcept {
-  PfcWatchdogConfig c;
-  c.detect = w.detect;
-  c.restore = w.restore;
-  c.poll = w.poll;
-  switch (w.action) {
-    case spec::PfcWatchdog::Action::kDrop:
-      c.action = PfcWatchdogConfig::Action::kDrop;
-      break;
-    case spec::PfcWatchdog::Action::kForward:
-      c.action = PfcWatchdogConfig::Action::kForward;
-      break;
-    case spec::PfcWatchdog::Action::kAlert:
-      c.action = PfcWatchdogConfig::Action::kAlert;
-      break;
-  }
-  return c;
 }
 
 Duration response_of(const std::optional<Duration>& configured, BitRate rate) noexcept {
@@ -154,39 +87,92 @@ class BuiltLab::Builder {
   // ---- Traffic ----
 
   void plan_traffic() {
-    for (workload::FlowPlan& plan : workload::plan_flows(lab_)) {
+    std::vector<workload::FlowPlan> plans = workload::plan_flows(lab_);
+    roce_ = std::make_unique<RoceNics>(lab_, plans);
+    for (workload::FlowPlan& plan : plans) {
       const spec::TrafficSpec& t = lab_.traffic[plan.traffic];
-      Ends& to = ends_[plan.destination];
-      Ends& from = ends_[plan.source];
-      TxFlowConfig c;
-      c.id = plan.id;
-      c.source_mac = nic(plan.source).mac.value();
-      c.next_hop_mac = next_hop_mac(plan.source);
-      c.source = address(plan.source, t);
-      c.destination = address(plan.destination, t);
-      c.source_port = static_cast<std::uint16_t>(0xC000 | (mix64(lab_.run.seed.value ^ mix64(plan.id)) & 0x3FFF));
-      c.destination_qp = static_cast<std::uint32_t>(0x100 + to.receives.size());
-      c.dscp = static_cast<std::uint8_t>(t.dscp);
-      c.ect = t.ect;
-      c.priority = Priority{static_cast<std::uint8_t>(
-          t.priority ? *t.priority
-                     : qos_of(*lab_.find(plan.source.node)).dscp_to_class[static_cast<std::size_t>(t.dscp)])};
-      c.payload = t.payload;
-      c.rate = t.rate.value_or(BitRate{});
-      c.total = t.bytes;
-      c.start = Instant{} + t.start + t.stagger * static_cast<std::int64_t>(plan.index);
-      if (t.stop) c.stop = Instant{} + *t.stop;
-      if (lab_.run.duration) c.stop = std::min(c.stop, Instant{} + *lab_.run.duration);
-      c.on = t.on;
-      c.off = t.off;
       Flow flow;
+      flow.priority = class_at(plan.source, t);
+      flow.rate = t.rate.value_or(BitRate{});
+      flow.total = t.bytes;
+      flow.start = Instant{} + t.start + t.stagger * static_cast<std::int64_t>(plan.index);
+      flow.ect = t.ect;
       flow.plan = std::move(plan);
-      flow.priority = c.priority;
-      flow.tx_index = from.sends.size();
-      to.receives.push_back({c.id, c.destination_qp, c.payload});
-      from.sends.push_back(std::move(c));
+      if (t.transport == spec::TrafficSpec::Transport::kRoce)
+        add_roce_flow(t, flow);
+      else
+        add_generator_flow(t, flow);
       built_.flows_.push_back(std::move(flow));
     }
+    built_.roce_ = roce_->endpoints();
+  }
+
+  void add_generator_flow(const spec::TrafficSpec& t, Flow& flow) {
+    Ends& to = ends_[flow.plan.destination];
+    Ends& from = ends_[flow.plan.source];
+    const roce::AddressVector way = way_of(flow.plan.source, flow.plan.destination, t);
+    TxFlowConfig c;
+    c.id = flow.plan.id;
+    c.source_mac = way.source_mac;
+    c.next_hop_mac = way.next_hop_mac;
+    c.source = way.source;
+    c.destination = way.destination;
+    c.source_port = static_cast<std::uint16_t>(0xC000 | (mix64(lab_.run.seed.value ^ mix64(c.id)) & 0x3FFF));
+    c.destination_qp = static_cast<std::uint32_t>(RoceNics::kFirstQp + to.receives.size());
+    c.dscp = way.dscp;
+    c.ect = way.ect;
+    c.priority = way.priority;
+    c.payload = t.payload;
+    c.rate = flow.rate;
+    c.total = flow.total;
+    c.start = flow.start;
+    c.stop = stop_of(t);
+    c.on = t.on;
+    c.off = t.off;
+    flow.tx_index = from.sends.size();
+    to.receives.push_back({c.id, c.destination_qp, c.payload});
+    from.sends.push_back(std::move(c));
+  }
+
+  void add_roce_flow(const spec::TrafficSpec& t, Flow& flow) {
+    static_assert(static_cast<int>(spec::RoceOperation::kRead) == static_cast<int>(roce::FlowOperation::kRead) &&
+                  static_cast<int>(spec::RoceOperation::kSend) == static_cast<int>(roce::FlowOperation::kSend));
+    roce::FlowConfig c;
+    c.id = flow.plan.id;
+    c.operation = static_cast<roce::FlowOperation>(t.roce.operation);
+    c.total = flow.total;
+    c.message = t.roce.message;
+    c.outstanding = static_cast<std::uint32_t>(t.roce.outstanding);
+    c.qps = static_cast<std::uint32_t>(t.roce.qps);
+    c.receives = static_cast<std::uint32_t>(t.roce.receives.value_or(t.roce.outstanding));
+    c.repost_after = t.roce.repost_after;
+    c.rate = flow.rate;
+    c.start = flow.start;
+    c.stop = stop_of(t);
+    roce_->connect(flow, c, way_of(flow.plan.source, flow.plan.destination, t),
+                   way_of(flow.plan.destination, flow.plan.source, t));
+  }
+
+  Instant stop_of(const spec::TrafficSpec& t) const {
+    const Instant stop = t.stop ? Instant{} + *t.stop : Instant::never();
+    return lab_.run.duration ? std::min(stop, Instant{} + *lab_.run.duration) : stop;
+  }
+
+  // Of what a NIC sends for the traffic.
+  Priority class_at(const spec::PortName& nic, const spec::TrafficSpec& t) const {
+    return Priority{static_cast<std::uint8_t>(
+        t.priority ? *t.priority : qos_of(*lab_.find(nic.node)).dscp_to_class[static_cast<std::size_t>(t.dscp)])};
+  }
+
+  // From one NIC to another, without its UDP source port.
+  roce::AddressVector way_of(const spec::PortName& from, const spec::PortName& to, const spec::TrafficSpec& t) const {
+    return {.source_mac = nic(from).mac.value(),
+            .next_hop_mac = next_hop_mac(from),
+            .source = address(from, t),
+            .destination = address(to, t),
+            .dscp = static_cast<std::uint8_t>(t.dscp),
+            .ect = t.ect,
+            .priority = class_at(from, t)};
   }
 
   wire::IpAddress address(const spec::PortName& p, const spec::TrafficSpec& t) const {
@@ -243,7 +229,7 @@ class BuiltLab::Builder {
     const spec::Attachment& attach = node.nics[p].attach;
     const spec::PortName name{node.name, static_cast<int>(p) + 1};
     NicDriver driver;
-    if (std::holds_alternative<std::monostate>(attach)) driver.endpoint = make_generator(name);
+    if (std::holds_alternative<std::monostate>(attach)) driver.endpoint = roce_->drive(name, make_generator(name));
     if (const auto* pcap = std::get_if<spec::AttachPcap>(&attach)) {
       PcapEndpointConfig c;
       c.in = pcap->in;
@@ -265,11 +251,12 @@ class BuiltLab::Builder {
     return driver;
   }
 
-  std::unique_ptr<Endpoint> make_generator(const spec::PortName& name) {
+  std::unique_ptr<TrafficGenerator> make_generator(const spec::PortName& name) {
     Ends& e = ends_[name];
     auto generator = std::make_unique<TrafficGenerator>(std::move(e.sends), e.receives);
     built_.generators_.push_back(generator.get());
     for (Flow& f : built_.flows_) {
+      if (f.is_roce()) continue;
       if (f.plan.source == name) f.sender = generator.get();
       if (f.plan.destination == name) f.receiver = generator.get();
     }
@@ -436,6 +423,7 @@ class BuiltLab::Builder {
   routing::Routes routes_;
   QualityReports reports_;
   std::map<spec::PortName, Ends> ends_;
+  std::unique_ptr<RoceNics> roce_;
 };
 
 BuiltLab::BuiltLab(spec::Lab lab, Outputs outputs) : lab_(std::move(lab)) {
@@ -498,6 +486,7 @@ void BuiltLab::open_outputs() {
 
 void BuiltLab::stop_traffic(Instant at) {
   for (TrafficGenerator* g : generators_) g->stop_at(at);
+  for (roce::FlowEndpoint* r : roce_) r->stop_at(at);
 }
 
 }  // namespace railyard::build

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "control/build/flow.h"
 #include "control/spec/spec.h"
-#include "control/workload/flow_plan.h"
 #include "dataplane/device/fabric.h"
 #include "dataplane/nic/host.h"
 #include "dataplane/nic/traffic_generator.h"
@@ -19,23 +19,6 @@
 #include "dataplane/trunk/trunk_end.h"
 
 namespace railyard::build {
-
-// A flow of the built-in generators, with its two ends.
-struct Flow {
-  workload::FlowPlan plan;
-  Priority priority{};                     // class at the sending NIC
-  TrafficGenerator* sender = nullptr;
-  TrafficGenerator* receiver = nullptr;    // nullptr: an attached host, which does not tell
-  std::size_t tx_index = 0;                // in the sender
-
-  const TxFlowCounters& sent() const { return sender->tx_counters(tx_index); }
-  const TxFlowConfig& config() const { return sender->tx_config(tx_index); }
-  // What has arrived; nothing if an attached host receives it.
-  const RxFlowCounters& received() const {
-    static const RxFlowCounters kNothing;
-    return receiver == nullptr ? kNothing : *receiver->rx_counters(plan.id);
-  }
-};
 
 // Headroom of one lossless class at one ingress port of a switch.
 struct Headroom {
@@ -102,6 +85,7 @@ class BuiltLab {
   std::vector<Flow> flows_;
   std::vector<Headroom> headrooms_;
   std::vector<TrafficGenerator*> generators_;
+  std::vector<roce::FlowEndpoint*> roce_;
   std::vector<PcapEndpoint*> pcaps_;
   struct Output {
     PcapEndpoint* pcap;

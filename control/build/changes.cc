@@ -217,7 +217,7 @@ void Changes::find_flow_rates(const BuiltLab& running, const BuiltLab& fresh) {
   for (std::size_t i = 0; i < fresh.flows().size(); ++i) {
     const std::size_t t = fresh.flows()[i].plan.traffic;
     if (fresh.spec().traffic[t].rate != running.spec().traffic[t].rate)
-      flow_rates_.push_back({i, fresh.flows()[i].config().rate});
+      flow_rates_.push_back({i, fresh.flows()[i].rate});
   }
 }
 
@@ -240,11 +240,10 @@ void Changes::give_to(BuiltLab& running, Instant at) {
     const Flow& flow = running.flows()[f.flow];
     const PortRef port = running.port(flow.plan.source);
     Host& device = dynamic_cast<Host&>(fabric[port.device]);
-    device.change_at(at,
-                     [&device, nic = port.port, sender = flow.sender, i = flow.tx_index, rate = f.rate](Instant now) {
-                       sender->set_rate(now, i, rate);
-                       device.endpoint_changed(now, nic);
-                     });
+    device.change_at(at, [&device, nic = port.port, flow = &flow, rate = f.rate](Instant now) {
+      flow->set_rate(now, rate);
+      device.endpoint_changed(now, nic);
+    });
   }
   for (const Peer& p : peers_) {
     Host& host = dynamic_cast<Host&>(fabric[p.nic.device]);

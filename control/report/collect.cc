@@ -14,8 +14,50 @@ std::string nic_name(const build::BuiltLab& lab, const spec::PortName& p) {
   return lab.spec().find(p.node)->nics.size() == 1 ? p.node : fmt::format("{}:{}", p.node, p.port);
 }
 
+std::string_view word(roce::FlowOperation operation) {
+  switch (operation) {
+    case roce::FlowOperation::kWrite:
+      return "write";
+    case roce::FlowOperation::kSend:
+      return "send";
+    case roce::FlowOperation::kRead:
+      return "read";
+  }
+  return "";
+}
+
+RoceReport roce_report(const build::Flow& flow) {
+  const roce::QpCounters q = flow.qps();
+  const roce::MessageCounters& m = flow.messages();
+  RoceReport r;
+  r.operation = word(flow.roce_config().operation);
+  r.qps = static_cast<int>(flow.roce_config().qps);
+  r.messages = m.completed;
+  r.verified = flow.verified();
+  r.message_ns = Percentiles::of(m.latency);
+  r.discarded = flow.received().discarded;
+  r.retransmitted_packets = q.retransmitted_packets;
+  r.out_of_sequence = q.out_of_sequence;
+  r.packet_seq_err = q.packet_seq_err;
+  r.implied_nak_seq_err = q.implied_nak_seq_err;
+  r.duplicate_request = q.duplicate_request;
+  r.out_of_buffer = q.out_of_buffer;
+  r.rnr_nak_received = q.rnr_nak_received;
+  r.local_ack_timeout_err = q.local_ack_timeout_err;
+  r.ecn_marked = q.np_ecn_marked_roce_packets;
+  r.cnp_sent = q.np_cnp_sent;
+  r.cnp_handled = q.rp_cnp_handled;
+  r.cnp_ignored = q.rp_cnp_ignored;
+  r.completion_errors = m.errors;
+  if (m.errors > 0) {
+    r.status = roce::name(m.status);
+    r.failed_ns = nanoseconds(m.failed_at - Instant{});
+  }
+  return r;
+}
+
 FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std::uint64_t in_flight) {
-  const TxFlowCounters& tx = flow.sent();
+  const TxFlowCounters tx = flow.sent();
   const RxFlowCounters& rx = flow.received();
   FlowReport r;
   r.name = flow.plan.name;
@@ -25,21 +67,22 @@ FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std:
   r.bytes = tx.payload_octets;
   r.packets = tx.packets;
   r.delivered_bytes = rx.payload_octets;
-  r.delivered_packets = rx.packets - rx.duplicated;
-  r.measured = flow.receiver != nullptr;
+  r.delivered_packets = rx.packets - rx.duplicated - rx.discarded;
+  r.measured = flow.measured();
   r.in_flight = in_flight;
   r.trimmed = rx.trimmed;
-  if (r.measured) r.lost = r.packets - std::min(r.packets, r.delivered_packets + r.trimmed + r.in_flight);
+  if (r.measured)
+    r.lost = r.packets - std::min(r.packets, r.delivered_packets + rx.discarded + r.trimmed + r.in_flight);
   r.reordered = rx.reordered;
   r.duplicated = rx.duplicated;
   r.corrupted = rx.corrupted;
   r.marked = rx.marked;
-  r.start_ns = nanoseconds(flow.config().start - Instant{});
+  r.start_ns = nanoseconds(flow.start - Instant{});
   if (rx.packets > 0 && rx.last > tx.first)
     r.goodput_bps = static_cast<double>(rx.payload_octets) * 8 / seconds(rx.last - tx.first);
-  const auto total = static_cast<std::uint64_t>(flow.config().total.n);
-  if (total > 0 && rx.payload_octets >= total) r.fct_ns = nanoseconds(rx.last - flow.config().start);
+  if (const auto complete = flow.complete()) r.fct_ns = nanoseconds(*complete - flow.start);
   r.latency_ns = Percentiles::of(rx.latency);
+  if (flow.is_roce()) r.roce = roce_report(flow);
   return r;
 }
 

@@ -22,6 +22,31 @@ Json drops(const DropCounts& counts) {
   return out;
 }
 
+Json roce(const RoceReport& r) {
+  Json j = {{"operation", r.operation},
+            {"qps", r.qps},
+            {"messages", r.messages},
+            {"verified", r.verified},
+            {"message_ns", percentiles(r.message_ns)},
+            {"discarded", r.discarded},
+            {"retransmitted_packets", r.retransmitted_packets},
+            {"out_of_sequence", r.out_of_sequence},
+            {"packet_seq_err", r.packet_seq_err},
+            {"implied_nak_seq_err", r.implied_nak_seq_err},
+            {"duplicate_request", r.duplicate_request},
+            {"out_of_buffer", r.out_of_buffer},
+            {"rnr_nak_received", r.rnr_nak_received},
+            {"local_ack_timeout_err", r.local_ack_timeout_err},
+            {"ecn_marked", r.ecn_marked},
+            {"cnp_sent", r.cnp_sent},
+            {"cnp_handled", r.cnp_handled},
+            {"cnp_ignored", r.cnp_ignored},
+            {"completion_errors", r.completion_errors},
+            {"status", r.status}};
+  j["failed_ns"] = r.failed_ns ? Json(*r.failed_ns) : Json(nullptr);
+  return j;
+}
+
 Json flow(const FlowReport& f) {
   Json j = {{"name", f.name},
             {"src", f.source},
@@ -43,6 +68,8 @@ Json flow(const FlowReport& f) {
             {"start_ns", f.start_ns}};
   j["fct_ns"] = f.fct_ns ? Json(*f.fct_ns) : Json(nullptr);
   j["latency_ns"] = percentiles(f.latency_ns);
+  j["transport"] = f.roce ? "roce" : "generator";
+  if (f.roce) j["roce"] = roce(*f.roce);
   return j;
 }
 

@@ -35,6 +35,31 @@ struct Percentiles {
   static Percentiles of(const Histogram& h);  // in the histogram's unit / 1000: ps in, ns out
 };
 
+// Of a flow over RoCE: its QPs' counters, of both ends together, under the names that hardware has for them.
+struct RoceReport {
+  std::string operation;  // "write", "send" or "read"
+  int qps = 1;
+  std::uint64_t messages = 0;   // complete
+  std::uint64_t verified = 0;   // came whole, and every octet (elided payload: every packet) was what was sent
+  Percentiles message_ns;       // from post to completion
+  std::uint64_t discarded = 0;  // packets that the receiver had no use for: out of sequence, or there already
+  std::uint64_t retransmitted_packets = 0;
+  std::uint64_t out_of_sequence = 0;  // gaps that the responder answered by a NAK
+  std::uint64_t packet_seq_err = 0;   // such NAKs received
+  std::uint64_t implied_nak_seq_err = 0;
+  std::uint64_t duplicate_request = 0;
+  std::uint64_t out_of_buffer = 0;  // RNR NAKs sent
+  std::uint64_t rnr_nak_received = 0;
+  std::uint64_t local_ack_timeout_err = 0;
+  std::uint64_t ecn_marked = 0;  // packets with CE received
+  std::uint64_t cnp_sent = 0;
+  std::uint64_t cnp_handled = 0;
+  std::uint64_t cnp_ignored = 0;
+  std::uint64_t completion_errors = 0;  // flushed work requests included
+  std::string status;                   // of the first of them: "RETRY_EXC_ERR"; empty: none
+  std::optional<std::int64_t> failed_ns;
+};
+
 struct FlowReport {
   std::string name;
   std::string source;
@@ -43,7 +68,7 @@ struct FlowReport {
   bool measured = true;                 // false: an attached host receives it, and what arrived there is not known
   std::uint64_t bytes = 0;              // of payload, sent
   std::uint64_t packets = 0;            // sent
-  std::uint64_t delivered_bytes = 0;    // arrived, each once
+  std::uint64_t delivered_bytes = 0;    // arrived, each once; RoCE: taken by the transport
   std::uint64_t delivered_packets = 0;  // arrived, duplicates not counted
   std::uint64_t in_flight = 0;          // still in the fabric
   std::uint64_t lost = 0;               // sent, not arrived, and not in the fabric any more
@@ -56,6 +81,7 @@ struct FlowReport {
   std::int64_t start_ns = 0;
   std::optional<std::int64_t> fct_ns;   // flows with an end, once it is all there
   Percentiles latency_ns;
+  std::optional<RoceReport> roce;  // nothing: of the generator
 };
 
 struct PortReport {

@@ -9,6 +9,7 @@
 
 #include "control/report/int_text.h"
 #include "control/report/report.h"
+#include "control/report/roce_text.h"
 #include "control/report/units.h"
 
 namespace railyard::report {
@@ -421,6 +422,7 @@ std::string Report::text() const {
   heading(out, *this);
   if (!flows.empty() && flows.size() <= kMostFlows) flow_lines(out, *this);
   if (flows.size() > kMostFlows) traffic_lines(out, *this);
+  if (const std::string roce = roce_text(flows); !roce.empty()) text += "\n" + roce;
   queue_lines(out, *this);
   path_lines(out, *this);
   pause_lines(out, *this);

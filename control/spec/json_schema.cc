@@ -27,6 +27,9 @@ std::string json_schema() {
   define(definitions, pfc_watchdog_keys());
   define(definitions, host_keys());
   define(definitions, receive_keys());
+  define(definitions, roce_nic_keys());
+  define(definitions, dcqcn_keys());
+  define(definitions, cnp_keys());
   define(definitions, link_keys());
   for (const Preset& preset : presets()) definitions.add(preset.name, preset.schema());
   define(definitions, switch_node_keys());

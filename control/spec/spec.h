@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "control/spec/fault_spec.h"
+#include "control/spec/roce_spec.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/rng.h"
 #include "dataplane/base/time.h"
@@ -247,6 +248,7 @@ struct HostProfile {
   std::optional<Duration> pause_response;
   int pause_quanta = 65535;
   ReceiveSpec receive;
+  RoceNicSpec roce;
   std::string qos = "default";  // its classes' scheduling is the NIC's ETS
 
   bool operator==(const HostProfile&) const = default;
@@ -330,8 +332,8 @@ struct LinkSpec {
 
 // ---- Traffic -------------------------------------------------------------------------------------------------------
 
-// Flows of the built-in generator between NICs: `from` and `to` are selectors over hosts ("h1", "h*", "h3:2";
-// select.h).
+// Flows between built-in NICs, of the generator or over RoCEv2: `from` and `to` are selectors over hosts ("h1", "h*",
+// "h3:2"; select.h).
 //   pairs        the i-th of `from` to the i-th of `to`; one of either to all of the other
 //   incast       `fan_in` of `from` to each of `to`
 //   permutation  each of `from` to one of `to`, no two to the same
@@ -341,23 +343,26 @@ struct LinkSpec {
 // there is one among the receivers (incast: is received from NIC k, if there is one among the senders), else to any.
 struct TrafficSpec {
   enum class Pattern { kPairs, kIncast, kPermutation, kAllToAll, kRandom };
+  enum class Transport { kGenerator, kRoce };
   std::string name;  // flows are called name/source->destination
   Pattern pattern = Pattern::kPairs;
   std::vector<std::string> from{"*"};
   std::vector<std::string> to{"*"};
   int fan_in = 0;  // incast: senders per receiver; 0: all of `from`
   int flows = 1;   // random: per sender; others: parallel flows per pair, each with its own UDP port
+  Transport transport = Transport::kGenerator;
+  RoceTraffic roce;  // of kRoce
   int ip_version = 4;
   int dscp = 26;
   bool ect = true;
   std::optional<int> priority;   // class at the sending NIC; nothing: what its QoS profile makes of the DSCP
-  std::uint32_t payload = 4096;  // octets per frame, a multiple of 4
+  std::uint32_t payload = 4096;  // generator: octets per frame, a multiple of 4
   std::optional<BitRate> rate;   // per flow, on the wire; nothing: greedy
   Bytes bytes{};                 // of payload per flow; 0: no end
   Duration start{};
   Duration stagger{};            // flow i starts i x stagger later
   std::optional<Duration> stop;  // nothing: at the end of the run
-  Duration on{};                 // with `off`: on/off
+  Duration on{};                 // generator: with `off`: on/off
   Duration off{};
   Place place;
 

@@ -124,7 +124,7 @@ void Promises::look_at_flows(const std::vector<DeviceCounters>& now) {
   const bool reorders = reach_.reorders();
   std::uint64_t arrived_twice = 0;
   for (const build::Flow& f : lab_.flows()) {
-    const TxFlowCounters& sent = f.sent();
+    const TxFlowCounters sent = f.sent();
     const RxFlowCounters& got = f.received();
     arrived_twice += got.duplicated;
     if (got.packets - got.duplicated + got.trimmed > sent.packets + doubled)
@@ -134,7 +134,7 @@ void Promises::look_at_flows(const std::vector<DeviceCounters>& now) {
       broken("payload", fmt::format("{}: {} packets with another payload", f.plan.name, got.corrupted));
     if (got.reordered > 0 && keeps_order_[f.priority.index()] && !reorders)
       broken("order", fmt::format("{}: {} packets were overtaken on one path", f.plan.name, got.reordered));
-    if (got.marked > 0 && !f.config().ect)
+    if (got.marked > 0 && !f.ect)
       broken("marks", fmt::format("{}: {} packets with CE that were sent Not-ECT", f.plan.name, got.marked));
   }
   if (arrived_twice > doubled)

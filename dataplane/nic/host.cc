@@ -232,14 +232,28 @@ void Host::take(Instant now, Nic& nic, Priority priority) {
   if (n < room) nic.ready = nic.endpoint->ready(now);
 }
 
+inline const Packet* Host::known_flow(const Nic& nic, std::uint32_t flow) noexcept {
+  const std::size_t place = flow % kKnownFlows;
+  if (flow == TxFrame::kNoFlow || place >= nic.known_flows.size()) return nullptr;
+  const Packet& known = nic.known_flows[place];
+  return known.frame_octets != 0 && known.stream == flow ? &known : nullptr;
+}
+
+void Host::remember_flow(Nic& nic, std::uint32_t flow, const Packet& packet) {
+  const std::size_t place = flow % kKnownFlows;
+  if (place >= nic.known_flows.size()) nic.known_flows.resize(place + 1, Packet{});
+  nic.known_flows[place] = packet;
+  nic.known_flows[place].stream = flow;
+}
+
 // Turns what the endpoint wrote into a packet. False: it is no frame that the fabric carries.
 bool Host::finish(Nic& nic, Packet& packet, const TxFrame& frame) {
   const std::uint32_t octets = frame.header_octets + frame.payload.octets + frame.trailer_octets + wire::kFcsOctets;
   const std::uint8_t flags = packet.flags;
   const WorkerId home = packet.home;
-  const bool known = frame.flow < nic.known_flows.size() && nic.known_flows[frame.flow].frame_octets != 0;
-  if (known) {
-    packet = nic.known_flows[frame.flow];
+  const Packet* const known = known_flow(nic, frame.flow);
+  if (known != nullptr) {
+    packet = *known;
   } else {
     const auto view = wire::parse_frame({frame.header, frame.header_octets}, octets - wire::kFcsOctets);
     if (!view) return false;
@@ -257,10 +271,7 @@ bool Host::finish(Nic& nic, Packet& packet, const TxFrame& frame) {
       std::max<std::uint32_t>(frame.trailer_octets, wire::kIcrcOctets) - std::uint32_t{wire::kIcrcOctets};
   packet.payload_octets = frame.payload.octets + pad;
   packet.frame_octets = std::max(octets, kLeastFrameOctets);
-  if (!known && frame.flow != TxFrame::kNoFlow) {
-    if (frame.flow >= nic.known_flows.size()) nic.known_flows.resize(frame.flow + 1, Packet{});
-    nic.known_flows[frame.flow] = packet;
-  }
+  if (known == nullptr && frame.flow != TxFrame::kNoFlow) remember_flow(nic, frame.flow, packet);
   if (frame.trailer_octets != 0) packet.flags |= Packet::kIcrcPending;
   if (!nic.real_payload) {
     packet.flags |= Packet::kElided;

@@ -113,6 +113,8 @@ class Host final : public Device {
   static constexpr std::size_t kAttachedQueue = 64;
   static constexpr std::size_t kGiveAtOnce = 32;
   static constexpr std::size_t kPrefetchAhead = 4;
+  // Flows whose headers a NIC remembers; of more, those that share a place are parsed whenever they take turns.
+  static constexpr std::size_t kKnownFlows = 16384;
 
   // What one class of a NIC has received.
   struct Received {
@@ -140,10 +142,11 @@ class Host final : public Device {
     RingQueue<Packet*> incoming;    // from the attachment, until their instant comes
     std::vector<Packet*> outgoing;  // for the attachment, until a burst is full or the next poll
     Instant incoming_at = Instant::never();
-    AddressMemo addresses;            // of what came in last
-    PauseState asked;                 // what the host outside says about pausing: its own PFC frames
-    Duration quantum{};               // 512 bit times of the link
-    std::vector<Packet> known_flows;  // metadata of the flows seen, by TxFrame::flow; frame_octets 0: not seen
+    AddressMemo addresses;  // of what came in last
+    PauseState asked;       // what the host outside says about pausing: its own PFC frames
+    Duration quantum{};     // 512 bit times of the link
+    // Metadata of flows seen, by the low bits of TxFrame::flow, whose number stands in `stream`; frame_octets 0: none.
+    std::vector<Packet> known_flows;
     Counter rx_control;
     DropCounters drops;
     std::array<DropCounters, kPriorities> class_drops;
@@ -177,6 +180,8 @@ class Host final : public Device {
   void take(Instant now, Nic& nic, Priority priority);
   static Duration time_to_give(const Nic& nic, std::uint32_t octets) noexcept;
   bool finish(Nic& nic, Packet& packet, const TxFrame& frame);
+  static const Packet* known_flow(const Nic& nic, std::uint32_t flow) noexcept;
+  static void remember_flow(Nic& nic, std::uint32_t flow, const Packet& packet);
   void enqueue(Nic& nic, Priority priority, Packet* packet);
   struct Faulty;
   Faulty& faulty();

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "dataplane/base/endpoint.h"
-#include "dataplane/base/histogram.h"
+#include "dataplane/base/flow_counters.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/ring_queue.h"
 #include "dataplane/base/rng.h"
@@ -48,25 +48,6 @@ struct RxFlowConfig {
   std::uint64_t id = 0;
   std::uint32_t destination_qp = 0;
   std::uint32_t payload = 4096;
-};
-
-struct TxFlowCounters {
-  std::uint64_t packets = 0;
-  std::uint64_t payload_octets = 0;
-  Instant first = Instant::never();  // when the first frame was handed to the NIC
-};
-
-struct RxFlowCounters {
-  std::uint64_t packets = 0;         // arrived, duplicates included
-  std::uint64_t payload_octets = 0;  // of frames seen for the first time
-  std::uint64_t duplicated = 0;
-  std::uint64_t reordered = 0;  // arrived behind a later one (RFC 4737 type-P-reordered)
-  std::uint64_t corrupted = 0;  // payload, or its identity, not what was sent
-  std::uint64_t marked = 0;     // with CE
-  std::uint64_t trimmed = 0;    // arrived without their payload; counted nowhere else
-  Instant first = Instant::never();
-  Instant last{};
-  Histogram latency;  // ps from the first octet sent to the frame handed over
 };
 
 // The endpoint of one NIC: sender of some flows, receiver of others. Frames are UC SEND Only with the flow's number as

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "dataplane/base/payload_pattern.h"
 #include "dataplane/packet/corruption.h"
+#include "dataplane/packet/synthetic_payload.h"
 #include "dataplane/wire/crc32.h"
 #include "dataplane/wire/icrc.h"
 
@@ -35,7 +35,7 @@ void assemble(std::span<const std::byte> header, const PayloadRef& payload, bool
   if (payload.bytes != nullptr)
     std::copy_n(payload.bytes, payload.octets, body.begin());
   else
-    fill_payload(payload.stream, payload.offset, body);
+    make_payload(header, l3_offset_of(header), icrc, payload.stream, payload.offset, body);
   // The ICRC is that of what was sent.
   if (corrupted && payload.bytes != nullptr) flip_corrupted_bit(body);
   if (icrc) append_icrc(l3_offset_of(header), out);

@@ -4,8 +4,8 @@
 
 #include <rte_mbuf.h>
 
-#include "dataplane/base/payload_pattern.h"
 #include "dataplane/packet/corruption.h"
+#include "dataplane/packet/synthetic_payload.h"
 #include "dataplane/wire/crc32.h"
 #include "dataplane/wire/icrc.h"
 
@@ -26,7 +26,8 @@ Packet* make_whole(Packet* packet, PacketPool& pool) {
     p->home = home;
     p->flags = static_cast<std::uint8_t>(flags | (packet->flags & Packet::kIcrcPending));
     std::memcpy(p->header(), packet->header(), packet->header_octets);
-    fill_payload(p->stream, p->offset, {p->header() + p->header_octets, p->payload_octets});
+    make_payload(p->header_span(), p->l3_offset, p->has(Packet::kIcrcPending), p->stream, p->offset,
+                 {p->header() + p->header_octets, p->payload_octets});
     pool.release(packet);
   }
   const std::span<std::byte> payload(p->header() + p->header_octets, p->payload_octets);

@@ -77,6 +77,7 @@ std::expected<QpNumber, CreateError> Engine::create_qp(const QpInit& init) {
   qps_[slot] = std::make_unique<Qp>(nic_, info, handles_, init.max_send_wr, init.max_recv_wr, slot);
   qps_[slot]->cnps = init.cnps;
   qps_[slot]->congestion = CongestionControl(nic_.config.congestion);
+  qps_[slot]->limit_rate(init.rate_limit);
   return info.number;
 }
 
@@ -87,6 +88,14 @@ bool Engine::destroy_qp(QpNumber number) {
   cnp_pacing_.forget(number.value);
   qps_[slot].reset();
   if (slot != 0) free_.push_back(slot);
+  return true;
+}
+
+// What is held back for the old rate waits for its instant; the next packet keeps to the new one.
+bool Engine::set_rate_limit(Instant, QpNumber number, BitRate limit) {
+  Qp* const qp = find(number);
+  if (qp == nullptr) return false;
+  qp->limit_rate(limit);
   return true;
 }
 

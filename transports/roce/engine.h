@@ -19,6 +19,7 @@
 
 #include "dataplane/base/endpoint.h"
 #include "dataplane/base/ring_queue.h"
+#include "dataplane/base/units.h"
 #include "transports/roce/congestion/cnp_pacing.h"
 #include "transports/roce/datagrams.h"
 #include "transports/roce/nic_state.h"
@@ -39,6 +40,8 @@ struct QpInit {
   bool signal_all = false;
   bool gsi = false;  // UD: is QP 1
   bool cnps = true;  // answers CE-marked packets by CNPs; off towards a peer that mistakes them (rxe)
+  // Its data on the wire, preamble and gap included, at most; 0: no limit of its own. verbs: rate_limit.
+  BitRate rate_limit{};
 };
 enum class CreateError : std::uint8_t { kTooManyQps, kUnknownCq, kUnknownSrq, kGsiTaken };
 std::string_view name(CreateError error) noexcept;
@@ -71,6 +74,8 @@ class Engine {
   // Sets the attributes in `given` to their values in `values` on the way to state `to`. On error nothing changes.
   std::expected<void, ModifyError> modify_qp(Instant now, QpNumber number, QpState to, QpAttributeSet given,
                                              const QpAttributes& values);
+  // Whether there was such a QP. What is sent after `now` keeps to `limit` (QpInit::rate_limit).
+  bool set_rate_limit(Instant now, QpNumber number, BitRate limit);
   // nullopt: there is no such QP.
   std::optional<QpState> state(QpNumber number) const noexcept;
   // nullptr: there is no such QP.
@@ -88,7 +93,8 @@ class Engine {
   std::vector<AsyncEvent> take_events();
 
   // ---- Packets ----
-  void on_packet(Instant now, const InPacket& in);
+  // Returns why it was of no use; nullopt: it was taken.
+  std::optional<Drop> on_packet(Instant now, const InPacket& in);
   // One that came and was none: counted.
   void on_drop(Drop reason) noexcept;
   void on_malformed(Malformed reason) noexcept;
@@ -133,6 +139,8 @@ class Engine {
   bool send_cnp(OutPacket& out);
   bool send_control(Instant now, std::size_t priority, OutPacket& out);
   bool send_data(Instant now, std::size_t priority, OutPacket& out);
+  void pace(Instant now, Qp& qp, std::uint32_t octets) noexcept;
+  void count_data(Instant now, Qp& qp, const OutPacket& out) noexcept;
   void count_sent(const OutPacket& out) noexcept;
 
   NicState nic_;

@@ -98,6 +98,20 @@ bool Engine::send(Instant now, Priority priority, OutPacket& out) {
   return any;
 }
 
+// When the QP's next data may go: what its congestion control says, and its rate limit.
+void Engine::pace(Instant now, Qp& qp, std::uint32_t octets) noexcept {
+  const Instant allowed = qp.next_data;
+  qp.next_data = qp.congestion.on_sent(now, allowed, octets);
+  if (qp.rate_limit.bps > 0) qp.next_data = std::max(qp.next_data, std::max(now, allowed) + qp.octet_time.of(octets));
+}
+
+void Engine::count_data(Instant now, Qp& qp, const OutPacket& out) noexcept {
+  if (out.payload.octets == 0) return;
+  QpCounters& c = qp.info.counters;
+  if (c.data_packets++ == 0) c.first_data = now;
+  c.data_octets += out.payload.octets;
+}
+
 void Engine::count_sent(const OutPacket& out) noexcept {
   nic_.counters.sent_packets.increment();
   nic_.counters.sent_payload_octets.add(out.payload.octets);
@@ -114,6 +128,7 @@ bool Engine::send_cnp(OutPacket& out) {
     out.packet.bth.p_key = kDefaultPKey;
     out.path = &qp->cnp_path(nic_.config.cnp);
     nic_.counters.np_cnp_sent.increment();
+    ++qp->info.counters.np_cnp_sent;
     return true;
   }
   return false;
@@ -155,8 +170,8 @@ bool Engine::send_data(Instant now, std::size_t priority, OutPacket& out) {
       sent = qp->info.type == QpType::kUd ? qp->datagrams.next(out) : qp->requester.next(now, out);
       qp->response_first = true;
     }
-    if (sent && qp->info.type != QpType::kUd)
-      qp->next_data = qp->congestion.on_sent(now, qp->next_data, wire_octets(out));
+    if (sent && qp->info.type != QpType::kUd) pace(now, *qp, wire_octets(out));
+    if (sent) count_data(now, *qp, out);
     settle(now, *qp);
     if (sent) return true;
   }

@@ -21,12 +21,16 @@ void Engine::on_malformed(Malformed reason) noexcept {
   nic_.counters.malformed[static_cast<std::size_t>(reason)].increment();
 }
 
-void Engine::on_packet(Instant now, const InPacket& in) {
+std::optional<Drop> Engine::on_packet(Instant now, const InPacket& in) {
   run_due(now);
   const auto drop = accept(now, in);
-  if (drop) return on_drop(*drop);
+  if (drop) {
+    on_drop(*drop);
+    return drop;
+  }
   nic_.counters.received_packets.increment();
   nic_.counters.taken_packets.increment();
+  return std::nullopt;
 }
 
 std::optional<Drop> Engine::accept(Instant now, const InPacket& in) {
@@ -84,8 +88,10 @@ std::optional<Drop> Engine::dispatch(Instant now, Qp& qp, const InPacket& in) {
 std::optional<Drop> Engine::on_cnp(Instant now, Qp& qp) {
   if (qp.congestion.on_cnp(now)) {
     nic_.counters.rp_cnp_handled.increment();
+    ++qp.info.counters.rp_cnp_handled;
   } else {
     nic_.counters.rp_cnp_ignored.increment();
+    ++qp.info.counters.rp_cnp_ignored;
   }
   return std::nullopt;
 }
@@ -93,6 +99,7 @@ std::optional<Drop> Engine::on_cnp(Instant now, Qp& qp) {
 // Of every packet that has passed the checks, be it a duplicate or out of sequence.
 void Engine::note_ce(Instant now, Qp& qp, const InPacket& in) {
   nic_.counters.np_ecn_marked_roce_packets.increment();
+  ++qp.info.counters.np_ecn_marked_roce_packets;
   if (!qp.cnps || !cnp_pacing_.notify(now, qp.info.number.value, in.source)) return;
   // A UD QP has no way of its own back to the sender.
   if (qp.info.type == QpType::kUd) return;

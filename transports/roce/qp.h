@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "dataplane/base/time.h"
+#include "dataplane/base/units.h"
 #include "transports/roce/congestion/cnp_pacing.h"
 #include "transports/roce/congestion/congestion_control.h"
 #include "transports/roce/datagrams.h"
@@ -40,6 +41,8 @@ struct Qp {
   DatagramSender datagrams;  // UD
   CongestionControl congestion;
   Instant next_data{};  // pacing: no request or READ response before
+  BitRate rate_limit{};    // of its data; 0: none
+  OctetTime octet_time{};  // at that rate
 
   std::uint32_t slot;
   bool cnps = true;  // answers CE-marked packets
@@ -49,6 +52,11 @@ struct Qp {
   bool established = false;     // a request has come in RTR
   bool drained_told = false;
   Instant timer_at = Instant::never();  // of its wake that counts
+
+  void limit_rate(BitRate limit) noexcept {
+    rate_limit = limit;
+    if (limit.bps > 0) octet_time = OctetTime(limit);
+  }
 
   bool has_control() const noexcept { return responder.waiting() == Responder::Next::kControl; }
   bool has_read_response() const noexcept { return responder.waiting() == Responder::Next::kReadResponse; }

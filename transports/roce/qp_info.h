@@ -8,6 +8,7 @@
 #include "transports/roce/path.h"
 #include "transports/roce/psn.h"
 #include "transports/roce/qp_attributes.h"
+#include "transports/roce/qp_counters.h"
 #include "transports/roce/receive_queue.h"
 #include "transports/roce/wire/p_key.h"
 #include "transports/roce/wire/packet.h"
@@ -25,6 +26,7 @@ struct QpInfo {
   CompletionQueue* recv_cq = nullptr;
   ReceiveQueue* receives = nullptr;  // its own or an SRQ
   QpAttributes attributes{};
+  QpCounters counters{};
   // Out of the attributes:
   std::uint32_t path_mtu = 1024;  // octets
   std::uint16_t p_key = kDefaultPKey;

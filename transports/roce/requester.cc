@@ -159,7 +159,10 @@ bool Requester::wants_ack(const Wqe&, bool last) noexcept {
 }
 
 void Requester::sent(Instant now, const Wqe& wqe, bool last) noexcept {
-  if (next_ - fresh_ < 0) nic_.counters.retransmitted_packets.increment();
+  if (next_ - fresh_ < 0) {
+    nic_.counters.retransmitted_packets.increment();
+    ++qp_.counters.retransmitted_packets;
+  }
   next_ = is_read_or_atomic(wqe.wr.opcode) ? wqe.past() : next_ + 1;
   if (next_ - fresh_ > 0) fresh_ = next_;
   if (last) ++cursor_;

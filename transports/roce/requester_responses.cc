@@ -73,6 +73,7 @@ void Requester::go_back(Instant now) noexcept {
 
 void Requester::implied_nak(Instant now) noexcept {
   nic_.counters.implied_nak_seq_err.increment();
+  ++qp_.counters.implied_nak_seq_err;
   go_back(now);
 }
 
@@ -118,6 +119,7 @@ std::optional<Drop> Requester::on_nak(Instant now, const Packet& packet, NakCode
   const Psn psn(packet.bth.psn);
   if (code == NakCode::kPsnSequenceError) {
     nic_.counters.packet_seq_err.increment();
+    ++qp_.counters.packet_seq_err;
     acknowledge_before(now, psn);
     go_back(now);
     return std::nullopt;
@@ -149,6 +151,7 @@ std::optional<Drop> Requester::on_nak(Instant now, const Packet& packet, NakCode
 void Requester::on_rnr(Instant now, std::uint8_t code) noexcept {
   if (rnr_until_ != Instant::never()) return;
   nic_.counters.rnr_nak_received.increment();
+  ++qp_.counters.rnr_nak_received;
   if (!rnr_retries_.spend()) {
     nic_.counters.rnr_nak_retry_err.increment();
     return fail(WcStatus::kRnrRetryExcErr);
@@ -229,6 +232,7 @@ void Requester::on_timer(Instant now) noexcept {
   if (ack_deadline_ > now) return;
   ack_deadline_ = Instant::never();
   nic_.counters.local_ack_timeout_err.increment();
+  ++qp_.counters.local_ack_timeout_err;
   gone_back_ = false;
   go_back(now);
 }

@@ -58,6 +58,7 @@ std::optional<Drop> Responder::on_request(const Packet& packet, const PayloadRef
 std::optional<Drop> Responder::on_gap() noexcept {
   if (!nak_sent_ && !rnr_sent_) {
     nic_.counters.out_of_sequence.increment();
+    ++qp_.counters.out_of_sequence;
     answer(expected_, Syndrome::nak(NakCode::kPsnSequenceError));
     nak_sent_ = true;
   }
@@ -147,6 +148,7 @@ std::optional<Drop> Responder::on_atomic(const Packet& packet) noexcept {
 std::optional<Drop> Responder::on_duplicate(const Packet& packet) noexcept {
   const Psn psn(packet.bth.psn);
   nic_.counters.duplicate_request.increment();
+  ++qp_.counters.duplicate_request;
   switch (packet.info().operation) {
     case Operation::kSend:
     case Operation::kWrite:
@@ -199,6 +201,7 @@ Drop Responder::refuse(Psn psn, Refusal refusal) noexcept {
   switch (refusal) {
     case Refusal::kNoReceive:
       nic_.counters.out_of_buffer.increment();
+      ++qp_.counters.out_of_buffer;
       answer(psn, Syndrome::rnr_nak(qp_.attributes.min_rnr_timer));
       rnr_sent_ = true;
       return Drop::kRnr;
@@ -218,6 +221,7 @@ Drop Responder::refuse(Psn psn, Refusal refusal) noexcept {
 
 Drop Responder::refuse(Psn psn, NakCode code, WcStatus receive) noexcept {
   nic_.counters.nak_sent.increment();
+  ++qp_.counters.nak_sent;
   answer(psn, Syndrome::nak(code));
   message_.fail(receive);
   nic_.events.push_back({code == NakCode::kInvalidRequest      ? AsyncEventType::kQpRequestError

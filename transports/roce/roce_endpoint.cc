@@ -26,11 +26,13 @@ std::size_t RoceEndpoint::send(Instant now, Priority priority, std::span<TxFrame
 }
 
 bool RoceEndpoint::receive(std::span<const RxFrame> frames) {
-  for (const RxFrame& frame : frames) receive_one(frame);
+  InPacket in;
+  for (const RxFrame& frame : frames) receive_one(frame, in);
   return !frames.empty();
 }
 
-void RoceEndpoint::receive_one(const RxFrame& frame) {
+std::optional<Drop> RoceEndpoint::receive_one(const RxFrame& frame, InPacket& in) {
+  in = {};
   std::span<const std::byte> octets = frame.header;
   PayloadRef rest = frame.payload;
   // Real octets mostly lie behind the header; then all is one piece.
@@ -46,36 +48,41 @@ void RoceEndpoint::receive_one(const RxFrame& frame) {
   }
   const std::size_t frame_octets =
       octets.size() + rest.octets + (frame.icrc_pending ? std::size_t{wire::kIcrcOctets} : 0);
-  if (frame.trimmed) return engine_.on_drop(Drop::kTrimmed);
   const auto view = wire::parse_frame(octets, frame_octets);
-  if (!view || view->l4_offset == 0 || view->destination_port != wire::kRoceV2Port)
-    return engine_.on_drop(Drop::kNotRoce);
+  if (frame.trimmed) {
+    if (view) in.packet.bth.dest_qp = view->destination_qp;
+    return dropped(Drop::kTrimmed);
+  }
+  if (!view || view->l4_offset == 0 || view->destination_port != wire::kRoceV2Port) return dropped(Drop::kNotRoce);
 
   const std::size_t udp_octets = wire::read<wire::Udp::Length>(octets.data() + view->l4_offset);
   const std::size_t ip_end = view->l3_offset + std::size_t{view->ip_octets};
-  if (udp_octets < wire::Udp::kOctets || view->l4_offset + udp_octets != ip_end) return engine_.on_drop(Drop::kNotRoce);
+  if (udp_octets < wire::Udp::kOctets || view->l4_offset + udp_octets != ip_end) return dropped(Drop::kNotRoce);
   const std::size_t begin = view->l4_offset + std::size_t{wire::Udp::kOctets};
   const auto packet = decode(octets.subspan(begin, std::min(octets.size(), ip_end) - begin), ip_end - begin);
-  if (!packet) return engine_.on_malformed(packet.error());
+  if (!packet) {
+    engine_.on_malformed(packet.error());
+    return Drop::kMalformed;
+  }
   if (!frame.icrc_pending) {
     if (octets.size() < ip_end || !wire::icrc_matches(octets.subspan(view->l3_offset, view->ip_octets)))
-      return engine_.on_drop(Drop::kIcrc);
+      return dropped(Drop::kIcrc);
   }
   const std::size_t payload_at = begin + packet->header_octets();
-  InPacket in{.packet = *packet,
-              .source = view->source,
-              .destination = view->destination,
-              .ce = wire::ecn_of(view->traffic_class_octet) == wire::Ecn::kCe,
-              .ip = octets.subspan(view->l3_offset, view->l4_offset - view->l3_offset)};
+  in = {.packet = *packet,
+        .source = view->source,
+        .destination = view->destination,
+        .ce = wire::ecn_of(view->traffic_class_octet) == wire::Ecn::kCe,
+        .ip = octets.subspan(view->l3_offset, view->l4_offset - view->l3_offset)};
   in.payload.octets = packet->payload_octets;
   if (payload_at < octets.size()) {
-    if (octets.size() < payload_at + packet->payload_octets) return engine_.on_drop(Drop::kNotRoce);
+    if (octets.size() < payload_at + packet->payload_octets) return dropped(Drop::kNotRoce);
     in.payload.bytes = octets.data() + payload_at;
   } else {
     in.payload.stream = rest.stream;
     in.payload.offset = rest.offset;
   }
-  engine_.on_packet(frame.at, in);
+  return engine_.on_packet(frame.at, in);
 }
 
 }  // namespace railyard::roce

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,8 +28,15 @@ class RoceEndpoint final : public Endpoint {
   bool receive(std::span<const RxFrame> frames) override;
   bool has_real_payload() const noexcept override { return real_payload_; }
 
+  // One frame. Returns why it was of no use; nullopt: it was taken. `in` says what it was as far as that is known (of a
+  // trimmed one: for which QP), and holds as long as the frame does.
+  std::optional<Drop> receive_one(const RxFrame& frame, InPacket& in);
+
  private:
-  void receive_one(const RxFrame& frame);
+  Drop dropped(Drop reason) noexcept {
+    engine_.on_drop(reason);
+    return reason;
+  }
 
   Engine engine_;
   bool real_payload_;

@@ -22,9 +22,19 @@ constexpr std::int64_t kMostFlows = std::int64_t{1} << 24;  // each has a QP num
 
 using Pattern = TrafficSpec::Pattern;
 
+// Beside a full payload: of RoCE in the first packet of a message.
+constexpr int kRethOctets = 16;
+constexpr int kAethOctets = 4;
+
+bool is_roce(const TrafficSpec& t) { return t.transport == TrafficSpec::Transport::kRoce; }
+
 int header_octets(const TrafficSpec& traffic) {
-  return kTransportOctets + (traffic.ip_version == 4 ? kIpv4Octets : kIpv6Octets);
+  const int all = kTransportOctets + (traffic.ip_version == 4 ? kIpv4Octets : kIpv6Octets);
+  if (!is_roce(traffic) || traffic.roce.operation == RoceOperation::kSend) return all;
+  return all + (traffic.roce.operation == RoceOperation::kWrite ? kRethOctets : kAethOctets);
 }
+
+int payload_octets(const TrafficSpec& t) { return is_roce(t) ? t.roce.path_mtu : static_cast<int>(t.payload); }
 
 // An upper bound, before pairs within one host are left out.
 std::int64_t count_flows(const TrafficSpec& t, const TrafficEnds& ends) {
@@ -70,7 +80,8 @@ class TrafficCheck {
       check_end(traffic, said);
       check_rate(traffic, said, ends);
       check_paths(traffic, said, ends);
-      flows_ += count_flows(traffic, ends);
+      if (is_roce(traffic)) check_roce(traffic, said, ends);
+      flows_ += count_flows(traffic, ends) * (is_roce(traffic) ? traffic.roce.qps : 1);
       if (flows_ > kMostFlows) said.fail(fmt::format("more than {} flows, with those before", kMostFlows));
     }
     check_ipv6();
@@ -92,16 +103,55 @@ class TrafficCheck {
   }
 
   void check_paths(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) {
-    const int packet = static_cast<int>(t.payload) + header_octets(t);
+    const int packet = payload_octets(t) + header_octets(t);
     if (packet <= least_mtu_ && mtu_.all_connected()) return;  // the usual case
     for (const auto& [from, to] : possible_pairs(t, ends, [&](const PortName& nic) { return mtu_.group(nic); })) {
       const int mtu = mtu_.between(from, to);
       if (mtu == 0) said.fail(fmt::format("there is no path from {} to {}", format(from), format(to)));
       if (packet > mtu)
-        said.at_or_self("payload").fail(
-            fmt::format("{} and {} octets of headers make packets of {}; the MTU from {} to {} is {}",
-                        format(Bytes{t.payload}), header_octets(t), packet, format(from), format(to), mtu));
+        said.at_or_self(is_roce(t) ? "path-mtu" : "payload")
+            .fail(fmt::format("{} and {} octets of headers make packets of {}; the MTU from {} to {} is {}{}",
+                              format(Bytes{payload_octets(t)}), header_octets(t), packet, format(from), format(to), mtu,
+                              is_roce(t) ? largest_path_mtu(mtu - header_octets(t)) : std::string()));
     }
+  }
+
+  static std::string largest_path_mtu(int room) {
+    for (const int mtu : {4096, 2048, 1024, 512, 256})
+      if (mtu <= room) return fmt::format("; expected path-mtu: {}", mtu);
+    return {};
+  }
+
+  void check_roce(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) {
+    for (const PortName& to : ends.to)
+      if (!std::holds_alternative<std::monostate>(
+              lab_.find(to.node)->nics[static_cast<std::size_t>(to.port) - 1].attach))
+        said.at_or_self("to").fail(
+            fmt::format("{} is attached, and its QPs are its own business; expected built-in hosts", format(to)));
+    for (const std::vector<PortName>* nics : {&ends.from, &ends.to})
+      for (const PortName& nic : *nics) check_nic(nic);
+    const int slots =
+        t.roce.operation == RoceOperation::kSend ? t.roce.receives.value_or(t.roce.outstanding) : t.roce.outstanding;
+    constexpr std::int64_t kMuch = std::int64_t{1} << 60;
+    const Int128 held = Int128{count_flows(t, ends)} * t.roce.qps * slots * t.roce.message + held_;
+    held_ = static_cast<std::int64_t>(std::min<Int128>(held, kMuch));
+    if (lab_.run.payload == Payload::kReal && Bytes{held_} > lab_.run.memory)
+      said.at_or_self("message").fail(
+          fmt::format("with run.payload: real, receivers keep {} of {} for each QP, {} in all; run.memory is {}", slots,
+                      format(Bytes{t.roce.message}), format(Bytes{held_}), format(lab_.run.memory)));
+  }
+
+  // What a profile says must suit the links of those that use it.
+  void check_nic(const PortName& nic) const {
+    const std::string& name = lab_.find(nic.node)->profile;
+    const RoceNicSpec& roce = lab_.hosts.at(name).roce;
+    if (roce.congestion != RoceCongestion::kDcqcn || roce.dcqcn.rpg_min_rate <= rate_.at(nic)) return;
+    const Tree& said = draft_.sections.hosts != nullptr ? draft_.sections.hosts->at_or_self(name) : *draft_.document;
+    said.at_or_self("roce")
+        .at_or_self("dcqcn")
+        .at_or_self("rpg-min-rate")
+        .fail(fmt::format("{} is above the rate of {}'s link ({})", format(roce.dcqcn.rpg_min_rate), format(nic),
+                          format(rate_.at(nic))));
   }
 
   void check_ipv6() const {
@@ -122,6 +172,7 @@ class TrafficCheck {
   int least_mtu_ = 9216;
   std::set<std::string> names_;
   std::int64_t flows_ = 0;
+  std::int64_t held_ = 0;  // octets in receivers' memory
 };
 
 }  // namespace

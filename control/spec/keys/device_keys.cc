@@ -186,6 +186,7 @@ const Table<HostProfile>& host_keys() {
        key("pause-response", &HostProfile::pause_response, duration(Duration{1}, kMostLatency), kPauseResponseHelp),
        key("pause-quanta", &HostProfile::pause_quanta, integer(1, 65535), kPauseQuantaHelp).show(),
        key("receive", &HostProfile::receive, map_of(receive_keys()), "how fast the host takes what arrives"),
+       key("roce", &HostProfile::roce, map_of(roce_nic_keys()), "its NICs as RoCEv2 endpoints, for transport: roce"),
        key("qos", &HostProfile::qos, name_form(), "name of the QoS profile; its classes' scheduling is the NIC's ETS")
            .show()}};
   return table;

@@ -28,6 +28,10 @@ const Table<PfcWatchdog>& pfc_watchdog_keys();
 // hosts.<name>
 const Table<HostProfile>& host_keys();
 const Table<ReceiveSpec>& receive_keys();
+// hosts.<name>.roce
+const Table<RoceNicSpec>& roce_nic_keys();
+const Table<DcqcnSpec>& dcqcn_keys();
+const Table<CnpSpec>& cnp_keys();
 
 // defaults.link, the third element of a link, and a preset's links: all but the ends.
 const Table<LinkSpec>& link_keys();

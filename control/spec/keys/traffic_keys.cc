@@ -1,5 +1,5 @@
 // The keys of a traffic pattern.
-#include <array>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 
@@ -44,12 +44,40 @@ Form<std::uint32_t> payload() {
   });
 }
 
-Form<Bytes> flow_size() {
-  return either("unlimited", Bytes{},
-                checked<Bytes>(size(Bytes{4}), [](const Bytes& bytes) -> std::optional<std::string> {
-                  if (bytes.n % 4 == 0) return std::nullopt;
-                  return fmt::format("{} octets are not a multiple of 4", bytes.n);
-                }));
+Form<Bytes> flow_size() { return either("unlimited", Bytes{}, size(Bytes{1})); }
+
+// A key of what is said of RoCE, among those of traffic.
+Key<TrafficSpec> of_roce(Key<RoceTraffic> k) {
+  return {k.name,
+          k.description,
+          [read = k.read](const Tree& tree, TrafficSpec& into) { read(tree, into.roce); },
+          [write = k.write](const TrafficSpec& from) { return write(from.roce); },
+          [same = k.same](const TrafficSpec& a, const TrafficSpec& b) { return same(a.roce, b.roce); },
+          k.schema};
+}
+
+constexpr std::uint32_t kMostMessage = 1u << 30;
+Form<int> path_mtu() {
+  return choice<int>({{"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}});
+}
+
+// Keys that say something of one transport only.
+void check_transport(const Tree& map, const TrafficSpec& t) {
+  const auto only = [&](std::initializer_list<const char*> keys, bool has_meaning, const char* where) {
+    for (const char* key : keys)
+      if (const Tree* value = map.find(key); value != nullptr && !has_meaning)
+        value->fail(fmt::format("has no meaning here; expected it under {}", where));
+  };
+  const bool roce = t.transport == TrafficSpec::Transport::kRoce;
+  only({"operation", "message", "outstanding", "path-mtu", "qps", "receives", "repost-after"}, roce, "transport: roce");
+  only({"receives", "repost-after"}, t.roce.operation == RoceOperation::kSend, "operation: send");
+  only({"payload"}, !roce, "transport: generator; path-mtu is what a packet of RoCE carries");
+  only({"on", "off"}, !roce, "transport: generator");
+  if (!roce && t.bytes.n % 4 != 0)
+    map.at_or_self("bytes").fail(fmt::format("{} octets are not a multiple of 4", t.bytes.n));
+  if (roce && t.rate && t.rate->bps / t.roce.qps < kLeastRate.bps)
+    map.at_or_self("rate").fail(
+        fmt::format("{} over {} QPs is less than {} for each", format(*t.rate), t.roce.qps, format(kLeastRate)));
 }
 
 void check_traffic(const Tree& map, const TrafficSpec& t) {
@@ -58,6 +86,7 @@ void check_traffic(const Tree& map, const TrafficSpec& t) {
     refuse("fan-in", "is for pattern: incast; other patterns have no receivers with many senders");
   if (t.stop && *t.stop <= t.start)
     refuse("stop", fmt::format("{} is not after start ({})", format(*t.stop), format(t.start)));
+  check_transport(map, t);
   const bool has_on = t.on > Duration{};
   if (has_on != (t.off > Duration{}))
     refuse(has_on ? "on" : "off",
@@ -69,7 +98,7 @@ void check_traffic(const Tree& map, const TrafficSpec& t) {
 const Table<TrafficSpec>& traffic_keys() {
   static const Table<TrafficSpec> table{
       "traffic",
-      "Flows of the built-in generator: RoCEv2-shaped frames between NICs",
+      "Flows between built-in NICs: RoCEv2-shaped frames that nothing answers, or messages over RoCEv2",
       {key("name", &TrafficSpec::name, name_form(),
            "name of this traffic; its flows are called name/source->destination")
            .require(),
@@ -89,19 +118,39 @@ const Table<TrafficSpec>& traffic_keys() {
        key("fan-in", &TrafficSpec::fan_in, either("all", 0, integer(1, 65536)), "incast: senders per receiver"),
        key("flows", &TrafficSpec::flows, integer(1, kMostFlows),
            "random: per sender; others: per pair, each with a UDP source port of its own"),
+       key("transport", &TrafficSpec::transport,
+           choice<TrafficSpec::Transport>(
+               {{"generator", TrafficSpec::Transport::kGenerator}, {"roce", TrafficSpec::Transport::kRoce}}),
+           "generator: frames that nothing answers; roce: messages over QPs of RoCEv2 NICs (hosts.<name>.roce), RC"),
+       of_roce(
+           key("operation", &RoceTraffic::operation,
+               choice<RoceOperation>(
+                   {{"write", RoceOperation::kWrite}, {"send", RoceOperation::kSend}, {"read", RoceOperation::kRead}}),
+               "roce: how data get from sender to receiver; read: the receiver asks")),
+       of_roce(key("message", &RoceTraffic::message, octets(1, kMostMessage),
+                   "roce: of each work request; the last one of a flow is what is left of bytes")),
+       of_roce(key("outstanding", &RoceTraffic::outstanding, integer(1, 4096),
+                   "roce: work requests per QP that are posted and not complete")),
+       of_roce(key("path-mtu", &RoceTraffic::path_mtu, path_mtu(), "roce: octets of payload in a full packet")),
+       of_roce(key("qps", &RoceTraffic::qps, integer(1, 256),
+                   "roce: QPs per flow, each with a UDP source port of its own; messages go over them in turn")),
+       of_roce(key("receives", &RoceTraffic::receives, integer(1, 4096),
+                   "roce, send: receive requests per QP at the receiver; without it as many as outstanding")),
+       of_roce(key("repost-after", &RoceTraffic::repost_after, duration({}, kAnyTime),
+                   "roce, send: how long after a message came its receive request is posted again")),
        key("ip", &TrafficSpec::ip_version, choice<int>({{"4", 4}, {"6", 6}}), "version of IP"),
        key("dscp", &TrafficSpec::dscp, integer(0, 63), "code point that switches classify by"),
        key("ecn", &TrafficSpec::ect, boolean(), "ECN-capable: ECT(0), else Not-ECT"),
        key("class", &TrafficSpec::priority, integer(0, 7),
            "class at the sending NIC; without it what the host's QoS profile makes of the DSCP"),
-       key("payload", &TrafficSpec::payload, payload(), "octets per frame, a multiple of 4"),
+       key("payload", &TrafficSpec::payload, payload(), "generator: octets per frame, a multiple of 4"),
        key("rate", &TrafficSpec::rate, either("greedy", std::optional<BitRate>{}, maybe(rate(kLeastRate))),
            "of each flow, on the wire; greedy: as fast as the link takes it"),
        key("bytes", &TrafficSpec::bytes, flow_size(), "of payload per flow; without it no end"),
        key("start", &TrafficSpec::start, duration({}, kAnyTime), "when the first flow starts"),
        key("stagger", &TrafficSpec::stagger, duration({}, kAnyTime), "flow i starts i times this later"),
        key("stop", &TrafficSpec::stop, duration(Duration{1}, kAnyTime), "when all end; without it with the run"),
-       key("on", &TrafficSpec::on, duration(Duration{1}, kAnyTime), "with off: send for so long ..."),
+       key("on", &TrafficSpec::on, duration(Duration{1}, kAnyTime), "generator, with off: send for so long ..."),
        key("off", &TrafficSpec::off, duration(Duration{1}, kAnyTime), "... and rest for so long, in turn")},
       check_traffic};
   return table;

@@ -20,8 +20,25 @@ TEST(Json, HasEveryFieldOfAFlow) {
   EXPECT_EQ(parsed(sample())["flows"][0], Json::parse(R"({"name": "in/h2->h1", "src": "h2", "dst": "h1", "class": 3,
     "measured": true, "bytes": 4096000, "packets": 1000, "delivered_bytes": 4096000, "delivered_packets": 1000,
     "in_flight": 0, "lost": 0, "reordered": 0, "duplicated": 0, "corrupted": 0, "marked": 250, "trimmed": 0, "goodput_bps": 48.5e9,
-    "start_ns": 1000, "fct_ns": 676000,
+    "transport": "generator", "start_ns": 1000, "fct_ns": 676000,
     "latency_ns": {"p50": 2000, "p90": 3000, "p99": 250000, "p999": 300000, "p9999": 301000, "max": 302000}})"));
+}
+
+TEST(Json, HasEveryFieldOfAFlowOverRoce) {
+  Report r = sample();
+  r.flows[0].roce = sample_roce();
+  const Json flow = parsed(r)["flows"][0];
+  EXPECT_EQ(flow["transport"], "roce");
+  EXPECT_EQ(flow["roce"], Json::parse(R"({"operation": "write", "qps": 2, "messages": 40, "verified": 39,
+    "message_ns": {"p50": 1000, "p90": 2000, "p99": 3000, "p999": 4000, "p9999": 5000, "max": 6000},
+    "discarded": 11, "retransmitted_packets": 12, "out_of_sequence": 3, "packet_seq_err": 2,
+    "implied_nak_seq_err": 1, "duplicate_request": 4, "out_of_buffer": 6, "rnr_nak_received": 5,
+    "local_ack_timeout_err": 7, "ecn_marked": 250, "cnp_sent": 21, "cnp_handled": 20, "cnp_ignored": 0,
+    "completion_errors": 8, "status": "RETRY_EXC_ERR", "failed_ns": 900000})"));
+  r.flows[0].roce->completion_errors = 0;
+  r.flows[0].roce->status.clear();
+  r.flows[0].roce->failed_ns.reset();
+  EXPECT_TRUE(parsed(r)["flows"][0]["roce"]["failed_ns"].is_null());
 }
 
 TEST(Json, AFlowThatIsNotDoneHasNoCompletionTime) {

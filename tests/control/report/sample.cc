@@ -82,4 +82,29 @@ Report sample() {
   return r;
 }
 
+RoceReport sample_roce() {
+  RoceReport r;
+  r.operation = "write";
+  r.qps = 2;
+  r.messages = 40;
+  r.verified = 39;
+  r.message_ns = {1000, 2000, 3000, 4000, 5000, 6000};
+  r.discarded = 11;
+  r.retransmitted_packets = 12;
+  r.out_of_sequence = 3;
+  r.packet_seq_err = 2;
+  r.implied_nak_seq_err = 1;
+  r.duplicate_request = 4;
+  r.out_of_buffer = 6;
+  r.rnr_nak_received = 5;
+  r.local_ack_timeout_err = 7;
+  r.ecn_marked = 250;
+  r.cnp_sent = 21;
+  r.cnp_handled = 20;
+  r.completion_errors = 8;
+  r.status = "RETRY_EXC_ERR";
+  r.failed_ns = 900'000;
+  return r;
+}
+
 }  // namespace railyard::report

@@ -152,6 +152,54 @@ SwitchProfile random_switch(Chance& chance) {
   return s;
 }
 
+Ratio random_part(Chance& chance) {
+  constexpr std::int64_t kBelow = 1021;  // a prime, so that nothing is cancelled
+  return {chance.number(1, kBelow - 1), kBelow};
+}
+
+DcqcnSpec random_dcqcn(Chance& chance) {
+  DcqcnSpec d = DcqcnSpec::of(chance.of({DcqcnSpec::Profile::kPaper, DcqcnSpec::Profile::kVendor}));
+  const auto period = [&] { return chance.time(100'000, kMillisecond); };
+  const auto rate = [&] { return BitRate{chance.number(10'000, 1'000'000'000)}; };
+  if (chance.one_in(4)) d.cut_at_once = !d.cut_at_once;
+  if (chance.one_in(3)) d.dce_tcp_rtt = period();
+  if (chance.one_in(3)) d.rpg_time_reset = period();
+  if (chance.one_in(3)) d.rpg_byte_reset = chance.of({Bytes{}, Bytes{chance.number(64, kMiB)}});
+  if (chance.one_in(3)) d.rpg_threshold = chance.integer(0, 1000);
+  if (chance.one_in(3)) d.g = random_part(chance);
+  if (chance.one_in(3)) d.initial_alpha = random_part(chance);
+  if (chance.one_in(3)) d.alpha_steps = chance.of({0, chance.integer(2, 1 << 20)});
+  if (chance.one_in(3)) d.rpg_ai_rate = rate();
+  if (chance.one_in(3)) d.rpg_hai_rate = rate();
+  if (chance.one_in(3)) d.rpg_min_rate = rate();
+  if (chance.one_in(3)) d.rpg_max_rate = d.rpg_min_rate * chance.number(1, 1000);
+  if (d.cut_at_once) return d;
+  if (chance.one_in(3)) d.rate_reduce_monitor_period = period();
+  if (chance.one_in(3)) d.rpg_min_dec_fac = random_part(chance);
+  if (chance.one_in(3)) d.clamp_tgt_rate = true;
+  if (chance.one_in(3)) d.clamp_tgt_rate_after_time_inc = false;
+  if (chance.one_in(3)) d.rate_to_set_on_first_cnp = rate();
+  return d;
+}
+
+RoceNicSpec random_roce(Chance& chance) {
+  RoceNicSpec r;
+  r.congestion = chance.of({RoceCongestion::kNone, RoceCongestion::kDcqcn});
+  r.dcqcn = random_dcqcn(chance);
+  if (chance.one_in(2)) r.cnp.interval = chance.time(0, kMillisecond);
+  r.cnp.scope = chance.of({CnpSpec::Scope::kQp, CnpSpec::Scope::kDestinationIp, CnpSpec::Scope::kPort});
+  r.cnp.dscp = chance.integer(0, 63);
+  if (chance.one_in(2)) r.cnp.priority = chance.integer(0, 7);
+  r.ack_timeout = chance.integer(0, 31);
+  r.retry_count = chance.integer(0, 7);
+  r.rnr_retry = chance.integer(0, 7);
+  r.min_rnr_timer = chance.integer(0, 31);
+  r.ack_every = chance.integer(1, 65536);
+  r.window = chance.integer(0, (1 << 23) - 1);
+  r.max_reads = chance.integer(1, 128);
+  return r;
+}
+
 HostProfile random_host(Chance& chance) {
   HostProfile h;
   h.latency = chance.time(1, kMillisecond);
@@ -161,6 +209,7 @@ HostProfile random_host(Chance& chance) {
   h.receive.buffer = chance.bytes(kMiB, 16 * kMiB);
   h.receive.xoff = chance.bytes(1000, kMiB);
   h.receive.xon = chance.bytes(0, 999);
+  h.roce = random_roce(chance);
   h.qos = chance.of<std::string>({"default", "other"});
   return h;
 }
@@ -254,6 +303,19 @@ void add_nodes_and_links(Chance& chance, Lab& lab) {
   }
 }
 
+void set_random_roce(Chance& chance, TrafficSpec& t) {
+  t.transport = TrafficSpec::Transport::kRoce;
+  // Other NICs of these may be attached.
+  if (t.to == std::vector<std::string>{"h1", "h2"}) t.to = {"h1:1", "h2:1"};
+  t.roce.operation = chance.of({RoceOperation::kWrite, RoceOperation::kSend, RoceOperation::kRead});
+  t.roce.message = static_cast<std::uint32_t>(chance.bytes(1, kMiB).n);
+  t.roce.path_mtu = chance.of({256, 512, 1024});
+  if (chance.one_in(2)) t.roce.outstanding = 1;
+  if (t.roce.operation != RoceOperation::kSend) return;
+  if (chance.one_in(2)) t.roce.receives = 1;
+  if (chance.one_in(2)) t.roce.repost_after = chance.time(0, kMillisecond);
+}
+
 TrafficSpec random_traffic(Chance& chance, const std::string& name) {
   using Pattern = TrafficSpec::Pattern;
   TrafficSpec t;
@@ -279,13 +341,16 @@ TrafficSpec random_traffic(Chance& chance, const std::string& name) {
   t.dscp = chance.integer(0, 63);
   t.ect = chance.one_in(2);
   if (chance.one_in(2)) t.priority = chance.integer(0, 7);
-  t.payload = static_cast<std::uint32_t>(chance.integer(1, 350)) * 4;
+  if (chance.one_in(3))
+    set_random_roce(chance, t);
+  else
+    t.payload = static_cast<std::uint32_t>(chance.integer(1, 350)) * 4;
   if (chance.one_in(2)) t.rate = BitRate{chance.bytes(10'000, 1'000'000'000).n};
   if (chance.one_in(2)) t.bytes = Bytes{chance.number(1, kMiB) * 4};
   t.start = chance.time(0, kMillisecond);
   t.stagger = chance.time(0, kMillisecond);
   if (t.bytes == Bytes{} || chance.one_in(2)) t.stop = t.start + chance.time(1, kMillisecond);
-  if (chance.one_in(2)) {
+  if (t.transport == TrafficSpec::Transport::kGenerator && chance.one_in(2)) {
     t.on = chance.time(1, kMillisecond);
     t.off = chance.time(1, kMillisecond);
   }
@@ -333,6 +398,10 @@ Lab random_lab(std::mt19937_64& random) {
   }
   add_nodes_and_links(chance, lab);
   for (int i = chance.integer(0, 4); i > 0; --i) lab.traffic.push_back(random_traffic(chance, "t" + std::to_string(i)));
+  // Receivers keep what has come of messages.
+  if (std::ranges::any_of(lab.traffic,
+                          [](const TrafficSpec& t) { return t.transport == TrafficSpec::Transport::kRoce; }))
+    lab.run.memory = Bytes{64 * 1024 * kMiB};
   assign_addresses(lab);
   return lab;
 }

@@ -66,6 +66,13 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
                                           "qos.default.classes.3.ecn={ kmin: 2MB, kmax: 4MB }"});
   loads("scenarios/int.yaml", {"run.int.flows=aside"});
   loads("scenarios/int.yaml", {"run.int.one-in=1", "run.int.packets=16384"});
+  loads("scenarios/roce-incast.yaml", {"hosts.default.roce.congestion=none"});
+  loads("scenarios/roce-incast.yaml", {"qos.default.classes.3.ecn={ kmin: 10MB, kmax: 20MB }",
+                                       "switches.default.buffer=16MiB"});
+  loads("scenarios/roce-incast.yaml", {"traffic.incast.operation=read"});
+  for (const char* set : {"faults.bad.loss=1%", "hosts.default.roce.window=16", "traffic.t.operation=read",
+                          "traffic.t.qps=4", "faults.bad.loss=100%"})
+    loads("scenarios/roce-loss.yaml", {set});
   loads("scenarios/headroom-pool.yaml", {"traffic.incast.fan-in=16"});
   loads("scenarios/headroom-pool.yaml", {"switches.default.headroom-pool=0", "switches.default.buffer=16MiB"});
   for (const char* action : {"off", "{ action: forward, detect: 100us, restore: 100us, poll: 10us }"})

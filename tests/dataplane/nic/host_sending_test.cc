@@ -68,6 +68,47 @@ TEST(HostSending, RealPayloadIsWritten) {
   }
 }
 
+// An endpoint that has a flow per frame, each to a QP of its own: numbers of flows go on and on.
+class ManyFlows final : public Endpoint {
+ public:
+  explicit ManyFlows(std::vector<std::uint32_t> flows) : flows_(std::move(flows)) {}
+  Readiness ready(Instant) override { return {static_cast<PriorityMask>(next_ < flows_.size() ? 1 << 3 : 0)}; }
+  std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) override {
+    std::size_t n = 0;
+    for (; n < frames.size() && next_ < flows_.size(); ++n, ++next_) {
+      TxFlowConfig f;
+      f.source_mac = mac(1);
+      f.next_hop_mac = mac(2);
+      f.source = ip("10.0.0.1");
+      f.destination = ip("10.0.1.1");
+      f.destination_qp = 7 + flows_[next_];
+      f.payload = 64;
+      TrafficGenerator(std::vector{f}, {}).send(now, priority, frames.subspan(n, 1));
+      frames[n].flow = flows_[next_];
+    }
+    return n;
+  }
+  bool receive(std::span<const RxFrame>) override { return false; }
+
+ private:
+  std::vector<std::uint32_t> flows_;
+  std::size_t next_ = 0;
+};
+
+// What is known of a flow is not taken for another's, though its memory is bounded: some share a place.
+TEST(HostSending, FlowsThatShareAPlaceInMemoryAreToldApart) {
+  const std::vector<std::uint32_t> flows{1, 16385, 1, 32769, 16385, 16385, 0xFFFF'0001, 2, 1};
+  std::vector<NicDriver> driver(1);
+  driver[0].endpoint = std::make_unique<ManyFlows>(flows);
+  Host host(DeviceId{0}, "h", host_config(), std::move(driver));
+  Wire wire;
+  wire.connect(host, std::vector{WireLink{}});
+  host.advance(at(10_us));
+  const auto sent = wire.sent(kPort);
+  ASSERT_EQ(sent.size(), flows.size());
+  for (std::size_t i = 0; i < flows.size(); ++i) EXPECT_EQ(sent[i].packet.entropy, (7 + flows[i]) & 0xFFFFFF) << i;
+}
+
 TEST(HostSending, AnEndpointIsAskedWhenItSaid) {
   Rig rig;
   rig.source.classes = 1 << 3;

@@ -8,6 +8,7 @@
 
 #include "dataplane/base/payload_pattern.h"
 #include "dataplane/wire/arp.h"
+#include "dataplane/wire/bth.h"
 #include "dataplane/wire/icrc.h"
 #include "tests/support/frames.h"
 
@@ -61,6 +62,24 @@ TEST_F(Assemble, AnElidedFrameBecomesWhole) {
 
 TEST_F(Assemble, RealAndElidedFramesOfOneIdentityAreTheSameOctets) {
   EXPECT_EQ(whole({.real = true, .stream = 5, .offset = 999}), whole({.real = false, .stream = 5, .offset = 999}));
+}
+
+// roce-and-lossless §2.4: behind the payload, zeros.
+TEST_F(Assemble, RocePaddingIsZeros) {
+  for (const FrameSpec& spec :
+       {FrameSpec{.frame_octets = 1000, .stream = 77},
+        FrameSpec{.source = ip("2001:db8::1"), .destination = ip("2001:db8:1::1"), .frame_octets = 1000, .stream = 77}})
+    for (std::uint8_t pad = 0; pad <= 3; ++pad) {
+      Packet* p = make_frame(pool, fecs, spec);
+      wire::write<wire::Bth::PadCnt>(p->header() + p->header_octets - wire::Bth::kOctets, pad);
+      std::vector<std::byte> out;
+      assemble(*p, out);
+      const std::size_t end = p->header_octets + std::size_t{p->payload_octets};
+      for (std::size_t i = end - pad; i < end; ++i) EXPECT_EQ(out[i], std::byte{0});
+      EXPECT_TRUE(payload_matches(77, p->offset, std::span(out).subspan(p->header_octets, p->payload_octets - pad)));
+      EXPECT_TRUE(wire::icrc_matches(std::span(out).subspan(p->l3_offset)));
+      pool.release(p);
+    }
 }
 
 TEST_F(Assemble, AShortFrameIsPaddedWithZeros) {

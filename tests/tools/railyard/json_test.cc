@@ -106,6 +106,25 @@ TEST_F(JsonReport, HasTheRightNumbers) {
   EXPECT_TRUE(r["trace_digest"].is_null());
 }
 
+TEST_F(JsonReport, OfAFlowOverRoceSaysWhatItsQpsCounted) {
+  const Json r = run({"--payload", "real", "--set", "traffic.t.transport=roce", "--set", "traffic.t.message=30KB"});
+  const Json& flow = r["flows"][0];
+  EXPECT_EQ(flow["transport"], "roce");
+  EXPECT_EQ(flow["delivered_bytes"], 100'000);
+  for (const char* field : {"/operation", "/status"}) expect(flow["roce"], field, Type::kText);
+  for (const char* field :
+       {"/qps", "/messages", "/verified", "/message_ns/p50", "/message_ns/p99", "/message_ns/max", "/discarded",
+        "/retransmitted_packets", "/out_of_sequence", "/packet_seq_err", "/implied_nak_seq_err", "/duplicate_request",
+        "/out_of_buffer", "/rnr_nak_received", "/local_ack_timeout_err", "/ecn_marked", "/cnp_sent", "/cnp_handled",
+        "/cnp_ignored", "/completion_errors"})
+    expect(flow["roce"], field, Type::kCount);
+  EXPECT_EQ(flow["roce"]["messages"], 4);
+  EXPECT_EQ(flow["roce"]["verified"], 4);
+  EXPECT_TRUE(flow["roce"]["failed_ns"].is_null());
+  EXPECT_EQ(flow["fct_ns"].get<std::int64_t>() > 8000, true) << "100 KB at 100 Gb/s";
+  EXPECT_EQ(r["audit"]["balanced"], true);
+}
+
 TEST_F(JsonReport, IsWrittenToTheFolderToo) {
   const Outcome o = railyard({"run", "lab.yaml", "--json", "--report", "results/today"});
   EXPECT_EQ(o.exit_code, kOk) << o.err;

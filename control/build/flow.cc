@@ -1,0 +1,37 @@
+#include "control/build/flow.h"
+
+namespace railyard::build {
+
+TxFlowCounters Flow::sent() const { return is_roce() ? source->sent(places.at_source) : sender->tx_counters(tx_index); }
+
+const RxFlowCounters& Flow::received() const {
+  static const RxFlowCounters kNothing;
+  if (is_roce()) return sink->received(places.at_sink);
+  return receiver == nullptr ? kNothing : *receiver->rx_counters(plan.id);
+}
+
+std::optional<Instant> Flow::complete() const {
+  if (total.n == 0) return std::nullopt;
+  const auto all = static_cast<std::uint64_t>(total.n);
+  if (is_roce()) return messages().octets == all ? std::optional(messages().last) : std::nullopt;
+  return received().payload_octets >= all ? std::optional(received().last) : std::nullopt;
+}
+
+roce::QpCounters Flow::qps() const {
+  roce::QpCounters sum = source->counters(places.at_source);
+  sum += sink->counters(places.at_sink);
+  return sum;
+}
+
+const roce::MessageCounters& Flow::messages() const {
+  return roce_config().asks(true) ? source->messages(places.at_source) : sink->messages(places.at_sink);
+}
+
+void Flow::set_rate(Instant now, BitRate to) const {
+  if (is_roce())
+    source->set_rate(now, places.at_source, to);
+  else
+    sender->set_rate(now, tx_index, to);
+}
+
+}  // namespace railyard::build

@@ -1,0 +1,159 @@
+#include "control/build/roce_nics.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "dataplane/base/hash.h"
+#include "dataplane/nic/split_endpoint.h"
+
+namespace railyard::build {
+namespace {
+
+double value(spec::Ratio r) noexcept { return static_cast<double>(r.numerator) / static_cast<double>(r.denominator); }
+
+roce::DcqcnConfig dcqcn_of(const spec::DcqcnSpec& d, BitRate line) {
+  roce::DcqcnConfig c;
+  c.line = line;
+  c.most = d.rpg_max_rate;
+  c.cut_at_once = d.cut_at_once;
+  c.alpha_period = d.dce_tcp_rtt;
+  c.cut_period = d.rate_reduce_monitor_period;
+  c.increase_period = d.rpg_time_reset;
+  c.increase_bytes = d.rpg_byte_reset;
+  c.fast_recovery = static_cast<std::uint32_t>(d.rpg_threshold);
+  c.g = value(d.g);
+  c.initial_alpha = value(d.initial_alpha);
+  c.alpha_steps = static_cast<std::uint32_t>(d.alpha_steps);
+  c.additive = d.rpg_ai_rate;
+  c.hyper = d.rpg_hai_rate;
+  c.least = d.rpg_min_rate;
+  c.least_cut_factor = value(d.rpg_min_dec_fac);
+  c.clamp_target = d.clamp_tgt_rate;
+  c.clamp_target_after_increase = d.clamp_tgt_rate_after_time_inc;
+  c.on_first_cnp = d.rate_to_set_on_first_cnp;
+  return c;
+}
+
+roce::CnpConfig cnp_of(const spec::RoceNicSpec& s, const spec::QosProfile& qos) {
+  // roce-and-lossless §8.2.
+  constexpr Duration kPaperInterval{50'000'000};
+  constexpr Duration kVendorInterval{4'000'000};
+  roce::CnpConfig c;
+  c.enabled = s.congestion == spec::RoceCongestion::kDcqcn;
+  c.interval =
+      s.cnp.interval.value_or(s.dcqcn.profile == spec::DcqcnSpec::Profile::kPaper ? kPaperInterval : kVendorInterval);
+  c.dscp = static_cast<std::uint8_t>(s.cnp.dscp);
+  c.priority =
+      static_cast<std::uint8_t>(s.cnp.priority.value_or(qos.dscp_to_class[static_cast<std::size_t>(s.cnp.dscp)]));
+  switch (s.cnp.scope) {
+    case spec::CnpSpec::Scope::kQp:
+      c.scope = roce::CnpScope::kQp;
+      break;
+    case spec::CnpSpec::Scope::kDestinationIp:
+      c.scope = roce::CnpScope::kDestinationIp;
+      break;
+    case spec::CnpSpec::Scope::kPort:
+      c.scope = roce::CnpScope::kPort;
+      break;
+  }
+  return c;
+}
+
+roce::QpAttributes attributes_of(const spec::RoceNicSpec& s, const spec::RoceTraffic& t) {
+  roce::QpAttributes a;
+  a.path_mtu = *roce::path_mtu(static_cast<std::size_t>(t.path_mtu));
+  a.timeout = static_cast<std::uint8_t>(s.ack_timeout);
+  a.retry_cnt = static_cast<std::uint8_t>(s.retry_count);
+  a.rnr_retry = static_cast<std::uint8_t>(s.rnr_retry);
+  a.min_rnr_timer = static_cast<std::uint8_t>(s.min_rnr_timer);
+  a.max_rd_atomic = a.max_dest_rd_atomic = static_cast<std::uint16_t>(s.max_reads);
+  return a;
+}
+
+}  // namespace
+
+struct RoceNics::Nic {
+  BitRate rate{};
+  std::uint32_t generator_flows = 0;  // that end here
+  std::uint32_t generator_sends = 0;
+  std::uint32_t qps = 0;
+  std::size_t completions = 0;  // that can wait at once
+  roce::FlowEndpoint* endpoint = nullptr;
+  std::unique_ptr<roce::FlowEndpoint> owned;
+};
+
+RoceNics::RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans) : lab_(lab) {
+  for (const workload::FlowPlan& plan : plans) {
+    const spec::TrafficSpec& t = lab.traffic[plan.traffic];
+    Nic& from = nics_[plan.source];
+    Nic& to = nics_[plan.destination];
+    if (t.transport == spec::TrafficSpec::Transport::kGenerator) {
+      ++from.generator_sends;
+      ++to.generator_flows;
+      continue;
+    }
+    const auto qps = static_cast<std::uint32_t>(t.roce.qps);
+    from.qps += qps;
+    to.qps += qps;
+    // Whoever asks has so many work requests, and the receiver of SENDs as many of its own.
+    const auto each = static_cast<std::size_t>(std::max(t.roce.outstanding, t.roce.receives.value_or(0)));
+    from.completions += qps * each;
+    to.completions += qps * each;
+  }
+  for (const spec::LinkSpec& l : lab.links)
+    for (const spec::PortName& end : {l.a, l.b})
+      if (const auto nic = nics_.find(end); nic != nics_.end()) nic->second.rate = l.rate;
+  const bool real = lab.run.payload == spec::Payload::kReal;
+  for (auto& [name, nic] : nics_) {
+    if (nic.qps == 0) continue;
+    nic.owned = std::make_unique<roce::FlowEndpoint>(engine_config(name, nic), real, nic.completions);
+    nic.endpoint = nic.owned.get();
+  }
+}
+
+RoceNics::~RoceNics() = default;
+
+const spec::RoceNicSpec& RoceNics::settings(const spec::PortName& name) const {
+  return lab_.hosts.at(lab_.find(name.node)->profile).roce;
+}
+
+roce::EngineConfig RoceNics::engine_config(const spec::PortName& name, const Nic& nic) const {
+  const spec::HostProfile& host = lab_.hosts.at(lab_.find(name.node)->profile);
+  roce::EngineConfig c;
+  c.first_qpn = kFirstQp + nic.generator_flows;
+  c.most_qps = nic.qps;
+  c.ack_every = static_cast<std::uint32_t>(host.roce.ack_every);
+  c.window_packets = static_cast<std::uint32_t>(host.roce.window);
+  if (host.roce.congestion == spec::RoceCongestion::kDcqcn) c.congestion = dcqcn_of(host.roce.dcqcn, nic.rate);
+  c.cnp = cnp_of(host.roce, lab_.qos.at(host.qos));
+  return c;
+}
+
+void RoceNics::connect(Flow& flow, const roce::FlowConfig& config, const roce::AddressVector& forth,
+                       const roce::AddressVector& back) {
+  const spec::RoceTraffic& t = lab_.traffic[flow.plan.traffic].roce;
+  const roce::FlowEnd source{nics_.at(flow.plan.source).endpoint, forth, attributes_of(settings(flow.plan.source), t)};
+  const roce::FlowEnd sink{nics_.at(flow.plan.destination).endpoint, back,
+                           attributes_of(settings(flow.plan.destination), t)};
+  flow.source = source.nic;
+  flow.sink = sink.nic;
+  flow.places = roce::FlowConnection::make(config, source, sink, mix64(lab_.run.seed.value ^ mix64(flow.plan.id)));
+}
+
+std::unique_ptr<Endpoint> RoceNics::drive(const spec::PortName& name, std::unique_ptr<TrafficGenerator> generator) {
+  const auto found = nics_.find(name);
+  if (found == nics_.end() || found->second.owned == nullptr) return generator;
+  Nic& nic = found->second;
+  if (nic.generator_flows == 0 && nic.generator_sends == 0) return std::move(nic.owned);
+  return std::make_unique<SplitEndpoint>(std::move(generator), std::move(nic.owned), kFirstQp + nic.generator_flows,
+                                         nic.generator_sends);
+}
+
+std::vector<roce::FlowEndpoint*> RoceNics::endpoints() const {
+  std::vector<roce::FlowEndpoint*> all;
+  for (const auto& [name, nic] : nics_)
+    if (nic.endpoint != nullptr) all.push_back(nic.endpoint);
+  return all;
+}
+
+}  // namespace railyard::build

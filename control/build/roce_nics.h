@@ -1,0 +1,44 @@
+// The RoCE NICs of a lab, as its traffic wants them, and the flows between them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "control/build/flow.h"
+#include "control/spec/spec.h"
+#include "control/workload/flow_plan.h"
+#include "dataplane/base/endpoint.h"
+#include "transports/roce/flows/flow_endpoint.h"
+
+namespace railyard::build {
+
+class RoceNics {
+ public:
+  // QP numbers of the generator's flows at a NIC begin here; those of its RoCE QPs come behind them.
+  static constexpr std::uint32_t kFirstQp = 0x100;
+
+  // `plans`: all flows of the lab; those whose traffic is RoCE are then connected, in their order.
+  RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans);
+  ~RoceNics();
+
+  // Makes both ends of `flow`, whose QPs are in RTS. The ways forth and back lack their UDP source ports.
+  void connect(Flow& flow, const roce::FlowConfig& config, const roce::AddressVector& forth,
+               const roce::AddressVector& back);
+
+  // What drives a NIC: its RoCE endpoint, `generator`, or both. Once each.
+  std::unique_ptr<Endpoint> drive(const spec::PortName& nic, std::unique_ptr<TrafficGenerator> generator);
+  std::vector<roce::FlowEndpoint*> endpoints() const;
+
+ private:
+  struct Nic;
+  roce::EngineConfig engine_config(const spec::PortName& name, const Nic& nic) const;
+  const spec::RoceNicSpec& settings(const spec::PortName& name) const;
+
+  const spec::Lab& lab_;
+  std::map<spec::PortName, Nic> nics_;
+};
+
+}  // namespace railyard::build

@@ -1,0 +1,95 @@
+#include "control/report/roce_text.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "control/report/units.h"
+
+namespace railyard::report {
+namespace {
+
+constexpr std::size_t kMostLines = 16;
+constexpr std::size_t kMostFailed = 8;
+
+using Out = std::back_insert_iterator<std::string>;
+using Flows = std::vector<const FlowReport*>;
+
+void sums(Out out, const Flows& flows) {
+  RoceReport sum;
+  std::uint64_t packets = 0;
+  std::uint64_t corrupted = 0;
+  for (const FlowReport* f : flows) {
+    const RoceReport& r = *f->roce;
+    packets += f->packets;
+    corrupted += f->corrupted;
+    sum.messages += r.messages;
+    sum.verified += r.verified;
+    sum.retransmitted_packets += r.retransmitted_packets;
+    sum.out_of_sequence += r.out_of_sequence;
+    sum.out_of_buffer += r.out_of_buffer;
+    sum.local_ack_timeout_err += r.local_ack_timeout_err;
+    sum.ecn_marked += r.ecn_marked;
+    sum.cnp_sent += r.cnp_sent;
+    sum.cnp_handled += r.cnp_handled;
+  }
+  fmt::format_to(
+      out, "  {} messages came whole and were verified{}; {} packets were sent again of {} ({})\n",
+      count_text(sum.verified),
+      corrupted > 0 ? fmt::format(", {} WERE NOT WHAT WAS SENT", count_text(corrupted)) : std::string(),
+      count_text(sum.retransmitted_packets), count_text(packets),
+      percent_text(packets > 0 ? static_cast<double>(sum.retransmitted_packets) / static_cast<double>(packets) : 0));
+  if (sum.out_of_sequence + sum.out_of_buffer + sum.local_ack_timeout_err > 0)
+    fmt::format_to(out, "  {} gaps were answered by a NAK, {} messages by RNR NAK, {} timeouts\n",
+                   count_text(sum.out_of_sequence), count_text(sum.out_of_buffer),
+                   count_text(sum.local_ack_timeout_err));
+  if (sum.ecn_marked > 0)
+    fmt::format_to(out, "  {} packets came with CE; {} CNPs sent, {} slowed their QP down\n",
+                   count_text(sum.ecn_marked), count_text(sum.cnp_sent), count_text(sum.cnp_handled));
+}
+
+void lines(Out out, const Flows& flows) {
+  std::size_t width = 4;
+  for (const FlowReport* f : flows) width = std::max(width, f->name.size());
+  fmt::format_to(out, "  {:<{}}  {:>9} {:>9} {:>10} {:>7} {:>7} {:>8} {:>7}   {}\n", "flow", width, "operation",
+                 "messages", "sent again", "NAKs", "RNRs", "timeouts", "CNPs", "message p50 / p99 / max");
+  for (const FlowReport* f : flows) {
+    const RoceReport& r = *f->roce;
+    fmt::format_to(out, "  {:<{}}  {:>9} {:>9} {:>10} {:>7} {:>7} {:>8} {:>7}   {} / {} / {}\n", f->name, width,
+                   r.operation, count_text(r.messages), count_text(r.retransmitted_packets),
+                   count_text(r.packet_seq_err), count_text(r.rnr_nak_received), count_text(r.local_ack_timeout_err),
+                   count_text(r.cnp_handled + r.cnp_ignored), nanoseconds_text(r.message_ns.p50),
+                   nanoseconds_text(r.message_ns.p99), nanoseconds_text(r.message_ns.max));
+  }
+}
+
+void failures(Out out, const Flows& flows) {
+  std::size_t failed = 0;
+  for (const FlowReport* f : flows) {
+    const RoceReport& r = *f->roce;
+    if (r.completion_errors == 0 || ++failed > kMostFailed) continue;
+    fmt::format_to(out, "  QP IN ERROR: {}: {} at {}; {} work requests completed with an error\n", f->name, r.status,
+                   nanoseconds_text(static_cast<std::uint64_t>(r.failed_ns.value_or(0))),
+                   count_text(r.completion_errors));
+  }
+  if (failed > kMostFailed) fmt::format_to(out, "  and {} more flows with a QP in error\n", failed - kMostFailed);
+}
+
+}  // namespace
+
+std::string roce_text(const std::vector<FlowReport>& flows) {
+  Flows roce;
+  for (const FlowReport& f : flows)
+    if (f.roce) roce.push_back(&f);
+  std::string text;
+  if (roce.empty()) return text;
+  const Out out = std::back_inserter(text);
+  fmt::format_to(out, "RoCE: {} flow{} over RC\n", roce.size(), roce.size() == 1 ? "" : "s");
+  if (roce.size() <= kMostLines) lines(out, roce);
+  sums(out, roce);
+  failures(out, roce);
+  return text;
+}
+
+}  // namespace railyard::report

@@ -1,0 +1,32 @@
+// What is counted of one flow at its two ends, whatever generates it.
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/base/histogram.h"
+#include "dataplane/base/time.h"
+
+namespace railyard {
+
+struct TxFlowCounters {
+  std::uint64_t packets = 0;  // of payload; retransmissions count again
+  std::uint64_t payload_octets = 0;
+  Instant first = Instant::never();  // when the first frame was handed to the NIC
+};
+
+struct RxFlowCounters {
+  std::uint64_t packets = 0;         // arrived, those of no use included
+  std::uint64_t payload_octets = 0;  // of what is of use: seen for the first time, and taken by the transport
+  std::uint64_t duplicated = 0;      // arrived a second time (without a transport)
+  std::uint64_t discarded = 0;       // not taken by the transport: out of sequence, or there already
+  std::uint64_t reordered = 0;       // arrived behind a later one (RFC 4737 type-P-reordered; without a transport)
+  // Payload, or its identity, not what was sent. Messages of a transport with real payload: once per message.
+  std::uint64_t corrupted = 0;
+  std::uint64_t marked = 0;   // with CE
+  std::uint64_t trimmed = 0;  // arrived without their payload; counted nowhere else
+  Instant first = Instant::never();
+  Instant last{};
+  Histogram latency;  // ps from the first octet sent to the frame handed over
+};
+
+}  // namespace railyard

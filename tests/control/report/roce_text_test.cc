@@ -1,0 +1,50 @@
+// What people read of flows over RoCE.
+#include "control/report/roce_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/control/report/sample.h"
+
+namespace railyard::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(RoceText, NothingIsSaidOfGenerators) { EXPECT_EQ(roce_text(sample().flows), ""); }
+
+TEST(RoceText, TellsWhatBecameOfTheMessages) {
+  Report r = sample();
+  r.flows[0].roce = sample_roce();
+  EXPECT_EQ(roce_text(r.flows), R"(RoCE: 1 flow over RC
+  flow       operation  messages sent again    NAKs    RNRs timeouts    CNPs   message p50 / p99 / max
+  in/h2->h1      write        40         12       2       5        7      20   1 us / 3 us / 6 us
+  39 messages came whole and were verified; 12 packets were sent again of 1,000 (1.2 %)
+  3 gaps were answered by a NAK, 6 messages by RNR NAK, 7 timeouts
+  250 packets came with CE; 21 CNPs sent, 20 slowed their QP down
+  QP IN ERROR: in/h2->h1: RETRY_EXC_ERR at 900 us; 8 work requests completed with an error
+)");
+  EXPECT_THAT(r.text(), HasSubstr("RoCE: 1 flow over RC"));
+}
+
+TEST(RoceText, WrongDataAreNotOverlooked) {
+  Report r = sample();
+  r.flows[0].roce = sample_roce();
+  EXPECT_THAT(roce_text(r.flows), Not(HasSubstr("WERE NOT")));
+  r.flows[0].corrupted = 2;
+  EXPECT_THAT(roce_text(r.flows), HasSubstr("39 messages came whole and were verified, 2 WERE NOT WHAT WAS SENT;"));
+}
+
+TEST(RoceText, ManyFlowsAreSummedUpAndOnlySomeFailuresListed) {
+  std::vector<FlowReport> flows(20, sample().flows[0]);
+  for (FlowReport& f : flows) f.roce = sample_roce();
+  const std::string text = roce_text(flows);
+  EXPECT_THAT(text, HasSubstr("RoCE: 20 flows over RC"));
+  EXPECT_THAT(text, Not(HasSubstr("message p50")));
+  EXPECT_THAT(text, HasSubstr("780 messages came whole"));
+  EXPECT_THAT(text, HasSubstr("and 12 more flows with a QP in error"));
+}
+
+}  // namespace
+}  // namespace railyard::report

@@ -1,0 +1,219 @@
+#include "transports/roce/flows/flow_endpoint.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "dataplane/base/assert.h"
+#include "dataplane/base/payload_pattern.h"
+
+namespace railyard::roce {
+
+FlowEndpoint::FlowEndpoint(EngineConfig config, bool real_payload, std::size_t completions)
+    : first_qpn_(config.first_qpn),
+      roce_(std::move(config), real_payload),
+      cq_(roce_.engine().create_cq(completions)) {}
+
+FlowEndpoint::~FlowEndpoint() = default;
+
+// ---- The NIC asks --------------------------------------------------------------------------------------------------
+
+Readiness FlowEndpoint::ready(Instant now) {
+  run_due(now);
+  Readiness r = roce_.ready(now);
+  // A timer may have completed something, and that made room for something else.
+  while (take_completions(now)) r = roce_.ready(now);
+  if (!due_.empty()) r.until = std::min(r.until, due_.top().at);
+  return r;
+}
+
+// What completes meanwhile (timers) is taken when the NIC asks again: what follows from it may be of another class.
+std::size_t FlowEndpoint::send(Instant now, Priority priority, std::span<TxFrame> frames) {
+  run_due(now);
+  return roce_.send(now, priority, frames);
+}
+
+bool FlowEndpoint::receive(std::span<const RxFrame> frames) {
+  for (const RxFrame& frame : frames) receive_one(frame);
+  return !frames.empty();
+}
+
+void FlowEndpoint::receive_one(const RxFrame& frame) {
+  run_due(frame.at);
+  InPacket in;
+  const std::optional<Drop> drop = roce_.receive_one(frame, in);
+  if (Lane* const lane = lane_of(in.packet.bth.dest_qp)) {
+    Flow& flow = flows_[lane->flow];
+    if (frame.trimmed) {
+      if (!flow.is_source) ++flow.received.trimmed;
+    } else if (!flow.is_source && in.packet.payload_octets > 0) {
+      on_data(*lane, frame, in, drop);
+    }
+  }
+  take_completions(frame.at);
+}
+
+FlowEndpoint::Lane* FlowEndpoint::lane_of(std::uint32_t qpn) noexcept {
+  const std::uint32_t place = qpn - first_qpn_;
+  if (place >= lane_by_qp_.size() || lane_by_qp_[place] == 0) return nullptr;
+  return &lanes_[lane_by_qp_[place] - 1];
+}
+
+// ---- Work ----------------------------------------------------------------------------------------------------------
+
+// In the order of time: nobody who asks late sees that.
+void FlowEndpoint::run_due(Instant now) {
+  while (!due_.empty() && due_.top().at <= now) {
+    const Due due = due_.top();
+    due_.pop();
+    if (due.starts)
+      post(due.at, lanes_[due.lane]);
+    else
+      post_receive(due.at, lanes_[due.lane]);
+  }
+}
+
+void FlowEndpoint::post(Instant now, Lane& lane) {
+  Flow& flow = flows_[lane.flow];
+  const FlowConfig& c = flow.config;
+  while (!lane.failed && now < c.stop && lane.posted < lane.messages && lane.posted - lane.completed < c.outstanding) {
+    const std::uint64_t k = lane.posted;
+    const std::uint32_t octets = c.octets_of(lane.q, k);
+    const std::uint64_t slot = k % c.slots() * c.message;
+    const std::uint64_t stream = c.offset_of(lane.q, k);
+    const bool read = c.operation == FlowOperation::kRead;
+    const SendWr wr{.wr_id = static_cast<std::uint64_t>(&lane - lanes_.data()),
+                    .opcode = read                                   ? SendOpcode::kRead
+                              : c.operation == FlowOperation::kWrite ? SendOpcode::kWrite
+                                                                     : SendOpcode::kSend,
+                    .sges = {{lane.own_address + (read ? slot : stream), octets, lane.own_key}},
+                    .remote_address = lane.peer_address + (read ? stream : slot),
+                    .r_key = lane.peer_key};
+    const auto posted = roce_.engine().post_send(now, lane.qp, wr);
+    RAILYARD_ASSERT(posted.has_value(), "a flow posts what its QP takes");
+    lane.posted_at.push(now);
+    ++lane.posted;
+    ++flow.messages.posted;
+  }
+}
+
+void FlowEndpoint::post_receive(Instant now, Lane& lane) {
+  const FlowConfig& c = flows_[lane.flow].config;
+  if (lane.failed) return;
+  const std::uint64_t slot = lane.received++ % c.slots() * c.message;
+  const RecvWr wr{.wr_id = static_cast<std::uint64_t>(&lane - lanes_.data()),
+                  .sges = {{lane.own_address + slot, c.message, lane.own_key}}};
+  const auto posted = roce_.engine().post_recv(now, lane.qp, wr);
+  RAILYARD_ASSERT(posted.has_value(), "a flow posts what its QP takes");
+}
+
+bool FlowEndpoint::take_completions(Instant now) {
+  if (roce_.engine().cq(cq_).size() == 0) return false;
+  std::array<Completion, 16> some;
+  while (const std::size_t n = roce_.engine().poll(cq_, some)) {
+    for (const Completion& completion : std::span(some).first(n)) on_completion(now, completion);
+  }
+  return true;
+}
+
+void FlowEndpoint::on_completion(Instant now, const Completion& completion) {
+  Lane& lane = lanes_[completion.wr_id];
+  Flow& flow = flows_[lane.flow];
+  MessageCounters& m = flow.messages;
+  if (!completion.ok()) {
+    lane.failed = true;
+    if (m.errors++ == 0) {
+      m.status = completion.status;
+      m.failed_at = now;
+    }
+    return;
+  }
+  if (completion.opcode == WcOpcode::kRecv) {
+    if (flow.config.repost_after > Duration{})
+      due_.push({now + flow.config.repost_after, static_cast<std::uint32_t>(completion.wr_id), false});
+    else
+      post_receive(now, lane);
+    return;
+  }
+  m.octets += flow.config.octets_of(lane.q, lane.completed++);
+  ++m.completed;
+  m.last = now;
+  m.latency.record(static_cast<std::uint64_t>((now - lane.posted_at.front()).ps));
+  lane.posted_at.pop();
+  post(now, lane);
+}
+
+// ---- Data that come ------------------------------------------------------------------------------------------------
+
+void FlowEndpoint::on_data(Lane& lane, const RxFrame& frame, const InPacket& in, std::optional<Drop> drop) {
+  Flow& flow = flows_[lane.flow];
+  RxFlowCounters& r = flow.received;
+  ++r.packets;
+  if (r.first == Instant::never()) r.first = frame.at;
+  r.last = frame.at;
+  // Clocks that are skewed may say that it came before it was sent.
+  r.latency.record(static_cast<std::uint64_t>(std::max(frame.at - frame.sent, Duration{}).ps));
+  if (in.ce) ++r.marked;
+  if (drop)
+    ++r.discarded;
+  else
+    take_data(lane, flow, in);
+}
+
+// The transport has taken it: then it is what comes next. Of promises each packet says what it is; real octets are
+// looked at where they were put, when their message is whole.
+void FlowEndpoint::take_data(Lane& lane, Flow& flow, const InPacket& in) {
+  const FlowConfig& c = flow.config;
+  RxFlowCounters& r = flow.received;
+  const std::uint64_t offset = c.offset_of(lane.q, lane.whole);
+  r.payload_octets += in.payload.octets;
+  if (lane.memory.empty()) {
+    const bool right = in.payload.bytes == nullptr
+                           ? in.payload.stream == c.id && in.payload.offset == offset + lane.octets
+                           : payload_matches(c.id, offset + lane.octets, in.payload.real());
+    if (!right) [[unlikely]] {
+      ++r.corrupted;
+      lane.intact = false;
+    }
+  }
+  lane.octets += in.payload.octets;
+  const Position position = in.packet.info().position;
+  if (position != Position::kLast && position != Position::kOnly) return;
+  const std::uint32_t octets = lane.whole < lane.messages ? c.octets_of(lane.q, lane.whole) : 0;
+  bool right = lane.octets == octets;
+  if (right && !lane.memory.empty())
+    right = payload_matches(c.id, offset, {lane.memory.data() + lane.whole % c.slots() * c.message, octets});
+  if (!right) [[unlikely]]
+    ++r.corrupted;
+  if (right && lane.intact) ++flow.verified;
+  ++lane.whole;
+  lane.octets = 0;
+  lane.intact = true;
+}
+
+// ---- From outside --------------------------------------------------------------------------------------------------
+
+void FlowEndpoint::stop_at(Instant at) {
+  for (Flow& f : flows_) f.config.stop = std::min(f.config.stop, at);
+}
+
+void FlowEndpoint::set_rate(Instant now, std::size_t i, BitRate rate) {
+  Flow& flow = flows_[i];
+  flow.config.rate = rate;
+  if (!flow.is_source) return;
+  for (const std::uint32_t lane : flow.lanes)
+    roce_.engine().set_rate_limit(now, lanes_[lane].qp, rate / flow.config.qps);
+}
+
+QpCounters FlowEndpoint::counters(std::size_t i) const noexcept {
+  QpCounters sum;
+  for (const std::uint32_t lane : flows_[i].lanes) sum += engine().qp(lanes_[lane].qp)->info.counters;
+  return sum;
+}
+
+TxFlowCounters FlowEndpoint::sent(std::size_t i) const noexcept {
+  const QpCounters c = counters(i);
+  return {c.data_packets, c.data_octets, c.first_data};
+}
+
+}  // namespace railyard::roce

@@ -1,0 +1,127 @@
+// A RoCE NIC that flows of messages begin or end at: it posts work requests, takes their completions at the instant at
+// which they happen, and checks what has come. Nothing here depends on when it is asked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <span>
+#include <vector>
+
+#include "dataplane/base/endpoint.h"
+#include "dataplane/base/flow_counters.h"
+#include "dataplane/base/histogram.h"
+#include "dataplane/base/ring_queue.h"
+#include "transports/roce/flows/flow_config.h"
+#include "transports/roce/qp_counters.h"
+#include "transports/roce/roce_endpoint.h"
+
+namespace railyard::roce {
+
+// What became of the messages of a flow, where they were asked for.
+struct MessageCounters {
+  std::uint64_t posted = 0;
+  std::uint64_t completed = 0;           // without an error
+  std::uint64_t octets = 0;              // of those
+  std::uint64_t errors = 0;              // completions with an error, flushed ones included
+  WcStatus status = WcStatus::kSuccess;  // of the first of them
+  Instant failed_at = Instant::never();
+  Instant last{};     // when the last one completed
+  Histogram latency;  // ps from post to completion
+};
+
+class FlowEndpoint final : public Endpoint {
+ public:
+  // `completions`: the most that can wait at once: of all flows `outstanding` where they are asked for, and of SENDs
+  // `receives` where they end, for each QP. `real_payload`: frames carry octets, and sinks have memory.
+  FlowEndpoint(EngineConfig config, bool real_payload, std::size_t completions);
+  ~FlowEndpoint() override;
+
+  const Engine& engine() const noexcept { return roce_.engine(); }
+
+  Readiness ready(Instant now) override;
+  std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) override;
+  bool receive(std::span<const RxFrame> frames) override;
+  bool has_real_payload() const noexcept override { return roce_.has_real_payload(); }
+
+  // Nothing is posted at or after `at`.
+  void stop_at(Instant at);
+  // Flow `i` keeps to `rate` (0: no limit) from `now` on, if its source is here. The NIC must be told
+  // (Host::endpoint_changed).
+  void set_rate(Instant now, std::size_t i, BitRate rate);
+
+  std::size_t flows() const noexcept { return flows_.size(); }
+  const FlowConfig& config(std::size_t i) const noexcept { return flows_[i].config; }
+  const RxFlowCounters& received(std::size_t i) const noexcept { return flows_[i].received; }
+  const MessageCounters& messages(std::size_t i) const noexcept { return flows_[i].messages; }
+  // Messages that have come whole, and were what they should be.
+  std::uint64_t verified(std::size_t i) const noexcept { return flows_[i].verified; }
+  // Of this end's QPs together.
+  QpCounters counters(std::size_t i) const noexcept;
+  TxFlowCounters sent(std::size_t i) const noexcept;
+
+ private:
+  friend class FlowConnection;
+
+  struct Flow {
+    FlowConfig config;
+    bool is_source = false;
+    std::vector<std::uint32_t> lanes;
+    RxFlowCounters received;
+    MessageCounters messages;
+    std::uint64_t verified = 0;
+  };
+  // One QP of a flow, this end.
+  struct Lane {
+    std::uint32_t flow = 0;
+    std::uint32_t q = 0;  // which of the flow's
+    QpNumber qp;
+    // The sink's slots for messages, or the source's stream: where it is asked for, both ends'.
+    std::uint64_t own_address = 0;
+    std::uint32_t own_key = 0;
+    std::uint64_t peer_address = 0;
+    std::uint32_t peer_key = 0;
+    std::uint64_t messages = 0;  // it has in all
+    std::uint64_t posted = 0;
+    std::uint64_t completed = 0;
+    RingQueue<Instant> posted_at;  // of those in between
+    bool failed = false;
+    // At the sink: whole messages, and octets of the next.
+    std::uint64_t whole = 0;
+    std::uint32_t octets = 0;
+    bool intact = true;          // that one, so far
+    std::uint64_t received = 0;  // SEND: receive requests that were posted
+    std::vector<std::byte> memory;
+  };
+  struct Due {
+    Instant at;
+    std::uint32_t lane;
+    bool starts;  // else a receive request is posted again
+    bool operator>(const Due& o) const noexcept {
+      return at != o.at ? at > o.at : lane != o.lane ? lane > o.lane : starts > o.starts;
+    }
+  };
+
+  void run_due(Instant now);
+  void post(Instant now, Lane& lane);
+  void post_receive(Instant now, Lane& lane);
+  // Whether there were any.
+  bool take_completions(Instant now);
+  void on_completion(Instant now, const Completion& completion);
+  void receive_one(const RxFrame& frame);
+  Lane* lane_of(std::uint32_t qpn) noexcept;
+  void on_data(Lane& lane, const RxFrame& frame, const InPacket& in, std::optional<Drop> drop);
+  void take_data(Lane& lane, Flow& flow, const InPacket& in);
+
+  std::uint32_t first_qpn_;
+  RoceEndpoint roce_;
+  CqId cq_;
+  std::vector<Flow> flows_;
+  std::vector<Lane> lanes_;
+  std::vector<std::uint32_t> lane_by_qp_;  // index + 1, by QP number - first_qpn_
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+};
+
+}  // namespace railyard::roce
