@@ -212,6 +212,12 @@ ROCE = {f"op_{op:02x}": roce(op, n, roce_payload(op)) for op, n in RC_HEADERS.it
 ROCE |= {f"op_{0x20 | op:02x}": roce(0x20 | op, n) for op, n in RC_HEADERS.items() if op <= 0x0B}
 ROCE |= {f"op_{0xA0 | op:02x}": roce(0xA0 | op, n + (0 if op in RC_RESPONSES else 4), roce_payload(op))
          for op, n in RC_HEADERS.items() if op <= 0x17}
+# Selective repeat (transports/roce/selective_repeat.h): an SRETH in SENDs and WRITEs, a RETH in every WRITE, a SACKETH.
+SEND_OPERATIONS, WRITE_OPERATIONS = set(range(0x06)) | {0x16, 0x17}, set(range(0x06, 0x0C))
+ROCE |= {f"op_{0xC0 | op:02x}":
+         roce(0xC0 | op, 8 + n if op in SEND_OPERATIONS else 24 + (4 if op in (0x09, 0x0B) else 0)
+              if op in WRITE_OPERATIONS else n + (4 if op == 0x11 else 0), roce_payload(op))
+         for op, n in RC_HEADERS.items() if op <= 0x17}
 ROCE |= {"op_64": roce(0x64, 8), "op_65": roce(0x65, 8 + 4), "op_81": roce(0x81, 16, b"")}
 ROCE |= {name: bytes.fromhex(packet)[28:] for name, packet in ROCE_V4.items()}
 ROCE |= {name: bytes.fromhex(frame)[62 if "ipv6" in name else 42:] for name, frame in ROCE_FRAMES.items()}

@@ -39,8 +39,9 @@ struct QpInit {
   bool signal_all = false;
   bool gsi = false;  // UD: is QP 1
   bool cnps = true;  // answers CE-marked packets by CNPs; off towards a peer that mistakes them (rxe)
+  std::optional<SelectiveRepeatConfig> selective_repeat{};  // RC, and the peer has it, too; else go-back-N
 };
-enum class CreateError : std::uint8_t { kTooManyQps, kUnknownCq, kUnknownSrq, kGsiTaken };
+enum class CreateError : std::uint8_t { kTooManyQps, kUnknownCq, kUnknownSrq, kGsiTaken, kSelectiveRepeatNotRc };
 std::string_view name(CreateError error) noexcept;
 
 // A packet that has come, its ICRC right.

@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "transports/roce/completion_queue.h"
 #include "transports/roce/path.h"
 #include "transports/roce/psn.h"
 #include "transports/roce/qp_attributes.h"
 #include "transports/roce/receive_queue.h"
+#include "transports/roce/selective_repeat.h"
 #include "transports/roce/wire/p_key.h"
 #include "transports/roce/wire/packet.h"
 
@@ -23,16 +25,32 @@ struct QpInfo {
   ProtectionDomain domain{};
   CompletionQueue* send_cq = nullptr;
   CompletionQueue* recv_cq = nullptr;
-  ReceiveQueue* receives = nullptr;  // its own or an SRQ
+  ReceiveQueue* receives = nullptr;                  // its own or an SRQ
+  std::optional<SelectiveRepeatConfig> selective{};  // RC; else go-back-N
   QpAttributes attributes{};
   // Out of the attributes:
   std::uint32_t path_mtu = 1024;  // octets
   std::uint16_t p_key = kDefaultPKey;
   Path path{};
 
-  // The BTH of a packet to the peer.
-  BthValues bth(std::uint8_t opcode, Psn psn) const noexcept {
-    return {.opcode = opcode, .p_key = p_key, .dest_qp = attributes.dest_qpn, .psn = psn.value()};
+  // The transport bits of its opcodes.
+  std::uint8_t transport() const noexcept {
+    switch (type) {
+      case QpType::kUc:
+        return opcode::kUc;
+      case QpType::kUd:
+        return opcode::kUd;
+      case QpType::kRc:
+        break;
+    }
+    return selective ? kSelectiveRepeat : opcode::kRc;
+  }
+  // The BTH of a packet to the peer; `operation` is RC's opcode, or its own transport's.
+  BthValues bth(std::uint8_t operation, Psn psn) const noexcept {
+    return {.opcode = static_cast<std::uint8_t>(operation | transport()),
+            .p_key = p_key,
+            .dest_qp = attributes.dest_qpn,
+            .psn = psn.value()};
   }
 };
 

@@ -5,12 +5,14 @@
 //   | acknowledged in part | sent in part | not begun |      the send queue
 //   una .................. next .. fresh                     PSNs: oldest not acknowledged, next to send, never sent
 //
-// Without loss `next` is `fresh`. Go-back-N sets `next` back to `una` and sends the same packets again.
+// Without loss `next` is `fresh`. Go-back-N sets `next` back to `una` and sends the same packets again. With selective
+// repeat `next` is always `fresh`, and a Scoreboard says what goes again (requester_selective.cc).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <memory>
 #include <optional>
 
 #include "dataplane/base/ring_queue.h"
@@ -18,6 +20,7 @@
 #include "transports/roce/psn.h"
 #include "transports/roce/qp_info.h"
 #include "transports/roce/retry_timer.h"
+#include "transports/roce/scoreboard.h"
 #include "transports/roce/wire/syndrome.h"
 #include "transports/roce/work_request.h"
 
@@ -26,7 +29,9 @@ namespace railyard::roce {
 class Requester {
  public:
   // At most `most_wrs` work requests wait or are under way. Both references outlive it.
-  Requester(NicState& nic, QpInfo& qp, std::size_t most_wrs) noexcept : nic_(nic), qp_(qp), most_wrs_(most_wrs) {}
+  Requester(NicState& nic, QpInfo& qp, std::size_t most_wrs) : nic_(nic), qp_(qp), most_wrs_(most_wrs) {
+    if (qp.selective) scoreboard_ = std::make_unique<Scoreboard>(*qp.selective);
+  }
 
   // In RTS, SQD, SQE or ERR, see takes_sends(); the engine flushes when it has to.
   std::expected<void, PostError> post(const SendWr& wr);
@@ -70,8 +75,12 @@ class Requester {
     std::uint32_t psns = 1;    // how many it takes
     bool begun = false;        // has PSNs
     bool replied = false;      // READ: something of this request's answer has come
+    // Selective repeat, READ and atomic: of the request, as Scoreboard's bits, which are those of the responses.
+    bool arrived = false;
+    bool again = false;
     Psn first{};
     Ssn ssn{};
+    std::uint32_t receive_number = 0;  // of SrEth
 
     Psn past() const noexcept { return first + psns; }
   };
@@ -80,8 +89,8 @@ class Requester {
   std::uint32_t window() const noexcept;
   bool may_begin(const Wqe& wqe) const noexcept;
   void begin(Wqe& wqe) noexcept;
-  bool fill(Wqe& wqe, OutPacket& out);
-  void fill_headers(const Wqe& wqe, std::uint32_t offset, bool first, bool last, Packet& packet) const noexcept;
+  bool fill(const Wqe& wqe, Psn psn, std::uint32_t psns, OutPacket& out);
+  void fill_headers(const Wqe& wqe, std::uint32_t index, std::uint32_t psns, bool last, Packet& packet) const noexcept;
   bool wants_ack(const Wqe& wqe, bool last) noexcept;
   void sent(Instant now, const Wqe& wqe, bool last) noexcept;
   void fail_when_oldest() noexcept;
@@ -97,6 +106,23 @@ class Requester {
   void note_credits(const Packet& packet) noexcept;
   std::optional<Drop> on_nak(Instant now, const Packet& packet, NakCode code) noexcept;
   Wqe* answered(Instant now, Psn psn, bool atomic) noexcept;
+
+  // Selective repeat:
+  Duration selective_timeout() const noexcept;
+  Wqe* wqe_of(Psn psn) noexcept;
+  bool executed(const Wqe& wqe) const noexcept { return scoreboard_->cumulative - wqe.first > 0; }
+  bool next_lost(Instant now, OutPacket& out);
+  void look_for_lost() noexcept;
+  bool look_in_message(Psn from, Psn end) noexcept;
+  bool look_in_responses(const Wqe& wqe, Psn from) noexcept;
+  void forget_again() noexcept;
+  void advance(Instant now) noexcept;
+  void pass(Psn end) noexcept;
+  void send_all_again() noexcept;
+  std::optional<Drop> on_selective_acknowledge(Instant now, const Packet& packet) noexcept;
+  std::optional<Drop> on_selective_nak(Instant now, const Packet& packet, NakCode code) noexcept;
+  std::optional<Drop> on_selective_response(Instant now, const Packet& packet, const PayloadRef& payload) noexcept;
+  void on_selective_timeout(Instant now) noexcept;
 
   void complete_oldest(WcStatus status) noexcept;
   void fail(WcStatus status) noexcept;
@@ -115,6 +141,9 @@ class Requester {
   bool failed_ = false;
   WcStatus stuck_ = WcStatus::kSuccess;  // why the work request at the cursor cannot be sent
   RetryCount retries_, rnr_retries_;
+  std::uint32_t receive_number_ = 0;        // of the next message that takes a receive request
+  std::unique_ptr<Scoreboard> scoreboard_;  // selective repeat only
+  Instant armed_at_{};                      // and the beginning of its timeout
   Instant ack_deadline_ = Instant::never();
   Instant rnr_until_ = Instant::never();
 };
