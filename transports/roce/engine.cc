@@ -78,6 +78,10 @@ std::expected<QpNumber, CreateError> Engine::create_qp(const QpInit& init) {
               .send_cq = &cqs_[init.send_cq.index()],
               .recv_cq = &cqs_[init.recv_cq.index()]};
   info.selective = init.selective_repeat;
+  info.transport = info.type == QpType::kUd   ? opcode::kUd
+                   : info.type == QpType::kUc ? opcode::kUc
+                   : info.selective           ? kSelectiveRepeat
+                                              : opcode::kRc;
   if (init.srq) info.receives = &srqs_[init.srq->index()];
   qps_[slot] = std::make_unique<Qp>(nic_, info, handles_, init.max_send_wr, init.max_recv_wr, slot);
   qps_[slot]->cnps = init.cnps;

@@ -44,6 +44,8 @@ class InboundMessage {
   // Forgets everything, the receive request, too.
   void reset() noexcept;
 
+  const void* cold() const noexcept { return &early_; }
+
   // Between First and Last; then only its next packet may come.
   bool open() const noexcept { return operation_ != Operation::kReserved; }
 
@@ -59,15 +61,15 @@ class InboundMessage {
   NicState& nic_;
   QpInfo& qp_;
   Operation operation_ = Operation::kReserved;
-  std::optional<RecvWr> receive_;  // taken for a SEND, or for the end of a WRITE with immediate
-  RingQueue<RecvWr> early_;        // selective repeat: held for the messages after this one, in order
-  std::uint32_t received_ = 0;     // receive requests that messages have taken, 24 bits
-  std::uint64_t address_ = 0;      // WRITE: of the message
-  std::uint32_t r_key_ = 0;
-  std::uint32_t length_ = 0;  // WRITE: of the message
-  std::uint32_t placed_ = 0;
   bool intact_ = true;
-  PayloadRef first_{};  // names the message's first octet
+  std::uint32_t r_key_ = 0;
+  std::uint64_t address_ = 0;  // WRITE: of the message
+  std::uint32_t length_ = 0;   // WRITE: of the message
+  std::uint32_t placed_ = 0;
+  PayloadRef first_{};             // names the message's first octet
+  std::uint32_t received_ = 0;     // receive requests that messages have taken, 24 bits
+  RingQueue<RecvWr> early_;        // selective repeat: held for the messages after this one, in order
+  std::optional<RecvWr> receive_;  // taken for a SEND, or for the end of a WRITE with immediate
 };
 
 }  // namespace railyard::roce

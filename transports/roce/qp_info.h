@@ -25,29 +25,18 @@ struct QpInfo {
   ProtectionDomain domain{};
   CompletionQueue* send_cq = nullptr;
   CompletionQueue* recv_cq = nullptr;
-  ReceiveQueue* receives = nullptr;                  // its own or an SRQ
-  std::optional<SelectiveRepeatConfig> selective{};  // RC; else go-back-N
-  QpAttributes attributes{};
-  // Out of the attributes:
-  std::uint32_t path_mtu = 1024;  // octets
+  ReceiveQueue* receives = nullptr;      // its own or an SRQ
+  std::uint8_t transport = opcode::kRc;  // bits of its opcodes
+  // Out of the attributes, beside what is asked for with them:
   std::uint16_t p_key = kDefaultPKey;
-  Path path{};
+  std::uint32_t path_mtu = 1024;  // octets
+  QpAttributes attributes{};
+  Path path{};                                       // out of them, too
+  std::optional<SelectiveRepeatConfig> selective{};  // RC; else go-back-N
 
-  // The transport bits of its opcodes.
-  std::uint8_t transport() const noexcept {
-    switch (type) {
-      case QpType::kUc:
-        return opcode::kUc;
-      case QpType::kUd:
-        return opcode::kUd;
-      case QpType::kRc:
-        break;
-    }
-    return selective ? kSelectiveRepeat : opcode::kRc;
-  }
   // The BTH of a packet to the peer; `operation` is RC's opcode, or its own transport's.
   BthValues bth(std::uint8_t operation, Psn psn) const noexcept {
-    return {.opcode = static_cast<std::uint8_t>(operation | transport()),
+    return {.opcode = static_cast<std::uint8_t>(operation | transport),
             .p_key = p_key,
             .dest_qp = attributes.dest_qpn,
             .psn = psn.value()};

@@ -17,7 +17,7 @@ std::expected<void, PostError> Requester::post(const SendWr& wr) {
   if (octets > kMaxMessageOctets) return std::unexpected(PostError::kTooLong);
   if (is_atomic(wr.opcode) && octets != 8) return std::unexpected(PostError::kWrongLength);
   if (read_or_atomic && qp_.attributes.max_rd_atomic == 0) return std::unexpected(PostError::kNoReads);
-  Wqe wqe{.wr = wr, .octets = static_cast<std::uint32_t>(octets)};
+  Wqe wqe{.octets = static_cast<std::uint32_t>(octets), .wr = wr};
   wqe.psns = is_atomic(wr.opcode) ? 1 : psns_of(wqe.octets, qp_.path_mtu);
   // A READ reserves all of its PSNs at once.
   if (wr.opcode == SendOpcode::kRead && wqe.psns > Psn::kMostAhead) return std::unexpected(PostError::kTooLong);

@@ -64,13 +64,22 @@ class Requester {
   // The credits of the last ACK: the greatest SSN that may take a receive request of the peer; nullopt: no limit.
   std::optional<Ssn> credit_limit() const noexcept { return credit_limit_; }
 
+  // Fetches what the next packet is made of: the beginning with the first piece of memory, and the end.
+  void prefetch_next() const noexcept {
+    if (cursor_ >= sq_.size()) return;
+    const auto* const wqe = reinterpret_cast<const std::byte*>(&sq_[cursor_]);
+    constexpr std::size_t kLine = 64;
+    __builtin_prefetch(wqe);
+    __builtin_prefetch(wqe + kLine);
+    __builtin_prefetch(wqe + sizeof(Wqe) - 1);
+  }
+
   std::size_t posted() const noexcept { return sq_.size(); }
   Psn una() const noexcept { return una_; }
   Psn next_psn() const noexcept { return next_; }
 
  private:
   struct Wqe {
-    SendWr wr;
     std::uint32_t octets = 0;  // of the message
     std::uint32_t psns = 1;    // how many it takes
     bool begun = false;        // has PSNs
@@ -81,6 +90,7 @@ class Requester {
     Psn first{};
     Ssn ssn{};
     std::uint32_t receive_number = 0;  // of SrEth
+    SendWr wr{};
 
     Psn past() const noexcept { return first + psns; }
   };

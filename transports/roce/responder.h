@@ -45,6 +45,9 @@ class Responder {
   // It has sent, or will send, a NAK that ends the QP.
   bool failed() const noexcept { return failed_; }
 
+  // Where that begins which few packets touch.
+  const void* cold() const noexcept { return message_.cold(); }
+
   Psn expected() const noexcept { return expected_; }
   Msn msn() const noexcept { return msn_; }
 
@@ -90,18 +93,19 @@ class Responder {
   Syndrome ack_syndrome() const noexcept;
   void done() noexcept;
 
+  // What every request touches first.
   NicState& nic_;
   QpInfo& qp_;
-  InboundMessage message_;
-  ResponderResources resources_;
-  std::unique_ptr<EarlyRequests> early_;  // selective repeat only
   RingQueue<Response> responses_;
-  std::size_t replays_ = 0;  // among them
   Psn expected_{};
   Msn msn_{};
   bool nak_sent_ = false;  // for the gap in front of expected_
   bool rnr_sent_ = false;
   bool failed_ = false;
+  std::unique_ptr<EarlyRequests> early_;  // selective repeat only
+  InboundMessage message_;
+  ResponderResources resources_;
+  std::size_t replays_ = 0;  // among responses_
 };
 
 }  // namespace railyard::roce
