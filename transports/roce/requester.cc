@@ -26,7 +26,8 @@ std::expected<void, PostError> Requester::post(const SendWr& wr) {
 }
 
 void Requester::start() noexcept {
-  una_ = next_ = fresh_ = Psn(qp_.attributes.sq_psn);
+  una_ = next_ = fresh_ = heard_ = Psn(qp_.attributes.sq_psn);
+  timing_ = heard_lost_ = heard_timeout_ = false;
   ssn_ = Ssn{};
   receive_number_ = 0;
   if (scoreboard_) scoreboard_->start(una_);
@@ -48,7 +49,8 @@ void Requester::reset() noexcept {
 
 void Requester::flush() noexcept {
   while (!sq_.empty()) complete_oldest(WcStatus::kWrFlushErr);
-  una_ = next_ = fresh_;
+  una_ = next_ = heard_ = fresh_;
+  timing_ = false;
   cursor_ = 0;
   reads_ = 0;
   failed_ = false;
@@ -59,9 +61,10 @@ void Requester::flush() noexcept {
 
 // A PSN that is half the circle ahead could not be told from one behind.
 std::uint32_t Requester::window() const noexcept {
-  if (scoreboard_) return std::min(scoreboard_->config.bdp_packets, scoreboard_->window);
+  const std::uint32_t congestion = congestion_window_ == 0 ? Psn::kMostAhead : congestion_window_;
+  if (scoreboard_) return std::min({scoreboard_->config.bdp_packets, scoreboard_->window, congestion});
   const std::uint32_t set = nic_.config.window_packets;
-  return set == 0 ? Psn::kMostAhead : std::min(set, Psn::kMostAhead);
+  return std::min({set == 0 ? Psn::kMostAhead : set, Psn::kMostAhead, congestion});
 }
 
 bool Requester::may_begin(const Wqe& wqe) const noexcept {
@@ -114,6 +117,11 @@ bool Requester::next(Instant now, OutPacket& out) {
   }
   const bool last = is_read_or_atomic(wqe.wr.opcode) || next_ + 1 == wqe.past();
   out.packet.bth.ack_req = reliable() && wants_ack(wqe, last);
+  if (congestion_window_ != 0 && !timing_ && out.packet.bth.ack_req && next_ == fresh_) {
+    timing_ = true;
+    timed_ = next_;
+    timed_at_ = now;
+  }
   sent(now, wqe, last);
   return true;
 }
@@ -167,9 +175,10 @@ void Requester::fill_headers(const Wqe& wqe, std::uint32_t index, std::uint32_t 
 // Always on what fills the window: without an answer nothing more would be sent.
 bool Requester::wants_ack(const Wqe&, bool last) noexcept {
   const bool full = static_cast<std::uint32_t>(next_ + 1 - una_) >= window();
-  // The cap on packets in flight wants to hear in time that some have arrived.
-  const std::uint32_t every =
-      scoreboard_ ? std::min(nic_.config.ack_every, std::max(1u, window() / 4)) : nic_.config.ack_every;
+  // A cap on packets in flight wants to hear in time that some have arrived.
+  const std::uint32_t every = scoreboard_ || congestion_window_ != 0
+                                  ? std::min(nic_.config.ack_every, std::max(1u, window() / 4))
+                                  : nic_.config.ack_every;
   if (!last && !full && since_ack_req_ + 1 < every) {
     ++since_ack_req_;
     return false;
@@ -194,6 +203,17 @@ void Requester::sent(Instant now, const Wqe& wqe, bool last) noexcept {
   }
   una_ = next_;
   if (last) complete_oldest(WcStatus::kSuccess);
+}
+
+Heard Requester::take_heard(Instant now) noexcept {
+  Heard heard{.packets = static_cast<std::uint32_t>(una_ - heard_), .lost = heard_lost_, .timed_out = heard_timeout_};
+  if (timing_ && una_ - timed_ > 0) {
+    heard.delay = now - timed_at_;
+    timing_ = false;
+  }
+  heard_ = una_;
+  heard_lost_ = heard_timeout_ = false;
+  return heard;
 }
 
 // Errors are reported in order: what was sent before is waited for.

@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "dataplane/base/ring_queue.h"
+#include "transports/roce/congestion/congestion_control.h"
 #include "transports/roce/nic_state.h"
 #include "transports/roce/psn.h"
 #include "transports/roce/qp_info.h"
@@ -56,6 +57,11 @@ class Requester {
   // When on_timer() wants to be called: the end of the ACK timeout or of an RNR delay; never(): not at all.
   Instant deadline() const noexcept { return rnr_until_ < ack_deadline_ ? rnr_until_ : ack_deadline_; }
   void on_timer(Instant now) noexcept;
+
+  // For congestion control: what was heard since the last call, and how many packets may be in flight besides what the
+  // settings say. Round trips are measured from the first call of set_window() on.
+  Heard take_heard(Instant now) noexcept;
+  void set_window(std::uint32_t packets) noexcept { congestion_window_ = packets; }
 
   // A work request completed with an error: the QP leaves RTS.
   bool failed() const noexcept { return failed_; }
@@ -150,6 +156,14 @@ class Requester {
   bool gone_back_ = false;   // for a loss, and no progress since
   bool failed_ = false;
   WcStatus stuck_ = WcStatus::kSuccess;  // why the work request at the cursor cannot be sent
+  // One packet's way there and back is timed at a time; none that was sent again (Karn).
+  std::uint32_t congestion_window_ = 0;  // 0: none
+  bool timing_ = false;
+  Psn timed_{};
+  Instant timed_at_{};
+  Psn heard_{};  // una_ when take_heard() was called last
+  bool heard_lost_ = false;
+  bool heard_timeout_ = false;
   RetryCount retries_, rnr_retries_;
   std::uint32_t receive_number_ = 0;        // of the next message that takes a receive request
   std::unique_ptr<Scoreboard> scoreboard_;  // selective repeat only

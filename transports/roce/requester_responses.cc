@@ -69,6 +69,8 @@ void Requester::go_back(Instant now) noexcept {
     return fail(WcStatus::kRetryExcErr);
   }
   gone_back_ = true;
+  timing_ = false;
+  heard_lost_ = true;
   rewind();
   arm(now);
 }
@@ -238,6 +240,7 @@ void Requester::on_timer(Instant now) noexcept {
   if (ack_deadline_ > now) return;
   ack_deadline_ = Instant::never();
   nic_.counters.local_ack_timeout_err.increment();
+  heard_timeout_ = true;
   if (scoreboard_) return on_selective_timeout(now);
   gone_back_ = false;
   go_back(now);

@@ -93,6 +93,8 @@ bool Requester::next_lost(Instant now, OutPacket& out) {
   } else {
     for (std::uint32_t i = 0; i < psns; ++i) s.again.set(psn + i);
   }
+  timing_ = false;
+  heard_lost_ = true;
   look_for_lost();
   if (!filled) {
     // Its memory has gone since it was sent first. Errors are reported in order.
