@@ -3,7 +3,7 @@
 #
 # usage: tests/bench/run.sh [--runs N] [NAME...]
 #   --runs N   runs of each figure (default 5)
-#   NAME       only these: virtual large payload workers features wall vhost memif ports pair rate live start memory parts
+#   NAME       only these: virtual large payload workers features wall vhost memif ports pair rate live start memory parts qps
 # Needs a release build (build/release, made by tools/test.sh or tools/quickstart.sh). A bar that is missed is said; the
 # exit status is 1 then.
 set -euo pipefail
@@ -67,6 +67,18 @@ if is_wanted parts; then
   "$bin/hop_bench" --benchmark_repetitions="$runs" --benchmark_report_aggregates_only --benchmark_format=json 2>/dev/null |
     jq -r '.benchmarks[] | select(.aggregate_name == "median") | "\(.run_name) \(.cpu_time)"' |
     while read -r name ns; do printf '%s\n' "$ns" >"$work/figures"; row "  $name" ns -; done
+fi
+
+if is_wanted qps; then
+  printf '\nRoCE engine, sender and receiver on one core: a packet of 4 KiB by how many QPs are active (median of 15 turns)\n'
+  "$bin/qp_bench" --benchmark_format=json 2>/dev/null >"$work/qps"
+  for paced in 0 1; do
+    for n in 10 100 1000 10000; do
+      of() { jq -r ".benchmarks[] | select(.name | startswith(\"ActiveQps/qps:$n/paced:$paced/\")) | .$1" "$work/qps"; }
+      of ns_a_packet >"$work/figures"; row "  $n QPs, $( (( paced )) && echo 'each paced' || echo 'as fast as they can')" 'ns of CPU a packet' -
+      of ratio >"$work/figures"; row '  ... against 10 QPs, in turn' x "$( (( n == 10000 && !paced )) && echo '<= 1.5' || echo - )"
+    done
+  done
 fi
 
 if is_wanted virtual; then

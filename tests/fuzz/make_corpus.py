@@ -212,9 +212,62 @@ ROCE = {f"op_{op:02x}": roce(op, n, roce_payload(op)) for op, n in RC_HEADERS.it
 ROCE |= {f"op_{0x20 | op:02x}": roce(0x20 | op, n) for op, n in RC_HEADERS.items() if op <= 0x0B}
 ROCE |= {f"op_{0xA0 | op:02x}": roce(0xA0 | op, n + (0 if op in RC_RESPONSES else 4), roce_payload(op))
          for op, n in RC_HEADERS.items() if op <= 0x17}
+# Selective repeat (transports/roce/selective_repeat.h): an SRETH in SENDs and WRITEs, a RETH in every WRITE, a SACKETH.
+SEND_OPERATIONS, WRITE_OPERATIONS = set(range(0x06)) | {0x16, 0x17}, set(range(0x06, 0x0C))
+ROCE |= {f"op_{0xC0 | op:02x}":
+         roce(0xC0 | op, 8 + n if op in SEND_OPERATIONS else 24 + (4 if op in (0x09, 0x0B) else 0)
+              if op in WRITE_OPERATIONS else n + (4 if op == 0x11 else 0), roce_payload(op))
+         for op, n in RC_HEADERS.items() if op <= 0x17}
 ROCE |= {"op_64": roce(0x64, 8), "op_65": roce(0x65, 8 + 4), "op_81": roce(0x81, 16, b"")}
 ROCE |= {name: bytes.fromhex(packet)[28:] for name, packet in ROCE_V4.items()}
 ROCE |= {name: bytes.fromhex(frame)[62 if "ipv6" in name else 42:] for name, frame in ROCE_FRAMES.items()}
+
+
+# Connection management (roce-and-lossless.md §6): each field at its offset behind the MAD header; private data begins
+# with e0 and ends with e1.
+def mad(attribute, fields, private_at, klass=7, version=2, method=3, transaction=0x0102030405060708):
+    body = bytearray(232)
+    for offset, octets in fields.items():
+        body[offset:offset + len(octets)] = octets
+    if private_at is not None:
+        body[private_at], body[-1] = 0xE0, 0xE1
+    return struct.pack(">BBBBHHQHHI", 1, klass, version, method, 0, 0, transaction, attribute, 0, 0) + bytes(body)
+
+
+def mapped(address):
+    return bytes(10) + b"\xff\xff" + address
+
+
+CM_IDS = {0: bytes.fromhex("11223344"), 4: bytes.fromhex("55667788")}
+CM_MADS = {
+    "req": mad(0x10, {
+        0: CM_IDS[0], 8: bytes.fromhex("0000000001061d2f"), 16: bytes.fromhex("a1a2a3a4a5a6a7a8"),
+        28: bytes.fromhex("51525354"), 32: bytes.fromhex("000118"), 35: bytes([7]), 36: b"abc", 39: bytes([9]), 40: b"qrs",
+        43: bytes([20 << 3 | 1 << 1 | 1]), 44: bytes.fromhex("abcdef"), 47: bytes([21 << 3 | 6]), 48: b"\xff\xff",
+        50: bytes([5 << 4 | 1 << 3 | 5]), 51: bytes([15 << 4 | 1 << 3 | 2]), 52: b"\xff\xff\xff\xfe",
+        56: mapped(V4[0]), 72: mapped(V4[1]), 88: struct.pack(">I", 0x12345 << 12 | 0x2A), 92: bytes([0x68, 64]),
+        94: bytes([3 << 4 | 1 << 3]), 95: bytes([17 << 3]),
+        140: bytes([0, 0x40, 0xC0, 0x01]) + bytes(12) + V4[0] + bytes(12) + V4[1] + b"hello"}, None),
+    "rep": mad(0x13, {
+        0: CM_IDS[4], 4: CM_IDS[0], 8: bytes.fromhex("51525354"), 12: bytes.fromhex("0000d2"), 16: b"abc",
+        20: bytes.fromhex("123456"), 24: bytes([9, 7, 15 << 3 | 2 << 1 | 1, 5 << 5 | 1 << 4]),
+        28: bytes.fromhex("a1a2a3a4a5a6a7a8")}, 36),
+    "rtu": mad(0x14, CM_IDS, 8),
+    "dreq": mad(0x15, CM_IDS | {8: bytes.fromhex("0000d2")}, 12),
+    "drep": mad(0x16, CM_IDS, 8),
+    "mra": mad(0x11, CM_IDS | {8: bytes([1 << 6]), 9: bytes([19 << 3])}, 10),
+    "rej": mad(0x12, CM_IDS | {8: bytes([1 << 6]), 9: bytes([72 << 1]), 10: struct.pack(">H", 28), 83: b"\xe1"}, 84),
+    "sidr_req": mad(0x17, {}, 16),
+    "another_class": mad(0x14, CM_IDS, 8, klass=3),
+    "cut": mad(0x14, CM_IDS, 8)[:200],
+}
+
+# What comes to an engine: for each packet what became of time and which end, then a datagram behind its length.
+ENGINE_PACKETS = {
+    "one_of_each": b"".join(struct.pack(">BH", i % 16, len(datagram)) + datagram
+                            for i, datagram in enumerate(ROCE[name] for name in sorted(ROCE))),
+    **{name: struct.pack(">BH", 1, len(datagram)) + datagram for name, datagram in ROCE.items()},
+}
 
 
 # A trunk's messages (dataplane/trunk/message.h): type, sequence, body.
@@ -295,7 +348,8 @@ FAULT_VALUES = {
 
 if __name__ == "__main__":
     corpus = pathlib.Path(__file__).parent / "corpus"
-    for folder in ("fault_text", "parse_frame", "pfc", "quality_report", "roce_packet", "trunk_message", "trunk_fragment"):
+    for folder in ("fault_text", "parse_frame", "pfc", "quality_report", "roce_packet", "roce_engine", "cm_mad",
+                   "trunk_message", "trunk_fragment"):
         (corpus / folder).mkdir(parents=True, exist_ok=True)
     for name, frame in FRAMES.items():
         (corpus / "parse_frame" / f"{name}.bin").write_bytes(frame)
@@ -305,6 +359,10 @@ if __name__ == "__main__":
         (corpus / "quality_report" / f"{name}.bin").write_bytes(report)
     for name, datagram in ROCE.items():
         (corpus / "roce_packet" / f"{name}.bin").write_bytes(datagram)
+    for name, octets in CM_MADS.items():
+        (corpus / "cm_mad" / f"{name}.bin").write_bytes(octets)
+    for name, packets in ENGINE_PACKETS.items():
+        (corpus / "roce_engine" / f"{name}.bin").write_bytes(packets)
     for name, message in TRUNK.items():
         (corpus / "trunk_message" / f"{name}.bin").write_bytes(message)
     for name, frames in TRUNK_FRAGMENTS.items():

@@ -57,7 +57,8 @@ struct Counters {
   Counter out_of_sequence;  // gaps that were answered by a NAK
   Counter out_of_buffer;    // RNR NAKs sent
   Counter duplicate_request;
-  Counter nak_sent;  // the fatal ones
+  Counter placed_out_of_order;  // selective repeat: packets taken while others before them were missing
+  Counter nak_sent;             // the fatal ones
   Counter np_ecn_marked_roce_packets;
   Counter np_cnp_sent;
   Counter rp_cnp_handled;

@@ -17,6 +17,8 @@ std::string_view name(CreateError error) noexcept {
       return "unknown_srq";
     case CreateError::kGsiTaken:
       return "gsi_taken";
+    case CreateError::kSelectiveRepeatNotRc:
+      return "selective_repeat_not_rc";
   }
   return "";
 }
@@ -53,6 +55,8 @@ std::expected<QpNumber, CreateError> Engine::create_qp(const QpInit& init) {
   if (init.send_cq.index() >= cqs_.size() || init.recv_cq.index() >= cqs_.size())
     return std::unexpected(CreateError::kUnknownCq);
   if (init.srq && init.srq->index() >= srqs_.size()) return std::unexpected(CreateError::kUnknownSrq);
+  if (init.selective_repeat && (init.gsi || init.type != QpType::kRc))
+    return std::unexpected(CreateError::kSelectiveRepeatNotRc);
   std::uint32_t slot = 0;
   if (init.gsi) {
     if (qps_[0] != nullptr) return std::unexpected(CreateError::kGsiTaken);
@@ -73,6 +77,11 @@ std::expected<QpNumber, CreateError> Engine::create_qp(const QpInit& init) {
               .domain = init.domain,
               .send_cq = &cqs_[init.send_cq.index()],
               .recv_cq = &cqs_[init.recv_cq.index()]};
+  info.selective = init.selective_repeat;
+  info.transport = info.type == QpType::kUd   ? opcode::kUd
+                   : info.type == QpType::kUc ? opcode::kUc
+                   : info.selective           ? kSelectiveRepeat
+                                              : opcode::kRc;
   if (init.srq) info.receives = &srqs_[init.srq->index()];
   qps_[slot] = std::make_unique<Qp>(nic_, info, handles_, init.max_send_wr, init.max_recv_wr, slot);
   qps_[slot]->cnps = init.cnps;

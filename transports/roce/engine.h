@@ -13,7 +13,6 @@
 #include <expected>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <span>
 #include <vector>
 
@@ -25,6 +24,7 @@
 #include "transports/roce/nic_state.h"
 #include "transports/roce/qp.h"
 #include "transports/roce/qp_state.h"
+#include "transports/roce/wake_queue.h"
 
 namespace railyard::roce {
 
@@ -42,8 +42,9 @@ struct QpInit {
   bool cnps = true;  // answers CE-marked packets by CNPs; off towards a peer that mistakes them (rxe)
   // Its data on the wire, preamble and gap included, at most; 0: no limit of its own. verbs: rate_limit.
   BitRate rate_limit{};
+  std::optional<SelectiveRepeatConfig> selective_repeat{};  // RC, and the peer has it, too; else go-back-N
 };
-enum class CreateError : std::uint8_t { kTooManyQps, kUnknownCq, kUnknownSrq, kGsiTaken };
+enum class CreateError : std::uint8_t { kTooManyQps, kUnknownCq, kUnknownSrq, kGsiTaken, kSelectiveRepeatNotRc };
 std::string_view name(CreateError error) noexcept;
 
 // A packet that has come, its ICRC right.
@@ -93,6 +94,16 @@ class Engine {
   std::vector<AsyncEvent> take_events();
 
   // ---- Packets ----
+  // This packet comes soon: fetches what it will touch. Whoever has several at hand says so a few ahead.
+  void expect(const Packet& packet) const noexcept {
+    const Qp* const qp = find(QpNumber{packet.bth.dest_qp});
+    if (qp == nullptr) return;
+    if (packet.info().response) {
+      qp->prefetch_to_hear();
+    } else {
+      qp->prefetch_to_receive();
+    }
+  }
   // Returns why it was of no use; nullopt: it was taken.
   std::optional<Drop> on_packet(Instant now, const InPacket& in);
   // One that came and was none: counted.
@@ -109,16 +120,6 @@ class Engine {
   const Counters& counters() const noexcept { return nic_.counters; }
 
  private:
-  // An instant at which a QP wants to be looked at.
-  struct Wake {
-    Instant at;
-    std::uint32_t slot;
-    bool paced;  // its data may go; else its timer
-    bool operator>(const Wake& o) const noexcept {
-      return at != o.at ? at > o.at : slot != o.slot ? slot > o.slot : paced > o.paced;
-    }
-  };
-
   Qp* find(QpNumber number) const noexcept;
   Qp* in_slot(std::uint32_t slot) const noexcept { return slot < qps_.size() ? qps_[slot].get() : nullptr; }
   void apply(QpInfo& info, QpAttributeSet given, const QpAttributes& values);
@@ -126,6 +127,7 @@ class Engine {
   void flush_receives(Qp& qp) noexcept;
   void to_error(Qp& qp, bool answers) noexcept;
   void settle(Instant now, Qp& qp);
+  void settle_responder(Instant now, Qp& qp);
   void line_up(Instant now, Qp& qp);
   void set_timer(Qp& qp);
   void run_due(Instant now);
@@ -136,6 +138,9 @@ class Engine {
   std::optional<Drop> on_cnp(Instant now, Qp& qp);
   void note_ce(Instant now, Qp& qp, const InPacket& in);
 
+  bool controlled() const noexcept { return !std::holds_alternative<NoCongestionControl>(nic_.config.congestion); }
+  void prefetch_wakes() const noexcept;
+  void prefetch_line(const RingQueue<std::uint32_t>& line) const noexcept;
   bool send_cnp(OutPacket& out);
   bool send_control(Instant now, std::size_t priority, OutPacket& out);
   bool send_data(Instant now, std::size_t priority, OutPacket& out);
@@ -161,7 +166,7 @@ class Engine {
   };
   RingQueue<PendingCnp> cnps_;
   CnpPacing cnp_pacing_;
-  std::priority_queue<Wake, std::vector<Wake>, std::greater<>> wakes_;
+  WakeQueue wakes_;
 };
 
 }  // namespace railyard::roce

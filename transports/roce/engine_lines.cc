@@ -22,10 +22,11 @@ void Engine::settle(Instant now, Qp& qp) {
   if (info.state != QpState::kErr) {
     if (qp.responder.failed()) {
       to_error(qp, true);
-    } else if (qp.uc_receiver.failed() || (qp.requester.failed() && info.type == QpType::kRc) ||
-               info.send_cq->overrun() || info.recv_cq->overrun()) {
+    } else if ((info.type == QpType::kUc && qp.uc_receiver.failed()) ||
+               (info.type == QpType::kRc && qp.requester.failed()) || info.send_cq->overrun() ||
+               info.recv_cq->overrun()) {
       to_error(qp, false);
-    } else if (qp.requester.failed() || qp.datagrams.failed()) {
+    } else if (qp.requester.failed() || (info.type == QpType::kUd && qp.datagrams.failed())) {
       info.state = QpState::kSqe;
       qp.requester.flush();
       qp.datagrams.flush();
@@ -34,8 +35,18 @@ void Engine::settle(Instant now, Qp& qp) {
       nic_.events.push_back({AsyncEventType::kSqDrained, info.number.value});
     }
   }
+  if (qp.congestion.wants_to_hear() && info.type == QpType::kRc)
+    qp.requester.set_window(qp.congestion.on_heard(now, qp.requester.take_heard(now)));
   line_up(now, qp);
   set_timer(qp);
+}
+
+// After a request, which changes nothing of the requester: a QP that only receives is spared a look at it.
+void Engine::settle_responder(Instant now, Qp& qp) {
+  const QpInfo& info = qp.info;
+  if (qp.responder.failed() || (info.type == QpType::kUc && qp.uc_receiver.failed()) || info.recv_cq->overrun())
+    return settle(now, qp);
+  if ((!qp.in_control_line && qp.has_control()) || (!qp.in_data_line && qp.has_read_response())) line_up(now, qp);
 }
 
 void Engine::line_up(Instant now, Qp& qp) {
@@ -65,6 +76,7 @@ void Engine::run_due(Instant now) {
   while (!wakes_.empty() && wakes_.top().at <= now) {
     const Wake wake = wakes_.top();
     wakes_.pop();
+    prefetch_wakes();
     Qp* const qp = in_slot(wake.slot);
     if (qp == nullptr) continue;
     if (wake.paced) {
@@ -148,8 +160,32 @@ bool Engine::send_control(Instant now, std::size_t priority, OutPacket& out) {
   return false;
 }
 
+// Of those that are paced nobody stands in line for long.
+void Engine::prefetch_wakes() const noexcept {
+  constexpr std::size_t kSoon = 5;
+  bool first = true;
+  wakes_.visit_next(kSoon, [&](const Wake& wake) {
+    const Qp* const qp = in_slot(wake.slot);
+    if (qp == nullptr || !wake.paced) return;
+    if (first) qp->requester.prefetch_next();
+    if (!first) qp->prefetch_to_send(controlled());
+    first = false;
+  });
+}
+
+// Those that are next in line, so that they are at hand when their turn comes: first the QP, then what it names.
+void Engine::prefetch_line(const RingQueue<std::uint32_t>& line) const noexcept {
+  constexpr std::size_t kQpAhead = 8, kWorkAhead = 4;
+  if (line.size() > 2 * kQpAhead) __builtin_prefetch(&qps_[line[2 * kQpAhead]]);
+  if (line.size() > kQpAhead)
+    if (const Qp* const qp = in_slot(line[kQpAhead])) qp->prefetch_to_send(controlled());
+  if (line.size() > kWorkAhead)
+    if (const Qp* const qp = in_slot(line[kWorkAhead])) qp->requester.prefetch_next();
+}
+
 bool Engine::send_data(Instant now, std::size_t priority, OutPacket& out) {
   RingQueue<std::uint32_t>& line = lines_[priority].data;
+  prefetch_line(line);
   while (!line.empty()) {
     Qp* const qp = in_slot(line.front());
     line.pop();

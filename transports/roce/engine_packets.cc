@@ -2,15 +2,6 @@
 #include "transports/roce/engine.h"
 
 namespace railyard::roce {
-namespace {
-
-// Of the QP types that there are, the opcodes' transport bits.
-std::uint8_t transport_of(QpType type) noexcept {
-  return type == QpType::kRc ? opcode::kRc : type == QpType::kUc ? opcode::kUc : opcode::kUd;
-}
-
-}  // namespace
-
 void Engine::on_drop(Drop reason) noexcept {
   nic_.counters.received_packets.increment();
   nic_.counters.dropped[static_cast<std::size_t>(reason)].increment();
@@ -40,7 +31,11 @@ std::optional<Drop> Engine::accept(Instant now, const InPacket& in) {
   if (in.packet.bth.opcode == opcode::kCnp) return on_cnp(now, *qp);
   if (in.ce) note_ce(now, *qp, in);
   const auto drop = dispatch(now, *qp, in);
-  settle(now, *qp);
+  if (in.packet.info().response) {
+    settle(now, *qp);
+  } else {
+    settle_responder(now, *qp);
+  }
   return drop;
 }
 
@@ -48,7 +43,7 @@ std::optional<Drop> Engine::admit(const Qp& qp, const InPacket& in) const noexce
   const QpInfo& info = qp.info;
   const std::uint8_t code = in.packet.bth.opcode;
   const bool cnp = code == opcode::kCnp;
-  if (!cnp && (code & opcode::kTransportMask) != transport_of(info.type)) return Drop::kWrongTransport;
+  if (!cnp && (code & opcode::kTransportMask) != info.transport) return Drop::kWrongTransport;
   const bool response = in.packet.info().response;
   if (response ? !takes_responses(info.state) : !takes_requests(info.state)) return Drop::kWrongState;
   if (info.type != QpType::kUd &&

@@ -1,5 +1,7 @@
 #include "transports/roce/inbound_message.h"
 
+#include "transports/roce/gather.h"
+
 namespace railyard::roce {
 namespace {
 
@@ -8,30 +10,72 @@ bool ends(Position p) noexcept { return p == Position::kLast || p == Position::k
 
 }  // namespace
 
-std::expected<bool, Refusal> InboundMessage::take(const Packet& packet, const PayloadRef& payload) noexcept {
+std::expected<bool, Refusal> InboundMessage::take(const Packet& packet, const PayloadRef& payload,
+                                                  bool placed) noexcept {
   const OpcodeInfo& info = packet.info();
   if (begins(info.position) == open() || (open() && info.operation != operation_))
     return std::unexpected(Refusal::kOrder);
-  return info.operation == Operation::kSend ? take_send(packet, payload) : take_write(packet, payload);
+  return info.operation == Operation::kSend ? take_send(packet, payload, placed) : take_write(packet, payload, placed);
 }
 
 bool InboundMessage::hold_receive() noexcept {
-  if (!receive_) receive_ = qp_.receives->take();
+  if (receive_) return true;
+  if (!early_.empty()) {
+    receive_ = early_.front();
+    early_.pop();
+  } else {
+    receive_ = qp_.receives->take();
+  }
+  if (receive_) received_ = (received_ + 1) & Psn::kMax;
   return receive_.has_value();
 }
 
-std::expected<bool, Refusal> InboundMessage::take_send(const Packet& packet, const PayloadRef& payload) noexcept {
+// That of the message with `number` (SrEth); nullptr: it is not there.
+const RecvWr* InboundMessage::receive_of(std::uint32_t number) {
+  const std::uint32_t ahead = (number - received_) & Psn::kMax;
+  if (ahead == Psn::kMax) return receive_ ? &*receive_ : nullptr;
+  // As many messages do not lie in any window.
+  if (ahead >= SelectiveRepeatConfig::kMostWindow) return nullptr;
+  while (early_.size() <= ahead) {
+    const auto wr = qp_.receives->take();
+    if (!wr) return nullptr;
+    early_.push(*wr);
+  }
+  return &early_[ahead];
+}
+
+bool InboundMessage::place_early(const Packet& packet, const PayloadRef& payload) {
+  if (!has_right_lengths(packet, qp_.path_mtu)) return false;
+  const std::uint64_t offset = std::uint64_t{packet.sr_eth.packet_index} * qp_.path_mtu;
+  if (packet.info().operation == Operation::kSend) {
+    const RecvWr* const receive = receive_of(packet.sr_eth.receive_number);
+    if (receive == nullptr || offset + payload.octets > receive->sges.octets()) return false;
+    return scatter(nic_.memory, qp_.receives->domain(), receive->sges, offset, payload).has_value();
+  }
+  const RethValues& reth = packet.reth;
+  if (!qp_.attributes.access_flags.has(Access::kRemoteWrite) || offset + payload.octets > reth.dma_length) return false;
+  // All of the range, as the first packet's check: a wrong one changes nothing.
+  const auto at =
+      nic_.memory.check(reth.r_key, qp_.domain, reth.virtual_address, reth.dma_length, Access::kRemoteWrite);
+  if (!at) return false;
+  if (at->memory != nullptr) place(at->memory + offset, payload);
+  return true;
+}
+
+std::expected<bool, Refusal> InboundMessage::take_send(const Packet& packet, const PayloadRef& payload,
+                                                       bool placed) noexcept {
   if (!hold_receive()) return std::unexpected(Refusal::kNoReceive);
   if (!has_right_lengths(packet, qp_.path_mtu)) return std::unexpected(Refusal::kLengths);
   if (std::uint64_t{placed_} + payload.octets > receive_->sges.octets()) return std::unexpected(Refusal::kTooLong);
-  if (!scatter(nic_.memory, qp_.receives->domain(), receive_->sges, placed_, payload))
+  if (!placed && !scatter(nic_.memory, qp_.receives->domain(), receive_->sges, placed_, payload))
     return std::unexpected(Refusal::kLocalAccess);
   operation_ = Operation::kSend;
   note_identity(payload);
   return ends(packet.info().position);
 }
 
-std::expected<bool, Refusal> InboundMessage::take_write(const Packet& packet, const PayloadRef& payload) noexcept {
+std::expected<bool, Refusal> InboundMessage::take_write(const Packet& packet, const PayloadRef& payload,
+                                                        bool placed) noexcept {
   const Position position = packet.info().position;
   const bool first = begins(position);
   const bool last = ends(position);
@@ -48,7 +92,7 @@ std::expected<bool, Refusal> InboundMessage::take_write(const Packet& packet, co
   if (!nic_.memory.check(r_key, qp_.domain, address + placed_, left, Access::kRemoteWrite))
     return std::unexpected(Refusal::kRemoteAccess);
   const auto at = nic_.memory.check(r_key, qp_.domain, address + placed_, payload.octets, Access::kRemoteWrite);
-  place(at->memory, payload);
+  if (!placed) place(at->memory, payload);
   operation_ = Operation::kWrite;
   address_ = address;
   r_key_ = r_key;
@@ -97,11 +141,20 @@ void InboundMessage::abandon() noexcept { close(); }
 void InboundMessage::fail(WcStatus status) noexcept {
   if (receive_)
     qp_.recv_cq->push({.wr_id = receive_->wr_id, .status = status, .opcode = WcOpcode::kRecv, .qp = qp_.number});
+  receive_.reset();
+  fail_early(WcStatus::kWrFlushErr);
   reset();
+}
+
+void InboundMessage::fail_early(WcStatus status) noexcept {
+  for (; !early_.empty(); early_.pop())
+    qp_.recv_cq->push({.wr_id = early_.front().wr_id, .status = status, .opcode = WcOpcode::kRecv, .qp = qp_.number});
 }
 
 void InboundMessage::reset() noexcept {
   receive_.reset();
+  while (!early_.empty()) early_.pop();
+  received_ = 0;
   close();
 }
 

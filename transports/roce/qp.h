@@ -18,32 +18,26 @@
 
 namespace railyard::roce {
 
-struct Qp {
+struct alignas(64) Qp {
   Qp(NicState& nic, const QpInfo& init, const AddressHandles& handles, std::size_t max_send_wr, std::size_t max_recv_wr,
      std::uint32_t its_slot)
-      : info(init),
-        own_receives(max_recv_wr, init.domain),
+      : slot(its_slot),
+        info(init),
         requester(nic, info, max_send_wr),
         responder(nic, info),
+        own_receives(max_recv_wr, init.domain),
         uc_receiver(nic, info),
-        datagrams(nic, info, handles, max_send_wr),
-        slot(its_slot) {
+        datagrams(nic, info, handles, max_send_wr) {
     if (!info.has_srq) info.receives = &own_receives;
   }
   Qp(const Qp&) = delete;
   Qp& operator=(const Qp&) = delete;
 
-  QpInfo info;
-  ReceiveQueue own_receives;
-  Requester requester;       // RC, UC
-  Responder responder;       // RC
-  UcReceiver uc_receiver;    // UC
-  DatagramSender datagrams;  // UD
-  CongestionControl congestion;
-  Instant next_data{};  // pacing: no request or READ response before
-  BitRate rate_limit{};    // of its data; 0: none
-  OctetTime octet_time{};  // at that rate
-
+  // What a packet touches lies together, the halves apart: a NIC of many QPs finds little of it in its cache.
+  Instant next_data{};                  // pacing: no request or READ response before
+  Instant timer_at = Instant::never();  // of its wake that counts
+  BitRate rate_limit{};                 // of its data; 0: none
+  OctetTime octet_time{};               // at that rate
   std::uint32_t slot;
   bool cnps = true;  // answers CE-marked packets
   bool in_control_line = false;
@@ -51,7 +45,34 @@ struct Qp {
   bool response_first = false;  // whose turn it is when both halves have data
   bool established = false;     // a request has come in RTR
   bool drained_told = false;
-  Instant timer_at = Instant::never();  // of its wake that counts
+  QpInfo info;
+  Requester requester;  // RC, UC
+  Responder responder;  // RC
+  CongestionControl congestion;
+  ReceiveQueue own_receives;
+  UcReceiver uc_receiver;    // UC
+  DatagramSender datagrams;  // UD
+
+  // `controlled`: its congestion control is asked at each packet.
+  void prefetch_to_send(bool controlled) const noexcept {
+    prefetch(this, &info.counters.retransmitted_packets);
+    prefetch(&requester, &responder);
+    __builtin_prefetch(&responder);
+    if (controlled) {
+      __builtin_prefetch(&congestion);
+      __builtin_prefetch(reinterpret_cast<const std::byte*>(&congestion) + 64);
+    }
+    __builtin_prefetch(reinterpret_cast<const std::byte*>(&own_receives) - 1);  // which kind it is
+  }
+  void prefetch_to_hear() const noexcept {
+    prefetch(this, &info.path);
+    prefetch(&requester, &responder);
+    __builtin_prefetch(&responder);
+  }
+  void prefetch_to_receive() const noexcept {
+    prefetch(this, &info.path);
+    prefetch(&responder, responder.cold());
+  }
 
   void limit_rate(BitRate limit) noexcept {
     rate_limit = limit;
@@ -76,6 +97,12 @@ struct Qp {
   }
 
  private:
+  // Every line from the one to the other.
+  static void prefetch(const void* from, const void* to) noexcept {
+    constexpr std::size_t kLine = 64;
+    for (const auto* at = static_cast<const std::byte*>(from); at < to; at += kLine) __builtin_prefetch(at);
+  }
+
   std::optional<Path> cnp_path_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "transports/roce/completion_queue.h"
 #include "transports/roce/path.h"
@@ -10,6 +11,7 @@
 #include "transports/roce/qp_attributes.h"
 #include "transports/roce/qp_counters.h"
 #include "transports/roce/receive_queue.h"
+#include "transports/roce/selective_repeat.h"
 #include "transports/roce/wire/p_key.h"
 #include "transports/roce/wire/packet.h"
 
@@ -24,17 +26,22 @@ struct QpInfo {
   ProtectionDomain domain{};
   CompletionQueue* send_cq = nullptr;
   CompletionQueue* recv_cq = nullptr;
-  ReceiveQueue* receives = nullptr;  // its own or an SRQ
-  QpAttributes attributes{};
-  QpCounters counters{};
-  // Out of the attributes:
-  std::uint32_t path_mtu = 1024;  // octets
+  ReceiveQueue* receives = nullptr;      // its own or an SRQ
+  std::uint8_t transport = opcode::kRc;  // bits of its opcodes
+  // Out of the attributes, beside what is asked for with them:
   std::uint16_t p_key = kDefaultPKey;
-  Path path{};
+  std::uint32_t path_mtu = 1024;  // octets
+  QpAttributes attributes{};
+  Path path{};                                       // out of them, too
+  std::optional<SelectiveRepeatConfig> selective{};  // RC; else go-back-N
+  QpCounters counters{};
 
-  // The BTH of a packet to the peer.
-  BthValues bth(std::uint8_t opcode, Psn psn) const noexcept {
-    return {.opcode = opcode, .p_key = p_key, .dest_qp = attributes.dest_qpn, .psn = psn.value()};
+  // The BTH of a packet to the peer; `operation` is RC's opcode, or its own transport's.
+  BthValues bth(std::uint8_t operation, Psn psn) const noexcept {
+    return {.opcode = static_cast<std::uint8_t>(operation | transport),
+            .p_key = p_key,
+            .dest_qp = attributes.dest_qpn,
+            .psn = psn.value()};
   }
 };
 

@@ -17,7 +17,7 @@ std::expected<void, PostError> Requester::post(const SendWr& wr) {
   if (octets > kMaxMessageOctets) return std::unexpected(PostError::kTooLong);
   if (is_atomic(wr.opcode) && octets != 8) return std::unexpected(PostError::kWrongLength);
   if (read_or_atomic && qp_.attributes.max_rd_atomic == 0) return std::unexpected(PostError::kNoReads);
-  Wqe wqe{.wr = wr, .octets = static_cast<std::uint32_t>(octets)};
+  Wqe wqe{.octets = static_cast<std::uint32_t>(octets), .wr = wr};
   wqe.psns = is_atomic(wr.opcode) ? 1 : psns_of(wqe.octets, qp_.path_mtu);
   // A READ reserves all of its PSNs at once.
   if (wr.opcode == SendOpcode::kRead && wqe.psns > Psn::kMostAhead) return std::unexpected(PostError::kTooLong);
@@ -26,8 +26,11 @@ std::expected<void, PostError> Requester::post(const SendWr& wr) {
 }
 
 void Requester::start() noexcept {
-  una_ = next_ = fresh_ = Psn(qp_.attributes.sq_psn);
+  una_ = next_ = fresh_ = heard_ = Psn(qp_.attributes.sq_psn);
+  timing_ = heard_lost_ = heard_timeout_ = false;
   ssn_ = Ssn{};
+  receive_number_ = 0;
+  if (scoreboard_) scoreboard_->start(una_);
   retries_ = RetryCount(qp_.attributes.retry_cnt, nic_.config.retry_7_is_endless && qp_.attributes.retry_cnt == 7);
   rnr_retries_ = RetryCount(qp_.attributes.rnr_retry, qp_.attributes.rnr_retry == 7);
 }
@@ -41,22 +44,27 @@ void Requester::reset() noexcept {
   gone_back_ = failed_ = false;
   stuck_ = WcStatus::kSuccess;
   ack_deadline_ = rnr_until_ = Instant::never();
+  if (scoreboard_) scoreboard_->start(una_);
 }
 
 void Requester::flush() noexcept {
   while (!sq_.empty()) complete_oldest(WcStatus::kWrFlushErr);
-  una_ = next_ = fresh_;
+  una_ = next_ = heard_ = fresh_;
+  timing_ = false;
   cursor_ = 0;
   reads_ = 0;
   failed_ = false;
   stuck_ = WcStatus::kSuccess;
   ack_deadline_ = rnr_until_ = Instant::never();
+  if (scoreboard_) scoreboard_->start(una_);
 }
 
 // A PSN that is half the circle ahead could not be told from one behind.
 std::uint32_t Requester::window() const noexcept {
+  const std::uint32_t congestion = congestion_window_ == 0 ? Psn::kMostAhead : congestion_window_;
+  if (scoreboard_) return std::min({scoreboard_->config.bdp_packets, scoreboard_->window, congestion});
   const std::uint32_t set = nic_.config.window_packets;
-  return set == 0 ? Psn::kMostAhead : std::min(set, Psn::kMostAhead);
+  return std::min({set == 0 ? Psn::kMostAhead : set, Psn::kMostAhead, congestion});
 }
 
 bool Requester::may_begin(const Wqe& wqe) const noexcept {
@@ -78,6 +86,7 @@ bool Requester::may_begin(const Wqe& wqe) const noexcept {
 bool Requester::ready(Instant now) const noexcept {
   if (qp_.state != QpState::kRts && qp_.state != QpState::kSqd) return false;
   if (rnr_until_ != Instant::never() && now < rnr_until_) return false;
+  if (scoreboard_ && scoreboard_->lost_psns > 0) return true;
   if (cursor_ == sq_.size() || (stuck_ != WcStatus::kSuccess && cursor_ > 0)) return false;
   const Wqe& wqe = sq_[cursor_];
   if (!wqe.begun && !may_begin(wqe)) return false;
@@ -89,23 +98,37 @@ void Requester::begin(Wqe& wqe) noexcept {
   wqe.begun = true;
   wqe.first = next_;
   wqe.ssn = ++ssn_;
+  wqe.receive_number = receive_number_;
+  if (takes_receive(wqe.wr.opcode)) receive_number_ = (receive_number_ + 1) & Psn::kMax;
   if (is_read_or_atomic(wqe.wr.opcode)) ++reads_;
 }
 
 bool Requester::next(Instant now, OutPacket& out) {
   if (!ready(now)) return false;
   rnr_until_ = Instant::never();
+  if (scoreboard_ && scoreboard_->lost_psns > 0) return next_lost(now, out);
   Wqe& wqe = sq_[cursor_];
   if (!wqe.begun) begin(wqe);
-  if (!fill(wqe, out)) return false;
+  // A READ that goes again asks for all that is missing.
+  if (!fill(wqe, next_, static_cast<std::uint32_t>(wqe.past() - next_), out)) {
+    stuck_ = WcStatus::kLocProtErr;
+    fail_when_oldest();
+    return false;
+  }
   const bool last = is_read_or_atomic(wqe.wr.opcode) || next_ + 1 == wqe.past();
   out.packet.bth.ack_req = reliable() && wants_ack(wqe, last);
+  if (congestion_window_ != 0 && !timing_ && out.packet.bth.ack_req && next_ == fresh_) {
+    timing_ = true;
+    timed_ = next_;
+    timed_at_ = now;
+  }
   sent(now, wqe, last);
   return true;
 }
 
-bool Requester::fill(Wqe& wqe, OutPacket& out) {
-  const auto index = static_cast<std::uint32_t>(next_ - wqe.first);
+// Of a READ a request for `psns` responses from `psn` on; else the packet `psn`. False: its memory is not there.
+bool Requester::fill(const Wqe& wqe, Psn psn, std::uint32_t psns, OutPacket& out) {
+  const auto index = static_cast<std::uint32_t>(psn - wqe.first);
   const std::uint32_t offset = index * qp_.path_mtu;
   const bool request_only = is_read_or_atomic(wqe.wr.opcode);
   const bool first = index == 0 || request_only;
@@ -113,25 +136,19 @@ bool Requester::fill(Wqe& wqe, OutPacket& out) {
   const std::uint32_t octets = request_only ? 0 : std::min(wqe.octets - offset, qp_.path_mtu);
 
   const auto payload = gather(nic_.memory, qp_.domain, wqe.wr.sges, offset, octets, nic_.bounce);
-  if (!payload) {
-    stuck_ = WcStatus::kLocProtErr;
-    fail_when_oldest();
-    return false;
-  }
+  if (!payload) return false;
   out.path = &qp_.path;
   out.payload = *payload;
   out.packet = Packet{};
-  const std::uint8_t transport = reliable() ? opcode::kRc : opcode::kUc;
-  out.packet.bth =
-      qp_.bth(static_cast<std::uint8_t>(transport | request_opcode(wqe.wr.opcode, position_of(first, last))), next_);
+  out.packet.bth = qp_.bth(request_opcode(wqe.wr.opcode, position_of(first, last)), psn);
   out.packet.bth.pad_cnt = pad_octets(octets);
   out.packet.payload_octets = octets;
-  fill_headers(wqe, offset, first, last, out.packet);
+  fill_headers(wqe, index, psns, last, out.packet);
   return true;
 }
 
 // Sets those that the opcode has, and harmlessly some that it has not.
-void Requester::fill_headers(const Wqe& wqe, std::uint32_t offset, bool first, bool last,
+void Requester::fill_headers(const Wqe& wqe, std::uint32_t index, std::uint32_t psns, bool last,
                              Packet& packet) const noexcept {
   const SendWr& wr = wqe.wr;
   if (is_atomic(wr.opcode)) {
@@ -139,8 +156,16 @@ void Requester::fill_headers(const Wqe& wqe, std::uint32_t offset, bool first, b
                          wr.opcode == SendOpcode::kCompareSwap ? wr.compare : 0};
     return;
   }
-  // A READ that goes again asks for what is missing.
-  if (first) packet.reth = {wr.remote_address + offset, wr.r_key, wqe.octets - offset};
+  if (wr.opcode == SendOpcode::kRead) {
+    const std::uint32_t offset = index * qp_.path_mtu;
+    const std::uint64_t most = std::uint64_t{psns} * qp_.path_mtu;
+    packet.reth = {wr.remote_address + offset, wr.r_key,
+                   static_cast<std::uint32_t>(std::min<std::uint64_t>(wqe.octets - offset, most))};
+  } else {
+    packet.reth = {wr.remote_address, wr.r_key, wqe.octets};
+    packet.sr_eth.packet_index = index;
+    packet.sr_eth.receive_number = wqe.receive_number;
+  }
   if (!last) return;
   packet.imm_dt.immediate = wr.immediate;
   packet.ieth.r_key = wr.immediate;
@@ -150,7 +175,11 @@ void Requester::fill_headers(const Wqe& wqe, std::uint32_t offset, bool first, b
 // Always on what fills the window: without an answer nothing more would be sent.
 bool Requester::wants_ack(const Wqe&, bool last) noexcept {
   const bool full = static_cast<std::uint32_t>(next_ + 1 - una_) >= window();
-  if (!last && !full && since_ack_req_ + 1 < nic_.config.ack_every) {
+  // A cap on packets in flight wants to hear in time that some have arrived.
+  const std::uint32_t every = scoreboard_ || congestion_window_ != 0
+                                  ? std::min(nic_.config.ack_every, std::max(1u, window() / 4))
+                                  : nic_.config.ack_every;
+  if (!last && !full && since_ack_req_ + 1 < every) {
     ++since_ack_req_;
     return false;
   }
@@ -167,11 +196,27 @@ void Requester::sent(Instant now, const Wqe& wqe, bool last) noexcept {
   if (next_ - fresh_ > 0) fresh_ = next_;
   if (last) ++cursor_;
   if (reliable()) {
-    if (ack_deadline_ == Instant::never()) arm(now);
+    if (ack_deadline_ == Instant::never()) {
+      arm(now);
+    } else if (scoreboard_) {
+      // With more in flight it is longer.
+      ack_deadline_ = armed_at_ + selective_timeout();
+    }
     return;
   }
   una_ = next_;
   if (last) complete_oldest(WcStatus::kSuccess);
+}
+
+Heard Requester::take_heard(Instant now) noexcept {
+  Heard heard{.packets = static_cast<std::uint32_t>(una_ - heard_), .lost = heard_lost_, .timed_out = heard_timeout_};
+  if (timing_ && una_ - timed_ > 0) {
+    heard.delay = now - timed_at_;
+    timing_ = false;
+  }
+  heard_ = una_;
+  heard_lost_ = heard_timeout_ = false;
+  return heard;
 }
 
 // Errors are reported in order: what was sent before is waited for.

@@ -5,19 +5,23 @@
 //   | acknowledged in part | sent in part | not begun |      the send queue
 //   una .................. next .. fresh                     PSNs: oldest not acknowledged, next to send, never sent
 //
-// Without loss `next` is `fresh`. Go-back-N sets `next` back to `una` and sends the same packets again.
+// Without loss `next` is `fresh`. Go-back-N sets `next` back to `una` and sends the same packets again. With selective
+// repeat `next` is always `fresh`, and a Scoreboard says what goes again (requester_selective.cc).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <memory>
 #include <optional>
 
 #include "dataplane/base/ring_queue.h"
+#include "transports/roce/congestion/congestion_control.h"
 #include "transports/roce/nic_state.h"
 #include "transports/roce/psn.h"
 #include "transports/roce/qp_info.h"
 #include "transports/roce/retry_timer.h"
+#include "transports/roce/scoreboard.h"
 #include "transports/roce/wire/syndrome.h"
 #include "transports/roce/work_request.h"
 
@@ -26,7 +30,9 @@ namespace railyard::roce {
 class Requester {
  public:
   // At most `most_wrs` work requests wait or are under way. Both references outlive it.
-  Requester(NicState& nic, QpInfo& qp, std::size_t most_wrs) noexcept : nic_(nic), qp_(qp), most_wrs_(most_wrs) {}
+  Requester(NicState& nic, QpInfo& qp, std::size_t most_wrs) : nic_(nic), qp_(qp), most_wrs_(most_wrs) {
+    if (qp.selective) scoreboard_ = std::make_unique<Scoreboard>(*qp.selective);
+  }
 
   // In RTS, SQD, SQE or ERR, see takes_sends(); the engine flushes when it has to.
   std::expected<void, PostError> post(const SendWr& wr);
@@ -52,6 +58,11 @@ class Requester {
   Instant deadline() const noexcept { return rnr_until_ < ack_deadline_ ? rnr_until_ : ack_deadline_; }
   void on_timer(Instant now) noexcept;
 
+  // For congestion control: what was heard since the last call, and how many packets may be in flight besides what the
+  // settings say. Round trips are measured from the first call of set_window() on.
+  Heard take_heard(Instant now) noexcept;
+  void set_window(std::uint32_t packets) noexcept { congestion_window_ = packets; }
+
   // A work request completed with an error: the QP leaves RTS.
   bool failed() const noexcept { return failed_; }
   // Everything that was begun is complete: what SQD waits for.
@@ -59,19 +70,33 @@ class Requester {
   // The credits of the last ACK: the greatest SSN that may take a receive request of the peer; nullopt: no limit.
   std::optional<Ssn> credit_limit() const noexcept { return credit_limit_; }
 
+  // Fetches what the next packet is made of: the beginning with the first piece of memory, and the end.
+  void prefetch_next() const noexcept {
+    if (cursor_ >= sq_.size()) return;
+    const auto* const wqe = reinterpret_cast<const std::byte*>(&sq_[cursor_]);
+    constexpr std::size_t kLine = 64;
+    __builtin_prefetch(wqe);
+    __builtin_prefetch(wqe + kLine);
+    __builtin_prefetch(wqe + sizeof(Wqe) - 1);
+  }
+
   std::size_t posted() const noexcept { return sq_.size(); }
   Psn una() const noexcept { return una_; }
   Psn next_psn() const noexcept { return next_; }
 
  private:
   struct Wqe {
-    SendWr wr;
     std::uint32_t octets = 0;  // of the message
     std::uint32_t psns = 1;    // how many it takes
     bool begun = false;        // has PSNs
     bool replied = false;      // READ: something of this request's answer has come
+    // Selective repeat, READ and atomic: of the request, as Scoreboard's bits, which are those of the responses.
+    bool arrived = false;
+    bool again = false;
     Psn first{};
     Ssn ssn{};
+    std::uint32_t receive_number = 0;  // of SrEth
+    SendWr wr{};
 
     Psn past() const noexcept { return first + psns; }
   };
@@ -80,8 +105,8 @@ class Requester {
   std::uint32_t window() const noexcept;
   bool may_begin(const Wqe& wqe) const noexcept;
   void begin(Wqe& wqe) noexcept;
-  bool fill(Wqe& wqe, OutPacket& out);
-  void fill_headers(const Wqe& wqe, std::uint32_t offset, bool first, bool last, Packet& packet) const noexcept;
+  bool fill(const Wqe& wqe, Psn psn, std::uint32_t psns, OutPacket& out);
+  void fill_headers(const Wqe& wqe, std::uint32_t index, std::uint32_t psns, bool last, Packet& packet) const noexcept;
   bool wants_ack(const Wqe& wqe, bool last) noexcept;
   void sent(Instant now, const Wqe& wqe, bool last) noexcept;
   void fail_when_oldest() noexcept;
@@ -97,6 +122,23 @@ class Requester {
   void note_credits(const Packet& packet) noexcept;
   std::optional<Drop> on_nak(Instant now, const Packet& packet, NakCode code) noexcept;
   Wqe* answered(Instant now, Psn psn, bool atomic) noexcept;
+
+  // Selective repeat:
+  Duration selective_timeout() const noexcept;
+  Wqe* wqe_of(Psn psn) noexcept;
+  bool executed(const Wqe& wqe) const noexcept { return scoreboard_->cumulative - wqe.first > 0; }
+  bool next_lost(Instant now, OutPacket& out);
+  void look_for_lost() noexcept;
+  bool look_in_message(Psn from, Psn end) noexcept;
+  bool look_in_responses(const Wqe& wqe, Psn from) noexcept;
+  void forget_again() noexcept;
+  void advance(Instant now) noexcept;
+  void pass(Psn end) noexcept;
+  void send_all_again() noexcept;
+  std::optional<Drop> on_selective_acknowledge(Instant now, const Packet& packet) noexcept;
+  std::optional<Drop> on_selective_nak(Instant now, const Packet& packet, NakCode code) noexcept;
+  std::optional<Drop> on_selective_response(Instant now, const Packet& packet, const PayloadRef& payload) noexcept;
+  void on_selective_timeout(Instant now) noexcept;
 
   void complete_oldest(WcStatus status) noexcept;
   void fail(WcStatus status) noexcept;
@@ -114,7 +156,18 @@ class Requester {
   bool gone_back_ = false;   // for a loss, and no progress since
   bool failed_ = false;
   WcStatus stuck_ = WcStatus::kSuccess;  // why the work request at the cursor cannot be sent
+  // One packet's way there and back is timed at a time; none that was sent again (Karn).
+  std::uint32_t congestion_window_ = 0;  // 0: none
+  bool timing_ = false;
+  Psn timed_{};
+  Instant timed_at_{};
+  Psn heard_{};  // una_ when take_heard() was called last
+  bool heard_lost_ = false;
+  bool heard_timeout_ = false;
   RetryCount retries_, rnr_retries_;
+  std::uint32_t receive_number_ = 0;        // of the next message that takes a receive request
+  std::unique_ptr<Scoreboard> scoreboard_;  // selective repeat only
+  Instant armed_at_{};                      // and the beginning of its timeout
   Instant ack_deadline_ = Instant::never();
   Instant rnr_until_ = Instant::never();
 };

@@ -47,7 +47,9 @@ void Requester::progress(Instant now) noexcept {
 }
 
 void Requester::arm(Instant now) noexcept {
-  const Duration timeout = local_ack_timeout(qp_.attributes.timeout);
+  armed_at_ = now;
+  Duration timeout = local_ack_timeout(qp_.attributes.timeout);
+  if (scoreboard_ && timeout != Duration{}) timeout = selective_timeout();
   ack_deadline_ = timeout == Duration{} ? Instant::never() : now + timeout;
 }
 
@@ -67,6 +69,8 @@ void Requester::go_back(Instant now) noexcept {
     return fail(WcStatus::kRetryExcErr);
   }
   gone_back_ = true;
+  timing_ = false;
+  heard_lost_ = true;
   rewind();
   arm(now);
 }
@@ -87,6 +91,7 @@ void Requester::note_credits(const Packet& packet) noexcept {
 }
 
 std::optional<Drop> Requester::on_acknowledge(Instant now, const Packet& packet) noexcept {
+  if (scoreboard_) return on_selective_acknowledge(now, packet);
   const Psn psn(packet.bth.psn);
   const Syndrome syndrome = parse_syndrome(packet.aeth.syndrome);
   if (!is_outstanding(psn)) {
@@ -156,7 +161,11 @@ void Requester::on_rnr(Instant now, std::uint8_t code) noexcept {
     nic_.counters.rnr_nak_retry_err.increment();
     return fail(WcStatus::kRnrRetryExcErr);
   }
-  rewind();
+  if (scoreboard_) {
+    send_all_again();
+  } else {
+    rewind();
+  }
   rnr_until_ = now + rnr_delay(code);
   ack_deadline_ = Instant::never();
 }
@@ -172,6 +181,7 @@ Requester::Wqe* Requester::answered(Instant now, Psn psn, bool atomic) noexcept 
 }
 
 std::optional<Drop> Requester::on_read_response(Instant now, const Packet& packet, const PayloadRef& payload) noexcept {
+  if (scoreboard_) return on_selective_response(now, packet, payload);
   const Psn psn(packet.bth.psn);
   if (!is_outstanding(psn)) return Drop::kGhost;
   Wqe* const wqe = answered(now, psn, false);
@@ -207,6 +217,9 @@ std::optional<Drop> Requester::on_read_response(Instant now, const Packet& packe
 }
 
 std::optional<Drop> Requester::on_atomic_acknowledge(Instant now, const Packet& packet) noexcept {
+  const auto original = std::bit_cast<std::array<std::byte, 8>>(packet.atomic_ack_eth.original);
+  const PayloadRef value{.octets = 8, .bytes = original.data()};
+  if (scoreboard_) return on_selective_response(now, packet, value);
   const Psn psn(packet.bth.psn);
   if (!is_outstanding(psn)) return Drop::kGhost;
   Wqe* const wqe = answered(now, psn, true);
@@ -215,8 +228,6 @@ std::optional<Drop> Requester::on_atomic_acknowledge(Instant now, const Packet& 
     implied_nak(now);
     return Drop::kImpliedNak;
   }
-  const auto original = std::bit_cast<std::array<std::byte, 8>>(packet.atomic_ack_eth.original);
-  const PayloadRef value{.octets = 8, .bytes = original.data()};
   if (!scatter(nic_.memory, qp_.domain, wqe->wr.sges, 0, value)) {
     fail(WcStatus::kLocProtErr);
     return std::nullopt;
@@ -233,6 +244,8 @@ void Requester::on_timer(Instant now) noexcept {
   ack_deadline_ = Instant::never();
   nic_.counters.local_ack_timeout_err.increment();
   ++qp_.counters.local_ack_timeout_err;
+  heard_timeout_ = true;
+  if (scoreboard_) return on_selective_timeout(now);
   gone_back_ = false;
   go_back(now);
 }

@@ -15,6 +15,7 @@ void Responder::start() {
 void Responder::reset() noexcept {
   message_.reset();
   resources_.reset();
+  if (early_) early_->reset();
   while (!responses_.empty()) responses_.pop();
   replays_ = 0;
   msn_ = Msn{};
@@ -28,21 +29,25 @@ void Responder::flush(bool answers) noexcept {
   failed_ = false;
 }
 
-std::optional<Drop> Responder::on_request(const Packet& packet, const PayloadRef& payload) noexcept {
-  const Psn psn(packet.bth.psn);
-  switch (place(psn, expected_)) {
+std::optional<Drop> Responder::on_request(const Packet& packet, const PayloadRef& payload) {
+  switch (place(Psn(packet.bth.psn), expected_)) {
     case PsnPlace::kGap:
-      return on_gap();
+      return early_ ? on_early(packet, payload) : on_gap();
     case PsnPlace::kDuplicate:
       return on_duplicate(packet);
     case PsnPlace::kExpected:
       break;
   }
+  return early_ ? execute_and_catch_up(packet, payload) : execute(packet, payload, false);
+}
+
+std::optional<Drop> Responder::execute(const Packet& packet, const PayloadRef& payload, bool placed) noexcept {
+  const Psn psn(packet.bth.psn);
   nak_sent_ = rnr_sent_ = false;
   switch (packet.info().operation) {
     case Operation::kSend:
     case Operation::kWrite:
-      return on_message(packet, payload);
+      return on_message(packet, payload, placed);
     case Operation::kReadRequest:
       return on_read(packet);
     case Operation::kCompareSwap:
@@ -65,10 +70,53 @@ std::optional<Drop> Responder::on_gap() noexcept {
   return Drop::kOutOfSequence;
 }
 
-std::optional<Drop> Responder::on_message(const Packet& packet, const PayloadRef& payload) noexcept {
+// Selective repeat: its payload is placed, and the rest of it kept until what is missing before it has come.
+std::optional<Drop> Responder::on_early(const Packet& packet, const PayloadRef& payload) {
+  const Psn psn(packet.bth.psn);
+  if (psn - expected_ >= static_cast<std::int32_t>(early_->window())) return Drop::kOutOfSequence;
+  std::optional<Drop> drop;
+  if (early_->has(psn)) {
+    nic_.counters.duplicate_request.increment();
+    ++qp_.counters.duplicate_request;
+    drop = Drop::kDuplicate;
+  } else {
+    const Operation operation = packet.info().operation;
+    const bool data = operation == Operation::kSend || operation == Operation::kWrite;
+    if (data && !message_.place_early(packet, payload)) return Drop::kOutOfSequence;
+    early_->keep(packet, payload);
+    nic_.counters.placed_out_of_order.increment();
+  }
+  // Behind an RNR NAK the requester waits, and sends again what is missing after that.
+  if (!rnr_sent_) {
+    nic_.counters.out_of_sequence.increment();
+    ++qp_.counters.out_of_sequence;
+    answer(expected_, Syndrome::nak(NakCode::kPsnSequenceError), psn);
+  }
+  return drop;
+}
+
+std::optional<Drop> Responder::execute_and_catch_up(const Packet& packet, const PayloadRef& payload) noexcept {
+  // It may have come before and been refused.
+  const bool placed = early_->has(expected_);
+  const auto drop = execute(packet, payload, placed);
+  if (drop) return drop;
+  early_->forget(Psn(packet.bth.psn));
+  while (early_->has(expected_)) {
+    const Psn psn = expected_;
+    const EarlyRequests::Kept kept = early_->at(psn);
+    // What is refused now has its answer; it comes again.
+    if (execute(kept.packet, kept.payload, true)) return std::nullopt;
+    early_->forget(psn);
+    const Operation operation = kept.packet.info().operation;
+    if (operation == Operation::kSend || operation == Operation::kWrite) acknowledge(psn);
+  }
+  return std::nullopt;
+}
+
+std::optional<Drop> Responder::on_message(const Packet& packet, const PayloadRef& payload, bool placed) noexcept {
   const Psn psn(packet.bth.psn);
   const bool invalidates = packet.info().headers.has(Header::kIeth);
-  const auto last = message_.take(packet, payload);
+  const auto last = message_.take(packet, payload, placed);
   if (!last) return refuse(psn, last.error());
   if (invalidates && !invalidate(packet.ieth.r_key))
     return refuse(psn, NakCode::kRemoteAccessError, WcStatus::kRemAccessErr);
@@ -180,7 +228,7 @@ bool Responder::replay_read(const Packet& packet) noexcept {
     if (waiting.kind == Response::Kind::kRead && psn - waiting.psn >= 0 && psn - (waiting.psn + waiting.psns) < 0)
       return true;
   }
-  if (replays_ >= resources_.size()) return false;
+  if (replays_ >= most_replays()) return false;
   ++replays_;
   answer_read(*r, psn, reth.dma_length, kNoResource);
   return true;
@@ -191,7 +239,7 @@ bool Responder::replay_atomic(const Packet& packet) noexcept {
   const ResponderResource* const r = resources_.find(psn);
   if (r == nullptr || r->kind != ResponderResource::Kind::kAtomic) return false;
   if (r->waits) return true;
-  if (replays_ >= resources_.size()) return false;
+  if (replays_ >= most_replays()) return false;
   ++replays_;
   responses_.push({.kind = Response::Kind::kAtomic, .psn = psn, .msn = msn_, .original = r->original});
   return true;

@@ -12,11 +12,17 @@ Syndrome Responder::ack_syndrome() const noexcept {
   return Syndrome::ack(credit_code(static_cast<std::uint32_t>(qp_.receives->size())));
 }
 
+// With selective repeat a READ is asked for again in pieces.
+std::size_t Responder::most_replays() const noexcept {
+  constexpr std::size_t kPieces = 64;
+  return early_ ? std::max(kPieces, resources_.size()) : resources_.size();
+}
+
 void Responder::acknowledge(Psn psn) noexcept { answer(psn, ack_syndrome()); }
 
 // An ACK that has not been sent yet says no more than what comes after it: one is enough.
-void Responder::answer(Psn psn, Syndrome syndrome) noexcept {
-  const Response response{.psn = psn, .msn = msn_, .syndrome = syndrome};
+void Responder::answer(Psn psn, Syndrome syndrome, Psn came) noexcept {
+  const Response response{.psn = psn, .msn = msn_, .syndrome = syndrome, .came = came};
   if (!responses_.empty()) {
     Response& newest = responses_[responses_.size() - 1];
     if (newest.kind == Response::Kind::kAcknowledge && newest.syndrome.type == SyndromeType::kAck) {
@@ -25,7 +31,9 @@ void Responder::answer(Psn psn, Syndrome syndrome) noexcept {
       newest = response;
       return;
     }
-    if (newest.kind == Response::Kind::kAcknowledge && newest.psn == psn && newest.syndrome == syndrome) return;
+    if (newest.kind == Response::Kind::kAcknowledge && newest.psn == psn && newest.syndrome == syndrome &&
+        newest.came == came)
+      return;
   }
   responses_.push(response);
 }
@@ -63,6 +71,7 @@ bool Responder::next(OutPacket& out) noexcept {
   } else {
     packet.bth = qp_.bth(opcode::kRcAcknowledge, response.psn);
     packet.aeth = {to_octet(response.syndrome), response.msn.value()};
+    packet.sack_eth.psn = response.came.value();
   }
   done();
   return true;

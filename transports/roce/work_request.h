@@ -45,8 +45,8 @@ class SgeList {
   }
 
  private:
-  std::array<Sge, kMostSges> pieces_{};
   std::uint8_t size_ = 0;
+  std::array<Sge, kMostSges> pieces_{};
 };
 
 enum class SendOpcode : std::uint8_t {

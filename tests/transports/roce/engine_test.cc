@@ -11,12 +11,7 @@
 namespace railyard::roce {
 namespace {
 
-PairConfig small_packets() {
-  PairConfig config;
-  config.attributes.path_mtu = PathMtu::k256;
-  config.attributes.timeout = 8;
-  return config;
-}
+PairConfig small_packets() { return rc_config(PathMtu::k256, 1); }
 
 // Of end `end`; whether there was such an event.
 bool happened(Pair& pair, std::size_t end, AsyncEventType type) {

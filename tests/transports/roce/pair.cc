@@ -30,6 +30,14 @@ Packet packet_of(const std::vector<std::byte>& frame, std::size_t promised) {
 
 }  // namespace
 
+std::function<Fate(const Seen&)> lose_first(std::size_t from, std::function<bool(const Seen&)> which) {
+  return [=, gone = false](const Seen& s) mutable {
+    if (gone || s.from != from || !which(s)) return Fate{};
+    gone = true;
+    return Fate{.lost = true};
+  };
+}
+
 Pair::Pair(const PairConfig& config) : config_(config) {
   for (std::size_t i = 0; i < 2; ++i) {
     End& e = ends_[i];
@@ -56,7 +64,8 @@ Pair::Pair(const PairConfig& config) : config_(config) {
                            .srq = e.srq,
                            .max_send_wr = config.max_wr,
                            .max_recv_wr = config.max_wr,
-                           .cnps = config.cnps})
+                           .cnps = config.cnps,
+                           .selective_repeat = config.selective_repeat})
                .value();
   }
   if (!config.connect) return;
@@ -119,6 +128,14 @@ void Pair::fill(std::size_t end, std::size_t offset, std::size_t octets, std::ui
 }
 bool Pair::same(std::size_t end_a, std::size_t offset_a, std::size_t end_b, std::size_t offset_b, std::size_t octets) {
   return std::ranges::equal(memory(end_a, offset_a, octets), memory(end_b, offset_b, octets));
+}
+
+void Pair::write_and_expect(std::size_t octets) {
+  fill(0, 0, octets);
+  post(0, write(0, 1, 0, 0, octets));
+  run();
+  EXPECT_TRUE(same(0, 0, 1, 0, octets));
+  EXPECT_EQ(sent_text(0), "1:SUCCESS");
 }
 
 SendWr Pair::send(std::size_t from, std::uint64_t wr_id, std::size_t offset, std::size_t octets) const {

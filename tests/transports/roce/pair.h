@@ -30,10 +30,10 @@ struct Seen {
   std::uint32_t psn() const { return packet.bth.psn; }
   Syndrome syndrome() const { return parse_syndrome(packet.aeth.syndrome); }
   bool is_nak(NakCode code) const {
-    return packet.bth.opcode == opcode::kRcAcknowledge && syndrome() == Syndrome::nak(code);
+    return packet.info().operation == Operation::kAcknowledge && syndrome() == Syndrome::nak(code);
   }
   bool is_rnr() const {
-    return packet.bth.opcode == opcode::kRcAcknowledge && syndrome().type == SyndromeType::kRnrNak;
+    return packet.info().operation == Operation::kAcknowledge && syndrome().type == SyndromeType::kRnrNak;
   }
 };
 
@@ -58,8 +58,27 @@ struct PairConfig {
   bool connect = true;  // to RTS
   bool ipv6 = false;
   bool cnps = true;
+  std::optional<SelectiveRepeatConfig> selective_repeat{};
   bool elided = false;  // memory and payload are promises; `corrupted` and `marked` are not done then
 };
+
+// RC with an ACK timeout of 1.05 ms and `reads` READs and atomics outstanding at most.
+inline PairConfig rc_config(PathMtu mtu = PathMtu::k256, std::uint16_t reads = 16) {
+  PairConfig config;
+  config.attributes.path_mtu = mtu;
+  config.attributes.timeout = 8;
+  config.attributes.max_rd_atomic = config.attributes.max_dest_rd_atomic = reads;
+  return config;
+}
+
+// Loses the first packet of `from` that is so.
+std::function<Fate(const Seen&)> lose_first(std::size_t from, std::function<bool(const Seen&)> which);
+inline auto psn_is(std::uint32_t psn) {
+  return [=](const Seen& s) { return s.psn() == psn; };
+}
+inline auto name_is(std::string_view name) {
+  return [=](const Seen& s) { return s.name() == name; };
+}
 
 class Pair {
  public:
@@ -89,6 +108,8 @@ class Pair {
   std::span<std::byte> memory(std::size_t end, std::size_t offset, std::size_t octets);
   // Fills memory of an end with octets that only this place and seed have.
   void fill(std::size_t end, std::size_t offset, std::size_t octets, std::uint64_t seed = 1);
+  // A WRITE of end 0 at place 0 of both memories: arrives exact, and completes as 1:SUCCESS.
+  void write_and_expect(std::size_t octets);
   bool same(std::size_t end_a, std::size_t offset_a, std::size_t end_b, std::size_t offset_b, std::size_t octets);
 
   // Requests of end `from` for the memory of the other end, each with wr_id as given.

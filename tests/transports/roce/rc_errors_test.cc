@@ -9,13 +9,7 @@
 namespace railyard::roce {
 namespace {
 
-PairConfig plain() {
-  PairConfig config;
-  config.attributes.path_mtu = PathMtu::k256;
-  config.attributes.timeout = 8;
-  config.attributes.max_rd_atomic = config.attributes.max_dest_rd_atomic = 4;
-  return config;
-}
+PairConfig plain() { return rc_config(PathMtu::k256, 4); }
 
 std::size_t naks(const Pair& pair, NakCode code) {
   return pair.count(1, [&](const Seen& s) { return s.is_nak(code); });

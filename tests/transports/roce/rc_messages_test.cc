@@ -8,15 +8,8 @@
 namespace railyard::roce {
 namespace {
 
-PairConfig at_mtu(PathMtu mtu) {
-  PairConfig config;
-  config.attributes.path_mtu = mtu;
-  config.attributes.max_rd_atomic = config.attributes.max_dest_rd_atomic = 16;
-  return config;
-}
-
 TEST(RcMessages, ASendGoesToTheOldestReceiveRequest) {
-  Pair pair(at_mtu(PathMtu::k1024));
+  Pair pair(rc_config(PathMtu::k1024));
   pair.fill(0, 0, 2500);
   pair.receive(1, 7, 5000, 4000);
   SendWr wr = pair.send(0, 1, 0, 2500);
@@ -37,7 +30,7 @@ TEST(RcMessages, ASendGoesToTheOldestReceiveRequest) {
 }
 
 TEST(RcMessages, ImmediateDataComesWithTheCompletion) {
-  Pair pair(at_mtu(PathMtu::k256));
+  Pair pair(rc_config(PathMtu::k256));
   pair.receive(1, 1, 0, 1000);
   pair.receive(1, 2, 0, 0);
   SendWr send = pair.send(0, 1, 0, 300);
@@ -61,7 +54,7 @@ TEST(RcMessages, ImmediateDataComesWithTheCompletion) {
 }
 
 TEST(RcMessages, ASendMayInvalidateAKeyOfThePeer) {
-  Pair pair(at_mtu(PathMtu::k1024));
+  Pair pair(rc_config(PathMtu::k1024));
   MemoryRegions& regions = pair.engine(1).memory();
   std::byte other[64];
   const auto key = regions
@@ -88,7 +81,7 @@ TEST(RcMessages, ASendMayInvalidateAKeyOfThePeer) {
 // Every path MTU, and lengths around its multiples: each pad value, tails of one octet, nothing at all.
 TEST(RcMessages, EveryLengthArrivesAtEveryPathMtu) {
   for (const PathMtu mtu : {PathMtu::k256, PathMtu::k512, PathMtu::k1024, PathMtu::k2048, PathMtu::k4096}) {
-    Pair pair(at_mtu(mtu));
+    Pair pair(rc_config(mtu));
     const std::size_t m = octets(mtu);
     std::uint64_t id = 0;
     for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{4}, m - 1,
@@ -113,7 +106,7 @@ TEST(RcMessages, EveryLengthArrivesAtEveryPathMtu) {
 }
 
 TEST(RcMessages, AReadReservesThePsnsOfItsResponses) {
-  Pair pair(at_mtu(PathMtu::k1024));
+  Pair pair(rc_config(PathMtu::k1024));
   pair.fill(1, 0, 2100);
   pair.post(0, pair.read(0, 1, 5000, 0, 2100));
   pair.post(0, pair.write(0, 2, 0, 8000, 8));
@@ -128,7 +121,7 @@ TEST(RcMessages, AReadReservesThePsnsOfItsResponses) {
 }
 
 TEST(RcMessages, AtomicsReturnWhatWasThere) {
-  Pair pair(at_mtu(PathMtu::k1024));
+  Pair pair(rc_config(PathMtu::k1024));
   std::uint64_t value = 40;
   std::memcpy(pair.memory(1, 64, 8).data(), &value, 8);
   pair.post(0, pair.fetch_add(0, 1, 0, 64, 2));
@@ -151,7 +144,7 @@ TEST(RcMessages, AtomicsReturnWhatWasThere) {
 }
 
 TEST(RcMessages, NoMoreReadsAreOutstandingThanThePeerTakes) {
-  PairConfig config = at_mtu(PathMtu::k1024);
+  PairConfig config = rc_config(PathMtu::k1024);
   config.attributes.max_rd_atomic = config.attributes.max_dest_rd_atomic = 2;
   Pair pair(config);
   for (std::uint64_t i = 0; i < 6; ++i) pair.post(0, pair.read(0, i, i * 1000, 0, 1000));
@@ -164,7 +157,7 @@ TEST(RcMessages, NoMoreReadsAreOutstandingThanThePeerTakes) {
 }
 
 TEST(RcMessages, AFenceWaitsForReads) {
-  Pair pair(at_mtu(PathMtu::k1024));
+  Pair pair(rc_config(PathMtu::k1024));
   pair.fill(1, 0, 100);
   pair.post(0, pair.read(0, 1, 5000, 0, 100));
   SendWr write = pair.write(0, 2, 5000, 6000, 100);  // what was read
@@ -177,7 +170,7 @@ TEST(RcMessages, AFenceWaitsForReads) {
 }
 
 TEST(RcMessages, OnlySignaledRequestsComplete) {
-  Pair pair(at_mtu(PathMtu::k1024));
+  Pair pair(rc_config(PathMtu::k1024));
   for (std::uint64_t i = 0; i < 6; ++i) {
     SendWr wr = pair.write(0, i, 0, 0, 100);
     wr.signaled = i % 3 == 2;
@@ -188,7 +181,7 @@ TEST(RcMessages, OnlySignaledRequestsComplete) {
 }
 
 TEST(RcMessages, BothEndsSendAtOnce) {
-  Pair pair(at_mtu(PathMtu::k1024));
+  Pair pair(rc_config(PathMtu::k1024));
   pair.fill(0, 0, 20'000);
   pair.fill(1, 0, 20'000);
   pair.post(0, pair.write(0, 1, 0, 100'000, 20'000));
@@ -203,7 +196,7 @@ TEST(RcMessages, BothEndsSendAtOnce) {
 }
 
 TEST(RcMessages, PiecesAreGatheredAndScattered) {
-  Pair pair(at_mtu(PathMtu::k256));
+  Pair pair(rc_config(PathMtu::k256));
   pair.fill(0, 0, 1000);
   const RecvWr receive{.wr_id = 1, .sges = {pair.local(1, 0, 333), pair.local(1, 333, 1), pair.local(1, 334, 700)}};
   ASSERT_TRUE(pair.engine(1).post_recv(pair.now(), pair.end(1).qp, receive));
@@ -215,7 +208,7 @@ TEST(RcMessages, PiecesAreGatheredAndScattered) {
 }
 
 TEST(RcMessages, Ipv6CarriesTheSame) {
-  PairConfig config = at_mtu(PathMtu::k4096);
+  PairConfig config = rc_config(PathMtu::k4096);
   config.ipv6 = true;
   Pair pair(config);
   pair.fill(0, 0, 10'001);
@@ -226,7 +219,7 @@ TEST(RcMessages, Ipv6CarriesTheSame) {
 }
 
 TEST(RcMessages, PsnsWrap) {
-  PairConfig config = at_mtu(PathMtu::k256);
+  PairConfig config = rc_config(PathMtu::k256);
   config.psn0 = 0xFFFFF0;
   Pair pair(config);
   pair.fill(0, 0, 64 * 256);
@@ -241,7 +234,7 @@ TEST(RcMessages, PsnsWrap) {
 // ---- Promises: memory without octets -------------------------------------------------------------------------------
 
 TEST(RcMessages, PromisesKeepTheirNames) {
-  PairConfig config = at_mtu(PathMtu::k256);
+  PairConfig config = rc_config(PathMtu::k256);
   config.elided = true;
   Pair pair(config);
   pair.receive(1, 7, 5000, 1000);
@@ -264,7 +257,7 @@ TEST(RcMessages, PromisesKeepTheirNames) {
 }
 
 TEST(RcMessages, AMessageOfSeveralPromisesIsNotIntact) {
-  PairConfig config = at_mtu(PathMtu::k256);
+  PairConfig config = rc_config(PathMtu::k256);
   config.elided = true;
   Pair pair(config);
   pair.receive(1, 7, 0, 1000);
@@ -278,7 +271,7 @@ TEST(RcMessages, AMessageOfSeveralPromisesIsNotIntact) {
 }
 
 TEST(RcMessages, AnAtomicOnAPromiseCannotBeDone) {
-  PairConfig config = at_mtu(PathMtu::k256);
+  PairConfig config = rc_config(PathMtu::k256);
   config.elided = true;
   Pair pair(config);
   pair.post(0, pair.fetch_add(0, 1, 0, 64, 1));
@@ -289,7 +282,7 @@ TEST(RcMessages, AnAtomicOnAPromiseCannotBeDone) {
 // ---- Acknowledging -------------------------------------------------------------------------------------------------
 
 TEST(RcMessages, AckReqComesAtLeastEveryNPackets) {
-  PairConfig config = at_mtu(PathMtu::k256);
+  PairConfig config = rc_config(PathMtu::k256);
   config.engine.ack_every = 16;
   Pair pair(config);
   pair.post(0, pair.write(0, 1, 0, 0, 256 * 100));
@@ -305,7 +298,7 @@ TEST(RcMessages, AckReqComesAtLeastEveryNPackets) {
 }
 
 TEST(RcMessages, AWindowOfOnePacketStillWorks) {
-  PairConfig config = at_mtu(PathMtu::k256);
+  PairConfig config = rc_config(PathMtu::k256);
   config.engine.window_packets = 1;
   Pair pair(config);
   pair.fill(0, 0, 2560);
@@ -318,7 +311,7 @@ TEST(RcMessages, AWindowOfOnePacketStillWorks) {
 }
 
 TEST(RcMessages, TheWindowIsNeverExceeded) {
-  PairConfig config = at_mtu(PathMtu::k256);
+  PairConfig config = rc_config(PathMtu::k256);
   config.engine.window_packets = 32;
   Pair pair(config);
   pair.post(0, pair.write(0, 1, 0, 0, 256 * 500));
@@ -334,7 +327,7 @@ TEST(RcMessages, TheWindowIsNeverExceeded) {
 }
 
 TEST(RcMessages, TheMsnCountsMessages) {
-  Pair pair(at_mtu(PathMtu::k256));
+  Pair pair(rc_config(PathMtu::k256));
   pair.post(0, pair.write(0, 1, 0, 0, 1000));
   pair.run();
   pair.post(0, pair.read(0, 2, 0, 0, 1000));

@@ -118,9 +118,12 @@ class Work {
 // How often what is tested here has happened, over all runs.
 struct Totals {
   std::uint64_t retransmitted = 0, sequence_naks = 0, implied_naks = 0, timeouts = 0, rnr_naks = 0, duplicates = 0;
+  std::uint64_t placed_out_of_order = 0;
 };
 
-std::string run(std::uint64_t seed, const Wire& wire, std::size_t messages, Totals& totals) {
+enum class Recovery { kGoBackN, kSelectiveRepeat };
+
+std::string run(Recovery recovery, std::uint64_t seed, const Wire& wire, std::size_t messages, Totals& totals) {
   RngStream chance(Seed{seed}, "wire");
   PairConfig config;
   config.attributes.path_mtu = static_cast<PathMtu>(1 + chance.below(5));
@@ -131,6 +134,12 @@ std::string run(std::uint64_t seed, const Wire& wire, std::size_t messages, Tota
   config.engine.retry_7_is_endless = true;
   config.engine.ack_every = static_cast<std::uint32_t>(1 + chance.below(20));
   config.engine.window_packets = static_cast<std::uint32_t>(chance.below(3) == 0 ? 0 : 1 + chance.below(40));
+  if (recovery == Recovery::kSelectiveRepeat)
+    config.selective_repeat = {.bdp_packets = static_cast<std::uint32_t>(1 + chance.below(100)),
+                               .window_packets = static_cast<std::uint32_t>(1 + chance.below(200)),
+                               .reorder_packets = static_cast<std::uint32_t>(1 + chance.below(8)),
+                               .rto_low = Duration{30'000'000},
+                               .rto_high = Duration{65'000'000}};
   config.psn0 = static_cast<std::uint32_t>(chance.next()) & Psn::kMax;
   config.psn1 = Psn::kMax - static_cast<std::uint32_t>(chance.below(200));
   Pair pair(config);
@@ -175,34 +184,49 @@ std::string run(std::uint64_t seed, const Wire& wire, std::size_t messages, Tota
     totals.implied_naks += c.implied_nak_seq_err.read();
     totals.timeouts += c.local_ack_timeout_err.read();
     totals.rnr_naks += c.rnr_nak_received.read();
+    totals.placed_out_of_order += c.placed_out_of_order.read();
     totals.duplicates += c.duplicate_request.read();
   }
   return pair.trace(0) + pair.trace(1);
 }
 
-TEST(RcProperty, DataIsExactAndAtomicsHappenOnceWhateverTheWireDoes) {
+Totals run_all(Recovery recovery) {
   constexpr Wire kWires[] = {{0, 0, 0, 0},  {10, 0, 0, 0},    {0, 30, 0, 0},   {0, 0, 30, 0},
                              {0, 0, 0, 10}, {10, 10, 10, 10}, {80, 50, 50, 30}};
   Totals totals;
   for (std::uint64_t seed = 1; seed <= 60; ++seed)
     for (const Wire& wire : kWires) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", wire " + std::to_string(&wire - kWires));
-      run(seed, wire, 60, totals);
-      if (HasFatalFailure()) return;
+      run(recovery, seed, wire, 60, totals);
+      if (testing::Test::HasFatalFailure()) return totals;
     }
-  EXPECT_GT(totals.retransmitted, 10'000u);
-  EXPECT_GT(totals.sequence_naks, 1'000u);
-  EXPECT_GT(totals.implied_naks, 1'000u);
   EXPECT_GT(totals.timeouts, 1'000u);
   EXPECT_GT(totals.rnr_naks, 1'000u);
   EXPECT_GT(totals.duplicates, 1'000u);
+  EXPECT_GT(totals.sequence_naks, 1'000u);
+  return totals;
+}
+
+TEST(RcProperty, DataIsExactAndAtomicsHappenOnceWhateverTheWireDoes) {
+  const Totals totals = run_all(Recovery::kGoBackN);
+  EXPECT_GT(totals.retransmitted, 10'000u);
+  EXPECT_GT(totals.implied_naks, 1'000u);
+  EXPECT_EQ(totals.placed_out_of_order, 0u);
+}
+
+TEST(RcProperty, AndSoWithSelectiveRepeat) {
+  const Totals totals = run_all(Recovery::kSelectiveRepeat);
+  EXPECT_GT(totals.retransmitted, 5'000u);
+  EXPECT_GT(totals.placed_out_of_order, 5'000u);
 }
 
 TEST(RcProperty, OneSeedIsOneRun) {
   const Wire wire{20, 20, 20, 20};
   Totals totals;
-  EXPECT_EQ(run(5, wire, 40, totals), run(5, wire, 40, totals));
-  EXPECT_NE(run(5, wire, 40, totals), run(6, wire, 40, totals));
+  for (const Recovery r : {Recovery::kGoBackN, Recovery::kSelectiveRepeat}) {
+    EXPECT_EQ(run(r, 5, wire, 40, totals), run(r, 5, wire, 40, totals));
+    EXPECT_NE(run(r, 5, wire, 40, totals), run(r, 6, wire, 40, totals));
+  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The congestion control of one QP's data: a plug. Each kind is told what happens in the words of its paper, and says
-// at which rate to send.
+// at which rate to send, or how much may be in flight.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include "dataplane/base/time.h"
 #include "transports/roce/congestion/dcqcn.h"
+#include "transports/roce/congestion/swift.h"
 
 namespace railyard::roce {
 
@@ -15,13 +16,22 @@ namespace railyard::roce {
 struct NoCongestionControl {};
 
 // What the QPs of an engine are controlled by.
-using CongestionConfig = std::variant<NoCongestionControl, DcqcnConfig>;
+using CongestionConfig = std::variant<NoCongestionControl, DcqcnConfig, SwiftConfig>;
+
+// What acknowledgements, and their absence, have said since it was asked last.
+struct Heard {
+  std::uint32_t packets = 0;  // newly acknowledged
+  Duration delay{};           // of one of them, from its sending; 0: not known
+  bool lost = false;          // something is, as what came behind it shows
+  bool timed_out = false;
+};
 
 class CongestionControl {
  public:
   CongestionControl() = default;
   explicit CongestionControl(const CongestionConfig& config) noexcept {
     if (const auto* dcqcn = std::get_if<DcqcnConfig>(&config)) kind_.emplace<Dcqcn>(*dcqcn);
+    if (const auto* swift = std::get_if<SwiftConfig>(&config)) kind_.emplace<Swift>(*swift);
   }
 
   // A CNP came for the QP. Whether it does something.
@@ -34,6 +44,10 @@ class CongestionControl {
   // A packet of `octets` octets on the wire, preamble and gap included, is sent at `now`, not before `allowed`: when
   // the next one may go (roce-and-lossless §8.6).
   Instant on_sent(Instant now, Instant allowed, std::uint32_t octets) noexcept {
+    if (const Swift* const swift = std::get_if<Swift>(&kind_)) {
+      const Duration delay = swift->pacing_delay();
+      return delay == Duration{} ? now : std::max(now, allowed) + delay;
+    }
     Dcqcn* const dcqcn = std::get_if<Dcqcn>(&kind_);
     if (dcqcn == nullptr) return now;
     dcqcn->on_sent(now, octets);
@@ -42,11 +56,25 @@ class CongestionControl {
     return std::max(now, allowed) + Duration{static_cast<std::int64_t>(ps + 0.5)};
   }
 
+  // Whether on_heard() wants to be called; it says how many packets may be in flight then, at least 1.
+  bool wants_to_hear() const noexcept { return std::holds_alternative<Swift>(kind_); }
+  std::uint32_t on_heard(Instant now, const Heard& heard) noexcept {
+    Swift& swift = std::get<Swift>(kind_);
+    if (heard.timed_out) {
+      swift.on_retransmit_timeout(now);
+    } else if (heard.lost) {
+      swift.on_fast_recovery(now);
+    } else if (heard.delay > Duration{}) {
+      swift.on_ack(now, heard.delay, heard.packets);
+    }
+    return static_cast<std::uint32_t>(std::max(1.0, swift.cwnd()));
+  }
   // nullptr: it is another kind.
+  const Swift* swift() const noexcept { return std::get_if<Swift>(&kind_); }
   const Dcqcn* dcqcn() const noexcept { return std::get_if<Dcqcn>(&kind_); }
 
  private:
-  std::variant<NoCongestionControl, Dcqcn> kind_;
+  std::variant<NoCongestionControl, Dcqcn, Swift> kind_;
 };
 
 }  // namespace railyard::roce

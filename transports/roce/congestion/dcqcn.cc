@@ -13,7 +13,7 @@ double bps(BitRate rate) noexcept { return static_cast<double>(rate.bps); }
 }  // namespace
 
 Dcqcn::Dcqcn(const DcqcnConfig& config) noexcept
-    : config_(config), rc_(bps(config.line)), rt_(rc_), alpha_(config.initial_alpha) {}
+    : rc_(bps(config.line)), rt_(rc_), alpha_(config.initial_alpha), config_(config) {}
 
 double Dcqcn::most() const noexcept { return bps(config_.most.bps > 0 ? config_.most : config_.line); }
 

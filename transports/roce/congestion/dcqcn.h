@@ -37,7 +37,6 @@ class Dcqcn {
   void release() noexcept;
   void restart_increase(Instant now) noexcept;
 
-  DcqcnConfig config_;
   double rc_;
   double rt_;
   double alpha_;
@@ -51,6 +50,7 @@ class Dcqcn {
   Instant alpha_at_ = Instant::never();
   Instant cut_at_ = Instant::never();
   Instant increase_at_ = Instant::never();
+  DcqcnConfig config_;  // seldom looked at
 };
 
 }  // namespace railyard::roce

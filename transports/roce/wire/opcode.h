@@ -19,20 +19,27 @@
 #include "transports/roce/wire/ieth.h"
 #include "transports/roce/wire/imm_dt.h"
 #include "transports/roce/wire/reth.h"
+#include "transports/roce/wire/sack_eth.h"
+#include "transports/roce/wire/sr_eth.h"
 #include "transports/roce/wire/xrc_eth.h"
 
 namespace railyard::roce {
 
 namespace opcode = wire::roce_opcode;
 
+// The transport bits of RC with selective repeat: ours, among those that are the manufacturers' (selective_repeat.h).
+inline constexpr std::uint8_t kSelectiveRepeat = 0xC0;
+
 // The extension headers, in the order in which those that an opcode has follow its BTH.
 enum class Header : std::uint8_t {
   kXrcEth,
   kDeth,
   kFeth,
+  kSrEth,
   kReth,
   kAtomicEth,
   kAeth,
+  kSackEth,
   kAtomicAckEth,
   kImmDt,
   kIeth,
@@ -41,8 +48,8 @@ enum class Header : std::uint8_t {
 };
 
 inline constexpr std::array<std::uint8_t, static_cast<std::size_t>(Header::kCount)> kHeaderOctets{
-    XrcEth::kOctets, Deth::kOctets,         Feth::kOctets,  Reth::kOctets, AtomicEth::kOctets,
-    Aeth::kOctets,   AtomicAckEth::kOctets, ImmDt::kOctets, Ieth::kOctets, kCnpReservedOctets};
+    XrcEth::kOctets, Deth::kOctets,    Feth::kOctets,         SrEth::kOctets, Reth::kOctets, AtomicEth::kOctets,
+    Aeth::kOctets,   SackEth::kOctets, AtomicAckEth::kOctets, ImmDt::kOctets, Ieth::kOctets, kCnpReservedOctets};
 
 // A set of extension headers.
 class Headers {
@@ -159,6 +166,15 @@ consteval std::array<OpcodeInfo, 256> make_opcodes() {
     xrc = table[operation];
     if (xrc.known() && !xrc.response) xrc.headers = xrc.headers.with(kXrcEth);
   }
+  // RC with selective repeat does what RC does, but for FLUSH and ATOMIC WRITE.
+  for (std::size_t operation = opcode::kRcSendFirst; operation <= opcode::kRcSendOnlyInvalidate; ++operation) {
+    OpcodeInfo& selective = table[kSelectiveRepeat | operation];
+    selective = table[operation];
+    if (selective.operation == kSend || selective.operation == kWrite)
+      selective.headers = selective.headers.with(Header::kSrEth);
+    if (selective.operation == kWrite) selective.headers = selective.headers.with(kReth);
+    if (selective.operation == kAcknowledge) selective.headers = selective.headers.with(kSackEth);
+  }
   table[opcode::kUdSendOnly] = {"SEND Only", kSend, kOnly, {kDeth}, kAny};
   table[opcode::kUdSendOnlyImm] = {"SEND Only+Imm", kSend, kOnly, {kDeth, kImmDt}, kAny};
   table[opcode::kCnp] = {"CNP", kCnp, kOnly, {kCnpReserved}, kNone, kResponse};
@@ -172,7 +188,7 @@ consteval std::array<OpcodeInfo, 256> make_opcodes() {
 
 inline constexpr std::array<OpcodeInfo, 256> kOpcodes = detail::make_opcodes();
 
-// "RC", "UC", "UD", "XRC"; "" for a CNP and for what is neither.
+// "RC", "UC", "UD", "XRC", "RC-SR" (selective repeat); "" for a CNP and for what is neither.
 constexpr std::string_view transport_name(std::uint8_t opcode) noexcept {
   switch (opcode & opcode::kTransportMask) {
     case opcode::kRc:
@@ -183,6 +199,8 @@ constexpr std::string_view transport_name(std::uint8_t opcode) noexcept {
       return "UD";
     case opcode::kXrc:
       return "XRC";
+    case kSelectiveRepeat:
+      return "RC-SR";
     default:
       return "";
   }

@@ -21,9 +21,11 @@ void for_each_header(Headers headers, SomePacket& packet, std::size_t at, Visit 
   step(Header::kXrcEth, packet.xrc_eth);
   step(Header::kDeth, packet.deth);
   step(Header::kFeth, packet.feth);
+  step(Header::kSrEth, packet.sr_eth);
   step(Header::kReth, packet.reth);
   step(Header::kAtomicEth, packet.atomic_eth);
   step(Header::kAeth, packet.aeth);
+  step(Header::kSackEth, packet.sack_eth);
   step(Header::kAtomicAckEth, packet.atomic_ack_eth);
   step(Header::kImmDt, packet.imm_dt);
   step(Header::kIeth, packet.ieth);
@@ -36,9 +38,11 @@ struct ReadAt {
   void operator()(std::size_t at, XrcEthValues& v) const noexcept { v = read_xrc_eth(octets + at); }
   void operator()(std::size_t at, DethValues& v) const noexcept { v = read_deth(octets + at); }
   void operator()(std::size_t at, FethValues& v) const noexcept { v = read_feth(octets + at); }
+  void operator()(std::size_t at, SrEthValues& v) const noexcept { v = read_sr_eth(octets + at); }
   void operator()(std::size_t at, RethValues& v) const noexcept { v = read_reth(octets + at); }
   void operator()(std::size_t at, AtomicEthValues& v) const noexcept { v = read_atomic_eth(octets + at); }
   void operator()(std::size_t at, AethValues& v) const noexcept { v = read_aeth(octets + at); }
+  void operator()(std::size_t at, SackEthValues& v) const noexcept { v = read_sack_eth(octets + at); }
   void operator()(std::size_t at, AtomicAckEthValues& v) const noexcept { v = read_atomic_ack_eth(octets + at); }
   void operator()(std::size_t at, ImmDtValues& v) const noexcept { v = read_imm_dt(octets + at); }
   void operator()(std::size_t at, IethValues& v) const noexcept { v = read_ieth(octets + at); }
@@ -51,9 +55,11 @@ struct WriteAt {
   void operator()(std::size_t at, const XrcEthValues& v) const noexcept { write_xrc_eth(octets + at, v); }
   void operator()(std::size_t at, const DethValues& v) const noexcept { write_deth(octets + at, v); }
   void operator()(std::size_t at, const FethValues& v) const noexcept { write_feth(octets + at, v); }
+  void operator()(std::size_t at, const SrEthValues& v) const noexcept { write_sr_eth(octets + at, v); }
   void operator()(std::size_t at, const RethValues& v) const noexcept { write_reth(octets + at, v); }
   void operator()(std::size_t at, const AtomicEthValues& v) const noexcept { write_atomic_eth(octets + at, v); }
   void operator()(std::size_t at, const AethValues& v) const noexcept { write_aeth(octets + at, v); }
+  void operator()(std::size_t at, const SackEthValues& v) const noexcept { write_sack_eth(octets + at, v); }
   void operator()(std::size_t at, const AtomicAckEthValues& v) const noexcept { write_atomic_ack_eth(octets + at, v); }
   void operator()(std::size_t at, const ImmDtValues& v) const noexcept { write_imm_dt(octets + at, v); }
   void operator()(std::size_t at, const IethValues& v) const noexcept { write_ieth(octets + at, v); }

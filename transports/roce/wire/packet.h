@@ -39,9 +39,11 @@ struct Packet {
   XrcEthValues xrc_eth{};
   DethValues deth{};
   FethValues feth{};
+  SrEthValues sr_eth{};
   RethValues reth{};
   AtomicEthValues atomic_eth{};
   AethValues aeth{};
+  SackEthValues sack_eth{};
   AtomicAckEthValues atomic_ack_eth{};
   ImmDtValues imm_dt{};
   IethValues ieth{};

@@ -1,0 +1,230 @@
+// Connection management (IBTA Vol 1 chapter 12; roce-and-lossless §6): two ends agree on a connection by datagrams
+// between their QPs 1, and each takes a QP of its engine to RTS. Sans-IO: datagrams and instants in, datagrams, events
+// and the next deadline out. Gsi (gsi.h) carries the datagrams.
+//
+//   active                                                     passive
+//   connect()          REQ ------------------------------->    kConnectRequest
+//   kReqSent                                                   kReqReceived
+//   QP in RTS          <------------------------------- REP    accept(): QP in RTS, kRepSent
+//   kEstablished       RTU ------------------------------->    kEstablished (or when data comes before)
+//   disconnect()       DREQ ------------------------------>    kDisconnected
+//   kTimewait          <------------------------------ DREP    kTimewait
+//
+// A REJ may come instead of REP or RTU. What is not answered goes again, at most `max_retries` times. What comes twice
+// is answered as it was the first time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <expected>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dataplane/base/counter.h"
+#include "dataplane/base/rng.h"
+#include "transports/roce/cm/ip_service.h"
+#include "transports/roce/cm/messages.h"
+#include "transports/roce/engine.h"
+
+namespace railyard::roce::cm {
+
+// A connection at this end: its local communication ID.
+using ConnectionId = Id<struct ConnectionTag, std::uint32_t>;
+
+struct CmConfig {
+  Seed seed{};                         // of communication IDs and first PSNs
+  std::uint64_t ca_guid = 0;           // of this NIC
+  std::uint8_t response_timeout = 20;  // 4.096 us * 2^n, 1..31: when a message goes again; Linux has 20, 4.3 s
+  std::uint8_t max_retries = 15;       // 0..15
+  // How long a connection's IDs and QP are not used again after its end; longer than any packet of it lives.
+  Duration timewait = local_ack_timeout(17);
+  // The way from one of our addresses to a peer; nullopt: there is none.
+  std::function<std::optional<AddressVector>(const wire::IpAddress& own, const wire::IpAddress& peer)> route{};
+};
+
+// What this end wants of a connection.
+struct ConnectionParameters {
+  QpNumber qp{};                              // RC or UC, in RESET
+  AccessSet access_flags{};                   // what the peer may do
+  std::uint8_t responder_resources = 16;      // READs and atomics that it may have outstanding here, at most
+  std::uint8_t initiator_depth = 16;          // and that this end wants to have outstanding there
+  std::uint8_t retry_count = 7;               // 0..7, of both ends; connect() only
+  std::uint8_t rnr_retry_count = 7;           // 0..7, of the peer
+  PathMtu path_mtu = PathMtu::k1024;          // connect(): of both ends; accept(): the largest that is taken
+  std::uint8_t ack_timeout = 17;              // 0..31, of both ends; connect() only. rdma_cm has 0.5 s on RoCE
+  std::uint8_t min_rnr_timer = 12;            // 0..31. rdma_cm leaves it at 0, 655 ms
+  std::span<const std::byte> private_data{};  // for the peer's application: 56 octets of a REQ, 196 of a REP
+};
+
+enum class ConnectError : std::uint8_t {
+  kUnknownQp,
+  kQpState,  // not RC or UC, or not in RESET
+  kUnknownConnection,
+  kConnectionState,  // it is not one to be accepted, rejected, disconnected
+  kNoRoute,
+  kPrivateData,  // more than there is room for
+  kPathMtu,      // the peer's is larger than this end takes; it was rejected
+  kAttributes,   // the QP does not take them
+};
+std::string_view name(ConnectError error) noexcept;  // "unknown_qp", ...
+
+enum class EventType : std::uint8_t {
+  kConnectRequest,  // passive: accept() or reject() it
+  kEstablished,     // the QP is in RTS at both ends
+  kRejected,        // by the peer: `reason`
+  kUnreachable,     // no answer, max_retries times over
+  kDisconnected,    // by the peer, or this end's disconnect() is through; the QP is in ERR
+  kTimewaitExit     // the QP may be used again; the ConnectionId is nobody's
+};
+struct Event {
+  EventType type = EventType::kConnectRequest;
+  ConnectionId connection{};
+  QpNumber qp{};                        // none yet of a kConnectRequest
+  RejReason reason{};                   // kRejected
+  std::uint16_t port = 0;               // kConnectRequest: that was asked for
+  IpServiceValues addresses{};          // kConnectRequest: of the peer's application and ours
+  std::vector<std::byte> private_data;  // of the peer's application: kConnectRequest, kEstablished (active), kRejected
+};
+
+// READs and atomics outstanding, at most: what a QP takes.
+inline constexpr std::uint8_t kMostDepth = kMostRdAtomic;
+
+// A MAD to be sent from QP 1 to QP 1.
+struct Outgoing {
+  AddressVector av{};
+  std::array<std::byte, kMadOctets> mad{};
+};
+
+// Why a message that came was of no use; none is answered but by a REJ where the standard has one.
+enum class Ignored : std::uint8_t {
+  kMalformed,          // by reason in CmCounters::malformed
+  kUnknownConnection,  // it names none of ours
+  kOtherPeer,          // it names one of ours, and comes from somebody else
+  kUnexpected,         // not in this state
+  kDuplicate,          // answered again
+  kRefused,            // a REQ that was answered by a REJ
+  kNoRoute,            // a REQ from an address that there is no way back to
+  kCount
+};
+std::string_view name(Ignored reason) noexcept;  // "malformed", ...
+
+struct CmCounters {
+  Counter received;
+  Counter taken;
+  Counter sent;
+  Counter sent_again;  // for want of an answer
+  std::array<Counter, static_cast<std::size_t>(Ignored::kCount)> ignored;
+  std::array<Counter, static_cast<std::size_t>(Malformed::kCount)> malformed;
+};
+
+class ConnectionManager {
+ public:
+  // The engine outlives it.
+  ConnectionManager(Engine& engine, CmConfig config);
+
+  // REQs for this port are told by kConnectRequest; those for other ports rejected, invalid service ID.
+  void listen(PortSpace space, std::uint16_t port) { listeners_.insert(service_id(space, port)); }
+  void stop_listening(PortSpace space, std::uint16_t port) { listeners_.erase(service_id(space, port)); }
+
+  // Begins a connection from `addresses.source` to `port` at `addresses.destination`. The QP goes to INIT.
+  std::expected<ConnectionId, ConnectError> connect(Instant now, const IpServiceValues& addresses, PortSpace space,
+                                                    std::uint16_t port, const ConnectionParameters& parameters);
+  // Of a kConnectRequest. The QP goes to RTS.
+  std::expected<void, ConnectError> accept(Instant now, ConnectionId connection,
+                                           const ConnectionParameters& parameters);
+  std::expected<void, ConnectError> reject(Instant now, ConnectionId connection, std::span<const std::byte> data = {});
+  // Tells the peer that accept() takes its time, up to 4.096 us * 2^service_timeout.
+  std::expected<void, ConnectError> working(Instant now, ConnectionId connection, std::uint8_t service_timeout);
+  // Of an established connection. The QP goes to ERR.
+  std::expected<void, ConnectError> disconnect(Instant now, ConnectionId connection);
+
+  // A MAD that came to QP 1.
+  void on_mad(Instant now, const wire::IpAddress& from, const wire::IpAddress& to, std::span<const std::byte> mad);
+  // The engine's kPathEstablished: data came before the RTU.
+  void on_path_established(Instant now, QpNumber qp);
+
+  // When on_timer() wants to be called; never(): not at all.
+  Instant deadline() const noexcept { return timers_.empty() ? Instant::never() : timers_.begin()->first; }
+  void on_timer(Instant now);
+
+  // The next MAD to be sent; nullopt: there is none.
+  std::optional<Outgoing> next();
+  // What happened since the last call.
+  std::vector<Event> take_events() { return std::exchange(events_, {}); }
+
+  const CmCounters& counters() const noexcept { return counters_; }
+  // Those that are not forgotten yet, in timewait, too.
+  std::size_t size() const noexcept { return connections_.size(); }
+
+ private:
+  enum class State : std::uint8_t { kReqSent, kReqReceived, kRepSent, kEstablished, kDreqSent, kTimewait };
+  struct Connection {
+    ConnectionId id{};
+    State state = State::kReqSent;
+    bool active = false;
+    QpNumber qp{};
+    AddressVector av{};                // to the peer
+    std::uint32_t remote_comm_id = 0;  // 0: not known
+    std::uint32_t remote_qpn = 0;
+    ConnectionParameters parameters{};  // without private data
+    Req req{};
+    std::uint32_t psn = 0;           // this end's first
+    std::optional<Datagram> sent{};  // last, for when it goes again
+    std::uint8_t retries = 0;        // left
+    Instant deadline = Instant::never();
+  };
+  using PeerKey = std::pair<wire::IpAddress, std::uint32_t>;
+
+  Connection* find(ConnectionId id) noexcept;
+  Connection& add(const AddressVector& av);
+  void forget(Connection& c);
+  void set_timer(Connection& c, Instant at);
+  void send(const AddressVector& av, const Datagram& datagram);
+  void send_and_wait(Instant now, Connection& c, const Datagram& datagram);
+  void send_last(Connection& c);
+  void send_rej(const AddressVector& av, std::uint64_t transaction, std::uint32_t own, std::uint32_t peers,
+                std::uint8_t message, RejReason reason, std::span<const std::byte> data = {});
+  std::optional<ConnectError> check(const ConnectionParameters& parameters) const;
+  bool to_init(Instant now, const Connection& c);
+  bool to_rts(Instant now, const Connection& c, const QpAttributes& a);
+  void tell(EventType type, const Connection& c, std::span<const std::byte> data = {}, RejReason reason = {});
+  void established(Connection& c, std::span<const std::byte> data = {});
+  void ended(Instant now, Connection& c, EventType type);
+  void give_up(Instant now, Connection& c);
+  std::uint64_t transaction() noexcept { return ++transaction_; }
+
+  // nullopt: taken.
+  std::optional<Ignored> on_message(Instant now, const AddressVector& back, std::uint64_t transaction, const Req& req);
+  std::optional<Ignored> on_message(Instant now, Connection& c, std::uint64_t transaction, const Mra& mra);
+  std::optional<Ignored> on_message(Instant now, Connection& c, std::uint64_t transaction, const Rej& rej);
+  std::optional<Ignored> on_message(Instant now, Connection& c, std::uint64_t transaction, const Rep& rep);
+  std::optional<Ignored> on_message(Instant now, Connection& c, std::uint64_t transaction, const Rtu& rtu);
+  std::optional<Ignored> on_message(Instant now, Connection& c, std::uint64_t transaction, const Dreq& dreq);
+  std::optional<Ignored> on_message(Instant now, Connection& c, std::uint64_t transaction, const Drep& drep);
+  template <class M>
+  std::optional<Ignored> on_reply(Instant now, const AddressVector& back, std::uint64_t transaction, const M& message);
+
+  Engine& engine_;
+  CmConfig config_;
+  RngStream rng_;
+  std::uint64_t transaction_ = 0;
+  std::uint32_t next_id_ = 0;
+  std::set<std::uint64_t> listeners_;
+  std::map<std::uint32_t, Connection> connections_;
+  std::map<PeerKey, std::uint32_t> by_remote_id_;   // passive ones, for REQs that come twice
+  std::map<PeerKey, std::uint32_t> by_remote_qpn_;  // established ones, for stale ones
+  std::map<std::uint32_t, std::uint32_t> by_qp_;
+  std::set<std::pair<Instant, std::uint32_t>> timers_;
+  std::deque<Outgoing> outgoing_;
+  std::vector<Event> events_;
+  CmCounters counters_;
+};
+
+}  // namespace railyard::roce::cm
