@@ -35,7 +35,7 @@ void Engine::settle(Instant now, Qp& qp) {
       nic_.events.push_back({AsyncEventType::kSqDrained, info.number.value});
     }
   }
-  if (qp.congestion.wants_to_hear() && info.type == QpType::kRc)
+  if (controlled() && qp.congestion.wants_to_hear() && info.type == QpType::kRc)
     qp.requester.set_window(qp.congestion.on_heard(now, qp.requester.take_heard(now)));
   line_up(now, qp);
   set_timer(qp);
@@ -191,7 +191,7 @@ bool Engine::send_data(Instant now, std::size_t priority, OutPacket& out) {
       sent = qp->info.type == QpType::kUd ? qp->datagrams.next(out) : qp->requester.next(now, out);
       qp->response_first = true;
     }
-    if (sent && qp->info.type != QpType::kUd)
+    if (sent && controlled() && qp->info.type != QpType::kUd)
       qp->next_data = qp->congestion.on_sent(now, qp->next_data, wire_octets(out));
     settle(now, *qp);
     if (sent) return true;
