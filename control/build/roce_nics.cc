@@ -1,6 +1,7 @@
 #include "control/build/roce_nics.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "dataplane/base/hash.h"
@@ -32,6 +33,35 @@ roce::DcqcnConfig dcqcn_of(const spec::DcqcnSpec& d, BitRate line) {
   c.clamp_target_after_increase = d.clamp_tgt_rate_after_time_inc;
   c.on_first_cnp = d.rate_to_set_on_first_cnp;
   return c;
+}
+
+roce::SwiftConfig swift_of(const spec::SwiftSpec& s) {
+  roce::SwiftConfig c;
+  c.base_target = s.base_target;
+  c.hop_scale = s.hop_scale;
+  c.hops = static_cast<std::uint32_t>(s.hops);
+  c.fs_range = s.fs_range;
+  c.fs_min_cwnd = value(s.fs_min_cwnd);
+  c.fs_max_cwnd = s.fs_max_cwnd;
+  c.ai = value(s.ai);
+  c.beta = value(s.beta);
+  c.max_mdf = value(s.max_mdf);
+  c.min_cwnd = value(s.min_cwnd);
+  c.max_cwnd = s.max_cwnd;
+  c.initial_cwnd = s.initial_cwnd;
+  c.retx_reset_threshold = static_cast<std::uint32_t>(s.retx_reset_threshold);
+  return c;
+}
+
+std::optional<roce::SelectiveRepeatConfig> selective_repeat_of(const spec::RoceNicSpec& s) {
+  if (s.loss_recovery == spec::RoceLossRecovery::kGoBackN) return std::nullopt;
+  const spec::SelectiveRepeatSpec& r = s.selective_repeat;
+  return roce::SelectiveRepeatConfig{.bdp_packets = static_cast<std::uint32_t>(r.bdp_packets),
+                                     .window_packets = static_cast<std::uint32_t>(r.window_packets),
+                                     .reorder_packets = static_cast<std::uint32_t>(r.reorder_packets),
+                                     .rto_low = r.rto_low,
+                                     .rto_high = r.rto_high,
+                                     .rto_low_packets = static_cast<std::uint32_t>(r.rto_low_packets)};
 }
 
 roce::CnpConfig cnp_of(const spec::RoceNicSpec& s, const spec::QosProfile& qos) {
@@ -125,6 +155,7 @@ roce::EngineConfig RoceNics::engine_config(const spec::PortName& name, const Nic
   c.ack_every = static_cast<std::uint32_t>(host.roce.ack_every);
   c.window_packets = static_cast<std::uint32_t>(host.roce.window);
   if (host.roce.congestion == spec::RoceCongestion::kDcqcn) c.congestion = dcqcn_of(host.roce.dcqcn, nic.rate);
+  if (host.roce.congestion == spec::RoceCongestion::kSwift) c.congestion = swift_of(host.roce.swift);
   c.cnp = cnp_of(host.roce, lab_.qos.at(host.qos));
   return c;
 }
@@ -132,9 +163,12 @@ roce::EngineConfig RoceNics::engine_config(const spec::PortName& name, const Nic
 void RoceNics::connect(Flow& flow, const roce::FlowConfig& config, const roce::AddressVector& forth,
                        const roce::AddressVector& back) {
   const spec::RoceTraffic& t = lab_.traffic[flow.plan.traffic].roce;
-  const roce::FlowEnd source{nics_.at(flow.plan.source).endpoint, forth, attributes_of(settings(flow.plan.source), t)};
-  const roce::FlowEnd sink{nics_.at(flow.plan.destination).endpoint, back,
-                           attributes_of(settings(flow.plan.destination), t)};
+  const auto end = [&](const spec::PortName& nic, const roce::AddressVector& av) {
+    const spec::RoceNicSpec& s = settings(nic);
+    return roce::FlowEnd{nics_.at(nic).endpoint, av, attributes_of(s, t), selective_repeat_of(s)};
+  };
+  const roce::FlowEnd source = end(flow.plan.source, forth);
+  const roce::FlowEnd sink = end(flow.plan.destination, back);
   flow.source = source.nic;
   flow.sink = sink.nic;
   flow.places = roce::FlowConnection::make(config, source, sink, mix64(lab_.run.seed.value ^ mix64(flow.plan.id)));

@@ -84,6 +84,9 @@ void add_extension_headers(Json& out, const Packet& packet) {
                         {"compare", hex64(packet.atomic_eth.compare)}};
   if (headers.has(Header::kAeth)) out["aeth"] = to_json(packet.aeth);
   if (headers.has(Header::kAtomicAckEth)) out["atomicacketh"] = {{"original", hex64(packet.atomic_ack_eth.original)}};
+  if (headers.has(Header::kSrEth))
+    out["sreth"] = {{"packet_index", packet.sr_eth.packet_index}, {"receive_number", packet.sr_eth.receive_number}};
+  if (headers.has(Header::kSackEth)) out["sacketh"] = {{"psn", packet.sack_eth.psn}};
   if (headers.has(Header::kImmDt)) out["immdt"] = {{"immediate", packet.imm_dt.immediate}};
   if (headers.has(Header::kIeth)) out["ieth"] = {{"rkey", packet.ieth.r_key}};
 }

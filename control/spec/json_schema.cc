@@ -29,6 +29,8 @@ std::string json_schema() {
   define(definitions, receive_keys());
   define(definitions, roce_nic_keys());
   define(definitions, dcqcn_keys());
+  define(definitions, swift_keys());
+  define(definitions, selective_repeat_keys());
   define(definitions, cnp_keys());
   define(definitions, link_keys());
   for (const Preset& preset : presets()) definitions.add(preset.name, preset.schema());

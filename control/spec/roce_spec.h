@@ -28,7 +28,8 @@ struct RoceTraffic {
 
 // ---- NICs: hosts.<name>.roce ----------------------------------------------------------------------------------------
 
-enum class RoceCongestion { kNone, kDcqcn };
+enum class RoceCongestion { kNone, kDcqcn, kSwift };
+enum class RoceLossRecovery { kGoBackN, kSelectiveRepeat };
 
 // DCQCN's reaction point. Letters are those of Zhu et al., SIGCOMM 2015; capitals the names of NVIDIA's firmware.
 struct DcqcnSpec {
@@ -68,10 +69,44 @@ struct CnpSpec {
   bool operator==(const CnpSpec&) const = default;
 };
 
+// Swift (Kumar et al., SIGCOMM 2020): the names of its Algorithm 1.
+struct SwiftSpec {
+  Duration base_target{25'000'000};
+  Duration hop_scale{};
+  int hops = 0;
+  Duration fs_range{50'000'000};
+  Ratio fs_min_cwnd{1, 10};  // packets, as all windows
+  int fs_max_cwnd = 100;
+  Ratio ai{1, 1};
+  Ratio beta{4, 5};
+  Ratio max_mdf{1, 2};
+  Ratio min_cwnd{1, 1000};
+  int max_cwnd = 1000;
+  int initial_cwnd = 100;
+  int retx_reset_threshold = 4;
+
+  bool operator==(const SwiftSpec&) const = default;
+};
+
+// Selective repeat after IRN (Mittal et al., SIGCOMM 2018): transports/roce/selective_repeat.h.
+struct SelectiveRepeatSpec {
+  int bdp_packets = 110;     // BDP-FC
+  int window_packets = 512;  // taken beyond the first missing one
+  int reorder_packets = 3;
+  Duration rto_low{100'000'000};
+  Duration rto_high{320'000'000};
+  int rto_low_packets = 3;  // N
+
+  bool operator==(const SelectiveRepeatSpec&) const = default;
+};
+
 struct RoceNicSpec {
   RoceCongestion congestion = RoceCongestion::kNone;
   DcqcnSpec dcqcn;
+  SwiftSpec swift;
   CnpSpec cnp;
+  RoceLossRecovery loss_recovery = RoceLossRecovery::kGoBackN;
+  SelectiveRepeatSpec selective_repeat;
   int ack_timeout = 14;  // code: 4.096 us * 2^n; 0: none
   int retry_count = 7;
   int rnr_retry = 7;       // 7: without end

@@ -35,7 +35,7 @@ void Engine::settle(Instant now, Qp& qp) {
       nic_.events.push_back({AsyncEventType::kSqDrained, info.number.value});
     }
   }
-  if (qp.congestion.wants_to_hear() && info.type == QpType::kRc)
+  if (controlled() && qp.congestion.wants_to_hear() && info.type == QpType::kRc)
     qp.requester.set_window(qp.congestion.on_heard(now, qp.requester.take_heard(now)));
   line_up(now, qp);
   set_timer(qp);

@@ -56,17 +56,16 @@ struct alignas(64) Qp {
   // `controlled`: its congestion control is asked at each packet.
   void prefetch_to_send(bool controlled) const noexcept {
     prefetch(this, &info.counters.retransmitted_packets);
-    prefetch(&requester, &responder);
+    prefetch(&requester, requester.cold());
     __builtin_prefetch(&responder);
-    if (controlled) {
-      __builtin_prefetch(&congestion);
-      __builtin_prefetch(reinterpret_cast<const std::byte*>(&congestion) + 64);
-    }
+    if (!controlled) return;
+    __builtin_prefetch(&congestion);
+    __builtin_prefetch(reinterpret_cast<const std::byte*>(&congestion) + 64);
     __builtin_prefetch(reinterpret_cast<const std::byte*>(&own_receives) - 1);  // which kind it is
   }
   void prefetch_to_hear() const noexcept {
     prefetch(this, &info.path);
-    prefetch(&requester, &responder);
+    prefetch(&requester, requester.cold());
     __builtin_prefetch(&responder);
   }
   void prefetch_to_receive() const noexcept {

@@ -80,6 +80,9 @@ class Requester {
     __builtin_prefetch(wqe + sizeof(Wqe) - 1);
   }
 
+  // Where that begins which few packets touch.
+  const void* cold() const noexcept { return &most_wrs_; }
+
   std::size_t posted() const noexcept { return sq_.size(); }
   Psn una() const noexcept { return una_; }
   Psn next_psn() const noexcept { return next_; }
@@ -143,33 +146,35 @@ class Requester {
   void complete_oldest(WcStatus status) noexcept;
   void fail(WcStatus status) noexcept;
 
+  // What every packet touches.
   NicState& nic_;
   QpInfo& qp_;
-  std::size_t most_wrs_;
   RingQueue<Wqe> sq_;
   std::size_t cursor_ = 0;  // of sq_: what `next_` is in; sq_.size(): everything was sent
   Psn una_{}, next_{}, fresh_{};
-  Ssn ssn_{};  // of the work request that was begun last
-  std::optional<Ssn> credit_limit_;
   std::uint32_t since_ack_req_ = 0;
-  std::uint32_t reads_ = 0;  // READs and atomics that are under way
-  bool gone_back_ = false;   // for a loss, and no progress since
-  bool failed_ = false;
-  WcStatus stuck_ = WcStatus::kSuccess;  // why the work request at the cursor cannot be sent
-  // One packet's way there and back is timed at a time; none that was sent again (Karn).
+  std::uint32_t reads_ = 0;              // READs and atomics that are under way
   std::uint32_t congestion_window_ = 0;  // 0: none
+  Instant ack_deadline_ = Instant::never();
+  Instant rnr_until_ = Instant::never();
+  std::unique_ptr<Scoreboard> scoreboard_;  // selective repeat only
+  WcStatus stuck_ = WcStatus::kSuccess;     // why the work request at the cursor cannot be sent
+  bool gone_back_ = false;                  // for a loss, and no progress since
+  bool failed_ = false;
+  // One packet's way there and back is timed at a time; none that was sent again (Karn).
   bool timing_ = false;
-  Psn timed_{};
-  Instant timed_at_{};
-  Psn heard_{};  // una_ when take_heard() was called last
   bool heard_lost_ = false;
   bool heard_timeout_ = false;
   RetryCount retries_, rnr_retries_;
-  std::uint32_t receive_number_ = 0;        // of the next message that takes a receive request
-  std::unique_ptr<Scoreboard> scoreboard_;  // selective repeat only
-  Instant armed_at_{};                      // and the beginning of its timeout
-  Instant ack_deadline_ = Instant::never();
-  Instant rnr_until_ = Instant::never();
+  // What fewer do.
+  std::size_t most_wrs_;
+  Ssn ssn_{};                         // of the work request that was begun last
+  std::uint32_t receive_number_ = 0;  // of the next message that takes a receive request
+  std::optional<Ssn> credit_limit_;
+  Instant armed_at_{};  // the beginning of the timeout
+  Psn timed_{};
+  Instant timed_at_{};
+  Psn heard_{};  // una_ when take_heard() was called last
 };
 
 }  // namespace railyard::roce

@@ -25,11 +25,14 @@ using Pattern = TrafficSpec::Pattern;
 // Beside a full payload: of RoCE in the first packet of a message.
 constexpr int kRethOctets = 16;
 constexpr int kAethOctets = 4;
+constexpr int kSrEthOctets = 8;  // selective repeat: in all, and the RETH in all of a WRITE
 
 bool is_roce(const TrafficSpec& t) { return t.transport == TrafficSpec::Transport::kRoce; }
 
-int header_octets(const TrafficSpec& traffic) {
-  const int all = kTransportOctets + (traffic.ip_version == 4 ? kIpv4Octets : kIpv6Octets);
+// `selective`: by NICs that repeat selectively.
+int header_octets(const TrafficSpec& traffic, bool selective) {
+  int all = kTransportOctets + (traffic.ip_version == 4 ? kIpv4Octets : kIpv6Octets);
+  if (is_roce(traffic) && selective && traffic.roce.operation != RoceOperation::kRead) all += kSrEthOctets;
   if (!is_roce(traffic) || traffic.roce.operation == RoceOperation::kSend) return all;
   return all + (traffic.roce.operation == RoceOperation::kWrite ? kRethOctets : kAethOctets);
 }
@@ -103,7 +106,9 @@ class TrafficCheck {
   }
 
   void check_paths(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) {
-    const int packet = payload_octets(t) + header_octets(t);
+    const int headers = header_octets(
+        t, std::ranges::any_of(ends.from, [&](const PortName& nic) { return repeats_selectively(nic); }));
+    const int packet = payload_octets(t) + headers;
     if (packet <= least_mtu_ && mtu_.all_connected()) return;  // the usual case
     for (const auto& [from, to] : possible_pairs(t, ends, [&](const PortName& nic) { return mtu_.group(nic); })) {
       const int mtu = mtu_.between(from, to);
@@ -111,8 +116,8 @@ class TrafficCheck {
       if (packet > mtu)
         said.at_or_self(is_roce(t) ? "path-mtu" : "payload")
             .fail(fmt::format("{} and {} octets of headers make packets of {}; the MTU from {} to {} is {}{}",
-                              format(Bytes{payload_octets(t)}), header_octets(t), packet, format(from), format(to), mtu,
-                              is_roce(t) ? largest_path_mtu(mtu - header_octets(t)) : std::string()));
+                              format(Bytes{payload_octets(t)}), headers, packet, format(from), format(to), mtu,
+                              is_roce(t) ? largest_path_mtu(mtu - headers) : std::string()));
     }
   }
 
@@ -130,6 +135,7 @@ class TrafficCheck {
             fmt::format("{} is attached, and its QPs are its own business; expected built-in hosts", format(to)));
     for (const std::vector<PortName>* nics : {&ends.from, &ends.to})
       for (const PortName& nic : *nics) check_nic(nic);
+    check_recovery(said, ends);
     const int slots =
         t.roce.operation == RoceOperation::kSend ? t.roce.receives.value_or(t.roce.outstanding) : t.roce.outstanding;
     constexpr std::int64_t kMuch = std::int64_t{1} << 60;
@@ -141,10 +147,35 @@ class TrafficCheck {
                       format(Bytes{t.roce.message}), format(Bytes{held_}), format(lab_.run.memory)));
   }
 
+  const RoceNicSpec& roce_of(const PortName& nic) const { return lab_.hosts.at(lab_.find(nic.node)->profile).roce; }
+  bool repeats_selectively(const PortName& nic) const {
+    return roce_of(nic).loss_recovery == RoceLossRecovery::kSelectiveRepeat;
+  }
+
+  // Both ends of a QP must recover in the same way, and take what the other sends.
+  void check_recovery(const Tree& said, const TrafficEnds& ends) const {
+    for (const PortName& from : ends.from) {
+      for (const PortName& to : ends.to) {
+        if (repeats_selectively(from) != repeats_selectively(to))
+          said.at_or_self("transport")
+              .fail(fmt::format("{} repeats selectively and {} goes back; expected the same roce.loss-recovery in the "
+                                "profiles of both",
+                                format(repeats_selectively(from) ? from : to),
+                                format(repeats_selectively(from) ? to : from)));
+        const int sends = roce_of(from).selective_repeat.bdp_packets;
+        const int takes = roce_of(to).selective_repeat.window_packets;
+        if (repeats_selectively(from) && sends > takes)
+          said.at_or_self("transport")
+              .fail(fmt::format("{} may have {} packets under way (bdp-packets), and {} takes {} (window-packets)",
+                                format(from), sends, format(to), takes));
+      }
+    }
+  }
+
   // What a profile says must suit the links of those that use it.
   void check_nic(const PortName& nic) const {
     const std::string& name = lab_.find(nic.node)->profile;
-    const RoceNicSpec& roce = lab_.hosts.at(name).roce;
+    const RoceNicSpec& roce = roce_of(nic);
     if (roce.congestion != RoceCongestion::kDcqcn || roce.dcqcn.rpg_min_rate <= rate_.at(nic)) return;
     const Tree& said = draft_.sections.hosts != nullptr ? draft_.sections.hosts->at_or_self(name) : *draft_.document;
     said.at_or_self("roce")

@@ -31,6 +31,8 @@ const Table<ReceiveSpec>& receive_keys();
 // hosts.<name>.roce
 const Table<RoceNicSpec>& roce_nic_keys();
 const Table<DcqcnSpec>& dcqcn_keys();
+const Table<SwiftSpec>& swift_keys();
+const Table<SelectiveRepeatSpec>& selective_repeat_keys();
 const Table<CnpSpec>& cnp_keys();
 
 // defaults.link, the third element of a link, and a preset's links: all but the ends.

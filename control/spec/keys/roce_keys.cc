@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "control/spec/keys/keys.h"
+#include "transports/roce/selective_repeat.h"
 
 namespace railyard::spec {
 namespace {
@@ -42,6 +43,23 @@ void check_dcqcn(const Tree& map, const DcqcnSpec& d) {
   if (d.rpg_max_rate.bps > 0 && d.rpg_min_rate > d.rpg_max_rate)
     map.at_or_self("rpg-min-rate")
         .fail(fmt::format("{} is above rpg-max-rate ({})", format(d.rpg_min_rate), format(d.rpg_max_rate)));
+}
+
+void check_swift(const Tree& map, const SwiftSpec& s) {
+  if (s.initial_cwnd > s.max_cwnd)
+    map.at_or_self("initial-cwnd").fail(fmt::format("{} is above max-cwnd ({})", s.initial_cwnd, s.max_cwnd));
+  if (s.fs_min_cwnd.numerator >= s.fs_max_cwnd * s.fs_min_cwnd.denominator)
+    map.at_or_self("fs-min-cwnd")
+        .fail(fmt::format("{} is not below fs-max-cwnd ({})", format(s.fs_min_cwnd), s.fs_max_cwnd));
+}
+
+void check_selective_repeat(const Tree& map, const SelectiveRepeatSpec& s) {
+  if (s.bdp_packets > s.window_packets)
+    map.at_or_self("bdp-packets")
+        .fail(fmt::format("{} is above window-packets ({}), so that the receiver would refuse some", s.bdp_packets,
+                          s.window_packets));
+  if (s.rto_low > s.rto_high)
+    map.at_or_self("rto-low").fail(fmt::format("{} is above rto-high ({})", format(s.rto_low), format(s.rto_high)));
 }
 
 Form<DcqcnSpec> dcqcn_form() {
@@ -90,6 +108,47 @@ const Table<DcqcnSpec>& dcqcn_keys() {
   return table;
 }
 
+const Table<SwiftSpec>& swift_keys() {
+  static const Table<SwiftSpec> table{
+      "swift",
+      "Swift, the names of its paper's Algorithm 1; windows in packets",
+      {key("base-target", &SwiftSpec::base_target, period(), "round trip without queues, and what queue is wanted"),
+       key("hop-scale", &SwiftSpec::hop_scale, duration({}, kMostPeriod), "more of the target for each hop"),
+       key("hops", &SwiftSpec::hops, integer(0, 255), "hops, for hop-scale"),
+       key("fs-range", &SwiftSpec::fs_range, either("off", Duration{}, period()),
+           "flow-based scaling: how much more of the target flows with small windows have"),
+       key("fs-min-cwnd", &SwiftSpec::fs_min_cwnd, ratio(), "window with which a flow has all of fs-range"),
+       key("fs-max-cwnd", &SwiftSpec::fs_max_cwnd, integer(1, 1 << 20), "window from which on it has none of it"),
+       key("ai", &SwiftSpec::ai, ratio(), "additive increase, packets a round trip"),
+       key("beta", &SwiftSpec::beta, part(), "decrease, of how far the delay is over the target"),
+       key("max-mdf", &SwiftSpec::max_mdf, part(), "the most of the window that one decrease takes"),
+       key("min-cwnd", &SwiftSpec::min_cwnd, part(), "no window is less"),
+       key("max-cwnd", &SwiftSpec::max_cwnd, integer(1, (1 << 23) - 1), "none is more"),
+       key("initial-cwnd", &SwiftSpec::initial_cwnd, integer(1, (1 << 23) - 1), "window of a new flow"),
+       key("retx-reset-threshold", &SwiftSpec::retx_reset_threshold, integer(1, 1000),
+           "timeouts in a row after which the window is min-cwnd")},
+      check_swift};
+  return table;
+}
+
+const Table<SelectiveRepeatSpec>& selective_repeat_keys() {
+  static const Table<SelectiveRepeatSpec> table{
+      "selective-repeat",
+      "Selective repeat after IRN (Mittal et al., SIGCOMM 2018)",
+      {key("bdp-packets", &SelectiveRepeatSpec::bdp_packets, integer(1, roce::SelectiveRepeatConfig::kMostWindow),
+           "BDP-FC: packets of a QP that may be sent and not acknowledged"),
+       key("window-packets", &SelectiveRepeatSpec::window_packets,
+           integer(64, roce::SelectiveRepeatConfig::kMostWindow),
+           "how far beyond the first missing packet others are taken"),
+       key("reorder-packets", &SelectiveRepeatSpec::reorder_packets, integer(1, 1 << 15),
+           "a packet is lost when one that was sent so many later has arrived; the paper has 1"),
+       key("rto-low", &SelectiveRepeatSpec::rto_low, period(), "timeout with few packets in flight"),
+       key("rto-high", &SelectiveRepeatSpec::rto_high, period(), "timeout with more"),
+       key("rto-low-packets", &SelectiveRepeatSpec::rto_low_packets, integer(0, 1 << 15), "N: how many are few")},
+      check_selective_repeat};
+  return table;
+}
+
 const Table<CnpSpec>& cnp_keys() {
   static const Table<CnpSpec> table{
       "cnp",
@@ -112,9 +171,18 @@ const Table<RoceNicSpec>& roce_nic_keys() {
       "roce-nic",
       "Built-in RoCEv2 NICs, for traffic with transport: roce",
       {key("congestion", &RoceNicSpec::congestion,
-           choice<RoceCongestion>({{"none", RoceCongestion::kNone}, {"dcqcn", RoceCongestion::kDcqcn}}),
+           choice<RoceCongestion>({{"none", RoceCongestion::kNone},
+                                   {"dcqcn", RoceCongestion::kDcqcn},
+                                   {"swift", RoceCongestion::kSwift}}),
            "congestion control of what its QPs send; with dcqcn it also answers CE by CNPs"),
        key("dcqcn", &RoceNicSpec::dcqcn, dcqcn_form(), "DCQCN's parameters"),
+       key("swift", &RoceNicSpec::swift, map_of(swift_keys()), "Swift's parameters"),
+       key("loss-recovery", &RoceNicSpec::loss_recovery,
+           choice<RoceLossRecovery>({{"go-back-n", RoceLossRecovery::kGoBackN},
+                                     {"selective-repeat", RoceLossRecovery::kSelectiveRepeat}}),
+           "what is sent again: all from what was lost on, or that alone; both ends of a flow alike"),
+       key("selective-repeat", &RoceNicSpec::selective_repeat, map_of(selective_repeat_keys()),
+           "selective repeat's parameters"),
        key("cnp", &RoceNicSpec::cnp, map_of(cnp_keys()), "how CE-marked packets are answered"),
        key("ack-timeout", &RoceNicSpec::ack_timeout, either("none", 0, integer(1, 31)),
            "verbs' timeout n: 4.096 us x 2^n without an answer, and all is sent again"),

@@ -76,7 +76,8 @@ FlowConnection::Half FlowConnection::add_lane(const FlowEnd& end, std::size_t pl
                                                            .recv_cq = nic.cq_,
                                                            .max_send_wr = c.asks(flow.is_source) ? c.outstanding : 1,
                                                            .max_recv_wr = receives ? c.receives : 1,
-                                                           .rate_limit = flow.is_source ? c.rate / c.qps : BitRate{}}));
+                                                           .rate_limit = flow.is_source ? c.rate / c.qps : BitRate{},
+                                                           .selective_repeat = end.selective_repeat}));
   const auto lane = static_cast<std::uint32_t>(nic.lanes_.size());
   FlowEndpoint::Lane& made = nic.lanes_.emplace_back();
   made.flow = static_cast<std::uint32_t>(place);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "transports/roce/flows/flow_config.h"
 #include "transports/roce/flows/flow_endpoint.h"
@@ -17,6 +18,7 @@ struct FlowEnd {
   AddressVector av{};  // to the other one, but for the UDP source port
   // Timers, retries, path MTU, READs at a time; the rest follows from the flow.
   QpAttributes attributes{};
+  std::optional<SelectiveRepeatConfig> selective_repeat{};  // both ends or none; else go-back-N
 };
 
 class FlowConnection {
