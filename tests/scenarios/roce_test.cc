@@ -1,5 +1,6 @@
 // Built-in RoCEv2 NICs over whole paths: messages of flows, from what a fabric file says to what the report does.
 #include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,91 @@ TEST_P(RoceLossy, AllDataArriveVerifiedThroughALossyLink) {
 INSTANTIATE_TEST_SUITE_P(Operations, RoceLossy,
                          testing::Combine(testing::Values("write", "send", "read"), testing::Values("elided", "real")),
                          [](const auto& c) { return std::string(std::get<0>(c.param)) + "_" + std::get<1>(c.param); });
+
+// Selective repeat: what was lost goes again, and nothing else.
+constexpr const char* kSelective = "hosts.default.roce.loss-recovery=selective-repeat";
+
+TEST(RoceSelective, OnlyWhatWasLostGoesAgain) {
+  const auto lossy = [](const std::vector<std::string>& sets) {
+    auto s = std::make_unique<Scenario>(pair("message: 50001B, bytes: 20000400B, path-mtu: 1024, outstanding: 8",
+                                             "hosts: { default: { roce: { ack-every: 8 } } }\nfaults:\n"
+                                             "  - { name: lossy, on: spine1:1, loss: 1% }\n"),
+                                        sets);
+    s->run_to_the_end();
+    const report::FlowReport f = flow_report(*s);
+    EXPECT_EQ(f.roce->verified, 400u);
+    EXPECT_EQ(f.corrupted, 0u);
+    EXPECT_EQ(f.roce->completion_errors, 0u);
+    s->expect_books_balance();
+    return s;
+  };
+  for (const char* payload : {"run.payload=elided", "run.payload=real"}) {
+    const auto back = lossy({payload});
+    const auto selective = lossy({kSelective, payload});
+    const std::uint64_t lost = selective->fault("lossy").frames;
+    EXPECT_GT(lost, 100u);
+    // Some acknowledgements are lost too, and some packets more than once.
+    EXPECT_LE(flow_report(*selective).roce->retransmitted_packets, lost + lost / 2);
+    EXPECT_GT(flow_report(*back).roce->retransmitted_packets, 3 * flow_report(*selective).roce->retransmitted_packets);
+    EXPECT_GT(flow_report(*selective).goodput_bps, 1.2 * flow_report(*back).goodput_bps);
+  }
+}
+
+TEST(RoceSelective, EveryOperationArrivesVerifiedThroughAllThatGoesWrong) {
+  for (const char* operation : {"write", "send", "read"})
+    for (const char* payload : {"run.payload=elided", "run.payload=real"}) {
+      Scenario s(pair(std::string("operation: ") + operation +
+                          ", message: 50001B, bytes: 5000003B, path-mtu: 1024, outstanding: 8, qps: 3",
+                      "faults:\n  - { name: lossy, on: spine1:1, loss: 1% }\n"
+                      "  - { name: double, on: leaf1:2, duplicate: 1% }\n"
+                      "  - { name: mixed, on: leaf2:2, reorder: 5us, probability: 5% }\n"),
+                 {kSelective, payload});
+      s.run_to_the_end();
+      const report::FlowReport f = flow_report(s);
+      EXPECT_EQ(f.delivered_bytes, 5'000'003u) << operation << payload;
+      EXPECT_EQ(f.roce->messages, 101u);
+      EXPECT_EQ(f.roce->verified, 101u) << operation << payload;
+      EXPECT_EQ(f.corrupted, 0u) << operation << payload;
+      EXPECT_EQ(f.roce->completion_errors, 0u);
+      s.expect_books_balance();
+    }
+}
+
+TEST(RoceSelective, SprayedPacketsThatOvertakeAreNotTakenForLost) {
+  // Two ways, one of which takes longer by some packets.
+  const std::string lab =
+      "name: sprayed\nqos: { default: { classes: { 3: { lossless: true, path: { policy: spray } } } } }\n"
+      "topology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 1 }\n"
+      "faults:\n  - { name: longer, on: leaf1:2, delay: 1us }\n"
+      "traffic:\n  - { name: t, from: h1, to: h2, transport: roce, message: 100KB, bytes: 20MB }\n";
+  Scenario back(lab);
+  back.run_to_the_end();
+  Scenario selective(lab, {kSelective, "hosts.default.roce.selective-repeat.reorder-packets=32"});
+  selective.run_to_the_end();
+  for (Scenario* s : {&back, &selective}) EXPECT_EQ(flow_report(*s).roce->verified, 200u);
+  EXPECT_GT(flow_report(back).roce->retransmitted_packets, 1000u);
+  EXPECT_EQ(flow_report(selective).roce->retransmitted_packets, 0u);
+  EXPECT_LT(flow_report(back).goodput_bps, 0.8 * flow_report(selective).goodput_bps);
+}
+
+TEST(RoceSwift, AnIncastKeepsItsRoundTripsShortAndNobodyIsPaused) {
+  const std::vector<std::string> swift{"hosts.default.roce.congestion=swift",
+                                       "qos.default.classes.3.ecn={ kmin: 10MB, kmax: 20MB }",
+                                       "switches.default.buffer=16MiB", "hosts.default.roce.ack-every=4"};
+  Scenario s = Scenario::ready("roce-incast", swift);
+  s.run_until(20_ms);
+  std::uint64_t xoff = 0;
+  for (const report::PortReport& p : s.report().ports)
+    for (const ClassCounters& c : p.counters.classes) xoff += c.xoff_sent;
+  EXPECT_EQ(xoff, 0u);
+  double sum = 0;
+  for (const report::FlowReport& f : s.report().flows) {
+    sum += f.goodput_bps;
+    EXPECT_EQ(f.roce->retransmitted_packets, 0u);
+  }
+  EXPECT_GT(sum, 80e9);
+  EXPECT_EQ(s.dropped(), 0u);
+}
 
 TEST(Roce, PaddingPassesANicWithRealAndWithElidedPayload) {
   for (const char* payload : {"elided", "real"})
@@ -403,6 +489,9 @@ TEST(Roce, OneResultOnAnyNumberOfWorkers) {
   const std::uint64_t one = digest(1);
   for (std::size_t workers = 2; workers <= 4; ++workers) EXPECT_EQ(digest(workers), one) << workers;
   EXPECT_NE(digest(1, {"run.seed=2"}), one);
+  const std::uint64_t selective = digest(1, {kSelective});
+  EXPECT_EQ(digest(3, {kSelective}), selective);
+  EXPECT_NE(selective, one);
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ bool Engine::send(Instant now, Priority priority, OutPacket& out) {
 // When the QP's next data may go: what its congestion control says, and its rate limit.
 void Engine::pace(Instant now, Qp& qp, std::uint32_t octets) noexcept {
   const Instant allowed = qp.next_data;
-  qp.next_data = qp.congestion.on_sent(now, allowed, octets);
+  qp.next_data = controlled() ? qp.congestion.on_sent(now, allowed, octets) : now;
   if (qp.rate_limit.bps > 0) qp.next_data = std::max(qp.next_data, std::max(now, allowed) + qp.octet_time.of(octets));
 }
 

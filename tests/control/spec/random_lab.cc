@@ -184,8 +184,16 @@ DcqcnSpec random_dcqcn(Chance& chance) {
 
 RoceNicSpec random_roce(Chance& chance) {
   RoceNicSpec r;
-  r.congestion = chance.of({RoceCongestion::kNone, RoceCongestion::kDcqcn});
+  r.congestion = chance.of({RoceCongestion::kNone, RoceCongestion::kDcqcn, RoceCongestion::kSwift});
   r.dcqcn = random_dcqcn(chance);
+  r.swift.base_target = chance.time(100'000, kMillisecond);
+  if (chance.one_in(2)) r.swift.fs_range = {};
+  r.swift.beta = random_part(chance);
+  r.swift.max_cwnd = chance.integer(100, (1 << 23) - 1);
+  // Of all hosts alike: flows would have to be between those that are.
+  r.selective_repeat.bdp_packets = chance.integer(1, 64);
+  r.selective_repeat.window_packets = chance.integer(64, 1 << 15);
+  r.selective_repeat.rto_high = r.selective_repeat.rto_low * chance.integer(1, 100);
   if (chance.one_in(2)) r.cnp.interval = chance.time(0, kMillisecond);
   r.cnp.scope = chance.of({CnpSpec::Scope::kQp, CnpSpec::Scope::kDestinationIp, CnpSpec::Scope::kPort});
   r.cnp.dscp = chance.integer(0, 63);

@@ -165,10 +165,10 @@ TEST(RoceErrors, ReceivedMessagesFitIntoMemory) {
 TEST(RoceErrors, KeysOfNics) {
   EXPECT_EQ(
       nic_error("congestion: dcqnc"),
-      "x.yaml:6:41: hosts.default.roce.congestion: unknown 'dcqnc'; did you mean 'dcqcn'? Expected none or dcqcn");
+      "x.yaml:6:41: hosts.default.roce.congestion: unknown 'dcqnc'; did you mean 'dcqcn'? Expected none, dcqcn or swift");
   EXPECT_EQ(nic_error("congestoin: dcqcn"),
             "x.yaml:6:29: hosts.default.roce: unknown key 'congestoin'; did you mean 'congestion'? Known here: "
-            "congestion, dcqcn, cnp, ack-timeout, retry-count, rnr-retry, min-rnr-timer, ack-every, window, max-reads");
+            "congestion, dcqcn, swift, loss-recovery, selective-repeat, cnp, ack-timeout, retry-count, rnr-retry, min-rnr-timer, ack-every, window, max-reads");
   EXPECT_EQ(nic_error("ack-timeout: 32"),
             "x.yaml:6:42: hosts.default.roce.ack-timeout: 32 is out of range; expected 1..31");
   EXPECT_EQ(nic_error("retry-count: 8"),
@@ -212,6 +212,46 @@ TEST(RoceErrors, KeysOfDcqcn) {
             std::string::npos);
   EXPECT_EQ(wrong("rpg-min-rate: 200Gbps"),
             "x.yaml:6:71: " + at + ".rpg-min-rate: 200Gbps is above the rate of h1:1's link (100Gbps)");
+}
+
+TEST(RoceErrors, KeysOfSwift) {
+  const auto wrong = [](const std::string& keys) { return nic_error("congestion: swift, swift: { " + keys + " }"); };
+  EXPECT_NE(wrong("base-targt: 5us").find("unknown key 'base-targt'; did you mean 'base-target'?"), std::string::npos);
+  EXPECT_NE(wrong("base-target: 1ns").find("is out of range; expected 100ns..10s"), std::string::npos);
+  EXPECT_NE(wrong("beta: 3/2").find("3/2 is above 1"), std::string::npos);
+  EXPECT_NE(wrong("max-mdf: 0").find("is 0; expected more"), std::string::npos);
+  EXPECT_NE(wrong("initial-cwnd: 200, max-cwnd: 100").find("200 is above max-cwnd (100)"), std::string::npos);
+  EXPECT_NE(wrong("fs-min-cwnd: 5, fs-max-cwnd: 5").find("5 is not below fs-max-cwnd (5)"), std::string::npos)
+      << wrong("fs-min-cwnd: 5, fs-max-cwnd: 5");
+  EXPECT_EQ(nic_error("congestion: swift, swift: { fs-range: off }"), "(no error)");
+}
+
+TEST(RoceErrors, KeysOfSelectiveRepeat) {
+  const auto wrong = [](const std::string& keys) {
+    return nic_error("loss-recovery: selective-repeat, selective-repeat: { " + keys + " }");
+  };
+  EXPECT_NE(nic_error("loss-recovery: selective").find("did you mean 'selective-repeat'?"), std::string::npos)
+      << nic_error("loss-recovery: selective");
+  EXPECT_NE(wrong("bdp-packets: 0").find("expected 1..32768"), std::string::npos);
+  EXPECT_NE(wrong("window-packets: 32").find("expected 64..32768"), std::string::npos);
+  EXPECT_NE(wrong("bdp-packets: 1000").find("1000 is above window-packets (512)"), std::string::npos);
+  EXPECT_NE(wrong("rto-low: 1ms, rto-high: 100us").find("1ms is above rto-high (100us)"), std::string::npos);
+  EXPECT_EQ(wrong("bdp-packets: 500"), "(no error)");
+}
+
+TEST(RoceErrors, EndsThatRecoverDifferently) {
+  const auto lab = [](const std::string& of_h2) {
+    return roce_error("from: h1, to: h2, transport: roce",
+                      "hosts: { default: { roce: { loss-recovery: selective-repeat } }, other: { roce: { " + of_h2 +
+                          " } } }\nnodes: { h2: { profile: other } }\n");
+  };
+  EXPECT_NE(lab("congestion: none").find("traffic.0.transport: h1:1 repeats selectively and h2:1 goes back"),
+            std::string::npos)
+      << lab("congestion: none");
+  EXPECT_NE(lab("loss-recovery: selective-repeat, selective-repeat: { bdp-packets: 64, window-packets: 64 }")
+                .find("h1:1 may have 110 packets under way (bdp-packets), and h2:1 takes 64 (window-packets)"),
+            std::string::npos)
+      << lab("loss-recovery: selective-repeat, selective-repeat: { bdp-packets: 64, window-packets: 64 }");
 }
 
 TEST(RoceErrors, KeysOfCnps) {

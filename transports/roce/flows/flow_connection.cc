@@ -83,6 +83,10 @@ FlowConnection::Half FlowConnection::add_lane(const FlowEnd& end, std::size_t pl
   made.flow = static_cast<std::uint32_t>(place);
   made.q = q;
   made.qp = qp;
+  if (end.selective_repeat && !flow.is_source) {
+    made.slots.resize(c.slots());
+    for (std::size_t s = 0; s < made.slots.size(); ++s) made.slots[s].message = s;
+  }
   flow.lanes.push_back(lane);
   nic.lane_by_qp_.resize(std::max<std::size_t>(nic.lane_by_qp_.size(), qp.value - nic.first_qpn_ + 1));
   nic.lane_by_qp_[qp.value - nic.first_qpn_] = lane + 1;

@@ -135,6 +135,7 @@ void FlowEndpoint::on_completion(Instant now, const Completion& completion) {
       post_receive(now, lane);
     return;
   }
+  if (!lane.slots.empty() && !lane.memory.empty()) check_read(lane, flow);
   m.octets += flow.config.octets_of(lane.q, lane.completed++);
   ++m.completed;
   m.last = now;
@@ -163,6 +164,7 @@ void FlowEndpoint::on_data(Lane& lane, const RxFrame& frame, const InPacket& in,
 // The transport has taken it: then it is what comes next. Of promises each packet says what it is; real octets are
 // looked at where they were put, when their message is whole.
 void FlowEndpoint::take_data(Lane& lane, Flow& flow, const InPacket& in) {
+  if (!lane.slots.empty()) return take_in_any_order(lane, flow, in);
   const FlowConfig& c = flow.config;
   RxFlowCounters& r = flow.received;
   const std::uint64_t offset = c.offset_of(lane.q, lane.whole);
@@ -189,6 +191,84 @@ void FlowEndpoint::take_data(Lane& lane, Flow& flow, const InPacket& in) {
   ++lane.whole;
   lane.octets = 0;
   lane.intact = true;
+}
+
+// Of what selective repeat has taken. Of READs with real payload nothing says it but their PSN; see check_read().
+std::optional<FlowEndpoint::Claim> FlowEndpoint::claim_of(const Lane& lane, const Flow& flow,
+                                                          const InPacket& in) const noexcept {
+  const FlowConfig& c = flow.config;
+  const Packet& p = in.packet;
+  const std::uint64_t before = std::uint64_t{p.sr_eth.packet_index} * engine().qp(lane.qp)->info.path_mtu;
+  switch (c.operation) {
+    case FlowOperation::kWrite: {
+      const std::uint64_t slot = (p.reth.virtual_address - lane.own_address) / c.message;
+      if (p.reth.virtual_address < lane.own_address || slot >= lane.slots.size()) return std::nullopt;
+      return Claim{lane.slots[slot].message, before};
+    }
+    case FlowOperation::kSend: {
+      // The number has 24 bits, and no message is half its range from the next that is not whole.
+      const std::uint32_t ahead = (p.sr_eth.receive_number - static_cast<std::uint32_t>(lane.whole)) << 8;
+      return Claim{
+          lane.whole + static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(ahead) >> 8)),
+          before};
+    }
+    case FlowOperation::kRead: {
+      if (in.payload.bytes != nullptr) return std::nullopt;
+      const std::uint64_t message = in.payload.offset / c.message;
+      if (in.payload.stream != c.id || message % c.qps != lane.q) return std::nullopt;
+      return Claim{message / c.qps, in.payload.offset % c.message};
+    }
+  }
+  return std::nullopt;
+}
+
+void FlowEndpoint::take_in_any_order(Lane& lane, Flow& flow, const InPacket& in) {
+  const FlowConfig& c = flow.config;
+  RxFlowCounters& r = flow.received;
+  r.payload_octets += in.payload.octets;
+  const bool elided = lane.memory.empty();
+  if (!elided && c.operation == FlowOperation::kRead) return;
+  const std::optional<Claim> claim = claim_of(lane, flow, in);
+  Lane::Slot* const slot = claim ? &lane.slots[claim->message % lane.slots.size()] : nullptr;
+  const bool expected = slot != nullptr && slot->message == claim->message && claim->message < lane.messages &&
+                        claim->before + in.payload.octets <= c.octets_of(lane.q, claim->message);
+  if (!expected) [[unlikely]] {
+    ++r.corrupted;
+    return;
+  }
+  const std::uint64_t offset = c.offset_of(lane.q, claim->message) + claim->before;
+  if (elided) {
+    const bool right = in.payload.bytes == nullptr ? in.payload.stream == c.id && in.payload.offset == offset
+                                                   : payload_matches(c.id, offset, in.payload.real());
+    if (!right) [[unlikely]] {
+      ++r.corrupted;
+      slot->intact = false;
+    }
+  }
+  slot->octets += in.payload.octets;
+  const std::uint32_t octets = c.octets_of(lane.q, claim->message);
+  if (slot->octets < octets) return;
+  bool right = slot->octets == octets;
+  if (right && !elided)
+    right = payload_matches(c.id, c.offset_of(lane.q, claim->message),
+                            {lane.memory.data() + claim->message % lane.slots.size() * c.message, octets});
+  if (!right) [[unlikely]]
+    ++r.corrupted;
+  if (right && slot->intact) ++flow.verified;
+  ++lane.whole;
+  *slot = {.message = claim->message + lane.slots.size()};
+}
+
+// A READ with real payload under selective repeat: its octets are where they should be when it completes, in order.
+void FlowEndpoint::check_read(Lane& lane, Flow& flow) {
+  const FlowConfig& c = flow.config;
+  const std::uint32_t octets = c.octets_of(lane.q, lane.completed);
+  ++lane.whole;
+  if (payload_matches(c.id, c.offset_of(lane.q, lane.completed),
+                      {lane.memory.data() + lane.completed % lane.slots.size() * c.message, octets}))
+    ++flow.verified;
+  else
+    ++flow.received.corrupted;
 }
 
 // ---- From outside --------------------------------------------------------------------------------------------------

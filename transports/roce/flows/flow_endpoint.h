@@ -94,6 +94,18 @@ class FlowEndpoint final : public Endpoint {
     bool intact = true;          // that one, so far
     std::uint64_t received = 0;  // SEND: receive requests that were posted
     std::vector<std::byte> memory;
+    // With selective repeat, by slot: messages may overtake each other.
+    struct Slot {
+      std::uint64_t message = 0;  // of the QP, that comes or will come there
+      std::uint32_t octets = 0;   // of it that have come
+      bool intact = true;
+    };
+    std::vector<Slot> slots;  // empty: they come in order
+  };
+  // What a packet says of itself: of which message of its QP it is, and how many octets of that are before it.
+  struct Claim {
+    std::uint64_t message;
+    std::uint64_t before;
   };
   struct Due {
     Instant at;
@@ -114,6 +126,9 @@ class FlowEndpoint final : public Endpoint {
   Lane* lane_of(std::uint32_t qpn) noexcept;
   void on_data(Lane& lane, const RxFrame& frame, const InPacket& in, std::optional<Drop> drop);
   void take_data(Lane& lane, Flow& flow, const InPacket& in);
+  void take_in_any_order(Lane& lane, Flow& flow, const InPacket& in);
+  std::optional<Claim> claim_of(const Lane& lane, const Flow& flow, const InPacket& in) const noexcept;
+  void check_read(Lane& lane, Flow& flow);
 
   std::uint32_t first_qpn_;
   RoceEndpoint roce_;
