@@ -130,14 +130,14 @@ TEST(RoceSelective, EveryOperationArrivesVerifiedThroughAllThatGoesWrong) {
       Scenario s(pair(std::string("operation: ") + operation +
                           ", message: 50001B, bytes: 5000003B, path-mtu: 1024, outstanding: 8, qps: 3",
                       "faults:\n  - { name: lossy, on: spine1:1, loss: 1% }\n"
-                      "  - { name: double, on: leaf1:2, duplicate: 1% }\n"
-                      "  - { name: mixed, on: leaf2:2, reorder: 5us, probability: 5% }\n"),
+                      "  - { name: double, on: leaf1:2, duplicate: true, probability: 1% }\n"
+                      "  - { name: mixed, on: leaf2:2, reorder: { behind: 3, within: 5us }, probability: 2% }\n"),
                  {kSelective, payload});
       s.run_to_the_end();
       const report::FlowReport f = flow_report(s);
       EXPECT_EQ(f.delivered_bytes, 5'000'003u) << operation << payload;
-      EXPECT_EQ(f.roce->messages, 101u);
-      EXPECT_EQ(f.roce->verified, 101u) << operation << payload;
+      EXPECT_EQ(f.roce->messages, 100u);
+      EXPECT_EQ(f.roce->verified, 100u) << operation << payload;
       EXPECT_EQ(f.corrupted, 0u) << operation << payload;
       EXPECT_EQ(f.roce->completion_errors, 0u);
       s.expect_books_balance();
