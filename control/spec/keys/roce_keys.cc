@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include "control/spec/keys/keys.h"
-#include "transports/roce/selective_repeat.h"
 
 namespace railyard::spec {
 namespace {
 
 constexpr BitRate kLeastLimit{10'000};
+constexpr int kMostSelectiveWindow = 1 << 15;  // packets (transports/roce/selective_repeat.h)
 constexpr Duration kLeastPeriod{100'000};
 constexpr Duration kMostPeriod{10 * kPicosecondsPerSecond};
 
@@ -135,10 +135,9 @@ const Table<SelectiveRepeatSpec>& selective_repeat_keys() {
   static const Table<SelectiveRepeatSpec> table{
       "selective-repeat",
       "Selective repeat after IRN (Mittal et al., SIGCOMM 2018)",
-      {key("bdp-packets", &SelectiveRepeatSpec::bdp_packets, integer(1, roce::SelectiveRepeatConfig::kMostWindow),
+      {key("bdp-packets", &SelectiveRepeatSpec::bdp_packets, integer(1, kMostSelectiveWindow),
            "BDP-FC: packets of a QP that may be sent and not acknowledged"),
-       key("window-packets", &SelectiveRepeatSpec::window_packets,
-           integer(64, roce::SelectiveRepeatConfig::kMostWindow),
+       key("window-packets", &SelectiveRepeatSpec::window_packets, integer(64, kMostSelectiveWindow),
            "how far beyond the first missing packet others are taken"),
        key("reorder-packets", &SelectiveRepeatSpec::reorder_packets, integer(1, 1 << 15),
            "a packet is lost when one that was sent so many later has arrived; the paper has 1"),
@@ -171,15 +170,14 @@ const Table<RoceNicSpec>& roce_nic_keys() {
       "roce-nic",
       "Built-in RoCEv2 NICs, for traffic with transport: roce",
       {key("congestion", &RoceNicSpec::congestion,
-           choice<RoceCongestion>({{"none", RoceCongestion::kNone},
-                                   {"dcqcn", RoceCongestion::kDcqcn},
-                                   {"swift", RoceCongestion::kSwift}}),
+           choice<RoceCongestion>(
+               {{"none", RoceCongestion::kNone}, {"dcqcn", RoceCongestion::kDcqcn}, {"swift", RoceCongestion::kSwift}}),
            "congestion control of what its QPs send; with dcqcn it also answers CE by CNPs"),
        key("dcqcn", &RoceNicSpec::dcqcn, dcqcn_form(), "DCQCN's parameters"),
        key("swift", &RoceNicSpec::swift, map_of(swift_keys()), "Swift's parameters"),
        key("loss-recovery", &RoceNicSpec::loss_recovery,
-           choice<RoceLossRecovery>({{"go-back-n", RoceLossRecovery::kGoBackN},
-                                     {"selective-repeat", RoceLossRecovery::kSelectiveRepeat}}),
+           choice<RoceLossRecovery>(
+               {{"go-back-n", RoceLossRecovery::kGoBackN}, {"selective-repeat", RoceLossRecovery::kSelectiveRepeat}}),
            "what is sent again: all from what was lost on, or that alone; both ends of a flow alike"),
        key("selective-repeat", &RoceNicSpec::selective_repeat, map_of(selective_repeat_keys()),
            "selective repeat's parameters"),
