@@ -36,8 +36,9 @@ class NearFrames {
     if (size_ == capacity_) [[unlikely]]
       grow();
     // Nobody has touched the packet for as long as it was queued, and the receiver will, not before the next window.
+    const auto at = reinterpret_cast<std::uintptr_t>(frame.packet);
     __builtin_prefetch(frame.packet, 1);
-    __builtin_prefetch(reinterpret_cast<const std::byte*>(frame.packet) + sizeof(Packet), 1);
+    __builtin_prefetch(reinterpret_cast<const void*>(at + sizeof(Packet)), 1);
     NearFrame& n = frames_[size_++];
     n.frame = frame;
     n.port = port;

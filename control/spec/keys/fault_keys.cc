@@ -8,7 +8,6 @@
 namespace railyard::spec {
 namespace {
 
-constexpr Duration kAnyTime{std::int64_t{100'000} * kPicosecondsPerSecond};
 constexpr Duration kLongestDelay{kPicosecondsPerSecond};
 
 // A value that is text in the file and something else behind it.

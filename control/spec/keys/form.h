@@ -22,6 +22,9 @@ struct Form {
   Tree schema;  // JSON Schema of the value
 };
 
+// No instant or duration of a run is longer; sums of some are far from what picoseconds in 64 bits reach.
+inline constexpr Duration kAnyTime{std::int64_t{100'000} * kPicosecondsPerSecond};
+
 // ---- Words and numbers ---------------------------------------------------------------------------------------------
 
 Form<std::string> any_text();

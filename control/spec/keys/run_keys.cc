@@ -4,7 +4,6 @@
 namespace railyard::spec {
 namespace {
 
-constexpr Duration kAnyTime{std::int64_t{100'000} * kPicosecondsPerSecond};
 
 Key<RunSpec> seed() {
   const Form<std::uint64_t> form = seed_form();

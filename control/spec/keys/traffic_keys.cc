@@ -12,7 +12,6 @@ namespace {
 
 using Pattern = TrafficSpec::Pattern;
 
-constexpr Duration kAnyTime{std::int64_t{100'000} * kPicosecondsPerSecond};
 constexpr BitRate kLeastRate{10'000};
 constexpr int kMostFlows = 16384;  // one UDP source port each, 0xC000..0xFFFF
 constexpr std::uint32_t kMostPayload = 9216;
