@@ -255,7 +255,9 @@ Tree parse_yaml(const std::string& text, const std::string& file) {
     parse_documents(yaml, syntax, source);
     throw;
   }
-  return builder.take();
+  Tree tree = builder.take();
+  if (tree.place.file.empty()) tree.place = {file, 1, 1};  // there is nothing in it, which is missing somewhere
+  return tree;
 }
 
 }  // namespace railyard::spec
