@@ -63,7 +63,15 @@ endif()
 add_library(railyard_dataplane_flags INTERFACE)
 add_library(railyard_program INTERFACE)
 add_library(railyard_without_lto INTERFACE)
-if(RAILYARD_LTO)
+if(RAILYARD_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  string(REGEX MATCH "^[0-9]+" clang_major "${CMAKE_CXX_COMPILER_VERSION}")
+  target_compile_options(railyard_dataplane_flags INTERFACE -flto=thin -ffat-lto-objects)
+  # Of the linkers only LLVM's reads what clang leaves beside the code. What a slice of modelled time does becomes a few
+  # large functions: that is worth a tenth (tests/bench/README.md).
+  target_link_options(railyard_program INTERFACE ${railyard_optimize} -flto=thin -march=x86-64-v2
+                      -fno-tree-slp-vectorize -fuse-ld=lld-${clang_major} -Wl,--fat-lto-objects
+                      "SHELL:-Wl,-mllvm,-import-instr-limit=1000 -Wl,-mllvm,-inline-threshold=2000")
+elseif(RAILYARD_LTO)
   target_compile_options(railyard_dataplane_flags INTERFACE -flto=auto -ffat-lto-objects)
   target_link_options(railyard_program INTERFACE ${railyard_optimize} -flto=auto -march=x86-64-v2
                       -fno-tree-slp-vectorize -Wno-stringop-overflow)
