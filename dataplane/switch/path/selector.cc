@@ -75,7 +75,7 @@ void PathSelector::set_table(const ForwardingTable& table) {
     wcmp_.emplace_back(weights);
     most = std::max<std::size_t>(most, group.count);
   }
-  grades_.resize(most);
+  equals_.resize(most);
 }
 
 void PathSelector::set_up(PortIndex port, bool up) noexcept {
@@ -202,35 +202,54 @@ std::uint32_t PathSelector::least_loaded(const NextHops& hops, Priority priority
 }
 
 // Among equals each in proportion to its rate: a link of a quarter of the rate is worth a quarter as much while all of
-// them are idle, too. A member is as bad as the worse of its queues and of what is behind it.
+// them are idle, too. A member is as bad as the worse of its queues and of what is behind it. Whose drain time lies
+// beyond the best grade so far need not be graded.
 std::uint32_t PathSelector::best_band(Instant now, const NextHops& hops, Priority priority, const Instant* behind) {
-  constexpr std::uint8_t kDown = 0xFF;
-  constexpr std::uint8_t kDeadEnd = 0xFE;
+  constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
   const QualityBands& bands = bands_[priority.index()];
   const SampledLoad* const sampled =
       config_.by_class[priority.index()].sampling.on() ? &sampled_[sampled_of_[priority.index()]] : nullptr;
-  std::uint8_t best = kDown;
+  std::uint64_t begin = kUnknown;
+  std::uint64_t end = kUnknown;
   std::uint64_t weight = 0;
+  std::size_t n = 0;  // of the best grade
+  bool dead_ends = false;
   for (std::uint32_t i = 0; i < hops.count; ++i) {
     const PortLoad& p = port(hops, i);
+    if (!p.up) [[unlikely]]
+      continue;
     std::uint64_t drain = sampled != nullptr ? sampled->drain(table_->member(hops, i), p) : p.drain();
-    if (behind != nullptr) drain = std::max(drain, RemoteQuality::drain(behind[i], now));
-    std::uint8_t grade = p.up ? static_cast<std::uint8_t>(bands.grade(drain)) : kDown;
-    if (behind != nullptr && behind[i] == RemoteQuality::kNoWay && p.up) [[unlikely]]
-      grade = kDeadEnd;
-    grades_[i] = grade;
-    if (grade < best) {
-      best = grade;
-      weight = 0;
+    if (behind != nullptr && drain < end && behind[i] > now) {
+      if (behind[i] == RemoteQuality::kNoWay) [[unlikely]] {
+        dead_ends = true;
+        continue;
+      }
+      drain = std::max(drain, RemoteQuality::drain(behind[i], now));
     }
-    if (grade == best) weight += p.weight;
+    if (drain >= end) continue;
+    if (drain < begin) {
+      const std::uint32_t grade = bands.grade(drain);
+      begin = bands.begin(grade);
+      end = bands.end(grade);
+      weight = 0;
+      n = 0;
+    }
+    equals_[n++] = i;
+    weight += p.weight;
   }
-  if (best == kDown) return 0;
+  // Rather to where it ends than nowhere.
+  if (n == 0 && dead_ends) [[unlikely]] {
+    for (std::uint32_t i = 0; i < hops.count; ++i) {
+      if (!port(hops, i).up) continue;
+      equals_[n++] = i;
+      weight += port(hops, i).weight;
+    }
+  }
+  if (n == 0) return 0;
   std::uint64_t at = random_now_.below(weight);
-  for (std::uint32_t i = 0; i < hops.count; ++i) {
-    if (grades_[i] != best) continue;
-    const std::uint32_t w = port(hops, i).weight;
-    if (at < w) return i;
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::uint32_t w = port(hops, equals_[k]).weight;
+    if (at < w) return equals_[k];
     at -= w;
   }
   return 0;

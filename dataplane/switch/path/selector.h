@@ -146,7 +146,7 @@ class PathSelector {
   std::vector<SampledLoad> sampled_;  // one per way of sampling that any class wants
   std::array<std::uint8_t, kPriorities> sampled_of_{};
   Instant sample_due_ = Instant::never();  // the first of any
-  std::vector<std::uint8_t> grades_;  // of the members of a group, while one is chosen
+  std::vector<std::uint32_t> equals_;  // members of a group among which one is chosen
   PathShares shares_;
   RemoteQuality remote_;
   const ForwardingTable* table_ = nullptr;

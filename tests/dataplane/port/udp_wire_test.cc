@@ -16,6 +16,8 @@
 namespace railyard {
 namespace {
 
+using namespace literals;
+
 wire::UdpEndpoint endpoint(std::uint16_t port, const char* address = "127.0.0.1") {
   return {*wire::IpAddress::parse(address), port};
 }

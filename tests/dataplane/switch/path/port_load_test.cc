@@ -35,6 +35,23 @@ TEST(QualityBands, TheShortestAndTheLongestBandsDoNotOverflow) {
   EXPECT_EQ(QualityBands(1_s, 32).grade(drain(1001_ms)), 1u);
 }
 
+TEST(QualityBands, AGradeIsTheDrainTimesFromItsBeginToItsEnd) {
+  for (const Duration band : {1_ns, 3_ns, 1_us, 7_us, 1_s}) {
+    for (const std::uint32_t count : {1u, 2u, 8u, 32u}) {
+      const QualityBands bands(band, count);
+      EXPECT_EQ(bands.begin(0), 0u);
+      for (std::uint32_t g = 0; g + 1 < count; ++g) {
+        const std::uint64_t end = bands.end(g);
+        if (end == ~std::uint64_t{0}) break;  // 2^32 bands of a second are more than there is time
+        EXPECT_EQ(bands.grade(end - 1), g) << band.ps << " ps, " << count << " bands";
+        EXPECT_EQ(bands.grade(end), g + 1) << band.ps << " ps, " << count << " bands";
+        EXPECT_EQ(bands.begin(g + 1), end);
+      }
+      EXPECT_EQ(bands.end(count - 1), ~std::uint64_t{0});
+    }
+  }
+}
+
 TEST(PortLoad, DrainIsInProportionToCells) {
   PortLoad p;
   p.cell_time_ns8 = 256 * 20;  // 20 ns: 256 octets at 102.4 Gb/s
