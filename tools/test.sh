@@ -17,10 +17,10 @@ case $mode in ci|--fast|--all) ;; *) sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//
 failed=()
 skipped=()
 started=$SECONDS
-step() { # NAME COMMAND...
+step() { # NAME COMMAND...: a step that ends the shell, as a build that fails, ends only itself
   local name=$1 began=$SECONDS; shift
   say "$name"
-  if "$@"; then
+  if ("$@"); then
     printf -- '--- %s: ok (%d s)\n' "$name" $((SECONDS - began))
   else
     printf -- '--- %s: FAILED (%d s)\n' "$name" $((SECONDS - began))

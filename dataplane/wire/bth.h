@@ -37,7 +37,7 @@ struct Bth {
 static_assert(tiles<Bth::kOctets, Bth::OpCode, Bth::SE, Bth::MigReq, Bth::PadCnt, Bth::TVer, Bth::PKey, Bth::FECN,
                     Bth::BECN, Bth::Resv6, Bth::DestQP, Bth::AckReq, Bth::Resv7, Bth::PSN>());
 
-// IBTA Vol 1 table 38 (§9.2): bits 7..5 transport, bits 4..0 operation.
+// The OpCode field (IBTA Vol 1 §9.2): bits 7..5 transport, bits 4..0 operation.
 namespace roce_opcode {
 inline constexpr std::uint8_t kTransportMask = 0xE0;
 inline constexpr std::uint8_t kRc = 0x00;
