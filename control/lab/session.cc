@@ -440,7 +440,9 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
            run.workers,
            run.payload == spec::Payload::kReal ? "real" : "elided",
            run.scale_denominator == 1 ? fmt::format("{}", run.scale_numerator)
-                                      : fmt::format("{}/{}", run.scale_numerator, run.scale_denominator)};
+                                      : fmt::format("{}/{}", run.scale_numerator, run.scale_denominator),
+           options_.command,
+           options_.lab_digest};
   r.deadlocks = deadlocks_.seen();
   r.pause_trees = pause_trees_;
   r.engine.windows = engine_->windows();

@@ -40,7 +40,9 @@ class CaptureError : public std::runtime_error {
 };
 
 struct SessionOptions {
-  std::string spec_file;  // for the report
+  std::string spec_file;  // these for the report
+  std::string command;
+  std::string lab_digest;
   bool digest = false;
   std::vector<CaptureRequest> captures;
   Interfaces interfaces;  // behind the NICs of hosts that somebody has made

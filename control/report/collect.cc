@@ -4,6 +4,8 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "control/report/framing.h"
+#include "control/report/path_times.h"
 #include "control/report/report.h"
 #include "dataplane/packet/packet.h"
 
@@ -82,7 +84,59 @@ FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std:
     r.goodput_bps = static_cast<double>(rx.payload_octets) * 8 / seconds(rx.last - tx.first);
   if (const auto complete = flow.complete()) r.fct_ns = nanoseconds(*complete - flow.start);
   r.latency_ns = Percentiles::of(rx.latency);
+  r.traffic = flow.plan.traffic;
   if (flow.is_roce()) r.roce = roce_report(flow);
+  return r;
+}
+
+// What a flow could reach on an empty fabric.
+void add_limits(const build::BuiltLab& lab, const build::Flow& flow, PathTimes& times, FlowReport& r) {
+  const spec::TrafficSpec& t = lab.spec().traffic[flow.plan.traffic];
+  const auto& hosts = lab.spec().hosts;
+  const bool selective = flow.is_roce() && hosts.at(lab.spec().find(flow.plan.source.node)->profile).roce.loss_recovery ==
+                                               spec::RoceLossRecovery::kSelectiveRepeat;
+  BitRate rate = std::min(times.rate(flow.plan.source), times.rate(flow.plan.destination));
+  if (flow.rate.bps > 0) rate = std::min(rate, flow.rate);
+  r.limit_bps = static_cast<double>(rate.bps) * framing_efficiency(t, flow.total, selective);
+  if (flow.total.n == 0 || rate.bps <= 0) return;
+  const int frame = last_frame_octets(t, flow.total, selective);
+  const auto there = times.one_way(flow.plan.source, flow.plan.destination, frame);
+  if (!there) return;
+  // The last frame's own time is in what all of them take, and in the way of the last.
+  constexpr auto kAround = static_cast<int>(kPreambleOctets + kGapOctets);
+  double ps = static_cast<double>(flow.total.n) * 8e12 / r.limit_bps + static_cast<double>(there->ps) -
+              static_cast<double>(frame + kAround) * 8e12 / static_cast<double>(times.rate(flow.plan.source).bps);
+  // Complete where it was asked for: the acknowledgement of a WRITE or SEND comes back, the request of a READ goes.
+  if (flow.is_roce())
+    if (const auto back = times.one_way(flow.plan.destination, flow.plan.source, kLeastFrameOctets))
+      ps += static_cast<double>(back->ps);
+  r.ideal_ns = static_cast<std::int64_t>(ps / 1000);
+}
+
+// Frames that a lossless class has dropped, whatever the reason.
+std::optional<std::uint64_t> lossless_drops(const spec::Lab& lab, const std::vector<PortReport>& ports) {
+  std::optional<std::uint64_t> sum;
+  for (const PortReport& p : ports) {
+    if (!p.is_switch) continue;
+    const spec::QosProfile& qos = lab.qos.at(lab.switches.at(lab.find(p.node)->profile).qos);
+    for (std::size_t k = 0; k < kPriorities; ++k) {
+      if (!qos.classes[k].lossless) continue;
+      if (!sum) sum = 0;
+      for (const std::uint64_t n : p.counters.classes[k].drops) *sum += n;
+    }
+  }
+  return sum;
+}
+
+LabReport lab_report(const build::BuiltLab& lab) {
+  LabReport r;
+  for (const spec::NodeSpec& n : lab.spec().nodes) {
+    r.hosts += n.kind == spec::NodeSpec::Kind::kHost;
+    r.switches += n.kind == spec::NodeSpec::Kind::kSwitch;
+    for (const spec::NicSpec& nic : n.nics) r.attached_nics += !std::holds_alternative<std::monostate>(nic.attach);
+  }
+  r.links = static_cast<int>(lab.spec().links.size());
+  for (const build::Flow& f : lab.flows()) ++(f.is_roce() ? r.roce_flows : r.generator_flows);
   return r;
 }
 
@@ -97,19 +151,33 @@ double utilisation(const PortCounters& c, std::int64_t rate_bps, Duration time) 
 
 }  // namespace
 
-Percentiles Percentiles::of(const Histogram& h) {
-  return {h.percentile(0.5) / 1000,   h.percentile(0.9) / 1000,    h.percentile(0.99) / 1000,
-          h.percentile(0.999) / 1000, h.percentile(0.9999) / 1000, h.max() / 1000};
+std::optional<double> FlowReport::share() const {
+  if (limit_bps <= 0 || goodput_bps <= 0 || !measured) return std::nullopt;
+  return goodput_bps / limit_bps;
+}
+
+std::optional<double> FlowReport::slowdown() const {
+  if (!fct_ns || !ideal_ns || *ideal_ns <= 0) return std::nullopt;
+  return static_cast<double>(*fct_ns) / static_cast<double>(*ideal_ns);
 }
 
 Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
   Report r;
   std::unordered_map<std::uint64_t, std::uint64_t> in_flight;  // by flow
   lab.fabric().for_each_packet([&](const Packet& p) { ++in_flight[p.stream]; });
+  PathTimes times(lab.spec());
+  Histogram latency;
   for (const build::Flow& f : lab.flows()) {
     const auto found = in_flight.find(f.plan.id);
     r.flows.push_back(flow_report(lab, f, found == in_flight.end() ? 0 : found->second));
+    add_limits(lab, f, times, r.flows.back());
+    latency.merge(f.received().latency);
   }
+  r.lab = lab_report(lab);
+  r.budgets = lab.spec().run.budgets;
+  r.latency_samples = latency.count();
+  r.latency_ns = Percentiles::of(latency);
+  r.traffic = traffic_reports(lab.spec(), lab.flows(), r.flows);
 
   std::vector<DeviceCounters> devices;
   for (const auto& d : lab.fabric().devices()) devices.push_back(d->counters());
@@ -132,6 +200,8 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
       r.ports.push_back(std::move(port));
     }
   }
+  r.link_tiers = link_tiers(lab, r.ports);
+  r.lossless_drops = lossless_drops(lab.spec(), r.ports);
   r.audit = audit(lab, devices);
   return r;
 }

@@ -5,6 +5,8 @@
 #include "control/report/int_text.h"
 #include "control/report/pause_json.h"
 #include "control/report/report.h"
+#include "control/report/summary.h"
+#include "control/report/traffic_json.h"
 
 namespace railyard::report {
 namespace {
@@ -47,7 +49,7 @@ Json roce(const RoceReport& r) {
   return j;
 }
 
-Json flow(const FlowReport& f) {
+Json flow(const FlowReport& f, const Budgets& budgets) {
   Json j = {{"name", f.name},
             {"src", f.source},
             {"dst", f.destination},
@@ -68,6 +70,11 @@ Json flow(const FlowReport& f) {
             {"start_ns", f.start_ns}};
   j["fct_ns"] = f.fct_ns ? Json(*f.fct_ns) : Json(nullptr);
   j["latency_ns"] = percentiles(f.latency_ns);
+  j["limit_bps"] = f.limit_bps;
+  j["share"] = f.share() ? Json(*f.share()) : Json(nullptr);
+  j["ideal_ns"] = f.ideal_ns ? Json(*f.ideal_ns) : Json(nullptr);
+  j["slowdown"] = f.slowdown() ? Json(*f.slowdown()) : Json(nullptr);
+  j["within_budget"] = f.latency_ns.max > 0 ? Json(is_within(budgets, f.latency_ns)) : Json(nullptr);
   j["transport"] = f.roce ? "roce" : "generator";
   if (f.roce) j["roce"] = roce(*f.roce);
   return j;
@@ -183,9 +190,22 @@ Json engine_json(const EngineReport& e) {
 std::string Report::json() const {
   Json j;
   j["run"] = {{"spec", run.spec},       {"name", run.name},       {"seed", run.seed},       {"clock", run.clock},
-              {"version", run.version}, {"workers", run.workers}, {"payload", run.payload}, {"scale", run.scale}};
+              {"version", run.version}, {"workers", run.workers}, {"payload", run.payload}, {"scale", run.scale},
+              {"command", run.command}, {"lab_digest", run.lab_digest}};
+  j["lab"] = {{"hosts", lab.hosts},
+              {"switches", lab.switches},
+              {"links", lab.links},
+              {"attached_nics", lab.attached_nics},
+              {"roce_flows", lab.roce_flows},
+              {"generator_flows", lab.generator_flows}};
+  for (const Figure& f : report::summary(*this)) j["summary"][f.name] = f.value;
+  j["verdicts"] = verdicts_json(verdicts());
+  j["budgets"] = {{"scale_out_ns", nanoseconds(budgets.scale_out)}, {"percentile", budgets.percentile / 100.0}};
+  j["traffic"] = Json::array();
+  for (const TrafficReport& t : traffic) j["traffic"].push_back(traffic_json(t));
+  j["link_tiers"] = link_tiers_json(link_tiers);
   j["flows"] = Json::array();
-  for (const FlowReport& f : flows) j["flows"].push_back(flow(f));
+  for (const FlowReport& f : flows) j["flows"].push_back(flow(f, budgets));
   j["ports"] = Json::array();
   for (const PortReport& p : ports) j["ports"].push_back(port(p));
   j["path_groups"] = Json::array();

@@ -10,15 +10,19 @@
 #include "control/build/built_lab.h"
 #include "control/fault/faults.h"
 #include "control/report/audit.h"
+#include "control/report/link_tiers.h"
 #include "control/report/path_groups.h"
+#include "control/report/percentiles.h"
+#include "control/report/traffic_report.h"
+#include "control/report/verdict.h"
 #include "control/telemetry/deadlock.h"
 #include "control/telemetry/int_report.h"
 #include "control/telemetry/pause_tree.h"
-#include "dataplane/base/histogram.h"
 #include "dataplane/device/counters.h"
 
 namespace railyard::report {
 
+// What is needed to run it again.
 struct RunInfo {
   std::string spec;     // the file
   std::string name;     // of the lab
@@ -28,11 +32,18 @@ struct RunInfo {
   int workers = 1;
   std::string payload;  // "elided" or "real"
   std::string scale = "1";
+  std::string command = {};     // as typed, for a shell
+  std::string lab_digest = {};  // of the expanded lab without seed and workers: equal in runs of the same lab
 };
 
-struct Percentiles {
-  std::uint64_t p50 = 0, p90 = 0, p99 = 0, p999 = 0, p9999 = 0, max = 0;
-  static Percentiles of(const Histogram& h);  // in the histogram's unit / 1000: ps in, ns out
+// Of what the lab is made.
+struct LabReport {
+  int hosts = 0;
+  int switches = 0;
+  int links = 0;
+  int attached_nics = 0;
+  int roce_flows = 0;
+  int generator_flows = 0;
 };
 
 // Of a flow over RoCE: its QPs' counters, of both ends together, under the names that hardware has for them.
@@ -80,8 +91,15 @@ struct FlowReport {
   double goodput_bps = 0;               // delivered payload from the first frame sent to the last arrived
   std::int64_t start_ns = 0;
   std::optional<std::int64_t> fct_ns;   // flows with an end, once it is all there
+  double limit_bps = 0;                 // of goodput: what framing leaves of the slower NIC, or of the flow's rate
+  std::optional<std::int64_t> ideal_ns;  // FCT on an empty fabric: its octets at limit_bps, and the way there (and back)
   Percentiles latency_ns;
   std::optional<RoceReport> roce;  // nothing: of the generator
+  std::size_t traffic = 0;         // of Report::traffic
+
+  // Goodput of what is possible; FCT against the ideal one. Nothing: not known.
+  std::optional<double> share() const;
+  std::optional<double> slowdown() const;
 };
 
 struct PortReport {
@@ -130,7 +148,14 @@ struct TrunkReport {
 
 struct Report {
   RunInfo run;
+  LabReport lab;
+  Budgets budgets;
   std::vector<FlowReport> flows;
+  std::vector<TrafficReport> traffic;
+  std::uint64_t latency_samples = 0;
+  Percentiles latency_ns;  // of all packets of all flows
+  std::vector<LinkTier> link_tiers;
+  std::optional<std::uint64_t> lossless_drops;  // in lossless classes of switches; nothing: there are none
   std::vector<PortReport> ports;
   std::vector<PathGroupReport> path_groups;  // with at least two members
   std::vector<AttachmentReport> attachments;
@@ -143,6 +168,8 @@ struct Report {
   std::optional<telemetry::IntReport> in_band;
   std::optional<std::uint64_t> trace_digest;
 
+  // What is as it should be, and what is not; made of the rest.
+  std::vector<Verdict> verdicts() const;
   // The whole as JSON, two blanks of indentation.
   std::string json() const;
   // For people: what happened, where it queued, who was held back, what was lost.

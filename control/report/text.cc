@@ -326,6 +326,13 @@ void drop_lines(Out out, const Report& r) {
   if (to_faults > 0) fmt::format_to(out, "  {:<20} {:>10}   on links, to faults\n", "lost", count_text(to_faults));
 }
 
+void verdict_lines(Out out, const Report& r) {
+  fmt::format_to(out, "\nVerdicts\n");
+  for (const Verdict& v : r.verdicts())
+    if (v.answer != Verdict::Answer::kOpen)
+      fmt::format_to(out, "  {:<4}  {:<14}  {}\n", v.answer == Verdict::Answer::kPass ? "pass" : "FAIL", v.name, v.text);
+}
+
 // The run in sentences: the chain from the deepest queue to those who paid for it.
 void story(Out out, const Report& r) {
   const auto queued = queues(r);
@@ -435,6 +442,7 @@ std::string Report::text() const {
   fault_lines(out, *this);
   if (in_band) text += "\n" + int_text(*in_band);
   story(out, *this);
+  verdict_lines(out, *this);
   engine_lines(out, *this);
   return text;
 }

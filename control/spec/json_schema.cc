@@ -53,6 +53,7 @@ std::string json_schema() {
   define(definitions, skew_keys());
   define(definitions, run_keys());
   define(definitions, int_keys());
+  define(definitions, budget_keys());
   definitions.spread = true;
 
   Tree schema = Tree::map();

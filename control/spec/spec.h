@@ -384,6 +384,14 @@ struct IntSpec {
   bool operator==(const IntSpec&) const = default;
 };
 
+// What a report holds a run against.
+struct BudgetSpec {
+  Duration scale_out{10'000'000};  // latency of a packet from NIC to NIC ...
+  int percentile = 9900;           // ... for this part of them, in hundredths of a per cent
+
+  bool operator==(const BudgetSpec&) const = default;
+};
+
 struct RunSpec {
   Clock clock = Clock::kVirtual;
   Seed seed{1};
@@ -400,6 +408,7 @@ struct RunSpec {
   Duration lag_limit{1'000'000'000};  // wall clock: further behind, modelled time slips
   bool busy_poll = false;             // wall clock: never sleep when idle
   std::optional<IntSpec> in_band;     // key 'int'; nothing: no packet is followed
+  BudgetSpec budgets;
 
   bool operator==(const RunSpec&) const;
 };

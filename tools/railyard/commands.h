@@ -19,6 +19,8 @@ void add_show(CLI::App& app, int& exit_code);
 void add_graph(CLI::App& app, int& exit_code);
 void add_hosts(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
+void add_compare(CLI::App& app, int& exit_code);
+void add_sweep(CLI::App& app, int& exit_code);
 void add_swarm(CLI::App& app, int& exit_code);
 void add_decode(CLI::App& app, int& exit_code);
 void add_port(CLI::App& app, int& exit_code);

@@ -48,6 +48,8 @@ int main(int argc, char** argv) {
   add_graph(app, exit_code);
   add_hosts(app, exit_code);
   add_run(app, exit_code);
+  add_compare(app, exit_code);
+  add_sweep(app, exit_code);
   add_swarm(app, exit_code);
   add_up(app, exit_code);
   add_down(app, exit_code);

@@ -17,9 +17,12 @@
 
 #include "control/fault/fault_log.h"
 #include "control/lab/session.h"
+#include "control/report/html/page.h"
 #include "control/report/units.h"
 #include "control/spec/load.h"
+#include "control/spec/to_yaml.h"
 #include "control/spec/value.h"
+#include "dataplane/base/hash.h"
 #include "tools/railyard/commands.h"
 
 namespace railyard::tools {
@@ -130,6 +133,49 @@ std::vector<std::string> overrides(const RunOptions& o) {
   return sets;
 }
 
+// For a shell.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == word.npos) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+// What somebody else types for the same run.
+std::string command_of(const RunOptions& o) {
+  std::string text = "railyard run " + quoted(o.file);
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) text += fmt::format(" {} {}", option, quoted(value));
+  };
+  for (const std::string& s : o.sets) add("--set", s);
+  add("--clock", o.clock);
+  add("--seed", o.seed);
+  add("--workers", o.workers);
+  add("--duration", o.duration);
+  add("--scale", o.scale);
+  add("--payload", o.payload);
+  add("--series", o.series);
+  add("--series-every", o.series_every);
+  add("--int", o.int_file);
+  add("--int-one-in", o.int_one_in);
+  add("--replay", o.replay);
+  if (o.digest) text += " --digest";
+  add("--report", o.report_dir);
+  return text;
+}
+
+// Of what is said, not of how: equal for the same lab, whatever its seed.
+std::string digest_of(spec::Lab lab) {
+  lab.run.seed = {};
+  lab.run.workers = 1;
+  lab.run.budgets = {};
+  std::uint64_t digest = 0;
+  for (const char c : spec::to_yaml(lab)) digest = mix64(digest ^ static_cast<unsigned char>(c));
+  return fmt::format("{:016x}", digest);
+}
+
 void write_file(const std::filesystem::path& path, const std::string& text) {
   std::ofstream out(path);
   out << text;
@@ -158,6 +204,8 @@ int run(const RunOptions& o) {
   Progress progress(!o.quiet);
   lab::SessionOptions options;
   options.spec_file = o.file;
+  options.command = command_of(o);
+  options.lab_digest = digest_of(spec);
   options.digest = o.digest;
   for (const std::string& c : o.captures) options.captures.push_back(parse_capture(c));
   if (!o.series.empty())
@@ -191,6 +239,8 @@ int run(const RunOptions& o) {
     const std::filesystem::path dir(o.report_dir);
     write_file(dir / "report.json", report.json() + "\n");
     write_file(dir / "report.txt", report.text());
+    write_file(dir / "report.html", report::html(report, {.series_file = o.series}));
+    write_file(dir / "lab.yaml", spec::to_yaml(session.lab().spec()));
   }
   return report.audit.balanced ? kOk : kUnbalanced;
 }
@@ -231,7 +281,8 @@ void add_run(CLI::App& app, int& exit_code) {
       ->needs(in_band);
   command
       ->add_option("--report", o->report_dir,
-                   "Write report.json and report.txt there, and int.jsonl if the lab has run.int")
+                   "Write report.html, report.json, report.txt and lab.yaml (the expanded lab) there, and int.jsonl if the "
+                   "lab has run.int")
       ->type_name("DIR");
   command->add_option("--fault-log", o->fault_log, "Write what the faults did, one line of JSON per event")
       ->type_name("FILE");

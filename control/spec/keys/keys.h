@@ -59,6 +59,8 @@ const Table<AttachMemif>& memif_keys();
 // traffic.<n>
 const Table<TrafficSpec>& traffic_keys();
 const Table<RunSpec>& run_keys();
+// run.budgets
+const Table<BudgetSpec>& budget_keys();
 // run.int
 const Table<IntSpec>& int_keys();
 

@@ -52,6 +52,18 @@ const Table<IntSpec>& int_keys() {
   return table;
 }
 
+const Table<BudgetSpec>& budget_keys() {
+  static const Table<BudgetSpec> table{
+      "budgets",
+      "What the report holds the run against",
+      {key("scale-out", &BudgetSpec::scale_out, duration(Duration{1}, kAnyTime),
+           "latency of a packet between two NICs, from its first octet sent to its arrival"),
+       key("percentile", &BudgetSpec::percentile,
+           choice<int>({{"p50", 5000}, {"p90", 9000}, {"p99", 9900}, {"p99.9", 9990}, {"p99.99", 9999}, {"max", 10000}}),
+           "which part of the packets must be within it")}};
+  return table;
+}
+
 const Table<RunSpec>& run_keys() {
   static const Table<RunSpec> table{
       "run",
@@ -79,7 +91,8 @@ const Table<RunSpec>& run_keys() {
        key("idle", &RunSpec::busy_poll, choice<bool>({{"adaptive", false}, {"busy", true}}),
            "wall clock: whether a worker that has nothing to do may sleep"),
        key("int", &RunSpec::in_band, map_of(int_keys()),
-           "in-band telemetry: what every hop of a sampled packet knows of it, as records and in captures")}};
+           "in-band telemetry: what every hop of a sampled packet knows of it, as records and in captures"),
+       key("budgets", &RunSpec::budgets, map_of(budget_keys()), "what the report holds the run against")}};
   return table;
 }
 

@@ -1,0 +1,170 @@
+#include "control/report/compare.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace railyard::report {
+
+using ReportJson = nlohmann::ordered_json;
+
+namespace {
+
+constexpr double kAlike = 0.001;
+
+std::string text_at(const ReportJson& report, const char* pointer) {
+  const ReportJson::json_pointer at(pointer);
+  if (!report.contains(at)) return "-";
+  const ReportJson& value = report.at(at);
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+// What a run is: two runs that differ in one of these are not the same experiment with one thing changed, unless that
+// is the thing.
+struct Condition {
+  const char* what;
+  const char* pointer;
+  bool incomparable;
+};
+constexpr Condition kConditions[] = {{"lab", "/run/name", true},
+                                     {"spec", "/run/lab_digest", true},
+                                     {"seed", "/run/seed", true},
+                                     {"clock", "/run/clock", true},
+                                     {"scale", "/run/scale", true},
+                                     {"payload", "/run/payload", true},
+                                     {"version", "/run/version", true},
+                                     {"hosts", "/lab/hosts", true},
+                                     {"switches", "/lab/switches", true},
+                                     {"links", "/lab/links", true},
+                                     {"attached NICs", "/lab/attached_nics", true},
+                                     {"flows over RoCE", "/lab/roce_flows", true},
+                                     {"flows of the generator", "/lab/generator_flows", true},
+                                     {"latency budget (ns)", "/budgets/scale_out_ns", false},
+                                     {"budgeted percentile", "/budgets/percentile", false},
+                                     {"workers", "/run/workers", false},
+                                     {"file", "/run/spec", false}};
+
+std::string percent(double change) { return fmt::format("{:+.1f} %", change * 100); }
+
+}  // namespace
+
+std::optional<double> Comparison::Row::change() const {
+  if (!a || !b) return std::nullopt;
+  if (*a == *b) return 0;
+  if (*a == 0) return std::nullopt;
+  return (*b - *a) / std::abs(*a);
+}
+
+std::optional<bool> Comparison::Row::better() const {
+  if (!a || !b || kind.better == Better::kNeither) return std::nullopt;
+  if (std::abs(*b - *a) <= kAlike * std::max(std::abs(*a), std::abs(*b))) return std::nullopt;
+  return (*b > *a) == (kind.better == Better::kHigher);
+}
+
+bool Comparison::comparable() const { return std::ranges::none_of(differences, &Difference::incomparable); }
+
+ReportJson read_report(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const std::filesystem::path file =
+      std::filesystem::is_directory(path, ignored) ? path / "report.json" : path;
+  errno = 0;
+  std::ifstream in(file, std::ios::binary);
+  if (!in)
+    throw std::runtime_error(fmt::format("{}: cannot be read: {}; expected a report.json, or a directory that `railyard "
+                                         "run --report` wrote",
+                                         file.string(), std::strerror(errno != 0 ? errno : EIO)));
+  std::ostringstream text;
+  text << in.rdbuf();
+  ReportJson report = ReportJson::parse(text.str(), nullptr, false);
+  if (report.is_discarded())
+    throw std::runtime_error(fmt::format("{}: is not JSON, or not all of it; expected a report.json", file.string()));
+  if (!report.is_object() || !report.contains("run") || !report["run"].is_object() || !report.contains("flows"))
+    throw std::runtime_error(fmt::format("{}: is JSON, but no report; expected what `railyard run --report` or --json "
+                                         "writes",
+                                         file.string()));
+  if (!report.contains("summary") || !report["summary"].is_object())
+    throw std::runtime_error(
+        fmt::format("{}: a report without 'summary', of a version before there was one; run it again", file.string()));
+  return report;
+}
+
+std::optional<double> figure_of(const ReportJson& report, const std::string& name) {
+  const ReportJson* value = nullptr;
+  if (name.starts_with("/")) {
+    try {
+      const ReportJson::json_pointer at(name);
+      if (report.contains(at)) value = &report.at(at);
+    } catch (const ReportJson::exception&) {
+      return std::nullopt;
+    }
+  } else if (const auto summary = report.find("summary"); summary != report.end() && summary->contains(name)) {
+    value = &(*summary)[name];
+  }
+  if (value == nullptr || !(value->is_number() || value->is_boolean())) return std::nullopt;
+  return value->is_boolean() ? (value->get<bool>() ? 1.0 : 0.0) : value->get<double>();
+}
+
+Comparison compare(const ReportJson& a, const ReportJson& b, std::string name_a, std::string name_b) {
+  Comparison c;
+  c.name_a = std::move(name_a);
+  c.name_b = std::move(name_b);
+  for (const Condition& condition : kConditions) {
+    std::string in_a = text_at(a, condition.pointer);
+    std::string in_b = text_at(b, condition.pointer);
+    if (in_a != in_b)
+      c.differences.push_back({condition.what, std::move(in_a), std::move(in_b), condition.incomparable});
+  }
+  std::vector<std::string> names;
+  for (const ReportJson* report : {&a, &b})
+    for (const auto& [name, value] : (*report)["summary"].items())
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  for (const std::string& name : names) c.rows.push_back({name, figure_of(a, name), figure_of(b, name), kind_of(name)});
+  return c;
+}
+
+ReportJson Comparison::json() const {
+  ReportJson j = {{"a", name_a}, {"b", name_b}, {"comparable", comparable()}};
+  j["differences"] = ReportJson::array();
+  for (const Difference& d : differences)
+    j["differences"].push_back({{"what", d.what}, {"a", d.a}, {"b", d.b}, {"incomparable", d.incomparable}});
+  j["figures"] = ReportJson::array();
+  const auto number = [](const std::optional<double>& v) { return v ? ReportJson(*v) : ReportJson(nullptr); };
+  for (const Row& r : rows) {
+    const auto better = r.better();
+    j["figures"].push_back({{"name", r.name},
+                            {"a", number(r.a)},
+                            {"b", number(r.b)},
+                            {"change", number(r.change())},
+                            {"better", better ? ReportJson(*better ? "b" : "a") : ReportJson(nullptr)}});
+  }
+  return j;
+}
+
+std::string Comparison::text() const {
+  std::string out = fmt::format("a: {}\nb: {}\n\n", name_a, name_b);
+  if (differences.empty()) {
+    out += "Same lab, seed, clock and version.\n";
+  } else {
+    out += comparable() ? "Comparable; they differ in\n"
+                        : "NOT THE SAME EXPERIMENT: the figures stand side by side, and what differs explains them\n";
+    for (const Difference& d : differences)
+      out += fmt::format("  {:<24} {} | {}{}\n", d.what, d.a, d.b, d.incomparable ? "" : "   (does not matter)");
+  }
+  out += fmt::format("\n{:<18} {:>14} {:>14} {:>10}   {}\n", "figure", "a", "b", "b - a", "better");
+  for (const Row& r : rows) {
+    const auto cell = [&](const std::optional<double>& v) { return v ? figure_text(*v, r.kind.unit) : "-"; };
+    const auto change = r.change();
+    const auto better = r.better();
+    out += fmt::format("{:<18} {:>14} {:>14} {:>10}   {}\n", r.name, cell(r.a), cell(r.b),
+                       change ? (*change == 0 ? "=" : percent(*change)) : "-", !better ? "" : *better ? "b" : "a");
+  }
+  return out;
+}
+
+}  // namespace railyard::report

@@ -1,0 +1,61 @@
+#include "control/report/framing.h"
+
+#include <cstdint>
+
+#include "dataplane/base/units.h"
+#include "dataplane/packet/packet.h"
+
+namespace railyard::report {
+namespace {
+
+constexpr int kEthernet = 14 + 4;  // header and FCS
+constexpr int kUdpBthIcrc = 8 + 12 + 4;
+// IBTA Vol 1 §9: RETH in the first packet of a WRITE, AETH in the first and last response of a READ.
+constexpr int kReth = 16;
+constexpr int kAeth = 4;
+constexpr int kSelective = 8;  // in each packet, with the RETH in each of a WRITE: check_traffic.cc
+
+constexpr int kAround = static_cast<int>(kPreambleOctets + kGapOctets);
+
+int headers(const spec::TrafficSpec& t) { return kEthernet + (t.ip_version == 4 ? 20 : 40) + kUdpBthIcrc; }
+
+// What `messages` of `message` octets take on the wire.
+std::int64_t wire_octets(const spec::TrafficSpec& t, std::int64_t message, std::int64_t messages, bool selective) {
+  if (message == 0) return 0;
+  const std::int64_t packets = (message + t.roce.path_mtu - 1) / t.roce.path_mtu;
+  std::int64_t octets = (message + 3) / 4 * 4 + packets * (headers(t) + kAround);
+  switch (t.roce.operation) {
+    case spec::RoceOperation::kWrite:
+      octets += selective ? packets * (kSelective + kReth) : kReth;
+      break;
+    case spec::RoceOperation::kSend:
+      if (selective) octets += packets * kSelective;
+      break;
+    case spec::RoceOperation::kRead:
+      octets += packets > 1 ? 2 * kAeth : kAeth;
+      break;
+  }
+  return messages * octets;
+}
+
+}  // namespace
+
+double framing_efficiency(const spec::TrafficSpec& t, Bytes total, bool selective) {
+  if (t.transport == spec::TrafficSpec::Transport::kGenerator)
+    return static_cast<double>(t.payload) / static_cast<double>(static_cast<int>(t.payload) + headers(t) + kAround);
+  const std::int64_t message = t.roce.message;
+  const std::int64_t all = total.n > 0 ? total.n : message;
+  return static_cast<double>(all) / static_cast<double>(wire_octets(t, message, all / message, selective) +
+                                                        wire_octets(t, all % message, 1, selective));
+}
+
+int last_frame_octets(const spec::TrafficSpec& t, Bytes total, bool selective) {
+  if (t.transport == spec::TrafficSpec::Transport::kGenerator) return static_cast<int>(t.payload) + headers(t);
+  const std::int64_t message = t.roce.message;
+  const std::int64_t last_message = total.n > 0 && total.n % message != 0 ? total.n % message : message;
+  const std::int64_t rest = last_message % t.roce.path_mtu;
+  const std::int64_t payload = rest != 0 ? rest : t.roce.path_mtu;
+  return static_cast<int>((payload + 3) / 4 * 4) + headers(t) + (selective ? kSelective : 0);
+}
+
+}  // namespace railyard::report

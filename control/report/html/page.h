@@ -1,0 +1,18 @@
+// A report as one page that needs nothing else: no script, no network, light and dark.
+#pragma once
+
+#include <string>
+
+#include "control/report/report.h"
+
+namespace railyard::report {
+
+struct PageOptions {
+  std::string series_file;  // of telemetry::QueueSeries; empty: no queues over time
+};
+
+// The page's size is bounded, however large the lab: of what there is much, the worst and percentiles. Names are
+// escaped. Throws std::runtime_error: the series cannot be read.
+std::string html(const Report& report, const PageOptions& options = {});
+
+}  // namespace railyard::report

@@ -1,0 +1,205 @@
+// The fabric: links, queues, marks, pauses, drops.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "control/report/html/markup.h"
+#include "control/report/html/sections.h"
+#include "control/report/units.h"
+
+namespace railyard::report {
+namespace {
+
+constexpr std::size_t kMostFabricRows = 24;
+
+// One class of one port.
+struct QueueOf {
+  const PortReport* port;
+  std::size_t priority;
+  const ClassCounters* counters;
+  std::string name() const { return fmt::format("{}:{}", port->node, port->port); }
+  std::uint64_t drops() const {
+    std::uint64_t n = 0;
+    for (const std::uint64_t d : counters->drops) n += d;
+    return n;
+  }
+};
+
+template <class Keep, class Amount>
+std::vector<QueueOf> queues_by(const Report& r, Keep keep, Amount amount) {
+  std::vector<QueueOf> out;
+  for (const PortReport& p : r.ports)
+    for (std::size_t k = 0; k < kPriorities; ++k)
+      if (QueueOf q{&p, k, &p.counters.classes[k]}; keep(q)) out.push_back(q);
+  std::ranges::stable_sort(out, [&](const QueueOf& a, const QueueOf& b) { return amount(a) > amount(b); });
+  return out;
+}
+
+std::string and_more(std::size_t all, std::string_view what) {
+  return all > kMostFabricRows ? fmt::format("The first {} of {} {}; all are in report.json.", kMostFabricRows,
+                                             count_text(all), what)
+                               : std::string();
+}
+
+std::string instant_text(Instant at) { return at == Instant::never() ? "-" : time_text(at - Instant{}); }
+
+std::string tier_table(const Report& r) {
+  Table table({{"links", true},
+               {"number"},
+               {"carried"},
+               {"utilisation mean"},
+               {"p95"},
+               {"max"},
+               {"max/mean", false, "of octets against the rate of each link: 1 is even"},
+               {"Jain", false, "the same: 1 is even"},
+               {"busiest", true}});
+  for (const LinkTier& t : r.link_tiers)
+    table.row({t.name, count_text(t.links), size_text(t.bytes), percent_text(t.mean_utilisation),
+               percent_text(t.p95_utilisation), percent_text(t.max_utilisation),
+               t.bytes == 0 ? "-" : fmt::format("{:.2f}", t.max_over_mean),
+               t.bytes == 0 ? "-" : fmt::format("{:.3f}", t.jain), t.busiest});
+  return table.html("Each direction by itself; with preamble and gap, while there was traffic.");
+}
+
+std::string group_table(const Report& r) {
+  std::vector<const PathGroupReport*> groups;
+  for (const PathGroupReport& g : r.path_groups)
+    if (g.bytes() > 0) groups.push_back(&g);
+  if (groups.empty()) return {};
+  std::ranges::stable_sort(groups, {}, [](const PathGroupReport* g) { return g->jain_index(); });
+  Table table({{"switch", true}, {"members"}, {"carried"}, {"max/mean"}, {"Jain"}, {"most went to", true}});
+  for (std::size_t i = 0; i < std::min(groups.size(), kMostFabricRows); ++i) {
+    const PathGroupReport& g = *groups[i];
+    const auto most = std::ranges::max_element(g.members, {}, &PathGroupReport::Member::bytes);
+    table.row({g.node, count_text(g.members.size()), size_text(g.bytes()), fmt::format("{:.2f}", g.max_over_mean()),
+               fmt::format("{:.3f}", g.jain_index()), fmt::format("{} ({})", most->port, most->peer)});
+  }
+  return "<h3>Groups of equal paths, the least even first</h3>\n" + table.html(and_more(groups.size(), "groups"));
+}
+
+std::string port_table(const Report& r) {
+  std::vector<const PortReport*> ports;
+  for (const PortReport& p : r.ports)
+    if (p.counters.tx_packets() > 0) ports.push_back(&p);
+  if (ports.empty()) return {};
+  std::ranges::stable_sort(ports, [](const auto* a, const auto* b) { return a->utilisation > b->utilisation; });
+  Table table({{"port", true}, {"towards", true}, {"rate"}, {"utilisation"}, {"sent"}, {"received"}, {"lost on link"}});
+  for (std::size_t i = 0; i < std::min(ports.size(), kMostFabricRows); ++i) {
+    const PortReport& p = *ports[i];
+    table.row({fmt::format("{}:{}", p.node, p.port), p.peer, rate_text(static_cast<double>(p.rate_bps)),
+               percent_text(p.utilisation), size_text(p.counters.tx_octets()), size_text(p.counters.rx_octets()),
+               count_text(p.counters.lost)},
+              p.counters.lost > 0 ? "bad" : "");
+  }
+  return "<h3>The busiest ports</h3>\n" + table.html(and_more(ports.size(), "ports"));
+}
+
+std::string depth_table(const Report& r) {
+  const auto queues = queues_by(
+      r, [](const QueueOf& q) { return q.port->is_switch && q.counters->max_depth_octets > 0; },
+      [](const QueueOf& q) { return q.counters->max_depth_octets; });
+  if (queues.empty()) return {};
+  Table table({{"port", true},
+               {"towards", true},
+               {"class"},
+               {"deepest"},
+               {"= waiting", false, "at the rate of the link"},
+               {"CE marks"},
+               {"of frames"},
+               {"first CE"},
+               {"first XOFF", false, "of an ingress group behind this queue"},
+               {"trimmed"},
+               {"drops"}});
+  for (std::size_t i = 0; i < std::min(queues.size(), kMostFabricRows); ++i) {
+    const QueueOf& q = queues[i];
+    const ClassCounters& c = *q.counters;
+    const double waiting = q.port->rate_bps > 0 ? static_cast<double>(c.max_depth_octets) * 8e9 /
+                                                      static_cast<double>(q.port->rate_bps)
+                                                : 0;
+    table.row({q.name(), q.port->peer, fmt::format("{}", q.priority), size_text(c.max_depth_octets),
+               nanoseconds_text(static_cast<std::uint64_t>(waiting)), count_text(c.ecn_marked),
+               c.tx_packets == 0
+                   ? "-"
+                   : percent_text(static_cast<double>(c.ecn_marked) / static_cast<double>(c.tx_packets)),
+               instant_text(c.first_ce), instant_text(c.first_xoff), count_text(c.trimmed), count_text(q.drops())},
+              c.first_xoff < c.first_ce || q.drops() > 0 ? "bad" : "");
+  }
+  return "<h3>The deepest egress queues</h3>\n" + table.html(and_more(queues.size(), "queues"));
+}
+
+std::string first_table(const Report& r) {
+  const CeAndXoff o = ce_and_xoff(r);
+  if (o.queues == 0) return paragraph("No ingress group went over its XOFF threshold: nobody had to be paused.");
+  return paragraph(fmt::format("{} queue{} filled ingress groups up to XOFF: CE came first at {}, XOFF at {}; {} never "
+                               "marked. Marks are to come first, so that senders slow down before they are paused.",
+                               o.queues, o.queues == 1 ? "" : "s", o.ce_first, o.xoff_first, o.never_marked));
+}
+
+std::string pause_table(const Report& r) {
+  const auto paused = queues_by(
+      r, [](const QueueOf& q) { return q.counters->paused > Duration{}; },
+      [](const QueueOf& q) { return q.counters->paused.ps; });
+  if (paused.empty()) return {};
+  Table table({{"port", true}, {"paused by", true}, {"class"}, {"paused"}, {"of time"}, {"XOFFs received"}});
+  for (std::size_t i = 0; i < std::min(paused.size(), kMostFabricRows); ++i) {
+    const QueueOf& q = paused[i];
+    table.row({q.name(), q.port->peer, fmt::format("{}", q.priority), time_text(q.counters->paused),
+               r.engine.simulated_seconds > 0 ? percent_text(seconds(q.counters->paused) / r.engine.simulated_seconds)
+                                              : "-",
+               count_text(q.counters->xoff_received)});
+  }
+  std::string out = "<h3>Who was held back by PFC</h3>\n" + table.html(and_more(paused.size(), "port-classes"));
+  for (const telemetry::DeadlockWatch::Seen& d : r.deadlocks)
+    out += paragraph(fmt::format("<b>Deadlock</b> since {}: {}", time_text(d.since - Instant{}),
+                                 escaped_html(fmt::format("{}", fmt::join(d.ring, " waits for ")))));
+  return out;
+}
+
+std::string drop_table(const Report& r) {
+  struct Reason {
+    std::uint64_t frames = 0;
+    std::set<std::string> ports;
+  };
+  std::map<std::string_view, Reason> reasons;
+  const auto take = [&](const DropCounts& drops, const std::string& port) {
+    for (std::size_t i = 0; i < drops.size(); ++i) {
+      if (drops[i] == 0) continue;
+      Reason& reason = reasons[name(static_cast<DropReason>(i))];
+      reason.frames += drops[i];
+      reason.ports.insert(port);
+    }
+  };
+  for (const PortReport& p : r.ports) {
+    const std::string port = fmt::format("{}:{}", p.node, p.port);
+    take(p.counters.drops, port);
+    for (const ClassCounters& c : p.counters.classes) take(c.drops, port);
+  }
+  Table table({{"reason", true}, {"frames"}, {"at", true}});
+  for (const auto& [reason, what] : reasons)
+    table.row({std::string(reason), count_text(what.frames),
+               what.ports.size() == 1 ? *what.ports.begin()
+                                      : fmt::format("{} and {} more ports", *what.ports.begin(), what.ports.size() - 1)});
+  if (r.audit.lost_on_links > 0) table.row({"lost on links", count_text(r.audit.lost_on_links), ""});
+  return table.empty() ? paragraph("Nothing was dropped.") : table.html();
+}
+
+std::string fault_table(const Report& r) {
+  if (r.faults.empty()) return {};
+  Table table({{"fault", true}, {"what", true}, {"on", true}, {"times"}, {"frames"}, {"now", true}});
+  for (std::size_t i = 0; i < std::min(r.faults.size(), kMostFabricRows); ++i) {
+    const fault::FaultStatus& f = r.faults[i];
+    table.row({f.name, f.what, f.where, count_text(f.occurrences), f.counts_frames ? count_text(f.frames) : "-",
+               f.active ? "active" : ""});
+  }
+  return "<h3>Faults, and what they did</h3>\n" + table.html(and_more(r.faults.size(), "faults"));
+}
+
+}  // namespace
+
+std::string links_section(const Report& r) { return tier_table(r) + group_table(r) + port_table(r); }
+std::string queues_section(const Report& r) { return first_table(r) + depth_table(r) + pause_table(r); }
+std::string drops_section(const Report& r) { return drop_table(r) + fault_table(r); }
+
+}  // namespace railyard::report

@@ -1,0 +1,137 @@
+// Flow by flow: all of a small lab, the slowest of a large one.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "control/report/html/chart.h"
+#include "control/report/html/markup.h"
+#include "control/report/html/sections.h"
+#include "control/report/units.h"
+
+namespace railyard::report {
+namespace {
+
+constexpr std::size_t kMostFlowRows = 64;
+constexpr std::size_t kMostBars = 48;
+
+// Failed and unfinished flows first, then by slowdown, or by latency where there is none.
+std::vector<const FlowReport*> worst_first(const Report& r) {
+  std::vector<const FlowReport*> flows;
+  for (const FlowReport& f : r.flows) flows.push_back(&f);
+  const auto badness = [](const FlowReport* f) {
+    const bool failed = f->roce && f->roce->completion_errors > 0;
+    const bool unfinished = f->ideal_ns && !f->fct_ns;
+    return std::tuple(failed, unfinished, f->slowdown().value_or(0), f->latency_ns.p99);
+  };
+  std::ranges::stable_sort(flows, [&](const FlowReport* a, const FlowReport* b) { return badness(a) > badness(b); });
+  return flows;
+}
+
+std::string flow_table(const Report& r, const std::vector<const FlowReport*>& flows) {
+  Table table({{"flow", true},
+               {"class"},
+               {"FCT"},
+               {"slowdown", false, "FCT against that on an empty fabric"},
+               {"goodput"},
+               {"limit", false, "what framing leaves of the slower NIC, or of the flow's rate"},
+               {"of it"},
+               {"latency p50"},
+               {"p99"},
+               {"p99.9"},
+               {"p99.99"},
+               {"max"},
+               {"budget"},
+               {"packets"},
+               {"lost"},
+               {"sent again"},
+               {"out of order"},
+               {"CE"},
+               {"CNPs"}});
+  for (std::size_t i = 0; i < std::min(flows.size(), kMostFlowRows); ++i) {
+    const FlowReport& f = *flows[i];
+    const bool arrived = f.latency_ns.max > 0;
+    const bool within = is_within(r.budgets, f.latency_ns);
+    const bool failed = f.roce && f.roce->completion_errors > 0;
+    table.row(
+        {failed ? f.name + " (" + f.roce->status + ")" : f.name, fmt::format("{}", f.priority),
+         f.fct_ns ? nanoseconds_text(static_cast<std::uint64_t>(*f.fct_ns)) : "-",
+         f.slowdown() ? fmt::format("{:.2f}", *f.slowdown()) : "-", rate_text(f.goodput_bps), rate_text(f.limit_bps),
+         f.share() ? percent_text(*f.share()) : "-", nanoseconds_text(f.latency_ns.p50),
+         nanoseconds_text(f.latency_ns.p99), nanoseconds_text(f.latency_ns.p999), nanoseconds_text(f.latency_ns.p9999),
+         nanoseconds_text(f.latency_ns.max), !arrived ? "-" : within ? "within" : "over", count_text(f.packets),
+         count_text(f.lost), f.roce ? count_text(f.roce->retransmitted_packets) : "-",
+         count_text(f.roce ? f.roce->out_of_sequence : f.reordered), count_text(f.marked),
+         f.roce ? count_text(f.roce->cnp_handled + f.roce->cnp_ignored) : "-"},
+        failed || (arrived && !within) ? "bad" : "");
+  }
+  return table.html(flows.size() > kMostFlowRows
+                        ? fmt::format("The worst {} of {} flows: failed, not complete, then by slowdown or latency. "
+                                      "All are in report.json.",
+                                      kMostFlowRows, count_text(flows.size()))
+                        : std::string());
+}
+
+std::string flows_over_time(const Report& r, const std::vector<const FlowReport*>& flows) {
+  const double end = r.engine.simulated_seconds * 1e9;
+  std::vector<Bar> bars;
+  bool any_end = false;
+  for (const FlowReport* f : flows) {
+    if (bars.size() == kMostBars || f->packets == 0) continue;
+    const auto start = static_cast<double>(f->start_ns);
+    any_end |= f->fct_ns.has_value();
+    bars.push_back({f->name, start, f->fct_ns ? start + static_cast<double>(*f->fct_ns) : std::max(start, end),
+                    !f->fct_ns, f->fct_ns ? nanoseconds_text(static_cast<std::uint64_t>(*f->fct_ns)) : "no end"});
+  }
+  if (!any_end) return {};
+  std::ranges::stable_sort(bars, {}, &Bar::from);
+  return "<h3>Over time</h3>\n" +
+         time_line_svg("When flows began and were complete", bars,
+                       [](double v) { return nanoseconds_text(static_cast<std::uint64_t>(v)); }) +
+         (flows.size() > kMostBars ? paragraph(fmt::format("{} of {} flows.", bars.size(), count_text(flows.size())), "note")
+                                   : std::string());
+}
+
+// Flow completion times and goodputs of many flows, as curves.
+std::string spread_charts(const Report& r) {
+  constexpr std::size_t kMany = 16;
+  constexpr std::size_t kMostPoints = 200;
+  if (r.flows.size() < kMany) return {};
+  Chart fct{"Flow completion times", {"FCT", true, [](double v) { return nanoseconds_text(static_cast<std::uint64_t>(v)); }},
+            {"part of the flows", false, [](double v) { return percent_text(v); }}, {}, {}, 0};
+  Chart goodput{"Goodput of flows", {"goodput", false, [](double v) { return rate_text(v); }},
+                {"part of the flows", false, [](double v) { return percent_text(v); }}, {}, {}, 0};
+  const auto curve = [](const std::string& name, std::vector<double> values) {
+    Line line{name, {}, true};
+    std::ranges::sort(values);
+    const std::size_t step = std::max<std::size_t>(1, values.size() / kMostPoints);
+    for (std::size_t i = 0; i < values.size(); i += step)
+      line.points.emplace_back(values[i], static_cast<double>(i + 1) / static_cast<double>(values.size()));
+    if (!values.empty() && line.points.back().second < 1) line.points.emplace_back(values.back(), 1);
+    return line;
+  };
+  std::vector<std::vector<double>> times(r.traffic.size());
+  std::vector<std::vector<double>> rates(r.traffic.size());
+  for (const FlowReport& f : r.flows) {
+    if (f.traffic >= r.traffic.size()) continue;
+    if (f.fct_ns) times[f.traffic].push_back(static_cast<double>(*f.fct_ns));
+    if (f.packets > 0) rates[f.traffic].push_back(f.goodput_bps);
+  }
+  for (std::size_t t = 0; t < r.traffic.size() && t < kMostLines; ++t) {
+    if (!times[t].empty()) fct.lines.push_back(curve(r.traffic[t].name, std::move(times[t])));
+    if (!rates[t].empty()) goodput.lines.push_back(curve(r.traffic[t].name, std::move(rates[t])));
+  }
+  std::string out;
+  if (const std::string svg = chart_svg(fct); !svg.empty()) out += "<h3>Flow completion times</h3>\n" + svg;
+  if (const std::string svg = chart_svg(goodput); !svg.empty()) out += "<h3>Goodput of flows</h3>\n" + svg;
+  return out;
+}
+
+}  // namespace
+
+std::string flows_section(const Report& r) {
+  if (r.flows.empty()) return {};
+  const std::vector<const FlowReport*> flows = worst_first(r);
+  return flow_table(r, flows) + spread_charts(r) + flows_over_time(r, flows);
+}
+
+}  // namespace railyard::report

@@ -1,0 +1,169 @@
+// Per traffic: what its flows got, how long they took, how late their packets came.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "control/report/html/chart.h"
+#include "control/report/html/markup.h"
+#include "control/report/html/sections.h"
+#include "control/report/units.h"
+
+namespace railyard::report {
+namespace {
+
+constexpr std::size_t kMostTraffics = 40;
+
+std::string ns_or_dash(const Spread& s, double Spread::*member) {
+  return s.count == 0 ? "-" : nanoseconds_text(static_cast<std::uint64_t>(s.*member));
+}
+std::string number_or_dash(const Spread& s, double Spread::*member) {
+  return s.count == 0 ? "-" : fmt::format("{:.2f}", s.*member);
+}
+
+std::string goodput_table(const Report& r) {
+  Table table({{"traffic", true},
+               {"pattern", true},
+               {"transport", true},
+               {"flows"},
+               {"complete", false, "of the flows that have an end"},
+               {"delivered"},
+               {"sum"},
+               {"min"},
+               {"median"},
+               {"max"},
+               {"of limit", false, "median share of what framing leaves of the slower NIC, or of the flow's rate"},
+               {"Jain", false, "fairness over the flows' goodputs: 1 is even"}});
+  for (std::size_t i = 0; i < std::min(r.traffic.size(), kMostTraffics); ++i) {
+    const TrafficReport& t = r.traffic[i];
+    table.row({t.name, t.pattern, t.transport, count_text(t.flows),
+               t.with_end == 0 ? "-" : fmt::format("{} of {}", count_text(t.complete), count_text(t.with_end)),
+               size_text(t.delivered_bytes), rate_text(t.goodput_sum_bps), rate_text(t.goodput_bps.min),
+               rate_text(t.goodput_bps.p50), rate_text(t.goodput_bps.max),
+               t.share.count == 0 ? "-" : percent_text(t.share.p50),
+               t.goodput_bps.count == 0 ? "-" : fmt::format("{:.3f}", t.jain)},
+              t.complete < t.with_end || t.failed > 0 ? "bad" : "");
+  }
+  return "<h3>Goodput</h3>\n" + table.html();
+}
+
+std::string times_table(const Report& r) {
+  Table table({{"traffic", true},
+               {"FCT mean"},
+               {"p50"},
+               {"p99"},
+               {"max"},
+               {"slowdown p50", false, "FCT against that on an empty fabric"},
+               {"p99"},
+               {"packet latency p50"},
+               {"p90"},
+               {"p99"},
+               {"p99.9"},
+               {"p99.99"},
+               {"max"},
+               {"budget", false, "by the percentile that run.budgets names"}});
+  for (std::size_t i = 0; i < std::min(r.traffic.size(), kMostTraffics); ++i) {
+    const TrafficReport& t = r.traffic[i];
+    const bool within = is_within(r.budgets, t.latency_ns);
+    const Percentiles& l = t.latency_ns;
+    table.row({t.name, ns_or_dash(t.fct_ns, &Spread::mean), ns_or_dash(t.fct_ns, &Spread::p50),
+               ns_or_dash(t.fct_ns, &Spread::p99), ns_or_dash(t.fct_ns, &Spread::max),
+               number_or_dash(t.slowdown, &Spread::p50), number_or_dash(t.slowdown, &Spread::p99),
+               nanoseconds_text(l.p50), nanoseconds_text(l.p90), nanoseconds_text(l.p99), nanoseconds_text(l.p999),
+               nanoseconds_text(l.p9999), nanoseconds_text(l.max),
+               t.latency_samples == 0 ? "-"
+               : within               ? "within"
+                                      : "over"},
+              t.latency_samples > 0 && !within ? "bad" : "");
+  }
+  return "<h3>Times</h3>\n" +
+         table.html(fmt::format("Latency: from a packet's first octet sent to its arrival at the other NIC, of {} "
+                                "packets. Budget: {} from NIC to NIC (run.budgets).",
+                                count_text(r.latency_samples), escaped_html(time_text(r.budgets.scale_out))));
+}
+
+std::string repair_table(const Report& r) {
+  Table table({{"traffic", true},
+               {"packets"},
+               {"lost"},
+               {"sent again"},
+               {"out of order", false, "RoCE: gaps that a responder answered by a NAK"},
+               {"arrived with CE"},
+               {"CNPs"},
+               {"QPs in error"}});
+  for (std::size_t i = 0; i < std::min(r.traffic.size(), kMostTraffics); ++i) {
+    const TrafficReport& t = r.traffic[i];
+    table.row({t.name, count_text(t.packets), count_text(t.lost), count_text(t.retransmitted), count_text(t.reordered),
+               count_text(t.marked), count_text(t.cnps), count_text(t.failed)},
+              t.failed > 0 ? "bad" : "");
+  }
+  return "<h3>Loss, repair, marks</h3>\n" +
+         table.html(r.traffic.size() > kMostTraffics
+                        ? fmt::format("and {} more in report.json", r.traffic.size() - kMostTraffics)
+                        : std::string());
+}
+
+std::string latency_chart(const Report& r) {
+  Chart c;
+  c.title = "Packet latency: which part of the packets took longer";
+  c.x = {"latency", true, [](double v) { return nanoseconds_text(static_cast<std::uint64_t>(v)); }};
+  // 1 - F on a scale of nines.
+  c.y = {"part of the packets, at or below", false, [](double nines) {
+           static constexpr const char* kWords[] = {"0", "90 %", "99 %", "99.9 %", "99.99 %"};
+           return std::string(kWords[std::clamp(static_cast<int>(std::lround(nines)), 0, 4)]);
+         }};
+  for (const TrafficReport& t : r.traffic) {
+    if (t.latency_points.empty() || c.lines.size() == kMostLines) continue;
+    Line line{t.name, {}, false};
+    for (const TrafficReport::Point& p : t.latency_points)
+      line.points.emplace_back(static_cast<double>(std::max<std::uint64_t>(p.ns, 1)),
+                               std::min(4.0, -std::log10(std::max(1e-4, 1 - p.fraction))));
+    c.lines.push_back(std::move(line));
+  }
+  c.mark_name = "budget " + time_text(r.budgets.scale_out);
+  c.mark_x = static_cast<double>(nanoseconds(r.budgets.scale_out));
+  const std::string svg = chart_svg(c);
+  return svg.empty() ? svg : "<h3>Packet latency, as a distribution</h3>\n" + svg;
+}
+
+std::string size_tables(const Report& r) {
+  std::string out;
+  for (const TrafficReport& t : r.traffic) {
+    if (t.by_size.empty()) continue;
+    Table table({{"size", true}, {"flows"}, {"complete"}, {"FCT mean"}, {"p50"}, {"p95"}, {"p99"}, {"max"},
+                 {"slowdown mean"}, {"p50"}, {"p95"}, {"p99"}, {"max"}});
+    for (const SizeBin& b : t.by_size)
+      table.row({b.from == 0 ? "less than " + size_text(b.below)
+                             : fmt::format("{} to {}", size_text(b.from), size_text(b.below)),
+                 count_text(b.flows), count_text(b.fct_ns.count), ns_or_dash(b.fct_ns, &Spread::mean),
+                 ns_or_dash(b.fct_ns, &Spread::p50), ns_or_dash(b.fct_ns, &Spread::p95),
+                 ns_or_dash(b.fct_ns, &Spread::p99), ns_or_dash(b.fct_ns, &Spread::max),
+                 number_or_dash(b.slowdown, &Spread::mean), number_or_dash(b.slowdown, &Spread::p50),
+                 number_or_dash(b.slowdown, &Spread::p95), number_or_dash(b.slowdown, &Spread::p99),
+                 number_or_dash(b.slowdown, &Spread::max)});
+    Chart c;
+    c.title = "Slowdown by size, " + t.name;
+    c.x = {"size", true, [](double v) { return size_text(static_cast<std::uint64_t>(v)); }};
+    c.y = {"slowdown", false, [](double v) { return fmt::format("{:g}", v); }};
+    Line median{"p50", {}, false};
+    Line tail{"p99", {}, false};
+    for (const SizeBin& b : t.by_size) {
+      if (b.slowdown.count == 0) continue;
+      const double x = b.from == 0 ? 10 : std::sqrt(static_cast<double>(b.from) * static_cast<double>(b.below));
+      median.points.emplace_back(x, b.slowdown.p50);
+      tail.points.emplace_back(x, b.slowdown.p99);
+    }
+    c.lines = {std::move(median), std::move(tail)};
+    out += fmt::format("<h3>{} by size</h3>\n", escaped_html(t.name)) + table.html() + chart_svg(c);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string traffic_section(const Report& r) {
+  if (r.traffic.empty()) return {};
+  return goodput_table(r) + times_table(r) + repair_table(r) + latency_chart(r) + size_tables(r);
+}
+
+}  // namespace railyard::report

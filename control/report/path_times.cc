@@ -1,0 +1,85 @@
+#include "control/report/path_times.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "dataplane/packet/packet.h"
+
+namespace railyard::report {
+namespace {
+
+double ps_per_octet(BitRate rate) { return 8e12 / static_cast<double>(rate.bps); }
+
+}  // namespace
+
+PathTimes::PathTimes(const spec::Lab& lab) : lab_(lab), graph_(lab) {}
+
+std::int64_t PathTimes::latency(std::size_t node) const {
+  const spec::NodeSpec& n = lab_.nodes[node];
+  if (graph_.is_switch(node)) return lab_.switches.at(n.profile).latency.ps;
+  if (graph_.is_host(node)) return lab_.hosts.at(n.profile).latency.ps;
+  return 0;
+}
+
+// Time per octet at an egress of `node`: nothing where frames are cut through.
+double PathTimes::stores(std::size_t node, BitRate rate) const {
+  const spec::SwitchProfile& profile = lab_.switches.at(lab_.nodes[node].profile);
+  return profile.mode == spec::ForwardingMode::kStoreAndForward ? ps_per_octet(rate) : 0;
+}
+
+std::optional<PathTimes::Nic> PathTimes::nic(const spec::PortName& name) const {
+  for (const routing::Graph::Edge& e : graph_.edges(graph_.node(name.node)))
+    if (e.port.value + 1 == name.port) return Nic{e.neighbour, lab_.links[e.link]};
+  return std::nullopt;
+}
+
+BitRate PathTimes::rate(const spec::PortName& name) const {
+  const auto n = nic(name);
+  return n ? n->link.rate : BitRate{};
+}
+
+const std::vector<std::optional<PathTimes::Way>>& PathTimes::ways(std::size_t from) {
+  const auto [known, is_new] = ways_.try_emplace(from);
+  std::vector<std::optional<Way>>& to = known->second;
+  if (!is_new) return to;
+  to.resize(graph_.size());
+  to[from] = Way{};
+  // Breadth first; within a distance each node's best way is known before any is gone on with.
+  std::vector<std::size_t> level{from};
+  while (!level.empty()) {
+    std::vector<std::size_t> next;
+    for (const std::size_t node : level)
+      for (const routing::Graph::Edge& e : graph_.edges(node)) {
+        if (!graph_.is_switch(e.neighbour)) continue;
+        const spec::LinkSpec& link = lab_.links[e.link];
+        const Way way{to[node]->hops + 1, to[node]->fixed_ps + link.delay.ps + latency(e.neighbour),
+                      to[node]->ps_per_octet + stores(node, link.rate)};
+        std::optional<Way>& best = to[e.neighbour];
+        if (!best) next.push_back(e.neighbour);
+        if (!best || std::tuple(way.hops, way.fixed_ps, way.ps_per_octet) <
+                         std::tuple(best->hops, best->fixed_ps, best->ps_per_octet))
+          best = way;
+      }
+    level = std::move(next);
+  }
+  return to;
+}
+
+std::optional<Duration> PathTimes::one_way(const spec::PortName& from, const spec::PortName& to, int frame_octets) {
+  const auto source = nic(from);
+  const auto sink = nic(to);
+  if (!source || !sink) return std::nullopt;
+  const double octets = frame_octets + static_cast<int>(kPreambleOctets);
+  const std::size_t host = graph_.node(to.node);
+  double ps = ps_per_octet(source->link.rate) * octets + static_cast<double>(source->link.delay.ps + latency(host));
+  if (source->neighbour != host) {
+    if (!graph_.is_switch(source->neighbour)) return std::nullopt;
+    const auto& way = ways(source->neighbour).at(sink->neighbour);
+    if (!way) return std::nullopt;
+    ps += static_cast<double>(latency(source->neighbour) + way->fixed_ps + sink->link.delay.ps);
+    ps += octets * (way->ps_per_octet + stores(sink->neighbour, sink->link.rate));
+  }
+  return Duration{static_cast<std::int64_t>(ps)};
+}
+
+}  // namespace railyard::report

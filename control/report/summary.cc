@@ -1,0 +1,157 @@
+#include "control/report/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "control/report/report.h"
+#include "control/report/units.h"
+
+namespace railyard::report {
+namespace {
+
+// Over everybody's flows, since percentiles are not to be averaged.
+struct Pooled {
+  std::vector<double> fct, slowdown, goodput, share;
+};
+
+Pooled pooled(const Report& r) {
+  Pooled all;
+  for (const FlowReport& f : r.flows) {
+    if (f.fct_ns) all.fct.push_back(static_cast<double>(*f.fct_ns));
+    if (const auto s = f.slowdown()) all.slowdown.push_back(*s);
+    if (const auto s = f.share()) all.share.push_back(*s);
+    if (f.packets > 0 && f.measured) all.goodput.push_back(f.goodput_bps);
+  }
+  return all;
+}
+
+struct Sums {
+  double lost = 0, drops = 0, retransmitted = 0, reordered = 0, marked = 0, cnps = 0, trimmed = 0;
+  double xoff = 0, paused_ns = 0, deepest = 0;
+};
+
+double dropped_for_any_reason(const PortReport& p) { return static_cast<double>(p.counters.dropped()); }
+
+Sums sums_of(const Report& r) {
+  Sums s;
+  for (const TrafficReport& t : r.traffic) {
+    s.lost += static_cast<double>(t.lost);
+    s.retransmitted += static_cast<double>(t.retransmitted);
+    s.reordered += static_cast<double>(t.reordered);
+    s.cnps += static_cast<double>(t.cnps);
+  }
+  for (const PortReport& p : r.ports) {
+    s.drops += dropped_for_any_reason(p);
+    for (const ClassCounters& c : p.counters.classes) {
+      s.marked += static_cast<double>(c.ecn_marked);
+      s.trimmed += static_cast<double>(c.trimmed);
+      s.paused_ns += static_cast<double>(nanoseconds(c.paused));
+      s.xoff += static_cast<double>(c.xoff_sent);
+      if (p.is_switch) s.deepest = std::max(s.deepest, static_cast<double>(c.max_depth_octets));
+    }
+  }
+  return s;
+}
+
+}  // namespace
+
+std::vector<Figure> summary(const Report& r) {
+  std::vector<Figure> out;
+  Pooled all = pooled(r);
+  double makespan = 0;
+  for (const FlowReport& f : r.flows)
+    if (f.fct_ns) makespan = std::max(makespan, static_cast<double>(f.start_ns + *f.fct_ns));
+  if (!all.goodput.empty()) {
+    double sum = 0;
+    for (const double g : all.goodput) sum += g;
+    out.push_back({"jain", jain_index(all.goodput)});
+    const Spread goodput = Spread::of(std::move(all.goodput));
+    out.insert(out.begin(), {{"goodput", sum}, {"goodput_min", goodput.min}, {"goodput_p50", goodput.p50}});
+  }
+  if (!all.share.empty()) out.push_back({"share_p50", Spread::of(std::move(all.share)).p50});
+  if (!all.fct.empty()) {
+    const Spread fct = Spread::of(std::move(all.fct));
+    for (const auto& [name, value] : {std::pair{"fct_mean", fct.mean}, std::pair{"fct_p50", fct.p50},
+                                      std::pair{"fct_p99", fct.p99}, std::pair{"fct_max", fct.max}})
+      out.push_back({name, value});
+    out.push_back({"makespan", makespan});
+  }
+  if (!all.slowdown.empty()) {
+    const Spread slowdown = Spread::of(std::move(all.slowdown));
+    for (const auto& [name, value] : {std::pair{"slowdown_mean", slowdown.mean}, std::pair{"slowdown_p50", slowdown.p50},
+                                      std::pair{"slowdown_p99", slowdown.p99}})
+      out.push_back({name, value});
+  }
+  if (r.latency_samples > 0)
+    for (const auto& [name, value] :
+         {std::pair{"latency_p50", r.latency_ns.p50}, std::pair{"latency_p90", r.latency_ns.p90},
+          std::pair{"latency_p99", r.latency_ns.p99}, std::pair{"latency_p999", r.latency_ns.p999},
+          std::pair{"latency_p9999", r.latency_ns.p9999}, std::pair{"latency_max", r.latency_ns.max}})
+      out.push_back({name, static_cast<double>(value)});
+  const Sums s = sums_of(r);
+  for (const auto& [name, value] :
+       {std::pair{"lost", s.lost}, std::pair{"drops", s.drops}, std::pair{"retransmitted", s.retransmitted},
+        std::pair{"out_of_order", s.reordered}, std::pair{"trimmed", s.trimmed}, std::pair{"ecn_marked", s.marked},
+        std::pair{"cnps", s.cnps}, std::pair{"xoff_sent", s.xoff}, std::pair{"paused", s.paused_ns},
+        std::pair{"max_queue", s.deepest}})
+    out.push_back({name, value});
+  double utilisation = 0;
+  double imbalance = 0;
+  for (const LinkTier& t : r.link_tiers) utilisation = std::max(utilisation, t.max_utilisation);
+  for (const PathGroupReport& g : r.path_groups) imbalance = std::max(imbalance, g.max_over_mean());
+  out.push_back({"max_utilisation", utilisation});
+  if (imbalance > 0) out.push_back({"max_over_mean", imbalance});
+  out.push_back({"packet_hops", static_cast<double>(r.engine.packet_hops)});
+  out.push_back({"cpu_seconds", r.engine.cpu_seconds});
+  return out;
+}
+
+FigureKind kind_of(std::string_view name) {
+  using enum Unit;
+  using enum Better;
+  static const std::map<std::string_view, FigureKind> kinds{
+      {"goodput", {kBitsPerSecond, kHigher}},     {"goodput_min", {kBitsPerSecond, kHigher}},
+      {"goodput_p50", {kBitsPerSecond, kHigher}}, {"algbw", {kBitsPerSecond, kHigher}},
+      {"busbw", {kBitsPerSecond, kHigher}},       {"jain", {kRatio, kHigher}},
+      {"share_p50", {kRatio, kHigher}},           {"makespan", {kNanoseconds, kLower}},
+      {"slowdown_mean", {kRatio, kLower}},        {"slowdown_p50", {kRatio, kLower}},
+      {"slowdown_p99", {kRatio, kLower}},         {"lost", {kCount, kLower}},
+      {"drops", {kCount, kLower}},                {"retransmitted", {kCount, kLower}},
+      {"out_of_order", {kCount, kLower}},         {"trimmed", {kCount, kLower}},
+      {"ecn_marked", {kCount, kNeither}},         {"cnps", {kCount, kNeither}},
+      {"xoff_sent", {kCount, kLower}},            {"paused", {kNanoseconds, kLower}},
+      {"max_queue", {kBytes, kLower}},            {"max_utilisation", {kRatio, kNeither}},
+      {"max_over_mean", {kRatio, kLower}},        {"packet_hops", {kCount, kNeither}},
+      {"cpu_seconds", {kSeconds, kNeither}}};
+  if (const auto known = kinds.find(name); known != kinds.end()) return known->second;
+  if (name.starts_with("fct_") || name.starts_with("latency_")) return {kNanoseconds, kLower};
+  if (name.ends_with("_ns")) return {kNanoseconds, kNeither};
+  if (name.ends_with("_bps")) return {kBitsPerSecond, kNeither};
+  if (name.ends_with("_bytes")) return {kBytes, kNeither};
+  return {};
+}
+
+std::string figure_text(double value, Unit unit) {
+  switch (unit) {
+    case Unit::kNanoseconds:
+      return nanoseconds_text(static_cast<std::uint64_t>(std::max(0.0, value)));
+    case Unit::kBitsPerSecond:
+      return rate_text(value);
+    case Unit::kBytes:
+      return size_text(static_cast<std::uint64_t>(std::max(0.0, value)));
+    case Unit::kSeconds:
+      return fmt::format("{:.2f} s", value);
+    case Unit::kRatio:
+      return fmt::format("{:.3f}", value);
+    case Unit::kCount:
+      break;
+  }
+  if (value == std::floor(value) && std::abs(value) < 1e15)
+    return (value < 0 ? "-" : "") + count_text(static_cast<std::uint64_t>(std::abs(value)));
+  return fmt::format("{:.3f}", value);
+}
+
+}  // namespace railyard::report

@@ -1,0 +1,33 @@
+// The figures that runs are compared by: each a name, a number, a unit.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace railyard::report {
+
+struct Report;
+
+struct Figure {
+  std::string name;  // "fct_p99"
+  double value = 0;
+};
+
+// Those that this run has: without a flow that is complete there is no FCT.
+std::vector<Figure> summary(const Report& report);
+
+enum class Better { kLower, kHigher, kNeither };
+enum class Unit { kNanoseconds, kBitsPerSecond, kBytes, kCount, kRatio, kSeconds };
+
+// What a figure of that name is; figures that are not known are counts, and neither is better.
+struct FigureKind {
+  Unit unit = Unit::kCount;
+  Better better = Better::kNeither;
+};
+FigureKind kind_of(std::string_view name);
+
+// "335 us", "97.9 Gb/s".
+std::string figure_text(double value, Unit unit);
+
+}  // namespace railyard::report

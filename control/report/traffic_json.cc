@@ -1,0 +1,71 @@
+#include "control/report/traffic_json.h"
+
+namespace railyard::report {
+
+using OrderedJson = nlohmann::ordered_json;
+
+namespace {
+
+// Nothing rather than zeros where there is nothing to say.
+OrderedJson spread_json(const Spread& s) {
+  if (s.count == 0) return nullptr;
+  return {{"count", s.count}, {"mean", s.mean}, {"min", s.min}, {"p50", s.p50},
+          {"p95", s.p95},     {"p99", s.p99},   {"max", s.max}};
+}
+
+}  // namespace
+
+OrderedJson traffic_json(const TrafficReport& t) {
+  OrderedJson j = {{"name", t.name},
+                   {"pattern", t.pattern},
+                   {"transport", t.transport},
+                   {"flows", t.flows},
+                   {"with_end", t.with_end},
+                   {"complete", t.complete},
+                   {"failed", t.failed},
+                   {"delivered_bytes", t.delivered_bytes},
+                   {"packets", t.packets},
+                   {"lost", t.lost},
+                   {"reordered", t.reordered},
+                   {"retransmitted", t.retransmitted},
+                   {"marked", t.marked},
+                   {"cnps", t.cnps},
+                   {"goodput_sum_bps", t.goodput_sum_bps},
+                   {"goodput_bps", spread_json(t.goodput_bps)},
+                   {"jain_index", t.jain},
+                   {"share", spread_json(t.share)},
+                   {"fct_ns", spread_json(t.fct_ns)},
+                   {"slowdown", spread_json(t.slowdown)}};
+  j["latency_ns"] = {{"samples", t.latency_samples}, {"p50", t.latency_ns.p50},     {"p90", t.latency_ns.p90},
+                     {"p99", t.latency_ns.p99},      {"p999", t.latency_ns.p999},   {"p9999", t.latency_ns.p9999},
+                     {"max", t.latency_ns.max}};
+  j["by_size"] = OrderedJson::array();
+  for (const SizeBin& b : t.by_size)
+    j["by_size"].push_back({{"from_bytes", b.from},
+                            {"below_bytes", b.below},
+                            {"flows", b.flows},
+                            {"fct_ns", spread_json(b.fct_ns)},
+                            {"slowdown", spread_json(b.slowdown)}});
+  return j;
+}
+
+OrderedJson link_tiers_json(const std::vector<LinkTier>& tiers) {
+  OrderedJson all = OrderedJson::array();
+  for (const LinkTier& t : tiers)
+    all.push_back({{"name", t.name},
+                   {"links", t.links},
+                   {"bytes", t.bytes},
+                   {"utilisation", {{"mean", t.mean_utilisation}, {"p95", t.p95_utilisation}, {"max", t.max_utilisation}}},
+                   {"max_over_mean", t.max_over_mean},
+                   {"jain_index", t.jain},
+                   {"busiest", t.busiest}});
+  return all;
+}
+
+OrderedJson verdicts_json(const std::vector<Verdict>& verdicts) {
+  OrderedJson all = OrderedJson::array();
+  for (const Verdict& v : verdicts) all.push_back({{"name", v.name}, {"verdict", word(v.answer)}, {"text", v.text}});
+  return all;
+}
+
+}  // namespace railyard::report

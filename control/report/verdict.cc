@@ -1,0 +1,140 @@
+#include "control/report/verdict.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "control/report/report.h"
+#include "control/report/units.h"
+
+namespace railyard::report {
+namespace {
+
+using Answer = Verdict::Answer;
+
+std::uint64_t budgeted(const Percentiles& p, int percentile) {
+  switch (percentile) {
+    case 5000:
+      return p.p50;
+    case 9000:
+      return p.p90;
+    case 9900:
+      return p.p99;
+    case 9990:
+      return p.p999;
+    case 9999:
+      return p.p9999;
+    default:
+      return p.max;
+  }
+}
+
+std::string percentile_word(int percentile) {
+  if (percentile == 10000) return "the largest latency";
+  return percentile % 100 == 0 ? fmt::format("p{}", percentile / 100)
+                               : fmt::format("p{}.{}", percentile / 100, percentile % 10 == 0 ? "9" : "99");
+}
+
+Verdict latency_verdict(const Report& r) {
+  const auto limit = static_cast<std::uint64_t>(nanoseconds(r.budgets.scale_out));
+  std::uint64_t flows = 0;
+  std::uint64_t within = 0;
+  const FlowReport* worst = nullptr;
+  for (const FlowReport& f : r.flows) {
+    if (f.latency_ns.max == 0) continue;
+    ++flows;
+    within += is_within(r.budgets, f.latency_ns);
+    if (worst == nullptr || budgeted(f.latency_ns, r.budgets.percentile) >
+                                budgeted(worst->latency_ns, r.budgets.percentile))
+      worst = &f;
+  }
+  Verdict v{"latency", Answer::kOpen, "no packet has arrived"};
+  if (worst == nullptr) return v;
+  v.answer = within == flows ? Answer::kPass : Answer::kFail;
+  v.text = fmt::format("{} of {} of {} flows is within {}; the worst is {}: {}", percentile_word(r.budgets.percentile),
+                       count_text(within), count_text(flows), nanoseconds_text(limit), worst->name,
+                       nanoseconds_text(budgeted(worst->latency_ns, r.budgets.percentile)));
+  return v;
+}
+
+Verdict loss_verdict(const Report& r) {
+  if (!r.lossless_drops)
+    return {"lossless", Answer::kOpen, "no class of this lab is lossless"};
+  return {"lossless", *r.lossless_drops == 0 ? Answer::kPass : Answer::kFail,
+          *r.lossless_drops == 0 ? std::string("nothing was dropped in a lossless class")
+                                 : fmt::format("{} frames were dropped in lossless classes",
+                                               count_text(*r.lossless_drops))};
+}
+
+// Marks are to slow senders down before anybody must be paused.
+Verdict order_verdict(const Report& r) {
+  const CeAndXoff o = ce_and_xoff(r);
+  if (o.queues == 0) return {"ce-before-xoff", Answer::kPass, "nobody had to be paused"};
+  return {"ce-before-xoff", o.ce_first == o.queues ? Answer::kPass : Answer::kFail,
+          fmt::format("of {} queues that filled their ingress groups, CE came first at {}, XOFF at {}, and {} never "
+                      "marked",
+                      o.queues, o.ce_first, o.xoff_first, o.never_marked)};
+}
+
+Verdict completion_verdict(const Report& r) {
+  std::uint64_t with_end = 0;
+  std::uint64_t complete = 0;
+  std::uint64_t failed = 0;
+  for (const TrafficReport& t : r.traffic) {
+    with_end += t.with_end;
+    complete += t.complete;
+    failed += t.failed;
+  }
+  if (with_end == 0 && failed == 0) return {"completion", Answer::kOpen, "no flow has an end"};
+  return {"completion", complete == with_end && failed == 0 ? Answer::kPass : Answer::kFail,
+          fmt::format("{} of {} flows with an end are complete{}", count_text(complete), count_text(with_end),
+                      failed > 0 ? fmt::format("; {} have a QP in error", count_text(failed)) : std::string())};
+}
+
+Verdict data_verdict(const Report& r) {
+  std::uint64_t corrupted = 0;
+  for (const FlowReport& f : r.flows) corrupted += f.corrupted;
+  if (corrupted > 0)
+    return {"data", Answer::kFail, fmt::format("{} packets or messages were not what was sent", count_text(corrupted))};
+  return {"data", r.audit.balanced ? Answer::kPass : Answer::kFail,
+          r.audit.balanced ? "what arrived is what was sent, and the books balance" : "the books do not balance"};
+}
+
+}  // namespace
+
+bool is_within(const Budgets& budgets, const Percentiles& latency_ns) {
+  return budgeted(latency_ns, budgets.percentile) <= static_cast<std::uint64_t>(nanoseconds(budgets.scale_out));
+}
+
+CeAndXoff ce_and_xoff(const Report& r) {
+  CeAndXoff o;
+  for (const PortReport& p : r.ports)
+    for (const ClassCounters& c : p.counters.classes) {
+      if (!p.is_switch || c.first_xoff == Instant::never()) continue;
+      ++o.queues;
+      if (c.first_ce == Instant::never())
+        ++o.never_marked;
+      else
+        ++(c.first_ce < c.first_xoff ? o.ce_first : o.xoff_first);
+    }
+  return o;
+}
+
+std::string_view word(Verdict::Answer answer) {
+  switch (answer) {
+    case Answer::kPass:
+      return "pass";
+    case Answer::kFail:
+      return "fail";
+    case Answer::kOpen:
+      return "open";
+  }
+  return "";
+}
+
+std::vector<Verdict> Report::verdicts() const {
+  return {latency_verdict(*this), loss_verdict(*this), order_verdict(*this), completion_verdict(*this),
+          data_verdict(*this)};
+}
+
+}  // namespace railyard::report

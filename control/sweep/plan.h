@@ -1,0 +1,31 @@
+// Which runs a sweep is made of: all combinations of some values of some keys.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace railyard::sweep {
+
+// A key of the fabric file with the values that it takes.
+struct Dimension {
+  std::string path;                 // "qos.default.classes.3.path"
+  std::vector<std::string> values;  // "ecmp", "spray", "{ policy: adaptive, per: flowlet }"
+};
+
+// "path=v1,v2": values are separated by commas outside of brackets, braces and quotes. Throws std::invalid_argument:
+// no '=', no value, or one twice.
+Dimension parse_dimension(const std::string& text);
+
+// "7", "1-5". Throws std::invalid_argument. At most 10,000.
+std::vector<std::uint64_t> parse_seeds(const std::string& text);
+
+// One combination: for each dimension the index of its value.
+using Point = std::vector<std::size_t>;
+// The last dimension varies fastest. Without any, one point of nothing. Throws std::invalid_argument: a path twice, or
+// more than kMostRuns with `seeds` for each.
+std::vector<Point> points(const std::vector<Dimension>& dimensions, std::size_t seeds);
+
+inline constexpr std::size_t kMostRuns = 100'000;
+
+}  // namespace railyard::sweep

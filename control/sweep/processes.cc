@@ -1,0 +1,122 @@
+#include "control/sweep/processes.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dataplane/base/file_descriptor.h"
+
+namespace railyard::sweep {
+namespace {
+
+[[noreturn]] void fail_with_errno(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+// Standard output through a pipe, whose end says that the process has ended; standard error into memory.
+struct Process {
+  std::size_t index = 0;
+  pid_t pid = -1;
+  FileDescriptor out;
+  FileDescriptor error;
+  std::string output;
+
+  ~Process() {
+    if (pid <= 0) return;
+    kill(pid, SIGKILL);
+    while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+
+  void begin(const std::vector<std::string>& command) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) fail_with_errno("pipe");
+    out = FileDescriptor(ends[0]);
+    const FileDescriptor theirs(ends[1]);
+    error = FileDescriptor(memfd_create("railyard-sweep", MFD_CLOEXEC));
+    if (error.get() < 0) fail_with_errno("memfd_create");
+    std::vector<char*> arguments;
+    for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    pid = fork();
+    if (pid < 0) fail_with_errno("fork");
+    if (pid > 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(theirs.get(), STDOUT_FILENO);
+    dup2(error.get(), STDERR_FILENO);
+    execv(arguments[0], arguments.data());
+    dprintf(STDERR_FILENO, "cannot run %s: %s\n", arguments[0], std::strerror(errno));
+    _exit(127);
+  }
+
+  // False once all has come.
+  bool read_on() {
+    std::array<char, 65536> buffer;
+    const ssize_t n = read(out.get(), buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) return true;
+    if (n <= 0) return false;
+    output.append(buffer.data(), static_cast<std::size_t>(n));
+    return true;
+  }
+
+  std::string last_words() const {
+    const off_t size = std::max<off_t>(0, lseek(error.get(), 0, SEEK_END));
+    constexpr off_t kEnough = 4096;
+    std::string text(static_cast<std::size_t>(std::min(size, kEnough)), '\0');
+    const ssize_t n = pread(error.get(), text.data(), text.size(), size - static_cast<off_t>(text.size()));
+    text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    const std::size_t begin = text.rfind('\n');
+    return begin == text.npos ? text : text.substr(begin + 1);
+  }
+
+  Ended end() {
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    pid = -1;
+    Ended e{index, WIFEXITED(status) ? WEXITSTATUS(status) : -1, std::move(output), last_words()};
+    if (WIFSIGNALED(status))
+      e.error = fmt::format("ended by {}{}{}", strsignal(WTERMSIG(status)), e.error.empty() ? "" : ": ", e.error);
+    return e;
+  }
+};
+
+}  // namespace
+
+void run_all(const std::vector<std::vector<std::string>>& commands, std::size_t parallel,
+             const std::function<void(Ended)>& done) {
+  std::vector<std::unique_ptr<Process>> running;
+  std::size_t next = 0;
+  while (next < commands.size() || !running.empty()) {
+    while (next < commands.size() && running.size() < std::max<std::size_t>(1, parallel)) {
+      auto process = std::make_unique<Process>();
+      process->index = next;
+      process->begin(commands[next++]);
+      running.push_back(std::move(process));
+    }
+    std::vector<pollfd> waits;
+    for (const auto& p : running) waits.push_back({p->out.get(), POLLIN, 0});
+    if (poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) fail_with_errno("poll");
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+      if (waits[i].revents == 0 || running[i]->read_on()) continue;
+      done(running[i]->end());
+      running[i].reset();
+    }
+    std::erase(running, nullptr);
+  }
+}
+
+}  // namespace railyard::sweep

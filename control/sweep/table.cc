@@ -1,0 +1,129 @@
+#include "control/sweep/table.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace railyard::sweep {
+
+using SweepJson = nlohmann::ordered_json;
+
+std::optional<double> Cell::median() const {
+  if (values.empty()) return std::nullopt;
+  std::vector<double> sorted = values;
+  std::ranges::sort(sorted);
+  const std::size_t n = sorted.size();
+  return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+double Cell::min() const { return *std::ranges::min_element(values); }
+double Cell::max() const { return *std::ranges::max_element(values); }
+
+std::string name_of_metric(const std::string& metric) {
+  return metric.starts_with("+") || metric.starts_with("-") ? metric.substr(1) : metric;
+}
+
+report::FigureKind kind_of_metric(const std::string& metric) {
+  report::FigureKind kind = report::kind_of(name_of_metric(metric));
+  if (metric.starts_with("+")) kind.better = report::Better::kHigher;
+  if (metric.starts_with("-")) kind.better = report::Better::kLower;
+  return kind;
+}
+
+std::vector<std::vector<std::size_t>> Table::winners() const {
+  std::vector<std::vector<std::size_t>> out(metrics.size());
+  if (rows.size() < 2) return out;
+  for (std::size_t m = 0; m < metrics.size(); ++m) {
+    const report::Better better = kind_of_metric(metrics[m]).better;
+    if (better == report::Better::kNeither) continue;
+    std::optional<double> best;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto median = rows[i].cells[m].median();
+      if (!rows[i].failures.empty() || !median) continue;
+      const bool beats = best && (better == report::Better::kLower ? *median < *best : *median > *best);
+      if (best && !beats && *median != *best) continue;
+      if (!best || beats) out[m].clear();
+      best = median;
+      out[m].push_back(i);
+    }
+    if (out[m].size() == rows.size()) out[m].clear();  // all are alike
+  }
+  return out;
+}
+
+SweepJson Table::json() const {
+  SweepJson j = {{"spec", spec}, {"seeds", seeds}};
+  j["over"] = SweepJson::array();
+  for (const Dimension& d : dimensions) j["over"].push_back({{"path", d.path}, {"values", d.values}});
+  const auto won = winners();
+  j["rows"] = SweepJson::array();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row& row = rows[i];
+    SweepJson set = SweepJson::object();
+    for (std::size_t d = 0; d < dimensions.size(); ++d) set[dimensions[d].path] = dimensions[d].values[row.point[d]];
+    SweepJson figures = SweepJson::object();
+    for (std::size_t m = 0; m < metrics.size(); ++m) {
+      const Cell& cell = row.cells[m];
+      const auto median = cell.median();
+      figures[name_of_metric(metrics[m])] =
+          median ? SweepJson{{"median", *median},
+                             {"min", cell.min()},
+                             {"max", cell.max()},
+                             {"values", cell.values},
+                             {"winner", std::ranges::find(won[m], i) != won[m].end()}}
+                 : SweepJson(nullptr);
+    }
+    j["rows"].push_back({{"set", std::move(set)},
+                         {"runs", row.runs},
+                         {"figures", std::move(figures)},
+                         {"failed", row.failures}});
+  }
+  return j;
+}
+
+std::string Table::text() const {
+  const auto won = winners();
+  std::vector<std::vector<std::string>> lines;
+  std::vector<std::string> heading;
+  for (const Dimension& d : dimensions) heading.push_back(d.path);
+  for (const std::string& m : metrics) heading.push_back(name_of_metric(m));
+  heading.emplace_back("failed");
+  lines.push_back(heading);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row& row = rows[i];
+    std::vector<std::string> line;
+    for (std::size_t d = 0; d < dimensions.size(); ++d) line.push_back(dimensions[d].values[row.point[d]]);
+    for (std::size_t m = 0; m < metrics.size(); ++m) {
+      const Cell& cell = row.cells[m];
+      const report::Unit unit = kind_of_metric(metrics[m]).unit;
+      const auto median = cell.median();
+      std::string text = median ? report::figure_text(*median, unit) : "-";
+      if (cell.values.size() > 1 && cell.min() != cell.max())
+        text += fmt::format(" ({} .. {})", report::figure_text(cell.min(), unit),
+                            report::figure_text(cell.max(), unit));
+      if (std::ranges::find(won[m], i) != won[m].end()) text += " *";
+      line.push_back(std::move(text));
+    }
+    line.push_back(row.failures.empty() ? "" : fmt::format("{} of {}", row.failures.size(), row.runs));
+    lines.push_back(std::move(line));
+  }
+  std::vector<std::size_t> width(heading.size(), 0);
+  for (const auto& line : lines)
+    for (std::size_t c = 0; c < line.size(); ++c) width[c] = std::max(width[c], line[c].size());
+  std::string out;
+  for (const auto& line : lines) {
+    std::string text;
+    for (std::size_t c = 0; c < line.size(); ++c)
+      text += c < dimensions.size() ? fmt::format("{:<{}}  ", line[c], width[c])
+                                    : fmt::format("{:>{}}  ", line[c], width[c]);
+    text.erase(text.find_last_not_of(' ') + 1);
+    out += text + "\n";
+  }
+  out += fmt::format("{}* the best of its column{}\n", rows.size() > 1 ? "" : "(one row) ",
+                     seeds.size() > 1 ? "; median (least .. most) over the seeds" : "");
+  for (const Row& row : rows)
+    for (const std::string& failure : row.failures) out += fmt::format("FAILED {}\n", failure);
+  return out;
+}
+
+}  // namespace railyard::sweep

@@ -1,0 +1,49 @@
+// What came of the runs of a sweep, as one table.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "control/report/summary.h"
+#include "control/sweep/plan.h"
+
+namespace railyard::sweep {
+
+// One figure of one combination, over its seeds.
+struct Cell {
+  std::vector<double> values;  // of the runs that have it
+  std::optional<double> median() const;
+  double min() const;
+  double max() const;
+};
+
+struct Row {
+  Point point;
+  std::vector<Cell> cells;            // one per metric
+  std::size_t runs = 0;
+  std::vector<std::string> failures;  // "seed 3: x.yaml:4: ...", "seed 4: the books do not balance"
+};
+
+struct Table {
+  std::string spec;
+  std::vector<Dimension> dimensions;
+  std::vector<std::uint64_t> seeds;
+  std::vector<std::string> metrics;
+  std::vector<Row> rows;
+
+  // Per metric the row with the best median; several if they are equal; none if the metric has no better end, or if
+  // there is only one row. Rows with a failed run win nothing.
+  std::vector<std::vector<std::size_t>> winners() const;
+  nlohmann::ordered_json json() const;
+  std::string text() const;
+};
+
+// Lower or higher: "fct_p99", "goodput", "/engine/windows". A name may say it: "+x" higher is better, "-x" lower.
+report::FigureKind kind_of_metric(const std::string& metric);
+std::string name_of_metric(const std::string& metric);
+
+}  // namespace railyard::sweep

@@ -1,0 +1,44 @@
+// `railyard compare`: two reports side by side.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "control/report/compare.h"
+#include "tools/railyard/commands.h"
+
+namespace railyard::tools {
+namespace {
+
+struct CompareOptions {
+  std::string a;
+  std::string b;
+  bool json = false;
+};
+
+int compare_reports(const CompareOptions& o) {
+  const report::Comparison c = report::compare(report::read_report(o.a), report::read_report(o.b), o.a, o.b);
+  if (o.json)
+    std::puts(c.json().dump(2).c_str());
+  else
+    std::fputs(c.text().c_str(), stdout);
+  return kOk;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("compare", "Show two reports side by side, and what makes them incomparable");
+  auto o = std::make_shared<CompareOptions>();
+  command->add_option("A", o->a, "report.json, or the directory that `railyard run --report` wrote")->required();
+  command->add_option("B", o->b, "The other one")->required();
+  command->add_flag("--json", o->json, "Print it as JSON");
+  command->footer(
+      "Examples:\n"
+      "  railyard run LAB.yaml --report before\n"
+      "  railyard run LAB.yaml --set qos.default.classes.3.path=spray --report after\n"
+      "  railyard compare before after\n"
+      "  railyard compare before after --json | jq '.figures[] | select(.better == \"a\")'");
+  command->callback([o, &exit_code] { exit_code = compare_reports(*o); });
+}
+
+}  // namespace railyard::tools
