@@ -94,8 +94,8 @@ class BuiltLab::Builder {
       Flow flow;
       flow.priority = class_at(plan.source, t);
       flow.rate = t.rate.value_or(BitRate{});
-      flow.total = t.bytes;
-      flow.start = Instant{} + t.start + t.stagger * static_cast<std::int64_t>(plan.index);
+      flow.total = plan.bytes.value_or(t.bytes);
+      flow.start = Instant{} + plan.start.value_or(t.start + t.stagger * static_cast<std::int64_t>(plan.index));
       flow.ect = t.ect;
       flow.plan = std::move(plan);
       if (t.transport == spec::TrafficSpec::Transport::kRoce)
@@ -154,7 +154,8 @@ class BuiltLab::Builder {
   }
 
   Instant stop_of(const spec::TrafficSpec& t) const {
-    const Instant stop = t.stop ? Instant{} + *t.stop : Instant::never();
+    // With a load, `stop` is when flows arrive no more.
+    const Instant stop = t.stop && !t.load ? Instant{} + *t.stop : Instant::never();
     return lab_.run.duration ? std::min(stop, Instant{} + *lab_.run.duration) : stop;
   }
 

@@ -1,8 +1,8 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <unordered_map>
+
+#include <fmt/format.h>
 
 #include "control/report/framing.h"
 #include "control/report/path_times.h"
@@ -93,8 +93,9 @@ FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std:
 void add_limits(const build::BuiltLab& lab, const build::Flow& flow, PathTimes& times, FlowReport& r) {
   const spec::TrafficSpec& t = lab.spec().traffic[flow.plan.traffic];
   const auto& hosts = lab.spec().hosts;
-  const bool selective = flow.is_roce() && hosts.at(lab.spec().find(flow.plan.source.node)->profile).roce.loss_recovery ==
-                                               spec::RoceLossRecovery::kSelectiveRepeat;
+  const bool selective =
+      flow.is_roce() && hosts.at(lab.spec().find(flow.plan.source.node)->profile).roce.loss_recovery ==
+                            spec::RoceLossRecovery::kSelectiveRepeat;
   BitRate rate = std::min(times.rate(flow.plan.source), times.rate(flow.plan.destination));
   if (flow.rate.bps > 0) rate = std::min(rate, flow.rate);
   r.limit_bps = static_cast<double>(rate.bps) * framing_efficiency(t, flow.total, selective);

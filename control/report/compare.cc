@@ -71,23 +71,24 @@ bool Comparison::comparable() const { return std::ranges::none_of(differences, &
 
 ReportJson read_report(const std::filesystem::path& path) {
   std::error_code ignored;
-  const std::filesystem::path file =
-      std::filesystem::is_directory(path, ignored) ? path / "report.json" : path;
+  const std::filesystem::path file = std::filesystem::is_directory(path, ignored) ? path / "report.json" : path;
   errno = 0;
   std::ifstream in(file, std::ios::binary);
   if (!in)
-    throw std::runtime_error(fmt::format("{}: cannot be read: {}; expected a report.json, or a directory that `railyard "
-                                         "run --report` wrote",
-                                         file.string(), std::strerror(errno != 0 ? errno : EIO)));
+    throw std::runtime_error(
+        fmt::format("{}: cannot be read: {}; expected a report.json, or a directory that `railyard "
+                    "run --report` wrote",
+                    file.string(), std::strerror(errno != 0 ? errno : EIO)));
   std::ostringstream text;
   text << in.rdbuf();
   ReportJson report = ReportJson::parse(text.str(), nullptr, false);
   if (report.is_discarded())
     throw std::runtime_error(fmt::format("{}: is not JSON, or not all of it; expected a report.json", file.string()));
   if (!report.is_object() || !report.contains("run") || !report["run"].is_object() || !report.contains("flows"))
-    throw std::runtime_error(fmt::format("{}: is JSON, but no report; expected what `railyard run --report` or --json "
-                                         "writes",
-                                         file.string()));
+    throw std::runtime_error(
+        fmt::format("{}: is JSON, but no report; expected what `railyard run --report` or --json "
+                    "writes",
+                    file.string()));
   if (!report.contains("summary") || !report["summary"].is_object())
     throw std::runtime_error(
         fmt::format("{}: a report without 'summary', of a version before there was one; run it again", file.string()));
@@ -162,7 +163,10 @@ std::string Comparison::text() const {
     const auto change = r.change();
     const auto better = r.better();
     out += fmt::format("{:<18} {:>14} {:>14} {:>10}   {}\n", r.name, cell(r.a), cell(r.b),
-                       change ? (*change == 0 ? "=" : percent(*change)) : "-", !better ? "" : *better ? "b" : "a");
+                       change ? (*change == 0 ? "=" : percent(*change)) : "-",
+                       !better   ? ""
+                       : *better ? "b"
+                                 : "a");
   }
   return out;
 }

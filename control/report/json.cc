@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "control/report/int_text.h"
@@ -189,15 +188,14 @@ Json engine_json(const EngineReport& e) {
 
 std::string Report::json() const {
   Json j;
-  j["run"] = {{"spec", run.spec},       {"name", run.name},       {"seed", run.seed},       {"clock", run.clock},
-              {"version", run.version}, {"workers", run.workers}, {"payload", run.payload}, {"scale", run.scale},
+  j["run"] = {{"spec", run.spec},       {"name", run.name},
+              {"seed", run.seed},       {"clock", run.clock},
+              {"version", run.version}, {"workers", run.workers},
+              {"payload", run.payload}, {"scale", run.scale},
               {"command", run.command}, {"lab_digest", run.lab_digest}};
-  j["lab"] = {{"hosts", lab.hosts},
-              {"switches", lab.switches},
-              {"links", lab.links},
-              {"attached_nics", lab.attached_nics},
-              {"roce_flows", lab.roce_flows},
-              {"generator_flows", lab.generator_flows}};
+  j["lab"] = {{"hosts", lab.hosts},           {"switches", lab.switches},
+              {"links", lab.links},           {"attached_nics", lab.attached_nics},
+              {"roce_flows", lab.roce_flows}, {"generator_flows", lab.generator_flows}};
   for (const Figure& f : report::summary(*this)) j["summary"][f.name] = f.value;
   j["verdicts"] = verdicts_json(verdicts());
   j["budgets"] = {{"scale_out_ns", nanoseconds(budgets.scale_out)}, {"percentile", budgets.percentile / 100.0}};

@@ -92,7 +92,8 @@ struct FlowReport {
   std::int64_t start_ns = 0;
   std::optional<std::int64_t> fct_ns;   // flows with an end, once it is all there
   double limit_bps = 0;                 // of goodput: what framing leaves of the slower NIC, or of the flow's rate
-  std::optional<std::int64_t> ideal_ns;  // FCT on an empty fabric: its octets at limit_bps, and the way there (and back)
+  std::optional<std::int64_t>
+      ideal_ns;  // FCT on an empty fabric: its octets at limit_bps, and the way there (and back)
   Percentiles latency_ns;
   std::optional<RoceReport> roce;  // nothing: of the generator
   std::size_t traffic = 0;         // of Report::traffic

@@ -28,6 +28,19 @@ Pooled pooled(const Report& r) {
   return all;
 }
 
+// Of all flows together, from the first frame sent to the last arrived.
+double total_goodput(const Report& r) {
+  Instant first = Instant::never();
+  Instant last{};
+  double octets = 0;
+  for (const TrafficReport& t : r.traffic) {
+    first = std::min(first, t.first);
+    last = std::max(last, t.last);
+    octets += static_cast<double>(t.delivered_bytes);
+  }
+  return last > first ? octets * 8 / seconds(last - first) : 0;
+}
+
 struct Sums {
   double lost = 0, drops = 0, retransmitted = 0, reordered = 0, marked = 0, cnps = 0, trimmed = 0;
   double xoff = 0, paused_ns = 0, deepest = 0;
@@ -65,11 +78,10 @@ std::vector<Figure> summary(const Report& r) {
   for (const FlowReport& f : r.flows)
     if (f.fct_ns) makespan = std::max(makespan, static_cast<double>(f.start_ns + *f.fct_ns));
   if (!all.goodput.empty()) {
-    double sum = 0;
-    for (const double g : all.goodput) sum += g;
     out.push_back({"jain", jain_index(all.goodput)});
     const Spread goodput = Spread::of(std::move(all.goodput));
-    out.insert(out.begin(), {{"goodput", sum}, {"goodput_min", goodput.min}, {"goodput_p50", goodput.p50}});
+    out.insert(out.begin(),
+               {{"goodput", total_goodput(r)}, {"goodput_min", goodput.min}, {"goodput_p50", goodput.p50}});
   }
   if (!all.share.empty()) out.push_back({"share_p50", Spread::of(std::move(all.share)).p50});
   if (!all.fct.empty()) {
@@ -81,8 +93,8 @@ std::vector<Figure> summary(const Report& r) {
   }
   if (!all.slowdown.empty()) {
     const Spread slowdown = Spread::of(std::move(all.slowdown));
-    for (const auto& [name, value] : {std::pair{"slowdown_mean", slowdown.mean}, std::pair{"slowdown_p50", slowdown.p50},
-                                      std::pair{"slowdown_p99", slowdown.p99}})
+    for (const auto& [name, value] : {std::pair{"slowdown_mean", slowdown.mean},
+                                      std::pair{"slowdown_p50", slowdown.p50}, std::pair{"slowdown_p99", slowdown.p99}})
       out.push_back({name, value});
   }
   if (r.latency_samples > 0)
@@ -112,20 +124,31 @@ std::vector<Figure> summary(const Report& r) {
 FigureKind kind_of(std::string_view name) {
   using enum Unit;
   using enum Better;
-  static const std::map<std::string_view, FigureKind> kinds{
-      {"goodput", {kBitsPerSecond, kHigher}},     {"goodput_min", {kBitsPerSecond, kHigher}},
-      {"goodput_p50", {kBitsPerSecond, kHigher}}, {"algbw", {kBitsPerSecond, kHigher}},
-      {"busbw", {kBitsPerSecond, kHigher}},       {"jain", {kRatio, kHigher}},
-      {"share_p50", {kRatio, kHigher}},           {"makespan", {kNanoseconds, kLower}},
-      {"slowdown_mean", {kRatio, kLower}},        {"slowdown_p50", {kRatio, kLower}},
-      {"slowdown_p99", {kRatio, kLower}},         {"lost", {kCount, kLower}},
-      {"drops", {kCount, kLower}},                {"retransmitted", {kCount, kLower}},
-      {"out_of_order", {kCount, kLower}},         {"trimmed", {kCount, kLower}},
-      {"ecn_marked", {kCount, kNeither}},         {"cnps", {kCount, kNeither}},
-      {"xoff_sent", {kCount, kLower}},            {"paused", {kNanoseconds, kLower}},
-      {"max_queue", {kBytes, kLower}},            {"max_utilisation", {kRatio, kNeither}},
-      {"max_over_mean", {kRatio, kLower}},        {"packet_hops", {kCount, kNeither}},
-      {"cpu_seconds", {kSeconds, kNeither}}};
+  static const std::map<std::string_view, FigureKind> kinds{{"goodput", {kBitsPerSecond, kHigher}},
+                                                            {"goodput_min", {kBitsPerSecond, kHigher}},
+                                                            {"goodput_p50", {kBitsPerSecond, kHigher}},
+                                                            {"algbw", {kBitsPerSecond, kHigher}},
+                                                            {"busbw", {kBitsPerSecond, kHigher}},
+                                                            {"jain", {kRatio, kHigher}},
+                                                            {"share_p50", {kRatio, kHigher}},
+                                                            {"makespan", {kNanoseconds, kLower}},
+                                                            {"slowdown_mean", {kRatio, kLower}},
+                                                            {"slowdown_p50", {kRatio, kLower}},
+                                                            {"slowdown_p99", {kRatio, kLower}},
+                                                            {"lost", {kCount, kLower}},
+                                                            {"drops", {kCount, kLower}},
+                                                            {"retransmitted", {kCount, kLower}},
+                                                            {"out_of_order", {kCount, kLower}},
+                                                            {"trimmed", {kCount, kLower}},
+                                                            {"ecn_marked", {kCount, kNeither}},
+                                                            {"cnps", {kCount, kNeither}},
+                                                            {"xoff_sent", {kCount, kLower}},
+                                                            {"paused", {kNanoseconds, kLower}},
+                                                            {"max_queue", {kBytes, kLower}},
+                                                            {"max_utilisation", {kRatio, kNeither}},
+                                                            {"max_over_mean", {kRatio, kLower}},
+                                                            {"packet_hops", {kCount, kNeither}},
+                                                            {"cpu_seconds", {kSeconds, kNeither}}};
   if (const auto known = kinds.find(name); known != kinds.end()) return known->second;
   if (name.starts_with("fct_") || name.starts_with("latency_")) return {kNanoseconds, kLower};
   if (name.ends_with("_ns")) return {kNanoseconds, kNeither};

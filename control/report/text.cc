@@ -330,7 +330,8 @@ void verdict_lines(Out out, const Report& r) {
   fmt::format_to(out, "\nVerdicts\n");
   for (const Verdict& v : r.verdicts())
     if (v.answer != Verdict::Answer::kOpen)
-      fmt::format_to(out, "  {:<4}  {:<14}  {}\n", v.answer == Verdict::Answer::kPass ? "pass" : "FAIL", v.name, v.text);
+      fmt::format_to(out, "  {:<4}  {:<14}  {}\n", v.answer == Verdict::Answer::kPass ? "pass" : "FAIL", v.name,
+                     v.text);
 }
 
 // The run in sentences: the chain from the deepest queue to those who paid for it.

@@ -30,14 +30,14 @@ OrderedJson traffic_json(const TrafficReport& t) {
                    {"retransmitted", t.retransmitted},
                    {"marked", t.marked},
                    {"cnps", t.cnps},
-                   {"goodput_sum_bps", t.goodput_sum_bps},
+                   {"goodput_total_bps", t.goodput_total_bps},
                    {"goodput_bps", spread_json(t.goodput_bps)},
                    {"jain_index", t.jain},
                    {"share", spread_json(t.share)},
                    {"fct_ns", spread_json(t.fct_ns)},
                    {"slowdown", spread_json(t.slowdown)}};
-  j["latency_ns"] = {{"samples", t.latency_samples}, {"p50", t.latency_ns.p50},     {"p90", t.latency_ns.p90},
-                     {"p99", t.latency_ns.p99},      {"p999", t.latency_ns.p999},   {"p9999", t.latency_ns.p9999},
+  j["latency_ns"] = {{"samples", t.latency_samples}, {"p50", t.latency_ns.p50},   {"p90", t.latency_ns.p90},
+                     {"p99", t.latency_ns.p99},      {"p999", t.latency_ns.p999}, {"p9999", t.latency_ns.p9999},
                      {"max", t.latency_ns.max}};
   j["by_size"] = OrderedJson::array();
   for (const SizeBin& b : t.by_size)
@@ -52,13 +52,14 @@ OrderedJson traffic_json(const TrafficReport& t) {
 OrderedJson link_tiers_json(const std::vector<LinkTier>& tiers) {
   OrderedJson all = OrderedJson::array();
   for (const LinkTier& t : tiers)
-    all.push_back({{"name", t.name},
-                   {"links", t.links},
-                   {"bytes", t.bytes},
-                   {"utilisation", {{"mean", t.mean_utilisation}, {"p95", t.p95_utilisation}, {"max", t.max_utilisation}}},
-                   {"max_over_mean", t.max_over_mean},
-                   {"jain_index", t.jain},
-                   {"busiest", t.busiest}});
+    all.push_back(
+        {{"name", t.name},
+         {"links", t.links},
+         {"bytes", t.bytes},
+         {"utilisation", {{"mean", t.mean_utilisation}, {"p95", t.p95_utilisation}, {"max", t.max_utilisation}}},
+         {"max_over_mean", t.max_over_mean},
+         {"jain_index", t.jain},
+         {"busiest", t.busiest}});
   return all;
 }
 

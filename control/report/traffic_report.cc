@@ -27,7 +27,7 @@ std::uint64_t end_of_bin(std::uint64_t from) {
 }
 
 std::vector<TrafficReport::Point> points_of(const Histogram& h) {
-  constexpr double kFractions[] = {0,    0.01, 0.05, 0.1,   0.2,   0.3,   0.4,    0.5,    0.6,   0.7, 0.8,
+  constexpr double kFractions[] = {0,    0.01, 0.05, 0.1,   0.2,  0.3,   0.4,    0.5,   0.6,    0.7,   0.8,
                                    0.85, 0.9,  0.95, 0.975, 0.99, 0.995, 0.9975, 0.999, 0.9995, 0.9999};
   std::vector<TrafficReport::Point> points;
   if (h.count() == 0) return points;
@@ -59,6 +59,8 @@ void add(const build::Flow& flow, const FlowReport& f, TrafficReport& t, Samples
     t.cnps += f.roce->cnp_handled + f.roce->cnp_ignored;
     if (f.roce->completion_errors > 0) ++t.failed;
   }
+  t.first = std::min(t.first, flow.sent().first);
+  t.last = std::max(t.last, flow.received().last);
   if (f.packets > 0 && f.measured) s.goodput.push_back(f.goodput_bps);
   if (const auto share = f.share()) s.share.push_back(*share);
   s.latency.merge(flow.received().latency);
@@ -78,7 +80,7 @@ void add(const build::Flow& flow, const FlowReport& f, TrafficReport& t, Samples
 }
 
 void finish(TrafficReport& t, Samples& s) {
-  for (const double g : s.goodput) t.goodput_sum_bps += g;
+  if (t.last > t.first) t.goodput_total_bps = static_cast<double>(t.delivered_bytes) * 8 / seconds(t.last - t.first);
   t.jain = jain_index(s.goodput);
   t.goodput_bps = Spread::of(std::move(s.goodput));
   t.share = Spread::of(std::move(s.share));
@@ -89,8 +91,8 @@ void finish(TrafficReport& t, Samples& s) {
   t.latency_points = points_of(s.latency);
   if (s.sizes.size() < 2) return;
   for (auto& [from, bin] : s.bins)
-    t.by_size.push_back({from, end_of_bin(from), bin.flows, Spread::of(std::move(bin.fct)),
-                         Spread::of(std::move(bin.slowdown))});
+    t.by_size.push_back(
+        {from, end_of_bin(from), bin.flows, Spread::of(std::move(bin.fct)), Spread::of(std::move(bin.slowdown))});
 }
 
 }  // namespace
@@ -108,6 +110,8 @@ std::string_view word(spec::TrafficSpec::Pattern pattern) {
       return "all-to-all";
     case Pattern::kRandom:
       return "random";
+    case Pattern::kFile:
+      return "file";
   }
   return "";
 }

@@ -43,7 +43,9 @@ struct TrafficReport {
   std::uint64_t marked = 0;
   std::uint64_t cnps = 0;
   Spread goodput_bps;
-  double goodput_sum_bps = 0;
+  double goodput_total_bps = 0;  // of all together, from the first frame sent to the last arrived
+  Instant first = Instant::never();
+  Instant last{};
   double jain = 0;  // over goodputs
   Spread share;     // of what framing leaves
   Spread fct_ns;

@@ -44,8 +44,8 @@ Verdict latency_verdict(const Report& r) {
     if (f.latency_ns.max == 0) continue;
     ++flows;
     within += is_within(r.budgets, f.latency_ns);
-    if (worst == nullptr || budgeted(f.latency_ns, r.budgets.percentile) >
-                                budgeted(worst->latency_ns, r.budgets.percentile))
+    if (worst == nullptr ||
+        budgeted(f.latency_ns, r.budgets.percentile) > budgeted(worst->latency_ns, r.budgets.percentile))
       worst = &f;
   }
   Verdict v{"latency", Answer::kOpen, "no packet has arrived"};
@@ -58,12 +58,11 @@ Verdict latency_verdict(const Report& r) {
 }
 
 Verdict loss_verdict(const Report& r) {
-  if (!r.lossless_drops)
-    return {"lossless", Answer::kOpen, "no class of this lab is lossless"};
+  if (!r.lossless_drops) return {"lossless", Answer::kOpen, "no class of this lab is lossless"};
   return {"lossless", *r.lossless_drops == 0 ? Answer::kPass : Answer::kFail,
-          *r.lossless_drops == 0 ? std::string("nothing was dropped in a lossless class")
-                                 : fmt::format("{} frames were dropped in lossless classes",
-                                               count_text(*r.lossless_drops))};
+          *r.lossless_drops == 0
+              ? std::string("nothing was dropped in a lossless class")
+              : fmt::format("{} frames were dropped in lossless classes", count_text(*r.lossless_drops))};
 }
 
 // Marks are to slow senders down before anybody must be paused.

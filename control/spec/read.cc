@@ -8,8 +8,10 @@
 #include "control/spec/addresses.h"
 #include "control/spec/check/check.h"
 #include "control/spec/draft.h"
+#include "control/spec/flow_file.h"
 #include "control/spec/keys/keys.h"
 #include "control/spec/presets/preset.h"
+#include "control/spec/select.h"
 
 namespace railyard::spec {
 namespace {
@@ -130,6 +132,12 @@ void read_traffic(Draft& draft) {
   }
 }
 
+void read_flow_files(Draft& draft) {
+  for (TrafficSpec& traffic : draft.lab.traffic)
+    if (traffic.pattern == TrafficSpec::Pattern::kFile)
+      traffic.listed = read_flow_file(draft.lab, traffic.file, senders(draft.lab, traffic));
+}
+
 void read_faults(Draft& draft) {
   if (draft.sections.faults == nullptr) return;
   for (const Tree& tree : draft.sections.faults->as_list("a list of faults")) {
@@ -164,6 +172,7 @@ Lab read_lab(const Tree& document) {
   assign_addresses(draft.lab);
   check_attachments(draft);
   check_trunks(draft);
+  read_flow_files(draft);
   check_traffic(draft);
   check_int(draft);
   check_faults(draft);

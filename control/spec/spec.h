@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "control/spec/fault_spec.h"
+#include "control/spec/flow_sizes.h"
 #include "control/spec/roce_spec.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/rng.h"
@@ -332,6 +333,16 @@ struct LinkSpec {
 
 // ---- Traffic -------------------------------------------------------------------------------------------------------
 
+// One flow that a file lists (flow_file.h).
+struct ListedFlow {
+  PortName from;
+  PortName to;
+  Bytes bytes{};
+  Duration start{};  // after that of the traffic
+
+  bool operator==(const ListedFlow&) const = default;
+};
+
 // Flows between built-in NICs, of the generator or over RoCEv2: `from` and `to` are selectors over hosts ("h1", "h*",
 // "h3:2"; select.h).
 //   pairs        the i-th of `from` to the i-th of `to`; one of either to all of the other
@@ -339,10 +350,13 @@ struct LinkSpec {
 //   permutation  each of `from` to one of `to`, no two to the same
 //   all-to-all   each of `from` to each of `to`
 //   random       each of `from` to `flows` of `to`
+//   file         what `file` lists
+// With `load` flows arrive at each sender at random (a Poisson process) until `stop` or the end of the run, each to one
+// of the pattern's receivers for it, so that in the mean so much of its link's rate is payload.
 // A host never sends to itself: such pairs are left out. All but pairs stay within a rail: NIC k sends to NIC k, if
 // there is one among the receivers (incast: is received from NIC k, if there is one among the senders), else to any.
 struct TrafficSpec {
-  enum class Pattern { kPairs, kIncast, kPermutation, kAllToAll, kRandom };
+  enum class Pattern { kPairs, kIncast, kPermutation, kAllToAll, kRandom, kFile };
   enum class Transport { kGenerator, kRoce };
   std::string name;  // flows are called name/source->destination
   Pattern pattern = Pattern::kPairs;
@@ -359,12 +373,19 @@ struct TrafficSpec {
   std::uint32_t payload = 4096;  // generator: octets per frame, a multiple of 4
   std::optional<BitRate> rate;   // per flow, on the wire; nothing: greedy
   Bytes bytes{};                 // of payload per flow; 0: no end
+  std::optional<FlowSizes> sizes;  // in the place of `bytes`: each flow's is drawn
+  std::optional<Ratio> load;       // with `sizes`, or with `bytes`
+  std::string file;                // file
+  std::vector<ListedFlow> listed;  // file: what it says, once the lab is read
   Duration start{};
   Duration stagger{};            // flow i starts i x stagger later
   std::optional<Duration> stop;  // nothing: at the end of the run
   Duration on{};                 // generator: with `off`: on/off
   Duration off{};
   Place place;
+
+  // Whether every flow has an end.
+  bool has_end() const noexcept { return bytes.n > 0 || sizes || pattern == Pattern::kFile; }
 
   bool operator==(const TrafficSpec&) const = default;
 };

@@ -8,8 +8,8 @@
 #include <memory>
 #include <system_error>
 
-#include <fmt/format.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -21,9 +21,7 @@
 namespace railyard::sweep {
 namespace {
 
-[[noreturn]] void fail_with_errno(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
+[[noreturn]] void fail_with_errno(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
 // Standard output through a pipe, whose end says that the process has ended; standard error into memory.
 struct Process {

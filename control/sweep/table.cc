@@ -37,16 +37,18 @@ std::vector<std::vector<std::size_t>> Table::winners() const {
     const report::Better better = kind_of_metric(metrics[m]).better;
     if (better == report::Better::kNeither) continue;
     std::optional<double> best;
+    std::size_t eligible = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto median = rows[i].cells[m].median();
       if (!rows[i].failures.empty() || !median) continue;
+      ++eligible;
       const bool beats = best && (better == report::Better::kLower ? *median < *best : *median > *best);
       if (best && !beats && *median != *best) continue;
       if (!best || beats) out[m].clear();
       best = median;
       out[m].push_back(i);
     }
-    if (out[m].size() == rows.size()) out[m].clear();  // all are alike
+    if (out[m].size() == eligible) out[m].clear();  // all are alike
   }
   return out;
 }
@@ -65,18 +67,15 @@ SweepJson Table::json() const {
     for (std::size_t m = 0; m < metrics.size(); ++m) {
       const Cell& cell = row.cells[m];
       const auto median = cell.median();
-      figures[name_of_metric(metrics[m])] =
-          median ? SweepJson{{"median", *median},
-                             {"min", cell.min()},
-                             {"max", cell.max()},
-                             {"values", cell.values},
-                             {"winner", std::ranges::find(won[m], i) != won[m].end()}}
-                 : SweepJson(nullptr);
+      figures[name_of_metric(metrics[m])] = median ? SweepJson{{"median", *median},
+                                                               {"min", cell.min()},
+                                                               {"max", cell.max()},
+                                                               {"values", cell.values},
+                                                               {"winner", std::ranges::find(won[m], i) != won[m].end()}}
+                                                   : SweepJson(nullptr);
     }
-    j["rows"].push_back({{"set", std::move(set)},
-                         {"runs", row.runs},
-                         {"figures", std::move(figures)},
-                         {"failed", row.failures}});
+    j["rows"].push_back(
+        {{"set", std::move(set)}, {"runs", row.runs}, {"figures", std::move(figures)}, {"failed", row.failures}});
   }
   return j;
 }
@@ -99,8 +98,8 @@ std::string Table::text() const {
       const auto median = cell.median();
       std::string text = median ? report::figure_text(*median, unit) : "-";
       if (cell.values.size() > 1 && cell.min() != cell.max())
-        text += fmt::format(" ({} .. {})", report::figure_text(cell.min(), unit),
-                            report::figure_text(cell.max(), unit));
+        text +=
+            fmt::format(" ({} .. {})", report::figure_text(cell.min(), unit), report::figure_text(cell.max(), unit));
       if (std::ranges::find(won[m], i) != won[m].end()) text += " *";
       line.push_back(std::move(text));
     }

@@ -23,7 +23,7 @@ struct Cell {
 
 struct Row {
   Point point;
-  std::vector<Cell> cells;            // one per metric
+  std::vector<Cell> cells;  // one per metric
   std::size_t runs = 0;
   std::vector<std::string> failures;  // "seed 3: x.yaml:4: ...", "seed 4: the books do not balance"
 };
@@ -35,8 +35,8 @@ struct Table {
   std::vector<std::string> metrics;
   std::vector<Row> rows;
 
-  // Per metric the row with the best median; several if they are equal; none if the metric has no better end, or if
-  // there is only one row. Rows with a failed run win nothing.
+  // Per metric the row with the best median; several if they are equal; none if the metric has no better end, all are
+  // alike or there is only one. Rows with a failed run win nothing.
   std::vector<std::vector<std::size_t>> winners() const;
   nlohmann::ordered_json json() const;
   std::string text() const;

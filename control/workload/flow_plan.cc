@@ -1,13 +1,15 @@
 #include "control/workload/flow_plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "control/spec/select.h"
+#include "control/spec/value.h"
+#include "control/workload/arrivals.h"
 #include "dataplane/base/rng.h"
 
 namespace railyard::workload {
@@ -119,6 +121,80 @@ std::vector<Pair> pairs_of(const spec::Lab& lab, const spec::TrafficSpec& t) {
   return out;
 }
 
+// Octets that a flow's size is a multiple of: the generator's payload is.
+std::int64_t step_of(const spec::TrafficSpec& t) {
+  return t.transport == spec::TrafficSpec::Transport::kGenerator ? 4 : 1;
+}
+
+// The receivers that each sender may draw, in the order of the senders.
+std::vector<std::pair<PortName, Nics>> choices_of(const spec::Lab& lab, spec::TrafficSpec t) {
+  // Of random, all that it could draw.
+  if (t.pattern == spec::TrafficSpec::Pattern::kRandom) t.pattern = spec::TrafficSpec::Pattern::kAllToAll;
+  std::vector<std::pair<PortName, Nics>> choices;
+  std::map<PortName, std::size_t> index;
+  for (const Pair& pair : pairs_of(lab, t)) {
+    const auto [at, is_new] = index.try_emplace(pair.first, choices.size());
+    if (is_new) choices.push_back({pair.first, {}});
+    choices[at->second].second.push_back(pair.second);
+  }
+  return choices;
+}
+
+BitRate link_rate(const spec::Lab& lab, const PortName& nic) {
+  for (const spec::LinkSpec& l : lab.links)
+    if (l.a == nic || l.b == nic) return l.rate;
+  return {};
+}
+
+// One flow of a traffic, before it has a number.
+struct Arrival {
+  Pair pair;
+  std::optional<Bytes> bytes;
+  std::optional<Duration> start;
+};
+
+// Each sender by itself, with a stream of its own; all in the order of time.
+std::vector<Arrival> arrivals(const spec::Lab& lab, const spec::TrafficSpec& t) {
+  const Duration until = t.stop ? *t.stop : *lab.run.duration;
+  const double mean = t.sizes ? t.sizes->mean() : static_cast<double>(t.bytes.n);
+  std::vector<Arrival> out;
+  for (const auto& [source, receivers] : choices_of(lab, t)) {
+    RngStream rng(lab.run.seed, "arrivals/" + t.name + "/" + spec::format(source));
+    const double rate = static_cast<double>(link_rate(lab, source).bps) * static_cast<double>(t.load->numerator) /
+                        static_cast<double>(t.load->denominator);
+    const double mean_gap = mean * 8e12 / rate;
+    for (Duration at = t.start + next_gap(rng, mean_gap); at < until; at = at + next_gap(rng, mean_gap)) {
+      const PortName& sink = receivers[rng.below(receivers.size())];
+      out.push_back({{source, sink}, t.sizes ? std::optional(draw_size(rng, *t.sizes, step_of(t))) : std::nullopt, at});
+    }
+  }
+  std::ranges::stable_sort(out, {}, [](const Arrival& a) { return a.start->ps; });
+  return out;
+}
+
+std::vector<Arrival> listed(const spec::TrafficSpec& t) {
+  std::vector<Arrival> out;
+  const std::int64_t step = step_of(t);
+  for (const spec::ListedFlow& f : t.listed)
+    out.push_back({{f.from, f.to}, Bytes{(f.bytes.n + step - 1) / step * step}, t.start + f.start});
+  return out;
+}
+
+std::vector<Arrival> all_at_once(const spec::Lab& lab, const spec::TrafficSpec& t) {
+  const int parallel = t.pattern == spec::TrafficSpec::Pattern::kRandom ? 1 : t.flows;
+  RngStream rng(lab.run.seed, "sizes/" + t.name);
+  std::vector<Arrival> out;
+  for (const Pair& pair : pairs_of(lab, t))
+    for (int k = 0; k < parallel; ++k)
+      out.push_back({pair, t.sizes ? std::optional(draw_size(rng, *t.sizes, step_of(t))) : std::nullopt, {}});
+  return out;
+}
+
+std::vector<Arrival> flows_of(const spec::Lab& lab, const spec::TrafficSpec& t) {
+  if (t.pattern == spec::TrafficSpec::Pattern::kFile) return listed(t);
+  return t.load ? arrivals(lab, t) : all_at_once(lab, t);
+}
+
 }  // namespace
 
 std::vector<FlowPlan> plan_flows(const spec::Lab& lab) {
@@ -129,23 +205,21 @@ std::vector<FlowPlan> plan_flows(const spec::Lab& lab) {
   };
   for (std::size_t t = 0; t < lab.traffic.size(); ++t) {
     const spec::TrafficSpec& traffic = lab.traffic[t];
-    const bool random = traffic.pattern == spec::TrafficSpec::Pattern::kRandom;
-    const int parallel = random ? 1 : traffic.flows;
     std::size_t index = 0;
     std::map<Pair, int> seen;
-    for (const Pair& pair : pairs_of(lab, traffic)) {
-      for (int k = 0; k < parallel; ++k) {
-        FlowPlan f;
-        const int number = ++seen[pair];
-        f.name = fmt::format("{}/{}->{}", traffic.name, label(pair.first), label(pair.second));
-        if (number > 1) f.name += fmt::format("#{}", number);
-        f.id = flows.size() + 1;
-        f.traffic = t;
-        f.index = index++;
-        f.source = pair.first;
-        f.destination = pair.second;
-        flows.push_back(std::move(f));
-      }
+    for (Arrival& a : flows_of(lab, traffic)) {
+      FlowPlan f;
+      const int number = ++seen[a.pair];
+      f.name = fmt::format("{}/{}->{}", traffic.name, label(a.pair.first), label(a.pair.second));
+      if (number > 1) f.name += fmt::format("#{}", number);
+      f.id = flows.size() + 1;
+      f.traffic = t;
+      f.index = index++;
+      f.source = std::move(a.pair.first);
+      f.destination = std::move(a.pair.second);
+      f.bytes = a.bytes;
+      f.start = a.start;
+      flows.push_back(std::move(f));
     }
   }
   return flows;

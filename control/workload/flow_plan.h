@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,13 @@ struct FlowPlan {
   std::size_t index = 0;      // among the flows of that traffic, from 0
   spec::PortName source;
   spec::PortName destination;
+  std::optional<Bytes> bytes = {};     // nothing: as the traffic says
+  std::optional<Duration> start = {};  // since the run began; nothing: as the traffic says, by index
 };
 
-// All flows of `lab`, which is expanded and valid. Random patterns draw from the run's seed and the traffic's name.
-// Incast, permutation, all-to-all and random stay within a rail (NIC k talks to NIC k) where the destinations have one.
+// All flows of `lab`, which is expanded and valid. Random patterns, sizes and arrivals draw from the run's seed and the
+// traffic's name. Incast, permutation, all-to-all and random stay within a rail (NIC k talks to NIC k) where the
+// destinations have one.
 std::vector<FlowPlan> plan_flows(const spec::Lab& lab);
 
 }  // namespace railyard::workload

@@ -1,9 +1,10 @@
 // `railyard compare`: two reports side by side.
+#include "control/report/compare.h"
+
 #include <cstdio>
 #include <memory>
 #include <string>
 
-#include "control/report/compare.h"
 #include "tools/railyard/commands.h"
 
 namespace railyard::tools {

@@ -135,8 +135,7 @@ std::vector<std::string> overrides(const RunOptions& o) {
 
 // For a shell.
 std::string quoted(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
   if (!word.empty() && word.find_first_not_of(kPlain) == word.npos) return word;
   std::string out = "'";
   for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -172,6 +171,13 @@ std::string digest_of(spec::Lab lab) {
   lab.run.workers = 1;
   lab.run.budgets = {};
   std::uint64_t digest = 0;
+  // Files by what they say, wherever they are.
+  for (spec::TrafficSpec& t : lab.traffic) {
+    for (const spec::ListedFlow& f : t.listed)
+      for (const char c : fmt::format("{} {} {} {}\n", spec::format(f.from), spec::format(f.to), f.bytes.n, f.start.ps))
+        digest = mix64(digest ^ static_cast<unsigned char>(c));
+    if (!t.file.empty()) t.file = std::filesystem::path(t.file).filename();
+  }
   for (const char c : spec::to_yaml(lab)) digest = mix64(digest ^ static_cast<unsigned char>(c));
   return fmt::format("{:016x}", digest);
 }
@@ -280,9 +286,10 @@ void add_run(CLI::App& app, int& exit_code) {
       ->type_name("N")
       ->needs(in_band);
   command
-      ->add_option("--report", o->report_dir,
-                   "Write report.html, report.json, report.txt and lab.yaml (the expanded lab) there, and int.jsonl if the "
-                   "lab has run.int")
+      ->add_option(
+          "--report", o->report_dir,
+          "Write report.html, report.json, report.txt and lab.yaml (the expanded lab) there, and int.jsonl if the "
+          "lab has run.int")
       ->type_name("DIR");
   command->add_option("--fault-log", o->fault_log, "Write what the faults did, one line of JSON per event")
       ->type_name("FILE");

@@ -52,8 +52,7 @@ std::string label_of(const sweep::Table& table, const OneRun& run) {
 // What is wrong with a run that ended, or nothing; `report`: what it printed.
 std::string failure_of(const sweep::Ended& ended, nlohmann::ordered_json& report) {
   if (ended.exit_code == kUnbalanced) return "the books do not balance";
-  if (ended.exit_code != kOk)
-    return ended.error.empty() ? fmt::format("ended with {}", ended.exit_code) : ended.error;
+  if (ended.exit_code != kOk) return ended.error.empty() ? fmt::format("ended with {}", ended.exit_code) : ended.error;
   report = nlohmann::ordered_json::parse(ended.output, nullptr, false);
   return report.is_discarded() ? "its report is not whole" : "";
 }
@@ -61,7 +60,8 @@ std::string failure_of(const sweep::Ended& ended, nlohmann::ordered_json& report
 // A metric that no run has is a mistake, if any run has ended well.
 void check_metrics(const sweep::Table& table, const std::vector<std::string>& known) {
   for (std::size_t m = 0; m < table.metrics.size(); ++m) {
-    if (known.empty() || std::ranges::any_of(table.rows, [&](const sweep::Row& r) { return !r.cells[m].values.empty(); }))
+    if (known.empty() ||
+        std::ranges::any_of(table.rows, [&](const sweep::Row& r) { return !r.cells[m].values.empty(); }))
       continue;
     const std::string name = sweep::name_of_metric(table.metrics[m]);
     throw std::invalid_argument(fmt::format("--metric: no run has '{}'{}; there are {}", name,
@@ -76,8 +76,9 @@ int run_sweep(const SweepOptions& o) {
   const spec::Lab lab = spec::load(o.file, o.sets);
   table.seeds = o.seeds.empty() ? std::vector{lab.run.seed.value} : sweep::parse_seeds(o.seeds);
   if (lab.run.clock == spec::Clock::kWall)
-    throw std::invalid_argument("sweep: this lab runs under the wall clock, where runs beside each other disturb each "
-                                "other; expected --set run.clock=virtual");
+    throw std::invalid_argument(
+        "sweep: this lab runs under the wall clock, where runs beside each other disturb each "
+        "other; expected --set run.clock=virtual");
   table.metrics = o.metrics.empty() ? kUsualMetrics : o.metrics;
   std::vector<OneRun> runs;
   std::vector<std::vector<std::string>> commands;
@@ -86,8 +87,7 @@ int run_sweep(const SweepOptions& o) {
       std::vector<std::string> command{"/proc/self/exe", "run", o.file, "--json", "--quiet"};
       for (const std::string& s : o.sets) command.insert(command.end(), {"--set", s});
       for (std::size_t d = 0; d < point.size(); ++d)
-        command.insert(command.end(),
-                       {"--set", table.dimensions[d].path + "=" + table.dimensions[d].values[point[d]]});
+        command.insert(command.end(), {"--set", table.dimensions[d].path + "=" + table.dimensions[d].values[point[d]]});
       command.insert(command.end(), {"--seed", fmt::format("{}", seed)});
       commands.push_back(std::move(command));
       runs.push_back({table.rows.size(), seed});
@@ -166,8 +166,10 @@ void add_sweep(CLI::App& app, int& exit_code) {
       "A run that fails is shown as failed, the others go on; the exit code is then 1.\n"
       "\n"
       "Examples:\n"
-      "  railyard sweep topologies/permutation-128.yaml --over qos.default.classes.3.path=ecmp,spray,adaptive --seeds 1-5\n"
-      "  railyard sweep LAB.yaml --over topology.spines=2,4 --over traffic.all.rate=10Gbps,50Gbps --metric fct_p99,drops\n"
+      "  railyard sweep topologies/permutation-128.yaml --over qos.default.classes.3.path=ecmp,spray,adaptive --seeds "
+      "1-5\n"
+      "  railyard sweep LAB.yaml --over topology.spines=2,4 --over traffic.all.rate=10Gbps,50Gbps --metric "
+      "fct_p99,drops\n"
       "  railyard sweep LAB.yaml --over run.workers=1,2 --metric -/engine/wall_seconds --json");
   command->callback([o, &exit_code] { exit_code = run_sweep(*o); });
 }

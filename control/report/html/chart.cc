@@ -41,10 +41,11 @@ std::vector<double> ticks_of(const Scale& s) {
       for (const double m : {1.0, 2.0, 5.0})
         if (t * m >= s.least * 0.999 && t * m <= s.most * 1.001) out.push_back(t * m);
     // Whole decades only where there is no room for more.
-    if (out.size() > 10) std::erase_if(out, [](double t) {
-      const double l = std::log10(t);
-      return std::abs(l - std::round(l)) > 0.01;
-    });
+    if (out.size() > 10)
+      std::erase_if(out, [](double t) {
+        const double l = std::log10(t);
+        return std::abs(l - std::round(l)) > 0.01;
+      });
     return out;
   }
   if (s.most <= s.least) return {s.least};

@@ -23,23 +23,29 @@ std::string verdict_list(const Report& r) {
 
 std::string tiles(const Report& r) {
   static constexpr std::pair<const char*, const char*> kTiles[] = {
-      {"goodput", "goodput of all flows"},   {"share_p50", "of the theoretical limit, median flow"},
-      {"fct_p50", "FCT p50"},                {"fct_p99", "FCT p99"},
-      {"slowdown_p99", "slowdown p99"},      {"latency_p50", "packet latency p50"},
-      {"latency_p99", "packet latency p99"}, {"latency_p9999", "packet latency p99.99"},
-      {"ecn_marked", "frames marked CE"},    {"xoff_sent", "PFC XOFFs sent"},
-      {"drops", "frames dropped"},           {"retransmitted", "packets sent again"},
+      {"goodput", "goodput of all flows"},
+      {"share_p50", "of the theoretical limit, median flow"},
+      {"fct_p50", "FCT p50"},
+      {"fct_p99", "FCT p99"},
+      {"slowdown_p99", "slowdown p99"},
+      {"latency_p50", "packet latency p50"},
+      {"latency_p99", "packet latency p99"},
+      {"latency_p9999", "packet latency p99.99"},
+      {"ecn_marked", "frames marked CE"},
+      {"xoff_sent", "PFC XOFFs sent"},
+      {"drops", "frames dropped"},
+      {"retransmitted", "packets sent again"},
       {"max_queue", "deepest queue"}};
   const std::vector<Figure> figures = summary(r);
   std::string out = "<div class=\"tiles\">\n";
   for (const auto& [name, title] : kTiles) {
     const auto found = std::ranges::find(figures, name, &Figure::name);
     if (found == figures.end()) continue;
-    out += fmt::format("<div class=\"tile\"><b>{}</b><span>{}</span></div>\n",
-                       std::string_view(name) == "share_p50"
-                           ? percent_text(found->value)
-                           : escaped_html(figure_text(found->value, kind_of(name).unit)),
-                       title);
+    out +=
+        fmt::format("<div class=\"tile\"><b>{}</b><span>{}</span></div>\n",
+                    std::string_view(name) == "share_p50" ? percent_text(found->value)
+                                                          : escaped_html(figure_text(found->value, kind_of(name).unit)),
+                    title);
   }
   return out + "</div>\n";
 }
@@ -51,9 +57,8 @@ std::string heading(const Report& r) {
                   "RoCE, {} of the generator{}. {} payload.",
                   time_text(Duration{static_cast<std::int64_t>(r.engine.simulated_seconds * 1e12)}),
                   escaped_html(r.run.clock), r.run.scale == "1" ? "" : " at scale " + escaped_html(r.run.scale),
-                  r.run.seed, r.lab.hosts, r.lab.hosts == 1 ? "" : "s", r.lab.switches,
-                  r.lab.switches == 1 ? "" : "es", r.lab.links, r.lab.roce_flows, r.lab.roce_flows == 1 ? "" : "s",
-                  r.lab.generator_flows,
+                  r.run.seed, r.lab.hosts, r.lab.hosts == 1 ? "" : "s", r.lab.switches, r.lab.switches == 1 ? "" : "es",
+                  r.lab.links, r.lab.roce_flows, r.lab.roce_flows == 1 ? "" : "s", r.lab.generator_flows,
                   r.lab.attached_nics > 0 ? fmt::format("; {} attached NICs", r.lab.attached_nics) : std::string(),
                   r.run.payload == "real" ? "Real" : "Elided"),
       "lead");
@@ -68,18 +73,18 @@ std::string html(const Report& r, const PageOptions& options) {
     const char* title;
     std::string content;
   };
-  const Part parts[] = {{"traffic", "Traffic", traffic_section(r)},
-                        {"flows", "Flows", flows_section(r)},
-                        {"links", "Links", links_section(r)},
-                        {"queues", "Queues, CE and PFC", queues_section(r)},
-                        {"series", "Queues over time",
-                         options.series_file.empty() ? std::string() : series_section(options.series_file)},
-                        {"drops", "Drops and faults", drops_section(r)},
-                        {"engine", "The emulator itself", engine_section(r)},
-                        {"repeat", "To run it again", repeat_section(r)}};
+  const Part parts[] = {
+      {"traffic", "Traffic", traffic_section(r)},
+      {"flows", "Flows", flows_section(r)},
+      {"links", "Links", links_section(r)},
+      {"queues", "Queues, CE and PFC", queues_section(r)},
+      {"series", "Queues over time", options.series_file.empty() ? std::string() : series_section(options.series_file)},
+      {"drops", "Drops and faults", drops_section(r)},
+      {"engine", "The emulator itself", engine_section(r)},
+      {"repeat", "To run it again", repeat_section(r)}};
   std::string out = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-      "content=\"width=device-width, initial-scale=1\"><title>{} · Railyard</title><style>{}</style></head>\n<body>\n",
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\"viewport\" "
+      "content=\"width=device-width, initial-scale=1\"/><title>{} · Railyard</title><style>{}</style></head>\n<body>\n",
       escaped_html(r.run.name), kStyle);
   out += heading(r);
   out += "<nav>";

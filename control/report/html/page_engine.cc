@@ -11,8 +11,8 @@ std::string engine_section(const Report& r) {
   const EngineReport& e = r.engine;
   Table floor({{"", true}, {"", true}});
   if (e.lateness_ns) {
-    floor.row({"added latency", fmt::format("up to one window ({}), and the lateness below",
-                                            time_text(Duration{e.window_ps}))});
+    floor.row({"added latency",
+               fmt::format("up to one window ({}), and the lateness below", time_text(Duration{e.window_ps}))});
     floor.row({"lateness p50 / p99 / max",
                fmt::format("{} / {} / {}", nanoseconds_text(e.lateness_ns->p50), nanoseconds_text(e.lateness_ns->p99),
                            nanoseconds_text(e.lateness_ns->max))});
@@ -23,17 +23,18 @@ std::string engine_section(const Report& r) {
   }
   floor.row({"packet-hops", count_text(e.packet_hops)});
   floor.row({"CPU, wall", fmt::format("{:.2f} s, {:.2f} s", e.cpu_seconds, e.wall_seconds)});
-  floor.row({"packet-hops per core-second",
-             e.cpu_seconds > 0 ? fmt::format("{:.2f} M", static_cast<double>(e.packet_hops) / e.cpu_seconds / 1e6)
-                               : "-"});
+  floor.row(
+      {"packet-hops per core-second",
+       e.cpu_seconds > 0 ? fmt::format("{:.2f} M", static_cast<double>(e.packet_hops) / e.cpu_seconds / 1e6) : "-"});
   floor.row({"memory", size_text(e.peak_rss_bytes)});
-  floor.row({"books", !r.audit.balanced  ? "DO NOT BALANCE"
+  floor.row({"books", !r.audit.balanced ? "DO NOT BALANCE"
                       : r.audit.drained ? "balance, and nothing is left in the fabric"
                                         : fmt::format("balance; {} frames queued, {} on the wire",
                                                       count_text(r.audit.queued), count_text(r.audit.on_the_wire))});
   std::string out = floor.html();
   if (!r.attachments.empty()) {
-    Table table({{"host", true}, {"NIC"}, {"device", true}, {"in"}, {"out"}, {"ring full"}, {"no memory"}, {"not sent"}});
+    Table table(
+        {{"host", true}, {"NIC"}, {"device", true}, {"in"}, {"out"}, {"ring full"}, {"no memory"}, {"not sent"}});
     constexpr std::size_t kMostAttached = 64;
     for (std::size_t i = 0; i < r.attachments.size() && i < kMostAttached; ++i) {
       const AttachmentReport& a = r.attachments[i];

@@ -20,6 +20,11 @@ struct QueueOf {
   std::size_t priority;
   const ClassCounters* counters;
   std::string name() const { return fmt::format("{}:{}", port->node, port->port); }
+  // Whether more has happened than that a frame waited for the one before it.
+  bool waited() const {
+    const ClassCounters& c = *counters;
+    return c.ecn_marked > 0 || (c.tx_packets > 0 && c.max_depth_octets > 2 * (c.tx_octets / c.tx_packets));
+  }
   std::uint64_t drops() const {
     std::uint64_t n = 0;
     for (const std::uint64_t d : counters->drops) n += d;
@@ -38,9 +43,9 @@ std::vector<QueueOf> queues_by(const Report& r, Keep keep, Amount amount) {
 }
 
 std::string and_more(std::size_t all, std::string_view what) {
-  return all > kMostFabricRows ? fmt::format("The first {} of {} {}; all are in report.json.", kMostFabricRows,
-                                             count_text(all), what)
-                               : std::string();
+  return all > kMostFabricRows
+             ? fmt::format("The first {} of {} {}; all are in report.json.", kMostFabricRows, count_text(all), what)
+             : std::string();
 }
 
 std::string instant_text(Instant at) { return at == Instant::never() ? "-" : time_text(at - Instant{}); }
@@ -98,7 +103,7 @@ std::string port_table(const Report& r) {
 
 std::string depth_table(const Report& r) {
   const auto queues = queues_by(
-      r, [](const QueueOf& q) { return q.port->is_switch && q.counters->max_depth_octets > 0; },
+      r, [](const QueueOf& q) { return q.port->is_switch && (q.waited() || q.drops() > 0); },
       [](const QueueOf& q) { return q.counters->max_depth_octets; });
   if (queues.empty()) return {};
   Table table({{"port", true},
@@ -115,16 +120,15 @@ std::string depth_table(const Report& r) {
   for (std::size_t i = 0; i < std::min(queues.size(), kMostFabricRows); ++i) {
     const QueueOf& q = queues[i];
     const ClassCounters& c = *q.counters;
-    const double waiting = q.port->rate_bps > 0 ? static_cast<double>(c.max_depth_octets) * 8e9 /
-                                                      static_cast<double>(q.port->rate_bps)
-                                                : 0;
-    table.row({q.name(), q.port->peer, fmt::format("{}", q.priority), size_text(c.max_depth_octets),
-               nanoseconds_text(static_cast<std::uint64_t>(waiting)), count_text(c.ecn_marked),
-               c.tx_packets == 0
-                   ? "-"
-                   : percent_text(static_cast<double>(c.ecn_marked) / static_cast<double>(c.tx_packets)),
-               instant_text(c.first_ce), instant_text(c.first_xoff), count_text(c.trimmed), count_text(q.drops())},
-              c.first_xoff < c.first_ce || q.drops() > 0 ? "bad" : "");
+    const double waiting = q.port->rate_bps > 0
+                               ? static_cast<double>(c.max_depth_octets) * 8e9 / static_cast<double>(q.port->rate_bps)
+                               : 0;
+    table.row(
+        {q.name(), q.port->peer, fmt::format("{}", q.priority), size_text(c.max_depth_octets),
+         nanoseconds_text(static_cast<std::uint64_t>(waiting)), count_text(c.ecn_marked),
+         c.tx_packets == 0 ? "-" : percent_text(static_cast<double>(c.ecn_marked) / static_cast<double>(c.tx_packets)),
+         instant_text(c.first_ce), instant_text(c.first_xoff), count_text(c.trimmed), count_text(q.drops())},
+        c.first_xoff < c.first_ce || q.drops() > 0 ? "bad" : "");
   }
   return "<h3>The deepest egress queues</h3>\n" + table.html(and_more(queues.size(), "queues"));
 }
@@ -132,9 +136,10 @@ std::string depth_table(const Report& r) {
 std::string first_table(const Report& r) {
   const CeAndXoff o = ce_and_xoff(r);
   if (o.queues == 0) return paragraph("No ingress group went over its XOFF threshold: nobody had to be paused.");
-  return paragraph(fmt::format("{} queue{} filled ingress groups up to XOFF: CE came first at {}, XOFF at {}; {} never "
-                               "marked. Marks are to come first, so that senders slow down before they are paused.",
-                               o.queues, o.queues == 1 ? "" : "s", o.ce_first, o.xoff_first, o.never_marked));
+  return paragraph(
+      fmt::format("{} queue{} filled ingress groups up to XOFF: CE came first at {}, XOFF at {}; {} never "
+                  "marked. Marks are to come first, so that senders slow down before they are paused.",
+                  o.queues, o.queues == 1 ? "" : "s", o.ce_first, o.xoff_first, o.never_marked));
 }
 
 std::string pause_table(const Report& r) {
@@ -145,10 +150,10 @@ std::string pause_table(const Report& r) {
   Table table({{"port", true}, {"paused by", true}, {"class"}, {"paused"}, {"of time"}, {"XOFFs received"}});
   for (std::size_t i = 0; i < std::min(paused.size(), kMostFabricRows); ++i) {
     const QueueOf& q = paused[i];
-    table.row({q.name(), q.port->peer, fmt::format("{}", q.priority), time_text(q.counters->paused),
-               r.engine.simulated_seconds > 0 ? percent_text(seconds(q.counters->paused) / r.engine.simulated_seconds)
-                                              : "-",
-               count_text(q.counters->xoff_received)});
+    table.row(
+        {q.name(), q.port->peer, fmt::format("{}", q.priority), time_text(q.counters->paused),
+         r.engine.simulated_seconds > 0 ? percent_text(seconds(q.counters->paused) / r.engine.simulated_seconds) : "-",
+         count_text(q.counters->xoff_received)});
   }
   std::string out = "<h3>Who was held back by PFC</h3>\n" + table.html(and_more(paused.size(), "port-classes"));
   for (const telemetry::DeadlockWatch::Seen& d : r.deadlocks)
@@ -179,8 +184,9 @@ std::string drop_table(const Report& r) {
   Table table({{"reason", true}, {"frames"}, {"at", true}});
   for (const auto& [reason, what] : reasons)
     table.row({std::string(reason), count_text(what.frames),
-               what.ports.size() == 1 ? *what.ports.begin()
-                                      : fmt::format("{} and {} more ports", *what.ports.begin(), what.ports.size() - 1)});
+               what.ports.size() == 1
+                   ? *what.ports.begin()
+                   : fmt::format("{} and {} more ports", *what.ports.begin(), what.ports.size() - 1)});
   if (r.audit.lost_on_links > 0) table.row({"lost on links", count_text(r.audit.lost_on_links), ""});
   return table.empty() ? paragraph("Nothing was dropped.") : table.html();
 }

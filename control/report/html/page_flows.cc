@@ -52,17 +52,19 @@ std::string flow_table(const Report& r, const std::vector<const FlowReport*>& fl
     const bool arrived = f.latency_ns.max > 0;
     const bool within = is_within(r.budgets, f.latency_ns);
     const bool failed = f.roce && f.roce->completion_errors > 0;
-    table.row(
-        {failed ? f.name + " (" + f.roce->status + ")" : f.name, fmt::format("{}", f.priority),
-         f.fct_ns ? nanoseconds_text(static_cast<std::uint64_t>(*f.fct_ns)) : "-",
-         f.slowdown() ? fmt::format("{:.2f}", *f.slowdown()) : "-", rate_text(f.goodput_bps), rate_text(f.limit_bps),
-         f.share() ? percent_text(*f.share()) : "-", nanoseconds_text(f.latency_ns.p50),
-         nanoseconds_text(f.latency_ns.p99), nanoseconds_text(f.latency_ns.p999), nanoseconds_text(f.latency_ns.p9999),
-         nanoseconds_text(f.latency_ns.max), !arrived ? "-" : within ? "within" : "over", count_text(f.packets),
-         count_text(f.lost), f.roce ? count_text(f.roce->retransmitted_packets) : "-",
-         count_text(f.roce ? f.roce->out_of_sequence : f.reordered), count_text(f.marked),
-         f.roce ? count_text(f.roce->cnp_handled + f.roce->cnp_ignored) : "-"},
-        failed || (arrived && !within) ? "bad" : "");
+    table.row({failed ? f.name + " (" + f.roce->status + ")" : f.name, fmt::format("{}", f.priority),
+               f.fct_ns ? nanoseconds_text(static_cast<std::uint64_t>(*f.fct_ns)) : "-",
+               f.slowdown() ? fmt::format("{:.2f}", *f.slowdown()) : "-", rate_text(f.goodput_bps),
+               rate_text(f.limit_bps), f.share() ? percent_text(*f.share()) : "-", nanoseconds_text(f.latency_ns.p50),
+               nanoseconds_text(f.latency_ns.p99), nanoseconds_text(f.latency_ns.p999),
+               nanoseconds_text(f.latency_ns.p9999), nanoseconds_text(f.latency_ns.max),
+               !arrived ? "-"
+               : within ? "within"
+                        : "over",
+               count_text(f.packets), count_text(f.lost), f.roce ? count_text(f.roce->retransmitted_packets) : "-",
+               count_text(f.roce ? f.roce->out_of_sequence : f.reordered), count_text(f.marked),
+               f.roce ? count_text(f.roce->cnp_handled + f.roce->cnp_ignored) : "-"},
+              failed || (arrived && !within) ? "bad" : "");
   }
   return table.html(flows.size() > kMostFlowRows
                         ? fmt::format("The worst {} of {} flows: failed, not complete, then by slowdown or latency. "
@@ -87,8 +89,9 @@ std::string flows_over_time(const Report& r, const std::vector<const FlowReport*
   return "<h3>Over time</h3>\n" +
          time_line_svg("When flows began and were complete", bars,
                        [](double v) { return nanoseconds_text(static_cast<std::uint64_t>(v)); }) +
-         (flows.size() > kMostBars ? paragraph(fmt::format("{} of {} flows.", bars.size(), count_text(flows.size())), "note")
-                                   : std::string());
+         (flows.size() > kMostBars
+              ? paragraph(fmt::format("{} of {} flows.", bars.size(), count_text(flows.size())), "note")
+              : std::string());
 }
 
 // Flow completion times and goodputs of many flows, as curves.
@@ -96,10 +99,18 @@ std::string spread_charts(const Report& r) {
   constexpr std::size_t kMany = 16;
   constexpr std::size_t kMostPoints = 200;
   if (r.flows.size() < kMany) return {};
-  Chart fct{"Flow completion times", {"FCT", true, [](double v) { return nanoseconds_text(static_cast<std::uint64_t>(v)); }},
-            {"part of the flows", false, [](double v) { return percent_text(v); }}, {}, {}, 0};
-  Chart goodput{"Goodput of flows", {"goodput", false, [](double v) { return rate_text(v); }},
-                {"part of the flows", false, [](double v) { return percent_text(v); }}, {}, {}, 0};
+  Chart fct{"Flow completion times",
+            {"FCT", true, [](double v) { return nanoseconds_text(static_cast<std::uint64_t>(v)); }},
+            {"part of the flows", false, [](double v) { return percent_text(v); }},
+            {},
+            {},
+            0};
+  Chart goodput{"Goodput of flows",
+                {"goodput", false, [](double v) { return rate_text(v); }},
+                {"part of the flows", false, [](double v) { return percent_text(v); }},
+                {},
+                {},
+                0};
   const auto curve = [](const std::string& name, std::vector<double> values) {
     Line line{name, {}, true};
     std::ranges::sort(values);

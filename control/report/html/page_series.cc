@@ -55,7 +55,6 @@ void for_each_sample(const std::string& file, F&& f) {
     if (const auto s = sample_of(line)) f(*s);
 }
 
-
 }  // namespace
 
 std::string series_section(const std::string& file) {
@@ -94,8 +93,12 @@ std::string series_section(const std::string& file) {
   });
   const auto time = [](double v) { return nanoseconds_text(static_cast<std::uint64_t>(v)); };
   const auto middle = [&](std::size_t bucket) { return static_cast<double>(bucket * width); };
-  Chart depth{"Depth of the deepest queues", {"time", false, time},
-              {"octets", false, [](double v) { return size_text(static_cast<std::uint64_t>(v)); }}, {}, {}, 0};
+  Chart depth{"Depth of the deepest queues",
+              {"time", false, time},
+              {"octets", false, [](double v) { return size_text(static_cast<std::uint64_t>(v)); }},
+              {},
+              {},
+              0};
   for (const auto& [queue, d] : order) {
     Line line{queue, {}, false};
     const Buckets& b = courses[queue];
@@ -103,8 +106,12 @@ std::string series_section(const std::string& file) {
       if (b.seen[i]) line.points.emplace_back(middle(i), b.depth[i]);
     depth.lines.push_back(std::move(line));
   }
-  Chart events{"Marks and XOFFs of all queues", {"time", false, time},
-               {"per " + nanoseconds_text(width), false, [](double v) { return fmt::format("{:g}", v); }}, {}, {}, 0};
+  Chart events{"Marks and XOFFs of all queues",
+               {"time", false, time},
+               {"per " + nanoseconds_text(width), false, [](double v) { return fmt::format("{:g}", v); }},
+               {},
+               {},
+               0};
   Line ce{"CE marks", {}, true};
   Line xoff{"XOFFs sent", {}, true};
   for (std::size_t i = 0; i <= kBuckets; ++i) {
@@ -113,8 +120,8 @@ std::string series_section(const std::string& file) {
   }
   events.lines = {std::move(ce), std::move(xoff)};
   return "<h3>Depth</h3>\n" + chart_svg(depth) +
-         paragraph(fmt::format("The deepest {} of {} queues that ever held anything; of each {} the most.", order.size(),
-                               count_text(all), nanoseconds_text(width)),
+         paragraph(fmt::format("The deepest {} of {} queues that ever held anything; of each {} the most.",
+                               order.size(), count_text(all), nanoseconds_text(width)),
                    "note") +
          "<h3>Marks and pauses</h3>\n" + chart_svg(events);
 }

@@ -28,7 +28,7 @@ std::string goodput_table(const Report& r) {
                {"flows"},
                {"complete", false, "of the flows that have an end"},
                {"delivered"},
-               {"sum"},
+               {"together", false, "from the first frame sent to the last arrived"},
                {"min"},
                {"median"},
                {"max"},
@@ -38,7 +38,7 @@ std::string goodput_table(const Report& r) {
     const TrafficReport& t = r.traffic[i];
     table.row({t.name, t.pattern, t.transport, count_text(t.flows),
                t.with_end == 0 ? "-" : fmt::format("{} of {}", count_text(t.complete), count_text(t.with_end)),
-               size_text(t.delivered_bytes), rate_text(t.goodput_sum_bps), rate_text(t.goodput_bps.min),
+               size_text(t.delivered_bytes), rate_text(t.goodput_total_bps), rate_text(t.goodput_bps.min),
                rate_text(t.goodput_bps.p50), rate_text(t.goodput_bps.max),
                t.share.count == 0 ? "-" : percent_text(t.share.p50),
                t.goodput_bps.count == 0 ? "-" : fmt::format("{:.3f}", t.jain)},
@@ -130,8 +130,19 @@ std::string size_tables(const Report& r) {
   std::string out;
   for (const TrafficReport& t : r.traffic) {
     if (t.by_size.empty()) continue;
-    Table table({{"size", true}, {"flows"}, {"complete"}, {"FCT mean"}, {"p50"}, {"p95"}, {"p99"}, {"max"},
-                 {"slowdown mean"}, {"p50"}, {"p95"}, {"p99"}, {"max"}});
+    Table table({{"size", true},
+                 {"flows"},
+                 {"complete"},
+                 {"FCT mean"},
+                 {"p50"},
+                 {"p95"},
+                 {"p99"},
+                 {"max"},
+                 {"slowdown mean"},
+                 {"p50"},
+                 {"p95"},
+                 {"p99"},
+                 {"max"}});
     for (const SizeBin& b : t.by_size)
       table.row({b.from == 0 ? "less than " + size_text(b.below)
                              : fmt::format("{} to {}", size_text(b.from), size_text(b.below)),

@@ -7,13 +7,13 @@
 
 namespace railyard::report {
 
-std::string traffic_section(const Report& report);   // per traffic, by size, latencies as curves
-std::string flows_section(const Report& report);     // per flow, over time
-std::string links_section(const Report& report);     // per tier, groups of equal paths, the busiest ports
-std::string queues_section(const Report& report);    // depth, CE, PFC, what came first
-std::string drops_section(const Report& report);     // by reason and place; faults
+std::string traffic_section(const Report& report);    // per traffic, by size, latencies as curves
+std::string flows_section(const Report& report);      // per flow, over time
+std::string links_section(const Report& report);      // per tier, groups of equal paths, the busiest ports
+std::string queues_section(const Report& report);     // depth, CE, PFC, what came first
+std::string drops_section(const Report& report);      // by reason and place; faults
 std::string series_section(const std::string& file);  // queues over time; throws std::runtime_error
-std::string engine_section(const Report& report);    // the emulator's own floor, cost, books
-std::string repeat_section(const Report& report);    // how to run it again
+std::string engine_section(const Report& report);     // the emulator's own floor, cost, books
+std::string repeat_section(const Report& report);     // how to run it again
 
 }  // namespace railyard::report

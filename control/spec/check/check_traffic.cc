@@ -42,6 +42,7 @@ int payload_octets(const TrafficSpec& t) { return is_roce(t) ? t.roce.path_mtu :
 // An upper bound, before pairs within one host are left out.
 std::int64_t count_flows(const TrafficSpec& t, const TrafficEnds& ends) {
   std::int64_t flows = 0;
+  if (t.pattern == Pattern::kFile) return static_cast<std::int64_t>(t.listed.size());
   for (const TrafficEnds& rail : rails(t, ends)) {
     const auto from = static_cast<std::int64_t>(rail.from.size());
     const auto to = static_cast<std::int64_t>(rail.to.size());
@@ -58,6 +59,8 @@ std::int64_t count_flows(const TrafficSpec& t, const TrafficEnds& ends) {
       case Pattern::kPermutation:
       case Pattern::kRandom:
         flows += from * t.flows;
+        break;
+      case Pattern::kFile:
         break;
     }
   }
@@ -84,7 +87,8 @@ class TrafficCheck {
       check_rate(traffic, said, ends);
       check_paths(traffic, said, ends);
       if (is_roce(traffic)) check_roce(traffic, said, ends);
-      flows_ += count_flows(traffic, ends) * (is_roce(traffic) ? traffic.roce.qps : 1);
+      flows_ += (traffic.load ? count_arrivals(traffic, said, ends) : count_flows(traffic, ends)) *
+                (is_roce(traffic) ? traffic.roce.qps : 1);
       if (flows_ > kMostFlows) said.fail(fmt::format("more than {} flows, with those before", kMostFlows));
     }
     check_ipv6();
@@ -92,9 +96,31 @@ class TrafficCheck {
 
  private:
   void check_end(const TrafficSpec& t, const Tree& said) const {
-    const bool ends = t.bytes.n > 0 || t.stop || lab_.run.duration;
+    const bool ends = t.has_end() || t.stop || lab_.run.duration;
     if (!ends && lab_.run.clock == Clock::kVirtual)
       said.fail("never ends, and neither does the run; expected bytes or stop here, or run.duration");
+  }
+
+  // In the mean.
+  std::int64_t count_arrivals(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) const {
+    if (!t.stop && !lab_.run.duration)
+      said.at_or_self("load").fail("flows would arrive for ever; expected stop here, or run.duration");
+    if (t.load->numerator > t.load->denominator)
+      said.at_or_self("load").fail("is more than the link takes; expected at most 100%");
+    const double mean = t.sizes ? t.sizes->mean() : static_cast<double>(t.bytes.n);
+    const Duration until = t.stop ? *t.stop : *lab_.run.duration;
+    double flows = 0;
+    for (const PortName& from : ends.from)
+      flows += static_cast<double>(rate_.at(from).bps) * static_cast<double>(t.load->numerator) /
+               static_cast<double>(t.load->denominator) / (8 * mean) *
+               static_cast<double>(std::max<std::int64_t>(0, (until - t.start).ps)) * 1e-12;
+    constexpr double kMostArrivals = 1 << 20;
+    if (flows > kMostArrivals)
+      said.at_or_self("load").fail(
+          fmt::format("would make {:.0f} flows of {:.0f} octets each; expected at most {:.0f}: "
+                      "a shorter time, less load, fewer senders or larger flows",
+                      flows, mean, kMostArrivals));
+    return static_cast<std::int64_t>(flows);
   }
 
   void check_rate(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) const {

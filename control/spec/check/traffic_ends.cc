@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -142,7 +143,7 @@ void add_any_to_any(const TrafficEnds& part, const Group& group, Pairs& pairs) {
 }  // namespace
 
 std::vector<TrafficEnds> rails(const TrafficSpec& traffic, const TrafficEnds& ends) {
-  if (traffic.pattern == Pattern::kPairs) return {ends};
+  if (traffic.pattern == Pattern::kPairs || traffic.pattern == Pattern::kFile) return {ends};
   const bool incast = traffic.pattern == Pattern::kIncast;
   const auto others = by_rail(incast ? ends.from : ends.to);
   std::vector<TrafficEnds> all;
@@ -156,6 +157,12 @@ std::vector<TrafficEnds> rails(const TrafficSpec& traffic, const TrafficEnds& en
 
 Pairs possible_pairs(const TrafficSpec& traffic, const TrafficEnds& ends, const Group& group) {
   Pairs pairs;
+  if (traffic.pattern == Pattern::kFile) {
+    std::set<std::pair<std::size_t, std::size_t>> known;
+    for (const ListedFlow& f : traffic.listed)
+      if (known.emplace(group(f.from), group(f.to)).second) add(f.from, f.to, pairs);
+    return pairs;
+  }
   for (const TrafficEnds& part : rails(traffic, ends)) {
     if (traffic.pattern != Pattern::kPairs) {
       add_any_to_any(part, group, pairs);
@@ -167,8 +174,29 @@ Pairs possible_pairs(const TrafficSpec& traffic, const TrafficEnds& ends, const 
   return pairs;
 }
 
+namespace {
+
+// Those that a file names. Only built-in hosts send.
+TrafficEnds listed_ends(const Lab& lab, const TrafficSpec& traffic, const Tree& said) {
+  std::set<PortName> from;
+  std::set<PortName> to;
+  for (const ListedFlow& f : traffic.listed) {
+    from.insert(f.from);
+    to.insert(f.to);
+  }
+  for (const PortName& nic : from)
+    if (!std::holds_alternative<std::monostate>(
+            lab.find(nic.node)->nics[static_cast<std::size_t>(nic.port) - 1].attach))
+      said.at_or_self("file").fail(fmt::format(
+          "{} is attached and sends what comes from there; expected hosts with built-in traffic", format(nic)));
+  return {{from.begin(), from.end()}, {to.begin(), to.end()}};
+}
+
+}  // namespace
+
 TrafficEnds find_ends(const Draft& draft, const TrafficSpec& traffic, const Tree& said) {
   check_selectors(draft.lab, traffic, said, true);
+  if (traffic.pattern == Pattern::kFile) return listed_ends(draft.lab, traffic, said);
   check_selectors(draft.lab, traffic, said, false);
   const TrafficEnds ends{senders(draft.lab, traffic), receivers(draft.lab, traffic)};
   if (traffic.pattern == Pattern::kPairs) check_pairs(ends, said);

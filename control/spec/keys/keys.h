@@ -50,6 +50,8 @@ const Table<NodeSpec>& node_keys(NodeSpec::Kind kind);
 const Table<TrunkUdp>& trunk_udp_keys();
 const Table<NicSpec>& nic_keys();
 const Table<VlanSpec>& vlan_keys();
+// A path in a file is meant from the folder of that file, wherever the command runs; one in a --set from where it runs.
+Form<std::string> file_path(std::size_t longest);
 Form<Attachment> attachment_form();
 Form<Attachment> port_attachment_form();  // a port to the outside that exists or is made for itself: a trunk's
 Form<Attachment> made_host_form();  // namespace or vm

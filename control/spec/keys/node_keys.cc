@@ -154,18 +154,6 @@ void check_pcap(const Tree& map, const AttachPcap& pcap) {
   if (pcap.in.empty() && pcap.out.empty()) map.fail("neither in nor out; expected a file to send from or to write to");
 }
 
-// A path in a file is meant from the folder of that file, wherever the command runs; one in a --set from where it runs.
-Form<std::string> path(std::size_t longest) {
-  Form<std::string> form = text_without_control_characters(longest);
-  form.read = [text = form](const Tree& tree) -> std::string {
-    const std::filesystem::path said = text.read(tree);
-    const std::filesystem::path folder = std::filesystem::path(tree.place.file).parent_path();
-    if (said.is_absolute() || tree.place.line == 0 || folder.empty()) return said;
-    return std::filesystem::absolute(folder / said).lexically_normal();
-  };
-  return form;
-}
-
 Form<std::string> interface_name() {
   return checked<std::string>(text_without_control_characters(kLongestInterface),
                               [](const std::string& name) -> std::optional<std::string> {
@@ -192,8 +180,8 @@ Attachment read_outside(const Tree& tree, const std::vector<std::string>& kinds,
   const Tree& value = tree.entries[0].value;
   if (tree.entries[0].key == "pcap") return map_of(pcap_keys()).read(value);
   const std::string& kind = tree.entries[0].key;
-  if (kind == "vhost-user") return AttachVhostUser{path(kLongestSocket).read(value)};
-  if (kind == "vhost-user-client") return AttachVhostUser{path(kLongestSocket).read(value), true};
+  if (kind == "vhost-user") return AttachVhostUser{file_path(kLongestSocket).read(value)};
+  if (kind == "vhost-user-client") return AttachVhostUser{file_path(kLongestSocket).read(value), true};
   if (kind == "memif") return map_of(memif_keys()).read(value);
   if (kind == "tap") return AttachTap{interface_name().read(value)};
   if (kind == "netdev") return AttachNetdev{interface_name().read(value)};
@@ -252,6 +240,17 @@ Tree attachment_schema() { return any_of_schemas({made_host().schema, outside_sc
 
 }  // namespace
 
+Form<std::string> file_path(std::size_t longest) {
+  Form<std::string> form = text_without_control_characters(longest);
+  form.read = [text = form](const Tree& tree) -> std::string {
+    const std::filesystem::path said = text.read(tree);
+    const std::filesystem::path folder = std::filesystem::path(tree.place.file).parent_path();
+    if (said.is_absolute() || tree.place.line == 0 || folder.empty()) return said;
+    return std::filesystem::absolute(folder / said).lexically_normal();
+  };
+  return form;
+}
+
 Form<Attachment> made_host_form() { return made_host(); }
 Form<Attachment> attachment_form() { return {read_attachment, write_attachment, attachment_schema()}; }
 Form<Attachment> port_attachment_form() { return {read_port_attachment, write_attachment, outside_schema(false)}; }
@@ -260,8 +259,8 @@ const Table<AttachPcap>& pcap_keys() {
   static const Table<AttachPcap> table{
       "pcap",
       "Capture files in the place of a host",
-      {key("in", &AttachPcap::in, path(kLongestPath), "frames of this file are sent"),
-       key("out", &AttachPcap::out, path(kLongestPath), "frames that arrive are written there"),
+      {key("in", &AttachPcap::in, file_path(kLongestPath), "frames of this file are sent"),
+       key("out", &AttachPcap::out, file_path(kLongestPath), "frames that arrive are written there"),
        key("times", &AttachPcap::as_fast_as_possible, choice<bool>({{"file", false}, {"asap", true}}),
            "frames are sent at the times of the file, or as fast as the link takes them")},
       check_pcap};
@@ -272,7 +271,7 @@ const Table<AttachMemif>& memif_keys() {
   static const Table<AttachMemif> table{
       "memif",
       "Memory shared with another process, by the memif protocol",
-      {key("socket", &AttachMemif::socket, path(kLongestSocket), "path of the socket").show(),
+      {key("socket", &AttachMemif::socket, file_path(kLongestSocket), "path of the socket").show(),
        key("role", &AttachMemif::is_client, choice<bool>({{"server", false}, {"client", true}}),
            "who makes the socket and the memory: we (server) or the other side"),
        key("id", &AttachMemif::id, integer(0, 65535), "interface of that socket; the same at both sides")},

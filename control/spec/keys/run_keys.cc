@@ -59,7 +59,8 @@ const Table<BudgetSpec>& budget_keys() {
       {key("scale-out", &BudgetSpec::scale_out, duration(Duration{1}, kAnyTime),
            "latency of a packet between two NICs, from its first octet sent to its arrival"),
        key("percentile", &BudgetSpec::percentile,
-           choice<int>({{"p50", 5000}, {"p90", 9000}, {"p99", 9900}, {"p99.9", 9990}, {"p99.99", 9999}, {"max", 10000}}),
+           choice<int>(
+               {{"p50", 5000}, {"p90", 9000}, {"p99", 9900}, {"p99.9", 9990}, {"p99.99", 9999}, {"max", 10000}}),
            "which part of the packets must be within it")}};
   return table;
 }

@@ -15,6 +15,7 @@ using Pattern = TrafficSpec::Pattern;
 constexpr BitRate kLeastRate{10'000};
 constexpr int kMostFlows = 16384;  // one UDP source port each, 0xC000..0xFFFF
 constexpr std::uint32_t kMostPayload = 9216;
+constexpr std::size_t kLongestFile = 4096;
 
 // "h1", "h*", "h3:2".
 Form<std::string> selector() {
@@ -44,6 +45,42 @@ Form<std::uint32_t> payload() {
 }
 
 Form<Bytes> flow_size() { return either("unlimited", Bytes{}, size(Bytes{1})); }
+
+// The name of a published one, or points: [[10KB, 50%], [1MB, 100%]].
+Form<FlowSizes> flow_sizes() {
+  const Form<Bytes> octets = size(Bytes{1}, Bytes{std::int64_t{1} << 40});
+  const Form<std::uint32_t> part = ppm();
+  std::vector<std::string> names;
+  for (const FlowSizes& s : published_flow_sizes()) names.push_back(s.name);
+  const auto read = [=](const Tree& tree) {
+    if (tree.kind == Tree::Kind::kScalar) {
+      for (const FlowSizes& s : published_flow_sizes())
+        if (s.name == tree.text) return s;
+      fail_choice(tree, names);
+    }
+    FlowSizes own;
+    for (const Tree& item : tree.as_list("the name of a distribution, or points such as [[10KB, 50%], [1MB, 100%]]")) {
+      const std::vector<Tree>& pair = item.as_list("a size and the part of all flows up to it: [10KB, 50%]");
+      if (pair.size() != 2) item.fail(fmt::format("{} values; expected a size and a part: [10KB, 50%]", pair.size()));
+      const FlowSizes::Point point{octets.read(pair[0]), part.read(pair[1])};
+      if (!own.points.empty() && (point.size <= own.points.back().size || point.ppm <= own.points.back().ppm))
+        item.fail("is not above the point before it; expected sizes and parts that ascend");
+      if (point.ppm == 0) pair[1].fail("is nothing; expected a part above 0");
+      own.points.push_back(point);
+    }
+    if (own.points.empty() || own.points.back().ppm != 1'000'000)
+      tree.fail("does not end with all flows; expected a last point such as [1MB, 100%]");
+    return own;
+  };
+  const auto write = [=](const FlowSizes& s) {
+    if (!s.name.empty()) return Tree::plain(s.name);
+    Tree list = Tree::list({});
+    for (const FlowSizes::Point& p : s.points)
+      list.items.push_back(Tree::list({octets.write(p.size), part.write(p.ppm)}));
+    return list;
+  };
+  return {read, write, any_of_schemas({choice_schema(names), Tree::map({{"type", Tree::string("array")}})})};
+}
 
 // A key of what is said of RoCE, among those of traffic.
 Key<TrafficSpec> of_roce(Key<RoceTraffic> k) {
@@ -79,6 +116,27 @@ void check_transport(const Tree& map, const TrafficSpec& t) {
         fmt::format("{} over {} QPs is less than {} for each", format(*t.rate), t.roce.qps, format(kLeastRate)));
 }
 
+// Who says how large flows are, and when they start.
+void check_sizes(const Tree& map, const TrafficSpec& t) {
+  const auto refuse_beside = [&](const char* key, const char* other, const char* why) {
+    if (const Tree* value = map.find(key)) value->fail(fmt::format("beside {}: {}", other, why));
+  };
+  if (t.sizes) refuse_beside("bytes", "sizes", "each flow's size is drawn; expected one of them");
+  if (t.load) {
+    if (!t.sizes && t.bytes.n == 0)
+      map.at_or_self("load").fail("without sizes or bytes; expected one of them, so that flows have an end");
+    refuse_beside("stagger", "load", "flows arrive at random");
+    refuse_beside("flows", "load", "there are as many as the load makes");
+    refuse_beside("on", "load", "flows arrive at random");
+  }
+  const bool listed = t.pattern == TrafficSpec::Pattern::kFile;
+  if (listed && t.file.empty()) map.fail("key 'file' is missing: pattern: file needs one that lists the flows");
+  if (!listed && !t.file.empty()) map.at_or_self("file").fail("is for pattern: file");
+  if (listed)
+    for (const char* key : {"bytes", "sizes", "load", "flows", "stagger"})
+      refuse_beside(key, "pattern: file", "the file lists the flows");
+}
+
 void check_traffic(const Tree& map, const TrafficSpec& t) {
   const auto refuse = [&](const char* key, const std::string& why) { map.at_or_self(key).fail(why); };
   if (t.fan_in > 0 && t.pattern != Pattern::kIncast)
@@ -86,6 +144,7 @@ void check_traffic(const Tree& map, const TrafficSpec& t) {
   if (t.stop && *t.stop <= t.start)
     refuse("stop", fmt::format("{} is not after start ({})", format(*t.stop), format(t.start)));
   check_transport(map, t);
+  check_sizes(map, t);
   const bool has_on = t.on > Duration{};
   if (has_on != (t.off > Duration{}))
     refuse(has_on ? "on" : "off",
@@ -106,11 +165,13 @@ const Table<TrafficSpec>& traffic_keys() {
                             {"incast", Pattern::kIncast},
                             {"permutation", Pattern::kPermutation},
                             {"all-to-all", Pattern::kAllToAll},
-                            {"random", Pattern::kRandom}}),
+                            {"random", Pattern::kRandom},
+                            {"file", Pattern::kFile}}),
            "pairs: the i-th of from to the i-th of to; incast: many to each of to; permutation: each of from to one of "
            "to; "
-           "all-to-all: each to each; random: each of from to some of to. All but pairs stay within a rail: NIC k to "
-           "NIC k")
+           "all-to-all: each to each; random: each of from to some of to; file: what `file` lists. All but pairs and "
+           "file "
+           "stay within a rail: NIC k to NIC k")
            .show(),
        key("from", &TrafficSpec::from, one_or_list_of(selector()), "senders: hosts, or single NICs").show(),
        key("to", &TrafficSpec::to, one_or_list_of(selector()), "receivers: hosts, or single NICs").show(),
@@ -146,9 +207,20 @@ const Table<TrafficSpec>& traffic_keys() {
        key("rate", &TrafficSpec::rate, either("greedy", std::optional<BitRate>{}, maybe(rate(kLeastRate))),
            "of each flow, on the wire; greedy: as fast as the link takes it"),
        key("bytes", &TrafficSpec::bytes, flow_size(), "of payload per flow; without it no end"),
+       key("sizes", &TrafficSpec::sizes, flow_sizes(),
+           "in the place of bytes, each flow's drawn: web-search, data-mining, storage, mice, or points of a "
+           "cumulative "
+           "distribution, [[10KB, 50%], [1MB, 100%]]"),
+       key("load", &TrafficSpec::load, ratio(),
+           "flows arrive at random (a Poisson process) until stop, or the end of the run, so that this part of each "
+           "sender's link is payload in the mean; all are finished"),
+       key("file", &TrafficSpec::file, file_path(kLongestFile),
+           "pattern: file: flows as CSV (from,to,bytes,start), or a connection matrix of htsim (.cm, whose nodes are "
+           "those of from)"),
        key("start", &TrafficSpec::start, duration({}, kAnyTime), "when the first flow starts"),
        key("stagger", &TrafficSpec::stagger, duration({}, kAnyTime), "flow i starts i times this later"),
-       key("stop", &TrafficSpec::stop, duration(Duration{1}, kAnyTime), "when all end; without it with the run"),
+       key("stop", &TrafficSpec::stop, duration(Duration{1}, kAnyTime),
+           "when all end; without it with the run. With load: when no more arrive"),
        key("on", &TrafficSpec::on, duration(Duration{1}, kAnyTime), "generator, with off: send for so long ..."),
        key("off", &TrafficSpec::off, duration(Duration{1}, kAnyTime), "... and rest for so long, in turn")},
       check_traffic};

@@ -13,14 +13,16 @@ Json parsed(const Report& r) { return Json::parse(r.json()); }
 
 TEST(Json, SaysWhatWasRun) {
   EXPECT_EQ(parsed(sample())["run"], Json::parse(R"({"spec": "labs/incast.yaml", "name": "incast", "seed": 7,
-    "clock": "virtual", "version": "0.1.0+abc", "workers": 2, "payload": "elided", "scale": "1"})"));
+    "clock": "virtual", "version": "0.1.0+abc", "workers": 2, "payload": "elided", "scale": "1",
+    "command": "railyard run labs/incast.yaml", "lab_digest": "00c0ffee"})"));
 }
 
 TEST(Json, HasEveryFieldOfAFlow) {
   EXPECT_EQ(parsed(sample())["flows"][0], Json::parse(R"({"name": "in/h2->h1", "src": "h2", "dst": "h1", "class": 3,
     "measured": true, "bytes": 4096000, "packets": 1000, "delivered_bytes": 4096000, "delivered_packets": 1000,
     "in_flight": 0, "lost": 0, "reordered": 0, "duplicated": 0, "corrupted": 0, "marked": 250, "trimmed": 0, "goodput_bps": 48.5e9,
-    "transport": "generator", "start_ns": 1000, "fct_ns": 676000,
+    "transport": "generator", "start_ns": 1000, "fct_ns": 676000, "limit_bps": 97e9, "share": 0.5, "ideal_ns": 338000,
+    "slowdown": 2.0, "within_budget": false,
     "latency_ns": {"p50": 2000, "p90": 3000, "p99": 250000, "p999": 300000, "p9999": 301000, "max": 302000}})"));
 }
 
@@ -72,6 +74,45 @@ TEST(Json, CountsXoffAndXonAsPfcFrames) {
   EXPECT_EQ(held["pfc_received"], 24);
   EXPECT_EQ(held["paused_ns"], 340'000);
   EXPECT_FALSE(held.contains("max_ingress_cells")) << "hosts have no cells";
+}
+
+TEST(Json, WhatIsNotKnownIsNull) {
+  Report r = sample();
+  r.flows[0].ideal_ns.reset();
+  r.flows[0].limit_bps = 0;
+  r.flows[0].latency_ns = {};
+  const Json flow = parsed(r)["flows"][0];
+  for (const char* key : {"share", "ideal_ns", "slowdown", "within_budget"}) EXPECT_TRUE(flow[key].is_null()) << key;
+}
+
+TEST(Json, HasTheFiguresThatRunsAreComparedBy) {
+  const Json summary = parsed(sample())["summary"];
+  EXPECT_EQ(summary["fct_p99"], 676'000);
+  EXPECT_EQ(summary["slowdown_p50"], 2);
+  EXPECT_EQ(summary["drops"], 100);
+  EXPECT_EQ(summary["ecn_marked"], 250);
+  EXPECT_EQ(summary["max_queue"], 1'250'000);
+  EXPECT_EQ(summary["xoff_sent"], 12);
+  EXPECT_EQ(summary["paused"], 340'000);
+  EXPECT_EQ(summary["max_over_mean"], 1.5);
+}
+
+TEST(Json, HasVerdictsAndWhatTheyRestOn) {
+  const Json report = parsed(sample());
+  EXPECT_EQ(report["budgets"], Json::parse(R"({"scale_out_ns": 10000, "percentile": 99.0})"));
+  ASSERT_EQ(report["verdicts"].size(), 5u);
+  EXPECT_EQ(report["verdicts"][0]["name"], "latency");
+  EXPECT_EQ(report["verdicts"][0]["verdict"], "fail");
+}
+
+TEST(Json, HasEachTrafficAndEachTierOfLinks) {
+  const Json report = parsed(sample());
+  EXPECT_EQ(report["traffic"][0]["name"], "in");
+  EXPECT_EQ(report["traffic"][0]["fct_ns"], Json::parse(R"({"count": 1, "mean": 676000.0, "min": 676000.0,
+    "p50": 676000.0, "p95": 676000.0, "p99": 676000.0, "max": 676000.0})"));
+  EXPECT_TRUE(report["traffic"][0]["share"].is_null()) << "of no flow";
+  EXPECT_EQ(report["link_tiers"][0]["name"], "leaf to host");
+  EXPECT_EQ(report["link_tiers"][0]["utilisation"]["max"], 0.987);
 }
 
 TEST(Json, SaysHowEachGroupOfNextHopsWasShared) {

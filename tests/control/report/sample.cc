@@ -6,7 +6,8 @@ using namespace literals;
 
 Report sample() {
   Report r;
-  r.run = {"labs/incast.yaml", "incast", 7, "virtual", "0.1.0+abc", 2, "elided", "1"};
+  r.run = {"labs/incast.yaml", "incast", 7, "virtual", "0.1.0+abc", 2, "elided", "1", "railyard run labs/incast.yaml",
+           "00c0ffee"};
 
   FlowReport done;
   done.name = "in/h2->h1";
@@ -20,6 +21,8 @@ Report sample() {
   done.start_ns = 1000;
   done.fct_ns = 676'000;
   done.latency_ns = {2000, 3000, 250'000, 300'000, 301'000, 302'000};
+  done.limit_bps = 97e9;
+  done.ideal_ns = 338'000;
   FlowReport lossy = done;
   lossy.name = "in/h3->h1";
   lossy.source = "h3";
@@ -28,6 +31,24 @@ Report sample() {
   lossy.lost = 100;
   lossy.fct_ns.reset();
   r.flows = {done, lossy};
+  TrafficReport in;
+  in.name = "in";
+  in.pattern = "incast";
+  in.transport = "generator";
+  in.flows = in.with_end = 2;
+  in.complete = 1;
+  in.lost = 100;
+  in.packets = 2000;
+  in.fct_ns = Spread::of({676'000});
+  in.slowdown = Spread::of({2});
+  in.latency_samples = 1900;
+  in.latency_ns = done.latency_ns;
+  in.latency_points = {{0, 1500}, {0.5, 2000}, {0.99, 250'000}, {1, 302'000}};
+  r.traffic = {in};
+  r.latency_samples = 1900;
+  r.latency_ns = done.latency_ns;
+  r.link_tiers = {{"leaf to host", 2, 7'907'800, 0.5, 0.987, 0.987, 2, 0.5, "leaf1:1"}};
+  r.lossless_drops = 0;
 
   PortReport bottleneck;
   bottleneck.node = "leaf1";

@@ -354,10 +354,14 @@ TrafficSpec random_traffic(Chance& chance, const std::string& name) {
   else
     t.payload = static_cast<std::uint32_t>(chance.integer(1, 350)) * 4;
   if (chance.one_in(2)) t.rate = BitRate{chance.bytes(10'000, 1'000'000'000).n};
-  if (chance.one_in(2)) t.bytes = Bytes{chance.number(1, kMiB) * 4};
+  if (chance.one_in(4))
+    t.sizes = chance.one_in(2) ? published_flow_sizes()[static_cast<std::size_t>(chance.integer(0, 3))]
+                               : FlowSizes{"", {{chance.bytes(1, 1000), 300'000}, {Bytes{5000}, 1'000'000}}};
+  else if (chance.one_in(2))
+    t.bytes = Bytes{chance.number(1, kMiB) * 4};
   t.start = chance.time(0, kMillisecond);
   t.stagger = chance.time(0, kMillisecond);
-  if (t.bytes == Bytes{} || chance.one_in(2)) t.stop = t.start + chance.time(1, kMillisecond);
+  if (!t.has_end() || chance.one_in(2)) t.stop = t.start + chance.time(1, kMillisecond);
   if (t.transport == TrafficSpec::Transport::kGenerator && chance.one_in(2)) {
     t.on = chance.time(1, kMillisecond);
     t.off = chance.time(1, kMillisecond);
@@ -381,6 +385,7 @@ RunSpec random_run(Chance& chance) {
   r.hugepages = chance.one_in(2);
   r.lag_limit = chance.time(1, kMillisecond);
   r.busy_poll = chance.one_in(2);
+  if (chance.one_in(2)) r.budgets = {chance.time(1, kMillisecond), chance.of({5000, 9990, 10000})};
   if (chance.one_in(2)) {
     IntSpec& i = r.in_band.emplace();
     i.one_in = chance.integer(1, 1'000'000'000);

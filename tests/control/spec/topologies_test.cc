@@ -73,6 +73,19 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
   for (const char* set : {"faults.bad.loss=1%", "hosts.default.roce.window=16", "traffic.t.operation=read",
                           "traffic.t.qps=4", "faults.bad.loss=100%"})
     loads("scenarios/roce-loss.yaml", {set});
+  loads("scenarios/roce-mtu-mismatch.yaml", {"traffic.large.path-mtu=1024"});
+  loads("scenarios/roce-pfc-misaligned.yaml", {"qos.default.classes.3={ lossless: true, alpha: 1/8 }"});
+  loads("scenarios/roce-pfc-misaligned.yaml", {"traffic.incast.dscp=34"});
+  loads("scenarios/roce-ecn-thresholds.yaml", {"qos.default.classes.3.ecn={ kmin: 400KB, kmax: 1600KB, pmax: 20% }"});
+  loads("scenarios/roce-ecn-thresholds.yaml", {"qos.default.classes.3.ecn={ kmin: 1KB, kmax: 2KB, pmax: 100% }"});
+  loads("scenarios/roce-mixed-priority.yaml", {"traffic.backup.dscp=0"});
+  loads("scenarios/roce-incast-headroom.yaml", {"qos.default.classes.3.headroom=auto"});
+  loads("scenarios/roce-one-drop.yaml", {"hosts.default.roce.ack-timeout=6"});
+  loads("scenarios/roce-one-drop.yaml",
+        {"faults.one.match.nth=300", "traffic.t.outstanding=8", "hosts.default.roce.loss-recovery=selective-repeat"});
+  for (const char* set : {"faults.bad-cable.bit-errors=1e-12", "hosts.default.roce.loss-recovery=selective-repeat",
+                          "traffic.t.path-mtu=1024"})
+    loads("scenarios/roce-degraded-link.yaml", {set});
   loads("scenarios/headroom-pool.yaml", {"traffic.incast.fan-in=16"});
   loads("scenarios/headroom-pool.yaml", {"switches.default.headroom-pool=0", "switches.default.buffer=16MiB"});
   for (const char* action : {"off", "{ action: forward, detect: 100us, restore: 100us, poll: 10us }"})

@@ -24,11 +24,11 @@ TEST(TrafficErrors, Keys) {
   EXPECT_EQ(error_with("patern: incast"),
             "x.yaml:5:16: traffic.0: unknown key 'patern'; did you mean 'pattern'? Known here: name, pattern, from, "
             "to, fan-in, flows, transport, operation, message, outstanding, path-mtu, qps, receives, repost-after, ip, "
-            "dscp, ecn, class, payload, rate, bytes, start, stagger, stop, on, off");
+            "dscp, ecn, class, payload, rate, bytes, sizes, load, file, start, stagger, stop, on, off");
   EXPECT_EQ(
       error_with("pattern: incst, from: h1"),
       "x.yaml:5:25: traffic.0.pattern: unknown 'incst'; did you mean 'incast'? Expected pairs, incast, permutation, "
-      "all-to-all or random");
+      "all-to-all, random or file");
   EXPECT_EQ(error_of(small_with("traffic: [{ from: h1, to: h2 }]\n")),
             "x.yaml:8:11: traffic.0: key 'name' is missing: name of this traffic; its flows are called "
             "name/source->destination");

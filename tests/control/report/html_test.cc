@@ -1,0 +1,150 @@
+// report.html: whole, escaped, needing nothing else, bounded.
+#include <fstream>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "control/report/html/chart.h"
+#include "control/report/html/markup.h"
+#include "control/report/html/page.h"
+#include "tests/control/picture/well_formed.h"
+#include "tests/control/report/sample.h"
+
+namespace railyard::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// The page is well-formed XML behind its first line.
+picture::Document read_page(const std::string& page) { return picture::read_xml(page.substr(page.find('\n') + 1)); }
+
+std::size_t count_of(const std::string& text, const std::string& what) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+TEST(Html, IsWellFormedAndHasEverySection) {
+  const std::string page = html(sample());
+  ASSERT_TRUE(page.starts_with("<!DOCTYPE html>\n"));
+  const picture::Document doc = read_page(page);
+  EXPECT_EQ(doc.error, "");
+  for (const char* id : {"traffic", "flows", "links", "queues", "drops", "engine", "repeat"})
+    EXPECT_THAT(page, HasSubstr(fmt::format("<section id=\"{}\">", id)));
+  EXPECT_THAT(page, HasSubstr("railyard run labs/incast.yaml"));
+  EXPECT_THAT(page, HasSubstr("0.1.0+abc"));
+  EXPECT_THAT(page, HasSubstr("egress_full"));
+  EXPECT_THAT(page, HasSubstr("676 us"));
+  EXPECT_THAT(page, HasSubstr("<span class=\"pill fail\">fail</span><b>latency</b>"));
+  EXPECT_THAT(page, HasSubstr("none: the clock is virtual"));
+}
+
+TEST(Html, NeedsNothingFromElsewhere) {
+  const std::string page = html(sample());
+  for (const char* outside : {"http://", "https://", "<script", "<link", "<img", "@import", "url(", "<iframe"})
+    EXPECT_THAT(page, Not(HasSubstr(outside)));
+  EXPECT_THAT(page, HasSubstr("prefers-color-scheme: dark"));
+}
+
+TEST(Html, EscapesWhatOthersHaveWritten) {
+  Report r = sample();
+  const std::string evil = "<script>alert('x')</script>&\"";
+  r.run.name = r.run.spec = r.run.command = r.run.version = evil;
+  r.flows[0].name = r.traffic[0].name = r.ports[0].node = r.ports[0].peer = evil;
+  r.link_tiers[0].name = r.link_tiers[0].busiest = evil;
+  r.path_groups[0].node = r.path_groups[0].members[0].port = evil;
+  r.flows[0].roce = sample_roce();
+  r.flows[0].roce->status = evil;
+  r.attachments.push_back({evil, 1, evil, 1, 2, 3, 4, 5});
+  fault::FaultStatus fault;
+  fault.name = fault.what = fault.where = evil;
+  r.faults.push_back(fault);
+  const std::string page = html(r);
+  EXPECT_EQ(read_page(page).error, "");
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, HasSubstr("&lt;script&gt;"));
+}
+
+TEST(Html, OfAWallClockSaysWhatTheEmulatorAdds) {
+  Report r = sample();
+  r.run.clock = "wall";
+  r.engine.lateness_ns = Percentiles{100, 200, 1300, 400, 500, 45'000};
+  r.engine.slip_ns = 7000;
+  const std::string page = html(r);
+  EXPECT_THAT(page, HasSubstr("100 ns / 1.30 us / 45 us"));
+  EXPECT_THAT(page, HasSubstr("7 us"));
+}
+
+TEST(Html, OfALargeLabIsBounded) {
+  Report r = sample();
+  FlowReport flow = r.flows[0];
+  PortReport port = r.ports[0];
+  r.flows.clear();
+  for (int i = 0; i < 20'000; ++i) {
+    flow.name = fmt::format("in/h{}->h1", i);
+    flow.fct_ns = 400'000 + i;
+    r.flows.push_back(flow);
+  }
+  for (int i = 0; i < 5'000; ++i) {
+    port.node = fmt::format("leaf{}", i);
+    port.counters.classes[3].paused = Duration{1000};
+    r.ports.push_back(port);
+    r.path_groups.push_back(r.path_groups[0]);
+  }
+  const std::string page = html(r);
+  EXPECT_LT(page.size(), 120'000u);
+  EXPECT_THAT(page, HasSubstr("The worst 64 of 20,000 flows"));
+  EXPECT_THAT(page, HasSubstr("in/h19999-&gt;h1")) << "the slowest is among them";
+  EXPECT_EQ(read_page(page).error, "");
+}
+
+TEST(Html, OfAnEmptyReportIsAPageToo) {
+  const std::string page = html(Report{});
+  EXPECT_EQ(read_page(page).error, "");
+  EXPECT_THAT(page, Not(HasSubstr("nan")));
+}
+
+TEST(Html, ShowsQueuesOverTimeIfThereIsASeries) {
+  const std::string file = testing::TempDir() + "railyard-series-test.csv";
+  std::ofstream(file) << "time_ns,port,class,depth_bytes,held_cells,tx_bytes,ecn_marked,paused_ns,xoff_sent,dropped\n"
+                         "10000,leaf1:1,3,4158,0,0,0,0,0,0\n"
+                         "20000,leaf1:1,3,1250000,0,41580,12,0,2,0\n"
+                         "20000,leaf1:2,3,4158,0,41580,0,0,0,0\n"
+                         "a line that is broken\n"
+                         "30000,leaf1:1,3,0,0,41580,0,0,0,0\n";
+  const std::string page = html(sample(), {.series_file = file});
+  EXPECT_EQ(read_page(page).error, "");
+  EXPECT_THAT(page, HasSubstr("<section id=\"series\">"));
+  EXPECT_THAT(page, HasSubstr("leaf1:1 class 3"));
+  EXPECT_THAT(page, HasSubstr("The deepest 2 of 2 queues"));
+  std::remove(file.c_str());
+  EXPECT_THROW(html(sample(), {.series_file = file}), std::runtime_error);
+}
+
+TEST(Html, TablesEscapeAndAlign) {
+  Table t({{"name", true}, {"n", false, "how <many>"}});
+  EXPECT_EQ(t.html(), "");
+  t.row({"a<b", "1"});
+  t.row({"c", "2"}, "bad");
+  EXPECT_THAT(t.html(), HasSubstr("<td class=\"t\">a&lt;b</td><td>1</td>"));
+  EXPECT_THAT(t.html(), HasSubstr("title=\"how &lt;many&gt;\""));
+  EXPECT_THAT(t.html(), HasSubstr("<tr class=\"bad\">"));
+}
+
+TEST(Html, ChartsStayInsideTheirPicture) {
+  const auto plain = [](double v) { return fmt::format("{:g}", v); };
+  Chart c{"t", {"x", true, plain}, {"y", false, plain}, {{"a", {{1, 0}, {1e6, 5}, {1e9, 1e12}}, false}}, "", 0};
+  EXPECT_EQ(picture::read_xml(chart_svg(c)).error, "");
+  EXPECT_THAT(chart_svg(c), HasSubstr("<path class=\"line c0\" d=\"M78.0 "));
+  EXPECT_THAT(chart_svg(c), Not(HasSubstr("nan")));
+  c.lines = {{"a", {{5, 5}}, true}};  // one point: no span on either axis
+  EXPECT_THAT(chart_svg(c), Not(HasSubstr("nan")));
+  c.lines = {{"a", {}, false}};
+  EXPECT_EQ(chart_svg(c), "");
+  EXPECT_EQ(count_of(time_line_svg("t", {{"f", 0, 5, false, "5"}, {"g", 2, 2, true, "-"}}, plain), "<rect"), 2u);
+}
+
+}  // namespace
+}  // namespace railyard::report

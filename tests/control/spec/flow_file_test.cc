@@ -1,0 +1,118 @@
+// Files of flows, sizes and loads: what is wrong is said with its place.
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "control/spec/to_yaml.h"
+#include "tests/control/spec/lab_builder.h"
+
+namespace railyard::spec {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kFourHosts =
+    "name: x\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2 }\n";
+
+std::string error_of_traffic(const std::string& keys, const std::string& run = "duration: 1ms") {
+  return error_of(std::string(kFourHosts) + "run: { " + run + " }\ntraffic:\n  - { name: t, " + keys + " }\n");
+}
+
+class FlowFile : public testing::Test {
+ protected:
+  FlowFile() { std::filesystem::create_directories(folder_); }
+  ~FlowFile() override { std::filesystem::remove_all(folder_); }
+  // Without the folder's name.
+  std::string error_in(const std::string& name, const std::string& text, const std::string& more = "") {
+    std::ofstream(folder_ / name) << text;
+    std::string error = error_of_traffic("pattern: file, file: " + (folder_ / name).string() + more, "drain: 1ms");
+    const std::size_t at = error.find(folder_.string());
+    return at == std::string::npos ? error : error.substr(at + folder_.string().size() + 1);
+  }
+  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "railyard-flow-file";
+};
+
+TEST_F(FlowFile, ABrokenLineOfACsvIsNamed) {
+  const std::string head = "from,to,bytes,start\n";
+  EXPECT_EQ(error_in("f.csv", head + "h1,h2,1MB,0\n"), "(no error)");
+  EXPECT_EQ(error_in("f.csv", ""), "f.csv: is empty; expected a first line with from, to, bytes and perhaps start");
+  EXPECT_EQ(error_in("f.csv", head), "f.csv:1:1: has no flow");
+  EXPECT_EQ(
+      error_in("f.csv", "from,to,byte\n"),
+      "f.csv:1:1: 'byte' is no column; expected a first line with from, to, bytes and perhaps start; did you mean "
+      "'bytes'?");
+  EXPECT_EQ(error_in("f.csv", "from,to,start\n"),
+            "f.csv:1:1: there is no column 'bytes'; expected from, to, bytes and perhaps start");
+  EXPECT_EQ(error_in("f.csv", "from,to,to,bytes\n"), "f.csv:1:1: column 'to' is there twice");
+  EXPECT_EQ(error_in("f.csv", head + "h1,h2,1MB\n"), "f.csv:2:1: 3 cells; expected 4, as the first line has");
+  EXPECT_EQ(error_in("f.csv", "# a\n" + head + "\nh1,h2,1MB,0\nh1,h9,1MB,0\n"),
+            "f.csv:5:1: to: there is no host 'h9'; did you mean 'h1'?");
+  EXPECT_EQ(error_in("f.csv", head + "h1,leaf1,1MB,0\n").substr(0, 44), "f.csv:2:1: to: there is no host 'leaf1'");
+  EXPECT_EQ(error_in("f.csv", head + "h1:2,h2,1MB,0\n"), "f.csv:2:1: from: 'h1:2': h1 has 1 NIC");
+  EXPECT_EQ(error_in("f.csv", head + "h1,h1,1MB,0\n"), "f.csv:2:1: h1 would send to itself");
+  EXPECT_THAT(error_in("f.csv", head + "h1,h2,much,0\n"), HasSubstr("f.csv:2:1: bytes: 'much' is not a size"));
+  EXPECT_THAT(error_in("f.csv", head + "h1,h2,0,0\n"), HasSubstr("f.csv:2:1: bytes: '0'; expected at least one octet"));
+  EXPECT_THAT(error_in("f.csv", head + "h1,h2,-5,0\n"), HasSubstr("f.csv:2:1: bytes: "));
+  EXPECT_THAT(error_in("f.csv", head + "h1,h2,1MB,later\n"), HasSubstr("f.csv:2:1: start: 'later' is not a duration"));
+}
+
+TEST_F(FlowFile, ABrokenLineOfAConnectionMatrixIsNamed) {
+  const std::string head = "Nodes 4\nConnections 1\n";
+  EXPECT_EQ(error_in("m.cm", head + "1->0 start 0 size 8\n"), "(no error)");
+  EXPECT_EQ(error_in("m.cm", "Nodes 5\n"), "m.cm:1:1: 5 nodes, but 'from' selects 4 NICs");
+  EXPECT_EQ(error_in("m.cm", "Nodes 4\n", ", from: h1"), "m.cm:1:1: 4 nodes, but 'from' selects 1 NICs");
+  EXPECT_EQ(error_in("m.cm", "Nodes many\n"), "m.cm:1:1: Nodes: expected a whole number behind it");
+  EXPECT_EQ(error_in("m.cm", "1->0 start 0 size 8\n"), "m.cm:1:1: a connection before the line 'Nodes N'");
+  EXPECT_EQ(error_in("m.cm", head + "1->4 start 0 size 8\n"), "m.cm:3:1: node 4; there are 4, from 0 to 3");
+  EXPECT_EQ(error_in("m.cm", head + "1->x start 0 size 8\n"), "m.cm:3:1: 'x' is no node; expected a number from 0");
+  EXPECT_EQ(error_in("m.cm", head + "1->1 start 0 size 8\n"), "m.cm:3:1: '1->1': a node would send to itself");
+  EXPECT_EQ(error_in("m.cm", head + "1->0 size 8\n"), "m.cm:3:1: no 'start'; expected one, in picoseconds");
+  EXPECT_EQ(error_in("m.cm", head + "1->0 start 0\n"), "m.cm:3:1: no 'size' above 0; expected one, in octets");
+  EXPECT_EQ(error_in("m.cm", head + "1->0 start 0 size\n"), "m.cm:3:1: size: expected a whole number behind it");
+  EXPECT_EQ(error_in("m.cm", head + "1->0 id 1 trigger 2 size 8\n"),
+            "m.cm:3:1: 'trigger': flows do not wait for each other here; expected 'start'");
+  EXPECT_EQ(error_in("m.cm", head + "1->0 start 0 colour 8\n"),
+            "m.cm:3:1: 'colour' is unknown; expected id, start, size or prio");
+  EXPECT_EQ(error_in("m.cm", head + "trigger id 1 oneshot\n").substr(0, 31), "m.cm:3:1: 'trigger' is unknown;");
+  EXPECT_THAT(error_in("m.cm", "Nodes 4\nTriggers 1\n"), HasSubstr("m.cm:2:1: Triggers: flows do not wait"));
+  EXPECT_EQ(error_in("m.cm", head + "1->0 start 0 size 8\n2->0 start 0 size 8\n"),
+            "m.cm:4:1: 2 connections in all; the line 'Connections' says 1");
+}
+
+TEST_F(FlowFile, IsMeantFromTheFolderOfTheFabricFileAndReadAgain) {
+  std::ofstream(folder_ / "f.csv") << "from,to,bytes\nh1,h2,1MB\n";
+  std::ofstream(folder_ / "lab.yaml") << kFourHosts << "traffic:\n  - { name: t, pattern: file, file: f.csv }\n";
+  const Lab lab = load(folder_ / "lab.yaml");
+  ASSERT_EQ(lab.traffic.at(0).listed.size(), 1u);
+  EXPECT_TRUE(parse(to_yaml(lab), "shown") == lab);
+  EXPECT_THAT(error_of(std::string(kFourHosts) + "traffic: [ { name: t, pattern: file, file: /no/such.csv } ]\n"),
+              HasSubstr("/no/such.csv: cannot be read"));
+}
+
+TEST(FlowSizesAndLoads, WhatDoesNotFitTogetherIsSaid) {
+  EXPECT_EQ(error_of_traffic("pattern: random, sizes: web-search, load: 10%"), "(no error)");
+  EXPECT_EQ(error_of_traffic("sizes: [[1KB, 10%], [2KB, 100%]], from: h1, to: h2"), "(no error)");
+  EXPECT_THAT(error_of_traffic("sizes: websearch"), HasSubstr("unknown 'websearch'; did you mean 'web-search'?"));
+  EXPECT_THAT(error_of_traffic("sizes: [[2KB, 10%], [1KB, 100%]]"), HasSubstr("is not above the point before it"));
+  EXPECT_THAT(error_of_traffic("sizes: [[2KB, 10%]]"), HasSubstr("does not end with all flows"));
+  EXPECT_THAT(error_of_traffic("sizes: [[2KB]]"), HasSubstr("1 values; expected a size and a part"));
+  EXPECT_THAT(error_of_traffic("sizes: mice, bytes: 1MB"), HasSubstr("traffic.0.bytes: beside sizes"));
+  EXPECT_THAT(error_of_traffic("load: 10%"), HasSubstr("without sizes or bytes"));
+  EXPECT_THAT(error_of_traffic("load: 10%, bytes: 1MB, flows: 3"), HasSubstr("traffic.0.flows: beside load"));
+  EXPECT_THAT(error_of_traffic("pattern: random, load: 10%, bytes: 1MB", "drain: 1ms"),
+              HasSubstr("flows would arrive for ever"));
+  EXPECT_THAT(error_of_traffic("pattern: random, load: 2, bytes: 1MB"), HasSubstr("is more than the link takes"));
+  EXPECT_THAT(error_of_traffic("pattern: random, load: 90%, bytes: 100B", "duration: 1s"),
+              HasSubstr("expected at most 1048576"));
+  EXPECT_THAT(error_of_traffic("pattern: file"), HasSubstr("key 'file' is missing"));
+  EXPECT_THAT(error_of_traffic("file: x.csv"), HasSubstr("is for pattern: file"));
+}
+
+TEST(FlowSizesAndLoads, FlowsWithSizesHaveAnEnd) {
+  EXPECT_EQ(error_of_traffic("from: h1, to: h2, sizes: storage", "drain: 1ms"), "(no error)");
+}
+
+}  // namespace
+}  // namespace railyard::spec

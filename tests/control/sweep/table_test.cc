@@ -1,0 +1,70 @@
+#include "control/sweep/table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace railyard::sweep {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Three policies, two figures, three seeds; the last policy failed once.
+Table sample_table() {
+  Table t;
+  t.spec = "x.yaml";
+  t.dimensions = {{"path", {"ecmp", "spray", "adaptive"}}};
+  t.seeds = {1, 2, 3};
+  t.metrics = {"fct_p99", "goodput"};
+  t.rows = {{{0}, {{{300'000, 900'000, 400'000}}, {{50e9, 60e9, 55e9}}}, 3, {}},
+            {{1}, {{{200'000, 210'000, 220'000}}, {{40e9, 45e9, 42e9}}}, 3, {}},
+            {{2}, {{{100'000, 100'000}}, {{99e9, 99e9}}}, 3, {"path=adaptive seed 2: out of memory"}}};
+  return t;
+}
+
+TEST(SweepTable, SeveralSeedsAreAMedianBetweenTheirEnds) {
+  const Cell odd{{3, 1, 2}};
+  EXPECT_EQ(odd.median(), 2);
+  EXPECT_EQ(odd.min(), 1);
+  EXPECT_EQ(odd.max(), 3);
+  EXPECT_EQ((Cell{{4, 1}}).median(), 2.5);
+  EXPECT_FALSE(Cell{}.median());
+}
+
+TEST(SweepTable, EachFigureHasAWinnerAndWhatFailedWinsNothing) {
+  EXPECT_THAT(sample_table().winners(), ElementsAre(ElementsAre(1u), ElementsAre(0u)));
+}
+
+TEST(SweepTable, NobodyWinsWhereAllAreAlikeOrNeitherEndIsBetter) {
+  Table t = sample_table();
+  t.metrics = {"ecn_marked", "drops"};
+  for (Row& r : t.rows) r.cells[1].values = {0, 0, 0};
+  EXPECT_THAT(t.winners(), ElementsAre(IsEmpty(), IsEmpty()));
+  t.metrics[0] = "-ecn_marked";
+  EXPECT_THAT(t.winners()[0], ElementsAre(1u)) << "a metric may say which end is better";
+  t.metrics[0] = "+ecn_marked";
+  EXPECT_THAT(t.winners()[0], ElementsAre(0u));
+  t.rows.resize(1);
+  EXPECT_THAT(t.winners()[0], IsEmpty());
+}
+
+TEST(SweepTable, IsTextWithMedianEndsWinnerAndFailures) {
+  const std::string text = sample_table().text();
+  EXPECT_THAT(text, HasSubstr("400 us (300 us .. 900 us)"));
+  EXPECT_THAT(text, HasSubstr("210 us (200 us .. 220 us) *"));
+  EXPECT_THAT(text, HasSubstr("1 of 3"));
+  EXPECT_THAT(text, HasSubstr("FAILED path=adaptive seed 2: out of memory"));
+}
+
+TEST(SweepTable, IsJson) {
+  const auto j = sample_table().json();
+  EXPECT_EQ(j["rows"].size(), 3u);
+  EXPECT_EQ(j["rows"][1]["set"]["path"], "spray");
+  EXPECT_EQ(j["rows"][1]["figures"]["fct_p99"]["median"], 210'000);
+  EXPECT_EQ(j["rows"][1]["figures"]["fct_p99"]["winner"], true);
+  EXPECT_EQ(j["rows"][2]["failed"][0], "path=adaptive seed 2: out of memory");
+}
+
+}  // namespace
+}  // namespace railyard::sweep
