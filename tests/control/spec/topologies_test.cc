@@ -86,6 +86,8 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
   for (const char* set : {"faults.bad-cable.bit-errors=1e-12", "hosts.default.roce.loss-recovery=selective-repeat",
                           "traffic.t.path-mtu=1024"})
     loads("scenarios/roce-degraded-link.yaml", {set});
+  loads("scenarios/fidelity-dcqcn.yaml", {"hosts.default.roce.congestion=none", "qos.default.classes.3.ecn=off"});
+  loads("web-search.yaml", {"traffic.search.load=70%", "traffic.search.sizes=data-mining"});
   loads("scenarios/headroom-pool.yaml", {"traffic.incast.fan-in=16"});
   loads("scenarios/headroom-pool.yaml", {"switches.default.headroom-pool=0", "switches.default.buffer=16MiB"});
   for (const char* action : {"off", "{ action: forward, detect: 100us, restore: 100us, poll: 10us }"})
