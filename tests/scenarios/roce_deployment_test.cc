@@ -109,11 +109,11 @@ TEST(RoceDeployment, EcnThresholdsFarTooLowStarveTheLink) {
     EXPECT_EQ(s.dropped(), 0u);
     return static_cast<double>(traffic_named(s, "incast").delivered_bytes) * 8 / 10e-3 / 100e9;
   };
-  Scenario low =
-      Scenario::ready("roce-ecn-thresholds", {"qos.default.classes.3.ecn={ kmin: 1KB, kmax: 2KB, pmax: 100% }"});
+  const std::string far_too_low = "qos.default.classes.3.ecn={ kmin: 1KB, kmax: 2KB, pmax: 100% }";
+  Scenario low = Scenario::ready("roce-ecn-thresholds", {far_too_low});
   low.run_until(10_ms);
-  EXPECT_GT(low.at("leaf1:1", 3).ecn_marked * 2, low.at("leaf1:1", 3).tx_packets / 2) << "cause: most are marked";
-  const double starved = delivered("qos.default.classes.3.ecn={ kmin: 1KB, kmax: 2KB, pmax: 100% }");
+  EXPECT_GT(low.at("leaf1:1", 3).ecn_marked, low.at("leaf1:1", 3).tx_packets / 5) << "cause: marks without a queue";
+  const double starved = delivered(far_too_low);
   const double sane = delivered(kSane);
   EXPECT_LT(starved, 0.5) << "symptom, of the link's rate";
   EXPECT_GT(sane, 0.75);
