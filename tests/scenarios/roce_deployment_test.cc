@@ -28,7 +28,7 @@ report::TrafficReport traffic_named(Scenario& s, const std::string& name) {
   throw std::out_of_range("no traffic is called " + name);
 }
 
-std::uint64_t xoffs(Scenario& s) {
+std::uint64_t xoffs_of_all(Scenario& s) {
   std::uint64_t n = 0;
   for (const report::PortReport& p : s.report().ports)
     for (const ClassCounters& c : p.counters.classes) n += c.xoff_sent;
@@ -62,7 +62,7 @@ TEST(RoceDeployment, AMisalignedPfcPriorityDropsInThePlaceOfPauses) {
   const report::TrafficReport incast = traffic_named(s, "incast");
   EXPECT_GT(incast.retransmitted, incast.packets / 10) << "symptom";
   EXPECT_GT(s.at("leaf1:1", 3).drops[static_cast<std::size_t>(DropReason::kEgressFull)], 0u) << "cause";
-  EXPECT_EQ(xoffs(s), 0u) << "nobody may pause this class";
+  EXPECT_EQ(xoffs_of_all(s), 0u) << "nobody may pause this class";
   s.expect_books_balance();
 
   for (const std::vector<std::string>& fix :
@@ -71,7 +71,7 @@ TEST(RoceDeployment, AMisalignedPfcPriorityDropsInThePlaceOfPauses) {
     Scenario fixed = Scenario::ready("roce-pfc-misaligned", fix);
     fixed.run_to_the_end();
     EXPECT_EQ(fixed.dropped(), 0u) << fix[0];
-    EXPECT_GT(xoffs(fixed), 0u) << fix[0];
+    EXPECT_GT(xoffs_of_all(fixed), 0u) << fix[0];
     const report::TrafficReport after = traffic_named(fixed, "incast");
     EXPECT_EQ(after.complete, 8u) << fix[0];
     EXPECT_EQ(after.retransmitted, 0u) << fix[0];
@@ -87,7 +87,7 @@ constexpr const char* kSane = "qos.default.classes.3.ecn={ kmin: 400KB, kmax: 16
 TEST(RoceDeployment, EcnThresholdsAboveXoffLeaveItToPfc) {
   Scenario s = Scenario::ready("roce-ecn-thresholds");
   s.run_until(10_ms);
-  const std::uint64_t before = xoffs(s);
+  const std::uint64_t before = xoffs_of_all(s);
   EXPECT_GT(before, 500u) << "symptom";
   EXPECT_EQ(traffic_named(s, "incast").cnps, 0u) << "cause: DCQCN hears of nothing";
   EXPECT_EQ(s.at("leaf1:1", 3).ecn_marked, 0u);
@@ -97,7 +97,7 @@ TEST(RoceDeployment, EcnThresholdsAboveXoffLeaveItToPfc) {
   fixed.run_until(10_ms);
   EXPECT_GT(traffic_named(fixed, "incast").cnps, 0u);
   // Everybody begins at line rate: the first burst may reach XOFF, behind the first mark.
-  EXPECT_LT(xoffs(fixed), before / 10);
+  EXPECT_LT(xoffs_of_all(fixed), before / 10);
   const report::CeAndXoff order = report::ce_and_xoff(fixed.report());
   EXPECT_EQ(order.ce_first, order.queues);
 }
