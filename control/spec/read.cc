@@ -130,6 +130,14 @@ void read_traffic(Draft& draft) {
   }
 }
 
+void read_collectives(Draft& draft) {
+  if (draft.sections.collectives == nullptr) return;
+  for (const Tree& tree : draft.sections.collectives->as_list("a list of collectives")) {
+    collective_keys().read(tree, draft.lab.collectives.emplace_back());
+    draft.collectives.push_back(&tree);
+  }
+}
+
 void read_faults(Draft& draft) {
   if (draft.sections.faults == nullptr) return;
   for (const Tree& tree : draft.sections.faults->as_list("a list of faults")) {
@@ -155,6 +163,7 @@ Lab read_lab(const Tree& document) {
   read_nodes(draft);
   read_links(draft, link);
   read_traffic(draft);
+  read_collectives(draft);
   read_faults(draft);
 
   check_profiles(draft);
@@ -165,6 +174,7 @@ Lab read_lab(const Tree& document) {
   check_attachments(draft);
   check_trunks(draft);
   check_traffic(draft);
+  check_collectives(draft);
   check_int(draft);
   check_faults(draft);
   return std::move(draft.lab);

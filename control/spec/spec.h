@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "control/spec/collective_spec.h"
 #include "control/spec/fault_spec.h"
 #include "control/spec/roce_spec.h"
 #include "dataplane/base/ids.h"
@@ -413,6 +414,7 @@ struct Lab {
   std::vector<NodeSpec> nodes;
   std::vector<LinkSpec> links;
   std::vector<TrafficSpec> traffic;
+  std::vector<CollectiveSpec> collectives;
   std::vector<FaultSpec> faults;
   RunSpec run;
 
