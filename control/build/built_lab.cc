@@ -104,6 +104,10 @@ class BuiltLab::Builder {
         add_generator_flow(t, flow);
       built_.flows_.push_back(std::move(flow));
     }
+    built_.collectives_ = roce_->make_collectives(
+        [this](const spec::PortName& from, const spec::PortName& to, const spec::CollectiveSpec& c) {
+          return way_of(from, to, like_traffic(c));
+        });
     built_.roce_ = roce_->endpoints();
   }
 
@@ -151,6 +155,17 @@ class BuiltLab::Builder {
     c.stop = stop_of(t);
     roce_->connect(flow, c, way_of(flow.plan.source, flow.plan.destination, t),
                    way_of(flow.plan.destination, flow.plan.source, t));
+  }
+
+  // What the packets of a collective look like.
+  static spec::TrafficSpec like_traffic(const spec::CollectiveSpec& c) {
+    spec::TrafficSpec t;
+    t.name = c.name;
+    t.ip_version = c.ip_version;
+    t.dscp = c.dscp;
+    t.ect = c.ect;
+    t.priority = c.priority;
+    return t;
   }
 
   Instant stop_of(const spec::TrafficSpec& t) const {

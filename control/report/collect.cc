@@ -4,15 +4,12 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "control/report/nic_name.h"
 #include "control/report/report.h"
 #include "dataplane/packet/packet.h"
 
 namespace railyard::report {
 namespace {
-
-std::string nic_name(const build::BuiltLab& lab, const spec::PortName& p) {
-  return lab.spec().find(p.node)->nics.size() == 1 ? p.node : fmt::format("{}:{}", p.node, p.port);
-}
 
 std::string_view word(roce::FlowOperation operation) {
   switch (operation) {
@@ -110,6 +107,8 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
     const auto found = in_flight.find(f.plan.id);
     r.flows.push_back(flow_report(lab, f, found == in_flight.end() ? 0 : found->second));
   }
+
+  for (const build::Collective& c : lab.collectives()) r.collectives.push_back(collective_report(lab, c));
 
   std::vector<DeviceCounters> devices;
   for (const auto& d : lab.fabric().devices()) devices.push_back(d->counters());

@@ -10,6 +10,7 @@
 #include "control/build/built_lab.h"
 #include "control/fault/faults.h"
 #include "control/report/audit.h"
+#include "control/report/collective_report.h"
 #include "control/report/path_groups.h"
 #include "control/telemetry/deadlock.h"
 #include "control/telemetry/int_report.h"
@@ -131,6 +132,7 @@ struct TrunkReport {
 struct Report {
   RunInfo run;
   std::vector<FlowReport> flows;
+  std::vector<CollectiveReport> collectives;
   std::vector<PortReport> ports;
   std::vector<PathGroupReport> path_groups;  // with at least two members
   std::vector<AttachmentReport> attachments;
@@ -152,7 +154,7 @@ struct Report {
 // The counters of all devices at one instant, by device.
 using Snapshot = std::vector<DeviceCounters>;
 
-// Flows, ports, audit and packet_hops of a lab that rests. `loaded`: its counters when traffic ended, for utilisation;
+// Flows, collectives, ports, audit and packet_hops of a lab that rests. `loaded`: its counters when traffic ended, for utilisation;
 // empty: then it has not ended.
 Report collect(build::BuiltLab& lab, const Snapshot& loaded);
 

@@ -192,7 +192,8 @@ int run(const RunOptions& o) {
     write_file(dir / "report.json", report.json() + "\n");
     write_file(dir / "report.txt", report.text());
   }
-  return report.audit.balanced ? kOk : kUnbalanced;
+  if (!report.audit.balanced) return kUnbalanced;
+  return std::ranges::all_of(report.collectives, &report::CollectiveReport::verified) ? kOk : kUnverified;
 }
 
 }  // namespace

@@ -1,0 +1,50 @@
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "control/report/collective_report.h"
+#include "control/report/units.h"
+
+namespace railyard::report {
+namespace {
+
+std::string gbps(double bps) { return fmt::format("{:.2f}", bps / 1e9); }
+
+std::string time_or_dash(const std::optional<std::int64_t>& ns) {
+  return ns ? nanoseconds_text(static_cast<std::uint64_t>(*ns)) : "-";
+}
+
+}  // namespace
+
+std::string collective_text(const std::vector<CollectiveReport>& collectives) {
+  std::string text;
+  if (collectives.empty()) return text;
+  const auto out = std::back_inserter(text);
+  std::size_t width = 4;
+  for (const CollectiveReport& c : collectives) width = std::max(width, c.name.size());
+  fmt::format_to(out, "Collectives over RoCE: busbw as nccl-tests has it, Gb/s; of limit: of what framing leaves of the "
+                      "link\n");
+  fmt::format_to(out, "  {:<{}}  {:<14} {:<16} {:>5} {:>9} {:>9} {:>9} {:>9} {:>8} {:>8} {:>8}  {}\n", "name", width,
+                 "collective", "algorithm", "ranks", "size", "min", "median", "max", "algbw", "busbw", "of limit",
+                 "data");
+  for (const CollectiveReport& c : collectives)
+    fmt::format_to(out, "  {:<{}}  {:<14} {:<16} {:>5} {:>9} {:>9} {:>9} {:>9} {:>8} {:>8} {:>8}  {}\n", c.name, width,
+                   c.collective, c.algorithm, c.ranks.size(), size_text(c.bytes), time_or_dash(c.min_ns),
+                   time_or_dash(c.median_ns), time_or_dash(c.max_ns), gbps(c.algbw_bps), gbps(c.busbw_bps),
+                   percent_text(c.share_of_limit()),
+                   c.verified    ? "verified"
+                   : c.completed ? "WRONG"
+                                 : "INCOMPLETE");
+  for (const CollectiveReport& c : collectives) {
+    if (c.retransmitted_packets + c.cnp_sent > 0)
+      fmt::format_to(out, "  {}: {} packets were sent again of {}; {} timeouts; {} came with CE, {} CNPs\n", c.name,
+                     count_text(c.retransmitted_packets), count_text(c.packets), count_text(c.local_ack_timeout_err),
+                     count_text(c.ecn_marked), count_text(c.cnp_sent));
+    if (!c.completed) fmt::format_to(out, "  STALLED: {}: {}\n", c.name, c.stalled);
+    if (!c.wrong.empty()) fmt::format_to(out, "  WRONG DATA: {}: {}\n", c.name, c.wrong);
+  }
+  return text;
+}
+
+}  // namespace railyard::report
