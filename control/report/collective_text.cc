@@ -5,6 +5,7 @@
 
 #include "control/report/collective_report.h"
 #include "control/report/units.h"
+#include "control/spec/value.h"
 
 namespace railyard::report {
 namespace {
@@ -21,21 +22,26 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
   std::string text;
   if (collectives.empty()) return text;
   const auto out = std::back_inserter(text);
-  std::size_t width = 4;
-  for (const CollectiveReport& c : collectives) width = std::max(width, c.name.size());
+  std::size_t name = 4, collective = 10, algorithm = 9;
+  for (const CollectiveReport& c : collectives) {
+    name = std::max(name, c.name.size());
+    collective = std::max(collective, c.collective.size());
+    algorithm = std::max(algorithm, c.algorithm.size());
+  }
+  const auto line = [&](const auto&... cells) {
+    fmt::format_to(out, "  {:<{}}  {:<{}}  {:<{}} {:>5} {:>9} {:>9} {:>9} {:>9} {:>8} {:>8} {:>8}  {}\n", cells...);
+  };
   fmt::format_to(out, "Collectives over RoCE: busbw as nccl-tests has it, Gb/s; of limit: of what framing leaves of the "
                       "link\n");
-  fmt::format_to(out, "  {:<{}}  {:<14} {:<16} {:>5} {:>9} {:>9} {:>9} {:>9} {:>8} {:>8} {:>8}  {}\n", "name", width,
-                 "collective", "algorithm", "ranks", "size", "min", "median", "max", "algbw", "busbw", "of limit",
-                 "data");
+  line("name", name, "collective", collective, "algorithm", algorithm, "ranks", "size", "min", "median", "max", "algbw",
+       "busbw", "of limit", "data");
   for (const CollectiveReport& c : collectives)
-    fmt::format_to(out, "  {:<{}}  {:<14} {:<16} {:>5} {:>9} {:>9} {:>9} {:>9} {:>8} {:>8} {:>8}  {}\n", c.name, width,
-                   c.collective, c.algorithm, c.ranks.size(), size_text(c.bytes), time_or_dash(c.min_ns),
-                   time_or_dash(c.median_ns), time_or_dash(c.max_ns), gbps(c.algbw_bps), gbps(c.busbw_bps),
-                   percent_text(c.share_of_limit()),
-                   c.verified    ? "verified"
-                   : c.completed ? "WRONG"
-                                 : "INCOMPLETE");
+    line(c.name, name, c.collective, collective, c.algorithm, algorithm, c.ranks.size(),
+         spec::format(Bytes{static_cast<std::int64_t>(c.bytes)}), time_or_dash(c.min_ns), time_or_dash(c.median_ns),
+         time_or_dash(c.max_ns), gbps(c.algbw_bps), gbps(c.busbw_bps), percent_text(c.share_of_limit()),
+         c.verified    ? "verified"
+         : c.completed ? "WRONG"
+                       : "INCOMPLETE");
   for (const CollectiveReport& c : collectives) {
     if (c.retransmitted_packets + c.cnp_sent > 0)
       fmt::format_to(out, "  {}: {} packets were sent again of {}; {} timeouts; {} came with CE, {} CNPs\n", c.name,

@@ -73,6 +73,12 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
   for (const char* set : {"faults.bad.loss=1%", "hosts.default.roce.window=16", "traffic.t.operation=read",
                           "traffic.t.qps=4", "faults.bad.loss=100%"})
     loads("scenarios/roce-loss.yaml", {set});
+  for (const char* set : {"hosts.default.roce.ack-timeout=10", "collectives.rail2.algorithm=tree",
+                          "faults=[{ on: \"h3:2\", at: 500us, down: true }]"})
+    loads("scenarios/allreduce-rails.yaml", {set});
+  loads("scenarios/allreduce-rails.yaml", {"run.payload=real", "collectives.rail1.size=1MiB"});
+  for (const char* set : {"collectives.flat.ranks=[h*]", "topology.spines=4"})
+    loads("scenarios/hierarchical-vs-ring.yaml", {set});
   loads("scenarios/headroom-pool.yaml", {"traffic.incast.fan-in=16"});
   loads("scenarios/headroom-pool.yaml", {"switches.default.headroom-pool=0", "switches.default.buffer=16MiB"});
   for (const char* action : {"off", "{ action: forward, detect: 100us, restore: 100us, poll: 10us }"})
