@@ -156,7 +156,10 @@ void RoceNics::plan_collectives() {
                                                   .chunk = c.chunk,
                                                   .channels = static_cast<std::uint32_t>(c.channels),
                                                   .root = static_cast<std::uint32_t>(c.root),
-                                                  .group = spec::leaves(lab_, planned.nics)},
+                                                  .group = spec::leaves(lab_, planned.nics),
+                                                  .forward = c.forward,
+                                                  .backward = c.backward,
+                                                  .buckets = static_cast<std::uint32_t>(c.buckets)},
                                                  static_cast<std::uint32_t>(planned.nics.size()));
     for (std::size_t r = 0; r < planned.nics.size(); ++r)
       nics_[planned.nics[r]].qps +=
@@ -182,6 +185,7 @@ std::vector<Collective> RoceNics::make_collectives(const Way& way) {
                                         .gap = c.gap,
                                         .reduce_rate = c.reduce_rate,
                                         .seed = lab_.run.seed.value,
+                                        .jitter_ppm = c.jitter_ppm,
                                         .stop = lab_.run.duration ? Instant{} + *lab_.run.duration : Instant::never()};
     auto ranks = roce::CollectiveConnection::make(
         config, std::move(planned.programs), ends,

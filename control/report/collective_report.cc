@@ -82,7 +82,7 @@ std::optional<std::string> waiting_step(const Where& where) {
     if (!rank.running()) continue;
     for (std::uint32_t s = 0; s < rank.program().steps.size(); ++s) {
       const CollectiveStep& step = rank.program().steps[s];
-      if (step.kind == CollectiveStep::Kind::kSend || rank.state(s) == StepState::kDone) continue;
+      if (!step.receives() || rank.state(s) == StepState::kDone) continue;
       const std::uint32_t q = rank.program().connections[step.connection].peer;
       const CollectiveRank& peer = *ranks[q];
       const bool sent = peer.repeat() == rank.repeat() && peer.running() &&
@@ -137,8 +137,28 @@ void set_times(CollectiveReport& r, const build::Collective& collective) {
   r.min_ns = nanoseconds(times.front());
   r.median_ns = nanoseconds(median);
   r.max_ns = nanoseconds(times.back());
-  if (median > Duration{}) r.algbw_bps = static_cast<double>(r.bytes) * 8 / seconds(median);
+  if (median > Duration{} && !r.job) r.algbw_bps = static_cast<double>(r.bytes) * 8 / seconds(median);
   r.busbw_bps = r.algbw_bps * r.factor;
+}
+
+// Of the ranks' repeats that were completed.
+void set_job(CollectiveReport& r, const build::Collective& collective, const spec::CollectiveSpec& c, double link_bps) {
+  if (!r.job || r.iterations.empty() || !r.completed) return;
+  double compute = 0;
+  double all = 0;
+  Instant start = Instant::never();
+  Instant end{};
+  for (const CollectiveRank* rank : collective.ranks) {
+    compute += seconds(rank->computed());
+    all += seconds(rank->finished().back() - rank->started().front());
+    start = std::min(start, rank->started().front());
+    end = std::max(end, rank->finished().back());
+  }
+  if (all > 0) r.job->utilisation = std::min(1.0, compute / all);
+  const double repeats = static_cast<double>(r.iterations.size());
+  const double communication = repeats * 8 * static_cast<double>(r.bytes) * r.factor / link_bps;
+  const double exposed = seconds(end - start) - repeats * seconds(c.forward + c.backward);
+  if (communication > 0) r.job->overlap = 1 - exposed / communication;
 }
 
 }  // namespace
@@ -155,6 +175,7 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   r.channels = c.channels;
   r.repeats = c.repeats;
   r.factor = workload::busbw_factor(c.collective, static_cast<std::uint32_t>(collective.ranks.size()));
+  if (c.computes()) r.job = {nanoseconds(c.forward + c.backward), c.buckets, 0, 0};
   set_times(r, collective);
   const spec::HostProfile& profile = lab.spec().hosts.at(lab.spec().find(collective.nics[0].node)->profile);
   const double share =
@@ -178,6 +199,7 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
     r.cnp_sent += q.np_cnp_sent;
     r.cnp_handled += q.rp_cnp_handled;
   }
+  if (share > 0) set_job(r, collective, c, r.limit_bps / share);
   if (!r.completed) r.stalled = stall(where);
   r.wrong = first_wrong(where);
   r.verified = r.completed && r.wrong_bytes == 0 && r.wrong_messages == 0;

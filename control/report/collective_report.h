@@ -33,6 +33,18 @@ struct CollectiveReport {
   double limit_bps = 0;            // what headers, preambles and gaps leave of the slowest rank's link
   std::uint64_t fabric_bytes = 0;  // of payload that all ranks received, each octet once
 
+  // Of steps of training: times are those of steps, and rates are 0.
+  struct Job {
+    std::int64_t compute_ns = 0;  // of a rank in a repeat, without jitter
+    int buckets = 1;
+    double utilisation = 0;  // compute / (compute + wait), of all ranks together
+    // What of communicating was hidden behind computing: 1 - (time - compute) / (bytes x factor / link), of all repeats
+    // together (draft-calabria-bmwg-ai-fabric-training-bench: Overlap_Fraction). Below 0: it took longer than the link
+    // needs.
+    double overlap = 0;
+  };
+  std::optional<Job> job;
+
   bool completed = false;
   std::string stalled;   // if not: where, and who is waited for
   bool verified = false;  // completed, and all data were right

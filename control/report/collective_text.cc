@@ -38,7 +38,8 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
   for (const CollectiveReport& c : collectives)
     line(c.name, name, c.collective, collective, c.algorithm, algorithm, c.ranks.size(),
          spec::format(Bytes{static_cast<std::int64_t>(c.bytes)}), time_or_dash(c.min_ns), time_or_dash(c.median_ns),
-         time_or_dash(c.max_ns), gbps(c.algbw_bps), gbps(c.busbw_bps), percent_text(c.share_of_limit()),
+         time_or_dash(c.max_ns), c.job ? "-" : gbps(c.algbw_bps), c.job ? "-" : gbps(c.busbw_bps),
+         c.job ? "-" : percent_text(c.share_of_limit()),
          c.verified    ? "verified"
          : c.completed ? "WRONG"
                        : "INCOMPLETE");
@@ -47,6 +48,13 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
       fmt::format_to(out, "  {}: {} packets were sent again of {}; {} timeouts; {} came with CE, {} CNPs\n", c.name,
                      count_text(c.retransmitted_packets), count_text(c.packets), count_text(c.local_ack_timeout_err),
                      count_text(c.ecn_marked), count_text(c.cnp_sent));
+    if (c.job)
+      fmt::format_to(out,
+                     "  {}: steps of training: {} of computing in each, {} bucket{}; utilisation {}, idle {}; {} of "
+                     "communicating was hidden\n",
+                     c.name, nanoseconds_text(static_cast<std::uint64_t>(c.job->compute_ns)), c.job->buckets,
+                     c.job->buckets == 1 ? "" : "s", percent_text(c.job->utilisation),
+                     percent_text(1 - c.job->utilisation), percent_text(std::max(0.0, c.job->overlap)));
     if (!c.completed) fmt::format_to(out, "  STALLED: {}: {}\n", c.name, c.stalled);
     if (!c.wrong.empty()) fmt::format_to(out, "  WRONG DATA: {}: {}\n", c.name, c.wrong);
   }

@@ -97,6 +97,11 @@ Json collective(const CollectiveReport& c) {
           {"busbw_bps", c.busbw_bps},
           {"framing_limit_bps", c.limit_bps},
           {"share_of_limit", c.share_of_limit()},
+          {"job", c.job ? Json{{"compute_ns", c.job->compute_ns},
+                               {"buckets", c.job->buckets},
+                               {"utilisation", c.job->utilisation},
+                               {"overlap_fraction", c.job->overlap}}
+                        : Json(nullptr)},
           {"fabric_bytes", c.fabric_bytes},
           {"completed", c.completed},
           {"stalled", c.stalled},

@@ -40,6 +40,12 @@ struct CollectiveSpec {
   Duration start{};
   Duration gap{};       // between a rank's end of one and its start of the next
   BitRate reduce_rate{};  // of adding what came to what is there, of each rank; 0: at once
+  // A step of data-parallel training: computing before the backward pass and in it, where gradients are there in so many
+  // buckets one after the other; how much longer it takes a rank in a repeat, at most.
+  Duration forward{};
+  Duration backward{};
+  int buckets = 1;
+  std::uint32_t jitter_ppm = 0;
   int path_mtu = 4096;
   int ip_version = 4;
   int dscp = 26;
@@ -47,6 +53,7 @@ struct CollectiveSpec {
   std::optional<int> priority;  // class at the sending NIC; nothing: what its QoS profile makes of the DSCP
 
   CollectiveAlgorithm used_algorithm() const { return algorithm.value_or(algorithms(collective).front()); }
+  bool computes() const noexcept { return forward + backward > Duration{}; }
   std::uint32_t element_octets() const { return datatype == CollectiveDatatype::kUint32 ? 4 : 8; }
 
   bool operator==(const CollectiveSpec&) const = default;

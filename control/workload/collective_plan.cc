@@ -31,11 +31,12 @@ class Plan {
       all_to_all();
       return build_.finish();
     }
+    if (shape_.operation == Operation::kAllReduce) {
+      buckets();
+      return build_.finish();
+    }
     for (channel_ = 0; channel_ < shape_.channels; ++channel_) {
       switch (shape_.operation) {
-        case Operation::kAllReduce:
-          all_reduce(split(whole(), shape_.channels, shape_.element)[channel_]);
-          break;
         case Operation::kReduceScatter:
           shape_.algorithm == Algorithm::kRing ? ring_reduce_scatter(everybody_, blocks_of_channel())
                                                : halving(blocks_of_channel());
@@ -47,6 +48,7 @@ class Plan {
         case Operation::kBroadcast:
           broadcast(split(whole(), shape_.channels, shape_.element)[channel_]);
           break;
+        case Operation::kAllReduce:
         case Operation::kAllToAll:
           break;
       }
@@ -166,6 +168,19 @@ class Plan {
     if (shape_.algorithm == Algorithm::kTree) return tree_down(range, shape_.root);
     for (std::uint32_t i = 0; i + 1 < n_; ++i)
       build_.copy((shape_.root + i) % n_, (shape_.root + i + 1) % n_, channel_, range, range.offset);
+  }
+
+  // Gradients of the last layers are there first; which octets those are does not matter here.
+  void buckets() {
+    const bool computes = shape_.forward + shape_.backward > Duration{};
+    if (computes)
+      for (std::uint32_t r = 0; r < n_; ++r) build_.compute(r, {}, shape_.forward);
+    for (const Range& bucket : split(whole(), shape_.buckets, shape_.element)) {
+      if (computes)
+        for (std::uint32_t r = 0; r < n_; ++r) build_.compute(r, bucket, shape_.backward / shape_.buckets);
+      const Ranges parts = split(bucket, shape_.channels, shape_.element);
+      for (channel_ = 0; channel_ < shape_.channels; ++channel_) all_reduce(parts[channel_]);
+    }
   }
 
   void all_reduce(Range range) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "control/spec/collective_spec.h"
+#include "dataplane/base/time.h"
 #include "transports/base/rank_program.h"
 
 namespace railyard::workload {
@@ -21,6 +22,11 @@ struct CollectiveShape {
   std::uint32_t channels = 1;
   std::uint32_t root = 0;              // broadcast
   std::vector<std::uint32_t> group{};  // by rank: where it is (a rack). Hierarchical only
+  // All-reduce, of a step of training: each rank computes so long before the backward pass and in it, and in the latter
+  // the data are there bucket by bucket, each an all-reduce of its own. All 0: they are there at the beginning.
+  Duration forward{};
+  Duration backward{};
+  std::uint32_t buckets = 1;
 };
 
 // The programs of `ranks` ranks, at least 2. The shape is one that spec::check_collectives() lets pass.

@@ -83,6 +83,23 @@ void PlanBuilder::message(std::uint32_t from, std::uint32_t to, std::uint32_t ch
   note(writers_[to], {at, range.octets}, receive, kind == CollectiveStep::Kind::kReduce);
 }
 
+void PlanBuilder::compute(std::uint32_t rank, Range range, Duration time) {
+  RankProgram& p = programs_[rank];
+  const auto step = static_cast<std::uint32_t>(p.steps.size());
+  CollectiveStep s;
+  s.kind = CollectiveStep::Kind::kCompute;
+  s.offset = range.offset;
+  s.time = time;
+  if (const auto before = computed_.find(rank); before != computed_.end()) {
+    s.waits_for = 1;
+    after_[rank][before->second].push_back(step);
+  }
+  computed_[rank] = step;
+  p.steps.push_back(s);
+  after_[rank].emplace_back();
+  if (range.octets > 0) note(writers_[rank], range, step, true);
+}
+
 std::uint32_t PlanBuilder::connection(std::uint32_t rank, std::uint32_t peer, std::uint32_t channel) {
   std::vector<RankConnection>& mine = programs_[rank].connections;
   const auto [found, is_new] =

@@ -31,6 +31,9 @@ class PlanBuilder {
   void add_input(std::uint32_t rank, Range range);
   void add_result(std::uint32_t rank, const CollectiveExtent& extent) { programs_[rank].results.push_back(extent); }
 
+  // `rank` computes so long, after what it was to compute before; only then is its own part of `range` there.
+  void compute(std::uint32_t rank, Range range, Duration time);
+
   // `range` of `from` goes over `channel` to `to`, where it begins at `at`, in messages of at most a chunk; none if it
   // is empty.
   void reduce(std::uint32_t from, std::uint32_t to, std::uint32_t channel, Range range) {
@@ -66,8 +69,9 @@ class PlanBuilder {
   std::uint32_t chunk_;
   std::uint64_t messages_ = 0;
   std::vector<RankProgram> programs_;
-  std::vector<Writers> writers_;                             // by rank
+  std::vector<Writers> writers_;                                // by rank
   std::vector<std::vector<std::vector<std::uint32_t>>> after_;  // by rank and step
+  std::map<std::uint32_t, std::uint32_t> computed_;             // by rank: its last step of computing
   std::vector<std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>> connections_;
 };
 

@@ -9,14 +9,17 @@
 #include <memory>
 #include <vector>
 
+#include "dataplane/base/time.h"
+
 namespace railyard {
 
-// One message, at one of its ends. Steps are numbered by their place in RankProgram::steps.
+// One message, at one of its ends; or a time of computing. Steps are numbered by their place in RankProgram::steps.
 struct CollectiveStep {
   enum class Kind : std::uint8_t {
     kSend,
     kReduce,  // receive, and add to what is there
-    kCopy     // receive into its place
+    kCopy,    // receive into its place
+    kCompute  // no message: time passes until this part of the rank's input is there
   };
   Kind kind = Kind::kSend;
   std::uint32_t connection = 0;   // index into RankProgram::connections
@@ -30,6 +33,9 @@ struct CollectiveStep {
   std::uint32_t waits_for = 0;    // so many steps of this rank (a send: the receives that its octets come from)
   std::uint32_t first_after = 0;  // steps that wait for this one: RankProgram::after [first_after, end_after)
   std::uint32_t end_after = 0;
+  Duration time{};  // kCompute
+
+  constexpr bool receives() const noexcept { return kind == Kind::kReduce || kind == Kind::kCopy; }
 };
 
 // A pair of ranks that exchange messages, each end's view; one per channel. Messages of one direction arrive in order.

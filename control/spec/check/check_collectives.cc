@@ -120,11 +120,12 @@ class CollectiveCheck {
   void check_messages() const {
     const auto n = static_cast<double>(ranks_.size());
     const double pieces = static_cast<double>(c_.size.n) / c_.chunk;
-    double all = 2 * n * n * (pieces / n + c_.channels);
-    if (c_.used_algorithm() == Algorithm::kTree) all = 2 * n * (pieces + c_.channels);
+    const double channels = c_.channels * c_.buckets;
+    double all = 2 * n * n * (pieces / n + channels);
+    if (c_.used_algorithm() == Algorithm::kTree) all = 2 * n * (pieces + channels);
     if (c_.used_algorithm() == Algorithm::kHalvingDoubling || c_.used_algorithm() == Algorithm::kHalving ||
         c_.used_algorithm() == Algorithm::kDoubling)
-      all = 2 * n * (pieces + c_.channels * std::log2(n));
+      all = 2 * n * (pieces + channels * std::log2(n));
     if (all > kMostCollectiveMessages)
       at("chunk").fail(fmt::format("makes about {:.0f} messages of each repeat; expected at most {:.0f}: larger "
                                    "chunks, or fewer channels or ranks",

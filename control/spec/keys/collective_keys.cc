@@ -31,6 +31,12 @@ void check_keys(const Tree& map, const CollectiveSpec& c) {
   }
   if (c.root != 0 && c.collective != Operation::kBroadcast)
     map.at_or_self("root").fail("has no meaning here; expected it under collective: broadcast");
+  for (const char* key : {"forward", "backward", "buckets"})
+    if (map.find(key) != nullptr && c.collective != Operation::kAllReduce)
+      map.at_or_self(key).fail("has no meaning here; expected it under collective: all-reduce");
+  for (const char* key : {"buckets", "jitter"})
+    if (map.find(key) != nullptr && !c.computes())
+      map.at_or_self(key).fail("says how computing goes, and there is none; expected forward or backward beside it");
   if (c.chunk % c.element_octets() != 0)
     map.at_or_self("chunk").fail(
         fmt::format("{} octets are not a multiple of an element's {}", c.chunk, c.element_octets()));
@@ -76,6 +82,13 @@ const Table<CollectiveSpec>& collective_keys() {
            "how long after the end of one each rank starts with the next"),
        key("reduce-rate", &CollectiveSpec::reduce_rate, either("unlimited", BitRate{}, rate(BitRate{1'000'000})),
            "how fast a rank adds what came to what it has"),
+       key("forward", &CollectiveSpec::forward, duration({}, kAnyTime),
+           "all-reduce: how long each rank computes before its backward pass; the repeat is a step of training then"),
+       key("backward", &CollectiveSpec::backward, duration({}, kAnyTime),
+           "all-reduce: how long the backward pass takes, in which the data are there bucket by bucket"),
+       key("buckets", &CollectiveSpec::buckets, integer(1, 256), "of the backward pass, each an all-reduce of its own"),
+       key("jitter", &CollectiveSpec::jitter_ppm, ppm(),
+           "how much longer computing takes a rank in a repeat, at most; drawn for each"),
        key("path-mtu", &CollectiveSpec::path_mtu, path_mtu(), "octets of payload in a full packet"),
        key("ip", &CollectiveSpec::ip_version, choice<int>({{"4", 4}, {"6", 6}}), "version of IP"),
        key("dscp", &CollectiveSpec::dscp, integer(0, 63), "code point that switches classify by"),

@@ -123,6 +123,17 @@ TEST(CollectiveErrors, SizesThatCannotBeDivided) {
             "larger chunks, or fewer channels or ranks");
 }
 
+TEST(CollectiveErrors, StepsOfTraining) {
+  const Lab l = parse(collective_with("size: 1MiB, forward: 1ms, backward: 2ms, buckets: 8, jitter: 5%"), "x.yaml");
+  EXPECT_EQ(l.collectives[0].backward.ps, 2'000'000'000);
+  EXPECT_EQ(l.collectives[0].jitter_ppm, 50'000u);
+  EXPECT_EQ(collective_error("size: 1MiB, buckets: 8"),
+            "x.yaml:4:37: collectives.0.buckets: says how computing goes, and there is none; expected forward or "
+            "backward beside it");
+  EXPECT_EQ(collective_error("collective: all-gather, size: 1MiB, forward: 1ms"),
+            "x.yaml:4:61: collectives.0.forward: has no meaning here; expected it under collective: all-reduce");
+}
+
 TEST(CollectiveErrors, WhatDoesNotFitTheLab) {
   EXPECT_EQ(collective_error("size: 1MiB", "defaults: { link: { mtu: 1500 } }\n"),
             "x.yaml:4:5: collectives.0: 4096 and 64 octets of headers make packets of 4160; the MTU from h1:1 to h2:1 "

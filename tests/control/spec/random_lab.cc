@@ -342,6 +342,11 @@ CollectiveSpec random_collective(Chance& chance, const std::string& name) {
   if (chance.one_in(2)) c.start = chance.time(0, kMillisecond);
   if (chance.one_in(2)) c.gap = chance.time(0, kMillisecond);
   if (chance.one_in(2)) c.reduce_rate = BitRate{1'000'000'000 * std::int64_t{chance.integer(1, 1000)}};
+  if (c.collective == CollectiveOperation::kAllReduce && chance.one_in(2)) {
+    c.backward = chance.time(1, kMillisecond);
+    c.buckets = chance.integer(1, 4);
+    if (chance.one_in(2)) c.jitter_ppm = static_cast<std::uint32_t>(10'000 * chance.integer(1, 50));
+  }
   c.path_mtu = chance.of({256, 512, 1024});
   c.ip_version = chance.of({4, 6});
   c.dscp = chance.integer(0, 63);

@@ -40,7 +40,7 @@ class Memory {
     }
     for (std::uint32_t r = 0; r < programs.size(); ++r)
       for (std::uint32_t s = 0; s < programs[r].steps.size(); ++s)
-        if (programs[r].steps[s].kind == Kind::kSend && ranks_[r].waits[s] == 0) post(r, s);
+        if (!programs[r].steps[s].receives() && programs[r].steps[s].waits_for == 0) post(r, s);
   }
 
   void run() {
@@ -80,6 +80,7 @@ class Memory {
   };
 
   void post(std::uint32_t rank, std::uint32_t step) {
+    if (programs_[rank].steps[step].kind == Kind::kCompute) return finish(rank, step);
     std::deque<std::uint32_t>& queue = ranks_[rank].queues[programs_[rank].steps[step].connection];
     queue.push_back(step);
     if (queue.size() == 1) ready_.emplace_back(rank, programs_[rank].steps[step].connection);
@@ -175,6 +176,23 @@ TEST(CollectivePlan, HierarchicalGoesWithinGroupsAndAcrossThem) {
         EXPECT_EQ(across, 2 * (groups - 1) * shape.size);
       }
     }
+}
+
+TEST(CollectivePlan, AStepOfTrainingComputesBucketByBucket) {
+  for (const Algorithm a : {Algorithm::kRing, Algorithm::kTree, Algorithm::kHalvingDoubling}) {
+    const CollectiveShape shape{.algorithm = a, .size = 4 * 1000, .chunk = 200, .channels = 2,
+                                .forward = Duration{500}, .backward = Duration{4000}, .buckets = 4};
+    expect_right(shape, 8);
+    for (const RankProgram& p : plan_collective(shape, 8)) {
+      std::vector<Duration> times;
+      for (const CollectiveStep& s : p.steps)
+        if (s.kind == Kind::kCompute) times.push_back(s.time);
+      EXPECT_EQ(times, (std::vector<Duration>{{500}, {1000}, {1000}, {1000}, {1000}}));
+      // Nothing goes before what it is made of is computed.
+      for (const CollectiveStep& s : p.steps)
+        EXPECT_TRUE(s.kind != Kind::kSend || s.waits_for >= 1);
+    }
+  }
 }
 
 TEST(CollectivePlan, SizesThatDoNotComeOutEvenAreSplitByElements) {

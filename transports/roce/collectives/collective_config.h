@@ -15,7 +15,8 @@ struct CollectiveConfig {
   Instant start{};
   Duration gap{};          // at each rank between the end of one and the start of the next
   BitRate reduce_rate{};   // of adding at a rank, one message after the other; 0: at once
-  std::uint64_t seed = 0;  // of the inputs
+  std::uint64_t seed = 0;  // of the inputs, and of
+  std::uint32_t jitter_ppm = 0;  // how much longer computing takes a rank in a repeat, at most, in parts per million
   Instant stop = Instant::never();  // none is started at or after this
 };
 

@@ -64,16 +64,22 @@ std::uint64_t CollectiveRank::name_of(std::uint64_t identity, std::uint32_t repe
 
 Instant CollectiveRank::next_due() const noexcept {
   const Instant reduced = reductions_.empty() ? Instant::never() : reductions_.front().at;
-  return std::min(start_at_, reduced);
+  return std::min({start_at_, reduced, computed_at_});
 }
 
 void CollectiveRank::run_due() {
-  if (!reductions_.empty() && reductions_.front().at <= start_at_) {
+  const Instant now = next_due();
+  if (!reductions_.empty() && reductions_.front().at == now) {
     const Reduction r = reductions_.front();
     reductions_.pop();
-    return apply(r.at, r.what);
+    return apply(now, r.what);
   }
-  begin(std::exchange(start_at_, Instant::never()));
+  if (computed_at_ == now) {
+    computed_at_ = Instant::never();
+    return done(now, computing_);
+  }
+  start_at_ = Instant::never();
+  begin(now);
 }
 
 // ---- A repeat ------------------------------------------------------------------------------------------------------
@@ -89,7 +95,7 @@ void CollectiveRank::begin(Instant now) {
   receives_left_ = 0;
   for (const CollectiveStep& s : program_.steps) {
     waits_.push_back(s.waits_for);
-    receives_left_ += s.kind != Kind::kSend ? 1 : 0;
+    receives_left_ += s.receives() ? 1u : 0u;
   }
   if (real_)
     real_->begin(program_, repeat_);
@@ -98,7 +104,7 @@ void CollectiveRank::begin(Instant now) {
   if (receives_left_ == 0) finished_.back() = now;  // it has had its result from the beginning
   const std::uint32_t repeat = repeat_;
   for (std::uint32_t s = 0; s < program_.steps.size(); ++s)
-    if (program_.steps[s].kind == Kind::kSend && program_.steps[s].waits_for == 0) send(now, s);
+    if (!program_.steps[s].receives() && program_.steps[s].waits_for == 0) start(now, s);
   // In the order in which they came. The last of them may end the repeat and begin the next one.
   std::vector<Arrival> early;
   std::swap(early, early_);
@@ -129,7 +135,7 @@ void CollectiveRank::done(Instant now, std::uint32_t step) {
   const CollectiveStep& s = program_.steps[step];
   states_[step] = StepState::kDone;
   --left_;
-  if (s.kind != Kind::kSend && --receives_left_ == 0) {
+  if (s.receives() && --receives_left_ == 0) {
     finished_.back() = now;
     if (real_)
       real_->verify(program_, repeat_, wrong_);
@@ -137,8 +143,24 @@ void CollectiveRank::done(Instant now, std::uint32_t step) {
       contributors_.verify(program_, repeat_, wrong_);
   }
   for (std::uint32_t i = s.first_after; i < s.end_after; ++i)
-    if (const std::uint32_t next = program_.after[i]; --waits_[next] == 0) send(now, next);
+    if (const std::uint32_t next = program_.after[i]; --waits_[next] == 0) start(now, next);
   if (left_ == 0) finish(now);
+}
+
+void CollectiveRank::start(Instant now, std::uint32_t step) {
+  const CollectiveStep& s = program_.steps[step];
+  if (s.kind != Kind::kCompute) return send(now, step);
+  const std::uint64_t draw =
+      mix64(mix64(config_.seed ^ mix64(config_.index + 1)) + (std::uint64_t{repeat_} << 32 | program_.rank));
+  const std::uint64_t more = config_.jitter_ppm == 0 ? 0 : draw % (std::uint64_t{config_.jitter_ppm} + 1);
+  constexpr std::int64_t kMillion = 1'000'000;
+  const Duration time =
+      s.time + Duration{static_cast<std::int64_t>(Int128{s.time.ps} * static_cast<std::int64_t>(more) / kMillion)};
+  computed_ += time;
+  states_[step] = StepState::kPosted;
+  if (time == Duration{}) return done(now, step);
+  computing_ = step;
+  computed_at_ = now + time;
 }
 
 // ---- Messages that go ----------------------------------------------------------------------------------------------
@@ -231,7 +253,7 @@ void CollectiveRank::on_message(Instant now, const Completion& completion) {
   Arrival a{odd == (repeat_ % 2 != 0) ? repeat_ : repeat_ + 1, step, 0};
   ++messages_;
   octets_ += completion.octets;
-  const bool known = step < program_.steps.size() && program_.steps[step].kind != Kind::kSend &&
+  const bool known = step < program_.steps.size() && program_.steps[step].receives() &&
                      program_.steps[step].connection == connection &&
                      (a.repeat != repeat_ || !running_ || states_[step] == StepState::kWaiting);
   if (!known) [[unlikely]] {

@@ -51,6 +51,7 @@ class CollectiveRank {
   std::uint64_t wrong_messages() const noexcept { return wrong_messages_; }  // not what their sender was to send
   std::uint64_t messages() const noexcept { return messages_; }              // received
   std::uint64_t octets() const noexcept { return octets_; }                  // of payload, each once
+  Duration computed() const noexcept { return computed_; }                   // over all repeats
   QpCounters counters() const noexcept;
 
   // The first QP that failed.
@@ -95,6 +96,7 @@ class CollectiveRank {
   void apply(Instant now, const Arrival& arrival);
   void done(Instant now, std::uint32_t step);
   void finish(Instant now);
+  void start(Instant now, std::uint32_t step);
   void send(Instant now, std::uint32_t step);
   void post(Instant now, std::uint32_t step);
   void post_receive(Instant now, std::uint32_t connection);
@@ -121,6 +123,9 @@ class CollectiveRank {
   std::vector<Arrival> early_;
   RingQueue<Reduction> reductions_;
   Instant reducing_until_{};
+  Instant computed_at_ = Instant::never();  // when the rank will have computed ...
+  std::uint32_t computing_ = 0;             // ... this step
+  Duration computed_{};
 
   std::vector<Instant> started_;
   std::vector<Instant> finished_;

@@ -158,6 +158,30 @@ TEST(CollectiveRank, AdditionsTakeTheirTime) {
   EXPECT_NEAR(static_cast<double>((time(1_Gbps) - time({})).ps), 24e6, 0.1e6);
 }
 
+TEST_P(BothPayloads, BucketsAreReducedWhileTheNextOnesAreComputed) {
+  const auto time = [](std::uint32_t buckets, std::uint32_t jitter) {
+    Star star({.repeats = 2, .seed = 4, .jitter_ppm = jitter},
+              plan_collective({.size = 4 * 40'000, .chunk = 8000, .forward = 10_us, .backward = 40_us,
+                               .buckets = buckets},
+                              4),
+              GetParam());
+    star.run();
+    EXPECT_TRUE(star.complete());
+    EXPECT_EQ(star.wrong().octets, 0u);
+    for (const CollectiveRank* r : star.ranks) {
+      EXPECT_GE(r->computed(), 100_us);
+      EXPECT_LE(r->computed(), 110_us);
+      EXPECT_EQ(r->computed() == 100_us, jitter == 0);
+    }
+    return star.time(0);
+  };
+  // 160,000 octets take some 22 us; of four buckets all but the last are under way before the backward pass ends.
+  EXPECT_GT(time(1, 0), 70_us);
+  EXPECT_LT(time(4, 0), 62_us);
+  // The slowest rank is waited for.
+  EXPECT_GT(time(4, 100'000), time(4, 0) + 1_us);
+}
+
 TEST(CollectiveRank, RepeatsHaveTheGapBetweenThem) {
   Star star({.repeats = 3, .gap = 50_us}, plan_collective({.size = 4 * 1000}, 4), false);
   star.run();
