@@ -14,8 +14,8 @@ say "build/release/bin/railyard run topologies/scenarios/allreduce-rails.yaml --
 build/release/bin/railyard run topologies/scenarios/allreduce-rails.yaml --report build/quickstart
 cat <<'MSG'
 
-That was a rail-optimized fabric in exact virtual time: eight hosts with four 400G NICs each, and on every rail a ring
-all-reduce over RoCEv2. The link of h3 on rail 2 went down twice in the middle. What was lost was sent again, the repeats
+That was a rail-optimized fabric in exact virtual time: eight hosts with four 400G NICs each, and on every rail a
+ring all-reduce over RoCEv2. The link of h3 on rail 2 went down twice in the middle. What was lost was sent again, the repeats
 concerned took longer, and in the end every rank had the right sum. The report is in build/quickstart/. Next:
 
   cd build/release/bin; scenarios=../../../topologies/scenarios                # or put build/release/bin into PATH

@@ -105,9 +105,7 @@ class BuiltLab::Builder {
       built_.flows_.push_back(std::move(flow));
     }
     built_.collectives_ = roce_->make_collectives(
-        [this](const spec::PortName& from, const spec::PortName& to, const spec::CollectiveSpec& c) {
-          return way_of(from, to, like_traffic(c));
-        });
+        [this](const auto& from, const auto& to, const spec::TrafficSpec& like) { return way_of(from, to, like); });
     built_.roce_ = roce_->endpoints();
   }
 
@@ -155,17 +153,6 @@ class BuiltLab::Builder {
     c.stop = stop_of(t);
     roce_->connect(flow, c, way_of(flow.plan.source, flow.plan.destination, t),
                    way_of(flow.plan.destination, flow.plan.source, t));
-  }
-
-  // What the packets of a collective look like.
-  static spec::TrafficSpec like_traffic(const spec::CollectiveSpec& c) {
-    spec::TrafficSpec t;
-    t.name = c.name;
-    t.ip_version = c.ip_version;
-    t.dscp = c.dscp;
-    t.ect = c.ect;
-    t.priority = c.priority;
-    return t;
   }
 
   Instant stop_of(const spec::TrafficSpec& t) const {

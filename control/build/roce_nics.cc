@@ -102,6 +102,17 @@ roce::QpAttributes attributes_of(const spec::RoceNicSpec& s, int path_mtu) {
   return a;
 }
 
+// What the packets of a collective look like.
+spec::TrafficSpec like_traffic(const spec::CollectiveSpec& c) {
+  spec::TrafficSpec t;
+  t.name = c.name;
+  t.ip_version = c.ip_version;
+  t.dscp = c.dscp;
+  t.ect = c.ect;
+  t.priority = c.priority;
+  return t;
+}
+
 }  // namespace
 
 struct RoceNics::Nic {
@@ -173,6 +184,7 @@ std::vector<Collective> RoceNics::make_collectives(const Way& way) {
   for (std::size_t i = 0; i < collectives_.size(); ++i) {
     const spec::CollectiveSpec& c = lab_.collectives[i];
     Planned& planned = collectives_[i];
+    const spec::TrafficSpec like = like_traffic(c);
     std::vector<roce::CollectiveEnd> ends;
     for (const spec::PortName& nic : planned.nics) {
       const spec::RoceNicSpec& s = settings(nic);
@@ -189,7 +201,7 @@ std::vector<Collective> RoceNics::make_collectives(const Way& way) {
                                         .stop = lab_.run.duration ? Instant{} + *lab_.run.duration : Instant::never()};
     auto ranks = roce::CollectiveConnection::make(
         config, std::move(planned.programs), ends,
-        [&](std::uint32_t from, std::uint32_t to) { return way(planned.nics[from], planned.nics[to], c); },
+        [&](std::uint32_t from, std::uint32_t to) { return way(planned.nics[from], planned.nics[to], like); },
         mix64(lab_.run.seed.value ^ hash_string("collective/" + c.name)));
     made.push_back({i, std::move(planned.nics), std::move(ranks)});
   }

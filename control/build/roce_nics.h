@@ -23,7 +23,8 @@ class RoceNics {
   // QP numbers of the generator's flows at a NIC begin here; those of its RoCE QPs come behind them.
   static constexpr std::uint32_t kFirstQp = 0x100;
 
-  // `plans`: all flows of the lab; those whose traffic is RoCE are then connected, in their order. Then its collectives.
+  // `plans`: all flows of the lab; those whose traffic is RoCE are then connected, in their order.
+  // The lab's collectives are planned.
   RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans);
   ~RoceNics();
 
@@ -31,9 +32,10 @@ class RoceNics {
   void connect(Flow& flow, const roce::FlowConfig& config, const roce::AddressVector& forth,
                const roce::AddressVector& back);
 
-  // Makes the ranks of all collectives, in their order. The way from a NIC to another lacks its UDP source port.
+  // Makes the ranks of all collectives, in their order. The way from a NIC to another, for packets like those of such
+  // traffic, lacks its UDP source port.
   using Way = std::function<roce::AddressVector(const spec::PortName& from, const spec::PortName& to,
-                                                const spec::CollectiveSpec& collective)>;
+                                                const spec::TrafficSpec& like)>;
   std::vector<Collective> make_collectives(const Way& way);
 
   // What drives a NIC: its RoCE endpoint, `generator`, or both. Once each.

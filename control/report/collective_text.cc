@@ -31,8 +31,9 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
   const auto line = [&](const auto&... cells) {
     fmt::format_to(out, "  {:<{}}  {:<{}}  {:<{}} {:>5} {:>9} {:>9} {:>9} {:>9} {:>8} {:>8} {:>8}  {}\n", cells...);
   };
-  fmt::format_to(out, "Collectives over RoCE: busbw as nccl-tests has it, Gb/s; of limit: of what framing leaves of the "
-                      "link\n");
+  fmt::format_to(out,
+                 "Collectives over RoCE: busbw as nccl-tests has it, Gb/s; of limit: of what framing leaves of the "
+                 "link\n");
   line("name", name, "collective", collective, "algorithm", algorithm, "ranks", "size", "min", "median", "max", "algbw",
        "busbw", "of limit", "data");
   for (const CollectiveReport& c : collectives)

@@ -154,8 +154,8 @@ struct Report {
 // The counters of all devices at one instant, by device.
 using Snapshot = std::vector<DeviceCounters>;
 
-// Flows, collectives, ports, audit and packet_hops of a lab that rests. `loaded`: its counters when traffic ended, for utilisation;
-// empty: then it has not ended.
+// Flows, collectives, ports, audit and packet_hops of a lab that rests. `loaded`: its counters when traffic ended, for
+// utilisation; empty: then it has not ended.
 Report collect(build::BuiltLab& lab, const Snapshot& loaded);
 
 }  // namespace railyard::report

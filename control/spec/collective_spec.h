@@ -24,8 +24,8 @@ std::string_view name(CollectiveAlgorithm algorithm) noexcept;
 // The algorithms there are for an operation, the usual one first.
 const std::vector<CollectiveAlgorithm>& algorithms(CollectiveOperation operation);
 
-// Over RoCEv2 NICs (hosts.<name>.roce), rank by rank; `ranks` are selectors over hosts as those of traffic, and each NIC
-// is one rank.
+// Over RoCEv2 NICs (hosts.<name>.roce), rank by rank; `ranks` are selectors over hosts as those of traffic, and each
+// NIC is one rank.
 struct CollectiveSpec {
   std::string name;
   CollectiveOperation collective = CollectiveOperation::kAllReduce;
@@ -40,8 +40,8 @@ struct CollectiveSpec {
   Duration start{};
   Duration gap{};       // between a rank's end of one and its start of the next
   BitRate reduce_rate{};  // of adding what came to what is there, of each rank; 0: at once
-  // A step of data-parallel training: computing before the backward pass and in it, where gradients are there in so many
-  // buckets one after the other; how much longer it takes a rank in a repeat, at most.
+  // A step of data-parallel training: computing before the backward pass and in it, where gradients are there in so
+  // many buckets one after the other; how much longer it takes a rank in a repeat, at most.
   Duration forward{};
   Duration backward{};
   int buckets = 1;

@@ -17,7 +17,8 @@ struct Draft {
   Lab lab;
   const Tree* document = nullptr;
   Sections sections;
-  // For each node, link, traffic, collective and fault of `lab`: the tree that says it. What a preset made was said by `topology`.
+  // For each node, link, traffic, collective and fault of `lab`: the tree that says it. What a preset made was said by
+  // `topology`.
   std::vector<const Tree*> nodes;
   std::vector<const Tree*> links;
   std::vector<const Tree*> traffic;

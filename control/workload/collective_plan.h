@@ -11,8 +11,8 @@
 namespace railyard::workload {
 
 // What a plan is made from. Sizes mean what they mean to nccl-tests: of all-reduce and broadcast the buffer of each
-// rank, of reduce-scatter what each rank puts in, of all-gather what each rank gets, of all-to-all what each rank sends,
-// its own part included.
+// rank, of reduce-scatter what each rank puts in, of all-gather what each rank gets, of all-to-all what each rank
+// sends, its own part included.
 struct CollectiveShape {
   spec::CollectiveOperation operation = spec::CollectiveOperation::kAllReduce;
   spec::CollectiveAlgorithm algorithm = spec::CollectiveAlgorithm::kRing;

@@ -49,7 +49,7 @@ const Table<CollectiveSpec>& collective_keys() {
   constexpr std::uint32_t kMostChunk = 1u << 30;
   static const Table<CollectiveSpec> table{
       "collective",
-      "A collective operation of built-in NICs over RoCEv2, each NIC one rank: a message is sent when its data are there",
+      "A collective operation of built-in NICs over RoCEv2, each NIC one rank: a message goes when its data are there",
       {key("name", &CollectiveSpec::name, name_form(), "name of this collective").require(),
        key("collective", &CollectiveSpec::collective,
            words({Operation::kAllReduce, Operation::kReduceScatter, Operation::kAllGather, Operation::kBroadcast,
@@ -74,7 +74,8 @@ const Table<CollectiveSpec>& collective_keys() {
            .show(),
        key("root", &CollectiveSpec::root, integer(0, 65535), "broadcast: the rank that has the data"),
        key("datatype", &CollectiveSpec::datatype,
-           choice<CollectiveDatatype>({{"uint32", CollectiveDatatype::kUint32}, {"uint64", CollectiveDatatype::kUint64}}),
+           choice<CollectiveDatatype>(
+               {{"uint32", CollectiveDatatype::kUint32}, {"uint64", CollectiveDatatype::kUint64}}),
            "what elements are, and so how they are added"),
        key("repeats", &CollectiveSpec::repeats, integer(1, 10'000), "how often"),
        key("start", &CollectiveSpec::start, duration({}, kAnyTime), "when the first one starts"),

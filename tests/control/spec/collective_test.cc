@@ -99,7 +99,8 @@ TEST(CollectiveErrors, Ranks) {
             "x.yaml:4:40: collectives.0.ranks.1: 'leaf1' is not a host; expected hosts");
   EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, \"h2:2\"]"),
             "x.yaml:4:40: collectives.0.ranks.1: 'h2:2': h2 has 1 NIC");
-  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h2, h3]", "nodes: { h3: { kind: host, attach: { netdev: e0 } } }\n"
+  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h2, h3]",
+                             "nodes: { h3: { kind: host, attach: { netdev: e0 } } }\n"
                                                                 "run: { clock: wall }\n"),
             "x.yaml:4:44: collectives.0.ranks.2: h3 is attached, and its QPs are its own business; expected built-in "
             "hosts");
@@ -139,7 +140,8 @@ TEST(CollectiveErrors, WhatDoesNotFitTheLab) {
             "x.yaml:4:5: collectives.0: 4096 and 64 octets of headers make packets of 4160; the MTU from h1:1 to h2:1 "
             "is 1500");
   EXPECT_EQ(collective_error("size: 4GiB", "run: { payload: real }\n"),
-            "x.yaml:4:22: collectives.0.size: with run.payload: real, 8 ranks keep up to 137439 MB; run.memory is 4GiB");
+            "x.yaml:4:22: collectives.0.size: with run.payload: real, 8 ranks keep up to 137439 MB; run.memory is "
+            "4GiB");
   EXPECT_EQ(collective_error("size: 1MiB", "  - { name: c, size: 1MiB }\n"),
             "x.yaml:5:13: collectives.1.name: two collectives are called c; expected one name each");
   EXPECT_EQ(collective_error("sise: 1MiB").substr(0, 70),
@@ -148,8 +150,9 @@ TEST(CollectiveErrors, WhatDoesNotFitTheLab) {
             "x.yaml:4:5: collectives.0: key 'size' is missing: as nccl-tests counts it: all-reduce, broadcast: of each "
             "rank's buffer; reduce-scatter: of what each puts in; all-gather: of what each gets; all-to-all: of what "
             "each sends, its own part included");
-  EXPECT_EQ(collective_error("size: 1MiB", "hosts: { default: {}, other: { roce: { loss-recovery: selective-repeat } } }\n"
-                                           "nodes: { h3: { profile: other } }\n"),
+  EXPECT_EQ(collective_error("size: 1MiB",
+                             "hosts: { default: {}, other: { roce: { loss-recovery: selective-repeat } } }\n"
+                             "nodes: { h3: { profile: other } }\n"),
             "x.yaml:4:5: collectives.0: h1:1 and h3:1 have different loss-recovery in their profiles; expected the "
             "same");
 }

@@ -27,7 +27,8 @@ std::uint64_t input(std::uint32_t rank, std::uint64_t offset) { return mix64(ran
 
 class Memory {
  public:
-  Memory(const std::vector<RankProgram>& programs, std::uint64_t seed) : programs_(programs), rng_(Seed{seed}, "order") {
+  Memory(const std::vector<RankProgram>& programs, std::uint64_t seed)
+      : programs_(programs), rng_(Seed{seed}, "order") {
     for (const RankProgram& p : programs) {
       Rank& r = ranks_.emplace_back();
       r.data.assign((p.data_octets + p.staging_octets) / 4, 0);
@@ -139,7 +140,7 @@ TEST_P(EveryAlgorithm, BringsTheRightDataToAllRanks) {
       if (a == Algorithm::kHierarchical || (by_halves(a) && !std::has_single_bit(n))) continue;
       for (const std::uint32_t channels : {1u, 3u})
         for (const std::uint32_t chunk : {12u, 64u, 1u << 20}) {
-          SCOPED_TRACE(testing::Message() << spec::name(a) << " of " << n << ", " << channels << " channels in " << chunk);
+          SCOPED_TRACE(testing::Message() << spec::name(a) << " of " << n << ", " << channels << " in " << chunk);
           CollectiveShape shape{.operation = GetParam(), .algorithm = a, .size = std::uint64_t{4} * n * 11,
                                 .chunk = chunk, .channels = channels};
           if (shape.operation == Operation::kBroadcast) shape.root = n / 2;

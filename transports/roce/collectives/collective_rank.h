@@ -2,8 +2,8 @@
 // data, a step at the instant at which its data are complete here. The immediate data name the receiver's step.
 //
 // Repeats. A rank begins the next repeat when all its steps of one are done, its sends acknowledged. It has room for
-// two at a time, so a peer may be one ahead; to whoever sends to it a rank says by an empty message (a credit) that it is
-// done with repeat k, and only then does anything of k + 2 come.
+// two at a time, so a peer may be one ahead; to whoever sends to it a rank says by an empty message (a credit) that it
+// is done with repeat k, and only then does anything of k + 2 come.
 #pragma once
 
 #include <cstddef>

@@ -50,7 +50,9 @@ TEST_P(BothPayloads, AFastRankIsHeldBackByThoseItSendsTo) {
               plan_collective({.operation = o, .algorithm = Algorithm::kRing, .size = 5 * 4096, .chunk = 2048}, 5),
               GetParam());
     // Rank 3's frames get lost for a while, so that what is behind it falls back.
-    star.fate = [](std::size_t from, Instant at) { return from == 2 && at > Instant{} + 5_us && at < Instant{} + 300_us ? 0u : 1u; };
+    star.fate = [](std::size_t from, Instant at) {
+      return from == 2 && at > Instant{} + 5_us && at < Instant{} + 300_us ? 0u : 1u;
+    };
     star.run();
     EXPECT_TRUE(star.complete());
     EXPECT_EQ(star.wrong().octets, 0u);
