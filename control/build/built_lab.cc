@@ -104,6 +104,8 @@ class BuiltLab::Builder {
         add_generator_flow(t, flow);
       built_.flows_.push_back(std::move(flow));
     }
+    built_.collectives_ = roce_->make_collectives(
+        [this](const auto& from, const auto& to, const spec::TrafficSpec& like) { return way_of(from, to, like); });
     built_.roce_ = roce_->endpoints();
   }
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "control/build/collective.h"
 #include "control/build/flow.h"
 #include "control/spec/spec.h"
 #include "dataplane/device/fabric.h"
@@ -65,9 +66,10 @@ class BuiltLab {
   std::string peer_name(PortRef port) const;
 
   const std::vector<Flow>& flows() const noexcept { return flows_; }
+  const std::vector<Collective>& collectives() const noexcept { return collectives_; }
   const std::vector<Headroom>& headrooms() const noexcept { return headrooms_; }
 
-  // No flow begins a frame at or after `at`.
+  // No flow begins a frame, and no rank a collective, at or after `at`.
   void stop_traffic(Instant at);
   // The hosts that are made of capture files.
   const std::vector<PcapEndpoint*>& pcaps() const noexcept { return pcaps_; }
@@ -83,6 +85,7 @@ class BuiltLab {
   std::unordered_map<std::string, DeviceId> by_name_;
   std::vector<std::vector<std::size_t>> link_of_;  // by device and port: index into the lab's links + 1
   std::vector<Flow> flows_;
+  std::vector<Collective> collectives_;
   std::vector<Headroom> headrooms_;
   std::vector<TrafficGenerator*> generators_;
   std::vector<roce::FlowEndpoint*> roce_;

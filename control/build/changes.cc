@@ -107,7 +107,15 @@ void Changes::refuse_other_flows(const BuiltLab& running, const BuiltLab& fresh)
     if (const auto f = std::ranges::find_if(lab->flows(), touches); f != lab->flows().end())
       throw NotLive(fmt::format("{} has built-in traffic ({}); expected a host that no `traffic` names",
                                 spec::format(f->plan.source), lab->spec().traffic[f->plan.traffic].name));
-  if (!std::ranges::equal(running.flows(), fresh.flows(), same))
+  for (const BuiltLab* lab : {&running, &fresh})
+    for (const Collective& c : lab->collectives())
+      for (const spec::PortName& nic : c.nics)
+        if (std::ranges::find(attachments_, nic, &Attached::nic) != attachments_.end())
+          throw NotLive(fmt::format("{} is a rank of {}; expected a host that no collective names", spec::format(nic),
+                                    lab->spec().collectives[c.spec].name));
+  const auto same_ranks = [](const Collective& a, const Collective& b) { return a.nics == b.nics; };
+  if (!std::ranges::equal(running.flows(), fresh.flows(), same) ||
+      !std::ranges::equal(running.collectives(), fresh.collectives(), same_ranks))
     throw NotLive(
         fmt::format("with another host at {}, built-in traffic would have other ends; name its ends (from, to) one by "
                     "one, or take the lab down",

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "control/spec/collective_ranks.h"
+#include "control/workload/collective_plan.h"
 #include "dataplane/base/hash.h"
 #include "dataplane/nic/split_endpoint.h"
 
@@ -89,15 +91,26 @@ roce::CnpConfig cnp_of(const spec::RoceNicSpec& s, const spec::QosProfile& qos) 
   return c;
 }
 
-roce::QpAttributes attributes_of(const spec::RoceNicSpec& s, const spec::RoceTraffic& t) {
+roce::QpAttributes attributes_of(const spec::RoceNicSpec& s, int path_mtu) {
   roce::QpAttributes a;
-  a.path_mtu = *roce::path_mtu(static_cast<std::size_t>(t.path_mtu));
+  a.path_mtu = *roce::path_mtu(static_cast<std::size_t>(path_mtu));
   a.timeout = static_cast<std::uint8_t>(s.ack_timeout);
   a.retry_cnt = static_cast<std::uint8_t>(s.retry_count);
   a.rnr_retry = static_cast<std::uint8_t>(s.rnr_retry);
   a.min_rnr_timer = static_cast<std::uint8_t>(s.min_rnr_timer);
   a.max_rd_atomic = a.max_dest_rd_atomic = static_cast<std::uint16_t>(s.max_reads);
   return a;
+}
+
+// What the packets of a collective look like.
+spec::TrafficSpec like_traffic(const spec::CollectiveSpec& c) {
+  spec::TrafficSpec t;
+  t.name = c.name;
+  t.ip_version = c.ip_version;
+  t.dscp = c.dscp;
+  t.ect = c.ect;
+  t.priority = c.priority;
+  return t;
 }
 
 }  // namespace
@@ -130,6 +143,7 @@ RoceNics::RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& 
     from.completions += qps * each;
     to.completions += qps * each;
   }
+  plan_collectives();
   for (const spec::LinkSpec& l : lab.links)
     for (const spec::PortName& end : {l.a, l.b})
       if (const auto nic = nics_.find(end); nic != nics_.end()) nic->second.rate = l.rate;
@@ -142,6 +156,58 @@ RoceNics::RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& 
 }
 
 RoceNics::~RoceNics() = default;
+
+void RoceNics::plan_collectives() {
+  for (const spec::CollectiveSpec& c : lab_.collectives) {
+    Planned planned{spec::ranks(lab_, c), {}};
+    planned.programs = workload::plan_collective({.operation = c.collective,
+                                                  .algorithm = c.used_algorithm(),
+                                                  .size = static_cast<std::uint64_t>(c.size.n),
+                                                  .element = c.element_octets(),
+                                                  .chunk = c.chunk,
+                                                  .channels = static_cast<std::uint32_t>(c.channels),
+                                                  .root = static_cast<std::uint32_t>(c.root),
+                                                  .group = spec::leaves(lab_, planned.nics),
+                                                  .forward = c.forward,
+                                                  .backward = c.backward,
+                                                  .buckets = static_cast<std::uint32_t>(c.buckets)},
+                                                 static_cast<std::uint32_t>(planned.nics.size()));
+    for (std::size_t r = 0; r < planned.nics.size(); ++r)
+      nics_[planned.nics[r]].qps +=
+          static_cast<std::uint32_t>(roce::CollectiveConnection::qps(planned.programs[r]));
+    collectives_.push_back(std::move(planned));
+  }
+}
+
+std::vector<Collective> RoceNics::make_collectives(const Way& way) {
+  std::vector<Collective> made;
+  for (std::size_t i = 0; i < collectives_.size(); ++i) {
+    const spec::CollectiveSpec& c = lab_.collectives[i];
+    Planned& planned = collectives_[i];
+    const spec::TrafficSpec like = like_traffic(c);
+    std::vector<roce::CollectiveEnd> ends;
+    for (const spec::PortName& nic : planned.nics) {
+      const spec::RoceNicSpec& s = settings(nic);
+      ends.push_back({nics_.at(nic).endpoint, attributes_of(s, c.path_mtu), selective_repeat_of(s)});
+    }
+    const roce::CollectiveConfig config{.index = static_cast<std::uint32_t>(i),
+                                        .element = c.element_octets(),
+                                        .repeats = static_cast<std::uint32_t>(c.repeats),
+                                        .start = Instant{} + c.start,
+                                        .gap = c.gap,
+                                        .reduce_rate = c.reduce_rate,
+                                        .seed = lab_.run.seed.value,
+                                        .jitter_ppm = c.jitter_ppm,
+                                        .stop = lab_.run.duration ? Instant{} + *lab_.run.duration : Instant::never()};
+    auto ranks = roce::CollectiveConnection::make(
+        config, std::move(planned.programs), ends,
+        [&](std::uint32_t from, std::uint32_t to) { return way(planned.nics[from], planned.nics[to], like); },
+        mix64(lab_.run.seed.value ^ hash_string("collective/" + c.name)));
+    made.push_back({i, std::move(planned.nics), std::move(ranks)});
+  }
+  collectives_.clear();
+  return made;
+}
 
 const spec::RoceNicSpec& RoceNics::settings(const spec::PortName& name) const {
   return lab_.hosts.at(lab_.find(name.node)->profile).roce;
@@ -165,7 +231,7 @@ void RoceNics::connect(Flow& flow, const roce::FlowConfig& config, const roce::A
   const spec::RoceTraffic& t = lab_.traffic[flow.plan.traffic].roce;
   const auto end = [&](const spec::PortName& nic, const roce::AddressVector& av) {
     const spec::RoceNicSpec& s = settings(nic);
-    return roce::FlowEnd{nics_.at(nic).endpoint, av, attributes_of(s, t), selective_repeat_of(s)};
+    return roce::FlowEnd{nics_.at(nic).endpoint, av, attributes_of(s, t.path_mtu), selective_repeat_of(s)};
   };
   const roce::FlowEnd source = end(flow.plan.source, forth);
   const roce::FlowEnd sink = end(flow.plan.destination, back);

@@ -3,14 +3,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "control/build/collective.h"
 #include "control/build/flow.h"
 #include "control/spec/spec.h"
 #include "control/workload/flow_plan.h"
 #include "dataplane/base/endpoint.h"
+#include "transports/roce/collectives/collective_connection.h"
 #include "transports/roce/flows/flow_endpoint.h"
 
 namespace railyard::build {
@@ -21,12 +24,19 @@ class RoceNics {
   static constexpr std::uint32_t kFirstQp = 0x100;
 
   // `plans`: all flows of the lab; those whose traffic is RoCE are then connected, in their order.
+  // The lab's collectives are planned.
   RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans);
   ~RoceNics();
 
   // Makes both ends of `flow`, whose QPs are in RTS. The ways forth and back lack their UDP source ports.
   void connect(Flow& flow, const roce::FlowConfig& config, const roce::AddressVector& forth,
                const roce::AddressVector& back);
+
+  // Makes the ranks of all collectives, in their order. The way from a NIC to another, for packets like those of such
+  // traffic, lacks its UDP source port.
+  using Way = std::function<roce::AddressVector(const spec::PortName& from, const spec::PortName& to,
+                                                const spec::TrafficSpec& like)>;
+  std::vector<Collective> make_collectives(const Way& way);
 
   // What drives a NIC: its RoCE endpoint, `generator`, or both. Once each.
   std::unique_ptr<Endpoint> drive(const spec::PortName& nic, std::unique_ptr<TrafficGenerator> generator);
@@ -37,8 +47,15 @@ class RoceNics {
   roce::EngineConfig engine_config(const spec::PortName& name, const Nic& nic) const;
   const spec::RoceNicSpec& settings(const spec::PortName& name) const;
 
+  void plan_collectives();
+
   const spec::Lab& lab_;
   std::map<spec::PortName, Nic> nics_;
+  struct Planned {
+    std::vector<spec::PortName> nics;
+    std::vector<RankProgram> programs;
+  };
+  std::vector<Planned> collectives_;  // until they are made
 };
 
 }  // namespace railyard::build

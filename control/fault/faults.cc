@@ -47,6 +47,7 @@ Faults::Faults(build::BuiltLab& lab, Engine& engine, const std::vector<LoggedFau
                                            .nodes = lab.spec().nodes,
                                            .links = lab.spec().links,
                                            .traffic = lab.spec().traffic,
+                                           .collectives = lab.spec().collectives,
                                            .faults = {},
                                            .run = lab.spec().run},
                                           f.text, f.place),

@@ -6,15 +6,12 @@
 
 #include "control/report/framing.h"
 #include "control/report/path_times.h"
+#include "control/report/nic_name.h"
 #include "control/report/report.h"
 #include "dataplane/packet/packet.h"
 
 namespace railyard::report {
 namespace {
-
-std::string nic_name(const build::BuiltLab& lab, const spec::PortName& p) {
-  return lab.spec().find(p.node)->nics.size() == 1 ? p.node : fmt::format("{}:{}", p.node, p.port);
-}
 
 std::string_view word(roce::FlowOperation operation) {
   switch (operation) {
@@ -179,6 +176,8 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
   r.latency_samples = latency.count();
   r.latency_ns = Percentiles::of(latency);
   r.traffic = traffic_reports(lab.spec(), lab.flows(), r.flows);
+
+  for (const build::Collective& c : lab.collectives()) r.collectives.push_back(collective_report(lab, c));
 
   std::vector<DeviceCounters> devices;
   for (const auto& d : lab.fabric().devices()) devices.push_back(d->counters());

@@ -79,6 +79,51 @@ Json flow(const FlowReport& f, const Budgets& budgets) {
   return j;
 }
 
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json collective(const CollectiveReport& c) {
+  Json iterations = Json::array();
+  for (const CollectiveReport::Repeat& r : c.iterations)
+    iterations.push_back({{"start_ns", r.start_ns}, {"time_ns", or_null(r.time_ns)}});
+  return {{"name", c.name},
+          {"collective", c.collective},
+          {"algorithm", c.algorithm},
+          {"ranks", c.ranks},
+          {"bytes", c.bytes},
+          {"chunk", c.chunk},
+          {"channels", c.channels},
+          {"repeats", c.repeats},
+          {"iterations", iterations},
+          {"time_ns", {{"min", or_null(c.min_ns)}, {"median", or_null(c.median_ns)}, {"max", or_null(c.max_ns)}}},
+          {"algbw_bps", c.algbw_bps},
+          {"busbw_factor", c.factor},
+          {"busbw_bps", c.busbw_bps},
+          {"framing_limit_bps", c.limit_bps},
+          {"share_of_limit", c.share_of_limit()},
+          {"job", c.job ? Json{{"compute_ns", c.job->compute_ns},
+                               {"buckets", c.job->buckets},
+                               {"utilisation", c.job->utilisation},
+                               {"overlap_fraction", c.job->overlap}}
+                        : Json(nullptr)},
+          {"fabric_bytes", c.fabric_bytes},
+          {"completed", c.completed},
+          {"stalled", c.stalled},
+          {"verified", c.verified},
+          {"wrong_bytes", c.wrong_bytes},
+          {"wrong_messages", c.wrong_messages},
+          {"wrong", c.wrong},
+          {"packets", c.packets},
+          {"retransmitted_packets", c.retransmitted_packets},
+          {"packet_seq_err", c.packet_seq_err},
+          {"local_ack_timeout_err", c.local_ack_timeout_err},
+          {"ecn_marked", c.ecn_marked},
+          {"cnp_sent", c.cnp_sent},
+          {"cnp_handled", c.cnp_handled}};
+}
+
 Json trunk(const TrunkReport& t) {
   return {{"node", t.node},
           {"wire", t.wire},
@@ -204,6 +249,8 @@ std::string Report::json() const {
   j["link_tiers"] = link_tiers_json(link_tiers);
   j["flows"] = Json::array();
   for (const FlowReport& f : flows) j["flows"].push_back(flow(f, budgets));
+  j["collectives"] = Json::array();
+  for (const CollectiveReport& c : collectives) j["collectives"].push_back(collective(c));
   j["ports"] = Json::array();
   for (const PortReport& p : ports) j["ports"].push_back(port(p));
   j["path_groups"] = Json::array();

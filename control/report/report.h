@@ -11,6 +11,7 @@
 #include "control/fault/faults.h"
 #include "control/report/audit.h"
 #include "control/report/link_tiers.h"
+#include "control/report/collective_report.h"
 #include "control/report/path_groups.h"
 #include "control/report/percentiles.h"
 #include "control/report/traffic_report.h"
@@ -157,6 +158,7 @@ struct Report {
   Percentiles latency_ns;  // of all packets of all flows
   std::vector<LinkTier> link_tiers;
   std::optional<std::uint64_t> lossless_drops;  // in lossless classes of switches; nothing: there are none
+  std::vector<CollectiveReport> collectives;
   std::vector<PortReport> ports;
   std::vector<PathGroupReport> path_groups;  // with at least two members
   std::vector<AttachmentReport> attachments;
@@ -180,8 +182,8 @@ struct Report {
 // The counters of all devices at one instant, by device.
 using Snapshot = std::vector<DeviceCounters>;
 
-// Flows, ports, audit and packet_hops of a lab that rests. `loaded`: its counters when traffic ended, for utilisation;
-// empty: then it has not ended.
+// Flows, collectives, ports, audit and packet_hops of a lab that rests. `loaded`: its counters when traffic ended, for
+// utilisation; empty: then it has not ended.
 Report collect(build::BuiltLab& lab, const Snapshot& loaded);
 
 }  // namespace railyard::report

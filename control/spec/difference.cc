@@ -75,6 +75,7 @@ void say_switch(const SwitchProfile& profile, const std::string& path, Sayings& 
 
 std::string path_of(const LinkSpec& link) { return "links." + format(link.a); }
 std::string path_of(const TrafficSpec& traffic) { return "traffic." + traffic.name; }
+std::string path_of(const CollectiveSpec& c) { return "collectives." + c.name; }
 std::string path_of(const FaultSpec& fault) { return "faults." + fault.name; }
 std::string path_of(const NodeSpec& node) { return "nodes." + node.name; }
 
@@ -86,6 +87,8 @@ void say_link(const LinkSpec& link, Sayings& out) {
   say_all(link_keys(), link, path_of(link), out);
 }
 void say_traffic(const TrafficSpec& traffic, Sayings& out) { say_all(traffic_keys(), traffic, path_of(traffic), out); }
+
+void say_collective(const CollectiveSpec& c, Sayings& out) { say_all(collective_keys(), c, path_of(c), out); }
 
 void say_fault(const FaultSpec& fault, Sayings& out) { say_all(fault_keys(), fault, path_of(fault), out); }
 
@@ -165,6 +168,7 @@ std::vector<Difference> differences(const Lab& from, const Lab& to) {
   compare_lists("nodes", from.nodes, to.nodes, say_node, before, after);
   compare_lists("links", from.links, to.links, say_link, before, after);
   compare_lists("traffic", from.traffic, to.traffic, say_traffic, before, after);
+  compare_lists("collectives", from.collectives, to.collectives, say_collective, before, after);
   compare_lists("faults", from.faults, to.faults, say_fault, before, after);
   compare(
       from.run, to.run, [](const RunSpec& r, Sayings& out) { say_all(run_keys(), r, "run", out); }, before, after);

@@ -17,10 +17,12 @@ struct Draft {
   Lab lab;
   const Tree* document = nullptr;
   Sections sections;
-  // For each node, link, traffic and fault of `lab`: the tree that says it. What a preset made was said by `topology`.
+  // For each node, link, traffic, collective and fault of `lab`: the tree that says it. What a preset made was said by
+  // `topology`.
   std::vector<const Tree*> nodes;
   std::vector<const Tree*> links;
   std::vector<const Tree*> traffic;
+  std::vector<const Tree*> collectives;
   std::vector<const Tree*> faults;
   std::unordered_map<std::string, std::size_t> node_index;  // by name
 

@@ -138,6 +138,14 @@ void read_flow_files(Draft& draft) {
       traffic.listed = read_flow_file(draft.lab, traffic.file, senders(draft.lab, traffic));
 }
 
+void read_collectives(Draft& draft) {
+  if (draft.sections.collectives == nullptr) return;
+  for (const Tree& tree : draft.sections.collectives->as_list("a list of collectives")) {
+    collective_keys().read(tree, draft.lab.collectives.emplace_back());
+    draft.collectives.push_back(&tree);
+  }
+}
+
 void read_faults(Draft& draft) {
   if (draft.sections.faults == nullptr) return;
   for (const Tree& tree : draft.sections.faults->as_list("a list of faults")) {
@@ -163,6 +171,7 @@ Lab read_lab(const Tree& document) {
   read_nodes(draft);
   read_links(draft, link);
   read_traffic(draft);
+  read_collectives(draft);
   read_faults(draft);
 
   check_profiles(draft);
@@ -174,6 +183,7 @@ Lab read_lab(const Tree& document) {
   check_trunks(draft);
   read_flow_files(draft);
   check_traffic(draft);
+  check_collectives(draft);
   check_int(draft);
   check_faults(draft);
   return std::move(draft.lab);

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "control/spec/collective_spec.h"
 #include "control/spec/fault_spec.h"
 #include "control/spec/flow_sizes.h"
 #include "control/spec/roce_spec.h"
@@ -443,6 +444,7 @@ struct Lab {
   std::vector<NodeSpec> nodes;
   std::vector<LinkSpec> links;
   std::vector<TrafficSpec> traffic;
+  std::vector<CollectiveSpec> collectives;
   std::vector<FaultSpec> faults;
   RunSpec run;
 

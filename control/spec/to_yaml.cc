@@ -55,6 +55,13 @@ Tree write_traffic(const std::vector<TrafficSpec>& traffic) {
   return list;
 }
 
+Tree write_collectives(const std::vector<CollectiveSpec>& collectives) {
+  Tree list = Tree::list({});
+  list.spread = true;
+  for (const CollectiveSpec& c : collectives) list.items.push_back(collective_keys().write(c));
+  return list;
+}
+
 Tree write_faults(const std::vector<FaultSpec>& faults) {
   Tree list = Tree::list({});
   list.spread = true;
@@ -85,6 +92,7 @@ std::string to_yaml(const Lab& lab) {
   file.add("nodes", write_nodes(lab.nodes));
   if (!lab.links.empty()) file.add("links", write_links(lab.links, usual));
   if (!lab.traffic.empty()) file.add("traffic", write_traffic(lab.traffic));
+  if (!lab.collectives.empty()) file.add("collectives", write_collectives(lab.collectives));
   if (!lab.faults.empty()) file.add("faults", write_faults(lab.faults));
   file.add("run", run_keys().write(lab.run));
   return print_yaml(file);

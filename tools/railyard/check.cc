@@ -28,8 +28,12 @@ void print_size(build::BuiltLab& lab) {
     hosts += n.kind == spec::NodeSpec::Kind::kHost ? 1 : 0;
     nics += n.nics.size();
   }
-  fmt::print("{}: {} switches, {} hosts with {} NICs, {} links, {} flows\n", lab.spec().name, switches, hosts, nics,
-             lab.spec().links.size(), lab.flows().size());
+  const std::size_t collectives = lab.collectives().size();
+  fmt::print("{}: {} switches, {} hosts with {} NICs, {} links, {} flows{}\n", lab.spec().name, switches, hosts, nics,
+             lab.spec().links.size(), lab.flows().size(),
+             collectives == 0   ? std::string()
+             : collectives == 1 ? ", 1 collective"
+                                : fmt::format(", {} collectives", collectives));
 }
 
 void print_window(build::BuiltLab& lab) {
@@ -118,7 +122,7 @@ void print_memory(build::BuiltLab& lab) {
   bool outside = false;
   for (const spec::NodeSpec& n : lab.spec().nodes)
     for (const spec::NicSpec& nic : n.nics) outside |= !std::holds_alternative<std::monostate>(nic.attach);
-  if (outside || lab.flows().empty()) least = 64;
+  if (outside || lab.flows().empty() || !lab.collectives().empty()) least = 64;
   std::uint64_t packets = 0;
   for (const spec::NodeSpec& n : lab.spec().nodes) {
     if (n.kind != spec::NodeSpec::Kind::kSwitch) {

@@ -12,6 +12,7 @@ enum ExitCode : int {
   kUsage = 2,       // the command line
   kSpec = 3,        // the fabric file, or a --set
   kUnbalanced = 4,  // the books do not balance: a bug of ours, please report it
+  kUnverified = 5,  // a collective did not complete, or its data are not what they should be
 };
 
 void add_check(CLI::App& app, int& exit_code);

@@ -248,7 +248,8 @@ int run(const RunOptions& o) {
     write_file(dir / "report.html", report::html(report, {.series_file = o.series}));
     write_file(dir / "lab.yaml", spec::to_yaml(session.lab().spec()));
   }
-  return report.audit.balanced ? kOk : kUnbalanced;
+  if (!report.audit.balanced) return kUnbalanced;
+  return std::ranges::all_of(report.collectives, &report::CollectiveReport::verified) ? kOk : kUnverified;
 }
 
 }  // namespace

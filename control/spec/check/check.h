@@ -24,6 +24,9 @@ void check_trunks(const Draft& draft);
 // Traffic has senders and receivers, can reach them, fits, and ends.
 void check_traffic(const Draft& draft);
 
+// Collectives have ranks, each once, that reach each other; what is to be divided can be; and real data fit in memory.
+void check_collectives(const Draft& draft);
+
 // In-band telemetry is about traffic that exists.
 void check_int(const Draft& draft);
 // The same for what `said` says.

@@ -70,6 +70,8 @@ const Table<Sections>& file_keys() {
             "nodes by name, beside those of the preset; for one of these, the keys given replace the preset's"),
        part("links", &Sections::links, list_schema(link_schema()), "links, beside those of the preset"),
        part("traffic", &Sections::traffic, list_schema(reference(traffic_keys().name())), "traffic of built-in hosts"),
+       part("collectives", &Sections::collectives, list_schema(reference(collective_keys().name())),
+            "collective operations of built-in hosts"),
        part("faults", &Sections::faults, list_schema(reference(fault_keys().name())),
             "what goes wrong, where and when"),
        part("run", &Sections::run, reference(run_keys().name()), "how the lab is run")}};

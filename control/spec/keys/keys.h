@@ -60,6 +60,11 @@ const Table<AttachMemif>& memif_keys();
 
 // traffic.<n>
 const Table<TrafficSpec>& traffic_keys();
+// Which NICs, "h1", "h*", "h3:2" (select.h); and octets of payload in a full packet of RoCE.
+Form<std::string> selector();
+Form<int> path_mtu();
+// collectives.<n>
+const Table<CollectiveSpec>& collective_keys();
 const Table<RunSpec>& run_keys();
 // run.budgets
 const Table<BudgetSpec>& budget_keys();
@@ -89,6 +94,7 @@ struct Sections {
   const Tree* nodes = nullptr;
   const Tree* links = nullptr;
   const Tree* traffic = nullptr;
+  const Tree* collectives = nullptr;
   const Tree* faults = nullptr;
   const Tree* run = nullptr;
 };

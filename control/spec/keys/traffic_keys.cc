@@ -17,7 +17,8 @@ constexpr int kMostFlows = 16384;  // one UDP source port each, 0xC000..0xFFFF
 constexpr std::uint32_t kMostPayload = 9216;
 constexpr std::size_t kLongestFile = 4096;
 
-// "h1", "h*", "h3:2".
+}  // namespace
+
 Form<std::string> selector() {
   Form<std::string> form = checked<std::string>(any_text(), [](const std::string& text) -> std::optional<std::string> {
     constexpr std::string_view kExpected =
@@ -36,6 +37,12 @@ Form<std::string> selector() {
   form.schema = Tree::map({{"type", Tree::string("string")}, {"pattern", Tree::string("^[A-Za-z0-9_*?-]+(:[1-8])?$")}});
   return form;
 }
+
+Form<int> path_mtu() {
+  return choice<int>({{"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}});
+}
+
+namespace {
 
 Form<std::uint32_t> payload() {
   return checked<std::uint32_t>(octets(4, kMostPayload), [](const std::uint32_t& n) -> std::optional<std::string> {
@@ -93,9 +100,6 @@ Key<TrafficSpec> of_roce(Key<RoceTraffic> k) {
 }
 
 constexpr std::uint32_t kMostMessage = 1u << 30;
-Form<int> path_mtu() {
-  return choice<int>({{"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}});
-}
 
 // Keys that say something of one transport only.
 void check_transport(const Tree& map, const TrafficSpec& t) {

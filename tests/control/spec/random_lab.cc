@@ -324,6 +324,37 @@ void set_random_roce(Chance& chance, TrafficSpec& t) {
   if (chance.one_in(2)) t.roce.repost_after = chance.time(0, kMillisecond);
 }
 
+CollectiveSpec random_collective(Chance& chance, const std::string& name) {
+  CollectiveSpec c;
+  c.name = name;
+  c.collective = chance.of({CollectiveOperation::kAllReduce, CollectiveOperation::kReduceScatter,
+                            CollectiveOperation::kAllGather, CollectiveOperation::kBroadcast,
+                            CollectiveOperation::kAllToAll});
+  c.ranks = chance.of<std::vector<std::string>>({{"h1:1", "h2:1", "h3:1"}, {"h4:1", "h2:1"}});
+  // The first one there is, said or not: others do not suit all ranks.
+  if (chance.one_in(2)) c.algorithm = algorithms(c.collective).front();
+  if (chance.one_in(2)) c.datatype = CollectiveDatatype::kUint64;
+  c.size = Bytes{48 * chance.integer(1, 100'000)};
+  if (chance.one_in(2)) c.chunk = static_cast<std::uint32_t>(8 * chance.integer(100, 1'000'000));
+  c.channels = chance.integer(1, 4);
+  if (c.collective == CollectiveOperation::kBroadcast) c.root = chance.integer(0, 1);
+  c.repeats = chance.integer(1, 100);
+  if (chance.one_in(2)) c.start = chance.time(0, kMillisecond);
+  if (chance.one_in(2)) c.gap = chance.time(0, kMillisecond);
+  if (chance.one_in(2)) c.reduce_rate = BitRate{1'000'000'000 * std::int64_t{chance.integer(1, 1000)}};
+  if (c.collective == CollectiveOperation::kAllReduce && chance.one_in(2)) {
+    c.backward = chance.time(1, kMillisecond);
+    c.buckets = chance.integer(1, 4);
+    if (chance.one_in(2)) c.jitter_ppm = static_cast<std::uint32_t>(10'000 * chance.integer(1, 50));
+  }
+  c.path_mtu = chance.of({256, 512, 1024});
+  c.ip_version = chance.of({4, 6});
+  c.dscp = chance.integer(0, 63);
+  c.ect = chance.one_in(2);
+  if (chance.one_in(2)) c.priority = chance.integer(0, 7);
+  return c;
+}
+
 TrafficSpec random_traffic(Chance& chance, const std::string& name) {
   using Pattern = TrafficSpec::Pattern;
   TrafficSpec t;
@@ -411,8 +442,10 @@ Lab random_lab(std::mt19937_64& random) {
   }
   add_nodes_and_links(chance, lab);
   for (int i = chance.integer(0, 4); i > 0; --i) lab.traffic.push_back(random_traffic(chance, "t" + std::to_string(i)));
+  for (int i = chance.integer(0, 2); i > 0; --i)
+    lab.collectives.push_back(random_collective(chance, "c" + std::to_string(i)));
   // Receivers keep what has come of messages.
-  if (std::ranges::any_of(lab.traffic,
+  if (!lab.collectives.empty() || std::ranges::any_of(lab.traffic,
                           [](const TrafficSpec& t) { return t.transport == TrafficSpec::Transport::kRoce; }))
     lab.run.memory = Bytes{64 * 1024 * kMiB};
   assign_addresses(lab);

@@ -88,6 +88,15 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
     loads("scenarios/roce-degraded-link.yaml", {set});
   loads("scenarios/fidelity-dcqcn.yaml", {"hosts.default.roce.congestion=none", "qos.default.classes.3.ecn=off"});
   loads("web-search.yaml", {"traffic.search.load=70%", "traffic.search.sizes=data-mining"});
+  for (const char* set : {"hosts.default.roce.ack-timeout=10", "collectives.rail2.algorithm=tree",
+                          "faults=[{ on: \"h3:2\", at: 500us, down: true }]"})
+    loads("scenarios/allreduce-rails.yaml", {set});
+  loads("scenarios/allreduce-rails.yaml", {"run.payload=real", "collectives.rail1.size=1MiB"});
+  for (const char* set : {"collectives.flat.ranks=[h*]", "topology.spines=4"})
+    loads("scenarios/hierarchical-vs-ring.yaml", {set});
+  for (const char* set : {"collectives.overlapped.buckets=64", "collectives.overlapped.jitter=10%",
+                          "defaults.link.rate=400Gbps"})
+    loads("scenarios/training-step.yaml", {set});
   loads("scenarios/headroom-pool.yaml", {"traffic.incast.fan-in=16"});
   loads("scenarios/headroom-pool.yaml", {"switches.default.headroom-pool=0", "switches.default.buffer=16MiB"});
   for (const char* action : {"off", "{ action: forward, detect: 100us, restore: 100us, poll: 10us }"})

@@ -21,6 +21,7 @@ constexpr int kOk = 0;
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 constexpr int kSpec = 3;
+constexpr int kUnverified = 5;
 
 // A folder of its own for each test, with a small lab in it; commands run there.
 //

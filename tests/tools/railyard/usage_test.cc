@@ -20,7 +20,8 @@ TEST_F(Usage, HelpShowsTheCommandsExamplesAndExitCodes) {
   EXPECT_EQ(o.err, "");
   EXPECT_THAT(o.out, AllOf(HasSubstr("railyard run topologies/incast-8to1.yaml"),
                            HasSubstr("Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 something is wrong in the "
-                                     "fabric file, 4 the books do not balance.")));
+                                     "fabric file, 4 the books do not balance, 5 a collective did not complete or its "
+                                     "data are wrong.")));
   for (const char* command : {"check", "show", "run", "schema", "version"}) EXPECT_THAT(o.out, HasSubstr(command));
 }
 

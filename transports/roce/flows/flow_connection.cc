@@ -4,6 +4,7 @@
 
 #include "dataplane/base/assert.h"
 #include "dataplane/base/hash.h"
+#include "transports/roce/connect_rc.h"
 
 namespace railyard::roce {
 namespace {
@@ -118,7 +119,6 @@ void FlowConnection::register_memory(const Half& half) {
 
 void FlowConnection::connect(const Half& half, const Half& peer, std::uint16_t port, std::uint32_t sq_psn,
                              std::uint32_t rq_psn) {
-  using enum QpAttribute;
   QpAttributes a = half.end->attributes;
   a.access_flags = Access::kRemoteWrite | Access::kRemoteRead;
   a.av = half.end->av;
@@ -127,11 +127,7 @@ void FlowConnection::connect(const Half& half, const Half& peer, std::uint16_t p
   a.sq_psn = sq_psn;
   a.rq_psn = rq_psn;
   a.max_rd_atomic = a.max_dest_rd_atomic = std::min(a.max_rd_atomic, peer.end->attributes.max_rd_atomic);
-  const QpNumber qp = (*half).qp;
-  Engine& engine = half.engine();
-  expect(engine.modify_qp({}, qp, QpState::kInit, {kPKeyIndex, kPort, kAccessFlags}, a));
-  expect(engine.modify_qp({}, qp, QpState::kRtr, {kAv, kPathMtu, kDestQpn, kRqPsn, kMaxDestRdAtomic, kMinRnrTimer}, a));
-  expect(engine.modify_qp({}, qp, QpState::kRts, {kTimeout, kRetryCnt, kRnrRetry, kSqPsn, kMaxRdAtomic}, a));
+  connect_rc(half.engine(), (*half).qp, a);
 }
 
 }  // namespace railyard::roce

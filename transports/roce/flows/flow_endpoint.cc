@@ -24,6 +24,7 @@ Readiness FlowEndpoint::ready(Instant now) {
   // A timer may have completed something, and that made room for something else.
   while (take_completions(now)) r = roce_.ready(now);
   if (!due_.empty()) r.until = std::min(r.until, due_.top().at);
+  r.until = std::min(r.until, ranks_.next_due());
   return r;
 }
 
@@ -63,7 +64,14 @@ FlowEndpoint::Lane* FlowEndpoint::lane_of(std::uint32_t qpn) noexcept {
 
 // In the order of time: nobody who asks late sees that.
 void FlowEndpoint::run_due(Instant now) {
-  while (!due_.empty() && due_.top().at <= now) {
+  for (;;) {
+    const Instant flows = due_.empty() ? Instant::never() : due_.top().at;
+    const Instant ranks = ranks_.next_due();
+    if (std::min(flows, ranks) > now) return;
+    if (ranks < flows) {
+      ranks_.run_due();
+      continue;
+    }
     const Due due = due_.top();
     due_.pop();
     if (due.starts)
@@ -108,6 +116,11 @@ void FlowEndpoint::post_receive(Instant now, Lane& lane) {
 }
 
 bool FlowEndpoint::take_completions(Instant now) {
+  const bool of_flows = take_flow_completions(now);
+  return ranks_.take_completions(now) || of_flows;
+}
+
+bool FlowEndpoint::take_flow_completions(Instant now) {
   if (roce_.engine().cq(cq_).size() == 0) return false;
   std::array<Completion, 16> some;
   while (const std::size_t n = roce_.engine().poll(cq_, some)) {

@@ -1,5 +1,6 @@
 // A RoCE NIC that flows of messages begin or end at: it posts work requests, takes their completions at the instant at
-// which they happen, and checks what has come. Nothing here depends on when it is asked.
+// which they happen, and checks what has come. Nothing here depends on when it is asked. Ranks of collectives may be at
+// the same NIC (collectives/collective_rank.h): they share its engine.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +9,14 @@
 #include <optional>
 #include <queue>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "dataplane/base/endpoint.h"
 #include "dataplane/base/flow_counters.h"
 #include "dataplane/base/histogram.h"
 #include "dataplane/base/ring_queue.h"
+#include "transports/roce/collectives/collective_ranks.h"
 #include "transports/roce/flows/flow_config.h"
 #include "transports/roce/qp_counters.h"
 #include "transports/roce/roce_endpoint.h"
@@ -46,7 +49,12 @@ class FlowEndpoint final : public Endpoint {
   bool receive(std::span<const RxFrame> frames) override;
   bool has_real_payload() const noexcept override { return roce_.has_real_payload(); }
 
-  // Nothing is posted at or after `at`.
+  // Its QPs are CollectiveConnection's to make.
+  CollectiveRank& add_rank(const CollectiveConfig& config, RankProgram program) {
+    return ranks_.add(roce_.engine(), config, std::move(program), roce_.has_real_payload());
+  }
+
+  // Nothing of flows is posted, and no collective started, at or after `at`.
   void stop_at(Instant at);
   // Flow `i` keeps to `rate` (0: no limit) from `now` on, if its source is here. The NIC must be told
   // (Host::endpoint_changed).
@@ -121,6 +129,7 @@ class FlowEndpoint final : public Endpoint {
   void post_receive(Instant now, Lane& lane);
   // Whether there were any.
   bool take_completions(Instant now);
+  bool take_flow_completions(Instant now);
   void on_completion(Instant now, const Completion& completion);
   void receive_one(const RxFrame& frame);
   Lane* lane_of(std::uint32_t qpn) noexcept;
@@ -137,6 +146,7 @@ class FlowEndpoint final : public Endpoint {
   std::vector<Lane> lanes_;
   std::vector<std::uint32_t> lane_by_qp_;  // index + 1, by QP number - first_qpn_
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+  CollectiveRanks ranks_;
 };
 
 }  // namespace railyard::roce

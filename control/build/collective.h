@@ -1,0 +1,18 @@
+// A collective operation of a built lab: its ranks, each behind its NIC.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "control/spec/spec.h"
+#include "transports/roce/collectives/collective_rank.h"
+
+namespace railyard::build {
+
+struct Collective {
+  std::size_t spec = 0;                              // index into Lab::collectives
+  std::vector<spec::PortName> nics;                  // by rank
+  std::vector<const roce::CollectiveRank*> ranks{};  // the same
+};
+
+}  // namespace railyard::build

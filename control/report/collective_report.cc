@@ -1,0 +1,209 @@
+#include "control/report/collective_report.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "control/report/nic_name.h"
+#include "control/report/units.h"
+#include "control/workload/collective_plan.h"
+
+namespace railyard::report {
+namespace {
+
+using roce::CollectiveRank;
+using roce::Contributors;
+using roce::StepState;
+
+// Octets on the wire of a message's packets: Ethernet 14, IP, UDP 8, BTH 12, ICRC 4, FCS 4, preamble and gap 20 each;
+// RETH 16 and immediate data 4 once, with selective repeat the RETH and 8 of SRETH in each.
+double wire_octets(std::uint64_t octets, const spec::CollectiveSpec& c, bool selective) {
+  const auto mtu = static_cast<std::uint64_t>(c.path_mtu);
+  const auto packets = static_cast<double>((octets + mtu - 1) / mtu);
+  const double each = 14 + (c.ip_version == 4 ? 20 : 40) + 8 + 12 + 4 + 4 + 20 + (selective ? 24 : 0);
+  return static_cast<double>(octets) + packets * each + (selective ? 4 : 20);
+}
+
+// Of the messages that there are.
+double framing_share(const build::Collective& collective, const spec::CollectiveSpec& c, bool selective) {
+  double payload = 0;
+  double wire = 0;
+  for (const CollectiveRank* r : collective.ranks)
+    for (const CollectiveStep& s : r->program().steps)
+      if (s.kind == CollectiveStep::Kind::kSend) {
+        payload += s.octets;
+        wire += wire_octets(s.octets, c, selective);
+      }
+  return wire > 0 ? payload / wire : 0;
+}
+
+struct Where {
+  const build::BuiltLab& lab;
+  const build::Collective& collective;
+
+  std::string rank(std::uint32_t r) const {
+    return fmt::format("rank {} ({})", r, nic_name(lab, collective.nics[r]));
+  }
+};
+
+// Whose input is there too little or too much, if that is known.
+std::string contributors(const Where& where, const CollectiveRank& r) {
+  const roce::WrongData& w = r.wrong();
+  const RankProgram& p = r.program();
+  if (w.has == w.expected) return {};
+  if (!p.reduces || p.ranks > Contributors::kMostInASet) return w.has == 0 ? ": nothing came" : ": not what was sent";
+  if ((w.has & ~w.expected) != 0) return ": no sum of inputs";
+  const std::uint64_t missing = w.expected & ~w.has;
+  return fmt::format(": without the input of {}{}",
+                     where.rank(static_cast<std::uint32_t>(std::countr_zero(missing))),
+                     std::popcount(missing) > 1 ? fmt::format(" and {} more", std::popcount(missing) - 1) : "");
+}
+
+std::string first_wrong(const Where& where) {
+  for (std::uint32_t r = 0; r < where.collective.ranks.size(); ++r) {
+    const CollectiveRank& rank = *where.collective.ranks[r];
+    if (rank.wrong().octets > 0)
+      return fmt::format("{} of {}, repeat {}, octet {}{}", count_text(rank.wrong().octets), where.rank(r),
+                         rank.wrong().repeat + 1, rank.wrong().offset, contributors(where, rank));
+  }
+  for (std::uint32_t r = 0; r < where.collective.ranks.size(); ++r)
+    if (const std::uint64_t n = where.collective.ranks[r]->wrong_messages(); n > 0)
+      return fmt::format("{} messages to {} were not those expected", n, where.rank(r));
+  return {};
+}
+
+// A receive whose message its sender has sent is where everything else waits; else the first that waits.
+std::optional<std::string> waiting_step(const Where& where) {
+  std::optional<std::string> first;
+  const auto& ranks = where.collective.ranks;
+  for (std::uint32_t r = 0; r < ranks.size(); ++r) {
+    const CollectiveRank& rank = *ranks[r];
+    if (!rank.running()) continue;
+    for (std::uint32_t s = 0; s < rank.program().steps.size(); ++s) {
+      const CollectiveStep& step = rank.program().steps[s];
+      if (!step.receives() || rank.state(s) == StepState::kDone) continue;
+      const std::uint32_t q = rank.program().connections[step.connection].peer;
+      const CollectiveRank& peer = *ranks[q];
+      const bool sent = peer.repeat() == rank.repeat() && peer.running() &&
+                        peer.state(step.peer_step) == StepState::kPosted;
+      if (!sent && first) continue;
+      first = fmt::format("in repeat {} at step {} of {}, waiting for {}", rank.repeat() + 1, s, where.rank(r),
+                          where.rank(q));
+      if (sent) return first;
+    }
+  }
+  return first;
+}
+
+std::string stall(const Where& where) {
+  const CollectiveRank* failed = nullptr;
+  bool running = false;
+  for (const CollectiveRank* r : where.collective.ranks) {
+    running = running || r->running();
+    if (r->failure() && (failed == nullptr || r->failure()->at < failed->failure()->at)) failed = r;
+  }
+  const auto step = waiting_step(where);
+  std::string text = step      ? *step
+                     : running ? "while the last messages were not acknowledged"
+                               : "before all repeats were started: traffic ended";
+  if (failed != nullptr)
+    text += fmt::format("; the QP of {} to {} failed at {}: {}", where.rank(failed->program().rank),
+                        where.rank(failed->program().connections[failed->failure()->connection].peer),
+                        time_text(failed->failure()->at - Instant{}), roce::name(failed->failure()->status));
+  return text;
+}
+
+void set_times(CollectiveReport& r, const build::Collective& collective) {
+  std::vector<Duration> times;
+  for (std::size_t k = 0;; ++k) {
+    Instant start = Instant::never();
+    Instant end{};
+    for (const CollectiveRank* rank : collective.ranks) {
+      const bool started = k < rank->started().size();
+      if (started) start = std::min(start, rank->started()[k]);
+      end = std::max(end, started ? rank->finished()[k] : Instant::never());
+    }
+    if (start == Instant::never()) break;
+    CollectiveReport::Repeat& repeat = r.iterations.emplace_back();
+    repeat.start_ns = nanoseconds(start - Instant{});
+    if (end == Instant::never()) continue;
+    times.push_back(end - start);
+    repeat.time_ns = nanoseconds(end - start);
+  }
+  if (times.empty()) return;
+  std::ranges::sort(times);
+  const Duration median = times[(times.size() - 1) / 2];
+  r.min_ns = nanoseconds(times.front());
+  r.median_ns = nanoseconds(median);
+  r.max_ns = nanoseconds(times.back());
+  if (median > Duration{} && !r.job) r.algbw_bps = static_cast<double>(r.bytes) * 8 / seconds(median);
+  r.busbw_bps = r.algbw_bps * r.factor;
+}
+
+// Of the ranks' repeats that were completed.
+void set_job(CollectiveReport& r, const build::Collective& collective, const spec::CollectiveSpec& c, double link_bps) {
+  if (!r.job || r.iterations.empty() || !r.completed) return;
+  double compute = 0;
+  double all = 0;
+  Instant start = Instant::never();
+  Instant end{};
+  for (const CollectiveRank* rank : collective.ranks) {
+    compute += seconds(rank->computed());
+    all += seconds(rank->finished().back() - rank->started().front());
+    start = std::min(start, rank->started().front());
+    end = std::max(end, rank->finished().back());
+  }
+  if (all > 0) r.job->utilisation = std::min(1.0, compute / all);
+  const double repeats = static_cast<double>(r.iterations.size());
+  const double communication = repeats * 8 * static_cast<double>(r.bytes) * r.factor / link_bps;
+  const double exposed = seconds(end - start) - repeats * seconds(c.forward + c.backward);
+  if (communication > 0) r.job->overlap = 1 - exposed / communication;
+}
+
+}  // namespace
+
+CollectiveReport collective_report(const build::BuiltLab& lab, const build::Collective& collective) {
+  const spec::CollectiveSpec& c = lab.spec().collectives[collective.spec];
+  const Where where{lab, collective};
+  CollectiveReport r;
+  r.name = c.name;
+  r.collective = spec::name(c.collective);
+  r.algorithm = spec::name(c.used_algorithm());
+  r.bytes = static_cast<std::uint64_t>(c.size.n);
+  r.chunk = c.chunk;
+  r.channels = c.channels;
+  r.repeats = c.repeats;
+  r.factor = workload::busbw_factor(c.collective, static_cast<std::uint32_t>(collective.ranks.size()));
+  if (c.computes()) r.job = {nanoseconds(c.forward + c.backward), c.buckets, 0, 0};
+  set_times(r, collective);
+  const spec::HostProfile& profile = lab.spec().hosts.at(lab.spec().find(collective.nics[0].node)->profile);
+  const double share =
+      framing_share(collective, c, profile.roce.loss_recovery == spec::RoceLossRecovery::kSelectiveRepeat);
+  r.completed = true;
+  for (std::uint32_t i = 0; i < collective.ranks.size(); ++i) {
+    const CollectiveRank& rank = *collective.ranks[i];
+    r.ranks.push_back(nic_name(lab, collective.nics[i]));
+    const double limit = static_cast<double>(lab.rate(lab.port(collective.nics[i])).bps) * share;
+    r.limit_bps = i == 0 ? limit : std::min(r.limit_bps, limit);
+    r.fabric_bytes += rank.octets();
+    r.completed = r.completed && rank.complete();
+    r.wrong_bytes += rank.wrong().octets;
+    r.wrong_messages += rank.wrong_messages();
+    const roce::QpCounters q = rank.counters();
+    r.packets += q.data_packets;
+    r.retransmitted_packets += q.retransmitted_packets;
+    r.packet_seq_err += q.packet_seq_err;
+    r.local_ack_timeout_err += q.local_ack_timeout_err;
+    r.ecn_marked += q.np_ecn_marked_roce_packets;
+    r.cnp_sent += q.np_cnp_sent;
+    r.cnp_handled += q.rp_cnp_handled;
+  }
+  if (share > 0) set_job(r, collective, c, r.limit_bps / share);
+  if (!r.completed) r.stalled = stall(where);
+  r.wrong = first_wrong(where);
+  r.verified = r.completed && r.wrong_bytes == 0 && r.wrong_messages == 0;
+  return r;
+}
+
+}  // namespace railyard::report

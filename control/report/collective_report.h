@@ -1,0 +1,71 @@
+// What became of a collective operation.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/build/built_lab.h"
+
+namespace railyard::report {
+
+struct CollectiveReport {
+  // All of its ranks: from the first that starts to the last that has its result. Nothing: one has not.
+  struct Repeat {
+    std::int64_t start_ns = 0;
+    std::optional<std::int64_t> time_ns;
+  };
+
+  std::string name;
+  std::string collective;
+  std::string algorithm;
+  std::vector<std::string> ranks;  // NICs
+  std::uint64_t bytes = 0;         // `size`, as nccl-tests counts it
+  std::uint64_t chunk = 0;
+  int channels = 1;
+  int repeats = 1;  // asked for
+  std::vector<Repeat> iterations;
+  std::optional<std::int64_t> min_ns, median_ns, max_ns;  // of those that were completed
+  double factor = 1;                                      // of busbw: nccl-tests, doc/PERFORMANCE.md
+  double algbw_bps = 0;                                   // bytes over the median time
+  double busbw_bps = 0;                                   // algbw x factor
+  double limit_bps = 0;            // what headers, preambles and gaps leave of the slowest rank's link
+  std::uint64_t fabric_bytes = 0;  // of payload that all ranks received, each octet once
+
+  // Of steps of training: times are those of steps, and rates are 0.
+  struct Job {
+    std::int64_t compute_ns = 0;  // of a rank in a repeat, without jitter
+    int buckets = 1;
+    double utilisation = 0;  // compute / (compute + wait), of all ranks together
+    // What of communicating was hidden behind computing: 1 - (time - compute) / (bytes x factor / link), of all repeats
+    // together (draft-calabria-bmwg-ai-fabric-training-bench: Overlap_Fraction). Below 0: it took longer than the link
+    // needs.
+    double overlap = 0;
+  };
+  std::optional<Job> job;
+
+  bool completed = false;
+  std::string stalled;   // if not: where, and who is waited for
+  bool verified = false;  // completed, and all data were right
+  std::uint64_t wrong_bytes = 0;
+  std::uint64_t wrong_messages = 0;
+  std::string wrong;  // the first of it
+
+  std::uint64_t packets = 0;  // of payload, sent
+  std::uint64_t retransmitted_packets = 0;
+  std::uint64_t packet_seq_err = 0;
+  std::uint64_t local_ack_timeout_err = 0;
+  std::uint64_t ecn_marked = 0;
+  std::uint64_t cnp_sent = 0;
+  std::uint64_t cnp_handled = 0;
+
+  double share_of_limit() const noexcept { return limit_bps > 0 ? busbw_bps / limit_bps : 0; }
+};
+
+CollectiveReport collective_report(const build::BuiltLab& lab, const build::Collective& collective);
+
+// For people: a table, and what went wrong. Empty without collectives.
+std::string collective_text(const std::vector<CollectiveReport>& collectives);
+
+}  // namespace railyard::report

@@ -1,0 +1,65 @@
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "control/report/collective_report.h"
+#include "control/report/units.h"
+#include "control/spec/value.h"
+
+namespace railyard::report {
+namespace {
+
+std::string gbps(double bps) { return fmt::format("{:.2f}", bps / 1e9); }
+
+std::string time_or_dash(const std::optional<std::int64_t>& ns) {
+  return ns ? nanoseconds_text(static_cast<std::uint64_t>(*ns)) : "-";
+}
+
+}  // namespace
+
+std::string collective_text(const std::vector<CollectiveReport>& collectives) {
+  std::string text;
+  if (collectives.empty()) return text;
+  const auto out = std::back_inserter(text);
+  std::size_t name = 4, collective = 10, algorithm = 9;
+  for (const CollectiveReport& c : collectives) {
+    name = std::max(name, c.name.size());
+    collective = std::max(collective, c.collective.size());
+    algorithm = std::max(algorithm, c.algorithm.size());
+  }
+  const auto line = [&](const auto&... cells) {
+    fmt::format_to(out, "  {:<{}}  {:<{}}  {:<{}} {:>5} {:>9} {:>9} {:>9} {:>9} {:>8} {:>8} {:>8}  {}\n", cells...);
+  };
+  fmt::format_to(out,
+                 "Collectives over RoCE: busbw as nccl-tests has it, Gb/s; of limit: of what framing leaves of the "
+                 "link\n");
+  line("name", name, "collective", collective, "algorithm", algorithm, "ranks", "size", "min", "median", "max", "algbw",
+       "busbw", "of limit", "data");
+  for (const CollectiveReport& c : collectives)
+    line(c.name, name, c.collective, collective, c.algorithm, algorithm, c.ranks.size(),
+         spec::format(Bytes{static_cast<std::int64_t>(c.bytes)}), time_or_dash(c.min_ns), time_or_dash(c.median_ns),
+         time_or_dash(c.max_ns), c.job ? "-" : gbps(c.algbw_bps), c.job ? "-" : gbps(c.busbw_bps),
+         c.job ? "-" : percent_text(c.share_of_limit()),
+         c.verified    ? "verified"
+         : c.completed ? "WRONG"
+                       : "INCOMPLETE");
+  for (const CollectiveReport& c : collectives) {
+    if (c.retransmitted_packets + c.cnp_sent > 0)
+      fmt::format_to(out, "  {}: {} packets were sent again of {}; {} timeouts; {} came with CE, {} CNPs\n", c.name,
+                     count_text(c.retransmitted_packets), count_text(c.packets), count_text(c.local_ack_timeout_err),
+                     count_text(c.ecn_marked), count_text(c.cnp_sent));
+    if (c.job)
+      fmt::format_to(out,
+                     "  {}: steps of training: {} of computing in each, {} bucket{}; utilisation {}, idle {}; {} of "
+                     "communicating was hidden\n",
+                     c.name, nanoseconds_text(static_cast<std::uint64_t>(c.job->compute_ns)), c.job->buckets,
+                     c.job->buckets == 1 ? "" : "s", percent_text(c.job->utilisation),
+                     percent_text(1 - c.job->utilisation), percent_text(std::max(0.0, c.job->overlap)));
+    if (!c.completed) fmt::format_to(out, "  STALLED: {}: {}\n", c.name, c.stalled);
+    if (!c.wrong.empty()) fmt::format_to(out, "  WRONG DATA: {}: {}\n", c.name, c.wrong);
+  }
+  return text;
+}
+
+}  // namespace railyard::report

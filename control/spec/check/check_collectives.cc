@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "control/spec/check/check.h"
+#include "control/spec/check/path_mtu.h"
+#include "control/spec/collective_ranks.h"
+#include "control/spec/suggest.h"
+
+namespace railyard::spec {
+namespace {
+
+using Operation = CollectiveOperation;
+using Algorithm = CollectiveAlgorithm;
+
+// IP, UDP, BTH, RETH, immediate data and ICRC; and the SRETH of selective repeat.
+constexpr int kWriteImmOctets = 8 + 12 + 16 + 4 + 4;
+constexpr int kSelectiveRepeatOctets = 8;
+constexpr double kMostCollectiveMessages = 1 << 22;
+constexpr std::size_t kMostRealRanks = 64;
+
+class CollectiveCheck {
+ public:
+  CollectiveCheck(const Lab& lab, const CollectiveSpec& collective, const Tree& said, PathMtu& mtu)
+      : lab_(lab), c_(collective), said_(said), mtu_(mtu) {}
+
+  void run() {
+    check_ranks();
+    check_division();
+    if (c_.used_algorithm() == Algorithm::kHierarchical) check_leaves();
+    check_messages();
+    check_recovery();
+    check_paths();
+    if (lab_.run.payload == Payload::kReal) check_memory();
+  }
+
+ private:
+  const Tree& at(const char* key) const { return said_.at_or_self(key); }
+  const Tree& selector_at(std::size_t n) const {
+    const Tree& list = at("ranks");
+    return &list != &said_ && n < list.items.size() ? list.items[n] : list;
+  }
+
+  // Selector by selector, because each NIC is there once.
+  void check_ranks() {
+    std::map<PortName, std::size_t> rank;
+    for (std::size_t n = 0; n < c_.ranks.size(); ++n) {
+      CollectiveSpec one;
+      one.ranks = {c_.ranks[n]};
+      const std::vector<PortName> nics = spec::ranks(lab_, one);
+      if (nics.empty()) fail_selector(c_.ranks[n], selector_at(n));
+      for (const PortName& nic : nics)
+        if (const auto [found, is_new] = rank.try_emplace(nic, rank.size()); !is_new)
+          selector_at(n).fail(fmt::format("'{}': {} is rank {} already; expected each NIC once", c_.ranks[n],
+                                          format(nic), found->second));
+    }
+    ranks_ = spec::ranks(lab_, c_);
+    if (ranks_.size() < 2) at("ranks").fail("a collective of one rank; expected at least 2");
+    if (c_.collective == Operation::kBroadcast && static_cast<std::size_t>(c_.root) >= ranks_.size())
+      at("root").fail(fmt::format("there is no rank {}; expected 0..{}", c_.root, ranks_.size() - 1));
+  }
+
+  [[noreturn]] void fail_selector(const std::string& selector, const Tree& where) const {
+    const std::string host = selector.substr(0, selector.find(':'));
+    std::vector<std::string> names;
+    for (const NodeSpec& node : lab_.nodes)
+      if (node.kind == NodeSpec::Kind::kHost) names.push_back(node.name);
+    const NodeSpec* node = lab_.find(host);
+    if (node != nullptr && node->kind != NodeSpec::Kind::kHost)
+      where.fail(fmt::format("'{}' is not a host; expected hosts", host));
+    if (node != nullptr && host.size() != selector.size() &&
+        static_cast<std::size_t>(selector.back() - '0') > node->nics.size())
+      where.fail(fmt::format("'{}': {} has {} NIC{}", selector, host, node->nics.size(),
+                             node->nics.size() == 1 ? "" : "s"));
+    if (node != nullptr)
+      where.fail(fmt::format("{} is attached, and its QPs are its own business; expected built-in hosts", host));
+    where.fail(fmt::format("'{}' matches no built-in host{}", selector, did_you_mean(host, names)));
+  }
+
+  void check_division() const {
+    const std::size_t n = ranks_.size();
+    const bool by_blocks = c_.collective == Operation::kReduceScatter || c_.collective == Operation::kAllGather ||
+                           c_.collective == Operation::kAllToAll;
+    const auto unit = static_cast<std::int64_t>(c_.element_octets() * (by_blocks ? n : 1));
+    if (c_.size.n % unit != 0) {
+      const std::int64_t below = c_.size.n / unit * unit;
+      at("size").fail(fmt::format("{} octets cannot be divided {}; expected a multiple of {}: {}{}B", c_.size.n,
+                                  by_blocks ? fmt::format("among {} ranks in elements of {}", n, c_.element_octets())
+                                            : fmt::format("into elements of {}", c_.element_octets()),
+                                  unit, below > 0 ? fmt::format("{}B or ", below) : "", below + unit));
+    }
+    const Algorithm a = c_.used_algorithm();
+    const bool halves = a == Algorithm::kHalvingDoubling || a == Algorithm::kHalving || a == Algorithm::kDoubling;
+    if (halves && !std::has_single_bit(n))
+      at("algorithm").fail(fmt::format("{} is for 2, 4, 8, ... ranks, and there are {}; expected {} or {} of them, or "
+                                       "another algorithm",
+                                       name(a), n, std::bit_floor(n), std::bit_ceil(n)));
+  }
+
+  void check_leaves() const {
+    std::map<std::uint32_t, std::size_t> members;
+    for (const std::uint32_t leaf : leaves(lab_, ranks_)) ++members[leaf];
+    if (members.size() < 2) at("algorithm").fail("hierarchical is for ranks at several leaves, and all are at one");
+    if (members.size() == ranks_.size())
+      at("algorithm").fail("hierarchical begins within each leaf, and no two ranks are at the same one");
+    for (const auto& [leaf, count] : members)
+      if (count != members.at(0))
+        at("ranks").fail(fmt::format("hierarchical needs as many ranks at one leaf as at another, and has {} and {}",
+                                     members.at(0), count));
+  }
+
+  // About as many as there will be.
+  void check_messages() const {
+    const auto n = static_cast<double>(ranks_.size());
+    const double pieces = static_cast<double>(c_.size.n) / c_.chunk;
+    const double channels = c_.channels * c_.buckets;
+    double all = 2 * n * n * (pieces / n + channels);
+    if (c_.used_algorithm() == Algorithm::kTree) all = 2 * n * (pieces + channels);
+    if (c_.used_algorithm() == Algorithm::kHalvingDoubling || c_.used_algorithm() == Algorithm::kHalving ||
+        c_.used_algorithm() == Algorithm::kDoubling)
+      all = 2 * n * (pieces + channels * std::log2(n));
+    if (all > kMostCollectiveMessages)
+      at("chunk").fail(fmt::format("makes about {:.0f} messages of each repeat; expected at most {:.0f}: larger "
+                                   "chunks, or fewer channels or ranks",
+                                   all, kMostCollectiveMessages));
+  }
+
+  const RoceNicSpec& roce_of(const PortName& nic) const { return lab_.hosts.at(lab_.find(nic.node)->profile).roce; }
+
+  // All ranks may be each other's peers.
+  void check_recovery() const {
+    const auto selective = [&](const PortName& nic) {
+      return roce_of(nic).loss_recovery == RoceLossRecovery::kSelectiveRepeat;
+    };
+    for (const PortName& nic : ranks_)
+      if (selective(nic) != selective(ranks_[0]))
+        at("ranks").fail(fmt::format("{} and {} have different loss-recovery in their profiles; expected the same",
+                                     format(ranks_[0]), format(nic)));
+  }
+
+  void check_paths() {
+    const bool selective = roce_of(ranks_[0]).loss_recovery == RoceLossRecovery::kSelectiveRepeat;
+    const int headers = kWriteImmOctets + (c_.ip_version == 4 ? 20 : 40) + (selective ? kSelectiveRepeatOctets : 0);
+    const int packet = c_.path_mtu + headers;
+    // One NIC of each kind of place is enough.
+    std::map<std::size_t, std::vector<PortName>> groups;
+    for (const PortName& nic : ranks_)
+      if (auto& known = groups[mtu_.group(nic)]; known.size() < 2) known.push_back(nic);
+    for (const auto& [to_group, to] : groups)
+      for (const auto& [from_group, from] : groups) {
+        const PortName& a = from[0];
+        const PortName& b = to_group == from_group ? to.back() : to[0];
+        if (a == b) continue;
+        const int mtu = mtu_.between(a, b);
+        if (mtu == 0) said_.fail(fmt::format("there is no path from {} to {}", format(a), format(b)));
+        if (packet > mtu)
+          at("path-mtu").fail(fmt::format("{} and {} octets of headers make packets of {}; the MTU from {} to {} is {}",
+                                          c_.path_mtu, headers, packet, format(a), format(b), mtu));
+      }
+  }
+
+  void check_memory() const {
+    if (ranks_.size() > kMostRealRanks)
+      at("ranks").fail(fmt::format("{} ranks, and run.payload: real verifies at most {}; expected fewer, or elided",
+                                   ranks_.size(), kMostRealRanks));
+    // Data and what comes to be added, for two repeats at a time.
+    const double held = 4.0 * static_cast<double>(c_.size.n) * static_cast<double>(ranks_.size());
+    if (held > static_cast<double>(lab_.run.memory.n))
+      at("size").fail(fmt::format("with run.payload: real, {} ranks keep up to {:.0f} MB; run.memory is {}",
+                                  ranks_.size(), held / 1e6, format(lab_.run.memory)));
+  }
+
+  const Lab& lab_;
+  const CollectiveSpec& c_;
+  const Tree& said_;
+  PathMtu& mtu_;
+  std::vector<PortName> ranks_;
+};
+
+}  // namespace
+
+void check_collectives(const Draft& draft) {
+  if (draft.lab.collectives.empty()) return;
+  PathMtu mtu(draft.lab);
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < draft.lab.collectives.size(); ++i) {
+    const CollectiveSpec& collective = draft.lab.collectives[i];
+    const Tree& said = *draft.collectives[i];
+    if (!names.insert(collective.name).second)
+      said.at_or_self("name").fail(
+          fmt::format("two collectives are called {}; expected one name each", collective.name));
+    CollectiveCheck(draft.lab, collective, said, mtu).run();
+  }
+}
+
+}  // namespace railyard::spec

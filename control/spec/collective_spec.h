@@ -1,0 +1,62 @@
+// What a fabric file says of collective operations: collectives.<n>.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dataplane/base/time.h"
+#include "dataplane/base/units.h"
+
+namespace railyard::spec {
+
+enum class CollectiveOperation { kAllReduce, kReduceScatter, kAllGather, kBroadcast, kAllToAll };
+enum class CollectiveAlgorithm { kRing, kTree, kHalvingDoubling, kHierarchical, kHalving, kDoubling, kDirect };
+// Integers: sums are the same in any order, and are compared octet by octet.
+enum class CollectiveDatatype { kUint32, kUint64 };
+
+// As the file spells it.
+std::string_view name(CollectiveOperation operation) noexcept;
+std::string_view name(CollectiveAlgorithm algorithm) noexcept;
+
+// The algorithms there are for an operation, the usual one first.
+const std::vector<CollectiveAlgorithm>& algorithms(CollectiveOperation operation);
+
+// Over RoCEv2 NICs (hosts.<name>.roce), rank by rank; `ranks` are selectors over hosts as those of traffic, and each
+// NIC is one rank.
+struct CollectiveSpec {
+  std::string name;
+  CollectiveOperation collective = CollectiveOperation::kAllReduce;
+  std::optional<CollectiveAlgorithm> algorithm;  // nothing: the usual one
+  Bytes size{};                                  // as nccl-tests counts it (control/workload/collective_plan.h)
+  std::uint32_t chunk = 524'288;                 // the most octets of a message
+  int channels = 1;                              // parts that go at once, each over QPs of its own
+  std::vector<std::string> ranks{"*"};
+  int root = 0;  // broadcast
+  CollectiveDatatype datatype = CollectiveDatatype::kUint32;
+  int repeats = 1;
+  Duration start{};
+  Duration gap{};       // between a rank's end of one and its start of the next
+  BitRate reduce_rate{};  // of adding what came to what is there, of each rank; 0: at once
+  // A step of data-parallel training: computing before the backward pass and in it, where gradients are there in so
+  // many buckets one after the other; how much longer it takes a rank in a repeat, at most.
+  Duration forward{};
+  Duration backward{};
+  int buckets = 1;
+  std::uint32_t jitter_ppm = 0;
+  int path_mtu = 4096;
+  int ip_version = 4;
+  int dscp = 26;
+  bool ect = true;
+  std::optional<int> priority;  // class at the sending NIC; nothing: what its QoS profile makes of the DSCP
+
+  CollectiveAlgorithm used_algorithm() const { return algorithm.value_or(algorithms(collective).front()); }
+  bool computes() const noexcept { return forward + backward > Duration{}; }
+  std::uint32_t element_octets() const { return datatype == CollectiveDatatype::kUint32 ? 4 : 8; }
+
+  bool operator==(const CollectiveSpec&) const = default;
+};
+
+}  // namespace railyard::spec

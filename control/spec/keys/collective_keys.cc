@@ -1,0 +1,103 @@
+// The keys of a collective operation.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "control/spec/keys/keys.h"
+
+namespace railyard::spec {
+namespace {
+
+using Operation = CollectiveOperation;
+using Algorithm = CollectiveAlgorithm;
+
+template <class T>
+Form<T> words(std::initializer_list<T> values) {
+  std::vector<std::pair<std::string, T>> all;
+  for (const T value : values) all.emplace_back(name(value), value);
+  return choice<T>(std::move(all));
+}
+
+void check_keys(const Tree& map, const CollectiveSpec& c) {
+  const std::vector<Algorithm>& known = algorithms(c.collective);
+  if (c.algorithm && std::ranges::find(known, *c.algorithm) == known.end()) {
+    std::vector<std::string_view> expected;
+    for (const Algorithm a : known) expected.push_back(name(a));
+    map.at_or_self("algorithm")
+        .fail(fmt::format("there is no {} for {}; expected {}", name(*c.algorithm), name(c.collective),
+                          fmt::join(expected, " or ")));
+  }
+  if (c.root != 0 && c.collective != Operation::kBroadcast)
+    map.at_or_self("root").fail("has no meaning here; expected it under collective: broadcast");
+  for (const char* key : {"forward", "backward", "buckets"})
+    if (map.find(key) != nullptr && c.collective != Operation::kAllReduce)
+      map.at_or_self(key).fail("has no meaning here; expected it under collective: all-reduce");
+  for (const char* key : {"buckets", "jitter"})
+    if (map.find(key) != nullptr && !c.computes())
+      map.at_or_self(key).fail("says how computing goes, and there is none; expected forward or backward beside it");
+  if (c.chunk % c.element_octets() != 0)
+    map.at_or_self("chunk").fail(
+        fmt::format("{} octets are not a multiple of an element's {}", c.chunk, c.element_octets()));
+}
+
+}  // namespace
+
+const Table<CollectiveSpec>& collective_keys() {
+  constexpr Bytes kMostSize{std::int64_t{1} << 36};
+  constexpr std::uint32_t kMostChunk = 1u << 30;
+  static const Table<CollectiveSpec> table{
+      "collective",
+      "A collective operation of built-in NICs over RoCEv2, each NIC one rank: a message goes when its data are there",
+      {key("name", &CollectiveSpec::name, name_form(), "name of this collective").require(),
+       key("collective", &CollectiveSpec::collective,
+           words({Operation::kAllReduce, Operation::kReduceScatter, Operation::kAllGather, Operation::kBroadcast,
+                  Operation::kAllToAll}),
+           "what is done")
+           .show(),
+       key("algorithm", &CollectiveSpec::algorithm,
+           words({Algorithm::kRing, Algorithm::kTree, Algorithm::kHalvingDoubling, Algorithm::kHierarchical,
+                  Algorithm::kHalving, Algorithm::kDoubling, Algorithm::kDirect}),
+           "all-reduce: ring, tree, halving-doubling, hierarchical (ring within each leaf, then across, then within); "
+           "reduce-scatter: ring, halving; all-gather: ring, doubling; broadcast: tree, ring; all-to-all: direct. "
+           "Without it the first of these"),
+       key("size", &CollectiveSpec::size, size(Bytes{4}, kMostSize),
+           "as nccl-tests counts it: all-reduce, broadcast: of each rank's buffer; reduce-scatter: of what each puts "
+           "in; all-gather: of what each gets; all-to-all: of what each sends, its own part included")
+           .require(),
+       key("chunk", &CollectiveSpec::chunk, octets(4, kMostChunk), "most octets of a message; what is longer is split"),
+       key("channels", &CollectiveSpec::channels, integer(1, 64),
+           "parts that go at once, each over QPs of its own with UDP source ports of their own"),
+       key("ranks", &CollectiveSpec::ranks, one_or_list_of(selector()),
+           "hosts, or single NICs, in the order of their ranks; each NIC is one rank, once")
+           .show(),
+       key("root", &CollectiveSpec::root, integer(0, 65535), "broadcast: the rank that has the data"),
+       key("datatype", &CollectiveSpec::datatype,
+           choice<CollectiveDatatype>(
+               {{"uint32", CollectiveDatatype::kUint32}, {"uint64", CollectiveDatatype::kUint64}}),
+           "what elements are, and so how they are added"),
+       key("repeats", &CollectiveSpec::repeats, integer(1, 10'000), "how often"),
+       key("start", &CollectiveSpec::start, duration({}, kAnyTime), "when the first one starts"),
+       key("gap", &CollectiveSpec::gap, duration({}, kAnyTime),
+           "how long after the end of one each rank starts with the next"),
+       key("reduce-rate", &CollectiveSpec::reduce_rate, either("unlimited", BitRate{}, rate(BitRate{1'000'000})),
+           "how fast a rank adds what came to what it has"),
+       key("forward", &CollectiveSpec::forward, duration({}, kAnyTime),
+           "all-reduce: how long each rank computes before its backward pass; the repeat is a step of training then"),
+       key("backward", &CollectiveSpec::backward, duration({}, kAnyTime),
+           "all-reduce: how long the backward pass takes, in which the data are there bucket by bucket"),
+       key("buckets", &CollectiveSpec::buckets, integer(1, 256), "of the backward pass, each an all-reduce of its own"),
+       key("jitter", &CollectiveSpec::jitter_ppm, ppm(),
+           "how much longer computing takes a rank in a repeat, at most; drawn for each"),
+       key("path-mtu", &CollectiveSpec::path_mtu, path_mtu(), "octets of payload in a full packet"),
+       key("ip", &CollectiveSpec::ip_version, choice<int>({{"4", 4}, {"6", 6}}), "version of IP"),
+       key("dscp", &CollectiveSpec::dscp, integer(0, 63), "code point that switches classify by"),
+       key("ecn", &CollectiveSpec::ect, boolean(), "ECN-capable: ECT(0), else Not-ECT"),
+       key("class", &CollectiveSpec::priority, integer(0, 7),
+           "class at the sending NIC; without it what the host's QoS profile makes of the DSCP")},
+      check_keys};
+  return table;
+}
+
+}  // namespace railyard::spec

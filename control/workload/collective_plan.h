@@ -1,0 +1,39 @@
+// Collective operations as programs of their ranks, algorithm by algorithm. Pure: no lab, no time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "control/spec/collective_spec.h"
+#include "dataplane/base/time.h"
+#include "transports/base/rank_program.h"
+
+namespace railyard::workload {
+
+// What a plan is made from. Sizes mean what they mean to nccl-tests: of all-reduce and broadcast the buffer of each
+// rank, of reduce-scatter what each rank puts in, of all-gather what each rank gets, of all-to-all what each rank
+// sends, its own part included.
+struct CollectiveShape {
+  spec::CollectiveOperation operation = spec::CollectiveOperation::kAllReduce;
+  spec::CollectiveAlgorithm algorithm = spec::CollectiveAlgorithm::kRing;
+  std::uint64_t size = 0;        // octets
+  std::uint32_t element = 4;     // octets
+  std::uint32_t chunk = 524'288;  // the most octets of a message, a multiple of `element`
+  std::uint32_t channels = 1;
+  std::uint32_t root = 0;              // broadcast
+  std::vector<std::uint32_t> group{};  // by rank: where it is (a rack). Hierarchical only
+  // All-reduce, of a step of training: each rank computes so long before the backward pass and in it, and in the latter
+  // the data are there bucket by bucket, each an all-reduce of its own. All 0: they are there at the beginning.
+  Duration forward{};
+  Duration backward{};
+  std::uint32_t buckets = 1;
+};
+
+// The programs of `ranks` ranks, at least 2. The shape is one that spec::check_collectives() lets pass.
+std::vector<RankProgram> plan_collective(const CollectiveShape& shape, std::uint32_t ranks);
+
+// What nccl-tests multiplies algbw (size over time) by: busbw compares with the rate of a link at any number of ranks.
+// doc/PERFORMANCE.md there: all-reduce 2(n-1)/n; reduce-scatter, all-gather and all-to-all (n-1)/n; broadcast 1.
+double busbw_factor(spec::CollectiveOperation operation, std::uint32_t ranks);
+
+}  // namespace railyard::workload

@@ -1,0 +1,183 @@
+#include "control/workload/plan_builder.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace railyard::workload {
+
+std::vector<Range> split(Range range, std::uint64_t parts, std::uint32_t element) {
+  const std::uint64_t elements = range.octets / element;
+  std::vector<Range> out;
+  std::uint64_t at = range.offset;
+  for (std::uint64_t i = 0; i < parts; ++i) {
+    const std::uint64_t octets = (elements / parts + (i < elements % parts ? 1 : 0)) * element;
+    out.push_back({at, octets});
+    at += octets;
+  }
+  return out;
+}
+
+PlanBuilder::PlanBuilder(std::uint32_t ranks, std::uint64_t data_octets, std::uint32_t chunk, bool reduces)
+    : chunk_(chunk), programs_(ranks), writers_(ranks), after_(ranks), connections_(ranks) {
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    RankProgram& p = programs_[r];
+    p.rank = r;
+    p.ranks = ranks;
+    p.data_octets = data_octets;
+    p.reduces = reduces;
+  }
+}
+
+void PlanBuilder::add_input(std::uint32_t rank, Range range) {
+  programs_[rank].inputs.push_back({range.offset, range.octets, rank, range.offset});
+}
+
+void PlanBuilder::transfer(std::uint32_t from, std::uint32_t to, std::uint32_t channel, Range range, std::uint64_t at,
+                           CollectiveStep::Kind kind) {
+  for (std::uint64_t done = 0; done < range.octets; done += chunk_)
+    message(from, to, channel, {range.offset + done, std::min<std::uint64_t>(chunk_, range.octets - done)}, at + done,
+            kind);
+}
+
+void PlanBuilder::message(std::uint32_t from, std::uint32_t to, std::uint32_t channel, Range range, std::uint64_t at,
+                          CollectiveStep::Kind kind) {
+  ++messages_;
+  RankProgram& source = programs_[from];
+  RankProgram& sink = programs_[to];
+  const auto send = static_cast<std::uint32_t>(source.steps.size());
+  const auto receive = static_cast<std::uint32_t>(sink.steps.size());
+  CollectiveStep s;
+  s.connection = connection(from, to, channel);
+  s.offset = range.offset;
+  s.octets = static_cast<std::uint32_t>(range.octets);
+  s.peer_step = receive;
+  s.place = at;
+  s.identity = source.identity_base + range.offset;
+  if (kind == CollectiveStep::Kind::kReduce) {
+    s.place = sink.data_octets + sink.staging_octets;
+    sink.staging_octets += range.octets;
+  }
+  CollectiveStep r = s;
+  r.kind = kind;
+  r.connection = connection(to, from, channel);
+  r.offset = at;
+  r.peer_step = send;
+  source.connections[s.connection].sends += 1;
+  sink.connections[r.connection].receives += 1;
+
+  // It waits for everything that its octets come from, once each.
+  Writers& writers = writers_[from];
+  cut(writers, range.offset);
+  cut(writers, range.end());
+  std::set<std::uint32_t> waits;
+  for (auto w = writers.lower_bound(range.offset); w != writers.end() && w->first < range.end(); ++w)
+    waits.insert(w->second.steps.begin(), w->second.steps.end());
+  s.waits_for = static_cast<std::uint32_t>(waits.size());
+  for (const std::uint32_t w : waits) after_[from][w].push_back(send);
+
+  source.steps.push_back(s);
+  after_[from].emplace_back();
+  sink.steps.push_back(r);
+  after_[to].emplace_back();
+  note(writers_[to], {at, range.octets}, receive, kind == CollectiveStep::Kind::kReduce);
+}
+
+void PlanBuilder::compute(std::uint32_t rank, Range range, Duration time) {
+  RankProgram& p = programs_[rank];
+  const auto step = static_cast<std::uint32_t>(p.steps.size());
+  CollectiveStep s;
+  s.kind = CollectiveStep::Kind::kCompute;
+  s.offset = range.offset;
+  s.time = time;
+  if (const auto before = computed_.find(rank); before != computed_.end()) {
+    s.waits_for = 1;
+    after_[rank][before->second].push_back(step);
+  }
+  computed_[rank] = step;
+  p.steps.push_back(s);
+  after_[rank].emplace_back();
+  if (range.octets > 0) note(writers_[rank], range, step, true);
+}
+
+std::uint32_t PlanBuilder::connection(std::uint32_t rank, std::uint32_t peer, std::uint32_t channel) {
+  std::vector<RankConnection>& mine = programs_[rank].connections;
+  const auto [found, is_new] =
+      connections_[rank].try_emplace({peer, channel}, static_cast<std::uint32_t>(mine.size()));
+  if (is_new) {
+    mine.push_back({.peer = peer, .channel = channel});
+    mine.back().at_peer = connection(peer, rank, channel);
+    programs_[peer].connections[mine.back().at_peer].at_peer = found->second;
+  }
+  return found->second;
+}
+
+void PlanBuilder::cut(Writers& writers, std::uint64_t at) {
+  auto after = writers.upper_bound(at);
+  if (after == writers.begin()) return;
+  auto& [start, written] = *std::prev(after);
+  if (start == at || written.end <= at) return;
+  writers.emplace_hint(after, at, Written{written.end, written.steps});
+  written.end = at;
+}
+
+void PlanBuilder::note(Writers& writers, Range range, std::uint32_t step, bool adds) {
+  cut(writers, range.offset);
+  cut(writers, range.end());
+  std::uint64_t at = range.offset;
+  auto w = writers.lower_bound(at);
+  while (at < range.end()) {
+    if (w == writers.end() || w->first > at) {
+      const std::uint64_t end = w == writers.end() ? range.end() : std::min(range.end(), w->first);
+      w = std::next(writers.emplace_hint(w, at, Written{end, {step}}));
+      at = end;
+      continue;
+    }
+    if (!adds) w->second.steps.clear();
+    w->second.steps.push_back(step);
+    at = w->second.end;
+    ++w;
+  }
+}
+
+// Everything that any rank looks at as one.
+void PlanBuilder::set_cuts() {
+  std::vector<std::uint64_t> all{0, programs_[0].data_octets};
+  const auto add = [&](std::uint64_t offset, std::uint64_t octets) {
+    all.push_back(offset);
+    all.push_back(offset + octets);
+  };
+  for (const RankProgram& p : programs_) {
+    for (const CollectiveStep& s : p.steps) add(s.offset, s.octets);
+    for (const CollectiveExtent& e : p.inputs) add(e.offset, e.octets);
+    for (const CollectiveExtent& e : p.results) add(e.offset, e.octets);
+    std::ranges::sort(all);
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+  }
+  const auto cuts = std::make_shared<const std::vector<std::uint64_t>>(std::move(all));
+  const auto place = [&](std::uint64_t at) {
+    return static_cast<std::uint32_t>(std::ranges::lower_bound(*cuts, at) - cuts->begin());
+  };
+  for (RankProgram& p : programs_) {
+    p.cuts = cuts;
+    for (CollectiveStep& s : p.steps) {
+      s.first_cut = place(s.offset);
+      s.end_cut = place(s.offset + s.octets);
+    }
+  }
+}
+
+std::vector<RankProgram> PlanBuilder::finish() {
+  set_cuts();
+  for (std::size_t r = 0; r < programs_.size(); ++r) {
+    RankProgram& p = programs_[r];
+    for (std::size_t i = 0; i < p.steps.size(); ++i) {
+      p.steps[i].first_after = static_cast<std::uint32_t>(p.after.size());
+      p.after.insert(p.after.end(), after_[r][i].begin(), after_[r][i].end());
+      p.steps[i].end_after = static_cast<std::uint32_t>(p.after.size());
+    }
+  }
+  return std::move(programs_);
+}
+
+}  // namespace railyard::workload

@@ -1,0 +1,85 @@
+// What people and programs read of collectives.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "control/report/collective_report.h"
+#include "tests/control/report/sample.h"
+
+namespace railyard::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+CollectiveReport sample_collective() {
+  CollectiveReport c;
+  c.name = "sum";
+  c.collective = "all-reduce";
+  c.algorithm = "ring";
+  c.ranks = {"h1", "h2", "h3", "h4"};
+  c.bytes = 1 << 20;
+  c.chunk = 65536;
+  c.repeats = 3;
+  c.iterations = {{0, 120'000}, {121'000, 180'000}, {302'000, 130'000}};
+  c.min_ns = 120'000;
+  c.median_ns = 130'000;
+  c.max_ns = 180'000;
+  c.factor = 1.5;
+  c.algbw_bps = 64.5e9;
+  c.busbw_bps = 96.75e9;
+  c.limit_bps = 98e9;
+  c.completed = c.verified = true;
+  return c;
+}
+
+TEST(CollectiveText, NothingIsSaidWithoutAny) { EXPECT_EQ(collective_text({}), ""); }
+
+TEST(CollectiveText, TellsTimesAndRatesAndThatDataAreRight) {
+  EXPECT_EQ(collective_text({sample_collective()}),
+            R"(Collectives over RoCE: busbw as nccl-tests has it, Gb/s; of limit: of what framing leaves of the link
+  name  collective  algorithm ranks      size       min    median       max    algbw    busbw of limit  data
+  sum   all-reduce  ring          4      1MiB    120 us    130 us    180 us    64.50    96.75   98.7 %  verified
+)");
+  Report r = sample();
+  r.collectives.push_back(sample_collective());
+  EXPECT_THAT(r.text(), HasSubstr("verified"));
+}
+
+TEST(CollectiveText, WhatWentWrongIsNotOverlooked) {
+  CollectiveReport stalled = sample_collective();
+  stalled.completed = stalled.verified = false;
+  stalled.stalled = "in repeat 2 at step 3 of rank 1 (h2), waiting for rank 0 (h1)";
+  stalled.retransmitted_packets = 7;
+  EXPECT_THAT(collective_text({stalled}),
+              AllOf(HasSubstr("INCOMPLETE"), Not(HasSubstr("verified")), HasSubstr("7 packets were sent again"),
+                    HasSubstr("STALLED: sum: in repeat 2 at step 3 of rank 1 (h2), waiting for rank 0 (h1)")));
+  CollectiveReport wrong = sample_collective();
+  wrong.verified = false;
+  wrong.wrong = "64 of rank 1 (h2), repeat 1, octet 0: without the input of rank 2 (h3)";
+  EXPECT_THAT(collective_text({wrong}), AllOf(HasSubstr("WRONG"), HasSubstr("WRONG DATA: sum: 64 of rank 1")));
+}
+
+TEST(CollectiveJson, HasTheNamesThatProgramsRelyOn) {
+  Report r = sample();
+  r.collectives.push_back(sample_collective());
+  r.collectives[0].iterations.push_back({500'000, {}});
+  const auto c = nlohmann::json::parse(r.json())["collectives"][0];
+  EXPECT_EQ(c["name"], "sum");
+  EXPECT_EQ(c["ranks"].size(), 4u);
+  EXPECT_EQ(c["iterations"][1]["start_ns"], 121'000);
+  EXPECT_EQ(c["iterations"][1]["time_ns"], 180'000);
+  EXPECT_TRUE(c["iterations"][3]["time_ns"].is_null());
+  EXPECT_EQ(c["time_ns"]["median"], 130'000);
+  EXPECT_EQ(c["busbw_factor"], 1.5);
+  EXPECT_EQ(c["busbw_bps"], 96.75e9);
+  EXPECT_EQ(c["framing_limit_bps"], 98e9);
+  EXPECT_EQ(c["verified"], true);
+  for (const char* name : {"collective", "algorithm", "bytes", "chunk", "channels", "repeats", "algbw_bps",
+                           "share_of_limit", "fabric_bytes", "completed", "stalled", "wrong_bytes", "wrong_messages",
+                           "retransmitted_packets", "ecn_marked", "cnp_sent", "cnp_handled"})
+    EXPECT_TRUE(c.contains(name)) << name;
+}
+
+}  // namespace
+}  // namespace railyard::report

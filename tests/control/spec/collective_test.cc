@@ -1,0 +1,161 @@
+// What a fabric file says of collective operations, and what it may not.
+#include <gtest/gtest.h>
+
+#include "control/spec/collective_ranks.h"
+#include "control/spec/load.h"
+#include "tests/control/spec/lab_builder.h"
+
+namespace railyard::spec {
+namespace {
+
+// Eight hosts under two leaves; `keys` of the only collective begin in column 16 of line 4.
+std::string collective_with(const std::string& keys, const std::string& more = "") {
+  return "name: x\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 4 }\ncollectives:\n"
+         "  - { name: c, " +
+         keys + " }\n" + more;
+}
+std::string collective_error(const std::string& keys, const std::string& more = "") {
+  return error_of(collective_with(keys, more));
+}
+
+TEST(CollectiveSpecs, EveryKeyIsRead) {
+  const Lab l = parse(collective_with("collective: broadcast, algorithm: ring, size: 1MiB, chunk: 64KiB, channels: 3, "
+                                      "ranks: [h3, \"h[\"], root: 1"),
+                      "x.yaml", {"collectives.c.ranks=[h3, h1, h4]", "collectives.c.datatype=uint64",
+                                 "collectives.c.repeats=7", "collectives.c.start=3us", "collectives.c.gap=2us",
+                                 "collectives.c.reduce-rate=800Gbps", "collectives.c.path-mtu=1024",
+                                 "collectives.c.ip=6", "collectives.c.dscp=10", "collectives.c.ecn=false",
+                                 "collectives.c.class=5"});
+  const CollectiveSpec& c = l.collectives.at(0);
+  EXPECT_EQ(c.collective, CollectiveOperation::kBroadcast);
+  EXPECT_EQ(c.used_algorithm(), CollectiveAlgorithm::kRing);
+  EXPECT_EQ(c.size.n, 1 << 20);
+  EXPECT_EQ(c.chunk, 65536u);
+  EXPECT_EQ(c.channels, 3);
+  EXPECT_EQ(c.root, 1);
+  EXPECT_EQ(c.element_octets(), 8u);
+  EXPECT_EQ(c.repeats, 7);
+  EXPECT_EQ(c.start.ps, 3'000'000);
+  EXPECT_EQ(c.gap.ps, 2'000'000);
+  EXPECT_EQ(c.reduce_rate.bps, 800'000'000'000);
+  EXPECT_EQ(c.path_mtu, 1024);
+  EXPECT_EQ(c.ip_version, 6);
+  EXPECT_EQ(c.dscp, 10);
+  EXPECT_FALSE(c.ect);
+  EXPECT_EQ(c.priority, 5);
+  EXPECT_EQ(ranks(l, c), (std::vector<PortName>{{"h3", 1}, {"h1", 1}, {"h4", 1}}));
+}
+
+TEST(CollectiveSpecs, TheUsualAlgorithmIsTheFirstOfItsKind) {
+  for (const auto& [operation, algorithm] :
+       {std::pair{"all-reduce", "ring"}, {"reduce-scatter", "ring"}, {"all-gather", "ring"}, {"broadcast", "tree"},
+        {"all-to-all", "direct"}}) {
+    const Lab l = parse(collective_with(std::string("size: 1KiB, collective: ") + operation), "x.yaml");
+    EXPECT_EQ(name(l.collectives[0].used_algorithm()), algorithm);
+    EXPECT_EQ(ranks(l, l.collectives[0]).size(), 8u);
+  }
+}
+
+TEST(CollectiveSpecs, EachNicOfAHostIsARank) {
+  const Lab l = parse(
+      "name: x\ntopology: { preset: rail-optimized, hosts: 3, rails: 2, spines: 1 }\n"
+      "collectives: [ { name: c, size: 1200B, ranks: [\"h*:2\", \"h1:1\"] } ]\n",
+      "x.yaml");
+  const std::vector<PortName> who = ranks(l, l.collectives[0]);
+  EXPECT_EQ(who, (std::vector<PortName>{{"h1", 2}, {"h2", 2}, {"h3", 2}, {"h1", 1}}));
+  EXPECT_EQ(leaves(l, who), (std::vector<std::uint32_t>{0, 0, 0, 1}));
+}
+
+TEST(CollectiveErrors, Algorithms) {
+  EXPECT_EQ(collective_error("size: 1MiB, algorithm: rign"),
+            "x.yaml:4:39: collectives.0.algorithm: unknown 'rign'; did you mean 'ring'? Expected ring, tree, "
+            "halving-doubling, hierarchical, halving, doubling or direct");
+  EXPECT_EQ(collective_error("size: 1MiB, algorithm: halving"),
+            "x.yaml:4:39: collectives.0.algorithm: there is no halving for all-reduce; expected ring or tree or "
+            "halving-doubling or hierarchical");
+  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h2, h3], algorithm: halving-doubling"),
+            "x.yaml:4:60: collectives.0.algorithm: halving-doubling is for 2, 4, 8, ... ranks, and there are 3; "
+            "expected 2 or 4 of them, or another algorithm");
+  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h2], algorithm: hierarchical"),
+            "x.yaml:4:56: collectives.0.algorithm: hierarchical is for ranks at several leaves, and all are at one");
+  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h5], algorithm: hierarchical"),
+            "x.yaml:4:56: collectives.0.algorithm: hierarchical begins within each leaf, and no two ranks are at the "
+            "same one");
+  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h2, h5], algorithm: hierarchical"),
+            "x.yaml:4:35: collectives.0.ranks: hierarchical needs as many ranks at one leaf as at another, and has 2 "
+            "and 1");
+}
+
+TEST(CollectiveErrors, Ranks) {
+  EXPECT_EQ(collective_error("size: 1MiB, ranks: h1"),
+            "x.yaml:4:35: collectives.0.ranks: a collective of one rank; expected at least 2");
+  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h2, h1]"),
+            "x.yaml:4:44: collectives.0.ranks.2: 'h1': h1:1 is rank 0 already; expected each NIC once");
+  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h3, h*]"),
+            "x.yaml:4:40: collectives.0.ranks.1: 'h*': h3:1 is rank 0 already; expected each NIC once");
+  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h9]"),
+            "x.yaml:4:40: collectives.0.ranks.1: 'h9' matches no built-in host; did you mean 'h1'?");
+  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, leaf1]"),
+            "x.yaml:4:40: collectives.0.ranks.1: 'leaf1' is not a host; expected hosts");
+  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, \"h2:2\"]"),
+            "x.yaml:4:40: collectives.0.ranks.1: 'h2:2': h2 has 1 NIC");
+  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h2, h3]",
+                             "nodes: { h3: { kind: host, attach: { netdev: e0 } } }\n"
+                                                                "run: { clock: wall }\n"),
+            "x.yaml:4:44: collectives.0.ranks.2: h3 is attached, and its QPs are its own business; expected built-in "
+            "hosts");
+  EXPECT_EQ(collective_error("collective: broadcast, size: 1MiB, root: 8"),
+            "x.yaml:4:57: collectives.0.root: there is no rank 8; expected 0..7");
+  EXPECT_EQ(collective_error("size: 1MiB, root: 1"),
+            "x.yaml:4:34: collectives.0.root: has no meaning here; expected it under collective: broadcast");
+}
+
+TEST(CollectiveErrors, SizesThatCannotBeDivided) {
+  EXPECT_EQ(collective_error("collective: reduce-scatter, size: 1000B"),
+            "x.yaml:4:50: collectives.0.size: 1000 octets cannot be divided among 8 ranks in elements of 4; expected a "
+            "multiple of 32: 992B or 1024B");
+  EXPECT_EQ(collective_error("size: 1001B"),
+            "x.yaml:4:22: collectives.0.size: 1001 octets cannot be divided into elements of 4; expected a multiple of "
+            "4: 1000B or 1004B");
+  EXPECT_EQ(collective_error("size: 1KiB, chunk: 1002B"),
+            "x.yaml:4:35: collectives.0.chunk: 1002 octets are not a multiple of an element's 4");
+  EXPECT_EQ(collective_error("size: 1GiB, chunk: 512B"),
+            "x.yaml:4:35: collectives.0.chunk: makes about 33554560 messages of each repeat; expected at most 4194304: "
+            "larger chunks, or fewer channels or ranks");
+}
+
+TEST(CollectiveErrors, StepsOfTraining) {
+  const Lab l = parse(collective_with("size: 1MiB, forward: 1ms, backward: 2ms, buckets: 8, jitter: 5%"), "x.yaml");
+  EXPECT_EQ(l.collectives[0].backward.ps, 2'000'000'000);
+  EXPECT_EQ(l.collectives[0].jitter_ppm, 50'000u);
+  EXPECT_EQ(collective_error("size: 1MiB, buckets: 8"),
+            "x.yaml:4:37: collectives.0.buckets: says how computing goes, and there is none; expected forward or "
+            "backward beside it");
+  EXPECT_EQ(collective_error("collective: all-gather, size: 1MiB, forward: 1ms"),
+            "x.yaml:4:61: collectives.0.forward: has no meaning here; expected it under collective: all-reduce");
+}
+
+TEST(CollectiveErrors, WhatDoesNotFitTheLab) {
+  EXPECT_EQ(collective_error("size: 1MiB", "defaults: { link: { mtu: 1500 } }\n"),
+            "x.yaml:4:5: collectives.0: 4096 and 64 octets of headers make packets of 4160; the MTU from h1:1 to h2:1 "
+            "is 1500");
+  EXPECT_EQ(collective_error("size: 4GiB", "run: { payload: real }\n"),
+            "x.yaml:4:22: collectives.0.size: with run.payload: real, 8 ranks keep up to 137439 MB; run.memory is "
+            "4GiB");
+  EXPECT_EQ(collective_error("size: 1MiB", "  - { name: c, size: 1MiB }\n"),
+            "x.yaml:5:13: collectives.1.name: two collectives are called c; expected one name each");
+  EXPECT_EQ(collective_error("sise: 1MiB").substr(0, 70),
+            "x.yaml:4:16: collectives.0: unknown key 'sise'; did you mean 'size'? K");
+  EXPECT_EQ(collective_error("collective: all-reduce"),
+            "x.yaml:4:5: collectives.0: key 'size' is missing: as nccl-tests counts it: all-reduce, broadcast: of each "
+            "rank's buffer; reduce-scatter: of what each puts in; all-gather: of what each gets; all-to-all: of what "
+            "each sends, its own part included");
+  EXPECT_EQ(collective_error("size: 1MiB",
+                             "hosts: { default: {}, other: { roce: { loss-recovery: selective-repeat } } }\n"
+                             "nodes: { h3: { profile: other } }\n"),
+            "x.yaml:4:5: collectives.0: h1:1 and h3:1 have different loss-recovery in their profiles; expected the "
+            "same");
+}
+
+}  // namespace
+}  // namespace railyard::spec

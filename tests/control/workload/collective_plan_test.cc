@@ -1,0 +1,298 @@
+// Every algorithm with every number of ranks, carried out in memory: messages arrive in any order that QPs allow, and
+// are read from the sender's data as late as can be.
+#include "control/workload/collective_plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <deque>
+#include <map>
+#include <set>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "control/workload/plan_builder.h"
+#include "dataplane/base/rng.h"
+
+namespace railyard::workload {
+namespace {
+
+using Operation = spec::CollectiveOperation;
+using Algorithm = spec::CollectiveAlgorithm;
+using Kind = CollectiveStep::Kind;
+
+// Elements of four octets; an input that no other rank, and no other place, has.
+std::uint64_t input(std::uint32_t rank, std::uint64_t offset) { return mix64(rank * 1'000'003ull + offset); }
+
+class Memory {
+ public:
+  Memory(const std::vector<RankProgram>& programs, std::uint64_t seed)
+      : programs_(programs), rng_(Seed{seed}, "order") {
+    for (const RankProgram& p : programs) {
+      Rank& r = ranks_.emplace_back();
+      r.data.assign((p.data_octets + p.staging_octets) / 4, 0);
+      r.done.assign(p.steps.size(), false);
+      r.queues.resize(p.connections.size());
+      for (const CollectiveExtent& e : p.inputs)
+        for (std::uint64_t o = 0; o < e.octets; o += 4)
+          r.data[(e.offset + o) / 4] = input(e.rank, e.source_offset + o);
+      for (const CollectiveStep& s : p.steps) r.waits.push_back(s.waits_for);
+    }
+    for (std::uint32_t r = 0; r < programs.size(); ++r)
+      for (std::uint32_t s = 0; s < programs[r].steps.size(); ++s)
+        if (!programs[r].steps[s].receives() && programs[r].steps[s].waits_for == 0) post(r, s);
+  }
+
+  void run() {
+    while (!ready_.empty()) {
+      const std::size_t i = rng_.below(ready_.size());
+      const auto [rank, connection] = ready_[i];
+      std::deque<std::uint32_t>& queue = ranks_[rank].queues[connection];
+      const std::uint32_t step = queue.front();
+      queue.pop_front();
+      if (queue.empty()) {
+        ready_[i] = ready_.back();
+        ready_.pop_back();
+      }
+      deliver(rank, step);
+    }
+  }
+
+  void expect_right() const {
+    for (std::uint32_t r = 0; r < programs_.size(); ++r) {
+      EXPECT_EQ(std::ranges::count(ranks_[r].done, false), 0) << "rank " << r;
+      for (const CollectiveExtent& e : programs_[r].results)
+        for (std::uint64_t o = 0; o < e.octets; o += 4) {
+          std::uint64_t expected = 0;
+          for (std::uint32_t q = 0; q < programs_.size(); ++q)
+            if (e.rank == CollectiveExtent::kSum || e.rank == q) expected += input(q, e.source_offset + o);
+          ASSERT_EQ(ranks_[r].data[(e.offset + o) / 4], expected) << "rank " << r << " octet " << e.offset + o;
+        }
+    }
+  }
+
+ private:
+  struct Rank {
+    std::vector<std::uint64_t> data;
+    std::vector<bool> done;
+    std::vector<std::uint32_t> waits;
+    std::vector<std::deque<std::uint32_t>> queues;  // by connection: sends under way
+  };
+
+  void post(std::uint32_t rank, std::uint32_t step) {
+    if (programs_[rank].steps[step].kind == Kind::kCompute) return finish(rank, step);
+    std::deque<std::uint32_t>& queue = ranks_[rank].queues[programs_[rank].steps[step].connection];
+    queue.push_back(step);
+    if (queue.size() == 1) ready_.emplace_back(rank, programs_[rank].steps[step].connection);
+  }
+
+  void deliver(std::uint32_t from, std::uint32_t step) {
+    const CollectiveStep& s = programs_[from].steps[step];
+    const RankConnection& c = programs_[from].connections[s.connection];
+    const CollectiveStep& r = programs_[c.peer].steps[s.peer_step];
+    ASSERT_NE(r.kind, Kind::kSend);
+    ASSERT_EQ(r.connection, c.at_peer);
+    ASSERT_EQ(r.peer_step, step);
+    ASSERT_EQ(r.octets, s.octets);
+    ASSERT_EQ(r.identity, s.identity);
+    ASSERT_EQ(r.place, s.place);
+    Rank& to = ranks_[c.peer];
+    for (std::uint64_t o = 0; o < s.octets; o += 4) {
+      const std::uint64_t value = ranks_[from].data[(s.offset + o) / 4];
+      to.data[(s.place + o) / 4] = value;
+      if (r.kind == Kind::kReduce) to.data[(r.offset + o) / 4] += value;
+    }
+    finish(from, step);
+    finish(c.peer, s.peer_step);
+  }
+
+  void finish(std::uint32_t rank, std::uint32_t step) {
+    const RankProgram& p = programs_[rank];
+    ASSERT_FALSE(ranks_[rank].done[step]);
+    ranks_[rank].done[step] = true;
+    for (std::uint32_t i = p.steps[step].first_after; i < p.steps[step].end_after; ++i)
+      if (--ranks_[rank].waits[p.after[i]] == 0) post(rank, p.after[i]);
+  }
+
+  const std::vector<RankProgram>& programs_;
+  std::vector<Rank> ranks_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ready_;  // rank and connection with something under way
+  RngStream rng_;
+};
+
+void expect_right(const CollectiveShape& shape, std::uint32_t ranks, std::uint64_t seed = 1) {
+  const std::vector<RankProgram> programs = plan_collective(shape, ranks);
+  Memory memory(programs, seed);
+  memory.run();
+  memory.expect_right();
+}
+
+bool by_halves(Algorithm a) {
+  return a == Algorithm::kHalvingDoubling || a == Algorithm::kHalving || a == Algorithm::kDoubling;
+}
+
+class EveryAlgorithm : public testing::TestWithParam<Operation> {};
+
+TEST_P(EveryAlgorithm, BringsTheRightDataToAllRanks) {
+  for (const Algorithm a : spec::algorithms(GetParam()))
+    for (std::uint32_t n = 2; n <= 17; ++n) {
+      if (a == Algorithm::kHierarchical || (by_halves(a) && !std::has_single_bit(n))) continue;
+      for (const std::uint32_t channels : {1u, 3u})
+        for (const std::uint32_t chunk : {12u, 64u, 1u << 20}) {
+          SCOPED_TRACE(testing::Message() << spec::name(a) << " of " << n << ", " << channels << " in " << chunk);
+          CollectiveShape shape{.operation = GetParam(), .algorithm = a, .size = std::uint64_t{4} * n * 11,
+                                .chunk = chunk, .channels = channels};
+          if (shape.operation == Operation::kBroadcast) shape.root = n / 2;
+          expect_right(shape, n, n * chunk);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Operations, EveryAlgorithm,
+                         testing::Values(Operation::kAllReduce, Operation::kReduceScatter, Operation::kAllGather,
+                                         Operation::kBroadcast, Operation::kAllToAll),
+                         [](const auto& c) {
+                           std::string name(spec::name(c.param));
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(CollectivePlan, HierarchicalGoesWithinGroupsAndAcrossThem) {
+  for (const std::uint32_t groups : {2u, 3u, 4u})
+    for (const std::uint32_t members : {2u, 3u, 5u}) {
+      // In turn, and one after the other.
+      for (const bool in_turn : {false, true}) {
+        const std::uint32_t n = groups * members;
+        CollectiveShape shape{.algorithm = Algorithm::kHierarchical, .size = 4 * 97, .chunk = 16, .channels = 2};
+        for (std::uint32_t r = 0; r < n; ++r) shape.group.push_back(in_turn ? r % groups : r / members);
+        expect_right(shape, n);
+        // Of what a rank sends, what leaves its group is what a ring of groups sends of a rank's part.
+        std::uint64_t across = 0;
+        const std::vector<RankProgram> programs = plan_collective(shape, n);
+        for (const RankProgram& p : programs)
+          for (const CollectiveStep& s : p.steps)
+            if (s.kind == Kind::kSend && shape.group[p.connections[s.connection].peer] != shape.group[p.rank])
+              across += s.octets;
+        EXPECT_EQ(across, 2 * (groups - 1) * shape.size);
+      }
+    }
+}
+
+TEST(CollectivePlan, AStepOfTrainingComputesBucketByBucket) {
+  for (const Algorithm a : {Algorithm::kRing, Algorithm::kTree, Algorithm::kHalvingDoubling}) {
+    const CollectiveShape shape{.algorithm = a, .size = 4 * 1000, .chunk = 200, .channels = 2,
+                                .forward = Duration{500}, .backward = Duration{4000}, .buckets = 4};
+    expect_right(shape, 8);
+    for (const RankProgram& p : plan_collective(shape, 8)) {
+      std::vector<Duration> times;
+      for (const CollectiveStep& s : p.steps)
+        if (s.kind == Kind::kCompute) times.push_back(s.time);
+      EXPECT_EQ(times, (std::vector<Duration>{{500}, {1000}, {1000}, {1000}, {1000}}));
+      // Nothing goes before what it is made of is computed.
+      for (const CollectiveStep& s : p.steps)
+        EXPECT_TRUE(s.kind != Kind::kSend || s.waits_for >= 1);
+    }
+  }
+}
+
+TEST(CollectivePlan, SizesThatDoNotComeOutEvenAreSplitByElements) {
+  // Fewer elements than ranks, and one more than a multiple.
+  for (const std::uint64_t elements : {1u, 3u, 7u, 8u, 9u, 100u})
+    for (const Algorithm a : {Algorithm::kRing, Algorithm::kTree, Algorithm::kHalvingDoubling})
+      expect_right({.algorithm = a, .size = 4 * elements, .chunk = 8, .channels = 2}, 8);
+  EXPECT_THAT(split({8, 20}, 3, 4), testing::ElementsAre(Range{8, 8}, Range{16, 8}, Range{24, 4}));
+}
+
+std::uint64_t sent(const RankProgram& p) {
+  std::uint64_t octets = 0;
+  for (const CollectiveStep& s : p.steps) octets += s.kind == Kind::kSend ? s.octets : 0;
+  return octets;
+}
+
+TEST(CollectivePlan, EachRankSendsWhatTheAlgorithmIsKnownFor) {
+  constexpr std::uint32_t kRanks = 8;
+  constexpr std::uint64_t kSize = 4 * 8 * 64;
+  const auto most = [](Operation o, Algorithm a) {
+    std::uint64_t octets = 0;
+    for (const RankProgram& p : plan_collective({.operation = o, .algorithm = a, .size = kSize, .chunk = 64}, kRanks))
+      octets = std::max(octets, sent(p));
+    return octets;
+  };
+  // The least that is possible: 2(n-1)/n and (n-1)/n of the size.
+  EXPECT_EQ(most(Operation::kAllReduce, Algorithm::kRing), 2 * kSize * 7 / 8);
+  EXPECT_EQ(most(Operation::kAllReduce, Algorithm::kHalvingDoubling), 2 * kSize * 7 / 8);
+  EXPECT_EQ(most(Operation::kReduceScatter, Algorithm::kRing), kSize * 7 / 8);
+  EXPECT_EQ(most(Operation::kReduceScatter, Algorithm::kHalving), kSize * 7 / 8);
+  EXPECT_EQ(most(Operation::kAllGather, Algorithm::kRing), kSize * 7 / 8);
+  EXPECT_EQ(most(Operation::kAllGather, Algorithm::kDoubling), kSize * 7 / 8);
+  EXPECT_EQ(most(Operation::kAllToAll, Algorithm::kDirect), kSize * 7 / 8);
+  EXPECT_EQ(most(Operation::kBroadcast, Algorithm::kRing), kSize);
+  // Up once, and down to two.
+  EXPECT_EQ(most(Operation::kAllReduce, Algorithm::kTree), 3 * kSize);
+}
+
+// The longest way from a send to one that waits for it, over all ranks.
+std::size_t depth(const std::vector<RankProgram>& programs) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> at;
+  std::size_t deepest = 0;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> next;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> waits;
+  for (const RankProgram& p : programs)
+    for (std::uint32_t s = 0; s < p.steps.size(); ++s) {
+      waits[{p.rank, s}] = p.steps[s].waits_for;
+      if (p.steps[s].kind == Kind::kSend && p.steps[s].waits_for == 0) {
+        next.emplace_back(p.rank, s);
+        at[{p.rank, s}] = 1;
+      }
+    }
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    const auto [rank, step] = next[i];
+    const std::size_t here = at[next[i]];
+    deepest = std::max(deepest, here);
+    const CollectiveStep& s = programs[rank].steps[step];
+    const RankProgram& peer = programs[programs[rank].connections[s.connection].peer];
+    const CollectiveStep& r = peer.steps[s.peer_step];
+    for (std::uint32_t k = r.first_after; k < r.end_after; ++k) {
+      const std::pair key{peer.rank, peer.after[k]};
+      at[key] = std::max(at[key], here + 1);
+      if (--waits[key] == 0) next.push_back(key);
+    }
+  }
+  return deepest;
+}
+
+TEST(CollectivePlan, RingsAreAsDeepAsThereAreRanksAndTreesAsTheirLogarithm) {
+  for (const std::uint32_t n : {2u, 4u, 8u, 16u}) {
+    const auto of = [&](Algorithm a) { return depth(plan_collective({.algorithm = a, .size = 4 * n}, n)); };
+    EXPECT_EQ(of(Algorithm::kRing), 2 * (n - 1));
+    EXPECT_EQ(of(Algorithm::kTree), 2u * static_cast<unsigned>(std::countr_zero(n)));
+    EXPECT_EQ(of(Algorithm::kHalvingDoubling), 2u * static_cast<unsigned>(std::countr_zero(n)));
+  }
+}
+
+TEST(CollectivePlan, OddChannelsOfATreeGiveTheWorkToOthers) {
+  const auto programs = plan_collective({.algorithm = Algorithm::kTree, .size = 4096, .channels = 2}, 8);
+  std::vector<std::set<std::uint32_t>> parents(2);
+  for (const RankProgram& p : programs)
+    for (const CollectiveStep& s : p.steps)
+      if (s.kind == Kind::kReduce) parents[p.connections[s.connection].channel].insert(p.rank);
+  EXPECT_THAT(parents[0], testing::ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(parents[1], testing::ElementsAre(4, 5, 6, 7));
+}
+
+TEST(CollectivePlan, ChunksOfAMessageDoNotWaitForEachOther) {
+  const auto programs = plan_collective({.size = 4 * 4 * 1000, .chunk = 400}, 4);
+  for (const CollectiveStep& s : programs[0].steps) EXPECT_LE(s.waits_for, 1u);
+}
+
+TEST(CollectivePlan, BusbwFactorsAreThoseOfNcclTests) {
+  EXPECT_DOUBLE_EQ(busbw_factor(Operation::kAllReduce, 8), 1.75);
+  EXPECT_DOUBLE_EQ(busbw_factor(Operation::kReduceScatter, 8), 0.875);
+  EXPECT_DOUBLE_EQ(busbw_factor(Operation::kAllGather, 8), 0.875);
+  EXPECT_DOUBLE_EQ(busbw_factor(Operation::kAllToAll, 8), 0.875);
+  EXPECT_DOUBLE_EQ(busbw_factor(Operation::kBroadcast, 8), 1);
+}
+
+}  // namespace
+}  // namespace railyard::workload

@@ -1,0 +1,75 @@
+// What one rank of a collective operation does: messages it sends and receives, and what each waits for. A plan makes
+// the programs of all ranks (control/workload/collective_plan.h); a transport carries them out.
+//
+// A rank's data are octets [0, data_octets), of its own and of results. What comes to be reduced is put behind them
+// first, into a part that no two messages share: so whoever sends needs to know nothing of what the receiver has done.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dataplane/base/time.h"
+
+namespace railyard {
+
+// One message, at one of its ends; or a time of computing. Steps are numbered by their place in RankProgram::steps.
+struct CollectiveStep {
+  enum class Kind : std::uint8_t {
+    kSend,
+    kReduce,  // receive, and add to what is there
+    kCopy,    // receive into its place
+    kCompute  // no message: time passes until this part of the rank's input is there
+  };
+  Kind kind = Kind::kSend;
+  std::uint32_t connection = 0;   // index into RankProgram::connections
+  std::uint64_t offset = 0;       // in this rank's data
+  std::uint32_t octets = 0;
+  std::uint32_t peer_step = 0;    // the other end of the message
+  std::uint64_t place = 0;        // where it is put at the receiver
+  std::uint64_t identity = 0;     // what the first octet is called, by both ends
+  std::uint32_t first_cut = 0;    // its octets in RankProgram::cuts: [first_cut, end_cut)
+  std::uint32_t end_cut = 0;
+  std::uint32_t waits_for = 0;    // so many steps of this rank (a send: the receives that its octets come from)
+  std::uint32_t first_after = 0;  // steps that wait for this one: RankProgram::after [first_after, end_after)
+  std::uint32_t end_after = 0;
+  Duration time{};  // kCompute
+
+  constexpr bool receives() const noexcept { return kind == Kind::kReduce || kind == Kind::kCopy; }
+};
+
+// A pair of ranks that exchange messages, each end's view; one per channel. Messages of one direction arrive in order.
+struct RankConnection {
+  std::uint32_t peer = 0;     // rank
+  std::uint32_t at_peer = 0;  // its index there
+  std::uint32_t channel = 0;
+  std::uint32_t sends = 0;  // messages
+  std::uint32_t receives = 0;
+};
+
+// A run of octets and whose input they are.
+struct CollectiveExtent {
+  static constexpr std::uint32_t kSum = ~std::uint32_t{0};  // the sum over all ranks
+  std::uint64_t offset = 0;
+  std::uint64_t octets = 0;
+  std::uint32_t rank = 0;
+  std::uint64_t source_offset = 0;  // in that rank's data; of kSum in every rank's
+};
+
+struct RankProgram {
+  std::uint32_t rank = 0;
+  std::uint32_t ranks = 0;
+  std::uint64_t data_octets = 0;
+  std::uint64_t staging_octets = 0;  // behind the data
+  std::uint64_t identity_base = 0;   // name of the data's first octet
+  bool reduces = false;              // of the collective: its result is sums
+  std::vector<CollectiveStep> steps;
+  std::vector<std::uint32_t> after;
+  std::vector<RankConnection> connections;
+  std::vector<CollectiveExtent> inputs;   // what the rank has at first
+  std::vector<CollectiveExtent> results;  // and in the end
+  // Where messages, inputs and results of any rank begin or end; the first is 0, the last data_octets.
+  std::shared_ptr<const std::vector<std::uint64_t>> cuts;
+};
+
+}  // namespace railyard

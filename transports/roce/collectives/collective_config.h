@@ -1,0 +1,34 @@
+// A collective operation, as all of its ranks know it.
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/base/time.h"
+#include "dataplane/base/units.h"
+
+namespace railyard::roce {
+
+struct CollectiveConfig {
+  std::uint32_t index = 0;    // among those of the run
+  std::uint32_t element = 4;  // octets: 4 or 8; sums are modulo 2^(8 x element)
+  std::uint32_t repeats = 1;  // at least 1
+  Instant start{};
+  Duration gap{};          // at each rank between the end of one and the start of the next
+  BitRate reduce_rate{};   // of adding at a rank, one message after the other; 0: at once
+  std::uint64_t seed = 0;  // of the inputs, and of
+  std::uint32_t jitter_ppm = 0;  // how much longer computing takes a rank in a repeat, at most, in parts per million
+  Instant stop = Instant::never();  // none is started at or after this
+};
+
+// What was wrong with a rank's result.
+struct WrongData {
+  std::uint64_t octets = 0;  // over all repeats
+  // Of the first of them:
+  std::uint32_t repeat = 0;
+  std::uint64_t offset = 0;  // in the rank's data
+  // With elided payload: whose input it has (Contributors), and should have.
+  std::uint64_t has = 0;
+  std::uint64_t expected = 0;
+};
+
+}  // namespace railyard::roce

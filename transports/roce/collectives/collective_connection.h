@@ -1,0 +1,45 @@
+// The ranks of a collective, each behind its NIC, and their QPs, connected without a word between them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "transports/base/rank_program.h"
+#include "transports/roce/collectives/collective_rank.h"
+#include "transports/roce/flows/flow_endpoint.h"
+#include "transports/roce/qp_attributes.h"
+
+namespace railyard::roce {
+
+// Where a rank is.
+struct CollectiveEnd {
+  FlowEndpoint* nic = nullptr;
+  // Timers, retries, path MTU; the rest follows.
+  QpAttributes attributes{};
+  std::optional<SelectiveRepeatConfig> selective_repeat{};  // all ends or none
+};
+
+class CollectiveConnection {
+ public:
+  // From one rank to another, but for the UDP source port.
+  using Way = std::function<AddressVector(std::uint32_t from, std::uint32_t to)>;
+
+  // Makes `programs[r]` a rank of ends[r]'s NIC and brings all QPs to RTS; they hold until the NIC is gone. UDP source
+  // ports (one per pair and channel, the same in both directions) and first PSNs are drawn from `chance`.
+  static std::vector<const CollectiveRank*> make(const CollectiveConfig& config, std::vector<RankProgram> programs,
+                                                 const std::vector<CollectiveEnd>& ends, const Way& way,
+                                                 std::uint64_t chance);
+  // QPs of a rank.
+  static std::size_t qps(const RankProgram& program) noexcept { return program.connections.size(); }
+
+ private:
+  struct Half;
+  static void create(const Half& half);
+  static void connect(const Half& half, const Half& peer, const AddressVector& av, std::uint16_t port,
+                      std::uint32_t sq_psn, std::uint32_t rq_psn);
+};
+
+}  // namespace railyard::roce

@@ -1,0 +1,308 @@
+#include "transports/roce/collectives/collective_rank.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "dataplane/base/assert.h"
+#include "dataplane/base/hash.h"
+#include "transports/roce/collectives/collective_layout.h"
+
+namespace railyard::roce {
+namespace {
+
+using Kind = CollectiveStep::Kind;
+
+// Immediate data: the receiver's step, and in the top bit whether its repeat is an odd one.
+constexpr std::uint32_t kOdd = 1u << 31;
+constexpr std::uint32_t kCredit = kOdd - 1;
+
+// Work requests: the step, or that it is no step's, and the connection.
+constexpr std::uint32_t kNoStep = ~std::uint32_t{0};
+constexpr std::uint64_t wr_id(std::uint32_t connection, std::uint32_t step) noexcept {
+  return std::uint64_t{connection} << 32 | step;
+}
+
+// A promise's stream: those of flows are small numbers.
+constexpr std::uint64_t kPromise = std::uint64_t{1} << 63;
+// Octets of promised data are called by collective, repeat and place.
+constexpr std::uint64_t kIdentities = std::uint64_t{1} << 40;
+constexpr std::uint64_t kRepeats = 1 << 14;
+constexpr std::uint64_t kCollectives = 1 << 8;
+
+}  // namespace
+
+CollectiveRank::CollectiveRank(Engine& engine, const CollectiveConfig& config, RankProgram program, bool real_payload)
+    : engine_(engine),
+      config_(config),
+      program_(std::move(program)),
+      cq_(engine.create_cq(completions_of(program_))),
+      peers_(program_.connections.size()),
+      start_at_(config.start),
+      states_(program_.steps.size()) {
+  waits_.reserve(program_.steps.size());
+  started_.reserve(config.repeats);
+  finished_.reserve(config.repeats);
+  MemoryRegion region{.address = kCollectiveMemory,
+                      .octets = stride() * copies(),
+                      .access = Access::kLocalWrite | Access::kRemoteWrite,
+                      .domain = kCollectiveDomain};
+  if (real_payload) {
+    real_.emplace(program_, config, copies());
+    region.memory = real_->memory().data();
+  }
+  const auto key = engine.memory().add(region);
+  RAILYARD_ASSERT(key.has_value(), "a rank has data");
+  memory_key_ = *key;
+}
+
+std::uint64_t CollectiveRank::name_of(std::uint64_t identity, std::uint32_t repeat) const noexcept {
+  return ((config_.index % kCollectives) * kRepeats + repeat % kRepeats) * kIdentities + identity;
+}
+
+// ---- Time ----------------------------------------------------------------------------------------------------------
+
+Instant CollectiveRank::next_due() const noexcept {
+  const Instant reduced = reductions_.empty() ? Instant::never() : reductions_.front().at;
+  return std::min({start_at_, reduced, computed_at_});
+}
+
+void CollectiveRank::run_due() {
+  const Instant now = next_due();
+  if (!reductions_.empty() && reductions_.front().at == now) {
+    const Reduction r = reductions_.front();
+    reductions_.pop();
+    return apply(now, r.what);
+  }
+  if (computed_at_ == now) {
+    computed_at_ = Instant::never();
+    return done(now, computing_);
+  }
+  start_at_ = Instant::never();
+  begin(now);
+}
+
+// ---- A repeat ------------------------------------------------------------------------------------------------------
+
+void CollectiveRank::begin(Instant now) {
+  if (now >= config_.stop) return;
+  running_ = true;
+  started_.push_back(now);
+  finished_.push_back(Instant::never());
+  states_.assign(states_.size(), StepState::kWaiting);
+  waits_.clear();
+  left_ = program_.steps.size();
+  receives_left_ = 0;
+  for (const CollectiveStep& s : program_.steps) {
+    waits_.push_back(s.waits_for);
+    receives_left_ += s.receives() ? 1u : 0u;
+  }
+  if (real_)
+    real_->begin(program_, repeat_);
+  else
+    contributors_.begin(program_);
+  if (receives_left_ == 0) finished_.back() = now;  // it has had its result from the beginning
+  const std::uint32_t repeat = repeat_;
+  for (std::uint32_t s = 0; s < program_.steps.size(); ++s)
+    if (!program_.steps[s].receives() && program_.steps[s].waits_for == 0) start(now, s);
+  // In the order in which they came. The last of them may end the repeat and begin the next one.
+  std::vector<Arrival> early;
+  std::swap(early, early_);
+  for (const Arrival& a : early) {
+    if (a.repeat == repeat)
+      take(now, a);
+    else
+      early_.push_back(a);
+  }
+}
+
+void CollectiveRank::finish(Instant now) {
+  running_ = false;
+  if (repeat_ + 2 < config_.repeats)
+    for (std::size_t c = 0; c < peers_.size(); ++c)
+      if (program_.connections[c].receives > 0) {
+        ++peers_[c].credits_owed;
+        post_credits(now, peers_[c]);
+      }
+  if (++repeat_ == config_.repeats) return;
+  if (config_.gap > Duration{})
+    start_at_ = now + config_.gap;
+  else
+    begin(now);
+}
+
+void CollectiveRank::done(Instant now, std::uint32_t step) {
+  const CollectiveStep& s = program_.steps[step];
+  states_[step] = StepState::kDone;
+  --left_;
+  if (s.receives() && --receives_left_ == 0) {
+    finished_.back() = now;
+    if (real_)
+      real_->verify(program_, repeat_, wrong_);
+    else
+      contributors_.verify(program_, repeat_, wrong_);
+  }
+  for (std::uint32_t i = s.first_after; i < s.end_after; ++i)
+    if (const std::uint32_t next = program_.after[i]; --waits_[next] == 0) start(now, next);
+  if (left_ == 0) finish(now);
+}
+
+void CollectiveRank::start(Instant now, std::uint32_t step) {
+  const CollectiveStep& s = program_.steps[step];
+  if (s.kind != Kind::kCompute) return send(now, step);
+  const std::uint64_t draw =
+      mix64(mix64(config_.seed ^ mix64(config_.index + 1)) + (std::uint64_t{repeat_} << 32 | program_.rank));
+  const std::uint64_t more = config_.jitter_ppm == 0 ? 0 : draw % (std::uint64_t{config_.jitter_ppm} + 1);
+  constexpr std::int64_t kMillion = 1'000'000;
+  const Duration time =
+      s.time + Duration{static_cast<std::int64_t>(Int128{s.time.ps} * static_cast<std::int64_t>(more) / kMillion)};
+  computed_ += time;
+  states_[step] = StepState::kPosted;
+  if (time == Duration{}) return done(now, step);
+  computing_ = step;
+  computed_at_ = now + time;
+}
+
+// ---- Messages that go ----------------------------------------------------------------------------------------------
+
+void CollectiveRank::send(Instant now, std::uint32_t step) {
+  Peer& peer = peers_[program_.steps[step].connection];
+  if (peer.failed) return;
+  if (repeat_ >= peer.allowed)
+    peer.blocked.push_back(step);
+  else
+    post(now, step);
+}
+
+Sge CollectiveRank::source_of(const CollectiveStep& step) {
+  if (real_)
+    return {kCollectiveMemory + repeat_ % copies() * stride() + step.offset, step.octets, memory_key_};
+  const std::uint64_t sum = contributors_.of(step);
+  const auto [found, is_new] = promise_keys_.try_emplace(sum, 0);
+  if (is_new) {
+    const auto key = engine_.memory().add(
+        {.address = 0, .octets = kPromise, .access = {}, .domain = kCollectiveDomain, .stream = kPromise | sum});
+    RAILYARD_ASSERT(key.has_value(), "there are as many regions as are wanted");
+    found->second = *key;
+  }
+  return {name_of(step.identity, repeat_), step.octets, found->second};
+}
+
+void CollectiveRank::post(Instant now, std::uint32_t step) {
+  const CollectiveStep& s = program_.steps[step];
+  const Peer& peer = peers_[s.connection];
+  const SendWr wr{.wr_id = wr_id(s.connection, step),
+                  .opcode = SendOpcode::kWriteImm,
+                  .sges = {source_of(s)},
+                  .remote_address = kCollectiveMemory + repeat_ % copies() * peer.stride + s.place,
+                  .r_key = peer.key,
+                  .immediate = s.peer_step | (repeat_ % 2 != 0 ? kOdd : 0)};
+  states_[step] = StepState::kPosted;
+  const auto posted = engine_.post_send(now, peer.qp, wr);
+  RAILYARD_ASSERT(posted.has_value(), "a rank posts what its QPs take");
+}
+
+// A QP whose peer does not answer may have no room for one more: then it goes when something else is complete.
+void CollectiveRank::post_credits(Instant now, Peer& peer) {
+  const auto connection = static_cast<std::uint32_t>(&peer - peers_.data());
+  for (; peer.credits_owed > 0 && !peer.failed; --peer.credits_owed) {
+    const SendWr wr{.wr_id = wr_id(connection, kNoStep), .opcode = SendOpcode::kWriteImm, .immediate = kCredit};
+    if (!engine_.post_send(now, peer.qp, wr)) return;
+  }
+}
+
+void CollectiveRank::post_receive(Instant now, std::uint32_t connection) {
+  const auto posted = engine_.post_recv(now, peers_[connection].qp, {.wr_id = wr_id(connection, kNoStep)});
+  RAILYARD_ASSERT(posted.has_value(), "a rank posts what its QPs take");
+}
+
+// ---- Messages that come --------------------------------------------------------------------------------------------
+
+bool CollectiveRank::take_completions(Instant now) {
+  if (engine_.cq(cq_).size() == 0) return false;
+  std::array<Completion, 16> some;
+  while (const std::size_t n = engine_.poll(cq_, some))
+    for (const Completion& completion : std::span(some).first(n)) on_completion(now, completion);
+  return true;
+}
+
+void CollectiveRank::on_completion(Instant now, const Completion& completion) {
+  const auto connection = static_cast<std::uint32_t>(completion.wr_id >> 32);
+  const auto step = static_cast<std::uint32_t>(completion.wr_id);
+  Peer& peer = peers_[connection];
+  if (!completion.ok()) {
+    peer.failed = true;
+    if (!failure_) failure_ = Failure{connection, completion.status, now};
+    return;
+  }
+  if (completion.opcode == WcOpcode::kRecvWriteImm) {
+    post_receive(now, connection);
+    if (completion.immediate != kCredit) return on_message(now, completion);
+    ++peer.allowed;
+    for (const std::uint32_t blocked : std::exchange(peer.blocked, {})) send(now, blocked);
+    return;
+  }
+  if (step != kNoStep) done(now, step);
+  post_credits(now, peer);
+}
+
+void CollectiveRank::on_message(Instant now, const Completion& completion) {
+  const auto connection = static_cast<std::uint32_t>(completion.wr_id >> 32);
+  const std::uint32_t step = completion.immediate & ~kOdd;
+  const bool odd = (completion.immediate & kOdd) != 0;
+  Arrival a{odd == (repeat_ % 2 != 0) ? repeat_ : repeat_ + 1, step, 0};
+  ++messages_;
+  octets_ += completion.octets;
+  const bool known = step < program_.steps.size() && program_.steps[step].receives() &&
+                     program_.steps[step].connection == connection &&
+                     (a.repeat != repeat_ || !running_ || states_[step] == StepState::kWaiting);
+  if (!known) [[unlikely]] {
+    ++wrong_messages_;
+    return;
+  }
+  const CollectiveStep& s = program_.steps[step];
+  bool right = completion.octets == s.octets;
+  if (!real_) {
+    right = right && completion.intact && completion.offset == name_of(s.identity, a.repeat) &&
+            (completion.stream & kPromise) != 0;
+    // What came in the place of a promise is nobody's input.
+    a.sum = completion.stream & Contributors::kMask;
+    if (!right) a.sum = mix64(a.sum + 1) & Contributors::kMask;
+  }
+  if (!right) [[unlikely]]
+    ++wrong_messages_;
+  if (a.repeat == repeat_ && running_)
+    take(now, a);
+  else
+    early_.push_back(a);
+}
+
+// Additions take their time one after the other.
+void CollectiveRank::take(Instant now, const Arrival& arrival) {
+  const CollectiveStep& s = program_.steps[arrival.step];
+  if (s.kind != Kind::kReduce || config_.reduce_rate.bps == 0) return apply(now, arrival);
+  states_[arrival.step] = StepState::kPosted;
+  reducing_until_ = std::max(now, reducing_until_) + std::max(Bytes{s.octets} / config_.reduce_rate, Duration{1});
+  reductions_.push({reducing_until_, arrival});
+}
+
+void CollectiveRank::apply(Instant now, const Arrival& arrival) {
+  const CollectiveStep& s = program_.steps[arrival.step];
+  if (s.kind == Kind::kReduce) {
+    if (real_)
+      real_->add(s, repeat_);
+    else
+      contributors_.add(s, arrival.sum);
+  } else if (!real_) {
+    contributors_.set(s, arrival.sum);
+  }
+  done(now, arrival.step);
+}
+
+QpCounters CollectiveRank::counters() const noexcept {
+  QpCounters sum;
+  for (const Peer& p : peers_) sum += std::as_const(engine_).qp(p.qp)->info.counters;
+  return sum;
+}
+
+}  // namespace railyard::roce

@@ -1,0 +1,11 @@
+// An RC QP brought to RTS without a word to its peer: both ends know what they would agree on.
+#pragma once
+
+#include "transports/roce/engine.h"
+
+namespace railyard::roce {
+
+// From RESET by INIT and RTR. `attributes`: all of them, in range.
+void connect_rc(Engine& engine, QpNumber qp, const QpAttributes& attributes);
+
+}  // namespace railyard::roce
