@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "dataplane/wire/ecn.h"
 #include "transports/roce/wire/udp_source_port.h"
 
 namespace railyard::roce::cm {
@@ -235,7 +236,9 @@ std::expected<ConnectionId, ConnectError> ConnectionManager::connect(Instant now
   req.max_cm_retries = config_.max_retries;
   req.primary.local_gid = av->source;
   req.primary.remote_gid = av->destination;
-  req.primary.traffic_class = static_cast<std::uint8_t>(av->dscp << 2);
+  // All of the octet: who takes it over, as rdma_cm does, is then ECN-capable as well.
+  req.primary.traffic_class =
+      static_cast<std::uint8_t>(av->dscp << 2 | static_cast<int>(av->ect ? wire::Ecn::kEct0 : wire::Ecn::kNotEct));
   req.primary.hop_limit = av->hop_limit;
   req.primary.local_ack_timeout = p.ack_timeout;
   write_ip_service(req.private_data.octets.data(), addresses);
@@ -292,12 +295,13 @@ std::expected<void, ConnectError> ConnectionManager::accept(Instant now, Connect
   return {};
 }
 
-std::expected<void, ConnectError> ConnectionManager::reject(Instant, ConnectionId id, std::span<const std::byte> data) {
+std::expected<void, ConnectError> ConnectionManager::reject(Instant, ConnectionId id, std::span<const std::byte> data,
+                                                            RejReason reason) {
   Connection* const c = find(id);
   if (c == nullptr) return std::unexpected(ConnectError::kUnknownConnection);
   if (c->state != State::kReqReceived) return std::unexpected(ConnectError::kConnectionState);
   if (data.size() > Rej{}.private_data.octets.size()) return std::unexpected(ConnectError::kPrivateData);
-  send_rej(c->av, c->sent->transaction_id, c->id.value, c->remote_comm_id, 0, RejReason::kConsumer, data);
+  send_rej(c->av, c->sent->transaction_id, c->id.value, c->remote_comm_id, 0, reason, data);
   forget(*c);
   return {};
 }

@@ -45,6 +45,9 @@ struct CmConfig {
   std::uint8_t max_retries = 15;       // 0..15
   // How long a connection's IDs and QP are not used again after its end; longer than any packet of it lives.
   Duration timewait = local_ack_timeout(17);
+  // The class at the NIC of what is sent with a DSCP: a passive end takes the one that the REQ names. Without it that
+  // of `route` is kept.
+  std::function<Priority(std::uint8_t dscp)> class_of{};
   // The way from one of our addresses to a peer; nullopt: there is none.
   std::function<std::optional<AddressVector>(const wire::IpAddress& own, const wire::IpAddress& peer)> route{};
 };
@@ -139,7 +142,8 @@ class ConnectionManager {
   // Of a kConnectRequest. The QP goes to RTS.
   std::expected<void, ConnectError> accept(Instant now, ConnectionId connection,
                                            const ConnectionParameters& parameters);
-  std::expected<void, ConnectError> reject(Instant now, ConnectionId connection, std::span<const std::byte> data = {});
+  std::expected<void, ConnectError> reject(Instant now, ConnectionId connection, std::span<const std::byte> data = {},
+                                           RejReason reason = RejReason::kConsumer);
   // Tells the peer that accept() takes its time, up to 4.096 us * 2^service_timeout.
   std::expected<void, ConnectError> working(Instant now, ConnectionId connection, std::uint8_t service_timeout);
   // Of an established connection. The QP goes to ERR.

@@ -1,6 +1,7 @@
 // Messages that come.
 #include <algorithm>
 
+#include "dataplane/wire/ecn.h"
 #include "transports/roce/cm/connection_manager.h"
 
 namespace railyard::roce::cm {
@@ -86,6 +87,9 @@ std::optional<Ignored> ConnectionManager::on_message(Instant now, const AddressV
   Connection& c = add(back);
   c.state = State::kReqReceived;
   c.av.dscp = static_cast<std::uint8_t>(req.primary.traffic_class >> 2);
+  const wire::Ecn ecn = wire::ecn_of(req.primary.traffic_class);
+  c.av.ect = ecn == wire::Ecn::kEct0 || ecn == wire::Ecn::kEct1;
+  if (config_.class_of) c.av.priority = config_.class_of(c.av.dscp);
   c.remote_comm_id = req.local_comm_id;
   c.remote_qpn = req.local_qpn;
   c.req = req;

@@ -42,7 +42,7 @@ TEST(Connection, ARequestSaysWhoAndWhat) {
   EXPECT_EQ(req.local_ca_guid, 0xA0u);
   EXPECT_EQ(req.primary.local_gid, ip(0));
   EXPECT_EQ(req.primary.remote_gid, ip(1));
-  EXPECT_EQ(req.primary.traffic_class, 26 << 2);
+  EXPECT_EQ(req.primary.traffic_class, 26 << 2 | 2) << "DSCP and ECT(0)";
 }
 
 TEST(Connection, EachGetsWhatBothCanDo) {
