@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "control/build/flow.h"
+#include "control/build/service_nics.h"
 #include "control/spec/spec.h"
 #include "dataplane/device/fabric.h"
 #include "dataplane/nic/host.h"
@@ -65,6 +66,9 @@ class BuiltLab {
   std::string peer_name(PortRef port) const;
 
   const std::vector<Flow>& flows() const noexcept { return flows_; }
+  // NICs that peers may connect to, or that connect to peers; and clients of rping among them.
+  const std::vector<ServiceNics::Nic>& service_nics() const noexcept { return service_nics_; }
+  const std::vector<RpingRun>& rping_runs() const noexcept { return rping_runs_; }
   const std::vector<Headroom>& headrooms() const noexcept { return headrooms_; }
 
   // No flow begins a frame at or after `at`.
@@ -86,6 +90,8 @@ class BuiltLab {
   std::vector<Headroom> headrooms_;
   std::vector<TrafficGenerator*> generators_;
   std::vector<roce::FlowEndpoint*> roce_;
+  std::vector<ServiceNics::Nic> service_nics_;
+  std::vector<RpingRun> rping_runs_;
   std::vector<PcapEndpoint*> pcaps_;
   struct Output {
     PcapEndpoint* pcap;

@@ -28,6 +28,11 @@ class RoceNics {
   void connect(Flow& flow, const roce::FlowConfig& config, const roce::AddressVector& forth,
                const roce::AddressVector& back);
 
+  // What the NIC's profile says of an engine there; its QPs are not counted.
+  static roce::EngineConfig settings_of(const spec::Lab& lab, const spec::PortName& nic, BitRate rate);
+  // The first QP number that neither the generator nor flows have at a NIC.
+  std::uint32_t first_free_qpn(const spec::PortName& nic) const;
+
   // What drives a NIC: its RoCE endpoint, `generator`, or both. Once each.
   std::unique_ptr<Endpoint> drive(const spec::PortName& nic, std::unique_ptr<TrafficGenerator> generator);
   std::vector<roce::FlowEndpoint*> endpoints() const;

@@ -111,6 +111,9 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
     r.flows.push_back(flow_report(lab, f, found == in_flight.end() ? 0 : found->second));
   }
 
+  r.service_nics = service_nic_reports(lab);
+  r.rpings = rping_reports(lab);
+
   std::vector<DeviceCounters> devices;
   for (const auto& d : lab.fabric().devices()) devices.push_back(d->counters());
   for (std::size_t d = 0; d < devices.size(); ++d) {

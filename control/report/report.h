@@ -11,10 +11,11 @@
 #include "control/fault/faults.h"
 #include "control/report/audit.h"
 #include "control/report/path_groups.h"
+#include "control/report/percentiles.h"
+#include "control/report/service_report.h"
 #include "control/telemetry/deadlock.h"
 #include "control/telemetry/int_report.h"
 #include "control/telemetry/pause_tree.h"
-#include "dataplane/base/histogram.h"
 #include "dataplane/device/counters.h"
 
 namespace railyard::report {
@@ -28,11 +29,6 @@ struct RunInfo {
   int workers = 1;
   std::string payload;  // "elided" or "real"
   std::string scale = "1";
-};
-
-struct Percentiles {
-  std::uint64_t p50 = 0, p90 = 0, p99 = 0, p999 = 0, p9999 = 0, max = 0;
-  static Percentiles of(const Histogram& h);  // in the histogram's unit / 1000: ps in, ns out
 };
 
 // Of a flow over RoCE: its QPs' counters, of both ends together, under the names that hardware has for them.
@@ -131,6 +127,8 @@ struct TrunkReport {
 struct Report {
   RunInfo run;
   std::vector<FlowReport> flows;
+  std::vector<ServiceNicReport> service_nics;
+  std::vector<RpingReport> rpings;
   std::vector<PortReport> ports;
   std::vector<PathGroupReport> path_groups;  // with at least two members
   std::vector<AttachmentReport> attachments;

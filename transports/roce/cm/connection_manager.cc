@@ -209,8 +209,13 @@ std::expected<ConnectionId, ConnectError> ConnectionManager::connect(Instant now
   Req req;
   if (p.private_data.size() > req.private_data.octets.size() - IpServiceHeader::kOctets)
     return std::unexpected(ConnectError::kPrivateData);
-  const auto av = config_.route ? config_.route(addresses.source, addresses.destination) : std::nullopt;
+  auto av = config_.route ? config_.route(addresses.source, addresses.destination) : std::nullopt;
   if (!av) return std::unexpected(ConnectError::kNoRoute);
+  if (p.service_type) {
+    av->dscp = p.service_type->dscp;
+    av->ect = p.service_type->ect;
+    av->priority = p.service_type->priority;
+  }
   Connection& c = add(*av);
   c.active = true;
   c.qp = p.qp;

@@ -52,6 +52,13 @@ struct CmConfig {
   std::function<std::optional<AddressVector>(const wire::IpAddress& own, const wire::IpAddress& peer)> route{};
 };
 
+// Of the packets of a connection: what rdma_cm's TOS says, and its class at the NIC.
+struct ServiceType {
+  std::uint8_t dscp = 0;  // 0..63
+  bool ect = false;
+  Priority priority{};
+};
+
 // What this end wants of a connection.
 struct ConnectionParameters {
   QpNumber qp{};                              // RC or UC, in RESET
@@ -63,6 +70,7 @@ struct ConnectionParameters {
   PathMtu path_mtu = PathMtu::k1024;          // connect(): of both ends; accept(): the largest that is taken
   std::uint8_t ack_timeout = 17;              // 0..31, of both ends; connect() only. rdma_cm has 0.5 s on RoCE
   std::uint8_t min_rnr_timer = 12;            // 0..31. rdma_cm leaves it at 0, 655 ms
+  std::optional<ServiceType> service_type{};  // connect(): of both ends; nothing: as `route` says
   std::span<const std::byte> private_data{};  // for the peer's application: 56 octets of a REQ, 196 of a REP
 };
 

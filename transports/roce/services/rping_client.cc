@@ -72,6 +72,7 @@ void RpingClient::connect(Instant now) {
   p.qp = *qp;
   p.access_flags = Access::kRemoteRead | Access::kRemoteWrite;
   p.path_mtu = config_.path_mtu;
+  p.service_type = config_.service_type;
   const auto connection = context_.connections.connect(
       now, {.source_port = config_.own_port, .source = config_.own, .destination = config_.server},
       cm::PortSpace::kTcp, config_.server_port, p);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "transports/roce/services/rping_message.h"
@@ -21,6 +22,7 @@ struct RpingClientConfig {
   std::uint32_t octets = 100;  // of a ping, kLeastPing..kMostPing
   std::uint64_t count = 0;     // pings; 0: no end
   PathMtu path_mtu = PathMtu::k1024;
+  std::optional<cm::ServiceType> service_type{};  // nothing: as the way to the server says
   Instant start{};
   Instant stop = Instant::never();  // no ping begins at or after this
   // Without an answer from the server for so long, the client gives it up; rping itself would wait for ever.
