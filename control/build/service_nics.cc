@@ -43,6 +43,7 @@ void ServiceNics::add_client(workload::FlowPlan plan, const roce::AddressVector&
   c.octets = t.size;
   c.count = static_cast<std::uint64_t>(t.count);
   c.path_mtu = *roce::path_mtu(static_cast<std::size_t>(t.path_mtu));
+  c.retry_after = t.retry_after;
   c.start = start;
   c.stop = stop;
   c.service_type = {way.dscp, way.ect, way.priority};

@@ -88,6 +88,7 @@ Json rping(const RpingReport& r) {
           {"state", r.state},
           {"failure", r.failure},
           {"reason", r.reason},
+          {"attempts_failed", r.attempts_failed},
           {"pings", r.rounds},
           {"verified_bytes", r.verified_bytes},
           {"corrupted", r.corrupted},

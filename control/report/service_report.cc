@@ -109,6 +109,7 @@ std::vector<RpingReport> rping_reports(const build::BuiltLab& lab) {
     r.failure = name(client.failure());
     if (client.failure() == roce::RpingClient::Failure::kRejected) r.reason = name(client.reason());
     if (client.failure() == roce::RpingClient::Failure::kError) r.reason = roce::name(c.status);
+    r.attempts_failed = client.attempts_failed();
     r.rounds = c.rounds;
     r.verified_bytes = c.octets;
     r.corrupted = c.corrupted;

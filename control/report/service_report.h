@@ -55,6 +55,7 @@ struct RpingReport {
   std::string state;    // "done", "failed", ...
   std::string failure;  // "rejected", ...; empty: none
   std::string reason;   // of the failure, if it has one: "invalid service ID", "RETRY_EXC_ERR"
+  std::uint64_t attempts_failed = 0;  // connections that were asked for and did not come to be
   std::uint64_t rounds = 0;
   std::uint64_t verified_bytes = 0;
   std::uint64_t corrupted = 0;

@@ -22,6 +22,7 @@ struct RpingTraffic {
   int count = 0;             // pings; 0: no end
   int port = 7174;
   int path_mtu = 1024;
+  Duration retry_after{};  // 0: who is refused has failed
 
   bool operator==(const RpingTraffic&) const = default;
 };

@@ -15,7 +15,9 @@ const Table<RpingTraffic>& rping_keys() {
        key("port", &RpingTraffic::port, integer(1, 65535), "rping's -p: where the server listens"),
        key("path-mtu", &RpingTraffic::path_mtu,
            choice<int>({{"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}}),
-           "of the connection, in both directions: what the server's NIC takes, too; 1024 suits an MTU of 1500")}};
+           "of the connection, in both directions: what the server's NIC takes, too; 1024 suits an MTU of 1500"),
+       key("retry-after", &RpingTraffic::retry_after, either("off", Duration{}, duration(Duration{1}, kAnyTime)),
+           "without a server there (yet), the client asks again after so long; off: it has failed")}};
   return table;
 }
 

@@ -95,12 +95,10 @@ bool RpingClient::on_event(Instant now, const cm::Event& event) {
       break;
     case cm::EventType::kRejected:
       reason_ = event.reason;
-      fail(now, Failure::kRejected);
-      forget();
+      not_connected(now, Failure::kRejected);
       break;
     case cm::EventType::kUnreachable:
-      fail(now, Failure::kUnreachable);
-      forget();
+      not_connected(now, Failure::kUnreachable);
       break;
     case cm::EventType::kDisconnected:
       if (state_ == State::kLeaves) {
@@ -195,6 +193,17 @@ void RpingClient::fail(Instant now, Failure why) {
   if (why == Failure::kViolation) ++counters_.violations;
   if (counters_.open > 0) --counters_.open;
   if (session_ != nullptr) static_cast<void>(context_.connections.disconnect(now, session_->connection));
+}
+
+void RpingClient::not_connected(Instant now, Failure why) {
+  ++attempts_failed_;
+  if (config_.retry_after > Duration{}) {
+    state_ = State::kWaits;
+    deadline_ = now + config_.retry_after;
+  } else {
+    fail(now, why);
+  }
+  forget();
 }
 
 void RpingClient::forget() {

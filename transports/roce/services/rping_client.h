@@ -27,6 +27,8 @@ struct RpingClientConfig {
   Instant stop = Instant::never();  // no ping begins at or after this
   // Without an answer from the server for so long, the client gives it up; rping itself would wait for ever.
   Duration patience{30'000'000'000'000};
+  // Rejected or not answered, a request for a connection is made again after so long; 0: it is not.
+  Duration retry_after{};
 };
 
 class RpingClient {
@@ -52,7 +54,9 @@ class RpingClient {
   const ServiceCounters& counters() const noexcept { return counters_; }
   State state() const noexcept { return state_; }
   Failure failure() const noexcept { return failure_; }
-  cm::RejReason reason() const noexcept { return reason_; }  // kRejected
+  cm::RejReason reason() const noexcept { return reason_; }  // kRejected; of the last time
+  // How often a connection was asked for and did not come to be.
+  std::uint64_t attempts_failed() const noexcept { return attempts_failed_; }
   // Of pings: from the offer to when it is back; ps.
   const Histogram& latency() const noexcept { return latency_; }
 
@@ -77,6 +81,7 @@ class RpingClient {
   void post_receive(Instant now, std::uint64_t place);
   void leave(Instant now);
   void fail(Instant now, Failure why);
+  void not_connected(Instant now, Failure why);
   void forget();
 
   ServiceContext& context_;
@@ -87,6 +92,7 @@ class RpingClient {
   Instant deadline_;
   Instant began_{};  // this ping
   std::uint64_t ping_ = 0;
+  std::uint64_t attempts_failed_ = 0;
   ServiceCounters counters_;
   Histogram latency_;
   std::unique_ptr<Session> session_;

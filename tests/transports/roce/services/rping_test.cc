@@ -212,6 +212,23 @@ TEST(Rping, WhoIsNotServedIsToldWhy) {
   }
 }
 
+TEST(Rping, AClientMayAskAgainUntilThereIsRoom) {
+  Network n(4, [](std::size_t i, ServiceEndpointConfig& c) {
+    clients_of_one(10'000, 5)(i, c);
+    c.most_sessions = 1;
+    for (RpingClientConfig& r : c.rping_clients) r.retry_after = 500_us;
+  });
+  n.run(Instant{} + 50_ms);
+  std::uint64_t refused = 0;
+  for (std::size_t i = 1; i < 4; ++i) {
+    EXPECT_EQ(name(n.nic(i).rping_client(0).state()), "done");
+    EXPECT_EQ(n.nic(i).rping_client(0).counters().rounds, 5u);
+    refused += n.nic(i).rping_client(0).attempts_failed();
+  }
+  EXPECT_GT(refused, 2u);
+  EXPECT_EQ(n.nic(0).rping_server()->counters().refused, refused);
+}
+
 TEST(Rping, NobodyThereIsUnreachable) {
   Network n(2, [](std::size_t i, ServiceEndpointConfig& c) {
     if (i == 1) c.rping_clients.push_back(client(1, 100, 1, 7));
