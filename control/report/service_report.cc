@@ -41,7 +41,8 @@ ServiceReport service(std::string_view name, const roce::ServiceCounters& c) {
 
 std::string sum_text(const std::map<std::string, std::uint64_t>& counts) {
   std::string text;
-  for (const auto& [reason, n] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", reason, count_text(n));
+  for (const auto& [reason, n] : counts)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", reason, count_text(n));
   return text;
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Built-in RoCEv2 NICs against the kernel's SoftRoCE, by rping: a guest as client and as server of a built-in host across
-# a leaf-spine-leaf path (topologies/rping-peer.yaml), unmodified tools on its side, every octet checked on both.
+# Built-in RoCEv2 NICs against the kernel's SoftRoCE, by rping: a guest as client and as server of a built-in host
+# across a leaf-spine-leaf path (topologies/rping-peer.yaml), unmodified tools there, every octet checked at both ends.
 #
 # usage: peer.sh ci | all
 #   ci    no faults, few pings, captured and decoded: all ICRCs are right
@@ -39,19 +39,20 @@ expect() {
 verified() {
   local name=$1 pings=$2 sizes=$3 n=0 octets=0 size
   for size in $sizes; do n=$((n + pings)); octets=$((octets + pings * size)); done
-  expect "$name" ".rdma_services[0].services[0] | .name == \"rping\" and .connections == $(wc -w <<<"$sizes") and .open == 0 and
-    .pings == $n and .verified_bytes == $octets and .corrupted + .violations + .failed + .refused == 0" \
+  expect "$name" ".rdma_services[0].services[0] | .name == \"rping\" and .open == 0 and
+    .connections == $(wc -w <<<"$sizes") and .pings == $n and .verified_bytes == $octets and .corrupted + .violations + .failed + .refused == 0" \
     "$n pings of the guest were read, verified ($octets octets) and written back"
   expect "$name" ".rping[0] | .state == \"done\" and .pings == $pings and .verified_bytes == $((pings * 65535)) and
     .corrupted == 0" "$pings pings of the built-in client were verified ($((pings * 65535)) octets)"
-  expect "$name" '.rdma_services[0].cm | .ignored.refused == 1 and .malformed == {}' "a request for another port was refused"
+  expect "$name" '.rdma_services[0].cm | .ignored.refused == 1 and .malformed == {}' "one for another port was refused"
   expect "$name" '.audit.balanced' "the books balance"
 }
 # All frames of both directions at the guest's port: nothing that is no RoCE where it should be, every ICRC right.
 decoded() {
   local counts
   counts=$("$railyard" decode "$1" --json | jq -s -c '[.[] | select(.icrc_ok != null)] |
-    {packets: length, bad: map(select(.icrc_ok == false or .error != null)) | length, opcodes: map(.bth.opcode) | unique | length}')
+    {packets: length, bad: map(select(.icrc_ok == false or .error != null)) | length,
+     opcodes: map(.bth.opcode) | unique | length}')
   if jq -e '.packets > 100 and .bad == 0 and .opcodes >= 8' <<<"$counts" >/dev/null; then
     printf '      captured and decoded, all ICRCs right: %s\n' "$counts"
   else

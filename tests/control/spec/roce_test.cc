@@ -92,7 +92,7 @@ TEST(RoceSpec, AProfileSetsWhatIsNotSaid) {
   EXPECT_EQ(dcqcn("rpg-ai-rate: 7Mbps, profile: vendor").rpg_time_reset, Duration{300'000'000});
 }
 
-// ---- rping -----------------------------------------------------------------------------------------------------------
+// ---- rping ---------------------------------------------------------------------------------------------------------
 
 constexpr const char* kServe = "hosts: { default: { roce: { services: [rping-server] } } }\n";
 
@@ -116,28 +116,29 @@ TEST(RpingErrors, WhatMakesNoSense) {
   };
   EXPECT_EQ(wrong(""), "(no error)");
   EXPECT_EQ(wrong(", rping: { size: 25B }"),
-            "x.yaml:5:82: traffic.0.rping.size: 25B is out of range; expected 26B..65535B");
-  EXPECT_EQ(wrong(", rping: { count: 0 }"), "x.yaml:5:83: traffic.0.rping.count: 0 is out of range; expected 1..1000000000");
+            "x.yaml:5:84: traffic.0.rping.size: 25B is out of range; expected 26B..65535B");
+  EXPECT_EQ(wrong(", rping: { count: 0 }"),
+            "x.yaml:5:85: traffic.0.rping.count: 0 is out of range; expected 1..1000000000");
   EXPECT_EQ(wrong(", message: 1MB"),
-            "x.yaml:5:77: traffic.0.message: has no meaning here; expected it under other operations; of pings, rping "
+            "x.yaml:5:78: traffic.0.message: has no meaning here; expected it under other operations; of pings, rping "
             "has size, path-mtu and count");
   EXPECT_EQ(wrong(", qps: 2"),
-            "x.yaml:5:73: traffic.0.qps: has no meaning here; expected it under other operations; a client of rping "
+            "x.yaml:5:74: traffic.0.qps: has no meaning here; expected it under other operations; a client of rping "
             "has one QP and one ping under way");
   EXPECT_EQ(roce_error("from: h1, to: h2, transport: roce, rping: { count: 1 }"),
             "x.yaml:5:58: traffic.0.rping: has no meaning here; expected it under operation: rping");
   EXPECT_EQ(wrong("", ""),
             "x.yaml:5:30: traffic.0.to: h2:1 serves no rping; expected hosts.default.roce.services: [rping-server]");
   EXPECT_EQ(wrong(", rping: { port: 7175 }"),
-            "x.yaml:5:82: traffic.0.rping.port: h2:1 is built in and listens at port 7174");
+            "x.yaml:5:84: traffic.0.rping.port: h2:1 is built in and listens at port 7174");
   EXPECT_EQ(wrong(", rping: { path-mtu: 4096 }", std::string(kServe) + "defaults: { link: { mtu: 1500 } }\n"),
-            "x.yaml:5:86: traffic.0.rping.path-mtu: 4KiB and 60 octets of headers make packets of 4156; the MTU from "
+            "x.yaml:5:88: traffic.0.rping.path-mtu: 4KiB and 60 octets of headers make packets of 4156; the MTU from "
             "h1:1 to h2:1 is 1500; expected path-mtu: 1024");
   EXPECT_EQ(nic_error("services: [rping]"),
-            "x.yaml:6:39: hosts.default.roce.services.0: unknown 'rping'; did you mean 'rping-server'? Expected "
+            "x.yaml:6:40: hosts.default.roce.services.0: unknown 'rping'; did you mean 'rping-server'? Expected "
             "rping-server");
   EXPECT_EQ(nic_error("services: [rping-server, rping-server]"),
-            "x.yaml:6:38: hosts.default.roce.services: names a service twice");
+            "x.yaml:6:39: hosts.default.roce.services: names a service twice");
 }
 
 TEST(RpingErrors, WithoutEndTheRunNeedsOne) {
@@ -230,7 +231,7 @@ TEST(RoceErrors, KeysOfNics) {
       "x.yaml:6:41: hosts.default.roce.congestion: unknown 'dcqnc'; did you mean 'dcqcn'? Expected none, dcqcn or swift");
   EXPECT_EQ(nic_error("congestoin: dcqcn"),
             "x.yaml:6:29: hosts.default.roce: unknown key 'congestoin'; did you mean 'congestion'? Known here: "
-            "congestion, dcqcn, swift, loss-recovery, selective-repeat, cnp, ack-timeout, retry-count, rnr-retry, min-rnr-timer, ack-every, window, max-reads");
+            "congestion, dcqcn, swift, loss-recovery, selective-repeat, cnp, ack-timeout, retry-count, rnr-retry, min-rnr-timer, ack-every, window, max-reads, services, cm-response-timeout, cm-retries");
   EXPECT_EQ(nic_error("ack-timeout: 32"),
             "x.yaml:6:42: hosts.default.roce.ack-timeout: 32 is out of range; expected 1..31");
   EXPECT_EQ(nic_error("retry-count: 8"),

@@ -87,7 +87,7 @@ bool ConnectionManager::to_rts(Instant now, const Connection& c, const QpAttribu
   a.av = c.av;
   a.av.source_port = source_port(flow_label(c.qp.value, c.remote_qpn));
   a.dest_qpn = c.remote_qpn;
-  a.sq_psn = c.psn;
+  a.rq_psn = c.psn;
   a.min_rnr_timer = c.parameters.min_rnr_timer;
   const bool rc = engine_.qp(c.qp)->info.type == QpType::kRc;
   const QpAttributeSet connection{kAv, kPathMtu, kDestQpn, kRqPsn};
@@ -277,8 +277,8 @@ std::expected<void, ConnectError> ConnectionManager::accept(Instant now, Connect
       .timeout = c->req.primary.local_ack_timeout,
       .retry_cnt = c->req.retry_count,
       .rnr_retry = c->req.rnr_retry_count,
-      .rq_psn = c->req.starting_psn,
       .max_rd_atomic = std::min<std::uint8_t>({p.initiator_depth, c->req.responder_resources, kMostDepth}),
+      .sq_psn = c->req.starting_psn,
       .max_dest_rd_atomic = std::min<std::uint8_t>({p.responder_resources, c->req.initiator_depth, kMostDepth})};
   if (!to_init(now, *c) || !to_rts(now, *c, a)) {
     static_cast<void>(engine_.modify_qp(now, c->qp, QpState::kReset, {}, {}));

@@ -187,7 +187,7 @@ class ConnectionManager {
     std::uint32_t remote_qpn = 0;
     ConnectionParameters parameters{};  // without private data
     Req req{};
-    std::uint32_t psn = 0;           // this end's first
+    std::uint32_t psn = 0;           // that the peer begins with
     std::optional<Datagram> sent{};  // last, for when it goes again
     std::uint8_t retries = 0;        // left
     Instant deadline = Instant::never();

@@ -146,8 +146,8 @@ std::optional<Ignored> ConnectionManager::on_message(Instant now, Connection& c,
       .timeout = p.ack_timeout,
       .retry_cnt = p.retry_count,
       .rnr_retry = rep.rnr_retry_count,
-      .rq_psn = rep.starting_psn,
       .max_rd_atomic = std::min<std::uint8_t>({p.initiator_depth, rep.responder_resources, kMostDepth}),
+      .sq_psn = rep.starting_psn,
       .max_dest_rd_atomic = std::min<std::uint8_t>({p.responder_resources, rep.initiator_depth, kMostDepth})};
   if (engine_.state(c.qp) != QpState::kInit || !to_rts(now, c, a)) {
     // The QP is gone, or was used for something else meanwhile.

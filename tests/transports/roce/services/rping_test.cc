@@ -58,7 +58,8 @@ TEST(RpingMessage, PingsAreThoseOfRping) {
   write_ping(ping, 0);
   std::string text = text_of(ping);
   EXPECT_EQ(text.substr(0, 28), "rdma-ping-0: ABCDEFGHIJKLMNO");
-  EXPECT_EQ(text.substr(13, 60), "ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyzAB") << "'z' and 'A' again";
+  EXPECT_EQ(text.substr(13, 60),
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyzAB") << "'z' and 'A' again";
   EXPECT_EQ(text.back(), '\0');
   EXPECT_TRUE(is_ping(ping, 0));
   EXPECT_FALSE(is_ping(ping, 1));
