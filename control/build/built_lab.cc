@@ -63,6 +63,8 @@ class BuiltLab::Builder {
       else
         add_host(n);
     }
+    built_.service_nics_ = services_->nics();
+    built_.rping_runs_ = services_->rping_runs();
     for (const spec::LinkSpec& l : lab_.links) {
       // A trunk's propagation passes between the two daemons.
       const bool trunk = graph_.is_trunk(graph_.node(l.a.node)) || graph_.is_trunk(graph_.node(l.b.node));
@@ -89,13 +91,20 @@ class BuiltLab::Builder {
   void plan_traffic() {
     std::vector<workload::FlowPlan> plans = workload::plan_flows(lab_);
     roce_ = std::make_unique<RoceNics>(lab_, plans);
+    services_ = std::make_unique<ServiceNics>(lab_);
     for (workload::FlowPlan& plan : plans) {
       const spec::TrafficSpec& t = lab_.traffic[plan.traffic];
+      const Instant start = Instant{} + t.start + t.stagger * static_cast<std::int64_t>(plan.index);
+      if (t.transport == spec::TrafficSpec::Transport::kRoce && t.roce.operation == spec::RoceOperation::kRping) {
+        const roce::AddressVector way = way_of(plan.source, plan.destination, t);
+        services_->add_client(std::move(plan), way, start, stop_of(t));
+        continue;
+      }
       Flow flow;
       flow.priority = class_at(plan.source, t);
       flow.rate = t.rate.value_or(BitRate{});
       flow.total = plan.bytes.value_or(t.bytes);
-      flow.start = Instant{} + plan.start.value_or(t.start + t.stagger * static_cast<std::int64_t>(plan.index));
+      flow.start = plan.start ? Instant{} + *plan.start : start;
       flow.ect = t.ect;
       flow.plan = std::move(plan);
       if (t.transport == spec::TrafficSpec::Transport::kRoce)
@@ -232,7 +241,9 @@ class BuiltLab::Builder {
     const spec::Attachment& attach = node.nics[p].attach;
     const spec::PortName name{node.name, static_cast<int>(p) + 1};
     NicDriver driver;
-    if (std::holds_alternative<std::monostate>(attach)) driver.endpoint = roce_->drive(name, make_generator(name));
+    if (std::holds_alternative<std::monostate>(attach))
+      driver.endpoint = services_->drive(name, nic_config, next_hop_mac(name), link_at(graph_.node(node.name), p).rate,
+                                         roce_->drive(name, make_generator(name)), roce_->first_free_qpn(name));
     if (const auto* pcap = std::get_if<spec::AttachPcap>(&attach)) {
       PcapEndpointConfig c;
       c.in = pcap->in;
@@ -427,6 +438,7 @@ class BuiltLab::Builder {
   QualityReports reports_;
   std::map<spec::PortName, Ends> ends_;
   std::unique_ptr<RoceNics> roce_;
+  std::unique_ptr<ServiceNics> services_;
 };
 
 BuiltLab::BuiltLab(spec::Lab lab, Outputs outputs) : lab_(std::move(lab)) {
@@ -490,6 +502,7 @@ void BuiltLab::open_outputs() {
 void BuiltLab::stop_traffic(Instant at) {
   for (TrafficGenerator* g : generators_) g->stop_at(at);
   for (roce::FlowEndpoint* r : roce_) r->stop_at(at);
+  for (const ServiceNics::Nic& nic : service_nics_) nic.endpoint->stop_at(at);
 }
 
 }  // namespace railyard::build

@@ -10,6 +10,7 @@
 
 #include "control/build/collective.h"
 #include "control/build/flow.h"
+#include "control/build/service_nics.h"
 #include "control/spec/spec.h"
 #include "dataplane/device/fabric.h"
 #include "dataplane/nic/host.h"
@@ -67,6 +68,9 @@ class BuiltLab {
 
   const std::vector<Flow>& flows() const noexcept { return flows_; }
   const std::vector<Collective>& collectives() const noexcept { return collectives_; }
+  // NICs that peers may connect to, or that connect to peers; and clients of rping among them.
+  const std::vector<ServiceNics::Nic>& service_nics() const noexcept { return service_nics_; }
+  const std::vector<RpingRun>& rping_runs() const noexcept { return rping_runs_; }
   const std::vector<Headroom>& headrooms() const noexcept { return headrooms_; }
 
   // No flow begins a frame, and no rank a collective, at or after `at`.
@@ -89,6 +93,8 @@ class BuiltLab {
   std::vector<Headroom> headrooms_;
   std::vector<TrafficGenerator*> generators_;
   std::vector<roce::FlowEndpoint*> roce_;
+  std::vector<ServiceNics::Nic> service_nics_;
+  std::vector<RpingRun> rping_runs_;
   std::vector<PcapEndpoint*> pcaps_;
   struct Output {
     PcapEndpoint* pcap;

@@ -135,6 +135,7 @@ RoceNics::RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& 
       ++to.generator_flows;
       continue;
     }
+    if (t.roce.operation == spec::RoceOperation::kRping) continue;
     const auto qps = static_cast<std::uint32_t>(t.roce.qps);
     from.qps += qps;
     to.qps += qps;
@@ -214,15 +215,25 @@ const spec::RoceNicSpec& RoceNics::settings(const spec::PortName& name) const {
 }
 
 roce::EngineConfig RoceNics::engine_config(const spec::PortName& name, const Nic& nic) const {
-  const spec::HostProfile& host = lab_.hosts.at(lab_.find(name.node)->profile);
-  roce::EngineConfig c;
+  roce::EngineConfig c = settings_of(lab_, name, nic.rate);
   c.first_qpn = kFirstQp + nic.generator_flows;
   c.most_qps = nic.qps;
+  return c;
+}
+
+std::uint32_t RoceNics::first_free_qpn(const spec::PortName& name) const {
+  const auto found = nics_.find(name);
+  return found == nics_.end() ? kFirstQp : kFirstQp + found->second.generator_flows + found->second.qps;
+}
+
+roce::EngineConfig RoceNics::settings_of(const spec::Lab& lab, const spec::PortName& name, BitRate rate) {
+  const spec::HostProfile& host = lab.hosts.at(lab.find(name.node)->profile);
+  roce::EngineConfig c;
   c.ack_every = static_cast<std::uint32_t>(host.roce.ack_every);
   c.window_packets = static_cast<std::uint32_t>(host.roce.window);
-  if (host.roce.congestion == spec::RoceCongestion::kDcqcn) c.congestion = dcqcn_of(host.roce.dcqcn, nic.rate);
+  if (host.roce.congestion == spec::RoceCongestion::kDcqcn) c.congestion = dcqcn_of(host.roce.dcqcn, rate);
   if (host.roce.congestion == spec::RoceCongestion::kSwift) c.congestion = swift_of(host.roce.swift);
-  c.cnp = cnp_of(host.roce, lab_.qos.at(host.qos));
+  c.cnp = cnp_of(host.roce, lab.qos.at(host.qos));
   return c;
 }
 

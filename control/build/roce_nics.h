@@ -37,6 +37,10 @@ class RoceNics {
   using Way = std::function<roce::AddressVector(const spec::PortName& from, const spec::PortName& to,
                                                 const spec::TrafficSpec& like)>;
   std::vector<Collective> make_collectives(const Way& way);
+  // What the NIC's profile says of an engine there; its QPs are not counted.
+  static roce::EngineConfig settings_of(const spec::Lab& lab, const spec::PortName& nic, BitRate rate);
+  // The first QP number that neither the generator nor flows have at a NIC.
+  std::uint32_t first_free_qpn(const spec::PortName& nic) const;
 
   // What drives a NIC: its RoCE endpoint, `generator`, or both. Once each.
   std::unique_ptr<Endpoint> drive(const spec::PortName& nic, std::unique_ptr<TrafficGenerator> generator);

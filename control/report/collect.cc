@@ -179,6 +179,9 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
 
   for (const build::Collective& c : lab.collectives()) r.collectives.push_back(collective_report(lab, c));
 
+  r.service_nics = service_nic_reports(lab);
+  r.rpings = rping_reports(lab);
+
   std::vector<DeviceCounters> devices;
   for (const auto& d : lab.fabric().devices()) devices.push_back(d->counters());
   for (std::size_t d = 0; d < devices.size(); ++d) {

@@ -34,6 +34,8 @@ std::int64_t wire_octets(const spec::TrafficSpec& t, std::int64_t message, std::
     case spec::RoceOperation::kRead:
       octets += packets > 1 ? 2 * kAeth : kAeth;
       break;
+    case spec::RoceOperation::kRping:  // pings wait for each other; they are no flow
+      break;
   }
   return messages * octets;
 }

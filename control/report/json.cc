@@ -48,6 +48,54 @@ Json roce(const RoceReport& r) {
   return j;
 }
 
+Json service_nic(const ServiceNicReport& n) {
+  Json j = {{"nic", n.nic},
+            {"packets_sent", n.packets_sent},
+            {"packets_received", n.packets_received},
+            {"retransmitted_packets", n.retransmitted_packets},
+            {"out_of_sequence", n.out_of_sequence},
+            {"packet_seq_err", n.packet_seq_err},
+            {"implied_nak_seq_err", n.implied_nak_seq_err},
+            {"duplicate_request", n.duplicate_request},
+            {"out_of_buffer", n.out_of_buffer},
+            {"rnr_nak_received", n.rnr_nak_received},
+            {"local_ack_timeout_err", n.local_ack_timeout_err},
+            {"dropped", n.dropped},
+            {"cm",
+             {{"received", n.cm_received},
+              {"sent", n.cm_sent},
+              {"sent_again", n.cm_sent_again},
+              {"ignored", n.cm_ignored},
+              {"malformed", n.cm_malformed}}}};
+  j["services"] = Json::array();
+  for (const ServiceReport& s : n.services)
+    j["services"].push_back({{"name", s.name},
+                             {"connections", s.connections},
+                             {"open", s.open},
+                             {"refused", s.refused},
+                             {"pings", s.rounds},
+                             {"verified_bytes", s.verified_bytes},
+                             {"corrupted", s.corrupted},
+                             {"violations", s.violations},
+                             {"failed", s.failed},
+                             {"status", s.status}});
+  return j;
+}
+
+Json rping(const RpingReport& r) {
+  return {{"name", r.name},
+          {"source", r.source},
+          {"destination", r.destination},
+          {"state", r.state},
+          {"failure", r.failure},
+          {"reason", r.reason},
+          {"attempts_failed", r.attempts_failed},
+          {"pings", r.rounds},
+          {"verified_bytes", r.verified_bytes},
+          {"corrupted", r.corrupted},
+          {"latency_ns", percentiles(r.latency_ns)}};
+}
+
 Json flow(const FlowReport& f, const Budgets& budgets) {
   Json j = {{"name", f.name},
             {"src", f.source},
@@ -251,6 +299,12 @@ std::string Report::json() const {
   for (const FlowReport& f : flows) j["flows"].push_back(flow(f, budgets));
   j["collectives"] = Json::array();
   for (const CollectiveReport& c : collectives) j["collectives"].push_back(collective(c));
+  if (!service_nics.empty()) {
+    j["rdma_services"] = Json::array();
+    for (const ServiceNicReport& n : service_nics) j["rdma_services"].push_back(service_nic(n));
+    j["rping"] = Json::array();
+    for (const RpingReport& r : rpings) j["rping"].push_back(rping(r));
+  }
   j["ports"] = Json::array();
   for (const PortReport& p : ports) j["ports"].push_back(port(p));
   j["path_groups"] = Json::array();

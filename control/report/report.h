@@ -10,10 +10,11 @@
 #include "control/build/built_lab.h"
 #include "control/fault/faults.h"
 #include "control/report/audit.h"
-#include "control/report/link_tiers.h"
 #include "control/report/collective_report.h"
+#include "control/report/link_tiers.h"
 #include "control/report/path_groups.h"
 #include "control/report/percentiles.h"
+#include "control/report/service_report.h"
 #include "control/report/traffic_report.h"
 #include "control/report/verdict.h"
 #include "control/telemetry/deadlock.h"
@@ -159,6 +160,8 @@ struct Report {
   std::vector<LinkTier> link_tiers;
   std::optional<std::uint64_t> lossless_drops;  // in lossless classes of switches; nothing: there are none
   std::vector<CollectiveReport> collectives;
+  std::vector<ServiceNicReport> service_nics;
+  std::vector<RpingReport> rpings;
   std::vector<PortReport> ports;
   std::vector<PathGroupReport> path_groups;  // with at least two members
   std::vector<AttachmentReport> attachments;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "control/spec/fault_spec.h"
 #include "dataplane/base/time.h"
@@ -12,7 +13,19 @@ namespace railyard::spec {
 
 // ---- Traffic: traffic.<n> with `transport: roce` --------------------------------------------------------------------
 
-enum class RoceOperation { kWrite, kSend, kRead };
+// kRping: the sender is a client of rping, the receiver its server; connected by rdma_cm.
+enum class RoceOperation { kWrite, kSend, kRead, kRping };
+
+// traffic.<n>.rping: as rping's options.
+struct RpingTraffic {
+  std::uint32_t size = 100;  // octets of a ping
+  int count = 0;             // pings; 0: no end
+  int port = 7174;
+  int path_mtu = 1024;
+  Duration retry_after{};  // 0: who is refused has failed
+
+  bool operator==(const RpingTraffic&) const = default;
+};
 
 struct RoceTraffic {
   RoceOperation operation = RoceOperation::kWrite;
@@ -22,6 +35,7 @@ struct RoceTraffic {
   int qps = 1;                  // per flow
   std::optional<int> receives;  // SEND: receive requests per QP at the receiver; nothing: `outstanding`
   Duration repost_after{};      // SEND: how long after a message came its receive request is posted again
+  RpingTraffic rping{};
 
   bool operator==(const RoceTraffic&) const = default;
 };
@@ -29,6 +43,8 @@ struct RoceTraffic {
 // ---- NICs: hosts.<name>.roce ----------------------------------------------------------------------------------------
 
 enum class RoceCongestion { kNone, kDcqcn, kSwift };
+// What peers may connect to, by rdma_cm.
+enum class RoceService { kRpingServer };
 enum class RoceLossRecovery { kGoBackN, kSelectiveRepeat };
 
 // DCQCN's reaction point. Letters are those of Zhu et al., SIGCOMM 2015; capitals the names of NVIDIA's firmware.
@@ -114,6 +130,9 @@ struct RoceNicSpec {
   int ack_every = 64;      // packets; and the last one of each message
   int window = 0;          // packets that are sent and not acknowledged; 0: no limit but the PSNs'
   int max_reads = 16;      // READs of a QP under way
+  std::vector<RoceService> services;
+  int cm_response_timeout = 20;  // code: 4.096 us * 2^n until a message of connection management goes again
+  int cm_retries = 15;
 
   bool operator==(const RoceNicSpec&) const = default;
 };

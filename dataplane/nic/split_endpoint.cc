@@ -9,6 +9,11 @@
 #include "dataplane/wire/udp.h"
 
 namespace railyard {
+namespace {
+
+constexpr std::uint32_t kGeneralServices = 1;  // QP 1, where connections are asked for
+
+}  // namespace
 
 Readiness SplitEndpoint::ready(Instant now) {
   const Readiness a = first_->ready(now);
@@ -57,7 +62,8 @@ bool SplitEndpoint::is_of_first(const RxFrame& frame) const noexcept {
   const std::size_t bth =
       kL3 + (v4 ? std::size_t{wire::Ipv4::kOctets} : std::size_t{wire::Ipv6::kOctets}) + wire::Udp::kOctets;
   if (frame.header.size() < bth + wire::Bth::kOctets) return false;
-  return wire::read<wire::Bth::DestQP>(frame.header.data() + bth) < first_qp_;
+  const auto qp = wire::read<wire::Bth::DestQP>(frame.header.data() + bth);
+  return qp < first_qp_ && qp != kGeneralServices;
 }
 
 }  // namespace railyard

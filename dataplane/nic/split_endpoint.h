@@ -9,7 +9,7 @@
 
 namespace railyard {
 
-// Frames for QPs [0, first_qp) are the first one's, all others the second one's. When both have something to send in a
+// Frames for QPs [0, first_qp) but QP 1 are the first one's, all others the second one's. When both have something to send in a
 // class, they take turns with halves of what the NIC asks for.
 class SplitEndpoint final : public Endpoint {
  public:

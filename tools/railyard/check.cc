@@ -122,7 +122,7 @@ void print_memory(build::BuiltLab& lab) {
   bool outside = false;
   for (const spec::NodeSpec& n : lab.spec().nodes)
     for (const spec::NicSpec& nic : n.nics) outside |= !std::holds_alternative<std::monostate>(nic.attach);
-  if (outside || lab.flows().empty() || !lab.collectives().empty()) least = 64;
+  if (outside || lab.flows().empty() || !lab.collectives().empty() || !lab.service_nics().empty()) least = 64;
   std::uint64_t packets = 0;
   for (const spec::NodeSpec& n : lab.spec().nodes) {
     if (n.kind != spec::NodeSpec::Kind::kSwitch) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "transports/roce/ids.h"
+#include "transports/roce/wire/syndrome.h"
 
 namespace railyard::roce {
 
@@ -23,6 +25,22 @@ enum class WcStatus : std::uint8_t {
   kRnrRetryExcErr = 13  // no receive request there, rnr_retry times over
 };
 std::string_view name(WcStatus status) noexcept;  // as verbs spells it: "RETRY_EXC_ERR"
+
+// How a request ends that a NAK with this code refused; nullopt: the code refuses none.
+constexpr std::optional<WcStatus> refusal(NakCode code) noexcept {
+  switch (code) {
+    case NakCode::kInvalidRequest:
+      return WcStatus::kRemInvReqErr;
+    case NakCode::kRemoteAccessError:
+      return WcStatus::kRemAccessErr;
+    case NakCode::kRemoteOperationalError:
+      return WcStatus::kRemOpErr;
+    case NakCode::kPsnSequenceError:
+    case NakCode::kInvalidRdRequest:
+      break;
+  }
+  return std::nullopt;
+}
 
 // The values are those of verbs' ibv_wc_opcode.
 enum class WcOpcode : std::uint8_t {

@@ -69,6 +69,8 @@ class Engine {
   CqId create_cq(std::size_t capacity);
   SrqId create_srq(ProtectionDomain domain, std::size_t max_wr);
   AhId create_ah(const AddressVector& av);
+  // What is posted and not sent goes there, too.
+  void modify_ah(AhId ah, const AddressVector& av) { handles_[ah.index()] = Path(av); }
   std::expected<QpNumber, CreateError> create_qp(const QpInit& init);
   // Whether there was such a QP. Its work requests are forgotten.
   bool destroy_qp(QpNumber number);

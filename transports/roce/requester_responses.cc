@@ -129,27 +129,15 @@ std::optional<Drop> Requester::on_nak(Instant now, const Packet& packet, NakCode
     go_back(now);
     return std::nullopt;
   }
-  WcStatus status{};
-  switch (code) {
-    case NakCode::kInvalidRequest:
-      status = WcStatus::kRemInvReqErr;
-      break;
-    case NakCode::kRemoteAccessError:
-      status = WcStatus::kRemAccessErr;
-      break;
-    case NakCode::kRemoteOperationalError:
-      status = WcStatus::kRemOpErr;
-      break;
-    default:
-      return Drop::kBadResponse;
-  }
+  const std::optional<WcStatus> status = refusal(code);
+  if (!status) return Drop::kBadResponse;
   // (A READ may be refused in its middle.)
   if (!acknowledge_before(now, psn) && una_ != psn) {
     // What an earlier READ or atomic did is not known.
     implied_nak(now);
     return Drop::kImpliedNak;
   }
-  fail(status);
+  fail(*status);
   return std::nullopt;
 }
 

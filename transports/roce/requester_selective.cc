@@ -206,45 +206,33 @@ std::optional<Drop> Requester::on_selective_acknowledge(Instant now, const Packe
 std::optional<Drop> Requester::on_selective_nak(Instant now, const Packet& packet, NakCode code) noexcept {
   const Psn psn(packet.bth.psn);
   Scoreboard& s = *scoreboard_;
-  WcStatus status{};
-  switch (code) {
-    case NakCode::kPsnSequenceError: {
-      nic_.counters.packet_seq_err.increment();
-      ++qp_.counters.packet_seq_err;
-      const Psn came(packet.sack_eth.psn);
-      s.note_cumulative(psn);
-      s.note_answered(psn);
-      if (is_outstanding(came) && came - una_ < static_cast<std::int32_t>(s.window)) {
-        Wqe& wqe = *wqe_of(came);
-        if (is_read_or_atomic(wqe.wr.opcode)) {
-          wqe.arrived = true;
-        } else {
-          s.arrived.set(came);
-        }
-        s.note_arrived(came);
+  if (code == NakCode::kPsnSequenceError) {
+    nic_.counters.packet_seq_err.increment();
+    ++qp_.counters.packet_seq_err;
+    const Psn came(packet.sack_eth.psn);
+    s.note_cumulative(psn);
+    s.note_answered(psn);
+    if (is_outstanding(came) && came - una_ < static_cast<std::int32_t>(s.window)) {
+      Wqe& wqe = *wqe_of(came);
+      if (is_read_or_atomic(wqe.wr.opcode)) {
+        wqe.arrived = true;
+      } else {
+        s.arrived.set(came);
       }
-      advance(now);
-      return std::nullopt;
+      s.note_arrived(came);
     }
-    case NakCode::kInvalidRequest:
-      status = WcStatus::kRemInvReqErr;
-      break;
-    case NakCode::kRemoteAccessError:
-      status = WcStatus::kRemAccessErr;
-      break;
-    case NakCode::kRemoteOperationalError:
-      status = WcStatus::kRemOpErr;
-      break;
-    default:
-      return Drop::kBadResponse;
+    advance(now);
+    return std::nullopt;
   }
+  const std::optional<WcStatus> status = refusal(code);
+  if (!status) return Drop::kBadResponse;
   s.note_cumulative(psn);
   advance(now);
   if (una_ == fresh_ || psn - sq_[0].past() >= 0) {
     // What an earlier READ or atomic did is not known.
     return Drop::kImpliedNak;
   }
-  fail(status);
+  fail(*status);
   return std::nullopt;
 }
 

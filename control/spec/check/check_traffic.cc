@@ -28,16 +28,21 @@ constexpr int kAethOctets = 4;
 constexpr int kSrEthOctets = 8;  // selective repeat: in all, and the RETH in all of a WRITE
 
 bool is_roce(const TrafficSpec& t) { return t.transport == TrafficSpec::Transport::kRoce; }
+bool is_rping(const TrafficSpec& t) { return is_roce(t) && t.roce.operation == RoceOperation::kRping; }
 
 // `selective`: by NICs that repeat selectively.
 int header_octets(const TrafficSpec& traffic, bool selective) {
   int all = kTransportOctets + (traffic.ip_version == 4 ? kIpv4Octets : kIpv6Octets);
+  if (is_rping(traffic)) return all + kRethOctets;
   if (is_roce(traffic) && selective && traffic.roce.operation != RoceOperation::kRead) all += kSrEthOctets;
   if (!is_roce(traffic) || traffic.roce.operation == RoceOperation::kSend) return all;
   return all + (traffic.roce.operation == RoceOperation::kWrite ? kRethOctets : kAethOctets);
 }
 
-int payload_octets(const TrafficSpec& t) { return is_roce(t) ? t.roce.path_mtu : static_cast<int>(t.payload); }
+int payload_octets(const TrafficSpec& t) {
+  if (is_rping(t)) return t.roce.rping.path_mtu;
+  return is_roce(t) ? t.roce.path_mtu : static_cast<int>(t.payload);
+}
 
 // An upper bound, before pairs within one host are left out.
 std::int64_t count_flows(const TrafficSpec& t, const TrafficEnds& ends) {
@@ -86,7 +91,10 @@ class TrafficCheck {
       check_end(traffic, said);
       check_rate(traffic, said, ends);
       check_paths(traffic, said, ends);
-      if (is_roce(traffic)) check_roce(traffic, said, ends);
+      if (is_rping(traffic))
+        check_rping(traffic, said, ends);
+      else if (is_roce(traffic))
+        check_roce(traffic, said, ends);
       flows_ += (traffic.load ? count_arrivals(traffic, said, ends) : count_flows(traffic, ends)) *
                 (is_roce(traffic) ? traffic.roce.qps : 1);
       if (flows_ > kMostFlows) said.fail(fmt::format("more than {} flows, with those before", kMostFlows));
@@ -96,7 +104,7 @@ class TrafficCheck {
 
  private:
   void check_end(const TrafficSpec& t, const Tree& said) const {
-    const bool ends = t.has_end() || t.stop || lab_.run.duration;
+    const bool ends = t.has_end() || (is_rping(t) && t.roce.rping.count > 0) || t.stop || lab_.run.duration;
     if (!ends && lab_.run.clock == Clock::kVirtual)
       said.fail("never ends, and neither does the run; expected bytes or stop here, or run.duration");
   }
@@ -140,7 +148,8 @@ class TrafficCheck {
       const int mtu = mtu_.between(from, to);
       if (mtu == 0) said.fail(fmt::format("there is no path from {} to {}", format(from), format(to)));
       if (packet > mtu)
-        said.at_or_self(is_roce(t) ? "path-mtu" : "payload")
+        (is_rping(t) ? said.at_or_self("rping") : said)
+            .at_or_self(is_roce(t) ? "path-mtu" : "payload")
             .fail(fmt::format("{} and {} octets of headers make packets of {}; the MTU from {} to {} is {}{}",
                               format(Bytes{payload_octets(t)}), headers, packet, format(from), format(to), mtu,
                               is_roce(t) ? largest_path_mtu(mtu - headers) : std::string()));
@@ -171,6 +180,24 @@ class TrafficCheck {
       said.at_or_self("message").fail(
           fmt::format("with run.payload: real, receivers keep {} of {} for each QP, {} in all; run.memory is {}", slots,
                       format(Bytes{t.roce.message}), format(Bytes{held_}), format(lab_.run.memory)));
+  }
+
+  // Of a built-in server it is known whether it is there; of an attached host it is not.
+  void check_rping(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) const {
+    for (const PortName& from : ends.from) check_nic(from);
+    for (const PortName& to : ends.to) {
+      if (!std::holds_alternative<std::monostate>(
+              lab_.find(to.node)->nics[static_cast<std::size_t>(to.port) - 1].attach))
+        continue;
+      check_nic(to);
+      const std::string& profile = lab_.find(to.node)->profile;
+      if (std::ranges::find(roce_of(to).services, RoceService::kRpingServer) == roce_of(to).services.end())
+        said.at_or_self("to").fail(fmt::format("{} serves no rping; expected hosts.{}.roce.services: [rping-server]",
+                                               format(to), profile));
+      if (t.roce.rping.port != RpingTraffic{}.port)
+        said.at_or_self("rping").at_or_self("port").fail(
+            fmt::format("{} is built in and listens at port {}", format(to), RpingTraffic{}.port));
+    }
   }
 
   const RoceNicSpec& roce_of(const PortName& nic) const { return lab_.hosts.at(lab_.find(nic.node)->profile).roce; }

@@ -34,6 +34,8 @@ const Table<DcqcnSpec>& dcqcn_keys();
 const Table<SwiftSpec>& swift_keys();
 const Table<SelectiveRepeatSpec>& selective_repeat_keys();
 const Table<CnpSpec>& cnp_keys();
+// traffic.<n>.rping
+const Table<RpingTraffic>& rping_keys();
 
 // defaults.link, the third element of a link, and a preset's links: all but the ends.
 const Table<LinkSpec>& link_keys();

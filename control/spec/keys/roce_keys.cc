@@ -1,4 +1,9 @@
 // The keys of built-in RoCEv2 NICs: congestion control with every parameter, CNPs, timers, retries.
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "control/spec/keys/keys.h"
@@ -66,6 +71,15 @@ Form<DcqcnSpec> dcqcn_form() {
   Form<DcqcnSpec> form = map_of(dcqcn_keys());
   form.write = [](const DcqcnSpec& d) { return dcqcn_keys().write(d, DcqcnSpec::of(d.profile)); };
   return form;
+}
+
+Form<std::vector<RoceService>> services() {
+  return checked<std::vector<RoceService>>(
+      list_of(choice<RoceService>({{"rping-server", RoceService::kRpingServer}})),
+      [](const std::vector<RoceService>& all) -> std::optional<std::string> {
+        if (std::set(all.begin(), all.end()).size() == all.size()) return std::nullopt;
+        return "names a service twice";
+      });
 }
 
 Form<BitRate> any_rate() { return rate(kLeastLimit); }
@@ -195,7 +209,13 @@ const Table<RoceNicSpec>& roce_nic_keys() {
        key("window", &RoceNicSpec::window, either("unlimited", 0, integer(1, (1 << 23) - 1)),
            "packets of a QP that may be sent and not acknowledged"),
        key("max-reads", &RoceNicSpec::max_reads, integer(1, 128),
-           "verbs' max_rd_atomic and max_dest_rd_atomic: READs of a QP that may be under way")}};
+           "verbs' max_rd_atomic and max_dest_rd_atomic: READs of a QP that may be under way"),
+       key("services", &RoceNicSpec::services, services(),
+           "what peers, real ones too, may connect to by rdma_cm: rping-server, for rping's clients, at port 7174"),
+       key("cm-response-timeout", &RoceNicSpec::cm_response_timeout, integer(1, 31),
+           "code of how long a message of connection management waits for its answer and goes again"),
+       key("cm-retries", &RoceNicSpec::cm_retries, integer(0, 15),
+           "how often that is before the peer is unreachable")}};
   return table;
 }
 

@@ -109,7 +109,12 @@ void check_transport(const Tree& map, const TrafficSpec& t) {
         value->fail(fmt::format("has no meaning here; expected it under {}", where));
   };
   const bool roce = t.transport == TrafficSpec::Transport::kRoce;
-  only({"operation", "message", "outstanding", "path-mtu", "qps", "receives", "repost-after"}, roce, "transport: roce");
+  only({"operation", "message", "outstanding", "path-mtu", "qps", "receives", "repost-after", "rping"}, roce,
+       "transport: roce");
+  const bool rping = t.roce.operation == RoceOperation::kRping;
+  only({"rping"}, rping, "operation: rping");
+  only({"message", "path-mtu", "bytes"}, !rping, "other operations; of pings, rping has size, path-mtu and count");
+  only({"outstanding", "qps", "rate"}, !rping, "other operations; a client of rping has one QP and one ping under way");
   only({"receives", "repost-after"}, t.roce.operation == RoceOperation::kSend, "operation: send");
   only({"payload"}, !roce, "transport: generator; path-mtu is what a packet of RoCE carries");
   only({"on", "off"}, !roce, "transport: generator");
@@ -189,8 +194,10 @@ const Table<TrafficSpec>& traffic_keys() {
        of_roce(
            key("operation", &RoceTraffic::operation,
                choice<RoceOperation>(
-                   {{"write", RoceOperation::kWrite}, {"send", RoceOperation::kSend}, {"read", RoceOperation::kRead}}),
-               "roce: how data get from sender to receiver; read: the receiver asks")),
+                   {{"write", RoceOperation::kWrite}, {"send", RoceOperation::kSend}, {"read", RoceOperation::kRead},
+                    {"rping", RoceOperation::kRping}}),
+               "roce: how data get from sender to receiver; read: the receiver asks; rping: the sender connects by "
+               "rdma_cm to an rping server, a real one too, which READs its pings and WRITEs them back")),
        of_roce(key("message", &RoceTraffic::message, octets(1, kMostMessage),
                    "roce: of each work request; the last one of a flow is what is left of bytes")),
        of_roce(key("outstanding", &RoceTraffic::outstanding, integer(1, 4096),
@@ -202,6 +209,7 @@ const Table<TrafficSpec>& traffic_keys() {
                    "roce, send: receive requests per QP at the receiver; without it as many as outstanding")),
        of_roce(key("repost-after", &RoceTraffic::repost_after, duration({}, kAnyTime),
                    "roce, send: how long after a message came its receive request is posted again")),
+       of_roce(key("rping", &RoceTraffic::rping, map_of(rping_keys()), "rping: size, count and port")),
        key("ip", &TrafficSpec::ip_version, choice<int>({{"4", 4}, {"6", 6}}), "version of IP"),
        key("dscp", &TrafficSpec::dscp, integer(0, 63), "code point that switches classify by"),
        key("ecn", &TrafficSpec::ect, boolean(), "ECN-capable: ECT(0), else Not-ECT"),

@@ -92,6 +92,69 @@ TEST(RoceSpec, AProfileSetsWhatIsNotSaid) {
   EXPECT_EQ(dcqcn("rpg-ai-rate: 7Mbps, profile: vendor").rpg_time_reset, Duration{300'000'000});
 }
 
+// ---- rping ---------------------------------------------------------------------------------------------------------
+
+constexpr const char* kServe = "hosts: { default: { roce: { services: [rping-server] } } }\n";
+
+TEST(RpingSpec, EveryKeyIsRead) {
+  const Lab l = parse(file_with("from: h1, to: h2, transport: roce, operation: rping, rping: { size: 1000B, count: 7, "
+                                "path-mtu: 256, retry-after: 1ms }",
+                                "hosts: { default: { roce: { services: [rping-server], cm-response-timeout: 12, "
+                                "cm-retries: 3 } } }\n"),
+                      "x.yaml");
+  EXPECT_EQ(l.traffic[0].roce.operation, RoceOperation::kRping);
+  EXPECT_TRUE(l.traffic[0].roce.rping == (RpingTraffic{1000, 7, 7174, 256, Duration{1'000'000'000}}));
+  const RoceNicSpec& r = l.hosts.at("default").roce;
+  EXPECT_EQ(r.services, std::vector{RoceService::kRpingServer});
+  EXPECT_EQ(r.cm_response_timeout, 12);
+  EXPECT_EQ(r.cm_retries, 3);
+}
+
+TEST(RpingErrors, WhatMakesNoSense) {
+  const auto wrong = [](const std::string& keys, const std::string& more = kServe) {
+    return roce_error("from: h1, to: h2, transport: roce, operation: rping" + keys, more);
+  };
+  EXPECT_EQ(wrong(""), "(no error)");
+  EXPECT_EQ(wrong(", rping: { size: 25B }"),
+            "x.yaml:5:84: traffic.0.rping.size: 25B is out of range; expected 26B..65535B");
+  EXPECT_EQ(wrong(", rping: { count: 0 }"),
+            "x.yaml:5:85: traffic.0.rping.count: 0 is out of range; expected 1..1000000000");
+  EXPECT_EQ(wrong(", message: 1MB"),
+            "x.yaml:5:78: traffic.0.message: has no meaning here; expected it under other operations; of pings, rping "
+            "has size, path-mtu and count");
+  EXPECT_EQ(wrong(", qps: 2"),
+            "x.yaml:5:74: traffic.0.qps: has no meaning here; expected it under other operations; a client of rping "
+            "has one QP and one ping under way");
+  EXPECT_EQ(roce_error("from: h1, to: h2, transport: roce, rping: { count: 1 }"),
+            "x.yaml:5:58: traffic.0.rping: has no meaning here; expected it under operation: rping");
+  EXPECT_EQ(wrong("", ""),
+            "x.yaml:5:30: traffic.0.to: h2:1 serves no rping; expected hosts.default.roce.services: [rping-server]");
+  EXPECT_EQ(wrong(", rping: { port: 7175 }"),
+            "x.yaml:5:84: traffic.0.rping.port: h2:1 is built in and listens at port 7174");
+  EXPECT_EQ(wrong(", rping: { path-mtu: 4096 }", std::string(kServe) + "defaults: { link: { mtu: 1500 } }\n"),
+            "x.yaml:5:88: traffic.0.rping.path-mtu: 4KiB and 60 octets of headers make packets of 4156; the MTU from "
+            "h1:1 to h2:1 is 1500; expected path-mtu: 1024");
+  EXPECT_EQ(nic_error("services: [rping]"),
+            "x.yaml:6:40: hosts.default.roce.services.0: unknown 'rping'; did you mean 'rping-server'? Expected "
+            "rping-server");
+  EXPECT_EQ(nic_error("services: [rping-server, rping-server]"),
+            "x.yaml:6:39: hosts.default.roce.services: names a service twice");
+}
+
+TEST(RpingErrors, WithoutEndTheRunNeedsOne) {
+  const std::string endless = "from: h1, to: h2, transport: roce, operation: rping";
+  EXPECT_EQ(roce_error(endless, kServe, "seed: 1"),
+            "x.yaml:5:5: traffic.0: never ends, and neither does the run; expected bytes or stop here, or run.duration");
+  EXPECT_EQ(roce_error(endless + ", rping: { count: 3 }", kServe, "seed: 1"), "(no error)");
+}
+
+// An attached host is no server that we know of: it may be one.
+TEST(RpingErrors, AnAttachedHostMayServe) {
+  EXPECT_EQ(roce_error("from: h2, to: h1, transport: roce, operation: rping",
+                       "nodes: { h1: { attach: { vhost-user: /tmp/x.sock } } }\n", "clock: wall"),
+            "(no error)");
+}
+
 TEST(RoceErrors, KeysOfTraffic) {
   EXPECT_EQ(roce_error("from: h1, to: h2, transport: rocev2"),
             "x.yaml:5:45: traffic.0.transport: unknown 'rocev2'; did you mean 'roce'? Expected generator or roce");
@@ -99,7 +162,7 @@ TEST(RoceErrors, KeysOfTraffic) {
   EXPECT_EQ(wrong("operaton: read").substr(0, 74),
             "x.yaml:5:51: traffic.0: unknown key 'operaton'; did you mean 'operation'? ");
   EXPECT_EQ(wrong("operation: atomic"),
-            "x.yaml:5:62: traffic.0.operation: unknown 'atomic'; expected write, send or read");
+            "x.yaml:5:62: traffic.0.operation: unknown 'atomic'; expected write, send, read or rping");
   EXPECT_EQ(wrong("message: 0"), "x.yaml:5:60: traffic.0.message: 0 is out of range; expected 1B..1GiB");
   EXPECT_EQ(wrong("message: 2GiB"), "x.yaml:5:60: traffic.0.message: 2GiB is out of range; expected 1B..1GiB");
   EXPECT_EQ(wrong("outstanding: 0"), "x.yaml:5:64: traffic.0.outstanding: 0 is out of range; expected 1..4096");
@@ -168,7 +231,7 @@ TEST(RoceErrors, KeysOfNics) {
       "x.yaml:6:41: hosts.default.roce.congestion: unknown 'dcqnc'; did you mean 'dcqcn'? Expected none, dcqcn or swift");
   EXPECT_EQ(nic_error("congestoin: dcqcn"),
             "x.yaml:6:29: hosts.default.roce: unknown key 'congestoin'; did you mean 'congestion'? Known here: "
-            "congestion, dcqcn, swift, loss-recovery, selective-repeat, cnp, ack-timeout, retry-count, rnr-retry, min-rnr-timer, ack-every, window, max-reads");
+            "congestion, dcqcn, swift, loss-recovery, selective-repeat, cnp, ack-timeout, retry-count, rnr-retry, min-rnr-timer, ack-every, window, max-reads, services, cm-response-timeout, cm-retries");
   EXPECT_EQ(nic_error("ack-timeout: 32"),
             "x.yaml:6:42: hosts.default.roce.ack-timeout: 32 is out of range; expected 1..31");
   EXPECT_EQ(nic_error("retry-count: 8"),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "dataplane/wire/ecn.h"
 #include "transports/roce/wire/udp_source_port.h"
 
 namespace railyard::roce::cm {
@@ -86,7 +87,7 @@ bool ConnectionManager::to_rts(Instant now, const Connection& c, const QpAttribu
   a.av = c.av;
   a.av.source_port = source_port(flow_label(c.qp.value, c.remote_qpn));
   a.dest_qpn = c.remote_qpn;
-  a.sq_psn = c.psn;
+  a.rq_psn = c.psn;
   a.min_rnr_timer = c.parameters.min_rnr_timer;
   const bool rc = engine_.qp(c.qp)->info.type == QpType::kRc;
   const QpAttributeSet connection{kAv, kPathMtu, kDestQpn, kRqPsn};
@@ -208,8 +209,13 @@ std::expected<ConnectionId, ConnectError> ConnectionManager::connect(Instant now
   Req req;
   if (p.private_data.size() > req.private_data.octets.size() - IpServiceHeader::kOctets)
     return std::unexpected(ConnectError::kPrivateData);
-  const auto av = config_.route ? config_.route(addresses.source, addresses.destination) : std::nullopt;
+  auto av = config_.route ? config_.route(addresses.source, addresses.destination) : std::nullopt;
   if (!av) return std::unexpected(ConnectError::kNoRoute);
+  if (p.service_type) {
+    av->dscp = p.service_type->dscp;
+    av->ect = p.service_type->ect;
+    av->priority = p.service_type->priority;
+  }
   Connection& c = add(*av);
   c.active = true;
   c.qp = p.qp;
@@ -235,7 +241,9 @@ std::expected<ConnectionId, ConnectError> ConnectionManager::connect(Instant now
   req.max_cm_retries = config_.max_retries;
   req.primary.local_gid = av->source;
   req.primary.remote_gid = av->destination;
-  req.primary.traffic_class = static_cast<std::uint8_t>(av->dscp << 2);
+  // All of the octet: who takes it over, as rdma_cm does, is then ECN-capable as well.
+  req.primary.traffic_class =
+      static_cast<std::uint8_t>(av->dscp << 2 | static_cast<int>(av->ect ? wire::Ecn::kEct0 : wire::Ecn::kNotEct));
   req.primary.hop_limit = av->hop_limit;
   req.primary.local_ack_timeout = p.ack_timeout;
   write_ip_service(req.private_data.octets.data(), addresses);
@@ -269,8 +277,8 @@ std::expected<void, ConnectError> ConnectionManager::accept(Instant now, Connect
       .timeout = c->req.primary.local_ack_timeout,
       .retry_cnt = c->req.retry_count,
       .rnr_retry = c->req.rnr_retry_count,
-      .rq_psn = c->req.starting_psn,
       .max_rd_atomic = std::min<std::uint8_t>({p.initiator_depth, c->req.responder_resources, kMostDepth}),
+      .sq_psn = c->req.starting_psn,
       .max_dest_rd_atomic = std::min<std::uint8_t>({p.responder_resources, c->req.initiator_depth, kMostDepth})};
   if (!to_init(now, *c) || !to_rts(now, *c, a)) {
     static_cast<void>(engine_.modify_qp(now, c->qp, QpState::kReset, {}, {}));
@@ -292,12 +300,13 @@ std::expected<void, ConnectError> ConnectionManager::accept(Instant now, Connect
   return {};
 }
 
-std::expected<void, ConnectError> ConnectionManager::reject(Instant, ConnectionId id, std::span<const std::byte> data) {
+std::expected<void, ConnectError> ConnectionManager::reject(Instant, ConnectionId id, std::span<const std::byte> data,
+                                                            RejReason reason) {
   Connection* const c = find(id);
   if (c == nullptr) return std::unexpected(ConnectError::kUnknownConnection);
   if (c->state != State::kReqReceived) return std::unexpected(ConnectError::kConnectionState);
   if (data.size() > Rej{}.private_data.octets.size()) return std::unexpected(ConnectError::kPrivateData);
-  send_rej(c->av, c->sent->transaction_id, c->id.value, c->remote_comm_id, 0, RejReason::kConsumer, data);
+  send_rej(c->av, c->sent->transaction_id, c->id.value, c->remote_comm_id, 0, reason, data);
   forget(*c);
   return {};
 }

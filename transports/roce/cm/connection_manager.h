@@ -45,8 +45,18 @@ struct CmConfig {
   std::uint8_t max_retries = 15;       // 0..15
   // How long a connection's IDs and QP are not used again after its end; longer than any packet of it lives.
   Duration timewait = local_ack_timeout(17);
+  // The class at the NIC of what is sent with a DSCP: a passive end takes the one that the REQ names. Without it that
+  // of `route` is kept.
+  std::function<Priority(std::uint8_t dscp)> class_of{};
   // The way from one of our addresses to a peer; nullopt: there is none.
   std::function<std::optional<AddressVector>(const wire::IpAddress& own, const wire::IpAddress& peer)> route{};
+};
+
+// Of the packets of a connection: what rdma_cm's TOS says, and its class at the NIC.
+struct ServiceType {
+  std::uint8_t dscp = 0;  // 0..63
+  bool ect = false;
+  Priority priority{};
 };
 
 // What this end wants of a connection.
@@ -60,6 +70,7 @@ struct ConnectionParameters {
   PathMtu path_mtu = PathMtu::k1024;          // connect(): of both ends; accept(): the largest that is taken
   std::uint8_t ack_timeout = 17;              // 0..31, of both ends; connect() only. rdma_cm has 0.5 s on RoCE
   std::uint8_t min_rnr_timer = 12;            // 0..31. rdma_cm leaves it at 0, 655 ms
+  std::optional<ServiceType> service_type{};  // connect(): of both ends; nothing: as `route` says
   std::span<const std::byte> private_data{};  // for the peer's application: 56 octets of a REQ, 196 of a REP
 };
 
@@ -139,7 +150,8 @@ class ConnectionManager {
   // Of a kConnectRequest. The QP goes to RTS.
   std::expected<void, ConnectError> accept(Instant now, ConnectionId connection,
                                            const ConnectionParameters& parameters);
-  std::expected<void, ConnectError> reject(Instant now, ConnectionId connection, std::span<const std::byte> data = {});
+  std::expected<void, ConnectError> reject(Instant now, ConnectionId connection, std::span<const std::byte> data = {},
+                                           RejReason reason = RejReason::kConsumer);
   // Tells the peer that accept() takes its time, up to 4.096 us * 2^service_timeout.
   std::expected<void, ConnectError> working(Instant now, ConnectionId connection, std::uint8_t service_timeout);
   // Of an established connection. The QP goes to ERR.
@@ -175,7 +187,7 @@ class ConnectionManager {
     std::uint32_t remote_qpn = 0;
     ConnectionParameters parameters{};  // without private data
     Req req{};
-    std::uint32_t psn = 0;           // this end's first
+    std::uint32_t psn = 0;           // that the peer begins with
     std::optional<Datagram> sent{};  // last, for when it goes again
     std::uint8_t retries = 0;        // left
     Instant deadline = Instant::never();

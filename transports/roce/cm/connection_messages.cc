@@ -1,6 +1,7 @@
 // Messages that come.
 #include <algorithm>
 
+#include "dataplane/wire/ecn.h"
 #include "transports/roce/cm/connection_manager.h"
 
 namespace railyard::roce::cm {
@@ -86,6 +87,9 @@ std::optional<Ignored> ConnectionManager::on_message(Instant now, const AddressV
   Connection& c = add(back);
   c.state = State::kReqReceived;
   c.av.dscp = static_cast<std::uint8_t>(req.primary.traffic_class >> 2);
+  const wire::Ecn ecn = wire::ecn_of(req.primary.traffic_class);
+  c.av.ect = ecn == wire::Ecn::kEct0 || ecn == wire::Ecn::kEct1;
+  if (config_.class_of) c.av.priority = config_.class_of(c.av.dscp);
   c.remote_comm_id = req.local_comm_id;
   c.remote_qpn = req.local_qpn;
   c.req = req;
@@ -142,8 +146,8 @@ std::optional<Ignored> ConnectionManager::on_message(Instant now, Connection& c,
       .timeout = p.ack_timeout,
       .retry_cnt = p.retry_count,
       .rnr_retry = rep.rnr_retry_count,
-      .rq_psn = rep.starting_psn,
       .max_rd_atomic = std::min<std::uint8_t>({p.initiator_depth, rep.responder_resources, kMostDepth}),
+      .sq_psn = rep.starting_psn,
       .max_dest_rd_atomic = std::min<std::uint8_t>({p.responder_resources, rep.initiator_depth, kMostDepth})};
   if (engine_.state(c.qp) != QpState::kInit || !to_rts(now, c, a)) {
     // The QP is gone, or was used for something else meanwhile.

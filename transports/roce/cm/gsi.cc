@@ -43,7 +43,10 @@ Gsi::Gsi(Instant now, Engine& engine, ConnectionManager& manager)
     RAILYARD_ASSERT(modified.has_value(), "QP 1 goes to RTS");
   }
   for (std::uint64_t i = 0; i < kReceives; ++i) post_receive(now, i);
-  for (std::uint64_t i = 0; i < kSends; ++i) free_.push_back(i);
+  for (std::uint64_t i = 0; i < kSends; ++i) {
+    free_.push_back(i);
+    ways_.push_back(engine_.create_ah({}));
+  }
 }
 
 void Gsi::post_receive(Instant now, std::uint64_t place) {
@@ -51,15 +54,10 @@ void Gsi::post_receive(Instant now, std::uint64_t place) {
   static_cast<void>(engine_.post_recv(now, kGsiQp, wr));
 }
 
-AhId Gsi::handle(const AddressVector& av) {
-  const auto known = std::ranges::find(handles_, av, &std::pair<AddressVector, AhId>::first);
-  if (known != handles_.end()) return known->second;
-  return handles_.emplace_back(av, engine_.create_ah(av)).second;
-}
-
-void Gsi::run(Instant now) {
+bool Gsi::run(Instant now) {
+  bool any = false;
   std::array<Completion, 16> done;
-  for (std::size_t n = 0; (n = engine_.poll(recv_cq_, done)) > 0;) {
+  for (std::size_t n = 0; (n = engine_.poll(recv_cq_, done)) > 0; any = true) {
     for (const Completion& c : std::span(done).first(n)) {
       const auto octets = std::span<const std::byte>(memory_).subspan(c.wr_id * kReceiveOctets, kReceiveOctets);
       const auto addresses = read_grh(octets.first<kGrhOctets>());
@@ -68,23 +66,26 @@ void Gsi::run(Instant now) {
       post_receive(now, c.wr_id);
     }
   }
-  for (std::size_t n = 0; (n = engine_.poll(send_cq_, done)) > 0;)
+  for (std::size_t n = 0; (n = engine_.poll(send_cq_, done)) > 0; any = true)
     for (const Completion& c : std::span(done).first(n)) free_.push_back(c.wr_id);
   while (!free_.empty()) {
     const auto out = manager_.next();
-    if (!out) return;
+    if (!out) break;
+    any = true;
     const std::uint64_t place = free_.back();
     free_.pop_back();
     const std::size_t at = kReceives * kReceiveOctets + place * kMadOctets;
     std::ranges::copy(out->mad, memory_.begin() + static_cast<std::ptrdiff_t>(at));
+    engine_.modify_ah(ways_[place], out->av);
     static_cast<void>(engine_.post_send(now, kGsiQp,
                                         {.wr_id = place,
                                          .opcode = SendOpcode::kSend,
                                          .sges = {{kAddress + at, kMadOctets, key_}},
-                                         .ah = handle(out->av),
+                                         .ah = ways_[place],
                                          .remote_qp = kGsiQp,
                                          .remote_q_key = kGsiQKey}));
   }
+  return any;
 }
 
 }  // namespace railyard::roce::cm

@@ -15,14 +15,14 @@ class Gsi {
   Gsi(Instant now, Engine& engine, ConnectionManager& manager);
 
   // Hands in what has come, sends what is to be sent. After packets came, and after anything was asked of the manager.
-  void run(Instant now);
+  // Whether there was anything.
+  bool run(Instant now);
 
  private:
   static constexpr std::size_t kReceives = 64, kSends = 32;
   static constexpr std::size_t kReceiveOctets = 40 + kMadOctets;  // behind a GRH
 
   void post_receive(Instant now, std::uint64_t place);
-  AhId handle(const AddressVector& av);
 
   Engine& engine_;
   ConnectionManager& manager_;
@@ -30,7 +30,7 @@ class Gsi {
   MemoryRegions::Key key_ = 0;
   CqId send_cq_{}, recv_cq_{};
   std::vector<std::uint64_t> free_;  // places to send from
-  std::vector<std::pair<AddressVector, AhId>> handles_;
+  std::vector<AhId> ways_;           // where to, by place
 };
 
 }  // namespace railyard::roce::cm

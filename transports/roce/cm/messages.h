@@ -53,7 +53,7 @@ struct Req {
   std::uint8_t remote_cm_response_timeout = 20;  // 5 bits: how soon the receiver answers
   std::uint8_t transport = 0;                    // 2 bits: 0 RC, 1 UC
   bool end_to_end_flow_control = false;
-  std::uint32_t starting_psn = 0;               // 24 bits
+  std::uint32_t starting_psn = 0;               // 24 bits: with which the receiver of this begins to send
   std::uint8_t local_cm_response_timeout = 20;  // 5 bits
   std::uint8_t retry_count = 7;                 // 3 bits
   std::uint16_t p_key = 0xFFFF;
@@ -102,7 +102,7 @@ struct Rep {
   std::uint32_t local_q_key = 0;
   std::uint32_t local_qpn = 0;     // 24 bits
   std::uint32_t local_eecn = 0;    // 24 bits
-  std::uint32_t starting_psn = 0;  // 24 bits
+  std::uint32_t starting_psn = 0;  // 24 bits: with which the receiver of this begins to send
   std::uint8_t responder_resources = 0;
   std::uint8_t initiator_depth = 0;
   std::uint8_t target_ack_delay = 0;   // 5 bits

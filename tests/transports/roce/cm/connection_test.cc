@@ -42,7 +42,25 @@ TEST(Connection, ARequestSaysWhoAndWhat) {
   EXPECT_EQ(req.local_ca_guid, 0xA0u);
   EXPECT_EQ(req.primary.local_gid, ip(0));
   EXPECT_EQ(req.primary.remote_gid, ip(1));
-  EXPECT_EQ(req.primary.traffic_class, 26 << 2);
+  EXPECT_EQ(req.primary.traffic_class, 26 << 2 | 2) << "DSCP and ECT(0)";
+}
+
+// As Linux means it (ib_cm takes its own starting PSN for rq_psn and the peer's for sq_psn): found by talking to it.
+TEST(Connection, AStartingPsnIsWhatTheOtherEndBeginsToSendWith) {
+  Ends ends;
+  const QpNumber active = ends.qp(0);
+  ends.connect(active);
+  ends.run();
+  ends.happened(1);
+  const Req& req = std::get<Req>(ends.log[0].message);
+  const Rep& rep = std::get<Rep>(ends.log[1].message);
+  ASSERT_NE(req.starting_psn, rep.starting_psn);
+  const QpAttributes& a = ends.state(0, active).info.attributes;
+  const QpAttributes& b = ends.state(1, ends.last[1].qp).info.attributes;
+  EXPECT_EQ(b.sq_psn, req.starting_psn);
+  EXPECT_EQ(a.rq_psn, req.starting_psn);
+  EXPECT_EQ(a.sq_psn, rep.starting_psn);
+  EXPECT_EQ(b.rq_psn, rep.starting_psn);
 }
 
 TEST(Connection, EachGetsWhatBothCanDo) {

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Built-in RoCEv2 NICs against the kernel's SoftRoCE, by rping: a guest as client and as server of a built-in host
+# across a leaf-spine-leaf path (topologies/rping-peer.yaml), unmodified tools there, every octet checked at both ends.
+#
+# usage: peer.sh ci | all
+#   ci    no faults, few pings, captured and decoded: all ICRCs are right
+#   all   more pings and all sizes; then again with frames lost, twice, out of order and damaged
+set -euo pipefail
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd -- "$here/../.." && pwd)
+softroce=$root/tools/softroce
+railyard=$root/build/release/bin/railyard
+out=$(mktemp -d "${TMPDIR:-/tmp}/railyard-interop.XXXXXX")
+trap 'rm -rf -- "$out"' EXIT
+failed=0
+
+# peer NAME PINGS SIZES [through-fabric.sh arguments]: runs it, keeps its report as $out/NAME/report.json
+peer() {
+  local name=$1 pings=$2 sizes=$3 began=$SECONDS; shift 3
+  if "$softroce/through-fabric.sh" --lab "$root/topologies/rping-peer.yaml" --nics 1 \
+       --script "$softroce/scripts/rping-peer.sh" --report "$out/$name" \
+       --set "traffic.0.rping.count=$pings" "$@" -- --timeout 300 --env "N=$pings" --env "SIZES=$sizes" \
+       >"$out/$name.log" 2>&1; then
+    printf 'ok    %-28s (%d s)  %s\n' "$name" $((SECONDS - began)) "$(grep -h '^rping -s' "$out/$name.log" | tail -n1)"
+  else
+    printf 'FAIL  %-28s\n' "$name"; sed 's/^/      /' "$out/$name.log"; failed=1
+  fi
+}
+# expect NAME JQ-CONDITION TEXT: a fact about the report
+expect() {
+  if jq -e "$2" "$out/$1/report.json" >/dev/null 2>&1; then
+    printf '      %s\n' "$3"
+  else
+    printf 'FAIL  %s: not so: %s\n' "$1" "$3"; failed=1
+    jq -c '.audit, .rdma_services, .rping, .faults' "$out/$1/report.json" 2>/dev/null | sed 's/^/      /' || true
+  fi
+}
+# verified NAME PINGS SIZES: what both directions have brought
+verified() {
+  local name=$1 pings=$2 sizes=$3 n=0 octets=0 size
+  for size in $sizes; do n=$((n + pings)); octets=$((octets + pings * size)); done
+  expect "$name" ".rdma_services[0].services[0] | .name == \"rping\" and .open == 0 and
+    .connections == $(wc -w <<<"$sizes") and .pings == $n and .verified_bytes == $octets and .corrupted + .violations + .failed + .refused == 0" \
+    "$n pings of the guest were read, verified ($octets octets) and written back"
+  expect "$name" ".rping[0] | .state == \"done\" and .pings == $pings and .verified_bytes == $((pings * 65535)) and
+    .corrupted == 0" "$pings pings of the built-in client were verified ($((pings * 65535)) octets)"
+  expect "$name" '.rdma_services[0].cm | .ignored.refused == 1 and .malformed == {}' "one for another port was refused"
+  expect "$name" '.audit.balanced' "the books balance"
+}
+# All frames of both directions at the guest's port: nothing that is no RoCE where it should be, every ICRC right.
+decoded() {
+  local counts
+  counts=$("$railyard" decode "$1" --json | jq -s -c '[.[] | select(.icrc_ok != null)] |
+    {packets: length, bad: map(select(.icrc_ok == false or .error != null)) | length,
+     opcodes: map(.bth.opcode) | unique | length}')
+  if jq -e '.packets > 100 and .bad == 0 and .opcodes >= 8' <<<"$counts" >/dev/null; then
+    printf '      captured and decoded, all ICRCs right: %s\n' "$counts"
+  else
+    printf 'FAIL  the capture: %s\n' "$counts"; failed=1
+  fi
+}
+
+"$softroce/build-image.sh"
+if [[ ${1:-ci} == ci ]]; then
+  peer rping 5 "100 65535" --capture "leaf1:1=$out/h1.pcap"
+  verified rping 5 "100 65535"
+  expect rping '.rdma_services[0].dropped == {}' "every packet was of use"
+  decoded "$out/h1.pcap"
+else
+  peer rping 50 "26 100 4096 65535" --capture "leaf1:1=$out/h1.pcap"
+  verified rping 50 "26 100 4096 65535"
+  decoded "$out/h1.pcap"
+  for fault in "loss: 1%" "duplicate: true, probability: 1%" "reorder: { behind: 3, within: 1ms }, probability: 1%" \
+      "corrupt: true, probability: 1%"; do
+    name=rping-${fault%%:*}
+    peer "$name" 20 "100 65535" --set "faults=[{ name: a, on: leaf1:1, $fault }]"
+    verified "$name" 20 "100 65535"
+    expect "$name" '.faults[0].frames > 5' "frames met the fault"
+  done
+fi
+exit "$failed"

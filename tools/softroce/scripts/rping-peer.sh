@@ -1,0 +1,16 @@
+# Runs in a guest at h1 of topologies/rping-peer.yaml: rping with a built-in host, as its client and as its server. Its
+# -V compares what comes back. N pings each (the built-in client's own count too).
+built_in=${BUILT_IN:-10.9.0.2} own=${OWN:-10.9.0.1} n=${N:-20}
+wait_ping "$built_in" || exit 1
+for size in ${SIZES:-26 100 4096 65535}; do
+	rping -c -a "$built_in" -C "$n" -S "$size" -V >/tmp/out 2>&1 || { echo "rping -c -S $size FAILED"; cat /tmp/out; exit 1; }
+	echo "rping -c: $n pings of $size"
+done
+# Nobody listens there: told so at once.
+if rping -c -a "$built_in" -p 7175 -C 1 >/tmp/out 2>&1; then echo "connected to nobody"; exit 1; fi
+grep -i rejected /tmp/out || { echo "not rejected:"; cat /tmp/out; exit 1; }
+rping -s -a "$own" -C "$n" -S 65535 -v >/tmp/out 2>&1
+rc=$?
+echo "rping -s: $(grep -c '^server ping data: rdma-ping-' /tmp/out) pings, status $rc"
+[ "$(grep -c '^server ping data: rdma-ping-' /tmp/out)" -eq "$n" ] || { tail -n 5 /tmp/out | cut -c 1-200; exit 1; }
+counters
