@@ -19,23 +19,14 @@
 #include "dataplane/packet/packet.h"
 #include "dataplane/port/pcap_endpoint.h"
 #include "dataplane/switch/headroom.h"
-#include "dataplane/wire/vlan.h"
 
 namespace railyard::build {
 namespace {
 
 using spec::SpecError;
 
-std::uint32_t largest_frame(int mtu) noexcept {
-  return static_cast<std::uint32_t>(mtu) + wire::Ethernet::kOctets + wire::Vlan::kOctets + wire::kFcsOctets;
-}
-
 wire::MacAddress port_mac(std::size_t node, PortIndex port) noexcept {
   return spec::automatic_mac(node, port.value + 1);
-}
-
-Duration response_of(const std::optional<Duration>& configured, BitRate rate) noexcept {
-  return configured ? *configured : standard_pause_response(rate);
 }
 
 }  // namespace

@@ -1,10 +1,16 @@
 // What a spec says of classes, paths and watchdogs, as devices take it.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "control/spec/spec.h"
 #include "dataplane/device/classify.h"
+#include "dataplane/device/pause_response.h"
 #include "dataplane/device/scheduler.h"
 #include "dataplane/switch/switch_config.h"
+#include "dataplane/wire/ethernet.h"
+#include "dataplane/wire/vlan.h"
 
 namespace railyard::build {
 
@@ -15,5 +21,14 @@ PriorityMask lossless_classes(const spec::QosProfile& qos) noexcept;
 EcnConfig ecn_of(const spec::Ecn& e, BitRate rate) noexcept;
 PathConfig path_of(const spec::PathSpec& p) noexcept;
 PfcWatchdogConfig watchdog_of(const spec::PfcWatchdog& w) noexcept;
+
+// Octets with tag and FCS of a frame that carries an IP packet of `mtu`.
+constexpr std::uint32_t largest_frame(int mtu) noexcept {
+  return static_cast<std::uint32_t>(mtu) + wire::Ethernet::kOctets + wire::Vlan::kOctets + wire::kFcsOctets;
+}
+// From a pause frame to its effect: what is configured, or the longest that the standard allows.
+inline Duration response_of(const std::optional<Duration>& configured, BitRate rate) noexcept {
+  return configured ? *configured : standard_pause_response(rate);
+}
 
 }  // namespace railyard::build
