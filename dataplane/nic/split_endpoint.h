@@ -9,8 +9,8 @@
 
 namespace railyard {
 
-// Frames for QPs [0, first_qp) but QP 1 are the first one's, all others the second one's. When both have something to send in a
-// class, they take turns with halves of what the NIC asks for.
+// Frames for QPs [0, first_qp) but QP 1, where connections are asked for, are the first one's, all others the second
+// one's. When both have something to send in a class, they take turns with halves of what the NIC asks for.
 class SplitEndpoint final : public Endpoint {
  public:
   // `flows`: the first one's TxFrame::flow are less.

@@ -102,14 +102,15 @@ std::vector<std::byte> header(bool v6, std::uint32_t qp) {
 TEST(SplitEndpoint, FramesGoToWhomTheirQpBelongsInOrder) {
   Both both;
   both.second->changes = true;
-  const std::vector<std::byte> a = header(false, 0x10F), b = header(true, 0x110), c = header(true, 1);
+  const std::vector<std::byte> a = header(false, 0x10F), b = header(true, 0x110), c = header(true, 2);
+  const std::vector<std::byte> general_services = header(false, 1);
   const std::vector<std::byte> none(20);
   std::vector<RxFrame> frames;
-  for (const std::vector<std::byte>* h : {&a, &a, &b, &none, &c, &b})
+  for (const std::vector<std::byte>* h : {&a, &a, &b, &none, &c, &b, &general_services})
     frames.push_back({{}, {}, *h, {.offset = frames.size()}, true});
   EXPECT_TRUE(both.split->receive(frames));
   EXPECT_EQ(both.first->offsets, (std::vector<std::uint64_t>{0, 1, 4}));
-  EXPECT_EQ(both.second->offsets, (std::vector<std::uint64_t>{2, 3, 5}));
+  EXPECT_EQ(both.second->offsets, (std::vector<std::uint64_t>{2, 3, 5, 6}));
   EXPECT_EQ(both.first->bursts, 2);
   EXPECT_FALSE(both.split->receive(std::span(frames).first(2)));
 }
