@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "control/report/framing.h"
-#include "control/report/path_times.h"
 #include "control/report/nic_name.h"
+#include "control/report/path_times.h"
 #include "control/report/report.h"
 #include "dataplane/packet/packet.h"
 
@@ -111,16 +111,31 @@ void add_limits(const build::BuiltLab& lab, const build::Flow& flow, PathTimes& 
   r.ideal_ns = static_cast<std::int64_t>(ps / 1000);
 }
 
-// Frames that a lossless class has dropped, whatever the reason.
-std::optional<std::uint64_t> lossless_drops(const spec::Lab& lab, const std::vector<PortReport>& ports) {
-  std::optional<std::uint64_t> sum;
+bool is_for_room(DropReason reason) {
+  switch (reason) {
+    case DropReason::kIngressFull:
+    case DropReason::kHeadroomFull:
+    case DropReason::kEgressFull:
+    case DropReason::kWred:
+    case DropReason::kTrimQueueFull:
+    case DropReason::kNicReceiveFull:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::optional<LosslessDrops> lossless_drops(const spec::Lab& lab, const std::vector<PortReport>& ports) {
+  std::optional<LosslessDrops> sum;
   for (const PortReport& p : ports) {
     if (!p.is_switch) continue;
     const spec::QosProfile& qos = lab.qos.at(lab.switches.at(lab.find(p.node)->profile).qos);
     for (std::size_t k = 0; k < kPriorities; ++k) {
       if (!qos.classes[k].lossless) continue;
-      if (!sum) sum = 0;
-      for (const std::uint64_t n : p.counters.classes[k].drops) *sum += n;
+      if (!sum) sum.emplace();
+      for (std::size_t reason = 0; reason < kDropReasons; ++reason)
+        (is_for_room(static_cast<DropReason>(reason)) ? sum->for_room : sum->otherwise) +=
+            p.counters.classes[k].drops[reason];
     }
   }
   return sum;

@@ -149,6 +149,12 @@ struct TrunkReport {
   Percentiles lateness_ns;  // of frames from the far end, against the link as modelled
 };
 
+// Frames that lossless classes of switches have dropped.
+struct LosslessDrops {
+  std::uint64_t for_room = 0;   // for want of buffer: what PFC and headroom are to prevent
+  std::uint64_t otherwise = 0;  // links that were down, frames too long, no route, ...
+};
+
 struct Report {
   RunInfo run;
   LabReport lab;
@@ -158,7 +164,7 @@ struct Report {
   std::uint64_t latency_samples = 0;
   Percentiles latency_ns;  // of all packets of all flows
   std::vector<LinkTier> link_tiers;
-  std::optional<std::uint64_t> lossless_drops;  // in lossless classes of switches; nothing: there are none
+  std::optional<LosslessDrops> lossless_drops;  // nothing: no class is lossless
   std::vector<CollectiveReport> collectives;
   std::vector<ServiceNicReport> service_nics;
   std::vector<RpingReport> rpings;

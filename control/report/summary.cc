@@ -50,6 +50,10 @@ double dropped_for_any_reason(const PortReport& p) { return static_cast<double>(
 
 Sums sums_of(const Report& r) {
   Sums s;
+  for (const CollectiveReport& c : r.collectives) {
+    s.retransmitted += static_cast<double>(c.retransmitted_packets);
+    s.cnps += static_cast<double>(c.cnp_handled);
+  }
   for (const TrafficReport& t : r.traffic) {
     s.lost += static_cast<double>(t.lost);
     s.retransmitted += static_cast<double>(t.retransmitted);
@@ -67,6 +71,27 @@ Sums sums_of(const Report& r) {
     }
   }
   return s;
+}
+
+// The median collective's; steps of training have a time only.
+void add_collectives(const Report& r, std::vector<Figure>& out) {
+  std::vector<double> times, algbw, busbw, utilisation;
+  for (const CollectiveReport& c : r.collectives) {
+    if (c.median_ns) times.push_back(static_cast<double>(*c.median_ns));
+    if (c.job)
+      utilisation.push_back(c.job->utilisation);
+    else if (c.median_ns) {
+      algbw.push_back(c.algbw_bps);
+      busbw.push_back(c.busbw_bps);
+    }
+  }
+  const auto add = [&](const char* name, std::vector<double>& values) {
+    if (!values.empty()) out.push_back({name, Spread::of(std::move(values)).p50});
+  };
+  add("collective_time", times);
+  add("algbw", algbw);
+  add("busbw", busbw);
+  add("utilisation", utilisation);
 }
 
 }  // namespace
@@ -103,6 +128,7 @@ std::vector<Figure> summary(const Report& r) {
           std::pair{"latency_p99", r.latency_ns.p99}, std::pair{"latency_p999", r.latency_ns.p999},
           std::pair{"latency_p9999", r.latency_ns.p9999}, std::pair{"latency_max", r.latency_ns.max}})
       out.push_back({name, static_cast<double>(value)});
+  add_collectives(r, out);
   const Sums s = sums_of(r);
   for (const auto& [name, value] :
        {std::pair{"lost", s.lost}, std::pair{"drops", s.drops}, std::pair{"retransmitted", s.retransmitted},
@@ -129,6 +155,8 @@ FigureKind kind_of(std::string_view name) {
                                                             {"goodput_p50", {kBitsPerSecond, kHigher}},
                                                             {"algbw", {kBitsPerSecond, kHigher}},
                                                             {"busbw", {kBitsPerSecond, kHigher}},
+                                                            {"collective_time", {kNanoseconds, kLower}},
+                                                            {"utilisation", {kRatio, kHigher}},
                                                             {"jain", {kRatio, kHigher}},
                                                             {"share_p50", {kRatio, kHigher}},
                                                             {"makespan", {kNanoseconds, kLower}},

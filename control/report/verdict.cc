@@ -59,10 +59,14 @@ Verdict latency_verdict(const Report& r) {
 
 Verdict loss_verdict(const Report& r) {
   if (!r.lossless_drops) return {"lossless", Answer::kOpen, "no class of this lab is lossless"};
-  return {"lossless", *r.lossless_drops == 0 ? Answer::kPass : Answer::kFail,
-          *r.lossless_drops == 0
-              ? std::string("nothing was dropped in a lossless class")
-              : fmt::format("{} frames were dropped in lossless classes", count_text(*r.lossless_drops))};
+  const LosslessDrops& d = *r.lossless_drops;
+  const std::string elsewhere =
+      d.otherwise == 0 ? std::string() : fmt::format("; {} frames for other reasons (drops)", count_text(d.otherwise));
+  if (d.for_room > 0)
+    return {"lossless", Answer::kFail,
+            fmt::format("{} frames of lossless classes were dropped for want of buffer{}", count_text(d.for_room),
+                        elsewhere)};
+  return {"lossless", Answer::kPass, "nothing of a lossless class was dropped for want of buffer" + elsewhere};
 }
 
 // Marks are to slow senders down before anybody must be paused.
@@ -84,15 +88,26 @@ Verdict completion_verdict(const Report& r) {
     complete += t.complete;
     failed += t.failed;
   }
-  if (with_end == 0 && failed == 0) return {"completion", Answer::kOpen, "no flow has an end"};
-  return {"completion", complete == with_end && failed == 0 ? Answer::kPass : Answer::kFail,
-          fmt::format("{} of {} flows with an end are complete{}", count_text(complete), count_text(with_end),
-                      failed > 0 ? fmt::format("; {} have a QP in error", count_text(failed)) : std::string())};
+  std::uint64_t collectives = 0;
+  for (const CollectiveReport& c : r.collectives) collectives += c.completed;
+  if (with_end == 0 && failed == 0 && r.collectives.empty())
+    return {"completion", Answer::kOpen, "no flow has an end"};
+  std::string text;
+  if (!r.collectives.empty())
+    text = fmt::format("{} of {} collectives are complete", count_text(collectives), count_text(r.collectives.size()));
+  if (with_end > 0 || failed > 0)
+    text += fmt::format("{}{} of {} flows with an end are complete{}", text.empty() ? "" : "; ", count_text(complete),
+                        count_text(with_end),
+                        failed > 0 ? fmt::format("; {} have a QP in error", count_text(failed)) : std::string());
+  const bool all = complete == with_end && failed == 0 && collectives == r.collectives.size();
+  return {"completion", all ? Answer::kPass : Answer::kFail, std::move(text)};
 }
 
 Verdict data_verdict(const Report& r) {
   std::uint64_t corrupted = 0;
   for (const FlowReport& f : r.flows) corrupted += f.corrupted;
+  for (const CollectiveReport& c : r.collectives)
+    if (!c.wrong.empty()) return {"data", Answer::kFail, fmt::format("{} has wrong data: {}", c.name, c.wrong)};
   if (corrupted > 0)
     return {"data", Answer::kFail, fmt::format("{} packets or messages were not what was sent", count_text(corrupted))};
   return {"data", r.audit.balanced ? Answer::kPass : Answer::kFail,

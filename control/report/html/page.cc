@@ -23,6 +23,8 @@ std::string verdict_list(const Report& r) {
 
 std::string tiles(const Report& r) {
   static constexpr std::pair<const char*, const char*> kTiles[] = {
+      {"busbw", "busbw, median collective"},
+      {"collective_time", "a repeat, median collective"},
       {"goodput", "goodput of all flows"},
       {"share_p50", "of the theoretical limit, median flow"},
       {"fct_p50", "FCT p50"},
@@ -53,12 +55,16 @@ std::string tiles(const Report& r) {
 std::string heading(const Report& r) {
   std::string out = fmt::format("<h1>{}</h1>\n", escaped_html(r.run.name));
   out += paragraph(
-      fmt::format("{} of modelled time under the {} clock{}, seed {}; {} host{}, {} switch{}, {} links; {} flow{} over "
-                  "RoCE, {} of the generator{}. {} payload.",
+      fmt::format("{} of modelled time under the {} clock{}, seed {}; {} host{}, {} switch{}, {} links; {}{} flow{} "
+                  "over RoCE, {} of the generator{}. {} payload.",
                   time_text(Duration{static_cast<std::int64_t>(r.engine.simulated_seconds * 1e12)}),
                   escaped_html(r.run.clock), r.run.scale == "1" ? "" : " at scale " + escaped_html(r.run.scale),
                   r.run.seed, r.lab.hosts, r.lab.hosts == 1 ? "" : "s", r.lab.switches, r.lab.switches == 1 ? "" : "es",
-                  r.lab.links, r.lab.roce_flows, r.lab.roce_flows == 1 ? "" : "s", r.lab.generator_flows,
+                  r.lab.links,
+                  r.collectives.empty() ? std::string()
+                                        : fmt::format("{} collective{}, ", r.collectives.size(),
+                                                      r.collectives.size() == 1 ? "" : "s"),
+                  r.lab.roce_flows, r.lab.roce_flows == 1 ? "" : "s", r.lab.generator_flows,
                   r.lab.attached_nics > 0 ? fmt::format("; {} attached NICs", r.lab.attached_nics) : std::string(),
                   r.run.payload == "real" ? "Real" : "Elided"),
       "lead");
@@ -74,6 +80,7 @@ std::string html(const Report& r, const PageOptions& options) {
     std::string content;
   };
   const Part parts[] = {
+      {"collectives", "Collectives", collectives_section(r)},
       {"traffic", "Traffic", traffic_section(r)},
       {"flows", "Flows", flows_section(r)},
       {"links", "Links", links_section(r)},

@@ -8,6 +8,7 @@
 namespace railyard::report {
 
 std::string traffic_section(const Report& report);    // per traffic, by size, latencies as curves
+std::string collectives_section(const Report& report);  // per collective operation; repeats over time
 std::string flows_section(const Report& report);      // per flow, over time
 std::string links_section(const Report& report);      // per tier, groups of equal paths, the busiest ports
 std::string queues_section(const Report& report);     // depth, CE, PFC, what came first

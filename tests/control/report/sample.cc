@@ -48,7 +48,7 @@ Report sample() {
   r.latency_samples = 1900;
   r.latency_ns = done.latency_ns;
   r.link_tiers = {{"leaf to host", 2, 7'907'800, 0.5, 0.987, 0.987, 2, 0.5, "leaf1:1"}};
-  r.lossless_drops = 0;
+  r.lossless_drops = LosslessDrops{};
 
   PortReport bottleneck;
   bottleneck.node = "leaf1";

@@ -1,8 +1,12 @@
 #include "control/report/verdict.h"
 
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "control/report/html/page.h"
+#include "control/report/summary.h"
 #include "tests/control/report/sample.h"
 
 namespace railyard::report {
@@ -35,7 +39,10 @@ TEST(Verdicts, LatencyIsHeldAgainstThePercentileThatIsAsked) {
 TEST(Verdicts, ALosslessClassLosesNothing) {
   Report r = sample();
   EXPECT_EQ(named(r, "lossless").answer, Answer::kPass);
-  r.lossless_drops = 1;
+  r.lossless_drops->otherwise = 1;
+  EXPECT_EQ(named(r, "lossless").answer, Answer::kPass) << "a link that was down is no want of buffer";
+  EXPECT_THAT(named(r, "lossless").text, testing::HasSubstr("1 frames for other reasons"));
+  r.lossless_drops->for_room = 1;
   EXPECT_EQ(named(r, "lossless").answer, Answer::kFail);
   r.lossless_drops.reset();
   EXPECT_EQ(named(r, "lossless").answer, Answer::kOpen);
@@ -72,6 +79,55 @@ TEST(Verdicts, DataIsWhatWasSentAndTheBooksBalance) {
   r.flows[0].corrupted = 0;
   r.audit.balanced = false;
   EXPECT_EQ(named(r, "data").answer, Answer::kFail);
+}
+
+CollectiveReport all_reduce() {
+  CollectiveReport c;
+  c.name = "rail1";
+  c.collective = "all-reduce";
+  c.algorithm = "ring";
+  c.ranks = {"h1:1", "h2:1"};
+  c.bytes = 1 << 20;
+  c.iterations = {{0, 100'000}, {100'000, 120'000}};
+  c.min_ns = c.median_ns = 100'000;
+  c.max_ns = 120'000;
+  c.algbw_bps = c.busbw_bps = 80e9;
+  c.limit_bps = 97e9;
+  c.completed = c.verified = true;
+  c.retransmitted_packets = 7;
+  return c;
+}
+
+TEST(Verdicts, CollectivesCountToo) {
+  Report r = sample();
+  r.traffic.clear();
+  r.flows.clear();
+  r.collectives = {all_reduce()};
+  EXPECT_EQ(named(r, "completion").answer, Answer::kPass);
+  EXPECT_EQ(named(r, "completion").text, "1 of 1 collectives are complete");
+  EXPECT_EQ(named(r, "data").answer, Answer::kPass);
+  r.collectives[0].completed = r.collectives[0].verified = false;
+  EXPECT_EQ(named(r, "completion").answer, Answer::kFail);
+  r.collectives[0].completed = true;
+  r.collectives[0].wrong = "4 octets at h2:1";
+  EXPECT_EQ(named(r, "data").answer, Answer::kFail);
+  EXPECT_THAT(named(r, "data").text, testing::HasSubstr("4 octets at h2:1"));
+}
+
+TEST(Verdicts, CollectivesAreInTheSummaryAndOnThePage) {
+  Report r = sample();
+  r.collectives = {all_reduce()};
+  std::map<std::string, double> figures;
+  for (const Figure& f : summary(r)) figures[f.name] = f.value;
+  EXPECT_EQ(figures.at("busbw"), 80e9);
+  EXPECT_EQ(figures.at("collective_time"), 100'000);
+  EXPECT_EQ(figures.at("retransmitted"), 7);
+  const std::string page = html(r);
+  EXPECT_THAT(page, testing::HasSubstr("<section id=\"collectives\">"));
+  EXPECT_THAT(page, testing::HasSubstr("Repeats over time"));
+  r.collectives[0].name = "<b>";
+  r.collectives[0].stalled = "<i>";
+  EXPECT_THAT(html(r), testing::Not(testing::HasSubstr("<i>")));
 }
 
 }  // namespace

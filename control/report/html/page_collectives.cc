@@ -1,0 +1,102 @@
+// Per collective: how long a repeat took, how near to the limit it came, whether the data were right; repeats over time.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "control/report/html/chart.h"
+#include "control/report/html/markup.h"
+#include "control/report/html/sections.h"
+#include "control/report/units.h"
+
+namespace railyard::report {
+namespace {
+
+constexpr std::size_t kMostCollectives = 40;
+
+std::string time_or_dash(const std::optional<std::int64_t>& ns) {
+  return ns ? nanoseconds_text(static_cast<std::uint64_t>(*ns)) : "-";
+}
+
+const char* data_word(const CollectiveReport& c) {
+  return c.verified ? "verified" : c.completed ? "WRONG" : "INCOMPLETE";
+}
+
+std::string collectives_table(const Report& r) {
+  Table table({{"collective", true},
+               {"operation", true},
+               {"algorithm", true},
+               {"ranks"},
+               {"size"},
+               {"repeats"},
+               {"min"},
+               {"median"},
+               {"max"},
+               {"algbw", false, "size over the median time"},
+               {"busbw", false, "algbw times the factor that nccl-tests has for the operation"},
+               {"of limit", false, "busbw against what framing leaves of the slowest rank's link"},
+               {"sent again"},
+               {"CNPs"},
+               {"data", true}});
+  for (std::size_t i = 0; i < std::min(r.collectives.size(), kMostCollectives); ++i) {
+    const CollectiveReport& c = r.collectives[i];
+    table.row({c.name, c.collective, c.algorithm, count_text(c.ranks.size()), size_text(c.bytes),
+               count_text(c.iterations.size()), time_or_dash(c.min_ns), time_or_dash(c.median_ns),
+               time_or_dash(c.max_ns), c.job ? "-" : rate_text(c.algbw_bps), c.job ? "-" : rate_text(c.busbw_bps),
+               c.job ? "-" : percent_text(c.share_of_limit()), count_text(c.retransmitted_packets),
+               count_text(c.cnp_handled), data_word(c)},
+              c.verified ? "" : "bad");
+  }
+  return table.html(r.collectives.size() > kMostCollectives
+                        ? fmt::format("and {} more in report.json", r.collectives.size() - kMostCollectives)
+                        : std::string());
+}
+
+std::string troubles(const Report& r) {
+  std::string out;
+  for (const CollectiveReport& c : r.collectives) {
+    if (!c.stalled.empty()) out += paragraph(escaped_html(c.name + " has stalled: " + c.stalled));
+    if (!c.wrong.empty()) out += paragraph(escaped_html(c.name + " has wrong data: " + c.wrong));
+  }
+  return out;
+}
+
+std::string jobs_table(const Report& r) {
+  Table table({{"steps of training", true},
+               {"computing", false, "of a rank in a step, without jitter"},
+               {"buckets", false, "of gradients"},
+               {"step, median"},
+               {"utilisation", false, "computing against computing and waiting, all ranks together"},
+               {"idle"},
+               {"overlap", false, "part of communicating that was hidden behind computing"}});
+  for (const CollectiveReport& c : r.collectives)
+    if (c.job)
+      table.row({c.name, nanoseconds_text(static_cast<std::uint64_t>(c.job->compute_ns)), std::to_string(c.job->buckets),
+                 time_or_dash(c.median_ns), percent_text(c.job->utilisation), percent_text(1 - c.job->utilisation),
+                 percent_text(std::max(0.0, c.job->overlap))});
+  return table.empty() ? std::string() : "<h3>Training</h3>\n" + table.html();
+}
+
+std::string repeats_chart(const Report& r) {
+  Chart chart;
+  chart.title = "How long each repeat took, by when it began";
+  chart.x = {"began at", false, [](double v) { return nanoseconds_text(static_cast<std::uint64_t>(v)); }};
+  chart.y = {"time", false, [](double v) { return nanoseconds_text(static_cast<std::uint64_t>(v)); }};
+  for (const CollectiveReport& c : r.collectives) {
+    if (c.iterations.size() < 2 || chart.lines.size() == kMostLines) continue;
+    Line line{c.name, {}, false};
+    for (const CollectiveReport::Repeat& i : c.iterations)
+      if (i.time_ns) line.points.emplace_back(static_cast<double>(i.start_ns), static_cast<double>(*i.time_ns));
+    if (!line.points.empty()) chart.lines.push_back(std::move(line));
+  }
+  const std::string svg = chart_svg(chart);
+  return svg.empty() ? svg : "<h3>Repeats over time</h3>\n" + svg;
+}
+
+}  // namespace
+
+std::string collectives_section(const Report& r) {
+  if (r.collectives.empty()) return {};
+  return collectives_table(r) + troubles(r) + jobs_table(r) + repeats_chart(r);
+}
+
+}  // namespace railyard::report
