@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostCollectives = 40;
 
-std::string time_or_dash(const std::optional<std::int64_t>& ns) {
+std::string time_cell(const std::optional<std::int64_t>& ns) {
   return ns ? nanoseconds_text(static_cast<std::uint64_t>(*ns)) : "-";
 }
 
@@ -40,8 +40,8 @@ std::string collectives_table(const Report& r) {
   for (std::size_t i = 0; i < std::min(r.collectives.size(), kMostCollectives); ++i) {
     const CollectiveReport& c = r.collectives[i];
     table.row({c.name, c.collective, c.algorithm, count_text(c.ranks.size()), size_text(c.bytes),
-               count_text(c.iterations.size()), time_or_dash(c.min_ns), time_or_dash(c.median_ns),
-               time_or_dash(c.max_ns), c.job ? "-" : rate_text(c.algbw_bps), c.job ? "-" : rate_text(c.busbw_bps),
+               count_text(c.iterations.size()), time_cell(c.min_ns), time_cell(c.median_ns),
+               time_cell(c.max_ns), c.job ? "-" : rate_text(c.algbw_bps), c.job ? "-" : rate_text(c.busbw_bps),
                c.job ? "-" : percent_text(c.share_of_limit()), count_text(c.retransmitted_packets),
                count_text(c.cnp_handled), data_word(c)},
               c.verified ? "" : "bad");
@@ -71,7 +71,7 @@ std::string jobs_table(const Report& r) {
   for (const CollectiveReport& c : r.collectives)
     if (c.job)
       table.row({c.name, nanoseconds_text(static_cast<std::uint64_t>(c.job->compute_ns)), std::to_string(c.job->buckets),
-                 time_or_dash(c.median_ns), percent_text(c.job->utilisation), percent_text(1 - c.job->utilisation),
+                 time_cell(c.median_ns), percent_text(c.job->utilisation), percent_text(1 - c.job->utilisation),
                  percent_text(std::max(0.0, c.job->overlap))});
   return table.empty() ? std::string() : "<h3>Training</h3>\n" + table.html();
 }
