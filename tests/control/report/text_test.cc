@@ -41,7 +41,7 @@ In short: the deepest queue stood at leaf1:1 towards h1:1, 1.25 MB in class 3; 2
 
 Verdicts
   FAIL  latency         p99 of 0 of 2 flows is within 10 us; the worst is in/h2->h1: 250 us
-  pass  lossless        nothing was dropped in a lossless class
+  pass  lossless        nothing of a lossless class was dropped for want of buffer
   pass  ce-before-xoff  nobody had to be paused
   FAIL  completion      1 of 2 flows with an end are complete
   pass  data            what arrived is what was sent, and the books balance
