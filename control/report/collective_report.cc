@@ -136,6 +136,7 @@ void set_times(CollectiveReport& r, const build::Collective& collective) {
   const Duration median = times[(times.size() - 1) / 2];
   r.min_ns = nanoseconds(times.front());
   r.median_ns = nanoseconds(median);
+  r.p99_ns = nanoseconds(times[(times.size() * 99 + 99) / 100 - 1]);
   r.max_ns = nanoseconds(times.back());
   if (median > Duration{} && !r.job) r.algbw_bps = static_cast<double>(r.bytes) * 8 / seconds(median);
   r.busbw_bps = r.algbw_bps * r.factor;

@@ -26,10 +26,11 @@ struct CollectiveReport {
   int channels = 1;
   int repeats = 1;  // asked for
   std::vector<Repeat> iterations;
-  std::optional<std::int64_t> min_ns, median_ns, max_ns;  // of those that were completed
-  double factor = 1;                                      // of busbw: nccl-tests, doc/PERFORMANCE.md
-  double algbw_bps = 0;                                   // bytes over the median time
-  double busbw_bps = 0;                                   // algbw x factor
+  // Of those that were completed; percentiles by the nearest rank.
+  std::optional<std::int64_t> min_ns, median_ns, p99_ns, max_ns;
+  double factor = 1;               // of busbw: nccl-tests, doc/PERFORMANCE.md
+  double algbw_bps = 0;            // bytes over the median time
+  double busbw_bps = 0;            // algbw x factor
   double limit_bps = 0;            // what headers, preambles and gaps leave of the slowest rank's link
   std::uint64_t fabric_bytes = 0;  // of payload that all ranks received, each octet once
 

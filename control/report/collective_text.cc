@@ -29,18 +29,19 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
     algorithm = std::max(algorithm, c.algorithm.size());
   }
   const auto line = [&](const auto&... cells) {
-    fmt::format_to(out, "  {:<{}}  {:<{}}  {:<{}} {:>5} {:>9} {:>9} {:>9} {:>9} {:>8} {:>8} {:>8}  {}\n", cells...);
+    fmt::format_to(out, "  {:<{}}  {:<{}}  {:<{}} {:>5} {:>9} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}  {}\n",
+                   cells...);
   };
   fmt::format_to(out,
                  "Collectives over RoCE: busbw as nccl-tests has it, Gb/s; of limit: of what framing leaves of the "
                  "link\n");
-  line("name", name, "collective", collective, "algorithm", algorithm, "ranks", "size", "min", "median", "max", "algbw",
-       "busbw", "of limit", "data");
+  line("name", name, "collective", collective, "algorithm", algorithm, "ranks", "size", "min", "median", "p99", "max",
+       "algbw", "busbw", "of limit", "data");
   for (const CollectiveReport& c : collectives)
     line(c.name, name, c.collective, collective, c.algorithm, algorithm, c.ranks.size(),
          spec::format(Bytes{static_cast<std::int64_t>(c.bytes)}), time_or_dash(c.min_ns), time_or_dash(c.median_ns),
-         time_or_dash(c.max_ns), c.job ? "-" : gbps(c.algbw_bps), c.job ? "-" : gbps(c.busbw_bps),
-         c.job ? "-" : percent_text(c.share_of_limit()),
+         time_or_dash(c.p99_ns), time_or_dash(c.max_ns), c.job ? "-" : gbps(c.algbw_bps),
+         c.job ? "-" : gbps(c.busbw_bps), c.job ? "-" : percent_text(c.share_of_limit()),
          c.verified    ? "verified"
          : c.completed ? "WRONG"
                        : "INCOMPLETE");

@@ -30,6 +30,7 @@ std::string collectives_table(const Report& r) {
                {"repeats"},
                {"min"},
                {"median"},
+               {"p99"},
                {"max"},
                {"algbw", false, "size over the median time"},
                {"busbw", false, "algbw times the factor that nccl-tests has for the operation"},
@@ -41,7 +42,8 @@ std::string collectives_table(const Report& r) {
     const CollectiveReport& c = r.collectives[i];
     table.row({c.name, c.collective, c.algorithm, count_text(c.ranks.size()), size_text(c.bytes),
                count_text(c.iterations.size()), time_cell(c.min_ns), time_cell(c.median_ns),
-               time_cell(c.max_ns), c.job ? "-" : rate_text(c.algbw_bps), c.job ? "-" : rate_text(c.busbw_bps),
+               time_cell(c.p99_ns), time_cell(c.max_ns), c.job ? "-" : rate_text(c.algbw_bps),
+               c.job ? "-" : rate_text(c.busbw_bps),
                c.job ? "-" : percent_text(c.share_of_limit()), count_text(c.retransmitted_packets),
                count_text(c.cnp_handled), data_word(c)},
               c.verified ? "" : "bad");
@@ -65,13 +67,15 @@ std::string jobs_table(const Report& r) {
                {"computing", false, "of a rank in a step, without jitter"},
                {"buckets", false, "of gradients"},
                {"step, median"},
+               {"p99"},
                {"utilisation", false, "computing against computing and waiting, all ranks together"},
                {"idle"},
                {"overlap", false, "part of communicating that was hidden behind computing"}});
   for (const CollectiveReport& c : r.collectives)
     if (c.job)
-      table.row({c.name, nanoseconds_text(static_cast<std::uint64_t>(c.job->compute_ns)), std::to_string(c.job->buckets),
-                 time_cell(c.median_ns), percent_text(c.job->utilisation), percent_text(1 - c.job->utilisation),
+      table.row({c.name, nanoseconds_text(static_cast<std::uint64_t>(c.job->compute_ns)),
+                 std::to_string(c.job->buckets), time_cell(c.median_ns), time_cell(c.p99_ns),
+                 percent_text(c.job->utilisation), percent_text(1 - c.job->utilisation),
                  percent_text(std::max(0.0, c.job->overlap))});
   return table.empty() ? std::string() : "<h3>Training</h3>\n" + table.html();
 }

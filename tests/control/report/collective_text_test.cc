@@ -24,6 +24,7 @@ CollectiveReport sample_collective() {
   c.iterations = {{0, 120'000}, {121'000, 180'000}, {302'000, 130'000}};
   c.min_ns = 120'000;
   c.median_ns = 130'000;
+  c.p99_ns = 175'000;
   c.max_ns = 180'000;
   c.factor = 1.5;
   c.algbw_bps = 64.5e9;
@@ -38,8 +39,8 @@ TEST(CollectiveText, NothingIsSaidWithoutAny) { EXPECT_EQ(collective_text({}), "
 TEST(CollectiveText, TellsTimesAndRatesAndThatDataAreRight) {
   EXPECT_EQ(collective_text({sample_collective()}),
             R"(Collectives over RoCE: busbw as nccl-tests has it, Gb/s; of limit: of what framing leaves of the link
-  name  collective  algorithm ranks      size       min    median       max    algbw    busbw of limit  data
-  sum   all-reduce  ring          4      1MiB    120 us    130 us    180 us    64.50    96.75   98.7 %  verified
+  name  collective  algorithm ranks      size      min   median      p99      max    algbw    busbw of limit  data
+  sum   all-reduce  ring          4      1MiB   120 us   130 us   175 us   180 us    64.50    96.75   98.7 %  verified
 )");
   Report r = sample();
   r.collectives.push_back(sample_collective());
@@ -71,6 +72,7 @@ TEST(CollectiveJson, HasTheNamesThatProgramsRelyOn) {
   EXPECT_EQ(c["iterations"][1]["time_ns"], 180'000);
   EXPECT_TRUE(c["iterations"][3]["time_ns"].is_null());
   EXPECT_EQ(c["time_ns"]["median"], 130'000);
+  EXPECT_EQ(c["time_ns"]["p99"], 175'000);
   EXPECT_EQ(c["busbw_factor"], 1.5);
   EXPECT_EQ(c["busbw_bps"], 96.75e9);
   EXPECT_EQ(c["framing_limit_bps"], 98e9);
