@@ -61,6 +61,40 @@ TEST(CollectiveText, WhatWentWrongIsNotOverlooked) {
   EXPECT_THAT(collective_text({wrong}), AllOf(HasSubstr("WRONG"), HasSubstr("WRONG DATA: sum: 64 of rank 1")));
 }
 
+CollectiveReport sample_job() {
+  CollectiveReport c = sample_collective();
+  c.job = CollectiveReport::Job{4'000'000, 4, 0.625, 0.5, CollectiveReport::Job::Straggler{"rank 3 (h4)", 1.5}, 3.75};
+  c.scale_up = CollectiveReport::ScaleUp{96, 6 << 20, 14'000, {500, 600, 700, 800, 900, 1000}};
+  return c;
+}
+
+TEST(CollectiveText, StragglersIdleGpusAndWhatStaysInHostsAreTold) {
+  EXPECT_THAT(collective_text({sample_job()}),
+              AllOf(HasSubstr("utilisation 62.5 %, idle 37.5 %"),
+                    HasSubstr("sum: rank 3 (h4) computed 1.50 times as long as the median rank"),
+                    HasSubstr("sum: an hour of this costs 3.75 for 4 GPUs that are idle 37.5 % of the time"),
+                    HasSubstr("sum: 6.29 MB in 96 messages over scale-up networks, 14 us of the busiest rank's time; "
+                              "first octets took 500 ns (p50), 700 ns (p99), 1 us (max)")));
+  EXPECT_THAT(collective_text({sample_collective()}), AllOf(Not(HasSubstr("median rank")), Not(HasSubstr("scale-up"))));
+}
+
+TEST(CollectiveJson, HasJobsAndWhatStaysInHosts) {
+  Report r = sample();
+  r.collectives = {sample_job(), sample_collective()};
+  const auto all = nlohmann::json::parse(r.json())["collectives"];
+  const auto& job = all[0]["job"];
+  EXPECT_EQ(job["utilisation"], 0.625);
+  EXPECT_EQ(job["idle"], 0.375);
+  EXPECT_EQ(job["idle_cost_per_hour"], 3.75);
+  EXPECT_EQ(job["straggler"]["rank"], "rank 3 (h4)");
+  EXPECT_EQ(job["straggler"]["factor"], 1.5);
+  EXPECT_EQ(all[0]["scale_up"]["bytes"], 6 << 20);
+  EXPECT_EQ(all[0]["scale_up"]["busy_ns"], 14'000);
+  EXPECT_EQ(all[0]["scale_up"]["first_octet_latency_ns"]["p99"], 700);
+  EXPECT_TRUE(all[1]["job"].is_null());
+  EXPECT_TRUE(all[1]["scale_up"].is_null());
+}
+
 TEST(CollectiveJson, HasTheNamesThatProgramsRelyOn) {
   Report r = sample();
   r.collectives.push_back(sample_collective());

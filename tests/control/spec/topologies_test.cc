@@ -107,6 +107,12 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
   for (const char* set : {"collectives.overlapped.buckets=64", "collectives.overlapped.jitter=10%",
                           "defaults.link.rate=400Gbps"})
     loads("scenarios/training-step.yaml", {set});
+  for (const char* set : {"collectives.direct.pxn=true", "hosts.default.scale-up.rate=400Gbps"})
+    loads("scenarios/pxn.yaml", {set});
+  loads("scenarios/pxn.yaml", {"hosts.default.scale-up=off", "collectives.pxn="});
+  for (const char* set : {"collectives.straggling.stragglers=[]", "collectives.even.jitter=20%",
+                          "collectives.straggling.stragglers=[{ ranks: [3, 5], factor: 2 }]"})
+    loads("scenarios/slow-rank.yaml", {set});
   loads("scenarios/headroom-pool.yaml", {"traffic.incast.fan-in=16"});
   loads("scenarios/headroom-pool.yaml", {"switches.default.headroom-pool=0", "switches.default.buffer=16MiB"});
   for (const char* action : {"off", "{ action: forward, detect: 100us, restore: 100us, poll: 10us }"})
