@@ -145,7 +145,7 @@ TEST(ScaleUp, LossInTheFabricCostsNoData) {
 }
 
 // Two jobs over the same hosts, flows and frames beside them: NICs that do what is due together.
-std::uint64_t digest(std::size_t workers) {
+std::uint64_t digest_in_hosts(std::size_t workers) {
   EngineConfig config;
   config.workers = workers;
   config.digest = true;
@@ -171,8 +171,8 @@ faults:
 }
 
 TEST(ScaleUp, OneResultOnAnyNumberOfWorkers) {
-  const std::uint64_t one = digest(1);
-  for (std::size_t workers = 2; workers <= 4; ++workers) EXPECT_EQ(digest(workers), one) << workers;
+  const std::uint64_t one = digest_in_hosts(1);
+  for (std::size_t workers = 2; workers <= 4; ++workers) EXPECT_EQ(digest_in_hosts(workers), one) << workers;
 }
 
 // ---- Stragglers ----------------------------------------------------------------------------------------------------

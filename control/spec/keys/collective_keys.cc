@@ -44,6 +44,15 @@ void check_keys(const Tree& map, const CollectiveSpec& c) {
         fmt::format("{} octets are not a multiple of an element's {}", c.chunk, c.element_octets()));
 }
 
+// A placement says it in its place.
+Key<CollectiveSpec> ranks_key() {
+  Key<CollectiveSpec> k = key("ranks", &CollectiveSpec::ranks, one_or_list_of(selector()),
+                              "hosts, or single NICs, in the order of their ranks; each NIC is one rank, once")
+                              .show();
+  k.write = [write = k.write](const CollectiveSpec& c) { return c.placement.empty() ? write(c) : Tree{}; };
+  return k;
+}
+
 }  // namespace
 
 const Table<StragglerSpec>& straggler_keys() {
@@ -85,9 +94,7 @@ const Table<CollectiveSpec>& collective_keys() {
        key("chunk", &CollectiveSpec::chunk, octets(4, kMostChunk), "most octets of a message; what is longer is split"),
        key("channels", &CollectiveSpec::channels, integer(1, 64),
            "parts that go at once, each over QPs of its own with UDP source ports of their own"),
-       key("ranks", &CollectiveSpec::ranks, one_or_list_of(selector()),
-           "hosts, or single NICs, in the order of their ranks; each NIC is one rank, once")
-           .show(),
+       ranks_key(),
        key("placement", &CollectiveSpec::placement, file_path(4095),
            "in the place of ranks, a file that says where each is: CSV with the columns rank, host and, if wanted, "
            "rail (a NIC of the host, 1 without it)"),
