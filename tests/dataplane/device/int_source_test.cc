@@ -1,7 +1,7 @@
 #include "dataplane/device/int_source.h"
 
-#include <string>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
