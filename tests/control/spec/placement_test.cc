@@ -91,7 +91,7 @@ TEST(ScaleUpSpecs, WhatCannotBeIsSaid) {
   EXPECT_EQ(error_of(rails_with("pxn: true")),
             "x.yaml:4:34: collectives.0.pxn: no two ranks are in a host with a scale-up network; expected "
             "hosts.<profile>.scale-up");
-  EXPECT_EQ(error_of(rails_with("chunk: 400B", "hosts: { default: { scale-up: { latency: 300ns } } }\n")).substr(0, 83),
+  EXPECT_EQ(error_of(rails_with("chunk: 400B", "hosts: { default: { scale-up: { latency: 300ns } } }\n")).substr(0, 84),
             "x.yaml:5:31: hosts.default.scale-up: key 'rate' is missing: at which each rank sends");
   EXPECT_EQ(error_of(rails_with("algorithm: hierarchical, ranks: [h1]", kScaleUp)),
             "x.yaml:4:40: collectives.0.algorithm: hierarchical is for ranks at several hosts, and all are at one");
