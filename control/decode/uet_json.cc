@@ -307,41 +307,46 @@ bool take_crc(Json& crc, UetOctets& packet, const UetOptions& options) {
   return true;
 }
 
-}  // namespace
-
-void add_uet(Json& out, const UetOctets& captured, const UetOptions& options) {
-  UetOctets packet = captured;
-  out["proto"] = "uet";
-  Json& uet = out["uet"];
-  uet["entropy"] = packet.entropy;
-  if (uet::is_secured(packet.octets)) return add_secured(out, packet, options);
-
-  Json crc = Json::object();
-  const bool has_crc = options.crc != UetCrc::kNone && !packet.trimmed;
-  if (options.crc != UetCrc::kNone) crc["crc_ok"] = nullptr;
-  const bool room = !has_crc || take_crc(crc, packet, options);
-  if (!room || packet.octets.size() < uet::Prologue::kOctets) {
+// Headers and payload of a packet, without its CRC.
+void add_headers(Json& out, const UetOctets& packet, const uet::Dialect& dialect) {
+  if (packet.octets.size() < uet::Prologue::kOctets) {
     out["error"] = "too_short";
     return;
   }
+  Json& uet = out["uet"];
   add_prologue(uet, packet.octets);
-  const auto pds = uet::decode_pds(packet.octets, options.dialect);
+  const auto pds = uet::decode_pds(packet.octets, dialect);
   if (!pds) {
     out["error"] = name(pds.error());
     return;
   }
   std::visit([&uet](const auto& header) { add_header(uet, header); }, *pds);
-  const auto whole = uet::decode(packet.octets, packet.packet_octets, options.dialect);
+  const auto whole = uet::decode(packet.octets, packet.packet_octets, dialect);
   if (!whole) {
     if (!packet.trimmed) out["error"] = name(whole.error());
-  } else {
-    if (const auto* const request = std::get_if<uet::SesRequestValues>(&whole->ses)) uet["ses"] = to_json(*request);
-    if (const auto* const response = std::get_if<uet::SesResponseValues>(&whole->ses)) uet["ses"] = to_json(*response);
-    if (!packet.trimmed) {
-      out["payload"] = whole->payload_octets;
-      if (const std::string_view wrong = length_error(*whole); !wrong.empty()) out["error"] = wrong;
-    }
+    return;
   }
+  if (const auto* const request = std::get_if<uet::SesRequestValues>(&whole->ses)) uet["ses"] = to_json(*request);
+  if (const auto* const response = std::get_if<uet::SesResponseValues>(&whole->ses)) uet["ses"] = to_json(*response);
+  if (packet.trimmed) return;
+  out["payload"] = whole->payload_octets;
+  if (const std::string_view wrong = length_error(*whole); !wrong.empty()) out["error"] = wrong;
+}
+
+}  // namespace
+
+void add_uet(Json& out, const UetOctets& captured, const UetOptions& options) {
+  UetOctets packet = captured;
+  out["proto"] = "uet";
+  out["uet"]["entropy"] = packet.entropy;
+  if (uet::is_secured(packet.octets)) return add_secured(out, packet, options);
+
+  Json crc = Json::object();
+  if (options.crc != UetCrc::kNone) crc["crc_ok"] = nullptr;
+  if (options.crc != UetCrc::kNone && !packet.trimmed && !take_crc(crc, packet, options))
+    out["error"] = "too_short";
+  else
+    add_headers(out, packet, options.dialect);
   out.update(crc);
 }
 
