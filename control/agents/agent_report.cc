@@ -120,7 +120,7 @@ CollectiveReport agent_collective_report(const build::BuiltLab& lab, const Agent
   r.channels = c.channels;
   r.repeats = c.repeats;
   r.factor = workload::busbw_factor(c.collective, static_cast<std::uint32_t>(ranks));
-  if (c.computes()) r.job = {nanoseconds(c.forward + c.backward), c.buckets, 0, 0};
+  if (c.computes()) r.job = {nanoseconds(c.forward + c.backward), c.buckets, 0, 0, {}, {}};
   std::vector<Times> times;
   for (std::size_t i = 0; i < ranks; ++i) times.push_back(times_of(lab, s, i));
   set_times(r, times);
