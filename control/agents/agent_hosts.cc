@@ -277,7 +277,8 @@ void AgentHosts::connect(Collective& c) {
     Connect all{id, {}};
     const RankProgram& program = what.programs[id.rank];
     for (std::uint32_t i = 0; i < program.connections.size(); ++i) {
-      const auto [peer, at_peer, channel, sends, receives] = program.connections[i];
+      const std::uint32_t peer = program.connections[i].peer;
+      const std::uint32_t at_peer = program.connections[i].at_peer;
       const Draws d = draws_of(what, id.rank, i);
       QpPeer end{.address = what.addresses[peer],
                  .sq_psn = d.own_psn,
