@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -104,7 +105,7 @@ class BuiltLab::Builder {
         add_generator_flow(t, flow);
       built_.flows_.push_back(std::move(flow));
     }
-    built_.collectives_ = roce_->make_collectives(
+    std::tie(built_.collectives_, built_.agent_collectives_) = roce_->make_collectives(
         [this](const auto& from, const auto& to, const spec::TrafficSpec& like) { return way_of(from, to, like); });
     built_.roce_ = roce_->endpoints();
   }
@@ -169,7 +170,7 @@ class BuiltLab::Builder {
 
   // From one NIC to another, without its UDP source port.
   roce::AddressVector way_of(const spec::PortName& from, const spec::PortName& to, const spec::TrafficSpec& t) const {
-    return {.source_mac = nic(from).mac.value(),
+    return {.source_mac = nic(from).mac.value_or(wire::MacAddress{}),
             .next_hop_mac = next_hop_mac(from),
             .source = address(from, t),
             .destination = address(to, t),

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "control/build/agent_collective.h"
 #include "control/build/collective.h"
 #include "control/build/flow.h"
 #include "control/build/service_nics.h"
@@ -68,6 +69,8 @@ class BuiltLab {
 
   const std::vector<Flow>& flows() const noexcept { return flows_; }
   const std::vector<Collective>& collectives() const noexcept { return collectives_; }
+  // Those with ranks that agents carry out; they are in no other list.
+  const std::vector<AgentCollective>& agent_collectives() const noexcept { return agent_collectives_; }
   // NICs that peers may connect to, or that connect to peers; and clients of rping among them.
   const std::vector<ServiceNics::Nic>& service_nics() const noexcept { return service_nics_; }
   const std::vector<RpingRun>& rping_runs() const noexcept { return rping_runs_; }
@@ -90,6 +93,7 @@ class BuiltLab {
   std::vector<std::vector<std::size_t>> link_of_;  // by device and port: index into the lab's links + 1
   std::vector<Flow> flows_;
   std::vector<Collective> collectives_;
+  std::vector<AgentCollective> agent_collectives_;
   std::vector<Headroom> headrooms_;
   std::vector<TrafficGenerator*> generators_;
   std::vector<roce::FlowEndpoint*> roce_;

@@ -200,6 +200,7 @@ void RoceNics::plan_collectives() {
                                                   .slowness = slowness},
                                                  static_cast<std::uint32_t>(planned.nics.size()));
     for (std::size_t r = 0; r < planned.nics.size(); ++r) {
+      if (lab_.find(planned.nics[r].node)->agent) continue;
       Nic& nic = nics_[planned.nics[r]];
       ++nic.ranks;
       nic.qps += static_cast<std::uint32_t>(roce::CollectiveConnection::qps(planned.programs[r]));
@@ -208,33 +209,72 @@ void RoceNics::plan_collectives() {
   }
 }
 
-std::vector<Collective> RoceNics::make_collectives(const Way& way) {
+roce::CollectiveConfig RoceNics::config_of(std::size_t collective) const {
+  const spec::CollectiveSpec& c = lab_.collectives[collective];
+  return {.index = static_cast<std::uint32_t>(collective),
+          .element = c.element_octets(),
+          .repeats = static_cast<std::uint32_t>(c.repeats),
+          .start = Instant{} + c.start,
+          .gap = c.gap,
+          .reduce_rate = c.reduce_rate,
+          .seed = lab_.run.seed.value,
+          .jitter_ppm = c.jitter_ppm,
+          .stop = lab_.run.duration ? Instant{} + *lab_.run.duration : Instant::never()};
+}
+
+std::pair<std::vector<Collective>, std::vector<AgentCollective>> RoceNics::make_collectives(const Way& way) {
   std::vector<Collective> made;
+  std::vector<AgentCollective> with_agents;
   for (std::size_t i = 0; i < collectives_.size(); ++i) {
     const spec::CollectiveSpec& c = lab_.collectives[i];
     Planned& planned = collectives_[i];
+    if (spec::has_agents(lab_, planned.nics)) {
+      with_agents.push_back(make_with_agents(i, std::move(planned), way));
+      continue;
+    }
     const spec::TrafficSpec like = like_traffic(c);
     std::vector<roce::CollectiveEnd> ends;
     for (const spec::PortName& nic : planned.nics) {
       const spec::RoceNicSpec& s = settings(nic);
       ends.push_back({nics_.at(nic).endpoint, attributes_of(s, c.path_mtu), selective_repeat_of(s)});
     }
-    const roce::CollectiveConfig config{.index = static_cast<std::uint32_t>(i),
-                                        .element = c.element_octets(),
-                                        .repeats = static_cast<std::uint32_t>(c.repeats),
-                                        .start = Instant{} + c.start,
-                                        .gap = c.gap,
-                                        .reduce_rate = c.reduce_rate,
-                                        .seed = lab_.run.seed.value,
-                                        .jitter_ppm = c.jitter_ppm,
-                                        .stop = lab_.run.duration ? Instant{} + *lab_.run.duration : Instant::never()};
     auto ranks = roce::CollectiveConnection::make(
-        config, std::move(planned.programs), ends,
+        config_of(i), std::move(planned.programs), ends,
         [&](std::uint32_t from, std::uint32_t to) { return way(planned.nics[from], planned.nics[to], like); },
         mix64(lab_.run.seed.value ^ hash_string("collective/" + c.name)));
     made.push_back({i, std::move(planned.nics), std::move(ranks)});
   }
   collectives_.clear();
+  return {std::move(made), std::move(with_agents)};
+}
+
+AgentCollective RoceNics::make_with_agents(std::size_t collective, Planned planned, const Way& way) {
+  const spec::CollectiveSpec& c = lab_.collectives[collective];
+  const spec::TrafficSpec like = like_traffic(c);
+  const auto n = static_cast<std::uint32_t>(planned.nics.size());
+  AgentCollective made{.spec = collective, .config = config_of(collective), .programs = planned.programs};
+  made.chance = mix64(lab_.run.seed.value ^ hash_string("collective/" + c.name));
+  // When they start is said once the agents are ready.
+  made.config.start = Instant::never();
+  std::vector<roce::CollectiveEnd> ends;
+  for (std::uint32_t r = 0; r < n; ++r) {
+    const spec::PortName& nic = planned.nics[r];
+    const auto found = nics_.find(nic);
+    made.attributes.push_back(attributes_of(settings(nic), c.path_mtu));
+    made.addresses.push_back(way(planned.nics[(r + 1) % n], nic, like).destination);
+    ends.push_back({lab_.find(nic.node)->agent ? nullptr : found->second.endpoint, made.attributes[r], {}});
+  }
+  for (std::uint32_t from = 0; from < n; ++from)
+    for (std::uint32_t to = 0; to < n; ++to)
+      if (ends[from].nic != nullptr && ends[to].nic == nullptr)
+        made.ways[{from, to}] = way(planned.nics[from], planned.nics[to], like);
+  made.ranks = roce::CollectiveConnection::make_those_here(
+      made.config, std::move(planned.programs), ends,
+      [&](std::uint32_t from, std::uint32_t to) { return way(planned.nics[from], planned.nics[to], like); },
+      made.chance);
+  for (std::uint32_t r = 0; r < n; ++r)
+    if (!made.is_agents(r)) made.programs[r] = {};
+  made.nics = std::move(planned.nics);
   return made;
 }
 

@@ -7,8 +7,10 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "control/build/agent_collective.h"
 #include "control/build/collective.h"
 #include "control/build/flow.h"
 #include "control/spec/spec.h"
@@ -33,11 +35,11 @@ class RoceNics {
   void connect(Flow& flow, const roce::FlowConfig& config, const roce::AddressVector& forth,
                const roce::AddressVector& back);
 
-  // Makes the ranks of all collectives, in their order. The way from a NIC to another, for packets like those of such
-  // traffic, lacks its UDP source port.
+  // Makes the ranks of all collectives, in their order; those with agents, which wait for them, are the second list.
+  // The way from a NIC to another, for packets like those of such traffic, lacks its UDP source port.
   using Way = std::function<roce::AddressVector(const spec::PortName& from, const spec::PortName& to,
                                                 const spec::TrafficSpec& like)>;
-  std::vector<Collective> make_collectives(const Way& way);
+  std::pair<std::vector<Collective>, std::vector<AgentCollective>> make_collectives(const Way& way);
   // What the NIC's profile says of an engine there; its QPs are not counted.
   static roce::EngineConfig settings_of(const spec::Lab& lab, const spec::PortName& nic, BitRate rate);
   // The first QP number that neither the generator nor flows have at a NIC.
@@ -56,6 +58,9 @@ class RoceNics {
 
   void plan_collectives();
   void join_scale_up();
+  roce::CollectiveConfig config_of(std::size_t collective) const;
+  struct Planned;
+  AgentCollective make_with_agents(std::size_t collective, Planned planned, const Way& way);
 
   const spec::Lab& lab_;
   std::map<spec::PortName, Nic> nics_;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <functional>
+#include <optional>
+#include <random>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -11,6 +14,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "control/agents/agent_hosts.h"
+#include "control/agents/agent_server.h"
 #include "control/api/http_client.h"
 #include "control/api/http_server.h"
 #include "control/daemon/cleanup.h"
@@ -20,6 +25,7 @@
 #include "control/daemon/made_hosts.h"
 #include "control/daemon/routes.h"
 #include "control/lab/session.h"
+#include "control/lab/version.h"
 #include "control/spec/load.h"
 
 namespace railyard::daemon {
@@ -72,6 +78,32 @@ Settings live_settings(const DaemonConfig& config) {
   return settings;
 }
 
+bool has_agents(const spec::Lab& lab) {
+  return std::ranges::any_of(lab.nodes, [](const spec::NodeSpec& node) { return node.agent.has_value(); });
+}
+
+// 128 bits that nobody can guess.
+std::string drawn_token() {
+  std::random_device device;
+  std::string token;
+  for (int i = 0; i < 4; ++i) token += fmt::format("{:08x}", device());
+  return token;
+}
+
+agents::AgentHosts::Config agents_of(const spec::Lab& lab, const std::string& name, WallClockLive& live, Log& log) {
+  agents::AgentHosts::Config c{.lab = name, .version = lab::version()};
+  for (const spec::NodeSpec& node : lab.nodes)
+    if (node.agent) c.tokens[node.name] = node.agent->token.empty() ? drawn_token() : node.agent->token;
+  c.post = [&live](std::function<void(Instant)> change) {
+    return live.requests.post([change = std::move(change)](Engine& engine, Instant at) {
+      change(at);
+      engine.wake_all();
+    });
+  };
+  c.log = [&log](const std::string& line) { log.line(line); };
+  return c;
+}
+
 }  // namespace
 
 void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
@@ -103,6 +135,8 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   lab.hosts_are_made_by(made);
   lab.made_of(settings);
   lab.when_set([&made](const spec::Lab& now) { made.follow(now); });
+  agents::AgentHosts agents(session.lab(), agents_of(session.lab().spec(), dir.name(), live, log));
+  if (has_agents(session.lab().spec())) lab.agents_are(agents);
   const auto down = [&] {
     stop = true;
     live.requests.wake();
@@ -110,6 +144,11 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   {
     api::HttpServer server({.socket = dir.socket()},
                            [&](const api::Request& request) { return route(lab, down, request); });
+    std::optional<agents::AgentServer> for_agents;
+    if (has_agents(session.lab().spec()))
+      for_agents.emplace(agents::AgentServerConfig{.socket = dir.agents_socket(),
+                                                   .listen = session.lab().spec().run.agents},
+                         agents);
     made.boot(stop);
     if (stop) throw std::runtime_error(fmt::format("lab '{}' was taken down before it was up", dir.name()));
     log.line("up");

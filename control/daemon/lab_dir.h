@@ -23,6 +23,7 @@ class LabDir {
   const std::string& name() const noexcept { return name_; }
   const std::filesystem::path& path() const noexcept { return path_; }
   std::string socket() const { return path_ / "api.sock"; }
+  std::string agents_socket() const { return path_ / "agents.sock"; }
   std::string log() const { return path_ / "log"; }
   std::string journal() const { return path_ / "journal"; }
   std::string report() const { return path_ / "report.json"; }

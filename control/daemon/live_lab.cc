@@ -16,6 +16,7 @@
 #include "control/daemon/pauses.h"
 #include "control/daemon/turn.h"
 #include "control/lab/version.h"
+#include "control/report/collective_json.h"
 #include "control/spec/difference.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/suggest.h"
@@ -62,7 +63,8 @@ json LiveLab::about() const {
           {"version", lab::version()},
           {"pid", ::getpid()},
           {"size",
-           {{"switches", switches}, {"hosts", spec.nodes.size() - switches - trunks}, {"links", spec.links.size()}}},
+           {{"switches", switches}, {"hosts", spec.nodes.size() - switches - trunks}, {"links", spec.links.size()},
+            {"collectives", spec.collectives.size()}}},
           {"held", live_.requests.held()}};
 }
 
@@ -253,6 +255,29 @@ json LiveLab::audit() {
             {"at_seconds", seconds(engine.reached() - Instant{})}};
   }));
   return *out;
+}
+
+json LiveLab::collectives() {
+  const auto out = std::make_shared<json>();
+  wait(ask("collectives", [out, this](Engine&, Instant) {
+    *out = agents_ == nullptr ? json{{"agents", json::array()}, {"collectives", json::array()}} : agents_->report();
+    std::vector<report::CollectiveReport> all;
+    if (agents_ != nullptr) all = agents_->collectives();
+    for (const build::Collective& c : session_.lab().collectives()) {
+      all.push_back(report::collective_report(session_.lab(), c));
+      json as_json = report::collective_json(all.back());
+      (*out)["collectives"].push_back(std::move(as_json));
+    }
+    (*out)["text"] = report::collective_text(all);
+  }));
+  return *out;
+}
+
+json LiveLab::agent(const std::string& name) const {
+  const spec::NodeSpec& node = host_named(name);
+  if (agents_ == nullptr || !node.agent)
+    throw ApiError(409, fmt::format("{} has no agent; hosts with `agent: {{}}` in the fabric file have one", name));
+  return {{"host", name}, {"socket", LabDir(name_).agents_socket()}, {"token", agents_->token(name)}};
 }
 
 const spec::NodeSpec& LiveLab::host_named(const std::string& name) const {

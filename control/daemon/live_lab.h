@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "control/agents/agent_hosts.h"
 #include "control/api/message.h"
 #include "control/build/changes.h"
 #include "control/daemon/captures.h"
@@ -41,6 +42,10 @@ class LiveLab {
   nlohmann::json audit();
   // Who pauses whom, at one instant and so far: see pauses.h.
   nlohmann::json pauses();
+  // Collective operations and agents, at one instant: waits for the engine.
+  nlohmann::json collectives();
+  // How the agent of a host gets in: socket, token.
+  nlohmann::json agent(const std::string& host) const;
   nlohmann::json host(const std::string& name) const;
   // Has a virtual machine booted anew, and does not wait for that: host() tells when it is up.
   nlohmann::json restart(const std::string& name);
@@ -69,6 +74,8 @@ class LiveLab {
   // Calls `follow` with the lab as it is now after each setting, so that what is outside the fabric can follow.
   void when_set(std::function<void(const spec::Lab&)> follow) { follow_ = std::move(follow); }
   void add_host(const std::string& name, MadeHost host) { hosts_[name] = std::move(host); }
+  // Whose ranks some collectives wait for.
+  void agents_are(const agents::AgentHosts& agents) { agents_ = &agents; }
   // Who makes and removes namespaces while the lab is up.
   void hosts_are_made_by(HostMaker& maker) { maker_ = &maker; }
 
@@ -101,6 +108,7 @@ class LiveLab {
   Captures captures_;
   std::optional<Settings> made_of_;
   HostMaker* maker_ = nullptr;
+  const agents::AgentHosts* agents_ = nullptr;
   std::function<void(const spec::Lab&)> follow_;
   Replays replays_;
   LiveFaults faults_;

@@ -8,7 +8,7 @@
 namespace railyard::daemon {
 
 // Lines with the time of day (UTC, RFC 3339), in a file and, if wanted, on standard error. Any thread may write, but
-// the engine's should not.
+// the engine's should not, or seldom.
 class Log {
  public:
   // Throws std::runtime_error if `file` cannot be written.

@@ -37,6 +37,8 @@ constexpr std::array kRoutes{
     Route{"GET", "/status", [](LiveLab& l, const std::string&, const json&) { return l.status(); }},
     Route{"GET", "/audit", [](LiveLab& l, const std::string&, const json&) { return l.audit(); }},
     Route{"GET", "/pauses", [](LiveLab& l, const std::string&, const json&) { return l.pauses(); }},
+    Route{"GET", "/collectives", [](LiveLab& l, const std::string&, const json&) { return l.collectives(); }},
+    Route{"GET", "/agents/", [](LiveLab& l, const std::string& name, const json&) { return l.agent(name); }},
     Route{"GET", "/series", [](LiveLab& l, const std::string&, const json&) { return l.series().show(); }},
     Route{"POST", "/series",
           [](LiveLab& l, const std::string&, const json& body) {

@@ -12,6 +12,8 @@ namespace railyard::daemon {
 //   GET  /status               everything that is counted
 //   GET  /audit                whether the books balance, at one instant
 //   GET  /pauses               who pauses whom: now, and since the lab came up; deadlocks
+//   GET  /collectives          collective operations as in a report, with their agents; who has joined
+//   GET  /agents/HOST          where the agent of a host gets in, and with which token
 //   GET  /series               the time series of all queues that is being written, if any
 //   POST /series {file, every} writes one: {"file": "/tmp/queues.csv", "every": "100us"}
 //   DELETE /series             ends it

@@ -392,6 +392,10 @@ void Session::run_watched(Instant end, const std::atomic<bool>& stop, const std:
 
 report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) {
   const spec::RunSpec& run = lab_->spec().run;
+  if (live == nullptr && !lab_->agent_collectives().empty())
+    throw std::runtime_error(
+        fmt::format("collective {} has ranks of agents, and those join a lab that stays: `railyard up` runs it",
+                    lab_->spec().collectives[lab_->agent_collectives()[0].spec].name));
   const Instant traffic_end = run.duration ? Instant{} + *run.duration : Instant::never();
   const Instant end = traffic_end + run.drain;
   const auto progress = [&](Instant at) {

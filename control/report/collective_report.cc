@@ -25,18 +25,21 @@ double wire_octets(std::uint64_t octets, const spec::CollectiveSpec& c, bool sel
   return static_cast<double>(octets) + packets * each + (selective ? 4 : 20);
 }
 
-// Of the messages that there are.
-double framing_share(const build::Collective& collective, const spec::CollectiveSpec& c, bool selective) {
+}  // namespace
+
+double framing_share(const std::vector<const RankProgram*>& programs, const spec::CollectiveSpec& c, bool selective) {
   double payload = 0;
   double wire = 0;
-  for (const CollectiveRank* r : collective.ranks)
-    for (const CollectiveStep& s : r->program().steps)
-      if (s.kind == CollectiveStep::Kind::kSend && !r->program().connections[s.connection].scale_up) {
+  for (const RankProgram* program : programs)
+    for (const CollectiveStep& s : program->steps)
+      if (s.kind == CollectiveStep::Kind::kSend && !program->connections[s.connection].scale_up) {
         payload += s.octets;
         wire += wire_octets(s.octets, c, selective);
       }
   return wire > 0 ? payload / wire : 0;
 }
+
+namespace {
 
 struct Where {
   const build::BuiltLab& lab;
@@ -210,8 +213,10 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   if (c.computes()) r.job = {nanoseconds(c.forward + c.backward), c.buckets, 0, 0, {}, {}};
   set_times(r, collective);
   const spec::HostProfile& profile = lab.spec().hosts.at(lab.spec().find(collective.nics[0].node)->profile);
+  std::vector<const RankProgram*> programs;
+  for (const CollectiveRank* rank : collective.ranks) programs.push_back(&rank->program());
   const double share =
-      framing_share(collective, c, profile.roce.loss_recovery == spec::RoceLossRecovery::kSelectiveRepeat);
+      framing_share(programs, c, profile.roce.loss_recovery == spec::RoceLossRecovery::kSelectiveRepeat);
   r.completed = true;
   for (std::uint32_t i = 0; i < collective.ranks.size(); ++i) {
     const CollectiveRank& rank = *collective.ranks[i];

@@ -84,6 +84,9 @@ struct CollectiveReport {
 
 CollectiveReport collective_report(const build::BuiltLab& lab, const build::Collective& collective);
 
+// What headers, preambles and gaps leave of a link's rate for the payload of all messages of a collective.
+double framing_share(const std::vector<const RankProgram*>& programs, const spec::CollectiveSpec& spec, bool selective);
+
 // For people: a table, and what went wrong. Empty without collectives.
 std::string collective_text(const std::vector<CollectiveReport>& collectives);
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "control/report/collective_json.h"
 #include "control/report/int_text.h"
 #include "control/report/pause_json.h"
 #include "control/report/report.h"
@@ -292,6 +293,8 @@ Json engine_json(const EngineReport& e) {
 }
 
 }  // namespace
+
+Json collective_json(const CollectiveReport& c) { return collective(c); }
 
 std::string Report::json() const {
   Json j;

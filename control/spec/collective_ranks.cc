@@ -1,5 +1,6 @@
 #include "control/spec/collective_ranks.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -13,9 +14,11 @@ std::vector<PortName> ranks(const Lab& lab, const CollectiveSpec& collective) {
     for (const PlacedRank& p : collective.placed) nics.push_back({p.host, p.rail});
     return nics;
   }
-  TrafficSpec all;
-  all.from = collective.ranks;
-  return senders(lab, all);
+  return rank_nics(lab, collective.ranks);
+}
+
+bool has_agents(const Lab& lab, const std::vector<PortName>& ranks) {
+  return std::ranges::any_of(ranks, [&](const PortName& nic) { return lab.find(nic.node)->agent.has_value(); });
 }
 
 RankPlaces places(const Lab& lab, const std::vector<PortName>& ranks) {

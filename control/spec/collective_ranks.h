@@ -22,6 +22,9 @@ RankPlaces places(const Lab& lab, const std::vector<PortName>& ranks);
 // By rank, for an algorithm in two phases: places(...).host if there are such hosts, else leaves().
 std::vector<std::uint32_t> groups(const Lab& lab, const std::vector<PortName>& ranks);
 
+// Whether an agent carries out some of them.
+bool has_agents(const Lab& lab, const std::vector<PortName>& ranks);
+
 // By rank: a number that those at the same switch share, in the order in which they are met.
 std::vector<std::uint32_t> leaves(const Lab& lab, const std::vector<PortName>& ranks);
 

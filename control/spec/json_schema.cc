@@ -38,6 +38,7 @@ std::string json_schema() {
   define(definitions, vlan_keys());
   define(definitions, host_node_keys());
   define(definitions, nic_keys());
+  define(definitions, agent_keys());
   define(definitions, pcap_keys());
   define(definitions, memif_keys());
   define(definitions, trunk_node_keys());

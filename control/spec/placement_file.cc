@@ -59,7 +59,8 @@ PlacedRank placed_at(const Lab& lab, const Lines& lines, std::string_view host, 
                              node->nics.size() == 1 ? "1" : fmt::format("1..{}", node->nics.size())));
     placed.rail = static_cast<int>(*n);
   }
-  if (!std::holds_alternative<std::monostate>(node->nics[static_cast<std::size_t>(placed.rail) - 1].attach))
+  if (!node->agent &&
+      !std::holds_alternative<std::monostate>(node->nics[static_cast<std::size_t>(placed.rail) - 1].attach))
     lines.fail(fmt::format("{} is attached, and its QPs are its own business; expected built-in hosts", host));
   return placed;
 }

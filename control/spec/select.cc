@@ -9,21 +9,28 @@
 namespace railyard::spec {
 namespace {
 
+enum class Which { kBuiltIn, kAttachedToo, kAgentsToo };
+
+bool is_meant(const NodeSpec& node, const NicSpec& nic, Which which) noexcept {
+  return std::holds_alternative<std::monostate>(nic.attach) || which == Which::kAttachedToo ||
+         (which == Which::kAgentsToo && node.agent);
+}
+
 // `port` 0: all NICs.
-void select(const Lab& lab, std::string_view host, int port, bool attached_too, std::set<PortName>& seen,
+void select(const Lab& lab, std::string_view host, int port, Which which, std::set<PortName>& seen,
             std::vector<PortName>& out) {
   for (const NodeSpec& node : lab.nodes) {
     if (node.kind != NodeSpec::Kind::kHost || !matches(host, node.name)) continue;
     for (std::size_t n = 0; n < node.nics.size(); ++n) {
       const PortName nic{node.name, static_cast<int>(n) + 1};
-      const bool is_attached = !std::holds_alternative<std::monostate>(node.nics[n].attach);
-      if ((port == 0 || port == nic.port) && (attached_too || !is_attached) && seen.insert(nic).second)
+      if ((port == 0 || port == nic.port) && is_meant(node, node.nics[n], which) && seen.insert(nic).second)
         out.push_back(nic);
     }
   }
 }
 
-std::vector<PortName> select_all(const Lab& lab, const std::vector<std::string>& selectors, bool sending) {
+// `exact`: of hosts that are named without '*' and '?'.
+std::vector<PortName> select_all(const Lab& lab, const std::vector<std::string>& selectors, Which which, Which exact) {
   std::vector<PortName> nics;
   std::set<PortName> seen;
   for (const std::string_view selector : selectors) {
@@ -31,7 +38,7 @@ std::vector<PortName> select_all(const Lab& lab, const std::vector<std::string>&
     const std::string_view host = selector.substr(0, colon);
     const auto port = colon == selector.npos ? 0 : parse_integer(selector.substr(colon + 1), 1, 8).value_or(0);
     const bool is_exact = host.find_first_of("*?") == host.npos;
-    select(lab, host, static_cast<int>(port), is_exact && !sending, seen, nics);
+    select(lab, host, static_cast<int>(port), is_exact ? exact : which, seen, nics);
   }
   return nics;
 }
@@ -57,11 +64,14 @@ bool matches(std::string_view pattern, std::string_view name) noexcept {
   return p == pattern.size();
 }
 
+std::vector<PortName> rank_nics(const Lab& lab, const std::vector<std::string>& selectors) {
+  return select_all(lab, selectors, Which::kAgentsToo, Which::kAgentsToo);
+}
 std::vector<PortName> senders(const Lab& lab, const TrafficSpec& traffic) {
-  return select_all(lab, traffic.from, true);
+  return select_all(lab, traffic.from, Which::kBuiltIn, Which::kBuiltIn);
 }
 std::vector<PortName> receivers(const Lab& lab, const TrafficSpec& traffic) {
-  return select_all(lab, traffic.to, false);
+  return select_all(lab, traffic.to, Which::kBuiltIn, Which::kAttachedToo);
 }
 
 }  // namespace railyard::spec

@@ -19,7 +19,8 @@ const NodeSpec* Lab::find(const std::string& node) const noexcept {
 bool RunSpec::operator==(const RunSpec& o) const {
   const auto members = [](const RunSpec& r) {
     return std::tie(r.clock, r.seed.value, r.duration, r.drain, r.scale_numerator, r.scale_denominator, r.workers,
-                    r.payload, r.memory, r.hugepages, r.lag_limit, r.busy_poll, r.deadlock, r.in_band, r.budgets);
+                    r.payload, r.memory, r.hugepages, r.lag_limit, r.busy_poll, r.deadlock, r.in_band, r.budgets,
+                    r.agents);
   };
   return members(*this) == members(o);
 }

@@ -305,6 +305,13 @@ struct TrunkSpec {
   bool operator==(const TrunkSpec&) const = default;
 };
 
+// A host whose RDMA devices an agent drives (tools/agent): its NICs may be ranks of collectives.
+struct AgentSpec {
+  std::string token;  // what the agent must know; empty: drawn when the lab comes up
+
+  bool operator==(const AgentSpec&) const = default;
+};
+
 struct NodeSpec {
   enum class Kind { kSwitch, kHost, kTrunk };
   std::string name;
@@ -314,6 +321,7 @@ struct NodeSpec {
   std::optional<wire::IpAddress> loopback_v4;  // switches
   std::optional<wire::IpAddress> loopback_v6;
   std::vector<NicSpec> nics;      // hosts: 1..8, port i is nics[i - 1]
+  std::optional<AgentSpec> agent;  // hosts
   std::map<int, VlanSpec> vlans;  // switches, by port number; absent: native 1, all others tagged
   TrunkSpec trunk;                // trunks: port 1 is its only one
   Place place;
@@ -442,6 +450,7 @@ struct RunSpec {
   std::optional<IntSpec> in_band;     // key 'int'; nothing: no packet is followed
   BudgetSpec budgets;
   std::optional<Ratio> gpu_hour;  // what an hour of a rank's GPU costs, in whatever currency
+  std::optional<wire::UdpEndpoint> agents;  // TCP address and port that agents may come to; nothing: a UNIX socket only
 
   bool operator==(const RunSpec&) const;
 };

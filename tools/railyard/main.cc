@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
   add_ls(app, exit_code);
   add_status(app, exit_code);
   add_exec(app, exit_code);
+  add_agent(app, exit_code);
   add_cp(app, exit_code);
   add_restart(app, exit_code);
   add_link(app, exit_code);

@@ -128,6 +128,20 @@ void print_hosts(const json& s) {
   }
 }
 
+void print_agents(const json& c) {
+  if (c.is_null()) return;
+  for (const json& a : c["agents"]) {
+    std::string devices;
+    for (const json& d : a["devices"])
+      devices += fmt::format("{}{}", devices.empty() ? "" : ", ", d["device"].get<std::string>());
+    if (a["joined"].get<bool>())
+      fmt::print("\nagent of {}: {}", a["host"].get<std::string>(), devices);
+    else
+      fmt::print("\nno agent of {}: {}", a["host"].get<std::string>(), a["why"].get<std::string>());
+  }
+  fmt::print("{}\n{}", c["agents"].empty() ? "" : "\n", c["text"].get<std::string>());
+}
+
 void print_trunks(const json& s) {
   const auto ns = [](const json& n) { return report::nanoseconds_text(number(n)); };
   for (const json& t : s["trunks"])
@@ -246,11 +260,17 @@ int status(const StatusOptions& o) {
       if (!o.json) fmt::print("  {}\n", line.get<std::string>());
     return books["balanced"].get<bool>() ? kOk : kUnbalanced;
   }
-  const json s = ask(lab, "GET", "/status");
-  if (o.json)
+  json s = ask(lab, "GET", "/status");
+  json c;
+  if (number(s["size"]["collectives"]) > 0) c = ask(lab, "GET", "/collectives");
+  if (o.json) {
+    s["collectives"] = c.value("collectives", json::array());
+    s["agents"] = c.value("agents", json::array());
     fmt::print("{}\n", s.dump(2));
-  else
-    print_all(s);
+    return kOk;
+  }
+  print_all(s);
+  print_agents(c);
   return kOk;
 }
 

@@ -1,7 +1,8 @@
-// Commands that work on a lab that is up: exec, shell, cp, restart, link, pause, resume, logs.
+// Commands that work on a lab that is up: exec, shell, agent, cp, restart, link, pause, resume, logs.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -9,6 +10,8 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "control/guest/copy_files.h"
@@ -64,6 +67,57 @@ int exec(const std::string& lab_name, const std::string& host, std::vector<std::
   throw std::runtime_error(fmt::format(
       "{} is {}: nothing can be run there; hosts with `attach: namespace` or `attach: vm` are made for that", host,
       kind));
+}
+
+// railyard-agent lies where this program lies, if it was built.
+std::string agent_program() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path beside = self.parent_path() / "railyard-agent";
+  if (error || !std::filesystem::exists(beside))
+    throw std::runtime_error(fmt::format("there is no {}: it is built where libibverbs is (Debian: libibverbs-dev)",
+                                         beside.string()));
+  return beside;
+}
+
+int connected_to(const std::string& socket) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  socket.copy(address.sun_path, sizeof address.sun_path - 1);
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0 || ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    throw std::runtime_error(fmt::format("the lab does not answer at {}: {}", socket, std::strerror(errno)));
+  return fd;
+}
+
+// In a virtual machine it gets there by copy, and its messages pass through the session that it runs in: the guest
+// needs no network to the daemon.
+int agent(const std::string& lab_name, const std::string& host, const std::vector<std::string>& more) {
+  const LabDir lab = chosen_lab(lab_name);
+  const auto about = ask(lab, "GET", "/agents/" + host);
+  const auto where = reachable(lab, host);
+  const std::string program = agent_program();
+  const auto socket = about["socket"].get<std::string>();
+  const std::string token = "RAILYARD_AGENT_TOKEN=" + about["token"].get<std::string>();
+  if (where["kind"] != "vm") {
+    std::vector<std::string> words{"env", token, program, "--lab", "unix:" + socket, "--name", host};
+    words.insert(words.end(), more.begin(), more.end());
+    if (where["kind"] == "namespace")
+      words.insert(words.begin(), {"ip", "netns", "exec", where["location"].get<std::string>()});
+    become(std::move(words));
+  }
+  const guest::GuestAddress address{where["location"].get<std::string>(), host};
+  const std::string there = "/root/railyard-agent";
+  guest::copy_to_guest(address, program, there);
+  const int fd = connected_to(socket);
+  auto session = guest::AgentSession::open(address.directory, address.name);
+  std::vector<std::string> words{there, "--lab", "stdio", "--name", host};
+  words.insert(words.end(), more.begin(), more.end());
+  const guest::AgentExit exit = session.run(
+      {.arguments = std::move(words), .environment = {token}}, {.input = fd, .output = fd, .error = STDERR_FILENO});
+  ::close(fd);
+  if (!exit.failure.empty()) throw std::runtime_error(fmt::format("{}: {}", host, exit.failure));
+  return exit.status();
 }
 
 // "h1:/root/x"; without a host: here.
@@ -150,6 +204,22 @@ void add_exec(CLI::App& app, int& exit_code) {
   add_lab_option(*shell, s->lab);
   shell->add_option("HOST", s->host, "Name of the host")->required();
   shell->callback([s, &exit_code] { exit_code = exec(s->lab, s->host, {}); });
+}
+
+void add_agent(CLI::App& app, int& exit_code) {
+  auto* command =
+      app.add_subcommand("agent", "Run the agent of a host of a lab that is up: its RDMA devices are ranks");
+  auto lab = std::make_shared<std::string>();
+  auto host = std::make_shared<std::string>();
+  add_lab_option(*command, *lab);
+  command->add_option("HOST", *host, "With `agent: {}` in the fabric file")->required();
+  auto more = std::make_shared<std::vector<std::string>>();
+  command->add_option("ARGUMENT", *more, "Of railyard-agent, behind --: such as -- --device rxe2");
+  command->footer(
+      "In a virtual machine of the lab, in a namespace, or else here; on other machines run railyard-agent itself.\n"
+      "It ends with the lab.\n"
+      "Example:\n  railyard agent h1 & railyard agent h2 & sleep 5; railyard status");
+  command->callback([=, &exit_code] { exit_code = agent(*lab, *host, *more); });
 }
 
 void add_cp(CLI::App& app, int& exit_code) {

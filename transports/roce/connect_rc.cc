@@ -4,10 +4,10 @@
 
 namespace railyard::roce {
 
-void connect_rc(Engine& engine, QpNumber qp, const QpAttributes& a) {
+void connect_rc(Engine& engine, QpNumber qp, const QpAttributes& a, Instant now) {
   using enum QpAttribute;
   const auto go = [&](QpState to, QpAttributeSet given) {
-    const auto gone = engine.modify_qp({}, qp, to, given, a);
+    const auto gone = engine.modify_qp(now, qp, to, given, a);
     RAILYARD_ASSERT(gone.has_value(), "a QP's attributes are in range");
   };
   go(QpState::kInit, {kPKeyIndex, kPort, kAccessFlags});

@@ -6,6 +6,6 @@
 namespace railyard::roce {
 
 // From RESET by INIT and RTR. `attributes`: all of them, in range.
-void connect_rc(Engine& engine, QpNumber qp, const QpAttributes& attributes);
+void connect_rc(Engine& engine, QpNumber qp, const QpAttributes& attributes, Instant now = {});
 
 }  // namespace railyard::roce

@@ -45,6 +45,10 @@ void check_attachments(const Draft& draft) {
           !std::holds_alternative<std::monostate>(attachment) && !std::holds_alternative<AttachPcap>(attachment);
       if (is_outside && draft.lab.run.clock == Clock::kVirtual)
         where.fail("attachments to the outside need the wall clock: set run.clock: wall");
+      if (node.agent && !is_outside)
+        draft.nodes[i]->at_or_self("agent").fail(fmt::format(
+            "{}:{} is built in; expected an attached host such as `attach: vm`, whose RDMA devices the agent drives",
+            node.name, n + 1));
       const bool made = is_made_host(attachment) || is_made_host(node.nics[0].attach);
       if (made && attachment != node.nics[0].attach)
         where.fail("a host is a namespace or a virtual machine with all its NICs; expected the same attach for each");

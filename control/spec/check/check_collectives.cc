@@ -40,6 +40,7 @@ class CollectiveCheck {
     check_stragglers();
     check_messages();
     check_recovery();
+    if (has_agents(lab_, ranks_)) check_agents();
     check_paths();
     if (lab_.run.payload == Payload::kReal) check_memory();
   }
@@ -84,7 +85,9 @@ class CollectiveCheck {
       where.fail(fmt::format("'{}': {} has {} NIC{}", selector, host, node->nics.size(),
                              node->nics.size() == 1 ? "" : "s"));
     if (node != nullptr)
-      where.fail(fmt::format("{} is attached, and its QPs are its own business; expected built-in hosts", host));
+      where.fail(fmt::format("{} is attached, and its QPs are its own business; expected built-in hosts, or "
+                             "hosts with an agent",
+                             host));
     where.fail(fmt::format("'{}' matches no built-in host{}", selector, did_you_mean(host, names)));
   }
 
@@ -154,6 +157,28 @@ class CollectiveCheck {
   }
 
   const RoceNicSpec& roce_of(const PortName& nic) const { return lab_.hosts.at(lab_.find(nic.node)->profile).roce; }
+
+  // Agents have real data, and their devices speak go-back-N.
+  void check_agents() const {
+    const PortName& nic = *std::ranges::find_if(
+        ranks_, [&](const PortName& rank) { return lab_.find(rank.node)->agent.has_value(); });
+    if (lab_.run.payload != Payload::kReal)
+      at("ranks").fail(fmt::format("rank {} is an agent's, which has real data; expected run.payload: real",
+                                   format(nic)));
+    if (c_.pxn)
+      at("pxn").fail(fmt::format("rank {} is an agent's, and agents relay nothing; expected pxn: false", format(nic)));
+    const RankPlaces where = places(lab_, ranks_);
+    for (std::size_t r = 0; r < where.host.size(); ++r)
+      if (lab_.find(ranks_[r].node)->agent && std::ranges::count(where.host, where.host[r]) > 1)
+        at("ranks").fail(fmt::format("{} has an agent, whose ranks reach each other by their NICs; expected a profile "
+                                     "without scale-up for it",
+                                     ranks_[r].node));
+    for (const PortName& rank : ranks_)
+      if (roce_of(rank).loss_recovery == RoceLossRecovery::kSelectiveRepeat)
+        at("ranks").fail(fmt::format("rank {} is an agent's, and {} has loss-recovery: selective-repeat in its "
+                                     "profile; expected go-back-n, which the agent's device speaks",
+                                     format(nic), format(rank)));
+  }
 
   // All ranks may be each other's peers.
   void check_recovery() const {

@@ -51,6 +51,7 @@ const Table<NodeSpec>& trunk_node_keys();
 const Table<NodeSpec>& node_keys(NodeSpec::Kind kind);
 const Table<TrunkUdp>& trunk_udp_keys();
 const Table<NicSpec>& nic_keys();
+const Table<AgentSpec>& agent_keys();
 const Table<VlanSpec>& vlan_keys();
 // A path in a file is meant from the folder of that file, wherever the command runs; one in a --set from where it runs.
 Form<std::string> file_path(std::size_t longest);

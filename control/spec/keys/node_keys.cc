@@ -27,6 +27,11 @@ Key<NodeSpec> kind(NodeSpec::Kind only, const char* word) {
 Key<NodeSpec> profile(const char* of) {
   return key("profile", &NodeSpec::profile, name_form(), fmt::format("name of a profile in {}", of));
 }
+Key<NodeSpec> agent() {
+  return key("agent", &NodeSpec::agent, map_of(agent_keys()),
+             "an agent (railyard-agent) drives the RDMA devices of this attached host: its NICs may be ranks of "
+             "collectives");
+}
 Key<NodeSpec> role() {
   return key("role", &NodeSpec::role, text_without_control_characters(63), "leaf, spine, ...: for pictures");
 }
@@ -294,6 +299,22 @@ const Table<NicSpec>& nic_keys() {
   return table;
 }
 
+const Table<AgentSpec>& agent_keys() {
+  static constexpr std::size_t kShortestToken = 8;
+  static constexpr std::size_t kLongestToken = 256;
+  static const Table<AgentSpec> table{
+      "agent",
+      "The agent of a host, on libibverbs",
+      {key("token", &AgentSpec::token,
+           checked<std::string>(text_without_control_characters(kLongestToken),
+                                [](const std::string& token) -> std::optional<std::string> {
+                                  if (token.size() >= kShortestToken) return {};
+                                  return fmt::format("{} octets; expected at least {}", token.size(), kShortestToken);
+                                }),
+           "what the agent must know; without it one is drawn when the lab comes up, for `railyard agent`")}};
+  return table;
+}
+
 const Table<VlanSpec>& vlan_keys() {
   static const Table<VlanSpec> table{
       "vlan",
@@ -320,7 +341,7 @@ const Table<NodeSpec>& node_keys(NodeSpec::Kind kind) {
 
 const Table<NodeSpec>& host_node_keys() {
   static const Table<NodeSpec> table = [] {
-    std::vector<Key<NodeSpec>> keys{kind(NodeSpec::Kind::kHost, "host"), profile("hosts"), role(), nics()};
+    std::vector<Key<NodeSpec>> keys{kind(NodeSpec::Kind::kHost, "host"), profile("hosts"), role(), nics(), agent()};
     for (const Key<NicSpec>& nic_key : nic_keys().keys()) keys.push_back(of_the_only_nic(nic_key));
     return Table<NodeSpec>{"host", "A host", std::move(keys), check_host};
   }();

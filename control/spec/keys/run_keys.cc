@@ -97,7 +97,10 @@ const Table<RunSpec>& run_keys() {
            "in-band telemetry: what every hop of a sampled packet knows of it, as records and in captures"),
        key("budgets", &RunSpec::budgets, map_of(budget_keys()), "what the report holds the run against"),
        key("gpu-hour", &RunSpec::gpu_hour, ratio(),
-           "what an hour of a rank's GPU costs, e.g. 2.5, in whatever currency: the report says what idle ones cost")}};
+           "what an hour of a rank's GPU costs, e.g. 2.5, in whatever currency: the report says what idle ones cost"),
+       key("agents", &RunSpec::agents, udp_endpoint(),
+           "address and TCP port of this machine at which agents (railyard-agent) may join; without it they come by a "
+           "UNIX socket only")}};
   return table;
 }
 

@@ -3,6 +3,7 @@
 
 #include "control/spec/collective_ranks.h"
 #include "control/spec/load.h"
+#include "control/spec/to_yaml.h"
 #include "tests/control/spec/lab_builder.h"
 
 namespace railyard::spec {
@@ -103,11 +104,35 @@ TEST(CollectiveErrors, Ranks) {
                              "nodes: { h3: { kind: host, attach: { netdev: e0 } } }\n"
                                                                 "run: { clock: wall }\n"),
             "x.yaml:4:44: collectives.0.ranks.2: h3 is attached, and its QPs are its own business; expected built-in "
-            "hosts");
+            "hosts, or hosts with an agent");
   EXPECT_EQ(collective_error("collective: broadcast, size: 1MiB, root: 8"),
             "x.yaml:4:57: collectives.0.root: there is no rank 8; expected 0..7");
   EXPECT_EQ(collective_error("size: 1MiB, root: 1"),
             "x.yaml:4:34: collectives.0.root: has no meaning here; expected it under collective: broadcast");
+}
+
+// Hosts whose RDMA devices an agent drives are ranks as those built in are.
+TEST(Collectives, AgentsAreRanks) {
+  const std::string real = "run: { clock: wall, payload: real }\n";
+  const auto with = [](const std::string& h3, const std::string& run) {
+    return "nodes: { h3: { kind: host, attach: { netdev: e0 }, address: 10.9.0.3, agent: " + h3 + " } }\n" + run;
+  };
+  const Lab l = parse(collective_with("size: 1MiB, ranks: [h1, h3]", with("{ token: 12345678 }", real)), "x.yaml");
+  EXPECT_EQ(ranks(l, l.collectives[0]), (std::vector<PortName>{{"h1", 1}, {"h3", 1}}));
+  EXPECT_EQ(l.find("h3")->agent->token, "12345678");
+  EXPECT_TRUE(has_agents(l, ranks(l, l.collectives[0])));
+  EXPECT_EQ(parse(to_yaml(l), "y.yaml"), l);
+  const Lab drawn = parse(collective_with("size: 1MiB, ranks: \"h*\"", with("{}", real)), "x.yaml");
+  EXPECT_EQ(ranks(drawn, drawn.collectives[0]).size(), 8u);
+  EXPECT_EQ(parse(to_yaml(drawn), "y.yaml"), drawn);
+  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h3]", with("{}", "run: { clock: wall }\n")),
+            "x.yaml:4:35: collectives.0.ranks: rank h3:1 is an agent's, which has real data; expected run.payload: "
+            "real");
+  EXPECT_EQ(collective_error("size: 1MiB", with("{ token: short }", real)),
+            "x.yaml:5:87: nodes.h3.agent.token: 5 octets; expected at least 8");
+  EXPECT_EQ(collective_error("size: 1MiB", "nodes: { h3: { kind: host, agent: {} } }\n"),
+            "x.yaml:5:35: nodes.h3.agent: h3:1 is built in; expected an attached host such as `attach: vm`, whose RDMA "
+            "devices the agent drives");
 }
 
 TEST(CollectiveErrors, SizesThatCannotBeDivided) {

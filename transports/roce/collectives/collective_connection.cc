@@ -28,14 +28,23 @@ std::vector<const CollectiveRank*> CollectiveConnection::make(const CollectiveCo
                                                               std::vector<RankProgram> programs,
                                                               const std::vector<CollectiveEnd>& ends, const Way& way,
                                                               std::uint64_t chance) {
+  const auto ranks = make_those_here(config, std::move(programs), ends, way, chance);
+  return {ranks.begin(), ranks.end()};
+}
+
+std::vector<CollectiveRank*> CollectiveConnection::make_those_here(const CollectiveConfig& config,
+                                                                   std::vector<RankProgram> programs,
+                                                                   const std::vector<CollectiveEnd>& ends,
+                                                                   const Way& way, std::uint64_t chance) {
   std::vector<CollectiveRank*> ranks;
   for (std::size_t r = 0; r < programs.size(); ++r)
-    ranks.push_back(&ends[r].nic->add_rank(config, std::move(programs[r])));
+    ranks.push_back(ends[r].nic == nullptr ? nullptr : &ends[r].nic->add_rank(config, std::move(programs[r])));
   for (std::uint32_t r = 0; r < ranks.size(); ++r)
-    for (std::uint32_t c = 0; c < ranks[r]->peers_.size(); ++c) {
+    for (std::uint32_t c = 0; ranks[r] != nullptr && c < ranks[r]->peers_.size(); ++c) {
       const Half here{ranks[r], &ends[r], c};
       const std::uint32_t p = here.plan().peer;
-      if (p < r) continue;
+      if (ranks[p] == nullptr) create(here);
+      if (ranks[p] == nullptr || p < r) continue;
       const Half there{ranks[p], &ends[p], here.plan().at_peer};
       if (here.plan().scale_up) {
         join(here, there);
@@ -51,7 +60,7 @@ std::vector<const CollectiveRank*> CollectiveConnection::make(const CollectiveCo
       connect(here, there, way(r, p), port, forth, back);
       connect(there, here, way(p, r), port, back, forth);
     }
-  return {ranks.begin(), ranks.end()};
+  return ranks;
 }
 
 void CollectiveConnection::join(const Half& half, const Half& peer) {
@@ -77,20 +86,32 @@ void CollectiveConnection::create(const Half& half) {
   half.peer().qp = *qp;
 }
 
+CollectiveConnection::FarEnd CollectiveConnection::end_of(const CollectiveRank& rank, std::uint32_t connection) {
+  return {rank.peers_[connection].qp.value, rank.memory_key_, kCollectiveMemory, rank.stride()};
+}
+
 void CollectiveConnection::connect(const Half& half, const Half& peer, const AddressVector& av, std::uint16_t port,
                                    std::uint32_t sq_psn, std::uint32_t rq_psn) {
   QpAttributes a = half.end->attributes;
-  a.access_flags = Access::kRemoteWrite;
   a.av = av;
   a.av.source_port = port;
-  a.dest_qpn = peer.peer().qp.value;
   a.sq_psn = sq_psn;
   a.rq_psn = rq_psn;
+  connect_to({}, *half.rank, half.connection, end_of(*peer.rank, peer.connection), a);
+}
+
+void CollectiveConnection::connect_to(Instant now, CollectiveRank& rank, std::uint32_t connection, const FarEnd& peer,
+                                      QpAttributes a) {
+  CollectiveRank::Peer& known = rank.peers_[connection];
+  a.access_flags = Access::kRemoteWrite;
+  a.dest_qpn = peer.qpn;
   a.max_rd_atomic = a.max_dest_rd_atomic = 0;
-  connect_rc(half.rank->engine_, half.peer().qp, a);
-  half.peer().key = peer.rank->memory_key_;
-  half.peer().stride = peer.rank->stride();
-  for (std::size_t i = 0; i < receive_requests(half.plan()); ++i) half.rank->post_receive({}, half.connection);
+  connect_rc(rank.engine_, known.qp, a, now);
+  known.key = peer.key;
+  known.address = peer.address;
+  known.stride = peer.stride;
+  for (std::size_t i = 0; i < receive_requests(rank.program_.connections[connection]); ++i)
+    rank.post_receive(now, connection);
 }
 
 }  // namespace railyard::roce

@@ -16,7 +16,7 @@ namespace railyard::roce {
 
 // Where a rank is.
 struct CollectiveEnd {
-  FlowEndpoint* nic = nullptr;
+  FlowEndpoint* nic = nullptr;  // nullptr: elsewhere
   // Timers, retries, path MTU; the rest follows.
   QpAttributes attributes{};
   std::optional<SelectiveRepeatConfig> selective_repeat{};  // all ends or none
@@ -32,6 +32,23 @@ class CollectiveConnection {
   static std::vector<const CollectiveRank*> make(const CollectiveConfig& config, std::vector<RankProgram> programs,
                                                  const std::vector<CollectiveEnd>& ends, const Way& way,
                                                  std::uint64_t chance);
+  // The same where some ranks are elsewhere (nullptr): QPs to those are made, and wait for connect_to().
+  static std::vector<CollectiveRank*> make_those_here(const CollectiveConfig& config,
+                                                      std::vector<RankProgram> programs,
+                                                      const std::vector<CollectiveEnd>& ends, const Way& way,
+                                                      std::uint64_t chance);
+  // What the peer at the other end of a QP must know of this end.
+  struct FarEnd {
+    std::uint32_t qpn = 0;
+    std::uint32_t key = 0;      // of its memory: data, and what comes to be added
+    std::uint64_t address = 0;  // of that
+    std::uint64_t stride = 0;   // from one repeat's to the other's
+  };
+  static FarEnd end_of(const CollectiveRank& rank, std::uint32_t connection);
+  // A rank's QP to a peer elsewhere, brought to RTS. Of `attributes` what CollectiveEnd has, and the way there, its UDP
+  // source port and both first PSNs. The NIC must be told (Host::endpoint_changed).
+  static void connect_to(Instant now, CollectiveRank& rank, std::uint32_t connection, const FarEnd& peer,
+                         QpAttributes attributes);
   // QPs of a rank.
   static std::size_t qps(const RankProgram& program) noexcept;
 

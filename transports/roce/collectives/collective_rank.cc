@@ -204,7 +204,7 @@ void CollectiveRank::post(Instant now, std::uint32_t step) {
   const SendWr wr{.wr_id = wr_id(s.connection, step),
                   .opcode = SendOpcode::kWriteImm,
                   .sges = {source_of(s)},
-                  .remote_address = kCollectiveMemory + repeat_ % copies() * peer.stride + s.place,
+                  .remote_address = peer.address + repeat_ % copies() * peer.stride + s.place,
                   .r_key = peer.key,
                   .immediate = s.peer_step | (repeat_ % 2 != 0 ? kOdd : 0)};
   states_[step] = StepState::kPosted;

@@ -39,6 +39,8 @@ class CollectiveRank {
   // A message of another rank of this host has come whole; and one of this rank's is where it was sent.
   void on_scale_up(Instant now, const ScaleUp::Message& message);
   void on_scale_up_sent(Instant now, std::uint32_t step) { done(now, step); }
+  // The first repeat is started then; instead of at what was configured. It has not been.
+  void start_at(Instant at) noexcept { start_at_ = at; }
   // No repeat is started at or after `at`.
   void stop_at(Instant at) noexcept { config_.stop = std::min(config_.stop, at); }
 
@@ -77,6 +79,7 @@ class CollectiveRank {
   struct Peer {
     QpNumber qp{};
     std::uint32_t key = 0;     // of its memory
+    std::uint64_t address = 0;  // of that
     std::uint64_t stride = 0;  // of its memory, from one repeat's to the other's
     std::uint32_t allowed = 2;  // repeats of which messages may go there
     std::uint32_t credits_owed = 0;

@@ -62,6 +62,17 @@ TEST_P(BothPayloads, AFastRankIsHeldBackByThoseItSendsTo) {
   }
 }
 
+// Ranks whose peers are elsewhere, as those with agents, are connected and started when those are ready.
+TEST_P(BothPayloads, RanksThatAreConnectedLaterAreTheSame) {
+  Star star({.repeats = 4, .seed = 2}, plan_collective({.size = 5 * 9000, .chunk = 2000, .channels = 2}, 5), GetParam(),
+            PathMtu::k1024, {}, true);
+  star.run();
+  EXPECT_TRUE(star.complete());
+  EXPECT_EQ(star.wrong().octets, 0u);
+  EXPECT_EQ(star.wrong_messages(), 0u);
+  for (const CollectiveRank* r : star.ranks) EXPECT_EQ(r->started().front(), Instant{} + 3_us);
+}
+
 TEST_P(BothPayloads, LossIsMadeGood) {
   RngStream rng(Seed{3}, "loss");
   Star star({.repeats = 3, .seed = 1}, plan_collective({.size = 6 * 40'000, .chunk = 8000}, 6), GetParam());

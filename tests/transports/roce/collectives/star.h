@@ -18,9 +18,10 @@ namespace railyard::roce {
 
 class Star {
  public:
-  // `host`: by rank; empty: none is with another.
+  // `host`: by rank; empty: none is with another. `apart`: each rank is made as if all others were elsewhere, and
+  // connected and started 3 us after the run began.
   Star(const CollectiveConfig& config, std::vector<RankProgram> programs, bool real, PathMtu mtu = PathMtu::k1024,
-       const std::vector<std::uint32_t>& host = {}) {
+       const std::vector<std::uint32_t>& host = {}, bool apart = false) {
     std::map<std::uint32_t, std::shared_ptr<ScaleUp>> networks;
     std::vector<CollectiveEnd> ends;
     for (std::size_t r = 0; r < programs.size(); ++r) {
@@ -36,15 +37,16 @@ class Star {
       end.attributes.path_mtu = mtu;
       end.attributes.timeout = 5;
     }
-    ranks = CollectiveConnection::make(
-        config, std::move(programs), ends,
-        [](std::uint32_t from, std::uint32_t to) {
-          AddressVector av;
-          av.source = wire::IpAddress(kNet + from);
-          av.destination = wire::IpAddress(kNet + to);
-          return av;
-        },
-        42);
+    const auto way = [](std::uint32_t from, std::uint32_t to) {
+      AddressVector av;
+      av.source = wire::IpAddress(kNet + from);
+      av.destination = wire::IpAddress(kNet + to);
+      return av;
+    };
+    if (apart)
+      make_apart(config, programs, ends, way);
+    else
+      ranks = CollectiveConnection::make(config, std::move(programs), ends, way, 42);
     free_at_.resize(nics_.size());
   }
 
@@ -100,6 +102,33 @@ class Star {
 
  private:
   static constexpr std::uint32_t kNet = 0x0A000001;
+
+  void make_apart(CollectiveConfig config, const std::vector<RankProgram>& programs,
+                  const std::vector<CollectiveEnd>& ends, const CollectiveConnection::Way& way) {
+    const Instant at = Instant{} + Duration{3'000'000};
+    config.start = Instant::never();
+    std::vector<CollectiveRank*> made;
+    for (std::size_t r = 0; r < programs.size(); ++r) {
+      std::vector<CollectiveEnd> alone(ends.size());
+      alone[r] = ends[r];
+      made.push_back(CollectiveConnection::make_those_here(config, programs, alone, way, 42)[r]);
+    }
+    for (std::uint32_t r = 0; r < made.size(); ++r) {
+      for (std::uint32_t c = 0; c < made[r]->program().connections.size(); ++c) {
+        const RankConnection& plan = made[r]->program().connections[c];
+        QpAttributes a = ends[r].attributes;
+        a.av = way(r, plan.peer);
+        a.av.source_port = 0xC001;
+        a.sq_psn = 1000 * r + plan.peer;
+        a.rq_psn = 1000 * plan.peer + r;
+        CollectiveConnection::connect_to(at, *made[r], c, CollectiveConnection::end_of(*made[plan.peer], plan.at_peer),
+                                         a);
+      }
+      made[r]->start_at(at);
+    }
+    ranks.assign(made.begin(), made.end());
+  }
+
   struct Frame {
     std::size_t to = 0;
     Instant at{};

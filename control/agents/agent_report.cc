@@ -1,0 +1,154 @@
+#include "control/agents/agent_report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "control/spec/value.h"
+#include "control/workload/collective_plan.h"
+
+namespace railyard::agents {
+namespace {
+
+using report::CollectiveReport;
+
+// Of nanoseconds of wall time.
+Duration modelled(const build::BuiltLab& lab, std::uint64_t ns) {
+  const spec::RunSpec& run = lab.spec().run;
+  return {static_cast<std::int64_t>(Int128{static_cast<std::int64_t>(ns)} * 1000 * run.scale_numerator /
+                                    run.scale_denominator)};
+}
+
+// A rank's repeats in modelled time.
+struct Times {
+  std::vector<Instant> started;
+  std::vector<Instant> finished;
+};
+
+Times times_of(const build::BuiltLab& lab, const AgentCollectiveState& s, std::size_t rank) {
+  if (!s.what->is_agents(rank)) return {s.what->ranks[rank]->started(), s.what->ranks[rank]->finished()};
+  Times t;
+  if (!s.results[rank] || s.went == Instant::never()) return t;
+  const auto at = [&](std::uint64_t ns) { return s.went + modelled(lab, ns); };
+  for (const RankResult::Repeat& r : s.results[rank]->repeats) {
+    t.started.push_back(at(r.start_ns));
+    t.finished.push_back(r.finish_ns == 0 ? Instant::never() : at(r.finish_ns));
+  }
+  return t;
+}
+
+// Of steps of training, once all are done (report::CollectiveReport::Job).
+void set_job(CollectiveReport& r, const build::BuiltLab& lab, const AgentCollectiveState& s,
+             const std::vector<Times>& ranks, double link_bps) {
+  if (!r.job || !r.completed || r.iterations.empty()) return;
+  const spec::CollectiveSpec& c = lab.spec().collectives[s.what->spec];
+  double compute = 0;
+  double all = 0;
+  Instant start = Instant::never();
+  Instant end{};
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    compute += s.what->is_agents(i) ? seconds(modelled(lab, s.results[i]->computed_ns))
+                                    : seconds(s.what->ranks[i]->computed());
+    all += seconds(ranks[i].finished.back() - ranks[i].started.front());
+    start = std::min(start, ranks[i].started.front());
+    end = std::max(end, ranks[i].finished.back());
+  }
+  if (all > 0) r.job->utilisation = std::min(1.0, compute / all);
+  const double repeats = static_cast<double>(r.iterations.size());
+  const double communication = repeats * 8 * static_cast<double>(r.bytes) * r.factor / link_bps;
+  const double exposed = seconds(end - start) - repeats * seconds(c.forward + c.backward);
+  if (communication > 0) r.job->overlap = 1 - exposed / communication;
+}
+
+void set_times(CollectiveReport& r, const std::vector<Times>& ranks) {
+  std::vector<Duration> times;
+  for (std::size_t k = 0;; ++k) {
+    Instant start = Instant::never();
+    Instant end{};
+    for (const Times& t : ranks) {
+      if (k < t.started.size()) start = std::min(start, t.started[k]);
+      end = std::max(end, k < t.finished.size() ? t.finished[k] : Instant::never());
+    }
+    if (start == Instant::never()) break;
+    CollectiveReport::Repeat& repeat = r.iterations.emplace_back();
+    repeat.start_ns = nanoseconds(start - Instant{});
+    if (end == Instant::never()) continue;
+    times.push_back(end - start);
+    repeat.time_ns = nanoseconds(end - start);
+  }
+  if (times.empty()) return;
+  std::ranges::sort(times);
+  const Duration median = times[(times.size() - 1) / 2];
+  r.min_ns = nanoseconds(times.front());
+  r.median_ns = nanoseconds(median);
+  r.max_ns = nanoseconds(times.back());
+  if (median > Duration{} && !r.job) r.algbw_bps = static_cast<double>(r.bytes) * 8 / seconds(median);
+  r.busbw_bps = r.algbw_bps * r.factor;
+}
+
+void add_agents(CollectiveReport& r, const RankResult& of) {
+  r.fabric_bytes += of.octets;
+  r.wrong_bytes += of.wrong_octets;
+  r.wrong_messages += of.wrong_messages;
+}
+
+void add_built_in(CollectiveReport& r, const roce::CollectiveRank& of) {
+  r.fabric_bytes += of.octets();
+  r.wrong_bytes += of.wrong().octets;
+  r.wrong_messages += of.wrong_messages();
+  const roce::QpCounters q = of.counters();
+  r.packets += q.data_packets;
+  r.retransmitted_packets += q.retransmitted_packets;
+  r.packet_seq_err += q.packet_seq_err;
+  r.local_ack_timeout_err += q.local_ack_timeout_err;
+  r.ecn_marked += q.np_ecn_marked_roce_packets;
+  r.cnp_sent += q.np_cnp_sent;
+  r.cnp_handled += q.rp_cnp_handled;
+}
+
+}  // namespace
+
+CollectiveReport agent_collective_report(const build::BuiltLab& lab, const AgentCollectiveState& s) {
+  const spec::CollectiveSpec& c = lab.spec().collectives[s.what->spec];
+  const std::size_t ranks = s.what->nics.size();
+  CollectiveReport r;
+  r.name = c.name;
+  r.collective = spec::name(c.collective);
+  r.algorithm = spec::name(c.used_algorithm());
+  r.bytes = static_cast<std::uint64_t>(c.size.n);
+  r.chunk = c.chunk;
+  r.channels = c.channels;
+  r.repeats = c.repeats;
+  r.factor = workload::busbw_factor(c.collective, static_cast<std::uint32_t>(ranks));
+  if (c.computes()) r.job = {nanoseconds(c.forward + c.backward), c.buckets, 0, 0, {}, {}};
+  std::vector<Times> times;
+  for (std::size_t i = 0; i < ranks; ++i) times.push_back(times_of(lab, s, i));
+  set_times(r, times);
+  std::vector<const RankProgram*> programs;
+  r.completed = true;
+  for (std::uint32_t i = 0; i < ranks; ++i) {
+    const spec::PortName& nic = s.what->nics[i];
+    const bool agents = s.what->is_agents(i);
+    programs.push_back(&s.what->program(i));
+    r.ranks.push_back(agents ? fmt::format("{} (agent)", spec::format(nic)) : spec::format(nic));
+    const double rate = static_cast<double>(lab.rate(lab.port(nic)).bps);
+    r.limit_bps = i == 0 ? rate : std::min(r.limit_bps, rate);
+    const bool complete = agents ? s.results[i] && s.results[i]->complete && s.results[i]->failure.empty()
+                                 : s.what->ranks[i]->complete();
+    r.completed = r.completed && complete;
+    const std::uint64_t before = r.wrong_bytes;
+    if (agents && s.results[i]) add_agents(r, *s.results[i]);
+    if (!agents) add_built_in(r, *s.what->ranks[i]);
+    if (before == 0 && r.wrong_bytes > 0)
+      r.wrong = fmt::format("{} of rank {} ({}), repeat {}, octet {}", r.wrong_bytes, i, spec::format(nic),
+                            (agents ? s.results[i]->wrong_repeat : s.what->ranks[i]->wrong().repeat) + 1,
+                            agents ? s.results[i]->wrong_offset : s.what->ranks[i]->wrong().offset);
+  }
+  set_job(r, lab, s, times, r.limit_bps);
+  r.limit_bps *= report::framing_share(programs, c, false);
+  if (!r.completed) r.stalled = s.state;
+  r.verified = r.completed && r.wrong_bytes == 0 && r.wrong_messages == 0;
+  return r;
+}
+
+}  // namespace railyard::agents

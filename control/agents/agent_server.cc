@@ -1,0 +1,270 @@
+#include "control/agents/agent_server.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <span>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "control/agent_protocol/frames.h"
+
+namespace railyard::agents {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What waits to be taken by a client that does not.
+constexpr std::size_t kMostWaiting = 4 * kMostOfLab;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) noexcept : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  int get() const noexcept { return fd_; }
+
+ private:
+  int fd_;
+};
+
+[[noreturn]] void fail(const std::string& where) {
+  throw std::runtime_error(fmt::format("agents cannot be waited for at {}: {}", where, std::strerror(errno)));
+}
+
+Descriptor listen_unix(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path)
+    throw std::runtime_error(
+        fmt::format("the path of the agents' socket has {} characters, at most {} are possible: {}", path.size(),
+                    sizeof address.sun_path - 1, path));
+  std::memcpy(address.sun_path, path.c_str(), path.size());
+  Descriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const mode_t before = ::umask(0177);
+  const bool bound =
+      fd.get() >= 0 && ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  ::umask(before);
+  if (!bound || ::listen(fd.get(), SOMAXCONN) != 0) fail(path);
+  return fd;
+}
+
+Descriptor listen_tcp(const wire::UdpEndpoint& at) {
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_port = htons(at.port);
+  // An IPv4 address is the one mapped into IPv6.
+  std::memcpy(&address.sin6_addr, at.address.octets.data(), at.address.octets.size());
+  Descriptor fd(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int on = 1;
+  const int off = 0;
+  if (fd.get() < 0 || ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+      ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0 ||
+      ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(fd.get(), SOMAXCONN) != 0)
+    fail(wire::to_string(at));
+  return fd;
+}
+
+struct Connection {
+  Descriptor fd;
+  FrameReader reader{kMostOfStranger};
+  std::string out{};
+  Clock::time_point since = Clock::now();
+  Clock::time_point heard = Clock::now();
+  bool joined = false;
+  bool closing = false;  // when what waits is written
+};
+
+}  // namespace
+
+class AgentServer::State {
+ public:
+  State(const AgentServerConfig& config, AgentHosts& hosts)
+      : config_(config), hosts_(hosts), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (wake_.get() < 0) fail("an eventfd");
+    listeners_.push_back(listen_unix(config_.socket));
+    try {
+      if (config_.listen) listeners_.push_back(listen_tcp(*config_.listen));
+    } catch (...) {
+      ::unlink(config_.socket.c_str());
+      throw;
+    }
+    hosts_.wake_with([this] { wake(); });
+    thread_ = std::thread([this] { run(); });
+  }
+  ~State() {
+    hosts_.wake_with([] {});
+    stop_ = true;
+    wake();
+    thread_.join();
+    ::unlink(config_.socket.c_str());
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+ private:
+  void wake() {
+    const std::uint64_t one = 1;
+    // It looks by itself before long.
+    if (::write(wake_.get(), &one, sizeof one) < 0) return;
+  }
+
+  void run() {
+    auto ticked = Clock::now();
+    auto alive = Clock::now();
+    while (!stop_) {
+      wait();
+      const auto now = Clock::now();
+      if (now - ticked >= config_.tick) {
+        ticked = now;
+        hosts_.tick();
+      }
+      hand_out();
+      if (now - alive >= kAliveEvery) {
+        alive = now;
+        for (auto& [id, c] : connections_)
+          if (c.joined && !c.closing) c.out += frame(message("alive"));
+      }
+      for (auto& [id, c] : connections_) write(id, c);
+      drop_silent(now);
+      std::erase_if(connections_, [](const auto& entry) {
+        return entry.second.fd.get() < 0 || (entry.second.closing && entry.second.out.empty());
+      });
+    }
+  }
+
+  void wait() {
+    std::vector<pollfd> fds{{wake_.get(), POLLIN, 0}};
+    for (const Descriptor& l : listeners_) fds.push_back({l.get(), POLLIN, 0});
+    std::vector<AgentHosts::Client> who;
+    for (const auto& [id, c] : connections_) {
+      fds.push_back({c.fd.get(), static_cast<short>(c.out.empty() ? POLLIN : POLLIN | POLLOUT), 0});
+      who.push_back(id);
+    }
+    if (::poll(fds.data(), fds.size(), static_cast<int>(config_.tick.count())) <= 0) return;
+    if (fds[0].revents != 0) {
+      std::uint64_t n;
+      if (::read(wake_.get(), &n, sizeof n) < 0) n = 0;
+    }
+    const std::size_t first = 1 + listeners_.size();
+    for (std::size_t i = 0; i < who.size(); ++i)
+      if ((fds[first + i].revents & (POLLIN | POLLHUP | POLLERR)) != 0) read(who[i], connections_.at(who[i]));
+    for (std::size_t i = 1; i < first; ++i)
+      if (fds[i].revents != 0) accept(listeners_[i - 1]);
+  }
+
+  void accept(const Descriptor& listener) {
+    Descriptor fd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (fd.get() < 0) return;
+    const int on = 1;
+    ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    Connection c{.fd = std::move(fd)};
+    if (connections_.size() >= config_.most_clients)
+      turn_away(c, fmt::format("{} agents are connected already, and no more are taken", config_.most_clients));
+    connections_.emplace(next_++, std::move(c));
+  }
+
+  static void turn_away(Connection& c, const std::string& why) {
+    nlohmann::json error = message("error");
+    error["why"] = why;
+    c.out += frame(error);
+    c.closing = true;
+  }
+
+  // The socket has gone, or is of no use any more.
+  void lose(AgentHosts::Client id, Connection& c, const std::string& why) {
+    if (c.joined && !c.closing) hosts_.on_closed(id, why);
+    c.fd = Descriptor();
+  }
+
+  void read(AgentHosts::Client id, Connection& c) {
+    std::array<char, 1 << 16> some{};
+    const ssize_t n = ::read(c.fd.get(), some.data(), some.size());
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (n <= 0) return lose(id, c, n == 0 ? "it closed its connection" : std::strerror(errno));
+    if (c.closing) return;
+    c.heard = Clock::now();
+    c.reader.append(std::span(some).first(static_cast<std::size_t>(n)));
+    try {
+      while (const auto message = c.reader.next()) {
+        hosts_.on_message(id, *message);
+        if (!c.joined) {
+          c.joined = true;
+          c.reader.allow(kMostOfAgent);
+        }
+      }
+    } catch (const std::exception& error) {
+      // A message that made sense to nobody has ended it there, too; what was no message has not.
+      if (c.joined) hosts_.on_closed(id, error.what());
+      turn_away(c, error.what());
+    }
+  }
+
+  void hand_out() {
+    for (AgentHosts::Outgoing& o : hosts_.take_outgoing()) {
+      const auto found = connections_.find(o.to);
+      if (found == connections_.end() || found->second.closing) continue;
+      found->second.out += frame(o.message);
+      if (found->second.out.size() > kMostWaiting) lose(o.to, found->second, "it does not take what it is told");
+    }
+  }
+
+  void write(AgentHosts::Client id, Connection& c) {
+    while (c.fd.get() >= 0 && !c.out.empty()) {
+      const ssize_t n = ::send(c.fd.get(), c.out.data(), c.out.size(), MSG_NOSIGNAL);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0 && errno == EAGAIN) return;
+      if (n < 0) return lose(id, c, std::strerror(errno));
+      c.out.erase(0, static_cast<std::size_t>(n));
+    }
+  }
+
+  void drop_silent(Clock::time_point now) {
+    for (auto& [id, c] : connections_) {
+      if (c.fd.get() < 0) continue;
+      if (c.closing && now - c.since > config_.greeting) {
+        c.fd = Descriptor();
+      } else if (!c.joined && !c.closing && now - c.since > config_.greeting) {
+        turn_away(c, fmt::format("it has not said who it is within {} ms", config_.greeting.count()));
+      } else if (c.joined && now - c.heard > config_.patience) {
+        lose(id, c, fmt::format("nothing was heard of it for {} ms", config_.patience.count()));
+      }
+    }
+  }
+
+  AgentServerConfig config_;
+  AgentHosts& hosts_;
+  Descriptor wake_;
+  std::vector<Descriptor> listeners_;
+  std::map<AgentHosts::Client, Connection> connections_;
+  AgentHosts::Client next_ = 1;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+AgentServer::AgentServer(const AgentServerConfig& config, AgentHosts& hosts)
+    : state_(std::make_unique<State>(config, hosts)) {}
+AgentServer::~AgentServer() = default;
+
+}  // namespace railyard::agents

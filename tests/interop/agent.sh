@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Agents (railyard-agent, libibverbs) in SoftRoCE guests and built-in NICs as ranks of one all-reduce across a
+# leaf-spine-leaf path (topologies/labs/agents.yaml): every octet verified on all ranks; a guest that is killed in the
+# middle is reported by name and nothing hangs; a wrong token and an unknown host are refused.
+#
+# usage: agent.sh
+# shellcheck disable=SC2317  # functions are called by check
+set -euo pipefail
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd -- "$here/../.." && pwd)
+railyard=$root/build/release/bin/railyard
+agent=$root/build/release/bin/railyard-agent
+lab=$root/topologies/labs/agents.yaml
+[[ -x $agent ]] || { echo "agent.sh: no $agent; libibverbs-dev, and build it" >&2; exit 125; }
+out=$(mktemp -d "${TMPDIR:-/tmp}/railyard-interop.XXXXXX")
+export RAILYARD_STATE_DIR=$out/state RAILYARD_SOFTROCE_ACCEL=${RAILYARD_SOFTROCE_ACCEL:-tcg}
+cleanup() { "$railyard" down --all >/dev/null 2>&1 || true; rm -rf -- "$out"; }
+trap cleanup EXIT
+failed=0
+check() { # TEXT COMMAND...
+  local text=$1 began=$SECONDS; shift
+  if "$@" >"$out/log" 2>&1; then
+    printf 'ok    %-62s (%d s)  %s\n' "$text" $((SECONDS - began)) "$(tail -n1 "$out/summary" 2>/dev/null || true)"
+  else
+    printf 'FAIL  %s\n' "$text"; sed 's/^/      /' "$out/log" "$out"/agent-h*.log 2>/dev/null || true; failed=1
+  fi
+  rm -f "$out/summary"
+}
+status() { "$railyard" status --json | jq -e "$1"; }
+collective() { status ".collectives[0] | $1"; }
+until_so() { # SECONDS COMMAND...
+  local end=$((SECONDS + $1)); shift
+  until "$@" >/dev/null 2>&1; do
+    (( SECONDS < end )) || {
+      printf 'it does not come to that: %s\n' "$*"; "$railyard" status; "$railyard" logs
+      return 1
+    }
+    sleep 0.5
+  done
+}
+join() { # HOST...: the agents of these, in the background
+  local host
+  for host in "$@"; do "$railyard" agent "$host" >"$out/agent-$host.log" 2>&1 & done
+}
+
+# Who may not join is told why, in one line, and the lab goes on.
+socket() { printf 'unix:%s\n' "$out/state/agents/agents.sock"; }
+refused() { # EXPECTED ARGUMENT...: by an agent in the guest, which has an RDMA device
+  local want=$1 rc=0; shift
+  "$railyard" agent h1 -- "$@" 2>"$out/why" || rc=$?
+  cat "$out/why"
+  (( rc == 3 )) && [[ $(wc -l <"$out/why") == 1 ]] && grep -q "$want" "$out/why"
+}
+wrong_token() {
+  refused "wrong token for host 'h1' of lab 'agents'" --token not-the-token &&
+    refused "lab 'agents' has no host 'h9' with an agent" --name h9
+}
+no_device() { # here, on the machine of the lab, unless it has one
+  if compgen -G '/sys/class/infiniband/*' >/dev/null; then return 0; fi
+  local rc=0
+  RAILYARD_AGENT_TOKEN=12345678 "$agent" --lab "$(socket)" --name h1 2>"$out/why" || rc=$?
+  cat "$out/why"
+  (( rc == 1 )) && [[ $(wc -l <"$out/why") == 1 ]] && grep -q 'there is no RDMA device' "$out/why"
+}
+all_reduce() {
+  join h1 h3
+  until_so 300 collective '.state == "done"' || return 1
+  "$railyard" status
+  collective '.verified and .completed and .wrong_bytes == 0 and (.iterations | length) == 5' &&
+    collective '(.ranks | length) == 4 and (.agents | length) == 2' &&
+    collective '[.agents[] | .complete and .device == "rxe1" and .messages > 0 and .wrong_bytes == 0] | all' &&
+    collective '[.agents[].hw_counters | length > 0] | all' &&
+    status '[.ports[] | select(.node | startswith("spine")) | .tx.packets] | add > 1000' || return 1
+  collective '"median \(.time_ns.median / 1e6) ms, busbw \(.busbw_bps / 1e6 | floor) Mb/s"' >"$out/summary"
+}
+up() { "$railyard" up "$lab" --detach "$@"; }
+down() { "$railyard" down; }
+
+# The guest's QEMU is killed while it goes on.
+killed() {
+  local began
+  join h1 h3
+  until_so 300 collective '.state == "running"' || return 1
+  sleep 2
+  kill -KILL "$(<"$out/state/agents/guests/h3/qemu.pid")"
+  began=$SECONDS
+  until_so 120 collective '.state == "failed"' || return 1
+  collective '.stalled | test("the agent of rank 2 \\(h3:1\\) is lost")' || return 1
+  "$railyard" status | grep -q '^no agent of h3: ' || return 1
+  # The other agent is still there, and has given up its rank.
+  until_so 120 grep -q 'has ended: the agent of rank 2' "$out/agent-h1.log" || return 1
+  printf 'reported after %d s: %s\n' $((SECONDS - began)) "$(collective .stalled)" >"$out/summary"
+  "$railyard" status --audit
+}
+
+"$root/tools/softroce/build-image.sh"
+check "up: two guests, two built-in NICs" up
+(( failed == 0 )) || exit 1
+check "a wrong token, an unknown host: refused, in one line" wrong_token
+check "no RDMA device: said at once" no_device
+check "all-reduce of two agents and two built-in NICs, verified" all_reduce
+check "the books balance" "$railyard" status --audit
+check "down ends the agents" down
+wait
+check "up again, for an all-reduce that does not end" up --set collectives.0.repeats=10000
+check "a guest that is killed in the middle is reported" killed
+check "down" down
+wait
+exit "$failed"
