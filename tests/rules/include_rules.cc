@@ -35,6 +35,7 @@ const std::map<std::string, Rooms>& allowed() {
       // Transports also run inside other people's processes: no DPDK, no devices.
       {"transports/base", {"dataplane/base", "dataplane/wire"}},
       {"transports/roce", {"transports/base", "dataplane/base", "dataplane/wire"}},
+      {"transports/uet", {"transports/base", "dataplane/base", "dataplane/wire"}},
 
       // Reading and checking a fabric file needs no packets, and so no DPDK.
       {"control/spec", {"dataplane/base", "dataplane/wire"}},
@@ -60,7 +61,7 @@ const std::map<std::string, Rooms>& allowed() {
        {"control/spec", "control/build", "control/fault", "control/report", "control/telemetry", "dataplane/base",
         "dataplane/wire", "dataplane/packet", "dataplane/device", "dataplane/nic", "dataplane/trunk", "dataplane/port",
         "dataplane/capture", "dataplane/run"}},
-      {"control/decode", {"transports/roce", "dataplane/base", "dataplane/wire", "dataplane/port"}},
+      {"control/decode", {"transports/roce", "transports/uet", "dataplane/base", "dataplane/wire", "dataplane/port"}},
       {"control/swarm",
        {"control/spec", "control/workload", "control/build", "control/fault", "control/report", "control/telemetry",
         "dataplane/base", "dataplane/device", "dataplane/run"}},
