@@ -29,7 +29,7 @@ class CongestionControl {
 
   // A packet, counted as `octets`, is sent at `now`, not before `allowed`: when the next one may go.
   Instant on_sent(Instant now, Instant, std::uint32_t octets) noexcept {
-    if (Nscc* const n = nscc()) n->on_sent(now, octets);
+    if (Nscc* const n = kind()) n->on_sent(now, octets);
     return now;
   }
   // Whether a packet of `octets` may go as far as the window is concerned.
@@ -37,27 +37,32 @@ class CongestionControl {
     const Nscc* const n = nscc();
     return n == nullptr || n->allows(octets);
   }
+  // Nothing is in flight, so that one packet may go whatever the window.
+  bool idle() const noexcept {
+    const Nscc* const n = nscc();
+    return n == nullptr || n->in_flight() == 0;
+  }
   void on_ack(Instant now, const AckSignals& ack) noexcept {
-    if (Nscc* const n = nscc()) n->on_ack(now, ack);
+    if (Nscc* const n = kind()) n->on_ack(now, ack);
   }
   void on_trimmed(Instant now, std::uint32_t octets, bool reduces) noexcept {
-    if (Nscc* const n = nscc()) n->on_trimmed(now, octets, reduces);
+    if (Nscc* const n = kind()) n->on_trimmed(now, octets, reduces);
   }
   void on_loss(std::uint32_t octets) noexcept {
-    if (Nscc* const n = nscc()) n->on_loss(octets);
+    if (Nscc* const n = kind()) n->on_loss(octets);
   }
   void on_returned(std::uint32_t octets) noexcept {
-    if (Nscc* const n = nscc()) n->on_returned(octets);
+    if (Nscc* const n = kind()) n->on_returned(octets);
   }
   void on_all_acknowledged() noexcept {
-    if (Nscc* const n = nscc()) n->on_all_acknowledged();
+    if (Nscc* const n = kind()) n->on_all_acknowledged();
   }
 
   // nullptr: it is another kind.
   const Nscc* nscc() const noexcept { return std::get_if<Nscc>(&kind_); }
 
  private:
-  Nscc* nscc() noexcept { return std::get_if<Nscc>(&kind_); }
+  Nscc* kind() noexcept { return std::get_if<Nscc>(&kind_); }
 
   std::variant<NoCongestionControl, Nscc> kind_;
 };

@@ -87,7 +87,9 @@ struct Pdc {
   Instant probed_at{};
   bool probing = false;
   bool clear_due = false;   // the other end waits for a CLEAR
+  bool waits_for_close = false;  // target: CLOSE_REQ was sent
   Psn close_psn{};
+  bool retired = false;     // initiator: takes no more messages
   bool close_due = false;   // CLOSE_CMD, or of a target CLOSE_REQ, is to be sent
   Instant next_data{};
 

@@ -63,6 +63,8 @@ class SentPackets {
     const std::int32_t i = psn - una_;
     return i < 0 || psn - next_ >= 0 ? nullptr : &packets_[static_cast<std::size_t>(i)];
   }
+  // Of one that is outstanding.
+  SentPacket& at(Psn psn) noexcept { return packets_[static_cast<std::size_t>(psn - una_)]; }
   SentPacket& front() noexcept { return packets_.front(); }
 
   // Allocates only while more are outstanding than ever before.
@@ -113,11 +115,11 @@ class SentPackets {
 
   // The oldest that goes again; there is one.
   Psn first_lost() noexcept {
-    while (!find(lost_from_)->lost) ++lost_from_;
+    while (!at(lost_from_).lost) ++lost_from_;
     return lost_from_;
   }
   void sent_again(Psn psn, Instant now, std::uint16_t entropy) noexcept {
-    SentPacket& p = *find(psn);
+    SentPacket& p = at(psn);
     not_lost(p);
     p.sent_at = now;
     p.entropy = entropy;
