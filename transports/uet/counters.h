@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "dataplane/base/counter.h"
+#include "transports/uet/wire/encapsulation.h"
 #include "transports/uet/wire/malformed.h"
 #include "transports/uet/wire/nack_code.h"
 
@@ -44,6 +45,7 @@ struct Counters {
   Counter taken_packets;
   std::array<Counter, kDrops> dropped;
   std::array<Counter, kMalformedReasons> malformed;
+  std::array<Counter, kNotUetReasons> not_uet;
 
   Counter pdcs_opened;  // of both ends
   Counter pdcs_closed;  // in order

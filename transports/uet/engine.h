@@ -79,6 +79,7 @@ class Engine {
   // One that came and was none: counted.
   void on_drop(Drop reason) noexcept;
   void on_malformed(Malformed reason) noexcept;
+  void on_not_uet(NotUet reason) noexcept;
 
   // Does what fell due, and says what could be sent and until when the answer holds.
   Readiness ready(Instant now);

@@ -15,6 +15,11 @@ void Engine::on_malformed(Malformed reason) noexcept {
   fep_.counters.malformed[static_cast<std::size_t>(reason)].increment();
 }
 
+void Engine::on_not_uet(NotUet reason) noexcept {
+  on_drop(Drop::kNotUet);
+  fep_.counters.not_uet[static_cast<std::size_t>(reason)].increment();
+}
+
 std::optional<Drop> Engine::on_packet(Instant now, const InPacket& in) {
   run_due(now);
   const auto drop = accept(now, in);

@@ -134,9 +134,9 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
   if (ack.p && signals.rtt && nscc != nullptr && *signals.rtt - nscc->base_rtt() < nscc->target()) {
     // The network is empty, and what was sent before the PROBE is not there.
     for (Psn psn = sent.una(); psn - sent.next() < 0; ++psn)
-      if (const SentPacket* const p = sent.find(psn); !p->received && p->sent_at < pdc.probed_at) {
-        pdc.congestion.on_loss(p->lost ? 0 : p->octets);
-        if (!p->lost) fep_.counters.inferred_losses.increment();
+      if (const SentPacket& p = sent.at(psn); !p.received && !p.lost && p.sent_at < pdc.probed_at) {
+        pdc.congestion.on_loss(p.octets);
+        fep_.counters.inferred_losses.increment();
         lose(now, pdc, psn, PathFeedback::kTrimmed);
       }
     pdc.recovering = true;
