@@ -35,14 +35,14 @@ bool Engine::next_cargo(Pdc& pdc, Cargo& cargo, std::uint32_t& octets) {
 bool Engine::has_data(Instant now, Pdc& pdc) {
   if (pdc.sent.any_lost()) {
     // What was inferred to be lost goes again beyond the window (uet §9.5); and something always may be under way.
-    return pdc.blocked_until > now || pdc.recovering ||
-           pdc.congestion.allows(pdc.sent.at(pdc.sent.first_lost()).octets) || pdc.congestion.idle();
+    return pdc.blocked_until > now || pdc.recovering || !pdc.sent.any_in_flight() ||
+           pdc.congestion.allows(pdc.sent.at(pdc.sent.first_lost()).octets);
   }
   Cargo cargo;
   std::uint32_t octets = 0;
   if (!window_open(pdc) || !next_cargo(pdc, cargo, octets)) return false;
   // Control packets are not subject to the window.
-  return pdc.close_due || pdc.congestion.allows(octets) || pdc.congestion.idle();
+  return pdc.close_due || !pdc.sent.any_in_flight() || pdc.congestion.allows(octets);
 }
 
 void Engine::line_up(Instant now, Pdc& pdc) {

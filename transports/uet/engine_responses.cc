@@ -51,6 +51,7 @@ std::optional<Drop> Engine::on_ack(Instant now, const InPacket& in, const PdsAck
     pdc.setup_tries = 0;
   }
   pdc.last_entropy = in.entropy;
+  pdc.idle_since = now;
   const bool closing = pdc.state == PdcState::kClosing && pdc.initiator;
   note_arrivals(now, pdc, in, ack);
   if (closing && cack - pdc.close_psn >= 0) {
@@ -144,7 +145,8 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
   }
   infer_losses(now, pdc, ooo_count, sent.highest_received());
   if (news || sent.una() != una) progress(now, pdc);
-  if (sent.empty()) pdc.congestion.on_all_acknowledged();
+  // What was counted differs from what is there: rcvd_bytes is in units.
+  if (!sent.any_in_flight()) pdc.congestion.on_nothing_in_flight();
 }
 
 // More has arrived beyond the first gap than reordering explains: what is missing is lost, each packet once.

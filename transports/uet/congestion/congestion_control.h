@@ -37,11 +37,6 @@ class CongestionControl {
     const Nscc* const n = nscc();
     return n == nullptr || n->allows(octets);
   }
-  // Nothing is in flight, so that one packet may go whatever the window.
-  bool idle() const noexcept {
-    const Nscc* const n = nscc();
-    return n == nullptr || n->in_flight() == 0;
-  }
   void on_ack(Instant now, const AckSignals& ack) noexcept {
     if (Nscc* const n = kind()) n->on_ack(now, ack);
   }
@@ -54,8 +49,8 @@ class CongestionControl {
   void on_returned(std::uint32_t octets) noexcept {
     if (Nscc* const n = kind()) n->on_returned(octets);
   }
-  void on_all_acknowledged() noexcept {
-    if (Nscc* const n = kind()) n->on_all_acknowledged();
+  void on_nothing_in_flight() noexcept {
+    if (Nscc* const n = kind()) n->on_nothing_in_flight();
   }
 
   // nullptr: it is another kind.

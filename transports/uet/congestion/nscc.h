@@ -40,8 +40,8 @@ class Nscc {
   void on_loss(std::uint32_t octets) noexcept;
   // A packet goes again for another reason than congestion: it is not in flight any more.
   void on_returned(std::uint32_t octets) noexcept;
-  // Everything is acknowledged: nothing is in flight, whatever was counted.
-  void on_all_acknowledged() noexcept { in_flight_ = 0; }
+  // Nothing is in flight, whatever was counted.
+  void on_nothing_in_flight() noexcept { in_flight_ = 0; }
 
   // Whether a packet of `octets` may leave.
   bool allows(std::uint32_t octets) const noexcept { return in_flight_ + octets <= cwnd_; }

@@ -41,7 +41,7 @@ class SentPackets {
     while (!packets_.empty()) packets_.pop();
     una_ = next_ = lost_from_ = start;
     highest_ = start - 1;
-    lost_ = 0;
+    lost_ = received_ = 0;
   }
   // The same packets with other numbers.
   void renumber(Psn una) noexcept {
@@ -57,6 +57,8 @@ class SentPackets {
   // The newest that is known to have arrived; una() - 1: none.
   Psn highest_received() const noexcept { return highest_; }
   bool any_lost() const noexcept { return lost_ > 0; }
+  // Whether some may still be under way: neither lost nor received.
+  bool any_in_flight() const noexcept { return size() > lost_ + received_; }
 
   // nullptr: it is answered with all before it, or was never sent.
   SentPacket* find(Psn psn) noexcept {
@@ -81,6 +83,7 @@ class SentPackets {
     if (p == nullptr || p->received) return false;
     if (psn - highest_ > 0) highest_ = psn;
     p->received = true;
+    ++received_;
     not_lost(*p);
     return true;
   }
@@ -88,6 +91,7 @@ class SentPackets {
     SentPacket* const p = find(psn);
     if (p == nullptr || p->answered) return false;
     if (psn - highest_ > 0) highest_ = psn;
+    if (!p->received) ++received_;
     p->received = p->answered = true;
     not_lost(*p);
     return true;
@@ -101,12 +105,16 @@ class SentPackets {
   }
   // The receiver says that it does not have what a SACK said it had.
   void forget_received(Psn psn) noexcept {
-    if (SentPacket* const p = find(psn); p != nullptr && !p->answered) p->received = false;
+    SentPacket* const p = find(psn);
+    if (p == nullptr || p->answered || !p->received) return;
+    p->received = false;
+    --received_;
   }
   // Forgets those at the front that are answered.
   void pop_answered() noexcept {
     while (!packets_.empty() && packets_.front().answered) {
       packets_.pop();
+      --received_;
       ++una_;
     }
     if (lost_from_ - una_ < 0) lost_from_ = una_;
@@ -137,6 +145,7 @@ class SentPackets {
   Psn una_{}, next_{}, highest_{};
   Psn lost_from_{};  // none before is lost
   std::uint32_t lost_ = 0;
+  std::uint32_t received_ = 0;
 };
 
 }  // namespace railyard::uet

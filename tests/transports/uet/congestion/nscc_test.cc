@@ -24,7 +24,7 @@ Nscc begun(double cwnd, std::uint32_t sent) {
   Nscc nscc(kReference);
   nscc.on_sent(at({}), sent);
   nscc.on_loss(static_cast<std::uint32_t>(nscc.cwnd() - cwnd));
-  nscc.on_all_acknowledged();
+  nscc.on_nothing_in_flight();
   nscc.on_sent(at({}), sent);
   nscc.on_ack(at({}), {});
   return nscc;

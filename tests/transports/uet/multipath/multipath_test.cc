@@ -37,7 +37,7 @@ TEST_P(AnyPolicy, UsesItsPathsAndNoOthersWhateverItHears) {
   for (const std::uint32_t paths : {1u, 2u, 3u, 64u, 100u, 256u}) {
     Flow flow({.policy = GetParam(), .paths = paths});
     std::set<std::uint16_t> used;
-    for (int i = 0; i < 20'000; ++i) {
+    for (std::int64_t i = 0; i < 20'000; ++i) {
       const std::uint16_t value = flow.next(Instant{i * 1'000'000});
       used.insert(value);
       flow.heard(value, static_cast<PathFeedback>(flow.chance.below(4)), Instant{i * 1'000'000});
