@@ -33,8 +33,8 @@ struct Completion {
   // All packets of a received message that are promises (PayloadRef) named one stream, in its order without a gap.
   bool intact = true;
   ContextId context{};
-  PeerId peer{};               // the other end
-  std::uint32_t octets = 0;    // of the message
+  PeerId peer{};                // the other end
+  std::uint32_t octets = 0;     // of the message
   std::uint32_t initiator = 0;  // received
   std::uint64_t match_bits = 0;
   std::uint64_t header_data = 0;

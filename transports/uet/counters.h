@@ -15,22 +15,22 @@ namespace railyard::uet {
 
 // Why a packet that came was of no use. Each one is counted once: received = taken + dropped by reason.
 enum class Drop : std::uint8_t {
-  kMalformed,      // by reason in Counters::malformed
-  kNotUet,         // by reason in Counters::not_uet
-  kTrimmed,        // cut by a switch; a request is answered by NACK TRIMMED
-  kUnknownPdc,     // to a PDCID that nobody has
-  kWrongPeer,      // from another address or PDCID than the PDC's
-  kModeMismatch,   // RUD on a PDC for ROD, or the other way round
-  kInvalidSyn,     // does not open a PDC, or another than the one that is there
-  kClosedPdc,      // of a PDC that was closed not long ago
-  kNoPdc,          // there is no room for another
-  kDuplicate,      // answered again, not executed
-  kOutOfWindow,    // a PSN that nobody may send now
-  kRodOutOfOrder,  // ROD: something before it is missing
-  kNoResource,     // answered by a NACK that asks for another try
-  kGhostAck,       // of what was never sent
-  kGhostNack,      // of what is acknowledged, or was never sent
-  kUnexpected,     // a control packet that this end has no use for
+  kMalformed,        // by reason in Counters::malformed
+  kNotUet,           // by reason in Counters::not_uet
+  kTrimmed,          // cut by a switch; a request is answered by NACK TRIMMED
+  kUnknownPdc,       // to a PDCID that nobody has
+  kWrongPeer,        // from another address or PDCID than the PDC's
+  kModeMismatch,     // RUD on a PDC for ROD, or the other way round
+  kInvalidSyn,       // does not open a PDC, or another than the one that is there
+  kClosedPdc,        // of a PDC that was closed not long ago
+  kNoPdc,            // there is no room for another
+  kDuplicate,        // answered again, not executed
+  kOutOfWindow,      // a PSN that nobody may send now
+  kRodOutOfOrder,    // ROD: something before it is missing
+  kNoResource,       // answered by a NACK that asks for another try
+  kGhostAck,         // of what was never sent
+  kGhostNack,        // of what is acknowledged, or was never sent
+  kUnexpected,       // a control packet that this end has no use for
   kUnknownPacketId,  // RUDI: a response that nobody waits for
   kNoMatch,          // UUD: nobody waits for it
   kCount

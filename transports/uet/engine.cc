@@ -50,8 +50,9 @@ Engine::Engine(const EngineConfig& config, RngStream chance)
       table_(config.most_pdcs, config.pdcid_quiet),
       initiator_(fep_, RngStream(Seed{chance_.next()}, "no_match")),
       target_(fep_) {
-  RAILYARD_ASSERT(config.window >= 1 && config.window <= 4096 && config.most_pdcs >= 1 &&
-                      config.multipath.paths >= 1 && config.multipath.paths <= kMostPaths,
+  connectionless_.paths = PathSelector(config.multipath, chance_);
+  RAILYARD_ASSERT(config.window >= 1 && config.window <= 4096 && config.most_pdcs >= 1 && config.multipath.paths >= 1 &&
+                      config.multipath.paths <= kMostPaths,
                   "an engine's settings are in range");
 }
 
@@ -70,12 +71,20 @@ PeerId Engine::peer(const AddressVector& address) {
 std::expected<void, PostError> Engine::post(Instant now, ContextId from, const SendWr& wr) {
   const Context* const context = target_.context(from);
   if (context == nullptr) return std::unexpected(PostError::kUnknownContext);
-  // Not built yet: they have no PDC.
-  if (wr.mode != DeliveryMode::kRud && wr.mode != DeliveryMode::kRod) return std::unexpected(PostError::kNotSupported);
   const auto message = initiator_.create(from, context->init, wr);
   if (!message) return std::unexpected(message.error());
   run_due(now);
-  enqueue(now, *message);
+  switch (wr.mode) {
+    case DeliveryMode::kRudi:
+      connectionless_.messages.push(*message);
+      break;
+    case DeliveryMode::kUud:
+      connectionless_.datagrams.push(*message);
+      break;
+    default:
+      enqueue(now, *message);
+      break;
+  }
   return {};
 }
 

@@ -33,8 +33,8 @@ struct InPacket {
   wire::MacAddress source_mac;  // who handed it over: the way back
   wire::MacAddress destination_mac;
   std::uint16_t entropy = 0;
-  bool ce = false;       // congestion experienced
-  bool trimmed = false;  // cut by a switch,
+  bool ce = false;        // congestion experienced
+  bool trimmed = false;   // cut by a switch,
   bool last_hop = false;  // the last one
 };
 
@@ -44,7 +44,7 @@ struct OutPacket {
   PayloadRef payload{};
   const AddressVector* to = nullptr;
   std::uint16_t entropy = 0;
-  bool control = false;  // DSCP_CONTROL, and not ECN-capable; else DSCP_TRIMMABLE
+  bool control = false;                         // DSCP_CONTROL, and not ECN-capable; else DSCP_TRIMMABLE
   std::array<std::byte, kMostAckData> small{};  // `payload` may lie here
 };
 
@@ -57,8 +57,8 @@ class Engine {
   // ---- Control: may allocate ----
   MemoryRegions& memory() noexcept { return fep_.memory; }
   CqId create_cq(std::size_t capacity);
-  // The one of this address, which is made if there is none. Who is heard first, from a packet that opens a PDC, becomes
-  // one by that.
+  // The one of this address, which is made if there is none. Who is heard first, from a packet that opens a PDC,
+  // becomes one by that.
   PeerId peer(const AddressVector& address);
   const AddressVector& address(PeerId peer) const noexcept { return fep_.peers[peer.index()].address; }
   // Its queue exists.
@@ -99,7 +99,40 @@ class Engine {
   struct Reply {
     PeerId peer{};
     Pds pds{};
+    Ses ses{};
     std::uint16_t entropy = 0;
+  };
+  // What a RUDI READ returns.
+  struct DataReply {
+    PeerId peer{};
+    PdsRudiValues pds{};
+    SesResponseValues ses{};
+    PayloadRef payload{};
+    std::uint16_t entropy = 0;
+  };
+  struct RudiPacket {
+    std::uint32_t message = 0;
+    std::uint32_t index = 0;
+    Instant deadline{};
+    std::uint16_t entropy = 0;
+    std::uint16_t generation = 0;
+    std::uint8_t transmissions = 0;
+    bool lost = false;
+    bool used = false;
+  };
+  // What belongs to no PDC.
+  struct Connectionless {
+    RingQueue<std::uint32_t> datagrams;  // UUD: messages
+    RingQueue<std::uint32_t> messages;   // RUDI: not wholly sent
+    std::vector<RudiPacket> packets;
+    std::vector<std::uint32_t> free;
+    RingQueue<std::uint32_t> again;  // packets
+    RingQueue<DataReply> replies;
+    std::uint32_t outstanding = 0;
+    bool first = false;  // goes before data of PDCs, in turn
+    PathSelector paths;
+
+    std::uint32_t pkt_id(std::uint32_t slot) const noexcept;
   };
   enum class After : std::uint8_t { kFail, kSendAgain };
 
@@ -160,9 +193,22 @@ class Engine {
   bool next_cargo(Pdc& pdc, Cargo& cargo, std::uint32_t& octets);
   bool window_open(const Pdc& pdc) const noexcept;
 
+  // ---- engine_connectionless.cc: RUDI and UUD ----
+  bool has_connectionless() const noexcept;
+  bool send_connectionless(Instant now, OutPacket& out);
+  void send_rudi(Instant now, std::uint32_t slot, OutPacket& out);
+  void release_rudi(std::uint32_t slot);
+  void on_rudi_timer(Instant at, std::uint32_t slot);
+  RudiPacket* find_rudi(const InPacket& in, std::uint32_t pkt_id) noexcept;
+  std::optional<Drop> on_rudi_response(Instant now, const InPacket& in, const PdsRudiValues& pds);
+  std::optional<Drop> on_rudi_nack(Instant now, const InPacket& in, const PdsNackValues& nack);
+  std::optional<Drop> on_rudi_request(const InPacket& in, const PdsRudiValues& pds);
+  std::optional<Drop> on_datagram(const InPacket& in);
+
   // ---- engine_send.cc: packets made ----
   bool send_control(Instant now, OutPacket& out);
   bool send_data(Instant now, OutPacket& out);
+  bool send_pdc_data(Instant now, OutPacket& out);
   void send_again(Instant now, Pdc& pdc, OutPacket& out);
   void send_first(Instant now, Pdc& pdc, OutPacket& out);
   void fill(Pdc& pdc, const Cargo& cargo, Psn psn, bool again, OutPacket& out);
@@ -180,6 +226,8 @@ class Engine {
   std::vector<Reply> replies_;  // a queue: `first_reply_` is its front
   std::size_t first_reply_ = 0;
   WakeQueue wakes_;
+  Connectionless connectionless_;
+  WakeQueue rudi_wakes_;                // slots of its packets
   std::vector<std::uint32_t> waiting_;  // messages for which there is no PDC now
   std::vector<std::uint32_t> again_;
 };

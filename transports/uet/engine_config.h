@@ -14,7 +14,7 @@ struct EngineConfig {
   std::uint32_t payload_mtu = 4096;  // 1024, 2048, 4096 or 8192; the same at all ends
 
   // PDCs.
-  std::uint16_t most_pdcs = 0xFFFF;    // at a time, 1..65535
+  std::uint16_t most_pdcs = 0xFFFF;     // at a time, 1..65535
   Duration pdcid_quiet{1'000'000'000};  // a PDCID that has gone is not used again this long
   // An initiator closes a PDC that had nothing to do this long. (No source has a default.)
   Duration idle_close{1'000'000'000};
@@ -49,6 +49,9 @@ struct EngineConfig {
   std::uint32_t most_stored_responses = 256;
   std::uint32_t most_read_jobs = 1024;
   std::uint32_t most_reads_in_flight = 256;  // READ requests of an initiator's PDC whose data is not here
+
+  // RUDI packets outstanding at a time. (No source has a default; its congestion control is not built.)
+  std::uint32_t rudi_window = 64;
 
   // A message that found no buffer (NO_MATCH, DISABLED_GEN) goes again after a random time, which doubles.
   Duration no_match_least{50'000'000'000};

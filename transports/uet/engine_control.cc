@@ -51,10 +51,11 @@ std::optional<Drop> Engine::on_cp(Instant now, const InPacket& in, const PdsCpVa
       pdc.clear_to(Psn(cp.payload));
       // Others waited behind what was cleared.
       if (pdc.window.cack() != cack)
-        acknowledge(pdc, {.entropy = in.entropy,
-                          .psn = pdc.window.cack(),
-                          .arrived = now,
-                          .response = {.ses = default_response(static_cast<std::uint16_t>(pdc.last_message), pdc.last_job)}});
+        acknowledge(
+            pdc, {.entropy = in.entropy,
+                  .psn = pdc.window.cack(),
+                  .arrived = now,
+                  .response = {.ses = default_response(static_cast<std::uint16_t>(pdc.last_message), pdc.last_job)}});
       break;
     }
     case CtlType::kClearReq:
@@ -125,11 +126,11 @@ std::optional<Drop> Engine::on_counted_cp(Instant now, Pdc& pdc, const InPacket&
   OutPacket out;
   if (own) {
     fep_.counters.nacks_sent[static_cast<std::size_t>(NackCode::kClosingInErr)].increment();
-    replies_.push_back({pdc.peer, error, in.entropy});
+    replies_.push_back({.peer = pdc.peer, .pds = error, .entropy = in.entropy});
     fail(now, pdc, Status::kPdcFailed, After::kFail);
   } else {
     fill_ack(now, pdc, ack, out);
-    replies_.push_back({pdc.peer, out.packet.pds, in.entropy});
+    replies_.push_back({.peer = pdc.peer, .pds = out.packet.pds, .entropy = in.entropy});
     fep_.counters.pdcs_closed.increment();
     free(now, pdc);
   }

@@ -95,7 +95,15 @@ void Engine::run_due(Instant now) {
   for (;;) {
     const Instant retry = initiator_.next_retry();
     const Instant wake_at = wakes_.empty() ? Instant::never() : wakes_.top().at;
-    if (std::min(retry, wake_at) > now || (retry == Instant::never() && wakes_.empty())) return;
+    const Instant rudi_at = rudi_wakes_.empty() ? Instant::never() : rudi_wakes_.top().at;
+    const Instant next = std::min({retry, wake_at, rudi_at});
+    if (next > now || next == Instant::never()) return;
+    if (rudi_at == next) {
+      const std::uint32_t slot = rudi_wakes_.top().slot;
+      rudi_wakes_.pop();
+      on_rudi_timer(rudi_at, slot);
+      continue;
+    }
     if (retry <= wake_at) {
       enqueue(retry, initiator_.take_retry());
       continue;
@@ -148,8 +156,7 @@ void Engine::on_rto(Instant now, Pdc& pdc) {
   if (sent.front().received) {
     // It is there, but its response is not here.
     const Cargo& cargo = sent.front().cargo;
-    const std::uint32_t message =
-        cargo.kind == Cargo::Kind::kRequest ? initiator_.message(cargo.item).message_id : 0u;
+    const std::uint32_t message = cargo.kind == Cargo::Kind::kRequest ? initiator_.message(cargo.item).message_id : 0u;
     push_cp(pdc, CtlType::kAckReq, sent.una(), message, 0);
   }
   for (Psn psn = sent.una(); psn - sent.next() < 0; ++psn) {
@@ -176,9 +183,11 @@ Readiness Engine::ready(Instant now) {
   Readiness r;
   if (!control_line_.empty() || first_reply_ < replies_.size())
     r.classes = static_cast<PriorityMask>(r.classes | bit(fep_.config.control));
-  if (!data_line_.empty()) r.classes = static_cast<PriorityMask>(r.classes | bit(fep_.config.data));
+  if (!data_line_.empty() || has_connectionless())
+    r.classes = static_cast<PriorityMask>(r.classes | bit(fep_.config.data));
   if (!wakes_.empty()) r.until = wakes_.top().at;
   r.until = std::min(r.until, initiator_.next_retry());
+  if (!rudi_wakes_.empty()) r.until = std::min(r.until, rudi_wakes_.top().at);
   return r;
 }
 

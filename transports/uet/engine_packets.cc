@@ -39,7 +39,9 @@ std::optional<Drop> Engine::accept(Instant now, const InPacket& in) {
   if (const auto* ack = std::get_if<PdsAckValues>(&in.packet.pds)) return on_ack(now, in, *ack);
   if (const auto* nack = std::get_if<PdsNackValues>(&in.packet.pds)) return on_nack(now, in, *nack);
   if (const auto* cp = std::get_if<PdsCpValues>(&in.packet.pds)) return on_cp(now, in, *cp);
-  return Drop::kUnexpected;
+  if (const auto* rudi = std::get_if<PdsRudiValues>(&in.packet.pds))
+    return rudi->type == PdsType::kRudiReq ? on_rudi_request(in, *rudi) : on_rudi_response(now, in, *rudi);
+  return on_datagram(in);
 }
 
 std::optional<PeerId> Engine::known_peer(const InPacket& in) const noexcept {
@@ -77,6 +79,15 @@ void Engine::nack(Instant now, Pdc& pdc, const InPacket& in, Psn psn, bool retx,
 
 // Never acknowledged, never delivered: only what the PDS header says counts (uet §10.5).
 std::optional<Drop> Engine::on_trimmed(Instant now, const InPacket& in) {
+  const NackCode code = in.last_hop ? NackCode::kTrimmedLasthop : NackCode::kTrimmed;
+  const auto* const rudi = std::get_if<PdsRudiValues>(&in.packet.pds);
+  if (rudi != nullptr && rudi->type == PdsType::kRudiReq) {
+    fep_.counters.nacks_sent[static_cast<std::size_t>(code)].increment();
+    replies_.push_back(
+        {.peer = learn_peer(in),
+         .pds = PdsNackValues{.m = in.ce, .retx = rudi->retx, .nt = true, .code = code, .nack_psn = rudi->pkt_id},
+         .entropy = in.entropy});
+  }
   const auto* const pds = std::get_if<PdsRequestValues>(&in.packet.pds);
   if (pds == nullptr) return Drop::kTrimmed;
   const auto peer = known_peer(in);
@@ -90,7 +101,6 @@ std::optional<Drop> Engine::on_trimmed(Instant now, const InPacket& in) {
     if (!found) return Drop::kTrimmed;
     pdc = *found;
   }
-  const NackCode code = in.last_hop ? NackCode::kTrimmedLasthop : NackCode::kTrimmed;
   const Psn psn(pds->psn);
   if (pdc == nullptr) {
     nack_nobody(in, pds->psn, pds->spdcid, pds->retx, code);
@@ -149,8 +159,8 @@ std::expected<Pdc*, Drop> Engine::pdc_of_syn(Instant now, const InPacket& in, co
 
 std::optional<Drop> Engine::on_request(Instant now, const InPacket& in, const PdsRequestValues& pds) {
   bool opened = false;
-  const auto found = pds.syn ? pdc_of_syn(now, in, pds, opened)
-                             : pdc_of(in, pds.spdcid, pds.dpdcid, pds.psn, pds.retx, true);
+  const auto found =
+      pds.syn ? pdc_of_syn(now, in, pds, opened) : pdc_of(in, pds.spdcid, pds.dpdcid, pds.psn, pds.retx, true);
   if (!found) return found.error();
   Pdc& pdc = **found;
   const Psn psn(pds.psn);
@@ -176,7 +186,8 @@ std::optional<Drop> Engine::on_request(Instant now, const InPacket& in, const Pd
     if (!pdc.ooo_told) nack(now, pdc, in, psn, pds.retx, NackCode::kRodOoo);
     pdc.ooo_told = true;
     drop = Drop::kRodOutOfOrder;
-  } else if (pdc.stored.size() >= fep_.config.most_stored_responses) {
+  } else if (pdc.stored.size() >= fep_.config.most_stored_responses && psn != pdc.window.expected()) {
+    // (The one that is next is taken in any case: without it none of the others can be cleared.)
     nack(now, pdc, in, psn, pds.retx, NackCode::kNoGtdDelAvail);
     drop = Drop::kNoResource;
   } else {
@@ -235,7 +246,8 @@ void Engine::acknowledge(Pdc& pdc, PendingControl ack) {
 }
 
 // A packet that is new: noted, counted, and acknowledged at once or with others (uet §5.7).
-void Engine::take(Instant now, Pdc& pdc, const InPacket& in, const PdsRequestValues& pds, Verdict& verdict, bool at_once) {
+void Engine::take(Instant now, Pdc& pdc, const InPacket& in, const PdsRequestValues& pds, Verdict& verdict,
+                  bool at_once) {
   const Psn psn(pds.psn);
   if (psn != pdc.window.expected()) fep_.counters.placed_out_of_order.increment();
   if (psn == pdc.window.expected()) pdc.ooo_told = false;

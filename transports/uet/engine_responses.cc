@@ -207,7 +207,7 @@ void Engine::back_off(Instant now, Pdc& pdc) {
 
 std::optional<Drop> Engine::on_nack(Instant now, const InPacket& in, const PdsNackValues& nack) {
   fep_.counters.nacks_received[static_cast<std::size_t>(nack.code)].increment();
-  if (nack.nt) return Drop::kUnknownPacketId;
+  if (nack.nt) return on_rudi_nack(now, in, nack);
   Pdc* const pdc = table_.find(nack.dpdcid);
   if (pdc == nullptr) return Drop::kUnknownPdc;
   if (fep_.peer(pdc->peer).address.destination != in.source ||
@@ -234,7 +234,9 @@ std::optional<Drop> Engine::on_pdc_nack(Instant now, Pdc& pdc, const InPacket& i
       pdc.congestion.on_trimmed(now, packet.octets, true);
       pdc.sent.mark_lost(psn);
       pdc.paths.on_feedback(now, in.entropy,
-                            !last_hop ? PathFeedback::kTrimmed : nack.m ? PathFeedback::kEcn : PathFeedback::kGood);
+                            !last_hop ? PathFeedback::kTrimmed
+                            : nack.m  ? PathFeedback::kEcn
+                                      : PathFeedback::kGood);
       if (pdc.is_rod()) go_back(pdc, psn);
       progress(now, pdc);
       return std::nullopt;

@@ -26,6 +26,7 @@ bool Engine::send_control(Instant now, OutPacket& out) {
     }
     out = {};
     out.packet.pds = reply.pds;
+    out.packet.ses = reply.ses;
     out.to = &fep_.peer(reply.peer).address;
     out.entropy = reply.entropy;
     out.control = true;
@@ -62,6 +63,12 @@ bool Engine::send_control(Instant now, OutPacket& out) {
 }
 
 bool Engine::send_data(Instant now, OutPacket& out) {
+  connectionless_.first = !connectionless_.first;
+  return (connectionless_.first && send_connectionless(now, out)) || send_pdc_data(now, out) ||
+         send_connectionless(now, out);
+}
+
+bool Engine::send_pdc_data(Instant now, OutPacket& out) {
   while (!data_line_.empty()) {
     Pdc* const pdc = table_.find(static_cast<std::uint16_t>(data_line_.front()));
     data_line_.pop();
@@ -129,13 +136,13 @@ void Engine::fill(Pdc& pdc, const Cargo& cargo, Psn psn, bool again, OutPacket& 
   const auto psn_offset = static_cast<std::uint16_t>(syn ? psn - pdc.start : 0);
   if (cargo.kind == Cargo::Kind::kCloseCmd || cargo.kind == Cargo::Kind::kCloseReq) {
     out.control = true;
-    out.packet.pds = PdsCpValues{
-        .ctl_type = cargo.kind == Cargo::Kind::kCloseCmd ? CtlType::kCloseCmd : CtlType::kCloseReq,
-        .retx = again,
-        .ar = true,
-        .psn = psn.value(),
-        .spdcid = pdc.id.value,
-        .dpdcid = pdc.remote};
+    out.packet.pds =
+        PdsCpValues{.ctl_type = cargo.kind == Cargo::Kind::kCloseCmd ? CtlType::kCloseCmd : CtlType::kCloseReq,
+                    .retx = again,
+                    .ar = true,
+                    .psn = psn.value(),
+                    .spdcid = pdc.id.value,
+                    .dpdcid = pdc.remote};
     return;
   }
   PdsRequestValues pds{.type = pdc.is_rod() ? PdsType::kRodReq : PdsType::kRudReq,

@@ -28,9 +28,7 @@ enum class Operation : std::uint8_t {
   kFetchingAtomic,  // the value before comes back; AtomicOpcode::kCswap.. compare
   kDatagram         // UUD: one packet
 };
-constexpr bool is_atomic(Operation o) noexcept {
-  return o == Operation::kAtomic || o == Operation::kFetchingAtomic;
-}
+constexpr bool is_atomic(Operation o) noexcept { return o == Operation::kAtomic || o == Operation::kFetchingAtomic; }
 
 // The longest message: the field has 32 bits; the limit is the reference provider's (uet §6.2).
 inline constexpr std::uint32_t kMostMessageOctets = 0xFFFF'FFFE;
@@ -40,9 +38,9 @@ struct SendWr {
   Operation operation = Operation::kSend;
   DeliveryMode mode = DeliveryMode::kRud;
   PeerId peer{};
-  std::uint8_t lane = 0;   // messages of different lanes do not share a PDC
-  LocalBuffer local{};     // what is sent; where what is read goes
-  bool signaled = true;    // wants a completion even when all is well
+  std::uint8_t lane = 0;  // messages of different lanes do not share a PDC
+  LocalBuffer local{};    // what is sent; where what is read goes
+  bool signaled = true;   // wants a completion even when all is well
   // Whom at the peer: relative to the context's JobID, or absolute.
   bool relative = true;
   std::uint16_t pid_on_fep = 0;       // 12 bits
@@ -51,7 +49,7 @@ struct SendWr {
   std::uint64_t memory_key = 0;       // WRITE, READ, atomics: the region's MemoryRegions::Key, and bits of uet §6.1
   std::uint64_t buffer_offset = 0;    // from the beginning of that region
   std::optional<std::uint64_t> header_data{};  // comes with the completion at the target; of a WRITE makes one
-  bool delivery_complete = false;     // SEND: not complete before it is in its buffer
+  bool delivery_complete = false;              // SEND: not complete before it is in its buffer
   // Atomics; `operand` and `compare` have as many of the low octets as the type.
   AtomicOpcode atomic = AtomicOpcode::kSum;
   AtomicDatatype datatype = AtomicDatatype::kUint64;

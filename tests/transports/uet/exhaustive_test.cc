@@ -1,5 +1,5 @@
-// Short exchanges with every fault at every packet, and at every two: data is exact, every message happens once, in order
-// where that is promised, and nothing is left over.
+// Short exchanges with every fault at every packet, and at every two: data is exact, every message happens once, in
+// order where that is promised, and nothing is left over.
 #include <cstring>
 
 #include <gtest/gtest.h>
@@ -160,8 +160,9 @@ TEST_P(Exhaustive, EveryFaultAtEveryPacketAndEveryTwo) {
             if (i == j && a != b) continue;
             SCOPED_TRACE(std::string(exchange.name) + ": " + std::to_string(static_cast<int>(a)) + " at " +
                          std::to_string(i) + ", " + std::to_string(static_cast<int>(b)) + " at " + std::to_string(j));
-            run(exchange, GetParam(), test_config(),
-                [&](std::size_t n) { return n == i ? fate_of(a) : n == j ? fate_of(b) : Fate{}; });
+            run(exchange, GetParam(), test_config(), [&](std::size_t n) {
+              return n == i ? fate_of(a) : n == j ? fate_of(b) : Fate{};
+            });
             if (HasFailure()) return;
           }
   }
@@ -171,7 +172,8 @@ TEST_P(Exhaustive, EveryCombinationOfLossesAmongTheFirstTenPackets) {
   for (const Exchange& exchange : kExchanges)
     for (unsigned lost = 0; lost < 1u << 10; ++lost) {
       SCOPED_TRACE(std::string(exchange.name) + ": lost " + std::to_string(lost));
-      run(exchange, GetParam(), test_config(), [&](std::size_t n) { return Fate{.lost = n < 10 && (lost >> n & 1) != 0}; });
+      run(exchange, GetParam(), test_config(),
+          [&](std::size_t n) { return Fate{.lost = n < 10 && (lost >> n & 1) != 0}; });
       if (HasFailure()) return;
     }
 }

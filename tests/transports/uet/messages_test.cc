@@ -141,8 +141,10 @@ TEST_P(Messages, TaggedSendsAreMatchedByTagInitiatorAndMask) {
   Pair pair;
   for (std::size_t i = 0; i < 4; ++i) pair.fill(0, i * 1000, 1000, i + 1);
   pair.receive(1, {.wr_id = 11, .local = pair.local(1, 0, 1000), .tagged = true, .match_bits = 5, .initiator = 0x99});
-  pair.receive(1, {.wr_id = 12, .local = pair.local(1, 1000, 1000), .tagged = true, .match_bits = 5, .initiator = 0x10});
-  pair.receive(1, {.wr_id = 13, .local = pair.local(1, 2000, 1000), .tagged = true, .match_bits = 0x600, .ignore = 0xFF});
+  pair.receive(1,
+               {.wr_id = 12, .local = pair.local(1, 1000, 1000), .tagged = true, .match_bits = 5, .initiator = 0x10});
+  pair.receive(1,
+               {.wr_id = 13, .local = pair.local(1, 2000, 1000), .tagged = true, .match_bits = 0x600, .ignore = 0xFF});
   pair.receive(1, {.wr_id = 14, .local = pair.local(1, 3000, 1000), .tagged = true, .match_bits = 5});
   pair.receive(1, 15, 4000, 1000);
   pair.post(0, in_mode(pair.tagged(0, 1, 0, 1000, 0x6AB)));

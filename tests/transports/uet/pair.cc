@@ -19,9 +19,7 @@ constexpr ProtectionDomain kDomain{1};
 constexpr std::size_t kL3 = wire::Ethernet::kOctets;
 
 wire::IpAddress ip(std::size_t end) { return wire::IpAddress(0x0A000001u + static_cast<std::uint32_t>(end)); }
-wire::MacAddress mac(std::size_t end) {
-  return wire::MacAddress{{2, 0, 0, 0, 0, static_cast<std::uint8_t>(end + 1)}};
-}
+wire::MacAddress mac(std::size_t end) { return wire::MacAddress{{2, 0, 0, 0, 0, static_cast<std::uint8_t>(end + 1)}}; }
 std::size_t end_of(const wire::IpAddress& a) { return a.v4() - 0x0A000001u; }
 
 void checksum(std::vector<std::byte>& frame) {
@@ -74,11 +72,9 @@ Pair::Pair(const EngineConfig& config, std::size_t ends, const ContextInit& cont
     init.initiator = static_cast<std::uint32_t>(0x10 + i);
     e.context = engine.create_context(init);
     for (std::size_t j = 0; j < ends; ++j)
-      e.peers.push_back(j == i ? PeerId{~0u}
-                               : engine.peer({.source_mac = mac(i),
-                                              .next_hop_mac = mac(j),
-                                              .source = ip(i),
-                                              .destination = ip(j)}));
+      e.peers.push_back(
+          j == i ? PeerId{~0u}
+                 : engine.peer({.source_mac = mac(i), .next_hop_mac = mac(j), .source = ip(i), .destination = ip(j)}));
   }
 }
 
@@ -178,7 +174,7 @@ void Pair::put(std::size_t from, std::vector<std::byte> frame) {
     wire::write<wire::Ipv4::ECN>(frame.data() + kL3, 3);
     checksum(frame);
   }
-  if (f.trimmed && seen.request() != nullptr) {
+  if (f.trimmed && (seen.request() != nullptr || type(seen.packet.pds) == PdsType::kRudiReq)) {
     constexpr std::size_t kKept = 24;  // behind the IP header (uet §10.4)
     frame.resize(kL3 + wire::Ipv4::kOctets + kKept);
     wire::write<wire::Ipv4::DSCP>(frame.data() + kL3, *encapsulation_.dscp.trimmed);
@@ -260,12 +256,12 @@ void Pair::handle_until(Instant until) {
       const std::span<const std::byte> frame(a.frame);
       // As from a port: headers up to UDP's end, the rest behind them.
       const std::size_t front = std::min<std::size_t>(frame.size(), 54);
-      const RxFrame rx{.at = a.at,
-                       .sent = a.at,
-                       .header = frame.first(front),
-                       .payload = {.octets = static_cast<std::uint32_t>(frame.size() - front),
-                                   .bytes = frame.data() + front},
-                       .icrc_pending = false};
+      const RxFrame rx{
+          .at = a.at,
+          .sent = a.at,
+          .header = frame.first(front),
+          .payload = {.octets = static_cast<std::uint32_t>(frame.size() - front), .bytes = frame.data() + front},
+          .icrc_pending = false};
       ends_[a.to].endpoint->receive({&rx, 1});
     }
   }
@@ -298,7 +294,8 @@ std::string Pair::trace(std::size_t from) const {
     if (const auto* a = s.ack()) psn = a->p ? a->cack_psn : a->ack_psn();
     if (const auto* n = s.nack()) psn = n->nack_psn;
     if (const auto* c = s.cp()) psn = c->psn;
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", s.name(), static_cast<std::int32_t>(psn - start.value_or(0)));
+    out +=
+        fmt::format("{}{} {}", out.empty() ? "" : ", ", s.name(), static_cast<std::int32_t>(psn - start.value_or(0)));
   }
   return out;
 }

@@ -40,7 +40,7 @@ struct Seen {
 struct Fate {
   bool lost = false;
   unsigned copies = 1;
-  Duration late{};  // besides the wire's delay: others overtake it
+  Duration late{};       // besides the wire's delay: others overtake it
   Duration copy_late{};  // of the second copy, besides
   bool corrupted = false;
   bool marked = false;   // CE

@@ -90,7 +90,8 @@ TEST(Pdc, AGuaranteedResponseIsClearedAtTheTargetsRequest) {
   pair.post(0, pair.read(0, 1, 0, 0, 8));
   pair.run();
   EXPECT_EQ(pair.trace(0), "RUD_REQ 0, CP CLEAR_CMD " + pair.trace(0).substr(pair.trace(0).find("CLEAR_CMD ") + 10));
-  EXPECT_EQ(pair.count(1, [](const Seen& s) { return s.ack() != nullptr && s.ack()->req == AckRequest::kReqClear; }), 1u);
+  EXPECT_EQ(pair.count(1, [](const Seen& s) { return s.ack() != nullptr && s.ack()->req == AckRequest::kReqClear; }),
+            1u);
   EXPECT_EQ(pair.count(0, "CP CLEAR_CMD"), 1u);
   EXPECT_EQ(pair.text(0), "1:success");
   pair.expect_clean();

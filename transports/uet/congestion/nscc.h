@@ -19,9 +19,9 @@ namespace railyard::uet {
 
 // What an acknowledgement says.
 struct AckSignals {
-  std::uint64_t newly = 0;        // octets that have arrived since the last one
-  std::optional<Duration> rtt{};  // of the packet it answers, without the time at the receiver
-  bool ecn = false;               // that packet was marked
+  std::uint64_t newly = 0;         // octets that have arrived since the last one
+  std::optional<Duration> rtt{};   // of the packet it answers, without the time at the receiver
+  bool ecn = false;                // that packet was marked
   std::uint8_t rcv_cwnd_pend = 0;  // the receiver's penalty, in 1/128
   bool restore_cwnd = false;       // which is over
 };

@@ -10,29 +10,29 @@ namespace railyard::uet {
 
 // What the parameters are derived from.
 struct NsccNetwork {
-  BitRate rate{100'000'000'000};     // of the slower of the two links
-  Duration base_rtt{12'000'000};     // unloaded, of the longest path
-  std::uint32_t mtu = 4096;          // payload of a packet, octets
+  BitRate rate{100'000'000'000};       // of the slower of the two links
+  Duration base_rtt{12'000'000};       // unloaded, of the longest path
+  std::uint32_t mtu = 4096;            // payload of a packet, octets
   std::uint32_t packet_octets = 4160;  // a full packet as it is counted (Packet sizes, pds/packet_size.h)
-  bool trimming = true;              // switches trim, so that losses are told and longer queues are not waited for
+  bool trimming = true;                // switches trim, so that losses are told and longer queues are not waited for
 };
 
 struct NsccConfig {
   BitRate rate{};
   Duration base_rtt{};
-  Duration target{};           // the queueing delay that is wanted
-  double alpha = 0;            // proportional increase: octets a round trip, per picosecond below the target
-  double fi = 0;               // fair increase: octets a round trip
-  double eta = 0;              // octets once per period
-  double fi_scale = 0;         // fast increase: octets per octet
-  double gamma = 0.8;          // multiplicative decrease: of how far the delay is over the target
-  double max_md_jump = 0.5;    // the least that one decrease leaves
-  std::uint32_t qa_gate = 3;   // quick adapt: less than max_wnd / 2^this was delivered
-  Duration qa_threshold{};     // and the delay is over this, or something was lost
-  Duration adjust_period{};    // increases are carried out as often,
-  double adjust_bytes = 0;     // or after as many octets
-  double max_wnd_bdps = 1.5;   // the window at first, and at most: times rate x base_rtt
-  double min_wnd = 0;          // octets
+  Duration target{};             // the queueing delay that is wanted
+  double alpha = 0;              // proportional increase: octets a round trip, per picosecond below the target
+  double fi = 0;                 // fair increase: octets a round trip
+  double eta = 0;                // octets once per period
+  double fi_scale = 0;           // fast increase: octets per octet
+  double gamma = 0.8;            // multiplicative decrease: of how far the delay is over the target
+  double max_md_jump = 0.5;      // the least that one decrease leaves
+  std::uint32_t qa_gate = 3;     // quick adapt: less than max_wnd / 2^this was delivered
+  Duration qa_threshold{};       // and the delay is over this, or something was lost
+  Duration adjust_period{};      // increases are carried out as often,
+  double adjust_bytes = 0;       // or after as many octets
+  double max_wnd_bdps = 1.5;     // the window at first, and at most: times rate x base_rtt
+  double min_wnd = 0;            // octets
   Duration no_queue{1'000'000};  // a delay below is none
   double delay_weight = 0.0125;  // of a sample in the average
 

@@ -1,5 +1,5 @@
-// REPS over the bitmap: the simulator's default (uet §10.2). At first all paths in turn; then those that did well again,
-// one use for each acknowledgement; when there is none, as the bitmap chooses.
+// REPS over the bitmap: the simulator's default (uet §10.2). At first all paths in turn; then those that did well
+// again, one use for each acknowledgement; when there is none, as the bitmap chooses.
 #pragma once
 
 #include "dataplane/base/ring_queue.h"

@@ -24,10 +24,10 @@ namespace railyard::uet {
 
 enum class PdcState : std::uint8_t {
   kFree,
-  kSyn,          // initiator: the target's PDCID is not known
+  kSyn,  // initiator: the target's PDCID is not known
   kEstablished,
-  kQuiesce,      // initiator: takes no more messages, and closes when it is done
-  kClosing       // CLOSE_CMD sent; target: CLOSE_REQ sent
+  kQuiesce,  // initiator: takes no more messages, and closes when it is done
+  kClosing   // CLOSE_CMD sent; target: CLOSE_REQ sent
 };
 
 // An answer, or a control packet that takes no PSN, which waits to be sent.
@@ -75,31 +75,31 @@ struct Pdc {
   std::uint32_t peer_range = 0;  // MP_RANGE of the other end; 0: not said
   std::uint32_t last_rcvd = 0;   // rcvd_bytes of the newest ACK, in its unit
   bool heard_rcvd = false;
-  bool recovering = false;       // losses were inferred; until everything before `recovery_end` is acknowledged
+  bool recovering = false;  // losses were inferred; until everything before `recovery_end` is acknowledged
   Psn recovery_end{};
-  std::uint8_t timeouts = 0;       // in a row
-  std::uint16_t setup_tries = 0;   // NACKs for want of a PDC
-  std::uint8_t backoffs = 0;       // NACKs that asked for another try, in a row
-  Instant blocked_until{};         // no data before
+  std::uint8_t timeouts = 0;      // in a row
+  std::uint16_t setup_tries = 0;  // NACKs for want of a PDC
+  std::uint8_t backoffs = 0;      // NACKs that asked for another try, in a row
+  Instant blocked_until{};        // no data before
   Instant rto_at = Instant::never();
   Instant probe_at = Instant::never();
   std::uint16_t probe = 0;  // number of the last PROBE
   Instant probed_at{};
   bool probing = false;
-  bool clear_due = false;   // the other end waits for a CLEAR
+  bool clear_due = false;        // the other end waits for a CLEAR
   bool waits_for_close = false;  // target: CLOSE_REQ was sent
   Psn close_psn{};
-  bool retired = false;     // initiator: takes no more messages
-  bool close_due = false;   // CLOSE_CMD, or of a target CLOSE_REQ, is to be sent
+  bool retired = false;    // initiator: takes no more messages
+  bool close_due = false;  // CLOSE_CMD, or of a target CLOSE_REQ, is to be sent
   Instant next_data{};
 
   // ---- Receiving ----
   ReceiveWindow window;
-  std::uint64_t rcvd_octets = 0;  // of packets that were taken
-  std::uint32_t ack_octets = 0;   // since the last ACK
-  bool ar_waits = false;          // a packet that wanted an ACK came behind a gap,
-  Psn last_ar{};                  // this one
-  bool ooo_told = false;          // ROD: the gap was NACKed
+  std::uint64_t rcvd_octets = 0;   // of packets that were taken
+  std::uint32_t ack_octets = 0;    // since the last ACK
+  bool ar_waits = false;           // a packet that wanted an ACK came behind a gap,
+  Psn last_ar{};                   // this one
+  bool ooo_told = false;           // ROD: the gap was NACKed
   std::uint32_t last_message = 0;  // of the packet that came last: what a default response names
   std::uint32_t last_job = 0;
   std::uint16_t last_entropy = 0;
@@ -107,11 +107,11 @@ struct Pdc {
   RingQueue<PendingControl> control;
 
   // ---- Messages ----
-  RingQueue<std::uint32_t> messages;  // not wholly sent; the first is being sent
-  std::uint32_t open_messages = 0;    // not complete
-  std::uint16_t message_id = 0;       // the last one given
-  std::vector<std::uint32_t> begun;   // initiator: messages that have a message_id
-  std::uint32_t reads_in_flight = 0;  // initiator: READ requests whose data is not here
+  RingQueue<std::uint32_t> messages;   // not wholly sent; the first is being sent
+  std::uint32_t open_messages = 0;     // not complete
+  std::uint16_t message_id = 0;        // the last one given
+  std::vector<std::uint32_t> begun;    // initiator: messages that have a message_id
+  std::uint32_t reads_in_flight = 0;   // initiator: READ requests whose data is not here
   RingQueue<std::uint32_t> read_jobs;  // target: READs whose data was not sent yet
   std::uint32_t open_read_jobs = 0;
   std::vector<std::uint32_t> inbound;  // target: messages of which something has come

@@ -37,8 +37,8 @@ constexpr bool matches(const RecvWr& wr, bool tagged, std::uint64_t match_bits, 
 
 struct Context {
   ContextInit init;
-  RingQueue<RecvWr> receives{};          // not tagged
-  std::vector<RecvWr> tagged{};          // in the order of posting
+  RingQueue<RecvWr> receives{};             // not tagged
+  std::vector<RecvWr> tagged{};             // in the order of posting
   std::vector<std::uint32_t> unexpected{};  // messages, in the order of their first packets
   std::uint64_t unexpected_octets = 0;
 

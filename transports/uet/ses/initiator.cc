@@ -47,9 +47,7 @@ bool may_repeat(const SendWr& wr) noexcept {
   return wr.operation == Operation::kRead || (wr.operation == Operation::kWrite && !wr.header_data);
 }
 
-bool goes_again(ReturnCode code) noexcept {
-  return code == ReturnCode::kNoMatch || code == ReturnCode::kDisabledGen;
-}
+bool goes_again(ReturnCode code) noexcept { return code == ReturnCode::kNoMatch || code == ReturnCode::kDisabledGen; }
 
 bool fits_mode(const SendWr& wr) noexcept {
   switch (wr.mode) {
@@ -213,8 +211,8 @@ void Initiator::fill(const Cargo& cargo, Packet& packet, PayloadRef& payload,
 
 bool Initiator::put(const Message& m, std::uint32_t offset, const PayloadRef& payload) noexcept {
   if (payload.octets == 0) return true;
-  const auto at = fep_.memory.check(m.wr.local.key, m.domain, m.wr.local.address + offset, payload.octets,
-                                    Access::kLocalWrite);
+  const auto at =
+      fep_.memory.check(m.wr.local.key, m.domain, m.wr.local.address + offset, payload.octets, Access::kLocalWrite);
   if (at) place(at->memory, payload);
   return at.has_value();
 }
@@ -335,6 +333,46 @@ void Initiator::complete(const Message& m) {
                                .peer = m.wr.peer,
                                .octets = m.octets,
                                .match_bits = m.wr.match_bits});
+}
+
+std::uint32_t Initiator::begin_connectionless(std::uint32_t i) noexcept {
+  Message& m = messages_[i];
+  if (m.next == 0) m.message_id = ++connectionless_id_ == 0 ? ++connectionless_id_ : connectionless_id_;
+  ++m.outstanding;
+  const std::uint32_t index = m.next++;
+  m.sent_all = m.next == m.packets;
+  return index;
+}
+
+void Initiator::on_connectionless_answered(std::uint32_t i, std::uint32_t index, const SesResponseValues& response,
+                                           const PayloadRef& payload) {
+  Message& m = messages_[i];
+  const std::uint32_t octets = octets_of_packet(m, index);
+  if (m.status == Status::kSuccess && response.return_code != ReturnCode::kOk) {
+    m.status = Status::kRefused;
+    m.code = response.return_code;
+  } else if (is_read(m) && m.status == Status::kSuccess) {
+    if (payload.octets != octets) {
+      m.status = Status::kRefused;
+      m.code = ReturnCode::kUncor;
+    } else if (!put(m, index * fep_.config.payload_mtu, payload)) {
+      m.status = Status::kLocalError;
+    }
+  }
+  --m.outstanding;
+  if (m.outstanding == 0 && m.sent_all) finish_connectionless(i);
+}
+
+void Initiator::on_connectionless_failed(std::uint32_t i, Status status) {
+  Message& m = messages_[i];
+  if (m.status == Status::kSuccess) m.status = status;
+  --m.outstanding;
+  if (m.outstanding == 0 && m.sent_all) finish_connectionless(i);
+}
+
+void Initiator::finish_connectionless(std::uint32_t i) {
+  complete(messages_[i]);
+  free_.push_back(i);
 }
 
 void Initiator::forget(Pdc& pdc, Status status, std::vector<std::uint32_t>* again) {

@@ -31,10 +31,10 @@ class Initiator {
     CqId cq{};
     std::uint64_t number = 0;  // in the order of posting
     std::uint16_t message_id = 0;
-    std::uint8_t retries = 0;     // after NO_MATCH
-    bool aborted = false;         // no more of it is sent
-    bool sent_all = false;        // or nothing more is to be sent
-    bool answered_data = false;   // small READ, fetching atomic: its data is here
+    std::uint8_t retries = 0;    // after NO_MATCH
+    bool aborted = false;        // no more of it is sent
+    bool sent_all = false;       // or nothing more is to be sent
+    bool answered_data = false;  // small READ, fetching atomic: its data is here
     ReturnCode code = ReturnCode::kOk;
     Status status = Status::kSuccess;
     std::uint32_t octets = 0;
@@ -59,8 +59,8 @@ class Initiator {
   bool peek(Pdc& pdc, Cargo& cargo, std::uint32_t& octets) noexcept;
   // It is sent: begins the message if it is its first.
   void sent_first(Pdc& pdc, const Cargo& cargo);
-  // The SES header and payload of a packet. When local memory may not be used so, it says so (ie), and is the last of its
-  // message.
+  // The SES header and payload of a packet. When local memory may not be used so, it says so (ie), and is the last of
+  // its message.
   void fill(const Cargo& cargo, Packet& packet, PayloadRef& payload, std::array<std::byte, kMostAckData>& small);
   bool is_last(const Cargo& cargo) const noexcept;
 
@@ -73,6 +73,15 @@ class Initiator {
   // DEVIATION: the reference says to retry all; one that a target may have executed would happen twice, so only those
   // that were not begun, and WRITEs and READs, which may be repeated, are. `again` nullptr: none.
   void forget(Pdc& pdc, Status status, std::vector<std::uint32_t>* again);
+
+  // ---- RUDI and UUD ----
+  // The index of the next packet of a message; sent_all with the last.
+  std::uint32_t begin_connectionless(std::uint32_t message) noexcept;
+  void on_connectionless_answered(std::uint32_t message, std::uint32_t index, const SesResponseValues& response,
+                                  const PayloadRef& payload);
+  void on_connectionless_failed(std::uint32_t message, Status status);
+  // Nothing more is waited for.
+  void finish_connectionless(std::uint32_t message);
 
   // Messages whose retry is due.
   Instant next_retry() const noexcept { return retries_.empty() ? Instant::never() : retries_.top().at; }
@@ -101,6 +110,7 @@ class Initiator {
   std::deque<Message> messages_;
   std::vector<std::uint32_t> free_;
   std::uint64_t posted_ = 0;
+  std::uint16_t connectionless_id_ = 0;
   WakeQueue retries_;
 };
 

@@ -38,8 +38,8 @@ constexpr Response refusal(const SesRequestValues& request, ReturnCode code) noe
 // What the semantic sublayer makes of a packet.
 struct Verdict {
   Response response{};
-  bool guaranteed = false;  // the initiator must learn of it (uet §5.6)
-  bool ready = true;        // false: the response comes later, and is guaranteed
+  bool guaranteed = false;            // the initiator must learn of it (uet §5.6)
+  bool ready = true;                  // false: the response comes later, and is guaranteed
   std::optional<NackCode> refused{};  // there is no room for the packet now
 };
 

@@ -201,7 +201,8 @@ Verdict Target::atomic(ContextId id, const SesRequestValues& r, const PayloadRef
       return refuse(r, ReturnCode::kAmoUnsupportedSize);
     std::array<std::byte, sizeof(operand)> bytes{};
     place(bytes.data(), payload);
-    for (std::uint32_t i = 0; i < payload.octets; ++i) operand = operand << 8 | std::to_integer<std::uint64_t>(bytes[i]);
+    for (std::uint32_t i = 0; i < payload.octets; ++i)
+      operand = operand << 8 | std::to_integer<std::uint64_t>(bytes[i]);
   }
   const Place at = region_place(contexts_[id.index()], r, 0, octets, Access::kRemoteAtomic);
   if (!at) return refuse(r, at.error());

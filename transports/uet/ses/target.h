@@ -1,8 +1,8 @@
 // The semantic sublayer of a target: what requests do here, and what is answered (uet §6). Packets come in any order,
 // each one once; what a message is matched with, its first packet to come decides.
 //
-// DEVIATION: with RUD a packet with som = 0 that comes first is matched, too, and not held or NACKed until the first one
-// comes: it says all that matching needs, and RUD promises no order of messages.
+// DEVIATION: with RUD a packet with som = 0 that comes first is matched, too, and not held or NACKed until the first
+// one comes: it says all that matching needs, and RUD promises no order of messages.
 #pragma once
 
 #include <cstdint>
@@ -74,9 +74,9 @@ class Target {
     std::uint16_t message_id = 0;
     bool write = false;
     bool tagged = false;
-    bool matched = false;   // `receive` is its
-    bool refused = false;   // only counted
-    bool waits = false;     // complete, but not matched
+    bool matched = false;  // `receive` is its
+    bool refused = false;  // only counted
+    bool waits = false;    // complete, but not matched
     bool has_header_data = false;
     bool delivery_complete = false;
     bool intact = true;

@@ -70,8 +70,8 @@ void Target::match(Inbound& m) {
     m.matched = true;
     return;
   }
-  const auto at = std::ranges::find_if(
-      c.tagged, [&](const RecvWr& wr) { return matches(wr, true, m.match_bits, m.initiator); });
+  const auto at =
+      std::ranges::find_if(c.tagged, [&](const RecvWr& wr) { return matches(wr, true, m.match_bits, m.initiator); });
   if (at == c.tagged.end()) return;
   m.receive = *at;
   c.tagged.erase(at);
@@ -150,7 +150,8 @@ void Target::name(Inbound& m, std::uint32_t offset, const PayloadRef& payload) n
   if (!m.named) {
     m.named = true;
     m.first = {.stream = payload.stream, .offset = payload.offset - offset};
-  } else if (payload.bytes == nullptr && (payload.stream != m.first.stream || payload.offset - offset != m.first.offset)) {
+  } else if (payload.bytes == nullptr &&
+             (payload.stream != m.first.stream || payload.offset - offset != m.first.offset)) {
     m.intact = false;
   }
 }
@@ -169,8 +170,8 @@ void Target::put(const Inbound& m, std::uint32_t offset, const PayloadRef& paylo
   const LocalBuffer& local = m.receive.local;
   if (offset >= local.octets || payload.octets == 0) return;
   const std::uint32_t octets = std::min(payload.octets, local.octets - offset);
-  const auto at = fep_.memory.check(local.key, contexts_[m.context.index()].init.domain, local.address + offset,
-                                    octets, Access::kLocalWrite);
+  const auto at = fep_.memory.check(local.key, contexts_[m.context.index()].init.domain, local.address + offset, octets,
+                                    Access::kLocalWrite);
   if (at) place(at->memory, part_of(payload, 0, octets));
 }
 
@@ -196,10 +197,9 @@ void Target::adopt(std::uint32_t index, const RecvWr& wr) {
 
 void Target::complete(Inbound& m, Status status) {
   const Context& c = contexts_[m.context.index()];
-  const bool local_ok =
-      m.write || m.receive.local.octets == 0 ||
-      fep_.memory.check(m.receive.local.key, c.init.domain, m.receive.local.address, m.receive.local.octets,
-                        Access::kLocalWrite);
+  const bool local_ok = m.write || m.receive.local.octets == 0 ||
+                        fep_.memory.check(m.receive.local.key, c.init.domain, m.receive.local.address,
+                                          m.receive.local.octets, Access::kLocalWrite);
   fep_.cqs[c.init.cq.index()].push({.wr_id = m.receive.wr_id,
                                     .status = status == Status::kSuccess && !local_ok ? Status::kLocalError : status,
                                     .work = m.write ? Work::kReceiveWrite : Work::kReceive,

@@ -85,7 +85,9 @@ TEST(Bitmap, ABadPathIsLeftOutAsOftenAsItsPenalty) {
     PathFeedback feedback;
     int left_out;
   };
-  for (const Case c : {Case{PathFeedback::kGood, 0}, {PathFeedback::kEcn, 1}, {PathFeedback::kTrimmed, 4},
+  for (const Case c : {Case{PathFeedback::kGood, 0},
+                       {PathFeedback::kEcn, 1},
+                       {PathFeedback::kTrimmed, 4},
                        {PathFeedback::kTimeout, 15}}) {
     Flow flow({.policy = PathPolicy::kBitmap, .paths = 8});
     const std::uint16_t bad = flow.next();
@@ -142,9 +144,9 @@ TEST(Reps, AfterATimeoutOnlyWhatIsKnownToWorkForTenMilliseconds) {
   const auto own = static_cast<std::uint16_t>(flow.next() & 0xFF00);
   for (std::uint16_t i = 0; i < 3; ++i) flow.heard(static_cast<std::uint16_t>(own | i), PathFeedback::kGood);
   flow.heard(static_cast<std::uint16_t>(own | 9), PathFeedback::kTimeout);
-  EXPECT_EQ(flow.uses(300), (std::map<std::uint16_t, int>{{own, 100},
-                                                          {static_cast<std::uint16_t>(own | 1), 100},
-                                                          {static_cast<std::uint16_t>(own | 2), 100}}));
+  EXPECT_EQ(flow.uses(300),
+            (std::map<std::uint16_t, int>{
+                {own, 100}, {static_cast<std::uint16_t>(own | 1), 100}, {static_cast<std::uint16_t>(own | 2), 100}}));
   const Instant thawed = kNow + 10_ms;
   std::set<std::uint16_t> probed;
   for (int i = 0; i < 16; ++i) probed.insert(flow.next(thawed));

@@ -83,7 +83,7 @@ TEST(ReceiveWindow, AResponseCanBeHeldLaterAndReleased) {
 struct Model {
   std::uint32_t start, range;
   std::set<std::uint64_t> got{}, held{};  // counted from 0
-  std::uint64_t cack = 0, clear = 0;  // how many are
+  std::uint64_t cack = 0, clear = 0;      // how many are
   std::uint64_t in_sequence = 0;
   std::uint64_t expected() {
     while (got.contains(in_sequence)) ++in_sequence;
