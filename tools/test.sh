@@ -32,6 +32,7 @@ ctests() { # PRESET [CTEST ARGUMENT...]
   local preset=$1; shift
   ctest --test-dir "$root/build/$preset" -j "$(jobs)" --output-on-failure --progress "$@" | tail -n 40
 }
+one_of() { (IFS='|'; printf '^(%s)$' "$*"); }  # TEST...: for ctest -R
 finish() {
   printf '\n'
   for s in "${skipped[@]+"${skipped[@]}"}"; do printf 'skipped: %s\n' "$s"; done
@@ -69,7 +70,7 @@ if [[ $mode == --all ]]; then
   step "tests (asan + ubsan)" ctests asan -LE long
 else
   step "build (asan + ubsan)" build asan "${sanitized[@]}"
-  step "tests (asan + ubsan)" ctests asan -R "^($(IFS='|'; echo "${sanitized[*]}"))$"
+  step "tests (asan + ubsan)" ctests asan -R "$(one_of "${sanitized[@]}")"
 fi
 
 step "fuzzing" "$root/tests/fuzz/run.sh" "$([[ $mode == --all ]] && echo 600 || echo 30)"
@@ -83,9 +84,10 @@ step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == -
 if [[ $mode == --all ]]; then
   step "long tests (release)" ctests release -L long
   configure tsan -DRAILYARD_BENCH=OFF
-  step "build (tsan)" build tsan base_test device_test run_test scenario_test api_test daemon_test guest_test hosts_test
+  threaded=(base_test device_test run_test scenario_test api_test daemon_test guest_test hosts_test)
+  step "build (tsan)" build tsan "${threaded[@]}"
   step "tests (tsan)" env TSAN_OPTIONS="suppressions=$root/tests/tsan.supp" ctest --test-dir "$root/build/tsan" \
-    --output-on-failure -R 'base_test|device_test|run_test|scenario_test|api_test|daemon_test|guest_test|hosts_test'
+    --output-on-failure -R "$(one_of "${threaded[@]}")"
   step "live labs come and go, for long" "$root/tests/live/run.sh" --times 100 --kills 50 --soak 600
   step "planted bugs are found" "$root/tests/sensitivity/run.sh"
   step "planted bugs are found by the swarm" "$root/tests/swarm/run.sh"

@@ -63,7 +63,7 @@ std::uint8_t Switch::decide_ip(Packet& p, PortIndex in, Priority priority, Arriv
   if (ttl_of(p) <= 1) [[unlikely]]
     return kTtlExpired;
   a.priority = priority.value;  // drops at egress are counted there
-  if (paths_.depends_on_now(priority)) [[unlikely]]
+  if (paths_.depends_on_now(priority) && hops.count != 1) [[unlikely]]
     return kAtItsTurn;
   a.port = forwarding_.member(hops, paths_.choose(hops, p, in, priority)).value;
   return decide_egress(p, in, priority, a);

@@ -4,6 +4,7 @@
 # usage: tests/bench/run.sh [--runs N] [NAME...]
 #   --runs N   runs of each figure (default 5)
 #   NAME       only these: virtual large payload workers features wall vhost memif ports pair rate live start memory parts qps
+#              roce recovery
 # Needs a release build (build/release, made by tools/test.sh or tools/quickstart.sh). A bar that is missed is said; the
 # exit status is 1 then.
 set -euo pipefail
@@ -78,6 +79,60 @@ if is_wanted qps; then
       of ns_a_packet >"$work/figures"; row "  $n QPs, $( (( paced )) && echo 'each paced' || echo 'as fast as they can')" 'ns of CPU a packet' -
       of ratio >"$work/figures"; row '  ... against 10 QPs, in turn' x "$( (( n == 10000 && !paced )) && echo '<= 1.5' || echo - )"
     done
+  done
+fi
+
+if is_wanted roce; then
+  printf '\nRoCEv2 WRITEs of 2 MB between 200 Gb/s NICs, a permutation, virtual clock, elided payload, one worker\n'
+  for (( i = 0; i < runs; ++i )); do
+    for n in 128 1024; do "$railyard" run "$here/roce-$n.yaml" --json 2>/dev/null >"$work/roce-$n-$i"; done
+  done
+  # roce FILTER HOSTS: of each run's report
+  roce() { jq -r "$1" "$work/roce-$2-"* >"$work/figures"; }
+  for n in 128 1024; do
+    roce "$per_core" "$n"; row "  $n hosts" 'M packet-hops/core-second' -
+    roce .engine.cpu_seconds "$n"
+    row "  ... for $(jq -r '.engine.simulated_seconds * 1000 | round' "$work/roce-$n-0") ms of modelled time" 's of CPU' -
+    roce '.engine.peak_rss_bytes / 1e6' "$n"; row '  ... peak memory' MB -
+  done
+  for (( i = 0; i < runs; ++i )); do
+    jq -rn --slurpfile a "$work/roce-1024-$i" --slurpfile b "$work/roce-128-$i" \
+      "(\$a[0] | $per_core) / (\$b[0] | $per_core)"
+  done >"$work/figures"
+  row '  1024 hosts against 128, in turn' x '>= 0.7'
+  "$bin/qp_bench" --benchmark_filter='qps:10/paced:0/' --benchmark_format=json 2>/dev/null |
+    jq -r '.benchmarks[0].ns_a_packet' >"$work/figures"
+  row '  the engine, sender and receiver together' 'ns of CPU a packet' -
+  figures '.engine | .cpu_seconds * 1e9 / .packet_hops' "$here/permutation-128.yaml" >"$work/figures"
+  row "  beside it the fabric, its generators' share included" 'ns of CPU a hop' -
+
+  printf '\nTwo RoCEv2 NICs over leaf-spine-leaf, wall clock, one worker, real payload, verified\n'
+  figures '.flows[0].delivered_bytes * 8 / .engine.cpu_seconds / 1e9' "$here/roce-pair.yaml" >"$work/figures"
+  row '  messages of 4 KiB' 'Gb/s per core' -
+  figures '.flows[0].roce.verified / .engine.cpu_seconds / 1e6' "$here/roce-pair.yaml" --set traffic.pair.message=64B \
+    >"$work/figures"
+  row '  messages of 64 octets' 'M messages/s per core' -
+fi
+
+if is_wanted recovery; then
+  printf '\nGoodput that is left, against none lost on one path, virtual clock (one run: it is the same each time)\n'
+  # goodput ARGUMENT...: of all flows, Gb/s; every message that came was verified, or it is none
+  goodput() {
+    "$railyard" run "$here/roce-recovery.yaml" --set topology.fabric-link.rate=800Gbps "$@" --json 2>/dev/null |
+      jq -r 'if all(.flows[]; .corrupted == 0) then [.flows[].goodput_bps] | add / 1e9 else 0 end'
+  }
+  for how in go-back-n selective-repeat; do
+    recovery=hosts.default.roce.loss-recovery=$how
+    clean=$(goodput --set "$recovery")
+    for loss in 0.01% 0.1% 1%; do
+      lossy=$(goodput --set "$recovery" --set "faults=[{ on: leaf2 in, loss: $loss, match: { size: '> 1000B' } }]")
+      awk -v a="$lossy" -v b="$clean" 'BEGIN { print a / b }' >"$work/figures"
+      row "  $how, $loss of the packets lost" 'of the goodput' -
+    done
+    sprayed=$(goodput --set "$recovery" --set topology.fabric-link.rate=250Gbps \
+      --set 'qos.default.classes.3.path={ policy: spray, order: random }')
+    awk -v a="$sprayed" -v b="$clean" 'BEGIN { print a / b }' >"$work/figures"
+    row "  $how, sprayed at random over four paths" 'of the goodput' "$([[ $how == go-back-n ]] && echo '<= 0.8' || echo -)"
   done
 fi
 

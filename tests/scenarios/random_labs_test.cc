@@ -117,7 +117,7 @@ std::uint64_t run(std::uint64_t seed, const EngineVariation& variation, std::siz
   config.variation = variation;
   for (std::size_t buffer_mib = 2; buffer_mib <= 64; buffer_mib *= 2) {
     const RandomLab lab = random_lab(seed, buffer_mib);
-    SCOPED_TRACE(lab.yaml);
+    SCOPED_TRACE(lab.yaml + (lab.links_fail ? "and a link that fails" : ""));
     try {
       Scenario s(lab.yaml, {}, config);
       if (lab.links_fail) {
@@ -148,7 +148,8 @@ std::uint64_t run(std::uint64_t seed, const EngineVariation& variation, std::siz
           EXPECT_EQ(f.received().packets, f.sent().packets) << f.plan.name;
         }
         EXPECT_LE(f.received().packets + f.received().trimmed, f.sent().packets) << f.plan.name;
-        if (c.path.policy == spec::PathPolicy::kEcmp && !lab.trims) {
+        // A flow that goes back to its path when a link is there again overtakes what waits on the detour.
+        if (c.path.policy == spec::PathPolicy::kEcmp && !lab.trims && !lab.links_fail) {
           EXPECT_EQ(f.received().reordered, 0u) << f.plan.name;
         }
       }

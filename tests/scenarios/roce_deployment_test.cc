@@ -147,7 +147,9 @@ TEST(RoceDeployment, AnIncastExhaustsHeadroomForShorterCables) {
   EXPECT_EQ(s.drops(DropReason::kHeadroomFull), s.dropped());
   EXPECT_GT(traffic_named(s, "incast").retransmitted, 1000u);
   for (const report::Verdict& v : s.report().verdicts())
-    if (v.name == "lossless") EXPECT_EQ(v.answer, report::Verdict::Answer::kFail);
+    if (v.name == "lossless") {
+      EXPECT_EQ(v.answer, report::Verdict::Answer::kFail);
+    }
 
   Scenario pair = Scenario::ready("roce-incast-headroom", {"traffic.incast.fan-in=1"});
   pair.run_to_the_end();

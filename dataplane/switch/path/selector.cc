@@ -76,6 +76,7 @@ void PathSelector::set_table(const ForwardingTable& table) {
     most = std::max<std::size_t>(most, group.count);
   }
   equals_.resize(most);
+  drains_.resize(most);
 }
 
 void PathSelector::set_up(PortIndex port, bool up) noexcept {
@@ -202,52 +203,44 @@ std::uint32_t PathSelector::least_loaded(const NextHops& hops, Priority priority
 }
 
 // Among equals each in proportion to its rate: a link of a quarter of the rate is worth a quarter as much while all of
-// them are idle, too. A member is as bad as the worse of its queues and of what is behind it. Whose drain time lies
-// beyond the best grade so far need not be graded.
+// them are idle, too. A member is as bad as the worse of its queues and of what is behind it. No branch depends on a
+// single member: which of them are good is what no processor predicts.
 std::uint32_t PathSelector::best_band(Instant now, const NextHops& hops, Priority priority, const Instant* behind) {
-  constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
-  const QualityBands& bands = bands_[priority.index()];
+  constexpr std::uint64_t kNoWay = ~std::uint64_t{0};
   const SampledLoad* const sampled =
       config_.by_class[priority.index()].sampling.on() ? &sampled_[sampled_of_[priority.index()]] : nullptr;
-  std::uint64_t begin = kUnknown;
-  std::uint64_t end = kUnknown;
-  std::uint64_t weight = 0;
-  std::size_t n = 0;  // of the best grade
-  bool dead_ends = false;
+  std::uint64_t least = kNoWay;
   for (std::uint32_t i = 0; i < hops.count; ++i) {
     const PortLoad& p = port(hops, i);
-    if (!p.up) [[unlikely]]
-      continue;
     std::uint64_t drain = sampled != nullptr ? sampled->drain(table_->member(hops, i), p) : p.drain();
-    if (behind != nullptr && drain < end && behind[i] > now) {
-      if (behind[i] == RemoteQuality::kNoWay) [[unlikely]] {
-        dead_ends = true;
-        continue;
-      }
-      drain = std::max(drain, RemoteQuality::drain(behind[i], now));
+    if (behind != nullptr) {
+      const std::uint64_t far = RemoteQuality::drain(behind[i], now);
+      drain = behind[i] == RemoteQuality::kNoWay ? kNoWay : std::max(drain, far);
     }
-    if (drain >= end) continue;
-    if (drain < begin) {
-      const std::uint32_t grade = bands.grade(drain);
-      begin = bands.begin(grade);
-      end = bands.end(grade);
-      weight = 0;
-      n = 0;
-    }
-    equals_[n++] = i;
-    weight += p.weight;
+    drain = p.up ? drain : kNoWay;
+    drains_[i] = drain;
+    least = std::min(least, drain);
   }
+  const QualityBands& bands = bands_[priority.index()];
   // Rather to where it ends than nowhere.
-  if (n == 0 && dead_ends) [[unlikely]] {
-    for (std::uint32_t i = 0; i < hops.count; ++i) {
-      if (!port(hops, i).up) continue;
-      equals_[n++] = i;
-      weight += port(hops, i).weight;
-    }
+  const std::uint64_t end = least != kNoWay ? bands.end(bands.grade(least)) : kNoWay;
+  std::uint64_t weight = 0;
+  std::uint32_t n = 0;  // as good as the best
+  std::uint32_t unlike = 0;
+  const std::uint32_t like = port(hops, 0).weight;
+  for (std::uint32_t i = 0; i < hops.count; ++i) {
+    const PortLoad& p = port(hops, i);
+    const bool good = least != kNoWay ? drains_[i] < end : p.up;
+    equals_[n] = i;
+    n += good ? 1u : 0u;
+    weight += good ? p.weight : 0u;
+    unlike |= p.weight ^ like;
   }
   if (n == 0) return 0;
   std::uint64_t at = random_now_.below(weight);
-  for (std::size_t k = 0; k < n; ++k) {
+  if (unlike == 0) [[likely]]
+    return equals_[static_cast<std::uint32_t>(at) / like];
+  for (std::uint32_t k = 0; k < n; ++k) {
     const std::uint32_t w = port(hops, equals_[k]).weight;
     if (at < w) return equals_[k];
     at -= w;

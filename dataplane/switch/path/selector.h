@@ -147,6 +147,7 @@ class PathSelector {
   std::array<std::uint8_t, kPriorities> sampled_of_{};
   Instant sample_due_ = Instant::never();  // the first of any
   std::vector<std::uint32_t> equals_;  // members of a group among which one is chosen
+  std::vector<std::uint64_t> drains_;  // by member: how long until a packet would be through, in 1/256 ns
   PathShares shares_;
   RemoteQuality remote_;
   const ForwardingTable* table_ = nullptr;

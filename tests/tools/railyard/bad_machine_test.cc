@@ -18,12 +18,6 @@ using testing::StartsWith;
 
 constexpr std::size_t kMega = 1024 * 1024;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kAddressSpaceCanBeLimited = false;  // a sanitizer takes terabytes of it
-#else
-constexpr bool kAddressSpaceCanBeLimited = true;
-#endif
-
 class BadMachine : public CommandLine {
  protected:
   std::vector<std::string> live(const std::string& attach) const {

@@ -53,13 +53,13 @@ TEST_F(CheckShow, ALossyClassDropsWhereTheLosslessOnePaused) {
 }
 
 TEST_F(CheckShow, StartNoEnvironmentAndWriteNoFile) {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  // In so little address space DPDK cannot start; these do not ask it to.
-  constexpr std::size_t kLittle = std::size_t{150} * 1024 * 1024;
-  EXPECT_EQ(railyard({"run", "lab.yaml", "--set", "run.memory=4GiB"}, kLittle).exit_code, kFailed);
-  for (const char* command : {"check", "show"})
-    EXPECT_EQ(railyard({command, "lab.yaml", "--set", "run.memory=4GiB"}, kLittle).exit_code, kOk) << command;
-#endif
+  if (kAddressSpaceCanBeLimited) {
+    // In so little address space DPDK cannot start; these do not ask it to.
+    constexpr std::size_t kLittle = std::size_t{150} * 1024 * 1024;
+    EXPECT_EQ(railyard({"run", "lab.yaml", "--set", "run.memory=4GiB"}, kLittle).exit_code, kFailed);
+    for (const char* command : {"check", "show"})
+      EXPECT_EQ(railyard({command, "lab.yaml", "--set", "run.memory=4GiB"}, kLittle).exit_code, kOk) << command;
+  }
   write("out.pcap", "last week's results");
   const auto before = files();
   for (const char* command : {"check", "show"})

@@ -23,6 +23,12 @@ constexpr int kUsage = 2;
 constexpr int kSpec = 3;
 constexpr int kUnverified = 5;
 
+#ifdef RAILYARD_SANITIZED
+constexpr bool kAddressSpaceCanBeLimited = false;  // a sanitizer takes terabytes of it
+#else
+constexpr bool kAddressSpaceCanBeLimited = true;
+#endif
+
 // A folder of its own for each test, with a small lab in it; commands run there.
 //
 //   lab.yaml: h1 and h2 at leaf1, one flow of 100 KB from h1 to h2
