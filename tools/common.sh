@@ -9,6 +9,7 @@ packages_build=(g++ clang-19 lld-19 make cmake ninja-build pkg-config git ccache
 packages_test=(libgtest-dev libgmock-dev libbenchmark-dev jq iputils-ping iperf3 traceroute procps)
 packages_clang=(clang-19 libclang-rt-19-dev)
 packages_bench=(dpdk-dev curl)
+packages_wireshark=(tshark)  # 120 MB: tests that compare with it are skipped without it
 packages_softroce=(qemu-system-x86 xz-utils binutils)
 
 say() { printf '\n==> %s\n' "$*"; }

@@ -54,6 +54,7 @@ if [[ $mode == --fast ]]; then
 fi
 
 install_packages "${packages_clang[@]}" "${packages_softroce[@]}"
+[[ $mode != --all ]] || install_packages "${packages_wireshark[@]}"
 
 configure release -DRAILYARD_TESTS=ON -DRAILYARD_BENCH=ON
 step "build (release)" build release
@@ -64,7 +65,7 @@ step "swarm" "$root/build/release/bin/railyard" swarm --seeds 1-1000 --bars
 configure asan -DRAILYARD_BENCH=OFF -DRAILYARD_TOGETHER="$([[ $mode == --all ]] && echo OFF || echo ON)"
 # Where octets from outside are read and packets are handled; with --all every test.
 sanitized=(base_test wire_test packet_test device_test switch_test nic_test trunk_test port_test capture_test run_test
-  spec_test guest_test)
+  spec_test guest_test uet_wire_test)
 if [[ $mode == --all ]]; then
   step "build (asan + ubsan)" build asan
   step "tests (asan + ubsan)" ctests asan -LE long

@@ -17,14 +17,15 @@ T or_throw(std::expected<T, std::string> value) {
 
 }  // namespace
 
-void decode_file(const std::filesystem::path& path, const std::function<void(const Json&)>& each) {
+void decode_file(const std::filesystem::path& path, const std::function<void(const Json&)>& each,
+                 const DecodeOptions& options) {
   PcapReader reader = or_throw(path == "-" ? PcapReader::standard_input() : PcapReader::open(path));
   for (std::uint64_t number = 1;; ++number) {
     const auto frame = or_throw(reader.next());
     if (!frame) return;
     Json out{{"frame", number}, {"time_ns", frame->at.ps / 1000}, {"octets", frame->frame_octets}};
     if (frame->octets.size() < frame->frame_octets) out["captured"] = frame->octets.size();
-    out.update(decode_frame(frame->octets, frame->frame_octets));
+    out.update(decode_frame(frame->octets, frame->frame_octets, options));
     each(out);
   }
 }

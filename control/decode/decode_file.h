@@ -14,6 +14,7 @@ namespace railyard::decode {
 //   octets     of the frame without FCS; captured: how many of them the file has, if not all
 // and what decode_frame() says. Frames before a place where the file is broken are handed on. Throws std::runtime_error
 // with the file's name, the frame and what was expected.
-void decode_file(const std::filesystem::path& path, const std::function<void(const Json&)>& each);
+void decode_file(const std::filesystem::path& path, const std::function<void(const Json&)>& each,
+                 const DecodeOptions& options = {});
 
 }  // namespace railyard::decode

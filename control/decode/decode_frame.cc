@@ -5,6 +5,7 @@
 #include <string>
 
 #include "control/decode/roce_json.h"
+#include "control/decode/uet_json.h"
 #include "dataplane/wire/arp.h"
 #include "dataplane/wire/bth.h"
 #include "dataplane/wire/checksum.h"
@@ -18,7 +19,6 @@
 #include "dataplane/wire/tcp.h"
 #include "dataplane/wire/udp.h"
 #include "dataplane/wire/uet_entropy.h"
-#include "dataplane/wire/uet_pds.h"
 #include "dataplane/wire/vlan.h"
 
 namespace railyard::decode {
@@ -33,8 +33,8 @@ std::string ipv4_text(std::uint32_t address) { return to_string(wire::IpAddress(
 // is to be read, parse_frame() decides.
 class Frame {
  public:
-  Frame(std::span<const std::byte> octets, std::size_t frame_octets)
-      : octets_(octets.first(std::min(octets.size(), frame_octets))), frame_octets_(frame_octets) {}
+  Frame(std::span<const std::byte> octets, std::size_t frame_octets, const DecodeOptions& options)
+      : octets_(octets.first(std::min(octets.size(), frame_octets))), frame_octets_(frame_octets), options_(options) {}
 
   Json decode() {
     out_["proto"] = "eth";
@@ -131,7 +131,7 @@ class Frame {
       case wire::FrameKind::kIpv6:
         break;
     }
-    if (view_.protocol == wire::ip_protocol::kUetNative && view_.uet_entropy) return show_uet_native();
+    if (view_.protocol == options_.uet.ip_protocol && !view_.is_fragment) return show_uet_native();
     if (view_.l4_offset == 0) return;
     switch (view_.protocol) {
       case wire::ip_protocol::kUdp:
@@ -210,33 +210,36 @@ class Frame {
     }
     if (view_.trimmed) out_["trimmed"] = true;
     if (view_.has_bth) return show_roce(datagram);
-    if (view_.destination_port == wire::kUetPort) {
-      out_["proto"] = "uet";
-      out_["uet"]["entropy"] = *view_.uet_entropy;
-      show_uet_pds(view_.l4_offset + U::kOctets, view_.l4_offset + datagram);
-    }
+    if (view_.destination_port == options_.uet.udp_port)
+      show_uet(view_.l4_offset + U::kOctets, view_.l4_offset + datagram, view_.source_port);
   }
 
+  // The number is anybody's: what is too short for an entropy header is somebody else's experiment.
   void show_uet_native() {
-    out_["proto"] = "uet";
-    out_["uet"]["entropy"] = *view_.uet_entropy;
-    show_uet_pds(view_.header_octets, view_.l3_offset + view_.ip_octets);
+    using E = wire::UetEntropy;
+    // wire::parse_frame() has skipped the entropy header behind the number that it knows.
+    const std::size_t begin = view_.header_octets - (view_.uet_entropy ? E::kOctets : 0);
+    if (!has(begin, E::kOctets) || begin + E::kOctets > std::size_t{view_.l3_offset} + view_.ip_octets) return;
+    show_uet(begin + E::kOctets, std::size_t{view_.l3_offset} + view_.ip_octets, read<E::Entropy>(at(begin)));
   }
 
-  // As much of the packet delivery header as there is; `end`: of the packet.
-  void show_uet_pds(std::size_t begin, std::size_t end) {
-    using P = wire::UetPds;
-    end = std::min({end, octets_.size(), std::size_t{view_.l3_offset} + view_.ip_octets});
-    const std::size_t there = end - std::min(begin, end);
-    if (there < P::kPrologueOctets) return fail("too_short", true);
-    const std::byte* const h = at(begin);
-    Json& uet = out_["uet"];
-    uet["type"] = read<P::Type>(h);
-    uet["next_hdr"] = read<P::NextHdr>(h);
-    uet["flags"] = read<P::Flags>(h);
-    if (there >= P::PSN::kEndOctet) uet["psn"] = read<P::PSN>(h);
-    if (there >= P::SPDCID::kEndOctet) uet["spdcid"] = read<P::SPDCID>(h);
-    if (there >= P::DPDCID::kEndOctet) uet["dpdcid"] = read<P::DPDCID>(h);
+  // `end`: of the packet, as UDP or IP says.
+  void show_uet(std::size_t begin, std::size_t end, std::uint16_t entropy) {
+    const std::size_t ip_end = std::size_t{view_.l3_offset} + view_.ip_octets;
+    const bool trimmed =
+        view_.trimmed || (options_.uet.trimmed_dscp && view_.traffic_class_octet >> 2 == *options_.uet.trimmed_dscp);
+    const bool whole = !trimmed && has(view_.l3_offset, view_.ip_octets);
+    const std::size_t there = std::min({end, ip_end, octets_.size()});
+    UetOctets uet{.octets = octets_.subspan(begin, there - begin),
+                  .packet_octets = (trimmed ? std::min(end, ip_end) : end) - begin,
+                  .entropy = entropy,
+                  .trimmed = trimmed};
+    if (whole) uet.ip = octets_.subspan(view_.l3_offset, view_.ip_octets);
+    if (trimmed) out_["trimmed"] = true;
+    add_uet(out_, uet, options_.uet);
+    if (!out_.contains("error") && !trimmed && end != ip_end) fail("bad_length", false);
+    if (!whole && out_.contains("error") && (out_["error"] == "headers_cut" || out_["error"] == "too_short"))
+      out_["error"] = trimmed ? "trimmed" : "cut";
   }
 
   // `datagram`: the UDP length.
@@ -256,14 +259,15 @@ class Frame {
 
   std::span<const std::byte> octets_;
   std::size_t frame_octets_;
+  const DecodeOptions& options_;
   FrameView view_;
   Json out_;
 };
 
 }  // namespace
 
-Json decode_frame(std::span<const std::byte> octets, std::size_t frame_octets) {
-  return Frame(octets, frame_octets).decode();
+Json decode_frame(std::span<const std::byte> octets, std::size_t frame_octets, const DecodeOptions& options) {
+  return Frame(octets, frame_octets, options).decode();
 }
 
 }  // namespace railyard::decode

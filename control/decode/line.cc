@@ -1,7 +1,10 @@
 #include "control/decode/line.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <iterator>
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -48,6 +51,67 @@ void roce(Out out, const Json& f) {
   if (f["icrc_ok"].is_boolean()) fmt::format_to(out, "  icrc {}", f["icrc_ok"].get<bool>() ? "ok" : "WRONG");
 }
 
+bool is_one_of(std::span<const char* const> names, std::string_view name) {
+  return std::ranges::any_of(names, [name](const char* one) { return one == name; });
+}
+
+// The members of one header of UET: flags that are set by their names, numbers that have a name beside them by that.
+void uet_header(Out out, const Json& header) {
+  static constexpr std::array kFlags{"retx", "ar", "syn", "m",  "p",   "nt", "isrod",
+                                     "dc",   "ie", "rel", "hd", "eom", "som"};
+  // Shown by name, or of no interest beside others that are shown.
+  static constexpr std::array kSilent{"type",
+                                      "next_hdr",
+                                      "flags",
+                                      "ctl_type",
+                                      "next",
+                                      "req",
+                                      "cc_type",
+                                      "cc_flags",
+                                      "ack_cc_state",
+                                      "nack_code",
+                                      "ver",
+                                      "list",
+                                      "return_code",
+                                      "atomic_opcode",
+                                      "atomic_datatype",
+                                      "clear_psn_offset",
+                                      "ack_psn_offset",
+                                      "sack_psn_offset"};
+  for (const auto& [key, value] : header.items()) {
+    if (value.is_object() || is_one_of(kSilent, key)) continue;
+    if (key == "opcode" && header.contains("operation")) continue;
+    if (is_one_of(kFlags, key)) {
+      if (value != 0) fmt::format_to(out, " {}", key);
+    } else if (key == "pds" || key == "operation" || key == "request") {
+      fmt::format_to(out, " {}", text(value));
+    } else if (value.is_string()) {
+      fmt::format_to(out, " {}={}", key, text(value));
+    } else {
+      fmt::format_to(out, " {}={}", key, value.dump());
+    }
+  }
+}
+
+void uet(Out out, const Json& f) {
+  const Json& pds = f["uet"];
+  fmt::format_to(out, "  uet");
+  if (pds.contains("type") && !pds.contains("pds")) fmt::format_to(out, " type={}", number(pds["type"]));
+  if (pds.contains("ctl_type")) fmt::format_to(out, " {}", text(pds["ctl_type"]));
+  uet_header(out, pds);
+  if (pds.contains("tss")) fmt::format_to(out, "  tss"), uet_header(out, pds["tss"]);
+  if (pds.contains("ses")) {
+    const Json& ses = pds["ses"];
+    fmt::format_to(out, "  ses");
+    uet_header(out, ses);
+    for (const char* extension : {"atomic", "rendezvous"})
+      if (ses.contains(extension)) fmt::format_to(out, "  {}", extension), uet_header(out, ses[extension]);
+  }
+  if (f.contains("payload")) fmt::format_to(out, "  payload={}", number(f["payload"]));
+  if (f.contains("crc_ok") && f["crc_ok"].is_boolean())
+    fmt::format_to(out, "  crc {}", f["crc_ok"].get<bool>() ? "ok" : "WRONG");
+}
+
 }  // namespace
 
 std::string line(const Json& frame) {
@@ -65,9 +129,10 @@ std::string line(const Json& frame) {
   }
   if (frame.contains("bth")) {
     roce(out, frame);
+  } else if (frame.contains("uet")) {
+    uet(out, frame);
   } else {
-    for (const char* name : {"udp", "tcp", "icmp", "icmpv6", "arp", "mac_control", "uet"})
-      if (std::string_view(name) != "udp" || !frame.contains("uet")) header(out, frame, name);
+    for (const char* name : {"udp", "tcp", "icmp", "icmpv6", "arp", "mac_control"}) header(out, frame, name);
     if (!frame.contains("ip") && frame["proto"] == "eth" && frame.contains("eth"))
       fmt::format_to(out, "  type=0x{:04x}", number(frame["eth"]["type"]));
   }

@@ -12,6 +12,8 @@ import pathlib
 import re
 import struct
 
+from uet_packets import SECURED, UET, crc32c
+
 HOST1, HOST2 = bytes.fromhex("020000000001"), bytes.fromhex("020000000002")
 BROADCAST, PFC_GROUP = b"\xff" * 6, bytes.fromhex("0180c2000001")
 V4 = [ipaddress.ip_address(a).packed for a in ("10.0.0.1", "10.0.0.2")]
@@ -64,6 +66,18 @@ def tcp(addresses, options=b"", payload=b""):
     return header(checksum(pseudo(*addresses, TCP, len(whole)) + whole))
 
 
+# An Ultra Ethernet packet over UDP or behind an entropy header, with its CRC: over everything from the source address on.
+def uet(packet, v6=False, native=False, crc=True):
+    trailer = 4 if crc else 0
+    inner = b"\x42\x42\0\0" if native else struct.pack(">HHHH", 0x4242, 4793, 8 + len(packet) + trailer, 0)
+    inner, protocol = inner + packet, 253 if native else UDP
+    ip = ipv6(protocol, inner + bytes(trailer)) if v6 else ipv4(protocol, inner + bytes(trailer))
+    if crc:
+        ip = ip[:-4]
+        ip += struct.pack(">I", crc32c(ip[8 if v6 else 12:]))
+    return ethernet(0x86DD if v6 else 0x0800, ip)
+
+
 def icmp(kind, code, rest, payload):
     def message(check):
         return struct.pack(">BBHI", kind, code, check, rest) + payload
@@ -110,6 +124,9 @@ ROCE_FRAMES = {
 }
 
 PAYLOAD = bytes(range(32))
+# The packet of E7 on the UET page, §15.
+UET_TAGGED_SEND = bytes.fromhex("1988fffd0001235801010202 092f0007000000010000000f000000000000000000000010"
+                                "112233445566778800000000cafef00d00000009") + b"hello UET"
 ORIGINAL4 = ipv4(UDP, udp(V4, PAYLOAD), ttl=1)
 ORIGINAL6 = ipv6(UDP, udp(V6, PAYLOAD), hops=1)
 SOLICITED2 = ipaddress.ip_address("ff02::1:ff00:2").packed
@@ -136,8 +153,12 @@ FRAMES = {
     "ipv4_tcp_options": ethernet(0x0800, ipv4(TCP, tcp(V4, options=b"\x02\x04\x23\xc0\x01\x03\x03\x07"))),
     "ipv4_gre": ethernet(0x0800, ipv4(47, PAYLOAD)),
     "ipv4_udp_trimmed": ethernet(0x0800, ipv4(UDP, udp(V4, PAYLOAD)[:24])),
-    "ipv4_uet_native": ethernet(0x0800, ipv4(253, b"\x42\x42\0\0" + PAYLOAD)),
-    "ipv6_uet_native": ethernet(0x86DD, ipv6(253, b"\x42\x42\0\0" + PAYLOAD)),
+    "ipv4_uet_native": uet(UET_TAGGED_SEND, native=True),
+    "ipv6_uet_native": uet(UET_TAGGED_SEND, v6=True, native=True),
+    "ipv4_uet_write": uet(UET["rud_syn"]),
+    "ipv4_uet_ack": uet(UET["ack"]),
+    "ipv6_uet_nack": uet(UET["nack_trimmed"], v6=True),
+    "ipv4_uet_tss": uet(SECURED["tss"], crc=False),
     "ipv4_experiment_253": ethernet(0x0800, ipv4(253, b"x")),
     "ipv4_first_fragment": ethernet(0x0800, ipv4(UDP, udp(V4, PAYLOAD)[:24], fragment=0x2000)),
     "ipv4_last_fragment": ethernet(0x0800, ipv4(UDP, udp(V4, PAYLOAD)[24:], fragment=3)),
@@ -349,7 +370,7 @@ FAULT_VALUES = {
 if __name__ == "__main__":
     corpus = pathlib.Path(__file__).parent / "corpus"
     for folder in ("fault_text", "parse_frame", "pfc", "quality_report", "roce_packet", "roce_engine", "cm_mad",
-                   "trunk_message", "trunk_fragment"):
+                   "trunk_message", "trunk_fragment", "uet_packet", "uet_frame"):
         (corpus / folder).mkdir(parents=True, exist_ok=True)
     for name, frame in FRAMES.items():
         (corpus / "parse_frame" / f"{name}.bin").write_bytes(frame)
@@ -363,6 +384,11 @@ if __name__ == "__main__":
         (corpus / "cm_mad" / f"{name}.bin").write_bytes(octets)
     for name, packets in ENGINE_PACKETS.items():
         (corpus / "roce_engine" / f"{name}.bin").write_bytes(packets)
+    for name, packet in [*UET.items(), *SECURED.items()]:
+        (corpus / "uet_packet" / f"{name}.bin").write_bytes(packet)
+    for name, frame in FRAMES.items():
+        if "uet" in name or name.startswith("roce_"):
+            (corpus / "uet_frame" / f"{name}.bin").write_bytes(frame)
     for name, message in TRUNK.items():
         (corpus / "trunk_message" / f"{name}.bin").write_bytes(message)
     for name, frames in TRUNK_FRAGMENTS.items():

@@ -1,5 +1,6 @@
 // `railyard decode`: what the frames of a capture say.
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -10,31 +11,70 @@
 namespace railyard::tools {
 namespace {
 
-void print_frames(const std::string& file, bool as_json) {
-  decode::decode_file(file, [&](const decode::Json& frame) {
-    const std::string text = (as_json ? frame.dump() : decode::line(frame)) + "\n";
+struct Options {
+  std::string file;
+  bool as_json = false;
+  bool ref_prov = false;
+  decode::DecodeOptions decode{};
+};
+
+void print_frames(const Options& options) {
+  const auto print = [&](const decode::Json& frame) {
+    const std::string text = (options.as_json ? frame.dump() : decode::line(frame)) + "\n";
     std::fputs(text.c_str(), stdout);
-    if (file == "-") std::fflush(stdout);  // a capture that is still going on
-  });
+    if (options.file == "-") std::fflush(stdout);  // a capture that is still going on
+  };
+  decode::decode_file(options.file, print, options.decode);
+}
+
+// What Ultra Ethernet's packets do not say of themselves.
+void add_uet_options(CLI::App& command, Options& options) {
+  using decode::UetCrc;
+  decode::UetOptions& uet = options.decode.uet;
+  const std::map<std::string, UetCrc> crcs{
+      {"none", UetCrc::kNone}, {"msb-first", UetCrc::kMsbFirst}, {"lsb-first", UetCrc::kLsbFirst}};
+  command.add_option("--uet-port", uet.udp_port, "UDP port of Ultra Ethernet")->capture_default_str();
+  command.add_option("--uet-protocol", uet.ip_protocol, "IP protocol of Ultra Ethernet without UDP")
+      ->check(CLI::Range(0, 255))
+      ->capture_default_str();
+  command
+      .add_option("--uet-crc", uet.crc,
+                  "Whether its packets end in a CRC, and in which order: none, msb-first, lsb-first")
+      ->transform(CLI::CheckedTransformer(crcs))
+      ->default_str("msb-first");
+  command.add_option("--uet-tss", uet.icv_octets, "Octets of the ICV at the end of its encrypted packets")
+      ->check(CLI::Range(0, 64))
+      ->capture_default_str();
+  command.add_option("--uet-trimmed-dscp", uet.trimmed_dscp, "DSCP of its packets that a switch has trimmed")
+      ->check(CLI::Range(0, 63));
+  command.add_flag("--uet-ref-prov", options.ref_prov, "Read what the public reference provider has otherwise its way");
 }
 
 }  // namespace
 
 void add_decode(CLI::App& app, int&) {
-  auto* command = app.add_subcommand("decode", "Print what the frames of a capture say, RoCEv2 with every header");
-  auto file = std::make_shared<std::string>();
-  auto as_json = std::make_shared<bool>(false);
-  command->add_option("FILE", *file, "Capture (pcap or pcapng) of Ethernet frames; -: standard input")->required();
-  command->add_flag("--json", *as_json, "One JSON object per frame and line");
+  auto* command = app.add_subcommand(
+      "decode", "Print what the frames of a capture say, RoCEv2 and Ultra Ethernet with every header");
+  auto options = std::make_shared<Options>();
+  command->add_option("FILE", options->file, "Capture (pcap or pcapng) of Ethernet frames; -: standard input")
+      ->required();
+  command->add_flag("--json", options->as_json, "One JSON object per frame and line");
+  add_uet_options(*command, *options);
   command->footer(
-      "Says of each frame: its headers, whether a RoCEv2 ICRC is right, and what is malformed.\n"
+      "Says of each frame: its headers, whether the ICRC of RoCEv2 and the CRC of Ultra Ethernet are right, and what "
+      "is\n"
+      "malformed.\n"
       "Examples:\n"
       "  railyard run topologies/incast-8to1.yaml --capture leaf1:1=incast.pcapng\n"
       "  railyard decode incast.pcapng | head\n"
       "  railyard decode rxe.pcap --json | jq 'select(.aeth.type == \"nak\") | [.frame, .aeth.nak, .bth.psn]'\n"
       "  railyard decode rxe.pcap --json | jq -s 'map(select(.icrc_ok == false or .error)) | length'\n"
+      "  railyard decode uet.pcap --json | jq 'select(.uet.pds == \"NACK\") | [.frame, .uet.nack, .uet.nack_psn]'\n"
       "  railyard capture leaf1:1 -w - | railyard decode -");
-  command->callback([=] { print_frames(*file, *as_json); });
+  command->callback([=] {
+    if (options->ref_prov) options->decode.uet.dialect = uet::kRefProv;
+    print_frames(*options);
+  });
 }
 
 }  // namespace railyard::tools

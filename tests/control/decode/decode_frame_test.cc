@@ -127,28 +127,6 @@ TEST(DecodeFrame, Arp) {
                                                {"target_ip", "10.0.0.2"}}));
 }
 
-// UE-Spec 1.0 §3.5.10: type 2 (RUD request), next header 3, flags 5.
-Octets uet_over_udp(std::string_view pds) {
-  Octets frame = corpus_frame("ipv4_udp");
-  const Octets header = wire::hex(pds);
-  frame[36] = std::byte{0x12}, frame[37] = std::byte{0xB9};  // UDP port 4793
-  std::ranges::copy(header, frame.begin() + 42);
-  return frame;
-}
-
-TEST(DecodeFrame, WhatTheParserKnowsOfUet) {
-  const Json frame = decoded(uet_over_udp("1185 0000 00000102 1234 5678"));
-  EXPECT_EQ(frame["proto"], "uet");
-  EXPECT_EQ(frame["uet"], (Json{{"entropy", 0xC123},
-                                {"type", 2},
-                                {"next_hdr", 3},
-                                {"flags", 5},
-                                {"psn", 0x102},
-                                {"spdcid", 0x1234},
-                                {"dpdcid", 0x5678}}));
-  EXPECT_EQ(decoded("ipv4_uet_native")["uet"]["entropy"], 0x4242);
-}
-
 TEST(DecodeFrame, MalformedFramesSayWhyAndShowWhatIsThere) {
   Octets bad_checksum = corpus_frame("roce_ack");
   bad_checksum[24] ^= std::byte{1};

@@ -39,7 +39,14 @@ TEST(Line, OfOtherFrames) {
                                              "enable=[3] time=[0,0,0,65535,0,0,0,0]"));
   EXPECT_THAT(line_of("ipv4_udp_tagged"), HasSubstr("vlan=100 pcp=3  dscp=26  udp sport=49443 dport=5001"));
   EXPECT_THAT(line_of("arp_request"), HasSubstr("arp operation=1"));
-  EXPECT_THAT(line_of("ipv4_uet_native"), HasSubstr("uet entropy=16962 type="));
+  EXPECT_THAT(
+      line_of("ipv4_uet_native"),
+      HasSubstr("uet entropy=16962 ROD_REQ ar clear_psn=74581 psn=74584 spdcid=257 dpdcid=514  ses TAGGED_SEND dc "
+                "rel hd eom som message_id=7 ri_generation=0 job_id=1 pid_on_fep=0 resource_index=15 "
+                "buffer_offset=0x0000000000000000 initiator=16 match_bits=0x1122334455667788 "
+                "header_data=0x00000000cafef00d request_length=9  payload=9  crc ok"));
+  EXPECT_THAT(line_of("ipv4_uet_ack"), HasSubstr("uet entropy=16962 ACK ack_psn=74565 cack_psn=74565 spdcid=514 "
+                                                 "dpdcid=257  ses list_name=EXPECTED DEFAULT_RESPONSE rc=OK"));
 }
 
 TEST(Line, NamesWhatIsWrong) {

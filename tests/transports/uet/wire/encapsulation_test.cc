@@ -157,7 +157,8 @@ TEST(Encapsulation, ATrimmedPacketIsSeenBeforeItsCrcAndLengths) {
   for (const auto& [dscp, expected] : {std::pair<std::uint8_t, Trimmed>{12, Trimmed::kTrimmed},
                                        {14, Trimmed::kTrimmedLasthop},
                                        {0, Trimmed::kTrimmed}}) {
-    const auto inner = taken_out(trimmed(dscp), config);
+    const Octets frame = trimmed(dscp);
+    const auto inner = taken_out(frame, config);
     ASSERT_TRUE(inner) << name(inner.error());
     EXPECT_EQ(inner->trimmed, expected);
     EXPECT_EQ(inner->octets.size(), 16u);
