@@ -191,7 +191,7 @@ Totals run_all(DeliveryMode mode) {
   constexpr Wire kWires[] = {{0, 0, 0, 0, 0, 0},  {10, 0, 0, 0, 0, 0},    {0, 30, 0, 0, 0, 0}, {0, 0, 30, 0, 0, 300},
                              {0, 0, 0, 50, 0, 0}, {10, 10, 10, 10, 10, 10}, {80, 50, 50, 50, 30, 50}};
   Totals totals;
-  for (std::uint64_t seed = 1; seed <= 25; ++seed)
+  for (std::uint64_t seed = 1; seed <= 40; ++seed)
     for (const Wire& wire : kWires) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", wire " + std::to_string(&wire - kWires));
       run(mode, seed, wire, 80, totals);
