@@ -141,11 +141,8 @@ std::optional<Drop> Engine::on_rudi_request(const InPacket& in, const PdsRudiVal
   if (request == nullptr) return Drop::kUnexpected;
   PayloadRef data{};
   const Response response = target_.on_idempotent(*request, in.payload, data);
-  PdsRudiValues answer{.type = PdsType::kRudiResp,
-                       .next_hdr = response.ses.form,
-                       .m = in.ce,
-                       .retx = pds.retx,
-                       .pkt_id = pds.pkt_id};
+  PdsRudiValues answer{
+      .type = PdsType::kRudiResp, .next_hdr = response.ses.form, .m = in.ce, .retx = pds.retx, .pkt_id = pds.pkt_id};
   const PeerId peer = learn_peer(in);
   if (data.octets > 0) {
     connectionless_.replies.push({peer, answer, response.ses, data, in.entropy});

@@ -197,12 +197,13 @@ void Engine::go_back(Pdc& pdc, Psn from) {
 }
 
 void Engine::back_off(Instant now, Pdc& pdc) {
+  // The other end is there. The timer goes on: something else may have to be asked after.
+  pdc.timeouts = 0;
   if (pdc.blocked_until > now) return;
   constexpr std::uint8_t kMost = 16;
   const Duration wait = std::min(fep_.config.nack_backoff * (std::int64_t{1} << pdc.backoffs), fep_.config.rto_init);
   pdc.backoffs = std::min<std::uint8_t>(kMost, static_cast<std::uint8_t>(pdc.backoffs + 1));
   pdc.blocked_until = now + wait;
-  if (pdc.rto_at != Instant::never()) pdc.rto_at = std::max(pdc.rto_at, pdc.blocked_until + fep_.config.rto_init);
 }
 
 std::optional<Drop> Engine::on_nack(Instant now, const InPacket& in, const PdsNackValues& nack) {

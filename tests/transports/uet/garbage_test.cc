@@ -41,11 +41,7 @@ class Garbage : public testing::Test {
   // A WRITE of no octets on that PDC.
   Packet request() const {
     Packet p;
-    p.pds = PdsRequestValues{.ar = true,
-                             .clear_psn_offset = -1,
-                             .psn = next_,
-                             .spdcid = initiator_,
-                             .dpdcid = target_};
+    p.pds = PdsRequestValues{.ar = true, .clear_psn_offset = -1, .psn = next_, .spdcid = initiator_, .dpdcid = target_};
     SesRequestValues ses = std::get<SesRequestValues>(first_.ses);
     ses.request_length = 0;
     p.ses = ses;
@@ -199,10 +195,8 @@ TEST_F(Garbage, AnyNackOfWhatIsOutstandingCostsItsPdcAtMost) {
     pair.run_for(Duration{500'000});  // not there yet
     const auto& first = std::get<PdsRequestValues>(pair.log().at(0).packet.pds);
     Packet p;
-    p.pds = PdsNackValues{.code = static_cast<NackCode>(code),
-                          .nack_psn = first.psn,
-                          .dpdcid = first.spdcid,
-                          .payload = 0x20000};
+    p.pds = PdsNackValues{
+        .code = static_cast<NackCode>(code), .nack_psn = first.psn, .dpdcid = first.spdcid, .payload = 0x20000};
     pair.inject(1, 0, p);
     pair.run_for(Duration{2'000'000});
     pair.inject(1, 0, p);

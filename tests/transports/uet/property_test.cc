@@ -40,10 +40,9 @@ class Work {
       case 0:
         pair_.fill(end_, mine, octets, id);
         wr = pair_.tagged(end_, id, mine, octets, id);
-        pair_.receive(1 - end_, {.wr_id = kReceived + id,
-                                 .local = pair_.local(1 - end_, theirs, kSlot),
-                                 .tagged = true,
-                                 .match_bits = id});
+        pair_.receive(
+            1 - end_,
+            {.wr_id = kReceived + id, .local = pair_.local(1 - end_, theirs, kSlot), .tagged = true, .match_bits = id});
         ++receives_;
         break;
       case 1:
@@ -188,8 +187,9 @@ std::string run(DeliveryMode mode, std::uint64_t seed, const Wire& wire, std::si
 }
 
 Totals run_all(DeliveryMode mode) {
-  constexpr Wire kWires[] = {{0, 0, 0, 0, 0, 0},  {10, 0, 0, 0, 0, 0},    {0, 30, 0, 0, 0, 0}, {0, 0, 30, 0, 0, 300},
-                             {0, 0, 0, 50, 0, 0}, {10, 10, 10, 10, 10, 10}, {80, 50, 50, 50, 30, 50}};
+  constexpr Wire kWires[] = {{0, 0, 0, 0, 0, 0},      {10, 0, 0, 0, 0, 0}, {0, 30, 0, 0, 0, 0},
+                             {0, 0, 30, 0, 0, 300},   {0, 0, 0, 50, 0, 0}, {10, 10, 10, 10, 10, 10},
+                             {80, 50, 50, 50, 30, 50}};
   Totals totals;
   for (std::uint64_t seed = 1; seed <= 40; ++seed)
     for (const Wire& wire : kWires) {
