@@ -56,7 +56,7 @@ fi
 install_packages "${packages_clang[@]}" "${packages_softroce[@]}"
 [[ $mode != --all ]] || install_packages "${packages_wireshark[@]}"
 
-configure release -DRAILYARD_TESTS=ON -DRAILYARD_BENCH=ON
+configure release -DRAILYARD_TESTS=ON -DRAILYARD_BENCH="$([[ $mode == --all ]] && echo ON || echo OFF)"
 step "build (release)" build release
 step "tests (release)" ctests release -LE long
 step "swarm" "$root/build/release/bin/railyard" swarm --seeds 1-1000 --bars

@@ -209,6 +209,7 @@ class BuiltLab::Builder {
     config.pause_quanta = static_cast<std::uint16_t>(profile.pause_quanta);
     config.real_payload = lab_.run.payload == spec::Payload::kReal;
     config.fecs = routes_.fecs;
+    config.others_changed = roce_->others_changed(node.name);
     std::vector<NicDriver> drivers;
     for (std::size_t p = 0; p < node.nics.size(); ++p) {
       const spec::NicSpec& nic_spec = node.nics[p];

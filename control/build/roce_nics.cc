@@ -120,6 +120,7 @@ struct RoceNics::Nic {
   std::uint32_t generator_flows = 0;  // that end here
   std::uint32_t generator_sends = 0;
   std::uint32_t qps = 0;
+  std::uint32_t ranks = 0;  // of collectives
   std::size_t completions = 0;  // that can wait at once
   roce::FlowEndpoint* endpoint = nullptr;
   std::unique_ptr<roce::FlowEndpoint> owned;
@@ -150,17 +151,38 @@ RoceNics::RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& 
       if (const auto nic = nics_.find(end); nic != nics_.end()) nic->second.rate = l.rate;
   const bool real = lab.run.payload == spec::Payload::kReal;
   for (auto& [name, nic] : nics_) {
-    if (nic.qps == 0) continue;
+    if (nic.qps == 0 && nic.ranks == 0) continue;
     nic.owned = std::make_unique<roce::FlowEndpoint>(engine_config(name, nic), real, nic.completions);
     nic.endpoint = nic.owned.get();
   }
+  join_scale_up();
 }
 
 RoceNics::~RoceNics() = default;
 
+// The NICs of ranks that have others in their host.
+void RoceNics::join_scale_up() {
+  for (auto& [name, nic] : nics_) {
+    if (nic.ranks == 0) continue;
+    const auto& said = lab_.hosts.at(lab_.find(name.node)->profile).scale_up;
+    const auto next = nics_.upper_bound(name);
+    const bool others = networks_.contains(name.node) || (next != nics_.end() && next->first.node == name.node);
+    if (!said || !others) continue;
+    auto& network = networks_[name.node];
+    if (network == nullptr)
+      network = std::make_shared<roce::ScaleUp>(roce::ScaleUpConfig{.rate = said->rate, .latency = said->latency});
+    nic.endpoint->join(network);
+  }
+}
+
 void RoceNics::plan_collectives() {
   for (const spec::CollectiveSpec& c : lab_.collectives) {
     Planned planned{spec::ranks(lab_, c), {}};
+    const spec::RankPlaces places = spec::places(lab_, planned.nics);
+    std::vector<double> slowness;
+    if (!c.stragglers.empty()) slowness.assign(planned.nics.size(), 1);
+    for (const spec::StragglerSpec& s : c.stragglers)
+      for (const int rank : s.ranks) slowness[static_cast<std::size_t>(rank)] = value(s.factor);
     planned.programs = workload::plan_collective({.operation = c.collective,
                                                   .algorithm = c.used_algorithm(),
                                                   .size = static_cast<std::uint64_t>(c.size.n),
@@ -168,14 +190,20 @@ void RoceNics::plan_collectives() {
                                                   .chunk = c.chunk,
                                                   .channels = static_cast<std::uint32_t>(c.channels),
                                                   .root = static_cast<std::uint32_t>(c.root),
-                                                  .group = spec::leaves(lab_, planned.nics),
+                                                  .group = spec::groups(lab_, planned.nics),
+                                                  .host = places.host,
+                                                  .rail = places.rail,
+                                                  .pxn = c.pxn,
                                                   .forward = c.forward,
                                                   .backward = c.backward,
-                                                  .buckets = static_cast<std::uint32_t>(c.buckets)},
+                                                  .buckets = static_cast<std::uint32_t>(c.buckets),
+                                                  .slowness = slowness},
                                                  static_cast<std::uint32_t>(planned.nics.size()));
-    for (std::size_t r = 0; r < planned.nics.size(); ++r)
-      nics_[planned.nics[r]].qps +=
-          static_cast<std::uint32_t>(roce::CollectiveConnection::qps(planned.programs[r]));
+    for (std::size_t r = 0; r < planned.nics.size(); ++r) {
+      Nic& nic = nics_[planned.nics[r]];
+      ++nic.ranks;
+      nic.qps += static_cast<std::uint32_t>(roce::CollectiveConnection::qps(planned.programs[r]));
+    }
     collectives_.push_back(std::move(planned));
   }
 }
@@ -258,6 +286,11 @@ std::unique_ptr<Endpoint> RoceNics::drive(const spec::PortName& name, std::uniqu
   if (nic.generator_flows == 0 && nic.generator_sends == 0) return std::move(nic.owned);
   return std::make_unique<SplitEndpoint>(std::move(generator), std::move(nic.owned), kFirstQp + nic.generator_flows,
                                          nic.generator_sends);
+}
+
+std::shared_ptr<bool> RoceNics::others_changed(const std::string& host) const {
+  const auto found = networks_.find(host);
+  return found == networks_.end() ? nullptr : found->second->changed();
 }
 
 std::vector<roce::FlowEndpoint*> RoceNics::endpoints() const {

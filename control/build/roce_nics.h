@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "control/build/collective.h"
@@ -45,6 +46,8 @@ class RoceNics {
   // What drives a NIC: its RoCE endpoint, `generator`, or both. Once each.
   std::unique_ptr<Endpoint> drive(const spec::PortName& nic, std::unique_ptr<TrafficGenerator> generator);
   std::vector<roce::FlowEndpoint*> endpoints() const;
+  // HostConfig::others_changed of a host whose NICs share a scale-up network.
+  std::shared_ptr<bool> others_changed(const std::string& host) const;
 
  private:
   struct Nic;
@@ -52,9 +55,11 @@ class RoceNics {
   const spec::RoceNicSpec& settings(const spec::PortName& name) const;
 
   void plan_collectives();
+  void join_scale_up();
 
   const spec::Lab& lab_;
   std::map<spec::PortName, Nic> nics_;
+  std::map<std::string, std::shared_ptr<roce::ScaleUp>> networks_;  // by host
   struct Planned {
     std::vector<spec::PortName> nics;
     std::vector<RankProgram> programs;

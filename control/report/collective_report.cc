@@ -31,7 +31,7 @@ double framing_share(const build::Collective& collective, const spec::Collective
   double wire = 0;
   for (const CollectiveRank* r : collective.ranks)
     for (const CollectiveStep& s : r->program().steps)
-      if (s.kind == CollectiveStep::Kind::kSend) {
+      if (s.kind == CollectiveStep::Kind::kSend && !r->program().connections[s.connection].scale_up) {
         payload += s.octets;
         wire += wire_octets(s.octets, c, selective);
       }
@@ -136,12 +136,13 @@ void set_times(CollectiveReport& r, const build::Collective& collective) {
   const Duration median = times[(times.size() - 1) / 2];
   r.min_ns = nanoseconds(times.front());
   r.median_ns = nanoseconds(median);
+  r.p99_ns = nanoseconds(times[(times.size() * 99 + 99) / 100 - 1]);
   r.max_ns = nanoseconds(times.back());
   if (median > Duration{} && !r.job) r.algbw_bps = static_cast<double>(r.bytes) * 8 / seconds(median);
   r.busbw_bps = r.algbw_bps * r.factor;
 }
 
-// Of the ranks' repeats that were completed.
+// Of the ranks' repeats that were completed. `link_bps`: 0 if nothing goes through the fabric.
 void set_job(CollectiveReport& r, const build::Collective& collective, const spec::CollectiveSpec& c, double link_bps) {
   if (!r.job || r.iterations.empty() || !r.completed) return;
   double compute = 0;
@@ -156,9 +157,40 @@ void set_job(CollectiveReport& r, const build::Collective& collective, const spe
   }
   if (all > 0) r.job->utilisation = std::min(1.0, compute / all);
   const double repeats = static_cast<double>(r.iterations.size());
-  const double communication = repeats * 8 * static_cast<double>(r.bytes) * r.factor / link_bps;
+  const double communication = link_bps > 0 ? repeats * 8 * static_cast<double>(r.bytes) * r.factor / link_bps : 0;
   const double exposed = seconds(end - start) - repeats * seconds(c.forward + c.backward);
   if (communication > 0) r.job->overlap = 1 - exposed / communication;
+}
+
+// Whoever computed more than a tenth longer than the median rank.
+std::optional<CollectiveReport::Job::Straggler> straggler(const build::BuiltLab& lab,
+                                                          const build::Collective& collective) {
+  std::vector<double> times;
+  for (const CollectiveRank* rank : collective.ranks) times.push_back(seconds(rank->computed()));
+  const auto slowest = static_cast<std::size_t>(std::ranges::max_element(times) - times.begin());
+  const double longest = times[slowest];
+  std::ranges::sort(times);
+  const double median = times[(times.size() - 1) / 2];
+  constexpr double kWorthSaying = 1.1;
+  if (median <= 0 || longest < kWorthSaying * median) return std::nullopt;
+  return CollectiveReport::Job::Straggler{
+      fmt::format("rank {} ({})", slowest, nic_name(lab, collective.nics[slowest])), longest / median};
+}
+
+std::optional<CollectiveReport::ScaleUp> scale_up(const build::Collective& collective) {
+  std::optional<CollectiveReport::ScaleUp> all;
+  Histogram latency;
+  for (const CollectiveRank* rank : collective.ranks) {
+    if (!rank->scale_up()) continue;
+    const roce::ScaleUpCounters& c = *rank->scale_up();
+    if (!all) all = CollectiveReport::ScaleUp{};
+    all->messages += c.messages;
+    all->bytes += c.octets;
+    all->busy_ns = std::max(all->busy_ns, nanoseconds(c.busy));
+    latency.merge(c.latency);
+  }
+  if (all && all->messages > 0) all->latency_ns = Percentiles::of(latency);
+  return all;
 }
 
 }  // namespace
@@ -175,7 +207,7 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   r.channels = c.channels;
   r.repeats = c.repeats;
   r.factor = workload::busbw_factor(c.collective, static_cast<std::uint32_t>(collective.ranks.size()));
-  if (c.computes()) r.job = {nanoseconds(c.forward + c.backward), c.buckets, 0, 0};
+  if (c.computes()) r.job = {nanoseconds(c.forward + c.backward), c.buckets, 0, 0, {}, {}};
   set_times(r, collective);
   const spec::HostProfile& profile = lab.spec().hosts.at(lab.spec().find(collective.nics[0].node)->profile);
   const double share =
@@ -199,7 +231,14 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
     r.cnp_sent += q.np_cnp_sent;
     r.cnp_handled += q.rp_cnp_handled;
   }
-  if (share > 0) set_job(r, collective, c, r.limit_bps / share);
+  set_job(r, collective, c, share > 0 ? r.limit_bps / share : 0);
+  if (r.job) {
+    r.job->straggler = straggler(lab, collective);
+    if (const auto& price = lab.spec().run.gpu_hour)
+      r.job->idle_cost_per_hour = (1 - r.job->utilisation) * static_cast<double>(collective.ranks.size()) *
+                                  static_cast<double>(price->numerator) / static_cast<double>(price->denominator);
+  }
+  r.scale_up = scale_up(collective);
   if (!r.completed) r.stalled = stall(where);
   r.wrong = first_wrong(where);
   r.verified = r.completed && r.wrong_bytes == 0 && r.wrong_messages == 0;

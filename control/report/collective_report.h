@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "control/build/built_lab.h"
+#include "control/report/percentiles.h"
 
 namespace railyard::report {
 
@@ -26,10 +27,11 @@ struct CollectiveReport {
   int channels = 1;
   int repeats = 1;  // asked for
   std::vector<Repeat> iterations;
-  std::optional<std::int64_t> min_ns, median_ns, max_ns;  // of those that were completed
-  double factor = 1;                                      // of busbw: nccl-tests, doc/PERFORMANCE.md
-  double algbw_bps = 0;                                   // bytes over the median time
-  double busbw_bps = 0;                                   // algbw x factor
+  // Of those that were completed; percentiles by the nearest rank.
+  std::optional<std::int64_t> min_ns, median_ns, p99_ns, max_ns;
+  double factor = 1;               // of busbw: nccl-tests, doc/PERFORMANCE.md
+  double algbw_bps = 0;            // bytes over the median time
+  double busbw_bps = 0;            // algbw x factor
   double limit_bps = 0;            // what headers, preambles and gaps leave of the slowest rank's link
   std::uint64_t fabric_bytes = 0;  // of payload that all ranks received, each octet once
 
@@ -42,8 +44,25 @@ struct CollectiveReport {
     // together (draft-calabria-bmwg-ai-fabric-training-bench: Overlap_Fraction). Below 0: it took longer than the link
     // needs.
     double overlap = 0;
+    // A rank that computed longer than all others: the one that the others wait for.
+    struct Straggler {
+      std::string rank;
+      double factor = 1;  // against the median rank
+    };
+    std::optional<Straggler> straggler;
+    // Of all ranks in an hour of such steps, at run.gpu-hour.
+    std::optional<double> idle_cost_per_hour;
   };
   std::optional<Job> job;
+
+  // What went over the hosts' scale-up networks: none of it is in fabric_bytes.
+  struct ScaleUp {
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;
+    std::int64_t busy_ns = 0;  // of the busiest rank: its octets over the rate
+    Percentiles latency_ns;    // of messages' first octets
+  };
+  std::optional<ScaleUp> scale_up;
 
   bool completed = false;
   std::string stalled;   // if not: where, and who is waited for

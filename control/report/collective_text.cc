@@ -29,18 +29,19 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
     algorithm = std::max(algorithm, c.algorithm.size());
   }
   const auto line = [&](const auto&... cells) {
-    fmt::format_to(out, "  {:<{}}  {:<{}}  {:<{}} {:>5} {:>9} {:>9} {:>9} {:>9} {:>8} {:>8} {:>8}  {}\n", cells...);
+    fmt::format_to(out, "  {:<{}}  {:<{}}  {:<{}} {:>5} {:>9} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}  {}\n",
+                   cells...);
   };
   fmt::format_to(out,
                  "Collectives over RoCE: busbw as nccl-tests has it, Gb/s; of limit: of what framing leaves of the "
                  "link\n");
-  line("name", name, "collective", collective, "algorithm", algorithm, "ranks", "size", "min", "median", "max", "algbw",
-       "busbw", "of limit", "data");
+  line("name", name, "collective", collective, "algorithm", algorithm, "ranks", "size", "min", "median", "p99", "max",
+       "algbw", "busbw", "of limit", "data");
   for (const CollectiveReport& c : collectives)
     line(c.name, name, c.collective, collective, c.algorithm, algorithm, c.ranks.size(),
          spec::format(Bytes{static_cast<std::int64_t>(c.bytes)}), time_or_dash(c.min_ns), time_or_dash(c.median_ns),
-         time_or_dash(c.max_ns), c.job ? "-" : gbps(c.algbw_bps), c.job ? "-" : gbps(c.busbw_bps),
-         c.job ? "-" : percent_text(c.share_of_limit()),
+         time_or_dash(c.p99_ns), time_or_dash(c.max_ns), c.job ? "-" : gbps(c.algbw_bps),
+         c.job ? "-" : gbps(c.busbw_bps), c.job ? "-" : percent_text(c.share_of_limit()),
          c.verified    ? "verified"
          : c.completed ? "WRONG"
                        : "INCOMPLETE");
@@ -56,6 +57,20 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
                      c.name, nanoseconds_text(static_cast<std::uint64_t>(c.job->compute_ns)), c.job->buckets,
                      c.job->buckets == 1 ? "" : "s", percent_text(c.job->utilisation),
                      percent_text(1 - c.job->utilisation), percent_text(std::max(0.0, c.job->overlap)));
+    if (c.job && c.job->straggler)
+      fmt::format_to(out, "  {}: {} computed {:.2f} times as long as the median rank, and the others waited for it\n",
+                     c.name, c.job->straggler->rank, c.job->straggler->factor);
+    if (c.job && c.job->idle_cost_per_hour)
+      fmt::format_to(out, "  {}: an hour of this costs {:.2f} for {} GPUs that are idle {} of the time\n", c.name,
+                     *c.job->idle_cost_per_hour, c.ranks.size(), percent_text(1 - c.job->utilisation));
+    if (c.scale_up)
+      fmt::format_to(out,
+                     "  {}: {} in {} messages over scale-up networks, {} of the busiest rank's time; first octets took "
+                     "{} (p50), {} (p99), {} (max)\n",
+                     c.name, size_text(c.scale_up->bytes), count_text(c.scale_up->messages),
+                     nanoseconds_text(static_cast<std::uint64_t>(c.scale_up->busy_ns)),
+                     nanoseconds_text(c.scale_up->latency_ns.p50), nanoseconds_text(c.scale_up->latency_ns.p99),
+                     nanoseconds_text(c.scale_up->latency_ns.max));
     if (!c.completed) fmt::format_to(out, "  STALLED: {}: {}\n", c.name, c.stalled);
     if (!c.wrong.empty()) fmt::format_to(out, "  WRONG DATA: {}: {}\n", c.name, c.wrong);
   }

@@ -46,6 +46,7 @@ constexpr Condition kConditions[] = {{"lab", "/run/name", true},
                                      {"flows over RoCE", "/lab/roce_flows", true},
                                      {"flows of the generator", "/lab/generator_flows", true},
                                      {"latency budget (ns)", "/budgets/scale_out_ns", false},
+                                     {"scale-up budget (ns)", "/budgets/scale_up_ns", false},
                                      {"budgeted percentile", "/budgets/percentile", false},
                                      {"workers", "/run/workers", false},
                                      {"file", "/run/spec", false}};

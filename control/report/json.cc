@@ -145,7 +145,11 @@ Json collective(const CollectiveReport& c) {
           {"channels", c.channels},
           {"repeats", c.repeats},
           {"iterations", iterations},
-          {"time_ns", {{"min", or_null(c.min_ns)}, {"median", or_null(c.median_ns)}, {"max", or_null(c.max_ns)}}},
+          {"time_ns",
+           {{"min", or_null(c.min_ns)},
+            {"median", or_null(c.median_ns)},
+            {"p99", or_null(c.p99_ns)},
+            {"max", or_null(c.max_ns)}}},
           {"algbw_bps", c.algbw_bps},
           {"busbw_factor", c.factor},
           {"busbw_bps", c.busbw_bps},
@@ -154,8 +158,18 @@ Json collective(const CollectiveReport& c) {
           {"job", c.job ? Json{{"compute_ns", c.job->compute_ns},
                                {"buckets", c.job->buckets},
                                {"utilisation", c.job->utilisation},
-                               {"overlap_fraction", c.job->overlap}}
+                               {"idle", 1 - c.job->utilisation},
+                               {"idle_cost_per_hour", or_null(c.job->idle_cost_per_hour)},
+                               {"overlap_fraction", c.job->overlap},
+                               {"straggler", c.job->straggler ? Json{{"rank", c.job->straggler->rank},
+                                                                     {"factor", c.job->straggler->factor}}
+                                                              : Json(nullptr)}}
                         : Json(nullptr)},
+          {"scale_up", c.scale_up ? Json{{"messages", c.scale_up->messages},
+                                         {"bytes", c.scale_up->bytes},
+                                         {"busy_ns", c.scale_up->busy_ns},
+                                         {"first_octet_latency_ns", percentiles(c.scale_up->latency_ns)}}
+                                  : Json(nullptr)},
           {"fabric_bytes", c.fabric_bytes},
           {"completed", c.completed},
           {"stalled", c.stalled},
@@ -291,7 +305,9 @@ std::string Report::json() const {
               {"roce_flows", lab.roce_flows}, {"generator_flows", lab.generator_flows}};
   for (const Figure& f : report::summary(*this)) j["summary"][f.name] = f.value;
   j["verdicts"] = verdicts_json(verdicts());
-  j["budgets"] = {{"scale_out_ns", nanoseconds(budgets.scale_out)}, {"percentile", budgets.percentile / 100.0}};
+  j["budgets"] = {{"scale_out_ns", nanoseconds(budgets.scale_out)},
+                  {"scale_up_ns", nanoseconds(budgets.scale_up)},
+                  {"percentile", budgets.percentile / 100.0}};
   j["traffic"] = Json::array();
   for (const TrafficReport& t : traffic) j["traffic"].push_back(traffic_json(t));
   j["link_tiers"] = link_tiers_json(link_tiers);

@@ -1,6 +1,7 @@
 #include "control/report/verdict.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -55,6 +56,22 @@ Verdict latency_verdict(const Report& r) {
                        count_text(within), count_text(flows), nanoseconds_text(limit), worst->name,
                        nanoseconds_text(budgeted(worst->latency_ns, r.budgets.percentile)));
   return v;
+}
+
+// Nothing: no lab without scale-up networks needs to hear of them.
+std::optional<Verdict> scale_up_verdict(const Report& r) {
+  const auto limit = static_cast<std::uint64_t>(nanoseconds(r.budgets.scale_up));
+  const CollectiveReport* worst = nullptr;
+  const auto found = [&](const CollectiveReport& c) {
+    return budgeted(c.scale_up->latency_ns, r.budgets.percentile);
+  };
+  for (const CollectiveReport& c : r.collectives)
+    if (c.scale_up && (worst == nullptr || found(c) > found(*worst))) worst = &c;
+  if (worst == nullptr) return std::nullopt;
+  return Verdict{"scale-up-latency", found(*worst) <= limit ? Answer::kPass : Answer::kFail,
+                 fmt::format("{} of first octets from rank to rank in a host: {} at worst ({}); the budget is {}",
+                             percentile_word(r.budgets.percentile), nanoseconds_text(found(*worst)), worst->name,
+                             nanoseconds_text(limit))};
 }
 
 Verdict loss_verdict(const Report& r) {
@@ -147,8 +164,10 @@ std::string_view word(Verdict::Answer answer) {
 }
 
 std::vector<Verdict> Report::verdicts() const {
-  return {latency_verdict(*this), loss_verdict(*this), order_verdict(*this), completion_verdict(*this),
-          data_verdict(*this)};
+  std::vector<Verdict> all{latency_verdict(*this), loss_verdict(*this), order_verdict(*this),
+                           completion_verdict(*this), data_verdict(*this)};
+  if (auto of_hosts = scale_up_verdict(*this)) all.insert(all.begin() + 1, std::move(*of_hosts));
+  return all;
 }
 
 }  // namespace railyard::report

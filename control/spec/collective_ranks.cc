@@ -8,9 +8,33 @@
 namespace railyard::spec {
 
 std::vector<PortName> ranks(const Lab& lab, const CollectiveSpec& collective) {
+  if (!collective.placed.empty()) {
+    std::vector<PortName> nics;
+    for (const PlacedRank& p : collective.placed) nics.push_back({p.host, p.rail});
+    return nics;
+  }
   TrafficSpec all;
   all.from = collective.ranks;
   return senders(lab, all);
+}
+
+RankPlaces places(const Lab& lab, const std::vector<PortName>& ranks) {
+  RankPlaces out;
+  std::map<std::string, std::uint32_t> number;
+  std::uint32_t next = 0;
+  for (const PortName& nic : ranks) {
+    const bool joins = lab.hosts.at(lab.find(nic.node)->profile).scale_up.has_value();
+    out.host.push_back(joins ? number.try_emplace(nic.node, next).first->second : next);
+    if (out.host.back() == next) ++next;
+    out.rail.push_back(static_cast<std::uint32_t>(nic.port));
+  }
+  if (next == ranks.size()) return {};
+  return out;
+}
+
+std::vector<std::uint32_t> groups(const Lab& lab, const std::vector<PortName>& ranks) {
+  const RankPlaces p = places(lab, ranks);
+  return p.host.empty() ? leaves(lab, ranks) : p.host;
 }
 
 std::vector<std::uint32_t> leaves(const Lab& lab, const std::vector<PortName>& ranks) {

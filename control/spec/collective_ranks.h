@@ -11,6 +11,17 @@ namespace railyard::spec {
 // Rank r's NIC, in the order of the selectors, then of the nodes, then of the NICs.
 std::vector<PortName> ranks(const Lab& lab, const CollectiveSpec& collective);
 
+// By rank: its host, and the rail of its NIC there (from 1). Those of one host with a scale-up network share a number;
+// others have one of their own. Both empty: no two ranks are in such a host.
+struct RankPlaces {
+  std::vector<std::uint32_t> host;
+  std::vector<std::uint32_t> rail;
+};
+RankPlaces places(const Lab& lab, const std::vector<PortName>& ranks);
+
+// By rank, for an algorithm in two phases: places(...).host if there are such hosts, else leaves().
+std::vector<std::uint32_t> groups(const Lab& lab, const std::vector<PortName>& ranks);
+
 // By rank: a number that those at the same switch share, in the order in which they are met.
 std::vector<std::uint32_t> leaves(const Lab& lab, const std::vector<PortName>& ranks);
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "control/spec/fault_spec.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 
@@ -24,6 +25,22 @@ std::string_view name(CollectiveAlgorithm algorithm) noexcept;
 // The algorithms there are for an operation, the usual one first.
 const std::vector<CollectiveAlgorithm>& algorithms(CollectiveOperation operation);
 
+// Ranks that compute more slowly than the others.
+struct StragglerSpec {
+  std::vector<int> ranks;
+  Ratio factor{1, 1};  // how many times as long; at least 1
+
+  bool operator==(const StragglerSpec&) const = default;
+};
+
+// Where a placement puts a rank.
+struct PlacedRank {
+  std::string host;
+  int rail = 1;  // its NIC
+
+  bool operator==(const PlacedRank&) const = default;
+};
+
 // Over RoCEv2 NICs (hosts.<name>.roce), rank by rank; `ranks` are selectors over hosts as those of traffic, and each
 // NIC is one rank.
 struct CollectiveSpec {
@@ -34,6 +51,9 @@ struct CollectiveSpec {
   std::uint32_t chunk = 524'288;                 // the most octets of a message
   int channels = 1;                              // parts that go at once, each over QPs of its own
   std::vector<std::string> ranks{"*"};
+  std::string placement;           // a file that says where each rank is, in the place of `ranks`
+  std::vector<PlacedRank> placed;  // what it says, by rank, once the lab is read
+  bool pxn = false;  // to another host and rail by way of the rank at that rail of the own host
   int root = 0;  // broadcast
   CollectiveDatatype datatype = CollectiveDatatype::kUint32;
   int repeats = 1;
@@ -46,6 +66,7 @@ struct CollectiveSpec {
   Duration backward{};
   int buckets = 1;
   std::uint32_t jitter_ppm = 0;
+  std::vector<StragglerSpec> stragglers;
   int path_mtu = 4096;
   int ip_version = 4;
   int dscp = 26;

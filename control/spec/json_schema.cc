@@ -44,6 +44,8 @@ std::string json_schema() {
   define(definitions, trunk_udp_keys());
   define(definitions, traffic_keys());
   define(definitions, collective_keys());
+  define(definitions, straggler_keys());
+  define(definitions, scale_up_keys());
   define(definitions, rping_keys());
   define(definitions, fault_keys());
   define(definitions, flap_keys());

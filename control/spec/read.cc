@@ -9,6 +9,7 @@
 #include "control/spec/check/check.h"
 #include "control/spec/draft.h"
 #include "control/spec/flow_file.h"
+#include "control/spec/placement_file.h"
 #include "control/spec/keys/keys.h"
 #include "control/spec/presets/preset.h"
 #include "control/spec/select.h"
@@ -146,6 +147,12 @@ void read_collectives(Draft& draft) {
   }
 }
 
+void read_placement_files(Draft& draft) {
+  for (CollectiveSpec& collective : draft.lab.collectives)
+    if (!collective.placement.empty())
+      collective.placed = read_placement_file(draft.lab, collective.placement);
+}
+
 void read_faults(Draft& draft) {
   if (draft.sections.faults == nullptr) return;
   for (const Tree& tree : draft.sections.faults->as_list("a list of faults")) {
@@ -182,6 +189,7 @@ Lab read_lab(const Tree& document) {
   check_attachments(draft);
   check_trunks(draft);
   read_flow_files(draft);
+  read_placement_files(draft);
   check_traffic(draft);
   check_collectives(draft);
   check_int(draft);

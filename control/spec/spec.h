@@ -244,6 +244,14 @@ struct ReceiveSpec {
   bool operator==(const ReceiveSpec&) const = default;
 };
 
+// How ranks of collectives in one host reach each other without their NICs.
+struct ScaleUpSpec {
+  BitRate rate{};               // of each rank, in each direction
+  Duration latency{500'000};  // of a first octet
+
+  bool operator==(const ScaleUpSpec&) const = default;
+};
+
 struct HostProfile {
   Attachment attach;  // namespace or vm: what hosts are that do not say it themselves
   Duration latency{600'000};
@@ -251,6 +259,7 @@ struct HostProfile {
   int pause_quanta = 65535;
   ReceiveSpec receive;
   RoceNicSpec roce;
+  std::optional<ScaleUpSpec> scale_up;  // nothing: ranks of a host reach each other through the fabric
   std::string qos = "default";  // its classes' scheduling is the NIC's ETS
 
   bool operator==(const HostProfile&) const = default;
@@ -409,6 +418,7 @@ struct IntSpec {
 // What a report holds a run against.
 struct BudgetSpec {
   Duration scale_out{10'000'000};  // latency of a packet from NIC to NIC ...
+  Duration scale_up{1'000'000};    // of a message's first octet from rank to rank in a host ...
   int percentile = 9900;           // ... for this part of them, in hundredths of a per cent
 
   bool operator==(const BudgetSpec&) const = default;
@@ -431,6 +441,7 @@ struct RunSpec {
   bool busy_poll = false;             // wall clock: never sleep when idle
   std::optional<IntSpec> in_band;     // key 'int'; nothing: no packet is followed
   BudgetSpec budgets;
+  std::optional<Ratio> gpu_hour;  // what an hour of a rank's GPU costs, in whatever currency
 
   bool operator==(const RunSpec&) const;
 };

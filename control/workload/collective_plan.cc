@@ -23,6 +23,7 @@ class Plan {
         build_(ranks, shape.size * (shape.operation == Operation::kAllToAll ? 2 : 1), shape.chunk,
                shape.operation == Operation::kAllReduce || shape.operation == Operation::kReduceScatter) {
     for (std::uint32_t r = 0; r < ranks; ++r) everybody_.push_back(r);
+    if (!shape.host.empty()) build_.set_places(shape.host, shape.rail, shape.pxn);
   }
 
   std::vector<RankProgram> make() {
@@ -38,11 +39,11 @@ class Plan {
     for (channel_ = 0; channel_ < shape_.channels; ++channel_) {
       switch (shape_.operation) {
         case Operation::kReduceScatter:
-          shape_.algorithm == Algorithm::kRing ? ring_reduce_scatter(everybody_, blocks_of_channel())
+          shape_.algorithm == Algorithm::kRing ? ring_reduce_scatter(ring(), in_order_of(ring(), blocks_of_channel()))
                                                : halving(blocks_of_channel());
           break;
         case Operation::kAllGather:
-          shape_.algorithm == Algorithm::kRing ? ring_all_gather(everybody_, blocks_of_channel())
+          shape_.algorithm == Algorithm::kRing ? ring_all_gather(ring(), in_order_of(ring(), blocks_of_channel()))
                                                : doubling(blocks_of_channel());
           break;
         case Operation::kBroadcast:
@@ -63,6 +64,27 @@ class Plan {
   Ranges blocks_of_channel() const {
     Ranges out;
     for (const Range& block : blocks()) out.push_back(split(block, shape_.channels, shape_.element)[channel_]);
+    return out;
+  }
+
+  // The ranks in the order of the channel's ring. Through a host's ranks channel by channel from another one on, and
+  // back again in every second host: so the ring comes to the next host at the rail at which it has left the last.
+  Ranks ring() const {
+    if (shape_.host.empty()) return everybody_;
+    Ranks out;
+    bool back = false;
+    for (std::uint32_t begin = 0; begin < n_; back = !back) {
+      std::uint32_t end = begin;
+      while (end < n_ && shape_.host[end] == shape_.host[begin]) ++end;
+      const std::uint32_t m = end - begin;
+      for (std::uint32_t i = 0; i < m; ++i) out.push_back(begin + (channel_ + (back ? m - 1 - i : i)) % m);
+      begin = end;
+    }
+    return out;
+  }
+  static Ranges in_order_of(const Ranks& who, const Ranges& blocks) {
+    Ranges out;
+    for (const std::uint32_t r : who) out.push_back(blocks[r]);
     return out;
   }
 
@@ -174,13 +196,18 @@ class Plan {
   void buckets() {
     const bool computes = shape_.forward + shape_.backward > Duration{};
     if (computes)
-      for (std::uint32_t r = 0; r < n_; ++r) build_.compute(r, {}, shape_.forward);
+      for (std::uint32_t r = 0; r < n_; ++r) build_.compute(r, {}, of_rank(r, shape_.forward));
     for (const Range& bucket : split(whole(), shape_.buckets, shape_.element)) {
       if (computes)
-        for (std::uint32_t r = 0; r < n_; ++r) build_.compute(r, bucket, shape_.backward / shape_.buckets);
+        for (std::uint32_t r = 0; r < n_; ++r) build_.compute(r, bucket, of_rank(r, shape_.backward / shape_.buckets));
       const Ranges parts = split(bucket, shape_.channels, shape_.element);
       for (channel_ = 0; channel_ < shape_.channels; ++channel_) all_reduce(parts[channel_]);
     }
+  }
+
+  Duration of_rank(std::uint32_t rank, Duration time) const {
+    if (shape_.slowness.empty()) return time;
+    return Duration{static_cast<std::int64_t>(static_cast<double>(time.ps) * shape_.slowness[rank])};
   }
 
   void all_reduce(Range range) {
@@ -196,8 +223,8 @@ class Plan {
         return hierarchical(range);
       default: {
         const Ranges parts = split(range, n_, shape_.element);
-        ring_reduce_scatter(everybody_, parts);
-        return ring_all_gather(everybody_, parts);
+        ring_reduce_scatter(ring(), parts);
+        return ring_all_gather(ring(), parts);
       }
     }
   }

@@ -21,12 +21,19 @@ struct CollectiveShape {
   std::uint32_t chunk = 524'288;  // the most octets of a message, a multiple of `element`
   std::uint32_t channels = 1;
   std::uint32_t root = 0;              // broadcast
-  std::vector<std::uint32_t> group{};  // by rank: where it is (a rack). Hierarchical only
+  std::vector<std::uint32_t> group{};  // by rank: where it is (a rack, a host). Hierarchical only
+  // By rank, of hosts with scale-up networks (PlanBuilder::set_places); empty: there are none. Rings then go through a
+  // host's ranks one after the other, and leave it and come to it at another rail in each channel.
+  std::vector<std::uint32_t> host{};
+  std::vector<std::uint32_t> rail{};
+  bool pxn = false;  // across hosts and rails by way of the rank at the destination's rail
   // All-reduce, of a step of training: each rank computes so long before the backward pass and in it, and in the latter
   // the data are there bucket by bucket, each an all-reduce of its own. All 0: they are there at the beginning.
   Duration forward{};
   Duration backward{};
   std::uint32_t buckets = 1;
+  // By rank: how many times as long computing takes it. Empty: all are alike.
+  std::vector<double> slowness{};
 };
 
 // The programs of `ranks` ranks, at least 2. The shape is one that spec::check_collectives() lets pass.

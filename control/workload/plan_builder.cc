@@ -40,32 +40,21 @@ void PlanBuilder::transfer(std::uint32_t from, std::uint32_t to, std::uint32_t c
             kind);
 }
 
+void PlanBuilder::set_places(std::vector<std::uint32_t> host, std::vector<std::uint32_t> rail, bool relays) {
+  host_ = std::move(host);
+  rail_ = std::move(rail);
+  for (std::uint32_t r = 0; relays && r < host_.size(); ++r) relays_.try_emplace({host_[r], rail_[r]}, r);
+}
+
+std::optional<std::uint32_t> PlanBuilder::relay_of(std::uint32_t from, std::uint32_t to) const {
+  if (relays_.empty() || host_[from] == host_[to] || rail_[from] == rail_[to]) return std::nullopt;
+  const auto found = relays_.find({host_[from], rail_[to]});
+  if (found == relays_.end()) return std::nullopt;
+  return found->second;
+}
+
 void PlanBuilder::message(std::uint32_t from, std::uint32_t to, std::uint32_t channel, Range range, std::uint64_t at,
                           CollectiveStep::Kind kind) {
-  ++messages_;
-  RankProgram& source = programs_[from];
-  RankProgram& sink = programs_[to];
-  const auto send = static_cast<std::uint32_t>(source.steps.size());
-  const auto receive = static_cast<std::uint32_t>(sink.steps.size());
-  CollectiveStep s;
-  s.connection = connection(from, to, channel);
-  s.offset = range.offset;
-  s.octets = static_cast<std::uint32_t>(range.octets);
-  s.peer_step = receive;
-  s.place = at;
-  s.identity = source.identity_base + range.offset;
-  if (kind == CollectiveStep::Kind::kReduce) {
-    s.place = sink.data_octets + sink.staging_octets;
-    sink.staging_octets += range.octets;
-  }
-  CollectiveStep r = s;
-  r.kind = kind;
-  r.connection = connection(to, from, channel);
-  r.offset = at;
-  r.peer_step = send;
-  source.connections[s.connection].sends += 1;
-  sink.connections[r.connection].receives += 1;
-
   // It waits for everything that its octets come from, once each.
   Writers& writers = writers_[from];
   cut(writers, range.offset);
@@ -73,14 +62,56 @@ void PlanBuilder::message(std::uint32_t from, std::uint32_t to, std::uint32_t ch
   std::set<std::uint32_t> waits;
   for (auto w = writers.lower_bound(range.offset); w != writers.end() && w->first < range.end(); ++w)
     waits.insert(w->second.steps.begin(), w->second.steps.end());
+  CollectiveStep s;
+  s.offset = range.offset;
+  s.octets = static_cast<std::uint32_t>(range.octets);
+  s.identity = programs_[from].identity_base + range.offset;
   s.waits_for = static_cast<std::uint32_t>(waits.size());
+  const std::optional<std::uint32_t> relay = relay_of(from, to);
+  const auto [send, first_receive] =
+      relay ? hop(from, *relay, channel, s, 0, CollectiveStep::Kind::kRelay) : hop(from, to, channel, s, at, kind);
   for (const std::uint32_t w : waits) after_[from][w].push_back(send);
+  std::uint32_t receive = first_receive;
+  if (relay) {
+    s.offset = programs_[*relay].steps[first_receive].place;
+    s.waits_for = 1;
+    s.relays = first_receive;
+    const auto [onward, last_receive] = hop(*relay, to, channel, s, at, kind);
+    after_[*relay][first_receive].push_back(onward);
+    receive = last_receive;
+  }
+  note(writers_[to], {at, range.octets}, receive, kind == CollectiveStep::Kind::kReduce);
+}
 
+std::pair<std::uint32_t, std::uint32_t> PlanBuilder::hop(std::uint32_t from, std::uint32_t to, std::uint32_t channel,
+                                                         CollectiveStep s, std::uint64_t at,
+                                                         CollectiveStep::Kind kind) {
+  ++messages_;
+  RankProgram& source = programs_[from];
+  RankProgram& sink = programs_[to];
+  const auto send = static_cast<std::uint32_t>(source.steps.size());
+  const auto receive = static_cast<std::uint32_t>(sink.steps.size());
+  s.connection = connection(from, to, channel);
+  s.peer_step = receive;
+  s.place = at;
+  if (kind != CollectiveStep::Kind::kCopy) {
+    s.place = sink.data_octets + sink.staging_octets;
+    sink.staging_octets += s.octets;
+  }
+  CollectiveStep r = s;
+  r.kind = kind;
+  r.connection = connection(to, from, channel);
+  r.offset = kind == CollectiveStep::Kind::kRelay ? s.place : at;
+  r.peer_step = send;
+  r.waits_for = 0;
+  r.relays = CollectiveStep::kNone;
+  source.connections[s.connection].sends += 1;
+  sink.connections[r.connection].receives += 1;
   source.steps.push_back(s);
   after_[from].emplace_back();
   sink.steps.push_back(r);
   after_[to].emplace_back();
-  note(writers_[to], {at, range.octets}, receive, kind == CollectiveStep::Kind::kReduce);
+  return {send, receive};
 }
 
 void PlanBuilder::compute(std::uint32_t rank, Range range, Duration time) {
@@ -105,7 +136,7 @@ std::uint32_t PlanBuilder::connection(std::uint32_t rank, std::uint32_t peer, st
   const auto [found, is_new] =
       connections_[rank].try_emplace({peer, channel}, static_cast<std::uint32_t>(mine.size()));
   if (is_new) {
-    mine.push_back({.peer = peer, .channel = channel});
+    mine.push_back({.peer = peer, .channel = channel, .scale_up = in_one_host(rank, peer)});
     mine.back().at_peer = connection(peer, rank, channel);
     programs_[peer].connections[mine.back().at_peer].at_peer = found->second;
   }
@@ -148,7 +179,8 @@ void PlanBuilder::set_cuts() {
     all.push_back(offset + octets);
   };
   for (const RankProgram& p : programs_) {
-    for (const CollectiveStep& s : p.steps) add(s.offset, s.octets);
+    for (const CollectiveStep& s : p.steps)
+      if (s.offset < p.data_octets) add(s.offset, s.octets);
     for (const CollectiveExtent& e : p.inputs) add(e.offset, e.octets);
     for (const CollectiveExtent& e : p.results) add(e.offset, e.octets);
     std::ranges::sort(all);

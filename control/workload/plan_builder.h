@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "transports/base/rank_program.h"
@@ -26,6 +28,11 @@ class PlanBuilder {
  public:
   // `chunk`: the most octets of a message, a multiple of `element`.
   PlanBuilder(std::uint32_t ranks, std::uint64_t data_octets, std::uint32_t chunk, bool reduces);
+
+  // By rank: its host, and the rail of its NIC there. Ranks of one host reach each other over its scale-up network
+  // (whoever has none is at a host of its own). `relays`: what is for another host and another rail goes to the rank at
+  // that rail of its own host first, if there is one, and from there.
+  void set_places(std::vector<std::uint32_t> host, std::vector<std::uint32_t> rail, bool relays);
 
   void set_identity_base(std::uint32_t rank, std::uint64_t base) { programs_[rank].identity_base = base; }
   void add_input(std::uint32_t rank, Range range);
@@ -61,12 +68,20 @@ class PlanBuilder {
                 CollectiveStep::Kind kind);
   void message(std::uint32_t from, std::uint32_t to, std::uint32_t channel, Range range, std::uint64_t at,
                CollectiveStep::Kind kind);
+  // A message from one rank to another as it is; `s` is what is known of its send. Returns both ends' steps.
+  std::pair<std::uint32_t, std::uint32_t> hop(std::uint32_t from, std::uint32_t to, std::uint32_t channel,
+                                              CollectiveStep s, std::uint64_t at, CollectiveStep::Kind kind);
+  bool in_one_host(std::uint32_t a, std::uint32_t b) const noexcept { return !host_.empty() && host_[a] == host_[b]; }
+  std::optional<std::uint32_t> relay_of(std::uint32_t from, std::uint32_t to) const;
   std::uint32_t connection(std::uint32_t rank, std::uint32_t peer, std::uint32_t channel);
   static void cut(Writers& writers, std::uint64_t at);
   static void note(Writers& writers, Range range, std::uint32_t step, bool adds);
   void set_cuts();
 
   std::uint32_t chunk_;
+  std::vector<std::uint32_t> host_;  // by rank; empty: no scale-up networks
+  std::vector<std::uint32_t> rail_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> relays_;  // by host and rail
   std::uint64_t messages_ = 0;
   std::vector<RankProgram> programs_;
   std::vector<Writers> writers_;                                // by rank

@@ -171,6 +171,7 @@ class Host final : public Device {
   void hold(Instant now, PortIndex port, Nic& nic, Packet* packet);
   bool has_room(const Nic& nic) const noexcept;
   void start_if_any(Instant now, PortIndex port, Nic& nic);
+  void start_others(Instant now);
   void deliver(Nic& nic, std::span<const RxFrame> frames, std::span<Packet* const> packets);
   bool answer(Instant now, PortIndex port, Packet* packet);
   void on_transmit_end(Instant now, PortIndex port, bool more_now);

@@ -43,6 +43,9 @@ struct HostConfig {
   std::uint16_t pause_quanta = 0xFFFF;
   bool real_payload = false;  // payload is written and verified octet by octet
   std::shared_ptr<const FecTable> fecs;
+  // Endpoints of this host may share something. They set this when by what receive() of one has done another one's
+  // ready() may have changed; the host asks all again, and takes it back. Nothing: they share nothing.
+  std::shared_ptr<bool> others_changed;
 };
 
 inline constexpr std::size_t kMaxNics = 8;

@@ -108,6 +108,18 @@ inline bool Host::accept(Instant now, PortIndex port, Priority priority, Packet*
 // idle NIC has queued waits for the end of a pause.
 inline void Host::start_if_any(Instant now, PortIndex port, Nic& nic) {
   if (!nic.egress.busy() && (nic.ready.until == Instant{} || nic.egress.has_pending_control())) starts_.add(now, port);
+  if (config_.others_changed != nullptr && *config_.others_changed) [[unlikely]]
+    start_others(now);
+}
+
+// All are asked again; those that send, once they are done.
+void Host::start_others(Instant now) {
+  *config_.others_changed = false;
+  for (std::size_t p = 0; p < ports(); ++p) {
+    if (nics_[p].endpoint == nullptr) continue;
+    nics_[p].ready.until = Instant{};
+    if (!nics_[p].egress.busy()) starts_.add(now, PortIndex{static_cast<std::uint16_t>(p)});
+  }
 }
 
 void Host::deliver(Nic& nic, std::span<const RxFrame> frames, std::span<Packet* const> packets) {

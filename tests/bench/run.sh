@@ -5,11 +5,10 @@
 #   --runs N   runs of each figure (default 5)
 #   NAME       only these: virtual large payload workers features wall vhost memif ports pair rate live start memory parts qps
 #              roce recovery
-# Needs a release build (build/release, made by tools/test.sh or tools/quickstart.sh). A bar that is missed is said; the
-# exit status is 1 then.
+# Builds what it measures in build/release. A bar that is missed is said; the exit status is 1 then.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-root=$(cd -- "$here/../.." && pwd)
+. "$here/../../tools/common.sh"
 bin=$root/build/release/bin
 railyard=$bin/railyard
 runs=5
@@ -21,7 +20,9 @@ while (( $# )); do
     *) wanted+=("$1"); shift ;;
   esac
 done
-[[ -x $railyard ]] || { echo "bench: no $railyard; build it first (tools/quickstart.sh)" >&2; exit 2; }
+install_packages "${packages_build[@]}" "${packages_test[@]}" "${packages_bench[@]}"
+configure release -DRAILYARD_BENCH=ON
+build release railyard railyardd hop_bench memory_peer port_bench qp_bench
 work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-bench.XXXXXX")
 pids=()
 # shellcheck disable=SC2317  # called by the trap

@@ -110,5 +110,41 @@ TEST(Fidelity, DcqcnOfSixteenIsInTheSimulatorsBand) {
   EXPECT_EQ(m.xoffs, 0u);
 }
 
+// Everybody begins at line rate, is cut and finds a share. The more there are, the longer that takes: shares are those
+// from `from` on.
+TEST(Fidelity, DcqcnSharesTheLinkFairly) {
+  struct Window {
+    int flows;
+    Duration from, to;
+  };
+  for (const Window& w : {Window{2, 10_ms, 40_ms}, Window{4, 10_ms, 40_ms}, Window{8, 40_ms, 140_ms},
+                          Window{16, 40_ms, 140_ms}}) {
+    SCOPED_TRACE(w.flows);
+    Scenario s = Scenario::ready(
+        "fidelity-dcqcn", {"traffic.incast.fan-in=" + std::to_string(w.flows), "traffic.incast.bytes=unlimited",
+                           "traffic.incast.message=1MB", "traffic.incast.outstanding=2", "run.duration=1s"});
+    const auto delivered = [&] {
+      std::vector<double> octets;
+      for (const report::FlowReport& f : s.report().flows) octets.push_back(static_cast<double>(f.delivered_bytes));
+      return octets;
+    };
+    s.run_until(w.from);
+    const std::vector<double> early = delivered();
+    s.run_until(w.to);
+    std::vector<double> shares = delivered();
+    ASSERT_EQ(shares.size(), static_cast<std::size_t>(w.flows));
+    double all = 0;
+    for (std::size_t i = 0; i < shares.size(); ++i) all += shares[i] -= early[i];
+    const double fair = all / w.flows;
+    EXPECT_GT(*std::ranges::min_element(shares), 0.9 * fair);
+    EXPECT_LT(*std::ranges::max_element(shares), 1.1 * fair);
+    // Of a link's payload: 1024 octets of 1106.
+    const double seconds = static_cast<double>((w.to - w.from).ps) / 1e12;
+    EXPECT_GT(all * 8 / seconds, 0.98 * 100e9 * 1024 / 1106) << "and the link is used";
+    EXPECT_EQ(s.dropped(), 0u);
+    for (const report::PortReport& p : s.report().ports) EXPECT_EQ(p.counters.classes[3].xoff_sent, 0u);
+  }
+}
+
 }  // namespace
 }  // namespace railyard::test

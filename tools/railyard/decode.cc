@@ -1,7 +1,8 @@
 // `railyard decode`: what the frames of a capture say.
+#include <cstdint>
 #include <cstdio>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "control/decode/decode_file.h"
@@ -15,6 +16,9 @@ struct Options {
   std::string file;
   bool as_json = false;
   bool ref_prov = false;
+  std::string uet_crc = "msb-first";
+  unsigned uet_protocol = wire::ip_protocol::kUetNative;
+  std::optional<unsigned> uet_trimmed_dscp{};
   decode::DecodeOptions decode{};
 };
 
@@ -29,23 +33,18 @@ void print_frames(const Options& options) {
 
 // What Ultra Ethernet's packets do not say of themselves.
 void add_uet_options(CLI::App& command, Options& options) {
-  using decode::UetCrc;
   decode::UetOptions& uet = options.decode.uet;
-  const std::map<std::string, UetCrc> crcs{
-      {"none", UetCrc::kNone}, {"msb-first", UetCrc::kMsbFirst}, {"lsb-first", UetCrc::kLsbFirst}};
   command.add_option("--uet-port", uet.udp_port, "UDP port of Ultra Ethernet")->capture_default_str();
-  command.add_option("--uet-protocol", uet.ip_protocol, "IP protocol of Ultra Ethernet without UDP")
+  command.add_option("--uet-protocol", options.uet_protocol, "IP protocol of Ultra Ethernet without UDP")
       ->check(CLI::Range(0, 255))
       ->capture_default_str();
-  command
-      .add_option("--uet-crc", uet.crc,
-                  "Whether its packets end in a CRC, and in which order: none, msb-first, lsb-first")
-      ->transform(CLI::CheckedTransformer(crcs))
-      ->default_str("msb-first");
+  command.add_option("--uet-crc", options.uet_crc, "Whether its packets end in a CRC, and in which order")
+      ->check(CLI::IsMember({"none", "msb-first", "lsb-first"}))
+      ->capture_default_str();
   command.add_option("--uet-tss", uet.icv_octets, "Octets of the ICV at the end of its encrypted packets")
       ->check(CLI::Range(0, 64))
       ->capture_default_str();
-  command.add_option("--uet-trimmed-dscp", uet.trimmed_dscp, "DSCP of its packets that a switch has trimmed")
+  command.add_option("--uet-trimmed-dscp", options.uet_trimmed_dscp, "DSCP of its packets that a switch has trimmed")
       ->check(CLI::Range(0, 63));
   command.add_flag("--uet-ref-prov", options.ref_prov, "Read what the public reference provider has otherwise its way");
 }
@@ -72,7 +71,14 @@ void add_decode(CLI::App& app, int&) {
       "  railyard decode uet.pcap --json | jq 'select(.uet.pds == \"NACK\") | [.frame, .uet.nack, .uet.nack_psn]'\n"
       "  railyard capture leaf1:1 -w - | railyard decode -");
   command->callback([=] {
-    if (options->ref_prov) options->decode.uet.dialect = uet::kRefProv;
+    decode::UetOptions& uet = options->decode.uet;
+    using decode::UetCrc;
+    uet.crc = options->uet_crc == "none"        ? UetCrc::kNone
+              : options->uet_crc == "lsb-first" ? UetCrc::kLsbFirst
+                                                : UetCrc::kMsbFirst;
+    uet.ip_protocol = static_cast<std::uint8_t>(options->uet_protocol);
+    if (options->uet_trimmed_dscp) uet.trimmed_dscp = static_cast<std::uint8_t>(*options->uet_trimmed_dscp);
+    if (options->ref_prov) uet.dialect = railyard::uet::kRefProv;
     print_frames(*options);
   });
 }

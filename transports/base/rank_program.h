@@ -3,6 +3,7 @@
 //
 // A rank's data are octets [0, data_octets), of its own and of results. What comes to be reduced is put behind them
 // first, into a part that no two messages share: so whoever sends needs to know nothing of what the receiver has done.
+// So is what a rank only passes on.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +16,17 @@ namespace railyard {
 
 // One message, at one of its ends; or a time of computing. Steps are numbered by their place in RankProgram::steps.
 struct CollectiveStep {
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   enum class Kind : std::uint8_t {
     kSend,
     kReduce,  // receive, and add to what is there
     kCopy,    // receive into its place
+    kRelay,   // receive, to send it on: nothing of this rank's data
     kCompute  // no message: time passes until this part of the rank's input is there
   };
   Kind kind = Kind::kSend;
   std::uint32_t connection = 0;   // index into RankProgram::connections
-  std::uint64_t offset = 0;       // in this rank's data
+  std::uint64_t offset = 0;       // in this rank's data; of what is relayed, behind them
   std::uint32_t octets = 0;
   std::uint32_t peer_step = 0;    // the other end of the message
   std::uint64_t place = 0;        // where it is put at the receiver
@@ -33,9 +36,10 @@ struct CollectiveStep {
   std::uint32_t waits_for = 0;    // so many steps of this rank (a send: the receives that its octets come from)
   std::uint32_t first_after = 0;  // steps that wait for this one: RankProgram::after [first_after, end_after)
   std::uint32_t end_after = 0;
+  std::uint32_t relays = kNone;   // a send: of this receive's octets, and no others
   Duration time{};  // kCompute
 
-  constexpr bool receives() const noexcept { return kind == Kind::kReduce || kind == Kind::kCopy; }
+  constexpr bool receives() const noexcept { return kind != Kind::kSend && kind != Kind::kCompute; }
 };
 
 // A pair of ranks that exchange messages, each end's view; one per channel. Messages of one direction arrive in order.
@@ -45,6 +49,7 @@ struct RankConnection {
   std::uint32_t channel = 0;
   std::uint32_t sends = 0;  // messages
   std::uint32_t receives = 0;
+  bool scale_up = false;  // both are in one host, and its scale-up network is between them
 };
 
 // A run of octets and whose input they are.

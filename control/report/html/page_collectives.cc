@@ -30,6 +30,7 @@ std::string collectives_table(const Report& r) {
                {"repeats"},
                {"min"},
                {"median"},
+               {"p99"},
                {"max"},
                {"algbw", false, "size over the median time"},
                {"busbw", false, "algbw times the factor that nccl-tests has for the operation"},
@@ -41,7 +42,8 @@ std::string collectives_table(const Report& r) {
     const CollectiveReport& c = r.collectives[i];
     table.row({c.name, c.collective, c.algorithm, count_text(c.ranks.size()), size_text(c.bytes),
                count_text(c.iterations.size()), time_cell(c.min_ns), time_cell(c.median_ns),
-               time_cell(c.max_ns), c.job ? "-" : rate_text(c.algbw_bps), c.job ? "-" : rate_text(c.busbw_bps),
+               time_cell(c.p99_ns), time_cell(c.max_ns), c.job ? "-" : rate_text(c.algbw_bps),
+               c.job ? "-" : rate_text(c.busbw_bps),
                c.job ? "-" : percent_text(c.share_of_limit()), count_text(c.retransmitted_packets),
                count_text(c.cnp_handled), data_word(c)},
               c.verified ? "" : "bad");
@@ -65,15 +67,38 @@ std::string jobs_table(const Report& r) {
                {"computing", false, "of a rank in a step, without jitter"},
                {"buckets", false, "of gradients"},
                {"step, median"},
+               {"p99"},
                {"utilisation", false, "computing against computing and waiting, all ranks together"},
                {"idle"},
+               {"idle, per hour", false, "what an hour of it costs, at run.gpu-hour"},
+               {"straggler", true, "a rank that computed more than a tenth longer than the median rank"},
                {"overlap", false, "part of communicating that was hidden behind computing"}});
   for (const CollectiveReport& c : r.collectives)
     if (c.job)
-      table.row({c.name, nanoseconds_text(static_cast<std::uint64_t>(c.job->compute_ns)), std::to_string(c.job->buckets),
-                 time_cell(c.median_ns), percent_text(c.job->utilisation), percent_text(1 - c.job->utilisation),
+      table.row({c.name, nanoseconds_text(static_cast<std::uint64_t>(c.job->compute_ns)),
+                 std::to_string(c.job->buckets), time_cell(c.median_ns), time_cell(c.p99_ns),
+                 percent_text(c.job->utilisation), percent_text(1 - c.job->utilisation),
+                 c.job->idle_cost_per_hour ? fmt::format("{:.2f}", *c.job->idle_cost_per_hour) : "-",
+                 c.job->straggler ? fmt::format("{}: x {:.2f}", c.job->straggler->rank, c.job->straggler->factor) : "-",
                  percent_text(std::max(0.0, c.job->overlap))});
   return table.empty() ? std::string() : "<h3>Training</h3>\n" + table.html();
+}
+
+std::string scale_up_table(const Report& r) {
+  Table table({{"over scale-up networks", true},
+               {"messages"},
+               {"octets"},
+               {"busy", false, "of the busiest rank: its octets over the rate"},
+               {"first octet p50", false, "from rank to rank in a host"},
+               {"p99"},
+               {"max"}});
+  for (const CollectiveReport& c : r.collectives)
+    if (c.scale_up)
+      table.row({c.name, count_text(c.scale_up->messages), size_text(c.scale_up->bytes),
+                 nanoseconds_text(static_cast<std::uint64_t>(c.scale_up->busy_ns)),
+                 nanoseconds_text(c.scale_up->latency_ns.p50), nanoseconds_text(c.scale_up->latency_ns.p99),
+                 nanoseconds_text(c.scale_up->latency_ns.max)});
+  return table.empty() ? std::string() : "<h3>In hosts</h3>\n" + table.html();
 }
 
 std::string repeats_chart(const Report& r) {
@@ -96,7 +121,7 @@ std::string repeats_chart(const Report& r) {
 
 std::string collectives_section(const Report& r) {
   if (r.collectives.empty()) return {};
-  return collectives_table(r) + troubles(r) + jobs_table(r) + repeats_chart(r);
+  return collectives_table(r) + troubles(r) + jobs_table(r) + scale_up_table(r) + repeats_chart(r);
 }
 
 }  // namespace railyard::report

@@ -34,7 +34,10 @@ class CollectiveCheck {
   void run() {
     check_ranks();
     check_division();
-    if (c_.used_algorithm() == Algorithm::kHierarchical) check_leaves();
+    if (c_.used_algorithm() == Algorithm::kHierarchical) check_groups();
+    if (c_.pxn && places(lab_, ranks_).host.empty())
+      at("pxn").fail("no two ranks are in a host with a scale-up network; expected hosts.<profile>.scale-up");
+    check_stragglers();
     check_messages();
     check_recovery();
     check_paths();
@@ -51,7 +54,7 @@ class CollectiveCheck {
   // Selector by selector, because each NIC is there once.
   void check_ranks() {
     std::map<PortName, std::size_t> rank;
-    for (std::size_t n = 0; n < c_.ranks.size(); ++n) {
+    for (std::size_t n = 0; n < c_.ranks.size() && c_.placement.empty(); ++n) {
       CollectiveSpec one;
       one.ranks = {c_.ranks[n]};
       const std::vector<PortName> nics = spec::ranks(lab_, one);
@@ -62,7 +65,8 @@ class CollectiveCheck {
                                           format(nic), found->second));
     }
     ranks_ = spec::ranks(lab_, c_);
-    if (ranks_.size() < 2) at("ranks").fail("a collective of one rank; expected at least 2");
+    if (ranks_.size() < 2)
+      at(c_.placement.empty() ? "ranks" : "placement").fail("a collective of one rank; expected at least 2");
     if (c_.collective == Operation::kBroadcast && static_cast<std::size_t>(c_.root) >= ranks_.size())
       at("root").fail(fmt::format("there is no rank {}; expected 0..{}", c_.root, ranks_.size() - 1));
   }
@@ -104,16 +108,32 @@ class CollectiveCheck {
                                        name(a), n, std::bit_floor(n), std::bit_ceil(n)));
   }
 
-  void check_leaves() const {
+  void check_groups() const {
+    const bool in_hosts = !places(lab_, ranks_).host.empty();
+    const char* const where = in_hosts ? "host" : "leaf";
+    const char* const several = in_hosts ? "hosts" : "leaves";
     std::map<std::uint32_t, std::size_t> members;
-    for (const std::uint32_t leaf : leaves(lab_, ranks_)) ++members[leaf];
-    if (members.size() < 2) at("algorithm").fail("hierarchical is for ranks at several leaves, and all are at one");
+    for (const std::uint32_t group : groups(lab_, ranks_)) ++members[group];
+    if (members.size() < 2)
+      at("algorithm").fail(fmt::format("hierarchical is for ranks at several {}, and all are at one", several));
     if (members.size() == ranks_.size())
-      at("algorithm").fail("hierarchical begins within each leaf, and no two ranks are at the same one");
-    for (const auto& [leaf, count] : members)
+      at("algorithm").fail(
+          fmt::format("hierarchical begins within each {}, and no two ranks are at the same one", where));
+    for (const auto& [group, count] : members)
       if (count != members.at(0))
-        at("ranks").fail(fmt::format("hierarchical needs as many ranks at one leaf as at another, and has {} and {}",
-                                     members.at(0), count));
+        at("ranks").fail(fmt::format("hierarchical needs as many ranks at one {} as at another, and has {} and {}",
+                                     where, members.at(0), count));
+  }
+
+  void check_stragglers() const {
+    std::set<int> said;
+    for (std::size_t n = 0; n < c_.stragglers.size(); ++n)
+      for (const int rank : c_.stragglers[n].ranks) {
+        const Tree& where = at("stragglers").items[n];
+        if (static_cast<std::size_t>(rank) >= ranks_.size())
+          where.fail(fmt::format("there is no rank {}; expected 0..{}", rank, ranks_.size() - 1));
+        if (!said.insert(rank).second) where.fail(fmt::format("rank {} is there twice; expected it once", rank));
+      }
   }
 
   // About as many as there will be.
@@ -126,6 +146,7 @@ class CollectiveCheck {
     if (c_.used_algorithm() == Algorithm::kHalvingDoubling || c_.used_algorithm() == Algorithm::kHalving ||
         c_.used_algorithm() == Algorithm::kDoubling)
       all = 2 * n * (pieces + channels * std::log2(n));
+    if (c_.pxn) all *= 2;
     if (all > kMostCollectiveMessages)
       at("chunk").fail(fmt::format("makes about {:.0f} messages of each repeat; expected at most {:.0f}: larger "
                                    "chunks, or fewer channels or ranks",

@@ -34,15 +34,39 @@ void check_keys(const Tree& map, const CollectiveSpec& c) {
   for (const char* key : {"forward", "backward", "buckets"})
     if (map.find(key) != nullptr && c.collective != Operation::kAllReduce)
       map.at_or_self(key).fail("has no meaning here; expected it under collective: all-reduce");
-  for (const char* key : {"buckets", "jitter"})
+  for (const char* key : {"buckets", "jitter", "stragglers"})
     if (map.find(key) != nullptr && !c.computes())
       map.at_or_self(key).fail("says how computing goes, and there is none; expected forward or backward beside it");
+  if (!c.placement.empty())
+    if (const Tree* ranks = map.find("ranks")) ranks->fail("beside placement, which says where the ranks are");
   if (c.chunk % c.element_octets() != 0)
     map.at_or_self("chunk").fail(
         fmt::format("{} octets are not a multiple of an element's {}", c.chunk, c.element_octets()));
 }
 
+// A placement says it in its place.
+Key<CollectiveSpec> ranks_key() {
+  Key<CollectiveSpec> k = key("ranks", &CollectiveSpec::ranks, one_or_list_of(selector()),
+                              "hosts, or single NICs, in the order of their ranks; each NIC is one rank, once")
+                              .show();
+  k.write = [write = k.write](const CollectiveSpec& c) { return c.placement.empty() ? write(c) : Tree{}; };
+  return k;
+}
+
 }  // namespace
+
+const Table<StragglerSpec>& straggler_keys() {
+  const auto at_least_one = checked<Ratio>(ratio(), [](const Ratio& value) -> std::optional<std::string> {
+    if (value.numerator >= value.denominator) return std::nullopt;
+    return fmt::format("{} is below 1; expected how many times as long it takes", format(value));
+  });
+  static const Table<StragglerSpec> table{
+      "straggler",
+      "Ranks that compute more slowly than the others",
+      {key("ranks", &StragglerSpec::ranks, one_or_list_of(integer(0, 65535)), "which").require(),
+       key("factor", &StragglerSpec::factor, at_least_one, "how many times as long computing takes them").require()}};
+  return table;
+}
 
 const Table<CollectiveSpec>& collective_keys() {
   constexpr Bytes kMostSize{std::int64_t{1} << 36};
@@ -59,7 +83,8 @@ const Table<CollectiveSpec>& collective_keys() {
        key("algorithm", &CollectiveSpec::algorithm,
            words({Algorithm::kRing, Algorithm::kTree, Algorithm::kHalvingDoubling, Algorithm::kHierarchical,
                   Algorithm::kHalving, Algorithm::kDoubling, Algorithm::kDirect}),
-           "all-reduce: ring, tree, halving-doubling, hierarchical (ring within each leaf, then across, then within); "
+           "all-reduce: ring, tree, halving-doubling, hierarchical (ring within each leaf, or within each host if it "
+           "has a scale-up network, then across, then within); "
            "reduce-scatter: ring, halving; all-gather: ring, doubling; broadcast: tree, ring; all-to-all: direct. "
            "Without it the first of these"),
        key("size", &CollectiveSpec::size, size(Bytes{4}, kMostSize),
@@ -69,9 +94,13 @@ const Table<CollectiveSpec>& collective_keys() {
        key("chunk", &CollectiveSpec::chunk, octets(4, kMostChunk), "most octets of a message; what is longer is split"),
        key("channels", &CollectiveSpec::channels, integer(1, 64),
            "parts that go at once, each over QPs of its own with UDP source ports of their own"),
-       key("ranks", &CollectiveSpec::ranks, one_or_list_of(selector()),
-           "hosts, or single NICs, in the order of their ranks; each NIC is one rank, once")
-           .show(),
+       ranks_key(),
+       key("placement", &CollectiveSpec::placement, file_path(4095),
+           "in the place of ranks, a file that says where each is: CSV with the columns rank, host and, if wanted, "
+           "rail (a NIC of the host, 1 without it)"),
+       key("pxn", &CollectiveSpec::pxn, boolean(),
+           "what goes to another host and another rail goes over the scale-up network to the rank at that rail first, "
+           "and from there through the fabric, along its rail"),
        key("root", &CollectiveSpec::root, integer(0, 65535), "broadcast: the rank that has the data"),
        key("datatype", &CollectiveSpec::datatype,
            choice<CollectiveDatatype>(
@@ -90,6 +119,8 @@ const Table<CollectiveSpec>& collective_keys() {
        key("buckets", &CollectiveSpec::buckets, integer(1, 256), "of the backward pass, each an all-reduce of its own"),
        key("jitter", &CollectiveSpec::jitter_ppm, ppm(),
            "how much longer computing takes a rank in a repeat, at most; drawn for each"),
+       key("stragglers", &CollectiveSpec::stragglers, list_of(map_of(straggler_keys())),
+           "ranks that computing takes longer than the others, always"),
        key("path-mtu", &CollectiveSpec::path_mtu, path_mtu(), "octets of payload in a full packet"),
        key("ip", &CollectiveSpec::ip_version, choice<int>({{"4", 4}, {"6", 6}}), "version of IP"),
        key("dscp", &CollectiveSpec::dscp, integer(0, 63), "code point that switches classify by"),

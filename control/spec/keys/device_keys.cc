@@ -176,6 +176,16 @@ const Table<ReceiveSpec>& receive_keys() {
   return table;
 }
 
+const Table<ScaleUpSpec>& scale_up_keys() {
+  static const Table<ScaleUpSpec> table{
+      "scale-up",
+      "How ranks of collectives in one host reach each other: a pipe, not a fabric",
+      {key("rate", &ScaleUpSpec::rate, rate(kLeastRate), "at which each rank sends, and takes in").require(),
+       key("latency", &ScaleUpSpec::latency, duration(Duration{1'000}, kMostLatency),
+           "from a rank's first octet sent to its arrival at the other")}};
+  return table;
+}
+
 const Table<HostProfile>& host_keys() {
   static const Table<HostProfile> table{
       "host-profile",
@@ -187,6 +197,9 @@ const Table<HostProfile>& host_keys() {
        key("pause-quanta", &HostProfile::pause_quanta, integer(1, 65535), kPauseQuantaHelp).show(),
        key("receive", &HostProfile::receive, map_of(receive_keys()), "how fast the host takes what arrives"),
        key("roce", &HostProfile::roce, map_of(roce_nic_keys()), "its NICs as RoCEv2 endpoints, for transport: roce"),
+       key("scale-up", &HostProfile::scale_up,
+           either("off", std::optional<ScaleUpSpec>{}, maybe(map_of(scale_up_keys()))),
+           "ranks of collectives in one host reach each other over this; off: through their NICs and the fabric"),
        key("qos", &HostProfile::qos, name_form(), "name of the QoS profile; its classes' scheduling is the NIC's ETS")
            .show()}};
   return table;

@@ -67,7 +67,11 @@ Form<std::string> selector();
 Form<int> path_mtu();
 // collectives.<n>
 const Table<CollectiveSpec>& collective_keys();
+// collectives.<n>.stragglers.<m>
+const Table<StragglerSpec>& straggler_keys();
 const Table<RunSpec>& run_keys();
+// hosts.<name>.scale-up
+const Table<ScaleUpSpec>& scale_up_keys();
 // run.budgets
 const Table<BudgetSpec>& budget_keys();
 // run.int

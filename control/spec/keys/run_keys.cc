@@ -58,10 +58,12 @@ const Table<BudgetSpec>& budget_keys() {
       "What the report holds the run against",
       {key("scale-out", &BudgetSpec::scale_out, duration(Duration{1}, kAnyTime),
            "latency of a packet between two NICs, from its first octet sent to its arrival"),
+       key("scale-up", &BudgetSpec::scale_up, duration(Duration{1}, kAnyTime),
+           "how long the first octet of a message takes between two ranks of a host with a scale-up network"),
        key("percentile", &BudgetSpec::percentile,
            choice<int>(
                {{"p50", 5000}, {"p90", 9000}, {"p99", 9900}, {"p99.9", 9990}, {"p99.99", 9999}, {"max", 10000}}),
-           "which part of the packets must be within it")}};
+           "which part of the packets, or messages, must be within it")}};
   return table;
 }
 
@@ -93,7 +95,9 @@ const Table<RunSpec>& run_keys() {
            "wall clock: whether a worker that has nothing to do may sleep"),
        key("int", &RunSpec::in_band, map_of(int_keys()),
            "in-band telemetry: what every hop of a sampled packet knows of it, as records and in captures"),
-       key("budgets", &RunSpec::budgets, map_of(budget_keys()), "what the report holds the run against")}};
+       key("budgets", &RunSpec::budgets, map_of(budget_keys()), "what the report holds the run against"),
+       key("gpu-hour", &RunSpec::gpu_hour, ratio(),
+           "what an hour of a rank's GPU costs, e.g. 2.5, in whatever currency: the report says what idle ones cost")}};
   return table;
 }
 

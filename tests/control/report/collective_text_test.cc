@@ -24,6 +24,7 @@ CollectiveReport sample_collective() {
   c.iterations = {{0, 120'000}, {121'000, 180'000}, {302'000, 130'000}};
   c.min_ns = 120'000;
   c.median_ns = 130'000;
+  c.p99_ns = 175'000;
   c.max_ns = 180'000;
   c.factor = 1.5;
   c.algbw_bps = 64.5e9;
@@ -38,8 +39,8 @@ TEST(CollectiveText, NothingIsSaidWithoutAny) { EXPECT_EQ(collective_text({}), "
 TEST(CollectiveText, TellsTimesAndRatesAndThatDataAreRight) {
   EXPECT_EQ(collective_text({sample_collective()}),
             R"(Collectives over RoCE: busbw as nccl-tests has it, Gb/s; of limit: of what framing leaves of the link
-  name  collective  algorithm ranks      size       min    median       max    algbw    busbw of limit  data
-  sum   all-reduce  ring          4      1MiB    120 us    130 us    180 us    64.50    96.75   98.7 %  verified
+  name  collective  algorithm ranks      size      min   median      p99      max    algbw    busbw of limit  data
+  sum   all-reduce  ring          4      1MiB   120 us   130 us   175 us   180 us    64.50    96.75   98.7 %  verified
 )");
   Report r = sample();
   r.collectives.push_back(sample_collective());
@@ -60,6 +61,40 @@ TEST(CollectiveText, WhatWentWrongIsNotOverlooked) {
   EXPECT_THAT(collective_text({wrong}), AllOf(HasSubstr("WRONG"), HasSubstr("WRONG DATA: sum: 64 of rank 1")));
 }
 
+CollectiveReport sample_job() {
+  CollectiveReport c = sample_collective();
+  c.job = CollectiveReport::Job{4'000'000, 4, 0.625, 0.5, CollectiveReport::Job::Straggler{"rank 3 (h4)", 1.5}, 3.75};
+  c.scale_up = CollectiveReport::ScaleUp{96, 6 << 20, 14'000, {500, 600, 700, 800, 900, 1000}};
+  return c;
+}
+
+TEST(CollectiveText, StragglersIdleGpusAndWhatStaysInHostsAreTold) {
+  EXPECT_THAT(collective_text({sample_job()}),
+              AllOf(HasSubstr("utilisation 62.5 %, idle 37.5 %"),
+                    HasSubstr("sum: rank 3 (h4) computed 1.50 times as long as the median rank"),
+                    HasSubstr("sum: an hour of this costs 3.75 for 4 GPUs that are idle 37.5 % of the time"),
+                    HasSubstr("sum: 6.29 MB in 96 messages over scale-up networks, 14 us of the busiest rank's time; "
+                              "first octets took 500 ns (p50), 700 ns (p99), 1 us (max)")));
+  EXPECT_THAT(collective_text({sample_collective()}), AllOf(Not(HasSubstr("median rank")), Not(HasSubstr("scale-up"))));
+}
+
+TEST(CollectiveJson, HasJobsAndWhatStaysInHosts) {
+  Report r = sample();
+  r.collectives = {sample_job(), sample_collective()};
+  const auto all = nlohmann::json::parse(r.json())["collectives"];
+  const auto& job = all[0]["job"];
+  EXPECT_EQ(job["utilisation"], 0.625);
+  EXPECT_EQ(job["idle"], 0.375);
+  EXPECT_EQ(job["idle_cost_per_hour"], 3.75);
+  EXPECT_EQ(job["straggler"]["rank"], "rank 3 (h4)");
+  EXPECT_EQ(job["straggler"]["factor"], 1.5);
+  EXPECT_EQ(all[0]["scale_up"]["bytes"], 6 << 20);
+  EXPECT_EQ(all[0]["scale_up"]["busy_ns"], 14'000);
+  EXPECT_EQ(all[0]["scale_up"]["first_octet_latency_ns"]["p99"], 700);
+  EXPECT_TRUE(all[1]["job"].is_null());
+  EXPECT_TRUE(all[1]["scale_up"].is_null());
+}
+
 TEST(CollectiveJson, HasTheNamesThatProgramsRelyOn) {
   Report r = sample();
   r.collectives.push_back(sample_collective());
@@ -71,6 +106,7 @@ TEST(CollectiveJson, HasTheNamesThatProgramsRelyOn) {
   EXPECT_EQ(c["iterations"][1]["time_ns"], 180'000);
   EXPECT_TRUE(c["iterations"][3]["time_ns"].is_null());
   EXPECT_EQ(c["time_ns"]["median"], 130'000);
+  EXPECT_EQ(c["time_ns"]["p99"], 175'000);
   EXPECT_EQ(c["busbw_factor"], 1.5);
   EXPECT_EQ(c["busbw_bps"], 96.75e9);
   EXPECT_EQ(c["framing_limit_bps"], 98e9);

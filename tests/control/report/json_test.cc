@@ -99,7 +99,7 @@ TEST(Json, HasTheFiguresThatRunsAreComparedBy) {
 
 TEST(Json, HasVerdictsAndWhatTheyRestOn) {
   const Json report = parsed(sample());
-  EXPECT_EQ(report["budgets"], Json::parse(R"({"scale_out_ns": 10000, "percentile": 99.0})"));
+  EXPECT_EQ(report["budgets"], Json::parse(R"({"scale_out_ns": 10000, "scale_up_ns": 1000, "percentile": 99.0})"));
   ASSERT_EQ(report["verdicts"].size(), 5u);
   EXPECT_EQ(report["verdicts"][0]["name"], "latency");
   EXPECT_EQ(report["verdicts"][0]["verdict"], "fail");

@@ -36,6 +36,20 @@ TEST(Verdicts, LatencyIsHeldAgainstThePercentileThatIsAsked) {
   EXPECT_EQ(named(r, "latency").answer, Answer::kOpen);
 }
 
+TEST(Verdicts, ScaleUpNetworksHaveTheirOwnBudget) {
+  Report r = sample();
+  EXPECT_EQ(named(r, "scale-up-latency").name, "") << "there is none";
+  CollectiveReport c;
+  c.name = "sum";
+  c.scale_up = CollectiveReport::ScaleUp{1, 8, 1, {500, 600, 1000, 1100, 1200, 1300}};
+  r.collectives = {c};
+  EXPECT_EQ(named(r, "scale-up-latency").answer, Answer::kPass);
+  EXPECT_EQ(named(r, "scale-up-latency").text,
+            "p99 of first octets from rank to rank in a host: 1 us at worst (sum); the budget is 1 us");
+  r.budgets.percentile = 9990;
+  EXPECT_EQ(named(r, "scale-up-latency").answer, Answer::kFail);
+}
+
 TEST(Verdicts, ALosslessClassLosesNothing) {
   Report r = sample();
   EXPECT_EQ(named(r, "lossless").answer, Answer::kPass);

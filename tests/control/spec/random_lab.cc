@@ -218,6 +218,9 @@ HostProfile random_host(Chance& chance) {
   h.receive.xoff = chance.bytes(1000, kMiB);
   h.receive.xon = chance.bytes(0, 999);
   h.roce = random_roce(chance);
+  if (chance.one_in(2))
+    h.scale_up = ScaleUpSpec{BitRate{1'000'000'000 * std::int64_t{chance.integer(1, 9000)}},
+                             chance.time(1000, kMillisecond)};
   h.qos = chance.of<std::string>({"default", "other"});
   return h;
 }
@@ -346,6 +349,7 @@ CollectiveSpec random_collective(Chance& chance, const std::string& name) {
     c.backward = chance.time(1, kMillisecond);
     c.buckets = chance.integer(1, 4);
     if (chance.one_in(2)) c.jitter_ppm = static_cast<std::uint32_t>(10'000 * chance.integer(1, 50));
+    if (chance.one_in(2)) c.stragglers = {{{0}, {3, 2}}, {{1}, {chance.integer(1, 3), 1}}};
   }
   c.path_mtu = chance.of({256, 512, 1024});
   c.ip_version = chance.of({4, 6});
@@ -416,7 +420,9 @@ RunSpec random_run(Chance& chance) {
   r.hugepages = chance.one_in(2);
   r.lag_limit = chance.time(1, kMillisecond);
   r.busy_poll = chance.one_in(2);
-  if (chance.one_in(2)) r.budgets = {chance.time(1, kMillisecond), chance.of({5000, 9990, 10000})};
+  if (chance.one_in(2)) r.budgets = {chance.time(1, kMillisecond), chance.time(1, kMillisecond),
+                                      chance.of({5000, 9990, 10000})};
+  if (chance.one_in(2)) r.gpu_hour = chance.of<Ratio>({{5, 2}, {3, 1}});
   if (chance.one_in(2)) {
     IntSpec& i = r.in_band.emplace();
     i.one_in = chance.integer(1, 1'000'000'000);

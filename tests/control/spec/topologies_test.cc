@@ -86,6 +86,16 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
   for (const char* set : {"faults.bad-cable.bit-errors=1e-12", "hosts.default.roce.loss-recovery=selective-repeat",
                           "traffic.t.path-mtu=1024"})
     loads("scenarios/roce-degraded-link.yaml", {set});
+  for (const char* set : {"switches.spine.qos=default", "topology.spines=8", "collectives.all.algorithm=ring"})
+    loads("scenarios/roce-pair-passes.yaml", {set});
+  loads("scenarios/roce-pair-passes.yaml", {"hosts.default.roce.ack-timeout=4", "switches.spine.buffer=4MiB"});
+  for (const char* set : {"switches.default.ecmp={ fields: [addresses, ports, destination-qp] }",
+                          "qos.default.classes.3.path=adaptive", "qos.default.classes.3.path=spray",
+                          "traffic.elephants.qps=1"})
+    loads("scenarios/roce-polarisation.yaml", {set});
+  for (const char* set : {"traffic.storage.dscp=34", "traffic.storage=", "qos.default.classes.4.weight=90",
+                          "hosts.default.roce.congestion=dcqcn"})
+    loads("scenarios/storage-burst.yaml", {set});
   loads("scenarios/fidelity-dcqcn.yaml", {"hosts.default.roce.congestion=none", "qos.default.classes.3.ecn=off"});
   loads("web-search.yaml", {"traffic.search.load=70%", "traffic.search.sizes=data-mining"});
   for (const char* set : {"hosts.default.roce.ack-timeout=10", "collectives.rail2.algorithm=tree",
@@ -97,6 +107,12 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
   for (const char* set : {"collectives.overlapped.buckets=64", "collectives.overlapped.jitter=10%",
                           "defaults.link.rate=400Gbps"})
     loads("scenarios/training-step.yaml", {set});
+  for (const char* set : {"collectives.direct.pxn=true", "hosts.default.scale-up.rate=400Gbps"})
+    loads("scenarios/pxn.yaml", {set});
+  loads("scenarios/pxn.yaml", {"hosts.default.scale-up=off", "collectives.pxn="});
+  for (const char* set : {"collectives.straggling.stragglers=[]", "collectives.even.jitter=20%",
+                          "collectives.straggling.stragglers=[{ ranks: [3, 5], factor: 2 }]"})
+    loads("scenarios/slow-rank.yaml", {set});
   loads("scenarios/headroom-pool.yaml", {"traffic.incast.fan-in=16"});
   loads("scenarios/headroom-pool.yaml", {"switches.default.headroom-pool=0", "switches.default.buffer=16MiB"});
   for (const char* action : {"off", "{ action: forward, detect: 100us, restore: 100us, poll: 10us }"})

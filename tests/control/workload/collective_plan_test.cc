@@ -179,6 +179,65 @@ TEST(CollectivePlan, HierarchicalGoesWithinGroupsAndAcrossThem) {
     }
 }
 
+// Hosts of four ranks on four rails.
+CollectiveShape in_hosts(CollectiveShape shape, std::uint32_t hosts) {
+  for (std::uint32_t r = 0; r < 4 * hosts; ++r) {
+    shape.host.push_back(r / 4);
+    shape.rail.push_back(r % 4 + 1);
+  }
+  shape.group = shape.host;
+  return shape;
+}
+
+TEST_P(EveryAlgorithm, GoesOverRailsOrByTheRankThatIsOnThem) {
+  for (const Algorithm a : spec::algorithms(GetParam()))
+    for (const bool pxn : {false, true}) {
+      SCOPED_TRACE(testing::Message() << spec::name(a) << (pxn ? " by relays" : ""));
+      const CollectiveShape shape = in_hosts({.operation = GetParam(), .algorithm = a, .size = 4 * 16 * 11, .chunk = 64,
+                                              .channels = 3, .root = 5u * (GetParam() == Operation::kBroadcast),
+                                              .pxn = pxn},
+                                             4);
+      expect_right(shape, 16, 3);
+      bool relayed = false;
+      for (const RankProgram& p : plan_collective(shape, 16)) {
+        for (const RankConnection& c : p.connections) {
+          EXPECT_EQ(c.scale_up, p.rank / 4 == c.peer / 4);
+          if (pxn) EXPECT_TRUE(c.scale_up || p.rank % 4 == c.peer % 4) << p.rank << " to " << c.peer;
+        }
+        for (const CollectiveStep& s : p.steps) relayed = relayed || s.kind == Kind::kRelay;
+      }
+      // Only an all-to-all and a heap go across rails by themselves: rings come in where they went out, and halves and
+      // phases are of ranks on one rail.
+      EXPECT_EQ(relayed, pxn && (a == Algorithm::kDirect || a == Algorithm::kTree ||
+                                 (a == Algorithm::kRing && GetParam() == Operation::kBroadcast)));
+    }
+}
+
+TEST(CollectivePlan, EachChannelOfARingLeavesItsHostsAtAnotherRail) {
+  const CollectiveShape shape = in_hosts({.size = 4 * 16 * 16, .channels = 4}, 4);
+  std::map<std::uint32_t, std::set<std::uint32_t>> leaving;  // channels, by rank
+  for (const RankProgram& p : plan_collective(shape, 16))
+    for (const CollectiveStep& s : p.steps) {
+      const RankConnection& c = p.connections[s.connection];
+      if (s.kind != Kind::kSend || c.scale_up) continue;
+      EXPECT_EQ(c.peer % 4, p.rank % 4);
+      leaving[p.rank].insert(c.channel);
+    }
+  EXPECT_EQ(leaving.size(), 16u);
+  for (const auto& [rank, channels] : leaving) EXPECT_EQ(channels.size(), 1u) << rank;
+}
+
+TEST(CollectivePlan, ComputingTakesASlowRankLonger) {
+  const CollectiveShape shape{.size = 400, .forward = Duration{1000}, .backward = Duration{4000}, .buckets = 2,
+                              .slowness = {1, 1.5, 1, 2}};
+  const std::vector<RankProgram> programs = plan_collective(shape, 4);
+  for (std::uint32_t r = 0; r < 4; ++r) {
+    Duration all{};
+    for (const CollectiveStep& s : programs[r].steps) all += s.time;
+    EXPECT_EQ(static_cast<double>(all.ps), 5000 * shape.slowness[r]);
+  }
+}
+
 TEST(CollectivePlan, AStepOfTrainingComputesBucketByBucket) {
   for (const Algorithm a : {Algorithm::kRing, Algorithm::kTree, Algorithm::kHalvingDoubling}) {
     const CollectiveShape shape{.algorithm = a, .size = 4 * 1000, .chunk = 200, .channels = 2,

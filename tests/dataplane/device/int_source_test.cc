@@ -1,5 +1,6 @@
 #include "dataplane/device/int_source.h"
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,11 @@ class IntSourceTest : public testing::Test {
     }
     pool.release(p);
     return all;
+  }
+  // Of a packet that is sampled.
+  static IntStack& stack_of(const Packet& packet) {
+    IntStack* const stack = int_stack(packet);
+    return stack != nullptr ? *stack : throw std::logic_error("the packet is not sampled");
   }
   std::vector<std::uint64_t> ended(IntSource& source) {
     std::vector<std::uint64_t> offsets;
@@ -90,12 +96,12 @@ TEST_F(IntSourceTest, BeyondItsRoomPacketsAreCountedOnly) {
   EXPECT_EQ(int_stack(*packets[2]), nullptr);
   // One comes to its end and makes room.
   EXPECT_TRUE(ended(source).empty());
-  int_stack(*packets[0])->end();
+  stack_of(*packets[0]).end();
   EXPECT_EQ(ended(source), std::vector<std::uint64_t>{0});
   EXPECT_TRUE(ended(source).empty()) << "each once";
   source.departure(h1, PortIndex{0}, kClass, Instant{} + 2_us, *packets[2]);
   EXPECT_EQ(source.not_kept(), 1u);
-  EXPECT_EQ(int_stack(*packets[2])->offset(), 2u);
+  EXPECT_EQ(stack_of(*packets[2]).offset(), 2u);
   for (Packet* p : packets) pool.release(p);
 }
 
@@ -106,7 +112,7 @@ TEST_F(IntSourceTest, WhatIsUnderWayWhenItBeginsAnewIsNotReported) {
   source.departure(h1, PortIndex{0}, kClass, Instant{}, *old);
   source.begin(Seed{1}, {.one_in = 1});
   EXPECT_EQ(source.sampled(), 0u);
-  int_stack(*old)->end();
+  stack_of(*old).end();
   EXPECT_TRUE(ended(source).empty());
   source.stop();
   Packet* late = frame(1, 1);
@@ -121,7 +127,7 @@ TEST_F(IntSourceTest, HopsAreNotedInTheirOrder) {
   source.begin(Seed{1}, {.one_in = 1});
   Packet* p = frame(9, 40);
   source.departure(h1, PortIndex{1}, kClass, Instant{} + 1_us, *p);
-  IntStack& s = *int_stack(*p);
+  IntStack& s = stack_of(*p);
   s.arrive(leaf1, PortIndex{4}, kClass, Instant{} + 2_us, 1024);
   s.queue(PortIndex{7}, Priority{5}, Instant{} + 3_us, 2048);
   EXPECT_EQ(s.hops()[1].egress, Instant::never());

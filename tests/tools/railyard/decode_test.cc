@@ -73,6 +73,29 @@ TEST_F(Decode, OneLinePerFrame) {
   EXPECT_THAT(o.out, HasSubstr("RC WRITE Only qp=0x12 psn=256 ackreq"));
 }
 
+// What packets of Ultra Ethernet do not say of themselves.
+TEST_F(Decode, UltraEthernetByOptions) {
+  const auto names = write_corpus_capture("all.pcap");
+  const auto lines_with = [&](std::vector<std::string> arguments, std::string_view text) {
+    arguments.insert(arguments.begin(), {"decode", "all.pcap"});
+    const Outcome o = railyard(arguments);
+    EXPECT_EQ(o.exit_code, kOk) << o.err;
+    int lines = 0;
+    for (std::size_t at = 0; (at = o.out.find(text, at)) != std::string::npos; ++at) ++lines;
+    return lines;
+  };
+  EXPECT_EQ(lines_with({}, "  uet "), 6);
+  EXPECT_EQ(lines_with({}, "  crc ok"), 5) << "one is encrypted";
+  EXPECT_EQ(lines_with({}, " encrypted=24"), 1);
+  EXPECT_EQ(lines_with({"--uet-tss", "12"}, " encrypted=28"), 1);
+  EXPECT_EQ(lines_with({"--uet-crc", "lsb-first"}, "  crc WRONG"), 5);
+  EXPECT_EQ(lines_with({"--uet-crc", "none"}, "  crc "), 0);
+  EXPECT_EQ(lines_with({"--uet-port", "4799"}, "  uet "), 2) << "those without UDP";
+  EXPECT_EQ(lines_with({"--uet-protocol", "254"}, "  uet "), 4) << "those over UDP";
+  EXPECT_EQ(railyard({"decode", "all.pcap", "--uet-crc", "both"}).exit_code, kUsage);
+  EXPECT_EQ(railyard({"decode", "all.pcap", "--uet-port", "65536"}).exit_code, kUsage);
+}
+
 // What the generator sends is UC, and its captures have the ICRC made real.
 TEST_F(Decode, OfACaptureOfOurOwn) {
   ASSERT_EQ(railyard({"run", "lab.yaml", "--capture", "h1:1:out=h1.pcapng"}).exit_code, kOk);

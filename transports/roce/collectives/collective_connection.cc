@@ -1,5 +1,6 @@
 #include "transports/roce/collectives/collective_connection.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "dataplane/base/assert.h"
@@ -19,6 +20,10 @@ struct CollectiveConnection::Half {
   const RankConnection& plan() const { return rank->program_.connections[connection]; }
 };
 
+std::size_t CollectiveConnection::qps(const RankProgram& program) noexcept {
+  return static_cast<std::size_t>(std::ranges::count(program.connections, false, &RankConnection::scale_up));
+}
+
 std::vector<const CollectiveRank*> CollectiveConnection::make(const CollectiveConfig& config,
                                                               std::vector<RankProgram> programs,
                                                               const std::vector<CollectiveEnd>& ends, const Way& way,
@@ -32,6 +37,11 @@ std::vector<const CollectiveRank*> CollectiveConnection::make(const CollectiveCo
       const std::uint32_t p = here.plan().peer;
       if (p < r) continue;
       const Half there{ranks[p], &ends[p], here.plan().at_peer};
+      if (here.plan().scale_up) {
+        join(here, there);
+        join(there, here);
+        continue;
+      }
       create(here);
       create(there);
       const std::uint64_t draw = mix64(chance ^ mix64(std::uint64_t{r} << 32 | c));
@@ -42,6 +52,16 @@ std::vector<const CollectiveRank*> CollectiveConnection::make(const CollectiveCo
       connect(there, here, way(p, r), port, back, forth);
     }
   return {ranks.begin(), ranks.end()};
+}
+
+void CollectiveConnection::join(const Half& half, const Half& peer) {
+  CollectiveRank& rank = *half.rank;
+  RAILYARD_ASSERT(half.end->nic->scale_up() != nullptr && half.end->nic->scale_up() == peer.end->nic->scale_up(),
+                  "ranks reach each other over a scale-up network that both are in");
+  rank.pipe_ = half.end->nic->scale_up();
+  rank.place_in_host_ = half.end->nic->place_in_host();
+  half.peer().in_host = peer.rank;
+  if (!rank.scale_up_) rank.scale_up_.emplace();
 }
 
 void CollectiveConnection::create(const Half& half) {

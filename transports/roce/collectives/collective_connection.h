@@ -33,11 +33,12 @@ class CollectiveConnection {
                                                  const std::vector<CollectiveEnd>& ends, const Way& way,
                                                  std::uint64_t chance);
   // QPs of a rank.
-  static std::size_t qps(const RankProgram& program) noexcept { return program.connections.size(); }
+  static std::size_t qps(const RankProgram& program) noexcept;
 
  private:
   struct Half;
   static void create(const Half& half);
+  static void join(const Half& half, const Half& peer);
   static void connect(const Half& half, const Half& peer, const AddressVector& av, std::uint16_t port,
                       std::uint32_t sq_psn, std::uint32_t rq_psn);
 };

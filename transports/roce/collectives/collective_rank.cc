@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "dataplane/base/assert.h"
@@ -93,6 +94,9 @@ void CollectiveRank::begin(Instant now) {
   waits_.clear();
   left_ = program_.steps.size();
   receives_left_ = 0;
+  if (!real_ && relayed_.empty() &&
+      std::ranges::any_of(program_.steps, [](const CollectiveStep& s) { return s.kind == Kind::kRelay; }))
+    relayed_.resize(program_.steps.size());
   for (const CollectiveStep& s : program_.steps) {
     waits_.push_back(s.waits_for);
     receives_left_ += s.receives() ? 1u : 0u;
@@ -170,14 +174,20 @@ void CollectiveRank::send(Instant now, std::uint32_t step) {
   if (peer.failed) return;
   if (repeat_ >= peer.allowed)
     peer.blocked.push_back(step);
+  else if (peer.in_host != nullptr)
+    post_in_host(now, step);
   else
     post(now, step);
+}
+
+std::uint64_t CollectiveRank::sum_of(const CollectiveStep& send) const noexcept {
+  return send.relays == CollectiveStep::kNone ? contributors_.of(send) : relayed_[send.relays];
 }
 
 Sge CollectiveRank::source_of(const CollectiveStep& step) {
   if (real_)
     return {kCollectiveMemory + repeat_ % copies() * stride() + step.offset, step.octets, memory_key_};
-  const std::uint64_t sum = contributors_.of(step);
+  const std::uint64_t sum = sum_of(step);
   const auto [found, is_new] = promise_keys_.try_emplace(sum, 0);
   if (is_new) {
     const auto key = engine_.memory().add(
@@ -202,9 +212,32 @@ void CollectiveRank::post(Instant now, std::uint32_t step) {
   RAILYARD_ASSERT(posted.has_value(), "a rank posts what its QPs take");
 }
 
+void CollectiveRank::post_in_host(Instant now, std::uint32_t step) {
+  const CollectiveStep& s = program_.steps[step];
+  const Peer& peer = peers_[s.connection];
+  states_[step] = StepState::kPosted;
+  const Duration first = pipe_->send(now, place_in_host_, peer.in_host->place_in_host_,
+                                     {.from = this,
+                                      .to = peer.in_host,
+                                      .connection = program_.connections[s.connection].at_peer,
+                                      .sent_step = step,
+                                      .step = s.peer_step,
+                                      .repeat = repeat_,
+                                      .sum = real_ ? 0 : sum_of(s),
+                                      .offset = s.offset,
+                                      .octets = s.octets});
+  ++scale_up_->messages;
+  scale_up_->octets += s.octets;
+  scale_up_->busy += pipe_->time_of(s.octets);
+  scale_up_->latency.record(static_cast<std::uint64_t>(first.ps));
+}
+
 // A QP whose peer does not answer may have no room for one more: then it goes when something else is complete.
 void CollectiveRank::post_credits(Instant now, Peer& peer) {
   const auto connection = static_cast<std::uint32_t>(&peer - peers_.data());
+  for (; peer.in_host != nullptr && peer.credits_owed > 0; --peer.credits_owed)
+    pipe_->send(now, place_in_host_, peer.in_host->place_in_host_,
+                {.from = this, .to = peer.in_host, .connection = program_.connections[connection].at_peer});
   for (; peer.credits_owed > 0 && !peer.failed; --peer.credits_owed) {
     const SendWr wr{.wr_id = wr_id(connection, kNoStep), .opcode = SendOpcode::kWriteImm, .immediate = kCredit};
     if (!engine_.post_send(now, peer.qp, wr)) return;
@@ -253,10 +286,7 @@ void CollectiveRank::on_message(Instant now, const Completion& completion) {
   Arrival a{odd == (repeat_ % 2 != 0) ? repeat_ : repeat_ + 1, step, 0};
   ++messages_;
   octets_ += completion.octets;
-  const bool known = step < program_.steps.size() && program_.steps[step].receives() &&
-                     program_.steps[step].connection == connection &&
-                     (a.repeat != repeat_ || !running_ || states_[step] == StepState::kWaiting);
-  if (!known) [[unlikely]] {
+  if (!is_expected(a, connection)) [[unlikely]] {
     ++wrong_messages_;
     return;
   }
@@ -271,10 +301,41 @@ void CollectiveRank::on_message(Instant now, const Completion& completion) {
   }
   if (!right) [[unlikely]]
     ++wrong_messages_;
+  arrived(now, a);
+}
+
+bool CollectiveRank::is_expected(const Arrival& a, std::uint32_t connection) const noexcept {
+  return a.step < program_.steps.size() && program_.steps[a.step].receives() &&
+         program_.steps[a.step].connection == connection &&
+         (a.repeat != repeat_ || !running_ || states_[a.step] == StepState::kWaiting);
+}
+
+void CollectiveRank::arrived(Instant now, const Arrival& a) {
   if (a.repeat == repeat_ && running_)
     take(now, a);
   else
     early_.push_back(a);
+}
+
+std::byte* CollectiveRank::place_of(std::uint64_t offset, std::uint32_t repeat) noexcept {
+  return real_->memory().data() + repeat % copies() * stride() + offset;
+}
+
+void CollectiveRank::on_scale_up(Instant now, const ScaleUp::Message& m) {
+  Peer& peer = peers_[m.connection];
+  if (m.octets == 0) {
+    ++peer.allowed;
+    for (const std::uint32_t blocked : std::exchange(peer.blocked, {})) send(now, blocked);
+    return;
+  }
+  const Arrival a{m.repeat, m.step, m.sum};
+  if (!is_expected(a, m.connection) || program_.steps[m.step].octets != m.octets) [[unlikely]] {
+    ++wrong_messages_;
+    return;
+  }
+  if (real_)
+    std::memcpy(place_of(program_.steps[m.step].place, m.repeat), m.from->place_of(m.offset, m.repeat), m.octets);
+  arrived(now, a);
 }
 
 // Additions take their time one after the other.
@@ -293,6 +354,8 @@ void CollectiveRank::apply(Instant now, const Arrival& arrival) {
       real_->add(s, repeat_);
     else
       contributors_.add(s, arrival.sum);
+  } else if (!real_ && s.kind == Kind::kRelay) {
+    relayed_[arrival.step] = arrival.sum;
   } else if (!real_) {
     contributors_.set(s, arrival.sum);
   }
@@ -301,7 +364,8 @@ void CollectiveRank::apply(Instant now, const Arrival& arrival) {
 
 QpCounters CollectiveRank::counters() const noexcept {
   QpCounters sum;
-  for (const Peer& p : peers_) sum += std::as_const(engine_).qp(p.qp)->info.counters;
+  for (const Peer& p : peers_)
+    if (p.in_host == nullptr) sum += std::as_const(engine_).qp(p.qp)->info.counters;
   return sum;
 }
 

@@ -4,6 +4,8 @@
 // Repeats. A rank begins the next repeat when all its steps of one are done, its sends acknowledged. It has room for
 // two at a time, so a peer may be one ahead; to whoever sends to it a rank says by an empty message (a credit) that it
 // is done with repeat k, and only then does anything of k + 2 come.
+//
+// Ranks of one host with a scale-up network (scale_up.h) exchange messages and credits over that, and have no QPs.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +19,7 @@
 #include "transports/roce/collectives/collective_config.h"
 #include "transports/roce/collectives/contributors.h"
 #include "transports/roce/collectives/real_data.h"
+#include "transports/roce/collectives/scale_up.h"
 #include "transports/roce/engine.h"
 
 namespace railyard::roce {
@@ -33,6 +36,9 @@ class CollectiveRank {
   void run_due();
   // Whether there were any.
   bool take_completions(Instant now);
+  // A message of another rank of this host has come whole; and one of this rank's is where it was sent.
+  void on_scale_up(Instant now, const ScaleUp::Message& message);
+  void on_scale_up_sent(Instant now, std::uint32_t step) { done(now, step); }
   // No repeat is started at or after `at`.
   void stop_at(Instant at) noexcept { config_.stop = std::min(config_.stop, at); }
 
@@ -54,6 +60,9 @@ class CollectiveRank {
   Duration computed() const noexcept { return computed_; }                   // over all repeats
   QpCounters counters() const noexcept;
 
+  // Of what it has sent over its host's scale-up network. Nothing: no rank of its host is its peer.
+  const std::optional<ScaleUpCounters>& scale_up() const noexcept { return scale_up_; }
+
   // The first QP that failed.
   struct Failure {
     std::uint32_t connection = 0;
@@ -72,6 +81,7 @@ class CollectiveRank {
     std::uint32_t allowed = 2;  // repeats of which messages may go there
     std::uint32_t credits_owed = 0;
     bool failed = false;
+    CollectiveRank* in_host = nullptr;   // over the scale-up network: the peer itself, and no QP
     std::vector<std::uint32_t> blocked;  // sends that wait for a credit
   };
   // A message that has come, perhaps before its repeat was begun here.
@@ -92,6 +102,8 @@ class CollectiveRank {
   void begin(Instant now);
   void on_completion(Instant now, const Completion& completion);
   void on_message(Instant now, const Completion& completion);
+  bool is_expected(const Arrival& arrival, std::uint32_t connection) const noexcept;
+  void arrived(Instant now, const Arrival& arrival);
   void take(Instant now, const Arrival& arrival);
   void apply(Instant now, const Arrival& arrival);
   void done(Instant now, std::uint32_t step);
@@ -99,9 +111,12 @@ class CollectiveRank {
   void start(Instant now, std::uint32_t step);
   void send(Instant now, std::uint32_t step);
   void post(Instant now, std::uint32_t step);
+  void post_in_host(Instant now, std::uint32_t step);
   void post_receive(Instant now, std::uint32_t connection);
   void post_credits(Instant now, Peer& peer);
   Sge source_of(const CollectiveStep& step);
+  std::uint64_t sum_of(const CollectiveStep& send) const noexcept;
+  std::byte* place_of(std::uint64_t offset, std::uint32_t repeat) noexcept;
 
   Engine& engine_;
   CollectiveConfig config_;
@@ -111,6 +126,7 @@ class CollectiveRank {
   std::uint32_t memory_key_ = 0;
   std::optional<RealData> real_;
   Contributors contributors_;
+  std::vector<std::uint64_t> relayed_;  // elided payload, by step: of what is to be passed on
   std::map<std::uint64_t, std::uint32_t> promise_keys_;  // by sum: a region of octets that are named so
 
   std::uint32_t repeat_ = 0;  // the one that goes on, or will be started next
@@ -134,6 +150,9 @@ class CollectiveRank {
   std::uint64_t messages_ = 0;
   std::uint64_t octets_ = 0;
   std::optional<Failure> failure_;
+  ScaleUp* pipe_ = nullptr;
+  std::uint32_t place_in_host_ = 0;
+  std::optional<ScaleUpCounters> scale_up_;
 };
 
 }  // namespace railyard::roce

@@ -23,8 +23,7 @@ Readiness FlowEndpoint::ready(Instant now) {
   Readiness r = roce_.ready(now);
   // A timer may have completed something, and that made room for something else.
   while (take_completions(now)) r = roce_.ready(now);
-  if (!due_.empty()) r.until = std::min(r.until, due_.top().at);
-  r.until = std::min(r.until, ranks_.next_due());
+  r.until = std::min(r.until, scale_up_ != nullptr ? scale_up_->next_due() : next_due());
   return r;
 }
 
@@ -34,8 +33,11 @@ std::size_t FlowEndpoint::send(Instant now, Priority priority, std::span<TxFrame
   return roce_.send(now, priority, frames);
 }
 
+// Every NIC of a scale-up network was told when something would be due in it; now that may be earlier.
 bool FlowEndpoint::receive(std::span<const RxFrame> frames) {
+  const Instant due = scale_up_ != nullptr ? scale_up_->next_due() : Instant::never();
   for (const RxFrame& frame : frames) receive_one(frame);
+  if (scale_up_ != nullptr && scale_up_->next_due() < due) scale_up_->note_change();
   return !frames.empty();
 }
 
@@ -64,21 +66,22 @@ FlowEndpoint::Lane* FlowEndpoint::lane_of(std::uint32_t qpn) noexcept {
 
 // In the order of time: nobody who asks late sees that.
 void FlowEndpoint::run_due(Instant now) {
-  for (;;) {
-    const Instant flows = due_.empty() ? Instant::never() : due_.top().at;
-    const Instant ranks = ranks_.next_due();
-    if (std::min(flows, ranks) > now) return;
-    if (ranks < flows) {
-      ranks_.run_due();
-      continue;
-    }
-    const Due due = due_.top();
-    due_.pop();
-    if (due.starts)
-      post(due.at, lanes_[due.lane]);
-    else
-      post_receive(due.at, lanes_[due.lane]);
-  }
+  if (scale_up_ != nullptr) return scale_up_->run_due(now);
+  while (next_due() <= now) run_next();
+}
+
+Instant FlowEndpoint::next_due() const noexcept {
+  return due_.empty() ? ranks_.next_due() : std::min(due_.top().at, ranks_.next_due());
+}
+
+void FlowEndpoint::run_next() {
+  if (due_.empty() || ranks_.next_due() < due_.top().at) return ranks_.run_due();
+  const Due due = due_.top();
+  due_.pop();
+  if (due.starts)
+    post(due.at, lanes_[due.lane]);
+  else
+    post_receive(due.at, lanes_[due.lane]);
 }
 
 void FlowEndpoint::post(Instant now, Lane& lane) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <queue>
 #include <span>
@@ -48,6 +49,18 @@ class FlowEndpoint final : public Endpoint {
   std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) override;
   bool receive(std::span<const RxFrame> frames) override;
   bool has_real_payload() const noexcept override { return roce_.has_real_payload(); }
+
+  // Has the NIC in its host's scale-up network, for good.
+  void join(std::shared_ptr<ScaleUp> scale_up) {
+    scale_up_ = std::move(scale_up);
+    place_in_host_ = scale_up_->join(*this);
+  }
+  ScaleUp* scale_up() const noexcept { return scale_up_.get(); }
+  std::uint32_t place_in_host() const noexcept { return place_in_host_; }
+
+  // When something of flows or ranks is due at this NIC alone; and that, one thing of it.
+  Instant next_due() const noexcept;
+  void run_next();
 
   // Its QPs are CollectiveConnection's to make.
   CollectiveRank& add_rank(const CollectiveConfig& config, RankProgram program) {
@@ -147,6 +160,8 @@ class FlowEndpoint final : public Endpoint {
   std::vector<std::uint32_t> lane_by_qp_;  // index + 1, by QP number - first_qpn_
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   CollectiveRanks ranks_;
+  std::shared_ptr<ScaleUp> scale_up_;
+  std::uint32_t place_in_host_ = 0;
 };
 
 }  // namespace railyard::roce

@@ -125,6 +125,66 @@ TEST_P(BothPayloads, AWrongReductionIsFound) {
   }
 }
 
+// Four hosts of two ranks, each on one of two rails.
+CollectiveShape in_hosts(CollectiveShape shape) {
+  shape.host = shape.group = {0, 0, 1, 1, 2, 2, 3, 3};
+  shape.rail = {1, 2, 1, 2, 1, 2, 1, 2};
+  return shape;
+}
+
+TEST_P(BothPayloads, RanksOfOneHostReachEachOtherWithoutPackets) {
+  for (const Operation o : {Operation::kAllReduce, Operation::kReduceScatter, Operation::kAllGather,
+                            Operation::kBroadcast, Operation::kAllToAll})
+    for (const Algorithm a : spec::algorithms(o))
+      for (const bool pxn : {false, true}) {
+        SCOPED_TRACE(std::string(spec::name(o)) + " " + std::string(spec::name(a)));
+        const CollectiveShape shape = in_hosts({.operation = o, .algorithm = a, .size = 8 * 8 * 300, .chunk = 1600,
+                                                .channels = 2, .pxn = pxn});
+        Star star({.repeats = 5, .seed = 9}, plan_collective(shape, 8), GetParam(), PathMtu::k1024, shape.host);
+        star.run();
+        EXPECT_TRUE(star.complete());
+        EXPECT_EQ(star.wrong().octets, 0u);
+        EXPECT_EQ(star.wrong_messages(), 0u);
+        std::uint64_t in_hosts = 0;
+        for (const CollectiveRank* r : star.ranks) in_hosts += r->scale_up() ? r->scale_up()->octets : 0;
+        EXPECT_GT(in_hosts, 0u);
+      }
+}
+
+TEST_P(BothPayloads, ARelayThatSendsOnTheWrongOctetsIsFound) {
+  const CollectiveShape shape =
+      in_hosts({.operation = Operation::kAllToAll, .algorithm = Algorithm::kDirect, .size = 8 * 800, .pxn = true});
+  auto programs = plan_collective(shape, 8);
+  CollectiveStep* first = nullptr;
+  for (CollectiveStep& s : programs[1].steps) {
+    if (s.relays == CollectiveStep::kNone) continue;
+    if (first == nullptr) {
+      first = &s;
+      continue;
+    }
+    // Each sends what the other should.
+    std::swap(first->offset, s.offset);
+    std::swap(first->relays, s.relays);
+    std::swap(first->identity, s.identity);
+    break;
+  }
+  ASSERT_NE(first, nullptr);
+  Star star({.seed = 9}, std::move(programs), GetParam(), PathMtu::k1024, shape.host);
+  star.run();
+  EXPECT_GT(star.wrong().octets + star.wrong_messages(), 0u);
+}
+
+// Two ranks that each send 1000 octets to the other, twice: 300 ns, and 10 ns for the octets.
+TEST(CollectiveRank, APipeTakesItsLatencyAndItsOctetsTime) {
+  Star star({.start = Instant{} + 5_us},
+            plan_collective({.size = 2000, .host = {0, 0}, .rail = {1, 2}}, 2), false, PathMtu::k1024, {0, 0});
+  star.run();
+  EXPECT_EQ(star.time(0), 2 * (300_ns + 10_ns));
+  EXPECT_EQ(star.ranks[0]->counters().data_packets, 0u);
+  EXPECT_EQ(star.ranks[0]->scale_up()->messages, 2u);
+  EXPECT_EQ(star.ranks[0]->scale_up()->busy, 20_ns);
+}
+
 TEST_P(BothPayloads, ASendThatDoesNotWaitForItsDataIsFound) {
   auto programs = plan_collective({.size = 4 * 4000, .chunk = 1000}, 4);
   for (CollectiveStep& s : programs[0].steps)

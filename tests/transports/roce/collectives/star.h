@@ -1,5 +1,5 @@
 // Ranks of a collective, each behind its own NIC, around a switch without queues: every frame arrives 1 us after it has
-// left at 100 Gb/s.
+// left at 100 Gb/s. Those of one host may have a scale-up network of 800 Gb/s and 300 ns.
 #pragma once
 
 #include <array>
@@ -18,10 +18,19 @@ namespace railyard::roce {
 
 class Star {
  public:
-  Star(const CollectiveConfig& config, std::vector<RankProgram> programs, bool real, PathMtu mtu = PathMtu::k1024) {
+  // `host`: by rank; empty: none is with another.
+  Star(const CollectiveConfig& config, std::vector<RankProgram> programs, bool real, PathMtu mtu = PathMtu::k1024,
+       const std::vector<std::uint32_t>& host = {}) {
+    std::map<std::uint32_t, std::shared_ptr<ScaleUp>> networks;
     std::vector<CollectiveEnd> ends;
     for (std::size_t r = 0; r < programs.size(); ++r) {
       nics_.push_back(std::make_unique<FlowEndpoint>(EngineConfig{}, real, 1));
+      if (!host.empty()) {
+        auto& network = networks[host[r]];
+        if (network == nullptr)
+          network = std::make_shared<ScaleUp>(ScaleUpConfig{BitRate{800'000'000'000}, Duration{300'000}});
+        nics_.back()->join(network);
+      }
       CollectiveEnd& end = ends.emplace_back();
       end.nic = nics_.back().get();
       end.attributes.path_mtu = mtu;
