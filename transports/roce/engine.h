@@ -24,7 +24,7 @@
 #include "transports/roce/nic_state.h"
 #include "transports/roce/qp.h"
 #include "transports/roce/qp_state.h"
-#include "transports/roce/wake_queue.h"
+#include "transports/base/wake_queue.h"
 
 namespace railyard::roce {
 

@@ -1,9 +1,6 @@
 #include "transports/roce/gather.h"
 
 #include <algorithm>
-#include <cstring>
-
-#include "dataplane/base/payload_pattern.h"
 
 namespace railyard::roce {
 namespace {
@@ -33,15 +30,6 @@ std::expected<void, AccessError> for_each_run(const SgeList& pieces, std::uint64
 std::byte* BounceBuffers::next() {
   if (used_ == buffers_.size()) buffers_.push_back(std::make_unique<std::byte[]>(kOctets));
   return buffers_[used_++].get();
-}
-
-void place(std::byte* to, const PayloadRef& payload) noexcept {
-  if (to == nullptr || payload.octets == 0) return;
-  if (payload.bytes != nullptr) {
-    std::memmove(to, payload.bytes, payload.octets);
-  } else {
-    fill_payload(payload.stream, payload.offset, {to, payload.octets});
-  }
 }
 
 std::expected<PayloadRef, AccessError> gather(const MemoryRegions& memory, ProtectionDomain domain,

@@ -9,6 +9,7 @@
 
 #include "dataplane/base/payload_ref.h"
 #include "transports/base/memory_regions.h"
+#include "transports/base/payload_place.h"
 #include "transports/roce/work_request.h"
 
 namespace railyard::roce {
@@ -37,18 +38,5 @@ std::expected<PayloadRef, AccessError> gather(const MemoryRegions& memory, Prote
 // before anything is written. Memory that is a promise only takes it in silence.
 std::expected<void, AccessError> scatter(const MemoryRegions& memory, ProtectionDomain domain, const SgeList& pieces,
                                          std::uint64_t offset, const PayloadRef& payload) noexcept;
-
-// Puts `payload` at `to`; nullptr: nowhere.
-void place(std::byte* to, const PayloadRef& payload) noexcept;
-
-// `octets` from octet `offset` of `payload`, which has as many.
-constexpr PayloadRef part_of(const PayloadRef& payload, std::uint32_t offset, std::uint32_t octets) noexcept {
-  return {payload.stream, payload.offset + offset, octets, payload.bytes == nullptr ? nullptr : payload.bytes + offset};
-}
-
-// What lies at `at`.
-constexpr PayloadRef payload_at(const MemoryRegions::Place& at, std::uint32_t octets) noexcept {
-  return {at.stream, at.offset, octets, at.memory};
-}
 
 }  // namespace railyard::roce

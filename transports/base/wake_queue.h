@@ -1,4 +1,4 @@
-// The instants at which QPs want to be looked at, the earliest first.
+// The instants at which QPs or PDCs want to be looked at, the earliest first.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 #include "dataplane/base/time.h"
 
-namespace railyard::roce {
+namespace railyard {
 
 // Wakes of the same instant come in the order of their slots, timers first: in one order, whatever it was they were put
 // in.
@@ -74,4 +74,4 @@ class WakeQueue {
   std::vector<Node> heap_;
 };
 
-}  // namespace railyard::roce
+}  // namespace railyard

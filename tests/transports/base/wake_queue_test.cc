@@ -1,4 +1,4 @@
-#include "transports/roce/wake_queue.h"
+#include "transports/base/wake_queue.h"
 
 #include <algorithm>
 #include <tuple>
@@ -7,7 +7,7 @@
 
 #include "dataplane/base/rng.h"
 
-namespace railyard::roce {
+namespace railyard {
 namespace {
 
 TEST(WakeQueue, TheEarliestComesFirstAndEqualOnesInTheOrderOfTheirSlots) {
@@ -47,4 +47,4 @@ TEST(WakeQueue, IsAsSortedAsASortedList) {
 }
 
 }  // namespace
-}  // namespace railyard::roce
+}  // namespace railyard

@@ -1,0 +1,268 @@
+// Packets that nobody should send: each is answered as the reference says, or dropped for a reason, at the cost of its
+// PDC at most (uet §3.10, §5.2, §5.5).
+#include <array>
+
+#include <gtest/gtest.h>
+
+#include "tests/transports/uet/pair.h"
+
+namespace railyard::uet {
+namespace {
+
+constexpr std::size_t kTo = 200'000;
+
+// End 0 has a PDC to end 1 that is established and idle; end 2 is somebody else.
+class Garbage : public testing::Test {
+ protected:
+  Garbage() : pair_(config(), 3) {
+    pair_.fill(0, 0, 3000);
+    pair_.post(0, pair_.write(0, 1, 0, kTo, 3000));
+    pair_.run_for(Duration{50'000'000});
+    for (const Seen& s : pair_.log()) {
+      if (const auto* r = s.request()) {
+        first_ = s.packet;
+        start_ = r->start_psn();
+        if (!r->syn) break;
+      }
+      if (const auto* a = s.ack()) target_ = a->spdcid;
+    }
+    first_ = pair_.log()[0].packet;
+    initiator_ = std::get<PdsRequestValues>(first_.pds).spdcid;
+    start_ = std::get<PdsRequestValues>(first_.pds).psn;
+    next_ = start_ + 3;
+    seen_ = pair_.log().size();
+  }
+  static EngineConfig config() {
+    EngineConfig c = test_config();
+    c.idle_close = Duration{1'000'000'000'000};
+    return c;
+  }
+
+  // A WRITE of no octets on that PDC.
+  Packet request() const {
+    Packet p;
+    p.pds = PdsRequestValues{.ar = true, .clear_psn_offset = -1, .psn = next_, .spdcid = initiator_, .dpdcid = target_};
+    SesRequestValues ses = std::get<SesRequestValues>(first_.ses);
+    ses.request_length = 0;
+    p.ses = ses;
+    return p;
+  }
+  static PdsRequestValues& pds(Packet& p) { return std::get<PdsRequestValues>(p.pds); }
+  Packet ack() const {
+    Packet p;
+    p.pds = PdsAckValues{.type = PdsType::kAckCc,
+                         .next_hdr = NextHdr::kNone,
+                         .cack_psn = next_ - 1,
+                         .spdcid = target_,
+                         .dpdcid = initiator_};
+    return p;
+  }
+  Packet nack(NackCode code, std::uint32_t psn) const {
+    Packet p;
+    p.pds = PdsNackValues{.code = code, .nack_psn = psn, .spdcid = target_, .dpdcid = initiator_};
+    return p;
+  }
+
+  // What end `to` answers to it: "" nothing.
+  std::string answer(const Packet& packet, std::size_t from = 0, std::size_t to = 1) {
+    const std::size_t before = pair_.log().size();
+    pair_.inject(from, to, packet);
+    pair_.run_for(Duration{20'000'000});
+    std::string out;
+    for (std::size_t i = before; i < pair_.log().size(); ++i)
+      if (pair_.log()[i].from == to) out += (out.empty() ? "" : ", ") + pair_.log()[i].name();
+    return out;
+  }
+  // The PDC does what it should.
+  void expect_alive() {
+    pair_.fill(0, 10'000, 20'000, 3);
+    pair_.post(0, pair_.write(0, 2, 10'000, kTo, 20'000));
+    pair_.run();
+    EXPECT_EQ(pair_.text(0), "1:success 2:success");
+    EXPECT_TRUE(pair_.same(0, 10'000, 1, kTo, 20'000));
+    EXPECT_EQ(pair_.counters(0).pdcs_opened.read(), 1u);
+    EXPECT_EQ(pair_.counters(0).pdcs_failed.read(), 0u);
+    pair_.expect_clean();
+  }
+  std::uint64_t drops(std::size_t end, Drop reason) { return pair_.counters(end).drops(reason); }
+
+  Pair pair_;
+  Packet first_{};
+  std::uint16_t initiator_ = 0, target_ = 0;
+  std::uint32_t start_ = 0, next_ = 0;
+  std::size_t seen_ = 0;
+};
+
+TEST_F(Garbage, WrongPdcidsAreAnsweredAndDoNoHarm) {
+  Packet p = request();
+  pds(p).dpdcid = 999;
+  EXPECT_EQ(answer(p), "NACK INV_DPDCID");
+  p = request();
+  pds(p).dpdcid = 0;
+  EXPECT_EQ(answer(p), "NACK INV_DPDCID");
+  p = request();
+  pds(p).spdcid = 7;
+  EXPECT_EQ(answer(p), "NACK PDC_HDR_MISMATCH");
+  EXPECT_EQ(answer(request(), 2), "NACK PDC_HDR_MISMATCH") << "from another address";
+  p = request();
+  pds(p).type = PdsType::kRodReq;
+  EXPECT_EQ(answer(p), "NACK PDC_MODE_MISMATCH");
+  EXPECT_EQ(drops(1, Drop::kUnknownPdc), 2u);
+  EXPECT_EQ(drops(1, Drop::kWrongPeer), 2u);
+  EXPECT_EQ(drops(1, Drop::kModeMismatch), 1u);
+  expect_alive();
+}
+
+TEST_F(Garbage, StalePsnsAndThoseBeyondTheWindow) {
+  Packet p = request();
+  pds(p).psn = start_;
+  EXPECT_EQ(answer(p), "ACK_CC") << "a duplicate";
+  pds(p).psn = start_ - 5000;
+  EXPECT_EQ(answer(p), "NACK PSN_OOR_WINDOW");
+  pds(p).psn = next_ + 512;
+  EXPECT_EQ(answer(p), "NACK PSN_OOR_WINDOW");
+  pds(p).psn = start_ + 0x8000'0000;
+  EXPECT_EQ(answer(p), "NACK PSN_OOR_WINDOW");
+  p = request();
+  pds(p).psn = start_;
+  pds(p).clear_psn_offset = 30'000;
+  EXPECT_EQ(answer(p), "ACK_CC") << "clears what never came: not believed";
+  expect_alive();
+}
+
+TEST_F(Garbage, SynsThatOpenNothing) {
+  Packet p = request();
+  pds(p).syn = true;
+  pds(p).psn_offset = 4;
+  EXPECT_EQ(answer(p), "NACK INVALID_SYN") << "of the PDC that is there, with another Start_PSN";
+  pds(p).spdcid = 0;
+  EXPECT_EQ(answer(p), "");
+  p = request();
+  pds(p).syn = true;
+  pds(p).spdcid = 77;
+  pds(p).next_hdr = NextHdr::kResponseData;
+  p.ses = SesResponseValues{.form = NextHdr::kResponseData};
+  EXPECT_EQ(answer(p), "NACK INVALID_SYN") << "read data opens no PDC";
+  Packet cp;
+  cp.pds = PdsCpValues{.ctl_type = CtlType::kCloseCmd, .ar = true, .syn = true, .psn = 5, .spdcid = 78};
+  EXPECT_EQ(answer(cp), "NACK INVALID_SYN");
+  EXPECT_EQ(pair_.engine(1).pdcs(), 1u);
+  expect_alive();
+}
+
+TEST_F(Garbage, ImpossibleAcksChangeNothing) {
+  pair_.fate = [&](const Seen& s) { return Fate{.lost = s.from == 1}; };
+  pair_.fill(0, 50'000, 3000);
+  pair_.post(0, pair_.write(0, 3, 50'000, kTo + 50'000, 3000));
+  pair_.run_for(Duration{5'000'000});
+  const std::uint64_t before = pair_.counters(0).acks_received.read();
+  const auto expect_ghost = [&](auto change) {
+    Packet p = ack();
+    change(std::get<PdsAckValues>(p.pds));
+    answer(p, 1, 0);
+  };
+  expect_ghost([&](PdsAckValues& a) { a.cack_psn = next_ + 3; });
+  expect_ghost([&](PdsAckValues& a) { a.cack_psn = next_ + 1000; });
+  expect_ghost([&](PdsAckValues& a) { a.ack_psn_offset = 4; });
+  expect_ghost([&](PdsAckValues& a) { a.cack_psn = start_ - 100'000; });
+  expect_ghost([&](PdsAckValues& a) {
+    a.sack_psn_offset = 2;
+    a.sack_bitmap = 1u << 3;
+  });
+  EXPECT_EQ(drops(0, Drop::kGhostAck), 5u);
+  expect_ghost([&](PdsAckValues& a) { a.spdcid = 55; });
+  EXPECT_EQ(drops(0, Drop::kWrongPeer), 1u);
+  EXPECT_EQ(pair_.counters(0).acks_received.read(), before);
+  pair_.fate = nullptr;
+  pair_.run_for(Duration{1'000'000'000});
+  EXPECT_EQ(pair_.text(0), "1:success 3:success");
+  EXPECT_TRUE(pair_.same(0, 50'000, 1, kTo + 50'000, 3000));
+}
+
+TEST_F(Garbage, NacksOfWhatIsNotOutstandingChangeNothing) {
+  for (unsigned code = 0; code < 256; ++code)
+    for (const std::uint32_t psn : {start_, next_, next_ + 10, start_ - 1})
+      EXPECT_EQ(answer(nack(static_cast<NackCode>(code), psn), 1, 0), "");
+  EXPECT_EQ(drops(0, Drop::kGhostNack), 4u * 256);
+  expect_alive();
+}
+
+TEST_F(Garbage, AnyNackOfWhatIsOutstandingCostsItsPdcAtMost) {
+  for (unsigned code = 0; code < 256; ++code) {
+    Pair pair;
+    pair.fill(0, 0, 3000);
+    pair.post(0, pair.write(0, 1, 0, kTo, 3000));
+    pair.run_for(Duration{500'000});  // not there yet
+    const auto& first = std::get<PdsRequestValues>(pair.log().at(0).packet.pds);
+    Packet p;
+    p.pds = PdsNackValues{
+        .code = static_cast<NackCode>(code), .nack_psn = first.psn, .dpdcid = first.spdcid, .payload = 0x20000};
+    pair.inject(1, 0, p);
+    pair.run_for(Duration{2'000'000});
+    pair.inject(1, 0, p);
+    pair.run();
+    const std::string text = pair.text(0);
+    EXPECT_TRUE(text == "1:success" || text == "1:pdc_failed") << code << ": " << text;
+    pair.post(0, pair.write(0, 2, 0, kTo, 3000));
+    pair.run();
+    EXPECT_EQ(pair.text(0), "2:success") << code;
+    EXPECT_TRUE(pair.same(0, 0, 1, kTo, 3000));
+    pair.expect_clean();
+  }
+}
+
+TEST_F(Garbage, ControlPacketsThatMakeNoSense) {
+  const auto cp = [&](CtlType type, std::uint32_t psn, std::uint32_t payload = 0) {
+    Packet p;
+    p.pds = PdsCpValues{
+        .ctl_type = type, .ar = true, .psn = psn, .spdcid = initiator_, .dpdcid = target_, .payload = payload};
+    return answer(p);
+  };
+  EXPECT_EQ(cp(CtlType::kAckReq, next_ + 5), "NACK PKT_NOT_RCVD");
+  EXPECT_EQ(cp(CtlType::kAckReq, start_), "ACK_CC");
+  EXPECT_EQ(cp(CtlType::kAckReq, start_ - 9999), "NACK PSN_OOR_WINDOW");
+  EXPECT_EQ(cp(CtlType::kProbe, 0, start_), "ACK_CC");
+  EXPECT_EQ(cp(CtlType::kProbe, 0, start_ + 0x7000'0000), "ACK_CC") << "SACK begins where it can";
+  EXPECT_EQ(cp(CtlType::kClearCmd, 0, start_ + 1000), "");
+  EXPECT_EQ(cp(CtlType::kCredit, 0, 5), "") << "no credit is waited for";
+  EXPECT_EQ(cp(CtlType::kCloseCmd, next_ + 3), "NACK ROD_OOO") << "something before it is missing";
+  EXPECT_EQ(cp(CtlType::kCloseReq, next_), "NACK UNEXP_EVENT") << "initiators ask for no close";
+  EXPECT_EQ(cp(CtlType::kCloseCmd, start_ + 9999), "NACK PSN_OOR_WINDOW");
+  expect_alive();
+}
+
+TEST_F(Garbage, RandomOctetsAndDamagedHeaders) {
+  RngStream chance(Seed{3}, "garbage");
+  for (int i = 0; i < 3000; ++i) {
+    std::array<std::byte, 150> octets{};
+    Packet p = i % 3 == 0 ? request() : i % 3 == 1 ? ack() : first_;
+    std::size_t n = encode_headers(octets, p);
+    if (i % 4 == 0) {
+      n = chance.below(octets.size());
+      for (std::size_t k = 0; k < n; ++k) octets[k] = static_cast<std::byte>(chance.below(256));
+    } else {
+      for (std::uint64_t k = 1 + chance.below(4); k > 0; --k)
+        octets[chance.below(n)] ^= static_cast<std::byte>(1u << chance.below(8));
+    }
+    const std::size_t to = chance.below(2);
+    pair_.inject_octets(chance.below(10) == 0 ? 2 : 1 - to, to, std::span(octets).first(n));
+    if (i % 10 == 0) pair_.run_for(Duration{1'000'000});
+  }
+  pair_.run();
+  // A PDC may have died of it; nothing else has.
+  pair_.completions(0);
+  pair_.completions(1);
+  pair_.fill(0, 10'000, 20'000, 3);
+  pair_.post(0, pair_.write(0, 2, 10'000, kTo, 20'000));
+  pair_.run();
+  EXPECT_EQ(pair_.text(0), "2:success");
+  EXPECT_TRUE(pair_.same(0, 10'000, 1, kTo, 20'000));
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Counters& c = pair_.counters(i);
+    EXPECT_EQ(c.received_packets.read(), c.taken_packets.read() + c.all_drops());
+    EXPECT_EQ(pair_.engine(i).pdcs(), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace railyard::uet

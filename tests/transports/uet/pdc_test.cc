@@ -1,0 +1,201 @@
+// How PDCs begin, what is said on them, and how they end (uet §5.3, §5.6, §5.10, §5.11), as it is seen on the wire.
+#include <gtest/gtest.h>
+
+#include "tests/transports/uet/pair.h"
+
+namespace railyard::uet {
+namespace {
+
+TEST(Pdc, TheFirstPacketCarriesDataAndAllSaySynUntilTheFirstAck) {
+  Pair pair;
+  pair.fill(0, 0, 8000);
+  pair.post(0, pair.write(0, 1, 0, 0, 8000));
+  pair.run();
+  Instant acked = Instant::never();
+  for (const Seen& s : pair.log())
+    if (s.from == 1 && s.ack() != nullptr) acked = std::min(acked, s.at + Pair::kDelay);
+  std::uint16_t offset = 0;
+  std::size_t with_syn = 0;
+  for (const Seen& s : pair.log()) {
+    const PdsRequestValues* const request = s.request();
+    if (s.from != 0 || request == nullptr) continue;
+    EXPECT_EQ(request->syn, s.at < acked);
+    if (!request->syn) continue;
+    ++with_syn;
+    EXPECT_EQ(request->psn_offset, offset++);
+  }
+  EXPECT_EQ(pair.log()[0].at, Instant{}) << "no round trip before data";
+  EXPECT_EQ(with_syn, 8u);
+  const auto& first = std::get<PdsRequestValues>(pair.log()[0].packet.pds);
+  const std::uint32_t start = first.psn;
+  EXPECT_GE(start, 1u << 16);
+  EXPECT_LT(start, 1u << 31);
+  EXPECT_EQ(first.clear_psn(), start - 1);
+  pair.expect_clean();
+}
+
+TEST(Pdc, IsClosedWhenItHasHadNothingToDo) {
+  Pair pair;
+  pair.post(0, pair.write(0, 1, 0, 0, 10));
+  pair.run();
+  EXPECT_EQ(pair.trace(0), "RUD_REQ 0, CP CLOSE_CMD 1");
+  EXPECT_EQ(pair.trace(1), "ACK_CC 0, ACK_CC 1");
+  EXPECT_EQ(pair.log()[2].at - pair.log()[1].at, Pair::kDelay + test_config().idle_close);
+  pair.expect_clean();
+}
+
+TEST(Pdc, MessagesOfOnePeerModeAndLaneShareOne) {
+  Pair pair;
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    SendWr wr = pair.write(0, i, 0, 0, 100);
+    wr.mode = i % 2 == 0 ? DeliveryMode::kRud : DeliveryMode::kRod;
+    wr.lane = static_cast<std::uint8_t>(i / 4);
+    pair.post(0, wr);
+  }
+  EXPECT_EQ(pair.engine(0).pdcs(), 4u);
+  pair.run();
+  EXPECT_EQ(pair.counters(0).pdcs_opened.read(), 4u);
+  pair.expect_clean();
+}
+
+TEST(Pdc, StartPsnsWithOnePeerAreFarApart) {
+  Pair pair;
+  std::uint32_t last = 0;
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    const std::size_t before = pair.log().size();
+    pair.post(0, pair.write(0, i, 0, 0, 10));
+    pair.run();
+    const std::uint32_t start = std::get<PdsRequestValues>(pair.log()[before].packet.pds).psn;
+    if (i > 0) {
+      EXPECT_GE(std::abs(static_cast<std::int64_t>(start) - last), 1 << 16);
+    }
+    last = start;
+  }
+  pair.expect_clean();
+}
+
+TEST(Pdc, AcksAreCoalescedToOneFor16KiB) {
+  Pair pair;
+  pair.post(0, pair.write(0, 1, 0, 0, 512 * 1024));
+  pair.run();
+  // One for 16 packets, and as many that the sender asks for when its window is used up.
+  const std::size_t acks = pair.count(1, "ACK_CC");
+  EXPECT_GE(acks, 33u);
+  EXPECT_LE(acks, 66u);
+  EXPECT_EQ(pair.counters(0).retransmitted_packets.read(), 0u);
+}
+
+TEST(Pdc, AGuaranteedResponseIsClearedAtTheTargetsRequest) {
+  Pair pair;
+  pair.post(0, pair.read(0, 1, 0, 0, 8));
+  pair.run();
+  EXPECT_EQ(pair.trace(0), "RUD_REQ 0, CP CLEAR_CMD " + pair.trace(0).substr(pair.trace(0).find("CLEAR_CMD ") + 10));
+  EXPECT_EQ(pair.count(1, [](const Seen& s) { return s.ack() != nullptr && s.ack()->req == AckRequest::kReqClear; }),
+            1u);
+  EXPECT_EQ(pair.count(0, "CP CLEAR_CMD"), 1u);
+  EXPECT_EQ(pair.text(0), "1:success");
+  pair.expect_clean();
+}
+
+TEST(Pdc, AnEndClosesAllAndAsksForTheCloseOfOthers) {
+  EngineConfig config = test_config();
+  config.idle_close = Duration{1'000'000'000'000};
+  for (const std::size_t who : {0u, 1u}) {
+    Pair pair(config);
+    pair.post(0, pair.write(0, 1, 0, 0, 5000));
+    pair.run_for(Duration{100'000'000});
+    pair.engine(who).close_all(pair.now());
+    pair.run_for(Duration{100'000'000});
+    EXPECT_EQ(pair.count(1, "CP CLOSE_REQ"), who);
+    EXPECT_EQ(pair.count(0, "CP CLOSE_CMD"), 1u);
+    EXPECT_EQ(pair.counters(1).pdcs_failed.read(), 0u);
+    pair.expect_clean();
+  }
+}
+
+TEST(Pdc, ATargetThatHearsNothingMoreAsksForTheCloseAndGoes) {
+  Pair pair;
+  bool cut = false;
+  pair.fate = [&](const Seen& s) { return Fate{.lost = cut && s.from == 0}; };
+  pair.post(0, pair.write(0, 1, 0, 0, 100));
+  pair.run_for(Duration{20'000'000});
+  cut = true;
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:success");
+  EXPECT_GT(pair.count(1, "CP CLOSE_REQ"), 0u);
+  pair.expect_clean();
+}
+
+TEST(Pdc, WithoutAnswerAMessageFailsAfterItsRetries) {
+  Pair pair;
+  pair.fate = [](const Seen&) { return Fate{.lost = true}; };
+  pair.post(0, pair.write(0, 1, 0, 0, 100));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:retry_exceeded");
+  EXPECT_EQ(pair.count(0, "RUD_REQ"), 9u);
+  // 0.1 ms, doubling.
+  EXPECT_EQ(pair.log()[2].at - pair.log()[1].at, Duration{200'000'000});
+  EXPECT_EQ(pair.log()[8].at - pair.log()[7].at, Duration{12'800'000'000});
+  pair.expect_clean();
+}
+
+TEST(Pdc, ATargetWithoutRoomIsAskedAgain) {
+  EngineConfig config = test_config();
+  config.most_pdcs = 2;
+  Pair pair(config, 5);
+  for (std::size_t from = 0; from < 5; ++from) {
+    if (from == 1) continue;
+    pair.fill(from, from * 4000, 3000, from);
+    pair.post(from, pair.write(from, 1, from * 4000, from * 4000, 3000));
+  }
+  pair.run();
+  EXPECT_GT(pair.counters(1).sent(NackCode::kNoPdcAvail), 0u);
+  for (std::size_t from = 0; from < 5; ++from) {
+    if (from == 1) continue;
+    EXPECT_EQ(pair.text(from), "1:success");
+    EXPECT_TRUE(pair.same(from, from * 4000, 1, from * 4000, 3000));
+  }
+  pair.expect_clean();
+}
+
+TEST(Pdc, MessagesWaitForAPdcIfThisEndHasNone) {
+  EngineConfig config = test_config();
+  config.most_pdcs = 1;
+  Pair pair(config, 4);
+  for (std::size_t to = 1; to < 4; ++to) {
+    SendWr wr = pair.write(0, to, 0, 0, 3000);
+    wr.peer = pair.end(0).peers[to];
+    pair.post(0, wr);
+  }
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:success 2:success 3:success");
+  EXPECT_EQ(pair.counters(0).pdcs_opened.read(), 3u);
+  pair.expect_clean();
+}
+
+TEST(Pdc, ThousandsComeAndGoAndNoneIsLeft) {
+  EngineConfig config = test_config();
+  config.idle_close = Duration{1'000'000};
+  config.pdcid_quiet = Duration{1'000'000};
+  config.most_pdcs = 300;
+  Pair pair(config, 3);
+  std::uint64_t posted = 0;
+  for (int round = 0; round < 30; ++round) {
+    for (unsigned lane = 0; lane < 128; ++lane) {
+      SendWr wr = pair.write(0, posted++, 0, lane * 64, 64);
+      wr.lane = static_cast<std::uint8_t>(lane);
+      wr.peer = pair.end(0).peers[1 + lane % 2];
+      wr.memory_key = pair.end(1 + lane % 2).key;
+      pair.post(0, wr);
+    }
+    pair.run_for(Duration{300'000'000});
+  }
+  pair.run();
+  EXPECT_EQ(pair.completions(0).size(), posted);
+  EXPECT_GE(pair.counters(0).pdcs_opened.read(), posted);
+  EXPECT_EQ(pair.counters(0).pdcs_failed.read(), 0u);
+  pair.expect_clean();
+}
+
+}  // namespace
+}  // namespace railyard::uet

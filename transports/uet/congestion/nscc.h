@@ -1,0 +1,88 @@
+// NSCC, the congestion control by the sender's window (UE-Spec 1.0 §3.6.13; uet §9.1..§9.4, whose names these are).
+// Each acknowledgement says how many octets have arrived, how long its packet took, and whether it was marked:
+//
+//                     delay < target                        delay >= target
+//   not marked        proportional increase, or fast        fair increase: a queue that nobody marks is short-lived
+//   marked            nothing: only the path is bad         multiplicative decrease
+//
+// DEVIATION: the weighted average of the delay is the simulator's (0.0125 of each sample), where the specification is
+// said to weight over a round trip (uet §13, 26).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "dataplane/base/time.h"
+#include "transports/uet/congestion/nscc_config.h"
+
+namespace railyard::uet {
+
+// What an acknowledgement says.
+struct AckSignals {
+  std::uint64_t newly = 0;         // octets that have arrived since the last one
+  std::optional<Duration> rtt{};   // of the packet it answers, without the time at the receiver
+  bool ecn = false;                // that packet was marked
+  std::uint8_t rcv_cwnd_pend = 0;  // the receiver's penalty, in 1/128
+  bool restore_cwnd = false;       // which is over
+};
+
+class Nscc {
+ public:
+  explicit Nscc(const NsccConfig& config) noexcept;
+
+  // A packet of `octets` leaves.
+  void on_sent(Instant now, std::uint32_t octets) noexcept;
+  void on_ack(Instant now, const AckSignals& ack) noexcept;
+  // A switch trimmed a packet of `octets`. `reduces`: its window does (not at the last hop when the receiver grants
+  // credit).
+  void on_trimmed(Instant now, std::uint32_t octets, bool reduces) noexcept;
+  // A packet of `octets` is taken for lost, or a timeout says so.
+  void on_loss(std::uint32_t octets) noexcept;
+  // A packet goes again for another reason than congestion: it is not in flight any more.
+  void on_returned(std::uint32_t octets) noexcept;
+  // Nothing is in flight, whatever was counted.
+  void on_nothing_in_flight() noexcept { in_flight_ = 0; }
+
+  // Whether a packet of `octets` may leave.
+  bool allows(std::uint32_t octets) const noexcept { return in_flight_ + octets <= cwnd_; }
+
+  double cwnd() const noexcept { return cwnd_; }  // octets
+  double in_flight() const noexcept { return in_flight_; }
+  double max_wnd() const noexcept { return max_wnd_; }
+  double min_wnd() const noexcept { return config_.min_wnd; }
+  Duration base_rtt() const noexcept { return base_rtt_; }
+  Duration target() const noexcept { return config_.target; }
+  Duration average_delay() const noexcept { return Duration{static_cast<std::int64_t>(avg_delay_)}; }
+
+ private:
+  double take_delay(const AckSignals& ack) noexcept;
+  void average(double sample) noexcept { avg_delay_ += config_.delay_weight * (sample - avg_delay_); }
+  bool quick_adapt(Instant now, bool loss, bool ecn, double delay) noexcept;
+  void increase(double newly, double delay) noexcept;
+  void decrease(Instant now) noexcept;
+  void adjust(Instant now) noexcept;
+  void clamp() noexcept;
+  void leave_flight(double octets) noexcept { in_flight_ = in_flight_ > octets ? in_flight_ - octets : 0; }
+
+  double cwnd_;
+  double in_flight_ = 0;
+  double max_wnd_;
+  double avg_delay_ = 0;  // ps
+  double inc_ = 0;
+  double received_ = 0;  // octets since the window was last adjusted
+  double fi_count_ = 0;
+  bool fast_ = false;
+  bool started_ = false;
+  // Quick adapt.
+  bool trigger_qa_ = false;
+  double achieved_ = 0;  // octets in this period
+  double ignored_ = 0;
+  double to_ignore_ = 0;  // so many octets' signals are of before
+  std::optional<Instant> qa_end_{};
+  std::optional<Instant> last_cut_{};
+  Instant last_adjust_{};
+  Duration base_rtt_;
+  NsccConfig config_;
+};
+
+}  // namespace railyard::uet

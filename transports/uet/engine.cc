@@ -1,0 +1,233 @@
+// Control and work; how PDCs begin and end.
+#include "transports/uet/engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "dataplane/base/assert.h"
+
+namespace railyard::uet {
+
+std::string_view name(Status status) noexcept {
+  switch (status) {
+    case Status::kSuccess:
+      return "success";
+    case Status::kRefused:
+      return "refused";
+    case Status::kRetryExceeded:
+      return "retry_exceeded";
+    case Status::kPdcFailed:
+      return "pdc_failed";
+    case Status::kLocalError:
+      return "local_error";
+    case Status::kFlushed:
+      return "flushed";
+  }
+  return "";
+}
+
+std::string_view name(PostError error) noexcept {
+  switch (error) {
+    case PostError::kUnknownContext:
+      return "unknown_context";
+    case PostError::kUnknownPeer:
+      return "unknown_peer";
+    case PostError::kNotSupported:
+      return "not_supported";
+    case PostError::kTooLong:
+      return "too_long";
+    case PostError::kWrongLength:
+      return "wrong_length";
+    case PostError::kQueueFull:
+      return "queue_full";
+  }
+  return "";
+}
+
+Engine::Engine(const EngineConfig& config, RngStream chance)
+    : fep_(config),
+      chance_(chance),
+      table_(config.most_pdcs, config.pdcid_quiet),
+      initiator_(fep_, RngStream(Seed{chance_.next()}, "no_match")),
+      target_(fep_) {
+  connectionless_.paths = PathSelector(config.multipath, chance_);
+  RAILYARD_ASSERT(config.window >= 1 && config.window <= 4096 && config.most_pdcs >= 1 && config.multipath.paths >= 1 &&
+                      config.multipath.paths <= kMostPaths,
+                  "an engine's settings are in range");
+}
+
+CqId Engine::create_cq(std::size_t capacity) {
+  fep_.cqs.emplace_back(capacity);
+  return CqId{static_cast<std::uint32_t>(fep_.cqs.size() - 1)};
+}
+
+PeerId Engine::peer(const AddressVector& address) {
+  const auto [at, made] =
+      fep_.by_address.try_emplace(address.destination, static_cast<std::uint32_t>(fep_.peers.size()));
+  if (made) fep_.peers.push_back({.address = address});
+  return PeerId{at->second};
+}
+
+std::expected<void, PostError> Engine::post(Instant now, ContextId from, const SendWr& wr) {
+  const Context* const context = target_.context(from);
+  if (context == nullptr) return std::unexpected(PostError::kUnknownContext);
+  const auto message = initiator_.create(from, context->init, wr);
+  if (!message) return std::unexpected(message.error());
+  run_due(now);
+  switch (wr.mode) {
+    case DeliveryMode::kRudi:
+      connectionless_.messages.push(*message);
+      break;
+    case DeliveryMode::kUud:
+      connectionless_.datagrams.push(*message);
+      break;
+    default:
+      enqueue(now, *message);
+      break;
+  }
+  return {};
+}
+
+std::expected<void, PostError> Engine::post_receive(Instant now, ContextId at, const RecvWr& wr) {
+  const auto posted = target_.post_receive(at, wr);
+  take_late_responses(now);
+  return posted;
+}
+
+// On the PDC of its destination; without one it waits until another goes.
+void Engine::enqueue(Instant now, std::uint32_t message) {
+  Pdc* const pdc = pdc_for(now, initiator_.message(message).wr);
+  if (pdc == nullptr) {
+    waiting_.push_back(message);
+    wakes_.push({std::max(now + Duration{1}, std::min(table_.next_free(), now + fep_.config.nack_backoff)), 0, true});
+    return;
+  }
+  pdc->messages.push(message);
+  ++pdc->open_messages;
+  settle(now, *pdc);
+}
+
+Pdc* Engine::pdc_for(Instant now, const SendWr& wr) {
+  Peer& peer = fep_.peer(wr.peer);
+  for (const std::uint16_t id : peer.pdcs)
+    if (Pdc* const pdc = table_.find(id); pdc != nullptr && pdc->mode == wr.mode && pdc->lane == wr.lane) return pdc;
+  Pdc* const pdc = open(now, wr.peer, wr.mode, draw_start(peer), true);
+  if (pdc == nullptr) return nullptr;
+  pdc->lane = wr.lane;
+  peer.pdcs.push_back(pdc->id.value);
+  return pdc;
+}
+
+// In [2^16, 2^31), and 2^16 away from the last one with that peer (uet §5.3).
+Psn Engine::draw_start(Peer& peer) {
+  constexpr std::uint32_t kLeast = 1u << 16;
+  for (;;) {
+    const Psn start(static_cast<std::uint32_t>(kLeast + chance_.below((std::uint64_t{1} << 31) - kLeast)));
+    const std::int32_t far = start - peer.last_start;
+    if (peer.used && far > -static_cast<std::int32_t>(kLeast) && far < static_cast<std::int32_t>(kLeast)) continue;
+    peer.used = true;
+    peer.last_start = start;
+    return start;
+  }
+}
+
+Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool initiator) {
+  Pdc* const pdc = table_.take(now);
+  if (pdc == nullptr) return nullptr;
+  Pdc& p = *pdc;
+  const EngineConfig& c = fep_.config;
+  p.remote = 0;
+  p.peer = peer;
+  p.state = initiator ? PdcState::kSyn : PdcState::kEstablished;
+  p.mode = mode;
+  p.initiator = initiator;
+  p.lane = 0;
+  p.start = start;
+  p.sent.start(start);
+  p.congestion = CongestionControl(c.congestion);
+  p.chance = RngStream(Seed{chance_.next()}, "pdc");
+  MultipathConfig multipath = c.multipath;
+  if (mode == DeliveryMode::kRod) multipath.policy = PathPolicy::kSingle;
+  p.paths = PathSelector(multipath, p.chance);
+  p.peer_cack = start - 1;
+  p.peer_range = p.last_rcvd = 0;
+  p.heard_rcvd = p.recovering = p.probing = p.clear_due = p.close_due = p.retired = p.waits_for_close = false;
+  p.timeouts = p.backoffs = 0;
+  p.setup_tries = 0;
+  p.blocked_until = p.next_data = Instant{};
+  p.rto_at = p.probe_at = Instant::never();
+  if (p.window.range() != c.mp_range) p.window = ReceiveWindow(c.mp_range);
+  p.window.start(start);
+  p.rcvd_octets = 0;
+  p.ack_octets = 0;
+  p.ar_waits = p.ooo_told = false;
+  p.last_message = p.last_job = 0;
+  p.stored.clear();
+  while (!p.control.empty()) p.control.pop();
+  p.open_messages = p.reads_in_flight = p.open_read_jobs = 0;
+  p.message_id = 0;
+  p.in_control_line = p.in_data_line = false;
+  p.timer_at = Instant::never();
+  p.idle_since = now;
+  fep_.counters.pdcs_opened.increment();
+  return pdc;
+}
+
+// Takes no more messages.
+void Engine::retire(Pdc& pdc) {
+  if (!pdc.initiator || pdc.retired) return;
+  pdc.retired = true;
+  std::erase(fep_.peer(pdc.peer).pdcs, pdc.id.value);
+}
+
+void Engine::free(Instant now, Pdc& pdc) {
+  retire(pdc);
+  target_.forget(pdc);
+  if (pdc.initiator) {
+    fep_.peer(pdc.peer).last_start = pdc.sent.next();
+  } else {
+    table_.note_closed(pdc);
+  }
+  // Its data that was sent and not acknowledged.
+  while (!pdc.sent.empty()) {
+    const SentPacket& packet = pdc.sent.front();
+    if (packet.cargo.kind == Cargo::Kind::kReadData && !packet.answered) target_.release_read_job(packet.cargo.item);
+    pdc.sent.mark_answered(pdc.sent.una());
+    pdc.sent.pop_answered();
+  }
+  pdc.state = PdcState::kFree;
+  table_.give_back(now, pdc);
+  // For those who wait for one.
+  if (!waiting_.empty()) wakes_.push({table_.next_free(), 0, true});
+}
+
+void Engine::fail(Instant now, Pdc& pdc, Status status, After after) {
+  fep_.counters.pdcs_failed.increment();
+  again_.clear();
+  initiator_.forget(pdc, status, after == After::kSendAgain ? &again_ : nullptr);
+  free(now, pdc);
+  const std::vector<std::uint32_t> again = std::exchange(again_, {});
+  for (const std::uint32_t message : again) enqueue(now, message);
+}
+
+void Engine::quiesce(Pdc& pdc) {
+  if (pdc.state == PdcState::kClosing || pdc.close_due) return;
+  retire(pdc);
+  if (pdc.state == PdcState::kEstablished) pdc.state = PdcState::kQuiesce;
+}
+
+void Engine::close_all(Instant now) {
+  run_due(now);
+  for (std::uint32_t id = 1; id <= 0xFFFF; ++id) {
+    Pdc* const pdc = table_.find(static_cast<std::uint16_t>(id));
+    if (pdc == nullptr) continue;
+    if (pdc->initiator) {
+      quiesce(*pdc);
+    } else if (pdc->state == PdcState::kEstablished) {
+      pdc->close_due = true;
+    }
+    settle(now, *pdc);
+  }
+}
+
+}  // namespace railyard::uet

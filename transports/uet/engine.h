@@ -1,0 +1,235 @@
+// An Ultra Ethernet NIC's transport: PDCs and messages, packets in and packets out. Sans-IO, and driven as the RoCE
+// engine is: it owns no thread, socket or clock; `now` never goes back.
+//
+// After a post, a packet or a timer the PDCs concerned stand in line: answers and control packets, which are never held
+// back, in the class `control`; data, one packet each in turn, in the class `data`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dataplane/base/endpoint.h"
+#include "dataplane/base/ring_queue.h"
+#include "dataplane/base/rng.h"
+#include "transports/base/wake_queue.h"
+#include "transports/uet/fep_state.h"
+#include "transports/uet/pds/pdc_table.h"
+#include "transports/uet/ses/initiator.h"
+#include "transports/uet/ses/target.h"
+#include "transports/uet/wire/packet.h"
+
+namespace railyard::uet {
+
+// A packet that has come, its CRC right.
+struct InPacket {
+  Packet packet{};  // trimmed: the PDS header only
+  PayloadRef payload{};
+  wire::IpAddress source;
+  wire::IpAddress destination;
+  wire::MacAddress source_mac;  // who handed it over: the way back
+  wire::MacAddress destination_mac;
+  std::uint16_t entropy = 0;
+  bool ce = false;        // congestion experienced
+  bool trimmed = false;   // cut by a switch,
+  bool last_hop = false;  // the last one
+};
+
+// A packet to send.
+struct OutPacket {
+  Packet packet{};
+  PayloadRef payload{};
+  const AddressVector* to = nullptr;
+  std::uint16_t entropy = 0;
+  bool control = false;                         // DSCP_CONTROL, and not ECN-capable; else DSCP_TRIMMABLE
+  std::array<std::byte, kMostAckData> small{};  // `payload` may lie here
+};
+
+class Engine {
+ public:
+  Engine(const EngineConfig& config, RngStream chance);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // ---- Control: may allocate ----
+  MemoryRegions& memory() noexcept { return fep_.memory; }
+  CqId create_cq(std::size_t capacity);
+  // The one of this address, which is made if there is none. Who is heard first, from a packet that opens a PDC,
+  // becomes one by that.
+  PeerId peer(const AddressVector& address);
+  const AddressVector& address(PeerId peer) const noexcept { return fep_.peers[peer.index()].address; }
+  // Its queue exists.
+  ContextId create_context(const ContextInit& init) { return target_.create_context(init); }
+
+  // ---- Work ----
+  std::expected<void, PostError> post(Instant now, ContextId from, const SendWr& wr);
+  std::expected<void, PostError> post_receive(Instant now, ContextId at, const RecvWr& wr);
+  // Takes up to `out.size()` completions; returns how many.
+  std::size_t poll(CqId cq, std::span<Completion> out) noexcept { return fep_.cqs[cq.index()].poll(out); }
+  // PDCs that this end has opened take no more messages, and close when they have done what they have; those of peers
+  // are asked for.
+  void close_all(Instant now);
+
+  // ---- Packets ----
+  // Returns why it was of no use; nullopt: it was taken.
+  std::optional<Drop> on_packet(Instant now, const InPacket& in);
+  // One that came and was none: counted.
+  void on_drop(Drop reason) noexcept;
+  void on_malformed(Malformed reason) noexcept;
+  void on_not_uet(NotUet reason) noexcept;
+
+  // Does what fell due, and says what could be sent and until when the answer holds.
+  Readiness ready(Instant now);
+  // The next packet of a class. False: there is none. What `out` points to holds until the next call.
+  bool send(Instant now, Priority priority, OutPacket& out);
+
+  const Counters& counters() const noexcept { return fep_.counters; }
+  const EngineConfig& config() const noexcept { return fep_.config; }
+  std::size_t pdcs() const noexcept { return table_.live(); }
+  // nullptr: there is no such PDC.
+  const Pdc* pdc(PdcId id) const noexcept { return table_.find(id.value); }
+  // Messages that are posted and not complete, or received and not matched.
+  std::size_t open_messages() const noexcept { return initiator_.open_messages() + target_.open_messages(); }
+
+ private:
+  // A NACK, or the ACK of a close, of a PDC that is not there.
+  struct Reply {
+    PeerId peer{};
+    Pds pds{};
+    Ses ses{};
+    std::uint16_t entropy = 0;
+  };
+  // What a RUDI READ returns.
+  struct DataReply {
+    PeerId peer{};
+    PdsRudiValues pds{};
+    SesResponseValues ses{};
+    PayloadRef payload{};
+    std::uint16_t entropy = 0;
+  };
+  struct RudiPacket {
+    std::uint32_t message = 0;
+    std::uint32_t index = 0;
+    Instant deadline{};
+    std::uint16_t entropy = 0;
+    std::uint16_t generation = 0;
+    std::uint8_t transmissions = 0;
+    bool lost = false;
+    bool used = false;
+  };
+  // What belongs to no PDC.
+  struct Connectionless {
+    RingQueue<std::uint32_t> datagrams;  // UUD: messages
+    RingQueue<std::uint32_t> messages;   // RUDI: not wholly sent
+    std::vector<RudiPacket> packets;
+    std::vector<std::uint32_t> free;
+    RingQueue<std::uint32_t> again;  // packets
+    RingQueue<DataReply> replies;
+    std::uint32_t outstanding = 0;
+    bool first = false;  // goes before data of PDCs, in turn
+    PathSelector paths;
+
+    std::uint32_t pkt_id(std::uint32_t slot) const noexcept;
+  };
+  enum class After : std::uint8_t { kFail, kSendAgain };
+
+  // ---- engine.cc: PDCs ----
+  void enqueue(Instant now, std::uint32_t message);
+  Pdc* pdc_for(Instant now, const SendWr& wr);
+  Pdc* open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool initiator);
+  Psn draw_start(Peer& peer);
+  void free(Instant now, Pdc& pdc);
+  void fail(Instant now, Pdc& pdc, Status status, After after);
+  void quiesce(Pdc& pdc);
+  void retire(Pdc& pdc);
+
+  // ---- engine_packets.cc: requests ----
+  std::optional<Drop> accept(Instant now, const InPacket& in);
+  std::optional<PeerId> known_peer(const InPacket& in) const noexcept;
+  PeerId learn_peer(const InPacket& in);
+  std::optional<Drop> on_request(Instant now, const InPacket& in, const PdsRequestValues& pds);
+  std::optional<Drop> on_trimmed(Instant now, const InPacket& in);
+  std::expected<Pdc*, Drop> pdc_of_syn(Instant now, const InPacket& in, const PdsRequestValues& pds, bool& opened);
+  std::expected<Pdc*, Drop> pdc_of(const InPacket& in, std::uint16_t spdcid, std::uint16_t dpdcid, std::uint32_t psn,
+                                   bool retx, bool answers);
+  std::optional<Drop> on_duplicate(Instant now, Pdc& pdc, const InPacket& in, const PdsRequestValues& pds);
+  void take(Instant now, Pdc& pdc, const InPacket& in, const PdsRequestValues& pds, Verdict& verdict, bool opened);
+  void acknowledge(Pdc& pdc, PendingControl ack);
+  void nack(Instant now, Pdc& pdc, const InPacket& in, Psn psn, bool retx, NackCode code, std::uint32_t payload = 0);
+  void nack_nobody(const InPacket& in, std::uint32_t psn, std::uint16_t to, bool retx, NackCode code);
+  void take_late_responses(Instant now);
+
+  // ---- engine_control.cc: control packets ----
+  std::optional<Drop> on_cp(Instant now, const InPacket& in, const PdsCpValues& cp);
+  std::optional<Drop> on_counted_cp(Instant now, Pdc& pdc, const InPacket& in, const PdsCpValues& cp);
+  std::optional<Drop> on_ack_req(Instant now, Pdc& pdc, const InPacket& in, const PdsCpValues& cp);
+  void push_cp(Pdc& pdc, CtlType type, Psn psn, std::uint32_t payload, std::uint16_t opaque);
+
+  // ---- engine_responses.cc: ACK and NACK ----
+  std::optional<Drop> on_ack(Instant now, const InPacket& in, const PdsAckValues& ack);
+  void note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsAckValues& ack);
+  void infer_losses(Instant now, Pdc& pdc, std::uint32_t ooo_count, Psn before);
+  void answer(Instant now, Pdc& pdc, SentPacket packet, const SesResponseValues* response, const PayloadRef& payload);
+  std::optional<Drop> on_nack(Instant now, const InPacket& in, const PdsNackValues& nack);
+  std::optional<Drop> on_pdc_nack(Instant now, Pdc& pdc, const InPacket& in, const PdsNackValues& nack);
+  void lose(Instant now, Pdc& pdc, Psn psn, PathFeedback feedback);
+  void go_back(Pdc& pdc, Psn from);
+  void back_off(Instant now, Pdc& pdc);
+  void progress(Instant now, Pdc& pdc);
+
+  // ---- engine_lines.cc: who sends when, timers ----
+  void settle(Instant now, Pdc& pdc);
+  void line_up(Instant now, Pdc& pdc);
+  void set_timer(Pdc& pdc);
+  void run_due(Instant now);
+  void on_timer(Instant now, Pdc& pdc);
+  void on_rto(Instant now, Pdc& pdc);
+  void on_probe(Instant now, Pdc& pdc);
+  Instant deadline(const Pdc& pdc) const noexcept;
+  bool has_data(Instant now, Pdc& pdc);
+  bool next_cargo(Pdc& pdc, Cargo& cargo, std::uint32_t& octets);
+  bool window_open(const Pdc& pdc) const noexcept;
+
+  // ---- engine_connectionless.cc: RUDI and UUD ----
+  bool has_connectionless() const noexcept;
+  bool send_connectionless(Instant now, OutPacket& out);
+  void send_rudi(Instant now, std::uint32_t slot, OutPacket& out);
+  void release_rudi(std::uint32_t slot);
+  void on_rudi_timer(Instant at, std::uint32_t slot);
+  RudiPacket* find_rudi(const InPacket& in, std::uint32_t pkt_id) noexcept;
+  std::optional<Drop> on_rudi_response(Instant now, const InPacket& in, const PdsRudiValues& pds);
+  std::optional<Drop> on_rudi_nack(Instant now, const InPacket& in, const PdsNackValues& nack);
+  std::optional<Drop> on_rudi_request(const InPacket& in, const PdsRudiValues& pds);
+  std::optional<Drop> on_datagram(const InPacket& in);
+
+  // ---- engine_send.cc: packets made ----
+  bool send_control(Instant now, OutPacket& out);
+  bool send_data(Instant now, OutPacket& out);
+  bool send_pdc_data(Instant now, OutPacket& out);
+  void send_again(Instant now, Pdc& pdc, OutPacket& out);
+  void send_first(Instant now, Pdc& pdc, OutPacket& out);
+  void fill(Pdc& pdc, const Cargo& cargo, Psn psn, bool again, OutPacket& out);
+  void fill_control(Instant now, Pdc& pdc, const PendingControl& what, OutPacket& out);
+  void fill_ack(Instant now, Pdc& pdc, const PendingControl& what, OutPacket& out);
+  void fill_read_data(const ReadJob& job, Packet& packet, PayloadRef& payload);
+
+  FepState fep_;
+  RngStream chance_;
+  PdcTable table_;
+  Initiator initiator_;
+  Target target_;
+  RingQueue<std::uint32_t> control_line_;  // PDCIDs
+  RingQueue<std::uint32_t> data_line_;
+  std::vector<Reply> replies_;  // a queue: `first_reply_` is its front
+  std::size_t first_reply_ = 0;
+  WakeQueue wakes_;
+  Connectionless connectionless_;
+  WakeQueue rudi_wakes_;                // slots of its packets
+  std::vector<std::uint32_t> waiting_;  // messages for which there is no PDC now
+  std::vector<std::uint32_t> again_;
+};
+
+}  // namespace railyard::uet

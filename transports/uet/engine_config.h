@@ -1,0 +1,68 @@
+// Settings of a UET engine; defaults are those of uet §5.15 unless said otherwise.
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/base/ids.h"
+#include "dataplane/base/time.h"
+#include "transports/uet/congestion/congestion_control.h"
+#include "transports/uet/multipath/path_selector.h"
+
+namespace railyard::uet {
+
+struct EngineConfig {
+  std::uint32_t payload_mtu = 4096;  // 1024, 2048, 4096 or 8192; the same at all ends
+
+  // PDCs.
+  std::uint16_t most_pdcs = 0xFFFF;     // at a time, 1..65535
+  Duration pdcid_quiet{1'000'000'000};  // a PDCID that has gone is not used again this long
+  // An initiator closes a PDC that had nothing to do this long. (No source has a default.)
+  Duration idle_close{1'000'000'000};
+  Duration target_idle{5'000'000'000'000};     // a target asks for the close of one that heard nothing this long
+  Duration close_req_time{1'000'000'000'000};  // Close_REQ_Time: and closes it in error when nothing comes of it
+
+  // Windows, in PSNs. The reference provider has 128 for both.
+  std::uint32_t window = 512;    // outstanding at most, 1..4096
+  std::uint32_t mp_range = 512;  // MP_RANGE, what a receiver takes beyond CACK: a power of two, 128..16384
+
+  // Acknowledgements.
+  bool ack_cc = true;                  // ACK_CC with NSCC state and SACK; else plain ACK
+  std::uint32_t ack_trigger = 16'384;  // ACK_Gen_Trigger, octets; 0, 1: every packet
+  std::uint32_t ack_min_add = 1024;    // ACK_Gen_Min_Pkt_Add
+  // Whether a duplicate that says that it is none (retx = 0), so one that the network has made, is answered, too.
+  bool answer_all_duplicates = true;
+
+  // Loss.
+  Duration rto_init{5'000'000'000};  // RTO_INIT; doubles with each timeout in a row
+  std::uint8_t retries = 5;          // so many times; then the PDC is closed in error
+  // A NACK that asks for another try: the packet goes again no sooner; doubles in a row, up to rto_init. (No source has
+  // a default: a round trip or two.)
+  Duration nack_backoff{20'000'000};
+  std::uint16_t setup_retries = 1000;  // tries at a target without resources for a PDC
+  // RUD, for networks that do not trim: losses are inferred from ooo_count (uet §9.5),
+  bool infer_loss = true;
+  // and at the tail by PROBEs: these ask when nothing was heard for a round trip and more. Off: where control packets
+  // overtake data their quick return says nothing of the queues, and what only waits would go again.
+  bool probe = false;
+
+  // Guaranteed responses that a target keeps for one PDC, and READs that it has not answered.
+  std::uint32_t most_stored_responses = 256;
+  std::uint32_t most_read_jobs = 1024;
+  std::uint32_t most_reads_in_flight = 256;  // READ requests of an initiator's PDC whose data is not here
+
+  // RUDI packets outstanding at a time. (No source has a default; its congestion control is not built.)
+  std::uint32_t rudi_window = 64;
+
+  // A message that found no buffer (NO_MATCH, DISABLED_GEN) goes again after a random time, which doubles.
+  Duration no_match_least{50'000'000'000};
+  Duration no_match_most{100'000'000'000};
+  std::uint8_t no_match_retries = 5;
+
+  Priority data{0};     // the NIC's class of requests
+  Priority control{6};  // of ACK, NACK and CP
+
+  CongestionConfig congestion = NsccConfig::of({});
+  MultipathConfig multipath{};  // of RUD; a PDC for ROD has one path
+};
+
+}  // namespace railyard::uet

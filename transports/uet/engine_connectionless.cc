@@ -1,0 +1,161 @@
+// RUDI and UUD: packets that belong to no PDC (uet §5.12, §5.13).
+#include <algorithm>
+
+#include "transports/uet/engine.h"
+
+namespace railyard::uet {
+
+// ---- Initiator ----
+
+// Its number, and how often its place was used before: unique among those that are outstanding.
+std::uint32_t Engine::Connectionless::pkt_id(std::uint32_t slot) const noexcept {
+  return slot << 16 | packets[slot].generation;
+}
+
+bool Engine::has_connectionless() const noexcept {
+  const Connectionless& c = connectionless_;
+  return !c.replies.empty() || !c.again.empty() || !c.datagrams.empty() ||
+         (!c.messages.empty() && c.outstanding < fep_.config.rudi_window);
+}
+
+bool Engine::send_connectionless(Instant now, OutPacket& out) {
+  Connectionless& c = connectionless_;
+  if (!c.replies.empty()) {
+    const DataReply reply = c.replies.front();
+    c.replies.pop();
+    out = {};
+    out.packet = {.pds = reply.pds, .ses = reply.ses, .payload_octets = reply.payload.octets};
+    out.payload = reply.payload;
+    out.to = &fep_.peer(reply.peer).address;
+    out.entropy = reply.entropy;
+    return true;
+  }
+  if (!c.datagrams.empty()) {
+    const Cargo cargo{.item = c.datagrams.front()};
+    c.datagrams.pop();
+    out = {};
+    initiator_.fill(cargo, out.packet, out.payload, out.small);
+    out.packet.pds = PdsUudValues{};
+    out.to = &fep_.peer(initiator_.message(cargo.item).wr.peer).address;
+    out.entropy = c.paths.next(now, chance_);
+    initiator_.finish_connectionless(cargo.item);
+    return true;
+  }
+  while (!c.again.empty()) {
+    const std::uint32_t slot = c.again.front();
+    c.again.pop();
+    if (!c.packets[slot].used || !c.packets[slot].lost) continue;
+    fep_.counters.retransmitted_packets.increment();
+    send_rudi(now, slot, out);
+    return true;
+  }
+  if (c.messages.empty() || c.outstanding >= fep_.config.rudi_window) return false;
+  const std::uint32_t message = c.messages.front();
+  std::uint32_t slot = 0;
+  if (c.free.empty()) {
+    slot = static_cast<std::uint32_t>(c.packets.size());
+    c.packets.emplace_back();
+  } else {
+    slot = c.free.back();
+    c.free.pop_back();
+  }
+  RudiPacket& p = c.packets[slot];
+  p = {.message = message, .index = initiator_.begin_connectionless(message), .generation = p.generation, .used = true};
+  ++p.generation;
+  ++c.outstanding;
+  if (initiator_.message(message).sent_all) c.messages.pop();
+  send_rudi(now, slot, out);
+  return true;
+}
+
+void Engine::send_rudi(Instant now, std::uint32_t slot, OutPacket& out) {
+  RudiPacket& p = connectionless_.packets[slot];
+  const bool again = p.transmissions > 0;
+  p.lost = false;
+  p.entropy = connectionless_.paths.next(now, chance_);
+  p.deadline = now + fep_.config.rto_init * (std::int64_t{1} << std::min<int>(p.transmissions, fep_.config.retries));
+  ++p.transmissions;
+  rudi_wakes_.push({p.deadline, slot, false});
+  out = {};
+  initiator_.fill({.item = p.message, .index = p.index}, out.packet, out.payload, out.small);
+  out.packet.pds = PdsRudiValues{.retx = again, .pkt_id = connectionless_.pkt_id(slot)};
+  out.to = &fep_.peer(initiator_.message(p.message).wr.peer).address;
+  out.entropy = p.entropy;
+}
+
+void Engine::release_rudi(std::uint32_t slot) {
+  connectionless_.packets[slot].used = false;
+  connectionless_.free.push_back(slot);
+  --connectionless_.outstanding;
+}
+
+void Engine::on_rudi_timer(Instant at, std::uint32_t slot) {
+  RudiPacket& p = connectionless_.packets[slot];
+  if (!p.used || p.lost || p.deadline != at) return;
+  fep_.counters.retransmission_timeouts.increment();
+  connectionless_.paths.on_feedback(at, p.entropy, PathFeedback::kTimeout);
+  if (p.transmissions > fep_.config.retries) {
+    initiator_.on_connectionless_failed(p.message, Status::kRetryExceeded);
+    return release_rudi(slot);
+  }
+  p.lost = true;
+  connectionless_.again.push(slot);
+}
+
+// The outstanding packet that an answer is of; nullptr: of none.
+Engine::RudiPacket* Engine::find_rudi(const InPacket& in, std::uint32_t pkt_id) noexcept {
+  const std::uint32_t slot = pkt_id >> 16;
+  if (slot >= connectionless_.packets.size()) return nullptr;
+  RudiPacket& p = connectionless_.packets[slot];
+  if (!p.used || connectionless_.pkt_id(slot) != pkt_id) return nullptr;
+  const PeerId peer = initiator_.message(p.message).wr.peer;
+  return fep_.peer(peer).address.destination == in.source ? &p : nullptr;
+}
+
+std::optional<Drop> Engine::on_rudi_response(Instant now, const InPacket& in, const PdsRudiValues& pds) {
+  RudiPacket* const p = find_rudi(in, pds.pkt_id);
+  const auto* const response = std::get_if<SesResponseValues>(&in.packet.ses);
+  if (p == nullptr || response == nullptr) return Drop::kUnknownPacketId;
+  connectionless_.paths.on_feedback(now, in.entropy, pds.m ? PathFeedback::kEcn : PathFeedback::kGood);
+  initiator_.on_connectionless_answered(p->message, p->index, *response, in.payload);
+  release_rudi(pds.pkt_id >> 16);
+  return std::nullopt;
+}
+
+// It was trimmed, or there was no room for it: it goes again.
+std::optional<Drop> Engine::on_rudi_nack(Instant now, const InPacket& in, const PdsNackValues& nack) {
+  RudiPacket* const p = find_rudi(in, nack.nack_psn);
+  if (p == nullptr) return Drop::kUnknownPacketId;
+  connectionless_.paths.on_feedback(now, in.entropy, PathFeedback::kTrimmed);
+  const bool at_once = nack.code == NackCode::kTrimmed || nack.code == NackCode::kTrimmedLasthop;
+  if (!at_once || p->lost) return std::nullopt;
+  p->lost = true;
+  connectionless_.again.push(nack.nack_psn >> 16);
+  return std::nullopt;
+}
+
+// ---- Target ----
+
+std::optional<Drop> Engine::on_rudi_request(const InPacket& in, const PdsRudiValues& pds) {
+  const auto* const request = std::get_if<SesRequestValues>(&in.packet.ses);
+  if (request == nullptr) return Drop::kUnexpected;
+  PayloadRef data{};
+  const Response response = target_.on_idempotent(*request, in.payload, data);
+  PdsRudiValues answer{
+      .type = PdsType::kRudiResp, .next_hdr = response.ses.form, .m = in.ce, .retx = pds.retx, .pkt_id = pds.pkt_id};
+  const PeerId peer = learn_peer(in);
+  if (data.octets > 0) {
+    connectionless_.replies.push({peer, answer, response.ses, data, in.entropy});
+  } else {
+    replies_.push_back({.peer = peer, .pds = answer, .ses = response.ses, .entropy = in.entropy});
+  }
+  return std::nullopt;
+}
+
+std::optional<Drop> Engine::on_datagram(const InPacket& in) {
+  const auto* const request = std::get_if<SesRequestValues>(&in.packet.ses);
+  if (request == nullptr || !target_.on_datagram(learn_peer(in), *request, in.payload)) return Drop::kNoMatch;
+  return std::nullopt;
+}
+
+}  // namespace railyard::uet

@@ -1,0 +1,194 @@
+// Who sends when: lines, windows and timers.
+#include <algorithm>
+#include <utility>
+
+#include "transports/uet/engine.h"
+
+namespace railyard::uet {
+
+// Before the target is known no more than psn_offset can say (uet §5.3).
+bool Engine::window_open(const Pdc& pdc) const noexcept {
+  const std::uint32_t outstanding = pdc.sent.size();
+  if (outstanding >= fep_.config.window) return false;
+  const std::int32_t ahead = pdc.sent.next() - pdc.peer_cack;  // of the next packet
+  if (pdc.remote == 0 && pdc.initiator && pdc.sent.next() - pdc.start >= 4096) return false;
+  return pdc.peer_range == 0 || ahead <= static_cast<std::int32_t>(pdc.peer_range);
+}
+
+// What would be sent for the first time, and its octets as they are counted.
+bool Engine::next_cargo(Pdc& pdc, Cargo& cargo, std::uint32_t& octets) {
+  if (pdc.close_due) {
+    cargo = {.kind = pdc.initiator ? Cargo::Kind::kCloseCmd : Cargo::Kind::kCloseReq};
+    octets = PdsCp::kOctets;
+    return true;
+  }
+  if (!pdc.read_jobs.empty()) {
+    cargo = {.kind = Cargo::Kind::kReadData, .item = pdc.read_jobs.front()};
+    octets = PdsRequest::kOctets + SesResponseData::kOctets + target_.read_job(cargo.item).octets;
+    return true;
+  }
+  if (!initiator_.peek(pdc, cargo, octets)) return false;
+  octets += PdsRequest::kOctets;
+  return true;
+}
+
+bool Engine::has_data(Instant now, Pdc& pdc) {
+  if (pdc.sent.any_lost()) {
+    // What was inferred to be lost goes again beyond the window (uet §9.5); and something always may be under way.
+    return pdc.blocked_until > now || pdc.recovering || !pdc.sent.any_in_flight() ||
+           pdc.congestion.allows(pdc.sent.at(pdc.sent.first_lost()).octets);
+  }
+  Cargo cargo;
+  std::uint32_t octets = 0;
+  if (!window_open(pdc) || !next_cargo(pdc, cargo, octets)) return false;
+  // Control packets are not subject to the window.
+  return pdc.close_due || !pdc.sent.any_in_flight() || pdc.congestion.allows(octets);
+}
+
+void Engine::line_up(Instant now, Pdc& pdc) {
+  if (!pdc.in_control_line && (!pdc.control.empty() || (pdc.clear_due && pdc.remote != 0))) {
+    pdc.in_control_line = true;
+    control_line_.push(pdc.id.value);
+  }
+  if (pdc.in_data_line || !has_data(now, pdc)) return;
+  pdc.in_data_line = true;
+  const Instant from = std::max(pdc.next_data, pdc.blocked_until);
+  if (from > now) {
+    wakes_.push({from, pdc.id.value, true});
+  } else {
+    data_line_.push(pdc.id.value);
+  }
+}
+
+// After anything that may have changed a PDC.
+void Engine::settle(Instant now, Pdc& pdc) {
+  if (!pdc.live()) return;
+  if (!pdc.idle()) {
+    pdc.idle_since = now;
+  } else if (pdc.state == PdcState::kQuiesce && !pdc.close_due) {
+    pdc.close_due = true;
+  }
+  line_up(now, pdc);
+  set_timer(pdc);
+}
+
+Instant Engine::deadline(const Pdc& pdc) const noexcept {
+  Instant at = std::min(pdc.rto_at, pdc.probe_at);
+  const EngineConfig& c = fep_.config;
+  if ((pdc.state == PdcState::kEstablished || pdc.state == PdcState::kSyn) && pdc.initiator && pdc.idle())
+    at = std::min(at, pdc.idle_since + c.idle_close);
+  if (!pdc.initiator)
+    at = std::min(at, pdc.idle_since + (pdc.state == PdcState::kClosing ? c.close_req_time : c.target_idle));
+  return at;
+}
+
+// One wake at a time is enough for a timer that mostly moves on: when it comes and the deadline is later, it is set
+// again.
+void Engine::set_timer(Pdc& pdc) {
+  const Instant at = deadline(pdc);
+  if (at >= pdc.timer_at) return;
+  pdc.timer_at = at;
+  wakes_.push({at, pdc.id.value, false});
+}
+
+void Engine::run_due(Instant now) {
+  for (;;) {
+    const Instant retry = initiator_.next_retry();
+    const Instant wake_at = wakes_.empty() ? Instant::never() : wakes_.top().at;
+    const Instant rudi_at = rudi_wakes_.empty() ? Instant::never() : rudi_wakes_.top().at;
+    const Instant next = std::min({retry, wake_at, rudi_at});
+    if (next > now || next == Instant::never()) return;
+    if (rudi_at == next) {
+      const std::uint32_t slot = rudi_wakes_.top().slot;
+      rudi_wakes_.pop();
+      on_rudi_timer(rudi_at, slot);
+      continue;
+    }
+    if (retry <= wake_at) {
+      enqueue(retry, initiator_.take_retry());
+      continue;
+    }
+    const Wake wake = wakes_.top();
+    wakes_.pop();
+    if (wake.slot == 0) {
+      // Messages that have waited for a PDC.
+      const std::vector<std::uint32_t> waiting = std::exchange(waiting_, {});
+      for (const std::uint32_t message : waiting) enqueue(wake.at, message);
+      continue;
+    }
+    Pdc* const pdc = table_.find(static_cast<std::uint16_t>(wake.slot));
+    if (pdc == nullptr) continue;
+    if (wake.paced) {
+      if (!pdc->in_data_line) continue;
+      pdc->in_data_line = false;
+      line_up(wake.at, *pdc);
+    } else if (wake.at == pdc->timer_at) {
+      pdc->timer_at = Instant::never();
+      if (deadline(*pdc) <= wake.at) on_timer(wake.at, *pdc);
+      if (pdc->live()) settle(wake.at, *pdc);
+    }
+  }
+}
+
+void Engine::on_timer(Instant now, Pdc& pdc) {
+  if (pdc.rto_at <= now) return on_rto(now, pdc);
+  if (pdc.probe_at <= now) return on_probe(now, pdc);
+  if (pdc.initiator && pdc.remote == 0) {
+    fep_.counters.pdcs_closed.increment();
+    return free(now, pdc);  // nothing was ever sent
+  }
+  if (pdc.initiator) return quiesce(pdc);  // idle for long
+  if (pdc.state != PdcState::kClosing) {
+    pdc.close_due = true;
+    pdc.state = PdcState::kClosing;
+    pdc.idle_since = now;
+    return;
+  }
+  fail(now, pdc, Status::kPdcFailed, After::kFail);  // nobody closes it
+}
+
+void Engine::on_rto(Instant now, Pdc& pdc) {
+  fep_.counters.retransmission_timeouts.increment();
+  if (++pdc.timeouts > fep_.config.retries) return fail(now, pdc, Status::kRetryExceeded, After::kFail);
+  const Duration rto = fep_.config.rto_init;
+  pdc.rto_at = now + rto * (std::int64_t{1} << pdc.timeouts);
+  SentPackets& sent = pdc.sent;
+  if (sent.front().received) {
+    // It is there, but its response is not here.
+    const Cargo& cargo = sent.front().cargo;
+    const std::uint32_t message = cargo.kind == Cargo::Kind::kRequest ? initiator_.message(cargo.item).message_id : 0u;
+    push_cp(pdc, CtlType::kAckReq, sent.una(), message, 0);
+  }
+  for (Psn psn = sent.una(); psn - sent.next() < 0; ++psn) {
+    const SentPacket& p = sent.at(psn);
+    if (p.received || p.lost || (!pdc.is_rod() && p.sent_at + rto > now)) continue;
+    pdc.congestion.on_loss(p.octets);
+    lose(now, pdc, psn, PathFeedback::kTimeout);
+  }
+}
+
+void Engine::on_probe(Instant now, Pdc& pdc) {
+  pdc.probe_at = Instant::never();
+  const Nscc* const nscc = pdc.congestion.nscc();
+  if (nscc == nullptr || pdc.remote == 0 || pdc.sent.empty()) return;
+  pdc.probe_at = now + nscc->base_rtt() * 5;
+  pdc.probing = true;
+  pdc.probed_at = now;
+  push_cp(pdc, CtlType::kProbe, Psn{}, pdc.sent.una().value(), ++pdc.probe);
+  fep_.counters.probes_sent.increment();
+}
+
+Readiness Engine::ready(Instant now) {
+  run_due(now);
+  Readiness r;
+  if (!control_line_.empty() || first_reply_ < replies_.size())
+    r.classes = static_cast<PriorityMask>(r.classes | bit(fep_.config.control));
+  if (!data_line_.empty() || has_connectionless())
+    r.classes = static_cast<PriorityMask>(r.classes | bit(fep_.config.data));
+  if (!wakes_.empty()) r.until = wakes_.top().at;
+  r.until = std::min(r.until, initiator_.next_retry());
+  if (!rudi_wakes_.empty()) r.until = std::min(r.until, rudi_wakes_.top().at);
+  return r;
+}
+
+}  // namespace railyard::uet

@@ -1,0 +1,327 @@
+// What ACKs and NACKs do (uet §3.10, §5.8, §5.9, §9).
+#include <algorithm>
+#include <bit>
+
+#include "transports/uet/engine.h"
+
+namespace railyard::uet {
+namespace {
+
+// Offsets have 16 bits: what is farther behind is of nobody.
+constexpr std::int32_t kMostBehind = 1 << 15;
+
+// Without congestion control's window: so many packets out of order mean a loss.
+constexpr double kLossPackets = 64;
+
+}  // namespace
+
+void Engine::answer(Instant now, Pdc& pdc, SentPacket packet, const SesResponseValues* response,
+                    const PayloadRef& payload) {
+  switch (packet.cargo.kind) {
+    case Cargo::Kind::kRequest:
+      initiator_.on_answered(now, pdc, packet.cargo, response, payload);
+      break;
+    case Cargo::Kind::kReadData:
+      target_.release_read_job(packet.cargo.item);
+      --pdc.open_read_jobs;
+      break;
+    case Cargo::Kind::kCloseCmd:
+    case Cargo::Kind::kCloseReq:
+      break;
+  }
+}
+
+std::optional<Drop> Engine::on_ack(Instant now, const InPacket& in, const PdsAckValues& ack) {
+  const auto found = pdc_of(in, ack.spdcid, ack.dpdcid, ack.cack_psn, ack.retx, false);
+  if (!found) return found.error();
+  Pdc& pdc = **found;
+  const Psn next = pdc.sent.next();
+  const Psn cack(ack.cack_psn), ack_psn(ack.ack_psn());
+  const auto possible = [&](Psn psn) { return psn - next < 0 && psn - pdc.sent.una() > -kMostBehind; };
+  if (!possible(cack) || (!ack.p && !possible(ack_psn))) return Drop::kGhostAck;
+  const Psn base(ack.sack_base());
+  if (ack.has_cc() && ack.sack_bitmap != 0 &&
+      !possible(base + (63u - static_cast<std::uint32_t>(std::countl_zero(ack.sack_bitmap)))))
+    return Drop::kGhostAck;
+  fep_.counters.acks_received.increment();
+  if (ack.m) fep_.counters.ecn_marked_acks.increment();
+  if (pdc.remote == 0) {
+    pdc.remote = ack.spdcid;
+    pdc.state = pdc.retired ? PdcState::kQuiesce : PdcState::kEstablished;
+    pdc.setup_tries = 0;
+  }
+  pdc.last_entropy = in.entropy;
+  pdc.idle_since = now;
+  const bool closing = pdc.state == PdcState::kClosing && pdc.initiator;
+  note_arrivals(now, pdc, in, ack);
+  if (closing && cack - pdc.close_psn >= 0) {
+    fep_.counters.pdcs_closed.increment();
+    free(now, pdc);
+    return std::nullopt;
+  }
+  if (ack.req == AckRequest::kReqClear && pdc.initiator) pdc.clear_due = true;
+  if (ack.req == AckRequest::kReqClose && pdc.initiator) quiesce(pdc);
+  settle(now, pdc);
+  return std::nullopt;
+}
+
+// What has arrived, what is answered, and what the path and the window learn of it.
+void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsAckValues& ack) {
+  SentPackets& sent = pdc.sent;
+  const Psn cack(ack.cack_psn), ack_psn(ack.ack_psn());
+  const Psn una = sent.una();
+  AckSignals signals{.ecn = ack.m};
+  std::uint64_t acked = 0;  // octets that are known to have arrived only now
+  bool news = false;
+  const auto note = [&](Psn psn, const SentPacket& packet) {
+    if (packet.received) return;
+    sent.mark_received(psn);
+    acked += packet.octets;
+    news = true;
+  };
+  const auto settle_answer = [&](Psn psn, const SesResponseValues* response) {
+    SentPacket* const packet = sent.find(psn);
+    if (packet == nullptr || packet->answered) return;
+    note(psn, *packet);
+    sent.mark_answered(psn);
+    answer(now, pdc, *packet, response, in.payload);
+  };
+
+  if (!ack.p) {
+    if (const SentPacket* const packet = sent.find(ack_psn)) {
+      // An ACK of a packet that was sent twice may be of either, unless it says so (uet §5.9).
+      if (packet->transmissions == (ack.retx ? 2 : 1)) signals.rtt = now - packet->sent_at;
+      note(ack_psn, *packet);
+      const auto* const response = std::get_if<SesResponseValues>(&in.packet.ses);
+      const bool later = response != nullptr && (response->opcode == SesResponseOpcode::kNoResponse ||
+                                                 response->return_code == ReturnCode::kNull);
+      if (!later) settle_answer(ack_psn, response);
+    }
+  } else if (pdc.probing && ack.probe_opaque == pdc.probe) {
+    signals.rtt = now - pdc.probed_at;
+    pdc.probing = false;
+  }
+  for (Psn psn = una; cack - psn >= 0; ++psn) settle_answer(psn, nullptr);
+  if (ack.has_cc())
+    for (std::uint64_t bits = ack.sack_bitmap; bits != 0; bits &= bits - 1) {
+      const Psn psn = Psn(ack.sack_base()) + static_cast<std::uint32_t>(std::countr_zero(bits));
+      if (const SentPacket* const packet = sent.find(psn)) note(psn, *packet);
+    }
+  sent.pop_answered();
+
+  if (ack.has_cc() && cack - pdc.peer_cack >= 0) pdc.peer_range = std::uint32_t{ack.mpr} * kMprPsns;
+  if (cack - pdc.peer_cack > 0) pdc.peer_cack = cack;
+  signals.newly = acked;
+  std::uint32_t ooo_count = 0;
+  if (ack.type == PdsType::kAckCc && ack.cc_type == static_cast<std::uint8_t>(CcType::kNscc) && ack.cc_state != 0) {
+    const NsccStateValues state = nscc_state(ack.cc_state);
+    // 24 bits that wrap; an ACK that was overtaken says nothing new.
+    const auto ahead = static_cast<std::int32_t>((state.rcvd_bytes - pdc.last_rcvd) << 8) >> 8;
+    signals.newly = ahead > 0 ? static_cast<std::uint64_t>(ahead) * kCreditOctets : 0;
+    if (ahead > 0) pdc.last_rcvd = state.rcvd_bytes;
+    signals.rcv_cwnd_pend = state.rcv_cwnd_pend;
+    signals.restore_cwnd = state.restore_cwnd;
+    if (state.service_time == kServiceTimeTooLong) signals.rtt.reset();
+    if (signals.rtt) {
+      *signals.rtt -= Duration{state.service_time * kServiceTimeNanoseconds * 1000};
+      if (signals.rtt->ps <= 0) signals.rtt.reset();
+    }
+    if (state.ooo_count != kOooCountInvalid) ooo_count = state.ooo_count;
+  }
+  pdc.congestion.on_ack(now, signals);
+  if (!ack.p) pdc.paths.on_feedback(now, in.entropy, ack.m ? PathFeedback::kEcn : PathFeedback::kGood);
+  if (pdc.recovering && sent.una() - pdc.recovery_end >= 0) pdc.recovering = false;
+  const Nscc* const nscc = pdc.congestion.nscc();
+  if (ack.p && signals.rtt && nscc != nullptr && *signals.rtt - nscc->base_rtt() < nscc->target()) {
+    // The network is empty, and what was sent before the PROBE is not there.
+    for (Psn psn = sent.una(); psn - sent.next() < 0; ++psn)
+      if (const SentPacket& p = sent.at(psn); !p.received && !p.lost && p.sent_at < pdc.probed_at) {
+        pdc.congestion.on_loss(p.octets);
+        fep_.counters.inferred_losses.increment();
+        lose(now, pdc, psn, PathFeedback::kTrimmed);
+      }
+    pdc.recovering = true;
+    pdc.recovery_end = sent.next();
+  }
+  infer_losses(now, pdc, ooo_count, sent.highest_received());
+  if (news || sent.una() != una) progress(now, pdc);
+  // What was counted differs from what is there: rcvd_bytes is in units.
+  if (!sent.any_in_flight()) pdc.congestion.on_nothing_in_flight();
+}
+
+// More has arrived beyond the first gap than reordering explains: what is missing is lost, each packet once.
+// DEVIATION: only what was sent before something that has arrived; the simulator takes all that is not acknowledged.
+void Engine::infer_losses(Instant now, Pdc& pdc, std::uint32_t ooo_count, Psn before) {
+  if (!fep_.config.infer_loss || pdc.is_rod() || pdc.recovering || ooo_count == 0) return;
+  const Nscc* const nscc = pdc.congestion.nscc();
+  const double packet = fep_.config.payload_mtu;
+  const double least = 5 * packet;
+  const double threshold =
+      nscc == nullptr ? kLossPackets * packet : std::clamp(1.5 * nscc->cwnd(), least, std::max(least, nscc->max_wnd()));
+  if (ooo_count * packet < threshold) return;
+  pdc.recovering = true;
+  pdc.recovery_end = pdc.sent.next();
+  for (Psn psn = pdc.sent.una(); psn - before < 0; ++psn) {
+    const SentPacket* const p = pdc.sent.find(psn);
+    if (p == nullptr || p->received || p->lost) continue;
+    fep_.counters.inferred_losses.increment();
+    pdc.congestion.on_loss(p->octets);
+    lose(now, pdc, psn, PathFeedback::kTrimmed);
+  }
+}
+
+void Engine::progress(Instant now, Pdc& pdc) {
+  pdc.timeouts = pdc.backoffs = 0;
+  pdc.rto_at = pdc.sent.empty() ? Instant::never() : now + fep_.config.rto_init;
+  const Nscc* const nscc = pdc.congestion.nscc();
+  if (!fep_.config.probe || nscc == nullptr || pdc.is_rod()) return;
+  const Duration quiet = pdc.messages.empty() ? nscc->base_rtt() + nscc->target() : nscc->base_rtt() * 3;
+  pdc.probe_at = pdc.sent.empty() ? Instant::never() : now + quiet;
+  pdc.probing = false;
+}
+
+// It goes again. Of its window the caller speaks.
+void Engine::lose(Instant now, Pdc& pdc, Psn psn, PathFeedback feedback) {
+  const SentPacket* const packet = pdc.sent.find(psn);
+  if (packet == nullptr || !pdc.sent.mark_lost(psn)) return;
+  pdc.paths.on_feedback(now, packet->entropy, feedback);
+}
+
+// ROD: all from there on go again, for the target has thrown them away.
+void Engine::go_back(Pdc& pdc, Psn from) {
+  for (Psn psn = from; psn - pdc.sent.next() < 0; ++psn)
+    if (const SentPacket* const p = pdc.sent.find(psn); p != nullptr && !p->received && !p->lost) {
+      pdc.congestion.on_returned(p->octets);
+      pdc.sent.mark_lost(psn);
+    }
+}
+
+void Engine::back_off(Instant now, Pdc& pdc) {
+  // The other end is there. The timer goes on: something else may have to be asked after.
+  pdc.timeouts = 0;
+  if (pdc.blocked_until > now) return;
+  constexpr std::uint8_t kMost = 16;
+  const Duration wait = std::min(fep_.config.nack_backoff * (std::int64_t{1} << pdc.backoffs), fep_.config.rto_init);
+  pdc.backoffs = std::min<std::uint8_t>(kMost, static_cast<std::uint8_t>(pdc.backoffs + 1));
+  pdc.blocked_until = now + wait;
+}
+
+std::optional<Drop> Engine::on_nack(Instant now, const InPacket& in, const PdsNackValues& nack) {
+  fep_.counters.nacks_received[static_cast<std::size_t>(nack.code)].increment();
+  if (nack.nt) return on_rudi_nack(now, in, nack);
+  Pdc* const pdc = table_.find(nack.dpdcid);
+  if (pdc == nullptr) return Drop::kUnknownPdc;
+  if (fep_.peer(pdc->peer).address.destination != in.source ||
+      (nack.spdcid != 0 && pdc->remote != 0 && nack.spdcid != pdc->remote))
+    return Drop::kWrongPeer;
+  const SentPacket* const packet = pdc->sent.find(Psn(nack.nack_psn));
+  if (packet == nullptr || packet->answered) return Drop::kGhostNack;
+  const auto drop = on_pdc_nack(now, *pdc, in, nack);
+  if (pdc->live()) settle(now, *pdc);
+  return drop;
+}
+
+std::optional<Drop> Engine::on_pdc_nack(Instant now, Pdc& pdc, const InPacket& in, const PdsNackValues& nack) {
+  const Psn psn(nack.nack_psn);
+  const SentPacket packet = pdc.sent.at(psn);
+  const bool in_flight = !packet.received && !packet.lost;
+  switch (nack.code) {
+    case NackCode::kTrimmed:
+    case NackCode::kTrimmedAck:
+    case NackCode::kTrimmedLasthop: {
+      const bool last_hop = nack.code == NackCode::kTrimmedLasthop;
+      if (!in_flight) return std::nullopt;
+      // Without receiver credit the window reacts to both.
+      pdc.congestion.on_trimmed(now, packet.octets, true);
+      pdc.sent.mark_lost(psn);
+      pdc.paths.on_feedback(now, in.entropy,
+                            !last_hop ? PathFeedback::kTrimmed
+                            : nack.m  ? PathFeedback::kEcn
+                                      : PathFeedback::kGood);
+      if (pdc.is_rod()) go_back(pdc, psn);
+      progress(now, pdc);
+      return std::nullopt;
+    }
+    case NackCode::kNoPdcAvail:
+    case NackCode::kNoCccAvail:
+    case NackCode::kNoBitmap:
+      if (pdc.remote == 0) {
+        if (pdc.blocked_until > now) {
+          go_back(pdc, psn);
+          return std::nullopt;
+        }
+        if (++pdc.setup_tries > fep_.config.setup_retries) {
+          fail(now, pdc, Status::kRetryExceeded, After::kFail);
+          return std::nullopt;
+        }
+        go_back(pdc, pdc.sent.una());
+        back_off(now, pdc);
+        return std::nullopt;
+      }
+      [[fallthrough]];
+    case NackCode::kNoGtdDelAvail:
+      pdc.clear_due = pdc.clear_due || nack.code == NackCode::kNoGtdDelAvail;
+      [[fallthrough]];
+    case NackCode::kNoPktBuffer:
+    case NackCode::kNoSesMsgAvail:
+    case NackCode::kNoResource:
+    case NackCode::kPsnOorWindow:
+      if (!in_flight) return std::nullopt;
+      pdc.congestion.on_returned(packet.octets);
+      pdc.sent.mark_lost(psn);
+      if (pdc.is_rod()) go_back(pdc, psn);
+      back_off(now, pdc);
+      return std::nullopt;
+    case NackCode::kRodOoo:
+      // While what was thrown away is on its way again more complaints say nothing new.
+      if (!pdc.sent.any_lost()) go_back(pdc, pdc.sent.una());
+      return std::nullopt;
+    case NackCode::kInvDpdcid:
+    case NackCode::kPdcHdrMismatch:
+    case NackCode::kClosing:
+      if (pdc.remote == 0) return Drop::kGhostNack;
+      if (pdc.state == PdcState::kClosing && pdc.initiator) {
+        // The ACK of the close was lost.
+        fep_.counters.pdcs_closed.increment();
+        free(now, pdc);
+      } else {
+        fail(now, pdc, Status::kPdcFailed, After::kSendAgain);
+      }
+      return std::nullopt;
+    case NackCode::kPktNotRcvd:
+      pdc.sent.forget_received(psn);
+      [[fallthrough]];
+    case NackCode::kAckWithData:
+    case NackCode::kRcvrInferLoss:
+    case NackCode::kExpNackNormal:
+    case NackCode::kExpNackErr:
+      if (in_flight) pdc.congestion.on_returned(packet.octets);
+      lose(now, pdc, psn, PathFeedback::kTrimmed);
+      if (pdc.is_rod()) go_back(pdc, psn);
+      return std::nullopt;
+    case NackCode::kRcvdSesProcg:
+      pdc.sent.mark_received(psn);
+      progress(now, pdc);
+      return std::nullopt;
+    case NackCode::kNewStartPsn:
+      if (pdc.remote != 0 || !pdc.initiator || pdc.sent.una() != pdc.start) return Drop::kGhostNack;
+      pdc.start = Psn(nack.payload);
+      pdc.sent.renumber(pdc.start);
+      pdc.peer_cack = pdc.start - 1;
+      pdc.window.start(pdc.start);
+      go_back(pdc, pdc.start);
+      progress(now, pdc);
+      return std::nullopt;
+    case NackCode::kClosingInErr:
+    case NackCode::kGtdRespUnavail:
+    case NackCode::kInvalidSyn:
+    case NackCode::kPdcModeMismatch:
+    case NackCode::kUnexpEvent:
+    case NackCode::kExpNackFatal:
+      fail(now, pdc, Status::kPdcFailed, After::kFail);
+      return std::nullopt;
+  }
+  return Drop::kGhostNack;  // reserved
+}
+
+}  // namespace railyard::uet

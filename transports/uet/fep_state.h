@@ -1,0 +1,39 @@
+// What all PDCs of one engine share.
+#pragma once
+
+#include <deque>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "transports/base/memory_regions.h"
+#include "transports/uet/address.h"
+#include "transports/uet/completion.h"
+#include "transports/uet/counters.h"
+#include "transports/uet/engine_config.h"
+#include "transports/uet/pds/psn.h"
+
+namespace railyard::uet {
+
+// Another end, as far as this one knows it.
+struct Peer {
+  AddressVector address;
+  Psn last_start{};  // the newest Start_PSN or PSN that was used with it
+  bool used = false;
+  std::vector<std::uint16_t> pdcs{};  // slots of the PDCs that this end has opened and that take messages
+};
+
+struct FepState {
+  explicit FepState(EngineConfig c) : config(std::move(c)) {}
+
+  EngineConfig config;
+  MemoryRegions memory;
+  Counters counters;
+  std::deque<CompletionQueue> cqs;
+  std::deque<Peer> peers;
+  std::unordered_map<wire::IpAddress, std::uint32_t> by_address;
+
+  Peer& peer(PeerId id) noexcept { return peers[id.index()]; }
+};
+
+}  // namespace railyard::uet

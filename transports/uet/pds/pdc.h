@@ -1,0 +1,143 @@
+// A packet delivery context (PDC) at one of its ends (uet §5, §7). Both directions are at both ends: messages go one
+// way, what a target reads for its initiator the other.
+//
+// Initiator: syn -> established -> quiesce -> closing -> free; target: established -> closing -> free (uet §5.14).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "dataplane/base/ring_queue.h"
+#include "dataplane/base/rng.h"
+#include "dataplane/base/time.h"
+#include "transports/uet/congestion/congestion_control.h"
+#include "transports/uet/ids.h"
+#include "transports/uet/multipath/path_selector.h"
+#include "transports/uet/pds/receive_window.h"
+#include "transports/uet/pds/sent_packets.h"
+#include "transports/uet/ses/response.h"
+#include "transports/uet/wire/pds_cp.h"
+#include "transports/uet/wire/pds_type.h"
+
+namespace railyard::uet {
+
+enum class PdcState : std::uint8_t {
+  kFree,
+  kSyn,  // initiator: the target's PDCID is not known
+  kEstablished,
+  kQuiesce,  // initiator: takes no more messages, and closes when it is done
+  kClosing   // CLOSE_CMD sent; target: CLOSE_REQ sent
+};
+
+// An answer, or a control packet that takes no PSN, which waits to be sent.
+struct PendingControl {
+  enum class Kind : std::uint8_t { kAck, kNack, kCp };
+  Kind kind = Kind::kAck;
+  CtlType ctl = CtlType::kNoop;
+  NackCode code = NackCode::kNoResource;
+  bool m = false;
+  bool retx = false;
+  bool probed = false;       // kAck: answers a PROBE, and SACK begins at `psn`
+  bool no_response = false;  // kAck: of a control packet
+  bool may_merge = false;    // kAck: for the count only, so that a later one says all that it says
+  std::uint16_t opaque = 0;
+  std::uint16_t entropy = 0;
+  Psn psn{};  // that is answered, or asked about
+  std::uint32_t payload = 0;
+  Instant arrived{};
+  Response response{};
+};
+
+// A response that is guaranteed, or one that is not there yet.
+struct StoredResponse {
+  Psn psn{};
+  bool ready = true;
+  Response response{};
+};
+
+struct Pdc {
+  PdcId id{};
+  std::uint16_t remote = 0;  // PDCID of the other end; 0: not known
+  PeerId peer{};
+  PdcState state = PdcState::kFree;
+  DeliveryMode mode = DeliveryMode::kRud;
+  bool initiator = false;
+  std::uint8_t lane = 0;
+  Psn start{};
+
+  // ---- Sending ----
+  SentPackets sent;
+  CongestionControl congestion;
+  PathSelector paths;
+  RngStream chance;
+  Psn peer_cack{};               // the newest
+  std::uint32_t peer_range = 0;  // MP_RANGE of the other end; 0: not said
+  std::uint32_t last_rcvd = 0;   // rcvd_bytes of the newest ACK, in its unit
+  bool heard_rcvd = false;
+  bool recovering = false;  // losses were inferred; until everything before `recovery_end` is acknowledged
+  Psn recovery_end{};
+  std::uint8_t timeouts = 0;      // in a row
+  std::uint16_t setup_tries = 0;  // NACKs for want of a PDC
+  std::uint8_t backoffs = 0;      // NACKs that asked for another try, in a row
+  Instant blocked_until{};        // no data before
+  Instant rto_at = Instant::never();
+  Instant probe_at = Instant::never();
+  std::uint16_t probe = 0;  // number of the last PROBE
+  Instant probed_at{};
+  bool probing = false;
+  bool clear_due = false;        // the other end waits for a CLEAR
+  bool waits_for_close = false;  // target: CLOSE_REQ was sent
+  Psn close_psn{};
+  bool retired = false;    // initiator: takes no more messages
+  bool close_due = false;  // CLOSE_CMD, or of a target CLOSE_REQ, is to be sent
+  Instant next_data{};
+
+  // ---- Receiving ----
+  ReceiveWindow window;
+  std::uint64_t rcvd_octets = 0;   // of packets that were taken
+  std::uint32_t ack_octets = 0;    // since the last ACK
+  bool ar_waits = false;           // a packet that wanted an ACK came behind a gap,
+  Psn last_ar{};                   // this one
+  bool ooo_told = false;           // ROD: the gap was NACKed
+  std::uint32_t last_message = 0;  // of the packet that came last: what a default response names
+  std::uint32_t last_job = 0;
+  std::uint16_t last_entropy = 0;
+  std::vector<StoredResponse> stored;
+  RingQueue<PendingControl> control;
+
+  // ---- Messages ----
+  RingQueue<std::uint32_t> messages;   // not wholly sent; the first is being sent
+  std::uint32_t open_messages = 0;     // not complete
+  std::uint16_t message_id = 0;        // the last one given
+  std::vector<std::uint32_t> begun;    // initiator: messages that have a message_id
+  std::uint32_t reads_in_flight = 0;   // initiator: READ requests whose data is not here
+  RingQueue<std::uint32_t> read_jobs;  // target: READs whose data was not sent yet
+  std::uint32_t open_read_jobs = 0;
+  std::vector<std::uint32_t> inbound;  // target: messages of which something has come
+
+  // ---- The engine's ----
+  bool in_control_line = false;
+  bool in_data_line = false;
+  Instant timer_at = Instant::never();
+  Instant idle_since{};
+
+  bool is_rod() const noexcept { return mode == DeliveryMode::kRod; }
+  bool live() const noexcept { return state != PdcState::kFree; }
+  // Everything is done that was to be done.
+  bool idle() const noexcept {
+    return open_messages == 0 && messages.empty() && sent.empty() && read_jobs.empty() && open_read_jobs == 0;
+  }
+  StoredResponse* find_stored(Psn psn) noexcept {
+    for (StoredResponse& s : stored)
+      if (s.psn == psn) return &s;
+    return nullptr;
+  }
+  // The initiator has the responses up to `psn`.
+  void clear_to(Psn psn) noexcept {
+    if (!window.clear(psn)) return;
+    std::erase_if(stored, [&](const StoredResponse& s) { return s.psn - psn <= 0; });
+  }
+};
+
+}  // namespace railyard::uet

@@ -1,0 +1,151 @@
+// What a sender knows of its packets that are not answered (uet §5.8, §5.9, §7).
+//
+//   answered | acknowledged here and there: each one in flight, lost, received or answered | never sent
+//           una                                                                           next
+//
+// `received`: it is at the destination, as a SACK says, but its response is not here: it is not sent again, it is asked
+// after. `answered`: the response is here.
+#pragma once
+
+#include <cstdint>
+
+#include "dataplane/base/ring_queue.h"
+#include "dataplane/base/time.h"
+#include "transports/uet/pds/psn.h"
+
+namespace railyard::uet {
+
+// What a packet is made of, so that it can be made again.
+struct Cargo {
+  enum class Kind : std::uint8_t { kRequest, kReadData, kCloseCmd, kCloseReq };
+  Kind kind = Kind::kRequest;
+  std::uint32_t item = 0;   // kRequest: the message; kReadData: the job
+  std::uint32_t index = 0;  // kRequest: which packet of it
+};
+
+struct SentPacket {
+  Instant sent_at{};
+  Cargo cargo{};
+  std::uint32_t octets = 0;  // as counted for congestion control
+  std::uint16_t entropy = 0;
+  std::uint8_t transmissions = 0;
+  bool lost = false;  // goes again
+  bool received = false;
+  bool answered = false;
+};
+
+class SentPackets {
+ public:
+  // The first packet will have `start`.
+  void start(Psn start) noexcept {
+    while (!packets_.empty()) packets_.pop();
+    una_ = next_ = lost_from_ = start;
+    highest_ = start - 1;
+    lost_ = received_ = 0;
+  }
+  // The same packets with other numbers.
+  void renumber(Psn una) noexcept {
+    next_ = una + size();
+    una_ = lost_from_ = una;
+    highest_ = una - 1;
+  }
+
+  Psn una() const noexcept { return una_; }
+  Psn next() const noexcept { return next_; }
+  std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(packets_.size()); }
+  bool empty() const noexcept { return packets_.empty(); }
+  // The newest that is known to have arrived; una() - 1: none.
+  Psn highest_received() const noexcept { return highest_; }
+  bool any_lost() const noexcept { return lost_ > 0; }
+  // Whether some may still be under way: neither lost nor received.
+  bool any_in_flight() const noexcept { return size() > lost_ + received_; }
+
+  // nullptr: it is answered with all before it, or was never sent.
+  SentPacket* find(Psn psn) noexcept {
+    const std::int32_t i = psn - una_;
+    return i < 0 || psn - next_ >= 0 ? nullptr : &packets_[static_cast<std::size_t>(i)];
+  }
+  // Of one that is outstanding.
+  SentPacket& at(Psn psn) noexcept { return packets_[static_cast<std::size_t>(psn - una_)]; }
+  SentPacket& front() noexcept { return packets_.front(); }
+
+  // Allocates only while more are outstanding than ever before.
+  Psn add(const SentPacket& packet) {
+    packets_.push(packet);
+    const Psn psn = next_;
+    ++next_;
+    return psn;
+  }
+
+  // Each returns whether that is new.
+  bool mark_received(Psn psn) noexcept {
+    SentPacket* const p = find(psn);
+    if (p == nullptr || p->received) return false;
+    if (psn - highest_ > 0) highest_ = psn;
+    p->received = true;
+    ++received_;
+    not_lost(*p);
+    return true;
+  }
+  bool mark_answered(Psn psn) noexcept {
+    SentPacket* const p = find(psn);
+    if (p == nullptr || p->answered) return false;
+    if (psn - highest_ > 0) highest_ = psn;
+    if (!p->received) ++received_;
+    p->received = p->answered = true;
+    not_lost(*p);
+    return true;
+  }
+  bool mark_lost(Psn psn) noexcept {
+    SentPacket* const p = find(psn);
+    if (p == nullptr || p->received || p->lost) return false;
+    p->lost = true;
+    if (lost_++ == 0 || psn - lost_from_ < 0) lost_from_ = psn;
+    return true;
+  }
+  // The receiver says that it does not have what a SACK said it had.
+  void forget_received(Psn psn) noexcept {
+    SentPacket* const p = find(psn);
+    if (p == nullptr || p->answered || !p->received) return;
+    p->received = false;
+    --received_;
+  }
+  // Forgets those at the front that are answered.
+  void pop_answered() noexcept {
+    while (!packets_.empty() && packets_.front().answered) {
+      packets_.pop();
+      --received_;
+      ++una_;
+    }
+    if (lost_from_ - una_ < 0) lost_from_ = una_;
+    if (highest_ - una_ < 0) highest_ = una_ - 1;
+  }
+
+  // The oldest that goes again; there is one.
+  Psn first_lost() noexcept {
+    while (!at(lost_from_).lost) ++lost_from_;
+    return lost_from_;
+  }
+  void sent_again(Psn psn, Instant now, std::uint16_t entropy) noexcept {
+    SentPacket& p = at(psn);
+    not_lost(p);
+    p.sent_at = now;
+    p.entropy = entropy;
+    if (p.transmissions < 255) ++p.transmissions;
+  }
+
+ private:
+  void not_lost(SentPacket& p) noexcept {
+    if (!p.lost) return;
+    p.lost = false;
+    --lost_;
+  }
+
+  RingQueue<SentPacket> packets_;  // from una_ on
+  Psn una_{}, next_{}, highest_{};
+  Psn lost_from_{};  // none before is lost
+  std::uint32_t lost_ = 0;
+  std::uint32_t received_ = 0;
+};
+
+}  // namespace railyard::uet

@@ -1,0 +1,128 @@
+// The semantic sublayer of a target: what requests do here, and what is answered (uet §6). Packets come in any order,
+// each one once; what a message is matched with, its first packet to come decides.
+//
+// DEVIATION: with RUD a packet with som = 0 that comes first is matched, too, and not held or NACKed until the first
+// one comes: it says all that matching needs, and RUD promises no order of messages.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "dataplane/base/payload_ref.h"
+#include "transports/uet/fep_state.h"
+#include "transports/uet/pds/pdc.h"
+#include "transports/uet/ses/context.h"
+#include "transports/uet/ses/response.h"
+
+namespace railyard::uet {
+
+// A READ request whose data goes back in a packet of the reverse direction.
+struct ReadJob {
+  std::uint32_t job_id = 0;
+  std::uint16_t message_id = 0;
+  ProtectionDomain domain{};
+  MemoryRegions::Key key = 0;
+  std::uint64_t address = 0;
+  std::uint32_t octets = 0;
+  std::uint32_t message_offset = 0;
+  std::uint32_t total = 0;
+};
+
+// A response that was not ready when its packet came, and now is.
+struct LateResponse {
+  std::uint16_t pdc = 0;  // PDCID
+  Psn psn{};
+  Response response{};
+};
+
+class Target {
+ public:
+  explicit Target(FepState& fep) : fep_(fep) {}
+
+  ContextId create_context(const ContextInit& init);
+  const Context* context(ContextId id) const noexcept {
+    return id.index() < contexts_.size() ? &contexts_[id.index()] : nullptr;
+  }
+  std::expected<void, PostError> post_receive(ContextId id, const RecvWr& wr);
+
+  // A packet of a PDC, the first time that it comes. On Verdict::refused nothing has happened.
+  Verdict on_request(Pdc& pdc, Psn psn, const SesRequestValues& request, const PayloadRef& payload);
+  // Of RUDI: WRITE and READ of memory that is marked for it. `data` is what a READ returns.
+  Response on_idempotent(const SesRequestValues& request, const PayloadRef& payload, PayloadRef& data);
+  // UUD. False: nobody waits for it.
+  bool on_datagram(PeerId peer, const SesRequestValues& request, const PayloadRef& payload);
+
+  // The PDC is gone: messages of which something is missing never complete.
+  void forget(Pdc& pdc);
+
+  // Takes the responses that have become ready.
+  std::vector<LateResponse>& late() noexcept { return late_; }
+
+  const ReadJob& read_job(std::uint32_t i) const noexcept { return jobs_[i]; }
+  void release_read_job(std::uint32_t i) { free_jobs_.push_back(i); }
+
+  std::size_t open_messages() const noexcept { return inbound_.size() - free_inbound_.size(); }
+
+ private:
+  // A message that comes, in parts.
+  struct Inbound {
+    ContextId context{};
+    PeerId peer{};
+    std::uint16_t pdc = 0;  // 0: it is complete, or its PDC gone
+    std::uint16_t message_id = 0;
+    bool write = false;
+    bool tagged = false;
+    bool matched = false;  // `receive` is its
+    bool refused = false;  // only counted
+    bool waits = false;    // complete, but not matched
+    bool has_header_data = false;
+    bool delivery_complete = false;
+    bool intact = true;
+    bool early_real = false;
+    ReturnCode code = ReturnCode::kOk;  // refused
+    std::uint32_t total = 0;
+    std::uint32_t got = 0;
+    std::uint32_t initiator = 0;
+    std::uint32_t job_id = 0;
+    std::uint64_t match_bits = 0;
+    std::uint64_t header_data = 0;
+    std::optional<Psn> held{};  // its response waits
+    PayloadRef first{};         // of a promise: octet 0 of the message
+    bool named = false;         // `first` is set
+    RecvWr receive{};
+    std::vector<std::byte> early{};  // what has come before it was matched
+  };
+  using Place = std::expected<MemoryRegions::Place, ReturnCode>;
+
+  std::expected<ContextId, ReturnCode> find(const SesRequestValues& r) const noexcept;
+  Place region_place(const Context& c, const SesRequestValues& r, std::uint64_t offset, std::uint64_t octets,
+                     AccessSet access) const noexcept;
+  std::uint32_t slice(const SesRequestValues& r) const noexcept;
+  Verdict write(Pdc& pdc, ContextId id, const SesRequestValues& r, const PayloadRef& payload);
+  Verdict read(Pdc& pdc, ContextId id, const SesRequestValues& r);
+  Verdict atomic(ContextId id, const SesRequestValues& r, const PayloadRef& payload);
+  Verdict send(Pdc& pdc, Psn psn, ContextId id, const SesRequestValues& r, const PayloadRef& payload);
+  Verdict message_error(Pdc& pdc, const SesRequestValues& r);
+
+  std::uint32_t open(ContextId id, PeerId peer, const SesRequestValues& r);
+  Inbound* find_open(Pdc& pdc, std::uint16_t message_id, std::uint32_t& index) noexcept;
+  void match(Inbound& m);
+  void take(Inbound& m, std::uint32_t offset, const PayloadRef& payload);
+  void name(Inbound& m, std::uint32_t offset, const PayloadRef& payload) noexcept;
+  void put(const Inbound& m, std::uint32_t offset, const PayloadRef& payload) noexcept;
+  void complete(Inbound& m, Status status);
+  void close(std::uint32_t index, Pdc* pdc);
+  void adopt(std::uint32_t index, const RecvWr& wr);
+
+  FepState& fep_;
+  std::deque<Context> contexts_;
+  std::deque<Inbound> inbound_;
+  std::vector<std::uint32_t> free_inbound_;
+  std::deque<ReadJob> jobs_;
+  std::vector<std::uint32_t> free_jobs_;
+  std::vector<LateResponse> late_;
+};
+
+}  // namespace railyard::uet

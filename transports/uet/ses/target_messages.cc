@@ -1,0 +1,259 @@
+// Messages that are matched with buffers (uet §6.2, §6.3).
+#include <algorithm>
+
+#include "transports/base/payload_place.h"
+#include "transports/uet/ses/target.h"
+
+namespace railyard::uet {
+
+std::expected<void, PostError> Target::post_receive(ContextId id, const RecvWr& wr) {
+  if (id.index() >= contexts_.size()) return std::unexpected(PostError::kUnknownContext);
+  Context& c = contexts_[id.index()];
+  for (std::size_t i = 0; i < c.unexpected.size(); ++i) {
+    const Inbound& m = inbound_[c.unexpected[i]];
+    if (!matches(wr, m.tagged, m.match_bits, m.initiator)) continue;
+    const std::uint32_t index = c.unexpected[i];
+    c.unexpected.erase(c.unexpected.begin() + static_cast<std::ptrdiff_t>(i));
+    c.unexpected_octets -= m.total;
+    adopt(index, wr);
+    return {};
+  }
+  if (c.receives.size() + c.tagged.size() >= c.init.most_receives) return std::unexpected(PostError::kQueueFull);
+  if (wr.tagged) {
+    c.tagged.push_back(wr);
+  } else {
+    c.receives.push(wr);
+  }
+  return {};
+}
+
+std::uint32_t Target::open(ContextId id, PeerId peer, const SesRequestValues& r) {
+  std::uint32_t index = 0;
+  if (free_inbound_.empty()) {
+    index = static_cast<std::uint32_t>(inbound_.size());
+    inbound_.emplace_back();
+  } else {
+    index = free_inbound_.back();
+    free_inbound_.pop_back();
+  }
+  Inbound& m = inbound_[index];
+  std::vector<std::byte> early = std::move(m.early);
+  early.clear();
+  m = {.context = id, .peer = peer};
+  m.early = std::move(early);
+  m.message_id = r.message_id;
+  m.tagged = is_tagged(r.opcode);
+  m.delivery_complete = r.dc;
+  m.total = r.request_length;
+  m.initiator = r.initiator;
+  m.job_id = r.job_id;
+  m.match_bits = r.match_bits;
+  return index;
+}
+
+Target::Inbound* Target::find_open(Pdc& pdc, std::uint16_t message_id, std::uint32_t& index) noexcept {
+  for (const std::uint32_t i : pdc.inbound)
+    if (inbound_[i].message_id == message_id) {
+      index = i;
+      return &inbound_[i];
+    }
+  return nullptr;
+}
+
+// With the buffer that waits longest of those that take it.
+void Target::match(Inbound& m) {
+  Context& c = contexts_[m.context.index()];
+  if (!m.tagged) {
+    if (c.receives.empty()) return;
+    m.receive = c.receives.front();
+    c.receives.pop();
+    m.matched = true;
+    return;
+  }
+  const auto at =
+      std::ranges::find_if(c.tagged, [&](const RecvWr& wr) { return matches(wr, true, m.match_bits, m.initiator); });
+  if (at == c.tagged.end()) return;
+  m.receive = *at;
+  c.tagged.erase(at);
+  m.matched = true;
+}
+
+Verdict Target::send(Pdc& pdc, Psn psn, ContextId id, const SesRequestValues& r, const PayloadRef& payload) {
+  Verdict verdict{.response = default_answer(r)};
+  const bool only = r.som && r.eom;
+  std::uint32_t index = 0;
+  Inbound* m = only ? nullptr : find_open(pdc, r.message_id, index);
+  if (m == nullptr) {
+    Context& c = contexts_[id.index()];
+    index = open(id, pdc.peer, r);
+    m = &inbound_[index];
+    match(*m);
+    if (!m->matched) {
+      const bool room = c.unexpected.size() < c.init.most_unexpected &&
+                        c.unexpected_octets + m->total <= c.init.most_unexpected_octets;
+      // DEVIATION: ROD keeps its order by refusing the packet; the reference provider disables the index and counts up
+      // its generation, which the initiator has to learn (uet §6.4).
+      if (!room && pdc.is_rod()) {
+        close(index, nullptr);
+        return {.refused = NackCode::kNoSesMsgAvail};
+      }
+      m->refused = !room;
+      m->code = ReturnCode::kNoMatch;
+      if (room) {
+        c.unexpected.push_back(index);
+        c.unexpected_octets += m->total;
+      }
+    } else if (m->total > m->receive.local.octets && !c.init.truncates) {
+      m->refused = true;
+      m->code = ReturnCode::kTooLong;
+      Inbound failed = *m;
+      complete(failed, Status::kRefused);
+    }
+    m->pdc = pdc.id.value;
+    pdc.inbound.push_back(index);
+  }
+  if (r.som && r.hd) {
+    m->has_header_data = true;
+    m->header_data = r.header_data;
+  }
+  if (m->refused) {
+    verdict = {.response = refusal(r, m->code), .guaranteed = true};
+  } else {
+    take(*m, r.som ? 0 : r.message_offset, payload);
+  }
+  m->got += payload.octets;
+  if (m->got < m->total) return verdict;
+  if (m->refused) {
+    close(index, &pdc);
+  } else if (m->matched) {
+    if (m->total > m->receive.local.octets) {
+      verdict.response.ses.opcode = SesResponseOpcode::kResponse;
+      verdict.response.ses.modified_length = m->receive.local.octets;
+      verdict.guaranteed = true;
+    }
+    complete(*m, Status::kSuccess);
+    close(index, &pdc);
+  } else {
+    m->waits = true;
+    std::erase(pdc.inbound, index);
+    if (m->delivery_complete) {
+      m->held = psn;
+      verdict = {.response = {.ses = no_response(r.message_id, r.job_id)}, .guaranteed = true, .ready = false};
+    }
+  }
+  return verdict;
+}
+
+// Where a promise says that octet 0 of the message is.
+void Target::name(Inbound& m, std::uint32_t offset, const PayloadRef& payload) noexcept {
+  if (payload.octets == 0) return;
+  if (!m.named) {
+    m.named = true;
+    m.first = {.stream = payload.stream, .offset = payload.offset - offset};
+  } else if (payload.bytes == nullptr &&
+             (payload.stream != m.first.stream || payload.offset - offset != m.first.offset)) {
+    m.intact = false;
+  }
+}
+
+void Target::take(Inbound& m, std::uint32_t offset, const PayloadRef& payload) {
+  name(m, offset, payload);
+  if (m.matched) return put(m, offset, payload);
+  if (payload.bytes == nullptr) return;
+  m.early_real = true;
+  if (m.early.size() < m.total) m.early.resize(m.total);
+  place(m.early.data() + offset, payload);
+}
+
+// Into its buffer, as far as that reaches.
+void Target::put(const Inbound& m, std::uint32_t offset, const PayloadRef& payload) noexcept {
+  const LocalBuffer& local = m.receive.local;
+  if (offset >= local.octets || payload.octets == 0) return;
+  const std::uint32_t octets = std::min(payload.octets, local.octets - offset);
+  const auto at = fep_.memory.check(local.key, contexts_[m.context.index()].init.domain, local.address + offset, octets,
+                                    Access::kLocalWrite);
+  if (at) place(at->memory, part_of(payload, 0, octets));
+}
+
+void Target::adopt(std::uint32_t index, const RecvWr& wr) {
+  Inbound& m = inbound_[index];
+  m.receive = wr;
+  m.matched = true;
+  if (m.early_real) {
+    put(m, 0, {.octets = static_cast<std::uint32_t>(m.early.size()), .bytes = m.early.data()});
+  } else if (m.named && m.intact) {
+    put(m, 0, {.stream = m.first.stream, .offset = m.first.offset, .octets = m.total});
+  }
+  if (!m.waits) return;
+  complete(m, Status::kSuccess);
+  if (m.held) {
+    Response response{.ses = default_response(m.message_id, m.job_id)};
+    response.ses.opcode = SesResponseOpcode::kResponse;
+    response.ses.modified_length = std::min(m.total, wr.local.octets);
+    late_.push_back({m.pdc, *m.held, response});
+  }
+  close(index, nullptr);
+}
+
+void Target::complete(Inbound& m, Status status) {
+  const Context& c = contexts_[m.context.index()];
+  const bool local_ok = m.write || m.receive.local.octets == 0 ||
+                        fep_.memory.check(m.receive.local.key, c.init.domain, m.receive.local.address,
+                                          m.receive.local.octets, Access::kLocalWrite);
+  fep_.cqs[c.init.cq.index()].push({.wr_id = m.receive.wr_id,
+                                    .status = status == Status::kSuccess && !local_ok ? Status::kLocalError : status,
+                                    .work = m.write ? Work::kReceiveWrite : Work::kReceive,
+                                    .return_code = m.code,
+                                    .has_header_data = m.has_header_data,
+                                    .truncated = !m.write && m.total > m.receive.local.octets,
+                                    .intact = m.intact,
+                                    .context = m.context,
+                                    .peer = m.peer,
+                                    .octets = m.total,
+                                    .initiator = m.initiator,
+                                    .match_bits = m.match_bits,
+                                    .header_data = m.header_data,
+                                    .stream = m.first.stream,
+                                    .offset = m.first.offset});
+}
+
+void Target::close(std::uint32_t index, Pdc* pdc) {
+  if (pdc != nullptr) std::erase(pdc->inbound, index);
+  free_inbound_.push_back(index);
+}
+
+void Target::forget(Pdc& pdc) {
+  for (const std::uint32_t index : pdc.inbound) {
+    Inbound& m = inbound_[index];
+    if (!m.refused && m.matched) complete(m, Status::kPdcFailed);
+    if (!m.refused && !m.matched && !m.write) {
+      Context& c = contexts_[m.context.index()];
+      std::erase(c.unexpected, index);
+      c.unexpected_octets -= m.total;
+    }
+    free_inbound_.push_back(index);
+  }
+  pdc.inbound.clear();
+  for (; !pdc.read_jobs.empty(); pdc.read_jobs.pop()) release_read_job(pdc.read_jobs.front());
+}
+
+bool Target::on_datagram(PeerId peer, const SesRequestValues& r, const PayloadRef& payload) {
+  const auto context = find(r);
+  if (r.version != 0 || !context || r.ie || r.opcode != SesOpcode::kDatagramSend || !r.som || !r.eom ||
+      payload.octets != r.request_length || payload.octets > fep_.config.payload_mtu)
+    return false;
+  const std::uint32_t index = open(*context, peer, r);
+  Inbound& m = inbound_[index];
+  match(m);
+  if (m.matched) {
+    m.has_header_data = r.hd;
+    m.header_data = r.hd ? r.header_data : 0;
+    take(m, 0, payload);
+    complete(m, Status::kSuccess);
+  }
+  const bool matched = m.matched;
+  close(index, nullptr);
+  return matched;
+}
+
+}  // namespace railyard::uet

@@ -1,0 +1,115 @@
+#include "transports/uet/uet_endpoint.h"
+
+#include <algorithm>
+
+#include "dataplane/wire/ecn.h"
+#include "dataplane/wire/ethernet.h"
+#include "dataplane/wire/parse.h"
+
+namespace railyard::uet {
+
+std::size_t UetEndpoint::send(Instant now, Priority priority, std::span<TxFrame> frames) {
+  std::size_t n = 0;
+  OutPacket out;
+  while (n < frames.size() && engine_.send(now, priority, out)) fill(out, frames[n++]);
+  return n;
+}
+
+void UetEndpoint::fill(const OutPacket& out, TxFrame& frame) const noexcept {
+  const AddressVector& to = *out.to;
+  const OuterHeaders outer{
+      .source_mac = to.source_mac,
+      .next_hop_mac = to.next_hop_mac,
+      .source = to.source,
+      .destination = to.destination,
+      .dscp = out.control ? encapsulation_.dscp.control : encapsulation_.dscp.trimmable,
+      .ecn = out.control ? wire::Ecn::kNotEct : wire::Ecn::kEct0,
+      .entropy = out.entropy,
+  };
+  const std::span<std::byte> header(frame.header, kMaxHeaderOctets);
+  const std::size_t trailer = encapsulation_.trailer_octets();
+  std::size_t octets = encode_outer(header, encapsulation_, outer, out.packet.octets() + trailer);
+  octets += encode_headers(header.subspan(octets), out.packet);
+  frame.payload = out.payload;
+  // What the engine has made itself goes into the headers: it does not stay where it is.
+  if (out.payload.bytes != nullptr && out.payload.octets <= kMostAckData &&
+      octets + out.payload.octets <= kMaxHeaderOctets) {
+    std::copy_n(out.payload.bytes, out.payload.octets, frame.header + octets);
+    octets += out.payload.octets;
+    frame.payload = {};
+  }
+  frame.header_octets = static_cast<std::uint16_t>(octets);
+  frame.trailer_octets = static_cast<std::uint8_t>(trailer);
+  frame.flow = TxFrame::kNoFlow;
+}
+
+bool UetEndpoint::receive(std::span<const RxFrame> frames) {
+  InPacket in;
+  for (const RxFrame& frame : frames) receive_one(frame, in);
+  return !frames.empty();
+}
+
+std::optional<Drop> UetEndpoint::receive_one(const RxFrame& frame, InPacket& in) {
+  in = {};
+  std::span<const std::byte> octets = frame.header;
+  PayloadRef rest = frame.payload;
+  // Real octets mostly lie behind the header; then all is one piece.
+  if (rest.bytes != nullptr && rest.octets > 0) {
+    if (rest.bytes == octets.data() + octets.size()) {
+      octets = {octets.data(), octets.size() + rest.octets};
+    } else {
+      whole_.assign(octets.begin(), octets.end());
+      whole_.insert(whole_.end(), rest.bytes, rest.bytes + rest.octets);
+      octets = whole_;
+    }
+    rest = {.stream = rest.stream, .offset = rest.offset + rest.octets};
+  }
+  const std::size_t pending = frame.icrc_pending ? encapsulation_.trailer_octets() : 0;
+  const auto view = wire::parse_frame(octets, octets.size() + rest.octets + pending);
+  if (!view) {
+    engine_.on_not_uet(NotUet::kOther);
+    return Drop::kNotUet;
+  }
+  const auto inner = decapsulate(octets, *view, encapsulation_);
+  if (!inner) {
+    engine_.on_not_uet(inner.error());
+    return Drop::kNotUet;
+  }
+  in.source = view->source;
+  in.destination = view->destination;
+  in.source_mac = wire::read<wire::Ethernet::Source>(octets.data());
+  in.destination_mac = wire::read<wire::Ethernet::Destination>(octets.data());
+  in.entropy = inner->entropy;
+  in.ce = wire::ecn_of(view->traffic_class_octet) == wire::Ecn::kCe;
+  in.last_hop = inner->trimmed == Trimmed::kTrimmedLasthop;
+  in.trimmed = frame.trimmed || inner->trimmed != Trimmed::kNo;
+  if (in.trimmed) {
+    const auto pds = decode_pds(inner->octets);
+    if (!pds) {
+      engine_.on_malformed(pds.error());
+      return Drop::kMalformed;
+    }
+    in.packet.pds = *pds;
+    return engine_.on_packet(frame.at, in);
+  }
+  const auto packet = decode(inner->octets, inner->packet_octets);
+  if (!packet) {
+    engine_.on_malformed(packet.error());
+    return Drop::kMalformed;
+  }
+  in.packet = *packet;
+  in.payload.octets = packet->payload_octets;
+  const std::size_t payload_at = packet->header_octets();
+  if (inner->octets.size() >= inner->packet_octets) {
+    if (in.payload.octets > 0) in.payload.bytes = inner->octets.data() + payload_at;
+  } else if (inner->octets.size() <= payload_at) {
+    in.payload.stream = rest.stream;
+    in.payload.offset = rest.offset;
+  } else {
+    engine_.on_not_uet(NotUet::kBadLength);
+    return Drop::kNotUet;
+  }
+  return engine_.on_packet(frame.at, in);
+}
+
+}  // namespace railyard::uet

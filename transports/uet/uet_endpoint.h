@@ -1,0 +1,43 @@
+// A UET engine behind a NIC: its packets in frames.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dataplane/base/endpoint.h"
+#include "transports/uet/engine.h"
+#include "transports/uet/wire/encapsulation.h"
+
+namespace railyard::uet {
+
+class UetEndpoint final : public Endpoint {
+ public:
+  // `real_payload`: frames carry the octets of registered memory; else the NIC may make promises of them. With
+  // encapsulation.crc the NIC has to make the CRC: TxFrame::trailer_octets is 4.
+  UetEndpoint(const EngineConfig& config, const EncapsulationConfig& encapsulation, RngStream chance, bool real_payload)
+      : engine_(config, chance), encapsulation_(encapsulation), real_payload_(real_payload) {}
+
+  Engine& engine() noexcept { return engine_; }
+  const Engine& engine() const noexcept { return engine_; }
+
+  Readiness ready(Instant now) override { return engine_.ready(now); }
+  std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) override;
+  bool receive(std::span<const RxFrame> frames) override;
+  bool has_real_payload() const noexcept override { return real_payload_; }
+
+  // One frame. Returns why it was of no use; nullopt: it was taken. `in` says what it was as far as that is known, and
+  // holds as long as the frame does.
+  std::optional<Drop> receive_one(const RxFrame& frame, InPacket& in);
+
+ private:
+  void fill(const OutPacket& out, TxFrame& frame) const noexcept;
+
+  Engine engine_;
+  EncapsulationConfig encapsulation_;
+  bool real_payload_;
+  std::vector<std::byte> whole_;  // a frame whose headers end in another piece than they should
+};
+
+}  // namespace railyard::uet
