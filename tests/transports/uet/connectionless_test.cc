@@ -6,8 +6,6 @@
 namespace railyard::uet {
 namespace {
 
-constexpr std::size_t kTo = 200'000;
-
 SendWr rudi(SendWr wr) {
   wr.mode = DeliveryMode::kRudi;
   wr.memory_key |= kIdempotentSafe;

@@ -9,9 +9,6 @@
 namespace railyard::uet {
 namespace {
 
-constexpr std::size_t kTo = 200'000;
-constexpr std::uint64_t kCounter = 64;
-
 enum class Fault { kLost, kDoubled, kDoubledLate, kLate, kTrimmed, kCorrupted, kMarked };
 constexpr Fault kFaults[] = {Fault::kLost,    Fault::kDoubled,   Fault::kDoubledLate, Fault::kLate,
                              Fault::kTrimmed, Fault::kCorrupted, Fault::kMarked};

@@ -9,8 +9,6 @@
 namespace railyard::uet {
 namespace {
 
-constexpr std::size_t kTo = 200'000;
-
 // End 0 has a PDC to end 1 that is established and idle; end 2 is somebody else.
 class Garbage : public testing::Test {
  protected:

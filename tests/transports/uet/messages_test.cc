@@ -8,8 +8,6 @@
 namespace railyard::uet {
 namespace {
 
-constexpr std::size_t kTo = 200'000;
-
 class Messages : public testing::TestWithParam<DeliveryMode> {
  protected:
   SendWr in_mode(SendWr wr) const {

@@ -50,6 +50,10 @@ struct Fate {
 // Short times, small packets.
 EngineConfig test_config();
 
+// Where in the memory of an end things go that come from others, and where its counters are.
+inline constexpr std::size_t kTo = 200'000;
+inline constexpr std::size_t kCounter = 64;
+
 class Pair {
  public:
   static constexpr std::size_t kMemory = 1 << 20;

@@ -18,7 +18,6 @@ constexpr std::size_t kSlots = 24;
 constexpr std::size_t kSlot = 9000;
 constexpr std::size_t kOwn = 4096;
 constexpr std::size_t kPeer = kOwn + kSlots * kSlot;
-constexpr std::size_t kCounter = 64;
 
 struct Totals {
   std::uint64_t retransmitted = 0, timeouts = 0, trimmed = 0, duplicates = 0, out_of_order = 0, inferred = 0;

@@ -13,7 +13,7 @@ namespace {
 
 using namespace literals;
 
-constexpr BitRate kRate = 100_Gbps;
+constexpr BitRate kLinkRate = 100_Gbps;
 constexpr std::uint32_t kMtu = 4096;
 constexpr std::size_t kOctets = 256 * 1024;  // of each sender
 // Ethernet, IP, UDP, CRC, FCS, preamble and gap around a UET packet.
@@ -31,7 +31,7 @@ Outcome incast(std::size_t senders, Switch kind, Duration queue_limit) {
   config.payload_mtu = kMtu;
   config.rto_init = 200_us;
   const Duration base_rtt = 3_us;
-  config.congestion = NsccConfig::of({.rate = kRate,
+  config.congestion = NsccConfig::of({.rate = kLinkRate,
                                       .base_rtt = base_rtt,
                                       .mtu = kMtu,
                                       .packet_octets = kMtu + 56,
@@ -43,7 +43,7 @@ Outcome incast(std::size_t senders, Switch kind, Duration queue_limit) {
   pair.fate = [&](const Seen& s) {
     if (s.request() == nullptr) return Fate{};
     ++o.packets;
-    const Duration time = Bytes{static_cast<std::int64_t>(s.packet.octets()) + kAround} / kRate;
+    const Duration time = Bytes{static_cast<std::int64_t>(s.packet.octets()) + kAround} / kLinkRate;
     const Instant at = s.at + time;
     const Duration queue = std::max(Duration{}, free_at - at);
     if (queue > queue_limit) {
@@ -76,7 +76,7 @@ Outcome incast(std::size_t senders, Switch kind, Duration queue_limit) {
   pair.run();
   pair.expect_clean();
   const auto on_wire = static_cast<std::int64_t>(senders * (kOctets / kMtu)) * (kMtu + 56 + kAround);
-  o.over_ideal = seconds(done - Instant{}) / seconds(Bytes{on_wire} / kRate) - 1;
+  o.over_ideal = seconds(done - Instant{}) / seconds(Bytes{on_wire} / kLinkRate) - 1;
   for (std::size_t e = 0; e <= senders; ++e) {
     o.retransmitted += pair.counters(e).retransmitted_packets.read();
     o.timeouts += pair.counters(e).retransmission_timeouts.read();

@@ -11,7 +11,7 @@ namespace {
 
 using namespace literals;
 
-constexpr double kMtu = 4096;
+constexpr double kPayload = 4096;
 constexpr std::uint32_t kPacket = 4160;
 constexpr NsccConfig kReference = NsccConfig::of({});
 
@@ -32,9 +32,9 @@ Nscc begun(double cwnd, std::uint32_t sent) {
 
 TEST(NsccConfig, FollowsFromTheNetwork) {
   EXPECT_EQ(kReference.target, 9_us);
-  EXPECT_DOUBLE_EQ(kReference.alpha, 4 * 1 * 0.75 * kMtu / 9e6);
-  EXPECT_DOUBLE_EQ(kReference.fi, 5 * kMtu);
-  EXPECT_DOUBLE_EQ(kReference.eta, 0.15 * kMtu);
+  EXPECT_DOUBLE_EQ(kReference.alpha, 4 * 1 * 0.75 * kPayload / 9e6);
+  EXPECT_DOUBLE_EQ(kReference.fi, 5 * kPayload);
+  EXPECT_DOUBLE_EQ(kReference.eta, 0.15 * kPayload);
   EXPECT_DOUBLE_EQ(kReference.fi_scale, 0.25);
   EXPECT_EQ(kReference.qa_threshold, 36_us);
   EXPECT_EQ(kReference.adjust_period, 12_us);
@@ -84,7 +84,7 @@ TEST(Nscc, AddsEtaOnceAPeriod) {
 TEST(Nscc, GrowsFairlyWhenTheQueueIsLongAndNobodyMarks) {
   Nscc nscc = begun(100'000, 40'000);
   nscc.on_ack(at(11_us), ack(40'000, 10_us));
-  EXPECT_DOUBLE_EQ(nscc.cwnd(), 100'000 + 40'000 * 5 * kMtu / 100'000);
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), 100'000 + 40'000 * 5 * kPayload / 100'000);
 }
 
 TEST(Nscc, GrowsFastAfterAWindowWithoutQueue) {
