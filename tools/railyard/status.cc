@@ -129,7 +129,7 @@ void print_hosts(const json& s) {
 }
 
 void print_agents(const json& c) {
-  if (c.is_null()) return;
+  if (c.empty()) return;
   for (const json& a : c["agents"]) {
     std::string devices;
     for (const json& d : a["devices"])
@@ -261,7 +261,7 @@ int status(const StatusOptions& o) {
     return books["balanced"].get<bool>() ? kOk : kUnbalanced;
   }
   json s = ask(lab, "GET", "/status");
-  json c;
+  json c = json::object();
   if (number(s["size"]["collectives"]) > 0) c = ask(lab, "GET", "/collectives");
   if (o.json) {
     s["collectives"] = c.value("collectives", json::array());

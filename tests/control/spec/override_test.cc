@@ -82,7 +82,8 @@ TEST(Override, IsNamedInErrors) {
   EXPECT_EQ(
       error_with({"run={ durration: 1ms }"}),
       "--set run={ durration: 1ms }: run: unknown key 'durration'; did you mean 'duration'? Known here: clock, seed, "
-      "duration, drain, scale, workers, payload, memory, deadlock, hugepages, lag-limit, idle, int, budgets, gpu-hour");
+      "duration, drain, scale, workers, payload, memory, deadlock, hugepages, lag-limit, idle, int, budgets, gpu-hour, "
+      "agents");
   EXPECT_EQ(
       error_with({"run={ seed: 1, seed: 2 }"}),
       "--set run={ seed: 1, seed: 2 }: run: key 'seed' is there twice; the first is at --set run={ seed: 1, seed: 2 }");

@@ -29,7 +29,7 @@ class EntropySet {
     const std::uint32_t index = value & mask_;
     return (value & ~mask_) == own_ && index < paths_ ? index : paths_;
   }
-  std::uint32_t random(RngStream& chance) const noexcept { return static_cast<std::uint32_t>(chance.below(paths_)); }
+  std::uint32_t drawn(RngStream& chance) const noexcept { return static_cast<std::uint32_t>(chance.below(paths_)); }
 
   // The next of a walk that meets each one once, then again in another order: (counter XOR r) & mask.
   std::uint32_t walk(RngStream& chance) noexcept {

@@ -26,7 +26,7 @@ class RepsPaths {
   std::uint16_t next(Instant now, RngStream& chance) noexcept {
     if (frozen(now)) {
       if (known_ > 0) return ring_[reused_++ % known_];
-      return random(chance);
+      return drawn(chance);
     }
     if (thaw_ != Instant::never()) {
       thaw_ = Instant::never();
@@ -35,9 +35,9 @@ class RepsPaths {
     }
     if (probes_ > 0) {
       --probes_;
-      return random(chance);
+      return drawn(chance);
     }
-    if (unused_ == 0) return random(chance);
+    if (unused_ == 0) return drawn(chance);
     return ring_[(written_ - unused_--) % kRing];
   }
 
@@ -55,7 +55,7 @@ class RepsPaths {
   bool frozen(Instant now) const noexcept { return thaw_ != Instant::never() && now < thaw_; }
 
  private:
-  std::uint16_t random(RngStream& chance) const noexcept { return set_.value(set_.random(chance)); }
+  std::uint16_t drawn(RngStream& chance) const noexcept { return set_.value(set_.drawn(chance)); }
 
   EntropySet set_;
   RepsConfig config_;
