@@ -1,6 +1,8 @@
 // Swift against sequences worked out by hand, and what it does to a QP.
 #include "transports/roce/congestion/swift.h"
 
+#include <stdexcept>
+
 #include <gtest/gtest.h>
 
 #include "dataplane/base/units.h"
@@ -108,7 +110,11 @@ PairConfig by_swift(bool selective) {
   if (selective) config.selective_repeat = {.rto_low = 1_ms, .rto_high = 1_ms};
   return config;
 }
-double cwnd(Pair& pair) { return pair.engine(0).qp(pair.end(0).qp)->congestion.swift()->cwnd(); }
+double cwnd(Pair& pair) {
+  const Qp* const qp = pair.engine(0).qp(pair.end(0).qp);
+  const Swift* const swift = qp != nullptr ? qp->congestion.swift() : nullptr;
+  return swift != nullptr ? swift->cwnd() : throw std::logic_error("the QP has no Swift");
+}
 
 TEST(SwiftAtAQp, ALongRoundTripShrinksTheWindowAndAShortOneLetsItGrow) {
   for (const bool selective : {false, true}) {
