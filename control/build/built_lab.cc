@@ -145,6 +145,8 @@ class BuiltLab::Builder {
     c.operation = static_cast<roce::FlowOperation>(t.roce.operation);
     c.total = flow.total;
     c.message = t.roce.message;
+    // Less than a message is one, and its receiver keeps no more room for it.
+    if (c.total.n > 0) c.message = static_cast<std::uint32_t>(std::min<std::int64_t>(c.message, c.total.n));
     c.outstanding = static_cast<std::uint32_t>(t.roce.outstanding);
     c.qps = static_cast<std::uint32_t>(t.roce.qps);
     c.receives = static_cast<std::uint32_t>(t.roce.receives.value_or(t.roce.outstanding));
