@@ -76,14 +76,7 @@ void set_times(CollectiveReport& r, const std::vector<Times>& ranks) {
     times.push_back(end - start);
     repeat.time_ns = nanoseconds(end - start);
   }
-  if (times.empty()) return;
-  std::ranges::sort(times);
-  const Duration median = times[(times.size() - 1) / 2];
-  r.min_ns = nanoseconds(times.front());
-  r.median_ns = nanoseconds(median);
-  r.max_ns = nanoseconds(times.back());
-  if (median > Duration{} && !r.job) r.algbw_bps = static_cast<double>(r.bytes) * 8 / seconds(median);
-  r.busbw_bps = r.algbw_bps * r.factor;
+  report::summarise(r, std::move(times));
 }
 
 void add_agents(CollectiveReport& r, const RankResult& of) {

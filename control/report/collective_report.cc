@@ -39,6 +39,18 @@ double framing_share(const std::vector<const RankProgram*>& programs, const spec
   return wire > 0 ? payload / wire : 0;
 }
 
+void summarise(CollectiveReport& r, std::vector<Duration> times) {
+  if (times.empty()) return;
+  std::ranges::sort(times);
+  const Duration median = times[(times.size() - 1) / 2];
+  r.min_ns = nanoseconds(times.front());
+  r.median_ns = nanoseconds(median);
+  r.p99_ns = nanoseconds(times[(times.size() * 99 + 99) / 100 - 1]);
+  r.max_ns = nanoseconds(times.back());
+  if (median > Duration{} && !r.job) r.algbw_bps = static_cast<double>(r.bytes) * 8 / seconds(median);
+  r.busbw_bps = r.algbw_bps * r.factor;
+}
+
 namespace {
 
 struct Where {
@@ -134,15 +146,7 @@ void set_times(CollectiveReport& r, const build::Collective& collective) {
     times.push_back(end - start);
     repeat.time_ns = nanoseconds(end - start);
   }
-  if (times.empty()) return;
-  std::ranges::sort(times);
-  const Duration median = times[(times.size() - 1) / 2];
-  r.min_ns = nanoseconds(times.front());
-  r.median_ns = nanoseconds(median);
-  r.p99_ns = nanoseconds(times[(times.size() * 99 + 99) / 100 - 1]);
-  r.max_ns = nanoseconds(times.back());
-  if (median > Duration{} && !r.job) r.algbw_bps = static_cast<double>(r.bytes) * 8 / seconds(median);
-  r.busbw_bps = r.algbw_bps * r.factor;
+  summarise(r, std::move(times));
 }
 
 // Of the ranks' repeats that were completed. `link_bps`: 0 if nothing goes through the fabric.

@@ -84,6 +84,9 @@ struct CollectiveReport {
 
 CollectiveReport collective_report(const build::BuiltLab& lab, const build::Collective& collective);
 
+// From how long each complete repeat took, if any: percentiles, algbw, busbw.
+void summarise(CollectiveReport& r, std::vector<Duration> times);
+
 // What headers, preambles and gaps leave of a link's rate for the payload of all messages of a collective.
 double framing_share(const std::vector<const RankProgram*>& programs, const spec::CollectiveSpec& spec, bool selective);
 
