@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "control/agent_protocol/frames.h"
+#include "dataplane/base/file_descriptor.h"
 
 namespace railyard::agents {
 namespace {
@@ -31,28 +32,11 @@ using Clock = std::chrono::steady_clock;
 // What waits to be taken by a client that does not.
 constexpr std::size_t kMostWaiting = 4 * kMostOfLab;
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) noexcept : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  int get() const noexcept { return fd_; }
-
- private:
-  int fd_;
-};
-
 [[noreturn]] void fail(const std::string& where) {
   throw std::runtime_error(fmt::format("agents cannot be waited for at {}: {}", where, std::strerror(errno)));
 }
 
-Descriptor listen_unix(const std::string& path) {
+FileDescriptor listen_unix(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)
@@ -60,7 +44,7 @@ Descriptor listen_unix(const std::string& path) {
         fmt::format("the path of the agents' socket has {} characters, at most {} are possible: {}", path.size(),
                     sizeof address.sun_path - 1, path));
   std::memcpy(address.sun_path, path.c_str(), path.size());
-  Descriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  FileDescriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const mode_t before = ::umask(0177);
   const bool bound =
       fd.get() >= 0 && ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
@@ -69,13 +53,13 @@ Descriptor listen_unix(const std::string& path) {
   return fd;
 }
 
-Descriptor listen_tcp(const wire::UdpEndpoint& at) {
+FileDescriptor listen_tcp(const wire::UdpEndpoint& at) {
   sockaddr_in6 address{};
   address.sin6_family = AF_INET6;
   address.sin6_port = htons(at.port);
   // An IPv4 address is the one mapped into IPv6.
   std::memcpy(&address.sin6_addr, at.address.octets.data(), at.address.octets.size());
-  Descriptor fd(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  FileDescriptor fd(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int on = 1;
   const int off = 0;
   if (fd.get() < 0 || ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
@@ -87,7 +71,7 @@ Descriptor listen_tcp(const wire::UdpEndpoint& at) {
 }
 
 struct Connection {
-  Descriptor fd;
+  FileDescriptor fd;
   FrameReader reader{kMostOfStranger};
   std::string out{};
   Clock::time_point since = Clock::now();
@@ -156,7 +140,7 @@ class AgentServer::State {
 
   void wait() {
     std::vector<pollfd> fds{{wake_.get(), POLLIN, 0}};
-    for (const Descriptor& l : listeners_) fds.push_back({l.get(), POLLIN, 0});
+    for (const FileDescriptor& l : listeners_) fds.push_back({l.get(), POLLIN, 0});
     std::vector<AgentHosts::Client> who;
     for (const auto& [id, c] : connections_) {
       fds.push_back({c.fd.get(), static_cast<short>(c.out.empty() ? POLLIN : POLLIN | POLLOUT), 0});
@@ -174,8 +158,8 @@ class AgentServer::State {
       if (fds[i].revents != 0) accept(listeners_[i - 1]);
   }
 
-  void accept(const Descriptor& listener) {
-    Descriptor fd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  void accept(const FileDescriptor& listener) {
+    FileDescriptor fd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (fd.get() < 0) return;
     const int on = 1;
     ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -195,7 +179,7 @@ class AgentServer::State {
   // The socket has gone, or is of no use any more.
   void lose(AgentHosts::Client id, Connection& c, const std::string& why) {
     if (c.joined && !c.closing) hosts_.on_closed(id, why);
-    c.fd = Descriptor();
+    c.fd = FileDescriptor();
   }
 
   void read(AgentHosts::Client id, Connection& c) {
@@ -244,7 +228,7 @@ class AgentServer::State {
     for (auto& [id, c] : connections_) {
       if (c.fd.get() < 0) continue;
       if (c.closing && now - c.since > config_.greeting) {
-        c.fd = Descriptor();
+        c.fd = FileDescriptor();
       } else if (!c.joined && !c.closing && now - c.since > config_.greeting) {
         turn_away(c, fmt::format("it has not said who it is within {} ms", config_.greeting.count()));
       } else if (c.joined && now - c.heard > config_.patience) {
@@ -255,8 +239,8 @@ class AgentServer::State {
 
   AgentServerConfig config_;
   AgentHosts& hosts_;
-  Descriptor wake_;
-  std::vector<Descriptor> listeners_;
+  FileDescriptor wake_;
+  std::vector<FileDescriptor> listeners_;
   std::map<AgentHosts::Client, Connection> connections_;
   AgentHosts::Client next_ = 1;
   std::atomic<bool> stop_{false};

@@ -111,7 +111,9 @@ TEST(CollectiveDeployment, AStorageBurstLeavesTrainingAloneFromAClassOfItsOwn) {
   EXPECT_TRUE(disturbed.verified);
   EXPECT_GT(static_cast<double>(*disturbed.p99_ns), 1.10 * calm) << "symptom";
   for (const report::PortReport& p : mixed.ports)
-    if (p.node == "leaf1" && p.port == 1) EXPECT_GT(p.counters.classes[3].ecn_marked, 1000u) << "cause: one queue";
+    if (p.node == "leaf1" && p.port == 1) {
+      EXPECT_GT(p.counters.classes[3].ecn_marked, 1000u) << "cause: one queue";
+    }
 
   const report::Report apart = run("traffic.storage.dscp=34");
   const report::CollectiveReport alone = collective_named(apart, "train");
@@ -124,7 +126,9 @@ TEST(CollectiveDeployment, AStorageBurstLeavesTrainingAloneFromAClassOfItsOwn) {
       EXPECT_GT(p.counters.classes[4].ecn_marked, 1000u);
     }
   for (const report::TrafficReport& t : apart.traffic)
-    if (t.name == "storage") EXPECT_EQ(t.complete, t.flows);
+    if (t.name == "storage") {
+      EXPECT_EQ(t.complete, t.flows);
+    }
 }
 
 }  // namespace

@@ -3,12 +3,13 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
+
+#include "tests/support/octets_of.h"
 
 namespace railyard::test {
 
@@ -32,11 +33,7 @@ class TemporaryFile {
   void put(std::string_view octets) const {
     std::ofstream(path_, std::ios::binary).write(octets.data(), static_cast<std::streamsize>(octets.size()));
   }
-  std::string octets() const {
-    std::ostringstream all;
-    all << std::ifstream(path_, std::ios::binary).rdbuf();
-    return all.str();
-  }
+  std::string octets() const { return octets_of(path_); }
 
  private:
   std::filesystem::path path_;

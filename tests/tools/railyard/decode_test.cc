@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <span>
 #include <sstream>
@@ -13,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dataplane/port/pcap_file.h"
+#include "tests/support/octets_of.h"
 #include "tests/tools/railyard/command_line.h"
 #include "tests/tools/railyard/tshark.h"
 
@@ -33,8 +33,7 @@ class Decode : public CommandLine {
     PcapWriter writer = PcapWriter::open(folder_ / name).value();
     std::vector<std::string> names;
     for (const auto& file : files) {
-      std::ifstream in(file, std::ios::binary);
-      const std::string text{std::istreambuf_iterator<char>(in), {}};
+      const std::string text = test::octets_of(file);
       const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(text))};
       writer.write(Instant{static_cast<std::int64_t>(1'000'000 * names.size())}, pieces);
       names.push_back(file.stem().string());

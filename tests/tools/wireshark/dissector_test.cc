@@ -1,6 +1,5 @@
 // The dissector for Wireshark says of every packet what `railyard decode` says of it, field by field.
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <set>
@@ -14,6 +13,7 @@
 
 #include "control/decode/decode_frame.h"
 #include "dataplane/capture/pcapng_writer.h"
+#include "tests/support/octets_of.h"
 #include "tests/tools/railyard/tshark.h"
 #include "tests/transports/uet/wire/random_packet.h"
 #include "tests/transports/uet/wire/vectors.h"
@@ -153,8 +153,7 @@ class Dissector : public testing::Test {
 std::vector<Octets> packets_of_every_kind() {
   std::vector<Octets> packets;
   for (const auto& file : std::filesystem::directory_iterator(RAILYARD_SOURCE_DIR "/tests/fuzz/corpus/uet_packet")) {
-    std::ifstream in(file.path(), std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const std::string text = test::octets_of(file.path());
     const auto octets = std::as_bytes(std::span(text));
     if (const auto packet = uet::decode(octets)) packets.push_back(encoded(*packet));
   }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 
 #include <gtest/gtest.h>
 
+#include "tests/support/octets_of.h"
 #include "tests/transports/uet/wire/random_packet.h"
 #include "tests/transports/uet/wire/uet_vectors.h"
 #include "tests/transports/uet/wire/vectors.h"
@@ -131,8 +131,7 @@ TEST(UetPacket, WhatDoesNotFitIsNotWritten) {
 TEST(UetPacket, OfEveryKindDecodesAndEncodesToTheSameOctets) {
   int packets = 0, secured = 0;
   for (const auto& file : std::filesystem::directory_iterator(RAILYARD_SOURCE_DIR "/tests/fuzz/corpus/uet_packet")) {
-    std::ifstream in(file.path(), std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const std::string text = test::octets_of(file.path());
     const auto octets = std::as_bytes(std::span(text));
     const std::string stem = file.path().stem().string();
     SCOPED_TRACE(stem);
@@ -157,7 +156,7 @@ TEST(UetPacket, OfEveryKindDecodesAndEncodesToTheSameOctets) {
 TEST(UetPacket, ReservedBitsAreSentAsZeroAndIgnored) {
   Octets octets = vector_packet("e3_write_last");
   const Packet packet = decoded_vector("e3_write_last");
-  for (const auto [at, bits] : {std::pair{1, 0x63},   // flags of a request
+  for (const auto& [at, bits] : {std::pair{1, 0x63},   // flags of a request
                                 std::pair{12, 0xC0},  // before the opcode
                                 std::pair{20, 0xF0},  // before pid_on_fep
                                 std::pair{22, 0xF0},  // before resource_index
