@@ -49,7 +49,8 @@ Faults::Faults(build::BuiltLab& lab, Engine& engine, const std::vector<LoggedFau
                                            .traffic = lab.spec().traffic,
                                            .collectives = lab.spec().collectives,
                                            .faults = {},
-                                           .run = lab.spec().run},
+                                           .run = lab.spec().run,
+                                           .compare = {}},
                                           f.text, f.place),
                         f.added, f.happened));
     made.back().removed = f.removed;

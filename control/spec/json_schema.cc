@@ -57,6 +57,7 @@ std::string json_schema() {
   define(definitions, wrong_ecn_keys());
   define(definitions, skew_keys());
   define(definitions, run_keys());
+  define(definitions, compare_keys());
   define(definitions, int_keys());
   define(definitions, budget_keys());
   definitions.spread = true;

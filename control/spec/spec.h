@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "control/spec/collective_spec.h"
+#include "control/spec/compare_spec.h"
 #include "control/spec/fault_spec.h"
 #include "control/spec/flow_sizes.h"
 #include "control/spec/roce_spec.h"
@@ -467,6 +468,7 @@ struct Lab {
   std::vector<CollectiveSpec> collectives;
   std::vector<FaultSpec> faults;
   RunSpec run;
+  CompareSpec compare;
 
   const NodeSpec* find(const std::string& node) const noexcept;
 

@@ -95,6 +95,7 @@ std::string to_yaml(const Lab& lab) {
   if (!lab.collectives.empty()) file.add("collectives", write_collectives(lab.collectives));
   if (!lab.faults.empty()) file.add("faults", write_faults(lab.faults));
   file.add("run", run_keys().write(lab.run));
+  if (lab.compare != CompareSpec{}) file.add("compare", compare_keys().write(lab.compare));
   return print_yaml(file);
 }
 

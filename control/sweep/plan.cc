@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "control/spec/column.h"
+
 namespace railyard::sweep {
 namespace {
 
@@ -15,30 +17,6 @@ std::string trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == text.npos) return {};
   return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
-}
-
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> parts;
-  int depth = 0;
-  char quote = 0;
-  std::size_t from = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote != 0) {
-      if (c == quote) quote = 0;
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == '{' || c == '[') {
-      ++depth;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    } else if (c == ',' && depth == 0) {
-      parts.push_back(trimmed(text.substr(from, i - from)));
-      from = i + 1;
-    }
-  }
-  parts.push_back(trimmed(text.substr(from)));
-  return parts;
 }
 
 std::uint64_t number(std::string_view text, const std::string& whole) {
@@ -56,7 +34,7 @@ Dimension parse_dimension(const std::string& text) {
   if (equals == 0 || equals == text.npos)
     throw std::invalid_argument(
         fmt::format("--over: '{}': expected PATH=VALUE,VALUE,..., e.g. topology.spines=2,4", text));
-  Dimension d{trimmed(std::string_view(text).substr(0, equals)), split(std::string_view(text).substr(equals + 1))};
+  Dimension d{trimmed(std::string_view(text).substr(0, equals)), spec::split_at_commas(std::string_view(text).substr(equals + 1))};
   std::set<std::string> known;
   for (const std::string& value : d.values)
     if (!known.insert(value).second)

@@ -21,6 +21,7 @@ void add_graph(CLI::App& app, int& exit_code);
 void add_hosts(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
+void add_compare_transports(CLI::App& app, int& exit_code);
 void add_sweep(CLI::App& app, int& exit_code);
 void add_swarm(CLI::App& app, int& exit_code);
 void add_decode(CLI::App& app, int& exit_code);

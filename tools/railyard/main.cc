@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
   add_hosts(app, exit_code);
   add_run(app, exit_code);
   add_compare(app, exit_code);
+  add_compare_transports(app, exit_code);
   add_sweep(app, exit_code);
   add_swarm(app, exit_code);
   add_up(app, exit_code);

@@ -170,6 +170,7 @@ std::string digest_of(spec::Lab lab) {
   lab.run.seed = {};
   lab.run.workers = 1;
   lab.run.budgets = {};
+  lab.compare = {};
   std::uint64_t digest = 0;
   // Files by what they say, wherever they are.
   for (spec::TrafficSpec& t : lab.traffic) {

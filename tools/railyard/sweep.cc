@@ -5,7 +5,6 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,9 +15,9 @@
 #include "control/spec/load.h"
 #include "control/spec/suggest.h"
 #include "control/sweep/plan.h"
-#include "control/sweep/processes.h"
 #include "control/sweep/table.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/runs.h"
 
 namespace railyard::tools {
 namespace {
@@ -49,14 +48,6 @@ std::string label_of(const sweep::Table& table, const OneRun& run) {
   return text + fmt::format("seed {}", run.seed);
 }
 
-// What is wrong with a run that ended, or nothing; `report`: what it printed.
-std::string failure_of(const sweep::Ended& ended, nlohmann::ordered_json& report) {
-  if (ended.exit_code == kUnbalanced) return "the books do not balance";
-  if (ended.exit_code != kOk) return ended.error.empty() ? fmt::format("ended with {}", ended.exit_code) : ended.error;
-  report = nlohmann::ordered_json::parse(ended.output, nullptr, false);
-  return report.is_discarded() ? "its report is not whole" : "";
-}
-
 // A metric that no run has is a mistake, if any run has ended well.
 void check_metrics(const sweep::Table& table, const std::vector<std::string>& known) {
   for (std::size_t m = 0; m < table.metrics.size(); ++m) {
@@ -84,7 +75,7 @@ int run_sweep(const SweepOptions& o) {
   std::vector<std::vector<std::string>> commands;
   for (const sweep::Point& point : sweep::points(table.dimensions, table.seeds.size())) {
     for (const std::uint64_t seed : table.seeds) {
-      std::vector<std::string> command{"/proc/self/exe", "run", o.file, "--json", "--quiet"};
+      std::vector<std::string> command{o.file};
       for (const std::string& s : o.sets) command.insert(command.end(), {"--set", s});
       for (std::size_t d = 0; d < point.size(); ++d)
         command.insert(command.end(), {"--set", table.dimensions[d].path + "=" + table.dimensions[d].values[point[d]]});
@@ -95,27 +86,21 @@ int run_sweep(const SweepOptions& o) {
     table.rows.push_back({point, std::vector<sweep::Cell>(table.metrics.size()), 0, {}});
   }
 
-  const bool shows = !o.json && isatty(STDERR_FILENO) != 0;
-  std::size_t ended_runs = 0;
   std::vector<std::string> known;
   std::map<std::pair<std::size_t, std::uint64_t>, std::string> failures;  // in the order of the table
   std::map<std::pair<std::size_t, std::uint64_t>, std::vector<std::optional<double>>> figures;
-  sweep::run_all(commands, o.jobs != 0 ? o.jobs : std::max(1u, std::thread::hardware_concurrency()),
-                 [&](sweep::Ended ended) {
-                   const OneRun& run = runs[ended.index];
-                   const std::pair key{run.row, run.seed};
-                   if (shows) fmt::print(stderr, "\r  {} of {} runs", ++ended_runs, runs.size());
-                   nlohmann::ordered_json report;
-                   if (const std::string failure = failure_of(ended, report); !failure.empty()) {
-                     failures[key] = failure;
-                     return;
-                   }
-                   if (known.empty())
-                     for (const auto& [name, value] : report["summary"].items()) known.push_back(name);
-                   for (const std::string& m : table.metrics)
-                     figures[key].push_back(report::figure_of(report, sweep::name_of_metric(m)));
-                 });
-  if (shows) fmt::print(stderr, "\r{:40}\r", "");
+  run_all(commands, o.jobs, !o.json && isatty(STDERR_FILENO) != 0, [&](RunResult ended) {
+    const OneRun& run = runs[ended.index];
+    const std::pair key{run.row, run.seed};
+    if (!ended.failure.empty()) {
+      failures[key] = ended.failure;
+      return;
+    }
+    if (known.empty())
+      for (const auto& [name, value] : ended.report["summary"].items()) known.push_back(name);
+    for (const std::string& m : table.metrics)
+      figures[key].push_back(report::figure_of(ended.report, sweep::name_of_metric(m)));
+  });
   for (const OneRun& run : runs) {
     sweep::Row& row = table.rows[run.row];
     ++row.runs;

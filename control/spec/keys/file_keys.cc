@@ -74,7 +74,9 @@ const Table<Sections>& file_keys() {
             "collective operations of built-in hosts"),
        part("faults", &Sections::faults, list_schema(reference(fault_keys().name())),
             "what goes wrong, where and when"),
-       part("run", &Sections::run, reference(run_keys().name()), "how the lab is run")}};
+       part("run", &Sections::run, reference(run_keys().name()), "how the lab is run"),
+       part("compare", &Sections::compare, reference(compare_keys().name()),
+            "how transports are compared on this lab (railyard compare-transports)")}};
   return table;
 }
 

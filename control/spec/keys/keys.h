@@ -71,6 +71,8 @@ const Table<CollectiveSpec>& collective_keys();
 // collectives.<n>.stragglers.<m>
 const Table<StragglerSpec>& straggler_keys();
 const Table<RunSpec>& run_keys();
+// compare
+const Table<CompareSpec>& compare_keys();
 // hosts.<name>.scale-up
 const Table<ScaleUpSpec>& scale_up_keys();
 // run.budgets
@@ -104,6 +106,7 @@ struct Sections {
   const Tree* collectives = nullptr;
   const Tree* faults = nullptr;
   const Tree* run = nullptr;
+  const Tree* compare = nullptr;
 };
 const Table<Sections>& file_keys();
 

@@ -1,0 +1,164 @@
+#include "control/compare/overrides.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace railyard::compare {
+namespace {
+
+using Kind = spec::Column::Kind;
+
+// A class of a QoS profile: those of the switches, and of the hosts, whose NICs queue by it.
+struct ClassName {
+  std::string profile;
+  int number = 0;
+
+  auto operator<=>(const ClassName&) const = default;
+  std::string path() const { return fmt::format("qos.{}.classes.{}", profile, number); }
+};
+
+struct Carried {
+  std::vector<std::string> paths;    // "traffic.all", "collectives.train"
+  std::set<ClassName> at_switches;   // of their data
+  std::set<ClassName> at_hosts;
+};
+
+bool is_carried(const spec::TrafficSpec& t) { return t.transport != spec::TrafficSpec::Transport::kGenerator; }
+
+// Which class a DSCP is in, by every profile in use.
+void add_classes(const spec::Lab& lab, int dscp, Carried& to) {
+  const auto add = [&](const std::string& profile, std::set<ClassName>& classes) {
+    const auto found = lab.qos.find(profile);
+    if (found == lab.qos.end()) return;
+    const spec::QosProfile& qos = found->second;
+    classes.insert({profile, qos.trust == spec::Trust::kDscp ? qos.dscp_to_class[static_cast<std::size_t>(dscp)]
+                                                             : qos.default_class});
+  };
+  for (const spec::NodeSpec& node : lab.nodes) {
+    if (node.kind == spec::NodeSpec::Kind::kSwitch) add(lab.switches.at(node.profile).qos, to.at_switches);
+    if (node.kind == spec::NodeSpec::Kind::kHost) add(lab.hosts.at(node.profile).qos, to.at_hosts);
+  }
+}
+
+Carried carried(const spec::Lab& lab) {
+  Carried all;
+  for (const spec::TrafficSpec& t : lab.traffic) {
+    if (!is_carried(t)) continue;
+    if (t.roce.operation == spec::RoceOperation::kRping)
+      throw std::invalid_argument(
+          fmt::format("traffic.{}: rping is of rdma_cm, and so of RoCEv2 alone; expected write, send or read", t.name));
+    all.paths.push_back("traffic." + t.name);
+    add_classes(lab, t.dscp, all);
+  }
+  for (const spec::CollectiveSpec& c : lab.collectives) {
+    all.paths.push_back("collectives." + c.name);
+    add_classes(lab, c.dscp, all);
+  }
+  if (all.paths.empty())
+    throw std::invalid_argument(
+        "the lab has nothing that a transport carries; expected collectives, or traffic with transport: roce or uet");
+  return all;
+}
+
+// Where what is trimmed goes: a class that is sent first and may drop.
+int class_for_trimmed(const spec::Lab& lab, const ClassName& from, const std::set<ClassName>& data) {
+  const spec::QosProfile& qos = lab.qos.at(from.profile);
+  for (int k = 7; k >= 0; --k) {
+    const spec::TrafficClass& c = qos.classes[static_cast<std::size_t>(k)];
+    if (c.strict && !c.lossless && !data.contains({from.profile, k})) return k;
+  }
+  throw std::invalid_argument(
+      fmt::format("trim: no class of qos.{} takes what is trimmed; expected one that is strict and not lossless, e.g. "
+                  "qos.{}.classes.6={{ strict: true }}",
+                  from.profile, from.profile));
+}
+
+int dscp_of_class(const spec::QosProfile& qos, const ClassName& of, int number) {
+  // The class selector code point, if it is still of that class.
+  if (qos.dscp_to_class[static_cast<std::size_t>(number * 8)] == number) return number * 8;
+  for (int dscp = 63; dscp >= 0; --dscp)
+    if (qos.dscp_to_class[static_cast<std::size_t>(dscp)] == number) return dscp;
+  throw std::invalid_argument(
+      fmt::format("trim: no DSCP is of class {} of qos.{}, where what is trimmed would go", number, of.profile));
+}
+
+class Writer {
+ public:
+  Writer(const spec::Lab& lab, const spec::Column& column) : lab_(lab), column_(column), carried_(carried(lab)) {}
+
+  std::vector<std::string> all() {
+    transport();
+    nics();
+    for (const ClassName& c : carried_.at_switches) path(c);
+    std::set<ClassName> classes = carried_.at_switches;
+    classes.insert(carried_.at_hosts.begin(), carried_.at_hosts.end());
+    for (const ClassName& c : classes) loss(c);
+    out_.insert(out_.end(), column_.sets.begin(), column_.sets.end());
+    return std::move(out_);
+  }
+
+ private:
+  void set(const std::string& path, std::string_view value) { out_.push_back(fmt::format("{}={}", path, value)); }
+
+  void transport() {
+    for (const std::string& path : carried_.paths) {
+      set(path + ".transport", column_.word(Kind::kTransport));
+      if (const auto service = column_.word(Kind::kService); !service.empty()) set(path + ".service", service);
+    }
+  }
+
+  void nics() {
+    const std::string_view cc = column_.word(Kind::kCongestion);
+    const std::string_view recovery = column_.word(Kind::kRecovery);
+    for (const auto& [name, profile] : lab_.hosts) {
+      const std::string nic = fmt::format("hosts.{}.{}", name, column_.word(Kind::kTransport));
+      if (!recovery.empty()) set(nic + ".loss-recovery", recovery == "gbn" ? "go-back-n" : "selective-repeat");
+      if (!cc.empty()) set(nic + ".congestion", cc == "no-cc" ? "none" : cc);
+    }
+  }
+
+  void path(const ClassName& c) {
+    const std::string_view word = column_.word(Kind::kPath);
+    if (!word.empty()) set(c.path() + ".path", word);
+  }
+
+  void loss(const ClassName& c) {
+    const std::string_view word = column_.word(Kind::kLoss);
+    if (word.empty()) return;
+    const spec::TrafficClass& now = lab_.qos.at(c.profile).classes[static_cast<std::size_t>(c.number)];
+    const bool lossless = word == "pfc";
+    set(c.path() + ".lossless", lossless ? "true" : "false");
+    if (now.trim && word != "trim") set(c.path() + ".trim", "");
+    if (lossless) {
+      // What a lossless class has no use for.
+      if (now.queue_alpha_exponent != 0) set(c.path() + ".queue-alpha", "");
+      if (now.ecn.drop_not_ect) set(c.path() + ".ecn.drop-not-ect", "");
+    }
+    if (word == "trim" && !now.trim) {
+      std::set<ClassName> data = carried_.at_switches;
+      data.insert(carried_.at_hosts.begin(), carried_.at_hosts.end());
+      const int to = class_for_trimmed(lab_, c, data);
+      set(c.path() + ".trim",
+          fmt::format("{{ class: {}, dscp: {} }}", to, dscp_of_class(lab_.qos.at(c.profile), c, to)));
+    }
+  }
+
+  const spec::Lab& lab_;
+  const spec::Column& column_;
+  Carried carried_;
+  std::vector<std::string> out_;
+};
+
+}  // namespace
+
+std::vector<std::string> overrides(const spec::Lab& lab, const spec::Column& column) {
+  return Writer(lab, column).all();
+}
+
+}  // namespace railyard::compare

@@ -1,0 +1,17 @@
+// What a column of a comparison changes in a lab, as settings of the command line (--set).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "control/spec/column.h"
+#include "control/spec/spec.h"
+
+namespace railyard::compare {
+
+// For all of the lab's traffic and collectives between RDMA NICs, their NICs, and the classes that carry them; traffic
+// of the generator is background, and stays. The column's own settings come last. Throws std::invalid_argument: the lab
+// has nothing that a transport carries; a word cannot be had here (`trim` without a class for what is trimmed).
+std::vector<std::string> overrides(const spec::Lab& lab, const spec::Column& column);
+
+}  // namespace railyard::compare

@@ -1,0 +1,114 @@
+#include "control/spec/column.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "control/spec/suggest.h"
+
+namespace railyard::spec {
+namespace {
+
+using enum Column::Kind;
+
+std::string trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == text.npos) return {};
+  return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
+}
+
+std::vector<std::string> all_words() {
+  std::vector<std::string> words;
+  for (const ColumnWord& w : column_words()) words.emplace_back(w.word);
+  return words;
+}
+
+}  // namespace
+
+std::vector<std::string> split_at_commas(std::string_view text) {
+  std::vector<std::string> parts;
+  int depth = 0;
+  char quote = 0;
+  std::size_t from = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    } else if (c == ',' && depth == 0) {
+      parts.push_back(trimmed(text.substr(from, i - from)));
+      from = i + 1;
+    }
+  }
+  parts.push_back(trimmed(text.substr(from)));
+  return parts;
+}
+
+const std::vector<ColumnWord>& column_words() {
+  static const std::vector<ColumnWord> words{
+      {"roce", kTransport, true, false, "RoCEv2 over reliable connections"},
+      {"uet", kTransport, false, true, "Ultra Ethernet Transport"},
+      {"gbn", kRecovery, true, false, "go-back-N"},
+      {"sr", kRecovery, true, false, "selective repeat"},
+      {"dcqcn", kCongestion, true, false, "congestion control DCQCN"},
+      {"swift", kCongestion, true, false, "congestion control Swift"},
+      {"nscc", kCongestion, false, true, "congestion control NSCC"},
+      {"no-cc", kCongestion, true, true, "no congestion control"},
+      {"rud", kService, false, true, "reliable unordered delivery"},
+      {"rod", kService, false, true, "reliable ordered delivery"},
+      {"rudi", kService, false, true, "reliable unordered delivery of idempotent operations"},
+      {"uud", kService, false, true, "unreliable unordered delivery"},
+      {"ecmp", kPath, true, true, "one path per flow, by its hash"},
+      {"wcmp", kPath, true, true, "the same, by weights"},
+      {"flowlet", kPath, true, true, "another path after a gap"},
+      {"spray", kPath, true, true, "every packet its own path: the switches choose (roce), or the sender does (uet)"},
+      {"adaptive", kPath, true, true, "the switches choose the least loaded path"},
+      {"pfc", kLoss, true, true, "a lossless class"},
+      {"lossy", kLoss, true, true, "a lossy class that drops"},
+      {"trim", kLoss, true, true, "a lossy class that trims"}};
+  return words;
+}
+
+Parsed<Column> parse_column(std::string_view text) {
+  std::vector<std::string> parts = split_at_commas(text);
+  Column column;
+  column.name = parts.front();
+  column.sets.assign(parts.begin() + 1, parts.end());
+  std::size_t from = 0;
+  while (from <= column.name.size()) {
+    const std::size_t slash = std::min(column.name.find('/', from), column.name.size());
+    const std::string word = trimmed(std::string_view(column.name).substr(from, slash - from));
+    from = slash + 1;
+    const auto known = std::ranges::find(column_words(), word, &ColumnWord::word);
+    if (known == column_words().end())
+      return std::unexpected(fmt::format("'{}' is no word of a column{}; expected words such as roce/gbn/ecmp/pfc, "
+                                         "of {}",
+                                         word, did_you_mean(word, all_words()), fmt::join(all_words(), ", ")));
+    std::string_view& there = column.words[static_cast<std::size_t>(known->kind)];
+    if (!there.empty())
+      return std::unexpected(fmt::format("'{}' beside '{}': expected one of them", known->word, there));
+    there = known->word;
+  }
+  if (column.word(kTransport).empty())
+    return std::unexpected(fmt::format("'{}' names no transport; expected roce or uet in it", column.name));
+  for (const ColumnWord& w : column_words()) {
+    const bool has = column.is_uet() ? w.uet : w.roce;
+    if (column.word(w.kind) == w.word && !has)
+      return std::unexpected(
+          fmt::format("'{}' has no meaning with {}", w.word, column.is_uet() ? "uet" : "roce"));
+  }
+  for (const std::string& set : column.sets)
+    if (set.find('=') == set.npos || set.front() == '=')
+      return std::unexpected(fmt::format("'{}': expected settings such as hosts.default.roce.window=64 behind the "
+                                         "words",
+                                         set));
+  return column;
+}
+
+}  // namespace railyard::spec

@@ -1,0 +1,19 @@
+// What a fabric file says of how transports are compared on it: compare.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace railyard::spec {
+
+// Each as the command line has it (railyard compare-transports).
+struct CompareSpec {
+  std::vector<std::string> columns;  // column.h
+  std::vector<std::string> over;     // "topology.spines=2,4": the comparison is made with each of them
+  std::string seeds;                 // "1-5"; empty: the run's
+  std::vector<std::string> metrics;  // figures of the report's summary, or JSON pointers; none: the usual ones
+
+  bool operator==(const CompareSpec&) const = default;
+};
+
+}  // namespace railyard::spec

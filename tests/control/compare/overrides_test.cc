@@ -1,0 +1,85 @@
+#include "control/compare/overrides.h"
+
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "control/spec/load.h"
+
+namespace railyard::compare {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kLab = R"(
+name: x
+topology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2 }
+hosts: { default: {}, fast: {} }
+traffic:
+  - { name: all, pattern: permutation, transport: roce, bytes: 1MB, dscp: 26 }
+  - { name: noise, from: h1, to: h2, dscp: 10, bytes: 1MB }
+collectives:
+  - { name: train, collective: all-reduce, size: 1MB, dscp: 34 }
+)";
+
+std::vector<std::string> sets(const std::string& lab, const std::string& column) {
+  return overrides(spec::parse(lab, "x.yaml"), *spec::parse_column(column));
+}
+
+TEST(Overrides, AreOfAllThatATransportCarriesAndItsClasses) {
+  EXPECT_THAT(sets(kLab, "roce/sr/swift/adaptive/lossy, run.duration=1ms"),
+              ElementsAre("traffic.all.transport=roce", "collectives.train.transport=roce",
+                          "hosts.default.roce.loss-recovery=selective-repeat", "hosts.default.roce.congestion=swift",
+                          "hosts.fast.roce.loss-recovery=selective-repeat", "hosts.fast.roce.congestion=swift",
+                          "qos.default.classes.3.path=adaptive", "qos.default.classes.4.path=adaptive",
+                          "qos.default.classes.3.lossless=false", "qos.default.classes.4.lossless=false",
+                          "run.duration=1ms"));
+}
+
+TEST(Overrides, LeaveWhatNoWordIsAbout) {
+  EXPECT_THAT(sets(kLab, "roce"), ElementsAre("traffic.all.transport=roce", "collectives.train.transport=roce"));
+}
+
+TEST(Overrides, ATrimmingClassNeedsOneForWhatIsTrimmed) {
+  EXPECT_THAT(sets(kLab, "roce/trim"), Contains("qos.default.classes.3.trim={ class: 6, dscp: 48 }"));
+  const std::string none = std::string(kLab) + "qos: { default: { classes: { 3: { lossless: true } } } }\n";
+  try {
+    sets(none, "roce/trim");
+    FAIL() << "was taken";
+  } catch (const std::invalid_argument& e) {
+    EXPECT_THAT(e.what(), HasSubstr("no class of qos.default takes what is trimmed; expected one that is strict"));
+  }
+  const std::string own =
+      std::string(kLab) + "qos: { default: { classes: { 3: { trim: { class: 5, dscp: 40 } }, 5: {}, 6: { strict: true } } } }\n";
+  EXPECT_THAT(sets(own, "roce/trim"), Not(Contains(HasSubstr("classes.3.trim")))) << "the file's own stays";
+  EXPECT_THAT(sets(own, "roce/pfc"), Contains("qos.default.classes.3.trim=")) << "and goes where nothing is refused";
+}
+
+TEST(Overrides, AreTakenByTheLab) {
+  const std::string lab = "name: x\n"
+                          "topology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2 }\n"
+                          "traffic: [{ name: all, pattern: permutation, transport: roce, bytes: 1MB }]\n"
+                          "qos: { default: { classes: { 3: { queue-alpha: 2, ecn: { kmin: 10KB, kmax: 20KB, "
+                          "drop-not-ect: true }, trim: { class: 6, dscp: 48 } }, 6: { strict: true } } } }\n";
+  for (const char* column : {"roce/gbn/ecmp/pfc", "roce/sr/dcqcn/spray/trim", "roce/no-cc/flowlet/lossy"})
+    EXPECT_NO_THROW(spec::parse(lab, "x.yaml", sets(lab, column))) << column;
+  EXPECT_TRUE(spec::parse(lab, "x.yaml", sets(lab, "roce/pfc")).qos.at("default").classes[3].lossless);
+}
+
+TEST(Overrides, RefuseALabWithNothingToCompare) {
+  const std::string topology = "name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 2 }\n";
+  EXPECT_THROW(sets(topology + "traffic: [{ name: t, from: h1, to: h2, bytes: 1MB }]\n", "roce"), std::invalid_argument);
+  EXPECT_THROW(sets(topology +
+                        "hosts: { default: { roce: { services: [rping-server] } } }\n"
+                        "traffic: [{ name: t, from: h1, to: h2, transport: roce, operation: rping, rping: { count: 1 } "
+                        "}]\n",
+                    "roce"),
+               std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace railyard::compare

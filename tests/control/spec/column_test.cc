@@ -1,0 +1,58 @@
+#include "control/spec/column.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "control/spec/load.h"
+
+namespace railyard::spec {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using enum Column::Kind;
+
+TEST(Column, IsWordsInAnyOrderAndSettingsBehindThem) {
+  const Parsed<Column> c = parse_column("ecmp/roce/pfc/gbn, hosts.default.roce.window=64, qos.x={ a: 1, b: 2 }");
+  ASSERT_TRUE(c) << c.error();
+  EXPECT_EQ(c->name, "ecmp/roce/pfc/gbn");
+  EXPECT_EQ(c->word(kTransport), "roce");
+  EXPECT_EQ(c->word(kRecovery), "gbn");
+  EXPECT_EQ(c->word(kPath), "ecmp");
+  EXPECT_EQ(c->word(kLoss), "pfc");
+  EXPECT_EQ(c->word(kCongestion), "") << "as the file has it";
+  EXPECT_FALSE(c->is_uet());
+  EXPECT_THAT(c->sets, ElementsAre("hosts.default.roce.window=64", "qos.x={ a: 1, b: 2 }"));
+  EXPECT_TRUE(parse_column("uet/rud/nscc/spray/trim")->is_uet());
+}
+
+TEST(Column, SaysWhatIsWrongWithIt) {
+  const auto error = [](const char* text) { return parse_column(text) ? std::string("nothing") : parse_column(text).error(); };
+  EXPECT_THAT(error("roce/gbm"), HasSubstr("'gbm' is no word of a column; did you mean 'gbn'?"));
+  EXPECT_THAT(error("roce//pfc"), HasSubstr("'' is no word"));
+  EXPECT_THAT(error(""), HasSubstr("'' is no word"));
+  EXPECT_THAT(error("gbn/ecmp"), HasSubstr("names no transport; expected roce or uet"));
+  EXPECT_THAT(error("roce/gbn/sr"), HasSubstr("'sr' beside 'gbn'"));
+  EXPECT_THAT(error("roce/uet"), HasSubstr("'uet' beside 'roce'"));
+  EXPECT_THAT(error("uet/gbn"), HasSubstr("'gbn' has no meaning with uet"));
+  EXPECT_THAT(error("roce/rud"), HasSubstr("'rud' has no meaning with roce"));
+  EXPECT_THAT(error("roce, window"), HasSubstr("'window': expected settings such as"));
+}
+
+TEST(Column, OfAFileIsCheckedWhereItStands) {
+  const std::string lab = "name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 2 }\n";
+  EXPECT_THAT(parse(lab + "compare: { columns: [roce/gbn/ecmp, roce/sr/ecmp], over: topology.leaves=1, seeds: 1-3 }\n",
+                    "x.yaml")
+                  .compare.columns,
+              ElementsAre("roce/gbn/ecmp", "roce/sr/ecmp"));
+  try {
+    parse(lab + "compare:\n  columns: [roce/gbn, roce/ecpm]\n", "x.yaml");
+    FAIL() << "was taken";
+  } catch (const SpecError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("x.yaml:4:"));
+    EXPECT_THAT(e.what(), HasSubstr("did you mean 'ecmp'?"));
+  }
+}
+
+}  // namespace
+}  // namespace railyard::spec

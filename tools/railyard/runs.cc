@@ -1,0 +1,45 @@
+#include "tools/railyard/runs.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "control/sweep/processes.h"
+#include "tools/railyard/commands.h"
+
+namespace railyard::tools {
+namespace {
+
+// `report`: what it printed.
+std::string failure_of(const sweep::Ended& ended, nlohmann::ordered_json& report) {
+  if (ended.exit_code == kUnbalanced) return "the books do not balance";
+  if (ended.exit_code != kOk) return ended.error.empty() ? fmt::format("ended with {}", ended.exit_code) : ended.error;
+  report = nlohmann::ordered_json::parse(ended.output, nullptr, false);
+  return report.is_discarded() ? "its report is not whole" : "";
+}
+
+}  // namespace
+
+void run_all(const std::vector<std::vector<std::string>>& runs, std::size_t parallel, bool shows,
+             const std::function<void(RunResult)>& done) {
+  std::vector<std::vector<std::string>> commands;
+  for (const std::vector<std::string>& run : runs) {
+    std::vector<std::string>& command = commands.emplace_back();
+    command = {"/proc/self/exe", "run"};
+    command.insert(command.end(), run.begin(), run.end());
+    command.insert(command.end(), {"--json", "--quiet"});
+  }
+  std::size_t ended_runs = 0;
+  sweep::run_all(commands, parallel != 0 ? parallel : std::max(1u, std::thread::hardware_concurrency()),
+                 [&](sweep::Ended ended) {
+                   if (shows) fmt::print(stderr, "\r  {} of {} runs", ++ended_runs, runs.size());
+                   RunResult result{ended.index, {}, {}};
+                   result.failure = failure_of(ended, result.report);
+                   done(std::move(result));
+                 });
+  if (shows) fmt::print(stderr, "\r{:40}\r", "");
+}
+
+}  // namespace railyard::tools

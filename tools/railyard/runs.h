@@ -1,0 +1,24 @@
+// Runs of `railyard run` beside each other, each a process of its own.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace railyard::tools {
+
+struct RunResult {
+  std::size_t index = 0;  // of the run
+  std::string failure;    // what is wrong with it; empty: nothing, and there is a report
+  nlohmann::ordered_json report;
+};
+
+// Each run is what stands behind `railyard run`: a file and options; --json is added. At most `parallel` at a time (0:
+// one per processor). What came of each is handed over as it ends; `shows`: how many have, on standard error.
+void run_all(const std::vector<std::vector<std::string>>& runs, std::size_t parallel, bool shows,
+             const std::function<void(RunResult)>& done);
+
+}  // namespace railyard::tools
