@@ -29,7 +29,7 @@ void UetEndpoint::fill(const OutPacket& out, TxFrame& frame) const noexcept {
       .source = to.source,
       .destination = to.destination,
       .dscp = out.control ? encapsulation_.dscp.control : encapsulation_.dscp.trimmable,
-      .ecn = out.control ? wire::Ecn::kNotEct : wire::Ecn::kEct0,
+      .ecn = out.control || !encapsulation_.ect ? wire::Ecn::kNotEct : wire::Ecn::kEct0,
       .entropy = out.entropy,
   };
   const std::span<std::byte> header(frame.header, kMaxHeaderOctets);
