@@ -10,6 +10,7 @@
 #include "control/build/device_settings.h"
 #include "control/build/quality_reports.h"
 #include "control/build/roce_nics.h"
+#include "control/build/uet_nics.h"
 #include "control/routing/graph.h"
 #include "control/routing/shortest_paths.h"
 #include "control/spec/addresses.h"
@@ -83,11 +84,12 @@ class BuiltLab::Builder {
   void plan_traffic() {
     std::vector<workload::FlowPlan> plans = workload::plan_flows(lab_);
     roce_ = std::make_unique<RoceNics>(lab_, plans);
+    uet_ = std::make_unique<UetNics>(lab_, plans);
     services_ = std::make_unique<ServiceNics>(lab_);
     for (workload::FlowPlan& plan : plans) {
       const spec::TrafficSpec& t = lab_.traffic[plan.traffic];
       const Instant start = Instant{} + t.start + t.stagger * static_cast<std::int64_t>(plan.index);
-      if (t.transport == spec::TrafficSpec::Transport::kRoce && t.roce.operation == spec::RoceOperation::kRping) {
+      if (t.is_rping()) {
         const roce::AddressVector way = way_of(plan.source, plan.destination, t);
         services_->add_client(std::move(plan), way, start, stop_of(t));
         continue;
@@ -99,8 +101,10 @@ class BuiltLab::Builder {
       flow.start = plan.start ? Instant{} + *plan.start : start;
       flow.ect = t.ect;
       flow.plan = std::move(plan);
-      if (t.transport == spec::TrafficSpec::Transport::kRoce)
+      if (t.is_roce())
         add_roce_flow(t, flow);
+      else if (t.is_uet())
+        add_uet_flow(t, flow);
       else
         add_generator_flow(t, flow);
       built_.flows_.push_back(std::move(flow));
@@ -108,6 +112,7 @@ class BuiltLab::Builder {
     std::tie(built_.collectives_, built_.agent_collectives_) = roce_->make_collectives(
         [this](const auto& from, const auto& to, const spec::TrafficSpec& like) { return way_of(from, to, like); });
     built_.roce_ = roce_->endpoints();
+    built_.uet_ = uet_->endpoints();
   }
 
   void add_generator_flow(const spec::TrafficSpec& t, Flow& flow) {
@@ -138,11 +143,32 @@ class BuiltLab::Builder {
   }
 
   void add_roce_flow(const spec::TrafficSpec& t, Flow& flow) {
-    static_assert(static_cast<int>(spec::RoceOperation::kRead) == static_cast<int>(roce::FlowOperation::kRead) &&
-                  static_cast<int>(spec::RoceOperation::kSend) == static_cast<int>(roce::FlowOperation::kSend));
-    roce::FlowConfig c;
+    static_assert(static_cast<int>(spec::RoceOperation::kRead) == static_cast<int>(FlowOperation::kRead) &&
+                  static_cast<int>(spec::RoceOperation::kSend) == static_cast<int>(FlowOperation::kSend));
+    const roce::FlowConfig c = message_flow(t, flow);
+    roce_->connect(flow, c, way_of(flow.plan.source, flow.plan.destination, t),
+                   way_of(flow.plan.destination, flow.plan.source, t));
+  }
+
+  void add_uet_flow(const spec::TrafficSpec& t, Flow& flow) {
+    static_assert(static_cast<int>(spec::UetService::kRod) == static_cast<int>(uet::DeliveryMode::kRod) &&
+                  static_cast<int>(spec::UetService::kUud) == static_cast<int>(uet::DeliveryMode::kUud));
+    uet::FlowConfig c{message_flow(t, flow), static_cast<uet::DeliveryMode>(t.service)};
+    if (t.service == spec::UetService::kUud) {
+      c.operation = FlowOperation::kSend;
+      c.message = std::min(c.message, static_cast<std::uint32_t>(t.roce.path_mtu));
+    }
+    const auto way = [&](const spec::PortName& from, const spec::PortName& to) {
+      const roce::AddressVector v = way_of(from, to, t);
+      return uet::AddressVector{v.source_mac, v.next_hop_mac, v.source, v.destination};
+    };
+    uet_->connect(flow, c, way(flow.plan.source, flow.plan.destination), way(flow.plan.destination, flow.plan.source));
+  }
+
+  FlowConfig message_flow(const spec::TrafficSpec& t, const Flow& flow) const {
+    FlowConfig c;
     c.id = flow.plan.id;
-    c.operation = static_cast<roce::FlowOperation>(t.roce.operation);
+    c.operation = static_cast<FlowOperation>(t.roce.operation);
     c.total = flow.total;
     c.message = t.roce.message;
     // Less than a message is one, and its receiver keeps no more room for it.
@@ -154,8 +180,7 @@ class BuiltLab::Builder {
     c.rate = flow.rate;
     c.start = flow.start;
     c.stop = stop_of(t);
-    roce_->connect(flow, c, way_of(flow.plan.source, flow.plan.destination, t),
-                   way_of(flow.plan.destination, flow.plan.source, t));
+    return c;
   }
 
   Instant stop_of(const spec::TrafficSpec& t) const {
@@ -239,6 +264,7 @@ class BuiltLab::Builder {
     if (std::holds_alternative<std::monostate>(attach))
       driver.endpoint = services_->drive(name, nic_config, next_hop_mac(name), link_at(graph_.node(node.name), p).rate,
                                          roce_->drive(name, make_generator(name)), roce_->first_free_qpn(name));
+    if (driver.endpoint != nullptr) driver.endpoint = uet_->drive(name, std::move(driver.endpoint));
     if (const auto* pcap = std::get_if<spec::AttachPcap>(&attach)) {
       PcapEndpointConfig c;
       c.in = pcap->in;
@@ -265,7 +291,7 @@ class BuiltLab::Builder {
     auto generator = std::make_unique<TrafficGenerator>(std::move(e.sends), e.receives);
     built_.generators_.push_back(generator.get());
     for (Flow& f : built_.flows_) {
-      if (f.is_roce()) continue;
+      if (!f.is_generated()) continue;
       if (f.plan.source == name) f.sender = generator.get();
       if (f.plan.destination == name) f.receiver = generator.get();
     }
@@ -433,6 +459,7 @@ class BuiltLab::Builder {
   QualityReports reports_;
   std::map<spec::PortName, Ends> ends_;
   std::unique_ptr<RoceNics> roce_;
+  std::unique_ptr<UetNics> uet_;
   std::unique_ptr<ServiceNics> services_;
 };
 
@@ -497,6 +524,7 @@ void BuiltLab::open_outputs() {
 void BuiltLab::stop_traffic(Instant at) {
   for (TrafficGenerator* g : generators_) g->stop_at(at);
   for (roce::FlowEndpoint* r : roce_) r->stop_at(at);
+  for (const UetNics::Named& u : uet_) u.endpoint->stop_at(at);
   for (const ServiceNics::Nic& nic : service_nics_) nic.endpoint->stop_at(at);
 }
 

@@ -12,6 +12,7 @@
 #include "control/build/collective.h"
 #include "control/build/flow.h"
 #include "control/build/service_nics.h"
+#include "control/build/uet_nics.h"
 #include "control/spec/spec.h"
 #include "dataplane/device/fabric.h"
 #include "dataplane/nic/host.h"
@@ -71,6 +72,8 @@ class BuiltLab {
   const std::vector<Collective>& collectives() const noexcept { return collectives_; }
   // Those with ranks that agents carry out; they are in no other list.
   const std::vector<AgentCollective>& agent_collectives() const noexcept { return agent_collectives_; }
+  // NICs that speak UET.
+  const std::vector<UetNics::Named>& uet_nics() const noexcept { return uet_; }
   // NICs that peers may connect to, or that connect to peers; and clients of rping among them.
   const std::vector<ServiceNics::Nic>& service_nics() const noexcept { return service_nics_; }
   const std::vector<RpingRun>& rping_runs() const noexcept { return rping_runs_; }
@@ -97,6 +100,7 @@ class BuiltLab {
   std::vector<Headroom> headrooms_;
   std::vector<TrafficGenerator*> generators_;
   std::vector<roce::FlowEndpoint*> roce_;
+  std::vector<UetNics::Named> uet_;
   std::vector<ServiceNics::Nic> service_nics_;
   std::vector<RpingRun> rping_runs_;
   std::vector<PcapEndpoint*> pcaps_;

@@ -246,7 +246,7 @@ void Changes::give_to(BuiltLab& running, Instant at) {
   }
   for (const FlowRate& f : flow_rates_) {
     const Flow& flow = running.flows()[f.flow];
-    const PortRef port = running.port(flow.plan.source);
+    const PortRef port = running.port(flow.paced_at());
     Host& device = dynamic_cast<Host&>(fabric[port.device]);
     device.change_at(at, [&device, nic = port.port, flow = &flow, rate = f.rate](Instant now) {
       flow->set_rate(now, rate);

@@ -2,17 +2,23 @@
 
 namespace railyard::build {
 
-TxFlowCounters Flow::sent() const { return is_roce() ? source->sent(places.at_source) : sender->tx_counters(tx_index); }
+TxFlowCounters Flow::sent() const {
+  if (is_uet()) return uet->source->sent(uet->places.at_source);
+  return is_roce() ? source->sent(places.at_source) : sender->tx_counters(tx_index);
+}
 
 const RxFlowCounters& Flow::received() const {
   static const RxFlowCounters kNothing;
   if (is_roce()) return sink->received(places.at_sink);
+  if (is_uet()) return uet->sink->received(uet->places.at_sink);
   return receiver == nullptr ? kNothing : *receiver->rx_counters(plan.id);
 }
 
 std::optional<Instant> Flow::complete() const {
   if (total.n == 0) return std::nullopt;
   const auto all = static_cast<std::uint64_t>(total.n);
+  if (is_uet() && uet->config().mode != uet::DeliveryMode::kUud)
+    return uet->messages().octets == all ? std::optional(uet->messages().last) : std::nullopt;
   if (is_roce()) return messages().octets == all ? std::optional(messages().last) : std::nullopt;
   return received().payload_octets >= all ? std::optional(received().last) : std::nullopt;
 }
@@ -30,6 +36,10 @@ const roce::MessageCounters& Flow::messages() const {
 void Flow::set_rate(Instant now, BitRate to) const {
   if (is_roce())
     source->set_rate(now, places.at_source, to);
+  else if (is_uet() && uet->asks(true))
+    uet->source->set_rate(now, uet->places.at_source, to);
+  else if (is_uet())
+    uet->sink->set_rate(now, uet->places.at_sink, to);
   else
     sender->set_rate(now, tx_index, to);
 }

@@ -1,14 +1,16 @@
-// A flow of a built lab, with its two ends: of the traffic generators, or of RoCE NICs.
+// A flow of a built lab, with its two ends: of the traffic generators, or of RoCE or UET NICs.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
+#include "control/spec/spec.h"
 #include "control/workload/flow_plan.h"
 #include "dataplane/base/flow_counters.h"
 #include "dataplane/nic/traffic_generator.h"
 #include "transports/roce/flows/flow_connection.h"
+#include "transports/uet/flows/flow_connection.h"
 
 namespace railyard::build {
 
@@ -23,19 +25,37 @@ struct Flow {
   TrafficGenerator* sender = nullptr;
   TrafficGenerator* receiver = nullptr;  // nullptr: an attached host, which does not tell
   std::size_t tx_index = 0;              // in the sender
-  // ... or of RoCE NICs.
+  // ... or of RoCE NICs ...
   roce::FlowEndpoint* source = nullptr;
   roce::FlowEndpoint* sink = nullptr;
   roce::FlowConnection::Places places{};
+  // ... or of UET NICs.
+  struct Uet {
+    uet::FlowEndpoint* source = nullptr;
+    uet::FlowEndpoint* sink = nullptr;
+    uet::FlowConnection::Places places{};
+
+    bool asks(bool is_source) const { return config().asks(is_source); }
+    const uet::FlowConfig& config() const { return source->config(places.at_source); }
+    const uet::MessageCounters& messages() const {
+      return asks(true) ? source->messages(places.at_source) : sink->messages(places.at_sink);
+    }
+    std::uint64_t verified() const { return sink->verified(places.at_sink); }
+    const uet::FlowPackets& sent() const { return source->packets(places.at_source); }
+  };
+  std::optional<Uet> uet{};
 
   bool is_roce() const noexcept { return source != nullptr; }
+  bool is_uet() const noexcept { return uet.has_value(); }
+  bool is_generated() const noexcept { return !is_roce() && !is_uet(); }
   // Whether what arrives is known.
-  bool measured() const noexcept { return is_roce() || receiver != nullptr; }
+  bool measured() const noexcept { return !is_generated() || receiver != nullptr; }
 
   TxFlowCounters sent() const;
   // What has arrived; nothing if an attached host receives it.
   const RxFlowCounters& received() const;
-  // When all of it was there: of RoCE, when its last message was complete where it was asked for.
+  // When all of it was there: of RoCE and UET, when its last message was complete where it was asked for; of UUD, which
+  // nobody answers, when it had come.
   std::optional<Instant> complete() const;
 
   // Of the generators.
@@ -46,7 +66,9 @@ struct Flow {
   std::uint64_t verified() const { return sink->verified(places.at_sink); }
   const roce::FlowConfig& roce_config() const { return source->config(places.at_source); }
 
-  // At its sender. The NIC must be told (Host::endpoint_changed).
+  // Where its rate is kept: at its sender, of UET's READs at the receiver, who asks for them. The NIC must be told
+  // (Host::endpoint_changed).
+  const spec::PortName& paced_at() const { return is_uet() && !uet->asks(true) ? plan.destination : plan.source; }
   void set_rate(Instant now, BitRate to) const;
 };
 

@@ -136,7 +136,7 @@ RoceNics::RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& 
       ++to.generator_flows;
       continue;
     }
-    if (t.roce.operation == spec::RoceOperation::kRping) continue;
+    if (t.is_uet() || t.is_rping()) continue;
     const auto qps = static_cast<std::uint32_t>(t.roce.qps);
     from.qps += qps;
     to.qps += qps;

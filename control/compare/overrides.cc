@@ -116,16 +116,20 @@ class Writer {
   void nics() {
     const std::string_view cc = column_.word(Kind::kCongestion);
     const std::string_view recovery = column_.word(Kind::kRecovery);
+    const std::string_view path = column_.word(Kind::kPath);
     for (const auto& [name, profile] : lab_.hosts) {
       const std::string nic = fmt::format("hosts.{}.{}", name, column_.word(Kind::kTransport));
       if (!recovery.empty()) set(nic + ".loss-recovery", recovery == "gbn" ? "go-back-n" : "selective-repeat");
       if (!cc.empty()) set(nic + ".congestion", cc == "no-cc" ? "none" : cc);
+      if (!path.empty() && column_.is_uet()) set(nic + ".path-policy", path == "spray" ? "mixed" : "single");
     }
   }
 
   void path(const ClassName& c) {
     const std::string_view word = column_.word(Kind::kPath);
-    if (!word.empty()) set(c.path() + ".path", word);
+    if (word.empty()) return;
+    // UET sprays by the entropy of its packets, which switches hash.
+    set(c.path() + ".path", column_.is_uet() && word == "spray" ? "ecmp" : word);
   }
 
   void loss(const ClassName& c) {

@@ -6,7 +6,7 @@
 
 #include "control/report/framing.h"
 #include "control/report/nic_name.h"
-#include "control/report/path_times.h"
+#include "control/routing/path_times.h"
 #include "control/report/report.h"
 #include "dataplane/packet/packet.h"
 
@@ -83,11 +83,12 @@ FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std:
   r.latency_ns = Percentiles::of(rx.latency);
   r.traffic = flow.plan.traffic;
   if (flow.is_roce()) r.roce = roce_report(flow);
+  if (flow.is_uet()) r.uet = uet_report(flow);
   return r;
 }
 
 // What a flow could reach on an empty fabric.
-void add_limits(const build::BuiltLab& lab, const build::Flow& flow, PathTimes& times, FlowReport& r) {
+void add_limits(const build::BuiltLab& lab, const build::Flow& flow, routing::PathTimes& times, FlowReport& r) {
   const spec::TrafficSpec& t = lab.spec().traffic[flow.plan.traffic];
   const auto& hosts = lab.spec().hosts;
   const bool selective =
@@ -105,7 +106,7 @@ void add_limits(const build::BuiltLab& lab, const build::Flow& flow, PathTimes& 
   double ps = static_cast<double>(flow.total.n) * 8e12 / r.limit_bps + static_cast<double>(there->ps) -
               static_cast<double>(frame + kAround) * 8e12 / static_cast<double>(times.rate(flow.plan.source).bps);
   // Complete where it was asked for: the acknowledgement of a WRITE or SEND comes back, the request of a READ goes.
-  if (flow.is_roce())
+  if (t.has_messages() && t.service != spec::UetService::kUud)
     if (const auto back = times.one_way(flow.plan.destination, flow.plan.source, kLeastFrameOctets))
       ps += static_cast<double>(back->ps);
   r.ideal_ns = static_cast<std::int64_t>(ps / 1000);
@@ -149,7 +150,7 @@ LabReport lab_report(const build::BuiltLab& lab) {
     for (const spec::NicSpec& nic : n.nics) r.attached_nics += !std::holds_alternative<std::monostate>(nic.attach);
   }
   r.links = static_cast<int>(lab.spec().links.size());
-  for (const build::Flow& f : lab.flows()) ++(f.is_roce() ? r.roce_flows : r.generator_flows);
+  for (const build::Flow& f : lab.flows()) ++(f.is_roce() ? r.roce_flows : f.is_uet() ? r.uet_flows : r.generator_flows);
   return r;
 }
 
@@ -178,7 +179,7 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
   Report r;
   std::unordered_map<std::uint64_t, std::uint64_t> in_flight;  // by flow
   lab.fabric().for_each_packet([&](const Packet& p) { ++in_flight[p.stream]; });
-  PathTimes times(lab.spec());
+  routing::PathTimes times(lab.spec());
   Histogram latency;
   for (const build::Flow& f : lab.flows()) {
     const auto found = in_flight.find(f.plan.id);
@@ -194,6 +195,7 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
 
   for (const build::Collective& c : lab.collectives()) r.collectives.push_back(collective_report(lab, c));
 
+  r.uet_nics = uet_nic_reports(lab);
   r.service_nics = service_nic_reports(lab);
   r.rpings = rping_reports(lab);
 

@@ -17,13 +17,31 @@ constexpr int kSelective = 8;  // in each packet, with the RETH in each of a WRI
 
 constexpr int kAround = static_cast<int>(kPreambleOctets + kGapOctets);
 
-int headers(const spec::TrafficSpec& t) { return kEthernet + (t.ip_version == 4 ? 20 : 40) + kUdpBthIcrc; }
+// Around the payload of UET: UDP, PDS and SES header (UET page §3, §4), CRC.
+int uet_headers(const spec::TrafficSpec& t) {
+  constexpr int kStd = 44;
+  constexpr int kResponseData = 20;
+  const bool rudi = t.service == spec::UetService::kRudi;
+  const int pds = rudi ? 8 : t.service == spec::UetService::kUud ? 4 : 12;
+  return 8 + pds + (t.roce.operation == spec::RoceOperation::kRead ? kResponseData : kStd) + 4;
+}
+
+int headers(const spec::TrafficSpec& t) {
+  if (t.is_uet()) return kEthernet + (t.ip_version == 4 ? 20 : 40) + uet_headers(t);
+  return kEthernet + (t.ip_version == 4 ? 20 : 40) + kUdpBthIcrc;
+}
+
+// RoCEv2 fills up to a multiple of four.
+std::int64_t padded(const spec::TrafficSpec& t, std::int64_t octets) {
+  return t.is_uet() ? octets : (octets + 3) / 4 * 4;
+}
 
 // What `messages` of `message` octets take on the wire.
 std::int64_t wire_octets(const spec::TrafficSpec& t, std::int64_t message, std::int64_t messages, bool selective) {
   if (message == 0) return 0;
   const std::int64_t packets = (message + t.roce.path_mtu - 1) / t.roce.path_mtu;
-  std::int64_t octets = (message + 3) / 4 * 4 + packets * (headers(t) + kAround);
+  std::int64_t octets = padded(t, message) + packets * (headers(t) + kAround);
+  if (t.is_uet()) return messages * octets;
   switch (t.roce.operation) {
     case spec::RoceOperation::kWrite:
       octets += selective ? packets * (kSelective + kReth) : kReth;
@@ -57,7 +75,7 @@ int last_frame_octets(const spec::TrafficSpec& t, Bytes total, bool selective) {
   const std::int64_t last_message = total.n > 0 && total.n % message != 0 ? total.n % message : message;
   const std::int64_t rest = last_message % t.roce.path_mtu;
   const std::int64_t payload = rest != 0 ? rest : t.roce.path_mtu;
-  return static_cast<int>((payload + 3) / 4 * 4) + headers(t) + (selective ? kSelective : 0);
+  return static_cast<int>(padded(t, payload)) + headers(t) + (selective ? kSelective : 0);
 }
 
 }  // namespace railyard::report

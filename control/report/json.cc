@@ -123,8 +123,9 @@ Json flow(const FlowReport& f, const Budgets& budgets) {
   j["ideal_ns"] = f.ideal_ns ? Json(*f.ideal_ns) : Json(nullptr);
   j["slowdown"] = f.slowdown() ? Json(*f.slowdown()) : Json(nullptr);
   j["within_budget"] = f.latency_ns.max > 0 ? Json(is_within(budgets, f.latency_ns)) : Json(nullptr);
-  j["transport"] = f.roce ? "roce" : "generator";
+  j["transport"] = f.transport();
   if (f.roce) j["roce"] = roce(*f.roce);
+  if (f.uet) j["uet"] = uet_json(*f.uet);
   return j;
 }
 
@@ -305,7 +306,8 @@ std::string Report::json() const {
               {"command", run.command}, {"lab_digest", run.lab_digest}};
   j["lab"] = {{"hosts", lab.hosts},           {"switches", lab.switches},
               {"links", lab.links},           {"attached_nics", lab.attached_nics},
-              {"roce_flows", lab.roce_flows}, {"generator_flows", lab.generator_flows}};
+              {"roce_flows", lab.roce_flows}, {"generator_flows", lab.generator_flows},
+              {"uet_flows", lab.uet_flows}};
   for (const Figure& f : report::summary(*this)) j["summary"][f.name] = f.value;
   j["verdicts"] = verdicts_json(verdicts());
   j["budgets"] = {{"scale_out_ns", nanoseconds(budgets.scale_out)},
@@ -318,6 +320,10 @@ std::string Report::json() const {
   for (const FlowReport& f : flows) j["flows"].push_back(flow(f, budgets));
   j["collectives"] = Json::array();
   for (const CollectiveReport& c : collectives) j["collectives"].push_back(collective(c));
+  if (!uet_nics.empty()) {
+    j["uet_nics"] = Json::array();
+    for (const UetNicReport& n : uet_nics) j["uet_nics"].push_back(uet_nic_json(n));
+  }
   if (!service_nics.empty()) {
     j["rdma_services"] = Json::array();
     for (const ServiceNicReport& n : service_nics) j["rdma_services"].push_back(service_nic(n));

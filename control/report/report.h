@@ -16,6 +16,7 @@
 #include "control/report/percentiles.h"
 #include "control/report/service_report.h"
 #include "control/report/traffic_report.h"
+#include "control/report/uet_report.h"
 #include "control/report/verdict.h"
 #include "control/telemetry/deadlock.h"
 #include "control/telemetry/int_report.h"
@@ -46,6 +47,7 @@ struct LabReport {
   int attached_nics = 0;
   int roce_flows = 0;
   int generator_flows = 0;
+  int uet_flows = 0;
 };
 
 // Of a flow over RoCE: its QPs' counters, of both ends together, under the names that hardware has for them.
@@ -97,9 +99,15 @@ struct FlowReport {
   std::optional<std::int64_t>
       ideal_ns;  // FCT on an empty fabric: its octets at limit_bps, and the way there (and back)
   Percentiles latency_ns;
-  std::optional<RoceReport> roce;  // nothing: of the generator
+  std::optional<RoceReport> roce;  // over RoCE;
+  std::optional<UetReport> uet;    // over UET; neither: of the generator
   std::size_t traffic = 0;         // of Report::traffic
 
+  const char* transport() const { return roce ? "roce" : uet ? "uet" : "generator"; }
+  bool failed() const { return (roce && roce->completion_errors > 0) || (uet && uet->completion_errors > 0); }
+  std::uint64_t retransmitted() const {
+    return roce ? roce->retransmitted_packets : uet ? uet->retransmitted_packets : 0;
+  }
   // Goodput of what is possible; FCT against the ideal one. Nothing: not known.
   std::optional<double> share() const;
   std::optional<double> slowdown() const;
@@ -166,6 +174,7 @@ struct Report {
   std::vector<LinkTier> link_tiers;
   std::optional<LosslessDrops> lossless_drops;  // nothing: no class is lossless
   std::vector<CollectiveReport> collectives;
+  std::vector<UetNicReport> uet_nics;
   std::vector<ServiceNicReport> service_nics;
   std::vector<RpingReport> rpings;
   std::vector<PortReport> ports;

@@ -431,6 +431,7 @@ std::string Report::text() const {
   if (!flows.empty() && flows.size() <= kMostFlows) flow_lines(out, *this);
   if (flows.size() > kMostFlows) traffic_lines(out, *this);
   if (const std::string roce = roce_text(flows); !roce.empty()) text += "\n" + roce;
+  if (const std::string uet = uet_text(flows, uet_nics); !uet.empty()) text += "\n" + uet;
   if (const std::string text_of = collective_text(collectives); !text_of.empty()) text += "\n" + text_of;
   if (const std::string services = service_text(service_nics, rpings); !services.empty()) text += "\n" + services;
   queue_lines(out, *this);

@@ -55,10 +55,10 @@ void add(const build::Flow& flow, const FlowReport& f, TrafficReport& t, Samples
   t.marked += f.marked;
   t.reordered += f.roce ? f.roce->out_of_sequence : f.reordered;
   if (f.roce) {
-    t.retransmitted += f.roce->retransmitted_packets;
     t.cnps += f.roce->cnp_handled + f.roce->cnp_ignored;
-    if (f.roce->completion_errors > 0) ++t.failed;
   }
+  t.retransmitted += f.retransmitted();
+  if (f.failed()) ++t.failed;
   t.first = std::min(t.first, flow.sent().first);
   t.last = std::max(t.last, flow.received().last);
   if (f.packets > 0 && f.measured) s.goodput.push_back(f.goodput_bps);
@@ -124,7 +124,7 @@ std::vector<TrafficReport> traffic_reports(const spec::Lab& lab, const std::vect
     const spec::TrafficSpec& t = lab.traffic[i];
     out[i].name = t.name;
     out[i].pattern = word(t.pattern);
-    out[i].transport = t.transport == spec::TrafficSpec::Transport::kRoce ? "roce" : "generator";
+    out[i].transport = t.is_roce() ? "roce" : t.is_uet() ? "uet" : "generator";
   }
   for (std::size_t i = 0; i < flows.size(); ++i) {
     const std::size_t t = flows[i].plan.traffic;

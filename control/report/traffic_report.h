@@ -34,7 +34,7 @@ struct TrafficReport {
   std::uint64_t flows = 0;
   std::uint64_t with_end = 0;  // of these, and ...
   std::uint64_t complete = 0;
-  std::uint64_t failed = 0;  // a QP in error
+  std::uint64_t failed = 0;  // a QP in error, a PDC that failed
   std::uint64_t delivered_bytes = 0;
   std::uint64_t packets = 0;
   std::uint64_t lost = 0;

@@ -28,6 +28,8 @@ std::string json_schema() {
   define(definitions, host_keys());
   define(definitions, receive_keys());
   define(definitions, roce_nic_keys());
+  define(definitions, nscc_keys());
+  define(definitions, uet_nic_keys());
   define(definitions, dcqcn_keys());
   define(definitions, swift_keys());
   define(definitions, selective_repeat_keys());

@@ -16,6 +16,7 @@
 #include "control/spec/fault_spec.h"
 #include "control/spec/flow_sizes.h"
 #include "control/spec/roce_spec.h"
+#include "control/spec/uet_spec.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/rng.h"
 #include "dataplane/base/time.h"
@@ -260,6 +261,7 @@ struct HostProfile {
   int pause_quanta = 65535;
   ReceiveSpec receive;
   RoceNicSpec roce;
+  UetNicSpec uet;
   std::optional<ScaleUpSpec> scale_up;  // nothing: ranks of a host reach each other through the fabric
   std::string qos = "default";  // its classes' scheduling is the NIC's ETS
 
@@ -362,7 +364,7 @@ struct ListedFlow {
   bool operator==(const ListedFlow&) const = default;
 };
 
-// Flows between built-in NICs, of the generator or over RoCEv2: `from` and `to` are selectors over hosts ("h1", "h*",
+// Flows between built-in NICs, of the generator, over RoCEv2 or over UET: `from` and `to` are selectors over hosts ("h1", "h*",
 // "h3:2"; select.h).
 //   pairs        the i-th of `from` to the i-th of `to`; one of either to all of the other
 //   incast       `fan_in` of `from` to each of `to`
@@ -376,7 +378,7 @@ struct ListedFlow {
 // there is one among the receivers (incast: is received from NIC k, if there is one among the senders), else to any.
 struct TrafficSpec {
   enum class Pattern { kPairs, kIncast, kPermutation, kAllToAll, kRandom, kFile };
-  enum class Transport { kGenerator, kRoce };
+  enum class Transport { kGenerator, kRoce, kUet };
   std::string name;  // flows are called name/source->destination
   Pattern pattern = Pattern::kPairs;
   std::vector<std::string> from{"*"};
@@ -384,7 +386,8 @@ struct TrafficSpec {
   int fan_in = 0;  // incast: senders per receiver; 0: all of `from`
   int flows = 1;   // random: per sender; others: parallel flows per pair, each with its own UDP port
   Transport transport = Transport::kGenerator;
-  RoceTraffic roce;  // of kRoce
+  RoceTraffic roce;  // of kRoce and kUet
+  UetService service = UetService::kRud;  // of kUet
   int ip_version = 4;
   int dscp = 26;
   bool ect = true;
@@ -403,6 +406,11 @@ struct TrafficSpec {
   Duration off{};
   Place place;
 
+  bool is_roce() const noexcept { return transport == Transport::kRoce; }
+  bool is_uet() const noexcept { return transport == Transport::kUet; }
+  // Messages, not frames that nothing answers.
+  bool has_messages() const noexcept { return transport != Transport::kGenerator; }
+  bool is_rping() const noexcept { return is_roce() && roce.operation == RoceOperation::kRping; }
   // Whether every flow has an end.
   bool has_end() const noexcept { return bytes.n > 0 || sizes || pattern == Pattern::kFile; }
 

@@ -20,8 +20,9 @@ inline constexpr std::size_t kMaxHeaderOctets = 192;
 struct TxFrame {
   std::byte* header = nullptr;      // room for kMaxHeaderOctets
   std::uint16_t header_octets = 0;  // how many were written
-  // Octets after the payload that belong to the frame and are made by the NIC: 4 asks for a RoCEv2 ICRC, 5..7 for one
-  // behind 1..3 octets of padding, else 0. The receiver finds the padding in the payload.
+  // Octets after the payload that belong to the frame and are made by the NIC: 4 asks for a RoCEv2 ICRC, or behind other
+  // headers than RoCEv2's for the CRC-32C of UET; 5..7 for an ICRC behind 1..3 octets of padding, else 0. The receiver
+  // finds the padding in the payload.
   std::uint8_t trailer_octets = 0;
   // Frames with the same number carry the same addresses, ports, destination QP, VLAN and traffic class octet, so that
   // the NIC parses the first one only. kNoFlow: parse each.
@@ -37,7 +38,7 @@ struct RxFrame {
   Instant sent;  // when its first octet left the first NIC (a hardware time stamp)
   std::span<const std::byte> header;
   PayloadRef payload;  // what follows the header
-  bool icrc_pending;   // the frame ends in an ICRC that is right and was not computed: it is not in `payload`
+  bool icrc_pending;   // the frame ends in such a CRC that is right and was not computed: it is not in `payload`
   bool trimmed = false;  // cut by a switch: the payload is not all there, and there is no ICRC
 };
 

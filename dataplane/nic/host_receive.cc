@@ -98,8 +98,8 @@ inline bool Host::accept(Instant now, PortIndex port, Priority priority, Packet*
     return drop(now, port, p, DropReason::kNotForUs), false;
   if (nic.endpoint == nullptr) [[unlikely]]
     return drop(now, port, p, DropReason::kNotUnderstood), false;
-  // RoCEv2 has an ICRC, UET a CRC of its own.
-  if (p->has(Packet::kCorrupted) && p->entropy != 0) [[unlikely]]
+  // RoCEv2 has an ICRC, UET a CRC of its own, at whatever port.
+  if (p->has(Packet::kCorrupted) && (p->entropy != 0 || p->has(Packet::kIcrcPending))) [[unlikely]]
     return drop(now, port, p, DropReason::kIcrcError), false;
   return true;
 }

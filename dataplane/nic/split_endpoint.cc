@@ -4,6 +4,7 @@
 
 #include "dataplane/wire/bth.h"
 #include "dataplane/wire/ethernet.h"
+#include "dataplane/wire/ip_protocol.h"
 #include "dataplane/wire/ipv4.h"
 #include "dataplane/wire/ipv6.h"
 #include "dataplane/wire/udp.h"
@@ -54,8 +55,23 @@ bool SplitEndpoint::receive(std::span<const RxFrame> frames) {
   return changed;
 }
 
+// Extension headers of IPv6 nobody here sends.
+bool SplitEndpoint::is_uet(const RxFrame& frame) const noexcept {
+  constexpr std::size_t kL3 = wire::Ethernet::kOctets;
+  if (frame.header.size() < kL3 + wire::Ipv4::kOctets) return false;
+  const std::byte* const ip = frame.header.data() + kL3;
+  const bool v4 = (ip[0] >> 4) == std::byte{4};
+  const std::size_t l4 = kL3 + (v4 ? std::size_t{wire::Ipv4::kOctets} : std::size_t{wire::Ipv6::kOctets});
+  if (frame.header.size() < l4 + wire::Udp::kOctets) return false;
+  const auto protocol = v4 ? wire::read<wire::Ipv4::Protocol>(ip) : wire::read<wire::Ipv6::NextHeader>(ip);
+  if (!uet_->udp) return protocol == uet_->protocol;
+  return protocol == wire::ip_protocol::kUdp &&
+         wire::read<wire::Udp::DestinationPort>(frame.header.data() + l4) == uet_->port;
+}
+
 // Of what has no BTH the second one knows what to make.
 bool SplitEndpoint::is_of_first(const RxFrame& frame) const noexcept {
+  if (uet_) return !is_uet(frame);
   constexpr std::size_t kL3 = wire::Ethernet::kOctets;
   if (frame.header.size() <= kL3) return false;
   const bool v4 = (frame.header[kL3] >> 4) == std::byte{4};

@@ -1,8 +1,10 @@
-// Two endpoints at one NIC: the traffic generator and a RoCE engine, told apart by QP number.
+// Two endpoints at one NIC: the traffic generator and a RoCE engine, told apart by QP number; or either and a UET engine,
+// told apart by what is behind IP.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "dataplane/base/endpoint.h"
@@ -13,10 +15,19 @@ namespace railyard {
 // one's. When both have something to send in a class, they take turns with halves of what the NIC asks for.
 class SplitEndpoint final : public Endpoint {
  public:
+  // Which frames are the second one's: those to this UDP port, or of this IP protocol.
+  struct Uet {
+    bool udp = true;
+    std::uint16_t port = 0;
+    std::uint8_t protocol = 0;
+  };
+
   // `flows`: the first one's TxFrame::flow are less.
   SplitEndpoint(std::unique_ptr<Endpoint> first, std::unique_ptr<Endpoint> second, std::uint32_t first_qp,
                 std::uint32_t flows)
       : first_(std::move(first)), second_(std::move(second)), first_qp_(first_qp), flows_(flows) {}
+  SplitEndpoint(std::unique_ptr<Endpoint> first, std::unique_ptr<Endpoint> second, const Uet& uet, std::uint32_t flows)
+      : first_(std::move(first)), second_(std::move(second)), uet_(uet), flows_(flows) {}
 
   Readiness ready(Instant now) override;
   std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) override;
@@ -27,10 +38,12 @@ class SplitEndpoint final : public Endpoint {
  private:
   std::size_t send_second(Instant now, Priority priority, std::span<TxFrame> frames);
   bool is_of_first(const RxFrame& frame) const noexcept;
+  bool is_uet(const RxFrame& frame) const noexcept;
 
   std::unique_ptr<Endpoint> first_;
   std::unique_ptr<Endpoint> second_;
-  std::uint32_t first_qp_;
+  std::uint32_t first_qp_ = 0;
+  std::optional<Uet> uet_{};
   std::uint32_t flows_;
   bool second_begins_ = false;
 };

@@ -3,17 +3,17 @@
 #include <algorithm>
 
 #include "dataplane/packet/corruption.h"
+#include "dataplane/packet/crc_trailer.h"
 #include "dataplane/packet/synthetic_payload.h"
-#include "dataplane/wire/crc32.h"
 #include "dataplane/wire/icrc.h"
 
 namespace railyard {
 namespace {
 
 void append_icrc(std::size_t l3_offset, std::vector<std::byte>& out) {
-  const std::uint32_t icrc = wire::icrc(std::span(out).subspan(l3_offset));
-  out.resize(out.size() + wire::kIcrcOctets);
-  wire::write_crc32(out.data() + out.size() - wire::kIcrcOctets, icrc);
+  const std::size_t octets = out.size();
+  out.resize(octets + wire::kIcrcOctets);
+  write_crc_trailer(std::span(out).first(octets).subspan(l3_offset), out.data() + octets);
 }
 
 void pad(std::vector<std::byte>& out) {

@@ -1,4 +1,4 @@
-// A frame's octets where somebody needs all of them: synthetic payload and the pending ICRC are made real here.
+// A frame's octets where somebody needs all of them: synthetic payload and the pending CRC are made real here.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace railyard {
 
 // Puts the frame with these headers and this payload into `out`, from the Ethernet header to the last octet before the
-// FCS. `icrc`: a RoCEv2 ICRC follows the payload. `corrupted`: the payload is (corruption.h), after the ICRC was made.
+// FCS. `icrc`: a CRC follows the payload (crc_trailer.h). `corrupted`: the payload is (corruption.h), after the ICRC was made.
 // Frames shorter than the minimum are padded.
 void assemble(std::span<const std::byte> header, const PayloadRef& payload, bool icrc, std::vector<std::byte>& out,
               bool corrupted = false);

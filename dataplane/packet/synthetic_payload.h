@@ -7,6 +7,7 @@
 #include <span>
 
 #include "dataplane/base/payload_pattern.h"
+#include "dataplane/packet/crc_trailer.h"
 #include "dataplane/wire/bth.h"
 #include "dataplane/wire/ipv4.h"
 #include "dataplane/wire/ipv6.h"
@@ -16,7 +17,7 @@ namespace railyard {
 
 // How many octets of padding a RoCEv2 frame that we have made says that it has. `l3_offset`: of its IP header.
 inline std::size_t roce_padding(std::span<const std::byte> header, std::size_t l3_offset) noexcept {
-  if (header.size() <= l3_offset) return 0;
+  if (header.size() <= l3_offset || !is_rocev2(header.subspan(l3_offset))) return 0;
   const bool v4 = (header[l3_offset] >> 4) == std::byte{4};
   const std::size_t bth =
       l3_offset + (v4 ? std::size_t{wire::Ipv4::kOctets} : std::size_t{wire::Ipv6::kOctets}) + wire::Udp::kOctets;

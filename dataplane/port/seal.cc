@@ -5,8 +5,8 @@
 #include <rte_mbuf.h>
 
 #include "dataplane/packet/corruption.h"
+#include "dataplane/packet/crc_trailer.h"
 #include "dataplane/packet/synthetic_payload.h"
-#include "dataplane/wire/crc32.h"
 #include "dataplane/wire/icrc.h"
 
 namespace railyard {
@@ -37,7 +37,7 @@ Packet* make_whole(Packet* packet, PacketPool& pool) {
     flip_corrupted_bit(payload);
   if (pending) {
     const std::size_t octets = p->header_octets + std::size_t{p->payload_octets};
-    wire::write_crc32(p->header() + octets, wire::icrc({p->l3(), octets - p->l3_offset}));
+    write_crc_trailer({p->l3(), octets - p->l3_offset}, p->header() + octets);
     p->payload_octets += std::uint32_t{wire::kIcrcOctets};
     p->flags = static_cast<std::uint8_t>(p->flags & ~unsigned{Packet::kIcrcPending});
   }

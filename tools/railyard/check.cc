@@ -118,7 +118,7 @@ void print_memory(build::BuiltLab& lab) {
   std::uint32_t least = 9238;
   // Acknowledgements are among the smallest frames.
   for (const build::Flow& f : lab.flows())
-    least = std::min(least, f.is_roce() ? 64 : lab.spec().traffic[f.plan.traffic].payload + 62);
+    least = std::min(least, !f.is_generated() ? 64 : lab.spec().traffic[f.plan.traffic].payload + 62);
   bool outside = false;
   for (const spec::NodeSpec& n : lab.spec().nodes)
     for (const spec::NicSpec& nic : n.nics) outside |= !std::holds_alternative<std::monostate>(nic.attach);

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "dataplane/base/assert.h"
+#include "dataplane/wire/ipv4.h"
+#include "dataplane/wire/ipv6.h"
 
 namespace railyard::uet {
 
@@ -114,6 +116,7 @@ Pdc* Engine::pdc_for(Instant now, const SendWr& wr) {
   Pdc* const pdc = open(now, wr.peer, wr.mode, draw_start(peer), true);
   if (pdc == nullptr) return nullptr;
   pdc->lane = wr.lane;
+  pdc->rate = peer.rate_of(Peer::lane_key(wr.mode, wr.lane));
   peer.pdcs.push_back(pdc->id.value);
   return pdc;
 }
@@ -155,6 +158,7 @@ Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool i
   p.timeouts = p.backoffs = 0;
   p.setup_tries = 0;
   p.blocked_until = p.next_data = Instant{};
+  p.rate = {};
   p.rto_at = p.probe_at = Instant::never();
   if (p.window.range() != c.mp_range) p.window = ReceiveWindow(c.mp_range);
   p.window.start(start);
@@ -214,6 +218,38 @@ void Engine::quiesce(Pdc& pdc) {
   if (pdc.state == PdcState::kClosing || pdc.close_due) return;
   retire(pdc);
   if (pdc.state == PdcState::kEstablished) pdc.state = PdcState::kQuiesce;
+}
+
+void Engine::close_idle(Instant now) {
+  run_due(now);
+  for (const Peer& peer : fep_.peers) {
+    const std::vector<std::uint16_t> ids = peer.pdcs;
+    for (const std::uint16_t id : ids) {
+      Pdc* const pdc = table_.find(id);
+      if (pdc == nullptr || !pdc->idle()) continue;
+      quiesce(*pdc);
+      settle(now, *pdc);
+    }
+  }
+}
+
+void Engine::set_rate(Instant now, PeerId id, DeliveryMode mode, std::uint8_t lane, BitRate rate) {
+  run_due(now);
+  Peer& peer = fep_.peer(id);
+  const std::uint16_t key = Peer::lane_key(mode, lane);
+  std::erase_if(peer.rates, [&](const auto& r) { return r.first == key; });
+  if (rate.bps > 0) peer.rates.emplace_back(key, rate);
+  for (const std::uint16_t of : peer.pdcs)
+    if (Pdc* const pdc = table_.find(of); pdc != nullptr && pdc->mode == mode && pdc->lane == lane) {
+      pdc->rate = rate;
+      if (rate.bps == 0) pdc->next_data = now;
+    }
+}
+
+std::int64_t Engine::wire_octets(PeerId peer, std::size_t packet_octets) const noexcept {
+  const bool v4 = fep_.peers[peer.index()].address.destination.is_v4();
+  return static_cast<std::int64_t>(packet_octets + fep_.config.around_octets +
+                                   (v4 ? std::size_t{wire::Ipv4::kOctets} : std::size_t{wire::Ipv6::kOctets}));
 }
 
 void Engine::close_all(Instant now) {

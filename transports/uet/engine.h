@@ -15,6 +15,7 @@
 #include "dataplane/base/endpoint.h"
 #include "dataplane/base/ring_queue.h"
 #include "dataplane/base/rng.h"
+#include "dataplane/base/units.h"
 #include "transports/base/wake_queue.h"
 #include "transports/uet/fep_state.h"
 #include "transports/uet/pds/pdc_table.h"
@@ -45,6 +46,11 @@ struct OutPacket {
   const AddressVector* to = nullptr;
   std::uint16_t entropy = 0;
   bool control = false;                         // DSCP_CONTROL, and not ECN-capable; else DSCP_TRIMMABLE
+  bool again = false;                           // a retransmission
+  // Of requests, the message's context and work request; of data of a READ at its target, the region that it is from.
+  std::optional<ContextId> context{};
+  std::uint64_t wr_id = 0;
+  MemoryRegions::Key read_from = 0;
   std::array<std::byte, kMostAckData> small{};  // `payload` may lie here
 };
 
@@ -72,6 +78,20 @@ class Engine {
   // PDCs that this end has opened take no more messages, and close when they have done what they have; those of peers
   // are asked for.
   void close_all(Instant now);
+  // Those that this end has opened and that have nothing to do close.
+  void close_idle(Instant now);
+  // Data of a lane (SendWr::lane) to a peer keep to `rate`, on the wire with preamble and gap; 0: no limit. A READ is
+  // paced where it is asked for, by what will come. RUD and ROD only.
+  void set_rate(Instant now, PeerId peer, DeliveryMode mode, std::uint8_t lane, BitRate rate);
+  // Octets that a packet of `packet_octets` takes on the wire to or from a peer, with preamble and gap.
+  std::int64_t wire_octets(PeerId peer, std::size_t packet_octets) const noexcept;
+
+  // Whose READ a packet brings data of, asked before on_packet() takes it.
+  struct ReadOf {
+    ContextId context{};
+    std::uint64_t wr_id = 0;
+  };
+  std::optional<ReadOf> read_of(const InPacket& in) const noexcept;
 
   // ---- Packets ----
   // Returns why it was of no use; nullopt: it was taken.
@@ -109,6 +129,7 @@ class Engine {
     SesResponseValues ses{};
     PayloadRef payload{};
     std::uint16_t entropy = 0;
+    MemoryRegions::Key read_from = 0;
   };
   struct RudiPacket {
     std::uint32_t message = 0;
@@ -185,6 +206,8 @@ class Engine {
   void line_up(Instant now, Pdc& pdc);
   void set_timer(Pdc& pdc);
   void run_due(Instant now);
+  void drop_stale_wakes();
+  void pace(Instant now, Pdc& pdc, Instant allowed, const Cargo& cargo, std::uint32_t octets);
   void on_timer(Instant now, Pdc& pdc);
   void on_rto(Instant now, Pdc& pdc);
   void on_probe(Instant now, Pdc& pdc);
@@ -199,6 +222,7 @@ class Engine {
   void send_rudi(Instant now, std::uint32_t slot, OutPacket& out);
   void release_rudi(std::uint32_t slot);
   void on_rudi_timer(Instant at, std::uint32_t slot);
+  const RudiPacket* find_rudi(const InPacket& in, std::uint32_t pkt_id) const noexcept;
   RudiPacket* find_rudi(const InPacket& in, std::uint32_t pkt_id) noexcept;
   std::optional<Drop> on_rudi_response(Instant now, const InPacket& in, const PdsRudiValues& pds);
   std::optional<Drop> on_rudi_nack(Instant now, const InPacket& in, const PdsNackValues& nack);
@@ -214,6 +238,7 @@ class Engine {
   void fill(Pdc& pdc, const Cargo& cargo, Psn psn, bool again, OutPacket& out);
   void fill_control(Instant now, Pdc& pdc, const PendingControl& what, OutPacket& out);
   void fill_ack(Instant now, Pdc& pdc, const PendingControl& what, OutPacket& out);
+  void name_message(std::uint32_t message, OutPacket& out) const noexcept;
   void fill_read_data(const ReadJob& job, Packet& packet, PayloadRef& payload);
 
   FepState fep_;

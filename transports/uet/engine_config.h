@@ -58,6 +58,9 @@ struct EngineConfig {
   Duration no_match_most{100'000'000'000};
   std::uint8_t no_match_retries = 5;
 
+  // What is around a packet on the wire beside its IP header: Ethernet, UDP, CRC, FCS, preamble and gap. For rates.
+  std::uint32_t around_octets = 14 + 8 + 4 + 4 + 20;
+
   Priority data{0};     // the NIC's class of requests
   Priority control{6};  // of ACK, NACK and CP
 

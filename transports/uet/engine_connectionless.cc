@@ -1,5 +1,6 @@
 // RUDI and UUD: packets that belong to no PDC (uet §5.12, §5.13).
 #include <algorithm>
+#include <utility>
 
 #include "transports/uet/engine.h"
 
@@ -26,6 +27,7 @@ bool Engine::send_connectionless(Instant now, OutPacket& out) {
     out = {};
     out.packet = {.pds = reply.pds, .ses = reply.ses, .payload_octets = reply.payload.octets};
     out.payload = reply.payload;
+    out.read_from = reply.read_from;
     out.to = &fep_.peer(reply.peer).address;
     out.entropy = reply.entropy;
     return true;
@@ -35,6 +37,7 @@ bool Engine::send_connectionless(Instant now, OutPacket& out) {
     c.datagrams.pop();
     out = {};
     initiator_.fill(cargo, out.packet, out.payload, out.small);
+    name_message(cargo.item, out);
     out.packet.pds = PdsUudValues{};
     out.to = &fep_.peer(initiator_.message(cargo.item).wr.peer).address;
     out.entropy = c.paths.next(now, chance_);
@@ -78,6 +81,8 @@ void Engine::send_rudi(Instant now, std::uint32_t slot, OutPacket& out) {
   rudi_wakes_.push({p.deadline, slot, false});
   out = {};
   initiator_.fill({.item = p.message, .index = p.index}, out.packet, out.payload, out.small);
+  name_message(p.message, out);
+  out.again = again;
   out.packet.pds = PdsRudiValues{.retx = again, .pkt_id = connectionless_.pkt_id(slot)};
   out.to = &fep_.peer(initiator_.message(p.message).wr.peer).address;
   out.entropy = p.entropy;
@@ -103,13 +108,17 @@ void Engine::on_rudi_timer(Instant at, std::uint32_t slot) {
 }
 
 // The outstanding packet that an answer is of; nullptr: of none.
-Engine::RudiPacket* Engine::find_rudi(const InPacket& in, std::uint32_t pkt_id) noexcept {
+const Engine::RudiPacket* Engine::find_rudi(const InPacket& in, std::uint32_t pkt_id) const noexcept {
   const std::uint32_t slot = pkt_id >> 16;
   if (slot >= connectionless_.packets.size()) return nullptr;
-  RudiPacket& p = connectionless_.packets[slot];
+  const RudiPacket& p = connectionless_.packets[slot];
   if (!p.used || connectionless_.pkt_id(slot) != pkt_id) return nullptr;
   const PeerId peer = initiator_.message(p.message).wr.peer;
-  return fep_.peer(peer).address.destination == in.source ? &p : nullptr;
+  return fep_.peers[peer.index()].address.destination == in.source ? &p : nullptr;
+}
+
+Engine::RudiPacket* Engine::find_rudi(const InPacket& in, std::uint32_t pkt_id) noexcept {
+  return const_cast<RudiPacket*>(std::as_const(*this).find_rudi(in, pkt_id));
 }
 
 std::optional<Drop> Engine::on_rudi_response(Instant now, const InPacket& in, const PdsRudiValues& pds) {
@@ -145,7 +154,8 @@ std::optional<Drop> Engine::on_rudi_request(const InPacket& in, const PdsRudiVal
       .type = PdsType::kRudiResp, .next_hdr = response.ses.form, .m = in.ce, .retx = pds.retx, .pkt_id = pds.pkt_id};
   const PeerId peer = learn_peer(in);
   if (data.octets > 0) {
-    connectionless_.replies.push({peer, answer, response.ses, data, in.entropy});
+    connectionless_.replies.push({peer, answer, response.ses, data, in.entropy,
+                                  static_cast<MemoryRegions::Key>(request->memory_key())});
   } else {
     replies_.push_back({.peer = peer, .pds = answer, .ses = response.ses, .entropy = in.entropy});
   }

@@ -178,8 +178,37 @@ void Engine::on_probe(Instant now, Pdc& pdc) {
   fep_.counters.probes_sent.increment();
 }
 
+// Of what is over, so that nobody asks to be looked at for it.
+void Engine::drop_stale_wakes() {
+  while (!wakes_.empty()) {
+    const Wake wake = wakes_.top();
+    if (wake.slot == 0) {
+      if (!waiting_.empty()) return;
+    } else if (const Pdc* const pdc = table_.find(static_cast<std::uint16_t>(wake.slot));
+               pdc != nullptr && (wake.paced ? pdc->in_data_line : wake.at == pdc->timer_at)) {
+      return;
+    }
+    wakes_.pop();
+  }
+}
+
+// With a rate: a packet goes no sooner than the one before it takes, and no more than one is made up for. Of a READ what
+// counts is what comes back.
+void Engine::pace(Instant now, Pdc& pdc, Instant allowed, const Cargo& cargo, std::uint32_t octets) {
+  if (pdc.rate.bps == 0) return;
+  std::size_t packet = octets;
+  if (cargo.kind == Cargo::Kind::kReadData) return;  // was paced where it was asked for
+  if (cargo.kind == Cargo::Kind::kRequest) {
+    const std::uint32_t data = initiator_.read_octets(cargo);
+    if (data > 0) packet = PdsRequest::kOctets + SesResponseData::kOctets + data;
+  }
+  const Duration takes = Bytes{wire_octets(pdc.peer, packet)} / pdc.rate;
+  pdc.next_data = std::max(pdc.next_data, std::max(allowed, now - takes) + takes);
+}
+
 Readiness Engine::ready(Instant now) {
   run_due(now);
+  drop_stale_wakes();
   Readiness r;
   if (!control_line_.empty() || first_reply_ < replies_.size())
     r.classes = static_cast<PriorityMask>(r.classes | bit(fep_.config.control));

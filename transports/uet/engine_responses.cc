@@ -31,6 +31,23 @@ void Engine::answer(Instant now, Pdc& pdc, SentPacket packet, const SesResponseV
   }
 }
 
+std::optional<Engine::ReadOf> Engine::read_of(const InPacket& in) const noexcept {
+  const auto* const response = std::get_if<SesResponseValues>(&in.packet.ses);
+  if (response == nullptr || response->form != NextHdr::kResponseData) return std::nullopt;
+  const Initiator::Message* m = nullptr;
+  if (const auto* data = std::get_if<PdsRequestValues>(&in.packet.pds)) {
+    const Pdc* const pdc = table_.find(data->dpdcid);
+    if (pdc != nullptr && pdc->initiator) m = initiator_.find_read(*pdc, response->read_request_message_id);
+  } else if (const auto* rudi = std::get_if<PdsRudiValues>(&in.packet.pds)) {
+    if (const RudiPacket* const p = find_rudi(in, rudi->pkt_id)) m = &initiator_.message(p->message);
+  } else if (const auto* ack = std::get_if<PdsAckValues>(&in.packet.pds)) {
+    const Pdc* const pdc = table_.find(ack->dpdcid);
+    if (pdc != nullptr && pdc->initiator) m = initiator_.find_read(*pdc, response->read_request_message_id);
+  }
+  if (m == nullptr || m->wr.operation != Operation::kRead) return std::nullopt;
+  return ReadOf{m->context, m->wr.wr_id};
+}
+
 std::optional<Drop> Engine::on_ack(Instant now, const InPacket& in, const PdsAckValues& ack) {
   const auto found = pdc_of(in, ack.spdcid, ack.dpdcid, ack.cack_psn, ack.retx, false);
   if (!found) return found.error();

@@ -92,7 +92,9 @@ void Engine::send_again(Instant now, Pdc& pdc, OutPacket& out) {
   const Psn psn = pdc.sent.first_lost();
   const SentPacket& packet = pdc.sent.at(psn);
   pdc.sent.sent_again(psn, now, pdc.paths.next(now, pdc.chance));
-  pdc.next_data = pdc.congestion.on_sent(now, pdc.next_data, packet.octets);
+  const Instant allowed = pdc.next_data;
+  pdc.next_data = pdc.congestion.on_sent(now, allowed, packet.octets);
+  pace(now, pdc, allowed, packet.cargo, packet.octets);
   fep_.counters.retransmitted_packets.increment();
   fill(pdc, packet.cargo, psn, true, out);
   out.entropy = packet.entropy;
@@ -102,7 +104,9 @@ void Engine::send_first(Instant now, Pdc& pdc, OutPacket& out) {
   SentPacket packet{.sent_at = now, .entropy = pdc.paths.next(now, pdc.chance), .transmissions = 1};
   next_cargo(pdc, packet.cargo, packet.octets);
   const Psn psn = pdc.sent.add(packet);
-  pdc.next_data = pdc.congestion.on_sent(now, pdc.next_data, packet.octets);
+  const Instant allowed = pdc.next_data;
+  pdc.next_data = pdc.congestion.on_sent(now, allowed, packet.octets);
+  pace(now, pdc, allowed, packet.cargo, packet.octets);
   if (pdc.rto_at == Instant::never()) progress(now, pdc);
   switch (packet.cargo.kind) {
     case Cargo::Kind::kRequest:
@@ -132,6 +136,7 @@ void Engine::send_first(Instant now, Pdc& pdc, OutPacket& out) {
 void Engine::fill(Pdc& pdc, const Cargo& cargo, Psn psn, bool again, OutPacket& out) {
   out = {};
   out.to = &fep_.peer(pdc.peer).address;
+  out.again = again;
   const bool syn = pdc.initiator && pdc.remote == 0;
   const auto psn_offset = static_cast<std::uint16_t>(syn ? psn - pdc.start : 0);
   if (cargo.kind == Cargo::Kind::kCloseCmd || cargo.kind == Cargo::Kind::kCloseReq) {
@@ -157,13 +162,20 @@ void Engine::fill(Pdc& pdc, const Cargo& cargo, Psn psn, bool again, OutPacket& 
   pdc.clear_due = false;
   if (cargo.kind == Cargo::Kind::kReadData) {
     fill_read_data(target_.read_job(cargo.item), out.packet, out.payload);
+    out.read_from = target_.read_job(cargo.item).key;
     pds.next_hdr = NextHdr::kResponseData;
   } else {
     initiator_.fill(cargo, out.packet, out.payload, out.small);
+    name_message(cargo.item, out);
     pds.next_hdr = NextHdr::kRequestStd;
     pds.ar = pds.ar || initiator_.is_last(cargo);
   }
   out.packet.pds = pds;
+}
+
+void Engine::name_message(std::uint32_t message, OutPacket& out) const noexcept {
+  out.context = initiator_.message(message).context;
+  out.wr_id = initiator_.message(message).wr.wr_id;
 }
 
 void Engine::fill_read_data(const ReadJob& job, Packet& packet, PayloadRef& payload) {

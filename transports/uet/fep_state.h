@@ -6,12 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "dataplane/base/units.h"
 #include "transports/base/memory_regions.h"
 #include "transports/uet/address.h"
 #include "transports/uet/completion.h"
 #include "transports/uet/counters.h"
 #include "transports/uet/engine_config.h"
 #include "transports/uet/pds/psn.h"
+#include "transports/uet/wire/pds_type.h"
 
 namespace railyard::uet {
 
@@ -21,6 +23,17 @@ struct Peer {
   Psn last_start{};  // the newest Start_PSN or PSN that was used with it
   bool used = false;
   std::vector<std::uint16_t> pdcs{};  // slots of the PDCs that this end has opened and that take messages
+  // Rates of lanes, by mode and lane; those without a limit are not there.
+  std::vector<std::pair<std::uint16_t, BitRate>> rates{};
+
+  static constexpr std::uint16_t lane_key(DeliveryMode mode, std::uint8_t lane) noexcept {
+    return static_cast<std::uint16_t>(static_cast<unsigned>(mode) << 8 | lane);
+  }
+  BitRate rate_of(std::uint16_t key) const noexcept {
+    for (const auto& [k, rate] : rates)
+      if (k == key) return rate;
+    return {};
+  }
 };
 
 struct FepState {

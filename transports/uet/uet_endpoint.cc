@@ -11,8 +11,14 @@ namespace railyard::uet {
 std::size_t UetEndpoint::send(Instant now, Priority priority, std::span<TxFrame> frames) {
   std::size_t n = 0;
   OutPacket out;
-  while (n < frames.size() && engine_.send(now, priority, out)) fill(out, frames[n++]);
+  while (n < frames.size() && send_one(now, priority, frames[n], out)) ++n;
   return n;
+}
+
+bool UetEndpoint::send_one(Instant now, Priority priority, TxFrame& frame, OutPacket& out) {
+  if (!engine_.send(now, priority, out)) return false;
+  fill(out, frame);
+  return true;
 }
 
 void UetEndpoint::fill(const OutPacket& out, TxFrame& frame) const noexcept {
@@ -23,7 +29,7 @@ void UetEndpoint::fill(const OutPacket& out, TxFrame& frame) const noexcept {
       .source = to.source,
       .destination = to.destination,
       .dscp = out.control ? encapsulation_.dscp.control : encapsulation_.dscp.trimmable,
-      .ecn = out.control ? wire::Ecn::kNotEct : wire::Ecn::kEct0,
+      .ecn = out.control || !encapsulation_.ect ? wire::Ecn::kNotEct : wire::Ecn::kEct0,
       .entropy = out.entropy,
   };
   const std::span<std::byte> header(frame.header, kMaxHeaderOctets);
@@ -50,6 +56,11 @@ bool UetEndpoint::receive(std::span<const RxFrame> frames) {
 }
 
 std::optional<Drop> UetEndpoint::receive_one(const RxFrame& frame, InPacket& in) {
+  const auto none = parse(frame, in);
+  return none ? none : engine_.on_packet(frame.at, in);
+}
+
+std::optional<Drop> UetEndpoint::parse(const RxFrame& frame, InPacket& in) {
   in = {};
   std::span<const std::byte> octets = frame.header;
   PayloadRef rest = frame.payload;
@@ -70,7 +81,10 @@ std::optional<Drop> UetEndpoint::receive_one(const RxFrame& frame, InPacket& in)
     engine_.on_not_uet(NotUet::kOther);
     return Drop::kNotUet;
   }
-  const auto inner = decapsulate(octets, *view, encapsulation_);
+  // What a switch has cut has no CRC any more.
+  EncapsulationConfig encapsulation = encapsulation_;
+  encapsulation.crc = encapsulation.crc && !frame.trimmed;
+  const auto inner = decapsulate(octets, *view, encapsulation);
   if (!inner) {
     engine_.on_not_uet(inner.error());
     return Drop::kNotUet;
@@ -90,7 +104,8 @@ std::optional<Drop> UetEndpoint::receive_one(const RxFrame& frame, InPacket& in)
       return Drop::kMalformed;
     }
     in.packet.pds = *pds;
-    return engine_.on_packet(frame.at, in);
+    if (const auto headers = decode(inner->octets, inner->packet_octets)) in.packet.ses = headers->ses;
+    return std::nullopt;
   }
   const auto packet = decode(inner->octets, inner->packet_octets);
   if (!packet) {
@@ -109,7 +124,7 @@ std::optional<Drop> UetEndpoint::receive_one(const RxFrame& frame, InPacket& in)
     engine_.on_not_uet(NotUet::kBadLength);
     return Drop::kNotUet;
   }
-  return engine_.on_packet(frame.at, in);
+  return std::nullopt;
 }
 
 }  // namespace railyard::uet

@@ -26,10 +26,17 @@ class UetEndpoint final : public Endpoint {
   std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) override;
   bool receive(std::span<const RxFrame> frames) override;
   bool has_real_payload() const noexcept override { return real_payload_; }
+  // Without UDP its packets have no ports.
+  bool takes_everything() const noexcept override { return !encapsulation_.udp; }
 
   // One frame. Returns why it was of no use; nullopt: it was taken. `in` says what it was as far as that is known, and
   // holds as long as the frame does.
   std::optional<Drop> receive_one(const RxFrame& frame, InPacket& in);
+  // The packet in a frame, which the engine has not seen yet; else why it is none, which is counted. Of a trimmed one
+  // the SES header is there, too, if the cut has left it.
+  std::optional<Drop> parse(const RxFrame& frame, InPacket& in);
+  // The next packet of a class in a frame. False: there is none.
+  bool send_one(Instant now, Priority priority, TxFrame& frame, OutPacket& out);
 
  private:
   void fill(const OutPacket& out, TxFrame& frame) const noexcept;

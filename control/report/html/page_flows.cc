@@ -19,7 +19,7 @@ std::vector<const FlowReport*> worst_first(const Report& r) {
   std::vector<const FlowReport*> flows;
   for (const FlowReport& f : r.flows) flows.push_back(&f);
   const auto badness = [](const FlowReport* f) {
-    const bool failed = f->roce && f->roce->completion_errors > 0;
+    const bool failed = f->failed();
     const bool unfinished = f->ideal_ns && !f->fct_ns;
     return std::tuple(failed, unfinished, f->slowdown().value_or(0), f->latency_ns.p99);
   };
@@ -51,8 +51,8 @@ std::string flow_table(const Report& r, const std::vector<const FlowReport*>& fl
     const FlowReport& f = *flows[i];
     const bool arrived = f.latency_ns.max > 0;
     const bool within = is_within(r.budgets, f.latency_ns);
-    const bool failed = f.roce && f.roce->completion_errors > 0;
-    table.row({failed ? f.name + " (" + f.roce->status + ")" : f.name, fmt::format("{}", f.priority),
+    const bool failed = f.failed();
+    table.row({failed ? f.name + " (" + (f.roce ? f.roce->status : f.uet->status) + ")" : f.name, fmt::format("{}", f.priority),
                f.fct_ns ? nanoseconds_text(static_cast<std::uint64_t>(*f.fct_ns)) : "-",
                f.slowdown() ? fmt::format("{:.2f}", *f.slowdown()) : "-", rate_text(f.goodput_bps),
                rate_text(f.limit_bps), f.share() ? percent_text(*f.share()) : "-", nanoseconds_text(f.latency_ns.p50),
@@ -61,7 +61,7 @@ std::string flow_table(const Report& r, const std::vector<const FlowReport*>& fl
                !arrived ? "-"
                : within ? "within"
                         : "over",
-               count_text(f.packets), count_text(f.lost), f.roce ? count_text(f.roce->retransmitted_packets) : "-",
+               count_text(f.packets), count_text(f.lost), f.roce || f.uet ? count_text(f.retransmitted()) : "-",
                count_text(f.roce ? f.roce->out_of_sequence : f.reordered), count_text(f.marked),
                f.roce ? count_text(f.roce->cnp_handled + f.roce->cnp_ignored) : "-"},
               failed || (arrived && !within) ? "bad" : "");

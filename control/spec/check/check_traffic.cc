@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "control/spec/check/check.h"
+#include "control/spec/check/check_uet.h"
 #include "control/spec/check/path_mtu.h"
 #include "control/spec/check/traffic_ends.h"
 
@@ -27,11 +28,15 @@ constexpr int kRethOctets = 16;
 constexpr int kAethOctets = 4;
 constexpr int kSrEthOctets = 8;  // selective repeat: in all, and the RETH in all of a WRITE
 
-bool is_roce(const TrafficSpec& t) { return t.transport == TrafficSpec::Transport::kRoce; }
-bool is_rping(const TrafficSpec& t) { return is_roce(t) && t.roce.operation == RoceOperation::kRping; }
+// UDP or entropy header, PDS and SES header, CRC: as much as any packet with payload has.
+constexpr int kUetOctets = 8 + 12 + 44 + 4;
+
+bool is_roce(const TrafficSpec& t) { return t.is_roce(); }
+bool is_rping(const TrafficSpec& t) { return t.is_rping(); }
 
 // `selective`: by NICs that repeat selectively.
 int header_octets(const TrafficSpec& traffic, bool selective) {
+  if (traffic.is_uet()) return kUetOctets + (traffic.ip_version == 4 ? kIpv4Octets : kIpv6Octets);
   int all = kTransportOctets + (traffic.ip_version == 4 ? kIpv4Octets : kIpv6Octets);
   if (is_rping(traffic)) return all + kRethOctets;
   if (is_roce(traffic) && selective && traffic.roce.operation != RoceOperation::kRead) all += kSrEthOctets;
@@ -41,7 +46,7 @@ int header_octets(const TrafficSpec& traffic, bool selective) {
 
 int payload_octets(const TrafficSpec& t) {
   if (is_rping(t)) return t.roce.rping.path_mtu;
-  return is_roce(t) ? t.roce.path_mtu : static_cast<int>(t.payload);
+  return t.has_messages() ? t.roce.path_mtu : static_cast<int>(t.payload);
 }
 
 // An upper bound, before pairs within one host are left out.
@@ -74,7 +79,7 @@ std::int64_t count_flows(const TrafficSpec& t, const TrafficEnds& ends) {
 
 class TrafficCheck {
  public:
-  explicit TrafficCheck(const Draft& draft) : draft_(draft), lab_(draft.lab), mtu_(draft.lab) {
+  explicit TrafficCheck(const Draft& draft) : draft_(draft), lab_(draft.lab), mtu_(draft.lab), uet_(draft.lab) {
     for (const LinkSpec& link : lab_.links) {
       rate_[link.a] = rate_[link.b] = link.rate;
       least_mtu_ = std::min(least_mtu_, link.mtu);
@@ -93,10 +98,10 @@ class TrafficCheck {
       check_paths(traffic, said, ends);
       if (is_rping(traffic))
         check_rping(traffic, said, ends);
-      else if (is_roce(traffic))
-        check_roce(traffic, said, ends);
+      else if (traffic.has_messages())
+        check_messages(traffic, said, ends);
       flows_ += (traffic.load ? count_arrivals(traffic, said, ends) : count_flows(traffic, ends)) *
-                (is_roce(traffic) ? traffic.roce.qps : 1);
+                (traffic.has_messages() ? traffic.roce.qps : 1);
       if (flows_ > kMostFlows) said.fail(fmt::format("more than {} flows, with those before", kMostFlows));
     }
     check_ipv6();
@@ -149,28 +154,33 @@ class TrafficCheck {
       if (mtu == 0) said.fail(fmt::format("there is no path from {} to {}", format(from), format(to)));
       if (packet > mtu)
         (is_rping(t) ? said.at_or_self("rping") : said)
-            .at_or_self(is_roce(t) ? "path-mtu" : "payload")
+            .at_or_self(t.has_messages() ? "path-mtu" : "payload")
             .fail(fmt::format("{} and {} octets of headers make packets of {}; the MTU from {} to {} is {}{}",
                               format(Bytes{payload_octets(t)}), headers, packet, format(from), format(to), mtu,
-                              is_roce(t) ? largest_path_mtu(mtu - headers) : std::string()));
+                              t.has_messages() ? largest_path_mtu(mtu - headers) : std::string()));
     }
   }
 
   static std::string largest_path_mtu(int room) {
-    for (const int mtu : {4096, 2048, 1024, 512, 256})
+    for (const int mtu : {8192, 4096, 2048, 1024, 512, 256})
       if (mtu <= room) return fmt::format("; expected path-mtu: {}", mtu);
     return {};
   }
 
-  void check_roce(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) {
+  void check_messages(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) {
     for (const PortName& to : ends.to)
       if (!std::holds_alternative<std::monostate>(
               lab_.find(to.node)->nics[static_cast<std::size_t>(to.port) - 1].attach))
         said.at_or_self("to").fail(
-            fmt::format("{} is attached, and its QPs are its own business; expected built-in hosts", format(to)));
-    for (const std::vector<PortName>* nics : {&ends.from, &ends.to})
-      for (const PortName& nic : *nics) check_nic(nic);
-    check_recovery(said, ends);
+            fmt::format("{} is attached, and its {} are its own business; expected built-in hosts", format(to),
+                        t.is_uet() ? "PDCs" : "QPs"));
+    if (t.is_roce()) {
+      for (const std::vector<PortName>* nics : {&ends.from, &ends.to})
+        for (const PortName& nic : *nics) check_nic(nic);
+      check_recovery(said, ends);
+    } else {
+      uet_.check(t, said, ends);
+    }
     const int slots =
         t.roce.operation == RoceOperation::kSend ? t.roce.receives.value_or(t.roce.outstanding) : t.roce.outstanding;
     constexpr std::int64_t kMuch = std::int64_t{1} << 60;
@@ -262,6 +272,7 @@ class TrafficCheck {
   const Draft& draft_;
   const Lab& lab_;
   PathMtu mtu_;
+  UetCheck uet_;
   std::map<PortName, BitRate> rate_;
   int least_mtu_ = 9216;
   std::set<std::string> names_;

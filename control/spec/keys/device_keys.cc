@@ -197,6 +197,7 @@ const Table<HostProfile>& host_keys() {
        key("pause-quanta", &HostProfile::pause_quanta, integer(1, 65535), kPauseQuantaHelp).show(),
        key("receive", &HostProfile::receive, map_of(receive_keys()), "how fast the host takes what arrives"),
        key("roce", &HostProfile::roce, map_of(roce_nic_keys()), "its NICs as RoCEv2 endpoints, for transport: roce"),
+       key("uet", &HostProfile::uet, uet_nic_form(), "its NICs as Ultra Ethernet endpoints, for transport: uet"),
        key("scale-up", &HostProfile::scale_up,
            either("off", std::optional<ScaleUpSpec>{}, maybe(map_of(scale_up_keys()))),
            "ranks of collectives in one host reach each other over this; off: through their NICs and the fabric"),

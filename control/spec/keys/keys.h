@@ -34,6 +34,10 @@ const Table<DcqcnSpec>& dcqcn_keys();
 const Table<SwiftSpec>& swift_keys();
 const Table<SelectiveRepeatSpec>& selective_repeat_keys();
 const Table<CnpSpec>& cnp_keys();
+// hosts.<name>.uet
+const Table<UetNicSpec>& uet_nic_keys();
+Form<UetNicSpec> uet_nic_form();
+const Table<NsccSpec>& nscc_keys();
 // traffic.<n>.rping
 const Table<RpingTraffic>& rping_keys();
 

@@ -101,6 +101,36 @@ Key<TrafficSpec> of_roce(Key<RoceTraffic> k) {
 
 constexpr std::uint32_t kMostMessage = 1u << 30;
 
+// Of RoCE or UET; which has which is looked at when the transport is known.
+Form<int> any_path_mtu() {
+  return choice<int>(
+      {{"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}, {"8192", 8192}});
+}
+
+void check_path_mtu(const Tree& map, const TrafficSpec& t) {
+  if (t.is_roce() && t.roce.path_mtu > 4096)
+    map.at_or_self("path-mtu").fail("8192 is no path MTU of RoCE; expected 256, 512, 1024, 2048 or 4096");
+  if (t.is_uet() && t.roce.path_mtu < 1024)
+    map.at_or_self("path-mtu")
+        .fail(fmt::format("{} is no Payload MTU of UET; expected 1024, 2048, 4096 or 8192", t.roce.path_mtu));
+}
+
+// What a delivery mode of UET can carry.
+void check_service(const Tree& map, const TrafficSpec& t) {
+  const RoceOperation operation = t.roce.operation;
+  if (operation == RoceOperation::kRping)
+    map.at_or_self("operation").fail("rping is for transport: roce; expected write, send or read");
+  if (t.service == UetService::kRudi && operation == RoceOperation::kSend)
+    map.at_or_self("operation").fail("RUDI carries what may happen twice; expected write or read");
+  if (t.service != UetService::kUud) return;
+  if (map.find("operation") != nullptr && operation != RoceOperation::kSend)
+    map.at_or_self("operation").fail("UUD carries datagrams only; expected send");
+  if (map.find("message") != nullptr && t.roce.message > static_cast<std::uint32_t>(t.roce.path_mtu))
+    map.at_or_self("message")
+        .fail(fmt::format("{} is more than a datagram has; expected at most path-mtu ({})",
+                          format(Bytes{t.roce.message}), t.roce.path_mtu));
+}
+
 // Keys that say something of one transport only.
 void check_transport(const Tree& map, const TrafficSpec& t) {
   const auto only = [&](std::initializer_list<const char*> keys, bool has_meaning, const char* where) {
@@ -108,19 +138,24 @@ void check_transport(const Tree& map, const TrafficSpec& t) {
       if (const Tree* value = map.find(key); value != nullptr && !has_meaning)
         value->fail(fmt::format("has no meaning here; expected it under {}", where));
   };
-  const bool roce = t.transport == TrafficSpec::Transport::kRoce;
-  only({"operation", "message", "outstanding", "path-mtu", "qps", "receives", "repost-after", "rping"}, roce,
-       "transport: roce");
-  const bool rping = t.roce.operation == RoceOperation::kRping;
+  const bool messages = t.has_messages();
+  only({"operation", "message", "outstanding", "path-mtu", "qps", "receives", "repost-after"}, messages,
+       "transport: roce or uet");
+  only({"rping"}, t.is_roce(), "transport: roce");
+  only({"service"}, t.is_uet(), "transport: uet");
+  check_path_mtu(map, t);
+  if (t.is_uet()) check_service(map, t);
+  const bool rping = t.is_rping();
   only({"rping"}, rping, "operation: rping");
   only({"message", "path-mtu", "bytes"}, !rping, "other operations; of pings, rping has size, path-mtu and count");
   only({"outstanding", "qps", "rate"}, !rping, "other operations; a client of rping has one QP and one ping under way");
-  only({"receives", "repost-after"}, t.roce.operation == RoceOperation::kSend, "operation: send");
-  only({"payload"}, !roce, "transport: generator; path-mtu is what a packet of RoCE carries");
-  only({"on", "off"}, !roce, "transport: generator");
-  if (!roce && t.bytes.n % 4 != 0)
+  only({"receives", "repost-after"}, t.roce.operation == RoceOperation::kSend || t.service == UetService::kUud,
+       "operation: send");
+  only({"payload"}, !messages, "transport: generator; path-mtu is what a packet of RoCE or UET carries");
+  only({"on", "off"}, !messages, "transport: generator");
+  if (!messages && t.bytes.n % 4 != 0)
     map.at_or_self("bytes").fail(fmt::format("{} octets are not a multiple of 4", t.bytes.n));
-  if (roce && t.rate && t.rate->bps / t.roce.qps < kLeastRate.bps)
+  if (messages && t.rate && t.rate->bps / t.roce.qps < kLeastRate.bps)
     map.at_or_self("rate").fail(
         fmt::format("{} over {} QPs is less than {} for each", format(*t.rate), t.roce.qps, format(kLeastRate)));
 }
@@ -165,7 +200,7 @@ void check_traffic(const Tree& map, const TrafficSpec& t) {
 const Table<TrafficSpec>& traffic_keys() {
   static const Table<TrafficSpec> table{
       "traffic",
-      "Flows between built-in NICs: RoCEv2-shaped frames that nothing answers, or messages over RoCEv2",
+      "Flows between built-in NICs: RoCEv2-shaped frames that nothing answers, or messages over RoCEv2 or UET",
       {key("name", &TrafficSpec::name, name_form(),
            "name of this traffic; its flows are called name/source->destination")
            .require(),
@@ -189,27 +224,38 @@ const Table<TrafficSpec>& traffic_keys() {
            "random: per sender; others: per pair, each with a UDP source port of its own"),
        key("transport", &TrafficSpec::transport,
            choice<TrafficSpec::Transport>(
-               {{"generator", TrafficSpec::Transport::kGenerator}, {"roce", TrafficSpec::Transport::kRoce}}),
-           "generator: frames that nothing answers; roce: messages over QPs of RoCEv2 NICs (hosts.<name>.roce), RC"),
+               {{"generator", TrafficSpec::Transport::kGenerator},
+                {"roce", TrafficSpec::Transport::kRoce},
+                {"uet", TrafficSpec::Transport::kUet}}),
+           "generator: frames that nothing answers; roce: messages over QPs of RoCEv2 NICs (hosts.<name>.roce), RC; "
+           "uet: messages over PDCs of Ultra Ethernet NICs (hosts.<name>.uet)"),
+       key("service", &TrafficSpec::service,
+           choice<UetService>({{"rud", UetService::kRud},
+                               {"rod", UetService::kRod},
+                               {"rudi", UetService::kRudi},
+                               {"uud", UetService::kUud}}),
+           "uet: reliable unordered delivery over many paths, ordered over one, idempotent operations without a PDC, "
+           "or datagrams that nobody answers"),
        of_roce(
            key("operation", &RoceTraffic::operation,
                choice<RoceOperation>(
                    {{"write", RoceOperation::kWrite}, {"send", RoceOperation::kSend}, {"read", RoceOperation::kRead},
                     {"rping", RoceOperation::kRping}}),
-               "roce: how data get from sender to receiver; read: the receiver asks; rping: the sender connects by "
+               "how data get from sender to receiver; read: the receiver asks; rping (roce): the sender connects by "
                "rdma_cm to an rping server, a real one too, which READs its pings and WRITEs them back")),
        of_roce(key("message", &RoceTraffic::message, octets(1, kMostMessage),
-                   "roce: of each work request; the last one of a flow is what is left of bytes")),
+                   "of each work request; the last one of a flow is what is left of bytes")),
        of_roce(key("outstanding", &RoceTraffic::outstanding, integer(1, 4096),
-                   "roce: work requests per QP that are posted and not complete")),
-       of_roce(key("path-mtu", &RoceTraffic::path_mtu, path_mtu(), "roce: octets of payload in a full packet")),
+                   "work requests per QP that are posted and not complete")),
+       of_roce(key("path-mtu", &RoceTraffic::path_mtu, any_path_mtu(),
+                   "octets of payload in a full packet; of UET 1024 and more")),
        of_roce(key("qps", &RoceTraffic::qps, integer(1, 256),
-                   "roce: QPs per flow, each with a UDP source port of its own; messages go over them in turn")),
+                   "QPs per flow, each with a UDP source port of its own, or PDCs; messages go over them in turn")),
        of_roce(key("receives", &RoceTraffic::receives, integer(1, 4096),
-                   "roce, send: receive requests per QP at the receiver; without it as many as outstanding")),
+                   "send: receive requests per QP at the receiver; without it as many as outstanding")),
        of_roce(key("repost-after", &RoceTraffic::repost_after, duration({}, kAnyTime),
-                   "roce, send: how long after a message came its receive request is posted again")),
-       of_roce(key("rping", &RoceTraffic::rping, map_of(rping_keys()), "rping: size, count and port")),
+                   "send: how long after a message came its receive request is posted again")),
+       of_roce(key("rping", &RoceTraffic::rping, map_of(rping_keys()), "roce, rping: size, count and port")),
        key("ip", &TrafficSpec::ip_version, choice<int>({{"4", 4}, {"6", 6}}), "version of IP"),
        key("dscp", &TrafficSpec::dscp, integer(0, 63), "code point that switches classify by"),
        key("ecn", &TrafficSpec::ect, boolean(), "ECN-capable: ECT(0), else Not-ECT"),

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "control/report/framing.h"
-#include "control/report/path_times.h"
+#include "control/routing/path_times.h"
 #include "control/report/report.h"
 #include "control/spec/load.h"
 #include "dataplane/run/virtual_clock.h"
@@ -53,7 +53,7 @@ TEST(Framing, CountsTheHeadersOfMessages) {
 // three switches: 80.64 ns each time at 100 Gb/s.
 TEST(PathTimes, AddUpALeafSpineLeafPath) {
   const spec::Lab lab = lab_with("from: h1, to: h3, bytes: 1MB", "defaults: { link: { rate: 100Gbps, cable: 3m } }");
-  PathTimes times(lab);
+  routing::PathTimes times(lab);
   EXPECT_EQ(times.rate({"h1", 1}), 100_Gbps);
   const auto far = times.one_way({"h1", 1}, {"h3", 1}, 1000);
   ASSERT_TRUE(far);

@@ -8,16 +8,18 @@ namespace {
 double ps(Duration d) noexcept { return static_cast<double>(d.ps); }
 
 double window(const NsccConfig& c, Duration base_rtt) noexcept {
-  return c.max_wnd_bdps * static_cast<double>((c.rate * base_rtt).n);
+  return std::max(c.max_wnd_bdps * static_cast<double>((c.rate * base_rtt).n), c.min_wnd);
 }
 
 }  // namespace
 
 Nscc::Nscc(const NsccConfig& config) noexcept
-    : cwnd_(std::max(window(config, config.base_rtt), config.min_wnd)),
-      max_wnd_(cwnd_),
+    : max_wnd_(window(config, config.base_rtt)),
       base_rtt_(config.base_rtt),
-      config_(config) {}
+      config_(config) {
+  cwnd_ = config.first_wnd_bdps * static_cast<double>((config.rate * config.base_rtt).n);
+  clamp();
+}
 
 void Nscc::clamp() noexcept { cwnd_ = std::clamp(cwnd_, config_.min_wnd, max_wnd_); }
 
@@ -32,7 +34,7 @@ double Nscc::take_delay(const AckSignals& ack) noexcept {
   if (!ack.rtt) return avg_delay_;
   if (*ack.rtt < base_rtt_) {
     base_rtt_ = std::max(*ack.rtt, Duration{1});
-    max_wnd_ = std::max(window(config_, base_rtt_), config_.min_wnd);
+    max_wnd_ = window(config_, base_rtt_);
   }
   const double delay = ps(*ack.rtt - base_rtt_);
   average(!ack.ecn && delay > ps(config_.target) ? 0.25 * ps(base_rtt_) : delay);

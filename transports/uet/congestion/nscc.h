@@ -64,7 +64,7 @@ class Nscc {
   void clamp() noexcept;
   void leave_flight(double octets) noexcept { in_flight_ = in_flight_ > octets ? in_flight_ - octets : 0; }
 
-  double cwnd_;
+  double cwnd_ = 0;
   double in_flight_ = 0;
   double max_wnd_;
   double avg_delay_ = 0;  // ps

@@ -31,7 +31,8 @@ struct NsccConfig {
   Duration qa_threshold{};       // and the delay is over this, or something was lost
   Duration adjust_period{};      // increases are carried out as often,
   double adjust_bytes = 0;       // or after as many octets
-  double max_wnd_bdps = 1.5;     // the window at first, and at most: times rate x base_rtt
+  double max_wnd_bdps = 1.5;     // the window at most: times rate x base_rtt
+  double first_wnd_bdps = 1.5;   // and at first
   double min_wnd = 0;            // octets
   Duration no_queue{1'000'000};  // a delay below is none
   double delay_weight = 0.0125;  // of a sample in the average

@@ -11,6 +11,7 @@
 #include "dataplane/base/ring_queue.h"
 #include "dataplane/base/rng.h"
 #include "dataplane/base/time.h"
+#include "dataplane/base/units.h"
 #include "transports/uet/congestion/congestion_control.h"
 #include "transports/uet/ids.h"
 #include "transports/uet/multipath/path_selector.h"
@@ -92,6 +93,7 @@ struct Pdc {
   bool retired = false;    // initiator: takes no more messages
   bool close_due = false;  // CLOSE_CMD, or of a target CLOSE_REQ, is to be sent
   Instant next_data{};
+  BitRate rate{};  // of its data on the wire; 0: no limit
 
   // ---- Receiving ----
   ReceiveWindow window;

@@ -41,11 +41,6 @@ struct Context {
   std::vector<RecvWr> tagged{};             // in the order of posting
   std::vector<std::uint32_t> unexpected{};  // messages, in the order of their first packets
   std::uint64_t unexpected_octets = 0;
-
-  // The index in relative addressing is the job's own, in absolute the FEP's (uet §6.1).
-  bool is_addressed_by(const SesRequestValues& r) const noexcept {
-    return r.job_id == init.job_id && r.pid_on_fep == init.pid_on_fep && r.resource_index == init.resource_index;
-  }
 };
 
 }  // namespace railyard::uet

@@ -63,6 +63,17 @@ class Initiator {
   // its message.
   void fill(const Cargo& cargo, Packet& packet, PayloadRef& payload, std::array<std::byte, kMostAckData>& small);
   bool is_last(const Cargo& cargo) const noexcept;
+  // Of a packet of a READ: the octets that it asks for; of others 0.
+  std::uint32_t read_octets(const Cargo& cargo) const noexcept {
+    const Message& m = messages_[cargo.item];
+    return is_read(m) && cargo.index != kErrorPacket ? octets_of_packet(m, cargo.index) : 0;
+  }
+  // The READ that a PDC's response names; nullptr: there is none.
+  const Message* find_read(const Pdc& pdc, std::uint16_t message_id) const noexcept {
+    for (const std::uint32_t i : pdc.begun)
+      if (messages_[i].message_id == message_id) return is_read(messages_[i]) ? &messages_[i] : nullptr;
+    return nullptr;
+  }
 
   // A packet is answered: by `response`, or (nullptr) by a CACK, which says OK.
   void on_answered(Instant now, Pdc& pdc, const Cargo& cargo, const SesResponseValues* response,

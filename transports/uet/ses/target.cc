@@ -17,6 +17,10 @@ Verdict refuse(const SesRequestValues& r, ReturnCode code) {
 }
 std::uint32_t offset_of(const SesRequestValues& r) noexcept { return r.som ? 0 : r.message_offset; }
 
+constexpr std::uint64_t name_of(std::uint32_t job, std::uint16_t pid, std::uint16_t index) noexcept {
+  return std::uint64_t{job} << 32 | std::uint64_t{pid} << 16 | index;
+}
+
 // What a refused access is called (uet §4.10).
 ReturnCode code_of(AccessError error) noexcept {
   switch (error) {
@@ -35,15 +39,17 @@ ReturnCode code_of(AccessError error) noexcept {
 
 ContextId Target::create_context(const ContextInit& init) {
   contexts_.push_back({.init = init});
+  by_name_.try_emplace(name_of(init.job_id, init.pid_on_fep, init.resource_index),
+                       static_cast<std::uint32_t>(contexts_.size() - 1));
   return ContextId{static_cast<std::uint32_t>(contexts_.size() - 1)};
 }
 
 // BAD_JOB_ID before BAD_PID before BAD_INDEX; UNDELIVERABLE: there is nobody at all.
 std::expected<ContextId, ReturnCode> Target::find(const SesRequestValues& r) const noexcept {
+  const auto named = by_name_.find(name_of(r.job_id, r.pid_on_fep, r.resource_index));
+  if (named != by_name_.end()) return ContextId{named->second};
   auto code = contexts_.empty() ? ReturnCode::kUndeliverable : ReturnCode::kBadJobId;
-  for (std::uint32_t i = 0; i < contexts_.size(); ++i) {
-    const Context& c = contexts_[i];
-    if (c.is_addressed_by(r)) return ContextId{i};
+  for (const Context& c : contexts_) {
     if (c.init.job_id != r.job_id) continue;
     if (c.init.pid_on_fep == r.pid_on_fep) {
       code = ReturnCode::kBadIndex;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "dataplane/base/payload_ref.h"
@@ -118,6 +119,7 @@ class Target {
 
   FepState& fep_;
   std::deque<Context> contexts_;
+  std::unordered_map<std::uint64_t, std::uint32_t> by_name_;  // of contexts: JobID, PIDonFEP, resource index
   std::deque<Inbound> inbound_;
   std::vector<std::uint32_t> free_inbound_;
   std::deque<ReadJob> jobs_;

@@ -51,6 +51,7 @@ struct EncapsulationConfig {
   bool crc_msb_first = true;
   DscpConfig dscp{};
   std::uint8_t hop_limit = 64;
+  bool ect = true;  // requests, and responses with data, are ECN-capable: ECT(0)
 
   bool operator==(const EncapsulationConfig&) const = default;
 

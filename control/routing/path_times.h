@@ -10,7 +10,7 @@
 #include "control/spec/spec.h"
 #include "dataplane/base/time.h"
 
-namespace railyard::report {
+namespace railyard::routing {
 
 // By shortest paths, of several the one with the least delay.
 class PathTimes {
@@ -46,4 +46,4 @@ class PathTimes {
   std::map<std::size_t, std::vector<std::optional<Way>>> ways_;
 };
 
-}  // namespace railyard::report
+}  // namespace railyard::routing

@@ -1,11 +1,11 @@
-#include "control/report/path_times.h"
+#include "control/routing/path_times.h"
 
 #include <algorithm>
 #include <tuple>
 
 #include "dataplane/packet/packet.h"
 
-namespace railyard::report {
+namespace railyard::routing {
 namespace {
 
 double ps_per_octet(BitRate rate) { return 8e12 / static_cast<double>(rate.bps); }
@@ -82,4 +82,4 @@ std::optional<Duration> PathTimes::one_way(const spec::PortName& from, const spe
   return Duration{static_cast<std::int64_t>(ps)};
 }
 
-}  // namespace railyard::report
+}  // namespace railyard::routing

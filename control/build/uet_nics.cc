@@ -1,0 +1,221 @@
+#include "control/build/uet_nics.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "control/routing/path_times.h"
+#include "dataplane/nic/split_endpoint.h"
+#include "dataplane/packet/packet.h"
+#include "dataplane/wire/fcs.h"
+#include "dataplane/wire/ipv4.h"
+#include "dataplane/wire/ipv6.h"
+#include "dataplane/wire/uet_entropy.h"
+#include "dataplane/wire/udp.h"
+
+namespace railyard::build {
+namespace {
+
+double number(spec::Ratio r) noexcept { return static_cast<double>(r.numerator) / static_cast<double>(r.denominator); }
+
+// Octets of a frame around a UET packet, FCS included.
+int around(const spec::TrafficSpec& t, const spec::UetNicSpec& s) {
+  const int ip = t.ip_version == 4 ? int{wire::Ipv4::kOctets} : int{wire::Ipv6::kOctets};
+  const int l4 = s.udp ? int{wire::Udp::kOctets} : int{wire::UetEntropy::kOctets};
+  return int{wire::Ethernet::kOctets} + ip + l4 + (s.crc ? static_cast<int>(uet::kCrcOctets) : 0) +
+         static_cast<int>(wire::kFcsOctets);
+}
+
+uet::PathPolicy policy_of(spec::UetPathPolicy p) {
+  switch (p) {
+    case spec::UetPathPolicy::kSingle:
+      return uet::PathPolicy::kSingle;
+    case spec::UetPathPolicy::kOblivious:
+      return uet::PathPolicy::kOblivious;
+    case spec::UetPathPolicy::kBitmap:
+      return uet::PathPolicy::kBitmap;
+    case spec::UetPathPolicy::kReps:
+      return uet::PathPolicy::kReps;
+    case spec::UetPathPolicy::kMixed:
+      return uet::PathPolicy::kMixed;
+  }
+  return {};
+}
+
+}  // namespace
+
+struct UetNics::Nic {
+  const spec::TrafficSpec* like = nullptr;  // what its data look like
+  BitRate rate{};                           // of the slowest link that it sends to, its own included
+  std::size_t completions = 0;              // that can wait at once
+  uet::FlowEndpoint* endpoint = nullptr;
+  std::unique_ptr<uet::FlowEndpoint> owned;
+};
+
+UetNics::UetNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans) : lab_(lab) {
+  for (const workload::FlowPlan& plan : plans) {
+    const spec::TrafficSpec& t = lab.traffic[plan.traffic];
+    if (!t.is_uet()) continue;
+    // Whoever asks has so many work requests, and the receiver as many messages that come.
+    const auto each = static_cast<std::size_t>(std::max(t.roce.outstanding, t.roce.receives.value_or(0)));
+    for (const spec::PortName& name : {plan.source, plan.destination}) {
+      Nic& nic = nics_[name];
+      if (nic.like == nullptr) nic.like = &t;
+      nic.completions += static_cast<std::size_t>(t.roce.qps) * each;
+    }
+  }
+  if (nics_.empty()) return;
+  find_network(plans);
+  const bool real = lab.run.payload == spec::Payload::kReal;
+  for (auto& [name, nic] : nics_) {
+    nic.owned = std::make_unique<uet::FlowEndpoint>(
+        engine_config(name, nic), encapsulation(name, nic),
+        RngStream(lab.run.seed, fmt::format("uet/{}:{}", name.node, name.port)), real, nic.completions);
+    nic.endpoint = nic.owned.get();
+  }
+}
+
+UetNics::~UetNics() = default;
+
+const spec::UetNicSpec& UetNics::settings(const spec::PortName& name) const {
+  return lab_.hosts.at(lab_.find(name.node)->profile).uet;
+}
+
+// Rates, and the longest round trip without queues: of a full packet, and of the ACK that comes back.
+void UetNics::find_network(const std::vector<workload::FlowPlan>& plans) {
+  routing::PathTimes times(lab_);
+  for (auto& [name, nic] : nics_) nic.rate = times.rate(name);
+  for (const workload::FlowPlan& plan : plans) {
+    const spec::TrafficSpec& t = lab_.traffic[plan.traffic];
+    if (!t.is_uet()) continue;
+    const BitRate slower = std::min(times.rate(plan.source), times.rate(plan.destination));
+    for (const spec::PortName& end : {plan.source, plan.destination}) {
+      Nic& nic = nics_.at(end);
+      nic.rate = std::min(nic.rate, slower);
+    }
+    const int outer = around(t, settings(plan.source));
+    const int data = outer + int{uet::PdsRequest::kOctets} + int{uet::SesStd::kOctets} + t.roce.path_mtu;
+    const int ack = std::max(outer + int{uet::PdsAckCc::kOctets} + int{uet::SesResponse::kOctets},
+                             static_cast<int>(kLeastFrameOctets));
+    const auto there = times.one_way(plan.source, plan.destination, data);
+    const auto back = times.one_way(plan.destination, plan.source, ack);
+    if (there && back) base_rtt_ = std::max(base_rtt_, *there + *back);
+  }
+}
+
+// Whether any switch does, what this traffic is made of.
+bool UetNics::trims(const spec::TrafficSpec& t) const {
+  return std::ranges::any_of(lab_.nodes, [&](const spec::NodeSpec& n) {
+    if (n.kind != spec::NodeSpec::Kind::kSwitch) return false;
+    const spec::QosProfile& qos = lab_.qos.at(lab_.switches.at(n.profile).qos);
+    const int priority = qos.dscp_to_class[static_cast<std::size_t>(t.dscp)];
+    return qos.classes[static_cast<std::size_t>(priority)].trim.has_value();
+  });
+}
+
+uet::NsccConfig UetNics::nscc_config(const Nic& nic, const spec::UetNicSpec& said, std::uint32_t mtu) const {
+  const spec::NsccSpec& s = said.nscc;
+  uet::NsccNetwork network{.rate = nic.rate,
+                           .base_rtt = s.base_rtt.value_or(base_rtt_),
+                           .mtu = mtu,
+                           .packet_octets = static_cast<std::uint32_t>(uet::PdsRequest::kOctets) +
+                                            static_cast<std::uint32_t>(uet::SesStd::kOctets) + mtu,
+                           .trimming = said.trimming.value_or(trims(*nic.like))};
+  uet::NsccConfig c = uet::NsccConfig::of(network);
+  if (s.target) {
+    // alpha is 4 a b mtu / target, and b is the target / 12 us: it does not depend on it.
+    c.target = *s.target;
+  }
+  c.alpha *= number(s.alpha) / 4;
+  c.fi *= number(s.fi) / 5;
+  c.eta *= number(s.eta) / 0.15;
+  c.fi_scale *= number(s.fi_scale) / 0.25;
+  c.gamma = number(s.gamma);
+  c.max_md_jump = number(s.max_md_jump);
+  c.qa_gate = static_cast<std::uint32_t>(s.qa_gate);
+  c.qa_threshold = Duration{static_cast<std::int64_t>(static_cast<double>(c.target.ps) * number(s.qa_threshold))};
+  c.adjust_period = s.adjust_period.value_or(c.base_rtt);
+  c.adjust_bytes = static_cast<double>(s.adjust_packets) * network.packet_octets;
+  c.max_wnd_bdps = number(s.max_window);
+  c.first_wnd_bdps = number(s.initial_window.value_or(s.max_window));
+  c.min_wnd = number(s.min_window) * network.packet_octets;
+  c.no_queue = s.no_queue;
+  c.delay_weight = number(s.delay_weight);
+  return c;
+}
+
+uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& nic) const {
+  const spec::UetNicSpec& s = settings(name);
+  const spec::TrafficSpec& t = *nic.like;
+  const spec::QosProfile& qos = lab_.qos.at(lab_.hosts.at(lab_.find(name.node)->profile).qos);
+  const auto class_of = [&](const std::optional<int>& said, int dscp) {
+    return Priority{static_cast<std::uint8_t>(said.value_or(qos.dscp_to_class[static_cast<std::size_t>(dscp)]))};
+  };
+  uet::EngineConfig c;
+  c.payload_mtu = static_cast<std::uint32_t>(t.roce.path_mtu);
+  c.most_pdcs = static_cast<std::uint16_t>(s.pdcs);
+  c.idle_close = s.idle_close;
+  c.window = static_cast<std::uint32_t>(s.window);
+  c.mp_range = static_cast<std::uint32_t>(s.mp_range);
+  c.ack_cc = s.ack_cc;
+  c.ack_trigger = s.ack_bytes;
+  c.rto_init = s.rto;
+  c.retries = static_cast<std::uint8_t>(s.retries);
+  c.infer_loss = s.loss_inference.value_or(!s.trimming.value_or(trims(t)));
+  c.probe = s.probe;
+  c.rudi_window = static_cast<std::uint32_t>(s.rudi_window);
+  c.around_octets = static_cast<std::uint32_t>(
+      around(t, s) - (t.ip_version == 4 ? int{wire::Ipv4::kOctets} : int{wire::Ipv6::kOctets}) +
+      static_cast<int>(kPreambleOctets + kGapOctets));
+  c.data = class_of(t.priority, t.dscp);
+  c.control = class_of(s.control_priority, s.control_dscp);
+  if (s.congestion == spec::UetCongestion::kNscc) {
+    c.congestion = nscc_config(nic, s, c.payload_mtu);
+  } else {
+    c.congestion = uet::NoCongestionControl{};
+  }
+  c.multipath.policy = policy_of(s.path_policy);
+  c.multipath.paths = static_cast<std::uint32_t>(s.paths);
+  if (!s.trimming.value_or(trims(t))) c.multipath.reps.freeze = Duration{};
+  return c;
+}
+
+uet::EncapsulationConfig UetNics::encapsulation(const spec::PortName& name, const Nic& nic) const {
+  const spec::UetNicSpec& s = settings(name);
+  uet::EncapsulationConfig e;
+  e.udp = s.udp;
+  e.udp_port = static_cast<std::uint16_t>(s.udp_port);
+  e.ip_protocol = static_cast<std::uint8_t>(s.ip_protocol);
+  e.crc = s.crc;
+  e.ect = nic.like->ect;
+  e.dscp.trimmable = static_cast<std::uint8_t>(nic.like->dscp);
+  e.dscp.control = static_cast<std::uint8_t>(s.control_dscp);
+  if (s.trimmed_dscp) e.dscp.trimmed = static_cast<std::uint8_t>(*s.trimmed_dscp);
+  if (s.trimmed_lasthop_dscp) e.dscp.trimmed_lasthop = static_cast<std::uint8_t>(*s.trimmed_lasthop_dscp);
+  return e;
+}
+
+void UetNics::connect(Flow& flow, const uet::FlowConfig& config, const uet::AddressVector& forth,
+                      const uet::AddressVector& back) {
+  const uet::FlowEnd source{nics_.at(flow.plan.source).endpoint, forth};
+  const uet::FlowEnd sink{nics_.at(flow.plan.destination).endpoint, back};
+  const auto places = uet::FlowConnection::make(config, source, sink);
+  flow.uet = Flow::Uet{source.nic, sink.nic, places};
+}
+
+std::unique_ptr<Endpoint> UetNics::drive(const spec::PortName& name, std::unique_ptr<Endpoint> rest) {
+  const auto found = nics_.find(name);
+  if (found == nics_.end()) return rest;
+  const spec::UetNicSpec& s = settings(name);
+  const SplitEndpoint::Uet uet{s.udp, static_cast<std::uint16_t>(s.udp_port), static_cast<std::uint8_t>(s.ip_protocol)};
+  return std::make_unique<SplitEndpoint>(std::move(rest), std::move(found->second.owned), uet, 0);
+}
+
+std::vector<UetNics::Named> UetNics::endpoints() const {
+  std::vector<Named> all;
+  for (const auto& [name, nic] : nics_) all.push_back({name, nic.endpoint});
+  return all;
+}
+
+}  // namespace railyard::build

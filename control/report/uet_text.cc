@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "control/report/report.h"
+#include "control/report/units.h"
+
+namespace railyard::report {
+namespace {
+
+constexpr std::size_t kMostUetLines = 16;
+constexpr std::size_t kMostUetFailed = 8;
+
+using UetFlows = std::vector<const FlowReport*>;
+using TextOut = std::back_insert_iterator<std::string>;
+
+void uet_lines(TextOut out, const UetFlows& flows) {
+  std::size_t width = 4;
+  for (const FlowReport* f : flows) width = std::max(width, f->name.size());
+  fmt::format_to(out, "  {:<{}}  {:>7} {:>9} {:>9} {:>10} {:>8} {:>7}   {}\n", "flow", width, "service", "operation",
+                 "messages", "sent again", "trimmed", "marked", "message p50 / p99 / max");
+  for (const FlowReport* f : flows) {
+    const UetReport& r = *f->uet;
+    fmt::format_to(out, "  {:<{}}  {:>7} {:>9} {:>9} {:>10} {:>8} {:>7}   {} / {} / {}\n", f->name, width, r.service,
+                   r.operation, count_text(r.messages), count_text(r.retransmitted_packets), count_text(f->trimmed),
+                   count_text(f->marked), nanoseconds_text(r.message_ns.p50), nanoseconds_text(r.message_ns.p99),
+                   nanoseconds_text(r.message_ns.max));
+  }
+}
+
+void uet_sums(TextOut out, const UetFlows& flows, const std::vector<UetNicReport>& nics) {
+  std::uint64_t packets = 0, corrupted = 0, verified = 0, again = 0;
+  for (const FlowReport* f : flows) {
+    packets += f->packets;
+    corrupted += f->corrupted;
+    verified += f->uet->verified;
+    again += f->uet->retransmitted_packets;
+  }
+  fmt::format_to(out, "  {} messages came whole and were verified{}; {} packets were sent again of {} ({})\n",
+                 count_text(verified),
+                 corrupted > 0 ? fmt::format(", {} WERE NOT WHAT WAS SENT", count_text(corrupted)) : std::string(),
+                 count_text(again), count_text(packets),
+                 percent_text(packets > 0 ? static_cast<double>(again) / static_cast<double>(packets) : 0));
+  UetNicReport sum;
+  std::uint64_t trimmed = 0, duplicates = 0;
+  std::map<std::string, std::uint64_t> nacks;
+  for (const UetNicReport& n : nics) {
+    sum.pdcs_opened += n.pdcs_opened;
+    sum.pdcs_closed += n.pdcs_closed;
+    sum.pdcs_failed += n.pdcs_failed;
+    sum.pdcs_left += n.pdcs_left;
+    sum.acks_sent += n.acks_sent;
+    sum.retransmission_timeouts += n.retransmission_timeouts;
+    sum.inferred_losses += n.inferred_losses;
+    sum.ecn_marked_packets += n.ecn_marked_packets;
+    sum.out_of_order += n.out_of_order;
+    trimmed += n.trimmed();
+    duplicates += n.duplicates();
+    for (const auto& [code, count] : n.nacks_sent) nacks[code] += count;
+  }
+  fmt::format_to(out, "  PDCs, counted at both ends: {} opened, {} closed, {} failed, {} left; {} ACKs\n",
+                 count_text(sum.pdcs_opened), count_text(sum.pdcs_closed), count_text(sum.pdcs_failed),
+                 count_text(sum.pdcs_left), count_text(sum.acks_sent));
+  if (!nacks.empty()) {
+    std::string text;
+    for (const auto& [code, count] : nacks)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count_text(count), code);
+    fmt::format_to(out, "  NACKs: {}\n", text);
+  }
+  fmt::format_to(out,
+                 "  {} packets came out of order, {} with CE, {} trimmed, {} a second time; {} timeouts, {} losses "
+                 "inferred\n",
+                 count_text(sum.out_of_order), count_text(sum.ecn_marked_packets), count_text(trimmed),
+                 count_text(duplicates), count_text(sum.retransmission_timeouts), count_text(sum.inferred_losses));
+}
+
+void uet_failures(TextOut out, const UetFlows& flows) {
+  std::size_t failed = 0;
+  for (const FlowReport* f : flows) {
+    const UetReport& r = *f->uet;
+    if (r.completion_errors == 0 || ++failed > kMostUetFailed) continue;
+    fmt::format_to(out, "  FAILED: {}: {} at {}; {} messages completed with an error\n", f->name, r.status,
+                   nanoseconds_text(static_cast<std::uint64_t>(r.failed_ns.value_or(0))),
+                   count_text(r.completion_errors));
+  }
+  if (failed > kMostUetFailed) fmt::format_to(out, "  and {} more flows that failed\n", failed - kMostUetFailed);
+}
+
+}  // namespace
+
+std::string uet_text(const std::vector<FlowReport>& flows, const std::vector<UetNicReport>& nics) {
+  UetFlows uet;
+  for (const FlowReport& f : flows)
+    if (f.uet) uet.push_back(&f);
+  std::string text;
+  if (uet.empty()) return text;
+  const TextOut out = std::back_inserter(text);
+  fmt::format_to(out, "UET: {} flow{}\n", uet.size(), uet.size() == 1 ? "" : "s");
+  if (uet.size() <= kMostUetLines) uet_lines(out, uet);
+  uet_sums(out, uet, nics);
+  uet_failures(out, uet);
+  return text;
+}
+
+}  // namespace railyard::report

@@ -1,0 +1,28 @@
+// What traffic over UET must have in common at one NIC, and in one lab.
+#pragma once
+
+#include <map>
+
+#include "control/spec/check/traffic_ends.h"
+#include "control/spec/spec.h"
+
+namespace railyard::spec {
+
+class UetCheck {
+ public:
+  explicit UetCheck(const Lab& lab) : lab_(lab) {}
+
+  // Fails at what `said` says of `traffic`.
+  void check(const TrafficSpec& traffic, const Tree& said, const TrafficEnds& ends);
+
+ private:
+  void check_nic(const TrafficSpec& traffic, const Tree& said, const PortName& nic);
+  void check_ends_agree(const Tree& said, const TrafficEnds& ends) const;
+  const UetNicSpec& uet_of(const PortName& nic) const { return lab_.hosts.at(lab_.find(nic.node)->profile).uet; }
+
+  const Lab& lab_;
+  const TrafficSpec* first_ = nullptr;
+  std::map<PortName, const TrafficSpec*> by_nic_;  // the first one there
+};
+
+}  // namespace railyard::spec

@@ -1,0 +1,82 @@
+// What a fabric file says of built-in Ultra Ethernet NICs and of traffic over them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "control/spec/fault_spec.h"
+#include "dataplane/base/time.h"
+#include "dataplane/base/units.h"
+
+namespace railyard::spec {
+
+// traffic.<n>.service, with `transport: uet`: the delivery mode.
+enum class UetService { kRud, kRod, kRudi, kUud };
+
+// ---- NICs: hosts.<name>.uet -----------------------------------------------------------------------------------------
+
+enum class UetCongestion { kNone, kNscc };
+enum class UetPathPolicy { kSingle, kOblivious, kBitmap, kReps, kMixed };
+enum class UetProfile { kStandard, kRefProv };
+
+// NSCC's parameters (transports/uet/congestion/nscc_config.h). What follows from a network is scaled as the reference
+// does it: a = BDP / (100 Gb/s x 12 us), b = target / 12 us.
+struct NsccSpec {
+  std::optional<Duration> base_rtt;  // nothing: the longest way there and back between NICs of this lab's UET
+  std::optional<Duration> target;    // queueing delay; nothing: of the base RTT 3/4 with trimming, else all
+  Ratio max_window{3, 2};            // BDPs
+  std::optional<Ratio> initial_window;  // BDPs; nothing: max_window
+  Ratio min_window{1, 1};            // full packets
+  Ratio alpha{4, 1};                 // proportional increase: x mtu a b / target
+  Ratio fi{5, 1};                    // fair increase: x mtu a
+  Ratio eta{3, 20};                  // x mtu a
+  Ratio fi_scale{1, 4};              // fast increase: x a
+  Ratio gamma{4, 5};
+  Ratio max_md_jump{1, 2};
+  int qa_gate = 3;
+  Ratio qa_threshold{4, 1};  // targets
+  std::optional<Duration> adjust_period;  // nothing: base RTT
+  int adjust_packets = 8;                 // full ones
+  Duration no_queue{1'000'000};
+  Ratio delay_weight{1, 80};
+
+  bool operator==(const NsccSpec&) const = default;
+};
+
+struct UetNicSpec {
+  UetProfile profile = UetProfile::kStandard;
+  UetCongestion congestion = UetCongestion::kNscc;
+  NsccSpec nscc;
+  std::optional<bool> trimming;  // whether switches trim; nothing: whether any does in the data's class
+  UetPathPolicy path_policy = UetPathPolicy::kMixed;
+  int paths = 64;
+  // Acknowledgements.
+  bool ack_cc = true;
+  std::uint32_t ack_bytes = 16'384;
+  // Loss.
+  Duration rto{5'000'000'000};
+  int retries = 5;
+  std::optional<bool> loss_inference;  // nothing: where nothing trims
+  bool probe = false;
+  // Windows and PDCs.
+  int window = 512;
+  int mp_range = 512;
+  int pdcs = 65'535;
+  Duration idle_close{1'000'000'000};
+  int rudi_window = 64;
+  // On the wire.
+  bool udp = true;
+  int udp_port = 4793;
+  int ip_protocol = 253;
+  bool crc = true;
+  int control_dscp = 46;
+  std::optional<int> control_priority;  // class at the NIC; nothing: what its QoS profile makes of the DSCP
+  std::optional<int> trimmed_dscp;
+  std::optional<int> trimmed_lasthop_dscp;
+
+  static UetNicSpec of(UetProfile profile);
+
+  bool operator==(const UetNicSpec&) const = default;
+};
+
+}  // namespace railyard::spec

@@ -1,0 +1,18 @@
+// A flow of messages between two UET NICs, as both of them know it.
+#pragma once
+
+#include "transports/base/flow_config.h"
+#include "transports/uet/wire/pds_type.h"
+
+namespace railyard::uet {
+
+// Message i goes over lane i mod `qps`, which has a PDC of its own as long as there are lanes (SendWr::lane). RUDI
+// carries WRITEs and READs, UUD SENDs of at most a Payload MTU. Of RUDI and UUD, which have no PDC, a rate is kept by
+// when messages are posted.
+struct FlowConfig : railyard::FlowConfig {
+  DeliveryMode mode = DeliveryMode::kRud;
+
+  constexpr bool has_pdc() const noexcept { return mode == DeliveryMode::kRud || mode == DeliveryMode::kRod; }
+};
+
+}  // namespace railyard::uet

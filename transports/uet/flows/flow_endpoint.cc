@@ -1,0 +1,373 @@
+#include "transports/uet/flows/flow_endpoint.h"
+
+#include <algorithm>
+#include <array>
+
+#include "dataplane/base/assert.h"
+#include "dataplane/base/payload_pattern.h"
+
+namespace railyard::uet {
+
+FlowEndpoint::FlowEndpoint(const EngineConfig& config, const EncapsulationConfig& encapsulation, RngStream chance,
+                           bool real_payload, std::size_t completions)
+    : uet_(config, encapsulation, chance, real_payload), cq_(uet_.engine().create_cq(completions)) {}
+
+FlowEndpoint::~FlowEndpoint() = default;
+
+// ---- The NIC asks --------------------------------------------------------------------------------------------------
+
+Readiness FlowEndpoint::ready(Instant now) {
+  run_due(now);
+  Readiness r = uet_.ready(now);
+  // A timer may have completed something, and that made room for something else.
+  while (take_completions(now)) r = uet_.ready(now);
+  r.until = std::min(r.until, next_due());
+  return r;
+}
+
+// What completes meanwhile (timers) is taken when the NIC asks again: what follows from it may be of another class.
+std::size_t FlowEndpoint::send(Instant now, Priority priority, std::span<TxFrame> frames) {
+  run_due(now);
+  std::size_t n = 0;
+  OutPacket out;
+  while (n < frames.size() && uet_.send_one(now, priority, frames[n], out)) {
+    note_sent(now, out);
+    ++n;
+  }
+  return n;
+}
+
+bool FlowEndpoint::receive(std::span<const RxFrame> frames) {
+  for (const RxFrame& frame : frames) receive_one(frame);
+  return !frames.empty();
+}
+
+void FlowEndpoint::receive_one(const RxFrame& frame) {
+  run_due(frame.at);
+  InPacket in;
+  if (!uet_.parse(frame, in)) {
+    const Of of = lane_of(in);
+    const std::optional<Drop> drop = uet_.engine().on_packet(frame.at, in);
+    if (of.lane != nullptr) on_data(of, frame, in, drop);
+  }
+  take_completions(frame.at);
+}
+
+// A trimmed one's headers say it as well.
+FlowEndpoint::Of FlowEndpoint::lane_of(const InPacket& in) noexcept {
+  if (const auto* request = std::get_if<SesRequestValues>(&in.packet.ses)) {
+    const std::uint32_t number = std::uint32_t{request->pid_on_fep} << 12 | request->resource_index;
+    const bool data = request->opcode != SesOpcode::kRead && (in.payload.octets > 0 || in.trimmed);
+    if (!data || number >= lanes_.size() || flows_[lanes_[number].flow].is_source) return {};
+    return {&lanes_[number]};
+  }
+  const auto read = engine().read_of(in);
+  if (!read || read->context.index() >= lane_by_context_.size() || lane_by_context_[read->context.index()] == 0)
+    return {};
+  return {&lanes_[lane_by_context_[read->context.index()] - 1],
+          static_cast<std::uint32_t>(read->wr_id & ((1u << kSlotBits) - 1))};
+}
+
+void FlowEndpoint::note_sent(Instant now, const OutPacket& out) noexcept {
+  if (out.packet.payload_octets == 0) return;
+  std::uint32_t lane = 0;  // + 1
+  if (out.context) {
+    if (out.context->index() < lane_by_context_.size()) lane = lane_by_context_[out.context->index()];
+  } else if (const std::size_t slot = out.read_from >> 8; slot < lane_by_key_.size()) {
+    lane = lane_by_key_[slot];
+  }
+  if (lane == 0) return;
+  FlowPackets& sent = flows_[lanes_[lane - 1].flow].sent;
+  ++sent.packets;
+  sent.octets += out.packet.payload_octets;
+  if (out.again) ++sent.retransmitted;
+  sent.first = std::min(sent.first, now);
+}
+
+// ---- Work ----------------------------------------------------------------------------------------------------------
+
+// In the order of time: nobody who asks late sees that.
+void FlowEndpoint::run_due(Instant now) {
+  while (next_due() <= now) run_next();
+}
+
+void FlowEndpoint::run_next() {
+  const Due due = due_.top();
+  due_.pop();
+  if (due.slot != kStarts) return post_receive(due.at, due.lane, due.slot);
+  lanes_[due.lane].waits = false;
+  post(due.at, due.lane);
+}
+
+// Each flow has a PDC of its own to a peer as long as there are lanes; then the one that fewest have.
+void FlowEndpoint::take_pdc_lane(Instant now, Lane& lane, const Flow& flow) {
+  if (lane.pdc_lane) return;
+  if (lanes_in_use_.size() <= lane.peer.index()) lanes_in_use_.resize(lane.peer.index() + 1);
+  std::vector<std::uint16_t>& used = lanes_in_use_[lane.peer.index()];
+  auto least = std::ranges::min_element(used);
+  if (used.size() < 256 && (used.empty() || *least > 0)) {
+    used.push_back(0);
+    least = used.end() - 1;
+  }
+  ++*least;
+  lane.pdc_lane = static_cast<std::uint8_t>(least - used.begin());
+  if (flow.config.has_pdc())
+    uet_.engine().set_rate(now, lane.peer, flow.config.mode, *lane.pdc_lane, flow.config.rate / flow.config.qps);
+}
+
+void FlowEndpoint::give_pdc_lane(Lane& lane) {
+  if (!lane.pdc_lane) return;
+  --lanes_in_use_[lane.peer.index()][*lane.pdc_lane];
+  lane.pdc_lane.reset();
+}
+
+void FlowEndpoint::post(Instant now, std::uint32_t number) {
+  Lane& lane = lanes_[number];
+  Flow& flow = flows_[lane.flow];
+  const FlowConfig& c = flow.config;
+  const bool paced = !c.has_pdc() && c.rate.bps > 0;
+  while (!lane.failed && now < c.stop && lane.posted < lane.messages && !lane.free.empty()) {
+    if (paced && now < lane.next_post) {
+      if (!lane.waits) due_.push({lane.next_post, number, kStarts});
+      lane.waits = true;
+      return;
+    }
+    take_pdc_lane(now, lane, flow);
+    const std::uint32_t slot = lane.free.back();
+    lane.free.pop_back();
+    post_one(now, lane, flow, std::uint64_t{number} << kSlotBits | slot, slot);
+    if (!paced) continue;
+    const std::uint32_t mtu = engine().config().payload_mtu;
+    const std::uint32_t octets = c.octets_of(lane.q, lane.posted - 1);
+    const std::uint32_t full = octets / mtu;
+    const std::size_t headers =
+        (c.mode == DeliveryMode::kUud ? std::size_t{PdsUud::kOctets} : std::size_t{PdsRudi::kOctets}) + SesStd::kOctets;
+    std::int64_t wire = full * engine().wire_octets(lane.peer, headers + mtu);
+    if (octets % mtu != 0) wire += engine().wire_octets(lane.peer, headers + octets % mtu);
+    lane.next_post = std::max(lane.next_post, now) + Bytes{wire} / (c.rate / c.qps);
+  }
+}
+
+void FlowEndpoint::post_one(Instant now, Lane& lane, Flow& flow, std::uint64_t wr_id, std::uint32_t slot) {
+  const FlowConfig& c = flow.config;
+  const std::uint64_t k = lane.posted;
+  const std::uint64_t stream = c.offset_of(lane.q, k);
+  const std::uint64_t at_slot = std::uint64_t{slot} * c.message;
+  const bool read = c.operation == FlowOperation::kRead;
+  const bool write = c.operation == FlowOperation::kWrite;
+  const bool idempotent = c.mode == DeliveryMode::kRudi;
+  SendWr wr{.wr_id = wr_id,
+            .operation = read                              ? Operation::kRead
+                         : write                           ? Operation::kWrite
+                         : c.mode == DeliveryMode::kUud    ? Operation::kDatagram
+                                                           : Operation::kSend,
+            .mode = c.mode,
+            .peer = lane.peer,
+            .lane = *lane.pdc_lane,
+            .local = {lane.own_address + (read ? at_slot : stream), c.octets_of(lane.q, k), lane.own_key},
+            .pid_on_fep = static_cast<std::uint16_t>(lane.peer_lane >> 12),
+            .resource_index = static_cast<std::uint16_t>(lane.peer_lane & 0xFFF),
+            .memory_key = read || write ? std::uint64_t{lane.peer_key} | (idempotent ? kIdempotentSafe : 0) : 0,
+            .buffer_offset = read || idempotent ? stream : write ? at_slot : 0};
+  if (!read && !idempotent) wr.header_data = k | std::uint64_t{slot} << kMessageBits;
+  const auto posted = uet_.engine().post(now, lane.context, wr);
+  RAILYARD_ASSERT(posted.has_value(), "a flow posts what its delivery mode takes");
+  lane.slots[slot] = {.message = k, .posted_at = now};
+  ++lane.posted;
+  ++flow.messages.posted;
+}
+
+void FlowEndpoint::post_receive(Instant now, std::uint32_t number, std::uint32_t slot) {
+  const Lane& lane = lanes_[number];
+  const FlowConfig& c = flows_[lane.flow].config;
+  const auto posted = uet_.engine().post_receive(
+      now, lane.context,
+      {.wr_id = std::uint64_t{number} << kSlotBits | slot,
+       .local = {lane.own_address + std::uint64_t{slot} * c.message, c.message, lane.own_key}});
+  RAILYARD_ASSERT(posted.has_value(), "a flow posts what its context takes");
+}
+
+bool FlowEndpoint::take_completions(Instant now) {
+  std::array<Completion, 16> some;
+  bool any = false;
+  while (const std::size_t n = uet_.engine().poll(cq_, some)) {
+    for (const Completion& completion : std::span(some).first(n)) on_completion(now, completion);
+    any = true;
+  }
+  return any;
+}
+
+void FlowEndpoint::on_completion(Instant now, const Completion& completion) {
+  if (completion.work != Work::kReceive && completion.work != Work::kReceiveWrite) return on_asked(now, completion);
+  const std::uint32_t number = lane_by_context_[completion.context.index()] - 1;
+  Lane& lane = lanes_[number];
+  if (completion.work == Work::kReceiveWrite)
+    return take_message(lane, completion, static_cast<std::uint32_t>(completion.header_data >> kMessageBits));
+  const auto slot = static_cast<std::uint32_t>(completion.wr_id & ((1u << kSlotBits) - 1));
+  if (completion.ok()) take_message(lane, completion, slot);
+  const Duration after = flows_[lane.flow].config.repost_after;
+  if (after > Duration{})
+    due_.push({now + after, number, slot});
+  else
+    post_receive(now, number, slot);
+}
+
+void FlowEndpoint::on_asked(Instant now, const Completion& completion) {
+  const auto number = static_cast<std::uint32_t>(completion.wr_id >> kSlotBits);
+  const auto place = static_cast<std::uint32_t>(completion.wr_id & ((1u << kSlotBits) - 1));
+  Lane& lane = lanes_[number];
+  Flow& flow = flows_[lane.flow];
+  MessageCounters& m = flow.messages;
+  if (completion.ok()) {
+    const Lane::Slot slot = lane.slots[place];
+    if (completion.work == Work::kRead) check_read(lane, flow, slot, place);
+    m.octets += completion.octets;
+    ++m.completed;
+    m.last = now;
+    m.latency.record(static_cast<std::uint64_t>((now - slot.posted_at).ps));
+  } else {
+    lane.failed = true;
+    if (m.errors++ == 0) {
+      m.status = completion.status;
+      m.code = completion.return_code;
+      m.failed_at = now;
+    }
+  }
+  ++lane.completed;
+  lane.free.push_back(place);
+  post(now, number);
+  if (lane.completed < lane.posted || (!lane.failed && lane.posted < lane.messages && now < flow.config.stop)) return;
+  // All is done that this lane had to do; with the last one nobody needs the PDCs any more.
+  give_pdc_lane(lane);
+  if (--asking_ == 0) uet_.engine().close_idle(now);
+}
+
+// ---- Data that come ------------------------------------------------------------------------------------------------
+
+void FlowEndpoint::on_data(const Of& of, const RxFrame& frame, const InPacket& in, std::optional<Drop> drop) {
+  Lane& lane = *of.lane;
+  Flow& flow = flows_[lane.flow];
+  RxFlowCounters& r = flow.received;
+  if (in.trimmed) {
+    ++r.trimmed;
+    return;
+  }
+  ++r.packets;
+  if (r.first == Instant::never()) r.first = frame.at;
+  r.last = frame.at;
+  // Clocks that are skewed may say that it came before it was sent.
+  r.latency.record(static_cast<std::uint64_t>(std::max(frame.at - frame.sent, Duration{}).ps));
+  if (in.ce) ++r.marked;
+  if (drop) {
+    ++r.discarded;
+  } else if (flow.config.operation == FlowOperation::kRead) {
+    take_read(lane, flow, lane.slots[of.slot], in);
+  } else if (flow.config.mode == DeliveryMode::kRudi) {
+    take_idempotent(lane, flow, in);
+  } else {
+    r.payload_octets += in.payload.octets;
+  }
+}
+
+// A message that has come whole: each once, and what its number says.
+void FlowEndpoint::take_message(Lane& lane, const Completion& completion, std::uint32_t slot) {
+  Flow& flow = flows_[lane.flow];
+  const FlowConfig& c = flow.config;
+  const std::uint64_t k = completion.header_data & ((std::uint64_t{1} << kMessageBits) - 1);
+  bool right = completion.ok() && completion.has_header_data && k < lane.messages &&
+               completion.octets == c.octets_of(lane.q, k) && slot < c.slots();
+  if (right && !lane.memory.empty())
+    right = payload_matches(c.id, c.offset_of(lane.q, k),
+                            {lane.memory.data() + std::uint64_t{slot} * c.message, completion.octets});
+  else if (right)
+    right = completion.intact && completion.stream == c.id && completion.offset == c.offset_of(lane.q, k);
+  // ROD promises their order, too.
+  if (right && c.mode == DeliveryMode::kRod) right = k == lane.whole.next();
+  if (right && lane.whole.add(k)) [[likely]]
+    ++flow.verified;
+  else
+    ++flow.received.corrupted;
+}
+
+// Of promises each packet says what it is; real octets are looked at when the message is whole.
+void FlowEndpoint::take_read(Lane& lane, Flow& flow, Lane::Slot& slot, const InPacket& in) {
+  const FlowConfig& c = flow.config;
+  const auto& response = std::get<SesResponseValues>(in.packet.ses);
+  flow.received.payload_octets += in.payload.octets;
+  slot.octets += in.payload.octets;
+  if (!lane.memory.empty()) return;
+  const std::uint64_t offset = c.offset_of(lane.q, slot.message) + response.message_offset;
+  const bool right = in.payload.bytes == nullptr ? in.payload.stream == c.id && in.payload.offset == offset
+                                                 : payload_matches(c.id, offset, in.payload.real());
+  slot.intact = slot.intact && right;
+}
+
+void FlowEndpoint::check_read(Lane& lane, Flow& flow, const Lane::Slot& slot, std::uint32_t place) {
+  const FlowConfig& c = flow.config;
+  const std::uint32_t octets = c.octets_of(lane.q, slot.message);
+  const bool right = lane.memory.empty()
+                         ? slot.intact && slot.octets == octets
+                         : payload_matches(c.id, c.offset_of(lane.q, slot.message),
+                                           {lane.memory.data() + std::uint64_t{place} * c.message, octets});
+  if (right && lane.whole.add(slot.message)) [[likely]]
+    ++flow.verified;
+  else
+    ++flow.received.corrupted;
+}
+
+// RUDI: a WRITE may happen twice, and nobody says when it is whole.
+void FlowEndpoint::take_idempotent(Lane& lane, Flow& flow, const InPacket& in) {
+  const FlowConfig& c = flow.config;
+  RxFlowCounters& r = flow.received;
+  const auto& request = std::get<SesRequestValues>(in.packet.ses);
+  const std::uint64_t at = request.buffer_offset + (request.som ? 0 : request.message_offset);
+  const std::uint64_t all = at / c.message;
+  const std::uint64_t k = all / c.qps;
+  const bool right = all % c.qps == lane.q && k < lane.messages &&
+                     (in.payload.bytes == nullptr ? in.payload.stream == c.id && in.payload.offset == at
+                                                  : payload_matches(c.id, at, in.payload.real()));
+  if (!right) [[unlikely]] {
+    ++r.corrupted;
+    return;
+  }
+  if (lane.whole.has(k)) {
+    ++r.discarded;
+    return;
+  }
+  const std::uint32_t mtu = engine().config().payload_mtu;
+  const std::uint32_t octets = c.octets_of(lane.q, k);
+  auto partial = std::ranges::find(lane.partial, k, &Lane::Partial::message);
+  if (partial == lane.partial.end()) {
+    lane.partial.push_back({.message = k, .packets = std::vector<bool>((octets + mtu - 1) / mtu)});
+    partial = lane.partial.end() - 1;
+  }
+  const std::size_t index = (at - c.offset_of(lane.q, k)) / mtu;
+  if (index >= partial->packets.size() || partial->packets[index]) {
+    ++r.discarded;
+    return;
+  }
+  partial->packets[index] = true;
+  partial->octets += in.payload.octets;
+  r.payload_octets += in.payload.octets;
+  if (partial->octets < octets) return;
+  lane.partial.erase(partial);
+  lane.whole.add(k);
+  ++flow.verified;
+}
+
+// ---- From outside --------------------------------------------------------------------------------------------------
+
+void FlowEndpoint::stop_at(Instant at) {
+  for (Flow& f : flows_) f.config.stop = std::min(f.config.stop, at);
+}
+
+void FlowEndpoint::set_rate(Instant now, std::size_t i, BitRate rate) {
+  Flow& flow = flows_[i];
+  flow.config.rate = rate;
+  if (!flow.config.asks(flow.is_source) || !flow.config.has_pdc()) return;
+  for (const std::uint32_t number : flow.lanes)
+    if (const Lane& lane = lanes_[number]; lane.pdc_lane)
+      uet_.engine().set_rate(now, lane.peer, flow.config.mode, *lane.pdc_lane, rate / flow.config.qps);
+}
+
+}  // namespace railyard::uet

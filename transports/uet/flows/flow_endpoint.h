@@ -1,0 +1,182 @@
+// A UET NIC that flows of messages begin or end at: it posts work requests, takes their completions at the instant at
+// which they happen, and checks what has come. Nothing here depends on when it is asked.
+//
+// A flow has `qps` lanes: at each NIC a context of its own (PIDonFEP and resource index) for each. WRITEs and SENDs say
+// in their header_data which message they are, so that the sink knows it in whatever order they become whole.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <span>
+#include <vector>
+
+#include "dataplane/base/endpoint.h"
+#include "dataplane/base/flow_counters.h"
+#include "dataplane/base/histogram.h"
+#include "transports/uet/flows/flow_config.h"
+#include "transports/uet/flows/numbers_done.h"
+#include "transports/uet/uet_endpoint.h"
+
+namespace railyard::uet {
+
+// What became of the messages of a flow, where they were asked for.
+struct MessageCounters {
+  std::uint64_t posted = 0;
+  std::uint64_t completed = 0;         // without an error; of UUD: sent
+  std::uint64_t octets = 0;            // of those
+  std::uint64_t errors = 0;            // completions with an error
+  Status status = Status::kSuccess;    // of the first of them
+  ReturnCode code = ReturnCode::kOk;   // with kRefused
+  Instant failed_at = Instant::never();
+  Instant last{};     // when the last one completed
+  Histogram latency;  // ps from post to completion
+};
+
+// Packets with payload that one end of a flow has sent.
+struct FlowPackets {
+  std::uint64_t packets = 0;  // retransmissions count again
+  std::uint64_t octets = 0;
+  std::uint64_t retransmitted = 0;
+  Instant first = Instant::never();
+};
+
+class FlowEndpoint final : public Endpoint {
+ public:
+  // `completions`: the most that can wait at once: of all flows `outstanding` where they are asked for, and as many
+  // where they end. `real_payload`: frames carry octets, and sinks have memory.
+  FlowEndpoint(const EngineConfig& config, const EncapsulationConfig& encapsulation, RngStream chance,
+               bool real_payload, std::size_t completions);
+  ~FlowEndpoint() override;
+
+  const Engine& engine() const noexcept { return uet_.engine(); }
+
+  Readiness ready(Instant now) override;
+  std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) override;
+  bool receive(std::span<const RxFrame> frames) override;
+  bool has_real_payload() const noexcept override { return uet_.has_real_payload(); }
+  bool takes_everything() const noexcept override { return uet_.takes_everything(); }
+
+  // When something of flows is due at this NIC; and that, one thing of it.
+  Instant next_due() const noexcept { return due_.empty() ? Instant::never() : due_.top().at; }
+  void run_next();
+
+  // Nothing is posted at or after `at`.
+  void stop_at(Instant at);
+  // Flow `i` keeps to `rate` (0: no limit) from `now` on, if it is asked for here. The NIC must be told
+  // (Host::endpoint_changed).
+  void set_rate(Instant now, std::size_t i, BitRate rate);
+
+  std::size_t flows() const noexcept { return flows_.size(); }
+  const FlowConfig& config(std::size_t i) const noexcept { return flows_[i].config; }
+  const RxFlowCounters& received(std::size_t i) const noexcept { return flows_[i].received; }
+  const MessageCounters& messages(std::size_t i) const noexcept { return flows_[i].messages; }
+  // Messages that have come whole, and were what they should be.
+  std::uint64_t verified(std::size_t i) const noexcept { return flows_[i].verified; }
+  const FlowPackets& packets(std::size_t i) const noexcept { return flows_[i].sent; }
+  TxFlowCounters sent(std::size_t i) const noexcept {
+    const FlowPackets& p = flows_[i].sent;
+    return {p.packets, p.octets, p.first};
+  }
+
+ private:
+  friend class FlowConnection;
+
+  struct Flow {
+    FlowConfig config;
+    bool is_source = false;
+    std::vector<std::uint32_t> lanes;
+    RxFlowCounters received;
+    MessageCounters messages;
+    FlowPackets sent;
+    std::uint64_t verified = 0;
+  };
+  // One lane of a flow, this end. Its number is its PIDonFEP (high 12 bits) and resource index.
+  struct Lane {
+    std::uint32_t flow = 0;
+    std::uint32_t q = 0;  // which of the flow's
+    ContextId context{};
+    MemoryRegions::Key own_key = 0;  // the sink's slots for messages, or the source's stream
+    std::uint64_t own_address = 0;
+    PeerId peer{};
+    std::uint32_t peer_lane = 0;
+    MemoryRegions::Key peer_key = 0;
+    std::uint64_t messages = 0;  // it has in all
+    // Where it is asked for.
+    std::uint64_t posted = 0;
+    std::uint64_t completed = 0;
+    struct Slot {
+      std::uint64_t message = 0;  // of the lane, that is under way there
+      Instant posted_at{};
+      std::uint32_t octets = 0;  // READ: that have come,
+      bool intact = true;        // and were right
+    };
+    std::vector<Slot> slots;
+    std::vector<std::uint32_t> free;  // of them
+    std::optional<std::uint8_t> pdc_lane{};
+    Instant next_post{};  // RUDI and UUD with a rate
+    bool waits = false;   // for that
+    bool failed = false;
+    // At the sink.
+    NumbersDone whole;  // messages that have come
+    std::vector<std::byte> memory;
+    // RUDI: WRITEs of which something has come.
+    struct Partial {
+      std::uint64_t message = 0;
+      std::uint32_t octets = 0;
+      bool intact = true;
+      std::vector<bool> packets{};
+    };
+    std::vector<Partial> partial;
+  };
+  struct Due {
+    Instant at;
+    std::uint32_t lane;
+    std::uint32_t slot;  // whose receive request is posted again; kStarts: messages may be posted
+    bool operator>(const Due& o) const noexcept {
+      return at != o.at ? at > o.at : lane != o.lane ? lane > o.lane : slot > o.slot;
+    }
+  };
+  static constexpr std::uint32_t kStarts = ~std::uint32_t{0};
+  static constexpr unsigned kSlotBits = 16;     // of a wr_id; the lane is above
+  static constexpr unsigned kMessageBits = 48;  // of header_data; the sink's slot is above
+
+  void run_due(Instant now);
+  void post(Instant now, std::uint32_t lane);
+  void post_one(Instant now, Lane& lane, Flow& flow, std::uint64_t wr_id, std::uint32_t slot);
+  void post_receive(Instant now, std::uint32_t lane, std::uint32_t slot);
+  void take_pdc_lane(Instant now, Lane& lane, const Flow& flow);
+  void give_pdc_lane(Lane& lane);
+  // Whether there were any.
+  bool take_completions(Instant now);
+  void on_completion(Instant now, const Completion& completion);
+  void on_asked(Instant now, const Completion& completion);
+  void take_message(Lane& lane, const Completion& completion, std::uint32_t slot);
+  void check_read(Lane& lane, Flow& flow, const Lane::Slot& slot, std::uint32_t place);
+
+  void receive_one(const RxFrame& frame);
+  // Which lane a packet with payload is of at its sink; its READ's slot.
+  struct Of {
+    Lane* lane = nullptr;
+    std::uint32_t slot = 0;
+  };
+  Of lane_of(const InPacket& in) noexcept;
+  void on_data(const Of& of, const RxFrame& frame, const InPacket& in, std::optional<Drop> drop);
+  void take_read(Lane& lane, Flow& flow, Lane::Slot& slot, const InPacket& in);
+  void take_idempotent(Lane& lane, Flow& flow, const InPacket& in);
+  void note_sent(Instant now, const OutPacket& out) noexcept;
+
+  UetEndpoint uet_;
+  CqId cq_;
+  std::vector<Flow> flows_;
+  std::vector<Lane> lanes_;
+  std::vector<std::uint32_t> lane_by_context_;  // index + 1
+  std::vector<std::uint32_t> lane_by_key_;      // of sources' streams: index + 1, by the key's slot
+  std::vector<std::vector<std::uint16_t>> lanes_in_use_;  // by peer: how many flows are on each SendWr::lane
+  std::size_t asking_ = 0;  // lanes with messages that are posted, or to be posted, and not complete
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+};
+
+}  // namespace railyard::uet
