@@ -170,7 +170,7 @@ void RoceNics::join_scale_up() {
     if (!said || !others) continue;
     auto& network = networks_[name.node];
     if (network == nullptr)
-      network = std::make_shared<roce::ScaleUp>(roce::ScaleUpConfig{.rate = said->rate, .latency = said->latency});
+      network = std::make_shared<ScaleUp>(ScaleUpConfig{.rate = said->rate, .latency = said->latency});
     nic.endpoint->join(network);
   }
 }
@@ -209,7 +209,7 @@ void RoceNics::plan_collectives() {
   }
 }
 
-roce::CollectiveConfig RoceNics::config_of(std::size_t collective) const {
+CollectiveConfig RoceNics::config_of(std::size_t collective) const {
   const spec::CollectiveSpec& c = lab_.collectives[collective];
   return {.index = static_cast<std::uint32_t>(collective),
           .element = c.element_octets(),

@@ -58,13 +58,13 @@ class RoceNics {
 
   void plan_collectives();
   void join_scale_up();
-  roce::CollectiveConfig config_of(std::size_t collective) const;
+  CollectiveConfig config_of(std::size_t collective) const;
   struct Planned;
   AgentCollective make_with_agents(std::size_t collective, Planned planned, const Way& way);
 
   const spec::Lab& lab_;
   std::map<spec::PortName, Nic> nics_;
-  std::map<std::string, std::shared_ptr<roce::ScaleUp>> networks_;  // by host
+  std::map<std::string, std::shared_ptr<ScaleUp>> networks_;  // by host
   struct Planned {
     std::vector<spec::PortName> nics;
     std::vector<RankProgram> programs;

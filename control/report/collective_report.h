@@ -84,6 +84,9 @@ struct CollectiveReport {
 
 CollectiveReport collective_report(const build::BuiltLab& lab, const build::Collective& collective);
 
+// What a rank's messages took of the network comes to what is there.
+void add(CollectiveReport& r, const RankTraffic& t) noexcept;
+
 // From how long each complete repeat took, if any: percentiles, algbw, busbw.
 void summarise(CollectiveReport& r, std::vector<Duration> times);
 

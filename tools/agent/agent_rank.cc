@@ -8,7 +8,7 @@
 
 #include "control/agent_protocol/frames.h"
 #include "dataplane/base/hash.h"
-#include "transports/roce/collectives/collective_config.h"
+#include "transports/collectives/collective_config.h"
 #include "transports/roce/collectives/collective_layout.h"
 
 namespace railyard::agent {
@@ -16,18 +16,15 @@ namespace {
 
 using Kind = CollectiveStep::Kind;
 
-// As built-in ranks have it (transports/roce/collectives/collective_rank.cc).
-constexpr std::uint32_t kOdd = 1u << 31;
-constexpr std::uint32_t kCredit = kOdd - 1;
+using roce::kCredit;
+using roce::kOdd;
+using roce::wr_id;
 constexpr std::uint32_t kNoStep = ~std::uint32_t{0};
-constexpr std::uint64_t wr_id(std::uint32_t connection, std::uint32_t step) noexcept {
-  return std::uint64_t{connection} << 32 | step;
-}
 
 constexpr std::size_t kMostSendTimes = 1 << 20;
 
-roce::CollectiveConfig data_config(const agents::Prepare& p) {
-  roce::CollectiveConfig c;
+CollectiveConfig data_config(const agents::Prepare& p) {
+  CollectiveConfig c;
   c.index = p.index;
   c.element = p.element;
   c.repeats = p.repeats;

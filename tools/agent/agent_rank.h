@@ -1,4 +1,4 @@
-// One rank of a collective operation over verbs: as roce::CollectiveRank does it behind a built-in NIC, a step when its
+// One rank of a collective operation over verbs: as CollectiveRank does it behind a built-in NIC, a step when its
 // data are complete here, RDMA WRITE with immediate data that name the receiver's step and whether its repeat is an odd
 // one, an empty message (a credit) to whoever may send for the repeat after the next.
 #pragma once
@@ -16,7 +16,7 @@
 #include "control/agent_protocol/messages.h"
 #include "dataplane/base/time.h"
 #include "tools/agent/verbs.h"
-#include "transports/roce/collectives/real_data.h"
+#include "transports/collectives/real_data.h"
 
 namespace railyard::agent {
 
@@ -75,7 +75,7 @@ class AgentRank {
   void post_credits(std::uint32_t connection);
 
   agents::Prepare what_;
-  roce::RealData data_;
+  RealData data_;
   std::unique_ptr<RankVerbs> verbs_;
   agents::Prepared prepared_;
   std::map<std::string, std::uint64_t> counters_before_;
@@ -98,7 +98,7 @@ class AgentRank {
 
   std::vector<agents::RankResult::Repeat> repeats_;
   std::vector<std::uint32_t> send_tenths_;  // from post to completion of messages, in tenths of a microsecond
-  roce::WrongData wrong_;
+  WrongData wrong_;
   std::uint64_t wrong_messages_ = 0;
   std::uint64_t messages_ = 0;
   std::uint64_t octets_ = 0;
