@@ -59,14 +59,14 @@ std::uint64_t CollectiveRank::name_of(std::uint64_t identity, std::uint32_t repe
 
 // ---- Time ----------------------------------------------------------------------------------------------------------
 
-void CollectiveRank::run_due() {
-  const Instant now = next_due();
-  if (!reductions_.empty() && reductions_.front().at == now) {
+void CollectiveRank::run_due(Instant now) {
+  const Instant due = next_due();
+  if (!reductions_.empty() && reductions_.front().at == due) {
     const Reduction r = reductions_.front();
     reductions_.pop();
     return apply(now, r.what);
   }
-  if (computed_at_ == now) {
+  if (computed_at_ == due) {
     computed_at_ = Instant::never();
     return done(now, computing_);
   }

@@ -41,12 +41,12 @@ class CollectiveRank {
   CollectiveRank(const CollectiveRank&) = delete;
   CollectiveRank& operator=(const CollectiveRank&) = delete;
 
-  // When it wants to be called by itself; and that, once it is due.
+  // When it wants to be called by itself; and that, one thing, which is due by `now`: it is done then.
   Instant next_due() const noexcept {
     const Instant reduced = reductions_.empty() ? Instant::never() : reductions_.front().at;
     return std::min({start_at_, reduced, computed_at_});
   }
-  void run_due();
+  void run_due(Instant now);
   // The peer at the other end of `connection` is in this rank's host, whose scale-up network is `pipe`: they need no
   // carrier. `place`: of this rank's NIC in it.
   void reach_in_host(std::uint32_t connection, CollectiveRank& peer, ScaleUp& pipe, std::uint32_t place);

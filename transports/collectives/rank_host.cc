@@ -9,7 +9,8 @@ void RankHost::join(std::shared_ptr<ScaleUp> scale_up) {
 
 void RankHost::run_next() {
   if (other_due_ <= ranks_due()) return run_other();
-  (*std::ranges::min_element(ranks_, {}, &CollectiveRank::next_due))->run_due();
+  CollectiveRank& first = **std::ranges::min_element(ranks_, {}, &CollectiveRank::next_due);
+  first.run_due(first.next_due());
 }
 
 }  // namespace railyard
