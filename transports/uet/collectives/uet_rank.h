@@ -32,8 +32,8 @@ class UetRank final : public CollectiveRank {
   // Whether there were any.
   bool take_completions(Instant now);
 
+  std::uint32_t job_id() const noexcept { return job_.job_id; }
   // What its NIC sees of its packets: one with payload was sent, and one has come with CE.
-  bool has(ContextId context) const noexcept { return channel_of(context).has_value(); }
   void note_sent(bool again) noexcept {
     ++traffic_.packets;
     traffic_.retransmitted_packets += again ? 1 : 0;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <array>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,54 +19,9 @@
 #include "dataplane/wire/parse.h"
 #include "tests/transports/uet/pair.h"
 #include "transports/uet/collectives/collective_connection.h"
+#include "transports/uet/flows/flow_endpoint.h"
 
 namespace railyard::uet {
-
-// A UET NIC that has ranks, and nothing else.
-class RankNic final : public Endpoint, public RankHost {
- public:
-  RankNic(const EngineConfig& config, const EncapsulationConfig& encapsulation, RngStream chance, bool real)
-      : uet_(config, encapsulation, chance, real) {}
-
-  Engine& engine() { return uet_.engine(); }
-  UetRank& add_rank(const CollectiveConfig& config, RankProgram program, const RankJob& job) {
-    UetRank& rank = ranks_.emplace_back(uet_.engine(), config, std::move(program), uet_.has_real_payload(), job);
-    note(rank);
-    return rank;
-  }
-
-  Readiness ready(Instant now) override {
-    run_due(now);
-    Readiness r = uet_.ready(now);
-    while (take_completions(now)) r = uet_.ready(now);
-    r.until = std::min(r.until, due_in_host());
-    return r;
-  }
-  std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) override {
-    run_due(now);
-    return uet_.send(now, priority, frames);
-  }
-  bool receive(std::span<const RxFrame> frames) override {
-    for (const RxFrame& frame : frames) {
-      run_due(frame.at);
-      uet_.receive({&frame, 1});
-      take_completions(frame.at);
-    }
-    return true;
-  }
-  bool has_real_payload() const noexcept override { return uet_.has_real_payload(); }
-
- private:
-  void run_other() override {}
-  bool take_completions(Instant now) {
-    bool any = false;
-    for (UetRank& rank : ranks_) any = rank.take_completions(now) || any;
-    return any;
-  }
-
-  UetEndpoint uet_;
-  std::deque<UetRank> ranks_;
-};
 
 struct StarConfig {
   bool real = false;
@@ -84,8 +38,8 @@ class Star {
     const std::size_t n = jobs.front().size();
     std::map<std::uint32_t, std::shared_ptr<ScaleUp>> networks;
     for (std::size_t r = 0; r < n; ++r) {
-      nics_.push_back(std::make_unique<RankNic>(star.engine, encapsulation_,
-                                                RngStream(Seed{1}, fmt::format("nic {}", r)), star.real));
+      nics_.push_back(std::make_unique<FlowEndpoint>(star.engine, encapsulation_,
+                                                     RngStream(Seed{1}, fmt::format("nic {}", r)), star.real, 1));
       if (star.host.empty()) continue;
       auto& network = networks[star.host[r]];
       if (network == nullptr)
@@ -137,6 +91,7 @@ class Star {
   }
 
   Engine& engine(std::size_t rank) { return nics_[rank]->engine(); }
+  FlowEndpoint& nic(std::size_t rank) { return *nics_[rank]; }
   Instant now() const { return now_; }
   bool complete() const {
     return std::ranges::all_of(ranks, [](const UetRank* r) { return r->complete(); });
@@ -230,7 +185,7 @@ class Star {
   }
 
   EncapsulationConfig encapsulation_{};
-  std::vector<std::unique_ptr<RankNic>> nics_;
+  std::vector<std::unique_ptr<FlowEndpoint>> nics_;
   std::vector<Instant> free_at_;
   std::map<std::pair<Instant, std::uint64_t>, Frame> arrivals_;
   std::uint64_t order_ = 0;

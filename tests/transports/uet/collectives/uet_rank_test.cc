@@ -191,6 +191,26 @@ TEST(UetRank, ARingTakesTwiceItsRoundsTimesAMessage) {
   EXPECT_LT(s.time(0), most * (2 * (kRanks - 1)));
 }
 
+// What is said of a rank adds up to what its NIC's engine says of all.
+TEST(UetRank, ItsTrafficIsCounted) {
+  RngStream rng(Seed{2}, "traffic");
+  Star s({.repeats = 3, .seed = 1}, plan_collective({.size = 4 * 24'000, .chunk = 8000}, 4), StarConfig{});
+  s.fate = [&](std::size_t, Instant) {
+    Fate f = any_fate(rng);
+    f.copies = 1;
+    return f;
+  };
+  s.run();
+  expect_right(s);
+  std::uint64_t again = 0;
+  for (const UetRank* r : s.ranks) {
+    EXPECT_GE(r->traffic().packets, 3u * 6 * 6 + r->traffic().retransmitted_packets);
+    again += r->traffic().retransmitted_packets;
+  }
+  EXPECT_GT(again, 3u);
+  EXPECT_LE(again, s.retransmitted());
+}
+
 TEST(UetRank, APeerThatIsGoneLeavesItsNeighboursWaitingAndSaysWhy) {
   Star s({.seed = 1}, plan_collective({.size = 4 * 8000, .chunk = 8000}, 4), StarConfig{});
   s.fate = [](std::size_t from, Instant) { return Fate{.lost = from == 1}; };
