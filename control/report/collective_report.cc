@@ -14,10 +14,13 @@ namespace {
 
 // Octets on the wire of a message's packets: Ethernet 14, IP, UDP 8, BTH 12, ICRC 4, FCS 4, preamble and gap 20 each;
 // RETH 16 and immediate data 4 once, with selective repeat the RETH and 8 of SRETH in each.
+// Of UET PDS 12, SES 44 and CRC 4 in the place of BTH and ICRC, in each (UET page §3, §4).
 double wire_octets(std::uint64_t octets, const spec::CollectiveSpec& c, bool selective) {
   const auto mtu = static_cast<std::uint64_t>(c.path_mtu);
   const auto packets = static_cast<double>((octets + mtu - 1) / mtu);
-  const double each = 14 + (c.ip_version == 4 ? 20 : 40) + 8 + 12 + 4 + 4 + 20 + (selective ? 24 : 0);
+  const double around = 14 + (c.ip_version == 4 ? 20 : 40) + 8 + 4 + 20;
+  if (c.is_uet()) return static_cast<double>(octets) + packets * (around + 12 + 44 + 4);
+  const double each = around + 12 + 4 + (selective ? 24 : 0);
   return static_cast<double>(octets) + packets * each + (selective ? 4 : 20);
 }
 
@@ -216,6 +219,7 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   r.name = c.name;
   r.collective = spec::name(c.collective);
   r.algorithm = spec::name(c.used_algorithm());
+  if (c.is_uet()) r.transport = c.service == spec::CollectiveService::kRod ? "uet/rod" : "uet/rud";
   r.bytes = static_cast<std::uint64_t>(c.size.n);
   r.chunk = c.chunk;
   r.channels = c.channels;

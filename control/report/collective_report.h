@@ -21,6 +21,7 @@ struct CollectiveReport {
   std::string name;
   std::string collective;
   std::string algorithm;
+  std::string transport = "roce";  // or uet/rud, uet/rod
   std::vector<std::string> ranks;  // NICs
   std::uint64_t bytes = 0;         // `size`, as nccl-tests counts it
   std::uint64_t chunk = 0;
