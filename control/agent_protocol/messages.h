@@ -76,7 +76,7 @@ struct Prepare {
   RankId id{};
   RankProgram program{};
   wire::IpAddress address{};  // the NIC's
-  // As in roce::CollectiveConfig; durations are of wall time.
+  // As in CollectiveConfig; durations are of wall time.
   std::uint32_t index = 0;
   std::uint32_t element = 4;
   std::uint32_t repeats = 1;

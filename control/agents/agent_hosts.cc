@@ -393,12 +393,12 @@ void AgentHosts::look_at_built_in(Collective& c) {
       complete = complete && c.results[r] && c.results[r]->complete;
       continue;
     }
-    const roce::CollectiveRank& rank = *c.what->ranks[r];
+    const CollectiveRank& rank = *c.what->ranks[r];
     complete = complete && rank.complete();
     if (const auto& failure = rank.failure())
-      return fail(c, fmt::format("the QP of {} to {} failed: {}", rank_name(c, r),
+      return fail(c, fmt::format("the {} of {} to {} failed: {}", failure->what, rank_name(c, r),
                                  rank_name(c, rank.program().connections[failure->connection].peer),
-                                 roce::name(failure->status)));
+                                 failure->status));
   }
   if (!complete) return;
   c.phase = Phase::kDone;

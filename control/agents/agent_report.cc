@@ -85,18 +85,11 @@ void add_agents(CollectiveReport& r, const RankResult& of) {
   r.wrong_messages += of.wrong_messages;
 }
 
-void add_built_in(CollectiveReport& r, const roce::CollectiveRank& of) {
+void add_built_in(CollectiveReport& r, const CollectiveRank& of) {
   r.fabric_bytes += of.octets();
   r.wrong_bytes += of.wrong().octets;
   r.wrong_messages += of.wrong_messages();
-  const roce::QpCounters q = of.counters();
-  r.packets += q.data_packets;
-  r.retransmitted_packets += q.retransmitted_packets;
-  r.packet_seq_err += q.packet_seq_err;
-  r.local_ack_timeout_err += q.local_ack_timeout_err;
-  r.ecn_marked += q.np_ecn_marked_roce_packets;
-  r.cnp_sent += q.np_cnp_sent;
-  r.cnp_handled += q.rp_cnp_handled;
+  report::add(r, of.traffic());
 }
 
 }  // namespace

@@ -9,17 +9,17 @@
 
 #include "control/spec/spec.h"
 #include "transports/base/rank_program.h"
-#include "transports/roce/collectives/collective_rank.h"
+#include "transports/roce/collectives/roce_rank.h"
 #include "transports/roce/qp_attributes.h"
 
 namespace railyard::build {
 
 struct AgentCollective {
   std::size_t spec = 0;  // index into Lab::collectives
-  roce::CollectiveConfig config{};
+  CollectiveConfig config{};
   // By rank:
   std::vector<spec::PortName> nics{};
-  std::vector<roce::CollectiveRank*> ranks{};  // nullptr: an agent's
+  std::vector<roce::RoceRank*> ranks{};        // nullptr: an agent's
   std::vector<RankProgram> programs{};         // agents' ranks; those built in have theirs
   std::vector<roce::QpAttributes> attributes{};  // timers, retries, path MTU
   std::vector<wire::IpAddress> addresses{};

@@ -83,8 +83,9 @@ class BuiltLab::Builder {
 
   void plan_traffic() {
     std::vector<workload::FlowPlan> plans = workload::plan_flows(lab_);
-    roce_ = std::make_unique<RoceNics>(lab_, plans);
-    uet_ = std::make_unique<UetNics>(lab_, plans);
+    using Transport = spec::CollectiveTransport;
+    roce_ = std::make_unique<RoceNics>(lab_, plans, plan_collectives(lab_, Transport::kRoce), networks_);
+    uet_ = std::make_unique<UetNics>(lab_, plans, plan_collectives(lab_, Transport::kUet), networks_);
     services_ = std::make_unique<ServiceNics>(lab_);
     for (workload::FlowPlan& plan : plans) {
       const spec::TrafficSpec& t = lab_.traffic[plan.traffic];
@@ -111,6 +112,11 @@ class BuiltLab::Builder {
     }
     std::tie(built_.collectives_, built_.agent_collectives_) = roce_->make_collectives(
         [this](const auto& from, const auto& to, const spec::TrafficSpec& like) { return way_of(from, to, like); });
+    std::ranges::move(uet_->make_collectives([this](const auto& from, const auto& to, const spec::TrafficSpec& like) {
+                        return uet_way_of(from, to, like);
+                      }),
+                      std::back_inserter(built_.collectives_));
+    std::ranges::sort(built_.collectives_, {}, &Collective::spec);
     built_.roce_ = roce_->endpoints();
     built_.uet_ = uet_->endpoints();
   }
@@ -158,11 +164,13 @@ class BuiltLab::Builder {
       c.operation = FlowOperation::kSend;
       c.message = std::min(c.message, static_cast<std::uint32_t>(t.roce.path_mtu));
     }
-    const auto way = [&](const spec::PortName& from, const spec::PortName& to) {
-      const roce::AddressVector v = way_of(from, to, t);
-      return uet::AddressVector{v.source_mac, v.next_hop_mac, v.source, v.destination};
-    };
-    uet_->connect(flow, c, way(flow.plan.source, flow.plan.destination), way(flow.plan.destination, flow.plan.source));
+    uet_->connect(flow, c, uet_way_of(flow.plan.source, flow.plan.destination, t),
+                  uet_way_of(flow.plan.destination, flow.plan.source, t));
+  }
+
+  uet::AddressVector uet_way_of(const spec::PortName& from, const spec::PortName& to, const spec::TrafficSpec& t) const {
+    const roce::AddressVector v = way_of(from, to, t);
+    return {v.source_mac, v.next_hop_mac, v.source, v.destination};
   }
 
   FlowConfig message_flow(const spec::TrafficSpec& t, const Flow& flow) const {
@@ -237,7 +245,7 @@ class BuiltLab::Builder {
     config.pause_quanta = static_cast<std::uint16_t>(profile.pause_quanta);
     config.real_payload = lab_.run.payload == spec::Payload::kReal;
     config.fecs = routes_.fecs;
-    config.others_changed = roce_->others_changed(node.name);
+    config.others_changed = networks_.others_changed(node.name);
     std::vector<NicDriver> drivers;
     for (std::size_t p = 0; p < node.nics.size(); ++p) {
       const spec::NicSpec& nic_spec = node.nics[p];
@@ -458,6 +466,7 @@ class BuiltLab::Builder {
   routing::Routes routes_;
   QualityReports reports_;
   std::map<spec::PortName, Ends> ends_;
+  ScaleUpNetworks networks_{lab_};
   std::unique_ptr<RoceNics> roce_;
   std::unique_ptr<UetNics> uet_;
   std::unique_ptr<ServiceNics> services_;

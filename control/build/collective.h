@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "control/spec/spec.h"
-#include "transports/roce/collectives/collective_rank.h"
+#include "transports/collectives/collective_rank.h"
 
 namespace railyard::build {
 
 struct Collective {
-  std::size_t spec = 0;                              // index into Lab::collectives
-  std::vector<spec::PortName> nics;                  // by rank
-  std::vector<const roce::CollectiveRank*> ranks{};  // the same
+  std::size_t spec = 0;                        // index into Lab::collectives
+  std::vector<spec::PortName> nics;            // by rank
+  std::vector<const CollectiveRank*> ranks{};  // the same
 };
 
 }  // namespace railyard::build

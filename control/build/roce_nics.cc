@@ -1,11 +1,11 @@
 #include "control/build/roce_nics.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "control/spec/collective_ranks.h"
-#include "control/workload/collective_plan.h"
 #include "dataplane/base/hash.h"
 #include "dataplane/nic/split_endpoint.h"
 
@@ -102,17 +102,6 @@ roce::QpAttributes attributes_of(const spec::RoceNicSpec& s, int path_mtu) {
   return a;
 }
 
-// What the packets of a collective look like.
-spec::TrafficSpec like_traffic(const spec::CollectiveSpec& c) {
-  spec::TrafficSpec t;
-  t.name = c.name;
-  t.ip_version = c.ip_version;
-  t.dscp = c.dscp;
-  t.ect = c.ect;
-  t.priority = c.priority;
-  return t;
-}
-
 }  // namespace
 
 struct RoceNics::Nic {
@@ -126,7 +115,9 @@ struct RoceNics::Nic {
   std::unique_ptr<roce::FlowEndpoint> owned;
 };
 
-RoceNics::RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans) : lab_(lab) {
+RoceNics::RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans,
+                   std::vector<PlannedCollective> collectives, ScaleUpNetworks& networks)
+    : lab_(lab) {
   for (const workload::FlowPlan& plan : plans) {
     const spec::TrafficSpec& t = lab.traffic[plan.traffic];
     Nic& from = nics_[plan.source];
@@ -145,7 +136,7 @@ RoceNics::RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& 
     from.completions += qps * each;
     to.completions += qps * each;
   }
-  plan_collectives();
+  take(std::move(collectives));
   for (const spec::LinkSpec& l : lab.links)
     for (const spec::PortName& end : {l.a, l.b})
       if (const auto nic = nics_.find(end); nic != nics_.end()) nic->second.rate = l.rate;
@@ -155,50 +146,25 @@ RoceNics::RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& 
     nic.owned = std::make_unique<roce::FlowEndpoint>(engine_config(name, nic), real, nic.completions);
     nic.endpoint = nic.owned.get();
   }
-  join_scale_up();
+  join_scale_up(networks);
 }
 
 RoceNics::~RoceNics() = default;
 
 // The NICs of ranks that have others in their host.
-void RoceNics::join_scale_up() {
-  for (auto& [name, nic] : nics_) {
-    if (nic.ranks == 0) continue;
-    const auto& said = lab_.hosts.at(lab_.find(name.node)->profile).scale_up;
-    const auto next = nics_.upper_bound(name);
-    const bool others = networks_.contains(name.node) || (next != nics_.end() && next->first.node == name.node);
-    if (!said || !others) continue;
-    auto& network = networks_[name.node];
-    if (network == nullptr)
-      network = std::make_shared<roce::ScaleUp>(roce::ScaleUpConfig{.rate = said->rate, .latency = said->latency});
-    nic.endpoint->join(network);
+void RoceNics::join_scale_up(ScaleUpNetworks& networks) {
+  for (auto nic = nics_.begin(); nic != nics_.end(); ++nic) {
+    if (nic->second.ranks == 0) continue;
+    const std::string& host = nic->first.node;
+    const auto next = std::next(nic);
+    const bool others = networks.has(host) || (next != nics_.end() && next->first.node == host);
+    if (const auto network = others ? networks.of(host) : nullptr) nic->second.endpoint->join(network);
   }
 }
 
-void RoceNics::plan_collectives() {
-  for (const spec::CollectiveSpec& c : lab_.collectives) {
-    Planned planned{spec::ranks(lab_, c), {}};
-    const spec::RankPlaces places = spec::places(lab_, planned.nics);
-    std::vector<double> slowness;
-    if (!c.stragglers.empty()) slowness.assign(planned.nics.size(), 1);
-    for (const spec::StragglerSpec& s : c.stragglers)
-      for (const int rank : s.ranks) slowness[static_cast<std::size_t>(rank)] = value(s.factor);
-    planned.programs = workload::plan_collective({.operation = c.collective,
-                                                  .algorithm = c.used_algorithm(),
-                                                  .size = static_cast<std::uint64_t>(c.size.n),
-                                                  .element = c.element_octets(),
-                                                  .chunk = c.chunk,
-                                                  .channels = static_cast<std::uint32_t>(c.channels),
-                                                  .root = static_cast<std::uint32_t>(c.root),
-                                                  .group = spec::groups(lab_, planned.nics),
-                                                  .host = places.host,
-                                                  .rail = places.rail,
-                                                  .pxn = c.pxn,
-                                                  .forward = c.forward,
-                                                  .backward = c.backward,
-                                                  .buckets = static_cast<std::uint32_t>(c.buckets),
-                                                  .slowness = slowness},
-                                                 static_cast<std::uint32_t>(planned.nics.size()));
+// Those over RoCE.
+void RoceNics::take(std::vector<PlannedCollective> collectives) {
+  for (PlannedCollective& planned : collectives) {
     for (std::size_t r = 0; r < planned.nics.size(); ++r) {
       if (lab_.find(planned.nics[r].node)->agent) continue;
       Nic& nic = nics_[planned.nics[r]];
@@ -209,51 +175,39 @@ void RoceNics::plan_collectives() {
   }
 }
 
-roce::CollectiveConfig RoceNics::config_of(std::size_t collective) const {
-  const spec::CollectiveSpec& c = lab_.collectives[collective];
-  return {.index = static_cast<std::uint32_t>(collective),
-          .element = c.element_octets(),
-          .repeats = static_cast<std::uint32_t>(c.repeats),
-          .start = Instant{} + c.start,
-          .gap = c.gap,
-          .reduce_rate = c.reduce_rate,
-          .seed = lab_.run.seed.value,
-          .jitter_ppm = c.jitter_ppm,
-          .stop = lab_.run.duration ? Instant{} + *lab_.run.duration : Instant::never()};
-}
-
 std::pair<std::vector<Collective>, std::vector<AgentCollective>> RoceNics::make_collectives(const Way& way) {
   std::vector<Collective> made;
   std::vector<AgentCollective> with_agents;
-  for (std::size_t i = 0; i < collectives_.size(); ++i) {
+  for (PlannedCollective& planned : collectives_) {
+    const std::size_t i = planned.spec;
     const spec::CollectiveSpec& c = lab_.collectives[i];
-    Planned& planned = collectives_[i];
     if (spec::has_agents(lab_, planned.nics)) {
-      with_agents.push_back(make_with_agents(i, std::move(planned), way));
+      with_agents.push_back(make_with_agents(std::move(planned), way));
       continue;
     }
-    const spec::TrafficSpec like = like_traffic(c);
+    const spec::TrafficSpec like = spec::like_traffic(c);
     std::vector<roce::CollectiveEnd> ends;
     for (const spec::PortName& nic : planned.nics) {
       const spec::RoceNicSpec& s = settings(nic);
       ends.push_back({nics_.at(nic).endpoint, attributes_of(s, c.path_mtu), selective_repeat_of(s)});
     }
     auto ranks = roce::CollectiveConnection::make(
-        config_of(i), std::move(planned.programs), ends,
+        config_of(lab_, i), std::move(planned.programs), ends,
         [&](std::uint32_t from, std::uint32_t to) { return way(planned.nics[from], planned.nics[to], like); },
-        mix64(lab_.run.seed.value ^ hash_string("collective/" + c.name)));
+        chance_of(lab_, i));
     made.push_back({i, std::move(planned.nics), std::move(ranks)});
   }
   collectives_.clear();
   return {std::move(made), std::move(with_agents)};
 }
 
-AgentCollective RoceNics::make_with_agents(std::size_t collective, Planned planned, const Way& way) {
+AgentCollective RoceNics::make_with_agents(PlannedCollective planned, const Way& way) {
+  const std::size_t collective = planned.spec;
   const spec::CollectiveSpec& c = lab_.collectives[collective];
-  const spec::TrafficSpec like = like_traffic(c);
+  const spec::TrafficSpec like = spec::like_traffic(c);
   const auto n = static_cast<std::uint32_t>(planned.nics.size());
-  AgentCollective made{.spec = collective, .config = config_of(collective), .programs = planned.programs};
-  made.chance = mix64(lab_.run.seed.value ^ hash_string("collective/" + c.name));
+  AgentCollective made{.spec = collective, .config = config_of(lab_, collective), .programs = planned.programs};
+  made.chance = chance_of(lab_, collective);
   // When they start is said once the agents are ready.
   made.config.start = Instant::never();
   std::vector<roce::CollectiveEnd> ends;
@@ -326,11 +280,6 @@ std::unique_ptr<Endpoint> RoceNics::drive(const spec::PortName& name, std::uniqu
   if (nic.generator_flows == 0 && nic.generator_sends == 0) return std::move(nic.owned);
   return std::make_unique<SplitEndpoint>(std::move(generator), std::move(nic.owned), kFirstQp + nic.generator_flows,
                                          nic.generator_sends);
-}
-
-std::shared_ptr<bool> RoceNics::others_changed(const std::string& host) const {
-  const auto found = networks_.find(host);
-  return found == networks_.end() ? nullptr : found->second->changed();
 }
 
 std::vector<roce::FlowEndpoint*> RoceNics::endpoints() const {

@@ -13,6 +13,7 @@
 #include "control/build/agent_collective.h"
 #include "control/build/collective.h"
 #include "control/build/flow.h"
+#include "control/build/planned_collectives.h"
 #include "control/spec/spec.h"
 #include "control/workload/flow_plan.h"
 #include "dataplane/base/endpoint.h"
@@ -27,8 +28,9 @@ class RoceNics {
   static constexpr std::uint32_t kFirstQp = 0x100;
 
   // `plans`: all flows of the lab; those whose traffic is RoCE are then connected, in their order.
-  // The lab's collectives are planned.
-  RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans);
+  // `collectives`: those over RoCE, in the lab's order.
+  RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans,
+           std::vector<PlannedCollective> collectives, ScaleUpNetworks& networks);
   ~RoceNics();
 
   // Makes both ends of `flow`, whose QPs are in RTS. The ways forth and back lack their UDP source ports.
@@ -48,28 +50,19 @@ class RoceNics {
   // What drives a NIC: its RoCE endpoint, `generator`, or both. Once each.
   std::unique_ptr<Endpoint> drive(const spec::PortName& nic, std::unique_ptr<TrafficGenerator> generator);
   std::vector<roce::FlowEndpoint*> endpoints() const;
-  // HostConfig::others_changed of a host whose NICs share a scale-up network.
-  std::shared_ptr<bool> others_changed(const std::string& host) const;
 
  private:
   struct Nic;
   roce::EngineConfig engine_config(const spec::PortName& name, const Nic& nic) const;
   const spec::RoceNicSpec& settings(const spec::PortName& name) const;
 
-  void plan_collectives();
-  void join_scale_up();
-  roce::CollectiveConfig config_of(std::size_t collective) const;
-  struct Planned;
-  AgentCollective make_with_agents(std::size_t collective, Planned planned, const Way& way);
+  void take(std::vector<PlannedCollective> collectives);
+  void join_scale_up(ScaleUpNetworks& networks);
+  AgentCollective make_with_agents(PlannedCollective planned, const Way& way);
 
   const spec::Lab& lab_;
   std::map<spec::PortName, Nic> nics_;
-  std::map<std::string, std::shared_ptr<roce::ScaleUp>> networks_;  // by host
-  struct Planned {
-    std::vector<spec::PortName> nics;
-    std::vector<RankProgram> programs;
-  };
-  std::vector<Planned> collectives_;  // until they are made
+  std::vector<PlannedCollective> collectives_;  // until they are made
 };
 
 }  // namespace railyard::build

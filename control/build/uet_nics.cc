@@ -1,11 +1,13 @@
 #include "control/build/uet_nics.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "control/routing/path_times.h"
+#include "control/spec/collective_ranks.h"
 #include "dataplane/nic/split_endpoint.h"
 #include "dataplane/packet/packet.h"
 #include "dataplane/wire/fcs.h"
@@ -48,23 +50,27 @@ uet::PathPolicy policy_of(spec::UetPathPolicy p) {
 struct UetNics::Nic {
   const spec::TrafficSpec* like = nullptr;  // what its data look like
   BitRate rate{};                           // of the slowest link that it sends to, its own included
-  std::size_t completions = 0;              // that can wait at once
+  std::size_t completions = 0;              // of flows, that can wait at once
+  bool ranks = false;                       // of collectives
   uet::FlowEndpoint* endpoint = nullptr;
   std::unique_ptr<uet::FlowEndpoint> owned;
 };
 
-UetNics::UetNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans) : lab_(lab) {
+UetNics::UetNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans,
+                 std::vector<PlannedCollective> collectives, ScaleUpNetworks& networks)
+    : lab_(lab), collectives_(std::move(collectives)) {
   for (const workload::FlowPlan& plan : plans) {
     const spec::TrafficSpec& t = lab.traffic[plan.traffic];
     if (!t.is_uet()) continue;
     // Whoever asks has so many work requests, and the receiver as many messages that come.
     const auto each = static_cast<std::size_t>(std::max(t.roce.outstanding, t.roce.receives.value_or(0)));
-    for (const spec::PortName& name : {plan.source, plan.destination}) {
-      Nic& nic = nics_[name];
-      if (nic.like == nullptr) nic.like = &t;
-      nic.completions += static_cast<std::size_t>(t.roce.qps) * each;
-    }
+    for (const spec::PortName& name : {plan.source, plan.destination})
+      add_nic(name, t).completions += static_cast<std::size_t>(t.roce.qps) * each;
   }
+  for (const PlannedCollective& planned : collectives_)
+    like_.push_back(spec::like_traffic(lab.collectives[planned.spec]));
+  for (std::size_t i = 0; i < collectives_.size(); ++i)
+    for (const spec::PortName& name : collectives_[i].nics) add_nic(name, like_[i]).ranks = true;
   if (nics_.empty()) return;
   find_network(plans);
   const bool real = lab.run.payload == spec::Payload::kReal;
@@ -74,6 +80,49 @@ UetNics::UetNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& pl
         RngStream(lab.run.seed, fmt::format("uet/{}:{}", name.node, name.port)), real, nic.completions);
     nic.endpoint = nic.owned.get();
   }
+  join_scale_up(networks);
+}
+
+UetNics::Nic& UetNics::add_nic(const spec::PortName& name, const spec::TrafficSpec& like) {
+  Nic& nic = nics_[name];
+  if (nic.like == nullptr) nic.like = &like;
+  return nic;
+}
+
+// The NICs of ranks that have others in their host. RoCE's have joined before; a NIC that has ranks over both has two
+// places, one for each.
+void UetNics::join_scale_up(ScaleUpNetworks& networks) {
+  for (auto nic = nics_.begin(); nic != nics_.end(); ++nic) {
+    if (!nic->second.ranks) continue;
+    const std::string& host = nic->first.node;
+    const auto next = std::next(nic);
+    const bool others = networks.has(host) || (next != nics_.end() && next->first.node == host);
+    if (const auto network = others ? networks.of(host) : nullptr) nic->second.endpoint->join(network);
+  }
+}
+
+std::vector<Collective> UetNics::make_collectives(const Way& way) {
+  std::vector<Collective> made;
+  for (std::size_t i = 0; i < collectives_.size(); ++i) {
+    PlannedCollective& planned = collectives_[i];
+    const spec::CollectiveSpec& c = lab_.collectives[planned.spec];
+    const uet::RankJob job{
+        .job_id = uet::kFlowsJob + 1 + static_cast<std::uint32_t>(planned.spec),
+        .mode = c.service == spec::CollectiveService::kRud ? uet::DeliveryMode::kRud : uet::DeliveryMode::kRod};
+    std::vector<uet::CollectiveEnd> ends;
+    Collective& collective = made.emplace_back(Collective{.spec = planned.spec, .nics = std::move(planned.nics)});
+    for (std::size_t r = 0; r < collective.nics.size(); ++r) {
+      uet::FlowEndpoint& nic = *nics_.at(collective.nics[r]).endpoint;
+      uet::UetRank& rank = nic.add_rank(config_of(lab_, planned.spec), std::move(planned.programs[r]), job);
+      ends.push_back({&rank, &nic, &nic.engine()});
+      collective.ranks.push_back(&rank);
+    }
+    uet::connect_ranks(ends, [&](std::uint32_t from, std::uint32_t to) {
+      return way(collective.nics[from], collective.nics[to], like_[i]);
+    });
+  }
+  collectives_.clear();
+  return made;
 }
 
 UetNics::~UetNics() = default;
@@ -86,22 +135,27 @@ const spec::UetNicSpec& UetNics::settings(const spec::PortName& name) const {
 void UetNics::find_network(const std::vector<workload::FlowPlan>& plans) {
   routing::PathTimes times(lab_);
   for (auto& [name, nic] : nics_) nic.rate = times.rate(name);
-  for (const workload::FlowPlan& plan : plans) {
-    const spec::TrafficSpec& t = lab_.traffic[plan.traffic];
-    if (!t.is_uet()) continue;
-    const BitRate slower = std::min(times.rate(plan.source), times.rate(plan.destination));
-    for (const spec::PortName& end : {plan.source, plan.destination}) {
+  const auto consider = [&](const spec::PortName& from, const spec::PortName& to, const spec::TrafficSpec& t) {
+    const BitRate slower = std::min(times.rate(from), times.rate(to));
+    for (const spec::PortName& end : {from, to}) {
       Nic& nic = nics_.at(end);
       nic.rate = std::min(nic.rate, slower);
     }
-    const int outer = around(t, settings(plan.source));
+    const int outer = around(t, settings(from));
     const int data = outer + int{uet::PdsRequest::kOctets} + int{uet::SesStd::kOctets} + t.roce.path_mtu;
     const int ack = std::max(outer + int{uet::PdsAckCc::kOctets} + int{uet::SesResponse::kOctets},
                              static_cast<int>(kLeastFrameOctets));
-    const auto there = times.one_way(plan.source, plan.destination, data);
-    const auto back = times.one_way(plan.destination, plan.source, ack);
+    const auto there = times.one_way(from, to, data);
+    const auto back = times.one_way(to, from, ack);
     if (there && back) base_rtt_ = std::max(base_rtt_, *there + *back);
-  }
+  };
+  for (const workload::FlowPlan& plan : plans)
+    if (const spec::TrafficSpec& t = lab_.traffic[plan.traffic]; t.is_uet())
+      consider(plan.source, plan.destination, t);
+  for (std::size_t i = 0; i < collectives_.size(); ++i)
+    for (std::size_t r = 0; r < collectives_[i].nics.size(); ++r)
+      for (const RankConnection& c : collectives_[i].programs[r].connections)
+        if (!c.scale_up && c.channel == 0) consider(collectives_[i].nics[r], collectives_[i].nics[c.peer], like_[i]);
 }
 
 // Whether any switch does, what this traffic is made of.

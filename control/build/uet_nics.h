@@ -2,27 +2,38 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "control/build/collective.h"
 #include "control/build/flow.h"
+#include "control/build/planned_collectives.h"
 #include "control/spec/spec.h"
 #include "control/workload/flow_plan.h"
 #include "dataplane/base/endpoint.h"
+#include "transports/uet/collectives/collective_connection.h"
 #include "transports/uet/flows/flow_endpoint.h"
 
 namespace railyard::build {
 
 class UetNics {
  public:
-  // `plans`: all flows of the lab; those whose traffic is UET are then connected, in their order.
-  UetNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans);
+  // `plans`: all flows of the lab; those whose traffic is UET are then connected, in their order. `collectives`: those
+  // over UET, in the lab's order.
+  UetNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans,
+          std::vector<PlannedCollective> collectives, ScaleUpNetworks& networks);
   ~UetNics();
 
   // Makes both ends of `flow`.
   void connect(Flow& flow, const uet::FlowConfig& config, const uet::AddressVector& forth,
                const uet::AddressVector& back);
+
+  // Makes the ranks of all collectives, in their order. From a NIC to another, for packets like those of such traffic.
+  using Way = std::function<uet::AddressVector(const spec::PortName& from, const spec::PortName& to,
+                                               const spec::TrafficSpec& like)>;
+  std::vector<Collective> make_collectives(const Way& way);
 
   // What drives a NIC: its UET endpoint and `rest`; `rest` alone, if it has none. Once each.
   std::unique_ptr<Endpoint> drive(const spec::PortName& nic, std::unique_ptr<Endpoint> rest);
@@ -34,7 +45,9 @@ class UetNics {
 
  private:
   struct Nic;
+  Nic& add_nic(const spec::PortName& name, const spec::TrafficSpec& like);
   void find_network(const std::vector<workload::FlowPlan>& plans);
+  void join_scale_up(ScaleUpNetworks& networks);
   uet::EngineConfig engine_config(const spec::PortName& name, const Nic& nic) const;
   uet::NsccConfig nscc_config(const Nic& nic, const spec::UetNicSpec& said, std::uint32_t mtu) const;
   uet::EncapsulationConfig encapsulation(const spec::PortName& name, const Nic& nic) const;
@@ -44,6 +57,8 @@ class UetNics {
   const spec::Lab& lab_;
   Duration base_rtt_{};  // of the longest way there and back
   std::map<spec::PortName, Nic> nics_;
+  std::vector<PlannedCollective> collectives_;  // until they are made
+  std::vector<spec::TrafficSpec> like_;         // their packets
 };
 
 }  // namespace railyard::build

@@ -12,16 +12,15 @@
 namespace railyard::report {
 namespace {
 
-using roce::CollectiveRank;
-using roce::Contributors;
-using roce::StepState;
-
 // Octets on the wire of a message's packets: Ethernet 14, IP, UDP 8, BTH 12, ICRC 4, FCS 4, preamble and gap 20 each;
 // RETH 16 and immediate data 4 once, with selective repeat the RETH and 8 of SRETH in each.
+// Of UET PDS 12, SES 44 and CRC 4 in the place of BTH and ICRC, in each (UET page §3, §4).
 double wire_octets(std::uint64_t octets, const spec::CollectiveSpec& c, bool selective) {
   const auto mtu = static_cast<std::uint64_t>(c.path_mtu);
   const auto packets = static_cast<double>((octets + mtu - 1) / mtu);
-  const double each = 14 + (c.ip_version == 4 ? 20 : 40) + 8 + 12 + 4 + 4 + 20 + (selective ? 24 : 0);
+  const double around = 14 + (c.ip_version == 4 ? 20 : 40) + 8 + 4 + 20;
+  if (c.is_uet()) return static_cast<double>(octets) + packets * (around + 12 + 44 + 4);
+  const double each = around + 12 + 4 + (selective ? 24 : 0);
   return static_cast<double>(octets) + packets * each + (selective ? 4 : 20);
 }
 
@@ -64,7 +63,7 @@ struct Where {
 
 // Whose input is there too little or too much, if that is known.
 std::string contributors(const Where& where, const CollectiveRank& r) {
-  const roce::WrongData& w = r.wrong();
+  const WrongData& w = r.wrong();
   const RankProgram& p = r.program();
   if (w.has == w.expected) return {};
   if (!p.reduces || p.ranks > Contributors::kMostInASet) return w.has == 0 ? ": nothing came" : ": not what was sent";
@@ -123,9 +122,10 @@ std::string stall(const Where& where) {
                      : running ? "while the last messages were not acknowledged"
                                : "before all repeats were started: traffic ended";
   if (failed != nullptr)
-    text += fmt::format("; the QP of {} to {} failed at {}: {}", where.rank(failed->program().rank),
+    text += fmt::format("; the {} of {} to {} failed at {}: {}", failed->failure()->what,
+                        where.rank(failed->program().rank),
                         where.rank(failed->program().connections[failed->failure()->connection].peer),
-                        time_text(failed->failure()->at - Instant{}), roce::name(failed->failure()->status));
+                        time_text(failed->failure()->at - Instant{}), failed->failure()->status);
   return text;
 }
 
@@ -189,7 +189,7 @@ std::optional<CollectiveReport::ScaleUp> scale_up(const build::Collective& colle
   Histogram latency;
   for (const CollectiveRank* rank : collective.ranks) {
     if (!rank->scale_up()) continue;
-    const roce::ScaleUpCounters& c = *rank->scale_up();
+    const ScaleUpCounters& c = *rank->scale_up();
     if (!all) all = CollectiveReport::ScaleUp{};
     all->messages += c.messages;
     all->bytes += c.octets;
@@ -202,6 +202,16 @@ std::optional<CollectiveReport::ScaleUp> scale_up(const build::Collective& colle
 
 }  // namespace
 
+void add(CollectiveReport& r, const RankTraffic& t) noexcept {
+  r.packets += t.packets;
+  r.retransmitted_packets += t.retransmitted_packets;
+  r.packet_seq_err += t.packet_seq_err;
+  r.local_ack_timeout_err += t.local_ack_timeout_err;
+  r.ecn_marked += t.ecn_marked;
+  r.cnp_sent += t.cnp_sent;
+  r.cnp_handled += t.cnp_handled;
+}
+
 CollectiveReport collective_report(const build::BuiltLab& lab, const build::Collective& collective) {
   const spec::CollectiveSpec& c = lab.spec().collectives[collective.spec];
   const Where where{lab, collective};
@@ -209,6 +219,7 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   r.name = c.name;
   r.collective = spec::name(c.collective);
   r.algorithm = spec::name(c.used_algorithm());
+  if (c.is_uet()) r.transport = c.service == spec::CollectiveService::kRod ? "uet/rod" : "uet/rud";
   r.bytes = static_cast<std::uint64_t>(c.size.n);
   r.chunk = c.chunk;
   r.channels = c.channels;
@@ -231,14 +242,7 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
     r.completed = r.completed && rank.complete();
     r.wrong_bytes += rank.wrong().octets;
     r.wrong_messages += rank.wrong_messages();
-    const roce::QpCounters q = rank.counters();
-    r.packets += q.data_packets;
-    r.retransmitted_packets += q.retransmitted_packets;
-    r.packet_seq_err += q.packet_seq_err;
-    r.local_ack_timeout_err += q.local_ack_timeout_err;
-    r.ecn_marked += q.np_ecn_marked_roce_packets;
-    r.cnp_sent += q.np_cnp_sent;
-    r.cnp_handled += q.rp_cnp_handled;
+    add(r, rank.traffic());
   }
   set_job(r, collective, c, share > 0 ? r.limit_bps / share : 0);
   if (r.job) {

@@ -21,6 +21,7 @@ struct CollectiveReport {
   std::string name;
   std::string collective;
   std::string algorithm;
+  std::string transport = "roce";  // or uet/rud, uet/rod
   std::vector<std::string> ranks;  // NICs
   std::uint64_t bytes = 0;         // `size`, as nccl-tests counts it
   std::uint64_t chunk = 0;
@@ -83,6 +84,9 @@ struct CollectiveReport {
 };
 
 CollectiveReport collective_report(const build::BuiltLab& lab, const build::Collective& collective);
+
+// What a rank's messages took of the network comes to what is there.
+void add(CollectiveReport& r, const RankTraffic& t) noexcept;
 
 // From how long each complete repeat took, if any: percentiles, algbw, busbw.
 void summarise(CollectiveReport& r, std::vector<Duration> times);

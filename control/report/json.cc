@@ -141,6 +141,7 @@ Json collective(const CollectiveReport& c) {
   return {{"name", c.name},
           {"collective", c.collective},
           {"algorithm", c.algorithm},
+          {"transport", c.transport},
           {"ranks", c.ranks},
           {"bytes", c.bytes},
           {"chunk", c.chunk},

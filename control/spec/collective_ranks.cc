@@ -8,6 +8,18 @@
 
 namespace railyard::spec {
 
+TrafficSpec like_traffic(const CollectiveSpec& c) {
+  TrafficSpec t;
+  t.name = c.name;
+  t.transport = c.is_uet() ? TrafficSpec::Transport::kUet : TrafficSpec::Transport::kRoce;
+  t.ip_version = c.ip_version;
+  t.dscp = c.dscp;
+  t.ect = c.ect;
+  t.priority = c.priority;
+  t.roce.path_mtu = c.path_mtu;
+  return t;
+}
+
 std::vector<PortName> ranks(const Lab& lab, const CollectiveSpec& collective) {
   if (!collective.placed.empty()) {
     std::vector<PortName> nics;

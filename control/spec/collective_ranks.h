@@ -8,6 +8,9 @@
 
 namespace railyard::spec {
 
+// What its packets look like, as those of traffic do.
+TrafficSpec like_traffic(const CollectiveSpec& collective);
+
 // Rank r's NIC, in the order of the selectors, then of the nodes, then of the NICs.
 std::vector<PortName> ranks(const Lab& lab, const CollectiveSpec& collective);
 

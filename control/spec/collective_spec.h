@@ -15,6 +15,10 @@ namespace railyard::spec {
 
 enum class CollectiveOperation { kAllReduce, kReduceScatter, kAllGather, kBroadcast, kAllToAll };
 enum class CollectiveAlgorithm { kRing, kTree, kHalvingDoubling, kHierarchical, kHalving, kDoubling, kDirect };
+// What carries its messages: QPs of RoCEv2 NICs, or PDCs of Ultra Ethernet NICs.
+enum class CollectiveTransport { kRoce, kUet };
+// Of UET: in any order over many paths, or in order over one.
+enum class CollectiveService { kRud, kRod };
 // Integers: sums are the same in any order, and are compared octet by octet.
 enum class CollectiveDatatype { kUint32, kUint64 };
 
@@ -41,15 +45,17 @@ struct PlacedRank {
   bool operator==(const PlacedRank&) const = default;
 };
 
-// Over RoCEv2 NICs (hosts.<name>.roce), rank by rank; `ranks` are selectors over hosts as those of traffic, and each
+// Over RoCEv2 NICs (hosts.<name>.roce) or UET NICs (hosts.<name>.uet), rank by rank; `ranks` are selectors over hosts as those of traffic, and each
 // NIC is one rank.
 struct CollectiveSpec {
   std::string name;
   CollectiveOperation collective = CollectiveOperation::kAllReduce;
   std::optional<CollectiveAlgorithm> algorithm;  // nothing: the usual one
+  CollectiveTransport transport = CollectiveTransport::kRoce;
+  CollectiveService service = CollectiveService::kRud;  // of kUet
   Bytes size{};                                  // as nccl-tests counts it (control/workload/collective_plan.h)
   std::uint32_t chunk = 524'288;                 // the most octets of a message
-  int channels = 1;                              // parts that go at once, each over QPs of its own
+  int channels = 1;                              // parts that go at once, each over QPs or PDCs of its own
   std::vector<std::string> ranks{"*"};
   std::string placement;           // a file that says where each rank is, in the place of `ranks`
   std::vector<PlacedRank> placed;  // what it says, by rank, once the lab is read
@@ -74,6 +80,7 @@ struct CollectiveSpec {
   std::optional<int> priority;  // class at the sending NIC; nothing: what its QoS profile makes of the DSCP
 
   CollectiveAlgorithm used_algorithm() const { return algorithm.value_or(algorithms(collective).front()); }
+  bool is_uet() const noexcept { return transport == CollectiveTransport::kUet; }
   bool computes() const noexcept { return forward + backward > Duration{}; }
   std::uint32_t element_octets() const { return datatype == CollectiveDatatype::kUint32 ? 4 : 8; }
 

@@ -70,10 +70,29 @@ constexpr std::array kFields{
     number<UetPds::PSN>("uet.psn", Layer::kUetPds),
     number<UetPds::SPDCID>("uet.spdcid", Layer::kUetPds),
     number<UetPds::DPDCID>("uet.dpdcid", Layer::kUetPds),
+    number<UetSesCommon::Opcode>("uet.opcode", Layer::kUetSes),
+    number<UetSesCommon::MessageId>("uet.message_id", Layer::kUetSes),
 };
 
+std::size_t pds_offset(const FrameView& view) noexcept {
+  if (!view.uet_entropy || view.l4_offset == 0) return view.uet_entropy ? view.header_octets : 0;
+  return view.protocol == ip_protocol::kUdp ? view.l4_offset + Udp::kOctets : std::size_t{view.header_octets};
+}
+
+// Behind the PDS header of a packet whose SES header has a message id: STD requests, responses, data of READs.
+std::size_t ses_offset(std::span<const std::byte> frame, const FrameView& view) noexcept {
+  const std::size_t pds = pds_offset(view);
+  if (pds == 0 || pds + UetPds::kPrologueOctets > frame.size()) return 0;
+  const auto next = read<UetPds::NextHdr>(frame.data() + pds);
+  if (next < 3 || next > 5) return 0;
+  // By type, UET page §2: RUD and ROD requests, RUDI, UUD, ACKs, RUD and ROD with CC.
+  constexpr std::array<std::uint8_t, 16> kOctets{0, 0, 12, 12, 8, 8, 4, 12, 32, 40, 0, 0, 0, 16, 16, 0};
+  const auto type = read<UetPds::Type>(frame.data() + pds);
+  return type >= kOctets.size() || kOctets[type] == 0 ? 0 : pds + kOctets[type];
+}
+
 // Where the header begins in the frame; 0 for none but Ethernet's.
-std::size_t offset_of(Layer layer, const FrameView& view) noexcept {
+std::size_t offset_of(Layer layer, std::span<const std::byte> frame, const FrameView& view) noexcept {
   switch (layer) {
     case Layer::kEthernet:
       return 0;
@@ -90,9 +109,9 @@ std::size_t offset_of(Layer layer, const FrameView& view) noexcept {
     case Layer::kBth:
       return view.has_bth ? view.l4_offset + Udp::kOctets : 0;
     case Layer::kUetPds:
-      return view.protocol == ip_protocol::kUdp && view.l4_offset != 0 && view.destination_port == kUetPort
-                 ? view.l4_offset + Udp::kOctets
-                 : 0;
+      return pds_offset(view);
+    case Layer::kUetSes:
+      return ses_offset(frame, view);
   }
   return 0;
 }
@@ -107,7 +126,7 @@ const HeaderField* header_field(std::string_view name) noexcept {
 }
 
 bool FieldTest::holds(std::span<const std::byte> frame, const FrameView& view) const noexcept {
-  const std::size_t header = offset_of(layer, view);
+  const std::size_t header = offset_of(layer, frame, view);
   if (header == 0 && layer != HeaderLayer::kEthernet) return false;
   const std::size_t at = header + first_octet;
   if (at + octets > frame.size()) return false;

@@ -13,7 +13,7 @@
 namespace railyard::wire {
 
 // The header that a field lies in.
-enum class HeaderLayer : std::uint8_t { kEthernet, kVlan, kIpv4, kIpv6, kUdp, kTcp, kBth, kUetPds };
+enum class HeaderLayer : std::uint8_t { kEthernet, kVlan, kIpv4, kIpv6, kUdp, kTcp, kBth, kUetPds, kUetSes };
 
 // How a value of a field is written: a number, or an address.
 enum class HeaderFieldKind : std::uint8_t { kNumber, kMac, kIpAddress };

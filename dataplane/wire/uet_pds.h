@@ -31,4 +31,15 @@ struct UetPds {
 static_assert(tiles<UetPds::kOctets, UetPds::Type, UetPds::NextHdr, UetPds::Flags, UetPds::ByType, UetPds::PSN,
                     UetPds::SPDCID, UetPds::DPDCID>());
 
+// What the semantic sublayer's headers have in common as far as they have a message id, UE-Spec 1.0 §3.4.2.
+struct UetSesCommon {
+  static constexpr std::size_t kOctets = 4;
+  using Reserved = Field<0, 2>;  // of responses: list
+  using Opcode = Field<2, 6>;
+  using Flags = Field<8, 8>;  // of responses: version and return code
+  using MessageId = Field<16, 16>;
+};
+static_assert(tiles<UetSesCommon::kOctets, UetSesCommon::Reserved, UetSesCommon::Opcode, UetSesCommon::Flags,
+                    UetSesCommon::MessageId>());
+
 }  // namespace railyard::wire

@@ -129,7 +129,8 @@ TEST_P(UetLossy, AllDataArriveVerifiedThroughALossyLink) {
   Scenario s(pair(std::string("service: ") + service + ", operation: " + operation +
                       ", message: 50001B, bytes: 5000003B, path-mtu: 1024, outstanding: 8",
                   "hosts: { default: { uet: { rto: 200us, retries: 10 } } }\nfaults:\n"
-                  "  - { name: lossy, on: spine1:1, loss: 0.3% }\n  - { name: bits, on: spine1:2, corrupt: true, probability: 0.1% }\n"),
+                  "  - { name: lossy, on: spine1:1, loss: 0.3% }\n"
+                  "  - { name: bits, on: spine1:2, corrupt: true, probability: 0.1% }\n"),
              {std::string("run.payload=") + payload});
   s.run_to_the_end();
   const report::Report r = s.report();
@@ -204,7 +205,8 @@ TEST(Uet, AnIncastIsTrimmedAndLosesNothingWithoutPfc) {
 }
 
 TEST(Uet, RodKeepsItsOrderOverEcmp) {
-  Scenario s = Scenario::ready("uet-spray-trim", {"traffic.permutation.service=rod", "traffic.permutation.message=100KB"});
+  Scenario s = Scenario::ready("uet-spray-trim",
+                               {"traffic.permutation.service=rod", "traffic.permutation.message=100KB"});
   s.run_to_the_end();
   const report::Report r = s.report();
   // Each message was there in its place (the sink asks that of ROD).
@@ -268,8 +270,8 @@ TEST(Uet, ARateIsKeptByEveryService) {
     const char* operation;
     int qps;
   };
-  for (const Case& c : {Case{"rud", "write", 1}, Case{"rud", "read", 2}, Case{"rod", "send", 1}, Case{"rudi", "write", 1},
-                        Case{"uud", "send", 1}}) {
+  for (const Case& c : {Case{"rud", "write", 1}, Case{"rud", "read", 2}, Case{"rod", "send", 1},
+                        Case{"rudi", "write", 1}, Case{"uud", "send", 1}}) {
     SCOPED_TRACE(std::string(c.service) + " " + c.operation);
     Scenario s(pair(std::string("service: ") + c.service + ", operation: " + c.operation +
                     ", qps: " + std::to_string(c.qps) + ", rate: 10Gbps, bytes: 4096000B" +

@@ -92,7 +92,7 @@ void Agent::prepare(const json& message) {
   if (std::ranges::any_of(ranks_, [&](const Rank& r) { return r.rank.id() == id; }))
     throw ProtocolError(called(id) + " is prepared already");
   guarded(id, [&] {
-    ranks_.push_back({AgentRank(verbs_, std::move(what))});
+    ranks_.emplace_back(verbs_, std::move(what));
     const agents::Prepared& prepared = ranks_.back().rank.prepared();
     outgoing_.push_back(agents::to_json(prepared));
     log_.push_back(fmt::format("{} is prepared at {}: {} QPs", called(id), prepared.device, prepared.qpns.size()));

@@ -51,6 +51,7 @@ class Agent {
 
  private:
   struct Rank {
+    Rank(Verbs& verbs, agents::Prepare what) : rank(verbs, std::move(what)) {}
     AgentRank rank;
     bool told = false;  // done or failed
     bool dead = false;  // failed: nothing is done for it any more

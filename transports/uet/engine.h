@@ -75,6 +75,8 @@ class Engine {
   std::expected<void, PostError> post_receive(Instant now, ContextId at, const RecvWr& wr);
   // Takes up to `out.size()` completions; returns how many.
   std::size_t poll(CqId cq, std::span<Completion> out) noexcept { return fep_.cqs[cq.index()].poll(out); }
+  // That wait to be taken.
+  std::size_t completions(CqId cq) const noexcept { return fep_.cqs[cq.index()].size(); }
   // PDCs that this end has opened take no more messages, and close when they have done what they have; those of peers
   // are asked for.
   void close_all(Instant now);

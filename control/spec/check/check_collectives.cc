@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 
 #include "control/spec/check/check.h"
+#include "control/spec/check/check_uet.h"
 #include "control/spec/check/path_mtu.h"
+#include "control/spec/check/traffic_ends.h"
 #include "control/spec/collective_ranks.h"
 #include "control/spec/suggest.h"
 
@@ -23,13 +25,17 @@ using Algorithm = CollectiveAlgorithm;
 // IP, UDP, BTH, RETH, immediate data and ICRC; and the SRETH of selective repeat.
 constexpr int kWriteImmOctets = 8 + 12 + 16 + 4 + 4;
 constexpr int kSelectiveRepeatOctets = 8;
+// UDP, PDS and SES header, CRC.
+constexpr int kUetOctets = 8 + 12 + 44 + 4;
 constexpr double kMostCollectiveMessages = 1 << 22;
 constexpr std::size_t kMostRealRanks = 64;
 
 class CollectiveCheck {
  public:
-  CollectiveCheck(const Lab& lab, const CollectiveSpec& collective, const Tree& said, PathMtu& mtu)
-      : lab_(lab), c_(collective), said_(said), mtu_(mtu) {}
+  // `like`: its packets, which outlive `uet`.
+  CollectiveCheck(const Lab& lab, const CollectiveSpec& collective, const TrafficSpec& like, const Tree& said,
+                  PathMtu& mtu, UetCheck& uet)
+      : lab_(lab), c_(collective), like_(like), said_(said), mtu_(mtu), uet_(uet) {}
 
   void run() {
     check_ranks();
@@ -39,7 +45,10 @@ class CollectiveCheck {
       at("pxn").fail("no two ranks are in a host with a scale-up network; expected hosts.<profile>.scale-up");
     check_stragglers();
     check_messages();
-    check_recovery();
+    if (c_.is_uet())
+      uet_.check(like_, said_, {ranks_, ranks_});
+    else
+      check_recovery();
     if (has_agents(lab_, ranks_)) check_agents();
     check_paths();
     if (lab_.run.payload == Payload::kReal) check_memory();
@@ -162,6 +171,8 @@ class CollectiveCheck {
   void check_agents() const {
     const PortName& nic = *std::ranges::find_if(
         ranks_, [&](const PortName& rank) { return lab_.find(rank.node)->agent.has_value(); });
+    if (c_.is_uet())
+      at("transport").fail(fmt::format("rank {} is an agent's, whose device speaks RoCE; expected roce", format(nic)));
     if (lab_.run.payload != Payload::kReal)
       at("ranks").fail(fmt::format("rank {} is an agent's, which has real data; expected run.payload: real",
                                    format(nic)));
@@ -193,7 +204,8 @@ class CollectiveCheck {
 
   void check_paths() {
     const bool selective = roce_of(ranks_[0]).loss_recovery == RoceLossRecovery::kSelectiveRepeat;
-    const int headers = kWriteImmOctets + (c_.ip_version == 4 ? 20 : 40) + (selective ? kSelectiveRepeatOctets : 0);
+    const int transport = c_.is_uet() ? kUetOctets : kWriteImmOctets + (selective ? kSelectiveRepeatOctets : 0);
+    const int headers = transport + (c_.ip_version == 4 ? 20 : 40);
     const int packet = c_.path_mtu + headers;
     // One NIC of each kind of place is enough.
     std::map<std::size_t, std::vector<PortName>> groups;
@@ -225,8 +237,10 @@ class CollectiveCheck {
 
   const Lab& lab_;
   const CollectiveSpec& c_;
+  const TrafficSpec& like_;
   const Tree& said_;
   PathMtu& mtu_;
+  UetCheck& uet_;
   std::vector<PortName> ranks_;
 };
 
@@ -235,6 +249,13 @@ class CollectiveCheck {
 void check_collectives(const Draft& draft) {
   if (draft.lab.collectives.empty()) return;
   PathMtu mtu(draft.lab);
+  // Traffic and collectives share NICs.
+  UetCheck uet(draft.lab);
+  for (std::size_t i = 0; i < draft.lab.traffic.size(); ++i)
+    if (const TrafficSpec& t = draft.lab.traffic[i]; t.is_uet())
+      uet.check(t, *draft.traffic[i], find_ends(draft, t, *draft.traffic[i]));
+  std::vector<TrafficSpec> like;
+  for (const CollectiveSpec& c : draft.lab.collectives) like.push_back(like_traffic(c));
   std::set<std::string> names;
   for (std::size_t i = 0; i < draft.lab.collectives.size(); ++i) {
     const CollectiveSpec& collective = draft.lab.collectives[i];
@@ -242,7 +263,7 @@ void check_collectives(const Draft& draft) {
     if (!names.insert(collective.name).second)
       said.at_or_self("name").fail(
           fmt::format("two collectives are called {}; expected one name each", collective.name));
-    CollectiveCheck(draft.lab, collective, said, mtu).run();
+    CollectiveCheck(draft.lab, collective, like[i], said, mtu, uet).run();
   }
 }
 

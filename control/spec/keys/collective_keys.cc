@@ -31,6 +31,9 @@ void check_keys(const Tree& map, const CollectiveSpec& c) {
   }
   if (c.root != 0 && c.collective != Operation::kBroadcast)
     map.at_or_self("root").fail("has no meaning here; expected it under collective: broadcast");
+  if (map.find("service") != nullptr && !c.is_uet())
+    map.at_or_self("service").fail("has no meaning here; expected it under transport: uet");
+  check_path_mtu(map, c.path_mtu, c.is_uet());
   for (const char* key : {"forward", "backward", "buckets"})
     if (map.find(key) != nullptr && c.collective != Operation::kAllReduce)
       map.at_or_self(key).fail("has no meaning here; expected it under collective: all-reduce");
@@ -73,7 +76,8 @@ const Table<CollectiveSpec>& collective_keys() {
   constexpr std::uint32_t kMostChunk = 1u << 30;
   static const Table<CollectiveSpec> table{
       "collective",
-      "A collective operation of built-in NICs over RoCEv2, each NIC one rank: a message goes when its data are there",
+      "A collective operation of built-in NICs over RoCEv2 or UET, each NIC one rank: a message goes when its data are "
+      "there",
       {key("name", &CollectiveSpec::name, name_form(), "name of this collective").require(),
        key("collective", &CollectiveSpec::collective,
            words({Operation::kAllReduce, Operation::kReduceScatter, Operation::kAllGather, Operation::kBroadcast,
@@ -87,13 +91,20 @@ const Table<CollectiveSpec>& collective_keys() {
            "has a scale-up network, then across, then within); "
            "reduce-scatter: ring, halving; all-gather: ring, doubling; broadcast: tree, ring; all-to-all: direct. "
            "Without it the first of these"),
+       key("transport", &CollectiveSpec::transport,
+           choice<CollectiveTransport>({{"roce", CollectiveTransport::kRoce}, {"uet", CollectiveTransport::kUet}}),
+           "roce: messages over QPs of RoCEv2 NICs (hosts.<name>.roce); uet: over PDCs of Ultra Ethernet NICs "
+           "(hosts.<name>.uet)"),
+       key("service", &CollectiveSpec::service,
+           choice<CollectiveService>({{"rud", CollectiveService::kRud}, {"rod", CollectiveService::kRod}}),
+           "uet: reliable unordered delivery over many paths, or ordered over one"),
        key("size", &CollectiveSpec::size, size(Bytes{4}, kMostSize),
            "as nccl-tests counts it: all-reduce, broadcast: of each rank's buffer; reduce-scatter: of what each puts "
            "in; all-gather: of what each gets; all-to-all: of what each sends, its own part included")
            .require(),
        key("chunk", &CollectiveSpec::chunk, octets(4, kMostChunk), "most octets of a message; what is longer is split"),
        key("channels", &CollectiveSpec::channels, integer(1, 64),
-           "parts that go at once, each over QPs of its own with UDP source ports of their own"),
+           "parts that go at once, each over QPs of its own with UDP source ports of their own, or over PDCs of its own"),
        ranks_key(),
        key("placement", &CollectiveSpec::placement, file_path(4095),
            "in the place of ranks, a file that says where each is: CSV with the columns rank, host and, if wanted, "
@@ -121,7 +132,8 @@ const Table<CollectiveSpec>& collective_keys() {
            "how much longer computing takes a rank in a repeat, at most; drawn for each"),
        key("stragglers", &CollectiveSpec::stragglers, list_of(map_of(straggler_keys())),
            "ranks that computing takes longer than the others, always"),
-       key("path-mtu", &CollectiveSpec::path_mtu, path_mtu(), "octets of payload in a full packet"),
+       key("path-mtu", &CollectiveSpec::path_mtu, any_path_mtu(),
+           "octets of payload in a full packet; of UET 1024 and more"),
        key("ip", &CollectiveSpec::ip_version, choice<int>({{"4", 4}, {"6", 6}}), "version of IP"),
        key("dscp", &CollectiveSpec::dscp, integer(0, 63), "code point that switches classify by"),
        key("ecn", &CollectiveSpec::ect, boolean(), "ECN-capable: ECT(0), else Not-ECT"),

@@ -70,6 +70,9 @@ const Table<TrafficSpec>& traffic_keys();
 // Which NICs, "h1", "h*", "h3:2" (select.h); and octets of payload in a full packet of RoCE.
 Form<std::string> selector();
 Form<int> path_mtu();
+// Of RoCE or UET; check_path_mtu() looks at which has which when the transport is known.
+Form<int> any_path_mtu();
+void check_path_mtu(const Tree& map, int said, bool uet);
 // collectives.<n>
 const Table<CollectiveSpec>& collective_keys();
 // collectives.<n>.stragglers.<m>

@@ -42,6 +42,19 @@ Form<int> path_mtu() {
   return choice<int>({{"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}});
 }
 
+Form<int> any_path_mtu() {
+  return choice<int>(
+      {{"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}, {"8192", 8192}});
+}
+
+void check_path_mtu(const Tree& map, int said, bool uet) {
+  if (!uet && said > 4096)
+    map.at_or_self("path-mtu").fail("8192 is no path MTU of RoCE; expected 256, 512, 1024, 2048 or 4096");
+  if (uet && said < 1024)
+    map.at_or_self("path-mtu")
+        .fail(fmt::format("{} is no Payload MTU of UET; expected 1024, 2048, 4096 or 8192", said));
+}
+
 namespace {
 
 Form<std::uint32_t> payload() {
@@ -101,20 +114,6 @@ Key<TrafficSpec> of_roce(Key<RoceTraffic> k) {
 
 constexpr std::uint32_t kMostMessage = 1u << 30;
 
-// Of RoCE or UET; which has which is looked at when the transport is known.
-Form<int> any_path_mtu() {
-  return choice<int>(
-      {{"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}, {"8192", 8192}});
-}
-
-void check_path_mtu(const Tree& map, const TrafficSpec& t) {
-  if (t.is_roce() && t.roce.path_mtu > 4096)
-    map.at_or_self("path-mtu").fail("8192 is no path MTU of RoCE; expected 256, 512, 1024, 2048 or 4096");
-  if (t.is_uet() && t.roce.path_mtu < 1024)
-    map.at_or_self("path-mtu")
-        .fail(fmt::format("{} is no Payload MTU of UET; expected 1024, 2048, 4096 or 8192", t.roce.path_mtu));
-}
-
 // What a delivery mode of UET can carry.
 void check_service(const Tree& map, const TrafficSpec& t) {
   const RoceOperation operation = t.roce.operation;
@@ -143,7 +142,7 @@ void check_transport(const Tree& map, const TrafficSpec& t) {
        "transport: roce or uet");
   only({"rping"}, t.is_roce(), "transport: roce");
   only({"service"}, t.is_uet(), "transport: uet");
-  check_path_mtu(map, t);
+  if (t.has_messages()) check_path_mtu(map, t.roce.path_mtu, t.is_uet());
   if (t.is_uet()) check_service(map, t);
   const bool rping = t.is_rping();
   only({"rping"}, rping, "operation: rping");

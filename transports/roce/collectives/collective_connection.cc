@@ -12,12 +12,12 @@ namespace railyard::roce {
 
 // One end of one QP.
 struct CollectiveConnection::Half {
-  CollectiveRank* rank;
+  RoceRank* rank;
   const CollectiveEnd* end;
   std::uint32_t connection;
 
-  CollectiveRank::Peer& peer() const { return rank->peers_[connection]; }
-  const RankConnection& plan() const { return rank->program_.connections[connection]; }
+  RoceRank::Connection& own() const { return rank->connections_[connection]; }
+  const RankConnection& plan() const { return rank->program().connections[connection]; }
 };
 
 std::size_t CollectiveConnection::qps(const RankProgram& program) noexcept {
@@ -32,23 +32,23 @@ std::vector<const CollectiveRank*> CollectiveConnection::make(const CollectiveCo
   return {ranks.begin(), ranks.end()};
 }
 
-std::vector<CollectiveRank*> CollectiveConnection::make_those_here(const CollectiveConfig& config,
+std::vector<RoceRank*> CollectiveConnection::make_those_here(const CollectiveConfig& config,
                                                                    std::vector<RankProgram> programs,
                                                                    const std::vector<CollectiveEnd>& ends,
                                                                    const Way& way, std::uint64_t chance) {
-  std::vector<CollectiveRank*> ranks;
+  std::vector<RoceRank*> ranks;
   for (std::size_t r = 0; r < programs.size(); ++r)
     ranks.push_back(ends[r].nic == nullptr ? nullptr : &ends[r].nic->add_rank(config, std::move(programs[r])));
   for (std::uint32_t r = 0; r < ranks.size(); ++r)
-    for (std::uint32_t c = 0; ranks[r] != nullptr && c < ranks[r]->peers_.size(); ++c) {
+    for (std::uint32_t c = 0; ranks[r] != nullptr && c < ranks[r]->connections_.size(); ++c) {
       const Half here{ranks[r], &ends[r], c};
       const std::uint32_t p = here.plan().peer;
       if (ranks[p] == nullptr) create(here);
       if (ranks[p] == nullptr || p < r) continue;
       const Half there{ranks[p], &ends[p], here.plan().at_peer};
       if (here.plan().scale_up) {
-        join(here, there);
-        join(there, here);
+        reach_in_host(here, there);
+        reach_in_host(there, here);
         continue;
       }
       create(here);
@@ -63,18 +63,15 @@ std::vector<CollectiveRank*> CollectiveConnection::make_those_here(const Collect
   return ranks;
 }
 
-void CollectiveConnection::join(const Half& half, const Half& peer) {
-  CollectiveRank& rank = *half.rank;
-  RAILYARD_ASSERT(half.end->nic->scale_up() != nullptr && half.end->nic->scale_up() == peer.end->nic->scale_up(),
+void CollectiveConnection::reach_in_host(const Half& half, const Half& peer) {
+  const FlowEndpoint& nic = *half.end->nic;
+  RAILYARD_ASSERT(nic.scale_up() != nullptr && nic.scale_up() == peer.end->nic->scale_up(),
                   "ranks reach each other over a scale-up network that both are in");
-  rank.pipe_ = half.end->nic->scale_up();
-  rank.place_in_host_ = half.end->nic->place_in_host();
-  half.peer().in_host = peer.rank;
-  if (!rank.scale_up_) rank.scale_up_.emplace();
+  half.rank->reach_in_host(half.connection, *peer.rank, *nic.scale_up(), nic.place_in_host());
 }
 
 void CollectiveConnection::create(const Half& half) {
-  CollectiveRank& rank = *half.rank;
+  RoceRank& rank = *half.rank;
   const auto qp = rank.engine_.create_qp({.type = QpType::kRc,
                                           .domain = kCollectiveDomain,
                                           .send_cq = rank.cq_,
@@ -83,11 +80,11 @@ void CollectiveConnection::create(const Half& half) {
                                           .max_recv_wr = receive_requests(half.plan()),
                                           .selective_repeat = half.end->selective_repeat});
   RAILYARD_ASSERT(qp.has_value(), "a NIC has as many QPs as its ranks need");
-  half.peer().qp = *qp;
+  half.own().qp = *qp;
 }
 
-CollectiveConnection::FarEnd CollectiveConnection::end_of(const CollectiveRank& rank, std::uint32_t connection) {
-  return {rank.peers_[connection].qp.value, rank.memory_key_, kCollectiveMemory, rank.stride()};
+CollectiveConnection::FarEnd CollectiveConnection::end_of(const RoceRank& rank, std::uint32_t connection) {
+  return {rank.connections_[connection].qp.value, rank.memory_key(), kCollectiveMemory, rank.stride()};
 }
 
 void CollectiveConnection::connect(const Half& half, const Half& peer, const AddressVector& av, std::uint16_t port,
@@ -100,9 +97,9 @@ void CollectiveConnection::connect(const Half& half, const Half& peer, const Add
   connect_to({}, *half.rank, half.connection, end_of(*peer.rank, peer.connection), a);
 }
 
-void CollectiveConnection::connect_to(Instant now, CollectiveRank& rank, std::uint32_t connection, const FarEnd& peer,
+void CollectiveConnection::connect_to(Instant now, RoceRank& rank, std::uint32_t connection, const FarEnd& peer,
                                       QpAttributes a) {
-  CollectiveRank::Peer& known = rank.peers_[connection];
+  RoceRank::Connection& known = rank.connections_[connection];
   a.access_flags = Access::kRemoteWrite;
   a.dest_qpn = peer.qpn;
   a.max_rd_atomic = a.max_dest_rd_atomic = 0;
@@ -110,7 +107,7 @@ void CollectiveConnection::connect_to(Instant now, CollectiveRank& rank, std::ui
   known.key = peer.key;
   known.address = peer.address;
   known.stride = peer.stride;
-  for (std::size_t i = 0; i < receive_requests(rank.program_.connections[connection]); ++i)
+  for (std::size_t i = 0; i < receive_requests(rank.program().connections[connection]); ++i)
     rank.post_receive(now, connection);
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "transports/base/rank_program.h"
-#include "transports/roce/collectives/collective_rank.h"
+#include "transports/roce/collectives/roce_rank.h"
 #include "transports/roce/flows/flow_endpoint.h"
 #include "transports/roce/qp_attributes.h"
 
@@ -33,10 +33,10 @@ class CollectiveConnection {
                                                  const std::vector<CollectiveEnd>& ends, const Way& way,
                                                  std::uint64_t chance);
   // The same where some ranks are elsewhere (nullptr): QPs to those are made, and wait for connect_to().
-  static std::vector<CollectiveRank*> make_those_here(const CollectiveConfig& config,
-                                                      std::vector<RankProgram> programs,
-                                                      const std::vector<CollectiveEnd>& ends, const Way& way,
-                                                      std::uint64_t chance);
+  static std::vector<RoceRank*> make_those_here(const CollectiveConfig& config,
+                                                std::vector<RankProgram> programs,
+                                                const std::vector<CollectiveEnd>& ends, const Way& way,
+                                                std::uint64_t chance);
   // What the peer at the other end of a QP must know of this end.
   struct FarEnd {
     std::uint32_t qpn = 0;
@@ -44,10 +44,10 @@ class CollectiveConnection {
     std::uint64_t address = 0;  // of that
     std::uint64_t stride = 0;   // from one repeat's to the other's
   };
-  static FarEnd end_of(const CollectiveRank& rank, std::uint32_t connection);
+  static FarEnd end_of(const RoceRank& rank, std::uint32_t connection);
   // A rank's QP to a peer elsewhere, brought to RTS. Of `attributes` what CollectiveEnd has, and the way there, its UDP
   // source port and both first PSNs. The NIC must be told (Host::endpoint_changed).
-  static void connect_to(Instant now, CollectiveRank& rank, std::uint32_t connection, const FarEnd& peer,
+  static void connect_to(Instant now, RoceRank& rank, std::uint32_t connection, const FarEnd& peer,
                          QpAttributes attributes);
   // QPs of a rank.
   static std::size_t qps(const RankProgram& program) noexcept;
@@ -55,7 +55,7 @@ class CollectiveConnection {
  private:
   struct Half;
   static void create(const Half& half);
-  static void join(const Half& half, const Half& peer);
+  static void reach_in_host(const Half& half, const Half& peer);
   static void connect(const Half& half, const Half& peer, const AddressVector& av, std::uint16_t port,
                       std::uint32_t sq_psn, std::uint32_t rq_psn);
 };

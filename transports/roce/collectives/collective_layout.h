@@ -1,17 +1,22 @@
-// What both ends of a collective's QPs know without a word: addresses, and how much of what there is room for.
+// What both ends of a collective's QPs know without a word: what immediate data say, and how much of what there is room
+// for. Whoever uses verbs (tools/agent/) has the same.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "transports/base/rank_program.h"
-#include "transports/base/memory_regions.h"
 
 namespace railyard::roce {
 
-inline constexpr ProtectionDomain kCollectiveDomain{2};
-// Address of a rank's memory: data, and what comes to be added, of one repeat; behind it those of the next.
-inline constexpr std::uint64_t kCollectiveMemory = std::uint64_t{1} << 32;
+// Immediate data: the receiver's step, and in the top bit whether its repeat is an odd one.
+inline constexpr std::uint32_t kOdd = 1u << 31;
+inline constexpr std::uint32_t kCredit = kOdd - 1;
+
+// Work requests: the step, or that it is no step's, and the connection.
+constexpr std::uint64_t wr_id(std::uint32_t connection, std::uint32_t step) noexcept {
+  return std::uint64_t{connection} << 32 | step;
+}
 
 // Credits that may be posted and not acknowledged; and those that may be on their way from a peer.
 inline constexpr std::size_t kCreditsOut = 16;

@@ -51,7 +51,7 @@ FlowConnection::Places FlowConnection::make(const FlowConfig& flow, const FlowEn
     connect(to, from, port, back, forth);
     const Half& asker = flow.asks(true) ? from : to;
     (*asker).messages = flow.messages_of(q);
-    asker.end->nic->due_.push({flow.start, asker.lane, true});
+    asker.end->nic->push_due({flow.start, asker.lane, true});
     (*to).messages = flow.messages_of(q);
     if (flow.operation != FlowOperation::kSend) continue;
     for (std::uint32_t r = 0; r < flow.receives; ++r) to.end->nic->post_receive(Instant{}, *to);

@@ -23,7 +23,7 @@ Readiness FlowEndpoint::ready(Instant now) {
   Readiness r = roce_.ready(now);
   // A timer may have completed something, and that made room for something else.
   while (take_completions(now)) r = roce_.ready(now);
-  r.until = std::min(r.until, scale_up_ != nullptr ? scale_up_->next_due() : next_due());
+  r.until = std::min(r.until, due_in_host());
   return r;
 }
 
@@ -35,9 +35,9 @@ std::size_t FlowEndpoint::send(Instant now, Priority priority, std::span<TxFrame
 
 // Every NIC of a scale-up network was told when something would be due in it; now that may be earlier.
 bool FlowEndpoint::receive(std::span<const RxFrame> frames) {
-  const Instant due = scale_up_ != nullptr ? scale_up_->next_due() : Instant::never();
+  const Instant due = scale_up() != nullptr ? scale_up()->next_due() : Instant::never();
   for (const RxFrame& frame : frames) receive_one(frame);
-  if (scale_up_ != nullptr && scale_up_->next_due() < due) scale_up_->note_change();
+  if (scale_up() != nullptr && scale_up()->next_due() < due) scale_up()->note_change();
   return !frames.empty();
 }
 
@@ -64,20 +64,21 @@ FlowEndpoint::Lane* FlowEndpoint::lane_of(std::uint32_t qpn) noexcept {
 
 // ---- Work ----------------------------------------------------------------------------------------------------------
 
-// In the order of time: nobody who asks late sees that.
-void FlowEndpoint::run_due(Instant now) {
-  if (scale_up_ != nullptr) return scale_up_->run_due(now);
-  while (next_due() <= now) run_next();
+RoceRank& FlowEndpoint::add_rank(const CollectiveConfig& config, RankProgram program) {
+  RoceRank& rank = ranks_.emplace_back(roce_.engine(), config, std::move(program), roce_.has_real_payload());
+  note(rank);
+  return rank;
 }
 
-Instant FlowEndpoint::next_due() const noexcept {
-  return due_.empty() ? ranks_.next_due() : std::min(due_.top().at, ranks_.next_due());
+void FlowEndpoint::push_due(const Due& due) {
+  due_.push(due);
+  set_other_due(due_.top().at);
 }
 
-void FlowEndpoint::run_next() {
-  if (due_.empty() || ranks_.next_due() < due_.top().at) return ranks_.run_due();
+void FlowEndpoint::run_other() {
   const Due due = due_.top();
   due_.pop();
+  set_other_due(due_.empty() ? Instant::never() : due_.top().at);
   if (due.starts)
     post(due.at, lanes_[due.lane]);
   else
@@ -119,8 +120,9 @@ void FlowEndpoint::post_receive(Instant now, Lane& lane) {
 }
 
 bool FlowEndpoint::take_completions(Instant now) {
-  const bool of_flows = take_flow_completions(now);
-  return ranks_.take_completions(now) || of_flows;
+  bool any = take_flow_completions(now);
+  for (RoceRank& rank : ranks_) any = rank.take_completions(now) || any;
+  return any;
 }
 
 bool FlowEndpoint::take_flow_completions(Instant now) {
@@ -146,7 +148,7 @@ void FlowEndpoint::on_completion(Instant now, const Completion& completion) {
   }
   if (completion.opcode == WcOpcode::kRecv) {
     if (flow.config.repost_after > Duration{})
-      due_.push({now + flow.config.repost_after, static_cast<std::uint32_t>(completion.wr_id), false});
+      push_due({now + flow.config.repost_after, static_cast<std::uint32_t>(completion.wr_id), false});
     else
       post_receive(now, lane);
     return;

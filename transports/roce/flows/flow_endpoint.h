@@ -1,12 +1,12 @@
 // A RoCE NIC that flows of messages begin or end at: it posts work requests, takes their completions at the instant at
 // which they happen, and checks what has come. Nothing here depends on when it is asked. Ranks of collectives may be at
-// the same NIC (collectives/collective_rank.h): they share its engine.
+// the same NIC (collectives/roce_rank.h): they share its engine.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <queue>
 #include <span>
@@ -17,7 +17,8 @@
 #include "dataplane/base/flow_counters.h"
 #include "dataplane/base/histogram.h"
 #include "dataplane/base/ring_queue.h"
-#include "transports/roce/collectives/collective_ranks.h"
+#include "transports/collectives/rank_host.h"
+#include "transports/roce/collectives/roce_rank.h"
 #include "transports/roce/flows/flow_config.h"
 #include "transports/roce/qp_counters.h"
 #include "transports/roce/roce_endpoint.h"
@@ -36,7 +37,7 @@ struct MessageCounters {
   Histogram latency;  // ps from post to completion
 };
 
-class FlowEndpoint final : public Endpoint {
+class FlowEndpoint final : public Endpoint, public RankHost {
  public:
   // `completions`: the most that can wait at once: of all flows `outstanding` where they are asked for, and of SENDs
   // `receives` where they end, for each QP. `real_payload`: frames carry octets, and sinks have memory.
@@ -50,22 +51,8 @@ class FlowEndpoint final : public Endpoint {
   bool receive(std::span<const RxFrame> frames) override;
   bool has_real_payload() const noexcept override { return roce_.has_real_payload(); }
 
-  // Has the NIC in its host's scale-up network, for good.
-  void join(std::shared_ptr<ScaleUp> scale_up) {
-    scale_up_ = std::move(scale_up);
-    place_in_host_ = scale_up_->join(*this);
-  }
-  ScaleUp* scale_up() const noexcept { return scale_up_.get(); }
-  std::uint32_t place_in_host() const noexcept { return place_in_host_; }
-
-  // When something of flows or ranks is due at this NIC alone; and that, one thing of it.
-  Instant next_due() const noexcept;
-  void run_next();
-
   // Its QPs are CollectiveConnection's to make.
-  CollectiveRank& add_rank(const CollectiveConfig& config, RankProgram program) {
-    return ranks_.add(roce_.engine(), config, std::move(program), roce_.has_real_payload());
-  }
+  RoceRank& add_rank(const CollectiveConfig& config, RankProgram program);
 
   // Nothing of flows is posted, and no collective started, at or after `at`.
   void stop_at(Instant at);
@@ -137,7 +124,8 @@ class FlowEndpoint final : public Endpoint {
     }
   };
 
-  void run_due(Instant now);
+  void run_other() override;
+  void push_due(const Due& due);
   void post(Instant now, Lane& lane);
   void post_receive(Instant now, Lane& lane);
   // Whether there were any.
@@ -159,9 +147,7 @@ class FlowEndpoint final : public Endpoint {
   std::vector<Lane> lanes_;
   std::vector<std::uint32_t> lane_by_qp_;  // index + 1, by QP number - first_qpn_
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
-  CollectiveRanks ranks_;
-  std::shared_ptr<ScaleUp> scale_up_;
-  std::uint32_t place_in_host_ = 0;
+  std::deque<RoceRank> ranks_;
 };
 
 }  // namespace railyard::roce

@@ -31,7 +31,7 @@ FlowConnection::Places FlowConnection::make(const FlowConfig& flow, const FlowEn
     for (std::uint32_t s = flow.outstanding; s-- > 0;) asks.free.push_back(s);
     if (asks.messages > 0) {
       ++asker.asking_;
-      asker.due_.push({flow.start, flow.asks(true) ? at_source : at_sink, FlowEndpoint::kStarts});
+      asker.push_due({flow.start, flow.asks(true) ? at_source : at_sink, FlowEndpoint::kStarts});
     }
     if (flow.operation != FlowOperation::kSend) continue;
     for (std::uint32_t r = 0; r < flow.receives; ++r) sink.nic->post_receive(Instant{}, at_sink, r);
@@ -55,7 +55,8 @@ std::uint32_t FlowConnection::add_lane(const FlowEnd& end, std::size_t place, st
   made.flow = static_cast<std::uint32_t>(place);
   made.q = q;
   made.peer = engine.peer(end.av);
-  made.context = engine.create_context({.pid_on_fep = static_cast<std::uint16_t>(number >> 12),
+  made.context = engine.create_context({.job_id = kFlowsJob,
+                                        .pid_on_fep = static_cast<std::uint16_t>(number >> 12),
                                         .resource_index = static_cast<std::uint16_t>(number & 0xFFF),
                                         .domain = kDomain,
                                         .cq = nic.cq_});

@@ -21,7 +21,7 @@ Readiness FlowEndpoint::ready(Instant now) {
   Readiness r = uet_.ready(now);
   // A timer may have completed something, and that made room for something else.
   while (take_completions(now)) r = uet_.ready(now);
-  r.until = std::min(r.until, next_due());
+  r.until = std::min(r.until, due_in_host());
   return r;
 }
 
@@ -37,8 +37,11 @@ std::size_t FlowEndpoint::send(Instant now, Priority priority, std::span<TxFrame
   return n;
 }
 
+// Every NIC of a scale-up network was told when something would be due in it; now that may be earlier.
 bool FlowEndpoint::receive(std::span<const RxFrame> frames) {
+  const Instant due = scale_up() != nullptr ? scale_up()->next_due() : Instant::never();
   for (const RxFrame& frame : frames) receive_one(frame);
+  if (scale_up() != nullptr && scale_up()->next_due() < due) scale_up()->note_change();
   return !frames.empty();
 }
 
@@ -48,7 +51,10 @@ void FlowEndpoint::receive_one(const RxFrame& frame) {
   if (!uet_.parse(frame, in)) {
     const Of of = lane_of(in);
     const std::optional<Drop> drop = uet_.engine().on_packet(frame.at, in);
-    if (of.lane != nullptr) on_data(of, frame, in, drop);
+    if (of.lane != nullptr)
+      on_data(of, frame, in, drop);
+    else if (in.ce)
+      note_marked(in);
   }
   take_completions(frame.at);
 }
@@ -57,6 +63,7 @@ void FlowEndpoint::receive_one(const RxFrame& frame) {
 FlowEndpoint::Of FlowEndpoint::lane_of(const InPacket& in) noexcept {
   if (const auto* request = std::get_if<SesRequestValues>(&in.packet.ses)) {
     const std::uint32_t number = std::uint32_t{request->pid_on_fep} << 12 | request->resource_index;
+    if (request->job_id != kFlowsJob) return {};
     const bool data = request->opcode != SesOpcode::kRead && (in.payload.octets > 0 || in.trimmed);
     if (!data || number >= lanes_.size() || flows_[lanes_[number].flow].is_source) return {};
     return {&lanes_[number]};
@@ -68,8 +75,17 @@ FlowEndpoint::Of FlowEndpoint::lane_of(const InPacket& in) noexcept {
           static_cast<std::uint32_t>(read->wr_id & ((1u << kSlotBits) - 1))};
 }
 
+void FlowEndpoint::note_marked(const InPacket& in) noexcept {
+  const auto* request = std::get_if<SesRequestValues>(&in.packet.ses);
+  if (request == nullptr || in.payload.octets == 0) return;
+  for (UetRank& rank : ranks_)
+    if (rank.job_id() == request->job_id) return rank.note_marked();
+}
+
 void FlowEndpoint::note_sent(Instant now, const OutPacket& out) noexcept {
   if (out.packet.payload_octets == 0) return;
+  if (out.context && out.context->index() < rank_by_context_.size())
+    if (UetRank* const rank = rank_by_context_[out.context->index()]) return rank->note_sent(out.again);
   std::uint32_t lane = 0;  // + 1
   if (out.context) {
     if (out.context->index() < lane_by_context_.size()) lane = lane_by_context_[out.context->index()];
@@ -86,14 +102,26 @@ void FlowEndpoint::note_sent(Instant now, const OutPacket& out) noexcept {
 
 // ---- Work ----------------------------------------------------------------------------------------------------------
 
-// In the order of time: nobody who asks late sees that.
-void FlowEndpoint::run_due(Instant now) {
-  while (next_due() <= now) run_next();
+UetRank& FlowEndpoint::add_rank(const CollectiveConfig& config, RankProgram program, const RankJob& job) {
+  RAILYARD_ASSERT(job.job_id > kFlowsJob, "a collective is a job of its own");
+  UetRank& rank = ranks_.emplace_back(uet_.engine(), config, std::move(program), has_real_payload(), job);
+  note(rank);
+  for (const ContextId context : rank.contexts()) {
+    rank_by_context_.resize(std::max<std::size_t>(rank_by_context_.size(), context.index() + 1));
+    rank_by_context_[context.index()] = &rank;
+  }
+  return rank;
 }
 
-void FlowEndpoint::run_next() {
+void FlowEndpoint::push_due(const Due& due) {
+  due_.push(due);
+  set_other_due(due_.top().at);
+}
+
+void FlowEndpoint::run_other() {
   const Due due = due_.top();
   due_.pop();
+  set_other_due(due_.empty() ? Instant::never() : due_.top().at);
   if (due.slot != kStarts) return post_receive(due.at, due.lane, due.slot);
   lanes_[due.lane].waits = false;
   post(due.at, due.lane);
@@ -128,7 +156,7 @@ void FlowEndpoint::post(Instant now, std::uint32_t number) {
   const bool paced = !c.has_pdc() && c.rate.bps > 0;
   while (!lane.failed && now < c.stop && lane.posted < lane.messages && !lane.free.empty()) {
     if (paced && now < lane.next_post) {
-      if (!lane.waits) due_.push({lane.next_post, number, kStarts});
+      if (!lane.waits) push_due({lane.next_post, number, kStarts});
       lane.waits = true;
       return;
     }
@@ -188,6 +216,14 @@ void FlowEndpoint::post_receive(Instant now, std::uint32_t number, std::uint32_t
 }
 
 bool FlowEndpoint::take_completions(Instant now) {
+  const bool of_flows = take_flow_completions(now);
+  bool of_ranks = false;
+  for (UetRank& rank : ranks_) of_ranks = rank.take_completions(now) || of_ranks;
+  if (of_ranks) close_if_done(now);
+  return of_flows || of_ranks;
+}
+
+bool FlowEndpoint::take_flow_completions(Instant now) {
   std::array<Completion, 16> some;
   bool any = false;
   while (const std::size_t n = uet_.engine().poll(cq_, some)) {
@@ -207,7 +243,7 @@ void FlowEndpoint::on_completion(Instant now, const Completion& completion) {
   if (completion.ok()) take_message(lane, completion, slot);
   const Duration after = flows_[lane.flow].config.repost_after;
   if (after > Duration{})
-    due_.push({now + after, number, slot});
+    push_due({now + after, number, slot});
   else
     post_receive(now, number, slot);
 }
@@ -239,7 +275,12 @@ void FlowEndpoint::on_asked(Instant now, const Completion& completion) {
   if (lane.completed < lane.posted || (!lane.failed && lane.posted < lane.messages && now < flow.config.stop)) return;
   // All is done that this lane had to do; with the last one nobody needs the PDCs any more.
   give_pdc_lane(lane);
-  if (--asking_ == 0) uet_.engine().close_idle(now);
+  --asking_;
+  close_if_done(now);
+}
+
+void FlowEndpoint::close_if_done(Instant now) {
+  if (asking_ == 0 && std::ranges::all_of(ranks_, &UetRank::complete)) uet_.engine().close_idle(now);
 }
 
 // ---- Data that come ------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 // A UET NIC that flows of messages begin or end at: it posts work requests, takes their completions at the instant at
-// which they happen, and checks what has come. Nothing here depends on when it is asked.
+// which they happen, and checks what has come. Nothing here depends on when it is asked. Ranks of collectives may be at
+// the same NIC (collectives/uet_rank.h): they share its engine, and are jobs of their own.
 //
 // A flow has `qps` lanes: at each NIC a context of its own (PIDonFEP and resource index) for each. WRITEs and SENDs say
 // in their header_data which message they are, so that the sink knows it in whatever order they become whole.
@@ -7,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <queue>
@@ -16,11 +18,16 @@
 #include "dataplane/base/endpoint.h"
 #include "dataplane/base/flow_counters.h"
 #include "dataplane/base/histogram.h"
+#include "transports/collectives/rank_host.h"
+#include "transports/uet/collectives/uet_rank.h"
 #include "transports/uet/flows/flow_config.h"
 #include "transports/uet/flows/numbers_done.h"
 #include "transports/uet/uet_endpoint.h"
 
 namespace railyard::uet {
+
+// Of the contexts of flows. Collectives have those above.
+inline constexpr std::uint32_t kFlowsJob = 1;
 
 // What became of the messages of a flow, where they were asked for.
 struct MessageCounters {
@@ -43,7 +50,7 @@ struct FlowPackets {
   Instant first = Instant::never();
 };
 
-class FlowEndpoint final : public Endpoint {
+class FlowEndpoint final : public Endpoint, public RankHost {
  public:
   // `completions`: the most that can wait at once: of all flows `outstanding` where they are asked for, and as many
   // where they end. `real_payload`: frames carry octets, and sinks have memory.
@@ -52,6 +59,7 @@ class FlowEndpoint final : public Endpoint {
   ~FlowEndpoint() override;
 
   const Engine& engine() const noexcept { return uet_.engine(); }
+  Engine& engine() noexcept { return uet_.engine(); }
 
   Readiness ready(Instant now) override;
   std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) override;
@@ -59,11 +67,10 @@ class FlowEndpoint final : public Endpoint {
   bool has_real_payload() const noexcept override { return uet_.has_real_payload(); }
   bool takes_everything() const noexcept override { return uet_.takes_everything(); }
 
-  // When something of flows is due at this NIC; and that, one thing of it.
-  Instant next_due() const noexcept { return due_.empty() ? Instant::never() : due_.top().at; }
-  void run_next();
+  // connect_ranks() makes it known to its peers. Its job's number is above kFlowsJob, and no other rank's here.
+  UetRank& add_rank(const CollectiveConfig& config, RankProgram program, const RankJob& job);
 
-  // Nothing is posted at or after `at`.
+  // Nothing of flows is posted at or after `at`.
   void stop_at(Instant at);
   // Flow `i` keeps to `rate` (0: no limit) from `now` on, if it is asked for here. The NIC must be told
   // (Host::endpoint_changed).
@@ -143,7 +150,8 @@ class FlowEndpoint final : public Endpoint {
   static constexpr unsigned kSlotBits = 16;     // of a wr_id; the lane is above
   static constexpr unsigned kMessageBits = 48;  // of header_data; the sink's slot is above
 
-  void run_due(Instant now);
+  void run_other() override;
+  void push_due(const Due& due);
   void post(Instant now, std::uint32_t lane);
   void post_one(Instant now, Lane& lane, Flow& flow, std::uint64_t wr_id, std::uint32_t slot);
   void post_receive(Instant now, std::uint32_t lane, std::uint32_t slot);
@@ -151,6 +159,8 @@ class FlowEndpoint final : public Endpoint {
   void give_pdc_lane(Lane& lane);
   // Whether there were any.
   bool take_completions(Instant now);
+  bool take_flow_completions(Instant now);
+  void close_if_done(Instant now);
   void on_completion(Instant now, const Completion& completion);
   void on_asked(Instant now, const Completion& completion);
   void take_message(Lane& lane, const Completion& completion, std::uint32_t slot);
@@ -163,6 +173,7 @@ class FlowEndpoint final : public Endpoint {
     std::uint32_t slot = 0;
   };
   Of lane_of(const InPacket& in) noexcept;
+  void note_marked(const InPacket& in) noexcept;
   void on_data(const Of& of, const RxFrame& frame, const InPacket& in, std::optional<Drop> drop);
   void take_read(Lane& lane, Flow& flow, Lane::Slot& slot, const InPacket& in);
   void take_idempotent(Lane& lane, Flow& flow, const InPacket& in);
@@ -177,6 +188,8 @@ class FlowEndpoint final : public Endpoint {
   std::vector<std::vector<std::uint16_t>> lanes_in_use_;  // by peer: how many flows are on each SendWr::lane
   std::size_t asking_ = 0;  // lanes with messages that are posted, or to be posted, and not complete
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+  std::deque<UetRank> ranks_;
+  std::vector<UetRank*> rank_by_context_;  // nullptr: a flow's
 };
 
 }  // namespace railyard::uet

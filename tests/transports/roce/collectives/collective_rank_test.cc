@@ -1,6 +1,6 @@
 // Collectives between NICs: a step when its data are there, over as many repeats as are wanted, and what is made of
 // data that are wrong.
-#include "transports/roce/collectives/collective_rank.h"
+#include "transports/collectives/collective_rank.h"
 
 #include <string>
 #include <vector>
@@ -81,7 +81,7 @@ TEST_P(BothPayloads, LossIsMadeGood) {
   EXPECT_TRUE(star.complete());
   EXPECT_EQ(star.wrong().octets, 0u);
   std::uint64_t again = 0;
-  for (const CollectiveRank* r : star.ranks) again += r->counters().retransmitted_packets;
+  for (const CollectiveRank* r : star.ranks) again += r->traffic().retransmitted_packets;
   EXPECT_GT(again, 10u);
 }
 
@@ -191,7 +191,7 @@ TEST(CollectiveRank, APipeTakesItsLatencyAndItsOctetsTime) {
             plan_collective({.size = 2000, .host = {0, 0}, .rail = {1, 2}}, 2), false, PathMtu::k1024, {0, 0});
   star.run();
   EXPECT_EQ(star.time(0), 2 * (300_ns + 10_ns));
-  EXPECT_EQ(star.ranks[0]->counters().data_packets, 0u);
+  EXPECT_EQ(star.ranks[0]->traffic().packets, 0u);
   EXPECT_EQ(star.ranks[0]->scale_up()->messages, 2u);
   EXPECT_EQ(star.ranks[0]->scale_up()->busy, 20_ns);
 }
@@ -273,7 +273,7 @@ TEST(CollectiveRank, APeerThatIsGoneLeavesItsNeighboursWaitingAndSaysWhy) {
   for (const CollectiveRank* r : star.ranks) EXPECT_EQ(r->finished()[0], Instant::never());
   // Rank 1's own messages are not acknowledged, as it seems, and rank 0's are not, either.
   ASSERT_TRUE(star.ranks[0]->failure().has_value());
-  EXPECT_EQ(star.ranks[0]->failure()->status, WcStatus::kRetryExcErr);
+  EXPECT_EQ(star.ranks[0]->failure()->status, name(WcStatus::kRetryExcErr));
   EXPECT_FALSE(star.ranks[3]->failure().has_value());
 }
 

@@ -107,7 +107,7 @@ class Star {
                   const std::vector<CollectiveEnd>& ends, const CollectiveConnection::Way& way) {
     const Instant at = Instant{} + Duration{3'000'000};
     config.start = Instant::never();
-    std::vector<CollectiveRank*> made;
+    std::vector<RoceRank*> made;
     for (std::size_t r = 0; r < programs.size(); ++r) {
       std::vector<CollectiveEnd> alone(ends.size());
       alone[r] = ends[r];

@@ -1,13 +1,13 @@
-#include "transports/roce/collectives/scale_up.h"
+#include "transports/collectives/scale_up.h"
 
 #include <algorithm>
 
-#include "transports/roce/collectives/collective_rank.h"
-#include "transports/roce/flows/flow_endpoint.h"
+#include "transports/collectives/collective_rank.h"
+#include "transports/collectives/rank_host.h"
 
-namespace railyard::roce {
+namespace railyard {
 
-std::uint32_t ScaleUp::join(FlowEndpoint& nic) {
+std::uint32_t ScaleUp::join(RankHost& nic) {
   places_.push_back({.nic = &nic});
   return static_cast<std::uint32_t>(places_.size() - 1);
 }
@@ -47,4 +47,4 @@ void ScaleUp::run_due(Instant now) {
   }
 }
 
-}  // namespace railyard::roce
+}  // namespace railyard

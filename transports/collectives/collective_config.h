@@ -6,7 +6,7 @@
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 
-namespace railyard::roce {
+namespace railyard {
 
 struct CollectiveConfig {
   std::uint32_t index = 0;    // among those of the run
@@ -31,4 +31,4 @@ struct WrongData {
   std::uint64_t expected = 0;
 };
 
-}  // namespace railyard::roce
+}  // namespace railyard

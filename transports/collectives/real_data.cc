@@ -1,11 +1,11 @@
-#include "transports/roce/collectives/real_data.h"
+#include "transports/collectives/real_data.h"
 
 #include <bit>
 #include <cstring>
 
 #include "dataplane/base/hash.h"
 
-namespace railyard::roce {
+namespace railyard {
 namespace {
 
 struct Terms {
@@ -91,4 +91,4 @@ void RealData::verify(const RankProgram& program, std::uint32_t repeat, WrongDat
   }
 }
 
-}  // namespace railyard::roce
+}  // namespace railyard

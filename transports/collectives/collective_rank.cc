@@ -1,28 +1,16 @@
-#include "transports/roce/collectives/collective_rank.h"
+#include "transports/collectives/collective_rank.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 
 #include "dataplane/base/assert.h"
 #include "dataplane/base/hash.h"
-#include "transports/roce/collectives/collective_layout.h"
 
-namespace railyard::roce {
+namespace railyard {
 namespace {
 
 using Kind = CollectiveStep::Kind;
-
-// Immediate data: the receiver's step, and in the top bit whether its repeat is an odd one.
-constexpr std::uint32_t kOdd = 1u << 31;
-constexpr std::uint32_t kCredit = kOdd - 1;
-
-// Work requests: the step, or that it is no step's, and the connection.
-constexpr std::uint32_t kNoStep = ~std::uint32_t{0};
-constexpr std::uint64_t wr_id(std::uint32_t connection, std::uint32_t step) noexcept {
-  return std::uint64_t{connection} << 32 | step;
-}
 
 // A promise's stream: those of flows are small numbers.
 constexpr std::uint64_t kPromise = std::uint64_t{1} << 63;
@@ -33,11 +21,11 @@ constexpr std::uint64_t kCollectives = 1 << 8;
 
 }  // namespace
 
-CollectiveRank::CollectiveRank(Engine& engine, const CollectiveConfig& config, RankProgram program, bool real_payload)
-    : engine_(engine),
+CollectiveRank::CollectiveRank(MemoryRegions* memory, const CollectiveConfig& config, RankProgram program,
+                               bool real_payload)
+    : memory_(memory),
       config_(config),
       program_(std::move(program)),
-      cq_(engine.create_cq(completions_of(program_))),
       peers_(program_.connections.size()),
       start_at_(config.start),
       states_(program_.steps.size()) {
@@ -52,9 +40,17 @@ CollectiveRank::CollectiveRank(Engine& engine, const CollectiveConfig& config, R
     real_.emplace(program_, config, copies());
     region.memory = real_->memory().data();
   }
-  const auto key = engine.memory().add(region);
+  if (memory_ == nullptr) return;
+  const auto key = memory_->add(region);
   RAILYARD_ASSERT(key.has_value(), "a rank has data");
   memory_key_ = *key;
+}
+
+void CollectiveRank::reach_in_host(std::uint32_t connection, CollectiveRank& peer, ScaleUp& pipe, std::uint32_t place) {
+  pipe_ = &pipe;
+  place_in_host_ = place;
+  peers_[connection].in_host = &peer;
+  if (!scale_up_) scale_up_.emplace();
 }
 
 std::uint64_t CollectiveRank::name_of(std::uint64_t identity, std::uint32_t repeat) const noexcept {
@@ -63,19 +59,14 @@ std::uint64_t CollectiveRank::name_of(std::uint64_t identity, std::uint32_t repe
 
 // ---- Time ----------------------------------------------------------------------------------------------------------
 
-Instant CollectiveRank::next_due() const noexcept {
-  const Instant reduced = reductions_.empty() ? Instant::never() : reductions_.front().at;
-  return std::min({start_at_, reduced, computed_at_});
-}
-
-void CollectiveRank::run_due() {
-  const Instant now = next_due();
-  if (!reductions_.empty() && reductions_.front().at == now) {
+void CollectiveRank::run_due(Instant now) {
+  const Instant due = next_due();
+  if (!reductions_.empty() && reductions_.front().at == due) {
     const Reduction r = reductions_.front();
     reductions_.pop();
     return apply(now, r.what);
   }
-  if (computed_at_ == now) {
+  if (computed_at_ == due) {
     computed_at_ = Instant::never();
     return done(now, computing_);
   }
@@ -123,10 +114,10 @@ void CollectiveRank::begin(Instant now) {
 void CollectiveRank::finish(Instant now) {
   running_ = false;
   if (repeat_ + 2 < config_.repeats)
-    for (std::size_t c = 0; c < peers_.size(); ++c)
+    for (std::uint32_t c = 0; c < peers_.size(); ++c)
       if (program_.connections[c].receives > 0) {
         ++peers_[c].credits_owed;
-        post_credits(now, peers_[c]);
+        post_credits(now, c);
       }
   if (++repeat_ == config_.repeats) return;
   if (config_.gap > Duration{})
@@ -170,46 +161,40 @@ void CollectiveRank::start(Instant now, std::uint32_t step) {
 // ---- Messages that go ----------------------------------------------------------------------------------------------
 
 void CollectiveRank::send(Instant now, std::uint32_t step) {
-  Peer& peer = peers_[program_.steps[step].connection];
+  const CollectiveStep& s = program_.steps[step];
+  Peer& peer = peers_[s.connection];
   if (peer.failed) return;
-  if (repeat_ >= peer.allowed)
+  if (repeat_ >= peer.allowed) {
     peer.blocked.push_back(step);
-  else if (peer.in_host != nullptr)
-    post_in_host(now, step);
-  else
-    post(now, step);
+    return;
+  }
+  if (peer.in_host != nullptr) return post_in_host(now, step);
+  states_[step] = StepState::kPosted;
+  post(now, {.connection = s.connection,
+             .step = step,
+             .peer_step = s.peer_step,
+             .repeat = repeat_,
+             .offset = s.offset,
+             .octets = s.octets,
+             .place = s.place});
 }
 
 std::uint64_t CollectiveRank::sum_of(const CollectiveStep& send) const noexcept {
   return send.relays == CollectiveStep::kNone ? contributors_.of(send) : relayed_[send.relays];
 }
 
-Sge CollectiveRank::source_of(const CollectiveStep& step) {
-  if (real_)
-    return {kCollectiveMemory + repeat_ % copies() * stride() + step.offset, step.octets, memory_key_};
-  const std::uint64_t sum = sum_of(step);
+CollectiveRank::Source CollectiveRank::source(const Outgoing& message) {
+  if (real_) return {kCollectiveMemory + base(message.repeat, stride()) + message.offset, memory_key_};
+  const CollectiveStep& s = program_.steps[message.step];
+  const std::uint64_t sum = sum_of(s);
   const auto [found, is_new] = promise_keys_.try_emplace(sum, 0);
   if (is_new) {
-    const auto key = engine_.memory().add(
+    const auto key = memory_->add(
         {.address = 0, .octets = kPromise, .access = {}, .domain = kCollectiveDomain, .stream = kPromise | sum});
     RAILYARD_ASSERT(key.has_value(), "there are as many regions as are wanted");
     found->second = *key;
   }
-  return {name_of(step.identity, repeat_), step.octets, found->second};
-}
-
-void CollectiveRank::post(Instant now, std::uint32_t step) {
-  const CollectiveStep& s = program_.steps[step];
-  const Peer& peer = peers_[s.connection];
-  const SendWr wr{.wr_id = wr_id(s.connection, step),
-                  .opcode = SendOpcode::kWriteImm,
-                  .sges = {source_of(s)},
-                  .remote_address = peer.address + repeat_ % copies() * peer.stride + s.place,
-                  .r_key = peer.key,
-                  .immediate = s.peer_step | (repeat_ % 2 != 0 ? kOdd : 0)};
-  states_[step] = StepState::kPosted;
-  const auto posted = engine_.post_send(now, peer.qp, wr);
-  RAILYARD_ASSERT(posted.has_value(), "a rank posts what its QPs take");
+  return {name_of(s.identity, message.repeat), found->second};
 }
 
 void CollectiveRank::post_in_host(Instant now, std::uint32_t step) {
@@ -232,71 +217,49 @@ void CollectiveRank::post_in_host(Instant now, std::uint32_t step) {
   scale_up_->latency.record(static_cast<std::uint64_t>(first.ps));
 }
 
-// A QP whose peer does not answer may have no room for one more: then it goes when something else is complete.
-void CollectiveRank::post_credits(Instant now, Peer& peer) {
-  const auto connection = static_cast<std::uint32_t>(&peer - peers_.data());
+// A carrier whose peer does not answer may have no room for one more: then it goes when something else is complete.
+void CollectiveRank::post_credits(Instant now, std::uint32_t connection) {
+  Peer& peer = peers_[connection];
   for (; peer.in_host != nullptr && peer.credits_owed > 0; --peer.credits_owed)
     pipe_->send(now, place_in_host_, peer.in_host->place_in_host_,
                 {.from = this, .to = peer.in_host, .connection = program_.connections[connection].at_peer});
-  for (; peer.credits_owed > 0 && !peer.failed; --peer.credits_owed) {
-    const SendWr wr{.wr_id = wr_id(connection, kNoStep), .opcode = SendOpcode::kWriteImm, .immediate = kCredit};
-    if (!engine_.post_send(now, peer.qp, wr)) return;
-  }
+  for (; peer.credits_owed > 0 && !peer.failed; --peer.credits_owed)
+    if (!post_credit(now, connection)) return;
 }
 
-void CollectiveRank::post_receive(Instant now, std::uint32_t connection) {
-  const auto posted = engine_.post_recv(now, peers_[connection].qp, {.wr_id = wr_id(connection, kNoStep)});
-  RAILYARD_ASSERT(posted.has_value(), "a rank posts what its QPs take");
+void CollectiveRank::on_sent(Instant now, std::uint32_t connection, std::uint32_t step) {
+  if (step != kNoStep) done(now, step);
+  post_credits(now, connection);
 }
 
 // ---- Messages that come --------------------------------------------------------------------------------------------
 
-bool CollectiveRank::take_completions(Instant now) {
-  if (engine_.cq(cq_).size() == 0) return false;
-  std::array<Completion, 16> some;
-  while (const std::size_t n = engine_.poll(cq_, some))
-    for (const Completion& completion : std::span(some).first(n)) on_completion(now, completion);
-  return true;
+void CollectiveRank::on_failed(Instant now, std::uint32_t connection, std::string_view what, std::string_view status) {
+  peers_[connection].failed = true;
+  if (!failure_) failure_ = Failure{connection, what, status, now};
 }
 
-void CollectiveRank::on_completion(Instant now, const Completion& completion) {
-  const auto connection = static_cast<std::uint32_t>(completion.wr_id >> 32);
-  const auto step = static_cast<std::uint32_t>(completion.wr_id);
+void CollectiveRank::on_credit(Instant now, std::uint32_t connection) {
   Peer& peer = peers_[connection];
-  if (!completion.ok()) {
-    peer.failed = true;
-    if (!failure_) failure_ = Failure{connection, completion.status, now};
-    return;
-  }
-  if (completion.opcode == WcOpcode::kRecvWriteImm) {
-    post_receive(now, connection);
-    if (completion.immediate != kCredit) return on_message(now, completion);
-    ++peer.allowed;
-    for (const std::uint32_t blocked : std::exchange(peer.blocked, {})) send(now, blocked);
-    return;
-  }
-  if (step != kNoStep) done(now, step);
-  post_credits(now, peer);
+  ++peer.allowed;
+  for (const std::uint32_t blocked : std::exchange(peer.blocked, {})) send(now, blocked);
 }
 
-void CollectiveRank::on_message(Instant now, const Completion& completion) {
-  const auto connection = static_cast<std::uint32_t>(completion.wr_id >> 32);
-  const std::uint32_t step = completion.immediate & ~kOdd;
-  const bool odd = (completion.immediate & kOdd) != 0;
-  Arrival a{odd == (repeat_ % 2 != 0) ? repeat_ : repeat_ + 1, step, 0};
+void CollectiveRank::on_message(Instant now, std::uint32_t connection, const Incoming& message) {
+  Arrival a{message.repeat, message.step, 0};
   ++messages_;
-  octets_ += completion.octets;
+  octets_ += message.octets;
   if (!is_expected(a, connection)) [[unlikely]] {
     ++wrong_messages_;
     return;
   }
-  const CollectiveStep& s = program_.steps[step];
-  bool right = completion.octets == s.octets;
+  const CollectiveStep& s = program_.steps[a.step];
+  bool right = message.octets == s.octets;
   if (!real_) {
-    right = right && completion.intact && completion.offset == name_of(s.identity, a.repeat) &&
-            (completion.stream & kPromise) != 0;
+    right = right && message.intact && message.offset == name_of(s.identity, a.repeat) &&
+            (message.stream & kPromise) != 0;
     // What came in the place of a promise is nobody's input.
-    a.sum = completion.stream & Contributors::kMask;
+    a.sum = message.stream & Contributors::kMask;
     if (!right) a.sum = mix64(a.sum + 1) & Contributors::kMask;
   }
   if (!right) [[unlikely]]
@@ -305,7 +268,7 @@ void CollectiveRank::on_message(Instant now, const Completion& completion) {
 }
 
 bool CollectiveRank::is_expected(const Arrival& a, std::uint32_t connection) const noexcept {
-  return a.step < program_.steps.size() && program_.steps[a.step].receives() &&
+  return a.repeat - repeat_ <= 1 && a.step < program_.steps.size() && program_.steps[a.step].receives() &&
          program_.steps[a.step].connection == connection &&
          (a.repeat != repeat_ || !running_ || states_[a.step] == StepState::kWaiting);
 }
@@ -322,12 +285,7 @@ std::byte* CollectiveRank::place_of(std::uint64_t offset, std::uint32_t repeat) 
 }
 
 void CollectiveRank::on_scale_up(Instant now, const ScaleUp::Message& m) {
-  Peer& peer = peers_[m.connection];
-  if (m.octets == 0) {
-    ++peer.allowed;
-    for (const std::uint32_t blocked : std::exchange(peer.blocked, {})) send(now, blocked);
-    return;
-  }
+  if (m.octets == 0) return on_credit(now, m.connection);
   const Arrival a{m.repeat, m.step, m.sum};
   if (!is_expected(a, m.connection) || program_.steps[m.step].octets != m.octets) [[unlikely]] {
     ++wrong_messages_;
@@ -341,6 +299,10 @@ void CollectiveRank::on_scale_up(Instant now, const ScaleUp::Message& m) {
 // Additions take their time one after the other.
 void CollectiveRank::take(Instant now, const Arrival& arrival) {
   const CollectiveStep& s = program_.steps[arrival.step];
+  if (states_[arrival.step] != StepState::kWaiting) [[unlikely]] {  // it came twice before its repeat was begun
+    ++wrong_messages_;
+    return;
+  }
   if (s.kind != Kind::kReduce || config_.reduce_rate.bps == 0) return apply(now, arrival);
   states_[arrival.step] = StepState::kPosted;
   reducing_until_ = std::max(now, reducing_until_) + std::max(Bytes{s.octets} / config_.reduce_rate, Duration{1});
@@ -362,11 +324,4 @@ void CollectiveRank::apply(Instant now, const Arrival& arrival) {
   done(now, arrival.step);
 }
 
-QpCounters CollectiveRank::counters() const noexcept {
-  QpCounters sum;
-  for (const Peer& p : peers_)
-    if (p.in_host == nullptr) sum += std::as_const(engine_).qp(p.qp)->info.counters;
-  return sum;
-}
-
-}  // namespace railyard::roce
+}  // namespace railyard

@@ -18,10 +18,10 @@
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 
-namespace railyard::roce {
+namespace railyard {
 
 class CollectiveRank;
-class FlowEndpoint;
+class RankHost;
 
 struct ScaleUpConfig {
   BitRate rate{};      // of each rank, in each direction; above 0
@@ -53,7 +53,7 @@ class ScaleUp {
   explicit ScaleUp(const ScaleUpConfig& config) : config_(config) {}
 
   // A NIC's place in it.
-  std::uint32_t join(FlowEndpoint& nic);
+  std::uint32_t join(RankHost& nic);
 
   // From one place to another. Returns how long the first octet takes: the latency, and what it waits for.
   Duration send(Instant now, std::uint32_t from, std::uint32_t to, const Message& message);
@@ -71,7 +71,7 @@ class ScaleUp {
 
  private:
   struct Place {
-    FlowEndpoint* nic;
+    RankHost* nic;
     Instant sends_until{};
     Instant takes_until{};
   };
@@ -89,4 +89,4 @@ class ScaleUp {
   std::shared_ptr<bool> changed_ = std::make_shared<bool>(false);
 };
 
-}  // namespace railyard::roce
+}  // namespace railyard

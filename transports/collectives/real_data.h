@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "transports/base/rank_program.h"
-#include "transports/roce/collectives/collective_config.h"
+#include "transports/collectives/collective_config.h"
 
-namespace railyard::roce {
+namespace railyard {
 
 class RealData {
  public:
@@ -38,4 +38,4 @@ class RealData {
   std::vector<std::byte> memory_;
 };
 
-}  // namespace railyard::roce
+}  // namespace railyard

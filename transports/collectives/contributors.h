@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "transports/base/rank_program.h"
-#include "transports/roce/collectives/collective_config.h"
+#include "transports/collectives/collective_config.h"
 
-namespace railyard::roce {
+namespace railyard {
 
 class Contributors {
  public:
@@ -37,4 +37,4 @@ class Contributors {
   std::vector<std::uint64_t> sums_;  // of each run between two cuts
 };
 
-}  // namespace railyard::roce
+}  // namespace railyard

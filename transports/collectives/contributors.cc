@@ -1,10 +1,10 @@
-#include "transports/roce/collectives/contributors.h"
+#include "transports/collectives/contributors.h"
 
 #include <algorithm>
 
 #include "dataplane/base/hash.h"
 
-namespace railyard::roce {
+namespace railyard {
 namespace {
 
 // Calls `visit(run)` for each run of octets between two cuts in [from, to).
@@ -67,4 +67,4 @@ void Contributors::verify(const RankProgram& program, std::uint32_t repeat, Wron
   }
 }
 
-}  // namespace railyard::roce
+}  // namespace railyard

@@ -1,0 +1,49 @@
+// The collectives of a lab before there are NICs: whose rank is where, and what each does.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/spec/spec.h"
+#include "transports/base/rank_program.h"
+#include "transports/collectives/collective_config.h"
+#include "transports/collectives/scale_up.h"
+
+namespace railyard::build {
+
+struct PlannedCollective {
+  std::size_t spec = 0;  // index into Lab::collectives
+  // By rank:
+  std::vector<spec::PortName> nics;
+  std::vector<RankProgram> programs;
+};
+
+// Of the lab those over one transport, in their order.
+std::vector<PlannedCollective> plan_collectives(const spec::Lab& lab, spec::CollectiveTransport transport);
+
+// As all of its ranks know it.
+CollectiveConfig config_of(const spec::Lab& lab, std::size_t collective);
+// What ports, paths and first numbers of it are drawn from.
+std::uint64_t chance_of(const spec::Lab& lab, std::size_t collective);
+
+// The scale-up networks of hosts that have ranks.
+class ScaleUpNetworks {
+ public:
+  explicit ScaleUpNetworks(const spec::Lab& lab) : lab_(lab) {}
+
+  // The one of a host, which is made if there is none yet; nullptr: its profile has none.
+  std::shared_ptr<ScaleUp> of(const std::string& host);
+  bool has(const std::string& host) const { return by_host_.contains(host); }
+  // HostConfig::others_changed of a host whose NICs share one.
+  std::shared_ptr<bool> others_changed(const std::string& host) const;
+
+ private:
+  const spec::Lab& lab_;
+  std::map<std::string, std::shared_ptr<ScaleUp>> by_host_;
+};
+
+}  // namespace railyard::build

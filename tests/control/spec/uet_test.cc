@@ -1,0 +1,156 @@
+// What a fabric file says of UET, and what it may not.
+#include <gtest/gtest.h>
+
+#include "control/spec/load.h"
+#include "tests/control/spec/lab_builder.h"
+
+namespace railyard::spec {
+namespace {
+
+// Four hosts under two leaves; `keys` of the only traffic begin in column 16 of line 5.
+std::string file_with(const std::string& keys, const std::string& more = "", const std::string& run = "duration: 1ms") {
+  return "name: x\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2 }\nrun: { " + run +
+         " }\ntraffic:\n  - { name: t, " + keys + " }\n" + more;
+}
+std::string uet_error(const std::string& keys, const std::string& more = "",
+                      const std::string& run = "duration: 1ms") {
+  return error_of(file_with("from: h1, to: h2, transport: uet" + keys, more, run));
+}
+// Of hosts.default.uet, whose keys begin in column 27 of line 6.
+std::string nic_error(const std::string& keys) {
+  return uet_error("", "hosts: { default: { uet: { " + keys + " } } }\n");
+}
+
+TEST(UetSpec, EveryKeyOfTrafficIsRead) {
+  const Lab l = parse(file_with("from: h1, to: h2, transport: uet, service: rod, operation: send, message: 64KiB, "
+                                "outstanding: 16, path-mtu: 8192, qps: 3, receives: 5, repost-after: 2us"),
+                      "x.yaml");
+  const TrafficSpec& t = l.traffic[0];
+  EXPECT_TRUE(t.is_uet());
+  EXPECT_EQ(t.service, UetService::kRod);
+  EXPECT_TRUE(t.roce == (RoceTraffic{RoceOperation::kSend, 65536, 16, 8192, 3, 5, Duration{2'000'000}}));
+}
+
+TEST(UetSpec, TrafficOverRoceIsTrafficOverUetWithOneWordChanged) {
+  const std::string file = file_with("from: h1, to: h2, transport: roce, operation: read, message: 64KiB, qps: 3");
+  const Lab l = parse(file, "x.yaml", {"traffic.t.transport=uet"});
+  EXPECT_TRUE(l.traffic[0].is_uet());
+  EXPECT_EQ(l.traffic[0].service, UetService::kRud);
+}
+
+TEST(UetSpec, EveryKeyOfNicsIsRead) {
+  const Lab l = parse(
+      file_with("from: h1, to: h2",
+                "hosts: { default: { uet: { congestion: nscc, nscc: { base-rtt: 10us, target: 5us, max-window: 2, "
+                "initial-window: 1, min-window: 1/2, alpha: 3, fi: 4, eta: 1/10, fi-scale: 1/3, gamma: 1/2, "
+                "max-md-jump: 1/4, qa-gate: 2, qa-threshold: 5, adjust-period: 7us, adjust-packets: 9, no-queue: 500ns, "
+                "delay-weight: 1/10 }, trimming: false, path-policy: reps, paths: 17, ack-cc: false, ack-bytes: 4KiB, "
+                "rto: 100us, retries: 9, loss-inference: true, probe: true, window: 100, mp-range: 256, pdcs: 1000, "
+                "idle-close: 3us, rudi-window: 8, encapsulation: ip, ip-protocol: 200, crc: false, control-dscp: 30, "
+                "control-class: 6, trimmed-dscp: 31, trimmed-lasthop-dscp: 32 } } }\n"),
+      "x.yaml");
+  const UetNicSpec& u = l.hosts.at("default").uet;
+  NsccSpec n;
+  n.base_rtt = Duration{10'000'000};
+  n.target = Duration{5'000'000};
+  n.max_window = {2, 1};
+  n.initial_window = Ratio{1, 1};
+  n.min_window = {1, 2};
+  n.alpha = {3, 1};
+  n.fi = {4, 1};
+  n.eta = {1, 10};
+  n.fi_scale = {1, 3};
+  n.gamma = {1, 2};
+  n.max_md_jump = {1, 4};
+  n.qa_gate = 2;
+  n.qa_threshold = {5, 1};
+  n.adjust_period = Duration{7'000'000};
+  n.adjust_packets = 9;
+  n.no_queue = Duration{500'000};
+  n.delay_weight = {1, 10};
+  EXPECT_TRUE(u.nscc == n);
+  EXPECT_EQ(u.trimming, false);
+  EXPECT_EQ(u.path_policy, UetPathPolicy::kReps);
+  EXPECT_EQ(u.paths, 17);
+  EXPECT_FALSE(u.ack_cc);
+  EXPECT_EQ(u.ack_bytes, 4096u);
+  EXPECT_EQ(u.rto.ps, 100'000'000);
+  EXPECT_EQ(u.retries, 9);
+  EXPECT_EQ(u.loss_inference, true);
+  EXPECT_TRUE(u.probe);
+  EXPECT_EQ(u.window, 100);
+  EXPECT_EQ(u.mp_range, 256);
+  EXPECT_EQ(u.pdcs, 1000);
+  EXPECT_EQ(u.idle_close.ps, 3'000'000);
+  EXPECT_EQ(u.rudi_window, 8);
+  EXPECT_FALSE(u.udp);
+  EXPECT_EQ(u.ip_protocol, 200);
+  EXPECT_FALSE(u.crc);
+  EXPECT_EQ(u.control_dscp, 30);
+  EXPECT_EQ(u.control_priority, 6);
+  EXPECT_EQ(u.trimmed_dscp, 31);
+  EXPECT_EQ(u.trimmed_lasthop_dscp, 32);
+}
+
+TEST(UetSpec, AProfileIsWhatTheRestBeginsAs) {
+  const Lab l = parse(
+      file_with("from: h1, to: h2", "hosts: { default: { uet: { ack-cc: true, profile: ref-prov } } }\n"), "x.yaml");
+  EXPECT_FALSE(l.hosts.at("default").uet.udp);
+  EXPECT_TRUE(l.hosts.at("default").uet.ack_cc) << "said, in whatever order";
+}
+
+TEST(UetSpec, WhatTrafficMayNotSay) {
+  EXPECT_EQ(uet_error(", service: rdu"),
+            "x.yaml:5:58: traffic.0.service: unknown 'rdu'; did you mean 'rud'? Expected rud, rod, rudi or uud");
+  EXPECT_EQ(error_of(file_with("from: h1, to: h2, service: rud")),
+            "x.yaml:5:43: traffic.0.service: has no meaning here; expected it under transport: uet");
+  EXPECT_EQ(uet_error(", path-mtu: 512"),
+            "x.yaml:5:59: traffic.0.path-mtu: 512 is no Payload MTU of UET; expected 1024, 2048, 4096 or 8192");
+  EXPECT_EQ(uet_error(", service: rudi, operation: send"),
+            "x.yaml:5:75: traffic.0.operation: RUDI carries what may happen twice; expected write or read");
+  EXPECT_EQ(uet_error(", service: uud, operation: read"),
+            "x.yaml:5:74: traffic.0.operation: UUD carries datagrams only; expected send");
+  EXPECT_EQ(uet_error(", service: uud, message: 5000B"),
+            "x.yaml:5:72: traffic.0.message: 5000B is more than a datagram has; expected at most path-mtu (4096)");
+  EXPECT_EQ(uet_error(", operation: rping"),
+            "x.yaml:5:60: traffic.0.operation: rping is for transport: roce; expected write, send or read");
+  EXPECT_EQ(uet_error(", dscp: 46"),
+            "x.yaml:5:55: traffic.0.dscp: 46 is control-dscp of h1:1, too; expected another");
+}
+
+TEST(UetSpec, ANicHasOneClassOfDataAndALabOnePayloadMtu) {
+  const std::string other = "  - { name: u, from: h1, to: h3, transport: uet, ";
+  EXPECT_EQ(uet_error("", other + "dscp: 10 }\n"),
+            "x.yaml:6:56: traffic.1.dscp: traffic 't' has another at h1:1, and data over UET of one NIC have one; "
+            "expected the same");
+  EXPECT_EQ(uet_error("", other + "path-mtu: 1024 }\n"),
+            "x.yaml:6:60: traffic.1.path-mtu: traffic 't' has 4096, and the Payload MTU of UET is one for all: "
+            "expected the same");
+  parse(file_with("from: h1, to: h2, transport: uet",
+                  "  - { name: u, from: h3, to: h4, transport: uet, dscp: 10, class: 1 }\n"),
+        "x.yaml");
+}
+
+TEST(UetSpec, WhatNicsMayNotSay) {
+  EXPECT_EQ(nic_error("paths: 0"), "x.yaml:6:35: hosts.default.uet.paths: 0 is out of range; expected 1..256");
+  EXPECT_EQ(nic_error("nscc: { max-window: 0 }").substr(0, 50), "x.yaml:6:48: hosts.default.uet.nscc.max-window: 0 ");
+  EXPECT_EQ(nic_error("nscc: { initial-window: 2 }"),
+            "x.yaml:6:52: hosts.default.uet.nscc.initial-window: 2 is above max-window (3/2)");
+  EXPECT_EQ(nic_error("mp-range: 300"),
+            "x.yaml:6:38: hosts.default.uet.mp-range: 300 is no power of two; expected one in 128..16384");
+  EXPECT_EQ(nic_error("window: 600"),
+            "x.yaml:6:36: hosts.default.uet.window: 600 is above mp-range (512): a receiver would refuse some");
+  EXPECT_EQ(nic_error("encapsulation: ip, udp-port: 4793"),
+            "x.yaml:6:57: hosts.default.uet.udp-port: has no meaning here; expected it under encapsulation: udp");
+  EXPECT_EQ(nic_error("trimmed-dscp: 46"),
+            "x.yaml:6:42: hosts.default.uet.trimmed-dscp: 46 is that of control packets, too");
+}
+
+TEST(UetSpec, BothEndsMustPutItIntoPacketsInTheSameWay) {
+  EXPECT_EQ(uet_error("", "hosts: { other: { uet: { udp-port: 5000 } } }\nnodes: { h2: { profile: other } }\n"),
+            "x.yaml:5:45: traffic.0.transport: h1:1 and h2:1 put UET into packets in different ways; expected the same "
+            "encapsulation, port and crc in hosts.<profile>.uet of both");
+}
+
+}  // namespace
+}  // namespace railyard::spec

@@ -1,0 +1,44 @@
+// A rank of a collective over RC QPs: a message is an RDMA WRITE with immediate data, which name the receiver's step.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "transports/collectives/collective_rank.h"
+#include "transports/roce/engine.h"
+
+namespace railyard::roce {
+
+class RoceRank final : public CollectiveRank {
+ public:
+  RoceRank(Engine& engine, const CollectiveConfig& config, RankProgram program, bool real_payload);
+
+  // Whether there were any.
+  bool take_completions(Instant now);
+
+  RankTraffic traffic() const noexcept override;
+  // Of its QPs together.
+  QpCounters counters() const noexcept;
+
+ private:
+  friend class CollectiveConnection;
+
+  // This end, and what is known of the other.
+  struct Connection {
+    QpNumber qp{};
+    std::uint32_t key = 0;      // of its memory
+    std::uint64_t address = 0;  // of that
+    std::uint64_t stride = 0;   // from one repeat's to the other's
+  };
+
+  void post(Instant now, const Outgoing& message) override;
+  bool post_credit(Instant now, std::uint32_t connection) override;
+  void post_receive(Instant now, std::uint32_t connection);
+  void on_completion(Instant now, const Completion& completion);
+
+  Engine& engine_;
+  CqId cq_;
+  std::vector<Connection> connections_;
+};
+
+}  // namespace railyard::roce

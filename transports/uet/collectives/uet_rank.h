@@ -1,0 +1,75 @@
+// A rank of a collective over PDCs: a message is a WRITE whose header data name the receiver's step and repeat, so that
+// the receiver knows it in whatever order messages become whole; RUD promises none. It completes here when all of it is
+// acknowledged, so when its octets are in the peer's memory.
+//
+// The collective is a job. Each channel of a rank is a context of it (resource index), and has PDCs of its own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "transports/collectives/collective_rank.h"
+#include "transports/uet/engine.h"
+
+namespace railyard::uet {
+
+// What all ranks of a collective know of it.
+struct RankJob {
+  std::uint32_t job_id = 2;  // 24 bits; nobody else's at its NICs
+  DeliveryMode mode = DeliveryMode::kRud;  // or kRod
+};
+
+class UetRank final : public CollectiveRank {
+ public:
+  UetRank(Engine& engine, const CollectiveConfig& config, RankProgram program, bool real_payload, const RankJob& job);
+
+  // The rank at the other end of a connection is at `peer`, and its memory has this key; its repeats are `stride` apart.
+  void connect(std::uint32_t connection, PeerId peer, MemoryRegions::Key key, std::uint64_t stride);
+  using CollectiveRank::memory_key;
+  using CollectiveRank::stride;
+
+  // Whether there were any.
+  bool take_completions(Instant now);
+
+  std::uint32_t job_id() const noexcept { return job_.job_id; }
+  // What its NIC sees of its packets: one with payload was sent, and one has come with CE.
+  void note_sent(bool again) noexcept {
+    ++traffic_.packets;
+    traffic_.retransmitted_packets += again ? 1 : 0;
+  }
+  void note_marked() noexcept { ++traffic_.ecn_marked; }
+  const std::vector<ContextId>& contexts() const noexcept { return contexts_; }
+  RankTraffic traffic() const noexcept override { return traffic_; }
+
+ private:
+  struct Connection {
+    PeerId peer{};
+    MemoryRegions::Key key = 0;  // of its memory
+    std::uint64_t stride = 0;
+  };
+  // A connection as those who send say it: rank and channel.
+  struct Named {
+    std::uint32_t rank = 0;
+    std::uint32_t channel = 0;
+    std::uint32_t connection = 0;
+    auto operator<=>(const Named&) const = default;
+  };
+
+  void post(Instant now, const Outgoing& message) override;
+  bool post_credit(Instant now, std::uint32_t connection) override;
+  SendWr write_to(std::uint32_t connection) const noexcept;
+  void on_completion(Instant now, const Completion& completion);
+  std::optional<std::uint32_t> channel_of(ContextId context) const noexcept;
+  std::optional<std::uint32_t> connection_of(std::uint32_t rank, ContextId context) const noexcept;
+
+  Engine& engine_;
+  RankJob job_;
+  CqId cq_;
+  std::vector<ContextId> contexts_;  // by channel
+  std::vector<Connection> connections_;
+  std::vector<Named> named_;  // ascending
+  RankTraffic traffic_;
+};
+
+}  // namespace railyard::uet
