@@ -24,8 +24,8 @@ struct ClassName {
 };
 
 struct Carried {
-  std::vector<std::string> paths;    // "traffic.all", "collectives.train"
-  std::set<ClassName> at_switches;   // of their data
+  std::vector<std::string> paths;   // "traffic.all", "collectives.train"
+  std::set<ClassName> at_switches;  // of their data
   std::set<ClassName> at_hosts;
 };
 

@@ -26,7 +26,7 @@ std::string text_of(const sweep::Cell& cell, const std::string& metric) {
 }
 
 std::string change_text(std::optional<double> change) {
-  if (!change) return "";
+  if (!change || *change == 0) return "";
   if (*change >= 9.995) return fmt::format("x {:.3g}", *change + 1);
   return fmt::format("{:+.1f} %", *change * 100);
 }
@@ -64,9 +64,8 @@ std::vector<std::size_t> SideBySide::best(const Block& block, std::size_t metric
 }
 
 bool SideBySide::failed() const {
-  return std::ranges::any_of(blocks, [](const Block& b) {
-    return std::ranges::any_of(b.failures, [](const auto& f) { return !f.empty(); });
-  });
+  return std::ranges::any_of(
+      blocks, [](const Block& b) { return std::ranges::any_of(b.failures, [](const auto& f) { return !f.empty(); }); });
 }
 
 OrderedJson SideBySide::json() const {
@@ -103,7 +102,8 @@ OrderedJson SideBySide::json() const {
 std::string SideBySide::text() const {
   std::string out;
   for (const Block& block : blocks) {
-    std::vector<std::vector<std::string>> lines{{heading_of(block)}};
+    if (!block.over.empty()) out += heading_of(block) + "\n";
+    std::vector<std::vector<std::string>> lines{{""}};
     for (const Column& c : columns) lines.front().push_back(c.name);
     for (std::size_t m = 0; m < metrics.size(); ++m) {
       const std::vector<std::size_t> winners = best(block, m);

@@ -20,8 +20,8 @@ struct SideBySide {
   };
   // One combination of the values that the comparison is made over.
   struct Block {
-    std::vector<std::string> over;               // "topology.spines=4"; empty: there is one block
-    std::vector<std::vector<sweep::Cell>> cells;  // by metric, then column
+    std::vector<std::string> over;                   // "topology.spines=4"; empty: there is one block
+    std::vector<std::vector<sweep::Cell>> cells;     // by metric, then column
     std::vector<std::vector<std::string>> failures;  // by column: "seed 3: x.yaml:4: ..."
   };
   std::string spec;

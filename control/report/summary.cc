@@ -73,11 +73,13 @@ Sums sums_of(const Report& r) {
   return s;
 }
 
-// The median collective's; steps of training have a time only.
+// The median collective's, and the longest repeat of any; steps of training have a time only.
 void add_collectives(const Report& r, std::vector<Figure>& out) {
   std::vector<double> times, algbw, busbw, utilisation;
+  double longest = 0;
   for (const CollectiveReport& c : r.collectives) {
     if (c.median_ns) times.push_back(static_cast<double>(*c.median_ns));
+    if (c.max_ns) longest = std::max(longest, static_cast<double>(*c.max_ns));
     if (c.job)
       utilisation.push_back(c.job->utilisation);
     else if (c.median_ns) {
@@ -89,6 +91,7 @@ void add_collectives(const Report& r, std::vector<Figure>& out) {
     if (!values.empty()) out.push_back({name, Spread::of(std::move(values)).p50});
   };
   add("collective_time", times);
+  if (longest > 0) out.push_back({"collective_max", longest});
   add("algbw", algbw);
   add("busbw", busbw);
   add("utilisation", utilisation);
@@ -156,6 +159,7 @@ FigureKind kind_of(std::string_view name) {
                                                             {"algbw", {kBitsPerSecond, kHigher}},
                                                             {"busbw", {kBitsPerSecond, kHigher}},
                                                             {"collective_time", {kNanoseconds, kLower}},
+                                                            {"collective_max", {kNanoseconds, kLower}},
                                                             {"utilisation", {kRatio, kHigher}},
                                                             {"jain", {kRatio, kHigher}},
                                                             {"share_p50", {kRatio, kHigher}},

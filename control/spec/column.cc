@@ -87,9 +87,10 @@ Parsed<Column> parse_column(std::string_view text) {
     from = slash + 1;
     const auto known = std::ranges::find(column_words(), word, &ColumnWord::word);
     if (known == column_words().end())
-      return std::unexpected(fmt::format("'{}' is no word of a column{}; expected words such as roce/gbn/ecmp/pfc, "
-                                         "of {}",
-                                         word, did_you_mean(word, all_words()), fmt::join(all_words(), ", ")));
+      return std::unexpected(
+          fmt::format("'{}' is no word of a column{}; expected words such as roce/gbn/ecmp/pfc, "
+                      "of {}",
+                      word, did_you_mean(word, all_words()), fmt::join(all_words(), ", ")));
     std::string_view& there = column.words[static_cast<std::size_t>(known->kind)];
     if (!there.empty())
       return std::unexpected(fmt::format("'{}' beside '{}': expected one of them", known->word, there));
@@ -100,14 +101,14 @@ Parsed<Column> parse_column(std::string_view text) {
   for (const ColumnWord& w : column_words()) {
     const bool has = column.is_uet() ? w.uet : w.roce;
     if (column.word(w.kind) == w.word && !has)
-      return std::unexpected(
-          fmt::format("'{}' has no meaning with {}", w.word, column.is_uet() ? "uet" : "roce"));
+      return std::unexpected(fmt::format("'{}' has no meaning with {}", w.word, column.is_uet() ? "uet" : "roce"));
   }
   for (const std::string& set : column.sets)
     if (set.find('=') == set.npos || set.front() == '=')
-      return std::unexpected(fmt::format("'{}': expected settings such as hosts.default.roce.window=64 behind the "
-                                         "words",
-                                         set));
+      return std::unexpected(
+          fmt::format("'{}': expected settings such as hosts.default.roce.window=64 behind the "
+                      "words",
+                      set));
   return column;
 }
 

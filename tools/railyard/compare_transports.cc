@@ -42,9 +42,9 @@ const std::vector<std::string> kUsualColumns{"roce/gbn/ecmp/pfc", "roce/sr/adapt
                                              "uet/rod/ecmp/trim"};
 // Those of these that any run has.
 const std::vector<std::string> kComparedMetrics{
-    "collective_time", "busbw",         "utilisation", "makespan", "goodput",    "jain",      "fct_p50",
-    "fct_p99",         "fct_max",       "out_of_order", "lost",    "retransmitted", "drops",  "trimmed",
-    "ecn_marked",      "xoff_sent",     "paused",      "max_queue"};
+    "collective_time", "collective_max", "busbw",     "utilisation",  "makespan", "goodput",       "jain",
+    "fct_p50",         "fct_p99",        "fct_max",   "out_of_order", "lost",     "retransmitted", "drops",
+    "trimmed",         "ecn_marked",     "xoff_sent", "paused",       "max_queue"};
 
 // One process each.
 struct ComparedRun {
@@ -86,8 +86,7 @@ void drop_unknown(compare::SideBySide& table) {
     });
     if (any) continue;
     table.metrics.erase(table.metrics.begin() + static_cast<std::ptrdiff_t>(m));
-    for (compare::SideBySide::Block& b : table.blocks)
-      b.cells.erase(b.cells.begin() + static_cast<std::ptrdiff_t>(m));
+    for (compare::SideBySide::Block& b : table.blocks) b.cells.erase(b.cells.begin() + static_cast<std::ptrdiff_t>(m));
   }
 }
 
@@ -216,9 +215,10 @@ void add_compare_transports(CLI::App& app, int& exit_code) {
   command->add_option("--seeds", o->seeds, "Each run with each of these; the figures are medians")->type_name("A-B");
   command->add_option("--set", o->sets, "The same in all columns, as of railyard run")->type_name("PATH=VALUE");
   command
-      ->add_option("--metric", o->metrics,
-                   "Which rows: figures of a report's summary, or JSON pointers into report.json; -NAME or +NAME: lower "
-                   "or higher is better")
+      ->add_option(
+          "--metric", o->metrics,
+          "Which rows: figures of a report's summary, or JSON pointers into report.json; -NAME or +NAME: lower "
+          "or higher is better")
       ->delimiter(',')
       ->type_name("NAMES");
   command->add_option("--report", o->dir, "Write compare.json, compare.txt, compare.html and each run's report here")

@@ -31,13 +31,13 @@ std::vector<std::string> sets(const std::string& lab, const std::string& column)
 }
 
 TEST(Overrides, AreOfAllThatATransportCarriesAndItsClasses) {
-  EXPECT_THAT(sets(kLab, "roce/sr/swift/adaptive/lossy, run.duration=1ms"),
-              ElementsAre("traffic.all.transport=roce", "collectives.train.transport=roce",
-                          "hosts.default.roce.loss-recovery=selective-repeat", "hosts.default.roce.congestion=swift",
-                          "hosts.fast.roce.loss-recovery=selective-repeat", "hosts.fast.roce.congestion=swift",
-                          "qos.default.classes.3.path=adaptive", "qos.default.classes.4.path=adaptive",
-                          "qos.default.classes.3.lossless=false", "qos.default.classes.4.lossless=false",
-                          "run.duration=1ms"));
+  EXPECT_THAT(
+      sets(kLab, "roce/sr/swift/adaptive/lossy, run.duration=1ms"),
+      ElementsAre("traffic.all.transport=roce", "collectives.train.transport=roce",
+                  "hosts.default.roce.loss-recovery=selective-repeat", "hosts.default.roce.congestion=swift",
+                  "hosts.fast.roce.loss-recovery=selective-repeat", "hosts.fast.roce.congestion=swift",
+                  "qos.default.classes.3.path=adaptive", "qos.default.classes.4.path=adaptive",
+                  "qos.default.classes.3.lossless=false", "qos.default.classes.4.lossless=false", "run.duration=1ms"));
 }
 
 TEST(Overrides, LeaveWhatNoWordIsAbout) {
@@ -54,17 +54,19 @@ TEST(Overrides, ATrimmingClassNeedsOneForWhatIsTrimmed) {
     EXPECT_THAT(e.what(), HasSubstr("no class of qos.default takes what is trimmed; expected one that is strict"));
   }
   const std::string own =
-      std::string(kLab) + "qos: { default: { classes: { 3: { trim: { class: 5, dscp: 40 } }, 5: {}, 6: { strict: true } } } }\n";
+      std::string(kLab) +
+      "qos: { default: { classes: { 3: { trim: { class: 5, dscp: 40 } }, 5: {}, 6: { strict: true } } } }\n";
   EXPECT_THAT(sets(own, "roce/trim"), Not(Contains(HasSubstr("classes.3.trim")))) << "the file's own stays";
   EXPECT_THAT(sets(own, "roce/pfc"), Contains("qos.default.classes.3.trim=")) << "and goes where nothing is refused";
 }
 
 TEST(Overrides, AreTakenByTheLab) {
-  const std::string lab = "name: x\n"
-                          "topology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2 }\n"
-                          "traffic: [{ name: all, pattern: permutation, transport: roce, bytes: 1MB }]\n"
-                          "qos: { default: { classes: { 3: { queue-alpha: 2, ecn: { kmin: 10KB, kmax: 20KB, "
-                          "drop-not-ect: true }, trim: { class: 6, dscp: 48 } }, 6: { strict: true } } } }\n";
+  const std::string lab =
+      "name: x\n"
+      "topology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2 }\n"
+      "traffic: [{ name: all, pattern: permutation, transport: roce, bytes: 1MB }]\n"
+      "qos: { default: { classes: { 3: { queue-alpha: 2, ecn: { kmin: 10KB, kmax: 20KB, "
+      "drop-not-ect: true }, trim: { class: 6, dscp: 48 } }, 6: { strict: true } } } }\n";
   for (const char* column : {"roce/gbn/ecmp/pfc", "roce/sr/dcqcn/spray/trim", "roce/no-cc/flowlet/lossy"})
     EXPECT_NO_THROW(spec::parse(lab, "x.yaml", sets(lab, column))) << column;
   EXPECT_TRUE(spec::parse(lab, "x.yaml", sets(lab, "roce/pfc")).qos.at("default").classes[3].lossless);
@@ -72,13 +74,14 @@ TEST(Overrides, AreTakenByTheLab) {
 
 TEST(Overrides, RefuseALabWithNothingToCompare) {
   const std::string topology = "name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 2 }\n";
-  EXPECT_THROW(sets(topology + "traffic: [{ name: t, from: h1, to: h2, bytes: 1MB }]\n", "roce"), std::invalid_argument);
-  EXPECT_THROW(sets(topology +
-                        "hosts: { default: { roce: { services: [rping-server] } } }\n"
-                        "traffic: [{ name: t, from: h1, to: h2, transport: roce, operation: rping, rping: { count: 1 } "
-                        "}]\n",
-                    "roce"),
+  EXPECT_THROW(sets(topology + "traffic: [{ name: t, from: h1, to: h2, bytes: 1MB }]\n", "roce"),
                std::invalid_argument);
+  EXPECT_THROW(
+      sets(topology + "hosts: { default: { roce: { services: [rping-server] } } }\n"
+                      "traffic: [{ name: t, from: h1, to: h2, transport: roce, operation: rping, rping: { count: 1 } "
+                      "}]\n",
+           "roce"),
+      std::invalid_argument);
 }
 
 }  // namespace

@@ -27,7 +27,9 @@ TEST(Column, IsWordsInAnyOrderAndSettingsBehindThem) {
 }
 
 TEST(Column, SaysWhatIsWrongWithIt) {
-  const auto error = [](const char* text) { return parse_column(text) ? std::string("nothing") : parse_column(text).error(); };
+  const auto error = [](const char* text) {
+    return parse_column(text) ? std::string("nothing") : parse_column(text).error();
+  };
   EXPECT_THAT(error("roce/gbm"), HasSubstr("'gbm' is no word of a column; did you mean 'gbn'?"));
   EXPECT_THAT(error("roce//pfc"), HasSubstr("'' is no word"));
   EXPECT_THAT(error(""), HasSubstr("'' is no word"));

@@ -54,8 +54,8 @@ TEST_F(CompareTransports, IsMadeOverValuesAndSeedsAndLeavesReports) {
 }
 
 TEST_F(CompareTransports, ARunThatFailsIsOneColumnsLoss) {
-  const Outcome o = railyard({"compare-transports", "incast.yaml", "--column", "roce/pfc", "--column",
-                              "roce/pfc,run.memory=1MiB"});
+  const Outcome o =
+      railyard({"compare-transports", "incast.yaml", "--column", "roce/pfc", "--column", "roce/pfc,run.memory=1MiB"});
   EXPECT_EQ(o.exit_code, kFailed);
   EXPECT_THAT(o.out, HasSubstr("FAILED roce/pfc,run.memory=1MiB: seed 1: "));
 }
