@@ -85,7 +85,7 @@ TEST_P(UetClean, APairReachesTheFramingLimit) {
   const Clean& p = GetParam();
   const bool uud = std::string(p.service) == "uud";
   const double message = uud ? p.path_mtu : 1'000'000;
-  const std::uint64_t messages = uud ? 2000 : 20;
+  const std::uint64_t messages = uud ? 10'000 : 20;
   const auto total = static_cast<std::uint64_t>(message) * messages;
   Scenario s(pair(std::string("service: ") + p.service + ", operation: " + p.operation +
                   ", ip: " + std::to_string(p.ip) + ", path-mtu: " + std::to_string(p.path_mtu) +

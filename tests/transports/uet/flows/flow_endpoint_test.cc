@@ -17,7 +17,7 @@
 #include "dataplane/wire/ipv4.h"
 #include "transports/uet/flows/flow_connection.h"
 
-namespace railyard::uet {
+namespace railyard::uet::flows_test {
 namespace {
 
 using namespace literals;
@@ -321,4 +321,4 @@ TEST(UetFlows, SilenceEndsAFlowWithAStatus) {
 }
 
 }  // namespace
-}  // namespace railyard::uet
+}  // namespace railyard::uet::flows_test
