@@ -225,6 +225,22 @@ TEST(Uet, ALinkThatFlapsInTheMiddleCostsTimeOnly) {
   EXPECT_GT(sums(r).retransmitted, 0u);
 }
 
+// Packets of the third message, and their retransmissions, until the fault has had enough of them.
+TEST(Uet, FaultsFindPacketsByTypeAndMessage) {
+  for (const char* encapsulation : {"udp", "ip"}) {
+    Scenario s(pair("message: 40960B, bytes: 409600B, outstanding: 10",
+                    std::string("hosts: { default: { uet: { rto: 100us, encapsulation: ") + encapsulation +
+                        " } } }\nfaults:\n  - { name: f, on: spine1:2, match: { uet.type: 2, uet.message_id: 3 }, "
+                        "count: 5, drop: true }\n"));
+    s.run_to_the_end();
+    const report::Report r = s.report();
+    expect_all_verified(r, 10);
+    EXPECT_EQ(s.fault("f").frames, 5u);
+    EXPECT_EQ(flow_report(r).lost, 5u);
+    EXPECT_GE(flow_report(r).uet->retransmitted_packets, 5u);
+  }
+}
+
 TEST(Uet, BothTransportsShareANicAndTheGeneratorTheirs) {
   Scenario s("name: mixed\ntopology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2 }\n"
              "traffic:\n"

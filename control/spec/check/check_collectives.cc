@@ -25,8 +25,6 @@ using Algorithm = CollectiveAlgorithm;
 // IP, UDP, BTH, RETH, immediate data and ICRC; and the SRETH of selective repeat.
 constexpr int kWriteImmOctets = 8 + 12 + 16 + 4 + 4;
 constexpr int kSelectiveRepeatOctets = 8;
-// UDP, PDS and SES header, CRC.
-constexpr int kUetOctets = 8 + 12 + 44 + 4;
 constexpr double kMostCollectiveMessages = 1 << 22;
 constexpr std::size_t kMostRealRanks = 64;
 

@@ -28,9 +28,6 @@ constexpr int kRethOctets = 16;
 constexpr int kAethOctets = 4;
 constexpr int kSrEthOctets = 8;  // selective repeat: in all, and the RETH in all of a WRITE
 
-// UDP or entropy header, PDS and SES header, CRC: as much as any packet with payload has.
-constexpr int kUetOctets = 8 + 12 + 44 + 4;
-
 bool is_roce(const TrafficSpec& t) { return t.is_roce(); }
 bool is_rping(const TrafficSpec& t) { return t.is_rping(); }
 

@@ -8,6 +8,9 @@
 
 namespace railyard::spec {
 
+// Beside IP header and payload, UDP or entropy header, PDS and SES header, CRC: as much as any packet with payload has.
+inline constexpr int kUetOctets = 8 + 12 + 44 + 4;
+
 class UetCheck {
  public:
   explicit UetCheck(const Lab& lab) : lab_(lab) {}
