@@ -85,7 +85,7 @@ TEST_P(UetClean, APairReachesTheFramingLimit) {
   const Clean& p = GetParam();
   const bool uud = std::string(p.service) == "uud";
   const double message = uud ? p.path_mtu : 1'000'000;
-  const std::uint64_t messages = uud ? 2000 : 20;
+  const std::uint64_t messages = uud ? 10'000 : 20;
   const auto total = static_cast<std::uint64_t>(message) * messages;
   Scenario s(pair(std::string("service: ") + p.service + ", operation: " + p.operation +
                   ", ip: " + std::to_string(p.ip) + ", path-mtu: " + std::to_string(p.path_mtu) +
@@ -223,6 +223,22 @@ TEST(Uet, ALinkThatFlapsInTheMiddleCostsTimeOnly) {
   const report::Report r = s.report();
   expect_all_verified(r, 32);
   EXPECT_GT(sums(r).retransmitted, 0u);
+}
+
+// Packets of the third message, and their retransmissions, until the fault has had enough of them.
+TEST(Uet, FaultsFindPacketsByTypeAndMessage) {
+  for (const char* encapsulation : {"udp", "ip"}) {
+    Scenario s(pair("message: 40960B, bytes: 409600B, outstanding: 10",
+                    std::string("hosts: { default: { uet: { rto: 100us, encapsulation: ") + encapsulation +
+                        " } } }\nfaults:\n  - { name: f, on: spine1:2, match: { uet.type: 2, uet.message_id: 3 }, "
+                        "count: 5, drop: true }\n"));
+    s.run_to_the_end();
+    const report::Report r = s.report();
+    expect_all_verified(r, 10);
+    EXPECT_EQ(s.fault("f").frames, 5u);
+    EXPECT_EQ(flow_report(r).lost, 5u);
+    EXPECT_GE(flow_report(r).uet->retransmitted_packets, 5u);
+  }
 }
 
 TEST(Uet, BothTransportsShareANicAndTheGeneratorTheirs) {

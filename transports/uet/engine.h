@@ -88,10 +88,11 @@ class Engine {
   // Octets that a packet of `packet_octets` takes on the wire to or from a peer, with preamble and gap.
   std::int64_t wire_octets(PeerId peer, std::size_t packet_octets) const noexcept;
 
-  // Whose READ a packet brings data of, asked before on_packet() takes it.
+  // Whose READ a packet brings data of, asked before on_packet() takes it. Of one that is over: who has posted the last
+  // one of that PDC.
   struct ReadOf {
     ContextId context{};
-    std::uint64_t wr_id = 0;
+    std::optional<std::uint64_t> wr_id{};
   };
   std::optional<ReadOf> read_of(const InPacket& in) const noexcept;
 

@@ -37,7 +37,9 @@ std::optional<Engine::ReadOf> Engine::read_of(const InPacket& in) const noexcept
   const Initiator::Message* m = nullptr;
   if (const auto* data = std::get_if<PdsRequestValues>(&in.packet.pds)) {
     const Pdc* const pdc = table_.find(data->dpdcid);
-    if (pdc != nullptr && pdc->initiator) m = initiator_.find_read(*pdc, response->read_request_message_id);
+    if (pdc == nullptr || !pdc->initiator) return std::nullopt;
+    m = initiator_.find_read(*pdc, response->read_request_message_id);
+    if (m == nullptr && pdc->reader) return ReadOf{*pdc->reader};
   } else if (const auto* rudi = std::get_if<PdsRudiValues>(&in.packet.pds)) {
     if (const RudiPacket* const p = find_rudi(in, rudi->pkt_id)) m = &initiator_.message(p->message);
   } else if (const auto* ack = std::get_if<PdsAckValues>(&in.packet.pds)) {

@@ -130,7 +130,7 @@ void Engine::send_first(Instant now, Pdc& pdc, OutPacket& out) {
   out.entropy = packet.entropy;
   // Nothing follows that would bring an acknowledgement about.
   auto* const request = std::get_if<PdsRequestValues>(&out.packet.pds);
-  if (request != nullptr && !request->ar) request->ar = !has_data(now, pdc);
+  if (request != nullptr && !request->ar) request->ar = !has_data(now, pdc) && !initiator_.waits_for_reads(pdc);
 }
 
 void Engine::fill(Pdc& pdc, const Cargo& cargo, Psn psn, bool again, OutPacket& out) {

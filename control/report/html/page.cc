@@ -56,7 +56,7 @@ std::string heading(const Report& r) {
   std::string out = fmt::format("<h1>{}</h1>\n", escaped_html(r.run.name));
   out += paragraph(
       fmt::format("{} of modelled time under the {} clock{}, seed {}; {} host{}, {} switch{}, {} links; {}{} flow{} "
-                  "over RoCE, {} of the generator{}. {} payload.",
+                  "over RoCE, {}{} of the generator{}. {} payload.",
                   time_text(Duration{static_cast<std::int64_t>(r.engine.simulated_seconds * 1e12)}),
                   escaped_html(r.run.clock), r.run.scale == "1" ? "" : " at scale " + escaped_html(r.run.scale),
                   r.run.seed, r.lab.hosts, r.lab.hosts == 1 ? "" : "s", r.lab.switches, r.lab.switches == 1 ? "" : "es",
@@ -64,7 +64,9 @@ std::string heading(const Report& r) {
                   r.collectives.empty() ? std::string()
                                         : fmt::format("{} collective{}, ", r.collectives.size(),
                                                       r.collectives.size() == 1 ? "" : "s"),
-                  r.lab.roce_flows, r.lab.roce_flows == 1 ? "" : "s", r.lab.generator_flows,
+                  r.lab.roce_flows, r.lab.roce_flows == 1 ? "" : "s",
+                  r.lab.uet_flows > 0 ? fmt::format("{} over UET, ", r.lab.uet_flows) : std::string(),
+                  r.lab.generator_flows,
                   r.lab.attached_nics > 0 ? fmt::format("; {} attached NICs", r.lab.attached_nics) : std::string(),
                   r.run.payload == "real" ? "Real" : "Elided"),
       "lead");

@@ -8,7 +8,7 @@
 
 namespace railyard::spec {
 
-// Beside a full payload: UDP or entropy header, PDS and SES header, CRC: as much as any packet with payload has.
+// Beside IP header and payload, UDP or entropy header, PDS and SES header, CRC: as much as any packet with payload has.
 inline constexpr int kUetOctets = 8 + 12 + 44 + 4;
 
 class UetCheck {

@@ -157,7 +157,7 @@ TEST(RpingErrors, AnAttachedHostMayServe) {
 
 TEST(RoceErrors, KeysOfTraffic) {
   EXPECT_EQ(roce_error("from: h1, to: h2, transport: rocev2"),
-            "x.yaml:5:45: traffic.0.transport: unknown 'rocev2'; did you mean 'roce'? Expected generator or roce");
+            "x.yaml:5:45: traffic.0.transport: unknown 'rocev2'; did you mean 'roce'? Expected generator, roce or uet");
   const auto wrong = [](const std::string& key) { return roce_error("from: h1, to: h2, transport: roce, " + key); };
   EXPECT_EQ(wrong("operaton: read").substr(0, 74),
             "x.yaml:5:51: traffic.0: unknown key 'operaton'; did you mean 'operation'? ");
@@ -167,7 +167,9 @@ TEST(RoceErrors, KeysOfTraffic) {
   EXPECT_EQ(wrong("message: 2GiB"), "x.yaml:5:60: traffic.0.message: 2GiB is out of range; expected 1B..1GiB");
   EXPECT_EQ(wrong("outstanding: 0"), "x.yaml:5:64: traffic.0.outstanding: 0 is out of range; expected 1..4096");
   EXPECT_EQ(wrong("path-mtu: 1500"),
-            "x.yaml:5:61: traffic.0.path-mtu: unknown '1500'; expected 256, 512, 1024, 2048 or 4096");
+            "x.yaml:5:61: traffic.0.path-mtu: unknown '1500'; expected 256, 512, 1024, 2048, 4096 or 8192");
+  EXPECT_EQ(wrong("path-mtu: 8192"),
+            "x.yaml:5:61: traffic.0.path-mtu: 8192 is no path MTU of RoCE; expected 256, 512, 1024, 2048 or 4096");
   EXPECT_EQ(wrong("qps: 257"), "x.yaml:5:56: traffic.0.qps: 257 is out of range; expected 1..256");
   EXPECT_EQ(wrong("operation: send, receives: 0"),
             "x.yaml:5:78: traffic.0.receives: 0 is out of range; expected 1..4096");
@@ -183,7 +185,7 @@ TEST(RoceErrors, KeysOfOneTransportAreNoneOfTheOthers) {
   for (const char* key : {"operation: send", "message: 1MB", "outstanding: 2", "path-mtu: 1024", "qps: 2",
                           "receives: 1", "repost-after: 1us"}) {
     const std::string error = wrong(key);
-    EXPECT_TRUE(error.ends_with("has no meaning here; expected it under transport: roce")) << error;
+    EXPECT_TRUE(error.ends_with("has no meaning here; expected it under transport: roce or uet")) << error;
   }
   EXPECT_EQ(wrong("transport: roce, receives: 2"),
             "x.yaml:5:61: traffic.0.receives: has no meaning here; expected it under operation: send");
@@ -191,7 +193,7 @@ TEST(RoceErrors, KeysOfOneTransportAreNoneOfTheOthers) {
             "x.yaml:5:65: traffic.0.repost-after: has no meaning here; expected it under operation: send");
   EXPECT_EQ(wrong("transport: roce, payload: 1KiB"),
             "x.yaml:5:60: traffic.0.payload: has no meaning here; expected it under transport: generator; path-mtu is "
-            "what a packet of RoCE carries");
+            "what a packet of RoCE or UET carries");
   EXPECT_EQ(wrong("transport: roce, on: 1us, off: 1us"),
             "x.yaml:5:55: traffic.0.on: has no meaning here; expected it under transport: generator");
 }

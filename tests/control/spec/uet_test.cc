@@ -101,21 +101,21 @@ TEST(UetSpec, AProfileIsWhatTheRestBeginsAs) {
 
 TEST(UetSpec, WhatTrafficMayNotSay) {
   EXPECT_EQ(uet_error(", service: rdu"),
-            "x.yaml:5:58: traffic.0.service: unknown 'rdu'; did you mean 'rud'? Expected rud, rod, rudi or uud");
+            "x.yaml:5:59: traffic.0.service: unknown 'rdu'; did you mean 'rud'? Expected rud, rod, rudi or uud");
   EXPECT_EQ(error_of(file_with("from: h1, to: h2, service: rud")),
             "x.yaml:5:43: traffic.0.service: has no meaning here; expected it under transport: uet");
   EXPECT_EQ(uet_error(", path-mtu: 512"),
-            "x.yaml:5:59: traffic.0.path-mtu: 512 is no Payload MTU of UET; expected 1024, 2048, 4096 or 8192");
+            "x.yaml:5:60: traffic.0.path-mtu: 512 is no Payload MTU of UET; expected 1024, 2048, 4096 or 8192");
   EXPECT_EQ(uet_error(", service: rudi, operation: send"),
-            "x.yaml:5:75: traffic.0.operation: RUDI carries what may happen twice; expected write or read");
+            "x.yaml:5:76: traffic.0.operation: RUDI carries what may happen twice; expected write or read");
   EXPECT_EQ(uet_error(", service: uud, operation: read"),
-            "x.yaml:5:74: traffic.0.operation: UUD carries datagrams only; expected send");
+            "x.yaml:5:75: traffic.0.operation: UUD carries datagrams only; expected send");
   EXPECT_EQ(uet_error(", service: uud, message: 5000B"),
-            "x.yaml:5:72: traffic.0.message: 5000B is more than a datagram has; expected at most path-mtu (4096)");
+            "x.yaml:5:73: traffic.0.message: 5KB is more than a datagram has; expected at most path-mtu (4096)");
   EXPECT_EQ(uet_error(", operation: rping"),
-            "x.yaml:5:60: traffic.0.operation: rping is for transport: roce; expected write, send or read");
+            "x.yaml:5:61: traffic.0.operation: rping is for transport: roce; expected write, send or read");
   EXPECT_EQ(uet_error(", dscp: 46"),
-            "x.yaml:5:55: traffic.0.dscp: 46 is control-dscp of h1:1, too; expected another");
+            "x.yaml:5:56: traffic.0.dscp: 46 is control-dscp of h1:1, too; expected another");
 }
 
 TEST(UetSpec, ANicHasOneClassOfDataAndALabOnePayloadMtu) {

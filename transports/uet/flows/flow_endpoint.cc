@@ -71,8 +71,9 @@ FlowEndpoint::Of FlowEndpoint::lane_of(const InPacket& in) noexcept {
   const auto read = engine().read_of(in);
   if (!read || read->context.index() >= lane_by_context_.size() || lane_by_context_[read->context.index()] == 0)
     return {};
-  return {&lanes_[lane_by_context_[read->context.index()] - 1],
-          static_cast<std::uint32_t>(read->wr_id & ((1u << kSlotBits) - 1))};
+  Of of{&lanes_[lane_by_context_[read->context.index()] - 1]};
+  if (read->wr_id) of.slot = static_cast<std::uint32_t>(*read->wr_id & ((1u << kSlotBits) - 1));
+  return of;
 }
 
 void FlowEndpoint::note_marked(const InPacket& in) noexcept {
@@ -299,10 +300,11 @@ void FlowEndpoint::on_data(const Of& of, const RxFrame& frame, const InPacket& i
   // Clocks that are skewed may say that it came before it was sent.
   r.latency.record(static_cast<std::uint64_t>(std::max(frame.at - frame.sent, Duration{}).ps));
   if (in.ce) ++r.marked;
-  if (drop) {
+  const bool read = flow.config.operation == FlowOperation::kRead;
+  if (drop || (read && !of.slot)) {
     ++r.discarded;
-  } else if (flow.config.operation == FlowOperation::kRead) {
-    take_read(lane, flow, lane.slots[of.slot], in);
+  } else if (read) {
+    take_read(lane, flow, lane.slots[*of.slot], in);
   } else if (flow.config.mode == DeliveryMode::kRudi) {
     take_idempotent(lane, flow, in);
   } else {

@@ -170,7 +170,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   // Which lane a packet with payload is of at its sink; its READ's slot.
   struct Of {
     Lane* lane = nullptr;
-    std::uint32_t slot = 0;
+    std::optional<std::uint32_t> slot{};
   };
   Of lane_of(const InPacket& in) noexcept;
   void note_marked(const InPacket& in) noexcept;

@@ -114,6 +114,7 @@ struct Pdc {
   std::uint16_t message_id = 0;        // the last one given
   std::vector<std::uint32_t> begun;    // initiator: messages that have a message_id
   std::uint32_t reads_in_flight = 0;   // initiator: READ requests whose data is not here
+  std::optional<ContextId> reader{};   // initiator: who has posted the newest READ
   RingQueue<std::uint32_t> read_jobs;  // target: READs whose data was not sent yet
   std::uint32_t open_read_jobs = 0;
   std::vector<std::uint32_t> inbound;  // target: messages of which something has come

@@ -141,7 +141,10 @@ void Initiator::sent_first(Pdc& pdc, const Cargo& cargo) {
     return;
   }
   if (m.next++ == 0) pdc.begun.push_back(cargo.item);
-  if (is_read(m)) ++pdc.reads_in_flight;
+  if (is_read(m)) {
+    ++pdc.reads_in_flight;
+    pdc.reader = m.context;
+  }
   if (m.next < m.packets) return;
   m.sent_all = true;
   pdc.messages.pop();

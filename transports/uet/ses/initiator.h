@@ -63,6 +63,11 @@ class Initiator {
   // its message.
   void fill(const Cargo& cargo, Packet& packet, PayloadRef& payload, std::array<std::byte, kMostAckData>& small);
   bool is_last(const Cargo& cargo) const noexcept;
+  // More of a READ follows when some of its data are here.
+  bool waits_for_reads(const Pdc& pdc) const noexcept {
+    return !pdc.messages.empty() && is_read(messages_[pdc.messages.front()]) &&
+           pdc.reads_in_flight >= fep_.config.most_reads_in_flight;
+  }
   // Of a packet of a READ: the octets that it asks for; of others 0.
   std::uint32_t read_octets(const Cargo& cargo) const noexcept {
     const Message& m = messages_[cargo.item];

@@ -1,0 +1,70 @@
+// What is asked of a built lab.
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "control/build/built_lab.h"
+#include "control/spec/spec_error.h"
+
+namespace railyard::build {
+
+Device& BuiltLab::device(const std::string& node) {
+  const auto found = by_name_.find(node);
+  if (found == by_name_.end()) throw std::out_of_range(fmt::format("no node is called '{}'", node));
+  return fabric_[found->second];
+}
+Switch& BuiltLab::switch_named(const std::string& node) { return dynamic_cast<Switch&>(device(node)); }
+Host& BuiltLab::host(const std::string& node) { return dynamic_cast<Host&>(device(node)); }
+TrunkEnd& BuiltLab::trunk(const std::string& node) { return dynamic_cast<TrunkEnd&>(device(node)); }
+
+PortRef BuiltLab::port(const spec::PortName& name) const {
+  const auto found = by_name_.find(name.node);
+  if (found == by_name_.end()) throw std::out_of_range(fmt::format("no node is called '{}'", name.node));
+  const std::size_t ports = link_of_[found->second.index()].size();
+  if (name.port < 1 || static_cast<std::size_t>(name.port) > ports)
+    throw std::out_of_range(fmt::format("{} has no port {}; its ports are 1..{}", name.node, name.port, ports));
+  return {found->second, PortIndex{static_cast<std::uint16_t>(name.port - 1)}};
+}
+
+BitRate BuiltLab::rate(PortRef port) const noexcept {
+  const std::size_t link = link_of_[port.device.index()][port.port.index()];
+  return link == 0 ? BitRate{} : lab_.links[link - 1].rate;
+}
+
+Duration BuiltLab::delay(PortRef port) const noexcept {
+  const std::size_t link = link_of_[port.device.index()][port.port.index()];
+  return link == 0 ? Duration{} : lab_.links[link - 1].delay;
+}
+
+int BuiltLab::mtu(PortRef port) const noexcept {
+  const std::size_t link = link_of_[port.device.index()][port.port.index()];
+  return link == 0 ? 0 : lab_.links[link - 1].mtu;
+}
+
+std::string BuiltLab::peer_name(PortRef port) const {
+  const std::size_t link = link_of_[port.device.index()][port.port.index()];
+  if (link == 0) return {};
+  const spec::LinkSpec& l = lab_.links[link - 1];
+  const spec::PortName self{node_of(port.device).name, port.port.value + 1};
+  const spec::PortName& other = l.a == self ? l.b : l.a;
+  return fmt::format("{}:{}", other.node, other.port);
+}
+
+void BuiltLab::open_outputs() {
+  for (const Output& o : outputs_) {
+    try {
+      o.pcap->write_to(o.file);
+    } catch (const std::runtime_error& error) {
+      throw spec::SpecError(o.place, error.what());
+    }
+  }
+}
+
+void BuiltLab::stop_traffic(Instant at) {
+  for (TrafficGenerator* g : generators_) g->stop_at(at);
+  for (roce::FlowEndpoint* r : roce_) r->stop_at(at);
+  for (const UetNics::Named& u : uet_) u.endpoint->stop_at(at);
+  for (const ServiceNics::Nic& nic : service_nics_) nic.endpoint->stop_at(at);
+}
+
+}  // namespace railyard::build
