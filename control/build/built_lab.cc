@@ -168,7 +168,8 @@ class BuiltLab::Builder {
                   uet_way_of(flow.plan.destination, flow.plan.source, t));
   }
 
-  uet::AddressVector uet_way_of(const spec::PortName& from, const spec::PortName& to, const spec::TrafficSpec& t) const {
+  uet::AddressVector uet_way_of(const spec::PortName& from, const spec::PortName& to,
+                                const spec::TrafficSpec& t) const {
     const roce::AddressVector v = way_of(from, to, t);
     return {v.source_mac, v.next_hop_mac, v.source, v.destination};
   }

@@ -98,8 +98,8 @@ TEST(UetCollectives, WorkersChangeNothing) {
   for (const std::size_t workers : {1uz, 2uz, 3uz, 4uz}) {
     EngineConfig config;
     config.workers = workers;
-    Scenario s = Scenario::ready("uet-allreduce", {"run.workers=" + std::to_string(workers), "collectives.sum.repeats=3"},
-                                 config);
+    Scenario s = Scenario::ready(
+        "uet-allreduce", {"run.workers=" + std::to_string(workers), "collectives.sum.repeats=3"}, config);
     s.run_to_the_end();
     EXPECT_TRUE(s.report().collectives.at(0).verified);
     digests.push_back(s.digest());

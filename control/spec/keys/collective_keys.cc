@@ -104,7 +104,8 @@ const Table<CollectiveSpec>& collective_keys() {
            .require(),
        key("chunk", &CollectiveSpec::chunk, octets(4, kMostChunk), "most octets of a message; what is longer is split"),
        key("channels", &CollectiveSpec::channels, integer(1, 64),
-           "parts that go at once, each over QPs of its own with UDP source ports of their own, or over PDCs of its own"),
+           "parts that go at once, each over QPs of its own with UDP source ports of their own, or over PDCs of its "
+           "own"),
        ranks_key(),
        key("placement", &CollectiveSpec::placement, file_path(4095),
            "in the place of ranks, a file that says where each is: CSV with the columns rank, host and, if wanted, "

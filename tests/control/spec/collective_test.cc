@@ -160,6 +160,48 @@ TEST(CollectiveErrors, StepsOfTraining) {
             "x.yaml:4:61: collectives.0.forward: has no meaning here; expected it under collective: all-reduce");
 }
 
+// One word makes a collective of RoCE one of UET.
+TEST(CollectiveSpecs, TheTransportIsRoceOrUet) {
+  const std::string file = collective_with("size: 1MiB, dscp: 10, class: 2, ip: 6");
+  EXPECT_FALSE(parse(file, "x.yaml").collectives[0].is_uet());
+  const Lab l = parse(file, "x.yaml", {"collectives.c.transport=uet", "collectives.c.service=rod",
+                                       "collectives.c.path-mtu=8192"});
+  const CollectiveSpec& c = l.collectives[0];
+  EXPECT_TRUE(c.is_uet());
+  EXPECT_EQ(c.service, CollectiveService::kRod);
+  EXPECT_EQ(parse(to_yaml(l), "y.yaml"), l);
+  const TrafficSpec like = like_traffic(c);
+  EXPECT_TRUE(like.is_uet());
+  EXPECT_EQ(like.roce.path_mtu, 8192);
+  EXPECT_EQ(like.dscp, 10);
+  EXPECT_EQ(like.priority, 2);
+  EXPECT_EQ(like.ip_version, 6);
+}
+
+TEST(CollectiveErrors, WhatUetDoesNotHave) {
+  EXPECT_EQ(collective_error("size: 1MiB, service: rud"),
+            "x.yaml:4:37: collectives.0.service: has no meaning here; expected it under transport: uet");
+  EXPECT_EQ(collective_error("size: 1MiB, transport: uet, service: uud"),
+            "x.yaml:4:53: collectives.0.service: unknown 'uud'; did you mean 'rud'? Expected rud or rod");
+  EXPECT_EQ(collective_error("size: 1MiB, transport: uet, path-mtu: 512"),
+            "x.yaml:4:54: collectives.0.path-mtu: 512 is no Payload MTU of UET; expected 1024, 2048, 4096 or 8192");
+  EXPECT_EQ(collective_error("size: 1MiB, path-mtu: 8192"),
+            "x.yaml:4:38: collectives.0.path-mtu: 8192 is no path MTU of RoCE; expected 256, 512, 1024, 2048 or 4096");
+  // Ethernet's MTU counts from the IP header: IPv4 20, UDP 8, PDS 12, SES 44, CRC 4.
+  EXPECT_EQ(collective_error("size: 1MiB, transport: uet", "defaults: { link: { mtu: 1500 } }\n"),
+            "x.yaml:4:5: collectives.0: 4096 and 88 octets of headers make packets of 4184; the MTU from h1:1 to h2:1 "
+            "is 1500");
+  // Of NICs that traffic has, too.
+  EXPECT_EQ(collective_error("size: 1MiB, transport: uet, dscp: 11",
+                             "traffic: [ { name: t, from: h1, to: h2, transport: uet, dscp: 10 } ]\n"),
+            "x.yaml:4:50: collectives.0.dscp: traffic 't' has another at h1:1, and data over UET of one NIC have one; "
+            "expected the same");
+  EXPECT_EQ(collective_error("size: 1MiB, transport: uet, ranks: [h1, h3]",
+                             "run: { clock: wall, payload: real }\nnodes: { h3: { kind: host, attach: { netdev: e0 }, "
+                             "address: 10.9.0.3, agent: {} } }\n"),
+            "x.yaml:4:39: collectives.0.transport: rank h3:1 is an agent's, whose device speaks RoCE; expected roce");
+}
+
 TEST(CollectiveErrors, WhatDoesNotFitTheLab) {
   EXPECT_EQ(collective_error("size: 1MiB", "defaults: { link: { mtu: 1500 } }\n"),
             "x.yaml:4:5: collectives.0: 4096 and 64 octets of headers make packets of 4160; the MTU from h1:1 to h2:1 "
