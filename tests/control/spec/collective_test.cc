@@ -193,7 +193,7 @@ TEST(CollectiveErrors, WhatUetDoesNotHave) {
             "is 1500");
   // Of NICs that traffic has, too.
   EXPECT_EQ(collective_error("size: 1MiB, transport: uet, dscp: 11",
-                             "traffic: [ { name: t, from: h1, to: h2, transport: uet, dscp: 10 } ]\n"),
+                             "traffic: [ { name: t, from: h1, to: h2, transport: uet, dscp: 10, bytes: 1MB } ]\n"),
             "x.yaml:4:50: collectives.0.dscp: traffic 't' has another at h1:1, and data over UET of one NIC have one; "
             "expected the same");
   EXPECT_EQ(collective_error("size: 1MiB, transport: uet, ranks: [h1, h3]",
