@@ -259,8 +259,9 @@ void Engine::take(Instant now, Pdc& pdc, const InPacket& in, const PdsRequestVal
   pdc.last_entropy = in.entropy;
   pdc.ack_octets += std::max(in.packet.payload_octets, fep_.config.ack_min_add);
   if (pds.ar && pdc.window.gap() && psn - pdc.window.expected() > 0) {
+    // The farthest of them: when what is before it has come, all of them are told.
+    if (!pdc.ar_waits || psn - pdc.last_ar > 0) pdc.last_ar = psn;
     pdc.ar_waits = true;
-    pdc.last_ar = psn;
   }
   bool closes_gap = false;
   if (pdc.ar_waits && pdc.window.expected() - pdc.last_ar > 0) {

@@ -133,7 +133,7 @@ TEST(UetSpec, ANicHasOneClassOfDataAndALabOnePayloadMtu) {
 
 TEST(UetSpec, WhatNicsMayNotSay) {
   EXPECT_EQ(nic_error("paths: 0"), "x.yaml:6:35: hosts.default.uet.paths: 0 is out of range; expected 1..256");
-  EXPECT_EQ(nic_error("nscc: { max-window: 0 }").substr(0, 50), "x.yaml:6:48: hosts.default.uet.nscc.max-window: 0 ");
+  EXPECT_EQ(nic_error("nscc: { max-window: 0 }").substr(0, 51), "x.yaml:6:48: hosts.default.uet.nscc.max-window: is ");
   EXPECT_EQ(nic_error("nscc: { initial-window: 2 }"),
             "x.yaml:6:52: hosts.default.uet.nscc.initial-window: 2 is above max-window (3/2)");
   EXPECT_EQ(nic_error("mp-range: 300"),
