@@ -150,7 +150,8 @@ LabReport lab_report(const build::BuiltLab& lab) {
     for (const spec::NicSpec& nic : n.nics) r.attached_nics += !std::holds_alternative<std::monostate>(nic.attach);
   }
   r.links = static_cast<int>(lab.spec().links.size());
-  for (const build::Flow& f : lab.flows()) ++(f.is_roce() ? r.roce_flows : f.is_uet() ? r.uet_flows : r.generator_flows);
+  for (const build::Flow& f : lab.flows())
+    ++(f.is_roce() ? r.roce_flows : f.is_uet() ? r.uet_flows : r.generator_flows);
   return r;
 }
 

@@ -52,7 +52,8 @@ std::string flow_table(const Report& r, const std::vector<const FlowReport*>& fl
     const bool arrived = f.latency_ns.max > 0;
     const bool within = is_within(r.budgets, f.latency_ns);
     const bool failed = f.failed();
-    table.row({failed ? f.name + " (" + (f.roce ? f.roce->status : f.uet->status) + ")" : f.name, fmt::format("{}", f.priority),
+    table.row({failed ? f.name + " (" + (f.roce ? f.roce->status : f.uet->status) + ")" : f.name,
+               fmt::format("{}", f.priority),
                f.fct_ns ? nanoseconds_text(static_cast<std::uint64_t>(*f.fct_ns)) : "-",
                f.slowdown() ? fmt::format("{:.2f}", *f.slowdown()) : "-", rate_text(f.goodput_bps),
                rate_text(f.limit_bps), f.share() ? percent_text(*f.share()) : "-", nanoseconds_text(f.latency_ns.p50),
