@@ -141,6 +141,7 @@ TEST_F(FrameMatchTest, AFieldBehindTheEndIsNotThere) {
   view.l4_offset = 34;
   view.protocol = 17;
   view.destination_port = 4793;
+  view.uet_entropy = 0x1234;
   const auto test = [&](std::string_view name, std::uint64_t value) {
     const wire::HeaderField* f = wire::header_field(name);
     return wire::number_test(f->layer, f->first_bit, f->width, value).holds(udp_of_uet, view);
