@@ -40,7 +40,7 @@ struct CompareTransportsOptions {
 
 const std::vector<std::string> kUsualColumns{"roce/gbn/ecmp/pfc", "roce/sr/adaptive/pfc", "uet/rud/spray/trim",
                                              "uet/rod/ecmp/trim"};
-// Those of these that any run has.
+// Those of these that any run has, and that are not 0 in all of them.
 const std::vector<std::string> kComparedMetrics{
     "collective_time", "collective_max", "busbw",     "utilisation",  "makespan", "goodput",       "jain",
     "fct_p50",         "fct_p99",        "fct_max",   "out_of_order", "lost",     "retransmitted", "drops",
@@ -79,10 +79,13 @@ void write_compared(const std::filesystem::path& path, const std::string& text) 
   if (!out.flush()) throw std::runtime_error(fmt::format("--report: cannot write {}", path.string()));
 }
 
-void drop_unknown(compare::SideBySide& table) {
+// Takes away what no run has; `and_zero`: also what is 0 in all of them.
+void drop_empty(compare::SideBySide& table, bool and_zero) {
+  const auto says_something = [&](double value) { return !and_zero || value != 0; };
   for (std::size_t m = table.metrics.size(); m-- > 0;) {
     const bool any = std::ranges::any_of(table.blocks, [&](const compare::SideBySide::Block& b) {
-      return std::ranges::any_of(b.cells[m], [](const sweep::Cell& cell) { return !cell.values.empty(); });
+      return std::ranges::any_of(
+          b.cells[m], [&](const sweep::Cell& cell) { return std::ranges::any_of(cell.values, says_something); });
     });
     if (any) continue;
     table.metrics.erase(table.metrics.begin() + static_cast<std::ptrdiff_t>(m));
@@ -166,10 +169,10 @@ int compare_transports(CompareTransportsOptions o) {
       if (figures[i][m]) block.cells[m][runs[i].column].values.push_back(*figures[i][m]);
   }
   if (usual) {
-    drop_unknown(table);
+    drop_empty(table, true);
   } else if (!known.empty()) {
     const std::vector<std::string> asked = table.metrics;
-    drop_unknown(table);
+    drop_empty(table, false);
     for (const std::string& m : asked)
       if (std::ranges::find(table.metrics, m) == table.metrics.end())
         throw std::invalid_argument(fmt::format("--metric: no run has '{}'{}; there are {}", sweep::name_of_metric(m),
