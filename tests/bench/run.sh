@@ -4,7 +4,7 @@
 # usage: tests/bench/run.sh [--runs N] [NAME...]
 #   --runs N   runs of each figure (default 5)
 #   NAME       only these: virtual large payload workers features wall vhost memif ports pair rate live start memory parts qps
-#              roce recovery
+#              roce uet recovery
 # Builds what it measures in build/release. A bar that is missed is said; the exit status is 1 then.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -113,6 +113,26 @@ if is_wanted roce; then
   figures '.flows[0].roce.verified / .engine.cpu_seconds / 1e6' "$here/roce-pair.yaml" --set traffic.pair.message=64B \
     >"$work/figures"
   row '  messages of 64 octets' 'M messages/s per core' -
+fi
+
+if is_wanted uet; then
+  printf '\nWhat a data packet costs with its answers, one hop included: WRITEs of 2 MB, virtual clock, elided payload\n'
+  a_packet='.engine.cpu_seconds * 1e9 / ([.flows[].packets] | add)'
+  for (( i = 0; i < runs; ++i )); do
+    "$railyard" run "$here/transports.yaml" --json 2>/dev/null | jq -r "$a_packet" >"$work/uet-roce-$i"
+    "$railyard" run "$here/transports.yaml" --set traffic.pairs.transport=uet --json 2>/dev/null |
+      jq -r "$a_packet" >"$work/uet-uet-$i"
+  done
+  cat "$work"/uet-roce-* >"$work/figures"; row '  RoCEv2' 'ns of CPU a packet' -
+  cat "$work"/uet-uet-* >"$work/figures"; row '  UET, RUD' 'ns of CPU a packet' -
+  for (( i = 0; i < runs; ++i )); do
+    awk -v a="$(<"$work/uet-uet-$i")" -v b="$(<"$work/uet-roce-$i")" 'BEGIN { print a / b }'
+  done >"$work/figures"
+  row '  UET against RoCEv2, in turn' x '<= 1.5'
+  for n in 128 1024; do
+    figures "$per_core" "$here/roce-$n.yaml" --set traffic.permutation.transport=uet >"$work/figures"
+    row "  the permutation of $n hosts over UET" 'M packet-hops/core-second' -
+  done
 fi
 
 if is_wanted recovery; then

@@ -367,10 +367,18 @@ FAULT_VALUES = {
     "size": "<100B",
 }
 
+
+# One packet of every kind after the other, as uet_engine_fuzz.cc reads them: first an octet that says with whose numbers.
+UET_ENGINE_PACKETS = {
+    name: b"".join(struct.pack(">BH", how, len(packet)) + packet for packet in UET.values())
+    for name, how in {"as_they_are": 0x10, "of_our_rud": 0x11, "of_our_rod": 0x12, "of_their_pdc": 0x13,
+                      "marked": 0x15, "trimmed": 0x19, "trimmed_of_their_pdc": 0x1B}.items()
+}
+
 if __name__ == "__main__":
     corpus = pathlib.Path(__file__).parent / "corpus"
     for folder in ("fault_text", "parse_frame", "pfc", "quality_report", "roce_packet", "roce_engine", "cm_mad",
-                   "trunk_message", "trunk_fragment", "uet_packet", "uet_frame"):
+                   "trunk_message", "trunk_fragment", "uet_packet", "uet_frame", "uet_engine"):
         (corpus / folder).mkdir(parents=True, exist_ok=True)
     for name, frame in FRAMES.items():
         (corpus / "parse_frame" / f"{name}.bin").write_bytes(frame)
@@ -389,6 +397,8 @@ if __name__ == "__main__":
     for name, frame in FRAMES.items():
         if "uet" in name or name.startswith("roce_"):
             (corpus / "uet_frame" / f"{name}.bin").write_bytes(frame)
+    for name, packets in UET_ENGINE_PACKETS.items():
+        (corpus / "uet_engine" / f"{name}.bin").write_bytes(packets)
     for name, message in TRUNK.items():
         (corpus / "trunk_message" / f"{name}.bin").write_bytes(message)
     for name, frames in TRUNK_FRAGMENTS.items():
