@@ -50,7 +50,7 @@ EngineConfig config() {
   return c;
 }
 
-struct Target {
+struct FuzzedEnd {
   // Between two strips that nobody may write to.
   std::vector<std::byte> memory = std::vector<std::byte>(kOctets + 2 * kStrip, std::byte{0xA5});
   static constexpr std::size_t kStrip = 64;
@@ -58,7 +58,7 @@ struct Target {
   MemoryRegions::Key key = 0;
   std::array<Numbers, 4> numbers{};
 
-  Target() {
+  FuzzedEnd() {
     key = engine.memory()
               .add({.address = kAddress,
                     .octets = kOctets,
@@ -69,7 +69,7 @@ struct Target {
               .value();
     const CqId cq = engine.create_cq(256);
     const ContextId context = engine.create_context({.domain = kDomain, .cq = cq, .most_receives = 8});
-    const PeerId peer = engine.peer({.source = kOwn, .destination = kPeer});
+    const PeerId peer = engine.peer({.source_mac = {}, .next_hop_mac = {}, .source = kOwn, .destination = kPeer});
     for (std::uint64_t i = 0; i < 4; ++i)
       FUZZ_EXPECT(engine
                       .post_receive({}, context,
@@ -136,6 +136,8 @@ struct Target {
                 .payload = {.octets = packet->payload_octets, .bytes = payload.data()},
                 .source = kPeer,
                 .destination = kOwn,
+                .source_mac = {},
+                .destination_mac = {},
                 .entropy = 7,
                 .ce = (how & 4) != 0,
                 .trimmed = (how & 8) != 0};
@@ -174,7 +176,7 @@ struct Target {
   }
 
   // Nobody answers any more: timeouts end it all.
-  void end(Instant now) {
+  void run_out(Instant now) {
     for (int i = 0; i < 20'000; ++i) {
       send_all(now);
       const Readiness r = engine.ready(now);
@@ -198,21 +200,21 @@ struct Target {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   auto input = std::as_bytes(std::span(data, size));
-  Target target;
+  FuzzedEnd end;
   Instant now{};
-  target.send_all(now);
+  end.send_all(now);
   while (input.size() >= 3) {
     const auto how = std::to_integer<std::uint8_t>(input[0]);
     const std::size_t octets = std::min<std::size_t>(
         std::to_integer<std::size_t>(input[1]) << 8 | std::to_integer<std::size_t>(input[2]), input.size() - 3);
     now = now + Duration{std::int64_t{how >> 4} * 3'000'000};
-    target.take(now, how, input.subspan(3, octets));
-    target.send_all(now);
+    end.take(now, how, input.subspan(3, octets));
+    end.send_all(now);
     input = input.subspan(3 + octets);
   }
-  target.expect_in_order();
-  target.end(now);
-  target.expect_in_order();
-  FUZZ_EXPECT(target.engine.pdcs() == 0);
+  end.expect_in_order();
+  end.run_out(now);
+  end.expect_in_order();
+  FUZZ_EXPECT(end.engine.pdcs() == 0);
   return 0;
 }

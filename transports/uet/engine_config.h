@@ -18,7 +18,9 @@ struct EngineConfig {
   Duration pdcid_quiet{1'000'000'000};  // a PDCID that has gone is not used again this long
   // An initiator closes a PDC that had nothing to do this long. (No source has a default.)
   Duration idle_close{1'000'000'000};
-  Duration target_idle{5'000'000'000'000};     // a target asks for the close of one that heard nothing this long
+  // A target asks for the close of one that heard nothing this long; an initiator that waits for data of READs only gives
+  // it up.
+  Duration target_idle{5'000'000'000'000};
   Duration close_req_time{1'000'000'000'000};  // Close_REQ_Time: and closes it in error when nothing comes of it
 
   // Windows, in PSNs. The reference provider has 128 for both.

@@ -77,6 +77,7 @@ Instant Engine::deadline(const Pdc& pdc) const noexcept {
   const EngineConfig& c = fep_.config;
   if ((pdc.state == PdcState::kEstablished || pdc.state == PdcState::kSyn) && pdc.initiator && pdc.idle())
     at = std::min(at, pdc.idle_since + c.idle_close);
+  if (pdc.waits_for_peer()) at = std::min(at, pdc.idle_since + c.target_idle);
   if (!pdc.initiator)
     at = std::min(at, pdc.idle_since + (pdc.state == PdcState::kClosing ? c.close_req_time : c.target_idle));
   return at;
@@ -133,6 +134,7 @@ void Engine::run_due(Instant now) {
 void Engine::on_timer(Instant now, Pdc& pdc) {
   if (pdc.rto_at <= now) return on_rto(now, pdc);
   if (pdc.probe_at <= now) return on_probe(now, pdc);
+  if (pdc.waits_for_peer()) return fail(now, pdc, Status::kPdcFailed, After::kFail);
   if (pdc.initiator && pdc.remote == 0) {
     fep_.counters.pdcs_closed.increment();
     return free(now, pdc);  // nothing was ever sent

@@ -139,6 +139,15 @@ TEST(Pdc, WithoutAnswerAMessageFailsAfterItsRetries) {
   pair.expect_clean();
 }
 
+TEST(Pdc, AReadThatIsAcknowledgedAndNeverAnsweredFails) {
+  Pair pair;
+  pair.fate = [](const Seen& s) { return Fate{.lost = s.from == 1 && s.request() != nullptr}; };
+  pair.post(0, pair.read(0, 1, 0, 0, 100));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:pdc_failed");
+  pair.expect_clean();
+}
+
 TEST(Pdc, ATargetWithoutRoomIsAskedAgain) {
   EngineConfig config = test_config();
   config.most_pdcs = 2;

@@ -131,6 +131,8 @@ struct Pdc {
   bool idle() const noexcept {
     return open_messages == 0 && messages.empty() && sent.empty() && read_jobs.empty() && open_read_jobs == 0;
   }
+  // An initiator has sent all, and all of it is acknowledged: what is missing, data of READs, is the target's to send.
+  bool waits_for_peer() const noexcept { return initiator && !idle() && sent.empty() && messages.empty(); }
   StoredResponse* find_stored(Psn psn) noexcept {
     for (StoredResponse& s : stored)
       if (s.psn == psn) return &s;
