@@ -8,7 +8,8 @@ namespace railyard {
 struct RankTraffic {
   std::uint64_t packets = 0;  // with payload that were sent, retransmissions included
   std::uint64_t retransmitted_packets = 0;
-  std::uint64_t packet_seq_err = 0;  // NAKs for a gap; UET: NACKs that asked for a packet again
+  // RoCE; UET counts NACKs and timeouts by NIC.
+  std::uint64_t packet_seq_err = 0;  // NAKs for a gap
   std::uint64_t local_ack_timeout_err = 0;
   std::uint64_t ecn_marked = 0;  // received
   std::uint64_t cnp_sent = 0;
