@@ -64,7 +64,7 @@ step "swarm" "$root/build/release/bin/railyard" swarm --seeds 1-1000 --bars
 # With --all each source by itself, which shows headers that do not compile alone.
 configure asan -DRAILYARD_BENCH=OFF -DRAILYARD_TOGETHER="$([[ $mode == --all ]] && echo OFF || echo ON)"
 # Where octets from outside are read and packets are handled; with --all every test.
-# Fabric files and the decoders of RoCEv2 and UET are fuzzed under it below.
+# Faults as text, and the decoders of RoCEv2 and UET, are fuzzed under it below.
 sanitized=(base_test wire_test packet_test device_test switch_test nic_test trunk_test port_test capture_test run_test
   guest_test)
 if [[ $mode == --all ]]; then
