@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "control/lab/pci_address.h"
 #include "control/lab/version.h"
@@ -111,6 +112,9 @@ void check_socket_free(const spec::Place& place, const char* kind, const std::st
   const std::filesystem::path dir = std::filesystem::path(path).parent_path();
   if (!dir.empty() && !std::filesystem::is_directory(dir))
     throw spec::SpecError(place, fmt::format("{}: there is no directory {}", kind, dir.string()));
+  if (::access(dir.empty() ? "." : dir.c_str(), W_OK | X_OK) != 0)
+    throw spec::SpecError(place, fmt::format("{}: {} cannot be made: no permission to write to {}", kind, path,
+                                             dir.empty() ? "the working directory" : dir.string()));
 }
 
 }  // namespace

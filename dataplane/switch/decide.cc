@@ -1,5 +1,4 @@
-// What happens to a frame, from the frame and the tables alone: MAC reception, classification, forwarding, path, VLAN.
-#include <algorithm>
+// What happens to a frame, from the frame and the tables alone: reception, class, forwarding, path, in this order.
 #include <cstring>
 
 #include "dataplane/packet/rewrite.h"
@@ -39,21 +38,6 @@ void Switch::decide(Arrival& a) {
     __builtin_prefetch(&queues_[index(PortIndex{a.port}, Priority{a.priority})], 1);
     egress_[a.port].prefetch_queue(Priority{a.priority});
   }
-}
-
-// MAC reception: length, FCS, address.
-std::uint8_t Switch::decide_mac(const Packet& p, const PortFacts& f) const noexcept {
-  if (p.frame_octets > f.largest_frame) [[unlikely]]
-    return verdict(DropReason::kGiant);
-  // A switch that cuts through has sent half of the frame before it could know.
-  if (p.has(Packet::kFcsBad) && !cuts_through()) [[unlikely]]
-    return verdict(DropReason::kFcsError);
-  const std::uint64_t destination = wire::mac_word(p.header());
-  if (destination != f.mac) [[unlikely]] {
-    const bool group_address = (std::to_integer<unsigned>(p.header()[0]) & 1) != 0;
-    return group_address ? std::uint8_t{kLocal} : verdict(DropReason::kNotForUs);
-  }
-  return is_ip(p.kind) ? kForward : kLocal;
 }
 
 std::uint8_t Switch::decide_ip(Packet& p, PortIndex in, Priority priority, Arrival& a) {
@@ -104,47 +88,6 @@ std::uint8_t Switch::decide_egress(Packet& p, PortIndex in, Priority priority, A
   std::memcpy(p.header(), g.rewrite.data(), g.rewrite.size());
   decrement_ttl(p);
   return kForward;
-}
-
-bool Switch::apply_vlan(Packet& p, PortIndex in, PortIndex out) {
-  const auto vlan = vlan_of(p, in);
-  return vlan && leave_in_vlan(p, *vlan, out);
-}
-
-// The VLAN of a frame as it came in; nothing if the port is no member of it.
-std::optional<std::uint16_t> Switch::vlan_of(const Packet& p, PortIndex in) const noexcept {
-  return config_.ports[in.index()].vlans.classify(p.has(Packet::kTagged), p.vid);
-}
-
-bool Switch::leave_in_vlan(Packet& p, std::uint16_t vlan, PortIndex out) const noexcept {
-  switch (config_.ports[out.index()].vlans.egress(vlan)) {
-    case VlanMembership::Egress::kNotMember:
-      return false;
-    case VlanMembership::Egress::kUntagged:
-      pop_vlan_tag(p);
-      break;
-    case VlanMembership::Egress::kTagged:
-      push_vlan_tag(p, vlan);
-      break;
-  }
-  return true;
-}
-
-// The PCP by which the next hop will find class `to`, if it is what the map is about.
-void Switch::remark_pcp(Packet& p, const TrustMap& map, Priority to) noexcept {
-  if (map.trust != Trust::kPcp || !p.has(Packet::kTagged)) return;
-  const auto pcp = std::find(map.pcp_to_class.begin(), map.pcp_to_class.end(), to.value);
-  if (pcp != map.pcp_to_class.end()) set_pcp(p, static_cast<std::uint8_t>(pcp - map.pcp_to_class.begin()));
-}
-
-// The code point by which the next hop will find class `to`.
-void Switch::remark(Packet& p, const PortFacts& in, Priority to) noexcept {
-  const TrustMap& map = *in.trust;
-  if (map.trust == Trust::kPcp) return remark_pcp(p, map, to);
-  const auto dscp = std::find(map.dscp_to_class.begin(), map.dscp_to_class.end(), to.value);
-  if (dscp == map.dscp_to_class.end()) return;
-  set_traffic_class(p,
-                    static_cast<std::uint8_t>((dscp - map.dscp_to_class.begin()) << 2 | (p.traffic_class_octet & 3)));
 }
 
 }  // namespace railyard

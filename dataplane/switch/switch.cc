@@ -243,9 +243,8 @@ void Switch::set_refresh(Instant due) {
 }
 
 void Switch::set_device_timer() {
-  slots_.set(ports(),
-             EventKey::make(key_base(), std::min({refresh_due_, watchdog_due_, watch_due_, quality_due_}),
-                            EventKind::kTimer, static_cast<std::uint32_t>(ports())));
+  slots_.set(ports(), EventKey::make(key_base(), std::min({refresh_due_, watchdog_due_, watch_due_, quality_due_}),
+                                     EventKind::kTimer, static_cast<std::uint32_t>(ports())));
 }
 
 // A port's pause may have run out; standing XOFFs must be repeated; the watchdog looks.
@@ -264,33 +263,6 @@ void Switch::on_timer(Instant now, PortIndex port) {
     next = std::min(next, e.refresh_due());
   }
   set_refresh(next);
-}
-
-void Switch::on_mac_control(Instant now, PortIndex port, Packet* packet) {
-  EgressPort& e = egress_[port.index()];
-  rx_control_[port.index()].increment();
-  if (tapped()) observe(now, port, *packet, {.event = TapNote::Event::kReceived});
-  if (wire::is_quality_report(packet->header_span())) return on_quality_report(now, port, packet);
-  const auto frame = read_pfc_frame(*packet);
-  if (!frame) [[unlikely]] {
-    drops_by_port_[port.index()].count(frame.error());
-    pool().release(packet);
-    return;
-  }
-  consume(packet);
-  const PriorityMask before = watches_ ? e.paused(now) : PriorityMask{0};
-  e.pause(now, frame->enable, frame->quanta);
-  if (!watchdogs_.empty()) [[unlikely]]
-    arm_watchdog(now, port, frame->enable);
-  if (watches_) [[unlikely]]
-    look_at_pauses(now, port, before, frame->enable);
-  // An idle port may have been let go, or its timer may have to move.
-  if (!e.busy() && e.has_pending_start()) starts_.add(now, port);
-}
-
-void Switch::consume(Packet* packet) {
-  consumed_.increment();
-  pool().release(packet);
 }
 
 // ---- Link state ----------------------------------------------------------------------------------------------------

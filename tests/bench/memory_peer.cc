@@ -44,7 +44,7 @@ void start(std::uint16_t port, rte_mempool* pool, std::uint16_t mtu) {
   }
 }
 
-// One UDP frame of `octets` (with FCS) from 10.1.0.2 to 10.2.0.2, to the switch's first port.
+// One UDP frame of `octets` (with FCS), ECT(0), from 10.1.0.2 to 10.2.0.2, to the switch's first port.
 std::vector<std::uint8_t> make_frame(std::uint16_t octets) {
   const std::uint16_t length = static_cast<std::uint16_t>(octets - RTE_ETHER_CRC_LEN);
   std::vector<std::uint8_t> frame(length, 0);
@@ -52,6 +52,7 @@ std::vector<std::uint8_t> make_frame(std::uint16_t octets) {
   std::copy(kEthernet.begin(), kEthernet.end(), frame.begin());
   rte_ipv4_hdr ip{};
   ip.version_ihl = RTE_IPV4_VHL_DEF;
+  ip.type_of_service = 2;
   ip.total_length = rte_cpu_to_be_16(static_cast<std::uint16_t>(length - RTE_ETHER_HDR_LEN));
   ip.time_to_live = 64;
   ip.next_proto_id = IPPROTO_UDP;

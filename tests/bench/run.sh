@@ -22,7 +22,7 @@ while (( $# )); do
 done
 install_packages "${packages_build[@]}" "${packages_test[@]}" "${packages_bench[@]}"
 configure release -DRAILYARD_BENCH=ON
-build release railyard railyardd hop_bench memory_peer port_bench qp_bench
+build release railyard hop_bench memory_peer port_bench qp_bench
 work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-bench.XXXXXX")
 pids=()
 # shellcheck disable=SC2317  # called by the trap
@@ -52,10 +52,13 @@ row() {
   printf '%-66s %9.4g %-26s %-10s %-7s %s\n' "$1" "$value" "$2" "$3" "$verdict" "$(spread <"$work/figures")"
 }
 per_core='.engine | .packet_hops / .cpu_seconds / 1e6'
-# pressure FILE: what a report says about queues, so that the figure is one of a congested fabric
-pressure() {
-  "$railyard" run "$1" --json 2>/dev/null | jq -r '[.ports[] | .classes[]] |
-    "    marks \(map(.ecn_marked // 0) | add), XOFF and XON frames \(map(.pfc_sent // 0) | add), deepest queue \(map(.max_depth_bytes // 0) | max / 1000 | floor) KB, lost \([.[] | (.drops // {} | add) // 0] | add)"'
+# pressure FILE: what a report says about queues; a figure of a fabric without marks or pauses is none
+pressure() { "$railyard" run "$1" --json 2>/dev/null >"$work/pressure"; said_pressure "$work/pressure"; }
+said_pressure() { # REPORT
+  jq -r '[.ports[] | .classes[]] |
+    "    marks \(map(.ecn_marked // 0) | add), XOFF and XON frames \(map(.pfc_sent // 0) | add), deepest queue \(map(.max_depth_bytes // 0) | max / 1000 | floor) KB, lost \([.[] | (.drops // {} | add) // 0] | add)"' "$1"
+  jq -e '[.ports[] | .classes[]] | (map(.ecn_marked // 0) | add) > 0 and (map(.pfc_sent // 0) | add) > 0' "$1" >/dev/null ||
+    { printf '    MISSED: no marks or no pauses\n'; missed=1; }
 }
 # Cycles are those of the time-stamp counter.
 tsc_hz() { awk '/MHz/ { print $4 * 1e6; exit }' /proc/cpuinfo; }
@@ -168,6 +171,7 @@ fi
 if is_wanted large; then
   figures "$per_core" "$here/permutation-1024.yaml" >"$work/figures"
   row '  permutation, 1024 hosts, 32 leaves x 32 spines' 'M packet-hops/core-second' '>= 2.8'
+  pressure "$here/permutation-1024.yaml"
 fi
 if is_wanted payload; then
   figures "$per_core" "$here/permutation-128.yaml" --set run.payload=real >"$work/figures"
@@ -236,10 +240,11 @@ if is_wanted features; then
 fi
 
 if is_wanted wall; then
-  printf '\nWall clock: leaf-spine-leaf between memory ports, queues full, rates enforced, ECN and PFC on (%.2f GHz)\n' \
+  printf '\nWall clock: leaf-spine-leaf, queues full, rates enforced, ECN and PFC on (%.2f GHz)\n' \
     "$(awk -v hz="$hz" 'BEGIN { print hz / 1e9 }')"
   figures ".engine | .cpu_seconds * $hz / .packet_hops" "$here/wall-path.yaml" >"$work/figures"
-  row '  a hop, its share of generator and receiver included' cycles '<= 500'
+  row '  a hop between built-in hosts, its share of them included' cycles '<= 500'
+  pressure "$here/wall-path.yaml"
 fi
 
 last=$(( $(nproc) - 1 ))
@@ -272,6 +277,29 @@ railyard_hop() {
   kill -INT "$pid"; wait "$pid" || true
   jq -r --argjson hz "$(cut -d' ' -f2 "$work/lab/peer")" '.engine | .busy_seconds * $hz / .packet_hops' "$work/lab/report"
 }
+# memory_path OCTETS: the same through three switches, and what came through (on the wire, with preamble and gap)
+memory_path() {
+  mkdir -p "$work/lab"; rm -f "$work"/lab/*
+  sed "s|/tmp/railyard-bench|$work/lab|" "$here/memory-path.yaml" >"$work/lab/path.yaml"
+  "$railyard" run "$work/lab/path.yaml" --json --duration 60s >"$work/lab/report" 2>/dev/null &
+  local pid=$! i; pids+=("$pid")
+  for (( i = 0; i < 100; ++i )); do [[ -S $work/lab/port1.sock ]] && break; sleep 0.1; done
+  "$bin/memory_peer" vhost-user "$work/lab/port0.sock" "$work/lab/port1.sock" "$1" 2 >"$work/lab/peer" 2>/dev/null || true
+  kill -INT "$pid"; wait "$pid" || true
+  jq -r --argjson octets "$1" --arg peer "$(cat "$work/lab/peer")" '($peer | split(" ") | map(tonumber)) as [$pps, $hz] |
+    "\(.engine | .busy_seconds * $hz / .packet_hops) \($pps * ($octets + 20) * 8 / 1e9)"' "$work/lab/report"
+}
+# Cycles of a hop and Gb/s at the last link, through three switches between memory ports: what is asked of `wall`.
+if is_wanted wall; then
+  : >"$work/path.figures"
+  for (( i = 0; i < runs; ++i )); do
+    memory_path 4096 >>"$work/path.figures"
+  done
+  cut -d' ' -f1 "$work/path.figures" >"$work/figures"; row '  a hop between memory ports, 4096 octets, its share of them included' cycles '<= 500'
+  cut -d' ' -f2 "$work/path.figures" >"$work/figures"; row '  ... over the link of 10 Gb/s at the end' 'Gb/s' '<= 10.01'
+  said_pressure "$work/lab/report"
+fi
+
 if is_wanted vhost; then
   printf '\nvhost-user to vhost-user: one switch against testpmd io forwarding, in turn\n'
   for octets in 64 1500 4096; do
@@ -400,7 +428,12 @@ if is_wanted start; then
     began=$(date +%s%N); "$railyard" run "$here/pair.yaml" --duration 1us --json >/dev/null 2>&1; ended=$(date +%s%N)
     echo $(( (ended - began) / 1000 ))
   done | awk '{ print $1 / 1000 }' >"$work/figures"
-  row '  railyard run of 1 us, from start to exit (the EAL is most of it)' ms -
+  row '  railyard run of 1 us, from start to exit' ms -
+  for (( i = 0; i < runs; ++i )); do
+    began=$(date +%s%N); "$railyard" check "$here/pair.yaml" >/dev/null 2>&1; ended=$(date +%s%N)
+    echo $(( (ended - began) / 1000 ))
+  done | awk '{ print $1 / 1000 }' >"$work/figures"
+  row '  railyard check of the same, which starts no EAL' ms -
 fi
 
 if is_wanted memory; then

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Builds the fuzzers with clang and lets each look for its share of the seconds, beginning with the committed corpus.
+# Builds the fuzzers with clang and lets each look for its share of the seconds, beginning with the committed corpus; as
+# many at a time as there are processors.
 #
 # usage: tests/fuzz/run.sh SECONDS
+#   SECONDS of all fuzzers together: of 125, 30 go to what parses frames, 30 to RoCEv2's receive path, 60 to UET's.
 #   Exit code 0: nothing found. Otherwise the inputs that crash are named, with the command that shows the crash again.
 #   What reaches new code is kept in build/fuzz/found/ and used the next time; what is worth it goes into the corpus.
 set -euo pipefail
@@ -12,11 +14,24 @@ seconds=$1
 here=$root/tests/fuzz
 out=$root/build/fuzz
 
+# Of 125 seconds.
+declare -A weights=(
+  [parse_frame]=18 [pfc]=3 [quality_report]=3 [trunk_fragment]=3 [trunk_message]=3
+  [roce_packet]=6 [roce_engine]=20 [cm_mad]=4
+  [uet_frame]=10 [uet_packet]=10 [uet_engine]=40
+  [fault_text]=5)
+
 # A target per <name>_fuzz.cc, with its corpus in corpus/<name>/.
 names=()
-for source in "$here"/*_fuzz.cc; do names+=("$(basename "$source" _fuzz.cc)"); done
-share=$(( seconds / ${#names[@]} ))
-(( share > 0 )) || die "$seconds seconds are too few for ${#names[@]} fuzzers; at least one each, please"
+total=0
+for source in "$here"/*_fuzz.cc; do
+  name=$(basename "$source" _fuzz.cc)
+  [[ -n ${weights[$name]:-} ]] || die "$name has no share of the seconds; give it one in ${BASH_SOURCE[0]}"
+  [[ -d $here/corpus/$name ]] || die "there is no corpus for ${name}_fuzz: $here/corpus/$name"
+  names+=("$name")
+  total=$(( total + weights[$name] ))
+done
+(( seconds >= total / 3 )) || die "$seconds seconds are too few for ${#names[@]} fuzzers; $(( total / 3 )) at least, please"
 
 if ! command -v clang++-19 >/dev/null || (( $(missing_packages "${packages_clang[@]}" | wc -l) )); then
   install_packages "${packages_clang[@]}"
@@ -30,26 +45,36 @@ if [[ ! -f $out/build.ninja ]]; then
 fi
 build fuzz "${names[@]/%/_fuzz}"
 
-crashed=()
-for name in "${names[@]}"; do
-  [[ -d $here/corpus/$name ]] || die "there is no corpus for ${name}_fuzz: $here/corpus/$name"
-  found=$out/found/$name
-  crashes=$out/crashes/$name
-  log=$out/$name.log
+# Looks for what crashes one; says what it did. 1: something does.
+look() { # NAME
+  local name=$1 share=$(( seconds * weights[$1] / total )) input
+  local found=$out/found/$name crashes=$out/crashes/$name log=$out/$name.log
   rm -rf "$crashes"
   mkdir -p "$found" "$crashes"
   if "$out/bin/${name}_fuzz" -max_total_time="$share" -timeout=10 -print_final_stats=1 -artifact_prefix="$crashes/" \
       "$found" "$here/corpus/$name" >"$log" 2>&1; then
     printf '%s: %s inputs in %s s, nothing found\n' "$name" \
       "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" "$share"
-  else
-    tail -n 40 "$log" >&2
-    for input in "$crashes"/*; do
-      [[ -e $input ]] || input="(no input was written; see $log)"
-      printf 'error: %s: crashes with %s\n' "$name" "$input" >&2
-      printf '       again: %s %s\n' "$out/bin/${name}_fuzz" "$input" >&2
-    done
-    crashed+=("$name")
+    return 0
   fi
+  tail -n 40 "$log" >&2
+  for input in "$crashes"/*; do
+    [[ -e $input ]] || input="(no input was written; see $log)"
+    printf 'error: %s: crashes with %s\n' "$name" "$input" >&2
+    printf '       again: %s %s\n' "$out/bin/${name}_fuzz" "$input" >&2
+  done
+  return 1
+}
+
+# The longest first, so that none is left alone in the end.
+mapfile -t names < <(for name in "${names[@]}"; do printf '%s %s\n' "${weights[$name]}" "$name"; done | sort -rn | cut -d' ' -f2)
+crashed=0
+most=$(jobs)
+running=0
+for name in "${names[@]}"; do
+  if (( running == most )); then wait -n || crashed=1; running=$(( running - 1 )); fi
+  look "$name" &
+  running=$(( running + 1 ))
 done
-(( ${#crashed[@]} == 0 ))
+while (( running )); do wait -n || crashed=1; running=$(( running - 1 )); done
+exit "$crashed"

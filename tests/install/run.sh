@@ -6,7 +6,7 @@ set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/../../tools/common.sh"
 
 [[ -f $root/build/release/CMakeCache.txt ]] || configure release -DRAILYARD_TESTS=OFF -DRAILYARD_BENCH=OFF
-build release railyard railyardd
+build release railyard
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT

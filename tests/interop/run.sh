@@ -36,7 +36,19 @@ expect() {
   fi
 }
 classes='[.ports[] | .classes[]]'
-no_loss="([$classes[].drops | add // 0] | add // 0) == 0 and .audit.lost_on_links == 0"
+# Nowhere: not in a queue, not at a port, not on a link, not on the way in or out of a guest.
+no_loss="([$classes[].drops | add // 0] | add // 0) == 0 and ([.ports[].drops | add // 0] | add // 0) == 0 and
+  .audit.lost_on_links == 0 and ([.attachments[]? | .host_ring_full, .no_memory, .not_sent | . // 0] | add // 0) == 0"
+crossed='[.ports[] | select(.node | startswith("spine")) | .tx.packets] | add > 1000'
+# said NAME WORD...: the guests' log has a line `bench WORD:` for each
+said() {
+  local name=$1 word; shift
+  for word in "$@"; do
+    grep -q "bench $word:" "$out/$name.log" && continue
+    printf 'FAIL  %s: nothing of %s in the log\n' "$name" "$word"; failed=1
+  done
+}
+tools=(pingpong write_bw send_bw read_bw send_lat read_lat)
 balanced='.audit.balanced'
 
 "$softroce/build-image.sh"
@@ -48,7 +60,7 @@ if [[ ${1:-ci} == all ]]; then "$here/agent.sh" || failed=1; fi
 through one-guest softroce-pair.yaml 2 oneguest.sh
 expect one-guest "$balanced" "the books balance"
 expect one-guest "$no_loss" "nothing lost in the fabric"
-expect one-guest '[.ports[] | select(.node | startswith("spine")) | .tx.packets] | add > 1000' "it went across the spines"
+expect one-guest "$crossed" "it went across the spines"
 
 # At 20 Mb/s, so that the links are the bottleneck however slow the machine is that emulates the guest.
 through incast softroce-incast.yaml 3 incast.sh --set defaults.link.rate=20Mbps -- --env 'VC_ARGS=-T 0x6a -t 18' --env N=16
@@ -61,15 +73,19 @@ expect incast '[.ports[] | select(.node == "h1" or .node == "h2") | .classes[] |
 expect incast "$classes | map(.ecn_marked) | add > 0" "frames were marked CE"
 
 if [[ ${1:-ci} == all ]]; then
-  through pair-1500 softroce-pair.yaml pair perf.sh
-  expect pair-1500 "$no_loss" "nothing lost in the fabric"
-  through pair-9000 softroce-pair.yaml pair perf.sh -- --mtu 9000
-  expect pair-9000 "$no_loss" "nothing lost in the fabric"
-  through every-verb-9000 softroce-pair.yaml pair check.sh -- --mtu 9000
-  expect every-verb-9000 "$no_loss" "nothing lost in the fabric"
+  for mtu in 1500 9000; do
+    through "pair-$mtu" softroce-pair.yaml pair perf.sh -- --mtu "$mtu"
+    expect "pair-$mtu" "$no_loss" "nothing lost in the fabric"
+    expect "pair-$mtu" "$crossed" "it went across the spines"
+    said "pair-$mtu" "${tools[@]}"
+    through "every-verb-$mtu" softroce-pair.yaml pair check.sh -- --mtu "$mtu"
+    expect "every-verb-$mtu" "$no_loss" "nothing lost in the fabric"
+    expect "every-verb-$mtu" "$crossed" "it went across the spines"
+  done
   for rate in 20Mbps 50Mbps; do
     through "capped-$rate" softroce-pair.yaml 2 oneguest.sh --set defaults.link.rate="$rate" -- --env 'VC_ARGS=-T 0x6a -t 18'
     expect "capped-$rate" "$no_loss" "nothing lost in the fabric"
+    expect "capped-$rate" "$classes | map(.paused_ns) | max > 1000000" "the cap was felt: somebody was paused"
   done
   through incast-lossy softroce-incast.yaml 3 incast.sh --set qos.default.classes.3.lossless=false -- \
     --env 'VC_ARGS=-T 0x6a' --env N=16

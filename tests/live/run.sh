@@ -19,7 +19,7 @@ while (( $# )); do
     *) sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "$0"; exit 2 ;;
   esac
 done
-(( EUID == 0 )) || { echo "live: skipped: needs root"; exit 0; }
+(( EUID == 0 )) || { echo "live: skipped: needs root"; exit 77; }
 for tool in pgrep pkill ping iperf3 jq; do
   command -v "$tool" >/dev/null || { echo "live: no $tool (Debian: procps, iputils-ping, iperf3, jq)" >&2; exit 2; }
 done

@@ -9,7 +9,7 @@ here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
 railyard=$root/build/release/bin/railyard
 (( $# == 0 )) || { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "$0"; exit 2; }
-(( EUID == 0 )) || { echo "traffic: skipped: needs root"; exit 0; }
+(( EUID == 0 )) || { echo "traffic: skipped: needs root"; exit 77; }
 for tool in ping iperf3 traceroute ss nstat jq; do
   command -v "$tool" >/dev/null ||
     { echo "traffic: no $tool (Debian: iputils-ping, iperf3, traceroute, iproute2, jq)" >&2; exit 2; }

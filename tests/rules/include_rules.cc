@@ -82,7 +82,7 @@ const std::map<std::string, Rooms>& allowed() {
       {"tools/railyard",
        {"control/api", "control/build", "control/compare", "control/daemon", "control/decode", "control/fault",
         "control/guest", "control/hosts", "control/lab", "control/picture", "control/report", "control/spec",
-        "control/swarm", "control/sweep", "dataplane/base"}},
+        "control/swarm", "control/sweep", "dataplane/base", "tools/railyardd"}},
       {"tools/agent",
        {"control/agent_protocol", "transports/base", "transports/collectives", "transports/roce", "dataplane/base",
         "dataplane/wire"}},

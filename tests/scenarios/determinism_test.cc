@@ -2,7 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <csignal>
 #include <thread>
+#include <vector>
+
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "dataplane/run/wall_clock.h"
 #include "tests/scenarios/scenario.h"
@@ -351,6 +359,58 @@ TEST(WallClock, WithAnotherThreadTakingTheCoreAwayToo) {
   done = true;
   for (std::thread& t : hogs) t.join();
   EXPECT_EQ(digest, reference().digest);
+}
+
+// Processes that do nothing but run, on the one processor that this thread may use meanwhile.
+class Crowd {
+ public:
+  explicit Crowd(int processes) {
+    sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);  // children inherit it
+    for (int i = 0; i < processes; ++i) {
+      const pid_t child = fork();
+      if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        execl("/bin/sh", "sh", "-c", "while :; do :; done", static_cast<char*>(nullptr));
+        _exit(127);
+      }
+      children_.push_back(child);
+    }
+  }
+  ~Crowd() {
+    for (const pid_t child : children_) {
+      kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+    }
+    sched_setaffinity(0, sizeof before_, &before_);
+  }
+  Crowd(const Crowd&) = delete;
+  Crowd& operator=(const Crowd&) = delete;
+
+ private:
+  cpu_set_t before_;
+  std::vector<pid_t> children_;
+};
+
+// How often this thread has lost its processor to somebody else.
+long preemptions() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nivcsw;
+}
+
+TEST(WallClock, WithOtherProcessesTakingTheCoreAwayToo) {
+  for (const std::int64_t denominator : {10, 100}) {
+    const Crowd crowd(2);
+    const long before = preemptions();
+    WallClockConfig clock;
+    clock.scale_denominator = denominator;
+    EXPECT_EQ(run_by_the_wall_clock(clock), reference().digest);
+    EXPECT_GT(preemptions(), before) << "it was not disturbed; this says nothing";
+  }
 }
 
 }  // namespace

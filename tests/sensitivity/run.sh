@@ -2,7 +2,8 @@
 # Would the tests notice? Plants one bug after the other in a copy of the sources, builds the tests that should notice,
 # and wants one of them to fail.
 #
-# usage: tests/sensitivity/run.sh [NAME...]      (all of planted/, or those named)
+# usage: tests/sensitivity/run.sh [--check] [NAME...]      (all of planted/, or those named)
+#   --check   builds nothing: only says whether each bug can still be planted
 #
 # A planted bug is a file planted/<name>.bug:
 #   # What is wrong, in words.
@@ -52,7 +53,14 @@ replace() { # BUG FILE FROM TO
   [[ -n $from && $text == *"$from"* ]] || die "$bug: this does not stand in $2 any more: $from"
   rest=${text#*"$from"}
   [[ $rest != *"$from"* ]] || die "$bug: this stands in $2 more than once: $from"
-  printf '%s\n' "${text%%"$from"*}$to$rest" >"$file"
+  (( check )) || printf '%s\n' "${text%%"$from"*}$to$rest" >"$file"
+}
+
+keep() { # FILE: as it is, before it is changed
+  touched+=("$1")
+  (( !check )) || return 0
+  mkdir -p "$pristine/$(dirname "$1")"
+  cp "$tree/$1" "$pristine/$1"
 }
 
 # Reads a .bug file: fills `what`, `tests`, `touched` and changes the copy.
@@ -66,9 +74,7 @@ plant() { # BUG
       :'file: '*)
         file=${line#file: }
         [[ -f $tree/$file ]] || die "$bug: there is no $file"
-        mkdir -p "$pristine/$(dirname "$file")"
-        cp "$tree/$file" "$pristine/$file"
-        touched+=("$file") ;;
+        keep "$file" ;;
       :'--- from') part=from from='' to='' ;;
       from:'--- to') part=to ;;
       to:'---') replace "$bug" "$file" "${from%$'\n'}" "${to%$'\n'}"; part='' ;;
@@ -99,8 +105,23 @@ find_bug() { # TEST...
   return 1
 }
 
+check=0
+if [[ ${1:-} == --check ]]; then check=1; shift; fi
 bugs=("$@")
 if (( ${#bugs[@]} == 0 )); then for f in "$here"/planted/*.bug; do bugs+=("$(basename "$f" .bug)"); done; fi
+
+if (( check )); then
+  tree=$root
+  stale=0
+  for bug in "${bugs[@]}"; do
+    (plant "$bug" && for t in $tests; do
+      grep -rqE "railyard_test\($t\b" --include=CMakeLists.txt "$root/tests" || die "$bug: there is no test $t"
+    done) || stale=1
+  done
+  (( !stale )) || die "some of ${#bugs[@]} bugs cannot be planted as they are"
+  printf '%d bugs, all of them can be planted\n' "${#bugs[@]}"
+  exit
+fi
 
 say "copies of the sources, and their tests without any bug"
 mapfile -t all_tests < <(for b in "${bugs[@]}"; do sed -n 's/^tests: //p' "$here/planted/$b.bug"; done | tr ' ' '\n' | sort -u)

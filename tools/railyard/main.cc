@@ -1,6 +1,7 @@
 // railyard: the command line.
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -10,6 +11,7 @@
 #include "control/spec/spec_error.h"
 #include "control/spec/suggest.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyardd/daemon_main.h"
 
 namespace {
 
@@ -26,6 +28,7 @@ int unknown_command(const CLI::App& app, const char* word) {
 
 int main(int argc, char** argv) {
   using namespace railyard::tools;
+  if (argc > 0 && std::filesystem::path(argv[0]).filename() == "railyardd") return daemon_main(argc, argv);
   CLI::App app{
       "Railyard emulates the Ethernet fabric of an AI cluster: lossless leaf-spine networks with queues, ECN and "
       "PFC, in exact virtual time or live.",

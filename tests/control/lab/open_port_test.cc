@@ -126,5 +126,19 @@ TEST_F(VhostUserClient, FindsAMachineThatComesLaterAndComesBack) {
   }
 }
 
+// A virtual machine that connects to our socket (QEMU's default).
+TEST_F(SharedMemoryPorts, TakeInOneMachineAfterTheOtherByVhostUser) {
+  const OpenedPort server = open(spec::AttachVhostUser{path("v.sock"), false});
+  EXPECT_EQ(server.socket, path("v.sock")) << "which is to be removed with it";
+  EXPECT_TRUE(fs::is_socket(path("v.sock")));
+  EXPECT_FALSE(server.port->link_up());
+  for (int life = 0; life < 2; ++life) {
+    const OpenedPort vm =
+        open(spec::AttachDpdk{"net_virtio_user8,queues=1,mac=02:00:00:00:00:02,path=" + path("v.sock")});
+    expect_both_ways(*server.port, *vm.port);
+  }
+  EXPECT_TRUE(comes_true([&] { return !server.port->link_up(); })) << "nobody is there any more";
+}
+
 }  // namespace
 }  // namespace railyard::lab

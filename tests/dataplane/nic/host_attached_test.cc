@@ -173,6 +173,42 @@ TEST_F(HostAttached, WhatIsNoFrameIsDropped) {
   EXPECT_EQ(host.counters().ports[0].drops[static_cast<std::size_t>(DropReason::kBadMacControl)], 1u);
 }
 
+// What an IPv4 frame of 1000 octets says wrongly of itself, and what it is counted as.
+struct Lie {
+  const char* name;
+  DropReason reason;
+  std::vector<std::pair<std::size_t, std::uint8_t>> octets;  // offset, value
+};
+
+class HostAttachedTo : public HostAttached, public ::testing::WithParamInterface<Lie> {};
+
+TEST_P(HostAttachedTo, SomebodyWhoSendsNonsenseCountsItAndGoesOn) {
+  Packet* nonsense = outside({.frame_octets = 1000, .real = true});
+  for (const auto& [offset, value] : GetParam().octets) nonsense->header()[offset] = std::byte{value};
+  ring.to_send.push_back(nonsense);
+  ring.to_send.push_back(outside({.frame_octets = 1000, .real = true}));
+  host.poll(at(2_us), {});
+  host.advance(at(3_us));
+  EXPECT_EQ(wire.sent_data(kPort).size(), 1u) << "the good one";
+  const auto& drops = host.counters().ports[0].drops;
+  for (std::size_t r = 0; r < kDropReasons; ++r)
+    EXPECT_EQ(drops[r], r == static_cast<std::size_t>(GetParam().reason) ? 1u : 0u) << name(static_cast<DropReason>(r));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    EveryReason, HostAttachedTo,
+    ::testing::Values(Lie{"HeaderOfFourWords", DropReason::kBadHeaderLength, {{14, 0x44}}},
+                      Lie{"HeaderBeyondThePacket", DropReason::kBadHeaderLength, {{14, 0x4F}, {16, 0}, {17, 40}}},
+                      Lie{"LongerThanItIs", DropReason::kBadLength, {{16, 0x7F}, {17, 0xFF}}},
+                      Lie{"WrongChecksum", DropReason::kBadChecksum, {{24, 0x12}, {25, 0x34}}},
+                      Lie{"WrongVersion", DropReason::kBadVersion, {{14, 0x65}}},
+                      Lie{"NothingKnown", DropReason::kUnknownEtherType, {{12, 0x12}, {13, 0x34}}},
+                      Lie{"NoPfc", DropReason::kBadMacControl, {{12, 0x88}, {13, 0x08}}},
+                      Lie{"TagAndNothingBehind",
+                          DropReason::kUnknownEtherType,
+                          {{12, 0x81}, {13, 0x00}, {14, 0x00}, {15, 0x01}, {16, 0x12}, {17, 0x34}}}),
+    [](const auto& lie) { return lie.param.name; });
+
 // When the fabric pauses a class the NIC stops taking, so that the host outside is held back without loss.
 TEST_F(HostAttached, ItStopsTakingWhenTheFabricPausesIt) {
   wire.send_pfc(kPort, at(1_us), 0xFF, {9999, 9999, 9999, 9999, 9999, 9999, 9999, 9999});

@@ -1,5 +1,6 @@
 // What the machine refuses: memory, devices, sockets, files. One clear line, and nothing half-started.
 #include <cstring>
+#include <fstream>
 
 #include <gmock/gmock.h>
 #include <sys/socket.h>
@@ -106,13 +107,45 @@ TEST_F(BadMachine, HasNoPlaceForTheReport) {
             "railyard: --report: cannot create lab.yaml: Not a directory");
 }
 
-TEST_F(BadMachine, LetsNobodyButItsOwnerWriteTheReport) {
-  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
-  std::filesystem::create_directory(folder_ / "closed");
-  std::filesystem::permissions(folder_ / "closed",
-                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+// A folder that its owner may look into, and not write to.
+class ClosedFolder : public BadMachine {
+ protected:
+  ClosedFolder() {
+    std::filesystem::create_directory(folder_ / "closed");
+    give_up_privileges();
+    std::filesystem::permissions(folder_ / "closed",
+                                 std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  }
+};
+
+TEST_F(ClosedFolder, TakesNoReport) {
   EXPECT_EQ(error(kFailed, {"run", "lab.yaml", "--report", "closed"}),
             "railyard: --report: cannot write to closed: Permission denied");
+}
+
+TEST_F(ClosedFolder, TakesNoCapture) {
+  EXPECT_EQ(error(kFailed, {"run", "lab.yaml", "--capture", "leaf1:1=closed/x.pcapng"}),
+            "railyard: --capture: leaf1:1: cannot create closed/x.pcapng: Permission denied");
+}
+
+TEST_F(ClosedFolder, TakesNoSocket) {
+  EXPECT_EQ(error(kSpec, live("{ vhost-user: closed/vm.sock }")),
+            "railyard: lab.yaml:4:3: vhost-user: closed/vm.sock cannot be made: no permission to write to closed");
+}
+
+TEST_F(BadMachine, LetsNobodyReadTheSpec) {
+  give_up_privileges();
+  std::filesystem::permissions(folder_ / "lab.yaml", std::filesystem::perms::none);
+  EXPECT_EQ(error(kSpec, {"run", "lab.yaml"}), "railyard: lab.yaml: cannot be read: Permission denied");
+}
+
+TEST_F(BadMachine, HasNoHugePages) {
+  int pages = 0;
+  std::ifstream("/proc/sys/vm/nr_hugepages") >> pages;
+  if (pages > 0) GTEST_SKIP() << "this machine has huge pages";
+  EXPECT_THAT(error(kFailed, {"run", "lab.yaml", "--set", "run.hugepages=true"}),
+              AllOf(StartsWith("railyard: DPDK could not start with huge pages: "),
+                    HasSubstr("Reserve some (echo 1024 > /proc/sys/vm/nr_hugepages) or set run.hugepages to false")));
 }
 
 TEST_F(BadMachine, HasNoPlaceForInBandTelemetry) {

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,8 @@ namespace railyard::tools {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr uid_t kNobody = 65534;
 
 const std::string kLab = R"(name: small
 nodes:
@@ -37,7 +40,7 @@ void redirect(int to, const fs::path& path) {
 }
 
 [[noreturn]] void become(const std::vector<std::string>& arguments, const fs::path& folder, const fs::path& outputs,
-                         std::size_t address_space) {
+                         std::size_t address_space, bool unprivileged) {
   std::vector<char*> argv;
   std::string program = RAILYARD_BINARY;
   argv.push_back(program.data());
@@ -47,6 +50,7 @@ void redirect(int to, const fs::path& path) {
   redirect(STDOUT_FILENO, outputs / "out");
   redirect(STDERR_FILENO, outputs / "err");
   if (chdir(folder.c_str()) != 0) _exit(126);
+  if (unprivileged && (setgroups(0, nullptr) != 0 || setgid(kNobody) != 0 || setuid(kNobody) != 0)) _exit(126);
   const rlimit limit{address_space, address_space};
   if (address_space != 0 && setrlimit(RLIMIT_AS, &limit) != 0) _exit(126);
   execv(argv[0], argv.data());
@@ -68,7 +72,7 @@ CommandLine::~CommandLine() { fs::remove_all(folder_.parent_path()); }
 Outcome CommandLine::railyard(const std::vector<std::string>& arguments, std::size_t address_space) const {
   const fs::path outputs = folder_.parent_path();
   const pid_t child = fork();
-  if (child == 0) become(arguments, folder_, outputs, address_space);
+  if (child == 0) become(arguments, folder_, outputs, address_space, unprivileged_);
   int status = 0;
   waitpid(child, &status, 0);
   Outcome o;
@@ -87,6 +91,15 @@ std::string CommandLine::error(int exit_code, const std::vector<std::string>& ar
   EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
   EXPECT_EQ(files(), before) << "something was left behind";
   return o.err.substr(0, o.err.find('\n'));
+}
+
+void CommandLine::give_up_privileges() {
+  if (geteuid() != 0) return;
+  unprivileged_ = true;
+  fs::permissions(folder_.parent_path(), fs::perms::others_read | fs::perms::others_exec, fs::perm_options::add);
+  if (chown(folder_.c_str(), kNobody, kNobody) != 0) throw std::runtime_error("the folder cannot be given away");
+  for (const auto& entry : fs::recursive_directory_iterator(folder_))
+    if (chown(entry.path().c_str(), kNobody, kNobody) != 0) throw std::runtime_error("a file cannot be given away");
 }
 
 fs::path CommandLine::write(const std::string& name, const std::string& text) const {

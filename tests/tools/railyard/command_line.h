@@ -42,11 +42,17 @@ class CommandLine : public testing::Test {
   // The same, of which one line on standard error is expected, nothing on standard output, and no new file.
   std::string error(int exit_code, const std::vector<std::string>& arguments, std::size_t address_space = 0) const;
 
+  // From now on it is run by a user without privileges, who owns the folder. Nothing to do if the tests are, too.
+  void give_up_privileges();
+
   std::filesystem::path write(const std::string& name, const std::string& text) const;
   std::string read(const std::string& name) const;
   std::vector<std::string> files() const;  // in the folder, in order
 
   std::filesystem::path folder_;
+
+ private:
+  bool unprivileged_ = false;
 };
 
 // A lab that the project ships.

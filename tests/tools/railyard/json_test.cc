@@ -89,6 +89,23 @@ TEST_F(JsonReport, HasEveryFieldThatIsPromised) {
   expect(r, "/audit/balanced", Type::kFlag);
 }
 
+TEST_F(JsonReport, AHopIsAFrameThatLeavesASwitch) {
+  // Two tiers, congested: pause frames are no hops.
+  const Outcome o = railyard({"run", topology("incast-8to1.yaml"), "--duration", "1ms", "--json"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  const Json r = Json::parse(o.out);
+  std::uint64_t sent = 0;
+  std::uint64_t pauses = 0;
+  for (const Json& port : r["ports"]) {
+    for (const Json& c : port["classes"]) pauses += c["pfc_sent"].get<std::uint64_t>();
+    const auto node = port["node"].get<std::string>();
+    if (node.starts_with("leaf") || node.starts_with("spine")) sent += port["tx"]["packets"].get<std::uint64_t>();
+  }
+  EXPECT_GT(pauses, 0u);
+  EXPECT_EQ(r["engine"]["packet_hops"].get<std::uint64_t>(), sent);
+  EXPECT_GT(r["engine"]["cpu_seconds"].get<double>(), 0);
+}
+
 TEST_F(JsonReport, HasTheRightNumbers) {
   const Json r = run({"--seed", "5", "--payload", "real", "--workers", "2"});
   EXPECT_EQ(r["run"]["spec"], "lab.yaml");

@@ -1,4 +1,5 @@
-// railyardd: holds one lab that stays up. `railyard up` starts it.
+#include "tools/railyardd/daemon_main.h"
+
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -36,8 +37,9 @@ void add_options(CLI::App& app, Options& o) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  using namespace railyard;
+namespace railyard::tools {
+
+int daemon_main(int argc, char** argv) {
   CLI::App app{
       "Holds one lab that stays up. `railyard up` starts it, `railyard down` ends it; so do SIGTERM and SIGINT.",
       "railyardd"};
@@ -75,3 +77,5 @@ int main(int argc, char** argv) {
   }
   return 0;
 }
+
+}  // namespace railyard::tools
