@@ -5,6 +5,7 @@
 #include "dataplane/wire/ecn.h"
 #include "dataplane/wire/ethernet.h"
 #include "dataplane/wire/parse.h"
+#include "transports/uet/wire/plain_frame.h"
 
 namespace railyard::uet {
 
@@ -91,44 +92,54 @@ std::optional<Drop> UetEndpoint::parse(const RxFrame& frame, InPacket& in) {
     rest = {.stream = rest.stream, .offset = rest.offset + rest.octets};
   }
   const std::size_t pending = frame.icrc_pending ? encapsulation_.trailer_octets() : 0;
-  const auto view = wire::parse_frame(octets, octets.size() + rest.octets + pending);
-  if (!view) {
-    engine_.on_not_uet(NotUet::kOther);
-    return Drop::kNotUet;
+  const std::size_t frame_octets = octets.size() + rest.octets + pending;
+  Inner inner;
+  if (const auto plain = frame.trimmed ? std::nullopt : take_plain(octets, frame_octets, encapsulation_)) [[likely]] {
+    inner = plain->inner;
+    in.source = plain->source;
+    in.destination = plain->destination;
+    in.ce = wire::ecn_of(plain->traffic_class_octet) == wire::Ecn::kCe;
+  } else {
+    const auto view = wire::parse_frame(octets, frame_octets);
+    if (!view) {
+      engine_.on_not_uet(NotUet::kOther);
+      return Drop::kNotUet;
+    }
+    const auto taken = decapsulate(octets, *view, frame.trimmed ? of_trimmed_ : encapsulation_);
+    if (!taken) {
+      engine_.on_not_uet(taken.error());
+      return Drop::kNotUet;
+    }
+    inner = *taken;
+    in.source = view->source;
+    in.destination = view->destination;
+    in.ce = wire::ecn_of(view->traffic_class_octet) == wire::Ecn::kCe;
   }
-  const auto inner = decapsulate(octets, *view, frame.trimmed ? of_trimmed_ : encapsulation_);
-  if (!inner) {
-    engine_.on_not_uet(inner.error());
-    return Drop::kNotUet;
-  }
-  in.source = view->source;
-  in.destination = view->destination;
   in.source_mac = wire::read<wire::Ethernet::Source>(octets.data());
   in.destination_mac = wire::read<wire::Ethernet::Destination>(octets.data());
-  in.entropy = inner->entropy;
-  in.ce = wire::ecn_of(view->traffic_class_octet) == wire::Ecn::kCe;
-  in.last_hop = inner->trimmed == Trimmed::kTrimmedLasthop;
-  in.trimmed = frame.trimmed || inner->trimmed != Trimmed::kNo;
+  in.entropy = inner.entropy;
+  in.last_hop = inner.trimmed == Trimmed::kTrimmedLasthop;
+  in.trimmed = frame.trimmed || inner.trimmed != Trimmed::kNo;
   in.payload = {};
   if (in.trimmed) {
-    if (const auto bad = decode_pds_into(inner->octets, in.packet.pds)) {
+    if (const auto bad = decode_pds_into(inner.octets, in.packet.pds)) {
       engine_.on_malformed(*bad);
       return Drop::kMalformed;
     }
     in.packet.payload_octets = 0;
-    const auto headers = decode(inner->octets, inner->packet_octets);
+    const auto headers = decode(inner.octets, inner.packet_octets);
     in.packet.ses = headers ? headers->ses : Ses{};
     return std::nullopt;
   }
-  if (const auto bad = decode_into(inner->octets, inner->packet_octets, in.packet)) {
+  if (const auto bad = decode_into(inner.octets, inner.packet_octets, in.packet)) {
     engine_.on_malformed(*bad);
     return Drop::kMalformed;
   }
   in.payload.octets = in.packet.payload_octets;
-  const std::size_t payload_at = inner->packet_octets - in.packet.payload_octets;
-  if (inner->octets.size() >= inner->packet_octets) {
-    if (in.payload.octets > 0) in.payload.bytes = inner->octets.data() + payload_at;
-  } else if (inner->octets.size() <= payload_at) {
+  const std::size_t payload_at = inner.packet_octets - in.packet.payload_octets;
+  if (inner.octets.size() >= inner.packet_octets) {
+    if (in.payload.octets > 0) in.payload.bytes = inner.octets.data() + payload_at;
+  } else if (inner.octets.size() <= payload_at) {
     in.payload.stream = rest.stream;
     in.payload.offset = rest.offset;
   } else {
