@@ -277,7 +277,7 @@ std::unique_ptr<Endpoint> RoceNics::drive(const spec::PortName& name, std::uniqu
   const auto found = nics_.find(name);
   if (found == nics_.end() || found->second.owned == nullptr) return generator;
   Nic& nic = found->second;
-  if (nic.generator_flows == 0 && nic.generator_sends == 0) return std::move(nic.owned);
+  if (!generator->has_flows()) return std::move(nic.owned);
   return std::make_unique<SplitEndpoint>(std::move(generator), std::move(nic.owned), kFirstQp + nic.generator_flows,
                                          nic.generator_sends);
 }

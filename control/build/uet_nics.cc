@@ -9,15 +9,19 @@
 #include "control/routing/path_times.h"
 #include "control/spec/collective_ranks.h"
 #include "dataplane/nic/split_endpoint.h"
+#include "dataplane/nic/traffic_generator.h"
 #include "dataplane/packet/packet.h"
 #include "dataplane/wire/fcs.h"
 #include "dataplane/wire/ipv4.h"
 #include "dataplane/wire/ipv6.h"
-#include "dataplane/wire/uet_entropy.h"
 #include "dataplane/wire/udp.h"
+#include "dataplane/wire/uet_entropy.h"
 
 namespace railyard::build {
 namespace {
+
+// Of TxFrame::flow where others use the NIC, too: beyond all of theirs, and not where a NIC remembers their first ones.
+constexpr std::uint32_t kFirstFlow = (1u << 31) + 1024;
 
 double number(spec::Ratio r) noexcept { return static_cast<double>(r.numerator) / static_cast<double>(r.denominator); }
 
@@ -261,9 +265,11 @@ void UetNics::connect(Flow& flow, const uet::FlowConfig& config, const uet::Addr
 std::unique_ptr<Endpoint> UetNics::drive(const spec::PortName& name, std::unique_ptr<Endpoint> rest) {
   const auto found = nics_.find(name);
   if (found == nics_.end()) return rest;
+  const auto* const generator = dynamic_cast<const TrafficGenerator*>(rest.get());
+  if (generator != nullptr && !generator->has_flows()) return std::move(found->second.owned);
   const spec::UetNicSpec& s = settings(name);
   const SplitEndpoint::Uet uet{s.udp, static_cast<std::uint16_t>(s.udp_port), static_cast<std::uint8_t>(s.ip_protocol)};
-  return std::make_unique<SplitEndpoint>(std::move(rest), std::move(found->second.owned), uet, 0);
+  return std::make_unique<SplitEndpoint>(std::move(rest), std::move(found->second.owned), uet, kFirstFlow);
 }
 
 std::vector<UetNics::Named> UetNics::endpoints() const {

@@ -35,7 +35,8 @@ class UetNics {
                                                const spec::TrafficSpec& like)>;
   std::vector<Collective> make_collectives(const Way& way);
 
-  // What drives a NIC: its UET endpoint and `rest`; `rest` alone, if it has none. Once each.
+  // What drives a NIC: its UET endpoint and `rest`, unless that is a generator without flows; `rest` alone, if it has
+  // no UET. Once each.
   std::unique_ptr<Endpoint> drive(const spec::PortName& nic, std::unique_ptr<Endpoint> rest);
   struct Named {
     spec::PortName name;

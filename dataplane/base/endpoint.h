@@ -25,7 +25,8 @@ struct TxFrame {
   // finds the padding in the payload.
   std::uint8_t trailer_octets = 0;
   // Frames with the same number carry the same addresses, ports, destination QP, VLAN and traffic class octet, so that
-  // the NIC parses the first one only. kNoFlow: parse each.
+  // the NIC parses the first one only. UET packets may differ in their entropy value, in the UDP source port (to
+  // wire::kUetPort) or in the entropy header, if that is directly behind IP. kNoFlow: parse each.
   std::uint32_t flow = kNoFlow;
   PayloadRef payload;
 

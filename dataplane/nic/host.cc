@@ -11,6 +11,10 @@
 #include "dataplane/device/pfc_frame.h"
 #include "dataplane/packet/edge.h"
 #include "dataplane/wire/icrc.h"
+#include "dataplane/wire/ipv4.h"
+#include "dataplane/wire/ipv6.h"
+#include "dataplane/wire/udp.h"
+#include "dataplane/wire/uet_entropy.h"
 
 namespace railyard {
 Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriver> drivers)
@@ -246,6 +250,22 @@ void Host::remember_flow(Nic& nic, std::uint32_t flow, const Packet& packet) {
   nic.known_flows[place].stream = flow;
 }
 
+namespace {
+
+// What a UET packet has of its own, when all else is as in another one of its flow.
+void take_entropy(Packet& packet) noexcept {
+  const std::size_t ip_octets =
+      packet.kind == FrameKind::kIpv4 ? std::size_t{wire::Ipv4::kOctets} : std::size_t{wire::Ipv6::kOctets};
+  // The first 16 bits of the entropy header, and of UDP's.
+  static_assert(wire::UetEntropy::Entropy::kFirstBit == wire::Udp::SourcePort::kFirstBit);
+  const auto entropy = wire::read<wire::UetEntropy::Entropy>(packet.l3() + ip_octets);
+  packet.entropy = Packet::kUetEntropy | entropy;
+  if (packet.transport_hash != 0)
+    packet.transport_hash = std::uint32_t{entropy} << 16 | (packet.transport_hash & 0xFFFF);
+}
+
+}  // namespace
+
 // Turns what the endpoint wrote into a packet. False: it is no frame that the fabric carries.
 bool Host::finish(Nic& nic, Packet& packet, const TxFrame& frame) {
   const std::uint32_t octets = frame.header_octets + frame.payload.octets + frame.trailer_octets + wire::kFcsOctets;
@@ -261,6 +281,7 @@ bool Host::finish(Nic& nic, Packet& packet, const TxFrame& frame) {
     describe(packet, *view, *config_.fecs);
   }
   packet.header_at = kHeaderAt;
+  if (known != nullptr && (packet.entropy & Packet::kUetEntropy) != 0) take_entropy(packet);
   packet.flags = static_cast<std::uint8_t>(flags | (packet.flags & Packet::kTagged));
   packet.home = home;
   packet.header_octets = frame.header_octets;

@@ -150,6 +150,7 @@ TrafficGenerator::TrafficGenerator(std::vector<TxFlowConfig> sends, const std::v
 
 TrafficGenerator::~TrafficGenerator() = default;
 
+bool TrafficGenerator::has_flows() const noexcept { return !tx_.empty() || !rx_.empty(); }
 std::size_t TrafficGenerator::tx_flows() const noexcept { return tx_.size(); }
 const TxFlowConfig& TrafficGenerator::tx_config(std::size_t i) const noexcept { return tx_[i].config; }
 const TxFlowCounters& TrafficGenerator::tx_counters(std::size_t i) const noexcept { return tx_[i].counters; }

@@ -69,6 +69,8 @@ class TrafficGenerator final : public Endpoint {
   // the new rate after the last. Its NIC must be told (Host::endpoint_changed).
   void set_rate(Instant now, std::size_t i, BitRate rate);
 
+  // Whether it sends or receives any flow.
+  bool has_flows() const noexcept;
   std::size_t tx_flows() const noexcept;
   const TxFlowConfig& tx_config(std::size_t i) const noexcept;
   const TxFlowCounters& tx_counters(std::size_t i) const noexcept;

@@ -9,6 +9,7 @@
 #include "tests/fuzz/expect.h"
 #include "transports/uet/wire/encapsulation.h"
 #include "transports/uet/wire/packet.h"
+#include "transports/uet/wire/plain_frame.h"
 
 using namespace railyard;
 
@@ -24,9 +25,20 @@ constexpr uet::EncapsulationConfig kConfigs[] = {
 
 void take_out(std::span<const std::byte> frame, std::size_t frame_octets) {
   const auto view = wire::parse_frame(frame, frame_octets);
-  if (!view) return;
   for (const uet::EncapsulationConfig& config : kConfigs) {
+    const auto plain = uet::take_plain(frame, frame_octets, config);
+    FUZZ_EXPECT(!plain || view);
+    if (!view) continue;
     const auto inner = uet::decapsulate(frame, *view, config);
+    FUZZ_EXPECT(!plain || inner);
+    if (plain)
+      FUZZ_EXPECT(plain->source == view->source && plain->destination == view->destination &&
+                  plain->traffic_class_octet == view->traffic_class_octet &&
+                  plain->inner.octets.data() == inner->octets.data() &&
+                  plain->inner.octets.size() == inner->octets.size() &&
+                  plain->inner.packet_octets == inner->packet_octets && plain->inner.entropy == inner->entropy &&
+                  plain->inner.trimmed == inner->trimmed && plain->inner.secured == inner->secured &&
+                  plain->inner.crc_checked == inner->crc_checked);
     if (!inner) continue;
     FUZZ_EXPECT(inner->octets.size() <= inner->packet_octets);
     FUZZ_EXPECT(inner->packet_octets <= view->ip_octets);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <limits>
 #include <span>
 #include <vector>
@@ -42,6 +43,15 @@ void expect_tss_comes_back(std::span<const std::byte> octets) {
   FUZZ_EXPECT(decode_tss(out) == tss);
 }
 
+// What was there before leaves nothing behind.
+void expect_replaces_what_was_there(std::span<const std::byte> octets, const std::expected<Packet, Malformed>& packet,
+                                    const Dialect& dialect) {
+  static Packet used;
+  const auto bad = decode_into(octets, octets.size(), used, dialect);
+  FUZZ_EXPECT(bad.has_value() == !packet.has_value());
+  FUZZ_EXPECT(packet ? used == *packet : *bad == packet.error());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -49,6 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   expect_tss_comes_back(octets);
   for (const Dialect& dialect : {kStandard, kRefProv}) {
     const auto packet = decode(octets, dialect);
+    expect_replaces_what_was_there(octets, packet, dialect);
     if (!packet) continue;
     FUZZ_EXPECT(packet->octets() == size);
     FUZZ_EXPECT(packet->header_octets() <= kMostPacketHeaderOctets);

@@ -5,6 +5,7 @@
 // back, in the class `control`; data, one packet each in turn, in the class `data`.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <expected>
@@ -43,7 +44,7 @@ struct InPacket {
 struct OutPacket {
   Packet packet{};
   PayloadRef payload{};
-  const AddressVector* to = nullptr;
+  PeerId to{};
   std::uint16_t entropy = 0;
   bool control = false;                         // DSCP_CONTROL, and not ECN-capable; else DSCP_TRIMMABLE
   bool again = false;                           // a retransmission
@@ -52,6 +53,19 @@ struct OutPacket {
   std::uint64_t wr_id = 0;
   MemoryRegions::Key read_from = 0;
   std::array<std::byte, kMostAckData> small{};  // `payload` may lie here
+
+  // One to `peer` of which nothing else is said yet; headers are the caller's to fill in.
+  void begin(PeerId peer, std::uint16_t with_entropy, bool is_control) noexcept {
+    packet.payload_octets = 0;
+    payload = {};
+    to = peer;
+    entropy = with_entropy;
+    control = is_control;
+    again = false;
+    context.reset();
+    wr_id = 0;
+    read_from = 0;
+  }
 };
 
 class Engine {
@@ -180,8 +194,10 @@ class Engine {
   std::expected<Pdc*, Drop> pdc_of(const InPacket& in, std::uint16_t spdcid, std::uint16_t dpdcid, std::uint32_t psn,
                                    bool retx, bool answers);
   std::optional<Drop> on_duplicate(Instant now, Pdc& pdc, const InPacket& in, const PdsRequestValues& pds);
-  void take(Instant now, Pdc& pdc, const InPacket& in, const PdsRequestValues& pds, Verdict& verdict, bool opened);
-  void acknowledge(Pdc& pdc, PendingControl ack);
+  Verdict execute(Instant now, Pdc& pdc, Psn psn, const InPacket& in);
+  void take(Instant now, Pdc& pdc, const InPacket& in, const PdsRequestValues& pds, const Verdict& verdict,
+            bool opened);
+  void acknowledge(Pdc& pdc, const PendingControl& ack);
   void nack(Instant now, Pdc& pdc, const InPacket& in, Psn psn, bool retx, NackCode code, std::uint32_t payload = 0);
   void nack_nobody(const InPacket& in, std::uint32_t psn, std::uint16_t to, bool retx, NackCode code);
   void take_late_responses(Instant now);
@@ -196,7 +212,7 @@ class Engine {
   std::optional<Drop> on_ack(Instant now, const InPacket& in, const PdsAckValues& ack);
   void note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsAckValues& ack);
   void infer_losses(Instant now, Pdc& pdc, std::uint32_t ooo_count, Psn before);
-  void answer(Instant now, Pdc& pdc, SentPacket packet, const SesResponseValues* response, const PayloadRef& payload);
+  void answer(Instant now, Pdc& pdc, const Cargo& cargo, const SesResponseValues* response, const PayloadRef& payload);
   std::optional<Drop> on_nack(Instant now, const InPacket& in, const PdsNackValues& nack);
   std::optional<Drop> on_pdc_nack(Instant now, Pdc& pdc, const InPacket& in, const PdsNackValues& nack);
   void lose(Instant now, Pdc& pdc, Psn psn, PathFeedback feedback);
@@ -207,16 +223,36 @@ class Engine {
   // ---- engine_lines.cc: who sends when, timers ----
   void settle(Instant now, Pdc& pdc);
   void line_up(Instant now, Pdc& pdc);
+  void line_up_control(Pdc& pdc);
+  void line_up_data(Instant now, Pdc& pdc);
   void set_timer(Pdc& pdc);
-  void run_due(Instant now);
+  void run_due(Instant now) {
+    if (next_due() <= now) [[unlikely]]
+      run_what_is_due(now);
+  }
+  void run_what_is_due(Instant now);
+  Instant next_due() const noexcept {
+    const Instant wake = wakes_.empty() ? Instant::never() : wakes_.top().at;
+    const Instant rudi = rudi_wakes_.empty() ? Instant::never() : rudi_wakes_.top().at;
+    return std::min({initiator_.next_retry(), wake, rudi});
+  }
   void drop_stale_wakes();
   void pace(Instant now, Pdc& pdc, Instant allowed, const Cargo& cargo, std::uint32_t octets);
   void on_timer(Instant now, Pdc& pdc);
   void on_rto(Instant now, Pdc& pdc);
   void on_probe(Instant now, Pdc& pdc);
   Instant deadline(const Pdc& pdc) const noexcept;
-  bool has_data(Instant now, Pdc& pdc);
-  bool next_cargo(Pdc& pdc, Cargo& cargo, std::uint32_t& octets);
+  // What would be sent for the first time, and its octets as they are counted.
+  struct NextCargo {
+    Cargo cargo{};
+    std::uint32_t octets = 0;
+  };
+  bool has_data(Instant now, Pdc& pdc) {
+    NextCargo next;
+    return has_data(now, pdc, next);
+  }
+  bool has_data(Instant now, Pdc& pdc, NextCargo& next);
+  bool next_cargo(Pdc& pdc, NextCargo& next);
   bool window_open(const Pdc& pdc) const noexcept;
 
   // ---- engine_connectionless.cc: RUDI and UUD ----
@@ -237,8 +273,8 @@ class Engine {
   bool send_data(Instant now, OutPacket& out);
   bool send_pdc_data(Instant now, OutPacket& out);
   void send_again(Instant now, Pdc& pdc, OutPacket& out);
-  void send_first(Instant now, Pdc& pdc, OutPacket& out);
-  void fill(Pdc& pdc, const Cargo& cargo, Psn psn, bool again, OutPacket& out);
+  void send_first(Instant now, Pdc& pdc, const NextCargo& next, OutPacket& out);
+  void fill(Pdc& pdc, const Cargo& cargo, Psn psn, std::uint16_t entropy, bool again, OutPacket& out);
   void fill_control(Instant now, Pdc& pdc, const PendingControl& what, OutPacket& out);
   void fill_ack(Instant now, Pdc& pdc, const PendingControl& what, OutPacket& out);
   void name_message(std::uint32_t message, OutPacket& out) const noexcept;

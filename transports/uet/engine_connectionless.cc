@@ -24,23 +24,19 @@ bool Engine::send_connectionless(Instant now, OutPacket& out) {
   if (!c.replies.empty()) {
     const DataReply reply = c.replies.front();
     c.replies.pop();
-    out = {};
+    out.begin(reply.peer, reply.entropy, false);
     out.packet = {.pds = reply.pds, .ses = reply.ses, .payload_octets = reply.payload.octets};
     out.payload = reply.payload;
     out.read_from = reply.read_from;
-    out.to = &fep_.peer(reply.peer).address;
-    out.entropy = reply.entropy;
     return true;
   }
   if (!c.datagrams.empty()) {
     const Cargo cargo{.item = c.datagrams.front()};
     c.datagrams.pop();
-    out = {};
+    out.begin(initiator_.message(cargo.item).wr.peer, c.paths.next(now, chance_), false);
     initiator_.fill(cargo, out.packet, out.payload, out.small);
     name_message(cargo.item, out);
     out.packet.pds = PdsUudValues{};
-    out.to = &fep_.peer(initiator_.message(cargo.item).wr.peer).address;
-    out.entropy = c.paths.next(now, chance_);
     initiator_.finish_connectionless(cargo.item);
     return true;
   }
@@ -79,13 +75,11 @@ void Engine::send_rudi(Instant now, std::uint32_t slot, OutPacket& out) {
   p.deadline = now + fep_.config.rto_init * (std::int64_t{1} << std::min<int>(p.transmissions, fep_.config.retries));
   ++p.transmissions;
   rudi_wakes_.push({p.deadline, slot, false});
-  out = {};
+  out.begin(initiator_.message(p.message).wr.peer, p.entropy, false);
   initiator_.fill({.item = p.message, .index = p.index}, out.packet, out.payload, out.small);
   name_message(p.message, out);
   out.again = again;
   out.packet.pds = PdsRudiValues{.retx = again, .pkt_id = connectionless_.pkt_id(slot)};
-  out.to = &fep_.peer(initiator_.message(p.message).wr.peer).address;
-  out.entropy = p.entropy;
 }
 
 void Engine::release_rudi(std::uint32_t slot) {

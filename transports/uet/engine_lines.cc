@@ -15,42 +15,46 @@ bool Engine::window_open(const Pdc& pdc) const noexcept {
   return pdc.peer_range == 0 || ahead <= static_cast<std::int32_t>(pdc.peer_range);
 }
 
-// What would be sent for the first time, and its octets as they are counted.
-bool Engine::next_cargo(Pdc& pdc, Cargo& cargo, std::uint32_t& octets) {
+bool Engine::next_cargo(Pdc& pdc, NextCargo& next) {
   if (pdc.close_due) {
-    cargo = {.kind = pdc.initiator ? Cargo::Kind::kCloseCmd : Cargo::Kind::kCloseReq};
-    octets = PdsCp::kOctets;
+    next = {{.kind = pdc.initiator ? Cargo::Kind::kCloseCmd : Cargo::Kind::kCloseReq}, PdsCp::kOctets};
     return true;
   }
   if (!pdc.read_jobs.empty()) {
-    cargo = {.kind = Cargo::Kind::kReadData, .item = pdc.read_jobs.front()};
-    octets = PdsRequest::kOctets + SesResponseData::kOctets + target_.read_job(cargo.item).octets;
+    next.cargo = {.kind = Cargo::Kind::kReadData, .item = pdc.read_jobs.front()};
+    next.octets = PdsRequest::kOctets + SesResponseData::kOctets + target_.read_job(next.cargo.item).octets;
     return true;
   }
-  if (!initiator_.peek(pdc, cargo, octets)) return false;
-  octets += PdsRequest::kOctets;
+  if (!initiator_.peek(pdc, next.cargo, next.octets)) return false;
+  next.octets += PdsRequest::kOctets;
   return true;
 }
 
-bool Engine::has_data(Instant now, Pdc& pdc) {
+// Whether a packet could go as far as the window is concerned; if none goes again, `next` is what it is made of.
+bool Engine::has_data(Instant now, Pdc& pdc, NextCargo& next) {
   if (pdc.sent.any_lost()) {
     // What was inferred to be lost goes again beyond the window (uet §9.5); and something always may be under way.
     return pdc.blocked_until > now || pdc.recovering || !pdc.sent.any_in_flight() ||
            pdc.congestion.allows(pdc.sent.at(pdc.sent.first_lost()).octets);
   }
-  Cargo cargo;
-  std::uint32_t octets = 0;
-  if (!window_open(pdc) || !next_cargo(pdc, cargo, octets)) return false;
+  if (!window_open(pdc) || !next_cargo(pdc, next)) return false;
   // Control packets are not subject to the window.
-  return pdc.close_due || !pdc.sent.any_in_flight() || pdc.congestion.allows(octets);
+  return pdc.close_due || !pdc.sent.any_in_flight() || pdc.congestion.allows(next.octets);
 }
 
 void Engine::line_up(Instant now, Pdc& pdc) {
-  if (!pdc.in_control_line && (!pdc.control.empty() || (pdc.clear_due && pdc.remote != 0))) {
-    pdc.in_control_line = true;
-    control_line_.push(pdc.id.value);
-  }
-  if (pdc.in_data_line || !has_data(now, pdc)) return;
+  line_up_control(pdc);
+  if (!pdc.in_data_line && has_data(now, pdc)) line_up_data(now, pdc);
+}
+
+void Engine::line_up_control(Pdc& pdc) {
+  if (pdc.in_control_line || (pdc.control.empty() && !(pdc.clear_due && pdc.remote != 0))) return;
+  pdc.in_control_line = true;
+  control_line_.push(pdc.id.value);
+}
+
+// It has some.
+void Engine::line_up_data(Instant now, Pdc& pdc) {
   pdc.in_data_line = true;
   const Instant from = std::max(pdc.next_data, pdc.blocked_until);
   if (from > now) {
@@ -92,7 +96,7 @@ void Engine::set_timer(Pdc& pdc) {
   wakes_.push({at, pdc.id.value, false});
 }
 
-void Engine::run_due(Instant now) {
+void Engine::run_what_is_due(Instant now) {
   for (;;) {
     const Instant retry = initiator_.next_retry();
     const Instant wake_at = wakes_.empty() ? Instant::never() : wakes_.top().at;
@@ -216,9 +220,7 @@ Readiness Engine::ready(Instant now) {
     r.classes = static_cast<PriorityMask>(r.classes | bit(fep_.config.control));
   if (!data_line_.empty() || has_connectionless())
     r.classes = static_cast<PriorityMask>(r.classes | bit(fep_.config.data));
-  if (!wakes_.empty()) r.until = wakes_.top().at;
-  r.until = std::min(r.until, initiator_.next_retry());
-  if (!rudi_wakes_.empty()) r.until = std::min(r.until, rudi_wakes_.top().at);
+  r.until = next_due();
   return r;
 }
 

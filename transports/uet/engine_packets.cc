@@ -157,6 +157,15 @@ std::expected<Pdc*, Drop> Engine::pdc_of_syn(Instant now, const InPacket& in, co
   return pdc;
 }
 
+// What the semantic sublayer makes of a packet that is taken.
+Verdict Engine::execute(Instant now, Pdc& pdc, Psn psn, const InPacket& in) {
+  if (const auto* request = std::get_if<SesRequestValues>(&in.packet.ses))
+    return target_.on_request(pdc, psn, *request, in.payload);
+  const auto* data = std::get_if<SesResponseValues>(&in.packet.ses);
+  if (data != nullptr && pdc.initiator) return initiator_.on_read_data(now, pdc, *data, in.payload);
+  return {};
+}
+
 std::optional<Drop> Engine::on_request(Instant now, const InPacket& in, const PdsRequestValues& pds) {
   bool opened = false;
   const auto found =
@@ -191,12 +200,7 @@ std::optional<Drop> Engine::on_request(Instant now, const InPacket& in, const Pd
     nack(now, pdc, in, psn, pds.retx, NackCode::kNoGtdDelAvail);
     drop = Drop::kNoResource;
   } else {
-    Verdict verdict;
-    if (const auto* request = std::get_if<SesRequestValues>(&in.packet.ses)) {
-      verdict = target_.on_request(pdc, psn, *request, in.payload);
-    } else if (const auto* data = std::get_if<SesResponseValues>(&in.packet.ses)) {
-      if (pdc.initiator) verdict = initiator_.on_read_data(now, pdc, *data, in.payload);
-    }
+    const Verdict verdict = execute(now, pdc, psn, in);
     if (verdict.refused) {
       nack(now, pdc, in, psn, pds.retx, *verdict.refused);
       drop = Drop::kNoResource;
@@ -235,7 +239,7 @@ std::optional<Drop> Engine::on_duplicate(Instant now, Pdc& pdc, const InPacket& 
   return Drop::kDuplicate;
 }
 
-void Engine::acknowledge(Pdc& pdc, PendingControl ack) {
+void Engine::acknowledge(Pdc& pdc, const PendingControl& ack) {
   pdc.ack_octets = 0;
   const std::size_t waiting = pdc.control.size();
   if (waiting > 0 && pdc.control[waiting - 1].may_merge) {
@@ -246,7 +250,7 @@ void Engine::acknowledge(Pdc& pdc, PendingControl ack) {
 }
 
 // A packet that is new: noted, counted, and acknowledged at once or with others (uet §5.7).
-void Engine::take(Instant now, Pdc& pdc, const InPacket& in, const PdsRequestValues& pds, Verdict& verdict,
+void Engine::take(Instant now, Pdc& pdc, const InPacket& in, const PdsRequestValues& pds, const Verdict& verdict,
                   bool at_once) {
   const Psn psn(pds.psn);
   if (psn != pdc.window.expected()) fep_.counters.placed_out_of_order.increment();

@@ -15,14 +15,14 @@ constexpr double kLossPackets = 64;
 
 }  // namespace
 
-void Engine::answer(Instant now, Pdc& pdc, SentPacket packet, const SesResponseValues* response,
+void Engine::answer(Instant now, Pdc& pdc, const Cargo& cargo, const SesResponseValues* response,
                     const PayloadRef& payload) {
-  switch (packet.cargo.kind) {
+  switch (cargo.kind) {
     case Cargo::Kind::kRequest:
-      initiator_.on_answered(now, pdc, packet.cargo, response, payload);
+      initiator_.on_answered(now, pdc, cargo, response, payload);
       break;
     case Cargo::Kind::kReadData:
-      target_.release_read_job(packet.cargo.item);
+      target_.release_read_job(cargo.item);
       --pdc.open_read_jobs;
       break;
     case Cargo::Kind::kCloseCmd:
@@ -92,9 +92,8 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
   AckSignals signals{.ecn = ack.m};
   std::uint64_t acked = 0;  // octets that are known to have arrived only now
   bool news = false;
-  const auto note = [&](Psn psn, const SentPacket& packet) {
-    if (packet.received) return;
-    sent.mark_received(psn);
+  const auto note = [&](Psn psn, SentPacket& packet) {
+    if (!sent.mark_received(psn, packet)) return;
     acked += packet.octets;
     news = true;
   };
@@ -102,12 +101,12 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
     SentPacket* const packet = sent.find(psn);
     if (packet == nullptr || packet->answered) return;
     note(psn, *packet);
-    sent.mark_answered(psn);
-    answer(now, pdc, *packet, response, in.payload);
+    packet->answered = true;
+    answer(now, pdc, packet->cargo, response, in.payload);
   };
 
   if (!ack.p) {
-    if (const SentPacket* const packet = sent.find(ack_psn)) {
+    if (SentPacket* const packet = sent.find(ack_psn)) {
       // An ACK of a packet that was sent twice may be of either, unless it says so (uet §5.9).
       if (packet->transmissions == (ack.retx ? 2 : 1)) signals.rtt = now - packet->sent_at;
       note(ack_psn, *packet);
@@ -122,9 +121,9 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
   }
   for (Psn psn = una; cack - psn >= 0; ++psn) settle_answer(psn, nullptr);
   if (ack.has_cc())
-    for (std::uint64_t bits = ack.sack_bitmap; bits != 0; bits &= bits - 1) {
+    for (std::uint64_t bits = sent.new_in_sack(Psn(ack.sack_base()), ack.sack_bitmap); bits != 0; bits &= bits - 1) {
       const Psn psn = Psn(ack.sack_base()) + static_cast<std::uint32_t>(std::countr_zero(bits));
-      if (const SentPacket* const packet = sent.find(psn)) note(psn, *packet);
+      if (SentPacket* const packet = sent.find(psn)) note(psn, *packet);
     }
   sent.pop_answered();
 

@@ -19,17 +19,14 @@ bool Engine::send(Instant now, Priority priority, OutPacket& out) {
 
 bool Engine::send_control(Instant now, OutPacket& out) {
   if (first_reply_ < replies_.size()) {
-    const Reply reply = replies_[first_reply_++];
+    const Reply& reply = replies_[first_reply_++];
+    out.begin(reply.peer, reply.entropy, true);
+    out.packet.pds = reply.pds;
+    out.packet.ses = reply.ses;
     if (first_reply_ == replies_.size()) {
       replies_.clear();
       first_reply_ = 0;
     }
-    out = {};
-    out.packet.pds = reply.pds;
-    out.packet.ses = reply.ses;
-    out.to = &fep_.peer(reply.peer).address;
-    out.entropy = reply.entropy;
-    out.control = true;
     return true;
   }
   while (!control_line_.empty()) {
@@ -39,9 +36,8 @@ bool Engine::send_control(Instant now, OutPacket& out) {
     pdc->in_control_line = false;
     bool sent = false;
     if (!pdc->control.empty()) {
-      const PendingControl what = pdc->control.front();
+      fill_control(now, *pdc, pdc->control.front(), out);
       pdc->control.pop();
-      fill_control(now, *pdc, what, out);
       sent = true;
     } else if (pdc->clear_due) {
       pdc->clear_due = false;
@@ -74,16 +70,26 @@ bool Engine::send_pdc_data(Instant now, OutPacket& out) {
     data_line_.pop();
     if (pdc == nullptr || !pdc->in_data_line) continue;
     pdc->in_data_line = false;
-    const bool may = std::max(pdc->next_data, pdc->blocked_until) <= now && has_data(now, *pdc);
-    if (may) {
-      if (pdc->sent.any_lost()) {
-        send_again(now, *pdc, out);
-      } else {
-        send_first(now, *pdc, out);
-      }
+    NextCargo next;
+    if (std::max(pdc->next_data, pdc->blocked_until) > now || !has_data(now, *pdc, next)) {
+      settle(now, *pdc);
+      continue;
     }
-    settle(now, *pdc);
-    if (may) return true;
+    if (pdc->sent.any_lost()) {
+      send_again(now, *pdc, out);
+    } else {
+      send_first(now, *pdc, next, out);
+    }
+    // As settle() does: something is under way.
+    const bool more = has_data(now, *pdc);
+    auto* const request = std::get_if<PdsRequestValues>(&out.packet.pds);
+    // Nothing follows that would bring an acknowledgement about.
+    if (request != nullptr && !request->ar) request->ar = !more && !initiator_.waits_for_reads(*pdc);
+    pdc->idle_since = now;
+    line_up_control(*pdc);
+    if (more) line_up_data(now, *pdc);
+    set_timer(*pdc);
+    return true;
   }
   return false;
 }
@@ -96,13 +102,15 @@ void Engine::send_again(Instant now, Pdc& pdc, OutPacket& out) {
   pdc.next_data = pdc.congestion.on_sent(now, allowed, packet.octets);
   pace(now, pdc, allowed, packet.cargo, packet.octets);
   fep_.counters.retransmitted_packets.increment();
-  fill(pdc, packet.cargo, psn, true, out);
-  out.entropy = packet.entropy;
+  fill(pdc, packet.cargo, psn, packet.entropy, true, out);
 }
 
-void Engine::send_first(Instant now, Pdc& pdc, OutPacket& out) {
-  SentPacket packet{.sent_at = now, .entropy = pdc.paths.next(now, pdc.chance), .transmissions = 1};
-  next_cargo(pdc, packet.cargo, packet.octets);
+void Engine::send_first(Instant now, Pdc& pdc, const NextCargo& next, OutPacket& out) {
+  const SentPacket packet{.sent_at = now,
+                          .cargo = next.cargo,
+                          .octets = next.octets,
+                          .entropy = pdc.paths.next(now, pdc.chance),
+                          .transmissions = 1};
   const Psn psn = pdc.sent.add(packet);
   const Instant allowed = pdc.next_data;
   pdc.next_data = pdc.congestion.on_sent(now, allowed, packet.octets);
@@ -110,13 +118,13 @@ void Engine::send_first(Instant now, Pdc& pdc, OutPacket& out) {
   if (pdc.rto_at == Instant::never()) progress(now, pdc);
   switch (packet.cargo.kind) {
     case Cargo::Kind::kRequest:
-      fill(pdc, packet.cargo, psn, false, out);
+      fill(pdc, packet.cargo, psn, packet.entropy, false, out);
       initiator_.sent_first(pdc, packet.cargo);
       break;
     case Cargo::Kind::kReadData:
       pdc.read_jobs.pop();
       ++pdc.open_read_jobs;
-      fill(pdc, packet.cargo, psn, false, out);
+      fill(pdc, packet.cargo, psn, packet.entropy, false, out);
       break;
     case Cargo::Kind::kCloseCmd:
     case Cargo::Kind::kCloseReq:
@@ -124,23 +132,17 @@ void Engine::send_first(Instant now, Pdc& pdc, OutPacket& out) {
       pdc.close_psn = psn;
       pdc.state = PdcState::kClosing;
       pdc.waits_for_close = !pdc.initiator;
-      fill(pdc, packet.cargo, psn, false, out);
+      fill(pdc, packet.cargo, psn, packet.entropy, false, out);
       break;
   }
-  out.entropy = packet.entropy;
-  // Nothing follows that would bring an acknowledgement about.
-  auto* const request = std::get_if<PdsRequestValues>(&out.packet.pds);
-  if (request != nullptr && !request->ar) request->ar = !has_data(now, pdc) && !initiator_.waits_for_reads(pdc);
 }
 
-void Engine::fill(Pdc& pdc, const Cargo& cargo, Psn psn, bool again, OutPacket& out) {
-  out = {};
-  out.to = &fep_.peer(pdc.peer).address;
+void Engine::fill(Pdc& pdc, const Cargo& cargo, Psn psn, std::uint16_t entropy, bool again, OutPacket& out) {
+  const bool close = cargo.kind == Cargo::Kind::kCloseCmd || cargo.kind == Cargo::Kind::kCloseReq;
+  out.begin(pdc.peer, entropy, close);
   out.again = again;
   const bool syn = pdc.initiator && pdc.remote == 0;
-  const auto psn_offset = static_cast<std::uint16_t>(syn ? psn - pdc.start : 0);
-  if (cargo.kind == Cargo::Kind::kCloseCmd || cargo.kind == Cargo::Kind::kCloseReq) {
-    out.control = true;
+  if (close) {
     out.packet.pds =
         PdsCpValues{.ctl_type = cargo.kind == Cargo::Kind::kCloseCmd ? CtlType::kCloseCmd : CtlType::kCloseReq,
                     .retx = again,
@@ -148,17 +150,22 @@ void Engine::fill(Pdc& pdc, const Cargo& cargo, Psn psn, bool again, OutPacket& 
                     .psn = psn.value(),
                     .spdcid = pdc.id.value,
                     .dpdcid = pdc.remote};
+    out.packet.ses = std::monostate{};
     return;
   }
-  PdsRequestValues pds{.type = pdc.is_rod() ? PdsType::kRodReq : PdsType::kRudReq,
-                       .retx = again,
-                       .ar = again,
-                       .syn = syn,
-                       .clear_psn_offset = static_cast<std::int16_t>((pdc.sent.una() - 1) - psn),
-                       .psn = psn.value(),
-                       .spdcid = pdc.id.value,
-                       .dpdcid = syn ? std::uint16_t{0} : pdc.remote,
-                       .psn_offset = psn_offset};
+  PdsRequestValues& pds = out.packet.pds.emplace<PdsRequestValues>();
+  pds.type = pdc.is_rod() ? PdsType::kRodReq : PdsType::kRudReq;
+  pds.retx = again;
+  pds.ar = again;
+  pds.syn = syn;
+  pds.clear_psn_offset = static_cast<std::int16_t>((pdc.sent.una() - 1) - psn);
+  pds.psn = psn.value();
+  pds.spdcid = pdc.id.value;
+  if (syn) {
+    pds.psn_offset = static_cast<std::uint16_t>(psn - pdc.start);
+  } else {
+    pds.dpdcid = pdc.remote;
+  }
   pdc.clear_due = false;
   if (cargo.kind == Cargo::Kind::kReadData) {
     fill_read_data(target_.read_job(cargo.item), out.packet, out.payload);
@@ -170,7 +177,6 @@ void Engine::fill(Pdc& pdc, const Cargo& cargo, Psn psn, bool again, OutPacket& 
     pds.next_hdr = NextHdr::kRequestStd;
     pds.ar = pds.ar || initiator_.is_last(cargo);
   }
-  out.packet.pds = pds;
 }
 
 void Engine::name_message(std::uint32_t message, OutPacket& out) const noexcept {
@@ -201,10 +207,8 @@ void Engine::fill_read_data(const ReadJob& job, Packet& packet, PayloadRef& payl
 
 void Engine::fill_control(Instant now, Pdc& pdc, const PendingControl& what, OutPacket& out) {
   if (what.kind == PendingControl::Kind::kAck) return fill_ack(now, pdc, what, out);
-  out = {};
-  out.to = &fep_.peer(pdc.peer).address;
-  out.entropy = what.entropy;
-  out.control = true;
+  out.begin(pdc.peer, what.entropy, true);
+  out.packet.ses = std::monostate{};
   if (what.kind == PendingControl::Kind::kNack) {
     out.packet.pds = PdsNackValues{.m = what.m,
                                    .retx = what.retx,
@@ -226,20 +230,18 @@ void Engine::fill_control(Instant now, Pdc& pdc, const PendingControl& what, Out
 }
 
 void Engine::fill_ack(Instant now, Pdc& pdc, const PendingControl& what, OutPacket& out) {
-  out = {};
-  out.to = &fep_.peer(pdc.peer).address;
-  out.entropy = what.entropy;
-  out.control = true;
+  out.begin(pdc.peer, what.entropy, true);
   fep_.counters.acks_sent.increment();
   const ReceiveWindow& window = pdc.window;
-  PdsAckValues ack{.type = fep_.config.ack_cc ? PdsType::kAckCc : PdsType::kAck,
-                   .next_hdr = what.no_response ? NextHdr::kNone : what.response.ses.form,
-                   .m = what.m,
-                   .retx = what.retx,
-                   .p = what.probed,
-                   .cack_psn = window.cack().value(),
-                   .spdcid = pdc.id.value,
-                   .dpdcid = pdc.remote};
+  PdsAckValues& ack = out.packet.pds.emplace<PdsAckValues>();
+  ack.type = fep_.config.ack_cc ? PdsType::kAckCc : PdsType::kAck;
+  ack.next_hdr = what.no_response ? NextHdr::kNone : what.response.ses.form;
+  ack.m = what.m;
+  ack.retx = what.retx;
+  ack.p = what.probed;
+  ack.cack_psn = window.cack().value();
+  ack.spdcid = pdc.id.value;
+  ack.dpdcid = pdc.remote;
   if (what.probed) {
     ack.probe_opaque = what.opaque;
   } else {
@@ -264,8 +266,10 @@ void Engine::fill_ack(Instant now, Pdc& pdc, const PendingControl& what, OutPack
         .rcvd_bytes = static_cast<std::uint32_t>(pdc.rcvd_octets / kCreditOctets) & 0xFF'FFFF,
         .ooo_count = static_cast<std::uint16_t>(std::min(window.ooo_count(), kMostOoo))});
   }
-  out.packet.pds = ack;
-  if (what.no_response) return;
+  if (what.no_response) {
+    out.packet.ses = std::monostate{};
+    return;
+  }
   out.packet.ses = what.response.ses;
   if (!what.response.has_data()) return;
   const std::uint32_t octets = what.response.ses.payload_length;

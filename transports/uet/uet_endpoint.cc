@@ -5,6 +5,7 @@
 #include "dataplane/wire/ecn.h"
 #include "dataplane/wire/ethernet.h"
 #include "dataplane/wire/parse.h"
+#include "transports/uet/wire/plain_frame.h"
 
 namespace railyard::uet {
 
@@ -15,26 +16,47 @@ std::size_t UetEndpoint::send(Instant now, Priority priority, std::span<TxFrame>
   return n;
 }
 
+UetEndpoint::UetEndpoint(const EngineConfig& config, const EncapsulationConfig& encapsulation, RngStream chance,
+                         bool real_payload)
+    : engine_(config, chance),
+      encapsulation_(encapsulation),
+      of_trimmed_(encapsulation),
+      real_payload_(real_payload),
+      known_to_fabric_(encapsulation.udp ? encapsulation.udp_port == wire::kUetPort
+                                         : encapsulation.ip_protocol == wire::ip_protocol::kUetNative) {
+  of_trimmed_.crc = false;
+}
+
 bool UetEndpoint::send_one(Instant now, Priority priority, TxFrame& frame, OutPacket& out) {
   if (!engine_.send(now, priority, out)) return false;
   fill(out, frame);
   return true;
 }
 
-void UetEndpoint::fill(const OutPacket& out, TxFrame& frame) const noexcept {
-  const AddressVector& to = *out.to;
-  const OuterHeaders outer{
-      .source_mac = to.source_mac,
-      .next_hop_mac = to.next_hop_mac,
-      .source = to.source,
-      .destination = to.destination,
-      .dscp = out.control ? encapsulation_.dscp.control : encapsulation_.dscp.trimmable,
-      .ecn = out.control || !encapsulation_.ect ? wire::Ecn::kNotEct : wire::Ecn::kEct0,
-      .entropy = out.entropy,
-  };
-  const std::span<std::byte> header(frame.header, kMaxHeaderOctets);
+// Two for each peer: of data, and of what is control.
+const OuterPath& UetEndpoint::path(PeerId peer, bool control) {
+  const std::size_t place = way(peer, control);
+  if (place >= paths_.size()) [[unlikely]]
+    paths_.resize(place + 1);
+  OuterPath& path = paths_[place];
+  if (path.octets() == 0) [[unlikely]] {
+    const AddressVector& to = engine_.address(peer);
+    path = OuterPath(encapsulation_, {.source_mac = to.source_mac,
+                                      .next_hop_mac = to.next_hop_mac,
+                                      .source = to.source,
+                                      .destination = to.destination,
+                                      .dscp = control ? encapsulation_.dscp.control : encapsulation_.dscp.trimmable,
+                                      .ecn = control || !encapsulation_.ect ? wire::Ecn::kNotEct : wire::Ecn::kEct0});
+  }
+  return path;
+}
+
+void UetEndpoint::fill(const OutPacket& out, TxFrame& frame) {
+  static_assert(kMostOuterOctets <= kMaxHeaderOctets);
   const std::size_t trailer = encapsulation_.trailer_octets();
-  std::size_t octets = encode_outer(header, encapsulation_, outer, out.packet.octets() + trailer);
+  const std::span<std::byte> header(frame.header, kMaxHeaderOctets);
+  const OuterPath& front = path(out.to, out.control);
+  std::size_t octets = front.write(frame.header, out.packet.octets() + trailer, out.entropy);
   octets += encode_headers(header.subspan(octets), out.packet);
   frame.payload = out.payload;
   // What the engine has made itself goes into the headers: it does not stay where it is.
@@ -46,22 +68,16 @@ void UetEndpoint::fill(const OutPacket& out, TxFrame& frame) const noexcept {
   }
   frame.header_octets = static_cast<std::uint16_t>(octets);
   frame.trailer_octets = static_cast<std::uint8_t>(trailer);
-  frame.flow = TxFrame::kNoFlow;
+  frame.flow = known_to_fabric_ ? static_cast<std::uint32_t>(way(out.to, out.control)) : TxFrame::kNoFlow;
 }
 
 bool UetEndpoint::receive(std::span<const RxFrame> frames) {
-  InPacket in;
-  for (const RxFrame& frame : frames) receive_one(frame, in);
+  for (const RxFrame& frame : frames)
+    if (!parse(frame, in_)) engine_.on_packet(frame.at, in_);
   return !frames.empty();
 }
 
-std::optional<Drop> UetEndpoint::receive_one(const RxFrame& frame, InPacket& in) {
-  const auto none = parse(frame, in);
-  return none ? none : engine_.on_packet(frame.at, in);
-}
-
 std::optional<Drop> UetEndpoint::parse(const RxFrame& frame, InPacket& in) {
-  in = {};
   std::span<const std::byte> octets = frame.header;
   PayloadRef rest = frame.payload;
   // Real octets mostly lie behind the header; then all is one piece.
@@ -76,48 +92,54 @@ std::optional<Drop> UetEndpoint::parse(const RxFrame& frame, InPacket& in) {
     rest = {.stream = rest.stream, .offset = rest.offset + rest.octets};
   }
   const std::size_t pending = frame.icrc_pending ? encapsulation_.trailer_octets() : 0;
-  const auto view = wire::parse_frame(octets, octets.size() + rest.octets + pending);
-  if (!view) {
-    engine_.on_not_uet(NotUet::kOther);
-    return Drop::kNotUet;
+  const std::size_t frame_octets = octets.size() + rest.octets + pending;
+  Inner inner;
+  if (const auto plain = frame.trimmed ? std::nullopt : take_plain(octets, frame_octets, encapsulation_)) [[likely]] {
+    inner = plain->inner;
+    in.source = plain->source;
+    in.destination = plain->destination;
+    in.ce = wire::ecn_of(plain->traffic_class_octet) == wire::Ecn::kCe;
+  } else {
+    const auto view = wire::parse_frame(octets, frame_octets);
+    if (!view) {
+      engine_.on_not_uet(NotUet::kOther);
+      return Drop::kNotUet;
+    }
+    const auto taken = decapsulate(octets, *view, frame.trimmed ? of_trimmed_ : encapsulation_);
+    if (!taken) {
+      engine_.on_not_uet(taken.error());
+      return Drop::kNotUet;
+    }
+    inner = *taken;
+    in.source = view->source;
+    in.destination = view->destination;
+    in.ce = wire::ecn_of(view->traffic_class_octet) == wire::Ecn::kCe;
   }
-  // What a switch has cut has no CRC any more.
-  EncapsulationConfig encapsulation = encapsulation_;
-  encapsulation.crc = encapsulation.crc && !frame.trimmed;
-  const auto inner = decapsulate(octets, *view, encapsulation);
-  if (!inner) {
-    engine_.on_not_uet(inner.error());
-    return Drop::kNotUet;
-  }
-  in.source = view->source;
-  in.destination = view->destination;
   in.source_mac = wire::read<wire::Ethernet::Source>(octets.data());
   in.destination_mac = wire::read<wire::Ethernet::Destination>(octets.data());
-  in.entropy = inner->entropy;
-  in.ce = wire::ecn_of(view->traffic_class_octet) == wire::Ecn::kCe;
-  in.last_hop = inner->trimmed == Trimmed::kTrimmedLasthop;
-  in.trimmed = frame.trimmed || inner->trimmed != Trimmed::kNo;
+  in.entropy = inner.entropy;
+  in.last_hop = inner.trimmed == Trimmed::kTrimmedLasthop;
+  in.trimmed = frame.trimmed || inner.trimmed != Trimmed::kNo;
+  in.payload = {};
   if (in.trimmed) {
-    const auto pds = decode_pds(inner->octets);
-    if (!pds) {
-      engine_.on_malformed(pds.error());
+    if (const auto bad = decode_pds_into(inner.octets, in.packet.pds)) {
+      engine_.on_malformed(*bad);
       return Drop::kMalformed;
     }
-    in.packet.pds = *pds;
-    if (const auto headers = decode(inner->octets, inner->packet_octets)) in.packet.ses = headers->ses;
+    in.packet.payload_octets = 0;
+    const auto headers = decode(inner.octets, inner.packet_octets);
+    in.packet.ses = headers ? headers->ses : Ses{};
     return std::nullopt;
   }
-  const auto packet = decode(inner->octets, inner->packet_octets);
-  if (!packet) {
-    engine_.on_malformed(packet.error());
+  if (const auto bad = decode_into(inner.octets, inner.packet_octets, in.packet)) {
+    engine_.on_malformed(*bad);
     return Drop::kMalformed;
   }
-  in.packet = *packet;
-  in.payload.octets = packet->payload_octets;
-  const std::size_t payload_at = packet->header_octets();
-  if (inner->octets.size() >= inner->packet_octets) {
-    if (in.payload.octets > 0) in.payload.bytes = inner->octets.data() + payload_at;
-  } else if (inner->octets.size() <= payload_at) {
+  in.payload.octets = in.packet.payload_octets;
+  const std::size_t payload_at = inner.packet_octets - in.packet.payload_octets;
+  if (inner.octets.size() >= inner.packet_octets) {
+    if (in.payload.octets > 0) in.payload.bytes = inner.octets.data() + payload_at;
+  } else if (inner.octets.size() <= payload_at) {
     in.payload.stream = rest.stream;
     in.payload.offset = rest.offset;
   } else {

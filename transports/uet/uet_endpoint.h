@@ -9,6 +9,7 @@
 #include "dataplane/base/endpoint.h"
 #include "transports/uet/engine.h"
 #include "transports/uet/wire/encapsulation.h"
+#include "transports/uet/wire/outer_path.h"
 
 namespace railyard::uet {
 
@@ -16,8 +17,8 @@ class UetEndpoint final : public Endpoint {
  public:
   // `real_payload`: frames carry the octets of registered memory; else the NIC may make promises of them. With
   // encapsulation.crc the NIC has to make the CRC: TxFrame::trailer_octets is 4.
-  UetEndpoint(const EngineConfig& config, const EncapsulationConfig& encapsulation, RngStream chance, bool real_payload)
-      : engine_(config, chance), encapsulation_(encapsulation), real_payload_(real_payload) {}
+  UetEndpoint(const EngineConfig& config, const EncapsulationConfig& encapsulation, RngStream chance,
+              bool real_payload);
 
   Engine& engine() noexcept { return engine_; }
   const Engine& engine() const noexcept { return engine_; }
@@ -29,21 +30,26 @@ class UetEndpoint final : public Endpoint {
   // Without UDP its packets have no ports.
   bool takes_everything() const noexcept override { return !encapsulation_.udp; }
 
-  // One frame. Returns why it was of no use; nullopt: it was taken. `in` says what it was as far as that is known, and
-  // holds as long as the frame does.
-  std::optional<Drop> receive_one(const RxFrame& frame, InPacket& in);
-  // The packet in a frame, which the engine has not seen yet; else why it is none, which is counted. Of a trimmed one
-  // the SES header is there, too, if the cut has left it.
+  // The packet in a frame, which the engine has not seen yet, into `in`, which holds as long as the frame does; else
+  // why it is none, which is counted, and nothing in `in` is of use. Of a trimmed one the SES header is there, too, if
+  // the cut has left it.
   std::optional<Drop> parse(const RxFrame& frame, InPacket& in);
   // The next packet of a class in a frame. False: there is none.
   bool send_one(Instant now, Priority priority, TxFrame& frame, OutPacket& out);
 
  private:
-  void fill(const OutPacket& out, TxFrame& frame) const noexcept;
+  void fill(const OutPacket& out, TxFrame& frame);
+  const OuterPath& path(PeerId peer, bool control);
+  // Place of a path, and number of the flow (TxFrame::flow) that takes it: its frames differ in their entropy only.
+  static std::size_t way(PeerId peer, bool control) noexcept { return 2 * peer.index() + (control ? 1 : 0); }
 
   Engine engine_;
   EncapsulationConfig encapsulation_;
+  EncapsulationConfig of_trimmed_;  // what a switch has cut has no CRC any more
   bool real_payload_;
+  bool known_to_fabric_;  // for what it is, whatever its entropy
+  std::vector<OuterPath> paths_;
+  InPacket in_;
   std::vector<std::byte> whole_;  // a frame whose headers end in another piece than they should
 };
 

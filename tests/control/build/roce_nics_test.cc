@@ -76,6 +76,7 @@ TEST(RoceNics, OnlyANicWithBothHasTwoEndpoints) {
   EXPECT_NE(dynamic_cast<TrafficGenerator*>(built.host("h2").endpoint(PortIndex{0})), nullptr);
   BuiltLab alone(lab(kRoce));
   EXPECT_NE(dynamic_cast<roce::FlowEndpoint*>(alone.host("h1").endpoint(PortIndex{0})), nullptr);
+  alone.stop_traffic(Instant{});  // its generators are gone, and nobody asks them
 
   BuiltLab received(lab("  - { name: g, from: [h2, h3], to: h1, bytes: 4KiB }\n" + kRoce));
   const Flow& f = received.flows().back();

@@ -1,7 +1,9 @@
 // How a host sends: when, what, in which order, and when it may not.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <vector>
 
@@ -9,6 +11,13 @@
 
 #include "dataplane/base/payload_pattern.h"
 #include "dataplane/wire/bth.h"
+#include "dataplane/wire/checksum.h"
+#include "dataplane/wire/ethernet.h"
+#include "dataplane/wire/ip_protocol.h"
+#include "dataplane/wire/ipv4.h"
+#include "dataplane/wire/ipv6.h"
+#include "dataplane/wire/udp.h"
+#include "dataplane/wire/uet_entropy.h"
 #include "tests/dataplane/nic/host_rig.h"
 
 namespace railyard {
@@ -94,6 +103,101 @@ class ManyFlows final : public Endpoint {
   std::vector<std::uint32_t> flows_;
   std::size_t next_ = 0;
 };
+
+// UET packets to one destination, all of one flow (or none), each with another entropy value.
+class Spraying final : public Endpoint {
+ public:
+  Spraying(bool v4, bool udp, std::uint32_t flow) : v4_(v4), udp_(udp), flow_(flow) {}
+  Readiness ready(Instant) override { return {static_cast<PriorityMask>(left_ > 0 ? 1 << 3 : 0)}; }
+  std::size_t send(Instant, Priority, std::span<TxFrame> frames) override {
+    std::size_t n = 0;
+    for (; n < frames.size() && left_ > 0; ++n, --left_) write(frames[n], static_cast<std::uint16_t>(left_ * 0x0703));
+    return n;
+  }
+  bool receive(std::span<const RxFrame>) override { return false; }
+
+ private:
+  void write(TxFrame& frame, std::uint16_t entropy) const {
+    constexpr std::size_t kInner = 12;
+    std::byte* const ip_header = frame.header + wire::Ethernet::kOctets;
+    const std::size_t ip_octets = v4_ ? std::size_t{wire::Ipv4::kOctets} : std::size_t{wire::Ipv6::kOctets};
+    const std::size_t l4_octets = udp_ ? std::size_t{wire::Udp::kOctets} : std::size_t{wire::UetEntropy::kOctets};
+    const std::uint8_t protocol = udp_ ? wire::ip_protocol::kUdp : wire::ip_protocol::kUetNative;
+    std::fill_n(frame.header, wire::Ethernet::kOctets + ip_octets + l4_octets + kInner, std::byte{0});
+    wire::write<wire::Ethernet::Destination>(frame.header, mac(2));
+    wire::write<wire::Ethernet::Source>(frame.header, mac(1));
+    wire::write<wire::Ethernet::EtherType>(frame.header, v4_ ? wire::ether_type::kIpv4 : wire::ether_type::kIpv6);
+    std::byte* const l4 = ip_header + ip_octets;
+    const auto behind_ip = static_cast<std::uint16_t>(l4_octets + kInner);
+    if (v4_) {
+      wire::write<wire::Ipv4::Version>(ip_header, 4);
+      wire::write<wire::Ipv4::IHL>(ip_header, 5);
+      wire::write<wire::Ipv4::TotalLength>(ip_header, static_cast<std::uint16_t>(ip_octets + behind_ip));
+      wire::write<wire::Ipv4::TTL>(ip_header, 64);
+      wire::write<wire::Ipv4::Protocol>(ip_header, protocol);
+      wire::write<wire::Ipv4::Source>(ip_header, ip("10.0.0.1").v4());
+      wire::write<wire::Ipv4::Destination>(ip_header, ip("10.0.1.1").v4());
+      wire::write<wire::Ipv4::HeaderChecksum>(ip_header, wire::internet_checksum({ip_header, ip_octets}));
+    } else {
+      wire::write<wire::Ipv6::Version>(ip_header, 6);
+      wire::write<wire::Ipv6::PayloadLength>(ip_header, behind_ip);
+      wire::write<wire::Ipv6::NextHeader>(ip_header, protocol);
+      wire::write<wire::Ipv6::HopLimit>(ip_header, 64);
+      wire::write<wire::Ipv6::Source>(ip_header, ip("2001:db8::1"));
+      wire::write<wire::Ipv6::Destination>(ip_header, ip("2001:db8:1::1"));
+    }
+    wire::write<wire::UetEntropy::Entropy>(l4, entropy);
+    if (udp_) {
+      wire::write<wire::Udp::DestinationPort>(l4, wire::kUetPort);
+      wire::write<wire::Udp::Length>(l4, behind_ip);
+    }
+    frame.header_octets = static_cast<std::uint16_t>(wire::Ethernet::kOctets + ip_octets + behind_ip);
+    frame.trailer_octets = 0;
+    frame.flow = flow_;
+    frame.payload = {};
+  }
+
+  bool v4_;
+  bool udp_;
+  std::uint32_t flow_;
+  std::uint32_t left_ = 20;
+};
+
+TEST(HostSending, UetPacketsOfAFlowAreDescribedWithTheirOwnEntropy) {
+  HostConfig config = host_config();
+  config.fecs =
+      std::make_shared<const FecTable>(std::vector{test::prefix("10.0.1.0/24"), test::prefix("2001:db8:1::/48")});
+  for (const bool v4 : {true, false})
+    for (const bool udp : {true, false}) {
+      const auto sent_by = [&](std::uint32_t flow) {
+        std::vector<NicDriver> driver(1);
+        driver[0].endpoint = std::make_unique<Spraying>(v4, udp, flow);
+        Host host(DeviceId{0}, "h", config, std::move(driver));
+        Wire wire;
+        wire.connect(host, std::vector{WireLink{}});
+        host.advance(at(10_us));
+        return wire.sent(kPort);
+      };
+      const auto each = sent_by(TxFrame::kNoFlow), one_flow = sent_by(5);
+      ASSERT_EQ(each.size(), 20u);
+      ASSERT_EQ(one_flow.size(), 20u);
+      std::set<std::uint32_t> entropies;
+      for (std::size_t i = 0; i < each.size(); ++i) {
+        const Packet& a = each[i].packet;
+        const Packet& b = one_flow[i].packet;
+        EXPECT_EQ(a.entropy, b.entropy);
+        EXPECT_EQ(a.transport_hash, b.transport_hash);
+        EXPECT_EQ(a.address_hash, b.address_hash);
+        EXPECT_EQ(a.fec, b.fec);
+        EXPECT_EQ(a.kind, b.kind);
+        EXPECT_EQ(a.l3_offset, b.l3_offset);
+        EXPECT_EQ(a.header_octets, b.header_octets);
+        EXPECT_EQ(a.flags, b.flags);
+        entropies.insert(b.entropy);
+      }
+      EXPECT_EQ(entropies.size(), 20u);
+    }
+}
 
 // What is known of a flow is not taken for another's, though its memory is bounded: some share a place.
 TEST(HostSending, FlowsThatShareAPlaceInMemoryAreToldApart) {

@@ -29,9 +29,8 @@ Readiness FlowEndpoint::ready(Instant now) {
 std::size_t FlowEndpoint::send(Instant now, Priority priority, std::span<TxFrame> frames) {
   run_due(now);
   std::size_t n = 0;
-  OutPacket out;
-  while (n < frames.size() && uet_.send_one(now, priority, frames[n], out)) {
-    note_sent(now, out);
+  while (n < frames.size() && uet_.send_one(now, priority, frames[n], out_)) {
+    note_sent(now, out_);
     ++n;
   }
   return n;
@@ -47,14 +46,13 @@ bool FlowEndpoint::receive(std::span<const RxFrame> frames) {
 
 void FlowEndpoint::receive_one(const RxFrame& frame) {
   run_due(frame.at);
-  InPacket in;
-  if (!uet_.parse(frame, in)) {
-    const Of of = lane_of(in);
-    const std::optional<Drop> drop = uet_.engine().on_packet(frame.at, in);
+  if (!uet_.parse(frame, in_)) {
+    const Of of = lane_of(in_);
+    const std::optional<Drop> drop = uet_.engine().on_packet(frame.at, in_);
     if (of.lane != nullptr)
-      on_data(of, frame, in, drop);
-    else if (in.ce)
-      note_marked(in);
+      on_data(of, frame, in_, drop);
+    else if (in_.ce)
+      note_marked(in_);
   }
   take_completions(frame.at);
 }
@@ -225,13 +223,11 @@ bool FlowEndpoint::take_completions(Instant now) {
 }
 
 bool FlowEndpoint::take_flow_completions(Instant now) {
+  if (uet_.engine().completions(cq_) == 0) return false;
   std::array<Completion, 16> some;
-  bool any = false;
-  while (const std::size_t n = uet_.engine().poll(cq_, some)) {
+  while (const std::size_t n = uet_.engine().poll(cq_, some))
     for (const Completion& completion : std::span(some).first(n)) on_completion(now, completion);
-    any = true;
-  }
-  return any;
+  return true;
 }
 
 void FlowEndpoint::on_completion(Instant now, const Completion& completion) {

@@ -180,6 +180,8 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   void note_sent(Instant now, const OutPacket& out) noexcept;
 
   UetEndpoint uet_;
+  OutPacket out_;  // of the packet in hand
+  InPacket in_;
   CqId cq_;
   std::vector<Flow> flows_;
   std::vector<Lane> lanes_;

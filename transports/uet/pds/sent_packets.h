@@ -42,12 +42,14 @@ class SentPackets {
     una_ = next_ = lost_from_ = start;
     highest_ = start - 1;
     lost_ = received_ = 0;
+    sacked_ = 0;
   }
   // The same packets with other numbers.
   void renumber(Psn una) noexcept {
     next_ = una + size();
     una_ = lost_from_ = una;
     highest_ = una - 1;
+    sacked_ = 0;
   }
 
   Psn una() const noexcept { return una_; }
@@ -80,11 +82,15 @@ class SentPackets {
   // Each returns whether that is new.
   bool mark_received(Psn psn) noexcept {
     SentPacket* const p = find(psn);
-    if (p == nullptr || p->received) return false;
+    return p != nullptr && mark_received(psn, *p);
+  }
+  // `packet`: the one of this PSN.
+  bool mark_received(Psn psn, SentPacket& packet) noexcept {
+    if (packet.received) return false;
     if (psn - highest_ > 0) highest_ = psn;
-    p->received = true;
+    packet.received = true;
     ++received_;
-    not_lost(*p);
+    not_lost(packet);
     return true;
   }
   bool mark_answered(Psn psn) noexcept {
@@ -109,6 +115,17 @@ class SentPackets {
     if (p == nullptr || p->answered || !p->received) return;
     p->received = false;
     --received_;
+    sacked_ = 0;
+  }
+  // Of the packets that a SACK names (bit i: base + i), those that the one before, asked about so, did not.
+  std::uint64_t new_in_sack(Psn base, std::uint64_t bitmap) noexcept {
+    const std::int32_t ahead = base - sack_base_;
+    std::uint64_t known = 0;
+    if (ahead >= 0 && ahead < 64) known = sacked_ >> ahead;
+    if (ahead < 0 && ahead > -64) known = sacked_ << -ahead;
+    sack_base_ = base;
+    sacked_ = bitmap;
+    return bitmap & ~known;
   }
   // Forgets those at the front that are answered.
   void pop_answered() noexcept {
@@ -146,6 +163,8 @@ class SentPackets {
   Psn lost_from_{};  // none before is lost
   std::uint32_t lost_ = 0;
   std::uint32_t received_ = 0;
+  Psn sack_base_{};           // of the newest SACK
+  std::uint64_t sacked_ = 0;  // and its bitmap
 };
 
 }  // namespace railyard::uet

@@ -159,20 +159,21 @@ void Initiator::fill(const Cargo& cargo, Packet& packet, PayloadRef& payload,
   Message& m = messages_[cargo.item];
   const SendWr& wr = m.wr;
   const bool error = cargo.index == kErrorPacket;
-  SesRequestValues r{.opcode = error ? SesOpcode::kMsgError : opcode_of(wr.operation),
-                     .dc = wr.delivery_complete,
-                     .rel = wr.relative,
-                     .hd = wr.header_data.has_value() && !error,
-                     .eom = is_last(cargo),
-                     .som = cargo.index == 0,
-                     .message_id = wr.mode == DeliveryMode::kUud ? std::uint16_t{0} : m.message_id,
-                     .job_id = m.job_id,
-                     .pid_on_fep = wr.pid_on_fep,
-                     .resource_index = wr.resource_index,
-                     .buffer_offset = wr.buffer_offset,
-                     .initiator = m.initiator,
-                     .match_bits = wr.operation == Operation::kTaggedSend ? wr.match_bits : wr.memory_key,
-                     .request_length = m.octets};
+  SesRequestValues& r = packet.ses.emplace<SesRequestValues>();
+  r.opcode = error ? SesOpcode::kMsgError : opcode_of(wr.operation);
+  r.dc = wr.delivery_complete;
+  r.rel = wr.relative;
+  r.hd = wr.header_data.has_value() && !error;
+  r.eom = is_last(cargo);
+  r.som = cargo.index == 0;
+  r.message_id = wr.mode == DeliveryMode::kUud ? std::uint16_t{0} : m.message_id;
+  r.job_id = m.job_id;
+  r.pid_on_fep = wr.pid_on_fep;
+  r.resource_index = wr.resource_index;
+  r.buffer_offset = wr.buffer_offset;
+  r.initiator = m.initiator;
+  r.match_bits = wr.operation == Operation::kTaggedSend ? wr.match_bits : wr.memory_key;
+  r.request_length = m.octets;
   payload = {};
   packet.payload_octets = 0;
   if (error) {
@@ -209,7 +210,6 @@ void Initiator::fill(const Cargo& cargo, Packet& packet, PayloadRef& payload,
       packet.payload_octets = octets;
     }
   }
-  packet.ses = r;
 }
 
 bool Initiator::put(const Message& m, std::uint32_t offset, const PayloadRef& payload) noexcept {

@@ -46,8 +46,14 @@ ContextId Target::create_context(const ContextInit& init) {
 
 // BAD_JOB_ID before BAD_PID before BAD_INDEX; UNDELIVERABLE: there is nobody at all.
 std::expected<ContextId, ReturnCode> Target::find(const SesRequestValues& r) const noexcept {
-  const auto named = by_name_.find(name_of(r.job_id, r.pid_on_fep, r.resource_index));
-  if (named != by_name_.end()) return ContextId{named->second};
+  const std::uint64_t wanted = name_of(r.job_id, r.pid_on_fep, r.resource_index);
+  Found& last = found_[r.resource_index % kFound];
+  if (last.name == wanted) return last.context;
+  const auto named = by_name_.find(wanted);
+  if (named != by_name_.end()) {
+    last = {wanted, ContextId{named->second}};
+    return last.context;
+  }
   auto code = contexts_.empty() ? ReturnCode::kUndeliverable : ReturnCode::kBadJobId;
   for (const Context& c : contexts_) {
     if (c.init.job_id != r.job_id) continue;
@@ -87,7 +93,7 @@ Verdict Target::on_request(Pdc& pdc, Psn psn, const SesRequestValues& r, const P
   if (!context) return refuse(r, context.error());
   if (r.opcode == SesOpcode::kMsgError) return message_error(pdc, r);
   if (r.ie) return refuse(r, ReturnCode::kInitiatorError);
-  const auto expected = expected_payload(Ses{r}, fep_.config.payload_mtu);
+  const auto expected = expected_payload(r, fep_.config.payload_mtu);
   if (expected && *expected != payload.octets) return refuse(r, ReturnCode::kUnsupportedSize);
   if (std::uint64_t{offset_of(r)} + payload.octets > r.request_length) return refuse(r, ReturnCode::kUnsupportedSize);
   switch (r.opcode) {
@@ -268,7 +274,7 @@ Response Target::on_idempotent(const SesRequestValues& r, const PayloadRef& payl
   const bool read = r.opcode == SesOpcode::kRead;
   if (!read && r.opcode != SesOpcode::kWrite) return refusal(r, ReturnCode::kUnsupportedOp);
   if ((r.memory_key() & kIdempotentSafe) == 0) return refusal(r, ReturnCode::kOpViolation);
-  const auto expected = expected_payload(Ses{r}, fep_.config.payload_mtu);
+  const auto expected = expected_payload(r, fep_.config.payload_mtu);
   const std::uint32_t octets = read ? slice(r) : payload.octets;
   if ((expected && *expected != payload.octets) || octets > fep_.config.payload_mtu ||
       std::uint64_t{offset_of(r)} + octets > r.request_length)

@@ -5,6 +5,7 @@
 // one comes: it says all that matching needs, and RUD promises no order of messages.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -120,6 +121,13 @@ class Target {
   FepState& fep_;
   std::deque<Context> contexts_;
   std::unordered_map<std::uint64_t, std::uint32_t> by_name_;  // of contexts: JobID, PIDonFEP, resource index
+  // Those that were asked for last, by their resource index; what a name means never changes.
+  struct Found {
+    std::uint64_t name = ~std::uint64_t{0};  // nobody's
+    ContextId context{};
+  };
+  static constexpr std::size_t kFound = 16;
+  mutable std::array<Found, kFound> found_{};
   std::deque<Inbound> inbound_;
   std::vector<std::uint32_t> free_inbound_;
   std::deque<ReadJob> jobs_;

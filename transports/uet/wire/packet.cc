@@ -6,15 +6,20 @@
 
 namespace railyard::uet {
 
+std::optional<Malformed> decode_into(std::span<const std::byte> octets, std::size_t packet_octets, Packet& packet,
+                                     const Dialect& dialect) noexcept {
+  octets = octets.first(std::min(octets.size(), packet_octets));
+  if (const auto bad = decode_pds_into(octets, packet.pds, dialect)) return bad;
+  const std::size_t pds = uet::octets(packet.pds);
+  if (const auto bad = decode_ses_into(next_hdr(packet.pds), octets.subspan(pds), packet.ses, dialect)) return bad;
+  packet.payload_octets = static_cast<std::uint32_t>(packet_octets - pds - uet::octets(packet.ses));
+  return {};
+}
+
 std::expected<Packet, Malformed> decode(std::span<const std::byte> octets, std::size_t packet_octets,
                                         const Dialect& dialect) noexcept {
-  octets = octets.first(std::min(octets.size(), packet_octets));
-  const auto pds = decode_pds(octets, dialect);
-  if (!pds) return std::unexpected(pds.error());
-  const auto ses = decode_ses(next_hdr(*pds), octets.subspan(uet::octets(*pds)), dialect);
-  if (!ses) return std::unexpected(ses.error());
-  Packet packet{.pds = *pds, .ses = *ses};
-  packet.payload_octets = static_cast<std::uint32_t>(packet_octets - packet.header_octets());
+  std::expected<Packet, Malformed> packet;
+  if (const auto bad = decode_into(octets, packet_octets, *packet, dialect)) packet = std::unexpected(*bad);
   return packet;
 }
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <span>
 
 #include "transports/uet/wire/pds.h"
@@ -37,6 +38,9 @@ inline constexpr std::size_t kMostPacketHeaderOctets = kMostPdsOctets + kMostSes
 // headers: see has_right_length().
 [[nodiscard]] std::expected<Packet, Malformed> decode(std::span<const std::byte> octets, std::size_t packet_octets,
                                                       const Dialect& dialect = kStandard) noexcept;
+// The same, into `packet`, which holds nothing of use if this returns why it could not.
+[[nodiscard]] std::optional<Malformed> decode_into(std::span<const std::byte> octets, std::size_t packet_octets,
+                                                   Packet& packet, const Dialect& dialect = kStandard) noexcept;
 // The same for a packet in one piece.
 [[nodiscard]] inline std::expected<Packet, Malformed> decode(std::span<const std::byte> packet,
                                                              const Dialect& dialect = kStandard) noexcept {

@@ -63,21 +63,23 @@ void write_dpdcid(std::byte* at, const Values& v) noexcept {
   }
 }
 
-PdsRequestValues read_request(const std::byte* at, const Word& word) noexcept {
-  PdsRequestValues v{.type = word.type,
-                     .next_hdr = word.next(),
-                     .retx = word.has(flag::kRetx),
-                     .ar = word.has(flag::kAr),
-                     .syn = word.has(flag::kSyn),
-                     .clear_psn_offset = read_offset<PdsRequest::ClearPsnOffset>(at),
-                     .psn = read<PdsRequest::Psn>(at),
-                     .spdcid = read<PdsRequest::Spdcid>(at)};
+// The readers fill in values that are as constructed, where they stay: copies of what was just written in small pieces
+// wait for the stores.
+
+void read_header(const std::byte* at, const Word& word, PdsRequestValues& v) noexcept {
+  v.type = word.type;
+  v.next_hdr = word.next();
+  v.retx = word.has(flag::kRetx);
+  v.ar = word.has(flag::kAr);
+  v.syn = word.has(flag::kSyn);
+  v.clear_psn_offset = read_offset<PdsRequest::ClearPsnOffset>(at);
+  v.psn = read<PdsRequest::Psn>(at);
+  v.spdcid = read<PdsRequest::Spdcid>(at);
   read_dpdcid(at, v);
   if (v.has_cc()) {
     v.ccc_id = read<PdsRequestCc::CccId>(at);
     v.credit_target = read<PdsRequestCc::CreditTarget>(at);
   }
-  return v;
 }
 void write_header(std::byte* at, const PdsRequestValues& v) noexcept {
   write_word(at, v.type, v.next_hdr, if_set(v.retx, flag::kRetx) | if_set(v.ar, flag::kAr) | if_set(v.syn, flag::kSyn));
@@ -90,17 +92,17 @@ void write_header(std::byte* at, const PdsRequestValues& v) noexcept {
   write<PdsRequestCc::CreditTarget>(at, v.credit_target);
 }
 
-// With expected_psn empty; decode_pds() sees to that.
-PdsAckValues read_ack(const std::byte* at, const Word& word) noexcept {
-  PdsAckValues v{.type = word.type,
-                 .next_hdr = word.next(),
-                 .m = word.has(flag::kM),
-                 .retx = word.has(flag::kRetx),
-                 .p = word.has(flag::kP),
-                 .req = static_cast<AckRequest>((word.flags & flag::kReq) >> 1),
-                 .cack_psn = read<PdsAck::CackPsn>(at),
-                 .spdcid = read<PdsAck::Spdcid>(at),
-                 .dpdcid = read<PdsAck::Dpdcid>(at)};
+// Without expected_psn; decode_pds_into() sees to that.
+void read_header(const std::byte* at, const Word& word, PdsAckValues& v) noexcept {
+  v.type = word.type;
+  v.next_hdr = word.next();
+  v.m = word.has(flag::kM);
+  v.retx = word.has(flag::kRetx);
+  v.p = word.has(flag::kP);
+  v.req = static_cast<AckRequest>((word.flags & flag::kReq) >> 1);
+  v.cack_psn = read<PdsAck::CackPsn>(at);
+  v.spdcid = read<PdsAck::Spdcid>(at);
+  v.dpdcid = read<PdsAck::Dpdcid>(at);
   if (v.p)
     v.probe_opaque = read<PdsAck::AckPsnOffset>(at);
   else
@@ -114,7 +116,6 @@ PdsAckValues read_ack(const std::byte* at, const Word& word) noexcept {
     v.cc_state = read<PdsAckCc::CcState>(at);
   }
   if (v.type == PdsType::kAckCcx) v.ccx_state_low = read<PdsAckCcx::CcxStateLow>(at);
-  return v;
 }
 void write_header(std::byte* at, const PdsAckValues& v) noexcept {
   const bool expected = v.type == PdsType::kAck && v.expected_psn;
@@ -140,23 +141,22 @@ void write_header(std::byte* at, const PdsAckValues& v) noexcept {
   if (v.type == PdsType::kAckCcx) write<PdsAckCcx::CcxStateLow>(at, v.ccx_state_low);
 }
 
-PdsNackValues read_nack(const std::byte* at, const Word& word) noexcept {
-  PdsNackValues v{.type = word.type,
-                  .m = word.has(flag::kM),
-                  .retx = word.has(flag::kRetx),
-                  .nt = word.has(flag::kNt),
-                  .code = static_cast<NackCode>(read<PdsNack::Code>(at)),
-                  .vendor_code = read<PdsNack::VendorCode>(at),
-                  .nack_psn = read<PdsNack::NackPsn>(at),
-                  .spdcid = read<PdsNack::Spdcid>(at),
-                  .dpdcid = read<PdsNack::Dpdcid>(at),
-                  .payload = read<PdsNack::Payload>(at)};
+void read_header(const std::byte* at, const Word& word, PdsNackValues& v) noexcept {
+  v = {.type = word.type,
+       .m = word.has(flag::kM),
+       .retx = word.has(flag::kRetx),
+       .nt = word.has(flag::kNt),
+       .code = static_cast<NackCode>(read<PdsNack::Code>(at)),
+       .vendor_code = read<PdsNack::VendorCode>(at),
+       .nack_psn = read<PdsNack::NackPsn>(at),
+       .spdcid = read<PdsNack::Spdcid>(at),
+       .dpdcid = read<PdsNack::Dpdcid>(at),
+       .payload = read<PdsNack::Payload>(at)};
   if (v.type == PdsType::kNackCcx) {
     v.nccx_type = read<PdsNackCcx::NccxType>(at);
     v.nccx_state_high = read<PdsNackCcx::NccxStateHigh>(at);
     v.nccx_state_low = read<PdsNackCcx::NccxStateLow>(at);
   }
-  return v;
 }
 void write_header(std::byte* at, const PdsNackValues& v) noexcept {
   write_word(at, v.type, NextHdr::kNone, if_set(v.m, flag::kM) | if_set(v.retx, flag::kRetx) | if_set(v.nt, flag::kNt));
@@ -172,18 +172,17 @@ void write_header(std::byte* at, const PdsNackValues& v) noexcept {
   write<PdsNackCcx::NccxStateLow>(at, v.nccx_state_low);
 }
 
-PdsCpValues read_cp(const std::byte* at, const Word& word) noexcept {
-  PdsCpValues v{.ctl_type = static_cast<CtlType>(word.next_hdr),
-                .isrod = word.has(flag::kIsRod),
-                .retx = word.has(flag::kRetx),
-                .ar = word.has(flag::kAr),
-                .syn = word.has(flag::kSyn),
-                .probe_opaque = read<PdsCp::ProbeOpaque>(at),
-                .psn = read<PdsCp::Psn>(at),
-                .spdcid = read<PdsCp::Spdcid>(at)};
+void read_header(const std::byte* at, const Word& word, PdsCpValues& v) noexcept {
+  v = {.ctl_type = static_cast<CtlType>(word.next_hdr),
+       .isrod = word.has(flag::kIsRod),
+       .retx = word.has(flag::kRetx),
+       .ar = word.has(flag::kAr),
+       .syn = word.has(flag::kSyn),
+       .probe_opaque = read<PdsCp::ProbeOpaque>(at),
+       .psn = read<PdsCp::Psn>(at),
+       .spdcid = read<PdsCp::Spdcid>(at)};
   read_dpdcid(at, v);
   v.payload = read<PdsCp::Payload>(at);
-  return v;
 }
 void write_header(std::byte* at, const PdsCpValues& v) noexcept {
   write_word(at, PdsType::kCp, static_cast<std::uint8_t>(v.ctl_type),
@@ -196,12 +195,12 @@ void write_header(std::byte* at, const PdsCpValues& v) noexcept {
   write<PdsCp::Payload>(at, v.payload);
 }
 
-PdsRudiValues read_rudi(const std::byte* at, const Word& word) noexcept {
-  return {.type = word.type,
-          .next_hdr = word.next(),
-          .m = word.type == PdsType::kRudiResp && word.has(flag::kM),
-          .retx = word.has(flag::kRetx),
-          .pkt_id = read<PdsRudi::PktId>(at)};
+void read_header(const std::byte* at, const Word& word, PdsRudiValues& v) noexcept {
+  v = {.type = word.type,
+       .next_hdr = word.next(),
+       .m = word.type == PdsType::kRudiResp && word.has(flag::kM),
+       .retx = word.has(flag::kRetx),
+       .pkt_id = read<PdsRudi::PktId>(at)};
 }
 void write_header(std::byte* at, const PdsRudiValues& v) noexcept {
   write_word(at, v.type, v.next_hdr, if_set(v.m, flag::kM) | if_set(v.retx, flag::kRetx));
@@ -298,51 +297,63 @@ bool allowed_after(PdsType type, NextHdr next) noexcept {
   return false;
 }
 
-std::expected<Pds, Malformed> decode_pds(std::span<const std::byte> packet, const Dialect& dialect) noexcept {
+std::optional<Malformed> decode_pds_into(std::span<const std::byte> packet, Pds& pds, const Dialect& dialect) noexcept {
   using enum Malformed;
-  if (packet.size() < Prologue::kOctets) return std::unexpected(kTooShort);
+  if (packet.size() < Prologue::kOctets) return kTooShort;
   const std::byte* const at = packet.data();
   const Word word = read_word(at);
-  if (word.type == PdsType::kTss) return std::unexpected(kSecured);
+  if (word.type == PdsType::kTss) return kSecured;
   const std::size_t least = least_octets(word.type);
-  if (least == 0) return std::unexpected(kReservedType);
+  if (least == 0) return kReservedType;
   if (word.type == PdsType::kCp) {
-    if (name(static_cast<CtlType>(word.next_hdr)).empty()) return std::unexpected(kReservedCtlType);
+    if (name(static_cast<CtlType>(word.next_hdr)).empty()) return kReservedCtlType;
   } else if (!allowed_after(word.type, word.next())) {
-    return std::unexpected(kBadNextHdr);
+    return kBadNextHdr;
   }
-  if (packet.size() < least) return std::unexpected(kHeadersCut);
+  if (packet.size() < least) return kHeadersCut;
 
   switch (word.type) {
     case PdsType::kRudReq:
     case PdsType::kRodReq:
     case PdsType::kRudCcReq:
     case PdsType::kRodCcReq:
-      return read_request(at, word);
+      read_header(at, word, pds.emplace<PdsRequestValues>());
+      return {};
     case PdsType::kAck:
     case PdsType::kAckCc:
     case PdsType::kAckCcx: {
-      PdsAckValues ack = read_ack(at, word);
+      PdsAckValues& ack = pds.emplace<PdsAckValues>();
+      read_header(at, word, ack);
       if (word.type == PdsType::kAck && dialect.expected_psn_in_ack && word.has(flag::kExpectedPsn)) {
-        if (packet.size() < PdsAckExpectedPsn::kOctets) return std::unexpected(kHeadersCut);
+        if (packet.size() < PdsAckExpectedPsn::kOctets) return kHeadersCut;
         ack.expected_psn = read<PdsAckExpectedPsn::ExpectedPsn>(at);
       }
-      return ack;
+      return {};
     }
     case PdsType::kNack:
     case PdsType::kNackCcx:
-      return read_nack(at, word);
+      read_header(at, word, pds.emplace<PdsNackValues>());
+      return {};
     case PdsType::kCp:
-      return read_cp(at, word);
+      read_header(at, word, pds.emplace<PdsCpValues>());
+      return {};
     case PdsType::kRudiReq:
     case PdsType::kRudiResp:
-      return read_rudi(at, word);
+      read_header(at, word, pds.emplace<PdsRudiValues>());
+      return {};
     case PdsType::kUudReq:
-      return PdsUudValues{.next_hdr = word.next()};
+      pds.emplace<PdsUudValues>().next_hdr = word.next();
+      return {};
     case PdsType::kTss:
       break;
   }
-  return std::unexpected(kReservedType);
+  return kReservedType;
+}
+
+std::expected<Pds, Malformed> decode_pds(std::span<const std::byte> packet, const Dialect& dialect) noexcept {
+  std::expected<Pds, Malformed> pds;
+  if (const auto bad = decode_pds_into(packet, *pds, dialect)) pds = std::unexpected(*bad);
+  return pds;
 }
 
 std::size_t encode_pds(std::span<std::byte> out, const Pds& pds) noexcept {

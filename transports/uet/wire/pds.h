@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <span>
 #include <variant>
 
@@ -35,6 +36,9 @@ bool allowed_after(PdsType type, NextHdr next) noexcept;
 // The PDS header at the beginning of `packet`, octets(*pds) long. Reserved bits are ignored. What follows is not looked
 // at, so this is also what is left of a trimmed packet.
 [[nodiscard]] std::expected<Pds, Malformed> decode_pds(std::span<const std::byte> packet,
+                                                       const Dialect& dialect = kStandard) noexcept;
+// The same, into `pds`, which holds nothing of use if this returns why it could not.
+[[nodiscard]] std::optional<Malformed> decode_pds_into(std::span<const std::byte> packet, Pds& pds,
                                                        const Dialect& dialect = kStandard) noexcept;
 
 // Writes it; returns its octets, 0 if they do not fit `out`. Values fit their fields; type and next_hdr go together.

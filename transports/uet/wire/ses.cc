@@ -122,12 +122,13 @@ void write_medium(std::byte* at, const SesRequestValues& v) noexcept {
   write<M::MatchBits>(at, v.match_bits);
 }
 
-std::expected<Ses, Malformed> decode_request(NextHdr form, std::span<const std::byte> packet,
-                                             const Dialect& dialect) noexcept {
-  SesRequestValues v{.form = form};
+// `v` is as constructed.
+std::optional<Malformed> decode_request(NextHdr form, std::span<const std::byte> packet, const Dialect& dialect,
+                                        SesRequestValues& v) noexcept {
+  v.form = form;
   const std::byte* const at = packet.data();
   const std::size_t fixed = v.fixed_octets();
-  if (packet.size() < fixed) return std::unexpected(Malformed::kHeadersCut);
+  if (packet.size() < fixed) return Malformed::kHeadersCut;
   read_common(at, v);
   if (form == NextHdr::kRequestStd)
     read_std(at, dialect, v);
@@ -137,14 +138,14 @@ std::expected<Ses, Malformed> decode_request(NextHdr form, std::span<const std::
     v.buffer_offset = read<SesSmall::BufferOffset>(at);
 
   if (is_atomic(v.opcode)) {
-    if (packet.size() - fixed < AtomicExt::kOctets) return std::unexpected(Malformed::kHeadersCut);
+    if (packet.size() - fixed < AtomicExt::kOctets) return Malformed::kHeadersCut;
     v.atomic = read_atomic_ext(at + fixed);
   }
   // What the extension says decides how long it is.
-  if (packet.size() < v.octets()) return std::unexpected(Malformed::kHeadersCut);
+  if (packet.size() < v.octets()) return Malformed::kHeadersCut;
   if (is_atomic(v.opcode) && is_compare_and_swap(v.atomic.opcode)) read_operands(at + fixed, v.atomic);
   if (v.has_rendezvous_ext()) v.rendezvous = read_rendezvous_ext(at + fixed);
-  return v;
+  return {};
 }
 
 void write_header(std::byte* at, const Dialect& dialect, const SesRequestValues& v) noexcept {
@@ -159,9 +160,11 @@ void write_header(std::byte* at, const Dialect& dialect, const SesRequestValues&
   if (v.has_rendezvous_ext()) write_rendezvous_ext(at + v.fixed_octets(), v.rendezvous);
 }
 
-std::expected<Ses, Malformed> decode_response(NextHdr form, std::span<const std::byte> packet) noexcept {
-  SesResponseValues v{.form = form};
-  if (packet.size() < v.octets()) return std::unexpected(Malformed::kHeadersCut);
+// `v` is as constructed.
+std::optional<Malformed> decode_response(NextHdr form, std::span<const std::byte> packet,
+                                         SesResponseValues& v) noexcept {
+  v.form = form;
+  if (packet.size() < v.octets()) return Malformed::kHeadersCut;
   const std::byte* const at = packet.data();
   using R = SesResponse;
   v.list = static_cast<SesList>(read<R::List>(at));
@@ -185,7 +188,7 @@ std::expected<Ses, Malformed> decode_response(NextHdr form, std::span<const std:
     v.payload_length = read<S::PayloadLength>(at);
     v.original_request_psn = read<S::OriginalRequestPsn>(at);
   }
-  return v;
+  return {};
 }
 
 void write_header(std::byte* at, const Dialect&, const SesResponseValues& v) noexcept {
@@ -219,6 +222,52 @@ void write_header(std::byte* at, const Dialect&, const SesResponseValues& v) noe
 
 void write_header(std::byte*, const Dialect&, std::monostate) noexcept {}
 
+}  // namespace
+
+NextHdr form(const Ses& ses) noexcept {
+  if (const auto* const request = std::get_if<SesRequestValues>(&ses)) return request->form;
+  if (const auto* const response = std::get_if<SesResponseValues>(&ses)) return response->form;
+  return NextHdr::kNone;
+}
+
+std::size_t octets(const Ses& ses) noexcept {
+  if (const auto* const request = std::get_if<SesRequestValues>(&ses)) return request->octets();
+  if (const auto* const response = std::get_if<SesResponseValues>(&ses)) return response->octets();
+  return 0;
+}
+
+std::optional<Malformed> decode_ses_into(NextHdr form, std::span<const std::byte> packet, Ses& ses,
+                                         const Dialect& dialect) noexcept {
+  switch (form) {
+    case NextHdr::kNone:
+      ses.emplace<std::monostate>();
+      return {};
+    case NextHdr::kRequestSmall:
+    case NextHdr::kRequestMedium:
+    case NextHdr::kRequestStd:
+      return decode_request(form, packet, dialect, ses.emplace<SesRequestValues>());
+    case NextHdr::kResponse:
+    case NextHdr::kResponseData:
+    case NextHdr::kResponseDataSmall:
+      return decode_response(form, packet, ses.emplace<SesResponseValues>());
+  }
+  return Malformed::kBadNextHdr;
+}
+
+std::expected<Ses, Malformed> decode_ses(NextHdr form, std::span<const std::byte> packet,
+                                         const Dialect& dialect) noexcept {
+  std::expected<Ses, Malformed> ses;
+  if (const auto bad = decode_ses_into(form, packet, *ses, dialect)) ses = std::unexpected(*bad);
+  return ses;
+}
+
+std::size_t encode_ses(std::span<std::byte> out, const Ses& ses, const Dialect& dialect) noexcept {
+  const std::size_t n = octets(ses);
+  if (out.size() < n) return 0;
+  std::visit([&](const auto& header) noexcept { write_header(out.data(), dialect, header); }, ses);
+  return n;
+}
+
 std::optional<std::size_t> expected_payload(const SesRequestValues& v, std::size_t payload_mtu) noexcept {
   using enum SesOpcode;
   switch (v.opcode) {
@@ -247,44 +296,6 @@ std::optional<std::size_t> expected_payload(const SesRequestValues& v, std::size
     default:
       return std::nullopt;
   }
-}
-
-}  // namespace
-
-NextHdr form(const Ses& ses) noexcept {
-  if (const auto* const request = std::get_if<SesRequestValues>(&ses)) return request->form;
-  if (const auto* const response = std::get_if<SesResponseValues>(&ses)) return response->form;
-  return NextHdr::kNone;
-}
-
-std::size_t octets(const Ses& ses) noexcept {
-  if (const auto* const request = std::get_if<SesRequestValues>(&ses)) return request->octets();
-  if (const auto* const response = std::get_if<SesResponseValues>(&ses)) return response->octets();
-  return 0;
-}
-
-std::expected<Ses, Malformed> decode_ses(NextHdr form, std::span<const std::byte> packet,
-                                         const Dialect& dialect) noexcept {
-  switch (form) {
-    case NextHdr::kNone:
-      return Ses{};
-    case NextHdr::kRequestSmall:
-    case NextHdr::kRequestMedium:
-    case NextHdr::kRequestStd:
-      return decode_request(form, packet, dialect);
-    case NextHdr::kResponse:
-    case NextHdr::kResponseData:
-    case NextHdr::kResponseDataSmall:
-      return decode_response(form, packet);
-  }
-  return std::unexpected(Malformed::kBadNextHdr);
-}
-
-std::size_t encode_ses(std::span<std::byte> out, const Ses& ses, const Dialect& dialect) noexcept {
-  const std::size_t n = octets(ses);
-  if (out.size() < n) return 0;
-  std::visit([&](const auto& header) noexcept { write_header(out.data(), dialect, header); }, ses);
-  return n;
 }
 
 std::optional<std::size_t> expected_payload(const Ses& ses, std::size_t payload_mtu) noexcept {

@@ -31,6 +31,9 @@ std::size_t octets(const Ses& ses) noexcept;
 // `form`.
 [[nodiscard]] std::expected<Ses, Malformed> decode_ses(NextHdr form, std::span<const std::byte> packet,
                                                        const Dialect& dialect = kStandard) noexcept;
+// The same, into `ses`, which holds nothing of use if this returns why it could not.
+[[nodiscard]] std::optional<Malformed> decode_ses_into(NextHdr form, std::span<const std::byte> packet, Ses& ses,
+                                                       const Dialect& dialect = kStandard) noexcept;
 
 // Writes it; returns its octets, 0 if they do not fit `out` (or there are none). Values fit their fields.
 std::size_t encode_ses(std::span<std::byte> out, const Ses& ses, const Dialect& dialect = kStandard) noexcept;
@@ -38,5 +41,6 @@ std::size_t encode_ses(std::span<std::byte> out, const Ses& ses, const Dialect& 
 // How many octets of payload the packet of a header has to have at this Payload MTU (UET page §1.5, §4.2), if that can
 // be said: not of NO_OP, of vendors' and reserved opcodes.
 std::optional<std::size_t> expected_payload(const Ses& ses, std::size_t payload_mtu) noexcept;
+std::optional<std::size_t> expected_payload(const SesRequestValues& request, std::size_t payload_mtu) noexcept;
 
 }  // namespace railyard::uet

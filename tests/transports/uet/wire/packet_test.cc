@@ -37,6 +37,20 @@ TEST(UetPacket, AnyValuesComeBack) {
   }
 }
 
+// Whatever was decoded there before.
+TEST(UetPacket, AreDecodedWhereAnotherOneIs) {
+  Draw draw(7);
+  Packet used;
+  for (int i = 0; i < 20'000; ++i) {
+    const Packet packet = random_packet(draw);
+    const Octets octets = encoded(packet, kStandard);
+    ASSERT_EQ(decode_into(octets, octets.size(), used), std::nullopt) << i;
+    ASSERT_EQ(used, packet) << i;
+    const Octets cut(octets.begin(), octets.begin() + static_cast<std::ptrdiff_t>(draw() % packet.header_octets()));
+    ASSERT_EQ(decode_into(cut, cut.size(), used), decode(cut).error()) << i;
+  }
+}
+
 // Each cut is a block of its own: one octet read too far is an error of the sanitizer.
 TEST(UetPacket, CutWithinTheirHeadersAreRefusedAndWithinThePayloadShorter) {
   Draw draw(2);
