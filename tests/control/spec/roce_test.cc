@@ -211,7 +211,8 @@ TEST(RoceErrors, PacketsPass) {
 
 TEST(RoceErrors, BothEndsAreBuiltIn) {
   EXPECT_EQ(roce_error("from: h2, to: h1, transport: roce", "nodes: { h1: { attach: { pcap: { out: x.pcap } } } }\n"),
-            "x.yaml:5:30: traffic.0.to: h1:1 is attached, and its QPs are its own business; expected built-in hosts");
+            "x.yaml:5:30: traffic.0.to: h1:1 is attached, and its QPs are its own business; expected built-in hosts, "
+            "or hosts with an agent");
 }
 
 TEST(RoceErrors, ReceivedMessagesFitIntoMemory) {
