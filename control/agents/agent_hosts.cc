@@ -8,6 +8,7 @@
 
 #include "control/agent_protocol/frames.h"
 #include "control/agent_protocol/program_json.h"
+#include "control/agents/at_nic.h"
 #include "control/spec/value.h"
 #include "dataplane/base/hash.h"
 #include "dataplane/nic/host.h"
@@ -53,7 +54,8 @@ bool same_token(const std::string& said, const std::string& expected) noexcept {
   return different == 0 && !expected.empty();
 }
 
-AgentHosts::AgentHosts(build::BuiltLab& lab, Config config) : lab_(lab), config_(std::move(config)) {
+AgentHosts::AgentHosts(build::BuiltLab& lab, Config config)
+    : lab_(lab), config_(std::move(config)), flows_(lab, surroundings()) {
   for (const spec::NodeSpec& node : lab_.spec().nodes)
     if (node.agent) hosts_[node.name].why = "it has not joined yet";
   for (const build::AgentCollective& what : lab_.agent_collectives()) {
@@ -62,6 +64,14 @@ AgentHosts::AgentHosts(build::BuiltLab& lab, Config config) : lab_(lab), config_
     c.connected.resize(what.nics.size());
     c.results.resize(what.nics.size());
   }
+}
+
+AgentFlows::Surroundings AgentHosts::surroundings() {
+  return {.has_joined = [this](const std::string& host) { return hosts_.at(host).client.has_value(); },
+          .why_not = [this](const std::string& host) { return hosts_.at(host).why; },
+          .send = [this](const std::string& host, json message) { send(host, std::move(message)); },
+          .post = [this](std::function<void(Instant)> change) { post(std::move(change)); },
+          .log = [this](const std::string& line) { config_.log(line); }};
 }
 
 // ---- Who is there --------------------------------------------------------------------------------------------------
@@ -73,24 +83,30 @@ void AgentHosts::on_message(Client client, const json& message) {
   try {
     const std::string type = type_of(message);
     if (type == "alive") return;
-    const RankId id = rank_from_json(message);
-    if (type == "prepared") {
-      on_prepared(collective_of(client, id), prepared_from_json(message));
-    } else if (type == "connected") {
-      Collective& c = collective_of(client, id);
-      c.connected[id.rank] = true;
-      on_connected(c);
-    } else if (type == "done" || type == "failed") {
-      Collective& c = collective_of(client, id);
-      c.results[id.rank] = result_from_json(message);
-      if (const RankResult& r = *c.results[id.rank]; type == "failed" || !r.failure.empty())
-        fail(c, fmt::format("{}: {}", rank_name(c, id.rank), r.failure));
-    } else {
-      throw ProtocolError(fmt::format("'{}' is no message that a lab knows", type));
-    }
+    const TaskId id = task_from_json(message);
+    if (const auto* const end = std::get_if<FlowEndId>(&id))
+      flows_.on_message(host, *end, type, message);
+    else
+      on_rank_message(client, std::get<RankId>(id), type, message);
   } catch (const ProtocolError& error) {
     leave(client, fmt::format("it said what makes no sense: {}", error.what()));
     throw;
+  }
+}
+
+void AgentHosts::on_rank_message(Client client, RankId id, const std::string& type, const json& message) {
+  Collective& c = collective_of(client, id);
+  if (type == "prepared") {
+    on_prepared(c, id.rank, prepared_from_json(message));
+  } else if (type == "connected") {
+    c.connected[id.rank] = true;
+    on_connected(c);
+  } else if (type == "done" || type == "failed") {
+    c.results[id.rank] = result_from_json(message);
+    if (const RankResult& r = *c.results[id.rank]; type == "failed" || !r.failure.empty())
+      fail(c, fmt::format("{}: {}", rank_name(c, id.rank), r.failure));
+  } else {
+    throw ProtocolError(fmt::format("'{}' is no message that a lab knows", type));
   }
 }
 
@@ -126,6 +142,7 @@ void AgentHosts::join(Client client, const json& message) {
   welcome["version"] = config_.version;
   outgoing_.push_back({client, std::move(welcome)});
   prepare_those_complete();
+  flows_.on_joined();
 }
 
 void AgentHosts::on_closed(Client client, const std::string& why) {
@@ -149,6 +166,7 @@ void AgentHosts::leave(Client client, const std::string& why) {
         break;
       }
   }
+  flows_.on_lost(name, why);
 }
 
 std::string AgentHosts::host_of(Client client) const {
@@ -199,13 +217,19 @@ void AgentHosts::send_to_ranks(Collective& c, const std::function<json(RankId)>&
 
 void AgentHosts::post(Collective& c, std::function<void(Instant)> change) {
   if (std::exchange(c.posted, true)) return;
-  const bool taken = config_.post([this, &c, change = std::move(change)](Instant at) {
-    const std::lock_guard lock(mutex_);
+  const bool taken = post([&c, change = std::move(change)](Instant at) {
     c.posted = false;
+    change(at);
+  });
+  if (!taken) c.posted = false;
+}
+
+bool AgentHosts::post(std::function<void(Instant)> change) {
+  return config_.post([this, change = std::move(change)](Instant at) {
+    const std::lock_guard lock(mutex_);
     change(at);
     if (!outgoing_.empty()) config_.wake();
   });
-  if (!taken) c.posted = false;
 }
 
 void AgentHosts::prepare_those_complete() {
@@ -245,19 +269,18 @@ Prepare AgentHosts::preparation(const Collective& c, std::uint32_t rank) const {
             .seed = c.what->config.seed,
             .jitter_ppm = c.what->config.jitter_ppm,
             .gap_ns = static_cast<std::uint64_t>(wall(c.what->config.gap) / 1000),
-            .path_mtu = static_cast<std::uint32_t>(s.path_mtu),
-            .timeout = a.timeout,
-            .retry_cnt = a.retry_cnt,
-            .rnr_retry = a.rnr_retry,
-            .min_rnr_timer = a.min_rnr_timer,
-            // DSCP, and ECT(0) as built-in NICs set it.
-            .traffic_class = static_cast<std::uint8_t>(s.dscp << 2 | (s.ect ? 2 : 0))};
+            .terms = {.path_mtu = static_cast<std::uint32_t>(s.path_mtu),
+                      .timeout = a.timeout,
+                      .retry_cnt = a.retry_cnt,
+                      .rnr_retry = a.rnr_retry,
+                      .min_rnr_timer = a.min_rnr_timer,
+                      // DSCP, and ECT(0) as built-in NICs set it.
+                      .traffic_class = static_cast<std::uint8_t>(s.dscp << 2 | (s.ect ? 2 : 0))}};
   for (CollectiveStep& step : p.program.steps) step.time = Duration{wall(step.time)};
   return p;
 }
 
-void AgentHosts::on_prepared(Collective& c, Prepared prepared) {
-  const std::uint32_t rank = prepared.id.rank;
+void AgentHosts::on_prepared(Collective& c, std::uint32_t rank, Prepared prepared) {
   const RankProgram& program = c.what->programs[rank];
   if (prepared.qpns.size() != program.connections.size() ||
       prepared.stride != program.data_octets + program.staging_octets)
@@ -274,7 +297,7 @@ void AgentHosts::connect(Collective& c) {
   c.phase = Phase::kConnecting;
   const build::AgentCollective& what = *c.what;
   send_to_ranks(c, [&](RankId id) {
-    Connect all{id, {}};
+    Connect all{.id = id};
     const RankProgram& program = what.programs[id.rank];
     for (std::uint32_t i = 0; i < program.connections.size(); ++i) {
       const std::uint32_t peer = program.connections[i].peer;
@@ -338,19 +361,10 @@ void AgentHosts::connect_built_in(Collective& c, Instant at) {
       a.rq_psn = d.peer_psn;
       qps.push_back({i, {there.qpns[plan.at_peer], there.key, there.address, there.stride}, a});
     }
-    change(at, what.nics[r], [rank = what.ranks[r], qps = std::move(qps)](Instant now) {
+    change_at_nic(lab_, at, what.nics[r], [rank = what.ranks[r], qps = std::move(qps)](Instant now) {
       for (const Qp& qp : qps) CollectiveConnection::connect_to(now, *rank, qp.connection, qp.peer, qp.attributes);
     });
   }
-}
-
-// By the NIC's own host, at that instant; the NIC is told.
-void AgentHosts::change(Instant at, const spec::PortName& nic, std::function<void(Instant)> what) {
-  railyard::Host& host = lab_.host(nic.node);
-  host.change_at(at, [&host, port = lab_.port(nic).port, what = std::move(what)](Instant now) {
-    what(now);
-    host.endpoint_changed(now, port);
-  });
 }
 
 void AgentHosts::on_connected(Collective& c) {
@@ -367,7 +381,7 @@ void AgentHosts::go(Collective& c) {
     c.went = at;
     for (std::size_t r = 0; r < c.what->nics.size(); ++r) {
       if (c.what->is_agents(r)) continue;
-      change(at, c.what->nics[r], [rank = c.what->ranks[r]](Instant now) { rank->start_at(now); });
+      change_at_nic(lab_, at, c.what->nics[r], [rank = c.what->ranks[r]](Instant now) { rank->start_at(now); });
     }
     send_to_ranks(c, [](RankId id) { return agents::message("go", id); });
   });
@@ -383,6 +397,7 @@ void AgentHosts::tick() {
     if (c.phase == Phase::kConnecting && !has_connected_built_in(c)) post_connect(c);
     if (c.phase == Phase::kRunning) post(c, [this, &c](Instant) { look_at_built_in(c); });
   }
+  flows_.tick();
 }
 
 void AgentHosts::look_at_built_in(Collective& c) {

@@ -1,5 +1,5 @@
 // The agents of a lab that is up, and the collectives of which they carry out ranks: who has joined, what each is told
-// and when, what came of it. No sockets (agent_server.h) and no clock.
+// and when, what came of it. No sockets (agent_server.h) and no clock. Flows: agent_flows.h.
 //
 // A collective with agents goes through these: its agents have joined; each has made its ranks' QPs; all QPs are
 // connected, those of built-in ranks too; it starts. Whatever goes wrong with one rank ends it for all: agents give up
@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include "control/agent_protocol/messages.h"
+#include "control/agents/agent_flows.h"
 #include "control/agents/agent_report.h"
 #include "control/build/built_lab.h"
 #include "dataplane/base/time.h"
@@ -66,9 +67,10 @@ class AgentHosts {
   };
   std::vector<Outgoing> take_outgoing();
 
-  // By any thread, while the engine rests: every agent, and every collective of theirs.
+  // By any thread, while the engine rests: every agent, and every collective and flow of theirs.
   nlohmann::json report() const;
   std::vector<report::CollectiveReport> collectives() const;
+  std::vector<report::FlowReport> flows() const;
 
   // Of a host; empty: it has no agent. By any thread.
   std::string token(const std::string& host) const;
@@ -100,12 +102,12 @@ class AgentHosts {
 
   void prepare_those_complete();
   Prepare preparation(const Collective& c, std::uint32_t rank) const;
-  void on_prepared(Collective& c, Prepared prepared);
+  void on_rank_message(Client client, RankId id, const std::string& type, const nlohmann::json& message);
+  void on_prepared(Collective& c, std::uint32_t rank, Prepared prepared);
   void connect(Collective& c);
   void post_connect(Collective& c);
   static bool has_connected_built_in(const Collective& c);
   void connect_built_in(Collective& c, Instant at);
-  void change(Instant at, const spec::PortName& nic, std::function<void(Instant)> what);
   void on_connected(Collective& c);
   void go(Collective& c);
   void look_at_built_in(Collective& c);
@@ -113,6 +115,8 @@ class AgentHosts {
   void end(Collective& c, const std::string& why);
   // Has the engine do it, with the lock held.
   void post(Collective& c, std::function<void(Instant)> change);
+  bool post(std::function<void(Instant)> change);
+  AgentFlows::Surroundings surroundings();
   std::string rank_name(const Collective& c, std::size_t rank) const;
   std::string state_text(const Collective& c) const;
   AgentCollectiveState state_of(const Collective& c) const;
@@ -123,6 +127,7 @@ class AgentHosts {
   std::map<std::string, Host> hosts_;
   std::vector<Collective> collectives_;
   std::vector<Outgoing> outgoing_;
+  AgentFlows flows_;
 };
 
 }  // namespace railyard::agents

@@ -99,7 +99,13 @@ json AgentHosts::report() const {
     }
     out["collectives"].push_back(std::move(j));
   }
+  out["flows"] = flows_.states();
   return out;
+}
+
+std::vector<report::FlowReport> AgentHosts::flows() const {
+  const std::lock_guard lock(mutex_);
+  return flows_.reports();
 }
 
 }  // namespace railyard::agents

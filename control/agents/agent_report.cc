@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "control/agents/modelled.h"
 #include "control/spec/value.h"
 #include "control/workload/collective_plan.h"
 
@@ -11,13 +12,6 @@ namespace railyard::agents {
 namespace {
 
 using report::CollectiveReport;
-
-// Of nanoseconds of wall time.
-Duration modelled(const build::BuiltLab& lab, std::uint64_t ns) {
-  const spec::RunSpec& run = lab.spec().run;
-  return {static_cast<std::int64_t>(Int128{static_cast<std::int64_t>(ns)} * 1000 * run.scale_numerator /
-                                    run.scale_denominator)};
-}
 
 // A rank's repeats in modelled time.
 struct Times {

@@ -79,6 +79,8 @@ class BuiltLab::Builder {
     return lab_.find(p.node)->nics[static_cast<std::size_t>(p.port) - 1];
   }
 
+  bool is_agents(const spec::PortName& p) const { return lab_.find(p.node)->agent.has_value(); }
+
   // ---- Traffic ----
 
   void plan_traffic() {
@@ -102,6 +104,13 @@ class BuiltLab::Builder {
       flow.start = plan.start ? Instant{} + *plan.start : start;
       flow.ect = t.ect;
       flow.plan = std::move(plan);
+      if (t.is_roce() && (is_agents(flow.plan.source) || is_agents(flow.plan.destination))) {
+        const roce::FlowConfig c = message_flow(t, flow);
+        const roce::AddressVector forth = way_of(flow.plan.source, flow.plan.destination, t);
+        const roce::AddressVector back = way_of(flow.plan.destination, flow.plan.source, t);
+        built_.agent_flows_.push_back(roce_->make_with_agents(std::move(flow.plan), c, forth, back));
+        continue;
+      }
       if (t.is_roce())
         add_roce_flow(t, flow);
       else if (t.is_uet())

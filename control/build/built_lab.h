@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "control/build/agent_collective.h"
+#include "control/build/agent_flow.h"
 #include "control/build/collective.h"
 #include "control/build/flow.h"
 #include "control/build/service_nics.h"
@@ -72,6 +73,8 @@ class BuiltLab {
   const std::vector<Collective>& collectives() const noexcept { return collectives_; }
   // Those with ranks that agents carry out; they are in no other list.
   const std::vector<AgentCollective>& agent_collectives() const noexcept { return agent_collectives_; }
+  // Flows with an end that is an agent's; they are not among flows().
+  const std::vector<AgentFlow>& agent_flows() const noexcept { return agent_flows_; }
   // NICs that speak UET.
   const std::vector<UetNics::Named>& uet_nics() const noexcept { return uet_; }
   // NICs that peers may connect to, or that connect to peers; and clients of rping among them.
@@ -97,6 +100,7 @@ class BuiltLab {
   std::vector<Flow> flows_;
   std::vector<Collective> collectives_;
   std::vector<AgentCollective> agent_collectives_;
+  std::vector<AgentFlow> agent_flows_;
   std::vector<Headroom> headrooms_;
   std::vector<TrafficGenerator*> generators_;
   std::vector<roce::FlowEndpoint*> roce_;

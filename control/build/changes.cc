@@ -108,6 +108,12 @@ void Changes::refuse_other_flows(const BuiltLab& running, const BuiltLab& fresh)
       throw NotLive(fmt::format("{} has built-in traffic ({}); expected a host that no `traffic` names",
                                 spec::format(f->plan.source), lab->spec().traffic[f->plan.traffic].name));
   for (const BuiltLab* lab : {&running, &fresh})
+    for (const AgentFlow& f : lab->agent_flows())
+      for (const AgentFlow::End* end : {&f.source, &f.sink})
+        if (std::ranges::find(attachments_, end->nic, &Attached::nic) != attachments_.end())
+          throw NotLive(fmt::format("{} is an end of {}; expected a host that no `traffic` names",
+                                    spec::format(end->nic), f.plan.name));
+  for (const BuiltLab* lab : {&running, &fresh})
     for (const Collective& c : lab->collectives())
       for (const spec::PortName& nic : c.nics)
         if (std::ranges::find(attachments_, nic, &Attached::nic) != attachments_.end())
@@ -227,6 +233,11 @@ void Changes::find_flow_rates(const BuiltLab& running, const BuiltLab& fresh) {
     if (fresh.spec().traffic[t].rate != running.spec().traffic[t].rate)
       flow_rates_.push_back({i, fresh.flows()[i].rate});
   }
+  for (std::size_t i = 0; i < fresh.agent_flows().size(); ++i) {
+    const AgentFlow& flow = fresh.agent_flows()[i];
+    if (!flow.source.is_agents() && flow.config.rate != running.agent_flows()[i].config.rate)
+      agent_flow_rates_.push_back({i, flow.config.rate});
+  }
 }
 
 void Changes::give_to(BuiltLab& running, Instant at) {
@@ -250,6 +261,15 @@ void Changes::give_to(BuiltLab& running, Instant at) {
     Host& device = dynamic_cast<Host&>(fabric[port.device]);
     device.change_at(at, [&device, nic = port.port, flow = &flow, rate = f.rate](Instant now) {
       flow->set_rate(now, rate);
+      device.endpoint_changed(now, nic);
+    });
+  }
+  for (const FlowRate& f : agent_flow_rates_) {
+    const AgentFlow::End& source = running.agent_flows()[f.flow].source;
+    const PortRef port = running.port(source.nic);
+    Host& device = dynamic_cast<Host&>(fabric[port.device]);
+    device.change_at(at, [&device, nic = port.port, &source, rate = f.rate](Instant now) {
+      source.end.nic->set_rate(now, source.place, rate);
       device.endpoint_changed(now, nic);
     });
   }

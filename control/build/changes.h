@@ -83,6 +83,7 @@ class Changes {
   std::vector<OfSwitch> switches_;
   std::vector<OfHost> hosts_;
   std::vector<FlowRate> flow_rates_;
+  std::vector<FlowRate> agent_flow_rates_;  // of built-in sources; indexes into agent_flows()
   spec::Lab to_;
   std::vector<Headroom> headrooms_;
 };

@@ -120,21 +120,25 @@ RoceNics::RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& 
     : lab_(lab) {
   for (const workload::FlowPlan& plan : plans) {
     const spec::TrafficSpec& t = lab.traffic[plan.traffic];
-    Nic& from = nics_[plan.source];
-    Nic& to = nics_[plan.destination];
     if (t.transport == spec::TrafficSpec::Transport::kGenerator) {
-      ++from.generator_sends;
-      ++to.generator_flows;
+      ++nics_[plan.source].generator_sends;
+      ++nics_[plan.destination].generator_flows;
       continue;
     }
-    if (t.is_uet() || t.is_rping()) continue;
+    if (t.is_uet() || t.is_rping()) {
+      nics_.try_emplace(plan.source);
+      nics_.try_emplace(plan.destination);
+      continue;
+    }
     const auto qps = static_cast<std::uint32_t>(t.roce.qps);
-    from.qps += qps;
-    to.qps += qps;
     // Whoever asks has so many work requests, and the receiver of SENDs as many of its own.
     const auto each = static_cast<std::size_t>(std::max(t.roce.outstanding, t.roce.receives.value_or(0)));
-    from.completions += qps * each;
-    to.completions += qps * each;
+    for (const spec::PortName& name : {plan.source, plan.destination}) {
+      if (is_agents(name)) continue;
+      Nic& nic = nics_[name];
+      nic.qps += qps;
+      nic.completions += qps * each;
+    }
   }
   take(std::move(collectives));
   for (const spec::LinkSpec& l : lab.links)
@@ -166,7 +170,7 @@ void RoceNics::join_scale_up(ScaleUpNetworks& networks) {
 void RoceNics::take(std::vector<PlannedCollective> collectives) {
   for (PlannedCollective& planned : collectives) {
     for (std::size_t r = 0; r < planned.nics.size(); ++r) {
-      if (lab_.find(planned.nics[r].node)->agent) continue;
+      if (is_agents(planned.nics[r])) continue;
       Nic& nic = nics_[planned.nics[r]];
       ++nic.ranks;
       nic.qps += static_cast<std::uint32_t>(roce::CollectiveConnection::qps(planned.programs[r]));
@@ -271,6 +275,27 @@ void RoceNics::connect(Flow& flow, const roce::FlowConfig& config, const roce::A
   flow.source = source.nic;
   flow.sink = sink.nic;
   flow.places = roce::FlowConnection::make(config, source, sink, mix64(lab_.run.seed.value ^ mix64(flow.plan.id)));
+}
+
+AgentFlow RoceNics::make_with_agents(workload::FlowPlan plan, roce::FlowConfig config, const roce::AddressVector& forth,
+                                     const roce::AddressVector& back) {
+  const spec::RoceTraffic& t = lab_.traffic[plan.traffic].roce;
+  // An agent does not see packets.
+  config.announced = config.operation == roce::FlowOperation::kWrite && is_agents(plan.destination);
+  AgentFlow made{.priority = forth.priority, .config = config};
+  const auto end = [&](const spec::PortName& name, const roce::AddressVector& av, bool is_source) {
+    const spec::RoceNicSpec& s = settings(name);
+    AgentFlow::End e{.nic = name, .address = av.source, .end = {nullptr, av, attributes_of(s, t.path_mtu), {}}};
+    if (is_agents(name)) return e;
+    e.end.nic = nics_.at(name).endpoint;
+    e.place = roce::FlowConnection::make_here(config, e.end, is_source);
+    return e;
+  };
+  made.source = end(plan.source, forth, true);
+  made.sink = end(plan.destination, back, false);
+  made.chance = mix64(lab_.run.seed.value ^ mix64(plan.id));
+  made.plan = std::move(plan);
+  return made;
 }
 
 std::unique_ptr<Endpoint> RoceNics::drive(const spec::PortName& name, std::unique_ptr<TrafficGenerator> generator) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "control/build/agent_collective.h"
+#include "control/build/agent_flow.h"
 #include "control/build/collective.h"
 #include "control/build/flow.h"
 #include "control/build/planned_collectives.h"
@@ -37,6 +38,10 @@ class RoceNics {
   void connect(Flow& flow, const roce::FlowConfig& config, const roce::AddressVector& forth,
                const roce::AddressVector& back);
 
+  // The same where agents have an end of it, or both: what is built in is made, and waits for them.
+  AgentFlow make_with_agents(workload::FlowPlan plan, roce::FlowConfig config, const roce::AddressVector& forth,
+                             const roce::AddressVector& back);
+
   // Makes the ranks of all collectives, in their order; those with agents, which wait for them, are the second list.
   // The way from a NIC to another, for packets like those of such traffic, lacks its UDP source port.
   using Way = std::function<roce::AddressVector(const spec::PortName& from, const spec::PortName& to,
@@ -53,6 +58,7 @@ class RoceNics {
 
  private:
   struct Nic;
+  bool is_agents(const spec::PortName& nic) const { return lab_.find(nic.node)->agent.has_value(); }
   roce::EngineConfig engine_config(const spec::PortName& name, const Nic& nic) const;
   const spec::RoceNicSpec& settings(const spec::PortName& name) const;
 

@@ -1,7 +1,9 @@
 #include "control/daemon/live_lab.h"
 
+#include <algorithm>
 #include <chrono>
 #include <future>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -17,9 +19,14 @@
 #include "control/daemon/turn.h"
 #include "control/lab/version.h"
 #include "control/report/collective_json.h"
+#include "control/report/flow_json.h"
+#include "control/report/flow_text.h"
+#include "control/report/html/page.h"
+#include "control/report/roce_text.h"
 #include "control/spec/difference.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/suggest.h"
+#include "control/spec/to_yaml.h"
 #include "control/spec/value.h"
 #include "dataplane/base/drop_reason.h"
 
@@ -63,7 +70,10 @@ json LiveLab::about() const {
           {"version", lab::version()},
           {"pid", ::getpid()},
           {"size",
-           {{"switches", switches}, {"hosts", spec.nodes.size() - switches - trunks}, {"links", spec.links.size()},
+           {{"switches", switches},
+            {"hosts", spec.nodes.size() - switches - trunks},
+            {"links", spec.links.size()},
+            {"flows", session_.lab().flows().size() + session_.lab().agent_flows().size()},
             {"collectives", spec.collectives.size()}}},
           {"held", live_.requests.held()}};
 }
@@ -271,6 +281,42 @@ json LiveLab::collectives() {
     (*out)["text"] = report::collective_text(all);
   }));
   return *out;
+}
+
+json LiveLab::flows() {
+  const auto all = std::make_shared<std::vector<report::FlowReport>>();
+  wait(ask("flows", [all, this](Engine& engine, Instant) {
+    engine.settle(engine.reached());
+    *all = report::collect(session_.lab(), {}).flows;
+    if (agents_ != nullptr) std::ranges::move(agents_->flows(), std::back_inserter(*all));
+  }));
+  const spec::BudgetSpec& budgets = session_.lab().spec().run.budgets;
+  json out{{"flows", json::array()}};
+  for (const report::FlowReport& f : *all) {
+    json as_json = report::flow_json(f, budgets);
+    out["flows"].push_back(std::move(as_json));
+  }
+  // Of many flows their sums.
+  constexpr std::size_t kMostLines = 16;
+  out["text"] = (all->size() > kMostLines ? "" : report::flow_text(*all)) + "\n" + report::roce_text(*all);
+  return out;
+}
+
+json LiveLab::report() {
+  const auto all = std::make_shared<report::Report>();
+  wait(ask("report", [all, this](Engine& engine, Instant) {
+    engine.settle(engine.reached());
+    *all = session_.so_far();
+    if (agents_ == nullptr) return;
+    std::ranges::move(agents_->flows(), std::back_inserter(all->flows));
+    std::ranges::move(agents_->collectives(), std::back_inserter(all->collectives));
+  }));
+  all->engine.slip_ns = static_cast<std::int64_t>(live_.slip_ps.read() / 1000);
+  all->engine.busy_seconds = seconds_of(live_.busy_ps);
+  return {{"report.json", all->json() + "\n"},
+          {"report.txt", all->text()},
+          {"report.html", report::html(*all)},
+          {"lab.yaml", spec::to_yaml(session_.lab().spec())}};
 }
 
 json LiveLab::agent(const std::string& name) const {

@@ -44,6 +44,11 @@ class LiveLab {
   nlohmann::json pauses();
   // Collective operations and agents, at one instant: waits for the engine.
   nlohmann::json collectives();
+  // Flows, at one instant, those of agents, too: waits for the engine.
+  nlohmann::json flows();
+  // All that was counted so far, at one instant, as `railyard run` reports at its end: the files of a report, by name.
+  // Waits for the engine.
+  nlohmann::json report();
   // How the agent of a host gets in: socket, token.
   nlohmann::json agent(const std::string& host) const;
   nlohmann::json host(const std::string& name) const;

@@ -38,6 +38,8 @@ constexpr std::array kRoutes{
     Route{"GET", "/audit", [](LiveLab& l, const std::string&, const json&) { return l.audit(); }},
     Route{"GET", "/pauses", [](LiveLab& l, const std::string&, const json&) { return l.pauses(); }},
     Route{"GET", "/collectives", [](LiveLab& l, const std::string&, const json&) { return l.collectives(); }},
+    Route{"GET", "/flows", [](LiveLab& l, const std::string&, const json&) { return l.flows(); }},
+    Route{"GET", "/report", [](LiveLab& l, const std::string&, const json&) { return l.report(); }},
     Route{"GET", "/agents/", [](LiveLab& l, const std::string& name, const json&) { return l.agent(name); }},
     Route{"GET", "/series", [](LiveLab& l, const std::string&, const json&) { return l.series().show(); }},
     Route{"POST", "/series",

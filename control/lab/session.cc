@@ -396,6 +396,10 @@ void Session::run_watched(Instant end, const std::atomic<bool>& stop, const std:
 
 report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) {
   const spec::RunSpec& run = lab_->spec().run;
+  if (live == nullptr && !lab_->agent_flows().empty())
+    throw std::runtime_error(
+        fmt::format("flow {} has an agent at an end, and those join a lab that stays: `railyard up` runs it",
+                    lab_->agent_flows()[0].plan.name));
   if (live == nullptr && !lab_->agent_collectives().empty())
     throw std::runtime_error(
         fmt::format("collective {} has ranks of agents, and those join a lab that stays: `railyard up` runs it",
@@ -415,8 +419,8 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
   }
   if (options_.ready) options_.ready();
   watch_pauses();
-  const double cpu = cpu_seconds();
-  const double wall = wall_seconds();
+  cpu_began_ = cpu_seconds();
+  wall_began_ = wall_seconds();
   std::optional<WallClockStats> stats;
   if (run.clock == spec::Clock::kVirtual) {
     run_watched(end, stop, progress);
@@ -434,12 +438,30 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
     });
     stats = run_wall(*engine_, live != nullptr ? Instant::never() : end, config, stop, progress, Machine::real(), live);
   }
-  const double cpu_used = cpu_seconds() - cpu;
-  const double wall_used = wall_seconds() - wall;
-
   // A run that was ended early has no counters of its end yet.
   const bool all_taken = run.duration && engine_->reached() > traffic_end;
-  report::Report r = report::collect(*lab_, all_taken ? *loaded : report::Snapshot{});
+  report::Report r = counted(all_taken ? *loaded : report::Snapshot{});
+  if (stats) {
+    r.engine.lateness_ns = report::Percentiles::of(stats->lateness);
+    r.engine.slip_ns = nanoseconds(stats->slip);
+    r.engine.busy_seconds = seconds(stats->busy);
+    r.engine.gaps = stats->gaps.count();
+  }
+  if (int_->running()) {
+    stop_int();
+    r.in_band = int_->report();
+    int_->close();
+  }
+  if (options_.digest) r.trace_digest = engine_->digest().value();
+  if (series_ != nullptr) series_->close();
+  for (auto& tap : taps_) tap->close();
+  for (PcapEndpoint* pcap : lab_->pcaps()) pcap->close();
+  return r;
+}
+
+report::Report Session::counted(const report::Snapshot& loaded) {
+  const spec::RunSpec& run = lab_->spec().run;
+  report::Report r = report::collect(*lab_, loaded);
   r.run = {options_.spec_file,
            lab_->spec().name,
            run.seed.value,
@@ -455,16 +477,10 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
   r.pause_trees = pause_trees_;
   r.engine.windows = engine_->windows();
   r.engine.window_ps = engine_->window().ps;
-  r.engine.cpu_seconds = cpu_used;
-  r.engine.wall_seconds = wall_used;
+  r.engine.cpu_seconds = cpu_seconds() - cpu_began_;
+  r.engine.wall_seconds = wall_seconds() - wall_began_;
   r.engine.simulated_seconds = seconds(engine_->reached() - Instant{});
   r.engine.peak_rss_bytes = peak_rss_bytes();
-  if (stats) {
-    r.engine.lateness_ns = report::Percentiles::of(stats->lateness);
-    r.engine.slip_ns = nanoseconds(stats->slip);
-    r.engine.busy_seconds = seconds(stats->busy);
-    r.engine.gaps = stats->gaps.count();
-  }
   {
     const std::lock_guard lock(attached_mutex_);
     for (const Attached& a : attached_) {
@@ -477,15 +493,6 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
     r.trunks.push_back({t.end->name(), t.description, std::string(text(t.end->trunk_counters().state)),
                         t.end->trunk_counters(), report::Percentiles::of(t.end->lateness())});
   r.faults = faults_->status(engine_->reached());
-  if (int_->running()) {
-    stop_int();
-    r.in_band = int_->report();
-    int_->close();
-  }
-  if (options_.digest) r.trace_digest = engine_->digest().value();
-  if (series_ != nullptr) series_->close();
-  for (auto& tap : taps_) tap->close();
-  for (PcapEndpoint* pcap : lab_->pcaps()) pcap->close();
   return r;
 }
 

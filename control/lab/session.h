@@ -91,6 +91,10 @@ class Session {
   // look at the run and ask things of it; it then goes on until `stop`.
   report::Report run(const std::atomic<bool>& stop, WallClockLive* live = nullptr);
 
+  // What has been counted so far, but for the lateness of the wall clock and in-band telemetry. While run() runs, by
+  // the engine's thread between windows, with the engine settled.
+  report::Report so_far() { return counted({}); }
+
   // A port to the outside, its counters readable by any thread while the lab runs.
   struct Attached {
     Host* host;
@@ -121,6 +125,7 @@ class Session {
   const std::vector<Trunk>& trunks() const noexcept { return trunks_; }
 
  private:
+  report::Report counted(const report::Snapshot& loaded);
   void watch_pauses();
   void run_watched(Instant end, const std::atomic<bool>& stop, const std::function<void(Instant)>& progress);
   void check_captures() const;
@@ -145,6 +150,8 @@ class Session {
   std::vector<Attached> attached_;
   std::mutex attached_mutex_;  // between the engine's thread and the one that exchanges ports
   std::vector<Trunk> trunks_;
+  double cpu_began_ = 0;  // run(): seconds of CPU, and of wall time
+  double wall_began_ = 0;
 };
 
 }  // namespace railyard::lab

@@ -184,6 +184,39 @@ std::optional<CollectiveReport::Job::Straggler> straggler(const build::BuiltLab&
       fmt::format("rank {} ({})", slowest, nic_name(lab, collective.nics[slowest])), longest / median};
 }
 
+// Octets of one rank in a repeat, of the direction with more of them.
+struct Load {
+  std::uint64_t nic = 0;
+  std::uint64_t pipe = 0;  // of its host's scale-up network
+};
+Load load_of(const RankProgram& program) {
+  Load sent, received;
+  for (const CollectiveStep& step : program.steps) {
+    if (step.kind == CollectiveStep::Kind::kCompute) continue;
+    Load& load = step.receives() ? received : sent;
+    (program.connections[step.connection].scale_up ? load.pipe : load.nic) += step.octets;
+  }
+  return {std::max(sent.nic, received.nic), std::max(sent.pipe, received.pipe)};
+}
+
+// The busbw at which the busiest NIC, or the busiest rank's share of a scale-up network, has no time left.
+// `framing`: what framing leaves of a NIC.
+double limit_with_scale_up(const build::BuiltLab& lab, const build::Collective& collective, double octets,
+                           double framing) {
+  double seconds_at_least = 0;
+  for (std::size_t i = 0; i < collective.ranks.size(); ++i) {
+    const Load load = load_of(collective.ranks[i]->program());
+    const double link = static_cast<double>(lab.rate(lab.port(collective.nics[i])).bps) * framing;
+    const auto& pipe = lab.spec().hosts.at(lab.spec().find(collective.nics[i].node)->profile).scale_up;
+    if (load.nic > 0 && link > 0)
+      seconds_at_least = std::max(seconds_at_least, 8 * static_cast<double>(load.nic) / link);
+    if (load.pipe > 0 && pipe)
+      seconds_at_least =
+          std::max(seconds_at_least, 8 * static_cast<double>(load.pipe) / static_cast<double>(pipe->rate.bps));
+  }
+  return seconds_at_least > 0 ? 8 * octets / seconds_at_least : 0;
+}
+
 std::optional<CollectiveReport::ScaleUp> scale_up(const build::Collective& collective) {
   std::optional<CollectiveReport::ScaleUp> all;
   Histogram latency;
@@ -252,6 +285,7 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
                                   static_cast<double>(price->numerator) / static_cast<double>(price->denominator);
   }
   r.scale_up = scale_up(collective);
+  if (r.scale_up) r.limit_bps = limit_with_scale_up(lab, collective, static_cast<double>(r.bytes) * r.factor, share);
   if (!r.completed) r.stalled = stall(where);
   r.wrong = first_wrong(where);
   r.verified = r.completed && r.wrong_bytes == 0 && r.wrong_messages == 0;

@@ -33,7 +33,9 @@ struct CollectiveReport {
   double factor = 1;               // of busbw: nccl-tests, doc/PERFORMANCE.md
   double algbw_bps = 0;            // bytes over the median time
   double busbw_bps = 0;            // algbw x factor
-  double limit_bps = 0;            // what headers, preambles and gaps leave of the slowest rank's link
+  // What headers, preambles and gaps leave of the slowest rank's link. Where part of the data takes scale-up networks:
+  // the busbw at which the busiest NIC, or rank in such a network, would have no time left.
+  double limit_bps = 0;
   std::uint64_t fabric_bytes = 0;  // of payload that all ranks received, each octet once
 
   // Of steps of training: times are those of steps, and rates are 0.

@@ -34,7 +34,10 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
   };
   fmt::format_to(out,
                  "Collectives over RoCE: busbw as nccl-tests has it, Gb/s; of limit: of what framing leaves of the "
-                 "link\n");
+                 "link{}\n",
+                 std::ranges::any_of(collectives, [](const CollectiveReport& c) { return c.scale_up.has_value(); })
+                     ? "; with a scale-up network, of what the busiest link, or rank there, could carry"
+                     : "");
   line("name", name, "collective", collective, "algorithm", algorithm, "ranks", "size", "min", "median", "p99", "max",
        "algbw", "busbw", "of limit", "data");
   for (const CollectiveReport& c : collectives)

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "control/report/collective_json.h"
+#include "control/report/flow_json.h"
 #include "control/report/int_text.h"
 #include "control/report/pause_json.h"
 #include "control/report/report.h"
@@ -22,31 +23,6 @@ Json drops(const DropCounts& counts) {
   for (std::size_t i = 0; i < counts.size(); ++i)
     if (counts[i] > 0) out[std::string(name(static_cast<DropReason>(i)))] = counts[i];
   return out;
-}
-
-Json roce(const RoceReport& r) {
-  Json j = {{"operation", r.operation},
-            {"qps", r.qps},
-            {"messages", r.messages},
-            {"verified", r.verified},
-            {"message_ns", percentiles(r.message_ns)},
-            {"discarded", r.discarded},
-            {"retransmitted_packets", r.retransmitted_packets},
-            {"out_of_sequence", r.out_of_sequence},
-            {"packet_seq_err", r.packet_seq_err},
-            {"implied_nak_seq_err", r.implied_nak_seq_err},
-            {"duplicate_request", r.duplicate_request},
-            {"out_of_buffer", r.out_of_buffer},
-            {"rnr_nak_received", r.rnr_nak_received},
-            {"local_ack_timeout_err", r.local_ack_timeout_err},
-            {"ecn_marked", r.ecn_marked},
-            {"cnp_sent", r.cnp_sent},
-            {"cnp_handled", r.cnp_handled},
-            {"cnp_ignored", r.cnp_ignored},
-            {"completion_errors", r.completion_errors},
-            {"status", r.status}};
-  j["failed_ns"] = r.failed_ns ? Json(*r.failed_ns) : Json(nullptr);
-  return j;
 }
 
 Json service_nic(const ServiceNicReport& n) {
@@ -95,38 +71,6 @@ Json rping(const RpingReport& r) {
           {"verified_bytes", r.verified_bytes},
           {"corrupted", r.corrupted},
           {"latency_ns", percentiles(r.latency_ns)}};
-}
-
-Json flow(const FlowReport& f, const Budgets& budgets) {
-  Json j = {{"name", f.name},
-            {"src", f.source},
-            {"dst", f.destination},
-            {"class", f.priority},
-            {"measured", f.measured},
-            {"bytes", f.bytes},
-            {"packets", f.packets},
-            {"delivered_bytes", f.delivered_bytes},
-            {"delivered_packets", f.delivered_packets},
-            {"in_flight", f.in_flight},
-            {"lost", f.lost},
-            {"reordered", f.reordered},
-            {"duplicated", f.duplicated},
-            {"corrupted", f.corrupted},
-            {"marked", f.marked},
-            {"trimmed", f.trimmed},
-            {"goodput_bps", f.goodput_bps},
-            {"start_ns", f.start_ns}};
-  j["fct_ns"] = f.fct_ns ? Json(*f.fct_ns) : Json(nullptr);
-  j["latency_ns"] = percentiles(f.latency_ns);
-  j["limit_bps"] = f.limit_bps;
-  j["share"] = f.share() ? Json(*f.share()) : Json(nullptr);
-  j["ideal_ns"] = f.ideal_ns ? Json(*f.ideal_ns) : Json(nullptr);
-  j["slowdown"] = f.slowdown() ? Json(*f.slowdown()) : Json(nullptr);
-  j["within_budget"] = f.latency_ns.max > 0 ? Json(is_within(budgets, f.latency_ns)) : Json(nullptr);
-  j["transport"] = f.transport();
-  if (f.roce) j["roce"] = roce(*f.roce);
-  if (f.uet) j["uet"] = uet_json(*f.uet);
-  return j;
 }
 
 template <class T>
@@ -318,7 +262,7 @@ std::string Report::json() const {
   for (const TrafficReport& t : traffic) j["traffic"].push_back(traffic_json(t));
   j["link_tiers"] = link_tiers_json(link_tiers);
   j["flows"] = Json::array();
-  for (const FlowReport& f : flows) j["flows"].push_back(flow(f, budgets));
+  for (const FlowReport& f : flows) j["flows"].push_back(flow_json(f, budgets));
   j["collectives"] = Json::array();
   for (const CollectiveReport& c : collectives) j["collectives"].push_back(collective(c));
   if (!uet_nics.empty()) {

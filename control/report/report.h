@@ -50,6 +50,13 @@ struct LabReport {
   int uet_flows = 0;
 };
 
+// An RDMA device that an agent drives at an end of a flow, and what its port has counted meanwhile.
+struct AgentDevice {
+  std::string host;
+  std::string device;
+  std::map<std::string, std::uint64_t> hw_counters;
+};
+
 // Of a flow over RoCE: its QPs' counters, of both ends together, under the names that hardware has for them.
 struct RoceReport {
   std::string operation;  // "write", "send" or "read"
@@ -73,6 +80,8 @@ struct RoceReport {
   std::uint64_t completion_errors = 0;  // flushed work requests included
   std::string status;                   // of the first of them: "RETRY_EXC_ERR"; empty: none
   std::optional<std::int64_t> failed_ns;
+  // Of ends that agents have, in the order source, sink: then the counters above are the built-in end's alone.
+  std::vector<AgentDevice> agents;
 };
 
 struct FlowReport {

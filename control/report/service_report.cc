@@ -48,6 +48,14 @@ std::string sum_text(const std::map<std::string, std::uint64_t>& counts) {
 
 void nic_lines(Out out, const ServiceNicReport& n) {
   for (const ServiceReport& s : n.services) {
+    if (s.name == "udaddy") {
+      fmt::format_to(out, "  {} serves udaddy: {} have asked for its QP, {} datagrams sent back, {}{}\n", n.nic,
+                     count_text(s.connections), count_text(s.rounds), size_text(s.verified_bytes),
+                     s.violations + s.failed > 0
+                         ? fmt::format(", {} were not udaddy's", count_text(s.violations + s.failed))
+                         : "");
+      continue;
+    }
     fmt::format_to(out, "  {} serves {}: {} connections ({} open), {} pings, {} verified{}\n", n.nic, s.name,
                    count_text(s.connections), count_text(s.open), count_text(s.rounds), size_text(s.verified_bytes),
                    s.corrupted > 0 ? fmt::format(", {} WERE NOT WHAT RPING SENDS", count_text(s.corrupted)) : "");
@@ -76,6 +84,7 @@ std::vector<ServiceNicReport> service_nic_reports(const build::BuiltLab& lab) {
     ServiceNicReport r;
     r.nic = label_of(lab, nic.name);
     if (const roce::RpingServer* s = e.rping_server()) r.services.push_back(service("rping", s->counters()));
+    if (const roce::UdaddyServer* s = e.udaddy_server()) r.services.push_back(service("udaddy", s->counters()));
     r.packets_sent = c.sent_packets.read();
     r.packets_received = c.received_packets.read();
     r.retransmitted_packets = c.retransmitted_packets.read();

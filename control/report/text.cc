@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "control/report/flow_text.h"
 #include "control/report/int_text.h"
 #include "control/report/report.h"
 #include "control/report/roce_text.h"
@@ -68,31 +69,6 @@ void heading(Out out, const Report& r) {
   fmt::format_to(out, "{}: {} of modelled time, {} clock, seed {}, {} payload\n", r.run.name,
                  time_text(Duration{static_cast<std::int64_t>(r.engine.simulated_seconds * 1e12)}), r.run.clock,
                  r.run.seed, r.run.payload);
-}
-
-void flow_lines(Out out, const Report& r) {
-  std::size_t width = 4;
-  for (const FlowReport& f : r.flows) width = std::max(width, f.name.size());
-  fmt::format_to(out, "\n{:<{}}  {:>10} {:>10} {:>8} {:>9} {:>9}   {}\n", "flow", width, "goodput", "packets", "lost",
-                 "CE", "FCT", "latency p50 / p99 / max");
-  std::vector<std::string_view> silent;
-  for (const FlowReport& f : r.flows) {
-    if (f.packets == 0) {
-      silent.push_back(f.name);
-      continue;
-    }
-    fmt::format_to(out, "{:<{}}  {:>10} {:>10} {:>8} {:>9} {:>9}   {} / {} / {}\n", f.name, width,
-                   rate_text(f.goodput_bps), count_text(f.packets), count_text(f.lost),
-                   percent_text(f.delivered_packets > 0
-                                    ? static_cast<double>(f.marked) / static_cast<double>(f.delivered_packets)
-                                    : 0),
-                   f.fct_ns ? nanoseconds_text(static_cast<std::uint64_t>(*f.fct_ns)) : "-",
-                   nanoseconds_text(f.latency_ns.p50), nanoseconds_text(f.latency_ns.p99),
-                   nanoseconds_text(f.latency_ns.max));
-  }
-  if (!silent.empty())
-    fmt::format_to(out, "{} {} not sent anything: {}\n", silent.size(), silent.size() == 1 ? "flow has" : "flows have",
-                   fmt::join(silent, ", "));
 }
 
 // Many flows: one line per traffic.
@@ -428,7 +404,7 @@ std::string Report::text() const {
   std::string text;
   const Out out = std::back_inserter(text);
   heading(out, *this);
-  if (!flows.empty() && flows.size() <= kMostFlows) flow_lines(out, *this);
+  if (!flows.empty() && flows.size() <= kMostFlows) text += flow_text(flows);
   if (flows.size() > kMostFlows) traffic_lines(out, *this);
   if (const std::string roce = roce_text(flows); !roce.empty()) text += "\n" + roce;
   if (const std::string uet = uet_text(flows, uet_nics); !uet.empty()) text += "\n" + uet;

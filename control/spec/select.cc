@@ -68,10 +68,12 @@ std::vector<PortName> rank_nics(const Lab& lab, const std::vector<std::string>& 
   return select_all(lab, selectors, Which::kAgentsToo, Which::kAgentsToo);
 }
 std::vector<PortName> senders(const Lab& lab, const TrafficSpec& traffic) {
-  return select_all(lab, traffic.from, Which::kBuiltIn, Which::kBuiltIn);
+  const Which which = takes_agents(traffic) ? Which::kAgentsToo : Which::kBuiltIn;
+  return select_all(lab, traffic.from, which, which);
 }
 std::vector<PortName> receivers(const Lab& lab, const TrafficSpec& traffic) {
-  return select_all(lab, traffic.to, Which::kBuiltIn, Which::kAttachedToo);
+  return select_all(lab, traffic.to, takes_agents(traffic) ? Which::kAgentsToo : Which::kBuiltIn, Which::kAttachedToo);
 }
+bool takes_agents(const TrafficSpec& traffic) noexcept { return traffic.is_roce() && !traffic.is_rping(); }
 
 }  // namespace railyard::spec

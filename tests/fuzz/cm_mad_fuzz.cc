@@ -47,6 +47,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto make_qp = [&] { return *engine.create_qp({.send_cq = cq, .recv_cq = cq}); };
   for (unsigned port = 0; port < 0x10000; port += 0x101)
     manager.listen(cm::PortSpace::kTcp, static_cast<std::uint16_t>(port));
+  for (unsigned port = 0; port < 0x10000; port += 0x101)
+    manager.serve_datagrams(static_cast<std::uint16_t>(port), QpNumber{1}, cm::kUdpQKey);
   const auto connection = manager.connect({}, {1, own, peer}, cm::PortSpace::kTcp, 1, {.qp = make_qp()});
   FUZZ_EXPECT(connection.has_value());
   // Octets that name the connection: behind the first the peer's ID, then ours.

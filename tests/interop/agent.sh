@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Agents (railyard-agent, libibverbs) in SoftRoCE guests and built-in NICs as ranks of one all-reduce across a
-# leaf-spine-leaf path (topologies/labs/agents.yaml): every octet verified on all ranks; a guest that is killed in the
-# middle is reported by name and nothing hangs; a wrong token and an unknown host are refused.
+# Agents (railyard-agent, libibverbs) in SoftRoCE guests and built-in NICs as ranks of one all-reduce and ends of the
+# same flows across a leaf-spine-leaf path (topologies/labs/agents.yaml): every octet verified on all of them, clean and
+# with frames lost, twice, out of order and damaged; a guest that is killed in the middle is reported by name and
+# nothing hangs; a wrong token and an unknown host are refused.
 #
 # usage: agent.sh
 # shellcheck disable=SC2317  # functions are called by check
@@ -73,6 +74,28 @@ all_reduce() {
     status '[.ports[] | select(.node | startswith("spine")) | .tx.packets] | add > 1000' || return 1
   collective '"median \(.time_ns.median / 1e6) ms, busbw \(.busbw_bps / 1e6 | floor) Mb/s"' >"$out/summary"
 }
+# WRITE, SEND and READ: from a guest to a built-in NIC, from one to a guest, between guests, between built-in NICs.
+flows() {
+  local all
+  all=$("$railyard" status --json | jq -c '.flows') || return 1
+  jq -e 'length == 8 and all(.delivered_bytes == 1000000 and .fct_ns > 0 and .corrupted == 0 and
+    .roce.completion_errors == 0 and .roce.verified == .roce.messages and .roce.messages >= 10)' <<<"$all" &&
+    jq -e '[.[] | select(.roce.agents)] | length == 7' <<<"$all" &&
+    jq -e '[.[] | (.roce.agents // [])[] | .device == "rxe1" and (.hw_counters | length > 0)] | all' <<<"$all" || {
+    jq . <<<"$all"; return 1; }
+  jq -r '[.[] | select(.roce.agents) | .goodput_bps / 1e6 | floor] | "8 flows of 1 MB verified, \(min) to \(max) Mb/s"' \
+    <<<"$all" >"$out/summary"
+}
+all_flows() { until_so 300 status '[.flows[] | .fct_ns != null] | all' && flows; }
+# The same in a report, as of a run.
+reported() {
+  rm -rf "$out/report"
+  "$railyard" report "$out/report" || return 1
+  jq -e '(.flows | length) == 8 and (.collectives | length) == 1 and .audit.balanced and
+    ([.flows[] | .roce.agents // [] | .[].hw_counters | length > 0] | all) and
+    ([.flows[] | .roce.verified] | add) > 100' "$out/report/report.json" &&
+    grep -q 'h1 (agent)' "$out/report/report.html"
+}
 up() { "$railyard" up "$lab" --detach "$@"; }
 down() { "$railyard" down; }
 
@@ -99,8 +122,22 @@ check "up: two guests, two built-in NICs" up
 check "a wrong token, an unknown host: refused, in one line" wrong_token
 check "no RDMA device: said at once" no_device
 check "all-reduce of two agents and two built-in NICs, verified" all_reduce
+check "flows of WRITE, SEND, READ among all of them, verified" all_flows
+check "all of it in report.json and report.html" reported
 check "the books balance" "$railyard" status --audit
 check "down ends the agents" down
+wait
+faults='[{ name: a, on: leaf1:1, loss: 1% }, { name: b, on: leaf1:1, duplicate: true, probability: 1% },
+  { name: c, on: leaf1:1, reorder: { behind: 3, within: 1ms }, probability: 1% },
+  { name: d, on: leaf1:1, corrupt: true, probability: 1% }]'
+faulty() {
+  join h1 h3
+  all_flows && until_so 300 collective '.state == "done"' && collective '.verified' &&
+    status '[.ports[].lost_on_link] | add > 0'
+}
+check "up again, frames of h1 lost, twice, out of order, damaged" up --set "faults=$faults" --set collectives.0.repeats=2
+check "all of it is verified nevertheless" faulty
+check "down" down
 wait
 check "up again, for an all-reduce that does not end" up --set collectives.0.repeats=10000
 check "a guest that is killed in the middle is reported" killed

@@ -61,6 +61,7 @@ TEST(ScaleUp, APipeTakesItsLatencyAndItsOctetsTime) {
   EXPECT_NEAR(static_cast<double>(*r.collectives[0].median_ns), octets + 2 * 2000, 1);
   EXPECT_EQ(r.collectives[0].scale_up->latency_ns.max, 2000u);
   EXPECT_NEAR(static_cast<double>(r.collectives[0].scale_up->busy_ns), octets, 1);
+  EXPECT_NEAR(r.collectives[0].limit_bps, 400e9, 1) << "all of a rank's data in each direction, no framing";
 }
 
 TEST(ScaleUp, EveryOperationOverHostsAndRails) {
@@ -76,7 +77,10 @@ TEST(ScaleUp, EveryOperationOverHostsAndRails) {
         const report::Report r =
             run_right(rails(4, std::string("size: 192KiB, chunk: 4KiB, repeats: 3, ") + keys), {payload, pxn});
         EXPECT_GT(r.collectives.at(0).scale_up->bytes, 0u);
-        EXPECT_GT(r.collectives.at(0).fabric_bytes, 0u);
+        const report::CollectiveReport& c = r.collectives.at(0);
+        EXPECT_GT(c.fabric_bytes, 0u);
+        EXPECT_GT(c.limit_bps, 0);
+        EXPECT_LE(c.busbw_bps, c.limit_bps) << "no busier than the busiest NIC can be";
       }
 }
 
@@ -88,7 +92,10 @@ TEST(ScaleUp, RingsLeaveTheirHostsByAllRails) {
   EXPECT_EQ(one.fabric_bytes * 3, one.scale_up->bytes);
   EXPECT_EQ(four.fabric_bytes, one.fabric_bytes);
   EXPECT_GT(four.busbw_bps, 3.5 * one.busbw_bps) << "four NICs in the place of one";
-  EXPECT_GT(four.busbw_bps, 3.5 * four.limit_bps) << "a NIC carries a quarter of what its rank sends";
+  // A NIC carries a quarter of what its rank sends; one channel's all of it.
+  EXPECT_NEAR(four.limit_bps, 4 * one.limit_bps, 1e-6 * four.limit_bps);
+  EXPECT_LT(four.share_of_limit(), 1);
+  EXPECT_GT(four.share_of_limit(), 0.85);
   const report::CollectiveReport out = run_right(rails(4, ring + "4", "off")).collectives.at(0);
   EXPECT_FALSE(out.scale_up.has_value());
   EXPECT_EQ(out.fabric_bytes, four.fabric_bytes + four.scale_up->bytes);

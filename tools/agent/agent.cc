@@ -7,16 +7,34 @@
 #include <fmt/format.h>
 
 #include "control/agent_protocol/frames.h"
+#include "tools/agent/agent_flow.h"
+#include "tools/agent/agent_rank.h"
 
 namespace railyard::agent {
 
 using agents::ProtocolError;
-using agents::RankId;
+using agents::TaskId;
 using nlohmann::json;
 
 namespace {
 
-std::string called(RankId id) { return fmt::format("collective {} rank {}", id.collective, id.rank); }
+// How often a lab is told how far a task is.
+constexpr Duration kProgressEvery{1'000'000'000'000};
+
+std::string called(const TaskId& id) {
+  if (const auto* const rank = std::get_if<agents::RankId>(&id))
+    return fmt::format("collective {} rank {}", rank->collective, rank->rank);
+  const auto& end = std::get<agents::FlowEndId>(id);
+  return fmt::format("the {} of flow {}", end.sink ? "sink" : "source", end.flow);
+}
+
+// Of a task that never was.
+json failure_of(const TaskId& id, const std::string& why) {
+  if (const auto* const rank = std::get_if<agents::RankId>(&id))
+    return agents::to_json(agents::RankResult{.id = *rank, .failure = why, .repeats = {}, .counters = {}}, "failed");
+  return agents::to_json(agents::FlowResult{.id = std::get<agents::FlowEndId>(id), .failure = why, .counters = {}},
+                         "failed");
+}
 
 }  // namespace
 
@@ -43,104 +61,119 @@ void Agent::on_message(Instant now, const json& message) {
     return;
   }
   if (!welcome_) throw ProtocolError(fmt::format("'{}' before 'welcome'", type));
-  if (type == "prepare") return prepare(message);
-  const RankId id = agents::rank_from_json(message);
+  if (type == "prepare") {
+    agents::Prepare what = agents::prepare_from_json(message);
+    const TaskId id = what.id;
+    return prepare(id, [&] { return std::make_unique<AgentRank>(verbs_, std::move(what)); });
+  }
+  if (type == "prepare-flow") {
+    const agents::PrepareFlow what = agents::prepare_flow_from_json(message);
+    return prepare(what.id, [&] { return std::make_unique<AgentFlow>(verbs_, what); });
+  }
+  const TaskId id = agents::task_from_json(message);
   if (type == "connect") {
     const agents::Connect connect = agents::connect_from_json(message);
-    Rank& rank = rank_named(id);
+    Task& task = task_named(id);
     guarded(id, [&] {
-      rank.rank.connect(connect.peers);
+      task.task->connect(connect);
       outgoing_.push_back(agents::message("connected", id));
     });
   } else if (type == "go") {
-    Rank& rank = rank_named(id);
+    Task& task = task_named(id);
     log_.push_back(called(id) + " goes");
-    guarded(id, [&] { rank.rank.go(now); });
+    task.going = true;
+    task.told_at = now;
+    guarded(id, [&] { task.task->go(now); });
+  } else if (type == "stop") {
+    if (Task* const task = find(id)) task->task->stop(now);
   } else if (type == "end") {
-    const std::string why = message.value("why", "");
-    if (!why.empty()) log_.push_back(fmt::format("{} has ended: {}", called(id), why));
-    // How far it came.
-    const auto found = std::ranges::find_if(ranks_, [&](const Rank& r) { return r.rank.id() == id; });
-    if (found == ranks_.end()) return;
-    if (!found->told) tell(*found);
-    ranks_.erase(found);
+    end(now, id, message.value("why", ""));
   } else {
     throw ProtocolError(fmt::format("'{}' is no message that an agent knows", type));
   }
 }
 
-Agent::Rank& Agent::rank_named(RankId id) {
-  const auto found = std::ranges::find_if(ranks_, [&](const Rank& r) { return r.rank.id() == id; });
-  if (found == ranks_.end()) throw ProtocolError(called(id) + " was not prepared");
-  return *found;
+Agent::Task* Agent::find(const TaskId& id) {
+  const auto found = std::ranges::find_if(tasks_, [&](const Task& t) { return t.task->id() == id; });
+  return found == tasks_.end() ? nullptr : &*found;
+}
+
+Agent::Task& Agent::task_named(const TaskId& id) {
+  if (Task* const task = find(id)) return *task;
+  throw ProtocolError(called(id) + " was not prepared");
 }
 
 template <class Do>
-void Agent::guarded(RankId id, Do&& what) {
+void Agent::guarded(const TaskId& id, Do&& what) {
   try {
     what();
   } catch (const VerbsError& error) {
     fail(id, error.what());
   } catch (const std::bad_alloc&) {
-    fail(id, "there is not enough memory for the rank's data");
+    fail(id, "there is not enough memory for its data");
   }
 }
 
-void Agent::prepare(const json& message) {
-  agents::Prepare what = agents::prepare_from_json(message);
-  const RankId id = what.id;
-  if (std::ranges::any_of(ranks_, [&](const Rank& r) { return r.rank.id() == id; }))
-    throw ProtocolError(called(id) + " is prepared already");
+void Agent::prepare(const TaskId& id, const std::function<std::unique_ptr<AgentTask>()>& make) {
+  if (find(id) != nullptr) throw ProtocolError(called(id) + " is prepared already");
   guarded(id, [&] {
-    ranks_.emplace_back(verbs_, std::move(what));
-    const agents::Prepared& prepared = ranks_.back().rank.prepared();
+    const agents::Prepared& prepared = tasks_.emplace_back(Task{make()}).task->prepared();
     outgoing_.push_back(agents::to_json(prepared));
     log_.push_back(fmt::format("{} is prepared at {}: {} QPs", called(id), prepared.device, prepared.qpns.size()));
   });
 }
 
-void Agent::fail(RankId id, const std::string& why) {
-  agents::RankResult result{.id = id, .failure = why, .repeats = {}, .counters = {}};
-  const auto found = std::ranges::find_if(ranks_, [&](const Rank& r) { return r.rank.id() == id; });
-  if (found != ranks_.end()) {
-    result = found->rank.result(verbs_);
-    result.failure = why;
-    found->told = found->dead = true;
-  }
+void Agent::fail(const TaskId& id, const std::string& why) {
+  Task* const task = find(id);
+  if (task != nullptr) task->told = task->dead = true;
   log_.push_back(fmt::format("{} has failed: {}", called(id), why));
-  outgoing_.push_back(agents::to_json(result, "failed"));
+  outgoing_.push_back(task == nullptr ? failure_of(id, why) : task->task->result(verbs_, "failed", why));
 }
 
-void Agent::tell(Rank& rank) {
-  rank.told = true;
-  const agents::RankResult result = rank.rank.result(verbs_);
-  if (rank.rank.failed()) return fail(rank.rank.id(), result.failure);
-  log_.push_back(fmt::format("{} {}: {} messages, {} wrong octets", called(rank.rank.id()),
-                             result.complete ? "is complete" : "was not completed", result.messages,
-                             result.wrong_octets));
-  outgoing_.push_back(agents::to_json(result, "done"));
+// How far it came is told.
+void Agent::end(Instant now, const TaskId& id, const std::string& why) {
+  if (!why.empty()) log_.push_back(fmt::format("{} has ended: {}", called(id), why));
+  Task* const task = find(id);
+  if (task == nullptr) return;
+  if (!task->told) guarded(id, [&] { task->task->work(now); });
+  if (!task->told) tell(*task);
+  tasks_.remove_if([&](const Task& t) { return &t == task; });
+}
+
+void Agent::tell(Task& task) {
+  task.told = true;
+  const TaskId id = task.task->id();
+  const bool failed = task.task->failed();
+  const char* const became = failed ? "has failed" : task.task->complete() ? "is complete" : "is over";
+  log_.push_back(fmt::format("{} {}: {}", called(id), became, task.task->summary()));
+  outgoing_.push_back(task.task->result(verbs_, failed ? "failed" : "done", ""));
+  task.dead = failed;
 }
 
 bool Agent::work(Instant now) {
   bool any = false;
-  for (Rank& r : ranks_) {
-    if (r.dead) continue;
-    guarded(r.rank.id(), [&] { any = r.rank.work(now) || any; });
-    if (!r.told && (r.rank.complete() || r.rank.failed())) tell(r);
+  for (Task& t : tasks_) {
+    if (t.dead) continue;
+    guarded(t.task->id(), [&] { any = t.task->work(now) || any; });
+    if (!t.told && (t.task->complete() || t.task->failed())) tell(t);
+    if (t.going && !t.told && t.task->tells_progress() && now - t.told_at >= kProgressEvery) {
+      t.told_at = now;
+      outgoing_.push_back(t.task->result(verbs_, "progress", ""));
+    }
   }
   return any;
 }
 
 Instant Agent::next_due() const noexcept {
   Instant next = Instant::never();
-  for (const Rank& r : ranks_) next = std::min(next, r.rank.next_due());
+  for (const Task& t : tasks_) next = std::min(next, t.task->next_due());
   return next;
 }
 
 std::vector<int> Agent::ready_fds() const {
   std::vector<int> all;
-  for (const Rank& r : ranks_)
-    if (const int fd = r.rank.ready_fd(); fd >= 0) all.push_back(fd);
+  for (const Task& t : tasks_)
+    if (const int fd = t.task->ready_fd(); fd >= 0) all.push_back(fd);
   return all;
 }
 

@@ -1,7 +1,10 @@
-// An agent: what it answers to a lab, message by message, and the ranks that it carries out. No socket, no clock.
+// An agent: what it answers to a lab, message by message, and the ranks and ends of flows that it carries out. No
+// socket, no clock.
 #pragma once
 
+#include <functional>
 #include <list>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -11,7 +14,7 @@
 
 #include "control/agent_protocol/messages.h"
 #include "dataplane/base/time.h"
-#include "tools/agent/agent_rank.h"
+#include "tools/agent/agent_task.h"
 #include "tools/agent/verbs.h"
 
 namespace railyard::agent {
@@ -37,7 +40,7 @@ class Agent {
     using std::runtime_error::runtime_error;
   };
 
-  // Goes on with its ranks. True: there was something to do.
+  // Goes on with its tasks. True: there was something to do.
   bool work(Instant now);
   // When it wants work() to be called although no completion has come.
   Instant next_due() const noexcept;
@@ -50,25 +53,29 @@ class Agent {
   bool welcome() const noexcept { return welcome_; }
 
  private:
-  struct Rank {
-    Rank(Verbs& verbs, agents::Prepare what) : rank(verbs, std::move(what)) {}
-    AgentRank rank;
+  struct Task {
+    std::unique_ptr<AgentTask> task;
+    bool going = false;
     bool told = false;  // done or failed
     bool dead = false;  // failed: nothing is done for it any more
+    Instant told_at{};  // how far it is
   };
-  Rank& rank_named(agents::RankId id);
-  void prepare(const nlohmann::json& message);
-  void tell(Rank& rank);
-  void fail(agents::RankId id, const std::string& why);
-  // Calls it; what goes wrong with a rank is that rank's failure.
+  Task* find(const agents::TaskId& id);
+  Task& task_named(const agents::TaskId& id);
+  // `make`: makes the task.
+  void prepare(const agents::TaskId& id, const std::function<std::unique_ptr<AgentTask>()>& make);
+  void tell(Task& task);
+  void fail(const agents::TaskId& id, const std::string& why);
+  void end(Instant now, const agents::TaskId& id, const std::string& why);
+  // Calls it; what goes wrong with a task is that task's failure.
   template <class Do>
-  void guarded(agents::RankId id, Do&& what);
+  void guarded(const agents::TaskId& id, Do&& what);
 
   Verbs& verbs_;
   AgentConfig config_;
   std::vector<agents::DevicePort> devices_;
   bool welcome_ = false;
-  std::list<Rank> ranks_;
+  std::list<Task> tasks_;
   std::vector<nlohmann::json> outgoing_;
   std::vector<std::string> log_;
 };

@@ -30,10 +30,6 @@ CollectiveConfig config_of(const agents::Prepare& p) {
           .jitter_ppm = p.jitter_ppm};
 }
 
-std::uint64_t whole_ns(Duration d) noexcept {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, nanoseconds(d)));
-}
-
 }  // namespace
 
 AgentRank::AgentRank(Verbs& verbs, agents::Prepare what)
@@ -42,24 +38,24 @@ AgentRank::AgentRank(Verbs& verbs, agents::Prepare what)
       verbs_(verbs.open(what_.address, roce::completions_of(program()))),
       connections_(program().connections.size()),
       posted_at_(program().steps.size()) {
-  const RankVerbs::Memory memory = verbs_->register_memory(real()->memory());
-  prepared_ = {what_.id, verbs_->device(), memory.key, memory.address, stride(), {}};
+  const RcVerbs::Memory memory = verbs_->register_memory(real()->memory(), RemoteAccess::kWrite);
+  prepared_ = {
+      .id = what_.id, .device = verbs_->device(), .key = memory.key, .address = memory.address, .stride = stride()};
   for (const RankConnection& c : program().connections)
     prepared_.qpns.push_back(verbs_->create_qp(roce::send_requests(c), roce::receive_requests(c)));
   counters_before_ = verbs.counters(verbs_->device());
 }
 
-void AgentRank::connect(const std::vector<agents::QpPeer>& peers) {
+void AgentRank::connect(const agents::Connect& connect) {
+  const std::vector<agents::QpPeer>& peers = connect.peers;
   if (peers.size() != connections_.size())
     throw agents::ProtocolError(fmt::format("connect: {} peers; expected {}", peers.size(), connections_.size()));
-  const QpSettings settings{what_.path_mtu, what_.timeout,       what_.retry_cnt,
-                            what_.rnr_retry, what_.min_rnr_timer, what_.traffic_class};
   for (std::uint32_t c = 0; c < connections_.size(); ++c) {
     connections_[c].end = peers[c];
     verbs_->initialise(c);
     for (std::size_t i = 0; i < roce::receive_requests(program().connections[c]); ++i)
       verbs_->post_receive(c, wr_id(c, kNoStep));
-    verbs_->connect(c, peers[c], settings);
+    verbs_->connect(c, peers[c], what_.terms);
   }
 }
 
@@ -75,19 +71,19 @@ void AgentRank::go(Instant now) {
 void AgentRank::post(Instant now, const Outgoing& m) {
   const agents::QpPeer& end = connections_[m.connection].end;
   posted_at_[m.step] = now;
-  verbs_->post_write(m.connection, {.wr_id = wr_id(m.connection, m.step),
-                                    .offset = base(m.repeat, stride()) + m.offset,
-                                    .octets = m.octets,
-                                    .remote_address = end.memory + base(m.repeat, end.stride) + m.place,
-                                    .remote_key = end.key,
-                                    .immediate = m.peer_step | (m.repeat % 2 != 0 ? kOdd : 0)});
+  verbs_->post_send(m.connection, {.wr_id = wr_id(m.connection, m.step),
+                                   .offset = base(m.repeat, stride()) + m.offset,
+                                   .octets = m.octets,
+                                   .remote_address = end.memory + base(m.repeat, end.stride) + m.place,
+                                   .remote_key = end.key,
+                                   .immediate = m.peer_step | (m.repeat % 2 != 0 ? kOdd : 0)});
 }
 
 // Those for which there is no room go when earlier ones are complete.
 bool AgentRank::post_credit(Instant, std::uint32_t connection) {
   if (connections_[connection].credits_out == roce::kCreditsOut) return false;
   ++connections_[connection].credits_out;
-  verbs_->post_write(connection, {.wr_id = wr_id(connection, kNoStep), .immediate = kCredit});
+  verbs_->post_send(connection, {.wr_id = wr_id(connection, kNoStep), .immediate = kCredit});
   return true;
 }
 
@@ -129,10 +125,10 @@ void AgentRank::on_completion(Instant now, const WorkCompletion& completion) {
   on_sent(now, connection, step);
 }
 
-agents::RankResult AgentRank::result(Verbs& verbs) const {
+nlohmann::json AgentRank::result(Verbs& verbs, std::string_view type, const std::string& failure) const {
   agents::RankResult r{.id = what_.id,
                        .complete = complete(),
-                       .failure = failure_,
+                       .failure = failure.empty() ? failure_ : failure,
                        .wrong_octets = wrong().octets,
                        .wrong_repeat = wrong().repeat,
                        .wrong_offset = wrong().offset,
@@ -150,12 +146,12 @@ agents::RankResult AgentRank::result(Verbs& verbs) const {
     r.send_median_ns = ns(all[(all.size() - 1) / 2]);
     r.send_max_ns = ns(all.back());
   }
-  for (const auto& [name, count] : verbs.counters(prepared_.device)) {
-    const auto before = counters_before_.find(name);
-    const std::uint64_t was = before == counters_before_.end() ? 0 : before->second;
-    if (count > was) r.counters[name] = count - was;
-  }
-  return r;
+  r.counters = counted_since(counters_before_, verbs, prepared_.device);
+  return agents::to_json(r, type);
+}
+
+std::string AgentRank::summary() const {
+  return fmt::format("{} messages, {} wrong octets", messages(), wrong().octets);
 }
 
 }  // namespace railyard::agent

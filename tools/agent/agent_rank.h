@@ -13,32 +13,29 @@
 
 #include "control/agent_protocol/messages.h"
 #include "dataplane/base/time.h"
+#include "tools/agent/agent_task.h"
 #include "tools/agent/verbs.h"
 #include "transports/collectives/collective_rank.h"
 
 namespace railyard::agent {
 
-// Time is the host's, from anywhere on.
-class AgentRank final : public CollectiveRank {
+class AgentRank final : public CollectiveRank, public AgentTask {
  public:
   // Takes memory and QPs. Throws VerbsError, std::bad_alloc.
   AgentRank(Verbs& verbs, agents::Prepare what);
 
-  const agents::RankId& id() const noexcept { return what_.id; }
-  const agents::Prepared& prepared() const noexcept { return prepared_; }
-
-  // Brings the QPs to RTS. Throws VerbsError; agents::ProtocolError if there are more or fewer peers than QPs.
-  void connect(const std::vector<agents::QpPeer>& peers);
-  // The first repeat starts. connect() was called. Throws VerbsError, as work() does.
-  void go(Instant now);
-
-  // Takes what is complete and goes on from there. True: there was something.
-  bool work(Instant now);
-  int ready_fd() const { return verbs_->ready_fd(); }
-
-  bool failed() const noexcept { return !failure_.empty(); }
-  // So far.
-  agents::RankResult result(Verbs& verbs) const;
+  agents::TaskId id() const override { return what_.id; }
+  const agents::Prepared& prepared() const noexcept override { return prepared_; }
+  void connect(const agents::Connect& connect) override;
+  // The first repeat starts.
+  void go(Instant now) override;
+  bool work(Instant now) override;
+  Instant next_due() const noexcept override { return CollectiveRank::next_due(); }
+  int ready_fd() const override { return verbs_->ready_fd(); }
+  bool complete() const noexcept override { return CollectiveRank::complete(); }
+  bool failed() const noexcept override { return !failure_.empty(); }
+  nlohmann::json result(Verbs& verbs, std::string_view type, const std::string& failure) const override;
+  std::string summary() const override;
   RankTraffic traffic() const noexcept override { return {}; }  // the device's counters say it
 
  private:
@@ -52,7 +49,7 @@ class AgentRank final : public CollectiveRank {
   void on_completion(Instant now, const WorkCompletion& completion);
 
   agents::Prepare what_;  // but for the program
-  std::unique_ptr<RankVerbs> verbs_;
+  std::unique_ptr<RcVerbs> verbs_;
   agents::Prepared prepared_;
   std::map<std::string, std::uint64_t> counters_before_;
   std::vector<Connection> connections_;

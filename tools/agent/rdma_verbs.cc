@@ -74,7 +74,7 @@ std::optional<ibv_mtu> mtu_of(std::uint32_t octets) noexcept {
 
 bool is_ethernet(const ibv_port_attr& port) noexcept { return port.link_layer == IBV_LINK_LAYER_ETHERNET; }
 
-class PortVerbs final : public RankVerbs {
+class PortVerbs final : public RcVerbs {
  public:
   PortVerbs(Context context, std::uint8_t port, std::uint8_t gid, std::size_t completions)
       : context_(std::move(context)), device_(ibv_get_device_name(context_->device)), port_(port), gid_(gid) {
@@ -101,9 +101,15 @@ class PortVerbs final : public RankVerbs {
 
   const std::string& device() const override { return device_; }
 
-  Memory register_memory(std::span<std::byte> memory) override {
-    region_.reset(ibv_reg_mr(domain_.get(), memory.data(), memory.size(),
-                             static_cast<unsigned>(IBV_ACCESS_LOCAL_WRITE) | IBV_ACCESS_REMOTE_WRITE));
+  std::uint8_t most_reads() const override {
+    return static_cast<std::uint8_t>(
+        std::clamp(std::min(attributes_.max_qp_rd_atom, attributes_.max_qp_init_rd_atom), 0, 255));
+  }
+
+  Memory register_memory(std::span<std::byte> memory, RemoteAccess access) override {
+    remote_access_ = IBV_ACCESS_REMOTE_WRITE;
+    if (access == RemoteAccess::kReadToo) remote_access_ |= IBV_ACCESS_REMOTE_READ;
+    region_.reset(ibv_reg_mr(domain_.get(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE | remote_access_));
     if (!region_)
       fail(device_, fmt::format("{} octets of memory cannot be registered (`ulimit -l` says how much may be locked)",
                                 memory.size()),
@@ -135,27 +141,28 @@ class PortVerbs final : public RankVerbs {
     ibv_qp_attr a{};
     a.qp_state = IBV_QPS_INIT;
     a.port_num = port_;
-    a.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+    a.qp_access_flags = remote_access_;
     modify(qp, a, "INIT", static_cast<unsigned>(IBV_QP_STATE) | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
   }
 
   // The kernel finds the peer's MAC address by ARP or neighbour discovery on the way to RTR.
-  void connect(std::size_t qp, const agents::QpPeer& peer, const QpSettings& settings) override {
-    const auto mtu = mtu_of(settings.path_mtu);
+  void connect(std::size_t qp, const agents::QpPeer& peer, const agents::QpTerms& terms) override {
+    const auto mtu = mtu_of(terms.path_mtu);
     if (!mtu || *mtu > port_info_.active_mtu)
-      throw VerbsError(fmt::format("{}: a path MTU of {} is wanted, and its port's is {}", device_, settings.path_mtu,
+      throw VerbsError(fmt::format("{}: a path MTU of {} is wanted, and its port's is {}", device_, terms.path_mtu,
                                    octets_of(port_info_.active_mtu)));
     ibv_qp_attr a{};
     a.qp_state = IBV_QPS_RTR;
     a.path_mtu = *mtu;
     a.dest_qp_num = peer.qpn;
     a.rq_psn = peer.rq_psn;
-    a.min_rnr_timer = settings.min_rnr_timer;
+    a.min_rnr_timer = terms.min_rnr_timer;
+    a.max_dest_rd_atomic = terms.reads;
     a.ah_attr.is_global = 1;
     std::memcpy(a.ah_attr.grh.dgid.raw, peer.address.octets.data(), peer.address.octets.size());
     a.ah_attr.grh.sgid_index = gid_;
     a.ah_attr.grh.hop_limit = 64;
-    a.ah_attr.grh.traffic_class = settings.traffic_class;
+    a.ah_attr.grh.traffic_class = terms.traffic_class;
     // The UDP source port is made of it (Linux: rdma_flow_label_to_udp_sport); of 0, of the QP numbers.
     a.ah_attr.grh.flow_label = peer.udp_source_port & 0x3FFFu;
     a.ah_attr.port_num = port_;
@@ -164,35 +171,40 @@ class PortVerbs final : public RankVerbs {
                IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
     a = {};
     a.qp_state = IBV_QPS_RTS;
-    a.timeout = settings.timeout;
-    a.retry_cnt = settings.retry_cnt;
-    a.rnr_retry = settings.rnr_retry;
+    a.timeout = terms.timeout;
+    a.retry_cnt = terms.retry_cnt;
+    a.rnr_retry = terms.rnr_retry;
     a.sq_psn = peer.sq_psn;
+    a.max_rd_atomic = terms.reads;
     modify(qp, a, "RTS",
            static_cast<unsigned>(IBV_QP_STATE) | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
                IBV_QP_MAX_QP_RD_ATOMIC);
   }
 
-  void post_write(std::size_t qp, const WriteImm& write) override {
-    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(memory_.data()) + write.offset,
-                .length = write.octets,
-                .lkey = region_->lkey};
+  void post_send(std::size_t qp, const SendRequest& request) override {
+    static constexpr std::array kOpcodes{IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_WRITE, IBV_WR_SEND, IBV_WR_RDMA_READ};
+    static constexpr std::array kNames{"WRITE", "WRITE", "SEND", "READ"};
+    const auto opcode = static_cast<std::size_t>(request.opcode);
+    ibv_sge sge = piece(request.offset, request.octets);
     ibv_send_wr wr{};
-    wr.wr_id = write.wr_id;
+    wr.wr_id = request.wr_id;
     wr.sg_list = &sge;
-    wr.num_sge = write.octets == 0 ? 0 : 1;
-    wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-    wr.imm_data = htonl(write.immediate);
-    wr.wr.rdma.remote_addr = write.remote_address;
-    wr.wr.rdma.rkey = write.remote_key;
+    wr.num_sge = request.octets == 0 ? 0 : 1;
+    wr.opcode = kOpcodes[opcode];
+    wr.imm_data = htonl(request.immediate);
+    wr.wr.rdma.remote_addr = request.remote_address;
+    wr.wr.rdma.rkey = request.remote_key;
     ibv_send_wr* bad = nullptr;
     if (const int error = ibv_post_send(qps_[qp].get(), &wr, &bad); error != 0)
-      fail(device_, "a WRITE cannot be posted", error);
+      fail(device_, fmt::format("a {} cannot be posted", kNames[opcode]), error);
   }
 
-  void post_receive(std::size_t qp, std::uint64_t wr_id) override {
+  void post_receive(std::size_t qp, std::uint64_t wr_id, std::uint64_t offset, std::uint32_t octets) override {
+    ibv_sge sge = piece(offset, octets);
     ibv_recv_wr wr{};
     wr.wr_id = wr_id;
+    wr.sg_list = &sge;
+    wr.num_sge = octets == 0 ? 0 : 1;
     ibv_recv_wr* bad = nullptr;
     if (const int error = ibv_post_recv(qps_[qp].get(), &wr, &bad); error != 0)
       fail(device_, "a receive request cannot be posted", error);
@@ -208,6 +220,10 @@ class PortVerbs final : public RankVerbs {
   int ready_fd() const override { return channel_->fd; }
 
  private:
+  ibv_sge piece(std::uint64_t offset, std::uint32_t octets) const noexcept {
+    return {.addr = reinterpret_cast<std::uintptr_t>(memory_.data()) + offset, .length = octets, .lkey = region_->lkey};
+  }
+
   void modify(std::size_t qp, ibv_qp_attr& a, const std::string& to, unsigned mask) {
     if (const int error = ibv_modify_qp(qps_[qp].get(), &a, static_cast<int>(mask)); error != 0)
       fail(device_, fmt::format("QP {} cannot go to {}", qps_[qp]->qp_num, to), error);
@@ -223,8 +239,9 @@ class PortVerbs final : public RankVerbs {
       if (wc.status != IBV_WC_SUCCESS) {
         out[i].ok = false;
         out[i].error = ibv_wc_status_str(wc.status);
-      } else if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
-        out[i].immediate = ntohl(wc.imm_data);
+      } else if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM || wc.opcode == IBV_WC_RECV) {
+        out[i].received = true;
+        if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) out[i].immediate = ntohl(wc.imm_data);
         out[i].octets = wc.byte_len;
       }
     }
@@ -252,6 +269,7 @@ class PortVerbs final : public RankVerbs {
   unsigned events_ = 0;  // taken and not acknowledged
   std::span<std::byte> memory_;
   Region region_;
+  unsigned remote_access_ = 0;
   std::vector<QueuePair> qps_;
 };
 
@@ -294,7 +312,7 @@ std::vector<agents::DevicePort> RdmaVerbs::devices() {
   return all;
 }
 
-std::unique_ptr<RankVerbs> RdmaVerbs::open(const wire::IpAddress& address, std::size_t completions) {
+std::unique_ptr<RcVerbs> RdmaVerbs::open(const wire::IpAddress& address, std::size_t completions) {
   const DeviceList devices;
   for (ibv_device* const device : devices.all()) {
     if (!only_.empty() && only_ != ibv_get_device_name(device)) continue;

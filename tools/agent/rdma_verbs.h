@@ -16,7 +16,7 @@ class RdmaVerbs final : public Verbs {
   explicit RdmaVerbs(std::string only);
 
   std::vector<agents::DevicePort> devices() override;
-  std::unique_ptr<RankVerbs> open(const wire::IpAddress& address, std::size_t completions) override;
+  std::unique_ptr<RcVerbs> open(const wire::IpAddress& address, std::size_t completions) override;
   // /sys/class/infiniband/DEVICE/ports/1/hw_counters.
   std::map<std::string, std::uint64_t> counters(const std::string& device) override;
 

@@ -46,6 +46,7 @@ void add_pause(CLI::App& app, int& exit_code);  // and resume
 void add_logs(CLI::App& app, int& exit_code);
 void add_capture(CLI::App& app, int& exit_code);
 void add_replay(CLI::App& app, int& exit_code);
+void add_report(CLI::App& app, int& exit_code);
 void add_series(CLI::App& app, int& exit_code);
 void add_int(CLI::App& app, int& exit_code);
 

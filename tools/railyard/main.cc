@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
   add_logs(app, exit_code);
   add_capture(app, exit_code);
   add_replay(app, exit_code);
+  add_report(app, exit_code);
   add_series(app, exit_code);
   add_int(app, exit_code);
   add_decode(app, exit_code);

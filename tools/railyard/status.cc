@@ -142,6 +142,13 @@ void print_agents(const json& c) {
   fmt::print("{}\n{}", c["agents"].empty() ? "" : "\n", c["text"].get<std::string>());
 }
 
+// Flows of agents that do not go on, and why.
+void print_waiting(const json& c) {
+  for (const json& f : c.value("flows", json::array()))
+    if (const std::string state = f["state"]; state != "done" && state != "running")
+      fmt::print("flow {}: {}\n", f["name"].get<std::string>(), f["why"].get<std::string>());
+}
+
 void print_trunks(const json& s) {
   const auto ns = [](const json& n) { return report::nanoseconds_text(number(n)); };
   for (const json& t : s["trunks"])
@@ -262,15 +269,21 @@ int status(const StatusOptions& o) {
   }
   json s = ask(lab, "GET", "/status");
   json c = json::object();
-  if (number(s["size"]["collectives"]) > 0) c = ask(lab, "GET", "/collectives");
+  json f = json::object();
+  const bool has_flows = number(s["size"]["flows"]) > 0;
+  if (number(s["size"]["collectives"]) > 0 || has_flows) c = ask(lab, "GET", "/collectives");
+  if (has_flows) f = ask(lab, "GET", "/flows");
   if (o.json) {
+    s["flows"] = f.value("flows", json::array());
     s["collectives"] = c.value("collectives", json::array());
     s["agents"] = c.value("agents", json::array());
     fmt::print("{}\n", s.dump(2));
     return kOk;
   }
   print_all(s);
+  if (has_flows) fmt::print("{}", f["text"].get<std::string>());
   print_agents(c);
+  print_waiting(c);
   return kOk;
 }
 

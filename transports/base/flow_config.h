@@ -22,6 +22,9 @@ struct FlowConfig {
   std::uint32_t outstanding = 4;      // per QP, at least 1
   std::uint32_t qps = 1;              // at least 1
   std::uint32_t receives = 4;         // SEND: receive requests that the sink has for each QP, at least 1
+  // WRITE: each message says by immediate data (its number in the QP, modulo 2^32) that it has come. A sink that does
+  // not see packets needs that.
+  bool announced = false;
   Duration repost_after{};            // SEND: how long after a message was received its request is posted again
   BitRate rate{};                     // of all QPs together, on the wire with preamble and gap; 0: no limit
   Instant start{};
@@ -43,8 +46,18 @@ struct FlowConfig {
     const std::uint64_t left = static_cast<std::uint64_t>(total.n) - offset_of(q, k);
     return left < message ? static_cast<std::uint32_t>(left) : message;
   }
-  // Places for messages at the sink, of each QP.
-  constexpr std::uint32_t slots() const noexcept { return operation == FlowOperation::kSend ? receives : outstanding; }
+  // Receive requests that the sink has for each QP.
+  constexpr std::uint32_t receive_requests() const noexcept {
+    if (operation == FlowOperation::kSend) return receives;
+    return announced ? 2 * outstanding : 0;
+  }
+  // Places for messages at the sink, of each QP. Announced WRITEs: the last packet of a message waits for a receive
+  // request, which the sink posts when it has looked at an earlier one; those before the last do not, and need a place
+  // that nobody looks at any more.
+  constexpr std::uint32_t slots() const noexcept {
+    if (operation == FlowOperation::kSend) return receives;
+    return announced ? receive_requests() + 1 : outstanding;
+  }
 };
 
 }  // namespace railyard

@@ -10,9 +10,12 @@
 #include "control/spec/check/check_uet.h"
 #include "control/spec/check/path_mtu.h"
 #include "control/spec/check/traffic_ends.h"
+#include "control/spec/select.h"
 
 namespace railyard::spec {
 namespace {
+
+constexpr Bytes kMostOfAgent{std::int64_t{4} << 30};  // agents::kMostOfFlow
 
 // UDP, BTH and ICRC.
 constexpr int kTransportOctets = 8 + 12 + 4;
@@ -167,11 +170,13 @@ class TrafficCheck {
   void check_messages(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) {
     for (const PortName& to : ends.to)
       if (!std::holds_alternative<std::monostate>(
-              lab_.find(to.node)->nics[static_cast<std::size_t>(to.port) - 1].attach))
+              lab_.find(to.node)->nics[static_cast<std::size_t>(to.port) - 1].attach) &&
+          !(takes_agents(t) && is_agents(to)))
         said.at_or_self("to").fail(
-            fmt::format("{} is attached, and its {} are its own business; expected built-in hosts", format(to),
-                        t.is_uet() ? "PDCs" : "QPs"));
+            fmt::format("{} is attached, and its {} are its own business; expected built-in hosts{}", format(to),
+                        t.is_uet() ? "PDCs" : "QPs", t.is_uet() ? "" : ", or hosts with an agent"));
     if (t.is_roce()) {
+      check_agents(t, said, ends);
       for (const std::vector<PortName>* nics : {&ends.from, &ends.to})
         for (const PortName& nic : *nics) check_nic(nic);
       check_recovery(said, ends);
@@ -187,6 +192,45 @@ class TrafficCheck {
       said.at_or_self("message").fail(
           fmt::format("with run.payload: real, receivers keep {} of {} for each QP, {} in all; run.memory is {}", slots,
                       format(Bytes{t.roce.message}), format(Bytes{held_}), format(lab_.run.memory)));
+  }
+
+  bool is_agents(const PortName& nic) const { return lab_.find(nic.node)->agent.has_value(); }
+
+  // Agents have real data, and devices that go back N and send as fast as they can.
+  void check_agents(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) const {
+    const auto from = std::ranges::find_if(ends.from, [this](const PortName& nic) { return is_agents(nic); });
+    const auto to = std::ranges::find_if(ends.to, [this](const PortName& nic) { return is_agents(nic); });
+    const bool sends = from != ends.from.end();
+    const bool receives = to != ends.to.end();
+    if (!sends && !receives) return;
+    const PortName& nic = sends ? *from : *to;
+    if (lab_.run.payload != Payload::kReal)
+      said.at_or_self("transport")
+          .fail(fmt::format("{} is an agent's, which has real data; expected run.payload: real", format(nic)));
+    if (t.load)
+      said.at_or_self("load").fail(
+          fmt::format("{} is an agent's, whose flows are prepared one by one; expected flows that are all there from "
+                      "the beginning",
+                      format(nic)));
+    if (t.rate && sends)
+      said.at_or_self("rate").fail(fmt::format(
+          "{} is an agent's, whose device sends as fast as it can; expected greedy, or built-in senders", format(nic)));
+    if (t.roce.repost_after > Duration{} && receives)
+      said.at_or_self("repost-after")
+          .fail(
+              fmt::format("{} is an agent's, which is ready again at once; expected built-in receivers", format(*to)));
+    if (t.roce.operation == RoceOperation::kRead && sends && (!t.has_end() || t.bytes > kMostOfAgent))
+      said.at_or_self("bytes").fail(
+          fmt::format("{} is an agent's, which keeps all that is read of it; expected at most "
+                      "{} for each flow",
+                      format(nic), format(kMostOfAgent)));
+    for (const std::vector<PortName>* nics : {&ends.from, &ends.to})
+      for (const PortName& end : *nics)
+        if (repeats_selectively(end))
+          said.at_or_self("transport")
+              .fail(fmt::format("{} is an agent's, and {} has loss-recovery: selective-repeat in its profile; expected "
+                                "go-back-n, which the agent's device speaks",
+                                format(nic), format(end)));
   }
 
   // Of a built-in server it is known whether it is there; of an attached host it is not.

@@ -44,10 +44,11 @@ using Pattern = TrafficSpec::Pattern;
       where.fail(fmt::format("'{}': {} has {} NIC{}", selector, fits->name, fits->nics.size(),
                              fits->nics.size() == 1 ? "" : "s"));
   }
-  where.fail(sending
-                 ? fmt::format("{} is attached and sends what comes from there; expected hosts with built-in traffic",
-                               fits->name)
-                 : fmt::format("'{}' matches attached hosts only; to send to one, give its name", selector));
+  where.fail(
+      sending ? fmt::format("{} is attached and sends what comes from there; expected hosts with built-in traffic or, "
+                            "with transport: roce, with an agent",
+                            fits->name)
+              : fmt::format("'{}' matches attached hosts only; to send to one, give its name", selector));
 }
 
 // The tree of the n-th selector; the traffic's own if the key is not there.
@@ -61,6 +62,8 @@ void check_selectors(const Lab& lab, const TrafficSpec& traffic, const Tree& sai
   for (std::size_t n = 0; n < selectors.size(); ++n) {
     TrafficSpec one;
     one.from = one.to = {selectors[n]};
+    one.transport = traffic.transport;
+    one.roce.operation = traffic.roce.operation;
     if ((sending ? senders(lab, one) : receivers(lab, one)).empty())
       fail_selector(lab, selectors[n], selector_tree(said, sending ? "from" : "to", n), sending);
   }
@@ -176,7 +179,7 @@ Pairs possible_pairs(const TrafficSpec& traffic, const TrafficEnds& ends, const 
 
 namespace {
 
-// Those that a file names. Only built-in hosts send.
+// Those that a file names. Only built-in hosts send, and those with an agent.
 TrafficEnds listed_ends(const Lab& lab, const TrafficSpec& traffic, const Tree& said) {
   std::set<PortName> from;
   std::set<PortName> to;
@@ -186,7 +189,8 @@ TrafficEnds listed_ends(const Lab& lab, const TrafficSpec& traffic, const Tree& 
   }
   for (const PortName& nic : from)
     if (!std::holds_alternative<std::monostate>(
-            lab.find(nic.node)->nics[static_cast<std::size_t>(nic.port) - 1].attach))
+            lab.find(nic.node)->nics[static_cast<std::size_t>(nic.port) - 1].attach) &&
+        !(takes_agents(traffic) && lab.find(nic.node)->agent))
       said.at_or_self("file").fail(fmt::format(
           "{} is attached and sends what comes from there; expected hosts with built-in traffic", format(nic)));
   return {{from.begin(), from.end()}, {to.begin(), to.end()}};

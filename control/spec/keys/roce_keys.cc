@@ -75,7 +75,8 @@ Form<DcqcnSpec> dcqcn_form() {
 
 Form<std::vector<RoceService>> services() {
   return checked<std::vector<RoceService>>(
-      list_of(choice<RoceService>({{"rping-server", RoceService::kRpingServer}})),
+      list_of(choice<RoceService>(
+          {{"rping-server", RoceService::kRpingServer}, {"udaddy-server", RoceService::kUdaddyServer}})),
       [](const std::vector<RoceService>& all) -> std::optional<std::string> {
         if (std::set(all.begin(), all.end()).size() == all.size()) return std::nullopt;
         return "names a service twice";
@@ -211,7 +212,8 @@ const Table<RoceNicSpec>& roce_nic_keys() {
        key("max-reads", &RoceNicSpec::max_reads, integer(1, 128),
            "verbs' max_rd_atomic and max_dest_rd_atomic: READs of a QP that may be under way"),
        key("services", &RoceNicSpec::services, services(),
-           "what peers, real ones too, may connect to by rdma_cm: rping-server, for rping's clients, at port 7174"),
+           "what peers, real ones too, may connect to by rdma_cm: rping-server, for rping's clients, and "
+           "udaddy-server, which sends udaddy's datagrams back, both at port 7174"),
        key("cm-response-timeout", &RoceNicSpec::cm_response_timeout, integer(1, 31),
            "code of how long a message of connection management waits for its answer and goes again"),
        key("cm-retries", &RoceNicSpec::cm_retries, integer(0, 15),

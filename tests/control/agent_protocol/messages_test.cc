@@ -55,12 +55,14 @@ TEST(Frames, AreBounded) {
 
 TEST(Messages, SayWhatIsMissingOrWrong) {
   EXPECT_EQ(error_of([] { type_of(json::object()); }), "a message: 'type' is missing");
-  EXPECT_EQ(error_of([] { rank_from_json({{"collective", -1}}); }),
+  EXPECT_EQ(error_of([] {
+              task_from_json({{"collective", -1}});
+            }),
             "a message: 'collective': expected a number, not less than 0");
   EXPECT_EQ(error_of([] { prepared_from_json({{"collective", 0}, {"rank", 0}, {"device", 3}}); }),
             "prepared: 'device': expected text of at most 64 octets");
   // Of another version nothing else is looked at.
-  EXPECT_EQ(hello_from_json({{"protocol", 2}}).protocol, 2u);
+  EXPECT_EQ(hello_from_json({{"protocol", 1}}).protocol, 1u);
 }
 
 TEST(Messages, ArriveAsTheyWereSent) {
@@ -75,6 +77,58 @@ TEST(Messages, ArriveAsTheyWereSent) {
   const RankResult result{.id = {3, 1}, .complete = true, .failure = "", .repeats = {{1, 2}, {3, 0}},
                           .wrong_octets = 4, .counters = {{"rcvd_pkts", 9}}};
   EXPECT_EQ(to_json(result_from_json(to_json(result, "done")), "done"), to_json(result, "done"));
+}
+
+TEST(Messages, FlowsArriveAsTheyWereSent) {
+  PrepareFlow prepare{
+      .id = {3, true}, .address = *wire::IpAddress::parse("10.0.0.1"), .terms = {.path_mtu = 4096, .reads = 16}};
+  prepare.config = {.id = 9,
+                    .operation = FlowOperation::kSend,
+                    .total = Bytes{12'345},
+                    .message = 1000,
+                    .outstanding = 3,
+                    .qps = 2,
+                    .receives = 5};
+  EXPECT_EQ(to_json(prepare_flow_from_json(to_json(prepare))), to_json(prepare));
+  EXPECT_EQ(prepare.memory(), 2u * 5 * 1000);
+  const FlowResult result{.id = {3, true},
+                          .complete = true,
+                          .failure = "",
+                          .status = "",
+                          .messages = 13,
+                          .octets = 12'345,
+                          .verified = 12,
+                          .wrong = 1,
+                          .first_ns = 1,
+                          .last_ns = 99,
+                          .message_ns = {1, 2, 3, 4, 5, 6},
+                          .counters = {{"rcvd_pkts", 9}}};
+  EXPECT_EQ(to_json(flow_result_from_json(to_json(result, "done")), "done"), to_json(result, "done"));
+  EXPECT_EQ(task_from_json(message("go", FlowEndId{3, true})), TaskId(FlowEndId{3, true}));
+  EXPECT_EQ(task_from_json(message("go", RankId{3, 1})), TaskId(RankId{3, 1}));
+}
+
+// What an agent is told to keep is bounded, and the places of announced WRITEs are more than may be under way.
+TEST(Messages, WhatAnEndOfAFlowKeepsIsBounded) {
+  PrepareFlow p{.id = {0, false}, .address = *wire::IpAddress::parse("10.0.0.1")};
+  p.config.message = 1000;
+  p.config.outstanding = 4;
+  EXPECT_EQ(p.memory(), 4000u);
+  p.id.sink = true;
+  p.config.announced = true;
+  EXPECT_EQ(p.memory(), 9000u);
+  p.id.sink = false;
+  p.config.operation = FlowOperation::kRead;
+  EXPECT_EQ(error_of([&] { prepare_flow_from_json(to_json(p)); }), "prepare-flow: 'total': what is read has an end");
+  p.config.total = Bytes{std::int64_t{5} << 30};
+  EXPECT_EQ(error_of([&] { prepare_flow_from_json(to_json(p)); }),
+            "prepare-flow: 'message': 5368709120 octets would be kept; expected at most 4294967296");
+  json j = to_json(p);
+  j["operation"] = "dance";
+  EXPECT_EQ(error_of([&] { prepare_flow_from_json(j); }),
+            "prepare-flow: 'operation': 'dance'; expected write, send or read");
+  EXPECT_EQ(error_of([] { prepare_flow_from_json(message("prepare-flow", RankId{})); }),
+            "a message: an end of a flow is meant, and a rank is named");
 }
 
 // A program that was changed on the way is refused, or stays within its memory and its lists: whatever a number says.

@@ -136,7 +136,7 @@ TEST(AgentHosts, WhoMayNotJoinIsToldWhy) {
   Hello other = hello("a1", "secret-1");
   other.protocol = 9;
   EXPECT_EQ(refusal(lab, other),
-            "the agent speaks version 9 of the protocol, lab 'x' (railyard 1) version 1; expected the agent of the "
+            "the agent speaks version 9 of the protocol, lab 'x' (railyard 1) version 2; expected the agent of the "
             "same release");
   Hello without = hello("a1", "secret-1");
   without.devices.clear();
@@ -156,7 +156,7 @@ TEST(AgentHosts, WhatMakesNoSenseCostsWhoSaysIt) {
   EXPECT_THROW(lab.hosts->on_message(7, {{"type", "go"}}), ProtocolError);
   while (lab.state() != "running") lab.turn();
   // A rank of another's.
-  EXPECT_THROW(lab.hosts->on_message(1, message("connected", {0, 2})), ProtocolError);
+  EXPECT_THROW(lab.hosts->on_message(1, message("connected", RankId{0, 2})), ProtocolError);
   lab.clients[0].agent.reset();  // its connection is closed
   lab.run();
   EXPECT_EQ(lab.state(), "failed");
@@ -183,12 +183,12 @@ TEST(Agent, DoesNotDoWhatMakesNoSense) {
   agent::Agent a(verbs, {"a1", "secret-1", "1"});
   nlohmann::json error = message("error");
   error["why"] = "wrong token";
-  EXPECT_THROW(a.on_message({}, message("go", {0, 0})), ProtocolError);  // before welcome
+  EXPECT_THROW(a.on_message({}, message("go", RankId{0, 0})), ProtocolError);  // before welcome
   EXPECT_THROW(a.on_message({}, error), agent::Agent::Refused);
   a.on_message({}, message("welcome"));
-  EXPECT_THROW(a.on_message({}, message("go", {0, 0})), ProtocolError);  // not prepared
-  EXPECT_THROW(a.on_message({}, message("dance", {0, 0})), ProtocolError);
-  EXPECT_THROW(a.on_message({}, message("prepare", {0, 0})), ProtocolError);
+  EXPECT_THROW(a.on_message({}, message("go", RankId{0, 0})), ProtocolError);  // not prepared
+  EXPECT_THROW(a.on_message({}, message("dance", RankId{0, 0})), ProtocolError);
+  EXPECT_THROW(a.on_message({}, message("prepare", RankId{0, 0})), ProtocolError);
 }
 
 }  // namespace

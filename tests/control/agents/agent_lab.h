@@ -19,7 +19,8 @@
 
 namespace railyard::agents {
 
-inline spec::Lab agent_lab(const std::string& collective, int hosts = 3) {
+// `what`: a collective, or all sections that follow.
+inline spec::Lab agent_lab(const std::string& what, int hosts = 3) {
   std::string text =
       "name: x\n"
       "nodes:\n"
@@ -32,15 +33,14 @@ inline spec::Lab agent_lab(const std::string& collective, int hosts = 3) {
         i);
     links += fmt::format("  - [a{}:1, leaf:{}]\n", i, i + 1);
   }
-  return spec::parse(text + links + "run: { clock: wall, payload: real, memory: 1GiB }\ncollectives: [ " + collective +
-                         " ]\n",
-                     "x.yaml");
+  const std::string collectives = what.starts_with('{') ? "collectives: [ " + what + " ]\n" : what;
+  return spec::parse(text + links + "run: { clock: wall, payload: real, memory: 1GiB }\n" + collectives, "x.yaml");
 }
 
 // The agents' hosts of a lab, and agents that speak with them.
 class AgentLab {
  public:
-  explicit AgentLab(const std::string& collective, int n = 3) : built(agent_lab(collective, n)) {
+  explicit AgentLab(const std::string& what, int n = 3) : built(agent_lab(what, n)) {
     AgentHosts::Config c{.lab = "x", .version = "1"};
     for (int i = 1; i <= n; ++i) c.tokens[fmt::format("a{}", i)] = fmt::format("secret-{}", i);
     c.post = [this](std::function<void(Instant)> change) {
@@ -97,6 +97,8 @@ class AgentLab {
     for (int quiet = 0; quiet < 3;) quiet = turn() ? 0 : quiet + 1;
   }
   std::string state() const { return hosts->report()["collectives"][0]["state"]; }
+  std::string flow_state(std::size_t i = 0) const { return hosts->report()["flows"][i]["state"]; }
+  report::FlowReport flow(std::size_t i = 0) const { return hosts->flows().at(i); }
   report::CollectiveReport collective() const { return hosts->collectives().at(0); }
 
   Instant now{};

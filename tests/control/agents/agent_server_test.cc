@@ -72,7 +72,7 @@ TEST_F(AgentServerTest, RefusesInOneSentence) {
   EXPECT_THAT(refusal("GET / HTTP/1.1\r\n\r\n"), HasSubstr("octets was announced; expected at most 65536"));
   EXPECT_EQ(refusal(std::string("\0\0\0\3abc", 7)), "a message is no JSON object");
   EXPECT_EQ(refusal(frame(message("alive"))), "'alive'; expected 'hello' first");
-  EXPECT_EQ(refusal(frame({{"type", "hello"}, {"protocol", 1}})), "hello: 'version' is missing");
+  EXPECT_EQ(refusal(frame({{"type", "hello"}, {"protocol", kProtocolVersion}})), "hello: 'version' is missing");
   EXPECT_THAT(refusal(""), HasSubstr("it has not said who it is within 300 ms"));
 }
 

@@ -136,7 +136,7 @@ TEST(RpingErrors, WhatMakesNoSense) {
             "h1:1 to h2:1 is 1500; expected path-mtu: 1024");
   EXPECT_EQ(nic_error("services: [rping]"),
             "x.yaml:6:40: hosts.default.roce.services.0: unknown 'rping'; did you mean 'rping-server'? Expected "
-            "rping-server");
+            "rping-server or udaddy-server");
   EXPECT_EQ(nic_error("services: [rping-server, rping-server]"),
             "x.yaml:6:39: hosts.default.roce.services: names a service twice");
 }
@@ -211,7 +211,8 @@ TEST(RoceErrors, PacketsPass) {
 
 TEST(RoceErrors, BothEndsAreBuiltIn) {
   EXPECT_EQ(roce_error("from: h2, to: h1, transport: roce", "nodes: { h1: { attach: { pcap: { out: x.pcap } } } }\n"),
-            "x.yaml:5:30: traffic.0.to: h1:1 is attached, and its QPs are its own business; expected built-in hosts");
+            "x.yaml:5:30: traffic.0.to: h1:1 is attached, and its QPs are its own business; expected built-in hosts, "
+            "or hosts with an agent");
 }
 
 TEST(RoceErrors, ReceivedMessagesFitIntoMemory) {

@@ -72,7 +72,7 @@ TEST(TrafficErrors, AttachedHostsDoNotSend) {
   const std::string attached = "nodes: { h1: { attach: { pcap: { out: x.pcap } } } }\n";
   EXPECT_EQ(error_with("from: h1, to: h2", "duration: 1ms", attached),
             "x.yaml:5:22: traffic.0.from: h1 is attached and sends what comes from there; expected hosts with built-in "
-            "traffic");
+            "traffic or, with transport: roce, with an agent");
   EXPECT_EQ(error_with("from: h2, to: h1", "duration: 1ms", attached), "(no error)");
   EXPECT_EQ(error_with("from: h2, to: h1*", "duration: 1ms", attached),
             "x.yaml:5:30: traffic.0.to: 'h1*' matches attached hosts only; to send to one, give its name");

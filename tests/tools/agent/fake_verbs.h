@@ -20,11 +20,13 @@ class FakeNetwork {
   struct Message {
     std::uint32_t from;  // QP numbers
     std::uint32_t to;
+    SendRequest request;
+    std::vector<std::byte> data;  // of READ: none
+  };
+  struct Receive {
     std::uint64_t wr_id;
-    std::uint64_t address;
-    std::uint32_t key;
-    std::uint32_t immediate;
-    std::vector<std::byte> data;
+    std::uint64_t offset;
+    std::uint32_t octets;
   };
   struct Qp {
     Device* device = nullptr;
@@ -33,11 +35,12 @@ class FakeNetwork {
     std::uint32_t peer = 0;
     std::uint64_t send_requests = 0;
     std::uint64_t sends_out = 0;
-    std::deque<std::uint64_t> receives{};
+    std::deque<Receive> receives{};
   };
   struct Device {
     std::span<std::byte> memory{};
     std::uint32_t key = 0;
+    bool readable = false;
     std::vector<std::uint32_t> qps{};
     std::deque<WorkCompletion> completions{};
     std::size_t most_completions = 0;
@@ -53,30 +56,20 @@ class FakeNetwork {
       const auto to = qps_.find(m.to);
       if (to == qps_.end()) {
         --from->second.sends_out;
-        complete(*from->second.device, {.wr_id = m.wr_id, .ok = false, .error = "transport retry counter exceeded"});
+        complete(*from->second.device,
+                 {.wr_id = m.request.wr_id, .ok = false, .error = "transport retry counter exceeded"});
         any = true;
         continue;
       }
       Qp& there = to->second;
-      if (!there.connected || there.receives.empty()) {  // RNR, or not yet: again
+      if (!there.connected || (takes_receive(m.request) && there.receives.empty())) {  // RNR, or not yet: again
         messages_.push_back(std::move(m));
         continue;
       }
       any = true;
-      Device& d = *there.device;
-      const auto base = reinterpret_cast<std::uintptr_t>(d.memory.data());
-      const bool in_range = m.data.empty() || (m.key == d.key && m.address >= base &&
-                                               m.address + m.data.size() <= base + d.memory.size());
       --from->second.sends_out;
-      complete(*from->second.device,
-               {.wr_id = m.wr_id, .ok = in_range, .error = in_range ? "" : "remote access error"});
-      if (!in_range) continue;
-      if (!m.data.empty()) std::memcpy(d.memory.data() + (m.address - base), m.data.data(), m.data.size());
-      if (spoil && !m.data.empty()) d.memory[m.address - base] ^= std::byte{std::exchange(spoil, false)};
-      complete(d, {.wr_id = there.receives.front(),
-                   .immediate = m.immediate,
-                   .octets = static_cast<std::uint32_t>(m.data.size())});
-      there.receives.pop_front();
+      const std::string error = carry_out(*from->second.device, there, m);
+      complete(*from->second.device, {.wr_id = m.request.wr_id, .ok = error.empty(), .error = error});
     }
     return any;
   }
@@ -84,7 +77,40 @@ class FakeNetwork {
   bool spoil = false;
 
  private:
-  friend class FakeRankVerbs;
+  friend class FakeRcVerbs;
+  using Opcode = SendRequest::Opcode;
+
+  static bool takes_receive(const SendRequest& r) { return r.opcode == Opcode::kWriteImm || r.opcode == Opcode::kSend; }
+  // Why not, if it cannot be.
+  std::string carry_out(Device& from, Qp& there, const Message& m) {
+    Device& d = *there.device;
+    const SendRequest& r = m.request;
+    std::uint64_t at = r.remote_address - reinterpret_cast<std::uintptr_t>(d.memory.data());
+    if (r.opcode != Opcode::kSend && r.octets > 0 &&
+        (r.remote_key != d.key || at > d.memory.size() || r.octets > d.memory.size() - at ||
+         (r.opcode == Opcode::kRead && !d.readable)))
+      return "remote access error";
+    if (r.opcode == Opcode::kRead) {
+      copy(from, r.offset, d.memory.subspan(at, r.octets));
+      return {};
+    }
+    if (r.opcode == Opcode::kSend) {
+      if (there.receives.front().octets < r.octets) return "remote invalid request error";
+      at = there.receives.front().offset;
+    }
+    copy(d, at, m.data);
+    if (!takes_receive(r)) return {};
+    WorkCompletion came{.wr_id = there.receives.front().wr_id, .received = true, .octets = r.octets};
+    if (r.opcode == Opcode::kWriteImm) came.immediate = r.immediate;
+    complete(d, std::move(came));
+    there.receives.pop_front();
+    return {};
+  }
+  void copy(Device& d, std::uint64_t at, std::span<const std::byte> data) {
+    if (data.empty()) return;
+    std::memcpy(d.memory.data() + at, data.data(), data.size());
+    if (spoil) d.memory[at] ^= std::byte{std::exchange(spoil, false)};
+  }
   static void complete(Device& d, WorkCompletion c) {
     if (d.completions.size() >= d.most_completions) throw VerbsError("the completion queue is overrun");
     d.completions.push_back(std::move(c));
@@ -95,18 +121,20 @@ class FakeNetwork {
   std::deque<Message> messages_;
 };
 
-class FakeRankVerbs final : public RankVerbs {
+class FakeRcVerbs final : public RcVerbs {
  public:
-  FakeRankVerbs(FakeNetwork& network, std::string device, std::size_t completions)
+  FakeRcVerbs(FakeNetwork& network, std::string device, std::size_t completions)
       : network_(network), name_(std::move(device)) {
     here_.most_completions = completions;
   }
-  ~FakeRankVerbs() override {
+  ~FakeRcVerbs() override {
     for (const std::uint32_t qpn : here_.qps) network_.qps_.erase(qpn);
   }
   const std::string& device() const override { return name_; }
-  Memory register_memory(std::span<std::byte> memory) override {
+  std::uint8_t most_reads() const override { return 2; }
+  Memory register_memory(std::span<std::byte> memory, RemoteAccess access) override {
     here_.memory = memory;
+    here_.readable = access == RemoteAccess::kReadToo;
     here_.key = network_.next_key_++;
     return {reinterpret_cast<std::uintptr_t>(memory.data()), here_.key};
   }
@@ -117,20 +145,24 @@ class FakeRankVerbs final : public RankVerbs {
     return qpn;
   }
   void initialise(std::size_t qp) override { at(qp).initialised = true; }
-  void connect(std::size_t qp, const agents::QpPeer& peer, const QpSettings& settings) override {
-    if (settings.path_mtu > 4096 || !at(qp).initialised) throw VerbsError("QP cannot go to RTR");
+  void connect(std::size_t qp, const agents::QpPeer& peer, const agents::QpTerms& terms) override {
+    if (terms.path_mtu > 4096 || terms.reads > most_reads() || !at(qp).initialised)
+      throw VerbsError("QP cannot go to RTR");
     at(qp).peer = peer.qpn;
     at(qp).connected = true;
   }
-  void post_write(std::size_t qp, const WriteImm& w) override {
+  void post_send(std::size_t qp, const SendRequest& r) override {
     FakeNetwork::Qp& q = at(qp);
-    if (!q.connected || q.sends_out >= q.send_requests) throw VerbsError("a WRITE cannot be posted");
+    if (!q.connected || q.sends_out >= q.send_requests) throw VerbsError("a message cannot be posted");
     ++q.sends_out;
-    const auto data = here_.memory.subspan(w.offset, w.octets);
-    network_.messages_.push_back({here_.qps[qp], q.peer, w.wr_id, w.remote_address, w.remote_key, w.immediate,
-                                  std::vector<std::byte>(data.begin(), data.end())});
+    const auto data = here_.memory.subspan(r.offset, r.octets);
+    FakeNetwork::Message m{here_.qps[qp], q.peer, r, {}};
+    if (r.opcode != SendRequest::Opcode::kRead) m.data.assign(data.begin(), data.end());
+    network_.messages_.push_back(std::move(m));
   }
-  void post_receive(std::size_t qp, std::uint64_t wr_id) override { at(qp).receives.push_back(wr_id); }
+  void post_receive(std::size_t qp, std::uint64_t wr_id, std::uint64_t offset, std::uint32_t octets) override {
+    at(qp).receives.push_back({wr_id, offset, octets});
+  }
   std::size_t poll(std::span<WorkCompletion> out) override {
     std::size_t n = 0;
     for (; n < out.size() && !here_.completions.empty(); ++n) {
@@ -159,9 +191,9 @@ class FakeVerbs final : public Verbs {
     return {{.device = "rxe1", .port = 1, .state = "ACTIVE", .active_mtu = 4096, .max_qps = 1000,
              .max_work_requests = 16384, .max_completions = 32767, .gids = {address_}}};
   }
-  std::unique_ptr<RankVerbs> open(const wire::IpAddress& address, std::size_t completions) override {
+  std::unique_ptr<RcVerbs> open(const wire::IpAddress& address, std::size_t completions) override {
     if (address != address_) throw VerbsError("no RDMA device here has the address " + wire::to_string(address));
-    return std::make_unique<FakeRankVerbs>(network_, "rxe1", completions);
+    return std::make_unique<FakeRcVerbs>(network_, "rxe1", completions);
   }
   std::map<std::string, std::uint64_t> counters(const std::string&) override { return {{"sent_pkts", counted += 7}}; }
   bool has_device = true;

@@ -89,6 +89,31 @@ TEST_F(Live, WhatItIsToldWhileItIsUp) {
   EXPECT_THAT(railyard({"logs"}).out, HasSubstr("set links.h1:1.rate=25Gbps: asked at "));
 }
 
+// What built-in traffic has brought so far, and all of it as the report of a run.
+TEST_F(Live, FlowsAndAReportWhileItIsUp) {
+  up({"--set", "traffic.0.transport=roce", "--set", "traffic.0.bytes=1MB"});
+  json flows;
+  do {
+    flows = json::parse(railyard({"status", "--json"}).out)["flows"];
+  } while (flows.at(0)["fct_ns"].is_null());
+  EXPECT_EQ(flows[0]["delivered_bytes"], 1'000'000);
+  EXPECT_EQ(flows[0]["roce"]["verified"], flows[0]["roce"]["messages"]);
+  const std::string status = railyard({"status"}).out;
+  EXPECT_THAT(status, AllOf(HasSubstr("flow "), HasSubstr("RoCE: "), HasSubstr("came whole and were verified")));
+  const std::string dir = (folder_ / "out").string();
+  const Outcome o = railyard({"report", dir});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  EXPECT_EQ(o.out, "");
+  const json report = json::parse(read("out/report.json"));
+  EXPECT_EQ(report["flows"][0]["delivered_bytes"], 1'000'000);
+  EXPECT_TRUE(report["audit"]["balanced"]);
+  EXPECT_EQ(report["run"]["clock"], "wall");
+  EXPECT_GT(report["engine"]["simulated_seconds"], 0);
+  EXPECT_THAT(read("out/report.html"), HasSubstr("</html>"));
+  EXPECT_EQ(railyard({"compare", dir, dir}).exit_code, kOk);
+  EXPECT_THAT(refused(kFailed, {"report", "/proc/nothing"}), StartsWith("railyard: cannot create /proc/nothing: "));
+}
+
 // What 10 Mb/s of 1 KB payloads have sent after half a modelled second, with run.duration: 1ms in the file.
 TEST_F(Live, TrafficGoesOnUntilTheLabIsDownUnlessAsked) {
   const auto sent = [&](std::vector<std::string> sets) {

@@ -6,6 +6,18 @@ for size in ${SIZES:-26 100 4096 65535}; do
 	rping -c -a "$built_in" -C "$n" -S "$size" -V >/tmp/out 2>&1 || { echo "rping -c -S $size FAILED"; cat /tmp/out; exit 1; }
 	echo "rping -c: $n pings of $size"
 done
+# Datagrams: udaddy asks for the QP of the port (SIDR), sends n and waits until n have come back. One that is lost is
+# waited for in vain: only where none is.
+if [ -n "${DATAGRAMS:-}" ]; then
+	for size in $DATAGRAMS; do
+		timeout 60 udaddy -s "$built_in" -b "$own" -C "$n" -S "$size" >/tmp/out 2>&1 || { echo "udaddy -S $size FAILED"; cat /tmp/out; exit 1; }
+		grep -q 'data transfers complete' /tmp/out || { echo "udaddy -S $size: not all came back:"; cat /tmp/out; exit 1; }
+		echo "udaddy: $n datagrams of $size and back"
+	done
+	# Nobody takes datagrams there: told so at once.
+	if timeout 60 udaddy -s "$built_in" -p 7175 -C 1 >/tmp/out 2>&1; then echo "udaddy: resolved nobody"; exit 1; fi
+	cat /tmp/out
+fi
 # Nobody listens there: told so at once.
 if rping -c -a "$built_in" -p 7175 -C 1 >/tmp/out 2>&1; then echo "connected to nobody"; exit 1; fi
 grep -i rejected /tmp/out || { echo "not rejected:"; cat /tmp/out; exit 1; }

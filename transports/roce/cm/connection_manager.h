@@ -120,7 +120,7 @@ enum class Ignored : std::uint8_t {
   kOtherPeer,          // it names one of ours, and comes from somebody else
   kUnexpected,         // not in this state
   kDuplicate,          // answered again
-  kRefused,            // a REQ that was answered by a REJ
+  kRefused,            // a REQ that was answered by a REJ, a SIDR_REQ by a SIDR_REP that says no
   kNoRoute,            // a REQ from an address that there is no way back to
   kCount
 };
@@ -143,6 +143,25 @@ class ConnectionManager {
   // REQs for this port are told by kConnectRequest; those for other ports rejected, invalid service ID.
   void listen(PortSpace space, std::uint16_t port) { listeners_.insert(service_id(space, port)); }
   void stop_listening(PortSpace space, std::uint16_t port) { listeners_.erase(service_id(space, port)); }
+
+  // Datagrams for this port go to a UD QP: whoever asks for it is told so (SIDR). Nobody need agree.
+  struct DatagramService {
+    QpNumber qp{};
+    std::uint32_t q_key = 0;
+    std::uint64_t asked = 0;  // how often it was told
+  };
+  void serve_datagrams(std::uint16_t port, QpNumber qp, std::uint32_t q_key) {
+    datagram_services_[service_id(PortSpace::kUdp, port)] = {qp, q_key};
+  }
+  // nullptr: nobody takes any.
+  const DatagramService* datagram_service(std::uint16_t port) const noexcept {
+    const auto found = datagram_services_.find(service_id(PortSpace::kUdp, port));
+    return found == datagram_services_.end() ? nullptr : &found->second;
+  }
+  // From one of our addresses to a peer; nullopt: there is none.
+  std::optional<AddressVector> way(const wire::IpAddress& own, const wire::IpAddress& peer) const {
+    return config_.route ? config_.route(own, peer) : std::nullopt;
+  }
 
   // Begins a connection from `addresses.source` to `port` at `addresses.destination`. The QP goes to INIT.
   std::expected<ConnectionId, ConnectError> connect(Instant now, const IpServiceValues& addresses, PortSpace space,
@@ -214,6 +233,7 @@ class ConnectionManager {
 
   // nullopt: taken.
   std::optional<Ignored> on_message(Instant now, const AddressVector& back, std::uint64_t transaction, const Req& req);
+  std::optional<Ignored> on_message(const AddressVector& back, std::uint64_t transaction, const SidrReq& req);
   std::optional<Ignored> on_message(Instant now, Connection& c, std::uint64_t transaction, const Mra& mra);
   std::optional<Ignored> on_message(Instant now, Connection& c, std::uint64_t transaction, const Rej& rej);
   std::optional<Ignored> on_message(Instant now, Connection& c, std::uint64_t transaction, const Rep& rep);
@@ -229,6 +249,7 @@ class ConnectionManager {
   std::uint64_t transaction_ = 0;
   std::uint32_t next_id_ = 0;
   std::set<std::uint64_t> listeners_;
+  std::map<std::uint64_t, DatagramService> datagram_services_;  // by service ID
   std::map<std::uint32_t, Connection> connections_;
   std::map<PeerKey, std::uint32_t> by_remote_id_;   // passive ones, for REQs that come twice
   std::map<PeerKey, std::uint32_t> by_remote_qpn_;  // established ones, for stale ones

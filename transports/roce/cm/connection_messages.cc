@@ -12,31 +12,6 @@ constexpr std::uint8_t kAboutReq = 0, kAboutRep = 1;
 
 }  // namespace
 
-void ConnectionManager::on_mad(Instant now, const wire::IpAddress& from, const wire::IpAddress& to,
-                               std::span<const std::byte> mad) {
-  on_timer(now);
-  counters_.received.increment();
-  const auto ignore = [&](Ignored why) { counters_.ignored[static_cast<std::size_t>(why)].increment(); };
-  const auto datagram = decode(mad);
-  if (!datagram) {
-    counters_.malformed[static_cast<std::size_t>(datagram.error())].increment();
-    return ignore(Ignored::kMalformed);
-  }
-  const auto back = config_.route ? config_.route(to, from) : std::nullopt;
-  if (!back) return ignore(Ignored::kNoRoute);
-  const auto ignored = std::visit(
-      [&]<class M>(const M& message) {
-        if constexpr (std::is_same_v<M, Req>) {
-          return on_message(now, *back, datagram->transaction_id, message);
-        } else {
-          return on_reply(now, *back, datagram->transaction_id, message);
-        }
-      },
-      datagram->message);
-  if (ignored) return ignore(*ignored);
-  counters_.taken.increment();
-}
-
 template <class M>
 std::optional<Ignored> ConnectionManager::on_reply(Instant now, const AddressVector& back, std::uint64_t transaction,
                                                    const M& message) {
@@ -54,6 +29,35 @@ std::optional<Ignored> ConnectionManager::on_reply(Instant now, const AddressVec
                        (std::is_same_v<M, Rej> && message.local_comm_id == 0);
   if (back.destination != c->av.destination || !same_id) return Ignored::kOtherPeer;
   return on_message(now, *c, transaction, message);
+}
+
+void ConnectionManager::on_mad(Instant now, const wire::IpAddress& from, const wire::IpAddress& to,
+                               std::span<const std::byte> mad) {
+  on_timer(now);
+  counters_.received.increment();
+  const auto ignore = [&](Ignored why) { counters_.ignored[static_cast<std::size_t>(why)].increment(); };
+  const auto datagram = decode(mad);
+  if (!datagram) {
+    counters_.malformed[static_cast<std::size_t>(datagram.error())].increment();
+    return ignore(Ignored::kMalformed);
+  }
+  const auto back = config_.route ? config_.route(to, from) : std::nullopt;
+  if (!back) return ignore(Ignored::kNoRoute);
+  const auto ignored = std::visit(
+      [&]<class M>(const M& message) -> std::optional<Ignored> {
+        if constexpr (std::is_same_v<M, Req>) {
+          return on_message(now, *back, datagram->transaction_id, message);
+        } else if constexpr (std::is_same_v<M, SidrReq>) {
+          return on_message(*back, datagram->transaction_id, message);
+        } else if constexpr (std::is_same_v<M, SidrRep>) {
+          return Ignored::kUnexpected;  // nothing is asked
+        } else {
+          return on_reply(now, *back, datagram->transaction_id, message);
+        }
+      },
+      datagram->message);
+  if (ignored) return ignore(*ignored);
+  counters_.taken.increment();
 }
 
 std::optional<Ignored> ConnectionManager::on_message(Instant now, const AddressVector& back, std::uint64_t transaction,
@@ -98,6 +102,26 @@ std::optional<Ignored> ConnectionManager::on_message(Instant now, const AddressV
   tell(EventType::kConnectRequest, c, std::span(req.private_data.octets).subspan(IpServiceHeader::kOctets));
   events_.back().port = static_cast<std::uint16_t>(req.service_id & 0xFFFF);
   events_.back().addresses = *addresses;
+  return std::nullopt;
+}
+
+// Nothing is remembered of it: what is asked twice is answered twice.
+std::optional<Ignored> ConnectionManager::on_message(const AddressVector& back, std::uint64_t transaction,
+                                                     const SidrReq& req) {
+  SidrRep rep{.request_id = req.request_id, .service_id = req.service_id};
+  const auto answer = [&](SidrStatus status) {
+    rep.status = static_cast<std::uint8_t>(status);
+    send(back, {transaction, rep});
+  };
+  const auto service = datagram_services_.find(req.service_id);
+  if (service == datagram_services_.end() || !read_ip_service(req.private_data.octets.data())) {
+    answer(service == datagram_services_.end() ? SidrStatus::kUnsupportedServiceId : SidrStatus::kRejected);
+    return Ignored::kRefused;
+  }
+  rep.qpn = service->second.qp.value;
+  rep.q_key = service->second.q_key;
+  ++service->second.asked;
+  answer(SidrStatus::kValid);
   return std::nullopt;
 }
 

@@ -16,6 +16,9 @@ namespace railyard::roce::cm {
 
 enum class PortSpace : std::uint8_t { kTcp = 0x06, kUdp = 0x11 };
 
+// What rdma_cm gives all QPs of the UDP port space.
+inline constexpr std::uint32_t kUdpQKey = 0x01234567;
+
 // 0x0000_0000_01PP_pppp: the port space, the port.
 constexpr std::uint64_t service_id(PortSpace space, std::uint16_t port) noexcept {
   return std::uint64_t{0x01000000} | std::uint64_t{static_cast<std::uint8_t>(space)} << 16 | port;

@@ -45,6 +45,6 @@ inline constexpr std::uint8_t kCmClassVersion = 2;
 inline constexpr std::uint8_t kMethodSend = 0x03;
 
 // Attribute IDs of connection management.
-enum class Attribute : std::uint16_t { kReq = 0x10, kMra, kRej, kRep, kRtu, kDreq, kDrep };
+enum class Attribute : std::uint16_t { kReq = 0x10, kMra, kRej, kRep, kRtu, kDreq, kDrep, kSidrReq, kSidrRep };
 
 }  // namespace railyard::roce::cm

@@ -112,6 +112,27 @@ void fields(M& m, Step step) {
   step(OctetsAt<12, PrivateData<220>>{}, m.private_data);
 }
 
+template <class M, class Step>
+requires std::is_same_v<std::remove_const_t<M>, SidrReq>
+void fields(M& m, Step step) {
+  step(At<0, 32>{}, m.request_id);
+  step(At<4, 16>{}, m.p_key);
+  step(At<8, 64>{}, m.service_id);
+  step(OctetsAt<16, PrivateData<216>>{}, m.private_data);
+}
+template <class M, class Step>
+requires std::is_same_v<std::remove_const_t<M>, SidrRep>
+void fields(M& m, Step step) {
+  step(At<0, 32>{}, m.request_id);
+  step(At<4, 8>{}, m.status);
+  step(At<5, 8>{}, m.info_length);
+  step(At<8, 24>{}, m.qpn);
+  step(At<12, 64>{}, m.service_id);
+  step(At<20, 32>{}, m.q_key);
+  step(OctetsAt<24, PrivateData<72>>{}, m.info);
+  step(OctetsAt<96, PrivateData<136>>{}, m.private_data);
+}
+
 struct Read {
   const std::byte* body;
   template <class F, class Member>
@@ -169,8 +190,8 @@ std::string_view name(RejReason reason) noexcept {
 }
 
 std::string_view name(const Message& message) noexcept {
-  constexpr std::array<std::string_view, std::variant_size_v<Message>> kNames{"REQ", "MRA",  "REJ", "REP",
-                                                                              "RTU", "DREQ", "DREP"};
+  constexpr std::array<std::string_view, std::variant_size_v<Message>> kNames{
+      "REQ", "MRA", "REJ", "REP", "RTU", "DREQ", "DREP", "SIDR_REQ", "SIDR_REP"};
   return kNames[message.index()];
 }
 

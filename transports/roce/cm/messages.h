@@ -145,6 +145,40 @@ struct Drep {
   bool operator==(const Drep&) const = default;
 };
 
+// Service ID resolution: which QP takes datagrams for a service.
+struct SidrReq {
+  static constexpr Attribute kAttribute = Attribute::kSidrReq;
+  std::uint32_t request_id = 0;
+  std::uint16_t p_key = 0xFFFF;
+  std::uint64_t service_id = 0;
+  PrivateData<216> private_data{};
+
+  bool operator==(const SidrReq&) const = default;
+};
+
+enum class SidrStatus : std::uint8_t {
+  kValid = 0,  // q_key and qpn are
+  kUnsupportedServiceId = 1,
+  kRejected = 2,  // by the service
+  kNoQp = 3,
+  kRedirected = 4,
+  kUnsupportedVersion = 5
+};
+
+struct SidrRep {
+  static constexpr Attribute kAttribute = Attribute::kSidrRep;
+  std::uint32_t request_id = 0;
+  std::uint8_t status = 0;  // SidrStatus
+  std::uint8_t info_length = 0;
+  std::uint32_t qpn = 0;  // 24 bits
+  std::uint64_t service_id = 0;
+  std::uint32_t q_key = 0;
+  PrivateData<72> info{};
+  PrivateData<136> private_data{};
+
+  bool operator==(const SidrRep&) const = default;
+};
+
 // Of those that are met in practice.
 enum class RejReason : std::uint16_t {
   kNoQp = 1,
@@ -160,7 +194,7 @@ enum class RejReason : std::uint16_t {
 };
 std::string_view name(RejReason reason) noexcept;  // "invalid service ID", ...; "other"
 
-using Message = std::variant<Req, Mra, Rej, Rep, Rtu, Dreq, Drep>;
+using Message = std::variant<Req, Mra, Rej, Rep, Rtu, Dreq, Drep, SidrReq, SidrRep>;
 std::string_view name(const Message& message) noexcept;  // "REQ", ...
 
 // Why a datagram to QP 1 is no message of connection management; dropped in silence and counted.
@@ -170,7 +204,7 @@ enum class Malformed : std::uint8_t {
   kClass,      // another management class
   kMethod,     // not Send
   kStatus,     // not 0
-  kAttribute,  // a message that is not known here: LAP, APR, SIDR
+  kAttribute,  // a message that is not known here: LAP, APR
   kCount
 };
 std::string_view name(Malformed reason) noexcept;  // "length", ...

@@ -34,29 +34,59 @@ struct FlowConnection::Half {
 
 FlowConnection::Places FlowConnection::make(const FlowConfig& flow, const FlowEnd& source, const FlowEnd& sink,
                                             std::uint64_t chance) {
-  const Places places{add_flow(flow, *source.nic, true), add_flow(flow, *sink.nic, false)};
+  const Places places{make_here(flow, source, true), make_here(flow, sink, false)};
   for (std::uint32_t q = 0; q < flow.qps; ++q) {
-    const Half from = add_lane(source, places.at_source, q);
-    const Half to = add_lane(sink, places.at_sink, q);
-    register_memory(from);
-    register_memory(to);
-    (*from).peer_address = (*to).own_address;
-    (*from).peer_key = (*to).own_key;
-    (*to).peer_address = (*from).own_address;
-    (*to).peer_key = (*from).own_key;
-    const auto port = static_cast<std::uint16_t>(0xC000 | (mix64(chance + q) & 0x3FFF));
-    const auto forth = static_cast<std::uint32_t>(mix64(mix64(chance) + q) & Psn::kMax);
-    const auto back = static_cast<std::uint32_t>(mix64(mix64(chance + 1) + q) & Psn::kMax);
-    connect(from, to, port, forth, back);
-    connect(to, from, port, back, forth);
-    const Half& asker = flow.asks(true) ? from : to;
-    (*asker).messages = flow.messages_of(q);
-    asker.end->nic->push_due({flow.start, asker.lane, true});
-    (*to).messages = flow.messages_of(q);
-    if (flow.operation != FlowOperation::kSend) continue;
-    for (std::uint32_t r = 0; r < flow.receives; ++r) to.end->nic->post_receive(Instant{}, *to);
+    const Draws drawn = draws(chance, q);
+    connect_to({}, source, places.at_source, q, end_of(*sink.nic, places.at_sink, q), sink.attributes.max_rd_atomic,
+               drawn);
+    connect_to({}, sink, places.at_sink, q, end_of(*source.nic, places.at_source, q), source.attributes.max_rd_atomic,
+               drawn);
+    const bool at_source = flow.asks(true);
+    FlowEndpoint& nic = at_source ? *source.nic : *sink.nic;
+    nic.push_due({flow.start, nic.flows_[at_source ? places.at_source : places.at_sink].lanes[q], true});
   }
   return places;
+}
+
+std::size_t FlowConnection::make_here(const FlowConfig& flow, const FlowEnd& end, bool is_source) {
+  const std::size_t place = add_flow(flow, *end.nic, is_source);
+  for (std::uint32_t q = 0; q < flow.qps; ++q) {
+    const Half half = add_lane(end, place, q);
+    register_memory(half);
+    if (!is_source || flow.asks(is_source)) (*half).messages = flow.messages_of(q);
+  }
+  return place;
+}
+
+FlowConnection::FarEnd FlowConnection::end_of(const FlowEndpoint& nic, std::size_t place, std::uint32_t q) {
+  const FlowEndpoint::Lane& lane = nic.lanes_[nic.flows_[place].lanes[q]];
+  return {lane.qp.value, lane.own_key, lane.own_address};
+}
+
+FlowConnection::Draws FlowConnection::draws(std::uint64_t chance, std::uint32_t q) noexcept {
+  return {static_cast<std::uint16_t>(0xC000 | (mix64(chance + q) & 0x3FFF)),
+          static_cast<std::uint32_t>(mix64(mix64(chance) + q) & Psn::kMax),
+          static_cast<std::uint32_t>(mix64(mix64(chance + 1) + q) & Psn::kMax)};
+}
+
+void FlowConnection::connect_to(Instant now, const FlowEnd& end, std::size_t place, std::uint32_t q, const FarEnd& peer,
+                                std::uint16_t peer_reads, const Draws& draws) {
+  FlowEndpoint& nic = *end.nic;
+  FlowEndpoint::Flow& flow = nic.flows_[place];
+  FlowEndpoint::Lane& lane = nic.lanes_[flow.lanes[q]];
+  lane.peer_address = peer.address;
+  lane.peer_key = peer.key;
+  QpAttributes a = end.attributes;
+  a.access_flags = Access::kRemoteWrite | Access::kRemoteRead;
+  a.av = end.av;
+  a.av.source_port = draws.port;
+  a.dest_qpn = peer.qpn;
+  a.sq_psn = flow.is_source ? draws.source_psn : draws.sink_psn;
+  a.rq_psn = flow.is_source ? draws.sink_psn : draws.source_psn;
+  a.max_rd_atomic = a.max_dest_rd_atomic = std::min(a.max_rd_atomic, peer_reads);
+  connect_rc(nic.roce_.engine(), lane.qp, a, now);
+  if (flow.is_source) return;
+  for (std::uint32_t r = 0; r < flow.config.receive_requests(); ++r) nic.post_receive(now, lane);
 }
 
 std::size_t FlowConnection::add_flow(const FlowConfig& flow, FlowEndpoint& nic, bool is_source) {
@@ -70,13 +100,13 @@ FlowConnection::Half FlowConnection::add_lane(const FlowEnd& end, std::size_t pl
   FlowEndpoint& nic = *end.nic;
   FlowEndpoint::Flow& flow = nic.flows_[place];
   const FlowConfig& c = flow.config;
-  const bool receives = c.operation == FlowOperation::kSend && !flow.is_source;
+  const bool receives = c.receive_requests() > 0 && !flow.is_source;
   const QpNumber qp = expect(nic.roce_.engine().create_qp({.type = QpType::kRc,
                                                            .domain = kDomain,
                                                            .send_cq = nic.cq_,
                                                            .recv_cq = nic.cq_,
                                                            .max_send_wr = c.asks(flow.is_source) ? c.outstanding : 1,
-                                                           .max_recv_wr = receives ? c.receives : 1,
+                                                           .max_recv_wr = receives ? c.receive_requests() : 1,
                                                            .rate_limit = flow.is_source ? c.rate / c.qps : BitRate{},
                                                            .selective_repeat = end.selective_repeat}));
   const auto lane = static_cast<std::uint32_t>(nic.lanes_.size());
@@ -115,19 +145,6 @@ void FlowConnection::register_memory(const Half& half) {
   }
   lane.own_address = region.address;
   lane.own_key = expect(half.engine().memory().add(region));
-}
-
-void FlowConnection::connect(const Half& half, const Half& peer, std::uint16_t port, std::uint32_t sq_psn,
-                             std::uint32_t rq_psn) {
-  QpAttributes a = half.end->attributes;
-  a.access_flags = Access::kRemoteWrite | Access::kRemoteRead;
-  a.av = half.end->av;
-  a.av.source_port = port;
-  a.dest_qpn = (*peer).qp.value;
-  a.sq_psn = sq_psn;
-  a.rq_psn = rq_psn;
-  a.max_rd_atomic = a.max_dest_rd_atomic = std::min(a.max_rd_atomic, peer.end->attributes.max_rd_atomic);
-  connect_rc(half.engine(), (*half).qp, a);
 }
 
 }  // namespace railyard::roce

@@ -34,13 +34,33 @@ class FlowConnection {
   // both directions) and first PSNs are drawn from `chance`.
   static Places make(const FlowConfig& flow, const FlowEnd& source, const FlowEnd& sink, std::uint64_t chance);
 
+  // One end of a flow whose other end is elsewhere; its QPs wait for connect_to(), and then for FlowEndpoint::start().
+  // Returns where it is in the NIC's endpoint.
+  static std::size_t make_here(const FlowConfig& flow, const FlowEnd& end, bool is_source);
+  // What the peer at the other end of QP `q` must know of this end.
+  struct FarEnd {
+    std::uint32_t qpn = 0;
+    std::uint32_t key = 0;
+    std::uint64_t address = 0;  // of the stream at a source, of the QP's slots at a sink
+  };
+  static FarEnd end_of(const FlowEndpoint& nic, std::size_t place, std::uint32_t q);
+  // What both ends of QP `q` begin with.
+  struct Draws {
+    std::uint16_t port;        // UDP source port, the same in both directions
+    std::uint32_t source_psn;  // of the first packet from the source
+    std::uint32_t sink_psn;
+  };
+  static Draws draws(std::uint64_t chance, std::uint32_t q) noexcept;
+  // Brings QP `q` to RTS. `end`: as for make_here(). `peer_reads`: READs that the far end takes at a time. The NIC must
+  // be told (Host::endpoint_changed).
+  static void connect_to(Instant now, const FlowEnd& end, std::size_t place, std::uint32_t q, const FarEnd& peer,
+                         std::uint16_t peer_reads, const Draws& draws);
+
  private:
   struct Half;
   static std::size_t add_flow(const FlowConfig& flow, FlowEndpoint& nic, bool is_source);
   static Half add_lane(const FlowEnd& end, std::size_t place, std::uint32_t q);
   static void register_memory(const Half& half);
-  static void connect(const Half& half, const Half& peer, std::uint16_t port, std::uint32_t sq_psn,
-                      std::uint32_t rq_psn);
 };
 
 }  // namespace railyard::roce

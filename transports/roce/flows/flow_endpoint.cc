@@ -95,12 +95,14 @@ void FlowEndpoint::post(Instant now, Lane& lane) {
     const std::uint64_t stream = c.offset_of(lane.q, k);
     const bool read = c.operation == FlowOperation::kRead;
     const SendWr wr{.wr_id = static_cast<std::uint64_t>(&lane - lanes_.data()),
-                    .opcode = read                                   ? SendOpcode::kRead
-                              : c.operation == FlowOperation::kWrite ? SendOpcode::kWrite
-                                                                     : SendOpcode::kSend,
+                    .opcode = read                                  ? SendOpcode::kRead
+                              : c.operation == FlowOperation::kSend ? SendOpcode::kSend
+                              : c.announced                         ? SendOpcode::kWriteImm
+                                                                    : SendOpcode::kWrite,
                     .sges = {{lane.own_address + (read ? slot : stream), octets, lane.own_key}},
                     .remote_address = lane.peer_address + (read ? stream : slot),
-                    .r_key = lane.peer_key};
+                    .r_key = lane.peer_key,
+                    .immediate = static_cast<std::uint32_t>(k)};
     const auto posted = roce_.engine().post_send(now, lane.qp, wr);
     RAILYARD_ASSERT(posted.has_value(), "a flow posts what its QP takes");
     lane.posted_at.push(now);
@@ -146,7 +148,7 @@ void FlowEndpoint::on_completion(Instant now, const Completion& completion) {
     }
     return;
   }
-  if (completion.opcode == WcOpcode::kRecv) {
+  if (completion.opcode == WcOpcode::kRecv || completion.opcode == WcOpcode::kRecvWriteImm) {
     if (flow.config.repost_after > Duration{})
       push_due({now + flow.config.repost_after, static_cast<std::uint32_t>(completion.wr_id), false});
     else
@@ -293,6 +295,22 @@ void FlowEndpoint::check_read(Lane& lane, Flow& flow) {
 
 void FlowEndpoint::stop_at(Instant at) {
   for (Flow& f : flows_) f.config.stop = std::min(f.config.stop, at);
+  for (RoceRank& rank : ranks_) rank.stop_at(at);
+}
+
+void FlowEndpoint::start(Instant now, std::size_t i) {
+  Flow& flow = flows_[i];
+  flow.config.start = now;
+  if (!flow.config.asks(flow.is_source)) return;
+  for (const std::uint32_t lane : flow.lanes) push_due({now, lane, true});
+}
+
+bool FlowEndpoint::done(Instant now, std::size_t i) const noexcept {
+  const Flow& flow = flows_[i];
+  return std::ranges::all_of(flow.lanes, [&](std::uint32_t l) {
+    const Lane& lane = lanes_[l];
+    return lane.posted == lane.completed && (lane.completed == lane.messages || now >= flow.config.stop);
+  });
 }
 
 void FlowEndpoint::set_rate(Instant now, std::size_t i, BitRate rate) {

@@ -60,6 +60,11 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   // (Host::endpoint_changed).
   void set_rate(Instant now, std::size_t i, BitRate rate);
 
+  // Flow `i`, whose other end is elsewhere and whose QPs are connected, begins now. The NIC must be told.
+  void start(Instant now, std::size_t i);
+  // Whether all messages that flow `i` asks for here, and has or will have asked for, are complete.
+  bool done(Instant now, std::size_t i) const noexcept;
+
   std::size_t flows() const noexcept { return flows_.size(); }
   const FlowConfig& config(std::size_t i) const noexcept { return flows_[i].config; }
   const RxFlowCounters& received(std::size_t i) const noexcept { return flows_[i].received; }

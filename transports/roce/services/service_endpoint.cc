@@ -10,12 +10,13 @@ ServiceEndpoint::ServiceEndpoint(ServiceEndpointConfig config)
     : roce_(std::move(config.engine), true),
       connections_(roce_.engine(), std::move(config.connections)),
       gsi_(Instant{}, roce_.engine(), connections_),
-      context_{
-          .engine = roce_.engine(),
-          .connections = connections_,
-          .cq = roce_.engine().create_cq((config.most_sessions + config.rping_clients.size()) * kCompletionsOfQp),
-          .defaults = config.defaults} {
+      context_{.engine = roce_.engine(),
+               .connections = connections_,
+               .cq = roce_.engine().create_cq((config.most_sessions + config.rping_clients.size()) * kCompletionsOfQp +
+                                              (config.udaddy_server ? UdaddyServer::kPlaces : 0)),
+               .defaults = config.defaults} {
   if (config.rping_server) rping_server_.emplace(context_, config.most_sessions);
+  if (config.udaddy_server) udaddy_server_.emplace(context_);
   for (const RpingClientConfig& c : config.rping_clients)
     rping_clients_.push_back(std::make_unique<RpingClient>(context_, c));
 }
@@ -96,6 +97,7 @@ void ServiceEndpoint::on_event(Instant now, const cm::Event& event) {
 
 void ServiceEndpoint::on_completion(Instant now, const Completion& completion) {
   if (rping_server_ && rping_server_->on_completion(now, completion)) return;
+  if (udaddy_server_ && udaddy_server_->on_completion(now, completion)) return;
   for (const auto& client : rping_clients_)
     if (client->on_completion(now, completion)) return;
 }

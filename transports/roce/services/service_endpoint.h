@@ -14,6 +14,7 @@
 #include "transports/roce/roce_endpoint.h"
 #include "transports/roce/services/rping_client.h"
 #include "transports/roce/services/rping_server.h"
+#include "transports/roce/services/udaddy_server.h"
 
 namespace railyard::roce {
 
@@ -22,6 +23,7 @@ struct ServiceEndpointConfig {
   cm::CmConfig connections{};         // with a route
   cm::ConnectionParameters defaults;  // timers, retries, the largest path MTU that is taken
   bool rping_server = false;
+  bool udaddy_server = false;
   std::size_t most_sessions = 64;  // of a service
   std::vector<RpingClientConfig> rping_clients;
 };
@@ -43,6 +45,7 @@ class ServiceEndpoint final : public Endpoint {
   const Engine& engine() const noexcept { return roce_.engine(); }
   const cm::ConnectionManager& connections() const noexcept { return connections_; }
   const RpingServer* rping_server() const noexcept { return rping_server_ ? &*rping_server_ : nullptr; }
+  const UdaddyServer* udaddy_server() const noexcept { return udaddy_server_ ? &*udaddy_server_ : nullptr; }
   std::size_t rping_clients() const noexcept { return rping_clients_.size(); }
   const RpingClient& rping_client(std::size_t i) const noexcept { return *rping_clients_[i]; }
 
@@ -62,6 +65,7 @@ class ServiceEndpoint final : public Endpoint {
   cm::Gsi gsi_;
   ServiceContext context_;
   std::optional<RpingServer> rping_server_;
+  std::optional<UdaddyServer> udaddy_server_;
   std::vector<std::unique_ptr<RpingClient>> rping_clients_;
 };
 

@@ -398,6 +398,7 @@ void FlowEndpoint::take_idempotent(Lane& lane, Flow& flow, const InPacket& in) {
 
 void FlowEndpoint::stop_at(Instant at) {
   for (Flow& f : flows_) f.config.stop = std::min(f.config.stop, at);
+  for (UetRank& rank : ranks_) rank.stop_at(at);
 }
 
 void FlowEndpoint::set_rate(Instant now, std::size_t i, BitRate rate) {

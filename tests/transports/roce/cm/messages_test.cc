@@ -116,6 +116,40 @@ TEST(CmMessages, TheShortOnes) {
   EXPECT_EQ(rej.private_data.octets.front(), std::byte{0xE0});
 }
 
+// Offsets behind the MAD header: roce-and-lossless §6.3.
+TEST(CmMessages, ThoseOfServiceIdResolution) {
+  SidrReq req{.request_id = 0x11223344, .p_key = 0x8001, .service_id = 0x01111C06};
+  req.private_data.octets.front() = std::byte{0xE0};
+  req.private_data.octets.back() = std::byte{0xE1};
+  std::array<std::byte, kMadOctets> octets{};
+  encode(octets, {.transaction_id = 7, .message = req});
+  EXPECT_EQ(octets[17], std::byte{0x17});
+  EXPECT_EQ(octets[24 + 3], std::byte{0x44});
+  EXPECT_EQ(octets[24 + 4], std::byte{0x80});
+  EXPECT_EQ(octets[24 + 15], std::byte{0x06});
+  EXPECT_EQ(octets[24 + 16], std::byte{0xE0});
+  EXPECT_EQ(octets.back(), std::byte{0xE1});
+  EXPECT_EQ(std::get<SidrReq>(decode(octets)->message), req);
+  SidrRep rep{.request_id = 0x11223344,
+              .status = 1,
+              .info_length = 4,
+              .qpn = 0xABCDEF,
+              .service_id = 0x01111C06,
+              .q_key = 0x01234567};
+  rep.info.octets.back() = std::byte{0xE2};
+  rep.private_data.octets.back() = std::byte{0xE1};
+  encode(octets, {.transaction_id = 7, .message = rep});
+  EXPECT_EQ(octets[17], std::byte{0x18});
+  EXPECT_EQ(octets[24 + 4], std::byte{1});
+  EXPECT_EQ(octets[24 + 5], std::byte{4});
+  EXPECT_EQ(octets[24 + 8], std::byte{0xAB});
+  EXPECT_EQ(octets[24 + 19], std::byte{0x06});
+  EXPECT_EQ(octets[24 + 20], std::byte{0x01});
+  EXPECT_EQ(octets[24 + 95], std::byte{0xE2});
+  EXPECT_EQ(octets.back(), std::byte{0xE1});
+  EXPECT_EQ(std::get<SidrRep>(decode(octets)->message), rep);
+}
+
 TEST(CmMessages, WhatIsNoneIsDroppedForAReason) {
   const auto good = file("rtu");
   const auto reason = [&](std::size_t octet, unsigned value) {
@@ -128,7 +162,7 @@ TEST(CmMessages, WhatIsNoneIsDroppedForAReason) {
   EXPECT_EQ(reason(2, 1), "version");
   EXPECT_EQ(reason(3, 0x83), "method");
   EXPECT_EQ(reason(4, 1), "status");
-  EXPECT_EQ(reason(17, 0x17), "attribute");
+  EXPECT_EQ(reason(17, 0x19), "attribute");  // LAP
   EXPECT_EQ(reason(17, 0x0F), "attribute");
   for (std::size_t n = 0; n < good.size(); ++n) EXPECT_EQ(decode(std::span(good).first(n)).error(), Malformed::kLength);
   auto more = good;

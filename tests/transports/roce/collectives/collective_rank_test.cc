@@ -290,13 +290,22 @@ TEST(CollectiveRank, MoreRanksThanASetHoldsAreToldApartByHashes) {
   EXPECT_EQ(bad.wrong().octets, 70u * 4);
 }
 
+// As it was made to, or as its NIC is told while it goes on.
 TEST(CollectiveRank, NoneIsStartedAfterTheStop) {
-  Star star({.repeats = 1000, .stop = Instant{} + 100_us}, plan_collective({.size = 4 * 1000}, 4), false);
-  star.run();
-  EXPECT_FALSE(star.complete());
-  for (const CollectiveRank* r : star.ranks) {
-    EXPECT_LT(r->started().back(), Instant{} + 100_us);
-    EXPECT_GT(r->repeat(), 3u);
+  for (const bool told : {false, true}) {
+    SCOPED_TRACE(told);
+    Star star({.repeats = 1000, .stop = told ? Instant::never() : Instant{} + 100_us},
+              plan_collective({.size = 4 * 1000}, 4), false);
+    if (told) {
+      star.run(Instant{} + 50_us);
+      star.stop_at(Instant{} + 100_us);
+    }
+    star.run();
+    EXPECT_FALSE(star.complete());
+    for (const CollectiveRank* r : star.ranks) {
+      EXPECT_LT(r->started().back(), Instant{} + 100_us);
+      EXPECT_GT(r->repeat(), 3u);
+    }
   }
 }
 

@@ -72,6 +72,10 @@ class Star {
     }
   }
 
+  // All NICs.
+  void stop_at(Instant at) {
+    for (const auto& nic : nics_) nic->stop_at(at);
+  }
   bool complete() const {
     for (const CollectiveRank* r : ranks)
       if (!r->complete()) return false;

@@ -3,6 +3,7 @@
 //   source (10.0.0.1) ---- 1 us, 100 Gb/s ---- sink (10.0.0.2)
 #include "transports/roce/flows/flow_endpoint.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
@@ -33,7 +34,8 @@ struct Frame {
 
 class Wire {
  public:
-  explicit Wire(const FlowConfig& flow, bool real = false, PathMtu mtu = PathMtu::k1024)
+  // `apart`: each end is made as if the other were elsewhere, connected 3 us after the run began and started then.
+  explicit Wire(const FlowConfig& flow, bool real = false, PathMtu mtu = PathMtu::k1024, bool apart = false)
       : ends_{FlowEndpoint({}, real, 4096), FlowEndpoint({}, real, 4096)} {
     AddressVector forth;
     forth.source = wire::IpAddress(0x0A000001);
@@ -44,11 +46,34 @@ class Wire {
     a.path_mtu = mtu;
     a.timeout = 5;
     a.max_rd_atomic = 4;
-    places_ = FlowConnection::make(flow, {&ends_[0], forth, a}, {&ends_[1], back, a}, 42);
+    const FlowEnd source{&ends_[0], forth, a};
+    const FlowEnd sink{&ends_[1], back, a};
+    if (!apart) {
+      places_ = FlowConnection::make(flow, source, sink, 42);
+      return;
+    }
+    places_ = {FlowConnection::make_here(flow, source, true), FlowConnection::make_here(flow, sink, false)};
+    now_ = Instant{} + 3_us;
+    run(now_);
+    EXPECT_TRUE(log_.empty());
+    for (std::uint32_t q = 0; q < flow.qps; ++q) {
+      const auto draws = FlowConnection::draws(42, q);
+      FlowConnection::connect_to(now_, source, places_.at_source, q,
+                                 FlowConnection::end_of(ends_[1], places_.at_sink, q), 4, draws);
+      FlowConnection::connect_to(now_, sink, places_.at_sink, q, FlowConnection::end_of(ends_[0], places_.at_source, q),
+                                 4, draws);
+    }
+    now_ = now_ + 1_us;
+    run(now_);
+    EXPECT_TRUE(log_.empty()) << "it has not been started";
+    EXPECT_FALSE(asker().done(now_, 0));
+    asker().start(now_, 0);
   }
 
   FlowEndpoint& source() { return ends_[0]; }
   FlowEndpoint& sink() { return ends_[1]; }
+  FlowEndpoint& asker() { return ends_[ends_[0].config(0).asks(true) ? 0 : 1]; }
+  Instant now() const { return now_; }
   const RxFlowCounters& received() const { return ends_[1].received(places_.at_sink); }
   std::uint64_t verified() const { return ends_[1].verified(places_.at_sink); }
   const MessageCounters& messages(std::size_t end) const { return ends_[end].messages(0); }
@@ -126,6 +151,28 @@ class Wire {
   Instant now_{};
   std::vector<Frame> log_;
 };
+
+// What a lab does where an agent has the other end; announced WRITEs are for such a sink, and come whole at any.
+TEST(FlowEndpoint, EndsThatAreConnectedLaterAreTheSame) {
+  for (const FlowOperation operation : {FlowOperation::kWrite, FlowOperation::kSend, FlowOperation::kRead})
+    for (const bool announced : {false, true})
+      for (const bool real : {false, true}) {
+        SCOPED_TRACE(testing::Message() << static_cast<int>(operation) << announced << real);
+        FlowConfig flow{
+            .id = 7, .operation = operation, .total = 100'000_B, .message = 3000, .outstanding = 2, .qps = 3};
+        flow.announced = announced && operation == FlowOperation::kWrite;
+        Wire wire(flow, real, PathMtu::k1024, true);
+        wire.run();
+        EXPECT_EQ(wire.verified(), 34u);
+        EXPECT_EQ(wire.received().corrupted, 0u);
+        EXPECT_TRUE(wire.asker().done(wire.now(), 0));
+        const bool any_immediate = std::ranges::any_of(wire.log(), [](const Frame& f) {
+          const auto opcode = std::to_integer<unsigned>(f.header[14 + 20 + 8]);
+          return opcode == 0x09 || opcode == 0x0B;  // RC WRITE last, only, with immediate
+        });
+        EXPECT_EQ(any_immediate, flow.announced);
+      }
+}
 
 TEST(FlowEndpoint, AllMessagesOfAllOperationsComeWholeAndAreVerified) {
   for (const FlowOperation operation : {FlowOperation::kWrite, FlowOperation::kSend, FlowOperation::kRead})

@@ -1,0 +1,127 @@
+#include "control/report/flow_report.h"
+
+#include <algorithm>
+
+#include "control/report/framing.h"
+#include "control/report/nic_name.h"
+#include "control/report/uet_report.h"
+#include "dataplane/packet/packet.h"
+
+namespace railyard::report {
+
+std::string_view word(FlowOperation operation) {
+  switch (operation) {
+    case FlowOperation::kWrite:
+      return "write";
+    case FlowOperation::kSend:
+      return "send";
+    case FlowOperation::kRead:
+      return "read";
+  }
+  return "";
+}
+
+void set_counters(RoceReport& r, const roce::QpCounters& q) {
+  r.retransmitted_packets = q.retransmitted_packets;
+  r.out_of_sequence = q.out_of_sequence;
+  r.packet_seq_err = q.packet_seq_err;
+  r.implied_nak_seq_err = q.implied_nak_seq_err;
+  r.duplicate_request = q.duplicate_request;
+  r.out_of_buffer = q.out_of_buffer;
+  r.rnr_nak_received = q.rnr_nak_received;
+  r.local_ack_timeout_err = q.local_ack_timeout_err;
+  r.ecn_marked = q.np_ecn_marked_roce_packets;
+  r.cnp_sent = q.np_cnp_sent;
+  r.cnp_handled = q.rp_cnp_handled;
+  r.cnp_ignored = q.rp_cnp_ignored;
+}
+
+namespace {
+
+RoceReport roce_report(const build::Flow& flow) {
+  const roce::MessageCounters& m = flow.messages();
+  RoceReport r;
+  r.operation = word(flow.roce_config().operation);
+  r.qps = static_cast<int>(flow.roce_config().qps);
+  r.messages = m.completed;
+  r.verified = flow.verified();
+  r.message_ns = Percentiles::of(m.latency);
+  r.discarded = flow.received().discarded;
+  set_counters(r, flow.qps());
+  r.completion_errors = m.errors;
+  if (m.errors > 0) {
+    r.status = roce::name(m.status);
+    r.failed_ns = nanoseconds(m.failed_at - Instant{});
+  }
+  return r;
+}
+
+}  // namespace
+
+FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std::uint64_t in_flight) {
+  const TxFlowCounters tx = flow.sent();
+  const RxFlowCounters& rx = flow.received();
+  FlowReport r;
+  r.name = flow.plan.name;
+  r.source = nic_name(lab, flow.plan.source);
+  r.destination = nic_name(lab, flow.plan.destination);
+  r.priority = flow.priority.value;
+  r.bytes = tx.payload_octets;
+  r.packets = tx.packets;
+  r.delivered_bytes = rx.payload_octets;
+  r.delivered_packets = rx.packets - rx.duplicated - rx.discarded;
+  r.measured = flow.measured();
+  r.in_flight = in_flight;
+  r.trimmed = rx.trimmed;
+  if (r.measured)
+    r.lost = r.packets - std::min(r.packets, r.delivered_packets + rx.discarded + r.trimmed + r.in_flight);
+  r.reordered = rx.reordered;
+  r.duplicated = rx.duplicated;
+  r.corrupted = rx.corrupted;
+  r.marked = rx.marked;
+  r.start_ns = nanoseconds(flow.start - Instant{});
+  if (rx.packets > 0 && rx.last > tx.first)
+    r.goodput_bps = static_cast<double>(rx.payload_octets) * 8 / seconds(rx.last - tx.first);
+  if (const auto complete = flow.complete()) r.fct_ns = nanoseconds(*complete - flow.start);
+  r.latency_ns = Percentiles::of(rx.latency);
+  r.traffic = flow.plan.traffic;
+  if (flow.is_roce()) r.roce = roce_report(flow);
+  if (flow.is_uet()) r.uet = uet_report(flow);
+  return r;
+}
+
+void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Bytes total, BitRate own_rate,
+                routing::PathTimes& times, FlowReport& r) {
+  const spec::TrafficSpec& t = lab.spec().traffic[plan.traffic];
+  const auto& hosts = lab.spec().hosts;
+  const bool selective = t.is_roce() && hosts.at(lab.spec().find(plan.source.node)->profile).roce.loss_recovery ==
+                                            spec::RoceLossRecovery::kSelectiveRepeat;
+  BitRate rate = std::min(times.rate(plan.source), times.rate(plan.destination));
+  if (own_rate.bps > 0) rate = std::min(rate, own_rate);
+  r.limit_bps = static_cast<double>(rate.bps) * framing_efficiency(t, total, selective);
+  if (total.n == 0 || rate.bps <= 0) return;
+  const int frame = last_frame_octets(t, total, selective);
+  const auto there = times.one_way(plan.source, plan.destination, frame);
+  if (!there) return;
+  // The last frame's own time is in what all of them take, and in the way of the last.
+  constexpr auto kAround = static_cast<int>(kPreambleOctets + kGapOctets);
+  double ps = static_cast<double>(total.n) * 8e12 / r.limit_bps + static_cast<double>(there->ps) -
+              static_cast<double>(frame + kAround) * 8e12 / static_cast<double>(times.rate(plan.source).bps);
+  // Complete where it was asked for: the acknowledgement of a WRITE or SEND comes back, the request of a READ goes.
+  if (t.has_messages() && t.service != spec::UetService::kUud)
+    if (const auto back = times.one_way(plan.destination, plan.source, kLeastFrameOctets))
+      ps += static_cast<double>(back->ps);
+  r.ideal_ns = static_cast<std::int64_t>(ps / 1000);
+}
+
+std::optional<double> FlowReport::share() const {
+  if (limit_bps <= 0 || goodput_bps <= 0 || !measured) return std::nullopt;
+  return goodput_bps / limit_bps;
+}
+
+std::optional<double> FlowReport::slowdown() const {
+  if (!fct_ns || !ideal_ns || *ideal_ns <= 0) return std::nullopt;
+  return static_cast<double>(*fct_ns) / static_cast<double>(*ideal_ns);
+}
+
+}  // namespace railyard::report
