@@ -6,6 +6,17 @@
 #include "dataplane/nic/host.h"
 
 namespace railyard {
+namespace {
+
+// Corrupted octets that are only promised are not those that were sent.
+inline PayloadRef payload_seen(const Packet& p) noexcept {
+  PayloadRef payload = p.payload();
+  if (p.has(Packet::kCorrupted) && payload.bytes == nullptr) [[unlikely]]
+    payload.stream = ~payload.stream;
+  return payload;
+}
+
+}  // namespace
 
 void Host::on_mac_control(Instant now, PortIndex port, Packet* packet) {
   Nic& nic = nics_[port.index()];
@@ -47,7 +58,7 @@ std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::u
       } else if (nic.receive.limited()) {
         buffer(at, port, p);
       } else {
-        frames[n] = {at,       p->sent - skew_, p->header_span(), p->payload(), p->has(Packet::kIcrcPending),
+        frames[n] = {at,       p->sent - skew_, p->header_span(), payload_seen(*p), p->has(Packet::kIcrcPending),
                      p->trimmed != 0};
         packets[n++] = p;
       }
@@ -98,8 +109,10 @@ inline bool Host::accept(Instant now, PortIndex port, Priority priority, Packet*
     return drop(now, port, p, DropReason::kNotForUs), false;
   if (nic.endpoint == nullptr) [[unlikely]]
     return drop(now, port, p, DropReason::kNotUnderstood), false;
-  // RoCEv2 has an ICRC, UET a CRC of its own, at whatever port.
-  if (p->has(Packet::kCorrupted) && (p->entropy != 0 || p->has(Packet::kIcrcPending))) [[unlikely]]
+  // RoCEv2 has an ICRC, and so has what a built-in transport has asked one for. UET need not have a CRC; where octets
+  // are all there, its transport looks itself.
+  if (p->has(Packet::kCorrupted) &&
+      (p->has(Packet::kIcrcPending) || (p->entropy != 0 && (p->entropy & Packet::kUetEntropy) == 0))) [[unlikely]]
     return drop(now, port, p, DropReason::kIcrcError), false;
   return true;
 }
@@ -145,7 +158,7 @@ void Host::on_received(Instant now, PortIndex port) {
   const ReceiveBuffer::Held held = nic.receive.pop();
   signal_pause(now, port, held.priority);
   set_timer(receive_slot(port), nic.receive.next());
-  const RxFrame frame{now, held.packet->sent - skew_, held.packet->header_span(), held.packet->payload(),
+  const RxFrame frame{now, held.packet->sent - skew_, held.packet->header_span(), payload_seen(*held.packet),
                       held.packet->has(Packet::kIcrcPending), held.packet->trimmed != 0};
   deliver(nic, {&frame, 1}, {&held.packet, 1});
   start_if_any(now, port, nic);

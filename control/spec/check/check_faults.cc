@@ -23,6 +23,23 @@ bool has_link(const Lab& lab, const PortName& port) {
   return std::ranges::any_of(lab.links, [&](const LinkSpec& l) { return l.a == port || l.b == port; });
 }
 
+// The ports of `nodes` that have a link: "1-3, 9".
+std::string ports_with_links(const Lab& lab, const std::vector<const NodeSpec*>& nodes) {
+  std::set<int> ports;
+  for (const LinkSpec& l : lab.links)
+    for (const PortName& end : {l.a, l.b})
+      if (std::ranges::any_of(nodes, [&](const NodeSpec* n) { return n->name == end.node; })) ports.insert(end.port);
+  std::string text;
+  for (auto p = ports.begin(); p != ports.end();) {
+    const int first = *p;
+    int last = first;
+    for (++p; p != ports.end() && *p == last + 1; ++p) last = *p;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", first);
+    if (last != first) text += fmt::format("-{}", last);
+  }
+  return text;
+}
+
 bool is_built_in(const NodeSpec& host) {
   return std::ranges::all_of(host.nics, [](const NicSpec& n) {
     return std::holds_alternative<std::monostate>(n.attach) || std::holds_alternative<AttachPcap>(n.attach);
@@ -63,8 +80,9 @@ class FaultCheck {
     const std::vector<PortName> ports = ports_at(lab_, p);
     if (ports.empty())
       where.fail(p.port == 0 ? fmt::format("{} has no link", p.node)
-                             : fmt::format("there is no link at {}",
-                                           format(FaultPlace{.node = p.node, .port = p.port, .is_rail = p.is_rail})));
+                             : fmt::format("there is no link at {}; expected one of the {} {}",
+                                           format(FaultPlace{.node = p.node, .port = p.port, .is_rail = p.is_rail}),
+                                           p.is_rail ? "rails" : "ports with a link,", ports_with_links(lab_, nodes)));
     const bool frames = acts_on_frames(fault_.action);
     if (p.direction != FaultPlace::Direction::kBoth && !frames)
       where.fail(fmt::format("{} has no direction; expected {} without in or out", what(), p.node));
@@ -123,7 +141,9 @@ class FaultCheck {
 
   void check_trigger(const FaultTrigger& t, const Tree& where) const {
     check_node(t.node, where);
-    if (!has_link(lab_, {t.node, t.port})) where.fail(fmt::format("there is no link at {}:{}", t.node, t.port));
+    if (!has_link(lab_, {t.node, t.port}))
+      where.fail(fmt::format("there is no link at {}:{}; expected one of the ports with a link, {}", t.node, t.port,
+                             ports_with_links(lab_, {lab_.find(t.node)})));
     if (lab_.find(t.node)->kind != Kind::kSwitch)
       where.fail(fmt::format("{} is not a switch; expected a queue of one", t.node));
   }

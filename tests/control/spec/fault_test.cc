@@ -104,7 +104,12 @@ TEST(Fault, ProbabilitiesAreExact) {
 TEST(FaultErrors, Places) {
   EXPECT_EQ(error_with("on: leaf9:1, loss: 1%"),
             "x.yaml:5:11: faults.0.on: there is no node 'leaf9'; did you mean 'leaf1'?");
-  EXPECT_EQ(error_with("on: leaf1:77, loss: 1%"), "x.yaml:5:11: faults.0.on: there is no link at leaf1:77");
+  EXPECT_EQ(error_with("on: leaf1:77, loss: 1%"),
+            "x.yaml:5:11: faults.0.on: there is no link at leaf1:77; expected one of the ports with a link, 1-3");
+  EXPECT_EQ(error_with("on: rail 7, loss: 1%"),
+            "x.yaml:5:11: faults.0.on: there is no link at rail 7; expected one of the rails 1");
+  EXPECT_EQ(error_with("on: h1, when: queue leaf2:4/3 depth > 1KB, loss: 1%"),
+            "x.yaml:5:21: faults.0.when: there is no link at leaf2:4; expected one of the ports with a link, 1-3");
   EXPECT_EQ(error_with("on: [leaf1, x*], loss: 1%"), "x.yaml:5:19: faults.0.on.1: x* selects no node of this lab");
   EXPECT_EQ(
       error_with("on: 'leaf1:', loss: 1%"),
@@ -120,6 +125,15 @@ TEST(FaultErrors, Places) {
             "x.yaml:5:11: faults.0.on: down is not about one class; expected a place without /3");
   EXPECT_EQ(error_with("on: leaf1:1, crash: true"),
             "x.yaml:5:11: faults.0.on: crash is of a whole switch; expected one without a port");
+}
+
+// The tail of a frame that a switch has begun to send must not come in more slowly than it goes out.
+TEST(FaultErrors, ADegradedLinkWhereASwitchCutsThrough) {
+  EXPECT_EQ(error_of("name: x\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2 }\n"
+                     "switches: { default: { mode: cut-through } }\nrun: { duration: 1ms }\nfaults:\n"
+                     "  - { on: leaf1:1, rate: 1/4 }\n"),
+            "x.yaml:6:11: faults.0.on: leaf1 cuts through, which needs to know how fast a frame came in; expected a "
+            "link between devices that store and forward");
 }
 
 TEST(FaultErrors, Times) {

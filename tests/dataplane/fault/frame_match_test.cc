@@ -4,6 +4,8 @@
 
 #include "dataplane/packet/fec_table.h"
 #include "dataplane/packet/pool.h"
+#include "dataplane/wire/ip_protocol.h"
+#include "dataplane/wire/udp.h"
 #include "tests/support/frames.h"
 
 namespace railyard {
@@ -115,6 +117,43 @@ TEST_F(FrameMatchTest, SizeFlowAndCodePoints) {
   EXPECT_FALSE(matches({.dscps = ~(1ull << 26)}, {.dscp = 26}));
   EXPECT_TRUE(matches({.pcps = 1u << 5}, {.tag = test::VlanTag{.pcp = 5}}));
   EXPECT_FALSE(matches({.pcps = 1u << 5}, {}));
+}
+
+// UE-Spec 1.0 §3.5.10, §3.4.2: a RUD request with a standard SES header; behind UDP, and behind the entropy header.
+TEST_F(FrameMatchTest, FieldsOfAUetPacket) {
+  const std::vector<int> request{0x11, 0x88, 0x00, 0x01, 0x81, 0x02, 0x03, 0x04, 0x05, 0x06,
+                                 0x07, 0x08, 0x01, 0x00, 0x09, 0x0A};
+  for (const bool udp : {true, false}) {
+    const std::size_t l4 = 14 + 20;
+    const std::size_t pds = l4 + (udp ? 8u : 4u);
+    std::vector<std::byte> frame(pds);
+    for (const int octet : request) frame.push_back(static_cast<std::byte>(octet));
+    wire::FrameView view;
+    view.kind = wire::FrameKind::kIpv4;
+    view.l3_offset = 14;
+    view.l4_offset = static_cast<std::uint16_t>(l4);
+    view.header_octets = static_cast<std::uint16_t>(pds);
+    view.protocol = udp ? wire::ip_protocol::kUdp : wire::ip_protocol::kUetNative;
+    view.destination_port = udp ? wire::kUetPort : std::uint16_t{0};
+    view.uet_entropy = 0x1234;
+    for (const auto& [name, value] : {std::pair<std::string_view, std::uint64_t>{"uet.type", 2},
+                                      {"uet.next_hdr", 3},
+                                      {"uet.flags", 0x08},
+                                      {"uet.psn", 0x81020304},
+                                      {"uet.spdcid", 0x0506},
+                                      {"uet.dpdcid", 0x0708},
+                                      {"uet.opcode", 1},
+                                      {"uet.message_id", 0x090A}}) {
+      const wire::HeaderField* f = wire::header_field(name);
+      ASSERT_NE(f, nullptr) << name;
+      const auto holds = [&](std::uint64_t v) {
+        return wire::number_test(f->layer, f->first_bit, f->width, v).holds(frame, view);
+      };
+      EXPECT_TRUE(holds(value)) << name << (udp ? " over UDP" : "");
+      for (std::size_t bit = 0; bit < f->width; ++bit)
+        EXPECT_FALSE(holds(value ^ std::uint64_t{1} << bit)) << name << " bit " << bit;
+    }
+  }
 }
 
 // A test beyond the octets that are there does not look at what is not.
