@@ -389,6 +389,7 @@ class BuiltLab::Builder {
                                const spec::SwitchProfile& profile) {
     const spec::NodeSpec& node = lab_.nodes[n];
     const spec::LinkSpec& link = lab_.links[e.link];
+    const bool is_last_hop = lab_.nodes[e.neighbour].kind == spec::NodeSpec::Kind::kHost;
     SwitchPortConfig c;
     c.mac = port_mac(n, e.port);
     c.peer_mac = mac_of(e.neighbour, e.neighbour_port);
@@ -415,9 +416,11 @@ class BuiltLab::Builder {
       out.buffer.xon_offset = t.xon_offset;
       out.buffer.queue_reserved = t.queue_reserved;
       out.buffer.queue_alpha = {static_cast<std::int8_t>(t.queue_alpha_exponent)};
-      if (t.trim)
-        out.trim = {t.trim->keep, static_cast<std::uint8_t>(t.trim->dscp),
+      if (t.trim) {
+        const int dscp = is_last_hop ? t.trim->last_hop_dscp.value_or(t.trim->dscp) : t.trim->dscp;
+        out.trim = {t.trim->keep, static_cast<std::uint8_t>(dscp),
                     Priority{static_cast<std::uint8_t>(t.trim->to_class)}};
+      }
       if (t.lossless) set_headroom(n, e, k, t, profile, out.buffer);
     }
     return c;

@@ -172,6 +172,18 @@ bool UetNics::trims(const spec::TrafficSpec& t) const {
   });
 }
 
+// What the switches say of this traffic that they cut at its last hop; nothing: none says anything of its own.
+std::optional<int> UetNics::last_hop_dscp(const spec::TrafficSpec& t) const {
+  for (const spec::NodeSpec& n : lab_.nodes) {
+    if (n.kind != spec::NodeSpec::Kind::kSwitch) continue;
+    const spec::QosProfile& qos = lab_.qos.at(lab_.switches.at(n.profile).qos);
+    const auto priority = static_cast<std::size_t>(qos.dscp_to_class[static_cast<std::size_t>(t.dscp)]);
+    const std::optional<spec::Trim>& trim = qos.classes[priority].trim;
+    if (trim && trim->last_hop_dscp && trim->last_hop_dscp != trim->dscp) return trim->last_hop_dscp;
+  }
+  return std::nullopt;
+}
+
 uet::NsccConfig UetNics::nscc_config(const Nic& nic, const spec::UetNicSpec& said, std::uint32_t mtu) const {
   const spec::NsccSpec& s = said.nscc;
   uet::NsccNetwork network{.rate = nic.rate,
@@ -250,7 +262,8 @@ uet::EncapsulationConfig UetNics::encapsulation(const spec::PortName& name, cons
   e.dscp.trimmable = static_cast<std::uint8_t>(nic.like->dscp);
   e.dscp.control = static_cast<std::uint8_t>(s.control_dscp);
   if (s.trimmed_dscp) e.dscp.trimmed = static_cast<std::uint8_t>(*s.trimmed_dscp);
-  if (s.trimmed_lasthop_dscp) e.dscp.trimmed_lasthop = static_cast<std::uint8_t>(*s.trimmed_lasthop_dscp);
+  if (const auto dscp = s.trimmed_lasthop_dscp ? s.trimmed_lasthop_dscp : last_hop_dscp(*nic.like))
+    e.dscp.trimmed_lasthop = static_cast<std::uint8_t>(*dscp);
   return e;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "control/build/collective.h"
@@ -54,6 +55,7 @@ class UetNics {
   uet::EncapsulationConfig encapsulation(const spec::PortName& name, const Nic& nic) const;
   const spec::UetNicSpec& settings(const spec::PortName& name) const;
   bool trims(const spec::TrafficSpec& traffic) const;
+  std::optional<int> last_hop_dscp(const spec::TrafficSpec& traffic) const;
 
   const spec::Lab& lab_;
   Duration base_rtt_{};  // of the longest way there and back

@@ -95,6 +95,7 @@ struct Trim {
   std::uint32_t keep = 128;  // octets from the Ethernet header on, without FCS
   int dscp = 0;              // of what is left
   int to_class = 0;          // whose queue it goes to
+  std::optional<int> last_hop_dscp = {};  // of what is left at a port with a host behind it; nothing: the same
 
   bool operator==(const Trim&) const = default;
 };

@@ -102,8 +102,10 @@ inline bool Host::accept(Instant now, PortIndex port, Priority priority, Packet*
   // Without ports it is none of a transport's: ARP, neighbour discovery, ping.
   if (p->transport_hash == 0) [[unlikely]] {
     if (answer(now, port, p)) return false;
-    if (nic.endpoint != nullptr && nic.endpoint->takes_everything()) return true;
-    return drop(now, port, p, DropReason::kNotUnderstood), false;
+    if (nic.endpoint == nullptr || !nic.endpoint->takes_everything())
+      return drop(now, port, p, DropReason::kNotUnderstood), false;
+    // UET directly behind IP has its CRC, too.
+    return p->has(Packet::kCorrupted) ? (drop(now, port, p, DropReason::kIcrcError), false) : true;
   }
   if (wire::mac_word(p->header()) != nic.mac) [[unlikely]]
     return drop(now, port, p, DropReason::kNotForUs), false;

@@ -45,6 +45,109 @@ TEST(UetFidelity, OneFlowTakesItsTimeOnTheWireAndOneRoundTrip) {
   EXPECT_EQ(r.flows[0].trimmed + r.flows[0].uet->retransmitted_packets, 0u);
 }
 
+// ---- Over three tiers: topologies/scenarios/fidelity-uet-fat-tree.yaml
+// -----------------------------------------------
+//
+//   FCT in us          mean            p50             p99             max             trims       CE marks
+//   one flow           176.2
+//   oblivious          194.6 .. 196.6  193.7 .. 196.3  206.4 .. 225.2  206.4 .. 232.2   12 .. 76   7534 .. 9808
+//   mixed              190.4 .. 191.4  190.6 .. 191.5  196.2 .. 199.3  196.3 .. 199.6    0 .. 1    4245 .. 5135
+//   incast of 8        1201 .. 1268    1183 .. 1279    1319 .. 1366    1319 .. 1366    419 .. 429  3409 .. 3664
+
+struct Band {
+  double least;
+  double most;
+};
+void expect_in(const char* what, double measured_ns, Band us) {
+  EXPECT_GT(measured_ns, us.least * 1000 * 0.95) << what;
+  EXPECT_LT(measured_ns, us.most * 1000 * 1.05) << what;
+}
+void expect_fct(const report::TrafficReport& t, Band mean, Band p50, Band p99, Band max) {
+  expect_in("mean", t.fct_ns.mean, mean);
+  expect_in("p50", static_cast<double>(t.fct_ns.p50), p50);
+  expect_in("p99", static_cast<double>(t.fct_ns.p99), p99);
+  expect_in("max", static_cast<double>(t.fct_ns.max), max);
+}
+
+struct Sums {
+  std::uint64_t trims = 0, marks = 0, again = 0, timeouts = 0;
+};
+Sums sums(const report::Report& r) {
+  Sums s;
+  for (const report::UetNicReport& n : r.uet_nics) {
+    s.trims += n.trimmed();
+    s.marks += n.ecn_marked_packets;
+    s.again += n.retransmitted_packets;
+    s.timeouts += n.retransmission_timeouts;
+  }
+  return s;
+}
+
+std::string traffic(const std::string& what) {
+  return "traffic=[{ name: t, transport: uet, path-mtu: 4086, message: 2MB, bytes: 2MB, outstanding: 1, " + what +
+         " }]";
+}
+
+TEST(UetFidelityThreeTiers, OneFlowTakesWhatItTookThere) {
+  Scenario s = Scenario::ready("fidelity-uet-fat-tree", {traffic("from: h128, to: h1")});
+  s.run_to_the_end();
+  const report::Report r = s.report();
+  ASSERT_TRUE(r.flows[0].fct_ns.has_value());
+  EXPECT_NEAR(static_cast<double>(*r.flows[0].fct_ns), 176'200, 0.01 * 176'200);
+  EXPECT_EQ(r.flows[0].packets, 490u);
+  EXPECT_EQ(sums(r).again + sums(r).trims + sums(r).marks, 0u);
+}
+
+TEST(UetFidelityThreeTiers, APermutationOverAllPathsInTurn) {
+  Scenario s = Scenario::ready("fidelity-uet-fat-tree");
+  const auto& nics = s.lab().uet_nics();
+  ASSERT_EQ(nics.size(), 128u);
+  const auto& c = std::get<uet::NsccConfig>(nics[0].endpoint->engine().config().congestion);
+  EXPECT_NEAR(static_cast<double>(c.base_rtt.ps), 14.0227e6, 0.01 * 14.0227e6);
+  s.run_to_the_end();
+  const report::Report r = s.report();
+  ASSERT_EQ(r.traffic.at(0).complete, 128u);
+  expect_fct(r.traffic[0], {194.6, 196.6}, {193.7, 196.3}, {206.4, 225.2}, {206.4, 232.2});
+  EXPECT_EQ(sums(r).again, sums(r).trims);
+  EXPECT_EQ(sums(r).timeouts, 0u);
+}
+
+TEST(UetFidelityThreeTiers, APermutationOverPathsThatWereGood) {
+  Scenario s = Scenario::ready("fidelity-uet-fat-tree", {"hosts.default.uet.path-policy=mixed"});
+  s.run_to_the_end();
+  const report::Report r = s.report();
+  ASSERT_EQ(r.traffic.at(0).complete, 128u);
+  expect_fct(r.traffic[0], {190.4, 191.4}, {190.6, 191.5}, {196.2, 199.3}, {196.3, 199.6});
+  EXPECT_EQ(sums(r).again, sums(r).trims);
+}
+
+// Senders 127, 112, 97, .. of 0..127, to 0.
+TEST(UetFidelityThreeTiers, AnIncastOfEight) {
+  Scenario s = Scenario::ready("fidelity-uet-fat-tree",
+                               {"hosts.default.uet.path-policy=mixed",
+                                traffic("pattern: incast, from: [h128, h113, h98, h83, h68, h53, h38, h23], to: h1")});
+  s.run_to_the_end();
+  const report::Report r = s.report();
+  ASSERT_EQ(r.traffic.at(0).complete, 8u);
+  expect_fct(r.traffic[0], {1201, 1268}, {1183, 1279}, {1319, 1366}, {1319, 1366});
+  EXPECT_EQ(sums(r).again, sums(r).trims);
+}
+
+// 171.1 us a step, 5137.3 us in all. There a step begins at the ACK of the one before it, here at its data.
+TEST(UetFidelityThreeTiers, ARingOfSixteen) {
+  Scenario s = Scenario::ready("fidelity-uet-ring");
+  s.run_to_the_end();
+  const report::Report r = s.report();
+  ASSERT_EQ(r.collectives.size(), 1u);
+  EXPECT_TRUE(r.collectives[0].verified);
+  ASSERT_TRUE(r.collectives[0].max_ns.has_value());
+  expect_in("makespan", static_cast<double>(*r.collectives[0].max_ns), {5137.3, 5137.3});
+  EXPECT_EQ(sums(r).again + sums(r).trims, 0u);
+}
+
+// ---- Over two
+// --------------------------------------------------------------------------------------------------------
+
 TEST(UetFidelity, APermutationLandsInTheBand) {
   Scenario s = Scenario::ready("fidelity-uet");
   s.run_to_the_end();

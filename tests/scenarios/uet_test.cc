@@ -1,6 +1,7 @@
 // Built-in UET NICs over whole paths: messages of flows, from what a fabric file says to what the report does.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <span>
 #include <string>
 #include <tuple>
@@ -164,6 +165,16 @@ TEST(Uet, DatagramsThatAreLostStayLostAndNobodyWaitsForThem) {
   EXPECT_EQ(f.uet->retransmitted_packets, 0u);
 }
 
+TEST(Uet, DatagramsThatTheNetworkDoublesAreNoWrongData) {
+  Scenario s(pair("service: uud, message: 1000B, bytes: 1MB, receives: 64",
+                  "faults:\n  - { name: twice, on: spine1:1, duplicate: true, probability: 10% }\n"));
+  s.run_to_the_end();
+  const report::FlowReport f = flow_report(s.report());
+  EXPECT_EQ(f.uet->verified, 1000u);
+  EXPECT_EQ(f.corrupted, 0u);
+  EXPECT_GT(f.uet->discarded, 50u);
+}
+
 TEST(Uet, APermutationIsSprayedTrimmedAndNothingGoesTwiceForNothing) {
   Scenario s = Scenario::ready("uet-spray-trim");
   s.run_to_the_end();
@@ -205,6 +216,35 @@ TEST(Uet, AnIncastIsTrimmedAndLosesNothingWithoutPfc) {
   EXPECT_GT(last, bound);
   EXPECT_LT(last, 1.05 * bound);
   s.expect_books_balance();
+}
+
+// Two hosts of one leaf send to two of the other by the only spine: its port to the second leaf is short, the leaf's to
+// its hosts is not. Then one host sends as much as two to one.
+TEST(Uet, SwitchesSayWhatTheyHaveCutAtTheLastHop) {
+  const auto nacks = [](const std::string& to) {
+    Scenario s(
+        "name: x\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2, host-link: { rate: "
+        "100Gbps }, fabric-link: { rate: " +
+        std::string(to == "h3" ? "400Gbps" : "100Gbps") +
+        " } }\nswitches: { default: { buffer: 8MiB } }\nhosts: { default: { uet: { rto: 1ms } } }\n"
+        "qos: { default: { classes: { 3: { lossless: false, queue-alpha: 1/64, trim: { dscp: 40, class: 5, "
+        "last-hop-dscp: 41 } }, 5: { strict: true } } } }\n"
+        "traffic: [{ name: t, from: [h1, h2], to: " +
+        to + ", transport: uet, bytes: 4MB }]\n");
+    s.run_to_the_end();
+    const report::Report r = s.report();
+    expect_all_verified(r, 8);
+    std::map<std::string, std::uint64_t> codes;
+    for (const report::UetNicReport& n : r.uet_nics)
+      for (const auto& [code, count] : n.nacks_received) codes[code] += count;
+    return codes;
+  };
+  const auto last = nacks("h3");
+  EXPECT_GT(last.at("trimmed_lasthop"), 0u);
+  EXPECT_FALSE(last.contains("trimmed"));
+  const auto first = nacks("[h3, h4]");
+  EXPECT_GT(first.at("trimmed"), 0u);
+  EXPECT_FALSE(first.contains("trimmed_lasthop"));
 }
 
 TEST(Uet, RodKeepsItsOrderOverEcmp) {
@@ -378,6 +418,19 @@ TEST(Uet, WithoutUdpAndWithoutCrcItWorksAsWell) {
       EXPECT_EQ(flow_report(s.report()).delivered_bytes, 2'000'000u);
       s.expect_books_balance();
     }
+}
+
+TEST(Uet, DamagedPacketsAreFoundInEitherEncapsulation) {
+  for (const char* how : {"udp", "ip", "ip, ip-protocol: 200"}) {
+    Scenario s(pair("message: 100KB, bytes: 2MB, path-mtu: 1024",
+                    std::string("hosts: { default: { uet: { rto: 200us, encapsulation: ") + how +
+                        " } } }\nfaults:\n  - { name: bits, on: spine1:2, corrupt: true, probability: 2% }\n"),
+               {"run.payload=real"});
+    s.run_to_the_end();
+    expect_all_verified(s.report(), 20);
+    EXPECT_EQ(flow_report(s.report()).corrupted, 0u) << how;
+    EXPECT_GT(s.drops(DropReason::kIcrcError), 10u) << how;
+  }
 }
 
 TEST(Uet, ARateIsKeptByEveryService) {

@@ -11,7 +11,7 @@
 namespace railyard::uet {
 
 struct EngineConfig {
-  std::uint32_t payload_mtu = 4096;  // 1024, 2048, 4096 or 8192; the same at all ends
+  std::uint32_t payload_mtu = 4096;  // 1024..8192, by the standard a power of two; the same at all ends
 
   // PDCs.
   std::uint16_t most_pdcs = 0xFFFF;     // at a time, 1..65535

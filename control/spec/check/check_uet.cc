@@ -30,11 +30,33 @@ void UetCheck::check_nic(const TrafficSpec& t, const Tree& said, const PortName&
       said.at_or_self("dscp").fail(fmt::format("{} is control-dscp of {}, too; expected another", t.dscp, format(nic)));
     if (uet_of(nic).trimmed_dscp == t.dscp)
       said.at_or_self("dscp").fail(fmt::format("{} is trimmed-dscp of {}, too; expected another", t.dscp, format(nic)));
+    if (uet_of(nic).trimmed_lasthop_dscp == t.dscp)
+      said.at_or_self("dscp").fail(
+          fmt::format("{} is trimmed-lasthop-dscp of {}, too; expected another", t.dscp, format(nic)));
+    check_last_hop(t, said, nic);
     return;
   }
   if (t.dscp != other.dscp) refuse("dscp");
   if (t.priority != other.priority) refuse("class");
   if (t.ect != other.ect) refuse("ecn");
+}
+
+// NICs know by it what was cut at the last hop: nothing else may have it.
+void UetCheck::check_last_hop(const TrafficSpec& t, const Tree& said, const PortName& nic) const {
+  for (const NodeSpec& n : lab_.nodes) {
+    if (n.kind != NodeSpec::Kind::kSwitch) continue;
+    const QosProfile& qos = lab_.qos.at(lab_.switches.at(n.profile).qos);
+    const auto priority = static_cast<std::size_t>(qos.dscp_to_class[static_cast<std::size_t>(t.dscp)]);
+    const std::optional<Trim>& trim = qos.classes[priority].trim;
+    if (!trim || !trim->last_hop_dscp) continue;
+    if (*trim->last_hop_dscp == t.dscp)
+      said.at_or_self("dscp").fail(
+          fmt::format("{} is last-hop-dscp of class {} at {}, too; expected another", t.dscp, priority, n.name));
+    if (*trim->last_hop_dscp == uet_of(nic).control_dscp)
+      said.at_or_self("transport")
+          .fail(fmt::format("{} is control-dscp of {} and last-hop-dscp of class {} at {}; expected two",
+                            uet_of(nic).control_dscp, format(nic), priority, n.name));
+  }
 }
 
 void UetCheck::check_ends_agree(const Tree& said, const TrafficEnds& ends) const {

@@ -20,6 +20,7 @@ class UetCheck {
 
  private:
   void check_nic(const TrafficSpec& traffic, const Tree& said, const PortName& nic);
+  void check_last_hop(const TrafficSpec& t, const Tree& said, const PortName& nic) const;
   void check_ends_agree(const Tree& said, const TrafficEnds& ends) const;
   const UetNicSpec& uet_of(const PortName& nic) const { return lab_.hosts.at(lab_.find(nic.node)->profile).uet; }
 

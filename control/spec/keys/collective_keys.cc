@@ -134,7 +134,9 @@ const Table<CollectiveSpec>& collective_keys() {
        key("stragglers", &CollectiveSpec::stragglers, list_of(map_of(straggler_keys())),
            "ranks that computing takes longer than the others, always"),
        key("path-mtu", &CollectiveSpec::path_mtu, any_path_mtu(),
-           "octets of payload in a full packet; of UET 1024 and more"),
+           "octets of payload in a full packet: 256, 512, 1024, 2048 or 4096; of UET 1024, 2048, 4096 or 8192, or what "
+           "a "
+           "simulation has in between"),
        key("ip", &CollectiveSpec::ip_version, choice<int>({{"4", 4}, {"6", 6}}), "version of IP"),
        key("dscp", &CollectiveSpec::dscp, integer(0, 63), "code point that switches classify by"),
        key("ecn", &CollectiveSpec::ect, boolean(), "ECN-capable: ECT(0), else Not-ECT"),

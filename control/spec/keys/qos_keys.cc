@@ -187,7 +187,9 @@ const Table<Trim>& trim_keys() {
       {key("keep", &Trim::keep, octets(96, 9238), "octets that are left, from the Ethernet header on, without FCS")
            .show(),
        key("dscp", &Trim::dscp, integer(0, 63), "DSCP of what is left: by it later switches know its class").require(),
-       key("class", &Trim::to_class, integer(0, 7), "class whose queue it goes to at this port").require()}};
+       key("class", &Trim::to_class, integer(0, 7), "class whose queue it goes to at this port").require(),
+       key("last-hop-dscp", &Trim::last_hop_dscp, maybe(integer(0, 63)),
+           "DSCP of what is left at ports with a host behind them (UET: DSCP_TRIMMED_LASTHOP); without it the same")}};
   return table;
 }
 

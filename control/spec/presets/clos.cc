@@ -8,10 +8,9 @@ namespace railyard::spec {
 
 ClosBuilder::ClosBuilder(const Tree& topology, const Clos& said, const LinkSpec& link, int leaves, int hosts_per_leaf,
                          Lab& lab)
-    : topology_(topology), said_(said), host_link_(link), fabric_link_(link), lab_(lab) {
+    : topology_(topology), said_(said), host_link_(link), fabric_link_(link), make_(topology, lab) {
   if (said.host_link != nullptr) link_keys().read(*said.host_link, host_link_);
   if (said.fabric_link != nullptr) link_keys().read(*said.fabric_link, fabric_link_);
-  host_link_.place = fabric_link_.place = topology.place;
 
   if (said.spines && said.oversubscription)
     topology.at_or_self("oversubscription").fail("beside spines, which say the same; expected one of the two");
@@ -47,50 +46,30 @@ int ClosBuilder::spines_by_oversubscription(int hosts_per_leaf) const {
   return static_cast<int>(down / up);
 }
 
-NodeSpec& ClosBuilder::add_switch(std::string name, const char* role, const std::string& profile) {
-  NodeSpec& node = lab_.nodes.emplace_back();
-  node.name = std::move(name);
-  node.kind = NodeSpec::Kind::kSwitch;
-  node.profile = profile;
-  node.role = role;
-  node.place = topology_.place;
-  return node;
+NodeSpec& ClosBuilder::add_leaf(std::string name) {
+  return make_.add_switch(std::move(name), "leaf", said_.leaf_profile);
 }
 
-NodeSpec& ClosBuilder::add_leaf(std::string name) { return add_switch(std::move(name), "leaf", said_.leaf_profile); }
-
 NodeSpec& ClosBuilder::add_host(std::string name, int nics) {
-  NodeSpec& node = lab_.nodes.emplace_back();
-  node.name = std::move(name);
-  node.kind = NodeSpec::Kind::kHost;
-  node.profile = said_.host_profile;
-  node.place = topology_.place;
-  NicSpec nic;
-  nic.place = topology_.place;
-  node.nics.assign(static_cast<std::size_t>(nics), nic);
-  return node;
+  return make_.add_host(std::move(name), nics, said_.host_profile);
 }
 
 void ClosBuilder::link_host(PortName nic, PortName leaf_port) {
-  LinkSpec& link = lab_.links.emplace_back(host_link_);
-  link.a = std::move(nic);
-  link.b = std::move(leaf_port);
+  make_.add_link(host_link_, std::move(nic), std::move(leaf_port));
 }
 
 void ClosBuilder::add_spines() {
   for (int spine = 1; spine <= spines_; ++spine)
-    add_switch(fmt::format("spine{}", spine), "spine", said_.spine_profile);
+    make_.add_switch(fmt::format("spine{}", spine), "spine", said_.spine_profile);
 }
 
 void ClosBuilder::link_spines(const std::vector<std::string>& leaves, const std::vector<int>& host_ports) {
   const int parallel = said_.uplinks_per_spine;
   for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf)
     for (int spine = 0; spine < spines_; ++spine)
-      for (int k = 1; k <= parallel; ++k) {
-        LinkSpec& link = lab_.links.emplace_back(fabric_link_);
-        link.a = {leaves[leaf], host_ports[leaf] + spine * parallel + k};
-        link.b = {fmt::format("spine{}", spine + 1), static_cast<int>(leaf) * parallel + k};
-      }
+      for (int k = 1; k <= parallel; ++k)
+        make_.add_link(fabric_link_, {leaves[leaf], host_ports[leaf] + spine * parallel + k},
+                       {fmt::format("spine{}", spine + 1), static_cast<int>(leaf) * parallel + k});
 }
 
 }  // namespace railyard::spec

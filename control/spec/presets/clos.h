@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "control/spec/keys/keys.h"
+#include "control/spec/presets/lab_maker.h"
 #include "control/spec/spec.h"
 
 namespace railyard::spec {
@@ -21,9 +22,16 @@ struct Clos {
   std::string host_profile = "default";
 };
 
-inline constexpr int kMostSwitches = 4096;  // of a kind in a preset
-inline constexpr int kMostHosts = 65536;    // in a preset
-inline constexpr int kMostPorts = 8191;     // of a node
+// A map with the keys of a link, which is kept as it stands.
+template <class T>
+Key<T> link_key(std::string name, const Tree* T::*member, std::string description) {
+  return Key<T>{std::move(name),
+                std::move(description),
+                [member](const Tree& tree, T& into) { into.*member = &tree; },
+                [](const T&) { return Tree{}; },
+                [](const T&, const T&) { return true; },
+                reference(link_keys().name())};
+}
 
 template <class T, class M>
 constexpr M T::*of(M Clos::*member) noexcept {
@@ -33,25 +41,17 @@ constexpr M T::*of(M Clos::*member) noexcept {
 // The keys of all these, for a T that is a Clos.
 template <class T>
 std::vector<Key<T>> clos_keys() {
-  const auto link = [](std::string name, const Tree* Clos::*member, std::string description) {
-    return Key<T>{std::move(name),
-                  std::move(description),
-                  [member](const Tree& tree, T& into) { into.*member = &tree; },
-                  [](const T&) { return Tree{}; },
-                  [](const T&, const T&) { return true; },
-                  reference(link_keys().name())};
-  };
-  return {
-      key("spines", of<T>(&Clos::spines), integer(0, kMostSwitches), "number of spines"),
-      key("oversubscription", of<T>(&Clos::oversubscription), ratio(),
-          "in the place of spines: rate of a leaf's hosts over rate of its uplinks"),
-      key("uplinks-per-spine", of<T>(&Clos::uplinks_per_spine), integer(1, kMostPorts),
-          "parallel links from each leaf to each spine"),
-      link("host-link", &Clos::host_link, "links of hosts; defaults.link where it says nothing"),
-      link("fabric-link", &Clos::fabric_link, "links between leaves and spines; defaults.link where it says nothing"),
-      key("leaf-profile", of<T>(&Clos::leaf_profile), name_form(), "switch profile of the leaves"),
-      key("spine-profile", of<T>(&Clos::spine_profile), name_form(), "switch profile of the spines"),
-      key("host-profile", of<T>(&Clos::host_profile), name_form(), "profile of the hosts")};
+  return {key("spines", of<T>(&Clos::spines), integer(0, kMostSwitches), "number of spines"),
+          key("oversubscription", of<T>(&Clos::oversubscription), ratio(),
+              "in the place of spines: rate of a leaf's hosts over rate of its uplinks"),
+          key("uplinks-per-spine", of<T>(&Clos::uplinks_per_spine), integer(1, kMostPorts),
+              "parallel links from each leaf to each spine"),
+          link_key<T>("host-link", &Clos::host_link, "links of hosts; defaults.link where it says nothing"),
+          link_key<T>("fabric-link", &Clos::fabric_link,
+                      "links between leaves and spines; defaults.link where it says nothing"),
+          key("leaf-profile", of<T>(&Clos::leaf_profile), name_form(), "switch profile of the leaves"),
+          key("spine-profile", of<T>(&Clos::spine_profile), name_form(), "switch profile of the spines"),
+          key("host-profile", of<T>(&Clos::host_profile), name_form(), "profile of the hosts")};
 }
 
 // The first key of every preset. The preset is chosen by it before its table is read.
@@ -82,14 +82,13 @@ class ClosBuilder {
 
  private:
   int spines_by_oversubscription(int hosts_per_leaf) const;
-  NodeSpec& add_switch(std::string name, const char* role, const std::string& profile);
 
   const Tree& topology_;
   const Clos& said_;
   LinkSpec host_link_;
   LinkSpec fabric_link_;
   int spines_ = 0;
-  Lab& lab_;
+  LabMaker make_;
 };
 
 }  // namespace railyard::spec

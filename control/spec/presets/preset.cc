@@ -6,13 +6,14 @@
 
 #include "control/spec/keys/definitions.h"
 #include "control/spec/keys/form.h"
+#include "control/spec/presets/fat_tree.h"
 #include "control/spec/presets/leaf_spine.h"
 #include "control/spec/presets/rail_optimized.h"
 
 namespace railyard::spec {
 
 const std::vector<Preset>& presets() {
-  static const std::vector<Preset> all{leaf_spine(), rail_optimized()};
+  static const std::vector<Preset> all{leaf_spine(), rail_optimized(), fat_tree()};
   return all;
 }
 

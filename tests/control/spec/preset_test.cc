@@ -181,12 +181,90 @@ TEST(RailOptimized, RailsMayBeByThemselves) {
             "x.yaml:2:54: topology.rails: 9 is out of range; expected 1..8");
 }
 
+// k = 4: 4 pods of 2 leaves and 2 spines, 4 cores, 16 hosts.
+TEST(FatTree, OfSwitchesWithKPorts) {
+  const Lab lab = topology("fat-tree, k: 4");
+  EXPECT_EQ(count(lab, "leaf"), 8u);
+  EXPECT_EQ(count(lab, "spine"), 8u);
+  EXPECT_EQ(count(lab, "core"), 4u);
+  EXPECT_EQ(lab.nodes.size(), 8u + 8 + 4 + 16);
+  EXPECT_EQ(lab.links.size(), 16u + 16 + 16);
+  EXPECT_EQ(lab.nodes.back().name, "h16");
+  std::map<std::string, int> ports;
+  for (const LinkSpec& l : lab.links)
+    for (const PortName& end : {l.a, l.b}) ++ports[end.node];
+  for (const NodeSpec& n : lab.nodes) EXPECT_EQ(ports[n.name], n.kind == NodeSpec::Kind::kHost ? 1 : 4) << n.name;
+  EXPECT_EQ(topology("fat-tree, k: 8").nodes.size(), 128u + 32 + 32 + 16);
+}
+
+TEST(FatTree, NumbersPortsHostsFirstAndCoresByPod) {
+  const Lab lab = topology("fat-tree, k: 4");
+  EXPECT_EQ(peer(lab, {"leaf1", 2}), "h2:1");
+  EXPECT_EQ(peer(lab, {"leaf3", 1}), "h5:1");  // the first of the second pod
+  EXPECT_EQ(peer(lab, {"leaf3", 3}), "spine3:1");
+  EXPECT_EQ(peer(lab, {"leaf4", 4}), "spine4:2");
+  // The first spines of all pods have cores 1 and 2, the second ones 3 and 4.
+  EXPECT_EQ(peer(lab, {"spine1", 3}), "core1:1");
+  EXPECT_EQ(peer(lab, {"spine3", 4}), "core2:2");
+  EXPECT_EQ(peer(lab, {"spine8", 3}), "core3:4");
+  EXPECT_EQ(peer(lab, {"spine8", 4}), "core4:4");
+}
+
+TEST(FatTree, NumbersOfItsOwnInThePlaceOfThoseOfK) {
+  const Lab lab = topology("fat-tree, k: 4, pods: 3, hosts-per-leaf: 6, cores-per-spine: 1");
+  EXPECT_EQ(count(lab, "leaf"), 6u);
+  EXPECT_EQ(count(lab, "spine"), 6u);
+  EXPECT_EQ(count(lab, "core"), 2u);
+  EXPECT_EQ(lab.nodes.back().name, "h36");
+  EXPECT_EQ(peer(lab, {"leaf1", 7}), "spine1:1");
+  EXPECT_EQ(peer(lab, {"spine6", 3}), "core2:3");
+  const Lab other = topology(
+      "fat-tree, pods: 2, leaves-per-pod: 3, spines-per-pod: 1, hosts-per-leaf: 2, "
+      "cores-per-spine: 2");
+  EXPECT_EQ(other.nodes.size(), 6u + 2 + 2 + 12);
+  EXPECT_EQ(topology("fat-tree, pods: 1, leaves-per-pod: 2, spines-per-pod: 2, hosts-per-leaf: 1").links.size(), 6u);
+}
+
+TEST(FatTree, HasLinksAndProfilesOfItsOwn) {
+  const Lab lab = parse(
+      "name: x\nswitches: { big: {} }\ntopology: { preset: fat-tree, k: 2, host-link: { rate: 25Gbps }, fabric-link: "
+      "{ rate: 200Gbps }, core-link: { delay: 5us }, core-profile: big }\n",
+      "x.yaml");
+  const auto link = [&](const std::string& node) {
+    return *std::ranges::find_if(lab.links, [&](const LinkSpec& l) { return l.b.node == node; });
+  };
+  EXPECT_EQ(link("leaf1").rate, 25_Gbps);
+  EXPECT_EQ(link("spine1").rate, 200_Gbps);
+  EXPECT_EQ(link("core1").rate, 200_Gbps) << "what fabric-link says";
+  EXPECT_EQ(link("core1").delay, 5_us);
+  EXPECT_EQ(lab.find("core1")->profile, "big");
+  EXPECT_EQ(lab.find("spine1")->profile, "default");
+}
+
+TEST(FatTree, SaysWhatIsWrong) {
+  EXPECT_EQ(topology_error("fat-tree"),
+            "x.yaml:2:11: topology: neither k nor pods; expected k, or pods beside the others");
+  EXPECT_EQ(topology_error("fat-tree, pods: 2, leaves-per-pod: 2, spines-per-pod: 2, hosts-per-leaf: 2"),
+            "x.yaml:2:11: topology: neither k nor cores-per-spine; expected k, or cores-per-spine beside the others");
+  EXPECT_EQ(topology_error("fat-tree, k: 5"),
+            "x.yaml:2:34: topology.k: 5 is odd: half of a switch's ports lead up; expected 4 or 6");
+  EXPECT_EQ(topology_error("fat-tree, k: 130"), "x.yaml:2:34: topology.k: 130 is out of range; expected 2..128");
+  EXPECT_EQ(topology_error("fat-tree, k: 128"), "x.yaml:2:11: topology: 8192 leaves; expected at most 4096");
+  EXPECT_EQ(topology_error("fat-tree, k: 32, hosts-per-leaf: 200"),
+            "x.yaml:2:11: topology: 102400 hosts; expected at most 65536");
+  EXPECT_EQ(topology_error("fat-tree, k: 4, pods: 1, cores-per-spine: 2"),
+            "x.yaml:2:63: topology.cores-per-spine: a single pod needs no cores; expected pods: 2 or more, or none of "
+            "it");
+  EXPECT_EQ(error_of("name: x\ntopology: { preset: fat-tree, k: 4, core-profile: huge }\n"),
+            "x.yaml:2:51: topology.core-profile: there is no switch profile 'huge'. Known here: default");
+}
+
 TEST(Presets, AreNamed) {
   EXPECT_EQ(error_of("name: x\ntopology: { leaves: 2 }\n"),
-            "x.yaml:2:11: topology: key 'preset' is missing: one of leaf-spine, rail-optimized");
+            "x.yaml:2:11: topology: key 'preset' is missing: one of leaf-spine, rail-optimized, fat-tree");
   EXPECT_EQ(topology_error("leafspine"),
-            "x.yaml:2:21: topology.preset: unknown 'leafspine'; did you mean 'leaf-spine'? Expected leaf-spine or "
-            "rail-optimized");
+            "x.yaml:2:21: topology.preset: unknown 'leafspine'; did you mean 'leaf-spine'? Expected leaf-spine, "
+            "rail-optimized or fat-tree");
   EXPECT_EQ(error_of("name: x\ntopology: leaf-spine\n"),
             "x.yaml:2:11: topology: found 'leaf-spine'; expected a map with the key 'preset'");
 }

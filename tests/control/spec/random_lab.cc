@@ -91,7 +91,8 @@ TrafficClass random_class(Chance& chance) {
     c.accept_loss = chance.one_in(3);
   } else {
     if (chance.one_in(4))
-      c.trim = Trim{static_cast<std::uint32_t>(chance.integer(96, 9238)), chance.integer(0, 63), chance.integer(0, 7)};
+      c.trim = Trim{static_cast<std::uint32_t>(chance.integer(96, 9238)), chance.integer(0, 63), chance.integer(0, 7),
+                    chance.one_in(3) ? std::optional(chance.integer(0, 63)) : std::nullopt};
     c.queue_alpha_exponent = chance.integer(-8, 7);
   }
   c.queue_reserved = chance.bytes(0, kMiB);

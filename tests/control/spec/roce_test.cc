@@ -167,7 +167,7 @@ TEST(RoceErrors, KeysOfTraffic) {
   EXPECT_EQ(wrong("message: 2GiB"), "x.yaml:5:60: traffic.0.message: 2GiB is out of range; expected 1B..1GiB");
   EXPECT_EQ(wrong("outstanding: 0"), "x.yaml:5:64: traffic.0.outstanding: 0 is out of range; expected 1..4096");
   EXPECT_EQ(wrong("path-mtu: 1500"),
-            "x.yaml:5:61: traffic.0.path-mtu: unknown '1500'; expected 256, 512, 1024, 2048, 4096 or 8192");
+            "x.yaml:5:61: traffic.0.path-mtu: 1500 is no path MTU of RoCE; expected 256, 512, 1024, 2048 or 4096");
   EXPECT_EQ(wrong("path-mtu: 8192"),
             "x.yaml:5:61: traffic.0.path-mtu: 8192 is no path MTU of RoCE; expected 256, 512, 1024, 2048 or 4096");
   EXPECT_EQ(wrong("qps: 257"), "x.yaml:5:56: traffic.0.qps: 257 is out of range; expected 1..256");

@@ -96,6 +96,13 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
   for (const char* set : {"traffic.storage.dscp=34", "traffic.storage=", "qos.default.classes.4.weight=90",
                           "hosts.default.roce.congestion=dcqcn"})
     loads("scenarios/storage-burst.yaml", {set});
+  loads("scenarios/fidelity-uet-fat-tree.yaml", {"hosts.default.uet.path-policy=mixed"});
+  for (const char* what : {"from: h128", "pattern: incast, fan-in: 8"})
+    loads("scenarios/fidelity-uet-fat-tree.yaml",
+          {std::string("traffic=[{ name: t, transport: uet, path-mtu: 4086, message: 2MB, bytes: 2MB, to: h1, ") +
+           what + " }]"});
+  for (const char* set : {"collectives.ring.algorithm=halving-doubling", "collectives.ring.service=rod"})
+    loads("scenarios/fidelity-uet-ring.yaml", {set});
   loads("scenarios/fidelity-dcqcn.yaml", {"hosts.default.roce.congestion=none", "qos.default.classes.3.ecn=off"});
   loads("web-search.yaml", {"traffic.search.load=70%", "traffic.search.sizes=data-mining"});
   for (const char* set : {"hosts.default.roce.ack-timeout=10", "collectives.rail2.algorithm=tree",

@@ -1,5 +1,7 @@
 // What a fabric file says of UET, and what it may not.
-#include <gtest/gtest.h>
+#include <string>
+
+#include <gmock/gmock.h>
 
 #include "control/spec/load.h"
 #include "tests/control/spec/lab_builder.h"
@@ -99,11 +101,31 @@ TEST(UetSpec, AProfileIsWhatTheRestBeginsAs) {
   EXPECT_TRUE(l.hosts.at("default").uet.ack_cc) << "said, in whatever order";
 }
 
+TEST(UetSpec, WhatIsCutAtTheLastHopHasADscpOfItsOwn) {
+  const auto trim = [](const char* dscp) {
+    return std::string(
+               "qos: { default: { classes: { 3: { lossless: false, trim: { dscp: 40, class: 5, last-hop-dscp: ") +
+           dscp + " } } } } }\n";
+  };
+  const auto said = [&](const char* dscp) {
+    return error_of(file_with("from: h1, to: h2, transport: uet", trim(dscp)));
+  };
+  EXPECT_EQ(said("41"), "(no error)");
+  EXPECT_EQ(parse(file_with("from: h1, to: h2, transport: uet", trim("41")), "x.yaml")
+                .qos.at("default")
+                .classes[3]
+                .trim->last_hop_dscp,
+            41);
+  EXPECT_THAT(said("26"), testing::HasSubstr("26 is last-hop-dscp of class 3 at "));
+  EXPECT_THAT(said("46"), testing::HasSubstr("46 is control-dscp of h1:1 and last-hop-dscp of class 3 at "));
+}
+
 TEST(UetSpec, WhatTrafficMayNotSay) {
   EXPECT_EQ(uet_error(", service: rdu"),
             "x.yaml:5:59: traffic.0.service: unknown 'rdu'; did you mean 'rud'? Expected rud, rod, rudi or uud");
   EXPECT_EQ(error_of(file_with("from: h1, to: h2, service: rud")),
             "x.yaml:5:43: traffic.0.service: has no meaning here; expected it under transport: uet");
+  EXPECT_EQ(uet_error(", path-mtu: 4086"), "(no error)");
   EXPECT_EQ(uet_error(", path-mtu: 512"),
             "x.yaml:5:60: traffic.0.path-mtu: 512 is no Payload MTU of UET; expected 1024, 2048, 4096 or 8192");
   EXPECT_EQ(uet_error(", service: rudi, operation: send"),

@@ -324,6 +324,8 @@ void FlowEndpoint::take_message(Lane& lane, const Completion& completion, std::u
   if (right && c.mode == DeliveryMode::kRod) right = k == lane.whole.next();
   if (right && lane.whole.add(k)) [[likely]]
     ++flow.verified;
+  else if (right && c.mode == DeliveryMode::kUud)
+    ++flow.received.discarded;  // a datagram that the network has doubled: nobody promises that it comes once
   else
     ++flow.received.corrupted;
 }
