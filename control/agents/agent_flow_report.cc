@@ -7,7 +7,6 @@
 #include "control/agents/modelled.h"
 #include "control/report/flow_report.h"
 #include "control/report/nic_name.h"
-#include "control/routing/path_times.h"
 #include "transports/roce/flows/flow_endpoint.h"
 
 namespace railyard::agents {
@@ -92,8 +91,7 @@ FlowReport agent_flow_report(const build::BuiltLab& lab, const AgentFlowState& s
     else if (s.results[sink])
       f.roce->agents.push_back({end.nic.node, s.devices[sink], s.results[sink]->counters});
   }
-  routing::PathTimes times(lab.spec());
-  report::add_limits(lab, what.plan, what.config.total, what.config.rate, times, f);
+  report::add_limits(lab, what.plan, what.config.total, what.config.rate, f);
   if (!s.failure.empty()) {
     f.roce->status = s.failure;
     f.roce->completion_errors = 1;

@@ -114,6 +114,12 @@ void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Byte
   r.ideal_ns = static_cast<std::int64_t>(ps / 1000);
 }
 
+void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Bytes total, BitRate own_rate,
+                FlowReport& r) {
+  routing::PathTimes times(lab.spec());
+  add_limits(lab, plan, total, own_rate, times, r);
+}
+
 std::optional<double> FlowReport::share() const {
   if (limit_bps <= 0 || goodput_bps <= 0 || !measured) return std::nullopt;
   return goodput_bps / limit_bps;

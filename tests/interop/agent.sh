@@ -94,7 +94,7 @@ reported() {
   jq -e '(.flows | length) == 8 and (.collectives | length) == 1 and .audit.balanced and
     ([.flows[] | .roce.agents // [] | .[].hw_counters | length > 0] | all) and
     ([.flows[] | .roce.verified] | add) > 100' "$out/report/report.json" &&
-    grep -q 'h1 (agent)' "$out/report/report.html"
+    grep -q 'write/h1-&gt;h2' "$out/report/report.html"
 }
 up() { "$railyard" up "$lab" --detach "$@"; }
 down() { "$railyard" down; }
