@@ -120,6 +120,8 @@ class Engine {
 
   // Does what fell due, and says what could be sent and until when the answer holds.
   Readiness ready(Instant now);
+  // What ready() would say if nothing fell due, or a little more: with a sooner `until`.
+  Readiness readiness() const noexcept;
   // The next packet of a class. False: there is none. What `out` points to holds until the next call.
   bool send(Instant now, Priority priority, OutPacket& out);
 

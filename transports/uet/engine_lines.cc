@@ -215,6 +215,10 @@ void Engine::pace(Instant now, Pdc& pdc, Instant allowed, const Cargo& cargo, st
 Readiness Engine::ready(Instant now) {
   run_due(now);
   drop_stale_wakes();
+  return readiness();
+}
+
+Readiness Engine::readiness() const noexcept {
   Readiness r;
   if (!control_line_.empty() || first_reply_ < replies_.size())
     r.classes = static_cast<PriorityMask>(r.classes | bit(fep_.config.control));

@@ -22,6 +22,7 @@ Readiness FlowEndpoint::ready(Instant now) {
   // A timer may have completed something, and that made room for something else.
   while (take_completions(now)) r = uet_.ready(now);
   r.until = std::min(r.until, due_in_host());
+  told_ = r;
   return r;
 }
 
@@ -39,12 +40,17 @@ std::size_t FlowEndpoint::send(Instant now, Priority priority, std::span<TxFrame
 // Every NIC of a scale-up network was told when something would be due in it; now that may be earlier.
 bool FlowEndpoint::receive(std::span<const RxFrame> frames) {
   const Instant due = scale_up() != nullptr ? scale_up()->next_due() : Instant::never();
-  for (const RxFrame& frame : frames) receive_one(frame);
+  bool completed = false;
+  for (const RxFrame& frame : frames) completed = receive_one(frame) || completed;
   if (scale_up() != nullptr && scale_up()->next_due() < due) scale_up()->note_change();
-  return !frames.empty();
+  if (completed || scale_up() != nullptr) return true;
+  // Most packets of data change nothing: who only receives is not asked again for each.
+  const Readiness now = engine().readiness();
+  return now.classes != told_.classes || std::min(now.until, due_in_host()) < told_.until;
 }
 
-void FlowEndpoint::receive_one(const RxFrame& frame) {
+// Whether anything has completed.
+bool FlowEndpoint::receive_one(const RxFrame& frame) {
   run_due(frame.at);
   if (!uet_.parse(frame, in_)) {
     const Of of = lane_of(in_);
@@ -54,7 +60,7 @@ void FlowEndpoint::receive_one(const RxFrame& frame) {
     else if (in_.ce)
       note_marked(in_);
   }
-  take_completions(frame.at);
+  return take_completions(frame.at);
 }
 
 // A trimmed one's headers say it as well.
@@ -215,6 +221,7 @@ void FlowEndpoint::post_receive(Instant now, std::uint32_t number, std::uint32_t
 }
 
 bool FlowEndpoint::take_completions(Instant now) {
+  if (ranks_.empty()) return take_flow_completions(now);
   const bool of_flows = take_flow_completions(now);
   bool of_ranks = false;
   for (UetRank& rank : ranks_) of_ranks = rank.take_completions(now) || of_ranks;

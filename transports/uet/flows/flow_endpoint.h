@@ -166,7 +166,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   void take_message(Lane& lane, const Completion& completion, std::uint32_t slot);
   void check_read(Lane& lane, Flow& flow, const Lane::Slot& slot, std::uint32_t place);
 
-  void receive_one(const RxFrame& frame);
+  bool receive_one(const RxFrame& frame);
   // Which lane a packet with payload is of at its sink; its READ's slot.
   struct Of {
     Lane* lane = nullptr;
@@ -192,6 +192,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   std::deque<UetRank> ranks_;
   std::vector<UetRank*> rank_by_context_;  // nullptr: a flow's
+  Readiness told_{};                       // what ready() said last
 };
 
 }  // namespace railyard::uet
