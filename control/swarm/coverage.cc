@@ -32,11 +32,17 @@ std::string columns(const std::string& title, const std::map<std::string, std::u
 void Coverage::add(const Outcome& o) {
   hops_.push_back(o.hops);
   all_hops_ += o.hops;
+  roce_packets_ += o.roce_packets;
+  uet_packets_ += o.uet_packets;
   for (const auto& [name, n] : {std::pair<const char*, std::uint64_t>{"XOFF", o.xoffs},
                                 {"drops", o.drops},
                                 {"lost on links", o.lost},
                                 {"CE marks", o.marks},
                                 {"trims", o.trims},
+                                {"roce packets", o.roce_packets},
+                                {"uet packets", o.uet_packets},
+                                {"retransmissions", o.retransmissions},
+                                {"flows given up", o.failures},
                                 {"deadlock", o.deadlocked ? 1 : 0}})
     if (n > 0) ++events_[name];
   for (const std::string& k : o.kinds) ++kinds_[k];
@@ -62,6 +68,8 @@ std::vector<std::string> Coverage::missed(const Bars& bars) const {
   };
   percent("XOFF", bars.xoff_percent);
   percent("drops", bars.drops_percent);
+  percent("roce packets", bars.transport_percent);
+  percent("uet packets", bars.transport_percent);
   for (const std::string& kind : all_kinds())
     if (count_in(kinds_, kind) * 1000 < seeds() * static_cast<std::uint64_t>(bars.kind_permille))
       out.push_back(fmt::format("{} in {} of {} seeds; expected {} of 1000", kind, count_in(kinds_, kind), seeds(),
@@ -72,14 +80,21 @@ std::vector<std::string> Coverage::missed(const Bars& bars) const {
 std::string Coverage::text() const {
   std::map<std::string, std::uint64_t> kinds = kinds_;
   for (const std::string& kind : all_kinds()) kinds.try_emplace(kind, 0);
-  return fmt::format("{} seeds, {:.1f} million packet-hops, {} in the median seed\n", seeds(),
-                     static_cast<double>(all_hops_) / 1e6, median_hops()) +
+  return fmt::format(
+             "{} seeds, {:.1f} million packet-hops, {} in the median seed; {:.2f} million packets of RoCE, {:.2f} of "
+             "UET\n",
+             seeds(), static_cast<double>(all_hops_) / 1e6, median_hops(), static_cast<double>(roce_packets_) / 1e6,
+             static_cast<double>(uet_packets_) / 1e6) +
          columns("seeds with", events_) + columns("seeds with faults that did something", kinds) +
          columns("seeds with fabrics that have", features_);
 }
 
 std::string Coverage::json() const {
-  nlohmann::ordered_json j{{"seeds", seeds()}, {"hops", all_hops_}, {"median_hops", median_hops()}};
+  nlohmann::ordered_json j{{"seeds", seeds()},
+                           {"hops", all_hops_},
+                           {"median_hops", median_hops()},
+                           {"roce_packets", roce_packets_},
+                           {"uet_packets", uet_packets_}};
   j["events"] = events_;
   j["faults"] = kinds_;
   j["features"] = features_;

@@ -14,7 +14,8 @@ struct Bars {
   std::uint64_t median_hops = 50'000;
   int xoff_percent = 50;  // of the seeds
   int drops_percent = 30;
-  int kind_permille = 20;  // every kind of fault, having done something
+  int kind_permille = 20;      // every kind of fault, having done something
+  int transport_percent = 30;  // packets of RoCE, packets of UET
 };
 
 class Coverage {
@@ -35,6 +36,8 @@ class Coverage {
   std::map<std::string, std::uint64_t> kinds_;
   std::map<std::string, std::uint64_t> features_;
   std::uint64_t all_hops_ = 0;
+  std::uint64_t roce_packets_ = 0;
+  std::uint64_t uet_packets_ = 0;
 };
 
 }  // namespace railyard::swarm

@@ -1,5 +1,8 @@
 #include "control/swarm/generate.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 #include "control/build/built_lab.h"
@@ -16,10 +19,12 @@ std::string in_band(Seed seed) {
   return draw.percent(25) ? fmt::format(", int: {{ one-in: {}, packets: 16384 }}", draw.of({1, 3, 20})) : "";
 }
 
-std::string with_duration(const std::string& fabric, Seed seed, Duration duration) {
+// Transports wait for long before they give up; generators wait for nothing.
+std::string with_duration(const std::string& fabric, Seed seed, Duration duration, bool messages) {
   const bool real = Draw(seed, "swarm/run").percent(15);
-  return fabric + fmt::format("run: {{ seed: {}, duration: {}ns, drain: 200ms, deadlock: 200us, payload: {}{} }}\n",
-                              seed.value, duration.ps / 1000, real ? "real" : "elided", in_band(seed));
+  return fabric + fmt::format("run: {{ seed: {}, duration: {}ns, drain: {}, deadlock: 200us, payload: {}{} }}\n",
+                              seed.value, duration.ps / 1000, messages ? "30s" : "200ms", real ? "real" : "elided",
+                              in_band(seed));
 }
 
 bool can_be_built(const std::string& fabric) {
@@ -50,7 +55,8 @@ std::string random_fabric(Seed seed) {
 
 std::string GeneratedLab::text(const std::set<std::string>& without) const {
   std::string text = fabric;
-  for (const auto& [key, items] : {std::pair{"traffic", &traffic}, {"faults", &faults}}) {
+  for (const auto& [key, items] :
+       {std::pair{"traffic", &traffic}, {"collectives", &collectives}, {"faults", &faults}}) {
     std::string list;
     for (const Item& item : *items)
       if (!without.contains(item.name)) list += fmt::format("  - {{ name: {}, {} }}\n", item.name, item.yaml);
@@ -64,10 +70,15 @@ GeneratedLab generate(std::uint64_t number) {
   GeneratedLab lab;
   lab.seed = number;
   const std::string fabric = random_fabric(seed);
-  lab.fabric = with_duration(fabric, seed, Duration{kPicosecondsPerSecond / 1000});
-  lab.traffic = random_traffic(seed, spec::parse(fabric, "swarm"));
+  lab.fabric = with_duration(fabric, seed, Duration{kPicosecondsPerSecond / 1000}, false);
+  const spec::Lab bare = spec::parse(fabric, "swarm");
+  lab.traffic = random_traffic(seed, bare);
+  const std::size_t generated = lab.traffic.size();
+  std::ranges::move(random_messages(seed, bare), std::back_inserter(lab.traffic));
+  lab.collectives = random_collectives(seed, bare);
+  const bool messages = lab.traffic.size() > generated || !lab.collectives.empty();
   const spec::Lab with_traffic = spec::parse(lab.text(), "swarm");
-  lab.fabric = with_duration(fabric, seed, duration_for(with_traffic, kHops));
+  lab.fabric = with_duration(fabric, seed, duration_for(with_traffic, kHops), messages);
   lab.faults = random_faults(seed, spec::parse(lab.text(), "swarm"));
   return lab;
 }

@@ -24,6 +24,12 @@ std::string random_qos(Seed seed);
 std::vector<GeneratedLab::Item> random_traffic(Seed seed, const spec::Lab& lab);
 // `lab` has its traffic, and a duration.
 std::vector<GeneratedLab::Item> random_faults(Seed seed, const spec::Lab& lab);
+// The same over RoCEv2 and UET: messages, and collectives; in some labs none. `roce:` and `uet:` of a profile of hosts.
+std::vector<GeneratedLab::Item> random_messages(Seed seed, const spec::Lab& lab);
+std::vector<GeneratedLab::Item> random_collectives(Seed seed, const spec::Lab& lab);
+std::string random_endpoints(Seed seed);
+// Of the links of hosts, in Gb/s.
+std::int64_t gbps_of_hosts(const spec::Lab& lab);
 // How long `lab` with its traffic takes for some `hops` packet-hops; a guess.
 Duration duration_for(const spec::Lab& lab, double hops);
 

@@ -130,7 +130,7 @@ class Faults {
     if (!draw.percent(35)) return text;
     const spec::TrafficSpec& t = draw.of(lab_.traffic);
     std::string match;
-    switch (draw.below(9)) {
+    switch (draw.below(11)) {
       case 0:
         match = fmt::format("ip.dscp: {}", t.dscp);
         break;
@@ -154,6 +154,12 @@ class Faults {
         break;
       case 7:
         match = fmt::format("udp.dport: 4791, nth: {}", draw.between(1, 200));
+        break;
+      case 8:
+        match = fmt::format("uet.type: {}", draw.of({2, 3, 4, 5, 7, 8, 10, 11}));  // requests, answers, NACK, CP
+        break;
+      case 9:
+        match = fmt::format("uet.message_id: {}, nth: {}", draw.between(0, 10), draw.between(1, 10));
         break;
       default:
         match = fmt::format("ip.version: {}", t.ip_version);

@@ -51,7 +51,7 @@ std::string host_profile(Seed seed, const char* name, bool slow) {
   const std::int64_t xoff = draw.between(40, 200);
   text += fmt::format(", receive: {{ {}buffer: 8MiB, xoff: {}KB, xon: {}KB }}",
                       slow ? fmt::format("rate: {}Gbps, ", draw.between(5, 60)) : "", xoff, xoff / 2);
-  return text + " }\n";
+  return text + ", " + random_endpoints(seed) + " }\n";
 }
 
 }  // namespace

@@ -27,12 +27,6 @@ std::vector<int> classes(const spec::Lab& lab, bool lossless) {
   return out;
 }
 
-std::int64_t gbps_of_hosts(const spec::Lab& lab) {
-  for (const spec::LinkSpec& l : lab.links)
-    if (lab.find(l.a.node)->kind == spec::NodeSpec::Kind::kHost) return l.rate.bps / 1'000'000'000;
-  return 1;
-}
-
 class Traffic {
  public:
   Traffic(Seed seed, const spec::Lab& lab) : seed_(seed), lab_(lab), hosts_(names_of_hosts(lab)) {}
@@ -144,7 +138,9 @@ Duration duration_for(const spec::Lab& lab, double hops) {
   for (auto& [i, bps] : offered) {
     const spec::TrafficSpec& t = lab.traffic[i];
     if (t.pattern == spec::TrafficSpec::Pattern::kIncast) bps = std::min(bps, rate);
-    frames_per_second += bps / (8.0 * (t.payload + kOverhead));
+    const auto payload =
+        t.has_messages() ? std::min(t.roce.message, static_cast<std::uint32_t>(t.roce.path_mtu)) : t.payload;
+    frames_per_second += bps / (8.0 * (payload + kOverhead));
   }
   const double seconds = hops / std::max(1.0, frames_per_second * hops_per_frame);
   return Duration{static_cast<std::int64_t>(std::clamp(seconds, 30e-6, 20e-3) * 1e9) * 1000};

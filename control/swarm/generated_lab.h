@@ -1,4 +1,5 @@
-// A lab that a seed has made: a fabric file in parts, so that some of its traffic and faults can be left out.
+// A lab that a seed has made: a fabric file in parts, so that some of its traffic, collectives and faults can
+// be left out.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,9 @@ struct GeneratedLab {
     std::string yaml;
   };
   std::uint64_t seed = 0;
-  std::string fabric;  // everything but the two lists
+  std::string fabric;  // everything but the lists
   std::vector<Item> traffic;
+  std::vector<Item> collectives;
   std::vector<Item> faults;
 
   // The fabric file, without the items that are named.

@@ -11,10 +11,21 @@ bool Outcome::failed(const std::string& rule) const noexcept {
 }
 
 std::string Outcome::json() const {
-  nlohmann::ordered_json j{{"seed", seed},   {"hops", hops},        {"xoffs", xoffs},
-                           {"drops", drops}, {"lost", lost},        {"marks", marks},
-                           {"trims", trims}, {"digest", digest},    {"deadlocked", deadlocked},
-                           {"kinds", kinds}, {"features", features}};
+  nlohmann::ordered_json j{{"seed", seed},
+                           {"hops", hops},
+                           {"xoffs", xoffs},
+                           {"drops", drops},
+                           {"lost", lost},
+                           {"marks", marks},
+                           {"trims", trims},
+                           {"roce_packets", roce_packets},
+                           {"uet_packets", uet_packets},
+                           {"retransmissions", retransmissions},
+                           {"failures", failures},
+                           {"digest", digest},
+                           {"deadlocked", deadlocked},
+                           {"kinds", kinds},
+                           {"features", features}};
   j["violations"] = nlohmann::json::array();
   for (const Violation& v : violations) j["violations"].push_back({{"rule", v.rule}, {"what", v.what}});
   return j.dump();
@@ -30,6 +41,10 @@ Outcome Outcome::from_json(const std::string& line) {
   j.at("lost").get_to(o.lost);
   j.at("marks").get_to(o.marks);
   j.at("trims").get_to(o.trims);
+  j.at("roce_packets").get_to(o.roce_packets);
+  j.at("uet_packets").get_to(o.uet_packets);
+  j.at("retransmissions").get_to(o.retransmissions);
+  j.at("failures").get_to(o.failures);
   j.at("digest").get_to(o.digest);
   j.at("deadlocked").get_to(o.deadlocked);
   j.at("kinds").get_to(o.kinds);

@@ -22,6 +22,10 @@ struct Outcome {
   std::uint64_t lost = 0;   // on links
   std::uint64_t marks = 0;  // CE
   std::uint64_t trims = 0;
+  std::uint64_t roce_packets = 0;  // of payload that transports have sent
+  std::uint64_t uet_packets = 0;
+  std::uint64_t retransmissions = 0;  // of them
+  std::uint64_t failures = 0;         // flows, and ranks, that gave up
   std::uint64_t digest = 0;
   bool deadlocked = false;            // where the fabric can
   std::set<std::string> kinds;        // of faults that have done something

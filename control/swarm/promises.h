@@ -28,6 +28,9 @@ class Promises {
   void look_at_the_end(std::size_t packets_in_use);
 
   std::vector<DeviceCounters> counters() const;
+  // Frames that devices have dropped and links have lost.
+  std::uint64_t lost() const;
+  bool nothing_queued() const;
   // Notes it, unless there are many of its rule already.
   void broken(const std::string& rule, const std::string& what);
 

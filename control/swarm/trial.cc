@@ -14,6 +14,7 @@
 #include "control/swarm/int_promises.h"
 #include "control/swarm/promises.h"
 #include "control/swarm/reach.h"
+#include "control/swarm/transport_promises.h"
 #include "control/telemetry/deadlock.h"
 #include "dataplane/run/eal.h"
 #include "dataplane/run/virtual_clock.h"
@@ -90,7 +91,8 @@ class Trial {
         engine_(lab_.fabric(), config(variation)),
         faults_(lab_, engine_),
         reach_(lab_),
-        promises_(lab_, reach_, outcome) {
+        promises_(lab_, reach_, outcome),
+        transports_(lab_, [this](const std::string& rule, const std::string& what) { promises_.broken(rule, what); }) {
     if (lab_.spec().run.in_band)
       int_promises_.emplace(lab_, [this](const std::string& what) { promises_.broken("telemetry", what); });
     engine_.wake_all();
@@ -131,6 +133,7 @@ class Trial {
     run_until(t);
     reach_.look(faults_, Instant{} + t);
     promises_.look();
+    transports_.look();
     if (int_promises_) int_promises_->look(promises_.counters());
   }
 
@@ -140,7 +143,8 @@ class Trial {
     bool is_calm = calm < from;
     const Duration limit = from + lab_.spec().run.drain;
     while (engine_.next() != Instant::never() && at < limit) {
-      at = at + kDrainStep;
+      // Transports wait, and nothing happens meanwhile.
+      at = std::min(limit, std::max(at + kDrainStep, engine_.next() - Instant{}));
       if (!is_calm && at > calm) {
         at = calm;
         run_until(at);
@@ -150,6 +154,7 @@ class Trial {
         continue;
       }
       run_until(at);
+      if (is_calm) note_quiet(at);
       if (cycle_ && !telemetry::find_deadlocks(telemetry::pause_graph(lab_), kDeadlock).empty()) {
         outcome_.deadlocked = true;
         break;
@@ -157,10 +162,17 @@ class Trial {
     }
     engine_.settle(Instant{} + at);
     promises_.look();
+    transports_.look();
     if (outcome_.deadlocked) return;
     if (engine_.next() != Instant::never()) still_going_on(limit - from);
     promises_.look_at_the_end(engine_.pools().in_use());
+    if (engine_.next() == Instant::never()) transports_.look_at_the_end(promises_.lost());
     if (int_promises_ && engine_.pools().in_use() == 0) int_promises_->look_at_the_end(promises_.counters());
+  }
+
+  void note_quiet(Duration at) {
+    if (!transports_.is_quiet() && transports_.any() && promises_.nothing_queued())
+      transports_.quiet_from(Instant{} + at, promises_.lost());
   }
 
   // Who goes on, long after traffic has ended.
@@ -185,6 +197,7 @@ class Trial {
   void count() {
     outcome_.kinds = reach_.kinds();
     outcome_.digest = engine_.digest().value();
+    transports_.count(outcome_);
     for (const DeviceCounters& d : promises_.counters()) {
       const bool is_switch = lab_.is_switch(lab_.device(d.name).id());
       outcome_.drops += d.dropped();
@@ -207,6 +220,7 @@ class Trial {
   fault::Faults faults_;
   Reach reach_;
   Promises promises_;
+  TransportPromises transports_;
   std::optional<IntPromises> int_promises_;
 };
 

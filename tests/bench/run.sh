@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # All benchmarks, in one table: medians of several runs, with the bars they are measured against.
 #
-# usage: tests/bench/run.sh [--runs N] [NAME...]
+# usage: tests/bench/run.sh [--runs N] [--json] [NAME...]
 #   --runs N   runs of each figure (default 5)
 #   NAME       only these: virtual large payload workers features wall vhost memif ports pair rate live start memory parts qps
-#              roce uet recovery
+#              roce uet recovery uet-numbers uet-numbers-large
+#   --json     of uet-numbers and uet-numbers-large: a line of JSON for each row
 # Builds what it measures in build/release. A bar that is missed is said; the exit status is 1 then.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -13,9 +14,11 @@ bin=$root/build/release/bin
 railyard=$bin/railyard
 runs=5
 wanted=()
+json=
 while (( $# )); do
   case $1 in
     --runs) runs=${2:?--runs needs a number}; shift 2 ;;
+    --json) json=1; shift ;;
     -h|--help) sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "$0"; exit 0 ;;
     *) wanted+=("$1"); shift ;;
   esac
@@ -63,7 +66,7 @@ said_pressure() { # REPORT
 # Cycles are those of the time-stamp counter.
 tsc_hz() { awk '/MHz/ { print $4 * 1e6; exit }' /proc/cpuinfo; }
 
-printf '%s; %s processors; load %s; median of %s (least..most)\n' \
+[[ -n $json ]] || printf '%s; %s processors; load %s; median of %s (least..most)\n' \
   "$(awk -F': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)" "$(nproc)" "$(cut -d' ' -f1 /proc/loadavg)" "$runs"
 hz=$(tsc_hz)
 
@@ -158,6 +161,76 @@ if is_wanted recovery; then
     awk -v a="$sprayed" -v b="$clean" 'BEGIN { print a / b }' >"$work/figures"
     row "  $how, sprayed at random over four paths" 'of the goodput' "$([[ $how == go-back-n ]] && echo '<= 0.8' || echo -)"
   done
+fi
+
+# numbers TEXT GBPS OVERRIDE...: one run of uet-numbers.yaml at that rate; its report stays in $work/numbers
+numbers() {
+  local text=$1 gbps=$2 o sets=(); shift 2
+  for o in "$@"; do sets+=(--set "$o"); done
+  "$railyard" run "$here/uet-numbers.yaml" --set "defaults.link.rate=${gbps}Gbps" \
+    --set "switches.default.buffer=$(( 256 * gbps ))KB" --set "qos.default.classes.3.ecn.kmin=$(( gbps / 5 ))KB" \
+    --set "qos.default.classes.3.ecn.kmax=$(( gbps * 4 / 5 ))KB" "${sets[@]+"${sets[@]}"}" --json 2>/dev/null >"$work/report"
+  jq -c --arg case "$text, $gbps Gb/s" '
+    def sum(f): [.uet_nics[] | f] | add;
+    { case: $case, flows: .traffic[0].flows, complete: .traffic[0].complete,
+      fct_us: (.traffic[0].fct_ns | { mean: (.mean / 1000), p50: (.p50 / 1000), p99: (.p99 / 1000), max: (.max / 1000) }),
+      ideal_us: ([.flows[].ideal_ns] | max / 1000), trims: sum(.dropped.trimmed // 0), marks: sum(.ecn_marked_packets),
+      retransmissions: sum(.retransmitted_packets), duplicates: sum(.dropped.duplicate // 0),
+      timeouts: sum(.retransmission_timeouts), lost: ([.flows[].lost] | add),
+      cpu_seconds: .engine.cpu_seconds, hops_per_core_second: (.engine.packet_hops / .engine.cpu_seconds),
+      peak_rss_bytes: .engine.peak_rss_bytes }' "$work/report" >"$work/numbers"
+  if [[ -n $json ]]; then cat "$work/numbers"; return; fi
+  jq -r '[.case, .fct_us.mean, .fct_us.p50, .fct_us.p99, .fct_us.max, .trims, .marks, .retransmissions, .cpu_seconds,
+    .hops_per_core_second / 1e6, .peak_rss_bytes / 1e6] | @tsv' "$work/numbers" |
+    awk -F'\t' '{ printf "  %-46s %8.1f %8.1f %8.1f %8.1f %7d %8d %7d %7.2f %6.2f %6.0f\n", $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 }'
+}
+# bar TEXT UNIT BAR FILTER: a figure of the last numbers, with its bar; not with --json
+bar() {
+  [[ -z $json ]] || return 0
+  jq -r "$4" "$work/numbers" >"$work/figures"; row "    $1" "$2" "$3"
+}
+numbers_head() {
+  [[ -n $json ]] || printf '  %-46s %8s %8s %8s %8s %7s %8s %7s %7s %6s %6s\n' '' 'mean us' p50 p99 max trims marks again 'CPU s' Mhop/s MB
+}
+no_trim='qos.default.classes.3.trim='
+if is_wanted uet-numbers; then
+  [[ -n $json ]] || printf '\nUET: FCT of 2 MB flows, 128 hosts; NSCC, sprayed over 64 paths (mixed), trimming, no PFC\n'
+  numbers_head
+  for gbps in 100 200 400; do
+    numbers permutation $gbps
+    if (( gbps == 100 )); then
+      bar 'the last flow against the ideal one' x '<= 1.1' '.fct_us.max / .ideal_us'
+      bar 'packets sent again that had not been trimmed' packets '<= 0' '.retransmissions - .trims'
+    fi
+    numbers 'permutation, not trimmed' $gbps "$no_trim"
+    bar 'packets that were there already' packets - .duplicates
+  done
+  for policy in single oblivious bitmap reps; do
+    numbers "permutation, $policy" 100 "hosts.default.uet.path-policy=$policy"
+  done
+  for n in 8 32 100; do
+    incast=('traffic.t.pattern=incast' 'traffic.t.to=h1' "traffic.t.fan-in=$n")
+    for gbps in 100 400; do
+      numbers "incast of $n" $gbps "${incast[@]}"
+      # 2 MB each; octets on the wire: 126 around 4096.
+      bar 'the last flow against the link of the receiver' x '<= 1.05' \
+        ".fct_us.max / (.flows * 2e6 * 8 * (4096 + 126) / 4096 / ($gbps * 1000))"
+      bar 'lost to the application' flows '<= 0' '.flows - .complete'
+    done
+    numbers "incast of $n, not trimmed" 100 "${incast[@]}" "$no_trim"
+  done
+  all=('topology.leaves=4' 'traffic.t.pattern=all-to-all' 'traffic.t.bytes=64KB' 'traffic.t.message=64KB')
+  numbers 'all-to-all of 64, 64 KB each' 100 "${all[@]}"
+  numbers 'all-to-all of 64, 64 KB each' 400 "${all[@]}"
+  numbers 'all-to-all of 64, 64 KB each, not trimmed' 100 "${all[@]}" "$no_trim"
+fi
+if is_wanted uet-numbers-large; then
+  [[ -n $json ]] || printf '\nUET: the same with 1024 hosts, 32 leaves x 32 spines\n'
+  numbers_head
+  thousand=('topology.leaves=32' 'topology.spines=32' 'topology.hosts-per-leaf=32')
+  for gbps in 100 200 400; do numbers 'permutation of 1024' $gbps "${thousand[@]}"; done
+  numbers 'permutation of 1024, not trimmed' 100 "${thousand[@]}" "$no_trim"
+  numbers 'permutation of 1024, oblivious' 100 "${thousand[@]}" hosts.default.uet.path-policy=oblivious
 fi
 
 if is_wanted virtual; then

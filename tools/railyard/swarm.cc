@@ -65,7 +65,7 @@ std::set<std::string> left_out(const swarm::GeneratedLab& lab, const std::vector
   std::set<std::string> out;
   if (only.empty()) return out;
   std::set<std::string> known;
-  for (const auto* items : {&lab.traffic, &lab.faults})
+  for (const auto* items : {&lab.traffic, &lab.collectives, &lab.faults})
     for (const swarm::GeneratedLab::Item& i : *items) {
       known.insert(i.name);
       if (std::ranges::find(only, i.name) == only.end()) out.insert(i.name);
@@ -86,7 +86,7 @@ std::vector<std::string> names(const std::vector<swarm::GeneratedLab::Item>& ite
 // What is left of a failing seed when all that it does not need is taken away.
 struct Smallest {
   std::vector<std::string> faults;
-  std::vector<std::string> traffic;
+  std::vector<std::string> traffic;  // and collectives
   swarm::Outcome outcome;
 };
 
@@ -97,8 +97,9 @@ Smallest make_smaller(swarm::Workers& workers, const swarm::GeneratedLab& lab, c
   Smallest s{{}, {}, failed};
   for (const std::string& f : names(lab.faults))
     if (!given.contains(f)) s.faults.push_back(f);
-  for (const std::string& t : names(lab.traffic))
-    if (!given.contains(t)) s.traffic.push_back(t);
+  for (const auto* items : {&lab.traffic, &lab.collectives})
+    for (const std::string& t : names(*items))
+      if (!given.contains(t)) s.traffic.push_back(t);
   const auto fails = [&](const std::vector<std::string>& faults, const std::vector<std::string>& traffic) {
     std::vector<std::string> kept = faults;
     kept.insert(kept.end(), traffic.begin(), traffic.end());
@@ -142,17 +143,21 @@ void print_failure(const swarm::GeneratedLab& lab, const Smallest& s, const Opti
   for (const swarm::GeneratedLab::Item& i : lab.faults)
     if (std::ranges::find(s.faults, i.name) != s.faults.end()) fmt::print("    - {{ name: {}, {} }}\n", i.name, i.yaml);
   if (!s.faults.empty()) fmt::print("  with traffic\n");
-  for (const swarm::GeneratedLab::Item& i : lab.traffic)
-    if (std::ranges::find(s.traffic, i.name) != s.traffic.end())
-      fmt::print("    - {{ name: {}, {} }}\n", i.name, i.yaml);
+  for (const auto* items : {&lab.traffic, &lab.collectives})
+    for (const swarm::GeneratedLab::Item& i : *items)
+      if (std::ranges::find(s.traffic, i.name) != s.traffic.end())
+        fmt::print("    - {{ name: {}, {} }}\n", i.name, i.yaml);
   fmt::print("  again: {}\n", replay_command(lab, s, o));
 }
 
 nlohmann::ordered_json json_of(const swarm::GeneratedLab& lab, const Smallest& s, const Options& o) {
-  nlohmann::ordered_json j{
-      {"seed", lab.seed}, {"faults", nlohmann::json::array()}, {"traffic", nlohmann::json::array()}};
-  for (const auto& [key, items, kept] :
-       {std::tuple{"faults", &lab.faults, &s.faults}, {"traffic", &lab.traffic, &s.traffic}})
+  nlohmann::ordered_json j{{"seed", lab.seed},
+                           {"faults", nlohmann::json::array()},
+                           {"traffic", nlohmann::json::array()},
+                           {"collectives", nlohmann::json::array()}};
+  for (const auto& [key, items, kept] : {std::tuple{"faults", &lab.faults, &s.faults},
+                                         {"traffic", &lab.traffic, &s.traffic},
+                                         {"collectives", &lab.collectives, &s.traffic}})
     for (const swarm::GeneratedLab::Item& i : *items)
       if (std::ranges::find(*kept, i.name) != kept->end()) j[key].push_back({{"name", i.name}, {"yaml", i.yaml}});
   j["violations"] = nlohmann::json::array();
@@ -259,8 +264,9 @@ void add_swarm(CLI::App& app, int& exit_code) {
   command->footer(
       "A seed is a fabric, its classes, traffic and faults. While faults act: books balance, memory is as it says, "
       "nothing\n"
-      "is lost, doubled or overtaken without a fault or a setting that explains it. Then faults end, and all must "
-      "drain.\n"
+      "is lost, doubled or overtaken without a fault or a setting that explains it; messages over RoCEv2 and UET have "
+      "right\n"
+      "data, once each, and fail for a reason only. Then faults end, all must drain, and no PDC is left.\n"
       "Of a seed that fails the smallest list of faults that still does so is looked for.\n"
       "\n"
       "Examples:\n"

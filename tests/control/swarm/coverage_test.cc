@@ -31,7 +31,7 @@ TEST(Coverage, WhatIsBelowItsBarIsNamed) {
   for (int seed = 0; seed < 100; ++seed) {
     Outcome o = outcome(50'000);
     if (seed < 50) o.xoffs = 7;
-    if (seed < 30) o.drops = 1;
+    if (seed < 30) o.drops = o.roce_packets = o.uet_packets = 1;
     if (seed < 2) o.kinds = {kinds.begin(), kinds.end()};
     c.add(o);
   }
@@ -39,6 +39,7 @@ TEST(Coverage, WhatIsBelowItsBarIsNamed) {
   c.add(outcome(1));
   EXPECT_THAT(c.missed({}), Contains(HasSubstr("XOFF in 50 of 101")));
   EXPECT_THAT(c.missed({}), Contains(HasSubstr("pfc-storm in 2 of 101")));
+  EXPECT_THAT(c.missed({}), Contains(HasSubstr("uet packets in 30 of 101")));
   EXPECT_THAT(c.text(), HasSubstr("burst-loss"));
 }
 

@@ -1,6 +1,9 @@
 #include <cstdint>
 #include <set>
+#include <string>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "control/build/built_lab.h"
@@ -37,6 +40,25 @@ TEST(Generate, WhatIsLeftOutIsAllThatIsMissing) {
     }
   }
   EXPECT_GT(left_out, 20u);
+}
+
+// Services, operations and collectives of both transports, and labs without any.
+TEST(Generate, MessagesOfEveryKind) {
+  std::set<std::string> kinds;
+  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+    const spec::Lab lab = spec::parse(generate(seed).text(), "swarm");
+    bool any = !lab.collectives.empty();
+    for (const spec::TrafficSpec& t : lab.traffic) {
+      any = any || t.has_messages();
+      const bool selective = lab.hosts.at("default").roce.loss_recovery == spec::RoceLossRecovery::kSelectiveRepeat;
+      if (t.is_roce())
+        kinds.insert(fmt::format("roce {} {}", selective ? "sr" : "gbn", static_cast<int>(t.roce.operation)));
+      if (t.is_uet()) kinds.insert(fmt::format("uet {}", static_cast<int>(t.service)));
+    }
+    for (const spec::CollectiveSpec& c : lab.collectives) kinds.insert(c.is_uet() ? "ranks uet" : "ranks roce");
+    if (!any) kinds.insert("none");
+  }
+  EXPECT_EQ(kinds.size(), 6u + 4 + 2 + 1) << fmt::format("{}", fmt::join(kinds, ", "));
 }
 
 // Faults that say when they end do so before the last part of the run.
