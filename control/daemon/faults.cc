@@ -1,5 +1,6 @@
 #include "control/daemon/faults.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -16,22 +17,22 @@ namespace railyard::daemon {
 using api::ApiError;
 using nlohmann::json;
 
-LiveFaults::LiveFaults(lab::Session& session, MakeChange change, std::function<Instant()> reached)
-    : session_(session), change_(std::move(change)), reached_(std::move(reached)) {}
+LiveFaults::LiveFaults(lab::Session& session, MakeChange change) : session_(session), change_(std::move(change)) {}
 
 json LiveFaults::add(const std::string& text) {
-  // What others are called, so that one without a name gets a new one.
+  // What others are called, so that one without a name gets a new one; and when the engine hears of it.
   const auto present = std::make_shared<std::vector<spec::FaultSpec>>();
-  change_("look at faults", [present, this](Engine&, Instant) { *present = session_.faults().present(); });
+  // (Modelled time slips back meanwhile if the lab is behind.)
+  const Instant asked =
+      change_("look at faults", [present, this](Engine&, Instant) { *present = session_.faults().present(); });
   try {
     spec::Lab lab = session_.lab().spec();
     lab.faults = *present;
     spec::FaultSpec fault = spec::parse_fault(lab, text, "fault");
     const std::string name = fault.name;
-    const Instant asked = reached_();
     const Instant at = change_(fmt::format("fault {} added ({})", name, text),
                                [this, fault = std::move(fault), asked](Engine& engine, Instant now) {
-                                 session_.faults().add(fault, now, asked);
+                                 session_.faults().add(fault, now, std::min(asked, now));
                                  engine.wake_all();
                                });
     return {{"fault", name}, {"effective_seconds", seconds(at - Instant{})}};
@@ -41,22 +42,21 @@ json LiveFaults::add(const std::string& text) {
 }
 
 json LiveFaults::remove(const std::string& name) {
-  const auto frames = std::make_shared<std::uint64_t>(0);
   const auto known = std::make_shared<std::vector<std::string>>();
-  const auto found = std::make_shared<bool>(false);
-  const Instant at = change_(fmt::format("fault {} removed", name), [=, this](Engine& engine, Instant now) {
-    for (const fault::FaultStatus& s : session_.faults().status(now)) {
-      if (s.removed) continue;
-      known->push_back(s.name);
-      if (s.name == name) *frames = s.frames;
-    }
-    *found = session_.faults().remove(name, now);
-    engine.wake_all();
+  const Instant asked = change_("look at faults", [=, this](Engine&, Instant) {
+    for (const spec::FaultSpec& f : session_.faults().present()) known->push_back(f.name);
   });
-  if (!*found)
+  if (std::ranges::find(*known, name) == known->end())
     throw ApiError(404, known->empty()
                             ? fmt::format("there is no fault '{}', and no other", name)
                             : fmt::format("there is no fault '{}'{}", name, spec::meant_or_known(name, *known)));
+  const auto frames = std::make_shared<json>();
+  const Instant at = change_(fmt::format("fault {} removed", name), [=, this](Engine& engine, Instant now) {
+    for (const fault::FaultStatus& s : session_.faults().status(now))
+      if (!s.removed && s.name == name && s.counts_frames) *frames = s.frames;
+    session_.faults().remove(name, now, std::min(asked, now));
+    engine.wake_all();
+  });
   return {{"fault", name}, {"frames", *frames}, {"effective_seconds", seconds(at - Instant{})}};
 }
 

@@ -1,7 +1,6 @@
 // The faults of a live lab: added, removed, listed, and what they did.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -14,13 +13,13 @@ namespace railyard::daemon {
 // Called by one thread, which is not the engine's. Throws api::ApiError, and then the lab runs on as it was.
 class LiveFaults {
  public:
-  // All outlive it. `reached`: how far modelled time is, about.
-  LiveFaults(lab::Session& session, MakeChange change, std::function<Instant()> reached);
+  // `session` outlives it.
+  LiveFaults(lab::Session& session, MakeChange change);
 
   // One more fault, as in a fabric file: "on: leaf1:1, loss: 1%, for: 10ms". Answers with its name, and since when it
   // is there.
   nlohmann::json add(const std::string& text);
-  // Ends it; answers with what it has done.
+  // Ends it; answers with what it has done: "frames" is null if they are not counted.
   nlohmann::json remove(const std::string& name);
   nlohmann::json list() const;
   // All that has happened: the lines of the log.
@@ -29,7 +28,6 @@ class LiveFaults {
  private:
   lab::Session& session_;
   MakeChange change_;
-  std::function<Instant()> reached_;
 };
 
 }  // namespace railyard::daemon

@@ -50,9 +50,8 @@ LiveLab::LiveLab(std::string name, lab::Session& session, WallClockLive& live, L
                 [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }),
       replays_(session,
                [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }),
-      faults_(
-          session, [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); },
-          [this] { return Instant{static_cast<std::int64_t>(live_.reached_ps.read())}; }),
+      faults_(session,
+              [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }),
       series_(session,
               [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }),
       in_band_(session,

@@ -36,7 +36,7 @@ std::string line_of(const LoggedEvent& e) {
   if (e.kind == Kind::kAdded)
     j["spec"] = e.text;
   else
-    j["frames"] = e.frames;
+    j["frames"] = e.frames ? Json(*e.frames) : Json(nullptr);
   return j.dump();
 }
 

@@ -17,13 +17,17 @@ struct LoggedEvent {
   std::string fault;  // its name
   std::string what;
   std::string where;
+  // When it was asked for: of faults and removals that come live, when the engine was told; of a fault that begins with
+  // a state, when that came true; of others, when it is to be.
   Instant requested{};
   Instant effective{};
-  std::uint64_t frames = 0;  // touched in this occurrence; of removals: in all
-  std::string text;          // of kAdded: the fault as in a fabric file
+  // Touched in this occurrence; of removals: in all. Nothing: what this fault does to frames is not counted.
+  std::optional<std::uint64_t> frames = 0;
+  std::string text;  // of kAdded: the fault as in a fabric file
 };
 
-// {"event":"begin","fault":"flap-1","what":"down","on":"leaf1:1","requested_ps":...,"effective_ps":...,"frames":0}
+// {"event":"begin","fault":"flap-1","what":"down","on":"leaf1:1","requested_ps":...,"effective_ps":...,"frames":0};
+// frames are null where they are not counted.
 std::string line_of(const LoggedEvent& event);
 
 // A fault as a log tells of it.

@@ -12,7 +12,30 @@
 namespace railyard::fault {
 namespace {
 
-constexpr std::size_t kMostOccurrences = 1 << 16;  // of one fault in the log
+// The occurrences of a fault on frames that have begun before `end`: however many, and the last. Chance has no say in
+// them, but in which frames are touched.
+struct Begun {
+  std::uint64_t count = 0;
+  Interval last{};
+};
+Begun begun_before(const ActivityConfig& c, Instant end) {
+  Begun b;
+  if (c.listed) {
+    const auto later = std::ranges::find_if(*c.listed, [&](const Interval& i) { return i.begin >= end; });
+    b.count = static_cast<std::uint64_t>(later - c.listed->begin());
+    if (b.count != 0) b.last = *(later - 1);
+    return b;
+  }
+  end = std::min(end, c.until);
+  if (c.first >= end) return b;
+  const bool again = c.every > Duration{};
+  b.count = again ? static_cast<std::uint64_t>(((end - c.first).ps - 1) / c.every.ps + 1) : 1;
+  if (again && c.count != 0) b.count = std::min(b.count, c.count);
+  b.last.begin = c.first + c.every * static_cast<std::int64_t>(b.count - 1);
+  if (c.lasts > Duration{}) b.last.end = b.last.begin + (again ? std::min(c.lasts, c.every) : c.lasts);
+  b.last.end = std::min(b.last.end, c.until);
+  return b;
+}
 
 std::string where_of(const spec::FaultSpec& f) {
   std::string text;
@@ -54,6 +77,7 @@ Faults::Faults(build::BuiltLab& lab, Engine& engine, const std::vector<LoggedFau
                                           f.text, f.place),
                         f.added, f.happened));
     made.back().removed = f.removed;
+    made.back().removal_asked = f.removed.value_or(Instant{});
   }
   for (Fault& f : made) start(std::move(f));
 }
@@ -101,7 +125,8 @@ void Faults::look() {
   bool any = false;
   for (Fault& f : faults_) {
     if (f.watch == nullptr || f.watch->came_true.empty()) continue;
-    for (const Instant at : f.watch->came_true) occur(f, at);
+    // A switch that is behind looks before the fault is there: what was so already has come true when it is.
+    for (const Instant at : f.watch->came_true) occur(f, std::max(at, f.added));
     f.watch->came_true.clear();
     any = true;
   }
@@ -110,11 +135,11 @@ void Faults::look() {
 
 void Faults::occur(Fault& f, Instant came_true) {
   const Instant begin = came_true + lab_.fabric().window().size + f.spec.after.value_or(Duration{});
-  if (begin < f.rests_from || (f.spec.count != 0 && f.came_true >= f.spec.count)) return;
+  if (begin < f.rests_from || (f.spec.count != 0 && f.came_true.size() >= f.spec.count)) return;
   if (f.spec.probability && !spec::acts_on_frames(f.spec.action) &&
       !Chance::of(f.spec.probability->numerator, f.spec.probability->denominator).happens(f.chance))
     return;
-  ++f.came_true;
+  f.came_true.push_back(came_true);
   const Interval interval{begin, f.spec.lasts ? begin + *f.spec.lasts : Instant::never()};
   f.rests_from = interval.end;
   f.when.listed->push_back(interval);
@@ -131,10 +156,11 @@ void Faults::add(spec::FaultSpec spec, Instant now, Instant asked) {
   start(std::move(f));
 }
 
-bool Faults::remove(const std::string& name, Instant now) {
+bool Faults::remove(const std::string& name, Instant now, Instant asked) {
   const auto f = std::ranges::find_if(faults_, [&](const Fault& x) { return x.spec.name == name && !x.removed; });
   if (f == faults_.end()) return false;
   f->removed = now;
+  f->removal_asked = asked;
   if (f->watch != nullptr) f->watched->unwatch(*f->watch);
   f->watch.reset();
   for (const FaultyDirection& d : f->directions) {
@@ -149,12 +175,15 @@ bool Faults::remove(const std::string& name, Instant now) {
 
 std::vector<Faults::Occurrence> Faults::occurrences(const Fault& f, Instant now) const {
   std::vector<Occurrence> out;
+  const auto requested = [&](const Interval& i) {
+    return out.size() < f.came_true.size() ? f.came_true[out.size()] : i.begin;
+  };
   if (!f.states.empty()) {
-    for (const Interval& i : f.states.front()->happened()) out.push_back({i, 0});
+    for (const Interval& i : f.states.front()->happened()) out.push_back({i, requested(i), 0});
     // All devices agree about the occurrences.
     for (const std::shared_ptr<StateFault>& s : f.states) {
-      const std::vector<std::uint64_t> lost = s->lost_by_occurrence();
-      for (std::size_t i = 0; i < std::min(out.size(), lost.size()); ++i) out[i].frames += lost[i];
+      const std::vector<std::uint64_t> touched = s->touched_by_occurrence();
+      for (std::size_t i = 0; i < std::min(out.size(), touched.size()); ++i) out[i].frames += touched[i];
     }
     return out;
   }
@@ -163,7 +192,7 @@ std::vector<Faults::Occurrence> Faults::occurrences(const Fault& f, Instant now)
   while (out.size() < kMostOccurrences) {
     const auto i = activity.next();
     if (!i || i->begin >= end) break;
-    out.push_back({{i->begin, f.removed ? std::min(i->end, *f.removed) : i->end}, 0});
+    out.push_back({{i->begin, f.removed ? std::min(i->end, *f.removed) : i->end}, requested(*i), 0});
   }
   for (const FaultyDirection& d : f.directions)
     for (const FrameFault::Touched& t : d.fault->touched_by_occurrence())
@@ -173,10 +202,15 @@ std::vector<Faults::Occurrence> Faults::occurrences(const Fault& f, Instant now)
   return out;
 }
 
+bool Faults::counts_frames(const Fault& f) {
+  return spec::acts_on_frames(f.spec.action) ||
+         std::ranges::any_of(f.states, [](const auto& x) { return x->counts_frames(); });
+}
+
 std::uint64_t Faults::frames_of(const Fault& f) {
   std::uint64_t frames = 0;
   for (const FaultyDirection& d : f.directions) frames += d.fault->touched();
-  for (const std::shared_ptr<StateFault>& s : f.states) frames += s->lost();
+  for (const std::shared_ptr<StateFault>& s : f.states) frames += s->touched();
   return frames;
 }
 
@@ -185,10 +219,15 @@ std::vector<FaultStatus> Faults::status(Instant now) const {
   for (const Fault& f : faults_) {
     FaultStatus s{f.spec.name, spec::word(f.spec.action), where_of(f.spec), spec::acts_on_frames(f.spec.action)};
     s.removed = f.removed.has_value() && *f.removed <= now;
-    const std::vector<Occurrence> o = occurrences(f, now);
-    s.occurrences = f.states.empty() ? o.size() : f.states.front()->occurrences();
-    s.active = !o.empty() && o.back().when.begin <= now && now < o.back().when.end && !s.removed;
-    s.counts_frames = s.on_frames || std::ranges::any_of(f.states, [](const auto& x) { return x->counts_losses(); });
+    if (f.states.empty()) {
+      const Begun b = begun_before(f.when, std::min(now, f.removed.value_or(Instant::never())));
+      s.occurrences = b.count;
+      s.active = b.count != 0 && now < b.last.end && !s.removed;
+    } else {
+      s.occurrences = f.states.front()->occurrences();
+      s.active = f.states.front()->active();
+    }
+    s.counts_frames = counts_frames(f);
     s.frames = frames_of(f);
     out.push_back(std::move(s));
   }
@@ -206,24 +245,28 @@ std::vector<LoggedEvent> Faults::events(Instant now) const {
       e.what = spec::word(f.spec.action);
       e.where = where_of(f.spec);
       e.requested = e.effective = at;
+      if (!counts_frames(f)) e.frames.reset();
       return e;
     };
     LoggedEvent& added = out.emplace_back(event(LoggedEvent::Kind::kAdded, f.added));
     added.requested = f.asked;
     added.text = spec::to_text(f.spec);
     for (const Occurrence& o : occurrences(f, now)) {
-      out.push_back(event(LoggedEvent::Kind::kBegin, o.when.begin));
+      LoggedEvent& begin = out.emplace_back(event(LoggedEvent::Kind::kBegin, o.when.begin));
+      begin.requested = o.requested;
       if (o.when.end > now) {
         // It goes on; what it has done so far is said with its beginning.
-        out.back().frames = o.frames;
+        if (begin.frames) begin.frames = o.frames;
         continue;
       }
       LoggedEvent& end = out.emplace_back(event(LoggedEvent::Kind::kEnd, o.when.end));
-      end.frames = o.frames;
+      if (f.removed && o.when.end == *f.removed) end.requested = f.removal_asked;
+      if (end.frames) end.frames = o.frames;
     }
     if (f.removed && *f.removed <= now) {
       LoggedEvent& removed = out.emplace_back(event(LoggedEvent::Kind::kRemoved, *f.removed));
-      removed.frames = frames_of(f);
+      removed.requested = f.removal_asked;
+      if (removed.frames) removed.frames = frames_of(f);
     }
   }
   std::ranges::stable_sort(out, {}, &LoggedEvent::effective);

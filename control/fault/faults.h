@@ -26,7 +26,8 @@ struct FaultStatus {
   bool removed = false;
   std::uint64_t occurrences = 0;  // begun, of known length or not
   bool counts_frames = false;     // `frames` says something
-  std::uint64_t frames = 0;       // touched; of faults on states: lost because of them
+  // Touched; of faults on states: lost because of them, or what TouchCount says.
+  std::uint64_t frames = 0;
 };
 
 // Not thread-safe: everything while the engine rests.
@@ -46,12 +47,13 @@ class Faults {
 
   // One more, as of `now`; it has been asked for at `asked`. Throws spec::SpecError, and nothing has changed then.
   void add(spec::FaultSpec fault, Instant now, Instant asked);
-  // It ends at `now`, and leaves no trace. False: there is none of that name.
-  bool remove(const std::string& name, Instant now);
+  // It ends at `now`, and leaves no trace; that has been asked for at `asked`. False: there is none of that name.
+  bool remove(const std::string& name, Instant now, Instant asked);
 
   // Those that are there, and those that were, in the order in which they came.
   std::vector<FaultStatus> status(Instant now) const;
-  // All that has happened before `now`, in order.
+  // All that has happened before `now`, in order; of each fault the first kMostOccurrences.
+  static constexpr std::size_t kMostOccurrences = StateFault::kMostOccurrences;
   std::vector<LoggedEvent> events(Instant now) const;
   // The specs of all that are there now.
   std::vector<spec::FaultSpec> present() const;
@@ -62,23 +64,26 @@ class Faults {
     Instant asked{};
     Instant added{};
     std::optional<Instant> removed;
+    Instant removal_asked{};
     ActivityConfig when;
     std::vector<FaultyDirection> directions;
     std::vector<std::shared_ptr<StateFault>> states;
     std::shared_ptr<QueueWatch> watch;  // of one that begins with a state, unless it is replayed
     Switch* watched = nullptr;
     RngStream chance;
-    std::uint64_t came_true = 0;
-    Instant rests_from{};  // the last occurrence ends
+    std::vector<Instant> came_true;  // what began each occurrence
+    Instant rests_from{};            // the last one ends
   };
   struct Occurrence {
     Interval when;
+    Instant requested;
     std::uint64_t frames = 0;
   };
 
   void start(Fault fault);
   Fault make(spec::FaultSpec spec, Instant added, const std::optional<std::vector<Interval>>& listed);
   std::vector<Occurrence> occurrences(const Fault& fault, Instant now) const;
+  static bool counts_frames(const Fault& fault);
   static std::uint64_t frames_of(const Fault& fault);
 
   // After a window: begins what a state that has come true begins.

@@ -18,7 +18,7 @@ void StateFault::schedule_next() {
 void StateFault::begin(Instant now, Instant until) {
   active_ = true;
   ++occurrences_;
-  if (!losses_.empty()) lost_before_ = losses_.of(device_.counters());
+  if (!touches_.empty()) touched_before_ = touches_.of(device_.counters());
   if (happened_.size() < kMostOccurrences) happened_.push_back({now, Instant::never()});
   for (const StateChange& c : changes_) c.begin(now);
   if (until == Instant::never()) return;
@@ -31,24 +31,24 @@ void StateFault::begin(Instant now, Instant until) {
 
 void StateFault::end(Instant now) {
   active_ = false;
-  const std::uint64_t lost = lost_since_it_began();
-  lost_ += lost;
+  const std::uint64_t frames = touched_since_it_began();
+  touched_ += frames;
   if (occurrences_ == happened_.size()) {
     happened_.back().end = now;
-    lost_by_.push_back(lost);
+    touched_by_.push_back(frames);
   }
   for (const StateChange& c : std::views::reverse(changes_)) c.end(now);
 }
 
-std::uint64_t StateFault::lost_since_it_began() const {
-  return losses_.empty() ? 0 : losses_.of(device_.counters()) - lost_before_;
+std::uint64_t StateFault::touched_since_it_began() const {
+  return touches_.empty() ? 0 : touches_.of(device_.counters()) - touched_before_;
 }
 
-std::uint64_t StateFault::lost() const { return lost_ + (active_ ? lost_since_it_began() : 0); }
+std::uint64_t StateFault::touched() const { return touched_ + (active_ ? touched_since_it_began() : 0); }
 
-std::vector<std::uint64_t> StateFault::lost_by_occurrence() const {
-  std::vector<std::uint64_t> out = lost_by_;
-  if (active_ && occurrences_ == happened_.size()) out.push_back(lost_since_it_began());
+std::vector<std::uint64_t> StateFault::touched_by_occurrence() const {
+  std::vector<std::uint64_t> out = touched_by_;
+  if (active_ && occurrences_ == happened_.size()) out.push_back(touched_since_it_began());
   out.resize(happened_.size());
   return out;
 }

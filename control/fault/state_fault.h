@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "control/fault/loss_count.h"
+#include "control/fault/touch_count.h"
 #include "dataplane/device/device.h"
 #include "dataplane/fault/activity.h"
 
@@ -23,8 +23,8 @@ struct StateChange {
 // without end takes no memory; each device that the fault touches has a copy of the same activity, and so they agree.
 class StateFault : public std::enable_shared_from_this<StateFault> {
  public:
-  StateFault(Device& device, Activity activity, std::vector<StateChange> changes, LossCount losses)
-      : device_(device), activity_(std::move(activity)), changes_(std::move(changes)), losses_(std::move(losses)) {}
+  StateFault(Device& device, Activity activity, std::vector<StateChange> changes, TouchCount touches)
+      : device_(device), activity_(std::move(activity)), changes_(std::move(changes)), touches_(std::move(touches)) {}
 
   // Only while the engine rests; Engine::wake_all() must follow. From start() on it belongs to the device, until
   // stop().
@@ -40,11 +40,11 @@ class StateFault : public std::enable_shared_from_this<StateFault> {
   static constexpr std::size_t kMostOccurrences = 1 << 16;
   const std::vector<Interval>& happened() const noexcept { return happened_; }
   std::uint64_t occurrences() const noexcept { return occurrences_; }
-  // Whether it takes frames away, and they are counted.
-  bool counts_losses() const noexcept { return !losses_.empty(); }
-  // Frames that the device lost because of it: in each occurrence of happened(), and in all. While the engine rests.
-  std::vector<std::uint64_t> lost_by_occurrence() const;
-  std::uint64_t lost() const;
+  // Whether the device counts what it does to frames.
+  bool counts_frames() const noexcept { return !touches_.empty(); }
+  // Frames of TouchCount: in each occurrence of happened(), and in all. While the engine rests.
+  std::vector<std::uint64_t> touched_by_occurrence() const;
+  std::uint64_t touched() const;
   bool active() const noexcept { return active_; }
   Device& device() const noexcept { return device_; }
 
@@ -52,17 +52,17 @@ class StateFault : public std::enable_shared_from_this<StateFault> {
   void schedule_next();
   void begin(Instant now, Instant until);
   void end(Instant now);
-  std::uint64_t lost_since_it_began() const;
+  std::uint64_t touched_since_it_began() const;
 
   Device& device_;
   Activity activity_;
   std::vector<StateChange> changes_;
-  LossCount losses_;
+  TouchCount touches_;
   std::vector<Interval> happened_;
   std::uint64_t occurrences_ = 0;
-  std::vector<std::uint64_t> lost_by_;  // as happened_; of those that have ended
-  std::uint64_t lost_ = 0;              // in all that have ended
-  std::uint64_t lost_before_ = 0;       // what the device had lost when it began
+  std::vector<std::uint64_t> touched_by_;  // as happened_; of those that have ended
+  std::uint64_t touched_ = 0;              // in all that have ended
+  std::uint64_t touched_before_ = 0;       // what the device had counted when it began
   bool active_ = false;
   bool waiting_ = false;  // for an occurrence that is scheduled
   bool stopped_ = false;

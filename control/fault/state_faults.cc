@@ -25,7 +25,7 @@ class Gather {
 
   struct OfDevice {
     std::vector<StateChange> changes;
-    LossCount losses;
+    TouchCount touches;
   };
   std::map<DeviceId, OfDevice> run() {
     for (const spec::FaultPlace& place : fault_.on)
@@ -37,10 +37,14 @@ class Gather {
   void add(DeviceId device, std::function<void(Instant)> begin, std::function<void(Instant)> end) {
     of_device_[device].changes.push_back({std::move(begin), std::move(end)});
   }
-  void counts(DeviceId device, DropReason reason) { of_device_[device].losses.anywhere.insert(reason); }
+  void counts(DeviceId device, DropReason reason) { of_device_[device].touches.anywhere.insert(reason); }
   void counts(PortRef port, DropReason reason) {
-    of_device_[port.device].losses.ports.insert(port.port);
-    of_device_[port.device].losses.at_ports.insert(reason);
+    of_device_[port.device].touches.ports.insert(port.port);
+    of_device_[port.device].touches.at_ports.insert(reason);
+  }
+  void counts(PortRef port, PriorityMask classes, std::map<PortIndex, PriorityMask> TouchCount::*what) {
+    PriorityMask& mask = (of_device_[port.device].touches.*what)[port.port];
+    mask = static_cast<PriorityMask>(mask | classes);
   }
   // Each port once, whichever places name it.
   std::vector<PortRef> ports(const spec::FaultPlace& place) {
@@ -80,7 +84,7 @@ class Gather {
         end.device, [&d, end](Instant now) { d.begin_down(now, end.port); },
         [&d, end](Instant now) { d.end_down(now, end.port); });
     counts(end, DropReason::kLinkDown);
-    of_device_[end.device].losses.with_link = true;
+    of_device_[end.device].touches.with_link = true;
   }
 
   // ---- Links ----
@@ -124,6 +128,7 @@ class Gather {
         add(
             port.device, [&d, port, id = id_, classes](Instant now) { d.begin_pfc_storm(now, id, port.port, classes); },
             [&d, port, id = id_](Instant now) { d.end_pfc_storm(now, id, port.port); });
+        counts(port, classes, &TouchCount::pauses_sent);
       });
   }
   void gather(const what::IgnorePause&, const spec::FaultPlace& place) {
@@ -132,6 +137,7 @@ class Gather {
         add(
             port.device, [&d, port, id = id_](Instant now) { d.begin_ignoring_pauses(now, id, port.port); },
             [&d, port, id = id_](Instant now) { d.end_ignoring_pauses(now, id, port.port); });
+        counts(port, PriorityMask{0xFF}, &TouchCount::pauses_received);
       });
   }
   void gather(const what::Mtu& mtu, const spec::FaultPlace& place) {
@@ -173,6 +179,7 @@ class Gather {
         add(
             port.device, [&d, port, id = id_, c, ecn](Instant) { d.begin_wrong_ecn(id, port.port, Priority{c}, ecn); },
             [&d, port, id = id_, c](Instant) { d.end_wrong_ecn(id, port.port, Priority{c}); });
+        counts(port, bit(Priority{c}), &TouchCount::marks);
       }
     }
   }
@@ -246,7 +253,7 @@ std::vector<std::shared_ptr<StateFault>> state_faults(build::BuiltLab& lab, cons
   for (auto& [device, share] : Gather(lab, fault, id, window).run())
     out.push_back(std::make_shared<StateFault>(
         lab.fabric()[device], Activity(when, RngStream(lab.spec().run.seed, fmt::format("fault/{}/when", fault.name))),
-        std::move(share.changes), std::move(share.losses)));
+        std::move(share.changes), std::move(share.touches)));
   if (out.empty())
     throw spec::SpecError({}, fmt::format("fault {}: no class there marks; expected one that is named, such as {}/3",
                                           fault.name, spec::format(fault.on.front())));

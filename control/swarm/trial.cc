@@ -104,7 +104,8 @@ class Trial {
     const Duration faults_end = duration / 100 * kFaultsEnd;
     for (std::int64_t i = 1; duration / kLooks * i < faults_end; ++i) look_at(duration / kLooks * i);
     look_at(faults_end);
-    for (const spec::FaultSpec& f : faults_.present()) faults_.remove(f.name, Instant{} + faults_end);
+    for (const spec::FaultSpec& f : faults_.present())
+      faults_.remove(f.name, Instant{} + faults_end, Instant{} + faults_end);
     engine_.wake_all();
     const Duration calm = faults_end + aftermath(lab_.spec(), reach_);
     if (calm < duration) {

@@ -87,6 +87,7 @@ enum class Settings { kStay, kChange };
 struct Outcome {
   std::uint64_t digest;
   std::uint64_t marks = 0, xoffs = 0, drops = 0, lost = 0, trims = 0, storms = 0, restored = 0, reports = 0;
+  std::vector<fault::FaultStatus> faults = {};
 };
 
 Outcome run(EngineVariation variation = {}, std::size_t workers = 1, const std::vector<std::string>& sets = {},
@@ -111,6 +112,7 @@ Outcome run(EngineVariation variation = {}, std::size_t workers = 1, const std::
       }
     }
   o.drops = s.dropped();
+  o.faults = s.faults().status(s.engine().reached());
   return o;
 }
 
@@ -273,19 +275,26 @@ const std::vector<std::string> kFaults{
     "{ on: h7, lose-pause: true, probability: 30% }, { on: leaf2:1/3, drop: true, count: 50 },"
     "{ on: h8, flap: { down: 3us, up: 11us }, at: 40us, for: 60us }, { on: h9, rate: 1/3, at: 20us, for: 50us },"
     "{ on: h10, pfc-storm: [3, 4], every: 30us, for: 8us, count: 6, probability: 70% },"
-    "{ on: leaf1:1, ignore-pause: true, at: 60us, for: 30us }, { on: h11, mtu: 1500, at: 70us, for: 20us },"
+    "{ on: 'leaf*', ignore-pause: true, at: 40us, for: 50us }, { on: h11, mtu: 1500, at: 70us, for: 20us },"
     "{ on: leaf2, dscp-map: { 26: 0 }, at: 50us, for: 10us }, { on: leaf1, ecn: { kmin: 0, kmax: 1KB }, at: 30us },"
     "{ on: leaf3, buffer: 2MiB, at: 45us, for: 60us }, { on: spine2, crash: true, at: 110us, for: 12us },"
     "{ on: h12, stop-receiving: true, every: 40us, for: 15us, count: 4 }, { on: h3, receive: 20Gbps, at: 10us, for: "
     "60us },"
     "{ on: h4, straggle: 1/3, at: 80us, for: 60us }, { on: h1, skew: { ahead: 2us }, at: 33us },"
     "{ on: h2, when: 'queue leaf1:1/3 depth > 100KB', after: 1us, for: 5us, down: true, count: 3 },"
-    "{ on: leaf3, when: 'queue leaf1:1/3 paused > 1us', for: 4us, loss: 10% }]"};
+    "{ on: leaf3, when: 'queue leaf1:1/3 paused > 1us', for: 4us, loss: 10% },"
+    "{ on: h3, trim: { keep: 128B, dscp: 40 }, probability: 5% }]",
+    "hosts.default.receive={ buffer: 40KB, xoff: 20KB, xon: 10KB }"};  // so small that who stops receiving loses some
 
 TEST(Determinism, FaultsToo) {
   const Outcome o = run({}, 1, kFaults, Settings::kChange);
   EXPECT_NE(o.digest, reference().digest);
   EXPECT_GT(o.lost, 300u);
+  EXPECT_EQ(o.faults.size(), 27u);
+  for (const fault::FaultStatus& f : o.faults) {
+    EXPECT_GE(f.occurrences, 1u) << f.name;
+    if (f.counts_frames) EXPECT_GE(f.frames, 1u) << f.name;
+  }
   EngineVariation v;
   v.window = 1_ps;
   EXPECT_EQ(run(v, 1, kFaults, Settings::kChange).digest, o.digest) << "windows of one picosecond";

@@ -1,4 +1,5 @@
 // Faults on frames: each ready scenario does what its file says, and the closed form.
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -213,6 +214,31 @@ TEST(Faults, LostPauseFramesMakeTheHeadroomOverflow) {
   EXPECT_EQ(s.dropped(), s.drops(DropReason::kHeadroomFull));
   EXPECT_EQ(s.at("leaf1:3", 3).drops[static_cast<std::size_t>(DropReason::kHeadroomFull)], 0u) << "h3 obeys";
   s.expect_books_balance();
+}
+
+// More often than the log has room for: all are counted, the first are logged.
+TEST(Faults, OnesThatHappenVeryOftenAreAllCounted) {
+  Scenario s = fault_scenario("loss", {"faults=[{ name: frames, on: h1 out, every: 10ns, for: 5ns, loss: 1% },"
+                                       "{ name: state, on: leaf1:1, every: 10ns, for: 5ns, dscp-map: { 26: 0 } }]"});
+  const auto begun = [&](const std::string& name) {
+    return std::ranges::count_if(s.faults().events(s.engine().reached()), [&](const fault::LoggedEvent& e) {
+      return e.fault == name && e.kind == fault::LoggedEvent::Kind::kBegin;
+    });
+  };
+  for (const char* name : {"frames", "state"}) {
+    s.run_until(100'002_ns);
+    EXPECT_EQ(s.fault(name).occurrences, 10'001u) << name;
+    EXPECT_TRUE(s.fault(name).active) << name;
+    EXPECT_EQ(begun(name), 10'001) << name;
+  }
+  for (const char* name : {"frames", "state"}) {
+    s.run_until(900'002_ns);
+    EXPECT_EQ(s.fault(name).occurrences, 90'001u) << name;
+    EXPECT_TRUE(s.fault(name).active) << name;
+    EXPECT_EQ(begun(name), static_cast<std::ptrdiff_t>(fault::Faults::kMostOccurrences)) << name;
+  }
+  s.run_until(900'007_ns);
+  for (const char* name : {"frames", "state"}) EXPECT_FALSE(s.fault(name).active) << name;
 }
 
 TEST(Faults, AFaultLeavesTheDrawsOfOthersAsTheyWere) {

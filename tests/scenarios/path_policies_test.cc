@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +32,59 @@ std::uint64_t reordered(Scenario& s) {
 double median(std::vector<double> v) {
   std::ranges::sort(v);
   return v.size() % 2 == 1 ? v[v.size() / 2] : (v[v.size() / 2 - 1] + v[v.size() / 2]) / 2;
+}
+
+// ---- A member that is lost ----------------------------------------------------------------------------------------
+
+// Which uplinks of leaf1 each flow has taken.
+class Uplinks final : public Tap {
+ public:
+  Uplinks(std::map<std::uint64_t, std::set<int>>& taken, int uplink) : taken_(taken), uplink_(uplink) {}
+  void see(Instant, const Packet& p, const TapNote& note) override {
+    if (note.event == TapNote::Event::kSent) taken_[p.stream].insert(uplink_);
+  }
+
+ private:
+  std::map<std::uint64_t, std::set<int>>& taken_;
+  int uplink_;
+};
+
+// Of 64 flows over four uplinks those of the lost one move, a quarter or so; without resilience most of the others as
+// well: hashed anew over three, a flow stays where it was with a chance of one in three.
+TEST(Ecmp, AMemberThatIsLostMovesItsOwnFlowsOnly) {
+  for (const bool resilient : {true, false}) {
+    Scenario s = Scenario::ready("ecmp-resilience",
+                                 {std::string("switches.default.ecmp.resilient=") + (resilient ? "true" : "false")});
+    std::map<std::uint64_t, std::set<int>> taken;
+    std::vector<std::unique_ptr<Uplinks>> taps;
+    for (int port = 5; port <= 8; ++port) {
+      taps.push_back(std::make_unique<Uplinks>(taken, port));
+      s.sw("leaf1").tap(PortIndex{static_cast<std::uint16_t>(port - 1)}, taps.back().get());
+    }
+    s.run_until(299_us);
+    ASSERT_EQ(taken.size(), 64u);
+    for (const auto& [flow, uplinks] : taken) EXPECT_EQ(uplinks.size(), 1u) << "one way each";
+    const auto before = taken;
+    s.run_until(310_us);  // what was under way is gone
+    taken.clear();
+    s.run_to_the_end();
+    int of_lost = 0;
+    int others_moved = 0;
+    for (const auto& [flow, uplinks] : taken) {
+      EXPECT_EQ(uplinks.size(), 1u);
+      EXPECT_FALSE(uplinks.contains(6)) << "down";
+      if (before.at(flow).contains(6))
+        ++of_lost;
+      else if (uplinks != before.at(flow))
+        ++others_moved;
+    }
+    EXPECT_GT(of_lost, 4);
+    EXPECT_LT(of_lost, 32);
+    if (resilient)
+      EXPECT_EQ(others_moved, 0);
+    else
+      EXPECT_GT(others_moved, 20);
+  }
 }
 
 // ---- ECMP ----------------------------------------------------------------------------------------------------------
@@ -147,6 +203,35 @@ TEST(Adaptive, AnUplinkAtAQuarterOfItsRateCarriesLessThanAThirdOfTheMean) {
     EXPECT_GT(g.members.at(2).bytes, 0u) << "but it is used";
     EXPECT_EQ(g.members.at(2).peer, "spine3:1");
   }
+}
+
+// All uplinks alike, until a fault has one of them at a quarter of its rate for a while.
+TEST(Adaptive, AnUplinkThatAFaultHasDegradedLosesItsShareAndGetsItBack) {
+  Scenario s = Scenario::ready("adaptive-degraded",
+                               {"links.leaf1:11.rate=100Gbps", "traffic.pairs.bytes=unlimited", "run.duration=700us",
+                                "faults=[{ name: slow, on: leaf1:11, at: 200us, for: 200us, rate: 1/4 }]"});
+  // Of leaf1:11, in means of all eight.
+  const auto share = [&](Duration from, Duration to) {
+    const auto sent = [&] {
+      std::vector<std::uint64_t> octets;
+      for (int port = 9; port <= 16; ++port) octets.push_back(s.at("leaf1:" + std::to_string(port), 3).tx_octets);
+      return octets;
+    };
+    s.run_until(from);
+    const std::vector<std::uint64_t> before = sent();
+    s.run_until(to);
+    const std::vector<std::uint64_t> after = sent();
+    double all = 0;
+    for (std::size_t i = 0; i < 8; ++i) all += static_cast<double>(after[i] - before[i]);
+    return static_cast<double>(after[2] - before[2]) / (all / 8);
+  };
+  EXPECT_NEAR(share(50_us, 200_us), 1, 0.1);
+  const double meanwhile = share(210_us, 400_us);
+  EXPECT_LE(meanwhile, 0.3);
+  EXPECT_GT(meanwhile, 0.0) << "but it is used";
+  EXPECT_NEAR(share(420_us, 700_us), 1, 0.1);
+  EXPECT_EQ(s.fault("slow").occurrences, 1u);
+  EXPECT_EQ(s.dropped(), 0u);
 }
 
 // An average of samples: the same figures, or nearly; and old news makes for deep queues.

@@ -1,5 +1,7 @@
 // Priority-based flow control over whole paths: nothing is lost, the right ones are held back, and it ends.
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -13,21 +15,8 @@ using namespace literals;
 
 //  h1 --- sw --- h3, whose NIC takes 5 Gb/s and pauses the switch; what h3 sends back keeps the switch's transmitter
 //  towards h1 busy, so that XOFFs must wait for a longest frame.
-std::string slow_receiver(const std::string& rate, const std::string& cable) {
-  return R"(
-name: headroom
-switches: { default: { buffer: 64MiB } }
-qos: { default: { classes: { 3: { lossless: true, accept-loss: true, xoff: 400KB, xon-offset: 100KB, least-frame: 9234B } } } }
-hosts: { default: {}, slow: { receive: { rate: 5Gbps, buffer: 4MiB, xoff: 100KB, xon: 50KB } } }
-defaults: { link: { rate: )" +
-         rate + ", cable: " + cable + R"( } }
-nodes: { sw: { kind: switch }, h1: { kind: host }, h3: { kind: host, profile: slow } }
-links: [ [h1:1, sw:1], [h3:1, sw:2] ]
-traffic:
-  - { name: t, from: h1, to: h3, dscp: 26, payload: 9172B }
-  - { name: back, from: h3, to: h1, dscp: 0, payload: 9172B }
-run: { duration: 5ms }
-)";
+std::vector<std::string> links(const std::string& rate, const std::string& cable) {
+  return {"defaults.link.rate=" + rate, "defaults.link.cable=" + cable};
 }
 
 struct Cable {
@@ -37,10 +26,10 @@ struct Cable {
 class Headroom : public testing::TestWithParam<Cable> {};
 
 TEST_P(Headroom, AsComputedLosesNothingAndOneFrameLessDoesNotSuffice) {
-  const std::string yaml = slow_receiver(GetParam().rate, GetParam().length);
+  std::vector<std::string> sets = links(GetParam().rate, GetParam().length);
   Bytes computed{};
   {
-    Scenario s(yaml);
+    Scenario s = Scenario::ready("headroom", sets);
     computed = s.lab().headrooms().front().computed;
     s.run_until(5_ms);
     EXPECT_EQ(s.dropped(), 0u);
@@ -50,11 +39,30 @@ TEST_P(Headroom, AsComputedLosesNothingAndOneFrameLessDoesNotSuffice) {
     s.expect_books_balance();
   }
   const std::int64_t less = computed.n - 37 * 256 - 256;  // a frame of 9234 octets takes 37 cells; and one cell
-  Scenario s(yaml, {"qos.default.classes.3.headroom=" + std::to_string(less) + "B"});
+  sets.push_back("qos.default.classes.3.headroom=" + std::to_string(less) + "B");
+  Scenario s = Scenario::ready("headroom", sets);
   s.run_until(5_ms);
   EXPECT_GT(s.drops(DropReason::kHeadroomFull), 0u);
   EXPECT_EQ(s.dropped(), s.drops(DropReason::kHeadroomFull));
   s.expect_books_balance();
+}
+
+// Frames of 66 octets take a cell of 256 each: what is on its way takes nearly four times the memory, and the headroom
+// of a class that may have such frames is so much larger.
+TEST_P(Headroom, OfSmallFramesLosesNothing) {
+  std::vector<std::string> sets = links(GetParam().rate, GetParam().length);
+  const std::int64_t of_large = Scenario::ready("headroom", sets).lab().headrooms().front().computed.n;
+  sets.insert(sets.end(), {"traffic.t.payload=4B", "qos.default.classes.3.least-frame=64B"});
+  Scenario s = Scenario::ready("headroom", sets);
+  const std::int64_t computed = s.lab().headrooms().front().computed.n;
+  EXPECT_GT(computed, 2 * of_large);
+  s.run_until(5_ms);
+  EXPECT_EQ(s.dropped(), 0u);
+  EXPECT_GT(s.at("sw:1", 3).xoff_sent, 10u);
+  EXPECT_LE(s.at("sw:1", 3).max_headroom_cells * 256, static_cast<std::uint64_t>(computed));
+  if (std::string(GetParam().length) == "300m" && std::string(GetParam().rate) != "25Gbps") {
+    EXPECT_GT(s.at("sw:1", 3).max_headroom_cells * 256, static_cast<std::uint64_t>(of_large)) << "it is needed";
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(RatesAndCables, Headroom,
@@ -64,18 +72,23 @@ INSTANTIATE_TEST_SUITE_P(RatesAndCables, Headroom,
                                          Cable{"800Gbps", "3m"}, Cable{"800Gbps", "30m"}, Cable{"800Gbps", "300m"}),
                          [](const auto& c) { return std::string(c.param.rate) + "x" + c.param.length; });
 
-//  Eight senders under leaf2, one receiver under leaf1; all in class 3.
-constexpr const char* kIncast = R"(
-name: incast
-switches: { default: { buffer: 16MiB } }
-topology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 8 }
-traffic:
-  - { name: incast, pattern: incast, from: [h9, h10, h11, h12, h13, h14, h15, h16], to: h1, dscp: 26 }
-run: { duration: 1ms }
-)";
+//  The same from the length of the cable or from what it takes light to pass it: 5 ns a metre.
+TEST(Pfc, ADelayIsACableOfThatLength) {
+  Scenario cable = Scenario::ready("headroom", {"defaults.link.cable=30m"});
+  Scenario delay = Scenario::ready("headroom", {"defaults.link={ rate: 100Gbps, delay: 150ns }"});
+  ASSERT_EQ(cable.lab().headrooms().size(), delay.lab().headrooms().size());
+  for (std::size_t i = 0; i < cable.lab().headrooms().size(); ++i)
+    EXPECT_EQ(cable.lab().headrooms()[i].computed, delay.lab().headrooms()[i].computed);
+  for (Scenario* s : {&cable, &delay}) s->run_until(5_ms);
+  for (Scenario* s : {&cable, &delay}) {
+    EXPECT_EQ(s->dropped(), 0u);
+    EXPECT_EQ(s->at("sw:1", 3).max_headroom_cells * 256,
+              static_cast<std::uint64_t>(cable.lab().headrooms().front().computed.n));
+  }
+}
 
 TEST(Pfc, AnIncastIsHeldBackHopByHopAndNothingIsLost) {
-  Scenario s(kIncast);
+  Scenario s = Scenario::ready("pfc-incast");
   s.run_until(1_ms);
   // The receiver's leaf pauses the spines, they pause the senders' leaf, and that the hosts.
   EXPECT_GT(s.at("leaf1:9", 3).xoff_sent + s.at("leaf1:10", 3).xoff_sent, 0u);
@@ -100,7 +113,7 @@ TEST(Pfc, AnIncastIsHeldBackHopByHopAndNothingIsLost) {
 }
 
 TEST(Pfc, EverybodyIsLetGoInTheEnd) {
-  Scenario s(kIncast);
+  Scenario s = Scenario::ready("pfc-incast");
   s.run_to_the_end();
   // Every pause that was still running when traffic ended was ended by an XON: the last word to every peer.
   for (const auto& d : s.lab().fabric().devices()) {
@@ -116,7 +129,7 @@ TEST(Pfc, EverybodyIsLetGoInTheEnd) {
 }
 
 TEST(Pfc, SendersGetEqualSharesOfTheReceiver) {
-  Scenario s(kIncast, {"run.duration=4ms"});
+  Scenario s = Scenario::ready("pfc-incast", {"run.duration=4ms"});
   s.run_to_the_end();
   std::uint64_t least = ~0ull;
   std::uint64_t most = 0;
@@ -153,7 +166,9 @@ run: { duration: 1ms }
 // An XOFF announces its time in quanta of 512 bit times; unrefreshed it runs out by itself, to the picosecond.
 TEST(Pfc, APauseIsRefreshedBeforeItRunsOut) {
   // 1000 quanta of 5.12 ns are 5.12 us; the receiver needs far longer to drain, so XOFF must be said again and again.
-  Scenario s(slow_receiver("100Gbps", "3m"), {"switches.default.pause-quanta=1000", "hosts.slow.pause-quanta=1000"});
+  std::vector<std::string> sets = links("100Gbps", "3m");
+  sets.insert(sets.end(), {"switches.default.pause-quanta=1000", "hosts.slow.pause-quanta=1000"});
+  Scenario s = Scenario::ready("headroom", sets);
   s.run_until(5_ms);
   EXPECT_EQ(s.dropped(), 0u);
   const ClassCounters sender = s.at("h1:1", 3);
@@ -163,10 +178,24 @@ TEST(Pfc, APauseIsRefreshedBeforeItRunsOut) {
   EXPECT_LT(sender.xoff_received, static_cast<std::uint64_t>(sender.paused / 2000_ns));
 }
 
+// Nobody ends it: 1000 quanta of 5.12 ns, to the picosecond. With the XON it is over when that has come.
+TEST(Pfc, APauseWhoseXonIsLostRunsOut) {
+  Scenario s = Scenario::ready("pfc-expiry");
+  s.run_to_the_end();
+  EXPECT_EQ(s.at("h2:1", 3).xoff_sent, 1u);
+  EXPECT_EQ(s.at("h2:1", 3).xon_sent, 1u);
+  EXPECT_EQ(s.fault("no-xon").frames, 1u);
+  EXPECT_EQ(s.at("leaf1:2", 3).paused, 1000 * 5'120_ps);
+  EXPECT_EQ(s.dropped(), 0u);
+  Scenario ended = Scenario::ready("pfc-expiry", {"faults.no-xon.at=900us"});
+  ended.run_to_the_end();
+  EXPECT_EQ(ended.at("leaf1:2", 3).paused, 1_us);
+}
+
 // The receiver takes 5 Gb/s of frames; while it is not paused the sender sends at line rate, 20 octets more per frame.
 // So it is paused for all the time but 5 / 100 x (9230 + 20) / 9230 of it, once the buffers have filled.
 TEST(Pfc, ASenderIsPausedForTheTimeThatItsReceiverNeeds) {
-  Scenario s(slow_receiver("100Gbps", "3m"));
+  Scenario s = Scenario::ready("headroom", links("100Gbps", "3m"));
   s.run_until(2_ms);
   const Duration before = s.at("h1:1", 3).paused;
   const std::uint64_t sent = s.at("h1:1", 3).tx_packets;
@@ -178,7 +207,7 @@ TEST(Pfc, ASenderIsPausedForTheTimeThatItsReceiverNeeds) {
 }
 
 TEST(Pfc, MadeLossyTheSameIncastDrops) {
-  Scenario s(kIncast, {"qos.default.classes.3.lossless=false"});
+  Scenario s = Scenario::ready("pfc-incast", {"qos.default.classes.3.lossless=false"});
   s.run_to_the_end();
   EXPECT_GT(s.dropped(), 1000u);
   EXPECT_EQ(s.dropped(), s.drops(DropReason::kEgressFull) + s.drops(DropReason::kIngressFull));

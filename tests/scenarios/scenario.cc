@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <exception>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -23,6 +24,10 @@ Scenario::Scenario(const std::string& yaml, const std::vector<std::string>& over
       engine_(std::make_unique<Engine>(lab_->fabric(), config)),
       faults_(std::make_unique<fault::Faults>(*lab_, *engine_)) {
   engine_->wake_all();
+}
+
+Scenario::~Scenario() {
+  if (books_ && lab_ != nullptr && std::uncaught_exceptions() == 0) expect_books_balance();
 }
 
 Scenario Scenario::ready(const std::string& name, const std::vector<std::string>& overrides,
@@ -58,7 +63,7 @@ void Scenario::add_fault_at(Duration t, const std::string& text) {
 }
 
 void Scenario::remove_fault_at(Duration t, const std::string& name) {
-  EXPECT_TRUE(faults_->remove(name, Instant{} + t)) << name;
+  EXPECT_TRUE(faults_->remove(name, Instant{} + t, Instant{} + t)) << name;
   engine_->wake_all();
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "control/spec/load.h"
 #include "tests/scenarios/fault_scenario.h"
 
 namespace railyard::test {
@@ -90,6 +91,7 @@ TEST(StateFaults, APfcStormPausesWithoutAGap) {
   EXPECT_NEAR(seconds(s.at("leaf1:2", 3).paused), 300e-6, 1e-6);
   // Repeated when half of 65535 quanta of 5.12 ns has passed: after 167.8 us.
   EXPECT_EQ(s.at("h2:1", 3).xoff_sent, 2u);
+  EXPECT_EQ(s.fault("storm").frames, 2u) << "what it has done";
   EXPECT_EQ(s.at("h2:1", 3).xon_sent, 1u);
   EXPECT_EQ(s.dropped(), 0u);
   s.expect_books_balance();
@@ -99,6 +101,7 @@ TEST(StateFaults, ANicThatIgnoresPausesMakesTheHeadroomOverflow) {
   Scenario s = fault_scenario("ignore-pause");
   s.run_to_the_end();
   EXPECT_GT(s.at("h1:1", 3).xoff_received, 0u);
+  EXPECT_EQ(s.fault("stubborn").frames, s.at("h1:1", 3).xoff_received);
   EXPECT_EQ(s.at("h1:1", 3).paused, Duration{});
   EXPECT_GT(s.at("leaf1:1", 3).drops[index(DropReason::kHeadroomFull)], 0u);
   EXPECT_EQ(s.at("leaf1:3", 3).drops[index(DropReason::kHeadroomFull)], 0u) << "h3 obeys";
@@ -148,6 +151,39 @@ TEST(StateFaults, EcnThresholdsThatAreWrong) {
   const std::uint64_t marked = s.at("leaf1:2", 3).ecn_marked;
   s.run_to_the_end();
   EXPECT_EQ(s.at("leaf1:2", 3).ecn_marked, marked);
+  EXPECT_EQ(s.fault("wrong").frames, marked) << "those it has marked";
+}
+
+// At a port of a switch: leaf1 pauses h1 for nothing.
+TEST(StateFaults, APfcStormOfASwitchPort) {
+  Scenario s = fault_scenario("pfc-storm", {"faults.0.on=leaf1:1"});
+  EXPECT_EQ(received(s, "leaf1:1", 3, 304_us, 600_us), 0u);
+  s.run_to_the_end();
+  EXPECT_NEAR(seconds(s.at("h1:1", 3).paused), 300e-6, 1e-6);
+  EXPECT_EQ(s.at("leaf1:1", 3).xoff_sent, 2u);
+  EXPECT_EQ(s.fault("storm").frames, 2u);
+  EXPECT_EQ(s.dropped(), 0u);
+  s.expect_books_balance();
+}
+
+// The leaf does not obey h2, which takes frames at 10 Gb/s only: h2's receive buffer overflows.
+TEST(StateFaults, ASwitchPortThatIgnoresPauses) {
+  const std::vector<std::string> slow{"faults=[{ name: slow, on: h2, receive: 10Gbps }]"};
+  Scenario obeys = fault_scenario("receive", slow);
+  obeys.run_to_the_end();
+  EXPECT_GT(obeys.at("leaf1:2", 3).xoff_received, 0u);
+  EXPECT_GT(obeys.at("leaf1:2", 3).paused, Duration{});
+  EXPECT_EQ(obeys.dropped(), 0u);
+  Scenario s = fault_scenario(
+      "receive",
+      {"faults=[{ name: slow, on: h2, receive: 10Gbps }, { name: stubborn, on: leaf1:2, ignore-pause: true }]"});
+  s.run_to_the_end();
+  EXPECT_EQ(s.at("leaf1:2", 3).paused, Duration{});
+  EXPECT_GT(s.at("leaf1:2", 3).xoff_received, 0u);
+  EXPECT_EQ(s.fault("stubborn").frames, s.at("leaf1:2", 3).xoff_received);
+  EXPECT_GT(s.drops(DropReason::kNicReceiveFull), 0u);
+  EXPECT_EQ(s.dropped(), s.drops(DropReason::kNicReceiveFull));
+  s.expect_books_balance();
 }
 
 TEST(StateFaults, EcnThatIsSetMeanwhileIsNotUndone) {
@@ -245,6 +281,31 @@ TEST(StateFaults, AClockThatIsWrong) {
   EXPECT_EQ(s.flow("t/h1->h2").received().packets, without.flow("t/h1->h2").received().packets);
 }
 
+// In the middle of a run: what is stamped meanwhile is off by exactly that much, and nothing goes another way or at
+// another time.
+TEST(StateFaults, AClockThatIsWrongForAWhileShiftsTimeStampsAndNothingElse) {
+  EngineConfig config;
+  config.digest = true;
+  Scenario without = fault_scenario("skew", {"faults="}, config);
+  without.run_to_the_end();
+  const Histogram& right = without.flow("t/h1->h2").received().latency;
+  ASSERT_EQ(right.min(), right.max()) << "nobody is in the way";
+  for (const char* fault : {"on: h1, skew: { behind: 10us }", "on: h2, skew: { ahead: 10us }"}) {
+    SCOPED_TRACE(fault);
+    Scenario s =
+        fault_scenario("skew", {std::string("faults=[{ name: f, at: 300us, for: 300us, ") + fault + " }]"}, config);
+    s.run_to_the_end();
+    EXPECT_EQ(s.digest(), without.digest());
+    const Histogram& seen = s.flow("t/h1->h2").received().latency;
+    EXPECT_EQ(seen.count(), right.count());
+    EXPECT_EQ(seen.min(), right.min());
+    EXPECT_EQ(seen.max(), right.max() + 10'000'000) << "picoseconds";
+    const double shifted = (seen.mean() - right.mean()) * static_cast<double>(seen.count()) / 10e6;
+    EXPECT_NEAR(shifted, 300e-6 / kInterval, 1.5);
+    EXPECT_NEAR(shifted, std::round(shifted), 1e-3) << "each packet by all of it or not at all";
+  }
+}
+
 TEST(StateFaults, ChanceDecidesEachTime) {
   Scenario s = fault_scenario(
       "down",
@@ -256,8 +317,7 @@ TEST(StateFaults, ChanceDecidesEachTime) {
 
 // Two to one at 100 Gb/s: the queue grows by a frame (1086 octets) per 88.48 ns, and exceeds 200 KiB with the 189th.
 TEST(StateFaults, AFaultThatBeginsWithTheDepthOfAQueue) {
-  Scenario s = fault_scenario("ecn", {"faults.0={ name: late, on: h2, when: queue leaf1:2/3 depth > 200KiB, for: 20us, "
-                                      "pfc-storm: 3 }"});
+  Scenario s = fault_scenario("when-depth");
   Recorder at_leaf;
   s.sw("leaf1").tap(PortIndex{1}, &at_leaf);
   s.run_until(100_us);
@@ -290,8 +350,10 @@ TEST(StateFaults, AFaultThatBeginsWithALongPause) {
   // XOFF begins at 300 us (the port of h2 has nothing else to send), and takes 72 octets, 15 ns of cable and a pause
   // response of 394 quanta to take effect.
   const Duration effect = 300_us + 5'760_ps + 15_ns + 394 * 5'120_ps;
-  EXPECT_EQ(s.faults().events(Instant{} + 1_ms)[3].effective,
-            Instant{} + effect + 100_us + 10_us + s.lab().fabric().window().size);
+  const fault::LoggedEvent begin = s.faults().events(Instant{} + 1_ms)[3];
+  EXPECT_EQ(begin.requested, Instant{} + effect + 100_us) << "when it came true";
+  EXPECT_EQ(begin.effective, begin.requested + 10_us + s.lab().fabric().window().size);
+  EXPECT_FALSE(s.faults().events(Instant{} + 1_ms)[2].frames == std::nullopt) << "a link that is down loses frames";
   s.expect_books_balance();
 }
 
@@ -322,6 +384,80 @@ TEST(StateFaults, APauseThatLastsAlreadyCountsFromItsBeginning) {
       EXPECT_EQ(e.effective, Instant{} + std::max(added, effect + 100_us) + s.lab().fabric().window().size);
     }
   }
+}
+
+// Added and taken away in the middle of a run; asked for earlier than it could be done.
+TEST(StateFaults, TheLogTellsWhatWasAskedForFromWhatWasDone) {
+  Scenario s = fault_scenario("loss", {"faults="});
+  s.run_until(200_us);
+  spec::Lab lab = s.lab().spec();
+  s.faults().add(spec::parse_fault(lab, "name: half, on: h2, after: 10us, rate: 1/2", "fault"), Instant{} + 200_us,
+                 Instant{} + 195_us);
+  s.run_until(300_us);
+  EXPECT_TRUE(s.faults().remove("half", Instant{} + 300_us, Instant{} + 290_us));
+  s.engine().wake_all();
+  s.run_until(400_us);
+  const std::vector<fault::LoggedEvent> events = s.faults().events(Instant{} + 400_us);
+  ASSERT_EQ(events.size(), 4u);
+  const auto expect = [&](std::size_t i, fault::LoggedEvent::Kind kind, Duration requested, Duration effective) {
+    EXPECT_EQ(events[i].kind, kind) << i;
+    EXPECT_EQ(events[i].requested, Instant{} + requested) << i;
+    EXPECT_EQ(events[i].effective, Instant{} + effective) << i;
+    EXPECT_FALSE(events[i].frames.has_value()) << "nobody counts them";
+  };
+  using Kind = fault::LoggedEvent::Kind;
+  expect(0, Kind::kAdded, 195_us, 200_us);
+  expect(1, Kind::kBegin, 210_us, 210_us);
+  expect(2, Kind::kEnd, 290_us, 300_us);
+  expect(3, Kind::kRemoved, 290_us, 300_us);
+}
+
+// `after` counts from when the fault is there: from the beginning of a run, or from when it is added.
+TEST(StateFaults, AfterCountsFromWhenItIsAdded) {
+  Scenario s = fault_scenario("loss", {"faults=[{ name: first, on: h2, after: 30us, for: 10us, down: true }]"});
+  s.run_until(100_us);
+  s.add_fault_at(100_us, "name: second, on: h2, after: 30us, for: 10us, down: true");
+  s.run_until(200_us);
+  std::vector<Instant> begun;
+  for (const fault::LoggedEvent& e : s.faults().events(Instant{} + 200_us))
+    if (e.kind == fault::LoggedEvent::Kind::kBegin) begun.push_back(e.effective);
+  EXPECT_EQ(begun, (std::vector<Instant>{Instant{} + 30_us, Instant{} + 130_us}));
+  EXPECT_NEAR(static_cast<double>(s.fault("first").frames), 10e-6 / kInterval, 2);
+  EXPECT_NEAR(static_cast<double>(s.fault("second").frames), 10e-6 / kInterval, 2);
+}
+
+//   spine1, spine2; leaf1 and leaf2, each a rail of h1 and h2
+TEST(StateFaults, SelectorsOfRailsAndSpines) {
+  constexpr const char* kRails = R"(
+name: rails
+topology: { preset: rail-optimized, hosts: 2, rails: 2, spines: 2 }
+traffic: [{ name: t, pattern: permutation, payload: 256B, rate: 1Gbps }]
+faults:
+  - { name: second-nics, on: rail 2, at: 100us, for: 50us, down: true }
+  - { name: spines, on: 'spine*', at: 200us, for: 50us, crash: true }
+run: { duration: 300us }
+)";
+  Scenario s(kRails);
+  const auto up = [&](const std::string& node, unsigned port) {
+    return s.lab().device(node).link_up(PortIndex{static_cast<std::uint16_t>(port - 1)});
+  };
+  s.run_until(120_us);
+  for (const char* host : {"h1", "h2"}) {
+    EXPECT_TRUE(up(host, 1)) << host;
+    EXPECT_FALSE(up(host, 2)) << host;
+  }
+  EXPECT_TRUE(up("spine1", 1));
+  s.run_until(220_us);
+  for (const char* host : {"h1", "h2"})
+    for (const unsigned nic : {1u, 2u}) EXPECT_TRUE(up(host, nic)) << host;
+  for (const char* spine : {"spine1", "spine2"})
+    for (const unsigned port : {1u, 2u}) EXPECT_FALSE(up(spine, port)) << spine;
+  s.run_to_the_end();
+  EXPECT_TRUE(up("spine1", 1));
+  EXPECT_TRUE(up("spine2", 2));
+  EXPECT_EQ(s.fault("second-nics").occurrences, 1u);
+  EXPECT_EQ(s.fault("spines").occurrences, 1u);
+  s.expect_books_balance();
 }
 
 // The queue has been paused for 50 us when nobody wants to know any more how long that lasts. (Found by railyard swarm,

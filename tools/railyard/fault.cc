@@ -64,8 +64,11 @@ int rm(const FaultOptions& o) {
   if (o.json)
     std::cout << answer.dump(2) << '\n';
   else
-    fmt::print("{} is gone since {:.6f} s; it has touched {} frames\n", answer["fault"].get<std::string>(),
-               answer["effective_seconds"].get<double>(), answer["frames"].get<std::uint64_t>());
+    fmt::print("{} is gone since {:.6f} s{}\n", answer["fault"].get<std::string>(),
+               answer["effective_seconds"].get<double>(),
+               answer["frames"].is_null()
+                   ? ""
+                   : fmt::format("; it has touched {} frames", answer["frames"].get<std::uint64_t>()));
   return kOk;
 }
 

@@ -41,6 +41,12 @@ TEST(FaultLog, ALineIsOneObject) {
       R"({"event":"begin","fault":"a","what":"loss","on":"leaf1:1 out","requested_ps":5,"effective_ps":5,"frames":0})");
 }
 
+TEST(FaultLog, FramesThatAreNotCountedAreNoNumber) {
+  LoggedEvent e = event(Kind::kEnd, "a", 5);
+  e.frames.reset();
+  EXPECT_TRUE(line_of(e).ends_with(R"("frames":null})")) << line_of(e);
+}
+
 TEST(FaultLog, IsReadAsItWasWritten) {
   const auto faults =
       read_log(log_of({event(Kind::kAdded, "a", 0), event(Kind::kAdded, "b", 3), event(Kind::kBegin, "a", 5),

@@ -64,6 +64,14 @@ TEST(Topologies, TheOverridesInTheirCommentsWork) {
   loads("scenarios/ce-before-xoff.yaml", {"defaults.link.rate=400Gbps"});
   loads("scenarios/ce-before-xoff.yaml", {"qos.default.classes.3.alpha=", "qos.default.classes.3.xoff=100KB",
                                           "qos.default.classes.3.ecn={ kmin: 2MB, kmax: 4MB }"});
+  loads("scenarios/ecn-ramp.yaml", {"qos.default.classes.3.ecn.mark=dequeue"});
+  loads("scenarios/ecmp-resilience.yaml", {"switches.default.ecmp.resilient=false"});
+  loads("scenarios/headroom.yaml", {"defaults.link.rate=400Gbps", "defaults.link.cable=300m"});
+  loads("scenarios/headroom.yaml", {"qos.default.classes.3.headroom=40KB"});
+  loads("scenarios/headroom.yaml", {"switches.default.pause-quanta=1000", "hosts.slow.pause-quanta=1000"});
+  loads("scenarios/pfc-incast.yaml", {"qos.default.classes.3.lossless=false"});
+  loads("scenarios/pfc-expiry.yaml", {"faults.no-xon.at=900us"});
+  loads("scenarios/when-depth.yaml", {"faults.late.when=queue leaf1:2/3 depth > 100MiB"});
   loads("scenarios/int.yaml", {"run.int.flows=aside"});
   loads("scenarios/int.yaml", {"run.int.one-in=1", "run.int.packets=16384"});
   loads("scenarios/roce-incast.yaml", {"hosts.default.roce.congestion=none"});

@@ -130,6 +130,48 @@ TEST_F(NamespacesLive, ALinkThatIsDownIsFelt) {
   EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", "10.9.1.2"}).exit_code, kOk);
 }
 
+// As with a real switch: the host sees that its carrier is gone, and that it is back.
+TEST_F(NamespacesLive, ALinkThatAFaultHasDownIsFelt) {
+  up();
+  const auto becomes = [&](const std::string& host, const std::string& device, const std::string& what) {
+    for (int i = 0; i < 3000; ++i) {
+      if (on(host, {"ip", "link", "show", device}).out.find(what) != std::string::npos) return true;
+      ::usleep(20'000);
+    }
+    return false;
+  };
+  const auto add = [&](const std::string& fault) {
+    EXPECT_EQ(railyard({"fault", "add", "name: f, " + fault}).exit_code, kOk) << fault;
+  };
+  const auto rm = [&] { EXPECT_EQ(railyard({"fault", "rm", "f"}).exit_code, kOk); };
+  EXPECT_TRUE(becomes("h1", "eth1", "LOWER_UP"));
+
+  add("on: leaf1:1, down: true");
+  EXPECT_TRUE(becomes("h1", "eth1", "NO-CARRIER"));
+  EXPECT_TRUE(becomes("h1", "eth2", "LOWER_UP")) << "the other rail";
+  rm();
+  EXPECT_TRUE(becomes("h1", "eth1", "LOWER_UP"));
+
+  add("on: leaf1:1, flap: { down: 1s, up: 1s }");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(becomes("h1", "eth1", "NO-CARRIER")) << i;
+    EXPECT_TRUE(becomes("h1", "eth1", "LOWER_UP")) << i;
+  }
+  rm();
+  EXPECT_TRUE(becomes("h1", "eth1", "LOWER_UP"));
+
+  add("on: leaf1, crash: true");
+  EXPECT_TRUE(becomes("h1", "eth1", "NO-CARRIER"));
+  EXPECT_TRUE(becomes("h2", "eth2", "NO-CARRIER"));
+  EXPECT_TRUE(becomes("h1", "eth2", "LOWER_UP")) << "at leaf2";
+  EXPECT_NE(on("h1", {"ping", "-c", "1", "-W", "1", "10.9.1.2"}).exit_code, kOk);
+  rm();
+  EXPECT_TRUE(becomes("h1", "eth1", "LOWER_UP"));
+  EXPECT_TRUE(becomes("h2", "eth2", "LOWER_UP"));
+  EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", "10.9.1.2"}).exit_code, kOk);
+  EXPECT_EQ(railyard({"status", "--audit"}).exit_code, kOk);
+}
+
 TEST_F(NamespacesLive, TheCommandsExitCodeAndOutputAreItsOwn) {
   up();
   EXPECT_EQ(on("h1", {"sh", "-c", "exit 7"}).exit_code, 7);
