@@ -66,7 +66,7 @@ const std::map<std::string, Rooms>& allowed() {
       {"control/decode", {"transports/roce", "transports/uet", "dataplane/base", "dataplane/wire", "dataplane/port"}},
       {"control/swarm",
        {"control/spec", "control/workload", "control/build", "control/fault", "control/report", "control/telemetry",
-        "dataplane/base", "dataplane/device", "dataplane/run"}},
+        "dataplane/base", "dataplane/device", "dataplane/run", "transports/roce"}},
       {"control/guest", {"control/spec", "dataplane/base", "dataplane/wire"}},
       // What a lab and its agents say to each other: for the agent, too, which knows nothing of labs.
       {"control/agent_protocol", {"transports/base", "dataplane/base", "dataplane/wire"}},

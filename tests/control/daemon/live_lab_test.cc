@@ -37,7 +37,7 @@ TEST_F(LiveLabTest, StatusShowsWhatIsCountedWhileItGoesOn) {
   wait_for_packets();
   const json s = ask("GET", "/status");
   EXPECT_EQ(s["name"], "x");
-  EXPECT_EQ(s["size"], (json{{"switches", 1}, {"hosts", 2}, {"links", 2}, {"collectives", 0}}));
+  EXPECT_EQ(s["size"], (json{{"switches", 1}, {"hosts", 2}, {"links", 2}, {"flows", 2}, {"collectives", 0}}));
   EXPECT_EQ(s["hosts"][1]["nics"][0]["address"], "10.7.0.1");
   EXPECT_EQ(s["hosts"][1]["nics"][0]["attach"], "built-in");
   const json& p = port(s, "leaf1", 2);
