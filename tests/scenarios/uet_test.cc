@@ -381,6 +381,22 @@ TEST(Uet, FaultsFindThePacketsOfAPdc) {
   }
 }
 
+TEST(Uet, AReadOfAFewOctetsIsAnsweredByAnAcknowledgementAndCounted) {
+  for (const char* payload : {"elided", "real"}) {
+    // The second message is of 8 octets.
+    Scenario s("name: few\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\n"
+               "traffic: [ { name: r, from: h1, to: h2, transport: uet, dscp: 10, operation: read, message: 8KiB, "
+               "bytes: 8200B } ]\n",
+               {std::string("run.payload=") + payload});
+    s.run_to_the_end();
+    const report::Report r = s.report();
+    expect_all_verified(r, 2);
+    EXPECT_EQ(r.flows[0].packets, 3u);
+    EXPECT_EQ(r.flows[0].delivered_packets, 3u);
+    EXPECT_EQ(r.flows[0].delivered_bytes, 8200);
+  }
+}
+
 TEST(Uet, BothTransportsShareANicAndTheGeneratorTheirs) {
   Scenario s("name: mixed\ntopology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2 }\n"
              "traffic:\n"

@@ -16,7 +16,8 @@ bool Engine::window_open(const Pdc& pdc) const noexcept {
 }
 
 bool Engine::next_cargo(Pdc& pdc, NextCargo& next) {
-  if (pdc.close_due) {
+  // Not before what has come is acknowledged: to its sender that would be a close in error (uet §5.11).
+  if (pdc.close_due && pdc.control.empty()) {
     next = {{.kind = pdc.initiator ? Cargo::Kind::kCloseCmd : Cargo::Kind::kCloseReq}, PdsCp::kOctets};
     return true;
   }

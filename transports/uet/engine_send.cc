@@ -274,6 +274,7 @@ void Engine::fill_ack(Instant now, Pdc& pdc, const PendingControl& what, OutPack
   if (!what.response.has_data()) return;
   const std::uint32_t octets = what.response.ses.payload_length;
   out.packet.payload_octets = octets;
+  out.read_from = what.response.read_from;
   if (what.response.real) {
     out.small = what.response.data;
     out.payload = {.octets = octets, .bytes = out.small.data()};

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "dataplane/base/payload_ref.h"
+#include "transports/base/memory_regions.h"
 #include "transports/uet/wire/nack_code.h"
 #include "transports/uet/wire/ses_request.h"
 #include "transports/uet/wire/ses_response.h"
@@ -19,6 +20,7 @@ struct Response {
   SesResponseValues ses{};
   // With data: real octets are in `data`, promises have their name in `promise`.
   PayloadRef promise{};
+  MemoryRegions::Key read_from = 0;  // of a READ: the region that the data are of
   bool real = false;
   std::array<std::byte, kMostAckData> data{};
 

@@ -173,6 +173,7 @@ Verdict Target::read(Pdc& pdc, ContextId id, const SesRequestValues& r) {
     ses.modified_length = octets;
     v.response.promise = payload_at(*at, octets);
     v.response.promise.bytes = nullptr;
+    v.response.read_from = static_cast<MemoryRegions::Key>(r.memory_key());
     v.response.real = at->memory != nullptr;
     if (v.response.real) std::copy_n(at->memory, octets, v.response.data.begin());
     return v;
