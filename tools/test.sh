@@ -38,6 +38,7 @@ ctests() { # PRESET [CTEST ARGUMENT...]
   results=$(mktemp -d)
   GTEST_OUTPUT="json:$results/" ctest --test-dir "$root/build/$preset" -j "$(jobs)" --output-on-failure --progress "$@" |
     tail -n 40 || status=$?
+  (( status == 0 )) || grep -A8 ': Failure$' "$root/build/$preset/Testing/Temporary/LastTest.log" | head -n 100 || true
   # Tests that were not made, by their reasons.
   find "$results" -name '*.json' -exec jq -r '.testsuites[] | .testsuite[] | select(.result == "SKIPPED") |
     "\(.skipped[0].message // "no reason" | split("\n") | last)\t\(.classname).\(.name)"' {} + | sort |

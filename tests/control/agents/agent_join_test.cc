@@ -118,7 +118,10 @@ class AgentJoinTest : public testing::TestWithParam<std::string> {
     });
     try {
       const agent::LabStream stream = agent::LabStream::open(where_);
-      agent::serve(agent, stream, stop, [this](const std::string& line) { log_ += line + "\n"; });
+      agent::serve(agent, stream, stop, [this](const std::string& line) {
+        log_ += line + "\n";
+        said_ = true;
+      });
     } catch (const std::exception& error) {
       why = error.what();
     }
@@ -134,11 +137,12 @@ class AgentJoinTest : public testing::TestWithParam<std::string> {
   std::string where_;
   std::unique_ptr<SerialLine> line_;
   std::string log_;
+  std::atomic<bool> said_ = false;  // something of it
   std::optional<AgentServer> server_;
 };
 
 TEST_P(AgentJoinTest, IsWelcome) {
-  const auto joined = [this] { return lab_.hosts->has_joined(1); };
+  const auto joined = [this] { return lab_.hosts->has_joined(1) && said_; };
   EXPECT_EQ(run({"a1", "secret-1", "1"}, joined), "it was stopped");
   EXPECT_EQ(log_, "joined lab 'x' as a1\n");
 }
