@@ -190,7 +190,7 @@ TEST_P(HostAttachedTo, SomebodyWhoSendsNonsenseCountsItAndGoesOn) {
   host.poll(at(2_us), {});
   host.advance(at(3_us));
   EXPECT_EQ(wire.sent_data(kPort).size(), 1u) << "the good one";
-  const auto& drops = host.counters().ports[0].drops;
+  const auto drops = host.counters().ports[0].drops;
   for (std::size_t r = 0; r < kDropReasons; ++r)
     EXPECT_EQ(drops[r], r == static_cast<std::size_t>(GetParam().reason) ? 1u : 0u) << name(static_cast<DropReason>(r));
 }
