@@ -95,12 +95,14 @@ fi
 step "fuzzing" "$root/tests/fuzz/run.sh" "$([[ $mode == --all ]] && echo 1200 || echo 125)"
 
 step "installed tree" "$root/tests/install/run.sh"
+step "the README's commands" "$root/tests/readme/run.sh"
 step "live labs come and go" "$root/tests/live/run.sh"
 step "traffic through a live lab" "$root/tests/live/traffic.sh"
 step "a live lab without privileges" "$root/tests/live/unprivileged.sh"
 step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == --all ]] && echo all || echo ci)"
 
 if [[ $mode == --all ]]; then
+  step "the README's commands in a lab that stays" "$root/tests/readme/run.sh" --live
   step "long tests (release)" ctests release -L long
   configure tsan -DRAILYARD_BENCH=OFF
   threaded=(base_test device_test run_test scenario_test api_test daemon_test guest_test hosts_test)

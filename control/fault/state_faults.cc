@@ -161,6 +161,7 @@ class Gather {
       add(
           port.device, [&d, port, id = id_, to_class](Instant) { d.begin_wrong_dscp_map(id, port.port, to_class); },
           [&d, port, id = id_](Instant) { d.end_wrong_dscp_map(id, port.port); });
+      of_device_[port.device].touches.misclassified.insert(port.port);
     }
   }
   void gather(const what::EcnThresholds& wrong, const spec::FaultPlace& place) {

@@ -31,6 +31,7 @@ std::uint64_t TouchCount::of(const DeviceCounters& counters) const {
     const PortCounters& port = counters.ports[p.index()];
     sum += drops(port, at_ports) + (with_link ? port.lost - port.lost_to_faults : 0);
   }
+  for (const PortIndex p : misclassified) sum += counters.ports[p.index()].misclassified;
   return sum + sum_of(counters, pauses_sent, &ClassCounters::xoff_sent) +
          sum_of(counters, pauses_received, &ClassCounters::xoff_received) +
          sum_of(counters, marks, &ClassCounters::ecn_marked);

@@ -1,5 +1,5 @@
 // What a fault of state does to frames, as far as its device counts that: frames that the device and its links lose
-// because of it, pause frames that it sends or ignores, frames that it marks.
+// because of it, pause frames that it sends or ignores, frames that it marks or puts into another class.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,11 @@ struct TouchCount {
   std::map<PortIndex, PriorityMask> pauses_sent;
   std::map<PortIndex, PriorityMask> pauses_received;
   std::map<PortIndex, PriorityMask> marks;
+  std::set<PortIndex> misclassified;  // frames that came in there and were put into a class not theirs
 
   bool empty() const noexcept {
     return !with_link && at_ports.empty() && anywhere.empty() && pauses_sent.empty() && pauses_received.empty() &&
-           marks.empty();
+           marks.empty() && misclassified.empty();
   }
   std::uint64_t of(const DeviceCounters& counters) const;
 };

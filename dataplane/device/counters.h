@@ -52,6 +52,7 @@ struct PortCounters {
   std::uint64_t lost = 0;       // frames that never arrived: the link went down, or a fault of the link took them
   std::uint64_t lost_to_faults = 0;  // of these, the latter
   std::uint64_t duplicated = 0;      // frames that a fault of the link has made
+  std::uint64_t misclassified = 0;   // frames that a fault has put into a class not theirs (switches only)
   std::uint64_t held_back = 0;       // frames that faults of the link hold back: still on their way
   DropCounts drops{};           // frames dropped before they had a class
 

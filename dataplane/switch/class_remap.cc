@@ -14,6 +14,16 @@ void Switch::remark_pcp(Packet& p, const TrustMap& map, Priority to) noexcept {
   if (pcp != map.pcp_to_class.end()) set_pcp(p, static_cast<std::uint8_t>(pcp - map.pcp_to_class.begin()));
 }
 
+// The class of a frame from here on.
+Priority Switch::review_class(Packet& p, PortIndex in, Priority priority) noexcept {
+  const SwitchPortConfig& port = config_.ports[in.index()];
+  const PortFacts& f = facts_[in.index()];
+  if (classify(port.trust, p) != priority) misclassified_[in.index()].increment();
+  const Priority to{port.remap.to[priority.index()]};
+  if (to != priority) remark(p, f, to);
+  return to;
+}
+
 // The code point by which the next hop will find class `to`.
 void Switch::remark(Packet& p, const PortFacts& in, Priority to) noexcept {
   const TrustMap& map = *in.trust;

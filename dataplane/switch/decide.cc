@@ -81,10 +81,8 @@ std::uint8_t Switch::decide_egress(Packet& p, PortIndex in, Priority priority, A
     groups_[a.origin].rx_octets.add(std::uint64_t{a.octets} - p.frame_octets);
     a.octets = p.frame_octets;
   }
-  if (f.remaps) [[unlikely]] {
-    a.priority = config_.ports[in.index()].remap.to[priority.index()];
-    if (a.priority != priority.value) remark(p, f, Priority{a.priority});
-  }
+  if (f.reviews_class) [[unlikely]]
+    a.priority = review_class(p, in, priority).value;
   std::memcpy(p.header(), g.rewrite.data(), g.rewrite.size());
   decrement_ttl(p);
   return kForward;

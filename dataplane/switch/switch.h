@@ -133,7 +133,7 @@ class Switch final : public Device {
     std::uint16_t native_vid = kDefaultVid;
     bool peer_known = false;  // else its address in `rewrite` is what was heard, or 0
     bool up = true;
-    bool remaps = false;
+    bool reviews_class = false;  // it is remapped here, or a fault has it wrong
     std::uint32_t largest_frame = 0;  // with tag and FCS
     std::uint32_t mtu = 0;
     std::uint64_t mac = 0;  // ours, as the first six octets of a header read in memory order
@@ -170,6 +170,7 @@ class Switch final : public Device {
   bool apply_vlan(Packet& packet, PortIndex in, PortIndex out);
   std::optional<std::uint16_t> vlan_of(const Packet& packet, PortIndex in) const noexcept;
   bool leave_in_vlan(Packet& packet, std::uint16_t vlan, PortIndex out) const noexcept;
+  Priority review_class(Packet& packet, PortIndex in, Priority priority) noexcept;
   static void remark(Packet& packet, const PortFacts& in, Priority to) noexcept;
   static void remark_pcp(Packet& packet, const TrustMap& map, Priority to) noexcept;
 
@@ -298,6 +299,7 @@ class Switch final : public Device {
   std::vector<Arrival> awaiting_;           // frames for peers that have been asked
   Instant icmp_error_due_{};
   std::vector<Counter> rx_control_;
+  std::vector<Counter> misclassified_;  // by port: frames that a fault has put into a class not theirs
   Counter generated_;
   Counter consumed_;
 

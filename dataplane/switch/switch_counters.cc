@@ -26,6 +26,7 @@ void Switch::count_live(DeviceCounters& c) const {
     PortCounters& out = c.ports[p];
     out.rx_control = rx_control_[p].read();
     out.tx_control = egress_[p].tx_control();
+    out.misclassified = misclassified_[p].read();
     out.quality_reports_sent = quality_reports_[p].sent.read();
     out.quality_reports_received = quality_reports_[p].heard.read();
     for (std::uint8_t k = 0; k < kPriorities; ++k) {

@@ -62,7 +62,9 @@ void Switch::use_dscp_map(PortIndex port) {
   const TrustMap& meant = config_.ports[port.index()].trust;
   const auto same =
       std::ranges::find_if(trust_maps_, [&](const TrustMap& m) { return std::memcmp(&m, &meant, sizeof m) == 0; });
-  facts_[port.index()].trust = wrong.empty() ? &*same : wrong.last().get();
+  PortFacts& f = facts_[port.index()];
+  f.trust = wrong.empty() ? &*same : wrong.last().get();
+  f.reviews_class = !wrong.empty() || !config_.ports[port.index()].remap.identity();
 }
 
 void Switch::begin_wrong_dscp_map(std::uint32_t fault, PortIndex port,

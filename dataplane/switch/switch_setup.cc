@@ -38,6 +38,7 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
       drops_by_port_(ports()),
       asked_(ports(), Instant{-1}),
       rx_control_(ports()),
+      misclassified_(ports()),
       history_(ports() * kPriorities),
       quality_reports_(ports()) {
   trust_maps_.reserve(ports());
@@ -53,7 +54,7 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
     f.native_vid = port.vlans.native();
     f.mtu = port.mtu;
     f.largest_frame = port.mtu + wire::Ethernet::kOctets + wire::Vlan::kOctets + wire::kFcsOctets;
-    f.remaps = !port.remap.identity();
+    f.reviews_class = !port.remap.identity();
     const auto same = std::find_if(trust_maps_.begin(), trust_maps_.end(),
                                    [&](const TrustMap& m) { return std::memcmp(&m, &port.trust, sizeof m) == 0; });
     f.trust = same != trust_maps_.end() ? &*same : &trust_maps_.emplace_back(port.trust);

@@ -132,6 +132,7 @@ TEST(StateFaults, ADscpMapThatIsWrong) {
   EXPECT_NEAR(static_cast<double>(s.at("leaf1:2", 0).tx_packets), 400e-6 / kInterval, 2);
   EXPECT_NEAR(static_cast<double>(s.at("leaf1:2", 3).tx_packets), 600e-6 / kInterval, 2);
   EXPECT_EQ(s.at("h2:1", 0).rx_packets, 0u) << "the code point is as it was";
+  EXPECT_EQ(s.fault("mixed-up").frames, s.at("leaf1:1", 0).rx_packets);
   s.expect_books_balance();
 }
 

@@ -45,6 +45,16 @@ check_report() {
   done
 }
 
+# Of one run: what it prints where the books do not balance is worth nothing, and says so.
+say "a frame from nowhere, in one run"
+status=0
+"$railyard" run "$root/topologies/scenarios/duplicate.yaml" --planted-bug duplicate-not-counted \
+  >"$root/build/planted/run.log" 2>&1 || status=$?
+if (( status != 4 )) || ! grep -qi 'do not balance' "$root/build/planted/run.log"; then
+  cat "$root/build/planted/run.log"
+  die "exit code $status in the place of 4, or not a word of it"
+fi
+
 missed=()
 for bug in "${bugs[@]}"; do
   log=$root/build/planted/$bug.json

@@ -23,7 +23,9 @@
 #include "control/spec/to_yaml.h"
 #include "control/spec/value.h"
 #include "dataplane/base/hash.h"
+#include "dataplane/base/planted_bug.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/planted_bug_option.h"
 
 namespace railyard::tools {
 namespace {
@@ -52,6 +54,7 @@ struct RunOptions {
   bool digest = false;
   bool json = false;
   bool quiet = false;
+  std::string planted;
 };
 
 // A bar on standard error, if that is a terminal and the run takes long enough to be worth it.
@@ -302,6 +305,7 @@ void add_run(CLI::App& app, int& exit_code) {
   command->add_flag("--digest", o->digest, "Compute the digest of every departure of every device");
   command->add_flag("--json", o->json, "Print the report as JSON");
   command->add_flag("-q,--quiet", o->quiet, "No progress");
+  if (kHasPlantedBugs) add_planted_bug_option(*command, o->planted);
   command->footer(
       "Examples:\n"
       "  railyard run topologies/incast-8to1.yaml\n"

@@ -18,8 +18,8 @@
 #include "control/swarm/generated_lab.h"
 #include "control/swarm/shrink.h"
 #include "control/swarm/workers.h"
-#include "dataplane/base/planted_bug.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/planted_bug_option.h"
 
 namespace railyard::tools {
 namespace {
@@ -167,18 +167,6 @@ nlohmann::ordered_json json_of(const swarm::GeneratedLab& lab, const Smallest& s
   return j;
 }
 
-void plant(const std::string& name) {
-  const auto bug = planted_bug_named(name);
-  if (!bug)
-    throw CLI::ValidationError(
-        "--planted-bug", fmt::format("'{}' is none; expected one of {}", name, fmt::join(kPlantedBugNames, ", ")));
-#ifdef RAILYARD_PLANTED_BUGS
-  planted_bug = *bug;
-#else
-  throw CLI::ValidationError("--planted-bug", "this build has none; configure one with -DRAILYARD_PLANTED_BUGS=ON");
-#endif
-}
-
 int run_file(const Options& o, swarm::Workers& workers) {
   const swarm::Outcome outcome = workers.run({0, {}, spec::read_file(o.lab)});
   if (o.json) std::puts(outcome.json().c_str());
@@ -189,7 +177,6 @@ int run_file(const Options& o, swarm::Workers& workers) {
 }
 
 int run(const Options& o) {
-  if (!o.planted.empty()) plant(o.planted);
   const Range range = parse_range(o.seeds);
   swarm::Workers workers(o.jobs != 0 ? o.jobs : std::max(1u, std::thread::hardware_concurrency()));
   if (!o.lab.empty()) return run_file(o, workers);
@@ -260,7 +247,7 @@ void add_swarm(CLI::App& app, int& exit_code) {
   command->add_flag("--bars", o->bars, "Fail, too, if the seeds have not met enough: hops, XOFF, drops, faults");
   command->add_flag("--keep-going", o->keep_going, "Do not stop at the first seed that fails");
   command->add_flag("--json", o->json, "Print what came of it as JSON");
-  command->add_option("--planted-bug", o->planted, "In a build that has them: a bug on purpose")->type_name("NAME");
+  add_planted_bug_option(*command, o->planted);
   command->footer(
       "A seed is a fabric, its classes, traffic and faults. While faults act: books balance, memory is as it says, "
       "nothing\n"

@@ -1,6 +1,5 @@
 // `railyard capture` on a lab that is up: files and pipes, read back with libpcap, and clients that misbehave.
 #include <csignal>
-#include <cstdlib>
 #include <fstream>
 
 #include <fcntl.h>
@@ -11,7 +10,7 @@
 
 #include "control/api/http_client.h"
 #include "dataplane/port/pcap_file.h"
-#include "tests/tools/railyard/command_line.h"
+#include "tests/tools/railyard/live_command_line.h"
 
 namespace railyard::tools {
 namespace {
@@ -22,10 +21,9 @@ using testing::EndsWith;
 using testing::HasSubstr;
 
 // A lab whose h1 sends to h2 for as long as it is up.
-class LiveCapture : public CommandLine {
+class LiveCapture : public LiveCommandLine {
  protected:
   LiveCapture() {
-    ::setenv("RAILYARD_STATE_DIR", (folder_ / "state").c_str(), 1);
     write("live.yaml", R"(name: live
 nodes: { leaf1: { kind: switch }, h1: { kind: host }, h2: { kind: host } }
 links: [[h1:1, leaf1:1], [h2:1, leaf1:2]]
@@ -34,10 +32,6 @@ run: { memory: 256MiB }
 )");
     const Outcome o = railyard({"up", "live.yaml", "--detach"});
     EXPECT_EQ(o.exit_code, kOk) << o.err;
-  }
-  ~LiveCapture() override {
-    railyard({"down", "--all"});
-    ::unsetenv("RAILYARD_STATE_DIR");
   }
   // `railyard capture leaf1:1 ...` going on beside the test; standard output is `out`.
   pid_t start(std::vector<std::string> more, int out) {

@@ -1,15 +1,12 @@
 // Everything that can go wrong, told to a lab that is up, from the command line. Nothing asserted depends on how fast
 // it runs: what must come is waited for.
-#include <cstdlib>
-#include <functional>
 #include <set>
 #include <sstream>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
-#include "tests/tools/railyard/command_line.h"
+#include "tests/tools/railyard/live_command_line.h"
 
 namespace railyard::tools {
 namespace {
@@ -37,27 +34,14 @@ traffic:
 run: { duration: 10ms, memory: 256MiB }
 )";
 
-class LiveFaultsCommand : public CommandLine {
+class LiveFaultsCommand : public LiveCommandLine {
  protected:
   LiveFaultsCommand() {
-    ::setenv("RAILYARD_STATE_DIR", (folder_ / "state").c_str(), 1);
     write("faulty.yaml", kFaultyLab);
-  }
-  ~LiveFaultsCommand() override {
-    railyard({"down", "--all"});
-    ::unsetenv("RAILYARD_STATE_DIR");
   }
   void up() {
     const Outcome o = railyard({"up", "faulty.yaml", "--detach"});
     ASSERT_EQ(o.exit_code, kOk) << o.err;
-  }
-  // Looks again and again until it is so; some minutes at most.
-  static bool becomes(const std::function<bool()>& so) {
-    for (int i = 0; i < 3000; ++i) {
-      if (so()) return true;
-      ::usleep(20'000);
-    }
-    return false;
   }
   json list() const { return json::parse(railyard({"fault", "ls", "--json"}).out)["faults"]; }
   json fault(const std::string& name) const {

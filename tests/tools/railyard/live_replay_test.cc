@@ -1,13 +1,11 @@
 // `railyard replay` on a lab that is up: what one lab's host has sent, sent by another's.
-#include <cstdlib>
-
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "dataplane/port/pcap_file.h"
-#include "tests/tools/railyard/command_line.h"
+#include "tests/tools/railyard/live_command_line.h"
 
 namespace railyard::tools {
 namespace {
@@ -16,17 +14,12 @@ using nlohmann::json;
 using testing::HasSubstr;
 
 // trace.pcapng: 25 frames from h1 to h2. The lab that is up has no traffic.
-class LiveReplay : public CommandLine {
+class LiveReplay : public LiveCommandLine {
  protected:
   LiveReplay() {
-    ::setenv("RAILYARD_STATE_DIR", (folder_ / "state").c_str(), 1);
     EXPECT_EQ(railyard({"run", "lab.yaml", "--capture", "h1:1:out=trace.pcapng"}).exit_code, kOk);
     const Outcome o = railyard({"up", "lab.yaml", "--detach", "--set", "traffic="});
     EXPECT_EQ(o.exit_code, kOk) << o.err;
-  }
-  ~LiveReplay() override {
-    railyard({"down", "--all"});
-    ::unsetenv("RAILYARD_STATE_DIR");
   }
   std::uint64_t received_by_h2() const {
     const json s = json::parse(railyard({"status", "--json"}).out);

@@ -1,14 +1,11 @@
 // What a lab that is up can be asked: who pauses whom, its queues over time, its packets hop by hop.
-#include <cstdlib>
-#include <functional>
 #include <sstream>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
-#include "tests/tools/railyard/command_line.h"
+#include "tests/tools/railyard/live_command_line.h"
 
 namespace railyard::tools {
 namespace {
@@ -31,25 +28,12 @@ traffic:
 run: { memory: 256MiB, clock: wall }
 )";
 
-class LiveTelemetry : public CommandLine {
+class LiveTelemetry : public LiveCommandLine {
  protected:
   LiveTelemetry() {
-    ::setenv("RAILYARD_STATE_DIR", (folder_ / "state").c_str(), 1);
     write("seen.yaml", kSeenLab);
     const Outcome o = railyard({"up", "seen.yaml", "--detach"});
     EXPECT_EQ(o.exit_code, kOk) << o.err;
-  }
-  ~LiveTelemetry() override {
-    railyard({"down", "--all"});
-    ::unsetenv("RAILYARD_STATE_DIR");
-  }
-  // Looks again and again until it is so; some minutes at most.
-  static bool becomes(const std::function<bool()>& so) {
-    for (int i = 0; i < 3000; ++i) {
-      if (so()) return true;
-      ::usleep(20'000);
-    }
-    return false;
   }
   std::vector<std::string> lines(const std::string& file) const {
     std::vector<std::string> out;

@@ -1,12 +1,10 @@
 // Labs that stay up, from the command line: real daemons, each test with a place of its own for them.
-#include <cstdlib>
-
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <signal.h>
 #include <unistd.h>
 
-#include "tests/tools/railyard/command_line.h"
+#include "tests/tools/railyard/live_command_line.h"
 
 namespace railyard::tools {
 namespace {
@@ -16,13 +14,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class Live : public CommandLine {
+class Live : public LiveCommandLine {
  protected:
-  Live() { ::setenv("RAILYARD_STATE_DIR", (folder_ / "state").c_str(), 1); }
-  ~Live() override {
-    railyard({"down", "--all"});
-    ::unsetenv("RAILYARD_STATE_DIR");
-  }
   void up(const std::vector<std::string>& more = {}) {
     std::vector<std::string> words{"up", "lab.yaml", "--detach"};
     words.insert(words.end(), more.begin(), more.end());
@@ -158,21 +151,14 @@ TEST_F(Live, TwoLabsShareMemoryWhicheverComesFirst) {
     const json status = json::parse(railyard({"status", "--lab", lab, "--json"}).out);
     return status["attachments"][0]["link_up"].get<bool>();
   };
-  const auto becomes = [&](bool is) {
-    for (int i = 0; i < 600; ++i) {
-      if (linked("client") == is) return true;
-      ::usleep(50'000);
-    }
-    return false;
-  };
   up({"--name", "client", "--set", "traffic=", "--set", memif("client")});
   EXPECT_FALSE(linked("client"));
   for (int life = 0; life < 2; ++life) {
     up({"--name", "server", "--set", "traffic=", "--set", memif("server")});
-    EXPECT_TRUE(becomes(true)) << life;
+    EXPECT_TRUE(becomes([&] { return linked("client"); })) << life;
     EXPECT_TRUE(linked("server"));
     EXPECT_EQ(railyard({"down", "server"}).exit_code, kOk);
-    EXPECT_TRUE(becomes(false)) << life;
+    EXPECT_TRUE(becomes([&] { return !linked("client"); })) << life;
   }
 }
 

@@ -1,6 +1,5 @@
 // Labs whose hosts are network namespaces, from the command line. Needs root, iproute2 and veth.
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
@@ -11,7 +10,7 @@
 #include <unistd.h>
 
 #include "control/hosts/command.h"
-#include "tests/tools/railyard/command_line.h"
+#include "tests/tools/railyard/live_command_line.h"
 
 namespace railyard::tools {
 namespace {
@@ -48,7 +47,7 @@ links:
 run: { memory: 256MiB }
 )";
 
-class NamespacesLive : public CommandLine {
+class NamespacesLive : public LiveCommandLine {
  protected:
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "needs root";
@@ -57,12 +56,7 @@ class NamespacesLive : public CommandLine {
     const auto veth = run_command({"ip", "-n", name_, "link", "add", "a0", "type", "veth"});
     run_command({"ip", "netns", "del", name_});
     if (veth.status != 0) GTEST_SKIP() << "no veth here: " << veth.output;
-    ::setenv("RAILYARD_STATE_DIR", (folder_ / "state").c_str(), 1);
     write("net.yaml", fmt::format("name: {}\n{}", name_, kLab));
-  }
-  void TearDown() override {
-    railyard({"down", "--all"});
-    ::unsetenv("RAILYARD_STATE_DIR");
   }
   void up() {
     const Outcome o = railyard({"up", "net.yaml", "--detach"});
@@ -133,41 +127,37 @@ TEST_F(NamespacesLive, ALinkThatIsDownIsFelt) {
 // As with a real switch: the host sees that its carrier is gone, and that it is back.
 TEST_F(NamespacesLive, ALinkThatAFaultHasDownIsFelt) {
   up();
-  const auto becomes = [&](const std::string& host, const std::string& device, const std::string& what) {
-    for (int i = 0; i < 3000; ++i) {
-      if (on(host, {"ip", "link", "show", device}).out.find(what) != std::string::npos) return true;
-      ::usleep(20'000);
-    }
-    return false;
+  const auto shows = [&](const std::string& host, const std::string& device, const std::string& what) {
+    return becomes([&] { return on(host, {"ip", "link", "show", device}).out.find(what) != std::string::npos; });
   };
   const auto add = [&](const std::string& fault) {
     EXPECT_EQ(railyard({"fault", "add", "name: f, " + fault}).exit_code, kOk) << fault;
   };
   const auto rm = [&] { EXPECT_EQ(railyard({"fault", "rm", "f"}).exit_code, kOk); };
-  EXPECT_TRUE(becomes("h1", "eth1", "LOWER_UP"));
+  EXPECT_TRUE(shows("h1", "eth1", "LOWER_UP"));
 
   add("on: leaf1:1, down: true");
-  EXPECT_TRUE(becomes("h1", "eth1", "NO-CARRIER"));
-  EXPECT_TRUE(becomes("h1", "eth2", "LOWER_UP")) << "the other rail";
+  EXPECT_TRUE(shows("h1", "eth1", "NO-CARRIER"));
+  EXPECT_TRUE(shows("h1", "eth2", "LOWER_UP")) << "the other rail";
   rm();
-  EXPECT_TRUE(becomes("h1", "eth1", "LOWER_UP"));
+  EXPECT_TRUE(shows("h1", "eth1", "LOWER_UP"));
 
   add("on: leaf1:1, flap: { down: 1s, up: 1s }");
   for (int i = 0; i < 2; ++i) {
-    EXPECT_TRUE(becomes("h1", "eth1", "NO-CARRIER")) << i;
-    EXPECT_TRUE(becomes("h1", "eth1", "LOWER_UP")) << i;
+    EXPECT_TRUE(shows("h1", "eth1", "NO-CARRIER")) << i;
+    EXPECT_TRUE(shows("h1", "eth1", "LOWER_UP")) << i;
   }
   rm();
-  EXPECT_TRUE(becomes("h1", "eth1", "LOWER_UP"));
+  EXPECT_TRUE(shows("h1", "eth1", "LOWER_UP"));
 
   add("on: leaf1, crash: true");
-  EXPECT_TRUE(becomes("h1", "eth1", "NO-CARRIER"));
-  EXPECT_TRUE(becomes("h2", "eth2", "NO-CARRIER"));
-  EXPECT_TRUE(becomes("h1", "eth2", "LOWER_UP")) << "at leaf2";
+  EXPECT_TRUE(shows("h1", "eth1", "NO-CARRIER"));
+  EXPECT_TRUE(shows("h2", "eth2", "NO-CARRIER"));
+  EXPECT_TRUE(shows("h1", "eth2", "LOWER_UP")) << "at leaf2";
   EXPECT_NE(on("h1", {"ping", "-c", "1", "-W", "1", "10.9.1.2"}).exit_code, kOk);
   rm();
-  EXPECT_TRUE(becomes("h1", "eth1", "LOWER_UP"));
-  EXPECT_TRUE(becomes("h2", "eth2", "LOWER_UP"));
+  EXPECT_TRUE(shows("h1", "eth1", "LOWER_UP"));
+  EXPECT_TRUE(shows("h2", "eth2", "LOWER_UP"));
   EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", "10.9.1.2"}).exit_code, kOk);
   EXPECT_EQ(railyard({"status", "--audit"}).exit_code, kOk);
 }

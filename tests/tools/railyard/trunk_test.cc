@@ -14,7 +14,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "tests/tools/railyard/command_line.h"
+#include "tests/tools/railyard/live_command_line.h"
 
 namespace railyard::tools {
 namespace {
@@ -41,7 +41,7 @@ class Inside {
   int home_;
 };
 
-class TwoServers : public CommandLine {
+class TwoServers : public LiveCommandLine {
  protected:
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "network namespaces need root";
@@ -49,7 +49,6 @@ class TwoServers : public CommandLine {
     ASSERT_TRUE(run("ip netns add " + b_));
     if (!make_cable()) GTEST_SKIP() << "no veth between network namespaces here";
     for (const std::string& netns : {a_, b_}) ASSERT_TRUE(run("ip -n " + netns + " link set t0 up"));
-    ::setenv("RAILYARD_STATE_DIR", (folder_ / "state").c_str(), 1);
   }
   // Between the two servers, t0 in both; what an end of the trunk is to be told, each with its value.
   virtual bool make_cable() const = 0;
@@ -59,7 +58,6 @@ class TwoServers : public CommandLine {
 
   void TearDown() override {
     railyard({"down", "--all"});
-    ::unsetenv("RAILYARD_STATE_DIR");
     run("ip netns del " + a_);
     run("ip netns del " + b_);
   }

@@ -1,0 +1,29 @@
+#include "tools/railyard/planted_bug_option.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dataplane/base/planted_bug.h"
+
+namespace railyard::tools {
+namespace {
+
+void plant(const std::string& name) {
+  const auto bug = planted_bug_named(name);
+  if (!bug)
+    throw CLI::ValidationError(
+        "--planted-bug", fmt::format("'{}' is none; expected one of {}", name, fmt::join(kPlantedBugNames, ", ")));
+#ifdef RAILYARD_PLANTED_BUGS
+  planted_bug = *bug;
+#else
+  throw CLI::ValidationError("--planted-bug", "this build has none; configure one with -DRAILYARD_PLANTED_BUGS=ON");
+#endif
+}
+
+}  // namespace
+
+void add_planted_bug_option(CLI::App& command, std::string& name) {
+  command.add_option("--planted-bug", name, "In a build that has them: a bug on purpose")->type_name("NAME")->each(plant);
+}
+
+}  // namespace railyard::tools
