@@ -11,7 +11,7 @@ packages_test=(libgtest-dev libgmock-dev libbenchmark-dev jq iputils-ping iperf3
   python3-yaml)
 packages_clang=(clang-19 libclang-rt-19-dev)
 packages_bench=(dpdk-dev curl)
-packages_wireshark=(tshark)  # 120 MB: tests that compare with it are skipped without it
+packages_wireshark=(tshark)  # a second opinion on captures; tests that ask for it are skipped without it
 packages_softroce=(qemu-system-x86 xz-utils binutils)
 
 say() { printf '\n==> %s\n' "$*"; }

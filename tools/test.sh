@@ -68,8 +68,7 @@ if [[ $mode == --fast ]]; then
   exit
 fi
 
-install_packages "${packages_clang[@]}" "${packages_softroce[@]}"
-[[ $mode != --all ]] || install_packages "${packages_wireshark[@]}"
+install_packages "${packages_clang[@]}" "${packages_softroce[@]}" "${packages_wireshark[@]}"
 
 long=$([[ $mode == --all ]] && echo ON || echo OFF)
 configure release -DRAILYARD_TESTS=ON -DRAILYARD_BENCH="$long" -DRAILYARD_HEADERS="$long"
