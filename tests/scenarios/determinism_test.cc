@@ -293,7 +293,9 @@ TEST(Determinism, FaultsToo) {
   EXPECT_EQ(o.faults.size(), 27u);
   for (const fault::FaultStatus& f : o.faults) {
     EXPECT_GE(f.occurrences, 1u) << f.name;
-    if (f.counts_frames) EXPECT_GE(f.frames, 1u) << f.name;
+    if (f.counts_frames) {
+      EXPECT_GE(f.frames, 1u) << f.name;
+    }
   }
   EngineVariation v;
   v.window = 1_ps;
@@ -377,7 +379,7 @@ class Crowd {
     sched_getaffinity(0, sizeof before_, &before_);
     cpu_set_t one;
     CPU_ZERO(&one);
-    CPU_SET(sched_getcpu(), &one);
+    CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
     sched_setaffinity(0, sizeof one, &one);  // children inherit it
     for (int i = 0; i < processes; ++i) {
       const pid_t child = fork();

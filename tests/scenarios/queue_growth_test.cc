@@ -108,9 +108,13 @@ TEST(Marking, IsWithinFivePercentOfTheRampInEveryBin) {
       ++bin.frames;
       bin.marks += f.note.marked_here ? 1 : 0;
       bin.expected += 0.5 * (depth - 100e3) / 600e3;
-      if (depth <= 100e3 - margin) ASSERT_FALSE(f.note.marked_here) << depth;
+      if (depth <= 100e3 - margin) {
+        ASSERT_FALSE(f.note.marked_here) << depth;
+      }
       // When traffic has stopped the queue drains, and what leaves has found more than it leaves behind.
-      if (depth > 700e3 + margin) ASSERT_TRUE(f.note.marked_here) << depth;
+      if (depth > 700e3 + margin) {
+        ASSERT_TRUE(f.note.marked_here) << depth;
+      }
       if (f.at > Instant{} + 85_ms) break;
     }
     for (int i = 1; i <= 6; ++i) {

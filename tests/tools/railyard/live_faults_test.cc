@@ -215,8 +215,12 @@ TEST_F(LiveFaultsCommand, TheLogIsReplayedUnderTheVirtualClock) {
     else
       EXPECT_TRUE(added.contains(e["fault"].get<std::string>())) << "happens before it is there: " << e;
     // It begins a window after the queue was so deep.
-    if (e["event"] == "begin" && e["fault"] == "reaction") EXPECT_LT(e["requested_ps"], e["effective_ps"]);
-    if (e["event"] != "added") EXPECT_EQ(e["frames"].is_null(), e["what"] == "straggle") << e;
+    if (e["event"] == "begin" && e["fault"] == "reaction") {
+      EXPECT_LT(e["requested_ps"], e["effective_ps"]);
+    }
+    if (e["event"] != "added") {
+      EXPECT_EQ(e["frames"].is_null(), e["what"] == "straggle") << e;
+    }
   }
   const std::string duration = std::to_string(live.back()["effective_ps"].get<std::int64_t>() + 1'000'000'000) + "ps";
   const Outcome o = railyard(
