@@ -169,6 +169,7 @@ Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool i
   p.stored.clear();
   while (!p.control.empty()) p.control.pop();
   p.open_messages = p.reads_in_flight = p.open_read_jobs = 0;
+  p.hears_of_reads();
   p.reader.reset();
   p.message_id = 0;
   p.in_control_line = p.in_data_line = false;

@@ -107,6 +107,7 @@ class Engine {
   struct ReadOf {
     ContextId context{};
     std::optional<std::uint64_t> wr_id{};
+    std::uint16_t tries = 0;  // how often it was begun before: of those data that have come count no more
   };
   std::optional<ReadOf> read_of(const InPacket& in) const noexcept;
 
@@ -244,6 +245,7 @@ class Engine {
   void on_rto(Instant now, Pdc& pdc);
   void on_probe(Instant now, Pdc& pdc);
   Instant deadline(const Pdc& pdc) const noexcept;
+  Duration noop_after(const Pdc& pdc) const noexcept;
   // What would be sent for the first time, and its octets as they are counted.
   struct NextCargo {
     Cargo cargo{};

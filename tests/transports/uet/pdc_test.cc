@@ -1,4 +1,7 @@
 // How PDCs begin, what is said on them, and how they end (uet §5.3, §5.6, §5.10, §5.11), as it is seen on the wire.
+#include <algorithm>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "tests/transports/uet/pair.h"
@@ -145,6 +148,59 @@ TEST(Pdc, AReadThatIsAcknowledgedAndNeverAnsweredFails) {
   pair.post(0, pair.read(0, 1, 0, 0, 100));
   pair.run();
   EXPECT_EQ(pair.text(0), "1:pdc_failed");
+  pair.expect_clean();
+}
+
+TEST(Pdc, AnInitiatorThatWaitsForDataAsksWhetherItsTargetIsStillThere) {
+  EngineConfig config = test_config();
+  config.retries = 0;
+  Pair pair(config);
+  bool lost = false;
+  pair.fate = [&](const Seen& s) {
+    return Fate{.lost = s.from == 1 && s.request() != nullptr && !std::exchange(lost, true)};
+  };
+  pair.fill(1, 0, 3000);
+  pair.post(0, pair.read(0, 1, kTo, 0, 3000));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:success");
+  EXPECT_TRUE(pair.same(0, kTo, 1, 0, 3000));
+  EXPECT_GE(pair.count(0, "CP NOOP"), 1u);
+  EXPECT_EQ(pair.count(1, "NACK INV_DPDCID"), 1u);
+  EXPECT_EQ(pair.counters(0).pdcs_opened.read(), 2u);
+  EXPECT_LT(pair.log().back().at - Instant{}, config.rto_init * 8);
+  pair.expect_clean();
+}
+
+// More than may be asked for at a time: the rest waits for data that never comes.
+TEST(Pdc, AReadOfManyPacketsThatItsTargetGaveUpGoesAgain) {
+  EngineConfig config = test_config();
+  config.retries = 0;
+  config.ack_trigger = 0;
+  config.most_reads_in_flight = 4;
+  Pair pair(config);
+  unsigned data = 0;
+  pair.fate = [&](const Seen& s) {
+    const bool of_read = s.from == 1 && s.request() != nullptr;
+    return Fate{.lost = of_read && ++data > 6 && data <= 10};
+  };
+  pair.fill(1, 0, 20'000);
+  pair.post(0, pair.read(0, 1, kTo, 0, 20'000));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:success");
+  EXPECT_TRUE(pair.same(0, kTo, 1, 0, 20'000));
+  pair.expect_clean();
+}
+
+TEST(Pdc, AReadThatEveryTargetGivesUpFailsInTheEnd) {
+  EngineConfig config = test_config();
+  config.retries = 0;
+  config.pdc_retries = 3;
+  Pair pair(config);
+  pair.fate = [](const Seen& s) { return Fate{.lost = s.from == 1 && s.request() != nullptr}; };
+  pair.post(0, pair.read(0, 1, 0, 0, 100));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:pdc_failed");
+  EXPECT_EQ(pair.counters(0).pdcs_opened.read(), 4u);
   pair.expect_clean();
 }
 
