@@ -179,6 +179,7 @@ class Engine {
 
   // ---- engine.cc: PDCs ----
   void enqueue(Instant now, std::uint32_t message);
+  void wait_for_pdc(Instant now);
   Pdc* pdc_for(Instant now, const SendWr& wr);
   Pdc* open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool initiator);
   Psn draw_start(Peer& peer);
@@ -296,7 +297,8 @@ class Engine {
   WakeQueue wakes_;
   Connectionless connectionless_;
   WakeQueue rudi_wakes_;                // slots of its packets
-  std::vector<std::uint32_t> waiting_;  // messages for which there is no PDC now
+  std::vector<std::uint32_t> waiting_;  // messages for which there is no PDC now;
+  Instant waiting_until_ = Instant::never();  // when they are tried again, if that is known
   std::vector<std::uint32_t> again_;
 };
 

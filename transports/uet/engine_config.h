@@ -14,7 +14,7 @@ struct EngineConfig {
   std::uint32_t payload_mtu = 4096;  // 1024..8192, by the standard a power of two; the same at all ends
 
   // PDCs.
-  std::uint16_t most_pdcs = 0xFFFF;     // at a time, 1..65535
+  std::uint16_t most_pdcs = 0xFFFF;     // at a time, 2..65535; a quarter of them, and at least one, is for others' alone
   Duration pdcid_quiet{1'000'000'000};  // a PDCID that has gone is not used again this long
   // An initiator closes a PDC that had nothing to do this long. (No source has a default.)
   Duration idle_close{1'000'000'000};

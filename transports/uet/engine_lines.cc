@@ -131,7 +131,9 @@ void Engine::run_what_is_due(Instant now) {
     const Wake wake = wakes_.top();
     wakes_.pop();
     if (wake.slot == 0) {
+      if (wake.at != waiting_until_) continue;
       // Messages that have waited for a PDC.
+      waiting_until_ = Instant::never();
       const std::vector<std::uint32_t> waiting = std::exchange(waiting_, {});
       for (const std::uint32_t message : waiting) enqueue(wake.at, message);
       continue;
@@ -212,7 +214,7 @@ void Engine::drop_stale_wakes() {
   while (!wakes_.empty()) {
     const Wake wake = wakes_.top();
     if (wake.slot == 0) {
-      if (!waiting_.empty()) return;
+      if (!waiting_.empty() && wake.at == waiting_until_) return;
     } else if (const Pdc* const pdc = table_.find(static_cast<std::uint16_t>(wake.slot));
                pdc != nullptr && (wake.paced ? pdc->in_data_line : wake.at == pdc->timer_at)) {
       return;

@@ -223,9 +223,60 @@ TEST(Pdc, ATargetWithoutRoomIsAskedAgain) {
   pair.expect_clean();
 }
 
+// Each end has more to send than it has PDCs for: some of them are left for the other end.
+TEST(Pdc, EndsThatSendToEachOtherDoNotTakeAllPdcsForThemselves) {
+  for (const std::uint16_t most : {std::uint16_t{2}, std::uint16_t{3}, std::uint16_t{8}}) {
+    EngineConfig config = test_config();
+    config.most_pdcs = most;
+    Pair pair(config);
+    constexpr unsigned kLanes = 20;
+    for (std::size_t end = 0; end < 2; ++end)
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        SendWr wr = pair.write(end, lane, 0, 4000 * lane, 3000);
+        wr.lane = static_cast<std::uint8_t>(lane);
+        pair.post(end, wr);
+      }
+    pair.run();
+    for (std::size_t end = 0; end < 2; ++end) {
+      const std::vector<Completion> all = pair.completions(end);
+      EXPECT_EQ(all.size(), kLanes);
+      EXPECT_TRUE(std::ranges::all_of(all, &Completion::ok)) << most;
+    }
+    EXPECT_LT(pair.log().back().at - Instant{}, Duration{50'000'000'000});
+    pair.expect_clean();
+  }
+}
+
+// One waits for a PDC; another is posted at the very time at which there is one again.
+TEST(Pdc, WhoWaitsForAPdcIsNotOvertaken) {
+  EngineConfig config = test_config();
+  config.most_pdcs = 2;
+  Pair pair(config, 3);
+  const auto post = [&](std::uint64_t wr_id, std::size_t to) {
+    SendWr wr = pair.send(0, wr_id, 0, 100);
+    wr.mode = DeliveryMode::kRod;
+    wr.peer = pair.end(0).peers[to];
+    pair.post(0, wr);
+  };
+  for (std::uint64_t i = 0; i < 100; ++i) pair.receive(1, i, kTo, 100);
+  pair.receive(2, 1, kTo, 100);
+  post(1000, 2);
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    post(i, 1);
+    pair.run_for(Duration{5'000'000});
+  }
+  pair.run();
+  std::vector<std::uint64_t> order;
+  for (const Completion& c : pair.completions(0))
+    if (c.wr_id < 1000) order.push_back(c.wr_id);
+  EXPECT_EQ(order.size(), 100u);
+  EXPECT_TRUE(std::ranges::is_sorted(order));
+  pair.expect_clean();
+}
+
 TEST(Pdc, MessagesWaitForAPdcIfThisEndHasNone) {
   EngineConfig config = test_config();
-  config.most_pdcs = 1;
+  config.most_pdcs = 2;
   Pair pair(config, 4);
   for (std::size_t to = 1; to < 4; ++to) {
     SendWr wr = pair.write(0, to, 0, 0, 3000);
