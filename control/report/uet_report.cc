@@ -7,22 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "control/report/flow_report.h"
 #include "control/report/nic_name.h"
 
 namespace railyard::report {
 namespace {
-
-std::string_view word_of(FlowOperation operation) {
-  switch (operation) {
-    case FlowOperation::kWrite:
-      return "write";
-    case FlowOperation::kSend:
-      return "send";
-    case FlowOperation::kRead:
-      return "read";
-  }
-  return "";
-}
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -49,7 +38,7 @@ UetReport uet_report(const build::Flow& flow) {
   const uet::MessageCounters& m = u.messages();
   UetReport r;
   r.service = lower(uet::name(c.mode));
-  r.operation = word_of(c.operation);
+  r.operation = word(c.operation);
   r.lanes = static_cast<int>(c.qps);
   r.messages = m.completed;
   r.verified = u.verified();

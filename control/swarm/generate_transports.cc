@@ -202,11 +202,8 @@ class Messages {
   }
   std::string over_uet(Draw& draw) const {
     const std::string service = draw.of<std::string>({"rud", "rud", "rud", "rod", "rod", "rudi", "uud"});
-    // READs of NICs that soon give up are left out: when a target gives up its data, the initiator knows only after
-    // target_idle, and data of one message have been taken for another's since (not understood yet).
-    const char* const read = is_patient(seed_) ? "read" : "write";
     const std::string operation =
-        service == "uud" ? "send" : draw.of<std::string>({"write", read, service == "rudi" ? "write" : "send"});
+        service == "uud" ? "send" : draw.of<std::string>({"write", "read", service == "rudi" ? "write" : "send"});
     std::string text =
         fmt::format("{}, transport: uet, service: {}, operation: {}{}", ends(draw), service, operation, of_all_uet());
     text += amount(draw, service == "uud" ? uet_mtu_ : 1 << 20);

@@ -53,7 +53,7 @@ Engine::Engine(const EngineConfig& config, RngStream chance)
       initiator_(fep_, RngStream(Seed{chance_.next()}, "no_match")),
       target_(fep_) {
   connectionless_.paths = PathSelector(config.multipath, chance_);
-  RAILYARD_ASSERT(config.window >= 1 && config.window <= 4096 && config.most_pdcs >= 1 && config.multipath.paths >= 1 &&
+  RAILYARD_ASSERT(config.window >= 1 && config.window <= 4096 && config.most_pdcs >= 2 && config.multipath.paths >= 1 &&
                       config.multipath.paths <= kMostPaths,
                   "an engine's settings are in range");
 }
@@ -96,17 +96,30 @@ std::expected<void, PostError> Engine::post_receive(Instant now, ContextId at, c
   return posted;
 }
 
-// On the PDC of its destination; without one it waits until another goes.
+// On the PDC of its destination; without one it waits until another goes, behind those that want the same one.
 void Engine::enqueue(Instant now, std::uint32_t message) {
-  Pdc* const pdc = pdc_for(now, initiator_.message(message).wr);
+  const SendWr& wr = initiator_.message(message).wr;
+  const bool behind = std::ranges::any_of(waiting_, [&](std::uint32_t other) {
+    const SendWr& o = initiator_.message(other).wr;
+    return o.peer == wr.peer && o.mode == wr.mode && o.lane == wr.lane;
+  });
+  Pdc* const pdc = behind ? nullptr : pdc_for(now, wr);
   if (pdc == nullptr) {
     waiting_.push_back(message);
-    wakes_.push({std::max(now + Duration{1}, std::min(table_.next_free(), now + fep_.config.nack_backoff)), 0, true});
+    wait_for_pdc(now);
     return;
   }
   pdc->messages.push(message);
   ++pdc->open_messages;
   settle(now, *pdc);
+}
+
+// If none is resting, the next one that goes is waited for.
+void Engine::wait_for_pdc(Instant now) {
+  const Instant at = std::max(now + Duration{1}, table_.next_free());
+  if (at >= waiting_until_) return;
+  waiting_until_ = at;
+  wakes_.push({at, 0, true});
 }
 
 Pdc* Engine::pdc_for(Instant now, const SendWr& wr) {
@@ -135,7 +148,7 @@ Psn Engine::draw_start(Peer& peer) {
 }
 
 Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool initiator) {
-  Pdc* const pdc = table_.take(now);
+  Pdc* const pdc = table_.take(now, initiator);
   if (pdc == nullptr) return nullptr;
   Pdc& p = *pdc;
   const EngineConfig& c = fep_.config;
@@ -169,6 +182,7 @@ Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool i
   p.stored.clear();
   while (!p.control.empty()) p.control.pop();
   p.open_messages = p.reads_in_flight = p.open_read_jobs = 0;
+  p.hears_of_reads();
   p.reader.reset();
   p.message_id = 0;
   p.in_control_line = p.in_data_line = false;
@@ -202,8 +216,7 @@ void Engine::free(Instant now, Pdc& pdc) {
   }
   pdc.state = PdcState::kFree;
   table_.give_back(now, pdc);
-  // For those who wait for one.
-  if (!waiting_.empty()) wakes_.push({table_.next_free(), 0, true});
+  if (!waiting_.empty()) wait_for_pdc(now);
 }
 
 void Engine::fail(Instant now, Pdc& pdc, Status status, After after) {

@@ -107,6 +107,7 @@ class Engine {
   struct ReadOf {
     ContextId context{};
     std::optional<std::uint64_t> wr_id{};
+    std::uint16_t tries = 0;  // how often it was begun before: of those data that have come count no more
   };
   std::optional<ReadOf> read_of(const InPacket& in) const noexcept;
 
@@ -178,6 +179,7 @@ class Engine {
 
   // ---- engine.cc: PDCs ----
   void enqueue(Instant now, std::uint32_t message);
+  void wait_for_pdc(Instant now);
   Pdc* pdc_for(Instant now, const SendWr& wr);
   Pdc* open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool initiator);
   Psn draw_start(Peer& peer);
@@ -244,6 +246,7 @@ class Engine {
   void on_rto(Instant now, Pdc& pdc);
   void on_probe(Instant now, Pdc& pdc);
   Instant deadline(const Pdc& pdc) const noexcept;
+  Duration noop_after(const Pdc& pdc) const noexcept;
   // What would be sent for the first time, and its octets as they are counted.
   struct NextCargo {
     Cargo cargo{};
@@ -294,7 +297,8 @@ class Engine {
   WakeQueue wakes_;
   Connectionless connectionless_;
   WakeQueue rudi_wakes_;                // slots of its packets
-  std::vector<std::uint32_t> waiting_;  // messages for which there is no PDC now
+  std::vector<std::uint32_t> waiting_;  // messages for which there is no PDC now;
+  Instant waiting_until_ = Instant::never();  // when they are tried again, if that is known
   std::vector<std::uint32_t> again_;
 };
 

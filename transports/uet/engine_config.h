@@ -14,12 +14,12 @@ struct EngineConfig {
   std::uint32_t payload_mtu = 4096;  // 1024..8192, by the standard a power of two; the same at all ends
 
   // PDCs.
-  std::uint16_t most_pdcs = 0xFFFF;     // at a time, 1..65535
+  std::uint16_t most_pdcs = 0xFFFF;     // at a time, 2..65535; a quarter of them, and at least one, is for others' alone
   Duration pdcid_quiet{1'000'000'000};  // a PDCID that has gone is not used again this long
   // An initiator closes a PDC that had nothing to do this long. (No source has a default.)
   Duration idle_close{1'000'000'000};
   // A target asks for the close of one that heard nothing this long; an initiator that waits for data of READs only gives
-  // it up.
+  // it up, though its NOOPs are answered.
   Duration target_idle{5'000'000'000'000};
   Duration close_req_time{1'000'000'000'000};  // Close_REQ_Time: and closes it in error when nothing comes of it
 
@@ -37,6 +37,9 @@ struct EngineConfig {
   // Loss.
   Duration rto_init{5'000'000'000};  // RTO_INIT; doubles with each timeout in a row
   std::uint8_t retries = 5;          // so many times; then the PDC is closed in error
+  // A message whose PDC its target does not know any more goes again on another one (INV_DPDCID and the like, uet §3.10),
+  // so many times. (No source has a limit.)
+  std::uint8_t pdc_retries = 5;
   // A NACK that asks for another try: the packet goes again no sooner; doubles in a row, up to rto_init. (No source has
   // a default: a round trip or two.)
   Duration nack_backoff{20'000'000};

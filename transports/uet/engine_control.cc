@@ -92,7 +92,9 @@ std::optional<Drop> Engine::on_counted_cp(Instant now, Pdc& pdc, const InPacket&
   }
   const bool again = place == ReceiveWindow::Place::kDuplicate;
   const bool close = cp.ctl_type == CtlType::kCloseCmd;
-  if (!again && pdc.initiator == close) {
+  // Initiators close, and targets ask for it.
+  const bool wrong_way = pdc.initiator ? close : cp.ctl_type == CtlType::kCloseReq;
+  if (!again && wrong_way) {
     nack(now, pdc, in, psn, cp.retx, NackCode::kUnexpEvent);
     return Drop::kUnexpected;
   }

@@ -5,6 +5,11 @@
 #include "transports/uet/engine.h"
 
 namespace railyard::uet {
+namespace {
+
+constexpr std::uint8_t kMostNoopDoublings = 6;  // of the time between two NOOPs
+
+}  // namespace
 
 // Before the target is known no more than psn_offset can say (uet §5.3).
 bool Engine::window_open(const Pdc& pdc) const noexcept {
@@ -19,6 +24,10 @@ bool Engine::next_cargo(Pdc& pdc, NextCargo& next) {
   // Not before what has come is acknowledged: to its sender that would be a close in error (uet §5.11).
   if (pdc.close_due && pdc.control.empty()) {
     next = {{.kind = pdc.initiator ? Cargo::Kind::kCloseCmd : Cargo::Kind::kCloseReq}, PdsCp::kOctets};
+    return true;
+  }
+  if (pdc.noop_due && pdc.reads_in_flight > 0) {
+    next = {{.kind = Cargo::Kind::kNoop}, PdsCp::kOctets};
     return true;
   }
   if (!pdc.read_jobs.empty()) {
@@ -40,7 +49,7 @@ bool Engine::has_data(Instant now, Pdc& pdc, NextCargo& next) {
   }
   if (!window_open(pdc) || !next_cargo(pdc, next)) return false;
   // Control packets are not subject to the window.
-  return pdc.close_due || !pdc.sent.any_in_flight() || pdc.congestion.allows(next.octets);
+  return next.cargo.is_control() || !pdc.sent.any_in_flight() || pdc.congestion.allows(next.octets);
 }
 
 void Engine::line_up(Instant now, Pdc& pdc) {
@@ -77,12 +86,17 @@ void Engine::settle(Instant now, Pdc& pdc) {
   set_timer(pdc);
 }
 
+// As the target's own timer does: when its data are given up a NOOP comes soon after.
+Duration Engine::noop_after(const Pdc& pdc) const noexcept {
+  return fep_.config.rto_init * (std::int64_t{1} << pdc.noops);
+}
+
 Instant Engine::deadline(const Pdc& pdc) const noexcept {
   Instant at = std::min(pdc.rto_at, pdc.probe_at);
   const EngineConfig& c = fep_.config;
   if ((pdc.state == PdcState::kEstablished || pdc.state == PdcState::kSyn) && pdc.initiator && pdc.idle())
     at = std::min(at, pdc.idle_since + c.idle_close);
-  if (pdc.waits_for_peer()) at = std::min(at, pdc.idle_since + c.target_idle);
+  if (pdc.waits_for_peer()) at = std::min({at, pdc.idle_since + noop_after(pdc), pdc.give_up_at});
   if (!pdc.initiator)
     at = std::min(at, pdc.idle_since + (pdc.state == PdcState::kClosing ? c.close_req_time : c.target_idle));
   return at;
@@ -117,7 +131,9 @@ void Engine::run_what_is_due(Instant now) {
     const Wake wake = wakes_.top();
     wakes_.pop();
     if (wake.slot == 0) {
+      if (wake.at != waiting_until_) continue;
       // Messages that have waited for a PDC.
+      waiting_until_ = Instant::never();
       const std::vector<std::uint32_t> waiting = std::exchange(waiting_, {});
       for (const std::uint32_t message : waiting) enqueue(wake.at, message);
       continue;
@@ -139,7 +155,15 @@ void Engine::run_what_is_due(Instant now) {
 void Engine::on_timer(Instant now, Pdc& pdc) {
   if (pdc.rto_at <= now) return on_rto(now, pdc);
   if (pdc.probe_at <= now) return on_probe(now, pdc);
-  if (pdc.waits_for_peer()) return fail(now, pdc, Status::kPdcFailed, After::kFail);
+  if (pdc.waits_for_peer()) {
+    if (pdc.give_up_at <= now) return fail(now, pdc, Status::kPdcFailed, After::kFail);
+    // DEVIATION: no source says how an initiator learns that the target has given up what it reads. A NOOP is what the
+    // standard has for keeping a PDC alive (UE-Spec §3.5.16); without the PDC it is answered INV_DPDCID.
+    if (pdc.noops == 0) pdc.give_up_at = now + fep_.config.target_idle;
+    pdc.noops = std::min<std::uint8_t>(kMostNoopDoublings, static_cast<std::uint8_t>(pdc.noops + 1));
+    pdc.noop_due = true;
+    return;
+  }
   if (pdc.initiator && pdc.remote == 0) {
     fep_.counters.pdcs_closed.increment();
     return free(now, pdc);  // nothing was ever sent
@@ -190,7 +214,7 @@ void Engine::drop_stale_wakes() {
   while (!wakes_.empty()) {
     const Wake wake = wakes_.top();
     if (wake.slot == 0) {
-      if (!waiting_.empty()) return;
+      if (!waiting_.empty() && wake.at == waiting_until_) return;
     } else if (const Pdc* const pdc = table_.find(static_cast<std::uint16_t>(wake.slot));
                pdc != nullptr && (wake.paced ? pdc->in_data_line : wake.at == pdc->timer_at)) {
       return;

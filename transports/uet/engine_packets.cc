@@ -256,6 +256,7 @@ void Engine::take(Instant now, Pdc& pdc, const InPacket& in, const PdsRequestVal
   if (psn != pdc.window.expected()) fep_.counters.placed_out_of_order.increment();
   if (psn == pdc.window.expected()) pdc.ooo_told = false;
   pdc.window.accept(psn, verdict.guaranteed);
+  pdc.hears_of_reads();
   if (verdict.guaranteed) pdc.stored.push_back({psn, verdict.ready, verdict.response});
   pdc.rcvd_octets += in.packet.octets();
   pdc.last_message = verdict.response.ses.message_id;

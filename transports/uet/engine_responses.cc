@@ -27,6 +27,7 @@ void Engine::answer(Instant now, Pdc& pdc, const Cargo& cargo, const SesResponse
       break;
     case Cargo::Kind::kCloseCmd:
     case Cargo::Kind::kCloseReq:
+    case Cargo::Kind::kNoop:
       break;
   }
 }
@@ -47,7 +48,7 @@ std::optional<Engine::ReadOf> Engine::read_of(const InPacket& in) const noexcept
     if (pdc != nullptr && pdc->initiator) m = initiator_.find_read(*pdc, response->read_request_message_id);
   }
   if (m == nullptr || m->wr.operation != Operation::kRead) return std::nullopt;
-  return ReadOf{m->context, m->wr.wr_id};
+  return ReadOf{m->context, m->wr.wr_id, m->tries};
 }
 
 std::optional<Drop> Engine::on_ack(Instant now, const InPacket& in, const PdsAckValues& ack) {

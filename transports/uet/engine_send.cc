@@ -6,6 +6,21 @@
 #include "transports/uet/engine.h"
 
 namespace railyard::uet {
+namespace {
+
+// Of cargo that is a control packet.
+CtlType ctl_type_of(Cargo::Kind kind) noexcept {
+  switch (kind) {
+    case Cargo::Kind::kCloseCmd:
+      return CtlType::kCloseCmd;
+    case Cargo::Kind::kCloseReq:
+      return CtlType::kCloseReq;
+    default:
+      return CtlType::kNoop;
+  }
+}
+
+}  // namespace
 
 bool Engine::send(Instant now, Priority priority, OutPacket& out) {
   run_due(now);
@@ -120,6 +135,7 @@ void Engine::send_first(Instant now, Pdc& pdc, const NextCargo& next, OutPacket&
     case Cargo::Kind::kRequest:
       fill(pdc, packet.cargo, psn, packet.entropy, false, out);
       initiator_.sent_first(pdc, packet.cargo);
+      pdc.hears_of_reads();
       break;
     case Cargo::Kind::kReadData:
       pdc.read_jobs.pop();
@@ -134,22 +150,25 @@ void Engine::send_first(Instant now, Pdc& pdc, const NextCargo& next, OutPacket&
       pdc.waits_for_close = !pdc.initiator;
       fill(pdc, packet.cargo, psn, packet.entropy, false, out);
       break;
+    case Cargo::Kind::kNoop:
+      pdc.noop_due = false;
+      fill(pdc, packet.cargo, psn, packet.entropy, false, out);
+      break;
   }
 }
 
 void Engine::fill(Pdc& pdc, const Cargo& cargo, Psn psn, std::uint16_t entropy, bool again, OutPacket& out) {
-  const bool close = cargo.kind == Cargo::Kind::kCloseCmd || cargo.kind == Cargo::Kind::kCloseReq;
-  out.begin(pdc.peer, entropy, close);
+  out.begin(pdc.peer, entropy, cargo.is_control());
   out.again = again;
   const bool syn = pdc.initiator && pdc.remote == 0;
-  if (close) {
-    out.packet.pds =
-        PdsCpValues{.ctl_type = cargo.kind == Cargo::Kind::kCloseCmd ? CtlType::kCloseCmd : CtlType::kCloseReq,
-                    .retx = again,
-                    .ar = true,
-                    .psn = psn.value(),
-                    .spdcid = pdc.id.value,
-                    .dpdcid = pdc.remote};
+  if (cargo.is_control()) {
+    out.packet.pds = PdsCpValues{.ctl_type = ctl_type_of(cargo.kind),
+                                 .isrod = cargo.kind == Cargo::Kind::kNoop && pdc.is_rod(),
+                                 .retx = again,
+                                 .ar = true,
+                                 .psn = psn.value(),
+                                 .spdcid = pdc.id.value,
+                                 .dpdcid = pdc.remote};
     out.packet.ses = std::monostate{};
     return;
   }

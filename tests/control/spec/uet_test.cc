@@ -160,6 +160,7 @@ TEST(UetSpec, WhatNicsMayNotSay) {
             "x.yaml:6:52: hosts.default.uet.nscc.initial-window: 2 is above max-window (3/2)");
   EXPECT_EQ(nic_error("mp-range: 300"),
             "x.yaml:6:38: hosts.default.uet.mp-range: 300 is no power of two; expected one in 128..16384");
+  EXPECT_EQ(nic_error("pdcs: 1"), "x.yaml:6:34: hosts.default.uet.pdcs: 1 is out of range; expected 2..65535");
   EXPECT_EQ(nic_error("window: 600"),
             "x.yaml:6:36: hosts.default.uet.window: 600 is above mp-range (512): a receiver would refuse some");
   EXPECT_EQ(nic_error("encapsulation: ip, udp-port: 4793"),

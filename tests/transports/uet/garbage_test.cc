@@ -111,6 +111,19 @@ TEST_F(Garbage, WrongPdcidsAreAnsweredAndDoNoHarm) {
   expect_alive();
 }
 
+TEST_F(Garbage, ControlPacketsThatGoTheWrongWay) {
+  const auto cp = [&](CtlType type) {
+    Packet p;
+    p.pds = PdsCpValues{.ctl_type = type, .ar = true, .psn = next_, .spdcid = initiator_, .dpdcid = target_};
+    return p;
+  };
+  EXPECT_EQ(answer(cp(CtlType::kCloseReq)), "NACK UNEXP_EVENT") << "an initiator does not ask";
+  EXPECT_EQ(drops(1, Drop::kUnexpected), 1u);
+  EXPECT_EQ(answer(cp(CtlType::kNoop)), "ACK_CC") << "either may say that it is there";
+  EXPECT_EQ(answer(cp(CtlType::kNoop)), "ACK_CC") << "a duplicate";
+  EXPECT_EQ(pair_.counters(1).pdcs_failed.read(), 0u);
+}
+
 TEST_F(Garbage, StalePsnsAndThoseBeyondTheWindow) {
   Packet p = request();
   pds(p).psn = start_;

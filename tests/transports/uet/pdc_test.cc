@@ -1,4 +1,7 @@
 // How PDCs begin, what is said on them, and how they end (uet §5.3, §5.6, §5.10, §5.11), as it is seen on the wire.
+#include <algorithm>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "tests/transports/uet/pair.h"
@@ -148,6 +151,59 @@ TEST(Pdc, AReadThatIsAcknowledgedAndNeverAnsweredFails) {
   pair.expect_clean();
 }
 
+TEST(Pdc, AnInitiatorThatWaitsForDataAsksWhetherItsTargetIsStillThere) {
+  EngineConfig config = test_config();
+  config.retries = 0;
+  Pair pair(config);
+  bool lost = false;
+  pair.fate = [&](const Seen& s) {
+    return Fate{.lost = s.from == 1 && s.request() != nullptr && !std::exchange(lost, true)};
+  };
+  pair.fill(1, 0, 3000);
+  pair.post(0, pair.read(0, 1, kTo, 0, 3000));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:success");
+  EXPECT_TRUE(pair.same(0, kTo, 1, 0, 3000));
+  EXPECT_GE(pair.count(0, "CP NOOP"), 1u);
+  EXPECT_EQ(pair.count(1, "NACK INV_DPDCID"), 1u);
+  EXPECT_EQ(pair.counters(0).pdcs_opened.read(), 2u);
+  EXPECT_LT(pair.log().back().at - Instant{}, config.rto_init * 8);
+  pair.expect_clean();
+}
+
+// More than may be asked for at a time: the rest waits for data that never comes.
+TEST(Pdc, AReadOfManyPacketsThatItsTargetGaveUpGoesAgain) {
+  EngineConfig config = test_config();
+  config.retries = 0;
+  config.ack_trigger = 0;
+  config.most_reads_in_flight = 4;
+  Pair pair(config);
+  unsigned data = 0;
+  pair.fate = [&](const Seen& s) {
+    const bool of_read = s.from == 1 && s.request() != nullptr;
+    return Fate{.lost = of_read && ++data > 6 && data <= 10};
+  };
+  pair.fill(1, 0, 20'000);
+  pair.post(0, pair.read(0, 1, kTo, 0, 20'000));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:success");
+  EXPECT_TRUE(pair.same(0, kTo, 1, 0, 20'000));
+  pair.expect_clean();
+}
+
+TEST(Pdc, AReadThatEveryTargetGivesUpFailsInTheEnd) {
+  EngineConfig config = test_config();
+  config.retries = 0;
+  config.pdc_retries = 3;
+  Pair pair(config);
+  pair.fate = [](const Seen& s) { return Fate{.lost = s.from == 1 && s.request() != nullptr}; };
+  pair.post(0, pair.read(0, 1, 0, 0, 100));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:pdc_failed");
+  EXPECT_EQ(pair.counters(0).pdcs_opened.read(), 4u);
+  pair.expect_clean();
+}
+
 TEST(Pdc, ATargetWithoutRoomIsAskedAgain) {
   EngineConfig config = test_config();
   config.most_pdcs = 2;
@@ -167,9 +223,60 @@ TEST(Pdc, ATargetWithoutRoomIsAskedAgain) {
   pair.expect_clean();
 }
 
+// Each end has more to send than it has PDCs for: some of them are left for the other end.
+TEST(Pdc, EndsThatSendToEachOtherDoNotTakeAllPdcsForThemselves) {
+  for (const std::uint16_t most : {std::uint16_t{2}, std::uint16_t{3}, std::uint16_t{8}}) {
+    EngineConfig config = test_config();
+    config.most_pdcs = most;
+    Pair pair(config);
+    constexpr unsigned kLanes = 20;
+    for (std::size_t end = 0; end < 2; ++end)
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        SendWr wr = pair.write(end, lane, 0, 4000 * lane, 3000);
+        wr.lane = static_cast<std::uint8_t>(lane);
+        pair.post(end, wr);
+      }
+    pair.run();
+    for (std::size_t end = 0; end < 2; ++end) {
+      const std::vector<Completion> all = pair.completions(end);
+      EXPECT_EQ(all.size(), kLanes);
+      EXPECT_TRUE(std::ranges::all_of(all, &Completion::ok)) << most;
+    }
+    EXPECT_LT(pair.log().back().at - Instant{}, Duration{50'000'000'000});
+    pair.expect_clean();
+  }
+}
+
+// One waits for a PDC; another is posted at the very time at which there is one again.
+TEST(Pdc, WhoWaitsForAPdcIsNotOvertaken) {
+  EngineConfig config = test_config();
+  config.most_pdcs = 2;
+  Pair pair(config, 3);
+  const auto post = [&](std::uint64_t wr_id, std::size_t to) {
+    SendWr wr = pair.send(0, wr_id, 0, 100);
+    wr.mode = DeliveryMode::kRod;
+    wr.peer = pair.end(0).peers[to];
+    pair.post(0, wr);
+  };
+  for (std::uint64_t i = 0; i < 100; ++i) pair.receive(1, i, kTo, 100);
+  pair.receive(2, 1, kTo, 100);
+  post(1000, 2);
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    post(i, 1);
+    pair.run_for(Duration{5'000'000});
+  }
+  pair.run();
+  std::vector<std::uint64_t> order;
+  for (const Completion& c : pair.completions(0))
+    if (c.wr_id < 1000) order.push_back(c.wr_id);
+  EXPECT_EQ(order.size(), 100u);
+  EXPECT_TRUE(std::ranges::is_sorted(order));
+  pair.expect_clean();
+}
+
 TEST(Pdc, MessagesWaitForAPdcIfThisEndHasNone) {
   EngineConfig config = test_config();
-  config.most_pdcs = 1;
+  config.most_pdcs = 2;
   Pair pair(config, 4);
   for (std::size_t to = 1; to < 4; ++to) {
     SendWr wr = pair.write(0, to, 0, 0, 3000);

@@ -77,6 +77,7 @@ FlowEndpoint::Of FlowEndpoint::lane_of(const InPacket& in) noexcept {
     return {};
   Of of{&lanes_[lane_by_context_[read->context.index()] - 1]};
   if (read->wr_id) of.slot = static_cast<std::uint32_t>(*read->wr_id & ((1u << kSlotBits) - 1));
+  of.tries = read->tries;
   return of;
 }
 
@@ -307,7 +308,7 @@ void FlowEndpoint::on_data(const Of& of, const RxFrame& frame, const InPacket& i
   if (drop || (read && !of.slot)) {
     ++r.discarded;
   } else if (read) {
-    take_read(lane, flow, lane.slots[*of.slot], in);
+    take_read(lane, flow, of, in);
   } else if (flow.config.mode == DeliveryMode::kRudi) {
     take_idempotent(lane, flow, in);
   } else {
@@ -338,8 +339,11 @@ void FlowEndpoint::take_message(Lane& lane, const Completion& completion, std::u
 }
 
 // Of promises each packet says what it is; real octets are looked at when the message is whole.
-void FlowEndpoint::take_read(Lane& lane, Flow& flow, Lane::Slot& slot, const InPacket& in) {
+void FlowEndpoint::take_read(Lane& lane, Flow& flow, const Of& of, const InPacket& in) {
   const FlowConfig& c = flow.config;
+  Lane::Slot& slot = lane.slots[*of.slot];
+  // On another PDC all of it comes again.
+  if (slot.tries != of.tries) slot = {.message = slot.message, .posted_at = slot.posted_at, .tries = of.tries};
   const auto& response = std::get<SesResponseValues>(in.packet.ses);
   flow.received.payload_octets += in.payload.octets;
   slot.octets += in.payload.octets;

@@ -117,7 +117,8 @@ class FlowEndpoint final : public Endpoint, public RankHost {
     struct Slot {
       std::uint64_t message = 0;  // of the lane, that is under way there
       Instant posted_at{};
-      std::uint32_t octets = 0;  // READ: that have come,
+      std::uint16_t tries = 0;   // READ: those before this one have come to nothing
+      std::uint32_t octets = 0;  // that have come of this one,
       bool intact = true;        // and were right
     };
     std::vector<Slot> slots;
@@ -171,11 +172,12 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   struct Of {
     Lane* lane = nullptr;
     std::optional<std::uint32_t> slot{};
+    std::uint16_t tries = 0;  // of that READ, before this one
   };
   Of lane_of(const InPacket& in) noexcept;
   void note_marked(const InPacket& in) noexcept;
   void on_data(const Of& of, const RxFrame& frame, const InPacket& in, std::optional<Drop> drop);
-  void take_read(Lane& lane, Flow& flow, Lane::Slot& slot, const InPacket& in);
+  void take_read(Lane& lane, Flow& flow, const Of& of, const InPacket& in);
   void take_idempotent(Lane& lane, Flow& flow, const InPacket& in);
   void note_sent(Instant now, const OutPacket& out) noexcept;
 

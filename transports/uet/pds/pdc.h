@@ -92,6 +92,10 @@ struct Pdc {
   Psn close_psn{};
   bool retired = false;    // initiator: takes no more messages
   bool close_due = false;  // CLOSE_CMD, or of a target CLOSE_REQ, is to be sent
+  // An initiator that waits for data of READs asks with NOOPs whether the target is still there.
+  bool noop_due = false;                  // one is to be sent
+  std::uint8_t noops = 0;                 // since the last data; how often the time between them has doubled
+  Instant give_up_at = Instant::never();  // they are answered, but no data comes
   Instant next_data{};
   BitRate rate{};  // of its data on the wire; 0: no limit
 
@@ -131,8 +135,15 @@ struct Pdc {
   bool idle() const noexcept {
     return open_messages == 0 && messages.empty() && sent.empty() && read_jobs.empty() && open_read_jobs == 0;
   }
-  // An initiator has sent all, and all of it is acknowledged: what is missing, data of READs, is the target's to send.
-  bool waits_for_peer() const noexcept { return initiator && !idle() && sent.empty() && messages.empty(); }
+  // An initiator has sent all that may be sent, and all of it is acknowledged: what is missing, data of READs, is the
+  // target's to send.
+  bool waits_for_peer() const noexcept { return initiator && reads_in_flight > 0 && sent.empty() && !in_data_line; }
+  // It has come, or more was asked for.
+  void hears_of_reads() noexcept {
+    noop_due = false;
+    noops = 0;
+    give_up_at = Instant::never();
+  }
   StoredResponse* find_stored(Psn psn) noexcept {
     for (StoredResponse& s : stored)
       if (s.psn == psn) return &s;

@@ -2,6 +2,7 @@
 // that have gone not long ago (uet §5.2).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -16,12 +17,18 @@ namespace railyard::uet {
 
 class PdcTable {
  public:
-  // At most `most` at a time; a PDCID is not used again before `quiet` has passed.
-  PdcTable(std::uint16_t most, Duration quiet) : most_(most), quiet_(quiet) { pdcs_.emplace_back(); }
+  // At most `most` at a time, 2..65535; a PDCID is not used again before `quiet` has passed. A quarter of them, and at
+  // least one, is never an initiator's: two ends that had given all to PDCs of their own would wait for each other.
+  PdcTable(std::uint16_t most, Duration quiet)
+      : most_(most), initiators_most_(most - std::max(1u, most / 4u)), quiet_(quiet) {
+    pdcs_.emplace_back();
+  }
 
   // A PDC that is free, in whatever state the last one left it but for its id. nullptr: there is none. New PDCIDs come
   // first, then the one that is longest free.
-  Pdc* take(Instant now) {
+  Pdc* take(Instant now, bool initiator) {
+    while (!resting_.empty() && now - resting_.front() >= quiet_) resting_.pop_front();
+    if (initiator && share_is_used()) return nullptr;
     std::uint16_t id = 0;
     if (pdcs_.size() <= most_) {
       id = static_cast<std::uint16_t>(pdcs_.size());
@@ -34,19 +41,26 @@ class PdcTable {
       return nullptr;
     }
     ++live_;
+    if (initiator) ++initiators_;
     return pdcs_[id].get();
   }
   void give_back(Instant now, const Pdc& pdc) {
     free_.push_back({pdc.id.value, now});
     --live_;
+    if (!pdc.initiator) return;
+    --initiators_;
+    resting_.push_back(now);
   }
   // nullptr: there is no such PDC.
   Pdc* find(std::uint16_t id) const noexcept {
     return id < pdcs_.size() && pdcs_[id] != nullptr && pdcs_[id]->live() ? pdcs_[id].get() : nullptr;
   }
   std::size_t live() const noexcept { return live_; }
-  // When a PDC that is not to be had now may be: never(): when one goes.
-  Instant next_free() const noexcept { return free_.empty() ? Instant::never() : free_.front().since + quiet_; }
+  // When an initiator's that is not to be had now may be: never(): when one goes.
+  Instant next_free() const noexcept {
+    if (share_is_used()) return resting_.empty() ? Instant::never() : resting_.front() + quiet_;
+    return free_.empty() ? Instant::never() : free_.front().since + quiet_;
+  }
 
   // ---- At targets: by the initiator's address and PDCID ----
   Pdc* find_opened(PeerId peer, std::uint16_t spdcid) const noexcept {
@@ -80,11 +94,18 @@ class PdcTable {
     return std::uint64_t{peer.value} << 16 | spdcid;
   }
 
+  // What an initiator has given back is its share's until it may be used again: else who opens one after the other
+  // would have them all.
+  bool share_is_used() const noexcept { return initiators_ + resting_.size() >= initiators_most_; }
+
   std::vector<std::unique_ptr<Pdc>> pdcs_;  // by PDCID; 0 is nobody's
   std::deque<Free> free_;
+  std::deque<Instant> resting_;  // since when; those that initiators have given back
   std::uint16_t most_;
+  std::size_t initiators_most_;
   Duration quiet_;
   std::size_t live_ = 0;
+  std::size_t initiators_ = 0;  // of those that are live
   std::unordered_map<std::uint64_t, std::uint16_t> opened_;
   std::vector<Closed> closed_ = std::vector<Closed>(kClosed);
   std::size_t next_closed_ = 0;

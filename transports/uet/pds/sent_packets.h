@@ -17,10 +17,12 @@ namespace railyard::uet {
 
 // What a packet is made of, so that it can be made again.
 struct Cargo {
-  enum class Kind : std::uint8_t { kRequest, kReadData, kCloseCmd, kCloseReq };
+  enum class Kind : std::uint8_t { kRequest, kReadData, kCloseCmd, kCloseReq, kNoop };
   Kind kind = Kind::kRequest;
   std::uint32_t item = 0;   // kRequest: the message; kReadData: the job
   std::uint32_t index = 0;  // kRequest: which packet of it
+
+  bool is_control() const noexcept { return kind != Kind::kRequest && kind != Kind::kReadData; }
 };
 
 struct SentPacket {

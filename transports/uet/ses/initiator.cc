@@ -323,6 +323,7 @@ void Initiator::restart(Message& m) noexcept {
   m.status = Status::kSuccess;
   m.next = m.outstanding = m.arrived = m.slices = m.modified = 0;
   m.message_id = 0;
+  ++m.tries;
 }
 
 void Initiator::complete(const Message& m) {
@@ -385,7 +386,10 @@ void Initiator::forget(Pdc& pdc, Status status, std::vector<std::uint32_t>* agai
   std::ranges::sort(all, {}, [&](std::uint32_t i) { return messages_[i].number; });
   for (const std::uint32_t i : all) {
     Message& m = messages_[i];
-    if (again != nullptr && m.status == Status::kSuccess && (m.next == 0 || may_repeat(m.wr))) {
+    const bool begun = m.next > 0;
+    const bool repeats = !begun || (may_repeat(m.wr) && m.moves < fep_.config.pdc_retries);
+    if (again != nullptr && m.status == Status::kSuccess && repeats) {
+      if (begun) ++m.moves;
       restart(m);
       again->push_back(i);
       continue;

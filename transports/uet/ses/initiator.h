@@ -32,6 +32,8 @@ class Initiator {
     std::uint64_t number = 0;  // in the order of posting
     std::uint16_t message_id = 0;
     std::uint8_t retries = 0;    // after NO_MATCH
+    std::uint8_t moves = 0;      // to another PDC
+    std::uint16_t tries = 0;     // begun anew
     bool aborted = false;        // no more of it is sent
     bool sent_all = false;       // or nothing more is to be sent
     bool answered_data = false;  // small READ, fetching atomic: its data is here
@@ -87,7 +89,7 @@ class Initiator {
   Verdict on_read_data(Instant now, Pdc& pdc, const SesResponseValues& response, const PayloadRef& payload);
   // The PDC is gone. Messages that may be sent again on another are put into `again`, the others fail.
   // DEVIATION: the reference says to retry all; one that a target may have executed would happen twice, so only those
-  // that were not begun, and WRITEs and READs, which may be repeated, are. `again` nullptr: none.
+  // that were not begun, and WRITEs and READs, which may be repeated, are: `pdc_retries` times. `again` nullptr: none.
   void forget(Pdc& pdc, Status status, std::vector<std::uint32_t>* again);
 
   // ---- RUDI and UUD ----

@@ -335,6 +335,30 @@ TEST(UetFlows, WhatIsNotWhatWasSentIsNoticed) {
     }
 }
 
+// Part of a READ has come, the rest is lost, and its source gives up at once. All of it comes on another PDC, and what
+// came on the first is not counted with it.
+TEST(UetFlows, AReadThatItsSourceGaveUpComesWholeOnAnotherPdc) {
+  for (const bool real : {false, true})
+    for (const unsigned lost : {1u, 3u, 5u, 20u}) {
+      SCOPED_TRACE(std::string(real ? "real " : "") + std::to_string(lost));
+      EngineConfig c = config();
+      c.retries = 0;
+      c.infer_loss = false;
+      Wire w(flow_of({DeliveryMode::kRud, FlowOperation::kRead}), real, c);
+      unsigned n = 0;
+      w.fate = [&](Frame& f) { return f.from == 0 && f.payload.octets > 500 && ++n == lost ? 0u : 1u; };
+      w.run();
+      EXPECT_EQ(w.source().engine().counters().pdcs_failed.read(), 1u);
+      EXPECT_EQ(w.sink().engine().counters().pdcs_failed.read(), 1u);
+      EXPECT_EQ(w.messages(1).completed, 10u);
+      EXPECT_EQ(w.messages(1).errors, 0u);
+      EXPECT_EQ(w.verified(), 10u);
+      EXPECT_EQ(w.received().corrupted, 0u);
+      EXPECT_EQ(w.source().engine().pdcs() + w.sink().engine().pdcs(), 0u);
+      EXPECT_LT(w.now() - Instant{}, 1_ms) << "it is asked whether the source is still there";
+    }
+}
+
 TEST(UetFlows, SilenceEndsAFlowWithAStatus) {
   EngineConfig c = config();
   c.retries = 2;
