@@ -48,7 +48,7 @@ struct alignas(64) Qp {
   QpInfo info;
   Requester requester;  // RC, UC
   Responder responder;  // RC
-  CongestionControl congestion;
+  alignas(64) CongestionControl congestion;
   ReceiveQueue own_receives;
   UcReceiver uc_receiver;    // UC
   DatagramSender datagrams;  // UD
