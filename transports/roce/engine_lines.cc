@@ -137,7 +137,7 @@ bool Engine::send_cnp(OutPacket& out) {
     const PendingCnp cnp = cnps_.front();
     cnps_.pop();
     Qp* const qp = in_slot(cnp.slot);
-    if (qp == nullptr || qp->info.attributes.dest_qpn != cnp.dest_qp) continue;
+    if (qp == nullptr || qp->info.dest_qpn != cnp.dest_qp) continue;
     out = {};
     out.packet.bth = cnp_bth(cnp.dest_qp);
     out.packet.bth.p_key = kDefaultPKey;
