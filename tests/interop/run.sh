@@ -48,7 +48,7 @@ said() {
     printf 'FAIL  %s: nothing of %s in the log\n' "$name" "$word"; failed=1
   done
 }
-tools=(pingpong write_bw send_bw read_bw send_lat read_lat)
+tools=(pingpong write_bw send_bw read_bw atomic_bw write_bw_cm send_bw_cm atomic_bw_cm send_lat read_lat)
 balanced='.audit.balanced'
 
 "$softroce/build-image.sh"
