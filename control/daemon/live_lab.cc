@@ -306,12 +306,11 @@ json LiveLab::report() {
   wait(ask("report", [all, this](Engine& engine, Instant) {
     engine.settle(engine.reached());
     *all = session_.so_far();
+    lab::add_stats(all->engine, *live_.stats);
     if (agents_ == nullptr) return;
     std::ranges::move(agents_->flows(), std::back_inserter(all->flows));
     std::ranges::move(agents_->collectives(), std::back_inserter(all->collectives));
   }));
-  all->engine.slip_ns = static_cast<std::int64_t>(live_.slip_ps.read() / 1000);
-  all->engine.busy_seconds = seconds_of(live_.busy_ps);
   return {{"report.json", all->json() + "\n"},
           {"report.txt", all->text()},
           {"report.html", report::html(*all)},

@@ -57,6 +57,14 @@ TEST_F(LiveLabTest, TheBooksBalanceAtAnyInstant) {
   }
 }
 
+TEST_F(LiveLabTest, ItsReportSaysHowLateItIs) {
+  wait_for_packets();
+  const json files = ask("GET", "/report");
+  EXPECT_GT(json::parse(files["report.json"].get<std::string>())["engine"]["lateness_ns"]["max"], 0);
+  EXPECT_THAT(files["report.txt"].get<std::string>(), HasSubstr("Wall clock: lateness p50 "));
+  EXPECT_THAT(files["report.html"].get<std::string>(), HasSubstr("lateness p50 / p99 / max"));
+}
+
 TEST_F(LiveLabTest, ALinkThatIsDownCarriesNothingUntilItIsUp) {
   wait_for_packets();
   const json down = ask("POST", "/links", {{"link", "h2:1"}, {"up", false}});
