@@ -355,6 +355,17 @@ json LiveLab::restart(const std::string& name) {
   return host(name);
 }
 
+json LiveLab::again(const std::string& name) {
+  if (agents_ == nullptr) throw ApiError(409, "the lab has no agents; only what they take part in can be run again");
+  const auto what = std::make_shared<std::string>();
+  try {
+    wait(ask("again " + name, [what, name, this](Engine&, Instant at) { *what = agents_->again(at, name); }));
+  } catch (const agents::NotAgain& not_again) {
+    throw ApiError(409, not_again.what());
+  }
+  return {{"name", name}, {"what", *what}};
+}
+
 PortRef LiveLab::port_named(const std::string& text) const {
   const auto name = spec::parse_port_name(text);
   if (!name) throw ApiError(400, fmt::format("'{}': {}", text, name.error()));

@@ -120,6 +120,8 @@ TEST_F(LiveLabTest, WhatCannotBeIsSaidAndChangesNothing) {
   EXPECT_EQ(error_of(409, "POST", "/restart", {{"host", "h1"}}),
             "h1 is built-in: nothing of it can be booted anew; hosts with `attach: vm` can");
   EXPECT_EQ(error_of(404, "POST", "/restart", {{"host", "h3"}}), "lab 'x' has no host 'h3'; did you mean 'h1'?");
+  EXPECT_EQ(error_of(409, "POST", "/again", {{"name", "t"}}),
+            "the lab has no agents; only what they take part in can be run again");
   const json status = ask("GET", "/status");
   for (const json& p : status["ports"]) EXPECT_TRUE(p["up"]);
 }
