@@ -33,7 +33,7 @@ AgentFlows::AgentFlows(build::BuiltLab& lab, Surroundings surroundings) : lab_(l
 
 void AgentFlows::send_to_ends(const Flow& f, const std::function<json(FlowEndId)>& message) {
   for (const bool sink : kBothEnds)
-    if (f.end(sink).is_agents()) around_.send(f.end(sink).nic.node, message({f.index, sink}));
+    if (f.end(sink).is_agents()) around_.send(f.end(sink).nic.node, message(id_of(f, sink)));
 }
 
 // ---- Before it goes ------------------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ PrepareFlow AgentFlows::preparation(const Flow& f, bool sink) const {
   const spec::TrafficSpec& t = lab_.spec().traffic[f.what->plan.traffic];
   const build::AgentFlow::End& end = f.end(sink);
   const roce::QpAttributes& a = end.end.attributes;
-  return {.id = {f.index, sink},
+  return {.id = id_of(f, sink),
           .config = f.what->config,
           .address = end.address,
           .terms = {.path_mtu = static_cast<std::uint32_t>(t.roce.path_mtu),
@@ -72,10 +72,12 @@ PrepareFlow AgentFlows::preparation(const Flow& f, bool sink) const {
 }
 
 void AgentFlows::on_message(const std::string& host, FlowEndId id, const std::string& type, const json& message) {
-  if (id.flow >= flows_.size() || !flows_[id.flow].end(id.sink).is_agents() ||
-      flows_[id.flow].end(id.sink).nic.node != host)
+  const std::size_t i = flows_.empty() ? 0 : id.flow % flows_.size();
+  if (flows_.empty() || id.flow / flows_.size() > flows_[i].attempt || !flows_[i].end(id.sink).is_agents() ||
+      flows_[i].end(id.sink).nic.node != host)
     throw ProtocolError(fmt::format("the {} of flow {} is not this agent's", name(id.sink), id.flow));
-  Flow& f = flows_[id.flow];
+  Flow& f = flows_[i];
+  if (id != id_of(f, id.sink)) return;  // it was run again meanwhile
   if (type == "prepared") return on_prepared(f, id.sink, prepared_from_json(message));
   if (type == "connected") {
     f.connected[id.sink] = true;
@@ -113,7 +115,7 @@ std::uint8_t AgentFlows::reads(const Flow& f) const {
 
 Connect AgentFlows::connection(const Flow& f, bool sink) const {
   const build::AgentFlow::End& other = f.end(!sink);
-  Connect all{.id = FlowEndId{f.index, sink}, .reads = reads(f)};
+  Connect all{.id = id_of(f, sink), .reads = reads(f)};
   for (std::uint32_t q = 0; q < f.what->config.qps; ++q) {
     const FlowConnection::Draws d = FlowConnection::draws(f.what->chance, q);
     QpPeer peer{.address = other.address,
@@ -185,7 +187,7 @@ void AgentFlows::look(Flow& f, Instant at) {
     const auto& result = f.results[!what.source_asks()];
     done = result && result->complete;
     if (at >= what.config.stop && !std::exchange(f.stop_said, true))
-      around_.send(asker.nic.node, agents::message("stop", FlowEndId{f.index, !what.source_asks()}));
+      around_.send(asker.nic.node, agents::message("stop", id_of(f, !what.source_asks())));
   } else {
     if (const roce::MessageCounters& m = asker.end.nic->messages(asker.place); m.errors > 0)
       return fail(f, fmt::format("its {} ({}): a QP failed: {}", name(!what.source_asks()), spec::format(asker.nic),
@@ -237,30 +239,30 @@ void AgentFlows::end(Flow& f, const std::string& why) {
   });
 }
 
+bool AgentFlows::again(Instant now, const std::string& name) {
+  const auto found = std::ranges::find(flows_, name, [](const Flow& f) { return f.what->plan.name; });
+  if (found == flows_.end()) return false;
+  Flow& f = *found;
+  expect_ended(f.phase, "flow " + name, state_text(f));
+  if (now >= f.what->config.stop)
+    throw NotAgain(fmt::format("flow {}: nothing is to be sent any more since {}", name,
+                               spec::format(f.what->config.stop - Instant{})));
+  lab_.renew_agent_flow(f.index);
+  f = {.what = f.what, .attempt = f.attempt + 1, .index = f.index};
+  around_.log(fmt::format("flow {}: is run again", name));
+  on_joined();
+  return true;
+}
+
 // ---- What is told of them ------------------------------------------------------------------------------------------
 
 std::string AgentFlows::state_text(const Flow& f) const {
-  switch (f.phase) {
-    case Phase::kWaiting:
-      for (const bool sink : kBothEnds)
-        if (f.end(sink).is_agents() && !around_.has_joined(f.end(sink).nic.node))
-          return fmt::format("it waits for the agent of its {} ({}): {}", name(sink), spec::format(f.end(sink).nic),
-                             around_.why_not(f.end(sink).nic.node));
-      return "it waits for its agents";
-    case Phase::kPreparing:
-      return "its agents prepare";
-    case Phase::kConnecting:
-      return "QPs are being connected";
-    case Phase::kReady:
-      return "all are ready";
-    case Phase::kRunning:
-      return "it goes on";
-    case Phase::kFailed:
-      return f.failure;
-    case Phase::kDone:
-      break;
-  }
-  return "done";
+  if (f.phase == Phase::kFailed) return f.failure;
+  for (const bool sink : kBothEnds)
+    if (f.phase == Phase::kWaiting && f.end(sink).is_agents() && !around_.has_joined(f.end(sink).nic.node))
+      return fmt::format("it waits for the agent of its {} ({}): {}", name(sink), spec::format(f.end(sink).nic),
+                         around_.why_not(f.end(sink).nic.node));
+  return std::string(sentence(f.phase));
 }
 
 AgentFlowState AgentFlows::state_of(const Flow& f) const {
@@ -277,12 +279,12 @@ std::vector<report::FlowReport> AgentFlows::reports() const {
 }
 
 json AgentFlows::states() const {
-  static constexpr std::array kPhases{"waiting", "preparing", "connecting", "ready", "running", "done", "failed"};
   json all = json::array();
   for (const Flow& f : flows_) {
     json j = report::flow_json(agent_flow_report(lab_, state_of(f)), lab_.spec().run.budgets);
-    j["state"] = kPhases[static_cast<std::size_t>(f.phase)];
+    j["state"] = agents::name(f.phase);
     j["why"] = state_text(f);
+    j["attempt"] = f.attempt + 1;
     all.push_back(std::move(j));
   }
   return all;

@@ -17,6 +17,8 @@
 
 #include "control/agent_protocol/messages.h"
 #include "control/agents/agent_flow_report.h"
+#include "control/agents/not_again.h"
+#include "control/agents/phase.h"
 #include "control/build/built_lab.h"
 #include "dataplane/base/time.h"
 
@@ -43,13 +45,15 @@ class AgentFlows {
   void on_message(const std::string& host, FlowEndId id, const std::string& type, const nlohmann::json& message);
   // Now and then.
   void tick();
+  // One that is done, or has failed, is prepared anew as soon as its agents are there. False: none is called so. Throws
+  // NotAgain. While the engine rests.
+  bool again(Instant now, const std::string& name);
 
   // While the engine rests: every flow as in a report, and how far it is.
   nlohmann::json states() const;
   std::vector<report::FlowReport> reports() const;
 
  private:
-  enum class Phase { kWaiting, kPreparing, kConnecting, kReady, kRunning, kDone, kFailed };
   struct Flow {
     const build::AgentFlow* what;
     Phase phase = Phase::kWaiting;
@@ -60,6 +64,7 @@ class AgentFlows {
     std::array<std::optional<FlowResult>, 2> results{};
     Instant went = Instant::never();
     bool stop_said = false;
+    std::uint32_t attempt = 0;  // how often it was run before
 
     const build::AgentFlow::End& end(bool sink) const noexcept { return sink ? what->sink : what->source; }
     std::uint32_t index = 0;
@@ -77,6 +82,10 @@ class AgentFlows {
   void look(Flow& f, Instant at);
   void fail(Flow& f, const std::string& why);
   void end(Flow& f, const std::string& why);
+  // What an end is called in messages: of each attempt otherwise, so that late ones of another are known.
+  FlowEndId id_of(const Flow& f, bool sink) const {
+    return {f.index + f.attempt * static_cast<std::uint32_t>(flows_.size()), sink};
+  }
   void send_to_ends(const Flow& f, const std::function<nlohmann::json(FlowEndId)>& message);
   std::string state_text(const Flow& f) const;
   AgentFlowState state_of(const Flow& f) const;

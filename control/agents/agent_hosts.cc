@@ -58,12 +58,15 @@ AgentHosts::AgentHosts(build::BuiltLab& lab, Config config)
     : lab_(lab), config_(std::move(config)), flows_(lab, surroundings()) {
   for (const spec::NodeSpec& node : lab_.spec().nodes)
     if (node.agent) hosts_[node.name].why = "it has not joined yet";
-  for (const build::AgentCollective& what : lab_.agent_collectives()) {
-    Collective& c = collectives_.emplace_back(Collective{.what = &what});
-    c.prepared.resize(what.nics.size());
-    c.connected.resize(what.nics.size());
-    c.results.resize(what.nics.size());
-  }
+  for (const build::AgentCollective& what : lab_.agent_collectives()) collectives_.push_back(waiting(what, 0));
+}
+
+AgentHosts::Collective AgentHosts::waiting(const build::AgentCollective& what, std::uint32_t attempt) {
+  Collective c{.what = &what, .attempt = attempt};
+  c.prepared.resize(what.nics.size());
+  c.connected.resize(what.nics.size());
+  c.results.resize(what.nics.size());
+  return c;
 }
 
 AgentFlows::Surroundings AgentHosts::surroundings() {
@@ -95,7 +98,9 @@ void AgentHosts::on_message(Client client, const json& message) {
 }
 
 void AgentHosts::on_rank_message(Client client, RankId id, const std::string& type, const json& message) {
-  Collective& c = collective_of(client, id);
+  Collective* const found = collective_of(client, id);
+  if (found == nullptr) return;
+  Collective& c = *found;
   if (type == "prepared") {
     on_prepared(c, id.rank, prepared_from_json(message));
   } else if (type == "connected") {
@@ -186,11 +191,12 @@ std::string AgentHosts::token(const std::string& host) const {
 }
 
 // Of the client's own ranks.
-AgentHosts::Collective& AgentHosts::collective_of(Client client, RankId id) {
+AgentHosts::Collective* AgentHosts::collective_of(Client client, RankId id) {
+  const std::size_t all = lab_.spec().collectives.size();
   for (Collective& c : collectives_)
-    if (c.what->spec == id.collective && id.rank < c.what->nics.size() && c.what->is_agents(id.rank) &&
-        hosts_[c.what->nics[id.rank].node].client == client)
-      return c;
+    if (c.what->spec == id.collective % all && id.collective / all <= c.attempt && id.rank < c.what->nics.size() &&
+        c.what->is_agents(id.rank) && hosts_[c.what->nics[id.rank].node].client == client)
+      return id == id_of(c, id.rank) ? &c : nullptr;
   throw ProtocolError(fmt::format("collective {} has no rank {} of this agent's", id.collective, id.rank));
 }
 
@@ -212,7 +218,7 @@ void AgentHosts::send(const std::string& host, json message) {
 
 void AgentHosts::send_to_ranks(Collective& c, const std::function<json(RankId)>& message) {
   for (std::uint32_t r = 0; r < c.what->nics.size(); ++r)
-    if (c.what->is_agents(r)) send(c.what->nics[r].node, message({static_cast<std::uint32_t>(c.what->spec), r}));
+    if (c.what->is_agents(r)) send(c.what->nics[r].node, message(id_of(c, r)));
 }
 
 void AgentHosts::post(Collective& c, std::function<void(Instant)> change) {
@@ -259,8 +265,8 @@ Prepare AgentHosts::preparation(const Collective& c, std::uint32_t rank) const {
   const auto wall = [&](Duration d) {
     return static_cast<std::int64_t>(Int128{d.ps} * run.scale_denominator / run.scale_numerator);
   };
-  const roce::QpAttributes& a = c.what->attributes[rank];
-  Prepare p{.id = {static_cast<std::uint32_t>(c.what->spec), rank},
+  const roce::QpAttributes& a = c.what->ends[rank].attributes;
+  Prepare p{.id = id_of(c, rank),
             .program = c.what->programs[rank],
             .address = c.what->addresses[rank],
             .index = c.what->config.index,
@@ -354,7 +360,7 @@ void AgentHosts::connect_built_in(Collective& c, Instant at) {
       if (!what.is_agents(plan.peer)) continue;
       const Prepared& there = *c.prepared[plan.peer];
       const Draws d = draws_of(what, r, i);
-      roce::QpAttributes a = what.attributes[r];
+      roce::QpAttributes a = what.ends[r].attributes;
       a.av = what.ways.at({r, plan.peer});
       a.av.source_port = d.port;
       a.sq_psn = d.own_psn;

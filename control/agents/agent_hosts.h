@@ -20,6 +20,7 @@
 #include "control/agent_protocol/messages.h"
 #include "control/agents/agent_flows.h"
 #include "control/agents/agent_report.h"
+#include "control/agents/phase.h"
 #include "control/build/built_lab.h"
 #include "dataplane/base/time.h"
 
@@ -57,6 +58,9 @@ class AgentHosts {
   void on_closed(Client client, const std::string& why);
   // Now and then: whether built-in ranks are done, or have failed.
   void tick();
+  // A collective or a flow that is done, or has failed, is prepared anew as soon as its agents are there; says which of
+  // the two it is. Throws NotAgain. By the engine's thread, between two windows.
+  std::string again(Instant now, const std::string& name);
   // By any thread.
   void wake_with(std::function<void()> wake);
   bool has_joined(Client client) const;
@@ -76,7 +80,6 @@ class AgentHosts {
   std::string token(const std::string& host) const;
 
  private:
-  enum class Phase { kWaiting, kPreparing, kConnecting, kReady, kRunning, kDone, kFailed };
   struct Host {
     std::optional<Client> client{};
     Hello hello{};
@@ -91,15 +94,20 @@ class AgentHosts {
     std::vector<bool> connected{};
     std::vector<std::optional<RankResult>> results{};
     Instant went = Instant::never();
+    std::uint32_t attempt = 0;  // how often it was run before
   };
 
   void join(Client client, const nlohmann::json& message);
   void leave(Client client, const std::string& why);
   std::string host_of(Client client) const;
-  Collective& collective_of(Client client, RankId id);
+  // nullptr: of an attempt that is over.
+  Collective* collective_of(Client client, RankId id);
   void send(const std::string& host, nlohmann::json message);
+  // What a rank is called in messages: of each attempt otherwise, so that late ones of another are known.
+  RankId id_of(const Collective& c, std::uint32_t rank) const;
   void send_to_ranks(Collective& c, const std::function<nlohmann::json(RankId)>& message);
 
+  static Collective waiting(const build::AgentCollective& what, std::uint32_t attempt);
   void prepare_those_complete();
   Prepare preparation(const Collective& c, std::uint32_t rank) const;
   void on_rank_message(Client client, RankId id, const std::string& type, const nlohmann::json& message);

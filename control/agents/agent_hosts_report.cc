@@ -1,5 +1,4 @@
 // What is told of agents and their collectives.
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,27 +27,11 @@ std::string AgentHosts::rank_name(const Collective& c, std::size_t rank) const {
 }
 
 std::string AgentHosts::state_text(const Collective& c) const {
-  switch (c.phase) {
-    case Phase::kWaiting:
-      for (std::size_t r = 0; r < c.what->nics.size(); ++r)
-        if (c.what->is_agents(r) && !hosts_.at(c.what->nics[r].node).client)
-          return fmt::format("it waits for the agent of {}: {}", rank_name(c, r),
-                             hosts_.at(c.what->nics[r].node).why);
-      return "it waits for its agents";
-    case Phase::kPreparing:
-      return "its agents prepare";
-    case Phase::kConnecting:
-      return "QPs are being connected";
-    case Phase::kReady:
-      return "all are ready";
-    case Phase::kRunning:
-      return "it goes on";
-    case Phase::kFailed:
-      return c.failure;
-    case Phase::kDone:
-      break;
-  }
-  return "done";
+  if (c.phase == Phase::kFailed) return c.failure;
+  for (std::size_t r = 0; r < c.what->nics.size(); ++r)
+    if (c.phase == Phase::kWaiting && c.what->is_agents(r) && !hosts_.at(c.what->nics[r].node).client)
+      return fmt::format("it waits for the agent of {}: {}", rank_name(c, r), hosts_.at(c.what->nics[r].node).why);
+  return std::string(sentence(c.phase));
 }
 
 AgentCollectiveState AgentHosts::state_of(const Collective& c) const {
@@ -74,10 +57,10 @@ json AgentHosts::report() const {
                              {"version", host.hello.version},
                              {"devices", std::move(devices)}});
   }
-  static constexpr std::array kPhases{"waiting", "preparing", "connecting", "ready", "running", "done", "failed"};
   for (const Collective& c : collectives_) {
     json j = report::collective_json(agent_collective_report(lab_, state_of(c)));
-    j["state"] = kPhases[static_cast<std::size_t>(c.phase)];
+    j["state"] = name(c.phase);
+    j["attempt"] = c.attempt + 1;
     j["agents"] = json::array();
     for (std::size_t r = 0; r < c.what->nics.size(); ++r) {
       if (!c.what->is_agents(r)) continue;

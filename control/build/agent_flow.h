@@ -7,6 +7,7 @@
 
 #include "control/spec/spec.h"
 #include "control/workload/flow_plan.h"
+#include "dataplane/base/hash.h"
 #include "transports/roce/flows/flow_connection.h"
 #include "transports/roce/qp_attributes.h"
 
@@ -34,6 +35,13 @@ struct AgentFlow {
   const End& asker() const noexcept { return source_asks() ? source : sink; }
   // Whether the sink is an agent's that hears of messages: it has to say that it has all.
   bool sink_is_told() const noexcept { return sink.is_agents() && config.receive_requests() > 0; }
+
+  // What is built in of it is given up and made anew, to be run again. While the engine rests.
+  void renew() {
+    for (End* const end : {&source, &sink})
+      if (!end->is_agents()) end->place = roce::FlowConnection::make_anew(end->end, end->place);
+    chance = mix64(chance);
+  }
 };
 
 }  // namespace railyard::build

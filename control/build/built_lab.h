@@ -82,6 +82,10 @@ class BuiltLab {
   const std::vector<RpingRun>& rping_runs() const noexcept { return rping_runs_; }
   const std::vector<Headroom>& headrooms() const noexcept { return headrooms_; }
 
+  // To be run again, see AgentCollective::renew() and AgentFlow::renew(). While the engine rests.
+  void renew_agent_collective(std::size_t i) { agent_collectives_.at(i).renew(); }
+  void renew_agent_flow(std::size_t i) { agent_flows_.at(i).renew(); }
+
   // No flow begins a frame, and no rank a collective, at or after `at`.
   void stop_traffic(Instant at);
   // The hosts that are made of capture files.

@@ -214,22 +214,18 @@ AgentCollective RoceNics::make_with_agents(PlannedCollective planned, const Way&
   made.chance = chance_of(lab_, collective);
   // When they start is said once the agents are ready.
   made.config.start = Instant::never();
-  std::vector<roce::CollectiveEnd> ends;
   for (std::uint32_t r = 0; r < n; ++r) {
     const spec::PortName& nic = planned.nics[r];
     const auto found = nics_.find(nic);
-    made.attributes.push_back(attributes_of(settings(nic), c.path_mtu));
     made.addresses.push_back(way(planned.nics[(r + 1) % n], nic, like).destination);
-    ends.push_back({lab_.find(nic.node)->agent ? nullptr : found->second.endpoint, made.attributes[r], {}});
+    made.ends.push_back({lab_.find(nic.node)->agent ? nullptr : found->second.endpoint,
+                         attributes_of(settings(nic), c.path_mtu), {}});
   }
   for (std::uint32_t from = 0; from < n; ++from)
     for (std::uint32_t to = 0; to < n; ++to)
-      if (ends[from].nic != nullptr && ends[to].nic == nullptr)
+      if (from != to && made.ends[from].nic != nullptr)
         made.ways[{from, to}] = way(planned.nics[from], planned.nics[to], like);
-  made.ranks = roce::CollectiveConnection::make_those_here(
-      made.config, std::move(planned.programs), ends,
-      [&](std::uint32_t from, std::uint32_t to) { return way(planned.nics[from], planned.nics[to], like); },
-      made.chance);
+  made.make_ranks(std::move(planned.programs));
   for (std::uint32_t r = 0; r < n; ++r)
     if (!made.is_agents(r)) made.programs[r] = {};
   made.nics = std::move(planned.nics);

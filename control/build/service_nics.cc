@@ -61,7 +61,7 @@ std::unique_ptr<Endpoint> ServiceNics::drive(const spec::PortName& name, const N
   roce::ServiceEndpointConfig c;
   c.engine = RoceNics::settings_of(lab_, name, rate);
   c.engine.first_qpn = first_qpn;
-  c.engine.most_qps = static_cast<std::uint32_t>(kMostSessions + clients.size() + 1);
+  c.engine.most_qps = static_cast<std::uint32_t>(2 * kMostSessions + clients.size() + 1);
   c.connections.seed = {mix64(lab_.run.seed.value ^ mix64(wire::mac_word(nic.mac)))};
   c.connections.ca_guid = wire::mac_word(nic.mac);
   c.connections.response_timeout = static_cast<std::uint8_t>(host.roce.cm_response_timeout);
@@ -82,8 +82,12 @@ std::unique_ptr<Endpoint> ServiceNics::drive(const spec::PortName& name, const N
                                .priority = class_of(0)};
   };
   c.defaults = parameters_of(host.roce, nic.mtu);
-  c.rping_server = std::ranges::find(host.roce.services, spec::RoceService::kRpingServer) != host.roce.services.end();
-  c.udaddy_server = std::ranges::find(host.roce.services, spec::RoceService::kUdaddyServer) != host.roce.services.end();
+  const auto serves = [&services = host.roce.services](spec::RoceService service) {
+    return std::ranges::find(services, service) != services.end();
+  };
+  c.rping_server = serves(spec::RoceService::kRpingServer);
+  c.udaddy_server = serves(spec::RoceService::kUdaddyServer);
+  c.atomics_server = serves(spec::RoceService::kAtomicsServer);
   c.most_sessions = kMostSessions;
   for (const Client& client : clients) c.rping_clients.push_back(client.config);
   auto endpoint = std::make_unique<roce::ServiceEndpoint>(std::move(c));

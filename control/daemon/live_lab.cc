@@ -306,12 +306,11 @@ json LiveLab::report() {
   wait(ask("report", [all, this](Engine& engine, Instant) {
     engine.settle(engine.reached());
     *all = session_.so_far();
+    lab::add_stats(all->engine, *live_.stats);
     if (agents_ == nullptr) return;
     std::ranges::move(agents_->flows(), std::back_inserter(all->flows));
     std::ranges::move(agents_->collectives(), std::back_inserter(all->collectives));
   }));
-  all->engine.slip_ns = static_cast<std::int64_t>(live_.slip_ps.read() / 1000);
-  all->engine.busy_seconds = seconds_of(live_.busy_ps);
   return {{"report.json", all->json() + "\n"},
           {"report.txt", all->text()},
           {"report.html", report::html(*all)},
@@ -354,6 +353,17 @@ json LiveLab::restart(const std::string& name) {
                                     kind_of(node.nics[0].attach)));
   if (!made->second.restart()) throw ApiError(409, fmt::format("{} is booting already", name));
   return host(name);
+}
+
+json LiveLab::again(const std::string& name) {
+  if (agents_ == nullptr) throw ApiError(409, "the lab has no agents; only what they take part in can be run again");
+  const auto what = std::make_shared<std::string>();
+  try {
+    wait(ask("again " + name, [what, name, this](Engine&, Instant at) { *what = agents_->again(at, name); }));
+  } catch (const agents::NotAgain& not_again) {
+    throw ApiError(409, not_again.what());
+  }
+  return {{"name", name}, {"what", *what}};
 }
 
 PortRef LiveLab::port_named(const std::string& text) const {

@@ -54,6 +54,8 @@ class LiveLab {
   nlohmann::json host(const std::string& name) const;
   // Has a virtual machine booted anew, and does not wait for that: host() tells when it is up.
   nlohmann::json restart(const std::string& name);
+  // Has a collective or a flow with agents that has ended run again.
+  nlohmann::json again(const std::string& name);
   // The link at `port` ("leaf1:3"), by either end. Returns when that takes effect.
   nlohmann::json set_link(const std::string& port, bool up);
   nlohmann::json hold(bool on);
@@ -80,7 +82,7 @@ class LiveLab {
   void when_set(std::function<void(const spec::Lab&)> follow) { follow_ = std::move(follow); }
   void add_host(const std::string& name, MadeHost host) { hosts_[name] = std::move(host); }
   // Whose ranks some collectives wait for.
-  void agents_are(const agents::AgentHosts& agents) { agents_ = &agents; }
+  void agents_are(agents::AgentHosts& agents) { agents_ = &agents; }
   // Who makes and removes namespaces while the lab is up.
   void hosts_are_made_by(HostMaker& maker) { maker_ = &maker; }
 
@@ -113,7 +115,7 @@ class LiveLab {
   Captures captures_;
   std::optional<Settings> made_of_;
   HostMaker* maker_ = nullptr;
-  const agents::AgentHosts* agents_ = nullptr;
+  agents::AgentHosts* agents_ = nullptr;
   std::function<void(const spec::Lab&)> follow_;
   Replays replays_;
   LiveFaults faults_;

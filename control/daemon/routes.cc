@@ -59,6 +59,8 @@ constexpr std::array kRoutes{
     Route{
         "POST", "/restart",
         [](LiveLab& l, const std::string&, const json& body) { return l.restart(wanted<std::string>(body, "host")); }},
+    Route{"POST", "/again",
+          [](LiveLab& l, const std::string&, const json& body) { return l.again(wanted<std::string>(body, "name")); }},
     Route{"POST", "/links",
           [](LiveLab& l, const std::string&, const json& body) {
             const auto link = wanted<std::string>(body, "link");

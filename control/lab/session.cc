@@ -119,6 +119,13 @@ void check_socket_free(const spec::Place& place, const char* kind, const std::st
 
 }  // namespace
 
+void add_stats(report::EngineReport& engine, const WallClockStats& stats) {
+  engine.lateness_ns = report::Percentiles::of(stats.lateness);
+  engine.slip_ns = nanoseconds(stats.slip);
+  engine.busy_seconds = seconds(stats.busy);
+  engine.gaps = stats.gaps.count();
+}
+
 // What can be refused is refused before anything starts; then what may fail outside, and last what leaves traces.
 Session::Session(spec::Lab lab, SessionOptions options)
     : options_(std::move(options)),
@@ -296,20 +303,6 @@ void Session::attach_ports() {
   }
 }
 
-void Session::start_series() {
-  if (!options_.series) return;
-  const auto& [file, every] = *options_.series;
-  if (every < engine_->window())
-    throw std::runtime_error(fmt::format("--series-every: {}; expected at least {}, the fabric's window",
-                                         spec::format(every), spec::format(engine_->window())));
-  try {
-    series_ = std::make_unique<telemetry::QueueSeries>(*lab_, file);
-  } catch (const std::runtime_error& error) {
-    throw std::runtime_error(fmt::format("--series: {}", error.what()));
-  }
-  looks_.add(series_.get(), Instant{} + every, every, [this](Instant at) { series_->look(at); });
-}
-
 void Session::write_int(const std::string& file) {
   try {
     int_->write_to(file);
@@ -441,19 +434,14 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
   // A run that was ended early has no counters of its end yet.
   const bool all_taken = run.duration && engine_->reached() > traffic_end;
   report::Report r = counted(all_taken ? *loaded : report::Snapshot{});
-  if (stats) {
-    r.engine.lateness_ns = report::Percentiles::of(stats->lateness);
-    r.engine.slip_ns = nanoseconds(stats->slip);
-    r.engine.busy_seconds = seconds(stats->busy);
-    r.engine.gaps = stats->gaps.count();
-  }
+  if (stats) add_stats(r.engine, *stats);
   if (int_->running()) {
     stop_int();
     r.in_band = int_->report();
     int_->close();
   }
   if (options_.digest) r.trace_digest = engine_->digest().value();
-  if (series_ != nullptr) series_->close();
+  close_series();
   for (auto& tap : taps_) tap->close();
   for (PcapEndpoint* pcap : lab_->pcaps()) pcap->close();
   return r;

@@ -16,6 +16,7 @@
 #include "control/report/report.h"
 #include "control/spec/spec.h"
 #include "control/telemetry/deadlock.h"
+#include "control/telemetry/flow_series.h"
 #include "control/telemetry/int_collector.h"
 #include "control/telemetry/looks.h"
 #include "control/telemetry/pause_tree.h"
@@ -49,10 +50,11 @@ struct SessionOptions {
   EngineVariation variation;
   // In the place of the spec's faults: those of a log, at its instants.
   std::optional<std::vector<fault::LoggedFault>> replayed_faults;
-  // A time series of all queues, from the start.
+  // A time series of all queues, from the start, and one of all flows.
   struct Series {
     std::string file;
     Duration every{};
+    std::string flows_file{};  // empty: none
   };
   std::optional<Series> series;
   // Where the records of in-band telemetry go; nothing: they are summed up only.
@@ -62,6 +64,9 @@ struct SessionOptions {
   // Told when ports to the outside stand and the clock starts.
   std::function<void()> ready;
 };
+
+// Adds what the wall clock has measured of a run: lateness, slip, how long it was busy, gaps of the machine.
+void add_stats(report::EngineReport& engine, const WallClockStats& stats);
 
 // One run. Starts the EAL if nobody has. Throws spec::SpecError, CaptureError, std::runtime_error or RunError, in each
 // case with one clear message and nothing left behind.
@@ -91,7 +96,7 @@ class Session {
   // look at the run and ask things of it; it then goes on until `stop`.
   report::Report run(const std::atomic<bool>& stop, WallClockLive* live = nullptr);
 
-  // What has been counted so far, but for the lateness of the wall clock and in-band telemetry. While run() runs, by
+  // What has been counted so far, but for the wall clock's stats and in-band telemetry. While run() runs, by
   // the engine's thread between windows, with the engine settled.
   report::Report so_far() { return counted({}); }
 
@@ -134,6 +139,7 @@ class Session {
   void connect_trunks();
   void attach_captures();
   void start_series();
+  void close_series();
   void write_int(const std::string& file);
   void detach() noexcept;
 
@@ -145,6 +151,7 @@ class Session {
   telemetry::DeadlockWatch deadlocks_;
   telemetry::PauseTreeWatch pause_trees_;
   std::unique_ptr<telemetry::QueueSeries> series_;
+  std::unique_ptr<telemetry::FlowSeries> flow_series_;
   std::unique_ptr<telemetry::IntCollector> int_;
   std::vector<std::unique_ptr<CaptureTap>> taps_;
   std::vector<Attached> attached_;

@@ -56,9 +56,13 @@ void nic_lines(Out out, const ServiceNicReport& n) {
                          : "");
       continue;
     }
-    fmt::format_to(out, "  {} serves {}: {} connections ({} open), {} pings, {} verified{}\n", n.nic, s.name,
-                   count_text(s.connections), count_text(s.open), count_text(s.rounds), size_text(s.verified_bytes),
-                   s.corrupted > 0 ? fmt::format(", {} WERE NOT WHAT RPING SENDS", count_text(s.corrupted)) : "");
+    const bool pings = s.name == "rping";
+    fmt::format_to(out, "  {} serves {}: {} connections ({} open), {} {}, {} verified{}\n", n.nic, s.name,
+                   count_text(s.connections), count_text(s.open), count_text(s.rounds), pings ? "pings" : "of both ends",
+                   size_text(s.verified_bytes),
+                   s.corrupted > 0 ? fmt::format(", {} WERE NOT {}", count_text(s.corrupted),
+                                                 pings ? "WHAT RPING SENDS" : "RIGHT")
+                                   : "");
     if (s.refused + s.violations + s.failed > 0)
       fmt::format_to(out, "    {} refused; ended: {} did not keep to the protocol, {} failed{}\n",
                      count_text(s.refused), count_text(s.violations), count_text(s.failed),
@@ -85,6 +89,7 @@ std::vector<ServiceNicReport> service_nic_reports(const build::BuiltLab& lab) {
     r.nic = label_of(lab, nic.name);
     if (const roce::RpingServer* s = e.rping_server()) r.services.push_back(service("rping", s->counters()));
     if (const roce::UdaddyServer* s = e.udaddy_server()) r.services.push_back(service("udaddy", s->counters()));
+    if (const roce::AtomicsServer* s = e.atomics_server()) r.services.push_back(service("atomics", s->counters()));
     r.packets_sent = c.sent_packets.read();
     r.packets_received = c.received_packets.read();
     r.retransmitted_packets = c.retransmitted_packets.read();

@@ -13,13 +13,13 @@ namespace railyard::report {
 
 // Of one service at one NIC.
 struct ServiceReport {
-  std::string name;  // "rping"
+  std::string name;  // "rping", "udaddy", "atomics"
   std::uint64_t connections = 0;
   std::uint64_t open = 0;
   std::uint64_t refused = 0;
-  std::uint64_t rounds = 0;  // pings
+  std::uint64_t rounds = 0;  // pings, datagrams, atomics of both ends
   std::uint64_t verified_bytes = 0;
-  std::uint64_t corrupted = 0;   // pings
+  std::uint64_t corrupted = 0;   // pings; exchanges of atomics
   std::uint64_t violations = 0;  // connections
   std::uint64_t failed = 0;      // connections ...
   std::string status;            // ... and why the first of them: "RETRY_EXC_ERR"; empty: none

@@ -44,7 +44,7 @@ struct RoceTraffic {
 
 enum class RoceCongestion { kNone, kDcqcn, kSwift };
 // What peers may connect to, by rdma_cm.
-enum class RoceService { kRpingServer, kUdaddyServer };
+enum class RoceService { kRpingServer, kUdaddyServer, kAtomicsServer };
 enum class RoceLossRecovery { kGoBackN, kSelectiveRepeat };
 
 // DCQCN's reaction point. Letters are those of Zhu et al., SIGCOMM 2015; capitals the names of NVIDIA's firmware.

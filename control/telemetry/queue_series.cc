@@ -1,16 +1,12 @@
 #include "control/telemetry/queue_series.h"
 
-#include <cerrno>
-#include <cstring>
-#include <stdexcept>
-
 #include <fmt/format.h>
 
 namespace railyard::telemetry {
 
 QueueSeries::QueueSeries(const build::BuiltLab& lab, const std::string& file)
-    : lab_(lab), file_(file), out_(std::fopen(file.c_str(), "we")) {
-  if (out_ == nullptr) throw std::runtime_error(fmt::format("cannot write {}: {}", file, std::strerror(errno)));
+    : lab_(lab),
+      out_(file, "time_ns,port,class,depth_bytes,held_cells,tx_bytes,ecn_marked,paused_ns,xoff_sent,dropped") {
   for (const auto& device : lab.fabric().devices())
     for (std::size_t p = 0; p < device->ports(); ++p)
       for (std::uint8_t k = 0; k < kPriorities; ++k) {
@@ -18,7 +14,6 @@ QueueSeries::QueueSeries(const build::BuiltLab& lab, const std::string& file)
         queues_.push_back({device->id(), port, Priority{k}, fmt::format("{}:{}", device->name(), p + 1),
                            device->sample(port, Priority{k}), false});
       }
-  std::fputs("time_ns,port,class,depth_bytes,held_cells,tx_bytes,ecn_marked,paused_ns,xoff_sent,dropped\n", out_.get());
 }
 
 void QueueSeries::look(Instant at) {
@@ -28,21 +23,13 @@ void QueueSeries::look(Instant at) {
     const QueueSample& b = q.before;
     const bool holds = s.depth_octets != 0 || s.ingress_cells != 0;
     if (!holds && !q.told && s == b) continue;
-    fmt::print(out_.get(), "{},{},{},{},{},{},{},{},{},{}\n", (at - Instant{}).ps / 1000, q.name, q.priority.value,
-               s.depth_octets, s.ingress_cells, s.tx_octets - b.tx_octets, s.ecn_marked - b.ecn_marked,
-               (s.paused - b.paused).ps / 1000, s.xoff_sent - b.xoff_sent, s.dropped - b.dropped);
+    out_.line("{},{},{},{},{},{},{},{},{},{}", (at - Instant{}).ps / 1000, q.name, q.priority.value, s.depth_octets,
+              s.ingress_cells, s.tx_octets - b.tx_octets, s.ecn_marked - b.ecn_marked, (s.paused - b.paused).ps / 1000,
+              s.xoff_sent - b.xoff_sent, s.dropped - b.dropped);
     q.before = s;
     q.told = holds;
     ++lines_;
   }
-}
-
-void QueueSeries::close() {
-  std::FILE* f = out_.release();
-  if (f == nullptr) return;
-  const bool written = std::ferror(f) == 0;
-  if (std::fclose(f) != 0 || !written)
-    throw std::runtime_error(fmt::format("not everything could be written to {}", file_));
 }
 
 }  // namespace railyard::telemetry

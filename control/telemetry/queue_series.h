@@ -2,12 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "control/build/built_lab.h"
+#include "control/telemetry/csv_file.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/time.h"
 #include "dataplane/device/queue_sample.h"
@@ -30,7 +29,7 @@ class QueueSeries {
   std::uint64_t looks() const noexcept { return looks_; }
   std::uint64_t lines() const noexcept { return lines_; }
   // Writes what is left. Throws std::runtime_error if not everything could be written.
-  void close();
+  void close() { out_.close(); }
 
  private:
   struct Queue {
@@ -41,13 +40,8 @@ class QueueSeries {
     QueueSample before;
     bool told = false;  // not empty when it was last looked at
   };
-  struct Close {
-    void operator()(std::FILE* f) const noexcept { std::fclose(f); }
-  };
-
   const build::BuiltLab& lab_;
-  std::string file_;
-  std::unique_ptr<std::FILE, Close> out_;
+  CsvFile out_;
   std::vector<Queue> queues_;
   std::uint64_t looks_ = 0;
   std::uint64_t lines_ = 0;

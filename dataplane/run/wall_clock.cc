@@ -101,6 +101,7 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
   constexpr Duration kTellEvery = 250_ms;
   constexpr unsigned kWindowsAtOnce = 16;
   WallClockStats stats;
+  if (live != nullptr) live->stats = &stats;
   std::vector<Device*> polled;
   Instant reached = engine.reached();
   const Duration began = machine.time();
@@ -194,6 +195,7 @@ WallClockStats run_wall(Engine& engine, Instant until, const WallClockConfig& co
   for (Device* d : polled) d->give_outside(reached);
   engine.settle(reached);
   stats.wall = machine.time() - began;
+  if (live != nullptr) live->stats = nullptr;
   return stats;
 }
 

@@ -45,6 +45,8 @@ struct WallClockLive {
   Counter lateness_p50_ps;
   Counter lateness_p99_ps;
   Counter lateness_max_ps;
+  // What has been measured so far, while it runs. For requests: the engine's thread serves them.
+  const WallClockStats* stats = nullptr;
 };
 
 // Runs `engine` until modelled time `until`, or until `stop` is set, or until nothing is left to do and nothing is

@@ -27,8 +27,11 @@ check() { # TEXT COMMAND...
   fi
   rm -f "$out/summary"
 }
-status() { "$railyard" status --json | jq -e "$1"; }
-collective() { status ".collectives[0] | $1"; }
+status() { "$railyard" status --json | jq -e "$@"; } # [JQ OPTION] FILTER
+collective() { # [JQ OPTION] FILTER
+  local filter=${*: -1}
+  status "${@:1:$#-1}" ".collectives[0] | $filter"
+}
 until_so() { # SECONDS COMMAND...
   local end=$((SECONDS + $1)); shift
   until "$@" >/dev/null 2>&1; do
@@ -116,6 +119,23 @@ killed() {
   "$railyard" status --audit
 }
 
+# Other QPs, the same agents.
+again() {
+  local name
+  name=$(collective -r .name) || return 1
+  "$railyard" again "$name" && until_so 300 collective '.state == "done"' &&
+    collective '.attempt == 2 and .verified and .wrong_bytes == 0' || return 1
+  while read -r name; do "$railyard" again "$name" || return 1; done \
+    < <(status -r '.flows[] | select(.roce.agents) | .name')
+  all_flows && ! "$railyard" again nobody
+}
+# The guest is booted anew, its agent joins, and what had failed begins from the beginning.
+after_the_kill() {
+  "$railyard" restart h3 || return 1
+  join h3
+  "$railyard" again "$(collective -r .name)" && until_so 300 collective '.state == "running" and .attempt == 2'
+}
+
 "$root/tools/softroce/build-image.sh"
 check "up: two guests, two built-in NICs" up
 (( failed == 0 )) || exit 1
@@ -124,6 +144,7 @@ check "no RDMA device: said at once" no_device
 check "all-reduce of two agents and two built-in NICs, verified" all_reduce
 check "flows of WRITE, SEND, READ among all of them, verified" all_flows
 check "all of it in report.json and report.html" reported
+check "all of it again, without down and up" again
 check "the books balance" "$railyard" status --audit
 check "down ends the agents" down
 wait
@@ -141,6 +162,7 @@ check "down" down
 wait
 check "up again, for an all-reduce that does not end" up --set collectives.0.repeats=10000
 check "a guest that is killed in the middle is reported" killed
+check "booted anew it takes part in the same again" after_the_kill
 check "down" down
 wait
 exit "$failed"

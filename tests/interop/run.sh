@@ -61,7 +61,7 @@ no_faster() {
     printf 'FAIL  %s: %s Mb/s over links of %s\n' "$1" "${figure:-no figure}" "$2"; failed=1
   fi
 }
-tools=(pingpong write_bw send_bw read_bw send_lat read_lat)
+tools=(pingpong write_bw send_bw read_bw atomic_bw write_bw_cm send_bw_cm atomic_bw_cm send_lat read_lat)
 balanced='.audit.balanced'
 
 "$softroce/build-image.sh"

@@ -35,6 +35,7 @@ void add_down(CLI::App& app, int& exit_code);
 void add_ls(CLI::App& app, int& exit_code);
 void add_status(CLI::App& app, int& exit_code);
 void add_exec(CLI::App& app, int& exit_code);  // and shell
+void add_again(CLI::App& app, int& exit_code);
 void add_agent(CLI::App& app, int& exit_code);
 void add_cp(CLI::App& app, int& exit_code);
 void add_restart(CLI::App& app, int& exit_code);

@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
   add_status(app, exit_code);
   add_exec(app, exit_code);
   add_agent(app, exit_code);
+  add_again(app, exit_code);
   add_cp(app, exit_code);
   add_restart(app, exit_code);
   add_link(app, exit_code);

@@ -42,8 +42,8 @@ void add_report(CLI::App& app, int& exit_code) {
   command->add_option("DIR", *dir, "Gets report.html, report.json, report.txt and lab.yaml (the expanded lab)")
       ->required();
   command->footer(
-      "Flows, collectives, those of agents with their devices' counters, links, books: at one instant; the lab goes\n"
-      "on. Lateness is what `railyard status` says.\n"
+      "Flows, collectives, those of agents with their devices' counters, links, books, and how late the lab is: at one\n"
+      "instant; the lab goes on.\n"
       "Example: railyard report out && railyard compare out other");
   command->callback([=, &exit_code] { exit_code = report(*lab, *dir); });
 }

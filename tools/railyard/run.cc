@@ -47,6 +47,7 @@ struct RunOptions {
   std::vector<std::string> captures;
   std::string series;
   std::string series_every;
+  std::string flow_series;
   std::string int_file;
   std::string int_one_in;
   std::string fault_log;
@@ -160,6 +161,7 @@ std::string command_of(const RunOptions& o) {
   add("--payload", o.payload);
   add("--series", o.series);
   add("--series-every", o.series_every);
+  add("--flow-series", o.flow_series);
   add("--int", o.int_file);
   add("--int-one-in", o.int_one_in);
   add("--replay", o.replay);
@@ -219,7 +221,7 @@ int run(const RunOptions& o) {
   options.digest = o.digest;
   for (const std::string& c : o.captures) options.captures.push_back(parse_capture(c));
   if (!o.series.empty())
-    options.series = {o.series, o.series_every.empty() ? kSeriesEvery : parse_every(o.series_every)};
+    options.series = {o.series, o.series_every.empty() ? kSeriesEvery : parse_every(o.series_every), o.flow_series};
   if (!o.int_file.empty()) {
     options.int_file = o.int_file;
     if (!spec.run.in_band) spec.run.in_band.emplace();
@@ -249,7 +251,7 @@ int run(const RunOptions& o) {
     const std::filesystem::path dir(o.report_dir);
     write_file(dir / "report.json", report.json() + "\n");
     write_file(dir / "report.txt", report.text());
-    write_file(dir / "report.html", report::html(report, {.series_file = o.series}));
+    write_file(dir / "report.html", report::html(report, {.series_file = o.series, .flow_series_file = o.flow_series}));
     write_file(dir / "lab.yaml", spec::to_yaml(session.lab().spec()));
   }
   if (!report.audit.balanced) return kUnbalanced;
@@ -282,6 +284,11 @@ void add_run(CLI::App& app, int& exit_code) {
                      ->type_name("FILE");
   command->add_option("--series-every", o->series_every, "How often; 10us if not said")
       ->type_name("TIME")
+      ->needs(series);
+  command
+      ->add_option("--flow-series", o->flow_series,
+                   "Beside --series: of all flows, what was sent and what has arrived")
+      ->type_name("FILE")
       ->needs(series);
   auto* in_band = command
                       ->add_option("--int", o->int_file,

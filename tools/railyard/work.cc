@@ -1,4 +1,4 @@
-// Commands that work on a lab that is up: exec, shell, agent, cp, restart, link, pause, resume, logs.
+// Commands that work on a lab that is up: exec, shell, agent, again, cp, restart, link, pause, resume, logs.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -220,6 +220,22 @@ void add_agent(CLI::App& app, int& exit_code) {
       "It ends with the lab.\n"
       "Example:\n  railyard agent h1 & railyard agent h2 & sleep 5; railyard status");
   command->callback([=, &exit_code] { exit_code = agent(*lab, *host, *more); });
+}
+
+void add_again(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("again", "Run a collective or a flow of agents of a lab that is up again");
+  auto lab = std::make_shared<std::string>();
+  auto name = std::make_shared<std::string>();
+  add_lab_option(*command, *lab);
+  command->add_option("NAME", *name, "One that has failed, or is done; as `railyard status` lists it")->required();
+  command->footer(
+      "It begins anew as soon as its agents are there; the lab goes on meanwhile.\n"
+      "Example:\n  railyard restart h1 && railyard agent h1 & railyard again gradients");
+  command->callback([=, &exit_code] {
+    const auto done = ask(chosen_lab(*lab), "POST", "/again", {{"name", *name}});
+    fmt::print("{} {} is run again\n", done["what"].get<std::string>(), *name);
+    exit_code = kOk;
+  });
 }
 
 void add_cp(CLI::App& app, int& exit_code) {

@@ -9,9 +9,10 @@
 #   agent-version  version of what the guest's agent speaks (RY_AGENT_VERSION); absent: there is no agent
 #   debs/          the downloaded packages (kept, so that a rebuild is offline)
 #
-# verbs_check (guest/verbs_check.c), a data-checking verbs exerciser, and railyard-agent
-# (guest/agent.c), which runs commands for the host in a lasting guest, are compiled into the
-# image when the host has a C compiler; their headers come from the packages too.
+# verbs_check (guest/verbs_check.c), a data-checking verbs exerciser, cm_check (guest/cm_check.c),
+# a client of what built-in NICs serve, and railyard-agent (guest/agent.c), which runs commands for
+# the host in a lasting guest, are compiled into the image when the host has a C compiler; their
+# headers come from the packages too.
 #
 # Needs no root. Host tools: apt-get + apt-cache (with fresh lists), dpkg-deb,
 # readelf (binutils), xz, awk. Everything else comes out of the packages.
@@ -29,7 +30,7 @@ cache=${RAILYARD_SOFTROCE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/railyard/softro
 kernel_pkg=${RAILYARD_SOFTROCE_KERNEL_PKG:-linux-image-amd64}
 
 # Tools that go into the guest, and the packages they are taken from.
-packages=(busybox-static bash iproute2 ibverbs-utils ibverbs-providers perftest rdmacm-utils libibverbs-dev)
+packages=(busybox-static bash iproute2 ibverbs-utils ibverbs-providers perftest rdmacm-utils libibverbs-dev librdmacm-dev)
 tools=(bash ip tc ss rdma
   ibv_devices ibv_devinfo ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong ibv_srq_pingpong
   rping udaddy ucmatose
@@ -179,9 +180,12 @@ gcc_so=$(find "$work/sys" -name 'libgcc_s.so.1' -print -quit)
 agent_version=
 if command -v "${CC:-cc}" >/dev/null; then
   vl=$(find "$work/sys" -name 'libibverbs.so.1' -print -quit)
-  "${CC:-cc}" -O2 -I "$work/sys/usr/include" -o "$root/bin/verbs_check" "$here/guest/verbs_check.c" \
-    "$vl" -Wl,-rpath-link,"$(dirname "$vl")" -Wl,--allow-shlib-undefined
-  need "$root/bin/verbs_check"
+  cl=$(find "$work/sys" -name 'librdmacm.so.1' -print -quit)
+  for t in verbs_check cm_check; do
+    "${CC:-cc}" -O2 -I "$work/sys/usr/include" -o "$root/bin/$t" "$here/guest/$t.c" \
+      "$vl" "$cl" -Wl,--as-needed -Wl,-rpath-link,"$(dirname "$vl")" -Wl,--allow-shlib-undefined
+    need "$root/bin/$t"
+  done
   agent=("${CC:-cc}" -std=gnu11 -O2 -s -I "$here/../.." -o "$root/bin/railyard-agent" "$here/guest/agent.c")
   if ! "${agent[@]}" -static 2>/dev/null; then # no libc.a here
     "${agent[@]}"
@@ -189,7 +193,7 @@ if command -v "${CC:-cc}" >/dev/null; then
   fi
   agent_version=$(awk '$1 == "RY_AGENT_VERSION" {sub(",", "", $3); print $3}' "$frame_h")
 else
-  log "note: no C compiler, verbs_check and railyard-agent left out"
+  log "note: no C compiler, verbs_check, cm_check and railyard-agent left out"
 fi
 
 # ---- modules ----------------------------------------------------------------

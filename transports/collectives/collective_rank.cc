@@ -53,6 +53,17 @@ void CollectiveRank::reach_in_host(std::uint32_t connection, CollectiveRank& pee
   if (!scale_up_) scale_up_.emplace();
 }
 
+void CollectiveRank::retire() noexcept {
+  config_.stop = Instant{};
+  start_at_ = computed_at_ = Instant::never();
+  while (!reductions_.empty()) reductions_.pop();
+  for (Peer& peer : peers_) peer.failed = true;
+  if (memory_ == nullptr) return;
+  memory_->remove(memory_key_);
+  for (const auto& [sum, key] : promise_keys_) memory_->remove(key);
+  promise_keys_.clear();
+}
+
 std::uint64_t CollectiveRank::name_of(std::uint64_t identity, std::uint32_t repeat) const noexcept {
   return ((config_.index % kCollectives) * kRepeats + repeat % kRepeats) * kIdentities + identity;
 }

@@ -58,6 +58,10 @@ class CollectiveRank {
   // No repeat is started at or after `at`.
   void stop_at(Instant at) noexcept { config_.stop = std::min(config_.stop, at); }
 
+  // Sends nothing more, begins nothing more, and its memory is no longer registered. What other ranks of its host have
+  // sent may still come.
+  void retire() noexcept;
+
   const CollectiveConfig& config() const noexcept { return config_; }
   const RankProgram& program() const noexcept { return program_; }
   // Of each repeat that was started: when; and when its result was there, never() if it is not.

@@ -151,6 +151,7 @@ void Engine::apply(QpInfo& info, QpAttributeSet given, const QpAttributes& value
   set(kDestQpn, &QpAttributes::dest_qpn);
   info.p_key = nic_.config.p_keys[own.pkey_index];
   info.path_mtu = static_cast<std::uint32_t>(octets(own.path_mtu));
+  info.dest_qpn = own.dest_qpn;
   // What a NIC knows of a flow holds for good: another way is another flow.
   if (given.has(kAv)) info.path = Path(own.av, next_flow_++);
 }

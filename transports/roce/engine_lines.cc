@@ -10,6 +10,9 @@ namespace {
 // Octets that a frame takes on the wire besides its own: preamble 8, gap 12 (IEEE 802.3 §4.4.2).
 constexpr std::uint32_t kWireOverhead = 20;
 
+// So many turns before its own a QP is fetched, and what it will send.
+constexpr std::size_t kQpAhead = 8, kWorkAhead = 4;
+
 std::uint32_t wire_octets(const OutPacket& out) noexcept {
   return static_cast<std::uint32_t>(out.path->header_octets() + out.packet.octets() + wire::kFcsOctets) + kWireOverhead;
 }
@@ -134,7 +137,7 @@ bool Engine::send_cnp(OutPacket& out) {
     const PendingCnp cnp = cnps_.front();
     cnps_.pop();
     Qp* const qp = in_slot(cnp.slot);
-    if (qp == nullptr || qp->info.attributes.dest_qpn != cnp.dest_qp) continue;
+    if (qp == nullptr || qp->info.dest_qpn != cnp.dest_qp) continue;
     out = {};
     out.packet.bth = cnp_bth(cnp.dest_qp);
     out.packet.bth.p_key = kDefaultPKey;
@@ -160,22 +163,21 @@ bool Engine::send_control(Instant now, std::size_t priority, OutPacket& out) {
   return false;
 }
 
-// Of those that are paced nobody stands in line for long.
+// Of those that are paced nobody stands in line for long: they are fetched while their instants come nearer.
 void Engine::prefetch_wakes() const noexcept {
-  constexpr std::size_t kSoon = 5;
-  bool first = true;
-  wakes_.visit_next(kSoon, [&](const Wake& wake) {
-    const Qp* const qp = in_slot(wake.slot);
-    if (qp == nullptr || !wake.paced) return;
-    if (first) qp->requester.prefetch_next();
-    if (!first) qp->prefetch_to_send(controlled());
-    first = false;
-  });
+  static_assert(WakeQueue::kAtHand >= 2 * kQpAhead);
+  if (const auto wake = wakes_.next(2 * kQpAhead - 1); wake && wake->slot < qps_.size())
+    __builtin_prefetch(&qps_[wake->slot]);
+  const auto paced = [&](std::size_t ahead) {
+    const auto wake = wakes_.next(ahead - 1);
+    return wake && wake->paced ? in_slot(wake->slot) : nullptr;
+  };
+  if (const Qp* const qp = paced(kQpAhead)) qp->prefetch_to_send(controlled());
+  if (const Qp* const qp = paced(kWorkAhead)) qp->requester.prefetch_next();
 }
 
 // Those that are next in line, so that they are at hand when their turn comes: first the QP, then what it names.
 void Engine::prefetch_line(const RingQueue<std::uint32_t>& line) const noexcept {
-  constexpr std::size_t kQpAhead = 8, kWorkAhead = 4;
   if (line.size() > 2 * kQpAhead) __builtin_prefetch(&qps_[line[2 * kQpAhead]]);
   if (line.size() > kQpAhead)
     if (const Qp* const qp = in_slot(line[kQpAhead])) qp->prefetch_to_send(controlled());

@@ -47,7 +47,7 @@ std::optional<Drop> Engine::admit(const Qp& qp, const InPacket& in) const noexce
   const bool response = in.packet.info().response;
   if (response ? !takes_responses(info.state) : !takes_requests(info.state)) return Drop::kWrongState;
   if (info.type != QpType::kUd &&
-      (in.source != info.attributes.av.destination || in.destination != info.attributes.av.source))
+      (in.source != info.path.av().destination || in.destination != info.path.av().source))
     return Drop::kWrongPeer;
   if (!cnp && !p_keys_match(in.packet.bth.p_key, info.p_key)) return Drop::kPKey;
   return std::nullopt;
@@ -98,7 +98,7 @@ void Engine::note_ce(Instant now, Qp& qp, const InPacket& in) {
   if (!qp.cnps || !cnp_pacing_.notify(now, qp.info.number.value, in.source)) return;
   // A UD QP has no way of its own back to the sender.
   if (qp.info.type == QpType::kUd) return;
-  cnps_.push({qp.slot, qp.info.attributes.dest_qpn});
+  cnps_.push({qp.slot, qp.info.dest_qpn});
 }
 
 }  // namespace railyard::roce

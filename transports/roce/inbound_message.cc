@@ -119,7 +119,7 @@ void InboundMessage::finish(const Packet& last) noexcept {
                        .solicited = last.bth.solicited,
                        .intact = intact_,
                        .qp = qp_.number,
-                       .source_qp = QpNumber{qp_.attributes.dest_qpn},
+                       .source_qp = QpNumber{qp_.dest_qpn},
                        .octets = placed_,
                        .immediate = invalidate ? last.ieth.r_key : last.imm_dt.immediate,
                        .stream = first_.stream,

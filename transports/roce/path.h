@@ -43,6 +43,9 @@ class Path {
   std::uint32_t flow() const noexcept { return flow_; }
   std::size_t header_octets() const noexcept { return octets_; }
 
+  // Where av() is past.
+  const void* behind_addresses() const noexcept { return &flow_; }
+
   // Writes the headers of a packet of `datagram_octets` octets from BTH to ICRC; returns header_octets(). There is room
   // for kMostOctets at `out`.
   std::size_t write(std::byte* out, std::size_t datagram_octets) const noexcept;

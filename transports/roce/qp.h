@@ -18,7 +18,10 @@
 
 namespace railyard::roce {
 
-struct alignas(64) Qp {
+struct Qp {
+  static constexpr std::size_t kLine = 64;  // octets that a cache fetches
+
+
   Qp(NicState& nic, const QpInfo& init, const AddressHandles& handles, std::size_t max_send_wr, std::size_t max_recv_wr,
      std::uint32_t its_slot)
       : slot(its_slot),
@@ -34,7 +37,7 @@ struct alignas(64) Qp {
   Qp& operator=(const Qp&) = delete;
 
   // What a packet touches lies together, the halves apart: a NIC of many QPs finds little of it in its cache.
-  Instant next_data{};                  // pacing: no request or READ response before
+  alignas(kLine) Instant next_data{};   // pacing: no request or READ response before
   Instant timer_at = Instant::never();  // of its wake that counts
   BitRate rate_limit{};                 // of its data; 0: none
   OctetTime octet_time{};               // at that rate
@@ -46,9 +49,9 @@ struct alignas(64) Qp {
   bool established = false;     // a request has come in RTR
   bool drained_told = false;
   QpInfo info;
-  Requester requester;  // RC, UC
-  Responder responder;  // RC
-  CongestionControl congestion;
+  alignas(kLine) Requester requester;  // RC, UC
+  alignas(kLine) Responder responder;  // RC
+  alignas(kLine) CongestionControl congestion;
   ReceiveQueue own_receives;
   UcReceiver uc_receiver;    // UC
   DatagramSender datagrams;  // UD
@@ -58,18 +61,15 @@ struct alignas(64) Qp {
     prefetch(this, &info.counters.retransmitted_packets);
     prefetch(&requester, requester.cold());
     __builtin_prefetch(&responder);
-    if (!controlled) return;
-    __builtin_prefetch(&congestion);
-    __builtin_prefetch(reinterpret_cast<const std::byte*>(&congestion) + 64);
-    __builtin_prefetch(reinterpret_cast<const std::byte*>(&own_receives) - 1);  // which kind it is
+    if (controlled) prefetch(&congestion, congestion.cold());
   }
   void prefetch_to_hear() const noexcept {
-    prefetch(this, &info.path);
+    prefetch(this, info.path.behind_addresses());
     prefetch(&requester, requester.cold());
     __builtin_prefetch(&responder);
   }
   void prefetch_to_receive() const noexcept {
-    prefetch(this, &info.path);
+    prefetch(this, info.path.behind_addresses());
     prefetch(&responder, responder.cold());
   }
 
@@ -98,7 +98,6 @@ struct alignas(64) Qp {
  private:
   // Every line from the one to the other.
   static void prefetch(const void* from, const void* to) noexcept {
-    constexpr std::size_t kLine = 64;
     for (const auto* at = static_cast<const std::byte*>(from); at < to; at += kLine) __builtin_prefetch(at);
   }
 

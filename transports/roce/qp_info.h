@@ -28,19 +28,21 @@ struct QpInfo {
   CompletionQueue* recv_cq = nullptr;
   ReceiveQueue* receives = nullptr;      // its own or an SRQ
   std::uint8_t transport = opcode::kRc;  // bits of its opcodes
-  // Out of the attributes, beside what is asked for with them:
+  // Out of the attributes, where each packet finds it:
   std::uint16_t p_key = kDefaultPKey;
   std::uint32_t path_mtu = 1024;  // octets
+  std::uint32_t dest_qpn = 0;
+  Path path{};
+  QpCounters counters{};  // those of data first
+  // What fewer packets look at.
   QpAttributes attributes{};
-  Path path{};                                       // out of them, too
   std::optional<SelectiveRepeatConfig> selective{};  // RC; else go-back-N
-  QpCounters counters{};
 
   // The BTH of a packet to the peer; `operation` is RC's opcode, or its own transport's.
   BthValues bth(std::uint8_t operation, Psn psn) const noexcept {
     return {.opcode = static_cast<std::uint8_t>(operation | transport),
             .p_key = p_key,
-            .dest_qp = attributes.dest_qpn,
+            .dest_qp = dest_qpn,
             .psn = psn.value()};
   }
 };

@@ -17,7 +17,7 @@ std::expected<void, PostError> Requester::post(const SendWr& wr) {
   if (octets > kMaxMessageOctets) return std::unexpected(PostError::kTooLong);
   if (is_atomic(wr.opcode) && octets != 8) return std::unexpected(PostError::kWrongLength);
   if (read_or_atomic && qp_.attributes.max_rd_atomic == 0) return std::unexpected(PostError::kNoReads);
-  Wqe wqe{.octets = static_cast<std::uint32_t>(octets), .wr = wr};
+  Wqe wqe{.octets = static_cast<std::uint32_t>(octets), .wr = Posted(wr)};
   wqe.psns = is_atomic(wr.opcode) ? 1 : psns_of(wqe.octets, qp_.path_mtu);
   // A READ reserves all of its PSNs at once.
   if (wr.opcode == SendOpcode::kRead && wqe.psns > Psn::kMostAhead) return std::unexpected(PostError::kTooLong);
@@ -150,7 +150,7 @@ bool Requester::fill(const Wqe& wqe, Psn psn, std::uint32_t psns, OutPacket& out
 // Sets those that the opcode has, and harmlessly some that it has not.
 void Requester::fill_headers(const Wqe& wqe, std::uint32_t index, std::uint32_t psns, bool last,
                              Packet& packet) const noexcept {
-  const SendWr& wr = wqe.wr;
+  const Posted& wr = wqe.wr;
   if (is_atomic(wr.opcode)) {
     packet.atomic_eth = {wr.remote_address, wr.r_key, wr.swap_add,
                          wr.opcode == SendOpcode::kCompareSwap ? wr.compare : 0};
@@ -226,7 +226,7 @@ void Requester::fail_when_oldest() noexcept {
 
 void Requester::complete_oldest(WcStatus status) noexcept {
   const Wqe& wqe = sq_[0];
-  const SendWr& wr = wqe.wr;
+  const Posted& wr = wqe.wr;
   if (is_read_or_atomic(wr.opcode) && wqe.begun) --reads_;
   if (wr.signaled || qp_.signal_all || status != WcStatus::kSuccess) {
     using enum SendOpcode;

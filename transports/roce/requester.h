@@ -70,14 +70,12 @@ class Requester {
   // The credits of the last ACK: the greatest SSN that may take a receive request of the peer; nullopt: no limit.
   std::optional<Ssn> credit_limit() const noexcept { return credit_limit_; }
 
-  // Fetches what the next packet is made of: the beginning with the first piece of memory, and the end.
+  // Fetches what the next packet is made of: up to the first piece of memory.
   void prefetch_next() const noexcept {
     if (cursor_ >= sq_.size()) return;
-    const auto* const wqe = reinterpret_cast<const std::byte*>(&sq_[cursor_]);
-    constexpr std::size_t kLine = 64;
-    __builtin_prefetch(wqe);
-    __builtin_prefetch(wqe + kLine);
-    __builtin_prefetch(wqe + sizeof(Wqe) - 1);
+    const Wqe& wqe = sq_[cursor_];
+    __builtin_prefetch(&wqe);
+    __builtin_prefetch(wqe.wr.sges.begin());
   }
 
   // Where that begins which few packets touch.
@@ -88,7 +86,32 @@ class Requester {
   Psn next_psn() const noexcept { return next_; }
 
  private:
-  struct Wqe {
+  // Of a SendWr that is RC's or UC's; what each packet is made of first.
+  struct Posted {
+    Posted() = default;
+    explicit Posted(const SendWr& wr) noexcept
+        : wr_id(wr.wr_id),
+          opcode(wr.opcode),
+          signaled(wr.signaled),
+          solicited(wr.solicited),
+          fence(wr.fence),
+          immediate(wr.immediate),
+          remote_address(wr.remote_address),
+          r_key(wr.r_key),
+          sges(wr.sges),
+          compare(wr.compare),
+          swap_add(wr.swap_add) {}
+
+    std::uint64_t wr_id = 0;
+    SendOpcode opcode = SendOpcode::kSend;
+    bool signaled = true, solicited = false, fence = false;
+    std::uint32_t immediate = 0;
+    std::uint64_t remote_address = 0;
+    std::uint32_t r_key = 0;
+    SgeList sges{};
+    std::uint64_t compare = 0, swap_add = 0;
+  };
+  struct alignas(64) Wqe {
     std::uint32_t octets = 0;  // of the message
     std::uint32_t psns = 1;    // how many it takes
     bool begun = false;        // has PSNs
@@ -99,7 +122,7 @@ class Requester {
     Psn first{};
     Ssn ssn{};
     std::uint32_t receive_number = 0;  // of SrEth
-    SendWr wr{};
+    Posted wr{};
 
     Psn past() const noexcept { return first + psns; }
   };

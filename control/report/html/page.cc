@@ -73,6 +73,12 @@ std::string heading(const Report& r) {
   return out;
 }
 
+std::string rates(const PageOptions& options) {
+  const std::string flows = options.flow_series_file.empty() ? "" : flow_rates_section(options.flow_series_file);
+  const std::string links = options.series_file.empty() ? "" : link_rates_section(options.series_file);
+  return (flows.empty() ? "" : "<h3>Flows</h3>\n" + flows) + (links.empty() ? "" : "<h3>Links</h3>\n" + links);
+}
+
 }  // namespace
 
 std::string html(const Report& r, const PageOptions& options) {
@@ -87,6 +93,7 @@ std::string html(const Report& r, const PageOptions& options) {
       {"flows", "Flows", flows_section(r)},
       {"links", "Links", links_section(r)},
       {"queues", "Queues, CE and PFC", queues_section(r)},
+      {"rates", "Rates over time", rates(options)},
       {"series", "Queues over time", options.series_file.empty() ? std::string() : series_section(options.series_file)},
       {"drops", "Drops and faults", drops_section(r)},
       {"engine", "The emulator itself", engine_section(r)},

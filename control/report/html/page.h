@@ -8,7 +8,8 @@
 namespace railyard::report {
 
 struct PageOptions {
-  std::string series_file;  // of telemetry::QueueSeries; empty: no queues over time
+  std::string series_file{};       // of telemetry::QueueSeries; empty: no queues and rates of links over time
+  std::string flow_series_file{};  // of telemetry::FlowSeries; empty: no rates of flows over time
 };
 
 // The page's size is bounded, however large the lab: of what there is much, the worst and percentiles. Names are

@@ -1,15 +1,13 @@
 // Queues over time, from the file that telemetry::QueueSeries wrote.
 #include <algorithm>
-#include <charconv>
-#include <fstream>
 #include <map>
-#include <optional>
-#include <stdexcept>
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "control/report/html/chart.h"
+#include "control/report/html/csv_rows.h"
 #include "control/report/html/markup.h"
 #include "control/report/html/sections.h"
 #include "control/report/units.h"
@@ -27,32 +25,14 @@ struct Sample {
 };
 
 // time_ns,port,class,depth_bytes,held_cells,tx_bytes,ecn_marked,paused_ns,xoff_sent,dropped
-std::optional<Sample> sample_of(std::string_view line) {
-  std::vector<std::string_view> cells;
-  for (std::size_t from = 0; from <= line.size();) {
-    const std::size_t comma = std::min(line.find(',', from), line.size());
-    cells.push_back(line.substr(from, comma - from));
-    from = comma + 1;
-  }
-  if (cells.size() < 9) return std::nullopt;
-  Sample s;
-  const auto number = [](std::string_view text, std::uint64_t& into) {
-    return std::from_chars(text.data(), text.data() + text.size(), into).ec == std::errc{};
-  };
-  if (!number(cells[0], s.at_ns) || !number(cells[3], s.depth) || !number(cells[6], s.marked) ||
-      !number(cells[7], s.paused_ns) || !number(cells[8], s.xoff))
-    return std::nullopt;
-  s.queue = fmt::format("{} class {}", cells[1], cells[2]);
-  return s;
-}
-
 template <class F>
 void for_each_sample(const std::string& file, F&& f) {
-  std::ifstream in(file);
-  if (!in) throw std::runtime_error(fmt::format("cannot read {}", file));
-  std::string line;
-  while (std::getline(in, line))
-    if (const auto s = sample_of(line)) f(*s);
+  for_each_row(file, 9, [&](std::span<const std::string_view> cells) {
+    const auto at = number_in(cells[0]), depth = number_in(cells[3]), marked = number_in(cells[6]),
+               paused = number_in(cells[7]), xoff = number_in(cells[8]);
+    if (at && depth && marked && paused && xoff)
+      f(Sample{*at, fmt::format("{} class {}", cells[1], cells[2]), *depth, *marked, *paused, *xoff});
+  });
 }
 
 }  // namespace

@@ -14,6 +14,8 @@ std::string links_section(const Report& report);      // per tier, groups of equ
 std::string queues_section(const Report& report);     // depth, CE, PFC, what came first
 std::string drops_section(const Report& report);      // by reason and place; faults
 std::string series_section(const std::string& file);  // queues over time; throws std::runtime_error
+std::string link_rates_section(const std::string& series_file);       // over time; throws it, too
+std::string flow_rates_section(const std::string& flow_series_file);  // over time; throws it, too
 std::string engine_section(const Report& report);     // the emulator's own floor, cost, books
 std::string repeat_section(const Report& report);     // how to run it again
 

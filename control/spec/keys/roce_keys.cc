@@ -76,7 +76,9 @@ Form<DcqcnSpec> dcqcn_form() {
 Form<std::vector<RoceService>> services() {
   return checked<std::vector<RoceService>>(
       list_of(choice<RoceService>(
-          {{"rping-server", RoceService::kRpingServer}, {"udaddy-server", RoceService::kUdaddyServer}})),
+          {{"rping-server", RoceService::kRpingServer},
+           {"udaddy-server", RoceService::kUdaddyServer},
+           {"atomics-server", RoceService::kAtomicsServer}})),
       [](const std::vector<RoceService>& all) -> std::optional<std::string> {
         if (std::set(all.begin(), all.end()).size() == all.size()) return std::nullopt;
         return "names a service twice";
@@ -212,8 +214,9 @@ const Table<RoceNicSpec>& roce_nic_keys() {
        key("max-reads", &RoceNicSpec::max_reads, integer(1, 128),
            "verbs' max_rd_atomic and max_dest_rd_atomic: READs of a QP that may be under way"),
        key("services", &RoceNicSpec::services, services(),
-           "what peers, real ones too, may connect to by rdma_cm: rping-server, for rping's clients, and "
-           "udaddy-server, which sends udaddy's datagrams back, both at port 7174"),
+           "what peers, real ones too, may connect to by rdma_cm: rping-server, for rping's clients, "
+           "udaddy-server, which sends udaddy's datagrams back, both at port 7174, and atomics-server, which does "
+           "FetchAdd and CmpSwap with its clients both ways, at port 7176"),
        key("cm-response-timeout", &RoceNicSpec::cm_response_timeout, integer(1, 31),
            "code of how long a message of connection management waits for its answer and goes again"),
        key("cm-retries", &RoceNicSpec::cm_retries, integer(0, 15),

@@ -57,6 +57,14 @@ TEST_F(LiveLabTest, TheBooksBalanceAtAnyInstant) {
   }
 }
 
+TEST_F(LiveLabTest, ItsReportSaysHowLateItIs) {
+  wait_for_packets();
+  const json files = ask("GET", "/report");
+  EXPECT_GT(json::parse(files["report.json"].get<std::string>())["engine"]["lateness_ns"]["max"], 0);
+  EXPECT_THAT(files["report.txt"].get<std::string>(), HasSubstr("Wall clock: lateness p50 "));
+  EXPECT_THAT(files["report.html"].get<std::string>(), HasSubstr("lateness p50 / p99 / max"));
+}
+
 TEST_F(LiveLabTest, ALinkThatIsDownCarriesNothingUntilItIsUp) {
   wait_for_packets();
   const json down = ask("POST", "/links", {{"link", "h2:1"}, {"up", false}});
@@ -112,6 +120,8 @@ TEST_F(LiveLabTest, WhatCannotBeIsSaidAndChangesNothing) {
   EXPECT_EQ(error_of(409, "POST", "/restart", {{"host", "h1"}}),
             "h1 is built-in: nothing of it can be booted anew; hosts with `attach: vm` can");
   EXPECT_EQ(error_of(404, "POST", "/restart", {{"host", "h3"}}), "lab 'x' has no host 'h3'; did you mean 'h1'?");
+  EXPECT_EQ(error_of(409, "POST", "/again", {{"name", "t"}}),
+            "the lab has no agents; only what they take part in can be run again");
   const json status = ask("GET", "/status");
   for (const json& p : status["ports"]) EXPECT_TRUE(p["up"]);
 }

@@ -123,6 +123,36 @@ TEST(Html, ShowsQueuesOverTimeIfThereIsASeries) {
   EXPECT_THROW(html(sample(), {.series_file = file}), std::runtime_error);
 }
 
+TEST(Html, ShowsRatesOverTimeIfThereAreSeries) {
+  const std::string queues = testing::TempDir() + "railyard-rates-test.csv";
+  const std::string flows = testing::TempDir() + "railyard-flow-rates-test.csv";
+  std::ofstream(queues) << "time_ns,port,class,depth_bytes,held_cells,tx_bytes,ecn_marked,paused_ns,xoff_sent,dropped\n"
+                           "10000,leaf1:1,3,0,0,40000,0,0,0,0\n"
+                           "10000,leaf1:1,6,0,0,10000,0,0,0,0\n"
+                           "20000,leaf1:2,3,0,0,25000,0,0,0,0\n"
+                           "40000,leaf1:3,3,0,0,0,0,0,0,0\n";
+  std::ofstream(flows) << "time_ns,flow,sent_bytes,delivered_bytes\n"
+                          "10000,t/h1->h2,9000,5000\n"
+                          "30000,t/h2->h1,90000,50000\n"
+                          "40000,t/h1->h2,0,5000\n";
+  const std::string page = html(sample(), {.series_file = queues, .flow_series_file = flows});
+  EXPECT_EQ(read_page(page).error, "");
+  EXPECT_THAT(page, HasSubstr("<section id=\"rates\">"));
+  EXPECT_THAT(page, HasSubstr("The 2 of 2 flows with most; means of each 10 us."));
+  EXPECT_THAT(page, HasSubstr("The 2 of 2 ports, frames out of them without preamble and gap, with most"));
+  EXPECT_LT(page.find("</i>t/h2-&gt;h1</span>"), page.find("</i>t/h1-&gt;h2</span>")) << "the greatest first";
+  // 50,000 octets of both classes in the first of four 10 us are as far up as it goes; half of that in the second.
+  EXPECT_THAT(page,
+              HasSubstr("<path class=\"line c0\" d=\"M78.0 14.0H244.5V234.0H411.0V234.0H577.5V234.0H744.0V234.0\">"
+                        "<title>leaf1:1</title>"));
+  EXPECT_THAT(page,
+              HasSubstr("<path class=\"line c1\" d=\"M78.0 234.0H244.5V124.0H411.0V234.0H577.5V234.0H744.0V234.0\">"
+                        "<title>leaf1:2</title>"));
+  std::remove(queues.c_str());
+  std::remove(flows.c_str());
+  EXPECT_THROW(html(sample(), {.flow_series_file = flows}), std::runtime_error);
+}
+
 TEST(Html, TablesEscapeAndAlign) {
   Table t({{"name", true}, {"n", false, "how <many>"}});
   EXPECT_EQ(t.html(), "");

@@ -136,7 +136,7 @@ TEST(RpingErrors, WhatMakesNoSense) {
             "h1:1 to h2:1 is 1500; expected path-mtu: 1024");
   EXPECT_EQ(nic_error("services: [rping]"),
             "x.yaml:6:40: hosts.default.roce.services.0: unknown 'rping'; did you mean 'rping-server'? Expected "
-            "rping-server or udaddy-server");
+            "rping-server, udaddy-server or atomics-server");
   EXPECT_EQ(nic_error("services: [rping-server, rping-server]"),
             "x.yaml:6:39: hosts.default.roce.services: names a service twice");
 }

@@ -243,6 +243,18 @@ TEST_F(WallClockLiveTest, NoMoreWaitThanThereIsRoomForAndTheyAreServedInOrder) {
   EXPECT_TRUE(others.requests.post([](Engine&, Instant) {})) << "room again";
 }
 
+TEST_F(WallClockLiveTest, RequestsSeeWhatHasBeenMeasuredSoFar) {
+  std::uint64_t windows = 0;
+  on_tick = [&](Instant now) {
+    if (now != at(20_us)) return;
+    EXPECT_TRUE(others.requests.post([&](Engine&, Instant) { windows = others.stats->lateness.count(); }));
+  };
+  const WallClockStats stats = run({at(10_us), at(20_us), at(300_us)}, at(400_us));
+  EXPECT_GE(windows, 1u);
+  EXPECT_LT(windows, stats.lateness.count());
+  EXPECT_EQ(others.stats, nullptr) << "nothing is measured any more";
+}
+
 TEST_F(WallClockLiveTest, HeldTimeStandsStillAndIsNoSlip) {
   on_tick = [&](Instant now) {
     if (now != at(10_us)) return;

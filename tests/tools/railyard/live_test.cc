@@ -102,6 +102,7 @@ TEST_F(Live, FlowsAndAReportWhileItIsUp) {
   EXPECT_TRUE(report["audit"]["balanced"]);
   EXPECT_EQ(report["run"]["clock"], "wall");
   EXPECT_GT(report["engine"]["simulated_seconds"], 0);
+  EXPECT_GT(report["engine"]["lateness_ns"]["max"], 0);
   EXPECT_THAT(read("out/report.html"), HasSubstr("</html>"));
   EXPECT_EQ(railyard({"compare", dir, dir}).exit_code, kOk);
   EXPECT_THAT(refused(kFailed, {"report", "/proc/nothing"}), StartsWith("railyard: cannot create /proc/nothing: "));

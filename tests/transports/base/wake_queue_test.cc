@@ -1,6 +1,7 @@
 #include "transports/base/wake_queue.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include <gtest/gtest.h>
@@ -44,6 +45,62 @@ TEST(WakeQueue, IsAsSortedAsASortedList) {
     }
     ASSERT_EQ(wakes.size(), list.size());
   }
+}
+
+class WakeQueueOrder : public testing::TestWithParam<std::uint64_t> {};
+
+// As an engine uses it: what has come is pushed again, later; `spread` says by how much at most. Of a thousandth it is a
+// thousand times that, as of timers.
+TEST_P(WakeQueueOrder, OfThousandsIsThatOfTheirInstants) {
+  const std::uint64_t spread = GetParam();
+  RngStream rng(Seed{spread}, "wakes");
+  WakeQueue wakes;
+  std::multiset<std::tuple<Instant, std::uint32_t, bool>> expected;
+  Instant now{};
+  const auto push = [&](std::uint32_t slot) {
+    const auto after = static_cast<std::int64_t>(rng.below(spread) * (rng.below(1000) == 0 ? 1000 : 1));
+    const Wake w{now + Duration{after}, slot, rng.below(2) == 0};
+    wakes.push(w);
+    expected.emplace(w.at, w.slot, w.paced);
+  };
+  const auto pop = [&] {
+    const auto first = *expected.begin();
+    const auto [at, slot, paced] = first;
+    ASSERT_EQ(wakes.top(), (Wake{at, slot, paced}));
+    expected.erase(expected.begin());
+    wakes.pop();
+    now = at;
+  };
+  for (std::uint32_t slot = 0; slot < 10'000; ++slot) push(slot);
+  for (std::uint32_t i = 0; i < 50'000; ++i) {
+    pop();
+    if (HasFatalFailure()) return;
+    push(i % 10'000);
+    ASSERT_EQ(wakes.size(), expected.size());
+  }
+  while (!expected.empty() && !HasFatalFailure()) pop();
+  EXPECT_TRUE(wakes.empty());
+}
+// All at one instant, a few instants, those of packets, those of timers.
+INSTANTIATE_TEST_SUITE_P(Spreads, WakeQueueOrder,
+                         testing::Values(1, 3, 1'000'000, 1'000'000'000, 100'000'000'000'000));
+
+TEST(WakeQueue, EarlierAndEarlierOnesComeInOrder) {
+  WakeQueue wakes;
+  for (std::int64_t at = 5'000; at > 0; --at) wakes.push({Instant{at * 1'000'000}, 0, true});
+  // Between those that are in order by now.
+  for (std::int64_t at = 5'000; at > 0; --at) wakes.push({Instant{at * 1'000'000 - 500'000}, 0, true});
+  for (std::int64_t at = 1; at <= 10'000; ++at, wakes.pop()) ASSERT_EQ(wakes.top().at, Instant{at * 500'000});
+  EXPECT_TRUE(wakes.empty());
+}
+
+TEST(WakeQueue, TheNextOnesAreAtHand) {
+  WakeQueue wakes;
+  EXPECT_EQ(wakes.next(0), std::nullopt);
+  for (std::uint32_t i = 0; i < 10'000; ++i) wakes.push({Instant{i * 7919 % 10'000}, i, true});
+  for (std::int64_t first = 0; first < 10'000 - std::int64_t{WakeQueue::kAtHand}; ++first, wakes.pop())
+    for (std::size_t i = 0; i < WakeQueue::kAtHand; ++i)
+      ASSERT_EQ(wakes.next(i).value().at, Instant{first + static_cast<std::int64_t>(i)});
 }
 
 }  // namespace

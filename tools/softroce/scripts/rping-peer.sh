@@ -18,6 +18,10 @@ if [ -n "${DATAGRAMS:-}" ]; then
 	if timeout 60 udaddy -s "$built_in" -p 7175 -C 1 >/tmp/out 2>&1; then echo "udaddy: resolved nobody"; exit 1; fi
 	cat /tmp/out
 fi
+# Atomics of both ends, each on the other's memory.
+[ -z "${ATOMICS:-}" ] || cm_check atomics "$built_in" "$ATOMICS" || exit 1
+# Datagrams that come back are compared, those that do not are counted: also where some are lost.
+for size in ${ECHOES:-}; do cm_check datagrams "$built_in" "${ECHO_COUNT:-500}" "$size" || exit 1; done
 # Nobody listens there: told so at once.
 if rping -c -a "$built_in" -p 7175 -C 1 >/tmp/out 2>&1; then echo "connected to nobody"; exit 1; fi
 grep -i rejected /tmp/out || { echo "not rejected:"; cat /tmp/out; exit 1; }

@@ -63,6 +63,12 @@ std::vector<RoceRank*> CollectiveConnection::make_those_here(const CollectiveCon
   return ranks;
 }
 
+void CollectiveConnection::retire(RoceRank& rank) {
+  for (std::uint32_t c = 0; c < rank.connections_.size(); ++c)
+    if (!rank.program().connections[c].scale_up) rank.engine_.destroy_qp(rank.connections_[c].qp);
+  rank.retire();
+}
+
 void CollectiveConnection::reach_in_host(const Half& half, const Half& peer) {
   const FlowEndpoint& nic = *half.end->nic;
   RAILYARD_ASSERT(nic.scale_up() != nullptr && nic.scale_up() == peer.end->nic->scale_up(),

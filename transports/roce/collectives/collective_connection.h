@@ -49,6 +49,8 @@ class CollectiveConnection {
   // source port and both first PSNs. The NIC must be told (Host::endpoint_changed).
   static void connect_to(Instant now, RoceRank& rank, std::uint32_t connection, const FarEnd& peer,
                          QpAttributes attributes);
+  // Gives up a rank's QPs and memory: nothing more becomes of it. It stays where it is.
+  static void retire(RoceRank& rank);
   // QPs of a rank.
   static std::size_t qps(const RankProgram& program) noexcept;
 

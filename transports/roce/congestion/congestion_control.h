@@ -3,7 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <type_traits>
 #include <variant>
 
 #include "dataplane/base/time.h"
@@ -30,36 +33,42 @@ class CongestionControl {
  public:
   CongestionControl() = default;
   explicit CongestionControl(const CongestionConfig& config) noexcept {
-    if (const auto* dcqcn = std::get_if<DcqcnConfig>(&config)) kind_.emplace<Dcqcn>(*dcqcn);
-    if (const auto* swift = std::get_if<SwiftConfig>(&config)) kind_.emplace<Swift>(*swift);
+    if (const auto* dcqcn = std::get_if<DcqcnConfig>(&config)) {
+      kind_ = Kind::kDcqcn;
+      std::construct_at(&state_.dcqcn, *dcqcn);
+    }
+    if (const auto* swift = std::get_if<SwiftConfig>(&config)) {
+      kind_ = Kind::kSwift;
+      std::construct_at(&state_.swift, *swift);
+    }
   }
 
   // A CNP came for the QP. Whether it does something.
   bool on_cnp(Instant now) noexcept {
-    Dcqcn* const dcqcn = std::get_if<Dcqcn>(&kind_);
-    if (dcqcn != nullptr) dcqcn->on_cnp(now);
-    return dcqcn != nullptr;
+    if (kind_ != Kind::kDcqcn) return false;
+    state_.dcqcn.on_cnp(now);
+    return true;
   }
 
   // A packet of `octets` octets on the wire, preamble and gap included, is sent at `now`, not before `allowed`: when
   // the next one may go (roce-and-lossless §8.6).
   Instant on_sent(Instant now, Instant allowed, std::uint32_t octets) noexcept {
-    if (const Swift* const swift = std::get_if<Swift>(&kind_)) {
-      const Duration delay = swift->pacing_delay();
+    if (kind_ == Kind::kSwift) {
+      const Duration delay = state_.swift.pacing_delay();
       return delay == Duration{} ? now : std::max(now, allowed) + delay;
     }
-    Dcqcn* const dcqcn = std::get_if<Dcqcn>(&kind_);
-    if (dcqcn == nullptr) return now;
-    dcqcn->on_sent(now, octets);
-    if (!dcqcn->limits()) return now;
-    const double ps = static_cast<double>(octets) * 8e12 / dcqcn->rate(now);
+    if (kind_ == Kind::kNone) return now;
+    Dcqcn& dcqcn = state_.dcqcn;
+    dcqcn.on_sent(now, octets);
+    if (!dcqcn.limits()) return now;
+    const double ps = static_cast<double>(octets) * 8e12 / dcqcn.rate(now);
     return std::max(now, allowed) + Duration{static_cast<std::int64_t>(ps + 0.5)};
   }
 
   // Whether on_heard() wants to be called; it says how many packets may be in flight then, at least 1.
-  bool wants_to_hear() const noexcept { return std::holds_alternative<Swift>(kind_); }
+  bool wants_to_hear() const noexcept { return kind_ == Kind::kSwift; }
   std::uint32_t on_heard(Instant now, const Heard& heard) noexcept {
-    Swift& swift = std::get<Swift>(kind_);
+    Swift& swift = state_.swift;
     if (heard.timed_out) {
       swift.on_retransmit_timeout(now);
     } else if (heard.lost) {
@@ -70,11 +79,27 @@ class CongestionControl {
     return static_cast<std::uint32_t>(std::max(1.0, swift.cwnd()));
   }
   // nullptr: it is another kind.
-  const Swift* swift() const noexcept { return std::get_if<Swift>(&kind_); }
-  const Dcqcn* dcqcn() const noexcept { return std::get_if<Dcqcn>(&kind_); }
+  const Swift* swift() const noexcept { return kind_ == Kind::kSwift ? &state_.swift : nullptr; }
+  const Dcqcn* dcqcn() const noexcept { return kind_ == Kind::kDcqcn ? &state_.dcqcn : nullptr; }
+
+  // Where that begins which few packets touch.
+  const void* cold() const noexcept { return reinterpret_cast<const std::byte*>(this) + kHotOctets; }
 
  private:
-  std::variant<NoCongestionControl, Dcqcn, Swift> kind_;
+  // A variant has its index at its end, in a cache line that nothing else is wanted of.
+  enum class Kind : std::uint8_t { kNone, kDcqcn, kSwift };
+  union State {
+    State() noexcept : none{} {}
+    NoCongestionControl none;
+    Dcqcn dcqcn;
+    Swift swift;
+  };
+  static_assert(std::is_trivially_copyable_v<Dcqcn> && std::is_trivially_copyable_v<Swift>);
+
+  static constexpr std::size_t kHotOctets = sizeof(State) - sizeof(DcqcnConfig);  // about
+
+  Kind kind_ = Kind::kNone;
+  State state_;
 };
 
 }  // namespace railyard::roce

@@ -13,7 +13,11 @@ double bps(BitRate rate) noexcept { return static_cast<double>(rate.bps); }
 }  // namespace
 
 Dcqcn::Dcqcn(const DcqcnConfig& config) noexcept
-    : rc_(bps(config.line)), rt_(rc_), alpha_(config.initial_alpha), config_(config) {}
+    : rc_(bps(config.line)),
+      rt_(rc_),
+      alpha_(config.initial_alpha),
+      increase_bytes_(config.increase_bytes.n),
+      config_(config) {}
 
 double Dcqcn::most() const noexcept { return bps(config_.most.bps > 0 ? config_.most : config_.line); }
 
@@ -116,10 +120,10 @@ void Dcqcn::advance(Instant now) noexcept {
 
 void Dcqcn::on_sent(Instant now, std::uint32_t octets) noexcept {
   advance(now);
-  if (!active_ || config_.increase_bytes.n == 0) return;
+  if (!active_ || increase_bytes_ == 0) return;
   octets_ += octets;
-  while (octets_ >= config_.increase_bytes.n) {
-    octets_ -= config_.increase_bytes.n;
+  while (octets_ >= increase_bytes_) {
+    octets_ -= increase_bytes_;
     ++bc_;
     increase();
   }

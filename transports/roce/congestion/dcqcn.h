@@ -50,7 +50,8 @@ class Dcqcn {
   Instant alpha_at_ = Instant::never();
   Instant cut_at_ = Instant::never();
   Instant increase_at_ = Instant::never();
-  DcqcnConfig config_;  // seldom looked at
+  std::int64_t increase_bytes_;  // the setting, where each packet finds it
+  DcqcnConfig config_;           // seldom looked at
 };
 
 }  // namespace railyard::roce

@@ -37,7 +37,7 @@ struct SwiftConfig {
 
 class Swift {
  public:
-  explicit Swift(const SwiftConfig& config) noexcept : config_(config), cwnd_(config.initial_cwnd) {
+  explicit Swift(const SwiftConfig& config) noexcept : cwnd_(config.initial_cwnd), config_(config) {
     if (config.fs_range == Duration{}) return;
     fs_alpha_ = static_cast<double>(config.fs_range.ps) /
                 (1 / std::sqrt(config.fs_min_cwnd) - 1 / std::sqrt(config.fs_max_cwnd));
@@ -97,7 +97,6 @@ class Swift {
     t_last_decrease_ = now;
   }
 
-  SwiftConfig config_;
   double fs_alpha_ = 0;
   double fs_beta_ = 0;
   double cwnd_;
@@ -105,6 +104,7 @@ class Swift {
   Instant t_last_decrease_{};
   bool decreased_ = false;
   std::uint32_t retransmit_cnt_ = 0;
+  SwiftConfig config_;
 };
 
 }  // namespace railyard::roce

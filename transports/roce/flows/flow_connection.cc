@@ -58,6 +58,24 @@ std::size_t FlowConnection::make_here(const FlowConfig& flow, const FlowEnd& end
   return place;
 }
 
+// What is due for lanes that have failed is left undone.
+std::size_t FlowConnection::make_anew(const FlowEnd& end, std::size_t place) {
+  FlowEndpoint& nic = *end.nic;
+  FlowEndpoint::Flow& old = nic.flows_[place];
+  for (const std::uint32_t l : old.lanes) {
+    FlowEndpoint::Lane& lane = nic.lanes_[l];
+    lane.failed = true;
+    nic.lane_by_qp_[lane.qp.value - nic.first_qpn_] = 0;
+    nic.roce_.engine().destroy_qp(lane.qp);
+    nic.roce_.engine().memory().remove(lane.own_key);
+    lane.memory = {};
+  }
+  old.lanes.clear();
+  const FlowConfig config = old.config;
+  const bool is_source = old.is_source;
+  return make_here(config, end, is_source);
+}
+
 FlowConnection::FarEnd FlowConnection::end_of(const FlowEndpoint& nic, std::size_t place, std::uint32_t q) {
   const FlowEndpoint::Lane& lane = nic.lanes_[nic.flows_[place].lanes[q]];
   return {lane.qp.value, lane.own_key, lane.own_address};

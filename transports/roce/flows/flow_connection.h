@@ -37,6 +37,9 @@ class FlowConnection {
   // One end of a flow whose other end is elsewhere; its QPs wait for connect_to(), and then for FlowEndpoint::start().
   // Returns where it is in the NIC's endpoint.
   static std::size_t make_here(const FlowConfig& flow, const FlowEnd& end, bool is_source);
+  // Gives up the end at `place` and makes it anew, of other QPs: nothing has been sent or has come. Returns where it is
+  // now. No packet is under way from the endpoint to its NIC.
+  static std::size_t make_anew(const FlowEnd& end, std::size_t place);
   // What the peer at the other end of QP `q` must know of this end.
   struct FarEnd {
     std::uint32_t qpn = 0;

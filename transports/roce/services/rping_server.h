@@ -2,19 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <memory>
 
 #include "transports/roce/services/rping_message.h"
-#include "transports/roce/services/service_context.h"
-#include "transports/roce/services/service_counters.h"
+#include "transports/roce/services/server_sessions.h"
 
 namespace railyard::roce {
 
 class RpingServer {
  public:
-  // Listens. At most `most_sessions` connections at a time, those that have ended and whose QPs may not be used again
-  // yet included. `context` outlives it.
+  // As ServerSessions.
   RpingServer(ServiceContext& context, std::size_t most_sessions, std::uint16_t port = kRpingPort);
   ~RpingServer();
 
@@ -30,20 +26,17 @@ class RpingServer {
   bool on_invalid_request(Instant now, QpNumber qp);
 
  private:
-  enum class State : std::uint8_t { kAwaitsPing, kReads, kAwaitsSink, kEnded };
+  enum class State : std::uint8_t { kAwaitsPing, kReads, kAwaitsSink };
   struct Session;
 
   void on_message(Instant now, Session& s, const RpingOffer& offer);
   void post(Instant now, Session& s, const SendWr& wr);
   void post_receive(Instant now, Session& s, std::uint64_t place);
-  void end(Instant now, Session& s);
-  void violated(Instant now, Session& s);
 
   ServiceContext& context_;
-  std::size_t most_sessions_;
   std::uint16_t port_;
-  std::map<std::uint32_t, std::unique_ptr<Session>> sessions_;  // by QP number
   ServiceCounters counters_;
+  ServerSessions<Session> sessions_;
 };
 
 }  // namespace railyard::roce

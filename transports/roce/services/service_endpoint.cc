@@ -12,11 +12,15 @@ ServiceEndpoint::ServiceEndpoint(ServiceEndpointConfig config)
       gsi_(Instant{}, roce_.engine(), connections_),
       context_{.engine = roce_.engine(),
                .connections = connections_,
-               .cq = roce_.engine().create_cq((config.most_sessions + config.rping_clients.size()) * kCompletionsOfQp +
-                                              (config.udaddy_server ? UdaddyServer::kPlaces : 0)),
+               .cq = roce_.engine().create_cq(
+                   ((std::size_t{config.rping_server} + config.atomics_server) * config.most_sessions +
+                    config.rping_clients.size()) *
+                       kCompletionsOfQp +
+                   (config.udaddy_server ? UdaddyServer::kPlaces : 0)),
                .defaults = config.defaults} {
   if (config.rping_server) rping_server_.emplace(context_, config.most_sessions);
   if (config.udaddy_server) udaddy_server_.emplace(context_);
+  if (config.atomics_server) atomics_server_.emplace(context_, config.most_sessions);
   for (const RpingClientConfig& c : config.rping_clients)
     rping_clients_.push_back(std::make_unique<RpingClient>(context_, c));
 }
@@ -87,10 +91,12 @@ bool ServiceEndpoint::settle(Instant now) {
 
 void ServiceEndpoint::on_event(Instant now, const cm::Event& event) {
   if (event.type == cm::EventType::kConnectRequest) {
-    rping_server_->on_request(now, event);  // nobody else listens
+    if (rping_server_ && event.port == rping_server_->port()) rping_server_->on_request(now, event);
+    if (atomics_server_ && event.port == atomics_server_->port()) atomics_server_->on_request(now, event);
     return;
   }
   if (rping_server_ && rping_server_->on_event(now, event)) return;
+  if (atomics_server_ && atomics_server_->on_event(now, event)) return;
   for (const auto& client : rping_clients_)
     if (client->on_event(now, event)) return;
 }
@@ -98,6 +104,7 @@ void ServiceEndpoint::on_event(Instant now, const cm::Event& event) {
 void ServiceEndpoint::on_completion(Instant now, const Completion& completion) {
   if (rping_server_ && rping_server_->on_completion(now, completion)) return;
   if (udaddy_server_ && udaddy_server_->on_completion(now, completion)) return;
+  if (atomics_server_ && atomics_server_->on_completion(now, completion)) return;
   for (const auto& client : rping_clients_)
     if (client->on_completion(now, completion)) return;
 }
@@ -111,6 +118,7 @@ void ServiceEndpoint::on_async_event(Instant now, const AsyncEvent& event) {
     case AsyncEventType::kQpRequestError:
     case AsyncEventType::kQpAccessError:
       if (rping_server_ && rping_server_->on_invalid_request(now, qp)) return;
+      if (atomics_server_ && atomics_server_->on_invalid_request(now, qp)) return;
       for (const auto& client : rping_clients_)
         if (client->on_invalid_request(now, qp)) return;
       return;

@@ -12,6 +12,7 @@
 #include "dataplane/base/endpoint.h"
 #include "transports/roce/cm/gsi.h"
 #include "transports/roce/roce_endpoint.h"
+#include "transports/roce/services/atomics_server.h"
 #include "transports/roce/services/rping_client.h"
 #include "transports/roce/services/rping_server.h"
 #include "transports/roce/services/udaddy_server.h"
@@ -24,6 +25,7 @@ struct ServiceEndpointConfig {
   cm::ConnectionParameters defaults;  // timers, retries, the largest path MTU that is taken
   bool rping_server = false;
   bool udaddy_server = false;
+  bool atomics_server = false;
   std::size_t most_sessions = 64;  // of a service
   std::vector<RpingClientConfig> rping_clients;
 };
@@ -46,6 +48,7 @@ class ServiceEndpoint final : public Endpoint {
   const cm::ConnectionManager& connections() const noexcept { return connections_; }
   const RpingServer* rping_server() const noexcept { return rping_server_ ? &*rping_server_ : nullptr; }
   const UdaddyServer* udaddy_server() const noexcept { return udaddy_server_ ? &*udaddy_server_ : nullptr; }
+  const AtomicsServer* atomics_server() const noexcept { return atomics_server_ ? &*atomics_server_ : nullptr; }
   std::size_t rping_clients() const noexcept { return rping_clients_.size(); }
   const RpingClient& rping_client(std::size_t i) const noexcept { return *rping_clients_[i]; }
 
@@ -66,6 +69,7 @@ class ServiceEndpoint final : public Endpoint {
   ServiceContext context_;
   std::optional<RpingServer> rping_server_;
   std::optional<UdaddyServer> udaddy_server_;
+  std::optional<AtomicsServer> atomics_server_;
   std::vector<std::unique_ptr<RpingClient>> rping_clients_;
 };
 

@@ -277,6 +277,31 @@ TEST(CollectiveRank, APeerThatIsGoneLeavesItsNeighboursWaitingAndSaysWhy) {
   EXPECT_FALSE(star.ranks[3]->failure().has_value());
 }
 
+// Of those that were given up nothing comes any more, be they in the middle or without an answer; some are in one host.
+TEST_P(BothPayloads, WhatHasFailedIsCarriedOutAnew) {
+  for (const bool in_hosts : {false, true})
+    for (const bool waits : {false, true}) {
+      SCOPED_TRACE(testing::Message() << in_hosts << waits);
+      CollectiveShape shape{.size = 6 * 40'000, .chunk = 8000};
+      std::vector<std::uint32_t> host;
+      if (in_hosts) {
+        shape.host = host = {0, 0, 1, 1, 2, 2};
+        shape.rail = {0, 1, 0, 1, 0, 1};
+      }
+      Star star({.repeats = 3, .reduce_rate = 100_Gbps, .seed = 1}, plan_collective(shape, 6), GetParam(),
+                PathMtu::k1024, host);
+      star.fate = [](std::size_t from, Instant at) { return from == 1 && at > Instant{} + 10_us ? 0u : 1u; };
+      star.run(Instant{} + (waits ? 20_ms : 15_us));
+      EXPECT_FALSE(star.complete());
+      star.fate = [](std::size_t, Instant) { return 1u; };
+      star.again();
+      star.run();
+      EXPECT_TRUE(star.complete());
+      EXPECT_EQ(star.wrong().octets, 0u);
+      EXPECT_EQ(star.wrong_messages(), 0u);
+    }
+}
+
 TEST(CollectiveRank, MoreRanksThanASetHoldsAreToldApartByHashes) {
   auto programs = plan_collective({.algorithm = Algorithm::kTree, .size = 4}, 70);
   Star good({}, programs, false);

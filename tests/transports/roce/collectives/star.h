@@ -23,7 +23,9 @@ class Star {
   Star(const CollectiveConfig& config, std::vector<RankProgram> programs, bool real, PathMtu mtu = PathMtu::k1024,
        const std::vector<std::uint32_t>& host = {}, bool apart = false) {
     std::map<std::uint32_t, std::shared_ptr<ScaleUp>> networks;
-    std::vector<CollectiveEnd> ends;
+    std::vector<CollectiveEnd>& ends = ends_;
+    config_ = config;
+    programs_ = programs;
     for (std::size_t r = 0; r < programs.size(); ++r) {
       nics_.push_back(std::make_unique<FlowEndpoint>(EngineConfig{}, real, 1));
       if (!host.empty()) {
@@ -37,12 +39,6 @@ class Star {
       end.attributes.path_mtu = mtu;
       end.attributes.timeout = 5;
     }
-    const auto way = [](std::uint32_t from, std::uint32_t to) {
-      AddressVector av;
-      av.source = wire::IpAddress(kNet + from);
-      av.destination = wire::IpAddress(kNet + to);
-      return av;
-    };
     if (apart)
       make_apart(config, programs, ends, way);
     else
@@ -72,6 +68,13 @@ class Star {
     }
   }
 
+  // All ranks are given up, and others carry out the same from now on.
+  void again() {
+    for (const CollectiveRank* r : ranks)
+      CollectiveConnection::retire(const_cast<RoceRank&>(static_cast<const RoceRank&>(*r)));
+    config_.start = now_;
+    ranks = CollectiveConnection::make(config_, programs_, ends_, way, 43);
+  }
   // All NICs.
   void stop_at(Instant at) {
     for (const auto& nic : nics_) nic->stop_at(at);
@@ -106,6 +109,12 @@ class Star {
 
  private:
   static constexpr std::uint32_t kNet = 0x0A000001;
+  static AddressVector way(std::uint32_t from, std::uint32_t to) {
+    AddressVector av;
+    av.source = wire::IpAddress(kNet + from);
+    av.destination = wire::IpAddress(kNet + to);
+    return av;
+  }
 
   void make_apart(CollectiveConfig config, const std::vector<RankProgram>& programs,
                   const std::vector<CollectiveEnd>& ends, const CollectiveConnection::Way& way) {
@@ -173,6 +182,9 @@ class Star {
     return r.until;
   }
 
+  CollectiveConfig config_;
+  std::vector<RankProgram> programs_;
+  std::vector<CollectiveEnd> ends_;
   std::vector<std::unique_ptr<FlowEndpoint>> nics_;
   std::vector<Instant> free_at_;
   std::map<std::pair<Instant, std::uint64_t>, Frame> arrivals_;

@@ -46,33 +46,28 @@ class Wire {
     a.path_mtu = mtu;
     a.timeout = 5;
     a.max_rd_atomic = 4;
-    const FlowEnd source{&ends_[0], forth, a};
-    const FlowEnd sink{&ends_[1], back, a};
+    source_ = {&ends_[0], forth, a};
+    sink_ = {&ends_[1], back, a};
     if (!apart) {
-      places_ = FlowConnection::make(flow, source, sink, 42);
+      places_ = FlowConnection::make(flow, source_, sink_, 42);
       return;
     }
-    places_ = {FlowConnection::make_here(flow, source, true), FlowConnection::make_here(flow, sink, false)};
+    places_ = {FlowConnection::make_here(flow, source_, true), FlowConnection::make_here(flow, sink_, false)};
     now_ = Instant{} + 3_us;
-    run(now_);
-    EXPECT_TRUE(log_.empty());
-    for (std::uint32_t q = 0; q < flow.qps; ++q) {
-      const auto draws = FlowConnection::draws(42, q);
-      FlowConnection::connect_to(now_, source, places_.at_source, q,
-                                 FlowConnection::end_of(ends_[1], places_.at_sink, q), 4, draws);
-      FlowConnection::connect_to(now_, sink, places_.at_sink, q, FlowConnection::end_of(ends_[0], places_.at_source, q),
-                                 4, draws);
-    }
-    now_ = now_ + 1_us;
-    run(now_);
-    EXPECT_TRUE(log_.empty()) << "it has not been started";
-    EXPECT_FALSE(asker().done(now_, 0));
-    asker().start(now_, 0);
+    connect_and_start(42);
+  }
+
+  // One that was made `apart`, from the beginning.
+  void again() {
+    places_ = {FlowConnection::make_anew(source_, places_.at_source), FlowConnection::make_anew(sink_, places_.at_sink)};
+    connect_and_start(43);
   }
 
   FlowEndpoint& source() { return ends_[0]; }
   FlowEndpoint& sink() { return ends_[1]; }
   FlowEndpoint& asker() { return ends_[ends_[0].config(0).asks(true) ? 0 : 1]; }
+  bool done() { return asker().done(now_, place_of_asker()); }
+  const MessageCounters& asked() { return asker().messages(place_of_asker()); }
   Instant now() const { return now_; }
   const RxFlowCounters& received() const { return ends_[1].received(places_.at_sink); }
   std::uint64_t verified() const { return ends_[1].verified(places_.at_sink); }
@@ -104,6 +99,25 @@ class Wire {
   }
 
  private:
+  std::size_t place_of_asker() { return &asker() == &ends_[0] ? places_.at_source : places_.at_sink; }
+
+  void connect_and_start(std::uint64_t chance) {
+    const std::size_t before = log_.size();
+    run(now_);
+    for (std::uint32_t q = 0; q < ends_[0].config(places_.at_source).qps; ++q) {
+      const auto draws = FlowConnection::draws(chance, q);
+      FlowConnection::connect_to(now_, source_, places_.at_source, q,
+                                 FlowConnection::end_of(ends_[1], places_.at_sink, q), 4, draws);
+      FlowConnection::connect_to(now_, sink_, places_.at_sink, q, FlowConnection::end_of(ends_[0], places_.at_source, q),
+                                 4, draws);
+    }
+    now_ = now_ + 1_us;
+    run(now_);
+    EXPECT_EQ(log_.size(), before) << "it has not been started";
+    EXPECT_FALSE(done());
+    asker().start(now_, place_of_asker());
+  }
+
   void ask_between(Instant next, int q) {
     const Duration gap = next - now_;
     if (gap <= Duration{}) return;
@@ -144,6 +158,7 @@ class Wire {
   }
 
   std::array<FlowEndpoint, 2> ends_;
+  FlowEnd source_{}, sink_{};
   FlowConnection::Places places_{};
   std::array<Instant, 2> free_at_{};
   std::map<std::pair<Instant, std::uint64_t>, Frame> arrivals_;
@@ -165,7 +180,7 @@ TEST(FlowEndpoint, EndsThatAreConnectedLaterAreTheSame) {
         wire.run();
         EXPECT_EQ(wire.verified(), 34u);
         EXPECT_EQ(wire.received().corrupted, 0u);
-        EXPECT_TRUE(wire.asker().done(wire.now(), 0));
+        EXPECT_TRUE(wire.done());
         const bool any_immediate = std::ranges::any_of(wire.log(), [](const Frame& f) {
           const auto opcode = std::to_integer<unsigned>(f.header[14 + 20 + 8]);
           return opcode == 0x09 || opcode == 0x0B;  // RC WRITE last, only, with immediate
@@ -302,6 +317,33 @@ TEST(FlowEndpoint, SilenceEndsAFlowWithTheStatusOfItsQp) {
   EXPECT_EQ(w.messages(0).status, WcStatus::kRetryExcErr);
   EXPECT_EQ(w.messages(0).errors, 2u);
   EXPECT_EQ(w.source().counters(0).local_ack_timeout_err, 8u);
+}
+
+// What of the first attempt is still under way, or due, is nobody's.
+TEST(FlowEndpoint, OneThatHasFailedIsMadeAnewAndComesWhole) {
+  for (const FlowOperation operation : {FlowOperation::kWrite, FlowOperation::kSend, FlowOperation::kRead})
+    for (const bool real : {false, true})
+      for (const bool waits : {false, true}) {
+        SCOPED_TRACE(testing::Message() << static_cast<int>(operation) << real << waits);
+        FlowConfig flow{
+            .id = 7, .operation = operation, .total = 100'000_B, .message = 3000, .outstanding = 2, .qps = 3};
+        if (operation == FlowOperation::kSend) flow.repost_after = 20_us;
+        Wire wire(flow, real, PathMtu::k1024, true);
+        wire.fate = [&](Frame& f) { return f.at < Instant{} + 8_us ? 1u : 0u; };
+        // Either all of its QPs have failed, or it is in the middle.
+        wire.run(Instant{} + (waits ? 20_ms : 9_us));
+        EXPECT_LT(wire.verified(), 34u);
+        EXPECT_EQ(wire.asked().errors > 0, waits);
+        wire.fate = [](Frame&) { return 1u; };
+        wire.again();
+        EXPECT_EQ(wire.verified(), 0u);
+        EXPECT_EQ(wire.asked().errors, 0u);
+        wire.run();
+        EXPECT_TRUE(wire.done());
+        EXPECT_EQ(wire.verified(), 34u);
+        EXPECT_EQ(wire.received().corrupted, 0u);
+        EXPECT_EQ(wire.asked().completed, 34u);
+      }
 }
 
 }  // namespace
