@@ -58,8 +58,8 @@ void nic_lines(Out out, const ServiceNicReport& n) {
     }
     const bool pings = s.name == "rping";
     fmt::format_to(out, "  {} serves {}: {} connections ({} open), {} {}, {} verified{}\n", n.nic, s.name,
-                   count_text(s.connections), count_text(s.open), count_text(s.rounds), pings ? "pings" : "of both ends",
-                   size_text(s.verified_bytes),
+                   count_text(s.connections), count_text(s.open), count_text(s.rounds),
+                   pings ? "pings" : "of both ends", size_text(s.verified_bytes),
                    s.corrupted > 0 ? fmt::format(", {} WERE NOT {}", count_text(s.corrupted),
                                                  pings ? "WHAT RPING SENDS" : "RIGHT")
                                    : "");

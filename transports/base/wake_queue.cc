@@ -84,6 +84,7 @@ void WakeQueue::spill() {
   near_.resize(keep);
 }
 
+// It ends with a bucket's nodes: up to the end of that bucket all are in near_ then.
 void WakeQueue::refill() {
   while (at_hand() < kAtHand && size_ > at_hand()) {
     if (depth_ > 0) {
@@ -96,7 +97,6 @@ void WakeQueue::refill() {
       take(far);
       last_near_ = kEnd;
     } else {
-      last_near_ = far_first_ - 1;
       spread(far, begin_rung(far_first_, far_last_, far.nodes));
     }
     far_first_ = kEnd;
@@ -106,7 +106,6 @@ void WakeQueue::refill() {
 
 void WakeQueue::next_bucket(Rung& rung) {
   if (rung.filled == 0) {
-    last_near_ = rung.last;
     --depth_;
     return;
   }
@@ -120,7 +119,6 @@ void WakeQueue::next_bucket(Rung& rung) {
     take(bucket);
     last_near_ = last;
   } else {
-    last_near_ = first - 1;
     spread(bucket, begin_rung(first, last, bucket.nodes));
   }
 }

@@ -61,7 +61,7 @@ struct Qp {
     prefetch(this, &info.counters.retransmitted_packets);
     prefetch(&requester, requester.cold());
     __builtin_prefetch(&responder);
-    if (controlled) prefetch(&congestion, congestion.cold());
+    if (controlled) __builtin_prefetch(&congestion);
   }
   void prefetch_to_hear() const noexcept {
     prefetch(this, info.path.behind_addresses());

@@ -106,6 +106,8 @@ TEST_F(Live, FlowsAndAReportWhileItIsUp) {
   EXPECT_THAT(read("out/report.html"), HasSubstr("</html>"));
   EXPECT_EQ(railyard({"compare", dir, dir}).exit_code, kOk);
   EXPECT_THAT(refused(kFailed, {"report", "/proc/nothing"}), StartsWith("railyard: cannot create /proc/nothing: "));
+  EXPECT_EQ(refused(kFailed, {"again", "t"}),
+            "railyard: the lab has no agents; only what they take part in can be run again\n");
 }
 
 // What 10 Mb/s of 1 KB payloads have sent after half a modelled second, with run.duration: 1ms in the file.

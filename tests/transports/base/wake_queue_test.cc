@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -84,6 +85,40 @@ TEST_P(WakeQueueOrder, OfThousandsIsThatOfTheirInstants) {
 // All at one instant, a few instants, those of packets, those of timers.
 INSTANTIATE_TEST_SUITE_P(Spreads, WakeQueueOrder,
                          testing::Values(1, 3, 1'000'000, 1'000'000'000, 100'000'000'000'000));
+
+// Far apart in time, and now and then one of those that are put in between.
+TEST(WakeQueue, CrowdsWithNothingBetweenThemAreInOrder) {
+  RngStream rng(Seed{7}, "wakes");
+  WakeQueue wakes;
+  std::multiset<std::pair<Instant, std::uint32_t>> expected;
+  Instant now{};
+  const auto push = [&](std::uint32_t slot, std::uint64_t after) {
+    const Instant at = now + Duration{static_cast<std::int64_t>(after)};
+    wakes.push({at, slot, true});
+    expected.emplace(at, slot);
+  };
+  const auto crowd = [&] { return (rng.below(40) << 30) + rng.below(3000); };
+  for (std::uint32_t slot = 0; slot < 3000; ++slot) push(slot, crowd());
+  for (std::uint32_t i = 0; i < 60'000; ++i) {
+    const auto first = *expected.begin();
+    ASSERT_EQ(wakes.top(), (Wake{first.first, first.second, true})) << i;
+    expected.erase(expected.begin());
+    wakes.pop();
+    now = first.first;
+    push(i % 3000, rng.below(10) == 0 ? rng.below(std::uint64_t{1} << 31) : crowd());
+  }
+}
+
+TEST(WakeQueue, TheSameManyTimesIsInItsPlace) {
+  WakeQueue wakes;
+  for (std::uint32_t slot = 0; slot < 5000; ++slot) wakes.push({Instant{slot * 1000}, slot, true});
+  for (std::uint32_t slot = 0; slot < 1000; ++slot) wakes.pop();
+  for (int i = 0; i < 300; ++i) wakes.push({Instant{1'000'000}, 7, true});
+  for (int i = 0; i < 300; ++i, wakes.pop()) ASSERT_EQ(wakes.top(), (Wake{Instant{1'000'000}, 7, true}));
+  for (std::uint32_t slot = 1000; slot < 5000; ++slot, wakes.pop())
+    ASSERT_EQ(wakes.top(), (Wake{Instant{slot * 1000}, slot, true}));
+  EXPECT_TRUE(wakes.empty());
+}
 
 TEST(WakeQueue, EarlierAndEarlierOnesComeInOrder) {
   WakeQueue wakes;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <type_traits>
@@ -82,9 +81,6 @@ class CongestionControl {
   const Swift* swift() const noexcept { return kind_ == Kind::kSwift ? &state_.swift : nullptr; }
   const Dcqcn* dcqcn() const noexcept { return kind_ == Kind::kDcqcn ? &state_.dcqcn : nullptr; }
 
-  // Where that begins which few packets touch.
-  const void* cold() const noexcept { return reinterpret_cast<const std::byte*>(this) + kHotOctets; }
-
  private:
   // A variant has its index at its end, in a cache line that nothing else is wanted of.
   enum class Kind : std::uint8_t { kNone, kDcqcn, kSwift };
@@ -95,8 +91,6 @@ class CongestionControl {
     Swift swift;
   };
   static_assert(std::is_trivially_copyable_v<Dcqcn> && std::is_trivially_copyable_v<Swift>);
-
-  static constexpr std::size_t kHotOctets = sizeof(State) - sizeof(DcqcnConfig);  // about
 
   Kind kind_ = Kind::kNone;
   State state_;

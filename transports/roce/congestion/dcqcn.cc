@@ -14,9 +14,9 @@ double bps(BitRate rate) noexcept { return static_cast<double>(rate.bps); }
 
 Dcqcn::Dcqcn(const DcqcnConfig& config) noexcept
     : rc_(bps(config.line)),
+      increase_bytes_(config.increase_bytes.n),
       rt_(rc_),
       alpha_(config.initial_alpha),
-      increase_bytes_(config.increase_bytes.n),
       config_(config) {}
 
 double Dcqcn::most() const noexcept { return bps(config_.most.bps > 0 ? config_.most : config_.line); }

@@ -37,21 +37,23 @@ class Dcqcn {
   void release() noexcept;
   void restart_increase(Instant now) noexcept;
 
+  // What each packet looks at, of a cache line with what kind of control it is.
   double rc_;
-  double rt_;
-  double alpha_;
   bool active_ = false;
   bool cnp_for_alpha_ = false;
   bool cnp_for_cut_ = false;
-  std::uint32_t t_ = 0;      // expirations of the timer since the last cut
-  std::uint32_t bc_ = 0;     // and of the byte counter
-  std::uint32_t stage_ = 0;  // NIC form: increases of either kind
-  std::int64_t octets_ = 0;  // sent since the byte counter last expired
+  std::int64_t octets_ = 0;      // sent since the byte counter last expired
+  std::int64_t increase_bytes_;  // the setting
   Instant alpha_at_ = Instant::never();
   Instant cut_at_ = Instant::never();
   Instant increase_at_ = Instant::never();
-  std::int64_t increase_bytes_;  // the setting, where each packet finds it
-  DcqcnConfig config_;           // seldom looked at
+  // What CNPs and timers do.
+  double rt_;
+  double alpha_;
+  std::uint32_t t_ = 0;      // expirations of the timer since the last cut
+  std::uint32_t bc_ = 0;     // and of the byte counter
+  std::uint32_t stage_ = 0;  // NIC form: increases of either kind
+  DcqcnConfig config_;
 };
 
 }  // namespace railyard::roce
