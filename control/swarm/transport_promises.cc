@@ -151,7 +151,7 @@ void TransportPromises::count(Outcome& o) const {
     if (f.is_generated()) continue;
     (f.is_uet() ? o.uet_packets : o.roce_packets) += f.sent().packets;
     o.retransmissions += f.is_uet() ? f.uet->sent().retransmitted : f.qps().retransmitted_packets;
-    o.failures += asked(f).errors > 0 ? 1 : 0;
+    o.failures += asked(f).errors > 0 ? 1u : 0u;
     o.features.insert(!f.is_uet() ? std::string("RoCE flows")
                                   : fmt::format("UET {} flows", uet::name(f.uet->config().mode)));
   }
@@ -160,7 +160,7 @@ void TransportPromises::count(Outcome& o) const {
     for (const CollectiveRank* rank : c.ranks) {
       (uet ? o.uet_packets : o.roce_packets) += rank->traffic().packets;
       o.retransmissions += rank->traffic().retransmitted_packets;
-      o.failures += rank->failure() ? 1 : 0;
+      o.failures += rank->failure() ? 1u : 0u;
     }
     o.features.insert(uet ? "UET collective" : "RoCE collective");
   }
