@@ -178,6 +178,7 @@ Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool i
   p.rcvd_octets = 0;
   p.ack_octets = 0;
   p.ar_waits = p.ooo_told = false;
+  p.ack_entropy.reset();
   p.last_message = p.last_job = 0;
   p.stored.clear();
   while (!p.control.empty()) p.control.pop();

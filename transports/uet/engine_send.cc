@@ -121,10 +121,13 @@ void Engine::send_again(Instant now, Pdc& pdc, OutPacket& out) {
 }
 
 void Engine::send_first(Instant now, Pdc& pdc, const NextCargo& next, OutPacket& out) {
+  // A close takes the way of the last ACK, behind it: to a target that it reached first, data of READs that are not
+  // acknowledged would be lost (uet §5.11).
+  const bool behind_ack = next.cargo.kind == Cargo::Kind::kCloseCmd && pdc.ack_entropy;
   const SentPacket packet{.sent_at = now,
                           .cargo = next.cargo,
                           .octets = next.octets,
-                          .entropy = pdc.paths.next(now, pdc.chance),
+                          .entropy = behind_ack ? *pdc.ack_entropy : pdc.paths.next(now, pdc.chance),
                           .transmissions = 1};
   const Psn psn = pdc.sent.add(packet);
   const Instant allowed = pdc.next_data;
@@ -250,6 +253,7 @@ void Engine::fill_control(Instant now, Pdc& pdc, const PendingControl& what, Out
 
 void Engine::fill_ack(Instant now, Pdc& pdc, const PendingControl& what, OutPacket& out) {
   out.begin(pdc.peer, what.entropy, true);
+  pdc.ack_entropy = what.entropy;
   fep_.counters.acks_sent.increment();
   const ReceiveWindow& window = pdc.window;
   PdsAckValues& ack = out.packet.pds.emplace<PdsAckValues>();

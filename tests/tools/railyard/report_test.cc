@@ -73,6 +73,26 @@ TEST_F(Sweeps, RunsAllCombinationsAndMarksTheBest) {
   }
 }
 
+// The transport is a parameter as any other; those of one mean nothing to the other.
+TEST_F(Sweeps, OverTransportsAndSettingsOfUet) {
+  write("uet.yaml",
+        "name: uet\ntopology: { preset: leaf-spine, leaves: 2, spines: 4, hosts-per-leaf: 4 }\n"
+        "traffic: [ { name: t, pattern: permutation, transport: uet, message: 100KB, bytes: 400KB } ]\n");
+  const Outcome o = railyard({"sweep", "uet.yaml", "--over", "traffic.t.transport=roce,uet", "--over",
+                              "hosts.default.uet.path-policy=single,mixed", "--metric",
+                              "fct_max,retransmitted,/lab/uet_flows", "--json"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  const json j = json::parse(o.out);
+  ASSERT_EQ(j["rows"].size(), 4u);
+  const auto figure = [&](std::size_t row, const char* metric) -> double {
+    return j["rows"][row]["figures"][metric]["values"][0];
+  };
+  EXPECT_EQ(figure(0, "fct_max"), figure(1, "fct_max")) << "RoCE has no such policy";
+  EXPECT_LT(figure(3, "fct_max"), figure(2, "fct_max")) << "UET sprays";
+  EXPECT_EQ(figure(0, "/lab/uet_flows"), 0);
+  EXPECT_EQ(figure(3, "/lab/uet_flows"), 8);
+}
+
 TEST_F(Sweeps, ARunThatFailsIsShownAndTheOthersGoOn) {
   const Outcome o = railyard({"sweep", "lab.yaml", "--over", "defaults.link.rate=100Gbps,fast", "--jobs", "1"});
   EXPECT_EQ(o.exit_code, kFailed);

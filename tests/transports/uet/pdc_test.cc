@@ -142,6 +142,25 @@ TEST(Pdc, WithoutAnswerAMessageFailsAfterItsRetries) {
   pair.expect_clean();
 }
 
+// Each path has a delay of its own; a target that is told to close before its data are acknowledged closes in error.
+TEST(Pdc, ACloseDoesNotOvertakeTheLastAcknowledgement) {
+  EngineConfig config = test_config();
+  config.idle_close = Duration{100'000};
+  Pair pair(config);
+  pair.fate = [](const Seen& s) { return Fate{.late = Duration{s.entropy * 7919 % 16 * 500'000}}; };
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    pair.post(0, pair.read(0, i, kTo, 0, 3000));
+    pair.run();
+  }
+  EXPECT_EQ(pair.completions(0).size(), 40u);
+  EXPECT_EQ(pair.counters(1).sent(NackCode::kClosingInErr), 0u);
+  for (std::size_t end = 0; end < 2; ++end) {
+    EXPECT_EQ(pair.counters(end).pdcs_failed.read(), 0u);
+    EXPECT_EQ(pair.counters(end).retransmitted_packets.read(), 0u);
+  }
+  pair.expect_clean();
+}
+
 TEST(Pdc, AReadThatIsAcknowledgedAndNeverAnsweredFails) {
   Pair pair;
   pair.fate = [](const Seen& s) { return Fate{.lost = s.from == 1 && s.request() != nullptr}; };

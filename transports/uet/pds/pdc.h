@@ -109,6 +109,7 @@ struct Pdc {
   std::uint32_t last_message = 0;  // of the packet that came last: what a default response names
   std::uint32_t last_job = 0;
   std::uint16_t last_entropy = 0;
+  std::optional<std::uint16_t> ack_entropy{};  // of the last ACK that was sent
   std::vector<StoredResponse> stored;
   RingQueue<PendingControl> control;
 
