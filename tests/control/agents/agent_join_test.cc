@@ -180,7 +180,7 @@ TEST_P(AgentJoinTest, AnotherVersionIsRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Over, AgentJoinTest, testing::Values("tcp", "serial"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& way) { return way.param; });
 
 std::string failure_to_open(const std::string& where) {
   try {
