@@ -4,8 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "dataplane/base/rng.h"
 
@@ -33,6 +37,14 @@ class Draw {
 
  private:
   RngStream rng_;
+};
+
+// What fmt::format makes of it, where more than one thing is drawn among the arguments: those in braces are evaluated
+// from left to right (ISO C++ [dcl.init.list]/4), those of a call as the compiler likes, and so would be a lab.
+struct Text : std::string {
+  template <class... Args>
+  Text(fmt::format_string<Args...> format, Args&&... args)  // NOLINT: in braces only
+      : std::string(fmt::format(format, std::forward<Args>(args)...)) {}
 };
 
 }  // namespace railyard::swarm

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -51,6 +52,25 @@ std::string random_fabric(Seed seed) {
   return fabric;
 }
 
+// Without congestion control what was trimmed is sent again at once, and where trimmed frames fill a link that goes on
+// for ever: congestion collapse (RFC 896), which is no fault of ours.
+void control_congestion_where_frames_are_trimmed(std::string& fabric, const spec::Lab& lab) {
+  std::set<std::size_t> classes;
+  for (const spec::TrafficSpec& t : lab.traffic)
+    if (t.is_uet()) classes.insert(static_cast<std::size_t>(t.dscp) / 8);
+  for (const spec::CollectiveSpec& c : lab.collectives)
+    if (c.is_uet()) classes.insert(static_cast<std::size_t>(c.dscp) / 8);
+  bool trimmed = false;
+  for (const auto& [name, qos] : lab.qos)
+    for (const std::size_t c : classes) {
+      const int other = qos.classes[c].remap_to;
+      trimmed = trimmed || qos.classes[c].trim || (other >= 0 && qos.classes[static_cast<std::size_t>(other)].trim);
+    }
+  static constexpr std::string_view kNone = ", congestion: none";
+  for (std::size_t at = fabric.find(kNone); trimmed && at != std::string::npos; at = fabric.find(kNone))
+    fabric.erase(at, kNone.size());
+}
+
 }  // namespace
 
 std::string GeneratedLab::text(const std::set<std::string>& without) const {
@@ -69,7 +89,7 @@ GeneratedLab generate(std::uint64_t number) {
   const Seed seed{number};
   GeneratedLab lab;
   lab.seed = number;
-  const std::string fabric = random_fabric(seed);
+  std::string fabric = random_fabric(seed);
   lab.fabric = with_duration(fabric, seed, Duration{kPicosecondsPerSecond / 1000}, false);
   const spec::Lab bare = spec::parse(fabric, "swarm");
   lab.traffic = random_traffic(seed, bare);
@@ -78,6 +98,7 @@ GeneratedLab generate(std::uint64_t number) {
   lab.collectives = random_collectives(seed, bare);
   const bool messages = lab.traffic.size() > generated || !lab.collectives.empty();
   const spec::Lab with_traffic = spec::parse(lab.text(), "swarm");
+  control_congestion_where_frames_are_trimmed(fabric, with_traffic);
   lab.fabric = with_duration(fabric, seed, duration_for(with_traffic, kHops), messages);
   lab.faults = random_faults(seed, spec::parse(lab.text(), "swarm"));
   // Without a CRC nobody promises that what comes is what was sent.

@@ -83,11 +83,16 @@ class Faults {
     if (kind < 75) return fmt::format("after: {}", time(begin));  // taken away in the end
     if (kind < 85 && frames) return fmt::format("at: {}, count: {}", time(begin), draw.between(1, 50));
     const spec::PortName& port = draw.of(switch_ports_);
-    return fmt::format("when: {}queue {}/{} {}{}, after: {}, for: {}, count: {}", '"', spec::format(port),
-                       draw.of(used_classes()),
-                       draw.percent(50) ? fmt::format("depth > {}KB", draw.between(1, 30))
-                                        : fmt::format("paused > {}ns", draw.between(100, 3000)),
-                       '"', time(part(draw, 1, 20)), time(part(draw, 20, 200)), draw.between(1, 4));
+    return Text{"when: {}queue {}/{} {}{}, after: {}, for: {}, count: {}",
+                '"',
+                spec::format(port),
+                draw.of(used_classes()),
+                draw.percent(50) ? fmt::format("depth > {}KB", draw.between(1, 30))
+                                 : fmt::format("paused > {}ns", draw.between(100, 3000)),
+                '"',
+                time(part(draw, 1, 20)),
+                time(part(draw, 20, 200)),
+                draw.between(1, 4)};
   }
   std::vector<int> used_classes() const {
     std::vector<int> out;
@@ -104,7 +109,7 @@ class Faults {
       case Of::kSwitchPort:
         return draw.percent(50) ? draw.of(switches_) : spec::format(draw.of(switch_ports_));
       case Of::kQueue:
-        return fmt::format("{}/{}", spec::format(draw.of(switch_ports_)), draw.of(used_classes()));
+        return Text{"{}/{}", spec::format(draw.of(switch_ports_)), draw.of(used_classes())};
       case Of::kHost:
         return draw.percent(20) ? "h*" : draw.of(hosts_);
       case Of::kNic:
@@ -159,7 +164,7 @@ class Faults {
         match = fmt::format("uet.type: {}", draw.of({2, 3, 4, 5, 7, 8, 10, 11}));  // requests, answers, NACK, CP
         break;
       case 9:
-        match = fmt::format("uet.message_id: {}, nth: {}", draw.between(0, 10), draw.between(1, 10));
+        match = Text{"uet.message_id: {}, nth: {}", draw.between(0, 10), draw.between(1, 10)};
         break;
       default:
         match = fmt::format("ip.version: {}", t.ip_version);
@@ -184,20 +189,20 @@ class Faults {
       case 0:
         return {"down: true", Of::kLink};
       case 1:
-        return {fmt::format("flap: {{ down: {}ns, up: {}ns }}", ns / draw.between(40, 200), ns / draw.between(20, 100)),
+        return {Text{"flap: {{ down: {}ns, up: {}ns }}", ns / draw.between(40, 200), ns / draw.between(20, 100)},
                 Of::kLink, false, false, true};
       case 2:
         return {fmt::format("rate: {}", draw.of({"1/2", "1/4", "1/10", "9/10"})), Of::kLinkAtOneRate};
       case 3:
-        return {draw.percent(50) ? fmt::format("delay: {}ns", draw.between(50, 8000))
-                                 : fmt::format("delay: {{ time: {}ns, jitter: {}ns }}", draw.between(0, 4000),
-                                               draw.between(50, 4000)),
+        return {draw.percent(50)
+                    ? fmt::format("delay: {}ns", draw.between(50, 8000))
+                    : Text{"delay: {{ time: {}ns, jitter: {}ns }}", draw.between(0, 4000), draw.between(50, 4000)},
                 Of::kLink, true};
       case 4:
         return {fmt::format("loss: {}%", draw.between(1, 20)), Of::kLink, true, true};
       case 5:
-        return {fmt::format("loss: {{ good-to-bad: {}%, bad-to-good: {}%, in-good: {}, in-bad: {}% }}",
-                            draw.between(1, 10), draw.between(5, 50), draw.of({"0", "0", "1%"}), draw.between(20, 100)),
+        return {Text{"loss: {{ good-to-bad: {}%, bad-to-good: {}%, in-good: {}, in-bad: {}% }}", draw.between(1, 10),
+                     draw.between(5, 50), draw.of({"0", "0", "1%"}), draw.between(20, 100)},
                 Of::kLink, true, true};
       case 6:
         return {fmt::format("bit-errors: {}e-6", draw.between(1, 20)), Of::kLink, true, true};
@@ -212,28 +217,27 @@ class Faults {
       case 11:
         return {"lose-pause: true", Of::kLink};
       case 12:
-        return {fmt::format("reorder: {{ behind: {}, within: {}ns }}", draw.between(1, 8), draw.between(100, 20'000)),
+        return {Text{"reorder: {{ behind: {}, within: {}ns }}", draw.between(1, 8), draw.between(100, 20'000)},
                 Of::kLink, true};
       case 13:
         return {fmt::format("truncate: {}B", draw.between(64, 1000)), Of::kLink, true};
       case 14:
-        return {fmt::format("trim: {{ keep: {}B, dscp: {} }}", draw.between(96, 400), draw.between(0, 63)), Of::kLink,
-                true};
+        return {Text{"trim: {{ keep: {}B, dscp: {} }}", draw.between(96, 400), draw.between(0, 63)}, Of::kLink, true};
       case 15:
-        return {fmt::format("pfc-storm: {}", draw.percent(70) ? std::to_string(draw.of(used_classes())) : "[3, 4]"),
+        return {Text{"pfc-storm: {}", draw.percent(70) ? std::to_string(draw.of(used_classes())) : "[3, 4]"},
                 Of::kPort};
       case 16:
         return {"ignore-pause: true", Of::kPort};
       case 17:
         return {fmt::format("mtu: {}", draw.between(576, 3000)), Of::kPort};
       case 18:
-        return {fmt::format("dscp-map: {{ {}: {}, {}: {} }}", draw.of(lab_.traffic).dscp, draw.between(0, 7),
-                            draw.between(0, 63), draw.between(0, 7)),
+        return {Text{"dscp-map: {{ {}: {}, {}: {} }}", draw.of(lab_.traffic).dscp, draw.between(0, 7),
+                     draw.between(0, 63), draw.between(0, 7)},
                 Of::kSwitchPort};
       case 19: {
         const std::int64_t kmin = draw.between(0, 100);
-        return {fmt::format("ecn: {{ kmin: {}KB, kmax: {}KB, pmax: {}% }}", kmin, kmin + draw.between(0, 100),
-                            draw.between(1, 100)),
+        return {Text{"ecn: {{ kmin: {}KB, kmax: {}KB, pmax: {}% }}", kmin, kmin + draw.between(0, 100),
+                     draw.between(1, 100)},
                 Of::kQueue};
       }
       case 20:
@@ -247,8 +251,7 @@ class Faults {
       case 24:
         return {fmt::format("straggle: {}", draw.of({"1/2", "1/10", "1/50"})), Of::kNic};
       default:
-        return {fmt::format("skew: {{ {}: {}ns }}", draw.of({"ahead", "behind"}), draw.between(10, 100'000)),
-                Of::kHost};
+        return {Text{"skew: {{ {}: {}ns }}", draw.of({"ahead", "behind"}), draw.between(10, 100'000)}, Of::kHost};
     }
   }
 

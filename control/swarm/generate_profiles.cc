@@ -22,30 +22,33 @@ std::string memory(Seed seed, const char* name, int buffer_mib, const char* cell
 std::string switch_profile(Seed seed, const char* name, int buffer_mib, bool with_asics) {
   Draw draw(seed, fmt::format("swarm/switch/{}", name));
   const std::string has = memory(seed, name, buffer_mib, draw.of({"64B", "208B", "256B", "512B"}), with_asics);
-  std::string text = fmt::format("  {}: {{ {}, mode: {}, latency: {}ns, pause-quanta: {}, qos: {}", name, has,
-                                 draw.percent(20) ? "cut-through" : "store-and-forward", draw.between(100, 900),
-                                 draw.of({500, 2000, 8000, 65535}), draw.of({"default", "other"}));
+  std::string text = Text{"  {}: {{ {}, mode: {}, latency: {}ns, pause-quanta: {}, qos: {}",
+                          name,
+                          has,
+                          draw.percent(20) ? "cut-through" : "store-and-forward",
+                          draw.between(100, 900),
+                          draw.of({500, 2000, 8000, 65535}),
+                          draw.of({"default", "other"})};
   if (draw.percent(30)) text += fmt::format(", pause-response: {}ns", draw.between(100, 2000));
   if (draw.percent(20))
-    text += fmt::format(", pfc-watchdog: {{ detect: {0}us, restore: {1}us, poll: {2}us, action: {3} }}",
-                        draw.between(4, 40), draw.between(4, 20), draw.between(1, 4),
-                        draw.of({"drop", "drop", "forward", "alert"}));
+    text += Text{", pfc-watchdog: {{ detect: {0}us, restore: {1}us, poll: {2}us, action: {3} }}", draw.between(4, 40),
+                 draw.between(4, 20), draw.between(1, 4), draw.of({"drop", "drop", "forward", "alert"})};
   if (draw.percent(20)) {
     const int kib = buffer_mib * 1024 / draw.of({2, 4, 8});
     if (!has.starts_with("asic")) text += fmt::format(", headroom-pool: {}KiB", kib);
   }
   if (draw.percent(30))
-    text += fmt::format(
-        ", ecmp: {{ fields: [{}], resilient: {} }}",
-        draw.of({"addresses", "ports", "addresses, ports", "addresses, destination-qp", "ports, ingress-port"}),
-        draw.of({"true", "false"}));
+    text +=
+        Text{", ecmp: {{ fields: [{}], resilient: {} }}",
+             draw.of({"addresses", "ports", "addresses, ports", "addresses, destination-qp", "ports, ingress-port"}),
+             draw.of({"true", "false"})};
   return text + " }\n";
 }
 
 std::string host_profile(Seed seed, const char* name, bool slow) {
   Draw draw(seed, fmt::format("swarm/host/{}", name));
-  std::string text = fmt::format("  {}: {{ latency: {}ns, pause-quanta: {}", name, draw.between(50, 900),
-                                 draw.of({500, 2000, 8000, 65535}));
+  std::string text =
+      Text{"  {}: {{ latency: {}ns, pause-quanta: {}", name, draw.between(50, 900), draw.of({500, 2000, 8000, 65535})};
   if (draw.percent(30)) text += fmt::format(", pause-response: {}ns", draw.between(100, 2000));
   // Room for what each class holds at XOFF and for what comes after it.
   const std::int64_t xoff = draw.between(40, 200);

@@ -12,14 +12,17 @@ namespace {
 std::string ecn(Draw& draw, bool lossless) {
   if (draw.percent(10)) return "auto";
   const std::int64_t kmin = draw.between(0, 100);
-  return fmt::format("{{ kmin: {}KB, kmax: {}KB, pmax: {}%, mark: {}{} }}", kmin, kmin + draw.between(0, 200),
-                     draw.between(1, 100), draw.of({"enqueue", "dequeue"}),
-                     !lossless && draw.percent(30) ? ", drop-not-ect: true" : "");
+  return Text{"{{ kmin: {}KB, kmax: {}KB, pmax: {}%, mark: {}{} }}",
+              kmin,
+              kmin + draw.between(0, 200),
+              draw.between(1, 100),
+              draw.of({"enqueue", "dequeue"}),
+              !lossless && draw.percent(30) ? ", drop-not-ect: true" : ""};
 }
 
 std::string sampling(Draw& draw) {
   if (draw.percent(50)) return "";
-  return fmt::format(", sample-every: {}ns, average: 1/{}", draw.between(100, 5000), 1 << draw.below(9));
+  return Text{", sample-every: {}ns, average: 1/{}", draw.between(100, 5000), 1 << draw.below(9)};
 }
 
 std::string path(Draw& draw) {
@@ -91,8 +94,8 @@ std::string traffic_class(Seed seed, const char* profile, std::size_t c, const S
     text += ", alpha: " + draw.of<std::string>({"1/8", "1", "8"}) + ", queue-alpha: " + alpha;
     if (draw.percent(30)) text += fmt::format(", queue-reserved: {}KB", draw.between(1, 20));
     if (shape.trimmed_to[c] >= 0)
-      text += fmt::format(", trim: {{ keep: {}B, dscp: {}, class: {} }}", draw.between(96, 1000),
-                          8 * shape.trimmed_to[c] + draw.between(0, 7), shape.trimmed_to[c]);
+      text += Text{", trim: {{ keep: {}B, dscp: {}, class: {} }}", draw.between(96, 1000),
+                   8 * shape.trimmed_to[c] + draw.between(0, 7), shape.trimmed_to[c]};
   }
   if (draw.percent(30)) text += fmt::format(", reserved: {}KB", draw.between(1, 20));
   if (draw.percent(70)) text += ", ecn: " + ecn(draw, lossless);

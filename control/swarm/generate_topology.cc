@@ -14,13 +14,12 @@ std::string link(Draw& draw, int gbps, int most_metres) {
 std::string preset(Draw& draw, bool rails) {
   const int gbps = draw.of({10, 25, 100, 100, 400});
   const int fabric_gbps = draw.of({gbps, gbps, gbps, 4 * gbps, gbps == 400 ? 100 : gbps});
-  std::string text = rails
-                         ? fmt::format("topology: {{ preset: rail-optimized, hosts: {}, rails: {}, hosts-per-group: {}",
-                                       draw.between(4, 7), draw.between(1, 3), draw.between(2, 3))
-                         : fmt::format("topology: {{ preset: leaf-spine, leaves: {}, hosts-per-leaf: {}",
-                                       draw.between(2, 4), draw.between(2, 4));
-  text += fmt::format(", spines: {}, uplinks-per-spine: {}, leaf-profile: other, host-link: {}, fabric-link: {} }}\n",
-                      draw.between(1, 3), draw.of({1, 1, 2}), link(draw, gbps, 10), link(draw, fabric_gbps, 300));
+  std::string text = rails ? Text{"topology: {{ preset: rail-optimized, hosts: {}, rails: {}, hosts-per-group: {}",
+                                  draw.between(4, 7), draw.between(1, 3), draw.between(2, 3)}
+                           : Text{"topology: {{ preset: leaf-spine, leaves: {}, hosts-per-leaf: {}", draw.between(2, 4),
+                                  draw.between(2, 4)};
+  text += Text{", spines: {}, uplinks-per-spine: {}, leaf-profile: other, host-link: {}, fabric-link: {} }}\n",
+               draw.between(1, 3), draw.of({1, 1, 2}), link(draw, gbps, 10), link(draw, fabric_gbps, 300)};
   return text + "nodes:\n  h2: { kind: host, profile: slow }\n";
 }
 

@@ -58,15 +58,15 @@ class Traffic {
     const int mtu = lab_.links.front().mtu;
     const std::int64_t most = std::min(mtu - kOverhead, 4096);
     const std::int64_t payload = draw.percent(70) ? draw.between(200, most / 4) * 4 : draw.between(1, most / 4) * 4;
-    return fmt::format("dscp: {}, ip: {}, ecn: {}, payload: {}B", 8 * c + draw.between(0, 7), draw.of({4, 4, 6}),
-                       draw.percent(75), std::min(payload, most / 4 * 4));
+    return Text{"dscp: {}, ip: {}, ecn: {}, payload: {}B", 8 * c + draw.between(0, 7), draw.of({4, 4, 6}),
+                draw.percent(75), std::min(payload, most / 4 * 4)};
   }
   std::string rate(Draw& draw, std::int64_t least_percent, std::int64_t most_percent) const {
     return fmt::format("rate: {}Mbps", gbps_of_hosts(lab_) * 10 * draw.between(least_percent, most_percent));
   }
   std::string when(Draw& draw) const {
     std::string text;
-    if (draw.percent(25)) text += fmt::format(", on: {}us, off: {}us", draw.between(1, 30), draw.between(1, 30));
+    if (draw.percent(25)) text += Text{", on: {}us, off: {}us", draw.between(1, 30), draw.between(1, 30)};
     if (draw.percent(25)) text += fmt::format(", start: {}us", draw.between(0, 30));
     if (draw.percent(15)) text += fmt::format(", stagger: {}ns", draw.between(10, 2000));
     return text;
@@ -81,31 +81,40 @@ class Traffic {
   }
 
   std::string everywhere(Draw& draw) const {
-    return fmt::format("pattern: permutation, {}{}, {}", ends(), frames(draw, traffic_class(draw, draw.percent(70))),
-                       rate(draw, 30, 70));
+    return Text{"pattern: permutation, {}{}, {}", ends(), frames(draw, traffic_class(draw, draw.percent(70))),
+                rate(draw, 30, 70)};
   }
   std::string incast(Draw& draw, bool lossless) const {
     const auto most = static_cast<std::int64_t>(hosts_.size()) - 1;
     const bool alike = ends().empty();
-    return fmt::format("pattern: incast, {}to: {}{}{}, fan-in: {}, {}{}{}", alike ? "" : R"(from: "h*:1", )",
-                       alike ? "" : "\"", draw.of(hosts_), alike ? "" : ":1\"",
-                       draw.between(std::min<std::int64_t>(2, most), std::min<std::int64_t>(6, most)),
-                       frames(draw, traffic_class(draw, lossless)), draw.percent(50) ? "" : ", " + rate(draw, 40, 100),
-                       when(draw));
+    return Text{"pattern: incast, {}to: {}{}{}, fan-in: {}, {}{}{}",
+                alike ? "" : R"(from: "h*:1", )",
+                alike ? "" : "\"",
+                draw.of(hosts_),
+                alike ? "" : ":1\"",
+                draw.between(std::min<std::int64_t>(2, most), std::min<std::int64_t>(6, most)),
+                frames(draw, traffic_class(draw, lossless)),
+                draw.percent(50) ? "" : ", " + rate(draw, 40, 100),
+                when(draw)};
   }
   std::string anything(Draw& draw) const {
     const std::string frame = frames(draw, traffic_class(draw, draw.percent(50)));
     const std::string rest = when(draw);
     switch (draw.below(4)) {
       case 0:
-        return fmt::format("pattern: random, {}flows: {}, {}, {}{}", ends(), draw.between(1, 3), frame,
-                           rate(draw, 3, 20), rest);
+        return Text{
+            "pattern: random, {}flows: {}, {}, {}{}", ends(), draw.between(1, 3), frame, rate(draw, 3, 20), rest};
       case 1:
         return fmt::format("pattern: all-to-all, {}{}, {}{}", ends(), frame, rate(draw, 1, 5), rest);
       case 2:
-        return fmt::format("pattern: pairs, from: {}, to: {}, flows: {}, {}, {}, bytes: {}B{}", hosts_.front(),
-                           hosts_.back(), draw.between(1, 8), frame, rate(draw, 3, 30), draw.between(1, 50'000) * 4,
-                           rest);
+        return Text{"pattern: pairs, from: {}, to: {}, flows: {}, {}, {}, bytes: {}B{}",
+                    hosts_.front(),
+                    hosts_.back(),
+                    draw.between(1, 8),
+                    frame,
+                    rate(draw, 3, 30),
+                    draw.between(1, 50'000) * 4,
+                    rest};
       default:
         return fmt::format("pattern: permutation, {}{}, {}{}", ends(), frame, rate(draw, 5, 100), rest);
     }

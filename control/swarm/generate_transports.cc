@@ -30,20 +30,23 @@ std::string dcqcn(Draw& draw) {
 std::string selective_repeat(Draw& draw, bool patient) {
   const std::int64_t packets = draw.between(4, 300);
   const std::int64_t rto = patient ? draw.between(5000, 15'000) : draw.between(60, 1500);
-  return fmt::format(
+  return Text{
       ", loss-recovery: selective-repeat, selective-repeat: {{ bdp-packets: {}, window-packets: {}, reorder-packets: "
       "{}, "
       "rto-low: {}us, rto-high: {}us }}",
-      packets, std::max<std::int64_t>(64, packets * draw.between(1, 3)), draw.between(1, 20), rto,
-      rto * draw.between(1, 3));
+      packets,
+      std::max<std::int64_t>(64, packets * draw.between(1, 3)),
+      draw.between(1, 20),
+      rto,
+      rto * draw.between(1, 3)};
 }
 
 std::string roce_nic(Seed seed) {
   Draw draw(seed, "swarm/roce/nic");
   const bool patient = is_patient(seed);
-  std::string text = fmt::format("roce: {{ ack-timeout: {}, retry-count: {}, min-rnr-timer: {}, ack-every: {}",
-                                 patient ? draw.between(11, 13) : draw.between(4, 8), patient ? 7 : draw.between(0, 7),
-                                 draw.between(1, 10), draw.of({1, 4, 64, 64}));
+  std::string text = Text{"roce: {{ ack-timeout: {}, retry-count: {}, min-rnr-timer: {}, ack-every: {}",
+                          patient ? draw.between(11, 13) : draw.between(4, 8), patient ? 7 : draw.between(0, 7),
+                          draw.between(1, 10), draw.of({1, 4, 64, 64})};
   const std::size_t congestion = draw.below(3);
   if (congestion == 0) text += dcqcn(draw);
   if (congestion == 1) text += fmt::format(", congestion: swift, swift: {{ base-target: {}us }}", draw.between(5, 50));
@@ -60,14 +63,18 @@ std::string uet_nic(Seed seed) {
   Draw draw(seed, "swarm/uet/nic");
   const bool patient = is_patient(seed);
   const std::int64_t range = draw.of({128, 256, 512, 1024});
-  std::string text = fmt::format(
+  std::string text = Text{
       "uet: {{ path-policy: {}, paths: {}, ack-cc: {}, ack-bytes: {}B, rto: {}us, retries: {}, window: {}, mp-range: "
       "{}",
-      draw.of({"mixed", "mixed", "reps", "bitmap", "oblivious", "single"}), draw.of({1, 4, 16, 64, 256}),
-      draw.percent(85), draw.of({0, 4096, 16'384, 16'384, 65'536}),
-      patient ? draw.between(500, 2000) : draw.between(50, 1000), patient ? 7 : draw.between(0, 5),
-      draw.percent(50) ? range : draw.between(1, range), range);
-  text += fmt::format(", idle-close: {}us, control-dscp: {}", draw.of({10, 100, 1000}), 8 * draw.below(8) + kControl);
+      draw.of({"mixed", "mixed", "reps", "bitmap", "oblivious", "single"}),
+      draw.of({1, 4, 16, 64, 256}),
+      draw.percent(85),
+      draw.of({0, 4096, 16'384, 16'384, 65'536}),
+      patient ? draw.between(500, 2000) : draw.between(50, 1000),
+      patient ? 7 : draw.between(0, 5),
+      draw.percent(50) ? range : draw.between(1, range),
+      range};
+  text += Text{", idle-close: {}us, control-dscp: {}", draw.of({10, 100, 1000}), 8 * draw.below(8) + kControl};
   if (draw.percent(25)) text += ", congestion: none";
   if (draw.percent(30)) text += fmt::format(", loss-inference: {}", draw.percent(50));
   if (draw.percent(25)) text += ", probe: true";
@@ -94,7 +101,8 @@ class Messages {
     const bool any = draw.percent(kMessagesPercent);
     roce_ = draw.percent(kEachPercent) && any;
     uet_ = (draw.percent(kEachPercent) || !roce_) && any;
-    uet_dscp_ = 8 * uet_class(draw) + static_cast<int>(draw.below(kControl));
+    const int uet = 8 * uet_class(draw);
+    uet_dscp_ = uet + static_cast<int>(draw.below(kControl));
     uet_ect_ = draw.percent(75);
     uet_ip_ = draw.of({4, 4, 6});
     uet_mtu_ = draw.of(path_mtus(1024));
@@ -142,6 +150,10 @@ class Messages {
     const auto any = static_cast<int>(draw.below(8));
     return draw.percent(50) ? 3 : any;
   }
+  int roce_dscp(Draw& draw) const {
+    const int first = 8 * roce_class(draw);
+    return first + static_cast<int>(draw.below(8));
+  }
   // With the headers of either and IPv6.
   std::vector<int> path_mtus(int least) const {
     constexpr int kHeaders = 120;
@@ -161,8 +173,8 @@ class Messages {
       case 1:
         return fmt::format("pattern: permutation{}{}", from, to);
       case 2:
-        return fmt::format("pattern: incast{}, to: \"{}{}\", fan-in: {}", from, draw.of(hosts_), nic,
-                           draw.between(std::min<std::int64_t>(2, most), std::min<std::int64_t>(6, most)));
+        return Text{"pattern: incast{}, to: \"{}{}\", fan-in: {}", from, draw.of(hosts_), nic,
+                    draw.between(std::min<std::int64_t>(2, most), std::min<std::int64_t>(6, most))};
       case 3:
         return fmt::format("pattern: random{}{}, flows: {}", from, to, draw.between(1, 2));
       default:
@@ -173,10 +185,12 @@ class Messages {
   // How much, how fast, when. `most`: octets of a message.
   std::string amount(Draw& draw, std::int64_t most) const {
     const bool ends = draw.percent(75);
-    const std::int64_t bytes = draw.between(1, 400) * draw.of({100, 1000, 1000});
-    const std::int64_t message = std::min(most, std::max(bytes / 300, draw.between(1, 60) * draw.of({16, 512, 2048})));
+    const std::int64_t units = draw.between(1, 400);
+    const std::int64_t bytes = units * draw.of({100, 1000, 1000});
+    const std::int64_t pieces = draw.between(1, 60);
+    const std::int64_t message = std::min(most, std::max(bytes / 300, pieces * draw.of({16, 512, 2048})));
     std::string text =
-        fmt::format(", message: {}B, outstanding: {}, qps: {}", message, draw.between(1, 6), draw.of({1, 1, 1, 2, 4}));
+        Text{", message: {}B, outstanding: {}, qps: {}", message, draw.between(1, 6), draw.of({1, 1, 1, 2, 4})};
     if (ends) text += fmt::format(", bytes: {}B", bytes);
     const std::int64_t percent = draw.between(2, 25);
     if (!ends || draw.percent(30)) text += fmt::format(", rate: {}Mbps", gbps_of_hosts(lab_) * 10 * percent);
@@ -193,10 +207,13 @@ class Messages {
 
   std::string over_roce(Draw& draw) const {
     const std::string operation = draw.of<std::string>({"write", "write", "send", "read"});
-    std::string text =
-        fmt::format("{}, transport: roce, operation: {}, path-mtu: {}, dscp: {}, ip: {}, ecn: {}", ends(draw),
-                    operation, draw.of(path_mtus(256)), 8 * roce_class(draw) + static_cast<int>(draw.below(8)),
-                    draw.of({4, 4, 6}), draw.percent(75));
+    std::string text = Text{"{}, transport: roce, operation: {}, path-mtu: {}, dscp: {}, ip: {}, ecn: {}",
+                            ends(draw),
+                            operation,
+                            draw.of(path_mtus(256)),
+                            roce_dscp(draw),
+                            draw.of({4, 4, 6}),
+                            draw.percent(75)};
     text += amount(draw, 1 << 20);
     return operation == "send" ? text + receiving(draw) : text;
   }
@@ -219,14 +236,17 @@ class Messages {
     const std::string what = draw.of<std::string>(
         {"collective: all-reduce", "collective: all-reduce", "collective: all-reduce, algorithm: tree",
          "collective: reduce-scatter", "collective: all-gather", "collective: all-to-all", "collective: broadcast"});
-    const std::string carrier =
-        uet ? fmt::format("uet, service: {}{}", draw.of({"rud", "rod"}), of_all_uet())
-            : fmt::format("roce, path-mtu: {}, dscp: {}, ip: {}, ecn: {}", draw.of(path_mtus(256)),
-                          8 * roce_class(draw) + static_cast<int>(draw.below(8)), draw.of({4, 4, 6}), draw.percent(75));
-    return fmt::format(
-        "{}, transport: {}, ranks: \"h*:1\", size: {}B, chunk: {}B, channels: {}, repeats: {}, start: {}us", what,
-        carrier, 4 * n * draw.between(1, 4000), 4 * draw.between(256, 16'384), draw.of({1, 1, 2}), draw.of({1, 2, 3}),
-        draw.between(0, 20));
+    const std::string carrier = uet ? fmt::format("uet, service: {}{}", draw.of({"rud", "rod"}), of_all_uet())
+                                    : Text{"roce, path-mtu: {}, dscp: {}, ip: {}, ecn: {}", draw.of(path_mtus(256)),
+                                           roce_dscp(draw), draw.of({4, 4, 6}), draw.percent(75)};
+    return Text{"{}, transport: {}, ranks: \"h*:1\", size: {}B, chunk: {}B, channels: {}, repeats: {}, start: {}us",
+                what,
+                carrier,
+                4 * n * draw.between(1, 4000),
+                4 * draw.between(256, 16'384),
+                draw.of({1, 1, 2}),
+                draw.of({1, 2, 3}),
+                draw.between(0, 20)};
   }
 
   Seed seed_;
