@@ -36,7 +36,7 @@ check_report() {
     printf 'exit code %s in the place of 1 with "%s": %s\n' "$status" "$rule" "$again"
   fi
   for f in $(jq -r '.failed[0].faults[].name' "$report"); do
-    others=$(jq -r --arg f "$f" '.failed[0] | [.faults[].name, .traffic[].name] - [$f] | join(",")' "$report")
+    others=$(jq -r --arg f "$f" '.failed[0] | [.faults, .traffic, .collectives | .[].name] - [$f] | join(",")' "$report")
     status=0
     out=$("$railyard" swarm --seeds "$seed" --planted-bug "$2" --only "$others" 2>&1) || status=$?
     if (( status > 1 )) || grep -q "^  $rule: " <<<"$out"; then
