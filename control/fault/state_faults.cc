@@ -225,10 +225,15 @@ class Gather {
     }
   }
   void gather(const what::Skew& skew, const spec::FaultPlace& place) {
+    const spec::Ratio& slow = skew.slow;
+    const Host::ClockDrift drift = slow.numerator != 0
+                                       ? Host::ClockDrift{-slow.numerator, slow.denominator}
+                                       : Host::ClockDrift{skew.fast.numerator, skew.fast.denominator};
     for (const DeviceId device : devices(place)) {
       Host& d = host(device);
       add(
-          device, [&d, id = id_, ahead = skew.ahead - skew.behind](Instant) { d.begin_skew(id, ahead); },
+          device,
+          [&d, id = id_, ahead = skew.ahead - skew.behind, drift](Instant now) { d.begin_skew(now, id, ahead, drift); },
           [&d, id = id_](Instant) { d.end_skew(id); });
     }
   }

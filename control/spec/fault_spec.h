@@ -143,9 +143,11 @@ struct Straggle {  // sends at this share of its speed
   Ratio share;
   bool operator==(const Straggle&) const = default;
 };
-struct Skew {  // its clock is ahead of, or behind, everybody's
+struct Skew {  // its clock is ahead of, or behind, everybody's, and gains or loses so much of the time that goes by
   Duration ahead{};
   Duration behind{};
+  Ratio fast{};
+  Ratio slow{};
   bool operator==(const Skew&) const = default;
 };
 }  // namespace fault

@@ -251,7 +251,9 @@ class Faults {
       case 24:
         return {fmt::format("straggle: {}", draw.of({"1/2", "1/10", "1/50"})), Of::kNic};
       default:
-        return {Text{"skew: {{ {}: {}ns }}", draw.of({"ahead", "behind"}), draw.between(10, 100'000)}, Of::kHost};
+        return {Text{"skew: {{ {}: {}ns{} }}", draw.of({"ahead", "behind"}), draw.between(10, 100'000),
+                     draw.percent(50) ? fmt::format(", {}: 0.1%", draw.of({"fast", "slow"})) : ""},
+                Of::kHost};
     }
   }
 

@@ -164,7 +164,7 @@ void Host::start(Instant now, PortIndex port) {
   e.start(
       now,
       [&](Packet& packet, Priority priority) {
-        packet.sent = now + skew_;
+        packet.sent = now + skew(now);
         if (observed()) [[unlikely]] {
           if (records_int()) int_departure(now, port, priority, packet);
           if (notes_departures())

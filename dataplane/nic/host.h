@@ -80,8 +80,12 @@ class Host final : public Device {
   // The endpoint of a NIC gives it frames at this share of the link's rate at most, one at a time.
   void begin_straggling(Instant now, std::uint32_t fault, PortIndex port, Share share);
   void end_straggling(Instant now, std::uint32_t fault, PortIndex port);
-  // The clock of the time stamps is ahead by so much (behind, if negative). Several add up.
-  void begin_skew(std::uint32_t fault, Duration ahead);
+  struct ClockDrift {  // a clock gains so much (loses, if negative) of so much time
+    std::int64_t gained = 0;
+    std::int64_t of = 1;
+  };
+  // The clock of the time stamps is ahead by so much (behind, if negative), and drifts from now on. Several add up.
+  void begin_skew(Instant now, std::uint32_t fault, Duration ahead, ClockDrift drift);
   void end_skew(std::uint32_t fault);
   void begin_mtu(std::uint32_t fault, PortIndex port, std::uint32_t mtu);
   void end_mtu(std::uint32_t fault, PortIndex port);
@@ -190,6 +194,13 @@ class Host final : public Device {
   void use_share(Instant now, PortIndex port);
   void use_config(PortIndex port) noexcept;
   void use_mtu(PortIndex port);
+  void use_skew();
+  Duration skew(Instant now) const noexcept {
+    if (drifts_) [[unlikely]]
+      return skew_and_drift(now);
+    return skew_;
+  }
+  Duration skew_and_drift(Instant now) const noexcept;
   void use_pfc_storm(Instant now, PortIndex port);
   void use_pauses(Instant now, PortIndex port);
   void signal_pause(Instant now, PortIndex port, Priority priority);
@@ -209,7 +220,8 @@ class Host final : public Device {
   Counter generated_;
   Counter consumed_;
   bool attached_ = false;
-  Duration skew_{};  // of the clock of time stamps
+  Duration skew_{};      // of the clock of time stamps
+  bool drifts_ = false;  // and more with time
   HostConfig config_;
   std::shared_ptr<Faulty> faulty_;  // what faults have put in the place of what is configured; nothing: none ever did
 };

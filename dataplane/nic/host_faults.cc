@@ -15,7 +15,12 @@ struct Host::Faulty {
     Overrides<bool> ignores_pauses;
   };
   std::vector<Port> ports;
-  Overrides<Duration> skew;
+  struct Skew {
+    Duration ahead;
+    ClockDrift drift;
+    Instant since;
+  };
+  Overrides<Skew> skew;
 };
 
 Host::~Host() = default;
@@ -80,15 +85,31 @@ void Host::end_straggling(Instant now, std::uint32_t fault, PortIndex port) {
 
 // ---- Clock ---------------------------------------------------------------------------------------------------------
 
-void Host::begin_skew(std::uint32_t fault, Duration ahead) {
-  faulty().skew.begin(fault, ahead);
-  skew_ += ahead;
+void Host::use_skew() {
+  skew_ = {};
+  drifts_ = false;
+  faulty().skew.for_each([this](const Faulty::Skew& s) {
+    skew_ += s.ahead;
+    drifts_ = drifts_ || s.drift.gained != 0;
+  });
+}
+
+Duration Host::skew_and_drift(Instant now) const noexcept {
+  Duration all = skew_;
+  faulty_->skew.for_each([&](const Faulty::Skew& s) {
+    const Int128 gained = static_cast<Int128>((now - s.since).ps) * s.drift.gained;
+    all += Duration{static_cast<std::int64_t>(gained / s.drift.of)};
+  });
+  return all;
+}
+
+void Host::begin_skew(Instant now, std::uint32_t fault, Duration ahead, ClockDrift drift) {
+  faulty().skew.begin(fault, {ahead, drift, now});
+  use_skew();
 }
 
 void Host::end_skew(std::uint32_t fault) {
-  if (!faulty().skew.end(fault)) return;
-  skew_ = {};
-  faulty().skew.for_each([this](Duration ahead) { skew_ += ahead; });
+  if (faulty().skew.end(fault)) use_skew();
 }
 
 // ---- Longest packet ------------------------------------------------------------------------------------------------

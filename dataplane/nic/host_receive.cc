@@ -58,7 +58,7 @@ std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::u
       } else if (nic.receive.limited()) {
         buffer(at, port, p);
       } else {
-        frames[n] = {at,       p->sent - skew_, p->header_span(), payload_seen(*p), p->has(Packet::kIcrcPending),
+        frames[n] = {at,       p->sent - skew(at), p->header_span(), payload_seen(*p), p->has(Packet::kIcrcPending),
                      p->trimmed != 0};
         packets[n++] = p;
       }
@@ -160,7 +160,7 @@ void Host::on_received(Instant now, PortIndex port) {
   const ReceiveBuffer::Held held = nic.receive.pop();
   signal_pause(now, port, held.priority);
   set_timer(receive_slot(port), nic.receive.next());
-  const RxFrame frame{now, held.packet->sent - skew_, held.packet->header_span(), payload_seen(*held.packet),
+  const RxFrame frame{now, held.packet->sent - skew(now), held.packet->header_span(), payload_seen(*held.packet),
                       held.packet->has(Packet::kIcrcPending), held.packet->trimmed != 0};
   deliver(nic, {&frame, 1}, {&held.packet, 1});
   start_if_any(now, port, nic);

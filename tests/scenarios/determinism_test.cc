@@ -280,7 +280,7 @@ const std::vector<std::string> kFaults{
     "{ on: leaf3, buffer: 2MiB, at: 45us, for: 60us }, { on: spine2, crash: true, at: 110us, for: 12us },"
     "{ on: h12, stop-receiving: true, every: 40us, for: 15us, count: 4 }, { on: h3, receive: 20Gbps, at: 10us, for: "
     "60us },"
-    "{ on: h4, straggle: 1/3, at: 80us, for: 60us }, { on: h1, skew: { ahead: 2us }, at: 33us },"
+    "{ on: h4, straggle: 1/3, at: 80us, for: 60us }, { on: h1, skew: { ahead: 2us, slow: 1% }, at: 33us },"
     "{ on: h2, when: 'queue leaf1:1/3 depth > 100KB', after: 1us, for: 5us, down: true, count: 3 },"
     "{ on: leaf3, when: 'queue leaf1:1/3 paused > 1us', for: 4us, loss: 10% },"
     "{ on: h3, trim: { keep: 128B, dscp: 40 }, probability: 5% }]",

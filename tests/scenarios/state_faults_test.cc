@@ -307,6 +307,29 @@ TEST(StateFaults, AClockThatIsWrongForAWhileShiftsTimeStampsAndNothingElse) {
   }
 }
 
+// 1000 ppm for 300 us, from wrong by nothing to wrong by 300 ns; then right again.
+TEST(StateFaults, AClockThatDriftsIsMoreAndMoreWrong) {
+  EngineConfig config;
+  config.digest = true;
+  Scenario without = fault_scenario("skew", {"faults="}, config);
+  without.run_to_the_end();
+  const Histogram& right = without.flow("t/h1->h2").received().latency;
+  for (const char* fault : {"on: h1, skew: { slow: 0.1% }", "on: h2, skew: { fast: 0.1% }"}) {
+    SCOPED_TRACE(fault);
+    Scenario s =
+        fault_scenario("skew", {std::string("faults=[{ name: f, at: 300us, for: 300us, ") + fault + " }]"}, config);
+    s.run_to_the_end();
+    EXPECT_EQ(s.digest(), without.digest());
+    const Histogram& seen = s.flow("t/h1->h2").received().latency;
+    EXPECT_EQ(seen.count(), right.count());
+    EXPECT_EQ(seen.min(), right.min());
+    // The last packet that is off is of the last interval.
+    EXPECT_NEAR(static_cast<double>(seen.max() - right.max()), 300e3, 0.001 * kInterval * 1e12 + 2) << "picoseconds";
+    const double shifted = (seen.mean() - right.mean()) * static_cast<double>(seen.count());
+    EXPECT_NEAR(shifted / (300e-6 / kInterval), 150e3, 1e3) << "half of it in the mean";
+  }
+}
+
 TEST(StateFaults, ChanceDecidesEachTime) {
   Scenario s = fault_scenario(
       "down",

@@ -214,8 +214,13 @@ void check_wrong_ecn(const Tree& map, const fault::EcnThresholds& e) {
 }
 
 void check_skew(const Tree& map, const fault::Skew& s) {
-  if ((s.ahead > Duration{}) == (s.behind > Duration{}))
+  const bool drifts = s.fast.numerator != 0 || s.slow.numerator != 0;
+  if (s.ahead > Duration{} && s.behind > Duration{})
     map.fail("expected how far its clock is ahead or behind, one of the two");
+  if (s.fast.numerator != 0 && s.slow.numerator != 0)
+    map.fail("expected how much faster or slower its clock runs, one of the two");
+  if (!drifts && s.ahead == Duration{} && s.behind == Duration{})
+    map.fail("expected how far its clock is ahead or behind, or how much faster or slower it runs");
 }
 
 }  // namespace
@@ -290,7 +295,9 @@ const Table<fault::Skew>& skew_keys() {
       "skew",
       "A clock that is wrong",
       {key("ahead", &fault::Skew::ahead, duration({}, kAnyTime), "it is ahead of the others"),
-       key("behind", &fault::Skew::behind, duration({}, kAnyTime), "it is behind the others")},
+       key("behind", &fault::Skew::behind, duration({}, kAnyTime), "it is behind the others"),
+       key("fast", &fault::Skew::fast, probability(), "it gains this share of the time that goes by: 0.01% is 100 ppm"),
+       key("slow", &fault::Skew::slow, probability(), "it loses this share of the time that goes by")},
       check_skew};
   return table;
 }

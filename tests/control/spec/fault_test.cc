@@ -68,6 +68,7 @@ TEST(Fault, EverythingThatCanGoWrongIsWrittenAsItIsRead) {
         "on: h1, receive: 10Gbps",
         "on: h*, straggle: 1/10",
         "on: h1, skew: { behind: 5us }",
+        "on: h1, skew: { ahead: 1us, slow: 0.01% }",
         "on: leaf1:1, after: 5us, down: true, when: 'queue leaf1:3/3 depth > 200KiB'",
         "on: leaf1:1, down: true, when: 'queue leaf1:3/3 paused > 1ms'"}) {
     try {
@@ -162,6 +163,11 @@ TEST(FaultErrors, WhatAndHowMuch) {
   EXPECT_EQ(error_with("on: leaf1, buffer: 1GiB"), "x.yaml:5:26: faults.0.buffer: 1GiB is more than leaf1 has (32MiB)");
   EXPECT_EQ(error_with("on: h1, skew: { ahead: 1us, behind: 1us }"),
             "x.yaml:5:21: faults.0.skew: expected how far its clock is ahead or behind, one of the two");
+  EXPECT_EQ(error_with("on: h1, skew: { fast: 1%, slow: 1% }"),
+            "x.yaml:5:21: faults.0.skew: expected how much faster or slower its clock runs, one of the two");
+  EXPECT_EQ(error_with("on: h1, skew: { fast: 0 }"),
+            "x.yaml:5:21: faults.0.skew: expected how far its clock is ahead or behind, or how much faster or slower it "
+            "runs");
   EXPECT_EQ(error_of(std::string(kHead) + "  - { name: a, on: h1, loss: 1% }\n  - { name: a, on: h2, loss: 1% }\n"),
             "x.yaml:6:13: faults.1.name: two faults are called a; expected one name each");
 }
