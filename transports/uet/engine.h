@@ -227,7 +227,7 @@ class Engine {
   // ---- engine_lines.cc: who sends when, timers ----
   void settle(Instant now, Pdc& pdc);
   void line_up(Instant now, Pdc& pdc);
-  void line_up_control(Pdc& pdc);
+  void line_up_control(Instant now, Pdc& pdc);
   void line_up_data(Instant now, Pdc& pdc);
   void set_timer(Pdc& pdc);
   void run_due(Instant now) {
@@ -258,6 +258,8 @@ class Engine {
   }
   bool has_data(Instant now, Pdc& pdc, NextCargo& next);
   bool next_cargo(Pdc& pdc, NextCargo& next);
+  bool has_counted_cp(Pdc& pdc) noexcept;
+  Cargo next_counted_cp(const Pdc& pdc) const noexcept;
   bool window_open(const Pdc& pdc) const noexcept;
 
   // ---- engine_connectionless.cc: RUDI and UUD ----

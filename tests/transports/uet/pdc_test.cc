@@ -161,6 +161,26 @@ TEST(Pdc, ACloseDoesNotOvertakeTheLastAcknowledgement) {
   pair.expect_clean();
 }
 
+// A NIC serves its classes in its own order: what must not overtake ACKs is in theirs.
+TEST(Pdc, ACloseIsInTheClassOfAcknowledgementsFirstAndAgain) {
+  Pair pair;
+  Engine& engine = pair.engine(0);
+  pair.post(0, pair.read(0, 1, kTo, 0, 3000));
+  pair.run_for(Duration{50'000'000});
+  ASSERT_EQ(pair.text(0), "1:success");
+  engine.close_idle(pair.now());
+  EXPECT_EQ(engine.ready(pair.now()).classes, bit(engine.config().control));
+  pair.fate = [](const Seen& s) { return Fate{.lost = s.is_cp(CtlType::kCloseCmd)}; };
+  pair.run_for(Duration{1'000'000});
+  OutPacket again;
+  Instant at = pair.now();
+  while (engine.ready(at).classes == 0) at = engine.ready(at).until;
+  EXPECT_FALSE(engine.send(at, engine.config().data, again));
+  ASSERT_TRUE(engine.send(at, engine.config().control, again));
+  EXPECT_EQ(std::get<PdsCpValues>(again.packet.pds).ctl_type, CtlType::kCloseCmd);
+  EXPECT_TRUE(std::get<PdsCpValues>(again.packet.pds).retx);
+}
+
 TEST(Pdc, AReadThatIsAcknowledgedAndNeverAnsweredFails) {
   Pair pair;
   pair.fate = [](const Seen& s) { return Fate{.lost = s.from == 1 && s.request() != nullptr}; };
