@@ -183,8 +183,9 @@ class Engine {
   Pdc* pdc_for(Instant now, const SendWr& wr);
   Pdc* open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool initiator);
   Psn draw_start(Peer& peer);
-  void free(Instant now, Pdc& pdc);
-  void fail(Instant now, Pdc& pdc, Status status, After after);
+  void free(Instant now, Pdc& pdc, PdcTable::Rest rest = PdcTable::Rest::kPackets);
+  // `peer_has_it`: its other half may be there still.
+  void fail(Instant now, Pdc& pdc, Status status, After after, bool peer_has_it = true);
   void quiesce(Pdc& pdc);
   void retire(Pdc& pdc);
 
