@@ -124,6 +124,21 @@ INSTANTIATE_TEST_SUITE_P(
              std::to_string(c.param.path_mtu) + "_" + c.param.payload;
     });
 
+// The longest message: half a million packets, whose offsets have 31 bits.
+TEST(Uet, AMessageOfTwoGigabytesIsWhole) {
+  for (const char* operation : {"write", "read"}) {
+    Scenario s(pair(std::string("operation: ") + operation +
+                    ", path-mtu: 8192, message: 2147483648B, bytes: 2147483648B"));
+    s.run_to_the_end();
+    const report::Report r = s.report();
+    expect_all_verified(r, 1);
+    EXPECT_EQ(flow_report(r).delivered_bytes, 2'147'483'648u);
+    EXPECT_EQ(flow_report(r).packets, 262'144u);
+    EXPECT_EQ(sums(r).retransmitted, 0u);
+    s.expect_books_balance();
+  }
+}
+
 // Packets are lost and damaged on the way; messages are of odd sizes.
 class UetLossy : public testing::TestWithParam<std::tuple<const char*, const char*, const char*>> {};
 
