@@ -197,6 +197,9 @@ TEST(Uet, APermutationIsSprayedTrimmedAndNothingGoesTwiceForNothing) {
   expect_all_verified(r, 32);
   const Sums u = sums(r);
   EXPECT_GT(u.out_of_order, 0u) << "many paths";
+  std::uint64_t of_flows = 0;
+  for (const report::FlowReport& f : r.flows) of_flows += f.reordered;
+  EXPECT_EQ(of_flows, u.out_of_order) << "flows know whose packets came early";
   EXPECT_EQ(u.timeouts, 0u);
   EXPECT_EQ(u.duplicates, 0u);
   EXPECT_EQ(u.retransmitted, u.trimmed);
