@@ -124,21 +124,6 @@ INSTANTIATE_TEST_SUITE_P(
              std::to_string(c.param.path_mtu) + "_" + c.param.payload;
     });
 
-// The longest message: half a million packets, whose offsets have 31 bits.
-TEST(Uet, AMessageOfTwoGigabytesIsWhole) {
-  for (const char* operation : {"write", "read"}) {
-    Scenario s(pair(std::string("operation: ") + operation +
-                    ", path-mtu: 8192, message: 2147483648B, bytes: 2147483648B"));
-    s.run_to_the_end();
-    const report::Report r = s.report();
-    expect_all_verified(r, 1);
-    EXPECT_EQ(flow_report(r).delivered_bytes, 2'147'483'648u);
-    EXPECT_EQ(flow_report(r).packets, 262'144u);
-    EXPECT_EQ(sums(r).retransmitted, 0u);
-    s.expect_books_balance();
-  }
-}
-
 // Packets are lost and damaged on the way; messages are of odd sizes.
 class UetLossy : public testing::TestWithParam<std::tuple<const char*, const char*, const char*>> {};
 
@@ -197,9 +182,6 @@ TEST(Uet, APermutationIsSprayedTrimmedAndNothingGoesTwiceForNothing) {
   expect_all_verified(r, 32);
   const Sums u = sums(r);
   EXPECT_GT(u.out_of_order, 0u) << "many paths";
-  std::uint64_t of_flows = 0;
-  for (const report::FlowReport& f : r.flows) of_flows += f.reordered;
-  EXPECT_EQ(of_flows, u.out_of_order) << "flows know whose packets came early";
   EXPECT_EQ(u.timeouts, 0u);
   EXPECT_EQ(u.duplicates, 0u);
   EXPECT_EQ(u.retransmitted, u.trimmed);

@@ -64,8 +64,8 @@ void Engine::line_up(Instant now, Pdc& pdc) {
 
 void Engine::line_up_control(Instant now, Pdc& pdc) {
   if (pdc.in_control_line) return;
-  const bool any = !pdc.control.empty() || (pdc.clear_due && pdc.remote != 0) ||
-                   (pdc.blocked_until <= now && has_counted_cp(pdc));
+  const bool any =
+      !pdc.control.empty() || (pdc.clear_due && pdc.remote != 0) || (pdc.blocked_until <= now && has_counted_cp(pdc));
   if (!any) return;
   pdc.in_control_line = true;
   control_line_.push(pdc.id.value);

@@ -10,12 +10,12 @@ namespace railyard::uet {
 namespace {
 
 enum class Then {
-  kGoesAgain,         // that packet, at once
-  kGoesAgainLater,    // that packet, after a while
-  kAllGoAgain,        // all from the oldest, at once
-  kAnotherPdc,        // the message goes again on a new PDC
-  kFails,             // the PDC is closed in error, and the message with it
-  kNothing            // until a timer says something
+  kGoesAgain,       // that packet, at once
+  kGoesAgainLater,  // that packet, after a while
+  kAllGoAgain,      // all from the oldest, at once
+  kAnotherPdc,      // the message goes again on a new PDC
+  kFails,           // the PDC is closed in error, and the message with it
+  kNothing          // until a timer says something
 };
 
 struct Outcome {
@@ -29,8 +29,8 @@ struct Outcome {
 
 constexpr bool is_trim(unsigned code) { return code >= 0x01 && code <= 0x03; }
 
-// Three packets of an established PDC are lost; a NACK says so of the middle one. Of a trim the others arrive: its window
-// would not let it go beside them.
+// Three packets of an established PDC are lost; a NACK says so of the middle one. Of a trim the others arrive: its
+// window would not let it go beside them.
 Outcome nacked(NackCode code) {
   EngineConfig config = test_config();
   config.idle_close = Duration{1'000'000'000'000};
@@ -59,12 +59,10 @@ Outcome nacked(NackCode code) {
   };
   const double before = window();
   const std::size_t seen = pair.log().size();
-  pair.inject(1, 0,
-              {.pds = PdsNackValues{.code = code,
-                                    .nack_psn = first + 1,
-                                    .spdcid = target,
-                                    .dpdcid = opening.spdcid,
-                                    .payload = 0x20000}});
+  pair.inject(
+      1, 0,
+      {.pds = PdsNackValues{
+           .code = code, .nack_psn = first + 1, .spdcid = target, .dpdcid = opening.spdcid, .payload = 0x20000}});
   const Instant came = pair.now() + Pair::kDelay;
   pair.run_for(Duration{60'000'000});
   Outcome o;

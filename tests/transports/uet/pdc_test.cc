@@ -352,9 +352,8 @@ TEST(Pdc, APdcidThatFailedIsNotUsedAgainWhileItsTargetMayHaveIt) {
   EXPECT_EQ(pair.text(0), "2:success");
   EXPECT_TRUE(pair.same(0, 0, 1, kTo, 3000));
   EXPECT_EQ(pair.counters(1).sent(NackCode::kInvalidSyn), 0u);
-  const auto again = std::ranges::find_if(pair.log(), [&](const Seen& s) {
-    return s.from == 0 && s.at > posted && s.request() != nullptr;
-  });
+  const auto again = std::ranges::find_if(
+      pair.log(), [&](const Seen& s) { return s.from == 0 && s.at > posted && s.request() != nullptr; });
   ASSERT_NE(again, pair.log().end());
   EXPECT_GT(again->at - posted, config.target_idle / 2);
   EXPECT_LE(again->at - posted, config.target_keeps());
@@ -374,10 +373,8 @@ TEST(Pdc, APdcidThatItsTargetDoesNotKnowIsSoonUsedAgain) {
   pair.fate = [&](const Seen& s) { return Fate{.lost = s.from == 0 && s.index == 1}; };
   pair.post(0, pair.write(0, 2, 0, 0, 100));
   pair.run_for(Duration{1'000'000});
-  pair.inject(1, 0,
-              {.pds = PdsNackValues{.code = NackCode::kInvDpdcid,
-                                    .nack_psn = ack.ack_psn() + 1,
-                                    .dpdcid = ack.dpdcid}});
+  pair.inject(
+      1, 0, {.pds = PdsNackValues{.code = NackCode::kInvDpdcid, .nack_psn = ack.ack_psn() + 1, .dpdcid = ack.dpdcid}});
   const Instant told = pair.now();
   pair.run_for(config.pdcid_quiet * 3);
   ASSERT_EQ(pair.counters(0).pdcs_failed.read(), 1u);

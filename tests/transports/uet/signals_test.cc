@@ -1,5 +1,5 @@
-// What ends tell each other for congestion control and multipath, as it is seen on the wire (uet §8, §9, §10): the ECN
-// echo, service time and received octets of ACKs; which ways packets take after what was heard of them; PROBEs.
+// What ends tell each other for congestion control and multipath, as it is seen on the wire (uet §8, §9, §10): the
+// ECN echo, service time and received octets of ACKs; which ways packets take after what was heard of them; PROBEs.
 #include <map>
 #include <set>
 

@@ -17,25 +17,45 @@ using enum AtomicDatatype;
 template <class T>
 constexpr AtomicDatatype type_of();
 template <>
-constexpr AtomicDatatype type_of<std::int8_t>() { return kInt8; }
+constexpr AtomicDatatype type_of<std::int8_t>() {
+  return kInt8;
+}
 template <>
-constexpr AtomicDatatype type_of<std::uint8_t>() { return kUint8; }
+constexpr AtomicDatatype type_of<std::uint8_t>() {
+  return kUint8;
+}
 template <>
-constexpr AtomicDatatype type_of<std::int16_t>() { return kInt16; }
+constexpr AtomicDatatype type_of<std::int16_t>() {
+  return kInt16;
+}
 template <>
-constexpr AtomicDatatype type_of<std::uint16_t>() { return kUint16; }
+constexpr AtomicDatatype type_of<std::uint16_t>() {
+  return kUint16;
+}
 template <>
-constexpr AtomicDatatype type_of<std::int32_t>() { return kInt32; }
+constexpr AtomicDatatype type_of<std::int32_t>() {
+  return kInt32;
+}
 template <>
-constexpr AtomicDatatype type_of<std::uint32_t>() { return kUint32; }
+constexpr AtomicDatatype type_of<std::uint32_t>() {
+  return kUint32;
+}
 template <>
-constexpr AtomicDatatype type_of<std::int64_t>() { return kInt64; }
+constexpr AtomicDatatype type_of<std::int64_t>() {
+  return kInt64;
+}
 template <>
-constexpr AtomicDatatype type_of<std::uint64_t>() { return kUint64; }
+constexpr AtomicDatatype type_of<std::uint64_t>() {
+  return kUint64;
+}
 template <>
-constexpr AtomicDatatype type_of<float>() { return kFloat; }
+constexpr AtomicDatatype type_of<float>() {
+  return kFloat;
+}
 template <>
-constexpr AtomicDatatype type_of<double>() { return kDouble; }
+constexpr AtomicDatatype type_of<double>() {
+  return kDouble;
+}
 
 template <class T>
 std::uint64_t bits(T value) {
@@ -123,9 +143,9 @@ TYPED_TEST(Atomics, CompareAndSwap) {
     AtomicOpcode opcode;
     bool below, equal, above;  // whether it is swapped for a `compare` so
   };
-  for (const Case& c : {Case{kCswap, false, true, false}, Case{kCswapNe, true, false, true},
-                        Case{kCswapLe, true, true, false}, Case{kCswapLt, true, false, false},
-                        Case{kCswapGe, false, true, true}, Case{kCswapGt, false, false, true}}) {
+  for (const Case& c :
+       {Case{kCswap, false, true, false}, Case{kCswapNe, true, false, true}, Case{kCswapLe, true, true, false},
+        Case{kCswapLt, true, false, false}, Case{kCswapGe, false, true, true}, Case{kCswapGt, false, false, true}}) {
     SCOPED_TRACE("opcode " + std::to_string(static_cast<int>(c.opcode)));
     EXPECT_EQ(this->after(c.opcode, kOld, kNew, T{4}), c.below ? kNew : kOld);
     EXPECT_EQ(this->after(c.opcode, kOld, kNew, T{5}), c.equal ? kNew : kOld);
