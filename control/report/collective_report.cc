@@ -238,6 +238,7 @@ std::optional<CollectiveReport::ScaleUp> scale_up(const build::Collective& colle
 void add(CollectiveReport& r, const RankTraffic& t) noexcept {
   r.packets += t.packets;
   r.retransmitted_packets += t.retransmitted_packets;
+  r.out_of_order += t.out_of_order;
   r.packet_seq_err += t.packet_seq_err;
   r.local_ack_timeout_err += t.local_ack_timeout_err;
   r.ecn_marked += t.ecn_marked;

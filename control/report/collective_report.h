@@ -76,6 +76,7 @@ struct CollectiveReport {
 
   std::uint64_t packets = 0;  // of payload, sent
   std::uint64_t retransmitted_packets = 0;
+  std::uint64_t out_of_order = 0;
   std::uint64_t packet_seq_err = 0;
   std::uint64_t local_ack_timeout_err = 0;
   std::uint64_t ecn_marked = 0;

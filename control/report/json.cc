@@ -126,6 +126,7 @@ Json collective(const CollectiveReport& c) {
           {"wrong", c.wrong},
           {"packets", c.packets},
           {"retransmitted_packets", c.retransmitted_packets},
+          {"out_of_order", c.out_of_order},
           {"packet_seq_err", c.packet_seq_err},
           {"local_ack_timeout_err", c.local_ack_timeout_err},
           {"ecn_marked", c.ecn_marked},

@@ -52,6 +52,7 @@ Sums sums_of(const Report& r) {
   Sums s;
   for (const CollectiveReport& c : r.collectives) {
     s.retransmitted += static_cast<double>(c.retransmitted_packets);
+    s.reordered += static_cast<double>(c.out_of_order);
     s.cnps += static_cast<double>(c.cnp_handled);
   }
   for (const TrafficReport& t : r.traffic) {

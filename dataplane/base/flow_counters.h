@@ -19,7 +19,9 @@ struct RxFlowCounters {
   std::uint64_t payload_octets = 0;  // of what is of use: seen for the first time, and taken by the transport
   std::uint64_t duplicated = 0;      // arrived a second time (without a transport)
   std::uint64_t discarded = 0;       // not taken by the transport: out of sequence, or there already
-  std::uint64_t reordered = 0;       // arrived behind a later one (RFC 4737 type-P-reordered; without a transport)
+  // Arrived behind a later one (RFC 4737 type-P-reordered; without a transport); over UET: taken while others before it
+  // were missing.
+  std::uint64_t reordered = 0;
   // Payload, or its identity, not what was sent. Messages of a transport with real payload: once per message.
   std::uint64_t corrupted = 0;
   std::uint64_t marked = 0;   // with CE

@@ -92,6 +92,8 @@ TEST(UetCollectives, TheShippedAllReduceSurvivesItsFlap) {
     std::uint64_t out_of_order = 0;
     for (const report::UetNicReport& n : r.uet_nics) out_of_order += n.out_of_order;
     EXPECT_GT(out_of_order, 0u) << "sprayed";
+    EXPECT_GT(c.out_of_order, 0u);
+    EXPECT_LE(c.out_of_order, out_of_order) << "credits may come early, too";
     for (const report::PortReport& p : r.ports) EXPECT_EQ(p.counters.tx_control, 0u) << "no PFC";
   }
 }

@@ -18,7 +18,7 @@ struct FlowConfig {
   std::uint64_t id = 0;  // of the whole run
   FlowOperation operation = FlowOperation::kWrite;
   Bytes total{};                      // of payload; 0: no end
-  std::uint32_t message = 1'000'000;  // octets, 1..2^30; the last one is what is left of `total`
+  std::uint32_t message = 1'000'000;  // octets, 1..2^31; the last one is what is left of `total`
   std::uint32_t outstanding = 4;      // per QP, at least 1
   std::uint32_t qps = 1;              // at least 1
   std::uint32_t receives = 4;         // SEND: receive requests that the sink has for each QP, at least 1

@@ -49,7 +49,7 @@ std::string_view name(PostError error) noexcept {
 Engine::Engine(const EngineConfig& config, RngStream chance)
     : fep_(config),
       chance_(chance),
-      table_(config.most_pdcs, config.pdcid_quiet),
+      table_(config.most_pdcs, config.pdcid_quiet, config.target_keeps()),
       initiator_(fep_, RngStream(Seed{chance_.next()}, "no_match")),
       target_(fep_) {
   connectionless_.paths = PathSelector(config.multipath, chance_);
@@ -200,7 +200,7 @@ void Engine::retire(Pdc& pdc) {
   std::erase(fep_.peer(pdc.peer).pdcs, pdc.id.value);
 }
 
-void Engine::free(Instant now, Pdc& pdc) {
+void Engine::free(Instant now, Pdc& pdc, PdcTable::Rest rest) {
   retire(pdc);
   target_.forget(pdc);
   if (pdc.initiator) {
@@ -216,15 +216,15 @@ void Engine::free(Instant now, Pdc& pdc) {
     pdc.sent.pop_answered();
   }
   pdc.state = PdcState::kFree;
-  table_.give_back(now, pdc);
+  table_.give_back(now, pdc, rest);
   if (!waiting_.empty()) wait_for_pdc(now);
 }
 
-void Engine::fail(Instant now, Pdc& pdc, Status status, After after) {
+void Engine::fail(Instant now, Pdc& pdc, Status status, After after, bool peer_has_it) {
   fep_.counters.pdcs_failed.increment();
   again_.clear();
   initiator_.forget(pdc, status, after == After::kSendAgain ? &again_ : nullptr);
-  free(now, pdc);
+  free(now, pdc, pdc.initiator && peer_has_it ? PdcTable::Rest::kTarget : PdcTable::Rest::kPackets);
   const std::vector<std::uint32_t> again = std::exchange(again_, {});
   for (const std::uint32_t message : again) enqueue(now, message);
 }

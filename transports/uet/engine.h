@@ -183,8 +183,9 @@ class Engine {
   Pdc* pdc_for(Instant now, const SendWr& wr);
   Pdc* open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool initiator);
   Psn draw_start(Peer& peer);
-  void free(Instant now, Pdc& pdc);
-  void fail(Instant now, Pdc& pdc, Status status, After after);
+  void free(Instant now, Pdc& pdc, PdcTable::Rest rest = PdcTable::Rest::kPackets);
+  // `peer_has_it`: its other half may be there still.
+  void fail(Instant now, Pdc& pdc, Status status, After after, bool peer_has_it = true);
   void quiesce(Pdc& pdc);
   void retire(Pdc& pdc);
 
@@ -227,7 +228,7 @@ class Engine {
   // ---- engine_lines.cc: who sends when, timers ----
   void settle(Instant now, Pdc& pdc);
   void line_up(Instant now, Pdc& pdc);
-  void line_up_control(Pdc& pdc);
+  void line_up_control(Instant now, Pdc& pdc);
   void line_up_data(Instant now, Pdc& pdc);
   void set_timer(Pdc& pdc);
   void run_due(Instant now) {
@@ -258,6 +259,8 @@ class Engine {
   }
   bool has_data(Instant now, Pdc& pdc, NextCargo& next);
   bool next_cargo(Pdc& pdc, NextCargo& next);
+  bool has_counted_cp(Pdc& pdc) noexcept;
+  Cargo next_counted_cp(const Pdc& pdc) const noexcept;
   bool window_open(const Pdc& pdc) const noexcept;
 
   // ---- engine_connectionless.cc: RUDI and UUD ----

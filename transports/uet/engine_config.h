@@ -1,6 +1,7 @@
 // Settings of a UET engine; defaults are those of uet §5.15 unless said otherwise.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "dataplane/base/ids.h"
@@ -22,6 +23,12 @@ struct EngineConfig {
   // it up, though its NOOPs are answered.
   Duration target_idle{5'000'000'000'000};
   Duration close_req_time{1'000'000'000'000};  // Close_REQ_Time: and closes it in error when nothing comes of it
+  // How long a target may keep a PDC whose initiator has given it up: until its own data have been sent often enough,
+  // it has heard nothing for long, and nothing comes of its CLOSE_REQ. So long the PDCID is not used again.
+  Duration target_keeps() const noexcept {
+    constexpr int kMostDoublings = 16;
+    return rto_init * (std::int64_t{1} << std::min(retries + 1, kMostDoublings)) + target_idle + close_req_time;
+  }
 
   // Windows, in PSNs. The reference provider has 128 for both.
   std::uint32_t window = 512;    // outstanding at most, 1..4096

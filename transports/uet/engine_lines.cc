@@ -20,16 +20,20 @@ bool Engine::window_open(const Pdc& pdc) const noexcept {
   return pdc.peer_range == 0 || ahead <= static_cast<std::int32_t>(pdc.peer_range);
 }
 
+// A control packet that takes a PSN, for the first time or again. It is kept and counted as data are but goes in the
+// class of ACKs, behind those that are made: in another class a close would overtake them, and to a target whose data
+// are not acknowledged that is a close in error (uet §5.11).
+bool Engine::has_counted_cp(Pdc& pdc) noexcept {
+  if (pdc.sent.any_lost()) return pdc.sent.at(pdc.sent.first_lost()).cargo.is_control();
+  return (pdc.close_due || (pdc.noop_due && pdc.reads_in_flight > 0)) && window_open(pdc);
+}
+
+Cargo Engine::next_counted_cp(const Pdc& pdc) const noexcept {
+  if (!pdc.close_due) return {.kind = Cargo::Kind::kNoop};
+  return {.kind = pdc.initiator ? Cargo::Kind::kCloseCmd : Cargo::Kind::kCloseReq};
+}
+
 bool Engine::next_cargo(Pdc& pdc, NextCargo& next) {
-  // Not before what has come is acknowledged: to its sender that would be a close in error (uet §5.11).
-  if (pdc.close_due && pdc.control.empty()) {
-    next = {{.kind = pdc.initiator ? Cargo::Kind::kCloseCmd : Cargo::Kind::kCloseReq}, PdsCp::kOctets};
-    return true;
-  }
-  if (pdc.noop_due && pdc.reads_in_flight > 0) {
-    next = {{.kind = Cargo::Kind::kNoop}, PdsCp::kOctets};
-    return true;
-  }
   if (!pdc.read_jobs.empty()) {
     next.cargo = {.kind = Cargo::Kind::kReadData, .item = pdc.read_jobs.front()};
     next.octets = PdsRequest::kOctets + SesResponseData::kOctets + target_.read_job(next.cargo.item).octets;
@@ -40,25 +44,29 @@ bool Engine::next_cargo(Pdc& pdc, NextCargo& next) {
   return true;
 }
 
-// Whether a packet could go as far as the window is concerned; if none goes again, `next` is what it is made of.
+// Whether a packet could go as far as the window is concerned; if none goes again, `next` is what it is made of. A
+// control packet that may not go yet waits here, too.
 bool Engine::has_data(Instant now, Pdc& pdc, NextCargo& next) {
+  if (has_counted_cp(pdc)) return pdc.blocked_until > now;
   if (pdc.sent.any_lost()) {
     // What was inferred to be lost goes again beyond the window (uet §9.5); and something always may be under way.
     return pdc.blocked_until > now || pdc.recovering || !pdc.sent.any_in_flight() ||
            pdc.congestion.allows(pdc.sent.at(pdc.sent.first_lost()).octets);
   }
   if (!window_open(pdc) || !next_cargo(pdc, next)) return false;
-  // Control packets are not subject to the window.
-  return next.cargo.is_control() || !pdc.sent.any_in_flight() || pdc.congestion.allows(next.octets);
+  return !pdc.sent.any_in_flight() || pdc.congestion.allows(next.octets);
 }
 
 void Engine::line_up(Instant now, Pdc& pdc) {
-  line_up_control(pdc);
+  line_up_control(now, pdc);
   if (!pdc.in_data_line && has_data(now, pdc)) line_up_data(now, pdc);
 }
 
-void Engine::line_up_control(Pdc& pdc) {
-  if (pdc.in_control_line || (pdc.control.empty() && !(pdc.clear_due && pdc.remote != 0))) return;
+void Engine::line_up_control(Instant now, Pdc& pdc) {
+  if (pdc.in_control_line) return;
+  const bool any =
+      !pdc.control.empty() || (pdc.clear_due && pdc.remote != 0) || (pdc.blocked_until <= now && has_counted_cp(pdc));
+  if (!any) return;
   pdc.in_control_line = true;
   control_line_.push(pdc.id.value);
 }

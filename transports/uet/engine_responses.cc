@@ -304,7 +304,7 @@ std::optional<Drop> Engine::on_pdc_nack(Instant now, Pdc& pdc, const InPacket& i
         fep_.counters.pdcs_closed.increment();
         free(now, pdc);
       } else {
-        fail(now, pdc, Status::kPdcFailed, After::kSendAgain);
+        fail(now, pdc, Status::kPdcFailed, After::kSendAgain, false);
       }
       return std::nullopt;
     case NackCode::kPktNotRcvd:
@@ -337,7 +337,7 @@ std::optional<Drop> Engine::on_pdc_nack(Instant now, Pdc& pdc, const InPacket& i
     case NackCode::kPdcModeMismatch:
     case NackCode::kUnexpEvent:
     case NackCode::kExpNackFatal:
-      fail(now, pdc, Status::kPdcFailed, After::kFail);
+      fail(now, pdc, Status::kPdcFailed, After::kFail, nack.code != NackCode::kClosingInErr);
       return std::nullopt;
   }
   return Drop::kGhostNack;  // reserved

@@ -67,6 +67,16 @@ bool Engine::send_control(Instant now, OutPacket& out) {
         sent = true;
       }
     }
+    if (!sent && pdc->blocked_until <= now && has_counted_cp(*pdc)) {
+      if (pdc->sent.any_lost()) {
+        send_again(now, *pdc, out);
+      } else {
+        send_first(now, *pdc, {next_counted_cp(*pdc), PdsCp::kOctets}, out);
+      }
+      pdc->idle_since = now;
+      set_timer(*pdc);
+      sent = true;
+    }
     line_up(now, *pdc);
     if (sent) return true;
   }
@@ -101,7 +111,7 @@ bool Engine::send_pdc_data(Instant now, OutPacket& out) {
     // Nothing follows that would bring an acknowledgement about.
     if (request != nullptr && !request->ar) request->ar = !more && !initiator_.waits_for_reads(*pdc);
     pdc->idle_since = now;
-    line_up_control(*pdc);
+    line_up_control(now, *pdc);
     if (more) line_up_data(now, *pdc);
     set_timer(*pdc);
     return true;
@@ -121,8 +131,7 @@ void Engine::send_again(Instant now, Pdc& pdc, OutPacket& out) {
 }
 
 void Engine::send_first(Instant now, Pdc& pdc, const NextCargo& next, OutPacket& out) {
-  // A close takes the way of the last ACK, behind it: to a target that it reached first, data of READs that are not
-  // acknowledged would be lost (uet §5.11).
+  // A close takes the way of the last ACK, behind it.
   const bool behind_ack = next.cargo.kind == Cargo::Kind::kCloseCmd && pdc.ack_entropy;
   const SentPacket packet{.sent_at = now,
                           .cargo = next.cargo,

@@ -113,7 +113,8 @@ Key<TrafficSpec> of_roce(Key<RoceTraffic> k) {
           k.schema};
 }
 
-constexpr std::uint32_t kMostMessage = 1u << 30;
+// InfiniBand's longest (roce/wire/reth.h); UET's field has room for twice as much.
+constexpr std::uint32_t kMostMessage = 1u << 31;
 
 // What a delivery mode of UET can carry.
 void check_service(const Tree& map, const TrafficSpec& t) {
@@ -131,6 +132,16 @@ void check_service(const Tree& map, const TrafficSpec& t) {
                           format(Bytes{t.roce.message}), t.roce.path_mtu));
 }
 
+// A READ of RoCEv2 has all of its PSNs at once, less than half of what 24 bits count (roce::Psn::kMostAhead).
+void check_read(const Tree& map, const TrafficSpec& t) {
+  constexpr std::uint32_t kMostPackets = (1u << 23) - 1;
+  const std::uint32_t packets = (t.roce.message - 1) / static_cast<std::uint32_t>(t.roce.path_mtu) + 1;
+  if (t.roce.operation == RoceOperation::kRead && packets > kMostPackets)
+    map.at_or_self("message")
+        .fail(fmt::format("{} are {} packets of path-mtu ({}), and a READ has at most {}",
+                          format(Bytes{t.roce.message}), packets, t.roce.path_mtu, kMostPackets));
+}
+
 // Keys that say something of one transport only.
 void check_transport(const Tree& map, const TrafficSpec& t) {
   const auto only = [&](std::initializer_list<const char*> keys, bool has_meaning, const char* where) {
@@ -145,6 +156,7 @@ void check_transport(const Tree& map, const TrafficSpec& t) {
   only({"service"}, t.is_uet(), "transport: uet");
   if (t.has_messages()) check_path_mtu(map, t.roce.path_mtu, t.is_uet());
   if (t.is_uet()) check_service(map, t);
+  if (t.is_roce()) check_read(map, t);
   const bool rping = t.is_rping();
   only({"rping"}, rping, "operation: rping");
   only({"message", "path-mtu", "bytes"}, !rping, "other operations; of pings, rping has size, path-mtu and count");

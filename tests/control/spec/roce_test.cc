@@ -163,8 +163,12 @@ TEST(RoceErrors, KeysOfTraffic) {
             "x.yaml:5:51: traffic.0: unknown key 'operaton'; did you mean 'operation'? ");
   EXPECT_EQ(wrong("operation: atomic"),
             "x.yaml:5:62: traffic.0.operation: unknown 'atomic'; expected write, send, read or rping");
-  EXPECT_EQ(wrong("message: 0"), "x.yaml:5:60: traffic.0.message: 0 is out of range; expected 1B..1GiB");
-  EXPECT_EQ(wrong("message: 2GiB"), "x.yaml:5:60: traffic.0.message: 2GiB is out of range; expected 1B..1GiB");
+  EXPECT_EQ(wrong("message: 0"), "x.yaml:5:60: traffic.0.message: 0 is out of range; expected 1B..2GiB");
+  EXPECT_EQ(wrong("message: 3GiB"), "x.yaml:5:60: traffic.0.message: 3GiB is out of range; expected 1B..2GiB");
+  EXPECT_EQ(
+      wrong("operation: read, path-mtu: 256, message: 2GiB"),
+      "x.yaml:5:92: traffic.0.message: 2GiB are 8388608 packets of path-mtu (256), and a READ has at most 8388607");
+  EXPECT_EQ(wrong("operation: read, path-mtu: 512, message: 2GiB"), "(no error)");
   EXPECT_EQ(wrong("outstanding: 0"), "x.yaml:5:64: traffic.0.outstanding: 0 is out of range; expected 1..4096");
   EXPECT_EQ(wrong("path-mtu: 1500"),
             "x.yaml:5:61: traffic.0.path-mtu: 1500 is no path MTU of RoCE; expected 256, 512, 1024, 2048 or 4096");

@@ -49,6 +49,8 @@ TEST_F(Comparisons, SprayingSharesThePathsAndNothingIsSentAgainForNothing) {
   EXPECT_LT(of(f, "max_over_mean", kRudSpray), 0.8 * of(f, "max_over_mean", kEcmp));
   EXPECT_LT(of(f, "fct_p99", kRudSpray), 0.8 * of(f, "fct_p99", kEcmp));
   EXPECT_GT(of(f, "fct_p99", kRodSpray), of(f, "fct_p99", kRudSpray)) << "in order is over one path";
+  for (const std::size_t c : {kRoceSpray, kRudSpray}) EXPECT_GT(of(f, "out_of_order", c), 0) << c;
+  for (const std::size_t c : {kEcmp, kRodSpray}) EXPECT_EQ(of(f, "out_of_order", c), 0) << c;
   for (const std::size_t c : {kRoceSpray, kRudSpray}) EXPECT_EQ(of(f, "retransmitted", c), 0) << c;
 }
 
@@ -79,6 +81,32 @@ TEST_F(Comparisons, CollectivesCostTheSameByAllTransportsWhereNothingIsLost) {
   const Figures f = compare("comparisons/t6-6-collectives.yaml",
                             {"--over", "collectives.all.collective=all-reduce", "--set", "collectives.all.repeats=3"});
   for (std::size_t c = 0; c < 4; ++c) EXPECT_GT(of(f, "busbw", c), 90e9) << c;
+}
+
+TEST_F(Comparisons, BitErrorsCostWhatWasLostAndNoMore) {
+  const Figures f = compare("comparisons/t6-5a-bit-errors.yaml", {"--over", "faults.cables.bit-errors=1e-7"});
+  enum { kGoBackN, kSelective, kRoceSpray, kRudSpray, kRod };
+  for (const std::size_t c : {kGoBackN, kSelective, kRoceSpray, kRudSpray, kRod}) EXPECT_GT(of(f, "drops", c), 50) << c;
+  for (const std::size_t c : {kSelective, kRoceSpray}) EXPECT_EQ(of(f, "retransmitted", c), of(f, "drops", c)) << c;
+  EXPECT_GE(of(f, "retransmitted", kRudSpray), 0.9 * of(f, "drops", kRudSpray)) << "an ACK more or less";
+  EXPECT_LT(of(f, "retransmitted", kRudSpray), 2 * of(f, "drops", kRudSpray));
+  EXPECT_GT(of(f, "retransmitted", kRod), 5 * of(f, "drops", kRod)) << "all behind it go again";
+  EXPECT_LT(of(f, "fct_max", kRudSpray), 0.3 * of(f, "fct_max", kGoBackN));
+}
+
+TEST_F(Comparisons, PausesReachFlowsThatAreNotBoundForTheIncast) {
+  const Figures f = compare("comparisons/t6-5c-victims.yaml");
+  enum { kPfcAlone, kPfcDcqcn, kRoceLossy, kUetPfc, kUetTrim };
+  const char* const victims = "/traffic/1/fct_ns/max";
+  constexpr double kAlone = 87'000;  // ns
+  EXPECT_GT(of(f, "xoff_sent", kPfcAlone), 0);
+  EXPECT_GT(of(f, victims, kPfcAlone), 1.5 * kAlone);
+  for (const std::size_t c : {kRoceLossy, kUetTrim}) {
+    EXPECT_EQ(of(f, "xoff_sent", c), 0) << c;
+    EXPECT_LT(of(f, victims, c), 1.05 * kAlone) << c;
+  }
+  EXPECT_EQ(of(f, "drops", kUetTrim), 0);
+  EXPECT_GT(of(f, "trimmed", kUetTrim), 0);
 }
 
 // What the quick start shows.

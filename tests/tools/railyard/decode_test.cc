@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <span>
 #include <sstream>
 #include <vector>
@@ -104,6 +105,48 @@ TEST_F(Decode, OfACaptureOfOurOwn) {
     EXPECT_EQ(frame["bth"]["operation"], "UC SEND Only");
     EXPECT_EQ(frame["icrc_ok"], true);
     EXPECT_FALSE(frame.contains("error"));
+  }
+}
+
+// Five hosts send to the sixth, over a switch that trims. Of every frame we say what the dissector for Wireshark
+// says, and the CRC is right.
+TEST_F(Decode, OfACaptureOfUltraEthernetOfOurOwn) {
+  write("uet.yaml", R"(
+name: uet
+topology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 6 }
+switches: { default: { buffer: 8MiB } }
+qos: { default: { classes: { 3: { lossless: false, queue-alpha: 1/64, trim: { dscp: 40, class: 5 } },
+                             5: { strict: true } } } }
+traffic:
+  - { name: w, from: [h1, h2, h3, h4, h5], to: h6, transport: uet, bytes: 200KB, message: 200KB }
+  - { name: r, from: h6, to: h1, transport: uet, operation: read, bytes: 20KB, message: 20KB }
+)");
+  ASSERT_EQ(railyard({"run", "uet.yaml", "--capture", "leaf1:6=h6.pcapng"}).exit_code, kOk);
+  const auto frames = decode_json("h6.pcapng");
+  std::map<std::string, int> kinds;
+  for (const auto& frame : frames) {
+    ASSERT_TRUE(frame.contains("uet")) << frame;
+    EXPECT_FALSE(frame.contains("error")) << frame;
+    const bool trimmed = frame.value("trimmed", false);
+    if (!trimmed) {
+      EXPECT_EQ(frame["crc_ok"], true) << frame;
+    }
+    ++kinds[trimmed ? "trimmed" : frame["uet"]["pds"].get<std::string>()];
+  }
+  for (const char* kind : {"RUD_REQ", "ACK_CC", "NACK", "CP", "trimmed"}) EXPECT_GT(kinds[kind], 0) << kind;
+  if (!has_tshark()) GTEST_SKIP() << "tshark is not here";
+  const auto lines =
+      tshark(fmt::format("-X lua_script:{}/tools/wireshark/uet.lua -o uet.trimmed_dscp:40 -r '{}' -T fields -E "
+                         "separator=, -e frame.protocols -e uet.pds -e uet.psn -e uet.cack_psn -e uet.nack_psn",
+                         RAILYARD_SOURCE_DIR, (folder_ / "h6.pcapng").string()));
+  ASSERT_EQ(lines.size(), frames.size());
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const auto said = [&](const char* key) {
+      return frames[i]["uet"].contains(key) ? frames[i]["uet"][key].dump() : std::string();
+    };
+    EXPECT_EQ(lines[i], fmt::format("eth:ethertype:ip:udp:uet,{},{},{},{}", frames[i]["uet"]["pds"].get<std::string>(),
+                                    said("psn"), said("cack_psn"), said("nack_psn")))
+        << frames[i];
   }
 }
 

@@ -262,6 +262,29 @@ TEST_P(Messages, AnotherJobIsRefused) {
   pair.expect_clean();
 }
 
+// By PIDonFEP and resource index alone; the JobID still says who asks, and another one is refused (uet §6.1).
+TEST_P(Messages, AbsoluteAddressesAreSaidOnTheWireAndFindTheSameEnd) {
+  Pair pair;
+  pair.fill(0, 0, 3000);
+  pair.receive(1, 7, kTo, 3000);
+  SendWr wr = in_mode(pair.send(0, 1, 0, 3000));
+  wr.relative = false;
+  pair.post(0, wr);
+  const ContextId other = pair.engine(0).create_context({.job_id = 2, .domain = {1}, .cq = pair.end(0).cq});
+  SendWr refused = in_mode(pair.write(0, 2, 0, kTo, 100));
+  refused.relative = false;
+  ASSERT_TRUE(pair.engine(0).post(pair.now(), other, refused));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:success 2:refused BAD_JOB_ID");
+  EXPECT_EQ(pair.text(1), "7:success");
+  EXPECT_TRUE(pair.same(0, 0, 1, kTo, 3000));
+  for (const Seen& s : pair.log())
+    if (const auto* const request = std::get_if<SesRequestValues>(&s.packet.ses)) {
+      EXPECT_FALSE(request->rel);
+    }
+  pair.expect_clean();
+}
+
 TEST_P(Messages, LocalMemoryThatIsNotThereTouchesNothing) {
   Pair pair;
   pair.fill(1, kTo, 3000, 9);

@@ -174,7 +174,8 @@ void Pair::put(std::size_t from, std::vector<std::byte> frame) {
     wire::write<wire::Ipv4::ECN>(frame.data() + kL3, 3);
     checksum(frame);
   }
-  if (f.trimmed && (seen.request() != nullptr || type(seen.packet.pds) == PdsType::kRudiReq)) {
+  const PdsType what = type(seen.packet.pds);
+  if (f.trimmed && (seen.request() != nullptr || what == PdsType::kRudiReq || what == PdsType::kUudReq)) {
     constexpr std::size_t kKept = 24;  // behind the IP header (uet §10.4)
     frame.resize(kL3 + wire::Ipv4::kOctets + kKept);
     wire::write<wire::Ipv4::DSCP>(frame.data() + kL3, *encapsulation_.dscp.trimmed);

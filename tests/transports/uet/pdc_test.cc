@@ -161,6 +161,26 @@ TEST(Pdc, ACloseDoesNotOvertakeTheLastAcknowledgement) {
   pair.expect_clean();
 }
 
+// A NIC serves its classes in its own order: what must not overtake ACKs is in theirs.
+TEST(Pdc, ACloseIsInTheClassOfAcknowledgementsFirstAndAgain) {
+  Pair pair;
+  Engine& engine = pair.engine(0);
+  pair.post(0, pair.read(0, 1, kTo, 0, 3000));
+  pair.run_for(Duration{50'000'000});
+  ASSERT_EQ(pair.text(0), "1:success");
+  engine.close_idle(pair.now());
+  EXPECT_EQ(engine.ready(pair.now()).classes, bit(engine.config().control));
+  pair.fate = [](const Seen& s) { return Fate{.lost = s.is_cp(CtlType::kCloseCmd)}; };
+  pair.run_for(Duration{1'000'000});
+  OutPacket again;
+  Instant at = pair.now();
+  while (engine.ready(at).classes == 0) at = engine.ready(at).until;
+  EXPECT_FALSE(engine.send(at, engine.config().data, again));
+  ASSERT_TRUE(engine.send(at, engine.config().control, again));
+  EXPECT_EQ(std::get<PdsCpValues>(again.packet.pds).ctl_type, CtlType::kCloseCmd);
+  EXPECT_TRUE(std::get<PdsCpValues>(again.packet.pds).retx);
+}
+
 TEST(Pdc, AReadThatIsAcknowledgedAndNeverAnsweredFails) {
   Pair pair;
   pair.fate = [](const Seen& s) { return Fate{.lost = s.from == 1 && s.request() != nullptr}; };
@@ -306,6 +326,62 @@ TEST(Pdc, MessagesWaitForAPdcIfThisEndHasNone) {
   EXPECT_EQ(pair.text(0), "1:success 2:success 3:success");
   EXPECT_EQ(pair.counters(0).pdcs_opened.read(), 3u);
   pair.expect_clean();
+}
+
+// Nothing comes back from the target, whose halves of the PDCs are there until it gives them up itself.
+TEST(Pdc, APdcidThatFailedIsNotUsedAgainWhileItsTargetMayHaveIt) {
+  EngineConfig config = test_config();
+  config.most_pdcs = 3;  // two of which are an initiator's
+  Pair pair(config);
+  pair.fate = [](const Seen& s) { return Fate{.lost = s.from == 1}; };
+  for (std::uint8_t lane = 0; lane < 2; ++lane) {
+    SendWr wr = pair.write(0, lane, 0, 0, 100);
+    wr.lane = lane;
+    pair.post(0, wr);
+  }
+  while (pair.engine(0).open_messages() > 0) pair.run_for(Duration{1'000'000'000});
+  EXPECT_EQ(pair.text(0), "0:retry_exceeded 1:retry_exceeded");
+  EXPECT_EQ(pair.engine(1).pdcs(), 2u);
+  pair.run_for(config.pdcid_quiet * 2);
+
+  pair.fate = nullptr;
+  const Instant posted = pair.now();
+  pair.fill(0, 0, 3000);
+  pair.post(0, pair.write(0, 2, 0, kTo, 3000));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "2:success");
+  EXPECT_TRUE(pair.same(0, 0, 1, kTo, 3000));
+  EXPECT_EQ(pair.counters(1).sent(NackCode::kInvalidSyn), 0u);
+  const auto again = std::ranges::find_if(
+      pair.log(), [&](const Seen& s) { return s.from == 0 && s.at > posted && s.request() != nullptr; });
+  ASSERT_NE(again, pair.log().end());
+  EXPECT_GT(again->at - posted, config.target_idle / 2);
+  EXPECT_LE(again->at - posted, config.target_keeps());
+  pair.expect_clean();
+}
+
+// A target that says that it does not have it does not keep its PDCID from being used.
+TEST(Pdc, APdcidThatItsTargetDoesNotKnowIsSoonUsedAgain) {
+  EngineConfig config = test_config();
+  config.most_pdcs = 2;
+  Pair pair(config);
+  pair.post(0, pair.write(0, 1, 0, 0, 100));
+  pair.run_for(Duration{20'000'000});
+  const auto first = std::ranges::find_if(pair.log(), [](const Seen& s) { return s.ack() != nullptr; });
+  ASSERT_NE(first, pair.log().end());
+  const PdsAckValues ack = *first->ack();
+  pair.fate = [&](const Seen& s) { return Fate{.lost = s.from == 0 && s.index == 1}; };
+  pair.post(0, pair.write(0, 2, 0, 0, 100));
+  pair.run_for(Duration{1'000'000});
+  pair.inject(
+      1, 0, {.pds = PdsNackValues{.code = NackCode::kInvDpdcid, .nack_psn = ack.ack_psn() + 1, .dpdcid = ack.dpdcid}});
+  const Instant told = pair.now();
+  pair.run_for(config.pdcid_quiet * 3);
+  ASSERT_EQ(pair.counters(0).pdcs_failed.read(), 1u);
+  const auto again = std::ranges::find_if(
+      pair.log(), [&](const Seen& s) { return s.from == 0 && s.at > told && s.request() != nullptr; });
+  ASSERT_NE(again, pair.log().end());
+  EXPECT_LE(again->at - told, config.pdcid_quiet * 2);
 }
 
 TEST(Pdc, ThousandsComeAndGoAndNoneIsLeft) {

@@ -72,6 +72,7 @@ RankTraffic RoceRank::traffic() const noexcept {
   const QpCounters c = counters();
   return {.packets = c.data_packets,
           .retransmitted_packets = c.retransmitted_packets,
+          .out_of_order = c.out_of_sequence,
           .packet_seq_err = c.packet_seq_err,
           .local_ack_timeout_err = c.local_ack_timeout_err,
           .ecn_marked = c.np_ecn_marked_roce_packets,

@@ -33,12 +33,14 @@ class UetRank final : public CollectiveRank {
   bool take_completions(Instant now);
 
   std::uint32_t job_id() const noexcept { return job_.job_id; }
-  // What its NIC sees of its packets: one with payload was sent, and one has come with CE.
+  // What its NIC sees of its packets: one with payload was sent; one has come with CE, or while others before it were
+  // missing.
   void note_sent(bool again) noexcept {
     ++traffic_.packets;
     traffic_.retransmitted_packets += again ? 1 : 0;
   }
   void note_marked() noexcept { ++traffic_.ecn_marked; }
+  void note_out_of_order() noexcept { ++traffic_.out_of_order; }
   const std::vector<ContextId>& contexts() const noexcept { return contexts_; }
   RankTraffic traffic() const noexcept override { return traffic_; }
 

@@ -54,11 +54,16 @@ bool FlowEndpoint::receive_one(const RxFrame& frame) {
   run_due(frame.at);
   if (!uet_.parse(frame, in_)) {
     const Of of = lane_of(in_);
+    const Counter& out_of_order = engine().counters().placed_out_of_order;
+    const std::uint64_t before = out_of_order.read();
     const std::optional<Drop> drop = uet_.engine().on_packet(frame.at, in_);
-    if (of.lane != nullptr)
+    const bool early = out_of_order.read() != before;
+    if (of.lane != nullptr) {
       on_data(of, frame, in_, drop);
-    else if (in_.ce)
-      note_marked(in_);
+      if (early) ++flows_[of.lane->flow].received.reordered;
+    } else if (in_.ce || early) {
+      note_of_rank(in_, early);
+    }
   }
   return take_completions(frame.at);
 }
@@ -81,11 +86,15 @@ FlowEndpoint::Of FlowEndpoint::lane_of(const InPacket& in) noexcept {
   return of;
 }
 
-void FlowEndpoint::note_marked(const InPacket& in) noexcept {
+void FlowEndpoint::note_of_rank(const InPacket& in, bool early) noexcept {
   const auto* request = std::get_if<SesRequestValues>(&in.packet.ses);
   if (request == nullptr || in.payload.octets == 0) return;
   for (UetRank& rank : ranks_)
-    if (rank.job_id() == request->job_id) return rank.note_marked();
+    if (rank.job_id() == request->job_id) {
+      if (in.ce) rank.note_marked();
+      if (early) rank.note_out_of_order();
+      return;
+    }
 }
 
 void FlowEndpoint::note_sent(Instant now, const OutPacket& out) noexcept {

@@ -175,7 +175,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
     std::uint16_t tries = 0;  // of that READ, before this one
   };
   Of lane_of(const InPacket& in) noexcept;
-  void note_marked(const InPacket& in) noexcept;
+  void note_of_rank(const InPacket& in, bool early) noexcept;
   void on_data(const Of& of, const RxFrame& frame, const InPacket& in, std::optional<Drop> drop);
   void take_read(Lane& lane, Flow& flow, const Of& of, const InPacket& in);
   void take_idempotent(Lane& lane, Flow& flow, const InPacket& in);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -17,39 +18,49 @@ namespace railyard::uet {
 
 class PdcTable {
  public:
-  // At most `most` at a time, 2..65535; a PDCID is not used again before `quiet` has passed. A quarter of them, and at
-  // least one, is never an initiator's: two ends that had given all to PDCs of their own would wait for each other.
-  PdcTable(std::uint16_t most, Duration quiet)
-      : most_(most), initiators_most_(most - std::max(1u, most / 4u)), quiet_(quiet) {
+  // Why a PDCID is not used again at once.
+  enum class Rest : std::uint8_t {
+    kPackets,  // packets of it may still be under way
+    kTarget    // an initiator's that has failed: its target may still have it, and takes what begins anew for an error
+  };
+
+  // At most `most` at a time, 2..65535; a PDCID is not used again before it has rested for `packets` or `target`. A
+  // quarter of them, and at least one, is never an initiator's: two ends that had given all to PDCs of their own would
+  // wait for each other.
+  PdcTable(std::uint16_t most, Duration packets, Duration target)
+      : most_(most), initiators_most_(most - std::max(1u, most / 4u)), resting_{Resting{packets}, Resting{target}} {
     pdcs_.emplace_back();
   }
 
   // A PDC that is free, in whatever state the last one left it but for its id. nullptr: there is none. New PDCIDs come
   // first, then the one that is longest free.
   Pdc* take(Instant now, bool initiator) {
-    while (!resting_.empty() && now - resting_.front() >= quiet_) resting_.pop_front();
+    for (Resting& r : resting_)
+      while (!r.initiators.empty() && now - r.initiators.front() >= r.quiet) r.initiators.pop_front();
     if (initiator && share_is_used()) return nullptr;
     std::uint16_t id = 0;
     if (pdcs_.size() <= most_) {
       id = static_cast<std::uint16_t>(pdcs_.size());
       pdcs_.push_back(std::make_unique<Pdc>());
       pdcs_[id]->id = PdcId{id};
-    } else if (!free_.empty() && now - free_.front().since >= quiet_) {
-      id = free_.front().id;
-      free_.pop_front();
     } else {
-      return nullptr;
+      const auto rested =
+          std::ranges::find_if(resting_, [&](const Resting& r) { return !r.free.empty() && r.first_free() <= now; });
+      if (rested == resting_.end()) return nullptr;
+      id = rested->free.front().id;
+      rested->free.pop_front();
     }
     ++live_;
     if (initiator) ++initiators_;
     return pdcs_[id].get();
   }
-  void give_back(Instant now, const Pdc& pdc) {
-    free_.push_back({pdc.id.value, now});
+  void give_back(Instant now, const Pdc& pdc, Rest why) {
+    Resting& r = resting_[static_cast<std::size_t>(why)];
+    r.free.push_back({pdc.id.value, now});
     --live_;
     if (!pdc.initiator) return;
     --initiators_;
-    resting_.push_back(now);
+    r.initiators.push_back(now);
   }
   // nullptr: there is no such PDC.
   Pdc* find(std::uint16_t id) const noexcept {
@@ -58,8 +69,9 @@ class PdcTable {
   std::size_t live() const noexcept { return live_; }
   // When an initiator's that is not to be had now may be: never(): when one goes.
   Instant next_free() const noexcept {
-    if (share_is_used()) return resting_.empty() ? Instant::never() : resting_.front() + quiet_;
-    return free_.empty() ? Instant::never() : free_.front().since + quiet_;
+    Instant next = Instant::never();
+    for (const Resting& r : resting_) next = std::min(next, share_is_used() ? r.first_of_initiators() : r.first_free());
+    return next;
   }
 
   // ---- At targets: by the initiator's address and PDCID ----
@@ -90,20 +102,31 @@ class PdcTable {
     Psn start{};
     bool used = false;
   };
+  // Those that have gone, since when.
+  struct Resting {
+    Duration quiet;
+    std::deque<Free> free{};
+    std::deque<Instant> initiators{};  // of them, those that initiators have given back
+
+    Instant first_free() const noexcept { return free.empty() ? Instant::never() : free.front().since + quiet; }
+    Instant first_of_initiators() const noexcept {
+      return initiators.empty() ? Instant::never() : initiators.front() + quiet;
+    }
+  };
   static std::uint64_t key(PeerId peer, std::uint16_t spdcid) noexcept {
     return std::uint64_t{peer.value} << 16 | spdcid;
   }
 
   // What an initiator has given back is its share's until it may be used again: else who opens one after the other
   // would have them all.
-  bool share_is_used() const noexcept { return initiators_ + resting_.size() >= initiators_most_; }
+  bool share_is_used() const noexcept {
+    return initiators_ + resting_[0].initiators.size() + resting_[1].initiators.size() >= initiators_most_;
+  }
 
   std::vector<std::unique_ptr<Pdc>> pdcs_;  // by PDCID; 0 is nobody's
-  std::deque<Free> free_;
-  std::deque<Instant> resting_;  // since when; those that initiators have given back
   std::uint16_t most_;
   std::size_t initiators_most_;
-  Duration quiet_;
+  std::array<Resting, 2> resting_;  // by Rest
   std::size_t live_ = 0;
   std::size_t initiators_ = 0;  // of those that are live
   std::unordered_map<std::uint64_t, std::uint16_t> opened_;

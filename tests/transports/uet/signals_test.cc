@@ -1,0 +1,143 @@
+// What ends tell each other for congestion control and multipath, as it is seen on the wire (uet §8, §9, §10): the
+// ECN echo, service time and received octets of ACKs; which ways packets take after what was heard of them; PROBEs.
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "tests/transports/uet/pair.h"
+
+namespace railyard::uet {
+namespace {
+
+TEST(Signals, AMarkIsEchoedAtOnceAndOnlyItsOwn) {
+  EngineConfig config = test_config();
+  config.ack_trigger = 1 << 20;  // no ACK for the sake of the count
+  Pair pair(config);
+  std::uint32_t marked = 0;
+  pair.fate = [&](const Seen& s) {
+    const auto* const request = s.request();
+    if (request == nullptr || s.index != 5) return Fate{};
+    marked = request->psn;
+    return Fate{.marked = true};
+  };
+  pair.post(0, pair.write(0, 1, 0, 0, 10'000));
+  pair.run();
+  std::size_t echoes = 0;
+  for (const Seen& s : pair.log())
+    if (s.from == 1 && s.ack() != nullptr && s.ack()->m) {
+      ++echoes;
+      EXPECT_EQ(s.ack()->ack_psn(), marked);
+    }
+  EXPECT_EQ(echoes, 1u);
+  EXPECT_EQ(pair.counters(1).ecn_marked_packets.read(), 1u);
+  EXPECT_EQ(pair.counters(0).ecn_marked_acks.read(), 1u);
+}
+
+// A copy, and what was trimmed, is no octet that has come.
+TEST(Signals, ReceivedOctetsAreThoseOfPacketsThatWereTaken) {
+  EngineConfig config = test_config();
+  config.ack_trigger = 0;
+  Pair pair(config);
+  pair.fate = [](const Seen& s) {
+    if (s.request() == nullptr) return Fate{};
+    return Fate{.copies = s.index == 2 ? 2u : 1u, .trimmed = s.index == 4};
+  };
+  pair.post(0, pair.write(0, 1, 0, 0, 8 * 1024));
+  pair.run();
+  std::map<std::uint32_t, std::uint64_t> octets;  // by PSN
+  std::uint32_t said = 0;
+  for (const Seen& s : pair.log()) {
+    if (s.from == 0 && s.request() != nullptr) octets[s.request()->psn] = s.packet.octets();
+    if (s.from == 1 && s.ack() != nullptr && s.ack()->next_hdr != NextHdr::kNone)
+      said = std::max(said, nscc_state(s.ack()->cc_state).rcvd_bytes);
+  }
+  std::uint64_t sum = 0;
+  for (const auto& [psn, n] : octets) sum += n;
+  EXPECT_EQ(octets.size(), 8u);
+  EXPECT_EQ(said, sum / kCreditOctets);
+  EXPECT_EQ(pair.counters(0).retransmitted_packets.read(), 1u);
+}
+
+TEST(Signals, ServiceTimeIsHowLongThePacketWaitedForItsAck) {
+  for (const std::int64_t nanoseconds : {0, 127, 128, 12'800, 20'000'000}) {
+    Pair pair;
+    pair.post(0, pair.write(0, 1, 0, 0, 100));
+    OutPacket out;
+    ASSERT_TRUE(pair.engine(0).send(pair.now(), pair.engine(0).config().data, out));
+    const AddressVector& way = pair.engine(0).address(out.to);
+    InPacket in;
+    in.packet = out.packet;
+    in.payload = out.payload;
+    in.source = way.source;
+    in.destination = way.destination;
+    EXPECT_FALSE(pair.engine(1).on_packet(pair.now(), in));
+    OutPacket ack;
+    const Instant later = pair.now() + Duration{nanoseconds * 1000};
+    ASSERT_TRUE(pair.engine(1).send(later, pair.engine(1).config().control, ack));
+    const NsccStateValues state = nscc_state(std::get<PdsAckValues>(ack.packet.pds).cc_state);
+    EXPECT_EQ(state.service_time, nanoseconds > 8'388'000 ? kServiceTimeTooLong : nanoseconds / 128);
+  }
+}
+
+// One of eight ways marks, cuts or loses what takes it. Who listens leaves it out; who does not, does not.
+TEST(Signals, AWayOfWhichBadIsHeardIsUsedLess) {
+  enum Bad { kMarks, kTrims, kLoses };
+  const auto share = [](PathPolicy policy, Bad bad) {
+    EngineConfig config = test_config();
+    config.multipath = {.policy = policy, .paths = 8};
+    config.ack_trigger = 0;
+    Pair pair(config);
+    std::optional<std::uint16_t> way;
+    std::size_t all = 0, there = 0;
+    std::set<std::uint16_t> ways;
+    pair.fate = [&](const Seen& s) {
+      if (s.from != 0 || s.request() == nullptr) return Fate{};
+      if (!way) way = s.entropy;
+      ++all;
+      ways.insert(s.entropy);
+      if (s.entropy != *way) return Fate{};
+      ++there;
+      return Fate{.lost = bad == kLoses, .marked = bad == kMarks, .trimmed = bad == kTrims};
+    };
+    for (std::uint64_t i = 0; i < 4; ++i) pair.post(0, pair.write(0, i, 0, 0, 250'000));
+    pair.run();
+    EXPECT_EQ(pair.text(0), "0:success 1:success 2:success 3:success");
+    EXPECT_GE(ways.size(), policy == PathPolicy::kReps ? 6u : 8u) << "REPS draws";
+    return static_cast<double>(ways.size()) * static_cast<double>(there) / static_cast<double>(all);
+  };
+  for (const Bad bad : {kMarks, kTrims, kLoses}) {
+    EXPECT_NEAR(share(PathPolicy::kOblivious, bad), 1.0, 0.05) << bad;
+    EXPECT_LT(share(PathPolicy::kBitmap, bad), 0.75) << bad;
+    EXPECT_LT(share(PathPolicy::kMixed, bad), 0.75) << bad;
+    EXPECT_LT(share(PathPolicy::kReps, bad), 0.75) << bad;
+  }
+}
+
+// The last three packets are lost: nothing comes behind them that would tell.
+TEST(Signals, AProbeFindsATailThatWasLostBeforeTheTimerDoes) {
+  for (const bool probe : {false, true}) {
+    EngineConfig config = test_config();
+    config.probe = probe;
+    Pair pair(config);
+    pair.fate = [](const Seen& s) {
+      return Fate{.lost = s.request() != nullptr && !s.retx() && s.index >= 7 && s.index < 10};
+    };
+    pair.fill(0, 0, 10 * 1024);
+    pair.post(0, pair.write(0, 1, 0, kTo, 10 * 1024));
+    pair.run_for(config.rto_init / 2);
+    EXPECT_EQ(pair.text(0), probe ? "1:success" : "");
+    EXPECT_EQ(pair.counters(0).probes_sent.read() > 0, probe);
+    EXPECT_EQ(pair.count(0, "CP PROBE") > 0, probe);
+    pair.run();
+    EXPECT_TRUE(pair.same(0, 0, 1, kTo, 10 * 1024));
+    EXPECT_EQ(pair.counters(0).retransmission_timeouts.read() == 0, probe);
+    if (probe) {
+      EXPECT_EQ(pair.counters(0).retransmitted_packets.read(), 3u) << "its answer says which";
+    }
+    pair.expect_clean();
+  }
+}
+
+}  // namespace
+}  // namespace railyard::uet
