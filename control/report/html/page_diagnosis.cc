@@ -1,4 +1,6 @@
 // Of a lab that shows a failure: symptom, cause, fix.
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "control/report/diagnosis_text.h"
