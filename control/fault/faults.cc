@@ -73,7 +73,8 @@ Faults::Faults(build::BuiltLab& lab, Engine& engine, const std::vector<LoggedFau
                                            .collectives = lab.spec().collectives,
                                            .faults = {},
                                            .run = lab.spec().run,
-                                           .compare = {}},
+                                           .compare = {},
+                                           .diagnosis = {}},
                                           f.text, f.place),
                         f.added, f.happened));
     made.back().removed = f.removed;

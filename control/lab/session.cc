@@ -460,7 +460,8 @@ report::Report Session::counted(const report::Snapshot& loaded) {
            run.scale_denominator == 1 ? fmt::format("{}", run.scale_numerator)
                                       : fmt::format("{}/{}", run.scale_numerator, run.scale_denominator),
            options_.command,
-           options_.lab_digest};
+           options_.lab_digest,
+           lab_->spec().diagnosis};
   r.deadlocks = deadlocks_.seen();
   r.pause_trees = pause_trees_;
   r.engine.windows = engine_->windows();

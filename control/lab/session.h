@@ -50,11 +50,11 @@ struct SessionOptions {
   EngineVariation variation;
   // In the place of the spec's faults: those of a log, at its instants.
   std::optional<std::vector<fault::LoggedFault>> replayed_faults;
-  // A time series of all queues, from the start, and one of all flows.
+  // A time series of all queues, from the start, and one of all flows; an empty file: not that one.
   struct Series {
     std::string file;
     Duration every{};
-    std::string flows_file{};  // empty: none
+    std::string flows_file{};
   };
   std::optional<Series> series;
   // Where the records of in-band telemetry go; nothing: they are summed up only.

@@ -28,8 +28,10 @@ void Session::start_series() {
   if (every < engine_->window())
     throw std::runtime_error(fmt::format("--series-every: {}; expected at least {}, the fabric's window",
                                          spec::format(every), spec::format(engine_->window())));
-  series_ = opened<telemetry::QueueSeries>(*lab_, file, "--series");
-  looks_.add(series_.get(), Instant{} + every, every, [this](Instant at) { series_->look(at); });
+  if (!file.empty()) {
+    series_ = opened<telemetry::QueueSeries>(*lab_, file, "--series");
+    looks_.add(series_.get(), Instant{} + every, every, [this](Instant at) { series_->look(at); });
+  }
   if (flows_file.empty()) return;
   flow_series_ = opened<telemetry::FlowSeries>(*lab_, flows_file, "--flow-series");
   looks_.add(flow_series_.get(), Instant{} + every, every, [this](Instant at) { flow_series_->look(at); });

@@ -250,6 +250,11 @@ std::string Report::json() const {
               {"version", run.version}, {"workers", run.workers},
               {"payload", run.payload}, {"scale", run.scale},
               {"command", run.command}, {"lab_digest", run.lab_digest}};
+  if (!run.diagnosis.empty())
+    j["diagnosis"] = {{"symptom", run.diagnosis.symptom},
+                      {"cause", run.diagnosis.cause},
+                      {"fix", run.diagnosis.fix},
+                      {"set", run.diagnosis.set}};
   j["lab"] = {{"hosts", lab.hosts},           {"switches", lab.switches},
               {"links", lab.links},           {"attached_nics", lab.attached_nics},
               {"roce_flows", lab.roce_flows}, {"generator_flows", lab.generator_flows},

@@ -37,6 +37,7 @@ struct RunInfo {
   std::string scale = "1";
   std::string command = {};     // as typed, for a shell
   std::string lab_digest = {};  // of the expanded lab without seed and workers: equal in runs of the same lab
+  spec::DiagnosisSpec diagnosis = {};  // of a file that shows a failure; empty: of none, or it is healed
 };
 
 // Of what the lab is made.

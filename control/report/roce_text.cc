@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,17 @@ constexpr std::size_t kMostFailed = 8;
 
 using Out = std::back_insert_iterator<std::string>;
 using Flows = std::vector<const FlowReport*>;
+
+std::string counted(std::uint64_t n, std::string_view one, std::string_view more) {
+  return fmt::format("{} {}", count_text(n), n == 1 ? one : more);
+}
+
+// Of those that are complete.
+std::string message_times(const RoceReport& r) {
+  if (r.messages == 0) return "-";
+  return fmt::format("{} / {} / {}", nanoseconds_text(r.message_ns.p50), nanoseconds_text(r.message_ns.p99),
+                     nanoseconds_text(r.message_ns.max));
+}
 
 void sums(Out out, const Flows& flows) {
   RoceReport sum;
@@ -41,9 +53,10 @@ void sums(Out out, const Flows& flows) {
       count_text(sum.retransmitted_packets), count_text(packets),
       percent_text(packets > 0 ? static_cast<double>(sum.retransmitted_packets) / static_cast<double>(packets) : 0));
   if (sum.out_of_sequence + sum.out_of_buffer + sum.local_ack_timeout_err > 0)
-    fmt::format_to(out, "  {} gaps were answered by a NAK, {} messages by RNR NAK, {} timeouts\n",
-                   count_text(sum.out_of_sequence), count_text(sum.out_of_buffer),
-                   count_text(sum.local_ack_timeout_err));
+    fmt::format_to(out, "  {} by a NAK, {} by RNR NAK; {}\n",
+                   counted(sum.out_of_sequence, "gap answered", "gaps answered"),
+                   counted(sum.out_of_buffer, "message", "messages"),
+                   counted(sum.local_ack_timeout_err, "timeout", "timeouts"));
   if (sum.ecn_marked > 0)
     fmt::format_to(out, "  {} packets came with CE; {} CNPs sent, {} slowed their QP down\n",
                    count_text(sum.ecn_marked), count_text(sum.cnp_sent), count_text(sum.cnp_handled));
@@ -56,11 +69,10 @@ void lines(Out out, const Flows& flows) {
                  "messages", "sent again", "NAKs", "RNRs", "timeouts", "CNPs", "message p50 / p99 / max");
   for (const FlowReport* f : flows) {
     const RoceReport& r = *f->roce;
-    fmt::format_to(out, "  {:<{}}  {:>9} {:>9} {:>10} {:>7} {:>7} {:>8} {:>7}   {} / {} / {}\n", f->name, width,
+    fmt::format_to(out, "  {:<{}}  {:>9} {:>9} {:>10} {:>7} {:>7} {:>8} {:>7}   {}\n", f->name, width,
                    r.operation, count_text(r.messages), count_text(r.retransmitted_packets),
                    count_text(r.packet_seq_err), count_text(r.rnr_nak_received), count_text(r.local_ack_timeout_err),
-                   count_text(r.cnp_handled + r.cnp_ignored), nanoseconds_text(r.message_ns.p50),
-                   nanoseconds_text(r.message_ns.p99), nanoseconds_text(r.message_ns.max));
+                   count_text(r.cnp_handled + r.cnp_ignored), message_times(r));
   }
 }
 

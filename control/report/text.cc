@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "control/report/diagnosis_text.h"
 #include "control/report/flow_text.h"
 #include "control/report/int_text.h"
 #include "control/report/report.h"
@@ -195,8 +196,8 @@ void order_lines(Out out, const Report& r) {
   if (both.empty()) return;
   fmt::format_to(out,
                  "\nWhat came first, CE or XOFF: queues that filled their ingress groups, the first to do so first\n");
-  fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>12} {:>12}   {}\n", "port", "towards", "class", "first CE",
-                 "first XOFF", "");
+  fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>12} {:>12}\n", "port", "towards", "class", "first CE",
+                 "first XOFF");
   for (std::size_t i = 0; i < std::min(both.size(), kMostPorts); ++i) {
     const Place& p = both[i];
     const Instant ce = p.counters->first_ce;
@@ -423,6 +424,7 @@ std::string Report::text() const {
   if (in_band) text += "\n" + int_text(*in_band);
   story(out, *this);
   verdict_lines(out, *this);
+  if (!run.diagnosis.empty()) text += "\n" + diagnosis_text(run);
   engine_lines(out, *this);
   return text;
 }

@@ -60,6 +60,7 @@ std::string json_schema() {
   define(definitions, skew_keys());
   define(definitions, run_keys());
   define(definitions, compare_keys());
+  define(definitions, diagnosis_keys());
   define(definitions, int_keys());
   define(definitions, budget_keys());
   definitions.spread = true;

@@ -172,6 +172,7 @@ Lab read_lab(const Tree& document) {
   draft.lab.description = draft.sections.description;
   if (draft.sections.run != nullptr) run_keys().read(*draft.sections.run, draft.lab.run);
   if (draft.sections.compare != nullptr) compare_keys().read(*draft.sections.compare, draft.lab.compare);
+  if (draft.sections.diagnosis != nullptr) diagnosis_keys().read(*draft.sections.diagnosis, draft.lab.diagnosis);
   read_profiles(draft);
 
   const LinkSpec link = read_link_defaults(draft);

@@ -13,6 +13,7 @@
 
 #include "control/spec/collective_spec.h"
 #include "control/spec/compare_spec.h"
+#include "control/spec/diagnosis_spec.h"
 #include "control/spec/fault_spec.h"
 #include "control/spec/flow_sizes.h"
 #include "control/spec/roce_spec.h"
@@ -478,6 +479,7 @@ struct Lab {
   std::vector<FaultSpec> faults;
   RunSpec run;
   CompareSpec compare;
+  DiagnosisSpec diagnosis;
 
   const NodeSpec* find(const std::string& node) const noexcept;
 

@@ -44,7 +44,7 @@ TEST(CollectiveDeployment, APairPassesWhereAnAllReduceOf32Collapses) {
   EXPECT_GT(s.drops(DropReason::kEgressFull), 1000u);
   EXPECT_EQ(xoffs_at(r, "spine"), 0u) << "the spines pause nobody";
 
-  Scenario fixed = Scenario::ready("roce-pair-passes", {"switches.spine.qos=default"});
+  Scenario fixed = Scenario::healed("roce-pair-passes");
   fixed.run_to_the_end();
   EXPECT_EQ(fixed.dropped(), 0u);
   EXPECT_GT(xoffs_at(fixed.report(), "spine"), 0u);
@@ -90,7 +90,7 @@ TEST(CollectiveDeployment, ElephantsThroughTiersThatHashAlikeUseHalfOfThem) {
     const report::Report seeds = run("switches.default.ecmp={ fields: [addresses, ports, destination-qp] }");
     EXPECT_LT(seeds.traffic.at(0).fct_ns.max, 0.7 * polarised);
     EXPECT_GT(jain_at(seeds, "a1"), 0.9);
-    const report::Report adaptive = run("qos.default.classes.3.path=adaptive");
+    const report::Report adaptive = run(fix_of("roce-polarisation"));
     EXPECT_LT(adaptive.traffic.at(0).fct_ns.max, 0.52 * polarised);
     EXPECT_LT(adaptive.traffic.at(0).slowdown.max, 1.02) << "all that is there";
   }
@@ -115,7 +115,7 @@ TEST(CollectiveDeployment, AStorageBurstLeavesTrainingAloneFromAClassOfItsOwn) {
       EXPECT_GT(p.counters.classes[3].ecn_marked, 1000u) << "cause: one queue";
     }
 
-  const report::Report apart = run("traffic.storage.dscp=34");
+  const report::Report apart = run(fix_of("storage-burst"));
   const report::CollectiveReport alone = collective_named(apart, "train");
   EXPECT_LE(static_cast<double>(*alone.p99_ns), 1.10 * calm);
   EXPECT_LT(alone.job->utilisation, 1);

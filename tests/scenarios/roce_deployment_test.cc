@@ -48,7 +48,7 @@ TEST(RoceDeployment, AnMtuMismatchPassesSmallMessagesOnly) {
   EXPECT_GT(large.lost, 0u);
   s.expect_books_balance();
 
-  Scenario fixed = Scenario::ready("roce-mtu-mismatch", {"traffic.large.path-mtu=1024"});
+  Scenario fixed = Scenario::healed("roce-mtu-mismatch");
   fixed.run_to_the_end();
   EXPECT_TRUE(flow_named(fixed, "large/h1->h2").fct_ns);
   EXPECT_EQ(fixed.dropped(), 0u);
@@ -66,7 +66,7 @@ TEST(RoceDeployment, AMisalignedPfcPriorityDropsInThePlaceOfPauses) {
   s.expect_books_balance();
 
   for (const std::vector<std::string>& fix :
-       {std::vector<std::string>{"traffic.incast.dscp=34"},
+       {std::vector<std::string>{fix_of("roce-pfc-misaligned")},
         std::vector<std::string>{"qos.default.classes.3={ lossless: true, alpha: 1/8 }"}}) {
     Scenario fixed = Scenario::ready("roce-pfc-misaligned", fix);
     fixed.run_to_the_end();
@@ -93,7 +93,7 @@ TEST(RoceDeployment, EcnThresholdsAboveXoffLeaveItToPfc) {
   EXPECT_EQ(s.at("leaf1:1", 3).ecn_marked, 0u);
   EXPECT_EQ(report::ce_and_xoff(s.report()).ce_first, 0u);
 
-  Scenario fixed = Scenario::ready("roce-ecn-thresholds", {kSane});
+  Scenario fixed = Scenario::healed("roce-ecn-thresholds");
   fixed.run_until(10_ms);
   EXPECT_GT(traffic_named(fixed, "incast").cnps, 0u);
   // Everybody begins at line rate: the first burst may reach XOFF, behind the first mark.
@@ -123,8 +123,7 @@ TEST(RoceDeployment, EcnThresholdsFarTooLowStarveTheLink) {
 
 TEST(RoceDeployment, TrafficThatIgnoresMarksTakesItAllFromTheSameClass) {
   // While both are there, from 1 ms on.
-  const auto shares = [](const std::vector<std::string>& set, std::uint64_t& cnps) {
-    Scenario s = Scenario::ready("roce-mixed-priority", set);
+  const auto shares = [](Scenario s, std::uint64_t& cnps) {
     s.run_until(1_ms);
     const auto train = static_cast<double>(traffic_named(s, "train").delivered_bytes);
     s.run_until(10_ms);
@@ -132,10 +131,10 @@ TEST(RoceDeployment, TrafficThatIgnoresMarksTakesItAllFromTheSameClass) {
     return (static_cast<double>(traffic_named(s, "train").delivered_bytes) - train) * 8 / 9e-3 / 100e9;
   };
   std::uint64_t cnps = 0;
-  EXPECT_LT(shares({}, cnps), 0.15) << "symptom: a small part of the link";
+  EXPECT_LT(shares(Scenario::ready("roce-mixed-priority"), cnps), 0.15) << "symptom: a small part of the link";
   EXPECT_GT(cnps, 100u) << "cause: who listens to marks is slowed down";
   // With a class of its own DWRR gives half of the link to each, DCQCN takes most of its half.
-  EXPECT_GT(shares({"traffic.backup.dscp=0"}, cnps), 0.4);
+  EXPECT_GT(shares(Scenario::healed("roce-mixed-priority"), cnps), 0.4);
 }
 
 // ---- Incast that exhausts the headroom -----------------------------------------------------------------------------
@@ -155,7 +154,7 @@ TEST(RoceDeployment, AnIncastExhaustsHeadroomForShorterCables) {
   pair.run_to_the_end();
   EXPECT_EQ(pair.dropped(), 0u) << "a pair passes";
 
-  Scenario fixed = Scenario::ready("roce-incast-headroom", {"qos.default.classes.3.headroom=auto"});
+  Scenario fixed = Scenario::healed("roce-incast-headroom");
   fixed.run_to_the_end();
   EXPECT_EQ(fixed.dropped(), 0u);
   EXPECT_EQ(traffic_named(fixed, "incast").retransmitted, 0u);
@@ -173,7 +172,7 @@ TEST(RoceDeployment, OneDropStallsGoBackNForAnAckTimeout) {
   // 4.096 us x 2^14 = 67.1 ms, and ten messages of 84 us.
   EXPECT_NEAR(static_cast<double>(*f.fct_ns), 67.1e6 + 0.85e6, 0.5e6) << "symptom";
 
-  Scenario fixed = Scenario::ready("roce-one-drop", {"hosts.default.roce.ack-timeout=6"});
+  Scenario fixed = Scenario::healed("roce-one-drop");
   fixed.run_to_the_end();
   EXPECT_LT(*flow_named(fixed, "t/h1->h2").fct_ns, 1'300'000);
 }
@@ -205,7 +204,7 @@ TEST(RoceDeployment, CrcErrorsHalveTheBandwidth) {
   const double hit = 1 - std::pow(1 - 5e-7, 8 * (4096 + 62));
   EXPECT_NEAR(static_cast<double>(f.lost) / static_cast<double>(f.packets), hit, hit * 0.15);
 
-  Scenario fixed = Scenario::ready("roce-degraded-link", {"faults.bad-cable.bit-errors=1e-12"});
+  Scenario fixed = Scenario::healed("roce-degraded-link");
   fixed.run_to_the_end();
   EXPECT_GT(*flow_named(fixed, "t/h1->h2").share(), 0.99);
 

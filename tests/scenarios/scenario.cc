@@ -30,6 +30,14 @@ Scenario::~Scenario() {
   if (books_ && lab_ != nullptr && std::uncaught_exceptions() == 0) expect_books_balance();
 }
 
+std::string fix_of(const std::string& name) {
+  const spec::Lab lab = spec::load(RAILYARD_SOURCE_DIR "/topologies/scenarios/" + name + ".yaml");
+  if (lab.diagnosis.set.size() != 1) throw std::runtime_error(name + " does not name one value as its fix");
+  return lab.diagnosis.set[0];
+}
+
+Scenario Scenario::healed(const std::string& name) { return ready(name, {fix_of(name)}); }
+
 Scenario Scenario::ready(const std::string& name, const std::vector<std::string>& overrides,
                          const EngineConfig& config) {
   const std::string file = RAILYARD_SOURCE_DIR "/topologies/scenarios/" + name + ".yaml";

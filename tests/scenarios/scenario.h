@@ -26,6 +26,9 @@ class Scenario {
   static Scenario ready(const std::string& name, const std::vector<std::string>& overrides = {},
                         const EngineConfig& config = {});
 
+  // The same with the fix that its diagnosis names.
+  static Scenario healed(const std::string& name);
+
   build::BuiltLab& lab() noexcept { return *lab_; }
   Engine& engine() noexcept { return *engine_; }
   Switch& sw(const std::string& name) { return lab_->switch_named(name); }
@@ -66,6 +69,9 @@ class Scenario {
   std::unique_ptr<fault::Faults> faults_;
   bool books_ = true;
 };
+
+// The only value ("path=value") of the fix that topologies/scenarios/<name>.yaml names in its diagnosis.
+std::string fix_of(const std::string& name);
 
 // Records what a port's tap sees.
 struct Seen {

@@ -18,6 +18,7 @@
 #include "control/fault/fault_log.h"
 #include "control/lab/session.h"
 #include "control/report/html/page.h"
+#include "control/report/shell_word.h"
 #include "control/report/units.h"
 #include "control/spec/load.h"
 #include "control/spec/to_yaml.h"
@@ -137,20 +138,11 @@ std::vector<std::string> overrides(const RunOptions& o) {
   return sets;
 }
 
-// For a shell.
-std::string quoted(const std::string& word) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == word.npos) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 // What somebody else types for the same run.
 std::string command_of(const RunOptions& o) {
-  std::string text = "railyard run " + quoted(o.file);
+  std::string text = "railyard run " + report::shell_word(o.file);
   const auto add = [&](const char* option, const std::string& value) {
-    if (!value.empty()) text += fmt::format(" {} {}", option, quoted(value));
+    if (!value.empty()) text += fmt::format(" {} {}", option, report::shell_word(value));
   };
   for (const std::string& s : o.sets) add("--set", s);
   add("--clock", o.clock);
@@ -176,6 +168,7 @@ std::string digest_of(spec::Lab lab) {
   lab.run.workers = 1;
   lab.run.budgets = {};
   lab.compare = {};
+  lab.diagnosis = {};
   std::uint64_t digest = 0;
   // Files by what they say, wherever they are.
   for (spec::TrafficSpec& t : lab.traffic) {
@@ -213,6 +206,10 @@ std::string log_of(lab::Session& session) {
 
 int run(const RunOptions& o) {
   spec::Lab spec = spec::load(o.file, overrides(o));
+  // With its fix it does not show any more what the file says.
+  const std::vector<std::string>& fix = spec.diagnosis.set;
+  const auto is_set = [&](const std::string& set) { return std::ranges::find(o.sets, set) != o.sets.end(); };
+  if (!fix.empty() && std::ranges::all_of(fix, is_set)) spec.diagnosis = {};
   Progress progress(!o.quiet);
   lab::SessionOptions options;
   options.spec_file = o.file;
@@ -220,8 +217,10 @@ int run(const RunOptions& o) {
   options.lab_digest = digest_of(spec);
   options.digest = o.digest;
   for (const std::string& c : o.captures) options.captures.push_back(parse_capture(c));
-  if (!o.series.empty())
+  if (!o.series.empty() || !o.flow_series.empty())
     options.series = {o.series, o.series_every.empty() ? kSeriesEvery : parse_every(o.series_every), o.flow_series};
+  else if (!o.series_every.empty())
+    throw CLI::ValidationError("--series-every", "needs --series or --flow-series");
   if (!o.int_file.empty()) {
     options.int_file = o.int_file;
     if (!spec.run.in_band) spec.run.in_band.emplace();
@@ -278,18 +277,13 @@ void add_run(CLI::App& app, int& exit_code) {
       ->add_option("--capture", o->captures,
                    "Write what a port sees to a pcapng file; PORT:in or PORT:out for one direction")
       ->type_name("PORT=FILE");
-  auto* series = command
-                     ->add_option("--series", o->series,
-                                  "Write a time series of all queues to a CSV file: depth, marks, pauses, drops")
-                     ->type_name("FILE");
-  command->add_option("--series-every", o->series_every, "How often; 10us if not said")
-      ->type_name("TIME")
-      ->needs(series);
   command
-      ->add_option("--flow-series", o->flow_series,
-                   "Beside --series: of all flows, what was sent and what has arrived")
-      ->type_name("FILE")
-      ->needs(series);
+      ->add_option("--series", o->series,
+                   "Write a time series of all queues to a CSV file: depth, marks, pauses, drops")
+      ->type_name("FILE");
+  command->add_option("--flow-series", o->flow_series, "The same of all flows: what was sent and what has arrived")
+      ->type_name("FILE");
+  command->add_option("--series-every", o->series_every, "How often either looks; 10us if not said")->type_name("TIME");
   auto* in_band = command
                       ->add_option("--int", o->int_file,
                                    "Follow sampled packets hop by hop (in-band telemetry): one line of JSON per hop")

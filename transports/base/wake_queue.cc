@@ -60,6 +60,12 @@ void WakeQueue::put_into(Bucket& bucket, const Node& node) {
   ++bucket.nodes;
 }
 
+void WakeQueue::prefetch(std::uint32_t chunk) const noexcept {
+  if (chunk == kNone) return;
+  const auto* const first = reinterpret_cast<const std::byte*>(&chunks_[chunk]);
+  for (std::size_t at = 0; at < sizeof(Chunk); at += alignof(Chunk)) __builtin_prefetch(first + at);
+}
+
 void WakeQueue::free_chunk(std::uint32_t chunk) noexcept {
   chunks_[chunk].next = free_;
   free_ = chunk;
@@ -113,6 +119,8 @@ void WakeQueue::next_bucket(Rung& rung) {
   rung.filled &= rung.filled - 1;
   const Bucket bucket = rung.buckets[i];
   rung.buckets[i] = {};
+  // The one behind it was filled long ago.
+  if (rung.filled != 0) prefetch(rung.buckets[static_cast<std::size_t>(std::countr_zero(rung.filled))].first);
   const Key first = rung.start + (Key{i} << rung.shift);
   const Key last = std::min(rung.last, first + ((Key{1} << rung.shift) - 1));
   if (bucket.nodes <= kMostNear / 2 || rung.shift == 0 || depth_ == kMostRungs) {
@@ -138,7 +146,7 @@ void WakeQueue::spread(Bucket bucket, Rung& rung) {
   for (std::uint32_t c = bucket.first; c != kNone;) {
     const Chunk chunk = chunks_[c];
     free_chunk(c);
-    if (chunk.next != kNone) __builtin_prefetch(&chunks_[chunk.next]);
+    prefetch(chunk.next);
     for (std::uint32_t i = 0; i < chunk.used; ++i) put_on(rung, chunk.nodes[i]);
     c = chunk.next;
   }

@@ -119,6 +119,7 @@ class WakeQueue {
   Rung& begin_rung(Key start, Key last, std::size_t nodes);
   void spread(Bucket bucket, Rung& rung);
   void take(Bucket bucket);
+  void prefetch(std::uint32_t chunk) const noexcept;  // kNone: nothing
   void free_chunk(std::uint32_t chunk) noexcept;
 
   std::vector<Node> near_;  // sorted, from head_ on

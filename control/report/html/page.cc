@@ -88,6 +88,7 @@ std::string html(const Report& r, const PageOptions& options) {
     std::string content;
   };
   const Part parts[] = {
+      {"diagnosis", "What this lab shows as its file has it", diagnosis_section(r)},
       {"collectives", "Collectives", collectives_section(r)},
       {"traffic", "Traffic", traffic_section(r)},
       {"flows", "Flows", flows_section(r)},

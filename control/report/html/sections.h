@@ -7,6 +7,7 @@
 
 namespace railyard::report {
 
+std::string diagnosis_section(const Report& report);  // symptom, cause, fix
 std::string traffic_section(const Report& report);    // per traffic, by size, latencies as curves
 std::string collectives_section(const Report& report);  // per collective operation; repeats over time
 std::string flows_section(const Report& report);      // per flow, over time

@@ -76,7 +76,9 @@ const Table<Sections>& file_keys() {
             "what goes wrong, where and when"),
        part("run", &Sections::run, reference(run_keys().name()), "how the lab is run"),
        part("compare", &Sections::compare, reference(compare_keys().name()),
-            "how transports are compared on this lab (railyard compare-transports)")}};
+            "how transports are compared on this lab (railyard compare-transports)"),
+       part("diagnosis", &Sections::diagnosis, reference(diagnosis_keys().name()),
+            "the failure that this lab shows: symptom, cause, fix")}};
   return table;
 }
 

@@ -80,6 +80,8 @@ const Table<StragglerSpec>& straggler_keys();
 const Table<RunSpec>& run_keys();
 // compare
 const Table<CompareSpec>& compare_keys();
+// diagnosis
+const Table<DiagnosisSpec>& diagnosis_keys();
 // hosts.<name>.scale-up
 const Table<ScaleUpSpec>& scale_up_keys();
 // run.budgets
@@ -114,6 +116,7 @@ struct Sections {
   const Tree* faults = nullptr;
   const Tree* run = nullptr;
   const Tree* compare = nullptr;
+  const Tree* diagnosis = nullptr;
 };
 const Table<Sections>& file_keys();
 

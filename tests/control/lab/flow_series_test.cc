@@ -80,6 +80,19 @@ TEST(FlowSeries, AddsUpToTheReport) {
   }
 }
 
+TEST(FlowSeries, NeedsNoSeriesOfQueuesBesideIt) {
+  const test::TemporaryFile both("both"), alone("alone"), queues("queues");
+  const auto text = [](const std::string& name) {
+    std::ostringstream out;
+    out << std::ifstream(name).rdbuf();
+    return out.str();
+  };
+  run_with({queues.name(), 10_us, both.name()});
+  run_with({"", 10_us, alone.name()});
+  EXPECT_GT(text(alone.name()).size(), 100u);
+  EXPECT_EQ(text(alone.name()), text(both.name()));
+}
+
 TEST(FlowSeries, AFileThatCannotBeWrittenIsSaid) {
   const test::TemporaryFile queues("queues");
   EXPECT_THAT([&] { run_with({queues.name(), 10_us, "/nowhere/flows.csv"}); },

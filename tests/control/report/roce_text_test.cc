@@ -21,11 +21,21 @@ TEST(RoceText, TellsWhatBecameOfTheMessages) {
   flow       operation  messages sent again    NAKs    RNRs timeouts    CNPs   message p50 / p99 / max
   in/h2->h1      write        40         12       2       5        7      20   1 us / 3 us / 6 us
   39 messages came whole and were verified; 12 packets were sent again of 1,000 (1.2 %)
-  3 gaps were answered by a NAK, 6 messages by RNR NAK, 7 timeouts
+  3 gaps answered by a NAK, 6 messages by RNR NAK; 7 timeouts
   250 packets came with CE; 21 CNPs sent, 20 slowed their QP down
   QP IN ERROR: in/h2->h1: RETRY_EXC_ERR at 900 us; 8 work requests completed with an error
 )");
   EXPECT_THAT(r.text(), HasSubstr("RoCE: 1 flow over RC"));
+}
+
+TEST(RoceText, OneIsOneAndWithoutAMessageThereIsNoTime) {
+  Report r = sample();
+  r.flows[0].roce = sample_roce();
+  r.flows[0].roce->messages = 0;
+  r.flows[0].roce->out_of_sequence = r.flows[0].roce->out_of_buffer = r.flows[0].roce->local_ack_timeout_err = 1;
+  const std::string text = roce_text(r.flows);
+  EXPECT_THAT(text, HasSubstr("      20   -\n"));
+  EXPECT_THAT(text, HasSubstr("  1 gap answered by a NAK, 1 message by RNR NAK; 1 timeout\n"));
 }
 
 TEST(RoceText, WrongDataAreNotOverlooked) {

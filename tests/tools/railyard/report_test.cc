@@ -30,6 +30,47 @@ TEST_F(Reports, ARunLeavesItsReportInEveryFormAndTheLab) {
   EXPECT_EQ(second["run"]["lab_digest"], report["run"]["lab_digest"]);
 }
 
+TEST_F(Reports, FlowsOverTimeAloneAreOnThePage) {
+  const Outcome o = railyard({"run", "lab.yaml", "--report", "out", "--flow-series", "f.csv", "--series-every", "2us"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  EXPECT_THAT(read("f.csv"), HasSubstr("h1->h2"));
+  EXPECT_THAT(read("out/report.html"), HasSubstr("<section id=\"rates\">"));
+  const Outcome neither = railyard({"run", "lab.yaml", "--series-every", "2us"});
+  EXPECT_EQ(neither.exit_code, kUsage);
+  EXPECT_THAT(neither.err, HasSubstr("--series-every: needs --series or --flow-series"));
+}
+
+// What a file shows is said as long as it is so, and the fix that it names makes it untrue.
+class Diagnoses : public CommandLine, public testing::WithParamInterface<const char*> {};
+TEST_P(Diagnoses, ArePrintedWithTheCommandThatHeals) {
+  const std::string file = topology(std::string("scenarios/") + GetParam() + ".yaml");
+  const Outcome o = railyard({"run", file, "-q"});
+  EXPECT_EQ(o.exit_code, kOk) << o.err;
+  std::size_t at = 0;
+  for (const char* part : {"\nWhat this lab shows as its file has it\n", "\n  Symptom: ", "\n  Cause:   ",
+                           "\n  Fix:     ", "\n    railyard run "}) {
+    at = o.out.find(part, at);
+    ASSERT_NE(at, o.out.npos) << part << o.out;
+  }
+  const json lab = json::parse(railyard({"run", file, "--json"}).out);
+  std::vector<std::string> with_fix{"run", file, "-q"};
+  for (const json& set : lab["diagnosis"]["set"]) with_fix.insert(with_fix.end(), {"--set", set.get<std::string>()});
+  ASSERT_GT(with_fix.size(), 3u);
+  const Outcome healed = railyard(with_fix);
+  EXPECT_EQ(healed.exit_code, kOk) << healed.err;
+  EXPECT_THAT(healed.out, testing::Not(HasSubstr("What this lab shows")));
+}
+INSTANTIATE_TEST_SUITE_P(Scenarios, Diagnoses,
+                         testing::Values("roce-mtu-mismatch", "roce-pfc-misaligned", "roce-ecn-thresholds",
+                                         "roce-mixed-priority", "roce-incast-headroom", "roce-one-drop",
+                                         "roce-degraded-link", "roce-pair-passes", "roce-polarisation",
+                                         "storage-burst", "hierarchical-vs-ring"),
+                         [](const auto& scenario) {
+                           std::string name = scenario.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
 TEST_F(Reports, TheDigestOfALabChangesWithWhatItSaysAndNotWithItsSeed) {
   const auto digest = [&](const std::string& set) {
     return json::parse(railyard({"run", "lab.yaml", "--json", "--set", set}).out)["run"]["lab_digest"];
@@ -91,6 +132,34 @@ TEST_F(Sweeps, OverTransportsAndSettingsOfUet) {
   EXPECT_LT(figure(3, "fct_max"), figure(2, "fct_max")) << "UET sprays";
   EXPECT_EQ(figure(0, "/lab/uet_flows"), 0);
   EXPECT_EQ(figure(3, "/lab/uet_flows"), 8);
+}
+
+// What collectives are tuned by: how they are made, in which pieces, and where their ranks are.
+TEST_F(Sweeps, OverCollectivesAlgorithmsChunksAndPlacements) {
+  write("racks.csv", "rank,host\n0,h1\n1,h2\n2,h3\n3,h4\n");
+  write("mixed.csv", "rank,host\n0,h1\n1,h3\n2,h2\n3,h4\n");
+  write("c.yaml",
+        "name: c\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2 }\n"
+        "collectives: [ { name: c, size: 1MiB, placement: racks.csv } ]\n");
+  const Outcome o = railyard({"sweep", "c.yaml", "--over", "collectives.c.collective=all-reduce,all-gather", "--over",
+                              "collectives.c.algorithm=ring,halving-doubling", "--over",
+                              "collectives.c.chunk=64KiB,256KiB", "--over",
+                              "collectives.c.placement=racks.csv,mixed.csv", "--metric", "collective_time", "--json"});
+  EXPECT_EQ(o.exit_code, kFailed) << "there is no all-gather by halving-doubling";
+  const json j = json::parse(o.out);
+  ASSERT_EQ(j["rows"].size(), 16u);
+  std::size_t winners = 0;
+  std::vector<double> times;
+  for (std::size_t i = 0; i < 16; ++i) {
+    const json& row = j["rows"][i];
+    EXPECT_EQ(!row["failed"].empty(), i / 4 == 3) << row.dump();
+    if (i / 4 == 3) continue;
+    times.push_back(row["figures"]["collective_time"]["values"][0]);
+    winners += row["figures"]["collective_time"].value("winner", false) ? 1u : 0u;
+  }
+  EXPECT_GE(winners, 1u);
+  // In the order of the racks a ring leaves each once; else at every hop.
+  EXPECT_LT(times[0], 0.7 * times[1]);
 }
 
 TEST_F(Sweeps, ARunThatFailsIsShownAndTheOthersGoOn) {

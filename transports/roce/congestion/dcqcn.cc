@@ -96,7 +96,7 @@ void Dcqcn::release() noexcept {
 }
 
 // In the order of time; at one instant alpha, cut, increase.
-void Dcqcn::advance(Instant now) noexcept {
+void Dcqcn::catch_up(Instant now) noexcept {
   while (active_) {
     const Instant due = std::min({alpha_at_, cut_at_, increase_at_});
     if (due > now) return;
@@ -122,6 +122,10 @@ void Dcqcn::on_sent(Instant now, std::uint32_t octets) noexcept {
   advance(now);
   if (!active_ || increase_bytes_ == 0) return;
   octets_ += octets;
+  if (octets_ >= increase_bytes_) expire_bytes();
+}
+
+void Dcqcn::expire_bytes() noexcept {
   while (octets_ >= increase_bytes_) {
     octets_ -= increase_bytes_;
     ++bc_;

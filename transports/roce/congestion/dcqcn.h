@@ -2,6 +2,7 @@
 // (roce-and-lossless §8.3, §8.4). Letters are the paper's: RC current rate, RT target rate, T and BC counters.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "transports/roce/congestion/dcqcn_config.h"
@@ -30,7 +31,13 @@ class Dcqcn {
 
  private:
   double most() const noexcept;
-  void advance(Instant now) noexcept;
+  // Its timers, up to `now`: mostly nothing is due. Whoever asks does not look at the settings then, which are in cache
+  // lines of their own: catch_up() is not part of him.
+  void advance(Instant now) noexcept {
+    if (active_ && std::min({alpha_at_, cut_at_, increase_at_}) <= now) catch_up(now);
+  }
+  [[gnu::noinline]] void catch_up(Instant now) noexcept;
+  [[gnu::noinline]] void expire_bytes() noexcept;
   void update_alpha() noexcept;
   void cut() noexcept;
   void increase() noexcept;

@@ -1,0 +1,18 @@
+// The keys of what a file shows, and what heals it.
+#include "control/spec/keys/keys.h"
+
+namespace railyard::spec {
+
+const Table<DiagnosisSpec>& diagnosis_keys() {
+  static const Table<DiagnosisSpec> table{
+      "diagnosis",
+      "The failure that this lab shows; a run of the file as it is ends with it",
+      {key("symptom", &DiagnosisSpec::symptom, any_text(), "what users see").require(),
+       key("cause", &DiagnosisSpec::cause, any_text(), "why, as the report's counters show it").require(),
+       key("fix", &DiagnosisSpec::fix, any_text(), "what heals it").require(),
+       key("set", &DiagnosisSpec::set, one_or_list_of(any_text()),
+           "the fix as railyard run has it behind --set, e.g. traffic.large.path-mtu=1024")}};
+  return table;
+}
+
+}  // namespace railyard::spec
