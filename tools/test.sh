@@ -34,17 +34,16 @@ step() {
 }
 skip() { say "skipped: $*"; skipped+=("$*"); }
 ctests() { # PRESET [CTEST ARGUMENT...]
-  local preset=$1 results status=0; shift
-  results=$(mktemp -d)
-  GTEST_OUTPUT="json:$results/" ctest --test-dir "$root/build/$preset" -j "$(jobs)" --output-on-failure --progress "$@" |
-    tail -n 40 || status=$?
-  (( status == 0 )) || grep -A8 ': Failure$' "$root/build/$preset/Testing/Temporary/LastTest.log" | head -n 100 || true
-  # Tests that were not made, by their reasons.
-  find "$results" -name '*.json' -exec jq -r '.testsuites[] | .testsuite[] | select(.result == "SKIPPED") |
-    "\(.skipped[0].message // "no reason" | split("\n") | last)\t\(.classname).\(.name)"' {} + | sort |
+  local preset=$1 status=0; shift
+  local log=$root/build/$preset/Testing/Temporary/LastTest.log
+  ctest --test-dir "$root/build/$preset" -j "$(jobs)" --output-on-failure --progress "$@" | tail -n 40 || status=$?
+  (( status == 0 )) || grep -A8 ': Failure$' "$log" | head -n 100 || true
+  # Tests that were not made, by their reasons: the last line between "Skipped" and the test's end.
+  awk '/: Skipped$/ { reason = "no reason"; skipped = 1; next }
+       /^\[  SKIPPED \].* ms\)$/ { print reason "\t" $4; skipped = 0 }
+       skipped { reason = $0 }' "$log" | sort |
     awk -F'\t' '$1 != reason { if (n) print n " tests: " reason ": " names; reason = $1; n = 0; names = "" }
                 { names = names (n++ ? ", " : "") $2 } END { if (n) print n " tests: " reason ": " names }' | sed 's/^/skipped: /'
-  rm -rf -- "$results"
   return "$status"
 }
 one_of() { (IFS='|'; printf '^(%s)$' "$*"); }  # TEST...: for ctest -R
