@@ -271,65 +271,6 @@ TEST(StateFaults, AStragglingHost) {
   s.expect_books_balance();
 }
 
-TEST(StateFaults, AClockThatIsWrong) {
-  Scenario without = fault_scenario("skew", {"faults="});
-  Scenario s = fault_scenario("skew");
-  Scenario receiver = fault_scenario("skew", {"faults.0.on=h2"});
-  for (Scenario* x : {&without, &s, &receiver}) x->run_to_the_end();
-  const auto latency = [](Scenario& x) { return static_cast<double>(x.flow("t/h1->h2").received().latency.max()); };
-  EXPECT_NEAR(latency(s), latency(without) + 10e6, 0.02 * latency(s));
-  EXPECT_EQ(latency(receiver), 0) << "seems to come before it was sent";
-  EXPECT_EQ(s.flow("t/h1->h2").received().packets, without.flow("t/h1->h2").received().packets);
-}
-
-// In the middle of a run: what is stamped meanwhile is off by exactly that much, and nothing goes another way or at
-// another time.
-TEST(StateFaults, AClockThatIsWrongForAWhileShiftsTimeStampsAndNothingElse) {
-  EngineConfig config;
-  config.digest = true;
-  Scenario without = fault_scenario("skew", {"faults="}, config);
-  without.run_to_the_end();
-  const Histogram& right = without.flow("t/h1->h2").received().latency;
-  ASSERT_EQ(right.min(), right.max()) << "nobody is in the way";
-  for (const char* fault : {"on: h1, skew: { behind: 10us }", "on: h2, skew: { ahead: 10us }"}) {
-    SCOPED_TRACE(fault);
-    Scenario s =
-        fault_scenario("skew", {std::string("faults=[{ name: f, at: 300us, for: 300us, ") + fault + " }]"}, config);
-    s.run_to_the_end();
-    EXPECT_EQ(s.digest(), without.digest());
-    const Histogram& seen = s.flow("t/h1->h2").received().latency;
-    EXPECT_EQ(seen.count(), right.count());
-    EXPECT_EQ(seen.min(), right.min());
-    EXPECT_EQ(seen.max(), right.max() + 10'000'000) << "picoseconds";
-    const double shifted = (seen.mean() - right.mean()) * static_cast<double>(seen.count()) / 10e6;
-    EXPECT_NEAR(shifted, 300e-6 / kInterval, 1.5);
-    EXPECT_NEAR(shifted, std::round(shifted), 1e-3) << "each packet by all of it or not at all";
-  }
-}
-
-// 1000 ppm for 300 us, from wrong by nothing to wrong by 300 ns; then right again.
-TEST(StateFaults, AClockThatDriftsIsMoreAndMoreWrong) {
-  EngineConfig config;
-  config.digest = true;
-  Scenario without = fault_scenario("skew", {"faults="}, config);
-  without.run_to_the_end();
-  const Histogram& right = without.flow("t/h1->h2").received().latency;
-  for (const char* fault : {"on: h1, skew: { slow: 0.1% }", "on: h2, skew: { fast: 0.1% }"}) {
-    SCOPED_TRACE(fault);
-    Scenario s =
-        fault_scenario("skew", {std::string("faults=[{ name: f, at: 300us, for: 300us, ") + fault + " }]"}, config);
-    s.run_to_the_end();
-    EXPECT_EQ(s.digest(), without.digest());
-    const Histogram& seen = s.flow("t/h1->h2").received().latency;
-    EXPECT_EQ(seen.count(), right.count());
-    EXPECT_EQ(seen.min(), right.min());
-    // The last packet that is off is of the last interval.
-    EXPECT_NEAR(static_cast<double>(seen.max() - right.max()), 300e3, 0.001 * kInterval * 1e12 + 2) << "picoseconds";
-    const double shifted = (seen.mean() - right.mean()) * static_cast<double>(seen.count());
-    EXPECT_NEAR(shifted / (300e-6 / kInterval), 150e3, 1e3) << "half of it in the mean";
-  }
-}
-
 TEST(StateFaults, ChanceDecidesEachTime) {
   Scenario s = fault_scenario(
       "down",
