@@ -75,6 +75,7 @@ PoolConfig pools_for(const spec::Lab& lab) {
   c.elided_limit = static_cast<std::uint32_t>(std::clamp<std::int64_t>(per_worker * 8 / 10 / 512, 4096, 1 << 26));
   c.real_limit =
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(per_worker * 8 / 10 / (c.real_octets + 384), 256, 1 << 24));
+  c.anywhere = lab.run.clock == spec::Clock::kVirtual;
   return c;
 }
 

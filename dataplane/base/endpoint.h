@@ -69,6 +69,11 @@ class Endpoint {
   // changed.
   virtual bool receive(std::span<const RxFrame> frames) = 0;
 
+  // Hints that nothing rests on: a frame comes soon, or frames will be asked for; what that will touch is fetched. One
+  // that `queue_pair` is the destination of (0: no RoCEv2), with payload or without.
+  virtual void expect_frame(std::uint32_t /*queue_pair*/, bool /*payload*/) const noexcept {}
+  virtual void expect_send() const noexcept {}
+
   // Whether it wants to see frames that are neither UDP nor TCP, too.
   virtual bool takes_everything() const noexcept { return false; }
 

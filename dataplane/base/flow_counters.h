@@ -14,9 +14,14 @@ struct TxFlowCounters {
   Instant first = Instant::never();  // when the first frame was handed to the NIC
 };
 
+// What each packet changes comes first.
 struct RxFlowCounters {
   std::uint64_t packets = 0;         // arrived, those of no use included
   std::uint64_t payload_octets = 0;  // of what is of use: seen for the first time, and taken by the transport
+  std::uint64_t marked = 0;          // with CE
+  Instant first = Instant::never();
+  Instant last{};
+  Histogram latency;                 // ps from the first octet sent to the frame handed over
   std::uint64_t duplicated = 0;      // arrived a second time (without a transport)
   std::uint64_t discarded = 0;       // not taken by the transport: out of sequence, or there already
   // Arrived behind a later one (RFC 4737 type-P-reordered; without a transport); over UET: taken while others before it
@@ -24,11 +29,7 @@ struct RxFlowCounters {
   std::uint64_t reordered = 0;
   // Payload, or its identity, not what was sent. Messages of a transport with real payload: once per message.
   std::uint64_t corrupted = 0;
-  std::uint64_t marked = 0;   // with CE
   std::uint64_t trimmed = 0;  // arrived without their payload; counted nowhere else
-  Instant first = Instant::never();
-  Instant last{};
-  Histogram latency;  // ps from the first octet sent to the frame handed over
 };
 
 }  // namespace railyard

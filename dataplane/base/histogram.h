@@ -28,6 +28,11 @@ class Histogram {
     if (value > max_) max_ = value;
   }
 
+  // `value` will be recorded soon.
+  void prefetch(std::uint64_t value) const noexcept {
+    if (buckets_ != nullptr) __builtin_prefetch(&buckets_[bucket_of(value)], 1);
+  }
+
   std::uint64_t count() const noexcept { return count_; }
   std::uint64_t min() const noexcept { return count_ == 0 ? 0 : min_; }
   std::uint64_t max() const noexcept { return max_; }

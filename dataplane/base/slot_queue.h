@@ -32,10 +32,13 @@ class SlotQueue {
 
   // The smallest key, kNone if no slot has one.
   std::uint64_t min() const noexcept { return min_; }
-  // The smallest but one.
-  std::uint64_t second() const noexcept { return ring_[(head_ + 1) & mask_]; }
+  // What min() is after `i` calls of pop(), as far as there are so many; else kNone or 0.
+  std::uint64_t ahead(std::uint32_t i) const noexcept { return ring_[(head_ + i) & mask_]; }
 
-  void prefetch() const noexcept { __builtin_prefetch(&ring_[head_ & mask_], 1); }
+  void prefetch() const noexcept {
+    __builtin_prefetch(&ring_[head_ & mask_], 1);
+    __builtin_prefetch(listed_.get(), 1);
+  }
 
   // Takes the smallest out. There is one.
   void pop() noexcept {

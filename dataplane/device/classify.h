@@ -23,6 +23,8 @@ struct TrustMap {
     for (std::uint8_t i = 0; i < 64; ++i) dscp_to_class[i] = static_cast<std::uint8_t>(i >> 3);
     for (std::uint8_t i = 0; i < 8; ++i) pcp_to_class[i] = i;
   }
+
+  bool operator==(const TrustMap&) const = default;
 };
 
 constexpr bool is_ip(FrameKind kind) noexcept { return kind == FrameKind::kIpv4 || kind == FrameKind::kIpv6; }

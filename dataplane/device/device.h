@@ -123,7 +123,13 @@ class Device {
       __builtin_prefetch(reinterpret_cast<const std::byte*>(this + 1) + line, 1);  // of the derived class
     }
   }
-  virtual void prefetch_parts() const noexcept { near_.prefetch(); }
+  virtual void prefetch_parts() const noexcept {
+    near_.prefetch();
+    __builtin_prefetch(delivered_.data(), 1);
+  }
+  // Then what these name, and then what that does.
+  virtual void prefetch_contents() const noexcept { near_.prefetch_packets(); }
+  virtual void prefetch_rest() const noexcept {}
 
   // Where channels from devices of the same worker put their frames. `rings`: there are channels that do not. Only
   // while the engine rests.
@@ -198,6 +204,9 @@ class Device {
   // Fills what are Counters; any thread may call it. Then the rest, for a device that rests.
   virtual void count_live(DeviceCounters& counters) const = 0;
   virtual void count_rest(DeviceCounters& counters) const = 0;
+
+  // The next frames that come, as far as that is known.
+  std::span<const NearFrame> coming() const noexcept { return near_.first(); }
 
   // Something has come up outside of advance(): there is something to do at `at`.
   Instant lower_next(Instant at) noexcept { return next_ = at < next_ ? at : next_; }

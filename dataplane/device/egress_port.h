@@ -112,9 +112,21 @@ class alignas(64) EgressPort {
     __builtin_prefetch(this, 1);
     __builtin_prefetch(&queues_[p.index()], 1);
   }
-  void prefetch() const noexcept { __builtin_prefetch(this, 1); }
-  // For a start() that comes at once, but for what its caller does before.
-  void prefetch_channel() const noexcept { __builtin_prefetch(channel_, 1); }
+  void prefetch() const noexcept {
+    static_assert(sizeof(scheduler_) > 64);
+    __builtin_prefetch(this, 1);
+    __builtin_prefetch(&scheduler_ + 1, 1);  // its end, in the next line
+  }
+  // And then what that and the start() behind it touch; and what these name.
+  void prefetch_departure() const noexcept {
+    __builtin_prefetch(channel_, 1);
+    __builtin_prefetch(&queues_[sending_priority_.index()], 1);
+  }
+  void prefetch_next() const noexcept {
+    if (channel_ == nullptr) return;
+    channel_->prefetch_near();
+    __builtin_prefetch(&queues_[sending_priority_.index()].frames.front());
+  }
 
   // Takes the first frame out of a queue without sending it.
   QueuedFrame flush(Priority p) noexcept {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "dataplane/base/ids.h"
 #include "dataplane/base/time.h"
@@ -54,7 +55,19 @@ class NearFrames {
   void for_each(F&& f) const {
     std::for_each_n(frames_.get(), size_, f);
   }
-  void prefetch() const noexcept { __builtin_prefetch(frames_.get()); }
+  void prefetch() const noexcept {
+    for (std::uint32_t i = 0; i < std::min(size_, kMostAhead); i += 2) __builtin_prefetch(&frames_[i], 1);
+  }
+  // The first packets, metadata and headers. After prefetch().
+  void prefetch_packets() const noexcept {
+    for (const NearFrame& n : first()) {
+      const auto* const at = reinterpret_cast<const std::byte*>(n.frame.packet);
+      __builtin_prefetch(at, 1);
+      __builtin_prefetch(at + sizeof(Packet), 1);
+    }
+  }
+  // The first ones. After prefetch().
+  std::span<const NearFrame> first() const noexcept { return {frames_.get(), std::min(size_, kMostAhead)}; }
 
   // Takes what takes effect before `until`, in order of the pushes, and hands it to `take`. Returns the earliest effect
   // that remains.
@@ -76,6 +89,8 @@ class NearFrames {
   }
 
  private:
+  static constexpr std::uint32_t kMostAhead = 8;
+
   [[gnu::noinline]] void grow() {
     const std::uint32_t capacity = std::max(8u, capacity_ * 2);
     auto frames = std::make_unique_for_overwrite<NearFrame[]>(capacity);

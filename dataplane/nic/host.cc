@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -17,6 +18,13 @@
 #include "dataplane/wire/uet_entropy.h"
 
 namespace railyard {
+namespace {
+
+// What most NICs have: in one place, that is always at hand.
+constexpr TrustMap kUsualTrust;
+
+}  // namespace
+
 Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriver> drivers)
     : Device(id, std::move(name), config.nics.size()),
       nics_(ports()),
@@ -28,9 +36,10 @@ Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriv
   if (drivers.size() != ports())
     throw std::invalid_argument(fmt::format("host {}: {} drivers for {} NICs", this->name(), drivers.size(), ports()));
   if (config_.fecs == nullptr) config_.fecs = std::make_shared<const FecTable>();
+  others_changed_ = config_.others_changed.get();
   for (std::size_t p = 0; p < ports(); ++p) {
     Nic& nic = nics_[p];
-    nic.trust = &config_.nics[p].trust;
+    nic.trust = config_.nics[p].trust == kUsualTrust ? &kUsualTrust : &config_.nics[p].trust;
     use_config(PortIndex{static_cast<std::uint16_t>(p)});
     nic.egress.schedule(config_.nics[p].scheduling, config_.nics[p].largest_frame());
     nic.receive = ReceiveBuffer(config_.nics[p].receive);
@@ -67,13 +76,39 @@ Duration Host::pause_response(BitRate rate) const noexcept {
   return config_.pause_response > Duration{} ? config_.pause_response : standard_pause_response(rate);
 }
 
+// The first NIC stands for all: most hosts have something to do at one of them at a time.
 void Host::prefetch_parts() const noexcept {
   Device::prefetch_parts();
   slots_.prefetch();
-  // The first NIC stands for all: most hosts have something to do at one of them at a time.
+  const Nic* const nic = nics_.data();
   constexpr std::size_t kHot = 256;
   for (std::size_t line = 0; line < kHot; line += 64)
-    __builtin_prefetch(reinterpret_cast<const std::byte*>(nics_.data()) + line, 1);
+    __builtin_prefetch(reinterpret_cast<const std::byte*>(nic) + line, 1);
+  for (const Received& r : std::span(nic->received).subspan(3, 4)) __builtin_prefetch(&r, 1);
+  __builtin_prefetch(&nic->receive);
+  __builtin_prefetch(&nic->known_flows);
+}
+
+void Host::prefetch_contents() const noexcept {
+  Device::prefetch_contents();
+  nics_.front().egress.prefetch_departure();
+  __builtin_prefetch(nics_.front().known_flows.data());
+  // Whatever it is, it begins with what it looks at each time.
+  constexpr std::size_t kHot = 640;
+  for (std::size_t line = 0; line < kHot; line += 64)
+    __builtin_prefetch(reinterpret_cast<const std::byte*>(nics_.front().endpoint.get()) + line, 1);
+}
+
+void Host::prefetch_rest() const noexcept {
+  const Nic& nic = nics_.front();
+  nic.egress.prefetch_next();
+  if (nic.endpoint == nullptr) return;
+  if (!coming().empty()) {
+    const Packet& packet = *coming().front().frame.packet;
+    nic.endpoint->expect_frame((packet.entropy & Packet::kUetEntropy) != 0 ? 0 : packet.entropy,
+                               packet.payload_octets > 0);
+  }
+  nic.endpoint->expect_send();
 }
 
 void Host::connected(PortIndex port, Channel& out, BitRate rate) {
@@ -147,7 +182,7 @@ Instant Host::run(Instant until) {
 
 void Host::on_transmit_end(Instant now, PortIndex port, bool more_now) {
   EgressPort& e = nics_[port.index()].egress;
-  e.prefetch_channel();
+  e.prefetch_departure();
   e.transmit_end();
   if (!more_now && starts_.empty()) [[likely]]
     start(now, port);

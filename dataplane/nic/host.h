@@ -63,6 +63,8 @@ class Host final : public Device {
   }
 
   void prefetch_parts() const noexcept override;
+  void prefetch_contents() const noexcept override;
+  void prefetch_rest() const noexcept override;
 
   // Wall clock only, between windows: exchanges packets with the outside. What has come in takes effect at `now`, or at
   // done() if that is later. Returns the new earliest instant.
@@ -217,6 +219,7 @@ class Host final : public Device {
   SlotQueue slots_;
   StartList starts_;
   Instant refresh_due_ = Instant::never();
+  const bool* others_changed_ = nullptr;  // HostConfig::others_changed
   Counter generated_;
   Counter consumed_;
   bool attached_ = false;

@@ -123,7 +123,7 @@ inline bool Host::accept(Instant now, PortIndex port, Priority priority, Packet*
 // idle NIC has queued waits for the end of a pause.
 inline void Host::start_if_any(Instant now, PortIndex port, Nic& nic) {
   if (!nic.egress.busy() && (nic.ready.until == Instant{} || nic.egress.has_pending_control())) starts_.add(now, port);
-  if (config_.others_changed != nullptr && *config_.others_changed) [[unlikely]]
+  if (others_changed_ != nullptr && *others_changed_) [[unlikely]]
     start_others(now);
 }
 

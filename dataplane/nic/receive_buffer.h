@@ -36,10 +36,10 @@ class ReceiveBuffer {
 
   ReceiveBuffer() = default;
   explicit ReceiveBuffer(const ReceiveConfig& config)
-      : config_(config),
-        time_(config.rate.bps > 0 ? OctetTime(config.rate) : OctetTime()),
-        limits_(config.rate.bps > 0),
-        limited_(limits_) {}
+      : limits_(config.rate.bps > 0),
+        limited_(limits_),
+        config_(config),
+        time_(config.rate.bps > 0 ? OctetTime(config.rate) : OctetTime()) {}
 
   // Whether frames must wait here: for the rate, or behind others that do.
   bool limited() const noexcept { return limited_; }
@@ -96,11 +96,11 @@ class ReceiveBuffer {
  private:
   bool pauses(Priority p) const noexcept { return (config_.lossless & bit(p)) != 0; }
 
+  bool limits_ = false;
+  bool limited_ = false;  // what every frame looks at, in the first line
+  bool stopped_ = false;
   ReceiveConfig config_;
   OctetTime time_;
-  bool limits_ = false;
-  bool limited_ = false;
-  bool stopped_ = false;
   RingQueue<Held> frames_;
   Instant busy_until_{};
   std::int64_t held_ = 0;

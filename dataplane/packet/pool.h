@@ -19,6 +19,9 @@ struct PoolConfig {
   std::uint32_t elided_limit = 1u << 21;  // packets with synthetic payload, 0.5 KiB each
   std::uint32_t real_limit = 1u << 17;    // packets with room for payload
   std::uint32_t real_octets = 9728;       // room for headers and payload in one of those
+  // No device reads or writes packets itself: they may be anywhere in memory, and are in transparent huge pages where
+  // the machine has them. DPDK's own memory without huge pages is shared, which most machines do not make huge.
+  bool anywhere = false;
 };
 
 class PacketPools;
@@ -63,6 +66,7 @@ class PacketPool {
     std::uint32_t chunk;   // packets made at once
     std::uint32_t octets;  // room for headers and payload
     std::uint8_t flags;    // of a fresh packet
+    bool anywhere;
     std::uint32_t created = 0;
   };
 

@@ -121,11 +121,14 @@ void Engine::run_due(std::size_t worker, Instant end) {
   const std::vector<std::uint32_t>& due = due_[worker];
   // The state of all devices does not fit into a first-level cache: what comes next is fetched while one is advanced.
   const auto device = [&](std::size_t i) -> const Device& { return fabric_[DeviceId{due[i]}]; };
-  if (due.size() > 1) device(1).prefetch();
-  for (std::size_t i = 0; i < due.size(); ++i) {
-    if (i + 2 < due.size()) device(i + 2).prefetch();
-    if (i + 1 < due.size()) device(i + 1).prefetch_parts();
-    advance(due[i], end);
+  // In stages, since each says where the next one's is.
+  constexpr std::size_t kStages = 4;
+  for (std::size_t i = 0; i < due.size() + kStages; ++i) {
+    if (i < due.size()) device(i).prefetch();
+    if (i >= 1 && i < due.size() + 1) device(i - 1).prefetch_parts();
+    if (i >= 2 && i < due.size() + 2) device(i - 2).prefetch_contents();
+    if (i >= 3 && i < due.size() + 3) device(i - 3).prefetch_rest();
+    if (i >= kStages) advance(due[i - kStages], end);
   }
 }
 

@@ -19,7 +19,8 @@ void decrement_ttl(Packet& packet) noexcept {
 
 }  // namespace
 
-void Switch::decide(Arrival& a) {
+// As far as the port by which it is to leave.
+void Switch::decide_port(Arrival& a) {
   Packet& p = *a.packet;
   const PortIndex in{static_cast<std::uint16_t>(EventKey::port(a.key))};
   const PortFacts& f = facts_[in.index()];
@@ -31,6 +32,12 @@ void Switch::decide(Arrival& a) {
   a.verdict = decide_mac(p, f);
   if (a.verdict == kForward) [[likely]]
     a.verdict = decide_ip(p, in, priority, a);
+}
+
+void Switch::decide_rest(Arrival& a) {
+  if (a.verdict == kForward) [[likely]]
+    a.verdict = decide_egress(*a.packet, PortIndex{static_cast<std::uint16_t>(a.origin / kPriorities)},
+                              Priority{a.priority}, a);
   a.cells = mmu_.cells(a.octets);
   // Its turn comes after those of the whole batch: by then these are here.
   __builtin_prefetch(&groups_[a.origin], 1);
@@ -50,10 +57,11 @@ std::uint8_t Switch::decide_ip(Packet& p, PortIndex in, Priority priority, Arriv
   if (paths_.depends_on_now(priority) && hops.count != 1) [[unlikely]]
     return kAtItsTurn;
   a.port = forwarding_.member(hops, paths_.choose(hops, p, in, priority)).value;
-  return decide_egress(p, in, priority, a);
+  __builtin_prefetch(&facts_[a.port]);
+  return kForward;
 }
 
-// The rest of decide_ip() for what is decided when all that came before has been done.
+// The same for what is decided when all that came before has been done, and decide_rest().
 void Switch::decide_path_now(Instant now, Arrival& a) {
   Packet& p = *a.packet;
   const PortIndex in{static_cast<std::uint16_t>(a.origin / kPriorities)};

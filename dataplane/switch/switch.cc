@@ -56,7 +56,10 @@ Instant Switch::run(Instant until) {
   // the packets on their way into the cache. A tap must see a frame as it came in, before it is rewritten.
   if (!tapped()) {
     for (Arrival& a : batch) {
-      if (EventKey::kind(a.key) == EventKind::kArrival) decide(a);
+      if (EventKey::kind(a.key) == EventKind::kArrival) decide_port(a);
+    }
+    for (Arrival& a : batch) {
+      if (EventKey::kind(a.key) == EventKind::kArrival) decide_rest(a);
     }
   } else {
     for (Arrival& a : batch) a.verdict = kUndecided;
@@ -83,7 +86,9 @@ Instant Switch::run(Instant until) {
     const PortIndex port{static_cast<std::uint16_t>(EventKey::port(key))};
     if (slot < arrival) {
       slots_.pop();
-      prefetch(slots_.second());
+      prefetch(slots_.ahead(2));
+      prefetch_departure(slots_.ahead(1));
+      prefetch_next(slots_.min());
       if (EventKey::kind(key) == EventKind::kTransmitEnd) [[likely]]
         on_transmit_end(now, port, EventKey::ticks(std::min(arrival, slots_.min())) == tick);
       else
@@ -98,10 +103,32 @@ Instant Switch::run(Instant until) {
   return carried_.empty() ? rest : std::min(rest, carried_.back().at);
 }
 
-// Has what the end of a transmission touches on its way before its turn comes.
-void Switch::prefetch(std::uint64_t key) const noexcept {
-  const std::size_t port = EventKey::port(key);
-  if (port < egress_.size()) egress_[port].prefetch();
+// What the end of a transmission touches besides its port, which is here.
+void Switch::prefetch_departure(std::uint64_t key) const noexcept {
+  const EgressPort* const e = egress_of(key);
+  if (e == nullptr) return;
+  e->prefetch_departure();
+  const QueuedFrame& sending = e->sending();
+  if (sending.origin < groups_.size()) __builtin_prefetch(&groups_[sending.origin], 1);
+  __builtin_prefetch(&queues_[index(PortIndex{static_cast<std::uint16_t>(EventKey::port(key))}, e->sending_priority())],
+                     1);
+}
+
+void Switch::prefetch_parts() const noexcept {
+  Device::prefetch_parts();
+  slots_.prefetch();
+  __builtin_prefetch(trust_maps_.data());
+}
+
+void Switch::prefetch_contents() const noexcept {
+  Device::prefetch_contents();
+  for (std::uint32_t i = 0; i < kSlotsAhead; ++i) prefetch(slots_.ahead(i));
+  for (const NearFrame& n : coming()) __builtin_prefetch(&facts_[n.port.index()]);
+}
+
+void Switch::prefetch_rest() const noexcept {
+  for (std::uint32_t i = 0; i < kSlotsAhead; ++i) prefetch_departure(slots_.ahead(i));
+  for (const NearFrame& n : coming()) __builtin_prefetch(&forwarding_.lookup(n.frame.packet->fec));
 }
 
 // ---- Doing ---------------------------------------------------------------------------------------------------------
@@ -160,7 +187,7 @@ void Switch::on_arrival(Instant now, Arrival& a) {
 
 void Switch::on_transmit_end(Instant now, PortIndex port, bool more_now) {
   EgressPort& e = egress_[port.index()];
-  e.prefetch_channel();
+  e.prefetch_departure();
   const QueuedFrame sent = e.sending();
   e.transmit_end();
   if (sent.packet != nullptr && !planted(PlantedBug::kEarlyCellRelease)) [[likely]]

@@ -59,6 +59,10 @@ class Switch final : public Device {
   // Only while the engine rests.
   std::vector<Waiting> waiting() const;
 
+  void prefetch_parts() const noexcept override;
+  void prefetch_contents() const noexcept override;
+  void prefetch_rest() const noexcept override;
+
   // Changes, to be called from change_at(): they take effect at the instant at which they run.
   void set_ecn(PortIndex port, Priority priority, const EcnConfig& ecn);
   // All at once; what is as it was is left alone. A class whose limits have changed says XOFF or XON at once if it is
@@ -159,7 +163,12 @@ class Switch final : public Device {
   };
 
   // Deciding (decide.cc): what happens to a frame, from the frame and the tables alone.
-  void decide(Arrival& a);
+  void decide(Arrival& a) {
+    decide_port(a);
+    decide_rest(a);
+  }
+  void decide_port(Arrival& a);
+  void decide_rest(Arrival& a);
   void decide_tapped(Instant now, Arrival& a);
   std::uint8_t decide_mac(const Packet& packet, const PortFacts& in) const noexcept;
   std::uint8_t decide_ip(Packet& packet, PortIndex in, Priority priority, Arrival& a);
@@ -177,7 +186,19 @@ class Switch final : public Device {
   static constexpr std::size_t index(PortIndex port, Priority priority) noexcept {
     return port.index() * kPriorities + priority.index();
   }
-  void prefetch(std::uint64_t key) const noexcept;
+  // Of a key of slots_, one that is not there included.
+  const EgressPort* egress_of(std::uint64_t key) const noexcept {
+    const std::size_t port = EventKey::port(key);
+    return port < egress_.size() ? &egress_[port] : nullptr;
+  }
+  void prefetch(std::uint64_t key) const noexcept {
+    if (const EgressPort* const e = egress_of(key)) e->prefetch();
+  }
+  void prefetch_departure(std::uint64_t key) const noexcept;
+  void prefetch_next(std::uint64_t key) const noexcept {
+    if (const EgressPort* const e = egress_of(key)) e->prefetch_next();
+  }
+  static constexpr std::uint32_t kSlotsAhead = 3;
 
   // Doing, in order (switch.cc).
   bool deferred(Instant now, ArrivalBatch& batch, Arrival* next, std::uint64_t limit);

@@ -32,6 +32,7 @@ class RankHost {
 
   // One more rank; it stays where it is.
   void note(CollectiveRank& rank) { ranks_.push_back(&rank); }
+  bool has_ranks() const noexcept { return !ranks_.empty(); }
   // What is due at other_due() and no rank's, one thing; it sets that anew.
   virtual void run_other() = 0;
   void set_other_due(Instant at) noexcept { other_due_ = at; }

@@ -14,7 +14,7 @@ namespace railyard::roce {
 enum class Arm : std::uint8_t { kNothing, kSolicited, kAny };
 
 // A ring of fixed size. One that overruns loses completions, says so, and does not recover: its QPs are in error.
-class CompletionQueue {
+class alignas(64) CompletionQueue {
  public:
   explicit CompletionQueue(std::size_t capacity) : ring_(capacity == 0 ? 1 : capacity) {}
 

@@ -23,7 +23,10 @@ std::string_view name(CreateError error) noexcept {
   return "";
 }
 
-Engine::Engine(EngineConfig config) : nic_(std::move(config)), cnp_pacing_(nic_.config.cnp) {
+Engine::Engine(EngineConfig config)
+    : controlled_(!std::holds_alternative<NoCongestionControl>(config.congestion)),
+      nic_(std::move(config)),
+      cnp_pacing_(nic_.config.cnp) {
   RAILYARD_ASSERT(nic_.config.ack_every > 0 && !nic_.config.p_keys.empty(), "an engine's settings are in range");
   qps_.emplace_back();  // the GSI's place
 }
@@ -45,10 +48,12 @@ AhId Engine::create_ah(const AddressVector& av) {
   return AhId{static_cast<std::uint32_t>(handles_.size() - 1)};
 }
 
-Qp* Engine::find(QpNumber number) const noexcept {
+Qp* Engine::look_up(QpNumber number) const noexcept {
   if (number == kGsiQp) return qps_[0].get();
   const std::uint32_t place = number.value - nic_.config.first_qpn;
-  return number.value >= nic_.config.first_qpn && place < qps_.size() - 1 ? qps_[place + 1].get() : nullptr;
+  Qp* const qp = number.value >= nic_.config.first_qpn && place < qps_.size() - 1 ? qps_[place + 1].get() : nullptr;
+  if (qp != nullptr) found_[number.value % std::size(found_)] = {number, qp};
+  return qp;
 }
 
 std::expected<QpNumber, CreateError> Engine::create_qp(const QpInit& init) {
@@ -96,6 +101,7 @@ bool Engine::destroy_qp(QpNumber number) {
   const std::uint32_t slot = qp->slot;
   cnp_pacing_.forget(number.value);
   qps_[slot].reset();
+  found_ = {};
   if (slot != 0) free_.push_back(slot);
   return true;
 }
@@ -149,6 +155,7 @@ void Engine::apply(QpInfo& info, QpAttributeSet given, const QpAttributes& value
   set(kSqPsn, &QpAttributes::sq_psn);
   set(kMaxDestRdAtomic, &QpAttributes::max_dest_rd_atomic);
   set(kDestQpn, &QpAttributes::dest_qpn);
+  info.access = own.access_flags;
   info.p_key = nic_.config.p_keys[own.pkey_index];
   info.path_mtu = static_cast<std::uint32_t>(octets(own.path_mtu));
   info.dest_qpn = own.dest_qpn;

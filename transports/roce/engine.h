@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -19,12 +20,12 @@
 #include "dataplane/base/endpoint.h"
 #include "dataplane/base/ring_queue.h"
 #include "dataplane/base/units.h"
+#include "transports/base/wake_queue.h"
 #include "transports/roce/congestion/cnp_pacing.h"
 #include "transports/roce/datagrams.h"
 #include "transports/roce/nic_state.h"
 #include "transports/roce/qp.h"
 #include "transports/roce/qp_state.h"
-#include "transports/base/wake_queue.h"
 
 namespace railyard::roce {
 
@@ -57,7 +58,7 @@ struct InPacket {
   std::span<const std::byte> ip{};  // the IP header; used by UD only
 };
 
-class Engine {
+class alignas(64) Engine {
  public:
   explicit Engine(EngineConfig config);
   ~Engine();
@@ -97,14 +98,27 @@ class Engine {
 
   // ---- Packets ----
   // This packet comes soon: fetches what it will touch. Whoever has several at hand says so a few ahead.
-  void expect(const Packet& packet) const noexcept {
-    const Qp* const qp = find(QpNumber{packet.bth.dest_qp});
+  void expect(const Packet& packet) const noexcept { expect(QpNumber{packet.bth.dest_qp}, packet.info().response); }
+  void expect(QpNumber number, bool response) const noexcept {
+    const Qp* const qp = find(number);
     if (qp == nullptr) return;
-    if (packet.info().response) {
+    if (response) {
       qp->prefetch_to_hear();
     } else {
       qp->prefetch_to_receive();
+      nic_.memory.prefetch();
     }
+  }
+  // The same of what will be sent next.
+  void expect_send() const noexcept {
+    const Qp* qp = nullptr;
+    if (in_line_ != 0) {
+      const Lines& lines = lines_[static_cast<std::size_t>(std::countr_zero(in_line_))];
+      qp = in_slot(lines.data.empty() ? lines.control.front() : lines.data.front());
+    } else if (!wakes_.empty()) {
+      qp = in_slot(wakes_.top().slot);
+    }
+    if (qp != nullptr) qp->prefetch_to_send(controlled());
   }
   // Returns why it was of no use; nullopt: it was taken.
   std::optional<Drop> on_packet(Instant now, const InPacket& in);
@@ -122,7 +136,11 @@ class Engine {
   const Counters& counters() const noexcept { return nic_.counters; }
 
  private:
-  Qp* find(QpNumber number) const noexcept;
+  Qp* find(QpNumber number) const noexcept {
+    const Found& last = found_[number.value % std::size(found_)];
+    return last.number == number ? last.qp : look_up(number);
+  }
+  Qp* look_up(QpNumber number) const noexcept;
   Qp* in_slot(std::uint32_t slot) const noexcept { return slot < qps_.size() ? qps_[slot].get() : nullptr; }
   void apply(QpInfo& info, QpAttributeSet given, const QpAttributes& values);
   void enter(Instant now, Qp& qp, QpState to);
@@ -132,7 +150,10 @@ class Engine {
   void settle_responder(Instant now, Qp& qp);
   void line_up(Instant now, Qp& qp);
   void set_timer(Qp& qp);
-  void run_due(Instant now);
+  void run_due(Instant now) {
+    if (next_wake_ <= now) run_wakes(now);
+  }
+  void run_wakes(Instant now);
 
   std::optional<Drop> accept(Instant now, const InPacket& in);
   std::optional<Drop> admit(const Qp& qp, const InPacket& in) const noexcept;
@@ -140,7 +161,7 @@ class Engine {
   std::optional<Drop> on_cnp(Instant now, Qp& qp);
   void note_ce(Instant now, Qp& qp, const InPacket& in);
 
-  bool controlled() const noexcept { return !std::holds_alternative<NoCongestionControl>(nic_.config.congestion); }
+  bool controlled() const noexcept { return controlled_; }
   void prefetch_wakes() const noexcept;
   void prefetch_line(const RingQueue<std::uint32_t>& line) const noexcept;
   bool send_cnp(OutPacket& out);
@@ -150,25 +171,49 @@ class Engine {
   void count_data(Instant now, Qp& qp, const OutPacket& out) noexcept;
   void count_sent(const OutPacket& out) noexcept;
 
-  NicState nic_;
-  std::deque<CompletionQueue> cqs_;
-  std::deque<ReceiveQueue> srqs_;
-  AddressHandles handles_;
-  std::vector<std::unique_ptr<Qp>> qps_;  // slot 0 is the GSI's; QP number first_qpn + slot - 1
-  std::deque<std::uint32_t> free_;        // the slot that is longest free first
-  std::uint32_t next_flow_ = 0;
   struct Lines {
     RingQueue<std::uint32_t> control;  // slots
     RingQueue<std::uint32_t> data;
   };
-  std::array<Lines, kPriorities> lines_;
+  void stand_in_line(RingQueue<std::uint32_t> Lines::*line, std::size_t priority, std::uint32_t slot) {
+    (lines_[priority].*line).push(slot);
+    in_line_ = static_cast<PriorityMask>(in_line_ | 1u << priority);
+  }
+  void leave_line(RingQueue<std::uint32_t> Lines::*line, std::size_t priority) noexcept {
+    (lines_[priority].*line).pop();
+    if (lines_[priority].control.empty() && lines_[priority].data.empty())
+      in_line_ = static_cast<PriorityMask>(in_line_ & ~(1u << priority));
+  }
+  void wake_at(const Wake& wake) {
+    wakes_.push(wake);
+    if (wake.at < next_wake_) next_wake_ = wake.at;
+  }
   struct PendingCnp {
     std::uint32_t slot;
     std::uint32_t dest_qp;
   };
+
+  // What every packet touches comes first: a fabric of a thousand NICs finds none of it in its cache.
+  std::vector<std::unique_ptr<Qp>> qps_;  // slot 0 is the GSI's; QP number first_qpn + slot - 1
   RingQueue<PendingCnp> cnps_;
+  // The QPs that packets were for last, by their numbers: most NICs talk to few peers at a time.
+  struct Found {
+    QpNumber number{};
+    Qp* qp = nullptr;
+  };
+  mutable std::array<Found, 4> found_;
+  PriorityMask in_line_ = 0;  // classes in whose lines somebody stands
+  const bool controlled_;     // there is congestion control
+  Instant next_wake_ = Instant::never();
+  alignas(64) WakeQueue wakes_;
+  alignas(64) NicState nic_;
+  std::array<Lines, kPriorities> lines_;
   CnpPacing cnp_pacing_;
-  WakeQueue wakes_;
+  std::deque<CompletionQueue> cqs_;
+  std::deque<ReceiveQueue> srqs_;
+  AddressHandles handles_;
+  std::deque<std::uint32_t> free_;  // the slot that is longest free first
+  std::uint32_t next_flow_ = 0;
 };
 
 }  // namespace railyard::roce

@@ -55,14 +55,14 @@ void Engine::settle_responder(Instant now, Qp& qp) {
 void Engine::line_up(Instant now, Qp& qp) {
   if (!qp.in_control_line && qp.has_control()) {
     qp.in_control_line = true;
-    lines_[qp.info.path.priority().index()].control.push(qp.slot);
+    stand_in_line(&Lines::control, qp.info.path.priority().index(), qp.slot);
   }
   if (qp.in_data_line || !qp.has_data(now)) return;
   qp.in_data_line = true;
   if (qp.next_data > now) {
-    wakes_.push({qp.next_data, qp.slot, true});
+    wake_at({qp.next_data, qp.slot, true});
   } else {
-    lines_[qp.priority().index()].data.push(qp.slot);
+    stand_in_line(&Lines::data, qp.priority().index(), qp.slot);
   }
 }
 
@@ -72,13 +72,14 @@ void Engine::set_timer(Qp& qp) {
   const Instant deadline = qp.requester.deadline();
   if (deadline >= qp.timer_at) return;
   qp.timer_at = deadline;
-  wakes_.push({deadline, qp.slot, false});
+  wake_at({deadline, qp.slot, false});
 }
 
-void Engine::run_due(Instant now) {
+void Engine::run_wakes(Instant now) {
   while (!wakes_.empty() && wakes_.top().at <= now) {
     const Wake wake = wakes_.top();
     wakes_.pop();
+    next_wake_ = wakes_.empty() ? Instant::never() : wakes_.top().at;
     prefetch_wakes();
     Qp* const qp = in_slot(wake.slot);
     if (qp == nullptr) continue;
@@ -97,17 +98,15 @@ void Engine::run_due(Instant now) {
 Readiness Engine::ready(Instant now) {
   run_due(now);
   Readiness r;
-  for (std::size_t p = 0; p < kPriorities; ++p)
-    if (!lines_[p].control.empty() || !lines_[p].data.empty())
-      r.classes = static_cast<PriorityMask>(r.classes | 1u << p);
+  r.classes = in_line_;
   if (!cnps_.empty()) r.classes = static_cast<PriorityMask>(r.classes | 1u << nic_.config.cnp.priority);
-  if (!wakes_.empty()) r.until = wakes_.top().at;
+  r.until = next_wake_;
   return r;
 }
 
 bool Engine::send(Instant now, Priority priority, OutPacket& out) {
   run_due(now);
-  const bool any = (priority.value == nic_.config.cnp.priority && send_cnp(out)) ||
+  const bool any = (!cnps_.empty() && priority.value == nic_.config.cnp.priority && send_cnp(out)) ||
                    send_control(now, priority.index(), out) || send_data(now, priority.index(), out);
   if (any) count_sent(out);
   return any;
@@ -153,7 +152,7 @@ bool Engine::send_control(Instant now, std::size_t priority, OutPacket& out) {
   RingQueue<std::uint32_t>& line = lines_[priority].control;
   while (!line.empty()) {
     Qp* const qp = in_slot(line.front());
-    line.pop();
+    leave_line(&Lines::control, priority);
     if (qp == nullptr || !qp->in_control_line) continue;
     qp->in_control_line = false;
     const bool sent = qp->has_control() && qp->responder.next(out);
@@ -190,7 +189,7 @@ bool Engine::send_data(Instant now, std::size_t priority, OutPacket& out) {
   prefetch_line(line);
   while (!line.empty()) {
     Qp* const qp = in_slot(line.front());
-    line.pop();
+    leave_line(&Lines::data, priority);
     if (qp == nullptr || !qp->in_data_line) continue;
     qp->in_data_line = false;
     // A UD QP's next datagram may be of another class than the one it stood in line for.

@@ -53,7 +53,7 @@ bool InboundMessage::place_early(const Packet& packet, const PayloadRef& payload
     return scatter(nic_.memory, qp_.receives->domain(), receive->sges, offset, payload).has_value();
   }
   const RethValues& reth = packet.reth;
-  if (!qp_.attributes.access_flags.has(Access::kRemoteWrite) || offset + payload.octets > reth.dma_length) return false;
+  if (!qp_.access.has(Access::kRemoteWrite) || offset + payload.octets > reth.dma_length) return false;
   // All of the range, as the first packet's check: a wrong one changes nothing.
   const auto at =
       nic_.memory.check(reth.r_key, qp_.domain, reth.virtual_address, reth.dma_length, Access::kRemoteWrite);
@@ -79,7 +79,7 @@ std::expected<bool, Refusal> InboundMessage::take_write(const Packet& packet, co
   const Position position = packet.info().position;
   const bool first = begins(position);
   const bool last = ends(position);
-  if (!qp_.attributes.access_flags.has(Access::kRemoteWrite)) return std::unexpected(Refusal::kNotPermitted);
+  if (!qp_.access.has(Access::kRemoteWrite)) return std::unexpected(Refusal::kNotPermitted);
   if (packet.info().headers.has(Header::kImmDt) && !hold_receive()) return std::unexpected(Refusal::kNoReceive);
   const std::uint64_t address = first ? packet.reth.virtual_address : address_;
   const std::uint32_t r_key = first ? packet.reth.r_key : r_key_;

@@ -34,10 +34,10 @@ struct AsyncEvent {
 struct NicState {
   explicit NicState(EngineConfig c) : config(std::move(c)) {}
 
-  EngineConfig config;
+  BounceBuffers bounce;
   MemoryRegions memory;
   Counters counters;
-  BounceBuffers bounce;
+  EngineConfig config;
   std::vector<AsyncEvent> events;
 };
 

@@ -29,6 +29,7 @@ struct QpInfo {
   ReceiveQueue* receives = nullptr;      // its own or an SRQ
   std::uint8_t transport = opcode::kRc;  // bits of its opcodes
   // Out of the attributes, where each packet finds it:
+  AccessSet access{};
   std::uint16_t p_key = kDefaultPKey;
   std::uint32_t path_mtu = 1024;  // octets
   std::uint32_t dest_qpn = 0;

@@ -143,7 +143,7 @@ std::optional<Drop> Responder::on_read(const Packet& packet) noexcept {
   const Psn psn(packet.bth.psn);
   const auto invalid = [&] { return refuse(psn, NakCode::kInvalidRequest, WcStatus::kRemInvReqErr); };
   const RethValues& reth = packet.reth;
-  if (message_.open() || !qp_.attributes.access_flags.has(Access::kRemoteRead)) return invalid();
+  if (message_.open() || !qp_.access.has(Access::kRemoteRead)) return invalid();
   if (!has_right_lengths(packet, qp_.path_mtu) || reth.dma_length > kMaxMessageOctets) return invalid();
   if (!nic_.memory.check(reth.r_key, qp_.domain, reth.virtual_address, reth.dma_length, Access::kRemoteRead))
     return refuse(psn, NakCode::kRemoteAccessError, WcStatus::kRemAccessErr);
@@ -166,7 +166,7 @@ std::optional<Drop> Responder::on_atomic(const Packet& packet) noexcept {
   const Psn psn(packet.bth.psn);
   const auto invalid = [&] { return refuse(psn, NakCode::kInvalidRequest, WcStatus::kRemInvReqErr); };
   const AtomicEthValues& request = packet.atomic_eth;
-  if (message_.open() || !qp_.attributes.access_flags.has(Access::kRemoteAtomic)) return invalid();
+  if (message_.open() || !qp_.access.has(Access::kRemoteAtomic)) return invalid();
   if (!has_right_lengths(packet, qp_.path_mtu) || request.virtual_address % 8 != 0) return invalid();
   const auto at = nic_.memory.check(request.r_key, qp_.domain, request.virtual_address, 8, Access::kRemoteAtomic);
   if (!at) return refuse(psn, NakCode::kRemoteAccessError, WcStatus::kRemAccessErr);

@@ -26,13 +26,14 @@ std::size_t RoceEndpoint::send(Instant now, Priority priority, std::span<TxFrame
 }
 
 bool RoceEndpoint::receive(std::span<const RxFrame> frames) {
-  InPacket in;
-  for (const RxFrame& frame : frames) receive_one(frame, in);
+  for (const RxFrame& frame : frames) {
+    InPacket in;
+    receive_one(frame, in);
+  }
   return !frames.empty();
 }
 
 std::optional<Drop> RoceEndpoint::receive_one(const RxFrame& frame, InPacket& in) {
-  in = {};
   std::span<const std::byte> octets = frame.header;
   PayloadRef rest = frame.payload;
   // Real octets mostly lie behind the header; then all is one piece.

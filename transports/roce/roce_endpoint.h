@@ -18,7 +18,7 @@ namespace railyard::roce {
 class RoceEndpoint final : public Endpoint {
  public:
   // `real_payload`: frames carry the octets of registered memory; else the NIC may make promises of them.
-  RoceEndpoint(EngineConfig config, bool real_payload) : engine_(std::move(config)), real_payload_(real_payload) {}
+  RoceEndpoint(EngineConfig config, bool real_payload) : real_payload_(real_payload), engine_(std::move(config)) {}
 
   Engine& engine() noexcept { return engine_; }
   const Engine& engine() const noexcept { return engine_; }
@@ -28,8 +28,8 @@ class RoceEndpoint final : public Endpoint {
   bool receive(std::span<const RxFrame> frames) override;
   bool has_real_payload() const noexcept override { return real_payload_; }
 
-  // One frame. Returns why it was of no use; nullopt: it was taken. `in` says what it was as far as that is known (of a
-  // trimmed one: for which QP), and holds as long as the frame does.
+  // One frame. Returns why it was of no use; nullopt: it was taken. `in`, new, says what it was as far as that is known
+  // (of a trimmed one: for which QP), and holds as long as the frame does.
   std::optional<Drop> receive_one(const RxFrame& frame, InPacket& in);
 
  private:
@@ -38,9 +38,9 @@ class RoceEndpoint final : public Endpoint {
     return reason;
   }
 
-  Engine engine_;
   bool real_payload_;
   std::vector<std::byte> whole_;  // a frame whose headers end in another piece than they should
+  Engine engine_;
 };
 
 }  // namespace railyard::roce

@@ -20,7 +20,7 @@ std::uint64_t key(std::uint64_t time, std::size_t slot) { return time << kSlotBi
 TEST(SlotQueue, AnEmptyQueueHasNoKey) {
   const SlotQueue q(4, kSlotBits);
   EXPECT_EQ(q.min(), SlotQueue::kNone);
-  EXPECT_EQ(q.second(), SlotQueue::kNone);
+  EXPECT_EQ(q.ahead(1), SlotQueue::kNone);
 }
 
 TEST(SlotQueue, KeysComeOutInOrderHoweverTheyWentIn) {
@@ -37,7 +37,7 @@ TEST(SlotQueue, EqualTimesComeOutInSlotOrder) {
   SlotQueue q(3, kSlotBits);
   for (const std::size_t slot : Slots{2, 0, 1}) q.set(slot, key(7, slot));
   EXPECT_EQ(q.min(), key(7, 0));
-  EXPECT_EQ(q.second(), key(7, 1));
+  EXPECT_EQ(q.ahead(1), key(7, 1));
 }
 
 TEST(SlotQueue, ANewKeyReplacesTheOldOneInEitherDirection) {
@@ -48,10 +48,10 @@ TEST(SlotQueue, ANewKeyReplacesTheOldOneInEitherDirection) {
   EXPECT_EQ(q.min(), key(5, 1));
   q.set(1, key(30, 1));
   EXPECT_EQ(q.min(), key(10, 0));
-  EXPECT_EQ(q.second(), key(30, 1));
+  EXPECT_EQ(q.ahead(1), key(30, 1));
   q.set(0, SlotQueue::kNone);
   EXPECT_EQ(q.min(), key(30, 1));
-  EXPECT_EQ(q.second(), SlotQueue::kNone);
+  EXPECT_EQ(q.ahead(1), SlotQueue::kNone);
 }
 
 TEST(SlotQueue, BehavesAsASortedListUnderRandomOperations) {
@@ -64,7 +64,7 @@ TEST(SlotQueue, BehavesAsASortedListUnderRandomOperations) {
       ASSERT_EQ(q.min(), *least) << "slots " << slots << " step " << i;
       std::vector<std::uint64_t> sorted = model;
       std::sort(sorted.begin(), sorted.end());
-      ASSERT_EQ(q.second(), slots > 1 ? sorted[1] : SlotQueue::kNone);
+      ASSERT_EQ(q.ahead(1), slots > 1 ? sorted[1] : SlotQueue::kNone);
       if (rng.below(3) == 0 && *least != SlotQueue::kNone) {
         q.pop();
         *least = SlotQueue::kNone;

@@ -66,6 +66,7 @@ std::size_t FlowConnection::make_anew(const FlowEnd& end, std::size_t place) {
     FlowEndpoint::Lane& lane = nic.lanes_[l];
     lane.failed = true;
     nic.lane_by_qp_[lane.qp.value - nic.first_qpn_] = 0;
+    nic.found_ = {};
     nic.roce_.engine().destroy_qp(lane.qp);
     nic.roce_.engine().memory().remove(lane.own_key);
     lane.memory = {};
@@ -109,6 +110,7 @@ void FlowConnection::connect_to(Instant now, const FlowEnd& end, std::size_t pla
 
 std::size_t FlowConnection::add_flow(const FlowConfig& flow, FlowEndpoint& nic, bool is_source) {
   FlowEndpoint::Flow& made = nic.flows_.emplace_back();
+  nic.found_ = {};
   made.config = flow;
   made.is_source = is_source;
   return nic.flows_.size() - 1;
@@ -129,6 +131,7 @@ FlowConnection::Half FlowConnection::add_lane(const FlowEnd& end, std::size_t pl
                                                            .selective_repeat = end.selective_repeat}));
   const auto lane = static_cast<std::uint32_t>(nic.lanes_.size());
   FlowEndpoint::Lane& made = nic.lanes_.emplace_back();
+  nic.found_ = {};
   made.flow = static_cast<std::uint32_t>(place);
   made.q = q;
   made.qp = qp;

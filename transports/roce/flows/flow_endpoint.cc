@@ -10,9 +10,10 @@
 namespace railyard::roce {
 
 FlowEndpoint::FlowEndpoint(EngineConfig config, bool real_payload, std::size_t completions)
-    : first_qpn_(config.first_qpn),
-      roce_(std::move(config), real_payload),
-      cq_(roce_.engine().create_cq(completions)) {}
+    : first_qpn_(config.first_qpn), roce_(std::move(config), real_payload) {
+  cq_ = roce_.engine().create_cq(completions);
+  completions_ = &roce_.engine().cq(cq_);
+}
 
 FlowEndpoint::~FlowEndpoint() = default;
 
@@ -56,10 +57,22 @@ void FlowEndpoint::receive_one(const RxFrame& frame) {
   take_completions(frame.at);
 }
 
-FlowEndpoint::Lane* FlowEndpoint::lane_of(std::uint32_t qpn) noexcept {
+void FlowEndpoint::expect_frame(std::uint32_t queue_pair, bool payload) const noexcept {
+  engine().expect(QpNumber{queue_pair}, !payload);
+  __builtin_prefetch(completions_);
+  const Found& last = found_[queue_pair % std::size(found_)];
+  if (last.qpn != queue_pair || last.lane == nullptr) return;
+  __builtin_prefetch(last.lane, 1);
+  __builtin_prefetch(last.flow);
+  if (payload) __builtin_prefetch(&last.flow->latencies, 1);
+}
+
+FlowEndpoint::Lane* FlowEndpoint::look_up(std::uint32_t qpn) noexcept {
   const std::uint32_t place = qpn - first_qpn_;
   if (place >= lane_by_qp_.size() || lane_by_qp_[place] == 0) return nullptr;
-  return &lanes_[lane_by_qp_[place] - 1];
+  Lane* const lane = &lanes_[lane_by_qp_[place] - 1];
+  found_[qpn % std::size(found_)] = {qpn, lane, &flows_[lane->flow]};
+  return lane;
 }
 
 // ---- Work ----------------------------------------------------------------------------------------------------------
@@ -123,14 +136,15 @@ void FlowEndpoint::post_receive(Instant now, Lane& lane) {
 
 bool FlowEndpoint::take_completions(Instant now) {
   bool any = take_flow_completions(now);
+  if (!has_ranks()) return any;
   for (RoceRank& rank : ranks_) any = rank.take_completions(now) || any;
   return any;
 }
 
 bool FlowEndpoint::take_flow_completions(Instant now) {
-  if (roce_.engine().cq(cq_).size() == 0) return false;
+  if (completions_->size() == 0) return false;
   std::array<Completion, 16> some;
-  while (const std::size_t n = roce_.engine().poll(cq_, some)) {
+  while (const std::size_t n = completions_->poll(some)) {
     for (const Completion& completion : std::span(some).first(n)) on_completion(now, completion);
   }
   return true;
@@ -173,7 +187,7 @@ void FlowEndpoint::on_data(Lane& lane, const RxFrame& frame, const InPacket& in,
   if (r.first == Instant::never()) r.first = frame.at;
   r.last = frame.at;
   // Clocks that are skewed may say that it came before it was sent.
-  r.latency.record(static_cast<std::uint64_t>(std::max(frame.at - frame.sent, Duration{}).ps));
+  flow.latencies.record(r.latency, static_cast<std::uint64_t>(std::max(frame.at - frame.sent, Duration{}).ps));
   if (in.ce) ++r.marked;
   if (drop)
     ++r.discarded;

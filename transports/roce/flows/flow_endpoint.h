@@ -3,10 +3,12 @@
 // the same NIC (collectives/roce_rank.h): they share its engine.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <queue>
 #include <span>
@@ -50,6 +52,8 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) override;
   bool receive(std::span<const RxFrame> frames) override;
   bool has_real_payload() const noexcept override { return roce_.has_real_payload(); }
+  void expect_frame(std::uint32_t queue_pair, bool payload) const noexcept override;
+  void expect_send() const noexcept override { engine().expect_send(); }
 
   // Its QPs are CollectiveConnection's to make.
   RoceRank& add_rank(const CollectiveConfig& config, RankProgram program);
@@ -67,7 +71,10 @@ class FlowEndpoint final : public Endpoint, public RankHost {
 
   std::size_t flows() const noexcept { return flows_.size(); }
   const FlowConfig& config(std::size_t i) const noexcept { return flows_[i].config; }
-  const RxFlowCounters& received(std::size_t i) const noexcept { return flows_[i].received; }
+  const RxFlowCounters& received(std::size_t i) const noexcept {
+    flows_[i].latencies.flush(flows_[i].received.latency);
+    return flows_[i].received;
+  }
   const MessageCounters& messages(std::size_t i) const noexcept { return flows_[i].messages; }
   // Messages that have come whole, and were what they should be.
   std::uint64_t verified(std::size_t i) const noexcept { return flows_[i].verified; }
@@ -78,19 +85,52 @@ class FlowEndpoint final : public Endpoint, public RankHost {
  private:
   friend class FlowConnection;
 
+  // Latencies that no histogram has yet: each falls into another line of it, and four of these are fetched at once
+  // sooner than one after the other.
+  class Latencies {
+   public:
+    void record(Histogram& histogram, std::uint64_t ps) noexcept {
+      if (ps > std::numeric_limits<std::uint32_t>::max()) return histogram.record(ps);
+      ps_[waiting_++] = static_cast<std::uint32_t>(ps);
+      if (waiting_ == ps_.size()) flush(histogram);
+    }
+    void flush(Histogram& histogram) noexcept {
+      for (std::uint32_t i = 0; i < waiting_; ++i) histogram.prefetch(ps_[i]);
+      for (std::uint32_t i = 0; i < waiting_; ++i) histogram.record(ps_[i]);
+      waiting_ = 0;
+    }
+
+   private:
+    std::uint32_t waiting_ = 0;
+    std::array<std::uint32_t, 3> ps_;
+  };
+
+  // What each packet touches is in lines of its own, in both of these.
   struct Flow {
-    FlowConfig config;
     bool is_source = false;
+    FlowConfig config;
     std::vector<std::uint32_t> lanes;
-    RxFlowCounters received;
-    MessageCounters messages;
+    alignas(64) mutable Latencies latencies;
+    mutable RxFlowCounters received;  // all but what waits there
+    alignas(64) MessageCounters messages;
     std::uint64_t verified = 0;
   };
   // One QP of a flow, this end.
   struct Lane {
-    std::uint32_t flow = 0;
+    alignas(64) std::uint32_t flow = 0;
     std::uint32_t q = 0;  // which of the flow's
     QpNumber qp;
+    // At the sink: octets of the next message, and whole ones.
+    std::uint32_t octets = 0;
+    std::uint64_t whole = 0;
+    // With selective repeat, by slot: messages may overtake each other.
+    struct Slot {
+      std::uint64_t message = 0;  // of the QP, that comes or will come there
+      std::uint32_t octets = 0;   // of it that have come
+      bool intact = true;
+    };
+    std::vector<Slot> slots;  // empty: they come in order
+    std::vector<std::byte> memory;
     // The sink's slots for messages, or the source's stream: where it is asked for, both ends'.
     std::uint64_t own_address = 0;
     std::uint32_t own_key = 0;
@@ -101,19 +141,8 @@ class FlowEndpoint final : public Endpoint, public RankHost {
     std::uint64_t completed = 0;
     RingQueue<Instant> posted_at;  // of those in between
     bool failed = false;
-    // At the sink: whole messages, and octets of the next.
-    std::uint64_t whole = 0;
-    std::uint32_t octets = 0;
-    bool intact = true;          // that one, so far
+    bool intact = true;          // the next message at the sink, so far
     std::uint64_t received = 0;  // SEND: receive requests that were posted
-    std::vector<std::byte> memory;
-    // With selective repeat, by slot: messages may overtake each other.
-    struct Slot {
-      std::uint64_t message = 0;  // of the QP, that comes or will come there
-      std::uint32_t octets = 0;   // of it that have come
-      bool intact = true;
-    };
-    std::vector<Slot> slots;  // empty: they come in order
   };
   // What a packet says of itself: of which message of its QP it is, and how many octets of that are before it.
   struct Claim {
@@ -138,19 +167,32 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   bool take_flow_completions(Instant now);
   void on_completion(Instant now, const Completion& completion);
   void receive_one(const RxFrame& frame);
-  Lane* lane_of(std::uint32_t qpn) noexcept;
+  Lane* lane_of(std::uint32_t qpn) noexcept {
+    const Found& last = found_[qpn % std::size(found_)];
+    return last.qpn == qpn && last.lane != nullptr ? last.lane : look_up(qpn);
+  }
+  Lane* look_up(std::uint32_t qpn) noexcept;
   void on_data(Lane& lane, const RxFrame& frame, const InPacket& in, std::optional<Drop> drop);
   void take_data(Lane& lane, Flow& flow, const InPacket& in);
   void take_in_any_order(Lane& lane, Flow& flow, const InPacket& in);
   std::optional<Claim> claim_of(const Lane& lane, const Flow& flow, const InPacket& in) const noexcept;
   void check_read(Lane& lane, Flow& flow);
 
+  // What every packet touches comes first.
   std::uint32_t first_qpn_;
-  RoceEndpoint roce_;
-  CqId cq_;
+  CqId cq_{};
+  CompletionQueue* completions_ = nullptr;  // of that name
+  // What packets were for last; forgotten when a flow or lane comes or goes.
+  struct Found {
+    std::uint32_t qpn = 0;
+    Lane* lane = nullptr;
+    Flow* flow = nullptr;
+  };
+  std::array<Found, 4> found_{};
   std::vector<Flow> flows_;
   std::vector<Lane> lanes_;
   std::vector<std::uint32_t> lane_by_qp_;  // index + 1, by QP number - first_qpn_
+  RoceEndpoint roce_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   std::deque<RoceRank> ranks_;
 };

@@ -45,8 +45,8 @@ std::size_t ServiceEndpoint::send(Instant now, Priority priority, std::span<TxFr
 }
 
 bool ServiceEndpoint::receive(std::span<const RxFrame> frames) {
-  InPacket in;
   for (const RxFrame& frame : frames) {
+    InPacket in;
     run_due(frame.at);
     roce_.receive_one(frame, in);
     settle(frame.at);
