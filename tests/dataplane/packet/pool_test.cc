@@ -14,8 +14,16 @@ constexpr WorkerId kFirst{0};
 constexpr WorkerId kSecond{1};
 constexpr PoolConfig kSmall{.elided_limit = 6, .real_limit = 3, .real_octets = 2000};
 
-TEST(PacketPool, AFreshPacketHasItsHeadersBehindTheMetadata) {
-  PacketPools pools(1, kSmall);
+// In DPDK's memory, or anywhere.
+class PacketPoolIn : public testing::TestWithParam<bool> {
+ protected:
+  static PoolConfig in_memory(PoolConfig config) { return config.anywhere = GetParam(), config; }
+};
+INSTANTIATE_TEST_SUITE_P(EitherMemory, PacketPoolIn, testing::Bool(),
+                         [](const auto& info) { return info.param ? "Anywhere" : "Dpdk"; });
+
+TEST_P(PacketPoolIn, AFreshPacketHasItsHeadersBehindTheMetadata) {
+  PacketPools pools(1, in_memory(kSmall));
   Packet* p = pools[kFirst].allocate_elided();
   ASSERT_NE(p, nullptr);
   EXPECT_EQ(p->header_at, kHeaderAt);
@@ -28,8 +36,8 @@ TEST(PacketPool, AFreshPacketHasItsHeadersBehindTheMetadata) {
   pools[kFirst].release(p);
 }
 
-TEST(PacketPool, RealPacketsHaveRoomForPayload) {
-  PacketPools pools(1, kSmall);
+TEST_P(PacketPoolIn, RealPacketsHaveRoomForPayload) {
+  PacketPools pools(1, in_memory(kSmall));
   std::vector<Packet*> packets;
   for (int i = 0; i < 3; ++i) packets.push_back(pools[kFirst].allocate_real());
   // Filled to the brim they do not touch each other.
@@ -44,8 +52,8 @@ TEST(PacketPool, RealPacketsHaveRoomForPayload) {
   }
 }
 
-TEST(PacketPool, AtTheLimitThereIsNothingMoreAndThatIsRemembered) {
-  PacketPools pools(1, kSmall);
+TEST_P(PacketPoolIn, AtTheLimitThereIsNothingMoreAndThatIsRemembered) {
+  PacketPools pools(1, in_memory(kSmall));
   PacketPool& pool = pools[kFirst];
   std::vector<Packet*> out;
   for (int i = 0; i < 6; ++i) out.push_back(pool.allocate_elided());
@@ -61,9 +69,9 @@ TEST(PacketPool, AtTheLimitThereIsNothingMoreAndThatIsRemembered) {
   EXPECT_TRUE(pool.exhausted()) << "for the rest of the run";
 }
 
-TEST(PacketPool, GrowsChunkByChunkUpToItsLimit) {
-  // Chunks have 4096 packets: two whole ones and a part.
-  PacketPools pools(1, {.elided_limit = 10'000, .real_limit = 1, .real_octets = 128});
+TEST_P(PacketPoolIn, GrowsChunkByChunkUpToItsLimit) {
+  // Several whole chunks and a part.
+  PacketPools pools(1, in_memory({.elided_limit = 10'000, .real_limit = 1, .real_octets = 128}));
   PacketPool& pool = pools[kFirst];
   std::set<Packet*> out;
   for (int i = 0; i < 10'000; ++i) {

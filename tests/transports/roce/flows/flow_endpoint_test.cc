@@ -197,6 +197,7 @@ TEST(FlowEndpoint, AllMessagesOfAllOperationsComeWholeAndAreVerified) {
                real);
         w.run();
         EXPECT_EQ(w.received().payload_octets, 50'001u);
+        EXPECT_EQ(w.received().latency.count(), w.received().packets) << "none is left aside";
         EXPECT_EQ(w.verified(), 10u);
         EXPECT_EQ(w.received().corrupted, 0u);
         const MessageCounters& m = w.messages(operation == FlowOperation::kRead ? 1 : 0);
