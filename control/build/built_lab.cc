@@ -61,7 +61,9 @@ class BuiltLab::Builder {
     for (const spec::LinkSpec& l : lab_.links) {
       // A trunk's propagation passes between the two daemons.
       const bool trunk = graph_.is_trunk(graph_.node(l.a.node)) || graph_.is_trunk(graph_.node(l.b.node));
-      built_.fabric_.connect({built_.port(l.a), built_.port(l.b), l.rate, trunk ? Duration{} : l.delay});
+      Link link{built_.port(l.a), built_.port(l.b), l.rate, trunk ? Duration{} : l.delay};
+      if (l.llr) link.retry = retry_of(*l.llr);
+      built_.fabric_.connect(link);
     }
   }
 
@@ -454,6 +456,7 @@ class BuiltLab::Builder {
     terms.rx_latency = profile.latency;
     terms.own_frame = terms.peer_frame = largest_frame(link.mtu);
     terms.least_frame = t.least_frame;
+    if (link.llr) terms.retry = LinkRetry::delay(retry_of(*link.llr), link.rate, link.delay, terms.own_frame);
     const Bytes computed = profile.cell * headroom_cells(terms, profile.cell);
     const Bytes pool = profile.headroom_pool;
     const Bytes configured = t.headroom.value_or(pool > Bytes{} ? Bytes{} : computed);

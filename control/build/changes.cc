@@ -21,13 +21,14 @@ HeadroomTerms in_transition(const HeadroomTerms& from, const HeadroomTerms& to) 
   t.rate = std::max(from.rate, to.rate);
   t.peer_response =
       std::max(from.peer_response, to.peer_response) + Bytes{t.own_frame + kLeastFrameOctets + 2 * kOverhead} / lower;
+  t.retry = std::max(from.retry, to.retry);
   return t;
 }
 
 // How long the old rate can matter: twice the longest way from a decision to pause to the last frame that comes in
 // spite of it.
 Duration duration_of(const HeadroomTerms& t, BitRate lower) noexcept {
-  return 2 * (2 * t.propagation + t.peer_response + t.rx_latency +
+  return 2 * (2 * t.propagation + t.peer_response + t.rx_latency + t.retry +
               Bytes{t.own_frame + t.peer_frame + 2 * kOverhead} / lower);
 }
 

@@ -1,4 +1,4 @@
-// What a spec says of classes, paths and watchdogs, as devices take it.
+// What a spec says of classes, paths, watchdogs and links, as devices take it.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 
 #include "control/spec/spec.h"
 #include "dataplane/device/classify.h"
+#include "dataplane/device/link_retry.h"
 #include "dataplane/device/pause_response.h"
 #include "dataplane/device/scheduler.h"
 #include "dataplane/switch/switch_config.h"
@@ -21,6 +22,7 @@ PriorityMask lossless_classes(const spec::QosProfile& qos) noexcept;
 EcnConfig ecn_of(const spec::Ecn& e, BitRate rate) noexcept;
 PathConfig path_of(const spec::PathSpec& p) noexcept;
 PfcWatchdogConfig watchdog_of(const spec::PfcWatchdog& w) noexcept;
+inline LinkRetryConfig retry_of(const spec::LlrSpec& llr) noexcept { return {.turnaround = llr.turnaround}; }
 
 // Octets with tag and FCS of a frame that carries an IP packet of `mtu`.
 constexpr std::uint32_t largest_frame(int mtu) noexcept {

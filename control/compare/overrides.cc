@@ -99,6 +99,7 @@ class Writer {
     std::set<ClassName> classes = carried_.at_switches;
     classes.insert(carried_.at_hosts.begin(), carried_.at_hosts.end());
     for (const ClassName& c : classes) loss(c);
+    if (column_.word(Kind::kLink) == "llr") set("defaults.link.llr", "on");
     out_.insert(out_.end(), column_.sets.begin(), column_.sets.end());
     return std::move(out_);
   }

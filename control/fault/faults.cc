@@ -111,8 +111,12 @@ Faults::Fault Faults::make(spec::FaultSpec spec, Instant added, const std::optio
 }
 
 void Faults::start(Fault fault) {
-  for (const FaultyDirection& d : fault.directions)
-    lab_.fabric()[d.receiver.device].link_faults(d.receiver.port, d.longest).add(d.fault);
+  for (const FaultyDirection& d : fault.directions) {
+    if (d.retried_by)
+      lab_.fabric()[d.retried_by->device].add_retried_fault(d.retried_by->port, d.fault);
+    else
+      lab_.fabric()[d.receiver.device].link_faults(d.receiver.port, d.longest).add(d.fault);
+  }
   for (const std::shared_ptr<StateFault>& s : fault.states) s->start();
   if (fault.watch != nullptr) {
     fault.watched->watch(fault.watch);
@@ -166,8 +170,11 @@ bool Faults::remove(const std::string& name, Instant now, Instant asked) {
   f->watch.reset();
   for (const FaultyDirection& d : f->directions) {
     d.fault->end_at(now);
-    Device& device = lab_.fabric()[d.receiver.device];
-    device.change_at(now, [&device, port = d.receiver.port](Instant at) { device.prune_link_faults(at, port); });
+    const PortRef at = d.retried_by.value_or(d.receiver);
+    Device& device = lab_.fabric()[at.device];
+    device.change_at(now, [&device, port = at.port, retried = d.retried_by.has_value()](Instant then) {
+      retried ? device.prune_retried_faults(then, port) : device.prune_link_faults(then, port);
+    });
   }
   for (const std::shared_ptr<StateFault>& s : f->states) s->stop(now);
   engine_.wake_all();

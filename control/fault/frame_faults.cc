@@ -170,10 +170,14 @@ std::vector<FaultyDirection> frame_faults(build::BuiltLab& lab, const spec::Faul
         if (place.traffic_class >= 0) match_class(qos_of(lab, receiver), place.traffic_class, config.match);
         const std::string where =
             spec::format(spec::PortName{lab.node_of(receiver.device).name, receiver.port.value + 1});
+        // What the FCS tells of is made good on the link, by who sends.
+        const PortRef sender = receiver == port ? peer : port;
+        const bool retried = makes_fcs_wrong(config.action) &&
+                             lab.fabric()[sender.device].link_retry(sender.port) != nullptr;
         out.push_back({receiver, where,
                        std::make_shared<FrameFault>(std::move(config), lab.spec().run.seed,
                                                     fmt::format("fault/{}/{}", fault.name, where)),
-                       c.longest});
+                       c.longest, retried ? std::optional(sender) : std::nullopt});
       }
     }
   }

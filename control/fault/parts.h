@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct FaultyDirection {
   std::string where;
   std::shared_ptr<FrameFault> fault;
   Duration longest{};  // for how long it may hold a frame back
+  std::optional<PortRef> retried_by = {};  // the port that sends, if LLR mends what the fault does
 };
 
 // When it is active: `added` is when it came to be there. `listed`: exactly then.

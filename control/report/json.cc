@@ -206,6 +206,13 @@ Json port(const PortReport& p) {
             {"quality_reports_sent", c.quality_reports_sent},
             {"quality_reports_received", c.quality_reports_received},
             {"drops", drops(c.drops)}};
+  if (c.llr.on)
+    j["llr"] = {{"frames", c.llr.frames},
+                {"replays", c.llr.replays},
+                {"latency_ns",
+                 {{"mean", nanoseconds(c.llr.mean_late())},
+                  {"min", nanoseconds(c.llr.least_late)},
+                  {"max", nanoseconds(c.llr.most_late)}}}};
   Json classes = Json::array();
   for (std::size_t k = 0; k < kPriorities; ++k)
     if (touched(c.classes[k])) classes.push_back(traffic_class(k, c.classes[k], p.is_switch));

@@ -140,6 +140,13 @@ std::vector<Figure> summary(const Report& r) {
         std::pair{"cnps", s.cnps}, std::pair{"xoff_sent", s.xoff}, std::pair{"paused", s.paused_ns},
         std::pair{"max_queue", s.deepest}})
     out.push_back({name, value});
+  LinkRetryCounters llr;
+  for (const PortReport& p : r.ports) llr.add(p.counters.llr);
+  if (llr.on) {
+    out.push_back({"llr_replays", static_cast<double>(llr.replays)});
+    out.push_back({"llr_latency_mean", static_cast<double>(nanoseconds(llr.mean_late()))});
+    out.push_back({"llr_latency_max", static_cast<double>(nanoseconds(llr.most_late))});
+  }
   double utilisation = 0;
   double imbalance = 0;
   for (const LinkTier& t : r.link_tiers) utilisation = std::max(utilisation, t.max_utilisation);
@@ -177,6 +184,9 @@ FigureKind kind_of(std::string_view name) {
                                                             {"cnps", {kCount, kNeither}},
                                                             {"xoff_sent", {kCount, kLower}},
                                                             {"paused", {kNanoseconds, kLower}},
+                                                            {"llr_replays", {kCount, kNeither}},
+                                                            {"llr_latency_mean", {kNanoseconds, kLower}},
+                                                            {"llr_latency_max", {kNanoseconds, kLower}},
                                                             {"max_queue", {kBytes, kLower}},
                                                             {"max_utilisation", {kRatio, kNeither}},
                                                             {"max_over_mean", {kRatio, kLower}},

@@ -222,6 +222,32 @@ void trim_lines(Out out, const Report& r) {
   if (trimmed.size() > kMostPorts) fmt::format_to(out, "  and {} more\n", trimmed.size() - kMostPorts);
 }
 
+// What the links made good by themselves, and how soon.
+void llr_lines(Out out, const Report& r) {
+  LinkRetryCounters all;
+  std::vector<const PortReport*> ports;
+  for (const PortReport& p : r.ports) {
+    all.add(p.counters.llr);
+    if (p.counters.llr.replays > 0) ports.push_back(&p);
+  }
+  if (ports.empty()) return;
+  std::ranges::stable_sort(ports, [](const auto* a, const auto* b) {
+    return a->counters.llr.replays > b->counters.llr.replays;
+  });
+  fmt::format_to(out, "\nRetried on links (LLR): {} frames, {} later on average\n", count_text(all.frames),
+                 time_text(all.mean_late()));
+  fmt::format_to(out, "  {:<14} {:<14} {:>8} {:>8} {:>10} {:>10} {:>10}\n", "port", "to", "frames", "replays",
+                 "least", "mean", "most");
+  for (std::size_t i = 0; i < std::min(ports.size(), kMostPorts); ++i) {
+    const PortReport& p = *ports[i];
+    const LinkRetryCounters& llr = p.counters.llr;
+    fmt::format_to(out, "  {:<14} {:<14} {:>8} {:>8} {:>10} {:>10} {:>10}\n", fmt::format("{}:{}", p.node, p.port),
+                   p.peer, count_text(llr.frames), count_text(llr.replays), time_text(llr.least_late),
+                   time_text(llr.mean_late()), time_text(llr.most_late));
+  }
+  if (ports.size() > kMostPorts) fmt::format_to(out, "  and {} more\n", ports.size() - kMostPorts);
+}
+
 // A few names, and how many more there are.
 std::string some_of(const std::vector<std::string>& names) {
   constexpr std::size_t kSome = 4;
@@ -419,6 +445,7 @@ std::string Report::text() const {
   storm_lines(out, *this);
   deadlock_lines(out, *this);
   trim_lines(out, *this);
+  llr_lines(out, *this);
   drop_lines(out, *this);
   fault_lines(out, *this);
   if (in_band) text += "\n" + int_text(*in_band);

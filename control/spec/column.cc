@@ -71,7 +71,8 @@ const std::vector<ColumnWord>& column_words() {
       {"adaptive", kPath, true, true, "the switches choose the least loaded path"},
       {"pfc", kLoss, true, true, "a lossless class"},
       {"lossy", kLoss, true, true, "a lossy class that drops"},
-      {"trim", kLoss, true, true, "a lossy class that trims"}};
+      {"trim", kLoss, true, true, "a lossy class that trims"},
+      {"llr", kLink, true, true, "link-level retry on all links that do not say otherwise"}};
   return words;
 }
 

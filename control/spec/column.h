@@ -14,9 +14,9 @@
 namespace railyard::spec {
 
 struct Column {
-  enum class Kind { kTransport, kRecovery, kCongestion, kService, kPath, kLoss };
+  enum class Kind { kTransport, kRecovery, kCongestion, kService, kPath, kLoss, kLink };
   std::string name;                         // the words, as they were written
-  std::array<std::string_view, 6> words{};  // by kind; empty: not said
+  std::array<std::string_view, 7> words{};  // by kind; empty: not said
   std::vector<std::string> sets;            // "path=value", after the words
 
   std::string_view word(Kind kind) const { return words[static_cast<std::size_t>(kind)]; }

@@ -34,6 +34,7 @@ std::string json_schema() {
   define(definitions, swift_keys());
   define(definitions, selective_repeat_keys());
   define(definitions, cnp_keys());
+  define(definitions, llr_keys());
   define(definitions, link_keys());
   for (const Preset& preset : presets()) definitions.add(preset.name, preset.schema());
   define(definitions, switch_node_keys());

@@ -341,6 +341,13 @@ struct PortName {
   auto operator<=>(const PortName&) const = default;
 };
 
+// Link-level retry: dataplane/device/link_retry.h.
+struct LlrSpec {
+  Duration turnaround{200'000};
+
+  bool operator==(const LlrSpec&) const = default;
+};
+
 struct LinkSpec {
   PortName a;
   PortName b;
@@ -349,6 +356,7 @@ struct LinkSpec {
   std::optional<Length> cable{Length{3'000}};
   int mtu = 9216;  // longest IP packet, octets
   std::optional<int> weight;  // for WCMP, at both ends; nothing: by what lies behind it
+  std::optional<LlrSpec> llr;
   Place place;
 
   bool operator==(const LinkSpec&) const = default;

@@ -91,6 +91,8 @@ bool Excuses::drop_at(DropReason reason, PortRef port) const {
   if (reason == DropReason::kIngressFull)
     return profile_of(port.device) != nullptr && reach_.on<what::Mtu>(port.device);
   if (reason != DropReason::kFcsError) return false;
+  // What comes in wrong on a link with LLR is not there.
+  if (lab_.fabric()[port.device].link_retry(port.port) != nullptr) return false;
   if (reach_.towards<what::BitErrorRate, what::Truncate>(port)) return true;
   // A switch that cuts through hands wrong frames on.
   const spec::SwitchProfile* sender = profile_of(lab_.fabric().peer(port).device);

@@ -41,12 +41,15 @@ bool can_be_built(const std::string& fabric) {
 // they have ports enough, and fast ones.
 std::string random_fabric(Seed seed) {
   const std::string head = fmt::format("name: swarm-{}\n", seed.value);
-  const std::string topology = random_topology(seed);
+  const bool retries = Draw(seed, "swarm/llr").percent(40);
   const std::string qos = random_qos(seed);
   std::string fabric;
   for (const bool with_asics : {true, false})
     for (int mib = 2; mib <= 512; mib *= 2) {
-      fabric = head + random_profiles(seed, mib, with_asics) + qos + topology;
+      const std::string profiles = random_profiles(seed, mib, with_asics);
+      // What cuts through has no links that retry.
+      const bool llr = retries && profiles.find("cut-through") == std::string::npos;
+      fabric = head + profiles + qos + random_topology(seed, llr);
       if (can_be_built(fabric)) return fabric;
     }
   return fabric;

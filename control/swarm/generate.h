@@ -13,8 +13,8 @@
 namespace railyard::swarm {
 
 // `topology:`, or `nodes:` and `links:`; with the profiles "default" and "other" of switches, "default" and "slow" of
-// hosts.
-std::string random_topology(Seed seed);
+// hosts. `llr`: links retry.
+std::string random_topology(Seed seed, bool llr);
 // `switches:` and `hosts:`; the buffers have `buffer_mib`, but those of some that are ASICs (topologies/profiles/) as
 // they are, which need not fit the fabric.
 std::string random_profiles(Seed seed, int buffer_mib, bool with_asics);

@@ -90,10 +90,11 @@ std::string by_hand(Draw& draw, bool ring) {
 
 }  // namespace
 
-std::string random_topology(Seed seed) {
+std::string random_topology(Seed seed, bool llr) {
   Draw draw(seed, "swarm/topology");
   const std::size_t kind = draw.below(100);
-  std::string text = fmt::format("defaults: {{ link: {{ mtu: {} }} }}\n", draw.of({1500, 4200, 9216, 9216}));
+  std::string text = fmt::format("defaults: {{ link: {{ mtu: {}{} }} }}\n", draw.of({1500, 4200, 9216, 9216}),
+                                 llr ? ", llr: on" : "");
   if (kind < 45) return text + preset(draw, false);
   if (kind < 65) return text + preset(draw, true);
   return text + by_hand(draw, kind < 80);

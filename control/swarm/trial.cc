@@ -59,6 +59,7 @@ std::set<std::string> features_of(const spec::Lab& lab, bool cycle) {
   if (cycle) out.insert("buffer cycle");
   if (lab.run.in_band) out.insert("in-band telem.");
   if (lab.run.payload == spec::Payload::kReal) out.insert("real payload");
+  if (std::ranges::any_of(lab.links, [](const spec::LinkSpec& l) { return l.llr.has_value(); })) out.insert("LLR");
   for (const spec::NodeSpec& n : lab.nodes) {
     if (n.nics.size() > 1) out.insert("several NICs");
     if (n.kind != spec::NodeSpec::Kind::kSwitch) continue;

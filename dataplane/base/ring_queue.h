@@ -34,6 +34,8 @@ class RingQueue {
     slots_[tail_++ & mask_] = item;
   }
   void pop() noexcept { ++head_; }
+  // What pop() took last is the oldest again; nothing was pushed since.
+  void unpop() noexcept { --head_; }
 
  private:
   void grow() {

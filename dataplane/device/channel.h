@@ -12,6 +12,8 @@
 
 namespace railyard {
 
+class LinkRetry;
+
 // Two FIFOs, each in order of effect, from one sending port to one receiving port. Frames are pushed at the start of
 // transmission; from then on the packet belongs to the receiver. Between devices nothing else is shared. A FIFO between
 // workers is a ring; what stays within one worker goes into the receiver's list of near frames.
@@ -90,6 +92,7 @@ class Channel {  // begins a cache line, as its doorbell does
   using Fifo = SpscRing<InFlight, Doorbell>;
   Fifo data;
   Fifo control;
+  LinkRetry* retry = nullptr;  // the sender's; the link has no LLR
 
  private:
   [[gnu::always_inline]] void push(Instant& last, Fifo& fifo, EventKind kind, Instant start, Duration lead,

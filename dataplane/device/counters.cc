@@ -1,5 +1,6 @@
 #include "dataplane/device/counters.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace railyard {
@@ -24,6 +25,15 @@ std::uint64_t total(const DropCounts& drops) noexcept {
 }
 
 }  // namespace
+
+void LinkRetryCounters::add(const LinkRetryCounters& other) noexcept {
+  if (other.frames != 0) least_late = frames == 0 ? other.least_late : std::min(least_late, other.least_late);
+  on |= other.on;
+  frames += other.frames;
+  replays += other.replays;
+  late += other.late;
+  most_late = std::max(most_late, other.most_late);
+}
 
 std::uint64_t PortCounters::rx_packets() const noexcept {
   return over_classes(*this, [](const ClassCounters& c) { return c.rx_packets; });

@@ -42,6 +42,22 @@ struct ClassCounters {
   DropCounts drops{};
 };
 
+// Link-level retry, in the direction that this device sends.
+struct LinkRetryCounters {
+  bool on = false;            // the link has it
+  std::uint64_t frames = 0;   // that came through after one replay or more, MAC control included
+  std::uint64_t replays = 0;  // transmissions that came in wrong
+  Duration late{};            // of those frames together: from the first start to that which came through
+  Duration least_late{};      // ... and of one; 0 while there is none
+  Duration most_late{};
+
+  Duration mean_late() const noexcept {
+    return frames == 0 ? Duration{} : Duration{late.ps / static_cast<std::int64_t>(frames)};
+  }
+  // With those of another port.
+  void add(const LinkRetryCounters& other) noexcept;
+};
+
 struct PortCounters {
   std::array<ClassCounters, kPriorities> classes;
   std::uint64_t rx_control = 0;  // MAC control frames; not among the class counters (RFC 3635 §3.2.8)
@@ -54,6 +70,7 @@ struct PortCounters {
   std::uint64_t duplicated = 0;      // frames that a fault of the link has made
   std::uint64_t misclassified = 0;   // frames that a fault has put into a class not theirs (switches only)
   std::uint64_t held_back = 0;       // frames that faults of the link hold back: still on their way
+  LinkRetryCounters llr;
   DropCounts drops{};           // frames dropped before they had a class
 
   std::uint64_t rx_packets() const noexcept;

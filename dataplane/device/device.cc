@@ -212,6 +212,26 @@ void Device::prune_link_faults(Instant now, PortIndex port) {
   look_for_trouble();
 }
 
+void Device::retry_frames(PortIndex port, const LinkRetryConfig& config) {
+  link_retries_.resize(ingress_.size());
+  std::unique_ptr<LinkRetry>& retry = link_retries_[port.index()];
+  retry = std::make_unique<LinkRetry>(config, ingress(port).propagation);
+  on_link_retry(port, *retry);
+}
+
+void Device::add_retried_fault(PortIndex port, std::shared_ptr<FrameFault> fault) {
+  RAILYARD_ASSERT(link_retry(port) != nullptr, "only a link with LLR mends faults");
+  LinkRetry& retry = *link_retries_[port.index()];
+  retry.add(std::move(fault));
+  on_link_retry(port, retry);
+}
+
+void Device::prune_retried_faults(Instant now, PortIndex port) {
+  LinkRetry& retry = *link_retries_[port.index()];
+  retry.prune(now);
+  on_link_retry(port, retry);
+}
+
 void Device::look_for_trouble() noexcept {
   troubled_ = std::ranges::any_of(inboxes_, [](const Inbox& i) { return i.link_was_down || i.faults != nullptr; });
 }
@@ -416,6 +436,8 @@ DeviceCounters Device::live_counters() const {
       c.ports[p].duplicated += faults->duplicated();
     }
     c.ports[p].lost += c.ports[p].lost_to_faults;
+    if (const LinkRetry* retry = link_retry(PortIndex{static_cast<std::uint16_t>(p)}); retry != nullptr)
+      c.ports[p].llr = retry->counters();
   }
   count_live(c);
   return c;

@@ -19,6 +19,7 @@
 #include "dataplane/device/counters.h"
 #include "dataplane/device/event_key.h"
 #include "dataplane/device/int_source.h"
+#include "dataplane/device/link_retry.h"
 #include "dataplane/device/near_frames.h"
 #include "dataplane/device/queue_sample.h"
 #include "dataplane/device/tap.h"
@@ -103,6 +104,18 @@ class Device {
   LinkFaults& link_faults(PortIndex port, Duration longest = {});
   // Those of them that have ended at `now` go, when what they hold has gone; then nothing is left of them.
   void prune_link_faults(Instant now, PortIndex port);
+
+  // What this device sends at `port`, which is connected, is retried on the link (LLR), as what comes in there is by its
+  // peer. For devices that send through an EgressPort, before anything is sent.
+  void retry_frames(PortIndex port, const LinkRetryConfig& config);
+  // nullptr: the link has no LLR.
+  const LinkRetry* link_retry(PortIndex port) const noexcept {
+    return port.index() < link_retries_.size() ? link_retries_[port.index()].get() : nullptr;
+  }
+  // Faults of the link of `port` that LLR mends, in the direction that this device sends. Only while the engine rests.
+  // Those that have ended go, as with prune_link_faults().
+  void add_retried_fault(PortIndex port, std::shared_ptr<FrameFault> fault);
+  void prune_retried_faults(Instant now, PortIndex port);
 
   // A device with something outside is polled under the wall clock, between windows. Returns the new earliest instant.
   // `wall`: the moment (CLOCK_MONOTONIC) that `now` is made from, a little ago.
@@ -199,6 +212,8 @@ class Device {
   virtual void on_link_up(Instant now, PortIndex port) = 0;
   // For devices that send.
   virtual void on_new_rate(Instant, PortIndex, BitRate, Duration /*peer_response*/) {}
+  // retry_frames(), and whenever there is something else for `retry` to do.
+  virtual void on_link_retry(PortIndex port, LinkRetry& retry) { static_cast<void>(port), static_cast<void>(retry); }
   // key_base() has moved: keys that are kept must be made anew.
   virtual void on_new_key_base() = 0;
   // Fills what are Counters; any thread may call it. Then the rest, for a device that rests.
@@ -310,6 +325,7 @@ class Device {
   std::vector<Watch> control_;
   std::vector<Ingress> ingress_;
   std::vector<std::unique_ptr<LinkFaults>> link_faults_;  // by port; empty: there are none at all
+  std::vector<std::unique_ptr<LinkRetry>> link_retries_;  // by port; empty: none has LLR
   std::vector<Tap*> taps_;
   IntSource* int_source_ = nullptr;
   TraceDigest digest_;

@@ -14,6 +14,7 @@
 #include "dataplane/base/units.h"
 #include "dataplane/device/channel.h"
 #include "dataplane/device/counters.h"
+#include "dataplane/device/link_retry.h"
 #include "dataplane/device/pause_state.h"
 #include "dataplane/device/pfc_sender.h"
 #include "dataplane/device/queue_sample.h"
@@ -69,6 +70,13 @@ class alignas(64) EgressPort {
     quantum_ = Bytes{64} / rate;
     control_lead_ = channel_->propagation + peer_response;
     pfc_.set_quantum(now, quantum_);
+  }
+  // What starts from now on is retried by `retry`, which stays as long as the port runs, if that has something to do;
+  // said again when that has changed.
+  void retry_through(LinkRetry& retry) noexcept {
+    channel_->retry = &retry;
+    has_retry_ = true;
+    look_up();
   }
   // The pause time that XOFFs of this port announce, in quanta.
   void announce(std::uint16_t quanta) noexcept { pfc_.configure(quanta, quantum_); }
@@ -128,11 +136,16 @@ class alignas(64) EgressPort {
     __builtin_prefetch(&queues_[sending_priority_.index()].frames.front());
   }
 
+  // Whether the first frame of a queue has departed and waits for its link to send it again.
+  bool retries(Priority p) const noexcept { return retries_ && retry().waits() && retry().waiting() == p; }
+
   // Takes the first frame out of a queue without sending it.
   QueuedFrame flush(Priority p) noexcept {
     ClassQueue& q = queues_[p.index()];
     const QueuedFrame frame = dequeue(p, q);
     q.depth.set(q.depth.read() - frame.octets);
+    if (retries_) [[unlikely]]
+      retry().give_up(p);
     return frame;
   }
 
@@ -155,6 +168,7 @@ class alignas(64) EgressPort {
     RAILYARD_EXPENSIVE_ASSERT(!busy_, "start on a busy port");
     PriorityMask eligible = nonempty_;
     if (attention_ != 0) [[unlikely]] {
+      if (retries_ && retry().waits()) return replay(now);
       if (pfc_.pending() != 0 && start_pfc(now, make_pfc)) return;
       if (report_due_ && start_report(now, make_report)) return;
       if (!planted(PlantedBug::kPauseIgnored))
@@ -170,13 +184,10 @@ class alignas(64) EgressPort {
     ClassQueue& q = queues_[p.index()];
     sending_ = dequeue(p, q);
     sending_priority_ = p;
-    q.tx_packets.increment();
-    q.tx_octets.add(sending_.octets);
     departing(*sending_.packet, p);
-    busy_ = true;
-    slot_ = now + octet_time_.of(sending_.octets + kPreambleOctets + kGapOctets);
-    const std::uint32_t seen = sending_.octets < seen_at_most_ ? sending_.octets : seen_at_most_;
-    channel_->push_data(now, octet_time_.of(seen + kPreambleOctets) + data_lead_, sending_.packet);
+    if (attention_ != 0 && retries_ && !arrives(now)) [[unlikely]]
+      return;
+    transmit(now, q);
   }
 
   // A received PFC frame takes effect.
@@ -281,8 +292,60 @@ class alignas(64) EgressPort {
     return frame;
   }
 
+  // sending_, which was taken from `q`, is on the wire from `now` on.
+  void transmit(Instant now, ClassQueue& q) {
+    q.tx_packets.increment();
+    q.tx_octets.add(sending_.octets);
+    busy_ = true;
+    slot_ = now + octet_time_.of(sending_.octets + kPreambleOctets + kGapOctets);
+    const std::uint32_t seen = sending_.octets < seen_at_most_ ? sending_.octets : seen_at_most_;
+    channel_->push_data(now, octet_time_.of(seen + kPreambleOctets) + data_lead_, sending_.packet);
+  }
+
+  // The first frame of its queue begins again: it was on the wire before all that has become pending since, a pause of
+  // its class included.
+  [[gnu::noinline]] void replay(Instant now) {
+    const Priority p = retry().waiting();
+    ClassQueue& q = queues_[p.index()];
+    sending_ = dequeue(p, q);
+    sending_priority_ = p;
+    if (arrives(now)) transmit(now, q);
+  }
+
+  // Whether sending_ arrives whole. If not, it is the first of its queue again, where everybody finds it, and the port
+  // has nothing to release when it may begin anew.
+  [[gnu::noinline]] bool arrives(Instant now) {
+    const Priority p = sending_priority_;
+    const bool whole = retry().arrives(now, p, *sending_.packet);
+    if (!whole) {
+      queues_[p.index()].frames.unpop();
+      nonempty_ = static_cast<PriorityMask>(nonempty_ | bit(p));
+      await_nack(now, sending_.octets);
+    }
+    look_up();
+    return whole;
+  }
+
+  // A frame of `octets` that starts at `now` comes in wrong: the port is taken until it may begin anew, and never less
+  // than it takes to send it.
+  void await_nack(Instant now, std::uint32_t octets) noexcept {
+    sending_ = {nullptr, octets, 0, QueuedFrame::kNoOrigin};
+    busy_ = true;
+    const Duration sent = octet_time_.of(octets + kPreambleOctets);
+    const Duration answered = octet_time_.of(LinkRetry::kOrderedSetOctets) + retry().round_trip();
+    const Duration gap = octet_time_.of(kGapOctets);
+    slot_ = now + sent + (answered > gap ? answered : gap);
+  }
+  bool control_is_hit(Instant now) {
+    if (!retries_ || retry().control_arrives(now)) return false;
+    await_nack(now, kLeastFrameOctets);
+    retry().control_again(slot_);
+    return true;
+  }
+
   template <class MakePfc>
   bool start_pfc(Instant now, MakePfc& make_pfc) {
+    if (control_is_hit(now)) return true;
     std::array<std::uint16_t, kPriorities> quanta{};
     const PriorityMask mask = pfc_.take(now, quanta);
     look_up();
@@ -291,6 +354,7 @@ class alignas(64) EgressPort {
 
   template <class MakeReport>
   bool start_report(Instant now, MakeReport& make_report) {
+    if (control_is_hit(now)) return true;
     want_report(false);
     return send_control(now, make_report());
   }
@@ -305,9 +369,13 @@ class alignas(64) EgressPort {
     return true;
   }
 
-  // Whether start() must look at pauses or reports at all: any bit.
+  LinkRetry& retry() const noexcept { return *channel_->retry; }
+
+  // Whether start() must look at pauses, reports or retries at all: any bit.
   void look_up() noexcept {
-    attention_ = static_cast<PriorityMask>(pause_.touched() | pfc_.pending() | unsigned{report_due_});
+    retries_ = has_retry_ && retry().active();
+    attention_ =
+        static_cast<PriorityMask>(pause_.touched() | pfc_.pending() | unsigned{report_due_} | unsigned{retries_});
   }
 
   Channel* channel_ = nullptr;
@@ -328,6 +396,8 @@ class alignas(64) EgressPort {
   Duration quantum_{};
   PriorityMask deaf_ = 0;  // classes that do not obey
   bool report_due_ = false;
+  bool has_retry_ = false;  // the link has LLR,
+  bool retries_ = false;    // ... and a fault may have frames retried
   Counter tx_control_;
 };
 

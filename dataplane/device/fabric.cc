@@ -24,6 +24,10 @@ void Fabric::connect(const Link& link) {
   Channel& to_a = add_channel(link.b, link.a, link);
   (*this)[link.a.device].connect(link.a.port, to_a, to_b, link.rate);
   (*this)[link.b.device].connect(link.b.port, to_b, to_a, link.rate);
+  if (link.retry) {
+    (*this)[link.a.device].retry_frames(link.a.port, *link.retry);
+    (*this)[link.b.device].retry_frames(link.b.port, *link.retry);
+  }
   (*this)[link.a.device].far_end(link.a.port, (*this)[link.b.device]);
   (*this)[link.b.device].far_end(link.b.port, (*this)[link.a.device]);
   links_.push_back(link);

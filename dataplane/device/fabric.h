@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -31,6 +32,7 @@ struct Link {
   PortRef b;
   BitRate rate{};
   Duration propagation{};  // one way
+  std::optional<LinkRetryConfig> retry = {};  // LLR, in both directions
 };
 
 class Fabric {

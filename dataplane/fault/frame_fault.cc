@@ -5,6 +5,11 @@
 
 namespace railyard {
 
+std::uint32_t frame_action::Truncate::left_of(const Packet& p) const noexcept {
+  const std::uint32_t least = std::max<std::uint32_t>(p.header_octets + wire::kFcsOctets, kLeastFrameOctets);
+  return std::min(std::max(octets, least), p.frame_octets);
+}
+
 FrameFault::FrameFault(FrameFaultConfig config, Seed seed, const std::string& drawer) : config_(std::move(config)) {
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     State& s = states_[lane];

@@ -36,6 +36,9 @@ struct Duplicate {};
 // All behind the first `octets` is missing, the FCS too: the next MAC drops what is left. Never less than the headers.
 struct Truncate {
   std::uint32_t octets;
+
+  // What is left of a frame, octets, which may be all of it.
+  std::uint32_t left_of(const Packet& p) const noexcept;
 };
 // An IP packet is cut to its first `keep` octets, as a switch without room for it would (trim.h), and gets DSCP `dscp`;
 // one that is no longer, or was cut before, is left alone.
@@ -62,6 +65,12 @@ using FrameAction = std::variant<frame_action::Lose, frame_action::LoseInBursts,
                                  frame_action::Corrupt, frame_action::Duplicate, frame_action::Truncate,
                                  frame_action::Trim, frame_action::Mark, frame_action::Delay, frame_action::Reorder>;
 
+// Whether it is the FCS that tells the next MAC: what link-level retry mends.
+inline bool makes_fcs_wrong(const FrameAction& action) noexcept {
+  return std::holds_alternative<frame_action::BitError>(action) ||
+         std::holds_alternative<frame_action::Truncate>(action);
+}
+
 // The two FIFOs of a direction. What is drawn and counted for one knows nothing of the other, because their frames come
 // out of the channel independently of each other.
 enum class Lane : std::uint8_t { kData, kMacControl };
@@ -69,7 +78,7 @@ inline constexpr std::size_t kLanes = 2;
 
 struct FrameFaultConfig {
   FrameAction action;
-  ActivityConfig when = {};  // as to the arrival of a frame
+  ActivityConfig when = {};  // as to the arrival of a frame; with LLR, to its start
   FrameMatch match = {};
   std::uint64_t nth = 0;             // of the frames that match in an occurrence only this one; 0: all
   std::uint64_t most = 0;            // so many frames are touched at most; 0: no limit
@@ -77,7 +86,8 @@ struct FrameFaultConfig {
   std::array<bool, kLanes> lanes{true, false};
 };
 
-// Its state and what it has done. Belongs to the device that receives; anybody may read touched().
+// Its state and what it has done. Belongs to the device that receives, or, if it is retried on the link, to that which
+// sends; anybody may read touched().
 class FrameFault {
  public:
   // `drawer` names its random streams, and no other fault's: "fault/<name>/<port>".
@@ -86,7 +96,7 @@ class FrameFault {
   const FrameFaultConfig& config() const noexcept { return config_; }
 
   // Whether it looks at this frame, which arrives at `arrival`. Arrivals of a lane do not go back. Counts occurrences
-  // of what matches, and draws.
+  // of what matches, and draws. With LLR each transmission is a frame.
   bool acts(Lane lane, const Packet& packet, Instant arrival);
   // It has done what acts() allowed.
   void touch(Lane lane);

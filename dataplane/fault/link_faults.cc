@@ -32,9 +32,8 @@ Packet* copy_of(const Packet& packet, PacketPool& pool) {
   return p;
 }
 
-bool truncate(Packet& p, std::uint32_t octets) noexcept {
-  const std::uint32_t least = std::max<std::uint32_t>(p.header_octets + wire::kFcsOctets, kLeastFrameOctets);
-  const std::uint32_t left = std::max(octets, least);
+bool truncate(Packet& p, const frame_action::Truncate& to) noexcept {
+  const std::uint32_t left = to.left_of(p);
   if (left >= p.frame_octets) return false;
   p.frame_octets = left;
   p.payload_octets = std::min(p.payload_octets, left - p.header_octets - std::uint32_t{wire::kFcsOctets});
@@ -102,7 +101,7 @@ LinkFaults::Fate LinkFaults::decide(Lane lane, Packet* packet, Instant effect, I
         fate.copy = copy_of(*packet, pool);
         return fate.copy != nullptr;
       }
-      bool operator()(const frame_action::Truncate& a) const noexcept { return truncate(*packet, a.octets); }
+      bool operator()(const frame_action::Truncate& a) const noexcept { return truncate(*packet, a); }
       bool operator()(const frame_action::Trim& a) const noexcept { return trim_packet(*packet, a); }
       bool operator()(const frame_action::Mark&) const noexcept { return mark(*packet); }
       bool operator()(const frame_action::Delay& a) const noexcept {

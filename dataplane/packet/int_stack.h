@@ -91,6 +91,12 @@ class alignas(64) IntStack {
     h.marked = marked;
     open_ = false;
   }
+  // What has departed is there still: the link has not got it across (LLR).
+  void take_back() noexcept {
+    if (size_ == 0 || not_kept_ > 0) return;
+    hops_[size_ - 1u].egress = Instant::never();
+    open_ = true;
+  }
   void drop(DropReason reason) noexcept {
     if (open_) hops_[size_ - 1u].dropped = reason;
     end_ = End::kDropped;

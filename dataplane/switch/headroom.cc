@@ -8,7 +8,7 @@ namespace railyard {
 
 Bytes headroom_octets(const HeadroomTerms& t) noexcept {
   constexpr std::uint32_t kOverhead = kPreambleOctets + kGapOctets;
-  const Duration waiting = 2 * t.propagation + t.peer_response + t.rx_latency;
+  const Duration waiting = 2 * t.propagation + t.peer_response + t.rx_latency + t.retry;
   // One more octet: the waiting time is rounded down to whole octets.
   return Bytes{t.own_frame + kOverhead} + Bytes{kLeastFrameOctets + kOverhead} + t.rate * waiting + Bytes{1} +
          Bytes{t.peer_frame + kOverhead};

@@ -18,10 +18,11 @@ struct HeadroomTerms {
   std::uint32_t own_frame = 9238;   // longest frame that we may be sending when the pause frame becomes due, with FCS
   std::uint32_t peer_frame = 9238;  // longest frame of the class that the peer may just have started, with FCS
   std::uint32_t least_frame = 64;   // shortest frame of the class: what the rounding to cells costs most
+  Duration retry{};                 // of a frame on the link (LLR): how much later the pause frame may come for it
 };
 
 // The headroom in octets of wire time: own frame in progress + PFC frame + cable there and back + peer's response +
-// peer's frame in progress + our receive latency, the last at link rate.
+// peer's frame in progress + our receive latency + one retry of our frame, the last two at link rate.
 Bytes headroom_octets(const HeadroomTerms& terms) noexcept;
 
 // The same as buffer cells of `cell` octets, for the worst mix of frame sizes between least_frame and peer_frame. This

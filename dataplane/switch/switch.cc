@@ -309,7 +309,10 @@ void Switch::drop_queued(Instant now, PortIndex port, PriorityMask classes, Drop
   EgressPort& e = egress_[port.index()];
   while (const unsigned rest = e.nonempty() & classes) {
     const Priority priority{static_cast<std::uint8_t>(std::countr_zero(rest))};
+    const bool has_departed = e.retries(priority);
     const QueuedFrame frame = e.flush(priority);
+    if (has_departed && records_int()) [[unlikely]]
+      if (IntStack* stack = int_stack(*frame.packet); stack != nullptr) stack->take_back();
     release(now, frame, port, priority);
     Arrival a{};
     a.packet = frame.packet;

@@ -109,6 +109,7 @@ class Switch final : public Device {
   void on_link_down(Instant now, PortIndex port) override;
   void on_link_up(Instant now, PortIndex port) override;
   void on_new_rate(Instant now, PortIndex port, BitRate rate, Duration peer_response) override;
+  void on_link_retry(PortIndex port, LinkRetry& retry) override { egress_[port.index()].retry_through(retry); }
   void on_new_key_base() override;
   void on_record_int() override;
   void count_live(DeviceCounters& counters) const override;

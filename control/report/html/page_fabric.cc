@@ -191,6 +191,24 @@ std::string drop_table(const Report& r) {
   return table.empty() ? paragraph("Nothing was dropped.") : table.html();
 }
 
+std::string llr_table(const Report& r) {
+  std::vector<const PortReport*> ports;
+  for (const PortReport& p : r.ports)
+    if (p.counters.llr.replays > 0) ports.push_back(&p);
+  if (ports.empty()) return {};
+  std::ranges::stable_sort(ports, [](const auto* a, const auto* b) {
+    return a->counters.llr.replays > b->counters.llr.replays;
+  });
+  Table table({{"port", true}, {"to", true}, {"frames"}, {"replays"}, {"least later"}, {"mean"}, {"most"}});
+  for (std::size_t i = 0; i < std::min(ports.size(), kMostFabricRows); ++i) {
+    const LinkRetryCounters& llr = ports[i]->counters.llr;
+    table.row({fmt::format("{}:{}", ports[i]->node, ports[i]->port), ports[i]->peer, count_text(llr.frames),
+               count_text(llr.replays), time_text(llr.least_late), time_text(llr.mean_late()),
+               time_text(llr.most_late)});
+  }
+  return "<h3>Retried on links (LLR)</h3>\n" + table.html(and_more(ports.size(), "ports"));
+}
+
 std::string fault_table(const Report& r) {
   if (r.faults.empty()) return {};
   Table table({{"fault", true}, {"what", true}, {"on", true}, {"times"}, {"frames"}, {"now", true}});
@@ -206,6 +224,6 @@ std::string fault_table(const Report& r) {
 
 std::string links_section(const Report& r) { return tier_table(r) + group_table(r) + port_table(r); }
 std::string queues_section(const Report& r) { return first_table(r) + depth_table(r) + pause_table(r); }
-std::string drops_section(const Report& r) { return drop_table(r) + fault_table(r); }
+std::string drops_section(const Report& r) { return drop_table(r) + llr_table(r) + fault_table(r); }
 
 }  // namespace railyard::report

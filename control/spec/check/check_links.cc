@@ -37,6 +37,8 @@ class LinkCheck {
     if (&a == &b) element(said, 1).fail(fmt::format("links {} with itself", a.name));
     if (a.kind == NodeSpec::Kind::kTrunk) check_trunk(a, b, 1, link, said);
     if (b.kind == NodeSpec::Kind::kTrunk) check_trunk(b, a, 0, link, said);
+    if (link.llr)
+      for (const NodeSpec* node : {&a, &b}) check_retry(*node, link, said);
     for (const NodeSpec* node : {&a, &b})
       if (link.delay == Duration{} && latency(lab_, *node) == Duration{})
         element(said, 2).fail(
@@ -58,6 +60,18 @@ class LinkCheck {
       element(said, 2).fail(fmt::format(
           "no delay to trunk {}; expected at least what the network between the two daemons takes, such as 200us",
           trunk.name));
+  }
+
+  // A frame that is retried has gone nowhere yet, and its sender knows what the link does to it.
+  void check_retry(const NodeSpec& node, const LinkSpec& link, const Tree& said) const {
+    const Tree& where = element(said, 2).at_or_self("llr");
+    if (node.kind == NodeSpec::Kind::kTrunk)
+      where.fail(fmt::format("{}{} leads to another daemon; expected llr: off on the link of a trunk",
+                             which(said, link), node.name));
+    if (node.kind == NodeSpec::Kind::kSwitch && lab_.switches.at(node.profile).mode == ForwardingMode::kCutThrough)
+      where.fail(fmt::format("{}{} (profile {}) cuts through, and sends on what is not known to be whole; expected "
+                             "llr: off, or mode: store-and-forward",
+                             which(said, link), node.name, node.profile));
   }
 
   const NodeSpec& check_end(const PortName& end, const Tree& where, const LinkSpec& link, const Tree& said) {

@@ -41,6 +41,8 @@ const Table<NsccSpec>& nscc_keys();
 // traffic.<n>.rping
 const Table<RpingTraffic>& rping_keys();
 
+// links.<n>.llr
+const Table<LlrSpec>& llr_keys();
 // defaults.link, the third element of a link, and a preset's links: all but the ends.
 const Table<LinkSpec>& link_keys();
 // links.<n>: [a, b, { ... }], read onto `defaults`.

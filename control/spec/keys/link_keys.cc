@@ -6,7 +6,8 @@
 namespace railyard::spec {
 namespace {
 
-constexpr const char* kExpected = "[one end, other end] or [one end, other end, { rate, cable or delay, mtu, weight }]";
+constexpr const char* kExpected =
+    "[one end, other end] or [one end, other end, { rate, cable or delay, mtu, weight, llr }]";
 
 Key<LinkSpec> cable() {
   return {"cable",
@@ -33,12 +34,43 @@ Key<LinkSpec> delay() {
           form.schema};
 }
 
+// off, on, or a map.
+Form<std::optional<LlrSpec>> llr_form() {
+  return {[](const Tree& tree) -> std::optional<LlrSpec> {
+            LlrSpec llr;
+            if (tree.kind == Tree::Kind::kMap)
+              llr_keys().read(tree, llr);
+            else if (tree.kind == Tree::Kind::kScalar && tree.text == "off")
+              return {};
+            else if (tree.kind != Tree::Kind::kScalar || tree.text != "on")
+              tree.fail(fmt::format("found {}; expected off, on or a map such as {{ turnaround: 200ns }}",
+                                    tree.described()));
+            return llr;
+          },
+          [](const std::optional<LlrSpec>& llr) {
+            if (!llr) return Tree::plain("off");
+            return *llr == LlrSpec{} ? Tree::plain("on") : llr_keys().write(*llr);
+          },
+          any_of_schemas({choice_schema({"off", "on"}), reference(llr_keys().name())})};
+}
+
 void check_link(const Tree& map, const LinkSpec&) {
   if (const Tree* delay = map.find("delay"); delay != nullptr && map.find("cable") != nullptr)
     delay->fail("beside cable, which says the same; expected one of the two");
 }
 
 }  // namespace
+
+const Table<LlrSpec>& llr_keys() {
+  static const Table<LlrSpec> table{
+      "llr",
+      "Link-level retry of Ultra Ethernet",
+      {key("turnaround", &LlrSpec::turnaround, duration({}, Duration{1'000'000'000}),
+           "what both ends take to tell of a frame that came in wrong and to begin it again, beside the time on the "
+           "wire")
+           .show()}};
+  return table;
+}
 
 const Table<LinkSpec>& link_keys() {
   static const Table<LinkSpec> table{
@@ -47,7 +79,9 @@ const Table<LinkSpec>& link_keys() {
       {key("rate", &LinkSpec::rate, rate(BitRate{1'000'000}), "of both directions"), cable(), delay(),
        key("mtu", &LinkSpec::mtu, integer(576, 9216), "longest IP packet, octets; IPv6 traffic needs 1280"),
        key("weight", &LinkSpec::weight, integer(1, 1000),
-           "for path: wcmp, among the links with one (1 for those without); without any, by the capacity behind each")},
+           "for path: wcmp, among the links with one (1 for those without); without any, by the capacity behind each"),
+       key("llr", &LinkSpec::llr, llr_form(),
+           "link-level retry of Ultra Ethernet: frames whose FCS would be wrong are sent again on the link")},
       check_link};
   return table;
 }

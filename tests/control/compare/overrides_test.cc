@@ -40,6 +40,10 @@ TEST(Overrides, AreOfAllThatATransportCarriesAndItsClasses) {
                   "qos.default.classes.3.lossless=false", "qos.default.classes.4.lossless=false", "run.duration=1ms"));
 }
 
+TEST(Overrides, LinksAreRetriedThatDoNotSayOtherwise) {
+  EXPECT_THAT(sets(kLab, "roce/llr"), Contains("defaults.link.llr=on"));
+}
+
 TEST(Overrides, LeaveWhatNoWordIsAbout) {
   EXPECT_THAT(sets(kLab, "roce"), ElementsAre("traffic.all.transport=roce", "collectives.train.transport=roce"));
 }

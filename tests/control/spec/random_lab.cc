@@ -287,6 +287,9 @@ void add_nodes_and_links(Chance& chance, Lab& lab) {
     }
     if (chance.one_in(3)) link.mtu = chance.integer(1500, 9216);
     if (chance.one_in(3)) link.weight = chance.integer(1, 1000);
+    const bool cuts = std::ranges::any_of(
+        lab.switches, [](const auto& s) { return s.second.mode == ForwardingMode::kCutThrough; });
+    if (!cuts && chance.one_in(3)) link.llr = chance.one_in(2) ? LlrSpec{} : LlrSpec{chance.time(0, 1'000'000)};
     lab.links.push_back(link);
   };
   for (int s = 0; s < switches; ++s) {

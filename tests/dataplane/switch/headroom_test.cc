@@ -47,6 +47,13 @@ TEST(Headroom, OurOwnLatencyCounts) {
   EXPECT_EQ(headroom_octets(t).n, 43'756 + 7'500 + 1);
 }
 
+// A pause frame waits behind a frame that the link retries (LLR) once: 320 ns at 100 Gb/s are 4,000 octets.
+TEST(Headroom, ARetryOnTheLinkCounts) {
+  HeadroomTerms t = terms(100_Gbps, 40);
+  t.retry = 320_ns;
+  EXPECT_EQ(headroom_octets(t).n, 43'756 + 4'000 + 1);
+}
+
 // A frame of s octets takes ceil(s / cell) cells and s + 20 octets of wire time. The worst of all mixtures is found by
 // looking at all of them: most(w) = the most cells that frames of w octets of wire time in all can take.
 std::int64_t worst_mixture(const HeadroomTerms& t, std::int64_t cell) {

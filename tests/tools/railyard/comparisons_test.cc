@@ -85,13 +85,23 @@ TEST_F(Comparisons, CollectivesCostTheSameByAllTransportsWhereNothingIsLost) {
 
 TEST_F(Comparisons, BitErrorsCostWhatWasLostAndNoMore) {
   const Figures f = compare("comparisons/t6-5a-bit-errors.yaml", {"--over", "faults.cables.bit-errors=1e-7"});
-  enum { kGoBackN, kSelective, kRoceSpray, kRudSpray, kRod };
+  enum { kGoBackN, kSelective, kRoceSpray, kRudSpray, kRod, kRoceSprayRetry, kRudSprayRetry };
   for (const std::size_t c : {kGoBackN, kSelective, kRoceSpray, kRudSpray, kRod}) EXPECT_GT(of(f, "drops", c), 50) << c;
   for (const std::size_t c : {kSelective, kRoceSpray}) EXPECT_EQ(of(f, "retransmitted", c), of(f, "drops", c)) << c;
   EXPECT_GE(of(f, "retransmitted", kRudSpray), 0.9 * of(f, "drops", kRudSpray)) << "an ACK more or less";
   EXPECT_LT(of(f, "retransmitted", kRudSpray), 2 * of(f, "drops", kRudSpray));
   EXPECT_GT(of(f, "retransmitted", kRod), 5 * of(f, "drops", kRod)) << "all behind it go again";
   EXPECT_LT(of(f, "fct_max", kRudSpray), 0.3 * of(f, "fct_max", kGoBackN));
+  const Figures clean = compare("comparisons/t6-5a-bit-errors.yaml", {"--over", "faults.cables.bit-errors=1e-12"});
+  for (const std::size_t c : {kRoceSprayRetry, kRudSprayRetry}) {
+    EXPECT_GT(of(f, "llr_replays", c), 50) << c;
+    EXPECT_EQ(of(f, "drops", c), 0) << c;
+    EXPECT_EQ(of(f, "retransmitted", c), 0) << "the link has done it: " << c;
+    EXPECT_LT(of(f, "llr_latency_mean", c), 1000) << "ns, per hop: " << c;
+    EXPECT_LT(of(f, "fct_max", c), 1.02 * of(clean, "fct_max", c)) << c;
+  }
+  for (const std::size_t c : {kRoceSpray, kRudSpray}) EXPECT_GT(of(f, "fct_max", c), 1.2 * of(clean, "fct_max", c)) << c;
+  EXPECT_TRUE(f["llr_replays"][kRudSpray].is_null()) << "no link of that column retries";
 }
 
 TEST_F(Comparisons, PausesReachFlowsThatAreNotBoundForTheIncast) {
