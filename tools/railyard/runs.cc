@@ -35,7 +35,7 @@ void run_all(const std::vector<std::vector<std::string>>& runs, std::size_t para
   sweep::run_all(commands, parallel != 0 ? parallel : std::max(1u, std::thread::hardware_concurrency()),
                  [&](sweep::Ended ended) {
                    if (shows) fmt::print(stderr, "\r  {} of {} runs", ++ended_runs, runs.size());
-                   RunResult result{ended.index, {}, {}};
+                   RunResult result{ended.index, ended.exit_code, {}, {}};
                    result.failure = failure_of(ended, result.report);
                    done(std::move(result));
                  });

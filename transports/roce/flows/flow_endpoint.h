@@ -67,6 +67,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
 
   std::size_t flows() const noexcept { return flows_.size(); }
   const FlowConfig& config(std::size_t i) const noexcept { return flows_[i].config; }
+  QpType qp_type(std::size_t i) const noexcept { return flows_[i].qp_type; }
   const RxFlowCounters& received(std::size_t i) const noexcept { return flows_[i].received; }
   const MessageCounters& messages(std::size_t i) const noexcept { return flows_[i].messages; }
   // Messages that have come whole, and were what they should be.
@@ -81,6 +82,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   struct Flow {
     FlowConfig config;
     bool is_source = false;
+    QpType qp_type = QpType::kRc;
     std::vector<std::uint32_t> lanes;
     RxFlowCounters received;
     MessageCounters messages;
@@ -105,6 +107,8 @@ class FlowEndpoint final : public Endpoint, public RankHost {
     std::uint64_t whole = 0;
     std::uint32_t octets = 0;
     bool intact = true;          // that one, so far
+    Psn first_psn{};             // UC: of the first message, ...
+    std::uint64_t packets = 0;   // ... and how many packets, come or lost, there were from it to the last that came
     std::uint64_t received = 0;  // SEND: receive requests that were posted
     std::vector<std::byte> memory;
     // With selective repeat, by slot: messages may overtake each other.
@@ -141,6 +145,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   Lane* lane_of(std::uint32_t qpn) noexcept;
   void on_data(Lane& lane, const RxFrame& frame, const InPacket& in, std::optional<Drop> drop);
   void take_data(Lane& lane, Flow& flow, const InPacket& in);
+  void take_of_uc(Lane& lane, Flow& flow, const InPacket& in);
   void take_in_any_order(Lane& lane, Flow& flow, const InPacket& in);
   std::optional<Claim> claim_of(const Lane& lane, const Flow& flow, const InPacket& in) const noexcept;
   void check_read(Lane& lane, Flow& flow);
