@@ -55,6 +55,7 @@ std::uint32_t FlowConnection::add_lane(const FlowEnd& end, std::size_t place, st
   made.flow = static_cast<std::uint32_t>(place);
   made.q = q;
   made.peer = engine.peer(end.av);
+  made.data_class = end.data_class;
   made.context = engine.create_context({.job_id = kFlowsJob,
                                         .pid_on_fep = static_cast<std::uint16_t>(number >> 12),
                                         .resource_index = static_cast<std::uint16_t>(number & 0xFFF),

@@ -124,6 +124,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
     std::vector<Slot> slots;
     std::vector<std::uint32_t> free;  // of them
     std::optional<std::uint8_t> pdc_lane{};
+    std::uint8_t data_class = 0;
     Instant next_post{};  // RUDI and UUD with a rate
     bool waits = false;   // for that
     bool failed = false;
