@@ -197,6 +197,27 @@ TEST(UetWorkloads, StepsOfTrainingBesideBackgroundTraffic) {
   }
 }
 
+// Datagrams, and messages over unreliable connections, are complete when they are sent, and the next are posted: also
+// where a NIC has taken just as many as it asked for.
+TEST(UetWorkloads, WhatNobodyAnswersGoesOnHoweverMuchIsOutstanding) {
+  for (const char* how :
+       {"transport: uet, service: uud, message: 4096B", "transport: roce, qp-type: uc, message: 4096B",
+        "transport: roce, qp-type: uc, operation: send, message: 32KiB"})
+    for (const int outstanding : {1, 4, 8, 16, 64}) {
+      SCOPED_TRACE(std::string(how) + ", outstanding: " + std::to_string(outstanding));
+      Scenario s("name: x\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\n"
+                 "traffic: [ { name: t, from: h1, to: h2, bytes: 1MB, " +
+                 std::string(how) + ", outstanding: " + std::to_string(outstanding) + " } ]\n");
+      s.run_to_the_end();
+      s.expect_books_balance();
+      const report::FlowReport f = s.report().flows.at(0);
+      EXPECT_EQ(f.delivered_bytes, 1'000'000u);
+      ASSERT_TRUE(f.fct_ns.has_value());
+      EXPECT_LT(*f.fct_ns, 86'000) << "at the rate of the link";
+      EXPECT_EQ(f.uet ? f.uet->verified : f.roce->verified, f.uet ? f.uet->messages : f.roce->messages);
+    }
+}
+
 // Training and storage on the same NICs, each in a class of its own; of storage's nothing is marked, and what does not
 // fit is dropped, while that of training is trimmed. Storage is read and written.
 TEST(UetWorkloads, StorageHasAClassOfItsOwnBesideTraining) {

@@ -51,6 +51,7 @@ FlowConnection::Places FlowConnection::make(const FlowConfig& flow, const FlowEn
 std::size_t FlowConnection::make_here(const FlowConfig& flow, const FlowEnd& end, bool is_source) {
   const std::size_t place = add_flow(flow, *end.nic, is_source);
   end.nic->flows_[place].qp_type = end.qp_type;
+  end.nic->has_unanswered_ |= end.qp_type == QpType::kUc;
   for (std::uint32_t q = 0; q < flow.qps; ++q) {
     const Half half = add_lane(end, place, q);
     register_memory(half);

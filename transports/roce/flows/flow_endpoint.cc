@@ -27,10 +27,14 @@ Readiness FlowEndpoint::ready(Instant now) {
   return r;
 }
 
-// What completes meanwhile (timers) is taken when the NIC asks again: what follows from it may be of another class.
+// What completes meanwhile (timers) is taken when the NIC asks again: what follows from it may be of another class. But
+// what nobody answers completes when it is sent: a NIC that got nothing would have no reason to ask again.
 std::size_t FlowEndpoint::send(Instant now, Priority priority, std::span<TxFrame> frames) {
   run_due(now);
-  return roce_.send(now, priority, frames);
+  std::size_t n = roce_.send(now, priority, frames);
+  while (has_unanswered_ && n < frames.size() && take_completions(now))
+    n += roce_.send(now, priority, frames.subspan(n));
+  return n;
 }
 
 // Every NIC of a scale-up network was told when something would be due in it; now that may be earlier.

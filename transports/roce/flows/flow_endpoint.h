@@ -151,6 +151,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   void check_read(Lane& lane, Flow& flow);
 
   std::uint32_t first_qpn_;
+  bool has_unanswered_ = false;  // flows over UC
   RoceEndpoint roce_;
   CqId cq_;
   std::vector<Flow> flows_;

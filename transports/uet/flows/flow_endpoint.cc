@@ -26,14 +26,17 @@ Readiness FlowEndpoint::ready(Instant now) {
   return r;
 }
 
-// What completes meanwhile (timers) is taken when the NIC asks again: what follows from it may be of another class.
+// What completes meanwhile (timers) is taken when the NIC asks again: what follows from it may be of another class. But
+// datagrams complete when they are sent: a NIC that got nothing would have no reason to ask again.
 std::size_t FlowEndpoint::send(Instant now, Priority priority, std::span<TxFrame> frames) {
   run_due(now);
   std::size_t n = 0;
-  while (n < frames.size() && uet_.send_one(now, priority, frames[n], out_)) {
-    note_sent(now, out_);
-    ++n;
-  }
+  do {
+    while (n < frames.size() && uet_.send_one(now, priority, frames[n], out_)) {
+      note_sent(now, out_);
+      ++n;
+    }
+  } while (has_datagrams_ && n < frames.size() && take_completions(now));
   return n;
 }
 

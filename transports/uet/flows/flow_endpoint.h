@@ -184,6 +184,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
 
   UetEndpoint uet_;
   OutPacket out_;  // of the packet in hand
+  bool has_datagrams_ = false;  // flows over UUD
   InPacket in_;
   CqId cq_;
   std::vector<Flow> flows_;
