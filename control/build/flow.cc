@@ -19,7 +19,7 @@ std::optional<Instant> Flow::complete() const {
   const auto all = static_cast<std::uint64_t>(total.n);
   if (is_uet() && uet->config().mode != uet::DeliveryMode::kUud)
     return uet->messages().octets == all ? std::optional(uet->messages().last) : std::nullopt;
-  if (is_roce()) return messages().octets == all ? std::optional(messages().last) : std::nullopt;
+  if (is_roce() && !is_uc()) return messages().octets == all ? std::optional(messages().last) : std::nullopt;
   return received().payload_octets >= all ? std::optional(received().last) : std::nullopt;
 }
 

@@ -46,6 +46,7 @@ struct Flow {
   std::optional<Uet> uet{};
 
   bool is_roce() const noexcept { return source != nullptr; }
+  bool is_uc() const noexcept { return is_roce() && source->qp_type(places.at_source) == roce::QpType::kUc; }
   bool is_uet() const noexcept { return uet.has_value(); }
   bool is_generated() const noexcept { return !is_roce() && !is_uet(); }
   // Whether what arrives is known.
@@ -54,8 +55,8 @@ struct Flow {
   TxFlowCounters sent() const;
   // What has arrived; nothing if an attached host receives it.
   const RxFlowCounters& received() const;
-  // When all of it was there: of RoCE and UET, when its last message was complete where it was asked for; of UUD, which
-  // nobody answers, when it had come.
+  // When all of it was there: of RoCE and UET, when its last message was complete where it was asked for; of UUD and
+  // UC, which nobody answers, when it had come.
   std::optional<Instant> complete() const;
 
   // Of the generators.

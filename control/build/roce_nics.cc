@@ -264,7 +264,9 @@ void RoceNics::connect(Flow& flow, const roce::FlowConfig& config, const roce::A
   const spec::RoceTraffic& t = lab_.traffic[flow.plan.traffic].roce;
   const auto end = [&](const spec::PortName& nic, const roce::AddressVector& av) {
     const spec::RoceNicSpec& s = settings(nic);
-    return roce::FlowEnd{nics_.at(nic).endpoint, av, attributes_of(s, t.path_mtu), selective_repeat_of(s)};
+    const bool uc = t.qp_type == spec::RoceQpType::kUc;
+    return roce::FlowEnd{nics_.at(nic).endpoint, av, attributes_of(s, t.path_mtu),
+                         uc ? std::nullopt : selective_repeat_of(s), uc ? roce::QpType::kUc : roce::QpType::kRc};
   };
   const roce::FlowEnd source = end(flow.plan.source, forth);
   const roce::FlowEnd sink = end(flow.plan.destination, back);

@@ -49,10 +49,14 @@ uet::PathPolicy policy_of(spec::UetPathPolicy p) {
   return {};
 }
 
+bool are_of_one_class(const spec::TrafficSpec& a, const spec::TrafficSpec& b) {
+  return a.dscp == b.dscp && a.priority == b.priority && a.ect == b.ect;
+}
+
 }  // namespace
 
 struct UetNics::Nic {
-  const spec::TrafficSpec* like = nullptr;  // what its data look like
+  std::vector<const spec::TrafficSpec*> likes;  // what its data look like, of each class
   BitRate rate{};                           // of the slowest link that it sends to, its own included
   std::size_t completions = 0;              // of flows, that can wait at once
   bool ranks = false;                       // of collectives
@@ -89,8 +93,15 @@ UetNics::UetNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& pl
 
 UetNics::Nic& UetNics::add_nic(const spec::PortName& name, const spec::TrafficSpec& like) {
   Nic& nic = nics_[name];
-  if (nic.like == nullptr) nic.like = &like;
+  if (std::ranges::none_of(nic.likes, [&](const spec::TrafficSpec* l) { return are_of_one_class(*l, like); }))
+    nic.likes.push_back(&like);
   return nic;
+}
+
+std::uint8_t UetNics::class_at(const spec::PortName& name, const spec::TrafficSpec& t) const {
+  const std::vector<const spec::TrafficSpec*>& likes = nics_.at(name).likes;
+  const auto found = std::ranges::find_if(likes, [&](const auto* l) { return are_of_one_class(*l, t); });
+  return static_cast<std::uint8_t>(found - likes.begin());
 }
 
 // The NICs of ranks that have others in their host. RoCE's have joined before; a NIC that has ranks over both has two
@@ -110,13 +121,14 @@ std::vector<Collective> UetNics::make_collectives(const Way& way) {
   for (std::size_t i = 0; i < collectives_.size(); ++i) {
     PlannedCollective& planned = collectives_[i];
     const spec::CollectiveSpec& c = lab_.collectives[planned.spec];
-    const uet::RankJob job{
+    uet::RankJob job{
         .job_id = uet::kFlowsJob + 1 + static_cast<std::uint32_t>(planned.spec),
         .mode = c.service == spec::CollectiveService::kRud ? uet::DeliveryMode::kRud : uet::DeliveryMode::kRod};
     std::vector<uet::CollectiveEnd> ends;
     Collective& collective = made.emplace_back(Collective{.spec = planned.spec, .nics = std::move(planned.nics)});
     for (std::size_t r = 0; r < collective.nics.size(); ++r) {
       uet::FlowEndpoint& nic = *nics_.at(collective.nics[r]).endpoint;
+      job.data_class = class_at(collective.nics[r], like_[i]);
       uet::UetRank& rank = nic.add_rank(config_of(lab_, planned.spec), std::move(planned.programs[r]), job);
       ends.push_back({&rank, &nic, &nic.engine()});
       collective.ranks.push_back(&rank);
@@ -184,14 +196,15 @@ std::optional<int> UetNics::last_hop_dscp(const spec::TrafficSpec& t) const {
   return std::nullopt;
 }
 
-uet::NsccConfig UetNics::nscc_config(const Nic& nic, const spec::UetNicSpec& said, std::uint32_t mtu) const {
+uet::NsccConfig UetNics::nscc_config(const Nic& nic, const spec::UetNicSpec& said, const spec::TrafficSpec& t) const {
+  const auto mtu = static_cast<std::uint32_t>(t.roce.path_mtu);
   const spec::NsccSpec& s = said.nscc;
   uet::NsccNetwork network{.rate = nic.rate,
                            .base_rtt = s.base_rtt.value_or(base_rtt_),
                            .mtu = mtu,
                            .packet_octets = static_cast<std::uint32_t>(uet::PdsRequest::kOctets) +
                                             static_cast<std::uint32_t>(uet::SesStd::kOctets) + mtu,
-                           .trimming = said.trimming.value_or(trims(*nic.like))};
+                           .trimming = said.trimming.value_or(trims(t))};
   uet::NsccConfig c = uet::NsccConfig::of(network);
   if (s.target) {
     // alpha is 4 a b mtu / target, and b is the target / 12 us: it does not depend on it.
@@ -217,7 +230,7 @@ uet::NsccConfig UetNics::nscc_config(const Nic& nic, const spec::UetNicSpec& sai
 
 uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& nic) const {
   const spec::UetNicSpec& s = settings(name);
-  const spec::TrafficSpec& t = *nic.like;
+  const spec::TrafficSpec& t = *nic.likes.front();
   const spec::QosProfile& qos = lab_.qos.at(lab_.hosts.at(lab_.find(name.node)->profile).qos);
   const auto class_of = [&](const std::optional<int>& said, int dscp) {
     return Priority{static_cast<std::uint8_t>(said.value_or(qos.dscp_to_class[static_cast<std::size_t>(dscp)]))};
@@ -232,22 +245,41 @@ uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& 
   c.ack_trigger = s.ack_bytes;
   c.rto_init = s.rto;
   c.retries = static_cast<std::uint8_t>(s.retries);
-  c.infer_loss = s.loss_inference.value_or(!s.trimming.value_or(trims(t)));
   c.probe = s.probe;
   c.rudi_window = static_cast<std::uint32_t>(s.rudi_window);
   c.around_octets = static_cast<std::uint32_t>(
       around(t, s) - (t.ip_version == 4 ? int{wire::Ipv4::kOctets} : int{wire::Ipv6::kOctets}) +
       static_cast<int>(kPreambleOctets + kGapOctets));
-  c.data = class_of(t.priority, t.dscp);
   c.control = class_of(s.control_priority, s.control_dscp);
+  for (const spec::TrafficSpec* of : nic.likes) {
+    const uet::DataClass data = data_class(nic, s, *of, class_of(of->priority, of->dscp));
+    if (of != nic.likes.front()) {
+      c.other_classes.push_back(data);
+      continue;
+    }
+    c.data = data.priority;
+    c.infer_loss = data.infer_loss;
+    c.congestion = data.congestion;
+    c.multipath = data.multipath;
+  }
+  return c;
+}
+
+uet::DataClass UetNics::data_class(const Nic& nic, const spec::UetNicSpec& s, const spec::TrafficSpec& t,
+                                   Priority priority) const {
+  const bool trimming = s.trimming.value_or(trims(t));
+  uet::DataClass c{.priority = priority,
+                   .dscp = static_cast<std::uint8_t>(t.dscp),
+                   .ect = t.ect,
+                   .infer_loss = s.loss_inference.value_or(!trimming)};
   if (s.congestion == spec::UetCongestion::kNscc) {
-    c.congestion = nscc_config(nic, s, c.payload_mtu);
+    c.congestion = nscc_config(nic, s, t);
   } else {
     c.congestion = uet::NoCongestionControl{};
   }
   c.multipath.policy = policy_of(s.path_policy);
   c.multipath.paths = static_cast<std::uint32_t>(s.paths);
-  if (!s.trimming.value_or(trims(t))) c.multipath.reps.freeze = Duration{};
+  if (!trimming) c.multipath.reps.freeze = Duration{};
   return c;
 }
 
@@ -258,19 +290,25 @@ uet::EncapsulationConfig UetNics::encapsulation(const spec::PortName& name, cons
   e.udp_port = static_cast<std::uint16_t>(s.udp_port);
   e.ip_protocol = static_cast<std::uint8_t>(s.ip_protocol);
   e.crc = s.crc;
-  e.ect = nic.like->ect;
-  e.dscp.trimmable = static_cast<std::uint8_t>(nic.like->dscp);
+  e.ect = nic.likes.front()->ect;
+  e.dscp.trimmable = static_cast<std::uint8_t>(nic.likes.front()->dscp);
   e.dscp.control = static_cast<std::uint8_t>(s.control_dscp);
   if (s.trimmed_dscp) e.dscp.trimmed = static_cast<std::uint8_t>(*s.trimmed_dscp);
-  if (const auto dscp = s.trimmed_lasthop_dscp ? s.trimmed_lasthop_dscp : last_hop_dscp(*nic.like))
-    e.dscp.trimmed_lasthop = static_cast<std::uint8_t>(*dscp);
+  // The same of all of them that have one.
+  std::optional<int> last_hop = s.trimmed_lasthop_dscp;
+  for (const spec::TrafficSpec* of : nic.likes)
+    if (!last_hop) last_hop = last_hop_dscp(*of);
+  if (last_hop) e.dscp.trimmed_lasthop = static_cast<std::uint8_t>(*last_hop);
   return e;
 }
 
 void UetNics::connect(Flow& flow, const uet::FlowConfig& config, const uet::AddressVector& forth,
                       const uet::AddressVector& back) {
-  const uet::FlowEnd source{nics_.at(flow.plan.source).endpoint, forth};
-  const uet::FlowEnd sink{nics_.at(flow.plan.destination).endpoint, back};
+  const auto end = [&](const spec::PortName& nic, const uet::AddressVector& av) {
+    return uet::FlowEnd{nics_.at(nic).endpoint, av, class_at(nic, lab_.traffic[flow.plan.traffic])};
+  };
+  const uet::FlowEnd source = end(flow.plan.source, forth);
+  const uet::FlowEnd sink = end(flow.plan.destination, back);
   const auto places = uet::FlowConnection::make(config, source, sink);
   flow.uet = Flow::Uet{source.nic, sink.nic, places};
 }

@@ -48,10 +48,14 @@ class UetNics {
  private:
   struct Nic;
   Nic& add_nic(const spec::PortName& name, const spec::TrafficSpec& like);
+  // Which of its data classes traffic is of at a NIC.
+  std::uint8_t class_at(const spec::PortName& name, const spec::TrafficSpec& traffic) const;
   void find_network(const std::vector<workload::FlowPlan>& plans);
   void join_scale_up(ScaleUpNetworks& networks);
   uet::EngineConfig engine_config(const spec::PortName& name, const Nic& nic) const;
-  uet::NsccConfig nscc_config(const Nic& nic, const spec::UetNicSpec& said, std::uint32_t mtu) const;
+  uet::DataClass data_class(const Nic& nic, const spec::UetNicSpec& said, const spec::TrafficSpec& traffic,
+                            Priority priority) const;
+  uet::NsccConfig nscc_config(const Nic& nic, const spec::UetNicSpec& said, const spec::TrafficSpec& traffic) const;
   uet::EncapsulationConfig encapsulation(const spec::PortName& name, const Nic& nic) const;
   const spec::UetNicSpec& settings(const spec::PortName& name) const;
   bool trims(const spec::TrafficSpec& traffic) const;

@@ -108,9 +108,15 @@ class Writer {
   void set(const std::string& path, std::string_view value) { out_.push_back(fmt::format("{}={}", path, value)); }
 
   void transport() {
+    const std::string_view service = column_.word(Kind::kService);
     for (const std::string& path : carried_.paths) {
       set(path + ".transport", column_.word(Kind::kTransport));
-      if (const auto service = column_.word(Kind::kService); !service.empty()) set(path + ".service", service);
+      const bool collective = path.starts_with("collectives.");
+      if (collective && service == "uc")
+        throw std::invalid_argument(
+            fmt::format("{}: uc loses messages, which collectives need; expected rc", path));
+      if (service.empty() || (collective && service == "rc")) continue;
+      set(path + (column_.is_uet() ? ".service" : ".qp-type"), service);
     }
   }
 

@@ -15,10 +15,9 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 // "305 us (290 us .. 310 us)"
-std::string text_of(const sweep::Cell& cell, const std::string& metric) {
+std::string text_of(const sweep::Cell& cell, report::Unit unit) {
   const auto median = cell.median();
   if (!median) return "-";
-  const report::Unit unit = sweep::kind_of_metric(metric).unit;
   std::string text = report::figure_text(*median, unit);
   if (cell.values.size() > 1 && cell.min() != cell.max())
     text += fmt::format(" ({} .. {})", report::figure_text(cell.min(), unit), report::figure_text(cell.max(), unit));
@@ -45,7 +44,7 @@ std::optional<double> SideBySide::change(const Block& block, std::size_t metric,
 }
 
 std::vector<std::size_t> SideBySide::best(const Block& block, std::size_t metric) const {
-  const report::Better better = sweep::kind_of_metric(metrics[metric]).better;
+  const report::Better better = sweep::kind_of_metric(metrics[metric], search).better;
   std::vector<std::size_t> out;
   if (better == report::Better::kNeither) return out;
   std::optional<double> found;
@@ -71,6 +70,7 @@ bool SideBySide::failed() const {
 OrderedJson SideBySide::json() const {
   OrderedJson j = {{"spec", spec}, {"seeds", seeds}, {"columns", OrderedJson::array()}};
   for (const Column& c : columns) j["columns"].push_back({{"name", c.name}, {"set", c.sets}});
+  if (search) j["search"] = search->json();
   j["blocks"] = OrderedJson::array();
   for (const Block& block : blocks) {
     OrderedJson figures = OrderedJson::object();
@@ -109,7 +109,7 @@ std::string SideBySide::text() const {
       const std::vector<std::size_t> winners = best(block, m);
       std::vector<std::string> line{sweep::name_of_metric(metrics[m])};
       for (std::size_t c = 0; c < columns.size(); ++c) {
-        std::string text = text_of(block.cells[m][c], metrics[m]);
+        std::string text = text_of(block.cells[m][c], sweep::kind_of_metric(metrics[m], search).unit);
         if (const std::string more = change_text(change(block, m, c)); !more.empty()) text += "  " + more;
         text += std::ranges::find(winners, c) != winners.end() ? " *" : "  ";
         line.push_back(std::move(text));
@@ -133,6 +133,7 @@ std::string SideBySide::text() const {
   }
   out += fmt::format("* the best; per cent against {}{}\n", columns.front().name,
                      seeds.size() > 1 ? "; median (least .. most) over the seeds" : "");
+  if (search) out += search->text() + "\n";
   out += "The fabric, what is sent, faults and seeds are the same in all columns, which differ in this:\n";
   for (const Column& c : columns) out += fmt::format("  {}: {}\n", c.name, fmt::join(c.sets, "  "));
   return out;
@@ -149,6 +150,7 @@ std::string SideBySide::html() const {
                   "{}; the best of a row has a star.",
                   fmt::join(seeds, ", "), report::escaped_html(columns.front().name)),
       "lead");
+  if (search) out += report::paragraph(report::escaped_html(search->text()));
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const Block& block = blocks[b];
     std::vector<report::Table::Column> heads{{"", true}};
@@ -158,7 +160,7 @@ std::string SideBySide::html() const {
       const std::vector<std::size_t> winners = best(block, m);
       std::vector<std::string> line{sweep::name_of_metric(metrics[m])};
       for (std::size_t c = 0; c < columns.size(); ++c) {
-        std::string text = text_of(block.cells[m][c], metrics[m]);
+        std::string text = text_of(block.cells[m][c], sweep::kind_of_metric(metrics[m], search).unit);
         if (const std::string more = change_text(change(block, m, c)); !more.empty()) text += "  " + more;
         if (std::ranges::find(winners, c) != winners.end()) text += " *";
         line.push_back(std::move(text));

@@ -29,6 +29,7 @@ struct SideBySide {
   std::vector<Column> columns;
   std::vector<std::string> metrics;
   std::vector<Block> blocks;
+  std::optional<sweep::SearchPlan> search;  // made by each run of a column; then its path is among the metrics
 
   // The metric of column `c` against the first column's: 0.1 is ten per cent more. Nothing: one of them has none, or
   // the first's is 0.

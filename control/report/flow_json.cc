@@ -14,6 +14,7 @@ Json percentiles_of(const Percentiles& p) {
 
 Json roce_json(const RoceReport& r) {
   Json j = {{"operation", r.operation},
+            {"qp_type", r.qp_type},
             {"qps", r.qps},
             {"messages", r.messages},
             {"verified", r.verified},
@@ -65,6 +66,10 @@ Json flow_json(const FlowReport& f, const Budgets& budgets) {
   j["fct_ns"] = f.fct_ns ? Json(*f.fct_ns) : Json(nullptr);
   j["latency_ns"] = percentiles_of(f.latency_ns);
   j["limit_bps"] = f.limit_bps;
+  j["offered_bps"] = f.offered_bps > 0 ? Json(f.offered_bps) : Json(nullptr);
+  j["arrival_bps"] = f.arrival_bps;
+  j["first_packet_ns"] = f.first_packet_ns ? Json(*f.first_packet_ns) : Json(nullptr);
+  j["handshake_ns"] = f.handshake_ns ? Json(*f.handshake_ns) : Json(nullptr);
   j["share"] = f.share() ? Json(*f.share()) : Json(nullptr);
   j["ideal_ns"] = f.ideal_ns ? Json(*f.ideal_ns) : Json(nullptr);
   j["slowdown"] = f.slowdown() ? Json(*f.slowdown()) : Json(nullptr);

@@ -42,6 +42,7 @@ RoceReport roce_report(const build::Flow& flow) {
   const roce::MessageCounters& m = flow.messages();
   RoceReport r;
   r.operation = word(flow.roce_config().operation);
+  r.qp_type = flow.is_uc() ? "uc" : "rc";
   r.qps = static_cast<int>(flow.roce_config().qps);
   r.messages = m.completed;
   r.verified = flow.verified();
@@ -54,6 +55,19 @@ RoceReport roce_report(const build::Flow& flow) {
     r.failed_ns = nanoseconds(m.failed_at - Instant{});
   }
   return r;
+}
+
+// Of the last packets of all QPs or PDCs together; `total`: 0, the flow has no end.
+std::uint64_t last_octets(const spec::TrafficSpec& t, Bytes total) {
+  if (!t.has_messages()) return t.payload;
+  const auto last_packet_of = [&](std::uint64_t message) {
+    const auto mtu = static_cast<std::uint64_t>(t.roce.path_mtu);
+    return message % mtu != 0 ? message % mtu : mtu;
+  };
+  const auto qps = static_cast<std::uint64_t>(t.roce.qps);
+  const std::uint64_t rest = static_cast<std::uint64_t>(total.n) % t.roce.message;
+  const std::uint64_t whole = last_packet_of(t.roce.message);
+  return whole * (qps - 1) + (rest != 0 ? last_packet_of(rest) : whole);
 }
 
 }  // namespace
@@ -82,6 +96,12 @@ FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std:
   r.start_ns = nanoseconds(flow.start - Instant{});
   if (rx.packets > 0 && rx.last > tx.first)
     r.goodput_bps = static_cast<double>(rx.payload_octets) * 8 / seconds(rx.last - tx.first);
+  if (rx.packets > 0) r.first_packet_ns = nanoseconds(rx.first - flow.start);
+  if (rx.packets > 1 && rx.last > rx.first) {
+    // Packets are as far apart as the first of two takes: the time of the last one of each QP or PDC is not in it.
+    const auto last = static_cast<double>(last_octets(lab.spec().traffic[flow.plan.traffic], flow.total));
+    r.arrival_bps = std::max(0.0, static_cast<double>(rx.payload_octets) - last) * 8 / seconds(rx.last - rx.first);
+  }
   if (const auto complete = flow.complete()) r.fct_ns = nanoseconds(*complete - flow.start);
   r.latency_ns = Percentiles::of(rx.latency);
   r.traffic = flow.plan.traffic;
@@ -94,11 +114,20 @@ void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Byte
                 routing::PathTimes& times, FlowReport& r) {
   const spec::TrafficSpec& t = lab.spec().traffic[plan.traffic];
   const auto& hosts = lab.spec().hosts;
-  const bool selective = t.is_roce() && hosts.at(lab.spec().find(plan.source.node)->profile).roce.loss_recovery ==
-                                            spec::RoceLossRecovery::kSelectiveRepeat;
+  const bool selective = t.is_roce() && !t.is_uc() &&
+                         hosts.at(lab.spec().find(plan.source.node)->profile).roce.loss_recovery ==
+                             spec::RoceLossRecovery::kSelectiveRepeat;
   BitRate rate = std::min(times.rate(plan.source), times.rate(plan.destination));
   if (own_rate.bps > 0) rate = std::min(rate, own_rate);
-  r.limit_bps = static_cast<double>(rate.bps) * framing_efficiency(t, total, selective);
+  const double efficiency = framing_efficiency(t, total, selective);
+  r.limit_bps = static_cast<double>(rate.bps) * efficiency;
+  r.offered_bps = static_cast<double>(own_rate.bps) * efficiency;
+  if (t.is_roce() && !t.is_rping()) {
+    const int mad = cm_frame_octets(t);
+    const auto there = times.one_way(plan.source, plan.destination, mad);
+    const auto back = times.one_way(plan.destination, plan.source, mad);
+    if (there && back) r.handshake_ns = nanoseconds(*there + *back);
+  }
   if (total.n == 0 || rate.bps <= 0) return;
   const int frame = last_frame_octets(t, total, selective);
   const auto there = times.one_way(plan.source, plan.destination, frame);
@@ -108,7 +137,8 @@ void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Byte
   double ps = static_cast<double>(total.n) * 8e12 / r.limit_bps + static_cast<double>(there->ps) -
               static_cast<double>(frame + kAround) * 8e12 / static_cast<double>(times.rate(plan.source).bps);
   // Complete where it was asked for: the acknowledgement of a WRITE or SEND comes back, the request of a READ goes.
-  if (t.has_messages() && t.service != spec::UetService::kUud)
+  const bool answered = t.has_messages() && !t.is_uc() && t.service != spec::UetService::kUud;
+  if (answered)
     if (const auto back = times.one_way(plan.destination, plan.source, kLeastFrameOctets))
       ps += static_cast<double>(back->ps);
   r.ideal_ns = static_cast<std::int64_t>(ps / 1000);
@@ -123,6 +153,11 @@ void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Byte
 std::optional<double> FlowReport::share() const {
   if (limit_bps <= 0 || goodput_bps <= 0 || !measured) return std::nullopt;
   return goodput_bps / limit_bps;
+}
+
+std::optional<std::int64_t> FlowReport::initiation_ns() const {
+  if (!first_packet_ns || (!roce && !uet)) return std::nullopt;
+  return *first_packet_ns + handshake_ns.value_or(0);
 }
 
 std::optional<double> FlowReport::slowdown() const {

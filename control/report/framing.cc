@@ -69,6 +69,12 @@ double framing_efficiency(const spec::TrafficSpec& t, Bytes total, bool selectiv
                                                         wire_octets(t, all % message, 1, selective));
 }
 
+int cm_frame_octets(const spec::TrafficSpec& t) {
+  constexpr int kDeth = 8;
+  constexpr int kMad = 256;  // IBTA Vol 1 §13.4.2
+  return headers(t) + kDeth + kMad;
+}
+
 int last_frame_octets(const spec::TrafficSpec& t, Bytes total, bool selective) {
   if (t.transport == spec::TrafficSpec::Transport::kGenerator) return static_cast<int>(t.payload) + headers(t);
   const std::int64_t message = t.roce.message;

@@ -60,9 +60,10 @@ struct AgentDevice {
 
 // Of a flow over RoCE: its QPs' counters, of both ends together, under the names that hardware has for them.
 struct RoceReport {
-  std::string operation;  // "write", "send" or "read"
+  std::string operation;        // "write", "send" or "read"
+  std::string qp_type = "rc";   // or "uc"
   int qps = 1;
-  std::uint64_t messages = 0;   // complete
+  std::uint64_t messages = 0;   // complete; of UC, which nobody answers: sent
   std::uint64_t verified = 0;   // came whole, and every octet (elided payload: every packet) was what was sent
   Percentiles message_ns;       // from post to completion
   std::uint64_t discarded = 0;  // packets that the receiver had no use for: out of sequence, or there already
@@ -105,6 +106,12 @@ struct FlowReport {
   double goodput_bps = 0;               // delivered payload from the first frame sent to the last arrived
   std::int64_t start_ns = 0;
   std::optional<std::int64_t> fct_ns;   // flows with an end, once it is all there
+  double arrival_bps = 0;               // of payload, from its first packet's arrival to its last's
+  double offered_bps = 0;               // of payload, what its rate leaves of it; 0: it has none
+  std::optional<std::int64_t> first_packet_ns;  // from its start to the first packet's arrival
+  // QPs: what a REQ of the connection manager and its REP would take on an empty fabric, before a first packet may go.
+  // Computed: the QPs of flows are connected without a word. A PDC is set up by its first packet.
+  std::optional<std::int64_t> handshake_ns;
   double limit_bps = 0;                 // of goodput: what framing leaves of the slower NIC, or of the flow's rate
   std::optional<std::int64_t>
       ideal_ns;  // FCT on an empty fabric: its octets at limit_bps, and the way there (and back)
@@ -121,6 +128,8 @@ struct FlowReport {
   // Goodput of what is possible; FCT against the ideal one. Nothing: not known.
   std::optional<double> share() const;
   std::optional<double> slowdown() const;
+  // From nothing at all to the first packet's arrival; of flows of messages.
+  std::optional<std::int64_t> initiation_ns() const;
 };
 
 struct PortReport {

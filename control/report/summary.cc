@@ -14,7 +14,8 @@ namespace {
 
 // Over everybody's flows, since percentiles are not to be averaged.
 struct Pooled {
-  std::vector<double> fct, slowdown, goodput, share;
+  std::vector<double> fct, slowdown, goodput, share, initiation;
+  double offered = 0, accepted = 0;  // bit/s of payload, of flows with a rate
 };
 
 Pooled pooled(const Report& r) {
@@ -24,6 +25,11 @@ Pooled pooled(const Report& r) {
     if (const auto s = f.slowdown()) all.slowdown.push_back(*s);
     if (const auto s = f.share()) all.share.push_back(*s);
     if (f.packets > 0 && f.measured) all.goodput.push_back(f.goodput_bps);
+    if (const auto ns = f.initiation_ns()) all.initiation.push_back(static_cast<double>(*ns));
+    if (f.offered_bps > 0 && f.measured) {
+      all.offered += f.offered_bps;
+      all.accepted += f.arrival_bps;
+    }
   }
   return all;
 }
@@ -112,6 +118,8 @@ std::vector<Figure> summary(const Report& r) {
     out.insert(out.begin(),
                {{"goodput", total_goodput(r)}, {"goodput_min", goodput.min}, {"goodput_p50", goodput.p50}});
   }
+  if (all.offered > 0) out.push_back({"accepted", all.accepted / all.offered});
+  if (!all.initiation.empty()) out.push_back({"initiation_p50", Spread::of(std::move(all.initiation)).p50});
   if (!all.share.empty()) out.push_back({"share_p50", Spread::of(std::move(all.share)).p50});
   if (!all.fct.empty()) {
     const Spread fct = Spread::of(std::move(all.fct));
@@ -171,6 +179,8 @@ FigureKind kind_of(std::string_view name) {
                                                             {"utilisation", {kRatio, kHigher}},
                                                             {"jain", {kRatio, kHigher}},
                                                             {"share_p50", {kRatio, kHigher}},
+                                                            {"accepted", {kRatio, kHigher}},
+                                                            {"initiation_p50", {kNanoseconds, kLower}},
                                                             {"makespan", {kNanoseconds, kLower}},
                                                             {"slowdown_mean", {kRatio, kLower}},
                                                             {"slowdown_p50", {kRatio, kLower}},

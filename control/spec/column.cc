@@ -52,7 +52,7 @@ std::vector<std::string> split_at_commas(std::string_view text) {
 
 const std::vector<ColumnWord>& column_words() {
   static const std::vector<ColumnWord> words{
-      {"roce", kTransport, true, false, "RoCEv2 over reliable connections"},
+      {"roce", kTransport, true, false, "RoCEv2"},
       {"uet", kTransport, false, true, "Ultra Ethernet Transport"},
       {"gbn", kRecovery, true, false, "go-back-N"},
       {"sr", kRecovery, true, false, "selective repeat"},
@@ -60,6 +60,8 @@ const std::vector<ColumnWord>& column_words() {
       {"swift", kCongestion, true, false, "congestion control Swift"},
       {"nscc", kCongestion, false, true, "congestion control NSCC"},
       {"no-cc", kCongestion, true, true, "no congestion control"},
+      {"rc", kService, true, false, "reliable connections"},
+      {"uc", kService, true, false, "unreliable connections: nothing is acknowledged or sent again"},
       {"rud", kService, false, true, "reliable unordered delivery"},
       {"rod", kService, false, true, "reliable ordered delivery"},
       {"rudi", kService, false, true, "reliable unordered delivery of idempotent operations"},
@@ -104,6 +106,9 @@ Parsed<Column> parse_column(std::string_view text) {
     if (column.word(w.kind) == w.word && !has)
       return std::unexpected(fmt::format("'{}' has no meaning with {}", w.word, column.is_uet() ? "uet" : "roce"));
   }
+  if (column.word(kService) == "uc" && !column.word(kRecovery).empty())
+    return std::unexpected(fmt::format("'{}' has no meaning with uc, of which nothing is sent again",
+                                       column.word(kRecovery)));
   for (const std::string& set : column.sets)
     if (set.find('=') == set.npos || set.front() == '=')
       return std::unexpected(

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "control/spec/fault_spec.h"
+
 namespace railyard::spec {
 
 // Each as the command line has it (railyard compare-transports).
@@ -11,6 +13,9 @@ struct CompareSpec {
   std::vector<std::string> columns;  // column.h
   std::vector<std::string> over;     // "topology.spines=2,4": the comparison is made with each of them
   std::string seeds;                 // "1-5"; empty: the run's
+  std::string search;                // search.h: for each column a value is searched for; empty: none is
+  std::string until;                 // condition.h: what it must hold with; empty: nothing lost, all accepted
+  Ratio resolution{1, 100};          // how closely, of the greater end
   std::vector<std::string> metrics;  // figures of the report's summary, or JSON pointers; none: the usual ones
 
   bool operator==(const CompareSpec&) const = default;

@@ -27,6 +27,9 @@ struct RpingTraffic {
   bool operator==(const RpingTraffic&) const = default;
 };
 
+// Reliable or unreliable connections; rping's are reliable.
+enum class RoceQpType { kRc, kUc };
+
 struct RoceTraffic {
   RoceOperation operation = RoceOperation::kWrite;
   std::uint32_t message = 1'000'000;  // octets of a work request
@@ -36,6 +39,7 @@ struct RoceTraffic {
   std::optional<int> receives;  // SEND: receive requests per QP at the receiver; nothing: `outstanding`
   Duration repost_after{};      // SEND: how long after a message came its receive request is posted again
   RpingTraffic rping{};
+  RoceQpType qp_type = RoceQpType::kRc;
 
   bool operator==(const RoceTraffic&) const = default;
 };

@@ -395,6 +395,7 @@ struct TrafficSpec {
   std::vector<std::string> to{"*"};
   int fan_in = 0;  // incast: senders per receiver; 0: all of `from`
   int flows = 1;   // random: per sender; others: parallel flows per pair, each with its own UDP port
+  bool bidirectional = false;  // each flow is also there the other way round, of the same size
   Transport transport = Transport::kGenerator;
   RoceTraffic roce;  // of kRoce and kUet
   UetService service = UetService::kRud;  // of kUet
@@ -420,6 +421,8 @@ struct TrafficSpec {
   bool is_uet() const noexcept { return transport == Transport::kUet; }
   // Messages, not frames that nothing answers.
   bool has_messages() const noexcept { return transport != Transport::kGenerator; }
+  // Messages over unreliable connections of RoCEv2.
+  bool is_uc() const noexcept { return is_roce() && roce.qp_type == RoceQpType::kUc; }
   bool is_rping() const noexcept { return is_roce() && roce.operation == RoceOperation::kRping; }
   // Whether every flow has an end.
   bool has_end() const noexcept { return bytes.n > 0 || sizes || pattern == Pattern::kFile; }

@@ -30,11 +30,15 @@ report::FigureKind kind_of_metric(const std::string& metric) {
   return kind;
 }
 
+report::FigureKind kind_of_metric(const std::string& metric, const std::optional<SearchPlan>& search) {
+  return search && metric == search->search.path ? search->kind() : kind_of_metric(metric);
+}
+
 std::vector<std::vector<std::size_t>> Table::winners() const {
   std::vector<std::vector<std::size_t>> out(metrics.size());
   if (rows.size() < 2) return out;
   for (std::size_t m = 0; m < metrics.size(); ++m) {
-    const report::Better better = kind_of_metric(metrics[m]).better;
+    const report::Better better = kind_of_metric(metrics[m], search).better;
     if (better == report::Better::kNeither) continue;
     std::optional<double> best;
     std::size_t eligible = 0;
@@ -57,6 +61,7 @@ SweepJson Table::json() const {
   SweepJson j = {{"spec", spec}, {"seeds", seeds}};
   j["over"] = SweepJson::array();
   for (const Dimension& d : dimensions) j["over"].push_back({{"path", d.path}, {"values", d.values}});
+  if (search) j["search"] = search->json();
   const auto won = winners();
   j["rows"] = SweepJson::array();
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -94,7 +99,7 @@ std::string Table::text() const {
     for (std::size_t d = 0; d < dimensions.size(); ++d) line.push_back(dimensions[d].values[row.point[d]]);
     for (std::size_t m = 0; m < metrics.size(); ++m) {
       const Cell& cell = row.cells[m];
-      const report::Unit unit = kind_of_metric(metrics[m]).unit;
+      const report::Unit unit = kind_of_metric(metrics[m], search).unit;
       const auto median = cell.median();
       std::string text = median ? report::figure_text(*median, unit) : "-";
       if (cell.values.size() > 1 && cell.min() != cell.max())
@@ -120,6 +125,7 @@ std::string Table::text() const {
   }
   out += fmt::format("{}* the best of its column{}\n", rows.size() > 1 ? "" : "(one row) ",
                      seeds.size() > 1 ? "; median (least .. most) over the seeds" : "");
+  if (search) out += search->text() + "\n";
   for (const Row& row : rows)
     for (const std::string& failure : row.failures) out += fmt::format("FAILED {}\n", failure);
   return out;

@@ -10,6 +10,7 @@
 
 #include "control/report/summary.h"
 #include "control/sweep/plan.h"
+#include "control/sweep/search_plan.h"
 
 namespace railyard::sweep {
 
@@ -34,6 +35,7 @@ struct Table {
   std::vector<std::uint64_t> seeds;
   std::vector<std::string> metrics;
   std::vector<Row> rows;
+  std::optional<SearchPlan> search;  // then its path is among the metrics
 
   // Per metric the row with the best median; several if they are equal; none if the metric has no better end, all are
   // alike or there is only one. Rows with a failed run win nothing.
@@ -44,6 +46,8 @@ struct Table {
 
 // Lower or higher: "fct_p99", "goodput", "/engine/windows". A name may say it: "+x" higher is better, "-x" lower.
 report::FigureKind kind_of_metric(const std::string& metric);
+// The same where a search's path is a metric, too.
+report::FigureKind kind_of_metric(const std::string& metric, const std::optional<SearchPlan>& search);
 std::string name_of_metric(const std::string& metric);
 
 }  // namespace railyard::sweep

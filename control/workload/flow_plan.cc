@@ -185,8 +185,10 @@ std::vector<Arrival> all_at_once(const spec::Lab& lab, const spec::TrafficSpec& 
   RngStream rng(lab.run.seed, "sizes/" + t.name);
   std::vector<Arrival> out;
   for (const Pair& pair : pairs_of(lab, t))
-    for (int k = 0; k < parallel; ++k)
+    for (int k = 0; k < parallel; ++k) {
       out.push_back({pair, t.sizes ? std::optional(draw_size(rng, *t.sizes, step_of(t))) : std::nullopt, {}});
+      if (t.bidirectional) out.push_back({{pair.second, pair.first}, out.back().bytes, {}});
+    }
   return out;
 }
 

@@ -23,8 +23,8 @@ struct FlowPlan {
 };
 
 // All flows of `lab`, which is expanded and valid. Random patterns, sizes and arrivals draw from the run's seed and the
-// traffic's name. Incast, permutation, all-to-all and random stay within a rail (NIC k talks to NIC k) where the
-// destinations have one.
+// traffic's name; of bidirectional traffic each flow is followed by the one the other way round. Incast, permutation,
+// all-to-all and random stay within a rail (NIC k talks to NIC k) where the destinations have one.
 std::vector<FlowPlan> plan_flows(const spec::Lab& lab);
 
 }  // namespace railyard::workload

@@ -197,6 +197,73 @@ TEST(UetWorkloads, StepsOfTrainingBesideBackgroundTraffic) {
   }
 }
 
+// Datagrams, and messages over unreliable connections, are complete when they are sent, and the next are posted: also
+// where a NIC has taken just as many as it asked for.
+TEST(UetWorkloads, WhatNobodyAnswersGoesOnHoweverMuchIsOutstanding) {
+  for (const char* how :
+       {"transport: uet, service: uud, message: 4096B", "transport: roce, qp-type: uc, message: 4096B",
+        "transport: roce, qp-type: uc, operation: send, message: 32KiB"})
+    for (const int outstanding : {1, 4, 8, 16, 64}) {
+      SCOPED_TRACE(std::string(how) + ", outstanding: " + std::to_string(outstanding));
+      Scenario s("name: x\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\n"
+                 "traffic: [ { name: t, from: h1, to: h2, bytes: 1MB, " +
+                 std::string(how) + ", outstanding: " + std::to_string(outstanding) + " } ]\n");
+      s.run_to_the_end();
+      s.expect_books_balance();
+      const report::FlowReport f = s.report().flows.at(0);
+      EXPECT_EQ(f.delivered_bytes, 1'000'000u);
+      ASSERT_TRUE(f.fct_ns.has_value());
+      EXPECT_LT(*f.fct_ns, 86'000) << "at the rate of the link";
+      EXPECT_EQ(f.uet ? f.uet->verified : f.roce->verified, f.uet ? f.uet->messages : f.roce->messages);
+    }
+}
+
+// Training and storage on the same NICs, each in a class of its own; of storage's nothing is marked, and what does not
+// fit is dropped, while that of training is trimmed. Storage is read and written.
+TEST(UetWorkloads, StorageHasAClassOfItsOwnBesideTraining) {
+  const report::Report r = [] {
+    Scenario s(
+        "name: classes\ntopology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 4 }\n"
+        "switches: { default: { buffer: 2MiB } }\n"
+        "qos: { default: { classes: { 1: { lossless: false, queue-alpha: 1/16, ecn: { kmin: 10KB, kmax: 20KB } }, "
+        "3: { lossless: false, queue-alpha: 1/16, ecn: { kmin: 50KB, kmax: 200KB }, trim: { dscp: 40, class: 5 } }, "
+        "5: { strict: true }, 6: { strict: true } } } }\n"
+        "hosts: { default: { uet: { rto: 1ms } } }\n"
+        "collectives: [ { name: c, collective: all-to-all, size: 4MiB, repeats: 2, transport: uet, dscp: 26 } ]\n"
+        "traffic:\n"
+        "  - { name: in, pattern: incast, from: h*, to: [h1, h5], transport: uet, dscp: 10, ecn: false, bytes: 1MB }\n"
+        "  - { name: out, pattern: incast, from: h*, to: h2, transport: uet, dscp: 10, ecn: false, operation: read, "
+        "bytes: 1MB }\n");
+    s.run_to_the_end();
+    s.expect_books_balance();
+    return s.report();
+  }();
+  expect_all_right(r, "uet");
+  ASSERT_EQ(r.collectives.size(), 1u);
+  EXPECT_TRUE(r.collectives[0].completed && r.collectives[0].verified);
+  std::uint64_t storage = 0;
+  for (const report::FlowReport& f : r.flows) {
+    EXPECT_EQ(f.priority, 1) << f.name;
+    EXPECT_EQ(f.marked, 0u) << f.name << ": it is not ECN-capable";
+    storage += f.packets;
+  }
+  ClassCounters of[kPriorities];
+  for (const report::PortReport& p : r.ports) {
+    if (!p.is_switch) continue;
+    for (std::size_t c = 0; c < kPriorities; ++c) {
+      of[c].tx_packets += p.counters.classes[c].tx_packets;
+      of[c].ecn_marked += p.counters.classes[c].ecn_marked;
+      of[c].trimmed += p.counters.classes[c].trimmed;
+    }
+  }
+  EXPECT_GT(of[1].tx_packets, storage) << "by way of one or two switches each";
+  EXPECT_GT(of[3].tx_packets, 0u);
+  EXPECT_EQ(of[1].ecn_marked, 0u);
+  EXPECT_GT(of[3].ecn_marked, 0u);
+  EXPECT_EQ(of[1].trimmed, 0u);
+  for (const std::size_t c : {0u, 2u, 4u, 7u}) EXPECT_EQ(of[c].tx_packets, 0u) << c;
+}
+
 // h1 and h2 send to h3 over one link, one over each transport, in one class that loses what does not fit.
 TEST(UetWorkloads, BothTransportsCompeteInOneQueue) {
   Scenario s(

@@ -12,7 +12,9 @@ enum ExitCode : int {
   kUsage = 2,       // the command line
   kSpec = 3,        // the fabric file, or a --set
   kUnbalanced = 4,  // the books do not balance: a bug of ours, please report it
-  kUnverified = 5,  // a collective did not complete, or its data are not what they should be
+  // A collective did not complete, or its data are not what they should be; or a QP or PDC of a flow has failed, in a
+  // lab whose file has no diagnosis (one that has is there to show that).
+  kUnverified = 5,
 };
 
 void add_check(CLI::App& app, int& exit_code);

@@ -22,6 +22,7 @@
 #include "control/sweep/plan.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/runs.h"
+#include "tools/railyard/searches.h"
 
 namespace railyard::tools {
 namespace {
@@ -32,6 +33,7 @@ struct CompareTransportsOptions {
   std::vector<std::string> over;
   std::vector<std::string> sets;
   std::vector<std::string> metrics;
+  SearchOptions search;
   std::string seeds;
   std::string dir;
   std::size_t jobs = 0;
@@ -112,12 +114,15 @@ int compare_transports(CompareTransportsOptions o) {
   table.spec = lab.name;
   table.seeds = o.seeds.empty() ? std::vector{lab.run.seed.value} : sweep::parse_seeds(o.seeds);
   table.metrics = usual ? kComparedMetrics : o.metrics;
+  table.search = plan_of(o.search, lab.compare);
+  if (table.search) table.metrics.insert(table.metrics.begin(), table.search->search.path);
   const std::vector<spec::Column> columns = read_columns(o.columns);
   for (const spec::Column& c : columns) {
     table.columns.push_back({c.name, compare::overrides(lab, c)});
     // What is wrong with a column is said before anything runs.
     std::vector<std::string> sets = o.sets;
     sets.insert(sets.end(), table.columns.back().sets.begin(), table.columns.back().sets.end());
+    if (table.search) sets.push_back(table.search->set(0));
     static_cast<void>(spec::load(o.file, sets));
   }
   std::vector<sweep::Dimension> dimensions;
@@ -126,6 +131,7 @@ int compare_transports(CompareTransportsOptions o) {
 
   std::vector<ComparedRun> runs;
   std::vector<std::vector<std::string>> commands;
+  std::vector<std::vector<std::string>> reports;
   for (const sweep::Point& point : sweep::points(dimensions, table.seeds.size() * columns.size())) {
     compare::SideBySide::Block& block = table.blocks.emplace_back();
     for (std::size_t d = 0; d < point.size(); ++d)
@@ -142,7 +148,7 @@ int compare_transports(CompareTransportsOptions o) {
           std::filesystem::path to = std::filesystem::path(o.dir) / directory_of(columns[c].name);
           if (!dimensions.empty()) to += fmt::format("-{}", table.blocks.size());
           if (table.seeds.size() > 1) to += fmt::format("-seed{}", seed);
-          command.insert(command.end(), {"--report", to.string()});
+          reports.push_back({"--report", to.string()});
         }
         commands.push_back(std::move(command));
         std::string label = block.over.empty() ? "" : fmt::format("{} ", fmt::join(block.over, " "));
@@ -154,13 +160,16 @@ int compare_transports(CompareTransportsOptions o) {
   std::vector<std::string> known;
   std::vector<std::vector<std::optional<double>>> figures(runs.size());
   std::vector<std::string> failures(runs.size());
-  run_all(commands, o.jobs, !o.json && isatty(STDERR_FILENO) != 0, [&](RunResult ended) {
+  run_searched(table.search, commands, reports, o.jobs, !o.json && isatty(STDERR_FILENO) != 0, [&](SearchedRun run) {
+    const RunResult& ended = run.run;
     failures[ended.index] = ended.failure;
     if (!ended.failure.empty()) return;
     if (known.empty())
       for (const auto& [name, value] : ended.report["summary"].items()) known.push_back(name);
     for (const std::string& m : table.metrics)
-      figures[ended.index].push_back(report::figure_of(ended.report, sweep::name_of_metric(m)));
+      figures[ended.index].push_back(table.search && m == table.search->search.path
+                                         ? run.found
+                                         : report::figure_of(ended.report, sweep::name_of_metric(m)));
   });
   for (std::size_t i = 0; i < runs.size(); ++i) {  // in the order of the seeds
     compare::SideBySide::Block& block = table.blocks[runs[i].block];
@@ -224,6 +233,7 @@ void add_compare_transports(CLI::App& app, int& exit_code) {
           "or higher is better")
       ->delimiter(',')
       ->type_name("NAMES");
+  add_search_options(*command, o->search);
   command->add_option("--report", o->dir, "Write compare.json, compare.txt, compare.html and each run's report here")
       ->type_name("DIR");
   command->add_option("--jobs", o->jobs, "Runs beside each other; without it one per processor")->type_name("N");
@@ -235,7 +245,8 @@ void add_compare_transports(CLI::App& app, int& exit_code) {
                   "  railyard compare-transports topologies/scenarios/allreduce-rails.yaml\n"
                   "  railyard compare-transports LAB.yaml --column roce/gbn/ecmp/pfc --column roce/sr/spray/lossy "
                   "--seeds 1-5\n"
-                  "  railyard compare-transports LAB.yaml --over topology.spines=4,8 --report out");
+                  "  railyard compare-transports LAB.yaml --over topology.spines=4,8 --report out\n"
+                  "  railyard compare-transports LAB.yaml --search traffic.all.rate=1Gbps..100Gbps");
   command->callback([o, &exit_code] { exit_code = compare_transports(*o); });
 }
 

@@ -42,7 +42,8 @@ int main(int argc, char** argv) {
       "  railyard up LAB.yaml                            a lab that stays, live; status, exec, link, down\n"
       "\n"
       "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 something is wrong in the fabric file, 4 the books do "
-      "not balance, 5 a collective did not complete or its data are wrong.\n"
+      "not balance, 5 a collective did not complete or its data are wrong, or a flow's QP or PDC has failed in a lab "
+      "that is not there to show it (one without diagnosis).\n"
       "`railyard COMMAND --help` explains a command.");
   int exit_code = kOk;
   add_check(app, exit_code);

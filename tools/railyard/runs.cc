@@ -12,9 +12,21 @@
 namespace railyard::tools {
 namespace {
 
+// What the verdict of its report says.
+std::string unverified(const std::string& output) {
+  const auto report = nlohmann::ordered_json::parse(output, nullptr, false);
+  std::string text;
+  if (!report.is_discarded())
+    for (const auto& verdict : report["verdicts"])
+      if (verdict["verdict"] == "fail" && (verdict["name"] == "completion" || verdict["name"] == "data"))
+        text += (text.empty() ? "" : "; ") + verdict["text"].get<std::string>();
+  return text.empty() ? "not all was carried" : text;
+}
+
 // `report`: what it printed.
 std::string failure_of(const sweep::Ended& ended, nlohmann::ordered_json& report) {
   if (ended.exit_code == kUnbalanced) return "the books do not balance";
+  if (ended.exit_code == kUnverified) return unverified(ended.output);
   if (ended.exit_code != kOk) return ended.error.empty() ? fmt::format("ended with {}", ended.exit_code) : ended.error;
   report = nlohmann::ordered_json::parse(ended.output, nullptr, false);
   return report.is_discarded() ? "its report is not whole" : "";
@@ -35,7 +47,7 @@ void run_all(const std::vector<std::vector<std::string>>& runs, std::size_t para
   sweep::run_all(commands, parallel != 0 ? parallel : std::max(1u, std::thread::hardware_concurrency()),
                  [&](sweep::Ended ended) {
                    if (shows) fmt::print(stderr, "\r  {} of {} runs", ++ended_runs, runs.size());
-                   RunResult result{ended.index, {}, {}};
+                   RunResult result{ended.index, ended.exit_code, {}, {}};
                    result.failure = failure_of(ended, result.report);
                    done(std::move(result));
                  });

@@ -12,6 +12,7 @@ namespace railyard::tools {
 
 struct RunResult {
   std::size_t index = 0;  // of the run
+  int exit_code = 0;
   std::string failure;    // what is wrong with it; empty: nothing, and there is a report
   nlohmann::ordered_json report;
 };

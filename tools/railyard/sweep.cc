@@ -18,6 +18,7 @@
 #include "control/sweep/table.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/runs.h"
+#include "tools/railyard/searches.h"
 
 namespace railyard::tools {
 namespace {
@@ -27,6 +28,7 @@ struct SweepOptions {
   std::vector<std::string> over;
   std::vector<std::string> sets;
   std::vector<std::string> metrics;
+  SearchOptions search;
   std::string seeds;
   std::size_t jobs = 0;
   bool json = false;
@@ -71,6 +73,13 @@ int run_sweep(const SweepOptions& o) {
         "sweep: this lab runs under the wall clock, where runs beside each other disturb each "
         "other; expected --set run.clock=virtual");
   table.metrics = o.metrics.empty() ? kUsualMetrics : o.metrics;
+  table.search = plan_of(o.search, {});
+  if (table.search) {
+    table.metrics.insert(table.metrics.begin(), table.search->search.path);
+    std::vector<std::string> sets = o.sets;
+    sets.push_back(table.search->set(0));
+    static_cast<void>(spec::load(o.file, sets));  // what is wrong with it is said before anything runs
+  }
   std::vector<OneRun> runs;
   std::vector<std::vector<std::string>> commands;
   for (const sweep::Point& point : sweep::points(table.dimensions, table.seeds.size())) {
@@ -89,7 +98,8 @@ int run_sweep(const SweepOptions& o) {
   std::vector<std::string> known;
   std::map<std::pair<std::size_t, std::uint64_t>, std::string> failures;  // in the order of the table
   std::map<std::pair<std::size_t, std::uint64_t>, std::vector<std::optional<double>>> figures;
-  run_all(commands, o.jobs, !o.json && isatty(STDERR_FILENO) != 0, [&](RunResult ended) {
+  run_searched(table.search, commands, {}, o.jobs, !o.json && isatty(STDERR_FILENO) != 0, [&](SearchedRun searched) {
+    const RunResult& ended = searched.run;
     const OneRun& run = runs[ended.index];
     const std::pair key{run.row, run.seed};
     if (!ended.failure.empty()) {
@@ -99,7 +109,9 @@ int run_sweep(const SweepOptions& o) {
     if (known.empty())
       for (const auto& [name, value] : ended.report["summary"].items()) known.push_back(name);
     for (const std::string& m : table.metrics)
-      figures[key].push_back(report::figure_of(ended.report, sweep::name_of_metric(m)));
+      figures[key].push_back(table.search && m == table.search->search.path
+                                 ? searched.found
+                                 : report::figure_of(ended.report, sweep::name_of_metric(m)));
   });
   for (const OneRun& run : runs) {
     sweep::Row& row = table.rows[run.row];
@@ -145,6 +157,7 @@ void add_sweep(CLI::App& app, int& exit_code) {
                    "report.json; -NAME or +NAME: lower or higher is better")
       ->delimiter(',')
       ->type_name("NAMES");
+  add_search_options(*command, o->search);
   command->add_option("--jobs", o->jobs, "Runs beside each other; without it one per processor")->type_name("N");
   command->add_flag("--json", o->json, "Print the table as JSON");
   command->footer(
@@ -155,7 +168,8 @@ void add_sweep(CLI::App& app, int& exit_code) {
       "1-5\n"
       "  railyard sweep LAB.yaml --over topology.spines=2,4 --over traffic.all.rate=10Gbps,50Gbps --metric "
       "fct_p99,drops\n"
-      "  railyard sweep LAB.yaml --over run.workers=1,2 --metric -/engine/wall_seconds --json");
+      "  railyard sweep LAB.yaml --over run.workers=1,2 --metric -/engine/wall_seconds --json\n"
+      "  railyard sweep LAB.yaml --over traffic.all.message=4KB,1MB --search traffic.all.rate=1Gbps..100Gbps");
   command->callback([o, &exit_code] { exit_code = run_sweep(*o); });
 }
 

@@ -36,6 +36,7 @@ struct Completion {
   PeerId peer{};                // the other end
   std::uint32_t octets = 0;     // of the message
   std::uint32_t initiator = 0;  // received
+  std::uint32_t job_id = 0;     // received: of who has sent it
   std::uint64_t match_bits = 0;
   std::uint64_t header_data = 0;
   std::uint64_t stream = 0;  // of a received message that is a promise: its first octet

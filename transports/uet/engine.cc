@@ -53,6 +53,11 @@ Engine::Engine(const EngineConfig& config, RngStream chance)
       initiator_(fep_, RngStream(Seed{chance_.next()}, "no_match")),
       target_(fep_) {
   connectionless_.paths = PathSelector(config.multipath, chance_);
+  data_lines_.emplace_back().config = {.priority = config.data,
+                                       .infer_loss = config.infer_loss,
+                                       .congestion = config.congestion,
+                                       .multipath = config.multipath};
+  for (const DataClass& c : config.other_classes) data_lines_.emplace_back().config = c;
   RAILYARD_ASSERT(config.window >= 1 && config.window <= 4096 && config.most_pdcs >= 2 && config.multipath.paths >= 1 &&
                       config.multipath.paths <= kMostPaths,
                   "an engine's settings are in range");
@@ -78,10 +83,10 @@ std::expected<void, PostError> Engine::post(Instant now, ContextId from, const S
   run_due(now);
   switch (wr.mode) {
     case DeliveryMode::kRudi:
-      connectionless_.messages.push(*message);
+      line_of(wr).messages.push(*message);
       break;
     case DeliveryMode::kUud:
-      connectionless_.datagrams.push(*message);
+      line_of(wr).datagrams.push(*message);
       break;
     default:
       enqueue(now, *message);
@@ -101,7 +106,7 @@ void Engine::enqueue(Instant now, std::uint32_t message) {
   const SendWr& wr = initiator_.message(message).wr;
   const bool behind = std::ranges::any_of(waiting_, [&](std::uint32_t other) {
     const SendWr& o = initiator_.message(other).wr;
-    return o.peer == wr.peer && o.mode == wr.mode && o.lane == wr.lane;
+    return o.peer == wr.peer && o.mode == wr.mode && o.lane == wr.lane && o.data_class == wr.data_class;
   });
   Pdc* const pdc = behind ? nullptr : pdc_for(now, wr);
   if (pdc == nullptr) {
@@ -125,11 +130,13 @@ void Engine::wait_for_pdc(Instant now) {
 Pdc* Engine::pdc_for(Instant now, const SendWr& wr) {
   Peer& peer = fep_.peer(wr.peer);
   for (const std::uint16_t id : peer.pdcs)
-    if (Pdc* const pdc = table_.find(id); pdc != nullptr && pdc->mode == wr.mode && pdc->lane == wr.lane) return pdc;
-  Pdc* const pdc = open(now, wr.peer, wr.mode, draw_start(peer), true);
+    if (Pdc* const pdc = table_.find(id);
+        pdc != nullptr && pdc->mode == wr.mode && pdc->lane == wr.lane && pdc->data_class == wr.data_class)
+      return pdc;
+  Pdc* const pdc = open(now, wr.peer, wr.mode, draw_start(peer), true, wr.data_class);
   if (pdc == nullptr) return nullptr;
   pdc->lane = wr.lane;
-  pdc->rate = peer.rate_of(Peer::lane_key(wr.mode, wr.lane));
+  pdc->rate = peer.rate_of(Peer::lane_key(wr.mode, wr.lane, wr.data_class));
   peer.pdcs.push_back(pdc->id.value);
   return pdc;
 }
@@ -147,22 +154,24 @@ Psn Engine::draw_start(Peer& peer) {
   }
 }
 
-Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool initiator) {
+Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool initiator, std::uint8_t data_class) {
   Pdc* const pdc = table_.take(now, initiator);
   if (pdc == nullptr) return nullptr;
   Pdc& p = *pdc;
   const EngineConfig& c = fep_.config;
+  const DataClass& of_class = data_lines_[data_class].config;
   p.remote = 0;
   p.peer = peer;
   p.state = initiator ? PdcState::kSyn : PdcState::kEstablished;
   p.mode = mode;
   p.initiator = initiator;
   p.lane = 0;
+  p.data_class = data_class;
   p.start = start;
   p.sent.start(start);
-  p.congestion = CongestionControl(c.congestion);
+  p.congestion = CongestionControl(of_class.congestion);
   p.chance = RngStream(Seed{chance_.next()}, "pdc");
-  MultipathConfig multipath = c.multipath;
+  MultipathConfig multipath = of_class.multipath;
   if (mode == DeliveryMode::kRod) multipath.policy = PathPolicy::kSingle;
   p.paths = PathSelector(multipath, p.chance);
   p.peer_cack = start - 1;
@@ -248,14 +257,16 @@ void Engine::close_idle(Instant now) {
   }
 }
 
-void Engine::set_rate(Instant now, PeerId id, DeliveryMode mode, std::uint8_t lane, BitRate rate) {
+void Engine::set_rate(Instant now, PeerId id, DeliveryMode mode, std::uint8_t lane, BitRate rate,
+                      std::uint8_t data_class) {
   run_due(now);
   Peer& peer = fep_.peer(id);
-  const std::uint16_t key = Peer::lane_key(mode, lane);
+  const std::uint32_t key = Peer::lane_key(mode, lane, data_class);
   std::erase_if(peer.rates, [&](const auto& r) { return r.first == key; });
   if (rate.bps > 0) peer.rates.emplace_back(key, rate);
   for (const std::uint16_t of : peer.pdcs)
-    if (Pdc* const pdc = table_.find(of); pdc != nullptr && pdc->mode == mode && pdc->lane == lane) {
+    if (Pdc* const pdc = table_.find(of);
+        pdc != nullptr && pdc->mode == mode && pdc->lane == lane && pdc->data_class == data_class) {
       pdc->rate = rate;
       if (rate.bps == 0) pdc->next_data = now;
     }

@@ -2,7 +2,7 @@
 // engine is: it owns no thread, socket or clock; `now` never goes back.
 //
 // After a post, a packet or a timer the PDCs concerned stand in line: answers and control packets, which are never held
-// back, in the class `control`; data, one packet each in turn, in the class `data`.
+// back, in the class `control`; data, one packet each in turn, in the class of the PDC's data (EngineConfig).
 #pragma once
 
 #include <algorithm>
@@ -36,6 +36,7 @@ struct InPacket {
   wire::MacAddress destination_mac;
   std::uint16_t entropy = 0;
   bool ce = false;        // congestion experienced
+  std::uint8_t data_class = 0;  // of this end, that its DSCP and ECN are of
   bool trimmed = false;   // cut by a switch,
   bool last_hop = false;  // the last one
 };
@@ -47,6 +48,7 @@ struct OutPacket {
   PeerId to{};
   std::uint16_t entropy = 0;
   bool control = false;                         // DSCP_CONTROL, and not ECN-capable; else DSCP_TRIMMABLE
+  std::uint8_t data_class = 0;                  // else
   bool again = false;                           // a retransmission
   // Of requests, the message's context and work request; of data of a READ at its target, the region that it is from.
   std::optional<ContextId> context{};
@@ -55,12 +57,13 @@ struct OutPacket {
   std::array<std::byte, kMostAckData> small{};  // `payload` may lie here
 
   // One to `peer` of which nothing else is said yet; headers are the caller's to fill in.
-  void begin(PeerId peer, std::uint16_t with_entropy, bool is_control) noexcept {
+  void begin(PeerId peer, std::uint16_t with_entropy, bool is_control, std::uint8_t of_class = 0) noexcept {
     packet.payload_octets = 0;
     payload = {};
     to = peer;
     entropy = with_entropy;
     control = is_control;
+    data_class = of_class;
     again = false;
     context.reset();
     wr_id = 0;
@@ -98,7 +101,8 @@ class Engine {
   void close_idle(Instant now);
   // Data of a lane (SendWr::lane) to a peer keep to `rate`, on the wire with preamble and gap; 0: no limit. A READ is
   // paced where it is asked for, by what will come. RUD and ROD only.
-  void set_rate(Instant now, PeerId peer, DeliveryMode mode, std::uint8_t lane, BitRate rate);
+  void set_rate(Instant now, PeerId peer, DeliveryMode mode, std::uint8_t lane, BitRate rate,
+                std::uint8_t data_class = 0);
   // Octets that a packet of `packet_octets` takes on the wire to or from a peer, with preamble and gap.
   std::int64_t wire_octets(PeerId peer, std::size_t packet_octets) const noexcept;
 
@@ -158,22 +162,28 @@ class Engine {
     std::uint16_t entropy = 0;
     std::uint16_t generation = 0;
     std::uint8_t transmissions = 0;
+    std::uint8_t data_class = 0;
     bool lost = false;
     bool used = false;
   };
   // What belongs to no PDC.
   struct Connectionless {
-    RingQueue<std::uint32_t> datagrams;  // UUD: messages
-    RingQueue<std::uint32_t> messages;   // RUDI: not wholly sent
     std::vector<RudiPacket> packets;
     std::vector<std::uint32_t> free;
-    RingQueue<std::uint32_t> again;  // packets
-    RingQueue<DataReply> replies;
-    std::uint32_t outstanding = 0;
-    bool first = false;  // goes before data of PDCs, in turn
     PathSelector paths;
 
     std::uint32_t pkt_id(std::uint32_t slot) const noexcept;
+  };
+  // What waits to be sent of one data class.
+  struct DataLine {
+    DataClass config;
+    RingQueue<std::uint32_t> pdcs;       // PDCIDs
+    RingQueue<std::uint32_t> datagrams;  // UUD: messages
+    RingQueue<std::uint32_t> messages;   // RUDI: not wholly sent
+    RingQueue<std::uint32_t> again;      // RUDI: packets
+    RingQueue<DataReply> replies;
+    std::uint32_t outstanding = 0;     // RUDI: packets
+    bool connectionless_first = false;  // before data of PDCs, in turn
   };
   enum class After : std::uint8_t { kFail, kSendAgain };
 
@@ -181,7 +191,7 @@ class Engine {
   void enqueue(Instant now, std::uint32_t message);
   void wait_for_pdc(Instant now);
   Pdc* pdc_for(Instant now, const SendWr& wr);
-  Pdc* open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool initiator);
+  Pdc* open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool initiator, std::uint8_t data_class);
   Psn draw_start(Peer& peer);
   void free(Instant now, Pdc& pdc, PdcTable::Rest rest = PdcTable::Rest::kPackets);
   // `peer_has_it`: its other half may be there still.
@@ -264,8 +274,9 @@ class Engine {
   bool window_open(const Pdc& pdc) const noexcept;
 
   // ---- engine_connectionless.cc: RUDI and UUD ----
-  bool has_connectionless() const noexcept;
-  bool send_connectionless(Instant now, OutPacket& out);
+  bool has_connectionless(const DataLine& line) const noexcept;
+  bool send_connectionless(Instant now, DataLine& line, OutPacket& out);
+  DataLine& line_of(const SendWr& wr) noexcept { return data_lines_[wr.data_class]; }
   void send_rudi(Instant now, std::uint32_t slot, OutPacket& out);
   void release_rudi(std::uint32_t slot);
   void on_rudi_timer(Instant at, std::uint32_t slot);
@@ -278,8 +289,12 @@ class Engine {
 
   // ---- engine_send.cc: packets made ----
   bool send_control(Instant now, OutPacket& out);
-  bool send_data(Instant now, OutPacket& out);
-  bool send_pdc_data(Instant now, OutPacket& out);
+  bool send_class(Instant now, Priority priority, OutPacket& out);
+  bool send_data(Instant now, DataLine& line, OutPacket& out);
+  bool send_pdc_data(Instant now, DataLine& line, OutPacket& out);
+  std::uint8_t number_of(const DataLine& line) const noexcept {
+    return static_cast<std::uint8_t>(&line - data_lines_.data());
+  }
   void send_again(Instant now, Pdc& pdc, OutPacket& out);
   void send_first(Instant now, Pdc& pdc, const NextCargo& next, OutPacket& out);
   void fill(Pdc& pdc, const Cargo& cargo, Psn psn, std::uint16_t entropy, bool again, OutPacket& out);
@@ -294,7 +309,8 @@ class Engine {
   Initiator initiator_;
   Target target_;
   RingQueue<std::uint32_t> control_line_;  // PDCIDs
-  RingQueue<std::uint32_t> data_line_;
+  std::vector<DataLine> data_lines_;  // by data class
+  std::size_t next_line_ = 0;         // whose turn it is, among those of one priority
   std::vector<Reply> replies_;  // a queue: `first_reply_` is its front
   std::size_t first_reply_ = 0;
   WakeQueue wakes_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "dataplane/base/ids.h"
 #include "dataplane/base/time.h"
@@ -10,6 +11,16 @@
 #include "transports/uet/multipath/path_selector.h"
 
 namespace railyard::uet {
+
+// Data of one class of traffic: requests, and data of READs that are sent for them. PDCs belong to one.
+struct DataClass {
+  Priority priority{0};    // the NIC's class
+  std::uint8_t dscp = 0;   // DSCP_TRIMMABLE of it
+  bool ect = true;         // ECN-capable: ECT(0)
+  bool infer_loss = true;  // as EngineConfig::infer_loss
+  CongestionConfig congestion = NsccConfig::of({});
+  MultipathConfig multipath{};
+};
 
 struct EngineConfig {
   std::uint32_t payload_mtu = 4096;  // 1024..8192, by the standard a power of two; the same at all ends
@@ -74,10 +85,13 @@ struct EngineConfig {
   std::uint32_t around_octets = 14 + 8 + 4 + 4 + 20;
 
   Priority data{0};     // the NIC's class of requests
-  Priority control{6};  // of ACK, NACK and CP
+  Priority control{6};  // of ACK, NACK and CP, whatever the class of what they are about
 
   CongestionConfig congestion = NsccConfig::of({});
   MultipathConfig multipath{};  // of RUD; a PDC for ROD has one path
+
+  // All the above, and DSCP and ECN of the encapsulation, are of data class 0; those from 1 on. At most 255.
+  std::vector<DataClass> other_classes{};
 };
 
 }  // namespace railyard::uet

@@ -13,43 +13,42 @@ std::uint32_t Engine::Connectionless::pkt_id(std::uint32_t slot) const noexcept 
   return slot << 16 | packets[slot].generation;
 }
 
-bool Engine::has_connectionless() const noexcept {
-  const Connectionless& c = connectionless_;
-  return !c.replies.empty() || !c.again.empty() || !c.datagrams.empty() ||
-         (!c.messages.empty() && c.outstanding < fep_.config.rudi_window);
+bool Engine::has_connectionless(const DataLine& line) const noexcept {
+  return !line.replies.empty() || !line.again.empty() || !line.datagrams.empty() ||
+         (!line.messages.empty() && line.outstanding < fep_.config.rudi_window);
 }
 
-bool Engine::send_connectionless(Instant now, OutPacket& out) {
+bool Engine::send_connectionless(Instant now, DataLine& line, OutPacket& out) {
   Connectionless& c = connectionless_;
-  if (!c.replies.empty()) {
-    const DataReply reply = c.replies.front();
-    c.replies.pop();
-    out.begin(reply.peer, reply.entropy, false);
+  if (!line.replies.empty()) {
+    const DataReply reply = line.replies.front();
+    line.replies.pop();
+    out.begin(reply.peer, reply.entropy, false, number_of(line));
     out.packet = {.pds = reply.pds, .ses = reply.ses, .payload_octets = reply.payload.octets};
     out.payload = reply.payload;
     out.read_from = reply.read_from;
     return true;
   }
-  if (!c.datagrams.empty()) {
-    const Cargo cargo{.item = c.datagrams.front()};
-    c.datagrams.pop();
-    out.begin(initiator_.message(cargo.item).wr.peer, c.paths.next(now, chance_), false);
+  if (!line.datagrams.empty()) {
+    const Cargo cargo{.item = line.datagrams.front()};
+    line.datagrams.pop();
+    out.begin(initiator_.message(cargo.item).wr.peer, c.paths.next(now, chance_), false, number_of(line));
     initiator_.fill(cargo, out.packet, out.payload, out.small);
     name_message(cargo.item, out);
     out.packet.pds = PdsUudValues{};
     initiator_.finish_connectionless(cargo.item);
     return true;
   }
-  while (!c.again.empty()) {
-    const std::uint32_t slot = c.again.front();
-    c.again.pop();
+  while (!line.again.empty()) {
+    const std::uint32_t slot = line.again.front();
+    line.again.pop();
     if (!c.packets[slot].used || !c.packets[slot].lost) continue;
     fep_.counters.retransmitted_packets.increment();
     send_rudi(now, slot, out);
     return true;
   }
-  if (c.messages.empty() || c.outstanding >= fep_.config.rudi_window) return false;
-  const std::uint32_t message = c.messages.front();
+  if (line.messages.empty() || line.outstanding >= fep_.config.rudi_window) return false;
+  const std::uint32_t message = line.messages.front();
   std::uint32_t slot = 0;
   if (c.free.empty()) {
     slot = static_cast<std::uint32_t>(c.packets.size());
@@ -59,10 +58,14 @@ bool Engine::send_connectionless(Instant now, OutPacket& out) {
     c.free.pop_back();
   }
   RudiPacket& p = c.packets[slot];
-  p = {.message = message, .index = initiator_.begin_connectionless(message), .generation = p.generation, .used = true};
+  p = {.message = message,
+       .index = initiator_.begin_connectionless(message),
+       .generation = p.generation,
+       .data_class = number_of(line),
+       .used = true};
   ++p.generation;
-  ++c.outstanding;
-  if (initiator_.message(message).sent_all) c.messages.pop();
+  ++line.outstanding;
+  if (initiator_.message(message).sent_all) line.messages.pop();
   send_rudi(now, slot, out);
   return true;
 }
@@ -75,7 +78,7 @@ void Engine::send_rudi(Instant now, std::uint32_t slot, OutPacket& out) {
   p.deadline = now + fep_.config.rto_init * (std::int64_t{1} << std::min<int>(p.transmissions, fep_.config.retries));
   ++p.transmissions;
   rudi_wakes_.push({p.deadline, slot, false});
-  out.begin(initiator_.message(p.message).wr.peer, p.entropy, false);
+  out.begin(initiator_.message(p.message).wr.peer, p.entropy, false, p.data_class);
   initiator_.fill({.item = p.message, .index = p.index}, out.packet, out.payload, out.small);
   name_message(p.message, out);
   out.again = again;
@@ -83,9 +86,10 @@ void Engine::send_rudi(Instant now, std::uint32_t slot, OutPacket& out) {
 }
 
 void Engine::release_rudi(std::uint32_t slot) {
-  connectionless_.packets[slot].used = false;
+  RudiPacket& p = connectionless_.packets[slot];
+  p.used = false;
   connectionless_.free.push_back(slot);
-  --connectionless_.outstanding;
+  --data_lines_[p.data_class].outstanding;
 }
 
 void Engine::on_rudi_timer(Instant at, std::uint32_t slot) {
@@ -98,7 +102,7 @@ void Engine::on_rudi_timer(Instant at, std::uint32_t slot) {
     return release_rudi(slot);
   }
   p.lost = true;
-  connectionless_.again.push(slot);
+  data_lines_[p.data_class].again.push(slot);
 }
 
 // The outstanding packet that an answer is of; nullptr: of none.
@@ -133,7 +137,7 @@ std::optional<Drop> Engine::on_rudi_nack(Instant now, const InPacket& in, const 
   const bool at_once = nack.code == NackCode::kTrimmed || nack.code == NackCode::kTrimmedLasthop;
   if (!at_once || p->lost) return std::nullopt;
   p->lost = true;
-  connectionless_.again.push(nack.nack_psn >> 16);
+  data_lines_[p->data_class].again.push(nack.nack_psn >> 16);
   return std::nullopt;
 }
 
@@ -148,8 +152,8 @@ std::optional<Drop> Engine::on_rudi_request(const InPacket& in, const PdsRudiVal
       .type = PdsType::kRudiResp, .next_hdr = response.ses.form, .m = in.ce, .retx = pds.retx, .pkt_id = pds.pkt_id};
   const PeerId peer = learn_peer(in);
   if (data.octets > 0) {
-    connectionless_.replies.push({peer, answer, response.ses, data, in.entropy,
-                                  static_cast<MemoryRegions::Key>(request->memory_key())});
+    data_lines_[in.data_class].replies.push({peer, answer, response.ses, data, in.entropy,
+                                             static_cast<MemoryRegions::Key>(request->memory_key())});
   } else {
     replies_.push_back({.peer = peer, .pds = answer, .ses = response.ses, .entropy = in.entropy});
   }

@@ -78,7 +78,7 @@ void Engine::line_up_data(Instant now, Pdc& pdc) {
   if (from > now) {
     wakes_.push({from, pdc.id.value, true});
   } else {
-    data_line_.push(pdc.id.value);
+    data_lines_[pdc.data_class].pdcs.push(pdc.id.value);
   }
 }
 
@@ -255,8 +255,9 @@ Readiness Engine::readiness() const noexcept {
   Readiness r;
   if (!control_line_.empty() || first_reply_ < replies_.size())
     r.classes = static_cast<PriorityMask>(r.classes | bit(fep_.config.control));
-  if (!data_line_.empty() || has_connectionless())
-    r.classes = static_cast<PriorityMask>(r.classes | bit(fep_.config.data));
+  for (const DataLine& line : data_lines_)
+    if (!line.pdcs.empty() || has_connectionless(line))
+      r.classes = static_cast<PriorityMask>(r.classes | bit(line.config.priority));
   r.until = next_due();
   return r;
 }

@@ -146,7 +146,7 @@ std::expected<Pdc*, Drop> Engine::pdc_of_syn(Instant now, const InPacket& in, co
   if (!std::holds_alternative<SesRequestValues>(in.packet.ses) && !std::holds_alternative<PdsCpValues>(in.packet.pds))
     return invalid();
   if (table_.was_closed(peer, pds.spdcid, start)) return std::unexpected(Drop::kClosedPdc);
-  Pdc* const pdc = open(now, peer, pds.mode(), start, false);
+  Pdc* const pdc = open(now, peer, pds.mode(), start, false, in.data_class);
   if (pdc == nullptr) {
     nack_nobody(in, pds.psn, pds.spdcid, pds.retx, NackCode::kNoPdcAvail);
     return std::unexpected(Drop::kNoPdc);

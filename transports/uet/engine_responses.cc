@@ -171,7 +171,7 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
 // More has arrived beyond the first gap than reordering explains: what is missing is lost, each packet once.
 // DEVIATION: only what was sent before something that has arrived; the simulator takes all that is not acknowledged.
 void Engine::infer_losses(Instant now, Pdc& pdc, std::uint32_t ooo_count, Psn before) {
-  if (!fep_.config.infer_loss || pdc.is_rod() || pdc.recovering || ooo_count == 0) return;
+  if (!data_lines_[pdc.data_class].config.infer_loss || pdc.is_rod() || pdc.recovering || ooo_count == 0) return;
   const Nscc* const nscc = pdc.congestion.nscc();
   const double packet = fep_.config.payload_mtu;
   const double least = 5 * packet;

@@ -24,8 +24,7 @@ CtlType ctl_type_of(Cargo::Kind kind) noexcept {
 
 bool Engine::send(Instant now, Priority priority, OutPacket& out) {
   run_due(now);
-  const bool any = (priority == fep_.config.control && send_control(now, out)) ||
-                   (priority == fep_.config.data && send_data(now, out));
+  const bool any = (priority == fep_.config.control && send_control(now, out)) || send_class(now, priority, out);
   if (!any) return false;
   fep_.counters.sent_packets.increment();
   fep_.counters.sent_payload_octets.add(out.payload.octets);
@@ -83,16 +82,27 @@ bool Engine::send_control(Instant now, OutPacket& out) {
   return false;
 }
 
-bool Engine::send_data(Instant now, OutPacket& out) {
-  connectionless_.first = !connectionless_.first;
-  return (connectionless_.first && send_connectionless(now, out)) || send_pdc_data(now, out) ||
-         send_connectionless(now, out);
+// Data classes that differ in their marks only share a class of the NIC: in turn.
+bool Engine::send_class(Instant now, Priority priority, OutPacket& out) {
+  for (std::size_t n = 0; n < data_lines_.size(); ++n) {
+    DataLine& line = data_lines_[(next_line_ + n) % data_lines_.size()];
+    if (line.config.priority != priority || !send_data(now, line, out)) continue;
+    next_line_ = (std::size_t{number_of(line)} + 1) % data_lines_.size();
+    return true;
+  }
+  return false;
 }
 
-bool Engine::send_pdc_data(Instant now, OutPacket& out) {
-  while (!data_line_.empty()) {
-    Pdc* const pdc = table_.find(static_cast<std::uint16_t>(data_line_.front()));
-    data_line_.pop();
+bool Engine::send_data(Instant now, DataLine& line, OutPacket& out) {
+  line.connectionless_first = !line.connectionless_first;
+  return (line.connectionless_first && send_connectionless(now, line, out)) || send_pdc_data(now, line, out) ||
+         send_connectionless(now, line, out);
+}
+
+bool Engine::send_pdc_data(Instant now, DataLine& line, OutPacket& out) {
+  while (!line.pdcs.empty()) {
+    Pdc* const pdc = table_.find(static_cast<std::uint16_t>(line.pdcs.front()));
+    line.pdcs.pop();
     if (pdc == nullptr || !pdc->in_data_line) continue;
     pdc->in_data_line = false;
     NextCargo next;
@@ -170,7 +180,7 @@ void Engine::send_first(Instant now, Pdc& pdc, const NextCargo& next, OutPacket&
 }
 
 void Engine::fill(Pdc& pdc, const Cargo& cargo, Psn psn, std::uint16_t entropy, bool again, OutPacket& out) {
-  out.begin(pdc.peer, entropy, cargo.is_control());
+  out.begin(pdc.peer, entropy, cargo.is_control(), pdc.data_class);
   out.again = again;
   const bool syn = pdc.initiator && pdc.remote == 0;
   if (cargo.is_control()) {

@@ -23,13 +23,13 @@ struct Peer {
   Psn last_start{};  // the newest Start_PSN or PSN that was used with it
   bool used = false;
   std::vector<std::uint16_t> pdcs{};  // slots of the PDCs that this end has opened and that take messages
-  // Rates of lanes, by mode and lane; those without a limit are not there.
-  std::vector<std::pair<std::uint16_t, BitRate>> rates{};
+  // Rates of lanes, by class, mode and lane; those without a limit are not there.
+  std::vector<std::pair<std::uint32_t, BitRate>> rates{};
 
-  static constexpr std::uint16_t lane_key(DeliveryMode mode, std::uint8_t lane) noexcept {
-    return static_cast<std::uint16_t>(static_cast<unsigned>(mode) << 8 | lane);
+  static constexpr std::uint32_t lane_key(DeliveryMode mode, std::uint8_t lane, std::uint8_t data_class) noexcept {
+    return std::uint32_t{data_class} << 16 | static_cast<std::uint32_t>(mode) << 8 | lane;
   }
-  BitRate rate_of(std::uint16_t key) const noexcept {
+  BitRate rate_of(std::uint32_t key) const noexcept {
     for (const auto& [k, rate] : rates)
       if (k == key) return rate;
     return {};

@@ -25,6 +25,8 @@ UetEndpoint::UetEndpoint(const EngineConfig& config, const EncapsulationConfig& 
       known_to_fabric_(encapsulation.udp ? encapsulation.udp_port == wire::kUetPort
                                          : encapsulation.ip_protocol == wire::ip_protocol::kUetNative) {
   of_trimmed_.crc = false;
+  classes_.push_back({encapsulation.dscp.trimmable, encapsulation.ect});
+  for (const DataClass& c : config.other_classes) classes_.push_back({c.dscp, c.ect});
 }
 
 bool UetEndpoint::send_one(Instant now, Priority priority, TxFrame& frame, OutPacket& out) {
@@ -33,29 +35,45 @@ bool UetEndpoint::send_one(Instant now, Priority priority, TxFrame& frame, OutPa
   return true;
 }
 
-// Two for each peer: of data, and of what is control.
-const OuterPath& UetEndpoint::path(PeerId peer, bool control) {
-  const std::size_t place = way(peer, control);
+const OuterPath& UetEndpoint::path(const OutPacket& out) {
+  const std::size_t place = way(out);
   if (place >= paths_.size()) [[unlikely]]
     paths_.resize(place + 1);
   OuterPath& path = paths_[place];
   if (path.octets() == 0) [[unlikely]] {
-    const AddressVector& to = engine_.address(peer);
+    const AddressVector& to = engine_.address(out.to);
+    const Mark mark = out.control ? Mark{encapsulation_.dscp.control, false} : classes_[out.data_class];
     path = OuterPath(encapsulation_, {.source_mac = to.source_mac,
                                       .next_hop_mac = to.next_hop_mac,
                                       .source = to.source,
                                       .destination = to.destination,
-                                      .dscp = control ? encapsulation_.dscp.control : encapsulation_.dscp.trimmable,
-                                      .ecn = control || !encapsulation_.ect ? wire::Ecn::kNotEct : wire::Ecn::kEct0});
+                                      .dscp = mark.dscp,
+                                      .ecn = mark.ect ? wire::Ecn::kEct0 : wire::Ecn::kNotEct});
   }
   return path;
+}
+
+// Of this end's classes the one that is marked as what has come; the first one of its DSCP, if they differ in ECN.
+// Class 0: none is.
+std::uint8_t UetEndpoint::class_of(std::uint8_t traffic_class_octet) const noexcept {
+  if (classes_.size() == 1) [[likely]]
+    return 0;
+  const int dscp = traffic_class_octet >> 2;
+  const bool ect = wire::ecn_of(traffic_class_octet) != wire::Ecn::kNotEct;
+  std::size_t found = classes_.size();
+  for (std::size_t c = 0; c < classes_.size(); ++c) {
+    if (classes_[c].dscp != dscp) continue;
+    if (classes_[c].ect == ect) return static_cast<std::uint8_t>(c);
+    found = std::min(found, c);
+  }
+  return static_cast<std::uint8_t>(found % classes_.size());
 }
 
 void UetEndpoint::fill(const OutPacket& out, TxFrame& frame) {
   static_assert(kMostOuterOctets <= kMaxHeaderOctets);
   const std::size_t trailer = encapsulation_.trailer_octets();
   const std::span<std::byte> header(frame.header, kMaxHeaderOctets);
-  const OuterPath& front = path(out.to, out.control);
+  const OuterPath& front = path(out);
   std::size_t octets = front.write(frame.header, out.packet.octets() + trailer, out.entropy);
   octets += encode_headers(header.subspan(octets), out.packet);
   frame.payload = out.payload;
@@ -68,7 +86,7 @@ void UetEndpoint::fill(const OutPacket& out, TxFrame& frame) {
   }
   frame.header_octets = static_cast<std::uint16_t>(octets);
   frame.trailer_octets = static_cast<std::uint8_t>(trailer);
-  frame.flow = known_to_fabric_ ? static_cast<std::uint32_t>(way(out.to, out.control)) : TxFrame::kNoFlow;
+  frame.flow = known_to_fabric_ ? static_cast<std::uint32_t>(way(out)) : TxFrame::kNoFlow;
 }
 
 bool UetEndpoint::receive(std::span<const RxFrame> frames) {
@@ -99,6 +117,7 @@ std::optional<Drop> UetEndpoint::parse(const RxFrame& frame, InPacket& in) {
     in.source = plain->source;
     in.destination = plain->destination;
     in.ce = wire::ecn_of(plain->traffic_class_octet) == wire::Ecn::kCe;
+    in.data_class = class_of(plain->traffic_class_octet);
   } else {
     const auto view = wire::parse_frame(octets, frame_octets);
     if (!view) {
@@ -114,6 +133,7 @@ std::optional<Drop> UetEndpoint::parse(const RxFrame& frame, InPacket& in) {
     in.source = view->source;
     in.destination = view->destination;
     in.ce = wire::ecn_of(view->traffic_class_octet) == wire::Ecn::kCe;
+    in.data_class = class_of(view->traffic_class_octet);
   }
   in.source_mac = wire::read<wire::Ethernet::Source>(octets.data());
   in.destination_mac = wire::read<wire::Ethernet::Destination>(octets.data());

@@ -39,15 +39,25 @@ class UetEndpoint final : public Endpoint {
 
  private:
   void fill(const OutPacket& out, TxFrame& frame);
-  const OuterPath& path(PeerId peer, bool control);
-  // Place of a path, and number of the flow (TxFrame::flow) that takes it: its frames differ in their entropy only.
-  static std::size_t way(PeerId peer, bool control) noexcept { return 2 * peer.index() + (control ? 1 : 0); }
+  const OuterPath& path(const OutPacket& out);
+  // Place of a path, and number of the flow (TxFrame::flow) that takes it: its frames differ in their entropy only. Each
+  // peer has one for each data class, and one for what is control.
+  std::size_t way(const OutPacket& out) const noexcept {
+    return (classes_.size() + 1) * out.to.index() + (out.control ? classes_.size() : std::size_t{out.data_class});
+  }
+  std::uint8_t class_of(std::uint8_t traffic_class_octet) const noexcept;
 
   Engine engine_;
   EncapsulationConfig encapsulation_;
   EncapsulationConfig of_trimmed_;  // what a switch has cut has no CRC any more
   bool real_payload_;
   bool known_to_fabric_;  // for what it is, whatever its entropy
+  // What data of each class are marked with.
+  struct Mark {
+    std::uint8_t dscp;
+    bool ect;
+  };
+  std::vector<Mark> classes_;
   std::vector<OuterPath> paths_;
   InPacket in_;
   std::vector<std::byte> whole_;  // a frame whose headers end in another piece than they should

@@ -38,7 +38,7 @@ struct SendWr {
   Operation operation = Operation::kSend;
   DeliveryMode mode = DeliveryMode::kRud;
   PeerId peer{};
-  std::uint8_t lane = 0;  // messages of different lanes do not share a PDC
+  std::uint8_t lane = 0;  // messages of different lanes, or classes, do not share a PDC
   LocalBuffer local{};    // what is sent; where what is read goes
   bool signaled = true;   // wants a completion even when all is well
   // Whom at the peer: relative to the context's JobID, or absolute.
@@ -55,6 +55,7 @@ struct SendWr {
   AtomicDatatype datatype = AtomicDatatype::kUint64;
   std::uint64_t operand = 0;
   std::uint64_t compare = 0;
+  std::uint8_t data_class = 0;  // EngineConfig::other_classes
 };
 
 struct RecvWr {

@@ -94,20 +94,39 @@ class TrafficCheck {
         said.at_or_self("name").fail(fmt::format("there is traffic '{}' already; expected another name", traffic.name));
       const TrafficEnds ends = find_ends(draft_, traffic, said);
       check_end(traffic, said);
-      check_rate(traffic, said, ends);
-      check_paths(traffic, said, ends);
-      if (is_rping(traffic))
-        check_rping(traffic, said, ends);
-      else if (traffic.has_messages())
-        check_messages(traffic, said, ends);
+      check_direction(traffic, said, ends);
+      if (traffic.bidirectional) {
+        check_send_back(said, ends);
+        check_direction(traffic, said, {ends.to, ends.from});
+      }
       flows_ += (traffic.load ? count_arrivals(traffic, said, ends) : count_flows(traffic, ends)) *
-                (traffic.has_messages() ? traffic.roce.qps : 1);
+                (traffic.has_messages() ? traffic.roce.qps : 1) * (traffic.bidirectional ? 2 : 1);
       if (flows_ > kMostFlows) said.fail(fmt::format("more than {} flows, with those before", kMostFlows));
     }
     check_ipv6();
   }
 
  private:
+  void check_direction(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) {
+    check_rate(t, said, ends);
+    check_paths(t, said, ends);
+    if (is_rping(t))
+      check_rping(t, said, ends);
+    else if (t.has_messages())
+      check_messages(t, said, ends);
+  }
+
+  // Of bidirectional traffic the receivers are senders, too.
+  void check_send_back(const Tree& said, const TrafficEnds& ends) const {
+    for (const PortName& nic : ends.to)
+      if (const NodeSpec& host = *lab_.find(nic.node);
+          !host.agent &&
+          !std::holds_alternative<std::monostate>(host.nics[static_cast<std::size_t>(nic.port) - 1].attach))
+        said.at_or_self("bidirectional")
+            .fail(fmt::format("{} is attached and sends what comes from there; expected built-in receivers",
+                              format(nic)));
+  }
+
   void check_end(const TrafficSpec& t, const Tree& said) const {
     const bool ends = t.has_end() || (is_rping(t) && t.roce.rping.count > 0) || t.stop || lab_.run.duration;
     if (!ends && lab_.run.clock == Clock::kVirtual)
@@ -146,7 +165,8 @@ class TrafficCheck {
 
   void check_paths(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) {
     const int headers = header_octets(
-        t, std::ranges::any_of(ends.from, [&](const PortName& nic) { return repeats_selectively(nic); }));
+        t, !t.is_uc() &&
+               std::ranges::any_of(ends.from, [&](const PortName& nic) { return repeats_selectively(nic); }));
     const int packet = payload_octets(t) + headers;
     if (packet <= least_mtu_ && mtu_.all_connected()) return;  // the usual case
     for (const auto& [from, to] : possible_pairs(t, ends, [&](const PortName& nic) { return mtu_.group(nic); })) {
@@ -179,7 +199,7 @@ class TrafficCheck {
       check_agents(t, said, ends);
       for (const std::vector<PortName>* nics : {&ends.from, &ends.to})
         for (const PortName& nic : *nics) check_nic(nic);
-      check_recovery(said, ends);
+      if (!t.is_uc()) check_recovery(said, ends);
     } else {
       uet_.check(t, said, ends);
     }
@@ -207,6 +227,9 @@ class TrafficCheck {
     if (lab_.run.payload != Payload::kReal)
       said.at_or_self("transport")
           .fail(fmt::format("{} is an agent's, which has real data; expected run.payload: real", format(nic)));
+    if (t.is_uc())
+      said.at_or_self("qp-type").fail(
+          fmt::format("{} is an agent's, whose QPs are reliable connections; expected rc", format(nic)));
     if (t.load)
       said.at_or_self("load").fail(
           fmt::format("{} is an agent's, whose flows are prepared one by one; expected flows that are all there from "

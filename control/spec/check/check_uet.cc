@@ -1,5 +1,7 @@
 #include "control/spec/check/check_uet.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace railyard::spec {
@@ -16,47 +18,59 @@ void UetCheck::check(const TrafficSpec& t, const Tree& said, const TrafficEnds& 
   check_ends_agree(said, ends);
 }
 
-// A NIC's data has one class and one code point.
+// Data of a NIC have a class for each DSCP, class and ECN that traffic says.
 void UetCheck::check_nic(const TrafficSpec& t, const Tree& said, const PortName& nic) {
-  const auto [at, is_new] = by_nic_.try_emplace(nic, &t);
-  const TrafficSpec& other = *at->second;
-  const auto refuse = [&](const char* key) {
-    said.at_or_self(key).fail(
-        fmt::format("traffic '{}' has another at {}, and data over UET of one NIC have one; expected the same",
-                    other.name, format(nic)));
-  };
-  if (is_new) {
-    if (t.dscp == uet_of(nic).control_dscp)
-      said.at_or_self("dscp").fail(fmt::format("{} is control-dscp of {}, too; expected another", t.dscp, format(nic)));
-    if (uet_of(nic).trimmed_dscp == t.dscp)
-      said.at_or_self("dscp").fail(fmt::format("{} is trimmed-dscp of {}, too; expected another", t.dscp, format(nic)));
-    if (uet_of(nic).trimmed_lasthop_dscp == t.dscp)
-      said.at_or_self("dscp").fail(
-          fmt::format("{} is trimmed-lasthop-dscp of {}, too; expected another", t.dscp, format(nic)));
-    check_last_hop(t, said, nic);
+  std::vector<const TrafficSpec*>& classes = by_nic_[nic];
+  if (std::ranges::any_of(classes, [&](const TrafficSpec* other) {
+        return t.dscp == other->dscp && t.priority == other->priority && t.ect == other->ect;
+      }))
     return;
-  }
-  if (t.dscp != other.dscp) refuse("dscp");
-  if (t.priority != other.priority) refuse("class");
-  if (t.ect != other.ect) refuse("ecn");
+  constexpr std::size_t kMostClasses = 64;
+  if (classes.size() == kMostClasses)
+    said.at_or_self("dscp").fail(fmt::format("{} has data over UET of {} classes before; expected no more of dscp, "
+                                             "class and ecn together",
+                                             format(nic), kMostClasses));
+  classes.push_back(&t);
+  const UetNicSpec& uet = uet_of(nic);
+  const auto refuse = [&](const char* what) {
+    said.at_or_self("dscp").fail(fmt::format("{} is {} of {}, too; expected another", t.dscp, what, format(nic)));
+  };
+  if (t.dscp == uet.control_dscp) refuse("control-dscp");
+  if (uet.trimmed_dscp == t.dscp) refuse("trimmed-dscp");
+  if (uet.trimmed_lasthop_dscp == t.dscp) refuse("trimmed-lasthop-dscp");
+  check_last_hop(t, said, nic);
 }
 
 // NICs know by it what was cut at the last hop: nothing else may have it.
-void UetCheck::check_last_hop(const TrafficSpec& t, const Tree& said, const PortName& nic) const {
+void UetCheck::check_last_hop(const TrafficSpec& t, const Tree& said, const PortName& nic) {
   for (const NodeSpec& n : lab_.nodes) {
     if (n.kind != NodeSpec::Kind::kSwitch) continue;
     const QosProfile& qos = lab_.qos.at(lab_.switches.at(n.profile).qos);
     const auto priority = static_cast<std::size_t>(qos.dscp_to_class[static_cast<std::size_t>(t.dscp)]);
     const std::optional<Trim>& trim = qos.classes[priority].trim;
     if (!trim || !trim->last_hop_dscp) continue;
-    if (*trim->last_hop_dscp == t.dscp)
+    const int dscp = *trim->last_hop_dscp;
+    if (dscp == t.dscp)
       said.at_or_self("dscp").fail(
           fmt::format("{} is last-hop-dscp of class {} at {}, too; expected another", t.dscp, priority, n.name));
-    if (*trim->last_hop_dscp == uet_of(nic).control_dscp)
+    if (dscp == uet_of(nic).control_dscp)
       said.at_or_self("transport")
-          .fail(fmt::format("{} is control-dscp of {} and last-hop-dscp of class {} at {}; expected two",
-                            uet_of(nic).control_dscp, format(nic), priority, n.name));
+          .fail(fmt::format("{} is control-dscp of {} and last-hop-dscp of class {} at {}; expected two", dscp,
+                            format(nic), priority, n.name));
+    if (dscp == trim->dscp) continue;  // it says nothing of its own
+    if (const auto [known, is_new] = last_hop_dscp_.try_emplace(nic, dscp); known->second != dscp)
+      said.at_or_self("dscp").fail(
+          fmt::format("last-hop-dscp of class {} at {} is {}, and that of other data over UET of {} is {}; expected "
+                      "the same",
+                      priority, n.name, dscp, format(nic), known->second));
   }
+  const auto known = last_hop_dscp_.find(nic);
+  if (known == last_hop_dscp_.end()) return;
+  for (const TrafficSpec* of : by_nic_.at(nic))
+    if (of->dscp == known->second)
+      said.at_or_self("dscp").fail(
+          fmt::format("{} is last-hop-dscp of other data over UET of {}, too; expected another", of->dscp,
+                      format(nic)));
 }
 
 void UetCheck::check_ends_agree(const Tree& said, const TrafficEnds& ends) const {

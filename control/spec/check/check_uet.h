@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <vector>
 
 #include "control/spec/check/traffic_ends.h"
 #include "control/spec/spec.h"
@@ -20,13 +21,14 @@ class UetCheck {
 
  private:
   void check_nic(const TrafficSpec& traffic, const Tree& said, const PortName& nic);
-  void check_last_hop(const TrafficSpec& t, const Tree& said, const PortName& nic) const;
+  void check_last_hop(const TrafficSpec& t, const Tree& said, const PortName& nic);
   void check_ends_agree(const Tree& said, const TrafficEnds& ends) const;
   const UetNicSpec& uet_of(const PortName& nic) const { return lab_.hosts.at(lab_.find(nic.node)->profile).uet; }
 
   const Lab& lab_;
   const TrafficSpec* first_ = nullptr;
-  std::map<PortName, const TrafficSpec*> by_nic_;  // the first one there
+  std::map<PortName, std::vector<const TrafficSpec*>> by_nic_;  // one of each class there
+  std::map<PortName, int> last_hop_dscp_;  // by which NICs know what was cut at its last hop
 };
 
 }  // namespace railyard::spec

@@ -3,7 +3,9 @@
 #include <string>
 
 #include "control/spec/column.h"
+#include "control/spec/condition.h"
 #include "control/spec/keys/keys.h"
+#include "control/spec/search.h"
 
 namespace railyard::spec {
 namespace {
@@ -13,6 +15,29 @@ Form<std::string> column_form() {
     if (const Parsed<Column> column = parse_column(text); !column) return column.error();
     return std::nullopt;
   });
+}
+
+// What `parse` says is wrong with a text.
+template <class T>
+Form<std::string> text_of(Parsed<T> (*parse)(std::string_view)) {
+  return checked<std::string>(any_text(), [parse](const std::string& text) -> std::optional<std::string> {
+    if (const Parsed<T> read = parse(text); !read) return read.error();
+    return std::nullopt;
+  });
+}
+
+Form<Ratio> resolution() {
+  return checked<Ratio>(ratio(), [](const Ratio& r) -> std::optional<std::string> {
+    if (r.numerator > 0 && r.numerator < r.denominator) return std::nullopt;
+    return "divides nothing; expected a part of the range such as 1%";
+  });
+}
+
+// What a search means, without one.
+void check_compare(const Tree& map, const CompareSpec& c) {
+  for (const char* key : {"until", "resolution"})
+    if (const Tree* said = map.find(key); said != nullptr && c.search.empty())
+      said->fail("nothing is searched for; expected search beside it");
 }
 
 }  // namespace
@@ -27,7 +52,15 @@ const Table<CompareSpec>& compare_keys() {
            "a key and its values, e.g. topology.spines=2,4: the comparison is made with each"),
        key("seeds", &CompareSpec::seeds, any_text(), "each run with each of these, e.g. 1-5; figures are medians"),
        key("metrics", &CompareSpec::metrics, one_or_list_of(any_text()),
-           "figures of a report's summary, or JSON pointers into it; -NAME or +NAME: lower or higher is better")}};
+           "figures of a report's summary, or JSON pointers into it; -NAME or +NAME: lower or higher is better"),
+       key("search", &CompareSpec::search, text_of(parse_search),
+           "of each column the value nearest to the second with which until holds, e.g. "
+           "traffic.all.rate=1Gbps..100Gbps; all other figures are of the run with it"),
+       key("until", &CompareSpec::until, text_of(parse_condition),
+           "search: terms such as drops=0, fct_p99<500us, with 'and' between them; without it drops=0 and lost=0 and "
+           "retransmitted=0 and accepted>=0.999"),
+       key("resolution", &CompareSpec::resolution, resolution(), "search: how closely, of the greater value")},
+      check_compare};
   return table;
 }
 

@@ -142,6 +142,15 @@ void check_read(const Tree& map, const TrafficSpec& t) {
                           format(Bytes{t.roce.message}), packets, t.roce.path_mtu, kMostPackets));
 }
 
+// IBTA Vol 1 §9.8: nothing answers the requests of an unreliable connection, and so nothing can be read over it.
+void check_qp_type(const Tree& map, const TrafficSpec& t) {
+  const RoceOperation operation = t.roce.operation;
+  if (t.roce.qp_type == RoceQpType::kUc &&
+      (operation == RoceOperation::kRead || operation == RoceOperation::kRping))
+    map.at_or_self("operation").fail("an unreliable connection (qp-type: uc) carries what nobody answers; expected "
+                                     "write or send");
+}
+
 // Keys that say something of one transport only.
 void check_transport(const Tree& map, const TrafficSpec& t) {
   const auto only = [&](std::initializer_list<const char*> keys, bool has_meaning, const char* where) {
@@ -152,15 +161,17 @@ void check_transport(const Tree& map, const TrafficSpec& t) {
   const bool messages = t.has_messages();
   only({"operation", "message", "outstanding", "path-mtu", "qps", "receives", "repost-after"}, messages,
        "transport: roce or uet");
-  only({"rping"}, t.is_roce(), "transport: roce");
+  only({"rping", "qp-type"}, t.is_roce(), "transport: roce");
   only({"service"}, t.is_uet(), "transport: uet");
   if (t.has_messages()) check_path_mtu(map, t.roce.path_mtu, t.is_uet());
   if (t.is_uet()) check_service(map, t);
+  if (t.is_roce()) check_qp_type(map, t);
   if (t.is_roce()) check_read(map, t);
   const bool rping = t.is_rping();
   only({"rping"}, rping, "operation: rping");
   only({"message", "path-mtu", "bytes"}, !rping, "other operations; of pings, rping has size, path-mtu and count");
-  only({"outstanding", "qps", "rate"}, !rping, "other operations; a client of rping has one QP and one ping under way");
+  only({"outstanding", "qps", "rate", "bidirectional"}, !rping,
+       "other operations; a client of rping has one QP and one ping under way");
   only({"receives", "repost-after"}, t.roce.operation == RoceOperation::kSend || t.service == UetService::kUud,
        "operation: send");
   only({"payload"}, !messages, "transport: generator; path-mtu is what a packet of RoCE or UET carries");
@@ -183,13 +194,15 @@ void check_sizes(const Tree& map, const TrafficSpec& t) {
       map.at_or_self("load").fail("without sizes or bytes; expected one of them, so that flows have an end");
     refuse_beside("stagger", "load", "flows arrive at random");
     refuse_beside("flows", "load", "there are as many as the load makes");
+    refuse_beside("bidirectional", "load", "flows arrive at each sender by itself; expected traffic of its own for the "
+                  "other direction");
     refuse_beside("on", "load", "flows arrive at random");
   }
   const bool listed = t.pattern == TrafficSpec::Pattern::kFile;
   if (listed && t.file.empty()) map.fail("key 'file' is missing: pattern: file needs one that lists the flows");
   if (!listed && !t.file.empty()) map.at_or_self("file").fail("is for pattern: file");
   if (listed)
-    for (const char* key : {"bytes", "sizes", "load", "flows", "stagger"})
+    for (const char* key : {"bytes", "sizes", "load", "flows", "stagger", "bidirectional"})
       refuse_beside(key, "pattern: file", "the file lists the flows");
 }
 
@@ -234,11 +247,13 @@ const Table<TrafficSpec>& traffic_keys() {
        key("fan-in", &TrafficSpec::fan_in, either("all", 0, integer(1, 65536)), "incast: senders per receiver"),
        key("flows", &TrafficSpec::flows, integer(1, kMostFlows),
            "random: per sender; others: per pair, each with a UDP source port of its own"),
+       key("bidirectional", &TrafficSpec::bidirectional, boolean(),
+           "each flow is there the other way round, too: receivers send as much back, beside what they receive"),
        key("transport", &TrafficSpec::transport,
            choice<TrafficSpec::Transport>({{"generator", TrafficSpec::Transport::kGenerator},
                                            {"roce", TrafficSpec::Transport::kRoce},
                                            {"uet", TrafficSpec::Transport::kUet}}),
-           "generator: frames that nothing answers; roce: messages over QPs of RoCEv2 NICs (hosts.<name>.roce), RC; "
+           "generator: frames that nothing answers; roce: messages over QPs of RoCEv2 NICs (hosts.<name>.roce); "
            "uet: messages over PDCs of Ultra Ethernet NICs (hosts.<name>.uet)"),
        key("service", &TrafficSpec::service,
            choice<UetService>({{"rud", UetService::kRud},
@@ -247,6 +262,10 @@ const Table<TrafficSpec>& traffic_keys() {
                                {"uud", UetService::kUud}}),
            "uet: reliable unordered delivery over many paths, ordered over one, idempotent operations without a PDC, "
            "or datagrams that nobody answers"),
+       of_roce(key("qp-type", &RoceTraffic::qp_type,
+                   choice<RoceQpType>({{"rc", RoceQpType::kRc}, {"uc", RoceQpType::kUc}}),
+                   "roce: reliable connections, or unreliable ones: nothing is acknowledged or sent again, and a "
+                   "message of which a packet is missing is lost")),
        of_roce(
            key("operation", &RoceTraffic::operation,
                choice<RoceOperation>({{"write", RoceOperation::kWrite},

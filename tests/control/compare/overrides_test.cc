@@ -48,6 +48,20 @@ TEST(Overrides, LeaveWhatNoWordIsAbout) {
   EXPECT_THAT(sets(kLab, "roce"), ElementsAre("traffic.all.transport=roce", "collectives.train.transport=roce"));
 }
 
+TEST(Overrides, OfRoceTheServiceIsTheTypeOfItsQps) {
+  EXPECT_THAT(sets(kLab, "roce/rc"), ElementsAre("traffic.all.transport=roce", "traffic.all.qp-type=rc",
+                                                 "collectives.train.transport=roce"));
+  const std::string lab = "name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 2 }\n"
+                          "traffic: [ { name: all, from: h1, to: h2, transport: uet, bytes: 1MB } ]\n";
+  EXPECT_THAT(sets(lab, "roce/uc"), ElementsAre("traffic.all.transport=roce", "traffic.all.qp-type=uc"));
+  try {
+    sets(kLab, "roce/uc");
+    FAIL() << "was taken";
+  } catch (const std::invalid_argument& e) {
+    EXPECT_THAT(e.what(), HasSubstr("collectives.train: uc loses messages, which collectives need; expected rc"));
+  }
+}
+
 TEST(Overrides, ATrimmingClassNeedsOneForWhatIsTrimmed) {
   EXPECT_THAT(sets(kLab, "roce/trim"), Contains("qos.default.classes.3.trim={ class: 6, dscp: 48 }"));
   const std::string none = std::string(kLab) + "qos: { default: { classes: { 3: { lossless: true } } } }\n";

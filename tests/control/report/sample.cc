@@ -22,6 +22,9 @@ Report sample() {
   done.fct_ns = 676'000;
   done.latency_ns = {2000, 3000, 250'000, 300'000, 301'000, 302'000};
   done.limit_bps = 97e9;
+  done.offered_bps = 50e9;
+  done.arrival_bps = 48.6e9;
+  done.first_packet_ns = 3000;
   done.ideal_ns = 338'000;
   FlowReport lossy = done;
   lossy.name = "in/h3->h1";

@@ -192,9 +192,9 @@ TEST(CollectiveErrors, WhatUetDoesNotHave) {
             "x.yaml:4:5: collectives.0: 4096 and 88 octets of headers make packets of 4184; the MTU from h1:1 to h2:1 "
             "is 1500");
   // Of NICs that traffic has, too.
-  EXPECT_EQ(collective_error("size: 1MiB, transport: uet, dscp: 11",
+  EXPECT_EQ(collective_error("size: 1MiB, transport: uet, path-mtu: 1024",
                              "traffic: [ { name: t, from: h1, to: h2, transport: uet, dscp: 10, bytes: 1MB } ]\n"),
-            "x.yaml:4:50: collectives.0.dscp: traffic 't' has another at h1:1, and data over UET of one NIC have one; "
+            "x.yaml:4:54: collectives.0.path-mtu: traffic 't' has 4096, and the Payload MTU of UET is one for all: "
             "expected the same");
   EXPECT_EQ(collective_error("size: 1MiB, transport: uet, ranks: [h1, h3]",
                              "run: { clock: wall, payload: real }\nnodes: { h3: { kind: host, attach: { netdev: e0 }, "

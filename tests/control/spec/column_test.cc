@@ -24,6 +24,7 @@ TEST(Column, IsWordsInAnyOrderAndSettingsBehindThem) {
   EXPECT_FALSE(c->is_uet());
   EXPECT_THAT(c->sets, ElementsAre("hosts.default.roce.window=64", "qos.x={ a: 1, b: 2 }"));
   EXPECT_TRUE(parse_column("uet/rud/nscc/spray/trim")->is_uet());
+  EXPECT_EQ(parse_column("roce/uc/ecmp")->word(kService), "uc");
 }
 
 TEST(Column, SaysWhatIsWrongWithIt) {
@@ -37,8 +38,35 @@ TEST(Column, SaysWhatIsWrongWithIt) {
   EXPECT_THAT(error("roce/gbn/sr"), HasSubstr("'sr' beside 'gbn'"));
   EXPECT_THAT(error("roce/uet"), HasSubstr("'uet' beside 'roce'"));
   EXPECT_THAT(error("uet/gbn"), HasSubstr("'gbn' has no meaning with uet"));
+  EXPECT_THAT(error("roce/uc/sr"), HasSubstr("'sr' has no meaning with uc, of which nothing is sent again"));
+  EXPECT_THAT(error("roce/uc/rc"), HasSubstr("'rc' beside 'uc'"));
+  EXPECT_THAT(error("uet/uc"), HasSubstr("'uc' has no meaning with uet"));
   EXPECT_THAT(error("roce/rud"), HasSubstr("'rud' has no meaning with roce"));
   EXPECT_THAT(error("roce, window"), HasSubstr("'window': expected settings such as"));
+}
+
+TEST(Column, WhatAFileSearchesForIsCheckedWhereItStands) {
+  const auto lab = [](const std::string& compare) {
+    return "name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 2 }\ncompare: { " + compare + " }\n";
+  };
+  const Lab l = parse(lab("search: traffic.a.rate=1Gbps..9Gbps, until: drops=0 and accepted>0.9, resolution: 5%"), "x");
+  const CompareSpec& c = l.compare;
+  EXPECT_EQ(c.search, "traffic.a.rate=1Gbps..9Gbps");
+  EXPECT_EQ(c.until, "drops=0 and accepted>0.9");
+  EXPECT_EQ(c.resolution, (Ratio{1, 20}));
+  const auto error = [&](const std::string& compare) -> std::string {
+    try {
+      parse(lab(compare), "x.yaml");
+      return "nothing";
+    } catch (const SpecError& e) {
+      return e.what();
+    }
+  };
+  EXPECT_THAT(error("search: traffic.a.rate=1Gbps"),
+              HasSubstr("x.yaml:3:20: compare.search: 'traffic.a.rate=1Gbps': no range"));
+  EXPECT_THAT(error("search: a=1..2, until: drops"), HasSubstr("compare.until: 'drops': no comparison"));
+  EXPECT_THAT(error("search: a=1..2, resolution: 150%"), HasSubstr("compare.resolution: divides nothing"));
+  EXPECT_THAT(error("until: drops=0"), HasSubstr("compare.until: nothing is searched for; expected search beside it"));
 }
 
 TEST(Column, OfAFileIsCheckedWhereItStands) {

@@ -326,6 +326,7 @@ void set_random_roce(Chance& chance, TrafficSpec& t) {
   t.roce.message = static_cast<std::uint32_t>(chance.bytes(1, kMiB).n);
   t.roce.path_mtu = chance.of({256, 512, 1024});
   if (chance.one_in(2)) t.roce.outstanding = 1;
+  if (t.roce.operation != RoceOperation::kRead && chance.one_in(4)) t.roce.qp_type = RoceQpType::kUc;
   if (t.roce.operation != RoceOperation::kSend) return;
   if (chance.one_in(2)) t.roce.receives = 1;
   if (chance.one_in(2)) t.roce.repost_after = chance.time(0, kMillisecond);
@@ -405,6 +406,8 @@ TrafficSpec random_traffic(Chance& chance, const std::string& name) {
     t.on = chance.time(1, kMillisecond);
     t.off = chance.time(1, kMillisecond);
   }
+  // Receivers that are attached do not send back.
+  if (t.has_messages()) t.bidirectional = chance.one_in(3);
   return t;
 }
 

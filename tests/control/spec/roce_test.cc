@@ -37,6 +37,19 @@ TEST(RoceSpec, EveryKeyOfTrafficIsRead) {
   EXPECT_EQ(t.bytes.n, 999'999);
 }
 
+TEST(RoceSpec, UnreliableConnectionsCarryWhatNobodyAnswers) {
+  EXPECT_EQ(parse(file_with("from: h1, to: h2, transport: roce"), "x.yaml").traffic[0].roce.qp_type, RoceQpType::kRc);
+  const Lab l = parse(file_with("from: h1, to: h2, transport: roce, qp-type: uc, operation: send"), "x.yaml");
+  EXPECT_TRUE(l.traffic[0].is_uc());
+  EXPECT_EQ(roce_error("from: h1, to: h2, transport: roce, qp-type: uc, operation: read"),
+            "x.yaml:5:75: traffic.0.operation: an unreliable connection (qp-type: uc) carries what nobody answers; "
+            "expected write or send");
+  EXPECT_EQ(roce_error("from: h1, to: h2, transport: uet, qp-type: uc"),
+            "x.yaml:5:59: traffic.0.qp-type: has no meaning here; expected it under transport: roce");
+  EXPECT_EQ(roce_error("from: h1, to: h2, transport: roce, qp-type: ud"),
+            "x.yaml:5:60: traffic.0.qp-type: unknown 'ud'; did you mean 'uc'? Expected rc or uc");
+}
+
 TEST(RoceSpec, EveryKeyOfNicsIsRead) {
   const Lab l = parse(
       file_with(

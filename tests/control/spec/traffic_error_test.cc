@@ -23,7 +23,7 @@ TEST(TrafficErrors, GoodOnesAreNone) {
 TEST(TrafficErrors, Keys) {
   EXPECT_EQ(error_with("patern: incast"),
             "x.yaml:5:16: traffic.0: unknown key 'patern'; did you mean 'pattern'? Known here: name, pattern, from, "
-            "to, fan-in, flows, transport, service, operation, message, outstanding, path-mtu, qps, receives, "
+            "to, fan-in, flows, bidirectional, transport, service, qp-type, operation, message, outstanding, path-mtu, qps, receives, "
             "repost-after, rping, ip, dscp, ecn, class, payload, rate, bytes, sizes, load, file, start, stagger, stop, on, off");
   EXPECT_EQ(
       error_with("pattern: incst, from: h1"),
@@ -76,6 +76,16 @@ TEST(TrafficErrors, AttachedHostsDoNotSend) {
   EXPECT_EQ(error_with("from: h2, to: h1", "duration: 1ms", attached), "(no error)");
   EXPECT_EQ(error_with("from: h2, to: h1*", "duration: 1ms", attached),
             "x.yaml:5:30: traffic.0.to: 'h1*' matches attached hosts only; to send to one, give its name");
+}
+
+TEST(TrafficErrors, BothDirections) {
+  EXPECT_EQ(error_with("from: h2, to: h1, bidirectional: true", "duration: 1ms",
+                       "nodes: { h1: { attach: { pcap: { out: x.pcap } } } }\n"),
+            "x.yaml:5:49: traffic.0.bidirectional: h1:1 is attached and sends what comes from there; expected built-in "
+            "receivers");
+  EXPECT_EQ(error_with("from: h1, to: h2, bidirectional: true, sizes: storage, load: 10%"),
+            "x.yaml:5:49: traffic.0.bidirectional: beside load: flows arrive at each sender by itself; expected "
+            "traffic of its own for the other direction");
 }
 
 TEST(TrafficErrors, Pairs) {

@@ -140,11 +140,21 @@ TEST(UetSpec, WhatTrafficMayNotSay) {
             "x.yaml:5:56: traffic.0.dscp: 46 is control-dscp of h1:1, too; expected another");
 }
 
-TEST(UetSpec, ANicHasOneClassOfDataAndALabOnePayloadMtu) {
+TEST(UetSpec, ANicHasAnyClassesOfDataAndALabOnePayloadMtu) {
   const std::string other = "  - { name: u, from: h1, to: h3, transport: uet, ";
-  EXPECT_EQ(uet_error("", other + "dscp: 10 }\n"),
-            "x.yaml:6:56: traffic.1.dscp: traffic 't' has another at h1:1, and data over UET of one NIC have one; "
-            "expected the same");
+  for (const char* of : {"dscp: 10 }\n", "class: 1 }\n", "ecn: false }\n"})
+    EXPECT_EQ(uet_error("", other + of), "(no error)") << of;
+  EXPECT_EQ(uet_error("", other + "dscp: 46 }\n"),
+            "x.yaml:6:56: traffic.1.dscp: 46 is control-dscp of h1:1, too; expected another");
+  const std::string trimmed =
+      "qos: { default: { classes: { 1: { lossless: false, trim: { dscp: 40, class: 5, last-hop-dscp: 41 } }, "
+      "3: { lossless: false, trim: { dscp: 40, class: 5, last-hop-dscp: ";
+  EXPECT_EQ(uet_error("", other + "dscp: 10 }\n" + trimmed + "41 } } } } }\n"), "(no error)");
+  EXPECT_THAT(uet_error("", other + "dscp: 10 }\n" + trimmed + "42 } } } } }\n"),
+              testing::HasSubstr("traffic.1.dscp: last-hop-dscp of class 1 at leaf1 is 41, and that of other data over "
+                                 "UET of h1:1 is 42; expected the same"));
+  EXPECT_THAT(uet_error("", other + "dscp: 41 }\n" + trimmed + "41 } } } } }\n"),
+              testing::HasSubstr("traffic.1.dscp: 41 is last-hop-dscp of other data over UET of h1:1, too"));
   EXPECT_EQ(uet_error("", other + "path-mtu: 1024 }\n"),
             "x.yaml:6:60: traffic.1.path-mtu: traffic 't' has 4096, and the Payload MTU of UET is one for all: "
             "expected the same");

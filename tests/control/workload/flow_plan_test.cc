@@ -75,6 +75,25 @@ TEST(FlowPlan, ParallelFlowsHaveNumbersBehindTheirNames) {
   EXPECT_THAT(names(lab("from: h1, to: h2, flows: 3")), ElementsAre("t/h1->h2", "t/h1->h2#2", "t/h1->h2#3"));
 }
 
+TEST(FlowPlan, BidirectionalTrafficIsThereTheOtherWayRoundToo) {
+  EXPECT_THAT(names(lab("from: [h1, h2], to: [h5, h6], bidirectional: true")),
+              ElementsAre("t/h1->h5", "t/h5->h1", "t/h2->h6", "t/h6->h2"));
+  EXPECT_THAT(names(lab("pattern: incast, from: [h1, h2], to: h5, flows: 2, bidirectional: true")),
+              ElementsAre("t/h1->h5", "t/h5->h1", "t/h1->h5#2", "t/h5->h1#2", "t/h2->h5", "t/h5->h2", "t/h2->h5#2",
+                          "t/h5->h2#2"));
+}
+
+TEST(FlowPlan, OfBothDirectionsTheSizeIsTheSame) {
+  const auto flows = plan_flows(
+      spec::parse("name: x\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 4 }\n"
+                  "traffic: [ { name: t, from: [h1, h2], to: [h5, h6], sizes: storage, bidirectional: true } ]\n",
+                  "x.yaml"));
+  ASSERT_EQ(flows.size(), 4u);
+  EXPECT_EQ(flows[0].bytes, flows[1].bytes);
+  EXPECT_EQ(flows[2].bytes, flows[3].bytes);
+  EXPECT_NE(flows[0].bytes, flows[2].bytes);
+}
+
 TEST(FlowPlan, IncastsShareTheSendersOut) {
   // Two receivers with three senders each, of six: nobody sends twice.
   EXPECT_THAT(names(lab("pattern: incast, from: [h3, h4, h5, h6, h7, h8], to: [h1, h2], fan-in: 3")),

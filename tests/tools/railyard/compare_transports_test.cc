@@ -60,6 +60,35 @@ TEST_F(CompareTransports, ARunThatFailsIsOneColumnsLoss) {
   EXPECT_THAT(o.out, HasSubstr("FAILED roce/pfc,run.memory=1MiB: seed 1: "));
 }
 
+// Eight senders share one link: each has an eighth of it at most, and lossless classes pause those that want more.
+TEST_F(CompareTransports, FindsTheHighestRateThatHoldsOfEachColumn) {
+  const std::vector<std::string> command{"compare-transports", "incast.yaml", "--search",
+                                         "traffic.in.rate=5Gbps..20Gbps", "--resolution", "5%", "--report", "out"};
+  const Outcome o = railyard(command);
+  ASSERT_EQ(o.exit_code, kOk) << o.err << o.out;
+  const auto j = nlohmann::json::parse(read("out/compare.json"));
+  EXPECT_EQ(j["search"]["path"], "traffic.in.rate");
+  EXPECT_EQ(j["search"]["until"], "drops=0 and lost=0 and retransmitted=0 and accepted>=0.999");
+  const auto& figures = j["blocks"][0]["figures"];
+  for (std::size_t c = 0; c < 2; ++c) {
+    const double found = figures["traffic.in.rate"][c]["median"].get<double>();
+    EXPECT_GE(found, 11e9) << c;
+    EXPECT_LE(found, 12.5e9) << c << ": an eighth of 100 Gb/s";
+    EXPECT_EQ(figures["xoff_sent"][c]["median"], 0) << c << ": the figures are of the run with that rate";
+  }
+  EXPECT_THAT(o.out, HasSubstr("traffic.in.rate: the highest of 5Gbps..20Gbps with drops=0 and lost=0"));
+  const auto report = nlohmann::json::parse(read("out/roce-gbn-ecmp-pfc/report.json"));
+  EXPECT_GE(report["summary"]["accepted"].get<double>(), 0.999);
+  EXPECT_THAT(read("out/compare.html"), HasSubstr("the highest of 5Gbps..20Gbps"));
+}
+
+TEST_F(CompareTransports, ASearchThatNothingMeetsHasFailed) {
+  const Outcome o = railyard({"compare-transports", "incast.yaml", "--column", "roce/pfc", "--search",
+                              "traffic.in.rate=15Gbps..20Gbps", "--resolution", "20%"});
+  EXPECT_EQ(o.exit_code, kFailed);
+  EXPECT_THAT(o.out, HasSubstr("FAILED roce/pfc: seed 1: not even traffic.in.rate=15Gbps meets 'drops=0 and lost=0"));
+}
+
 TEST_F(CompareTransports, SaysWhatIsWrongBeforeAnythingRuns) {
   const auto wrong = [&](int code, std::vector<std::string> more) {
     more.insert(more.begin(), {"compare-transports", "incast.yaml"});
@@ -72,6 +101,17 @@ TEST_F(CompareTransports, SaysWhatIsWrongBeforeAnythingRuns) {
   EXPECT_THAT(wrong(kUsage, {"--set", "traffic.in.transport=generator", "--set", "run.duration=1ms"}),
               HasSubstr("nothing that a transport carries"));
   EXPECT_THAT(wrong(kUsage, {"--metric", "fct_p98"}), HasSubstr("did you mean 'fct_p9"));
+  EXPECT_THAT(wrong(kUsage, {"--search", "traffic.in.rate=1Gbps"}),
+              HasSubstr("--search: 'traffic.in.rate=1Gbps': no range"));
+  EXPECT_THAT(wrong(kSpec, {"--search", "traffic.in.rat=1Gbps..2Gbps"}), HasSubstr("did you mean 'rate'?"));
+  EXPECT_THAT(wrong(kUsage, {"--search", "traffic.in.rate=1Gbps..2Gbps", "--until", "drops"}),
+              HasSubstr("--until: 'drops': no comparison"));
+  EXPECT_THAT(wrong(kUsage, {"--search", "traffic.in.rate=1Gbps..2Gbps", "--until", "drips=0"}),
+              HasSubstr("--until: no run has 'drips'; did you mean 'drops'?"));
+  EXPECT_THAT(wrong(kUsage, {"--search", "traffic.in.rate=1Gbps..2Gbps", "--resolution", "2"}),
+              HasSubstr("--resolution: divides nothing"));
+  EXPECT_THAT(wrong(kUsage, {"--until", "drops=0"}), HasSubstr("--until: nothing is searched for"));
+  EXPECT_THAT(wrong(kUsage, {"--column", "roce/uc/sr"}), HasSubstr("'sr' has no meaning with uc"));
 }
 
 }  // namespace

@@ -162,6 +162,31 @@ TEST_F(Sweeps, OverCollectivesAlgorithmsChunksAndPlacements) {
   EXPECT_LT(times[0], 0.7 * times[1]);
 }
 
+// The smallest buffer with which an incast of so many loses nothing.
+TEST_F(Sweeps, FindTheSmallestThatHoldsOfEachRow) {
+  write("search.yaml",
+        "name: x\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 9 }\n"
+        "qos: { default: { classes: { 3: { lossless: false, queue-alpha: 8 } } } }\n"
+        "traffic: [ { name: in, pattern: incast, to: h1, bytes: 64KiB } ]\n");
+  const Outcome o = railyard({"sweep", "search.yaml", "--over", "traffic.in.fan-in=2,8", "--search",
+                              "switches.default.buffer=4MiB..64KiB", "--until", "drops=0", "--json"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  const auto j = nlohmann::json::parse(o.out);
+  EXPECT_EQ(j["search"]["from"], "4MiB");
+  double found[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& figures = j["rows"][i]["figures"];
+    found[i] = figures["switches.default.buffer"]["median"].get<double>();
+    EXPECT_EQ(figures["drops"]["median"], 0);
+  }
+  EXPECT_TRUE(j["rows"][0]["figures"]["switches.default.buffer"]["winner"].get<bool>()) << "less is better";
+  // What waits is all but one of the senders' octets.
+  EXPECT_GT(found[0], 64 << 10);
+  EXPECT_GT(found[1], 7 * (64 << 10));
+  EXPECT_LT(found[1], 3 * 7 * (64 << 10));
+  EXPECT_LT(found[0], found[1]);
+}
+
 TEST_F(Sweeps, ARunThatFailsIsShownAndTheOthersGoOn) {
   const Outcome o = railyard({"sweep", "lab.yaml", "--over", "defaults.link.rate=100Gbps,fast", "--jobs", "1"});
   EXPECT_EQ(o.exit_code, kFailed);

@@ -263,7 +263,7 @@ TEST_P(Messages, AnotherJobIsRefused) {
 }
 
 // By PIDonFEP and resource index alone; the JobID still says who asks, and another one is refused (uet §6.1).
-TEST_P(Messages, AbsoluteAddressesAreSaidOnTheWireAndFindTheSameEnd) {
+TEST_P(Messages, AbsoluteAddressesAreSaidOnTheWireAndRefuseOtherJobs) {
   Pair pair;
   pair.fill(0, 0, 3000);
   pair.receive(1, 7, kTo, 3000);
@@ -281,6 +281,75 @@ TEST_P(Messages, AbsoluteAddressesAreSaidOnTheWireAndFindTheSameEnd) {
   for (const Seen& s : pair.log())
     if (const auto* const request = std::get_if<SesRequestValues>(&s.packet.ses)) {
       EXPECT_FALSE(request->rel);
+    }
+  pair.expect_clean();
+}
+
+// A service that jobs know by its PIDonFEP: whichever asks is told apart by its JobID.
+TEST_P(Messages, AnAbsoluteAddressIsAServiceOfEveryJob) {
+  for (const bool relative : {false, true}) {
+    Pair pair;
+    pair.fill(0, 0, 3000);
+    const ContextId service = pair.engine(1).create_context(
+        {.job_id = 9, .pid_on_fep = 5, .resource_index = 3, .any_job = true, .domain = {1}, .cq = pair.end(1).cq});
+    ASSERT_TRUE(pair.engine(1).post_receive(pair.now(), service, {.wr_id = 7, .local = pair.local(1, kTo, 3000)}));
+    SendWr wr = in_mode(pair.send(0, 1, 0, 3000));
+    wr.relative = relative;
+    wr.pid_on_fep = 5;
+    wr.resource_index = 3;
+    pair.post(0, wr);  // of job 1
+    pair.run();
+    if (relative) {
+      EXPECT_EQ(pair.text(0), "1:refused BAD_PID") << "job 1 has no such PIDonFEP there";
+      EXPECT_EQ(pair.text(1), "");
+    } else {
+      EXPECT_EQ(pair.text(0), "1:success");
+      const std::vector<Completion> received = pair.completions(1);
+      ASSERT_EQ(received.size(), 1u);
+      EXPECT_EQ(received[0].context, service);
+      EXPECT_EQ(received[0].job_id, 1u) << "who has asked";
+      EXPECT_TRUE(pair.same(0, 0, 1, kTo, 3000));
+    }
+    pair.expect_clean();
+  }
+}
+
+// Two jobs have a context each under one PIDonFEP and resource index: relative addresses tell them apart, and so does
+// an absolute one for a job that has its own; the third job's is nobody's.
+TEST_P(Messages, TheJobScopesAPidOfRelativeAddressesOnly) {
+  Pair pair;
+  const ContextId of_two =
+      pair.engine(1).create_context({.job_id = 2, .domain = {1}, .cq = pair.end(1).cq});  // PID 0, RI 15, as job 1's
+  std::vector<ContextId> from{pair.end(0).context};
+  for (const std::uint32_t job : {2u, 3u})
+    from.push_back(pair.engine(0).create_context({.job_id = job, .domain = {1}, .cq = pair.end(0).cq}));
+  for (const bool relative : {true, false})
+    for (std::uint64_t job = 0; job < 2; ++job) {
+      const ContextId at = job == 0 ? pair.end(1).context : of_two;
+      ASSERT_TRUE(pair.engine(1).post_receive(pair.now(), at, {.wr_id = 7, .local = pair.local(1, kTo, 100)}));
+      SendWr wr = in_mode(pair.send(0, 1, 0, 100));
+      wr.relative = relative;
+      ASSERT_TRUE(pair.engine(0).post(pair.now(), from[job], wr));
+      pair.run();
+      EXPECT_EQ(pair.text(0), "1:success");
+      const std::vector<Completion> received = pair.completions(1);
+      ASSERT_EQ(received.size(), 1u);
+      EXPECT_EQ(received[0].context, at) << "job " << job + 1 << (relative ? ", relative" : ", absolute");
+    }
+  // What is wrong is found in another order.
+  const struct {
+    std::uint16_t pid, index;
+    std::string_view relative, absolute;
+  } cases[] = {{0, 15, "BAD_JOB_ID", "BAD_JOB_ID"}, {0, 14, "BAD_JOB_ID", "BAD_INDEX"}, {3, 15, "BAD_JOB_ID", "BAD_PID"}};
+  for (const auto& c : cases)
+    for (const bool relative : {true, false}) {
+      SendWr wr = in_mode(pair.write(0, 1, 0, kTo, 100));
+      wr.relative = relative;
+      wr.pid_on_fep = c.pid;
+      wr.resource_index = c.index;
+      ASSERT_TRUE(pair.engine(0).post(pair.now(), from[2], wr));
+      pair.run();
+      EXPECT_EQ(pair.text(0), "1:refused " + std::string(relative ? c.relative : c.absolute));
     }
   pair.expect_clean();
 }

@@ -50,6 +50,8 @@ FlowConnection::Places FlowConnection::make(const FlowConfig& flow, const FlowEn
 
 std::size_t FlowConnection::make_here(const FlowConfig& flow, const FlowEnd& end, bool is_source) {
   const std::size_t place = add_flow(flow, *end.nic, is_source);
+  end.nic->flows_[place].qp_type = end.qp_type;
+  end.nic->has_unanswered_ |= end.qp_type == QpType::kUc;
   for (std::uint32_t q = 0; q < flow.qps; ++q) {
     const Half half = add_lane(end, place, q);
     register_memory(half);
@@ -103,8 +105,12 @@ void FlowConnection::connect_to(Instant now, const FlowEnd& end, std::size_t pla
   a.sq_psn = flow.is_source ? draws.source_psn : draws.sink_psn;
   a.rq_psn = flow.is_source ? draws.sink_psn : draws.source_psn;
   a.max_rd_atomic = a.max_dest_rd_atomic = std::min(a.max_rd_atomic, peer_reads);
-  connect_rc(nic.roce_.engine(), lane.qp, a, now);
+  if (flow.qp_type == QpType::kUc)
+    connect_uc(nic.roce_.engine(), lane.qp, a, now);
+  else
+    connect_rc(nic.roce_.engine(), lane.qp, a, now);
   if (flow.is_source) return;
+  lane.first_psn = Psn(a.rq_psn);
   for (std::uint32_t r = 0; r < flow.config.receive_requests(); ++r) nic.post_receive(now, lane);
 }
 
@@ -121,7 +127,7 @@ FlowConnection::Half FlowConnection::add_lane(const FlowEnd& end, std::size_t pl
   FlowEndpoint::Flow& flow = nic.flows_[place];
   const FlowConfig& c = flow.config;
   const bool receives = c.receive_requests() > 0 && !flow.is_source;
-  const QpNumber qp = expect(nic.roce_.engine().create_qp({.type = QpType::kRc,
+  const QpNumber qp = expect(nic.roce_.engine().create_qp({.type = flow.qp_type,
                                                            .domain = kDomain,
                                                            .send_cq = nic.cq_,
                                                            .recv_cq = nic.cq_,

@@ -18,7 +18,8 @@ struct FlowEnd {
   AddressVector av{};  // to the other one, but for the UDP source port
   // Timers, retries, path MTU, READs at a time; the rest follows from the flow.
   QpAttributes attributes{};
-  std::optional<SelectiveRepeatConfig> selective_repeat{};  // both ends or none; else go-back-N
+  std::optional<SelectiveRepeatConfig> selective_repeat{};  // both ends or none, and none of UC; else go-back-N
+  QpType qp_type = QpType::kRc;                             // or UC, both ends: WRITEs and SENDs only
 };
 
 class FlowConnection {

@@ -28,10 +28,14 @@ Readiness FlowEndpoint::ready(Instant now) {
   return r;
 }
 
-// What completes meanwhile (timers) is taken when the NIC asks again: what follows from it may be of another class.
+// What completes meanwhile (timers) is taken when the NIC asks again: what follows from it may be of another class. But
+// what nobody answers completes when it is sent: a NIC that got nothing would have no reason to ask again.
 std::size_t FlowEndpoint::send(Instant now, Priority priority, std::span<TxFrame> frames) {
   run_due(now);
-  return roce_.send(now, priority, frames);
+  std::size_t n = roce_.send(now, priority, frames);
+  while (has_unanswered_ && n < frames.size() && take_completions(now))
+    n += roce_.send(now, priority, frames.subspan(n));
+  return n;
 }
 
 // Every NIC of a scale-up network was told when something would be due in it; now that may be earlier.
@@ -198,6 +202,7 @@ void FlowEndpoint::on_data(Lane& lane, const RxFrame& frame, const InPacket& in,
 // The transport has taken it: then it is what comes next. Of promises each packet says what it is; real octets are
 // looked at where they were put, when their message is whole.
 void FlowEndpoint::take_data(Lane& lane, Flow& flow, const InPacket& in) {
+  if (flow.qp_type == QpType::kUc) return take_of_uc(lane, flow, in);
   if (!lane.slots.empty()) return take_in_any_order(lane, flow, in);
   const FlowConfig& c = flow.config;
   RxFlowCounters& r = flow.received;
@@ -222,6 +227,47 @@ void FlowEndpoint::take_data(Lane& lane, Flow& flow, const InPacket& in) {
   if (!right) [[unlikely]]
     ++r.corrupted;
   if (right && lane.intact) ++flow.verified;
+  ++lane.whole;
+  lane.octets = 0;
+  lane.intact = true;
+}
+
+// Over UC messages may be missing. Of which one a packet is, its PSN says: all messages before the last of a QP have
+// equally many packets. Octets count when their message is whole, since nobody is told of any before.
+void FlowEndpoint::take_of_uc(Lane& lane, Flow& flow, const InPacket& in) {
+  const FlowConfig& c = flow.config;
+  const std::uint32_t mtu = engine().qp(lane.qp)->info.path_mtu;
+  const std::uint64_t each = (c.message - 1) / mtu + 1;
+  const std::int64_t ahead = Psn(in.packet.bth.psn) - (lane.first_psn + static_cast<std::uint32_t>(lane.packets));
+  const std::uint64_t number = lane.packets + static_cast<std::uint64_t>(ahead);
+  lane.packets = number + 1;
+  const std::uint64_t message = number / each;
+  const std::uint64_t before = number % each * mtu;
+  if (before == 0) {
+    lane.octets = 0;
+    lane.intact = true;
+  }
+  const std::uint64_t offset = c.offset_of(lane.q, message);
+  const bool expected = message < lane.messages && before == lane.octets;
+  const bool elided = lane.memory.empty();
+  if (!expected || (elided && !(in.payload.bytes == nullptr
+                                    ? in.payload.stream == c.id && in.payload.offset == offset + before
+                                    : payload_matches(c.id, offset + before, in.payload.real())))) [[unlikely]] {
+    ++flow.received.corrupted;
+    lane.intact = false;
+  }
+  lane.octets += in.payload.octets;
+  const Position position = in.packet.info().position;
+  if (position != Position::kLast && position != Position::kOnly) return;
+  // SENDs go into receive requests, which whole messages alone use up.
+  const std::uint64_t slot = (c.operation == FlowOperation::kSend ? lane.whole : message) % c.slots();
+  bool right = expected && lane.octets == c.octets_of(lane.q, message);
+  if (right && !elided)
+    right = payload_matches(c.id, offset, {lane.memory.data() + slot * c.message, lane.octets});
+  if (!right) [[unlikely]]
+    ++flow.received.corrupted;
+  if (right && lane.intact) ++flow.verified;
+  flow.received.payload_octets += lane.octets;
   ++lane.whole;
   lane.octets = 0;
   lane.intact = true;

@@ -71,6 +71,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
 
   std::size_t flows() const noexcept { return flows_.size(); }
   const FlowConfig& config(std::size_t i) const noexcept { return flows_[i].config; }
+  QpType qp_type(std::size_t i) const noexcept { return flows_[i].qp_type; }
   const RxFlowCounters& received(std::size_t i) const noexcept {
     flows_[i].latencies.flush(flows_[i].received.latency);
     return flows_[i].received;
@@ -85,7 +86,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
  private:
   friend class FlowConnection;
 
-  // Latencies that no histogram has yet: each falls into another line of it, and four of these are fetched at once
+  // Latencies that no histogram has yet: each falls into another line of it, and three of these are fetched at once
   // sooner than one after the other.
   class Latencies {
    public:
@@ -108,6 +109,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   // What each packet touches is in lines of its own, in both of these.
   struct Flow {
     bool is_source = false;
+    QpType qp_type = QpType::kRc;
     FlowConfig config;
     std::vector<std::uint32_t> lanes;
     alignas(64) mutable Latencies latencies;
@@ -142,6 +144,8 @@ class FlowEndpoint final : public Endpoint, public RankHost {
     RingQueue<Instant> posted_at;  // of those in between
     bool failed = false;
     bool intact = true;          // the next message at the sink, so far
+    Psn first_psn{};             // UC: of the first message, ...
+    std::uint64_t packets = 0;   // ... and how many packets, come or lost, there were from it to the last that came
     std::uint64_t received = 0;  // SEND: receive requests that were posted
   };
   // What a packet says of itself: of which message of its QP it is, and how many octets of that are before it.
@@ -174,6 +178,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   Lane* look_up(std::uint32_t qpn) noexcept;
   void on_data(Lane& lane, const RxFrame& frame, const InPacket& in, std::optional<Drop> drop);
   void take_data(Lane& lane, Flow& flow, const InPacket& in);
+  void take_of_uc(Lane& lane, Flow& flow, const InPacket& in);
   void take_in_any_order(Lane& lane, Flow& flow, const InPacket& in);
   std::optional<Claim> claim_of(const Lane& lane, const Flow& flow, const InPacket& in) const noexcept;
   void check_read(Lane& lane, Flow& flow);
@@ -181,6 +186,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   // What every packet touches comes first.
   std::uint32_t first_qpn_;
   CqId cq_{};
+  bool has_unanswered_ = false;  // flows over UC
   CompletionQueue* completions_ = nullptr;  // of that name
   // What packets were for last; forgotten when a flow or lane comes or goes.
   struct Found {

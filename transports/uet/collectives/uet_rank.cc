@@ -72,7 +72,8 @@ SendWr UetRank::write_to(std::uint32_t connection) const noexcept {
           .peer = connections_[connection].peer,
           .lane = lane_of(channel),
           .resource_index = static_cast<std::uint16_t>(channel),
-          .memory_key = connections_[connection].key};
+          .memory_key = connections_[connection].key,
+          .data_class = job_.data_class};
 }
 
 void UetRank::post(Instant now, const Outgoing& m) {

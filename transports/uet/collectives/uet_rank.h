@@ -18,6 +18,7 @@ namespace railyard::uet {
 struct RankJob {
   std::uint32_t job_id = 2;  // 24 bits; nobody else's at its NICs
   DeliveryMode mode = DeliveryMode::kRud;  // or kRod
+  std::uint8_t data_class = 0;             // as its NIC counts them
 };
 
 class UetRank final : public CollectiveRank {

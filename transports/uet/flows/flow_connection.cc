@@ -43,6 +43,7 @@ std::size_t FlowConnection::add_flow(const FlowConfig& flow, FlowEndpoint& nic, 
   FlowEndpoint::Flow& made = nic.flows_.emplace_back();
   made.config = flow;
   made.is_source = is_source;
+  nic.has_datagrams_ |= flow.mode == DeliveryMode::kUud;
   return nic.flows_.size() - 1;
 }
 
@@ -55,6 +56,7 @@ std::uint32_t FlowConnection::add_lane(const FlowEnd& end, std::size_t place, st
   made.flow = static_cast<std::uint32_t>(place);
   made.q = q;
   made.peer = engine.peer(end.av);
+  made.data_class = end.data_class;
   made.context = engine.create_context({.job_id = kFlowsJob,
                                         .pid_on_fep = static_cast<std::uint16_t>(number >> 12),
                                         .resource_index = static_cast<std::uint16_t>(number & 0xFFF),

@@ -12,6 +12,7 @@ namespace railyard::uet {
 struct FlowEnd {
   FlowEndpoint* nic = nullptr;
   AddressVector av{};  // to the other one
+  std::uint8_t data_class = 0;  // of the flow, as this NIC counts them
 };
 
 class FlowConnection {

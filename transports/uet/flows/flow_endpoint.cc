@@ -26,14 +26,17 @@ Readiness FlowEndpoint::ready(Instant now) {
   return r;
 }
 
-// What completes meanwhile (timers) is taken when the NIC asks again: what follows from it may be of another class.
+// What completes meanwhile (timers) is taken when the NIC asks again: what follows from it may be of another class. But
+// datagrams complete when they are sent: a NIC that got nothing would have no reason to ask again.
 std::size_t FlowEndpoint::send(Instant now, Priority priority, std::span<TxFrame> frames) {
   run_due(now);
   std::size_t n = 0;
-  while (n < frames.size() && uet_.send_one(now, priority, frames[n], out_)) {
-    note_sent(now, out_);
-    ++n;
-  }
+  do {
+    while (n < frames.size() && uet_.send_one(now, priority, frames[n], out_)) {
+      note_sent(now, out_);
+      ++n;
+    }
+  } while (has_datagrams_ && n < frames.size() && take_completions(now));
   return n;
 }
 
@@ -155,7 +158,8 @@ void FlowEndpoint::take_pdc_lane(Instant now, Lane& lane, const Flow& flow) {
   ++*least;
   lane.pdc_lane = static_cast<std::uint8_t>(least - used.begin());
   if (flow.config.has_pdc())
-    uet_.engine().set_rate(now, lane.peer, flow.config.mode, *lane.pdc_lane, flow.config.rate / flow.config.qps);
+    uet_.engine().set_rate(now, lane.peer, flow.config.mode, *lane.pdc_lane, flow.config.rate / flow.config.qps,
+                           lane.data_class);
 }
 
 void FlowEndpoint::give_pdc_lane(Lane& lane) {
@@ -212,6 +216,7 @@ void FlowEndpoint::post_one(Instant now, Lane& lane, Flow& flow, std::uint64_t w
             .resource_index = static_cast<std::uint16_t>(lane.peer_lane & 0xFFF),
             .memory_key = read || write ? std::uint64_t{lane.peer_key} | (idempotent ? kIdempotentSafe : 0) : 0,
             .buffer_offset = read || idempotent ? stream : write ? at_slot : 0};
+  wr.data_class = lane.data_class;
   if (!read && !idempotent) wr.header_data = k | std::uint64_t{slot} << kMessageBits;
   const auto posted = uet_.engine().post(now, lane.context, wr);
   RAILYARD_ASSERT(posted.has_value(), "a flow posts what its delivery mode takes");
@@ -429,7 +434,8 @@ void FlowEndpoint::set_rate(Instant now, std::size_t i, BitRate rate) {
   if (!flow.config.asks(flow.is_source) || !flow.config.has_pdc()) return;
   for (const std::uint32_t number : flow.lanes)
     if (const Lane& lane = lanes_[number]; lane.pdc_lane)
-      uet_.engine().set_rate(now, lane.peer, flow.config.mode, *lane.pdc_lane, rate / flow.config.qps);
+      uet_.engine().set_rate(now, lane.peer, flow.config.mode, *lane.pdc_lane, rate / flow.config.qps,
+                             lane.data_class);
 }
 
 }  // namespace railyard::uet

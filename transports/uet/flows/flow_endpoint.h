@@ -124,6 +124,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
     std::vector<Slot> slots;
     std::vector<std::uint32_t> free;  // of them
     std::optional<std::uint8_t> pdc_lane{};
+    std::uint8_t data_class = 0;
     Instant next_post{};  // RUDI and UUD with a rate
     bool waits = false;   // for that
     bool failed = false;
@@ -183,6 +184,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
 
   UetEndpoint uet_;
   OutPacket out_;  // of the packet in hand
+  bool has_datagrams_ = false;  // flows over UUD
   InPacket in_;
   CqId cq_;
   std::vector<Flow> flows_;

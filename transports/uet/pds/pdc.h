@@ -65,6 +65,7 @@ struct Pdc {
   DeliveryMode mode = DeliveryMode::kRud;
   bool initiator = false;
   std::uint8_t lane = 0;
+  std::uint8_t data_class = 0;  // of its data; at a target that of the packet that has opened it
   Psn start{};
 
   // ---- Sending ----

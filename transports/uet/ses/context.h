@@ -12,10 +12,14 @@
 
 namespace railyard::uet {
 
+// A relative address names a context by all three: the JobID scopes the PIDonFEP, which another job may use for another
+// context. An absolute one names it by PIDonFEP and resource index alone, as the end counts them whatever the job; the
+// JobID then says who asks.
 struct ContextInit {
   std::uint32_t job_id = 1;           // 24 bits; requests of other jobs are refused
   std::uint16_t pid_on_fep = 0;       // 12 bits
   std::uint16_t resource_index = 15;  // 12 bits; one for RMA, SEND and TAGGED alike
+  bool any_job = false;               // by absolute addresses every job may ask, as of a service; else its own only
   std::uint32_t initiator = 0x10;     // what this end calls itself in its messages
   ProtectionDomain domain{};          // of the memory that it and its peers may touch
   CqId cq{};

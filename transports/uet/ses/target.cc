@@ -21,6 +21,10 @@ constexpr std::uint64_t name_of(std::uint32_t job, std::uint16_t pid, std::uint1
   return std::uint64_t{job} << 32 | std::uint64_t{pid} << 16 | index;
 }
 
+constexpr std::uint32_t absolute_name_of(std::uint16_t pid, std::uint16_t index) noexcept {
+  return std::uint32_t{pid} << 16 | index;
+}
+
 // What a refused access is called (uet §4.10).
 ReturnCode code_of(AccessError error) noexcept {
   switch (error) {
@@ -39,22 +43,30 @@ ReturnCode code_of(AccessError error) noexcept {
 
 ContextId Target::create_context(const ContextInit& init) {
   contexts_.push_back({.init = init});
-  by_name_.try_emplace(name_of(init.job_id, init.pid_on_fep, init.resource_index),
-                       static_cast<std::uint32_t>(contexts_.size() - 1));
+  const auto index = static_cast<std::uint32_t>(contexts_.size() - 1);
+  by_name_.try_emplace(name_of(init.job_id, init.pid_on_fep, init.resource_index), index);
+  by_absolute_name_[absolute_name_of(init.pid_on_fep, init.resource_index)].push_back(index);
+  found_.fill({});
   return ContextId{static_cast<std::uint32_t>(contexts_.size() - 1)};
 }
 
-// BAD_JOB_ID before BAD_PID before BAD_INDEX; UNDELIVERABLE: there is nobody at all.
 std::expected<ContextId, ReturnCode> Target::find(const SesRequestValues& r) const noexcept {
-  const std::uint64_t wanted = name_of(r.job_id, r.pid_on_fep, r.resource_index);
+  constexpr std::uint64_t kAbsolute = std::uint64_t{1} << 63;
+  const std::uint64_t wanted = name_of(r.job_id, r.pid_on_fep, r.resource_index) | (r.rel ? 0 : kAbsolute);
   Found& last = found_[r.resource_index % kFound];
   if (last.name == wanted) return last.context;
-  const auto named = by_name_.find(wanted);
-  if (named != by_name_.end()) {
-    last = {wanted, ContextId{named->second}};
-    return last.context;
-  }
-  auto code = contexts_.empty() ? ReturnCode::kUndeliverable : ReturnCode::kBadJobId;
+  const auto found = contexts_.empty() ? std::unexpected(ReturnCode::kUndeliverable)
+                     : r.rel           ? find_relative(r)
+                                       : find_absolute(r);
+  if (found) last = {wanted, *found};
+  return found;
+}
+
+// BAD_JOB_ID before BAD_PID before BAD_INDEX: the job scopes the rest.
+std::expected<ContextId, ReturnCode> Target::find_relative(const SesRequestValues& r) const noexcept {
+  const auto named = by_name_.find(name_of(r.job_id, r.pid_on_fep, r.resource_index));
+  if (named != by_name_.end()) return ContextId{named->second};
+  auto code = ReturnCode::kBadJobId;
   for (const Context& c : contexts_) {
     if (c.init.job_id != r.job_id) continue;
     if (c.init.pid_on_fep == r.pid_on_fep) {
@@ -64,6 +76,23 @@ std::expected<ContextId, ReturnCode> Target::find(const SesRequestValues& r) con
     }
   }
   return std::unexpected(code);
+}
+
+// BAD_PID before BAD_INDEX before BAD_JOB_ID: it is there, and the job may not ask. Of those that several jobs have under
+// one name, the job's own; then the first that any job may ask.
+std::expected<ContextId, ReturnCode> Target::find_absolute(const SesRequestValues& r) const noexcept {
+  const auto named = by_absolute_name_.find(absolute_name_of(r.pid_on_fep, r.resource_index));
+  if (named == by_absolute_name_.end()) {
+    const bool has_pid =
+        std::ranges::any_of(contexts_, [&](const Context& c) { return c.init.pid_on_fep == r.pid_on_fep; });
+    return std::unexpected(has_pid ? ReturnCode::kBadIndex : ReturnCode::kBadPid);
+  }
+  const std::vector<std::uint32_t>& all = named->second;
+  auto found = std::ranges::find_if(all, [&](std::uint32_t c) { return contexts_[c].init.job_id == r.job_id; });
+  if (found == all.end())
+    found = std::ranges::find_if(all, [&](std::uint32_t c) { return contexts_[c].init.any_job; });
+  if (found == all.end()) return std::unexpected(ReturnCode::kBadJobId);
+  return ContextId{*found};
 }
 
 // `octets` from `offset` of the region that the request names.

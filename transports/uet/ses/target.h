@@ -99,6 +99,8 @@ class Target {
   using Place = std::expected<MemoryRegions::Place, ReturnCode>;
 
   std::expected<ContextId, ReturnCode> find(const SesRequestValues& r) const noexcept;
+  std::expected<ContextId, ReturnCode> find_relative(const SesRequestValues& r) const noexcept;
+  std::expected<ContextId, ReturnCode> find_absolute(const SesRequestValues& r) const noexcept;
   Place region_place(const Context& c, const SesRequestValues& r, std::uint64_t offset, std::uint64_t octets,
                      AccessSet access) const noexcept;
   std::uint32_t slice(const SesRequestValues& r) const noexcept;
@@ -121,7 +123,9 @@ class Target {
   FepState& fep_;
   std::deque<Context> contexts_;
   std::unordered_map<std::uint64_t, std::uint32_t> by_name_;  // of contexts: JobID, PIDonFEP, resource index
-  // Those that were asked for last, by their resource index; what a name means never changes.
+  // The same without JobID, for absolute addresses: in the order of creation.
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> by_absolute_name_;
+  // Those that were asked for last, by their resource index; forgotten when there is one more context.
   struct Found {
     std::uint64_t name = ~std::uint64_t{0};  // nobody's
     ContextId context{};

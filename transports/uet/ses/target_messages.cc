@@ -211,6 +211,7 @@ void Target::complete(Inbound& m, Status status) {
                                     .peer = m.peer,
                                     .octets = m.total,
                                     .initiator = m.initiator,
+                                    .job_id = m.job_id,
                                     .match_bits = m.match_bits,
                                     .header_data = m.header_data,
                                     .stream = m.first.stream,

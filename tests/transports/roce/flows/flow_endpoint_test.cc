@@ -35,7 +35,8 @@ struct Frame {
 class Wire {
  public:
   // `apart`: each end is made as if the other were elsewhere, connected 3 us after the run began and started then.
-  explicit Wire(const FlowConfig& flow, bool real = false, PathMtu mtu = PathMtu::k1024, bool apart = false)
+  explicit Wire(const FlowConfig& flow, bool real = false, PathMtu mtu = PathMtu::k1024, bool apart = false,
+                QpType type = QpType::kRc)
       : ends_{FlowEndpoint({}, real, 4096), FlowEndpoint({}, real, 4096)} {
     AddressVector forth;
     forth.source = wire::IpAddress(0x0A000001);
@@ -46,8 +47,8 @@ class Wire {
     a.path_mtu = mtu;
     a.timeout = 5;
     a.max_rd_atomic = 4;
-    source_ = {&ends_[0], forth, a};
-    sink_ = {&ends_[1], back, a};
+    source_ = {&ends_[0], forth, a, {}, type};
+    sink_ = {&ends_[1], back, a, {}, type};
     if (!apart) {
       places_ = FlowConnection::make(flow, source_, sink_, 42);
       return;
@@ -207,6 +208,52 @@ TEST(FlowEndpoint, AllMessagesOfAllOperationsComeWholeAndAreVerified) {
         EXPECT_EQ(m.errors, 0u);
         EXPECT_EQ(w.source().sent(0).payload_octets, 50'001u);
       }
+}
+
+// 10 messages of 5 packets, over UC.
+Wire over_uc(FlowOperation operation, bool real, std::uint32_t qps) {
+  return Wire({.id = 7, .operation = operation, .total = 50_KB + 1_B, .message = 5001, .outstanding = 3, .qps = qps},
+              real, PathMtu::k1024, false, QpType::kUc);
+}
+
+TEST(FlowEndpoint, UnreliableConnectionsCarryMessagesThatNobodyAnswers) {
+  for (const FlowOperation operation : {FlowOperation::kWrite, FlowOperation::kSend})
+    for (const bool real : {false, true})
+      for (const std::uint32_t qps : {1u, 3u}) {
+        Wire w = over_uc(operation, real, qps);
+        w.run();
+        EXPECT_EQ(w.received().payload_octets, 50'001u);
+        EXPECT_EQ(w.verified(), 10u);
+        EXPECT_EQ(w.received().corrupted, 0u);
+        EXPECT_EQ(w.messages(0).completed, 10u) << "when they are sent";
+        for (const Frame& f : w.log()) EXPECT_EQ(f.from, 0u) << "nothing is answered";
+      }
+}
+
+TEST(FlowEndpoint, OfAnUnreliableConnectionAMessageIsLostWithAnyOfItsPackets) {
+  for (const FlowOperation operation : {FlowOperation::kWrite, FlowOperation::kSend})
+    for (const bool real : {false, true})
+      for (unsigned lost = 0; lost < 50; ++lost) {
+        SCOPED_TRACE(testing::Message() << static_cast<int>(operation) << real << " packet " << lost);
+        Wire w = over_uc(operation, real, 1);
+        unsigned n = 0;
+        w.fate = [&](Frame&) { return n++ == lost ? 0u : 1u; };
+        w.run();
+        EXPECT_EQ(w.received().payload_octets, 50'001u - (lost < 45 ? 5001u : 4992u));
+        EXPECT_EQ(w.verified(), 9u);
+        EXPECT_EQ(w.received().corrupted, 0u);
+        EXPECT_EQ(w.received().packets, 49u);
+      }
+}
+
+TEST(FlowEndpoint, OfAnUnreliableConnectionManyMessagesInARowMayBeLost) {
+  Wire w({.id = 7, .total = 1_MB, .message = 2000, .outstanding = 2}, true, PathMtu::k1024, false, QpType::kUc);
+  unsigned n = 0;
+  w.fate = [&](Frame&) { return n++ % 200 < 101 ? 0u : 1u; };  // from the first on; 50 messages and a half
+  w.run();
+  EXPECT_EQ(w.verified(), 5 * 49u);
+  EXPECT_EQ(w.received().payload_octets, 5 * 49u * 2000u);
+  EXPECT_EQ(w.received().corrupted, 0u);
 }
 
 TEST(FlowEndpoint, NoMoreThanOutstandingArePostedAndTheNextOneWhenOneIsComplete) {

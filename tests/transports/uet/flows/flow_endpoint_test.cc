@@ -29,6 +29,7 @@ struct Frame {
   PayloadRef payload;
   std::vector<std::byte> octets;  // real payload
   bool trimmed = false;
+  std::uint8_t priority = 0;  // the NIC's class
   bool operator==(const Frame& o) const {
     return from == o.from && at == o.at && header == o.header && payload.offset == o.payload.offset;
   }
@@ -43,17 +44,25 @@ EngineConfig config() {
   return c;
 }
 
+// An end, and which of its data classes the flow is of there.
+struct End {
+  EngineConfig engine = config();
+  std::uint8_t data_class = 0;
+};
+
 class Wire {
  public:
   explicit Wire(const FlowConfig& flow, bool real = false, const EngineConfig& engine = config())
-      : ends_{FlowEndpoint(engine, {}, RngStream(Seed{1}, "a"), real, 4096),
-              FlowEndpoint(engine, {}, RngStream(Seed{1}, "b"), real, 4096)} {
+      : Wire(flow, real, {engine}, {engine}) {}
+  Wire(const FlowConfig& flow, bool real, const End& source, const End& sink)
+      : ends_{FlowEndpoint(source.engine, {}, RngStream(Seed{1}, "a"), real, 4096),
+              FlowEndpoint(sink.engine, {}, RngStream(Seed{1}, "b"), real, 4096)} {
     AddressVector forth;
     forth.source = wire::IpAddress(0x0A000001);
     forth.destination = wire::IpAddress(0x0A000002);
     AddressVector back = forth;
     std::swap(back.source, back.destination);
-    places_ = FlowConnection::make(flow, {&ends_[0], forth}, {&ends_[1], back});
+    places_ = FlowConnection::make(flow, {&ends_[0], forth, source.data_class}, {&ends_[1], back, sink.data_class});
   }
 
   FlowEndpoint& source() { return ends_[0]; }
@@ -120,6 +129,7 @@ class Wire {
           fill_payload(out.payload.stream, out.payload.offset, f.octets);
       }
       f.payload.bytes = nullptr;
+      f.priority = p;
       const auto octets = static_cast<std::int64_t>(f.header.size() + f.payload.octets + 28);
       free_at_[i] = now_ + Bytes{octets} / 100_Gbps;
       log_.push_back(f);
@@ -200,6 +210,69 @@ TEST(UetFlows, AllMessagesOfAllServicesComeWholeAndAreVerified) {
         EXPECT_LT(w.now() - Instant{}, 1_ms) << "PDCs that nobody needs are closed, and nothing is waited for";
         expect_nothing_left(w);
       }
+}
+
+// The flow is of the second class at its source and of the third at its sink, which count their classes as they like:
+// its requests, what is read for it, and all of that again are of that class; what is about them, of the control class.
+TEST(UetFlows, DataOfEachClassGoInItWithItsMarksWhateverIsSentAgain) {
+  const auto of = [](std::uint8_t priority, std::uint8_t dscp, bool ect) {
+    DataClass c{.priority = Priority{priority}, .dscp = dscp, .ect = ect};
+    c.multipath = config().multipath;
+    return c;
+  };
+  End source{config(), 1};
+  End sink{config(), 2};
+  source.engine.other_classes = {of(2, 10, false)};
+  sink.engine.other_classes = {of(3, 20, true), of(2, 10, false), of(4, 30, true)};
+  std::vector<How> all(kReliable.begin(), kReliable.end());
+  all.push_back({DeliveryMode::kUud, FlowOperation::kSend});
+  for (const How& how : all)
+    for (const bool loses : {false, true}) {
+      SCOPED_TRACE(std::string(name(how.mode)) + " " + std::to_string(static_cast<int>(how.operation)) +
+                   (loses ? " loses" : ""));
+      FlowConfig flow = flow_of(how, 3);
+      const bool datagrams = how.mode == DeliveryMode::kUud;
+      if (datagrams) flow.message = 1001;
+      Wire w(flow, false, source, sink);
+      Wire plain(flow);
+      for (Wire* wire : {&w, &plain}) {
+        unsigned n = 0;
+        if (loses && !datagrams) wire->fate = [&](Frame&) { return ++n % 13 == 7 ? 0u : 1u; };
+        wire->run();
+      }
+      EXPECT_EQ(w.received().payload_octets, 50'001u);
+      EXPECT_EQ(w.log().size(), plain.log().size());
+      for (std::size_t i = 0; i < std::min(w.log().size(), plain.log().size()); ++i) {
+        EXPECT_EQ(w.log()[i].at, plain.log()[i].at) << i << ": as of a NIC with one class";
+        EXPECT_EQ(w.log()[i].from, plain.log()[i].from) << i;
+      }
+      std::size_t data = 0;
+      std::size_t control = 0;
+      for (const Frame& f : w.log()) {
+        const std::byte* const ip = f.header.data() + wire::Ethernet::kOctets;
+        const int dscp = wire::read<wire::Ipv4::DSCP>(ip);
+        const int ecn = wire::read<wire::Ipv4::ECN>(ip);
+        if (f.priority == 2) {
+          EXPECT_EQ(dscp, 10);
+          EXPECT_EQ(ecn, 0) << "of a class that is not ECN-capable";
+          ++data;
+        } else {
+          EXPECT_EQ(f.priority, 6);
+          EXPECT_EQ(dscp, 46);
+          EXPECT_EQ(f.payload.octets, 0u) << "no data in the class of acknowledgements";
+          ++control;
+        }
+      }
+      EXPECT_GE(data, 50u);
+      EXPECT_EQ(control == 0, datagrams || (how.mode == DeliveryMode::kRudi && how.operation == FlowOperation::kRead));
+      if (loses && !datagrams) {
+        EXPECT_GT(w.source().engine().counters().retransmitted_packets.read() +
+                      w.sink().engine().counters().retransmitted_packets.read(),
+                  0u);
+      } else {
+        expect_nothing_left(w);
+      }
+    }
 }
 
 TEST(UetFlows, WhatIsLostDoubledOrCutIsMadeUpForAndCounted) {
