@@ -206,10 +206,13 @@ uet::NsccConfig UetNics::nscc_config(const Nic& nic, const spec::UetNicSpec& sai
                                             static_cast<std::uint32_t>(uet::SesStd::kOctets) + mtu,
                            .trimming = said.trimming.value_or(trims(t))};
   uet::NsccConfig c = uet::NsccConfig::of(network);
-  if (s.target) {
-    // alpha is 4 a b mtu / target, and b is the target / 12 us: it does not depend on it.
-    c.target = *s.target;
-  }
+  // DEVIATION: where switches trim, as much is in flight as the path and more than one queue of a BDP take, so that the
+  // links of a sprayed and full fabric do not idle; and no delay is too long that comes of this alone. The reference has
+  // 3/2, and 3/4 of the base RTT.
+  c.max_wnd_bdps = s.max_window ? number(*s.max_window) : network.trimming ? 2.5 : 1.5;
+  const Duration of_window{static_cast<std::int64_t>((c.max_wnd_bdps - 1) * static_cast<double>(c.base_rtt.ps))};
+  // alpha is 4 a b mtu / target, and b is the target / 12 us: it does not depend on it.
+  c.target = s.target.value_or(std::max(c.target, of_window));
   c.alpha *= number(s.alpha) / 4;
   c.fi *= number(s.fi) / 5;
   c.eta *= number(s.eta) / 0.15;
@@ -220,9 +223,9 @@ uet::NsccConfig UetNics::nscc_config(const Nic& nic, const spec::UetNicSpec& sai
   c.qa_threshold = Duration{static_cast<std::int64_t>(static_cast<double>(c.target.ps) * number(s.qa_threshold))};
   c.adjust_period = s.adjust_period.value_or(c.base_rtt);
   c.adjust_bytes = static_cast<double>(s.adjust_packets) * network.packet_octets;
-  c.max_wnd_bdps = number(s.max_window);
-  c.first_wnd_bdps = number(s.initial_window.value_or(s.max_window));
+  c.first_wnd_bdps = s.initial_window ? number(*s.initial_window) : c.max_wnd_bdps;
   c.min_wnd = number(s.min_window) * network.packet_octets;
+  c.part_gain = number(s.part_gain);
   c.no_queue = s.no_queue;
   c.delay_weight = number(s.delay_weight);
   return c;

@@ -23,10 +23,12 @@ enum class UetProfile { kStandard, kRefProv };
 // does it: a = BDP / (100 Gb/s x 12 us), b = target / 12 us.
 struct NsccSpec {
   std::optional<Duration> base_rtt;  // nothing: the longest way there and back between NICs of this lab's UET
-  std::optional<Duration> target;    // queueing delay; nothing: of the base RTT 3/4 with trimming, else all
-  Ratio max_window{3, 2};            // BDPs
+  // Queueing delay; nothing: of the base RTT 3/4 with trimming, else all; but max_window - 1 if that is more.
+  std::optional<Duration> target;
+  std::optional<Ratio> max_window;      // BDPs; nothing: 5/2 with trimming, else 3/2. The reference's is 3/2
   std::optional<Ratio> initial_window;  // BDPs; nothing: max_window
-  Ratio min_window{1, 1};            // full packets
+  Ratio min_window{1, 16};              // full packets; the reference's is 1
+  Ratio part_gain{1, 4};                // below a packet: of each that arrives
   Ratio alpha{4, 1};                 // proportional increase: x mtu a b / target
   Ratio fi{5, 1};                    // fair increase: x mtu a
   Ratio eta{3, 20};                  // x mtu a
@@ -48,11 +50,11 @@ struct UetNicSpec {
   UetCongestion congestion = UetCongestion::kNscc;
   NsccSpec nscc;
   std::optional<bool> trimming;  // whether switches trim; nothing: whether any does in the data's class
-  UetPathPolicy path_policy = UetPathPolicy::kMixed;
-  int paths = 64;
+  UetPathPolicy path_policy = UetPathPolicy::kReps;
+  int paths = 256;
   // Acknowledgements.
   bool ack_cc = true;
-  std::uint32_t ack_bytes = 16'384;
+  std::uint32_t ack_bytes = 8'192;  // the reference: 16384; REPS knows of as many good paths as there are ACKs
   // Loss.
   Duration rto{5'000'000'000};
   int retries = 5;

@@ -74,7 +74,7 @@ void Engine::line_up_control(Instant now, Pdc& pdc) {
 // It has some.
 void Engine::line_up_data(Instant now, Pdc& pdc) {
   pdc.in_data_line = true;
-  const Instant from = std::max(pdc.next_data, pdc.blocked_until);
+  const Instant from = pdc.data_from();
   if (from > now) {
     wakes_.push({from, pdc.id.value, true});
   } else {
@@ -187,6 +187,11 @@ void Engine::on_timer(Instant now, Pdc& pdc) {
 }
 
 void Engine::on_rto(Instant now, Pdc& pdc) {
+  if (!pdc.sent.any_in_flight() && pdc.sent.any_lost() && pdc.congestion.next_at() > now) {
+    // What is to go again waits for its turn: nothing can have come of it.
+    pdc.rto_at = pdc.congestion.next_at() + fep_.config.rto_init;
+    return;
+  }
   fep_.counters.retransmission_timeouts.increment();
   if (++pdc.timeouts > fep_.config.retries) return fail(now, pdc, Status::kRetryExceeded, After::kFail);
   const Duration rto = fep_.config.rto_init;

@@ -106,7 +106,7 @@ bool Engine::send_pdc_data(Instant now, DataLine& line, OutPacket& out) {
     if (pdc == nullptr || !pdc->in_data_line) continue;
     pdc->in_data_line = false;
     NextCargo next;
-    if (std::max(pdc->next_data, pdc->blocked_until) > now || !has_data(now, *pdc, next)) {
+    if (pdc->data_from() > now || !has_data(now, *pdc, next)) {
       settle(now, *pdc);
       continue;
     }

@@ -50,9 +50,10 @@ bool below(const Ratio& a, const Ratio& b) {
 }
 
 void check_nscc(const Tree& map, const NsccSpec& s) {
-  if (s.initial_window && below(s.max_window, *s.initial_window))
+  const Ratio most = s.max_window.value_or(Ratio{5, 2});
+  if (s.initial_window && below(most, *s.initial_window))
     map.at_or_self("initial-window")
-        .fail(fmt::format("{} is above max-window ({})", format(*s.initial_window), format(s.max_window)));
+        .fail(fmt::format("{} is above max-window ({})", format(*s.initial_window), format(most)));
 }
 
 void check_uet(const Tree& map, const UetNicSpec& s) {
@@ -85,10 +86,16 @@ const Table<NsccSpec>& nscc_keys() {
       {key("base-rtt", &NsccSpec::base_rtt, period_of_uet(),
            "round trip without queues; without it the longest between NICs of this lab that speak UET"),
        key("target", &NsccSpec::target, period_of_uet(),
-           "queueing delay that is wanted; without it 3/4 of the base RTT if switches trim, else all of it"),
-       key("max-window", &NsccSpec::max_window, ratio(), "in BDPs (link rate times base RTT)"),
+           "queueing delay that is wanted; without it 3/4 of the base RTT if switches trim, else all of it, or "
+           "max-window - 1 times the base RTT if that is more"),
+       key("max-window", &NsccSpec::max_window, ratio(),
+           "in BDPs (link rate times base RTT); without it 5/2 if switches trim, else 3/2, the reference's"),
        key("initial-window", &NsccSpec::initial_window, ratio(), "in BDPs; without it max-window"),
-       key("min-window", &NsccSpec::min_window, ratio(), "in full packets"),
+       key("min-window", &NsccSpec::min_window, ratio(),
+           "in full packets; below 1: when the only packet in flight is trimmed the window is halved, and kept by "
+           "pacing (1: never, as the reference has it)"),
+       key("part-gain", &NsccSpec::part_gain, fraction(),
+           "increase of a window below a packet, a part of each packet that arrives"),
        key("alpha", &NsccSpec::alpha, ratio(), "proportional increase, times mtu a b / target"),
        key("fi", &NsccSpec::fi, ratio(), "fair increase, times mtu a"),
        key("eta", &NsccSpec::eta, ratio(), "increase once per adjust-period, times mtu a"),
@@ -130,8 +137,8 @@ const Table<UetNicSpec>& uet_nic_keys() {
        key("paths", &UetNicSpec::paths, integer(1, 256), "entropy values of a PDC"),
        key("ack-cc", &UetNicSpec::ack_cc, boolean(), "ACK_CC with SACK and NSCC's state; else plain ACKs"),
        key("ack-bytes", &UetNicSpec::ack_bytes, octets(0, 1 << 24),
-           "ACK_Gen_Trigger: an acknowledgement is due with so much payload; marked, last and repeated packets have "
-           "theirs at once"),
+           "ACK_Gen_Trigger, 16384 in the reference: an acknowledgement is due with so much payload; marked, last and "
+           "repeated packets have theirs at once"),
        key("rto", &UetNicSpec::rto, period_of_uet(), "RTO_INIT; doubles with each timeout in a row"),
        key("retries", &UetNicSpec::retries, integer(0, 30), "so many timeouts in a row; then the PDC has failed"),
        key("loss-inference", &UetNicSpec::loss_inference, auto_or_bool(),

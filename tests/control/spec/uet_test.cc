@@ -44,7 +44,7 @@ TEST(UetSpec, EveryKeyOfNicsIsRead) {
   const Lab l = parse(
       file_with("from: h1, to: h2",
                 "hosts: { default: { uet: { congestion: nscc, nscc: { base-rtt: 10us, target: 5us, max-window: 2, "
-                "initial-window: 1, min-window: 1/2, alpha: 3, fi: 4, eta: 1/10, fi-scale: 1/3, gamma: 1/2, "
+                "initial-window: 1, min-window: 1/2, part-gain: 1/16, alpha: 3, fi: 4, eta: 1/10, fi-scale: 1/3, gamma: 1/2, "
                 "max-md-jump: 1/4, qa-gate: 2, qa-threshold: 5, adjust-period: 7us, adjust-packets: 9, no-queue: 500ns, "
                 "delay-weight: 1/10 }, trimming: false, path-policy: reps, paths: 17, ack-cc: false, ack-bytes: 4KiB, "
                 "rto: 100us, retries: 9, loss-inference: true, probe: true, window: 100, mp-range: 256, pdcs: 1000, "
@@ -55,9 +55,10 @@ TEST(UetSpec, EveryKeyOfNicsIsRead) {
   NsccSpec n;
   n.base_rtt = Duration{10'000'000};
   n.target = Duration{5'000'000};
-  n.max_window = {2, 1};
+  n.max_window = Ratio{2, 1};
   n.initial_window = Ratio{1, 1};
   n.min_window = {1, 2};
+  n.part_gain = {1, 16};
   n.alpha = {3, 1};
   n.fi = {4, 1};
   n.eta = {1, 10};
@@ -166,8 +167,8 @@ TEST(UetSpec, ANicHasAnyClassesOfDataAndALabOnePayloadMtu) {
 TEST(UetSpec, WhatNicsMayNotSay) {
   EXPECT_EQ(nic_error("paths: 0"), "x.yaml:6:35: hosts.default.uet.paths: 0 is out of range; expected 1..256");
   EXPECT_EQ(nic_error("nscc: { max-window: 0 }").substr(0, 51), "x.yaml:6:48: hosts.default.uet.nscc.max-window: is ");
-  EXPECT_EQ(nic_error("nscc: { initial-window: 2 }"),
-            "x.yaml:6:52: hosts.default.uet.nscc.initial-window: 2 is above max-window (3/2)");
+  EXPECT_EQ(nic_error("nscc: { initial-window: 3 }"),
+            "x.yaml:6:52: hosts.default.uet.nscc.initial-window: 3 is above max-window (5/2)");
   EXPECT_EQ(nic_error("mp-range: 300"),
             "x.yaml:6:38: hosts.default.uet.mp-range: 300 is no power of two; expected one in 128..16384");
   EXPECT_EQ(nic_error("pdcs: 1"), "x.yaml:6:34: hosts.default.uet.pdcs: 1 is out of range; expected 2..65535");

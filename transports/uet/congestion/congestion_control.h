@@ -37,6 +37,11 @@ class CongestionControl {
     const Nscc* const n = nscc();
     return n == nullptr || n->allows(octets);
   }
+  // When the next packet may go, if none is in flight.
+  Instant next_at() const noexcept {
+    const Nscc* const n = nscc();
+    return n == nullptr ? Instant{} : n->next_at();
+  }
   void on_ack(Instant now, const AckSignals& ack) noexcept {
     if (Nscc* const n = kind()) n->on_ack(now, ack);
   }

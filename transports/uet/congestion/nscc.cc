@@ -8,30 +8,33 @@ namespace {
 double ps(Duration d) noexcept { return static_cast<double>(d.ps); }
 
 double window(const NsccConfig& c, Duration base_rtt) noexcept {
-  return std::max(c.max_wnd_bdps * static_cast<double>((c.rate * base_rtt).n), c.min_wnd);
+  return std::max({c.max_wnd_bdps * static_cast<double>((c.rate * base_rtt).n), c.min_wnd, c.packet});
 }
 
 }  // namespace
 
 Nscc::Nscc(const NsccConfig& config) noexcept
     : max_wnd_(window(config, config.base_rtt)),
+      rtt_(config.base_rtt),
       base_rtt_(config.base_rtt),
       config_(config) {
   cwnd_ = config.first_wnd_bdps * static_cast<double>((config.rate * config.base_rtt).n);
   clamp();
 }
 
-void Nscc::clamp() noexcept { cwnd_ = std::clamp(cwnd_, config_.min_wnd, max_wnd_); }
+void Nscc::clamp() noexcept { cwnd_ = std::clamp(cwnd_, floor(), max_wnd_); }
 
 void Nscc::on_sent(Instant now, std::uint32_t octets) noexcept {
   if (!started_) last_adjust_ = now;  // so that nothing depends on when a flow begins
   started_ = true;
+  last_sent_ = now;
   in_flight_ += octets;
 }
 
 // The queueing delay of the packet.
 double Nscc::take_delay(const AckSignals& ack) noexcept {
   if (!ack.rtt) return avg_delay_;
+  rtt_ = *ack.rtt;
   if (*ack.rtt < base_rtt_) {
     base_rtt_ = std::max(*ack.rtt, Duration{1});
     max_wnd_ = window(config_, base_rtt_);
@@ -48,7 +51,12 @@ void Nscc::on_ack(Instant now, const AckSignals& ack) noexcept {
   received_ += newly;
   ignored_ += newly;
   const double delay = take_delay(ack);
-  if (ack.rcv_cwnd_pend > 0 && !ack.restore_cwnd) {
+  const bool penalty = ack.rcv_cwnd_pend > 0 && !ack.restore_cwnd;
+  if (in_parts()) {
+    if (!penalty) grow_part(now, newly);
+    return;
+  }
+  if (penalty) {
     cwnd_ = std::min(cwnd_, in_flight_);
     cwnd_ -= ack.rcv_cwnd_pend * newly / 128;
     return clamp();
@@ -61,6 +69,24 @@ void Nscc::on_ack(Instant now, const AckSignals& ack) noexcept {
   clamp();
   adjust(now);
   clamp();
+}
+
+void Nscc::grow_part(Instant now, double newly) noexcept {
+  cwnd_ = std::min(cwnd_ + config_.part_gain * newly, max_wnd_);
+  if (in_parts()) return;
+  // A whole packet again: nothing of what was counted before holds.
+  fast_ = trigger_qa_ = false;
+  inc_ = received_ = fi_count_ = to_ignore_ = 0;
+  last_adjust_ = now;
+  qa_end_.reset();
+}
+
+// What was in flight at the last time, this packet included, is not listened to.
+void Nscc::halve() noexcept {
+  if (ignored_ <= to_ignore_) return;
+  cwnd_ = std::max(cwnd_ / 2, config_.min_wnd);
+  to_ignore_ = in_flight_;
+  ignored_ = 0;
 }
 
 void Nscc::increase(double newly, double delay) noexcept {
@@ -108,7 +134,7 @@ bool Nscc::quick_adapt(Instant now, bool loss, bool ecn, double delay) noexcept 
   } else if (!qa_end_ || now > *qa_end_) {
     const bool starved = achieved_ < max_wnd_ / static_cast<double>(1u << config_.qa_gate);
     if (qa_end_ && (trigger_qa_ || loss || delay > ps(config_.qa_threshold)) && starved) {
-      cwnd_ = std::max(achieved_, config_.min_wnd);
+      cwnd_ = std::max(achieved_, floor());
       to_ignore_ = in_flight_;
       ignored_ = 0;
       trigger_qa_ = false;
@@ -128,6 +154,11 @@ void Nscc::on_trimmed(Instant now, std::uint32_t octets, bool reduces) noexcept 
   leave_flight(octets);
   ignored_ += octets;
   average(ps(config_.base_rtt));  // the queue was full
+  const bool alone = may_be_in_parts() && cwnd_ <= config_.packet && in_flight_ < octets;
+  if (in_parts() || alone) {
+    if (reduces) halve();
+    return;
+  }
   trigger_qa_ = true;
   if (quick_adapt(now, true, true, 0) || !reduces) return;
   cwnd_ -= octets;
@@ -136,7 +167,11 @@ void Nscc::on_trimmed(Instant now, std::uint32_t octets, bool reduces) noexcept 
 
 void Nscc::on_loss(std::uint32_t octets) noexcept {
   leave_flight(octets);
-  cwnd_ = std::max(cwnd_ - octets, config_.min_wnd);
+  if (in_parts()) {
+    ignored_ += octets;
+    return halve();
+  }
+  cwnd_ = std::max(cwnd_ - octets, floor());
 }
 
 void Nscc::on_returned(std::uint32_t octets) noexcept { leave_flight(octets); }

@@ -5,10 +5,17 @@
 //   not marked        proportional increase, or fast        fair increase: a queue that nobody marks is short-lived
 //   marked            nothing: only the path is bad         multiplicative decrease
 //
+// DEVIATION: with min_wnd below a packet (the reference's is one) the window may be a part of a packet. More senders than
+// packets fit the pipe and the queue that they share would else have most of them trimmed, again and again. So the window
+// is halved when the only packet in flight is trimmed, and grows by part_gain with each that arrives; it is kept by
+// pacing: the next packet goes a round trip / window (in packets) after the last (Swift, SIGCOMM 2020, §3.1 and
+// algorithm 1). Marks and delays do not count there: whoever has a whole packet or more would take what others give up.
+//
 // DEVIATION: the weighted average of the delay is the simulator's (0.0125 of each sample), where the specification is
 // said to weight over a round trip (uet §13, 26).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -43,8 +50,11 @@ class Nscc {
   // Nothing is in flight, whatever was counted.
   void on_nothing_in_flight() noexcept { in_flight_ = 0; }
 
-  // Whether a packet of `octets` may leave.
+  // Whether a packet of `octets` may leave while others are in flight.
   bool allows(std::uint32_t octets) const noexcept { return in_flight_ + octets <= cwnd_; }
+
+  // When the next packet may leave while none is in flight.
+  Instant next_at() const noexcept { return in_parts() ? last_sent_ + gap() : Instant{}; }
 
   double cwnd() const noexcept { return cwnd_; }  // octets
   double in_flight() const noexcept { return in_flight_; }
@@ -60,6 +70,15 @@ class Nscc {
   bool quick_adapt(Instant now, bool loss, bool ecn, double delay) noexcept;
   void increase(double newly, double delay) noexcept;
   void decrease(Instant now) noexcept;
+  bool in_parts() const noexcept { return cwnd_ < config_.packet; }
+  bool may_be_in_parts() const noexcept { return config_.min_wnd < config_.packet; }
+  void grow_part(Instant now, double newly) noexcept;
+  void halve() noexcept;
+  Duration gap() const noexcept {
+    return {static_cast<std::int64_t>(static_cast<double>(rtt_.ps) * config_.packet / cwnd_)};
+  }
+  // The least for all rules but halve().
+  double floor() const noexcept { return std::max(config_.min_wnd, config_.packet); }
   void adjust(Instant now) noexcept;
   void clamp() noexcept;
   void leave_flight(double octets) noexcept { in_flight_ = in_flight_ > octets ? in_flight_ - octets : 0; }
@@ -81,6 +100,8 @@ class Nscc {
   std::optional<Instant> qa_end_{};
   std::optional<Instant> last_cut_{};
   Instant last_adjust_{};
+  Instant last_sent_{};
+  Duration rtt_;  // the last sample
   Duration base_rtt_;
   NsccConfig config_;
 };

@@ -34,6 +34,8 @@ struct NsccConfig {
   double max_wnd_bdps = 1.5;     // the window at most: times rate x base_rtt
   double first_wnd_bdps = 1.5;   // and at first
   double min_wnd = 0;            // octets
+  double packet = 0;             // octets of a full packet: with a smaller min_wnd the window may be a part of one
+  double part_gain = 0.25;       // and then grows by so many octets for each that arrives
   Duration no_queue{1'000'000};  // a delay below is none
   double delay_weight = 0.0125;  // of a sample in the average
 
@@ -58,7 +60,8 @@ struct NsccConfig {
             .qa_threshold = target * 4,
             .adjust_period = n.base_rtt,
             .adjust_bytes = 8.0 * n.packet_octets,
-            .min_wnd = static_cast<double>(n.packet_octets)};
+            .min_wnd = static_cast<double>(n.packet_octets),
+            .packet = static_cast<double>(n.packet_octets)};
   }
 };
 

@@ -4,6 +4,7 @@
 // Initiator: syn -> established -> quiesce -> closing -> free; target: established -> closing -> free (uet §5.14).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -137,6 +138,8 @@ struct Pdc {
   bool idle() const noexcept {
     return open_messages == 0 && messages.empty() && sent.empty() && read_jobs.empty() && open_read_jobs == 0;
   }
+  // No data goes before.
+  Instant data_from() const noexcept { return std::max({next_data, blocked_until, congestion.next_at()}); }
   // An initiator has sent all that may be sent, and all of it is acknowledged: what is missing, data of READs, is the
   // target's to send.
   bool waits_for_peer() const noexcept { return initiator && reads_in_flight > 0 && sent.empty() && !in_data_line; }

@@ -26,16 +26,20 @@ struct Outcome {
 
 enum class Switch { kTrims, kDrops };
 
-Outcome incast(std::size_t senders, Switch kind, Duration queue_limit) {
+// `least`: of the window, packets.
+Outcome incast(std::size_t senders, Switch kind, Duration queue_limit, double least = 1) {
   EngineConfig config = test_config();
   config.payload_mtu = kMtu;
   config.rto_init = 200_us;
+  config.infer_loss = kind == Switch::kDrops;
   const Duration base_rtt = 3_us;
-  config.congestion = NsccConfig::of({.rate = kLinkRate,
-                                      .base_rtt = base_rtt,
-                                      .mtu = kMtu,
-                                      .packet_octets = kMtu + 56,
-                                      .trimming = kind == Switch::kTrims});
+  NsccConfig nscc = NsccConfig::of({.rate = kLinkRate,
+                                    .base_rtt = base_rtt,
+                                    .mtu = kMtu,
+                                    .packet_octets = kMtu + 56,
+                                    .trimming = kind == Switch::kTrims});
+  nscc.min_wnd *= least;
+  config.congestion = nscc;
   config.multipath = {.policy = PathPolicy::kOblivious, .paths = 16};
   Pair pair(config, senders + 1);
   Outcome o;
@@ -100,6 +104,16 @@ TEST(Incast, WithTrimmingTheLastLinkIsFullAndNobodyWaitsForATimer) {
       EXPECT_GT(o.trims, 0u);
     }
   }
+}
+
+// Twice nine packets fit the path and the queue: of forty windows of one most are trimmed.
+TEST(Incast, ManyMoreThanFitTheQueueSendPartsOfAPacketAndAreSeldomTrimmed) {
+  const Outcome whole = incast(40, Switch::kTrims, 3_us);
+  const Outcome parts = incast(40, Switch::kTrims, 3_us, 1.0 / 16);
+  EXPECT_GT(whole.trims, 2 * parts.trims);
+  EXPECT_LT(parts.over_ideal, 0.05);
+  EXPECT_EQ(parts.timeouts, 0u);
+  EXPECT_EQ(parts.retransmitted, parts.trims);
 }
 
 TEST(Incast, OneSenderIsNeverHeldBackNorRepeated) {

@@ -198,6 +198,73 @@ TEST(Nscc, TheReceiversPenaltyShrinksTheWindow) {
   EXPECT_GT(nscc.cwnd(), 45'000) << "over";
 }
 
+// ---- A window below a packet -----------------------------------------------------------------------------------------
+
+// One that may have a part of a packet, and has a whole one, sent and trimmed at `now`.
+Nscc one_packet(Instant now) {
+  NsccConfig config = kReference;
+  config.min_wnd = kPacket / 16.0;
+  config.max_wnd_bdps = config.first_wnd_bdps = 0;  // a packet at most, so at first
+  Nscc nscc(config);
+  nscc.on_sent(now, kPacket);
+  return nscc;
+}
+
+TEST(NsccInParts, TheOnlyPacketIsTrimmedAndHalfAWindowIsLeft) {
+  Nscc nscc = one_packet(at({}));
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket);
+  EXPECT_EQ(nscc.next_at(), Instant{}) << "a whole packet is not paced";
+  nscc.on_trimmed(at(10_us), kPacket, true);
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket / 2.0);
+  EXPECT_FALSE(nscc.allows(kPacket)) << "not beside another";
+  EXPECT_EQ(nscc.next_at(), at(24_us)) << "two round trips after the one before";
+  for (int i = 0; i < 10; ++i) {
+    nscc.on_sent(nscc.next_at(), kPacket);
+    nscc.on_trimmed(nscc.next_at(), kPacket, true);
+  }
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket / 16.0) << "the least";
+}
+
+TEST(NsccInParts, WhatWasInFlightWhenItWasHalvedIsNotListenedTo) {
+  Nscc nscc = one_packet(at({}));
+  nscc.on_trimmed(at(10_us), kPacket, true);
+  nscc.on_sent(at(24_us), kPacket);
+  nscc.on_sent(at(24_us), kPacket);
+  nscc.on_trimmed(at(34_us), kPacket, true);
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket / 4.0);
+  nscc.on_trimmed(at(34_us), kPacket, true);
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket / 4.0);
+}
+
+TEST(NsccInParts, GrowsWithEachPacketThatArrivesWhateverItsDelayAndMark) {
+  Nscc nscc = one_packet(at({}));
+  nscc.on_trimmed(at(10_us), kPacket, true);
+  nscc.on_sent(at(24_us), kPacket);
+  nscc.on_ack(at(60_us), ack(kPacket, 24_us, true));
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket * 0.75);
+  EXPECT_EQ(nscc.next_at(), at(24_us + 36_us * 4 / 3)) << "of the round trip that was measured";
+  nscc.on_ack(at(100_us), ack(kPacket, 0_us));
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket);
+  EXPECT_EQ(nscc.next_at(), Instant{}) << "a whole packet: a window as any other";
+}
+
+TEST(NsccInParts, ATrimAmongOthersLeavesAWholePacket) {
+  Nscc nscc = one_packet(at({}));
+  nscc.on_sent(at({}), kPacket);
+  nscc.on_trimmed(at(10_us), kPacket, true);
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket);
+}
+
+TEST(NsccInParts, TheReferenceHasNone) {
+  Nscc nscc = begun(kPacket, 0);
+  for (int i = 0; i < 10; ++i) {
+    nscc.on_sent(at(i * 20_us), kPacket);
+    nscc.on_trimmed(at(i * 20_us + 10_us), kPacket, true);
+    EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket);
+    EXPECT_EQ(nscc.next_at(), Instant{});
+  }
+}
+
 TEST(Nscc, NothingDependsOnWhenAFlowBegins) {
   const auto run = [](Duration start) {
     Nscc nscc(kReference);

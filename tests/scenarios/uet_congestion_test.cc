@@ -1,0 +1,93 @@
+// What UET's endpoints make of a fabric that is as full as it can be, as they are without being told anything.
+//
+//   8 leaves x 16 hosts, 16 spines, 100 Gb/s; a queue holds about a BDP, and what it has no room for is trimmed; no PFC
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/scenarios/scenario.h"
+
+namespace railyard::test {
+namespace {
+
+std::string fabric(const std::string& traffic) {
+  return R"(
+name: full
+defaults: { link: { rate: 100Gbps, cable: 10m } }
+topology: { preset: leaf-spine, leaves: 8, spines: 16, hosts-per-leaf: 16 }
+switches: { default: { buffer: 25600KB } }
+qos:
+  default:
+    classes:
+      3:
+        lossless: false
+        alpha: 8
+        queue-alpha: 1/256
+        ecn: { kmin: 20KB, kmax: 80KB, pmax: 100% }
+        trim: { keep: 128B, dscp: 40, class: 5 }
+      5: { strict: true, alpha: 8, queue-alpha: 1/8 }
+hosts: { default: { uet: { rto: 500us } } }
+traffic: [ { name: t, transport: uet, message: 2MB, outstanding: 1, bytes: 2MB, )" +
+         traffic + " } ]\nrun: { payload: elided }\n";
+}
+
+struct Outcome {
+  double last_ns = 0;     // when the last flow was complete
+  double over_ideal = 0;  // that against one that is alone
+  std::uint64_t packets = 0, trimmed = 0, retransmitted = 0;
+};
+
+// Every flow is complete and right, and nothing was lost.
+Outcome run(const std::string& traffic, const std::vector<std::string>& sets = {}) {
+  Scenario s(fabric(traffic), sets);
+  s.run_to_the_end();
+  s.expect_books_balance();
+  const report::Report r = s.report();
+  Outcome o;
+  std::int64_t last = 0, ideal = 0;
+  for (const report::FlowReport& f : r.flows) {
+    EXPECT_TRUE(f.fct_ns.has_value()) << f.name;
+    EXPECT_EQ(f.uet->verified, f.uet->messages) << f.name;
+    EXPECT_EQ(f.lost + f.corrupted, 0u) << f.name;
+    last = std::max(last, f.fct_ns.value_or(0));
+    ideal = std::max(ideal, f.ideal_ns.value_or(0));
+    o.packets += f.packets;
+    o.trimmed += f.trimmed;
+    o.retransmitted += f.uet->retransmitted_packets;
+  }
+  o.last_ns = static_cast<double>(last);
+  o.over_ideal = o.last_ns / static_cast<double>(ideal);
+  return o;
+}
+
+// 126 octets around each 4096.
+double link_time_ns(double flows) { return flows * 2e6 * 8 * (4096 + 126) / 4096 / 100; }
+
+TEST(UetCongestion, TheLastFlowOfAPermutationIsNearTheIdealOne) {
+  for (const char* seed : {"run.seed=1", "run.seed=2", "run.seed=3"}) {
+    const Outcome o = run("pattern: permutation", {seed});
+    EXPECT_LE(o.over_ideal, 1.1) << seed;
+    EXPECT_EQ(o.retransmitted, o.trimmed) << "nothing was sent for nothing";
+  }
+}
+
+TEST(UetCongestion, TheReferencesWindowLeavesLinksIdle) {
+  const Outcome o = run("pattern: permutation", {"hosts.default.uet.nscc.max-window=3/2"});
+  EXPECT_GT(o.over_ideal, 1.1);
+}
+
+TEST(UetCongestion, AHundredToOneFillTheLinkAndFewPacketsAreTrimmed) {
+  const Outcome o = run("pattern: incast, fan-in: 100, to: h1");
+  EXPECT_LE(o.last_ns, 1.05 * link_time_ns(100));
+  EXPECT_LT(o.trimmed, o.packets / 3);
+}
+
+TEST(UetCongestion, WithoutPartsOfAPacketEachIsTrimmedAgainAndAgain) {
+  const Outcome o = run("pattern: incast, fan-in: 100, to: h1", {"hosts.default.uet.nscc.min-window=1"});
+  EXPECT_GT(o.trimmed, o.packets / 2);
+}
+
+}  // namespace
+}  // namespace railyard::test
