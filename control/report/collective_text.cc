@@ -33,7 +33,7 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
                    cells...);
   };
   fmt::format_to(out,
-                 "Collectives over RoCE: busbw as nccl-tests has it, Gb/s; of limit: of what framing leaves of the "
+                 "Collectives: busbw as nccl-tests has it, Gb/s; of limit: of what framing leaves of the "
                  "link{}\n",
                  std::ranges::any_of(collectives, [](const CollectiveReport& c) { return c.scale_up.has_value(); })
                      ? "; with a scale-up network, of what the busiest link, or rank there, could carry"

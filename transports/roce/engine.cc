@@ -102,6 +102,7 @@ bool Engine::destroy_qp(QpNumber number) {
   cnp_pacing_.forget(number.value);
   qps_[slot].reset();
   found_ = {};
+  lined_up_ = nullptr;
   if (slot != 0) free_.push_back(slot);
   return true;
 }

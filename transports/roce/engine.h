@@ -7,7 +7,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -111,14 +110,10 @@ class alignas(64) Engine {
   }
   // The same of what will be sent next.
   void expect_send() const noexcept {
-    const Qp* qp = nullptr;
-    if (in_line_ != 0) {
-      const Lines& lines = lines_[static_cast<std::size_t>(std::countr_zero(in_line_))];
-      qp = in_slot(lines.data.empty() ? lines.control.front() : lines.data.front());
-    } else if (!wakes_.empty()) {
-      qp = in_slot(wakes_.top().slot);
-    }
-    if (qp != nullptr) qp->prefetch_to_send(controlled());
+    if (lined_up_ == nullptr) return;
+    lined_up_->prefetch_to_send(controlled());
+    __builtin_prefetch(&nic_.config);
+    nic_.memory.prefetch();
   }
   // Returns why it was of no use; nullopt: it was taken.
   std::optional<Drop> on_packet(Instant now, const InPacket& in);
@@ -202,6 +197,7 @@ class alignas(64) Engine {
     Qp* qp = nullptr;
   };
   mutable std::array<Found, 4> found_;
+  const Qp* lined_up_ = nullptr;  // which did so last, if it is there still: one of those that send soon
   PriorityMask in_line_ = 0;  // classes in whose lines somebody stands
   const bool controlled_;     // there is congestion control
   Instant next_wake_ = Instant::never();

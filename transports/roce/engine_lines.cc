@@ -53,6 +53,7 @@ void Engine::settle_responder(Instant now, Qp& qp) {
 }
 
 void Engine::line_up(Instant now, Qp& qp) {
+  lined_up_ = &qp;
   if (!qp.in_control_line && qp.has_control()) {
     qp.in_control_line = true;
     stand_in_line(&Lines::control, qp.info.path.priority().index(), qp.slot);

@@ -38,7 +38,7 @@ TEST(CollectiveText, NothingIsSaidWithoutAny) { EXPECT_EQ(collective_text({}), "
 
 TEST(CollectiveText, TellsTimesAndRatesAndThatDataAreRight) {
   EXPECT_EQ(collective_text({sample_collective()}),
-            R"(Collectives over RoCE: busbw as nccl-tests has it, Gb/s; of limit: of what framing leaves of the link
+            R"(Collectives: busbw as nccl-tests has it, Gb/s; of limit: of what framing leaves of the link
   name  collective  algorithm ranks      size      min   median      p99      max    algbw    busbw of limit  data
   sum   all-reduce  ring          4      1MiB   120 us   130 us   175 us   180 us    64.50    96.75   98.7 %  verified
 )");
