@@ -72,7 +72,7 @@ PoolConfig pools_for(const spec::Lab& lab) {
   c.real_octets = (longest_packet(lab) + 127) / 128 * 128;
   // The memory of a net_af_xdp device is made of pieces of at least 2048 octets (XDP_UMEM_MIN_CHUNK_SIZE).
   if (lab.run.hugepages) c.real_octets = std::max<std::uint32_t>(c.real_octets, 2048);
-  c.elided_limit = static_cast<std::uint32_t>(std::clamp<std::int64_t>(per_worker * 8 / 10 / 512, 4096, 1 << 26));
+  c.elided_limit = static_cast<std::uint32_t>(std::clamp<std::int64_t>(per_worker * 8 / 10 / 576, 256, 1 << 26));
   c.real_limit =
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(per_worker * 8 / 10 / (c.real_octets + 384), 256, 1 << 24));
   c.anywhere = lab.run.clock == spec::Clock::kVirtual;

@@ -8,16 +8,15 @@
 namespace railyard::spec {
 namespace {
 
-using Kind = Search::Kind;
-using End = std::pair<Kind, std::int64_t>;
+using SearchEnd = std::pair<Search::Kind, std::int64_t>;
 
-std::optional<End> parse_end(std::string_view text) {
-  if (const auto n = parse_integer(text, 0, std::int64_t{1} << 40)) return End{Kind::kInteger, *n};
+std::optional<SearchEnd> parse_search_end(std::string_view text) {
+  if (const auto n = parse_integer(text, 0, std::int64_t{1} << 40)) return SearchEnd{Search::Kind::kInteger, *n};
   if (text.ends_with('%'))
-    if (const auto part = parse_ppm(text)) return End{Kind::kPercent, *part};
-  if (const auto rate = parse_rate(text)) return End{Kind::kRate, rate->bps};
-  if (const auto size = parse_size(text)) return End{Kind::kSize, size->n};
-  if (const auto time = parse_duration(text)) return End{Kind::kDuration, time->ps};
+    if (const auto part = parse_ppm(text)) return SearchEnd{Search::Kind::kPercent, *part};
+  if (const auto rate = parse_rate(text)) return SearchEnd{Search::Kind::kRate, rate->bps};
+  if (const auto size = parse_size(text)) return SearchEnd{Search::Kind::kSize, size->n};
+  if (const auto time = parse_duration(text)) return SearchEnd{Search::Kind::kDuration, time->ps};
   return std::nullopt;
 }
 
@@ -50,9 +49,9 @@ Parsed<Search> parse_search(std::string_view text) {
   const std::size_t dots = range.find("..");
   if (dots == range.npos) return wrong("no range");
   const std::string_view words[] = {range.substr(0, dots), range.substr(dots + 2)};
-  End ends[2];
+  SearchEnd ends[2];
   for (int i = 0; i < 2; ++i) {
-    const auto end = parse_end(words[i]);
+    const auto end = parse_search_end(words[i]);
     if (!end) return wrong(fmt::format("'{}' is no number, rate, size, duration or part such as 5%", words[i]));
     ends[i] = *end;
   }

@@ -27,6 +27,9 @@ class RingQueue {
 
   T& operator[](std::size_t i) noexcept { return slots_[(head_ + static_cast<std::uint32_t>(i)) & mask_]; }
 
+  // Of one that may be empty, too.
+  void prefetch_front() const noexcept { __builtin_prefetch(slots_.get() + (head_ & mask_)); }
+
   // Allocates only when the ring doubles.
   void push(const T& item) {
     if (tail_ - head_ == capacity_) [[unlikely]]

@@ -133,7 +133,7 @@ class alignas(64) EgressPort {
   void prefetch_next() const noexcept {
     if (channel_ == nullptr) return;
     channel_->prefetch_near();
-    __builtin_prefetch(&queues_[sending_priority_.index()].frames.front());
+    queues_[sending_priority_.index()].frames.prefetch_front();
   }
 
   // Whether the first frame of a queue has departed and waits for its link to send it again.
