@@ -16,7 +16,7 @@ constexpr std::pair<std::string_view, Comparison> kComparisons[] = {
     {"!=", Comparison::kNotEqual}, {"<=", Comparison::kAtMost}, {">=", Comparison::kAtLeast},
     {"=", Comparison::kEqual},     {"<", Comparison::kLess},    {">", Comparison::kGreater}};
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_blanks(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
@@ -39,11 +39,11 @@ Parsed<Condition::Term> parse_term(std::string_view text) {
   };
   const std::size_t at = text.find_first_of("!<>=");
   if (at == text.npos) return wrong("no comparison");
-  const std::string_view figure = trimmed(text.substr(0, at));
+  const std::string_view figure = without_blanks(text.substr(0, at));
   if (figure.empty() || figure.find_first_of(" \t") != figure.npos) return wrong("no figure");
   for (const auto& [word, comparison] : kComparisons) {
     if (!text.substr(at).starts_with(word)) continue;
-    const auto value = parse_value(trimmed(text.substr(at + word.size())));
+    const auto value = parse_value(without_blanks(text.substr(at + word.size())));
     if (!value) return wrong("no value");
     return Condition::Term{std::string(figure), comparison, *value};
   }
@@ -75,7 +75,7 @@ Parsed<Condition> parse_condition(std::string_view text) {
   Condition all;
   for (std::size_t from = 0;;) {
     const std::size_t next = text.find(kAnd, from);
-    auto term = parse_term(trimmed(text.substr(from, next == text.npos ? next : next - from)));
+    auto term = parse_term(without_blanks(text.substr(from, next == text.npos ? next : next - from)));
     if (!term) return std::unexpected(std::move(term).error());
     all.terms.push_back(std::move(*term));
     if (next == text.npos) return all;
