@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "control/build/device_settings.h"
+#include "control/build/link_credits.h"
 #include "control/build/quality_reports.h"
 #include "control/build/roce_nics.h"
 #include "control/build/uet_nics.h"
@@ -63,6 +64,8 @@ class BuiltLab::Builder {
       const bool trunk = graph_.is_trunk(graph_.node(l.a.node)) || graph_.is_trunk(graph_.node(l.b.node));
       Link link{built_.port(l.a), built_.port(l.b), l.rate, trunk ? Duration{} : l.delay};
       if (l.llr) link.retry = retry_of(*l.llr);
+      link.credits_at_a = credits_at(lab_, l, l.a);
+      link.credits_at_b = credits_at(lab_, l, l.b);
       built_.fabric_.connect(link);
     }
   }
@@ -268,8 +271,12 @@ class BuiltLab::Builder {
       c.mtu = static_cast<std::uint32_t>(link_at(n, p).mtu);
       c.trust = trust_map(qos);
       for (std::size_t k = 0; k < kPriorities; ++k) c.scheduling[k] = scheduling_of(qos.classes[k]);
-      c.receive = {profile.receive.rate.value_or(BitRate{}), profile.receive.buffer, profile.receive.xoff,
-                   profile.receive.xon, lossless_classes(qos)};
+      c.receive = {profile.receive.rate.value_or(BitRate{}),
+                   profile.receive.buffer,
+                   profile.receive.xoff,
+                   profile.receive.xon,
+                   lossless_classes(qos),
+                   classes_with_credits(qos)};
       config.nics.push_back(c);
       drivers.push_back(make_driver(node, p, c));
     }
@@ -405,6 +412,7 @@ class BuiltLab::Builder {
       if (v->second.all_tagged) c.vlans.allow_all_tagged();
       for (const int vid : v->second.tagged) c.vlans.allow_tagged(static_cast<std::uint16_t>(vid));
     }
+    const std::optional<CreditConfig> credits = credits_at(lab_, link, {node.name, e.port.value + 1});
     for (std::size_t k = 0; k < kPriorities; ++k) {
       const spec::TrafficClass& t = qos.classes[k];
       if (t.remap_to >= 0) c.remap.to[k] = static_cast<std::uint8_t>(t.remap_to);
@@ -423,22 +431,10 @@ class BuiltLab::Builder {
         out.trim = {t.trim->keep, static_cast<std::uint8_t>(dscp),
                     Priority{static_cast<std::uint8_t>(t.trim->to_class)}};
       }
-      if (t.lossless) set_headroom(n, e, k, t, profile, out.buffer);
+      if (credits) out.buffer.credits = profile.cell * credits->classes[k].cells;
+      if (t.lossless && out.buffer.credits == Bytes{}) set_headroom(n, e, k, t, profile, out.buffer);
     }
     return c;
-  }
-
-  // Of what is behind a trunk only the standard's is known.
-  Duration peer_response(const spec::NodeSpec& peer, BitRate rate) const {
-    switch (peer.kind) {
-      case spec::NodeSpec::Kind::kSwitch:
-        return response_of(lab_.switches.at(peer.profile).pause_response, rate);
-      case spec::NodeSpec::Kind::kHost:
-        return response_of(lab_.hosts.at(peer.profile).pause_response, rate);
-      case spec::NodeSpec::Kind::kTrunk:
-        break;
-    }
-    return standard_pause_response(rate);
   }
 
   // What the class sets aside for itself, and what it may have from the pool beyond that. With a pool, `headroom: auto`
@@ -450,7 +446,7 @@ class BuiltLab::Builder {
     HeadroomTerms terms;
     terms.rate = link.rate;
     terms.propagation = link.delay;
-    terms.peer_response = peer_response(peer, link.rate);
+    terms.peer_response = peer_response(lab_, peer, link.rate);
     // The way of a pause frame through a trunk, and of what is sent meanwhile.
     if (graph_.is_trunk(e.neighbour)) terms.propagation += TrunkEnd::kLatency;
     terms.rx_latency = profile.latency;

@@ -152,6 +152,12 @@ void Changes::find_link_rates(const BuiltLab& running, const BuiltLab& fresh, Du
             fmt::format("links.{}.rate cannot change while the lab is up: {} cuts through, which needs to "
                         "know how fast a frame came in; take the lab down and bring it up with the new value",
                         spec::format(link.a), end.node));
+    if (fresh.fabric().links()[i].credits_at_a)
+      throw NotLive(
+          fmt::format("links.{}.rate cannot change while the lab is up: its ends have agreed on credits (cbfc) for the "
+                      "rate that it "
+                      "has; take the lab down and bring it up with the new value",
+                      spec::format(link.a)));
     link_rates_.push_back({running.port(link.a), link.rate});
   }
   if (link_rates_.empty()) return;

@@ -26,6 +26,25 @@ PriorityMask lossless_classes(const spec::QosProfile& qos) noexcept {
   return classes;
 }
 
+PriorityMask classes_with_credits(const spec::QosProfile& qos) noexcept {
+  PriorityMask classes = 0;
+  for (std::uint8_t k = 0; k < kPriorities; ++k)
+    if (has_credits(qos.classes[k])) classes = static_cast<PriorityMask>(classes | bit(Priority{k}));
+  return classes;
+}
+
+Duration peer_response(const spec::Lab& lab, const spec::NodeSpec& peer, BitRate rate) {
+  switch (peer.kind) {
+    case spec::NodeSpec::Kind::kSwitch:
+      return response_of(lab.switches.at(peer.profile).pause_response, rate);
+    case spec::NodeSpec::Kind::kHost:
+      return response_of(lab.hosts.at(peer.profile).pause_response, rate);
+    case spec::NodeSpec::Kind::kTrunk:
+      break;
+  }
+  return standard_pause_response(rate);
+}
+
 EcnConfig ecn_of(const spec::Ecn& e, BitRate rate) noexcept {
   EcnConfig c;
   c.enabled = e.enabled;

@@ -18,6 +18,9 @@ namespace railyard::build {
 TrustMap trust_map(const spec::QosProfile& qos);
 ClassScheduling scheduling_of(const spec::TrafficClass& c) noexcept;
 PriorityMask lossless_classes(const spec::QosProfile& qos) noexcept;
+// Whether the sender has credits (CBFC), which it has of lossless classes only; and which classes have them.
+inline bool has_credits(const spec::TrafficClass& c) noexcept { return c.lossless && c.cbfc.has_value(); }
+PriorityMask classes_with_credits(const spec::QosProfile& qos) noexcept;
 // At a port of this rate.
 EcnConfig ecn_of(const spec::Ecn& e, BitRate rate) noexcept;
 PathConfig path_of(const spec::PathSpec& p) noexcept;
@@ -32,5 +35,7 @@ constexpr std::uint32_t largest_frame(int mtu) noexcept {
 inline Duration response_of(const std::optional<Duration>& configured, BitRate rate) noexcept {
   return configured ? *configured : standard_pause_response(rate);
 }
+// The same of a node of the lab, at a link of `rate`; of what is behind a trunk only the standard's is known.
+Duration peer_response(const spec::Lab& lab, const spec::NodeSpec& peer, BitRate rate);
 
 }  // namespace railyard::build

@@ -143,8 +143,10 @@ class Writer {
     const std::string_view word = column_.word(Kind::kLoss);
     if (word.empty()) return;
     const spec::TrafficClass& now = lab_.qos.at(c.profile).classes[static_cast<std::size_t>(c.number)];
-    const bool lossless = word == "pfc";
+    const bool lossless = word == "pfc" || word == "cbfc";
     set(c.path() + ".lossless", lossless ? "true" : "false");
+    if (word == "cbfc" && !now.cbfc) set(c.path() + ".cbfc", "on");
+    if (word == "pfc" && now.cbfc) set(c.path() + ".cbfc", "off");
     if (now.trim && word != "trim") set(c.path() + ".trim", "");
     if (lossless) {
       // What a lossless class has no use for.

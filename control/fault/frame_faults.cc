@@ -9,6 +9,7 @@
 #include "control/spec/spec_error.h"
 #include "control/spec/suggest.h"
 #include "control/spec/value.h"
+#include "dataplane/wire/credit_message.h"
 
 namespace railyard::fault {
 namespace {
@@ -166,7 +167,9 @@ std::vector<FaultyDirection> frame_faults(build::BuiltLab& lab, const spec::Faul
         config.lanes = {!pauses, pauses || (of_the_link && c.touches_control)};
         // Other control frames, reports of quality, are none of its business.
         if (pauses)
-          config.match.add({wire::number_test(wire::HeaderLayer::kEthernet, 96, 16, wire::ether_type::kMacControl)});
+          config.match.add({wire::number_test(wire::HeaderLayer::kEthernet, 96, 16, wire::ether_type::kMacControl),
+                            wire::number_test(wire::HeaderLayer::kEthernet, 96, 24,
+                                              wire::kCreditMessageEtherType << 8 | wire::kCreditMessageSubtype)});
         if (place.traffic_class >= 0) match_class(qos_of(lab, receiver), place.traffic_class, config.match);
         const std::string where =
             spec::format(spec::PortName{lab.node_of(receiver.device).name, receiver.port.value + 1});

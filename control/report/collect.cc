@@ -59,8 +59,9 @@ LabReport lab_report(const build::BuiltLab& lab) {
 double utilisation(const PortCounters& c, std::int64_t rate_bps, Duration time) {
   if (rate_bps <= 0 || time <= Duration{}) return 0;
   constexpr std::uint64_t kOverhead = kPreambleOctets + kGapOctets;
-  const std::uint64_t octets =
-      c.tx_octets() + c.tx_packets() * kOverhead + c.tx_control * (kLeastFrameOctets + kOverhead);
+  const std::uint64_t octets = c.tx_octets() + c.tx_packets() * kOverhead +
+                               (c.tx_control - c.credit_messages_sent) * (kLeastFrameOctets + kOverhead) +
+                               c.credit_octets_sent;
   return static_cast<double>(octets) * 8 / (static_cast<double>(rate_bps) * seconds(time));
 }
 

@@ -177,6 +177,7 @@ Json traffic_class(std::size_t priority, const ClassCounters& c, bool is_switch)
             {"pfc_received", c.xoff_received + c.xon_received},
             {"xoff_received", c.xoff_received},
             {"paused_ns", nanoseconds(c.paused)},
+            {"stalled_ns", nanoseconds(c.stalled)},
             {"depth_bytes", c.depth_octets},
             {"max_depth_bytes", c.max_depth_octets}};
   if (is_switch) {
@@ -206,6 +207,8 @@ Json port(const PortReport& p) {
             {"quality_reports_sent", c.quality_reports_sent},
             {"quality_reports_received", c.quality_reports_received},
             {"drops", drops(c.drops)}};
+  if (c.credit_messages_sent + c.credit_messages_received > 0)
+    j["credit_messages"] = {{"sent", c.credit_messages_sent}, {"received", c.credit_messages_received}};
   if (c.llr.on)
     j["llr"] = {{"frames", c.llr.frames},
                 {"replays", c.llr.replays},

@@ -49,7 +49,7 @@ double total_goodput(const Report& r) {
 
 struct Sums {
   double lost = 0, drops = 0, retransmitted = 0, reordered = 0, marked = 0, cnps = 0, trimmed = 0;
-  double xoff = 0, paused_ns = 0, deepest = 0;
+  double xoff = 0, paused_ns = 0, stalled_ns = 0, deepest = 0;
 };
 
 double dropped_for_any_reason(const PortReport& p) { return static_cast<double>(p.counters.dropped()); }
@@ -73,6 +73,7 @@ Sums sums_of(const Report& r) {
       s.marked += static_cast<double>(c.ecn_marked);
       s.trimmed += static_cast<double>(c.trimmed);
       s.paused_ns += static_cast<double>(nanoseconds(c.paused));
+      s.stalled_ns += static_cast<double>(nanoseconds(c.stalled));
       s.xoff += static_cast<double>(c.xoff_sent);
       if (p.is_switch) s.deepest = std::max(s.deepest, static_cast<double>(c.max_depth_octets));
     }
@@ -146,7 +147,7 @@ std::vector<Figure> summary(const Report& r) {
        {std::pair{"lost", s.lost}, std::pair{"drops", s.drops}, std::pair{"retransmitted", s.retransmitted},
         std::pair{"out_of_order", s.reordered}, std::pair{"trimmed", s.trimmed}, std::pair{"ecn_marked", s.marked},
         std::pair{"cnps", s.cnps}, std::pair{"xoff_sent", s.xoff}, std::pair{"paused", s.paused_ns},
-        std::pair{"max_queue", s.deepest}})
+        std::pair{"stalled", s.stalled_ns}, std::pair{"max_queue", s.deepest}})
     out.push_back({name, value});
   LinkRetryCounters llr;
   for (const PortReport& p : r.ports) llr.add(p.counters.llr);
@@ -194,6 +195,7 @@ FigureKind kind_of(std::string_view name) {
                                                             {"cnps", {kCount, kNeither}},
                                                             {"xoff_sent", {kCount, kLower}},
                                                             {"paused", {kNanoseconds, kLower}},
+                                                            {"stalled", {kNanoseconds, kLower}},
                                                             {"llr_replays", {kCount, kNeither}},
                                                             {"llr_latency_mean", {kNanoseconds, kLower}},
                                                             {"llr_latency_max", {kNanoseconds, kLower}},

@@ -55,7 +55,7 @@ std::uint64_t drops_of(const DropCounts& d) {
 // Whether more has happened to a queue than that a frame waited for the one before it.
 bool is_of_interest(const ClassCounters& c) {
   constexpr std::uint64_t kFew = 2;  // frames
-  if (c.ecn_marked > 0 || c.paused > Duration{} || drops_of(c.drops) > 0) return true;
+  if (c.ecn_marked > 0 || c.paused > Duration{} || c.stalled > Duration{} || drops_of(c.drops) > 0) return true;
   return c.tx_packets > 0 && c.max_depth_octets > kFew * (c.tx_octets / c.tx_packets);
 }
 
@@ -185,6 +185,26 @@ void pause_lines(Out out, const Report& r) {
   if (paused.size() > kMostPorts)
     fmt::format_to(out, "  and {} more, up to {}\n", paused.size() - kMostPorts,
                    time_text(paused[kMostPorts].counters->paused));
+}
+
+// The same where senders have credits in the place of being paused.
+void stall_lines(Out out, const Report& r) {
+  const auto stalled = most(
+      r, [](const Place& p) { return p.counters->stalled > Duration{}; },
+      [](const Place& p) { return p.counters->stalled.ps; });
+  if (stalled.empty()) return;
+  fmt::format_to(out, "\nWho waited for credits (CBFC): {} port-class{} in all, the longest first\n", stalled.size(),
+                 stalled.size() == 1 ? "" : "es");
+  fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>10} {:>9}\n", "port", "credits of", "class", "waited", "of time");
+  for (std::size_t i = 0; i < std::min(stalled.size(), kMostPorts); ++i) {
+    const Place& p = stalled[i];
+    fmt::format_to(
+        out, "  {:<14} {:<14} {:>5} {:>10} {:>9}\n", p.name(), p.port->peer, p.priority, time_text(p.counters->stalled),
+        percent_text(r.engine.simulated_seconds > 0 ? seconds(p.counters->stalled) / r.engine.simulated_seconds : 0));
+  }
+  if (stalled.size() > kMostPorts)
+    fmt::format_to(out, "  and {} more, up to {}\n", stalled.size() - kMostPorts,
+                   time_text(stalled[kMostPorts].counters->stalled));
 }
 
 // CE marks are to come before pauses: where they did not, or only just, thresholds are to be looked at.
@@ -349,11 +369,14 @@ void story(Out out, const Report& r) {
   std::uint64_t xoffs = 0;
   std::size_t paused_switches = 0;
   std::size_t paused_hosts = 0;
+  std::size_t stalled_switches = 0;
+  std::size_t stalled_hosts = 0;
   for (const PortReport& p : r.ports)
     for (const ClassCounters& c : p.counters.classes) {
       marks += p.is_switch ? c.ecn_marked : 0;
       xoffs += p.is_switch ? c.xoff_sent : 0;
       if (c.paused > Duration{}) ++(p.is_switch ? paused_switches : paused_hosts);
+      if (c.stalled > Duration{}) ++(p.is_switch ? stalled_switches : stalled_hosts);
     }
   const Place& root = queued.front();
   fmt::format_to(out, "\nIn short: the deepest queue stood at {} towards {}, {} in class {}", root.name(),
@@ -365,6 +388,9 @@ void story(Out out, const Report& r) {
                    paused_hosts == 1 ? "" : "s");
   else
     fmt::format_to(out, "; nobody had to be paused");
+  if (stalled_switches + stalled_hosts > 0)
+    fmt::format_to(out, "; {} switch port{} and {} host NIC{} waited for credits", stalled_switches,
+                   stalled_switches == 1 ? "" : "s", stalled_hosts, stalled_hosts == 1 ? "" : "s");
   fmt::format_to(out, ".\n");
 }
 
@@ -440,6 +466,7 @@ std::string Report::text() const {
   queue_lines(out, *this);
   path_lines(out, *this);
   pause_lines(out, *this);
+  stall_lines(out, *this);
   tree_lines(out, *this);
   order_lines(out, *this);
   storm_lines(out, *this);

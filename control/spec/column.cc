@@ -72,6 +72,7 @@ const std::vector<ColumnWord>& column_words() {
       {"spray", kPath, true, true, "every packet its own path: the switches choose (roce), or the sender does (uet)"},
       {"adaptive", kPath, true, true, "the switches choose the least loaded path"},
       {"pfc", kLoss, true, true, "a lossless class"},
+      {"cbfc", kLoss, true, true, "a lossless class with credits, in the place of pauses"},
       {"lossy", kLoss, true, true, "a lossy class that drops"},
       {"trim", kLoss, true, true, "a lossy class that trims"},
       {"llr", kLink, true, true, "link-level retry on all links that do not say otherwise"}};

@@ -22,6 +22,7 @@ std::string json_schema() {
   define(definitions, path_keys());
   define(definitions, ecn_keys());
   define(definitions, trim_keys());
+  define(definitions, cbfc_keys());
   define(definitions, switch_keys());
   define(definitions, ecmp_keys());
   define(definitions, pfc_watchdog_keys());

@@ -101,9 +101,19 @@ struct Trim {
   bool operator==(const Trim&) const = default;
 };
 
+// Credit-based flow control: dataplane/device/credit_config.h.
+struct CbfcSpec {
+  std::optional<Bytes> credits;  // per port; nothing: computed from the link
+  std::optional<Bytes> update;   // nothing: a frame
+  Duration sync{100'000'000};
+
+  bool operator==(const CbfcSpec&) const = default;
+};
+
 // One traffic class, at every port of the switches that use the profile.
 struct TrafficClass {
   bool lossless = false;
+  std::optional<CbfcSpec> cbfc;   // lossless: the sender has credits in the place of being paused
   Bytes reserved{};               // guaranteed to the ingress priority group
   int alpha_exponent = 0;         // of the ingress group: 2^n; in a file "1/8", "2"
   std::optional<Bytes> xoff;      // a fixed limit in the place of alpha

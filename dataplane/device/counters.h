@@ -27,6 +27,7 @@ struct ClassCounters {
   std::uint64_t xoff_received = 0;
   std::uint64_t xon_received = 0;
   Duration paused{};               // how long the peer had this priority of this port paused
+  Duration stalled{};              // how long its first frame waited for credits (CBFC)
   std::uint64_t storms_detected = 0;  // by the PFC watchdog (switches only)
   std::uint64_t storms_restored = 0;
   // Switches only: when this egress queue first marked a frame CE, and when an ingress group behind it first went over
@@ -64,6 +65,9 @@ struct PortCounters {
   std::uint64_t tx_control = 0;
   std::uint64_t quality_reports_sent = 0;  // of these, reports for global load balancing (switches only)
   std::uint64_t quality_reports_received = 0;
+  std::uint64_t credit_messages_sent = 0;  // of these, of credit-based flow control (CBFC), and
+  std::uint64_t credit_octets_sent = 0;    // ... the wire time of these
+  std::uint64_t credit_messages_received = 0;
   std::uint64_t delivered = 0;  // frames taken from the wire, control included
   std::uint64_t lost = 0;       // frames that never arrived: the link went down, or a fault of the link took them
   std::uint64_t lost_to_faults = 0;  // of these, the latter

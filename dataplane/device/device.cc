@@ -331,11 +331,14 @@ Instant Device::take_faulty(Inbox& inbox, PortIndex port, Channel::Fifo& fifo, E
 }
 
 void Device::pass_faults(Inbox& inbox, PortIndex port, const InFlight& frame, EventKind kind) {
+  const CreditStamp credits = kind == EventKind::kArrival ? frame.packet->credits : CreditStamp{};
+  const std::uint64_t lost_before = inbox.faults->lost();
   inbox.faults->pass(lane_of(kind), frame.packet, frame.effect, frame.start, arrival_of(ingress(port), frame, kind),
                      pool(), [&](Packet* packet, Instant effect, Instant start) {
                        if (!lost_with_link(inbox, port, {effect, start, packet}, kind))
                          deliver(port, kind, effect, packet);
                      });
+  if (credits.cells != 0 && inbox.faults->lost() != lost_before) on_credits_lost(port, credits);
 }
 
 // What the faults of a port have held back until before `until` goes on. Returns when the next does.

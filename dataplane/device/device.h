@@ -17,6 +17,7 @@
 #include "dataplane/device/arrivals.h"
 #include "dataplane/device/channel.h"
 #include "dataplane/device/counters.h"
+#include "dataplane/device/credit_config.h"
 #include "dataplane/device/event_key.h"
 #include "dataplane/device/int_source.h"
 #include "dataplane/device/link_retry.h"
@@ -111,6 +112,11 @@ class Device {
   // nullptr: the link has no LLR.
   const LinkRetry* link_retry(PortIndex port) const noexcept {
     return port.index() < link_retries_.size() ? link_retries_[port.index()].get() : nullptr;
+  }
+  // Credit-based flow control (CBFC) on the link of `port`, which is connected: of what this device sends there, and of
+  // what comes in. For devices that send through an EgressPort, before anything is sent.
+  virtual void use_credits(PortIndex port, const CreditConfig& sends, const CreditConfig& receives) {
+    static_cast<void>(port), static_cast<void>(sends), static_cast<void>(receives);
   }
   // Faults of the link of `port` that LLR mends, in the direction that this device sends. Only while the engine rests.
   // Those that have ended go, as with prune_link_faults().
@@ -214,6 +220,8 @@ class Device {
   virtual void on_new_rate(Instant, PortIndex, BitRate, Duration /*peer_response*/) {}
   // retry_frames(), and whenever there is something else for `retry` to do.
   virtual void on_link_retry(PortIndex port, LinkRetry& retry) { static_cast<void>(port), static_cast<void>(retry); }
+  // A fault of the link has taken a data frame that used credits.
+  virtual void on_credits_lost(PortIndex port, CreditStamp stamp) { static_cast<void>(port), static_cast<void>(stamp); }
   // key_base() has moved: keys that are kept must be made anew.
   virtual void on_new_key_base() = 0;
   // Fills what are Counters; any thread may call it. Then the rest, for a device that rests.

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <memory>
 
 #include "dataplane/base/assert.h"
 #include "dataplane/base/counter.h"
@@ -17,6 +18,7 @@
 #include "dataplane/device/link_retry.h"
 #include "dataplane/device/pause_state.h"
 #include "dataplane/device/pfc_sender.h"
+#include "dataplane/device/port_credits.h"
 #include "dataplane/device/queue_sample.h"
 #include "dataplane/device/scheduler.h"
 #include "dataplane/packet/packet.h"
@@ -45,9 +47,12 @@ struct QueuedFrame {
 // The members are laid out by use: what every frame touches is in two cache lines and one per class.
 class alignas(64) EgressPort {
  public:
-  // For ports that have nothing to report.
+  // For ports that have nothing to report, and those without credits.
   struct NoReports {
     Packet* operator()() const noexcept { return nullptr; }
+  };
+  struct NoCredits {
+    Packet* operator()(const wire::CreditMessage&) const noexcept { return nullptr; }
   };
 
   EgressPort() = default;
@@ -78,6 +83,12 @@ class alignas(64) EgressPort {
     has_retry_ = true;
     look_up();
   }
+  // The link has credit-based flow control: what this port sends, and what comes in here. Before anything is sent.
+  void use_credits(const CreditConfig& sends, const CreditConfig& receives) {
+    credits_ = std::make_unique<PortCredits>(sends, receives);
+    look_up();
+  }
+  bool has_credits() const noexcept { return attention_ != 0 && credits_ != nullptr; }
   // The pause time that XOFFs of this port announce, in quanta.
   void announce(std::uint16_t quanta) noexcept { pfc_.configure(quanta, quantum_); }
   void schedule(const std::array<ClassScheduling, kPriorities>& classes, std::uint32_t largest_frame) noexcept {
@@ -88,7 +99,9 @@ class alignas(64) EgressPort {
   // Whether start() could do something, sooner or later.
   bool has_pending_start() const noexcept { return (nonempty_ | attention_) != 0; }
   // Whether a MAC control frame waits; at an idle port for memory, which any occasion to start may bring.
-  bool has_pending_control() const noexcept { return attention_ != 0 && (pfc_.pending() != 0 || report_due_); }
+  bool has_pending_control() const noexcept {
+    return attention_ != 0 && (pfc_.pending() != 0 || report_due_ || (has_credits() && credits_->pending()));
+  }
   // The port's slot: when it wants to be called next, Instant::never() if not by itself.
   Instant slot() const noexcept { return slot_; }
   // What the transmission that ends at slot() is. Valid while busy() and at its end; no packet: MAC control.
@@ -162,17 +175,21 @@ class alignas(64) EgressPort {
   // Starts what may be sent at `now`, MAC control first; if nothing may, sets slot() to the next pause expiry. The port
   // must be idle and all other events of the instant done. `departing(packet, priority)` sees a data frame just before
   // it is pushed and may still rewrite it; `make_pfc(mask, quanta)` builds the pending PFC frame (nullptr: no memory),
-  // `make_report()` the report that is due (nullptr: none after all).
-  template <class Departing, class MakePfc, class MakeReport = NoReports>
-  void start(Instant now, Departing&& departing, MakePfc&& make_pfc, MakeReport&& make_report = {}) {
+  // `make_report()` the report that is due (nullptr: none after all), `make_credit(message)` a message about credits
+  // (nullptr: no memory).
+  template <class Departing, class MakePfc, class MakeReport = NoReports, class MakeCredit = NoCredits>
+  void start(Instant now, Departing&& departing, MakePfc&& make_pfc, MakeReport&& make_report = {},
+             MakeCredit&& make_credit = {}) {
     RAILYARD_EXPENSIVE_ASSERT(!busy_, "start on a busy port");
     PriorityMask eligible = nonempty_;
     if (attention_ != 0) [[unlikely]] {
       if (retries_ && retry().waits()) return replay(now);
       if (pfc_.pending() != 0 && start_pfc(now, make_pfc)) return;
+      if (has_credits() && credits_->pending() && start_credit(now, make_credit)) return;
       if (report_due_ && start_report(now, make_report)) return;
       if (!planted(PlantedBug::kPauseIgnored))
         eligible = static_cast<PriorityMask>(eligible & ~(pause_.paused(now) & ~unsigned{deaf_}));
+      if (has_credits()) eligible &= affordable(now);
       look_up();
     }
     if (eligible == 0) {
@@ -202,6 +219,15 @@ class alignas(64) EgressPort {
   // Until when class `p` is paused; in the past: it is not.
   Instant paused_until(Priority p) const noexcept { return pause_.until(p); }
   PriorityMask paused(Instant now) noexcept { return attention_ == 0 ? PriorityMask{0} : pause_.paused(now); }
+  // Of `wanted`, classes of which a frame of `octets` would have to wait: they are paused, or have not the credits.
+  PriorityMask held_back(Instant now, PriorityMask wanted, std::uint32_t octets) noexcept {
+    if (attention_ == 0) [[likely]]
+      return 0;
+    const unsigned paused = pause_.paused(now);
+    const auto not_paused = static_cast<PriorityMask>(wanted & ~paused);
+    const unsigned without = has_credits() ? credits_->sender.withhold(now, not_paused, octets) : 0u;
+    return static_cast<PriorityMask>((wanted & paused) | without);
+  }
   // When the first pause among the classes in `of` runs out; Instant::never() if none is paused. After start().
   Instant first_expiry(PriorityMask of) const noexcept { return pause_.first_expiry(of); }
 
@@ -212,11 +238,34 @@ class alignas(64) EgressPort {
     return pfc_.pending() != 0;
   }
   bool wants_pause(Priority p) const noexcept { return pfc_.wants_xoff(p); }
-  // When the standing XOFFs must be repeated, and that this is the time.
-  Instant refresh_due() const noexcept { return pfc_.refresh_due(); }
-  void refresh() noexcept {
-    pfc_.refresh();
+  // When the standing XOFFs must be repeated or the peer is to be told which credits were used, and that this is the
+  // time.
+  Instant refresh_due() const noexcept {
+    if (!has_credits()) [[likely]]
+      return pfc_.refresh_due();
+    return pfc_.refresh_due() < credits_->sender.sync_due() ? pfc_.refresh_due() : credits_->sender.sync_due();
+  }
+  void refresh(Instant now) noexcept {
+    if (pfc_.refresh_due() <= now) pfc_.refresh();
+    if (has_credits()) credits_->sender.sync(now);
     look_up();
+  }
+
+  // A data frame has come in at this port, which has credits; wrong: nobody knows of which class.
+  void credit_arrival(CreditStamp stamp, bool wrong) noexcept {
+    wrong ? credits_->receiver.lose(stamp) : credits_->receiver.arrive(stamp);
+  }
+  // The link has lost a frame on its way here.
+  void credit_lost(CreditStamp stamp) noexcept { credits_->receiver.lose(stamp); }
+  // So many cells are held of what came in here by class `p`. Returns whether a message must be sent.
+  bool credit_hold(Priority p, std::uint32_t cells) noexcept { return credits_->receiver.hold(p, cells); }
+  // A message of the peer takes effect.
+  void hear_credits(const wire::CreditMessage& message) noexcept {
+    credits_->heard.increment();
+    if (message.type == wire::CreditMessageType::kFreed)
+      credits_->sender.hear(message);
+    else
+      credits_->receiver.hear(message);
   }
 
   // The peer is to get a report: it goes after pause frames and before data. False: no more.
@@ -242,8 +291,17 @@ class alignas(64) EgressPort {
     pause_.clear(now);
     pfc_.forget();
     report_due_ = false;
+    if (has_credits()) {
+      credits_->sender.link_down(now);
+      credits_->receiver.link_down();
+    }
     look_up();
     if (!busy_) slot_ = Instant::never();
+  }
+  void link_up(Instant now) noexcept {
+    if (!has_credits()) return;
+    credits_->sender.link_up(now);
+    credits_->receiver.link_up();
   }
 
   // Fills what this port has counted of one of its classes.
@@ -267,6 +325,24 @@ class alignas(64) EgressPort {
     s.xoff_sent = pfc_.xoff_sent(p);
     s.paused = pause_.paused_time(p, now);
     return s;
+  }
+  // How long the first frames of a class have waited for credits in all.
+  Duration stalled_time(Priority p, Instant now) const noexcept {
+    return has_credits() ? credits_->sender.stalled_time(p, now) : Duration{};
+  }
+  // Fills what this port has counted of messages about credits. Any thread may ask.
+  void count_credits(PortCounters& c) const noexcept {
+    if (credits_ == nullptr) return;
+    c.credit_messages_sent = credits_->sent.read();
+    c.credit_octets_sent = credits_->sent_octets.read();
+    c.credit_messages_received = credits_->heard.read();
+  }
+  // Since when a class has been held back by the peer without a break, by pauses or for want of credits;
+  // Instant::never() if it is not at `now`.
+  Instant held_since(Priority p, Instant now) const noexcept {
+    const Instant paused = pause_.paused_since(p, now);
+    const Instant stalled = has_credits() ? credits_->sender.stalled_since(p) : Instant::never();
+    return paused < stalled ? paused : stalled;
   }
   Instant paused_since(Priority p, Instant now) const noexcept { return pause_.paused_since(p, now); }
   std::uint64_t tx_packets(Priority p) const noexcept { return queues_[p.index()].tx_packets.read(); }
@@ -299,6 +375,8 @@ class alignas(64) EgressPort {
     busy_ = true;
     slot_ = now + octet_time_.of(sending_.octets + kPreambleOctets + kGapOctets);
     const std::uint32_t seen = sending_.octets < seen_at_most_ ? sending_.octets : seen_at_most_;
+    if (has_credits()) [[unlikely]]
+      sending_.packet->credits = credits_->sender.consume(now, sending_priority_, sending_.octets);
     channel_->push_data(now, octet_time_.of(seen + kPreambleOctets) + data_lead_, sending_.packet);
   }
 
@@ -359,23 +437,48 @@ class alignas(64) EgressPort {
     return send_control(now, make_report());
   }
 
-  bool send_control(Instant now, Packet* frame) {
+  // A CF_Update goes between two frames, as the ordered sets that it is; a CC_Update is a frame.
+  template <class MakeCredit>
+  [[gnu::noinline]] bool start_credit(Instant now, MakeCredit& make_credit) {
+    if (credits_->receiver.pending() != 0) {
+      const wire::CreditMessage update = credits_->receiver.take();
+      const std::uint32_t octets = PortCredits::update_octets(update.classes);
+      return send_control(now, make_credit(update), octets, 0) && count_credit(octets);
+    }
+    if (control_is_hit(now)) return true;
+    return send_control(now, make_credit(credits_->sender.take(now))) &&
+           count_credit(kLeastFrameOctets + kPreambleOctets + kGapOctets);
+  }
+  bool count_credit(std::uint32_t octets) noexcept {
+    credits_->sent.increment();
+    credits_->sent_octets.add(octets);
+    return true;
+  }
+
+  // Of the classes with frames, those whose first one has the credits that it needs.
+  [[gnu::noinline]] PriorityMask affordable(Instant now) noexcept {
+    return credits_->sender.affordable(now, nonempty_,
+                                       [this](Priority p) { return queues_[p.index()].frames.front().octets; });
+  }
+
+  bool send_control(Instant now, Packet* frame, std::uint32_t octets = kLeastFrameOctets + kPreambleOctets,
+                    std::uint32_t gap = kGapOctets) {
     if (frame == nullptr) return false;
     sending_ = {nullptr, kLeastFrameOctets, 0, QueuedFrame::kNoOrigin};
     tx_control_.increment();
     busy_ = true;
-    slot_ = now + octet_time_.of(kLeastFrameOctets + kPreambleOctets + kGapOctets);
-    channel_->push_control(now, octet_time_.of(kLeastFrameOctets + kPreambleOctets) + control_lead_, frame);
+    slot_ = now + octet_time_.of(octets + gap);
+    channel_->push_control(now, octet_time_.of(octets) + control_lead_, frame);
     return true;
   }
 
   LinkRetry& retry() const noexcept { return *channel_->retry; }
 
-  // Whether start() must look at pauses, reports or retries at all: any bit.
+  // Whether start() must look at pauses, credits, reports or retries at all: any bit.
   void look_up() noexcept {
     retries_ = has_retry_ && retry().active();
-    attention_ =
-        static_cast<PriorityMask>(pause_.touched() | pfc_.pending() | unsigned{report_due_} | unsigned{retries_});
+    attention_ = static_cast<PriorityMask>(pause_.touched() | pfc_.pending() | unsigned{report_due_} |
+                                           unsigned{retries_} | unsigned{credits_ != nullptr});
   }
 
   Channel* channel_ = nullptr;
@@ -398,6 +501,7 @@ class alignas(64) EgressPort {
   bool report_due_ = false;
   bool has_retry_ = false;  // the link has LLR,
   bool retries_ = false;    // ... and a fault may have frames retried
+  std::unique_ptr<PortCredits> credits_;  // nothing: the link has none
   Counter tx_control_;
 };
 

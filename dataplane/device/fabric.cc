@@ -28,6 +28,11 @@ void Fabric::connect(const Link& link) {
     (*this)[link.a.device].retry_frames(link.a.port, *link.retry);
     (*this)[link.b.device].retry_frames(link.b.port, *link.retry);
   }
+  RAILYARD_ASSERT(link.credits_at_a.has_value() == link.credits_at_b.has_value(), "credits are given at both ends");
+  if (link.credits_at_a) {
+    (*this)[link.a.device].use_credits(link.a.port, *link.credits_at_b, *link.credits_at_a);
+    (*this)[link.b.device].use_credits(link.b.port, *link.credits_at_a, *link.credits_at_b);
+  }
   (*this)[link.a.device].far_end(link.a.port, (*this)[link.b.device]);
   (*this)[link.b.device].far_end(link.b.port, (*this)[link.a.device]);
   links_.push_back(link);

@@ -33,6 +33,9 @@ struct Link {
   BitRate rate{};
   Duration propagation{};  // one way
   std::optional<LinkRetryConfig> retry = {};  // LLR, in both directions
+  // CBFC: what each end has set aside for what comes in there, of the same classes; both or none.
+  std::optional<CreditConfig> credits_at_a = {};
+  std::optional<CreditConfig> credits_at_b = {};
 };
 
 class Fabric {

@@ -28,6 +28,7 @@ Packet* copy_of(const Packet& packet, PacketPool& pool) {
   p->flags = static_cast<std::uint8_t>((packet.flags & ~kOfThePool) | flags);
   p->home = home;
   p->sampled = 0;  // of the two, one is followed
+  p->credits = {};  // and one has used credits
   std::memcpy(p->header(), packet.header(), real);
   return p;
 }

@@ -215,9 +215,11 @@ void Host::start(Instant now, PortIndex port) {
         generated_.increment();
         if (observed()) observe_departure(now, port, *frame, {.event = TapNote::Event::kSent});
         return frame;
-      });
+      },
+      EgressPort::NoReports{},
+      [&](const wire::CreditMessage& message) { return make_credit_message(now, port, message); });
   set_transmission(port);
-  if (e.sent_control() && e.refresh_due() < refresh_due_) [[unlikely]]
+  if ((e.sent_control() || e.has_credits()) && e.refresh_due() < refresh_due_) [[unlikely]]
     set_refresh(e.refresh_due());
 }
 
@@ -230,8 +232,7 @@ void Host::take(Instant now, Nic& nic) {
   }
   if (now >= nic.ready.until) nic.ready = nic.endpoint->ready(now);
   unsigned classes = nic.ready.classes & ~nic.egress.nonempty();
-  if (classes == 0) return;
-  classes &= ~unsigned{nic.egress.paused(now)};
+  classes &= ~unsigned{nic.egress.held_back(now, static_cast<PriorityMask>(classes), nic.largest_frame)};
   for (; classes != 0; classes &= classes - 1)
     take(now, nic, Priority{static_cast<std::uint8_t>(std::countr_zero(classes))});
 }
@@ -362,7 +363,7 @@ void Host::on_timer(Instant now, PortIndex slot) {
   for (std::size_t p = 0; p < ports(); ++p) {
     EgressPort& e = nics_[p].egress;
     if (e.refresh_due() <= now) {
-      e.refresh();
+      e.refresh(now);
       if (!e.busy()) starts_.add(now, PortIndex{static_cast<std::uint16_t>(p)});
     }
     next = std::min(next, e.refresh_due());
@@ -386,6 +387,7 @@ void Host::on_link_down(Instant now, PortIndex port) {
 void Host::on_link_up(Instant now, PortIndex port) {
   Nic& nic = nics_[port.index()];
   nic.up = true;
+  nic.egress.link_up(now);
   if (nic.attachment != nullptr) nic.attachment->set_carrier(true);
   if (!nic.egress.busy()) starts_.add(now, port);
 }
@@ -426,6 +428,7 @@ void Host::count_live(DeviceCounters& c) const {
     PortCounters& out = c.ports[p];
     out.rx_control = nic.rx_control.read();
     out.tx_control = nic.egress.tx_control();
+    nic.egress.count_credits(out);
     out.drops = nic.drops.read();
     for (std::uint8_t k = 0; k < kPriorities; ++k) {
       ClassCounters& o = out.classes[k];
@@ -444,6 +447,7 @@ void Host::count_rest(DeviceCounters& c) const {
     for (std::uint8_t k = 0; k < kPriorities; ++k) {
       c.queued += nic.egress.queue(Priority{k}).size();
       c.ports[p].classes[k].paused = nic.egress.paused_time(Priority{k}, c.at);
+      c.ports[p].classes[k].stalled = nic.egress.stalled_time(Priority{k}, c.at);
     }
   }
 }

@@ -56,10 +56,14 @@ class Host final : public Device {
 
   void for_each_held(const std::function<void(const Packet&)>& see) const override;
   Instant paused_since(PortIndex port, Priority priority) const override {
-    return nics_[port.index()].egress.paused_since(priority, done());
+    return nics_[port.index()].egress.held_since(priority, done());
   }
   QueueSample sample(PortIndex port, Priority priority) const override {
     return nics_[port.index()].egress.sample(priority, done());
+  }
+
+  void use_credits(PortIndex port, const CreditConfig& sends, const CreditConfig& receives) override {
+    nics_[port.index()].egress.use_credits(sends, receives);
   }
 
   void prefetch_parts() const noexcept override;
@@ -108,6 +112,7 @@ class Host final : public Device {
   void on_link_up(Instant now, PortIndex port) override;
   void on_new_rate(Instant now, PortIndex port, BitRate rate, Duration peer_response) override;
   void on_link_retry(PortIndex port, LinkRetry& retry) override { nics_[port.index()].egress.retry_through(retry); }
+  void on_credits_lost(PortIndex port, CreditStamp stamp) override { nics_[port.index()].egress.credit_lost(stamp); }
   void on_new_key_base() override;
   void count_live(DeviceCounters& counters) const override;
   void count_rest(DeviceCounters& counters) const override;
@@ -164,6 +169,9 @@ class Host final : public Device {
   std::size_t timer_slot() const noexcept { return 3 * ports(); }
 
   void on_mac_control(Instant now, PortIndex port, Packet* packet);
+  void credits_changed(Instant now, PortIndex port, Priority priority);
+  void on_credit_message(Instant now, PortIndex port, Packet* packet);
+  Packet* make_credit_message(Instant now, PortIndex port, const wire::CreditMessage& message);
   std::size_t on_arrivals(Instant now, PortIndex port, std::size_t i, std::uint64_t limit);
   bool accept(Instant now, PortIndex port, Packet* packet);
   bool accept_observed(Instant now, PortIndex port, Priority priority, Packet* packet);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <span>
 
+#include "dataplane/device/credit_frame.h"
 #include "dataplane/device/pfc_frame.h"
 #include "dataplane/nic/host.h"
 
@@ -21,6 +22,8 @@ inline PayloadRef payload_seen(const Packet& p) noexcept {
 void Host::on_mac_control(Instant now, PortIndex port, Packet* packet) {
   Nic& nic = nics_[port.index()];
   nic.rx_control.increment();
+  if (is_credit_frame(*packet)) [[unlikely]]
+    return on_credit_message(now, port, packet);
   if (tapped()) observe(now, port, *packet, {.event = TapNote::Event::kReceived});
   const auto frame = read_pfc_frame(*packet);
   if (!frame) {
@@ -51,6 +54,9 @@ std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::u
   for (;;) {
     Packet* p = batch[i].packet;
     const Instant at = EventKey::time(key_base(), batch[i].key);
+    CreditStamp credits{};
+    if (nic.egress.has_credits()) [[unlikely]]
+      nic.egress.credit_arrival(credits = p->credits, p->has(Packet::kFcsBad));
     if (accept(at, port, p)) {
       if (nic.attachment != nullptr) [[unlikely]] {
         nic.outgoing.push_back(p);
@@ -63,6 +69,8 @@ std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::u
         packets[n++] = p;
       }
     }
+    if (credits.cells != 0) [[unlikely]]
+      credits_changed(at, port, Priority{credits.priority});
     const std::uint64_t key = batch[++i].key;
     if (n == frames.size() || key >= limit || key >= slots_.min()) break;
     if ((key & ((std::uint64_t{1} << EventKey::kTimeShift) - 1)) != same_kind) break;
@@ -168,6 +176,8 @@ void Host::on_received(Instant now, PortIndex port) {
 
 void Host::signal_pause(Instant now, PortIndex port, Priority priority) {
   Nic& nic = nics_[port.index()];
+  if (nic.egress.has_credits()) [[unlikely]]
+    credits_changed(now, port, priority);
   const bool paused = nic.egress.wants_pause(priority);
   const bool asked = (nic.asked.paused(now) & bit(priority)) != 0;
   const bool xoff = asked || nic.receive.wants_xoff(priority, paused);

@@ -20,7 +20,9 @@ struct ReceiveConfig {
   Bytes capacity{1 << 20};       // of the buffer, all classes together
   Bytes xoff{256 << 10};         // per class: pause the sender at or above this ...
   Bytes xon{192 << 10};          // ... and let it go at or below this
-  PriorityMask lossless = 0xFF;  // classes that pause; of the others what would come above xoff is lost
+  PriorityMask lossless = 0xFF;  // classes that pause; of the others what would come above xoff is lost, ...
+  PriorityMask credited = 0;     // ... but for those whose sender has credits (CBFC), and never pauses
+  std::uint32_t cell = 256;      // octets; what credits count, > 0
 };
 
 // Frames leave in order of arrival: at a limited rate, each when the host has taken its last octet; without one, when
@@ -58,7 +60,8 @@ class ReceiveBuffer {
   bool stopped() const noexcept { return stopped_; }
   BitRate configured_rate() const noexcept { return config_.rate; }
   bool fits(Priority p, std::uint32_t octets) const noexcept {
-    return held_ + octets <= config_.capacity.n && (pauses(p) || by_class_[p.index()] + octets <= config_.xoff.n);
+    return held_ + octets <= config_.capacity.n &&
+           (((config_.lossless | config_.credited) & bit(p)) != 0 || by_class_[p.index()] + octets <= config_.xoff.n);
   }
   bool empty() const noexcept { return frames_.empty(); }
   std::size_t size() const noexcept { return frames_.size(); }
@@ -68,6 +71,7 @@ class ReceiveBuffer {
     frames_.push({packet, busy_until_, octets, priority});
     held_ += octets;
     by_class_[priority.index()] += octets;
+    cells_[priority.index()] += cells(octets);
   }
   template <class F>
   void for_each(F&& f) const {
@@ -82,10 +86,13 @@ class ReceiveBuffer {
     frames_.pop();
     held_ -= h.octets;
     by_class_[h.priority.index()] -= h.octets;
+    cells_[h.priority.index()] -= cells(h.octets);
     if (frames_.empty()) limited_ = limits_;
     return h;
   }
 
+  // What is held of a class, in cells.
+  std::uint32_t cells(Priority p) const noexcept { return cells_[p.index()]; }
   // Whether the sender of class `p` should be paused, given whether it is.
   bool wants_xoff(Priority p, bool is_paused) const noexcept {
     if (!pauses(p)) return false;
@@ -94,7 +101,8 @@ class ReceiveBuffer {
   }
 
  private:
-  bool pauses(Priority p) const noexcept { return (config_.lossless & bit(p)) != 0; }
+  bool pauses(Priority p) const noexcept { return (config_.lossless & ~unsigned{config_.credited} & bit(p)) != 0; }
+  std::uint32_t cells(std::uint32_t octets) const noexcept { return (octets + config_.cell - 1) / config_.cell; }
 
   bool limits_ = false;
   bool limited_ = false;  // what every frame looks at, in the first line
@@ -105,6 +113,7 @@ class ReceiveBuffer {
   Instant busy_until_{};
   std::int64_t held_ = 0;
   std::array<std::int64_t, kPriorities> by_class_{};
+  std::array<std::uint32_t, kPriorities> cells_{};
 };
 
 }  // namespace railyard

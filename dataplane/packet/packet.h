@@ -9,6 +9,7 @@
 #include "dataplane/base/ids.h"
 #include "dataplane/base/payload_ref.h"
 #include "dataplane/base/time.h"
+#include "dataplane/packet/credit_stamp.h"
 #include "dataplane/wire/ethernet.h"
 #include "dataplane/wire/icrc.h"
 #include "dataplane/wire/parse.h"
@@ -46,6 +47,7 @@ struct alignas(64) Packet {
   std::uint16_t vid : 12;            // of the 802.1Q tag; 0 without one
   std::uint16_t trimmed : 1;         // 1: was cut to its headers on the way (trim.h)
   std::uint16_t sampled : 1;         // 1: hops note what they know of it (int_stack.h)
+  CreditStamp credits;               // at the receiver of a link with credit-based flow control
 
   enum Flag : std::uint8_t {
     kElided = 1,       // payload is synthetic: (stream, offset, payload_octets) stand for it

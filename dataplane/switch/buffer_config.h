@@ -29,6 +29,7 @@ struct ClassBuffer {
   Bytes xoff{};             // a fixed limit in the place of alpha; 0: use alpha
   Bytes headroom{};         // lossless: holds what arrives after XOFF (headroom.h)
   Bytes xon_offset{18432};  // lossless: XON when this far below the XOFF threshold; two maximum frames by default
+  Bytes credits{};          // lossless: the sender has credits for so much (CBFC) and is never paused; 0: it is (PFC)
   Bytes pooled_headroom{};  // lossless: what may come from the headroom pool beyond that
   Bytes queue_reserved{};   // guaranteed to the egress queue
   Alpha queue_alpha{0};     // lossy: the queue's share of the free shared memory

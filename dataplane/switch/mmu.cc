@@ -18,12 +18,13 @@ Mmu::Mmu(const BufferConfig& buffer)
 
 Mmu::Group Mmu::make_group(const ClassBuffer& c) {
   Group g;
-  g.reserved_limit = round_up(c.reserved);
-  g.headroom_limit = c.lossless ? round_up(c.headroom) : 0;
-  g.pool_limit = c.lossless ? round_up(c.pooled_headroom) : 0;
+  g.lossless = pauses(c);
+  // What there are credits for has its place; more than that can come only where the link has made frames of its own.
+  g.reserved_limit = round_up(std::max(c.reserved, c.credits));
+  g.headroom_limit = g.lossless ? round_up(c.headroom) : 0;
+  g.pool_limit = g.lossless ? round_up(c.pooled_headroom) : 0;
   g.xon_offset = round_up(c.xon_offset);
   g.limit = limit_of(c);
-  g.lossless = c.lossless;
   ingress_aside_ += g.reserved_limit + std::uint64_t{g.headroom_limit};
   return g;
 }
@@ -38,7 +39,7 @@ Mmu::Queue Mmu::make_queue(const ClassBuffer& c) {
 }
 
 void Mmu::set_limits(Group& group, Queue& queue, const ClassBuffer& c) noexcept {
-  group.pool_limit = c.lossless ? round_up(c.pooled_headroom) : 0;
+  group.pool_limit = pauses(c) ? round_up(c.pooled_headroom) : 0;
   group.xon_offset = round_up(c.xon_offset);
   group.limit = limit_of(c);
   queue.limit = Threshold::dynamic(c.queue_alpha);

@@ -200,6 +200,8 @@ class Mmu {
     return from_pool <= group.pool_limit && from_pool - pooled(group, group.headroom) <= pool_free_;
   }
 
+  // A sender with credits is never paused.
+  static bool pauses(const ClassBuffer& c) noexcept { return c.lossless && c.credits.n == 0; }
   Threshold limit_of(const ClassBuffer& c) const noexcept {
     return c.xoff.n > 0 ? Threshold::of(round_up(c.xoff)) : Threshold::dynamic(c.alpha);
   }

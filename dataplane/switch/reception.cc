@@ -1,4 +1,5 @@
 // The MAC of a port: what it takes, and what MAC control frames (PFC, IEEE 802.1Qbb; quality reports) make it do.
+#include "dataplane/device/credit_frame.h"
 #include "dataplane/device/pfc_frame.h"
 #include "dataplane/switch/switch.h"
 #include "dataplane/wire/mac_address.h"
@@ -24,6 +25,8 @@ std::uint8_t Switch::decide_mac(const Packet& p, const PortFacts& f) const noexc
 void Switch::on_mac_control(Instant now, PortIndex port, Packet* packet) {
   EgressPort& e = egress_[port.index()];
   rx_control_[port.index()].increment();
+  if (is_credit_frame(*packet)) [[unlikely]]
+    return on_credit_message(now, port, packet);
   if (tapped()) observe(now, port, *packet, {.event = TapNote::Event::kReceived});
   if (wire::is_quality_report(packet->header_span())) return on_quality_report(now, port, packet);
   const auto frame = read_pfc_frame(*packet);

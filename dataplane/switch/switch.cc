@@ -179,10 +179,17 @@ void Switch::on_arrival(Instant now, Arrival& a) {
   Mmu::Group& group = groups_[a.origin];
   group.rx_packets.increment();
   group.rx_octets.add(a.octets);
+  CreditStamp credits{};
+  if (any_credits_) [[unlikely]]
+    credits = credit_arrival(PortIndex{static_cast<std::uint16_t>(EventKey::port(a.key))}, *a.packet);
   if (a.verdict == kForward || a.verdict == kStartable) [[likely]]
     admit(now, a);
   else
     on_exception(now, a);
+  if (any_credits_) [[unlikely]] {
+    credits_changed(now, a.origin);
+    credits_changed(now, a.origin / kPriorities * kPriorities + credits.priority);
+  }
 }
 
 void Switch::on_transmit_end(Instant now, PortIndex port, bool more_now) {
@@ -208,6 +215,8 @@ void Switch::release(Instant now, const QueuedFrame& frame, PortIndex port, Prio
   if (mmu_.release(groups_[frame.origin], queues_[index(port, priority)].memory, frame.cells) == Mmu::Pfc::kXon)
       [[unlikely]]
     pfc_wanted(now, frame.origin, false);
+  if (any_credits_) [[unlikely]]
+    credits_changed(now, frame.origin);
 }
 
 void Switch::pfc_wanted(Instant now, std::size_t group, bool xoff) {
@@ -242,10 +251,11 @@ void Switch::start(Instant now, PortIndex port) {
         if (observed()) observe_departure(now, port, *frame, {.event = TapNote::Event::kSent});
         return frame;
       },
-      [&] { return make_quality_report(now, port); });
+      [&] { return make_quality_report(now, port); },
+      [&](const wire::CreditMessage& message) { return make_credit_message(now, port, message); });
   slots_.set(port.index(),
              EventKey::make(key_base(), e.slot(), e.busy() ? EventKind::kTransmitEnd : EventKind::kTimer, port.value));
-  if (e.sent_control() && e.refresh_due() < refresh_due_) [[unlikely]]
+  if ((e.sent_control() || e.has_credits()) && e.refresh_due() < refresh_due_) [[unlikely]]
     set_refresh(e.refresh_due());
 }
 
@@ -284,7 +294,7 @@ void Switch::on_timer(Instant now, PortIndex port) {
   for (std::size_t p = 0; p < ports(); ++p) {
     EgressPort& e = egress_[p];
     if (e.refresh_due() <= now) {
-      e.refresh();
+      e.refresh(now);
       if (!e.busy()) starts_.add(now, PortIndex{static_cast<std::uint16_t>(p)});
     }
     next = std::min(next, e.refresh_due());
@@ -325,6 +335,7 @@ void Switch::drop_queued(Instant now, PortIndex port, PriorityMask classes, Drop
 void Switch::on_link_up(Instant now, PortIndex port) {
   if (!planted(PlantedBug::kStaleRoute)) facts_[port.index()].up = true;
   paths_.set_up(port, true);
+  egress_[port.index()].link_up(now);
   quality_link(now, port, true);
   // What still has to be said about pausing is said again.
   if (!egress_[port.index()].busy()) starts_.add(now, port);

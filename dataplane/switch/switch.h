@@ -59,6 +59,8 @@ class Switch final : public Device {
   // Only while the engine rests.
   std::vector<Waiting> waiting() const;
 
+  void use_credits(PortIndex port, const CreditConfig& sends, const CreditConfig& receives) override;
+
   void prefetch_parts() const noexcept override;
   void prefetch_contents() const noexcept override;
   void prefetch_rest() const noexcept override;
@@ -110,6 +112,7 @@ class Switch final : public Device {
   void on_link_up(Instant now, PortIndex port) override;
   void on_new_rate(Instant now, PortIndex port, BitRate rate, Duration peer_response) override;
   void on_link_retry(PortIndex port, LinkRetry& retry) override { egress_[port.index()].retry_through(retry); }
+  void on_credits_lost(PortIndex port, CreditStamp stamp) override { egress_[port.index()].credit_lost(stamp); }
   void on_new_key_base() override;
   void on_record_int() override;
   void count_live(DeviceCounters& counters) const override;
@@ -227,6 +230,12 @@ class Switch final : public Device {
   void mark(Instant now, Queue& queue, std::uint32_t depth, Packet& packet) noexcept;
   void drop(Instant now, const Arrival& a, DropReason reason);
 
+  // Credit-based flow control (switch_credits.cc).
+  CreditStamp credit_arrival(PortIndex port, const Packet& packet) noexcept;
+  void credits_changed(Instant now, std::size_t group);
+  void on_credit_message(Instant now, PortIndex port, Packet* packet);
+  Packet* make_credit_message(Instant now, PortIndex port, const wire::CreditMessage& message);
+
   // The PFC watchdog (switch_watchdog.cc).
   void arm_watchdog(Instant now, PortIndex port, PriorityMask paused);
   void poll_watchdog(Instant now);
@@ -311,6 +320,7 @@ class Switch final : public Device {
   std::vector<Carried> carried_;  // cut-through frames that wait for their tail, soonest last
   Instant refresh_due_ = Instant::never();
   bool any_mark_at_dequeue_ = false;
+  bool any_credits_ = false;     // a port has credit-based flow control
   bool watches_ = false;         // anybody has an eye on a queue (watched_), or in-band telemetry is recorded
   std::uint32_t strangers_ = 0;  // connected ports whose peer's address is not known yet
 

@@ -71,6 +71,7 @@ void Switch::forget_peer(PortIndex port) {
 void Switch::apply_class(Instant now, PortIndex port, Priority priority, const SwitchClassConfig& to) {
   SwitchClassConfig& config = config_.ports[port.index()].classes[priority.index()];
   RAILYARD_ASSERT(to.buffer.lossless == config.buffer.lossless && to.buffer.reserved == config.buffer.reserved &&
+                      to.buffer.credits == config.buffer.credits &&
                       to.buffer.queue_reserved == config.buffer.queue_reserved,
                   "what a class is and what is reserved for it do not change");
   config.scheduling = to.scheduling;

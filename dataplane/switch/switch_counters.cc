@@ -29,6 +29,7 @@ void Switch::count_live(DeviceCounters& c) const {
     out.misclassified = misclassified_[p].read();
     out.quality_reports_sent = quality_reports_[p].sent.read();
     out.quality_reports_received = quality_reports_[p].heard.read();
+    egress_[p].count_credits(out);
     for (std::uint8_t k = 0; k < kPriorities; ++k) {
       const std::size_t i = index(port, Priority{k});
       ClassCounters& o = out.classes[k];
@@ -69,6 +70,7 @@ void Switch::count_rest(DeviceCounters& c) const {
       c.queued += e.queue(priority).size();
       ClassCounters& o = c.ports[p].classes[k];
       o.paused = e.paused_time(priority, c.at);
+      o.stalled = e.stalled_time(priority, c.at);
       const Mmu::Group& g = groups_[index(PortIndex{static_cast<std::uint16_t>(p)}, priority)];
       o.ingress_cells = g.held;
       o.max_ingress_cells = g.max_held;

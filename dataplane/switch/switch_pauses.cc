@@ -7,7 +7,7 @@
 namespace railyard {
 
 Instant Switch::paused_since(PortIndex port, Priority priority) const {
-  return egress_[port.index()].paused_since(priority, done());
+  return egress_[port.index()].held_since(priority, done());
 }
 
 std::vector<Switch::Waiting> Switch::waiting() const {

@@ -255,6 +255,15 @@ TEST(Deadlock, ARingOfSwitchesIsDetectedAndNamed) {
   s.expect_books_balance();
 }
 
+TEST(Deadlock, ARingThatWaitsForCreditsIsOneAsWell) {
+  Scenario s(file("deadlock-ring"), {"qos.default.classes.3.cbfc=on"});
+  const auto seen = watched(s, 3_ms, 500_us);
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].ring, queues({"s1:1", "s2:1", "s3:1", "s4:1", "s5:1"}));
+  EXPECT_EQ(s.at("s1:1", 3).xoff_sent, 0u);
+  EXPECT_GT(s.at("s1:1", 3).stalled, 2_ms);
+}
+
 TEST(Deadlock, DownUpTurnsInAClosAreDetectedAndNamed) {
   Scenario s(file("deadlock-down-up"));
   const auto seen = watched(s, 3_ms, 500_us);

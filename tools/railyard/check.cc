@@ -59,7 +59,7 @@ void print_headroom(build::BuiltLab& lab) {
         .push_back(where);
   }
   if (kinds.empty()) {
-    fmt::print("headroom: no lossless class\n");
+    fmt::print("headroom: no class needs any\n");
     return;
   }
   fmt::print("headroom per port and lossless class (needed / set aside):\n");
@@ -72,6 +72,26 @@ void print_headroom(build::BuiltLab& lab) {
                    ? fmt::format(" and up to {} from the pool", report::size_text(static_cast<std::uint64_t>(pooled)))
                    : std::string(),
                configured + pooled < computed ? " (loss accepted)" : "", ports.front(),
+               ports.size() > 1 ? fmt::format(" and {} more ports", ports.size() - 1) : "");
+  }
+}
+
+// Links and their two ends in the same way; equal ones have equal credits.
+void print_credits(build::BuiltLab& lab) {
+  std::map<std::tuple<std::int64_t, std::int64_t, std::size_t, std::uint32_t, std::uint32_t>, std::vector<std::string>>
+      kinds;
+  for (const Link& link : lab.fabric().links())
+    for (const auto& [end, credits] : {std::pair(link.a, &link.credits_at_a), std::pair(link.b, &link.credits_at_b)})
+      for (std::size_t k = 0; *credits && k < kPriorities; ++k)
+        if (const ClassCredits& c = (*credits)->classes[k]; c.cells > 0)
+          kinds[{link.rate.bps, link.propagation.ps, k, c.cells * (*credits)->cell, c.update * (*credits)->cell}]
+              .push_back(fmt::format("{}:{}", lab.node_of(end.device).name, end.port.value + 1));
+  if (kinds.empty()) return;
+  fmt::print("credits per port and class (cbfc):\n");
+  for (const auto& [kind, ports] : kinds) {
+    const auto& [bps, delay, priority, octets, update] = kind;
+    fmt::print("  class {} at {}, {} away: {}, told when {} are free   {}{}\n", priority, spec::format(BitRate{bps}),
+               spec::format(Duration{delay}), report::size_text(octets), report::size_text(update), ports.front(),
                ports.size() > 1 ? fmt::format(" and {} more ports", ports.size() - 1) : "");
   }
 }
@@ -190,6 +210,7 @@ void add_check(CLI::App& app, int&) {
     print_size(lab);
     print_window(lab);
     print_headroom(lab);
+    print_credits(lab);
     print_headroom_pools(lab);
     print_buffers(lab);
     print_memory(lab);

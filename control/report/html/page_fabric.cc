@@ -142,6 +142,22 @@ std::string first_table(const Report& r) {
                   o.queues, o.queues == 1 ? "" : "s", o.ce_first, o.xoff_first, o.never_marked));
 }
 
+// The same where senders have credits in the place of being paused.
+std::string stall_table(const Report& r) {
+  const auto stalled = queues_by(
+      r, [](const QueueOf& q) { return q.counters->stalled > Duration{}; },
+      [](const QueueOf& q) { return q.counters->stalled.ps; });
+  if (stalled.empty()) return {};
+  Table table({{"port", true}, {"credits of", true}, {"class"}, {"waited"}, {"of time"}});
+  for (std::size_t i = 0; i < std::min(stalled.size(), kMostFabricRows); ++i) {
+    const QueueOf& q = stalled[i];
+    table.row({q.name(), q.port->peer, fmt::format("{}", q.priority), time_text(q.counters->stalled),
+               r.engine.simulated_seconds > 0 ? percent_text(seconds(q.counters->stalled) / r.engine.simulated_seconds)
+                                              : "-"});
+  }
+  return "<h3>Who waited for credits (CBFC)</h3>\n" + table.html(and_more(stalled.size(), "port-classes"));
+}
+
 std::string pause_table(const Report& r) {
   const auto paused = queues_by(
       r, [](const QueueOf& q) { return q.counters->paused > Duration{}; },
@@ -223,7 +239,9 @@ std::string fault_table(const Report& r) {
 }  // namespace
 
 std::string links_section(const Report& r) { return tier_table(r) + group_table(r) + port_table(r); }
-std::string queues_section(const Report& r) { return first_table(r) + depth_table(r) + pause_table(r); }
+std::string queues_section(const Report& r) {
+  return first_table(r) + depth_table(r) + pause_table(r) + stall_table(r);
+}
 std::string drops_section(const Report& r) { return drop_table(r) + llr_table(r) + fault_table(r); }
 
 }  // namespace railyard::report

@@ -39,6 +39,7 @@ class LinkCheck {
     if (b.kind == NodeSpec::Kind::kTrunk) check_trunk(b, a, 0, link, said);
     if (link.llr)
       for (const NodeSpec* node : {&a, &b}) check_retry(*node, link, said);
+    check_credits(a, b, link, said);
     for (const NodeSpec* node : {&a, &b})
       if (link.delay == Duration{} && latency(lab_, *node) == Duration{})
         element(said, 2).fail(
@@ -72,6 +73,33 @@ class LinkCheck {
       where.fail(fmt::format("{}{} (profile {}) cuts through, and sends on what is not known to be whole; expected "
                              "llr: off, or mode: store-and-forward",
                              which(said, link), node.name, node.profile));
+  }
+
+  // Both ends of a link have credits for a class, or neither has.
+  void check_credits(const NodeSpec& a, const NodeSpec& b, const LinkSpec& link, const Tree& said) const {
+    for (std::size_t k = 0; k < kPriorities; ++k) {
+      const NodeSpec* with = has_credits(a, k) ? &a : has_credits(b, k) ? &b : nullptr;
+      if (with == nullptr) continue;
+      const NodeSpec& other = with == &a ? b : a;
+      if (other.kind == NodeSpec::Kind::kTrunk)
+        said.fail(
+            fmt::format("{}{} leads to another daemon, and class {} has credits at {} (QoS {}); expected cbfc: off "
+                        "in the classes of a switch with a trunk",
+                        which(said, link), other.name, k, with->name, qos_of(*with)));
+      if (!has_credits(other, k))
+        said.fail(
+            fmt::format("{}class {} has credits (cbfc) at {} (QoS {}) and none at {} (QoS {}); expected the same "
+                        "at both ends",
+                        which(said, link), k, with->name, qos_of(*with), other.name, qos_of(other)));
+    }
+  }
+  const std::string& qos_of(const NodeSpec& node) const {
+    return node.kind == NodeSpec::Kind::kSwitch ? lab_.switches.at(node.profile).qos : lab_.hosts.at(node.profile).qos;
+  }
+  bool has_credits(const NodeSpec& node, std::size_t k) const {
+    if (node.kind == NodeSpec::Kind::kTrunk) return false;
+    const TrafficClass& c = lab_.qos.at(qos_of(node)).classes[k];
+    return c.lossless && c.cbfc;
   }
 
   const NodeSpec& check_end(const PortName& end, const Tree& where, const LinkSpec& link, const Tree& said) {

@@ -340,7 +340,7 @@ const Table<FaultSpec>& fault_keys() {
        action("duplicate", so<fault::Duplicate>(), "of a link: frames arrive twice"),
        action("drop", so<fault::Drop>(), "of a link: frames are lost"),
        action("mark", so<fault::Mark>(), "of a link: ECN-capable packets get CE"),
-       action("lose-pause", so<fault::LosePause>(), "of a link: PFC frames are lost"),
+       action("lose-pause", so<fault::LosePause>(), "of a link: PFC frames and messages about credits (cbfc) are lost"),
        action("reorder", map_of(reorder_keys()), "of a link: frames come behind later ones"),
        action("truncate", only(&fault::Truncate::octets, octets(1, 9216)),
               "of a link: frames are cut to this size, with FCS, and the next MAC drops them"),

@@ -20,6 +20,8 @@ Form<PathSpec> path_form();
 const Table<Ecn>& ecn_keys();
 // qos.<name>.classes.<0..7>.trim
 const Table<Trim>& trim_keys();
+// qos.<name>.classes.<n>.cbfc
+const Table<CbfcSpec>& cbfc_keys();
 
 // switches.<name>
 const Table<SwitchProfile>& switch_keys();

@@ -126,13 +126,33 @@ void check_ecn(const Tree& map, const Ecn& ecn) {
         fmt::format("{} is above kmax ({}); expected kmin <= kmax", format(ecn.kmin), format(ecn.kmax)));
 }
 
+// off, on, or a map.
+Form<std::optional<CbfcSpec>> cbfc_form() {
+  return {
+      [](const Tree& tree) -> std::optional<CbfcSpec> {
+        CbfcSpec cbfc;
+        if (tree.kind == Tree::Kind::kMap)
+          cbfc_keys().read(tree, cbfc);
+        else if (tree.kind == Tree::Kind::kScalar && tree.text == "off")
+          return {};
+        else if (tree.kind != Tree::Kind::kScalar || tree.text != "on")
+          tree.fail(fmt::format("found {}; expected off, on or a map such as {{ credits: 64KB }}", tree.described()));
+        return cbfc;
+      },
+      [](const std::optional<CbfcSpec>& cbfc) {
+        if (!cbfc) return Tree::plain("off");
+        return *cbfc == CbfcSpec{} ? Tree::plain("on") : cbfc_keys().write(*cbfc);
+      },
+      any_of_schemas({choice_schema({"off", "on"}), reference(cbfc_keys().name())})};
+}
+
 // `lossless: false` is worth saying where keys rest that are for lossless classes.
 Key<TrafficClass> lossless() {
   Key<TrafficClass> made =
-      key("lossless", &TrafficClass::lossless, boolean(), "pause the sender (PFC) instead of dropping");
+      key("lossless", &TrafficClass::lossless, boolean(), "pause the sender (PFC, or cbfc) instead of dropping");
   made.same = [](const TrafficClass& a, const TrafficClass& b) {
     return a.lossless == b.lossless && a.headroom == b.headroom && a.accept_loss == b.accept_loss &&
-           a.xon_offset == b.xon_offset;
+           a.xon_offset == b.xon_offset && a.cbfc == b.cbfc;
   };
   return made;
 }
@@ -157,6 +177,7 @@ void check_class(const Tree& map, const TrafficClass& c) {
     constexpr const char* kLossy = "has no meaning for a class that is not lossless; expected lossless: true beside it";
     if (c.headroom) refuse("headroom", kLossy);
     if (c.accept_loss) refuse("accept-loss", kLossy);
+    if (c.cbfc) refuse("cbfc", kLossy);
     refuse("xon-offset", kLossy);
   }
   if (c.xoff) refuse("alpha", "has no effect beside xoff, a fixed limit in its place; expected one of the two");
@@ -193,11 +214,31 @@ const Table<Trim>& trim_keys() {
   return table;
 }
 
+const Table<CbfcSpec>& cbfc_keys() {
+  static const Table<CbfcSpec> table{
+      "cbfc",
+      "Credit-based flow control of Ultra Ethernet: a sender knows how much room is left for a class",
+      {key("credits", &CbfcSpec::credits, either("auto", std::optional<Bytes>{}, maybe(size(Bytes{1}))),
+           "buffer of the class at each port, of which the other end of the link has credits; auto: what keeps the "
+           "link busy"),
+       key("update", &CbfcSpec::update, either("auto", std::optional<Bytes>{}, maybe(size(Bytes{1}))),
+           "the sender is told when so much is free again; auto: the longest frame of the link"),
+       key("sync", &CbfcSpec::sync, duration(Duration{1'000'000}),
+           "how often the two ends compare their counts, while not everything is free: what lost frames had used comes "
+           "back then")
+           .show()}};
+  return table;
+}
+
 const Table<TrafficClass>& class_keys() {
   static const Table<TrafficClass> table{
       "class",
       "One traffic class, at every port of the switches that use the profile",
       {lossless(),
+       key("cbfc", &TrafficClass::cbfc, cbfc_form(),
+           "lossless: credit-based flow control of Ultra Ethernet in the place of PFC, at both ends of a link; "
+           "headroom "
+           "and XOFF rest"),
        key("alpha", &TrafficClass::alpha_exponent, power_of_two(),
            "the ingress group may use alpha x the free shared buffer; above that it pauses or drops"),
        key("xoff", &TrafficClass::xoff, size(Bytes{1}), "a fixed limit of the ingress group in the place of alpha"),

@@ -274,7 +274,7 @@ TEST_F(EgressPortTest, ARefreshIsDueAfterHalfThePause) {
   EXPECT_EQ(port.refresh_due(), at(0_ns) + 5'120_ps * 0xFFFF / 2);
   port.transmit_end();
   EXPECT_FALSE(port.has_pending_start());
-  port.refresh();
+  port.refresh(port.refresh_due());
   EXPECT_TRUE(port.has_pending_start());
   start(167_us);
   EXPECT_TRUE(port.sent_control());
