@@ -49,7 +49,7 @@ double total_goodput(const Report& r) {
 
 struct Sums {
   double lost = 0, drops = 0, retransmitted = 0, reordered = 0, marked = 0, cnps = 0, trimmed = 0;
-  double xoff = 0, paused_ns = 0, stalled_ns = 0, deepest = 0;
+  double xoff = 0, paused_ns = 0, stalled_ns = 0, held_back = 0, deepest = 0;
 };
 
 double dropped_for_any_reason(const PortReport& p) { return static_cast<double>(p.counters.dropped()); }
@@ -74,6 +74,7 @@ Sums sums_of(const Report& r) {
       s.trimmed += static_cast<double>(c.trimmed);
       s.paused_ns += static_cast<double>(nanoseconds(c.paused));
       s.stalled_ns += static_cast<double>(nanoseconds(c.stalled));
+      s.held_back += c.paused > Duration{} || c.stalled > Duration{} ? 1 : 0;
       s.xoff += static_cast<double>(c.xoff_sent);
       if (p.is_switch) s.deepest = std::max(s.deepest, static_cast<double>(c.max_depth_octets));
     }
@@ -147,7 +148,8 @@ std::vector<Figure> summary(const Report& r) {
        {std::pair{"lost", s.lost}, std::pair{"drops", s.drops}, std::pair{"retransmitted", s.retransmitted},
         std::pair{"out_of_order", s.reordered}, std::pair{"trimmed", s.trimmed}, std::pair{"ecn_marked", s.marked},
         std::pair{"cnps", s.cnps}, std::pair{"xoff_sent", s.xoff}, std::pair{"paused", s.paused_ns},
-        std::pair{"stalled", s.stalled_ns}, std::pair{"max_queue", s.deepest}})
+        std::pair{"stalled", s.stalled_ns}, std::pair{"held_back", s.held_back},
+        std::pair{"max_queue", s.deepest}})
     out.push_back({name, value});
   LinkRetryCounters llr;
   for (const PortReport& p : r.ports) llr.add(p.counters.llr);
@@ -196,6 +198,7 @@ FigureKind kind_of(std::string_view name) {
                                                             {"xoff_sent", {kCount, kLower}},
                                                             {"paused", {kNanoseconds, kLower}},
                                                             {"stalled", {kNanoseconds, kLower}},
+                                                            {"held_back", {kCount, kLower}},
                                                             {"llr_replays", {kCount, kNeither}},
                                                             {"llr_latency_mean", {kNanoseconds, kLower}},
                                                             {"llr_latency_max", {kNanoseconds, kLower}},
@@ -205,6 +208,9 @@ FigureKind kind_of(std::string_view name) {
                                                             {"packet_hops", {kCount, kNeither}},
                                                             {"cpu_seconds", {kSeconds, kNeither}}};
   if (const auto known = kinds.find(name); known != kinds.end()) return known->second;
+  // By their path in the report: of a spread, what it is of says the unit.
+  if (name.starts_with('/'))
+    if (const std::size_t last = name.rfind('/'); !name.substr(last).contains('_')) name = name.substr(0, last);
   if (name.starts_with("fct_") || name.starts_with("latency_")) return {kNanoseconds, kLower};
   if (name.ends_with("_ns")) return {kNanoseconds, kNeither};
   if (name.ends_with("_bps")) return {kBitsPerSecond, kNeither};

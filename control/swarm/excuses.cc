@@ -1,5 +1,7 @@
 #include "control/swarm/excuses.h"
 
+#include "control/build/device_settings.h"
+
 namespace railyard::swarm {
 
 namespace what = spec::fault;
@@ -16,6 +18,10 @@ const spec::QosProfile& Excuses::qos_of(DeviceId device) const {
 
 bool Excuses::is_lossless(PortRef port, Priority priority) const {
   return qos_of(port.device).classes[priority.index()].lossless;
+}
+
+bool Excuses::has_credits(PortRef port, Priority priority) const {
+  return build::has_credits(qos_of(port.device).classes[priority.index()]);
 }
 
 // Senders that do not always obey; headroom that was meant to be less than needed; hosts whose buffer is too small for
@@ -59,6 +65,9 @@ bool Excuses::drop(DropReason reason, PortRef port, Priority priority) const {
   const spec::SwitchProfile* profile = profile_of(port.device);
   switch (reason) {
     case DropReason::kIngressFull:
+      // Copies have no credits, and a class that frames are put into by mistake has none for them.
+      return lossy ||
+             (has_credits(port, priority) && (reach_.towards<what::Duplicate>(port) || misclassified(port)));
     case DropReason::kEgressFull:
     case DropReason::kWred:
     case DropReason::kTrimQueueFull:

@@ -25,6 +25,8 @@ class Excuses {
   bool duplicated(PortRef receiver) const;
 
   bool is_lossless(PortRef port, Priority priority) const;
+  // Whether its sender has credits.
+  bool has_credits(PortRef port, Priority priority) const;
 
  private:
   const spec::QosProfile& qos_of(DeviceId device) const;

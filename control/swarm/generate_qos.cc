@@ -54,6 +54,7 @@ std::string path(Draw& draw) {
 
 struct Shape {
   std::array<bool, 8> lossless{};
+  std::array<bool, 8> cbfc{};       // of those, the ones with credits
   std::array<int, 8> trimmed_to{};  // class, or -1
   int remapped = -1;                // class whose frames leave in another, none of them lossless; -1: there is none
   int remapped_to = -1;
@@ -65,6 +66,9 @@ Shape random_shape(Seed seed) {
   Shape shape;
   shape.lossless[3] = !draw.percent(5);
   for (const std::size_t c : {0u, 1u, 4u, 5u}) shape.lossless[c] = draw.percent(15);
+  Draw credits(seed, "swarm/cbfc");
+  const bool any = credits.percent(40);
+  for (std::size_t c = 0; c < 8; ++c) shape.cbfc[c] = credits.percent(60) && any && shape.lossless[c];
   // Of code points 8c to 8c + 7 a frame is of class c.
   for (std::size_t c = 0; c < 8; ++c) {
     const std::size_t to = draw.below(8);
@@ -90,6 +94,11 @@ std::string traffic_class(Seed seed, const char* profile, std::size_t c, const S
   if (lossless) {
     text += draw.percent(50) ? ", alpha: " + alpha : fmt::format(", xoff: {}KB, xon-offset: {}KB", xoff, xoff / 2);
     if (draw.percent(4)) text += fmt::format(", headroom: {}KB, accept-loss: true", draw.between(5, 40));
+    if (shape.cbfc[c]) {
+      Draw credits(seed, fmt::format("swarm/cbfc/{}/{}", profile, c));
+      text += fmt::format(", cbfc: {{ sync: {}us{} }}", credits.between(5, 50),
+                          credits.percent(30) ? fmt::format(", update: {}B", credits.between(1, 20'000)) : "");
+    }
   } else {
     text += ", alpha: " + draw.of<std::string>({"1/8", "1", "8"}) + ", queue-alpha: " + alpha;
     if (draw.percent(30)) text += fmt::format(", queue-reserved: {}KB", draw.between(1, 20));

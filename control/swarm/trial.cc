@@ -76,6 +76,7 @@ std::set<std::string> features_of(const spec::Lab& lab, bool cycle) {
       if (c.path.sample_every) out.insert("averaged load");
       if (c.path.global) out.insert("global load balancing");
       out.insert(c.lossless ? "lossless" : "lossy");
+      if (c.lossless && c.cbfc) out.insert("CBFC");
       if (c.trim) out.insert("trimming");
       if (c.remap_to >= 0) out.insert("class remap");
       if (c.ecn.enabled) out.insert("ECN");

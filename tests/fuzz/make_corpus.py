@@ -199,6 +199,22 @@ def quality_report(first, bands, ports=None, version=1, lifetime=160, band=1000)
     return ethernet(0x88B6, own, bytes.fromhex("0180c200000e"))
 
 
+# Messages about credits (dataplane/wire/credit_message.h): a count for each class that is spoken of.
+def credit_message(counts, kind=1, epoch=0, version=1):
+    own = struct.pack(">BBBBB3x", 0x43, version, kind, epoch, sum(1 << c for c in counts))
+    own += b"".join(struct.pack(">I", counts.get(c, 0)) for c in range(8))
+    return ethernet(0x88B6, own, bytes.fromhex("0180c200000e"))
+
+
+CREDIT_MESSAGES = {
+    "update": credit_message({3: 17}),
+    "question": credit_message({0: 1, 3: 0xFFFF_FFFF, 7: 5}, kind=2, epoch=31),
+    "other_epoch": credit_message({3: 17}, epoch=32),
+    "other_kind": credit_message({3: 17}, kind=3),
+    "other_version": credit_message({3: 17}, version=2),
+    "cut": credit_message({3: 17})[:50],
+}
+
 QUALITY_REPORTS = {
     "some_ports": quality_report(3, [0, 1, 14, 15, 7]),
     "most_ports": quality_report(68, [n % 16 for n in range(68)]),
@@ -377,8 +393,9 @@ UET_ENGINE_PACKETS = {
 
 if __name__ == "__main__":
     corpus = pathlib.Path(__file__).parent / "corpus"
-    for folder in ("fault_text", "parse_frame", "pfc", "quality_report", "roce_packet", "roce_engine", "cm_mad",
-                   "trunk_message", "trunk_fragment", "uet_packet", "uet_frame", "uet_engine"):
+    for folder in ("fault_text", "parse_frame", "pfc", "quality_report", "credit_message", "roce_packet",
+                   "roce_engine", "cm_mad", "trunk_message", "trunk_fragment", "uet_packet",
+                   "uet_frame", "uet_engine"):
         (corpus / folder).mkdir(parents=True, exist_ok=True)
     for name, frame in FRAMES.items():
         (corpus / "parse_frame" / f"{name}.bin").write_bytes(frame)
@@ -386,6 +403,8 @@ if __name__ == "__main__":
             (corpus / "pfc" / f"{name}.bin").write_bytes(frame)
     for name, report in QUALITY_REPORTS.items():
         (corpus / "quality_report" / f"{name}.bin").write_bytes(report)
+    for name, message in CREDIT_MESSAGES.items():
+        (corpus / "credit_message" / f"{name}.bin").write_bytes(message)
     for name, datagram in ROCE.items():
         (corpus / "roce_packet" / f"{name}.bin").write_bytes(datagram)
     for name, octets in CM_MADS.items():

@@ -16,7 +16,7 @@ out=$root/build/fuzz
 
 # Of 125 seconds.
 declare -A weights=(
-  [parse_frame]=18 [pfc]=3 [quality_report]=3 [trunk_fragment]=3 [trunk_message]=3
+  [parse_frame]=17 [pfc]=3 [quality_report]=2 [credit_message]=2 [trunk_fragment]=3 [trunk_message]=3
   [roce_packet]=6 [roce_engine]=20 [cm_mad]=4
   [uet_frame]=10 [uet_packet]=10 [uet_engine]=40
   [fault_text]=5)

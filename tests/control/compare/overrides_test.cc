@@ -10,6 +10,7 @@
 namespace railyard::compare {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -38,6 +39,16 @@ TEST(Overrides, AreOfAllThatATransportCarriesAndItsClasses) {
                   "hosts.fast.roce.loss-recovery=selective-repeat", "hosts.fast.roce.congestion=swift",
                   "qos.default.classes.3.path=adaptive", "qos.default.classes.4.path=adaptive",
                   "qos.default.classes.3.lossless=false", "qos.default.classes.4.lossless=false", "run.duration=1ms"));
+}
+
+TEST(Overrides, CreditsTakeThePlaceOfPausesAndTheOtherWayRound) {
+  EXPECT_THAT(sets(kLab, "roce/cbfc"),
+              AllOf(Contains("qos.default.classes.3.lossless=true"), Contains("qos.default.classes.3.cbfc=on")));
+  const std::string with =
+      std::string(kLab) + "qos: { default: { classes: { 3: { lossless: true, cbfc: { sync: 5us } } } } }\n";
+  EXPECT_THAT(sets(with, "roce/pfc"), Contains("qos.default.classes.3.cbfc=off"));
+  EXPECT_THAT(sets(with, "roce/cbfc"), Not(Contains(HasSubstr("classes.3.cbfc"))));
+  EXPECT_THAT(sets(with, "roce/lossy"), Not(Contains(HasSubstr("classes.3.cbfc")))) << "it rests";
 }
 
 TEST(Overrides, LinksAreRetriedThatDoNotSayOtherwise) {

@@ -45,7 +45,7 @@ TEST(QosErrors, Classes) {
   expect_errors({
       {at("lossles: true"),
        "x.yaml:8:35: " + path +
-           ": unknown key 'lossles'; did you mean 'lossless'? Known here: lossless, alpha, xoff, headroom, "
+           ": unknown key 'lossles'; did you mean 'lossless'? Known here: lossless, cbfc, alpha, xoff, headroom, "
            "accept-loss, "
            "reserved, xon-offset, queue-alpha, queue-reserved, trim, ecn, strict, weight, path, remap-to, least-frame"},
       {at("lossless: yes"), "x.yaml:8:45: " + path + ".lossless: 'yes' is neither true nor false"},

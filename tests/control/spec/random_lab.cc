@@ -89,6 +89,12 @@ TrafficClass random_class(Chance& chance) {
     if (chance.one_in(2)) c.headroom = chance.bytes(1, kMiB);
     if (chance.one_in(2)) c.xon_offset = chance.bytes(0, kMiB);
     c.accept_loss = chance.one_in(3);
+    if (chance.one_in(3)) {
+      c.cbfc.emplace();
+      if (chance.one_in(2)) c.cbfc->credits = chance.bytes(1, kMiB);
+      if (chance.one_in(2)) c.cbfc->update = chance.bytes(1, kMiB);
+      if (chance.one_in(2)) c.cbfc->sync = chance.time(1'000'000, 1'000'000'000);
+    }
   } else {
     if (chance.one_in(4))
       c.trim = Trim{static_cast<std::uint32_t>(chance.integer(96, 9238)), chance.integer(0, 63), chance.integer(0, 7),
@@ -439,6 +445,19 @@ RunSpec random_run(Chance& chance) {
   return r;
 }
 
+// Both ends of a link have credits for a class, or neither has.
+void agree_on_credits(Chance& chance, Lab& lab) {
+  for (std::size_t k = 0; k < kPriorities; ++k) {
+    const bool both = lab.qos["default"].classes[k].lossless && lab.qos["other"].classes[k].lossless;
+    const bool credits = both && chance.one_in(2);
+    for (auto& [name, qos] : lab.qos) {
+      std::optional<CbfcSpec>& cbfc = qos.classes[k].cbfc;
+      if (credits && !cbfc) cbfc.emplace();
+      if (!credits) cbfc.reset();
+    }
+  }
+}
+
 }  // namespace
 
 Lab random_lab(std::mt19937_64& random) {
@@ -453,6 +472,7 @@ Lab random_lab(std::mt19937_64& random) {
     lab.switches[name] = random_switch(chance);
     lab.hosts[name] = random_host(chance);
   }
+  agree_on_credits(chance, lab);
   add_nodes_and_links(chance, lab);
   for (int i = chance.integer(0, 4); i > 0; --i) lab.traffic.push_back(random_traffic(chance, "t" + std::to_string(i)));
   for (int i = chance.integer(0, 2); i > 0; --i)

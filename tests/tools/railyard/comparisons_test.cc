@@ -134,11 +134,22 @@ TEST_F(Comparisons, BitErrorsCostWhatWasLostAndNoMore) {
 
 TEST_F(Comparisons, PausesReachFlowsThatAreNotBoundForTheIncast) {
   const Figures f = compare("comparisons/t6-5c-victims.yaml");
-  enum { kPfcAlone, kPfcDcqcn, kRoceLossy, kUetPfc, kUetTrim };
+  enum { kPfcAlone, kCbfcAlone, kPfcDcqcn, kRoceLossy, kUetPfc, kUetCbfc, kUetTrim };
   const char* const victims = "/traffic/1/fct_ns/max";
   constexpr double kAlone = 87'000;  // ns
   EXPECT_GT(of(f, "xoff_sent", kPfcAlone), 0);
   EXPECT_GT(of(f, victims, kPfcAlone), 1.5 * kAlone);
+  // Credits hold back as well, and nothing else: nobody is paused, and less waits in the queues.
+  EXPECT_GT(of(f, victims, kCbfcAlone), 1.5 * kAlone);
+  EXPECT_GT(of(f, "stalled", kCbfcAlone), 1e6);
+  EXPECT_GT(of(f, "held_back", kCbfcAlone), 8);
+  EXPECT_LT(of(f, "max_queue", kCbfcAlone), 0.5 * of(f, "max_queue", kPfcAlone));
+  for (const std::size_t c : {kCbfcAlone, kUetCbfc}) {
+    EXPECT_EQ(of(f, "xoff_sent", c), 0) << c;
+    EXPECT_EQ(of(f, "paused", c), 0) << c;
+    EXPECT_EQ(of(f, "drops", c), 0) << c;
+  }
+  for (const std::size_t c : {kPfcAlone, kUetPfc}) EXPECT_EQ(of(f, "stalled", c), 0) << c;
   for (const std::size_t c : {kRoceLossy, kUetTrim}) {
     EXPECT_EQ(of(f, "xoff_sent", c), 0) << c;
     EXPECT_LT(of(f, victims, c), 1.05 * kAlone) << c;
