@@ -1,5 +1,6 @@
 // Messages over RoCEv2 and UET, and collectives of theirs: NICs, traffic, operations.
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string>
 #include <utility>
@@ -101,9 +102,11 @@ class Messages {
     const bool any = draw.percent(kMessagesPercent);
     roce_ = draw.percent(kEachPercent) && any;
     uet_ = (draw.percent(kEachPercent) || !roce_) && any;
-    const int uet = 8 * uet_class(draw);
-    uet_dscp_ = uet + static_cast<int>(draw.below(kControl));
-    uet_ect_ = draw.percent(75);
+    for (DataClass& c : uet_data_) {
+      const int first = 8 * uet_class(draw);
+      c.dscp = first + static_cast<int>(draw.below(kControl));
+      c.ect = draw.percent(75);
+    }
     uet_ip_ = draw.of({4, 4, 6});
     uet_mtu_ = draw.of(path_mtus(1024));
   }
@@ -214,6 +217,7 @@ class Messages {
                             roce_dscp(draw),
                             draw.of({4, 4, 6}),
                             draw.percent(75)};
+    if (operation != "read" && draw.percent(20)) text += ", qp-type: uc";
     text += amount(draw, 1 << 20);
     return operation == "send" ? text + receiving(draw) : text;
   }
@@ -221,14 +225,15 @@ class Messages {
     const std::string service = draw.of<std::string>({"rud", "rud", "rud", "rod", "rod", "rudi", "uud"});
     const std::string operation =
         service == "uud" ? "send" : draw.of<std::string>({"write", "read", service == "rudi" ? "write" : "send"});
-    std::string text =
-        fmt::format("{}, transport: uet, service: {}, operation: {}{}", ends(draw), service, operation, of_all_uet());
+    std::string text = Text{"{}, transport: uet, service: {}, operation: {}{}", ends(draw), service, operation,
+                            uet_packets(draw)};
     text += amount(draw, service == "uud" ? uet_mtu_ : 1 << 20);
     return operation == "send" ? text + receiving(draw) : text;
   }
-  // What all of it at a NIC has in common.
-  std::string of_all_uet() const {
-    return fmt::format(", path-mtu: {}, dscp: {}, ip: {}, ecn: {}", uet_mtu_, uet_dscp_, uet_ip_, uet_ect_);
+  // All of it at a NIC has the MTU and the version of IP in common.
+  std::string uet_packets(Draw& draw) const {
+    const DataClass& data = draw.percent(70) ? uet_data_[0] : uet_data_[1];
+    return fmt::format(", path-mtu: {}, dscp: {}, ip: {}, ecn: {}", uet_mtu_, data.dscp, uet_ip_, data.ect);
   }
 
   std::string collective(Draw& draw, bool uet) const {
@@ -236,7 +241,7 @@ class Messages {
     const std::string what = draw.of<std::string>(
         {"collective: all-reduce", "collective: all-reduce", "collective: all-reduce, algorithm: tree",
          "collective: reduce-scatter", "collective: all-gather", "collective: all-to-all", "collective: broadcast"});
-    const std::string carrier = uet ? fmt::format("uet, service: {}{}", draw.of({"rud", "rod"}), of_all_uet())
+    const std::string carrier = uet ? Text{"uet, service: {}{}", draw.of({"rud", "rod"}), uet_packets(draw)}
                                     : Text{"roce, path-mtu: {}, dscp: {}, ip: {}, ecn: {}", draw.of(path_mtus(256)),
                                            roce_dscp(draw), draw.of({4, 4, 6}), draw.percent(75)};
     return Text{"{}, transport: {}, ranks: \"h*:1\", size: {}B, chunk: {}B, channels: {}, repeats: {}, start: {}us",
@@ -255,8 +260,11 @@ class Messages {
   bool alike_ = true;  // all have as many NICs
   bool roce_ = false;
   bool uet_ = false;
-  int uet_dscp_ = 0;
-  bool uet_ect_ = true;
+  struct DataClass {
+    int dscp = 0;
+    bool ect = true;
+  };
+  std::array<DataClass, 2> uet_data_;
   int uet_ip_ = 4;
   int uet_mtu_ = 1024;
   std::vector<GeneratedLab::Item> items_;

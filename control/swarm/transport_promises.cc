@@ -44,6 +44,11 @@ TransportPromises::Asked TransportPromises::asked(const build::Flow& f) {
   return {m.posted, m.completed, m.errors, m.failed_at, roce::name(m.status), m.status == roce::WcStatus::kRetryExcErr};
 }
 
+// What is complete has been sent, and no more is known of it.
+bool TransportPromises::is_unreliable(const build::Flow& f) {
+  return f.is_uet() ? f.uet->config().mode == uet::DeliveryMode::kUud : f.is_uc();
+}
+
 Duration TransportPromises::last_wait(const spec::PortName& nic, bool uet) const {
   const spec::HostProfile& host = lab_.spec().hosts.at(lab_.spec().find(nic.node)->profile);
   if (uet) return host.uet.rto * (std::int64_t{1} << std::min(host.uet.retries, 30));
@@ -63,12 +68,12 @@ void TransportPromises::look() {
 void TransportPromises::look_at_flow(const build::Flow& f) {
   const Asked a = asked(f);
   const std::uint64_t verified = f.is_uet() ? f.uet->verified() : f.verified();
-  const bool datagrams = f.is_uet() && f.uet->config().mode == uet::DeliveryMode::kUud;
+  const bool unreliable = is_unreliable(f);
   if (verified > a.posted)
     broken_("once", fmt::format("{}: {} messages have come, and {} were sent", f.plan.name, verified, a.posted));
   // What finds no receive request at a UET target is complete, and waits there.
   const bool waits = f.is_uet() && f.uet->config().operation == FlowOperation::kSend;
-  if (a.completed > verified && !datagrams && !waits)
+  if (a.completed > verified && !unreliable && !waits)
     broken_("complete", fmt::format("{}: {} messages are complete, and {} have come as they were sent", f.plan.name,
                                     a.completed, verified));
   if (a.completed + a.errors > a.posted)
@@ -110,8 +115,8 @@ void TransportPromises::look_at_the_end(std::uint64_t lost) {
 
 void TransportPromises::end_of_flow(const build::Flow& f, std::uint64_t lost) {
   const Asked a = asked(f);
-  const bool datagrams = f.is_uet() && f.uet->config().mode == uet::DeliveryMode::kUud;
-  if (f.is_uet() && !datagrams && a.completed > f.uet->verified())
+  const bool unreliable = is_unreliable(f);
+  if (f.is_uet() && !unreliable && a.completed > f.uet->verified())
     broken_("complete", fmt::format("{}: {} messages are complete, and {} have come as they were sent", f.plan.name,
                                     a.completed, f.uet->verified()));
   if (a.completed + a.errors < a.posted)
@@ -152,7 +157,8 @@ void TransportPromises::count(Outcome& o) const {
     (f.is_uet() ? o.uet_packets : o.roce_packets) += f.sent().packets;
     o.retransmissions += f.is_uet() ? f.uet->sent().retransmitted : f.qps().retransmitted_packets;
     o.failures += asked(f).errors > 0 ? 1u : 0u;
-    o.features.insert(!f.is_uet() ? std::string("RoCE flows")
+    o.features.insert(f.is_uc()     ? std::string("RoCE UC flows")
+                      : !f.is_uet() ? std::string("RoCE flows")
                                   : fmt::format("UET {} flows", uet::name(f.uet->config().mode)));
   }
   for (const build::Collective& c : lab_.collectives()) {

@@ -48,6 +48,7 @@ class TransportPromises {
   };
   static Asked asked(const build::Flow& flow);
   // From the last try of an end to when it gives up, at least.
+  static bool is_unreliable(const build::Flow& flow);
   Duration last_wait(const spec::PortName& nic, bool uet) const;
   void look_at_flow(const build::Flow& flow);
   void look_at_collective(const build::Collective& collective);
