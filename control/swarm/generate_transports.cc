@@ -225,8 +225,8 @@ class Messages {
     const std::string service = draw.of<std::string>({"rud", "rud", "rud", "rod", "rod", "rudi", "uud"});
     const std::string operation =
         service == "uud" ? "send" : draw.of<std::string>({"write", "read", service == "rudi" ? "write" : "send"});
-    std::string text = Text{"{}, transport: uet, service: {}, operation: {}{}", ends(draw), service, operation,
-                            uet_packets(draw)};
+    std::string text =
+        Text{"{}, transport: uet, service: {}, operation: {}{}", ends(draw), service, operation, uet_packets(draw)};
     text += amount(draw, service == "uud" ? uet_mtu_ : 1 << 20);
     return operation == "send" ? text + receiving(draw) : text;
   }

@@ -159,7 +159,7 @@ void TransportPromises::count(Outcome& o) const {
     o.failures += asked(f).errors > 0 ? 1u : 0u;
     o.features.insert(f.is_uc()     ? std::string("RoCE UC flows")
                       : !f.is_uet() ? std::string("RoCE flows")
-                                  : fmt::format("UET {} flows", uet::name(f.uet->config().mode)));
+                                    : fmt::format("UET {} flows", uet::name(f.uet->config().mode)));
   }
   for (const build::Collective& c : lab_.collectives()) {
     const bool uet = lab_.spec().collectives[c.spec].is_uet();
