@@ -181,7 +181,12 @@ Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool i
   p.setup_tries = 0;
   p.blocked_until = p.next_data = Instant{};
   p.rate = {};
-  p.rto_at = p.probe_at = Instant::never();
+  p.rto_at = p.probe_at = p.late_at = p.tail_at = Instant::never();
+  const auto* const nscc = std::get_if<NsccConfig>(&of_class.congestion);
+  p.reorder = ReorderWindow(nscc == nullptr ? Duration{} : nscc->base_rtt);
+  p.newest_heard = p.watched_until = {};
+  p.tail_tries = 0;
+  p.one_beyond_window = false;
   if (p.window.range() != c.mp_range) p.window = ReceiveWindow(c.mp_range);
   p.window.start(start);
   p.rcvd_octets = 0;

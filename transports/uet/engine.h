@@ -226,7 +226,6 @@ class Engine {
   // ---- engine_responses.cc: ACK and NACK ----
   std::optional<Drop> on_ack(Instant now, const InPacket& in, const PdsAckValues& ack);
   void note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsAckValues& ack);
-  void infer_losses(Instant now, Pdc& pdc, std::uint32_t ooo_count, Psn before);
   void answer(Instant now, Pdc& pdc, const Cargo& cargo, const SesResponseValues* response, const PayloadRef& payload);
   std::optional<Drop> on_nack(Instant now, const InPacket& in, const PdsNackValues& nack);
   std::optional<Drop> on_pdc_nack(Instant now, Pdc& pdc, const InPacket& in, const PdsNackValues& nack);
@@ -234,6 +233,18 @@ class Engine {
   void go_back(Pdc& pdc, Psn from);
   void back_off(Instant now, Pdc& pdc);
   void progress(Instant now, Pdc& pdc);
+
+  // ---- engine_losses.cc: what is lost, by time ----
+  bool infers_loss(const Pdc& pdc) const noexcept {
+    return data_lines_[pdc.data_class].config.infer_loss && !pdc.is_rod();
+  }
+  Duration patience(const Pdc& pdc) const noexcept;
+  void note_time(Instant now, Pdc& pdc, Instant sent_at);
+  void note_first_of(Instant now, Pdc& pdc, Psn psn);
+  void watch_overtaken(Instant now, Pdc& pdc);
+  void infer_losses(Instant now, Pdc& pdc);
+  void set_tail(Instant now, Pdc& pdc);
+  void on_tail(Instant now, Pdc& pdc);
 
   // ---- engine_lines.cc: who sends when, timers ----
   void settle(Instant now, Pdc& pdc);

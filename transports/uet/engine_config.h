@@ -62,10 +62,10 @@ struct EngineConfig {
   // a default: a round trip or two.)
   Duration nack_backoff{20'000'000};
   std::uint16_t setup_retries = 1000;  // tries at a target without resources for a PDC
-  // RUD, for networks that do not trim: losses are inferred from ooo_count (uet §9.5),
+  // RUD, for networks that do not trim: losses are inferred by time (engine_losses.cc).
   bool infer_loss = true;
-  // and at the tail by PROBEs: these ask when nothing was heard for a round trip and more. Off: where control packets
-  // overtake data their quick return says nothing of the queues, and what only waits would go again.
+  // At the tail by PROBEs (uet §9.5), too: these ask when nothing was heard for a round trip and more. Off: where control
+  // packets overtake data their quick return says nothing of the queues, and what only waits would go again.
   bool probe = false;
 
   // Guaranteed responses that a target keeps for one PDC, and READs that it has not answered.

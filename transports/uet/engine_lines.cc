@@ -49,8 +49,8 @@ bool Engine::next_cargo(Pdc& pdc, NextCargo& next) {
 bool Engine::has_data(Instant now, Pdc& pdc, NextCargo& next) {
   if (has_counted_cp(pdc)) return pdc.blocked_until > now;
   if (pdc.sent.any_lost()) {
-    // What was inferred to be lost goes again beyond the window (uet §9.5); and something always may be under way.
-    return pdc.blocked_until > now || pdc.recovering || !pdc.sent.any_in_flight() ||
+    // What a PROBE has found goes again beyond the window (uet §9.5); and something always may be under way.
+    return pdc.blocked_until > now || pdc.recovering || pdc.one_beyond_window || !pdc.sent.any_in_flight() ||
            pdc.congestion.allows(pdc.sent.at(pdc.sent.first_lost()).octets);
   }
   if (!window_open(pdc) || !next_cargo(pdc, next)) return false;
@@ -100,7 +100,8 @@ Duration Engine::noop_after(const Pdc& pdc) const noexcept {
 }
 
 Instant Engine::deadline(const Pdc& pdc) const noexcept {
-  Instant at = std::min(pdc.rto_at, pdc.probe_at);
+  Instant at = std::min({pdc.rto_at, pdc.probe_at, pdc.late_at});
+  if (!pdc.in_data_line) at = std::min(at, pdc.tail_at);
   const EngineConfig& c = fep_.config;
   if ((pdc.state == PdcState::kEstablished || pdc.state == PdcState::kSyn) && pdc.initiator && pdc.idle())
     at = std::min(at, pdc.idle_since + c.idle_close);
@@ -163,6 +164,8 @@ void Engine::run_what_is_due(Instant now) {
 void Engine::on_timer(Instant now, Pdc& pdc) {
   if (pdc.rto_at <= now) return on_rto(now, pdc);
   if (pdc.probe_at <= now) return on_probe(now, pdc);
+  if (pdc.late_at <= now) return infer_losses(now, pdc);
+  if (pdc.tail_at <= now && !pdc.in_data_line) return on_tail(now, pdc);
   if (pdc.waits_for_peer()) {
     if (pdc.give_up_at <= now) return fail(now, pdc, Status::kPdcFailed, After::kFail);
     // DEVIATION: no source says how an initiator learns that the target has given up what it reads. A NOOP is what the

@@ -274,7 +274,9 @@ void Engine::take(Instant now, Pdc& pdc, const InPacket& in, const PdsRequestVal
     closes_gap = true;
   }
   const bool counted = pdc.ack_octets >= fep_.config.ack_trigger;
-  const bool must = at_once || pds.ar || in.ce || verdict.guaranteed || closes_gap;
+  // So far behind the newest that a SACK of packets to come would not name it.
+  const bool out_of_sight = pdc.window.highest() - psn >= 64;
+  const bool must = at_once || pds.ar || in.ce || verdict.guaranteed || closes_gap || out_of_sight;
   if (!must && !counted) return;
   acknowledge(pdc, {.m = in.ce,
                     .retx = pds.retx,

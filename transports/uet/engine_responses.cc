@@ -10,9 +10,6 @@ namespace {
 // Offsets have 16 bits: what is farther behind is of nobody.
 constexpr std::int32_t kMostBehind = 1 << 15;
 
-// Without congestion control's window: so many packets out of order mean a loss.
-constexpr double kLossPackets = 64;
-
 }  // namespace
 
 void Engine::answer(Instant now, Pdc& pdc, const Cargo& cargo, const SesResponseValues* response,
@@ -97,6 +94,11 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
     if (!sent.mark_received(psn, packet)) return;
     acked += packet.octets;
     news = true;
+    if (packet.transmissions == 1) {
+      note_time(now, pdc, packet.sent_at);
+    } else if (pdc.reorder.is_too_soon(now - packet.sent_at)) {
+      note_first_of(now, pdc, psn);
+    }
   };
   const auto settle_answer = [&](Psn psn, const SesResponseValues* response) {
     SentPacket* const packet = sent.find(psn);
@@ -107,9 +109,11 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
   };
 
   if (!ack.p) {
+    if (!ack.retx) note_first_of(now, pdc, ack_psn);
     if (SentPacket* const packet = sent.find(ack_psn)) {
       // An ACK of a packet that was sent twice may be of either, unless it says so (uet §5.9).
       if (packet->transmissions == (ack.retx ? 2 : 1)) signals.rtt = now - packet->sent_at;
+      if (ack.retx && packet->transmissions == 2 && !packet->received) note_time(now, pdc, packet->sent_at);
       note(ack_psn, *packet);
       const auto* const response = std::get_if<SesResponseValues>(&in.packet.ses);
       const bool later = response != nullptr && (response->opcode == SesResponseOpcode::kNoResponse ||
@@ -131,7 +135,7 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
   if (ack.has_cc() && cack - pdc.peer_cack >= 0) pdc.peer_range = std::uint32_t{ack.mpr} * kMprPsns;
   if (cack - pdc.peer_cack > 0) pdc.peer_cack = cack;
   signals.newly = acked;
-  std::uint32_t ooo_count = 0;
+  bool says_gaps = false;
   if (ack.type == PdsType::kAckCc && ack.cc_type == static_cast<std::uint8_t>(CcType::kNscc) && ack.cc_state != 0) {
     const NsccStateValues state = nscc_state(ack.cc_state);
     // 24 bits that wrap; an ACK that was overtaken says nothing new.
@@ -145,7 +149,7 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
       *signals.rtt -= Duration{state.service_time * kServiceTimeNanoseconds * 1000};
       if (signals.rtt->ps <= 0) signals.rtt.reset();
     }
-    if (state.ooo_count != kOooCountInvalid) ooo_count = state.ooo_count;
+    says_gaps = state.ooo_count != kOooCountInvalid;
   }
   pdc.congestion.on_ack(now, signals);
   if (!ack.p) pdc.paths.on_feedback(now, in.entropy, ack.m ? PathFeedback::kEcn : PathFeedback::kGood);
@@ -162,35 +166,16 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
     pdc.recovering = true;
     pdc.recovery_end = sent.next();
   }
-  infer_losses(now, pdc, ooo_count, sent.highest_received());
   if (news || sent.una() != una) progress(now, pdc);
+  if (says_gaps) watch_overtaken(now, pdc);
   // What was counted differs from what is there: rcvd_bytes is in units.
   if (!sent.any_in_flight()) pdc.congestion.on_nothing_in_flight();
 }
 
-// More has arrived beyond the first gap than reordering explains: what is missing is lost, each packet once.
-// DEVIATION: only what was sent before something that has arrived; the simulator takes all that is not acknowledged.
-void Engine::infer_losses(Instant now, Pdc& pdc, std::uint32_t ooo_count, Psn before) {
-  if (!data_lines_[pdc.data_class].config.infer_loss || pdc.is_rod() || pdc.recovering || ooo_count == 0) return;
-  const Nscc* const nscc = pdc.congestion.nscc();
-  const double packet = fep_.config.payload_mtu;
-  const double least = 5 * packet;
-  const double threshold =
-      nscc == nullptr ? kLossPackets * packet : std::clamp(1.5 * nscc->cwnd(), least, std::max(least, nscc->max_wnd()));
-  if (ooo_count * packet < threshold) return;
-  pdc.recovering = true;
-  pdc.recovery_end = pdc.sent.next();
-  for (Psn psn = pdc.sent.una(); psn - before < 0; ++psn) {
-    const SentPacket* const p = pdc.sent.find(psn);
-    if (p == nullptr || p->received || p->lost) continue;
-    fep_.counters.inferred_losses.increment();
-    pdc.congestion.on_loss(p->octets);
-    lose(now, pdc, psn, PathFeedback::kTrimmed);
-  }
-}
-
 void Engine::progress(Instant now, Pdc& pdc) {
   pdc.timeouts = pdc.backoffs = 0;
+  pdc.tail_tries = 0;
+  set_tail(now, pdc);
   pdc.rto_at = pdc.sent.empty() ? Instant::never() : now + fep_.config.rto_init;
   const Nscc* const nscc = pdc.congestion.nscc();
   if (!fep_.config.probe || nscc == nullptr || pdc.is_rod()) return;

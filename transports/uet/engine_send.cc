@@ -73,6 +73,7 @@ bool Engine::send_control(Instant now, OutPacket& out) {
         send_first(now, *pdc, {next_counted_cp(*pdc), PdsCp::kOctets}, out);
       }
       pdc->idle_since = now;
+      set_tail(now, *pdc);
       set_timer(*pdc);
       sent = true;
     }
@@ -122,7 +123,11 @@ bool Engine::send_pdc_data(Instant now, DataLine& line, OutPacket& out) {
     if (request != nullptr && !request->ar) request->ar = !more && !initiator_.waits_for_reads(*pdc);
     pdc->idle_since = now;
     line_up_control(now, *pdc);
-    if (more) line_up_data(now, *pdc);
+    if (more) {
+      line_up_data(now, *pdc);
+    } else {
+      set_tail(now, *pdc);
+    }
     set_timer(*pdc);
     return true;
   }
@@ -133,6 +138,7 @@ void Engine::send_again(Instant now, Pdc& pdc, OutPacket& out) {
   const Psn psn = pdc.sent.first_lost();
   const SentPacket& packet = pdc.sent.at(psn);
   pdc.sent.sent_again(psn, now, pdc.paths.next(now, pdc.chance));
+  pdc.one_beyond_window = false;
   const Instant allowed = pdc.next_data;
   pdc.next_data = pdc.congestion.on_sent(now, allowed, packet.octets);
   pace(now, pdc, allowed, packet.cargo, packet.octets);

@@ -126,6 +126,7 @@ std::string run(DeliveryMode mode, std::uint64_t seed, const Wire& wire, std::si
                       .paths = static_cast<std::uint32_t>(1 + chance.below(64))};
   if (chance.below(4) == 0) config.congestion = NoCongestionControl{};
   config.probe = chance.below(2) == 0;
+  config.infer_loss = chance.below(2) == 0;
   Pair pair(config);
   bool faults = true;
   pair.fate = [&](const Seen&) {

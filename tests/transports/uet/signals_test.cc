@@ -119,6 +119,7 @@ TEST(Signals, AProbeFindsATailThatWasLostBeforeTheTimerDoes) {
   for (const bool probe : {false, true}) {
     EngineConfig config = test_config();
     config.probe = probe;
+    config.infer_loss = false;
     Pair pair(config);
     pair.fate = [](const Seen& s) {
       return Fate{.lost = s.request() != nullptr && !s.retx() && s.index >= 7 && s.index < 10};

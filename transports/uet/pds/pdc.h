@@ -17,6 +17,7 @@
 #include "transports/uet/ids.h"
 #include "transports/uet/multipath/path_selector.h"
 #include "transports/uet/pds/receive_window.h"
+#include "transports/uet/pds/reorder_window.h"
 #include "transports/uet/pds/sent_packets.h"
 #include "transports/uet/ses/response.h"
 #include "transports/uet/wire/pds_cp.h"
@@ -78,7 +79,17 @@ struct Pdc {
   std::uint32_t peer_range = 0;  // MP_RANGE of the other end; 0: not said
   std::uint32_t last_rcvd = 0;   // rcvd_bytes of the newest ACK, in its unit
   bool heard_rcvd = false;
-  bool recovering = false;  // losses were inferred; until everything before `recovery_end` is acknowledged
+  // Losses by time (engine_losses.cc).
+  ReorderWindow reorder;
+  Instant newest_heard{};              // when the newest was sent of those that are known to have arrived
+  Psn watched{};                       // one that was taken for lost: it may come after all;
+  Instant watched_sent{};              // when it was sent for the first time
+  Instant watched_until{};             // 0: none is watched
+  Instant late_at = Instant::never();  // what was overtaken is looked at again
+  Instant tail_at = Instant::never();  // nothing was heard for so long that the tail may be lost
+  std::uint8_t tail_tries = 0;         // in a row
+  bool one_beyond_window = false;      // the next that goes again does not wait for congestion control
+  bool recovering = false;  // a PROBE has found losses; until everything before `recovery_end` is acknowledged
   Psn recovery_end{};
   std::uint8_t timeouts = 0;      // in a row
   std::uint16_t setup_tries = 0;  // NACKs for want of a PDC

@@ -63,6 +63,10 @@ class SentPackets {
   bool any_lost() const noexcept { return lost_ > 0; }
   // Whether some may still be under way: neither lost nor received.
   bool any_in_flight() const noexcept { return size() > lost_ + received_; }
+  // Whether some of them are before one that has arrived. (Of what is lost all may be.)
+  bool any_overtaken() const noexcept {
+    return highest_ - una_ >= 0 && static_cast<std::uint32_t>(highest_ - una_) + 1 > received_ + lost_;
+  }
 
   // nullptr: it is answered with all before it, or was never sent.
   SentPacket* find(Psn psn) noexcept {

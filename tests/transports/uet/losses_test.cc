@@ -1,0 +1,191 @@
+// Losses that nobody tells of: found by time (RACK-TLP, RFC 8985), long before the timer of all. What is only late is
+// not taken for one.
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "tests/transports/uet/pair.h"
+
+namespace railyard::uet {
+namespace {
+
+using namespace literals;
+
+constexpr std::size_t kHundred = 100 * 1024;  // a hundred packets
+
+// The timer of all is far away.
+EngineConfig with_slow_timer() {
+  EngineConfig config = test_config();
+  config.rto_init = 50_ms;
+  config.ack_trigger = 2048;
+  return config;
+}
+
+std::uint64_t repeated(Pair& pair) { return pair.counters(0).retransmitted_packets.read(); }
+std::uint64_t inferred(Pair& pair) { return pair.counters(0).inferred_losses.read(); }
+std::uint64_t duplicates(Pair& pair) { return pair.counters(1).drops(Drop::kDuplicate); }
+
+// One WRITE of all of it; all of it is there, without the timer.
+void write_all(Pair& pair, std::size_t octets = kHundred) {
+  pair.fill(0, 0, octets);
+  pair.post(0, pair.write(0, 1, 0, kTo, octets));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:success");
+  EXPECT_TRUE(pair.same(0, 0, 1, kTo, octets));
+  EXPECT_EQ(pair.counters(0).retransmission_timeouts.read(), 0u);
+  pair.expect_clean();
+}
+
+// Sixteen paths, the slowest two round trips longer than the quickest.
+TEST(Losses, SprayedPacketsThatAreOvertakenAreNotSentAgain) {
+  for (const auto congestion : {true, false}) {
+    EngineConfig config = with_slow_timer();
+    if (!congestion) config.congestion = NoCongestionControl{};
+    config.multipath = {.policy = PathPolicy::kOblivious, .paths = 16};
+    Pair pair(config);
+    pair.fate = [](const Seen& s) {
+      return Fate{.late = s.request() != nullptr ? Duration{s.entropy % 16 * 300'000} : Duration{}};
+    };
+    write_all(pair);
+    EXPECT_GT(pair.counters(1).placed_out_of_order.read(), 20u);
+    EXPECT_EQ(repeated(pair) + duplicates(pair), 0u) << congestion;
+  }
+}
+
+// All around it take their 2 us and their turn; it is away for as long again.
+TEST(Losses, OnePacketThatIsLateBesideManyIsNotSentAgain) {
+  Pair pair(with_slow_timer());
+  pair.fate = [](const Seen& s) { return Fate{.late = s.request() != nullptr && s.index == 20 ? 3_us : 0_us}; };
+  write_all(pair);
+  EXPECT_EQ(repeated(pair) + duplicates(pair), 0u);
+}
+
+TEST(Losses, OneThatWasOvertakenLongAgoIsSentAgainAndNoOther) {
+  Pair pair(with_slow_timer());
+  Instant lost{}, found{};
+  std::uint32_t psn = 0;
+  pair.fate = [&](const Seen& s) {
+    if (s.from == 0 && s.index == 20) {
+      lost = s.at;
+      psn = s.request()->psn;
+    }
+    if (s.retx()) {
+      found = s.at;
+      EXPECT_EQ(s.request()->psn, psn);
+    }
+    return Fate{.lost = s.from == 0 && s.index == 20};
+  };
+  write_all(pair);
+  EXPECT_EQ(repeated(pair), 1u);
+  EXPECT_EQ(inferred(pair), 1u);
+  EXPECT_EQ(duplicates(pair), 0u);
+  EXPECT_GT(found - lost, 4_us) << "a round trip at least";
+  EXPECT_LT(found - lost, 20_us);
+}
+
+TEST(Losses, WithoutInferenceOnlyTheTimerFindsIt) {
+  EngineConfig config = with_slow_timer();
+  config.infer_loss = false;
+  Pair pair(config);
+  pair.fate = [](const Seen& s) { return Fate{.lost = s.from == 0 && s.index == 20}; };
+  pair.post(0, pair.write(0, 1, 0, kTo, kHundred));
+  pair.run_for(49_ms);
+  EXPECT_EQ(pair.text(0), "");
+  pair.run_for(10_ms);
+  EXPECT_EQ(pair.text(0), "1:success");
+  EXPECT_EQ(pair.counters(0).retransmission_timeouts.read(), 1u);
+}
+
+// What goes again is lost, too, twice: packets that were sent after it say so.
+TEST(Losses, ARepetitionThatIsLostIsFoundAsWell) {
+  Pair pair(with_slow_timer());
+  std::map<std::uint32_t, unsigned> times;
+  pair.fate = [&](const Seen& s) {
+    if (s.request() == nullptr || s.from != 0) return Fate{};
+    const unsigned nth = ++times[s.request()->psn];
+    return Fate{.lost = times.size() == 21 && nth <= 1 ? true : s.retx() && nth <= 3};
+  };
+  write_all(pair, 4 * kHundred);
+  EXPECT_EQ(repeated(pair), 3u);
+}
+
+// Nothing comes behind them that would overtake them: the last goes again, and its answer says of the others.
+TEST(Losses, ATailIsFoundByItsLastPacket) {
+  for (const unsigned tail : {1u, 2u, 30u}) {
+    Pair pair(with_slow_timer());
+    std::uint32_t last = 0;
+    pair.fate = [&](const Seen& s) {
+      if (s.from == 0 && s.index == 99) last = s.request()->psn;
+      if (s.retx() && repeated(pair) == 1) EXPECT_EQ(s.request()->psn, last);
+      return Fate{.lost = s.from == 0 && !s.retx() && s.index >= 100 - tail && s.index < 100};
+    };
+    write_all(pair);
+    EXPECT_EQ(repeated(pair), tail);
+    EXPECT_EQ(inferred(pair), tail - 1);
+    EXPECT_EQ(duplicates(pair), 0u) << "nothing else";
+  }
+}
+
+// Of a PDC of which nothing was heard yet, and its target knows nothing.
+TEST(Losses, AllOfAFirstWindowAndSomeOfItsRepetitions) {
+  EngineConfig config = with_slow_timer();
+  Pair pair(config);
+  pair.fate = [&](const Seen& s) { return Fate{.lost = s.from == 0 && pair.now() < Instant{} + 200_us}; };
+  write_all(pair, 10 * 1024);
+  EXPECT_LT(pair.count(0, [](const Seen& s) { return s.request() != nullptr; }), 25u) << "doubling, not a stream";
+  EXPECT_EQ(duplicates(pair), 0u);
+}
+
+// As long as all that is sent is delayed alike, by a pause of the link, the tail is tried with one packet now and then.
+TEST(Losses, ASilenceCostsNoMoreThanAFewPackets) {
+  Pair pair(with_slow_timer());
+  pair.fate = [](const Seen& s) {
+    const Instant from = Instant{} + 4_us, to = Instant{} + 400_us;
+    return Fate{.late = s.at > from && s.at < to ? to - s.at : 0_us};
+  };
+  write_all(pair);
+  EXPECT_LE(repeated(pair), 6u);
+}
+
+// A path becomes slower than all others were by far: the first such packets are taken for lost. That they were sent for
+// nothing is learned, and fewer are.
+TEST(Losses, PacketsThatCameAfterAllWidenTheWindow) {
+  Pair pair(with_slow_timer());
+  std::uint32_t start = 0;
+  pair.fate = [&](const Seen& s) {
+    if (s.request() == nullptr || s.from != 0 || s.retx()) return Fate{};
+    if (s.index == 0) start = s.request()->psn;
+    return Fate{.late = (s.request()->psn - start) % 10 == 9 ? 14_us : 0_us};
+  };
+  write_all(pair, 4 * kHundred);
+  EXPECT_GE(repeated(pair), 1u);
+  EXPECT_LE(repeated(pair), 12u) << "of forty";
+}
+
+// So late that the SACKs of those before it do not reach it: it has an ACK of its own.
+TEST(Losses, APacketFarBehindTheNewestIsToldAtOnce) {
+  EngineConfig config = with_slow_timer();
+  config.ack_trigger = 4096;
+  config.congestion =
+      NsccConfig::of({.base_rtt = 10_us, .mtu = 1024, .packet_octets = 1080, .trimming = false});  // of a longer path
+  Pair pair(config);
+  pair.fate = [](const Seen& s) {
+    return Fate{.lost = s.from == 0 && s.index == 10, .late = s.from == 0 && s.index == 12 ? 7_us : 0_us};
+  };
+  write_all(pair, 2 * kHundred);
+  EXPECT_EQ(repeated(pair), 1u) << "the one that was lost";
+  EXPECT_EQ(duplicates(pair), 0u);
+}
+
+// Plain ACKs do not say what has come behind a gap.
+TEST(Losses, WithoutSacksNothingIsTakenForLostBecauseItWasOvertaken) {
+  EngineConfig config = with_slow_timer();
+  config.ack_cc = false;
+  Pair pair(config);
+  pair.fate = [](const Seen& s) { return Fate{.late = s.request() != nullptr && s.index == 20 ? 15_us : 0_us}; };
+  write_all(pair);
+  EXPECT_EQ(inferred(pair), 0u);
+}
+
+}  // namespace
+}  // namespace railyard::uet

@@ -1,0 +1,93 @@
+// Which packets are lost, and not only late, where nobody says so (RACK-TLP, RFC 8985): one that was overtaken is lost
+// when it is away for longer than any lately was and a reordering window more (pds/reorder_window.h). When nothing was
+// heard for so long, the newest goes again: its answer says of all before it.
+//
+// DEVIATION: the simulator (uet §9.5) counts. When more than a window and a half has come out of order, all that is
+// missing is lost: sprayed packets that are only late, too, and never the last ones.
+#include <algorithm>
+
+#include "transports/uet/engine.h"
+
+namespace railyard::uet {
+
+Duration Engine::patience(const Pdc& pdc) const noexcept {
+  return std::min(pdc.reorder.patience(), fep_.config.rto_init);
+}
+
+// A packet that was sent then, and not again since, is heard of.
+void Engine::note_time(Instant now, Pdc& pdc, Instant sent_at) {
+  if (now > sent_at) pdc.reorder.heard(now, now - sent_at);
+  pdc.newest_heard = std::max(pdc.newest_heard, sent_at);
+}
+
+// An answer that only the first transmission of what was taken for lost can have brought about. Of many one is watched.
+void Engine::note_first_of(Instant now, Pdc& pdc, Psn psn) {
+  if (psn != pdc.watched || now >= pdc.watched_until) return;
+  pdc.reorder.came_after_all(now - pdc.watched_sent);
+  pdc.watched_until = {};
+}
+
+// After an ACK that says what has come behind a gap.
+void Engine::watch_overtaken(Instant now, Pdc& pdc) {
+  if (!infers_loss(pdc) || !pdc.reorder.known() || pdc.late_at != Instant::never() || !pdc.sent.any_overtaken()) return;
+  // None is older than the first.
+  pdc.late_at = pdc.sent.front().sent_at + patience(pdc);
+  if (pdc.late_at <= now) infer_losses(now, pdc);
+}
+
+void Engine::infer_losses(Instant now, Pdc& pdc) {
+  const Duration longest = patience(pdc);
+  SentPackets& sent = pdc.sent;
+  bool any = false;
+  pdc.late_at = Instant::never();
+  for (Psn psn = sent.una(); psn - sent.next() < 0; ++psn) {
+    const SentPacket& p = sent.at(psn);
+    if (p.received || p.lost) continue;
+    const bool overtaken = p.sent_at < pdc.newest_heard;
+    const Instant due = p.sent_at + longest;
+    if (overtaken && due <= now) {
+      fep_.counters.inferred_losses.increment();
+      pdc.congestion.on_loss(p.octets);
+      lose(now, pdc, psn, PathFeedback::kTrimmed);
+      if (now >= pdc.watched_until) {
+        pdc.watched = psn;
+        pdc.watched_sent = p.sent_at;
+        pdc.watched_until = now + longest * 4;
+      }
+      any = true;
+      continue;
+    }
+    if (overtaken) pdc.late_at = std::min(pdc.late_at, due);
+    if (p.transmissions == 1) break;  // the others were sent later, for whichever time
+  }
+  if (any) pdc.reorder.lost();
+}
+
+// Something was heard, or sent. Twice as long as of one that was overtaken (RFC 8985 §7.2: twice the round trip), and
+// twice that with each try that is not heard of either.
+//
+// DEVIATION: RFC 8985 tries once and leaves the rest to the timeout. Here that is many round trips, and doubles, too.
+void Engine::set_tail(Instant now, Pdc& pdc) {
+  const bool any = infers_loss(pdc) && !pdc.sent.empty();
+  pdc.tail_at = any ? now + patience(pdc) * (std::int64_t{2} << pdc.tail_tries) : Instant::never();
+}
+
+// All that may go has gone, and nothing was heard for long. (Of READs the data may be what brings the rest about.)
+void Engine::on_tail(Instant now, Pdc& pdc) {
+  constexpr std::uint8_t kMostDoublings = 16;
+  SentPackets& sent = pdc.sent;
+  pdc.tail_at = Instant::never();
+  if (!sent.any_in_flight() && !sent.any_lost()) return;  // only responses are missing
+  if (initiator_.waits_for_reads(pdc)) return;
+  if (!sent.any_lost()) {
+    Psn psn = sent.next() - 1;
+    while (sent.at(psn).received) psn = psn - 1;
+    pdc.congestion.on_returned(sent.at(psn).octets);
+    sent.mark_lost(psn);
+  }
+  pdc.one_beyond_window = true;
+  if (pdc.tail_tries < kMostDoublings) ++pdc.tail_tries;
+  set_tail(now, pdc);
+}
+
+}  // namespace railyard::uet
