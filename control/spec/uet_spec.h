@@ -65,7 +65,7 @@ struct UetNicSpec {
   int mp_range = 512;
   int pdcs = 65'535;
   Duration idle_close{1'000'000'000};
-  int rudi_window = 64;
+  int rudi_window = 512;
   // On the wire.
   bool udp = true;
   int udp_port = 4793;

@@ -52,7 +52,7 @@ Engine::Engine(const EngineConfig& config, RngStream chance)
       table_(config.most_pdcs, config.pdcid_quiet, config.target_keeps()),
       initiator_(fep_, RngStream(Seed{chance_.next()}, "no_match")),
       target_(fep_) {
-  connectionless_.paths = PathSelector(config.multipath, chance_);
+  datagram_paths_ = PathSelector(config.multipath, chance_);
   data_lines_.emplace_back().config = {.priority = config.data,
                                        .infer_loss = config.infer_loss,
                                        .congestion = config.congestion,
@@ -83,10 +83,10 @@ std::expected<void, PostError> Engine::post(Instant now, ContextId from, const S
   run_due(now);
   switch (wr.mode) {
     case DeliveryMode::kRudi:
-      line_of(wr).messages.push(*message);
+      post_rudi(now, *message);
       break;
     case DeliveryMode::kUud:
-      line_of(wr).datagrams.push(*message);
+      data_lines_[wr.data_class].datagrams.push(*message);
       break;
     default:
       enqueue(now, *message);

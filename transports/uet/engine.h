@@ -20,6 +20,7 @@
 #include "transports/base/wake_queue.h"
 #include "transports/uet/fep_state.h"
 #include "transports/uet/pds/pdc_table.h"
+#include "transports/uet/pds/rudi_line.h"
 #include "transports/uet/ses/initiator.h"
 #include "transports/uet/ses/target.h"
 #include "transports/uet/wire/packet.h"
@@ -155,22 +156,11 @@ class Engine {
     std::uint16_t entropy = 0;
     MemoryRegions::Key read_from = 0;
   };
-  struct RudiPacket {
-    std::uint32_t message = 0;
-    std::uint32_t index = 0;
-    Instant deadline{};
-    std::uint16_t entropy = 0;
-    std::uint16_t generation = 0;
-    std::uint8_t transmissions = 0;
-    std::uint8_t data_class = 0;
-    bool lost = false;
-    bool used = false;
-  };
-  // What belongs to no PDC.
-  struct Connectionless {
+  struct Rudi {
     std::vector<RudiPacket> packets;
-    std::vector<std::uint32_t> free;
-    PathSelector paths;
+    std::vector<std::uint32_t> free_packets;
+    std::vector<RudiLine> lines;
+    std::vector<std::uint32_t> free_lines;
 
     std::uint32_t pkt_id(std::uint32_t slot) const noexcept;
   };
@@ -179,10 +169,8 @@ class Engine {
     DataClass config;
     RingQueue<std::uint32_t> pdcs;       // PDCIDs
     RingQueue<std::uint32_t> datagrams;  // UUD: messages
-    RingQueue<std::uint32_t> messages;   // RUDI: not wholly sent
-    RingQueue<std::uint32_t> again;      // RUDI: packets
+    RingQueue<std::uint32_t> rudi;       // RudiLines
     RingQueue<DataReply> replies;
-    std::uint32_t outstanding = 0;     // RUDI: packets
     bool connectionless_first = false;  // before data of PDCs, in turn
   };
   enum class After : std::uint8_t { kFail, kSendAgain };
@@ -284,19 +272,30 @@ class Engine {
   Cargo next_counted_cp(const Pdc& pdc) const noexcept;
   bool window_open(const Pdc& pdc) const noexcept;
 
-  // ---- engine_connectionless.cc: RUDI and UUD ----
+  // ---- engine_connectionless.cc: what belongs to no PDC, and UUD ----
   bool has_connectionless(const DataLine& line) const noexcept;
   bool send_connectionless(Instant now, DataLine& line, OutPacket& out);
-  DataLine& line_of(const SendWr& wr) noexcept { return data_lines_[wr.data_class]; }
-  void send_rudi(Instant now, std::uint32_t slot, OutPacket& out);
-  void release_rudi(std::uint32_t slot);
+  std::optional<Drop> on_datagram(const InPacket& in);
+
+  // ---- engine_rudi.cc ----
+  void post_rudi(Instant now, std::uint32_t message);
+  std::uint32_t rudi_line(Instant now, PeerId peer, std::uint8_t data_class);
+  void release_rudi_line(std::uint32_t line);
+  bool has_rudi(RudiLine& line) noexcept;
+  void settle_rudi(Instant now, std::uint32_t line);
+  void on_rudi_wake(Instant now, std::uint32_t line);
+  bool send_rudi(Instant now, DataLine& data, OutPacket& out);
+  std::uint32_t first_of_rudi(std::uint32_t line);
+  void send_rudi_packet(Instant now, std::uint32_t slot, OutPacket& out);
+  void lose_rudi(Instant now, std::uint32_t slot);
+  void release_rudi(Instant now, std::uint32_t slot);
   void on_rudi_timer(Instant at, std::uint32_t slot);
   const RudiPacket* find_rudi(const InPacket& in, std::uint32_t pkt_id) const noexcept;
-  RudiPacket* find_rudi(const InPacket& in, std::uint32_t pkt_id) noexcept;
   std::optional<Drop> on_rudi_response(Instant now, const InPacket& in, const PdsRudiValues& pds);
   std::optional<Drop> on_rudi_nack(Instant now, const InPacket& in, const PdsNackValues& nack);
+  void on_rudi_trimmed(Instant now, std::uint32_t slot, std::uint16_t entropy, PathFeedback feedback);
+  void on_trimmed_rudi_response(Instant now, const InPacket& in, const PdsRudiValues& pds);
   std::optional<Drop> on_rudi_request(const InPacket& in, const PdsRudiValues& pds);
-  std::optional<Drop> on_datagram(const InPacket& in);
 
   // ---- engine_send.cc: packets made ----
   bool send_control(Instant now, OutPacket& out);
@@ -325,8 +324,9 @@ class Engine {
   std::vector<Reply> replies_;  // a queue: `first_reply_` is its front
   std::size_t first_reply_ = 0;
   WakeQueue wakes_;
-  Connectionless connectionless_;
-  WakeQueue rudi_wakes_;                // slots of its packets
+  PathSelector datagram_paths_;
+  Rudi rudi_;
+  WakeQueue rudi_wakes_;                // its packets' timers; paced: its lines
   std::vector<std::uint32_t> waiting_;  // messages for which there is no PDC now;
   Instant waiting_until_ = Instant::never();  // when they are tried again, if that is known
   std::vector<std::uint32_t> again_;

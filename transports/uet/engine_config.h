@@ -73,8 +73,8 @@ struct EngineConfig {
   std::uint32_t most_read_jobs = 1024;
   std::uint32_t most_reads_in_flight = 256;  // READ requests of an initiator's PDC whose data is not here
 
-  // RUDI packets outstanding at a time. (No source has a default; its congestion control is not built.)
-  std::uint32_t rudi_window = 64;
+  // RUDI packets to one peer in one class outstanding at a time. (No source has a default: as of a PDC.)
+  std::uint32_t rudi_window = 512;
 
   // A message that found no buffer (NO_MATCH, DISABLED_GEN) goes again after a random time, which doubles.
   Duration no_match_least{50'000'000'000};

@@ -128,9 +128,13 @@ void Engine::run_what_is_due(Instant now) {
     const Instant next = std::min({retry, wake_at, rudi_at});
     if (next > now || next == Instant::never()) return;
     if (rudi_at == next) {
-      const std::uint32_t slot = rudi_wakes_.top().slot;
+      const Wake wake = rudi_wakes_.top();
       rudi_wakes_.pop();
-      on_rudi_timer(rudi_at, slot);
+      if (wake.paced) {
+        on_rudi_wake(wake.at, wake.slot);
+      } else {
+        on_rudi_timer(wake.at, wake.slot);
+      }
       continue;
     }
     if (retry <= wake_at) {

@@ -87,6 +87,8 @@ std::optional<Drop> Engine::on_trimmed(Instant now, const InPacket& in) {
         {.peer = learn_peer(in),
          .pds = PdsNackValues{.m = in.ce, .retx = rudi->retx, .nt = true, .code = code, .nack_psn = rudi->pkt_id},
          .entropy = in.entropy});
+  } else if (rudi != nullptr) {
+    on_trimmed_rudi_response(now, in, *rudi);
   }
   const auto* const pds = std::get_if<PdsRequestValues>(&in.packet.pds);
   if (pds == nullptr) return Drop::kTrimmed;

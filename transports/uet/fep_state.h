@@ -23,6 +23,7 @@ struct Peer {
   Psn last_start{};  // the newest Start_PSN or PSN that was used with it
   bool used = false;
   std::vector<std::uint16_t> pdcs{};  // slots of the PDCs that this end has opened and that take messages
+  std::vector<std::uint32_t> rudi{};  // RudiLines to it, one of each data class
   // Rates of lanes, by class, mode and lane; those without a limit are not there.
   std::vector<std::pair<std::uint32_t, BitRate>> rates{};
 

@@ -142,7 +142,8 @@ const Table<UetNicSpec>& uet_nic_keys() {
        key("rto", &UetNicSpec::rto, period_of_uet(), "RTO_INIT; doubles with each timeout in a row"),
        key("retries", &UetNicSpec::retries, integer(0, 30), "so many timeouts in a row; then the PDC has failed"),
        key("loss-inference", &UetNicSpec::loss_inference, auto_or_bool(),
-           "RUD: packets are lost that were overtaken long ago, and the last one asks when all is silent; auto: where nothing "
+           "RUD: packets are lost that were overtaken long ago, and the last one asks when all is silent; auto: where "
+           "nothing "
            "trims"),
        key("probe", &UetNicSpec::probe, boolean(), "PROBE control packets when nothing was heard for long"),
        key("window", &UetNicSpec::window, integer(1, 4096), "packets of a PDC that may be outstanding"),
@@ -152,7 +153,8 @@ const Table<UetNicSpec>& uet_nic_keys() {
            "PDCs at a time; a quarter of them, and at least one, is for those that others open"),
        key("idle-close", &UetNicSpec::idle_close, period_of_uet(),
            "a PDC that had nothing to do for so long is closed"),
-       key("rudi-window", &UetNicSpec::rudi_window, integer(1, 4096), "RUDI packets outstanding"),
+       key("rudi-window", &UetNicSpec::rudi_window, integer(1, 4096),
+           "RUDI packets to one NIC, in one class, that may be outstanding"),
        key("encapsulation", &UetNicSpec::udp, choice<bool>({{"udp", true}, {"ip", false}}),
            "udp, or ip: an entropy header directly behind IP"),
        key("udp-port", &UetNicSpec::udp_port, integer(1024, 65535), "destination port"),

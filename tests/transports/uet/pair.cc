@@ -175,7 +175,9 @@ void Pair::put(std::size_t from, std::vector<std::byte> frame) {
     checksum(frame);
   }
   const PdsType what = type(seen.packet.pds);
-  if (f.trimmed && (seen.request() != nullptr || what == PdsType::kRudiReq || what == PdsType::kUudReq)) {
+  const bool has_data = seen.packet.payload_octets > 0;
+  if (f.trimmed && (seen.request() != nullptr || what == PdsType::kRudiReq || what == PdsType::kUudReq ||
+                    (what == PdsType::kRudiResp && has_data))) {
     constexpr std::size_t kKept = 24;  // behind the IP header (uet §10.4)
     frame.resize(kL3 + wire::Ipv4::kOctets + kKept);
     wire::write<wire::Ipv4::DSCP>(frame.data() + kL3, *encapsulation_.dscp.trimmed);

@@ -44,7 +44,7 @@ struct Fate {
   Duration copy_late{};  // of the second copy, besides
   bool corrupted = false;
   bool marked = false;   // CE
-  bool trimmed = false;  // requests
+  bool trimmed = false;  // requests, and data of READs
 };
 
 // Short times, small packets.

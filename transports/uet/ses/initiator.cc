@@ -339,6 +339,12 @@ void Initiator::complete(const Message& m) {
                                .match_bits = m.wr.match_bits});
 }
 
+std::uint32_t Initiator::peek_connectionless(std::uint32_t i) const noexcept {
+  const Message& m = messages_[i];
+  const auto header = static_cast<std::uint32_t>(is_read(m) ? SesResponseData::kOctets : SesStd::kOctets);
+  return header + octets_of_packet(m, m.next);
+}
+
 std::uint32_t Initiator::begin_connectionless(std::uint32_t i) noexcept {
   Message& m = messages_[i];
   if (m.next == 0) m.message_id = ++connectionless_id_ == 0 ? ++connectionless_id_ : connectionless_id_;

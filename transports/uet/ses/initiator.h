@@ -93,6 +93,8 @@ class Initiator {
   void forget(Pdc& pdc, Status status, std::vector<std::uint32_t>* again);
 
   // ---- RUDI and UUD ----
+  // The octets that the next packet of a RUDI message has behind the PDS header; of a READ those that it brings back.
+  std::uint32_t peek_connectionless(std::uint32_t message) const noexcept;
   // The index of the next packet of a message; sent_all with the last.
   std::uint32_t begin_connectionless(std::uint32_t message) noexcept;
   void on_connectionless_answered(std::uint32_t message, std::uint32_t index, const SesResponseValues& response,
