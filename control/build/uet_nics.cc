@@ -248,6 +248,7 @@ uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& 
   c.ack_trigger = s.ack_bytes;
   c.rto_init = s.rto;
   c.retries = static_cast<std::uint8_t>(s.retries);
+  c.infer_loss = s.loss_inference;
   c.probe = s.probe;
   c.rudi_window = static_cast<std::uint32_t>(s.rudi_window);
   c.around_octets = static_cast<std::uint32_t>(
@@ -261,7 +262,6 @@ uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& 
       continue;
     }
     c.data = data.priority;
-    c.infer_loss = data.infer_loss;
     c.congestion = data.congestion;
     c.multipath = data.multipath;
   }
@@ -273,8 +273,7 @@ uet::DataClass UetNics::data_class(const Nic& nic, const spec::UetNicSpec& s, co
   const bool trimming = s.trimming.value_or(trims(t));
   uet::DataClass c{.priority = priority,
                    .dscp = static_cast<std::uint8_t>(t.dscp),
-                   .ect = t.ect,
-                   .infer_loss = s.loss_inference.value_or(!trimming)};
+                   .ect = t.ect};
   if (s.congestion == spec::UetCongestion::kNscc) {
     c.congestion = nscc_config(nic, s, t);
   } else {

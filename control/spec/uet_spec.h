@@ -58,7 +58,7 @@ struct UetNicSpec {
   // Loss.
   Duration rto{5'000'000'000};
   int retries = 5;
-  std::optional<bool> loss_inference;  // nothing: where nothing trims
+  bool loss_inference = true;
   bool probe = false;
   // Windows and PDCs.
   int window = 512;

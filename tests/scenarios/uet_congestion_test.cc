@@ -84,6 +84,17 @@ TEST(UetCongestion, AHundredToOneFillTheLinkAndFewPacketsAreTrimmed) {
   EXPECT_LT(o.trimmed, o.packets / 3);
 }
 
+// How long a packet in parts of a window waits follows from the round trip: also of those that were cut many times.
+TEST(UetCongestion, AHundredToOneAtFourHundredGigabitsFillTheLinkAsWell) {
+  for (const char* seed : {"run.seed=1", "run.seed=2", "run.seed=3"}) {
+    const Outcome o = run("pattern: incast, fan-in: 100, to: h1",
+                          {"defaults.link.rate=400Gbps", "switches.default.buffer=102400KB",
+                           "qos.default.classes.3.ecn.kmin=80KB", "qos.default.classes.3.ecn.kmax=320KB", seed});
+    EXPECT_LE(o.last_ns, 1.05 * link_time_ns(100) / 4) << seed;
+    EXPECT_EQ(o.retransmitted, o.trimmed) << "nothing was sent for nothing";
+  }
+}
+
 TEST(UetCongestion, WithoutPartsOfAPacketEachIsTrimmedAgainAndAgain) {
   const Outcome o = run("pattern: incast, fan-in: 100, to: h1", {"hosts.default.uet.nscc.min-window=1"});
   EXPECT_GT(o.trimmed, o.packets / 2);

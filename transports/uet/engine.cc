@@ -54,7 +54,6 @@ Engine::Engine(const EngineConfig& config, RngStream chance)
       target_(fep_) {
   datagram_paths_ = PathSelector(config.multipath, chance_);
   data_lines_.emplace_back().config = {.priority = config.data,
-                                       .infer_loss = config.infer_loss,
                                        .congestion = config.congestion,
                                        .multipath = config.multipath};
   for (const DataClass& c : config.other_classes) data_lines_.emplace_back().config = c;

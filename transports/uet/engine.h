@@ -224,7 +224,7 @@ class Engine {
 
   // ---- engine_losses.cc: what is lost, by time ----
   bool infers_loss(const Pdc& pdc) const noexcept {
-    return data_lines_[pdc.data_class].config.infer_loss && !pdc.is_rod();
+    return fep_.config.infer_loss && !pdc.is_rod();
   }
   Duration patience(const Pdc& pdc) const noexcept;
   void note_time(Instant now, Pdc& pdc, Instant sent_at);

@@ -17,7 +17,6 @@ struct DataClass {
   Priority priority{0};    // the NIC's class
   std::uint8_t dscp = 0;   // DSCP_TRIMMABLE of it
   bool ect = true;         // ECN-capable: ECT(0)
-  bool infer_loss = true;  // as EngineConfig::infer_loss
   CongestionConfig congestion = NsccConfig::of({});
   MultipathConfig multipath{};
 };
@@ -62,7 +61,7 @@ struct EngineConfig {
   // a default: a round trip or two.)
   Duration nack_backoff{20'000'000};
   std::uint16_t setup_retries = 1000;  // tries at a target without resources for a PDC
-  // RUD, for networks that do not trim: losses are inferred by time (engine_losses.cc).
+  // RUD: what nobody tells of, as switches do that trim, is inferred by time (engine_losses.cc).
   bool infer_loss = true;
   // At the tail by PROBEs (uet §9.5), too: these ask when nothing was heard for a round trip and more. Off: where control
   // packets overtake data their quick return says nothing of the queues, and what only waits would go again.

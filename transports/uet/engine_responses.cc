@@ -112,8 +112,9 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
     if (!ack.retx) note_first_of(now, pdc, ack_psn);
     if (SentPacket* const packet = sent.find(ack_psn)) {
       // An ACK of a packet that was sent twice may be of either, unless it says so (uet §5.9).
-      if (packet->transmissions == (ack.retx ? 2 : 1)) signals.rtt = now - packet->sent_at;
-      if (ack.retx && packet->transmissions == 2 && !packet->received) note_time(now, pdc, packet->sent_at);
+      const bool is_of_last = packet->is_of_last(ack.retx);
+      if (is_of_last) signals.rtt = now - packet->sent_at;
+      if (is_of_last && ack.retx && !packet->received) note_time(now, pdc, packet->sent_at);
       note(ack_psn, *packet);
       const auto* const response = std::get_if<SesResponseValues>(&in.packet.ses);
       const bool later = response != nullptr && (response->opcode == SesResponseOpcode::kNoResponse ||
@@ -237,7 +238,7 @@ std::optional<Drop> Engine::on_pdc_nack(Instant now, Pdc& pdc, const InPacket& i
       if (!in_flight) return std::nullopt;
       // Without receiver credit the window reacts to both.
       pdc.congestion.on_trimmed(now, packet.octets, true);
-      pdc.sent.mark_lost(psn);
+      pdc.sent.mark_lost(psn, true);
       pdc.paths.on_feedback(now, in.entropy,
                             !last_hop ? PathFeedback::kTrimmed
                             : nack.m  ? PathFeedback::kEcn

@@ -210,6 +210,7 @@ void Engine::on_rudi_timer(Instant at, std::uint32_t slot) {
   fep_.counters.retransmission_timeouts.increment();
   line.paths.on_feedback(at, p.entropy, PathFeedback::kTimeout);
   line.congestion.on_loss(p.octets);
+  p.unclear = p.transmissions > 1;
   if (p.transmissions <= fep_.config.retries) return lose_rudi(at, slot);
   initiator_.on_connectionless_failed(p.message, Status::kRetryExceeded);
   release_rudi(at, slot);
@@ -235,7 +236,7 @@ std::optional<Drop> Engine::on_rudi_response(Instant now, const InPacket& in, co
   if (!p->lost) {
     AckSignals signals{.newly = p->octets, .ecn = marked};
     // As of an ACK (uet §5.9): of a packet that was sent twice it may be of either, unless it says so.
-    if (p->transmissions == (pds.retx ? 2 : 1)) signals.rtt = now - p->sent_at;
+    if (pds.retx ? p->transmissions > 1 && !p->unclear : p->transmissions == 1) signals.rtt = now - p->sent_at;
     line.congestion.on_ack(now, signals);
   }
   initiator_.on_connectionless_answered(p->message, p->index, *response, in.payload);

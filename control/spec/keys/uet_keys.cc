@@ -141,10 +141,8 @@ const Table<UetNicSpec>& uet_nic_keys() {
            "repeated packets have theirs at once"),
        key("rto", &UetNicSpec::rto, period_of_uet(), "RTO_INIT; doubles with each timeout in a row"),
        key("retries", &UetNicSpec::retries, integer(0, 30), "so many timeouts in a row; then the PDC has failed"),
-       key("loss-inference", &UetNicSpec::loss_inference, auto_or_bool(),
-           "RUD: packets are lost that were overtaken long ago, and the last one asks when all is silent; auto: where "
-           "nothing "
-           "trims"),
+       key("loss-inference", &UetNicSpec::loss_inference, boolean(),
+           "RUD: packets are lost that were overtaken long ago, and the last one asks when all is silent"),
        key("probe", &UetNicSpec::probe, boolean(), "PROBE control packets when nothing was heard for long"),
        key("window", &UetNicSpec::window, integer(1, 4096), "packets of a PDC that may be outstanding"),
        key("mp-range", &UetNicSpec::mp_range, power_of_two_of(128, 16384),

@@ -24,7 +24,8 @@ struct RudiPacket {
   std::uint16_t entropy = 0;
   std::uint16_t generation = 0;
   std::uint8_t transmissions = 0;
-  bool lost = false;  // goes again
+  bool lost = false;     // goes again
+  bool unclear = false;  // more than one of its retransmissions may have arrived
   bool used = false;
 };
 

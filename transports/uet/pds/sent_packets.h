@@ -34,6 +34,11 @@ struct SentPacket {
   bool lost = false;  // goes again
   bool received = false;
   bool answered = false;
+  bool unclear = false;  // more than one of its retransmissions may have arrived
+
+  // Whether an answer that says so of itself (`retx`) can only be of the last transmission, and so how long that took
+  // (uet §5.9: of those after the first it says no more).
+  bool is_of_last(bool retx) const noexcept { return retx ? transmissions > 1 && !unclear : transmissions == 1; }
 };
 
 class SentPackets {
@@ -108,10 +113,12 @@ class SentPackets {
     not_lost(*p);
     return true;
   }
-  bool mark_lost(Psn psn) noexcept {
+  // `told`: that the last transmission has not arrived, which else is only likely.
+  bool mark_lost(Psn psn, bool told = false) noexcept {
     SentPacket* const p = find(psn);
     if (p == nullptr || p->received || p->lost) return false;
     p->lost = true;
+    if (!told && p->transmissions > 1) p->unclear = true;
     if (lost_++ == 0 || psn - lost_from_ < 0) lost_from_ = psn;
     return true;
   }

@@ -31,7 +31,6 @@ Outcome incast(std::size_t senders, Switch kind, Duration queue_limit, double le
   EngineConfig config = test_config();
   config.payload_mtu = kMtu;
   config.rto_init = 200_us;
-  config.infer_loss = kind == Switch::kDrops;
   const Duration base_rtt = 3_us;
   NsccConfig nscc = NsccConfig::of({.rate = kLinkRate,
                                     .base_rtt = base_rtt,
