@@ -5,8 +5,10 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <vector>
 
 #include "dataplane/base/ids.h"
+#include "dataplane/base/time.h"
 #include "dataplane/device/credit_config.h"
 #include "dataplane/packet/credit_stamp.h"
 #include "dataplane/wire/credit_message.h"
@@ -32,9 +34,10 @@ class CreditReceiver {
   void arrive(CreditStamp stamp) noexcept {
     if (stamp.cells > 0 && stamp.epoch == epoch_) accounts_[stamp.priority].received += stamp.cells;
   }
-  // One that was sent has not, or is not known to have.
-  void lose(CreditStamp stamp) noexcept {
-    if (stamp.cells > 0 && stamp.epoch == epoch_) accounts_[stamp.priority].lost += stamp.cells;
+  // One that should have come in at `at` has not, or is not known to have. It may be said before it is time. Allocates
+  // only while more are not made good than ever before.
+  void lose(Instant at, CreditStamp stamp) {
+    if (stamp.cells > 0) lost_.push_back({at, stamp});
   }
   // What is held of what came in by a class, in cells. Returns whether there is something to say about it now.
   bool hold(Priority p, std::uint32_t cells) noexcept {
@@ -47,13 +50,14 @@ class CreditReceiver {
     return true;
   }
 
-  // A CC_Update takes effect: what was lost is free, and everything is said again.
-  void hear(const wire::CreditMessage& consumed) noexcept {
+  // A CC_Update takes effect: what was lost until now is free, and everything is said again.
+  void hear(Instant now, const wire::CreditMessage& consumed) noexcept {
     if (consumed.epoch != epoch_) return;
-    for (Account& a : accounts_) {
-      a.received += a.lost;
-      a.lost = 0;
-    }
+    std::erase_if(lost_, [&](const Lost& lost) {
+      if (lost.at > now) return false;
+      arrive(lost.credits);
+      return true;
+    });
     pending_ = mask_;
   }
 
@@ -71,7 +75,7 @@ class CreditReceiver {
   // Both ends begin anew: what is still held counts as not freed of what will come.
   void link_down() noexcept {
     for (Account& a : accounts_) {
-      a.received = a.lost = 0;
+      a.received = 0;
       a.said = freed(a);
     }
     epoch_ = static_cast<std::uint8_t>((epoch_ + 1) % wire::kCreditEpochs);
@@ -84,7 +88,10 @@ class CreditReceiver {
     std::uint32_t received = 0;  // all modulo 2^32
     std::uint32_t held = 0;
     std::uint32_t said = 0;  // to be free
-    std::uint32_t lost = 0;  // since the last CC_Update
+  };
+  struct Lost {
+    Instant at;
+    CreditStamp credits;
   };
   static std::uint32_t freed(const Account& a) noexcept { return a.received - a.held; }
 
@@ -93,6 +100,7 @@ class CreditReceiver {
   PriorityMask pending_ = 0;
   std::uint8_t epoch_ = 0;
   std::array<Account, kPriorities> accounts_{};
+  std::vector<Lost> lost_;  // and not made good; those of an earlier epoch are nobody's
 };
 
 }  // namespace railyard

@@ -338,7 +338,7 @@ void Device::pass_faults(Inbox& inbox, PortIndex port, const InFlight& frame, Ev
                        if (!lost_with_link(inbox, port, {effect, start, packet}, kind))
                          deliver(port, kind, effect, packet);
                      });
-  if (credits.cells != 0 && inbox.faults->lost() != lost_before) on_credits_lost(port, credits);
+  if (credits.cells != 0 && inbox.faults->lost() != lost_before) on_credits_lost(frame.effect, port, credits);
 }
 
 // What the faults of a port have held back until before `until` goes on. Returns when the next does.

@@ -221,7 +221,9 @@ class Device {
   // retry_frames(), and whenever there is something else for `retry` to do.
   virtual void on_link_retry(PortIndex port, LinkRetry& retry) { static_cast<void>(port), static_cast<void>(retry); }
   // A fault of the link has taken a data frame that used credits.
-  virtual void on_credits_lost(PortIndex port, CreditStamp stamp) { static_cast<void>(port), static_cast<void>(stamp); }
+  virtual void on_credits_lost(Instant at, PortIndex port, CreditStamp stamp) {
+    static_cast<void>(at), static_cast<void>(port), static_cast<void>(stamp);
+  }
   // key_base() has moved: keys that are kept must be made anew.
   virtual void on_new_key_base() = 0;
   // Fills what are Counters; any thread may call it. Then the rest, for a device that rests.

@@ -252,20 +252,20 @@ class alignas(64) EgressPort {
   }
 
   // A data frame has come in at this port, which has credits; wrong: nobody knows of which class.
-  void credit_arrival(CreditStamp stamp, bool wrong) noexcept {
-    wrong ? credits_->receiver.lose(stamp) : credits_->receiver.arrive(stamp);
+  void credit_arrival(Instant now, CreditStamp stamp, bool wrong) {
+    wrong ? credits_->receiver.lose(now, stamp) : credits_->receiver.arrive(stamp);
   }
-  // The link has lost a frame on its way here.
-  void credit_lost(CreditStamp stamp) noexcept { credits_->receiver.lose(stamp); }
+  // The link has lost a frame that would have come in here at `at`, now or later.
+  void credit_lost(Instant at, CreditStamp stamp) { credits_->receiver.lose(at, stamp); }
   // So many cells are held of what came in here by class `p`. Returns whether a message must be sent.
   bool credit_hold(Priority p, std::uint32_t cells) noexcept { return credits_->receiver.hold(p, cells); }
   // A message of the peer takes effect.
-  void hear_credits(const wire::CreditMessage& message) noexcept {
+  void hear_credits(Instant now, const wire::CreditMessage& message) noexcept {
     credits_->heard.increment();
     if (message.type == wire::CreditMessageType::kFreed)
       credits_->sender.hear(message);
     else
-      credits_->receiver.hear(message);
+      credits_->receiver.hear(now, message);
   }
 
   // The peer is to get a report: it goes after pause frames and before data. False: no more.

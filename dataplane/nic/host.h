@@ -112,7 +112,9 @@ class Host final : public Device {
   void on_link_up(Instant now, PortIndex port) override;
   void on_new_rate(Instant now, PortIndex port, BitRate rate, Duration peer_response) override;
   void on_link_retry(PortIndex port, LinkRetry& retry) override { nics_[port.index()].egress.retry_through(retry); }
-  void on_credits_lost(PortIndex port, CreditStamp stamp) override { nics_[port.index()].egress.credit_lost(stamp); }
+  void on_credits_lost(Instant at, PortIndex port, CreditStamp stamp) override {
+    nics_[port.index()].egress.credit_lost(at, stamp);
+  }
   void on_new_key_base() override;
   void count_live(DeviceCounters& counters) const override;
   void count_rest(DeviceCounters& counters) const override;

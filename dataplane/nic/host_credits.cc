@@ -22,7 +22,7 @@ void Host::on_credit_message(Instant now, PortIndex port, Packet* packet) {
   }
   consumed_.increment();
   pool().release(packet);
-  nic.egress.hear_credits(*message);
+  nic.egress.hear_credits(now, *message);
   if (!nic.egress.busy()) starts_.add(now, port);
 }
 

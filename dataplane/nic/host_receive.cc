@@ -56,7 +56,7 @@ std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::u
     const Instant at = EventKey::time(key_base(), batch[i].key);
     CreditStamp credits{};
     if (nic.egress.has_credits()) [[unlikely]]
-      nic.egress.credit_arrival(credits = p->credits, p->has(Packet::kFcsBad));
+      nic.egress.credit_arrival(at, credits = p->credits, p->has(Packet::kFcsBad));
     if (accept(at, port, p)) {
       if (nic.attachment != nullptr) [[unlikely]] {
         nic.outgoing.push_back(p);

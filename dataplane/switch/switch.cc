@@ -134,7 +134,7 @@ void Switch::prefetch_rest() const noexcept {
 // ---- Doing ---------------------------------------------------------------------------------------------------------
 
 // Cut-through: transmission may begin when no octet will be missing, that is not before the tail's arrival less our own
-// serialization. A later start defers admission; there is at most one such frame per ingress port.
+// serialization. A later start defers admission; without faults there is at most one such frame per ingress port.
 bool Switch::deferred(Instant now, ArrivalBatch& batch, Arrival* next, std::uint64_t limit) {
   if (!cuts_through()) [[likely]]
     return false;
@@ -154,8 +154,9 @@ bool Switch::deferred(Instant now, ArrivalBatch& batch, Arrival* next, std::uint
   if (key < limit) {
     batch.defer(next, key);
   } else {
-    const auto sooner = [](Instant at, const Carried& c) { return at > c.at; };
-    carried_.insert(std::upper_bound(carried_.begin(), carried_.end(), startable, sooner), Carried{startable, a});
+    // As batch.defer() does it behind those of the same instant: faults make several of one port.
+    const auto later = [](const Carried& c, Instant at) { return c.at > at; };
+    carried_.insert(std::lower_bound(carried_.begin(), carried_.end(), startable, later), Carried{startable, a});
     batch.remove(next);
   }
   return true;
@@ -181,7 +182,7 @@ void Switch::on_arrival(Instant now, Arrival& a) {
   group.rx_octets.add(a.octets);
   CreditStamp credits{};
   if (any_credits_) [[unlikely]]
-    credits = credit_arrival(PortIndex{static_cast<std::uint16_t>(EventKey::port(a.key))}, *a.packet);
+    credits = credit_arrival(now, PortIndex{static_cast<std::uint16_t>(EventKey::port(a.key))}, *a.packet);
   if (a.verdict == kForward || a.verdict == kStartable) [[likely]]
     admit(now, a);
   else

@@ -112,7 +112,9 @@ class Switch final : public Device {
   void on_link_up(Instant now, PortIndex port) override;
   void on_new_rate(Instant now, PortIndex port, BitRate rate, Duration peer_response) override;
   void on_link_retry(PortIndex port, LinkRetry& retry) override { egress_[port.index()].retry_through(retry); }
-  void on_credits_lost(PortIndex port, CreditStamp stamp) override { egress_[port.index()].credit_lost(stamp); }
+  void on_credits_lost(Instant at, PortIndex port, CreditStamp stamp) override {
+    egress_[port.index()].credit_lost(at, stamp);
+  }
   void on_new_key_base() override;
   void on_record_int() override;
   void count_live(DeviceCounters& counters) const override;
@@ -231,7 +233,7 @@ class Switch final : public Device {
   void drop(Instant now, const Arrival& a, DropReason reason);
 
   // Credit-based flow control (switch_credits.cc).
-  CreditStamp credit_arrival(PortIndex port, const Packet& packet) noexcept;
+  CreditStamp credit_arrival(Instant now, PortIndex port, const Packet& packet);
   void credits_changed(Instant now, std::size_t group);
   void on_credit_message(Instant now, PortIndex port, Packet* packet);
   Packet* make_credit_message(Instant now, PortIndex port, const wire::CreditMessage& message);

@@ -12,10 +12,10 @@ void Switch::use_credits(PortIndex port, const CreditConfig& sends, const Credit
 }
 
 // What a frame has used. A frame that is found to be wrong is none of any class.
-CreditStamp Switch::credit_arrival(PortIndex port, const Packet& packet) noexcept {
+CreditStamp Switch::credit_arrival(Instant now, PortIndex port, const Packet& packet) {
   EgressPort& e = egress_[port.index()];
   if (!e.has_credits()) return {};
-  e.credit_arrival(packet.credits, packet.has(Packet::kFcsBad) && !cuts_through());
+  e.credit_arrival(now, packet.credits, packet.has(Packet::kFcsBad) && !cuts_through());
   return packet.credits;
 }
 
@@ -40,7 +40,7 @@ void Switch::on_credit_message(Instant now, PortIndex port, Packet* packet) {
     return;
   }
   consume(packet);
-  e.hear_credits(*message);
+  e.hear_credits(now, *message);
   if (!e.busy()) starts_.add(now, port);
 }
 

@@ -157,6 +157,9 @@ void Engine::run_what_is_due(Instant now) {
       if (!pdc->in_data_line) continue;
       pdc->in_data_line = false;
       line_up(wake.at, *pdc);
+      if (pdc->in_data_line) continue;
+      set_tail(wake.at, *pdc);
+      set_timer(*pdc);
     } else if (wake.at == pdc->timer_at) {
       pdc->timer_at = Instant::never();
       if (deadline(*pdc) <= wake.at) on_timer(wake.at, *pdc);

@@ -108,6 +108,7 @@ bool Engine::send_pdc_data(Instant now, DataLine& line, OutPacket& out) {
     pdc->in_data_line = false;
     NextCargo next;
     if (pdc->data_from() > now || !has_data(now, *pdc, next)) {
+      set_tail(now, *pdc);
       settle(now, *pdc);
       continue;
     }

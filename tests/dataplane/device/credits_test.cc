@@ -168,13 +168,16 @@ TEST(CreditReceiver, WhatIsNotHeldIsFreeAtOnce) {
 TEST(CreditReceiver, WhatTheLinkHasLostIsFreeWhenTheSenderAsks) {
   CreditReceiver r(forty_cells());
   r.arrive(stamp(10));
-  r.lose(stamp(17));
+  r.lose(Instant{5000}, stamp(17));
   EXPECT_TRUE(r.hold(kCredited, 0));
   EXPECT_EQ(r.take().count[3], 10u);
-  r.hear({CreditMessageType::kConsumed, 0, bit(kCredited), {}});
+  // It would have come after this: the fault of the link only says so before.
+  r.hear(Instant{4999}, {CreditMessageType::kConsumed, 0, bit(kCredited), {}});
   EXPECT_EQ(r.pending(), bit(kCredited)) << "an answer, whatever has changed";
+  EXPECT_EQ(r.take().count[3], 10u);
+  r.hear(Instant{5000}, {CreditMessageType::kConsumed, 0, bit(kCredited), {}});
   EXPECT_EQ(r.take().count[3], 27u);
-  r.hear({CreditMessageType::kConsumed, 0, bit(kCredited), {}});
+  r.hear(Instant{6000}, {CreditMessageType::kConsumed, 0, bit(kCredited), {}});
   EXPECT_EQ(r.take().count[3], 27u) << "once";
 }
 
@@ -194,7 +197,7 @@ TEST(CreditReceiver, WhatItHoldsFromBeforeTheLinkWasDownIsNotFree) {
   const CreditMessage m = r.take();
   EXPECT_EQ(m.count[3], 4u);
   EXPECT_EQ(m.epoch, 1);
-  r.hear({CreditMessageType::kConsumed, 0, bit(kCredited), {}});
+  r.hear(Instant{1}, {CreditMessageType::kConsumed, 0, bit(kCredited), {}});
   EXPECT_EQ(r.pending(), 0) << "an old question";
 }
 
@@ -262,7 +265,7 @@ TEST_F(CreditPortTest, AFrameThatHasNoCreditsWaitsAndOthersPassIt) {
   EXPECT_EQ(port.held_since(kCredited, now), at(0_ns) + 9020 * 80_ps);
   EXPECT_EQ(port.held_back(now, 0xFF, 1025), bit(kCredited));
   EXPECT_EQ(port.held_back(now, 0xFF, 1024), 0);
-  port.hear_credits(freed(36));
+  port.hear_credits(Instant{}, freed(36));
   start(at(3_us));
   EXPECT_EQ(port.sending().packet, second);
   EXPECT_EQ(port.stalled_time(kCredited, at(9_us)), 3_us - 9020 * 80_ps);
@@ -272,7 +275,7 @@ TEST_F(CreditPortTest, AnUpdateIsAnOrderedSetBetweenTwoFrames) {
   enqueue(kFree, 1000);
   Packet* next = enqueue(kFree, 1000);
   start(at(0_ns));
-  port.credit_arrival(stamp(17), false);
+  port.credit_arrival(Instant{}, stamp(17), false);
   EXPECT_TRUE(port.credit_hold(kCredited, 0));
   EXPECT_TRUE(port.has_pending_control());
   const Instant end = port.slot();
@@ -310,7 +313,7 @@ TEST_F(CreditPortTest, AQuestionIsAFrameAndDueWhileAnythingIsOut) {
 TEST_F(CreditPortTest, WithoutMemoryForAMessageDataIsStillSent) {
   no_memory = true;
   Packet* data = enqueue(kCredited, 1000);
-  port.credit_arrival(stamp(17), false);
+  port.credit_arrival(Instant{}, stamp(17), false);
   port.credit_hold(kCredited, 0);
   start(at(0_ns));
   EXPECT_EQ(port.sending().packet, data);
