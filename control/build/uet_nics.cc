@@ -245,7 +245,11 @@ uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& 
   c.window = static_cast<std::uint32_t>(s.window);
   c.mp_range = static_cast<std::uint32_t>(s.mp_range);
   c.ack_cc = s.ack_cc;
-  c.ack_trigger = s.ack_bytes;
+  if (s.ack_bytes) {
+    c.ack_trigger = *s.ack_bytes;
+  } else {
+    c.ack_trigger_missing = c.ack_trigger / 2;
+  }
   c.rto_init = s.rto;
   c.retries = static_cast<std::uint8_t>(s.retries);
   c.infer_loss = s.loss_inference;

@@ -54,7 +54,9 @@ struct UetNicSpec {
   int paths = 256;
   // Acknowledgements.
   bool ack_cc = true;
-  std::uint32_t ack_bytes = 8'192;  // the reference: 16384; REPS knows of as many good paths as there are ACKs
+  // Nothing: the reference's 16384, and half of it while packets are missing: REPS knows of as many good paths as there
+  // are ACKs.
+  std::optional<std::uint32_t> ack_bytes;
   // Loss.
   Duration rto{5'000'000'000};
   int retries = 5;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "dataplane/base/assert.h"
 #include "dataplane/base/payload_pattern.h"
 #include "dataplane/device/pause_response.h"
 #include "dataplane/device/pfc_frame.h"
@@ -243,14 +244,15 @@ void Host::take(Instant now, Nic& nic, Priority priority) {
   const bool straggles = nic.straggling;
   if (straggles && nic.gives_next != Instant::never()) return;
   const std::size_t most = straggles ? 1 : kTakeAtOnce;
-  std::size_t room = 0;
-  for (; room < most; ++room) {
-    Packet* p = nic.real_payload ? pool().allocate_real() : pool().allocate_elided();
-    if (p == nullptr) break;
-    packets[room] = p;
-    frames[room].header = p->header();
-  }
+  const std::span wanted = std::span(packets).first(most);
+  const std::size_t room = nic.real_payload ? pool().peek_real(wanted) : pool().peek_elided(wanted);
+  for (std::size_t i = 0; i < room; ++i) frames[i].header = fresh_header(packets[i]);
   const std::size_t n = nic.endpoint->send(now, priority, std::span(frames).first(room));
+  // Those that are released below must not be what is next.
+  for (std::size_t i = 0; i < n; ++i) {
+    [[maybe_unused]] const Packet* const p = nic.real_payload ? pool().allocate_real() : pool().allocate_elided();
+    RAILYARD_EXPENSIVE_ASSERT(p == packets[i], "an endpoint that sends allocates no packet");
+  }
   for (std::size_t i = 0; i < n; ++i) {
     generated_.increment();
     // A capture file may hold frames that no packet has room for.
@@ -268,7 +270,6 @@ void Host::take(Instant now, Nic& nic, Priority priority) {
       pool().release(packets[i]);
     }
   }
-  for (std::size_t i = room; i > n; --i) pool().release(packets[i - 1]);
   if (n < room) nic.ready = nic.endpoint->ready(now);
 }
 

@@ -84,6 +84,9 @@ inline constexpr std::uint32_t kLeastFrameOctets = wire::kMinFrameOctets + wire:
 // and there is room in front for an 802.1Q tag.
 inline constexpr std::uint16_t kHeaderAt = sizeof(Packet) + 10;
 
+// Where the header of a packet will begin that has just been allocated, or will be next.
+inline std::byte* fresh_header(Packet* packet) noexcept { return reinterpret_cast<std::byte*>(packet) + kHeaderAt; }
+
 // The mbuf that a packet lives in, and back.
 rte_mbuf* mbuf_of(Packet* packet) noexcept;
 Packet* packet_of(rte_mbuf* mbuf) noexcept;

@@ -127,6 +127,17 @@ void PacketPool::bring_home() {
   }
 }
 
+// As many as there are of them, by taking them and giving them back.
+std::size_t PacketPool::peek_slowly(Store& store, std::span<Packet*> out) {
+  std::size_t n = 0;
+  for (; n < out.size(); ++n) {
+    out[n] = allocate(store);
+    if (out[n] == nullptr) break;
+  }
+  for (std::size_t i = n; i > 0; --i) release(out[i - 1]);
+  return n;
+}
+
 bool PacketPool::refill(Store& store) {
   bring_home();
   if (!store.free.empty()) return true;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "dataplane/base/ids.h"
@@ -40,6 +41,10 @@ class PacketPool {
   Packet* allocate_elided() { return allocate(elided_); }
   // The same with room for PoolConfig::real_octets.
   Packet* allocate_real() { return allocate(real_); }
+  // The packets that the next allocations will give, in their order, as far as there are any; nothing is written to them.
+  // For who does not know how many it will need: their headers may be written at fresh_header() before.
+  std::size_t peek_elided(std::span<Packet*> out) { return peek(elided_, out); }
+  std::size_t peek_real(std::span<Packet*> out) { return peek(real_, out); }
 
   // Gives back a packet that this pool's worker holds.
   void release(Packet* packet) {
@@ -80,6 +85,14 @@ class PacketPool {
     p->flags = store.flags;
     return p;
   }
+  std::size_t peek(Store& store, std::span<Packet*> out) {
+    const std::size_t idle = store.free.size();
+    if (idle < out.size()) [[unlikely]]
+      return peek_slowly(store, out);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = store.free[idle - 1 - i];
+    return out.size();
+  }
+  std::size_t peek_slowly(Store& store, std::span<Packet*> out);
   bool refill(Store& store);
   void bring_home();
   void release_elsewhere(Packet* packet);

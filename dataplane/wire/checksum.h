@@ -61,6 +61,19 @@ inline std::uint16_t internet_checksum(std::span<const std::byte> octets) noexce
   return InternetChecksum().add(octets).value();
 }
 
+// Whether an IPv4 header without options has its right checksum.
+inline bool has_right_checksum(std::span<const std::byte, 20> ipv4) noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < 5; ++i) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, ipv4.data() + 4 * i, sizeof word);
+    sum += word;
+  }
+  sum = (sum & 0xFFFFFFFF) + (sum >> 32);
+  sum = (sum & 0xFFFF) + (sum >> 16);
+  return (sum & 0xFFFF) + (sum >> 16) == 0xFFFF;
+}
+
 // The checksum after one 16-bit word that it covers has changed from `m` to `m_new`: HC' = ~(~HC + ~m + m'), RFC 1624
 // eqn. 3.
 constexpr std::uint16_t updated_checksum(std::uint16_t hc, std::uint16_t m, std::uint16_t m_new) noexcept {

@@ -1,6 +1,7 @@
 // Header fields as the standards' figures show them: a first bit and a width, most significant bit first.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -45,12 +46,16 @@ struct OctetField {
   using Value = Octets;
 };
 
+// Whether the fields, in the figure's order, follow one another from `bit` on.
+template <class... Fields>
+consteval bool adjoin(std::size_t bit) {
+  return ((Fields::kFirstBit == std::exchange(bit, Fields::kEndBit)) && ...);
+}
+
 // Whether the fields, in the figure's order, cover a header of `octets` octets with neither gap nor overlap.
 template <std::size_t octets, class... Fields>
 consteval bool tiles() {
-  std::size_t next_bit = 0;
-  const bool adjoin = ((Fields::kFirstBit == std::exchange(next_bit, Fields::kEndBit)) && ...);
-  return adjoin && next_bit == 8 * octets;
+  return adjoin<Fields...>(0) && std::max({Fields::kEndBit...}) == 8 * octets;
 }
 
 namespace detail {
@@ -111,6 +116,17 @@ template <class F>
 template <class F>
 constexpr void write(std::byte* header, typename F::Value value) noexcept {
   detail::Access<F>::write(header + F::kFirstOctet, value);
+}
+
+// Sets fields that follow one another and fill whole octets, 8 at most, at once: one store, and nothing is read.
+template <class... F>
+constexpr void write_together(std::byte* header, typename F::Value... values) noexcept {
+  constexpr std::size_t begin = std::min({F::kFirstBit...}), end = std::max({F::kEndBit...});
+  static_assert(begin % 8 == 0 && end % 8 == 0 && adjoin<F...>(begin));
+  RAILYARD_EXPENSIVE_ASSERT(((values <= F::kMax) && ...), "a value fits its header field");
+  using All = Field<begin, end - begin>;
+  const std::uint64_t word = (... | (std::uint64_t{values} << (end - F::kEndBit)));
+  write<All>(header, static_cast<typename All::Value>(word));
 }
 
 // Whether a header of known length `octets` has all of field F.

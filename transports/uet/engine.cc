@@ -250,7 +250,7 @@ void Engine::quiesce(Pdc& pdc) {
 
 void Engine::close_idle(Instant now) {
   run_due(now);
-  for (const Peer& peer : fep_.peers) {
+  for (const Peer& peer : fep_.peers.all()) {
     const std::vector<std::uint16_t> ids = peer.pdcs;
     for (const std::uint16_t id : ids) {
       Pdc* const pdc = table_.find(id);

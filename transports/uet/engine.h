@@ -73,6 +73,12 @@ struct OutPacket {
 };
 
 class Engine {
+  // What would be sent for the first time, and its octets as they are counted.
+  struct NextCargo {
+    Cargo cargo{};
+    std::uint32_t octets = 0;
+  };
+
  public:
   Engine(const EngineConfig& config, RngStream chance);
   Engine(const Engine&) = delete;
@@ -129,7 +135,19 @@ class Engine {
   // What ready() would say if nothing fell due, or a little more: with a sooner `until`.
   Readiness readiness() const noexcept;
   // The next packet of a class. False: there is none. What `out` points to holds until the next call.
-  bool send(Instant now, Priority priority, OutPacket& out);
+  bool send(Instant now, Priority priority, OutPacket& out) {
+    Ahead ahead;
+    return send(now, priority, out, ahead);
+  }
+  // What was looked at already for the packet after the last one.
+  class Ahead {
+    friend class Engine;
+    std::uint16_t pdc = 0;  // whose: 0: nobody's
+    NextCargo next{};
+  };
+  // The same for who takes one packet after the other: `ahead` is good for calls of one instant with nothing else done
+  // to this engine between them.
+  bool send(Instant now, Priority priority, OutPacket& out, Ahead& ahead);
 
   const Counters& counters() const noexcept { return fep_.counters; }
   const EngineConfig& config() const noexcept { return fep_.config; }
@@ -240,9 +258,12 @@ class Engine {
   void line_up_control(Instant now, Pdc& pdc);
   void line_up_data(Instant now, Pdc& pdc);
   void set_timer(Pdc& pdc);
-  void run_due(Instant now) {
-    if (next_due() <= now) [[unlikely]]
-      run_what_is_due(now);
+  // Whether there was anything.
+  bool run_due(Instant now) {
+    if (next_due() > now) [[likely]]
+      return false;
+    run_what_is_due(now);
+    return true;
   }
   void run_what_is_due(Instant now);
   Instant next_due() const noexcept {
@@ -257,11 +278,6 @@ class Engine {
   void on_probe(Instant now, Pdc& pdc);
   Instant deadline(const Pdc& pdc) const noexcept;
   Duration noop_after(const Pdc& pdc) const noexcept;
-  // What would be sent for the first time, and its octets as they are counted.
-  struct NextCargo {
-    Cargo cargo{};
-    std::uint32_t octets = 0;
-  };
   bool has_data(Instant now, Pdc& pdc) {
     NextCargo next;
     return has_data(now, pdc, next);
@@ -299,9 +315,9 @@ class Engine {
 
   // ---- engine_send.cc: packets made ----
   bool send_control(Instant now, OutPacket& out);
-  bool send_class(Instant now, Priority priority, OutPacket& out);
-  bool send_data(Instant now, DataLine& line, OutPacket& out);
-  bool send_pdc_data(Instant now, DataLine& line, OutPacket& out);
+  bool send_class(Instant now, Priority priority, OutPacket& out, Ahead& ahead);
+  bool send_data(Instant now, DataLine& line, OutPacket& out, Ahead& ahead);
+  bool send_pdc_data(Instant now, DataLine& line, OutPacket& out, Ahead& ahead);
   std::uint8_t number_of(const DataLine& line) const noexcept {
     return static_cast<std::uint8_t>(&line - data_lines_.data());
   }

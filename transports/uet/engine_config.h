@@ -47,6 +47,8 @@ struct EngineConfig {
   // Acknowledgements.
   bool ack_cc = true;                  // ACK_CC with NSCC state and SACK; else plain ACK
   std::uint32_t ack_trigger = 16'384;  // ACK_Gen_Trigger, octets; 0, 1: every packet
+  // The same while packets are missing before the newest, if it is less: then the sender has more to learn.
+  std::uint32_t ack_trigger_missing = ~std::uint32_t{0};
   std::uint32_t ack_min_add = 1024;    // ACK_Gen_Min_Pkt_Add
   // Whether a duplicate that says that it is none (retx = 0), so one that the network has made, is answered, too.
   bool answer_all_duplicates = true;

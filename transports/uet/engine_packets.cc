@@ -275,7 +275,9 @@ void Engine::take(Instant now, Pdc& pdc, const InPacket& in, const PdsRequestVal
     pdc.ar_waits = false;
     closes_gap = true;
   }
-  const bool counted = pdc.ack_octets >= fep_.config.ack_trigger;
+  const EngineConfig& c = fep_.config;
+  const bool counted =
+      pdc.ack_octets >= c.ack_trigger || (pdc.window.gap() && pdc.ack_octets >= c.ack_trigger_missing);
   // So far behind the newest that a SACK of packets to come would not name it.
   const bool out_of_sight = pdc.window.highest() - psn >= 64;
   const bool must = at_once || pds.ar || in.ce || verdict.guaranteed || closes_gap || out_of_sight;

@@ -22,10 +22,13 @@ CtlType ctl_type_of(Cargo::Kind kind) noexcept {
 
 }  // namespace
 
-bool Engine::send(Instant now, Priority priority, OutPacket& out) {
-  run_due(now);
-  const bool any = (priority == fep_.config.control && send_control(now, out)) || send_class(now, priority, out);
-  if (!any) return false;
+bool Engine::send(Instant now, Priority priority, OutPacket& out, Ahead& ahead) {
+  if (run_due(now)) ahead = {};
+  if (priority == fep_.config.control && send_control(now, out)) {
+    ahead = {};
+  } else if (!send_class(now, priority, out, ahead)) {
+    return false;
+  }
   fep_.counters.sent_packets.increment();
   fep_.counters.sent_payload_octets.add(out.payload.octets);
   return true;
@@ -84,30 +87,35 @@ bool Engine::send_control(Instant now, OutPacket& out) {
 }
 
 // Data classes that differ in their marks only share a class of the NIC: in turn.
-bool Engine::send_class(Instant now, Priority priority, OutPacket& out) {
-  for (std::size_t n = 0; n < data_lines_.size(); ++n) {
-    DataLine& line = data_lines_[(next_line_ + n) % data_lines_.size()];
-    if (line.config.priority != priority || !send_data(now, line, out)) continue;
-    next_line_ = (std::size_t{number_of(line)} + 1) % data_lines_.size();
+bool Engine::send_class(Instant now, Priority priority, OutPacket& out, Ahead& ahead) {
+  const std::size_t lines = data_lines_.size();
+  std::size_t at = next_line_;
+  for (std::size_t n = 0; n < lines; ++n) {
+    DataLine& line = data_lines_[at];
+    if (++at == lines) at = 0;
+    if (line.config.priority != priority || !send_data(now, line, out, ahead)) continue;
+    next_line_ = at;
     return true;
   }
   return false;
 }
 
-bool Engine::send_data(Instant now, DataLine& line, OutPacket& out) {
+bool Engine::send_data(Instant now, DataLine& line, OutPacket& out, Ahead& ahead) {
   line.connectionless_first = !line.connectionless_first;
-  return (line.connectionless_first && send_connectionless(now, line, out)) || send_pdc_data(now, line, out) ||
+  if (!has_connectionless(line)) [[likely]]
+    return send_pdc_data(now, line, out, ahead);
+  return (line.connectionless_first && send_connectionless(now, line, out)) || send_pdc_data(now, line, out, ahead) ||
          send_connectionless(now, line, out);
 }
 
-bool Engine::send_pdc_data(Instant now, DataLine& line, OutPacket& out) {
+bool Engine::send_pdc_data(Instant now, DataLine& line, OutPacket& out, Ahead& ahead) {
   while (!line.pdcs.empty()) {
     Pdc* const pdc = table_.find(static_cast<std::uint16_t>(line.pdcs.front()));
     line.pdcs.pop();
     if (pdc == nullptr || !pdc->in_data_line) continue;
     pdc->in_data_line = false;
-    NextCargo next;
-    if (pdc->data_from() > now || !has_data(now, *pdc, next)) {
+    NextCargo next = ahead.next;
+    if (ahead.pdc != pdc->id.value && (pdc->data_from() > now || !has_data(now, *pdc, next))) {
       set_tail(now, *pdc);
       settle(now, *pdc);
       continue;
@@ -118,7 +126,8 @@ bool Engine::send_pdc_data(Instant now, DataLine& line, OutPacket& out) {
       send_first(now, *pdc, next, out);
     }
     // As settle() does: something is under way.
-    const bool more = has_data(now, *pdc);
+    const bool more = has_data(now, *pdc, ahead.next);
+    ahead.pdc = more && !pdc->sent.any_lost() && pdc->data_from() <= now ? pdc->id.value : std::uint16_t{0};
     auto* const request = std::get_if<PdsRequestValues>(&out.packet.pds);
     // Nothing follows that would bring an acknowledgement about.
     if (request != nullptr && !request->ar) request->ar = !more && !initiator_.waits_for_reads(*pdc);

@@ -1,13 +1,13 @@
 // What all PDCs of one engine share.
 #pragma once
 
-#include <deque>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "dataplane/base/units.h"
 #include "transports/base/memory_regions.h"
+#include "transports/base/stable_vector.h"
 #include "transports/uet/address.h"
 #include "transports/uet/completion.h"
 #include "transports/uet/counters.h"
@@ -43,8 +43,8 @@ struct FepState {
   EngineConfig config;
   MemoryRegions memory;
   Counters counters;
-  std::deque<CompletionQueue> cqs;
-  std::deque<Peer> peers;
+  StableVector<CompletionQueue> cqs;
+  StableVector<Peer> peers;
   std::unordered_map<wire::IpAddress, std::uint32_t> by_address;
 
   Peer& peer(PeerId id) noexcept { return peers[id.index()]; }

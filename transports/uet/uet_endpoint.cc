@@ -12,7 +12,8 @@ namespace railyard::uet {
 std::size_t UetEndpoint::send(Instant now, Priority priority, std::span<TxFrame> frames) {
   std::size_t n = 0;
   OutPacket out;
-  while (n < frames.size() && send_one(now, priority, frames[n], out)) ++n;
+  Engine::Ahead ahead;
+  while (n < frames.size() && send_one(now, priority, frames[n], out, ahead)) ++n;
   return n;
 }
 
@@ -27,19 +28,19 @@ UetEndpoint::UetEndpoint(const EngineConfig& config, const EncapsulationConfig& 
   of_trimmed_.crc = false;
   classes_.push_back({encapsulation.dscp.trimmable, encapsulation.ect});
   for (const DataClass& c : config.other_classes) classes_.push_back({c.dscp, c.ect});
+  ways_ = static_cast<std::uint32_t>(classes_.size() + 1);
 }
 
-bool UetEndpoint::send_one(Instant now, Priority priority, TxFrame& frame, OutPacket& out) {
-  if (!engine_.send(now, priority, out)) return false;
+bool UetEndpoint::send_one(Instant now, Priority priority, TxFrame& frame, OutPacket& out, Engine::Ahead& ahead) {
+  if (!engine_.send(now, priority, out, ahead)) return false;
   fill(out, frame);
   return true;
 }
 
-const OuterPath& UetEndpoint::path(const OutPacket& out) {
-  const std::size_t place = way(out);
-  if (place >= paths_.size()) [[unlikely]]
-    paths_.resize(place + 1);
-  OuterPath& path = paths_[place];
+const OuterPath& UetEndpoint::path(const OutPacket& out, std::size_t way) {
+  if (way >= paths_.size()) [[unlikely]]
+    paths_.resize(way + 1);
+  OuterPath& path = paths_[way];
   if (path.octets() == 0) [[unlikely]] {
     const AddressVector& to = engine_.address(out.to);
     const Mark mark = out.control ? Mark{encapsulation_.dscp.control, false} : classes_[out.data_class];
@@ -73,9 +74,11 @@ void UetEndpoint::fill(const OutPacket& out, TxFrame& frame) {
   static_assert(kMostOuterOctets <= kMaxHeaderOctets);
   const std::size_t trailer = encapsulation_.trailer_octets();
   const std::span<std::byte> header(frame.header, kMaxHeaderOctets);
-  const OuterPath& front = path(out);
-  std::size_t octets = front.write(frame.header, out.packet.octets() + trailer, out.entropy);
-  octets += encode_headers(header.subspan(octets), out.packet);
+  const std::size_t to = way(out);
+  const OuterPath& front = path(out, to);
+  front.begin(frame.header);
+  const std::size_t inner = encode_headers(header.subspan(front.octets()), out.packet);
+  std::size_t octets = inner + front.complete(frame.header, inner + out.packet.payload_octets + trailer, out.entropy);
   frame.payload = out.payload;
   // What the engine has made itself goes into the headers: it does not stay where it is.
   if (out.payload.bytes != nullptr && out.payload.octets <= kMostAckData &&
@@ -86,7 +89,7 @@ void UetEndpoint::fill(const OutPacket& out, TxFrame& frame) {
   }
   frame.header_octets = static_cast<std::uint16_t>(octets);
   frame.trailer_octets = static_cast<std::uint8_t>(trailer);
-  frame.flow = known_to_fabric_ ? static_cast<std::uint32_t>(way(out)) : TxFrame::kNoFlow;
+  frame.flow = known_to_fabric_ ? static_cast<std::uint32_t>(to) : TxFrame::kNoFlow;
 }
 
 bool UetEndpoint::receive(std::span<const RxFrame> frames) {

@@ -35,15 +35,15 @@ class UetEndpoint final : public Endpoint {
   // the cut has left it.
   std::optional<Drop> parse(const RxFrame& frame, InPacket& in);
   // The next packet of a class in a frame. False: there is none.
-  bool send_one(Instant now, Priority priority, TxFrame& frame, OutPacket& out);
+  bool send_one(Instant now, Priority priority, TxFrame& frame, OutPacket& out, Engine::Ahead& ahead);
 
  private:
   void fill(const OutPacket& out, TxFrame& frame);
-  const OuterPath& path(const OutPacket& out);
+  const OuterPath& path(const OutPacket& out, std::size_t way);
   // Place of a path, and number of the flow (TxFrame::flow) that takes it: its frames differ in their entropy only. Each
   // peer has one for each data class, and one for what is control.
   std::size_t way(const OutPacket& out) const noexcept {
-    return (classes_.size() + 1) * out.to.index() + (out.control ? classes_.size() : std::size_t{out.data_class});
+    return std::size_t{ways_} * out.to.index() + (out.control ? ways_ - 1u : std::uint32_t{out.data_class});
   }
   std::uint8_t class_of(std::uint8_t traffic_class_octet) const noexcept;
 
@@ -58,6 +58,7 @@ class UetEndpoint final : public Endpoint {
     bool ect;
   };
   std::vector<Mark> classes_;
+  std::uint32_t ways_ = 0;  // to each peer
   std::vector<OuterPath> paths_;
   InPacket in_;
   std::vector<std::byte> whole_;  // a frame whose headers end in another piece than they should

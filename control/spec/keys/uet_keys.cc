@@ -136,9 +136,10 @@ const Table<UetNicSpec>& uet_nic_keys() {
            "ones of unmarked ACKs (reps; mixed: else by penalties)"),
        key("paths", &UetNicSpec::paths, integer(1, 256), "entropy values of a PDC"),
        key("ack-cc", &UetNicSpec::ack_cc, boolean(), "ACK_CC with SACK and NSCC's state; else plain ACKs"),
-       key("ack-bytes", &UetNicSpec::ack_bytes, octets(0, 1 << 24),
-           "ACK_Gen_Trigger, 16384 in the reference: an acknowledgement is due with so much payload; marked, last and "
-           "repeated packets have theirs at once"),
+       key("ack-bytes", &UetNicSpec::ack_bytes,
+           either("auto", std::optional<std::uint32_t>{}, maybe(octets(0, 1 << 24))),
+           "ACK_Gen_Trigger: an acknowledgement is due with so much payload; marked, last and repeated packets have "
+           "theirs at once. auto: 16384, as the reference has it, and 8192 while packets are missing"),
        key("rto", &UetNicSpec::rto, period_of_uet(), "RTO_INIT; doubles with each timeout in a row"),
        key("retries", &UetNicSpec::retries, integer(0, 30), "so many timeouts in a row; then the PDC has failed"),
        key("loss-inference", &UetNicSpec::loss_inference, boolean(),

@@ -76,7 +76,7 @@ TEST(UetSpec, EveryKeyOfNicsIsRead) {
   EXPECT_EQ(u.path_policy, UetPathPolicy::kReps);
   EXPECT_EQ(u.paths, 17);
   EXPECT_FALSE(u.ack_cc);
-  EXPECT_EQ(u.ack_bytes, 4096u);
+  EXPECT_EQ(u.ack_bytes, std::optional(4096u));
   EXPECT_EQ(u.rto.ps, 100'000'000);
   EXPECT_EQ(u.retries, 9);
   EXPECT_EQ(u.loss_inference, true);

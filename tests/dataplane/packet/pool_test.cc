@@ -52,6 +52,32 @@ TEST_P(PacketPoolIn, RealPacketsHaveRoomForPayload) {
   }
 }
 
+TEST_P(PacketPoolIn, PeekingTellsWhatTheNextAllocationsGive) {
+  PacketPools pools(1, in_memory(kSmall));
+  PacketPool& pool = pools[kFirst];
+  std::vector<Packet*> held{pool.allocate_elided(), pool.allocate_elided()};
+  std::vector<Packet*> told(3);
+  for (int again = 0; again < 2; ++again) {
+    ASSERT_EQ(pool.peek_elided(told), 3u);
+    EXPECT_EQ(pool.in_use(), 2u) << "nothing is taken";
+  }
+  for (Packet* const p : told) {
+    EXPECT_EQ(pool.allocate_elided(), p);
+    EXPECT_EQ(p->header(), fresh_header(p));
+    held.push_back(p);
+  }
+  // One is left.
+  EXPECT_EQ(pool.peek_elided(told), 1u);
+  EXPECT_EQ(pool.allocate_elided(), told[0]);
+  held.push_back(told[0]);
+  EXPECT_EQ(pool.peek_elided(told), 0u);
+  ASSERT_EQ(pool.peek_real(std::span(told).first(2)), 2u);
+  EXPECT_EQ(pool.allocate_real(), told[0]);
+  held.push_back(told[0]);
+  for (Packet* const p : held) pool.release(p);
+  EXPECT_EQ(pool.in_use(), 0u);
+}
+
 TEST_P(PacketPoolIn, AtTheLimitThereIsNothingMoreAndThatIsRemembered) {
   PacketPools pools(1, in_memory(kSmall));
   PacketPool& pool = pools[kFirst];

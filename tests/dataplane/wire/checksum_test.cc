@@ -35,6 +35,23 @@ TEST(Checksum, OverOctetsWithTheRightChecksumIsZero) {
   EXPECT_EQ(internet_checksum({frame.data() + 14, 20}), 0);
 }
 
+TEST(Checksum, OfAnIpv4HeaderIsRightOrNot) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 1000; ++i) {
+    std::array<std::byte, 20> ip{};
+    for (std::byte& octet : ip) octet = static_cast<std::byte>(i < 10 ? (i % 2 == 0 ? 0 : 0xFF) : random() & 0xFF);
+    ip[10] = ip[11] = std::byte{0};
+    const std::uint16_t right = internet_checksum(ip);
+    ip[10] = static_cast<std::byte>(right >> 8);
+    ip[11] = static_cast<std::byte>(right & 0xFF);
+    EXPECT_TRUE(has_right_checksum(ip));
+    const std::size_t bit = random() % 160;
+    ip[bit / 8] ^= std::byte{1} << (bit % 8);
+    EXPECT_EQ(has_right_checksum(ip), internet_checksum(ip) == 0);
+    EXPECT_FALSE(has_right_checksum(ip)) << "a bit more or less changes the sum";
+  }
+}
+
 TEST(Checksum, OfAnyLengthAndInAnyEvenPieces) {
   std::mt19937 random(1);
   for (std::size_t n = 0; n < 200; ++n) {

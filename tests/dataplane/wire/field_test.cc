@@ -31,6 +31,16 @@ static_assert(!Readable<Field<0, 8>, std::span<const std::byte>>, "length not kn
 static_assert(std::same_as<Field<3, 8>::Value, std::uint8_t> && std::same_as<Field<0, 9>::Value, std::uint16_t> &&
               std::same_as<Field<0, 17>::Value, std::uint32_t> && std::same_as<Field<0, 33>::Value, std::uint64_t>);
 
+static_assert(adjoin<Field<8, 3>, Field<11, 5>>(8) && !adjoin<Field<8, 3>, Field<12, 4>>(8));
+
+TEST(Field, ThoseOfAWordAreWrittenTogether) {
+  Octets header = hex("ff ff ff ff ff");
+  write_together<Field<8, 3>, Field<11, 1>, Field<12, 12>>(header.data(), 0b101, 0, 0xABC);
+  EXPECT_EQ(header, hex("ff aa bc ff ff"));
+  write_together<Field<0, 8>, Field<8, 24>>(header.data(), 0x12, 0x345678);
+  EXPECT_EQ(header, hex("12 34 56 78 ff"));
+}
+
 TEST(Field, IsReadMostSignificantBitFirst) {
   const Octets header = hex("12 34 56 78 9a bc de f0 11");
   EXPECT_EQ((read<Field<0, 4>>(header.data())), 0x1);

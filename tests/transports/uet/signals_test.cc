@@ -34,6 +34,35 @@ TEST(Signals, AMarkIsEchoedAtOnceAndOnlyItsOwn) {
   EXPECT_EQ(pair.counters(0).ecn_marked_acks.read(), 1u);
 }
 
+// While a packet is missing a sender that sprays has more to learn, and is told sooner.
+TEST(Signals, MoreIsAcknowledgedWhilePacketsAreMissing) {
+  EngineConfig config = test_config();
+  config.infer_loss = false;
+  config.ack_trigger = 8 * 1024;
+  const auto acks = [&](std::uint32_t missing, std::size_t lost) {
+    config.ack_trigger_missing = missing;
+    Pair pair(config);
+    pair.fate = [=](const Seen& s) {
+      return Fate{.copies = s.request() != nullptr && !s.request()->retx && s.index == lost ? 0u : 1u};
+    };
+    pair.post(0, pair.write(0, 1, 0, 0, 64 * 1024));
+    std::size_t before_again = 0;
+    pair.run();
+    for (const Seen& s : pair.log()) {
+      if (s.request() != nullptr && s.request()->retx) break;
+      if (s.from == 1 && s.ack() != nullptr) ++before_again;
+    }
+    return before_again;
+  };
+  constexpr std::size_t kNone = ~std::size_t{0};
+  const std::size_t calm = acks(4 * 1024, kNone);
+  EXPECT_EQ(acks(~std::uint32_t{0}, kNone), calm) << "nothing is missing";
+  const std::size_t seldom = acks(~std::uint32_t{0}, 4);
+  const std::size_t often = acks(4 * 1024, 4);
+  EXPECT_GE(often, seldom + 5) << "of 59 packets behind the gap one in four is told, and not in eight";
+  EXPECT_EQ(acks(1 << 20, 4), seldom) << "it only ever makes them more";
+}
+
 // A copy, and what was trimmed, is no octet that has come.
 TEST(Signals, ReceivedOctetsAreThoseOfPacketsThatWereTaken) {
   EngineConfig config = test_config();

@@ -32,7 +32,8 @@ std::size_t FlowEndpoint::send(Instant now, Priority priority, std::span<TxFrame
   run_due(now);
   std::size_t n = 0;
   do {
-    while (n < frames.size() && uet_.send_one(now, priority, frames[n], out_)) {
+    Engine::Ahead ahead;
+    while (n < frames.size() && uet_.send_one(now, priority, frames[n], out_, ahead)) {
       note_sent(now, out_);
       ++n;
     }

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <expected>
 #include <vector>
 
 #include "dataplane/base/payload_ref.h"
 #include "dataplane/base/rng.h"
+#include "transports/base/stable_vector.h"
 #include "transports/base/wake_queue.h"
 #include "transports/uet/fep_state.h"
 #include "transports/uet/pds/pdc.h"
@@ -127,7 +127,7 @@ class Initiator {
 
   FepState& fep_;
   RngStream chance_;
-  std::deque<Message> messages_;
+  StableVector<Message> messages_;
   std::vector<std::uint32_t> free_;
   std::uint64_t posted_ = 0;
   std::uint16_t connectionless_id_ = 0;

@@ -67,7 +67,7 @@ std::expected<ContextId, ReturnCode> Target::find_relative(const SesRequestValue
   const auto named = by_name_.find(name_of(r.job_id, r.pid_on_fep, r.resource_index));
   if (named != by_name_.end()) return ContextId{named->second};
   auto code = ReturnCode::kBadJobId;
-  for (const Context& c : contexts_) {
+  for (const Context& c : contexts_.all()) {
     if (c.init.job_id != r.job_id) continue;
     if (c.init.pid_on_fep == r.pid_on_fep) {
       code = ReturnCode::kBadIndex;
@@ -84,7 +84,7 @@ std::expected<ContextId, ReturnCode> Target::find_absolute(const SesRequestValue
   const auto named = by_absolute_name_.find(absolute_name_of(r.pid_on_fep, r.resource_index));
   if (named == by_absolute_name_.end()) {
     const bool has_pid =
-        std::ranges::any_of(contexts_, [&](const Context& c) { return c.init.pid_on_fep == r.pid_on_fep; });
+        std::ranges::any_of(contexts_.all(), [&](const Context& c) { return c.init.pid_on_fep == r.pid_on_fep; });
     return std::unexpected(has_pid ? ReturnCode::kBadIndex : ReturnCode::kBadPid);
   }
   const std::vector<std::uint32_t>& all = named->second;

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -121,7 +120,7 @@ class Target {
   void adopt(std::uint32_t index, const RecvWr& wr);
 
   FepState& fep_;
-  std::deque<Context> contexts_;
+  StableVector<Context> contexts_;
   std::unordered_map<std::uint64_t, std::uint32_t> by_name_;  // of contexts: JobID, PIDonFEP, resource index
   // The same without JobID, for absolute addresses: in the order of creation.
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> by_absolute_name_;
@@ -132,9 +131,9 @@ class Target {
   };
   static constexpr std::size_t kFound = 16;
   mutable std::array<Found, kFound> found_{};
-  std::deque<Inbound> inbound_;
+  StableVector<Inbound> inbound_;
   std::vector<std::uint32_t> free_inbound_;
-  std::deque<ReadJob> jobs_;
+  StableVector<ReadJob> jobs_;
   std::vector<std::uint32_t> free_jobs_;
   std::vector<LateResponse> late_;
 };

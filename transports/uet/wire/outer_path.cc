@@ -1,7 +1,5 @@
 #include "transports/uet/wire/outer_path.h"
 
-#include <cstring>
-
 #include "dataplane/base/assert.h"
 #include "dataplane/wire/ipv4.h"
 #include "dataplane/wire/uet_entropy.h"
@@ -28,8 +26,7 @@ OuterPath::OuterPath(const EncapsulationConfig& config, const OuterHeaders& oute
   for (std::size_t i = 0; i < Ipv4::kOctets; i += 2) sum_ += read<Field<0, 16>>(ip + i);
 }
 
-std::size_t OuterPath::write(std::byte* out, std::size_t inner_octets, std::uint16_t entropy) const noexcept {
-  std::memcpy(out, header_.data(), header_.size());
+std::size_t OuterPath::complete(std::byte* out, std::size_t inner_octets, std::uint16_t entropy) const noexcept {
   const std::size_t behind_ip = octets_ - l4_ + inner_octets;
   std::byte* const ip = out + kL3;
   std::byte* const l4 = out + l4_;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "transports/uet/wire/encapsulation.h"
@@ -21,7 +22,14 @@ class OuterPath {
   std::size_t octets() const noexcept { return octets_; }
   // Writes the headers in front of `inner_octets` octets, of the UET packet with its trailer, which IP can carry, and
   // returns octets(). There is room for kMostOuterOctets at `out`.
-  std::size_t write(std::byte* out, std::size_t inner_octets, std::uint16_t entropy) const noexcept;
+  std::size_t write(std::byte* out, std::size_t inner_octets, std::uint16_t entropy) const noexcept {
+    begin(out);
+    return complete(out, inner_octets, entropy);
+  }
+  // The same in two parts, for who knows the length last: all that is alike in all packets, which takes kMostOuterOctets
+  // whatever octets() is, and the rest.
+  void begin(std::byte* out) const noexcept { std::memcpy(out, header_.data(), header_.size()); }
+  std::size_t complete(std::byte* out, std::size_t inner_octets, std::uint16_t entropy) const noexcept;
 
  private:
   std::array<std::byte, kMostOuterOctets> header_{};

@@ -25,11 +25,10 @@ std::expected<Packet, Malformed> decode(std::span<const std::byte> octets, std::
 
 std::size_t encode_headers(std::span<std::byte> out, const Packet& packet, const Dialect& dialect) noexcept {
   RAILYARD_ASSERT(form(packet.ses) == next_hdr(packet.pds), "a PDS header announces the SES header behind it");
-  const std::size_t octets = packet.header_octets();
-  if (out.size() < octets) return 0;
   const std::size_t pds = encode_pds(out, packet.pds);
-  encode_ses(out.subspan(pds), packet.ses, dialect);
-  return octets;
+  if (pds == 0 || std::holds_alternative<std::monostate>(packet.ses)) return pds;
+  const std::size_t ses = encode_ses(out.subspan(pds), packet.ses, dialect);
+  return ses == 0 ? 0 : pds + ses;
 }
 
 bool has_right_length(const Packet& packet, std::size_t payload_mtu) noexcept {

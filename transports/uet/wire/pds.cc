@@ -24,9 +24,8 @@ Word read_word(const std::byte* at) noexcept {
 }
 
 void write_word(std::byte* at, PdsType type, std::uint8_t next_hdr, unsigned flags) noexcept {
-  write<Prologue::Type>(at, static_cast<std::uint8_t>(type));
-  write<Prologue::NextHdr>(at, next_hdr);
-  write<Prologue::Flags>(at, static_cast<std::uint8_t>(flags));
+  wire::write_together<Prologue::Type, Prologue::NextHdr, Prologue::Flags>(at, static_cast<std::uint8_t>(type), next_hdr,
+                                                                           static_cast<std::uint8_t>(flags));
 }
 void write_word(std::byte* at, PdsType type, NextHdr next, unsigned flags) noexcept {
   write_word(at, type, static_cast<std::uint8_t>(next), flags);
@@ -131,9 +130,7 @@ void write_header(std::byte* at, const PdsAckValues& v) noexcept {
   write<PdsAck::Dpdcid>(at, v.dpdcid);
   if (expected) write<PdsAckExpectedPsn::ExpectedPsn>(at, *v.expected_psn);
   if (v.has_cc()) {
-    write<PdsAckCc::CcType>(at, v.cc_type);
-    write<PdsAckCc::CcFlags>(at, v.cc_flags);
-    write<PdsAckCc::Mpr>(at, v.mpr);
+    wire::write_together<PdsAckCc::CcType, PdsAckCc::CcFlags, PdsAckCc::Mpr>(at, v.cc_type, v.cc_flags, v.mpr);
     write_offset<PdsAckCc::SackPsnOffset>(at, v.sack_psn_offset);
     write<PdsAckCc::SackBitmap>(at, v.sack_bitmap);
     write<PdsAckCc::CcState>(at, v.cc_state);
@@ -261,9 +258,15 @@ struct NextHdrOf {
 
 PdsType type(const Pds& pds) noexcept { return std::visit(TypeOf{}, pds); }
 
-NextHdr next_hdr(const Pds& pds) noexcept { return std::visit(NextHdrOf{}, pds); }
+NextHdr next_hdr(const Pds& pds) noexcept {
+  if (const auto* const request = std::get_if<PdsRequestValues>(&pds)) [[likely]]
+    return request->next_hdr;
+  return std::visit(NextHdrOf{}, pds);
+}
 
 std::size_t octets(const Pds& pds) noexcept {
+  if (const auto* const request = std::get_if<PdsRequestValues>(&pds)) [[likely]]
+    return request->octets();
   return std::visit([](const auto& header) noexcept { return header.octets(); }, pds);
 }
 
@@ -358,6 +361,12 @@ std::expected<Pds, Malformed> decode_pds(std::span<const std::byte> packet, cons
 
 std::size_t encode_pds(std::span<std::byte> out, const Pds& pds) noexcept {
   RAILYARD_EXPENSIVE_ASSERT(allowed_after(type(pds), next_hdr(pds)), "a PDS header says what may follow it");
+  if (const auto* const request = std::get_if<PdsRequestValues>(&pds)) [[likely]] {
+    const std::size_t n = request->octets();
+    if (out.size() < n) return 0;
+    write_header(out.data(), *request);
+    return n;
+  }
   const std::size_t n = octets(pds);
   if (out.size() < n) return 0;
   std::visit([at = out.data()](const auto& header) noexcept { write_header(at, header); }, pds);

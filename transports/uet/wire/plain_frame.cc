@@ -28,7 +28,8 @@ std::optional<PlainFrame> take_plain(std::span<const std::byte> octets, std::siz
                      ip_end >= kInner + trailer && read<Udp::Length>(udp) == ip_octets - Ipv4::kOctets;
   // If all of it is there, so is its CRC.
   const bool has_crc = config.crc && octets.size() >= ip_end;
-  if (!plain || has_crc || octets.size() > ip_end || internet_checksum({ip, Ipv4::kOctets}) != 0) return std::nullopt;
+  if (!plain || has_crc || octets.size() > ip_end || !has_right_checksum(std::span<const std::byte, Ipv4::kOctets>(ip, Ipv4::kOctets)))
+    return std::nullopt;
   const std::uint8_t traffic_class = read<Ipv4::TrafficClass>(ip);
   const unsigned code_point = traffic_class >> 2;
   const std::size_t packet_octets = ip_end - kInner - trailer;

@@ -34,27 +34,16 @@ void read_common(const std::byte* at, SesRequestValues& v) noexcept {
 
 void write_common(std::byte* at, const SesRequestValues& v) noexcept {
   using C = SesCommon;
-  write<C::Reserved0>(at, 0);
-  write<C::Opcode>(at, static_cast<std::uint8_t>(v.opcode));
-  write<C::Ver>(at, v.version);
-  write<C::Dc>(at, bit(v.dc));
-  write<C::Ie>(at, bit(v.ie));
-  write<C::Rel>(at, bit(v.rel));
-  write<C::Hd>(at, bit(v.hd));
-  write<C::Eom>(at, bit(v.eom));
-  write<C::Som>(at, bit(v.som));
-  if (v.is_std()) {
+  wire::write_together<C::Reserved0, C::Opcode, C::Ver, C::Dc, C::Ie, C::Rel, C::Hd, C::Eom, C::Som>(
+      at, 0, static_cast<std::uint8_t>(v.opcode), v.version, bit(v.dc), bit(v.ie), bit(v.rel), bit(v.hd), bit(v.eom),
+      bit(v.som));
+  if (v.is_std())
     write<C::MessageId>(at, v.message_id);
-  } else {
-    write<C::Reserved16>(at, 0);
-    write<C::RequestLength>(at, static_cast<std::uint16_t>(v.request_length));
-  }
-  write<C::RiGeneration>(at, v.ri_generation);
-  write<C::JobId>(at, v.job_id);
-  write<C::Reserved64>(at, 0);
-  write<C::PidOnFep>(at, v.pid_on_fep);
-  write<C::Reserved80>(at, 0);
-  write<C::ResourceIndex>(at, v.resource_index);
+  else
+    wire::write_together<C::Reserved16, C::RequestLength>(at, 0, static_cast<std::uint16_t>(v.request_length));
+  wire::write_together<C::RiGeneration, C::JobId>(at, v.ri_generation, v.job_id);
+  wire::write_together<C::Reserved64, C::PidOnFep, C::Reserved80, C::ResourceIndex>(at, 0, v.pid_on_fep, 0,
+                                                                                    v.resource_index);
 }
 
 void read_std(const std::byte* at, const Dialect& dialect, SesRequestValues& v) noexcept {
@@ -101,9 +90,7 @@ void write_std(std::byte* at, const Dialect& dialect, const SesRequestValues& v)
   if (v.som) {
     write<S::HeaderData>(at, v.header_data);
   } else {
-    write<S::Reserved256>(at, 0);
-    write<S::PayloadLength>(at, v.payload_length);
-    write<S::MessageOffset>(at, v.message_offset);
+    wire::write_together<S::Reserved256, S::PayloadLength, S::MessageOffset>(at, 0, v.payload_length, v.message_offset);
   }
   write<S::RequestLength>(at, v.request_length);
 }
@@ -193,10 +180,9 @@ std::optional<Malformed> decode_response(NextHdr form, std::span<const std::byte
 
 void write_header(std::byte* at, const Dialect&, const SesResponseValues& v) noexcept {
   using R = SesResponse;
-  write<R::List>(at, static_cast<std::uint8_t>(v.list));
-  write<R::Opcode>(at, static_cast<std::uint8_t>(v.opcode));
-  write<R::Ver>(at, v.version);
-  write<R::ReturnCode>(at, static_cast<std::uint8_t>(v.return_code));
+  wire::write_together<R::List, R::Opcode, R::Ver, R::ReturnCode>(at, static_cast<std::uint8_t>(v.list),
+                                                                  static_cast<std::uint8_t>(v.opcode), v.version,
+                                                                  static_cast<std::uint8_t>(v.return_code));
   write<R::JobId>(at, v.job_id);
   if (v.form == NextHdr::kResponse) {
     write<R::MessageId>(at, v.message_id);
@@ -262,6 +248,12 @@ std::expected<Ses, Malformed> decode_ses(NextHdr form, std::span<const std::byte
 }
 
 std::size_t encode_ses(std::span<std::byte> out, const Ses& ses, const Dialect& dialect) noexcept {
+  if (const auto* const request = std::get_if<SesRequestValues>(&ses)) [[likely]] {
+    const std::size_t n = request->octets();
+    if (out.size() < n) return 0;
+    write_header(out.data(), dialect, *request);
+    return n;
+  }
   const std::size_t n = octets(ses);
   if (out.size() < n) return 0;
   std::visit([&](const auto& header) noexcept { write_header(out.data(), dialect, header); }, ses);
