@@ -20,7 +20,7 @@ Readiness FlowEndpoint::ready(Instant now) {
   run_due(now);
   Readiness r = uet_.ready(now);
   // A timer may have completed something, and that made room for something else.
-  while (take_completions(now)) r = uet_.ready(now);
+  while (has_completions() && take_completions(now)) r = uet_.ready(now);
   r.until = std::min(r.until, due_in_host());
   told_ = r;
   return r;
@@ -69,7 +69,7 @@ bool FlowEndpoint::receive_one(const RxFrame& frame) {
       note_of_rank(in_, early);
     }
   }
-  return take_completions(frame.at);
+  return has_completions() && take_completions(frame.at);
 }
 
 // A trimmed one's headers say it as well.

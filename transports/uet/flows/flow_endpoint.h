@@ -159,6 +159,8 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   void post_receive(Instant now, std::uint32_t lane, std::uint32_t slot);
   void take_pdc_lane(Instant now, Lane& lane, const Flow& flow);
   void give_pdc_lane(Lane& lane);
+  // Maybe: without ranks it is known.
+  bool has_completions() const noexcept { return engine().completions(cq_) != 0 || !ranks_.empty(); }
   // Whether there were any.
   bool take_completions(Instant now);
   bool take_flow_completions(Instant now);

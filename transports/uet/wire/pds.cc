@@ -305,6 +305,12 @@ std::optional<Malformed> decode_pds_into(std::span<const std::byte> packet, Pds&
   if (packet.size() < Prologue::kOctets) return kTooShort;
   const std::byte* const at = packet.data();
   const Word word = read_word(at);
+  // What most packets are.
+  if ((word.type == PdsType::kRudReq || word.type == PdsType::kRodReq) && word.next() == NextHdr::kRequestStd &&
+      packet.size() >= PdsRequest::kOctets) [[likely]] {
+    read_header(at, word, pds.emplace<PdsRequestValues>());
+    return {};
+  }
   if (word.type == PdsType::kTss) return kSecured;
   const std::size_t least = least_octets(word.type);
   if (least == 0) return kReservedType;

@@ -217,13 +217,16 @@ NextHdr form(const Ses& ses) noexcept {
 }
 
 std::size_t octets(const Ses& ses) noexcept {
-  if (const auto* const request = std::get_if<SesRequestValues>(&ses)) return request->octets();
+  if (const auto* const request = std::get_if<SesRequestValues>(&ses)) [[likely]]
+    return request->octets();
   if (const auto* const response = std::get_if<SesResponseValues>(&ses)) return response->octets();
   return 0;
 }
 
 std::optional<Malformed> decode_ses_into(NextHdr form, std::span<const std::byte> packet, Ses& ses,
                                          const Dialect& dialect) noexcept {
+  if (form == NextHdr::kRequestStd) [[likely]]
+    return decode_request(form, packet, dialect, ses.emplace<SesRequestValues>());
   switch (form) {
     case NextHdr::kNone:
       ses.emplace<std::monostate>();
