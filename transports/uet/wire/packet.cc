@@ -25,10 +25,10 @@ std::expected<Packet, Malformed> decode(std::span<const std::byte> octets, std::
 
 std::size_t encode_headers(std::span<std::byte> out, const Packet& packet, const Dialect& dialect) noexcept {
   RAILYARD_ASSERT(form(packet.ses) == next_hdr(packet.pds), "a PDS header announces the SES header behind it");
+  // Who has room for any packet need not count this one's octets beforehand.
+  if (out.size() < kMostPacketHeaderOctets && out.size() < packet.header_octets()) return 0;
   const std::size_t pds = encode_pds(out, packet.pds);
-  if (pds == 0 || std::holds_alternative<std::monostate>(packet.ses)) return pds;
-  const std::size_t ses = encode_ses(out.subspan(pds), packet.ses, dialect);
-  return ses == 0 ? 0 : pds + ses;
+  return pds + encode_ses(out.subspan(pds), packet.ses, dialect);
 }
 
 bool has_right_length(const Packet& packet, std::size_t payload_mtu) noexcept {

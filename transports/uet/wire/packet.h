@@ -47,8 +47,8 @@ inline constexpr std::size_t kMostPacketHeaderOctets = kMostPdsOctets + kMostSes
   return decode(packet, packet.size(), dialect);
 }
 
-// Writes PDS and SES header; returns their octets, 0 if they do not fit `out`. Values fit their fields, and the PDS
-// header announces the SES header.
+// Writes PDS and SES header; returns their octets. 0, with nothing written, if they do not fit `out`. Values fit their
+// fields, and the PDS header announces the SES header.
 std::size_t encode_headers(std::span<std::byte> out, const Packet& packet, const Dialect& dialect = kStandard) noexcept;
 
 // Whether there is as much payload as the SES header says, at this Payload MTU; true if it does not say.
