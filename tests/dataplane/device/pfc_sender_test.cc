@@ -126,6 +126,33 @@ TEST_F(PfcSenderTest, WhatWasLetGoMeanwhileIsNotRepeated) {
   EXPECT_EQ(pfc.refresh_due(), Instant::never());
 }
 
+// A port that something holds up, a long frame or a retry of the link: XON is wanted meanwhile, then XOFF again, and
+// nothing has been said since the first XOFF, whose time runs.
+TEST_F(PfcSenderTest, AnXoffIsRepeatedThoughXonWasWantedWhenThatWasDue) {
+  pfc.want(kThree, true);
+  take(0_us);
+  pfc.want(kThree, false);
+  pfc.refresh();
+  EXPECT_EQ(pfc.pending(), bit(kThree)) << "the XON";
+  pfc.want(kThree, true);
+  EXPECT_EQ(pfc.pending(), bit(kThree)) << "its pause is about to run out";
+  const Frame again = take(kHalf + 30_ns);
+  EXPECT_EQ(again.enable, bit(kThree));
+  EXPECT_EQ(again.quanta[3], 100);
+  EXPECT_EQ(pfc.refresh_due(), at(kHalf + 30_ns + kHalf));
+  EXPECT_EQ(pfc.xon_sent(kThree), 0u);
+}
+
+TEST_F(PfcSenderTest, AnXonThatWasSaidAfterTheRefreshLeavesNothingToRepeat) {
+  pfc.want(kThree, true);
+  take(0_us);
+  pfc.want(kThree, false);
+  pfc.refresh();
+  EXPECT_EQ(take(kHalf).quanta[3], 0);
+  EXPECT_EQ(pfc.pending(), 0);
+  EXPECT_EQ(pfc.refresh_due(), Instant::never());
+}
+
 TEST_F(PfcSenderTest, AfterTheLinkWasDownStandingXoffsAreSaidAgainAndXonsNeedNot) {
   pfc.want(kThree, true);
   pfc.want(kFour, true);
