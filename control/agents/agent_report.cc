@@ -125,7 +125,7 @@ CollectiveReport agent_collective_report(const build::BuiltLab& lab, const Agent
                             agents ? s.results[i]->wrong_offset : s.what->ranks[i]->wrong().offset);
   }
   set_job(r, lab, s, times, r.limit_bps);
-  r.limit_bps *= report::framing_share(programs, c, false);
+  r.limit_bps *= report::framing_share(programs, c, false, {});
   if (!r.completed) r.stalled = s.state;
   r.verified = r.completed && r.wrong_bytes == 0 && r.wrong_messages == 0;
   return r;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "control/report/framing.h"
 #include "control/report/nic_name.h"
 #include "control/report/units.h"
 #include "control/workload/collective_plan.h"
@@ -14,26 +15,27 @@ namespace {
 
 // Octets on the wire of a message's packets: Ethernet 14, IP, UDP 8, BTH 12, ICRC 4, FCS 4, preamble and gap 20 each;
 // RETH 16 and immediate data 4 once, with selective repeat the RETH and 8 of SRETH in each.
-// Of UET PDS 12, SES 44 and CRC 4 in the place of BTH and ICRC, in each (UET page §3, §4).
-double wire_octets(std::uint64_t octets, const spec::CollectiveSpec& c, bool selective) {
+// Of UET PDS 12, SES 44 and what they are put into in the place of UDP, BTH and ICRC, in each (UET page §3, §4).
+double wire_octets(std::uint64_t octets, const spec::CollectiveSpec& c, bool selective, const spec::UetNicSpec& uet) {
   const auto mtu = static_cast<std::uint64_t>(c.path_mtu);
   const auto packets = static_cast<double>((octets + mtu - 1) / mtu);
-  const double around = 14 + (c.ip_version == 4 ? 20 : 40) + 8 + 4 + 20;
-  if (c.is_uet()) return static_cast<double>(octets) + packets * (around + 12 + 44 + 4);
-  const double each = around + 12 + 4 + (selective ? 24 : 0);
+  const double around = 14 + (c.ip_version == 4 ? 20 : 40) + 4 + 20;
+  if (c.is_uet()) return static_cast<double>(octets) + packets * (around + 12 + 44 + uet_outer_octets(uet));
+  const double each = around + 8 + 12 + 4 + (selective ? 24 : 0);
   return static_cast<double>(octets) + packets * each + (selective ? 4 : 20);
 }
 
 }  // namespace
 
-double framing_share(const std::vector<const RankProgram*>& programs, const spec::CollectiveSpec& c, bool selective) {
+double framing_share(const std::vector<const RankProgram*>& programs, const spec::CollectiveSpec& c, bool selective,
+                     const spec::UetNicSpec& uet) {
   double payload = 0;
   double wire = 0;
   for (const RankProgram* program : programs)
     for (const CollectiveStep& s : program->steps)
       if (s.kind == CollectiveStep::Kind::kSend && !program->connections[s.connection].scale_up) {
         payload += s.octets;
-        wire += wire_octets(s.octets, c, selective);
+        wire += wire_octets(s.octets, c, selective, uet);
       }
   return wire > 0 ? payload / wire : 0;
 }
@@ -265,7 +267,7 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   std::vector<const RankProgram*> programs;
   for (const CollectiveRank* rank : collective.ranks) programs.push_back(&rank->program());
   const double share =
-      framing_share(programs, c, profile.roce.loss_recovery == spec::RoceLossRecovery::kSelectiveRepeat);
+      framing_share(programs, c, profile.roce.loss_recovery == spec::RoceLossRecovery::kSelectiveRepeat, profile.uet);
   r.completed = true;
   for (std::uint32_t i = 0; i < collective.ranks.size(); ++i) {
     const CollectiveRank& rank = *collective.ranks[i];

@@ -94,8 +94,10 @@ void add(CollectiveReport& r, const RankTraffic& t) noexcept;
 // From how long each complete repeat took, if any: percentiles, algbw, busbw.
 void summarise(CollectiveReport& r, std::vector<Duration> times);
 
-// What headers, preambles and gaps leave of a link's rate for the payload of all messages of a collective.
-double framing_share(const std::vector<const RankProgram*>& programs, const spec::CollectiveSpec& spec, bool selective);
+// What headers, preambles and gaps leave of a link's rate for the payload of all messages of a collective. `selective`,
+// `uet`: as in framing.h.
+double framing_share(const std::vector<const RankProgram*>& programs, const spec::CollectiveSpec& spec, bool selective,
+                     const spec::UetNicSpec& uet);
 
 // For people: a table, and what went wrong. Empty without collectives.
 std::string collective_text(const std::vector<CollectiveReport>& collectives);

@@ -114,12 +114,12 @@ void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Byte
                 routing::PathTimes& times, FlowReport& r) {
   const spec::TrafficSpec& t = lab.spec().traffic[plan.traffic];
   const auto& hosts = lab.spec().hosts;
+  const spec::HostProfile& sender = hosts.at(lab.spec().find(plan.source.node)->profile);
   const bool selective = t.is_roce() && !t.is_uc() &&
-                         hosts.at(lab.spec().find(plan.source.node)->profile).roce.loss_recovery ==
-                             spec::RoceLossRecovery::kSelectiveRepeat;
+                         sender.roce.loss_recovery == spec::RoceLossRecovery::kSelectiveRepeat;
   BitRate rate = std::min(times.rate(plan.source), times.rate(plan.destination));
   if (own_rate.bps > 0) rate = std::min(rate, own_rate);
-  const double efficiency = framing_efficiency(t, total, selective);
+  const double efficiency = framing_efficiency(t, total, selective, sender.uet);
   r.limit_bps = static_cast<double>(rate.bps) * efficiency;
   r.offered_bps = static_cast<double>(own_rate.bps) * efficiency;
   if (t.is_roce() && !t.is_rping()) {
@@ -129,7 +129,7 @@ void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Byte
     if (there && back) r.handshake_ns = nanoseconds(*there + *back);
   }
   if (total.n == 0 || rate.bps <= 0) return;
-  const int frame = last_frame_octets(t, total, selective);
+  const int frame = last_frame_octets(t, total, selective, sender.uet);
   const auto there = times.one_way(plan.source, plan.destination, frame);
   if (!there) return;
   // The last frame's own time is in what all of them take, and in the way of the last.

@@ -17,17 +17,17 @@ constexpr int kSelective = 8;  // in each packet, with the RETH in each of a WRI
 
 constexpr int kAround = static_cast<int>(kPreambleOctets + kGapOctets);
 
-// Around the payload of UET: UDP, PDS and SES header (UET page §3, §4), CRC.
-int uet_headers(const spec::TrafficSpec& t) {
+// Around the payload of UET: PDS and SES header (UET page §3, §4) and what they are put into.
+int uet_headers(const spec::TrafficSpec& t, const spec::UetNicSpec& uet) {
   constexpr int kStd = 44;
   constexpr int kResponseData = 20;
   const bool rudi = t.service == spec::UetService::kRudi;
   const int pds = rudi ? 8 : t.service == spec::UetService::kUud ? 4 : 12;
-  return 8 + pds + (t.roce.operation == spec::RoceOperation::kRead ? kResponseData : kStd) + 4;
+  return uet_outer_octets(uet) + pds + (t.roce.operation == spec::RoceOperation::kRead ? kResponseData : kStd);
 }
 
-int headers(const spec::TrafficSpec& t) {
-  if (t.is_uet()) return kEthernet + (t.ip_version == 4 ? 20 : 40) + uet_headers(t);
+int headers(const spec::TrafficSpec& t, const spec::UetNicSpec& uet) {
+  if (t.is_uet()) return kEthernet + (t.ip_version == 4 ? 20 : 40) + uet_headers(t, uet);
   return kEthernet + (t.ip_version == 4 ? 20 : 40) + kUdpBthIcrc;
 }
 
@@ -37,10 +37,11 @@ std::int64_t padded(const spec::TrafficSpec& t, std::int64_t octets) {
 }
 
 // What `messages` of `message` octets take on the wire.
-std::int64_t wire_octets(const spec::TrafficSpec& t, std::int64_t message, std::int64_t messages, bool selective) {
+std::int64_t wire_octets(const spec::TrafficSpec& t, std::int64_t message, std::int64_t messages, bool selective,
+                         const spec::UetNicSpec& uet) {
   if (message == 0) return 0;
   const std::int64_t packets = (message + t.roce.path_mtu - 1) / t.roce.path_mtu;
-  std::int64_t octets = padded(t, message) + packets * (headers(t) + kAround);
+  std::int64_t octets = padded(t, message) + packets * (headers(t, uet) + kAround);
   if (t.is_uet()) return messages * octets;
   switch (t.roce.operation) {
     case spec::RoceOperation::kWrite:
@@ -60,28 +61,35 @@ std::int64_t wire_octets(const spec::TrafficSpec& t, std::int64_t message, std::
 
 }  // namespace
 
-double framing_efficiency(const spec::TrafficSpec& t, Bytes total, bool selective) {
+int uet_outer_octets(const spec::UetNicSpec& uet) {
+  constexpr int kUdp = 8;
+  constexpr int kEntropy = 4;
+  constexpr int kCrc = 4;
+  return (uet.udp ? kUdp : kEntropy) + (uet.crc ? kCrc : 0);
+}
+
+double framing_efficiency(const spec::TrafficSpec& t, Bytes total, bool selective, const spec::UetNicSpec& uet) {
   if (t.transport == spec::TrafficSpec::Transport::kGenerator)
-    return static_cast<double>(t.payload) / static_cast<double>(static_cast<int>(t.payload) + headers(t) + kAround);
+    return static_cast<double>(t.payload) / static_cast<double>(static_cast<int>(t.payload) + headers(t, uet) + kAround);
   const std::int64_t message = t.roce.message;
   const std::int64_t all = total.n > 0 ? total.n : message;
-  return static_cast<double>(all) / static_cast<double>(wire_octets(t, message, all / message, selective) +
-                                                        wire_octets(t, all % message, 1, selective));
+  return static_cast<double>(all) / static_cast<double>(wire_octets(t, message, all / message, selective, uet) +
+                                                        wire_octets(t, all % message, 1, selective, uet));
 }
 
 int cm_frame_octets(const spec::TrafficSpec& t) {
   constexpr int kDeth = 8;
   constexpr int kMad = 256;  // IBTA Vol 1 §13.4.2
-  return headers(t) + kDeth + kMad;
+  return headers(t, {}) + kDeth + kMad;
 }
 
-int last_frame_octets(const spec::TrafficSpec& t, Bytes total, bool selective) {
-  if (t.transport == spec::TrafficSpec::Transport::kGenerator) return static_cast<int>(t.payload) + headers(t);
+int last_frame_octets(const spec::TrafficSpec& t, Bytes total, bool selective, const spec::UetNicSpec& uet) {
+  if (t.transport == spec::TrafficSpec::Transport::kGenerator) return static_cast<int>(t.payload) + headers(t, uet);
   const std::int64_t message = t.roce.message;
   const std::int64_t last_message = total.n > 0 && total.n % message != 0 ? total.n % message : message;
   const std::int64_t rest = last_message % t.roce.path_mtu;
   const std::int64_t payload = rest != 0 ? rest : t.roce.path_mtu;
-  return static_cast<int>(padded(t, payload)) + headers(t) + (selective ? kSelective : 0);
+  return static_cast<int>(padded(t, payload)) + headers(t, uet) + (selective ? kSelective : 0);
 }
 
 }  // namespace railyard::report

@@ -6,13 +6,18 @@
 namespace railyard::report {
 
 // Octets of payload per octet of wire time, preamble and gap included, of a flow of `total` octets (0: without an end).
-// At 4 KiB over IPv4 0.980. `selective`: its NICs repeat selectively, which takes headers of its own.
-double framing_efficiency(const spec::TrafficSpec& traffic, Bytes total, bool selective);
+// At 4 KiB over IPv4 0.980. `selective`: its NICs repeat selectively, which takes headers of its own. `uet`: how they
+// put UET into packets.
+double framing_efficiency(const spec::TrafficSpec& traffic, Bytes total, bool selective,
+                          const spec::UetNicSpec& uet = {});
+
+// Octets of UET around PDS header and data, between IP and the FCS: UDP or entropy header, and CRC.
+int uet_outer_octets(const spec::UetNicSpec& uet);
 
 // Octets of the frame that a message of the connection manager (IBTA Vol 1 §12) is in, with FCS.
 int cm_frame_octets(const spec::TrafficSpec& traffic);
 
 // Octets of the last frame of such a flow, with FCS.
-int last_frame_octets(const spec::TrafficSpec& traffic, Bytes total, bool selective);
+int last_frame_octets(const spec::TrafficSpec& traffic, Bytes total, bool selective, const spec::UetNicSpec& uet = {});
 
 }  // namespace railyard::report

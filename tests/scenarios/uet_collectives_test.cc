@@ -80,6 +80,21 @@ TEST(UetCollectives, ARingReachesTheFramingLimit) {
   EXPECT_EQ(c.packets, c.fabric_bytes / 4096);
 }
 
+// Headers are what the NICs say that they are.
+TEST(UetCollectives, NoneIsBeyondTheFramingLimit) {
+  for (const char* how : {"encapsulation: ip", "crc: false", "profile: ref-prov"}) {
+    const report::Report r = run_right(
+        "name: one\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 4 }\n"
+        "hosts: { default: { uet: { " +
+        std::string(how) +
+        ", nscc: { max-window: 2 } } } }\n"
+        "collectives: [ { name: c, size: 32MiB, transport: uet } ]\n");
+    const report::CollectiveReport& c = r.collectives.at(0);
+    EXPECT_GT(c.busbw_bps, 0.95 * c.limit_bps) << how;
+    EXPECT_LE(c.busbw_bps, c.limit_bps) << how;
+  }
+}
+
 TEST(UetCollectives, TheShippedAllReduceSurvivesItsFlap) {
   for (const bool real : {false, true}) {
     Scenario s = Scenario::ready("uet-allreduce", real ? std::vector<std::string>{"run.payload=real"}

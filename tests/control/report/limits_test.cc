@@ -49,6 +49,22 @@ TEST(Framing, CountsTheHeadersOfMessages) {
   EXPECT_EQ(last_frame_octets(t, 20'000_B, false), 10'000 - 2 * 4096 + 62);
 }
 
+// Around 4096 octets of UET: Ethernet 18, IPv4 20, UDP 8, PDS 12, SES 44, CRC 4, preamble and gap 20; without UDP an
+// entropy header of 4, and the CRC may not be there.
+TEST(Framing, CountsWhatUetIsPutInto) {
+  spec::TrafficSpec t;
+  t.transport = spec::TrafficSpec::Transport::kUet;
+  t.roce.message = 4096;
+  spec::UetNicSpec nic;
+  EXPECT_DOUBLE_EQ(framing_efficiency(t, 4096_B, false, nic), 4096.0 / (4096 + 126));
+  EXPECT_EQ(last_frame_octets(t, 4096_B, false, nic), 4096 + 106);
+  nic.crc = false;
+  EXPECT_DOUBLE_EQ(framing_efficiency(t, 4096_B, false, nic), 4096.0 / (4096 + 122));
+  nic.udp = false;
+  EXPECT_DOUBLE_EQ(framing_efficiency(t, 4096_B, false, nic), 4096.0 / (4096 + 118));
+  EXPECT_EQ(last_frame_octets(t, 4096_B, false, nic), 4096 + 98);
+}
+
 // Host 600 ns, switches 600 ns each, cables of 3 m 15 ns, and 1000 octets with a preamble of 8 stored at each of h1 and
 // three switches: 80.64 ns each time at 100 Gb/s.
 TEST(PathTimes, AddUpALeafSpineLeafPath) {
