@@ -10,6 +10,8 @@
 #include "control/spec/suggest.h"
 #include "control/spec/value.h"
 #include "dataplane/wire/credit_message.h"
+#include "dataplane/wire/ip_protocol.h"
+#include "dataplane/wire/udp.h"
 
 namespace railyard::fault {
 namespace {
@@ -107,6 +109,12 @@ void match_class(const spec::QosProfile& qos, int traffic_class, FrameMatch& mat
 
 FrameMatch match_of(const build::BuiltLab& lab, const spec::FaultSpec& fault) {
   FrameMatch match;
+  for (const auto& [name, profile] : lab.spec().hosts) {
+    if (profile.uet.udp && profile.uet.udp_port != wire::kUetPort)
+      match.uet_udp_ports.push_back(static_cast<std::uint16_t>(profile.uet.udp_port));
+    if (!profile.uet.udp && profile.uet.ip_protocol != wire::ip_protocol::kUetNative)
+      match.uet_ip_protocols.push_back(static_cast<std::uint8_t>(profile.uet.ip_protocol));
+  }
   for (const spec::MatchTerm& t : fault.match) {
     if (t.field == "flow") {
       match_flow(lab, t.value, match);

@@ -4,6 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "dataplane/wire/ip_protocol.h"
+#include "dataplane/wire/uet_entropy.h"
+
 namespace railyard {
 
 namespace {
@@ -19,6 +22,18 @@ std::optional<FrameMatch::Bits> bits_of(const wire::FieldTest& t, std::size_t fr
     bits.value |= std::to_integer<std::uint32_t>(t.value[i]) << shift;
   }
   return bits;
+}
+
+// As wire::parse_frame() does it for what it knows to be UET.
+void find_uet(const FrameMatch& m, wire::FrameView& v, std::span<const std::byte> frame) noexcept {
+  if (v.uet_entropy || v.is_fragment || v.kind > FrameKind::kIpv6) return;
+  if (v.protocol == wire::ip_protocol::kUdp) {
+    if (v.l4_offset != 0 && std::ranges::count(m.uet_udp_ports, v.destination_port) != 0) v.uet_entropy = v.source_port;
+  } else if (v.l4_offset == 0 && std::ranges::count(m.uet_ip_protocols, v.protocol) != 0 &&
+             v.header_octets + wire::UetEntropy::kOctets <= std::min(frame.size(), v.l3_offset + std::size_t{v.ip_octets})) {
+    v.uet_entropy = wire::read<wire::UetEntropy::Entropy>(frame.data() + v.header_octets);
+    v.header_octets = static_cast<std::uint16_t>(v.header_octets + wire::UetEntropy::kOctets);
+  }
 }
 
 }  // namespace
@@ -53,7 +68,8 @@ bool FrameMatch::matches(const Packet& p) const noexcept {
   if (!ports.hold(p.transport_hash) || !entropy.hold(p.entropy)) return false;
   const std::size_t real = p.header_octets + (p.has(Packet::kElided) ? std::size_t{0} : p.payload_octets);
   const std::span<const std::byte> frame(p.header(), real);
-  const auto parsed = wire::parse_frame(frame, p.frame_octets - wire::kFcsOctets);
+  auto parsed = wire::parse_frame(frame, p.frame_octets - wire::kFcsOctets);
+  if (parsed) find_uet(*this, *parsed, frame);
   wire::FrameView none;
   none.kind = FrameKind::kArp;
   const wire::FrameView& view = parsed ? *parsed : none;
