@@ -115,8 +115,8 @@ void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Byte
   const spec::TrafficSpec& t = lab.spec().traffic[plan.traffic];
   const auto& hosts = lab.spec().hosts;
   const spec::HostProfile& sender = hosts.at(lab.spec().find(plan.source.node)->profile);
-  const bool selective = t.is_roce() && !t.is_uc() &&
-                         sender.roce.loss_recovery == spec::RoceLossRecovery::kSelectiveRepeat;
+  const bool selective =
+      t.is_roce() && !t.is_uc() && sender.roce.loss_recovery == spec::RoceLossRecovery::kSelectiveRepeat;
   BitRate rate = std::min(times.rate(plan.source), times.rate(plan.destination));
   if (own_rate.bps > 0) rate = std::min(rate, own_rate);
   const double efficiency = framing_efficiency(t, total, selective, sender.uet);

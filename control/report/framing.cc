@@ -70,7 +70,8 @@ int uet_outer_octets(const spec::UetNicSpec& uet) {
 
 double framing_efficiency(const spec::TrafficSpec& t, Bytes total, bool selective, const spec::UetNicSpec& uet) {
   if (t.transport == spec::TrafficSpec::Transport::kGenerator)
-    return static_cast<double>(t.payload) / static_cast<double>(static_cast<int>(t.payload) + headers(t, uet) + kAround);
+    return static_cast<double>(t.payload) /
+           static_cast<double>(static_cast<int>(t.payload) + headers(t, uet) + kAround);
   const std::int64_t message = t.roce.message;
   const std::int64_t all = total.n > 0 ? total.n : message;
   return static_cast<double>(all) / static_cast<double>(wire_octets(t, message, all / message, selective, uet) +

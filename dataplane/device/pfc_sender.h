@@ -62,8 +62,8 @@ class PfcSender {
 
   // When the standing XOFFs must be repeated; Instant::never() if there are none.
   Instant refresh_due() const noexcept { return refresh_due_; }
-  // The refresh is due: everything that is paused becomes pending. So does what the peer still holds paused while an XON
-  // waits for the port: should XOFF be wanted again before that XON is said, the pause that was announced runs out.
+  // The refresh is due: everything that is paused becomes pending. So does what the peer still holds paused while an
+  // XON waits for the port: should XOFF be wanted again before that XON is said, the pause that was announced runs out.
   void refresh() noexcept {
     refresh_ = static_cast<PriorityMask>(said() | announced_);
     refresh_due_ = Instant::never();  // set again when the frame starts

@@ -30,7 +30,8 @@ void find_uet(const FrameMatch& m, wire::FrameView& v, std::span<const std::byte
   if (v.protocol == wire::ip_protocol::kUdp) {
     if (v.l4_offset != 0 && std::ranges::count(m.uet_udp_ports, v.destination_port) != 0) v.uet_entropy = v.source_port;
   } else if (v.l4_offset == 0 && std::ranges::count(m.uet_ip_protocols, v.protocol) != 0 &&
-             v.header_octets + wire::UetEntropy::kOctets <= std::min(frame.size(), v.l3_offset + std::size_t{v.ip_octets})) {
+             v.header_octets + wire::UetEntropy::kOctets <=
+                 std::min(frame.size(), v.l3_offset + std::size_t{v.ip_octets})) {
     v.uet_entropy = wire::read<wire::UetEntropy::Entropy>(frame.data() + v.header_octets);
     v.header_octets = static_cast<std::uint16_t>(v.header_octets + wire::UetEntropy::kOctets);
   }

@@ -22,8 +22,8 @@ struct FrameMatch {
   std::optional<std::uint64_t> dscps = {};  // bit n: code point n
   std::optional<std::uint8_t> pcps = {};
 
-  // What carries UET in this lab, beside UDP port wire::kUetPort and IP protocol wire::ip_protocol::kUetNative, by which
-  // every parser knows it.
+  // What carries UET in this lab, beside UDP port wire::kUetPort and IP protocol wire::ip_protocol::kUetNative, by
+  // which every parser knows it.
   std::vector<std::uint16_t> uet_udp_ports = {};
   std::vector<std::uint8_t> uet_ip_protocols = {};
 
