@@ -426,10 +426,11 @@ class BuiltLab::Builder {
       out.buffer.xon_offset = t.xon_offset;
       out.buffer.queue_reserved = t.queue_reserved;
       out.buffer.queue_alpha = {static_cast<std::int8_t>(t.queue_alpha_exponent)};
+      out.buffer.queue_limit = t.queue_limit.value_or(Bytes{});
       if (t.trim) {
         const int dscp = is_last_hop ? t.trim->last_hop_dscp.value_or(t.trim->dscp) : t.trim->dscp;
         out.trim = {t.trim->keep, static_cast<std::uint8_t>(dscp),
-                    Priority{static_cast<std::uint8_t>(t.trim->to_class)}};
+                    Priority{static_cast<std::uint8_t>(t.trim->to_class)}, t.trim->coin};
       }
       if (credits) out.buffer.credits = profile.cell * credits->classes[k].cells;
       if (t.lossless && out.buffer.credits == Bytes{}) set_headroom(n, e, k, t, profile, out.buffer);

@@ -34,7 +34,8 @@ void say_all(const Table<T>& table, const T& value, const std::string& path, Say
 bool has_meaning(const std::string& key, const TrafficClass& c) {
   if (key == "alpha") return !c.xoff;
   if (key == "xon-offset" || key == "headroom" || key == "accept-loss" || key == "cbfc") return c.lossless;
-  if (key == "queue-alpha") return !c.lossless;
+  if (key == "queue-alpha") return !c.lossless && !c.queue_limit;
+  if (key == "queue-limit") return !c.lossless;
   if (key == "weight") return !c.strict;
   return true;
 }
@@ -126,7 +127,8 @@ void compare_lists(const std::string& section, const std::vector<T>& from, const
 
 bool is_live(const std::string& path) {
   static const std::regex kLive(
-      "qos\\.[^.]+\\.classes\\.[0-7]\\.(alpha|xoff|xon-offset|queue-alpha|strict|weight|path|path\\..+|ecn|ecn\\..+)"
+      "qos\\.[^.]+\\.classes\\.[0-7]\\.(alpha|xoff|xon-offset|queue-alpha|queue-limit|strict|weight|path|path\\..+|"
+      "ecn|ecn\\..+)"
       "|switches\\.[^.]+\\.ecmp\\..+"
       "|links\\.[^.]+\\.rate"
       "|traffic\\.[^.]+\\.rate");

@@ -91,12 +91,13 @@ struct PathSpec {
   bool operator==(const PathSpec&) const = default;
 };
 
-// What becomes of a frame whose queue has no room for it, instead of being dropped.
+// What becomes of a frame that there is no room for, instead of being dropped.
 struct Trim {
   std::uint32_t keep = 128;  // octets from the Ethernet header on, without FCS
   int dscp = 0;              // of what is left
   int to_class = 0;          // whose queue it goes to
   std::optional<int> last_hop_dscp = {};  // of what is left at a port with a host behind it; nothing: the same
+  bool coin = false;  // the arriving frame or the last one of the queue, with even chances; false: the arriving one
 
   bool operator==(const Trim&) const = default;
 };
@@ -121,6 +122,7 @@ struct TrafficClass {
   Bytes xon_offset{18432};
   Bytes queue_reserved{};
   int queue_alpha_exponent = 0;  // lossy: of the egress queue
+  std::optional<Bytes> queue_limit;  // lossy: a fixed limit in the place of queue_alpha_exponent
   bool accept_loss = false;      // less headroom than computed is meant
   std::optional<Trim> trim;      // lossy
   Ecn ecn;

@@ -37,6 +37,8 @@ class RingQueue {
     slots_[tail_++ & mask_] = item;
   }
   void pop() noexcept { ++head_; }
+  // The newest item, taken out again; undefined when empty.
+  T pop_back() noexcept { return slots_[--tail_ & mask_]; }
   // What pop() took last is the oldest again; nothing was pushed since.
   void unpop() noexcept { --head_; }
 

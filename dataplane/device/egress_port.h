@@ -162,6 +162,15 @@ class alignas(64) EgressPort {
     return frame;
   }
 
+  // Takes the last frame out of a queue that has one, without sending it.
+  QueuedFrame take_last(Priority p) noexcept {
+    ClassQueue& q = queues_[p.index()];
+    const QueuedFrame frame = q.frames.pop_back();
+    if (q.frames.empty()) nonempty_ = static_cast<PriorityMask>(nonempty_ & ~bit(p));
+    q.depth.set(q.depth.read() - frame.octets);
+    return frame;
+  }
+
   // The transmission that was running has ended.
   void transmit_end() noexcept {
     busy_ = false;

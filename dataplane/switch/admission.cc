@@ -66,27 +66,69 @@ bool Switch::stopped(Instant now, const Arrival& a, Queue& queue, std::uint32_t 
   return drop(now, a, DropReason::kWred), true;
 }
 
-// There is no memory for the frame. One that its queue has no room for may go on as its headers, in another class.
+// There is no memory for the frame. One of a lossy class may go on as its headers, in another class.
 void Switch::refused(Instant now, const Arrival& a, DropReason reason) {
   const std::optional<TrimConfig>& to = config_.ports[a.port].classes[a.priority].trim;
-  if (reason != DropReason::kEgressFull || !to || a.packet->trimmed != 0 || !is_ip(a.packet->kind))
-    return drop(now, a, reason);
+  if (!to || a.packet->trimmed != 0 || !is_ip(a.packet->kind)) return drop(now, a, reason);
+  if (reason == DropReason::kEgressFull) {
+    if (!to->coin || !take_last_instead(now, a, *to)) cut_to_headers(now, a, *to, a.origin);
+  } else if (reason == DropReason::kIngressFull) {
+    // DEVIATION SAI (PACKET_ADMISSION_FAIL_ACTION is of queues): here, too. What is left is charged to the ingress
+    // group of its new class, as the one that it came in by has no room.
+    cut_to_headers(now, a, *to, a.origin / kPriorities * kPriorities + to->to.index());
+  } else {
+    drop(now, a, reason);
+  }
+}
+
+// One time in two, the last frame of the queue is cut, and the arriving one has its place. False: that is not to be, or
+// would not make room.
+bool Switch::take_last_instead(Instant now, const Arrival& a, const TrimConfig& to) {
+  const Priority priority{a.priority};
+  Queue& queue = queues_[index(PortIndex{a.port}, priority)];
+  if (queue.rng.next32() >> 31 != 0) return false;
+  EgressPort& port = egress_[a.port];
+  const RingQueue<QueuedFrame>& frames = port.queue(priority);
+  if (frames.empty() || (frames.size() == 1 && port.retries(priority))) return false;
+  const QueuedFrame& last = frames[frames.size() - 1];
+  if (last.cells < a.cells || last.packet->trimmed != 0 || !is_ip(last.packet->kind)) return false;
+  const QueuedFrame taken = port.take_last(priority);
+  release(now, taken, PortIndex{a.port}, priority);
+  Mmu::Pfc pfc;
+  const bool admitted = mmu_.admit(groups_[a.origin], queue.memory, a.cells, pfc) == Admission::kAdmitted;
+  if (admitted) {
+    if (!queue.mark_at_dequeue) mark(now, queue, queue.memory.cells - a.cells, *a.packet);
+    if (pfc == Mmu::Pfc::kXoff) pfc_wanted(now, a.origin, true);
+    enqueue(now, a);
+  }
+  Arrival cut = a;
+  cut.packet = taken.packet;
+  cut.octets = taken.octets;
+  cut.cells = taken.cells;
+  cut.origin = taken.origin;
+  cut_to_headers(now, cut, to, taken.origin);
+  return admitted;
+}
+
+// `a` was refused, or taken out of its queue, and is charged to nothing. Its headers are charged to `group`.
+void Switch::cut_to_headers(Instant now, const Arrival& a, const TrimConfig& to, std::size_t group) {
   Packet& packet = *a.packet;
-  trim(packet, to->keep, to->dscp);
-  if (packet.has(Packet::kTagged)) remark_pcp(packet, *facts_[a.port].trust, to->to);
+  trim(packet, to.keep, to.dscp);
+  if (packet.has(Packet::kTagged)) remark_pcp(packet, *facts_[a.port].trust, to.to);
   Arrival cut = a;
   cut.octets = packet.frame_octets;
   cut.cells = mmu_.cells(cut.octets);
-  cut.priority = to->to.value;
-  Queue& queue = queues_[index(PortIndex{cut.port}, to->to)];
+  cut.priority = to.to.value;
+  cut.origin = static_cast<std::uint16_t>(group);
+  Queue& queue = queues_[index(PortIndex{cut.port}, to.to)];
   const std::uint32_t depth = queue.memory.cells;
   Mmu::Pfc pfc;
   if ((queue.stops & Queue::kStorm) != 0 ||
-      mmu_.admit(groups_[a.origin], queue.memory, cut.cells, pfc) != Admission::kAdmitted)
+      mmu_.admit(groups_[group], queue.memory, cut.cells, pfc) != Admission::kAdmitted)
     return drop(now, a, DropReason::kTrimQueueFull);
   history_[index(PortIndex{a.port}, Priority{a.priority})].trimmed.increment();
   if (!queue.mark_at_dequeue) mark(now, queue, depth, packet);
-  if (pfc == Mmu::Pfc::kXoff) pfc_wanted(now, a.origin, true);  // a lossless class that goes on in a lossy one
+  if (pfc == Mmu::Pfc::kXoff) pfc_wanted(now, group, true);  // a lossless class that goes on in a lossy one
   enqueue(now, cut);
 }
 

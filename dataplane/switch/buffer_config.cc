@@ -13,7 +13,8 @@ std::expected<void, std::string> validate(const ClassBuffer& c, const std::strin
   for (const auto& [value, key] :
        {std::pair{c.reserved, "reserved"}, std::pair{c.headroom, "headroom"}, std::pair{c.xoff, "xoff"},
         std::pair{c.xon_offset, "xon_offset"}, std::pair{c.credits, "credits"},
-        std::pair{c.pooled_headroom, "pooled_headroom"}, std::pair{c.queue_reserved, "queue_reserved"}})
+        std::pair{c.pooled_headroom, "pooled_headroom"}, std::pair{c.queue_reserved, "queue_reserved"},
+        std::pair{c.queue_limit, "queue_limit"}})
     if (value.n < 0) return bad(fmt::format(".{}: {} is negative", key, value.n));
   if (c.lossless && c.xoff.n > 0 && c.xon_offset >= c.xoff)
     return bad(fmt::format(".xon_offset: {} octets is not below xoff ({} octets): the sender would never be let go",

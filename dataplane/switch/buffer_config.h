@@ -33,6 +33,7 @@ struct ClassBuffer {
   Bytes pooled_headroom{};  // lossless: what may come from the headroom pool beyond that
   Bytes queue_reserved{};   // guaranteed to the egress queue
   Alpha queue_alpha{0};     // lossy: the queue's share of the free shared memory
+  Bytes queue_limit{};      // lossy: a fixed limit of the queue in the place of queue_alpha; 0: use queue_alpha
 
   bool operator==(const ClassBuffer&) const = default;
 };

@@ -32,7 +32,7 @@ Mmu::Group Mmu::make_group(const ClassBuffer& c) {
 Mmu::Queue Mmu::make_queue(const ClassBuffer& c) {
   Queue q;
   q.reserved_limit = round_up(c.queue_reserved);
-  q.limit = Threshold::dynamic(c.queue_alpha);
+  q.limit = queue_limit_of(c);
   q.lossless = c.lossless;
   egress_aside_ += q.reserved_limit;
   return q;
@@ -42,7 +42,7 @@ void Mmu::set_limits(Group& group, Queue& queue, const ClassBuffer& c) noexcept 
   group.pool_limit = pauses(c) ? round_up(c.pooled_headroom) : 0;
   group.xon_offset = round_up(c.xon_offset);
   group.limit = limit_of(c);
-  queue.limit = Threshold::dynamic(c.queue_alpha);
+  queue.limit = queue_limit_of(c);
 }
 
 Mmu::Pfc Mmu::review(Group& group) noexcept {

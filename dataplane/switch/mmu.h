@@ -205,6 +205,9 @@ class Mmu {
   Threshold limit_of(const ClassBuffer& c) const noexcept {
     return c.xoff.n > 0 ? Threshold::of(round_up(c.xoff)) : Threshold::dynamic(c.alpha);
   }
+  Threshold queue_limit_of(const ClassBuffer& c) const noexcept {
+    return c.queue_limit.n > 0 ? Threshold::of(round_up(c.queue_limit)) : Threshold::dynamic(c.queue_alpha);
+  }
 
   // Saturates: more than any buffer has is more than this one has.
   std::uint32_t round_up(Bytes b) const noexcept {

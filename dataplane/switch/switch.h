@@ -227,6 +227,8 @@ class Switch final : public Device {
   void admit(Instant now, const Arrival& a);
   bool stopped(Instant now, const Arrival& a, Queue& queue, std::uint32_t depth);
   void refused(Instant now, const Arrival& a, DropReason reason);
+  bool take_last_instead(Instant now, const Arrival& a, const TrimConfig& to);
+  void cut_to_headers(Instant now, const Arrival& a, const TrimConfig& to, std::size_t group);
   void enqueue(Instant now, const Arrival& a);
   void note_first_xoff(Instant now, std::size_t queue);
   void mark(Instant now, Queue& queue, std::uint32_t depth, Packet& packet) noexcept;

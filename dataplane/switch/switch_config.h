@@ -33,7 +33,7 @@ enum class ForwardingMode : std::uint8_t { kStoreAndForward, kCutThrough };
 // One traffic class at one port.
 struct SwitchClassConfig {
   ClassBuffer buffer;
-  std::optional<TrimConfig> trim;  // lossy: what happens to a frame that its queue has no room for; nothing: dropped
+  std::optional<TrimConfig> trim;  // lossy: what happens to a frame that there is no room for; nothing: dropped
   EcnConfig ecn;
   ClassScheduling scheduling;
 };

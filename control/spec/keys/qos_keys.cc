@@ -166,6 +166,8 @@ void check_class(const Tree& map, const TrafficClass& c) {
       map.at_or_self("trim").fail(
           "the class is lossless: its frames are never refused, so there is nothing to trim; expected one of the two");
     refuse("queue-alpha", "has no meaning for a lossless class: its queue is never cut, its ingress is paused");
+    if (c.queue_limit)
+      refuse("queue-limit", "has no meaning for a lossless class: its queue is never cut, its ingress is paused");
     if (c.ecn.drop_not_ect)
       map.at_or_self("ecn").at_or_self("drop-not-ect").fail("true in a lossless class, which drops nothing");
     if (c.xoff && c.xon_offset >= *c.xoff)
@@ -181,6 +183,8 @@ void check_class(const Tree& map, const TrafficClass& c) {
     refuse("xon-offset", kLossy);
   }
   if (c.xoff) refuse("alpha", "has no effect beside xoff, a fixed limit in its place; expected one of the two");
+  if (c.queue_limit)
+    refuse("queue-alpha", "has no effect beside queue-limit, a fixed limit in its place; expected one of the two");
   if (c.strict) refuse("weight", "has no meaning for a strict class; expected one of the two");
 }
 
@@ -204,13 +208,15 @@ const Table<Ecn>& ecn_keys() {
 const Table<Trim>& trim_keys() {
   static const Table<Trim> table{
       "trim",
-      "What a queue of a lossy class does, instead of dropping it, with a frame that it has no room for",
+      "What becomes, instead of being dropped, of a frame of a lossy class that there is no room for",
       {key("keep", &Trim::keep, octets(96, 9238), "octets that are left, from the Ethernet header on, without FCS")
            .show(),
        key("dscp", &Trim::dscp, integer(0, 63), "DSCP of what is left: by it later switches know its class").require(),
        key("class", &Trim::to_class, integer(0, 7), "class whose queue it goes to at this port").require(),
        key("last-hop-dscp", &Trim::last_hop_dscp, maybe(integer(0, 63)),
-           "DSCP of what is left at ports with a host behind them (UET: DSCP_TRIMMED_LASTHOP); without it the same")}};
+           "DSCP of what is left at ports with a host behind them (UET: DSCP_TRIMMED_LASTHOP); without it the same"),
+       key("which", &Trim::coin, choice<bool>({{"arriving", false}, {"coin", true}}),
+           "what a full queue cuts: the arriving frame, or by coin that one or the last frame that waits")}};
   return table;
 }
 
@@ -250,9 +256,11 @@ const Table<TrafficClass>& class_keys() {
            "lossless: let the sender go when this far below the XOFF threshold"),
        key("queue-alpha", &TrafficClass::queue_alpha_exponent, power_of_two(),
            "lossy: the egress queue may use this x the free shared buffer"),
+       key("queue-limit", &TrafficClass::queue_limit, maybe(size(Bytes{1})),
+           "lossy: a fixed limit of the egress queue in the place of queue-alpha, the frame in transmission included"),
        key("queue-reserved", &TrafficClass::queue_reserved, size(), "buffer guaranteed to the egress queue, per port"),
        key("trim", &TrafficClass::trim, map_of(trim_keys()),
-           "lossy: what its queue has no room for goes on as its headers, in another class; without it it is dropped"),
+           "lossy: what there is no room for goes on as its headers, in another class; without it it is dropped"),
        key("ecn", &TrafficClass::ecn, ecn_form(), "marking; auto: thresholds by the port's rate, 4 and 16 KB per Gb/s"),
        key("strict", &TrafficClass::strict, boolean(),
            "sent before all classes that are not strict; the higher class first"),

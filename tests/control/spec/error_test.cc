@@ -47,7 +47,8 @@ TEST(QosErrors, Classes) {
        "x.yaml:8:35: " + path +
            ": unknown key 'lossles'; did you mean 'lossless'? Known here: lossless, cbfc, alpha, xoff, headroom, "
            "accept-loss, "
-           "reserved, xon-offset, queue-alpha, queue-reserved, trim, ecn, strict, weight, path, remap-to, least-frame"},
+           "reserved, xon-offset, queue-alpha, queue-limit, queue-reserved, trim, ecn, strict, weight, path, remap-to, "
+           "least-frame"},
       {at("lossless: yes"), "x.yaml:8:45: " + path + ".lossless: 'yes' is neither true nor false"},
       {at("alpha: 3"),
        "x.yaml:8:42: " + path +
@@ -58,6 +59,15 @@ TEST(QosErrors, Classes) {
       {at("lossless: true, queue-alpha: 1"),
        "x.yaml:8:64: " + path +
            ".queue-alpha: has no meaning for a lossless class: its queue is never cut, its ingress is paused"},
+      {at("lossless: true, queue-limit: 1KB"),
+       "x.yaml:8:64: " + path +
+           ".queue-limit: has no meaning for a lossless class: its queue is never cut, its ingress is paused"},
+      {at("queue-limit: 1KB, queue-alpha: 1"),
+       "x.yaml:8:66: " + path +
+           ".queue-alpha: has no effect beside queue-limit, a fixed limit in its place; expected one of the two"},
+      {at("queue-limit: 0"), "x.yaml:8:48: " + path + ".queue-limit: 0 is out of range; expected 1B..1024TiB"},
+      {at("trim: { dscp: 40, class: 5, which: tail }"),
+       "x.yaml:8:70: " + path + ".trim.which: unknown 'tail'; expected arriving or coin"},
       {at("lossless: true, ecn: { drop-not-ect: true }"),
        "x.yaml:8:72: " + path + ".ecn.drop-not-ect: true in a lossless class, which drops nothing"},
       {at("headroom: 10KiB"),

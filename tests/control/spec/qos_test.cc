@@ -71,6 +71,9 @@ TEST(Qos, EveryKeyOfAClass) {
   EXPECT_EQ(c.least_frame, 128u);
   EXPECT_EQ(class3("xoff: 256KiB").xoff, 256_KiB);
   EXPECT_EQ(class3("queue-alpha: 4").queue_alpha_exponent, 2);
+  EXPECT_EQ(class3("queue-limit: 120KB").queue_limit, Bytes{120'000});
+  EXPECT_TRUE(class3("trim: { dscp: 40, class: 5, which: coin }").trim->coin);
+  EXPECT_FALSE(class3("trim: { dscp: 40, class: 5 }").trim->coin);
   EXPECT_EQ(class3("lossless: true, headroom: auto").headroom, std::nullopt);
   EXPECT_TRUE(class3("strict: true").strict);
   EXPECT_EQ(class3("").remap_to, -1);

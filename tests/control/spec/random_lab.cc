@@ -98,8 +98,11 @@ TrafficClass random_class(Chance& chance) {
   } else {
     if (chance.one_in(4))
       c.trim = Trim{static_cast<std::uint32_t>(chance.integer(96, 9238)), chance.integer(0, 63), chance.integer(0, 7),
-                    chance.one_in(3) ? std::optional(chance.integer(0, 63)) : std::nullopt};
-    c.queue_alpha_exponent = chance.integer(-8, 7);
+                    chance.one_in(3) ? std::optional(chance.integer(0, 63)) : std::nullopt, chance.one_in(2)};
+    if (chance.one_in(3))
+      c.queue_limit = chance.bytes(1, kMiB);
+    else
+      c.queue_alpha_exponent = chance.integer(-8, 7);
   }
   c.queue_reserved = chance.bytes(0, kMiB);
   c.ecn = random_ecn(chance, c.lossless);

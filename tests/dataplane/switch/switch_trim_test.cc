@@ -1,4 +1,8 @@
 // Trimming at a switch: what its queue has no room for goes on as its headers, in a class of its own.
+#include <algorithm>
+#include <functional>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "dataplane/wire/ipv4.h"
@@ -47,6 +51,71 @@ TEST_F(SwitchTrim, WhatTheQueueHasNoRoomForGoesOnCutInTheTrimClass) {
   EXPECT_EQ(rig.count(kOut, cls(0)).trimmed, cut);
   EXPECT_EQ(rig.count(kOut, cls(5)).tx_packets, cut);
   EXPECT_EQ(rig.sw.counters().dropped(), 0u);
+}
+
+// The ingress groups are full before the queue is; what is left is charged to those of its new class.
+TEST_F(SwitchTrim, WhatTheIngressGroupHasNoRoomForGoesOnCutToo) {
+  SwitchConfig c = config();
+  for (SwitchPortConfig& p : c.ports) {
+    p.classes[0].buffer.queue_alpha = {};
+    p.classes[0].buffer.alpha = {Alpha::kLeast};
+  }
+  SwitchRig rig(std::move(c));
+  send(rig, 10);
+  rig.run(20_us);
+  EXPECT_EQ(rig.wire.sent(kOut).size(), 20u);
+  EXPECT_GT(rig.count(kOut, cls(0)).trimmed, 0u);
+  EXPECT_EQ(rig.count(kOut, cls(0)).trimmed, rig.count(kOut, cls(5)).tx_packets);
+  EXPECT_EQ(rig.sw.counters().dropped(), 0u);
+  EXPECT_TRUE(rig.sw.audit().empty());
+}
+
+// Nine cells, whatever is free: two frames of four cells.
+TEST_F(SwitchTrim, AQueueMayHaveAFixedLimit) {
+  SwitchConfig c = config();
+  for (SwitchPortConfig& p : c.ports) p.classes[0].buffer.queue_limit = {9 * 256};
+  SwitchRig rig(std::move(c));
+  send(rig, 10);
+  rig.run(20_us);
+  EXPECT_EQ(rig.count(kOut, cls(0)).max_depth_octets, 2000u);
+  EXPECT_GT(rig.count(kOut, cls(0)).trimmed, 0u);
+  EXPECT_EQ(rig.sw.counters().dropped(), 0u);
+}
+
+// By coin, the last frame of the queue is cut in the place of the arriving one, which goes behind the others.
+TEST_F(SwitchTrim, ByCoinTheLastFrameOfTheQueueIsCut) {
+  const auto order = [](bool coin) {
+    SwitchConfig c = config();
+    c.seed = Seed{7};
+    for (SwitchPortConfig& p : c.ports) {
+      p.classes[0].buffer.queue_limit = {17 * 256};
+      p.classes[0].trim->coin = coin;
+    }
+    SwitchRig rig(std::move(c));
+    for (std::uint32_t i = 0; i < 40; ++i)
+      rig.send(i % 2 == 0 ? kIn : port(2), 5_us + 41_ns * static_cast<int>(i),
+               {.destination = host(kOut), .dscp = 0, .frame_octets = 1000 - i});
+    rig.run(20_us);
+    std::vector<std::uint32_t> whole;
+    std::uint64_t cut = 0;
+    for (const Sent& s : rig.wire.sent(kOut))
+      if (s.packet.frame_octets == 132)
+        ++cut;
+      else
+        whole.push_back(s.packet.frame_octets);
+    EXPECT_EQ(whole.size() + cut, 40u) << "each once";
+    EXPECT_EQ(rig.count(kOut, cls(0)).trimmed, cut);
+    EXPECT_GT(cut, 10u);
+    EXPECT_EQ(rig.sw.counters().dropped(), 0u);
+    EXPECT_TRUE(rig.sw.audit().empty());
+    return whole;
+  };
+  const std::vector<std::uint32_t> arriving = order(false);
+  const std::vector<std::uint32_t> coin = order(true);
+  EXPECT_EQ(arriving.size(), coin.size()) << "as many are cut";
+  EXPECT_NE(arriving, coin);
+  EXPECT_TRUE(std::ranges::is_sorted(coin, std::greater<>())) << "those that stay keep their order";
+  EXPECT_EQ(coin, order(true)) << "the same coin for the same seed";
 }
 
 TEST_F(SwitchTrim, AFrameThatIsShortAlreadyGoesOnWhole) {
