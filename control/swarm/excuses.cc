@@ -53,6 +53,8 @@ bool Excuses::overruns(PortRef port) const {
          // Our pause frames are lost or late,
          reach_.towards<what::Loss, what::BurstLoss, what::BitErrorRate, what::Drop, what::LosePause, what::Delay>(
              peer) ||
+         // wait for more than the one retry of a frame that headroom is computed for,
+         (lab_.fabric()[port.device].link_retry(port.port) != nullptr && reach_.towards<what::Truncate>(peer)) ||
          // not obeyed,
          reach_.at<what::IgnorePause>(peer) ||
          // or forgotten; and what was held back comes at once.

@@ -64,6 +64,19 @@ TEST_F(ExcusesTest, LostPausesExplainFullHeadroomBehindThem) {
   EXPECT_FALSE(excuses_->late_drop(DropReason::kHeadroomFull, port("leaf1", 2), kLossless));
 }
 
+// With LLR a pause frame waits until what is sent before it has arrived whole, however often it is retried.
+TEST_F(ExcusesTest, RetriesExplainFullHeadroomBehindPausesThatWaitForThem) {
+  with("on: \"leaf1:2 out\", truncate: 100B", "defaults: { link: { llr: on } }\n");
+  EXPECT_TRUE(excuses_->drop(DropReason::kHeadroomFull, port("leaf1", 2), kLossless));
+  EXPECT_FALSE(excuses_->drop(DropReason::kHeadroomFull, port("leaf1", 1), kLossless));
+  EXPECT_FALSE(excuses_->late_drop(DropReason::kHeadroomFull, port("leaf1", 2), kLossless));
+}
+
+TEST_F(ExcusesTest, WithoutRetriesFramesThatAreCutHoldNothingUp) {
+  with("on: \"leaf1:2 out\", truncate: 100B");
+  EXPECT_FALSE(excuses_->drop(DropReason::kHeadroomFull, port("leaf1", 2), kLossless));
+}
+
 TEST_F(ExcusesTest, AFaultThatHasDoneNothingExplainsNothing) {
   with("on: leaf1:2, at: 90ms, down: true");
   EXPECT_FALSE(excuses_->drop(DropReason::kLinkDown, port("leaf1", 2), kLossless));
