@@ -130,6 +130,29 @@ class Writer {
       if (!cc.empty()) set(nic + ".congestion", cc == "no-cc" ? "none" : cc);
       if (!path.empty() && column_.is_uet()) set(nic + ".path-policy", path == "spray" ? "mixed" : "single");
     }
+    if (path == "spray" && column_.is_uet() && without_udp()) hash_entropy();
+  }
+
+  // Whether a NIC puts UET directly into IP, by the file or by what the column says behind its words.
+  bool without_udp() const {
+    return std::ranges::any_of(lab_.hosts, [](const auto& h) { return !h.second.uet.udp; }) ||
+           std::ranges::any_of(column_.sets, [](const std::string& set) {
+             return set.ends_with("encapsulation=ip") || set.ends_with("profile=ref-prov");
+           });
+  }
+
+  // Its entropy is then in a header that switches hash if they are told to.
+  void hash_entropy() {
+    for (const auto& [name, profile] : lab_.switches) {
+      const spec::EcmpSpec& e = profile.ecmp;
+      if (e.uet_entropy) continue;
+      std::string fields;
+      for (const auto& [has, word] :
+           {std::pair{e.addresses, "addresses"}, std::pair{e.ports, "ports"},
+            std::pair{e.destination_qp, "destination-qp"}, std::pair{e.ingress_port, "ingress-port"}})
+        if (has) fields += fmt::format("{}, ", word);
+      set(fmt::format("switches.{}.ecmp.fields", name), fmt::format("[{}uet-entropy]", fields));
+    }
   }
 
   void path(const ClassName& c) {
@@ -151,6 +174,7 @@ class Writer {
     if (lossless) {
       // What a lossless class has no use for.
       if (now.queue_alpha_exponent != 0) set(c.path() + ".queue-alpha", "");
+      if (now.queue_limit) set(c.path() + ".queue-limit", "");
       if (now.ecn.drop_not_ect) set(c.path() + ".ecn.drop-not-ect", "");
     }
     if (word == "trim" && !now.trim) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "control/build/built_lab.h"
+#include "control/build/uet_notes.h"
 #include "control/picture/words.h"
 #include "control/report/units.h"
 #include "control/spec/fault_place.h"
@@ -203,7 +204,8 @@ void add_check(CLI::App& app, int&) {
   command->add_option("SPEC", *file, "Fabric file (YAML)")->required();
   command->add_option("--set", *sets, "Change a value first, e.g. --set topology.spines=4")->type_name("PATH=VALUE");
   command->footer(
-      "Nothing is started. It prints the window and the link that limits it, headroom, buffers and packet memory.\n"
+      "Nothing is started. It prints the window and the link that limits it, headroom, buffers and packet memory, and\n"
+      "notes on settings that keep UET from what it could do.\n"
       "Example: railyard check topologies/incast-8to1.yaml");
   command->callback([=] {
     build::BuiltLab lab(spec::load(*file, *sets), build::Outputs::kLeaveAlone);
@@ -216,6 +218,7 @@ void add_check(CLI::App& app, int&) {
     print_memory(lab);
     print_trunks(lab.spec());
     print_faults(lab.spec());
+    for (const std::string& note : build::uet_notes(lab)) fmt::print("note: {}\n", note);
     fmt::print("ok\n");
   });
 }

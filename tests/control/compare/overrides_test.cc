@@ -89,6 +89,18 @@ TEST(Overrides, ATrimmingClassNeedsOneForWhatIsTrimmed) {
   EXPECT_THAT(sets(own, "roce/pfc"), Contains("qos.default.classes.3.trim=")) << "and goes where nothing is refused";
 }
 
+// Without UDP the entropy of UET is in a header of its own, which switches hash if they are told to.
+TEST(Overrides, SprayHasSwitchesHashWhatPacketsWithoutUdpCarry) {
+  std::string ip = kLab;
+  ip.replace(ip.find("default: {}"), 11, "default: { uet: { encapsulation: ip } }");
+  constexpr const char* kFields = "switches.default.ecmp.fields=[addresses, ports, uet-entropy]";
+  EXPECT_THAT(sets(ip, "uet/rud/spray/trim"), Contains(kFields));
+  EXPECT_THAT(sets(kLab, "uet/rud/spray/trim, hosts.default.uet.encapsulation=ip"), Contains(kFields));
+  EXPECT_THAT(sets(ip, "uet/rod/ecmp"), Not(Contains(HasSubstr("ecmp.fields"))));
+  EXPECT_THAT(sets(ip, "roce/spray"), Not(Contains(HasSubstr("ecmp.fields"))));
+  EXPECT_THAT(sets(kLab, "uet/rud/spray/trim"), Not(Contains(HasSubstr("ecmp.fields"))));
+}
+
 TEST(Overrides, AreTakenByTheLab) {
   const std::string lab =
       "name: x\n"

@@ -27,6 +27,38 @@ TEST_F(CheckShow, CheckSaysWhatFollowsFromALab) {
             EndsWith("\nok\n")));
 }
 
+// Nothing is wrong with such a lab, and it is not what was meant.
+TEST_F(CheckShow, CheckNotesWhatKeepsUetFromWhatItCouldDo) {
+  write("uet.yaml",
+        "name: uet\ntopology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 1 }\n"
+        "traffic: [ { name: t, from: h1, to: h2, transport: uet, bytes: 1MB } ]\n");
+  const auto check = [&](std::vector<std::string> sets) {
+    std::vector<std::string> arguments{"check", "uet.yaml"};
+    for (std::string& s : sets) arguments.insert(arguments.end(), {"--set", std::move(s)});
+    const Outcome o = railyard(arguments);
+    EXPECT_EQ(o.exit_code, kOk) << o.err;
+    return o.out;
+  };
+  EXPECT_THAT(check({}), testing::Not(HasSubstr("note:")));
+  const std::string ip = "hosts.default.uet.encapsulation=ip";
+  EXPECT_THAT(check({ip}),
+              HasSubstr("note: hosts.default.uet: encapsulation is ip, and switches.default.ecmp.fields has no "
+                        "uet-entropy: packets are not sprayed over paths\n"));
+  EXPECT_THAT(check({"hosts.default.uet.profile=ref-prov"}), HasSubstr("has no uet-entropy"));
+  EXPECT_THAT(check({ip, "switches.default.ecmp.fields=[addresses, uet-entropy]"}), testing::Not(HasSubstr("note:")));
+  EXPECT_THAT(check({ip, "hosts.default.uet.path-policy=single"}), testing::Not(HasSubstr("note:")));
+  EXPECT_THAT(check({ip, "hosts.default.uet.ip-protocol=200", "switches.default.ecmp.fields=[uet-entropy]"}),
+              HasSubstr("note: hosts.default.uet: ip-protocol is 200, and switches know the entropy of UET behind 253 "
+                        "only: packets are not sprayed over paths\n"));
+  const std::string far = "defaults.link.delay=100us";
+  EXPECT_THAT(check({far}),
+              HasSubstr("note: hosts.default.uet: window is 512 packets, and h1:1 at 100Gbps with a round "
+                        "trip of 80"));
+  EXPECT_THAT(check({far, "hosts.default.uet.window=4096"}), HasSubstr("mp-range is 512 packets"));
+  EXPECT_THAT(check({far, "hosts.default.uet.window=4096", "hosts.default.uet.mp-range=4096"}),
+              testing::Not(HasSubstr("note:")));
+}
+
 TEST_F(CheckShow, ShowPrintsWhatIsAFabricFileAgain) {
   const Outcome once = railyard({"show", topology("incast-8to1.yaml"), "--set", "topology.spines=3"});
   EXPECT_EQ(once.exit_code, kOk);
