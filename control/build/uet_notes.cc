@@ -68,13 +68,13 @@ void note_window(const BuiltLab& lab, std::vector<std::string>& notes) {
     const auto* const nscc = std::get_if<uet::NsccConfig>(&c.congestion);
     if (nscc == nullptr || said.contains(profile)) continue;
     const double bdp = std::ceil(static_cast<double>((nscc->rate * nscc->base_rtt).n) / c.payload_mtu);
-    const int least = std::min(uet.window, uet.mp_range);
-    if (least >= bdp) continue;
+    if (uet.window >= bdp) continue;
     said.insert(profile);
     notes.push_back(fmt::format(
-        "hosts.{}.uet: {} is {} packets, and {} at {} with a round trip of {} takes {:.0f} to be filled by one PDC",
-        profile, uet.window <= uet.mp_range ? "window" : "mp-range", least, spec::format(nic.name),
-        spec::format(nscc->rate), spec::format(nscc->base_rtt), bdp));
+        "hosts.{}.uet: window is {} packets, and {} at {} with a round trip of {} takes {:.0f} to be filled by one "
+        "PDC; "
+        "expected as many, and an mp-range to match",
+        profile, uet.window, spec::format(nic.name), spec::format(nscc->rate), spec::format(nscc->base_rtt), bdp));
   }
 }
 
