@@ -306,6 +306,23 @@ class Requests final : public Tap {
   std::size_t pds_;
 };
 
+// Requests that are too short to be cut have the DSCP of those that were all the same. What answers them is of their ECN.
+TEST(Uet, ARequestInTheClassOfTrimmedPacketsIsAnsweredAsItWasAsked) {
+  Scenario s(
+      "name: requests\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 4 }\n"
+      "qos: { default: { classes: { 7: { queue-limit: 256B, trim: { keep: 512B, dscp: 43, class: 5 } } } } }\n"
+      "faults: [ { name: marks, on: h1 out, mark: true } ]\n"
+      "traffic:\n  - { name: t, from: h1, to: h2, transport: uet, message: 10KB, bytes: 100KB, dscp: 18 }\n"
+      "  - { name: r, from: h1, to: [h2, h3, h4], transport: uet, operation: read, dscp: 60, ecn: false, message: 100B, "
+      "bytes: 10KB, outstanding: 1 }\n");
+  s.run_to_the_end();
+  const report::Report r = s.report();
+  expect_all_verified(r, 310);
+  EXPECT_GT(s.at("leaf1:1", 7).trimmed, 0u);
+  EXPECT_GT(flow_report(r).marked, 0u);
+  for (const char* asks : {"h2", "h3", "h4"}) EXPECT_EQ(flow_report(r, std::string("r/h1->") + asks).marked, 0u);
+}
+
 // The packet of one PSN is dropped once, and comes later; no other goes twice.
 TEST(Uet, AFaultFindsOnePacketByItsPsn) {
   for (const bool udp : {true, false}) {

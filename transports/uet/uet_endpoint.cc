@@ -54,20 +54,27 @@ const OuterPath& UetEndpoint::path(const OutPacket& out, std::size_t way) {
   return path;
 }
 
-// Of this end's classes the one that is marked as what has come; the first one of its DSCP, if they differ in ECN.
-// Class 0: none is.
+// Of this end's classes the one that is marked as what has come; the first one of its DSCP, if they differ in ECN. None
+// of that DSCP: a switch has put a packet into its class for trimmed ones that was too short to be cut; then the first
+// one of its ECN, which stays. Class 0: none is.
 std::uint8_t UetEndpoint::class_of(std::uint8_t traffic_class_octet) const noexcept {
   if (classes_.size() == 1) [[likely]]
     return 0;
   const int dscp = traffic_class_octet >> 2;
   const bool ect = wire::ecn_of(traffic_class_octet) != wire::Ecn::kNotEct;
-  std::size_t found = classes_.size();
-  for (std::size_t c = 0; c < classes_.size(); ++c) {
-    if (classes_[c].dscp != dscp) continue;
-    if (classes_[c].ect == ect) return static_cast<std::uint8_t>(c);
-    found = std::min(found, c);
+  const std::size_t none = classes_.size();
+  std::size_t of_dscp = none;
+  std::size_t of_ecn = none;
+  for (std::size_t c = 0; c < none; ++c) {
+    const bool same = classes_[c].ect == ect;
+    if (classes_[c].dscp == dscp) {
+      if (same) return static_cast<std::uint8_t>(c);
+      of_dscp = std::min(of_dscp, c);
+    } else if (same) {
+      of_ecn = std::min(of_ecn, c);
+    }
   }
-  return static_cast<std::uint8_t>(found % classes_.size());
+  return static_cast<std::uint8_t>(of_dscp < none ? of_dscp : of_ecn % none);
 }
 
 void UetEndpoint::fill(const OutPacket& out, TxFrame& frame) {
