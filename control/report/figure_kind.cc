@@ -94,6 +94,7 @@ FigureKind kind_of(std::string_view name) {
   const bool is_path = name.starts_with('/');
   const bool of_completed = is_path && (name.find("/fct_ns") != name.npos || name.find("/slowdown") != name.npos ||
                                         name.find("/message_ns") != name.npos);
+  if (is_path && (name.ends_with("/samples") || name.ends_with("/count"))) return {kCount, kNeither, of_completed};
   if (is_path)
     if (const std::size_t last = name.rfind('/'); !name.substr(last).contains('_')) name = name.substr(0, last);
   if (name.starts_with("fct_") || name.starts_with("latency_")) return {kNanoseconds, kLower};

@@ -90,6 +90,13 @@ TEST(Summary, TrimmingIsRatedByTheQueuesThatTrim) {
   EXPECT_NEAR(figures.at("goodput_part"), figures.at("goodput") / 100e9, 1e-9);
 }
 
+TEST(Summary, FiguresByTheirPathHaveTheUnitOfWhatTheyAreOf) {
+  EXPECT_EQ(kind_of("/traffic/0/message_ns/p99").unit, Unit::kNanoseconds);
+  EXPECT_TRUE(kind_of("/traffic/0/message_ns/p99").of_completed);
+  EXPECT_EQ(kind_of("/traffic/0/message_ns/samples").unit, Unit::kCount);
+  EXPECT_EQ(kind_of("/traffic/1/fct_ns/count").unit, Unit::kCount);
+}
+
 TEST(Summary, KnowsAllItsFigures) {
   const std::vector<std::string> known = known_figures();
   for (const auto& [name, value] : figures_of(std::string(kPermutation) + "message: 64KB"))
