@@ -28,5 +28,8 @@ inline constexpr double kWithin = 0.1;
 inline constexpr int kWindowPackets = 100;
 inline constexpr int kHold = 10;
 std::optional<Duration> convergence(const Sharing& sharing);
+// How near to it they come: the least part of the fair share, 0.25 for 25 %, that no flow was farther from it by in
+// kHold windows one behind the other. Nothing: there were not so many.
+std::optional<double> nearest_share(const Sharing& sharing);
 
 }  // namespace railyard::report

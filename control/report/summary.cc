@@ -213,6 +213,7 @@ std::vector<Figure> summary(const Report& r) {
   if (r.transients) {
     if (const auto ns = r.transients->repair_ns()) out.push_back({"repair_after", static_cast<double>(*ns)});
     if (const auto ns = r.transients->convergence_ns()) out.push_back({"convergence", static_cast<double>(*ns)});
+    if (const auto off = r.transients->nearest_share()) out.push_back({"off_fair_share", *off});
   }
   LinkRetryCounters llr;
   for (const PortReport& p : r.ports) llr.add(p.counters.llr);

@@ -38,7 +38,7 @@ Transients::Shared shared(const telemetry::TransientWatch& watch, const std::vec
   if (done) s.until = std::min(s.until, Duration{*done * kPsPerNs});
   s.fair_bps = limit / static_cast<double>(of.size());
   s.packet_octets = packets > 0 ? octets / packets : 0;
-  Transients::Shared r{flows[of.front()].destination, of.size(), s.fair_bps, onset, {}};
+  Transients::Shared r{flows[of.front()].destination, of.size(), s.fair_bps, onset, {}, nearest_share(s)};
   if (const auto after = convergence(s)) r.convergence_ns = nanoseconds(*after);
   return r;
 }
@@ -57,6 +57,15 @@ std::optional<std::int64_t> Transients::convergence_ns() const {
     slowest = std::max(slowest.value_or(0), *s.convergence_ns);
   }
   return slowest;
+}
+
+std::optional<double> Transients::nearest_share() const {
+  std::optional<double> worst;
+  for (const Shared& s : shared) {
+    if (!s.nearest_share) return std::nullopt;
+    worst = std::max(worst.value_or(0), *s.nearest_share);
+  }
+  return worst;
 }
 
 Transients transients(const telemetry::TransientWatch& watch, const std::vector<FlowReport>& flows) {
@@ -83,7 +92,8 @@ nlohmann::ordered_json transients_json(const Transients& t) {
                            {"flows", s.flows},
                            {"fair_bps", s.fair_bps},
                            {"onset_ns", s.onset_ns},
-                           {"convergence_ns", or_null(s.convergence_ns)}});
+                           {"convergence_ns", or_null(s.convergence_ns)},
+                           {"nearest_share", s.nearest_share ? Json(*s.nearest_share) : Json(nullptr)}});
   return j;
 }
 

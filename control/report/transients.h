@@ -25,12 +25,15 @@ struct Transients {
     double fair_bps = 0;                         // of payload, of each
     std::int64_t onset_ns = 0;                   // the last of them started
     std::optional<std::int64_t> convergence_ns;  // from then (convergence.h); nothing: not converged
+    std::optional<double> nearest_share;         // how near to fair it came (convergence.h)
   };
   std::vector<Shared> shared;
 
   std::optional<std::int64_t> repair_ns() const;
   // Of the slowest; nothing: one has not converged, or nobody shares.
   std::optional<std::int64_t> convergence_ns() const;
+  // Of the least even; nothing: not known of one, or nobody shares.
+  std::optional<double> nearest_share() const;
 };
 
 // `flows`: of all flows of the watched lab, in its order, with their limits (add_limits()).

@@ -40,7 +40,8 @@ void runs_under_wall_clock(bool searches, std::size_t& jobs) {
 std::vector<std::string> options_for(const std::vector<std::string>& metrics) {
   const bool transient = std::ranges::any_of(metrics, [](const std::string& metric) {
     const std::string name = sweep::name_of_metric(metric);
-    return name == "convergence" || name == "repair_after" || name.starts_with("/transients/");
+    return name == "convergence" || name == "repair_after" || name == "off_fair_share" ||
+           name.starts_with("/transients/");
   });
   return transient ? std::vector<std::string>{"--transients"} : std::vector<std::string>{};
 }

@@ -52,12 +52,14 @@ TEST(Convergence, OneFlowThatStaysAboveIsEnoughToHaveNone) {
   Sharing s = shared(3);
   add(s, {10, 10, 11.5}, 1000);
   EXPECT_EQ(convergence(s), std::nullopt);
+  EXPECT_NEAR(*nearest_share(s), 0.15, 0.001) << "that is how near it comes";
 }
 
 TEST(Convergence, NeedsTenWindowsBeforeTheFirstIsDone) {
   Sharing s = shared(2);
   add(s, {10, 10}, 329);
   EXPECT_EQ(convergence(s), std::nullopt);
+  EXPECT_EQ(nearest_share(s), std::nullopt);
   add(s, {10, 10}, 1);
   EXPECT_EQ(convergence(s), Duration{});
   s.until = s.until - 10_us;
