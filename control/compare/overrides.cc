@@ -1,6 +1,7 @@
 #include "control/compare/overrides.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -24,8 +25,10 @@ struct ClassName {
 };
 
 struct Carried {
-  std::vector<std::string> paths;   // "traffic.all", "collectives.train"
-  std::set<ClassName> at_switches;  // of their data
+  std::vector<std::string> paths;    // "traffic.all", "collectives.train"
+  std::set<std::string> uet;         // those that the file carries over UET,
+  std::set<std::string> roce_flows;  // and traffic over RoCE
+  std::set<ClassName> at_switches;   // of their data
   std::set<ClassName> at_hosts;
 };
 
@@ -54,10 +57,12 @@ Carried carried(const spec::Lab& lab) {
       throw std::invalid_argument(
           fmt::format("traffic.{}: rping is of rdma_cm, and so of RoCEv2 alone; expected write, send or read", t.name));
     all.paths.push_back("traffic." + t.name);
+    (t.is_uet() ? all.uet : all.roce_flows).insert(all.paths.back());
     add_classes(lab, t.dscp, all);
   }
   for (const spec::CollectiveSpec& c : lab.collectives) {
     all.paths.push_back("collectives." + c.name);
+    if (c.is_uet()) all.uet.insert(all.paths.back());
     add_classes(lab, c.dscp, all);
   }
   if (all.paths.empty())
@@ -90,7 +95,9 @@ int dscp_of_class(const spec::QosProfile& qos, const ClassName& of, int number) 
 
 class Writer {
  public:
-  Writer(const spec::Lab& lab, const spec::Column& column) : lab_(lab), column_(column), carried_(carried(lab)) {}
+  using IsSaid = std::function<bool(const std::string& path)>;
+  Writer(const spec::Lab& lab, const spec::Column& column, const IsSaid& is_said)
+      : lab_(lab), column_(column), is_said_(is_said), carried_(carried(lab)) {}
 
   std::vector<std::string> all() {
     transport();
@@ -111,10 +118,13 @@ class Writer {
     const std::string_view service = column_.word(Kind::kService);
     for (const std::string& path : carried_.paths) {
       set(path + ".transport", column_.word(Kind::kTransport));
+      // What the file says of the other transport has no meaning here.
+      if (carried_.uet.contains(path) && !column_.is_uet() && is_said_(path + ".service")) set(path + ".service", "");
+      if (carried_.roce_flows.contains(path) && column_.is_uet() && is_said_(path + ".qp-type"))
+        set(path + ".qp-type", "");
       const bool collective = path.starts_with("collectives.");
       if (collective && service == "uc")
-        throw std::invalid_argument(
-            fmt::format("{}: uc loses messages, which collectives need; expected rc", path));
+        throw std::invalid_argument(fmt::format("{}: uc loses messages, which collectives need; expected rc", path));
       if (service.empty() || (collective && service == "rc")) continue;
       set(path + (column_.is_uet() ? ".service" : ".qp-type"), service);
     }
@@ -128,7 +138,13 @@ class Writer {
       const std::string nic = fmt::format("hosts.{}.{}", name, column_.word(Kind::kTransport));
       if (!recovery.empty()) set(nic + ".loss-recovery", recovery == "gbn" ? "go-back-n" : "selective-repeat");
       if (!cc.empty()) set(nic + ".congestion", cc == "no-cc" ? "none" : cc);
-      if (!path.empty() && column_.is_uet()) set(nic + ".path-policy", path == "spray" ? "mixed" : "single");
+      if (path.empty() || !column_.is_uet()) continue;
+      if (!sprays())
+        set(nic + ".path-policy", "single");
+      else if (path != "spray")
+        set(nic + ".path-policy", path);
+      else if (profile.uet.path_policy == spec::UetPathPolicy::kSingle)  // the file's own, if it is one that sprays
+        set(nic + ".path-policy", "reps");
     }
     if (path == "spray" && column_.is_uet() && without_udp()) hash_entropy();
   }
@@ -155,11 +171,17 @@ class Writer {
     }
   }
 
+  // UET: the sender gives each packet its own path.
+  bool sprays() const {
+    constexpr std::string_view kWords[] = {"spray", "oblivious", "bitmap", "reps", "mixed"};
+    return std::ranges::find(kWords, column_.word(Kind::kPath)) != std::end(kWords);
+  }
+
   void path(const ClassName& c) {
     const std::string_view word = column_.word(Kind::kPath);
     if (word.empty()) return;
     // UET sprays by the entropy of its packets, which switches hash.
-    set(c.path() + ".path", column_.is_uet() && word == "spray" ? "ecmp" : word);
+    set(c.path() + ".path", column_.is_uet() && sprays() ? "ecmp" : word);
   }
 
   void loss(const ClassName& c) {
@@ -188,14 +210,16 @@ class Writer {
 
   const spec::Lab& lab_;
   const spec::Column& column_;
+  const IsSaid& is_said_;
   Carried carried_;
   std::vector<std::string> out_;
 };
 
 }  // namespace
 
-std::vector<std::string> overrides(const spec::Lab& lab, const spec::Column& column) {
-  return Writer(lab, column).all();
+std::vector<std::string> overrides(const spec::Lab& lab, const spec::Column& column,
+                                   const std::function<bool(const std::string& path)>& is_said) {
+  return Writer(lab, column, is_said).all();
 }
 
 }  // namespace railyard::compare

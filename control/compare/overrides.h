@@ -1,6 +1,7 @@
 // What a column of a comparison changes in a lab, as settings of the command line (--set).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace railyard::compare {
 // For all of the lab's traffic and collectives between RDMA NICs, their NICs, and the classes that carry them; traffic
 // of the generator is background, and stays. The column's own settings come last. Throws std::invalid_argument: the lab
 // has nothing that a transport carries; a word cannot be had here (`trim` without a class for what is trimmed).
-std::vector<std::string> overrides(const spec::Lab& lab, const spec::Column& column);
+// `is_said`: whether the file has a key ("traffic.all.service"): what it says of the other transport is taken away.
+std::vector<std::string> overrides(const spec::Lab& lab, const spec::Column& column,
+                                   const std::function<bool(const std::string& path)>& is_said);
 
 }  // namespace railyard::compare

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "control/report/html/markup.h"
-#include "control/report/html/style.h"
 #include "control/report/summary.h"
 
 namespace railyard::compare {
@@ -32,9 +30,22 @@ std::string change_text(std::optional<double> change) {
 
 std::string heading_of(const SideBySide::Block& block) { return fmt::format("{}", fmt::join(block.over, ", ")); }
 
+// Rows whose name does not say what they count.
+constexpr std::string_view kExplained[] = {"out_of_order", "missing", "convergence"};
+
 }  // namespace
 
-std::optional<double> SideBySide::change(const Block& block, std::size_t metric, std::size_t c) {
+// "88.2 us (1 of 8)  -3.0 % *"
+std::string SideBySide::cell_text(const Block& block, std::size_t metric, std::size_t c, bool is_best) const {
+  const report::FigureKind k = kind(metric);
+  std::string text = text_of(block.cells[metric][c], k.unit);
+  if (k.of_completed && !block.is_complete(c) && text != "-") text += fmt::format(" ({})", block.incomplete[c]);
+  if (const std::string more = change_text(change(block, metric, c)); !more.empty()) text += "  " + more;
+  return is_best ? text + " *" : text;
+}
+
+std::optional<double> SideBySide::change(const Block& block, std::size_t metric, std::size_t c) const {
+  if (kind(metric).of_completed && !(block.is_complete(0) && block.is_complete(c))) return std::nullopt;
   const auto first = block.cells[metric].front().median();
   const auto here = block.cells[metric][c].median();
   if (c == 0 || !first || !here) return std::nullopt;
@@ -44,14 +55,17 @@ std::optional<double> SideBySide::change(const Block& block, std::size_t metric,
 }
 
 std::vector<std::size_t> SideBySide::best(const Block& block, std::size_t metric) const {
-  const report::Better better = sweep::kind_of_metric(metrics[metric], search).better;
+  const auto [better, of_completed] = [&] {
+    const report::FigureKind k = kind(metric);
+    return std::pair{k.better, k.of_completed};
+  }();
   std::vector<std::size_t> out;
   if (better == report::Better::kNeither) return out;
   std::optional<double> found;
   std::size_t eligible = 0;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const auto median = block.cells[metric][c].median();
-    if (!median || !block.failures[c].empty()) continue;
+    if (!median || !block.failures[c].empty() || (of_completed && !block.is_complete(c))) continue;
     ++eligible;
     if (found && *median != *found && (better == report::Better::kLower) != (*median < *found)) continue;
     if (!found || *median != *found) out.clear();
@@ -70,6 +84,8 @@ bool SideBySide::failed() const {
 OrderedJson SideBySide::json() const {
   OrderedJson j = {{"spec", spec}, {"seeds", seeds}, {"columns", OrderedJson::array()}};
   for (const Column& c : columns) j["columns"].push_back({{"name", c.name}, {"set", c.sets}});
+  if (!method.empty()) j["method"] = method.json();
+  if (!notes.empty()) j["notes"] = notes;
   if (search) j["search"] = search->json();
   j["blocks"] = OrderedJson::array();
   for (const Block& block : blocks) {
@@ -94,13 +110,20 @@ OrderedJson SideBySide::json() const {
       }
       figures[sweep::name_of_metric(metrics[m])] = std::move(row);
     }
-    j["blocks"].push_back({{"over", block.over}, {"figures", std::move(figures)}, {"failed", block.failures}});
+    OrderedJson& b = j["blocks"].emplace_back(
+        OrderedJson{{"over", block.over}, {"figures", std::move(figures)}, {"failed", block.failures}});
+    b["incomplete"] = block.incomplete;
+    if (block.distributions.empty()) continue;
+    b["distributions"] = OrderedJson::array();
+    for (const Distribution& d : block.distributions)
+      b["distributions"].push_back({{"name", d.name}, {"points", d.points}});
   }
   return j;
 }
 
 std::string SideBySide::text() const {
   std::string out;
+  if (!method.empty()) out += fmt::format("{}\n\n", fmt::join(method.lines(), "\n"));
   for (const Block& block : blocks) {
     if (!block.over.empty()) out += heading_of(block) + "\n";
     std::vector<std::vector<std::string>> lines{{""}};
@@ -109,10 +132,8 @@ std::string SideBySide::text() const {
       const std::vector<std::size_t> winners = best(block, m);
       std::vector<std::string> line{sweep::name_of_metric(metrics[m])};
       for (std::size_t c = 0; c < columns.size(); ++c) {
-        std::string text = text_of(block.cells[m][c], sweep::kind_of_metric(metrics[m], search).unit);
-        if (const std::string more = change_text(change(block, m, c)); !more.empty()) text += "  " + more;
-        text += std::ranges::find(winners, c) != winners.end() ? " *" : "  ";
-        line.push_back(std::move(text));
+        const bool is_best = std::ranges::find(winners, c) != winners.end();
+        line.push_back(cell_text(block, m, c, is_best) + (is_best ? "" : "  "));
       }
       lines.push_back(std::move(line));
     }
@@ -133,51 +154,20 @@ std::string SideBySide::text() const {
   }
   out += fmt::format("* the best; per cent against {}{}\n", columns.front().name,
                      seeds.size() > 1 ? "; median (least .. most) over the seeds" : "");
+  const bool partly = std::ranges::any_of(blocks, [](const Block& b) {
+    return std::ranges::any_of(b.incomplete, [](const auto& i) { return !i.empty(); });
+  });
+  if (partly)
+    out +=
+        "(n of m): of so many flows and repeats of collectives n were completed, and the figure is of these; no star\n";
+  for (const std::string_view name : kExplained)
+    if (std::ranges::find(metrics, name) != metrics.end())
+      out += fmt::format("{}: {}\n", name, report::kind_of(name).meaning);
   if (search) out += search->text() + "\n";
+  for (const std::string& note : notes) out += "Note: " + note + "\n";
   out += "The fabric, what is sent, faults and seeds are the same in all columns, which differ in this:\n";
   for (const Column& c : columns) out += fmt::format("  {}: {}\n", c.name, fmt::join(c.sets, "  "));
   return out;
-}
-
-std::string SideBySide::html() const {
-  std::string out = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\"viewport\" "
-      "content=\"width=device-width, initial-scale=1\"/><title>{0} · transports compared · Railyard</title>"
-      "<style>{1}</style></head>\n<body>\n<h1>{0}: transports compared</h1>\n",
-      report::escaped_html(spec), report::kStyle);
-  out += report::paragraph(
-      fmt::format("The fabric, what is sent, faults and seeds ({}) are the same in all columns. Per cent are against "
-                  "{}; the best of a row has a star.",
-                  fmt::join(seeds, ", "), report::escaped_html(columns.front().name)),
-      "lead");
-  if (search) out += report::paragraph(report::escaped_html(search->text()));
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const Block& block = blocks[b];
-    std::vector<report::Table::Column> heads{{"", true}};
-    for (const Column& c : columns) heads.push_back({c.name});
-    report::Table table(std::move(heads));
-    for (std::size_t m = 0; m < metrics.size(); ++m) {
-      const std::vector<std::size_t> winners = best(block, m);
-      std::vector<std::string> line{sweep::name_of_metric(metrics[m])};
-      for (std::size_t c = 0; c < columns.size(); ++c) {
-        std::string text = text_of(block.cells[m][c], sweep::kind_of_metric(metrics[m], search).unit);
-        if (const std::string more = change_text(change(block, m, c)); !more.empty()) text += "  " + more;
-        if (std::ranges::find(winners, c) != winners.end()) text += " *";
-        line.push_back(std::move(text));
-      }
-      table.row(std::move(line));
-    }
-    std::string failures;
-    for (std::size_t c = 0; c < columns.size(); ++c)
-      for (const std::string& failure : block.failures[c])
-        failures += report::paragraph(report::escaped_html(fmt::format("FAILED {}: {}", columns[c].name, failure)));
-    out += report::section(fmt::format("block{}", b + 1), block.over.empty() ? "Figures" : heading_of(block),
-                           table.html() + failures);
-  }
-  report::Table sets({{"column", true}, {"what it changes in the lab", true}});
-  for (const Column& c : columns) sets.row({c.name, fmt::format("{}", fmt::join(c.sets, "  "))});
-  out += report::section("columns", "Columns", sets.html());
-  return out + "</body></html>\n";
 }
 
 }  // namespace railyard::compare

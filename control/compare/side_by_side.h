@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "control/compare/method.h"
 #include "control/sweep/table.h"
 
 namespace railyard::compare {
@@ -18,11 +20,23 @@ struct SideBySide {
     std::string name;
     std::vector<std::string> sets;  // what it changes in the lab, "path=value"
   };
+  // How a figure is distributed, of each column: at or below so many ns for this part of all.
+  struct Distribution {
+    std::string name;                                            // "short: messages"
+    std::vector<std::vector<std::pair<double, double>>> points;  // by column: (part, ns), of the first seed
+  };
   // One combination of the values that the comparison is made over.
   struct Block {
     std::vector<std::string> over;                   // "topology.spines=4"; empty: there is one block
     std::vector<std::vector<sweep::Cell>> cells;     // by metric, then column
     std::vector<std::vector<std::string>> failures;  // by column: "seed 3: x.yaml:4: ..."
+    // By column: "1 of 8" flows and repeats of collectives were completed; empty, as all of it may be: all were.
+    std::vector<std::string> incomplete = {};
+    std::vector<Distribution> distributions = {};
+    // By column: where the reports of its runs are, from where the page is; empty: nobody asked for them.
+    std::vector<std::vector<std::string>> reports = {};
+
+    bool is_complete(std::size_t c) const { return incomplete.empty() || incomplete[c].empty(); }
   };
   std::string spec;
   std::vector<std::uint64_t> seeds;
@@ -30,12 +44,14 @@ struct SideBySide {
   std::vector<std::string> metrics;
   std::vector<Block> blocks;
   std::optional<sweep::SearchPlan> search;  // made by each run of a column; then its path is among the metrics
+  Method method = {};
+  std::vector<std::string> notes = {};  // what should be known of it, a line each
 
-  // The metric of column `c` against the first column's: 0.1 is ten per cent more. Nothing: one of them has none, or
-  // the first's is 0.
-  static std::optional<double> change(const Block& block, std::size_t metric, std::size_t c);
+  // The metric of column `c` against the first column's: 0.1 is ten per cent more. Nothing: one of them has none, the
+  // first's is 0, or it is of what was completed, and in one of them not all was.
+  std::optional<double> change(const Block& block, std::size_t metric, std::size_t c) const;
   // The columns with the best median; none where neither end is better, all are alike, or there is but one. A column
-  // with a failed run wins nothing.
+  // with a failed run wins nothing; one in which not all was completed wins nothing that is of what was.
   std::vector<std::size_t> best(const Block& block, std::size_t metric) const;
   bool failed() const;
 
@@ -43,6 +59,12 @@ struct SideBySide {
   std::string text() const;
   // One page that needs nothing else, as report::html().
   std::string html() const;
+
+ private:
+  report::FigureKind kind(std::size_t metric) const { return sweep::kind_of_metric(metrics[metric], search); }
+  std::string cell_text(const Block& block, std::size_t metric, std::size_t c, bool is_best) const;
+  std::string table_html(const Block& block) const;
+  std::string meanings_html() const;
 };
 
 }  // namespace railyard::compare

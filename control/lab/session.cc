@@ -373,6 +373,15 @@ void Session::watch_pauses() {
   });
 }
 
+// As fine as a round trip is short; under the wall clock so that looking costs the lab nothing to speak of.
+void Session::watch_transients() {
+  if (!options_.transients) return;
+  const bool wall = lab_->spec().run.clock == spec::Clock::kWall;
+  const Duration every = std::max(engine_->window(), wall ? Duration{1'000'000'000} : Duration{1'000'000});
+  transients_ = std::make_unique<telemetry::TransientWatch>(*lab_, every);
+  looks_.add(transients_.get(), Instant{} + every, every, [this](Instant at) { transients_->look(at); });
+}
+
 // Under the virtual clock: time is cut where somebody looks, which changes nothing. What stands still is looked at
 // once.
 void Session::run_watched(Instant end, const std::atomic<bool>& stop, const std::function<void(Instant)>& progress) {
@@ -413,6 +422,7 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
   }
   if (options_.ready) options_.ready();
   watch_pauses();
+  watch_transients();
   cpu_began_ = cpu_seconds();
   wall_began_ = wall_seconds();
   std::optional<WallClockStats> stats;
@@ -483,6 +493,7 @@ report::Report Session::counted(const report::Snapshot& loaded) {
     r.trunks.push_back({t.end->name(), t.description, std::string(text(t.end->trunk_counters().state)),
                         t.end->trunk_counters(), report::Percentiles::of(t.end->lateness())});
   r.faults = faults_->status(engine_->reached());
+  if (transients_) r.transients = report::transients(*transients_, r.flows);
   return r;
 }
 

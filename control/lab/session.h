@@ -21,6 +21,7 @@
 #include "control/telemetry/looks.h"
 #include "control/telemetry/pause_tree.h"
 #include "control/telemetry/queue_series.h"
+#include "control/telemetry/transient_watch.h"
 #include "dataplane/capture/capture_tap.h"
 #include "dataplane/port/outside_port.h"
 #include "dataplane/run/engine.h"
@@ -57,6 +58,8 @@ struct SessionOptions {
     std::string flows_file{};
   };
   std::optional<Series> series;
+  // Looks for what passes while the lab settles (report/transients.h).
+  bool transients = false;
   // Where the records of in-band telemetry go; nothing: they are summed up only.
   std::optional<std::string> int_file;
   // Told the instant reached now and then, with the one at which traffic ends (Instant::never() if unknown).
@@ -132,6 +135,7 @@ class Session {
  private:
   report::Report counted(const report::Snapshot& loaded);
   void watch_pauses();
+  void watch_transients();
   void run_watched(Instant end, const std::atomic<bool>& stop, const std::function<void(Instant)>& progress);
   void check_captures() const;
   void check_sockets() const;
@@ -152,6 +156,7 @@ class Session {
   telemetry::PauseTreeWatch pause_trees_;
   std::unique_ptr<telemetry::QueueSeries> series_;
   std::unique_ptr<telemetry::FlowSeries> flow_series_;
+  std::unique_ptr<telemetry::TransientWatch> transients_;
   std::unique_ptr<telemetry::IntCollector> int_;
   std::vector<std::unique_ptr<CaptureTap>> taps_;
   std::vector<Attached> attached_;

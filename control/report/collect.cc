@@ -96,6 +96,11 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const DeviceId id{static_cast<std::uint32_t>(d)};
     const DeviceCounters& c = devices[d];
+    if (lab.is_switch(id))
+      r.peak_buffer_bytes =
+          std::max(r.peak_buffer_bytes,
+                   c.max_shared_cells * static_cast<std::uint64_t>(
+                                            lab.spec().switches.at(lab.spec().find(c.name)->profile).cell.n));
     std::ranges::move(path_groups(lab, id, c), std::back_inserter(r.path_groups));
     for (std::size_t p = 0; p < c.ports.size(); ++p) {
       const PortRef ref{id, PortIndex{static_cast<std::uint16_t>(p)}};

@@ -85,6 +85,7 @@ FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std:
   r.delivered_bytes = rx.payload_octets;
   r.delivered_packets = rx.packets - rx.duplicated - rx.discarded;
   r.measured = flow.measured();
+  r.asked_bytes = static_cast<std::uint64_t>(flow.total.n);
   r.in_flight = in_flight;
   r.trimmed = rx.trimmed;
   if (r.measured)

@@ -8,7 +8,8 @@ namespace railyard::report {
 
 Percentiles Percentiles::of(const Histogram& h) {
   return {h.percentile(0.5) / 1000,   h.percentile(0.9) / 1000,    h.percentile(0.99) / 1000,
-          h.percentile(0.999) / 1000, h.percentile(0.9999) / 1000, h.max() / 1000};
+          h.percentile(0.999) / 1000, h.percentile(0.9999) / 1000, h.max() / 1000,
+          h.percentile(0.95) / 1000};
 }
 
 double nearest_rank(const std::vector<double>& values, double fraction) {
@@ -24,8 +25,10 @@ Spread Spread::of(std::vector<double> values) {
   s.mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   s.min = values.front();
   s.p50 = nearest_rank(values, 0.5);
+  s.p90 = nearest_rank(values, 0.9);
   s.p95 = nearest_rank(values, 0.95);
   s.p99 = nearest_rank(values, 0.99);
+  s.p999 = nearest_rank(values, 0.999);
   s.max = values.back();
   return s;
 }

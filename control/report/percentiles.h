@@ -9,14 +9,14 @@
 namespace railyard::report {
 
 struct Percentiles {
-  std::uint64_t p50 = 0, p90 = 0, p99 = 0, p999 = 0, p9999 = 0, max = 0;
+  std::uint64_t p50 = 0, p90 = 0, p99 = 0, p999 = 0, p9999 = 0, max = 0, p95 = 0;
   static Percentiles of(const Histogram& h);  // in the histogram's unit / 1000: ps in, ns out
 };
 
 // Of values that are all at hand, one per flow: few compared with packets.
 struct Spread {
   std::uint64_t count = 0;
-  double mean = 0, min = 0, p50 = 0, p95 = 0, p99 = 0, max = 0;
+  double mean = 0, min = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0, p999 = 0, max = 0;
   static Spread of(std::vector<double> values);
 };
 

@@ -16,6 +16,7 @@
 #include "control/report/percentiles.h"
 #include "control/report/service_report.h"
 #include "control/report/traffic_report.h"
+#include "control/report/transients.h"
 #include "control/report/uet_report.h"
 #include "control/report/verdict.h"
 #include "control/telemetry/deadlock.h"
@@ -103,6 +104,7 @@ struct FlowReport {
   std::uint64_t corrupted = 0;
   std::uint64_t marked = 0;             // arrived with CE
   std::uint64_t trimmed = 0;            // arrived without their payload; neither delivered nor lost
+  std::uint64_t asked_bytes = 0;        // of payload, that it has in all; 0: it has no end
   double goodput_bps = 0;               // delivered payload from the first frame sent to the last arrived
   std::int64_t start_ns = 0;
   std::optional<std::int64_t> fct_ns;   // flows with an end, once it is all there
@@ -191,6 +193,7 @@ struct Report {
   std::uint64_t latency_samples = 0;
   Percentiles latency_ns;  // of all packets of all flows
   std::vector<LinkTier> link_tiers;
+  std::uint64_t peak_buffer_bytes = 0;  // of the shared buffer of one switch, the most in use at any time
   std::optional<LosslessDrops> lossless_drops;  // nothing: no class is lossless
   std::vector<CollectiveReport> collectives;
   std::vector<UetNicReport> uet_nics;
@@ -207,6 +210,7 @@ struct Report {
   telemetry::PauseTreeWatch pause_trees;
   std::optional<telemetry::IntReport> in_band;
   std::optional<std::uint64_t> trace_digest;
+  std::optional<Transients> transients;  // of a run that was watched for them
 
   // What is as it should be, and what is not; made of the rest.
   std::vector<Verdict> verdicts() const;

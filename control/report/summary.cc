@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -48,27 +49,39 @@ double total_goodput(const Report& r) {
 }
 
 struct Sums {
-  double lost = 0, drops = 0, retransmitted = 0, reordered = 0, marked = 0, cnps = 0, trimmed = 0;
+  double lost = 0, drops = 0, retransmitted = 0, sent = 0, reordered = 0, marked = 0, cnps = 0, trimmed = 0;
+  double wire = 0;            // octets of frames, on all links
+  double at_full_queues = 0;  // trimmed, dropped and sent by the queues that have trimmed something
   double xoff = 0, paused_ns = 0, stalled_ns = 0, held_back = 0, deepest = 0;
 };
 
 double dropped_for_any_reason(const PortReport& p) { return static_cast<double>(p.counters.dropped()); }
 
+double dropped_at_egress(const ClassCounters& c) {
+  double sum = 0;
+  for (const DropReason reason : {DropReason::kEgressFull, DropReason::kWred, DropReason::kTrimQueueFull})
+    sum += static_cast<double>(c.drops[static_cast<std::size_t>(reason)]);
+  return sum;
+}
+
 Sums sums_of(const Report& r) {
   Sums s;
   for (const CollectiveReport& c : r.collectives) {
     s.retransmitted += static_cast<double>(c.retransmitted_packets);
+    s.sent += static_cast<double>(c.packets);
     s.reordered += static_cast<double>(c.out_of_order);
     s.cnps += static_cast<double>(c.cnp_handled);
   }
   for (const TrafficReport& t : r.traffic) {
     s.lost += static_cast<double>(t.lost);
     s.retransmitted += static_cast<double>(t.retransmitted);
+    if (t.transport != "generator") s.sent += static_cast<double>(t.packets);
     s.reordered += static_cast<double>(t.reordered);
     s.cnps += static_cast<double>(t.cnps);
   }
   for (const PortReport& p : r.ports) {
     s.drops += dropped_for_any_reason(p);
+    s.wire += static_cast<double>(p.counters.tx_octets());
     for (const ClassCounters& c : p.counters.classes) {
       s.marked += static_cast<double>(c.ecn_marked);
       s.trimmed += static_cast<double>(c.trimmed);
@@ -76,10 +89,51 @@ Sums sums_of(const Report& r) {
       s.stalled_ns += static_cast<double>(nanoseconds(c.stalled));
       s.held_back += c.paused > Duration{} || c.stalled > Duration{} ? 1 : 0;
       s.xoff += static_cast<double>(c.xoff_sent);
+      if (c.trimmed > 0) s.at_full_queues += static_cast<double>(c.trimmed + c.tx_packets) + dropped_at_egress(c);
       if (p.is_switch) s.deepest = std::max(s.deepest, static_cast<double>(c.max_depth_octets));
     }
   }
   return s;
+}
+
+// The part of the flows that have an end, and of the repeats of collectives, that have come to it.
+std::optional<double> completed(const Report& r) {
+  double asked = 0, done = 0;
+  for (const TrafficReport& t : r.traffic) {
+    asked += static_cast<double>(t.with_end);
+    done += static_cast<double>(t.complete);
+  }
+  for (const CollectiveReport& c : r.collectives) {
+    asked += static_cast<double>(c.iterations.size());
+    done +=
+        static_cast<double>(std::ranges::count_if(c.iterations, [](const auto& i) { return i.time_ns.has_value(); }));
+  }
+  return asked > 0 ? std::optional(done / asked) : std::nullopt;
+}
+
+// Payload, each octet once, of what the NICs that flows end at could have taken meanwhile.
+std::optional<double> goodput_part(const Report& r) {
+  std::map<std::string, double> sinks;
+  for (const FlowReport& f : r.flows)
+    if (f.measured && f.packets > 0) sinks[f.destination] = 0;
+  double rates = 0;
+  for (const PortReport& p : r.ports)
+    if (!p.is_switch && (sinks.contains(p.node) || sinks.contains(fmt::format("{}:{}", p.node, p.port))))
+      rates += static_cast<double>(p.rate_bps);
+  return rates > 0 ? std::optional(total_goodput(r) / rates) : std::nullopt;
+}
+
+// Octets of flows with an end that have not arrived, or not as they were sent: what an application lacks.
+std::optional<double> missing(const Report& r) {
+  std::optional<double> sum;
+  for (const FlowReport& f : r.flows) {
+    if (f.asked_bytes == 0 || !f.measured) continue;
+    const auto asked = static_cast<double>(f.asked_bytes);
+    sum = sum.value_or(0) + (f.failed() || !f.fct_ns || f.corrupted > 0
+                                 ? std::max(asked - static_cast<double>(f.delivered_bytes), f.corrupted > 0 ? 1.0 : 0.0)
+                                 : 0.0);
+  }
+  return sum;
 }
 
 // The median collective's, and the longest repeat of any; steps of training have a time only.
@@ -110,6 +164,7 @@ void add_collectives(const Report& r, std::vector<Figure>& out) {
 
 std::vector<Figure> summary(const Report& r) {
   std::vector<Figure> out;
+  if (const auto part = completed(r)) out.push_back({"completed", *part});
   Pooled all = pooled(r);
   double makespan = 0;
   for (const FlowReport& f : r.flows)
@@ -120,6 +175,7 @@ std::vector<Figure> summary(const Report& r) {
     out.insert(out.begin(),
                {{"goodput", total_goodput(r)}, {"goodput_min", goodput.min}, {"goodput_p50", goodput.p50}});
   }
+  if (const auto part = goodput_part(r); part && *part > 0) out.push_back({"goodput_part", *part});
   if (all.offered > 0) out.push_back({"accepted", all.accepted / all.offered});
   if (!all.initiation.empty()) out.push_back({"initiation_p50", Spread::of(std::move(all.initiation)).p50});
   if (!all.share.empty()) out.push_back({"share_p50", Spread::of(std::move(all.share)).p50});
@@ -148,9 +204,17 @@ std::vector<Figure> summary(const Report& r) {
        {std::pair{"lost", s.lost}, std::pair{"drops", s.drops}, std::pair{"retransmitted", s.retransmitted},
         std::pair{"out_of_order", s.reordered}, std::pair{"trimmed", s.trimmed}, std::pair{"ecn_marked", s.marked},
         std::pair{"cnps", s.cnps}, std::pair{"xoff_sent", s.xoff}, std::pair{"paused", s.paused_ns},
-        std::pair{"stalled", s.stalled_ns}, std::pair{"held_back", s.held_back},
-        std::pair{"max_queue", s.deepest}})
+        std::pair{"stalled", s.stalled_ns}, std::pair{"held_back", s.held_back}, std::pair{"max_queue", s.deepest},
+        std::pair{"peak_buffer", static_cast<double>(r.peak_buffer_bytes)}, std::pair{"wire_bytes", s.wire}})
     out.push_back({name, value});
+  if (const auto octets = missing(r)) out.push_back({"missing", *octets});
+  if (s.sent > 0) out.push_back({"retransmission_rate", s.retransmitted / s.sent});
+  if (s.at_full_queues > 0) out.push_back({"trim_rate", s.trimmed / s.at_full_queues});
+  if (r.transients) {
+    if (const auto ns = r.transients->repair_ns()) out.push_back({"repair_after", static_cast<double>(*ns)});
+    if (const auto ns = r.transients->convergence_ns()) out.push_back({"convergence", static_cast<double>(*ns)});
+    if (const auto off = r.transients->nearest_share()) out.push_back({"off_fair_share", *off});
+  }
   LinkRetryCounters llr;
   for (const PortReport& p : r.ports) llr.add(p.counters.llr);
   if (llr.on) {
@@ -160,62 +224,21 @@ std::vector<Figure> summary(const Report& r) {
   }
   double utilisation = 0;
   double imbalance = 0;
+  double least_even = 1;
   for (const LinkTier& t : r.link_tiers) utilisation = std::max(utilisation, t.max_utilisation);
-  for (const PathGroupReport& g : r.path_groups) imbalance = std::max(imbalance, g.max_over_mean());
+  for (const PathGroupReport& g : r.path_groups) {
+    if (g.bytes() == 0) continue;
+    imbalance = std::max(imbalance, g.max_over_mean());
+    least_even = std::min(least_even, g.jain_index());
+  }
   out.push_back({"max_utilisation", utilisation});
-  if (imbalance > 0) out.push_back({"max_over_mean", imbalance});
+  if (imbalance > 0) {
+    out.push_back({"max_over_mean", imbalance});
+    out.push_back({"jain_link", least_even});
+  }
   out.push_back({"packet_hops", static_cast<double>(r.engine.packet_hops)});
   out.push_back({"cpu_seconds", r.engine.cpu_seconds});
   return out;
-}
-
-FigureKind kind_of(std::string_view name) {
-  using enum Unit;
-  using enum Better;
-  static const std::map<std::string_view, FigureKind> kinds{{"goodput", {kBitsPerSecond, kHigher}},
-                                                            {"goodput_min", {kBitsPerSecond, kHigher}},
-                                                            {"goodput_p50", {kBitsPerSecond, kHigher}},
-                                                            {"algbw", {kBitsPerSecond, kHigher}},
-                                                            {"busbw", {kBitsPerSecond, kHigher}},
-                                                            {"collective_time", {kNanoseconds, kLower}},
-                                                            {"collective_max", {kNanoseconds, kLower}},
-                                                            {"utilisation", {kRatio, kHigher}},
-                                                            {"jain", {kRatio, kHigher}},
-                                                            {"share_p50", {kRatio, kHigher}},
-                                                            {"accepted", {kRatio, kHigher}},
-                                                            {"initiation_p50", {kNanoseconds, kLower}},
-                                                            {"makespan", {kNanoseconds, kLower}},
-                                                            {"slowdown_mean", {kRatio, kLower}},
-                                                            {"slowdown_p50", {kRatio, kLower}},
-                                                            {"slowdown_p99", {kRatio, kLower}},
-                                                            {"lost", {kCount, kLower}},
-                                                            {"drops", {kCount, kLower}},
-                                                            {"retransmitted", {kCount, kLower}},
-                                                            {"out_of_order", {kCount, kLower}},
-                                                            {"trimmed", {kCount, kLower}},
-                                                            {"ecn_marked", {kCount, kNeither}},
-                                                            {"cnps", {kCount, kNeither}},
-                                                            {"xoff_sent", {kCount, kLower}},
-                                                            {"paused", {kNanoseconds, kLower}},
-                                                            {"stalled", {kNanoseconds, kLower}},
-                                                            {"held_back", {kCount, kLower}},
-                                                            {"llr_replays", {kCount, kNeither}},
-                                                            {"llr_latency_mean", {kNanoseconds, kLower}},
-                                                            {"llr_latency_max", {kNanoseconds, kLower}},
-                                                            {"max_queue", {kBytes, kLower}},
-                                                            {"max_utilisation", {kRatio, kNeither}},
-                                                            {"max_over_mean", {kRatio, kLower}},
-                                                            {"packet_hops", {kCount, kNeither}},
-                                                            {"cpu_seconds", {kSeconds, kNeither}}};
-  if (const auto known = kinds.find(name); known != kinds.end()) return known->second;
-  // By their path in the report: of a spread, what it is of says the unit.
-  if (name.starts_with('/'))
-    if (const std::size_t last = name.rfind('/'); !name.substr(last).contains('_')) name = name.substr(0, last);
-  if (name.starts_with("fct_") || name.starts_with("latency_")) return {kNanoseconds, kLower};
-  if (name.ends_with("_ns")) return {kNanoseconds, kNeither};
-  if (name.ends_with("_bps")) return {kBitsPerSecond, kNeither};
-  if (name.ends_with("_bytes")) return {kBytes, kNeither};
-  return {};
 }
 
 std::string figure_text(double value, Unit unit) {

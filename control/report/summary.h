@@ -24,8 +24,14 @@ enum class Unit { kNanoseconds, kBitsPerSecond, kBytes, kCount, kRatio, kSeconds
 struct FigureKind {
   Unit unit = Unit::kCount;
   Better better = Better::kNeither;
+  // Of what was completed only, or of how it was shared: of a run in which something was not (figure completed below 1)
+  // it says less than of one in which all was.
+  bool of_completed = false;
+  std::string_view meaning = {};  // one line, for people; empty: not known
 };
 FigureKind kind_of(std::string_view name);
+// All figures that a summary may have, by name.
+std::vector<std::string> known_figures();
 
 // "335 us", "97.9 Gb/s".
 std::string figure_text(double value, Unit unit);

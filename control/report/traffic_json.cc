@@ -9,8 +9,16 @@ namespace {
 // Nothing rather than zeros where there is nothing to say.
 OrderedJson spread_json(const Spread& s) {
   if (s.count == 0) return nullptr;
-  return {{"count", s.count}, {"mean", s.mean}, {"min", s.min}, {"p50", s.p50},
-          {"p95", s.p95},     {"p99", s.p99},   {"max", s.max}};
+  return {{"count", s.count}, {"mean", s.mean}, {"min", s.min},   {"p50", s.p50}, {"p90", s.p90},
+          {"p95", s.p95},     {"p99", s.p99},   {"p999", s.p999}, {"max", s.max}};
+}
+
+OrderedJson percentiles_json(std::uint64_t samples, const Percentiles& p, const std::vector<TrafficReport::Point>& points) {
+  OrderedJson j = {{"samples", samples}, {"p50", p.p50},   {"p90", p.p90},     {"p95", p.p95},
+                   {"p99", p.p99},       {"p999", p.p999}, {"p9999", p.p9999}, {"max", p.max}};
+  j["points"] = OrderedJson::array();
+  for (const TrafficReport::Point& point : points) j["points"].push_back({point.fraction, point.ns});
+  return j;
 }
 
 }  // namespace
@@ -36,9 +44,9 @@ OrderedJson traffic_json(const TrafficReport& t) {
                    {"share", spread_json(t.share)},
                    {"fct_ns", spread_json(t.fct_ns)},
                    {"slowdown", spread_json(t.slowdown)}};
-  j["latency_ns"] = {{"samples", t.latency_samples}, {"p50", t.latency_ns.p50},   {"p90", t.latency_ns.p90},
-                     {"p99", t.latency_ns.p99},      {"p999", t.latency_ns.p999}, {"p9999", t.latency_ns.p9999},
-                     {"max", t.latency_ns.max}};
+  j["latency_ns"] = percentiles_json(t.latency_samples, t.latency_ns, t.latency_points);
+  j["message_ns"] = t.message_samples == 0 ? OrderedJson(nullptr)
+                                           : percentiles_json(t.message_samples, t.message_ns, t.message_points);
   j["by_size"] = OrderedJson::array();
   for (const SizeBin& b : t.by_size)
     j["by_size"].push_back({{"from_bytes", b.from},

@@ -38,7 +38,7 @@ std::vector<TrafficReport::Point> points_of(const Histogram& h) {
 
 struct Samples {
   std::vector<double> goodput, share, fct, slowdown;
-  Histogram latency;
+  Histogram latency, messages;
   struct Bin {
     std::uint64_t flows = 0;
     std::vector<double> fct, slowdown;
@@ -64,6 +64,8 @@ void add(const build::Flow& flow, const FlowReport& f, TrafficReport& t, Samples
   if (f.packets > 0 && f.measured) s.goodput.push_back(f.goodput_bps);
   if (const auto share = f.share()) s.share.push_back(*share);
   s.latency.merge(flow.received().latency);
+  if (flow.is_roce()) s.messages.merge(flow.messages().latency);
+  if (flow.is_uet()) s.messages.merge(flow.uet->messages().latency);
   if (flow.total.n == 0) return;
   ++t.with_end;
   s.sizes.insert(flow.total.n);
@@ -89,6 +91,9 @@ void finish(TrafficReport& t, Samples& s) {
   t.latency_samples = s.latency.count();
   t.latency_ns = Percentiles::of(s.latency);
   t.latency_points = points_of(s.latency);
+  t.message_samples = s.messages.count();
+  t.message_ns = Percentiles::of(s.messages);
+  t.message_points = points_of(s.messages);
   if (s.sizes.size() < 2) return;
   for (auto& [from, bin] : s.bins)
     t.by_size.push_back(

@@ -38,7 +38,7 @@ struct TrafficReport {
   std::uint64_t delivered_bytes = 0;
   std::uint64_t packets = 0;
   std::uint64_t lost = 0;
-  std::uint64_t reordered = 0;  // RoCE: gaps that a responder answered by a NAK
+  std::uint64_t reordered = 0;  // as out_of_order of summary.h
   std::uint64_t retransmitted = 0;
   std::uint64_t marked = 0;
   std::uint64_t cnps = 0;
@@ -53,6 +53,9 @@ struct TrafficReport {
   std::uint64_t latency_samples = 0;
   Percentiles latency_ns;             // of all packets of all flows
   std::vector<Point> latency_points;  // the same, for a curve
+  std::uint64_t message_samples = 0;  // of flows of messages
+  Percentiles message_ns;             // from post to completion
+  std::vector<Point> message_points;
   std::vector<SizeBin> by_size;       // if there are flows of several sizes
 };
 

@@ -69,7 +69,12 @@ const std::vector<ColumnWord>& column_words() {
       {"ecmp", kPath, true, true, "one path per flow, by its hash"},
       {"wcmp", kPath, true, true, "the same, by weights"},
       {"flowlet", kPath, true, true, "another path after a gap"},
-      {"spray", kPath, true, true, "every packet its own path: the switches choose (roce), or the sender does (uet)"},
+      {"spray", kPath, true, true,
+       "every packet its own path: the switches choose (roce), or the sender does (uet: by the file's path-policy)"},
+      {"oblivious", kPath, false, true, "every packet its own path, whatever is heard of it"},
+      {"bitmap", kPath, false, true, "every packet its own path, but for those with penalties"},
+      {"reps", kPath, false, true, "every packet its own path, again those of unmarked ACKs"},
+      {"mixed", kPath, false, true, "every packet its own path, reps and else bitmap"},
       {"adaptive", kPath, true, true, "the switches choose the least loaded path"},
       {"pfc", kLoss, true, true, "a lossless class"},
       {"cbfc", kLoss, true, true, "a lossless class with credits, in the place of pauses"},
@@ -108,8 +113,8 @@ Parsed<Column> parse_column(std::string_view text) {
       return std::unexpected(fmt::format("'{}' has no meaning with {}", w.word, column.is_uet() ? "uet" : "roce"));
   }
   if (column.word(kService) == "uc" && !column.word(kRecovery).empty())
-    return std::unexpected(fmt::format("'{}' has no meaning with uc, of which nothing is sent again",
-                                       column.word(kRecovery)));
+    return std::unexpected(
+        fmt::format("'{}' has no meaning with uc, of which nothing is sent again", column.word(kRecovery)));
   for (const std::string& set : column.sets)
     if (set.find('=') == set.npos || set.front() == '=')
       return std::unexpected(

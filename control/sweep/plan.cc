@@ -29,12 +29,33 @@ std::uint64_t number(std::string_view text, const std::string& whole) {
 
 }  // namespace
 
+std::vector<std::string> Dimension::paths() const {
+  std::vector<std::string> all;
+  for (std::size_t from = 0; from <= path.size();) {
+    const std::size_t plus = std::min(path.find('+', from), path.size());
+    all.push_back(trimmed(std::string_view(path).substr(from, plus - from)));
+    from = plus + 1;
+  }
+  return all;
+}
+
+std::vector<std::string> Dimension::sets(std::size_t value) const {
+  std::vector<std::string> all;
+  for (const std::string& p : paths()) all.push_back(p + "=" + values[value]);
+  return all;
+}
+
 Dimension parse_dimension(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == 0 || equals == text.npos)
     throw std::invalid_argument(
         fmt::format("--over: '{}': expected PATH=VALUE,VALUE,..., e.g. topology.spines=2,4", text));
-  Dimension d{trimmed(std::string_view(text).substr(0, equals)), spec::split_at_commas(std::string_view(text).substr(equals + 1))};
+  Dimension d{trimmed(std::string_view(text).substr(0, equals)),
+              spec::split_at_commas(std::string_view(text).substr(equals + 1))};
+  for (const std::string& path : d.paths())
+    if (path.empty())
+      throw std::invalid_argument(fmt::format(
+          "--over: '{}': expected a path on both sides of '+', e.g. traffic.a.message+traffic.a.bytes", d.path));
   std::set<std::string> known;
   for (const std::string& value : d.values)
     if (!known.insert(value).second)
@@ -63,8 +84,9 @@ std::vector<Point> points(const std::vector<Dimension>& dimensions, std::size_t 
   std::set<std::string> paths;
   std::size_t runs = std::max<std::size_t>(1, seeds);
   for (const Dimension& d : dimensions) {
-    if (!paths.insert(d.path).second)
-      throw std::invalid_argument(fmt::format("--over: {} is there twice; expected all its values in one", d.path));
+    for (const std::string& path : d.paths())
+      if (!paths.insert(path).second)
+        throw std::invalid_argument(fmt::format("--over: {} is there twice; expected all its values in one", path));
     if (runs > kMostRuns / d.values.size())
       throw std::invalid_argument(fmt::format("--over: more than {} runs", kMostRuns));
     runs *= d.values.size();

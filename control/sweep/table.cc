@@ -38,13 +38,14 @@ std::vector<std::vector<std::size_t>> Table::winners() const {
   std::vector<std::vector<std::size_t>> out(metrics.size());
   if (rows.size() < 2) return out;
   for (std::size_t m = 0; m < metrics.size(); ++m) {
-    const report::Better better = kind_of_metric(metrics[m], search).better;
+    const report::FigureKind kind = kind_of_metric(metrics[m], search);
+    const report::Better better = kind.better;
     if (better == report::Better::kNeither) continue;
     std::optional<double> best;
     std::size_t eligible = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto median = rows[i].cells[m].median();
-      if (!rows[i].failures.empty() || !median) continue;
+      if (!rows[i].failures.empty() || !median || (kind.of_completed && !rows[i].incomplete.empty())) continue;
       ++eligible;
       const bool beats = best && (better == report::Better::kLower ? *median < *best : *median > *best);
       if (best && !beats && *median != *best) continue;
@@ -63,6 +64,7 @@ SweepJson Table::json() const {
   for (const Dimension& d : dimensions) j["over"].push_back({{"path", d.path}, {"values", d.values}});
   if (search) j["search"] = search->json();
   const auto won = winners();
+  if (!notes.empty()) j["notes"] = notes;
   j["rows"] = SweepJson::array();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row& row = rows[i];
@@ -79,8 +81,11 @@ SweepJson Table::json() const {
                                                                {"winner", std::ranges::find(won[m], i) != won[m].end()}}
                                                    : SweepJson(nullptr);
     }
-    j["rows"].push_back(
-        {{"set", std::move(set)}, {"runs", row.runs}, {"figures", std::move(figures)}, {"failed", row.failures}});
+    j["rows"].push_back({{"set", std::move(set)},
+                         {"runs", row.runs},
+                         {"figures", std::move(figures)},
+                         {"failed", row.failures},
+                         {"incomplete", row.incomplete}});
   }
   return j;
 }
@@ -99,12 +104,14 @@ std::string Table::text() const {
     for (std::size_t d = 0; d < dimensions.size(); ++d) line.push_back(dimensions[d].values[row.point[d]]);
     for (std::size_t m = 0; m < metrics.size(); ++m) {
       const Cell& cell = row.cells[m];
-      const report::Unit unit = kind_of_metric(metrics[m], search).unit;
+      const report::FigureKind kind = kind_of_metric(metrics[m], search);
+      const report::Unit unit = kind.unit;
       const auto median = cell.median();
       std::string text = median ? report::figure_text(*median, unit) : "-";
       if (cell.values.size() > 1 && cell.min() != cell.max())
         text +=
             fmt::format(" ({} .. {})", report::figure_text(cell.min(), unit), report::figure_text(cell.max(), unit));
+      if (median && kind.of_completed && !row.incomplete.empty()) text += fmt::format(" ({})", row.incomplete);
       if (std::ranges::find(won[m], i) != won[m].end()) text += " *";
       line.push_back(std::move(text));
     }
@@ -125,7 +132,11 @@ std::string Table::text() const {
   }
   out += fmt::format("{}* the best of its column{}\n", rows.size() > 1 ? "" : "(one row) ",
                      seeds.size() > 1 ? "; median (least .. most) over the seeds" : "");
+  if (std::ranges::any_of(rows, [](const Row& r) { return !r.incomplete.empty(); }))
+    out +=
+        "(n of m): of so many flows and repeats of collectives n were completed, and the figure is of these; no star\n";
   if (search) out += search->text() + "\n";
+  for (const std::string& note : notes) out += "Note: " + note + "\n";
   for (const Row& row : rows)
     for (const std::string& failure : row.failures) out += fmt::format("FAILED {}\n", failure);
   return out;

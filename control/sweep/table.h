@@ -27,6 +27,7 @@ struct Row {
   std::vector<Cell> cells;  // one per metric
   std::size_t runs = 0;
   std::vector<std::string> failures;  // "seed 3: x.yaml:4: ...", "seed 4: the books do not balance"
+  std::string incomplete = {};        // "1 of 8" flows and repeats of collectives were completed; empty: all were
 };
 
 struct Table {
@@ -35,10 +36,12 @@ struct Table {
   std::vector<std::uint64_t> seeds;
   std::vector<std::string> metrics;
   std::vector<Row> rows;
-  std::optional<SearchPlan> search;  // then its path is among the metrics
+  std::optional<SearchPlan> search;     // then its path is among the metrics
+  std::vector<std::string> notes = {};  // what should be known of it, a line each
 
   // Per metric the row with the best median; several if they are equal; none if the metric has no better end, all are
-  // alike or there is only one. Rows with a failed run win nothing.
+  // alike or there is only one. Rows with a failed run win nothing, and those in which not all was
+  // completed nothing that is of what was.
   std::vector<std::vector<std::size_t>> winners() const;
   nlohmann::ordered_json json() const;
   std::string text() const;

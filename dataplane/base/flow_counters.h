@@ -24,8 +24,8 @@ struct RxFlowCounters {
   Histogram latency;                 // ps from the first octet sent to the frame handed over
   std::uint64_t duplicated = 0;      // arrived a second time (without a transport)
   std::uint64_t discarded = 0;       // not taken by the transport: out of sequence, or there already
-  // Arrived behind a later one (RFC 4737 type-P-reordered; without a transport); over UET: taken while others before it
-  // were missing.
+  // Arrived behind a later one (RFC 4737 type-P-reordered; without a transport, and over UET's RUDI and UUD); over RUD
+  // and ROD: taken while others before it were missing.
   std::uint64_t reordered = 0;
   // Payload, or its identity, not what was sent. Messages of a transport with real payload: once per message.
   std::uint64_t corrupted = 0;

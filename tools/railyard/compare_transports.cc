@@ -3,24 +3,30 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "control/compare/notes.h"
 #include "control/compare/overrides.h"
 #include "control/compare/side_by_side.h"
 #include "control/report/compare.h"
 #include "control/spec/column.h"
 #include "control/spec/load.h"
-#include "control/spec/suggest.h"
+#include "control/spec/spec_error.h"
 #include "control/sweep/plan.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/figures.h"
+#include "tools/railyard/point_check.h"
 #include "tools/railyard/runs.h"
 #include "tools/railyard/searches.h"
 
@@ -44,13 +50,14 @@ const std::vector<std::string> kUsualColumns{"roce/gbn/ecmp/pfc", "roce/sr/adapt
                                              "uet/rod/ecmp/trim"};
 // Those of these that any run has, and that are not 0 in all of them.
 const std::vector<std::string> kComparedMetrics{
-    "collective_time", "collective_max", "busbw",     "utilisation",  "makespan", "goodput",       "jain",
-    "fct_p50",         "fct_p99",        "fct_max",   "out_of_order", "lost",     "retransmitted", "drops",
-    "trimmed",         "ecn_marked",     "xoff_sent", "paused",       "max_queue"};
+    "completed", "collective_time", "collective_max", "busbw",     "utilisation",  "makespan",  "goodput",
+    "jain",      "fct_p50",         "fct_p99",        "fct_max",   "out_of_order", "lost",      "retransmitted",
+    "drops",     "trimmed",         "ecn_marked",     "xoff_sent", "paused",       "max_queue", "peak_buffer"};
 
 // One process each.
 struct ComparedRun {
-  std::size_t block, column, seed;
+  std::size_t block, column;
+  bool first;  // of its seeds
   std::string label;
 };
 
@@ -81,18 +88,50 @@ void write_compared(const std::filesystem::path& path, const std::string& text) 
   if (!out.flush()) throw std::runtime_error(fmt::format("--report: cannot write {}", path.string()));
 }
 
-// Takes away what no run has; `and_zero`: also what is 0 in all of them.
-void drop_empty(compare::SideBySide& table, bool and_zero) {
-  const auto says_something = [&](double value) { return !and_zero || value != 0; };
+// Of the usual ones: takes away what no run has, and what is 0 in all of them.
+void drop_empty(compare::SideBySide& table) {
   for (std::size_t m = table.metrics.size(); m-- > 0;) {
     const bool any = std::ranges::any_of(table.blocks, [&](const compare::SideBySide::Block& b) {
-      return std::ranges::any_of(
-          b.cells[m], [&](const sweep::Cell& cell) { return std::ranges::any_of(cell.values, says_something); });
+      return std::ranges::any_of(b.cells[m], [&](const sweep::Cell& cell) {
+        return std::ranges::any_of(cell.values, [](double value) { return value != 0; });
+      });
     });
     if (any) continue;
     table.metrics.erase(table.metrics.begin() + static_cast<std::ptrdiff_t>(m));
     for (compare::SideBySide::Block& b : table.blocks) b.cells.erase(b.cells.begin() + static_cast<std::ptrdiff_t>(m));
   }
+}
+
+// Of the messages of each traffic that has so many that it says something.
+void add_distributions(const nlohmann::ordered_json& report, std::size_t column, std::size_t columns,
+                       compare::SideBySide::Block& block) {
+  constexpr std::uint64_t kLeastSamples = 20;
+  for (const auto& t : report["traffic"]) {
+    const auto& messages = t["message_ns"];
+    if (messages.is_null() || messages["samples"].get<std::uint64_t>() < kLeastSamples) continue;
+    const std::string name = fmt::format("{}: time of a message", t["name"].get<std::string>());
+    auto at = std::ranges::find(block.distributions, name, &compare::SideBySide::Distribution::name);
+    if (at == block.distributions.end()) {
+      block.distributions.push_back({name, std::vector<std::vector<std::pair<double, double>>>(columns)});
+      at = block.distributions.end() - 1;
+    }
+    for (const auto& point : messages["points"])
+      at->points[column].emplace_back(point[0].get<double>(), point[1].get<double>());
+  }
+}
+
+std::vector<std::string> joined_sets(std::initializer_list<const std::vector<std::string>*> parts) {
+  std::vector<std::string> all;
+  for (const auto* part : parts) all.insert(all.end(), part->begin(), part->end());
+  return all;
+}
+
+// Each run has one of --seeds, whatever these say.
+void refuse_seed(const std::vector<std::string>& sets, const char* where) {
+  for (const std::string& set : sets)
+    if (set.starts_with("run.seed="))
+      throw std::invalid_argument(
+          fmt::format("{}: {}: seeds are the same in all columns; expected --seeds", where, set));
 }
 
 int compare_transports(CompareTransportsOptions o) {
@@ -105,71 +144,122 @@ int compare_transports(CompareTransportsOptions o) {
   unless_said(o.seeds, lab.compare.seeds);
   unless_said(o.metrics, lab.compare.metrics);
   const bool usual = o.metrics.empty();
-  if (lab.run.clock == spec::Clock::kWall)
-    throw std::invalid_argument(
-        "compare-transports: this lab runs under the wall clock, where runs beside each other disturb each other; "
-        "expected --set run.clock=virtual");
 
   compare::SideBySide table;
   table.spec = lab.name;
   table.seeds = o.seeds.empty() ? std::vector{lab.run.seed.value} : sweep::parse_seeds(o.seeds);
   table.metrics = usual ? kComparedMetrics : o.metrics;
+  check_figures(table.metrics, "--metric");
+  const std::vector<std::string> more_options = options_for(table.metrics);
   table.search = plan_of(o.search, lab.compare);
   if (table.search) table.metrics.insert(table.metrics.begin(), table.search->search.path);
-  const std::vector<spec::Column> columns = read_columns(o.columns);
-  for (const spec::Column& c : columns) {
-    table.columns.push_back({c.name, compare::overrides(lab, c)});
-    // What is wrong with a column is said before anything runs.
-    std::vector<std::string> sets = o.sets;
-    sets.insert(sets.end(), table.columns.back().sets.begin(), table.columns.back().sets.end());
-    if (table.search) sets.push_back(table.search->set(0));
-    static_cast<void>(spec::load(o.file, sets));
-  }
+  table.method = {lab.compare.method, lab.compare.profile, lab.compare.deviations};
   std::vector<sweep::Dimension> dimensions;
   for (const std::string& text : o.over) dimensions.push_back(sweep::parse_dimension(text));
+  const std::vector<spec::Column> columns = read_columns(o.columns);
+  // What can be taken away is there.
+  const auto is_said = [&](const std::string& path) {
+    const std::vector<std::string> without{path + "="};
+    try {
+      static_cast<void>(spec::load(o.file, joined_sets({&o.sets, &without})));
+      return true;
+    } catch (const spec::SpecError&) {
+      return false;
+    }
+  };
+  for (const spec::Column& c : columns) {
+    refuse_seed(c.sets, "--column");
+    table.columns.push_back({c.name, compare::overrides(lab, c, is_said)});
+  }
+  const std::vector<std::string> search_set =
+      table.search ? std::vector{table.search->set(0)} : std::vector<std::string>{};
+
+  // What is wrong with any of it is said before anything runs.
+  const std::vector<sweep::Point> points = sweep::points(dimensions, table.seeds.size() * columns.size());
+  std::vector<std::vector<std::string>> over;  // by block: settings
+  bool wall = false;
+  std::vector<std::size_t> choices;
+  for (const sweep::Dimension& d : dimensions) choices.push_back(d.values.size());
+  choices.push_back(columns.size());
+  PointCheck check(choices);
+  for (const sweep::Point& point : points) {
+    compare::SideBySide::Block& block = table.blocks.emplace_back();
+    std::vector<std::string>& sets = over.emplace_back();
+    for (std::size_t d = 0; d < point.size(); ++d) {
+      block.over.push_back(dimensions[d].path + "=" + dimensions[d].values[point[d]]);
+      for (std::string& set : dimensions[d].sets(point[d])) sets.push_back(std::move(set));
+    }
+    refuse_seed(sets, "--over");
+    block.cells.assign(table.metrics.size(), std::vector<sweep::Cell>(columns.size()));
+    block.failures.resize(columns.size());
+    block.incomplete.resize(columns.size());
+    if (!o.dir.empty()) block.reports.resize(columns.size());
+    std::vector<spec::Lab> labs;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      std::vector<std::size_t> choice = point;
+      choice.push_back(c);
+      const auto& column = table.columns[c];
+      std::optional<spec::Lab> loaded =
+          check.load(o.file, joined_sets({&o.sets, &sets, &column.sets, &search_set}), choice, "column " + column.name);
+      if (!loaded) continue;
+      wall = wall || loaded->run.clock == spec::Clock::kWall;
+      labs.push_back(std::move(*loaded));
+    }
+    for (std::string& note : compare::background_notes(labs))
+      if (std::ranges::find(table.notes, note) == table.notes.end()) table.notes.push_back(std::move(note));
+  }
+  check.finish();
+  if (wall) {
+    runs_under_wall_clock(table.search.has_value(), o.jobs);
+    table.method.clock = "wall";
+    table.notes.emplace_back(kWallClockNote);
+    for (const std::string& m : kWallClockMetrics) {
+      table.metrics.push_back(m);
+      for (compare::SideBySide::Block& block : table.blocks) block.cells.emplace_back(columns.size());
+    }
+  }
   if (!o.dir.empty()) std::filesystem::create_directories(o.dir);
 
   std::vector<ComparedRun> runs;
   std::vector<std::vector<std::string>> commands;
   std::vector<std::vector<std::string>> reports;
-  for (const sweep::Point& point : sweep::points(dimensions, table.seeds.size() * columns.size())) {
-    compare::SideBySide::Block& block = table.blocks.emplace_back();
-    for (std::size_t d = 0; d < point.size(); ++d)
-      block.over.push_back(dimensions[d].path + "=" + dimensions[d].values[point[d]]);
-    block.cells.assign(table.metrics.size(), std::vector<sweep::Cell>(columns.size()));
-    block.failures.resize(columns.size());
+  for (std::size_t b = 0; b < table.blocks.size(); ++b) {
+    compare::SideBySide::Block& block = table.blocks[b];
     for (std::size_t c = 0; c < columns.size(); ++c) {
       for (const std::uint64_t seed : table.seeds) {
         std::vector<std::string> command{o.file};
-        for (const auto* sets : {&o.sets, &block.over, &table.columns[c].sets})
-          for (const std::string& s : *sets) command.insert(command.end(), {"--set", s});
+        for (const std::string& s : joined_sets({&o.sets, &over[b], &table.columns[c].sets}))
+          command.insert(command.end(), {"--set", s});
         command.insert(command.end(), {"--seed", fmt::format("{}", seed)});
+        command.insert(command.end(), more_options.begin(), more_options.end());
         if (!o.dir.empty()) {
-          std::filesystem::path to = std::filesystem::path(o.dir) / directory_of(columns[c].name);
-          if (!dimensions.empty()) to += fmt::format("-{}", table.blocks.size());
+          std::string to = directory_of(columns[c].name);
+          if (!dimensions.empty()) to += fmt::format("-{}", b + 1);
           if (table.seeds.size() > 1) to += fmt::format("-seed{}", seed);
-          reports.push_back({"--report", to.string()});
+          reports.push_back({"--report", (std::filesystem::path(o.dir) / to).string()});
+          block.reports[c].push_back(std::move(to));
         }
         commands.push_back(std::move(command));
         std::string label = block.over.empty() ? "" : fmt::format("{} ", fmt::join(block.over, " "));
-        runs.push_back({table.blocks.size() - 1, c, runs.size(), label + fmt::format("seed {}", seed)});
+        runs.push_back({b, c, seed == table.seeds.front(), label + fmt::format("seed {}", seed)});
       }
     }
   }
 
-  std::vector<std::string> known;
   std::vector<std::vector<std::optional<double>>> figures(runs.size());
   std::vector<std::string> failures(runs.size());
+  std::vector<std::vector<RunDone>> done(table.blocks.size(), std::vector<RunDone>(columns.size()));
   run_searched(table.search, commands, reports, o.jobs, !o.json && isatty(STDERR_FILENO) != 0, [&](SearchedRun run) {
     const RunResult& ended = run.run;
     failures[ended.index] = ended.failure;
     if (!ended.failure.empty()) return;
-    if (known.empty())
-      for (const auto& [name, value] : ended.report["summary"].items()) known.push_back(name);
+    const ComparedRun& r = runs[ended.index];
     for (const std::string& m : table.metrics)
       figures[ended.index].push_back(table.search && m == table.search->search.path
                                          ? run.found
                                          : report::figure_of(ended.report, sweep::name_of_metric(m)));
+    done[r.block][r.column].add(done_of(ended.report));
+    if (r.first) add_distributions(ended.report, r.column, columns.size(), table.blocks[r.block]);
   });
   for (std::size_t i = 0; i < runs.size(); ++i) {  // in the order of the seeds
     compare::SideBySide::Block& block = table.blocks[runs[i].block];
@@ -177,17 +267,11 @@ int compare_transports(CompareTransportsOptions o) {
     for (std::size_t m = 0; m < figures[i].size(); ++m)
       if (figures[i][m]) block.cells[m][runs[i].column].values.push_back(*figures[i][m]);
   }
-  if (usual) {
-    drop_empty(table, true);
-  } else if (!known.empty()) {
-    const std::vector<std::string> asked = table.metrics;
-    drop_empty(table, false);
-    for (const std::string& m : asked)
-      if (std::ranges::find(table.metrics, m) == table.metrics.end())
-        throw std::invalid_argument(fmt::format("--metric: no run has '{}'{}; there are {}", sweep::name_of_metric(m),
-                                                spec::did_you_mean(sweep::name_of_metric(m), known),
-                                                fmt::join(known, ", ")));
+  for (std::size_t b = 0; b < table.blocks.size(); ++b) {
+    std::ranges::sort(table.blocks[b].distributions, {}, &compare::SideBySide::Distribution::name);
+    for (std::size_t c = 0; c < columns.size(); ++c) table.blocks[b].incomplete[c] = done[b][c].text();
   }
+  if (usual) drop_empty(table);
   if (!o.dir.empty()) {
     const std::filesystem::path dir(o.dir);
     write_compared(dir / "compare.json", table.json().dump(2) + "\n");
@@ -222,7 +306,10 @@ void add_compare_transports(CLI::App& app, int& exit_code) {
                    "uet/rud/spray/trim,hosts.default.uet.window=256. Without it what the file says under compare, or "
                    "the usual four")
       ->type_name("WORDS[,PATH=VALUE...]");
-  command->add_option("--over", o->over, "A key and its values, e.g. --over topology.spines=2,4: compared with each")
+  command
+      ->add_option("--over", o->over,
+                   "A key and its values, e.g. --over topology.spines=2,4: compared with each; keys with + between "
+                   "them take the same")
       ->type_name("PATH=V,V");
   command->add_option("--seeds", o->seeds, "Each run with each of these; the figures are medians")->type_name("A-B");
   command->add_option("--set", o->sets, "The same in all columns, as of railyard run")->type_name("PATH=VALUE");

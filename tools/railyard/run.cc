@@ -53,6 +53,7 @@ struct RunOptions {
   std::string int_one_in;
   std::string fault_log;
   std::string replay;
+  bool transients = false;
   bool digest = false;
   bool json = false;
   bool quiet = false;
@@ -157,6 +158,7 @@ std::string command_of(const RunOptions& o) {
   add("--int", o.int_file);
   add("--int-one-in", o.int_one_in);
   add("--replay", o.replay);
+  if (o.transients) text += " --transients";
   if (o.digest) text += " --digest";
   add("--report", o.report_dir);
   return text;
@@ -222,6 +224,7 @@ int run(const RunOptions& o) {
   options.command = command_of(o);
   options.lab_digest = digest_of(spec);
   options.digest = o.digest;
+  options.transients = o.transients;
   for (const std::string& c : o.captures) options.captures.push_back(parse_capture(c));
   if (!o.series.empty() || !o.flow_series.empty())
     options.series = {o.series, o.series_every.empty() ? kSeriesEvery : parse_every(o.series_every), o.flow_series};
@@ -309,6 +312,9 @@ void add_run(CLI::App& app, int& exit_code) {
       ->add_option("--replay", o->replay,
                    "Instead of the file's faults: those of such a log, at the instants at which they happened")
       ->type_name("LOG");
+  command->add_flag("--transients", o->transients,
+                    "Look every microsecond when flows to one NIC share it evenly (figures convergence, off_fair_share), and "
+                    "how long after the first loss a packet goes again (repair_after)");
   command->add_flag("--digest", o->digest, "Compute the digest of every departure of every device");
   command->add_flag("--json", o->json, "Print the report as JSON");
   command->add_flag("-q,--quiet", o->quiet, "No progress");

@@ -34,6 +34,22 @@ std::string failure_of(const sweep::Ended& ended, nlohmann::ordered_json& report
 
 }  // namespace
 
+void RunDone::add(const RunDone& other) noexcept {
+  asked += other.asked;
+  complete += other.complete;
+}
+
+std::string RunDone::text() const { return complete < asked ? fmt::format("{} of {}", complete, asked) : ""; }
+
+RunDone done_of(const nlohmann::ordered_json& report) {
+  RunDone all;
+  for (const auto& t : report["traffic"])
+    all.add({t["with_end"].get<std::uint64_t>(), t["complete"].get<std::uint64_t>()});
+  for (const auto& c : report["collectives"])
+    for (const auto& i : c["iterations"]) all.add({1, i["time_ns"].is_null() ? 0u : 1u});
+  return all;
+}
+
 void run_all(const std::vector<std::vector<std::string>>& runs, std::size_t parallel, bool shows,
              const std::function<void(RunResult)>& done) {
   std::vector<std::vector<std::string>> commands;

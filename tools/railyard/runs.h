@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,6 +17,17 @@ struct RunResult {
   std::string failure;    // what is wrong with it; empty: nothing, and there is a report
   nlohmann::ordered_json report;
 };
+
+// Of the flows with an end and the repeats of collectives of a run, or of several: how many there were, and how many
+// were completed.
+struct RunDone {
+  std::uint64_t asked = 0;
+  std::uint64_t complete = 0;
+
+  void add(const RunDone& other) noexcept;
+  std::string text() const;  // "1 of 8"; empty: all were
+};
+RunDone done_of(const nlohmann::ordered_json& report);
 
 // Each run is what stands behind `railyard run`: a file and options; --json is added. At most `parallel` at a time (0:
 // one per processor). What came of each is handed over as it ends; `shows`: how many have, on standard error.

@@ -8,6 +8,7 @@
 #include "control/spec/value.h"
 #include "control/sweep/bisection.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/figures.h"
 
 namespace railyard::tools {
 namespace {
@@ -85,7 +86,12 @@ std::optional<sweep::SearchPlan> plan_of(const SearchOptions& options, const spe
     if (!said) throw std::invalid_argument("--resolution: " + said.error());
     resolution = *said;
   }
-  return sweep::plan_search(search, options.until.empty() ? of_file.until : options.until, resolution);
+  const sweep::SearchPlan plan =
+      sweep::plan_search(search, options.until.empty() ? of_file.until : options.until, resolution);
+  std::vector<std::string> figures;
+  for (const spec::Condition::Term& term : plan.condition.terms) figures.push_back(term.figure);
+  check_figures(figures, "--until");
+  return plan;
 }
 
 void run_searched(const std::optional<sweep::SearchPlan>& plan, const std::vector<Words>& runs,

@@ -13,10 +13,11 @@
 
 #include "control/report/compare.h"
 #include "control/spec/load.h"
-#include "control/spec/suggest.h"
 #include "control/sweep/plan.h"
 #include "control/sweep/table.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/figures.h"
+#include "tools/railyard/point_check.h"
 #include "tools/railyard/runs.h"
 #include "tools/railyard/searches.h"
 
@@ -50,54 +51,62 @@ std::string label_of(const sweep::Table& table, const OneRun& run) {
   return text + fmt::format("seed {}", run.seed);
 }
 
-// A metric that no run has is a mistake, if any run has ended well.
-void check_metrics(const sweep::Table& table, const std::vector<std::string>& known) {
-  for (std::size_t m = 0; m < table.metrics.size(); ++m) {
-    if (known.empty() ||
-        std::ranges::any_of(table.rows, [&](const sweep::Row& r) { return !r.cells[m].values.empty(); }))
-      continue;
-    const std::string name = sweep::name_of_metric(table.metrics[m]);
-    throw std::invalid_argument(fmt::format("--metric: no run has '{}'{}; there are {}", name,
-                                            spec::did_you_mean(name, known), fmt::join(known, ", ")));
-  }
-}
-
-int run_sweep(const SweepOptions& o) {
+int run_sweep(SweepOptions o) {
   sweep::Table table;
   table.spec = o.file;
   for (const std::string& text : o.over) table.dimensions.push_back(sweep::parse_dimension(text));
   const spec::Lab lab = spec::load(o.file, o.sets);
   table.seeds = o.seeds.empty() ? std::vector{lab.run.seed.value} : sweep::parse_seeds(o.seeds);
-  if (lab.run.clock == spec::Clock::kWall)
-    throw std::invalid_argument(
-        "sweep: this lab runs under the wall clock, where runs beside each other disturb each "
-        "other; expected --set run.clock=virtual");
   table.metrics = o.metrics.empty() ? kUsualMetrics : o.metrics;
+  check_figures(table.metrics, "--metric");
+  const std::vector<std::string> more_options = options_for(table.metrics);
   table.search = plan_of(o.search, {});
-  if (table.search) {
-    table.metrics.insert(table.metrics.begin(), table.search->search.path);
+  if (table.search) table.metrics.insert(table.metrics.begin(), table.search->search.path);
+  const std::vector<sweep::Point> points = sweep::points(table.dimensions, table.seeds.size());
+  // What is wrong with any of it is said before anything runs.
+  bool wall = false;
+  std::vector<std::size_t> choices;
+  for (const sweep::Dimension& d : table.dimensions) choices.push_back(d.values.size());
+  PointCheck check(choices);
+  for (const sweep::Point& point : points) {
     std::vector<std::string> sets = o.sets;
-    sets.push_back(table.search->set(0));
-    static_cast<void>(spec::load(o.file, sets));  // what is wrong with it is said before anything runs
+    for (std::size_t d = 0; d < point.size(); ++d) {
+      for (const std::string& set : table.dimensions[d].sets(point[d])) {
+        if (set.starts_with("run.seed="))
+          throw std::invalid_argument(
+              "--over: run.seed: each run has one of --seeds; expected these, e.g. --seeds 1-5");
+        sets.push_back(set);
+      }
+    }
+    if (table.search) sets.push_back(table.search->set(0));
+    const auto loaded = check.load(o.file, sets, point);
+    wall = wall || (loaded && loaded->run.clock == spec::Clock::kWall);
+  }
+  check.finish();
+  if (wall) {
+    runs_under_wall_clock(table.search.has_value(), o.jobs);
+    table.notes.emplace_back(kWallClockNote);
+    table.metrics.insert(table.metrics.end(), kWallClockMetrics.begin(), kWallClockMetrics.end());
   }
   std::vector<OneRun> runs;
   std::vector<std::vector<std::string>> commands;
-  for (const sweep::Point& point : sweep::points(table.dimensions, table.seeds.size())) {
+  for (const sweep::Point& point : points) {
     for (const std::uint64_t seed : table.seeds) {
       std::vector<std::string> command{o.file};
       for (const std::string& s : o.sets) command.insert(command.end(), {"--set", s});
       for (std::size_t d = 0; d < point.size(); ++d)
-        command.insert(command.end(), {"--set", table.dimensions[d].path + "=" + table.dimensions[d].values[point[d]]});
+        for (const std::string& set : table.dimensions[d].sets(point[d])) command.insert(command.end(), {"--set", set});
       command.insert(command.end(), {"--seed", fmt::format("{}", seed)});
+      command.insert(command.end(), more_options.begin(), more_options.end());
       commands.push_back(std::move(command));
       runs.push_back({table.rows.size(), seed});
     }
-    table.rows.push_back({point, std::vector<sweep::Cell>(table.metrics.size()), 0, {}});
+    table.rows.push_back({point, std::vector<sweep::Cell>(table.metrics.size()), 0, {}, {}});
   }
 
-  std::vector<std::string> known;
   std::map<std::pair<std::size_t, std::uint64_t>, std::string> failures;  // in the order of the table
   std::map<std::pair<std::size_t, std::uint64_t>, std::vector<std::optional<double>>> figures;
+  std::vector<RunDone> done(table.rows.size());
   run_searched(table.search, commands, {}, o.jobs, !o.json && isatty(STDERR_FILENO) != 0, [&](SearchedRun searched) {
     const RunResult& ended = searched.run;
     const OneRun& run = runs[ended.index];
@@ -106,13 +115,13 @@ int run_sweep(const SweepOptions& o) {
       failures[key] = ended.failure;
       return;
     }
-    if (known.empty())
-      for (const auto& [name, value] : ended.report["summary"].items()) known.push_back(name);
+    done[run.row].add(done_of(ended.report));
     for (const std::string& m : table.metrics)
       figures[key].push_back(table.search && m == table.search->search.path
                                  ? searched.found
                                  : report::figure_of(ended.report, sweep::name_of_metric(m)));
   });
+  for (std::size_t i = 0; i < table.rows.size(); ++i) table.rows[i].incomplete = done[i].text();
   for (const OneRun& run : runs) {
     sweep::Row& row = table.rows[run.row];
     ++row.runs;
@@ -130,8 +139,6 @@ int run_sweep(const SweepOptions& o) {
       table.metrics.erase(table.metrics.begin() + static_cast<std::ptrdiff_t>(m));
       for (sweep::Row& r : table.rows) r.cells.erase(r.cells.begin() + static_cast<std::ptrdiff_t>(m));
     }
-  } else {
-    check_metrics(table, known);
   }
   if (o.json)
     std::puts(table.json().dump(2).c_str());
@@ -146,7 +153,10 @@ void add_sweep(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("sweep", "Run a lab with all combinations of some values; one table of what came");
   auto o = std::make_shared<SweepOptions>();
   command->add_option("SPEC", o->file, "Fabric file (YAML)")->required();
-  command->add_option("--over", o->over, "A key and its values, e.g. --over topology.spines=2,4; again for another key")
+  command
+      ->add_option("--over", o->over,
+                   "A key and its values, e.g. --over topology.spines=2,4; keys with + between them take the same; "
+                   "again for another key")
       ->type_name("PATH=V,V");
   command->add_option("--seeds", o->seeds, "Each combination with each of these; the figures are medians")
       ->type_name("A-B");

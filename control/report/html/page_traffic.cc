@@ -7,6 +7,7 @@
 #include "control/report/html/chart.h"
 #include "control/report/html/markup.h"
 #include "control/report/html/sections.h"
+#include "control/report/summary.h"
 #include "control/report/units.h"
 
 namespace railyard::report {
@@ -87,7 +88,7 @@ std::string repair_table(const Report& r) {
                {"packets"},
                {"lost"},
                {"sent again"},
-               {"out of order", false, "RoCE: gaps that a responder answered by a NAK"},
+               {"out of order", false, std::string(kind_of("out_of_order").meaning)},
                {"arrived with CE"},
                {"CNPs"},
                {"QPs in error"}});

@@ -33,11 +33,23 @@ Form<Ratio> resolution() {
   });
 }
 
-// What a search means, without one.
+// The tests that compare transports: clause 6 of the draft.
+Form<std::string> method() {
+  return checked<std::string>(any_text(), [](const std::string& text) -> std::optional<std::string> {
+    for (const char* known : {"T6.1", "T6.2", "T6.3", "T6.4", "T6.5a", "T6.5b", "T6.5c", "T6.6"})
+      if (text == known) return std::nullopt;
+    return "is none of the tests that compare transports; expected T6.1 to T6.6, of T6.5 T6.5a, T6.5b or T6.5c";
+  });
+}
+
+// What a search means, without one; a profile, without a test that it is of.
 void check_compare(const Tree& map, const CompareSpec& c) {
   for (const char* key : {"until", "resolution"})
     if (const Tree* said = map.find(key); said != nullptr && c.search.empty())
       said->fail("nothing is searched for; expected search beside it");
+  for (const char* key : {"profile", "deviations"})
+    if (const Tree* said = map.find(key); said != nullptr && c.method.empty())
+      said->fail("of no test of the benchmark draft; expected method beside it");
 }
 
 }  // namespace
@@ -59,7 +71,16 @@ const Table<CompareSpec>& compare_keys() {
        key("until", &CompareSpec::until, text_of(parse_condition),
            "search: terms such as drops=0, fct_p99<500us, with 'and' between them; without it drops=0 and lost=0 and "
            "retransmitted=0 and accepted>=0.999"),
-       key("resolution", &CompareSpec::resolution, resolution(), "search: how closely, of the greater value")},
+       key("resolution", &CompareSpec::resolution, resolution(), "search: how closely, of the greater value"),
+       key("method", &CompareSpec::method, method(),
+           "the test of the benchmark draft (draft-calabria-bmwg-ai-fabric-training-bench-04) that this is, e.g. T6.4: "
+           "the output says so, and what it is worth"),
+       key("profile", &CompareSpec::profile,
+           choice<MethodProfile>(
+               {{"ci", MethodProfile::kCi}, {"lab", MethodProfile::kLab}, {"full", MethodProfile::kFull}}),
+           "method: ci: smoke, not a draft result; lab: reduced; full: the draft's parameters"),
+       key("deviations", &CompareSpec::deviations, one_or_list_of(any_text()),
+           "method: in what this deviates from the draft, each a line of the output")},
       check_compare};
   return table;
 }

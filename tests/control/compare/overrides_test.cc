@@ -1,6 +1,7 @@
 #include "control/compare/overrides.h"
 
 #include <stdexcept>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +29,16 @@ collectives:
 )";
 
 std::vector<std::string> sets(const std::string& lab, const std::string& column) {
-  return overrides(spec::parse(lab, "x.yaml"), *spec::parse_column(column));
+  // What can be taken away is there.
+  const auto is_said = [&](const std::string& path) {
+    try {
+      spec::parse(lab, "x.yaml", {path + "="});
+      return true;
+    } catch (const spec::SpecError&) {
+      return false;
+    }
+  };
+  return overrides(spec::parse(lab, "x.yaml"), *spec::parse_column(column), is_said);
 }
 
 TEST(Overrides, AreOfAllThatATransportCarriesAndItsClasses) {
@@ -60,10 +70,11 @@ TEST(Overrides, LeaveWhatNoWordIsAbout) {
 }
 
 TEST(Overrides, OfRoceTheServiceIsTheTypeOfItsQps) {
-  EXPECT_THAT(sets(kLab, "roce/rc"), ElementsAre("traffic.all.transport=roce", "traffic.all.qp-type=rc",
-                                                 "collectives.train.transport=roce"));
-  const std::string lab = "name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 2 }\n"
-                          "traffic: [ { name: all, from: h1, to: h2, transport: uet, bytes: 1MB } ]\n";
+  EXPECT_THAT(sets(kLab, "roce/rc"),
+              ElementsAre("traffic.all.transport=roce", "traffic.all.qp-type=rc", "collectives.train.transport=roce"));
+  const std::string lab =
+      "name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 2 }\n"
+      "traffic: [ { name: all, from: h1, to: h2, transport: uet, bytes: 1MB } ]\n";
   EXPECT_THAT(sets(lab, "roce/uc"), ElementsAre("traffic.all.transport=roce", "traffic.all.qp-type=uc"));
   try {
     sets(kLab, "roce/uc");
@@ -71,6 +82,40 @@ TEST(Overrides, OfRoceTheServiceIsTheTypeOfItsQps) {
   } catch (const std::invalid_argument& e) {
     EXPECT_THAT(e.what(), HasSubstr("collectives.train: uc loses messages, which collectives need; expected rc"));
   }
+}
+
+// A file may say more of its transport than which it is.
+TEST(Overrides, TakeAwayWhatTheFileSaysOfTheOtherTransport) {
+  const std::string topology = "name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 2 }\n";
+  const std::string uet = topology +
+                          "traffic: [ { name: all, from: h1, to: h2, transport: uet, service: rod, bytes: 1MB } ]\n"
+                          "collectives: [ { name: c, size: 1MB, transport: uet, service: rud } ]\n";
+  const std::string roce =
+      topology + "traffic: [ { name: all, from: h1, to: h2, transport: roce, qp-type: rc, bytes: 1MB } ]\n";
+  for (const auto& [lab, column] : {std::pair{uet, "roce/gbn"}, std::pair{uet, "uet/rud"}, std::pair{uet, "uet/spray"},
+                                    std::pair{roce, "uet/rud"}, std::pair{roce, "roce/uc"}})
+    EXPECT_NO_THROW(spec::parse(lab, "x.yaml", sets(lab, column))) << column;
+  EXPECT_EQ(spec::parse(uet, "x.yaml", sets(uet, "uet/spray")).traffic[0].service, spec::UetService::kRod)
+      << "what no word is about stays";
+}
+
+TEST(Overrides, UetSpraysByThePolicyOfTheFileOrByTheWord) {
+  const std::string lab =
+      "name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 2 }\n"
+      "traffic: [ { name: all, from: h1, to: h2, transport: uet, bytes: 1MB } ]\n";
+  const auto policy = [](const std::string& text, const std::string& column) {
+    return spec::parse(text, "x.yaml", sets(text, column)).hosts.at("default").uet.path_policy;
+  };
+  EXPECT_EQ(policy(lab, "uet/rud/spray"), spec::UetPathPolicy::kReps) << "as in any lab that says nothing";
+  EXPECT_EQ(policy(lab, "uet/rud/mixed"), spec::UetPathPolicy::kMixed);
+  EXPECT_EQ(policy(lab, "uet/rud/oblivious"), spec::UetPathPolicy::kOblivious);
+  EXPECT_EQ(policy(lab, "uet/rud/ecmp"), spec::UetPathPolicy::kSingle);
+  const std::string bitmap = lab + "hosts: { default: { uet: { path-policy: bitmap } } }\n";
+  EXPECT_EQ(policy(bitmap, "uet/rud/spray"), spec::UetPathPolicy::kBitmap);
+  const std::string single = lab + "hosts: { default: { uet: { path-policy: single } } }\n";
+  EXPECT_EQ(policy(single, "uet/rud/spray"), spec::UetPathPolicy::kReps);
+  for (const char* column : {"uet/rud/spray", "uet/rud/bitmap"})
+    EXPECT_THAT(sets(lab, column), Contains(testing::EndsWith(".path=ecmp"))) << column << ": switches hash";
 }
 
 TEST(Overrides, ATrimmingClassNeedsOneForWhatIsTrimmed) {

@@ -28,10 +28,10 @@ SideBySide sample() {
 
 TEST(SideBySide, ShowsChangesAgainstTheFirstColumn) {
   const SideBySide s = sample();
-  EXPECT_FALSE(SideBySide::change(s.blocks[0], 0, 0));
-  EXPECT_NEAR(*SideBySide::change(s.blocks[0], 0, 1), -0.5, 1e-9);
-  EXPECT_NEAR(*SideBySide::change(s.blocks[0], 1, 1), 0.5, 1e-9);
-  EXPECT_FALSE(SideBySide::change(s.blocks[0], 2, 2)) << "it has none";
+  EXPECT_FALSE(s.change(s.blocks[0], 0, 0));
+  EXPECT_NEAR(*s.change(s.blocks[0], 0, 1), -0.5, 1e-9);
+  EXPECT_NEAR(*s.change(s.blocks[0], 1, 1), 0.5, 1e-9);
+  EXPECT_FALSE(s.change(s.blocks[0], 2, 2)) << "it has none";
 }
 
 TEST(SideBySide, TheBestIsOfThoseThatDidNotFail) {
@@ -43,6 +43,58 @@ TEST(SideBySide, TheBestIsOfThoseThatDidNotFail) {
   SideBySide alike = s;
   alike.blocks[0].cells[0][1] = alike.blocks[0].cells[0][0];
   EXPECT_THAT(alike.best(alike.blocks[0], 0), IsEmpty());
+}
+
+TEST(SideBySide, TimesOfWhatWasCompletedWinNothingWhereNotAllWas) {
+  SideBySide s = sample();
+  s.metrics[1] = "goodput";
+  s.blocks[0].incomplete = {"", "1 of 8", ""};
+  EXPECT_THAT(s.best(s.blocks[0], 0), IsEmpty()) << "of the others one has failed";
+  EXPECT_THAT(s.best(s.blocks[0], 1), ElementsAre(1u)) << "goodput is of what arrived";
+  EXPECT_FALSE(s.change(s.blocks[0], 0, 1));
+  EXPECT_TRUE(s.change(s.blocks[0], 1, 1));
+  EXPECT_THAT(s.text(), HasSubstr("105 us (100 us .. 110 us) (1 of 8)"));
+  EXPECT_THAT(s.text(), HasSubstr("(n of m): of so many flows and repeats of collectives n were completed"));
+  EXPECT_THAT(s.html(), HasSubstr("(1 of 8)"));
+  EXPECT_EQ(s.json()["blocks"][0]["incomplete"][1], "1 of 8");
+}
+
+TEST(SideBySide, SaysWhatItIsOfTheBenchmarkDraft) {
+  SideBySide s = sample();
+  EXPECT_THAT(s.text(), Not(HasSubstr("draft")));
+  EXPECT_FALSE(s.json().contains("method"));
+  s.method = {"T6.6", spec::MethodProfile::kCi, {"N = 16"}};
+  for (const std::string& out : {s.text(), s.html()}) {
+    EXPECT_THAT(out,
+                HasSubstr("T6.6 of draft-calabria-bmwg-ai-fabric-training-bench-04, profile ci: smoke, not a draft "
+                          "result"));
+    EXPECT_THAT(out, HasSubstr("Deviations: the platform is software"));
+    EXPECT_THAT(out, HasSubstr("; N = 16"));
+    EXPECT_THAT(out, HasSubstr("UET security (TSS): none"));
+  }
+  const auto j = s.json()["method"];
+  EXPECT_EQ(j["test"], "T6.6");
+  EXPECT_EQ(j["methodology"]["rev"], "04");
+  EXPECT_EQ(j["label"], "smoke, not a draft result");
+  EXPECT_EQ(j["tss"], "none");
+  EXPECT_EQ(j["platform"]["deviations"].back(), "N = 16");
+  EXPECT_TRUE(j["verdict"].is_null());
+}
+
+TEST(SideBySide, APageLinksReportsExplainsRowsAndDrawsDistributions) {
+  SideBySide s = sample();
+  s.blocks[0].reports = {{"roce-gbn-seed1", "roce-gbn-seed2"}, {}, {}};
+  s.blocks[0].distributions = {{"short: time of a message", {{{0, 1000}, {0.99, 9000}}, {{0, 2000}, {1, 3000}}, {}}}};
+  s.notes = {"a < b"};
+  const std::string page = s.html();
+  EXPECT_THAT(page, HasSubstr("<a href=\"roce-gbn-seed2/report.html\">roce/gbn (seed 2)</a>"));
+  EXPECT_THAT(page, HasSubstr("What the rows say"));
+  EXPECT_THAT(page, HasSubstr("flow completion time"));
+  EXPECT_THAT(page, HasSubstr("short: time of a message, as a distribution"));
+  EXPECT_THAT(page, HasSubstr("<svg"));
+  EXPECT_THAT(page, HasSubstr("Note: a &lt; b"));
+  EXPECT_THAT(s.text(), HasSubstr("Note: a < b\n"));
+  EXPECT_EQ(s.json()["blocks"][0]["distributions"][0]["points"][0][1][1], 9000);
 }
 
 TEST(SideBySide, IsTextWithEveryColumnAndWhatItChanges) {

@@ -110,7 +110,7 @@ TEST(Json, HasEachTrafficAndEachTierOfLinks) {
   const Json report = parsed(sample());
   EXPECT_EQ(report["traffic"][0]["name"], "in");
   EXPECT_EQ(report["traffic"][0]["fct_ns"], Json::parse(R"({"count": 1, "mean": 676000.0, "min": 676000.0,
-    "p50": 676000.0, "p95": 676000.0, "p99": 676000.0, "max": 676000.0})"));
+    "p50": 676000.0, "p90": 676000.0, "p95": 676000.0, "p99": 676000.0, "p999": 676000.0, "max": 676000.0})"));
   EXPECT_TRUE(report["traffic"][0]["share"].is_null()) << "of no flow";
   EXPECT_EQ(report["link_tiers"][0]["name"], "leaf to host");
   EXPECT_EQ(report["link_tiers"][0]["utilisation"]["max"], 0.987);

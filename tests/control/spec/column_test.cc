@@ -66,6 +66,10 @@ TEST(Column, WhatAFileSearchesForIsCheckedWhereItStands) {
               HasSubstr("x.yaml:3:20: compare.search: 'traffic.a.rate=1Gbps': no range"));
   EXPECT_THAT(error("search: a=1..2, until: drops"), HasSubstr("compare.until: 'drops': no comparison"));
   EXPECT_THAT(error("search: a=1..2, resolution: 150%"), HasSubstr("compare.resolution: divides nothing"));
+  EXPECT_THAT(error("method: T6.9"), HasSubstr("compare.method: is none of the tests that compare transports"));
+  EXPECT_THAT(error("profile: ci"),
+              HasSubstr("compare.profile: of no test of the benchmark draft; expected method beside it"));
+  EXPECT_THAT(error("method: T6.4, profile: smoke"), HasSubstr("expected ci, lab or full"));
   EXPECT_THAT(error("until: drops=0"), HasSubstr("compare.until: nothing is searched for; expected search beside it"));
 }
 

@@ -26,6 +26,18 @@ TEST(SweepPlan, CommasInsideOfBracketsAndQuotesSeparateNothing) {
   EXPECT_THAT(d.values, ElementsAre("ecmp", "spray", "{ policy: adaptive, per: flowlet }", "[1, 2]", "'x,y'", ""));
 }
 
+TEST(SweepPlan, KeysWithAPlusBetweenThemTakeTheSame) {
+  const Dimension d = parse_dimension("traffic.a.message+traffic.a.bytes=64B,4KB");
+  EXPECT_THAT(d.sets(1), ElementsAre("traffic.a.message=4KB", "traffic.a.bytes=4KB"));
+  EXPECT_THAT(parse_dimension("a.b=1,2").sets(0), ElementsAre("a.b=1"));
+  EXPECT_NE(refused([] { parse_dimension("a.b+=1,2"); }).find("expected a path on both sides of '+'"),
+            std::string::npos);
+  EXPECT_NE(refused([] {
+              points({parse_dimension("a+b=1"), parse_dimension("b=2")}, 1);
+            }).find("b is there twice"),
+            std::string::npos);
+}
+
 TEST(SweepPlan, TheLastDimensionVariesFastest) {
   const std::vector<Dimension> two{parse_dimension("a=1,2"), parse_dimension("b=x,y,z")};
   EXPECT_THAT(points(two, 1),

@@ -36,6 +36,15 @@ TEST(SweepTable, EachFigureHasAWinnerAndWhatFailedWinsNothing) {
   EXPECT_THAT(sample_table().winners(), ElementsAre(ElementsAre(1u), ElementsAre(0u)));
 }
 
+TEST(SweepTable, WhereNotAllWasCompletedTheTimesOfTheRestWinNothing) {
+  Table t = sample_table();
+  t.rows[1].incomplete = "1 of 8";
+  EXPECT_THAT(t.winners()[0], IsEmpty()) << "of the other two one has failed";
+  EXPECT_THAT(t.text(), HasSubstr("210 us (200 us .. 220 us) (1 of 8)"));
+  EXPECT_THAT(t.text(), HasSubstr("(n of m): of so many flows"));
+  EXPECT_THAT(t.winners()[1], ElementsAre(0u)) << "goodput is of what arrived";
+}
+
 TEST(SweepTable, NobodyWinsWhereAllAreAlikeOrNeitherEndIsBetter) {
   Table t = sample_table();
   t.metrics = {"ecn_marked", "drops"};

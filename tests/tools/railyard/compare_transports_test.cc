@@ -62,8 +62,9 @@ TEST_F(CompareTransports, ARunThatFailsIsOneColumnsLoss) {
 
 // Eight senders share one link: each has an eighth of it at most, and lossless classes pause those that want more.
 TEST_F(CompareTransports, FindsTheHighestRateThatHoldsOfEachColumn) {
-  const std::vector<std::string> command{"compare-transports", "incast.yaml", "--search",
-                                         "traffic.in.rate=5Gbps..20Gbps", "--resolution", "5%", "--report", "out"};
+  const std::vector<std::string> command{
+      "compare-transports", "incast.yaml", "--search", "traffic.in.rate=5Gbps..20Gbps",
+      "--resolution",       "5%",          "--report", "out"};
   const Outcome o = railyard(command);
   ASSERT_EQ(o.exit_code, kOk) << o.err << o.out;
   const auto j = nlohmann::json::parse(read("out/compare.json"));
@@ -89,15 +90,91 @@ TEST_F(CompareTransports, ASearchThatNothingMeetsHasFailed) {
   EXPECT_THAT(o.out, HasSubstr("FAILED roce/pfc: seed 1: not even traffic.in.rate=15Gbps meets 'drops=0 and lost=0"));
 }
 
+// UUD sends nothing again: of eight datagrams flows some lack a packet for ever.
+TEST_F(CompareTransports, WhoDidNotCompleteAllHasNoStarForTheRest) {
+  const Outcome o = railyard({"compare-transports", "incast.yaml", "--column", "roce/sr/lossy", "--column",
+                              "uet/uud/lossy,traffic.in.message=4KB,traffic.in.operation=send", "--metric",
+                              "completed,fct_max,missing", "--set",
+                              "qos.default.classes.3={ lossless: false, queue-alpha: 1/64 }", "--report", "out"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err << o.out;
+  const auto block = nlohmann::json::parse(read("out/compare.json"))["blocks"][0];
+  EXPECT_EQ(block["figures"]["completed"][0]["median"], 1);
+  EXPECT_EQ(block["figures"]["missing"][0]["median"], 0);
+  EXPECT_LT(block["figures"]["completed"][1]["median"], 1);
+  EXPECT_GT(block["figures"]["missing"][1]["median"], 0);
+  EXPECT_THAT(block["incomplete"][1].get<std::string>(), HasSubstr(" of 8"));
+  for (const auto& cell : block["figures"]["fct_max"])
+    if (!cell.is_null()) EXPECT_EQ(cell["best"], false) << cell;
+}
+
+// Figures that this lab lacks are "-"; what was run is not thrown away for them.
+TEST_F(CompareTransports, AFigureThatNoRunHasIsARowWithoutFigures) {
+  const Outcome o = railyard({"compare-transports", "incast.yaml", "--metric", "fct_max,busbw,/nothing/here"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  EXPECT_THAT(o.out, testing::ContainsRegex("busbw +- +-\n"));
+  EXPECT_THAT(o.out, testing::ContainsRegex("/nothing/here +- +-\n"));
+}
+
+TEST_F(CompareTransports, KeysThatTakeTheSameAreOneDimension) {
+  const Outcome o = railyard({"compare-transports", "incast.yaml", "--over",
+                              "traffic.in.bytes+traffic.in.message=64KB,128KB", "--column", "uet/rud/trim", "--json"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  const auto j = nlohmann::json::parse(o.out);
+  EXPECT_EQ(j["blocks"].size(), 2u);
+  EXPECT_EQ(j["blocks"][1]["over"][0], "traffic.in.bytes+traffic.in.message=128KB");
+}
+
+// The end of a run with what passed before it settled.
+TEST_F(CompareTransports, LooksForWhatPassesIfSomebodyAsks) {
+  const Outcome o = railyard({"compare-transports", "incast.yaml", "--column",
+                              "uet/rud/trim,qos.default.classes.3.queue-alpha=1/64", "--metric",
+                              "repair_after,trimmed,convergence", "--json"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  const auto figures = nlohmann::json::parse(o.out)["blocks"][0]["figures"];
+  ASSERT_GT(figures["trimmed"][0]["median"], 0);
+  EXPECT_GE(figures["repair_after"][0]["median"], 1000) << "ns";
+  EXPECT_LT(figures["repair_after"][0]["median"], 100'000) << "well before a timeout";
+}
+
+TEST_F(CompareTransports, UnderTheWallClockRunsGoOneAfterTheOther) {
+  write("tiny.yaml",
+        "name: tiny\n"
+        "topology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\n"
+        "traffic: [ { name: t, from: h1, to: h2, transport: roce, bytes: 8KB } ]\n"
+        "run: { clock: wall, duration: 1ms, drain: 1ms }\n");
+  for (const std::string command : {"compare-transports", "sweep"}) {
+    std::vector<std::string> words{command, "tiny.yaml", "--metric", "completed,goodput"};
+    if (command == "sweep")
+      words.insert(words.end(), {"--over", "traffic.t.bytes=4KB,8KB"});
+    else
+      words.insert(words.end(), {"--column", "roce/gbn", "--column", "uet/rud"});
+    const Outcome o = railyard(words);
+    ASSERT_EQ(o.exit_code, kOk) << o.err << o.out;
+    EXPECT_THAT(o.out, HasSubstr("/engine/lateness_ns/p99"));
+    EXPECT_THAT(o.out, HasSubstr("/engine/slip_ns"));
+    EXPECT_THAT(o.out, HasSubstr("Note: under the wall clock")) << command;
+  }
+}
+
 TEST_F(CompareTransports, SaysWhatIsWrongBeforeAnythingRuns) {
   const auto wrong = [&](int code, std::vector<std::string> more) {
-    more.insert(more.begin(), {"compare-transports", "incast.yaml"});
-    return error(code, more);
+    more.insert(more.begin(), {"compare-transports", "incast.yaml", "--report", "out"});
+    const std::string text = error(code, more);
+    EXPECT_FALSE(exists(folder_ / "out")) << "each run would have left its report there";
+    return text;
   };
   EXPECT_THAT(wrong(kUsage, {"--column", "roce/gbm"}), HasSubstr("--column: 'gbm' is no word of a column"));
   EXPECT_THAT(wrong(kUsage, {"--column", "roce", "--column", "roce"}), HasSubstr("'roce' is there twice"));
   EXPECT_THAT(wrong(kSpec, {"--column", "roce,hosts.default.roce.windw=3"}), HasSubstr("did you mean 'window'?"));
-  EXPECT_THAT(wrong(kUsage, {"--set", "run.clock=wall"}), HasSubstr("wall clock"));
+  EXPECT_THAT(wrong(kSpec, {"--column", "roce", "--column", "uet,hosts.default.uet.windw=3"}),
+              HasSubstr("column uet: hosts.default.uet: unknown key 'windw'"));
+  EXPECT_THAT(wrong(kSpec, {"--over", "traffic.in.bytes=1MB,2XB"}), HasSubstr("2XB"));
+  EXPECT_THAT(wrong(kUsage, {"--column", "roce,run.seed=3"}), HasSubstr("--column: run.seed=3: seeds are the same"));
+  EXPECT_THAT(wrong(kUsage, {"--over", "run.seed=1,2"}), HasSubstr("expected --seeds"));
+  EXPECT_THAT(wrong(kUsage, {"--set", "run.clock=wall", "--search", "traffic.in.rate=1Gbps..2Gbps"}),
+              HasSubstr("--search: under the wall clock"));
+  EXPECT_THAT(wrong(kUsage, {"--set", "run.clock=wall", "--jobs", "2"}),
+              HasSubstr("--jobs: runs under the wall clock"));
   EXPECT_THAT(wrong(kUsage, {"--set", "traffic.in.transport=generator", "--set", "run.duration=1ms"}),
               HasSubstr("nothing that a transport carries"));
   EXPECT_THAT(wrong(kUsage, {"--metric", "fct_p98"}), HasSubstr("did you mean 'fct_p9"));

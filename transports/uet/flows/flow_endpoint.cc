@@ -331,6 +331,14 @@ void FlowEndpoint::on_data(const Of& of, const RxFrame& frame, const InPacket& i
   }
 }
 
+// Of delivery modes without PSNs nobody knows what is missing: those that come behind a later one are counted.
+void FlowEndpoint::note_order(Lane& lane, Flow& flow, std::uint64_t at) noexcept {
+  if (at < lane.farthest)
+    ++flow.received.reordered;
+  else
+    lane.farthest = at;
+}
+
 // A message that has come whole: each once, and what its number says.
 void FlowEndpoint::take_message(Lane& lane, const Completion& completion, std::uint32_t slot) {
   Flow& flow = flows_[lane.flow];
@@ -345,7 +353,9 @@ void FlowEndpoint::take_message(Lane& lane, const Completion& completion, std::u
     right = completion.intact && completion.stream == c.id && completion.offset == c.offset_of(lane.q, k);
   // ROD promises their order, too.
   if (right && c.mode == DeliveryMode::kRod) right = k == lane.whole.next();
-  if (right && lane.whole.add(k)) [[likely]]
+  const bool is_new = right && lane.whole.add(k);
+  if (is_new && c.mode == DeliveryMode::kUud) note_order(lane, flow, k);
+  if (is_new) [[likely]]
     ++flow.verified;
   else if (right && c.mode == DeliveryMode::kUud)
     ++flow.received.discarded;  // a datagram that the network has doubled: nobody promises that it comes once
@@ -362,8 +372,9 @@ void FlowEndpoint::take_read(Lane& lane, Flow& flow, const Of& of, const InPacke
   const auto& response = std::get<SesResponseValues>(in.packet.ses);
   flow.received.payload_octets += in.payload.octets;
   slot.octets += in.payload.octets;
-  if (!lane.memory.empty()) return;
   const std::uint64_t offset = c.offset_of(lane.q, slot.message) + response.message_offset;
+  if (c.mode == DeliveryMode::kRudi) note_order(lane, flow, offset);
+  if (!lane.memory.empty()) return;
   const bool right = in.payload.bytes == nullptr ? in.payload.stream == c.id && in.payload.offset == offset
                                                  : payload_matches(c.id, offset, in.payload.real());
   slot.intact = slot.intact && right;
@@ -414,6 +425,7 @@ void FlowEndpoint::take_idempotent(Lane& lane, Flow& flow, const InPacket& in) {
     return;
   }
   partial->packets[index] = true;
+  note_order(lane, flow, at);
   partial->octets += in.payload.octets;
   r.payload_octets += in.payload.octets;
   if (partial->octets < octets) return;

@@ -130,6 +130,8 @@ class FlowEndpoint final : public Endpoint, public RankHost {
     bool failed = false;
     // At the sink.
     NumbersDone whole;  // messages that have come
+    // RUDI: the farthest offset that a packet of use came from; UUD: the last of the datagrams that have come, by number.
+    std::uint64_t farthest = 0;
     std::vector<std::byte> memory;
     // RUDI: WRITEs of which something has come.
     struct Partial {
@@ -167,6 +169,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   void close_if_done(Instant now);
   void on_completion(Instant now, const Completion& completion);
   void on_asked(Instant now, const Completion& completion);
+  void note_order(Lane& lane, Flow& flow, std::uint64_t at) noexcept;
   void take_message(Lane& lane, const Completion& completion, std::uint32_t slot);
   void check_read(Lane& lane, Flow& flow, const Lane::Slot& slot, std::uint32_t place);
 

@@ -1,0 +1,117 @@
+// A comparison as one page.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "control/compare/side_by_side.h"
+#include "control/report/html/chart.h"
+#include "control/report/html/markup.h"
+#include "control/report/html/style.h"
+#include "control/report/units.h"
+
+namespace railyard::compare {
+namespace {
+
+// To the report of each run.
+std::string links_html(const SideBySide& all, const SideBySide::Block& block) {
+  std::string text;
+  for (std::size_t c = 0; c < block.reports.size(); ++c)
+    for (std::size_t i = 0; i < block.reports[c].size(); ++i)
+      text += fmt::format("{}<a href=\"{}/report.html\">{}{}</a>", text.empty() ? "Reports: " : " · ",
+                          report::escaped_html(block.reports[c][i]), report::escaped_html(all.columns[c].name),
+                          block.reports[c].size() > 1 && i < all.seeds.size() ? fmt::format(" (seed {})", all.seeds[i])
+                                                                              : std::string());
+  return text.empty() ? text : report::paragraph(text);
+}
+
+std::string distributions_html(const SideBySide& all, const SideBySide::Block& block) {
+  std::string out;
+  for (const SideBySide::Distribution& d : block.distributions) {
+    report::Chart chart;
+    chart.title = d.name + ": which part took longer";
+    chart.x = {"time", true, [](double v) { return report::nanoseconds_text(static_cast<std::uint64_t>(v)); }};
+    // 1 - F on a scale of nines.
+    chart.y = {"part of all, at or below", false, [](double nines) {
+                 static constexpr const char* kWords[] = {"0", "90 %", "99 %", "99.9 %", "99.99 %"};
+                 return std::string(kWords[std::clamp(static_cast<int>(std::lround(nines)), 0, 4)]);
+               }};
+    for (std::size_t c = 0; c < d.points.size() && chart.lines.size() < report::kMostLines; ++c) {
+      if (d.points[c].empty()) continue;
+      report::Line line{all.columns[c].name, {}, false};
+      for (const auto& [part, ns] : d.points[c])
+        line.points.emplace_back(std::max(ns, 1.0), std::min(4.0, -std::log10(std::max(1e-4, 1 - part))));
+      chart.lines.push_back(std::move(line));
+    }
+    if (const std::string svg = report::chart_svg(chart); !svg.empty())
+      out += fmt::format("<h3>{}, as a distribution</h3>\n", report::escaped_html(d.name)) + svg;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string SideBySide::table_html(const Block& block) const {
+  std::vector<report::Table::Column> heads{{"", true}};
+  for (const Column& c : columns) heads.push_back({c.name});
+  report::Table table(std::move(heads));
+  for (std::size_t m = 0; m < metrics.size(); ++m) {
+    const std::vector<std::size_t> winners = best(block, m);
+    std::vector<std::string> line{sweep::name_of_metric(metrics[m])};
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      line.push_back(cell_text(block, m, c, std::ranges::find(winners, c) != winners.end()));
+    table.row(std::move(line));
+  }
+  return table.html();
+}
+
+std::string SideBySide::meanings_html() const {
+  report::Table meanings({{"row", true}, {"what it says", true}, {"better", true}});
+  for (std::size_t m = 0; m < metrics.size(); ++m) {
+    const report::FigureKind k = kind(m);
+    if (k.meaning.empty()) continue;
+    meanings.row({sweep::name_of_metric(metrics[m]), std::string(k.meaning),
+                  k.better == report::Better::kLower    ? "less"
+                  : k.better == report::Better::kHigher ? "more"
+                                                        : ""});
+  }
+  return meanings.empty() ? std::string()
+                          : meanings.html(
+                                "(n of m) behind a figure: of so many flows and repeats of collectives n were "
+                                "completed, and the figure is of these.");
+}
+
+std::string SideBySide::html() const {
+  std::string out = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\"viewport\" "
+      "content=\"width=device-width, initial-scale=1\"/><title>{0} · transports compared · Railyard</title>"
+      "<style>{1}</style></head>\n<body>\n<h1>{0}: transports compared</h1>\n",
+      report::escaped_html(spec), report::kStyle);
+  out += report::paragraph(
+      fmt::format("The fabric, what is sent, faults and seeds ({}) are the same in all columns. Per cent are against "
+                  "{}; the best of a row has a star.",
+                  fmt::join(seeds, ", "), report::escaped_html(columns.front().name)),
+      "lead");
+  for (const std::string& line : method.empty() ? std::vector<std::string>{} : method.lines())
+    out += report::paragraph(report::escaped_html(line));
+  if (search) out += report::paragraph(report::escaped_html(search->text()));
+  for (const std::string& note : notes) out += report::paragraph("Note: " + report::escaped_html(note));
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const Block& block = blocks[b];
+    std::string failures;
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      for (const std::string& failure : block.failures[c])
+        failures += report::paragraph(report::escaped_html(fmt::format("FAILED {}: {}", columns[c].name, failure)));
+    out += report::section(fmt::format("block{}", b + 1),
+                           block.over.empty() ? "Figures" : fmt::format("{}", fmt::join(block.over, ", ")),
+                           table_html(block) + failures + links_html(*this, block) + distributions_html(*this, block));
+  }
+  out += report::section("meanings", "What the rows say", meanings_html());
+  report::Table sets({{"column", true}, {"what it changes in the lab", true}});
+  for (const Column& c : columns) sets.row({c.name, fmt::format("{}", fmt::join(c.sets, "  "))});
+  out += report::section("columns", "Columns", sets.html());
+  return out + "</body></html>\n";
+}
+
+}  // namespace railyard::compare

@@ -1,0 +1,49 @@
+#include "tools/railyard/figures.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "control/report/summary.h"
+#include "control/spec/suggest.h"
+#include "control/sweep/table.h"
+
+namespace railyard::tools {
+
+const std::vector<std::string> kWallClockMetrics{"-/engine/lateness_ns/p99", "-/engine/slip_ns"};
+const char* const kWallClockNote =
+    "under the wall clock: runs went one after the other, their figures are of this machine in that time, and are not "
+    "reproducible; lateness and slip say how far the clock was behind";
+
+void check_figures(const std::vector<std::string>& metrics, const char* option) {
+  const std::vector<std::string> known = report::known_figures();
+  for (const std::string& metric : metrics) {
+    const std::string name = sweep::name_of_metric(metric);
+    if (name.starts_with('/') || std::ranges::find(known, name) != known.end()) continue;
+    throw std::invalid_argument(fmt::format("{}: no run has '{}'{}; there are {}", option, name,
+                                            spec::did_you_mean(name, known), fmt::join(known, ", ")));
+  }
+}
+
+void runs_under_wall_clock(bool searches, std::size_t& jobs) {
+  if (searches)
+    throw std::invalid_argument(
+        "--search: under the wall clock no two runs are alike, and halving finds nothing; expected "
+        "--set run.clock=virtual");
+  if (jobs > 1)
+    throw std::invalid_argument("--jobs: runs under the wall clock disturb each other; expected 1, or nothing");
+  jobs = 1;
+}
+
+std::vector<std::string> options_for(const std::vector<std::string>& metrics) {
+  const bool transient = std::ranges::any_of(metrics, [](const std::string& metric) {
+    const std::string name = sweep::name_of_metric(metric);
+    return name == "convergence" || name == "repair_after" || name == "off_fair_share" ||
+           name.starts_with("/transients/");
+  });
+  return transient ? std::vector<std::string>{"--transients"} : std::vector<std::string>{};
+}
+
+}  // namespace railyard::tools
