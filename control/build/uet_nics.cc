@@ -16,6 +16,7 @@
 #include "dataplane/wire/ipv6.h"
 #include "dataplane/wire/udp.h"
 #include "dataplane/wire/uet_entropy.h"
+#include "transports/uet/wire/profile.h"
 
 namespace railyard::build {
 namespace {
@@ -85,7 +86,8 @@ UetNics::UetNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& pl
   for (auto& [name, nic] : nics_) {
     nic.owned = std::make_unique<uet::FlowEndpoint>(
         engine_config(name, nic), encapsulation(name, nic),
-        RngStream(lab.run.seed, fmt::format("uet/{}:{}", name.node, name.port)), real, nic.completions);
+        RngStream(lab.run.seed, fmt::format("uet/{}:{}", name.node, name.port)), real, nic.completions,
+        spec::profile_of(settings(name).profile).first_resource_index);
     nic.endpoint = nic.owned.get();
   }
   join_scale_up(networks);
@@ -179,8 +181,7 @@ bool UetNics::trims(const spec::TrafficSpec& t) const {
   return std::ranges::any_of(lab_.nodes, [&](const spec::NodeSpec& n) {
     if (n.kind != spec::NodeSpec::Kind::kSwitch) return false;
     const spec::QosProfile& qos = lab_.qos.at(lab_.switches.at(n.profile).qos);
-    const int priority = qos.dscp_to_class[static_cast<std::size_t>(t.dscp)];
-    return qos.classes[static_cast<std::size_t>(priority)].trim.has_value();
+    return qos.classes[static_cast<std::size_t>(qos.class_of_untagged(t.dscp))].trim.has_value();
   });
 }
 
@@ -189,7 +190,7 @@ std::optional<int> UetNics::last_hop_dscp(const spec::TrafficSpec& t) const {
   for (const spec::NodeSpec& n : lab_.nodes) {
     if (n.kind != spec::NodeSpec::Kind::kSwitch) continue;
     const spec::QosProfile& qos = lab_.qos.at(lab_.switches.at(n.profile).qos);
-    const auto priority = static_cast<std::size_t>(qos.dscp_to_class[static_cast<std::size_t>(t.dscp)]);
+    const auto priority = static_cast<std::size_t>(qos.class_of_untagged(t.dscp));
     const std::optional<spec::Trim>& trim = qos.classes[priority].trim;
     if (trim && trim->last_hop_dscp && trim->last_hop_dscp != trim->dscp) return trim->last_hop_dscp;
   }
@@ -223,7 +224,7 @@ uet::NsccConfig UetNics::nscc_config(const Nic& nic, const spec::UetNicSpec& sai
   c.qa_threshold = Duration{static_cast<std::int64_t>(static_cast<double>(c.target.ps) * number(s.qa_threshold))};
   c.adjust_period = s.adjust_period.value_or(c.base_rtt);
   c.adjust_bytes = static_cast<double>(s.adjust_packets) * network.packet_octets;
-  c.first_wnd_bdps = s.initial_window ? number(*s.initial_window) : c.max_wnd_bdps;
+  c.first_wnd_bdps = s.initial_window ? std::min(number(*s.initial_window), c.max_wnd_bdps) : c.max_wnd_bdps;
   c.min_wnd = number(s.min_window) * network.packet_octets;
   c.part_gain = number(s.part_gain);
   c.no_queue = s.no_queue;
@@ -242,6 +243,8 @@ uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& 
   c.payload_mtu = static_cast<std::uint32_t>(t.roce.path_mtu);
   c.most_pdcs = static_cast<std::uint16_t>(s.pdcs);
   c.idle_close = s.idle_close;
+  c.keep_alive = s.keep_alive;
+  c.dialect = spec::profile_of(s.profile).dialect;
   c.window = static_cast<std::uint32_t>(s.window);
   c.mp_range = static_cast<std::uint32_t>(s.mp_range);
   c.ack_cc = s.ack_cc;

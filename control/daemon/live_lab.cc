@@ -283,21 +283,37 @@ json LiveLab::collectives() {
 }
 
 json LiveLab::flows() {
-  const auto all = std::make_shared<std::vector<report::FlowReport>>();
+  struct All {
+    std::vector<report::FlowReport> flows;
+    std::vector<report::UetNicReport> uet_nics;
+  };
+  const auto all = std::make_shared<All>();
   wait(ask("flows", [all, this](Engine& engine, Instant) {
     engine.settle(engine.reached());
-    *all = report::collect(session_.lab(), {}).flows;
-    if (agents_ != nullptr) std::ranges::move(agents_->flows(), std::back_inserter(*all));
+    report::Report r = report::collect(session_.lab(), {});
+    *all = {std::move(r.flows), std::move(r.uet_nics)};
+    if (agents_ != nullptr) std::ranges::move(agents_->flows(), std::back_inserter(all->flows));
   }));
   const spec::BudgetSpec& budgets = session_.lab().spec().run.budgets;
-  json out{{"flows", json::array()}};
-  for (const report::FlowReport& f : *all) {
+  json out{{"flows", json::array()}, {"uet_nics", json::array()}};
+  for (const report::FlowReport& f : all->flows) {
     json as_json = report::flow_json(f, budgets);
     out["flows"].push_back(std::move(as_json));
   }
+  for (const report::UetNicReport& n : all->uet_nics) {
+    json as_json = report::uet_nic_json(n);
+    out["uet_nics"].push_back(std::move(as_json));
+  }
   // Of many flows their sums.
   constexpr std::size_t kMostLines = 16;
-  out["text"] = (all->size() > kMostLines ? "" : report::flow_text(*all)) + "\n" + report::roce_text(*all);
+  std::string text;
+  const auto part = [&text](const std::string& of) {
+    if (!of.empty()) text += "\n" + of;
+  };
+  if (!all->flows.empty() && all->flows.size() <= kMostLines) text = report::flow_text(all->flows);
+  part(report::roce_text(all->flows));
+  part(report::uet_text(all->flows, all->uet_nics));
+  out["text"] = std::move(text);
   return out;
 }
 

@@ -55,32 +55,39 @@ bool is_one_of(std::span<const char* const> names, std::string_view name) {
   return std::ranges::any_of(names, [name](const char* one) { return one == name; });
 }
 
+// Whether a number has a name beside it that says as much; the name of a range, "VENDOR", does not.
+bool says_its_name(const Json& header, std::string_view key) {
+  struct Named {
+    std::string_view number;
+    const char* name;
+  };
+  static constexpr std::array kNamed{Named{"opcode", "operation"},        Named{"nack_code", "nack"},
+                                     Named{"return_code", "rc"},          Named{"cc_type", "cc"},
+                                     Named{"ack_cc_state", "cc"},         Named{"atomic_opcode", "operation"},
+                                     Named{"atomic_datatype", "datatype"}};
+  const auto* const at = std::ranges::find(kNamed, key, &Named::number);
+  return at != kNamed.end() && header.contains(at->name) && header[at->name] != "VENDOR";
+}
+
 // The members of one header of UET: flags that are set by their names, numbers that have a name beside them by that.
 void uet_header(Out out, const Json& header) {
   static constexpr std::array kFlags{"retx", "ar", "syn", "m",  "p",   "nt", "isrod",
                                      "dc",   "ie", "rel", "hd", "eom", "som"};
-  // Shown by name, or of no interest beside others that are shown.
+  // Of no interest beside others that are shown.
   static constexpr std::array kSilent{"type",
                                       "next_hdr",
                                       "flags",
                                       "ctl_type",
                                       "next",
                                       "req",
-                                      "cc_type",
                                       "cc_flags",
-                                      "ack_cc_state",
-                                      "nack_code",
                                       "ver",
                                       "list",
-                                      "return_code",
-                                      "atomic_opcode",
-                                      "atomic_datatype",
                                       "clear_psn_offset",
                                       "ack_psn_offset",
                                       "sack_psn_offset"};
   for (const auto& [key, value] : header.items()) {
-    if (value.is_object() || is_one_of(kSilent, key)) continue;
-    if (key == "opcode" && header.contains("operation")) continue;
+    if (value.is_object() || is_one_of(kSilent, key) || says_its_name(header, key)) continue;
     if (is_one_of(kFlags, key)) {
       if (value != 0) fmt::format_to(out, " {}", key);
     } else if (key == "pds" || key == "operation" || key == "request") {

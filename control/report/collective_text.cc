@@ -22,14 +22,14 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
   std::string text;
   if (collectives.empty()) return text;
   const auto out = std::back_inserter(text);
-  std::size_t name = 4, collective = 10, algorithm = 9;
+  std::size_t name = 4, collective = 10, algorithm = 9, transport = 9;
   for (const CollectiveReport& c : collectives) {
     name = std::max(name, c.name.size());
     collective = std::max(collective, c.collective.size());
     algorithm = std::max(algorithm, c.algorithm.size());
   }
   const auto line = [&](const auto&... cells) {
-    fmt::format_to(out, "  {:<{}}  {:<{}}  {:<{}} {:>5} {:>9} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}  {}\n",
+    fmt::format_to(out, "  {:<{}}  {:<{}}  {:<{}}  {:<{}} {:>5} {:>9} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}  {}\n",
                    cells...);
   };
   fmt::format_to(out,
@@ -38,10 +38,10 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
                  std::ranges::any_of(collectives, [](const CollectiveReport& c) { return c.scale_up.has_value(); })
                      ? "; with a scale-up network, of what the busiest link, or rank there, could carry"
                      : "");
-  line("name", name, "collective", collective, "algorithm", algorithm, "ranks", "size", "min", "median", "p99", "max",
+  line("name", name, "collective", collective, "algorithm", algorithm, "transport", transport, "ranks", "size", "min", "median", "p99", "max",
        "algbw", "busbw", "of limit", "data");
   for (const CollectiveReport& c : collectives)
-    line(c.name, name, c.collective, collective, c.algorithm, algorithm, c.ranks.size(),
+    line(c.name, name, c.collective, collective, c.algorithm, algorithm, c.transport, transport, c.ranks.size(),
          spec::format(Bytes{static_cast<std::int64_t>(c.bytes)}), time_or_dash(c.min_ns), time_or_dash(c.median_ns),
          time_or_dash(c.p99_ns), time_or_dash(c.max_ns), c.job ? "-" : gbps(c.algbw_bps),
          c.job ? "-" : gbps(c.busbw_bps), c.job ? "-" : percent_text(c.share_of_limit()),
@@ -49,7 +49,11 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
          : c.completed ? "WRONG"
                        : "INCOMPLETE");
   for (const CollectiveReport& c : collectives) {
-    if (c.retransmitted_packets + c.cnp_sent > 0)
+    // Timeouts of UET are its PDCs', and so its NICs'.
+    if (c.transport != "roce" && c.retransmitted_packets + c.ecn_marked > 0)
+      fmt::format_to(out, "  {}: {} packets were sent again of {}; {} came with CE\n", c.name,
+                     count_text(c.retransmitted_packets), count_text(c.packets), count_text(c.ecn_marked));
+    if (c.transport == "roce" && c.retransmitted_packets + c.cnp_sent > 0)
       fmt::format_to(out, "  {}: {} packets were sent again of {}; {} timeouts; {} came with CE, {} CNPs\n", c.name,
                      count_text(c.retransmitted_packets), count_text(c.packets), count_text(c.local_ack_timeout_err),
                      count_text(c.ecn_marked), count_text(c.cnp_sent));

@@ -82,6 +82,12 @@ std::vector<UetNicReport> uet_nic_reports(const build::BuiltLab& lab) {
     for (std::size_t i = 0; i < uet::kDrops; ++i)
       if (const std::uint64_t n = c.dropped[i].read(); n > 0)
         r.dropped[std::string(uet::name(static_cast<uet::Drop>(i)))] = n;
+    for (std::size_t i = 0; i < c.malformed.size(); ++i)
+      if (const std::uint64_t n = c.malformed[i].read(); n > 0)
+        r.malformed[std::string(uet::name(static_cast<uet::Malformed>(i)))] = n;
+    for (std::size_t i = 0; i < c.not_uet.size(); ++i)
+      if (const std::uint64_t n = c.not_uet[i].read(); n > 0)
+        r.not_uet[std::string(uet::name(static_cast<uet::NotUet>(i)))] = n;
     all.push_back(std::move(r));
   }
   return all;
@@ -128,7 +134,9 @@ nlohmann::ordered_json uet_nic_json(const UetNicReport& n) {
           {"ecn_marked_packets", n.ecn_marked_packets},
           {"ecn_marked_acks", n.ecn_marked_acks},
           {"out_of_order", n.out_of_order},
-          {"dropped", n.dropped}};
+          {"dropped", n.dropped},
+          {"malformed", n.malformed},
+          {"not_uet", n.not_uet}};
 }
 
 }  // namespace railyard::report

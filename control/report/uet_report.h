@@ -29,6 +29,11 @@ struct UetReport {
   std::uint64_t completion_errors = 0;
   std::string status;  // of the first of them: "refused: NO_MATCH"; empty: none
   std::optional<std::int64_t> failed_ns;
+
+  // SENDs that are complete for who sent them, and not at the target: nothing has taken them yet. A datagram may be lost.
+  std::uint64_t waiting() const noexcept {
+    return operation == "send" && service != "uud" && messages > verified ? messages - verified : 0;
+  }
 };
 
 // Of one NIC: its engine's counters.
@@ -53,6 +58,9 @@ struct UetNicReport {
   std::uint64_t ecn_marked_acks = 0;     // received: packets of its own that were marked
   std::uint64_t out_of_order = 0;        // packets taken while others before them were missing
   std::map<std::string, std::uint64_t> dropped;  // by reason: trimmed, duplicate, ...
+  // Of these the malformed ones, and those that are no UET, by what is wrong with them.
+  std::map<std::string, std::uint64_t> malformed;
+  std::map<std::string, std::uint64_t> not_uet;
 
   std::uint64_t trimmed() const {
     const auto at = dropped.find("trimmed");
@@ -71,7 +79,7 @@ std::vector<UetNicReport> uet_nic_reports(const build::BuiltLab& lab);
 nlohmann::ordered_json uet_json(const UetReport& r);
 nlohmann::ordered_json uet_nic_json(const UetNicReport& n);
 
-// For people; empty without UET.
+// For people, flows and NICs with what collectives took of them; empty without UET.
 std::string uet_text(const std::vector<FlowReport>& flows, const std::vector<UetNicReport>& nics);
 
 }  // namespace railyard::report

@@ -29,19 +29,26 @@ void uet_lines(TextOut out, const UetFlows& flows) {
   }
 }
 
-void uet_sums(TextOut out, const UetFlows& flows, const std::vector<UetNicReport>& nics) {
-  std::uint64_t packets = 0, corrupted = 0, verified = 0, again = 0;
+void flow_sums(TextOut out, const UetFlows& flows) {
+  std::uint64_t packets = 0, corrupted = 0, verified = 0, again = 0, waiting = 0;
   for (const FlowReport* f : flows) {
     packets += f->packets;
     corrupted += f->corrupted;
     verified += f->uet->verified;
     again += f->uet->retransmitted_packets;
+    waiting += f->uet->waiting();
   }
   fmt::format_to(out, "  {} messages came whole and were verified{}; {} packets were sent again of {} ({})\n",
                  count_text(verified),
                  corrupted > 0 ? fmt::format(", {} WERE NOT WHAT WAS SENT", count_text(corrupted)) : std::string(),
                  count_text(again), count_text(packets),
                  percent_text(packets > 0 ? static_cast<double>(again) / static_cast<double>(packets) : 0));
+  if (waiting > 0)
+    fmt::format_to(out, "  {} message{} acknowledged and wait{} at the target for a buffer that nobody has posted\n",
+                   count_text(waiting), waiting == 1 ? " was" : "s were", waiting == 1 ? "s" : "");
+}
+
+void nic_sums(TextOut out, const std::vector<UetNicReport>& nics) {
   UetNicReport sum;
   std::uint64_t trimmed = 0, duplicates = 0;
   std::map<std::string, std::uint64_t> nacks;
@@ -94,11 +101,13 @@ std::string uet_text(const std::vector<FlowReport>& flows, const std::vector<Uet
   for (const FlowReport& f : flows)
     if (f.uet) uet.push_back(&f);
   std::string text;
-  if (uet.empty()) return text;
+  if (uet.empty() && nics.empty()) return text;
   const TextOut out = std::back_inserter(text);
-  fmt::format_to(out, "UET: {} flow{}\n", uet.size(), uet.size() == 1 ? "" : "s");
-  if (uet.size() <= kMostUetLines) uet_lines(out, uet);
-  uet_sums(out, uet, nics);
+  fmt::format_to(out, "UET: {} flow{} at {} NIC{}\n", uet.size(), uet.size() == 1 ? "" : "s", nics.size(),
+                 nics.size() == 1 ? "" : "s");
+  if (!uet.empty() && uet.size() <= kMostUetLines) uet_lines(out, uet);
+  if (!uet.empty()) flow_sums(out, uet);
+  nic_sums(out, nics);
   uet_failures(out, uet);
   return text;
 }

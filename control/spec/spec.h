@@ -146,6 +146,11 @@ struct QosProfile {
   int default_class = 0;
   std::array<TrafficClass, kPriorities> classes;
 
+  // The class of IP frames without 802.1Q tag, as built-in NICs send them.
+  int class_of_untagged(int dscp) const noexcept {
+    return trust == Trust::kDscp ? dscp_to_class[static_cast<std::size_t>(dscp)] : default_class;
+  }
+
   bool operator==(const QosProfile&) const = default;
 };
 

@@ -8,6 +8,10 @@
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 
+namespace railyard::uet {
+struct Profile;
+}
+
 namespace railyard::spec {
 
 // traffic.<n>.service, with `transport: uet`: the delivery mode.
@@ -68,6 +72,7 @@ struct UetNicSpec {
   int pdcs = 65'535;
   Duration idle_close{1'000'000'000};
   int rudi_window = 512;
+  bool keep_alive = true;  // NOOPs while data of READs are waited for
   // On the wire.
   bool udp = true;
   int udp_port = 4793;
@@ -82,5 +87,8 @@ struct UetNicSpec {
 
   bool operator==(const UetNicSpec&) const = default;
 };
+
+// What a profile stands for.
+const uet::Profile& profile_of(UetProfile profile) noexcept;
 
 }  // namespace railyard::spec

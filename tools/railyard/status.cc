@@ -271,17 +271,21 @@ int status(const StatusOptions& o) {
   json c = json::object();
   json f = json::object();
   const bool has_flows = number(s["size"]["flows"]) > 0;
-  if (number(s["size"]["collectives"]) > 0 || has_flows) c = ask(lab, "GET", "/collectives");
-  if (has_flows) f = ask(lab, "GET", "/flows");
+  const bool has_traffic = has_flows || number(s["size"]["collectives"]) > 0;
+  if (has_traffic) {
+    c = ask(lab, "GET", "/collectives");
+    f = ask(lab, "GET", "/flows");
+  }
   if (o.json) {
     s["flows"] = f.value("flows", json::array());
+    s["uet_nics"] = f.value("uet_nics", json::array());
     s["collectives"] = c.value("collectives", json::array());
     s["agents"] = c.value("agents", json::array());
     fmt::print("{}\n", s.dump(2));
     return kOk;
   }
   print_all(s);
-  if (has_flows) fmt::print("{}", f["text"].get<std::string>());
+  if (has_traffic) fmt::print("{}", f["text"].get<std::string>());
   print_agents(c);
   print_waiting(c);
   return kOk;

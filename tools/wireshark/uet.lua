@@ -395,6 +395,7 @@ function Packet:tss(length)
 end
 
 local ip_field, ipv6_field, udp_field = Field.new("ip"), Field.new("ipv6"), Field.new("udp")
+local udp_length_field = Field.new("udp.length")
 local dscp_field, dscp6_field = Field.new("ip.dsfield.dscp"), Field.new("ipv6.tclass.dscp")
 local function innermost(field)
   local found = { field() }
@@ -429,9 +430,12 @@ function Packet:crc(tvb, length, over_udp)
   return length - 4
 end
 
-local function is_trimmed()
+-- A switch that trims leaves UDP's length as it was.
+local function is_trimmed(tvb, over_udp)
   local dscp = innermost(dscp_field) or innermost(dscp6_field)
-  return dscp ~= nil and tonumber(uet.prefs.trimmed_dscp) == dscp.value
+  if dscp ~= nil and tonumber(uet.prefs.trimmed_dscp) == dscp.value then return true end
+  local whole = over_udp and innermost(udp_length_field)
+  return whole and whole.value > tvb:reported_len() + 8
 end
 
 -- Behind the PDS header: the SES header in a tree of its own, and how much payload is left.
@@ -459,7 +463,7 @@ local function dissect(tvb, at, over_udp, entropy, pinfo, root)
   local tree = root:add(uet, tvb())
   local packet = setmetatable({ tree = tree, octets = tvb }, Packet)
   if over_udp then packet:derived("entropy", entropy) else packet:show("entropy", 0, 2) end
-  local length, trimmed = tvb:reported_len() - at, is_trimmed()
+  local length, trimmed = tvb:reported_len() - at, is_trimmed(tvb, over_udp)
   if tvb:len() > at and tvb(at, 1):bitfield(0, 5) == 1 then
     packet:start_at(tvb, at, tvb:len() - at)
     packet:tss(length)

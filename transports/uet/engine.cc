@@ -103,13 +103,12 @@ std::expected<void, PostError> Engine::post_receive(Instant now, ContextId at, c
 // On the PDC of its destination; without one it waits until another goes, behind those that want the same one.
 void Engine::enqueue(Instant now, std::uint32_t message) {
   const SendWr& wr = initiator_.message(message).wr;
-  const bool behind = std::ranges::any_of(waiting_, [&](std::uint32_t other) {
-    const SendWr& o = initiator_.message(other).wr;
-    return o.peer == wr.peer && o.mode == wr.mode && o.lane == wr.lane && o.data_class == wr.data_class;
-  });
-  Pdc* const pdc = behind ? nullptr : pdc_for(now, wr);
+  const std::uint64_t wanted = std::uint64_t{wr.peer.value} << 24 | std::uint64_t{wr.lane} << 16 |
+                               std::uint64_t{wr.data_class} << 8 | static_cast<std::uint64_t>(wr.mode);
+  Pdc* const pdc = waited_for_.contains(wanted) ? nullptr : pdc_for(now, wr);
   if (pdc == nullptr) {
     waiting_.push_back(message);
+    waited_for_.insert(wanted);
     wait_for_pdc(now);
     return;
   }
@@ -219,7 +218,7 @@ void Engine::free(Instant now, Pdc& pdc, PdcTable::Rest rest) {
   if (pdc.initiator) {
     fep_.peer(pdc.peer).last_start = pdc.sent.next();
   } else {
-    table_.note_closed(pdc);
+    table_.note_closed(now, pdc);
   }
   // Its data that was sent and not acknowledged.
   while (!pdc.sent.empty()) {

@@ -11,6 +11,7 @@
 #include <expected>
 #include <optional>
 #include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "dataplane/base/endpoint.h"
@@ -344,6 +345,7 @@ class Engine {
   Rudi rudi_;
   WakeQueue rudi_wakes_;                // its packets' timers; paced: its lines
   std::vector<std::uint32_t> waiting_;  // messages for which there is no PDC now;
+  std::unordered_set<std::uint64_t> waited_for_;  // the PDCs that they want: who wants one of these waits behind them
   Instant waiting_until_ = Instant::never();  // when they are tried again, if that is known
   std::vector<std::uint32_t> again_;
 };

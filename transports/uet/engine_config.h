@@ -9,6 +9,7 @@
 #include "dataplane/base/time.h"
 #include "transports/uet/congestion/congestion_control.h"
 #include "transports/uet/multipath/path_selector.h"
+#include "transports/uet/wire/dialect.h"
 
 namespace railyard::uet {
 
@@ -23,6 +24,7 @@ struct DataClass {
 
 struct EngineConfig {
   std::uint32_t payload_mtu = 4096;  // 1024..8192, by the standard a power of two; the same at all ends
+  Dialect dialect{};
 
   // PDCs.
   std::uint16_t most_pdcs = 0xFFFF;     // at a time, 2..65535; a quarter of them, and at least one, is for others' alone
@@ -32,6 +34,8 @@ struct EngineConfig {
   // A target asks for the close of one that heard nothing this long; an initiator that waits for data of READs only gives
   // it up, though its NOOPs are answered.
   Duration target_idle{5'000'000'000'000};
+  // Whether it asks with NOOPs meanwhile; off for peers that do not know them.
+  bool keep_alive = true;
   Duration close_req_time{1'000'000'000'000};  // Close_REQ_Time: and closes it in error when nothing comes of it
   // How long a target may keep a PDC whose initiator has given it up: until its own data have been sent often enough,
   // it has heard nothing for long, and nothing comes of its CLOSE_REQ. So long the PDCID is not used again.

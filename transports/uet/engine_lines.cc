@@ -148,6 +148,7 @@ void Engine::run_what_is_due(Instant now) {
       // Messages that have waited for a PDC.
       waiting_until_ = Instant::never();
       const std::vector<std::uint32_t> waiting = std::exchange(waiting_, {});
+      waited_for_.clear();
       for (const std::uint32_t message : waiting) enqueue(wake.at, message);
       continue;
     }
@@ -179,7 +180,7 @@ void Engine::on_timer(Instant now, Pdc& pdc) {
     // standard has for keeping a PDC alive (UE-Spec §3.5.16); without the PDC it is answered INV_DPDCID.
     if (pdc.noops == 0) pdc.give_up_at = now + fep_.config.target_idle;
     pdc.noops = std::min<std::uint8_t>(kMostNoopDoublings, static_cast<std::uint8_t>(pdc.noops + 1));
-    pdc.noop_due = true;
+    pdc.noop_due = fep_.config.keep_alive;
     return;
   }
   if (pdc.initiator && pdc.remote == 0) {

@@ -20,6 +20,7 @@ std::size_t UetEndpoint::send(Instant now, Priority priority, std::span<TxFrame>
 UetEndpoint::UetEndpoint(const EngineConfig& config, const EncapsulationConfig& encapsulation, RngStream chance,
                          bool real_payload)
     : engine_(config, chance),
+      dialect_(config.dialect),
       encapsulation_(encapsulation),
       of_trimmed_(encapsulation),
       real_payload_(real_payload),
@@ -84,7 +85,7 @@ void UetEndpoint::fill(const OutPacket& out, TxFrame& frame) {
   const std::size_t to = way(out);
   const OuterPath& front = path(out, to);
   front.begin(frame.header);
-  const std::size_t inner = encode_headers(header.subspan(front.octets()), out.packet);
+  const std::size_t inner = encode_headers(header.subspan(front.octets()), out.packet, dialect_);
   std::size_t octets = inner + front.complete(frame.header, inner + out.packet.payload_octets + trailer, out.entropy);
   frame.payload = out.payload;
   // What the engine has made itself goes into the headers: it does not stay where it is.
@@ -157,11 +158,11 @@ std::optional<Drop> UetEndpoint::parse(const RxFrame& frame, InPacket& in) {
       return Drop::kMalformed;
     }
     in.packet.payload_octets = 0;
-    const auto headers = decode(inner.octets, inner.packet_octets);
+    const auto headers = decode(inner.octets, inner.packet_octets, dialect_);
     in.packet.ses = headers ? headers->ses : Ses{};
     return std::nullopt;
   }
-  if (const auto bad = decode_into(inner.octets, inner.packet_octets, in.packet)) {
+  if (const auto bad = decode_into(inner.octets, inner.packet_octets, in.packet, dialect_)) {
     engine_.on_malformed(*bad);
     return Drop::kMalformed;
   }

@@ -48,6 +48,7 @@ class UetEndpoint final : public Endpoint {
   std::uint8_t class_of(std::uint8_t traffic_class_octet) const noexcept;
 
   Engine engine_;
+  Dialect dialect_;
   EncapsulationConfig encapsulation_;
   EncapsulationConfig of_trimmed_;  // what a switch has cut has no CRC any more
   bool real_payload_;

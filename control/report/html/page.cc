@@ -1,8 +1,11 @@
 #include "control/report/html/page.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "control/report/html/markup.h"
 #include "control/report/html/sections.h"
@@ -52,20 +55,28 @@ std::string tiles(const Report& r) {
   return out + "</div>\n";
 }
 
+// "4 collectives over uet/rud, "; empty without.
+std::string collectives_text(const Report& r) {
+  if (r.collectives.empty()) return {};
+  std::vector<std::string> over;
+  for (const CollectiveReport& c : r.collectives)
+    if (std::ranges::find(over, c.transport) == over.end()) over.push_back(c.transport);
+  return fmt::format("{} collective{} over {}, ", r.collectives.size(), r.collectives.size() == 1 ? "" : "s",
+                     fmt::join(over, " and "));
+}
+
 std::string heading(const Report& r) {
   std::string out = fmt::format("<h1>{}</h1>\n", escaped_html(r.run.name));
   out += paragraph(
       fmt::format("{} of modelled time under the {} clock{}, seed {}; {} host{}, {} switch{}, {} links; {}{} flow{} "
-                  "over RoCE, {}{} of the generator{}. {} payload.",
+                  "over RoCE, {} over UET, {} of the generator{}. {} payload.",
                   time_text(Duration{static_cast<std::int64_t>(r.engine.simulated_seconds * 1e12)}),
                   escaped_html(r.run.clock), r.run.scale == "1" ? "" : " at scale " + escaped_html(r.run.scale),
                   r.run.seed, r.lab.hosts, r.lab.hosts == 1 ? "" : "s", r.lab.switches, r.lab.switches == 1 ? "" : "es",
                   r.lab.links,
-                  r.collectives.empty() ? std::string()
-                                        : fmt::format("{} collective{}, ", r.collectives.size(),
-                                                      r.collectives.size() == 1 ? "" : "s"),
+                  collectives_text(r),
                   r.lab.roce_flows, r.lab.roce_flows == 1 ? "" : "s",
-                  r.lab.uet_flows > 0 ? fmt::format("{} over UET, ", r.lab.uet_flows) : std::string(),
+                  r.lab.uet_flows,
                   r.lab.generator_flows,
                   r.lab.attached_nics > 0 ? fmt::format("; {} attached NICs", r.lab.attached_nics) : std::string(),
                   r.run.payload == "real" ? "Real" : "Elided"),

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "control/spec/keys/keys.h"
+#include "dataplane/wire/udp.h"
 
 namespace railyard::spec {
 namespace {
@@ -38,11 +39,13 @@ Key<UetNicSpec> uet_profile() {
       choice<UetProfile>({{"standard", UetProfile::kStandard}, {"ref-prov", UetProfile::kRefProv}});
   return Key<UetNicSpec>{"profile",
                          "what the other keys begin as: standard, or ref-prov for what the public reference provider "
-                         "speaks (no UDP, plain ACKs)",
+                         "speaks (no UDP, plain ACKs, one path, windows of 128, no NOOPs, its dialect; resource indices "
+                         "from 15 on; its path-mtu is 1024, which traffic has to say)",
                          [form](const Tree& tree, UetNicSpec& into) { into = UetNicSpec::of(form.read(tree)); },
                          [form](const UetNicSpec& from) { return form.write(from.profile); },
                          [](const UetNicSpec& a, const UetNicSpec& b) { return a.profile == b.profile; },
-                         form.schema};
+                         form.schema}
+      .show();
 }
 
 bool below(const Ratio& a, const Ratio& b) {
@@ -64,8 +67,12 @@ void check_uet(const Tree& map, const UetNicSpec& s) {
   if (s.window > s.mp_range)
     map.at_or_self("window").fail(fmt::format("{} is above mp-range ({}): a receiver would refuse some", s.window,
                                               s.mp_range));
+  if (s.udp && s.udp_port == int{wire::kRoceV2Port})
+    map.at_or_self("udp-port").fail(fmt::format("{} is RoCEv2's; expected another", int{wire::kRoceV2Port}));
   if (s.trimmed_dscp == s.control_dscp)
     map.at_or_self("trimmed-dscp").fail(fmt::format("{} is that of control packets, too", s.control_dscp));
+  if (s.trimmed_lasthop_dscp == s.control_dscp)
+    map.at_or_self("trimmed-lasthop-dscp").fail(fmt::format("{} is that of control packets, too", s.control_dscp));
 }
 
 Form<UetNicSpec> uet_form() {
@@ -154,6 +161,8 @@ const Table<UetNicSpec>& uet_nic_keys() {
            "a PDC that had nothing to do for so long is closed"),
        key("rudi-window", &UetNicSpec::rudi_window, integer(1, 4096),
            "RUDI packets to one NIC, in one class, that may be outstanding"),
+       key("keep-alive", &UetNicSpec::keep_alive, boolean(),
+           "NOOPs ask whether the target still has the PDC while data of READs are waited for"),
        key("encapsulation", &UetNicSpec::udp, choice<bool>({{"udp", true}, {"ip", false}}),
            "udp, or ip: an entropy header directly behind IP"),
        key("udp-port", &UetNicSpec::udp_port, integer(1024, 65535), "destination port"),

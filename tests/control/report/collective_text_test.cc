@@ -39,8 +39,8 @@ TEST(CollectiveText, NothingIsSaidWithoutAny) { EXPECT_EQ(collective_text({}), "
 TEST(CollectiveText, TellsTimesAndRatesAndThatDataAreRight) {
   EXPECT_EQ(collective_text({sample_collective()}),
             R"(Collectives: busbw as nccl-tests has it, Gb/s; of limit: of what framing leaves of the link
-  name  collective  algorithm ranks      size      min   median      p99      max    algbw    busbw of limit  data
-  sum   all-reduce  ring          4      1MiB   120 us   130 us   175 us   180 us    64.50    96.75   98.7 %  verified
+  name  collective  algorithm  transport ranks      size      min   median      p99      max    algbw    busbw of limit  data
+  sum   all-reduce  ring       roce          4      1MiB   120 us   130 us   175 us   180 us    64.50    96.75   98.7 %  verified
 )");
   Report r = sample();
   r.collectives.push_back(sample_collective());
@@ -59,6 +59,17 @@ TEST(CollectiveText, WhatWentWrongIsNotOverlooked) {
   wrong.verified = false;
   wrong.wrong = "64 of rank 1 (h2), repeat 1, octet 0: without the input of rank 2 (h3)";
   EXPECT_THAT(collective_text({wrong}), AllOf(HasSubstr("WRONG"), HasSubstr("WRONG DATA: sum: 64 of rank 1")));
+}
+
+// CNPs and QPs' timeouts are RoCE's; those of PDCs are told of where NICs are.
+TEST(CollectiveText, OverUetNothingIsSaidOfWhatOnlyRoceHas) {
+  CollectiveReport c = sample_collective();
+  c.transport = "uet/rud";
+  c.retransmitted_packets = 7;
+  c.ecn_marked = 3;
+  EXPECT_THAT(collective_text({c}), AllOf(HasSubstr("uet/rud"), HasSubstr("sum: 7 packets were sent again of 0; 3 came "
+                                                                          "with CE\n"),
+                                          Not(HasSubstr("timeout")), Not(HasSubstr("CNP"))));
 }
 
 CollectiveReport sample_job() {

@@ -110,6 +110,36 @@ TEST_F(Live, FlowsAndAReportWhileItIsUp) {
             "railyard: the lab has no agents; only what they take part in can be run again\n");
 }
 
+// Ultra Ethernet's engine under the wall clock, and what is told of it: flows, NICs, and a PDC that fails.
+TEST_F(Live, FlowsOverUetWhileItIsUp) {
+  up({"--set", "traffic.0.transport=uet", "--set", "traffic.0.bytes=1MB", "--set", "traffic.0.dscp=26", "--set",
+      "hosts.default.uet.rto=1ms", "--set", "hosts.default.uet.retries=1"});
+  json status;
+  do {
+    status = json::parse(railyard({"status", "--json"}).out);
+  } while (status["flows"].at(0)["fct_ns"].is_null());
+  EXPECT_EQ(status["flows"][0]["delivered_bytes"], 1'000'000);
+  EXPECT_EQ(status["flows"][0]["uet"]["verified"], status["flows"][0]["uet"]["messages"]);
+  ASSERT_EQ(status["uet_nics"].size(), 2u);
+  EXPECT_GT(status["uet_nics"][0]["pdcs_opened"], 0);
+  EXPECT_THAT(railyard({"status"}).out,
+              AllOf(HasSubstr("flow "), HasSubstr("UET: 1 flow at 2 NICs\n"), HasSubstr("came whole and were verified"),
+                    HasSubstr("PDCs, counted at both ends: ")));
+  const std::string dir = (folder_ / "out").string();
+  ASSERT_EQ(railyard({"report", dir}).exit_code, kOk);
+  EXPECT_EQ(json::parse(read("out/report.json"))["flows"][0]["delivered_bytes"], 1'000'000);
+  railyard({"down"});
+
+  up({"--set", "traffic.0.transport=uet", "--set", "traffic.0.bytes=unlimited", "--set", "traffic.0.dscp=26", "--set",
+      "hosts.default.uet.rto=1ms", "--set", "hosts.default.uet.retries=1"});
+  EXPECT_EQ(railyard({"link", "down", "h1:1"}).exit_code, kOk);
+  std::string text;
+  do {
+    text = railyard({"status"}).out;
+  } while (text.find("FAILED: ") == std::string::npos);
+  EXPECT_THAT(text, AllOf(HasSubstr(": retry_exceeded at "), HasSubstr(" failed, ")));
+}
+
 // What 10 Mb/s of 1 KB payloads have sent after half a modelled second, with run.duration: 1ms in the file.
 TEST_F(Live, TrafficGoesOnUntilTheLabIsDownUnlessAsked) {
   const auto sent = [&](std::vector<std::string> sets) {

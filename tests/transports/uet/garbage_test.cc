@@ -242,6 +242,58 @@ TEST_F(Garbage, ControlPacketsThatMakeNoSense) {
   expect_alive();
 }
 
+// All packets of a message repeat what it is. What one says of its place was checked against what it says of the length,
+// and is nowhere in a message of another length; nor does a WRITE complete a SEND.
+TEST_F(Garbage, WhatGoesOnWithAMessageSaysOfItWhatItsFirstPacketSaid) {
+  constexpr std::uint32_t kMtu = 1024;  // test_config()
+  const std::vector<std::byte> full(kMtu), rest(16);
+  const auto part = [&](bool first) {
+    Packet p = request();
+    SesRequestValues& ses = std::get<SesRequestValues>(p.ses);
+    ses.opcode = SesOpcode::kTaggedSend;
+    ses.message_id = 700;
+    ses.match_bits = 77;
+    ses.hd = false;
+    ses.som = first;
+    ses.eom = false;
+    ses.request_length = 5000;
+    if (!first) {
+      ses.message_offset = 2 * kMtu;
+      ses.payload_length = 16;
+    }
+    return p;
+  };
+  const auto send = [&](Packet p, std::span<const std::byte> payload) {
+    pds(p).psn = next_++;
+    const std::size_t before = pair_.log().size();
+    pair_.inject(0, 1, p, payload);
+    pair_.run_for(Duration{20'000'000});
+    for (std::size_t i = before; i < pair_.log().size(); ++i)
+      if (const auto* r = std::get_if<SesResponseValues>(&pair_.log()[i].packet.ses); r && pair_.log()[i].from == 1)
+        return r->return_code;
+    return ReturnCode::kNull;
+  };
+  ASSERT_EQ(pair_.engine(1).config().payload_mtu, kMtu);
+  EXPECT_EQ(send(part(true), full), ReturnCode::kOk) << "nothing waits for it: it is unexpected";
+  const auto with = [&](auto change) {
+    Packet p = part(false);
+    change(std::get<SesRequestValues>(p.ses));
+    return send(p, rest);
+  };
+  const auto refused = ReturnCode::kUnsupportedSize;
+  EXPECT_EQ(with([](auto& s) { s.request_length = 0xFFFF'FFF0, s.message_offset = 0xF000'0000; }), refused);
+  EXPECT_EQ(with([](auto& s) { s.request_length = 5001; }), refused);
+  EXPECT_EQ(with([](auto& s) { s.initiator += 1; }), refused);
+  EXPECT_EQ(with([](auto& s) { s.match_bits = 78; }), refused);
+  EXPECT_EQ(with([](auto& s) { s.opcode = SesOpcode::kSend; }), refused);
+  Packet write = part(false);
+  std::get<SesRequestValues>(write.ses).opcode = SesOpcode::kWrite;
+  std::get<SesRequestValues>(write.ses).payload_length = 0;
+  EXPECT_EQ(send(write, {}), refused) << "a WRITE of nothing has no key to be checked";
+  EXPECT_EQ(with([](auto&) {}), ReturnCode::kOk);
+  EXPECT_EQ(pair_.engine(1).open_messages(), 1u);
+}
+
 TEST_F(Garbage, RandomOctetsAndDamagedHeaders) {
   RngStream chance(Seed{3}, "garbage");
   for (int i = 0; i < 3000; ++i) {

@@ -20,8 +20,8 @@ FlowConnection::Places FlowConnection::make(const FlowConfig& flow, const FlowEn
     const std::uint32_t at_sink = add_lane(sink, places.at_sink, q);
     FlowEndpoint::Lane& from = source.nic->lanes_[at_source];
     FlowEndpoint::Lane& to = sink.nic->lanes_[at_sink];
-    from.peer_lane = at_sink;
-    to.peer_lane = at_source;
+    from.peer_name = sink.nic->name_of(at_sink);
+    to.peer_name = source.nic->name_of(at_source);
     from.peer_key = to.own_key;
     to.peer_key = from.own_key;
     from.messages = to.messages = flow.messages_of(q);
@@ -57,9 +57,10 @@ std::uint32_t FlowConnection::add_lane(const FlowEnd& end, std::size_t place, st
   made.q = q;
   made.peer = engine.peer(end.av);
   made.data_class = end.data_class;
+  const std::uint32_t name = nic.name_of(number);
   made.context = engine.create_context({.job_id = kFlowsJob,
-                                        .pid_on_fep = static_cast<std::uint16_t>(number >> 12),
-                                        .resource_index = static_cast<std::uint16_t>(number & 0xFFF),
+                                        .pid_on_fep = static_cast<std::uint16_t>(name >> 12),
+                                        .resource_index = static_cast<std::uint16_t>(name & 0xFFF),
                                         .domain = kDomain,
                                         .cq = nic.cq_});
   nic.lane_by_context_.resize(std::max<std::size_t>(nic.lane_by_context_.size(), made.context.index() + 1));

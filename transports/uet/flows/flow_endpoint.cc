@@ -9,8 +9,10 @@
 namespace railyard::uet {
 
 FlowEndpoint::FlowEndpoint(const EngineConfig& config, const EncapsulationConfig& encapsulation, RngStream chance,
-                           bool real_payload, std::size_t completions)
-    : uet_(config, encapsulation, chance, real_payload), cq_(uet_.engine().create_cq(completions)) {}
+                           bool real_payload, std::size_t completions, std::uint16_t first_resource_index)
+    : uet_(config, encapsulation, chance, real_payload),
+      cq_(uet_.engine().create_cq(completions)),
+      first_resource_index_(first_resource_index) {}
 
 FlowEndpoint::~FlowEndpoint() = default;
 
@@ -75,7 +77,7 @@ bool FlowEndpoint::receive_one(const RxFrame& frame) {
 // A trimmed one's headers say it as well.
 FlowEndpoint::Of FlowEndpoint::lane_of(const InPacket& in) noexcept {
   if (const auto* request = std::get_if<SesRequestValues>(&in.packet.ses)) {
-    const std::uint32_t number = std::uint32_t{request->pid_on_fep} << 12 | request->resource_index;
+    const std::uint32_t number = lane_named(std::uint32_t{request->pid_on_fep} << 12 | request->resource_index);
     if (request->job_id != kFlowsJob) return {};
     const bool data = request->opcode != SesOpcode::kRead && (in.payload.octets > 0 || in.trimmed);
     if (!data || number >= lanes_.size() || flows_[lanes_[number].flow].is_source) return {};
@@ -213,8 +215,8 @@ void FlowEndpoint::post_one(Instant now, Lane& lane, Flow& flow, std::uint64_t w
             .peer = lane.peer,
             .lane = *lane.pdc_lane,
             .local = {lane.own_address + (read ? at_slot : stream), c.octets_of(lane.q, k), lane.own_key},
-            .pid_on_fep = static_cast<std::uint16_t>(lane.peer_lane >> 12),
-            .resource_index = static_cast<std::uint16_t>(lane.peer_lane & 0xFFF),
+            .pid_on_fep = static_cast<std::uint16_t>(lane.peer_name >> 12),
+            .resource_index = static_cast<std::uint16_t>(lane.peer_name & 0xFFF),
             .memory_key = read || write ? std::uint64_t{lane.peer_key} | (idempotent ? kIdempotentSafe : 0) : 0,
             .buffer_offset = read || idempotent ? stream : write ? at_slot : 0};
   wr.data_class = lane.data_class;

@@ -53,9 +53,10 @@ struct FlowPackets {
 class FlowEndpoint final : public Endpoint, public RankHost {
  public:
   // `completions`: the most that can wait at once: of all flows `outstanding` where they are asked for, and as many
-  // where they end. `real_payload`: frames carry octets, and sinks have memory.
+  // where they end. `real_payload`: frames carry octets, and sinks have memory. Contexts of lanes have resource indices
+  // from `first_resource_index` on, below 4096.
   FlowEndpoint(const EngineConfig& config, const EncapsulationConfig& encapsulation, RngStream chance,
-               bool real_payload, std::size_t completions);
+               bool real_payload, std::size_t completions, std::uint16_t first_resource_index = 0);
   ~FlowEndpoint() override;
 
   const Engine& engine() const noexcept { return uet_.engine(); }
@@ -108,7 +109,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
     MemoryRegions::Key own_key = 0;  // the sink's slots for messages, or the source's stream
     std::uint64_t own_address = 0;
     PeerId peer{};
-    std::uint32_t peer_lane = 0;
+    std::uint32_t peer_name = 0;  // of the peer's lane: name_of() there
     MemoryRegions::Key peer_key = 0;
     std::uint64_t messages = 0;  // it has in all
     // Where it is asked for.
@@ -154,6 +155,10 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   static constexpr unsigned kSlotBits = 16;     // of a wr_id; the lane is above
   static constexpr unsigned kMessageBits = 48;  // of header_data; the sink's slot is above
 
+  // What a lane's context is addressed by, PIDonFEP and 12 bits of resource index; and back, any number for a foreign one.
+  std::uint32_t name_of(std::uint32_t lane) const noexcept { return lane + first_resource_index_; }
+  std::uint32_t lane_named(std::uint32_t name) const noexcept { return name - first_resource_index_; }
+
   void run_other() override;
   void push_due(const Due& due);
   void post(Instant now, std::uint32_t lane);
@@ -192,6 +197,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   bool has_datagrams_ = false;  // flows over UUD
   InPacket in_;
   CqId cq_;
+  std::uint32_t first_resource_index_;
   std::vector<Flow> flows_;
   std::vector<Lane> lanes_;
   std::vector<std::uint32_t> lane_by_context_;  // index + 1

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "transports/uet/pds/closed_pdcs.h"
 #include "transports/uet/pds/pdc.h"
 
 namespace railyard::uet {
@@ -26,9 +27,9 @@ class PdcTable {
 
   // At most `most` at a time, 2..65535; a PDCID is not used again before it has rested for `packets` or `target`. A
   // quarter of them, and at least one, is never an initiator's: two ends that had given all to PDCs of their own would
-  // wait for each other.
+  // wait for each other. As many are never a target's: who opens PDCs without end would leave none for what begins here.
   PdcTable(std::uint16_t most, Duration packets, Duration target)
-      : most_(most), initiators_most_(most - std::max(1u, most / 4u)), resting_{Resting{packets}, Resting{target}} {
+      : most_(most), most_of_a_kind_(most - std::max(1u, most / 4u)), resting_{Resting{packets}, Resting{target}} {
     pdcs_.emplace_back();
   }
 
@@ -37,7 +38,7 @@ class PdcTable {
   Pdc* take(Instant now, bool initiator) {
     for (Resting& r : resting_)
       while (!r.initiators.empty() && now - r.initiators.front() >= r.quiet) r.initiators.pop_front();
-    if (initiator && share_is_used()) return nullptr;
+    if (initiator ? share_is_used() : live_ - initiators_ >= most_of_a_kind_) return nullptr;
     std::uint16_t id = 0;
     if (pdcs_.size() <= most_) {
       id = static_cast<std::uint16_t>(pdcs_.size());
@@ -81,26 +82,18 @@ class PdcTable {
   }
   void note_opened(const Pdc& pdc) { opened_[key(pdc.peer, pdc.remote)] = pdc.id.value; }
   // It is gone: packets of it that are still under way open no new one.
-  void note_closed(const Pdc& pdc) {
+  void note_closed(Instant now, const Pdc& pdc) {
     opened_.erase(key(pdc.peer, pdc.remote));
-    closed_[next_closed_++ % kClosed] = {key(pdc.peer, pdc.remote), pdc.start, true};
+    closed_.add(now, key(pdc.peer, pdc.remote), pdc.start);
   }
   bool was_closed(PeerId peer, std::uint16_t spdcid, Psn start) const noexcept {
-    for (const Closed& c : closed_)
-      if (c.used && c.key == key(peer, spdcid) && c.start == start) return true;
-    return false;
+    return closed_.contains(key(peer, spdcid), start);
   }
 
  private:
-  static constexpr std::size_t kClosed = 256;  // are remembered
   struct Free {
     std::uint16_t id;
     Instant since;
-  };
-  struct Closed {
-    std::uint64_t key = 0;
-    Psn start{};
-    bool used = false;
   };
   // Those that have gone, since when.
   struct Resting {
@@ -120,18 +113,17 @@ class PdcTable {
   // What an initiator has given back is its share's until it may be used again: else who opens one after the other
   // would have them all.
   bool share_is_used() const noexcept {
-    return initiators_ + resting_[0].initiators.size() + resting_[1].initiators.size() >= initiators_most_;
+    return initiators_ + resting_[0].initiators.size() + resting_[1].initiators.size() >= most_of_a_kind_;
   }
 
   std::vector<std::unique_ptr<Pdc>> pdcs_;  // by PDCID; 0 is nobody's
   std::uint16_t most_;
-  std::size_t initiators_most_;
+  std::size_t most_of_a_kind_;
   std::array<Resting, 2> resting_;  // by Rest
   std::size_t live_ = 0;
   std::size_t initiators_ = 0;  // of those that are live
   std::unordered_map<std::uint64_t, std::uint16_t> opened_;
-  std::vector<Closed> closed_ = std::vector<Closed>(kClosed);
-  std::size_t next_closed_ = 0;
+  ClosedPdcs closed_;
 };
 
 }  // namespace railyard::uet

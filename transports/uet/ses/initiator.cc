@@ -249,7 +249,7 @@ void Initiator::on_answered(Instant now, Pdc& pdc, const Cargo& cargo, const Ses
       m.aborted = true;
     }
     if (!fails && response->form == NextHdr::kResponseData) {
-      if (is_read(m) && !m.answered_data) {
+      if (is_read(m) && !m.answered_data && m.slices < m.next) {
         --pdc.reads_in_flight;
         ++m.slices;
       }
@@ -273,8 +273,10 @@ Verdict Initiator::on_read_data(Instant now, Pdc& pdc, const SesResponseValues& 
   if (!is_read(m) || m.slices >= m.next || m.answered_data) return verdict;
   --pdc.reads_in_flight;
   ++m.slices;
-  const bool fits = response.payload_length == payload.octets && response.message_offset <= m.octets &&
-                    payload.octets <= m.octets - response.message_offset;
+  // Each is what one request has asked for: a Payload MTU, and of the last what is left.
+  const std::uint32_t mtu = fep_.config.payload_mtu, offset = response.message_offset;
+  const bool fits = response.payload_length == payload.octets && offset % mtu == 0 && offset < m.octets &&
+                    payload.octets == std::min(mtu, m.octets - offset);
   if (response.return_code != ReturnCode::kOk || !fits) {
     if (m.status == Status::kSuccess) {
       m.status = Status::kRefused;
@@ -297,7 +299,13 @@ void Initiator::finish_if_done(Instant now, Pdc& pdc, std::uint32_t i) {
     pdc.messages.pop();
   }
   if (m.outstanding > 0 || !m.sent_all) return;
-  if (is_read(m) && !m.aborted && m.arrived < m.octets) return;
+  if (is_read(m) && !m.aborted && m.arrived < m.octets) {
+    if (m.slices < m.next) return;
+    // All that was asked for is answered, and not with what was asked for.
+    m.aborted = true;
+    m.status = Status::kRefused;
+    m.code = ReturnCode::kUncor;
+  }
   if (is_read(m)) pdc.reads_in_flight -= m.next - std::min(m.next, m.slices);
   if (!m.aborted && wants_data(m) && m.arrived < m.octets) m.status = Status::kPdcFailed;
   std::erase(pdc.begun, i);

@@ -160,6 +160,7 @@ Verdict Target::write(Pdc& pdc, ContextId id, const SesRequestValues& r, const P
   }
   std::uint32_t index = 0;
   Inbound* m = only ? nullptr : find_open(pdc, r.message_id, index);
+  if (m != nullptr && !continues(*m, id, r)) return refuse(r, ReturnCode::kUnsupportedSize);
   if (m == nullptr) {
     index = open(id, pdc.peer, r);
     m = &inbound_[index];
@@ -290,7 +291,7 @@ Verdict Target::message_error(Pdc& pdc, const SesRequestValues& r) {
     std::erase(c.unexpected, index);
     c.unexpected_octets -= m->total;
   }
-  m->refused = true;
+  m->refused = m->given_up = true;
   m->total = sent;
   if (m->got >= m->total) close(index, &pdc);
   return verdict;

@@ -73,10 +73,12 @@ class Target {
     PeerId peer{};
     std::uint16_t pdc = 0;  // 0: it is complete, or its PDC gone
     std::uint16_t message_id = 0;
+    SesOpcode opcode = SesOpcode::kNoOp;
     bool write = false;
     bool tagged = false;
     bool matched = false;  // `receive` is its
     bool refused = false;  // only counted
+    bool given_up = false;  // by its initiator: `total` is what was sent of it
     bool waits = false;    // complete, but not matched
     bool has_header_data = false;
     bool delivery_complete = false;
@@ -111,6 +113,7 @@ class Target {
 
   std::uint32_t open(ContextId id, PeerId peer, const SesRequestValues& r);
   Inbound* find_open(Pdc& pdc, std::uint16_t message_id, std::uint32_t& index) noexcept;
+  static bool continues(const Inbound& m, ContextId id, const SesRequestValues& r) noexcept;
   void match(Inbound& m);
   void take(Inbound& m, std::uint32_t offset, const PayloadRef& payload);
   void name(Inbound& m, std::uint32_t offset, const PayloadRef& payload) noexcept;

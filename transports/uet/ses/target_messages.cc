@@ -1,10 +1,16 @@
-// Messages that are matched with buffers (uet §6.2, §6.3).
+// Messages that come in parts, and how they are matched with buffers (uet §6.2, §6.3).
 #include <algorithm>
 
+#include "dataplane/base/assert.h"
 #include "transports/base/payload_place.h"
 #include "transports/uet/ses/target.h"
 
 namespace railyard::uet {
+namespace {
+
+constexpr std::size_t kMostEarlyKept = 64 * 1024;  // octets that a place for messages keeps for the next
+
+}  // namespace
 
 std::expected<void, PostError> Target::post_receive(ContextId id, const RecvWr& wr) {
   if (id.index() >= contexts_.size()) return std::unexpected(PostError::kUnknownContext);
@@ -42,6 +48,7 @@ std::uint32_t Target::open(ContextId id, PeerId peer, const SesRequestValues& r)
   m = {.context = id, .peer = peer};
   m.early = std::move(early);
   m.message_id = r.message_id;
+  m.opcode = r.opcode;
   m.tagged = is_tagged(r.opcode);
   m.delivery_complete = r.dc;
   m.total = r.request_length;
@@ -58,6 +65,13 @@ Target::Inbound* Target::find_open(Pdc& pdc, std::uint16_t message_id, std::uint
       return &inbound_[i];
     }
   return nullptr;
+}
+
+// What all packets of a message repeat unchanged (uet §6.2). One that does not is of no message that is open: what it says
+// of its place was never checked against this one.
+bool Target::continues(const Inbound& m, ContextId id, const SesRequestValues& r) noexcept {
+  return m.given_up || (m.opcode == r.opcode && m.context == id && m.total == r.request_length &&
+                        m.initiator == r.initiator && m.job_id == r.job_id && m.match_bits == r.match_bits);
 }
 
 // With the buffer that waits longest of those that take it.
@@ -83,6 +97,8 @@ Verdict Target::send(Pdc& pdc, Psn psn, ContextId id, const SesRequestValues& r,
   const bool only = r.som && r.eom;
   std::uint32_t index = 0;
   Inbound* m = only ? nullptr : find_open(pdc, r.message_id, index);
+  if (m != nullptr && !continues(*m, id, r)) 
+    return {.response = refusal(r, ReturnCode::kUnsupportedSize), .guaranteed = true};
   if (m == nullptr) {
     Context& c = contexts_[id.index()];
     index = open(id, pdc.peer, r);
@@ -157,6 +173,7 @@ void Target::name(Inbound& m, std::uint32_t offset, const PayloadRef& payload) n
 }
 
 void Target::take(Inbound& m, std::uint32_t offset, const PayloadRef& payload) {
+  RAILYARD_ASSERT(std::uint64_t{offset} + payload.octets <= m.total, "octets of a message lie within it");
   name(m, offset, payload);
   if (m.matched) return put(m, offset, payload);
   if (payload.bytes == nullptr) return;
@@ -220,6 +237,7 @@ void Target::complete(Inbound& m, Status status) {
 
 void Target::close(std::uint32_t index, Pdc* pdc) {
   if (pdc != nullptr) std::erase(pdc->inbound, index);
+  if (std::vector<std::byte>& early = inbound_[index].early; early.capacity() > kMostEarlyKept) early = {};
   free_inbound_.push_back(index);
 }
 
@@ -232,7 +250,7 @@ void Target::forget(Pdc& pdc) {
       std::erase(c.unexpected, index);
       c.unexpected_octets -= m.total;
     }
-    free_inbound_.push_back(index);
+    close(index, nullptr);
   }
   pdc.inbound.clear();
   for (; !pdc.read_jobs.empty(); pdc.read_jobs.pop()) release_read_job(pdc.read_jobs.front());

@@ -1,9 +1,7 @@
-// What both ends of a fabric have to agree on, under a name.
+// What an endpoint has to agree on with its peers, or has to know of them, under a name.
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string_view>
 
 #include "transports/uet/wire/dialect.h"
 #include "transports/uet/wire/encapsulation.h"
@@ -13,35 +11,28 @@ namespace railyard::uet {
 struct Profile {
   EncapsulationConfig encapsulation{};
   Dialect dialect{};
-  std::uint32_t payload_mtu = 4096;  // 1024, 2048, 4096 or 8192 (UET page §1.5)
-  // Of an endpoint that is not told otherwise.
-  std::uint32_t job_id = 1;  // 24 bits
-  std::uint16_t pid_on_fep = 0;
-  std::uint16_t resource_index = 15;
-  std::uint32_t initiator = 0x10;
-  bool rel = true;                 // relative addressing
-  std::uint16_t entropy = 0x4242;  // of a sender that keeps to one
-  bool std_requests_only = false;  // the peer knows no SMALL and MEDIUM requests
-  bool ack_cc = true;              // the peer makes something of what an ACK says for congestion control
+  std::uint32_t payload_mtu = 4096;      // 1024, 2048, 4096 or 8192 (UET page §1.5)
+  std::uint16_t first_resource_index = 0;  // of contexts of flows, which are job 1's, from PIDonFEP 0 on
+  std::uint32_t window = 512;            // packets outstanding, and MP_RANGE
+  std::uint32_t paths = 256;             // entropy values of a PDC
+  bool ack_cc = true;                    // the peer makes something of what an ACK says for congestion control
+  bool keep_alive = true;                // the peer knows NOOPs
 
   bool operator==(const Profile&) const = default;
 };
 
 inline constexpr Profile kStandardProfile{};
 
-// What the public reference provider speaks, UET page §12: over IP without UDP, with CRC; STD requests only; the state
-// for congestion control is sent as 0, and ignored.
+// What the public reference provider speaks, UET page §12 and §5.15: over IP without UDP, with CRC; the state for
+// congestion control is sent as 0, and ignored; one path; no NOOPs. STD requests are all that it knows, and all that we
+// send.
 inline constexpr Profile kRefProvProfile{.encapsulation = {.udp = false},
                                          .dialect = kRefProv,
                                          .payload_mtu = 1024,
-                                         .std_requests_only = true,
-                                         .ack_cc = false};
-
-// "standard", "ref-prov".
-constexpr std::optional<Profile> profile(std::string_view name) noexcept {
-  if (name == "standard") return kStandardProfile;
-  if (name == "ref-prov") return kRefProvProfile;
-  return std::nullopt;
-}
+                                         .first_resource_index = 15,
+                                         .window = 128,
+                                         .paths = 1,
+                                         .ack_cc = false,
+                                         .keep_alive = false};
 
 }  // namespace railyard::uet
