@@ -92,8 +92,8 @@ const Table<NsccSpec>& nscc_keys() {
            "in BDPs (link rate times base RTT); without it 5/2 if switches trim, else 3/2, the reference's"),
        key("initial-window", &NsccSpec::initial_window, ratio(), "in BDPs; without it max-window"),
        key("min-window", &NsccSpec::min_window, ratio(),
-           "in full packets; below 1: when the only packet in flight is trimmed the window is halved, and kept by "
-           "pacing (1: never, as the reference has it)"),
+           "in full packets; below 1: when the only packet in flight is trimmed or lost the window is halved, and kept "
+           "by pacing (1: never, as the reference has it)"),
        key("part-gain", &NsccSpec::part_gain, fraction(),
            "increase of a window below a packet, a part of each packet that arrives"),
        key("alpha", &NsccSpec::alpha, ratio(), "proportional increase, times mtu a b / target"),

@@ -7,8 +7,8 @@
 //
 // DEVIATION: with min_wnd below a packet (the reference's is one) the window may be a part of a packet. More senders than
 // packets fit the pipe and the queue that they share would else have most of them trimmed, again and again. So the window
-// is halved when the only packet in flight is trimmed, and grows by part_gain with each that arrives; it is kept by
-// pacing: the next packet goes a round trip / window (in packets) after the last (Swift, SIGCOMM 2020, §3.1 and
+// is halved when the only packet in flight is trimmed or lost, and grows by part_gain with each that arrives; it is kept
+// by pacing: the next packet goes a round trip / window (in packets) after the last (Swift, SIGCOMM 2020, §3.1 and
 // algorithm 1). Marks and delays do not count there: whoever has a whole packet or more would take what others give up.
 //
 // DEVIATION: the weighted average of the delay is the simulator's (0.0125 of each sample), where the specification is
@@ -73,6 +73,7 @@ class Nscc {
   bool in_parts() const noexcept { return cwnd_ < config_.packet; }
   bool may_be_in_parts() const noexcept { return config_.min_wnd < config_.packet; }
   void grow_part(Instant now, double newly) noexcept;
+  bool was_alone(std::uint32_t octets) const noexcept;
   void halve() noexcept;
   Duration gap() const noexcept {
     return {static_cast<std::int64_t>(static_cast<double>(rtt_.ps) * config_.packet / cwnd_)};

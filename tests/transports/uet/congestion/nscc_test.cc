@@ -225,6 +225,19 @@ TEST(NsccInParts, TheOnlyPacketIsTrimmedAndHalfAWindowIsLeft) {
   EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket / 16.0) << "the least";
 }
 
+// Where nobody trims, too.
+TEST(NsccInParts, TheOnlyPacketIsLostAndHalfAWindowIsLeft) {
+  Nscc nscc = one_packet(at({}));
+  nscc.on_sent(at({}), kPacket);
+  nscc.on_loss(kPacket);
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket) << "another one was under way";
+  nscc.on_loss(kPacket);
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket / 2.0);
+  nscc.on_sent(at(24_us), kPacket);
+  nscc.on_loss(kPacket);
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket / 4.0);
+}
+
 TEST(NsccInParts, WhatWasInFlightWhenItWasHalvedIsNotListenedTo) {
   Nscc nscc = one_packet(at({}));
   nscc.on_trimmed(at(10_us), kPacket, true);
@@ -263,6 +276,9 @@ TEST(NsccInParts, TheReferenceHasNone) {
     EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket);
     EXPECT_EQ(nscc.next_at(), Instant{});
   }
+  nscc.on_sent(at(300_us), kPacket);
+  nscc.on_loss(kPacket);
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket);
 }
 
 TEST(Nscc, NothingDependsOnWhenAFlowBegins) {
