@@ -274,6 +274,7 @@ class Engine {
   void drop_stale_wakes();
   void pace(Instant now, Pdc& pdc, Instant allowed, const Cargo& cargo, std::uint32_t octets);
   void on_timer(Instant now, Pdc& pdc);
+  bool asks_first(Instant now, Pdc& pdc);
   void on_rto(Instant now, Pdc& pdc);
   void on_probe(Instant now, Pdc& pdc);
   Instant deadline(const Pdc& pdc) const noexcept;
@@ -321,6 +322,7 @@ class Engine {
   std::uint8_t number_of(const DataLine& line) const noexcept {
     return static_cast<std::uint8_t>(&line - data_lines_.data());
   }
+  bool needs_ack(Instant now, Pdc& pdc, bool more) const noexcept;
   void send_again(Instant now, Pdc& pdc, OutPacket& out);
   void send_first(Instant now, Pdc& pdc, const NextCargo& next, OutPacket& out);
   void fill(Pdc& pdc, const Cargo& cargo, Psn psn, std::uint16_t entropy, bool again, OutPacket& out);

@@ -196,12 +196,26 @@ void Engine::on_timer(Instant now, Pdc& pdc) {
   fail(now, pdc, Status::kPdcFailed, After::kFail);  // nobody closes it
 }
 
+// READ requests that wait for data to let more of them go: if these come slowly nobody was asked about the last ones,
+// and that nothing was heard of them says nothing.
+bool Engine::asks_first(Instant now, Pdc& pdc) {
+  const SentPacket& first = pdc.sent.front();
+  if (first.received || first.lost || first.cargo.kind != Cargo::Kind::kRequest || first.sent_at < pdc.asked_at ||
+      !initiator_.waits_for_reads(pdc))
+    return false;
+  push_cp(pdc, CtlType::kAckReq, pdc.sent.una(), initiator_.message(first.cargo.item).message_id, 0);
+  pdc.asked_at = now;
+  pdc.rto_at = now + fep_.config.rto_init;
+  return true;
+}
+
 void Engine::on_rto(Instant now, Pdc& pdc) {
   if (!pdc.sent.any_in_flight() && pdc.sent.any_lost() && pdc.congestion.next_at() > now) {
     // What is to go again waits for its turn: nothing can have come of it.
     pdc.rto_at = pdc.congestion.next_at() + fep_.config.rto_init;
     return;
   }
+  if (asks_first(now, pdc)) return;
   fep_.counters.retransmission_timeouts.increment();
   if (++pdc.timeouts > fep_.config.retries) return fail(now, pdc, Status::kRetryExceeded, After::kFail);
   const Duration rto = fep_.config.rto_init;

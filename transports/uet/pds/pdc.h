@@ -96,6 +96,7 @@ struct Pdc {
   std::uint8_t backoffs = 0;      // NACKs that asked for another try, in a row
   Instant blocked_until{};        // no data before
   Instant rto_at = Instant::never();
+  Instant asked_at{};  // when an acknowledgement was asked for, or the first sent of those that are outstanding
   Instant probe_at = Instant::never();
   std::uint16_t probe = 0;  // number of the last PROBE
   Instant probed_at{};
