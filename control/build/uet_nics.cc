@@ -161,8 +161,9 @@ void UetNics::find_network(const std::vector<workload::FlowPlan>& plans) {
     const int data = outer + int{uet::PdsRequest::kOctets} + int{uet::SesStd::kOctets} + t.roce.path_mtu;
     const int ack = std::max(outer + int{uet::PdsAckCc::kOctets} + int{uet::SesResponse::kOctets},
                              static_cast<int>(kLeastFrameOctets));
-    const auto there = times.one_way(from, to, data);
-    const auto back = times.one_way(to, from, ack);
+    constexpr auto kSlowest = routing::PathTimes::Which::kSlowest;
+    const auto there = times.one_way(from, to, data, kSlowest);
+    const auto back = times.one_way(to, from, ack, kSlowest);
     if (there && back) base_rtt_ = std::max(base_rtt_, *there + *back);
   };
   for (const workload::FlowPlan& plan : plans)
