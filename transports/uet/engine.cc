@@ -58,7 +58,8 @@ Engine::Engine(const EngineConfig& config, RngStream chance)
                                        .multipath = config.multipath};
   for (const DataClass& c : config.other_classes) data_lines_.emplace_back().config = c;
   RAILYARD_ASSERT(config.window >= 1 && config.window <= 4096 && config.most_pdcs >= 2 && config.multipath.paths >= 1 &&
-                      config.multipath.paths <= kMostPaths,
+                      config.multipath.paths <= kMostPaths && config.most_rudi >= 1 &&
+                      config.most_rudi <= 1u << (32 - Rudi::kGenerationBits),
                   "an engine's settings are in range");
 }
 

@@ -175,12 +175,16 @@ class Engine {
     MemoryRegions::Key read_from = 0;
   };
   struct Rudi {
+    static constexpr unsigned kGenerationBits = 12;  // of a pkt_id; the others are the packet's place
+
     std::vector<RudiPacket> packets;
     std::vector<std::uint32_t> free_packets;
     std::vector<RudiLine> lines;
     std::vector<std::uint32_t> free_lines;
+    RingQueue<std::uint32_t> waiting;  // lines for whose next packet there is no place
 
     std::uint32_t pkt_id(std::uint32_t slot) const noexcept;
+    static std::uint32_t slot(std::uint32_t pkt_id) noexcept;
   };
   // What waits to be sent of one data class.
   struct DataLine {
@@ -299,6 +303,9 @@ class Engine {
   std::uint32_t rudi_line(Instant now, PeerId peer, std::uint8_t data_class);
   void release_rudi_line(std::uint32_t line);
   bool has_rudi(RudiLine& line) noexcept;
+  bool wants_first_of_rudi(const RudiLine& line) const noexcept;
+  bool has_rudi_number() const noexcept;
+  void wake_rudi_waiter(Instant now);
   void settle_rudi(Instant now, std::uint32_t line);
   void on_rudi_wake(Instant now, std::uint32_t line);
   bool send_rudi(Instant now, DataLine& data, OutPacket& out);

@@ -76,6 +76,8 @@ struct EngineConfig {
 
   // RUDI packets to one peer in one class outstanding at a time. (No source has a default: as of a PDC.)
   std::uint32_t rudi_window = 512;
+  // And to all peers: beyond that others wait. 1..2^20: pkt_id has as many numbers for places.
+  std::uint32_t most_rudi = 1u << 20;
 
   // A message that found no buffer (NO_MATCH, DISABLED_GEN) goes again after a random time, which doubles.
   Duration no_match_least{50'000'000'000};
