@@ -208,7 +208,6 @@ TEST(Rudi, PeersShareNoWindow) {
   EXPECT_TRUE(pair.same(0, 0, 2, kTo, 200'000));
 }
 
-// As a PDC would be closed: what was learnt of the way is forgotten when it was not used for so long.
 // More than 65,536, all under way at once: each has a number of its own.
 TEST(Rudi, EighteenPeersWithAWindowOfFourThousandEach) {
   constexpr std::size_t kPeers = 18, kWrites = 4, kOctets = 1000 * 1024;
@@ -230,7 +229,6 @@ TEST(Rudi, EighteenPeersWithAWindowOfFourThousandEach) {
       SendWr wr = rudi(pair.write(0, all.size(), 0, 0, kOctets));
       wr.peer = pair.end(0).peers[e];
       wr.memory_key = pair.end(e).key | kIdempotentSafe;
-      wr.remote_address = pair.address(e);
       pair.post(0, wr);
       all += '.';
     }
@@ -264,7 +262,6 @@ TEST(Rudi, WithoutAFreeNumberPacketsWait) {
     SendWr wr = rudi(pair.write(0, e, 0, 0, 20 * 1024));
     wr.peer = pair.end(0).peers[e];
     wr.memory_key = pair.end(e).key | kIdempotentSafe;
-    wr.remote_address = pair.address(e);
     pair.post(0, wr);
   }
   pair.run();
@@ -301,6 +298,7 @@ TEST(Rudi, CutsAreNoTimeouts) {
   EXPECT_EQ(again - lost, config.rto_init) << "the first in a row";
 }
 
+// As a PDC would be closed: what was learnt of the way is forgotten when it was not used for so long.
 TEST(Rudi, AWayThatWasIdleForLongStartsAnew) {
   for (const bool idle : {false, true}) {
     Pair pair(far_away());
