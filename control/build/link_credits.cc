@@ -7,6 +7,7 @@
 #include "control/build/device_settings.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/value.h"
+#include "dataplane/nic/host_config.h"
 #include "dataplane/switch/headroom.h"
 
 namespace railyard::build {

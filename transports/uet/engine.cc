@@ -54,6 +54,8 @@ Engine::Engine(const EngineConfig& config, RngStream chance)
       target_(fep_) {
   datagram_paths_ = PathSelector(config.multipath, chance_);
   data_lines_.emplace_back().config = {.priority = config.data,
+                                       .trimming = config.trimming,
+                                       .lossless = config.lossless,
                                        .congestion = config.congestion,
                                        .multipath = config.multipath};
   for (const DataClass& c : config.other_classes) data_lines_.emplace_back().config = c;
@@ -181,9 +183,10 @@ Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool i
   p.setup_tries = 0;
   p.blocked_until = p.next_data = Instant{};
   p.rate = {};
+  p.asking = start - 1;
   p.rto_at = p.probe_at = p.late_at = p.tail_at = Instant::never();
   const auto* const nscc = std::get_if<NsccConfig>(&of_class.congestion);
-  p.reorder = ReorderWindow(nscc == nullptr ? Duration{} : nscc->base_rtt);
+  p.reorder = ReorderWindow(nscc == nullptr ? Duration{} : nscc->base_rtt, of_class.trimming);
   p.newest_heard = p.watched_until = {};
   p.tail_tries = 0;
   p.one_beyond_window = false;

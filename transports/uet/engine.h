@@ -242,11 +242,12 @@ class Engine {
   void lose(Instant now, Pdc& pdc, Psn psn, PathFeedback feedback);
   void go_back(Pdc& pdc, Psn from);
   void back_off(Instant now, Pdc& pdc);
+  void on_probe_answer(Instant now, Pdc& pdc, Duration rtt);
   void progress(Instant now, Pdc& pdc);
 
   // ---- engine_losses.cc: what is lost, by time ----
   bool infers_loss(const Pdc& pdc) const noexcept {
-    return fep_.config.infer_loss && !pdc.is_rod();
+    return fep_.config.infer_loss && !pdc.is_rod() && !data_lines_[pdc.data_class].config.lossless;
   }
   Duration patience(const Pdc& pdc) const noexcept;
   void note_time(Instant now, Pdc& pdc, Instant sent_at);

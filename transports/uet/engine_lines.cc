@@ -196,17 +196,18 @@ void Engine::on_timer(Instant now, Pdc& pdc) {
   fail(now, pdc, Status::kPdcFailed, After::kFail);  // nobody closes it
 }
 
-// READ requests that wait for data to let more of them go: if these come slowly nobody was asked about the last ones,
-// and that nothing was heard of them says nothing.
+// READ requests that wait for data to let more of them go: if these come slowly nobody was asked about the last ones, or
+// not long ago, and that nothing was heard of them says nothing.
 bool Engine::asks_first(Instant now, Pdc& pdc) {
   const SentPacket& first = pdc.sent.front();
-  if (first.received || first.lost || first.cargo.kind != Cargo::Kind::kRequest || first.sent_at < pdc.asked_at ||
-      !initiator_.waits_for_reads(pdc))
+  if (first.received || first.lost || first.cargo.kind != Cargo::Kind::kRequest || !initiator_.waits_for_reads(pdc))
     return false;
-  push_cp(pdc, CtlType::kAckReq, pdc.sent.una(), initiator_.message(first.cargo.item).message_id, 0);
-  pdc.asked_at = now;
-  pdc.rto_at = now + fep_.config.rto_init;
-  return true;
+  if (!pdc.is_asked()) {
+    push_cp(pdc, CtlType::kAckReq, pdc.sent.una(), initiator_.message(first.cargo.item).message_id, 0);
+    pdc.asks(now, pdc.sent.una());
+  }
+  pdc.rto_at = pdc.asking_since + fep_.config.rto_init;
+  return pdc.rto_at > now;
 }
 
 void Engine::on_rto(Instant now, Pdc& pdc) {

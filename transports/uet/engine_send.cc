@@ -130,7 +130,7 @@ bool Engine::send_pdc_data(Instant now, DataLine& line, OutPacket& out, Ahead& a
     ahead.pdc = more && !pdc->sent.any_lost() && pdc->data_from() <= now ? pdc->id.value : std::uint16_t{0};
     if (auto* const request = std::get_if<PdsRequestValues>(&out.packet.pds)) {
       if (!request->ar) request->ar = needs_ack(now, *pdc, more);
-      if (request->ar) pdc->asked_at = now;
+      if (request->ar) pdc->asks(now, Psn(request->psn));
     }
     pdc->idle_since = now;
     line_up_control(now, *pdc);

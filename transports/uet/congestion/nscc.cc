@@ -53,7 +53,7 @@ void Nscc::on_ack(Instant now, const AckSignals& ack) noexcept {
   const double delay = take_delay(ack);
   const bool penalty = ack.rcv_cwnd_pend > 0 && !ack.restore_cwnd;
   if (in_parts()) {
-    if (!penalty) grow_part(now, newly);
+    if (!penalty && !(ack.ecn && config_.part_holds_marked)) grow_part(now, newly);
     return;
   }
   if (penalty) {

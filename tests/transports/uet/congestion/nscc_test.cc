@@ -261,6 +261,22 @@ TEST(NsccInParts, GrowsWithEachPacketThatArrivesWhateverItsDelayAndMark) {
   EXPECT_EQ(nscc.next_at(), Instant{}) << "a whole packet: a window as any other";
 }
 
+// What does not fit the queue is lost, and that is found out late.
+TEST(NsccInParts, WithoutTrimmingMarkedPacketsLetItStay) {
+  NsccConfig config = NsccConfig::of({.packet_octets = kPacket, .trimming = false});
+  config.min_wnd = kPacket / 16.0;
+  config.max_wnd_bdps = config.first_wnd_bdps = 0;
+  Nscc nscc(config);
+  nscc.on_sent(at({}), kPacket);
+  nscc.on_loss(kPacket);
+  nscc.on_sent(at(24_us), kPacket);
+  nscc.on_ack(at(60_us), ack(kPacket, 24_us, true));
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket / 2.0);
+  nscc.on_sent(at(100_us), kPacket);
+  nscc.on_ack(at(120_us), ack(kPacket, 8_us));
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket * 0.75);
+}
+
 TEST(NsccInParts, ATrimAmongOthersLeavesAWholePacket) {
   Nscc nscc = one_packet(at({}));
   nscc.on_sent(at({}), kPacket);
