@@ -163,8 +163,9 @@ void UetNics::find_network(const std::vector<workload::FlowPlan>& plans) {
     const int data = outer + int{uet::PdsRequest::kOctets} + int{uet::SesStd::kOctets} + t.roce.path_mtu;
     const int ack = std::max(outer + int{uet::PdsAckCc::kOctets} + int{uet::SesResponse::kOctets},
                              static_cast<int>(kLeastFrameOctets));
-    const auto there = times.one_way(from, to, data);
-    const auto back = times.one_way(to, from, ack);
+    constexpr auto kSlowest = routing::PathTimes::Which::kSlowest;
+    const auto there = times.one_way(from, to, data, kSlowest);
+    const auto back = times.one_way(to, from, ack, kSlowest);
     if (there && back) base_rtt_ = std::max(base_rtt_, *there + *back);
   };
   for (const workload::FlowPlan& plan : plans)
@@ -176,12 +177,24 @@ void UetNics::find_network(const std::vector<workload::FlowPlan>& plans) {
         if (!c.scale_up && c.channel == 0) consider(collectives_[i].nics[r], collectives_[i].nics[c.peer], like_[i]);
 }
 
+// What a switch does with it.
+const spec::TrafficClass& UetNics::class_of(const spec::NodeSpec& of_switch, const spec::TrafficSpec& t) const {
+  const spec::QosProfile& qos = lab_.qos.at(lab_.switches.at(of_switch.profile).qos);
+  return qos.classes[static_cast<std::size_t>(qos.class_of_untagged(t.dscp))];
+}
+
 // Whether any switch does, what this traffic is made of.
 bool UetNics::trims(const spec::TrafficSpec& t) const {
   return std::ranges::any_of(lab_.nodes, [&](const spec::NodeSpec& n) {
     if (n.kind != spec::NodeSpec::Kind::kSwitch) return false;
-    const spec::QosProfile& qos = lab_.qos.at(lab_.switches.at(n.profile).qos);
-    return qos.classes[static_cast<std::size_t>(qos.class_of_untagged(t.dscp))].trim.has_value();
+    return class_of(n, t).trim.has_value();
+  });
+}
+
+// Whether all switches keep it so. (Without any there is nothing that would drop it.)
+bool UetNics::lossless(const spec::TrafficSpec& t) const {
+  return std::ranges::all_of(lab_.nodes, [&](const spec::NodeSpec& n) {
+    return n.kind != spec::NodeSpec::Kind::kSwitch || class_of(n, t).lossless;
   });
 }
 
@@ -189,9 +202,7 @@ bool UetNics::trims(const spec::TrafficSpec& t) const {
 std::optional<int> UetNics::last_hop_dscp(const spec::TrafficSpec& t) const {
   for (const spec::NodeSpec& n : lab_.nodes) {
     if (n.kind != spec::NodeSpec::Kind::kSwitch) continue;
-    const spec::QosProfile& qos = lab_.qos.at(lab_.switches.at(n.profile).qos);
-    const auto priority = static_cast<std::size_t>(qos.class_of_untagged(t.dscp));
-    const std::optional<spec::Trim>& trim = qos.classes[priority].trim;
+    const std::optional<spec::Trim>& trim = class_of(n, t).trim;
     if (trim && trim->last_hop_dscp && trim->last_hop_dscp != trim->dscp) return trim->last_hop_dscp;
   }
   return std::nullopt;
@@ -255,7 +266,7 @@ uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& 
   }
   c.rto_init = s.rto;
   c.retries = static_cast<std::uint8_t>(s.retries);
-  c.infer_loss = s.loss_inference;
+  c.infer_loss = s.loss_inference.value_or(true);
   c.probe = s.probe;
   c.rudi_window = static_cast<std::uint32_t>(s.rudi_window);
   c.around_octets = static_cast<std::uint32_t>(
@@ -269,6 +280,8 @@ uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& 
       continue;
     }
     c.data = data.priority;
+    c.trimming = data.trimming;
+    c.lossless = data.lossless;
     c.congestion = data.congestion;
     c.multipath = data.multipath;
   }
@@ -280,7 +293,9 @@ uet::DataClass UetNics::data_class(const Nic& nic, const spec::UetNicSpec& s, co
   const bool trimming = s.trimming.value_or(trims(t));
   uet::DataClass c{.priority = priority,
                    .dscp = static_cast<std::uint8_t>(t.dscp),
-                   .ect = t.ect};
+                   .ect = t.ect,
+                   .trimming = trimming,
+                   .lossless = !s.loss_inference && lossless(t)};
   if (s.congestion == spec::UetCongestion::kNscc) {
     c.congestion = nscc_config(nic, s, t);
   } else {

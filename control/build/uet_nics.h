@@ -58,7 +58,9 @@ class UetNics {
   uet::NsccConfig nscc_config(const Nic& nic, const spec::UetNicSpec& said, const spec::TrafficSpec& traffic) const;
   uet::EncapsulationConfig encapsulation(const spec::PortName& name, const Nic& nic) const;
   const spec::UetNicSpec& settings(const spec::PortName& name) const;
+  const spec::TrafficClass& class_of(const spec::NodeSpec& of_switch, const spec::TrafficSpec& traffic) const;
   bool trims(const spec::TrafficSpec& traffic) const;
+  bool lossless(const spec::TrafficSpec& traffic) const;
   std::optional<int> last_hop_dscp(const spec::TrafficSpec& traffic) const;
 
   const spec::Lab& lab_;

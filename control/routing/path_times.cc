@@ -1,7 +1,6 @@
 #include "control/routing/path_times.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "dataplane/packet/packet.h"
 
@@ -38,13 +37,13 @@ BitRate PathTimes::rate(const spec::PortName& name) const {
   return n ? n->link.rate : BitRate{};
 }
 
-const std::vector<std::optional<PathTimes::Way>>& PathTimes::ways(std::size_t from) {
+const std::vector<std::optional<PathTimes::Ways>>& PathTimes::ways(std::size_t from) {
   const auto [known, is_new] = ways_.try_emplace(from);
-  std::vector<std::optional<Way>>& to = known->second;
+  std::vector<std::optional<Ways>>& to = known->second;
   if (!is_new) return to;
   to.resize(graph_.size());
-  to[from] = Way{};
-  // Breadth first; within a distance each node's best way is known before any is gone on with.
+  to[from] = Ways{};
+  // Breadth first; within a distance each node's ways are known before any is gone on with.
   std::vector<std::size_t> level{from};
   while (!level.empty()) {
     std::vector<std::size_t> next;
@@ -52,20 +51,26 @@ const std::vector<std::optional<PathTimes::Way>>& PathTimes::ways(std::size_t fr
       for (const routing::Graph::Edge& e : graph_.edges(node)) {
         if (!graph_.is_switch(e.neighbour)) continue;
         const spec::LinkSpec& link = lab_.links[e.link];
-        const Way way{to[node]->hops + 1, to[node]->fixed_ps + link.delay.ps + latency(e.neighbour),
-                      to[node]->ps_per_octet + stores(node, link.rate)};
-        std::optional<Way>& best = to[e.neighbour];
-        if (!best) next.push_back(e.neighbour);
-        if (!best || std::tuple(way.hops, way.fixed_ps, way.ps_per_octet) <
-                         std::tuple(best->hops, best->fixed_ps, best->ps_per_octet))
-          best = way;
+        const auto on = [&](const Way& way) {
+          return Way{way.fixed_ps + link.delay.ps + latency(e.neighbour), way.ps_per_octet + stores(node, link.rate)};
+        };
+        const Ways w{to[node]->hops + 1, on(to[node]->quickest), on(to[node]->slowest)};
+        std::optional<Ways>& known_ways = to[e.neighbour];
+        if (!known_ways) {
+          next.push_back(e.neighbour);
+          known_ways = w;
+        } else if (known_ways->hops == w.hops) {
+          if (w.quickest < known_ways->quickest) known_ways->quickest = w.quickest;
+          if (w.slowest > known_ways->slowest) known_ways->slowest = w.slowest;
+        }
       }
     level = std::move(next);
   }
   return to;
 }
 
-std::optional<Duration> PathTimes::one_way(const spec::PortName& from, const spec::PortName& to, int frame_octets) {
+std::optional<Duration> PathTimes::one_way(const spec::PortName& from, const spec::PortName& to, int frame_octets,
+                                           Which which) {
   const auto source = nic(from);
   const auto sink = nic(to);
   if (!source || !sink) return std::nullopt;
@@ -74,10 +79,11 @@ std::optional<Duration> PathTimes::one_way(const spec::PortName& from, const spe
   double ps = ps_per_octet(source->link.rate) * octets + static_cast<double>(source->link.delay.ps + latency(host));
   if (source->neighbour != host) {
     if (!graph_.is_switch(source->neighbour)) return std::nullopt;
-    const auto& way = ways(source->neighbour).at(sink->neighbour);
-    if (!way) return std::nullopt;
-    ps += static_cast<double>(latency(source->neighbour) + way->fixed_ps + sink->link.delay.ps);
-    ps += octets * (way->ps_per_octet + stores(sink->neighbour, sink->link.rate));
+    const auto& known = ways(source->neighbour).at(sink->neighbour);
+    if (!known) return std::nullopt;
+    const Way& way = which == Which::kQuickest ? known->quickest : known->slowest;
+    ps += static_cast<double>(latency(source->neighbour) + way.fixed_ps + sink->link.delay.ps);
+    ps += octets * (way.ps_per_octet + stores(sink->neighbour, sink->link.rate));
   }
   return Duration{static_cast<std::int64_t>(ps)};
 }

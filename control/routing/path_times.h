@@ -1,6 +1,8 @@
 // How long frames take on an empty fabric.
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
@@ -12,24 +14,33 @@
 
 namespace railyard::routing {
 
-// By shortest paths, of several the one with the least delay.
+// By shortest paths.
 class PathTimes {
  public:
+  // Of several paths.
+  enum class Which : std::uint8_t { kQuickest, kSlowest };
+
   // `lab` is expanded and valid, and outlives this.
   explicit PathTimes(const spec::Lab& lab);
 
   // From the first octet sent to the frame handed over at the other NIC, for a frame of so many octets (FCS included)
   // that waits nowhere. Nothing: there is no path.
-  std::optional<Duration> one_way(const spec::PortName& from, const spec::PortName& to, int frame_octets);
+  std::optional<Duration> one_way(const spec::PortName& from, const spec::PortName& to, int frame_octets,
+                                  Which which = Which::kQuickest);
 
   BitRate rate(const spec::PortName& nic) const;
 
  private:
   // What a way adds: time whatever is sent, and time per octet where frames are stored before they go on.
   struct Way {
-    int hops = 0;
     std::int64_t fixed_ps = 0;
     double ps_per_octet = 0;
+    auto operator<=>(const Way&) const = default;
+  };
+  // Of all that have as many hops.
+  struct Ways {
+    int hops = 0;
+    Way quickest, slowest;
   };
   struct Nic {
     std::size_t neighbour;
@@ -37,13 +48,13 @@ class PathTimes {
   };
   std::optional<Nic> nic(const spec::PortName& name) const;
   // From the ingress of switch `from` to the ingress of each switch.
-  const std::vector<std::optional<Way>>& ways(std::size_t from);
+  const std::vector<std::optional<Ways>>& ways(std::size_t from);
   std::int64_t latency(std::size_t node) const;
   double stores(std::size_t node, BitRate rate) const;
 
   const spec::Lab& lab_;
   routing::Graph graph_;
-  std::map<std::size_t, std::vector<std::optional<Way>>> ways_;
+  std::map<std::size_t, std::vector<std::optional<Ways>>> ways_;
 };
 
 }  // namespace railyard::routing

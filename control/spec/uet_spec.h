@@ -64,7 +64,7 @@ struct UetNicSpec {
   // Loss.
   Duration rto{5'000'000'000};
   int retries = 5;
-  bool loss_inference = true;
+  std::optional<bool> loss_inference;  // nothing: unless all switches keep the data's class lossless
   bool probe = false;
   // Windows and PDCs.
   int window = 512;

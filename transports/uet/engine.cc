@@ -54,11 +54,14 @@ Engine::Engine(const EngineConfig& config, RngStream chance)
       target_(fep_) {
   datagram_paths_ = PathSelector(config.multipath, chance_);
   data_lines_.emplace_back().config = {.priority = config.data,
+                                       .trimming = config.trimming,
+                                       .lossless = config.lossless,
                                        .congestion = config.congestion,
                                        .multipath = config.multipath};
   for (const DataClass& c : config.other_classes) data_lines_.emplace_back().config = c;
   RAILYARD_ASSERT(config.window >= 1 && config.window <= 4096 && config.most_pdcs >= 2 && config.multipath.paths >= 1 &&
-                      config.multipath.paths <= kMostPaths,
+                      config.multipath.paths <= kMostPaths && config.most_rudi >= 1 &&
+                      config.most_rudi <= 1u << (32 - Rudi::kGenerationBits),
                   "an engine's settings are in range");
 }
 
@@ -179,9 +182,10 @@ Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool i
   p.setup_tries = 0;
   p.blocked_until = p.next_data = Instant{};
   p.rate = {};
+  p.asking = start - 1;
   p.rto_at = p.probe_at = p.late_at = p.tail_at = Instant::never();
   const auto* const nscc = std::get_if<NsccConfig>(&of_class.congestion);
-  p.reorder = ReorderWindow(nscc == nullptr ? Duration{} : nscc->base_rtt);
+  p.reorder = ReorderWindow(nscc == nullptr ? Duration{} : nscc->base_rtt, of_class.trimming);
   p.newest_heard = p.watched_until = {};
   p.tail_tries = 0;
   p.one_beyond_window = false;

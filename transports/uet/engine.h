@@ -176,12 +176,16 @@ class Engine {
     MemoryRegions::Key read_from = 0;
   };
   struct Rudi {
+    static constexpr unsigned kGenerationBits = 12;  // of a pkt_id; the others are the packet's place
+
     std::vector<RudiPacket> packets;
     std::vector<std::uint32_t> free_packets;
     std::vector<RudiLine> lines;
     std::vector<std::uint32_t> free_lines;
+    RingQueue<std::uint32_t> waiting;  // lines for whose next packet there is no place
 
     std::uint32_t pkt_id(std::uint32_t slot) const noexcept;
+    static std::uint32_t slot(std::uint32_t pkt_id) noexcept;
   };
   // What waits to be sent of one data class.
   struct DataLine {
@@ -239,11 +243,12 @@ class Engine {
   void lose(Instant now, Pdc& pdc, Psn psn, PathFeedback feedback);
   void go_back(Pdc& pdc, Psn from);
   void back_off(Instant now, Pdc& pdc);
+  void on_probe_answer(Instant now, Pdc& pdc, Duration rtt);
   void progress(Instant now, Pdc& pdc);
 
   // ---- engine_losses.cc: what is lost, by time ----
   bool infers_loss(const Pdc& pdc) const noexcept {
-    return fep_.config.infer_loss && !pdc.is_rod();
+    return fep_.config.infer_loss && !pdc.is_rod() && !data_lines_[pdc.data_class].config.lossless;
   }
   Duration patience(const Pdc& pdc) const noexcept;
   void note_time(Instant now, Pdc& pdc, Instant sent_at);
@@ -275,6 +280,7 @@ class Engine {
   void drop_stale_wakes();
   void pace(Instant now, Pdc& pdc, Instant allowed, const Cargo& cargo, std::uint32_t octets);
   void on_timer(Instant now, Pdc& pdc);
+  bool asks_first(Instant now, Pdc& pdc);
   void on_rto(Instant now, Pdc& pdc);
   void on_probe(Instant now, Pdc& pdc);
   Instant deadline(const Pdc& pdc) const noexcept;
@@ -299,6 +305,9 @@ class Engine {
   std::uint32_t rudi_line(Instant now, PeerId peer, std::uint8_t data_class);
   void release_rudi_line(std::uint32_t line);
   bool has_rudi(RudiLine& line) noexcept;
+  bool wants_first_of_rudi(const RudiLine& line) const noexcept;
+  bool has_rudi_number() const noexcept;
+  void wake_rudi_waiter(Instant now);
   void settle_rudi(Instant now, std::uint32_t line);
   void on_rudi_wake(Instant now, std::uint32_t line);
   bool send_rudi(Instant now, DataLine& data, OutPacket& out);
@@ -322,6 +331,7 @@ class Engine {
   std::uint8_t number_of(const DataLine& line) const noexcept {
     return static_cast<std::uint8_t>(&line - data_lines_.data());
   }
+  bool needs_ack(Instant now, Pdc& pdc, bool more) const noexcept;
   void send_again(Instant now, Pdc& pdc, OutPacket& out);
   void send_first(Instant now, Pdc& pdc, const NextCargo& next, OutPacket& out);
   void fill(Pdc& pdc, const Cargo& cargo, Psn psn, std::uint16_t entropy, bool again, OutPacket& out);

@@ -18,6 +18,8 @@ struct DataClass {
   Priority priority{0};    // the NIC's class
   std::uint8_t dscp = 0;   // DSCP_TRIMMABLE of it
   bool ect = true;         // ECN-capable: ECT(0)
+  bool trimming = false;   // switches trim what they have no room for: other losses are few, and not waited for so soon
+  bool lossless = false;   // switches pause it: what is late waits, so that neither time nor a PROBE says of a loss
   CongestionConfig congestion = NsccConfig::of({});
   MultipathConfig multipath{};
 };
@@ -69,8 +71,8 @@ struct EngineConfig {
   std::uint16_t setup_retries = 1000;  // tries at a target without resources for a PDC
   // RUD: what nobody tells of, as switches do that trim, is inferred by time (engine_losses.cc).
   bool infer_loss = true;
-  // At the tail by PROBEs (uet §9.5), too: these ask when nothing was heard for a round trip and more. Off: where control
-  // packets overtake data their quick return says nothing of the queues, and what only waits would go again.
+  // At the tail by PROBEs (uet §9.5), too: these ask when nothing was heard for a round trip and more. Where control
+  // packets have a class of their own they overtake data: their quick return says nothing of the queues.
   bool probe = false;
 
   // Guaranteed responses that a target keeps for one PDC, and READs that it has not answered.
@@ -80,6 +82,8 @@ struct EngineConfig {
 
   // RUDI packets to one peer in one class outstanding at a time. (No source has a default: as of a PDC.)
   std::uint32_t rudi_window = 512;
+  // And to all peers: beyond that others wait. 1..2^20: pkt_id has as many numbers for places.
+  std::uint32_t most_rudi = 1u << 20;
 
   // A message that found no buffer (NO_MATCH, DISABLED_GEN) goes again after a random time, which doubles.
   Duration no_match_least{50'000'000'000};
@@ -89,7 +93,9 @@ struct EngineConfig {
   // What is around a packet on the wire beside its IP header: Ethernet, UDP, CRC, FCS, preamble and gap. For rates.
   std::uint32_t around_octets = 14 + 8 + 4 + 4 + 20;
 
-  Priority data{0};     // the NIC's class of requests
+  Priority data{0};       // the NIC's class of requests
+  bool trimming = false;  // as of DataClass
+  bool lossless = false;  // as of DataClass
   Priority control{6};  // of ACK, NACK and CP, whatever the class of what they are about
 
   CongestionConfig congestion = NsccConfig::of({});

@@ -197,12 +197,27 @@ void Engine::on_timer(Instant now, Pdc& pdc) {
   fail(now, pdc, Status::kPdcFailed, After::kFail);  // nobody closes it
 }
 
+// READ requests that wait for data to let more of them go: if these come slowly nobody was asked about the last ones, or
+// not long ago, and that nothing was heard of them says nothing.
+bool Engine::asks_first(Instant now, Pdc& pdc) {
+  const SentPacket& first = pdc.sent.front();
+  if (first.received || first.lost || first.cargo.kind != Cargo::Kind::kRequest || !initiator_.waits_for_reads(pdc))
+    return false;
+  if (!pdc.is_asked()) {
+    push_cp(pdc, CtlType::kAckReq, pdc.sent.una(), initiator_.message(first.cargo.item).message_id, 0);
+    pdc.asks(now, pdc.sent.una());
+  }
+  pdc.rto_at = pdc.asking_since + fep_.config.rto_init;
+  return pdc.rto_at > now;
+}
+
 void Engine::on_rto(Instant now, Pdc& pdc) {
   if (!pdc.sent.any_in_flight() && pdc.sent.any_lost() && pdc.congestion.next_at() > now) {
     // What is to go again waits for its turn: nothing can have come of it.
     pdc.rto_at = pdc.congestion.next_at() + fep_.config.rto_init;
     return;
   }
+  if (asks_first(now, pdc)) return;
   fep_.counters.retransmission_timeouts.increment();
   if (++pdc.timeouts > fep_.config.retries) return fail(now, pdc, Status::kRetryExceeded, After::kFail);
   const Duration rto = fep_.config.rto_init;

@@ -9,6 +9,16 @@
 #include "transports/uet/engine.h"
 
 namespace railyard::uet {
+namespace {
+
+// Whether all before it have arrived.
+bool is_alone(SentPackets& sent, Psn last) noexcept {
+  for (Psn psn = sent.una(); psn != last; ++psn)
+    if (!sent.at(psn).received) return false;
+  return true;
+}
+
+}  // namespace
 
 Duration Engine::patience(const Pdc& pdc) const noexcept {
   return std::min(pdc.reorder.patience(), fep_.config.rto_init);
@@ -67,12 +77,18 @@ void Engine::infer_losses(Instant now, Pdc& pdc) {
 // twice that with each try that is not heard of either.
 //
 // DEVIATION: RFC 8985 tries once and leaves the rest to the timeout. Here that is many round trips, and doubles, too.
+// Where the window is a part of a packet its pacing is what keeps tries apart: whoever waited longer and longer for the
+// next one would never find room in a queue that those with a whole packet keep full.
 void Engine::set_tail(Instant now, Pdc& pdc) {
-  const bool any = infers_loss(pdc) && !pdc.sent.empty();
-  pdc.tail_at = any ? now + patience(pdc) * (std::int64_t{2} << pdc.tail_tries) : Instant::never();
+  pdc.tail_at = Instant::never();
+  if (!infers_loss(pdc) || pdc.sent.empty()) return;
+  const int doublings = pdc.congestion.next_at() > Instant{} ? std::min<int>(pdc.tail_tries, 2) : pdc.tail_tries;
+  pdc.tail_at = now + patience(pdc) * (std::int64_t{2} << doublings);
 }
 
-// All that may go has gone, and nothing was heard for long. (Of READs the data may be what brings the rest about.)
+// All that may go has gone, and nothing was heard for long: the last packet goes again. Of a window of one that is a loss,
+// for it has no other sign; of more, what the answer shows to be missing is. (Of READs the data may be what brings the
+// rest about.)
 void Engine::on_tail(Instant now, Pdc& pdc) {
   constexpr std::uint8_t kMostDoublings = 16;
   SentPackets& sent = pdc.sent;
@@ -82,7 +98,11 @@ void Engine::on_tail(Instant now, Pdc& pdc) {
   if (!sent.any_lost()) {
     Psn psn = sent.next() - 1;
     while (sent.at(psn).received) psn = psn - 1;
-    pdc.congestion.on_returned(sent.at(psn).octets);
+    if (is_alone(sent, psn)) {
+      pdc.congestion.on_loss(sent.at(psn).octets);
+    } else {
+      pdc.congestion.on_returned(sent.at(psn).octets);
+    }
     sent.mark_lost(psn);
   }
   pdc.one_beyond_window = true;

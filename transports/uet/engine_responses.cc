@@ -88,9 +88,11 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
   const Psn cack(ack.cack_psn), ack_psn(ack.ack_psn());
   const Psn una = sent.una();
   AckSignals signals{.ecn = ack.m};
+  const bool of_probe = ack.p && pdc.probing && ack.probe_opaque == pdc.probe;
   std::uint64_t acked = 0;  // octets that are known to have arrived only now
   bool news = false;
   const auto note = [&](Psn psn, SentPacket& packet) {
+    if (packet.lost) pdc.congestion.on_found(packet.octets);
     if (!sent.mark_received(psn, packet)) return;
     acked += packet.octets;
     news = true;
@@ -121,7 +123,7 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
                                                  response->return_code == ReturnCode::kNull);
       if (!later) settle_answer(ack_psn, response);
     }
-  } else if (pdc.probing && ack.probe_opaque == pdc.probe) {
+  } else if (of_probe) {
     signals.rtt = now - pdc.probed_at;
     pdc.probing = false;
   }
@@ -152,25 +154,40 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
     }
     says_gaps = state.ooo_count != kOooCountInvalid;
   }
+  const std::optional<Duration> probe_rtt = of_probe ? signals.rtt : std::nullopt;
+  // Of the queues that data wait in it says nothing where control packets have another class.
+  if (of_probe && data_lines_[pdc.data_class].config.priority != fep_.config.control) signals.rtt.reset();
   pdc.congestion.on_ack(now, signals);
   if (!ack.p) pdc.paths.on_feedback(now, in.entropy, ack.m ? PathFeedback::kEcn : PathFeedback::kGood);
   if (pdc.recovering && sent.una() - pdc.recovery_end >= 0) pdc.recovering = false;
-  const Nscc* const nscc = pdc.congestion.nscc();
-  if (ack.p && signals.rtt && nscc != nullptr && *signals.rtt - nscc->base_rtt() < nscc->target()) {
-    // The network is empty, and what was sent before the PROBE is not there.
-    for (Psn psn = sent.una(); psn - sent.next() < 0; ++psn)
-      if (const SentPacket& p = sent.at(psn); !p.received && !p.lost && p.sent_at < pdc.probed_at) {
-        pdc.congestion.on_loss(p.octets);
-        fep_.counters.inferred_losses.increment();
-        lose(now, pdc, psn, PathFeedback::kTrimmed);
-      }
-    pdc.recovering = true;
-    pdc.recovery_end = sent.next();
-  }
+  if (probe_rtt) on_probe_answer(now, pdc, *probe_rtt);
   if (news || sent.una() != una) progress(now, pdc);
   if (says_gaps) watch_overtaken(now, pdc);
   // What was counted differs from what is there: rcvd_bytes is in units.
   if (!sent.any_in_flight()) pdc.congestion.on_nothing_in_flight();
+}
+
+// It was quick: the network is empty, and what was sent before the PROBE and is not there is lost.
+//
+// DEVIATION: in uet §9.5 all of it. Here what is away for longer than any lately was, too, as of what was overtaken:
+// control packets overtake data.
+void Engine::on_probe_answer(Instant now, Pdc& pdc, Duration rtt) {
+  const Nscc* const nscc = pdc.congestion.nscc();
+  if (nscc == nullptr || rtt - nscc->base_rtt() >= nscc->target() || data_lines_[pdc.data_class].config.lossless) return;
+  const Instant before = std::min(pdc.probed_at, now - patience(pdc));
+  SentPackets& sent = pdc.sent;
+  bool any = false;
+  for (Psn psn = sent.una(); psn - sent.next() < 0; ++psn) {
+    const SentPacket& p = sent.at(psn);
+    if (p.received || p.lost || p.sent_at >= before) continue;
+    pdc.congestion.on_loss(p.octets);
+    fep_.counters.inferred_losses.increment();
+    lose(now, pdc, psn, PathFeedback::kTrimmed);
+    any = true;
+  }
+  if (!any) return;
+  pdc.recovering = true;
+  pdc.recovery_end = sent.next();
 }
 
 void Engine::progress(Instant now, Pdc& pdc) {
@@ -305,6 +322,7 @@ std::optional<Drop> Engine::on_pdc_nack(Instant now, Pdc& pdc, const InPacket& i
       if (pdc.is_rod()) go_back(pdc, psn);
       return std::nullopt;
     case NackCode::kRcvdSesProcg:
+      if (packet.lost) pdc.congestion.on_found(packet.octets);
       pdc.sent.mark_received(psn);
       progress(now, pdc);
       return std::nullopt;

@@ -16,7 +16,11 @@ namespace railyard::uet {
 // ---- Initiator ----
 
 // Its number, and how often its place was used before: unique among those that are outstanding.
-std::uint32_t Engine::Rudi::pkt_id(std::uint32_t slot) const noexcept { return slot << 16 | packets[slot].generation; }
+std::uint32_t Engine::Rudi::pkt_id(std::uint32_t slot) const noexcept {
+  return slot << kGenerationBits | packets[slot].generation;
+}
+
+std::uint32_t Engine::Rudi::slot(std::uint32_t pkt_id) noexcept { return pkt_id >> kGenerationBits; }
 
 std::uint32_t Engine::rudi_line(Instant now, PeerId peer, std::uint8_t data_class) {
   std::vector<std::uint32_t>& of_peer = fep_.peer(peer).rudi;
@@ -35,7 +39,7 @@ std::uint32_t Engine::rudi_line(Instant now, PeerId peer, std::uint8_t data_clas
   line.peer = peer;
   line.data_class = data_class;
   line.used = true;
-  line.in_line = false;
+  line.in_line = line.waits_for_number = false;
   line.paced_until = line.looked_at = Instant::never();
   line.congestion = CongestionControl(of_class.congestion);
   line.chance = RngStream(Seed{chance_.next()}, "rudi");
@@ -61,7 +65,7 @@ void Engine::post_rudi(Instant now, std::uint32_t message) {
   settle_rudi(now, i);
 }
 
-// Whether a packet could go as far as the window is concerned.
+// Whether a packet could go as far as the window is concerned, and there is a number for it.
 bool Engine::has_rudi(RudiLine& line) noexcept {
   while (!line.again.empty()) {
     const RudiPacket& p = rudi_.packets[line.again.front()];
@@ -71,12 +75,20 @@ bool Engine::has_rudi(RudiLine& line) noexcept {
   std::uint32_t octets = 0;
   if (!line.again.empty()) {
     octets = rudi_.packets[line.again.front()].octets;
-  } else if (!line.messages.empty() && line.outstanding < fep_.config.rudi_window) {
+  } else if (wants_first_of_rudi(line) && has_rudi_number()) {
     octets = initiator_.peek_connectionless(line.messages.front()) + PdsRudi::kOctets;
   } else {
     return false;
   }
   return line.in_flight == 0 || line.congestion.allows(octets);
+}
+
+bool Engine::wants_first_of_rudi(const RudiLine& line) const noexcept {
+  return !line.messages.empty() && line.outstanding < fep_.config.rudi_window;
+}
+
+bool Engine::has_rudi_number() const noexcept {
+  return !rudi_.free_packets.empty() || rudi_.packets.size() < fep_.config.most_rudi;
 }
 
 // After anything that may have changed it.
@@ -92,6 +104,10 @@ void Engine::settle_rudi(Instant now, std::uint32_t i) {
       line.in_line = true;
       data_lines_[line.data_class].rudi.push(i);
     }
+  }
+  if (!line.waits_for_number && line.again.empty() && wants_first_of_rudi(line) && !has_rudi_number()) {
+    line.waits_for_number = true;
+    rudi_.waiting.push(i);
   }
   // One wake at a time is enough: when it comes and something went since, it is set again.
   if (!line.idle() || line.looked_at != Instant::never()) return;
@@ -150,7 +166,7 @@ std::uint32_t Engine::first_of_rudi(std::uint32_t i) {
   const std::uint32_t message = line.messages.front();
   const std::uint32_t octets = initiator_.peek_connectionless(message) + PdsRudi::kOctets;
   RudiPacket& p = rudi_.packets[slot];
-  const auto generation = static_cast<std::uint16_t>(p.generation + 1);
+  const auto generation = static_cast<std::uint16_t>((p.generation + 1) & ((1u << Rudi::kGenerationBits) - 1));
   p = {.message = message,
        .index = initiator_.begin_connectionless(message),
        .line = i,
@@ -166,11 +182,12 @@ void Engine::send_rudi_packet(Instant now, std::uint32_t slot, OutPacket& out) {
   RudiPacket& p = rudi_.packets[slot];
   RudiLine& line = rudi_.lines[p.line];
   const bool again = p.transmissions > 0;
+  constexpr std::uint8_t kMost = 255;
   p.lost = false;
   p.sent_at = now;
   p.entropy = line.paths.next(now, line.chance);
-  p.deadline = now + fep_.config.rto_init * (std::int64_t{1} << std::min<int>(p.transmissions, fep_.config.retries));
-  ++p.transmissions;
+  p.deadline = now + fep_.config.rto_init * (std::int64_t{1} << p.timeouts);
+  if (p.transmissions < kMost) ++p.transmissions;
   ++line.in_flight;
   line.congestion.on_sent(now, now, p.octets);
   rudi_wakes_.push({p.deadline, slot, false});
@@ -200,7 +217,21 @@ void Engine::release_rudi(Instant now, std::uint32_t slot) {
   rudi_.free_packets.push_back(slot);
   --line.outstanding;
   if (!p.lost && --line.in_flight == 0) line.congestion.on_nothing_in_flight();
+  wake_rudi_waiter(now);
   settle_rudi(now, p.line);
+}
+
+// A number is free: the first that waits for one takes it, if it still has something to send.
+void Engine::wake_rudi_waiter(Instant now) {
+  while (!rudi_.waiting.empty()) {
+    const std::uint32_t i = rudi_.waiting.front();
+    rudi_.waiting.pop();
+    RudiLine& line = rudi_.lines[i];
+    line.waits_for_number = false;
+    if (!line.used) continue;
+    settle_rudi(now, i);
+    if (line.in_line || line.paced_until != Instant::never()) return;
+  }
 }
 
 void Engine::on_rudi_timer(Instant at, std::uint32_t slot) {
@@ -211,14 +242,14 @@ void Engine::on_rudi_timer(Instant at, std::uint32_t slot) {
   line.paths.on_feedback(at, p.entropy, PathFeedback::kTimeout);
   line.congestion.on_loss(p.octets);
   p.unclear = p.transmissions > 1;
-  if (p.transmissions <= fep_.config.retries) return lose_rudi(at, slot);
+  if (++p.timeouts <= fep_.config.retries) return lose_rudi(at, slot);
   initiator_.on_connectionless_failed(p.message, Status::kRetryExceeded);
   release_rudi(at, slot);
 }
 
 // The outstanding packet that an answer is of; nullptr: of none.
 const RudiPacket* Engine::find_rudi(const InPacket& in, std::uint32_t pkt_id) const noexcept {
-  const std::uint32_t slot = pkt_id >> 16;
+  const std::uint32_t slot = Rudi::slot(pkt_id);
   if (slot >= rudi_.packets.size()) return nullptr;
   const RudiPacket& p = rudi_.packets[slot];
   if (!p.used || rudi_.pkt_id(slot) != pkt_id) return nullptr;
@@ -240,7 +271,7 @@ std::optional<Drop> Engine::on_rudi_response(Instant now, const InPacket& in, co
     line.congestion.on_ack(now, signals);
   }
   initiator_.on_connectionless_answered(p->message, p->index, *response, in.payload);
-  release_rudi(now, pds.pkt_id >> 16);
+  release_rudi(now, Rudi::slot(pds.pkt_id));
   return std::nullopt;
 }
 
@@ -252,13 +283,14 @@ std::optional<Drop> Engine::on_rudi_nack(Instant now, const InPacket& in, const 
   // For want of room it goes again when its timer says so.
   if (p->lost || (nack.code != NackCode::kTrimmed && !last_hop)) return std::nullopt;
   const PathFeedback feedback = !last_hop ? PathFeedback::kTrimmed : nack.m ? PathFeedback::kEcn : PathFeedback::kGood;
-  on_rudi_trimmed(now, nack.nack_psn >> 16, in.entropy, feedback);
+  on_rudi_trimmed(now, Rudi::slot(nack.nack_psn), in.entropy, feedback);
   return std::nullopt;
 }
 
 void Engine::on_rudi_trimmed(Instant now, std::uint32_t slot, std::uint16_t entropy, PathFeedback feedback) {
-  const RudiPacket& p = rudi_.packets[slot];
+  RudiPacket& p = rudi_.packets[slot];
   RudiLine& line = rudi_.lines[p.line];
+  p.timeouts = 0;  // the peer is there
   line.paths.on_feedback(now, entropy, feedback);
   line.congestion.on_trimmed(now, p.octets, true);
   lose_rudi(now, slot);
@@ -268,7 +300,7 @@ void Engine::on_rudi_trimmed(Instant now, std::uint32_t slot, std::uint16_t entr
 void Engine::on_trimmed_rudi_response(Instant now, const InPacket& in, const PdsRudiValues& pds) {
   const RudiPacket* const p = find_rudi(in, pds.pkt_id);
   if (p == nullptr || p->lost) return;
-  on_rudi_trimmed(now, pds.pkt_id >> 16, in.entropy, in.last_hop ? PathFeedback::kGood : PathFeedback::kTrimmed);
+  on_rudi_trimmed(now, Rudi::slot(pds.pkt_id), in.entropy, in.last_hop ? PathFeedback::kGood : PathFeedback::kTrimmed);
 }
 
 // ---- Target ----

@@ -128,9 +128,10 @@ bool Engine::send_pdc_data(Instant now, DataLine& line, OutPacket& out, Ahead& a
     // As settle() does: something is under way.
     const bool more = has_data(now, *pdc, ahead.next);
     ahead.pdc = more && !pdc->sent.any_lost() && pdc->data_from() <= now ? pdc->id.value : std::uint16_t{0};
-    auto* const request = std::get_if<PdsRequestValues>(&out.packet.pds);
-    // Nothing follows that would bring an acknowledgement about.
-    if (request != nullptr && !request->ar) request->ar = !more && !initiator_.waits_for_reads(*pdc);
+    if (auto* const request = std::get_if<PdsRequestValues>(&out.packet.pds)) {
+      if (!request->ar) request->ar = needs_ack(now, *pdc, more);
+      if (request->ar) pdc->asks(now, Psn(request->psn));
+    }
     pdc->idle_since = now;
     line_up_control(now, *pdc);
     if (more) {
@@ -142,6 +143,15 @@ bool Engine::send_pdc_data(Instant now, DataLine& line, OutPacket& out, Ahead& a
     return true;
   }
   return false;
+}
+
+// Whether a packet that was just sent has to ask for its acknowledgement: nothing follows that would bring one about, or
+// not soon. What follows slowly counts for one only once in many packets, and all of them would time out before.
+bool Engine::needs_ack(Instant now, Pdc& pdc, bool more) const noexcept {
+  const Duration soon = fep_.config.rto_init / 4;
+  if (pdc.sent.size() == 1) pdc.asked_at = now;  // nothing is outstanding from before
+  if (now - pdc.asked_at >= soon || pdc.next_data - now > soon) return true;
+  return !more && !initiator_.waits_for_reads(pdc);
 }
 
 void Engine::send_again(Instant now, Pdc& pdc, OutPacket& out) {

@@ -16,6 +16,7 @@ void UetCheck::check(const TrafficSpec& t, const Tree& said, const TrafficEnds& 
   for (const std::vector<PortName>* nics : {&ends.from, &ends.to})
     for (const PortName& nic : *nics) check_nic(t, said, nic);
   check_ends_agree(said, ends);
+  check_windows(t, said, ends);
 }
 
 // Data of a NIC have a class for each DSCP, class and ECN that traffic says.
@@ -71,6 +72,25 @@ void UetCheck::check_last_hop(const TrafficSpec& t, const Tree& said, const Port
       said.at_or_self("dscp").fail(
           fmt::format("{} is last-hop-dscp of other data over UET of {}, too; expected another", of->dscp,
                       format(nic)));
+}
+
+// Before anything is heard of a receiver a sender does not know what it takes. Data of READs go the other way.
+void UetCheck::check_windows(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) const {
+  const auto group = [&](const PortName& nic) {
+    return static_cast<std::size_t>(uet_of(nic).window) << 16 | static_cast<std::size_t>(uet_of(nic).mp_range);
+  };
+  const auto check = [&](const PortName& sender, const PortName& receiver) {
+    const int window = uet_of(sender).window, range = uet_of(receiver).mp_range;
+    if (window <= range) return;
+    said.at_or_self("transport")
+        .fail(fmt::format("window of {} is {}, above mp-range of {} ({}), which would refuse some; expected in "
+                          "hosts.<profile>.uet no window above mp-range of the other end",
+                          format(sender), window, format(receiver), range));
+  };
+  for (const auto& [from, to] : possible_pairs(t, ends, group)) {
+    check(from, to);
+    check(to, from);
+  }
 }
 
 void UetCheck::check_ends_agree(const Tree& said, const TrafficEnds& ends) const {

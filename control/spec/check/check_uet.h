@@ -23,6 +23,7 @@ class UetCheck {
   void check_nic(const TrafficSpec& traffic, const Tree& said, const PortName& nic);
   void check_last_hop(const TrafficSpec& t, const Tree& said, const PortName& nic);
   void check_ends_agree(const Tree& said, const TrafficEnds& ends) const;
+  void check_windows(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) const;
   const UetNicSpec& uet_of(const PortName& nic) const { return lab_.hosts.at(lab_.find(nic.node)->profile).uet; }
 
   const Lab& lab_;

@@ -64,9 +64,14 @@ void check_uet(const Tree& map, const UetNicSpec& s) {
     map.at_or_self("ip-protocol").fail("has no meaning here; expected it under encapsulation: ip");
   if (!s.udp && map.find("udp-port") != nullptr)
     map.at_or_self("udp-port").fail("has no meaning here; expected it under encapsulation: udp");
-  if (s.window > s.mp_range)
+  if (s.window > s.mp_range && map.find("window") != nullptr)
     map.at_or_self("window").fail(fmt::format("{} is above mp-range ({}): a receiver would refuse some", s.window,
                                               s.mp_range));
+  if (s.window > s.mp_range)
+    map.at_or_self("mp-range")
+        .fail(fmt::format("{} is below window ({}, which is not said): a receiver would refuse some; expected window: "
+                          "{} beside it",
+                          s.mp_range, s.window, s.mp_range));
   if (s.udp && s.udp_port == int{wire::kRoceV2Port})
     map.at_or_self("udp-port").fail(fmt::format("{} is RoCEv2's; expected another", int{wire::kRoceV2Port}));
   if (s.trimmed_dscp == s.control_dscp)
@@ -99,10 +104,11 @@ const Table<NsccSpec>& nscc_keys() {
            "in BDPs (link rate times base RTT); without it 5/2 if switches trim, else 3/2, the reference's"),
        key("initial-window", &NsccSpec::initial_window, ratio(), "in BDPs; without it max-window"),
        key("min-window", &NsccSpec::min_window, ratio(),
-           "in full packets; below 1: when the only packet in flight is trimmed the window is halved, and kept by "
-           "pacing (1: never, as the reference has it)"),
+           "in full packets; below 1: when the only packet in flight is trimmed or lost the window is halved, and kept "
+           "by pacing (1: never, as the reference has it)"),
        key("part-gain", &NsccSpec::part_gain, fraction(),
-           "increase of a window below a packet, a part of each packet that arrives"),
+           "increase of a window below a packet, a part of each packet that arrives; if switches do not trim, and is not "
+           "marked"),
        key("alpha", &NsccSpec::alpha, ratio(), "proportional increase, times mtu a b / target"),
        key("fi", &NsccSpec::fi, ratio(), "fair increase, times mtu a"),
        key("eta", &NsccSpec::eta, ratio(), "increase once per adjust-period, times mtu a"),
@@ -149,9 +155,12 @@ const Table<UetNicSpec>& uet_nic_keys() {
            "theirs at once. auto: 16384, as the reference has it, and 8192 while packets are missing"),
        key("rto", &UetNicSpec::rto, period_of_uet(), "RTO_INIT; doubles with each timeout in a row"),
        key("retries", &UetNicSpec::retries, integer(0, 30), "so many timeouts in a row; then the PDC has failed"),
-       key("loss-inference", &UetNicSpec::loss_inference, boolean(),
-           "RUD: packets are lost that were overtaken long ago, and the last one asks when all is silent"),
-       key("probe", &UetNicSpec::probe, boolean(), "PROBE control packets when nothing was heard for long"),
+       key("loss-inference", &UetNicSpec::loss_inference, auto_or_bool(),
+           "RUD: packets are lost that were overtaken long ago, and the last one asks when all is silent. auto: unless "
+           "all switches keep the class of the data lossless, where what is late was paused and only a timeout tells"),
+       key("probe", &UetNicSpec::probe, boolean(),
+           "PROBE control packets when nothing was heard for long; lost is what was sent long before one that is "
+           "answered quickly (but with loss-inference: auto not in a lossless class)"),
        key("window", &UetNicSpec::window, integer(1, 4096), "packets of a PDC that may be outstanding"),
        key("mp-range", &UetNicSpec::mp_range, power_of_two_of(128, 16384),
            "MP_RANGE: packets that a receiver takes beyond the first missing one, a power of two"),

@@ -79,6 +79,29 @@ TEST(PathTimes, AddUpALeafSpineLeafPath) {
   EXPECT_NEAR(static_cast<double>(near->ps), 2 * 80'640 + 2 * 600'000 + 2 * 15'000, 1);
 }
 
+// Two spines; a cable to the second is longer.
+TEST(PathTimes, OfEqualPathsTheQuickestOrTheSlowest) {
+  const auto one_way = [](const std::string& delay, routing::PathTimes::Which which) {
+    const spec::Lab lab = spec::parse(R"(
+name: x
+nodes: { l1: { kind: switch }, l2: { kind: switch }, s1: { kind: switch }, s2: { kind: switch }, a: { kind: host }, b: { kind: host } }
+links:
+  - [a:1, l1:1]
+  - [b:1, l2:1]
+  - [l1:2, s1:1, { delay: 1us }]
+  - [l1:3, s2:1, { delay: )" + delay + R"( }]
+  - [l2:2, s1:2, { delay: 1us }]
+  - [l2:3, s2:2, { delay: 1us }]
+)",
+                                      "x.yaml");
+    return routing::PathTimes(lab).one_way({"a", 1}, {"b", 1}, 1000, which)->ps;
+  };
+  using enum routing::PathTimes::Which;
+  EXPECT_EQ(one_way("1us", kSlowest), one_way("1us", kQuickest));
+  EXPECT_EQ(one_way("31us", kQuickest), one_way("1us", kQuickest));
+  EXPECT_EQ(one_way("31us", kSlowest), one_way("1us", kQuickest) + 30'000'000);
+}
+
 // Alone on a fabric a flow takes its ideal time: of the generator exactly, over RoCE but for a few packets of start.
 TEST(Limits, AFlowAloneReachesThem) {
   for (const char* traffic :

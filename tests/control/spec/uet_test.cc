@@ -174,6 +174,9 @@ TEST(UetSpec, WhatNicsMayNotSay) {
   EXPECT_EQ(nic_error("pdcs: 1"), "x.yaml:6:34: hosts.default.uet.pdcs: 1 is out of range; expected 2..65535");
   EXPECT_EQ(nic_error("window: 600"),
             "x.yaml:6:36: hosts.default.uet.window: 600 is above mp-range (512): a receiver would refuse some");
+  EXPECT_EQ(nic_error("mp-range: 128"),
+            "x.yaml:6:38: hosts.default.uet.mp-range: 128 is below window (512, which is not said): a receiver would "
+            "refuse some; expected window: 128 beside it");
   EXPECT_EQ(nic_error("encapsulation: ip, udp-port: 4793"),
             "x.yaml:6:57: hosts.default.uet.udp-port: has no meaning here; expected it under encapsulation: udp");
   EXPECT_EQ(nic_error("trimmed-dscp: 46"),
@@ -184,6 +187,29 @@ TEST(UetSpec, BothEndsMustPutItIntoPacketsInTheSameWay) {
   EXPECT_EQ(uet_error("", "hosts: { other: { uet: { udp-port: 5000 } } }\nnodes: { h2: { profile: other } }\n"),
             "x.yaml:5:45: traffic.0.transport: h1:1 and h2:1 put UET into packets in different ways; expected the same "
             "encapsulation, port and crc in hosts.<profile>.uet of both");
+}
+
+// Data of READs go from the one that is asked to the one that asks.
+TEST(UetSpec, NoWindowIsAboveWhatTheOtherEndTakes) {
+  const std::string nodes = "nodes: { h2: { profile: other } }\n";
+  EXPECT_EQ(uet_error("", "hosts: { other: { uet: { window: 128, mp-range: 128 } } }\n" + nodes),
+            "x.yaml:5:45: traffic.0.transport: window of h1:1 is 512, above mp-range of h2:1 (128), which would refuse "
+            "some; expected in hosts.<profile>.uet no window above mp-range of the other end");
+  EXPECT_EQ(uet_error("", "hosts: { other: { uet: { window: 1024, mp-range: 1024 } } }\n" + nodes),
+            "x.yaml:5:45: traffic.0.transport: window of h2:1 is 1024, above mp-range of h1:1 (512), which would refuse "
+            "some; expected in hosts.<profile>.uet no window above mp-range of the other end");
+}
+
+TEST(UetSpec, LossIsInferredUnlessSaidOtherwise) {
+  const auto inference = [](const std::string& says) {
+    return parse(file_with("from: h1, to: h2", "hosts: { default: { uet: { " + says + " } } }\n"), "x.yaml")
+        .hosts.at("default")
+        .uet.loss_inference;
+  };
+  EXPECT_EQ(inference("rto: 1ms"), std::nullopt);
+  EXPECT_EQ(inference("loss-inference: auto"), std::nullopt);
+  EXPECT_EQ(inference("loss-inference: false"), std::optional(false));
+  EXPECT_EQ(inference("loss-inference: true"), std::optional(true));
 }
 
 }  // namespace

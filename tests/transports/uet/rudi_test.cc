@@ -208,6 +208,96 @@ TEST(Rudi, PeersShareNoWindow) {
   EXPECT_TRUE(pair.same(0, 0, 2, kTo, 200'000));
 }
 
+// More than 65,536, all under way at once: each has a number of its own.
+TEST(Rudi, EighteenPeersWithAWindowOfFourThousandEach) {
+  constexpr std::size_t kPeers = 18, kWrites = 4, kOctets = 1000 * 1024;
+  EngineConfig config = test_config();
+  config.congestion = NoCongestionControl{};
+  config.rudi_window = 4096;
+  config.rto_init = 100_ms;
+  Pair pair(config, kPeers + 1);
+  std::set<std::uint32_t> numbers;
+  pair.fate = [&](const Seen& s) {
+    const auto* const rudi_header = std::get_if<PdsRudiValues>(&s.packet.pds);
+    if (s.from != 0 || rudi_header == nullptr) return Fate{};
+    numbers.insert(rudi_header->pkt_id);
+    return Fate{.late = 20_ms};
+  };
+  std::string all;
+  for (std::size_t e = 1; e <= kPeers; ++e)
+    for (std::size_t n = 0; n < kWrites; ++n) {
+      SendWr wr = rudi(pair.write(0, all.size(), 0, 0, kOctets));
+      wr.peer = pair.end(0).peers[e];
+      wr.memory_key = pair.end(e).key | kIdempotentSafe;
+      pair.post(0, wr);
+      all += '.';
+    }
+  pair.run();
+  for (const Completion& c : pair.completions(0)) EXPECT_EQ(c.status, Status::kSuccess);
+  EXPECT_EQ(numbers.size(), kPeers * kWrites * 1000);
+  EXPECT_EQ(pair.counters(0).retransmitted_packets.read(), 0u);
+  pair.expect_clean();
+}
+
+// Whoever finds no number free waits until one is; none goes without an answer.
+TEST(Rudi, WithoutAFreeNumberPacketsWait) {
+  EngineConfig config = test_config();
+  config.congestion = NoCongestionControl{};
+  config.most_rudi = 3;
+  Pair pair(config, 4);
+  std::set<std::uint32_t> under_way;
+  std::size_t most = 0;
+  pair.fate = [&](const Seen& s) {
+    const auto* const header = std::get_if<PdsRudiValues>(&s.packet.pds);
+    if (header == nullptr) return Fate{};
+    if (s.from != 0) {
+      under_way.erase(header->pkt_id);
+    } else {
+      EXPECT_TRUE(under_way.insert(header->pkt_id).second);
+      most = std::max(most, under_way.size());
+    }
+    return Fate{};
+  };
+  for (std::size_t e = 1; e < 4; ++e) {
+    SendWr wr = rudi(pair.write(0, e, 0, 0, 20 * 1024));
+    wr.peer = pair.end(0).peers[e];
+    wr.memory_key = pair.end(e).key | kIdempotentSafe;
+    pair.post(0, wr);
+  }
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:success 2:success 3:success");
+  EXPECT_LE(most, 3u);
+  EXPECT_EQ(pair.counters(0).retransmitted_packets.read(), 0u);
+  pair.expect_clean();
+}
+
+// A cut says that the peer is there: it is no try in vain, however often it happens.
+TEST(Rudi, CutsAreNoTimeouts) {
+  EngineConfig config = test_config();
+  config.congestion = NoCongestionControl{};
+  Pair pair(config);
+  std::size_t cuts = 0;
+  Instant lost{}, again{};
+  pair.fate = [&](const Seen& s) {
+    if (s.from != 0) return Fate{};
+    if (cuts < 300) {
+      ++cuts;
+      return Fate{.trimmed = true};
+    }
+    if (lost == Instant{}) {
+      lost = s.at;
+      return Fate{.lost = true};
+    }
+    again = s.at;
+    return Fate{};
+  };
+  pair.post(0, rudi(pair.write(0, 1, 0, kTo, 1000)));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:success");
+  EXPECT_EQ(pair.counters(0).retransmission_timeouts.read(), 1u);
+  EXPECT_EQ(again - lost, config.rto_init) << "the first in a row";
+}
+
 // As a PDC would be closed: what was learnt of the way is forgotten when it was not used for so long.
 TEST(Rudi, AWayThatWasIdleForLongStartsAnew) {
   for (const bool idle : {false, true}) {

@@ -54,6 +54,9 @@ class CongestionControl {
   void on_returned(std::uint32_t octets) noexcept {
     if (Nscc* const n = kind()) n->on_returned(octets);
   }
+  void on_found(std::uint32_t octets) noexcept {
+    if (Nscc* const n = kind()) n->on_found(octets);
+  }
   void on_nothing_in_flight() noexcept {
     if (Nscc* const n = kind()) n->on_nothing_in_flight();
   }

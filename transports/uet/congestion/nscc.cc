@@ -53,7 +53,7 @@ void Nscc::on_ack(Instant now, const AckSignals& ack) noexcept {
   const double delay = take_delay(ack);
   const bool penalty = ack.rcv_cwnd_pend > 0 && !ack.restore_cwnd;
   if (in_parts()) {
-    if (!penalty) grow_part(now, newly);
+    if (!penalty && !(ack.ecn && config_.part_holds_marked)) grow_part(now, newly);
     return;
   }
   if (penalty) {
@@ -79,6 +79,11 @@ void Nscc::grow_part(Instant now, double newly) noexcept {
   inc_ = received_ = fi_count_ = to_ignore_ = 0;
   last_adjust_ = now;
   qa_end_.reset();
+}
+
+// Of one that has just left the flight: it was the only packet of a window of one.
+bool Nscc::was_alone(std::uint32_t octets) const noexcept {
+  return may_be_in_parts() && cwnd_ <= config_.packet && in_flight_ < octets;
 }
 
 // What was in flight at the last time, this packet included, is not listened to.
@@ -154,8 +159,7 @@ void Nscc::on_trimmed(Instant now, std::uint32_t octets, bool reduces) noexcept 
   leave_flight(octets);
   ignored_ += octets;
   average(ps(config_.base_rtt));  // the queue was full
-  const bool alone = may_be_in_parts() && cwnd_ <= config_.packet && in_flight_ < octets;
-  if (in_parts() || alone) {
+  if (in_parts() || was_alone(octets)) {
     if (reduces) halve();
     return;
   }
@@ -167,7 +171,7 @@ void Nscc::on_trimmed(Instant now, std::uint32_t octets, bool reduces) noexcept 
 
 void Nscc::on_loss(std::uint32_t octets) noexcept {
   leave_flight(octets);
-  if (in_parts()) {
+  if (in_parts() || was_alone(octets)) {
     ignored_ += octets;
     return halve();
   }

@@ -7,9 +7,11 @@
 //
 // DEVIATION: with min_wnd below a packet (the reference's is one) the window may be a part of a packet. More senders than
 // packets fit the pipe and the queue that they share would else have most of them trimmed, again and again. So the window
-// is halved when the only packet in flight is trimmed, and grows by part_gain with each that arrives; it is kept by
-// pacing: the next packet goes a round trip / window (in packets) after the last (Swift, SIGCOMM 2020, §3.1 and
+// is halved when the only packet in flight is trimmed or lost, and grows by part_gain with each that arrives; it is kept
+// by pacing: the next packet goes a round trip / window (in packets) after the last (Swift, SIGCOMM 2020, §3.1 and
 // algorithm 1). Marks and delays do not count there: whoever has a whole packet or more would take what others give up.
+// But where switches do not trim a marked packet lets no part grow: what does not fit the queue is lost there, and found
+// out late, by a timer of the sender.
 //
 // DEVIATION: the weighted average of the delay is the simulator's (0.0125 of each sample), where the specification is
 // said to weight over a round trip (uet §13, 26).
@@ -47,6 +49,9 @@ class Nscc {
   void on_loss(std::uint32_t octets) noexcept;
   // A packet goes again for another reason than congestion: it is not in flight any more.
   void on_returned(std::uint32_t octets) noexcept;
+  // A packet that was taken for lost, and was not sent again, has arrived after all: it was in flight, and an ACK takes
+  // it off with all that has arrived.
+  void on_found(std::uint32_t octets) noexcept { in_flight_ += octets; }
   // Nothing is in flight, whatever was counted.
   void on_nothing_in_flight() noexcept { in_flight_ = 0; }
 
@@ -73,6 +78,7 @@ class Nscc {
   bool in_parts() const noexcept { return cwnd_ < config_.packet; }
   bool may_be_in_parts() const noexcept { return config_.min_wnd < config_.packet; }
   void grow_part(Instant now, double newly) noexcept;
+  bool was_alone(std::uint32_t octets) const noexcept;
   void halve() noexcept;
   Duration gap() const noexcept {
     return {static_cast<std::int64_t>(static_cast<double>(rtt_.ps) * config_.packet / cwnd_)};

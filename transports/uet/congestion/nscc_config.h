@@ -36,6 +36,7 @@ struct NsccConfig {
   double min_wnd = 0;            // octets
   double packet = 0;             // octets of a full packet: with a smaller min_wnd the window may be a part of one
   double part_gain = 0.25;       // and then grows by so many octets for each that arrives
+  bool part_holds_marked = false;  // but for those that are marked
   Duration no_queue{1'000'000};  // a delay below is none
   double delay_weight = 0.0125;  // of a sample in the average
 
@@ -61,7 +62,8 @@ struct NsccConfig {
             .adjust_period = n.base_rtt,
             .adjust_bytes = 8.0 * n.packet_octets,
             .min_wnd = static_cast<double>(n.packet_octets),
-            .packet = static_cast<double>(n.packet_octets)};
+            .packet = static_cast<double>(n.packet_octets),
+            .part_holds_marked = !n.trimming};
   }
 };
 

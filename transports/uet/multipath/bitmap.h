@@ -38,6 +38,7 @@ class BitmapPaths {
     penalties_[index] = static_cast<std::uint8_t>(std::min<unsigned>(kMostPenalty, penalties_[index] + more));
   }
 
+  const EntropySet& set() const noexcept { return set_; }
   // For tests and reports; `index` of the set.
   std::uint8_t penalty_of(std::uint32_t index) const noexcept { return penalties_[index]; }
 

@@ -29,6 +29,8 @@ class EntropySet {
     const std::uint32_t index = value & mask_;
     return (value & ~mask_) == own_ && index < paths_ ? index : paths_;
   }
+  // Peers say what they have heard, and may say anything: what is not the flow's own is not sent.
+  bool has(std::uint16_t value) const noexcept { return index(value) < paths_; }
   std::uint32_t drawn(RngStream& chance) const noexcept { return static_cast<std::uint32_t>(chance.below(paths_)); }
 
   // The next of a walk that meets each one once, then again in another order: (counter XOR r) & mask.

@@ -23,7 +23,7 @@ class MixedPaths {
   }
   // Allocates only while more are known to be good than ever before: at most as many as packets in flight.
   void on_feedback(Instant now, std::uint16_t value, PathFeedback feedback) {
-    if (feedback == PathFeedback::kGood && good_.size() < kMostGood) good_.push(value);
+    if (feedback == PathFeedback::kGood && good_.size() < kMostGood && bitmap_.set().has(value)) good_.push(value);
     bitmap_.on_feedback(now, value, feedback);
   }
 

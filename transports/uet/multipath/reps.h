@@ -46,7 +46,7 @@ class RepsPaths {
       thaw_ = now + config_.freeze;
       reused_ = 0;
     }
-    if (feedback != PathFeedback::kGood || frozen(now)) return;
+    if (feedback != PathFeedback::kGood || frozen(now) || !set_.has(value)) return;
     ring_[written_++ % kRing] = value;
     if (known_ < kRing) ++known_;
     if (unused_ < kRing) ++unused_;

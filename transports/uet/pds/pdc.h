@@ -96,6 +96,10 @@ struct Pdc {
   std::uint8_t backoffs = 0;      // NACKs that asked for another try, in a row
   Instant blocked_until{};        // no data before
   Instant rto_at = Instant::never();
+  Instant asked_at{};  // when an acknowledgement was asked for, or the first sent of those that are outstanding
+  // The first packet that asked for one and is not acknowledged with all before it; before una(): there is none.
+  Psn asking{};
+  Instant asking_since{};
   Instant probe_at = Instant::never();
   std::uint16_t probe = 0;  // number of the last PROBE
   Instant probed_at{};
@@ -154,6 +158,15 @@ struct Pdc {
   // An initiator has sent all that may be sent, and all of it is acknowledged: what is missing, data of READs, is the
   // target's to send.
   bool waits_for_peer() const noexcept { return initiator && reads_in_flight > 0 && sent.empty() && !in_data_line; }
+  bool is_asked() const noexcept { return asking - sent.una() >= 0; }
+  // A packet with this PSN, or one about it, asks for an acknowledgement.
+  void asks(Instant now, Psn psn) noexcept {
+    if (!is_asked()) {
+      asking = psn;
+      asking_since = now;
+    }
+    asked_at = now;
+  }
   // It has come, or more was asked for.
   void hears_of_reads() noexcept {
     noop_due = false;

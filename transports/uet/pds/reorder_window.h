@@ -1,12 +1,14 @@
 // How long a packet may be under way before it is lost and not only late (RACK, RFC 8985 §6.2): as long as any has
 // lately been until it was heard of, and a reordering window more.
 //
-//   sent ---- longest lately ---- + reordering window: the shortest ---- lost
+//   sent ---- longest lately ---- + reordering window: as long again ---- lost
 //
 // DEVIATION: RFC 8985 takes the round trip of the packet that was heard of last, and a quarter of the shortest one for
 // the window, which grows by as much with each packet that was sent again for nothing. Packets that are sprayed have as
 // many round trips as there are paths: here it is the longest of the last two periods, not below that of the longest
-// path when it is empty, nor below what one took that was sent again for nothing; and the whole of the shortest.
+// path when it is empty, nor below what one took that was sent again for nothing. Their queues grow while nothing is
+// heard of those that wait in them, so the window is as long again; and where switches trim, and all that congestion
+// takes is told, three times as long.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +22,9 @@ namespace railyard::uet {
 class ReorderWindow {
  public:
   ReorderWindow() = default;
-  // `base_rtt`: unloaded, of the longest path; 0: not known.
-  explicit ReorderWindow(Duration base_rtt) noexcept : base_rtt_(base_rtt) {}
+  // `base_rtt`: unloaded, of the longest path; 0: not known. `told`: switches trim, so that what is lost in silence is
+  // lost by a fault.
+  explicit ReorderWindow(Duration base_rtt, bool told = false) noexcept : base_rtt_(base_rtt), told_(told) {}
 
   // A packet that was sent only once was heard of `took` (> 0) after that.
   void heard(Instant now, Duration took) noexcept {
@@ -48,8 +51,8 @@ class ReorderWindow {
   bool known() const noexcept { return shortest_.ps > 0; }
   // What a packet is waited for. Before anything was heard as for a first timeout (RFC 6298 §2.2): three round trips.
   Duration patience() const noexcept {
-    if (known()) return longest() + shortest_;
-    return base_rtt_.ps > 0 ? base_rtt_ * 3 : Duration{std::numeric_limits<std::int64_t>::max()};
+    if (known()) return longest() * (told_ ? 4 : 2);
+    return base_rtt_.ps > 0 ? base_rtt_ * (told_ ? 6 : 3) : Duration{std::numeric_limits<std::int64_t>::max()};
   }
 
  private:
@@ -63,6 +66,7 @@ class ReorderWindow {
   }
 
   Duration base_rtt_{};
+  bool told_ = false;
   Duration shortest_{};
   Duration longest_{};  // in this period
   Duration before_{};   // in the one before

@@ -23,7 +23,8 @@ struct RudiPacket {
   Instant deadline{};
   std::uint16_t entropy = 0;
   std::uint16_t generation = 0;
-  std::uint8_t transmissions = 0;
+  std::uint8_t transmissions = 0;  // 255: or more
+  std::uint8_t timeouts = 0;       // in a row
   bool lost = false;     // goes again
   bool unclear = false;  // more than one of its retransmissions may have arrived
   bool used = false;
@@ -33,7 +34,8 @@ struct RudiLine {
   PeerId peer{};
   std::uint8_t data_class = 0;
   bool used = false;
-  bool in_line = false;  // stands in line to send
+  bool in_line = false;           // stands in line to send
+  bool waits_for_number = false;  // as many RUDI packets are outstanding as there are numbers
   std::uint32_t outstanding = 0;
   std::uint32_t in_flight = 0;  // of those, not lost
   CongestionControl congestion;

@@ -80,6 +80,7 @@ class SentPackets {
   }
   // Of one that is outstanding.
   SentPacket& at(Psn psn) noexcept { return packets_[static_cast<std::size_t>(psn - una_)]; }
+  const SentPacket& at(Psn psn) const noexcept { return packets_[static_cast<std::size_t>(psn - una_)]; }
   SentPacket& front() noexcept { return packets_.front(); }
 
   // Allocates only while more are outstanding than ever before.

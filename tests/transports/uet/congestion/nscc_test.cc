@@ -225,6 +225,19 @@ TEST(NsccInParts, TheOnlyPacketIsTrimmedAndHalfAWindowIsLeft) {
   EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket / 16.0) << "the least";
 }
 
+// Where nobody trims, too.
+TEST(NsccInParts, TheOnlyPacketIsLostAndHalfAWindowIsLeft) {
+  Nscc nscc = one_packet(at({}));
+  nscc.on_sent(at({}), kPacket);
+  nscc.on_loss(kPacket);
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket) << "another one was under way";
+  nscc.on_loss(kPacket);
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket / 2.0);
+  nscc.on_sent(at(24_us), kPacket);
+  nscc.on_loss(kPacket);
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket / 4.0);
+}
+
 TEST(NsccInParts, WhatWasInFlightWhenItWasHalvedIsNotListenedTo) {
   Nscc nscc = one_packet(at({}));
   nscc.on_trimmed(at(10_us), kPacket, true);
@@ -248,6 +261,22 @@ TEST(NsccInParts, GrowsWithEachPacketThatArrivesWhateverItsDelayAndMark) {
   EXPECT_EQ(nscc.next_at(), Instant{}) << "a whole packet: a window as any other";
 }
 
+// What does not fit the queue is lost, and that is found out late.
+TEST(NsccInParts, WithoutTrimmingMarkedPacketsLetItStay) {
+  NsccConfig config = NsccConfig::of({.packet_octets = kPacket, .trimming = false});
+  config.min_wnd = kPacket / 16.0;
+  config.max_wnd_bdps = config.first_wnd_bdps = 0;
+  Nscc nscc(config);
+  nscc.on_sent(at({}), kPacket);
+  nscc.on_loss(kPacket);
+  nscc.on_sent(at(24_us), kPacket);
+  nscc.on_ack(at(60_us), ack(kPacket, 24_us, true));
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket / 2.0);
+  nscc.on_sent(at(100_us), kPacket);
+  nscc.on_ack(at(120_us), ack(kPacket, 8_us));
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket * 0.75);
+}
+
 TEST(NsccInParts, ATrimAmongOthersLeavesAWholePacket) {
   Nscc nscc = one_packet(at({}));
   nscc.on_sent(at({}), kPacket);
@@ -263,6 +292,9 @@ TEST(NsccInParts, TheReferenceHasNone) {
     EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket);
     EXPECT_EQ(nscc.next_at(), Instant{});
   }
+  nscc.on_sent(at(300_us), kPacket);
+  nscc.on_loss(kPacket);
+  EXPECT_DOUBLE_EQ(nscc.cwnd(), kPacket);
 }
 
 TEST(Nscc, NothingDependsOnWhenAFlowBegins) {

@@ -41,6 +41,9 @@ TEST_P(AnyPolicy, UsesItsPathsAndNoOthersWhateverItHears) {
       const std::uint16_t value = flow.next(Instant{i * 1'000'000});
       used.insert(value);
       flow.heard(value, static_cast<PathFeedback>(flow.chance.below(4)), Instant{i * 1'000'000});
+      // A peer may echo what was never sent.
+      const auto foreign = static_cast<std::uint16_t>(flow.chance.below(0x10000));
+      flow.heard(foreign, static_cast<PathFeedback>(flow.chance.below(4)), Instant{i * 1'000'000});
     }
     if (GetParam() == PathPolicy::kSingle) {
       EXPECT_EQ(used.size(), 1u);
