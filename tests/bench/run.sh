@@ -232,6 +232,9 @@ if is_wanted uet-numbers; then
       bar 'lost to the application' flows '<= 0' '.flows - .complete'
     done
     numbers "incast of $n, not trimmed" 100 "${incast[@]}" "$no_trim"
+    bar 'the last flow against the link of the receiver' x '<= 1.05' \
+      ".fct_us.max / (.flows * 2e6 * 8 * (4096 + 126) / 4096 / 100000)"
+    bar 'lost to the application' flows '<= 0' '.flows - .complete'
   done
   all=('topology.leaves=4' 'traffic.t.pattern=all-to-all' 'traffic.t.bytes=64KB' 'traffic.t.message=64KB')
   numbers 'all-to-all of 64, 64 KB each' 100 "${all[@]}"
