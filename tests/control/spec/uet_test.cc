@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "control/spec/load.h"
+#include "control/spec/to_yaml.h"
 #include "tests/control/spec/lab_builder.h"
 
 namespace railyard::spec {
@@ -98,8 +99,21 @@ TEST(UetSpec, EveryKeyOfNicsIsRead) {
 TEST(UetSpec, AProfileIsWhatTheRestBeginsAs) {
   const Lab l = parse(
       file_with("from: h1, to: h2", "hosts: { default: { uet: { ack-cc: true, profile: ref-prov } } }\n"), "x.yaml");
-  EXPECT_FALSE(l.hosts.at("default").uet.udp);
-  EXPECT_TRUE(l.hosts.at("default").uet.ack_cc) << "said, in whatever order";
+  const UetNicSpec& u = l.hosts.at("default").uet;
+  EXPECT_FALSE(u.udp);
+  EXPECT_EQ(u.path_policy, UetPathPolicy::kSingle);
+  EXPECT_EQ(u.window, 128);
+  EXPECT_EQ(u.mp_range, 128);
+  EXPECT_FALSE(u.keep_alive);
+  EXPECT_TRUE(u.ack_cc) << "said, in whatever order";
+  // What is written of a lab is that lab.
+  EXPECT_TRUE(parse(to_yaml(l), "y.yaml").hosts.at("default").uet == u);
+}
+
+TEST(UetSpec, PortsAndDscpsThatMeanSomethingElseAreRefused) {
+  EXPECT_THAT(nic_error("udp-port: 4791"), testing::HasSubstr("udp-port: 4791 is RoCEv2's; expected another"));
+  EXPECT_THAT(nic_error("trimmed-lasthop-dscp: 46"),
+              testing::HasSubstr("trimmed-lasthop-dscp: 46 is that of control packets, too"));
 }
 
 TEST(UetSpec, WhatIsCutAtTheLastHopHasADscpOfItsOwn) {

@@ -245,8 +245,8 @@ TEST_F(Garbage, ControlPacketsThatMakeNoSense) {
 // All packets of a message repeat what it is. What one says of its place was checked against what it says of the length,
 // and is nowhere in a message of another length; nor does a WRITE complete a SEND.
 TEST_F(Garbage, WhatGoesOnWithAMessageSaysOfItWhatItsFirstPacketSaid) {
-  constexpr std::uint32_t kMtu = 1024;  // test_config()
-  const std::vector<std::byte> full(kMtu), rest(16);
+  constexpr std::uint32_t kPayloadMtu = 1024;  // test_config()
+  const std::vector<std::byte> full(kPayloadMtu), rest(16);
   const auto part = [&](bool first) {
     Packet p = request();
     SesRequestValues& ses = std::get<SesRequestValues>(p.ses);
@@ -258,7 +258,7 @@ TEST_F(Garbage, WhatGoesOnWithAMessageSaysOfItWhatItsFirstPacketSaid) {
     ses.eom = false;
     ses.request_length = 5000;
     if (!first) {
-      ses.message_offset = 2 * kMtu;
+      ses.message_offset = 2 * kPayloadMtu;
       ses.payload_length = 16;
     }
     return p;
@@ -273,7 +273,7 @@ TEST_F(Garbage, WhatGoesOnWithAMessageSaysOfItWhatItsFirstPacketSaid) {
         return r->return_code;
     return ReturnCode::kNull;
   };
-  ASSERT_EQ(pair_.engine(1).config().payload_mtu, kMtu);
+  ASSERT_EQ(pair_.engine(1).config().payload_mtu, kPayloadMtu);
   EXPECT_EQ(send(part(true), full), ReturnCode::kOk) << "nothing waits for it: it is unexpected";
   const auto with = [&](auto change) {
     Packet p = part(false);

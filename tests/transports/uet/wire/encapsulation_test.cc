@@ -233,18 +233,18 @@ TEST(Encapsulation, WhatDoesNotFitIsNotWritten) {
 
 // UET page §12.
 TEST(Profiles, TheReferenceProviders) {
-  const Profile ref_prov = profile("ref-prov").value();
-  EXPECT_FALSE(ref_prov.encapsulation.udp);
-  EXPECT_EQ(ref_prov.encapsulation.ip_protocol, 253);
-  EXPECT_TRUE(ref_prov.encapsulation.crc);
-  EXPECT_EQ(ref_prov.encapsulation.dscp.control, 46);
-  EXPECT_EQ(ref_prov.payload_mtu, 1024u);
-  EXPECT_EQ(ref_prov.job_id, 1u);
-  EXPECT_EQ(ref_prov.resource_index, 15);
-  EXPECT_TRUE(ref_prov.rel);
-  EXPECT_TRUE(ref_prov.dialect.rtr_own_token_first);
-  EXPECT_TRUE(profile("standard")->encapsulation.udp);
-  EXPECT_EQ(profile("another"), std::nullopt);
+  const Profile& p = kRefProvProfile;
+  EXPECT_FALSE(p.encapsulation.udp);
+  EXPECT_EQ(p.encapsulation.ip_protocol, 253);
+  EXPECT_TRUE(p.encapsulation.crc);
+  EXPECT_EQ(p.encapsulation.dscp.control, 46);
+  EXPECT_EQ(p.payload_mtu, 1024u);
+  EXPECT_EQ(p.first_resource_index, 15);
+  EXPECT_EQ(p.window, 128u);
+  EXPECT_TRUE(p.dialect.rtr_own_token_first);
+  EXPECT_FALSE(p.ack_cc);
+  EXPECT_FALSE(p.keep_alive) << "it does not know NOOPs";
+  EXPECT_TRUE(kStandardProfile.encapsulation.udp);
 }
 
 }  // namespace
