@@ -24,6 +24,10 @@ namespace {
 // Of TxFrame::flow where others use the NIC, too: beyond all of theirs, and not where a NIC remembers their first ones.
 constexpr std::uint32_t kFirstFlow = (1u << 31) + 1024;
 
+const uet::Profile& profile_of(spec::UetProfile profile) noexcept {
+  return profile == spec::UetProfile::kRefProv ? uet::kRefProvProfile : uet::kStandardProfile;
+}
+
 double number(spec::Ratio r) noexcept { return static_cast<double>(r.numerator) / static_cast<double>(r.denominator); }
 
 // Octets of a frame around a UET packet, FCS included.
@@ -87,7 +91,7 @@ UetNics::UetNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& pl
     nic.owned = std::make_unique<uet::FlowEndpoint>(
         engine_config(name, nic), encapsulation(name, nic),
         RngStream(lab.run.seed, fmt::format("uet/{}:{}", name.node, name.port)), real, nic.completions,
-        spec::profile_of(settings(name).profile).first_resource_index);
+        profile_of(settings(name).profile).first_resource_index);
     nic.endpoint = nic.owned.get();
   }
   join_scale_up(networks);
@@ -255,7 +259,7 @@ uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& 
   c.most_pdcs = static_cast<std::uint16_t>(s.pdcs);
   c.idle_close = s.idle_close;
   c.keep_alive = s.keep_alive;
-  c.dialect = spec::profile_of(s.profile).dialect;
+  c.dialect = profile_of(s.profile).dialect;
   c.window = static_cast<std::uint32_t>(s.window);
   c.mp_range = static_cast<std::uint32_t>(s.mp_range);
   c.ack_cc = s.ack_cc;

@@ -8,10 +8,6 @@
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 
-namespace railyard::uet {
-struct Profile;
-}
-
 namespace railyard::spec {
 
 // traffic.<n>.service, with `transport: uet`: the delivery mode.
@@ -87,8 +83,5 @@ struct UetNicSpec {
 
   bool operator==(const UetNicSpec&) const = default;
 };
-
-// What a profile stands for.
-const uet::Profile& profile_of(UetProfile profile) noexcept;
 
 }  // namespace railyard::spec

@@ -10,17 +10,17 @@
 namespace railyard::test {
 namespace {
 
-struct Outcome {
+struct Repeats {
   std::size_t flows = 0, complete = 0;
   double last_ns = 0;  // when the last flow was complete
   std::uint64_t packets = 0, again = 0, duplicates = 0, trimmed = 0, timeouts = 0, failed = 0, dropped = 0;
 };
 
-Outcome run(const std::string& yaml, const std::vector<std::string>& sets = {}) {
+Repeats repeats_of(const std::string& yaml, const std::vector<std::string>& sets = {}) {
   Scenario s(yaml, sets);
   s.run_to_the_end();
   const report::Report r = s.report();
-  Outcome o;
+  Repeats o;
   for (const report::FlowReport& f : r.flows) {
     ++o.flows;
     o.complete += f.fct_ns && f.uet->verified == f.uet->messages ? 1 : 0;
@@ -60,7 +60,7 @@ const std::string kTrims = kDrops + ", trim: { keep: 128B, dscp: 40, class: 5 }"
 const std::string kPauses = "lossless: true, alpha: 1/8";
 
 // Of the receiver's link, for flows of 2 MB: 126 octets around each 4096.
-double link_time_ns(double flows) { return flows * 2e6 * 8 * (4096 + 126) / 4096 / 100; }
+double needed_ns(double flows) { return flows * 2e6 * 8 * (4096 + 126) / 4096 / 100; }
 
 // ---- Slow data -------------------------------------------------------------------------------------------------------
 
@@ -68,7 +68,7 @@ double link_time_ns(double flows) { return flows * 2e6 * 8 * (4096 + 126) / 4096
 TEST(UetRepeats, PacketsThatKeepToASlowRateDoNotTimeOut) {
   for (const char* what : {"rate: 2Mbps", "rate: 8Mbps, path-mtu: 1024", "rate: 2Mbps, operation: read",
                            "rate: 8Mbps, operation: read, path-mtu: 1024", "rate: 2Mbps, service: rod"}) {
-    const Outcome o = run(std::string("name: slow\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, "
+    const Repeats o = repeats_of(std::string("name: slow\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, "
                                       "hosts-per-leaf: 2 }\ntraffic: [ { name: t, from: h1, to: h2, transport: uet, "
                                       "message: 64KB, bytes: 256KB, ") +
                           what + " } ]\n");
@@ -80,7 +80,7 @@ TEST(UetRepeats, PacketsThatKeepToASlowRateDoNotTimeOut) {
 // Data of each come in parts of the link; a request is of the same few octets whatever it asks for.
 TEST(UetRepeats, ReadersThatShareALinkDoNotTimeOut) {
   for (const int readers : {32, 100}) {
-    const Outcome o = run(fabric(kTrims, "pattern: incast, to: h1, message: 2MB, bytes: 2MB, operation: read, fan-in: " +
+    const Repeats o = repeats_of(fabric(kTrims, "pattern: incast, to: h1, message: 2MB, bytes: 2MB, operation: read, fan-in: " +
                                              std::to_string(readers)));
     EXPECT_EQ(o.complete, static_cast<std::size_t>(readers));
     EXPECT_EQ(o.timeouts, 0u) << readers;
@@ -93,12 +93,12 @@ TEST(UetRepeats, ReadersThatShareALinkDoNotTimeOut) {
 TEST(UetRepeats, AnIncastWhoseSwitchesDropFinishes) {
   for (const char* rto : {"hosts.default.uet.rto=500us", "hosts.default.uet.rto=200us"})
     for (const int seed : {1, 2, 3, 4}) {
-      const Outcome o = run(fabric(kDrops, "pattern: incast, to: h1, message: 2MB, bytes: 2MB, fan-in: 100"),
+      const Repeats o = repeats_of(fabric(kDrops, "pattern: incast, to: h1, message: 2MB, bytes: 2MB, fan-in: 100"),
                             {rto, "run.seed=" + std::to_string(seed)});
       EXPECT_EQ(o.complete, 100u) << rto << ' ' << seed;
       EXPECT_EQ(o.failed, 0u);
       EXPECT_GT(o.dropped, 0u);
-      EXPECT_LE(o.last_ns, 1.15 * link_time_ns(100)) << rto << ' ' << seed;
+      EXPECT_LE(o.last_ns, 1.15 * needed_ns(100)) << rto << ' ' << seed;
     }
 }
 
@@ -106,7 +106,7 @@ TEST(UetRepeats, AnIncastWhoseSwitchesDropFinishes) {
 
 // The fourth spine is farther away than the others by sixty microseconds.
 TEST(UetRepeats, PacketsOfALongerPathAreNotTakenForLost) {
-  const Outcome o = run(R"(
+  const Repeats o = repeats_of(R"(
 name: uneven
 nodes: { l1: {kind: switch}, l2: {kind: switch}, s1: {kind: switch}, s2: {kind: switch}, s3: {kind: switch}, s4: {kind: switch}, a: {kind: host}, b: {kind: host}, c: {kind: host}, d: {kind: host} }
 links:
@@ -134,7 +134,7 @@ run: { payload: elided }
 TEST(UetRepeats, WhatIsPausedIsNotTakenForLost) {
   for (const char* set : {"hosts.default.uet.congestion=nscc", "hosts.default.uet.congestion=none",
                           "hosts.default.uet.probe=true"}) {
-    const Outcome o = run(fabric(kPauses, "pattern: incast, to: h1, message: 1MB, bytes: 1MB, fan-in: 32"), {set});
+    const Repeats o = repeats_of(fabric(kPauses, "pattern: incast, to: h1, message: 1MB, bytes: 1MB, fan-in: 32"), {set});
     EXPECT_EQ(o.complete, 32u) << set;
     EXPECT_EQ(o.again, 0u) << set;
   }
@@ -142,7 +142,7 @@ TEST(UetRepeats, WhatIsPausedIsNotTakenForLost) {
 
 // A lossy class: packets wait in a queue of it, which PROBEs and their answers pass by.
 TEST(UetRepeats, AProbeThatOvertakesDataDoesNotSayThatTheyAreLost) {
-  const Outcome o = run(fabric(kTrims, "pattern: incast, to: h1, message: 1MB, bytes: 1MB, fan-in: 16"),
+  const Repeats o = repeats_of(fabric(kTrims, "pattern: incast, to: h1, message: 1MB, bytes: 1MB, fan-in: 16"),
                         {"hosts.default.uet.probe=true"});
   EXPECT_EQ(o.complete, 16u);
   EXPECT_EQ(o.again, o.trimmed);
@@ -155,7 +155,7 @@ TEST(UetRepeats, WithoutFaultsNothingIsSentForNothing) {
         "pattern: permutation, bytes: 200KB, message: 50KB", "pattern: incast, fan-in: 7, bytes: 100KB",
         "pattern: all-to-all, bytes: 30KB"})
     for (const int seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
-      const Outcome o = run(R"(
+      const Repeats o = repeats_of(R"(
 name: base
 topology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 4 }
 switches: { default: { buffer: 8MiB } }
