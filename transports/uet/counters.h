@@ -33,6 +33,7 @@ enum class Drop : std::uint8_t {
   kUnexpected,       // a control packet that this end has no use for
   kUnknownPacketId,  // RUDI: a response that nobody waits for
   kNoMatch,          // UUD: nobody waits for it
+  kNoPeer,           // from an address that is not known, and no other can be
   kCount
 };
 inline constexpr std::size_t kDrops = static_cast<std::size_t>(Drop::kCount);

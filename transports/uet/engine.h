@@ -88,8 +88,8 @@ class Engine {
   // ---- Control: may allocate ----
   MemoryRegions& memory() noexcept { return fep_.memory; }
   CqId create_cq(std::size_t capacity);
-  // The one of this address, which is made if there is none. Who is heard first, from a packet that opens a PDC,
-  // becomes one by that.
+  // The one of this address, which is made if there is none. Who is heard first and has to be answered becomes one by
+  // that, EngineConfig::most_strangers at most.
   PeerId peer(const AddressVector& address);
   const AddressVector& address(PeerId peer) const noexcept { return fep_.peers[peer.index()].address; }
   // Its queue exists.
@@ -153,8 +153,12 @@ class Engine {
   const Counters& counters() const noexcept { return fep_.counters; }
   const EngineConfig& config() const noexcept { return fep_.config; }
   std::size_t pdcs() const noexcept { return table_.live(); }
+  // Those that were named here, and those that were heard first.
+  std::size_t peers() const noexcept { return fep_.peers.size(); }
   // nullptr: there is no such PDC.
   const Pdc* pdc(PdcId id) const noexcept { return table_.find(id.value); }
+  // Octets of memory for messages that come before somebody waits for them.
+  std::size_t early_octets() const noexcept { return target_.early_octets(); }
   // Messages that are posted and not complete, or received and not matched.
   std::size_t open_messages() const noexcept { return initiator_.open_messages() + target_.open_messages(); }
 
@@ -213,7 +217,8 @@ class Engine {
   // ---- engine_packets.cc: requests ----
   std::optional<Drop> accept(Instant now, const InPacket& in);
   std::optional<PeerId> known_peer(const InPacket& in) const noexcept;
-  PeerId learn_peer(const InPacket& in);
+  // The one that a packet came from, made one if this end has room for another that it has not named.
+  std::optional<PeerId> learn_peer(const InPacket& in);
   std::optional<Drop> on_request(Instant now, const InPacket& in, const PdsRequestValues& pds);
   std::optional<Drop> on_trimmed(Instant now, const InPacket& in);
   std::expected<Pdc*, Drop> pdc_of_syn(Instant now, const InPacket& in, const PdsRequestValues& pds, bool& opened);
@@ -225,7 +230,10 @@ class Engine {
             bool opened);
   void acknowledge(Pdc& pdc, const PendingControl& ack);
   void nack(Instant now, Pdc& pdc, const InPacket& in, Psn psn, bool retx, NackCode code, std::uint32_t payload = 0);
+  // False: too many wait to be sent, and it is not.
+  bool reply(const Reply& what);
   void nack_nobody(const InPacket& in, std::uint32_t psn, std::uint16_t to, bool retx, NackCode code);
+  void nack_rudi(const InPacket& in, const PdsRudiValues& rudi, NackCode code);
   void take_late_responses(Instant now);
 
   // ---- engine_control.cc: control packets ----
@@ -348,8 +356,7 @@ class Engine {
   RingQueue<std::uint32_t> control_line_;  // PDCIDs
   std::vector<DataLine> data_lines_;  // by data class
   std::size_t next_line_ = 0;         // whose turn it is, among those of one priority
-  std::vector<Reply> replies_;  // a queue: `first_reply_` is its front
-  std::size_t first_reply_ = 0;
+  RingQueue<Reply> replies_;          // at most EngineConfig::most_replies
   WakeQueue wakes_;
   PathSelector datagram_paths_;
   Rudi rudi_;
@@ -358,6 +365,7 @@ class Engine {
   std::unordered_set<std::uint64_t> waited_for_;  // the PDCs that they want: who wants one of these waits behind them
   Instant waiting_until_ = Instant::never();  // when they are tried again, if that is known
   std::vector<std::uint32_t> again_;
+  std::size_t strangers_ = 0;  // peers that were heard and that nobody here has named
 };
 
 }  // namespace railyard::uet

@@ -85,6 +85,14 @@ struct EngineConfig {
   // And to all peers: beyond that others wait. 1..2^20: pkt_id has as many numbers for places.
   std::uint32_t most_rudi = 1u << 20;
 
+  // Data of one peer's RUDI READs that wait to be sent, in packets; beyond that a READ is answered NO_RESOURCE. (No
+  // source has a limit: as the largest window of a PDC.)
+  std::uint32_t most_rudi_replies = 4096;
+  // Answers to what is of no PDC that wait to be sent; beyond that there are none.
+  std::uint32_t most_replies = 65'536;
+  // Peers that are heard and that this end has not named; what others send is dropped.
+  std::uint32_t most_strangers = 65'536;
+
   // A message that found no buffer (NO_MATCH, DISABLED_GEN) goes again after a random time, which doubles.
   Duration no_match_least{50'000'000'000};
   Duration no_match_most{100'000'000'000};

@@ -11,6 +11,7 @@ bool Engine::send_connectionless(Instant now, DataLine& line, OutPacket& out) {
   if (!line.replies.empty()) {
     const DataReply reply = line.replies.front();
     line.replies.pop();
+    --fep_.peer(reply.peer).rudi_replies;
     out.begin(reply.peer, reply.entropy, false, number_of(line));
     out.again = reply.pds.retx;
     out.packet = {.pds = reply.pds, .ses = reply.ses, .payload_octets = reply.payload.octets};
@@ -33,7 +34,11 @@ bool Engine::send_connectionless(Instant now, DataLine& line, OutPacket& out) {
 
 std::optional<Drop> Engine::on_datagram(const InPacket& in) {
   const auto* const request = std::get_if<SesRequestValues>(&in.packet.ses);
-  if (request == nullptr || !target_.on_datagram(learn_peer(in), *request, in.payload)) return Drop::kNoMatch;
+  // (Nobody is remembered for what nobody waits for.)
+  if (request == nullptr || !target_.waits_for_datagram(*request, in.payload)) return Drop::kNoMatch;
+  const auto peer = learn_peer(in);
+  if (!peer) return Drop::kNoPeer;
+  target_.on_datagram(*peer, *request, in.payload);
   return std::nullopt;
 }
 

@@ -128,11 +128,11 @@ std::optional<Drop> Engine::on_counted_cp(Instant now, Pdc& pdc, const InPacket&
   OutPacket out;
   if (own) {
     fep_.counters.nacks_sent[static_cast<std::size_t>(NackCode::kClosingInErr)].increment();
-    replies_.push_back({.peer = pdc.peer, .pds = error, .entropy = in.entropy});
+    reply({.peer = pdc.peer, .pds = error, .entropy = in.entropy});
     fail(now, pdc, Status::kPdcFailed, After::kFail);
   } else {
     fill_ack(now, pdc, ack, out);
-    replies_.push_back({.peer = pdc.peer, .pds = out.packet.pds, .entropy = in.entropy});
+    reply({.peer = pdc.peer, .pds = out.packet.pds, .entropy = in.entropy});
     fep_.counters.pdcs_closed.increment();
     free(now, pdc);
   }

@@ -284,7 +284,7 @@ Readiness Engine::ready(Instant now) {
 
 Readiness Engine::readiness() const noexcept {
   Readiness r;
-  if (!control_line_.empty() || first_reply_ < replies_.size())
+  if (!control_line_.empty() || !replies_.empty())
     r.classes = static_cast<PriorityMask>(r.classes | bit(fep_.config.control));
   for (const DataLine& line : data_lines_)
     if (!line.pdcs.empty() || has_connectionless(line))

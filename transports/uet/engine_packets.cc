@@ -49,20 +49,39 @@ std::optional<PeerId> Engine::known_peer(const InPacket& in) const noexcept {
   return at == fep_.by_address.end() ? std::nullopt : std::optional(PeerId{at->second});
 }
 
-// The way back is the way it came.
-PeerId Engine::learn_peer(const InPacket& in) {
-  if (const auto known = known_peer(in)) return *known;
+// The way back is the way it came. Who writes from addresses without end is not remembered without end.
+std::optional<PeerId> Engine::learn_peer(const InPacket& in) {
+  if (const auto known = known_peer(in)) return known;
+  if (strangers_ >= fep_.config.most_strangers) return std::nullopt;
+  ++strangers_;
   return peer({.source_mac = in.destination_mac,
                .next_hop_mac = in.source_mac,
                .source = in.destination,
                .destination = in.source});
 }
 
+bool Engine::reply(const Reply& what) {
+  if (replies_.size() >= fep_.config.most_replies) return false;
+  replies_.push(what);
+  return true;
+}
+
+// (What it is about is dropped, and counted, whether there is room for the answer or not.)
 void Engine::nack_nobody(const InPacket& in, std::uint32_t psn, std::uint16_t to, bool retx, NackCode code) {
-  fep_.counters.nacks_sent[static_cast<std::size_t>(code)].increment();
-  replies_.push_back({.peer = learn_peer(in),
-                      .pds = PdsNackValues{.m = in.ce, .retx = retx, .code = code, .nack_psn = psn, .dpdcid = to},
-                      .entropy = in.entropy});
+  const auto peer = learn_peer(in);
+  if (peer && reply({.peer = *peer,
+                     .pds = PdsNackValues{.m = in.ce, .retx = retx, .code = code, .nack_psn = psn, .dpdcid = to},
+                     .entropy = in.entropy}))
+    fep_.counters.nacks_sent[static_cast<std::size_t>(code)].increment();
+}
+
+void Engine::nack_rudi(const InPacket& in, const PdsRudiValues& rudi, NackCode code) {
+  const auto peer = learn_peer(in);
+  if (peer &&
+      reply({.peer = *peer,
+             .pds = PdsNackValues{.m = in.ce, .retx = rudi.retx, .nt = true, .code = code, .nack_psn = rudi.pkt_id},
+             .entropy = in.entropy}))
+    fep_.counters.nacks_sent[static_cast<std::size_t>(code)].increment();
 }
 
 void Engine::nack(Instant now, Pdc& pdc, const InPacket& in, Psn psn, bool retx, NackCode code, std::uint32_t payload) {
@@ -82,11 +101,7 @@ std::optional<Drop> Engine::on_trimmed(Instant now, const InPacket& in) {
   const NackCode code = in.last_hop ? NackCode::kTrimmedLasthop : NackCode::kTrimmed;
   const auto* const rudi = std::get_if<PdsRudiValues>(&in.packet.pds);
   if (rudi != nullptr && rudi->type == PdsType::kRudiReq) {
-    fep_.counters.nacks_sent[static_cast<std::size_t>(code)].increment();
-    replies_.push_back(
-        {.peer = learn_peer(in),
-         .pds = PdsNackValues{.m = in.ce, .retx = rudi->retx, .nt = true, .code = code, .nack_psn = rudi->pkt_id},
-         .entropy = in.entropy});
+    nack_rudi(in, *rudi, code);
   } else if (rudi != nullptr) {
     on_trimmed_rudi_response(now, in, *rudi);
   }
@@ -134,7 +149,9 @@ std::expected<Pdc*, Drop> Engine::pdc_of(const InPacket& in, std::uint16_t spdci
 // The PDC of a packet whose sender does not know what it is called here; maybe a new one.
 std::expected<Pdc*, Drop> Engine::pdc_of_syn(Instant now, const InPacket& in, const PdsRequestValues& pds,
                                              bool& opened) {
-  const PeerId peer = learn_peer(in);
+  const auto known = learn_peer(in);
+  if (!known) return std::unexpected(Drop::kNoPeer);
+  const PeerId peer = *known;
   const Psn start(pds.start_psn());
   const auto invalid = [&] {
     nack_nobody(in, pds.psn, pds.spdcid, pds.retx, NackCode::kInvalidSyn);

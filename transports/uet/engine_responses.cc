@@ -267,6 +267,7 @@ std::optional<Drop> Engine::on_pdc_nack(Instant now, Pdc& pdc, const InPacket& i
     case NackCode::kNoPdcAvail:
     case NackCode::kNoCccAvail:
     case NackCode::kNoBitmap:
+    case NackCode::kNoResource:
       if (pdc.remote == 0) {
         if (pdc.blocked_until > now) {
           go_back(pdc, psn);
@@ -286,7 +287,6 @@ std::optional<Drop> Engine::on_pdc_nack(Instant now, Pdc& pdc, const InPacket& i
       [[fallthrough]];
     case NackCode::kNoPktBuffer:
     case NackCode::kNoSesMsgAvail:
-    case NackCode::kNoResource:
     case NackCode::kPsnOorWindow:
       if (!in_flight) return std::nullopt;
       pdc.congestion.on_returned(packet.octets);

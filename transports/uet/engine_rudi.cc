@@ -308,16 +308,24 @@ void Engine::on_trimmed_rudi_response(Instant now, const InPacket& in, const Pds
 std::optional<Drop> Engine::on_rudi_request(const InPacket& in, const PdsRudiValues& pds) {
   const auto* const request = std::get_if<SesRequestValues>(&in.packet.ses);
   if (request == nullptr) return Drop::kUnexpected;
+  const auto known = learn_peer(in);
+  if (!known) return Drop::kNoPeer;
+  Peer& peer = fep_.peer(*known);
+  if (peer.rudi_replies >= fep_.config.most_rudi_replies) {
+    nack_rudi(in, pds, NackCode::kNoResource);
+    return Drop::kNoResource;
+  }
   PayloadRef data{};
   const Response response = target_.on_idempotent(*request, in.payload, data);
   PdsRudiValues answer{
       .type = PdsType::kRudiResp, .next_hdr = response.ses.form, .m = in.ce, .retx = pds.retx, .pkt_id = pds.pkt_id};
-  const PeerId peer = learn_peer(in);
   if (data.octets > 0) {
+    ++peer.rudi_replies;
     data_lines_[in.data_class].replies.push(
-        {peer, answer, response.ses, data, in.entropy, static_cast<MemoryRegions::Key>(request->memory_key())});
+        {*known, answer, response.ses, data, in.entropy, static_cast<MemoryRegions::Key>(request->memory_key())});
   } else {
-    replies_.push_back({.peer = peer, .pds = answer, .ses = response.ses, .entropy = in.entropy});
+    // Without its answer it comes again: it may happen twice.
+    reply({.peer = *known, .pds = answer, .ses = response.ses, .entropy = in.entropy});
   }
   return std::nullopt;
 }

@@ -35,15 +35,12 @@ bool Engine::send(Instant now, Priority priority, OutPacket& out, Ahead& ahead) 
 }
 
 bool Engine::send_control(Instant now, OutPacket& out) {
-  if (first_reply_ < replies_.size()) {
-    const Reply& reply = replies_[first_reply_++];
+  if (!replies_.empty()) {
+    const Reply& reply = replies_.front();
     out.begin(reply.peer, reply.entropy, true);
     out.packet.pds = reply.pds;
     out.packet.ses = reply.ses;
-    if (first_reply_ == replies_.size()) {
-      replies_.clear();
-      first_reply_ = 0;
-    }
+    replies_.pop();
     return true;
   }
   while (!control_line_.empty()) {

@@ -24,6 +24,7 @@ struct Peer {
   bool used = false;
   std::vector<std::uint16_t> pdcs{};  // slots of the PDCs that this end has opened and that take messages
   std::vector<std::uint32_t> rudi{};  // RudiLines to it, one of each data class
+  std::uint32_t rudi_replies = 0;     // data of its RUDI READs that wait to be sent
   // Rates of lanes, by class, mode and lane; those without a limit are not there.
   std::vector<std::pair<std::uint32_t, BitRate>> rates{};
 

@@ -294,6 +294,60 @@ TEST_F(Garbage, WhatGoesOnWithAMessageSaysOfItWhatItsFirstPacketSaid) {
   EXPECT_EQ(pair_.engine(1).open_messages(), 1u);
 }
 
+// A message that is begun, and given up after its first packet, leaves nothing behind.
+TEST_F(Garbage, MemoryForWhatComesTooEarlyIsGivenBack) {
+  constexpr std::uint32_t kMtu = 1024, kTotal = 1'000'000;
+  const std::vector<std::byte> full(kMtu);
+  for (std::uint16_t id = 100; id < 110; ++id) {
+    Packet p = request();
+    SesRequestValues& ses = std::get<SesRequestValues>(p.ses);
+    ses.opcode = SesOpcode::kTaggedSend;
+    ses.message_id = id;
+    ses.match_bits = 77;
+    ses.hd = ses.eom = false;
+    ses.som = true;
+    ses.request_length = kTotal;
+    pair_.inject(0, 1, p, full);
+    ++next_;
+    pair_.run_for(Duration{20'000'000});
+    EXPECT_GE(pair_.engine(1).early_octets(), kTotal);
+    ses.opcode = SesOpcode::kMsgError;
+    ses.som = false;
+    ses.eom = true;
+    ses.message_offset = kMtu;
+    pds(p).psn = next_++;
+    pair_.inject(0, 1, p);
+    pair_.run_for(Duration{20'000'000});
+    EXPECT_EQ(pair_.engine(1).open_messages(), 0u);
+    EXPECT_LT(pair_.engine(1).early_octets(), kTotal);
+  }
+}
+
+// One packet each of many messages: as many are open as packets of an honest sender may be missing.
+TEST_F(Garbage, HalfMessagesWithoutEnd) {
+  const std::size_t most = config().mp_range + 1;
+  const auto half = [&](std::uint16_t id, SesOpcode opcode) {
+    Packet p = request();
+    SesRequestValues& ses = std::get<SesRequestValues>(p.ses);
+    ses.opcode = opcode;
+    ses.message_id = id;
+    ses.hd = ses.som = ses.eom = false;
+    ses.request_length = 100;
+    ses.message_offset = ses.payload_length = 0;
+    return p;
+  };
+  for (std::size_t i = 0; i < most; ++i) {
+    pair_.inject(0, 1, half(static_cast<std::uint16_t>(1000 + i), SesOpcode::kWrite));
+    ++next_;
+  }
+  pair_.run_for(Duration{20'000'000});
+  EXPECT_EQ(pair_.engine(1).open_messages(), most);
+  EXPECT_EQ(answer(half(7, SesOpcode::kWrite)), "NACK NO_SES_MSG_AVAIL");
+  EXPECT_EQ(answer(half(7, SesOpcode::kSend)), "NACK NO_SES_MSG_AVAIL");
+  EXPECT_EQ(pair_.engine(1).open_messages(), most);
+  EXPECT_EQ(drops(1, Drop::kNoResource), 2u);
+}
+
 TEST_F(Garbage, RandomOctetsAndDamagedHeaders) {
   RngStream chance(Seed{3}, "garbage");
   for (int i = 0; i < 3000; ++i) {
@@ -325,6 +379,112 @@ TEST_F(Garbage, RandomOctetsAndDamagedHeaders) {
     EXPECT_EQ(c.received_packets.read(), c.taken_packets.read() + c.all_drops());
     EXPECT_EQ(pair_.engine(i).pdcs(), 0u);
   }
+}
+
+// Data of a READ that are not what one request has asked for: too few octets, or not where a packet's begin.
+TEST(GarbageForReads, FailsTheReadAndDoesNotHoldThePdc) {
+  struct Case {
+    std::uint32_t octets, beside;
+  };
+  for (const Case c : {Case{100, 0}, Case{1024, 512}, Case{0, 0}}) {
+    SCOPED_TRACE(c.octets);
+    Pair pair;
+    pair.fate = [](const Seen& s) { return Fate{.lost = s.from == 1 && s.request() != nullptr}; };
+    pair.post(0, pair.read(0, 1, kTo, 0, 2048));
+    pair.run_for(Duration{10'000'000});
+    std::vector<Packet> data;
+    for (const Seen& s : pair.log())
+      if (s.from == 1 && s.request() != nullptr) data.push_back(s.packet);
+    ASSERT_EQ(data.size(), 2u);
+    for (Packet& p : data) {
+      SesResponseValues& ses = std::get<SesResponseValues>(p.ses);
+      ses.payload_length = static_cast<std::uint16_t>(c.octets);
+      ses.message_offset = std::min(ses.message_offset, 1024u) - (ses.message_offset > 0 ? c.beside : 0);
+      pair.inject(1, 0, p, std::vector<std::byte>(c.octets));
+    }
+    pair.run();
+    EXPECT_EQ(pair.text(0), "1:refused UNCOR");
+    pair.expect_clean();
+  }
+}
+
+// From as many addresses as one likes.
+class Strangers : public testing::Test {
+ protected:
+  Strangers() : engine_({.most_rudi_replies = 3, .most_strangers = 4}, RngStream(Seed{1}, "strangers")) {
+    const CqId cq = engine_.create_cq(16);
+    key_ = engine_.memory()
+               .add({.address = 0x1000,
+                     .octets = memory_.size(),
+                     .access = AccessSet(Access::kLocalWrite) | Access::kRemoteRead,
+                     .memory = memory_.data()})
+               .value();
+    context_ = engine_.create_context({.cq = cq});
+    engine_.peer({.source_mac = {}, .next_hop_mac = {}, .source = kOwn, .destination = kNamed});
+  }
+  std::optional<Drop> hear(wire::IpAddress from, const Pds& pds, const Ses& ses) {
+    InPacket in;
+    in.packet = {.pds = pds, .ses = ses};
+    in.source = from;
+    in.destination = kOwn;
+    return engine_.on_packet({}, in);
+  }
+  static wire::IpAddress stranger(std::uint32_t i) { return wire::IpAddress(0x0B000000u + i); }
+  SesRequestValues request(SesOpcode opcode) const {
+    return {
+        .opcode = opcode, .rel = true, .eom = true, .som = true, .message_id = 1, .job_id = 1, .resource_index = 15};
+  }
+
+  inline static const wire::IpAddress kOwn{0x0A000001u}, kNamed{0x0A000002u};
+  std::vector<std::byte> memory_ = std::vector<std::byte>(4096);
+  Engine engine_;
+  MemoryRegions::Key key_ = 0;
+  ContextId context_{};
+};
+
+TEST_F(Strangers, AreNotRememberedForWhatNobodyWaitsFor) {
+  const auto datagram = [&](std::uint32_t i) {
+    return hear(stranger(i), PdsUudValues{}, request(SesOpcode::kDatagramSend));
+  };
+  for (std::uint32_t i = 0; i < 10; ++i) EXPECT_EQ(datagram(i), Drop::kNoMatch);
+  EXPECT_EQ(engine_.peers(), 1u);
+  ASSERT_TRUE(engine_.post_receive({}, context_, {.wr_id = 1}).has_value());
+  EXPECT_EQ(datagram(3), std::nullopt);
+  EXPECT_EQ(engine_.peers(), 2u);
+}
+
+TEST_F(Strangers, AreAnsweredAsLongAsThereIsRoomForThem) {
+  const auto lost = [&](wire::IpAddress from) {
+    return hear(from, PdsRequestValues{.psn = 9, .spdcid = 5, .dpdcid = 77}, request(SesOpcode::kWrite));
+  };
+  const auto syn = [&](wire::IpAddress from) {
+    return hear(from, PdsRequestValues{.syn = true, .psn = 9, .spdcid = 5}, request(SesOpcode::kWrite));
+  };
+  for (std::uint32_t i = 0; i < 10; ++i) EXPECT_EQ(lost(stranger(i)), Drop::kUnknownPdc);
+  EXPECT_EQ(engine_.peers(), 1u + 4u);
+  EXPECT_EQ(engine_.counters().sent(NackCode::kInvDpdcid), 4u);
+  EXPECT_EQ(syn(stranger(9)), Drop::kNoPeer);
+  EXPECT_EQ(syn(stranger(2)), std::nullopt) << "who is known is taken";
+  EXPECT_EQ(syn(kNamed), std::nullopt);
+}
+
+TEST_F(Strangers, ReadsWithoutAPdcAreRefusedWhenTheirDataDoNotLeave) {
+  SesRequestValues read = request(SesOpcode::kRead);
+  read.request_length = 1024;
+  read.match_bits = key_ | kIdempotentSafe;
+  const auto ask = [&](wire::IpAddress from, std::uint32_t id) {
+    return hear(from, PdsRudiValues{.type = PdsType::kRudiReq, .pkt_id = id}, read);
+  };
+  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(ask(kNamed, i), std::nullopt);
+  EXPECT_EQ(ask(kNamed, 3), Drop::kNoResource);
+  EXPECT_EQ(engine_.counters().sent(NackCode::kNoResource), 1u);
+  EXPECT_EQ(ask(stranger(1), 4), std::nullopt) << "of each peer so many";
+  OutPacket out;
+  std::size_t sent = 0;
+  for (const Priority p : {engine_.config().data, engine_.config().control})
+    while (engine_.send({}, p, out)) ++sent;
+  EXPECT_EQ(sent, 5u);
+  EXPECT_EQ(ask(kNamed, 5), std::nullopt) << "they have left";
 }
 
 }  // namespace

@@ -78,7 +78,6 @@ struct Pdc {
   Psn peer_cack{};               // the newest
   std::uint32_t peer_range = 0;  // MP_RANGE of the other end; 0: not said
   std::uint32_t last_rcvd = 0;   // rcvd_bytes of the newest ACK, in its unit
-  bool heard_rcvd = false;
   // Losses by time (engine_losses.cc).
   ReorderWindow reorder;
   Instant newest_heard{};              // when the newest was sent of those that are known to have arrived

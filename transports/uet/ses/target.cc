@@ -162,6 +162,7 @@ Verdict Target::write(Pdc& pdc, ContextId id, const SesRequestValues& r, const P
   Inbound* m = only ? nullptr : find_open(pdc, r.message_id, index);
   if (m != nullptr && !continues(*m, id, r)) return refuse(r, ReturnCode::kUnsupportedSize);
   if (m == nullptr) {
+    if (!only && !has_room(pdc)) return {.refused = NackCode::kNoSesMsgAvail};
     index = open(id, pdc.peer, r);
     m = &inbound_[index];
     m->write = true;
@@ -277,6 +278,7 @@ Verdict Target::message_error(Pdc& pdc, const SesRequestValues& r) {
   Inbound* m = find_open(pdc, r.message_id, index);
   if (m == nullptr) {
     if (sent == 0) return verdict;
+    if (!has_room(pdc)) return {.refused = NackCode::kNoSesMsgAvail};
     // All of it is still under way.
     index = open(*find(r), pdc.peer, r);
     m = &inbound_[index];

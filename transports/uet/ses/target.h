@@ -52,8 +52,9 @@ class Target {
   Verdict on_request(Pdc& pdc, Psn psn, const SesRequestValues& request, const PayloadRef& payload);
   // Of RUDI: WRITE and READ of memory that is marked for it. `data` is what a READ returns.
   Response on_idempotent(const SesRequestValues& request, const PayloadRef& payload, PayloadRef& data);
-  // UUD. False: nobody waits for it.
-  bool on_datagram(PeerId peer, const SesRequestValues& request, const PayloadRef& payload);
+  // UUD: whether somebody waits for it; and one that somebody waits for.
+  bool waits_for_datagram(const SesRequestValues& request, const PayloadRef& payload) const noexcept;
+  void on_datagram(PeerId peer, const SesRequestValues& request, const PayloadRef& payload);
 
   // The PDC is gone: messages of which something is missing never complete.
   void forget(Pdc& pdc);
@@ -65,6 +66,8 @@ class Target {
   void release_read_job(std::uint32_t i) { free_jobs_.push_back(i); }
 
   std::size_t open_messages() const noexcept { return inbound_.size() - free_inbound_.size(); }
+  // Octets of memory for what comes before it is matched: of messages that are open, and kept for others.
+  std::size_t early_octets() const noexcept;
 
  private:
   // A message that comes, in parts.
@@ -113,6 +116,8 @@ class Target {
 
   std::uint32_t open(ContextId id, PeerId peer, const SesRequestValues& r);
   Inbound* find_open(Pdc& pdc, std::uint16_t message_id, std::uint32_t& index) noexcept;
+  // For another message that comes in parts.
+  bool has_room(const Pdc& pdc) const noexcept;
   static bool continues(const Inbound& m, ContextId id, const SesRequestValues& r) noexcept;
   void match(Inbound& m);
   void take(Inbound& m, std::uint32_t offset, const PayloadRef& payload);

@@ -67,11 +67,22 @@ Target::Inbound* Target::find_open(Pdc& pdc, std::uint16_t message_id, std::uint
   return nullptr;
 }
 
+// DEVIATION: uet §5.15 ends half a message after 5 s without more of it. Here there are no more of a PDC than packets
+// of it may be missing, which is enough for who begins a message when all of the last one was sent; and they go with
+// the PDC, whose close is asked for when nothing comes any more.
+bool Target::has_room(const Pdc& pdc) const noexcept { return pdc.inbound.size() <= fep_.config.mp_range; }
+
 // What all packets of a message repeat unchanged (uet §6.2). One that does not is of no message that is open: what it says
 // of its place was never checked against this one.
 bool Target::continues(const Inbound& m, ContextId id, const SesRequestValues& r) noexcept {
   return m.given_up || (m.opcode == r.opcode && m.context == id && m.total == r.request_length &&
                         m.initiator == r.initiator && m.job_id == r.job_id && m.match_bits == r.match_bits);
+}
+
+std::size_t Target::early_octets() const noexcept {
+  std::size_t sum = 0;
+  for (const Inbound& m : inbound_.all()) sum += m.early.capacity();
+  return sum;
 }
 
 // With the buffer that waits longest of those that take it.
@@ -97,9 +108,10 @@ Verdict Target::send(Pdc& pdc, Psn psn, ContextId id, const SesRequestValues& r,
   const bool only = r.som && r.eom;
   std::uint32_t index = 0;
   Inbound* m = only ? nullptr : find_open(pdc, r.message_id, index);
-  if (m != nullptr && !continues(*m, id, r)) 
+  if (m != nullptr && !continues(*m, id, r))
     return {.response = refusal(r, ReturnCode::kUnsupportedSize), .guaranteed = true};
   if (m == nullptr) {
+    if (!only && !has_room(pdc)) return {.refused = NackCode::kNoSesMsgAvail};
     Context& c = contexts_[id.index()];
     index = open(id, pdc.peer, r);
     m = &inbound_[index];
@@ -237,7 +249,9 @@ void Target::complete(Inbound& m, Status status) {
 
 void Target::close(std::uint32_t index, Pdc* pdc) {
   if (pdc != nullptr) std::erase(pdc->inbound, index);
-  if (std::vector<std::byte>& early = inbound_[index].early; early.capacity() > kMostEarlyKept) early = {};
+  // (`= {}` would be a list of no octets, for which the block is kept.)
+  if (std::vector<std::byte>& early = inbound_[index].early; early.capacity() > kMostEarlyKept)
+    early = std::vector<std::byte>();
   free_inbound_.push_back(index);
 }
 
@@ -256,23 +270,22 @@ void Target::forget(Pdc& pdc) {
   for (; !pdc.read_jobs.empty(); pdc.read_jobs.pop()) release_read_job(pdc.read_jobs.front());
 }
 
-bool Target::on_datagram(PeerId peer, const SesRequestValues& r, const PayloadRef& payload) {
+bool Target::waits_for_datagram(const SesRequestValues& r, const PayloadRef& payload) const noexcept {
   const auto context = find(r);
-  if (r.version != 0 || !context || r.ie || r.opcode != SesOpcode::kDatagramSend || !r.som || !r.eom ||
-      payload.octets != r.request_length || payload.octets > fep_.config.payload_mtu)
-    return false;
-  const std::uint32_t index = open(*context, peer, r);
+  return r.version == 0 && context && !r.ie && r.opcode == SesOpcode::kDatagramSend && r.som && r.eom &&
+         payload.octets == r.request_length && payload.octets <= fep_.config.payload_mtu &&
+         !contexts_[context->index()].receives.empty();
+}
+
+void Target::on_datagram(PeerId peer, const SesRequestValues& r, const PayloadRef& payload) {
+  const std::uint32_t index = open(*find(r), peer, r);
   Inbound& m = inbound_[index];
   match(m);
-  if (m.matched) {
-    m.has_header_data = r.hd;
-    m.header_data = r.hd ? r.header_data : 0;
-    take(m, 0, payload);
-    complete(m, Status::kSuccess);
-  }
-  const bool matched = m.matched;
+  m.has_header_data = r.hd;
+  m.header_data = r.hd ? r.header_data : 0;
+  take(m, 0, payload);
+  complete(m, Status::kSuccess);
   close(index, nullptr);
-  return matched;
 }
 
 }  // namespace railyard::uet
