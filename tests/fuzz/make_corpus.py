@@ -12,6 +12,7 @@ import pathlib
 import re
 import struct
 
+import uet_packets
 from uet_packets import SECURED, UET, crc32c
 
 HOST1, HOST2 = bytes.fromhex("020000000001"), bytes.fromhex("020000000002")
@@ -389,6 +390,40 @@ UET_ENGINE_PACKETS = {
     name: b"".join(struct.pack(">BH", how, len(packet)) + packet for packet in UET.values())
     for name, how in {"as_they_are": 0x10, "of_our_rud": 0x11, "of_our_rod": 0x12, "of_their_pdc": 0x13,
                       "marked": 0x15, "trimmed": 0x19, "trimmed_of_their_pdc": 0x1B}.items()
+}
+
+
+
+# Packets of one message id that contradict each other; and data of our READs that are not what was asked for.
+def uet_in_a_row(how, packets):
+    return b"".join(struct.pack(">BH", how, len(packet)) + packet for packet in packets)
+
+
+def uet_of_their_pdc(*messages):
+    return uet_in_a_row(0x10, [uet_packets.request(flags=0x0C, psn=0x20000 + i, spdcid=9, dpdcid=i) + message
+                               for i, message in enumerate(messages)])
+
+
+def uet_read_data(message, octets, offset, psn):
+    return uet_packets.request(next_hdr=uet_packets.DATA, psn=psn) + \
+        struct.pack(">BBHIHHII", 2, 1, message, 1, message, octets, 3000, offset) + bytes(octets)
+
+
+UET_PART = 16 << 32  # 16 octets
+UET_ENGINE_PACKETS |= {
+    "one_id_longer": uet_of_their_pdc(
+        uet_packets.std("tagged_send", 5000, 0x09, key=0x7700) + bytes(1024),
+        uet_packets.std("tagged_send", 0xFFFFFFF0, 0x08, UET_PART | 0xF0000000, key=0x7700) + bytes(16),
+        uet_packets.std("tagged_send", 5000, 0x08, UET_PART | 2048, key=0x7700) + bytes(16)),
+    "one_id_of_write_and_send": uet_of_their_pdc(
+        uet_packets.std("write", 0xFFFFFFFE, 0x08),
+        uet_packets.std("tagged_send", 0xFFFFFFFE, 0x08, UET_PART | 0xF0000000, key=0x7700) + bytes(16),
+        uet_packets.std("msg_error", 0xFFFFFFFE, 0x0A)),
+    "one_id_of_send_and_write": uet_of_their_pdc(
+        uet_packets.std("tagged_send", 2000, 0x09, key=0x7700) + bytes(1024),
+        uet_packets.std("write", 2000, 0x0A, 976 << 32 | 1024) + bytes(976)),
+    "short_read_data": uet_in_a_row(0x11, [uet_read_data(message, 100, offset, psn) for message in range(1, 5)
+                                           for offset, psn in ((0, 0), (1024, 1), (2048, 2))]),
 }
 
 if __name__ == "__main__":
