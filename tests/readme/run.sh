@@ -71,7 +71,7 @@ attempt 'railyard schema' 'railyard schema | jq -e .properties'
 
 # The table that the first command ends with: virtual time gives the same figures everywhere.
 railyard compare-transports topologies/scenarios/allreduce-rails.yaml >table 2>&1 || { cat table; failed=1; }
-grep -E '^(collective_time|collective_max|busbw|out_of_order|retransmitted|drops|max_queue) ' README.md >claimed
+grep -E '^(completed|collective_time|collective_max|busbw|out_of_order|retransmitted|drops|max_queue|peak_buffer) ' README.md >claimed
 while IFS= read -r row; do
   if grep -qxF -- "$row" <(sed -E 's/^ +//; s/ +$//' table); then
     printf 'ok    as printed:  %s\n' "${row%% *}"

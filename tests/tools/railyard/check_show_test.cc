@@ -44,7 +44,9 @@ TEST_F(CheckShow, CheckNotesWhatKeepsUetFromWhatItCouldDo) {
   EXPECT_THAT(check({ip}),
               HasSubstr("note: hosts.default.uet: encapsulation is ip, and switches.default.ecmp.fields has no "
                         "uet-entropy: packets are not sprayed over paths\n"));
-  EXPECT_THAT(check({"hosts.default.uet.profile=ref-prov"}), HasSubstr("has no uet-entropy"));
+  EXPECT_THAT(check({"hosts.default.uet.profile=ref-prov", "hosts.default.uet.path-policy=oblivious",
+                     "hosts.default.uet.paths=16"}),
+              HasSubstr("has no uet-entropy"));
   EXPECT_THAT(check({ip, "switches.default.ecmp.fields=[addresses, uet-entropy]"}), testing::Not(HasSubstr("note:")));
   EXPECT_THAT(check({ip, "hosts.default.uet.path-policy=single"}), testing::Not(HasSubstr("note:")));
   EXPECT_THAT(check({ip, "hosts.default.uet.ip-protocol=200", "switches.default.ecmp.fields=[uet-entropy]"}),

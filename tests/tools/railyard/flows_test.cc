@@ -31,7 +31,7 @@ TEST_F(FlowsRun, OneWhoseQpOrPdcHasFailedFailsTheRun) {
   for (const char* transport : {"roce", "uet"}) {
     const Outcome o = run_cut(transport);
     EXPECT_EQ(o.exit_code, kUnverified) << transport << o.err;
-    EXPECT_THAT(o.out, HasSubstr("0 of 1 flows with an end are complete; 1 have a QP in error")) << transport;
+    EXPECT_THAT(o.out, HasSubstr("0 of 1 flows with an end are complete; 1 have failed")) << transport;
   }
 }
 
@@ -47,7 +47,7 @@ TEST_F(FlowsRun, AComparisonSaysWhatHasFailed) {
   run_cut("roce");
   const Outcome o = railyard({"compare-transports", "cut.yaml", "--column", "roce/gbn", "--column", "uet/rud"});
   EXPECT_EQ(o.exit_code, kFailed);
-  EXPECT_THAT(o.out, HasSubstr("FAILED roce/gbn: seed 1: 0 of 1 flows with an end are complete; 1 have a QP in error"));
+  EXPECT_THAT(o.out, HasSubstr("FAILED roce/gbn: seed 1: 0 of 1 flows with an end are complete; 1 have failed"));
 }
 
 }  // namespace
