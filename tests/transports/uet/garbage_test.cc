@@ -296,8 +296,8 @@ TEST_F(Garbage, WhatGoesOnWithAMessageSaysOfItWhatItsFirstPacketSaid) {
 
 // A message that is begun, and given up after its first packet, leaves nothing behind.
 TEST_F(Garbage, MemoryForWhatComesTooEarlyIsGivenBack) {
-  constexpr std::uint32_t kMtu = 1024, kTotal = 1'000'000;
-  const std::vector<std::byte> full(kMtu);
+  constexpr std::uint32_t kPayloadMtu = 1024, kTotal = 1'000'000;
+  const std::vector<std::byte> full(kPayloadMtu);
   for (std::uint16_t id = 100; id < 110; ++id) {
     Packet p = request();
     SesRequestValues& ses = std::get<SesRequestValues>(p.ses);
@@ -314,7 +314,7 @@ TEST_F(Garbage, MemoryForWhatComesTooEarlyIsGivenBack) {
     ses.opcode = SesOpcode::kMsgError;
     ses.som = false;
     ses.eom = true;
-    ses.message_offset = kMtu;
+    ses.message_offset = kPayloadMtu;
     pds(p).psn = next_++;
     pair_.inject(0, 1, p);
     pair_.run_for(Duration{20'000'000});
