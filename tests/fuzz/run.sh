@@ -48,6 +48,7 @@ build fuzz "${names[@]/%/_fuzz}"
 # Looks for what crashes one; says what it did. 1: something does.
 look() { # NAME
   local name=$1 share=$(( seconds * weights[$1] / total )) input
+  (( share > 0 )) || share=1  # to libFuzzer 0 is for ever
   local found=$out/found/$name crashes=$out/crashes/$name log=$out/$name.log
   rm -rf "$crashes"
   mkdir -p "$found" "$crashes"
