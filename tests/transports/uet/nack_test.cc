@@ -18,7 +18,7 @@ enum class Then {
   kNothing          // until a timer says something
 };
 
-struct Outcome {
+struct Answered {
   std::vector<std::uint32_t> again{};  // packets that go again before any timer, from 0
   Duration after = Duration{};         // the first of them: how long after the NACK came
   bool opened = false;                 // another PDC
@@ -31,7 +31,7 @@ constexpr bool is_trim(unsigned code) { return code >= 0x01 && code <= 0x03; }
 
 // Three packets of an established PDC are lost; a NACK says so of the middle one. Of a trim the others arrive: its
 // window would not let it go beside them.
-Outcome nacked(NackCode code) {
+Answered nacked(NackCode code) {
   EngineConfig config = test_config();
   config.idle_close = Duration{1'000'000'000'000};
   config.infer_loss = false;  // nothing goes again but for the NACK
@@ -66,7 +66,7 @@ Outcome nacked(NackCode code) {
            .code = code, .nack_psn = first + 1, .spdcid = target, .dpdcid = opening.spdcid, .payload = 0x20000}});
   const Instant came = pair.now() + Pair::kDelay;
   pair.run_for(Duration{60'000'000});
-  Outcome o;
+  Answered o;
   o.narrower = window() > 0 && window() < before;
   for (std::size_t i = seen; i < pair.log().size(); ++i) {
     const PdsRequestValues* const r = pair.log()[i].request();
@@ -134,7 +134,7 @@ TEST(Nack, OfEachCodeBringsAboutWhatTheTableSays) {
   const Duration soon{1'000'000}, backoff = test_config().nack_backoff;
   for (unsigned code = 0; code < 256; ++code) {
     SCOPED_TRACE(code);
-    const Outcome o = nacked(static_cast<NackCode>(code));
+    const Answered o = nacked(static_cast<NackCode>(code));
     const Then then = expected_of(code);
     const bool again = then == Then::kGoesAgain || then == Then::kGoesAgainLater;
     EXPECT_EQ(o.again, again ? middle : then == Then::kAllGoAgain ? all : none);
