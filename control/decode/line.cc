@@ -74,18 +74,9 @@ void uet_header(Out out, const Json& header) {
   static constexpr std::array kFlags{"retx", "ar", "syn", "m",  "p",   "nt", "isrod",
                                      "dc",   "ie", "rel", "hd", "eom", "som"};
   // Of no interest beside others that are shown.
-  static constexpr std::array kSilent{"type",
-                                      "next_hdr",
-                                      "flags",
-                                      "ctl_type",
-                                      "next",
-                                      "req",
-                                      "cc_flags",
-                                      "ver",
-                                      "list",
-                                      "clear_psn_offset",
-                                      "ack_psn_offset",
-                                      "sack_psn_offset"};
+  static constexpr std::array kSilent{
+      "type",     "next_hdr", "flags", "ctl_type",         "next",           "req",
+      "cc_flags", "ver",      "list",  "clear_psn_offset", "ack_psn_offset", "sack_psn_offset"};
   for (const auto& [key, value] : header.items()) {
     if (value.is_object() || is_one_of(kSilent, key) || says_its_name(header, key)) continue;
     if (is_one_of(kFlags, key)) {

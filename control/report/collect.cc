@@ -99,8 +99,8 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
     if (lab.is_switch(id))
       r.peak_buffer_bytes =
           std::max(r.peak_buffer_bytes,
-                   c.max_shared_cells * static_cast<std::uint64_t>(
-                                            lab.spec().switches.at(lab.spec().find(c.name)->profile).cell.n));
+                   c.max_shared_cells *
+                       static_cast<std::uint64_t>(lab.spec().switches.at(lab.spec().find(c.name)->profile).cell.n));
     std::ranges::move(path_groups(lab, id, c), std::back_inserter(r.path_groups));
     for (std::size_t p = 0; p < c.ports.size(); ++p) {
       const PortRef ref{id, PortIndex{static_cast<std::uint16_t>(p)}};

@@ -38,8 +38,8 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
                  std::ranges::any_of(collectives, [](const CollectiveReport& c) { return c.scale_up.has_value(); })
                      ? "; with a scale-up network, of what the busiest link, or rank there, could carry"
                      : "");
-  line("name", name, "collective", collective, "algorithm", algorithm, "transport", transport, "ranks", "size", "min", "median", "p99", "max",
-       "algbw", "busbw", "of limit", "data");
+  line("name", name, "collective", collective, "algorithm", algorithm, "transport", transport, "ranks", "size", "min",
+       "median", "p99", "max", "algbw", "busbw", "of limit", "data");
   for (const CollectiveReport& c : collectives)
     line(c.name, name, c.collective, collective, c.algorithm, algorithm, c.transport, transport, c.ranks.size(),
          spec::format(Bytes{static_cast<std::int64_t>(c.bytes)}), time_or_dash(c.min_ns), time_or_dash(c.median_ns),

@@ -193,7 +193,7 @@ struct Report {
   std::uint64_t latency_samples = 0;
   Percentiles latency_ns;  // of all packets of all flows
   std::vector<LinkTier> link_tiers;
-  std::uint64_t peak_buffer_bytes = 0;  // of the shared buffer of one switch, the most in use at any time
+  std::uint64_t peak_buffer_bytes = 0;          // of the shared buffer of one switch, the most in use at any time
   std::optional<LosslessDrops> lossless_drops;  // nothing: no class is lossless
   std::vector<CollectiveReport> collectives;
   std::vector<UetNicReport> uet_nics;

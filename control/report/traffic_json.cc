@@ -13,7 +13,8 @@ OrderedJson spread_json(const Spread& s) {
           {"p95", s.p95},     {"p99", s.p99},   {"p999", s.p999}, {"max", s.max}};
 }
 
-OrderedJson percentiles_json(std::uint64_t samples, const Percentiles& p, const std::vector<TrafficReport::Point>& points) {
+OrderedJson percentiles_json(std::uint64_t samples, const Percentiles& p,
+                             const std::vector<TrafficReport::Point>& points) {
   OrderedJson j = {{"samples", samples}, {"p50", p.p50},   {"p90", p.p90},     {"p95", p.p95},
                    {"p99", p.p99},       {"p999", p.p999}, {"p9999", p.p9999}, {"max", p.max}};
   j["points"] = OrderedJson::array();

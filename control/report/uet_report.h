@@ -30,7 +30,8 @@ struct UetReport {
   std::string status;  // of the first of them: "refused: NO_MATCH"; empty: none
   std::optional<std::int64_t> failed_ns;
 
-  // SENDs that are complete for who sent them, and not at the target: nothing has taken them yet. A datagram may be lost.
+  // SENDs that are complete for who sent them, and not at the target: nothing has taken them yet. A datagram may be
+  // lost.
   std::uint64_t waiting() const noexcept {
     return operation == "send" && service != "uud" && messages > verified ? messages - verified : 0;
   }

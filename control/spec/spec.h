@@ -16,6 +16,7 @@
 #include "control/spec/diagnosis_spec.h"
 #include "control/spec/fault_spec.h"
 #include "control/spec/flow_sizes.h"
+#include "control/spec/qos_spec.h"
 #include "control/spec/roce_spec.h"
 #include "control/spec/uet_spec.h"
 #include "dataplane/base/ids.h"
@@ -51,108 +52,6 @@ struct Length {
 
 // Signals in fibre and copper travel at about two thirds of the speed of light: 5 ns/m.
 constexpr Duration propagation(Length cable) noexcept { return {cable.mm * 5}; }
-
-// ---- Quality of service --------------------------------------------------------------------------------------------
-
-enum class Trust { kDscp, kPcp };
-
-struct Ecn {
-  bool enabled = false;
-  bool auto_thresholds = false;  // kmin and kmax by the rate of the port, as automatic_kmin() and _kmax() say
-  Bytes kmin{};
-  Bytes kmax{};
-  std::uint32_t pmax_ppm = 200'000;  // marking probability at kmax, in parts per million
-  bool at_dequeue = false;           // mark: enqueue | dequeue
-  bool drop_not_ect = false;         // lossy classes: WRED drops Not-ECT frames
-
-  bool operator==(const Ecn&) const = default;
-};
-
-// The usual rule of thumb: 4 KB and 16 KB per Gb/s, that is 32 and 128 microseconds of queue.
-constexpr Bytes automatic_kmin(BitRate rate) noexcept { return {rate.bps / 250'000}; }
-constexpr Bytes automatic_kmax(BitRate rate) noexcept { return {rate.bps / 62'500}; }
-
-// How one of several equal next hops is chosen.
-enum class PathPolicy { kEcmp, kWcmp, kFlowlet, kSpray, kAdaptive };
-enum class SprayOrder { kRoundRobin, kRandom, kLeastLoaded };
-
-struct PathSpec {
-  PathPolicy policy = PathPolicy::kEcmp;
-  SprayOrder order = SprayOrder::kRoundRobin;  // spray
-  bool per_flowlet = false;                    // adaptive: else per packet
-  Duration gap{100'000'000};                   // flowlet, and adaptive per flowlet
-  int bands = 8;                               // adaptive: grades of the time that a port's queues take to drain
-  Duration band{1'000'000};                    // adaptive: where the best of them ends
-  std::optional<Duration> sample_every = {};   // adaptive: what is graded is an average of samples; else as it is
-  int average = -3;                            // sample_every: the weight of a sample, 2 to the power of this
-  bool global = false;                         // adaptive: what the next switches report of their ports counts, too
-  Duration report_every{10'000'000};           // global: the least time between two reports of a switch
-
-  bool operator==(const PathSpec&) const = default;
-};
-
-// What becomes of a frame that there is no room for, instead of being dropped.
-struct Trim {
-  std::uint32_t keep = 128;  // octets from the Ethernet header on, without FCS
-  int dscp = 0;              // of what is left
-  int to_class = 0;          // whose queue it goes to
-  std::optional<int> last_hop_dscp = {};  // of what is left at a port with a host behind it; nothing: the same
-  bool coin = false;  // the arriving frame or the last one of the queue, with even chances; false: the arriving one
-
-  bool operator==(const Trim&) const = default;
-};
-
-// Credit-based flow control: dataplane/device/credit_config.h.
-struct CbfcSpec {
-  std::optional<Bytes> credits;  // per port; nothing: computed from the link
-  std::optional<Bytes> update;   // nothing: a frame
-  Duration sync{100'000'000};
-
-  bool operator==(const CbfcSpec&) const = default;
-};
-
-// One traffic class, at every port of the switches that use the profile.
-struct TrafficClass {
-  bool lossless = false;
-  std::optional<CbfcSpec> cbfc;   // lossless: the sender has credits in the place of being paused
-  Bytes reserved{};               // guaranteed to the ingress priority group
-  int alpha_exponent = 0;         // of the ingress group: 2^n; in a file "1/8", "2"
-  std::optional<Bytes> xoff;      // a fixed limit in the place of alpha
-  std::optional<Bytes> headroom;  // nothing: computed from the link
-  Bytes xon_offset{18432};
-  Bytes queue_reserved{};
-  int queue_alpha_exponent = 0;  // lossy: of the egress queue
-  std::optional<Bytes> queue_limit;  // lossy: a fixed limit in the place of queue_alpha_exponent
-  bool accept_loss = false;      // less headroom than computed is meant
-  std::optional<Trim> trim;      // lossy
-  Ecn ecn;
-  bool strict = false;
-  int weight = 1;  // DWRR, 1..1000
-  PathSpec path;
-  int remap_to = -1;               // class that frames leave in; -1: the same
-  std::uint32_t least_frame = 64;  // shortest frame expected in it, octets with FCS: what headroom in cells rests on
-
-  bool operator==(const TrafficClass&) const = default;
-};
-
-struct QosProfile {
-  Trust trust = Trust::kDscp;
-  std::array<int, 64> dscp_to_class = [] {
-    std::array<int, 64> shifted{};
-    for (int dscp = 0; dscp < 64; ++dscp) shifted[static_cast<std::size_t>(dscp)] = dscp >> 3;
-    return shifted;
-  }();
-  std::array<int, 8> pcp_to_class{0, 1, 2, 3, 4, 5, 6, 7};
-  int default_class = 0;
-  std::array<TrafficClass, kPriorities> classes;
-
-  // The class of IP frames without 802.1Q tag, as built-in NICs send them.
-  int class_of_untagged(int dscp) const noexcept {
-    return trust == Trust::kDscp ? dscp_to_class[static_cast<std::size_t>(dscp)] : default_class;
-  }
-
-  bool operator==(const QosProfile&) const = default;
-};
 
 // ---- Attachments: what stands behind a NIC in the place of the built-in traffic generator --------------------------
 

@@ -8,30 +8,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/scenarios/scenario.h"
+#include "tests/scenarios/uet_full_fabric.h"
 
 namespace railyard::test {
 namespace {
 
-std::string fabric(const std::string& traffic) {
-  return R"(
-name: full
-defaults: { link: { rate: 100Gbps, cable: 10m } }
-topology: { preset: leaf-spine, leaves: 8, spines: 16, hosts-per-leaf: 16 }
-switches: { default: { buffer: 25600KB } }
-qos:
-  default:
-    classes:
-      3:
-        lossless: false
-        alpha: 8
-        queue-alpha: 1/256
-        ecn: { kmin: 20KB, kmax: 80KB, pmax: 100% }
-        trim: { keep: 128B, dscp: 40, class: 5 }
-      5: { strict: true, alpha: 8, queue-alpha: 1/8 }
-hosts: { default: { uet: { rto: 500us } } }
-traffic: [ { name: t, transport: uet, message: 2MB, outstanding: 1, bytes: 2MB, )" +
-         traffic + " } ]\nrun: { payload: elided }\n";
-}
+std::string fabric(const std::string& traffic) { return full_fabric(kTrims, "message: 2MB, bytes: 2MB, " + traffic); }
 
 struct Outcome {
   double last_ns = 0;     // when the last flow was complete

@@ -11,7 +11,8 @@ TEST(UetProfile, NicsAreWhatTheReferenceProviderExpects) {
   Scenario s(
       "name: pair\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\n"
       "hosts: { default: { uet: { profile: ref-prov } } }\n"
-      "traffic: [ { name: t, from: h1, to: h2, transport: uet, dscp: 10, path-mtu: 1024, bytes: 1MB, message: 100KB } ]\n");
+      "traffic: [ { name: t, from: h1, to: h2, transport: uet, dscp: 10, path-mtu: 1024, bytes: 1MB, message: 100KB } "
+      "]\n");
   for (const auto& nic : s.lab().uet_nics()) {
     const uet::EngineConfig& c = nic.endpoint->engine().config();
     const uet::Profile& p = uet::kRefProvProfile;

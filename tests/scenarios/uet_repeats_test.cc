@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/scenarios/scenario.h"
+#include "tests/scenarios/uet_full_fabric.h"
 
 namespace railyard::test {
 namespace {
@@ -38,40 +39,21 @@ Repeats repeats_of(const std::string& yaml, const std::vector<std::string>& sets
   return o;
 }
 
-// As in uet_congestion_test.cc: 8 leaves x 16 hosts, 16 spines, 100 Gb/s, a queue of about a BDP.
-std::string fabric(const std::string& of_class, const std::string& traffic) {
-  return R"(
-name: full
-defaults: { link: { rate: 100Gbps, cable: 10m } }
-topology: { preset: leaf-spine, leaves: 8, spines: 16, hosts-per-leaf: 16 }
-switches: { default: { buffer: 25600KB } }
-qos:
-  default:
-    classes:
-      3: { ecn: { kmin: 20KB, kmax: 80KB, pmax: 100% }, )" +
-         of_class + R"( }
-      5: { strict: true, alpha: 8, queue-alpha: 1/8 }
-hosts: { default: { uet: { rto: 500us } } }
-traffic: [ { name: t, transport: uet, outstanding: 1, )" +
-         traffic + " } ]\nrun: { payload: elided }\n";
-}
-const std::string kDrops = "lossless: false, alpha: 8, queue-alpha: 1/256";
-const std::string kTrims = kDrops + ", trim: { keep: 128B, dscp: 40, class: 5 }";
-const std::string kPauses = "lossless: true, alpha: 1/8";
-
 // Of the receiver's link, for flows of 2 MB: 126 octets around each 4096.
 double needed_ns(double flows) { return flows * 2e6 * 8 * (4096 + 126) / 4096 / 100; }
 
-// ---- Slow data -------------------------------------------------------------------------------------------------------
+// ---- Slow data
+// -------------------------------------------------------------------------------------------------------
 
 // A packet in 16 ms, and an RTO of 5 ms; or sixteen packets in that time, one ACK for all of them.
 TEST(UetRepeats, PacketsThatKeepToASlowRateDoNotTimeOut) {
   for (const char* what : {"rate: 2Mbps", "rate: 8Mbps, path-mtu: 1024", "rate: 2Mbps, operation: read",
                            "rate: 8Mbps, operation: read, path-mtu: 1024", "rate: 2Mbps, service: rod"}) {
-    const Repeats o = repeats_of(std::string("name: slow\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, "
-                                      "hosts-per-leaf: 2 }\ntraffic: [ { name: t, from: h1, to: h2, transport: uet, "
-                                      "message: 64KB, bytes: 256KB, ") +
-                          what + " } ]\n");
+    const Repeats o =
+        repeats_of(std::string("name: slow\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, "
+                               "hosts-per-leaf: 2 }\ntraffic: [ { name: t, from: h1, to: h2, transport: uet, "
+                               "message: 64KB, bytes: 256KB, ") +
+                   what + " } ]\n");
     EXPECT_EQ(o.complete, 1u) << what;
     EXPECT_EQ(o.again + o.timeouts, 0u) << what;
   }
@@ -80,21 +62,24 @@ TEST(UetRepeats, PacketsThatKeepToASlowRateDoNotTimeOut) {
 // Data of each come in parts of the link; a request is of the same few octets whatever it asks for.
 TEST(UetRepeats, ReadersThatShareALinkDoNotTimeOut) {
   for (const int readers : {32, 100}) {
-    const Repeats o = repeats_of(fabric(kTrims, "pattern: incast, to: h1, message: 2MB, bytes: 2MB, operation: read, fan-in: " +
-                                             std::to_string(readers)));
+    const Repeats o =
+        repeats_of(full_fabric(kTrims, "pattern: incast, to: h1, message: 2MB, bytes: 2MB, operation: read, fan-in: " +
+                                           std::to_string(readers)));
     EXPECT_EQ(o.complete, static_cast<std::size_t>(readers));
     EXPECT_EQ(o.timeouts, 0u) << readers;
     EXPECT_EQ(o.again, o.trimmed) << readers << ": nothing was sent for nothing";
   }
 }
 
-// ---- Losses that nobody tells of --------------------------------------------------------------------------------------
+// ---- Losses that nobody tells of
+// --------------------------------------------------------------------------------------
 
 TEST(UetRepeats, AnIncastWhoseSwitchesDropFinishes) {
   for (const char* rto : {"hosts.default.uet.rto=500us", "hosts.default.uet.rto=200us"})
     for (const int seed : {1, 2, 3, 4}) {
-      const Repeats o = repeats_of(fabric(kDrops, "pattern: incast, to: h1, message: 2MB, bytes: 2MB, fan-in: 100"),
-                            {rto, "run.seed=" + std::to_string(seed)});
+      const Repeats o =
+          repeats_of(full_fabric(kDrops, "pattern: incast, to: h1, message: 2MB, bytes: 2MB, fan-in: 100"),
+                     {rto, "run.seed=" + std::to_string(seed)});
       EXPECT_EQ(o.complete, 100u) << rto << ' ' << seed;
       EXPECT_EQ(o.failed, 0u);
       EXPECT_GT(o.dropped, 0u);
@@ -102,7 +87,8 @@ TEST(UetRepeats, AnIncastWhoseSwitchesDropFinishes) {
     }
 }
 
-// ---- Packets that are only late ----------------------------------------------------------------------------------------
+// ---- Packets that are only late
+// ----------------------------------------------------------------------------------------
 
 // The fourth spine is farther away than the others by sixty microseconds.
 TEST(UetRepeats, PacketsOfALongerPathAreNotTakenForLost) {
@@ -132,9 +118,10 @@ run: { payload: elided }
 
 // What is late in a class that is paused waits: neither time nor the quick answer of a PROBE says of a loss.
 TEST(UetRepeats, WhatIsPausedIsNotTakenForLost) {
-  for (const char* set : {"hosts.default.uet.congestion=nscc", "hosts.default.uet.congestion=none",
-                          "hosts.default.uet.probe=true"}) {
-    const Repeats o = repeats_of(fabric(kPauses, "pattern: incast, to: h1, message: 1MB, bytes: 1MB, fan-in: 32"), {set});
+  for (const char* set :
+       {"hosts.default.uet.congestion=nscc", "hosts.default.uet.congestion=none", "hosts.default.uet.probe=true"}) {
+    const Repeats o =
+        repeats_of(full_fabric(kPauses, "pattern: incast, to: h1, message: 1MB, bytes: 1MB, fan-in: 32"), {set});
     EXPECT_EQ(o.complete, 32u) << set;
     EXPECT_EQ(o.again, 0u) << set;
   }
@@ -142,8 +129,8 @@ TEST(UetRepeats, WhatIsPausedIsNotTakenForLost) {
 
 // A lossy class: packets wait in a queue of it, which PROBEs and their answers pass by.
 TEST(UetRepeats, AProbeThatOvertakesDataDoesNotSayThatTheyAreLost) {
-  const Repeats o = repeats_of(fabric(kTrims, "pattern: incast, to: h1, message: 1MB, bytes: 1MB, fan-in: 16"),
-                        {"hosts.default.uet.probe=true"});
+  const Repeats o = repeats_of(full_fabric(kTrims, "pattern: incast, to: h1, message: 1MB, bytes: 1MB, fan-in: 16"),
+                               {"hosts.default.uet.probe=true"});
   EXPECT_EQ(o.complete, 16u);
   EXPECT_EQ(o.again, o.trimmed);
 }
@@ -167,8 +154,8 @@ qos:
       6: { strict: true }
 hosts: { default: { uet: { rto: 500us } } }
 traffic: [ { name: t, from: "h*", to: "h*", transport: uet, dscp: 26, )" +
-                                std::string(traffic) + " } ]\n",
-                            {"run.seed=" + std::to_string(seed)});
+                                       std::string(traffic) + " } ]\n",
+                                   {"run.seed=" + std::to_string(seed)});
       EXPECT_EQ(o.complete, o.flows);
       EXPECT_EQ(o.again, o.trimmed) << traffic << ", seed " << seed;
       EXPECT_EQ(o.timeouts, 0u) << traffic << ", seed " << seed;

@@ -9,66 +9,13 @@
 
 #include <gtest/gtest.h>
 
-#include "dataplane/wire/uet_pds.h"
 #include "tests/scenarios/scenario.h"
+#include "tests/scenarios/uet_lab.h"
 
 namespace railyard::test {
 namespace {
 
 using namespace literals;
-
-//  h1 --- leaf1 --- spine1 --- leaf2 --- h2, 100 Gb/s everywhere.
-std::string pair(const std::string& keys, const std::string& more = "") {
-  return "name: pair\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 1 }\n" + more +
-         "traffic:\n  - { name: t, from: h1, to: h2, transport: uet, " + keys + " }\n";
-}
-
-report::FlowReport flow_report(const report::Report& r, const std::string& name = "t/h1->h2") {
-  for (const report::FlowReport& f : r.flows)
-    if (f.name == name) return f;
-  throw std::out_of_range("no flow is called " + name);
-}
-
-struct Sums {
-  std::uint64_t opened = 0, closed = 0, failed = 0, left = 0, open_messages = 0;
-  std::uint64_t retransmitted = 0, timeouts = 0, duplicates = 0, trimmed = 0, out_of_order = 0;
-  std::uint64_t nacks = 0;  // TRIMMED
-};
-Sums sums(const report::Report& r) {
-  Sums s;
-  for (const report::UetNicReport& n : r.uet_nics) {
-    s.opened += n.pdcs_opened;
-    s.closed += n.pdcs_closed;
-    s.failed += n.pdcs_failed;
-    s.left += n.pdcs_left;
-    s.open_messages += n.open_messages;
-    s.retransmitted += n.retransmitted_packets;
-    s.timeouts += n.retransmission_timeouts;
-    s.duplicates += n.duplicates();
-    s.trimmed += n.trimmed();
-    s.out_of_order += n.out_of_order;
-    if (const auto at = n.nacks_sent.find("trimmed"); at != n.nacks_sent.end()) s.nacks += at->second;
-  }
-  return s;
-}
-
-// All that was to be sent came once and was right; nothing is left over.
-void expect_all_verified(const report::Report& r, std::uint64_t messages) {
-  std::uint64_t verified = 0;
-  for (const report::FlowReport& f : r.flows) {
-    if (!f.uet) continue;
-    EXPECT_TRUE(f.fct_ns.has_value()) << f.name;
-    EXPECT_EQ(f.corrupted, 0u) << f.name;
-    EXPECT_EQ(f.uet->completion_errors, 0u) << f.name << ": " << f.uet->status;
-    verified += f.uet->verified;
-  }
-  EXPECT_EQ(verified, messages);
-  const Sums s = sums(r);
-  EXPECT_EQ(s.left, 0u);
-  EXPECT_EQ(s.open_messages, 0u);
-  EXPECT_EQ(s.failed, 0u);
-  EXPECT_EQ(s.opened, s.closed);
-}
 
 // Octets that a frame takes beside its payload: Ethernet 14, IP, UDP 8, PDS, SES, CRC 4, FCS 4, preamble and gap 20.
 double overhead(int ip, const std::string& service, bool read) {
@@ -268,52 +215,16 @@ TEST(Uet, ALinkThatFlapsInTheMiddleCostsTimeOnly) {
   EXPECT_GT(sums(r).retransmitted, 0u);
 }
 
-// Packets of the third message, and their retransmissions, until the fault has had enough of them.
-TEST(Uet, FaultsFindPacketsByTypeAndMessage) {
-  for (const char* encapsulation : {"udp", "ip", "udp, udp-port: 4000", "ip, ip-protocol: 200"}) {
-    SCOPED_TRACE(encapsulation);
-    Scenario s(pair("message: 40960B, bytes: 409600B, outstanding: 10",
-                    std::string("hosts: { default: { uet: { rto: 100us, encapsulation: ") + encapsulation +
-                        " } } }\nfaults:\n  - { name: f, on: spine1:2, match: { uet.type: 2, uet.message_id: 3 }, "
-                        "count: 5, drop: true }\n"));
-    s.run_to_the_end();
-    const report::Report r = s.report();
-    expect_all_verified(r, 10);
-    EXPECT_EQ(s.fault("f").frames, 5u);
-    EXPECT_EQ(flow_report(r).lost, 5u);
-    EXPECT_GE(flow_report(r).uet->retransmitted_packets, 5u);
-  }
-}
-
-// What the RUD requests that come to a host say, in the order in which they come.
-class Requests final : public Tap {
- public:
-  explicit Requests(bool udp) : pds_(14 + 20 + (udp ? 8u : 4u)) {}
-  void see(Instant, const Packet& p, const TapNote&) override {
-    const std::span<const std::byte> octets = p.header_span();
-    if (octets.size() < pds_ + wire::UetPds::kOctets) return;
-    const std::byte* const pds = octets.data() + pds_;
-    if (wire::read<wire::UetPds::Type>(pds) != 2) return;
-    psns.push_back(wire::read<wire::UetPds::PSN>(pds));
-    spdcids.push_back(wire::read<wire::UetPds::SPDCID>(pds));
-    dpdcids.push_back(wire::read<wire::UetPds::DPDCID>(pds));
-  }
-  std::vector<std::uint32_t> psns;
-  std::vector<std::uint16_t> spdcids;
-  std::vector<std::uint16_t> dpdcids;  // of a SYN: PDC_INFO and PSN_OFFSET, UE-Spec 1.0 §3.5.10.4
-
- private:
-  std::size_t pds_;
-};
-
-// Requests that are too short to be cut have the DSCP of those that were all the same. What answers them is of their ECN.
+// Requests that are too short to be cut have the DSCP of those that were all the same. What answers them is of their
+// ECN.
 TEST(Uet, ARequestInTheClassOfTrimmedPacketsIsAnsweredAsItWasAsked) {
   Scenario s(
       "name: requests\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 4 }\n"
       "qos: { default: { classes: { 7: { queue-limit: 256B, trim: { keep: 512B, dscp: 43, class: 5 } } } } }\n"
       "faults: [ { name: marks, on: h1 out, mark: true } ]\n"
       "traffic:\n  - { name: t, from: h1, to: h2, transport: uet, message: 10KB, bytes: 100KB, dscp: 18 }\n"
-      "  - { name: r, from: h1, to: [h2, h3, h4], transport: uet, operation: read, dscp: 60, ecn: false, message: 100B, "
+      "  - { name: r, from: h1, to: [h2, h3, h4], transport: uet, operation: read, dscp: 60, ecn: false, message: "
+      "100B, "
       "bytes: 10KB, outstanding: 1 }\n");
   s.run_to_the_end();
   const report::Report r = s.report();
@@ -321,38 +232,6 @@ TEST(Uet, ARequestInTheClassOfTrimmedPacketsIsAnsweredAsItWasAsked) {
   EXPECT_GT(s.at("leaf1:1", 7).trimmed, 0u);
   EXPECT_GT(flow_report(r).marked, 0u);
   for (const char* asks : {"h2", "h3", "h4"}) EXPECT_EQ(flow_report(r, std::string("r/h1->") + asks).marked, 0u);
-}
-
-// The packet of one PSN is dropped once, and comes later; no other goes twice.
-TEST(Uet, AFaultFindsOnePacketByItsPsn) {
-  for (const bool udp : {true, false}) {
-    const auto lab = [&](const std::string& faults) {
-      return pair("message: 40960B, bytes: 409600B, outstanding: 10",
-                  std::string("hosts: { default: { uet: { rto: 100us, encapsulation: ") + (udp ? "udp" : "ip") +
-                      " } } }\n" + faults);
-    };
-    Scenario clean(lab(""));
-    Requests meant(udp);
-    clean.lab().host("h2").tap(PortIndex{0}, &meant);
-    clean.run_to_the_end();
-    ASSERT_EQ(meant.psns.size(), 100u);
-    const std::uint32_t psn = meant.psns[55];
-
-    Scenario s(lab("faults:\n  - { name: f, on: spine1:2, match: { uet.type: 2, uet.psn: " + std::to_string(psn) +
-                   ", nth: 1 }, drop: true }\n"));
-    Requests came(udp);
-    s.lab().host("h2").tap(PortIndex{0}, &came);
-    s.run_to_the_end();
-    const report::Report r = s.report();
-    expect_all_verified(r, 10);
-    EXPECT_EQ(s.fault("f").frames, 1u);
-    EXPECT_EQ(flow_report(r).lost, 1u);
-    EXPECT_EQ(flow_report(r).uet->retransmitted_packets, 1u);
-    EXPECT_EQ(std::ranges::count(came.psns, psn), 1);
-    EXPECT_GT(std::ranges::find(came.psns, psn) - came.psns.begin(), 55) << "later than it would have";
-    EXPECT_EQ(came.psns.size(), 100u);
-    s.expect_books_balance();
-  }
 }
 
 // One packet has a bit that is wrong and an FCS that is right. With UET's CRC it is dropped and comes again; without,
@@ -375,28 +254,6 @@ TEST(Uet, SilentCorruptionIsFoundByTheCrcOrInTheDataOnly) {
       EXPECT_EQ(f.uet->verified, crc ? 10u : 9u);
       EXPECT_EQ(f.corrupted, crc ? 0u : 1u);
     }
-}
-
-TEST(Uet, FaultsFindThePacketsOfAPdc) {
-  for (const bool udp : {true, false}) {
-    Scenario s(pair("message: 40960B, bytes: 819200B, outstanding: 4, qps: 2",
-                    std::string("hosts: { default: { uet: { encapsulation: ") + (udp ? "udp" : "ip") +
-                        " } } }\nfaults:\n"
-                        "  - { name: one, on: h2 in, match: { uet.type: 2, uet.spdcid: 1 }, delay: 1ps }\n"
-                        "  - { name: two, on: h2 in, match: { uet.type: 2, uet.spdcid: 2 }, delay: 1ps }\n"
-                        "  - { name: peer, on: h2 in, match: { uet.type: 2, uet.dpdcid: 2 }, delay: 1ps }\n"
-                        "  - { name: nobody, on: h2 in, match: { uet.type: 2, uet.spdcid: 77 }, delay: 1ps }\n"));
-    Requests came(udp);
-    s.lab().host("h2").tap(PortIndex{0}, &came);
-    s.run_to_the_end();
-    expect_all_verified(s.report(), 20);
-    EXPECT_EQ(came.psns.size(), 200u);
-    EXPECT_EQ(s.fault("one").frames, 100u);
-    EXPECT_EQ(s.fault("two").frames, 100u);
-    EXPECT_EQ(s.fault("peer").frames, static_cast<std::uint64_t>(std::ranges::count(came.dpdcids, 2)));
-    EXPECT_GT(s.fault("peer").frames, 10u);
-    EXPECT_EQ(s.fault("nobody").frames, 0u);
-  }
 }
 
 TEST(Uet, AReadOfAFewOctetsIsAnsweredByAnAcknowledgementAndCounted) {

@@ -312,9 +312,10 @@ void add_run(CLI::App& app, int& exit_code) {
       ->add_option("--replay", o->replay,
                    "Instead of the file's faults: those of such a log, at the instants at which they happened")
       ->type_name("LOG");
-  command->add_flag("--transients", o->transients,
-                    "Look every microsecond when flows to one NIC share it evenly (figures convergence, off_fair_share), and "
-                    "how long after the first loss a packet goes again (repair_after)");
+  command->add_flag(
+      "--transients", o->transients,
+      "Look every microsecond when flows to one NIC share it evenly (figures convergence, off_fair_share), and "
+      "how long after the first loss a packet goes again (repair_after)");
   command->add_flag("--digest", o->digest, "Compute the digest of every departure of every device");
   command->add_flag("--json", o->json, "Print the report as JSON");
   command->add_flag("-q,--quiet", o->quiet, "No progress");

@@ -197,8 +197,8 @@ void Engine::on_timer(Instant now, Pdc& pdc) {
   fail(now, pdc, Status::kPdcFailed, After::kFail);  // nobody closes it
 }
 
-// READ requests that wait for data to let more of them go: if these come slowly nobody was asked about the last ones, or
-// not long ago, and that nothing was heard of them says nothing.
+// READ requests that wait for data to let more of them go: if these come slowly nobody was asked about the last ones,
+// or not long ago, and that nothing was heard of them says nothing.
 bool Engine::asks_first(Instant now, Pdc& pdc) {
   const SentPacket& first = pdc.sent.front();
   if (first.received || first.lost || first.cargo.kind != Cargo::Kind::kRequest || !initiator_.waits_for_reads(pdc))

@@ -86,9 +86,9 @@ void Engine::set_tail(Instant now, Pdc& pdc) {
   pdc.tail_at = now + patience(pdc) * (std::int64_t{2} << doublings);
 }
 
-// All that may go has gone, and nothing was heard for long: the last packet goes again. Of a window of one that is a loss,
-// for it has no other sign; of more, what the answer shows to be missing is. (Of READs the data may be what brings the
-// rest about.)
+// All that may go has gone, and nothing was heard for long: the last packet goes again. Of a window of one that is a
+// loss, for it has no other sign; of more, what the answer shows to be missing is. (Of READs the data may be what
+// brings the rest about.)
 void Engine::on_tail(Instant now, Pdc& pdc) {
   constexpr std::uint8_t kMostDoublings = 16;
   SentPackets& sent = pdc.sent;

@@ -173,7 +173,8 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
 // control packets overtake data.
 void Engine::on_probe_answer(Instant now, Pdc& pdc, Duration rtt) {
   const Nscc* const nscc = pdc.congestion.nscc();
-  if (nscc == nullptr || rtt - nscc->base_rtt() >= nscc->target() || data_lines_[pdc.data_class].config.lossless) return;
+  if (nscc == nullptr || rtt - nscc->base_rtt() >= nscc->target() || data_lines_[pdc.data_class].config.lossless)
+    return;
   const Instant before = std::min(pdc.probed_at, now - patience(pdc));
   SentPackets& sent = pdc.sent;
   bool any = false;

@@ -142,8 +142,8 @@ bool Engine::send_pdc_data(Instant now, DataLine& line, OutPacket& out, Ahead& a
   return false;
 }
 
-// Whether a packet that was just sent has to ask for its acknowledgement: nothing follows that would bring one about, or
-// not soon. What follows slowly counts for one only once in many packets, and all of them would time out before.
+// Whether a packet that was just sent has to ask for its acknowledgement: nothing follows that would bring one about,
+// or not soon. What follows slowly counts for one only once in many packets, and all of them would time out before.
 bool Engine::needs_ack(Instant now, Pdc& pdc, bool more) const noexcept {
   const Duration soon = fep_.config.rto_init / 4;
   if (pdc.sent.size() == 1) pdc.asked_at = now;  // nothing is outstanding from before

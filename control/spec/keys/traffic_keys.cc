@@ -53,7 +53,8 @@ void check_path_mtu(const Tree& map, int said, bool uet) {
         .fail(fmt::format("{} is no path MTU of RoCE; expected 256, 512, 1024, 2048 or 4096", said));
   if (uet && said < 1024)
     map.at_or_self("path-mtu")
-        .fail(fmt::format("{} is no Payload MTU of UET; expected 1024..8192, by the standard 1024, 2048, 4096 or 8192", said));
+        .fail(fmt::format("{} is no Payload MTU of UET; expected 1024..8192, by the standard 1024, 2048, 4096 or 8192",
+                          said));
 }
 
 namespace {

@@ -37,14 +37,15 @@ Form<std::optional<bool>> auto_or_bool() {
 Key<UetNicSpec> uet_profile() {
   const auto form =
       choice<UetProfile>({{"standard", UetProfile::kStandard}, {"ref-prov", UetProfile::kRefProv}});
-  return Key<UetNicSpec>{"profile",
-                         "what the other keys begin as: standard, or ref-prov for what the public reference provider "
-                         "speaks (no UDP, plain ACKs, one path, windows of 128, no NOOPs, its dialect; resource indices "
-                         "from 15 on; its path-mtu is 1024, which traffic has to say)",
-                         [form](const Tree& tree, UetNicSpec& into) { into = UetNicSpec::of(form.read(tree)); },
-                         [form](const UetNicSpec& from) { return form.write(from.profile); },
-                         [](const UetNicSpec& a, const UetNicSpec& b) { return a.profile == b.profile; },
-                         form.schema}
+  return Key<UetNicSpec>{
+      "profile",
+      "what the other keys begin as: standard, or ref-prov for what the public reference provider "
+      "speaks (no UDP, plain ACKs, one path, windows of 128, no NOOPs, its dialect; resource indices "
+      "from 15 on; its path-mtu is 1024, which traffic has to say)",
+      [form](const Tree& tree, UetNicSpec& into) { into = UetNicSpec::of(form.read(tree)); },
+      [form](const UetNicSpec& from) { return form.write(from.profile); },
+      [](const UetNicSpec& a, const UetNicSpec& b) { return a.profile == b.profile; },
+      form.schema}
       .show();
 }
 
@@ -107,7 +108,8 @@ const Table<NsccSpec>& nscc_keys() {
            "in full packets; below 1: when the only packet in flight is trimmed or lost the window is halved, and kept "
            "by pacing (1: never, as the reference has it)"),
        key("part-gain", &NsccSpec::part_gain, fraction(),
-           "increase of a window below a packet, a part of each packet that arrives; if switches do not trim, and is not "
+           "increase of a window below a packet, a part of each packet that arrives; if switches do not trim, and is "
+           "not "
            "marked"),
        key("alpha", &NsccSpec::alpha, ratio(), "proportional increase, times mtu a b / target"),
        key("fi", &NsccSpec::fi, ratio(), "fair increase, times mtu a"),

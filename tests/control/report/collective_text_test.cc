@@ -67,8 +67,9 @@ TEST(CollectiveText, OverUetNothingIsSaidOfWhatOnlyRoceHas) {
   c.transport = "uet/rud";
   c.retransmitted_packets = 7;
   c.ecn_marked = 3;
-  EXPECT_THAT(collective_text({c}), AllOf(HasSubstr("uet/rud"), HasSubstr("sum: 7 packets were sent again of 0; 3 came "
-                                                                          "with CE\n"),
+  EXPECT_THAT(collective_text({c}), AllOf(HasSubstr("uet/rud"),
+                                          HasSubstr("sum: 7 packets were sent again of 0; 3 came "
+                                                    "with CE\n"),
                                           Not(HasSubstr("timeout")), Not(HasSubstr("CNP"))));
 }
 

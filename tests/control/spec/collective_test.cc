@@ -184,7 +184,8 @@ TEST(CollectiveErrors, WhatUetDoesNotHave) {
   EXPECT_EQ(collective_error("size: 1MiB, transport: uet, service: uud"),
             "x.yaml:4:53: collectives.0.service: unknown 'uud'; did you mean 'rud'? Expected rud or rod");
   EXPECT_EQ(collective_error("size: 1MiB, transport: uet, path-mtu: 512"),
-            "x.yaml:4:54: collectives.0.path-mtu: 512 is no Payload MTU of UET; expected 1024..8192, by the standard 1024, 2048, 4096 or 8192");
+            "x.yaml:4:54: collectives.0.path-mtu: 512 is no Payload MTU of UET; expected 1024..8192, by the standard "
+            "1024, 2048, 4096 or 8192");
   EXPECT_EQ(collective_error("size: 1MiB, path-mtu: 8192"),
             "x.yaml:4:38: collectives.0.path-mtu: 8192 is no path MTU of RoCE; expected 256, 512, 1024, 2048 or 4096");
   // Ethernet's MTU counts from the IP header: IPv4 20, UDP 8, PDS 12, SES 44, CRC 4.

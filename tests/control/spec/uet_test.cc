@@ -142,7 +142,8 @@ TEST(UetSpec, WhatTrafficMayNotSay) {
             "x.yaml:5:43: traffic.0.service: has no meaning here; expected it under transport: uet");
   EXPECT_EQ(uet_error(", path-mtu: 4086"), "(no error)");
   EXPECT_EQ(uet_error(", path-mtu: 512"),
-            "x.yaml:5:60: traffic.0.path-mtu: 512 is no Payload MTU of UET; expected 1024..8192, by the standard 1024, 2048, 4096 or 8192");
+            "x.yaml:5:60: traffic.0.path-mtu: 512 is no Payload MTU of UET; expected 1024..8192, by the standard 1024, "
+            "2048, 4096 or 8192");
   EXPECT_EQ(uet_error(", service: rudi, operation: send"),
             "x.yaml:5:76: traffic.0.operation: RUDI carries what may happen twice; expected write or read");
   EXPECT_EQ(uet_error(", service: uud, operation: read"),
@@ -209,9 +210,10 @@ TEST(UetSpec, NoWindowIsAboveWhatTheOtherEndTakes) {
   EXPECT_EQ(uet_error("", "hosts: { other: { uet: { window: 128, mp-range: 128 } } }\n" + nodes),
             "x.yaml:5:45: traffic.0.transport: window of h1:1 is 512, above mp-range of h2:1 (128), which would refuse "
             "some; expected in hosts.<profile>.uet no window above mp-range of the other end");
-  EXPECT_EQ(uet_error("", "hosts: { other: { uet: { window: 1024, mp-range: 1024 } } }\n" + nodes),
-            "x.yaml:5:45: traffic.0.transport: window of h2:1 is 1024, above mp-range of h1:1 (512), which would refuse "
-            "some; expected in hosts.<profile>.uet no window above mp-range of the other end");
+  EXPECT_EQ(
+      uet_error("", "hosts: { other: { uet: { window: 1024, mp-range: 1024 } } }\n" + nodes),
+      "x.yaml:5:45: traffic.0.transport: window of h2:1 is 1024, above mp-range of h1:1 (512), which would refuse "
+      "some; expected in hosts.<profile>.uet no window above mp-range of the other end");
 }
 
 TEST(UetSpec, LossIsInferredUnlessSaidOtherwise) {

@@ -126,9 +126,9 @@ TEST_F(CompareTransports, KeysThatTakeTheSameAreOneDimension) {
 
 // The end of a run with what passed before it settled.
 TEST_F(CompareTransports, LooksForWhatPassesIfSomebodyAsks) {
-  const Outcome o = railyard({"compare-transports", "incast.yaml", "--column",
-                              "uet/rud/trim,qos.default.classes.3.queue-alpha=1/64", "--metric",
-                              "repair_after,trimmed,convergence", "--json"});
+  const Outcome o =
+      railyard({"compare-transports", "incast.yaml", "--column", "uet/rud/trim,qos.default.classes.3.queue-alpha=1/64",
+                "--metric", "repair_after,trimmed,convergence", "--json"});
   ASSERT_EQ(o.exit_code, kOk) << o.err;
   const auto figures = nlohmann::json::parse(o.out)["blocks"][0]["figures"];
   ASSERT_GT(figures["trimmed"][0]["median"], 0);

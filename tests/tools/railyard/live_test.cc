@@ -113,8 +113,9 @@ TEST_F(Live, FlowsAndAReportWhileItIsUp) {
 // Ultra Ethernet's engine under the wall clock, and what is told of it: flows, NICs, and a PDC that fails.
 TEST_F(Live, FlowsOverUetWhileItIsUp) {
   const auto start = [&](const char* bytes) {
-    up({"--set", "traffic.0.transport=uet", "--set", "traffic.0.dscp=26", "--set", std::string("traffic.0.bytes=") + bytes,
-        "--set", "hosts.default.uet.rto=50ms", "--set", "hosts.default.uet.retries=1"});
+    up({"--set", "traffic.0.transport=uet", "--set", "traffic.0.dscp=26", "--set",
+        std::string("traffic.0.bytes=") + bytes, "--set", "hosts.default.uet.rto=50ms", "--set",
+        "hosts.default.uet.retries=1"});
   };
   start("1MB");
   json status;

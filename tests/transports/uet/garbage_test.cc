@@ -242,8 +242,8 @@ TEST_F(Garbage, ControlPacketsThatMakeNoSense) {
   expect_alive();
 }
 
-// All packets of a message repeat what it is. What one says of its place was checked against what it says of the length,
-// and is nowhere in a message of another length; nor does a WRITE complete a SEND.
+// All packets of a message repeat what it is. What one says of its place was checked against what it says of the
+// length, and is nowhere in a message of another length; nor does a WRITE complete a SEND.
 TEST_F(Garbage, WhatGoesOnWithAMessageSaysOfItWhatItsFirstPacketSaid) {
   constexpr std::uint32_t kPayloadMtu = 1024;  // test_config()
   const std::vector<std::byte> full(kPayloadMtu), rest(16);

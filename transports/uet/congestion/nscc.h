@@ -5,13 +5,13 @@
 //   not marked        proportional increase, or fast        fair increase: a queue that nobody marks is short-lived
 //   marked            nothing: only the path is bad         multiplicative decrease
 //
-// DEVIATION: with min_wnd below a packet (the reference's is one) the window may be a part of a packet. More senders than
-// packets fit the pipe and the queue that they share would else have most of them trimmed, again and again. So the window
-// is halved when the only packet in flight is trimmed or lost, and grows by part_gain with each that arrives; it is kept
-// by pacing: the next packet goes a round trip / window (in packets) after the last (Swift, SIGCOMM 2020, §3.1 and
-// algorithm 1). Marks and delays do not count there: whoever has a whole packet or more would take what others give up.
-// But where switches do not trim a marked packet lets no part grow: what does not fit the queue is lost there, and found
-// out late, by a timer of the sender.
+// DEVIATION: with min_wnd below a packet (the reference's is one) the window may be a part of a packet. More senders
+// than packets fit the pipe and the queue that they share would else have most of them trimmed, again and again. So the
+// window is halved when the only packet in flight is trimmed or lost, and grows by part_gain with each that arrives; it
+// is kept by pacing: the next packet goes a round trip / window (in packets) after the last (Swift, SIGCOMM 2020, §3.1
+// and algorithm 1). Marks and delays do not count there: whoever has a whole packet or more would take what others give
+// up. But where switches do not trim a marked packet lets no part grow: what does not fit the queue is lost there, and
+// found out late, by a timer of the sender.
 //
 // DEVIATION: the weighted average of the delay is the simulator's (0.0125 of each sample), where the specification is
 // said to weight over a round trip (uet §13, 26).

@@ -207,10 +207,10 @@ void FlowEndpoint::post_one(Instant now, Lane& lane, Flow& flow, std::uint64_t w
   const bool write = c.operation == FlowOperation::kWrite;
   const bool idempotent = c.mode == DeliveryMode::kRudi;
   SendWr wr{.wr_id = wr_id,
-            .operation = read                              ? Operation::kRead
-                         : write                           ? Operation::kWrite
-                         : c.mode == DeliveryMode::kUud    ? Operation::kDatagram
-                                                           : Operation::kSend,
+            .operation = read                           ? Operation::kRead
+                         : write                        ? Operation::kWrite
+                         : c.mode == DeliveryMode::kUud ? Operation::kDatagram
+                                                        : Operation::kSend,
             .mode = c.mode,
             .peer = lane.peer,
             .lane = *lane.pdc_lane,
@@ -218,7 +218,9 @@ void FlowEndpoint::post_one(Instant now, Lane& lane, Flow& flow, std::uint64_t w
             .pid_on_fep = static_cast<std::uint16_t>(lane.peer_name >> 12),
             .resource_index = static_cast<std::uint16_t>(lane.peer_name & 0xFFF),
             .memory_key = read || write ? std::uint64_t{lane.peer_key} | (idempotent ? kIdempotentSafe : 0) : 0,
-            .buffer_offset = read || idempotent ? stream : write ? at_slot : 0};
+            .buffer_offset = read || idempotent ? stream
+                             : write            ? at_slot
+                                                : 0};
   wr.data_class = lane.data_class;
   if (!read && !idempotent) wr.header_data = k | std::uint64_t{slot} << kMessageBits;
   const auto posted = uet_.engine().post(now, lane.context, wr);

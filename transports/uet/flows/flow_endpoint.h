@@ -131,7 +131,8 @@ class FlowEndpoint final : public Endpoint, public RankHost {
     bool failed = false;
     // At the sink.
     NumbersDone whole;  // messages that have come
-    // RUDI: the farthest offset that a packet of use came from; UUD: the last of the datagrams that have come, by number.
+    // RUDI: the farthest offset that a packet of use came from; UUD: the last of the datagrams that have come, by
+    // number.
     std::uint64_t farthest = 0;
     std::vector<std::byte> memory;
     // RUDI: WRITEs of which something has come.
@@ -155,7 +156,8 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   static constexpr unsigned kSlotBits = 16;     // of a wr_id; the lane is above
   static constexpr unsigned kMessageBits = 48;  // of header_data; the sink's slot is above
 
-  // What a lane's context is addressed by, PIDonFEP and 12 bits of resource index; and back, any number for a foreign one.
+  // What a lane's context is addressed by, PIDonFEP and 12 bits of resource index; and back, any number for a foreign
+  // one.
   std::uint32_t name_of(std::uint32_t lane) const noexcept { return lane + first_resource_index_; }
   std::uint32_t lane_named(std::uint32_t name) const noexcept { return name - first_resource_index_; }
 

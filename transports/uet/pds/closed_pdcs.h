@@ -1,5 +1,5 @@
-// PDCs that a target has closed, remembered for at least as long as packets of them may still be under way: a late copy of the
-// first one would open another and be carried out again (uet §5.2).
+// PDCs that a target has closed, remembered for at least as long as packets of them may still be under way: a late copy
+// of the first one would open another and be carried out again (uet §5.2).
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace railyard::uet {
 
 class ClosedPdcs {
  public:
-  // The life of a packet is not known. (No source has a value: the limit of a TCP segment's, RFC 9293 section 3.4.2, is 2
-  // minutes, of a network of many kilometres and seconds of buffer.)
+  // The life of a packet is not known. (No source has a value: the limit of a TCP segment's, RFC 9293 section 3.4.2, is
+  // 2 minutes, of a network of many kilometres and seconds of buffer.)
   static constexpr Duration kRemembered{1'000'000'000'000};
   // Of more the oldest are forgotten: as many as there are PDCIDs of one peer.
   static constexpr std::size_t kMost = 65'536;

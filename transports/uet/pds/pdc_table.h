@@ -27,7 +27,8 @@ class PdcTable {
 
   // At most `most` at a time, 2..65535; a PDCID is not used again before it has rested for `packets` or `target`. A
   // quarter of them, and at least one, is never an initiator's: two ends that had given all to PDCs of their own would
-  // wait for each other. As many are never a target's: who opens PDCs without end would leave none for what begins here.
+  // wait for each other. As many are never a target's: who opens PDCs without end would leave none for what begins
+  // here.
   PdcTable(std::uint16_t most, Duration packets, Duration target)
       : most_(most), most_of_a_kind_(most - std::max(1u, most / 4u)), resting_{Resting{packets}, Resting{target}} {
     pdcs_.emplace_back();

@@ -72,8 +72,8 @@ Target::Inbound* Target::find_open(Pdc& pdc, std::uint16_t message_id, std::uint
 // the PDC, whose close is asked for when nothing comes any more.
 bool Target::has_room(const Pdc& pdc) const noexcept { return pdc.inbound.size() <= fep_.config.mp_range; }
 
-// What all packets of a message repeat unchanged (uet §6.2). One that does not is of no message that is open: what it says
-// of its place was never checked against this one.
+// What all packets of a message repeat unchanged (uet §6.2). One that does not is of no message that is open: what it
+// says of its place was never checked against this one.
 bool Target::continues(const Inbound& m, ContextId id, const SesRequestValues& r) noexcept {
   return m.given_up || (m.opcode == r.opcode && m.context == id && m.total == r.request_length &&
                         m.initiator == r.initiator && m.job_id == r.job_id && m.match_bits == r.match_bits);

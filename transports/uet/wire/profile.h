@@ -11,12 +11,12 @@ namespace railyard::uet {
 struct Profile {
   EncapsulationConfig encapsulation{};
   Dialect dialect{};
-  std::uint32_t payload_mtu = 4096;      // 1024, 2048, 4096 or 8192 (UET page §1.5)
+  std::uint32_t payload_mtu = 4096;        // 1024, 2048, 4096 or 8192 (UET page §1.5)
   std::uint16_t first_resource_index = 0;  // of contexts of flows, which are job 1's, from PIDonFEP 0 on
-  std::uint32_t window = 512;            // packets outstanding, and MP_RANGE
-  std::uint32_t paths = 256;             // entropy values of a PDC
-  bool ack_cc = true;                    // the peer makes something of what an ACK says for congestion control
-  bool keep_alive = true;                // the peer knows NOOPs
+  std::uint32_t window = 512;              // packets outstanding, and MP_RANGE
+  std::uint32_t paths = 256;               // entropy values of a PDC
+  bool ack_cc = true;                      // the peer makes something of what an ACK says for congestion control
+  bool keep_alive = true;                  // the peer knows NOOPs
 
   bool operator==(const Profile&) const = default;
 };
