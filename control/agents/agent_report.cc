@@ -106,6 +106,7 @@ CollectiveReport agent_collective_report(const build::BuiltLab& lab, const Agent
   set_times(r, times);
   std::vector<const RankProgram*> programs;
   r.completed = true;
+  Histogram messages;  // of built-in ranks
   for (std::uint32_t i = 0; i < ranks; ++i) {
     const spec::PortName& nic = s.what->nics[i];
     const bool agents = s.what->is_agents(i);
@@ -118,14 +119,18 @@ CollectiveReport agent_collective_report(const build::BuiltLab& lab, const Agent
     r.completed = r.completed && complete;
     const std::uint64_t before = r.wrong_bytes;
     if (agents && s.results[i]) add_agents(r, *s.results[i]);
-    if (!agents) add_built_in(r, *s.what->ranks[i]);
+    if (!agents) {
+      add_built_in(r, *s.what->ranks[i]);
+      messages.merge(s.what->ranks[i]->message_times());
+    }
     if (before == 0 && r.wrong_bytes > 0)
       r.wrong = fmt::format("{} of rank {} ({}), repeat {}, octet {}", r.wrong_bytes, i, spec::format(nic),
                             (agents ? s.results[i]->wrong_repeat : s.what->ranks[i]->wrong().repeat) + 1,
                             agents ? s.results[i]->wrong_offset : s.what->ranks[i]->wrong().offset);
   }
+  report::set_messages(r, messages);
   set_job(r, lab, s, times, r.limit_bps);
-  r.limit_bps *= report::framing_share(programs, c, false, {});
+  r.limit_bps *= report::framing_share(programs, c, false, {}, lab.framing(lab.port(s.what->nics[0])));
   if (!r.completed) r.stalled = s.state;
   r.verified = r.completed && r.wrong_bytes == 0 && r.wrong_messages == 0;
   return r;

@@ -63,6 +63,7 @@ class BuiltLab::Builder {
       // A trunk's propagation passes between the two daemons.
       const bool trunk = graph_.is_trunk(graph_.node(l.a.node)) || graph_.is_trunk(graph_.node(l.b.node));
       Link link{built_.port(l.a), built_.port(l.b), l.rate, trunk ? Duration{} : l.delay};
+      link.framing = l.framing;
       if (l.llr) link.retry = retry_of(*l.llr);
       link.credits_at_a = credits_at(lab_, l, l.a);
       link.credits_at_b = credits_at(lab_, l, l.b);
@@ -289,7 +290,7 @@ class BuiltLab::Builder {
     const spec::PortName name{node.name, static_cast<int>(p) + 1};
     NicDriver driver;
     if (std::holds_alternative<std::monostate>(attach))
-      driver.endpoint = services_->drive(name, nic_config, next_hop_mac(name), link_at(graph_.node(node.name), p).rate,
+      driver.endpoint = services_->drive(name, nic_config, next_hop_mac(name), link_at(graph_.node(node.name), p),
                                          roce_->drive(name, make_generator(name)), roce_->first_free_qpn(name));
     if (driver.endpoint != nullptr) driver.endpoint = uet_->drive(name, std::move(driver.endpoint));
     if (const auto* pcap = std::get_if<spec::AttachPcap>(&attach)) {
@@ -315,6 +316,8 @@ class BuiltLab::Builder {
 
   std::unique_ptr<TrafficGenerator> make_generator(const spec::PortName& name) {
     Ends& e = ends_[name];
+    const Framing framing = link_at(graph_.node(name.node), static_cast<std::size_t>(name.port) - 1).framing;
+    for (TxFlowConfig& c : e.sends) c.framing = framing;
     auto generator = std::make_unique<TrafficGenerator>(std::move(e.sends), e.receives);
     if (!generator->has_flows()) return generator;  // a NIC with another endpoint does without it
     built_.generators_.push_back(generator.get());
@@ -446,6 +449,7 @@ class BuiltLab::Builder {
     const spec::NodeSpec& peer = lab_.nodes[e.neighbour];
     HeadroomTerms terms;
     terms.rate = link.rate;
+    terms.framing = link.framing;
     terms.propagation = link.delay;
     terms.peer_response = peer_response(lab_, peer, link.rate);
     // The way of a pause frame through a trunk, and of what is sent meanwhile.
@@ -453,7 +457,8 @@ class BuiltLab::Builder {
     terms.rx_latency = profile.latency;
     terms.own_frame = terms.peer_frame = largest_frame(link.mtu);
     terms.least_frame = t.least_frame;
-    if (link.llr) terms.retry = LinkRetry::delay(retry_of(*link.llr), link.rate, link.delay, terms.own_frame);
+    if (link.llr)
+      terms.retry = LinkRetry::delay(retry_of(*link.llr), link.rate, link.framing, link.delay, terms.own_frame);
     const Bytes computed = profile.cell * headroom_cells(terms, profile.cell);
     const Bytes pool = profile.headroom_pool;
     const Bytes configured = t.headroom.value_or(pool > Bytes{} ? Bytes{} : computed);

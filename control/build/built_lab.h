@@ -15,6 +15,7 @@
 #include "control/build/service_nics.h"
 #include "control/build/uet_nics.h"
 #include "control/spec/spec.h"
+#include "dataplane/base/framing.h"
 #include "dataplane/device/fabric.h"
 #include "dataplane/nic/host.h"
 #include "dataplane/nic/traffic_generator.h"
@@ -65,6 +66,7 @@ class BuiltLab {
   }
   // The rate of the link at a port, 0 if there is none; and the name of the port at its other end.
   BitRate rate(PortRef port) const noexcept;
+  Framing framing(PortRef port) const noexcept;
   Duration delay(PortRef port) const noexcept;
   int mtu(PortRef port) const noexcept;
   std::string peer_name(PortRef port) const;

@@ -31,6 +31,11 @@ BitRate BuiltLab::rate(PortRef port) const noexcept {
   return link == 0 ? BitRate{} : lab_.links[link - 1].rate;
 }
 
+Framing BuiltLab::framing(PortRef port) const noexcept {
+  const std::size_t link = link_of_[port.device.index()][port.port.index()];
+  return link == 0 ? Framing{} : lab_.links[link - 1].framing;
+}
+
 Duration BuiltLab::delay(PortRef port) const noexcept {
   const std::size_t link = link_of_[port.device.index()][port.port.index()];
   return link == 0 ? Duration{} : lab_.links[link - 1].delay;

@@ -11,16 +11,14 @@
 namespace railyard::build {
 namespace {
 
-constexpr std::uint32_t kOverhead = kPreambleOctets + kGapOctets;
-
 // The worst of both rates: what has begun at the lower one takes its time while the peer sends at the higher one, and
 // a pause frame that is on its way takes effect after the longer response.
 HeadroomTerms in_transition(const HeadroomTerms& from, const HeadroomTerms& to) noexcept {
   const BitRate lower = std::min(from.rate, to.rate);
   HeadroomTerms t = to;
   t.rate = std::max(from.rate, to.rate);
-  t.peer_response =
-      std::max(from.peer_response, to.peer_response) + Bytes{t.own_frame + kLeastFrameOctets + 2 * kOverhead} / lower;
+  t.peer_response = std::max(from.peer_response, to.peer_response) +
+                    Bytes{t.framing.slot(t.own_frame) + t.framing.slot(kLeastFrameOctets)} / lower;
   t.retry = std::max(from.retry, to.retry);
   return t;
 }
@@ -29,7 +27,7 @@ HeadroomTerms in_transition(const HeadroomTerms& from, const HeadroomTerms& to) 
 // spite of it.
 Duration duration_of(const HeadroomTerms& t, BitRate lower) noexcept {
   return 2 * (2 * t.propagation + t.peer_response + t.rx_latency + t.retry +
-              Bytes{t.own_frame + t.peer_frame + 2 * kOverhead} / lower);
+              Bytes{t.framing.slot(t.own_frame) + t.framing.slot(t.peer_frame)} / lower);
 }
 
 }  // namespace

@@ -58,11 +58,13 @@ std::optional<CreditConfig> credits_at(const spec::Lab& lab, const spec::LinkSpe
   const Receiver to = receiver_of(lab, node);
   HeadroomTerms terms;
   terms.rate = link.rate;
+  terms.framing = link.framing;
   terms.propagation = link.delay;
   terms.peer_response = peer_response(lab, peer, link.rate);
   terms.rx_latency = to.latency;
   terms.own_frame = terms.peer_frame = largest_frame(link.mtu);
-  if (link.llr) terms.retry = LinkRetry::delay(retry_of(*link.llr), link.rate, link.delay, terms.own_frame);
+  if (link.llr)
+    terms.retry = LinkRetry::delay(retry_of(*link.llr), link.rate, link.framing, link.delay, terms.own_frame);
   CreditConfig credits;
   credits.cell = static_cast<std::uint32_t>(to.cell.n);
   bool any = false;

@@ -106,6 +106,7 @@ roce::QpAttributes attributes_of(const spec::RoceNicSpec& s, int path_mtu) {
 
 struct RoceNics::Nic {
   BitRate rate{};
+  Framing framing;
   std::uint32_t generator_flows = 0;  // that end here
   std::uint32_t generator_sends = 0;
   std::uint32_t qps = 0;
@@ -143,7 +144,10 @@ RoceNics::RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& 
   take(std::move(collectives));
   for (const spec::LinkSpec& l : lab.links)
     for (const spec::PortName& end : {l.a, l.b})
-      if (const auto nic = nics_.find(end); nic != nics_.end()) nic->second.rate = l.rate;
+      if (const auto nic = nics_.find(end); nic != nics_.end()) {
+        nic->second.rate = l.rate;
+        nic->second.framing = l.framing;
+      }
   const bool real = lab.run.payload == spec::Payload::kReal;
   for (auto& [name, nic] : nics_) {
     if (nic.qps == 0 && nic.ranks == 0) continue;
@@ -238,6 +242,7 @@ const spec::RoceNicSpec& RoceNics::settings(const spec::PortName& name) const {
 
 roce::EngineConfig RoceNics::engine_config(const spec::PortName& name, const Nic& nic) const {
   roce::EngineConfig c = settings_of(lab_, name, nic.rate);
+  c.framing = nic.framing;
   c.first_qpn = kFirstQp + nic.generator_flows;
   c.most_qps = nic.qps;
   return c;

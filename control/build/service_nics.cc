@@ -52,14 +52,15 @@ void ServiceNics::add_client(workload::FlowPlan plan, const roce::AddressVector&
 }
 
 std::unique_ptr<Endpoint> ServiceNics::drive(const spec::PortName& name, const NicConfig& nic,
-                                             wire::MacAddress next_hop, BitRate rate, std::unique_ptr<Endpoint> rest,
-                                             std::uint32_t first_qpn) {
+                                             wire::MacAddress next_hop, const spec::LinkSpec& link,
+                                             std::unique_ptr<Endpoint> rest, std::uint32_t first_qpn) {
   const spec::HostProfile& host = lab_.hosts.at(lab_.find(name.node)->profile);
   const std::vector<Client> clients = std::exchange(clients_[name], {});
   if (clients.empty() && host.roce.services.empty()) return rest;
   const auto class_of = [trust = nic.trust](std::uint8_t dscp) { return Priority{trust.dscp_to_class[dscp]}; };
   roce::ServiceEndpointConfig c;
-  c.engine = RoceNics::settings_of(lab_, name, rate);
+  c.engine = RoceNics::settings_of(lab_, name, link.rate);
+  c.engine.framing = link.framing;
   c.engine.first_qpn = first_qpn;
   c.engine.most_qps = static_cast<std::uint32_t>(2 * kMostSessions + clients.size() + 1);
   c.connections.seed = {mix64(lab_.run.seed.value ^ mix64(wire::mac_word(nic.mac)))};

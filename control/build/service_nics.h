@@ -34,7 +34,7 @@ class ServiceNics {
   // What drives a NIC beside `rest`, whose QP numbers are less than `first_qpn`: an endpoint with its services and
   // clients, and `rest`. `rest` alone, if it has neither. Once for each NIC. `next_hop`: where it sends everything.
   std::unique_ptr<Endpoint> drive(const spec::PortName& nic, const NicConfig& config, wire::MacAddress next_hop,
-                                  BitRate rate, std::unique_ptr<Endpoint> rest, std::uint32_t first_qpn);
+                                  const spec::LinkSpec& link, std::unique_ptr<Endpoint> rest, std::uint32_t first_qpn);
 
   // Of all NICs that were driven.
   struct Nic {

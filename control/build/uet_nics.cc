@@ -63,6 +63,7 @@ bool are_of_one_class(const spec::TrafficSpec& a, const spec::TrafficSpec& b) {
 struct UetNics::Nic {
   std::vector<const spec::TrafficSpec*> likes;  // what its data look like, of each class
   BitRate rate{};                           // of the slowest link that it sends to, its own included
+  Framing framing;                          // of its own link
   std::size_t completions = 0;              // of flows, that can wait at once
   bool ranks = false;                       // of collectives
   uet::FlowEndpoint* endpoint = nullptr;
@@ -156,7 +157,10 @@ const spec::UetNicSpec& UetNics::settings(const spec::PortName& name) const {
 // Rates, and the longest round trip without queues: of a full packet, and of the ACK that comes back.
 void UetNics::find_network(const std::vector<workload::FlowPlan>& plans) {
   routing::PathTimes times(lab_);
-  for (auto& [name, nic] : nics_) nic.rate = times.rate(name);
+  for (auto& [name, nic] : nics_) {
+    nic.rate = times.rate(name);
+    nic.framing = times.framing(name);
+  }
   const auto consider = [&](const spec::PortName& from, const spec::PortName& to, const spec::TrafficSpec& t) {
     const BitRate slower = std::min(times.rate(from), times.rate(to));
     for (const spec::PortName& end : {from, to}) {
@@ -273,9 +277,8 @@ uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& 
   c.infer_loss = s.loss_inference.value_or(true);
   c.probe = s.probe;
   c.rudi_window = static_cast<std::uint32_t>(s.rudi_window);
-  c.around_octets = static_cast<std::uint32_t>(
-      around(t, s) - (t.ip_version == 4 ? int{wire::Ipv4::kOctets} : int{wire::Ipv6::kOctets}) +
-      static_cast<int>(kPreambleOctets + kGapOctets));
+  c.around_octets =
+      around(t, s) - (t.ip_version == 4 ? int{wire::Ipv4::kOctets} : int{wire::Ipv6::kOctets}) + nic.framing.around();
   c.control = class_of(s.control_priority, s.control_dscp);
   for (const spec::TrafficSpec* of : nic.likes) {
     const uet::DataClass data = data_class(nic, s, *of, class_of(of->priority, of->dscp));
@@ -307,6 +310,7 @@ uet::DataClass UetNics::data_class(const Nic& nic, const spec::UetNicSpec& s, co
   }
   c.multipath.policy = policy_of(s.path_policy);
   c.multipath.paths = static_cast<std::uint32_t>(s.paths);
+  c.multipath.recycled = static_cast<std::uint32_t>(s.recycled);
   if (!trimming) c.multipath.reps.freeze = Duration{};
   return c;
 }

@@ -59,6 +59,7 @@ hosts::LabHosts namespace_hosts(const spec::Lab& lab, const std::string& name) {
         made.mtu = end->second.link->mtu;
         made.rate = {static_cast<std::int64_t>(static_cast<Int128>(end->second.link->rate.bps) *
                                                lab.run.scale_numerator / lab.run.scale_denominator)};
+        made.framing = end->second.link->framing;
         made.neighbour = neighbour(lab, end->second.peer);
       }
       host.nics.push_back(made);

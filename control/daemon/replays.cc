@@ -76,7 +76,9 @@ json Replays::start(PortRef port, const std::string& name, const std::string& fi
                             ? spec::automatic_mac(peer.device.index(), peer.port.value + 1)
                             : lab.node_of(peer.device).nics[peer.port.index()].mac.value_or(wire::MacAddress{});
   Host& host = host_of(port);
-  auto plan = plan_replay(frames_of(file), host.config().nics[port.port.index()], next_hop, timing_of(options));
+  ReplayTiming timing = timing_of(options);
+  timing.framing = lab.framing(port);
+  auto plan = plan_replay(frames_of(file), host.config().nics[port.port.index()], next_hop, timing);
   if (!plan) throw ApiError(400, fmt::format("{}: {}", file, plan.error()));
   if (there != replays_.end()) end(there->first);
 

@@ -46,8 +46,8 @@ constexpr Duration kBurst{250'000'000};
 // Of the queue in front of the token bucket: what twenty UDP sockets may have in it (net.core.wmem_default), so that
 // senders are held back and nothing is lost here.
 constexpr Bytes kQueue = 4_MiB;
-// On the wire, not in a packet's length: preamble, FCS, gap.
-constexpr int kWireOverhead = 24;
+// On the wire, not in a packet's length.
+constexpr int kFcs = 4;
 
 // Routing tables and priorities of rules: 1000 + port.
 constexpr int kFirstTable = 1000;
@@ -320,7 +320,7 @@ void add_shaper(Batch& tc, const HostNic& nic, std::size_t n) {
   const Bytes burst = std::max(nic.rate * kBurst, Bytes{2 * (nic.mtu + 64)});
   // Its inner queue drops and marks nothing before it is full: marks come from the fabric only.
   tc.add("qdisc replace dev eth{} root tbf rate {}bit burst {} limit {} overhead {}", n + 1, nic.rate.bps, burst.n,
-         kQueue.n, kWireOverhead);
+         kQueue.n, kFcs + nic.framing.around());
 }
 
 Batch shapers(const LabHosts& lab, const NamespaceHost& host) {

@@ -56,11 +56,11 @@ LabReport lab_report(const build::BuiltLab& lab) {
 }
 
 // How much of the time until `time` the port was sending.
-double utilisation(const PortCounters& c, std::int64_t rate_bps, Duration time) {
+double utilisation(const PortCounters& c, std::int64_t rate_bps, Framing framing, Duration time) {
   if (rate_bps <= 0 || time <= Duration{}) return 0;
-  constexpr std::uint64_t kOverhead = kPreambleOctets + kGapOctets;
-  const std::uint64_t octets = c.tx_octets() + c.tx_packets() * kOverhead +
-                               (c.tx_control - c.credit_messages_sent) * (kLeastFrameOctets + kOverhead) +
+  // A negative preamble makes it less than the frames.
+  const std::uint64_t octets = c.tx_octets() + c.tx_packets() * static_cast<std::uint64_t>(framing.around()) +
+                               (c.tx_control - c.credit_messages_sent) * framing.slot(kLeastFrameOctets) +
                                c.credit_octets_sent;
   return static_cast<double>(octets) * 8 / (static_cast<double>(rate_bps) * seconds(time));
 }
@@ -112,7 +112,7 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
       port.rate_bps = lab.rate(ref).bps;
       port.counters = c.ports[p];
       const DeviceCounters& under_load = loaded.empty() ? c : loaded[d];
-      port.utilisation = utilisation(under_load.ports[p], port.rate_bps, under_load.at - Instant{});
+      port.utilisation = utilisation(under_load.ports[p], port.rate_bps, lab.framing(ref), under_load.at - Instant{});
       if (port.is_switch) r.engine.packet_hops += c.ports[p].tx_packets();
       r.ports.push_back(std::move(port));
     }

@@ -13,13 +13,14 @@
 namespace railyard::report {
 namespace {
 
-// Octets on the wire of a message's packets: Ethernet 14, IP, UDP 8, BTH 12, ICRC 4, FCS 4, preamble and gap 20 each;
+// Octets on the wire of a message's packets: Ethernet 14, IP, UDP 8, BTH 12, ICRC 4, FCS 4, preamble and gap each;
 // RETH 16 and immediate data 4 once, with selective repeat the RETH and 8 of SRETH in each.
 // Of UET PDS 12, SES 44 and what they are put into in the place of UDP, BTH and ICRC, in each (UET page §3, §4).
-double wire_octets(std::uint64_t octets, const spec::CollectiveSpec& c, bool selective, const spec::UetNicSpec& uet) {
+double wire_octets(std::uint64_t octets, const spec::CollectiveSpec& c, bool selective, const spec::UetNicSpec& uet,
+                   Framing framing) {
   const auto mtu = static_cast<std::uint64_t>(c.path_mtu);
   const auto packets = static_cast<double>((octets + mtu - 1) / mtu);
-  const double around = 14 + (c.ip_version == 4 ? 20 : 40) + 4 + 20;
+  const double around = 14 + (c.ip_version == 4 ? 20 : 40) + 4 + framing.around();
   if (c.is_uet()) return static_cast<double>(octets) + packets * (around + 12 + 44 + uet_outer_octets(uet));
   const double each = around + 8 + 12 + 4 + (selective ? 24 : 0);
   return static_cast<double>(octets) + packets * each + (selective ? 4 : 20);
@@ -28,14 +29,14 @@ double wire_octets(std::uint64_t octets, const spec::CollectiveSpec& c, bool sel
 }  // namespace
 
 double framing_share(const std::vector<const RankProgram*>& programs, const spec::CollectiveSpec& c, bool selective,
-                     const spec::UetNicSpec& uet) {
+                     const spec::UetNicSpec& uet, Framing framing) {
   double payload = 0;
   double wire = 0;
   for (const RankProgram* program : programs)
     for (const CollectiveStep& s : program->steps)
       if (s.kind == CollectiveStep::Kind::kSend && !program->connections[s.connection].scale_up) {
         payload += s.octets;
-        wire += wire_octets(s.octets, c, selective, uet);
+        wire += wire_octets(s.octets, c, selective, uet, framing);
       }
   return wire > 0 ? payload / wire : 0;
 }
@@ -248,6 +249,11 @@ void add(CollectiveReport& r, const RankTraffic& t) noexcept {
   r.cnp_handled += t.cnp_handled;
 }
 
+void set_messages(CollectiveReport& r, const Histogram& times) {
+  if (times.count() == 0) return;
+  r.messages = {times.count(), times.mean() / 1000, Percentiles::of(times)};
+}
+
 CollectiveReport collective_report(const build::BuiltLab& lab, const build::Collective& collective) {
   const spec::CollectiveSpec& c = lab.spec().collectives[collective.spec];
   const Where where{lab, collective};
@@ -267,8 +273,10 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   std::vector<const RankProgram*> programs;
   for (const CollectiveRank* rank : collective.ranks) programs.push_back(&rank->program());
   const double share =
-      framing_share(programs, c, profile.roce.loss_recovery == spec::RoceLossRecovery::kSelectiveRepeat, profile.uet);
+      framing_share(programs, c, profile.roce.loss_recovery == spec::RoceLossRecovery::kSelectiveRepeat, profile.uet,
+                    lab.framing(lab.port(collective.nics[0])));
   r.completed = true;
+  Histogram messages;
   for (std::uint32_t i = 0; i < collective.ranks.size(); ++i) {
     const CollectiveRank& rank = *collective.ranks[i];
     r.ranks.push_back(nic_name(lab, collective.nics[i]));
@@ -279,7 +287,9 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
     r.wrong_bytes += rank.wrong().octets;
     r.wrong_messages += rank.wrong_messages();
     add(r, rank.traffic());
+    messages.merge(rank.message_times());
   }
+  set_messages(r, messages);
   set_job(r, collective, c, share > 0 ? r.limit_bps / share : 0);
   if (r.job) {
     r.job->straggler = straggler(lab, collective);

@@ -8,6 +8,7 @@
 
 #include "control/build/built_lab.h"
 #include "control/report/percentiles.h"
+#include "dataplane/base/framing.h"
 
 namespace railyard::report {
 
@@ -67,6 +68,14 @@ struct CollectiveReport {
   };
   std::optional<ScaleUp> scale_up;
 
+  // From handing a message to a NIC until it is acknowledged; of all of all ranks.
+  struct Messages {
+    std::uint64_t count = 0;
+    double mean_ns = 0;
+    Percentiles ns;
+  };
+  Messages messages;
+
   bool completed = false;
   std::string stalled;   // if not: where, and who is waited for
   bool verified = false;  // completed, and all data were right
@@ -91,13 +100,16 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
 // What a rank's messages took of the network comes to what is there.
 void add(CollectiveReport& r, const RankTraffic& t) noexcept;
 
+// From how long its messages took, in ps.
+void set_messages(CollectiveReport& r, const Histogram& times);
+
 // From how long each complete repeat took, if any: percentiles, algbw, busbw.
 void summarise(CollectiveReport& r, std::vector<Duration> times);
 
 // What headers, preambles and gaps leave of a link's rate for the payload of all messages of a collective. `selective`,
-// `uet`: as in framing.h.
+// `uet`, `framing`: as in framing.h.
 double framing_share(const std::vector<const RankProgram*>& programs, const spec::CollectiveSpec& spec, bool selective,
-                     const spec::UetNicSpec& uet);
+                     const spec::UetNicSpec& uet, Framing framing);
 
 // For people: a table, and what went wrong. Empty without collectives.
 std::string collective_text(const std::vector<CollectiveReport>& collectives);

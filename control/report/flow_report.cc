@@ -120,7 +120,7 @@ void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Byte
       t.is_roce() && !t.is_uc() && sender.roce.loss_recovery == spec::RoceLossRecovery::kSelectiveRepeat;
   BitRate rate = std::min(times.rate(plan.source), times.rate(plan.destination));
   if (own_rate.bps > 0) rate = std::min(rate, own_rate);
-  const double efficiency = framing_efficiency(t, total, selective, sender.uet);
+  const double efficiency = framing_efficiency(t, total, selective, sender.uet, times.framing(plan.source));
   r.limit_bps = static_cast<double>(rate.bps) * efficiency;
   r.offered_bps = static_cast<double>(own_rate.bps) * efficiency;
   if (t.is_roce() && !t.is_rping()) {
@@ -134,9 +134,9 @@ void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Byte
   const auto there = times.one_way(plan.source, plan.destination, frame);
   if (!there) return;
   // The last frame's own time is in what all of them take, and in the way of the last.
-  constexpr auto kAround = static_cast<int>(kPreambleOctets + kGapOctets);
+  const std::uint32_t slot = times.framing(plan.source).slot(static_cast<std::uint32_t>(frame));
   double ps = static_cast<double>(total.n) * 8e12 / r.limit_bps + static_cast<double>(there->ps) -
-              static_cast<double>(frame + kAround) * 8e12 / static_cast<double>(times.rate(plan.source).bps);
+              static_cast<double>(slot) * 8e12 / static_cast<double>(times.rate(plan.source).bps);
   // Complete where it was asked for: the acknowledgement of a WRITE or SEND comes back, the request of a READ goes.
   const bool answered = t.has_messages() && !t.is_uc() && t.service != spec::UetService::kUud;
   if (answered)

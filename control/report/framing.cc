@@ -15,8 +15,6 @@ constexpr int kReth = 16;
 constexpr int kAeth = 4;
 constexpr int kSelective = 8;  // in each packet, with the RETH in each of a WRITE: check_traffic.cc
 
-constexpr int kAround = static_cast<int>(kPreambleOctets + kGapOctets);
-
 // Around the payload of UET: PDS and SES header (UET page §3, §4) and what they are put into.
 int uet_headers(const spec::TrafficSpec& t, const spec::UetNicSpec& uet) {
   constexpr int kStd = 44;
@@ -38,10 +36,10 @@ std::int64_t padded(const spec::TrafficSpec& t, std::int64_t octets) {
 
 // What `messages` of `message` octets take on the wire.
 std::int64_t wire_octets(const spec::TrafficSpec& t, std::int64_t message, std::int64_t messages, bool selective,
-                         const spec::UetNicSpec& uet) {
+                         const spec::UetNicSpec& uet, Framing framing) {
   if (message == 0) return 0;
   const std::int64_t packets = (message + t.roce.path_mtu - 1) / t.roce.path_mtu;
-  std::int64_t octets = padded(t, message) + packets * (headers(t, uet) + kAround);
+  std::int64_t octets = padded(t, message) + packets * (headers(t, uet) + framing.around());
   if (t.is_uet()) return messages * octets;
   switch (t.roce.operation) {
     case spec::RoceOperation::kWrite:
@@ -68,14 +66,16 @@ int uet_outer_octets(const spec::UetNicSpec& uet) {
   return (uet.udp ? kUdp : kEntropy) + (uet.crc ? kCrc : 0);
 }
 
-double framing_efficiency(const spec::TrafficSpec& t, Bytes total, bool selective, const spec::UetNicSpec& uet) {
+double framing_efficiency(const spec::TrafficSpec& t, Bytes total, bool selective, const spec::UetNicSpec& uet,
+                          Framing framing) {
   if (t.transport == spec::TrafficSpec::Transport::kGenerator)
     return static_cast<double>(t.payload) /
-           static_cast<double>(static_cast<int>(t.payload) + headers(t, uet) + kAround);
+           static_cast<double>(static_cast<int>(t.payload) + headers(t, uet) + framing.around());
   const std::int64_t message = t.roce.message;
   const std::int64_t all = total.n > 0 ? total.n : message;
-  return static_cast<double>(all) / static_cast<double>(wire_octets(t, message, all / message, selective, uet) +
-                                                        wire_octets(t, all % message, 1, selective, uet));
+  return static_cast<double>(all) /
+         static_cast<double>(wire_octets(t, message, all / message, selective, uet, framing) +
+                             wire_octets(t, all % message, 1, selective, uet, framing));
 }
 
 int cm_frame_octets(const spec::TrafficSpec& t) {

@@ -2,14 +2,15 @@
 #pragma once
 
 #include "control/spec/spec.h"
+#include "dataplane/base/framing.h"
 
 namespace railyard::report {
 
 // Octets of payload per octet of wire time, preamble and gap included, of a flow of `total` octets (0: without an end).
 // At 4 KiB over IPv4 0.980. `selective`: its NICs repeat selectively, which takes headers of its own. `uet`: how they
-// put UET into packets.
+// put UET into packets; `framing`: of their links.
 double framing_efficiency(const spec::TrafficSpec& traffic, Bytes total, bool selective,
-                          const spec::UetNicSpec& uet = {});
+                          const spec::UetNicSpec& uet = {}, Framing framing = {});
 
 // Octets of UET around PDS header and data, between IP and the FCS: UDP or entropy header, and CRC.
 int uet_outer_octets(const spec::UetNicSpec& uet);

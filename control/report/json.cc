@@ -78,6 +78,13 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+Json message_times(const CollectiveReport::Messages& m) {
+  if (m.count == 0) return nullptr;
+  Json out = percentiles(m.ns);
+  out["mean"] = m.mean_ns;
+  return out;
+}
+
 Json collective(const CollectiveReport& c) {
   Json iterations = Json::array();
   for (const CollectiveReport::Repeat& r : c.iterations)
@@ -117,6 +124,8 @@ Json collective(const CollectiveReport& c) {
                                          {"busy_ns", c.scale_up->busy_ns},
                                          {"first_octet_latency_ns", percentiles(c.scale_up->latency_ns)}}
                                   : Json(nullptr)},
+          {"messages", c.messages.count},
+          {"message_ns", message_times(c.messages)},
           {"fabric_bytes", c.fabric_bytes},
           {"completed", c.completed},
           {"stalled", c.stalled},

@@ -20,10 +20,16 @@ std::int64_t PathTimes::latency(std::size_t node) const {
   return 0;
 }
 
-// Time per octet at an egress of `node`: nothing where frames are cut through.
-double PathTimes::stores(std::size_t node, BitRate rate) const {
-  const spec::SwitchProfile& profile = lab_.switches.at(lab_.nodes[node].profile);
-  return profile.mode == spec::ForwardingMode::kStoreAndForward ? ps_per_octet(rate) : 0;
+bool PathTimes::stores(std::size_t node) const {
+  return lab_.switches.at(lab_.nodes[node].profile).mode == spec::ForwardingMode::kStoreAndForward;
+}
+
+PathTimes::Way PathTimes::beyond(const Way& way, std::size_t node, const spec::LinkSpec& link) const {
+  Way w{way.fixed_ps + static_cast<double>(link.delay.ps), way.ps_per_octet};
+  if (!stores(node)) return w;
+  w.fixed_ps += ps_per_octet(link.rate) * link.framing.preamble;
+  w.ps_per_octet += ps_per_octet(link.rate);
+  return w;
 }
 
 std::optional<PathTimes::Nic> PathTimes::nic(const spec::PortName& name) const {
@@ -35,6 +41,11 @@ std::optional<PathTimes::Nic> PathTimes::nic(const spec::PortName& name) const {
 BitRate PathTimes::rate(const spec::PortName& name) const {
   const auto n = nic(name);
   return n ? n->link.rate : BitRate{};
+}
+
+Framing PathTimes::framing(const spec::PortName& name) const {
+  const auto n = nic(name);
+  return n ? n->link.framing : Framing{};
 }
 
 const std::vector<std::optional<PathTimes::Ways>>& PathTimes::ways(std::size_t from) {
@@ -52,7 +63,9 @@ const std::vector<std::optional<PathTimes::Ways>>& PathTimes::ways(std::size_t f
         if (!graph_.is_switch(e.neighbour)) continue;
         const spec::LinkSpec& link = lab_.links[e.link];
         const auto on = [&](const Way& way) {
-          return Way{way.fixed_ps + link.delay.ps + latency(e.neighbour), way.ps_per_octet + stores(node, link.rate)};
+          Way w = beyond(way, node, link);
+          w.fixed_ps += static_cast<double>(latency(e.neighbour));
+          return w;
         };
         const Ways w{to[node]->hops + 1, on(to[node]->quickest), on(to[node]->slowest)};
         std::optional<Ways>& known_ways = to[e.neighbour];
@@ -74,16 +87,16 @@ std::optional<Duration> PathTimes::one_way(const spec::PortName& from, const spe
   const auto source = nic(from);
   const auto sink = nic(to);
   if (!source || !sink) return std::nullopt;
-  const double octets = frame_octets + static_cast<int>(kPreambleOctets);
   const std::size_t host = graph_.node(to.node);
-  double ps = ps_per_octet(source->link.rate) * octets + static_cast<double>(source->link.delay.ps + latency(host));
+  const spec::LinkSpec& first = source->link;
+  double ps = ps_per_octet(first.rate) * (frame_octets + first.framing.preamble) +
+              static_cast<double>(first.delay.ps + latency(host));
   if (source->neighbour != host) {
     if (!graph_.is_switch(source->neighbour)) return std::nullopt;
     const auto& known = ways(source->neighbour).at(sink->neighbour);
     if (!known) return std::nullopt;
-    const Way& way = which == Which::kQuickest ? known->quickest : known->slowest;
-    ps += static_cast<double>(latency(source->neighbour) + way.fixed_ps + sink->link.delay.ps);
-    ps += octets * (way.ps_per_octet + stores(sink->neighbour, sink->link.rate));
+    const Way way = beyond(which == Which::kQuickest ? known->quickest : known->slowest, sink->neighbour, sink->link);
+    ps += static_cast<double>(latency(source->neighbour)) + way.fixed_ps + frame_octets * way.ps_per_octet;
   }
   return Duration{static_cast<std::int64_t>(ps)};
 }

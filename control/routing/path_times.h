@@ -10,6 +10,7 @@
 
 #include "control/routing/graph.h"
 #include "control/spec/spec.h"
+#include "dataplane/base/framing.h"
 #include "dataplane/base/time.h"
 
 namespace railyard::routing {
@@ -28,12 +29,14 @@ class PathTimes {
   std::optional<Duration> one_way(const spec::PortName& from, const spec::PortName& to, int frame_octets,
                                   Which which = Which::kQuickest);
 
+  // Of the NIC's link; without one 0, and Ethernet's.
   BitRate rate(const spec::PortName& nic) const;
+  Framing framing(const spec::PortName& nic) const;
 
  private:
   // What a way adds: time whatever is sent, and time per octet where frames are stored before they go on.
   struct Way {
-    std::int64_t fixed_ps = 0;
+    double fixed_ps = 0;
     double ps_per_octet = 0;
     auto operator<=>(const Way&) const = default;
   };
@@ -50,7 +53,9 @@ class PathTimes {
   // From the ingress of switch `from` to the ingress of each switch.
   const std::vector<std::optional<Ways>>& ways(std::size_t from);
   std::int64_t latency(std::size_t node) const;
-  double stores(std::size_t node, BitRate rate) const;
+  bool stores(std::size_t node) const;
+  // On over the `link` that leaves `node`. A frame that is cut through does not wait to be there.
+  Way beyond(const Way& way, std::size_t node, const spec::LinkSpec& link) const;
 
   const spec::Lab& lab_;
   routing::Graph graph_;

@@ -36,6 +36,7 @@ std::string json_schema() {
   define(definitions, selective_repeat_keys());
   define(definitions, cnp_keys());
   define(definitions, llr_keys());
+  define(definitions, framing_keys());
   define(definitions, link_keys());
   for (const Preset& preset : presets()) definitions.add(preset.name, preset.schema());
   define(definitions, switch_node_keys());

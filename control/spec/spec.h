@@ -19,6 +19,7 @@
 #include "control/spec/qos_spec.h"
 #include "control/spec/roce_spec.h"
 #include "control/spec/uet_spec.h"
+#include "dataplane/base/framing.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/rng.h"
 #include "dataplane/base/time.h"
@@ -273,6 +274,7 @@ struct LinkSpec {
   int mtu = 9216;  // longest IP packet, octets
   std::optional<int> weight;  // for WCMP, at both ends; nothing: by what lies behind it
   std::optional<LlrSpec> llr;
+  Framing framing;
   Place place;
 
   bool operator==(const LinkSpec&) const = default;

@@ -52,6 +52,7 @@ struct UetNicSpec {
   std::optional<bool> trimming;  // whether switches trim; nothing: whether any does in the data's class
   UetPathPolicy path_policy = UetPathPolicy::kReps;
   int paths = 256;
+  int recycled = 16384;
   // Acknowledgements.
   bool ack_cc = true;
   // Nothing: the reference's 16384, and half of it while packets are missing: REPS knows of as many good paths as there

@@ -4,6 +4,7 @@
 #include <bit>
 #include <charconv>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -170,9 +171,11 @@ Parsed<std::int64_t> parse_integer(std::string_view text, std::int64_t least, st
   const bool negative = text.starts_with('-');
   const std::optional<std::uint64_t> n = whole_number(negative ? text.substr(1) : text);
   if (!n) return wrong(fmt::format("'{}' is not a whole number; expected {}..{}", text, least, most));
-  if (negative || *n > static_cast<std::uint64_t>(most) || static_cast<std::int64_t>(*n) < least)
-    return wrong(fmt::format("{} is out of range; expected {}..{}", text, least, most));
-  return static_cast<std::int64_t>(*n);
+  if (*n <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+    const std::int64_t value = negative ? -static_cast<std::int64_t>(*n) : static_cast<std::int64_t>(*n);
+    if (value >= least && value <= most) return value;
+  }
+  return wrong(fmt::format("{} is out of range; expected {}..{}", text, least, most));
 }
 
 Parsed<std::uint64_t> parse_seed(std::string_view text) {

@@ -10,6 +10,13 @@ std::string link(Draw& draw, int gbps, int most_metres) {
   return fmt::format("{{ rate: {}Gbps, cable: {}m }}", gbps, draw.between(1, most_metres));
 }
 
+// Mostly Ethernet's; MACsec's; a model's whose headers are short.
+std::string framing(Seed seed) {
+  Draw draw(seed, "swarm/framing");
+  if (!draw.percent(12)) return "";
+  return draw.percent(50) ? ", framing: { preamble: 40 }" : ", framing: { preamble: -42, gap: 0 }";
+}
+
 // Clos fabrics by a few numbers.
 std::string preset(Draw& draw, bool rails) {
   const int gbps = draw.of({10, 25, 100, 100, 400});
@@ -93,8 +100,8 @@ std::string by_hand(Draw& draw, bool ring) {
 std::string random_topology(Seed seed, bool llr) {
   Draw draw(seed, "swarm/topology");
   const std::size_t kind = draw.below(100);
-  std::string text = fmt::format("defaults: {{ link: {{ mtu: {}{} }} }}\n", draw.of({1500, 4200, 9216, 9216}),
-                                 llr ? ", llr: on" : "");
+  std::string text = fmt::format("defaults: {{ link: {{ mtu: {}{}{} }} }}\n", draw.of({1500, 4200, 9216, 9216}),
+                                 llr ? ", llr: on" : "", framing(seed));
   if (kind < 45) return text + preset(draw, false);
   if (kind < 65) return text + preset(draw, true);
   return text + by_hand(draw, kind < 80);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "dataplane/base/framing.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/spsc_ring.h"
 #include "dataplane/base/time.h"
@@ -93,6 +94,7 @@ class Channel {  // begins a cache line, as its doorbell does
   Fifo data;
   Fifo control;
   LinkRetry* retry = nullptr;  // the sender's; the link has no LLR
+  Framing framing;
 
  private:
   [[gnu::always_inline]] void push(Instant& last, Fifo& fifo, EventKind kind, Instant start, Duration lead,

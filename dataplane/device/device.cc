@@ -12,8 +12,8 @@ namespace {
 
 Lane lane_of(EventKind kind) noexcept { return kind == EventKind::kArrival ? Lane::kData : Lane::kMacControl; }
 
-Duration control_flight(BitRate rate, Duration propagation) noexcept {
-  return OctetTime(rate).of(kLeastFrameOctets + kPreambleOctets) + propagation;
+Duration control_flight(BitRate rate, Framing framing, Duration propagation) noexcept {
+  return OctetTime(rate).of(framing.to_tail(kLeastFrameOctets)) + propagation;
 }
 
 // Longer than any frame; and the sender may be a window behind, which is at most propagation and latency.
@@ -43,7 +43,8 @@ void Device::connect(PortIndex port, Channel& in, Channel& out, BitRate rate) {
   in.deliver_to({&data_[word].rung, bit}, {&control_[word].rung, bit});
   i.data_latency = in.data_latency;
   i.propagation = in.propagation;
-  i.control_flight = control_flight(rate, in.propagation);
+  i.framing = in.framing;
+  i.control_flight = control_flight(rate, in.framing, in.propagation);
   i.on_the_way = on_the_way(rate, in.propagation, std::max(in.data_latency, in.control_latency));
   i.rate = rate;
   i.peer_response = out.control_latency;
@@ -178,7 +179,7 @@ void Device::use_rate(Instant now, PortIndex port) {
   }
   std::erase_if(in.earlier, [&](const auto& e) { return e.begun_before + in.on_the_way < now; });
   in.earlier.push_back({now, in.control_flight});
-  in.control_flight = control_flight(rate, in.propagation);
+  in.control_flight = control_flight(rate, in.framing, in.propagation);
   // What is on its way at the old rate is so for as long as before.
   in.on_the_way =
       std::max(in.on_the_way, on_the_way(rate, in.propagation, std::max(data_latency(), pause_response(rate))));

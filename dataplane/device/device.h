@@ -10,6 +10,7 @@
 
 #include "dataplane/base/counter.h"
 #include "dataplane/base/endpoint.h"
+#include "dataplane/base/framing.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/overrides.h"
 #include "dataplane/base/time.h"
@@ -191,6 +192,7 @@ class Device {
     Counter lost_to_faults;  // and `duplicated`: by faults that are gone
     Counter duplicated;
     Duration data_latency{};
+    Framing framing;
     Duration propagation{};
     Duration control_flight{};  // of a MAC control frame, from its start to the arrival of its tail
     bool up = true;

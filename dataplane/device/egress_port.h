@@ -63,11 +63,14 @@ class alignas(64) EgressPort {
     channel_ = &channel;
     octet_time_ = OctetTime(rate);
     quantum_ = Bytes{64} / rate;  // 512 bit times
+    preamble_ = static_cast<std::int16_t>(channel.framing.preamble);
+    gap_ = static_cast<std::int16_t>(channel.framing.gap);
     data_lead_ = channel.propagation + channel.data_latency;
     control_lead_ = channel.propagation + channel.control_latency;
     seen_at_most_ = channel.cut_through ? Channel::kCutThroughOctets : ~std::uint32_t{0};
   }
   bool connected() const noexcept { return channel_ != nullptr; }
+  Framing framing() const noexcept { return {preamble_, gap_}; }
   // The link has another rate for what begins from now on; a transmission that is running ends as it began. What the
   // peer was told in quanta is worth another time to it from now on.
   void set_rate(Instant now, BitRate rate, Duration peer_response) noexcept {
@@ -382,11 +385,11 @@ class alignas(64) EgressPort {
     q.tx_packets.increment();
     q.tx_octets.add(sending_.octets);
     busy_ = true;
-    slot_ = now + octet_time_.of(sending_.octets + kPreambleOctets + kGapOctets);
+    slot_ = now + octet_time_.of(framing().slot(sending_.octets));
     const std::uint32_t seen = sending_.octets < seen_at_most_ ? sending_.octets : seen_at_most_;
     if (has_credits()) [[unlikely]]
       sending_.packet->credits = credits_->sender.consume(now, sending_priority_, sending_.octets);
-    channel_->push_data(now, octet_time_.of(seen + kPreambleOctets) + data_lead_, sending_.packet);
+    channel_->push_data(now, octet_time_.of(framing().to_tail(seen)) + data_lead_, sending_.packet);
   }
 
   // The first frame of its queue begins again: it was on the wire before all that has become pending since, a pause of
@@ -418,9 +421,9 @@ class alignas(64) EgressPort {
   void await_nack(Instant now, std::uint32_t octets) noexcept {
     sending_ = {nullptr, octets, 0, QueuedFrame::kNoOrigin};
     busy_ = true;
-    const Duration sent = octet_time_.of(octets + kPreambleOctets);
+    const Duration sent = octet_time_.of(framing().to_tail(octets));
     const Duration answered = octet_time_.of(LinkRetry::kOrderedSetOctets) + retry().round_trip();
-    const Duration gap = octet_time_.of(kGapOctets);
+    const Duration gap = octet_time_.of(static_cast<std::uint32_t>(framing().gap));
     slot_ = now + sent + (answered > gap ? answered : gap);
   }
   bool control_is_hit(Instant now) {
@@ -452,11 +455,11 @@ class alignas(64) EgressPort {
     if (credits_->receiver.pending() != 0) {
       const wire::CreditMessage update = credits_->receiver.take();
       const std::uint32_t octets = PortCredits::update_octets(update.classes);
-      return send_control(now, make_credit(update), octets, 0) && count_credit(octets);
+      return send_control(now, make_credit(update), octets, octets) && count_credit(octets);
     }
     if (control_is_hit(now)) return true;
     return send_control(now, make_credit(credits_->sender.take(now))) &&
-           count_credit(kLeastFrameOctets + kPreambleOctets + kGapOctets);
+           count_credit(framing().slot(kLeastFrameOctets));
   }
   bool count_credit(std::uint32_t octets) noexcept {
     credits_->sent.increment();
@@ -470,14 +473,17 @@ class alignas(64) EgressPort {
                                        [this](Priority p) { return queues_[p.index()].frames.front().octets; });
   }
 
-  bool send_control(Instant now, Packet* frame, std::uint32_t octets = kLeastFrameOctets + kPreambleOctets,
-                    std::uint32_t gap = kGapOctets) {
+  bool send_control(Instant now, Packet* frame) {
+    return send_control(now, frame, framing().to_tail(kLeastFrameOctets), framing().slot(kLeastFrameOctets));
+  }
+  // Octets of time to the frame's tail, and to what is sent next.
+  bool send_control(Instant now, Packet* frame, std::uint32_t to_tail, std::uint32_t slot) {
     if (frame == nullptr) return false;
     sending_ = {nullptr, kLeastFrameOctets, 0, QueuedFrame::kNoOrigin};
     tx_control_.increment();
     busy_ = true;
-    slot_ = now + octet_time_.of(octets + gap);
-    channel_->push_control(now, octet_time_.of(octets) + control_lead_, frame);
+    slot_ = now + octet_time_.of(slot);
+    channel_->push_control(now, octet_time_.of(to_tail) + control_lead_, frame);
     return true;
   }
 
@@ -500,6 +506,8 @@ class alignas(64) EgressPort {
   bool busy_ = false;
   PriorityMask nonempty_ = 0;
   PriorityMask attention_ = 0;
+  std::int16_t preamble_ = kPreambleOctets;  // the link's framing
+  std::int16_t gap_ = kGapOctets;
   Scheduler scheduler_;
   std::array<ClassQueue, kPriorities> queues_;
   PfcSender pfc_;

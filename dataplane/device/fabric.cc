@@ -10,6 +10,7 @@ namespace railyard {
 Channel& Fabric::add_channel(PortRef from, PortRef to, const Link& link) {
   Channel& c = channels_.emplace_back(to.device, to.port);
   const Device& receiver = (*this)[to.device];
+  c.framing = link.framing;
   c.propagation = link.propagation;
   c.data_latency = receiver.data_latency();
   c.control_latency = receiver.pause_response(link.rate);

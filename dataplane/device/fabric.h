@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "dataplane/base/framing.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
@@ -32,6 +33,7 @@ struct Link {
   PortRef b;
   BitRate rate{};
   Duration propagation{};  // one way
+  Framing framing = {};
   std::optional<LinkRetryConfig> retry = {};  // LLR, in both directions
   // CBFC: what each end has set aside for what comes in there, of the same classes; both or none.
   std::optional<CreditConfig> credits_at_a = {};

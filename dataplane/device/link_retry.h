@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dataplane/base/counter.h"
+#include "dataplane/base/framing.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
@@ -44,9 +45,9 @@ class LinkRetry {
   }
 
   // From the start of a frame that comes in wrong to its replay, at `rate`.
-  static Duration delay(const LinkRetryConfig& config, BitRate rate, Duration propagation,
+  static Duration delay(const LinkRetryConfig& config, BitRate rate, Framing framing, Duration propagation,
                         std::uint32_t frame_octets) noexcept {
-    return Bytes{frame_octets + kPreambleOctets + kOrderedSetOctets} / rate + 2 * propagation + config.turnaround;
+    return Bytes{framing.to_tail(frame_octets) + kOrderedSetOctets} / rate + 2 * propagation + config.turnaround;
   }
 
   // A fault of this direction that makes frames' FCS wrong. It acts as to the instants at which transmissions begin:

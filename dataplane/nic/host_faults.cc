@@ -60,7 +60,7 @@ void Host::end_receiving_at(Instant now, std::uint32_t fault, PortIndex port) {
 // How long after one frame a straggling host has the next.
 Duration Host::time_to_give(const Nic& nic, std::uint32_t octets) noexcept {
   constexpr std::int64_t kQuantumOctets = 64;  // 512 bit times
-  const auto on_the_wire = static_cast<Int128>(octets + kPreambleOctets + kGapOctets);
+  const auto on_the_wire = static_cast<Int128>(nic.egress.framing().slot(octets));
   return {static_cast<std::int64_t>(on_the_wire * nic.quantum.ps * nic.straggles.denominator /
                                     (kQuantumOctets * static_cast<Int128>(nic.straggles.numerator)))};
 }

@@ -56,7 +56,7 @@ struct TrafficGenerator::TxFlow {
   }
   std::uint32_t wire_octets(std::uint32_t payload) const noexcept {
     return static_cast<std::uint32_t>(offsets_of(config.source.is_v4()).end) + payload +
-           std::uint32_t{wire::kIcrcOctets + wire::kFcsOctets} + kPreambleOctets + kGapOctets;
+           std::uint32_t{wire::kIcrcOctets + wire::kFcsOctets} + static_cast<std::uint32_t>(config.framing.around());
   }
   bool begins_burst_at(Instant at) const noexcept {
     return config.on > Duration{} && config.off > Duration{} &&

@@ -11,6 +11,7 @@
 
 #include "dataplane/base/endpoint.h"
 #include "dataplane/base/flow_counters.h"
+#include "dataplane/base/framing.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/ring_queue.h"
 #include "dataplane/base/rng.h"
@@ -36,6 +37,7 @@ struct TxFlowConfig {
   Priority priority{3};          // class at the NIC
   std::uint32_t payload = 4096;  // octets per frame, a multiple of 4
   BitRate rate{};                // on the wire with preamble and gap; 0: as fast as the link takes them
+  Framing framing;               // of the NIC's link, for `rate`
   Bytes total{};                 // of payload, a multiple of 4; 0: no end
   Instant start{};
   Instant stop = Instant::never();  // no frame is begun at or after this

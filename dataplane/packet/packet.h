@@ -6,6 +6,7 @@
 #include <span>
 #include <type_traits>
 
+#include "dataplane/base/framing.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/payload_ref.h"
 #include "dataplane/base/time.h"
@@ -74,9 +75,6 @@ struct alignas(64) Packet {
 };
 static_assert(sizeof(Packet) == 64 && std::is_trivially_copyable_v<Packet>);
 
-// Octets that a frame takes on the wire besides its own.
-inline constexpr std::uint32_t kPreambleOctets = 8;  // preamble and SFD, IEEE 802.3 §3.2.1, §3.2.2
-inline constexpr std::uint32_t kGapOctets = 12;      // minimum interpacket gap, IEEE 802.3 §4.4.2
 // minFrameSize of IEEE 802.3 §4.4.2, with FCS, as frame_octets counts.
 inline constexpr std::uint32_t kLeastFrameOctets = wire::kMinFrameOctets + wire::kFcsOctets;
 

@@ -15,9 +15,9 @@ Priority class_of(const TrustMap& map, const wire::FrameView& view) noexcept {
   return Priority{view.tagged ? map.pcp_to_class[view.pcp] : map.default_class};
 }
 
-Bytes on_the_wire(const ReplayPlan::Frame& frame) noexcept {
+Bytes on_the_wire(const ReplayPlan::Frame& frame, Framing framing) noexcept {
   const std::size_t octets = std::max<std::size_t>(frame.octets.size() + wire::kFcsOctets, kLeastFrameOctets);
-  return Bytes{static_cast<std::int64_t>(octets + kPreambleOctets + kGapOctets)};
+  return Bytes{static_cast<std::int64_t>(octets) + framing.around()};
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ std::expected<ReplayPlan, std::string> plan_replay(std::vector<CapturedFrame> ca
     Bytes before{};
     for (ReplayPlan::Frame& f : plan.frames) {
       f.at = before / timing.rate;
-      before += on_the_wire(f);
+      before += on_the_wire(f, timing.framing);
     }
     plan.round = before / timing.rate;
   } else if (timing.as_fast_as_possible) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "dataplane/base/framing.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
@@ -20,6 +21,7 @@ namespace railyard {
 struct ReplayTiming {
   bool as_fast_as_possible = false;  // else at the times of the file, the first frame at once
   BitRate rate{};                    // > 0: at this rate instead, with preamble and gap
+  Framing framing;                   // of the NIC's link, for `rate`
   bool loop = false;                 // from the beginning again, until it is stopped
 };
 

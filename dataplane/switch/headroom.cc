@@ -7,22 +7,21 @@
 namespace railyard {
 
 Bytes headroom_octets(const HeadroomTerms& t) noexcept {
-  constexpr std::uint32_t kOverhead = kPreambleOctets + kGapOctets;
   const Duration waiting = 2 * t.propagation + t.peer_response + t.rx_latency + t.retry;
   // One more octet: the waiting time is rounded down to whole octets.
-  return Bytes{t.own_frame + kOverhead} + Bytes{kLeastFrameOctets + kOverhead} + t.rate * waiting + Bytes{1} +
-         Bytes{t.peer_frame + kOverhead};
+  return Bytes{t.framing.slot(t.own_frame)} + Bytes{t.framing.slot(kLeastFrameOctets)} + t.rate * waiting + Bytes{1} +
+         Bytes{t.framing.slot(t.peer_frame)};
 }
 
 std::uint32_t headroom_cells(const HeadroomTerms& t, Bytes cell) noexcept {
-  constexpr std::int64_t kOverhead = kPreambleOctets + kGapOctets;
+  const std::int64_t around = t.framing.around();
   const auto cells = [&](std::int64_t octets) { return (octets + cell.n - 1) / cell.n; };
   // The dearest frames per octet of wire time are those just above a multiple of the cell, or the shortest.
   const std::int64_t wire = headroom_octets(t).n;
   std::int64_t worst = 0;
   const auto consider = [&](std::int64_t s) {
     if (s < t.least_frame || s > t.peer_frame) return;
-    worst = std::max(worst, (wire + s + kOverhead - 1) / (s + kOverhead) * cells(s));
+    worst = std::max(worst, (wire + s + around - 1) / (s + around) * cells(s));
   };
   consider(t.least_frame);
   consider(t.peer_frame);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "dataplane/base/framing.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 
@@ -12,6 +13,7 @@ namespace railyard {
 // The link of one ingress port, as far as headroom goes.
 struct HeadroomTerms {
   BitRate rate{};
+  Framing framing;
   Duration propagation{};           // one way
   Duration peer_response{};         // from the last octet of the pause frame to no new frame started
   Duration rx_latency{};            // our MAC and pipeline, before a frame is charged
@@ -26,7 +28,8 @@ struct HeadroomTerms {
 Bytes headroom_octets(const HeadroomTerms& terms) noexcept;
 
 // The same as buffer cells of `cell` octets, for the worst mix of frame sizes between least_frame and peer_frame. This
-// is what must be reserved: a frame of s octets takes ceil(s / cell) cells and s + 20 octets of wire time.
+// is what must be reserved: a frame of s octets takes ceil(s / cell) cells and s octets and those of its framing of
+// wire time.
 std::uint32_t headroom_cells(const HeadroomTerms& terms, Bytes cell) noexcept;
 
 }  // namespace railyard

@@ -33,7 +33,7 @@ void Switch::connected(PortIndex port, Channel& out, BitRate rate) {
   e.announce(config_.pause_quanta);
   facts_[port.index()].octet_time = OctetTime(rate);
   paths_.set_rate(port, rate);
-  reporter_.set_rate(port, rate);
+  reporter_.set_rate(port, rate, out.framing);
   if (!facts_[port.index()].peer_known) ++strangers_;
 }
 
@@ -148,7 +148,7 @@ bool Switch::deferred(Instant now, ArrivalBatch& batch, Arrival* next, std::uint
   a.verdict = kStartable;
   const PortFacts& in = facts_[EventKey::port(a.key)];
   const Instant tail = now + in.octet_time.of(a.octets - Channel::kCutThroughOctets);
-  const Instant startable = tail - facts_[a.port].octet_time.of(a.octets + kPreambleOctets);
+  const Instant startable = tail - facts_[a.port].octet_time.of(egress_[a.port].framing().to_tail(a.octets));
   if (startable <= now) return false;
   const std::uint64_t key = EventKey::make(key_base(), startable, EventKind::kArrival, EventKey::port(a.key));
   if (key < limit) {

@@ -56,7 +56,7 @@ void TrunkEnd::connected(PortIndex, Channel& out, BitRate rate) {
 
 // From the start of a frame's transmission to the octet that the switch acts on, without propagation.
 Duration TrunkEnd::lead_of(const Packet& p) const noexcept {
-  return octet_time_.of(std::min(p.frame_octets, seen_at_most_) + kPreambleOctets);
+  return octet_time_.of(channel_->framing.to_tail(std::min(p.frame_octets, seen_at_most_)));
 }
 
 // ---- In modelled time ----------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ void TrunkEnd::on_from_switch(Instant now, Packet* p, bool control) {
   }
   if (!up_ || wire_ == nullptr) return drop(now, p, DropReason::kLinkDown);
   if (outgoing_.size() >= kMostWaiting) return drop(now, p, DropReason::kTrunkFull);
-  outgoing_.push({p, now - kLatency - octet_time_.of(p->frame_octets + kPreambleOctets)});
+  outgoing_.push({p, now - kLatency - octet_time_.of(channel_->framing.to_tail(p->frame_octets))});
   if (outgoing_.size() % TrunkWire::kBurst == 0) send_outgoing(now);
 }
 
@@ -112,7 +112,7 @@ void TrunkEnd::release(Instant now) {
   if (p == nullptr) return;
   const Duration lead = lead_of(*p);
   const Instant start = now - config_.terms.delay - lead;
-  free_at_ = start + octet_time_.of(p->frame_octets + kPreambleOctets + kGapOctets);
+  free_at_ = start + octet_time_.of(channel_->framing.slot(p->frame_octets));
   const Duration late = start - held.start;
   lateness_.record(static_cast<std::uint64_t>(std::max<std::int64_t>(late.ps, 0)));
   if (late > Duration{}) late_.increment();

@@ -22,11 +22,10 @@ TEST(UetFidelity, TheNetworkIsFoundInTheLab) {
   const auto& nics = s.lab().uet_nics();
   ASSERT_EQ(nics.size(), 128u);
   const auto& c = std::get<uet::NsccConfig>(nics[0].endpoint->engine().config().congestion);
-  // The simulator's figures; a BDP in octets of links that are faster by as much as packets are longer.
+  // The simulator's figures.
   EXPECT_NEAR(static_cast<double>(c.base_rtt.ps), 9.3485e6, 0.01 * 9.3485e6);
   EXPECT_NEAR(static_cast<double>(c.target.ps), 7.011e6, 0.01 * 7.011e6);
-  EXPECT_NEAR(c.max_wnd_bdps * static_cast<double>((c.rate * c.base_rtt).n), 1.5 * 116856 * 4212 / 4150,
-              0.01 * 1.5 * 116856);
+  EXPECT_NEAR(c.max_wnd_bdps * static_cast<double>((c.rate * c.base_rtt).n), 1.5 * 116856, 0.01 * 1.5 * 116856);
 }
 
 TEST(UetFidelity, OneFlowTakesItsTimeOnTheWireAndOneRoundTrip) {
@@ -35,12 +34,12 @@ TEST(UetFidelity, OneFlowTakesItsTimeOnTheWireAndOneRoundTrip) {
   s.run_to_the_end();
   const report::Report r = s.report();
   ASSERT_TRUE(r.flows[0].fct_ns.has_value());
-  // 490 packets and 126 octets around each; 8 us there and back; the last full one is stored three times (the short one
-  // behind it, which has another way, is there before it), and so is the ACK of 94 octets.
-  constexpr double kOctet = 8 / 101.494;
-  const double wire = (2e6 + 490 * 126) * kOctet;
-  const double short_one = (2e6 - 489 * 4086 + 126) * kOctet;
-  const double expected = wire - short_one + 8000 + (3 * (4086 + 106 + 8) + 4 * (94 + 8)) * kOctet;
+  // 490 packets and 64 octets around each; 8 us there and back; the last full one is stored three times (the short one
+  // behind it, which has another way, is there before it), and so is the ACK of 94 octets, 52 on the wire.
+  constexpr double kOctet = 0.08;
+  const double wire = (2e6 + 490 * 64) * kOctet;
+  const double short_one = (2e6 - 489 * 4086 + 64) * kOctet;
+  const double expected = wire - short_one + 8000 + (3 * (4086 + 64) + 4 * 52) * kOctet;
   EXPECT_NEAR(static_cast<double>(*r.flows[0].fct_ns), expected, 0.002 * wire);
   // The simulator's way of counting: 490 packets of 64 more; 8 x 1 us, 3 stores of 4150, 4 of 64.
   const double theirs = (2e6 + 490 * 64) * 0.08 + 8000 + 3 * 4150 * 0.08 + 4 * 64 * 0.08;
@@ -173,8 +172,7 @@ TEST(UetFidelityThreeTiers, APermutationOverPathsThatWereGood) {
   expect_median("p99", f.p99, {196.2, 199.3});
   expect_median("max", f.max, {196.3, 199.6});
   expect_median("trims", f.trims, {0, 1});
-  // DEVIATION: 4245 .. 5135 marks there, 5410 here in the median (4812 .. 5649): 5.4 % above the most.
-  expect_median("marks", f.marks, {5410, 5410});
+  expect_median("marks", f.marks, {4245, 5135});
 }
 
 // Senders 127, 112, 97, .. of 0..127, to 0.
@@ -199,6 +197,12 @@ TEST(UetFidelityThreeTiers, ARingOfSixteen) {
   EXPECT_TRUE(r.collectives[0].verified);
   ASSERT_TRUE(r.collectives[0].max_ns.has_value());
   expect_in("makespan", static_cast<double>(*r.collectives[0].max_ns), {5137.3, 5137.3});
+  // Each step's message, until it is acknowledged.
+  const report::CollectiveReport::Messages& m = r.collectives[0].messages;
+  EXPECT_EQ(m.count, 16 * 30u);
+  expect_in("mean of a step", m.mean_ns, {171.1, 171.1});
+  expect_in("p50 of a step", static_cast<double>(m.ns.p50), {167.8, 167.8});
+  expect_in("p99 of a step", static_cast<double>(m.ns.p99), {177.7, 177.7});
   EXPECT_EQ(sums(r).again + sums(r).trims, 0u);
 }
 
@@ -226,10 +230,10 @@ TEST(UetFidelity, APermutationLandsInTheBand) {
   expect_median("p99", f.p99, {194.3, 201.9});
   expect_median("max", f.max, {196.7, 217.3});
   expect_median("trims", f.trims, {160, 401});
-  // DEVIATION: 7811 .. 9718 marks there, 7164 here in the median (6972 .. 8005): 8 % below the least, and so 3.5 %
-  // below the band. Which it is of what differs, how many packets were marked or how often, is not known of the
-  // simulator.
-  expect_median("marks", f.marks, {7164, 7164});
+  // DEVIATION: 7811 .. 9718 marks there, 6907 here in the median (6618 .. 7743): 11.6 % below the least, with FCTs that
+  // are 2.4 % shorter in the mean. With windows of 1.55 in the place of 1.5 BDPs there are as many; whether a packet
+  // that two switches mark counts there once or twice is not known.
+  expect_median("marks", f.marks, {6907, 6907});
 }
 
 }  // namespace

@@ -155,7 +155,8 @@ void print_memory(build::BuiltLab& lab) {
   }
   for (const Channel& c : lab.fabric().channels()) {
     const PortRef port{c.receiver, c.receiver_port};
-    packets += static_cast<std::uint64_t>((lab.rate(port) * (c.propagation + c.data_latency)).n) / (least + 20) + 2;
+    packets +=
+        static_cast<std::uint64_t>((lab.rate(port) * (c.propagation + c.data_latency)).n) / c.framing.slot(least) + 2;
   }
   const bool real = lab.spec().run.payload == spec::Payload::kReal || outside;
   const std::uint64_t each = real ? 9728 + 384 : 512;

@@ -28,7 +28,8 @@ CollectiveRank::CollectiveRank(MemoryRegions* memory, const CollectiveConfig& co
       program_(std::move(program)),
       peers_(program_.connections.size()),
       start_at_(config.start),
-      states_(program_.steps.size()) {
+      states_(program_.steps.size()),
+      posted_(program_.steps.size()) {
   waits_.reserve(program_.steps.size());
   started_.reserve(config.repeats);
   finished_.reserve(config.repeats);
@@ -181,6 +182,7 @@ void CollectiveRank::send(Instant now, std::uint32_t step) {
   }
   if (peer.in_host != nullptr) return post_in_host(now, step);
   states_[step] = StepState::kPosted;
+  posted_[step] = now;
   post(now, {.connection = s.connection,
              .step = step,
              .peer_step = s.peer_step,
@@ -239,7 +241,10 @@ void CollectiveRank::post_credits(Instant now, std::uint32_t connection) {
 }
 
 void CollectiveRank::on_sent(Instant now, std::uint32_t connection, std::uint32_t step) {
-  if (step != kNoStep) done(now, step);
+  if (step != kNoStep) {
+    message_times_.record(static_cast<std::uint64_t>((now - posted_[step]).ps));
+    done(now, step);
+  }
   post_credits(now, connection);
 }
 

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dataplane/base/histogram.h"
 #include "dataplane/base/ring_queue.h"
 #include "transports/base/memory_regions.h"
 #include "transports/base/rank_program.h"
@@ -80,6 +81,10 @@ class CollectiveRank {
   Duration computed() const noexcept { return computed_; }                   // over all repeats
   // What its messages took of the network.
   virtual RankTraffic traffic() const noexcept = 0;
+
+  // How long its messages took from being handed to the carrier until they were acknowledged, ps. Not those within its
+  // host.
+  const Histogram& message_times() const noexcept { return message_times_; }
 
   // Of what it has sent over its host's scale-up network. Nothing: no rank of its host is its peer.
   const std::optional<ScaleUpCounters>& scale_up() const noexcept { return scale_up_; }
@@ -201,6 +206,7 @@ class CollectiveRank {
   bool running_ = false;
   Instant start_at_;
   std::vector<StepState> states_;
+  std::vector<Instant> posted_;  // of steps that send: when
   std::vector<std::uint32_t> waits_;
   std::size_t left_ = 0;           // steps that are not done
   std::size_t receives_left_ = 0;  // of them
@@ -213,6 +219,7 @@ class CollectiveRank {
 
   std::vector<Instant> started_;
   std::vector<Instant> finished_;
+  Histogram message_times_;
   WrongData wrong_;
   std::uint64_t wrong_messages_ = 0;
   std::uint64_t messages_ = 0;

@@ -7,14 +7,11 @@
 namespace railyard::roce {
 namespace {
 
-// Octets that a frame takes on the wire besides its own: preamble 8, gap 12 (IEEE 802.3 §4.4.2).
-constexpr std::uint32_t kWireOverhead = 20;
-
 // So many turns before its own a QP is fetched, and what it will send.
 constexpr std::size_t kQpAhead = 8, kWorkAhead = 4;
 
-std::uint32_t wire_octets(const OutPacket& out) noexcept {
-  return static_cast<std::uint32_t>(out.path->header_octets() + out.packet.octets() + wire::kFcsOctets) + kWireOverhead;
+std::uint32_t wire_octets(const OutPacket& out, Framing framing) noexcept {
+  return framing.slot(static_cast<std::uint32_t>(out.path->header_octets() + out.packet.octets() + wire::kFcsOctets));
 }
 
 }  // namespace
@@ -208,7 +205,7 @@ bool Engine::send_data(Instant now, std::size_t priority, OutPacket& out) {
       sent = qp->info.type == QpType::kUd ? qp->datagrams.next(out) : qp->requester.next(now, out);
       qp->response_first = true;
     }
-    if (sent && qp->info.type != QpType::kUd) pace(now, *qp, wire_octets(out));
+    if (sent && qp->info.type != QpType::kUd) pace(now, *qp, wire_octets(out, nic_.config.framing));
     if (sent) count_data(now, *qp, out);
     settle(now, *qp);
     if (sent) return true;

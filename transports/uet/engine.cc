@@ -281,8 +281,8 @@ void Engine::set_rate(Instant now, PeerId id, DeliveryMode mode, std::uint8_t la
 
 std::int64_t Engine::wire_octets(PeerId peer, std::size_t packet_octets) const noexcept {
   const bool v4 = fep_.peers[peer.index()].address.destination.is_v4();
-  return static_cast<std::int64_t>(packet_octets + fep_.config.around_octets +
-                                   (v4 ? std::size_t{wire::Ipv4::kOctets} : std::size_t{wire::Ipv6::kOctets}));
+  const std::size_t ip = v4 ? std::size_t{wire::Ipv4::kOctets} : std::size_t{wire::Ipv6::kOctets};
+  return static_cast<std::int64_t>(packet_octets + ip) + fep_.config.around_octets;
 }
 
 void Engine::close_all(Instant now) {

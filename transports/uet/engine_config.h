@@ -98,8 +98,9 @@ struct EngineConfig {
   Duration no_match_most{100'000'000'000};
   std::uint8_t no_match_retries = 5;
 
-  // What is around a packet on the wire beside its IP header: Ethernet, UDP, CRC, FCS, preamble and gap. For rates.
-  std::uint32_t around_octets = 14 + 8 + 4 + 4 + 20;
+  // What is around a packet on the wire beside its IP header: Ethernet, UDP, CRC, FCS, preamble and gap, which may
+  // come to less than nothing (framing.h). For rates.
+  std::int32_t around_octets = 14 + 8 + 4 + 4 + 20;
 
   Priority data{0};       // the NIC's class of requests
   bool trimming = false;  // as of DataClass

@@ -17,6 +17,10 @@ std::string time_cell(const std::optional<std::int64_t>& ns) {
   return ns ? nanoseconds_text(static_cast<std::uint64_t>(*ns)) : "-";
 }
 
+std::string message_cell(const CollectiveReport& c, std::uint64_t ns) {
+  return c.messages.count > 0 ? nanoseconds_text(ns) : "-";
+}
+
 const char* data_word(const CollectiveReport& c) {
   return c.verified ? "verified" : c.completed ? "WRONG" : "INCOMPLETE";
 }
@@ -35,17 +39,19 @@ std::string collectives_table(const Report& r) {
                {"algbw", false, "size over the median time"},
                {"busbw", false, "algbw times the factor that nccl-tests has for the operation"},
                {"of limit", false, "busbw against what framing leaves of the slowest rank's link"},
+               {"message, p50", false, "from handing a message to a NIC until it is acknowledged"},
+               {"p99"},
                {"sent again"},
                {"CNPs"},
                {"data", true}});
   for (std::size_t i = 0; i < std::min(r.collectives.size(), kMostCollectives); ++i) {
     const CollectiveReport& c = r.collectives[i];
     table.row({c.name, c.collective, c.algorithm, count_text(c.ranks.size()), size_text(c.bytes),
-               count_text(c.iterations.size()), time_cell(c.min_ns), time_cell(c.median_ns),
-               time_cell(c.p99_ns), time_cell(c.max_ns), c.job ? "-" : rate_text(c.algbw_bps),
-               c.job ? "-" : rate_text(c.busbw_bps),
-               c.job ? "-" : percent_text(c.share_of_limit()), count_text(c.retransmitted_packets),
-               count_text(c.cnp_handled), data_word(c)},
+               count_text(c.iterations.size()), time_cell(c.min_ns), time_cell(c.median_ns), time_cell(c.p99_ns),
+               time_cell(c.max_ns), c.job ? "-" : rate_text(c.algbw_bps), c.job ? "-" : rate_text(c.busbw_bps),
+               c.job ? "-" : percent_text(c.share_of_limit()), message_cell(c, c.messages.ns.p50),
+               message_cell(c, c.messages.ns.p99), count_text(c.retransmitted_packets), count_text(c.cnp_handled),
+               data_word(c)},
               c.verified ? "" : "bad");
   }
   return table.html(r.collectives.size() > kMostCollectives

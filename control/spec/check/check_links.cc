@@ -57,6 +57,11 @@ class LinkCheck {
       element(said, peer_end)
           .fail(fmt::format("{} (profile {}) has no latency; expected some above 0 at a switch with a trunk", peer.name,
                             peer.profile));
+    if (link.framing != Framing{})
+      element(said, 2).at_or_self("framing").fail(fmt::format(
+          "{} leads to another daemon; expected Ethernet's framing on the link of a trunk, {{ preamble: {}, "
+          "gap: {} }}",
+          trunk.name, kPreambleOctets, kGapOctets));
     if (link.delay == Duration{})
       element(said, 2).fail(fmt::format(
           "no delay to trunk {}; expected at least what the network between the two daemons takes, such as 200us",

@@ -6,6 +6,7 @@
 
 #include "control/spec/keys/table.h"
 #include "control/spec/spec.h"
+#include "dataplane/base/framing.h"
 
 namespace railyard::spec {
 
@@ -45,6 +46,8 @@ const Table<RpingTraffic>& rping_keys();
 
 // links.<n>.llr
 const Table<LlrSpec>& llr_keys();
+// links.<n>.framing
+const Table<Framing>& framing_keys();
 // defaults.link, the third element of a link, and a preset's links: all but the ends.
 const Table<LinkSpec>& link_keys();
 // links.<n>: [a, b, { ... }], read onto `defaults`.

@@ -7,7 +7,7 @@ namespace railyard::spec {
 namespace {
 
 constexpr const char* kExpected =
-    "[one end, other end] or [one end, other end, { rate, cable or delay, mtu, weight, llr }]";
+    "[one end, other end] or [one end, other end, { rate, cable or delay, mtu, weight, llr, framing }]";
 
 Key<LinkSpec> cable() {
   return {"cable",
@@ -72,6 +72,19 @@ const Table<LlrSpec>& llr_keys() {
   return table;
 }
 
+const Table<Framing>& framing_keys() {
+  static const Table<Framing> table{
+      "framing",
+      "What a frame takes of a link besides its own octets. Other values than Ethernet's stand for what lies below it "
+      "(MACsec: 32 more), or for a model whose headers are not as long as real ones (a negative preamble)",
+      {key("preamble", &Framing::preamble, integer(Framing::kLeastPreamble, Framing::kMost),
+           "octets before a frame; Ethernet's preamble and SFD are 8")
+           .show(),
+       key("gap", &Framing::gap, integer(0, Framing::kMost), "octets after it; Ethernet's interpacket gap is 12")
+           .show()}};
+  return table;
+}
+
 const Table<LinkSpec>& link_keys() {
   static const Table<LinkSpec> table{
       "link",
@@ -81,7 +94,9 @@ const Table<LinkSpec>& link_keys() {
        key("weight", &LinkSpec::weight, integer(1, 1000),
            "for path: wcmp, among the links with one (1 for those without); without any, by the capacity behind each"),
        key("llr", &LinkSpec::llr, llr_form(),
-           "link-level retry of Ultra Ethernet: frames whose FCS would be wrong are sent again on the link")},
+           "link-level retry of Ultra Ethernet: frames whose FCS would be wrong are sent again on the link"),
+       key("framing", &LinkSpec::framing, map_of(framing_keys()),
+           "what a frame takes of it besides its own octets: preamble and gap")},
       check_link};
   return table;
 }

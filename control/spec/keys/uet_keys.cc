@@ -150,6 +150,9 @@ const Table<UetNicSpec>& uet_nic_keys() {
            "which entropy value each packet of RUD has: always one, all in turn, those without penalties, or recycled "
            "ones of unmarked ACKs (reps; mixed: else by penalties)"),
        key("paths", &UetNicSpec::paths, integer(1, 256), "entropy values of a PDC"),
+       key("recycled", &UetNicSpec::recycled, integer(1, 16384),
+           "path-policy: mixed: so many values of unmarked ACKs wait to be used again; beyond that the oldest are "
+           "forgotten"),
        key("ack-cc", &UetNicSpec::ack_cc, boolean(), "ACK_CC with SACK and NSCC's state; else plain ACKs"),
        key("ack-bytes", &UetNicSpec::ack_bytes,
            either("auto", std::optional<std::uint32_t>{}, maybe(octets(0, 1 << 24))),

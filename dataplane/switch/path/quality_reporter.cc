@@ -48,8 +48,8 @@ void QualityReporter::set(const std::optional<QualityReportConfig>& config, cons
   }
 }
 
-void QualityReporter::set_rate(PortIndex port, BitRate rate) noexcept {
-  wire_time_[port.index()] = OctetTime(rate).of(kLeastFrameOctets + kPreambleOctets + kGapOctets);
+void QualityReporter::set_rate(PortIndex port, BitRate rate, Framing framing) noexcept {
+  wire_time_[port.index()] = OctetTime(rate).of(framing.slot(kLeastFrameOctets));
 }
 
 bool QualityReporter::changed(Instant now, std::span<const PortLoad> loads) {

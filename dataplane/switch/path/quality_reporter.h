@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "dataplane/base/framing.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
@@ -37,7 +38,7 @@ class QualityReporter {
   void set(const std::optional<QualityReportConfig>& config, const std::vector<bool>& listens);
   bool on() const noexcept { return on_; }
   // How long a report takes on the link of `port`, which has this rate.
-  void set_rate(PortIndex port, BitRate rate) noexcept;
+  void set_rate(PortIndex port, BitRate rate, Framing framing) noexcept;
 
   // Whether `port` is in another band than was said.
   bool differs(PortIndex port, const PortLoad& load) const noexcept { return band_of(load) != said_[port.index()]; }

@@ -123,9 +123,11 @@ TEST(CollectiveJson, HasTheNamesThatProgramsRelyOn) {
   EXPECT_EQ(c["busbw_bps"], 96.75e9);
   EXPECT_EQ(c["framing_limit_bps"], 98e9);
   EXPECT_EQ(c["verified"], true);
-  for (const char* name : {"collective", "algorithm", "bytes", "chunk", "channels", "repeats", "algbw_bps",
-                           "share_of_limit", "fabric_bytes", "completed", "stalled", "wrong_bytes", "wrong_messages",
-                           "retransmitted_packets", "out_of_order", "ecn_marked", "cnp_sent", "cnp_handled"})
+  for (const char* name : {"collective",   "algorithm",   "bytes",          "chunk",
+                           "channels",     "repeats",     "algbw_bps",      "share_of_limit",
+                           "messages",     "message_ns",  "fabric_bytes",   "completed",
+                           "stalled",      "wrong_bytes", "wrong_messages", "retransmitted_packets",
+                           "out_of_order", "ecn_marked",  "cnp_sent",       "cnp_handled"})
     EXPECT_TRUE(c.contains(name)) << name;
 }
 

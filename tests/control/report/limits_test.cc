@@ -49,6 +49,16 @@ TEST(Framing, CountsTheHeadersOfMessages) {
   EXPECT_EQ(last_frame_octets(t, 20'000_B, false), 10'000 - 2 * 4096 + 62);
 }
 
+// MACsec's 32 octets more on the wire; a model's frame of 64 octets around its payload.
+TEST(Framing, OfTheLinkCounts) {
+  spec::TrafficSpec t;
+  t.payload = 4096;
+  EXPECT_DOUBLE_EQ(framing_efficiency(t, {}, false, {}, {40, 12}), 4096.0 / (4096 + 82 + 32));
+  t.transport = spec::TrafficSpec::Transport::kUet;
+  t.roce.message = 4096;
+  EXPECT_DOUBLE_EQ(framing_efficiency(t, 4096_B, false, {}, {-42, 0}), 4096.0 / (4096 + 64));
+}
+
 // Around 4096 octets of UET: Ethernet 18, IPv4 20, UDP 8, PDS 12, SES 44, CRC 4, preamble and gap 20; without UDP an
 // entropy header of 4, and the CRC may not be there.
 TEST(Framing, CountsWhatUetIsPutInto) {

@@ -50,7 +50,7 @@ TEST(Override, FindsALinkByEitherEnd) {
             "s:2, h2:1");
   EXPECT_EQ(error_of(file, {"links.s:1.speed=1Gbps"}),
             "--set links.s:1.speed=1Gbps: links.0.2: unknown key 'speed'. Known here: rate, cable, delay, mtu, weight, "
-            "llr");
+            "llr, framing");
 }
 
 TEST(Override, ReachesTheBuiltInQosProfile) {

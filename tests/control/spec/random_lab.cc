@@ -299,6 +299,7 @@ void add_nodes_and_links(Chance& chance, Lab& lab) {
     const bool cuts = std::ranges::any_of(
         lab.switches, [](const auto& s) { return s.second.mode == ForwardingMode::kCutThrough; });
     if (!cuts && chance.one_in(3)) link.llr = chance.one_in(2) ? LlrSpec{} : LlrSpec{chance.time(0, 1'000'000)};
+    if (chance.one_in(3)) link.framing = {chance.integer(-48, 1000), chance.integer(0, 1000)};
     lab.links.push_back(link);
   };
   for (int s = 0; s < switches; ++s) {

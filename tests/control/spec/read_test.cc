@@ -107,11 +107,11 @@ TEST(LinkErrors, Ends) {
   EXPECT_EQ(
       with_links("[h:1]"),
       "x.yaml:2:9: links.0: found a list of 1; expected [one end, other end] or [one end, other end, { rate, cable or "
-      "delay, mtu, weight, llr }]");
+      "delay, mtu, weight, llr, framing }]");
   EXPECT_EQ(
       with_links("h:1"),
       "x.yaml:2:9: links.0: found 'h:1'; expected [one end, other end] or [one end, other end, { rate, cable or delay, "
-      "mtu, weight, llr }]");
+      "mtu, weight, llr, framing }]");
   EXPECT_EQ(
       error_of("name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 1 }\nnodes: { h: { kind: host } "
                "}\nlinks: [[h:1, leaf1:1]]\n"),
@@ -129,11 +129,17 @@ TEST(LinkErrors, Keys) {
   EXPECT_EQ(with_keys("cable: 3m, delay: 15ns"),
             "x.yaml:2:40: links.0.2.delay: beside cable, which says the same; expected one of the two");
   EXPECT_EQ(with_keys("speed: 100Gbps"),
-            "x.yaml:2:22: links.0.2: unknown key 'speed'. Known here: rate, cable, delay, mtu, weight, llr");
+            "x.yaml:2:22: links.0.2: unknown key 'speed'. Known here: rate, cable, delay, mtu, weight, llr, framing");
   EXPECT_EQ(with_keys("llr: yes"),
             "x.yaml:2:27: links.0.2.llr: found 'yes'; expected off, on or a map such as { turnaround: 200ns }");
   EXPECT_EQ(with_keys("llr: { turnaround: 2s }"),
             "x.yaml:2:41: links.0.2.llr.turnaround: 2s is out of range; expected 0..1ms");
+  EXPECT_EQ(with_keys("framing: { preamble: -49 }"),
+            "x.yaml:2:43: links.0.2.framing.preamble: -49 is out of range; expected -48..1000");
+  EXPECT_EQ(with_keys("framing: { gap: -1 }"),
+            "x.yaml:2:38: links.0.2.framing.gap: -1 is out of range; expected 0..1000");
+  EXPECT_EQ(with_keys("framing: { header: 64 }"),
+            "x.yaml:2:33: links.0.2.framing: unknown key 'header'. Known here: preamble, gap");
   EXPECT_EQ(with_keys("cable: 2000km"), "x.yaml:2:29: links.0.2.cable: 2000km is out of range; expected 0..1000km");
   EXPECT_EQ(error_of("name: x\ndefaults: { links: {} }\n"),
             "x.yaml:2:13: defaults: unknown key 'links'; did you mean 'link'? Known here: link");

@@ -48,7 +48,7 @@ switches:
 hosts:
   default: { latency: 600ns, pause-quanta: 65535, qos: default }
   slow: { latency: 600ns, pause-quanta: 65535, receive: { rate: 50Gbps }, qos: default }
-defaults: { link: { rate: 100Gbps, cable: 3m, mtu: 9216, llr: off } }
+defaults: { link: { rate: 100Gbps, cable: 3m, mtu: 9216, llr: off, framing: { preamble: 8, gap: 12 } } }
 nodes:
   leaf1: { kind: switch, role: leaf, loopback: 10.255.0.1, loopback6: fd00:ffff::1 }
   h1: { kind: host, mac: 02:00:00:01:00:01, address: 10.0.0.1, address6: fd00::1 }

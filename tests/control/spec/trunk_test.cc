@@ -80,6 +80,13 @@ TEST(TrunkErrors, OneWayAndNoOther) {
             "x.yaml:5:57: nodes.t.port-mtu: 100 is out of range; expected 576..65535");
 }
 
+// What both ends tell each other of their link has no framing.
+TEST(TrunkErrors, ItsLinkHasEthernetsFraming) {
+  EXPECT_EQ(error_of(lab_with(kGood, "[leaf:9, t:1, { delay: 200us, framing: { preamble: 40 } }]")),
+            "x.yaml:6:64: links.1.2.framing: t leads to another daemon; expected Ethernet's framing on the link of a "
+            "trunk, { preamble: 8, gap: 12 }");
+}
+
 TEST(TrunkErrors, APortIsUsedOnce) {
   const std::string trunk = "attach: { netdev: eth1 }, networks: [10.2.0.0/24]";
   EXPECT_EQ(error_of(lab_with(trunk, "[leaf:9, t:1], [leaf:10, u:1]"), {"nodes.u={kind: trunk, " + trunk + "}"}),

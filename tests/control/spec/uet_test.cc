@@ -43,14 +43,16 @@ TEST(UetSpec, TrafficOverRoceIsTrafficOverUetWithOneWordChanged) {
 
 TEST(UetSpec, EveryKeyOfNicsIsRead) {
   const Lab l = parse(
-      file_with("from: h1, to: h2",
-                "hosts: { default: { uet: { congestion: nscc, nscc: { base-rtt: 10us, target: 5us, max-window: 2, "
-                "initial-window: 1, min-window: 1/2, part-gain: 1/16, alpha: 3, fi: 4, eta: 1/10, fi-scale: 1/3, gamma: 1/2, "
-                "max-md-jump: 1/4, qa-gate: 2, qa-threshold: 5, adjust-period: 7us, adjust-packets: 9, no-queue: 500ns, "
-                "delay-weight: 1/10 }, trimming: false, path-policy: reps, paths: 17, ack-cc: false, ack-bytes: 4KiB, "
-                "rto: 100us, retries: 9, loss-inference: true, probe: true, window: 100, mp-range: 256, pdcs: 1000, "
-                "idle-close: 3us, rudi-window: 8, encapsulation: ip, ip-protocol: 200, crc: false, control-dscp: 30, "
-                "control-class: 6, trimmed-dscp: 31, trimmed-lasthop-dscp: 32 } } }\n"),
+      file_with(
+          "from: h1, to: h2",
+          "hosts: { default: { uet: { congestion: nscc, nscc: { base-rtt: 10us, target: 5us, max-window: 2, "
+          "initial-window: 1, min-window: 1/2, part-gain: 1/16, alpha: 3, fi: 4, eta: 1/10, fi-scale: 1/3, gamma: 1/2, "
+          "max-md-jump: 1/4, qa-gate: 2, qa-threshold: 5, adjust-period: 7us, adjust-packets: 9, no-queue: 500ns, "
+          "delay-weight: 1/10 }, trimming: false, path-policy: reps, paths: 17, recycled: 8, ack-cc: false, ack-bytes: "
+          "4KiB, "
+          "rto: 100us, retries: 9, loss-inference: true, probe: true, window: 100, mp-range: 256, pdcs: 1000, "
+          "idle-close: 3us, rudi-window: 8, encapsulation: ip, ip-protocol: 200, crc: false, control-dscp: 30, "
+          "control-class: 6, trimmed-dscp: 31, trimmed-lasthop-dscp: 32 } } }\n"),
       "x.yaml");
   const UetNicSpec& u = l.hosts.at("default").uet;
   NsccSpec n;
@@ -76,6 +78,7 @@ TEST(UetSpec, EveryKeyOfNicsIsRead) {
   EXPECT_EQ(u.trimming, false);
   EXPECT_EQ(u.path_policy, UetPathPolicy::kReps);
   EXPECT_EQ(u.paths, 17);
+  EXPECT_EQ(u.recycled, 8);
   EXPECT_FALSE(u.ack_cc);
   EXPECT_EQ(u.ack_bytes, std::optional(4096u));
   EXPECT_EQ(u.rto.ps, 100'000'000);
@@ -181,6 +184,7 @@ TEST(UetSpec, ANicHasAnyClassesOfDataAndALabOnePayloadMtu) {
 
 TEST(UetSpec, WhatNicsMayNotSay) {
   EXPECT_EQ(nic_error("paths: 0"), "x.yaml:6:35: hosts.default.uet.paths: 0 is out of range; expected 1..256");
+  EXPECT_EQ(nic_error("recycled: 0"), "x.yaml:6:38: hosts.default.uet.recycled: 0 is out of range; expected 1..16384");
   EXPECT_EQ(nic_error("nscc: { max-window: 0 }").substr(0, 51), "x.yaml:6:48: hosts.default.uet.nscc.max-window: is ");
   EXPECT_EQ(nic_error("nscc: { initial-window: 3 }"),
             "x.yaml:6:52: hosts.default.uet.nscc.initial-window: 3 is above max-window (5/2)");

@@ -138,6 +138,10 @@ TEST(Integer, HasARange) {
   EXPECT_EQ(error(parse_integer("0", 1, 7)), "0 is out of range; expected 1..7");
   EXPECT_EQ(error(parse_integer("-1", 0, 7)), "-1 is out of range; expected 0..7");
   EXPECT_EQ(error(parse_integer("18446744073709551615", 0, 7)), "18446744073709551615 is out of range; expected 0..7");
+  EXPECT_EQ(parse_integer("-48", -48, 7), -48);
+  EXPECT_EQ(error(parse_integer("-49", -48, 7)), "-49 is out of range; expected -48..7");
+  EXPECT_EQ(error(parse_integer("-9223372036854775809", -48, 7)),
+            "-9223372036854775809 is out of range; expected -48..7");
   for (const char* text : {"", "x", "1.0", "1e3", "0x1", "007", " 1", "18446744073709551616", "--1", "+1"})
     EXPECT_EQ(error(parse_integer(text, 0, 7)), "'" + std::string(text) + "' is not a whole number; expected 0..7");
 }

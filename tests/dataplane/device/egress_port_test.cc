@@ -113,6 +113,40 @@ TEST_F(EgressPortTest, AFrameOccupiesThePortAndArrivesLater) {
   EXPECT_EQ(port.slot(), Instant::never());
 }
 
+// 40 octets before a frame and 12 after it: 1052 x 80 ps to the next one, its tail after 1040. Without a gap, and 42
+// octets of the frame not on the wire: 958 for both. MAC control frames likewise: 64 + 40, 64 - 42.
+TEST_F(EgressPortTest, TheLinksFramingIsWhatAFrameTakesBesidesItsOctets) {
+  struct Case {
+    Framing framing;
+    Duration slot, tail, control_slot, control_tail;
+  };
+  Duration now = 1_us;
+  for (const Case& c : {Case{{40, 12}, 84'160_ps, 83'200_ps, 9'280_ps, 8'320_ps},
+                        Case{{-42, 0}, 76'640_ps, 76'640_ps, 1'760_ps, 1'760_ps}}) {
+    channel.framing = c.framing;
+    connect();
+    enqueue(kThree, 1000);
+    start(now);
+    EXPECT_EQ(port.slot(), at(now + c.slot));
+    port.transmit_end();
+    port.want_pause(kFour, true);
+    start(now + 10_us);
+    EXPECT_EQ(port.slot(), at(now + 10_us + c.control_slot));
+    port.transmit_end();
+    const auto data = pushed(channel.data);
+    const auto control = pushed(channel.control);
+    ASSERT_EQ(data.size(), 1u);
+    ASSERT_EQ(control.size(), 1u);
+    EXPECT_EQ(data[0].effect, at(now + c.tail + 700_ns));
+    EXPECT_EQ(control[0].effect, at(now + 10_us + c.control_tail + 100_ns + 2_us));
+    port.want_pause(kFour, false);
+    start(now + 20_us);
+    port.transmit_end();
+    pushed(channel.control);
+    now += 100_us;
+  }
+}
+
 // A receiver that cuts through sees 128 octets and the preamble: 136 x 80 ps = 10.88 ns; a shorter frame, all of it.
 TEST_F(EgressPortTest, ACutThroughReceiverActsOnTheHeader) {
   channel.cut_through = true;

@@ -17,6 +17,7 @@ using namespace literals;
 // and gap), 5 ns/m of cable.
 HeadroomTerms terms(BitRate rate, std::int64_t metres) {
   return {.rate = rate,
+          .framing = {},
           .propagation = 5_ns * metres,
           .peer_response = standard_pause_response(rate),
           .rx_latency = {},
@@ -54,15 +55,29 @@ TEST(Headroom, ARetryOnTheLinkCounts) {
   EXPECT_EQ(headroom_octets(t).n, 43'756 + 4'000 + 1);
 }
 
-// A frame of s octets takes ceil(s / cell) cells and s + 20 octets of wire time. The worst of all mixtures is found by
-// looking at all of them: most(w) = the most cells that frames of w octets of wire time in all can take.
+// MACsec takes 32 octets more of each frame on the wire: of ours, of the pause frame and of the peer's.
+TEST(Headroom, TheLinksFramingCounts) {
+  HeadroomTerms t = terms(100_Gbps, 40);
+  t.framing.preamble += 32;
+  EXPECT_EQ(headroom_octets(t).n, 43'756 + 3 * 32 + 1);
+  // Where frames take less of the wire than themselves, more of them come in the same time.
+  t.framing = {-48, 0};
+  EXPECT_EQ(headroom_octets(t).n, 43'756 - 3 * 68 + 1);
+  HeadroomTerms usual = terms(100_Gbps, 40);
+  EXPECT_GT(headroom_cells(t, 256_B), 3 * headroom_cells(usual, 256_B)) << "of 64 octets in 16 and not in 84";
+}
+
+// A frame of s octets takes ceil(s / cell) cells and s octets and those around it of wire time. The worst of all
+// mixtures is found by looking at all of them: most(w) = the most cells that frames of w octets of wire time in all can
+// take.
 std::int64_t worst_mixture(const HeadroomTerms& t, std::int64_t cell) {
   const std::int64_t wire = headroom_octets(t).n;
+  const std::int64_t around = t.framing.around();
   std::vector<std::int64_t> most(static_cast<std::size_t>(wire) + 1, 0);
   for (std::int64_t w = 1; w <= wire; ++w) {
     std::int64_t best = most[static_cast<std::size_t>(w - 1)];
-    for (std::int64_t s = t.least_frame; s <= t.peer_frame && s + 20 <= w; ++s)
-      best = std::max(best, (s + cell - 1) / cell + most[static_cast<std::size_t>(w - s - 20)]);
+    for (std::int64_t s = t.least_frame; s <= t.peer_frame && s + around <= w; ++s)
+      best = std::max(best, (s + cell - 1) / cell + most[static_cast<std::size_t>(w - s - around)]);
     most[static_cast<std::size_t>(w)] = best;
   }
   return most[static_cast<std::size_t>(wire)];
@@ -71,17 +86,20 @@ std::int64_t worst_mixture(const HeadroomTerms& t, std::int64_t cell) {
 TEST(Headroom, CellsAreEnoughForTheWorstMixtureAndLittleMore) {
   for (const std::int64_t cell : {64, 80, 192, 254, 256, 1000, 4096}) {
     for (const std::uint32_t least : {64u, 256u, 1000u, 1518u}) {
-      const HeadroomTerms t{.rate = 25_Gbps,
-                            .propagation = 50_ns,
-                            .peer_response = 400_ns,
-                            .rx_latency = 100_ns,
-                            .own_frame = 1518,
-                            .peer_frame = 1518,
-                            .least_frame = least};
-      const std::int64_t worst = worst_mixture(t, cell);
-      const std::int64_t cells = headroom_cells(t, {cell});
-      EXPECT_GE(cells, worst) << "cell " << cell << ", least " << least;
-      EXPECT_LE(cells, worst + (1518 + cell - 1) / cell) << "cell " << cell << ", least " << least;
+      for (const Framing framing : {Framing{}, Framing{-48, 0}}) {
+        const HeadroomTerms t{.rate = 25_Gbps,
+                              .framing = framing,
+                              .propagation = 50_ns,
+                              .peer_response = 400_ns,
+                              .rx_latency = 100_ns,
+                              .own_frame = 1518,
+                              .peer_frame = 1518,
+                              .least_frame = least};
+        const std::int64_t worst = worst_mixture(t, cell);
+        const std::int64_t cells = headroom_cells(t, {cell});
+        EXPECT_GE(cells, worst) << "cell " << cell << ", least " << least;
+        EXPECT_LE(cells, worst + (1518 + cell - 1) / cell) << "cell " << cell << ", least " << least;
+      }
     }
   }
 }

@@ -33,6 +33,7 @@ constexpr std::string_view name(PathPolicy policy) noexcept {
 struct MultipathConfig {
   PathPolicy policy = PathPolicy::kMixed;
   std::uint32_t paths = 64;  // 1..kMostPaths
+  std::uint32_t recycled = MixedPaths::kMostRecycled;  // of kMixed, 1..
   RepsConfig reps{};
 
   bool operator==(const MultipathConfig&) const = default;
@@ -56,7 +57,7 @@ class PathSelector {
         kind_.emplace<RepsPaths>(EntropySet(config.paths, chance), config.reps);
         break;
       case PathPolicy::kMixed:
-        kind_.emplace<MixedPaths>(EntropySet(config.paths, chance));
+        kind_.emplace<MixedPaths>(EntropySet(config.paths, chance), config.recycled);
         break;
     }
   }

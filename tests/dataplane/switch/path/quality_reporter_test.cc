@@ -16,7 +16,7 @@ class QualityReporterTest : public ::testing::Test {
   QualityReporterTest() {
     reporter.set(QualityReportConfig{}, {true, true, false, false});
     for (std::uint16_t p = 0; p < 4; ++p) {
-      reporter.set_rate(PortIndex{p}, 100_Gbps);
+      reporter.set_rate(PortIndex{p}, 100_Gbps, {});
       loads[p].cell_time_ns8 = 256;  // 1 ns
     }
   }
@@ -116,7 +116,7 @@ TEST_F(QualityReporterTest, ALinkThatWentDownIsSaidThreeTimesMore) {
 
 // 64 octets, preamble and gap take 672 ns at 1 Gb/s, of which a fiftieth is 33.6 us.
 TEST_F(QualityReporterTest, ASlowLinkCarriesFewerReports) {
-  reporter.set_rate(PortIndex{0}, 1_Gbps);
+  reporter.set_rate(PortIndex{0}, 1_Gbps, {});
   EXPECT_EQ(load(2_us, 2, 1500).size(), 1u);
   EXPECT_TRUE(load(12_us, 2, 2500).empty());
   EXPECT_EQ(told, 1) << "the other listener is told";
@@ -151,7 +151,7 @@ TEST_F(QualityReporterTest, MorePortsThanOneReportHasRoomForAreSaidInTurn) {
   reporter.set(QualityReportConfig{}, listens);
   std::vector<PortLoad> many(100);
   many[99] = {.cells = 3000, .cell_time_ns8 = 256};
-  reporter.set_rate(PortIndex{0}, 100_Gbps);
+  reporter.set_rate(PortIndex{0}, 100_Gbps, {});
   ASSERT_TRUE(reporter.changed(at(1_us), many));
   std::vector<QualityReport> said;
   const auto take = [&](Duration now) {

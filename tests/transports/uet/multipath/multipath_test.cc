@@ -156,19 +156,27 @@ TEST(Reps, AfterATimeoutOnlyWhatIsKnownToWorkForTenMilliseconds) {
   EXPECT_GT(probed.size(), 8u) << "sixteen at random";
 }
 
-TEST(Mixed, FirstAllPathsThenThoseThatWereGoodThenTheBitmap) {
+TEST(Mixed, ThoseThatWereGoodThenTheBitmap) {
   Flow flow({.policy = PathPolicy::kMixed, .paths = 16});
   std::vector<std::uint16_t> first;
-  for (int i = 0; i < 16; ++i) {
-    first.push_back(flow.next());
-    flow.heard(first.back(), i < 2 ? PathFeedback::kGood : PathFeedback::kTimeout);
-  }
-  EXPECT_EQ(std::set(first.begin(), first.end()).size(), 16u);
+  for (int i = 0; i < 16; ++i) first.push_back(flow.next());
+  EXPECT_EQ(std::set(first.begin(), first.end()).size(), 16u) << "all in turn while nothing is known";
+  for (std::size_t i = 0; i < 16; ++i) flow.heard(first[i], i < 2 ? PathFeedback::kGood : PathFeedback::kTimeout);
   EXPECT_EQ(flow.next(), first[0]);
   EXPECT_EQ(flow.next(), first[1]);
   auto uses = flow.uses(60);
   EXPECT_GT(uses[first[0]], 10) << "those that did badly are left out";
   EXPECT_GT(uses[first[1]], 10);
+}
+
+TEST(Mixed, NoMoreAreRememberedThanItIsToldTo) {
+  Flow flow({.policy = PathPolicy::kMixed, .paths = 16, .recycled = 2});
+  std::vector<std::uint16_t> first;
+  for (int i = 0; i < 8; ++i) first.push_back(flow.next());
+  for (std::size_t i = 0; i < 4; ++i) flow.heard(first[i], PathFeedback::kGood);
+  EXPECT_EQ(flow.next(), first[2]) << "the oldest are forgotten";
+  EXPECT_EQ(flow.next(), first[3]);
+  EXPECT_FALSE(std::set(first.begin(), first.end()).contains(flow.next())) << "then in turn";
 }
 
 }  // namespace
