@@ -240,6 +240,7 @@ class Engine {
   std::optional<Drop> on_cp(Instant now, const InPacket& in, const PdsCpValues& cp);
   std::optional<Drop> on_counted_cp(Instant now, Pdc& pdc, const InPacket& in, const PdsCpValues& cp);
   std::optional<Drop> on_ack_req(Instant now, Pdc& pdc, const InPacket& in, const PdsCpValues& cp);
+  bool push_control(Pdc& pdc, const PendingControl& what);
   void push_cp(Pdc& pdc, CtlType type, Psn psn, std::uint32_t payload, std::uint16_t opaque);
 
   // ---- engine_responses.cc: ACK and NACK ----
