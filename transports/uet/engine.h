@@ -290,6 +290,8 @@ class Engine {
   void pace(Instant now, Pdc& pdc, Instant allowed, const Cargo& cargo, std::uint32_t octets);
   void on_timer(Instant now, Pdc& pdc);
   bool asks_first(Instant now, Pdc& pdc);
+  Duration rto(const Pdc& pdc, std::uint8_t timeouts = 0) const noexcept;
+  Instant rto_due(const Pdc& pdc) const noexcept;
   void on_rto(Instant now, Pdc& pdc);
   void on_probe(Instant now, Pdc& pdc);
   Instant deadline(const Pdc& pdc) const noexcept;
