@@ -97,7 +97,7 @@ struct Pdc {
   // When the oldest packet that is not acknowledged is looked at: it may have been sent again since, or acknowledged.
   Instant rto_at = Instant::never();
   Duration answer_takes{};  // how long packets lately waited for their own ACK: at once the longest, slowly less
-  Instant rto_from{};  // when something was heard last, or timed out, or went again after that
+  Instant rto_from{};       // when something was heard last, or timed out, or went again after that
   Instant asked_at{};  // when an acknowledgement was asked for, or the first sent of those that are outstanding
   // The first packet that asked for one and is not acknowledged with all before it; before una(): there is none.
   Psn asking{};
