@@ -174,6 +174,18 @@ class alignas(64) EgressPort {
     return frame;
   }
 
+  // No link carries what is sent: takes out the frame that would go next if the peer held none back, and is busy as
+  // long as it would be on the wire. The port must be idle and have a frame.
+  QueuedFrame send_nowhere(Instant now) noexcept {
+    const Priority p =
+        scheduler_.pick(nonempty_, nonempty_, [this](Priority c) { return queues_[c.index()].frames.front().octets; });
+    const QueuedFrame frame = flush(p);
+    sending_ = {nullptr, frame.octets, 0, QueuedFrame::kNoOrigin};
+    busy_ = true;
+    slot_ = now + octet_time_.of(frame.octets + kPreambleOctets + kGapOctets);
+    return frame;
+  }
+
   // The transmission that was running has ended.
   void transmit_end() noexcept {
     busy_ = false;

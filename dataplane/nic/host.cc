@@ -136,7 +136,7 @@ void Host::set_transmission(PortIndex port) {
   const Nic& nic = nics_[port.index()];
   const EgressPort& e = nic.egress;
   Instant slot = e.slot();
-  if (!e.busy() && nic.up) {
+  if (!e.busy()) {
     // A straggling endpoint is not asked before it may give the next frame.
     slot = nic.gives_next != Instant::never()
                ? std::min(slot, nic.gives_next)
@@ -195,7 +195,8 @@ void Host::start(Instant now, PortIndex port) {
   Nic& nic = nics_[port.index()];
   EgressPort& e = nic.egress;
   if (e.busy() || !e.connected()) return;
-  if (!nic.up) return slots_.set(port.index(), EventKey::kNone);
+  if (!nic.up) [[unlikely]]
+    return start_without_carrier(now, port);
   take(now, nic);
   e.start(
       now,
@@ -224,6 +225,22 @@ void Host::start(Instant now, PortIndex port) {
     set_refresh(e.refresh_due());
 }
 
+// As long as nothing is carried nothing is paused, and no credit is asked for.
+void Host::start_without_carrier(Instant now, PortIndex port) {
+  Nic& nic = nics_[port.index()];
+  take(now, nic);
+  if (nic.egress.nonempty() != 0) {
+    Packet* const packet = nic.egress.send_nowhere(now).packet;
+    if (records_int()) [[unlikely]] {
+      // It may have departed before, and waited for its replay (LLR).
+      if (int_stack(*packet) == nullptr) int_departure(now, port, nic.egress.sending_priority(), *packet);
+      if (IntStack* stack = int_stack(*packet); stack != nullptr) stack->take_back();
+    }
+    drop(now, port, packet, DropReason::kLinkDown);
+  }
+  set_transmission(port);
+}
+
 // Fills the queues of the classes that could be sent now and have nothing queued.
 void Host::take(Instant now, Nic& nic) {
   if (nic.endpoint == nullptr) return;
@@ -233,7 +250,8 @@ void Host::take(Instant now, Nic& nic) {
   }
   if (now >= nic.ready.until) nic.ready = nic.endpoint->ready(now);
   unsigned classes = nic.ready.classes & ~nic.egress.nonempty();
-  classes &= ~unsigned{nic.egress.held_back(now, static_cast<PriorityMask>(classes), nic.largest_frame)};
+  if (nic.up) [[likely]]
+    classes &= ~unsigned{nic.egress.held_back(now, static_cast<PriorityMask>(classes), nic.largest_frame)};
   for (; classes != 0; classes &= classes - 1)
     take(now, nic, Priority{static_cast<std::uint8_t>(std::countr_zero(classes))});
 }
@@ -381,8 +399,7 @@ void Host::on_link_down(Instant now, PortIndex port) {
     on_asked(now, port);
     nic.attachment->set_carrier(false);
   }
-  // A NIC keeps what it has until the link is back; frames are lost on the wire only.
-  if (!nic.egress.busy()) slots_.set(port.index(), EventKey::kNone);
+  if (!nic.egress.busy()) starts_.add(now, port);
 }
 
 void Host::on_link_up(Instant now, PortIndex port) {

@@ -31,7 +31,8 @@ struct NicDriver {
 
 // Each NIC has per-class queues behind ETS, reacts to PFC and sends it when its receive buffer fills. Frames are taken
 // from the endpoint when their class's queue is empty and the port is about to start something, a few at a time: what
-// an endpoint decides is at most that old when it is on the wire.
+// an endpoint decides is at most that old when it is on the wire. While the link is down they are taken as ever, at its
+// rate, and dropped: a transport finds that nobody answers, whichever link of the path it is.
 class Host final : public Device {
  public:
   // One driver per NIC. Throws std::invalid_argument.
@@ -194,6 +195,7 @@ class Host final : public Device {
   void on_transmit_end(Instant now, PortIndex port, bool more_now);
   void on_timer(Instant now, PortIndex slot);
   void start(Instant now, PortIndex port);
+  void start_without_carrier(Instant now, PortIndex port);
   void take(Instant now, Nic& nic);
   void take(Instant now, Nic& nic, Priority priority);
   static Duration time_to_give(const Nic& nic, std::uint32_t octets) noexcept;

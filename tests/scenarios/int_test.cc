@@ -207,7 +207,7 @@ TEST(InBandTelemetry, EverySampledPacketIsAccountedFor) {
   EXPECT_EQ(r.under_way, 0u) << "nothing is left";
   EXPECT_GT(r.arrived, 1000u);
   EXPECT_GT(r.dropped, 3u);
-  EXPECT_GT(r.lost, 3u);
+  EXPECT_GT(r.lost, 2u);
   std::uint64_t lines = 0;
   for (const char c : reference_records().records) lines += c == '\n' ? 1 : 0;
   EXPECT_EQ(lines, r.records);
@@ -219,6 +219,7 @@ TEST(InBandTelemetry, EverySampledPacketIsAccountedFor) {
 // What is dropped says where and why.
 TEST(InBandTelemetry, ADropHasItsReason) {
   EXPECT_NE(reference_records().records.find(R"("dropped":"icrc_error")"), std::string::npos);
+  EXPECT_NE(reference_records().records.find(R"("dropped":"link_down")"), std::string::npos) << "h8 has sent it";
   EXPECT_NE(reference_records().records.find(R"("end":"dropped")"), std::string::npos);
   EXPECT_NE(reference_records().records.find(R"("end":"lost")"), std::string::npos);
 }

@@ -184,6 +184,8 @@ Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool i
   p.rate = {};
   p.asking = start - 1;
   p.rto_at = p.probe_at = p.late_at = p.tail_at = Instant::never();
+  p.rto_from = {};
+  p.answer_takes = {};
   const auto* const nscc = std::get_if<NsccConfig>(&of_class.congestion);
   p.reorder = ReorderWindow(nscc == nullptr ? Duration{} : nscc->base_rtt, of_class.trimming);
   p.newest_heard = p.watched_until = {};

@@ -240,6 +240,7 @@ class Engine {
   std::optional<Drop> on_cp(Instant now, const InPacket& in, const PdsCpValues& cp);
   std::optional<Drop> on_counted_cp(Instant now, Pdc& pdc, const InPacket& in, const PdsCpValues& cp);
   std::optional<Drop> on_ack_req(Instant now, Pdc& pdc, const InPacket& in, const PdsCpValues& cp);
+  bool push_control(Pdc& pdc, const PendingControl& what);
   void push_cp(Pdc& pdc, CtlType type, Psn psn, std::uint32_t payload, std::uint16_t opaque);
 
   // ---- engine_responses.cc: ACK and NACK ----
@@ -289,6 +290,8 @@ class Engine {
   void pace(Instant now, Pdc& pdc, Instant allowed, const Cargo& cargo, std::uint32_t octets);
   void on_timer(Instant now, Pdc& pdc);
   bool asks_first(Instant now, Pdc& pdc);
+  Duration rto(const Pdc& pdc, std::uint8_t timeouts = 0) const noexcept;
+  Instant rto_due(const Pdc& pdc) const noexcept;
   void on_rto(Instant now, Pdc& pdc);
   void on_probe(Instant now, Pdc& pdc);
   Instant deadline(const Pdc& pdc) const noexcept;

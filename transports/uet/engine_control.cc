@@ -3,13 +3,33 @@
 
 namespace railyard::uet {
 
+// How many wait as long as the NIC may send none is bounded, whatever comes meanwhile: of each kind of control packet
+// the last one, and answers to as many packets as may be under way twice. Who misses more asks again.
+// False: there is no room for this one.
+bool Engine::push_control(Pdc& pdc, const PendingControl& what) {
+  if (pdc.control.empty()) [[likely]]
+    return pdc.control.push(what), true;
+  if (what.kind == PendingControl::Kind::kCp) {
+    for (std::size_t i = 0; i < pdc.control.size(); ++i) {
+      PendingControl& waiting = pdc.control[i];
+      if (waiting.kind != what.kind || waiting.ctl != what.ctl) continue;
+      waiting = what;
+      return true;
+    }
+  } else if (pdc.control.size() >= std::size_t{2} * fep_.config.mp_range) {
+    return false;
+  }
+  pdc.control.push(what);
+  return true;
+}
+
 void Engine::push_cp(Pdc& pdc, CtlType type, Psn psn, std::uint32_t payload, std::uint16_t opaque) {
-  pdc.control.push({.kind = PendingControl::Kind::kCp,
-                    .ctl = type,
-                    .opaque = opaque,
-                    .entropy = pdc.last_entropy,
-                    .psn = psn,
-                    .payload = payload});
+  push_control(pdc, {.kind = PendingControl::Kind::kCp,
+                     .ctl = type,
+                     .opaque = opaque,
+                     .entropy = pdc.last_entropy,
+                     .psn = psn,
+                     .payload = payload});
 }
 
 std::optional<Drop> Engine::on_cp(Instant now, const InPacket& in, const PdsCpValues& cp) {

@@ -20,9 +20,7 @@ bool is_alone(SentPackets& sent, Psn last) noexcept {
 
 }  // namespace
 
-Duration Engine::patience(const Pdc& pdc) const noexcept {
-  return std::min(pdc.reorder.patience(), fep_.config.rto_init);
-}
+Duration Engine::patience(const Pdc& pdc) const noexcept { return std::min(pdc.reorder.patience(), rto(pdc)); }
 
 // A packet that was sent then, and not again since, is heard of.
 void Engine::note_time(Instant now, Pdc& pdc, Instant sent_at) {

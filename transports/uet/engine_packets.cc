@@ -85,15 +85,15 @@ void Engine::nack_rudi(const InPacket& in, const PdsRudiValues& rudi, NackCode c
 }
 
 void Engine::nack(Instant now, Pdc& pdc, const InPacket& in, Psn psn, bool retx, NackCode code, std::uint32_t payload) {
-  fep_.counters.nacks_sent[static_cast<std::size_t>(code)].increment();
-  pdc.control.push({.kind = PendingControl::Kind::kNack,
-                    .code = code,
-                    .m = in.ce,
-                    .retx = retx,
-                    .entropy = in.entropy,
-                    .psn = psn,
-                    .payload = payload,
-                    .arrived = now});
+  if (push_control(pdc, {.kind = PendingControl::Kind::kNack,
+                         .code = code,
+                         .m = in.ce,
+                         .retx = retx,
+                         .entropy = in.entropy,
+                         .psn = psn,
+                         .payload = payload,
+                         .arrived = now}))
+    fep_.counters.nacks_sent[static_cast<std::size_t>(code)].increment();
 }
 
 // Never acknowledged, never delivered: only what the PDS header says counts (uet §10.5).
@@ -265,7 +265,7 @@ void Engine::acknowledge(Pdc& pdc, const PendingControl& ack) {
     pdc.control[waiting - 1] = ack;
     return;
   }
-  pdc.control.push(ack);
+  push_control(pdc, ack);
 }
 
 // A packet that is new: noted, counted, and acknowledged at once or with others (uet §5.7).

@@ -115,7 +115,10 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
     if (SentPacket* const packet = sent.find(ack_psn)) {
       // An ACK of a packet that was sent twice may be of either, unless it says so (uet §5.9).
       const bool is_of_last = packet->is_of_last(ack.retx);
-      if (is_of_last) signals.rtt = now - packet->sent_at;
+      if (is_of_last) {
+        signals.rtt = now - packet->sent_at;
+        pdc.hear_answer(*signals.rtt);
+      }
       if (is_of_last && ack.retx && !packet->received) note_time(now, pdc, packet->sent_at);
       note(ack_psn, *packet);
       const auto* const response = std::get_if<SesResponseValues>(&in.packet.ses);
@@ -192,10 +195,16 @@ void Engine::on_probe_answer(Instant now, Pdc& pdc, Duration rtt) {
 }
 
 void Engine::progress(Instant now, Pdc& pdc) {
+  // Time begins anew after a timeout: what is old may be late, all of it. Else it is each packet's own.
+  if (pdc.sent.empty()) {
+    pdc.rto_at = Instant::never();
+  } else if (pdc.timeouts > 0 || pdc.rto_at == Instant::never()) {
+    pdc.rto_at = now + rto(pdc);
+  }
+  pdc.rto_from = now;
   pdc.timeouts = pdc.backoffs = 0;
   pdc.tail_tries = 0;
   set_tail(now, pdc);
-  pdc.rto_at = pdc.sent.empty() ? Instant::never() : now + fep_.config.rto_init;
   const Nscc* const nscc = pdc.congestion.nscc();
   if (!fep_.config.probe || nscc == nullptr || pdc.is_rod()) return;
   const Duration quiet = pdc.messages.empty() ? nscc->base_rtt() + nscc->target() : nscc->base_rtt() * 3;

@@ -19,6 +19,7 @@
 #include "dataplane/wire/udp.h"
 #include "dataplane/wire/uet_entropy.h"
 #include "tests/dataplane/nic/host_rig.h"
+#include "tests/support/books.h"
 
 namespace railyard {
 namespace {
@@ -345,21 +346,39 @@ TEST(HostPfc, APausedClassTakesNothingFromItsEndpoint) {
 
 // ---- Link state -----------------------------------------------------------------------------------------------------
 
-TEST(HostLink, ANicKeepsWhatItHasUntilTheLinkIsBack) {
+// It goes on as if it were sent, at the rate of the link.
+TEST(HostLink, WhatANicSendsWithoutALinkIsDropped) {
   Rig rig;
   rig.source.classes = 1 << 3;
   rig.host.link_down_at(at(5_us), kPort);
   rig.host.link_up_at(at(10_us), kPort);
   rig.run(20_us);
-  const auto sent = rig.wire.sent(kPort);
+  const std::uint64_t dropped = rig.count(3).drops[static_cast<std::size_t>(DropReason::kLinkDown)];
+  EXPECT_NEAR(static_cast<double>(dropped), 5'000 / 81.76, 1.01);
   std::uint32_t psn = 0;
   bool again = false;
-  for (const Sent& s : sent) {
-    EXPECT_EQ(s.view().psn, psn++) << "nothing is lost here";
+  for (const Sent& s : rig.wire.sent(kPort)) {
     EXPECT_TRUE(s.start < at(5_us) || s.start >= at(10_us));
-    again |= s.start == at(10_us);
+    if (s.start >= at(10_us) && !again) {
+      EXPECT_LT(s.start, at(10_us) + kOwnSlot);
+      psn += static_cast<std::uint32_t>(dropped);
+      again = true;
+    }
+    EXPECT_EQ(s.view().psn, psn++);
   }
   EXPECT_TRUE(again);
+  test::expect_balanced(rig.host.counters());
+}
+
+TEST(HostLink, AnEndpointIsAskedWithoutALinkWhenItWantsTo) {
+  Rig rig;
+  rig.source.classes = 1 << 3;
+  rig.source.begins = at(7_us);
+  rig.host.link_down_at(at(5_us), kPort);
+  rig.run(10_us);
+  EXPECT_NEAR(static_cast<double>(rig.count(3).drops[static_cast<std::size_t>(DropReason::kLinkDown)]), 3'000 / 81.76,
+              1.01);
+  EXPECT_EQ(rig.count(3).tx_packets, 0u);
 }
 
 TEST(HostLink, PausesEndWithTheLink) {

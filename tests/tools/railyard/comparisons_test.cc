@@ -112,6 +112,13 @@ TEST_F(Comparisons, SprayingSharesThePathsAndNothingIsSentAgainForNothing) {
   EXPECT_GT(of(f, "jain_link", kRudSpray), of(f, "jain_link", kEcmp));
   EXPECT_GT(of(f, "goodput_part", kRudSpray), of(f, "goodput_part", kEcmp));
   EXPECT_EQ(of(f, "retransmission_rate", kRudSpray), 0);
+  // Of many thin paths packets overtake one another by far more.
+  const Figures thin = compare(
+      "comparisons/t6-3-spray.yaml",
+      {"--column", "uet/rud/spray", "--over",
+       "topology={ preset: leaf-spine, leaves: 2, spines: 32, hosts-per-leaf: 8, fabric-link: { rate: 25Gbps } }"});
+  EXPECT_GT(of(thin, "out_of_order", 0), 1000);
+  EXPECT_EQ(of(thin, "retransmitted", 0), 0);
 }
 
 TEST_F(Comparisons, AnIncastNeedsNoPfc) {

@@ -96,6 +96,53 @@ TEST(Losses, WithoutInferenceOnlyTheTimerFindsIt) {
   EXPECT_EQ(pair.counters(0).retransmission_timeouts.read(), 1u);
 }
 
+// Of the oldest packet, that is: what comes behind it, and is acknowledged all the time, does not put it off.
+TEST(Losses, TheTimerIsOfThePacketThatIsMissing) {
+  EngineConfig config = with_slow_timer();
+  config.infer_loss = false;
+  config.rto_init = 20_us;
+  config.congestion = NoCongestionControl{};
+  Pair pair(config);
+  Instant lost{}, found{}, last_ack{};
+  pair.fate = [&](const Seen& s) {
+    if (s.ack() != nullptr && found == Instant{}) last_ack = s.at;
+    if (s.from == 0 && s.index == 20) lost = s.at;
+    if (s.retx() && found == Instant{}) found = s.at;
+    return Fate{.lost = s.from == 0 && s.index == 20};
+  };
+  pair.fill(0, 0, 4 * kHundred);
+  pair.post(0, pair.write(0, 1, 0, kTo, 4 * kHundred));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:success");
+  EXPECT_TRUE(pair.same(0, 0, 1, kTo, 4 * kHundred));
+  EXPECT_GE(found - lost, 20_us);
+  EXPECT_LT(found - lost, 20_us + 200_ns);
+  EXPECT_LT(found - last_ack, 2_us) << "not in silence";
+  EXPECT_EQ(repeated(pair), 1u);
+  EXPECT_EQ(duplicates(pair), 0u);
+}
+
+// What is answered slowly is not lost: the timer is not shorter than that has lately been.
+TEST(Losses, ATimerBelowTheRoundTripLearnsIt) {
+  for (const bool infers : {false, true}) {
+    EngineConfig config = with_slow_timer();
+    config.infer_loss = infers;
+    config.rto_init = 20_us;
+    Pair pair(config);
+    pair.fate = [&](const Seen& s) {
+      // A queue that grows.
+      return Fate{.late = s.from == 0
+                              ? Duration{static_cast<std::int64_t>(std::min<std::size_t>(s.index, 200)) * 200'000}
+                              : 0_us};
+    };
+    pair.fill(0, 0, 8 * kHundred);
+    pair.post(0, pair.write(0, 1, 0, kTo, 8 * kHundred));
+    pair.run();
+    EXPECT_EQ(pair.text(0), "1:success");
+    EXPECT_EQ(repeated(pair) + duplicates(pair), 0u) << infers;
+  }
+}
+
 // What goes again is lost, too, twice: packets that were sent after it say so.
 TEST(Losses, ARepetitionThatIsLostIsFoundAsWell) {
   Pair pair(with_slow_timer());

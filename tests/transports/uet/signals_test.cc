@@ -1,6 +1,7 @@
 // What ends tell each other for congestion control and multipath, as it is seen on the wire (uet §8, §9, §10): the
 // ECN echo, service time and received octets of ACKs; which ways packets take after what was heard of them; PROBEs.
 #include <map>
+#include <optional>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -9,6 +10,8 @@
 
 namespace railyard::uet {
 namespace {
+
+using namespace literals;
 
 TEST(Signals, AMarkIsEchoedAtOnceAndOnlyItsOwn) {
   EngineConfig config = test_config();
@@ -167,6 +170,56 @@ TEST(Signals, AProbeFindsATailThatWasLostBeforeTheTimerDoes) {
     }
     pair.expect_clean();
   }
+}
+
+// A NIC that may not send control packets, for they are paused: of each kind one waits, however long that lasts.
+TEST(Signals, ControlPacketsThatCannotGoDoNotPileUp) {
+  EngineConfig config = test_config();
+  config.probe = true;
+  config.infer_loss = false;
+  config.retries = 200;
+  Pair pair(config);
+  pair.fate = [](const Seen& s) { return Fate{.lost = s.index >= 5}; };
+  pair.post(0, pair.write(0, 1, 0, kTo, 10 * 1024));
+  pair.run_for(50_us);
+  Engine& engine = pair.engine(0);
+  const std::uint64_t asked = pair.counters(0).probes_sent.read();
+  Instant now = pair.now();
+  for (int i = 0; i < 10'000; ++i) engine.ready(now = now + 10_us);
+  EXPECT_GT(pair.counters(0).probes_sent.read(), asked + 100) << "the timer goes on";
+  OutPacket out;
+  std::size_t waiting = 0;
+  while (engine.send(now, config.control, out)) waiting += std::holds_alternative<PdsCpValues>(out.packet.pds) ? 1 : 0;
+  EXPECT_LE(waiting, 2u) << "a PROBE, an ACK_REQ";
+}
+
+// And answers to what comes again and again are as many as could be under way.
+TEST(Signals, AnswersThatCannotGoDoNotPileUp) {
+  EngineConfig config = test_config();
+  Pair pair(config);
+  std::optional<Packet> request;
+  pair.fate = [&](const Seen& s) {
+    if (s.request() != nullptr && !request) request = s.packet;
+    return Fate{};
+  };
+  pair.post(0, pair.write(0, 1, 0, kTo, 1024));
+  pair.run_for(20_us);
+  ASSERT_TRUE(request.has_value());
+  const AddressVector& back = pair.engine(0).address(PeerId{0});
+  const InPacket again{.packet = *request,
+                       .source = back.source,
+                       .destination = back.destination,
+                       .source_mac = back.source_mac,
+                       .destination_mac = back.next_hop_mac};
+  Engine& engine = pair.engine(1);
+  std::size_t duplicates = 0;
+  for (int i = 0; i < 100'000; ++i) duplicates += engine.on_packet(pair.now(), again) == Drop::kDuplicate ? 1 : 0;
+  EXPECT_EQ(duplicates, 100'000u);
+  OutPacket out;
+  std::size_t waiting = 0;
+  while (engine.send(pair.now(), config.control, out)) ++waiting;
+  EXPECT_GT(waiting, 1u);
+  EXPECT_LE(waiting, 2 * config.mp_range);
 }
 
 }  // namespace

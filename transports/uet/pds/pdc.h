@@ -94,7 +94,10 @@ struct Pdc {
   std::uint16_t setup_tries = 0;  // NACKs for want of a PDC
   std::uint8_t backoffs = 0;      // NACKs that asked for another try, in a row
   Instant blocked_until{};        // no data before
+  // When the oldest packet that is not acknowledged is looked at: it may have been sent again since, or acknowledged.
   Instant rto_at = Instant::never();
+  Duration answer_takes{};  // how long packets lately waited for their own ACK: at once the longest, slowly less
+  Instant rto_from{};       // when something was heard last, or timed out, or went again after that
   Instant asked_at{};  // when an acknowledgement was asked for, or the first sent of those that are outstanding
   // The first packet that asked for one and is not acknowledged with all before it; before una(): there is none.
   Psn asking{};
@@ -176,6 +179,11 @@ struct Pdc {
     for (StoredResponse& s : stored)
       if (s.psn == psn) return &s;
     return nullptr;
+  }
+  // An ACK that only this packet's last transmission can have brought about came `took` (> 0) after it.
+  void hear_answer(Duration took) noexcept {
+    constexpr std::int64_t kWeight = 8;  // RFC 6298 §2.3
+    answer_takes = took > answer_takes ? took : answer_takes - (answer_takes - took) / kWeight;
   }
   // The initiator has the responses up to `psn`.
   void clear_to(Psn psn) noexcept {
