@@ -174,7 +174,7 @@ class BuiltLab::Builder {
   void add_uet_flow(const spec::TrafficSpec& t, Flow& flow) {
     static_assert(static_cast<int>(spec::UetService::kRod) == static_cast<int>(uet::DeliveryMode::kRod) &&
                   static_cast<int>(spec::UetService::kUud) == static_cast<int>(uet::DeliveryMode::kUud));
-    uet::FlowConfig c{message_flow(t, flow), static_cast<uet::DeliveryMode>(t.service)};
+    uet::FlowConfig c{message_flow(t, flow), static_cast<uet::DeliveryMode>(t.service), t.tagged};
     if (t.service == spec::UetService::kUud) {
       c.operation = FlowOperation::kSend;
       c.message = std::min(c.message, static_cast<std::uint32_t>(t.roce.path_mtu));

@@ -266,6 +266,8 @@ uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& 
   c.dialect = profile_of(s.profile).dialect;
   c.window = static_cast<std::uint32_t>(s.window);
   c.mp_range = static_cast<std::uint32_t>(s.mp_range);
+  for (const auto& [of, host] : lab_.hosts)
+    c.first_range = std::min(c.first_range, static_cast<std::uint32_t>(host.uet.mp_range));
   c.ack_cc = s.ack_cc;
   if (s.ack_bytes) {
     c.ack_trigger = *s.ack_bytes;

@@ -119,7 +119,8 @@ class Writer {
     for (const std::string& path : carried_.paths) {
       set(path + ".transport", column_.word(Kind::kTransport));
       // What the file says of the other transport has no meaning here.
-      if (carried_.uet.contains(path) && !column_.is_uet() && is_said_(path + ".service")) set(path + ".service", "");
+      for (const char* key : {".service", ".tagged"})
+        if (carried_.uet.contains(path) && !column_.is_uet() && is_said_(path + key)) set(path + key, "");
       if (carried_.roce_flows.contains(path) && column_.is_uet() && is_said_(path + ".qp-type"))
         set(path + ".qp-type", "");
       const bool collective = path.starts_with("collectives.");

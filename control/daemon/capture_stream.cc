@@ -30,7 +30,7 @@ CaptureStream::CaptureStream(CaptureStreamConfig config, Log& log, Release relea
       log_(log),
       release_(std::move(release)),
       tap_(std::make_shared<EngineTap>(config_.tap)),
-      blocks_(config_.tap.snap_octets),
+      blocks_(config_.tap.snap_octets, config_.comment),
       interface_(blocks_.add_interface(config_.port, config_.description, config_.rate)) {
   listen();
   try {

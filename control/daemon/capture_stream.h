@@ -34,6 +34,7 @@ struct CaptureStreamConfig {
   std::string id;           // for the log
   std::string port;         // its name: "leaf1:1"
   std::string description;  // "leaf1:1 to h1:1"
+  std::string comment{};    // of the capture; empty: none
   BitRate rate;
   LiveTapConfig tap;
   std::string socket;                              // path, made with mode 0600; at most 107 octets

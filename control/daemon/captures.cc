@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "control/api/message.h"
+#include "control/build/uet_carriers.h"
 
 namespace railyard::daemon {
 
@@ -81,6 +82,7 @@ json Captures::start(PortRef port, const std::string& name, const json& options)
   CaptureStreamConfig config;
   config.port = name;
   config.description = fmt::format("{} to {}", name, session_.lab().peer_name(port));
+  config.comment = uet::carriers_text(build::uet_carriers(session_.lab().spec()));
   config.rate = session_.lab().rate(port);
   config.tap = config_of(options);
   const std::string id = std::to_string(started_ + 1);

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "control/decode/capture_note.h"
 #include "dataplane/port/pcap_file.h"
 
 namespace railyard::decode {
@@ -18,7 +19,9 @@ T or_throw(std::expected<T, std::string> value) {
 }  // namespace
 
 void decode_file(const std::filesystem::path& path, const std::function<void(const Json&)>& each,
-                 const DecodeOptions& options) {
+                 const DecodeOptions& said) {
+  DecodeOptions options = said;
+  if (said.uet.as_capture_says && path != "-") options.uet.carriers = uet::parse_carriers(capture_note(path));
   PcapReader reader = or_throw(path == "-" ? PcapReader::standard_input() : PcapReader::open(path));
   for (std::uint64_t number = 1;; ++number) {
     const auto frame = or_throw(reader.next());

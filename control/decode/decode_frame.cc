@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "control/decode/roce_json.h"
@@ -131,7 +132,8 @@ class Frame {
       case wire::FrameKind::kIpv6:
         break;
     }
-    if (view_.protocol == options_.uet.ip_protocol && !view_.is_fragment) return show_uet_native();
+    if (!view_.is_fragment)
+      if (const auto uet = carried_by(false, view_.protocol)) return show_uet_native(*uet);
     if (view_.l4_offset == 0) return;
     switch (view_.protocol) {
       case wire::ip_protocol::kUdp:
@@ -210,24 +212,37 @@ class Frame {
     }
     if (view_.trimmed) out_["trimmed"] = true;
     if (view_.has_bth) return show_roce(datagram);
-    if (view_.destination_port == options_.uet.udp_port)
-      show_uet(view_.l4_offset + U::kOctets, view_.l4_offset + datagram, view_.source_port);
+    if (const auto uet = carried_by(true, view_.destination_port))
+      show_uet(*uet, view_.l4_offset + U::kOctets, view_.l4_offset + datagram, view_.source_port);
+  }
+
+  // How UET is to be read that has this UDP port, or IP protocol.
+  std::optional<UetOptions> carried_by(bool udp, unsigned number) const {
+    const UetOptions& said = options_.uet;
+    for (const uet::Carrier& c : said.carriers) {
+      if (c.udp != udp || c.number != number) continue;
+      UetOptions as_said = said;
+      as_said.crc = c.crc ? UetCrc::kMsbFirst : UetCrc::kNone;
+      as_said.dialect = c.ref_prov ? uet::kRefProv : uet::kStandard;
+      return as_said;
+    }
+    return number == (udp ? unsigned{said.udp_port} : unsigned{said.ip_protocol}) ? std::optional(said) : std::nullopt;
   }
 
   // The number is anybody's: what is too short for an entropy header is somebody else's experiment.
-  void show_uet_native() {
+  void show_uet_native(const UetOptions& options) {
     using E = wire::UetEntropy;
     // wire::parse_frame() has skipped the entropy header behind the number that it knows.
     const std::size_t begin = view_.header_octets - (view_.uet_entropy ? E::kOctets : 0);
     if (!has(begin, E::kOctets) || begin + E::kOctets > std::size_t{view_.l3_offset} + view_.ip_octets) return;
-    show_uet(begin + E::kOctets, std::size_t{view_.l3_offset} + view_.ip_octets, read<E::Entropy>(at(begin)));
+    show_uet(options, begin + E::kOctets, std::size_t{view_.l3_offset} + view_.ip_octets, read<E::Entropy>(at(begin)));
   }
 
   // `end`: of the packet, as UDP or IP says.
-  void show_uet(std::size_t begin, std::size_t end, std::uint16_t entropy) {
+  void show_uet(const UetOptions& options, std::size_t begin, std::size_t end, std::uint16_t entropy) {
     const std::size_t ip_end = std::size_t{view_.l3_offset} + view_.ip_octets;
     const bool trimmed =
-        view_.trimmed || (options_.uet.trimmed_dscp && view_.traffic_class_octet >> 2 == *options_.uet.trimmed_dscp);
+        view_.trimmed || (options.trimmed_dscp && view_.traffic_class_octet >> 2 == *options.trimmed_dscp);
     const bool whole = !trimmed && has(view_.l3_offset, view_.ip_octets);
     const std::size_t there = std::min({end, ip_end, octets_.size()});
     UetOctets uet{.octets = octets_.subspan(begin, there - begin),
@@ -236,7 +251,7 @@ class Frame {
                   .trimmed = trimmed};
     if (whole) uet.ip = octets_.subspan(view_.l3_offset, view_.ip_octets);
     if (trimmed) out_["trimmed"] = true;
-    add_uet(out_, uet, options_.uet);
+    add_uet(out_, uet, options);
     if (!out_.contains("error") && !trimmed && end != ip_end) fail("bad_length", false);
     if (!whole && out_.contains("error") && (out_["error"] == "headers_cut" || out_["error"] == "too_short"))
       out_["error"] = trimmed ? "trimmed" : "cut";

@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "dataplane/wire/ip_protocol.h"
 #include "dataplane/wire/udp.h"
+#include "transports/uet/wire/carrier.h"
 #include "transports/uet/wire/dialect.h"
 #include "transports/uet/wire/tss.h"
 
@@ -20,6 +22,9 @@ struct UetOptions {
   std::uint8_t ip_protocol = wire::ip_protocol::kUetNative;  // of packets without UDP
   UetCrc crc = UetCrc::kMsbFirst;                            // at the end of packets that are not encrypted
   std::size_t icv_octets = uet::kIcvOctets;                  // at the end of those that are
+  // What else carries it, as the capture says (carrier.h); not if its reader says how.
+  std::vector<uet::Carrier> carriers{};
+  bool as_capture_says = true;
   std::optional<std::uint8_t> trimmed_dscp{};  // of packets that were cut; with UDP the lengths say so, too
   uet::Dialect dialect = uet::kStandard;
 };

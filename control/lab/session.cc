@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "control/build/uet_carriers.h"
 #include "control/lab/pci_address.h"
 #include "control/lab/version.h"
 #include "control/spec/addresses.h"
@@ -271,12 +272,13 @@ void Session::check_sockets() const {
 }
 
 void Session::attach_captures() {
+  const std::string comment = uet::carriers_text(build::uet_carriers(lab_->spec()));
   for (const CaptureRequest& c : options_.captures) {
     const PortRef port = lab_->port(c.port);
     const std::string name = spec::format(c.port);
     try {
       taps_.push_back(std::make_unique<CaptureTap>(c.file, name, fmt::format("{} to {}", name, lab_->peer_name(port)),
-                                                   lab_->rate(port), c.direction));
+                                                   lab_->rate(port), c.direction, comment));
     } catch (const std::runtime_error& error) {
       throw std::runtime_error(fmt::format("--capture: {}: {}", name, error.what()));
     }

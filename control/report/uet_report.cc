@@ -38,7 +38,7 @@ UetReport uet_report(const build::Flow& flow) {
   const uet::MessageCounters& m = u.messages();
   UetReport r;
   r.service = lower(uet::name(c.mode));
-  r.operation = word(c.operation);
+  r.operation = c.tagged ? "tagged" : word(c.operation);
   r.lanes = static_cast<int>(c.qps);
   r.messages = m.completed;
   r.verified = u.verified();

@@ -19,7 +19,7 @@ struct FlowReport;
 // Of a flow over UET.
 struct UetReport {
   std::string service;    // "rud", "rod", "rudi" or "uud"
-  std::string operation;  // "write", "send" or "read"
+  std::string operation;  // "write", "send", "read", or "tagged" of SENDs with tags
   int lanes = 1;
   std::uint64_t messages = 0;   // complete, where they were asked for; of UUD: sent
   std::uint64_t verified = 0;   // came whole, and every octet (elided payload: every packet) was what was sent
@@ -33,7 +33,8 @@ struct UetReport {
   // SENDs that are complete for who sent them, and not at the target: nothing has taken them yet. A datagram may be
   // lost.
   std::uint64_t waiting() const noexcept {
-    return operation == "send" && service != "uud" && messages > verified ? messages - verified : 0;
+    const bool sends = operation == "send" || operation == "tagged";
+    return sends && service != "uud" && messages > verified ? messages - verified : 0;
   }
 };
 

@@ -317,6 +317,7 @@ struct TrafficSpec {
   Transport transport = Transport::kGenerator;
   RoceTraffic roce;  // of kRoce and kUet
   UetService service = UetService::kRud;  // of kUet
+  bool tagged = false;                    // of kUet, SENDs: TAGGED_SEND
   int ip_version = 4;
   int dscp = 26;
   bool ect = true;

@@ -83,6 +83,8 @@ std::string uet_nic(Seed seed) {
   if (draw.percent(15)) text += ", encapsulation: ip";
   if (draw.percent(15)) text += ", crc: false";
   if (draw.percent(15)) text += ", nscc: { max-window: 1/2 }";
+  // Few: ends wait for PDCs of their own and of others.
+  if (Draw pdcs(seed, "swarm/uet/pdcs"); pdcs.percent(15)) text += fmt::format(", pdcs: {}", pdcs.of({2, 3, 4, 8, 32}));
   return text + " }";
 }
 
@@ -228,7 +230,9 @@ class Messages {
     std::string text =
         Text{"{}, transport: uet, service: {}, operation: {}{}", ends(draw), service, operation, uet_packets(draw)};
     text += amount(draw, service == "uud" ? uet_mtu_ : 1 << 20);
-    return operation == "send" ? text + receiving(draw) : text;
+    if (operation != "send") return text;
+    text += receiving(draw);
+    return service != "uud" && draw.percent(40) ? text + ", tagged: true" : text;
   }
   // All of it at a NIC has the MTU and the version of IP in common.
   std::string uet_packets(Draw& draw) const {

@@ -160,6 +160,9 @@ void TransportPromises::count(Outcome& o) const {
     o.features.insert(f.is_uc()     ? std::string("RoCE UC flows")
                       : !f.is_uet() ? std::string("RoCE flows")
                                     : fmt::format("UET {} flows", uet::name(f.uet->config().mode)));
+    if (f.is_uet() && f.uet->config().tagged) o.features.insert("UET tagged sends");
+    if (f.is_uet() && lab_.spec().hosts.at(lab_.spec().find(f.plan.source.node)->profile).uet.pdcs <= 32)
+      o.features.insert("few UET PDCs");
   }
   for (const build::Collective& c : lab_.collectives()) {
     const bool uet = lab_.spec().collectives[c.spec].is_uet();

@@ -8,8 +8,8 @@
 namespace railyard {
 namespace {
 
-PcapngWriter open_or_throw(const std::filesystem::path& file) {
-  auto writer = PcapngWriter::open(file);
+PcapngWriter open_or_throw(const std::filesystem::path& file, std::string_view comment) {
+  auto writer = PcapngWriter::open(file, 0, comment);
   if (!writer) throw std::runtime_error(writer.error());
   return std::move(*writer);
 }
@@ -17,8 +17,10 @@ PcapngWriter open_or_throw(const std::filesystem::path& file) {
 }  // namespace
 
 CaptureTap::CaptureTap(const std::filesystem::path& file, const std::string& port, const std::string& description,
-                       BitRate rate, CaptureDirection direction)
-    : writer_(open_or_throw(file)), interface_(writer_.add_interface(port, description, rate)), direction_(direction) {}
+                       BitRate rate, CaptureDirection direction, std::string_view comment)
+    : writer_(open_or_throw(file, comment)),
+      interface_(writer_.add_interface(port, description, rate)),
+      direction_(direction) {}
 
 void CaptureTap::see(Instant at, const Packet& packet, const TapNote& note) {
   if (!is_wanted(direction_, note)) return;

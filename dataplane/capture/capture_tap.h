@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dataplane/base/units.h"
@@ -18,9 +19,9 @@ namespace railyard {
 // a frame was dropped. A dropped frame is shown twice: as it came in, and where it was dropped.
 class CaptureTap final : public Tap {
  public:
-  // Throws std::runtime_error if the file cannot be written.
+  // Throws std::runtime_error if the file cannot be written. `comment`: of the whole capture; empty: none.
   CaptureTap(const std::filesystem::path& file, const std::string& port, const std::string& description, BitRate rate,
-             CaptureDirection direction);
+             CaptureDirection direction, std::string_view comment = {});
 
   void see(Instant at, const Packet& packet, const TapNote& note) override;
 

@@ -56,12 +56,13 @@ std::string_view option_text(std::string_view text) noexcept {
 }  // namespace
 
 // §4.1. The same on every machine, so that captures of the same run can be compared octet for octet.
-PcapngBlocks::PcapngBlocks(std::uint32_t snap_octets) : snap_octets_(snap_octets) {
+PcapngBlocks::PcapngBlocks(std::uint32_t snap_octets, std::string_view comment) : snap_octets_(snap_octets) {
   begin_block(kSectionHeaderBlock);
   put(kByteOrderMagic);
   put(std::uint16_t{1});  // major version
   put(std::uint16_t{0});  // minor version
   put(kSectionLengthUnknown);
+  if (!comment.empty()) put_option(kOptComment, comment);
   put_option(kShbHardware, "emulated");
   put_option(kShbOs, "Linux");
   put_option(kShbUserAppl, "railyard");

@@ -34,8 +34,8 @@ class PcapngBlocks {
   };
 
   // Writes the section header. Of every frame at most `snap_octets` are kept, 0: all. One limit for the whole section,
-  // because libpcap refuses files whose interfaces have different ones.
-  explicit PcapngBlocks(std::uint32_t snap_octets = 0);
+  // because libpcap refuses files whose interfaces have different ones. `comment`: of the section (§3.5); empty: none.
+  explicit PcapngBlocks(std::uint32_t snap_octets = 0, std::string_view comment = {});
 
   // Announces an Ethernet interface (§4.2); at any time before its first frame. An empty `description` and a `speed` of
   // 0 are left out.

@@ -24,18 +24,18 @@ void PcapngWriter::CloseFile::operator()(File* file) const noexcept {
   delete file;
 }
 
-PcapngWriter::PcapngWriter(std::unique_ptr<File, CloseFile> file, std::filesystem::path path, std::uint32_t snap_octets)
-    : file_(std::move(file)), path_(std::move(path)), blocks_(snap_octets) {}
+PcapngWriter::PcapngWriter(std::unique_ptr<File, CloseFile> file, std::filesystem::path path, PcapngBlocks blocks)
+    : file_(std::move(file)), path_(std::move(path)), blocks_(std::move(blocks)) {}
 
 std::expected<PcapngWriter, std::string> PcapngWriter::open(const std::filesystem::path& path,
-                                                            std::uint32_t snap_octets) {
+                                                            std::uint32_t snap_octets, std::string_view comment) {
   std::unique_ptr<File, CloseFile> file(new File);
   file->stream = std::fopen(path.c_str(), "wbe");
   if (file->stream == nullptr)
     return std::unexpected("cannot create " + path.string() + ": " + std::generic_category().message(errno));
   file->buffer = std::make_unique<char[]>(kFileBuffer);
   std::setvbuf(file->stream, file->buffer.get(), _IOFBF, kFileBuffer);
-  PcapngWriter writer(std::move(file), path, snap_octets);
+  PcapngWriter writer(std::move(file), path, PcapngBlocks(snap_octets, comment));
   writer.write_blocks();
   return writer;
 }

@@ -21,9 +21,9 @@ class PcapngWriter {
   using InterfaceId = PcapngBlocks::InterfaceId;
   using Direction = PcapngBlocks::Direction;
 
-  // Creates the file. Of every frame at most `snap_octets` are kept, 0: all.
-  static std::expected<PcapngWriter, std::string> open(const std::filesystem::path& path,
-                                                       std::uint32_t snap_octets = 0);
+  // Creates the file. Of every frame at most `snap_octets` are kept, 0: all. `comment`: of the section; empty: none.
+  static std::expected<PcapngWriter, std::string> open(const std::filesystem::path& path, std::uint32_t snap_octets = 0,
+                                                       std::string_view comment = {});
 
   InterfaceId add_interface(std::string_view name, std::string_view description, BitRate speed);
   void write(InterfaceId interface, Instant at, Direction direction, std::span<const std::span<const std::byte>> pieces,
@@ -39,7 +39,7 @@ class PcapngWriter {
     void operator()(File* file) const noexcept;
   };
 
-  PcapngWriter(std::unique_ptr<File, CloseFile> file, std::filesystem::path path, std::uint32_t snap_octets);
+  PcapngWriter(std::unique_ptr<File, CloseFile> file, std::filesystem::path path, PcapngBlocks blocks);
   void write_blocks();
 
   std::unique_ptr<File, CloseFile> file_;

@@ -182,7 +182,7 @@ class alignas(64) EgressPort {
     const QueuedFrame frame = flush(p);
     sending_ = {nullptr, frame.octets, 0, QueuedFrame::kNoOrigin};
     busy_ = true;
-    slot_ = now + octet_time_.of(frame.octets + kPreambleOctets + kGapOctets);
+    slot_ = now + octet_time_.of(framing().slot(frame.octets));
     return frame;
   }
 

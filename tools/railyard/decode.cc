@@ -31,7 +31,8 @@ void print_frames(const Options& options) {
   decode::decode_file(options.file, print, options.decode);
 }
 
-// What Ultra Ethernet's packets do not say of themselves.
+// What Ultra Ethernet's packets do not say of themselves. (Our own captures say it of a lab's NICs; not when they come
+// by standard input.)
 void add_uet_options(CLI::App& command, Options& options) {
   decode::UetOptions& uet = options.decode.uet;
   command.add_option("--uet-port", uet.udp_port, "UDP port of Ultra Ethernet")->capture_default_str();
@@ -79,6 +80,10 @@ void add_decode(CLI::App& app, int&) {
     uet.ip_protocol = static_cast<std::uint8_t>(options->uet_protocol);
     if (options->uet_trimmed_dscp) uet.trimmed_dscp = static_cast<std::uint8_t>(*options->uet_trimmed_dscp);
     if (options->ref_prov) uet.dialect = railyard::uet::kRefProv;
+    // Whoever says one of these knows better than the capture.
+    uet.as_capture_says = command->count("--uet-port") + command->count("--uet-protocol") +
+                              command->count("--uet-crc") + command->count("--uet-ref-prov") ==
+                          0;
     print_frames(*options);
   });
 }

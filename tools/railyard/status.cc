@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -48,6 +49,10 @@ struct Row {
   std::uint64_t pfc_sent = 0;
   std::uint64_t pfc_received = 0;
   std::uint64_t dropped = 0;
+  // Of links that have it: replays (LLR), and messages about credits (CBFC).
+  std::optional<std::uint64_t> retries{};
+  std::optional<std::uint64_t> credits_sent{};
+  std::optional<std::uint64_t> credits_received{};
   bool up = true;
 };
 
@@ -80,6 +85,13 @@ std::vector<Row> rows_of(const json& now, const json* before, double seconds) {
     r.pfc_sent = since(p["pfc_sent"], old != nullptr ? &(*old)["pfc_sent"] : nullptr);
     r.pfc_received = since(p["pfc_received"], old != nullptr ? &(*old)["pfc_received"] : nullptr);
     r.dropped = drops_of(p) - (old != nullptr ? drops_of(*old) : 0);
+    const auto of_link = [&](const char* what, const char* counter) -> std::optional<std::uint64_t> {
+      if (!p.contains(what)) return std::nullopt;
+      return since(p[what][counter], old != nullptr ? &(*old)[what][counter] : nullptr);
+    };
+    r.retries = of_link("llr", "retries");
+    r.credits_sent = of_link("cbfc", "messages_sent");
+    r.credits_received = of_link("cbfc", "messages_received");
     r.up = p["up"].get<bool>();
     rows.push_back(std::move(r));
   }
@@ -102,12 +114,19 @@ void print_table(std::vector<Row> rows, bool rates) {
   const auto amount = [rates](double x) {
     return rates ? report::rate_text(x) : report::size_text(static_cast<std::uint64_t>(x));
   };
-  fmt::print("{:14} {:14} {:>10} {:>11} {:>11} {:>10} {:>9} {:>9} {:>9} {:>9}\n", "port", "to", "link", "sent",
-             "received", rates ? "queued" : "deepest", "marked", "PFC sent", "PFC rcvd", "dropped");
+  // Columns of what some link has.
+  const bool retries = std::ranges::any_of(rows, [](const Row& r) { return r.retries.has_value(); });
+  const bool credits = std::ranges::any_of(rows, [](const Row& r) { return r.credits_sent.has_value(); });
+  const auto some = [](std::optional<std::uint64_t> n) { return n ? std::to_string(*n) : std::string("-"); };
+  fmt::print("{:14} {:14} {:>10} {:>11} {:>11} {:>10} {:>9} {:>9} {:>9} {:>9}{}{}\n", "port", "to", "link", "sent",
+             "received", rates ? "queued" : "deepest", "marked", "PFC sent", "PFC rcvd", "dropped",
+             retries ? fmt::format(" {:>9}", "retries") : "",
+             credits ? fmt::format(" {:>9} {:>9}", "CBFC sent", "CBFC rcvd") : "");
   for (const Row& r : rows)
-    fmt::print("{:14} {:14} {:>10} {:>11} {:>11} {:>10} {:>9} {:>9} {:>9} {:>9}\n", r.port, r.peer,
+    fmt::print("{:14} {:14} {:>10} {:>11} {:>11} {:>10} {:>9} {:>9} {:>9} {:>9}{}{}\n", r.port, r.peer,
                r.up ? report::rate_text(r.rate) : "down", amount(r.tx), amount(r.rx), report::size_text(r.depth),
-               r.marked, r.pfc_sent, r.pfc_received, r.dropped);
+               r.marked, r.pfc_sent, r.pfc_received, r.dropped, retries ? fmt::format(" {:>9}", some(r.retries)) : "",
+               credits ? fmt::format(" {:>9} {:>9}", some(r.credits_sent), some(r.credits_received)) : "");
 }
 
 void print_attachments(const json& s) {

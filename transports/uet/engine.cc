@@ -183,7 +183,7 @@ Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool i
   p.blocked_until = p.next_data = Instant{};
   p.rate = {};
   p.asking = start - 1;
-  p.rto_at = p.probe_at = p.late_at = p.tail_at = Instant::never();
+  p.rto_at = p.probe_at = p.late_at = p.tail_at = p.halves_at = Instant::never();
   p.rto_from = {};
   p.answer_takes = {};
   const auto* const nscc = std::get_if<NsccConfig>(&of_class.congestion);
@@ -218,11 +218,19 @@ void Engine::retire(Pdc& pdc) {
   std::erase(fep_.peer(pdc.peer).pdcs, pdc.id.value);
 }
 
+void Engine::learn_target(Pdc& pdc, std::uint16_t id) {
+  pdc.remote = id;
+  pdc.setup_tries = 0;
+  if (pdc.state == PdcState::kSyn) pdc.state = pdc.retired ? PdcState::kQuiesce : PdcState::kEstablished;
+  table_.note_learnt(pdc);
+}
+
 void Engine::free(Instant now, Pdc& pdc, PdcTable::Rest rest) {
   retire(pdc);
   target_.forget(pdc);
   if (pdc.initiator) {
     fep_.peer(pdc.peer).last_start = pdc.sent.next();
+    table_.forget_learnt(pdc);
   } else {
     table_.note_closed(now, pdc);
   }

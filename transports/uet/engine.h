@@ -213,6 +213,8 @@ class Engine {
   void fail(Instant now, Pdc& pdc, Status status, After after, bool peer_has_it = true);
   void quiesce(Pdc& pdc);
   void retire(Pdc& pdc);
+  // The other end calls it so; an initiator has not known until now.
+  void learn_target(Pdc& pdc, std::uint16_t id);
 
   // ---- engine_packets.cc: requests ----
   std::optional<Drop> accept(Instant now, const InPacket& in);

@@ -25,6 +25,8 @@ struct DataClass {
 };
 
 struct EngineConfig {
+  static constexpr int kMostDoublings = 16;  // of a timeout that are reckoned with
+
   std::uint32_t payload_mtu = 4096;  // 1024..8192, by the standard a power of two; the same at all ends
   Dialect dialect{};
 
@@ -42,13 +44,15 @@ struct EngineConfig {
   // How long a target may keep a PDC whose initiator has given it up: until its own data have been sent often enough,
   // it has heard nothing for long, and nothing comes of its CLOSE_REQ. So long the PDCID is not used again.
   Duration target_keeps() const noexcept {
-    constexpr int kMostDoublings = 16;
-    return rto_init * (std::int64_t{1} << std::min(retries + 1, kMostDoublings)) + target_idle + close_req_time;
+    return rto_init * (std::int64_t{1} << std::min<int>(retries + 1, kMostDoublings)) + target_idle + close_req_time;
   }
 
   // Windows, in PSNs. The reference provider has 128 for both.
   std::uint32_t window = 512;    // outstanding at most, 1..4096
   std::uint32_t mp_range = 512;  // MP_RANGE, what a receiver takes beyond CACK: a power of two, 128..16384
+  // The least MP_RANGE of any peer, as far as is known: before a peer has said its own no more are sent. (The standard
+  // has 4096; but what is beyond is no part of the PDC for its target, INVALID_SYN, and the PDC fails.)
+  std::uint32_t first_range = 4096;
 
   // Acknowledgements.
   bool ack_cc = true;                  // ACK_CC with NSCC state and SACK; else plain ACK
@@ -74,6 +78,14 @@ struct EngineConfig {
   // At the tail by PROBEs (uet §9.5), too: these ask when nothing was heard for a round trip and more. Where control
   // packets have a class of their own they overtake data: their quick return says nothing of the queues.
   bool probe = false;
+
+  // A message of which something is missing, and nothing has come for so long, is given up by its target: what it held
+  // is free again, and packets of it that come nevertheless are refused (DROPPED).
+  Duration half_message_idle{5'000'000'000'000};
+  // But not before one who sends as this end does would have given up: what is missing may be lost again and again.
+  Duration half_message_keeps() const noexcept {
+    return std::max(half_message_idle, rto_init * (std::int64_t{1} << std::min<int>(retries + 1, kMostDoublings)));
+  }
 
   // Guaranteed responses that a target keeps for one PDC, and READs that it has not answered.
   std::uint32_t most_stored_responses = 256;

@@ -54,6 +54,14 @@ std::optional<Drop> Engine::on_cp(Instant now, const InPacket& in, const PdsCpVa
   }
   if (!found) return found.error();
   Pdc& pdc = **found;
+  if (cp.syn && pdc.is_rod() != cp.isrod) {
+    nack(now, pdc, in, Psn(cp.psn), cp.retx, NackCode::kPdcModeMismatch);
+    settle(now, pdc);
+    return Drop::kModeMismatch;
+  }
+  const bool of_window = (consumes_psn(cp.ctl_type) || cp.ctl_type == CtlType::kAckReq) &&
+                         pdc.window.place(Psn(cp.psn)) != ReceiveWindow::Place::kBeyond;
+  if (pdc.remote == 0 && of_window) learn_target(pdc, cp.spdcid);
   pdc.idle_since = now;
   std::optional<Drop> drop;
   switch (cp.ctl_type) {

@@ -16,7 +16,8 @@ bool Engine::window_open(const Pdc& pdc) const noexcept {
   const std::uint32_t outstanding = pdc.sent.size();
   if (outstanding >= fep_.config.window) return false;
   const std::int32_t ahead = pdc.sent.next() - pdc.peer_cack;  // of the next packet
-  if (pdc.remote == 0 && pdc.initiator && pdc.sent.next() - pdc.start >= 4096) return false;
+  const auto first = static_cast<std::int32_t>(std::min(fep_.config.first_range, 4096u));
+  if (pdc.remote == 0 && pdc.initiator && pdc.sent.next() - pdc.start >= first) return false;
   return pdc.peer_range == 0 || ahead <= static_cast<std::int32_t>(pdc.peer_range);
 }
 
@@ -101,6 +102,7 @@ Duration Engine::noop_after(const Pdc& pdc) const noexcept {
 
 Instant Engine::deadline(const Pdc& pdc) const noexcept {
   Instant at = std::min({pdc.rto_at, pdc.probe_at, pdc.late_at});
+  if (!pdc.inbound.empty()) at = std::min(at, pdc.halves_at);
   if (!pdc.in_data_line) at = std::min(at, pdc.tail_at);
   const EngineConfig& c = fep_.config;
   if ((pdc.state == PdcState::kEstablished || pdc.state == PdcState::kSyn) && pdc.initiator && pdc.idle())
@@ -174,6 +176,10 @@ void Engine::on_timer(Instant now, Pdc& pdc) {
   if (pdc.probe_at <= now) return on_probe(now, pdc);
   if (pdc.late_at <= now) return infer_losses(now, pdc);
   if (pdc.tail_at <= now && !pdc.in_data_line) return on_tail(now, pdc);
+  if (!pdc.inbound.empty() && pdc.halves_at <= now) {
+    pdc.halves_at = target_.give_up_halves(now, pdc);
+    return;
+  }
   if (pdc.waits_for_peer()) {
     if (pdc.give_up_at <= now) return fail(now, pdc, Status::kPdcFailed, After::kFail);
     // DEVIATION: no source says how an initiator learns that the target has given up what it reads. A NOOP is what the

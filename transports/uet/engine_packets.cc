@@ -162,6 +162,10 @@ std::expected<Pdc*, Drop> Engine::pdc_of_syn(Instant now, const InPacket& in, co
     if (pdc->start != start) return invalid();
     return pdc;
   }
+  // DEVIATION: uet §5.3 has INVALID_SYN for any syn towards a PDC that was opened here. One with another Start_PSN
+  // comes of a peer that has given its half up, and uses the number again: it opens another.
+  if (const Pdc* const own = table_.find_learnt(peer, pds.spdcid); own != nullptr && own->start == start)
+    return invalid();
   if (!std::holds_alternative<SesRequestValues>(in.packet.ses) && !std::holds_alternative<PdsCpValues>(in.packet.pds))
     return invalid();
   if (table_.was_closed(peer, pds.spdcid, start)) return std::unexpected(Drop::kClosedPdc);
@@ -179,7 +183,7 @@ std::expected<Pdc*, Drop> Engine::pdc_of_syn(Instant now, const InPacket& in, co
 // What the semantic sublayer makes of a packet that is taken.
 Verdict Engine::execute(Instant now, Pdc& pdc, Psn psn, const InPacket& in) {
   if (const auto* request = std::get_if<SesRequestValues>(&in.packet.ses))
-    return target_.on_request(pdc, psn, *request, in.payload);
+    return target_.on_request(now, pdc, psn, *request, in.payload);
   const auto* data = std::get_if<SesResponseValues>(&in.packet.ses);
   if (data != nullptr && pdc.initiator) return initiator_.on_read_data(now, pdc, *data, in.payload);
   return {};
@@ -228,10 +232,9 @@ std::optional<Drop> Engine::on_request(Instant now, const InPacket& in, const Pd
     }
   }
   // What it says of the other end holds in any case.
-  if (pdc.remote == 0 && place != ReceiveWindow::Place::kBeyond) {
-    pdc.remote = pds.spdcid;
-    if (pdc.state == PdcState::kSyn) pdc.state = pdc.retired ? PdcState::kQuiesce : PdcState::kEstablished;
-  }
+  if (pdc.remote == 0 && place != ReceiveWindow::Place::kBeyond) learn_target(pdc, pds.spdcid);
+  if (!pdc.inbound.empty() && (pdc.halves_at <= now || pdc.halves_at == Instant::never()))
+    pdc.halves_at = now + fep_.config.half_message_keeps();
   settle(now, pdc);
   return drop;
 }

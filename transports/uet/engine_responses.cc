@@ -62,11 +62,7 @@ std::optional<Drop> Engine::on_ack(Instant now, const InPacket& in, const PdsAck
     return Drop::kGhostAck;
   fep_.counters.acks_received.increment();
   if (ack.m) fep_.counters.ecn_marked_acks.increment();
-  if (pdc.remote == 0) {
-    pdc.remote = ack.spdcid;
-    pdc.state = pdc.retired ? PdcState::kQuiesce : PdcState::kEstablished;
-    pdc.setup_tries = 0;
-  }
+  if (pdc.remote == 0) learn_target(pdc, ack.spdcid);
   pdc.last_entropy = in.entropy;
   pdc.idle_since = now;
   const bool closing = pdc.state == PdcState::kClosing && pdc.initiator;

@@ -124,6 +124,8 @@ void check_service(const Tree& map, const TrafficSpec& t) {
     map.at_or_self("operation").fail("rping is for transport: roce; expected write, send or read");
   if (t.service == UetService::kRudi && operation == RoceOperation::kSend)
     map.at_or_self("operation").fail("RUDI carries what may happen twice; expected write or read");
+  if (t.tagged && (t.service == UetService::kUud || operation != RoceOperation::kSend))
+    map.at_or_self("tagged").fail("only SENDs over rud or rod have tags; expected operation: send with one of these");
   if (t.service != UetService::kUud) return;
   if (map.find("operation") != nullptr && operation != RoceOperation::kSend)
     map.at_or_self("operation").fail("UUD carries datagrams only; expected send");
@@ -163,7 +165,7 @@ void check_transport(const Tree& map, const TrafficSpec& t) {
   only({"operation", "message", "outstanding", "path-mtu", "qps", "receives", "repost-after"}, messages,
        "transport: roce or uet");
   only({"rping", "qp-type"}, t.is_roce(), "transport: roce");
-  only({"service"}, t.is_uet(), "transport: uet");
+  only({"service", "tagged"}, t.is_uet(), "transport: uet");
   if (t.has_messages()) check_path_mtu(map, t.roce.path_mtu, t.is_uet());
   if (t.is_uet()) check_service(map, t);
   if (t.is_roce()) check_qp_type(map, t);
@@ -263,6 +265,8 @@ const Table<TrafficSpec>& traffic_keys() {
                                {"uud", UetService::kUud}}),
            "uet: reliable unordered delivery over many paths, ordered over one, idempotent operations without a PDC, "
            "or datagrams that nobody answers"),
+       key("tagged", &TrafficSpec::tagged, boolean(),
+           "uet, send: TAGGED_SENDs, which find their receive requests by match bits and not only by their order"),
        of_roce(key("qp-type", &RoceTraffic::qp_type,
                    choice<RoceQpType>({{"rc", RoceQpType::kRc}, {"uc", RoceQpType::kUc}}),
                    "roce: reliable connections, or unreliable ones: nothing is acknowledged or sent again, and a "

@@ -47,6 +47,52 @@ TEST_F(LiveLabTest, StatusShowsWhatIsCountedWhileItGoesOn) {
   EXPECT_TRUE(p["up"]);
 }
 
+// One link of leaf1 retries, and those of leaf2 have credits for a class.
+class LiveLinkLayerTest : public RunningLabFixture {
+ protected:
+  LiveLinkLayerTest()
+      : RunningLabFixture(R"(name: x
+qos:
+  default: {}
+  credits: { classes: { 3: { lossless: true, cbfc: on } } }
+switches: { default: { qos: default }, other: { qos: credits } }
+hosts: { default: { qos: default }, other: { qos: credits } }
+nodes:
+  leaf1: { kind: switch }
+  leaf2: { kind: switch, profile: other }
+  h1: { kind: host }
+  h2: { kind: host }
+  h3: { kind: host, profile: other }
+  h4: { kind: host, profile: other }
+links:
+  - [h1:1, leaf1:1, { llr: on }]
+  - [h2:1, leaf1:2]
+  - [h3:1, leaf2:1]
+  - [h4:1, leaf2:2]
+traffic:
+  - { name: t, from: h1, to: h2, payload: 1KB, rate: 10Mbps }
+  - { name: u, from: h3, to: h4, payload: 1KB, rate: 10Mbps, dscp: 24 }
+faults: [{ name: f, on: h1:1, bit-errors: 1e-5 }]
+run: { clock: wall, memory: 256MiB }
+)") {}
+};
+
+TEST_F(LiveLinkLayerTest, StatusShowsRetriesAndCreditsOfLinksThatHaveThem) {
+  const auto look = [this](const char* node, int n, const char* what, const char* counter) {
+    return port(ask("GET", "/status"), node, n)[what].value(counter, 0);
+  };
+  while (look("h1", 1, "llr", "retries") + look("leaf1", 1, "llr", "retries") == 0) std::this_thread::yield();
+  while (look("leaf2", 1, "cbfc", "messages_sent") == 0 || look("h3", 1, "cbfc", "messages_received") == 0)
+    std::this_thread::yield();
+  const json s = ask("GET", "/status");
+  EXPECT_LE(port(s, "h1", 1)["llr"]["frames"], port(s, "h1", 1)["llr"]["retries"]);
+  EXPECT_TRUE(port(s, "leaf1", 1).contains("llr")) << "both directions";
+  EXPECT_FALSE(port(s, "leaf1", 2).contains("llr"));
+  EXPECT_FALSE(port(s, "h2", 1).contains("llr"));
+  EXPECT_FALSE(port(s, "leaf1", 1).contains("cbfc"));
+  for (const int n : {1, 2}) EXPECT_TRUE(port(s, "leaf2", n).contains("cbfc"));
+}
+
 TEST_F(LiveLabTest, TheBooksBalanceAtAnyInstant) {
   for (int i = 0; i < 20; ++i) {
     const json books = ask("GET", "/audit");

@@ -23,8 +23,10 @@ TEST(TrafficErrors, GoodOnesAreNone) {
 TEST(TrafficErrors, Keys) {
   EXPECT_EQ(error_with("patern: incast"),
             "x.yaml:5:16: traffic.0: unknown key 'patern'; did you mean 'pattern'? Known here: name, pattern, from, "
-            "to, fan-in, flows, bidirectional, transport, service, qp-type, operation, message, outstanding, path-mtu, qps, receives, "
-            "repost-after, rping, ip, dscp, ecn, class, payload, rate, bytes, sizes, load, file, start, stagger, stop, on, off");
+            "to, fan-in, flows, bidirectional, transport, service, tagged, qp-type, operation, message, outstanding, "
+            "path-mtu, qps, receives, "
+            "repost-after, rping, ip, dscp, ecn, class, payload, rate, bytes, sizes, load, file, start, stagger, stop, "
+            "on, off");
   EXPECT_EQ(
       error_with("pattern: incst, from: h1"),
       "x.yaml:5:25: traffic.0.pattern: unknown 'incst'; did you mean 'incast'? Expected pairs, incast, permutation, "

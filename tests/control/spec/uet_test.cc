@@ -149,6 +149,13 @@ TEST(UetSpec, WhatTrafficMayNotSay) {
             "2048, 4096 or 8192");
   EXPECT_EQ(uet_error(", service: rudi, operation: send"),
             "x.yaml:5:76: traffic.0.operation: RUDI carries what may happen twice; expected write or read");
+  for (const char* what : {", operation: write, tagged: true", ", service: uud, tagged: true",
+                           ", service: rudi, operation: read, tagged: true"})
+    EXPECT_THAT(uet_error(what),
+                testing::HasSubstr("traffic.0.tagged: only SENDs over rud or rod have tags; expected operation: send"));
+  EXPECT_EQ(uet_error(", service: rod, operation: send, tagged: true"), "(no error)");
+  EXPECT_EQ(error_of(file_with("from: h1, to: h2, transport: roce, operation: send, tagged: true")),
+            "x.yaml:5:76: traffic.0.tagged: has no meaning here; expected it under transport: uet");
   EXPECT_EQ(uet_error(", service: uud, operation: read"),
             "x.yaml:5:75: traffic.0.operation: UUD carries datagrams only; expected send");
   EXPECT_EQ(uet_error(", service: uud, message: 5000B"),

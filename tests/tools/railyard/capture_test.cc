@@ -1,4 +1,7 @@
 // --capture: what a port saw, for Wireshark.
+#include <sstream>
+#include <string>
+
 #include <gmock/gmock.h>
 
 #include "tests/tools/railyard/command_line.h"
@@ -52,6 +55,36 @@ TEST_F(Capture, IsTakenAsTheTrafficOfAHost) {
   EXPECT_EQ(o.exit_code, kOk) << o.err;
   EXPECT_THAT(o.out, HasSubstr("25 packet-hops"));
   EXPECT_GT(read("labs/h2.pcap").size(), 100'000u);
+}
+
+// Of a lab whose UET is not the standard's in any of this: its captures say so, and whoever decodes them need not.
+TEST_F(Capture, OfUetByTheLabsOwnPortsAndProtocols) {
+  const char* const nodes =
+      "nodes: { leaf1: { kind: switch }, h1: { kind: host }, h2: { kind: host } }\n"
+      "links: [[h1:1, leaf1:1], [h2:1, leaf1:2]]\n"
+      "traffic: [{ name: t, from: h1, to: h2, transport: uet, bytes: 20KB, path-mtu: 1024 }]\n";
+  for (const std::string uet :
+       {"udp-port: 5555, crc: false", "encapsulation: ip, ip-protocol: 250", "crc: false", "profile: ref-prov", ""}) {
+    write("uet.yaml", "name: x\nhosts: { default: { uet: { " + uet + " } } }\n" + nodes);
+    ASSERT_EQ(railyard({"run", "uet.yaml", "--capture", "leaf1:1=uet.pcapng"}).exit_code, kOk) << uet;
+    const Outcome o = railyard({"decode", "uet.pcapng", "--json"});
+    ASSERT_EQ(o.exit_code, kOk) << o.err;
+    std::size_t packets = 0, of_uet = 0;
+    std::istringstream lines(o.out);
+    for (std::string line; std::getline(lines, line); ++packets) {
+      of_uet += line.find("\"proto\":\"uet\"") != std::string::npos;
+      EXPECT_EQ(line.find("\"error\""), std::string::npos) << uet << ": " << line;
+      EXPECT_EQ(line.find("\"crc_ok\":false"), std::string::npos) << uet << ": " << line;
+    }
+    EXPECT_GE(packets, 21u);
+    EXPECT_EQ(of_uet, packets) << uet;
+    EXPECT_EQ(read("uet.pcapng").find("UET: ") != std::string::npos, uet != "" && uet != "profile: standard") << uet;
+  }
+  // Who says how, knows better.
+  write("uet.yaml", std::string("name: x\nhosts: { default: { uet: { udp-port: 5555 } } }\n") + nodes);
+  ASSERT_EQ(railyard({"run", "uet.yaml", "--capture", "leaf1:1=uet.pcapng"}).exit_code, kOk);
+  EXPECT_EQ(railyard({"decode", "uet.pcapng", "--json", "--uet-port", "5556"}).out.find("\"proto\":\"uet\""),
+            std::string::npos);
 }
 
 }  // namespace

@@ -99,6 +99,44 @@ const Exchange kExchanges[] = {
          EXPECT_EQ(first, 0u);
        }
      }},
+    {"two tagged sends",
+     [](Pair& pair, DeliveryMode mode) {
+       pair.fill(0, 0, 3000);
+       pair.receive(1, {.wr_id = 11, .local = pair.local(1, kTo, 1500), .tagged = true, .match_bits = 4, .ignore = 1});
+       pair.receive(1, {.wr_id = 12, .local = pair.local(1, kTo + 1500, 1500), .tagged = true, .match_bits = 5});
+       pair.receive(1, {.wr_id = 13, .local = pair.local(1, kTo + 3000, 1500), .tagged = true, .match_bits = 6});
+       pair.post(0, in(mode, pair.tagged(0, 1, 0, 1500, 5)));
+       pair.post(0, in(mode, pair.tagged(0, 2, 1500, 1500, 5)));
+     },
+     [](Pair& pair, DeliveryMode mode) {
+       EXPECT_EQ(pair.text(0), "1:success 2:success");
+       EXPECT_EQ(pair.text(1), "11:success 12:success") << "and not the other tag's";
+       const bool swapped = pair.same(0, 0, 1, kTo + 1500, 1500) && pair.same(0, 1500, 1, kTo, 1500);
+       EXPECT_TRUE(pair.same(0, 0, 1, kTo, 3000) || (mode == DeliveryMode::kRud && swapped));
+     }},
+    {"atomics that return nothing or compare",
+     [](Pair& pair, DeliveryMode mode) {
+       SendWr add = in(mode, pair.fetch_add(0, 1, 0, kCounter + 8, 5));
+       add.operation = Operation::kAtomic;
+       add.local = {};
+       pair.post(0, add);
+       for (std::uint64_t i = 0; i < 2; ++i) {  // from 0 to 7 and on to 9
+         SendWr swap = in(mode, pair.fetch_add(0, 2 + i, kTo + 8 * i, kCounter, i == 0 ? 7 : 9));
+         swap.atomic = AtomicOpcode::kCswap;
+         swap.compare = i == 0 ? 0 : 7;
+         pair.post(0, swap);
+       }
+     },
+     [](Pair& pair, DeliveryMode mode) {
+       EXPECT_EQ(pair.text(0), "1:success 2:success 3:success");
+       std::uint64_t found[2]{}, value[2]{};
+       std::memcpy(found, pair.memory(0, kTo, 16).data(), 16);
+       std::memcpy(value, pair.memory(1, kCounter, 16).data(), 16);
+       EXPECT_EQ(value[1], 5u) << "once";
+       EXPECT_EQ(found[0], 0u);
+       const bool second_was_first = found[1] == 0 && value[0] == 7;
+       EXPECT_TRUE((found[1] == 7 && value[0] == 9) || (mode == DeliveryMode::kRud && second_was_first));
+     }},
     {"small read and refusal",
      [](Pair& pair, DeliveryMode mode) {
        pair.fill(1, 0, 9);

@@ -49,13 +49,14 @@ EngineConfig test_config() {
           .congestion = NsccConfig::of({.base_rtt = Duration{4'000'000}, .mtu = 1024, .packet_octets = 1080})};
 }
 
-Pair::Pair(const EngineConfig& config, std::size_t ends, const ContextInit& context)
-    : ends_(ends), free_at_(ends), sent_(ends) {
+Pair::Pair(const std::vector<EngineConfig>& configs, const ContextInit& context)
+    : ends_(configs.size()), free_at_(configs.size()), sent_(configs.size()) {
+  const std::size_t ends = configs.size();
   encapsulation_.dscp.trimmed = 12;
   for (std::size_t i = 0; i < ends; ++i) {
     End& e = ends_[i];
     e.endpoint =
-        std::make_unique<UetEndpoint>(config, encapsulation_, RngStream(Seed{1}, fmt::format("end {}", i)), true);
+        std::make_unique<UetEndpoint>(configs[i], encapsulation_, RngStream(Seed{1}, fmt::format("end {}", i)), true);
     Engine& engine = e.engine();
     e.key = engine.memory()
                 .add({.address = address(i),

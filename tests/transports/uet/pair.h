@@ -59,7 +59,10 @@ class Pair {
   static constexpr std::size_t kMemory = 1 << 20;
   static constexpr Duration kDelay{1'000'000};
 
-  explicit Pair(const EngineConfig& config = test_config(), std::size_t ends = 2, const ContextInit& context = {});
+  explicit Pair(const EngineConfig& config = test_config(), std::size_t ends = 2, const ContextInit& context = {})
+      : Pair(std::vector<EngineConfig>(ends, config), context) {}
+  // As many ends as there are settings.
+  explicit Pair(const std::vector<EngineConfig>& configs, const ContextInit& context = {});
 
   struct End {
     std::unique_ptr<UetEndpoint> endpoint;

@@ -1,5 +1,6 @@
 // RUDI: packets that belong to no PDC and may happen twice, and their congestion control (uet §5.12).
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -34,7 +35,25 @@ TEST(Rudi, WritesAndReadsWithoutAPdc) {
   pair.expect_clean();
 }
 
-TEST(Rudi, EveryFaultAtEveryPacket) {
+// A WRITE and a READ of two packets each, so eight packets in all if none is lost.
+void expect_exact(const std::function<Fate(std::size_t)>& fate) {
+  Pair pair;
+  std::size_t n = 0;
+  pair.fate = [&](const Seen&) { return fate(n++); };
+  pair.fill(0, 0, 2000);
+  pair.fill(1, 500'000, 2000, 2);
+  pair.post(0, rudi(pair.write(0, 1, 0, kTo, 2000)));
+  pair.post(0, rudi(pair.read(0, 2, 500'000, 500'000, 2000)));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:success 2:success");
+  EXPECT_EQ(pair.text(1), "");
+  EXPECT_TRUE(pair.same(0, 0, 1, kTo, 2000));
+  EXPECT_TRUE(pair.same(0, 500'000, 1, 500'000, 2000));
+  EXPECT_EQ(pair.counters(0).pdcs_opened.read() + pair.counters(1).pdcs_opened.read(), 0u);
+  pair.expect_clean();
+}
+
+TEST(Rudi, EveryFaultAtEveryPacketAndEveryTwo) {
   const Fate faults[] = {{.lost = true},
                          {.copies = 2},
                          {.copies = 2, .copy_late = Duration{3'000'000'000}},
@@ -42,21 +61,22 @@ TEST(Rudi, EveryFaultAtEveryPacket) {
                          {.trimmed = true},
                          {.corrupted = true},
                          {.marked = true}};
-  for (std::size_t at = 0; at < 10; ++at)
-    for (const Fate& fault : faults) {
-      Pair pair;
-      std::size_t n = 0;
-      pair.fate = [&](const Seen&) { return n++ == at ? fault : Fate{}; };
-      pair.fill(0, 0, 2000);
-      pair.fill(1, 500'000, 2000, 2);
-      pair.post(0, rudi(pair.write(0, 1, 0, kTo, 2000)));
-      pair.post(0, rudi(pair.read(0, 2, 500'000, 500'000, 2000)));
-      pair.run();
-      EXPECT_EQ(pair.text(0), "1:success 2:success") << at;
-      EXPECT_TRUE(pair.same(0, 0, 1, kTo, 2000));
-      EXPECT_TRUE(pair.same(0, 500'000, 1, 500'000, 2000));
-      pair.expect_clean();
-    }
+  for (std::size_t i = 0; i < 10; ++i)
+    for (const Fate& a : faults)
+      for (std::size_t j = i; j < 10; ++j)
+        for (const Fate& b : faults) {
+          SCOPED_TRACE(std::to_string(i) + ", " + std::to_string(j));
+          expect_exact([&](std::size_t n) { return n == i ? a : n == j ? b : Fate{}; });
+          if (testing::Test::HasFailure()) return;
+        }
+}
+
+TEST(Rudi, EveryCombinationOfLossesAmongTheFirstTenPackets) {
+  for (unsigned lost = 0; lost < 1u << 10; ++lost) {
+    SCOPED_TRACE(lost);
+    expect_exact([&](std::size_t n) { return Fate{.lost = n < 10 && (lost >> n & 1) != 0}; });
+    if (testing::Test::HasFailure()) return;
+  }
 }
 
 TEST(Rudi, OnlyWhatMayHappenTwice) {

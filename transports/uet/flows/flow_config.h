@@ -11,7 +11,14 @@ namespace railyard::uet {
 // when messages are posted.
 struct FlowConfig : railyard::FlowConfig {
   DeliveryMode mode = DeliveryMode::kRud;
+  // SENDs of RUD and ROD: TAGGED_SENDs. Their tags are those of the flow, with the low bits of the message's number,
+  // and a receive request takes any of the flow.
+  bool tagged = false;
 
+  static constexpr std::uint64_t kNumberOfTag = 0xFFFF;  // bits of a tag
+  constexpr std::uint64_t tag(std::uint64_t message) const noexcept {
+    return id * (kNumberOfTag + 1) | (message & kNumberOfTag);
+  }
   constexpr bool has_pdc() const noexcept { return mode == DeliveryMode::kRud || mode == DeliveryMode::kRod; }
 };
 

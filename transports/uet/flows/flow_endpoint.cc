@@ -210,6 +210,7 @@ void FlowEndpoint::post_one(Instant now, Lane& lane, Flow& flow, std::uint64_t w
             .operation = read                           ? Operation::kRead
                          : write                        ? Operation::kWrite
                          : c.mode == DeliveryMode::kUud ? Operation::kDatagram
+                         : c.tagged                     ? Operation::kTaggedSend
                                                         : Operation::kSend,
             .mode = c.mode,
             .peer = lane.peer,
@@ -217,6 +218,7 @@ void FlowEndpoint::post_one(Instant now, Lane& lane, Flow& flow, std::uint64_t w
             .local = {lane.own_address + (read ? at_slot : stream), c.octets_of(lane.q, k), lane.own_key},
             .pid_on_fep = static_cast<std::uint16_t>(lane.peer_name >> 12),
             .resource_index = static_cast<std::uint16_t>(lane.peer_name & 0xFFF),
+            .match_bits = c.tagged ? c.tag(k) : 0,
             .memory_key = read || write ? std::uint64_t{lane.peer_key} | (idempotent ? kIdempotentSafe : 0) : 0,
             .buffer_offset = read || idempotent ? stream
                              : write            ? at_slot
@@ -236,7 +238,10 @@ void FlowEndpoint::post_receive(Instant now, std::uint32_t number, std::uint32_t
   const auto posted = uet_.engine().post_receive(
       now, lane.context,
       {.wr_id = std::uint64_t{number} << kSlotBits | slot,
-       .local = {lane.own_address + std::uint64_t{slot} * c.message, c.message, lane.own_key}});
+       .local = {lane.own_address + std::uint64_t{slot} * c.message, c.message, lane.own_key},
+       .tagged = c.tagged,
+       .match_bits = c.tagged ? c.tag(0) : 0,
+       .ignore = c.tagged ? FlowConfig::kNumberOfTag : 0});
   RAILYARD_ASSERT(posted.has_value(), "a flow posts what its context takes");
 }
 
@@ -349,7 +354,8 @@ void FlowEndpoint::take_message(Lane& lane, const Completion& completion, std::u
   const FlowConfig& c = flow.config;
   const std::uint64_t k = completion.header_data & ((std::uint64_t{1} << kMessageBits) - 1);
   bool right = completion.ok() && completion.has_header_data && k < lane.messages &&
-               completion.octets == c.octets_of(lane.q, k) && slot < c.slots();
+               completion.octets == c.octets_of(lane.q, k) && slot < c.slots() &&
+               (!c.tagged || completion.match_bits == c.tag(k));
   if (right && !lane.memory.empty())
     right = payload_matches(c.id, c.offset_of(lane.q, k),
                             {lane.memory.data() + std::uint64_t{slot} * c.message, completion.octets});

@@ -142,6 +142,7 @@ struct Pdc {
   RingQueue<std::uint32_t> read_jobs;  // target: READs whose data was not sent yet
   std::uint32_t open_read_jobs = 0;
   std::vector<std::uint32_t> inbound;  // target: messages of which something has come
+  Instant halves_at = Instant::never();  // and when the next of them may have been idle for too long
 
   // ---- The engine's ----
   bool in_control_line = false;

@@ -91,6 +91,17 @@ class PdcTable {
     return closed_.contains(key(peer, spdcid), start);
   }
 
+  // ---- At initiators: by the target's address and PDCID, from when it is known ----
+  Pdc* find_learnt(PeerId peer, std::uint16_t id) const noexcept {
+    const auto at = learnt_.find(key(peer, id));
+    return at == learnt_.end() ? nullptr : find(at->second);
+  }
+  void note_learnt(const Pdc& pdc) { learnt_[key(pdc.peer, pdc.remote)] = pdc.id.value; }
+  void forget_learnt(const Pdc& pdc) {
+    const auto at = learnt_.find(key(pdc.peer, pdc.remote));
+    if (at != learnt_.end() && at->second == pdc.id.value) learnt_.erase(at);
+  }
+
  private:
   struct Free {
     std::uint16_t id;
@@ -124,6 +135,7 @@ class PdcTable {
   std::size_t live_ = 0;
   std::size_t initiators_ = 0;  // of those that are live
   std::unordered_map<std::uint64_t, std::uint16_t> opened_;
+  std::unordered_map<std::uint64_t, std::uint16_t> learnt_;
   ClosedPdcs closed_;
 };
 

@@ -47,7 +47,9 @@ bool may_repeat(const SendWr& wr) noexcept {
   return wr.operation == Operation::kRead || (wr.operation == Operation::kWrite && !wr.header_data);
 }
 
-bool goes_again(ReturnCode code) noexcept { return code == ReturnCode::kNoMatch || code == ReturnCode::kDisabledGen; }
+bool goes_again(ReturnCode code) noexcept {
+  return code == ReturnCode::kNoMatch || code == ReturnCode::kDisabledGen || code == ReturnCode::kBadGeneration;
+}
 
 bool fits_mode(const SendWr& wr) noexcept {
   switch (wr.mode) {
@@ -167,6 +169,7 @@ void Initiator::fill(const Cargo& cargo, Packet& packet, PayloadRef& payload,
   r.eom = is_last(cargo);
   r.som = cargo.index == 0;
   r.message_id = wr.mode == DeliveryMode::kUud ? std::uint16_t{0} : m.message_id;
+  r.ri_generation = m.generation;
   r.job_id = m.job_id;
   r.pid_on_fep = wr.pid_on_fep;
   r.resource_index = wr.resource_index;
@@ -247,6 +250,7 @@ void Initiator::on_answered(Instant now, Pdc& pdc, const Cargo& cargo, const Ses
       m.code = response->return_code;
       m.status = Status::kRefused;
       m.aborted = true;
+      if (m.code == ReturnCode::kBadGeneration) m.generation = response->ri_generation;
     }
     if (!fails && response->form == NextHdr::kResponseData) {
       if (is_read(m) && !m.answered_data && m.slices < m.next) {
@@ -314,7 +318,9 @@ void Initiator::finish_if_done(Instant now, Pdc& pdc, std::uint32_t i) {
     const Duration least = fep_.config.no_match_least, span = fep_.config.no_match_most - least;
     const Duration wait = least + Duration{static_cast<std::int64_t>(
                                       chance_.below(static_cast<std::uint64_t>(std::max<std::int64_t>(1, span.ps))))};
-    retries_.push({now + wait * (std::int64_t{1} << m.retries), i, false});
+    // Of another generation it may go at once (uet §6.4).
+    const bool waits = m.code != ReturnCode::kBadGeneration;
+    retries_.push({waits ? now + wait * (std::int64_t{1} << m.retries) : now, i, false});
     const auto retries = static_cast<std::uint8_t>(m.retries + 1);
     restart(m);
     m.retries = retries;

@@ -33,6 +33,7 @@ class Initiator {
     std::uint16_t message_id = 0;
     std::uint8_t retries = 0;    // after NO_MATCH
     std::uint8_t moves = 0;      // to another PDC
+    std::uint8_t generation = 0;  // of the target's index, as it has said
     std::uint16_t tries = 0;     // begun anew
     bool aborted = false;        // no more of it is sent
     bool sent_all = false;       // or nothing more is to be sent

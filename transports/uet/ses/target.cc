@@ -115,7 +115,7 @@ std::uint32_t Target::slice(const SesRequestValues& r) const noexcept {
   return r.som ? std::min(fep_.config.payload_mtu, r.request_length) : r.payload_length;
 }
 
-Verdict Target::on_request(Pdc& pdc, Psn psn, const SesRequestValues& r, const PayloadRef& payload) {
+Verdict Target::on_request(Instant now, Pdc& pdc, Psn psn, const SesRequestValues& r, const PayloadRef& payload) {
   if (r.version != 0) return refuse(r, ReturnCode::kUncor);
   if (r.opcode == SesOpcode::kNoOp) return {.response = default_answer(r)};
   const auto context = find(r);
@@ -127,7 +127,7 @@ Verdict Target::on_request(Pdc& pdc, Psn psn, const SesRequestValues& r, const P
   if (std::uint64_t{offset_of(r)} + payload.octets > r.request_length) return refuse(r, ReturnCode::kUnsupportedSize);
   switch (r.opcode) {
     case SesOpcode::kWrite:
-      return write(pdc, *context, r, payload);
+      return write(now, pdc, *context, r, payload);
     case SesOpcode::kRead:
       return read(pdc, *context, r);
     case SesOpcode::kAtomic:
@@ -135,13 +135,13 @@ Verdict Target::on_request(Pdc& pdc, Psn psn, const SesRequestValues& r, const P
       return atomic(*context, r, payload);
     case SesOpcode::kSend:
     case SesOpcode::kTaggedSend:
-      return send(pdc, psn, *context, r, payload);
+      return send(now, pdc, psn, *context, r, payload);
     default:
       return refuse(r, ReturnCode::kUnsupportedOp);
   }
 }
 
-Verdict Target::write(Pdc& pdc, ContextId id, const SesRequestValues& r, const PayloadRef& payload) {
+Verdict Target::write(Instant now, Pdc& pdc, ContextId id, const SesRequestValues& r, const PayloadRef& payload) {
   const std::uint32_t offset = offset_of(r);
   Verdict verdict{.response = default_answer(r)};
   std::byte* to = nullptr;
@@ -169,6 +169,8 @@ Verdict Target::write(Pdc& pdc, ContextId id, const SesRequestValues& r, const P
     m->pdc = pdc.id.value;
     pdc.inbound.push_back(index);
   }
+  m->heard = now;
+  if (m->code != ReturnCode::kOk) verdict = refuse(r, m->code);
   m->refused = m->refused || verdict.guaranteed;
   if (!verdict.guaranteed) {
     place(to, payload);
@@ -288,11 +290,7 @@ Verdict Target::message_error(Pdc& pdc, const SesRequestValues& r) {
     pdc.inbound.push_back(index);
   }
   if (m->matched && !m->refused) complete(*m, Status::kFlushed);
-  if (!m->matched && !m->write && !m->refused) {
-    Context& c = contexts_[m->context.index()];
-    std::erase(c.unexpected, index);
-    c.unexpected_octets -= m->total;
-  }
+  if (!m->matched && !m->write && !m->refused) forget_unexpected(index);
   m->refused = m->given_up = true;
   m->total = sent;
   if (m->got >= m->total) close(index, &pdc);

@@ -49,7 +49,7 @@ class Target {
   std::expected<void, PostError> post_receive(ContextId id, const RecvWr& wr);
 
   // A packet of a PDC, the first time that it comes. On Verdict::refused nothing has happened.
-  Verdict on_request(Pdc& pdc, Psn psn, const SesRequestValues& request, const PayloadRef& payload);
+  Verdict on_request(Instant now, Pdc& pdc, Psn psn, const SesRequestValues& request, const PayloadRef& payload);
   // Of RUDI: WRITE and READ of memory that is marked for it. `data` is what a READ returns.
   Response on_idempotent(const SesRequestValues& request, const PayloadRef& payload, PayloadRef& data);
   // UUD: whether somebody waits for it; and one that somebody waits for.
@@ -58,6 +58,9 @@ class Target {
 
   // The PDC is gone: messages of which something is missing never complete.
   void forget(Pdc& pdc);
+  // Those of a PDC of which nothing has come for EngineConfig::half_message_keeps() never do either. Returns when the
+  // next one may have been idle for so long; never(): there is none.
+  Instant give_up_halves(Instant now, Pdc& pdc);
 
   // Takes the responses that have become ready.
   std::vector<LateResponse>& late() noexcept { return late_; }
@@ -94,6 +97,7 @@ class Target {
     std::uint32_t job_id = 0;
     std::uint64_t match_bits = 0;
     std::uint64_t header_data = 0;
+    Instant heard{};            // when something of it came last
     std::optional<Psn> held{};  // its response waits
     PayloadRef first{};         // of a promise: octet 0 of the message
     bool named = false;         // `first` is set
@@ -108,11 +112,13 @@ class Target {
   Place region_place(const Context& c, const SesRequestValues& r, std::uint64_t offset, std::uint64_t octets,
                      AccessSet access) const noexcept;
   std::uint32_t slice(const SesRequestValues& r) const noexcept;
-  Verdict write(Pdc& pdc, ContextId id, const SesRequestValues& r, const PayloadRef& payload);
+  Verdict write(Instant now, Pdc& pdc, ContextId id, const SesRequestValues& r, const PayloadRef& payload);
   Verdict read(Pdc& pdc, ContextId id, const SesRequestValues& r);
   Verdict atomic(ContextId id, const SesRequestValues& r, const PayloadRef& payload);
-  Verdict send(Pdc& pdc, Psn psn, ContextId id, const SesRequestValues& r, const PayloadRef& payload);
+  Verdict send(Instant now, Pdc& pdc, Psn psn, ContextId id, const SesRequestValues& r, const PayloadRef& payload);
   Verdict message_error(Pdc& pdc, const SesRequestValues& r);
+  // Nobody waits for it to be matched any more.
+  void forget_unexpected(std::uint32_t index);
 
   std::uint32_t open(ContextId id, PeerId peer, const SesRequestValues& r);
   Inbound* find_open(Pdc& pdc, std::uint16_t message_id, std::uint32_t& index) noexcept;

@@ -67,9 +67,8 @@ Target::Inbound* Target::find_open(Pdc& pdc, std::uint16_t message_id, std::uint
   return nullptr;
 }
 
-// DEVIATION: uet §5.15 ends half a message after 5 s without more of it. Here there are no more of a PDC than packets
-// of it may be missing, which is enough for who begins a message when all of the last one was sent; and they go with
-// the PDC, whose close is asked for when nothing comes any more.
+// There are no more half messages of a PDC than packets of it may be missing: enough for who begins a message when all
+// of the last one was sent.
 bool Target::has_room(const Pdc& pdc) const noexcept { return pdc.inbound.size() <= fep_.config.mp_range; }
 
 // What all packets of a message repeat unchanged (uet §6.2). One that does not is of no message that is open: what it
@@ -103,7 +102,8 @@ void Target::match(Inbound& m) {
   m.matched = true;
 }
 
-Verdict Target::send(Pdc& pdc, Psn psn, ContextId id, const SesRequestValues& r, const PayloadRef& payload) {
+Verdict Target::send(Instant now, Pdc& pdc, Psn psn, ContextId id, const SesRequestValues& r,
+                     const PayloadRef& payload) {
   Verdict verdict{.response = default_answer(r)};
   const bool only = r.som && r.eom;
   std::uint32_t index = 0;
@@ -140,6 +140,7 @@ Verdict Target::send(Pdc& pdc, Psn psn, ContextId id, const SesRequestValues& r,
     m->pdc = pdc.id.value;
     pdc.inbound.push_back(index);
   }
+  m->heard = now;
   if (r.som && r.hd) {
     m->has_header_data = true;
     m->header_data = r.header_data;
@@ -255,15 +256,40 @@ void Target::close(std::uint32_t index, Pdc* pdc) {
   free_inbound_.push_back(index);
 }
 
+void Target::forget_unexpected(std::uint32_t index) {
+  const Inbound& m = inbound_[index];
+  Context& c = contexts_[m.context.index()];
+  std::erase(c.unexpected, index);
+  c.unexpected_octets -= m.total;
+}
+
+// DEVIATION: the reference provider forgets such a message (uet §6.2). What came of it was acknowledged, so that if
+// more of it comes after all its initiator would take it for delivered: that it was given up is known as long as the
+// PDC.
+Instant Target::give_up_halves(Instant now, Pdc& pdc) {
+  Instant next = Instant::never();
+  for (const std::uint32_t index : pdc.inbound) {
+    Inbound& m = inbound_[index];
+    if (m.refused) continue;
+    const Instant due = m.heard + fep_.config.half_message_keeps();
+    if (due > now) {
+      next = std::min(next, due);
+      continue;
+    }
+    if (m.matched) complete(m, Status::kFlushed);
+    if (!m.matched && !m.write) forget_unexpected(index);
+    m.refused = true;
+    m.code = ReturnCode::kDropped;
+    m.early = std::vector<std::byte>();
+  }
+  return next;
+}
+
 void Target::forget(Pdc& pdc) {
   for (const std::uint32_t index : pdc.inbound) {
     Inbound& m = inbound_[index];
     if (!m.refused && m.matched) complete(m, Status::kPdcFailed);
-    if (!m.refused && !m.matched && !m.write) {
-      Context& c = contexts_[m.context.index()];
-      std::erase(c.unexpected, index);
-      c.unexpected_octets -= m.total;
-    }
+    if (!m.refused && !m.matched && !m.write) forget_unexpected(index);
     close(index, nullptr);
   }
   pdc.inbound.clear();

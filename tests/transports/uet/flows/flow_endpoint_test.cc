@@ -164,21 +164,19 @@ void trim(Frame& f) {
 struct How {
   DeliveryMode mode;
   FlowOperation operation;
+  bool tagged = false;
 };
 constexpr std::array kReliable{
-    How{DeliveryMode::kRud, FlowOperation::kWrite}, How{DeliveryMode::kRud, FlowOperation::kSend},
-    How{DeliveryMode::kRud, FlowOperation::kRead},  How{DeliveryMode::kRod, FlowOperation::kWrite},
-    How{DeliveryMode::kRod, FlowOperation::kSend},  How{DeliveryMode::kRod, FlowOperation::kRead},
-    How{DeliveryMode::kRudi, FlowOperation::kWrite}, How{DeliveryMode::kRudi, FlowOperation::kRead}};
+    How{DeliveryMode::kRud, FlowOperation::kWrite},      How{DeliveryMode::kRud, FlowOperation::kSend},
+    How{DeliveryMode::kRud, FlowOperation::kRead},       How{DeliveryMode::kRod, FlowOperation::kWrite},
+    How{DeliveryMode::kRod, FlowOperation::kSend},       How{DeliveryMode::kRod, FlowOperation::kRead},
+    How{DeliveryMode::kRudi, FlowOperation::kWrite},     How{DeliveryMode::kRudi, FlowOperation::kRead},
+    How{DeliveryMode::kRud, FlowOperation::kSend, true}, How{DeliveryMode::kRod, FlowOperation::kSend, true}};
 
 FlowConfig flow_of(const How& how, std::uint32_t qps = 1) {
-  return {{.id = 7,
-           .operation = how.operation,
-           .total = 50_KB + 1_B,
-           .message = 5001,
-           .outstanding = 3,
-           .qps = qps},
-          how.mode};
+  return {{.id = 7, .operation = how.operation, .total = 50_KB + 1_B, .message = 5001, .outstanding = 3, .qps = qps},
+          how.mode,
+          how.tagged};
 }
 
 void expect_nothing_left(Wire& w) {
