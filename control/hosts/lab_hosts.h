@@ -29,7 +29,7 @@ struct HostNic {
       address_v6;                      // left out if the MTU is below 1280 (RFC 8200 §5) or the kernel has no IPv6
   int mtu = 9216;                      // longest IP packet, octets, 68..65535
   BitRate rate;                        // of the link, per second of wall time; 0: not shaped
-  Framing framing;                     // of the link
+  Framing framing{};                   // of the link
   std::optional<Neighbour> neighbour;  // nothing: not linked
 };
 

@@ -94,7 +94,7 @@ class Channel {  // begins a cache line, as its doorbell does
   Fifo data;
   Fifo control;
   LinkRetry* retry = nullptr;  // the sender's; the link has no LLR
-  Framing framing;
+  Framing framing{};
 
  private:
   [[gnu::always_inline]] void push(Instant& last, Fifo& fifo, EventKind kind, Instant start, Duration lead,

@@ -37,7 +37,7 @@ struct TxFlowConfig {
   Priority priority{3};          // class at the NIC
   std::uint32_t payload = 4096;  // octets per frame, a multiple of 4
   BitRate rate{};                // on the wire with preamble and gap; 0: as fast as the link takes them
-  Framing framing;               // of the NIC's link, for `rate`
+  Framing framing{};             // of the NIC's link, for `rate`
   Bytes total{};                 // of payload, a multiple of 4; 0: no end
   Instant start{};
   Instant stop = Instant::never();  // no frame is begun at or after this

@@ -21,7 +21,7 @@ namespace railyard {
 struct ReplayTiming {
   bool as_fast_as_possible = false;  // else at the times of the file, the first frame at once
   BitRate rate{};                    // > 0: at this rate instead, with preamble and gap
-  Framing framing;                   // of the NIC's link, for `rate`
+  Framing framing{};                 // of the NIC's link, for `rate`
   bool loop = false;                 // from the beginning again, until it is stopped
 };
 

@@ -13,7 +13,7 @@ namespace railyard {
 // The link of one ingress port, as far as headroom goes.
 struct HeadroomTerms {
   BitRate rate{};
-  Framing framing;
+  Framing framing{};
   Duration propagation{};           // one way
   Duration peer_response{};         // from the last octet of the pause frame to no new frame started
   Duration rx_latency{};            // our MAC and pipeline, before a frame is charged

@@ -71,11 +71,11 @@ void expect_fct(const report::TrafficReport& t, Band mean, Band p50, Band p99, B
   expect_in("max", static_cast<double>(t.fct_ns.max), max);
 }
 
-struct Sums {
+struct Counted {
   std::uint64_t trims = 0, marks = 0, again = 0, timeouts = 0;
 };
-Sums sums(const report::Report& r) {
-  Sums s;
+Counted counted(const report::Report& r) {
+  Counted s;
   for (const report::UetNicReport& n : r.uet_nics) {
     s.trims += n.trimmed();
     s.marks += n.ecn_marked_packets;
@@ -85,7 +85,7 @@ Sums sums(const report::Report& r) {
   return s;
 }
 
-void expect_counts(const Sums& s, Band trims, Band marks) {
+void expect_counts(const Counted& s, Band trims, Band marks) {
   EXPECT_GE(static_cast<double>(s.trims), trims.least * 0.95);
   EXPECT_LE(static_cast<double>(s.trims), trims.most * 1.05);
   EXPECT_GE(static_cast<double>(s.marks), marks.least * 0.95);
@@ -104,7 +104,7 @@ TEST(UetFidelityThreeTiers, OneFlowTakesWhatItTookThere) {
   ASSERT_TRUE(r.flows[0].fct_ns.has_value());
   EXPECT_NEAR(static_cast<double>(*r.flows[0].fct_ns), 176'200, 0.01 * 176'200);
   EXPECT_EQ(r.flows[0].packets, 490u);
-  EXPECT_EQ(sums(r).again + sums(r).trims + sums(r).marks, 0u);
+  EXPECT_EQ(counted(r).again + counted(r).trims + counted(r).marks, 0u);
 }
 
 // The published permutation, with as many seeds as are worth their time: what they draw is the order in which entropy
@@ -127,7 +127,7 @@ Figures permutations(const std::string& lab, std::vector<std::string> overrides)
     const report::Report r = s.report();
     const report::TrafficReport& t = r.traffic.at(0);
     EXPECT_EQ(t.complete, 128u);
-    const Sums n = sums(r);
+    const Counted n = counted(r);
     EXPECT_EQ(n.again, n.trims) << "nothing is sent again but for its trimming";
     EXPECT_EQ(n.timeouts, 0u);
     EXPECT_EQ(s.dropped(), 0u);
@@ -184,8 +184,8 @@ TEST(UetFidelityThreeTiers, AnIncastOfEight) {
   const report::Report r = s.report();
   ASSERT_EQ(r.traffic.at(0).complete, 8u);
   expect_fct(r.traffic[0], {1201, 1268}, {1183, 1279}, {1319, 1366}, {1319, 1366});
-  expect_counts(sums(r), {419, 429}, {3409, 3664});
-  EXPECT_EQ(sums(r).again, sums(r).trims);
+  expect_counts(counted(r), {419, 429}, {3409, 3664});
+  EXPECT_EQ(counted(r).again, counted(r).trims);
 }
 
 // 171.1 us a step, 5137.3 us in all. There a step begins at the ACK of the one before it, here at its data.
@@ -203,7 +203,7 @@ TEST(UetFidelityThreeTiers, ARingOfSixteen) {
   expect_in("mean of a step", m.mean_ns, {171.1, 171.1});
   expect_in("p50 of a step", static_cast<double>(m.ns.p50), {167.8, 167.8});
   expect_in("p99 of a step", static_cast<double>(m.ns.p99), {177.7, 177.7});
-  EXPECT_EQ(sums(r).again + sums(r).trims, 0u);
+  EXPECT_EQ(counted(r).again + counted(r).trims, 0u);
 }
 
 // ---- Over two tiers -------------------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ TEST(UetFidelity, WorkersChangeNothing) {
     config.workers = workers;
     Scenario s = Scenario::ready("fidelity-uet", {"run.workers=" + std::to_string(workers)}, config);
     s.run_to_the_end();
-    EXPECT_GT(sums(s.report()).trims, 50u);
+    EXPECT_GT(counted(s.report()).trims, 50u);
     digests.push_back(s.digest());
   }
   EXPECT_EQ(digests[0], digests[1]);

@@ -27,7 +27,7 @@ struct EngineConfig {
   bool advertise_credits = false;   // responder: ACKs say how many receives are posted; else "no limit"
   bool enforce_credits = false;     // requester: waits for them
   CongestionConfig congestion{};    // of every RC and UC QP
-  Framing framing;                  // of the port's link: for rates
+  Framing framing{};                // of the port's link: for rates
   CnpConfig cnp{};
 };
 

@@ -138,29 +138,29 @@ TEST_P(PsnWrap, ManyOfThemAtRandom) {
 
 // A READ whose data do not come is open while 65,540 other messages come and go on its PDC: its id is nobody else's.
 TEST(MessageIdWrap, AnIdOfAnOpenMessageIsSkippedAndOthersAreUsedAgain) {
-  constexpr std::uint64_t kMessages = 65'540;
-  constexpr std::size_t kSlots = 60'000, kReadTo = 1'000'000;
+  constexpr std::uint64_t kOthers = 65'540;
+  constexpr std::size_t kRoom = 60'000, kPlaceOfRead = 1'000'000;
   EngineConfig config = test_config();
   config.ack_trigger = 4096;
   Pair pair(config);
   bool lost = true;
   pair.fate = [&](const Seen& s) { return Fate{.lost = lost && s.from == 1 && s.request() != nullptr}; };
   pair.fill(1, 0, 2000);
-  pair.fill(0, 0, kSlots * 8, 5);
-  pair.post(0, pair.read(0, kMessages, kReadTo, 0, 2000));
-  for (std::uint64_t i = 0; i < kMessages; ++i) {
-    SendWr wr = pair.write(0, i, i % kSlots * 8, kTo + i % kSlots * 8, 8);
+  pair.fill(0, 0, kRoom * 8, 5);
+  pair.post(0, pair.read(0, kOthers, kPlaceOfRead, 0, 2000));
+  for (std::uint64_t i = 0; i < kOthers; ++i) {
+    SendWr wr = pair.write(0, i, i % kRoom * 8, kTo + i % kRoom * 8, 8);
     wr.signaled = i % 1000 == 0;
     pair.post(0, wr);
   }
   while (pair.engine(0).open_messages() > 1 && pair.now() < Instant{} + 1_s) pair.run_for(100_us);
   ASSERT_EQ(pair.engine(0).open_messages(), 1u) << "only the READ";
-  EXPECT_EQ(pair.completions(0).size(), (kMessages + 999) / 1000);
+  EXPECT_EQ(pair.completions(0).size(), (kOthers + 999) / 1000);
   lost = false;
   pair.run();
-  EXPECT_EQ(pair.text(0), std::to_string(kMessages) + ":success");
-  EXPECT_TRUE(pair.same(0, kReadTo, 1, 0, 2000));
-  EXPECT_TRUE(pair.same(0, 0, 1, kTo, kSlots * 8));
+  EXPECT_EQ(pair.text(0), std::to_string(kOthers) + ":success");
+  EXPECT_TRUE(pair.same(0, kPlaceOfRead, 1, 0, 2000));
+  EXPECT_TRUE(pair.same(0, 0, 1, kTo, kRoom * 8));
   EXPECT_EQ(pair.counters(0).pdcs_opened.read(), 1u);
 
   std::optional<std::uint16_t> of_read;
@@ -178,8 +178,8 @@ TEST(MessageIdWrap, AnIdOfAnOpenMessageIsSkippedAndOthersAreUsedAgain) {
   ASSERT_TRUE(of_read);
   EXPECT_EQ(used[0], 0u) << "0 is no id";
   EXPECT_EQ(used[*of_read], 0u);
-  EXPECT_EQ(std::ranges::count(used, 2u), kMessages - 65'534) << "that many came round";
-  EXPECT_EQ(std::ranges::count(used, 1u), 65'534 - static_cast<std::ptrdiff_t>(kMessages - 65'534));
+  EXPECT_EQ(std::ranges::count(used, 2u), kOthers - 65'534) << "that many came round";
+  EXPECT_EQ(std::ranges::count(used, 1u), 65'534 - static_cast<std::ptrdiff_t>(kOthers - 65'534));
   pair.expect_clean();
 }
 
