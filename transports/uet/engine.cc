@@ -177,7 +177,7 @@ Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool i
   p.paths = PathSelector(multipath, p.chance);
   p.peer_cack = start - 1;
   p.peer_range = p.last_rcvd = 0;
-  p.recovering = p.probing = p.clear_due = p.close_due = p.retired = p.waits_for_close = false;
+  p.goes_after_timeout = p.recovering = p.probing = p.clear_due = p.close_due = p.retired = p.waits_for_close = false;
   p.timeouts = p.backoffs = 0;
   p.setup_tries = 0;
   p.blocked_until = p.next_data = Instant{};

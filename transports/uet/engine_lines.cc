@@ -225,11 +225,12 @@ Duration Engine::rto(const Pdc& pdc, std::uint8_t timeouts) const noexcept {
 
 // The timeout of the oldest packet that is not acknowledged; of one that has arrived the time is that of its response,
 // and goes by in silence only. What waits to go again has none; if that is all, Instant::never(). After a timeout it is
-// that of all, whether what is to go again may go or not, but not before its turn comes.
+// that of all, whether what is to go again may go or not, but not before its turn comes; and since the first try of a
+// tail, which others would put off for ever.
 Instant Engine::rto_due(const Pdc& pdc) const noexcept {
   const SentPackets& sent = pdc.sent;
   if (sent.empty()) return Instant::never();
-  if (pdc.timeouts > 0) {
+  if (pdc.timeouts > 0 || pdc.tail_tries > 0) {
     const Instant turn = sent.any_in_flight() ? Instant{} : pdc.congestion.next_at();
     return std::max(pdc.rto_from, turn) + rto(pdc, pdc.timeouts);
   }
@@ -263,6 +264,7 @@ void Engine::on_rto(Instant now, Pdc& pdc) {
     lose(now, pdc, psn, PathFeedback::kTimeout);
   }
   pdc.rto_from = now;
+  pdc.goes_after_timeout = true;
   pdc.rto_at = rto_due(pdc);
 }
 

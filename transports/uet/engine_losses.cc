@@ -93,6 +93,11 @@ void Engine::on_tail(Instant now, Pdc& pdc) {
   pdc.tail_at = Instant::never();
   if (!sent.any_in_flight() && !sent.any_lost()) return;  // only responses are missing
   if (initiator_.waits_for_reads(pdc)) return;
+  // The timeout stays that of what is missing now, whatever goes again before it.
+  if (pdc.timeouts == 0 && pdc.tail_tries == 0) {
+    const Instant due = rto_due(pdc);
+    pdc.rto_from = due == Instant::never() ? now : due - rto(pdc);
+  }
   if (!sent.any_lost()) {
     Psn psn = sent.next() - 1;
     while (sent.at(psn).received) psn = psn - 1;

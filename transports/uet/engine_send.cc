@@ -156,7 +156,7 @@ void Engine::send_again(Instant now, Pdc& pdc, OutPacket& out) {
   const SentPacket& packet = pdc.sent.at(psn);
   pdc.sent.sent_again(psn, now, pdc.paths.next(now, pdc.chance));
   pdc.one_beyond_window = false;
-  if (pdc.timeouts > 0) pdc.rto_from = now;
+  if (std::exchange(pdc.goes_after_timeout, false)) pdc.rto_from = now;
   if (pdc.rto_at == Instant::never()) pdc.rto_at = rto_due(pdc);
   const Instant allowed = pdc.next_data;
   pdc.next_data = pdc.congestion.on_sent(now, allowed, packet.octets);

@@ -173,6 +173,31 @@ TEST(Losses, ATailIsFoundByItsLastPacket) {
   }
 }
 
+// Nothing arrives any more. Where the window is a part of a packet the last one goes again and again, and does not put
+// the timeouts off: four of them, 20 ms in all but for the pacing of what goes after each.
+TEST(Losses, TriesOfATailDoNotPutTimeoutsOff) {
+  EngineConfig config = test_config();
+  config.rto_init = 1_ms;
+  config.retries = 3;
+  NsccConfig& nscc = std::get<NsccConfig>(config.congestion);
+  nscc.packet = 1080;
+  nscc.min_wnd = 1080.0 / 64;
+  Pair pair(config);
+  Instant cut{}, last{};
+  pair.fate = [&](const Seen& s) {
+    if (s.from == 0 && s.index == 20) cut = s.at;
+    if (s.request() != nullptr) last = s.at;
+    return Fate{.lost = s.from == 0 && s.index >= 20};
+  };
+  pair.fill(0, 0, kHundred);
+  pair.post(0, pair.write(0, 1, 0, kTo, kHundred));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:retry_exceeded");
+  EXPECT_EQ(pair.counters(0).retransmission_timeouts.read(), 4u);
+  EXPECT_GT(repeated(pair), 8u) << "of the tail";
+  EXPECT_LT(last - cut, 30_ms);
+}
+
 // Of a PDC of which nothing was heard yet, and its target knows nothing.
 TEST(Losses, AllOfAFirstWindowAndSomeOfItsRepetitions) {
   EngineConfig config = with_slow_timer();

@@ -87,6 +87,7 @@ struct Pdc {
   Instant late_at = Instant::never();  // what was overtaken is looked at again
   Instant tail_at = Instant::never();  // nothing was heard for so long that the tail may be lost
   std::uint8_t tail_tries = 0;         // in a row
+  bool goes_after_timeout = false;     // nothing has gone again since the last one
   bool one_beyond_window = false;      // the next that goes again does not wait for congestion control
   bool recovering = false;  // a PROBE has found losses; until everything before `recovery_end` is acknowledged
   Psn recovery_end{};
@@ -97,7 +98,9 @@ struct Pdc {
   // When the oldest packet that is not acknowledged is looked at: it may have been sent again since, or acknowledged.
   Instant rto_at = Instant::never();
   Duration answer_takes{};  // how long packets lately waited for their own ACK: at once the longest, slowly less
-  Instant rto_from{};       // when something was heard last, or timed out, or went again after that
+  // When something was heard last, or timed out, or went again after that; or the time of the oldest packet when the
+  // first try of a tail was made.
+  Instant rto_from{};
   Instant asked_at{};  // when an acknowledgement was asked for, or the first sent of those that are outstanding
   // The first packet that asked for one and is not acknowledged with all before it; before una(): there is none.
   Psn asking{};
