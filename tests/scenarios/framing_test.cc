@@ -31,7 +31,7 @@ constexpr const char* kUet = "transport: uet, path-mtu: 4096, message: 1MiB, out
 constexpr const char* kMacsec = "{ preamble: 40, gap: 12 }";
 constexpr const char* kModel = "{ preamble: -42, gap: 0 }";
 
-// 16 MiB in 4096 packets, over two switches at 100 Gb/s: what they take at the first link, and nothing more than the way
+// 16 MiB in 4096 packets, over two switches at 100 Gb/s: what they take at the first link, and no more than the way
 // of the last one and of its acknowledgement.
 TEST_P(LinkFraming, AFlowIsAsFastAsItsFramingLetsItBe) {
   const FramingCase c = GetParam();
