@@ -72,7 +72,8 @@ void Engine::infer_losses(Instant now, Pdc& pdc) {
 }
 
 // Something was heard, or sent. Twice as long as of one that was overtaken (RFC 8985 §7.2: twice the round trip), and
-// twice that with each try that is not heard of either.
+// twice that with each try that is not heard of either, up to RTO_INIT: a link that is back is found that soon, whatever
+// the timeouts have come to.
 //
 // DEVIATION: RFC 8985 tries once and leaves the rest to the timeout. Here that is many round trips, and doubles, too.
 // Where the window is a part of a packet its pacing is what keeps tries apart: whoever waited longer and longer for the
@@ -81,7 +82,8 @@ void Engine::set_tail(Instant now, Pdc& pdc) {
   pdc.tail_at = Instant::never();
   if (!infers_loss(pdc) || pdc.sent.empty()) return;
   const int doublings = pdc.congestion.next_at() > Instant{} ? std::min<int>(pdc.tail_tries, 2) : pdc.tail_tries;
-  pdc.tail_at = now + patience(pdc) * (std::int64_t{2} << doublings);
+  const Duration once = patience(pdc) * 2;
+  pdc.tail_at = now + std::max(once, std::min(once * (std::int64_t{1} << doublings), rto(pdc)));
 }
 
 // All that may go has gone, and nothing was heard for long: the last packet goes again. Of a window of one that is a
