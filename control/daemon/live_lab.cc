@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "control/build/changes.h"
-#include "control/build/device_settings.h"
 #include "control/daemon/attachment_kind.h"
+#include "control/daemon/credit_ports.h"
 #include "control/daemon/lab_dir.h"
 #include "control/daemon/pauses.h"
 #include "control/daemon/turn.h"
@@ -160,24 +160,9 @@ json LiveLab::port_status(const DeviceCounters& counters, PortRef port) const {
                   {"retries", c.llr.replays},
                   {"mean_late_ns", c.llr.mean_late().ps / 1000},
                   {"most_late_ns", c.llr.most_late.ps / 1000}};
-  if (has_credits(port))
+  if (has_credits(session_.lab(), port))
     out["cbfc"] = {{"messages_sent", c.credit_messages_sent}, {"messages_received", c.credit_messages_received}};
   return out;
-}
-
-// Whether senders have credits (CBFC) for a class of this port or of the one at the other end.
-bool LiveLab::has_credits(PortRef port) const {
-  const build::BuiltLab& lab = session_.lab();
-  const auto any = [&](PortRef end) {
-    const spec::NodeSpec& node = lab.node_of(end.device);
-    if (node.kind == spec::NodeSpec::Kind::kTrunk) return false;
-    const spec::Lab& spec = lab.spec();
-    const spec::QosProfile& qos =
-        spec.qos.at(node.kind == spec::NodeSpec::Kind::kSwitch ? spec.switches.at(node.profile).qos
-                                                               : spec.hosts.at(node.profile).qos);
-    return std::ranges::any_of(qos.classes, [](const spec::TrafficClass& c) { return build::has_credits(c); });
-  };
-  return lab.rate(port) != BitRate{} && (any(port) || any(lab.fabric().peer(port)));
 }
 
 json LiveLab::host_status(const spec::NodeSpec& node) const {

@@ -101,7 +101,6 @@ class LiveLab {
   // Until it is done; the instant at which it took effect.
   Instant wait(Asked asked) const;
   nlohmann::json port_status(const DeviceCounters& counters, PortRef port) const;
-  bool has_credits(PortRef port) const;
   bool trunk_up(PortRef port) const;
   nlohmann::json trunk_status(const lab::Session::Trunk& trunk) const;
   nlohmann::json host_status(const spec::NodeSpec& node) const;
