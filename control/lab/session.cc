@@ -11,12 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "control/build/uet_carriers.h"
 #include "control/lab/pci_address.h"
 #include "control/lab/version.h"
 #include "control/spec/addresses.h"
 #include "control/spec/spec_error.h"
-#include "control/spec/suggest.h"
 #include "control/spec/value.h"
 #include "dataplane/run/eal.h"
 #include "dataplane/run/virtual_clock.h"
@@ -237,29 +235,6 @@ void Session::detach() noexcept {
   trunks_.clear();
 }
 
-void Session::check_captures() const {
-  std::set<spec::PortName> ports;
-  std::set<std::string> files;
-  for (const CaptureRequest& c : options_.captures) {
-    const std::string port = spec::format(c.port);
-    try {
-      static_cast<void>(lab_->port(c.port));
-    } catch (const std::out_of_range& unknown) {
-      std::vector<std::string> names;
-      for (const spec::NodeSpec& n : lab_->spec().nodes) names.push_back(n.name);
-      const bool known = lab_->spec().find(c.port.node) != nullptr;
-      throw CaptureError(
-          fmt::format("{}: {}{}", port, unknown.what(), known ? "" : spec::did_you_mean(c.port.node, names)));
-    }
-    if (!ports.insert(c.port).second)
-      throw CaptureError(
-          fmt::format("{} is captured twice; expected one file per port, for both directions or one", port));
-    if (!files.insert(std::filesystem::absolute(c.file).lexically_normal()).second)
-      throw CaptureError(
-          fmt::format("{}: {} is the file of another capture already; expected one file per port", port, c.file));
-  }
-}
-
 void Session::check_sockets() const {
   std::set<std::string> sockets;  // of memif, where one may serve several NICs
   for_each_port(lab_->spec(), [&](const spec::Attachment& attach, const spec::Place& place) {
@@ -269,21 +244,6 @@ void Session::check_sockets() const {
     if (memif != nullptr && !memif->is_client && sockets.insert(memif->socket).second)
       check_socket_free(place, "memif", memif->socket);
   });
-}
-
-void Session::attach_captures() {
-  const std::string comment = uet::carriers_text(build::uet_carriers(lab_->spec()));
-  for (const CaptureRequest& c : options_.captures) {
-    const PortRef port = lab_->port(c.port);
-    const std::string name = spec::format(c.port);
-    try {
-      taps_.push_back(std::make_unique<CaptureTap>(c.file, name, fmt::format("{} to {}", name, lab_->peer_name(port)),
-                                                   lab_->rate(port), c.direction, comment));
-    } catch (const std::runtime_error& error) {
-      throw std::runtime_error(fmt::format("--capture: {}: {}", name, error.what()));
-    }
-    lab_->fabric()[port.device].tap(port.port, taps_.back().get());
-  }
 }
 
 void Session::attach_ports() {

@@ -20,7 +20,7 @@ class PacketPoolIn : public testing::TestWithParam<bool> {
   static PoolConfig in_memory(PoolConfig config) { return config.anywhere = GetParam(), config; }
 };
 INSTANTIATE_TEST_SUITE_P(EitherMemory, PacketPoolIn, testing::Bool(),
-                         [](const auto& info) { return info.param ? "Anywhere" : "Dpdk"; });
+                         [](const auto& p) { return p.param ? "Anywhere" : "Dpdk"; });
 
 TEST_P(PacketPoolIn, AFreshPacketHasItsHeadersBehindTheMetadata) {
   PacketPools pools(1, in_memory(kSmall));

@@ -1,0 +1,55 @@
+// Captures of a run: what can be written is said before it starts, and taps are there from its first frame.
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "control/build/uet_carriers.h"
+#include "control/lab/session.h"
+#include "control/spec/suggest.h"
+
+namespace railyard::lab {
+
+void Session::check_captures() const {
+  std::set<spec::PortName> ports;
+  std::set<std::string> files;
+  for (const CaptureRequest& c : options_.captures) {
+    const std::string port = spec::format(c.port);
+    try {
+      static_cast<void>(lab_->port(c.port));
+    } catch (const std::out_of_range& unknown) {
+      std::vector<std::string> names;
+      for (const spec::NodeSpec& n : lab_->spec().nodes) names.push_back(n.name);
+      const bool known = lab_->spec().find(c.port.node) != nullptr;
+      throw CaptureError(
+          fmt::format("{}: {}{}", port, unknown.what(), known ? "" : spec::did_you_mean(c.port.node, names)));
+    }
+    if (!ports.insert(c.port).second)
+      throw CaptureError(
+          fmt::format("{} is captured twice; expected one file per port, for both directions or one", port));
+    if (!files.insert(std::filesystem::absolute(c.file).lexically_normal()).second)
+      throw CaptureError(
+          fmt::format("{}: {} is the file of another capture already; expected one file per port", port, c.file));
+  }
+}
+
+void Session::attach_captures() {
+  const std::string comment = uet::carriers_text(build::uet_carriers(lab_->spec()));
+  for (const CaptureRequest& c : options_.captures) {
+    const PortRef port = lab_->port(c.port);
+    const std::string name = spec::format(c.port);
+    try {
+      taps_.push_back(std::make_unique<CaptureTap>(c.file, name, fmt::format("{} to {}", name, lab_->peer_name(port)),
+                                                   lab_->rate(port), c.direction, comment));
+    } catch (const std::runtime_error& error) {
+      throw std::runtime_error(fmt::format("--capture: {}: {}", name, error.what()));
+    }
+    lab_->fabric()[port.device].tap(port.port, taps_.back().get());
+  }
+}
+
+}  // namespace railyard::lab
