@@ -1,6 +1,10 @@
 # Everything bought, by its Debian package (see README.md for what each is for).
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(DPDK REQUIRED IMPORTED_TARGET libdpdk>=22.11)
+# Its -march=corei7 is ours by another name (cmake/Toolchain.cmake), and one name lets all targets share precompiled headers.
+get_target_property(dpdk_options PkgConfig::DPDK INTERFACE_COMPILE_OPTIONS)
+list(FILTER dpdk_options EXCLUDE REGEX "^-march=")
+set_target_properties(PkgConfig::DPDK PROPERTIES INTERFACE_COMPILE_OPTIONS "${dpdk_options}")
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(PCAP REQUIRED IMPORTED_TARGET libpcap)
 # Of railyard-agent alone.

@@ -100,8 +100,8 @@ step "a live lab without privileges" "$root/tests/live/unprivileged.sh"
 step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == --all ]] && echo all || echo ci)"
 
 if [[ $mode == --all ]]; then
-  configure dev -DRAILYARD_BENCH=OFF
-  step "build (dev, g++)" build dev
+  configure gcc -DRAILYARD_BENCH=OFF
+  step "build (g++)" build gcc
   step "the README's commands in a lab that stays" "$root/tests/readme/run.sh" --live
   step "long tests (release)" ctests release -L long
   configure tsan -DRAILYARD_BENCH=OFF

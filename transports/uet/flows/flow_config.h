@@ -16,8 +16,8 @@ struct FlowConfig : railyard::FlowConfig {
   bool tagged = false;
 
   static constexpr std::uint64_t kNumberOfTag = 0xFFFF;  // bits of a tag
-  constexpr std::uint64_t tag(std::uint64_t message) const noexcept {
-    return id * (kNumberOfTag + 1) | (message & kNumberOfTag);
+  constexpr std::uint64_t tag(std::uint64_t number) const noexcept {
+    return id * (kNumberOfTag + 1) | (number & kNumberOfTag);
   }
   constexpr bool has_pdc() const noexcept { return mode == DeliveryMode::kRud || mode == DeliveryMode::kRod; }
 };
