@@ -6,7 +6,8 @@
 # What others bring as a macro on the command line must be the same, too.
 set(railyard_precompiled_needs railyard_flags fmt::fmt nlohmann_json::nlohmann_json PkgConfig::DPDK)
 
-# railyard_precompile(<target> <kind>): kind is control or tests. Makes what is shared when it is first asked for.
+# railyard_precompile(<target> <kind>): kind is control, for rooms and programs, or tests. Makes what is shared when it is
+# first asked for.
 function(railyard_precompile target kind)
   if(NOT RAILYARD_TOGETHER OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     return()
@@ -29,6 +30,12 @@ function(railyard_precompile target kind)
       set_target_properties(${shared} PROPERTIES RAILYARD_EFFORT "${effort}")
     endif()
     target_compile_options(${shared} PRIVATE -Xclang -fno-pch-timestamp)  # ccache goes by what is in it
+  endif()
+  get_target_property(type ${target} TYPE)
+  if(kind STREQUAL "control" AND type STREQUAL "EXECUTABLE")
+    # As rooms are compiled: what is precompiled for these is for no -fPIE.
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIC)
   endif()
   target_precompile_headers(${target} REUSE_FROM ${shared})
 endfunction()

@@ -17,6 +17,9 @@ separate_arguments(railyard_optimize UNIX_COMMAND "${RAILYARD_OPTIMIZE}")
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+  if(RAILYARD_TOGETHER)  # with precompiled headers, which it takes for what they are made of
+    list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros)
+  endif()
   set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE}")
 endif()
 

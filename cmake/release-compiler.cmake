@@ -1,4 +1,4 @@
-# Toolchain file of the presets dev and release: clang 19 with its linker where both are there, else the default compiler.
+# What releases are compiled with, and dev: clang 19 with its linker where both are there, else the default compiler.
 # It compiles this in half the time of GCC 12, and its link-time optimisation makes the engine a tenth faster
 # (tests/bench/README.md); nothing else depends on it.
 if(NOT DEFINED CACHE{CMAKE_CXX_COMPILER} AND "$ENV{CXX}" STREQUAL "")
