@@ -100,6 +100,7 @@ bool Engine::destroy_qp(QpNumber number) {
   if (qp == nullptr) return false;
   const std::uint32_t slot = qp->slot;
   cnp_pacing_.forget(number.value);
+  forget_cnp(*qp);
   qps_[slot].reset();
   found_ = {};
   lined_up_ = nullptr;

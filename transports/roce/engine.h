@@ -159,6 +159,8 @@ class alignas(64) Engine {
   bool controlled() const noexcept { return controlled_; }
   void prefetch_wakes() const noexcept;
   void prefetch_line(const RingQueue<std::uint32_t>& line) const noexcept;
+  void owe_cnp(Qp& qp);
+  void forget_cnp(Qp& qp);
   bool send_cnp(OutPacket& out);
   bool send_control(Instant now, std::size_t priority, OutPacket& out);
   bool send_data(Instant now, std::size_t priority, OutPacket& out);
@@ -183,14 +185,9 @@ class alignas(64) Engine {
     wakes_.push(wake);
     if (wake.at < next_wake_) next_wake_ = wake.at;
   }
-  struct PendingCnp {
-    std::uint32_t slot;
-    std::uint32_t dest_qp;
-  };
-
   // What every packet touches comes first: a fabric of a thousand NICs finds none of it in its cache.
   std::vector<std::unique_ptr<Qp>> qps_;  // slot 0 is the GSI's; QP number first_qpn + slot - 1
-  RingQueue<PendingCnp> cnps_;
+  RingQueue<std::uint32_t> cnps_;         // slots of the QPs that owe one, each of them once
   // The QPs that packets were for last, by their numbers: most NICs talk to few peers at a time.
   struct Found {
     QpNumber number{};

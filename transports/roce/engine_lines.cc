@@ -129,14 +129,35 @@ void Engine::count_sent(const OutPacket& out) noexcept {
   nic_.counters.sent_payload_octets.add(out.payload.octets);
 }
 
+// While the class of CNPs is paused one waits for each QP, however many intervals go by: a CNP says that there is
+// congestion, not how much. np_ecn_marked_roce_packets counts on.
+void Engine::owe_cnp(Qp& qp) {
+  qp.cnp_for = qp.info.dest_qpn;
+  if (qp.cnp_waits) return;
+  qp.cnp_waits = true;
+  cnps_.push(qp.slot);
+}
+
+// Its slot may be another QP's before the one that waits can go.
+void Engine::forget_cnp(Qp& qp) {
+  if (!qp.cnp_waits) return;
+  qp.cnp_waits = false;
+  for (std::size_t n = cnps_.size(); n > 0; --n) {
+    const std::uint32_t slot = cnps_.front();
+    cnps_.pop();
+    if (slot != qp.slot) cnps_.push(slot);
+  }
+}
+
 bool Engine::send_cnp(OutPacket& out) {
   while (!cnps_.empty()) {
-    const PendingCnp cnp = cnps_.front();
+    Qp* const qp = in_slot(cnps_.front());
     cnps_.pop();
-    Qp* const qp = in_slot(cnp.slot);
-    if (qp == nullptr || qp->info.dest_qpn != cnp.dest_qp) continue;
+    if (qp == nullptr) continue;
+    qp->cnp_waits = false;
+    if (qp->info.dest_qpn != qp->cnp_for) continue;  // it has another peer by now
     out = {};
-    out.packet.bth = cnp_bth(cnp.dest_qp);
+    out.packet.bth = cnp_bth(qp->cnp_for);
     out.packet.bth.p_key = kDefaultPKey;
     out.path = &qp->cnp_path(nic_.config.cnp);
     nic_.counters.np_cnp_sent.increment();

@@ -98,7 +98,7 @@ void Engine::note_ce(Instant now, Qp& qp, const InPacket& in) {
   if (!qp.cnps || !cnp_pacing_.notify(now, qp.info.number.value, in.source)) return;
   // A UD QP has no way of its own back to the sender.
   if (qp.info.type == QpType::kUd) return;
-  cnps_.push({qp.slot, qp.info.dest_qpn});
+  owe_cnp(qp);
 }
 
 }  // namespace railyard::roce

@@ -43,6 +43,7 @@ struct Qp {
   OctetTime octet_time{};               // at that rate
   std::uint32_t slot;
   bool cnps = true;  // answers CE-marked packets
+  bool cnp_waits = false;  // stands in the engine's line of those that owe a CNP; once
   bool in_control_line = false;
   bool in_data_line = false;    // or waits for next_data
   bool response_first = false;  // whose turn it is when both halves have data
@@ -84,6 +85,9 @@ struct Qp {
     return info.type == QpType::kUd ? datagrams.ready() : requester.ready(now);
   }
   bool has_data(Instant now) const noexcept { return has_read_response() || has_request(now); }
+  // Whom the CNP that waits is for: the newest that was to be told.
+  std::uint32_t cnp_for = 0;
+
   // The way of its CNPs: its own in their class. Made once.
   const Path& cnp_path(const CnpConfig& config) {
     if (!cnp_path_ || cnp_path_->av().destination != info.path.av().destination)

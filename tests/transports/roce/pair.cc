@@ -216,7 +216,7 @@ void Pair::put(std::size_t from, std::vector<std::byte> frame, const PayloadRef&
 
 bool Pair::send_one(std::size_t from) {
   RoceEndpoint& endpoint = *ends_[from].endpoint;
-  const Readiness r = endpoint.ready(now_);
+  const Readiness r = ready(from);
   if (r.classes == 0 || free_at_[from] > now_) return false;
   std::size_t best = kPriorities;
   for (std::size_t p = kPriorities; p-- > 0 && best == kPriorities;)
@@ -265,10 +265,16 @@ void Pair::inject(std::size_t to, Packet packet, std::span<const std::byte> payl
   arrivals_.push({now_ + kDelay, order_++, to, std::move(frame), {}});
 }
 
+Readiness Pair::ready(std::size_t end) {
+  Readiness r = ends_[end].endpoint->ready(now_);
+  r.classes = static_cast<PriorityMask>(r.classes & ~paused[end]);
+  return r;
+}
+
 Instant Pair::next_event() {
   Instant next = arrivals_.empty() ? Instant::never() : arrivals_.top().at;
   for (std::size_t i = 0; i < 2; ++i) {
-    const Readiness r = ends_[i].endpoint->ready(now_);
+    const Readiness r = ready(i);
     next = std::min(next, r.classes != 0 ? std::max(now_, free_at_[i]) : r.until);
   }
   return next;

@@ -148,6 +148,9 @@ class Pair {
   // What becomes of a packet; all arrive if there is none.
   std::function<Fate(const Seen&)> fate;
 
+  // Classes in which an end may not send now.
+  std::array<PriorityMask, 2> paused{};
+
   // Puts a packet of our making on the wire to `to`, as from the other end's QP.
   void inject(std::size_t to, Packet packet, std::span<const std::byte> payload = {});
 
@@ -167,6 +170,8 @@ class Pair {
   void put(std::size_t from, std::vector<std::byte> frame, const PayloadRef& payload);
   std::vector<Completion> poll(std::size_t end, CqId cq);
   static std::string text(const std::vector<Completion>& completions);
+  // As the endpoint says, but for what is paused.
+  Readiness ready(std::size_t end);
   Instant next_event();
   void handle_until(Instant until);
 

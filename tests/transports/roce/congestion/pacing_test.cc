@@ -87,6 +87,47 @@ TEST(Pacing, ACnpIsAsTheAnnexHasIt) {
   EXPECT_EQ(cnp->packet.octets(), 32u);
 }
 
+// Of the class of CNPs, and of that alone.
+constexpr PriorityMask kCnps = 1u << CnpConfig{}.priority;
+
+// Twenty intervals go by, in each of which a CNP is to be told.
+TEST(Pacing, OneCnpOfAQpWaitsWhileItsClassIsPaused) {
+  Pair pair(controlled());
+  pair.fate = [](const Seen& s) { return Fate{.marked = s.from == 0}; };
+  pair.paused[1] = kCnps;
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    pair.post(0, pair.write(0, i, 0, 0, 100));
+    pair.run_until(since_start(60_us * static_cast<std::int64_t>(i)));
+  }
+  EXPECT_EQ(pair.counters(1).np_ecn_marked_roce_packets.read(), 20u);
+  EXPECT_EQ(pair.counters(1).np_cnp_sent.read(), 0u);
+  EXPECT_EQ(pair.sent(0).size(), 20u) << "its ACKs have another class";
+  pair.paused[1] = 0;
+  pair.run();
+  EXPECT_EQ(pair.counters(1).np_cnp_sent.read(), 1u);
+  EXPECT_EQ(pair.counters(0).rp_cnp_handled.read(), 1u);
+  // Afterwards as ever.
+  pair.post(0, pair.write(0, 21, 0, 0, 100));
+  pair.run();
+  EXPECT_EQ(pair.counters(1).np_cnp_sent.read(), 2u);
+}
+
+// Nothing of it is left in the line, however many QPs come and go.
+TEST(Pacing, ACnpThatWaitsGoesWithItsQp) {
+  Pair pair(controlled());
+  pair.fate = [](const Seen& s) { return Fate{.marked = s.from == 0}; };
+  pair.paused[1] = kCnps;
+  pair.post(0, pair.write(0, 1, 0, 0, 100));
+  pair.run();
+  Engine& engine = pair.engine(1);
+  EXPECT_NE(engine.ready(pair.now()).classes & kCnps, 0);
+  ASSERT_TRUE(engine.destroy_qp(pair.end(1).qp));
+  EXPECT_EQ(engine.ready(pair.now()).classes & kCnps, 0);
+  pair.paused[1] = 0;
+  pair.run(1_ms);
+  EXPECT_EQ(pair.counters(1).np_cnp_sent.read(), 0u);
+}
+
 TEST(Pacing, WithoutCongestionControlCnpsAreIgnored) {
   PairConfig config = controlled();
   config.engine.congestion = NoCongestionControl{};
