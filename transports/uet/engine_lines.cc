@@ -218,9 +218,14 @@ bool Engine::asks_first(Instant now, Pdc& pdc) {
 }
 
 // After so many in a row. DEVIATION: uet §5.9 has RTO_INIT, doubled with each. A time below what answers have lately
-// taken, or a little above it, says nothing of a loss (RFC 6298).
+// taken, or a little above it, says nothing of a loss (RFC 6298); before the first of them, one below what the longest
+// path takes.
 Duration Engine::rto(const Pdc& pdc, std::uint8_t timeouts) const noexcept {
-  return std::max(fep_.config.rto_init * (std::int64_t{1} << timeouts), pdc.answer_takes * 2);
+  const std::int64_t doubled = std::int64_t{1} << timeouts;
+  const Duration init = fep_.config.rto_init;
+  if (pdc.answer_takes.ps == 0) [[unlikely]]
+    return std::max(init, pdc.reorder.first_patience()) * doubled;
+  return std::max(init * doubled, pdc.answer_takes * 2);
 }
 
 // The timeout of the oldest packet that is not acknowledged; of one that has arrived the time is that of its response,

@@ -1,6 +1,7 @@
 // Losses that nobody tells of: found by time (RACK-TLP, RFC 8985), long before the timer of all. What is only late is
 // not taken for one.
 #include <map>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -141,6 +142,38 @@ TEST(Losses, ATimerBelowTheRoundTripLearnsIt) {
     EXPECT_EQ(pair.text(0), "1:success");
     EXPECT_EQ(repeated(pair) + duplicates(pair), 0u) << infers;
   }
+}
+
+// Nor is what nobody can have answered yet. The round trip is 2 us and the packet, of the longest path they take 4 us.
+TEST(Losses, ATimerBelowTheRoundTripWaitsForTheFirstAnswer) {
+  for (const bool infers : {false, true})
+    for (const std::size_t octets : {std::size_t{100}, kHundred}) {
+      EngineConfig config = with_slow_timer();
+      config.infer_loss = infers;
+      config.rto_init = 1_us;
+      Pair pair(config);
+      write_all(pair, octets);
+      EXPECT_EQ(repeated(pair) + duplicates(pair), 0u) << infers << ' ' << octets;
+    }
+}
+
+// And if there is none for it was lost: after three of the longest, then twice that.
+TEST(Losses, TheFirstTimerDoublesWithoutAnAnswer) {
+  EngineConfig config = with_slow_timer();
+  config.infer_loss = false;
+  config.rto_init = 1_us;
+  Pair pair(config);
+  std::vector<Instant> sent;
+  pair.fate = [&](const Seen& s) {
+    if (s.request() != nullptr) sent.push_back(s.at);
+    return Fate{.lost = s.from == 0 && sent.size() <= 2};
+  };
+  pair.post(0, pair.write(0, 1, 0, kTo, 100));
+  pair.run();
+  EXPECT_EQ(pair.text(0), "1:success");
+  ASSERT_EQ(sent.size(), 3u);
+  EXPECT_EQ(sent[1] - sent[0], 12_us);
+  EXPECT_EQ(sent[2] - sent[1], 24_us);
 }
 
 // What goes again is lost, too, twice: packets that were sent after it say so.

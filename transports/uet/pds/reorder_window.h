@@ -49,11 +49,14 @@ class ReorderWindow {
 
   // Whether anything was heard at all.
   bool known() const noexcept { return shortest_.ps > 0; }
-  // What a packet is waited for. Before anything was heard as for a first timeout (RFC 6298 §2.2): three round trips.
+  // What a packet is waited for.
   Duration patience() const noexcept {
     if (known()) return longest() * (told_ ? 4 : 2);
-    return base_rtt_.ps > 0 ? base_rtt_ * (told_ ? 6 : 3) : Duration{std::numeric_limits<std::int64_t>::max()};
+    return base_rtt_.ps > 0 ? first_patience() : Duration{std::numeric_limits<std::int64_t>::max()};
   }
+  // Before anything was heard, as for a first timeout (RFC 6298 §2.2): three round trips. 0: not known. The answers to
+  // a first window that takes 3/2 of one to send, 5/2 where switches trim, are there before.
+  Duration first_patience() const noexcept { return base_rtt_ * (told_ ? 6 : 3); }
 
  private:
   static constexpr std::int64_t kPeriod = 16;  // in shortest round trips
