@@ -89,6 +89,9 @@ void Engine::set_tail(Instant now, Pdc& pdc) {
 // All that may go has gone, and nothing was heard for long: the last packet goes again. Of a window of one that is a
 // loss, for it has no other sign; of more, what the answer shows to be missing is. (Of READs the data may be what
 // brings the rest about.)
+//
+// Where so many begin at once that the round trip grows fourfold while nothing is heard, the answer is on its way, and
+// a packet goes for nothing; its window does not suffer. Others whose tail is lost have heard as little, for as long.
 void Engine::on_tail(Instant now, Pdc& pdc) {
   constexpr std::uint8_t kMostDoublings = 16;
   SentPackets& sent = pdc.sent;
