@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "control/decode/capture_note.h"
 #include "dataplane/port/pcap_file.h"
@@ -21,8 +22,13 @@ T or_throw(std::expected<T, std::string> value) {
 void decode_file(const std::filesystem::path& path, const std::function<void(const Json&)>& each,
                  const DecodeOptions& said) {
   DecodeOptions options = said;
-  if (said.uet.as_capture_says && path != "-") options.uet.carriers = uet::parse_carriers(capture_note(path));
-  PcapReader reader = or_throw(path == "-" ? PcapReader::standard_input() : PcapReader::open(path));
+  const bool piped = path == "-";
+  CaptureStart start;
+  if (said.uet.as_capture_says) {
+    if (piped) start = capture_start(PcapReader::read_standard_input);
+    options.uet.carriers = uet::parse_carriers(piped ? start.note : capture_note(path));
+  }
+  PcapReader reader = or_throw(piped ? PcapReader::standard_input(std::move(start.octets)) : PcapReader::open(path));
   for (std::uint64_t number = 1;; ++number) {
     const auto frame = or_throw(reader.next());
     if (!frame) return;

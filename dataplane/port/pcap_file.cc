@@ -1,5 +1,6 @@
 #include "dataplane/port/pcap_file.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include <pcap/pcap.h>
+#include <unistd.h>
 
 #include "dataplane/base/assert.h"
 #include "dataplane/base/units.h"
@@ -19,6 +21,34 @@ namespace {
 constexpr int kMaxFrameOctets = 262'144;
 
 std::string reason(int error) { return std::generic_category().message(error); }
+
+// As read(2) of standard input does.
+ssize_t read_some(std::span<std::byte> octets) {
+  for (;;) {
+    const ssize_t got = ::read(STDIN_FILENO, octets.data(), octets.size());
+    if (got >= 0 || errno != EINTR) return got;
+  }
+}
+
+// Standard input as a FILE, after what was taken out of it before. Not of `stdin`: what this has read ahead is its own.
+struct StandardInput {
+  std::vector<std::byte> begun;
+  std::size_t given = 0;  // of them
+
+  static ssize_t read(void* cookie, char* to, std::size_t octets) {
+    auto& self = *static_cast<StandardInput*>(cookie);
+    const std::span<std::byte> wanted = std::as_writable_bytes(std::span(to, octets));
+    if (self.given == self.begun.size()) return read_some(wanted);
+    const std::size_t now = std::min(octets, self.begun.size() - self.given);
+    std::copy_n(self.begun.data() + self.given, now, wanted.data());
+    self.given += now;
+    return static_cast<ssize_t>(now);
+  }
+  static int close(void* cookie) {
+    delete static_cast<StandardInput*>(cookie);
+    return 0;
+  }
+};
 
 }  // namespace
 
@@ -50,7 +80,26 @@ std::expected<PcapReader, std::string> PcapReader::open(const std::filesystem::p
   return from(file, path.string());
 }
 
-std::expected<PcapReader, std::string> PcapReader::standard_input() { return from(stdin, "standard input"); }
+std::expected<PcapReader, std::string> PcapReader::standard_input(std::vector<std::byte> begun) {
+  auto* const input = new StandardInput{.begun = std::move(begun)};
+  std::FILE* const file = fopencookie(
+      input, "rb", {.read = StandardInput::read, .write = nullptr, .seek = nullptr, .close = StandardInput::close});
+  if (file == nullptr) {
+    delete input;
+    return std::unexpected("cannot read standard input: " + reason(errno));
+  }
+  return from(file, "standard input");
+}
+
+std::size_t PcapReader::read_standard_input(std::span<std::byte> octets) {
+  std::size_t there = 0;
+  while (there < octets.size()) {
+    const ssize_t more = read_some(octets.subspan(there));
+    if (more <= 0) break;
+    there += static_cast<std::size_t>(more);
+  }
+  return there;
+}
 
 std::string PcapReader::complaint(const std::string& what) const {
   return name_ + ": frame " + std::to_string(frames_) + ": " + what;

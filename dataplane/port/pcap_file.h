@@ -31,8 +31,11 @@ class PcapReader {
  public:
   // The error names the file and what was expected: one that is missing or no capture, whose link type is not Ethernet.
   static std::expected<PcapReader, std::string> open(const std::filesystem::path& path);
-  // From standard input, which may be a capture that is still going on.
-  static std::expected<PcapReader, std::string> standard_input();
+  // From standard input, which may be a capture that is still going on. `begun`: octets of its beginning that were
+  // taken out of there already, by read_standard_input().
+  static std::expected<PcapReader, std::string> standard_input(std::vector<std::byte> begun = {});
+  // Waits until all of `octets` has come, or the end; how many have.
+  static std::size_t read_standard_input(std::span<std::byte> octets);
 
   struct Frame {
     Instant at;                         // as in CapturedFrame

@@ -31,8 +31,7 @@ void print_frames(const Options& options) {
   decode::decode_file(options.file, print, options.decode);
 }
 
-// What Ultra Ethernet's packets do not say of themselves. (Our own captures say it of a lab's NICs; not when they come
-// by standard input.)
+// What Ultra Ethernet's packets do not say of themselves. (Our own captures say it of a lab's NICs.)
 void add_uet_options(CLI::App& command, Options& options) {
   decode::UetOptions& uet = options.decode.uet;
   command.add_option("--uet-port", uet.udp_port, "UDP port of Ultra Ethernet")->capture_default_str();

@@ -1,8 +1,14 @@
 // --capture: what a port saw, for Wireshark.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "tests/tools/railyard/command_line.h"
 
@@ -85,6 +91,39 @@ TEST_F(Capture, OfUetByTheLabsOwnPortsAndProtocols) {
   ASSERT_EQ(railyard({"run", "uet.yaml", "--capture", "leaf1:1=uet.pcapng"}).exit_code, kOk);
   EXPECT_EQ(railyard({"decode", "uet.pcapng", "--json", "--uet-port", "5556"}).out.find("\"proto\":\"uet\""),
             std::string::npos);
+}
+
+// By a pipe, octet for octet at first: what the capture says of itself is said by what cannot be read twice, too.
+TEST_F(Capture, OfUetByAPipe) {
+  write("uet.yaml",
+        "name: x\nhosts: { default: { uet: { udp-port: 5555, crc: false } } }\n"
+        "nodes: { leaf1: { kind: switch }, h1: { kind: host }, h2: { kind: host } }\n"
+        "links: [[h1:1, leaf1:1], [h2:1, leaf1:2]]\n"
+        "traffic: [{ name: t, from: h1, to: h2, transport: uet, bytes: 20KB, path-mtu: 1024 }]\n");
+  ASSERT_EQ(railyard({"run", "uet.yaml", "--capture", "leaf1:1=uet.pcapng"}).exit_code, kOk);
+  const Outcome of_file = railyard({"decode", "uet.pcapng", "--json"});
+  ASSERT_NE(of_file.out.find("\"proto\":\"uet\""), std::string::npos);
+  const std::string octets = read("uet.pcapng");
+  const std::filesystem::path pipe = folder_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  take_input_from("pipe");
+  const auto piped = [&](const std::string& text, const std::vector<std::string>& options = {}) {
+    const std::jthread writer([&] {
+      std::ofstream out(pipe, std::ios::binary);
+      for (std::size_t i = 0; i < std::min<std::size_t>(text.size(), 200); ++i) out << text[i] << std::flush;
+      if (text.size() > 200) out << text.substr(200);
+    });
+    std::vector<std::string> arguments{"decode", "-", "--json"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return railyard(arguments);
+  };
+  const Outcome o = piped(octets);
+  EXPECT_EQ(o.exit_code, kOk) << o.err;
+  EXPECT_EQ(o.out, of_file.out);
+  EXPECT_EQ(piped(octets, {"--uet-port", "5556"}).out.find("\"proto\":\"uet\""), std::string::npos);
+  EXPECT_THAT(piped("24 octets of no capture.").err,
+              HasSubstr("standard input: not a capture file (pcap or pcapng expected)"));
+  EXPECT_THAT(piped("short").err, HasSubstr("standard input: not a capture file (pcap or pcapng expected)"));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ void redirect(int to, const fs::path& path) {
 }
 
 [[noreturn]] void become(const std::vector<std::string>& arguments, const fs::path& folder, const fs::path& outputs,
-                         std::size_t address_space, bool unprivileged) {
+                         const std::string& input, std::size_t address_space, bool unprivileged) {
   std::vector<char*> argv;
   std::string program = RAILYARD_BINARY;
   argv.push_back(program.data());
@@ -50,6 +50,11 @@ void redirect(int to, const fs::path& path) {
   redirect(STDOUT_FILENO, outputs / "out");
   redirect(STDERR_FILENO, outputs / "err");
   if (chdir(folder.c_str()) != 0) _exit(126);
+  if (!input.empty()) {
+    const int file = open(input.c_str(), O_RDONLY);
+    if (file < 0 || dup2(file, STDIN_FILENO) < 0) _exit(126);
+    close(file);
+  }
   if (unprivileged && (setgroups(0, nullptr) != 0 || setgid(kNobody) != 0 || setuid(kNobody) != 0)) _exit(126);
   const rlimit limit{address_space, address_space};
   if (address_space != 0 && setrlimit(RLIMIT_AS, &limit) != 0) _exit(126);
@@ -72,7 +77,7 @@ CommandLine::~CommandLine() { fs::remove_all(folder_.parent_path()); }
 Outcome CommandLine::railyard(const std::vector<std::string>& arguments, std::size_t address_space) const {
   const fs::path outputs = folder_.parent_path();
   const pid_t child = fork();
-  if (child == 0) become(arguments, folder_, outputs, address_space, unprivileged_);
+  if (child == 0) become(arguments, folder_, outputs, input_, address_space, unprivileged_);
   int status = 0;
   waitpid(child, &status, 0);
   Outcome o;

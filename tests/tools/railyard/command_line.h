@@ -42,6 +42,9 @@ class CommandLine : public testing::Test {
   // The same, of which one line on standard error is expected, nothing on standard output, and no new file.
   std::string error(int exit_code, const std::vector<std::string>& arguments, std::size_t address_space = 0) const;
 
+  // From now on its standard input is this file of the folder.
+  void take_input_from(const std::string& file) { input_ = file; }
+
   // From now on it is run by a user without privileges, who owns the folder. Nothing to do if the tests are, too.
   void give_up_privileges();
 
@@ -53,6 +56,7 @@ class CommandLine : public testing::Test {
 
  private:
   bool unprivileged_ = false;
+  std::string input_;  // "": the test's
 };
 
 // A lab that the project ships.
