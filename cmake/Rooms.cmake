@@ -1,5 +1,8 @@
 # A room is a folder with one static library; its tests mirror it under tests/.
 
+# What depends on one of these most likely includes what a built lab is.
+set(railyard_with_built_labs "railyard_(build|telemetry|fault_control|report|swarm|sweep|compare|lab|agents|daemon|picture)(;|$)")
+
 # railyard_room(<name> SOURCES ... [DEPENDS ...] [APART ...] [ALONE ...])
 function(railyard_room name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;APART;ALONE" ${ARGN})
@@ -10,7 +13,7 @@ function(railyard_room name)
   else()
     railyard_quick_to_compile(railyard_${name})
     railyard_compile_together(railyard_${name} APART ${arg_APART} ALONE ${arg_ALONE})
-    if(arg_DEPENDS MATCHES "railyard_(spec|build|report|lab)")
+    if("railyard_${name};${arg_DEPENDS}" MATCHES "${railyard_with_built_labs}")
       railyard_precompile(railyard_${name} control)
     endif()
   endif()
@@ -70,7 +73,11 @@ function(railyard_test name)
   elseif(RAILYARD_OPTIMIZE MATCHES "-O[23]")
     set_target_properties(${name} PROPERTIES RAILYARD_EFFORT "-O0;-g0")
   endif()
-  railyard_precompile(${name} tests)
+  if(arg_DEPENDS MATCHES "${railyard_with_built_labs}")
+    railyard_precompile(${name} lab_tests)
+  else()
+    railyard_precompile(${name} tests)
+  endif()
   target_link_libraries(${name} PRIVATE railyard_flags railyard_without_lto ${arg_DEPENDS} fmt::fmt GTest::gtest GTest::gmock)
   target_compile_definitions(${name} PRIVATE RAILYARD_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              RAILYARD_BINARY_DIR="${CMAKE_BINARY_DIR}")
