@@ -11,6 +11,7 @@
 #include "control/build/uet_carriers.h"
 #include "control/lab/session.h"
 #include "control/spec/suggest.h"
+#include "control/spec/value.h"
 
 namespace railyard::lab {
 
