@@ -24,18 +24,18 @@ run: { duration: 10ms }
 )";
 }
 
-struct Case {
+struct PathCase {
   const char* rate;
   BitRate value;
   int payload;
 };
 
-class IdlePath : public testing::TestWithParam<Case> {};
+class IdlePath : public testing::TestWithParam<PathCase> {};
 
 // Each of the four hops: the frame with its preamble (not the gap) at link rate, the cable at 5 ns/m, then the
 // receiver.
 TEST_P(IdlePath, StoreAndForwardTakesTheSumOfItsParts) {
-  const Case c = GetParam();
+  const PathCase c = GetParam();
   Scenario s(path(c.rate, "store-and-forward", c.payload));
   s.run_to_the_end();
   const Bytes frame{14 + 20 + 8 + 12 + c.payload + 4 + 4};
@@ -48,7 +48,7 @@ TEST_P(IdlePath, StoreAndForwardTakesTheSumOfItsParts) {
 
 // Cut-through: every switch sends on when 128 octets are there; the host waits for the tail.
 TEST_P(IdlePath, CutThroughWaitsForTheHeaderOnly) {
-  const Case c = GetParam();
+  const PathCase c = GetParam();
   Scenario s(path(c.rate, "cut-through", c.payload));
   s.run_to_the_end();
   const Bytes frame{14 + 20 + 8 + 12 + c.payload + 4 + 4};
@@ -61,9 +61,9 @@ TEST_P(IdlePath, CutThroughWaitsForTheHeaderOnly) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rates, IdlePath,
-                         testing::Values(Case{"10Gbps", 10_Gbps, 64}, Case{"25Gbps", 25_Gbps, 1024},
-                                         Case{"100Gbps", 100_Gbps, 4096}, Case{"400Gbps", 400_Gbps, 4096},
-                                         Case{"800Gbps", 800_Gbps, 4096}),
+                         testing::Values(PathCase{"10Gbps", 10_Gbps, 64}, PathCase{"25Gbps", 25_Gbps, 1024},
+                                         PathCase{"100Gbps", 100_Gbps, 4096}, PathCase{"400Gbps", 400_Gbps, 4096},
+                                         PathCase{"800Gbps", 800_Gbps, 4096}),
                          [](const auto& c) {
                            return std::string(c.param.rate) + "x" + std::to_string(c.param.payload);
                          });

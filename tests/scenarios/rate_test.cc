@@ -12,7 +12,7 @@ namespace {
 
 using namespace literals;
 
-struct Case {
+struct RateCase {
   const char* name;
   const char* rate;
   double bps;
@@ -22,13 +22,13 @@ struct Case {
   int headers = 54;
 };
 
-void PrintTo(const Case& c, std::ostream* os) { *os << c.name; }
+void PrintTo(const RateCase& c, std::ostream* os) { *os << c.name; }
 
-class Rate : public testing::TestWithParam<Case> {};
+class Rate : public testing::TestWithParam<RateCase> {};
 
 // A frame is its headers, payload, ICRC and FCS, and 20 octets of preamble and gap: all of that counts for the rate.
 TEST_P(Rate, OfTenSecondsIsWithinAThousandth) {
-  const Case c = GetParam();
+  const RateCase c = GetParam();
   Scenario s(std::string(R"(
 name: rate
 topology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 1, host-link: { rate: 10Gbps } }
@@ -53,12 +53,12 @@ run: { duration: 10s }
 }
 
 INSTANTIATE_TEST_SUITE_P(Flows, Rate,
-                         testing::Values(Case{"steady", "100Mbps", 100e6, ""},
-                                         Case{"odd", "33333333bps", 33'333'333, ""},
-                                         Case{"small_frames", "5Mbps", 5e6, "", 1, 64, 54},
-                                         Case{"ipv6", "77Mbps", 77e6, ", ip: 6", 1, 4096, 74},
+                         testing::Values(RateCase{"steady", "100Mbps", 100e6, ""},
+                                         RateCase{"odd", "33333333bps", 33'333'333, ""},
+                                         RateCase{"small_frames", "5Mbps", 5e6, "", 1, 64, 54},
+                                         RateCase{"ipv6", "77Mbps", 77e6, ", ip: 6", 1, 4096, 74},
                                          // 500 frames of 1250 octets on the wire in the first half of every 10 ms.
-                                         Case{"on_and_off", "1Gbps", 1e9, ", on: 5ms, off: 5ms", 0.5, 1168}),
+                                         RateCase{"on_and_off", "1Gbps", 1e9, ", on: 5ms, off: 5ms", 0.5, 1168}),
                          [](const auto& c) { return std::string(c.param.name); });
 
 }  // namespace

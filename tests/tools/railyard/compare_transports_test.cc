@@ -104,7 +104,9 @@ TEST_F(CompareTransports, WhoDidNotCompleteAllHasNoStarForTheRest) {
   EXPECT_GT(block["figures"]["missing"][1]["median"], 0);
   EXPECT_THAT(block["incomplete"][1].get<std::string>(), HasSubstr(" of 8"));
   for (const auto& cell : block["figures"]["fct_max"])
-    if (!cell.is_null()) EXPECT_EQ(cell["best"], false) << cell;
+    if (!cell.is_null()) {
+      EXPECT_EQ(cell["best"], false) << cell;
+    }
 }
 
 // Figures that this lab lacks are "-"; what was run is not thrown away for them.

@@ -196,7 +196,9 @@ TEST(Losses, ATailIsFoundByItsLastPacket) {
     std::uint32_t last = 0;
     pair.fate = [&](const Seen& s) {
       if (s.from == 0 && s.index == 99) last = s.request()->psn;
-      if (s.retx() && repeated(pair) == 1) EXPECT_EQ(s.request()->psn, last);
+      if (s.retx() && repeated(pair) == 1) {
+        EXPECT_EQ(s.request()->psn, last);
+      }
       return Fate{.lost = s.from == 0 && !s.retx() && s.index >= 100 - tail && s.index < 100};
     };
     write_all(pair);

@@ -189,7 +189,8 @@ TEST(Signals, ControlPacketsThatCannotGoDoNotPileUp) {
   EXPECT_GT(pair.counters(0).probes_sent.read(), asked + 100) << "the timer goes on";
   OutPacket out;
   std::size_t waiting = 0;
-  while (engine.send(now, config.control, out)) waiting += std::holds_alternative<PdsCpValues>(out.packet.pds) ? 1 : 0;
+  while (engine.send(now, config.control, out))
+    waiting += std::holds_alternative<PdsCpValues>(out.packet.pds) ? 1u : 0u;
   EXPECT_LE(waiting, 2u) << "a PROBE, an ACK_REQ";
 }
 
@@ -213,7 +214,7 @@ TEST(Signals, AnswersThatCannotGoDoNotPileUp) {
                        .destination_mac = back.next_hop_mac};
   Engine& engine = pair.engine(1);
   std::size_t duplicates = 0;
-  for (int i = 0; i < 100'000; ++i) duplicates += engine.on_packet(pair.now(), again) == Drop::kDuplicate ? 1 : 0;
+  for (int i = 0; i < 100'000; ++i) duplicates += engine.on_packet(pair.now(), again) == Drop::kDuplicate ? 1u : 0u;
   EXPECT_EQ(duplicates, 100'000u);
   OutPacket out;
   std::size_t waiting = 0;

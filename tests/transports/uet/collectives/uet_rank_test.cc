@@ -34,17 +34,17 @@ void expect_right(Star& star) {
   }
 }
 
-struct Case {
+struct RankCase {
   bool real;
   DeliveryMode mode;
 };
-class RanksOverPdcs : public testing::TestWithParam<Case> {
+class RanksOverPdcs : public testing::TestWithParam<RankCase> {
  protected:
   static StarConfig star() { return {.real = GetParam().real, .mode = GetParam().mode}; }
 };
 INSTANTIATE_TEST_SUITE_P(All, RanksOverPdcs,
-                         testing::Values(Case{false, DeliveryMode::kRud}, Case{true, DeliveryMode::kRud},
-                                         Case{false, DeliveryMode::kRod}, Case{true, DeliveryMode::kRod}),
+                         testing::Values(RankCase{false, DeliveryMode::kRud}, RankCase{true, DeliveryMode::kRud},
+                                         RankCase{false, DeliveryMode::kRod}, RankCase{true, DeliveryMode::kRod}),
                          [](const auto& c) {
                            return std::string(c.param.real ? "real" : "elided") +
                                   (c.param.mode == DeliveryMode::kRud ? "_rud" : "_rod");

@@ -61,8 +61,10 @@ TEST(Window, NoMoreIsInFlightThanItAllows) {
       EXPECT_LE(unnamed, 2 * 1080);
       most_unnamed = std::max(most_unnamed, unnamed);
       // What was lost goes again at once, and the last packet when all is silent.
-      if (!s.request()->retx) EXPECT_LE(nscc.in_flight(), std::max(1080.0, nscc.cwnd()) + 256) << "seed " << seed;
-      full += nscc.in_flight() + 1080 > nscc.cwnd() ? 1 : 0;
+      if (!s.request()->retx) {
+        EXPECT_LE(nscc.in_flight(), std::max(1080.0, nscc.cwnd()) + 256) << "seed " << seed;
+      }
+      if (nscc.in_flight() + 1080 > nscc.cwnd()) ++full;
       const std::uint64_t drawn = chance.below(100);
       return Fate{.lost = drawn < 2, .late = drawn >= 90 ? 25_us : 0_us, .trimmed = drawn >= 2 && drawn < 5};
     };
@@ -107,7 +109,9 @@ TEST(Window, APartOfAPacketLeavesWhenItsTimeHasCome) {
     if (s.from != 0 || s.request() == nullptr || tries > 4) return Fate{};
     const Nscc& nscc = *pdc_of(pair, s).congestion.nscc();
     // Base RTT / window after the one before.
-    if (last) EXPECT_EQ(s.at - *last, Duration{4'000'000} * (std::int64_t{1} << tries)) << tries;
+    if (last) {
+      EXPECT_EQ(s.at - *last, Duration{4'000'000} * (std::int64_t{1} << tries)) << tries;
+    }
     EXPECT_EQ(nscc.cwnd(), 1080.0 / (1 << tries));
     last = s.at;
     ++tries;
