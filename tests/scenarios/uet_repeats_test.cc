@@ -24,7 +24,7 @@ Repeats repeats_of(const std::string& yaml, const std::vector<std::string>& sets
   Repeats o;
   for (const report::FlowReport& f : r.flows) {
     ++o.flows;
-    o.complete += f.fct_ns && f.uet->verified == f.uet->messages ? 1 : 0;
+    if (f.fct_ns && f.uet->verified == f.uet->messages) ++o.complete;
     o.last_ns = std::max(o.last_ns, static_cast<double>(f.fct_ns.value_or(0)));
     o.packets += f.packets;
   }
