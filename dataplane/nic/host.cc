@@ -94,10 +94,11 @@ void Host::prefetch_contents() const noexcept {
   Device::prefetch_contents();
   nics_.front().egress.prefetch_departure();
   __builtin_prefetch(nics_.front().known_flows.data());
+  const auto* const endpoint = reinterpret_cast<const std::byte*>(nics_.front().endpoint.get());
+  if (endpoint == nullptr) return;
   // Whatever it is, it begins with what it looks at each time.
   constexpr std::size_t kHot = 832;
-  for (std::size_t line = 0; line < kHot; line += 64)
-    __builtin_prefetch(reinterpret_cast<const std::byte*>(nics_.front().endpoint.get()) + line, 1);
+  for (std::size_t line = 0; line < kHot; line += 64) __builtin_prefetch(endpoint + line, 1);
 }
 
 void Host::prefetch_rest() const noexcept {

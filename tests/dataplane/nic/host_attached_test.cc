@@ -125,6 +125,18 @@ TEST_F(HostAttached, WhatComesFromOutsideIsSentAtTheInstantOfThePoll) {
   EXPECT_EQ(host.counters().ports[0].classes[3].tx_packets, 1u);
 }
 
+// As a worker does with each device, here with one that has no endpoint.
+TEST_F(HostAttached, IsFetchedAheadLikeAnyOther) {
+  ring.to_send.push_back(outside({.dscp = 26, .frame_octets = 1000, .real = true}));
+  host.poll(at(2_us), {});
+  host.prefetch();
+  host.prefetch_parts();
+  host.prefetch_contents();
+  host.prefetch_rest();
+  host.advance(at(3_us));
+  EXPECT_EQ(wire.sent(kPort).size(), 1u);
+}
+
 TEST_F(HostAttached, ItSeesThatTheLinkIsDownAndUpAgain) {
   host.link_down_at(at(3_us), kPort);
   host.link_up_at(at(5_us), kPort);

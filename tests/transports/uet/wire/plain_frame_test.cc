@@ -1,5 +1,6 @@
 #include "transports/uet/wire/plain_frame.h"
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -74,7 +75,8 @@ TEST(PlainFrame, SaysWhatTheParsersSayOrNothing) {
     FrameOctets frame = plain_frame(config, draw() % 16 == 0, draw() % 80);
     const std::size_t frame_octets = frame.size() + draw() % 3;
     for (std::size_t n = draw() % 3; n > 0; --n)
-      frame[kIpAt - 2 + draw() % 32] ^= static_cast<std::byte>(draw() % 4 == 0 ? draw() : 1u << draw() % 8);
+      frame[kIpAt - 2 + draw() % std::min<std::size_t>(32, frame.size() - kIpAt + 2)] ^=
+          static_cast<std::byte>(draw() % 4 == 0 ? draw() : 1u << draw() % 8);
     if (draw() % 4 != 0) {
       std::byte* const ip = frame.data() + kIpAt;
       wire::write<wire::Ipv4::HeaderChecksum>(ip, 0);
