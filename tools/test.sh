@@ -5,8 +5,9 @@
 #   --fast   the edit loop: dev build, unit tests and scenarios
 #   (none)   what CI runs: release build and all tests, 1,000 random labs with faults, tests of the dataplane and of
 #            guests under AddressSanitizer and UBSan, a minute of fuzzing, SoftRoCE guests through the fabric, live labs
-#   --all    the same and the long runs: every test under AddressSanitizer and UBSan, ThreadSanitizer, 10 minutes of
-#            fuzzing, big sweeps, every SoftRoCE script, endurance of live labs, planted bugs, benchmarks
+#   --all    the same and the long runs: every test under AddressSanitizer and UBSan, and as g++ compiles it,
+#            ThreadSanitizer, 20 minutes of fuzzing, big sweeps, every SoftRoCE script, endurance of live labs, planted
+#            bugs, benchmarks
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
@@ -102,6 +103,7 @@ step "SoftRoCE through the fabric" "$root/tests/interop/run.sh" "$([[ $mode == -
 if [[ $mode == --all ]]; then
   configure gcc -DRAILYARD_BENCH=OFF
   step "build (g++)" build gcc
+  step "tests (g++)" ctests gcc -LE long
   step "the README's commands in a lab that stays" "$root/tests/readme/run.sh" --live
   step "long tests (release)" ctests release -L long
   configure tsan -DRAILYARD_BENCH=OFF

@@ -96,7 +96,8 @@ std::string traffic_class(Seed seed, const char* profile, std::size_t c, const S
     if (draw.percent(4)) text += fmt::format(", headroom: {}KB, accept-loss: true", draw.between(5, 40));
     if (shape.cbfc[c]) {
       Draw credits(seed, fmt::format("swarm/cbfc/{}/{}", profile, c));
-      text += fmt::format(", cbfc: {{ sync: {}us{} }}", credits.between(5, 50),
+      const std::int64_t sync = credits.between(5, 50);  // draws in an order: that of arguments is a compiler's own
+      text += fmt::format(", cbfc: {{ sync: {}us{} }}", sync,
                           credits.percent(30) ? fmt::format(", update: {}B", credits.between(1, 20'000)) : "");
     }
   } else {

@@ -17,7 +17,9 @@ struct CompareOptions {
 };
 
 int compare_reports(const CompareOptions& o) {
-  const report::Comparison c = report::compare(report::read_report(o.a), report::read_report(o.b), o.a, o.b);
+  const auto a = report::read_report(o.a);  // the first that cannot be read is named, whichever compiler made this
+  const auto b = report::read_report(o.b);
+  const report::Comparison c = report::compare(a, b, o.a, o.b);
   if (o.json)
     std::puts(c.json().dump(2).c_str());
   else
