@@ -191,6 +191,7 @@ Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool i
   p.newest_heard = p.watched_until = {};
   p.tail_tries = 0;
   p.one_beyond_window = false;
+  p.often_cut_at = {};
   if (p.window.range() != c.mp_range) p.window = ReceiveWindow(c.mp_range);
   p.window.start(start);
   p.rcvd_octets = 0;

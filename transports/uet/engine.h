@@ -254,6 +254,7 @@ class Engine {
   void lose(Instant now, Pdc& pdc, Psn psn, PathFeedback feedback);
   void go_back(Pdc& pdc, Psn from);
   void back_off(Instant now, Pdc& pdc);
+  bool is_cut_for_ever(Instant now, Pdc& pdc, Psn psn) const noexcept;
   void on_probe_answer(Instant now, Pdc& pdc, Duration rtt);
   void progress(Instant now, Pdc& pdc);
 

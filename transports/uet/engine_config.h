@@ -43,9 +43,7 @@ struct EngineConfig {
   Duration close_req_time{1'000'000'000'000};  // Close_REQ_Time: and closes it in error when nothing comes of it
   // How long a target may keep a PDC whose initiator has given it up: until its own data have been sent often enough,
   // it has heard nothing for long, and nothing comes of its CLOSE_REQ. So long the PDCID is not used again.
-  Duration target_keeps() const noexcept {
-    return rto_init * (std::int64_t{1} << std::min<int>(retries + 1, kMostDoublings)) + target_idle + close_req_time;
-  }
+  Duration target_keeps() const noexcept { return silence() + target_idle + close_req_time; }
 
   // Windows, in PSNs. The reference provider has 128 for both.
   std::uint32_t window = 512;    // outstanding at most, 1..4096
@@ -66,6 +64,10 @@ struct EngineConfig {
   // Loss.
   Duration rto_init{5'000'000'000};  // RTO_INIT; doubles with each timeout in a row
   std::uint8_t retries = 5;          // so many times; then the PDC is closed in error
+  // For how long at most nothing is heard until then. As long what was cut by switches, again and again, is sent again.
+  Duration silence() const noexcept {
+    return rto_init * (std::int64_t{1} << std::min<int>(retries + 1, kMostDoublings));
+  }
   // A message whose PDC its target does not know any more goes again on another one (INV_DPDCID and the like, uet §3.10),
   // so many times. (No source has a limit.)
   std::uint8_t pdc_retries = 5;
@@ -83,9 +85,7 @@ struct EngineConfig {
   // is free again, and packets of it that come nevertheless are refused (DROPPED).
   Duration half_message_idle{5'000'000'000'000};
   // But not before one who sends as this end does would have given up: what is missing may be lost again and again.
-  Duration half_message_keeps() const noexcept {
-    return std::max(half_message_idle, rto_init * (std::int64_t{1} << std::min<int>(retries + 1, kMostDoublings)));
-  }
+  Duration half_message_keeps() const noexcept { return std::max(half_message_idle, silence()); }
 
   // Guaranteed responses that a target keeps for one PDC, and READs that it has not answered.
   std::uint32_t most_stored_responses = 256;

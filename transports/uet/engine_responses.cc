@@ -234,6 +234,17 @@ void Engine::back_off(Instant now, Pdc& pdc) {
   pdc.blocked_until = now + wait;
 }
 
+// Whether a switch has no room for the oldest packet however long it is asked: it was cut as often as is counted, and
+// for as long again as silence is listened to. DEVIATION: no source says when that is; the simulator goes on for ever.
+bool Engine::is_cut_for_ever(Instant now, Pdc& pdc, Psn psn) const noexcept {
+  if (psn != pdc.sent.una() || pdc.sent.front().transmissions < SentPacket::kMostCounted) return false;
+  if (pdc.often_cut_at == Instant{} || pdc.often_cut != psn) {
+    pdc.often_cut = psn;
+    pdc.often_cut_at = now;
+  }
+  return now - pdc.often_cut_at > fep_.config.silence();
+}
+
 std::optional<Drop> Engine::on_nack(Instant now, const InPacket& in, const PdsNackValues& nack) {
   fep_.counters.nacks_received[static_cast<std::size_t>(nack.code)].increment();
   if (nack.nt) return on_rudi_nack(now, in, nack);
@@ -259,9 +270,15 @@ std::optional<Drop> Engine::on_pdc_nack(Instant now, Pdc& pdc, const InPacket& i
     case NackCode::kTrimmedLasthop: {
       const bool last_hop = nack.code == NackCode::kTrimmedLasthop;
       if (!in_flight) return std::nullopt;
+      if (is_cut_for_ever(now, pdc, psn)) {
+        fail(now, pdc, Status::kRetryExceeded, After::kFail);
+        return std::nullopt;
+      }
       // Without receiver credit the window reacts to both.
       pdc.congestion.on_trimmed(now, packet.octets, true);
       pdc.sent.mark_lost(psn, true);
+      // The network is not as empty as the PROBE found it. DEVIATION: uet §9.5 goes on beyond the window.
+      pdc.recovering = false;
       pdc.paths.on_feedback(now, in.entropy,
                             !last_hop ? PathFeedback::kTrimmed
                             : nack.m  ? PathFeedback::kEcn

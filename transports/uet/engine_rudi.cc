@@ -182,12 +182,12 @@ void Engine::send_rudi_packet(Instant now, std::uint32_t slot, OutPacket& out) {
   RudiPacket& p = rudi_.packets[slot];
   RudiLine& line = rudi_.lines[p.line];
   const bool again = p.transmissions > 0;
-  constexpr std::uint8_t kMost = 255;
+  if (!again) p.sent_first_at = now;
   p.lost = false;
   p.sent_at = now;
   p.entropy = line.paths.next(now, line.chance);
   p.deadline = now + fep_.config.rto_init * (std::int64_t{1} << p.timeouts);
-  if (p.transmissions < kMost) ++p.transmissions;
+  if (p.transmissions < RudiPacket::kMostCounted) ++p.transmissions;
   ++line.in_flight;
   line.congestion.on_sent(now, now, p.octets);
   rudi_wakes_.push({p.deadline, slot, false});
@@ -293,7 +293,11 @@ void Engine::on_rudi_trimmed(Instant now, std::uint32_t slot, std::uint16_t entr
   p.timeouts = 0;  // the peer is there
   line.paths.on_feedback(now, entropy, feedback);
   line.congestion.on_trimmed(now, p.octets, true);
-  lose_rudi(now, slot);
+  // As of a PDC's packets (is_cut_for_ever()).
+  if (p.transmissions < RudiPacket::kMostCounted || now - p.sent_first_at <= fep_.config.silence())
+    return lose_rudi(now, slot);
+  initiator_.on_connectionless_failed(p.message, Status::kRetryExceeded);
+  release_rudi(now, slot);
 }
 
 // The answer of a READ was cut.

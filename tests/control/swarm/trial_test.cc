@@ -71,13 +71,13 @@ TEST(Trial, WhatDoesNotDrainFails) {
   EXPECT_TRUE(o.failed("drain")) << all_of(o);
 }
 
-// Trimmed frames that fill a link, and senders that nothing holds back: 30 s of it are not waited for.
+// Trimmed frames that fill a link, and senders that nothing holds back nor discourages: 30 s of it are not waited for.
 TEST(Trial, WhatGoesOnForEverFails) {
   const Outcome o = run_trial(
       "name: collapse\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 5, host-link: { rate: 25Gbps } }\n"
       "qos: { default: { classes: { 2: { strict: true },\n"
       "  6: { queue-alpha: 1/32, trim: { keep: 900B, dscp: 22, class: 2 } } } } }\n"
-      "hosts: { default: { uet: { congestion: none } } }\n"
+      "hosts: { default: { uet: { congestion: none, retries: 30 } } }\n"
       "traffic: [{ name: u, pattern: incast, to: h1, fan-in: 4, transport: uet, path-mtu: 2048, dscp: 48,\n"
       "  message: 256KiB, bytes: 1MiB }]\n"
       "run: { duration: 100us, drain: 30s }\n");

@@ -91,6 +91,8 @@ struct Pdc {
   bool one_beyond_window = false;      // the next that goes again does not wait for congestion control
   bool recovering = false;  // a PROBE has found losses; until everything before `recovery_end` is acknowledged
   Psn recovery_end{};
+  Psn often_cut{};                // the oldest packet, when it had been cut as often as is counted,
+  Instant often_cut_at{};         // and since when; 0: none has
   std::uint8_t timeouts = 0;      // in a row
   std::uint16_t setup_tries = 0;  // NACKs for want of a PDC
   std::uint8_t backoffs = 0;      // NACKs that asked for another try, in a row

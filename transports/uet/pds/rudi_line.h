@@ -19,11 +19,13 @@ struct RudiPacket {
   std::uint32_t index = 0;   // of the message's packets
   std::uint32_t line = 0;    // RudiLine
   std::uint32_t octets = 0;  // as congestion control counts it
-  Instant sent_at{};         // the last time
+  Instant sent_first_at{};
+  Instant sent_at{};  // the last time
   Instant deadline{};
   std::uint16_t entropy = 0;
   std::uint16_t generation = 0;
-  std::uint8_t transmissions = 0;  // 255: or more
+  static constexpr std::uint8_t kMostCounted = 255;
+  std::uint8_t transmissions = 0;  // no further than kMostCounted
   std::uint8_t timeouts = 0;       // in a row
   bool lost = false;     // goes again
   bool unclear = false;  // more than one of its retransmissions may have arrived

@@ -30,7 +30,8 @@ struct SentPacket {
   Cargo cargo{};
   std::uint32_t octets = 0;  // as counted for congestion control
   std::uint16_t entropy = 0;
-  std::uint8_t transmissions = 0;
+  static constexpr std::uint8_t kMostCounted = 255;
+  std::uint8_t transmissions = 0;  // no further than kMostCounted
   bool lost = false;  // goes again
   bool received = false;
   bool answered = false;
@@ -162,7 +163,7 @@ class SentPackets {
     not_lost(p);
     p.sent_at = now;
     p.entropy = entropy;
-    if (p.transmissions < 255) ++p.transmissions;
+    if (p.transmissions < SentPacket::kMostCounted) ++p.transmissions;
   }
 
  private:
