@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "control/build/built_lab.h"
 #include "control/spec/load.h"
@@ -74,6 +76,28 @@ void control_congestion_where_frames_are_trimmed(std::string& fabric, const spec
     fabric.erase(at, kNone.size());
 }
 
+// Here and there nothing is sent any more while faults go on: what a queue waits for then must come by itself. Some of
+// these lose PFC, too: a port that is not told that it may send again has its own clock for that.
+bool stop_before_faults_do(Seed seed, Duration duration, std::span<GeneratedLab::Item> traffic) {
+  Draw draw(seed, "swarm/stop");
+  if (!draw.percent(35) || duration < Duration{100'000'000}) return false;
+  const std::int64_t stop = duration.ps / 1000 / 100 * draw.between(35, kFaultsEnd - 5);
+  for (GeneratedLab::Item& t : traffic) t.yaml += fmt::format(", stop: {}ns", stop);
+  return true;
+}
+
+void lose_pauses(Seed seed, const spec::Lab& lab, std::vector<GeneratedLab::Item>& faults) {
+  Draw draw(seed, "swarm/stop/pauses");
+  if (!draw.percent(40)) return;
+  std::vector<std::string> switches;
+  for (const spec::NodeSpec& n : lab.nodes)
+    if (n.kind == spec::NodeSpec::Kind::kSwitch) switches.push_back(n.name);
+  // If none gets through there is none whose end could be missed.
+  faults.push_back(
+      {fmt::format("f{}", faults.size() + 1), fmt::format("on: [{}], lose-pause: true, after: 1us, probability: {}%",
+                                                          fmt::join(switches, ", "), draw.between(20, 80))});
+}
+
 }  // namespace
 
 std::string GeneratedLab::text(const std::set<std::string>& without) const {
@@ -102,8 +126,12 @@ GeneratedLab generate(std::uint64_t number) {
   const bool messages = lab.traffic.size() > generated || !lab.collectives.empty();
   const spec::Lab with_traffic = spec::parse(lab.text(), "swarm");
   control_congestion_where_frames_are_trimmed(fabric, with_traffic);
-  lab.fabric = with_duration(fabric, seed, duration_for(with_traffic, kHops), messages);
-  lab.faults = random_faults(seed, spec::parse(lab.text(), "swarm"));
+  const Duration duration = duration_for(with_traffic, kHops);
+  lab.fabric = with_duration(fabric, seed, duration, messages);
+  const bool stops = stop_before_faults_do(seed, duration, std::span(lab.traffic).first(generated));
+  const spec::Lab all = spec::parse(lab.text(), "swarm");
+  lab.faults = random_faults(seed, all);
+  if (stops) lose_pauses(seed, all, lab.faults);
   // Without a CRC nobody promises that what comes is what was sent.
   if (lab.fabric.find("crc: false") != std::string::npos)
     std::erase_if(lab.faults, [](const auto& f) { return f.yaml.find("corrupt: true") != std::string::npos; });
