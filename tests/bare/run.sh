@@ -15,10 +15,10 @@ command -v debootstrap >/dev/null || { echo "bare: no debootstrap (Debian: deboo
 keep=
 if [[ ${1:-} == --keep ]]; then keep=${2:?--keep needs a folder}; shift 2; fi
 debian=${keep:-$(mktemp -d "${TMPDIR:-/tmp}/railyard-bare.XXXXXX")}
-mounted=()
+mounted=
 # shellcheck disable=SC2317  # called by the trap
 cleanup() {
-  for m in "${mounted[@]+"${mounted[@]}"}"; do umount -R -l "$m" || true; done
+  [[ -z ${mounted:-} ]] || umount -R -l "$debian" || true
   [[ -n $keep ]] || rm -rf --one-file-system -- "$debian"
 }
 trap cleanup EXIT
@@ -29,8 +29,13 @@ if [[ ! -x $debian/usr/bin/git ]]; then
     { tail -n 20 "$debian.log" >&2; exit 1; }
   rm -f "$debian.log"
 fi
+# A root of its own for namespaces (mount --make-rslave / wants a mount there), which others than root may enter.
+chmod 755 "$debian"
+mount --bind "$debian" "$debian"
+mounted=yes
+mount --make-private "$debian"
 cp /etc/resolv.conf "$debian/etc/resolv.conf"
-for m in proc sys dev; do mount --rbind "/$m" "$debian/$m"; mount --make-rslave "$debian/$m"; mounted+=("$debian/$m"); done
+for m in proc sys dev; do mount --rbind "/$m" "$debian/$m"; mount --make-rslave "$debian/$m"; done
 
 # A clone for each user, and no cache of a compiler's.
 rm -rf "$debian/root/.cache" "$debian/home/user" "$debian/root/railyard"
