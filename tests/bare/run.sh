@@ -35,6 +35,7 @@ mount --bind "$debian" "$debian"
 mounted=yes
 mount --make-private "$debian"
 cp /etc/resolv.conf "$debian/etc/resolv.conf"
+[[ -e $debian/etc/hosts ]] || printf '127.0.0.1\tlocalhost\n' >"$debian/etc/hosts"  # as every installer writes
 for m in proc sys dev; do mount --rbind "/$m" "$debian/$m"; mount --make-rslave "$debian/$m"; done
 
 # A clone for each user, and no cache of a compiler's.

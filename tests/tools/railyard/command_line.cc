@@ -55,10 +55,13 @@ void redirect(int to, const fs::path& path) {
     if (file < 0 || dup2(file, STDIN_FILENO) < 0) _exit(126);
     close(file);
   }
+  // Opened before: others than root may have no way into root's home, where the clone may be.
+  const int binary = open(program.c_str(), O_RDONLY | O_CLOEXEC);
+  if (binary < 0) _exit(126);
   if (unprivileged && (setgroups(0, nullptr) != 0 || setgid(kNobody) != 0 || setuid(kNobody) != 0)) _exit(126);
   const rlimit limit{address_space, address_space};
   if (address_space != 0 && setrlimit(RLIMIT_AS, &limit) != 0) _exit(126);
-  execv(argv[0], argv.data());
+  fexecve(binary, argv.data(), environ);
   _exit(127);
 }
 
