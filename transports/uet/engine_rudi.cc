@@ -293,7 +293,7 @@ void Engine::on_rudi_trimmed(Instant now, std::uint32_t slot, std::uint16_t entr
   p.timeouts = 0;  // the peer is there
   line.paths.on_feedback(now, entropy, feedback);
   line.congestion.on_trimmed(now, p.octets, true);
-  // As of a PDC's packets (is_cut_for_ever()).
+  // As of a PDC's packets (is_cut_for_ever()), but since it was sent first: each goes by itself.
   if (p.transmissions < RudiPacket::kMostCounted || now - p.sent_first_at <= fep_.config.silence())
     return lose_rudi(now, slot);
   initiator_.on_connectionless_failed(p.message, Status::kRetryExceeded);

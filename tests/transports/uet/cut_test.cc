@@ -1,6 +1,4 @@
 // What switches cut (trim) not once but again and again.
-#include <map>
-
 #include <gtest/gtest.h>
 
 #include "tests/transports/uet/pair.h"
