@@ -1,4 +1,8 @@
 // What switches cut (trim) not once but again and again.
+#include <cstddef>
+#include <string>
+#include <variant>
+
 #include <gtest/gtest.h>
 
 #include "tests/transports/uet/pair.h"
