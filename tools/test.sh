@@ -113,6 +113,7 @@ if [[ $mode == --all ]]; then
     --output-on-failure -R "$(one_of "${threaded[@]}")"
   step "live labs come and go, for long" "$root/tests/live/run.sh" --times 100 --kills 50 --soak 600
   step "planted bugs are found" "$root/tests/sensitivity/run.sh"
+  step "one more kind costs a few lines" "$root/tests/seams/run.sh"
   step "planted bugs are found by the swarm" "$root/tests/swarm/run.sh"
   install_packages "${packages_bench[@]}"
   # How fast it is depends on who else uses the machine: a missed bar is printed, and fails nothing here.

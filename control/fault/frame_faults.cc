@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "control/fault/frame_stage.h"
 #include "control/fault/parts.h"
 #include "control/spec/fault_match.h"
 #include "control/spec/fault_place.h"
+#include "control/spec/faults/fault_kind.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/suggest.h"
 #include "control/spec/value.h"
@@ -17,61 +19,6 @@ namespace railyard::fault {
 namespace {
 
 using Direction = spec::FaultPlace::Direction;
-
-Chance chance_of(const spec::Ratio& r) noexcept { return Chance::of(r.numerator, r.denominator); }
-
-// Whether it is of all frames, and so of the link itself.
-bool is_of_the_link(const spec::FaultSpec& f, const spec::FaultPlace& place) noexcept {
-  return f.match.empty() && f.nth == 0 && (f.count == 0 || f.every || f.when) && !f.probability &&
-         place.traffic_class < 0;
-}
-
-// The action, and what follows from it: how likely, for how long.
-struct Compiled {
-  FrameAction action;
-  Chance chance = Chance::always();
-  Duration longest{};
-  bool touches_control = false;  // of faults of the link itself
-};
-
-struct Compile {
-  bool of_the_link;
-
-  Compiled operator()(const spec::fault::Loss& f) const {
-    return {.action = frame_action::Lose{}, .chance = chance_of(f.share), .touches_control = true};
-  }
-  Compiled operator()(const spec::fault::BurstLoss& f) const {
-    return {.action = frame_action::LoseInBursts{{chance_of(f.good_to_bad), chance_of(f.bad_to_good),
-                                                  chance_of(f.in_good), chance_of(f.in_bad)}},
-            .touches_control = true};
-  }
-  Compiled operator()(const spec::fault::BitErrorRate& f) const {
-    return {.action = frame_action::BitError{BitErrors(f.rate.numerator, f.rate.denominator)}, .touches_control = true};
-  }
-  Compiled operator()(const spec::fault::Corrupt&) const { return {.action = frame_action::Corrupt{}}; }
-  Compiled operator()(const spec::fault::Duplicate&) const { return {.action = frame_action::Duplicate{}}; }
-  Compiled operator()(const spec::fault::Drop&) const {
-    return {.action = frame_action::Lose{}, .touches_control = true};
-  }
-  Compiled operator()(const spec::fault::Mark&) const { return {.action = frame_action::Mark{}}; }
-  Compiled operator()(const spec::fault::LosePause&) const { return {.action = frame_action::Lose{}}; }
-  Compiled operator()(const spec::fault::Reorder& f) const {
-    return {.action = frame_action::Reorder{static_cast<std::uint32_t>(f.behind), f.within}, .longest = f.within};
-  }
-  Compiled operator()(const spec::fault::Truncate& f) const { return {.action = frame_action::Truncate{f.octets}}; }
-  Compiled operator()(const spec::fault::TrimPackets& f) const {
-    return {.action = frame_action::Trim{f.keep, static_cast<std::uint8_t>(f.dscp)}};
-  }
-  Compiled operator()(const spec::fault::Delay& f) const {
-    return {.action = frame_action::Delay{f.time, f.jitter, of_the_link},
-            .longest = f.time + f.jitter,
-            .touches_control = true};
-  }
-  template <class Other>
-  Compiled operator()(const Other&) const {
-    return {.action = frame_action::Lose{}, .chance = {}};
-  }
-};
 
 // Of a flow by its name, or of all flows of a traffic.
 void match_flow(const build::BuiltLab& lab, const std::string& name, FrameMatch& match) {
@@ -131,6 +78,21 @@ FrameMatch match_of(const build::BuiltLab& lab, const spec::FaultSpec& fault) {
 
 }  // namespace
 
+FrameStage stage_of(const spec::FaultAction& action, bool alone) {
+  return std::visit(
+      [&]<class A>(const A& a) -> FrameStage {
+        if constexpr (requires { &A::stage; })
+          return a.stage(alone);
+        else
+          return {.action = frame_action::Lose{}, .chance = {}};
+      },
+      action);
+}
+
+Duration longest_hold(const spec::FaultSpec& fault) {
+  return spec::acts_on_frames(fault.action) ? stage_of(fault.action, spec::picks_frames(fault)).longest : Duration{};
+}
+
 ActivityConfig activity_of(const spec::FaultSpec& f, Instant added,
                            const std::optional<std::vector<Interval>>& listed) {
   ActivityConfig c;
@@ -165,14 +127,14 @@ std::vector<FaultyDirection> frame_faults(build::BuiltLab& lab, const spec::Faul
       for (const auto& [receiver, direction] : {std::pair{port, Direction::kIn}, {peer, Direction::kOut}}) {
         if (place.direction != Direction::kBoth && place.direction != direction) continue;
         if (!seen.insert(receiver).second) continue;
-        const bool of_the_link = is_of_the_link(fault, place);
-        const Compiled c = std::visit(Compile{of_the_link}, fault.action);
-        FrameFaultConfig config{.action = c.action, .when = when, .match = match};
+        const bool alone = spec::picks_frames(fault, place);
+        const FrameStage stage = stage_of(fault.action, alone);
+        FrameFaultConfig config{.action = stage.action, .when = when, .match = match};
         config.nth = fault.nth;
         config.most = fault.every || fault.when ? 0 : fault.count;
-        config.chance = fault.probability ? chance_of(*fault.probability) : c.chance;
-        const bool pauses = std::holds_alternative<spec::fault::LosePause>(fault.action);
-        config.lanes = {!pauses, pauses || (of_the_link && c.touches_control)};
+        config.chance = fault.probability ? chance_of(*fault.probability) : stage.chance;
+        const bool pauses = stage.frames == FrameStage::Frames::kPauses;
+        config.lanes = {!pauses, pauses || (stage.frames == FrameStage::Frames::kOfLink && !alone)};
         // Other control frames, reports of quality, are none of its business.
         if (pauses)
           config.match.add({wire::number_test(wire::HeaderLayer::kEthernet, 96, 16, wire::ether_type::kMacControl),
@@ -188,7 +150,7 @@ std::vector<FaultyDirection> frame_faults(build::BuiltLab& lab, const spec::Faul
         out.push_back({receiver, where,
                        std::make_shared<FrameFault>(std::move(config), lab.spec().run.seed,
                                                     fmt::format("fault/{}/{}", fault.name, where)),
-                       c.longest, retried ? std::optional(sender) : std::nullopt});
+                       stage.longest, retried ? std::optional(sender) : std::nullopt});
       }
     }
   }

@@ -1,5 +1,6 @@
 #include "control/spec/json_schema.h"
 
+#include "control/spec/faults/fault_kind.h"
 #include "control/spec/keys/definitions.h"
 #include "control/spec/keys/keys.h"
 #include "control/spec/presets/preset.h"
@@ -54,13 +55,8 @@ std::string json_schema() {
   define(definitions, scale_up_keys());
   define(definitions, rping_keys());
   define(definitions, fault_keys());
-  define(definitions, flap_keys());
-  define(definitions, delay_keys());
-  define(definitions, burst_loss_keys());
-  define(definitions, reorder_keys());
-  define(definitions, fault_trim_keys());
-  define(definitions, wrong_ecn_keys());
-  define(definitions, skew_keys());
+  for (const FaultKind& kind : fault_kinds())
+    for (const Tree::Entry& table : kind.definitions) definitions.add(table.key, table.value);
   define(definitions, run_keys());
   define(definitions, compare_keys());
   define(definitions, diagnosis_keys());

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "control/swarm/reach.h"
+#include "control/spec/faults/fault_kind.h"
 
 namespace railyard::swarm {
 namespace {
@@ -70,16 +70,16 @@ std::vector<std::string> Coverage::missed(const Bars& bars) const {
   percent("drops", bars.drops_percent);
   percent("roce packets", bars.transport_percent);
   percent("uet packets", bars.transport_percent);
-  for (const std::string& kind : all_kinds())
-    if (count_in(kinds_, kind) * 1000 < seeds() * static_cast<std::uint64_t>(bars.kind_permille))
-      out.push_back(fmt::format("{} in {} of {} seeds; expected {} of 1000", kind, count_in(kinds_, kind), seeds(),
+  for (const spec::FaultKind& kind : spec::fault_kinds())
+    if (count_in(kinds_, kind.name) * 1000 < seeds() * static_cast<std::uint64_t>(bars.kind_permille))
+      out.push_back(fmt::format("{} in {} of {} seeds; expected {} of 1000", kind.name, count_in(kinds_, kind.name), seeds(),
                                 bars.kind_permille));
   return out;
 }
 
 std::string Coverage::text() const {
   std::map<std::string, std::uint64_t> kinds = kinds_;
-  for (const std::string& kind : all_kinds()) kinds.try_emplace(kind, 0);
+  for (const spec::FaultKind& kind : spec::fault_kinds()) kinds.try_emplace(kind.name, 0);
   return fmt::format(
              "{} seeds, {:.1f} million packet-hops, {} in the median seed; {:.2f} million packets of RoCE, {:.2f} of "
              "UET\n",

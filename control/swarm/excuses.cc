@@ -4,7 +4,7 @@
 
 namespace railyard::swarm {
 
-namespace what = spec::fault;
+using enum spec::FaultEffect;
 
 const spec::SwitchProfile* Excuses::profile_of(DeviceId device) const {
   const spec::NodeSpec& n = lab_.node_of(device);
@@ -41,8 +41,8 @@ bool Excuses::loses_by_settings(PortRef port, Priority priority) const {
 // queue.
 bool Excuses::misclassified(PortRef port) const {
   const PortRef peer = lab_.fabric().peer(port);
-  return reach_.on<what::DscpMap>(port.device) || reach_.on<what::DscpMap>(peer.device) ||
-         reach_.towards<what::TrimPackets>(port);
+  return reach_.on(port.device, {kChangesClass}) || reach_.on(peer.device, {kChangesClass}) ||
+         reach_.towards(port, {kChangesClass});
 }
 
 // Whether the sender at the far end may have gone on for longer than headroom was computed for, or more has come out of
@@ -51,15 +51,13 @@ bool Excuses::overruns(PortRef port) const {
   const PortRef peer = lab_.fabric().peer(port);
   return misclassified(port) ||
          // Our pause frames are lost or late,
-         reach_.towards<what::Loss, what::BurstLoss, what::BitErrorRate, what::Drop, what::LosePause, what::Delay>(
-             peer) ||
+         reach_.towards(peer, {kHindersPauses}) ||
          // wait for more than the one retry of a frame that headroom is computed for,
-         (lab_.fabric()[port.device].link_retry(port.port) != nullptr && reach_.towards<what::Truncate>(peer)) ||
+         (lab_.fabric()[port.device].link_retry(port.port) != nullptr && reach_.towards(peer, {kRepeatsForLong})) ||
          // not obeyed,
-         reach_.at<what::IgnorePause>(peer) ||
+         reach_.at(peer, {kIgnoresPauses}) ||
          // or forgotten; and what was held back comes at once.
-         reach_.at<what::Down, what::Flap, what::Crash>(port) ||
-         reach_.towards<what::Duplicate, what::Delay, what::Reorder>(port);
+         reach_.at(port, {kBreaksLink}) || reach_.towards(port, {kBunches});
 }
 
 bool Excuses::drop(DropReason reason, PortRef port, Priority priority) const {
@@ -69,7 +67,7 @@ bool Excuses::drop(DropReason reason, PortRef port, Priority priority) const {
     case DropReason::kIngressFull:
       // Copies have no credits, and a class that frames are put into by mistake has none for them.
       return lossy ||
-             (has_credits(port, priority) && (reach_.towards<what::Duplicate>(port) || misclassified(port)));
+             (has_credits(port, priority) && (reach_.towards(port, {kDuplicates}) || misclassified(port)));
     case DropReason::kEgressFull:
     case DropReason::kWred:
     case DropReason::kTrimQueueFull:
@@ -81,34 +79,21 @@ bool Excuses::drop(DropReason reason, PortRef port, Priority priority) const {
     case DropReason::kPfcWatchdog:
       return profile != nullptr && profile->pfc_watchdog &&
              profile->pfc_watchdog->action == spec::PfcWatchdog::Action::kDrop;
-    case DropReason::kLinkDown:
-      return reach_.at<what::Down, what::Flap, what::Crash>(port);
-    case DropReason::kCrash:
-      return reach_.on<what::Crash>(port.device);
-    case DropReason::kTooBig:  // counted where the frame came in, whatever port was too small for it
-      return reach_.on<what::Mtu>(port.device);
-    case DropReason::kIcrcError:
-      return profile == nullptr && reach_.anywhere<what::Corrupt>();
-    case DropReason::kNotUnderstood:  // an ICMP error about a packet that was too big
-      return profile == nullptr && reach_.anywhere<what::Mtu>();
     default:
       return drop_at(reason, port);
   }
 }
 
 bool Excuses::drop_at(DropReason reason, PortRef port) const {
-  if (reason == DropReason::kGiant) return reach_.at<what::Mtu>(port);
-  // What a switch has to say about packets that are too big has no guaranteed memory.
-  if (reason == DropReason::kIngressFull)
-    return profile_of(port.device) != nullptr && reach_.on<what::Mtu>(port.device);
+  if (reach_.explains(reason, port)) return true;
   if (reason != DropReason::kFcsError) return false;
   // What comes in wrong on a link with LLR is not there.
   if (lab_.fabric()[port.device].link_retry(port.port) != nullptr) return false;
-  if (reach_.towards<what::BitErrorRate, what::Truncate>(port)) return true;
+  if (reach_.towards(port, {kMakesFcsWrong})) return true;
   // A switch that cuts through hands wrong frames on.
   const spec::SwitchProfile* sender = profile_of(lab_.fabric().peer(port).device);
   return sender != nullptr && sender->mode == spec::ForwardingMode::kCutThrough &&
-         reach_.anywhere<what::BitErrorRate, what::Truncate>();
+         reach_.anywhere({kMakesFcsWrong});
 }
 
 bool Excuses::late_drop(DropReason reason, PortRef port, Priority priority) const {
@@ -128,13 +113,13 @@ bool Excuses::late_drop(DropReason reason, PortRef port, Priority priority) cons
 }
 
 bool Excuses::lost_to_fault(PortRef receiver) const {
-  return reach_.towards<what::Loss, what::BurstLoss, what::Drop, what::LosePause>(receiver);
+  return reach_.towards(receiver, {kLosesFrames});
 }
 
 bool Excuses::lost_with_link(PortRef receiver) const {
-  return reach_.at<what::Down, what::Flap, what::Crash>(receiver);
+  return reach_.at(receiver, {kBreaksLink});
 }
 
-bool Excuses::duplicated(PortRef receiver) const { return reach_.towards<what::Duplicate>(receiver); }
+bool Excuses::duplicated(PortRef receiver) const { return reach_.towards(receiver, {kDuplicates}); }
 
 }  // namespace railyard::swarm

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "control/spec/faults/fault_kind.h"
 #include "control/spec/load.h"
 #include "control/spec/value.h"
 #include "control/swarm/draw.h"
@@ -13,9 +14,6 @@ namespace railyard::swarm {
 namespace {
 
 using Kind = spec::NodeSpec::Kind;
-
-// Where a fault of some kind can be.
-enum class Of { kLink, kLinkAtOneRate, kPort, kSwitch, kSwitchPort, kQueue, kHost, kNic };
 
 class Faults {
  public:
@@ -94,31 +92,36 @@ class Faults {
                 time(part(draw, 20, 200)),
                 draw.between(1, 4)};
   }
+  std::vector<int> dscps() const {
+    std::vector<int> out;
+    for (const spec::TrafficSpec& t : lab_.traffic) out.push_back(t.dscp);
+    return out;
+  }
   std::vector<int> used_classes() const {
     std::vector<int> out;
-    for (const spec::TrafficSpec& t : lab_.traffic) out.push_back(t.dscp / 8);
+    for (const int dscp : dscps()) out.push_back(dscp / 8);
     return out;
   }
 
   // ---- Where ----
 
-  std::string place(Draw& draw, Of of) const {
-    switch (of) {
-      case Of::kSwitch:
+  std::string place(Draw& draw, const spec::FaultKind& kind) const {
+    using enum spec::FaultScope;
+    if (kind.store_and_forward) return stored_ports_.empty() ? "" : spec::format(draw.of(stored_ports_));
+    switch (kind.scope) {
+      case kSwitch:
         return draw.of(switches_);
-      case Of::kSwitchPort:
+      case kSwitchPort:
         return draw.percent(50) ? draw.of(switches_) : spec::format(draw.of(switch_ports_));
-      case Of::kQueue:
+      case kQueue:
         return Text{"{}/{}", spec::format(draw.of(switch_ports_)), draw.of(used_classes())};
-      case Of::kHost:
+      case kHost:
         return draw.percent(20) ? "h*" : draw.of(hosts_);
-      case Of::kNic:
+      case kNic:
         return draw.percent(10) ? "rail 1" : draw.percent(30) ? draw.of(hosts_) : spec::format(draw.of(nics_));
-      case Of::kLinkAtOneRate:
-        return stored_ports_.empty() ? "" : spec::format(draw.of(stored_ports_));
-      case Of::kPort:
+      case kPort:
         return draw.percent(15) ? draw.of(switches_) : spec::format(draw.of(ports_));
-      case Of::kLink:
+      case kLink:
         break;
     }
     const std::string port = spec::format(draw.of(ports_));
@@ -174,102 +177,21 @@ class Faults {
 
   // ---- What ----
 
-  struct What {
-    std::string text;
-    Of of;
-    bool frames = false;
-    bool is_chance = false;  // says itself how likely
-    bool flaps = false;
-  };
-
-  static constexpr std::size_t kWhats = 26;
-  What what(Draw& draw, std::size_t which) const {
-    const std::int64_t ns = duration_.ps / 1000;
-    switch (which) {
-      case 0:
-        return {"down: true", Of::kLink};
-      case 1:
-        return {Text{"flap: {{ down: {}ns, up: {}ns }}", ns / draw.between(40, 200), ns / draw.between(20, 100)},
-                Of::kLink, false, false, true};
-      case 2:
-        return {fmt::format("rate: {}", draw.of({"1/2", "1/4", "1/10", "9/10"})), Of::kLinkAtOneRate};
-      case 3:
-        return {draw.percent(50)
-                    ? fmt::format("delay: {}ns", draw.between(50, 8000))
-                    : Text{"delay: {{ time: {}ns, jitter: {}ns }}", draw.between(0, 4000), draw.between(50, 4000)},
-                Of::kLink, true};
-      case 4:
-        return {fmt::format("loss: {}%", draw.between(1, 20)), Of::kLink, true, true};
-      case 5:
-        return {Text{"loss: {{ good-to-bad: {}%, bad-to-good: {}%, in-good: {}, in-bad: {}% }}", draw.between(1, 10),
-                     draw.between(5, 50), draw.of({"0", "0", "1%"}), draw.between(20, 100)},
-                Of::kLink, true, true};
-      case 6:
-        return {fmt::format("bit-errors: {}e-6", draw.between(1, 20)), Of::kLink, true, true};
-      case 7:
-        return {"corrupt: true", Of::kLink, true};
-      case 8:
-        return {"duplicate: true", Of::kLink, true};
-      case 9:
-        return {"drop: true", Of::kLink, true};
-      case 10:
-        return {"mark: true", Of::kLink, true};
-      case 11:
-        return {"lose-pause: true", Of::kLink};
-      case 12:
-        return {Text{"reorder: {{ behind: {}, within: {}ns }}", draw.between(1, 8), draw.between(100, 20'000)},
-                Of::kLink, true};
-      case 13:
-        return {fmt::format("truncate: {}B", draw.between(64, 1000)), Of::kLink, true};
-      case 14:
-        return {Text{"trim: {{ keep: {}B, dscp: {} }}", draw.between(96, 400), draw.between(0, 63)}, Of::kLink, true};
-      case 15:
-        return {Text{"pfc-storm: {}", draw.percent(70) ? std::to_string(draw.of(used_classes())) : "[3, 4]"},
-                Of::kPort};
-      case 16:
-        return {"ignore-pause: true", Of::kPort};
-      case 17:
-        return {fmt::format("mtu: {}", draw.between(576, 3000)), Of::kPort};
-      case 18:
-        return {Text{"dscp-map: {{ {}: {}, {}: {} }}", draw.of(lab_.traffic).dscp, draw.between(0, 7),
-                     draw.between(0, 63), draw.between(0, 7)},
-                Of::kSwitchPort};
-      case 19: {
-        const std::int64_t kmin = draw.between(0, 100);
-        return {Text{"ecn: {{ kmin: {}KB, kmax: {}KB, pmax: {}% }}", kmin, kmin + draw.between(0, 100),
-                     draw.between(1, 100)},
-                Of::kQueue};
-      }
-      case 20:
-        return {fmt::format("buffer: {}KB", draw.between(100, 2000)), Of::kSwitch};
-      case 21:
-        return {"crash: true", Of::kSwitch};
-      case 22:
-        return {"stop-receiving: true", Of::kNic};
-      case 23:
-        return {fmt::format("receive: {}Gbps", draw.between(1, 20)), Of::kNic};
-      case 24:
-        return {fmt::format("straggle: {}", draw.of({"1/2", "1/10", "1/50"})), Of::kNic};
-      default:
-        return {Text{"skew: {{ {}: {}ns{} }}", draw.of({"ahead", "behind"}), draw.between(10, 100'000),
-                     draw.percent(50) ? fmt::format(", {}: 0.1%", draw.of({"fast", "slow"})) : ""},
-                Of::kHost};
-    }
-  }
-
   std::string what_where_and_when(Draw& draw) const {
-    const What w = what(draw, draw.below(kWhats));
-    std::string on = place(draw, w.of);
+    const spec::FaultKind& kind = spec::fault_kinds()[draw.below(spec::fault_kinds().size())];
+    spec::FaultDraw from{draw, duration_.ps / 1000, dscps(), used_classes()};
+    const std::string what = fmt::format("{}: {}", kind.key, kind.draw(from));
+    std::string on = place(draw, kind);
     if (on.empty()) return {};
-    const bool pauses = w.text.starts_with("lose-pause");
-    if (w.of == Of::kLink && (w.frames || pauses) && !on.starts_with('[')) {
-      if (w.frames && draw.percent(10)) on += fmt::format("/{}", draw.of(used_classes()));
+    if (kind.scope == spec::FaultScope::kLink && kind.one_direction && !on.starts_with('[')) {
+      if (kind.on_frames && kind.one_class && draw.percent(10)) on += fmt::format("/{}", draw.of(used_classes()));
       on = fmt::format("{}{}{}{}", '"', on, draw.of({"", " in", " out"}), '"');
     } else if (!on.starts_with('[')) {
       on = '"' + on + '"';
     }
-    std::string yaml = fmt::format("on: {}, {}, {}", on, w.text, when(draw, w.flaps, w.frames || pauses));
-    if (w.frames && yaml.find("count") == std::string::npos) yaml += frames(draw, w.is_chance);
+    std::string yaml = fmt::format("on: {}, {}, {}", on, what, when(draw, kind.own_times, kind.on_frames));
+    if (kind.on_frames && kind.one_class && yaml.find("count") == std::string::npos)
+      yaml += frames(draw, kind.own_chance);
     return yaml;
   }
 

@@ -1,58 +1,40 @@
 #include "control/swarm/reach.h"
 
 #include <algorithm>
-#include <utility>
 
+#include "control/fault/frame_stage.h"
 #include "control/spec/fault_place.h"
 
 namespace railyard::swarm {
 namespace {
 
-namespace what = spec::fault;
 using Direction = spec::FaultPlace::Direction;
 
-template <class... A>
-bool is(const spec::FaultAction& action) {
-  return (std::holds_alternative<A>(action) || ...);
-}
-
-bool is_of_a_link(const spec::FaultAction& action) {
-  return is<what::Down, what::Flap, what::Rate, what::Crash>(action);
-}
-
-// Whether it is of some frames only: these others may overtake.
-bool picks_frames(const spec::FaultSpec& f) {
-  return !f.match.empty() || f.nth != 0 || (f.count != 0 && !f.every && !f.when) || f.probability ||
-         std::ranges::any_of(f.on, [](const spec::FaultPlace& p) { return p.traffic_class >= 0; });
-}
-
-template <std::size_t... I>
-std::vector<std::string> kinds_of(std::index_sequence<I...>) {
-  return {kind_of(spec::FaultAction(std::in_place_index<I + 1>))...};  // the first says nothing
+// Whether it is of the link as such, and so at both ends.
+bool is_of_a_link(const spec::FaultSpec& fault) {
+  const spec::FaultKind& kind = spec::fault_kind(fault.action);
+  return (kind.scope == spec::FaultScope::kLink && !kind.on_frames) ||
+         spec::has_effect(fault, spec::FaultEffect::kBreaksLink);
 }
 
 }  // namespace
 
-std::string kind_of(const spec::FaultAction& action) {
-  return is<what::BurstLoss>(action) ? "burst-loss" : spec::word(action);
-}
-
-std::vector<std::string> all_kinds() {
-  return kinds_of(std::make_index_sequence<std::variant_size_v<spec::FaultAction> - 1>());
-}
-
-Reach::Reach(build::BuiltLab& lab) {
+Reach::Reach(build::BuiltLab& lab) : lab_(lab) {
   for (const spec::FaultSpec& f : lab.spec().faults) {
     Fault& fault = faults_.emplace_back();
     fault.spec = &f;
     for (const spec::FaultPlace& place : f.on) {
-      for (const spec::NodeSpec* n : spec::nodes_at(lab.spec(), place)) fault.devices.insert(lab.device(n->name).id());
+      const bool on_frames = spec::acts_on_frames(f.action);
+      if (!on_frames)
+        for (const spec::NodeSpec* n : spec::nodes_at(lab.spec(), place)) fault.devices.insert(lab.device(n->name).id());
       for (const spec::PortName& name : spec::ports_at(lab.spec(), place)) {
         const PortRef port = lab.port(name);
         const PortRef peer = lab.fabric().peer(port);
-        fault.ports.insert(port);
-        if (is_of_a_link(f.action)) fault.ports.insert(peer);
-        if (!spec::acts_on_frames(f.action)) continue;
+        if (!on_frames) {
+          fault.ports.insert(port);
+          if (is_of_a_link(f)) fault.ports.insert(peer);
+          continue;
+        }
         if (place.direction != Direction::kOut) fault.receivers.insert(port);
         if (place.direction != Direction::kIn) fault.receivers.insert(peer);
       }
@@ -67,24 +49,30 @@ void Reach::look(const fault::Faults& faults, Instant now) {
       if (s.name == f.spec->name) f.acted |= s.on_frames ? s.frames > 0 : s.occurrences > 0;
 }
 
-bool Reach::reorders() const {
-  return anywhere<what::Down, what::Flap, what::Crash, what::Reorder, what::TrimPackets, what::DscpMap>() ||
-         any<what::Delay>([](const Fault& f) { return picks_frames(*f.spec); });
+bool Reach::explains(DropReason reason, PortRef port) const {
+  using Where = spec::ExplainedDrop::Where;
+  return std::ranges::any_of(faults_, [&](const Fault& f) {
+    return f.acted && std::ranges::any_of(spec::fault_kind(f.spec->action).explains, [&](const spec::ExplainedDrop& d) {
+             if (d.reason != reason) return false;
+             if (d.where == Where::kPort) return f.ports.contains(port) || f.receivers.contains(port);
+             if (d.where == Where::kDevice)
+               return f.devices.contains(port.device) ||
+                      std::ranges::any_of(f.receivers, [&](PortRef r) { return r.device == port.device; });
+             return !lab_.is_switch(port.device);
+           });
+  });
 }
 
 std::set<std::string> Reach::kinds() const {
   std::set<std::string> out;
   for (const Fault& f : faults_)
-    if (f.acted) out.insert(kind_of(f.spec->action));
+    if (f.acted) out.insert(spec::fault_kind(f.spec->action).name);
   return out;
 }
 
 Duration Reach::longest_delay() const {
   Duration longest{};
-  for (const Fault& f : faults_) {
-    if (const auto* d = std::get_if<what::Delay>(&f.spec->action)) longest = std::max(longest, d->time + d->jitter);
-    if (const auto* r = std::get_if<what::Reorder>(&f.spec->action)) longest = std::max(longest, r->within);
-  }
+  for (const Fault& f : faults_) longest = std::max(longest, fault::longest_hold(*f.spec));
   return longest;
 }
 

@@ -1,14 +1,16 @@
 // What the faults of a lab touch: where each acts, and whether it has.
 #pragma once
 
-#include <cstdint>
+#include <algorithm>
+#include <initializer_list>
 #include <set>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "control/build/built_lab.h"
 #include "control/fault/faults.h"
+#include "control/spec/faults/fault_kind.h"
+#include "dataplane/base/drop_reason.h"
 
 namespace railyard::swarm {
 
@@ -20,26 +22,23 @@ class Reach {
   // Looks at which have done anything yet: touched a frame, or begun. The others count for nothing below.
   void look(const fault::Faults& faults, Instant now);
 
-  // Whether a fault of one of these kinds has acted on frames that `receiver` gets; on the link, port or class of a
-  // port at `port` (of links: at either end); on `device`, or a port of it; anywhere.
-  template <class... A>
-  bool towards(PortRef receiver) const {
-    return any<A...>([&](const Fault& f) { return f.receivers.contains(receiver); });
+  // Whether a fault with one of these effects has acted: one on frames, on those that `receiver` gets; one on states, on
+  // the link or port at `port` (of links: at either end), or on `device` or a port of it; either, anywhere.
+  using Effects = std::initializer_list<spec::FaultEffect>;
+  bool towards(PortRef receiver, Effects effects) const {
+    return any(effects, [&](const Fault& f) { return f.receivers.contains(receiver); });
   }
-  template <class... A>
-  bool at(PortRef port) const {
-    return any<A...>([&](const Fault& f) { return f.ports.contains(port); });
+  bool at(PortRef port, Effects effects) const {
+    return any(effects, [&](const Fault& f) { return f.ports.contains(port); });
   }
-  template <class... A>
-  bool on(DeviceId device) const {
-    return any<A...>([&](const Fault& f) { return f.devices.contains(device); });
+  bool on(DeviceId device, Effects effects) const {
+    return any(effects, [&](const Fault& f) { return f.devices.contains(device); });
   }
-  template <class... A>
-  bool anywhere() const {
-    return any<A...>([](const Fault&) { return true; });
+  bool anywhere(Effects effects) const {
+    return any(effects, [](const Fault&) { return true; });
   }
-  // The same of faults that frames overtake each other by.
-  bool reorders() const;
+  // Whether a fault that has acted explains a drop counted at `port`, by its kind.
+  bool explains(DropReason reason, PortRef port) const;
 
   // Kinds of those that have done anything: "loss", "burst-loss".
   std::set<std::string> kinds() const;
@@ -50,24 +49,21 @@ class Reach {
   struct Fault {
     const spec::FaultSpec* spec;
     std::set<PortRef> receivers;  // of faults on frames
-    std::set<PortRef> ports;
+    std::set<PortRef> ports;      // and `devices`: of faults on states
     std::set<DeviceId> devices;
     bool acted = false;
   };
 
-  template <class... A, class F>
-  bool any(F&& where) const {
-    for (const Fault& f : faults_)
-      if (f.acted && (std::holds_alternative<A>(f.spec->action) || ...) && where(f)) return true;
-    return false;
+  template <class F>
+  bool any(Effects effects, F&& where) const {
+    return std::ranges::any_of(faults_, [&](const Fault& f) {
+      return f.acted && where(f) &&
+             std::ranges::any_of(effects, [&](spec::FaultEffect e) { return spec::has_effect(*f.spec, e); });
+    });
   }
 
+  build::BuiltLab& lab_;
   std::vector<Fault> faults_;
 };
-
-// The word of an action, with "burst-loss" for that kind of loss.
-std::string kind_of(const spec::FaultAction& action);
-// All kinds that there are.
-std::vector<std::string> all_kinds();
 
 }  // namespace railyard::swarm

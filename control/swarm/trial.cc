@@ -22,7 +22,6 @@
 namespace railyard::swarm {
 namespace {
 
-namespace what = spec::fault;
 
 constexpr std::int64_t kLooks = 8;              // while there is traffic
 constexpr Duration kReaction{30'000'000};       // 30 us: cable, responses, frames under way
@@ -47,10 +46,9 @@ Duration longest_refresh(const spec::Lab& lab) {
 // How long after the last fault its consequences may still be seen.
 Duration aftermath(const spec::Lab& lab, const Reach& reach) {
   Duration time = kReaction + 2 * reach.longest_delay();
-  if (reach.anywhere<what::Loss, what::BurstLoss, what::BitErrorRate, what::Drop, what::LosePause, what::IgnorePause,
-                     what::Down, what::Flap, what::Crash>())
+  if (reach.anywhere({spec::FaultEffect::kLosesPauseState}))
     time += longest_refresh(lab);
-  if (reach.anywhere<what::Rate>()) time += 10 * longest_refresh(lab) + 10 * kReaction;  // at a tenth of the rate
+  if (reach.anywhere({spec::FaultEffect::kSlowsLink})) time += 10 * longest_refresh(lab) + 10 * kReaction;  // at a tenth of the rate
   return time;
 }
 

@@ -149,13 +149,15 @@ void Device::go_up(Instant now, PortIndex port) {
   on_link_up(now, port);
 }
 
-void Device::begin_degraded(Instant now, PortIndex port, std::uint32_t fault, Share share) {
-  ingress(port).degraded.begin(fault, share);
+void Device::begin_degraded(Instant now, PortIndex port, Way way, std::uint32_t fault, Share share) {
+  Ingress& in = ingress(port);
+  (way == Way::kSends ? in.sends_less : in.receives_less).begin(fault, share);
   use_rate(now, port);
 }
 
-void Device::end_degraded(Instant now, PortIndex port, std::uint32_t fault) {
-  if (ingress(port).degraded.end(fault)) use_rate(now, port);
+void Device::end_degraded(Instant now, PortIndex port, Way way, std::uint32_t fault) {
+  Ingress& in = ingress(port);
+  if ((way == Way::kSends ? in.sends_less : in.receives_less).end(fault)) use_rate(now, port);
 }
 
 void Device::set_rate_at(Instant at, PortIndex port, BitRate rate, Duration peer_response) {
@@ -169,21 +171,27 @@ void Device::set_rate_at(Instant at, PortIndex port, BitRate rate, Duration peer
 
 void Device::use_rate(Instant now, PortIndex port) {
   Ingress& in = ingress(port);
-  BitRate rate = in.rate;
+  const auto left_of = [&in](const Overrides<Share>& less) {
+    if (less.empty()) return in.rate;
+    const Share share = less.last();
+    return BitRate{
+        static_cast<std::int64_t>(static_cast<Int128>(in.rate.bps) * share.numerator / share.denominator)};
+  };
+  const BitRate sends = left_of(in.sends_less);
+  const BitRate receives = left_of(in.receives_less);
   Duration peer_response = in.peer_response;
-  if (!in.degraded.empty()) {
+  if (receives != in.rate) {
     RAILYARD_ASSERT(in.far != nullptr, "who is at the far end of a degraded link is known");
-    const Share share = in.degraded.last();
-    rate.bps = static_cast<std::int64_t>(static_cast<Int128>(rate.bps) * share.numerator / share.denominator);
-    peer_response = in.far->pause_response(rate);
+    // It stops sending: what counts is the rate at which it sends.
+    peer_response = in.far->pause_response(receives);
   }
   std::erase_if(in.earlier, [&](const auto& e) { return e.begun_before + in.on_the_way < now; });
   in.earlier.push_back({now, in.control_flight});
-  in.control_flight = control_flight(rate, in.framing, in.propagation);
+  in.control_flight = control_flight(receives, in.framing, in.propagation);
   // What is on its way at the old rate is so for as long as before.
-  in.on_the_way =
-      std::max(in.on_the_way, on_the_way(rate, in.propagation, std::max(data_latency(), pause_response(rate))));
-  on_new_rate(now, port, rate, peer_response);
+  in.on_the_way = std::max(in.on_the_way, on_the_way(receives, in.propagation,
+                                                      std::max(data_latency(), pause_response(sends))));
+  on_new_rate(now, port, sends, peer_response);
 }
 
 LinkFaults& Device::link_faults(PortIndex port, Duration longest) {

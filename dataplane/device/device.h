@@ -88,16 +88,17 @@ class Device {
   void set_rate_at(Instant at, PortIndex port, BitRate rate, Duration peer_response);
 
   // Faults of the link of `port`, as changes (change_at) of the devices at both its ends. It is down as long as any
-  // fault or anybody else has it so. Its rate is that which it has been given, of which the last fault leaves a share,
-  // numerator / denominator in (0, 1].
+  // fault or anybody else has it so. In each direction it has the rate that it was given, of which the last fault of that
+  // direction leaves a share, numerator / denominator in (0, 1].
   void begin_down(Instant now, PortIndex port);
   void end_down(Instant now, PortIndex port);
   struct Share {
     std::int64_t numerator;
     std::int64_t denominator;
   };
-  void begin_degraded(Instant now, PortIndex port, std::uint32_t fault, Share share);
-  void end_degraded(Instant now, PortIndex port, std::uint32_t fault);
+  enum class Way { kSends, kReceives };  // as this device sees it; the device at the far end is told the other
+  void begin_degraded(Instant now, PortIndex port, Way way, std::uint32_t fault, Share share);
+  void end_degraded(Instant now, PortIndex port, Way way, std::uint32_t fault);
   // The device at the far end of `port`: whose response to pause frames depends on the rate.
   void far_end(PortIndex port, const Device& device) noexcept { ingress(port).far = &device; }
 
@@ -200,7 +201,8 @@ class Device {
     std::uint32_t held_down = 0;  // faults that have the link down
     BitRate rate{};               // but for faults
     Duration peer_response{};     // at that rate
-    Overrides<Share> degraded;
+    Overrides<Share> sends_less;  // of that rate, by faults of one direction or of both
+    Overrides<Share> receives_less;
     const Device* far = nullptr;
     std::vector<Instant> downs;  // when the link went down, as far back as frames may still be on their way
     // Flights of frames begun before the link got another rate, soonest first, as far back as `downs`.

@@ -16,7 +16,7 @@ bool LinkRetry::hit(Lane lane, Instant now, const Packet& packet) {
     const FrameAction& action = f->config().action;
     bool hits = false;
     if (const auto* a = std::get_if<frame_action::BitError>(&action))
-      hits = a->errors.hit(packet.frame_octets, f->rng(lane));
+      hits = a->errors.hit(packet.frame_octets, f->state(lane).rng);
     else if (const auto* t = std::get_if<frame_action::Truncate>(&action))
       hits = t->left_of(packet) < packet.frame_octets;
     if (!hits) continue;

@@ -5,18 +5,13 @@
 
 namespace railyard {
 
-std::uint32_t frame_action::Truncate::left_of(const Packet& p) const noexcept {
-  const std::uint32_t least = std::max<std::uint32_t>(p.header_octets + wire::kFcsOctets, kLeastFrameOctets);
-  return std::min(std::max(octets, least), p.frame_octets);
-}
-
 FrameFault::FrameFault(FrameFaultConfig config, Seed seed, const std::string& drawer) : config_(std::move(config)) {
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     State& s = states_[lane];
     const std::string name = lane == 0 ? drawer : drawer + "/control";
     // Whether an occurrence happens is the same for both.
     s.activity = Activity(config_.when, RngStream(seed, drawer + "/when"));
-    s.rng = RngStream(seed, name);
+    s.of_action.rng = RngStream(seed, name);
     s.current = {Instant{}, Instant{}};
   }
 }
@@ -36,7 +31,7 @@ bool FrameFault::acts(Lane lane, const Packet& packet, Instant arrival) {
   if (config_.most != 0 && s.touched >= config_.most) return false;
   if (!config_.match.matches(packet)) return false;
   if (++s.matched != config_.nth && config_.nth != 0) return false;
-  return config_.chance.happens(s.rng);
+  return config_.chance.happens(s.of_action.rng);
 }
 
 void FrameFault::touch(Lane lane) {

@@ -34,7 +34,7 @@ class LinkFaults {
             Deliver&& deliver) {
     Frames& frames = lanes_[static_cast<std::size_t>(lane)];
     release_through(frames, effect, deliver);
-    const Fate fate = decide(lane, packet, effect, arrival, pool);
+    const FrameFate fate = decide(lane, packet, effect, arrival, pool);
     if (fate.lost) return;
     for (Packet* p : {packet, fate.copy}) {
       if (p == nullptr) continue;
@@ -72,14 +72,7 @@ class LinkFaults {
     std::uint64_t passed = 0;
     Instant in_order{};  // nothing takes effect before this: a longer cable does not become shorter for what is in it
   };
-  struct Fate {
-    Instant due;
-    Packet* copy = nullptr;
-    std::uint32_t behind = 0;
-    bool lost = false;
-  };
-
-  Fate decide(Lane lane, Packet* packet, Instant effect, Instant arrival, PacketPool& pool);
+  FrameFate decide(Lane lane, Packet* packet, Instant effect, Instant arrival, PacketPool& pool);
 
   template <class Deliver>
   static void release_through(Frames& frames, Instant through, Deliver& deliver) {

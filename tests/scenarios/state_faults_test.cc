@@ -74,6 +74,42 @@ TEST(StateFaults, ADegradedLink) {
   s.expect_books_balance();
 }
 
+//   h1 === leaf1 === h2, both ways at 40 Gb/s; the link of h2 has a quarter of its rate in one direction
+TEST(StateFaults, ALinkDegradedInOneDirection) {
+  for (const bool towards_h2 : {true, false}) {
+    const std::string on = towards_h2 ? "leaf1:2 out" : "leaf1:2 in";
+    Scenario s = fault_scenario("rate", {"traffic=[{ name: t, pattern: pairs, from: h1, to: h2, payload: 256B, rate: "
+                                         "40Gbps }, { name: back, pattern: pairs, from: h2, to: h1, payload: 256B, "
+                                         "rate: 40Gbps }]",
+                                         "faults.0.on=" + on});
+    // 338 octets with preamble and gap; 318 of these make the flow's rate.
+    const auto packets = [](Duration t, double rate, int octets) { return seconds(t) * rate / (octets * 8); };
+    const double slow = packets(200_us, 25e9, 338);
+    const std::uint64_t h2 = received(s, "h2:1", 3, 300_us, 500_us);
+    const std::uint64_t h1 = received(s, "h1:1", 3, 500_us, 600_us) * 2;
+    const double full = static_cast<double>(towards_h2 ? h1 : h2);
+    EXPECT_NEAR(static_cast<double>(towards_h2 ? h2 : h1), slow, 4) << on;
+    EXPECT_GT(full, 1.4 * slow) << on << ": the other direction is as fast as ever";
+    s.run_to_the_end();
+    EXPECT_EQ(s.dropped(), 0u) << "PFC holds the senders back";
+    s.expect_books_balance();
+  }
+}
+
+// Faults of one direction and of both: in each direction the last one that began counts, and nothing is left.
+TEST(StateFaults, DegradedDirectionsOverlap) {
+  Scenario s = fault_scenario("rate", {"traffic.0.rate=", "faults="});
+  s.add_fault_at({}, "name: both, on: leaf1:2, at: 100us, for: 500us, rate: 1/2");
+  s.add_fault_at({}, "name: one, on: leaf1:2 out, at: 200us, for: 200us, rate: 1/10");
+  s.add_fault_at({}, "name: other, on: leaf1:2 in, at: 200us, for: 200us, rate: 1/5");
+  const auto expected = [](Duration t, double rate) { return seconds(t) * rate / (338 * 8); };
+  EXPECT_NEAR(static_cast<double>(received(s, "h2:1", 3, 120_us, 190_us)), expected(70_us, 50e9), 3);
+  EXPECT_NEAR(static_cast<double>(received(s, "h2:1", 3, 220_us, 390_us)), expected(170_us, 10e9), 3);
+  EXPECT_NEAR(static_cast<double>(received(s, "h2:1", 3, 420_us, 590_us)), expected(170_us, 50e9), 3);
+  EXPECT_NEAR(static_cast<double>(received(s, "h2:1", 3, 700_us, 900_us)), expected(200_us, 100e9), 3);
+  s.expect_books_balance();
+}
+
 // What is configured meanwhile holds when the fault ends.
 TEST(StateFaults, TheRateThatIsSetMeanwhileIsNotUndone) {
   Scenario s = fault_scenario("rate", {"traffic.0.rate="});

@@ -16,6 +16,7 @@
 #   ---                                      more of `file:` or `--- from` may follow
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/../../tools/common.sh"
+. "$root/tests/support/copy_tree.sh"
 
 here=$root/tests/sensitivity
 limit=300  # seconds that a test binary may take before it counts as hanging
@@ -23,28 +24,11 @@ limit=300  # seconds that a test binary may take before it counts as hanging
 # One worker for each processor, with a copy of the sources of its own.
 workers=$(jobs)
 enter() { # WORKER: what follows is done in its copy
-  tree=$root/build/sensitivity/tree-$1
+  use_tree "$root/build/sensitivity/tree-$1"
   pristine=$root/build/sensitivity/pristine-$1  # what a planted bug has changed, as it was
-  export CCACHE_BASEDIR=$tree CCACHE_NOHASHDIR=1
   jobs() { echo 1; }
 }
 
-# The sources as they are now. What is built there stays, for the next time; a file that differs is newer than what was
-# made of it.
-copy_tree() {
-  local f
-  mkdir -p "$tree"
-  (cd "$root" && git ls-files --cached --others --exclude-standard) | while IFS= read -r f; do
-    [[ -f $root/$f ]] || continue
-    printf '%s\n' "$f"
-    cmp -s "$root/$f" "$tree/$f" && continue
-    mkdir -p "$tree/$(dirname "$f")"
-    cp "$root/$f" "$tree/$f"
-  done | LC_ALL=C sort >"$tree.files"
-  (cd "$tree" && find . -path ./build -prune -o -type f -printf '%P\n' | LC_ALL=C sort | comm -23 - "$tree.files" |
-    while IFS= read -r f; do rm -f "$f"; done)
-}
-in_tree() { (root=$tree; "$@"); }
 
 # Replaces the text `from`, which must stand in the file exactly once.
 replace() { # BUG FILE FROM TO

@@ -10,6 +10,7 @@
 #include "control/lab/session.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/suggest.h"
+#include "control/spec/warning.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyardd/daemon_main.h"
 
@@ -45,6 +46,7 @@ int main(int argc, char** argv) {
       "not balance, 5 a collective did not complete or its data are wrong, or a flow's QP or PDC has failed in a lab "
       "that is not there to show it (one without diagnosis).\n"
       "`railyard COMMAND --help` explains a command.");
+  railyard::spec::on_warning([](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); });
   int exit_code = kOk;
   add_check(app, exit_code);
   add_show(app, exit_code);

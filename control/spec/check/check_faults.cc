@@ -7,17 +7,13 @@
 
 #include "control/spec/check/check.h"
 #include "control/spec/fault_place.h"
+#include "control/spec/faults/fault_kind.h"
 #include "control/spec/suggest.h"
 
 namespace railyard::spec {
 namespace {
 
 using Kind = NodeSpec::Kind;
-
-template <class... A>
-bool is(const FaultAction& action) {
-  return (std::holds_alternative<A>(action) || ...);
-}
 
 bool has_link(const Lab& lab, const PortName& port) {
   return std::ranges::any_of(lab.links, [&](const LinkSpec& l) { return l.a == port || l.b == port; });
@@ -48,7 +44,8 @@ bool is_built_in(const NodeSpec& host) {
 
 class FaultCheck {
  public:
-  FaultCheck(const Lab& lab, const FaultSpec& fault, const Tree& said) : lab_(lab), fault_(fault), said_(said) {}
+  FaultCheck(const Lab& lab, const FaultSpec& fault, const Tree& said)
+      : lab_(lab), fault_(fault), kind_(fault_kind(fault.action)), said_(said) {}
 
   void run() {
     for (std::size_t i = 0; i < fault_.on.size(); ++i) check_place(fault_.on[i], place_tree(i));
@@ -62,7 +59,7 @@ class FaultCheck {
     const Tree& on = said_.at_or_self("on");
     return i < on.items.size() ? on.items[i] : on;
   }
-  std::string what() const { return word(fault_.action); }
+  const std::string& what() const { return kind_.key; }
 
   void check_node(const std::string& name, const Tree& where) const {
     if (lab_.find(name) != nullptr) return;
@@ -83,46 +80,41 @@ class FaultCheck {
                              : fmt::format("there is no link at {}; expected one of the {} {}",
                                            format(FaultPlace{.node = p.node, .port = p.port, .is_rail = p.is_rail}),
                                            p.is_rail ? "rails" : "ports with a link,", ports_with_links(lab_, nodes)));
-    const bool frames = acts_on_frames(fault_.action);
-    if (p.direction != FaultPlace::Direction::kBoth && !frames)
+    if (p.direction != FaultPlace::Direction::kBoth && !kind_.one_direction)
       where.fail(fmt::format("{} has no direction; expected {} without in or out", what(), p.node));
-    if (p.traffic_class >= 0 && !is<fault::EcnThresholds>(fault_.action) &&
-        (!frames || is<fault::LosePause>(fault_.action)))
+    if (p.traffic_class >= 0 && !kind_.one_class)
       where.fail(fmt::format("{} is not about one class; expected a place without /{}", what(), p.traffic_class));
-    if (is<fault::BufferTaken, fault::Crash>(fault_.action) && p.port != 0)
+    if (kind_.scope == FaultScope::kSwitch && p.port != 0)
       where.fail(fmt::format("{} is of a whole switch; expected one without a port", what()));
-    if (is<fault::Skew>(fault_.action) && p.port != 0)
+    if (kind_.scope == FaultScope::kHost && p.port != 0)
       where.fail(fmt::format("{} is of a whole host; expected one without a NIC", what()));
     for (const NodeSpec* n : nodes) check_node_of(*n, where);
     for (const PortName& port : ports) check_port(port, where);
   }
 
   void check_node_of(const NodeSpec& n, const Tree& where) const {
-    const bool of_switch = is<fault::BufferTaken, fault::Crash, fault::DscpMap, fault::EcnThresholds>(fault_.action);
-    const bool of_host = is<fault::StopReceiving, fault::SlowReceiver, fault::Straggle, fault::Skew>(fault_.action);
+    using enum FaultScope;
+    const FaultScope scope = kind_.scope;
+    const bool of_switch = scope == kSwitch || scope == kSwitchPort || scope == kQueue;
+    const bool of_host = scope == kHost || scope == kNic;
     if (of_switch && n.kind != Kind::kSwitch)
       where.fail(fmt::format("{} is a {}; expected a switch for {}", n.name, n.kind == Kind::kHost ? "host" : "trunk",
                              what()));
     if (of_host && n.kind != Kind::kHost)
       where.fail(fmt::format("{} is a {}; expected a host for {}", n.name, n.kind == Kind::kSwitch ? "switch" : "trunk",
                              what()));
-    if (n.kind == Kind::kTrunk && is<fault::PfcStorm, fault::IgnorePause, fault::Mtu>(fault_.action))
+    if (n.kind == Kind::kTrunk && scope == kPort)
       where.fail(fmt::format("{} is a trunk; expected a switch or a host for {}", n.name, what()));
-    if (is<fault::SlowReceiver, fault::Straggle, fault::Skew>(fault_.action) && !is_built_in(n))
+    if (kind_.built_in_hosts && !is_built_in(n))
       where.fail(
           fmt::format("something is attached to {}, which has a speed and a clock of its own; expected a "
                       "built-in host for {}",
                       n.name, what()));
-    if (const auto* buffer = std::get_if<fault::BufferTaken>(&fault_.action)) {
-      const Bytes all = lab_.switches.at(n.profile).buffer;
-      if (buffer->size > all)
-        said_.at_or_self("buffer").fail(
-            fmt::format("{} is more than {} has ({})", format(buffer->size), n.name, format(all)));
-    }
+    if (kind_.check_node) kind_.check_node({lab_, fault_, n, where, said_});
   }
 
   void check_port(const PortName& port, const Tree& where) const {
-    if (!is<fault::Rate>(fault_.action)) return;
+    if (!kind_.store_and_forward) return;
     const auto link = std::ranges::find_if(lab_.links, [&](const LinkSpec& l) { return l.a == port || l.b == port; });
     for (const PortName& end : {link->a, link->b}) {
       const NodeSpec& n = *lab_.find(end.node);
@@ -162,18 +154,19 @@ class FaultCheck {
 
   // Under the virtual clock a run without a duration ends when nothing is left to do.
   void check_end() const {
-    if (lab_.run.clock != Clock::kVirtual || lab_.run.duration || acts_on_frames(fault_.action)) return;
-    const bool again = (fault_.every || is<fault::Flap>(fault_.action)) && fault_.count == 0 &&
-                       !(is<fault::Flap>(fault_.action) && fault_.lasts);
+    if (lab_.run.clock != Clock::kVirtual || lab_.run.duration || kind_.on_frames) return;
+    const bool again =
+        (fault_.every || kind_.own_times) && fault_.count == 0 && !(kind_.own_times && fault_.lasts);
     if (again)
-      said_.at_or_self(fault_.every ? "every" : "flap")
+      said_.at_or_self(fault_.every ? "every" : what())
           .fail("it goes on for ever, and the run has no end; expected count, or run.duration");
-    if (is<fault::PfcStorm>(fault_.action) && !fault_.lasts)
-      said_.at_or_self("pfc-storm").fail("it goes on for ever, and the run has no end; expected for, or run.duration");
+    if (kind_.endless_work && !fault_.lasts)
+      said_.at_or_self(what()).fail("it goes on for ever, and the run has no end; expected for, or run.duration");
   }
 
   const Lab& lab_;
   const FaultSpec& fault_;
+  const FaultKind& kind_;
   const Tree& said_;
 };
 

@@ -99,13 +99,6 @@ const Table<IntSpec>& int_keys();
 // faults.<n>
 const Table<FaultSpec>& fault_keys();
 // The maps of those that say more than one thing.
-const Table<fault::Flap>& flap_keys();
-const Table<fault::Delay>& delay_keys();
-const Table<fault::BurstLoss>& burst_loss_keys();
-const Table<fault::Reorder>& reorder_keys();
-const Table<fault::TrimPackets>& fault_trim_keys();
-const Table<fault::EcnThresholds>& wrong_ecn_keys();
-const Table<fault::Skew>& skew_keys();
 
 // The whole file: what it has of each part, not yet read.
 struct Sections {

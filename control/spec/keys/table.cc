@@ -5,15 +5,29 @@
 #include <fmt/format.h>
 
 #include "control/spec/suggest.h"
+#include "control/spec/warning.h"
 
 namespace railyard::spec {
 
-void refuse_unknown_keys(const Tree& map, const std::vector<std::string>& known) {
+void refuse_unknown_keys(const Tree& map, const std::vector<std::string>& known,
+                         const std::vector<std::string>& also) {
   for (const Tree::Entry& entry : map.entries)
-    if (std::ranges::find(known, entry.key) == known.end())
+    if (std::ranges::count(known, entry.key) == 0 && std::ranges::count(also, entry.key) == 0)
       fail_at(entry.place, map.path,
               fmt::format("unknown key '{}'{} Known here: {}", entry.key,
                           nearest(entry.key, known) ? did_you_mean(entry.key, known) : ".", fmt::join(known, ", ")));
+}
+
+const Tree* find_key(const Tree& map, const std::string& name, const std::vector<std::string>& old_names) {
+  const Tree* value = map.find(name);
+  for (const std::string& old : old_names) {
+    const Tree* under_old = map.find(old);
+    if (under_old == nullptr) continue;
+    if (value != nullptr) under_old->fail(fmt::format("found beside {}, which is its new name; expected one", name));
+    warn(under_old->place, fmt::format("{}: the key is now called '{}'; the old name will go", under_old->path, name));
+    value = under_old;
+  }
+  return value;
 }
 
 Tree table_schema(const std::string& description, std::vector<Tree::Entry> properties,

@@ -26,6 +26,13 @@ struct Key {
   bool required = false;
   bool shown = false;       // written even if it is the default
   bool has_default = true;  // that editors may be told
+  std::vector<std::string> old_names = {};  // still read, each with a warning
+
+  // The key was called `name` before: alias("least-frame"). For one release.
+  Key alias(std::string old_name) && {
+    old_names.push_back(std::move(old_name));
+    return std::move(*this);
+  }
 
   Key require() && {
     required = shown = true;
@@ -57,7 +64,10 @@ Key<T> key(std::string name, std::optional<M> T::*member, Form<M> form, std::str
 }
 
 // "unknown key 'lossles'; did you mean 'lossless'? Known here: ..."
-void refuse_unknown_keys(const Tree& map, const std::vector<std::string>& known);
+void refuse_unknown_keys(const Tree& map, const std::vector<std::string>& known,
+                         const std::vector<std::string>& also = {});
+// The value of a key under its name or an old one. Warns of an old name, and refuses both.
+const Tree* find_key(const Tree& map, const std::string& name, const std::vector<std::string>& old_names);
 Tree table_schema(const std::string& description, std::vector<Tree::Entry> properties,
                   std::vector<std::string> required);
 
@@ -69,7 +79,10 @@ class Table {
   // `check` looks at keys together, once all are read. `name` is that of the schema's definition.
   Table(std::string name, std::string description, std::vector<Key<T>> keys, Check check = {})
       : name_(std::move(name)), description_(std::move(description)), keys_(std::move(keys)), check_(std::move(check)) {
-    for (const Key<T>& key : keys_) known_.push_back(key.name);
+    for (const Key<T>& key : keys_) {
+      known_.push_back(key.name);
+      old_.insert(old_.end(), key.old_names.begin(), key.old_names.end());
+    }
   }
 
   const std::string& name() const noexcept { return name_; }
@@ -79,9 +92,9 @@ class Table {
   // Reads the keys that `map` has, in the order of the table, onto `into`.
   void read(const Tree& map, T& into) const {
     map.as_map();
-    refuse_unknown_keys(map, known_);
+    refuse_unknown_keys(map, known_, old_);
     for (const Key<T>& key : keys_) {
-      const Tree* value = map.find(key.name);
+      const Tree* value = find_key(map, key.name, key.old_names);
       if (value != nullptr)
         key.read(*value, into);
       else if (key.required)
@@ -120,6 +133,7 @@ class Table {
   std::vector<Key<T>> keys_;
   Check check_;
   std::vector<std::string> known_;
+  std::vector<std::string> old_;
 };
 
 // A map of a table's keys, read onto a default T.

@@ -1,7 +1,12 @@
+#include <map>
+
 #include <gtest/gtest.h>
 
 #include "control/spec/fault_match.h"
 #include "control/spec/fault_place.h"
+#include "control/spec/faults/fault_kind.h"
+#include "control/spec/load.h"
+#include "control/spec/reference.h"
 #include "control/spec/to_yaml.h"
 #include "tests/control/spec/lab_builder.h"
 
@@ -46,6 +51,10 @@ TEST(Fault, EverythingThatCanGoWrongIsWrittenAsItIsRead) {
         "on: leaf1:1, rate: 1/4",
         "on: leaf1:1, delay: 5us",
         "on: leaf1:1, delay: { time: 5us, jitter: 1us }",
+        "on: leaf1:1 in, delay: { time: 5us, jitter-up: 1us }",
+        "on: leaf1:1, delay: { time: 5us, jitter: 8us, in-order: false }",
+        "on: leaf1:1 out, rate: 1/4",
+        "on: 'spine* in', rate: 9/10",
         "on: leaf1:1 out, loss: 1%",
         "on: leaf1:1, loss: { good-to-bad: 1%, bad-to-good: 10%, in-good: 0.1%, in-bad: 50% }",
         "on: leaf1:1, bit-errors: 1e-12",
@@ -82,6 +91,33 @@ TEST(Fault, EverythingThatCanGoWrongIsWrittenAsItIsRead) {
       ADD_FAILURE() << f << ": " << e.what();
     }
   }
+}
+
+// Every line of the reference is a fault, of the kind that it stands for.
+TEST(Fault, TheReferenceCanBeWritten) {
+  const std::map<FaultScope, std::string> places{
+      {FaultScope::kLink, "leaf1:1"},       {FaultScope::kPort, "leaf1:1"},  {FaultScope::kSwitch, "leaf1"},
+      {FaultScope::kSwitchPort, "leaf1:1"}, {FaultScope::kQueue, "leaf1:1"}, {FaultScope::kHost, "h1"},
+      {FaultScope::kNic, "h1:1"}};
+  for (const FaultKind& kind : fault_kinds()) {
+    EXPECT_FALSE(kind.reference.empty()) << kind.name;
+    for (const ReferenceLine& line : kind.reference) {
+      const std::string text = "on: " + places.at(kind.scope) + ", " + kind.key + ": " + line.value;
+      try {
+        EXPECT_EQ(fault_kind(read(text).action).name, kind.name) << text;
+      } catch (const SpecError& e) {
+        ADD_FAILURE() << text << ": " << e.what();
+      }
+    }
+  }
+}
+
+TEST(Fault, TheReferenceIsInExplicitYaml) {
+  const std::string shipped = read_file(RAILYARD_SOURCE_DIR "/topologies/explicit.yaml");
+  EXPECT_TRUE(shipped == with_references(shipped)) << "A kind has changed. Write the reference anew:\n"
+                                                      "  cmake --build " RAILYARD_BINARY_DIR " --target fabric-schema";
+  for (const FaultKind& kind : fault_kinds())
+    EXPECT_NE(shipped.find("  #   " + kind.key + ": "), std::string::npos) << kind.key;
 }
 
 TEST(Fault, WithoutANameItGetsOne) {
@@ -160,6 +196,8 @@ TEST(FaultErrors, WhatAndHowMuch) {
       "x.yaml:5:21: faults.0.loss: a fault does one thing, and this one says down already; expected another fault "
       "for loss");
   EXPECT_EQ(error_with("on: h1, down: false"), "x.yaml:5:21: faults.0.down: found 'false'; expected true");
+  EXPECT_EQ(error_with("on: h1, delay: { time: 5us, jitter: 1us, jitter-up: 1us }"),
+            "x.yaml:5:59: faults.0.delay.jitter-up: found beside jitter; expected one of the two");
   EXPECT_EQ(error_with("on: leaf1, buffer: 1GiB"), "x.yaml:5:26: faults.0.buffer: 1GiB is more than leaf1 has (32MiB)");
   EXPECT_EQ(error_with("on: h1, skew: { ahead: 1us, behind: 1us }"),
             "x.yaml:5:21: faults.0.skew: expected how far its clock is ahead or behind, one of the two");

@@ -1,5 +1,7 @@
 #include "dataplane/fault/link_faults.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -173,6 +175,57 @@ TEST_F(LinkFaultsTest, JitterIsEvenAndWithinItsBounds) {
     sum += static_cast<double>(extra.ps);
   }
   EXPECT_NEAR(sum / 2000 * 1e-3, 1200, 5 * 400 / std::sqrt(12.0 * 2000));
+}
+
+// Uniform over [least, least + spread], whatever the gap between frames: the k-th tenth of the range has a tenth of them.
+// Frames stay in order.
+TEST_F(LinkFaultsTest, JitterIsUniformAtAnyRateOfFramesAndKeepsOrder) {
+  constexpr Duration kLeast = 40_us;
+  constexpr Duration kSpread = 20_us;
+  for (const Duration gap : {4_us, 9_us, 100_us}) {
+    out_.clear();
+    LinkFaults stage;
+    stage.add(std::make_shared<FrameFault>(FrameFaultConfig{.action = act::Delay{kLeast, kSpread, true}}, Seed{3},
+                                           "fault/t/leaf1:1"));
+    constexpr int kFrames = 40'000;
+    std::vector<Instant> arrivals;
+    std::array<int, 10> tenths{};
+    std::uint64_t next = 0;
+    const auto take = [&](Packet* p, Instant at, Instant) {
+      EXPECT_EQ(p->offset, next++) << "in order";
+      const Duration extra = at - arrivals[p->offset];
+      EXPECT_GE(extra, kLeast);
+      EXPECT_LE(extra, kLeast + kSpread);
+      ++tenths[std::min<std::size_t>(9, static_cast<std::size_t>((extra - kLeast).ps / (kSpread.ps / 10)))];
+      pool().release(p);
+    };
+    for (int i = 0; i < kFrames; ++i) {
+      const Instant at = arrivals.emplace_back(Instant{} + gap * (i + 1));
+      test::FrameSpec spec;
+      spec.offset = static_cast<std::uint64_t>(i);
+      stage.pass(Lane::kData, test::make_frame(pool(), fecs_, spec), at, at, at, pool(), take);
+    }
+    stage.release(Lane::kData, Instant::never(), take);
+    EXPECT_EQ(next, static_cast<std::uint64_t>(kFrames));
+    // The walk forgets in about (spread / gap)^2 frames; 25 at 4 us. Five standard deviations.
+    const double effective = kFrames / std::max(1.0, std::pow(20.0 / (static_cast<double>(gap.ps) / 1e6), 2));
+    for (const int n : tenths) EXPECT_NEAR(n / double{kFrames}, 0.1, 5 * std::sqrt(0.09 / effective)) << gap.ps;
+  }
+}
+
+// As netem does: what would be earlier than without a delay is not.
+TEST_F(LinkFaultsTest, ADelayBelowNothingIsNone) {
+  add({.action = act::Delay{Duration{} - 1_us, 4_us, false}});
+  int none = 0;
+  for (int i = 0; i < 4000; ++i) send(10_us * (i + 1));
+  finish();
+  for (std::size_t i = 0; i < out_.size(); ++i) {
+    const Duration extra = out_[i].at - 10_us * static_cast<std::int64_t>(i + 1);
+    EXPECT_GE(extra, Duration{});
+    EXPECT_LE(extra, 3_us);
+    none += extra == Duration{};
+  }
+  EXPECT_NEAR(none / 4000.0, 0.25, 5 * std::sqrt(0.25 * 0.75 / 4000)) << "drawn from -1..3 us";
 }
 
 TEST_F(LinkFaultsTest, ADelayOfOneFrameLetsOthersPass) {

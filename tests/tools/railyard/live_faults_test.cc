@@ -94,7 +94,7 @@ TEST_F(LiveFaultsCommand, EveryKindActsAndGoes) {
   const std::vector<std::pair<std::string, std::string>> all{
       {"down", "on: leaf1:1, down: true, for: 100s"},
       {"flap", "on: 'leaf1:3', flap: { down: 10ms, up: 10ms }, for: 100s"},
-      {"rate", "on: leaf1:1, rate: 1/4, for: 100s"},
+      {"rate", "on: leaf1:1 out, rate: 1/4, for: 100s"},
       {"delay", "on: leaf1:1 out, delay: { time: 1ms, jitter: 500us }, for: 100s"},
       {"loss", "on: leaf1:1 out, loss: 10%, for: 100s"},
       {"loss", "on: leaf1:1, loss: { good-to-bad: 10%, bad-to-good: 10%, in-good: 0, in-bad: 1 }, for: 100s"},
