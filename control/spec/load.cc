@@ -40,7 +40,7 @@ void add_built_in_qos(Tree& document) {
   if (qos == nullptr) qos = &document.add("qos", Tree::map());
   if (qos->kind == Tree::Kind::kNothing) qos->kind = Tree::Kind::kMap;
   if (qos->kind == Tree::Kind::kMap && qos->find("default") == nullptr)
-    qos->add("default", parse_yaml(kBuiltInQos, "built-in QoS profile"));
+    qos->add("default", parse_yaml(kBuiltInQos, std::string(kBuiltInQosName)));
 }
 
 }  // namespace
@@ -64,6 +64,15 @@ Lab load(const std::filesystem::path& path, const std::vector<std::string>& over
 }
 
 Lab parse(const std::string& text, const std::string& file_name, const std::vector<std::string>& overrides) {
+  return parse_with_document(text, file_name, overrides).lab;
+}
+
+LabAndDocument load_with_document(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
+  return parse_with_document(read_file(path), path.string(), overrides);
+}
+
+LabAndDocument parse_with_document(const std::string& text, const std::string& file_name,
+                                   const std::vector<std::string>& overrides) {
   Tree document = parse_yaml(text, file_name);
   if (document.kind == Tree::Kind::kNothing) {
     document.kind = Tree::Kind::kMap;
@@ -81,7 +90,8 @@ Lab parse(const std::string& text, const std::string& file_name, const std::vect
   for (const std::string& assignment : overrides)
     if (!names_asic(assignment)) apply_override(document, assignment);
   finish(document, "");
-  return read_lab(document);
+  Lab lab = read_lab(document);
+  return {std::move(lab), std::move(document)};
 }
 
 Attachment parse_attachment(const std::string& text, const std::string& name) {

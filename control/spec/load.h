@@ -6,10 +6,12 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "control/spec/spec.h"
 #include "control/spec/spec_error.h"
+#include "control/spec/yaml/tree.h"
 
 namespace railyard::spec {
 
@@ -22,6 +24,19 @@ Lab load(const std::filesystem::path& path, const std::vector<std::string>& over
 
 // The same for text at hand; `file_name` is what messages call it.
 Lab parse(const std::string& text, const std::string& file_name, const std::vector<std::string>& overrides = {});
+
+// What messages call the document of the QoS profile that labs have which define no "default".
+inline constexpr std::string_view kBuiltInQosName = "built-in QoS profile";
+
+// A lab beside the document that says it (overrides applied, built-in QoS profile added): for messages about a lab that
+// is valid, which want to point at a key.
+struct LabAndDocument {
+  Lab lab;
+  Tree document;
+};
+LabAndDocument load_with_document(const std::filesystem::path& path, const std::vector<std::string>& overrides = {});
+LabAndDocument parse_with_document(const std::string& text, const std::string& file_name,
+                                   const std::vector<std::string>& overrides = {});
 
 // What `attach` says, as YAML: "namespace", "{ tap: t1 }". Empty or "built-in": nothing stands behind the NIC. Throws
 // SpecError with `name` as the place.

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "control/build/built_lab.h"
-#include "control/build/uet_notes.h"
+#include "control/build/packet_memory.h"
+#include "control/lint/rule.h"
 #include "control/picture/words.h"
 #include "control/report/units.h"
 #include "control/spec/fault_place.h"
@@ -19,6 +21,14 @@
 
 namespace railyard::tools {
 namespace {
+
+struct CheckOptions {
+  std::string file;
+  std::vector<std::string> sets;
+  bool strict = false;
+  bool json = false;
+  bool rules = false;
+};
 
 void print_size(build::BuiltLab& lab) {
   std::size_t switches = 0;
@@ -134,39 +144,13 @@ void print_buffers(build::BuiltLab& lab) {
   }
 }
 
-// The most packets that can exist at once: every buffer full of the smallest frames that flow, and every wire and NIC.
 void print_memory(build::BuiltLab& lab) {
-  std::uint32_t least = 9238;
-  // Acknowledgements are among the smallest frames.
-  for (const build::Flow& f : lab.flows())
-    least = std::min(least, !f.is_generated() ? 64 : lab.spec().traffic[f.plan.traffic].payload + 62);
-  bool outside = false;
-  for (const spec::NodeSpec& n : lab.spec().nodes)
-    for (const spec::NicSpec& nic : n.nics) outside |= !std::holds_alternative<std::monostate>(nic.attach);
-  if (outside || lab.flows().empty() || !lab.collectives().empty() || !lab.service_nics().empty()) least = 64;
-  std::uint64_t packets = 0;
-  for (const spec::NodeSpec& n : lab.spec().nodes) {
-    if (n.kind != spec::NodeSpec::Kind::kSwitch) {
-      packets += n.nics.size() * 64;
-      continue;
-    }
-    const Mmu& mmu = lab.switch_named(n.name).mmu();
-    packets += mmu.total() / std::max<std::uint32_t>(mmu.cells(least), 1);
-  }
-  for (const Channel& c : lab.fabric().channels()) {
-    const PortRef port{c.receiver, c.receiver_port};
-    packets +=
-        static_cast<std::uint64_t>((lab.rate(port) * (c.propagation + c.data_latency)).n) / c.framing.slot(least) + 2;
-  }
-  const bool real = lab.spec().run.payload == spec::Payload::kReal || outside;
-  const std::uint64_t each = real ? 9728 + 384 : 512;
-  fmt::print(
-      "packets: at most {} of {} octets and more at once, {} of memory if it came to that ({} allowed by run.memory)\n",
-      report::count_text(packets), least, report::size_text(packets * each),
-      report::size_text(static_cast<std::uint64_t>(lab.spec().run.memory.n)));
+  const build::PacketMemory most = build::packet_memory(lab, build::Filling::kAnyFrames);
+  fmt::print("packets: at most {} of {} bytes or more at once, in {} of memory ({} allowed by run.memory)\n",
+             report::count_text(most.packets), most.frame_octets, report::size_text(most.octets()),
+             report::size_text(static_cast<std::uint64_t>(lab.spec().run.memory.n)));
 }
 
-// What will go wrong, by name; that each of them can be where it is said to be has been checked.
 // What carries each.
 void print_trunks(const spec::Lab& lab) {
   for (const spec::LinkSpec& link : lab.links)
@@ -180,6 +164,7 @@ void print_trunks(const spec::Lab& lab) {
     }
 }
 
+// What will go wrong, by name; that each of them can be where it is said to be has been checked.
 void print_faults(const spec::Lab& lab) {
   if (lab.faults.empty()) return;
   fmt::print("faults:\n");
@@ -196,31 +181,81 @@ void print_faults(const spec::Lab& lab) {
   }
 }
 
+void print_facts(build::BuiltLab& lab) {
+  print_size(lab);
+  print_window(lab);
+  print_headroom(lab);
+  print_credits(lab);
+  print_headroom_pools(lab);
+  print_buffers(lab);
+  print_memory(lab);
+  print_trunks(lab.spec());
+  print_faults(lab.spec());
+}
+
+nlohmann::ordered_json to_json(const std::vector<lint::Finding>& findings) {
+  auto all = nlohmann::ordered_json::array();
+  for (const lint::Finding& f : findings)
+    all.push_back({{"rule", f.rule},
+                   {"severity", lint::word(f.severity)},
+                   {"file", f.place.file},
+                   {"line", f.place.line},
+                   {"column", f.place.column},
+                   {"key", f.path},
+                   {"text", f.text},
+                   {"fix", f.fix}});
+  return all;
+}
+
+std::string counted(std::size_t n, std::string_view what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
+
+// The table of docs/check.md.
+void print_rules() {
+  fmt::print("| rule | severity | what it finds |\n|---|---|---|\n");
+  for (const lint::Rule& r : lint::rules()) fmt::print("| `{}` | {} | {} |\n", r.name, lint::word(r.severity), r.summary);
+}
+
+int check(const CheckOptions& o) {
+  spec::LabAndDocument loaded = spec::load_with_document(o.file, o.sets);
+  build::BuiltLab lab(std::move(loaded.lab), build::Outputs::kLeaveAlone);
+  const std::vector<lint::Finding> findings = lint::lint(lab, loaded.document);
+  const auto errors = static_cast<std::size_t>(std::ranges::count(findings, lint::Severity::kError, &lint::Finding::severity));
+  const std::size_t warnings = findings.size() - errors;
+  if (o.json) {
+    fmt::print("{}\n", to_json(findings).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  } else {
+    print_facts(lab);
+    for (const lint::Finding& f : findings) fmt::print("{}\n", lint::to_string(f));
+    if (findings.empty())
+      fmt::print("ok\n");
+    else
+      fmt::print("{}, {}\n", counted(errors, "error"), counted(warnings, "warning"));
+  }
+  return errors > 0 || (o.strict && warnings > 0) ? kSpec : kOk;
+}
+
 }  // namespace
 
-void add_check(CLI::App& app, int&) {
-  auto* command = app.add_subcommand("check", "Check a fabric file: is it sound, and what follows from it");
-  auto file = std::make_shared<std::string>();
-  auto sets = std::make_shared<std::vector<std::string>>();
-  command->add_option("SPEC", *file, "Fabric file (YAML)")->required();
-  command->add_option("--set", *sets, "Change a value first, e.g. --set topology.spines=4")->type_name("PATH=VALUE");
+void add_check(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("check", "Check a fabric file: errors, warnings, headroom, memory");
+  auto o = std::make_shared<CheckOptions>();
+  auto* file = command->add_option("SPEC", o->file, "Fabric file (YAML)");
+  command->add_flag("--rules", o->rules, "Print the rules as a table, and nothing else");
+  command->add_option("--set", o->sets, "Change a value first, e.g. --set topology.spines=4")->type_name("PATH=VALUE");
+  command->add_flag("--strict", o->strict, "Fail on warnings too");
+  command->add_flag("--json", o->json, "Print the findings as JSON, and nothing else");
   command->footer(
-      "Nothing is started. It prints the window and the link that limits it, headroom, buffers and packet memory, and\n"
-      "notes on settings that keep UET from what it could do.\n"
-      "Example: railyard check topologies/incast-8to1.yaml");
-  command->callback([=] {
-    build::BuiltLab lab(spec::load(*file, *sets), build::Outputs::kLeaveAlone);
-    print_size(lab);
-    print_window(lab);
-    print_headroom(lab);
-    print_credits(lab);
-    print_headroom_pools(lab);
-    print_buffers(lab);
-    print_memory(lab);
-    print_trunks(lab.spec());
-    print_faults(lab.spec());
-    for (const std::string& note : build::uet_notes(lab)) fmt::print("note: {}\n", note);
-    fmt::print("ok\n");
+      "Nothing is started. It prints the window and the link that limits it, headroom, buffers and packet memory.\n"
+      "Then come errors and warnings, each with its place, the key and the fix; docs/check.md lists the rules.\n"
+      "Exit code 3: there are errors, or warnings with --strict.\n"
+      "Examples:\n"
+      "  railyard check topologies/incast-8to1.yaml\n"
+      "  railyard check LAB.yaml --strict                # for CI\n"
+      "  railyard check LAB.yaml --set qos.default.classes.3.ecn.kmin=2MB");
+  command->callback([o, file, &exit_code] {
+    if (o->rules) return print_rules();
+    if (file->count() == 0) throw CLI::RequiredError("SPEC");
+    exit_code = check(*o);
   });
 }
 

@@ -1,5 +1,6 @@
 // check, show: a lab without packets, and so without DPDK's environment.
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/tools/railyard/command_line.h"
 
@@ -27,37 +28,33 @@ TEST_F(CheckShow, CheckSaysWhatFollowsFromALab) {
             EndsWith("\nok\n")));
 }
 
-// Nothing is wrong with such a lab, and it is not what was meant.
-TEST_F(CheckShow, CheckNotesWhatKeepsUetFromWhatItCouldDo) {
-  write("uet.yaml",
-        "name: uet\ntopology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 1 }\n"
-        "traffic: [ { name: t, from: h1, to: h2, transport: uet, bytes: 1MB } ]\n");
-  const auto check = [&](std::vector<std::string> sets) {
-    std::vector<std::string> arguments{"check", "uet.yaml"};
-    for (std::string& s : sets) arguments.insert(arguments.end(), {"--set", std::move(s)});
-    const Outcome o = railyard(arguments);
-    EXPECT_EQ(o.exit_code, kOk) << o.err;
-    return o.out;
-  };
-  EXPECT_THAT(check({}), testing::Not(HasSubstr("note:")));
-  const std::string ip = "hosts.default.uet.encapsulation=ip";
-  EXPECT_THAT(check({ip}),
-              HasSubstr("note: hosts.default.uet: encapsulation is ip, and switches.default.ecmp.fields has no "
-                        "uet-entropy: packets are not sprayed over paths\n"));
-  EXPECT_THAT(check({"hosts.default.uet.profile=ref-prov", "hosts.default.uet.path-policy=oblivious",
-                     "hosts.default.uet.paths=16"}),
-              HasSubstr("has no uet-entropy"));
-  EXPECT_THAT(check({ip, "switches.default.ecmp.fields=[addresses, uet-entropy]"}), testing::Not(HasSubstr("note:")));
-  EXPECT_THAT(check({ip, "hosts.default.uet.path-policy=single"}), testing::Not(HasSubstr("note:")));
-  EXPECT_THAT(check({ip, "hosts.default.uet.ip-protocol=200", "switches.default.ecmp.fields=[uet-entropy]"}),
-              HasSubstr("note: hosts.default.uet: ip-protocol is 200, and switches know the entropy of UET behind 253 "
-                        "only: packets are not sprayed over paths\n"));
-  const std::string far = "defaults.link.delay=100us";
-  EXPECT_THAT(check({far}),
-              HasSubstr("note: hosts.default.uet: window is 512 packets, and h1:1 at 100Gbps with a round "
-                        "trip of 80"));
-  EXPECT_THAT(check({far, "hosts.default.uet.window=4096", "hosts.default.uet.mp-range=4096"}),
-              testing::Not(HasSubstr("note:")));
+// Marking that begins above the pause threshold: a warning with its place and fix, exit code 0; 3 if it is strict.
+TEST_F(CheckShow, CheckWarnsOfWhatIsValidAndWrong) {
+  write("k21.yaml",
+        "name: k21\n"
+        "qos: { default: { classes: { 3: { lossless: true, xoff: 100KB, ecn: { kmin: 400KB, kmax: 1600KB } } } } }\n"
+        "topology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 3 }\n"
+        "traffic: [ { name: t, pattern: incast, from: [h1, h2], to: h3, transport: roce, outstanding: 4 } ]\n");
+  const Outcome o = railyard({"check", "k21.yaml"});
+  EXPECT_EQ(o.exit_code, kOk) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("\nk21.yaml:2:"));
+  EXPECT_THAT(o.out, HasSubstr("warning: qos.default.classes.3.ecn.kmin: PFC starts before ECN: kmin is 400 KB"));
+  EXPECT_THAT(o.out, EndsWith("[kmin-above-xoff]\n0 errors, 1 warning\n"));
+  EXPECT_EQ(railyard({"check", "k21.yaml", "--strict"}).exit_code, kSpec);
+  EXPECT_EQ(railyard({"check", "lab.yaml", "--strict"}).exit_code, kOk);
+
+  const auto json = nlohmann::json::parse(railyard({"check", "k21.yaml", "--json"}).out);
+  ASSERT_EQ(json.size(), 1);
+  EXPECT_EQ(json[0]["rule"], "kmin-above-xoff");
+  EXPECT_EQ(json[0]["line"], 2);
+  EXPECT_EQ(json[0]["severity"], "warning");
+  EXPECT_EQ(railyard({"check", "lab.yaml", "--json"}).out, "[]\n");
+}
+
+TEST_F(CheckShow, AnErrorOfCheckFails) {
+  const Outcome o = railyard({"check", "lab.yaml", "--set", "qos.default.classes.3={ lossless: false, queue-limit: 1KB }"});
+  EXPECT_EQ(o.exit_code, kSpec);
+  EXPECT_THAT(o.out, HasSubstr("[limit-below-frame]"));
 }
 
 TEST_F(CheckShow, ShowPrintsWhatIsAFabricFileAgain) {

@@ -1,0 +1,74 @@
+// What rules ask of a lab: who sends to whom in which class, over which ports.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "control/build/built_lab.h"
+#include "control/routing/graph.h"
+#include "control/spec/spec.h"
+
+namespace railyard::lint {
+
+// What an entry of `traffic` or `collectives` sends between two NICs, however many flows, QPs or channels it has there.
+struct Stream {
+  std::string path;       // "traffic.0", "collectives.1"
+  std::string name;       // of the entry
+  spec::TrafficSpec like;  // what its packets look like; collectives' as those of traffic
+  bool is_collective = false;
+  spec::PortName from;
+  spec::PortName to;
+  int nic_class = 0;  // at the sender
+};
+
+// A switch on one of a stream's shortest paths: by which port and class it comes in, by which it may leave.
+struct Hop {
+  std::size_t node = 0;
+  int in_port = 0;  // from 1
+  int in_class = 0;
+  int out_port = 0;
+  int out_class = 0;  // after remap-to
+};
+
+class Facts {
+ public:
+  // `lab` outlives this. Routing as of the start of the run: links that faults take down later are there.
+  explicit Facts(build::BuiltLab& lab);
+
+  build::BuiltLab& built() const noexcept { return lab_; }
+  const spec::Lab& lab() const noexcept { return lab_.spec(); }
+  const routing::Graph& graph() const noexcept { return graph_; }
+  const std::vector<Stream>& streams() const noexcept { return streams_; }
+
+  // All hops of all shortest paths of a stream.
+  std::vector<Hop> hops(const Stream& stream) const;
+
+  const spec::QosProfile& qos(const spec::NodeSpec& node) const;
+  const std::string& qos_name(const spec::NodeSpec& node) const;
+  const spec::HostProfile& host(const std::string& node) const;
+  const spec::LinkSpec& link_at(const spec::PortName& port) const;
+  // The highest rate that the stream can have between its NICs, their links included: over the best of its paths, or,
+  // if switches or UET spread its packets, over all of them.
+  BitRate bottleneck(const Stream& stream) const;
+
+  // The path of a class's keys: "qos.default.classes.3".
+  static std::string class_path(const std::string& qos, int priority);
+
+ private:
+  bool spreads(const Stream& stream) const;
+  void add_stream(std::set<std::string>& seen, Stream stream);
+  // Links from each node to `target`, over switches.
+  const std::vector<int>& distances(std::size_t target) const;
+  const routing::Graph::Edge& edge_of(const spec::PortName& nic) const;
+
+  build::BuiltLab& lab_;
+  routing::Graph graph_;
+  std::vector<Stream> streams_;
+  mutable std::map<std::size_t, std::vector<int>> distances_;
+};
+
+}  // namespace railyard::lint

@@ -1,0 +1,140 @@
+// ECN marks that come too late, or not at all.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "control/lint/rules/rules.h"
+#include "control/report/units.h"
+#include "control/spec/value.h"
+
+namespace railyard::lint {
+namespace {
+
+std::string size(double octets) { return report::size_text(static_cast<std::uint64_t>(std::max(0.0, octets))); }
+
+// What one ingress group may hold before it sends XOFF, if `groups` of them fill up together. With a dynamic threshold
+// T = alpha (S - groups T), where S is the shared memory (Choudhury and Hahne, ToN 1998).
+double xoff_octets(const Facts& facts, std::size_t node, const spec::TrafficClass& c, std::size_t groups) {
+  const double reserved = static_cast<double>(c.reserved.n);
+  if (c.xoff) return static_cast<double>(c.xoff->n) + reserved;
+  const Mmu& mmu = facts.built().switch_named(facts.lab().nodes[node].name).mmu();
+  const double shared = static_cast<double>(mmu.shared_size()) * static_cast<double>(mmu.cell().n);
+  const double alpha = std::ldexp(1.0, c.alpha_exponent);
+  return alpha * shared / (1 + alpha * static_cast<double>(groups)) + reserved;
+}
+
+// The ports by which a queue is filled.
+using Feeds = std::map<std::tuple<std::size_t, int, int, int>, std::set<int>>;  // node, port, classes in and out
+
+Feeds feeds_of(const Facts& facts) {
+  Feeds feeds;
+  for (const Stream& s : facts.streams())
+    if (s.like.ect)
+      for (const Hop& h : facts.hops(s)) feeds[{h.node, h.out_port, h.in_class, h.out_class}].insert(h.in_port);
+  return feeds;
+}
+
+BitRate rate_at(const Facts& facts, std::size_t node, int port) {
+  return facts.link_at({facts.lab().nodes[node].name, port}).rate;
+}
+
+void find_kmin_above_xoff(const Facts& facts, Findings& findings) {
+  struct Worst {
+    double room = 0;
+    double kmin = 0;
+    double xoff = 0;
+    std::size_t groups = 0;
+    std::string port;
+  };
+  std::map<std::string, Worst> by_class;
+  for (const auto& [queue, ports] : feeds_of(facts)) {
+    const auto [node, out, in_class, out_class] = queue;
+    const spec::NodeSpec& device = facts.lab().nodes[node];
+    const spec::QosProfile& qos = facts.qos(device);
+    const spec::TrafficClass& in = qos.classes[static_cast<std::size_t>(in_class)];
+    const spec::Ecn& ecn = qos.classes[static_cast<std::size_t>(out_class)].ecn;
+    if (!in.lossless || in.cbfc || !ecn.enabled) continue;
+    const BitRate rate = rate_at(facts, node, out);
+    std::int64_t offered = 0;
+    for (const int port : ports) offered += rate_at(facts, node, port).bps;
+    if (offered <= rate.bps) continue;  // nothing ever waits here
+    const double xoff = xoff_octets(facts, node, in, ports.size());
+    const double room = xoff * static_cast<double>(ports.size());
+    const auto kmin = static_cast<double>((ecn.auto_thresholds ? spec::automatic_kmin(rate) : ecn.kmin).n);
+    if (kmin < room) continue;
+    Worst& worst = by_class[Facts::class_path(facts.qos_name(device), out_class)];
+    if (worst.groups == 0 || kmin - room > worst.kmin - worst.room)
+      worst = {room, kmin, xoff, ports.size(), fmt::format("{}:{}", device.name, out)};
+  }
+  for (const auto& [path, w] : by_class)
+    findings.add(path + ".ecn.kmin",
+                 fmt::format("PFC starts before ECN: kmin is {}, and the {} ingress port{} that feed{} {} hold{} {} "
+                             "before XOFF ({} each).",
+                             size(w.kmin), w.groups, w.groups == 1 ? "" : "s", w.groups == 1 ? "s" : "", w.port,
+                             w.groups == 1 ? "s" : "", size(w.room), size(w.xoff)),
+                 fmt::format("Set kmin below {}, or raise xoff (or alpha).", size(w.room / 2)));
+}
+
+void find_kmin_above_limit(const Facts& facts, Findings& findings) {
+  for (const auto& [queue, ports] : feeds_of(facts)) {
+    const auto [node, out, in_class, out_class] = queue;
+    const spec::NodeSpec& device = facts.lab().nodes[node];
+    const spec::TrafficClass& c = facts.qos(device).classes[static_cast<std::size_t>(out_class)];
+    if (c.lossless || !c.ecn.enabled) continue;
+    const BitRate rate = rate_at(facts, node, out);
+    const auto kmin = static_cast<double>((c.ecn.auto_thresholds ? spec::automatic_kmin(rate) : c.ecn.kmin).n);
+    const Mmu& mmu = facts.built().switch_named(device.name).mmu();
+    const double shared = static_cast<double>(mmu.shared_size()) * static_cast<double>(mmu.cell().n);
+    const double alpha = std::ldexp(1.0, c.queue_alpha_exponent);
+    const double limit = (c.queue_limit ? static_cast<double>(c.queue_limit->n) : alpha * shared / (1 + alpha)) +
+                         static_cast<double>(c.queue_reserved.n);
+    if (kmin < limit) continue;
+    findings.add(Facts::class_path(facts.qos_name(device), out_class) + ".ecn.kmin",
+                 fmt::format("Frames are {} before they are marked: kmin is {}, and the queue of {}:{} ends at {}.",
+                             c.trim ? "trimmed" : "dropped", size(kmin), device.name, out, size(limit)),
+                 fmt::format("Set kmin below {}, or raise {}.", size(limit / 2),
+                             c.queue_limit ? "queue-limit" : "queue-alpha"));
+  }
+}
+
+void find_control_without_marks(const Facts& facts, Findings& findings) {
+  for (const Stream& s : facts.streams()) {
+    const std::string& profile = facts.lab().find(s.from.node)->profile;
+    const spec::RoceCongestion control = facts.lab().hosts.at(profile).roce.congestion;
+    if (!s.like.is_roce() || s.like.is_rping() || control != spec::RoceCongestion::kDcqcn) continue;
+    if (!s.like.ect) {
+      findings.add(s.path + ".ecn",
+                   fmt::format("DCQCN needs CE marks, and the packets of {} are not ECN-capable.", s.name),
+                   fmt::format("Set ecn: true, or hosts.{}.roce.congestion: none.", profile));
+      continue;
+    }
+    const std::vector<Hop> hops = facts.hops(s);
+    const auto marks = [&](const Hop& h) {
+      return facts.qos(facts.lab().nodes[h.node]).classes[static_cast<std::size_t>(h.out_class)].ecn.enabled;
+    };
+    if (hops.empty() || std::ranges::any_of(hops, marks)) continue;
+    const Hop& first = hops.front();
+    findings.add(Facts::class_path(facts.qos_name(facts.lab().nodes[first.node]), first.out_class) + ".ecn",
+                 fmt::format("DCQCN needs CE marks, and no switch on the path of {} marks class {}.", s.name,
+                             first.out_class),
+                 fmt::format("Set ecn: auto, or hosts.{}.roce.congestion: none.", profile));
+  }
+}
+
+}  // namespace
+
+const Rule kKminAboveXoff{"kmin-above-xoff", Severity::kWarning,
+                          "A congested lossless queue fills its ingress groups up to XOFF before it reaches kmin, so "
+                          "PFC acts before ECN.",
+                          find_kmin_above_xoff};
+const Rule kKminAboveLimit{"kmin-above-limit", Severity::kWarning,
+                           "A lossy queue drops or trims before it is deep enough to mark.", find_kmin_above_limit};
+const Rule kControlWithoutMarks{"congestion-control-without-marks", Severity::kWarning,
+                                "DCQCN runs over packets or classes that are never marked.",
+                                find_control_without_marks};
+
+}  // namespace railyard::lint

@@ -1,0 +1,24 @@
+// The rules, each beside its code in the file that is named.
+#pragma once
+
+#include "control/lint/rule.h"
+
+namespace railyard::lint {
+
+extern const Rule kKminAboveXoff;          // marking.cc
+extern const Rule kKminAboveLimit;         // marking.cc
+extern const Rule kControlWithoutMarks;    // marking.cc
+extern const Rule kClassMapsDisagree;      // class_maps.cc
+extern const Rule kLossyOnLosslessPath;    // losslessness.cc
+extern const Rule kRdmaInLossyClass;       // losslessness.cc
+extern const Rule kPfcOnOneSide;           // losslessness.cc
+extern const Rule kPathSlowerThanNics;     // speeds.cc
+extern const Rule kRateAboveLink;          // speeds.cc
+extern const Rule kReceiverSlowerThanLink; // speeds.cc
+extern const Rule kLimitBelowFrame;        // memory.cc
+extern const Rule kPacketMemory;           // memory.cc
+extern const Rule kWindowBelowBdp;         // windows.cc
+extern const Rule kUetNotSprayed;          // uet_paths.cc
+extern const Rule kUetWindowBelowBdp;      // uet_paths.cc
+
+}  // namespace railyard::lint

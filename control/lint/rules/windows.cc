@@ -1,0 +1,101 @@
+// Windows that leave the path idle.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "control/lint/rules/rules.h"
+#include "control/report/units.h"
+#include "control/routing/path_times.h"
+#include "control/spec/value.h"
+
+namespace railyard::lint {
+namespace {
+
+constexpr int kAckFrame = 66;  // Ethernet, IPv4, UDP, BTH, AETH, ICRC, FCS
+
+struct Limit {
+  double octets = std::numeric_limits<double>::infinity();  // in flight, of one QP
+  std::string path;
+  std::string text;
+
+  void take(double of, std::string at, std::string what) {
+    if (of < octets) *this = {of, std::move(at), std::move(what)};
+  }
+};
+
+Limit limit_of(const Facts& facts, const Stream& s) {
+  const std::string& profile = facts.lab().find(s.from.node)->profile;
+  const spec::RoceNicSpec& nic = facts.lab().hosts.at(profile).roce;
+  const spec::RoceTraffic& t = s.like.roce;
+  const std::string at_nic = fmt::format("hosts.{}.roce.", profile);
+  Limit limit;
+  if (!s.is_collective) {
+    const int messages =
+        t.operation == spec::RoceOperation::kRead ? std::min(t.outstanding, nic.max_reads) : t.outstanding;
+    limit.take(static_cast<double>(messages) * t.message, s.path + ".outstanding",
+               fmt::format("{} message{} of {} outstanding", messages, messages == 1 ? "" : "s",
+                           report::size_text(t.message)));
+  }
+  if (nic.window > 0)
+    limit.take(static_cast<double>(nic.window) * t.path_mtu, at_nic + "window",
+               fmt::format("a window of {} packets of {}", nic.window, spec::format(Bytes{t.path_mtu})));
+  if (nic.loss_recovery == spec::RoceLossRecovery::kSelectiveRepeat && !s.like.is_uc())
+    limit.take(static_cast<double>(nic.selective_repeat.bdp_packets) * t.path_mtu,
+               at_nic + "selective-repeat.bdp-packets",
+               fmt::format("{} packets of {} that selective repeat lets out (BDP-FC)",
+                           nic.selective_repeat.bdp_packets, spec::format(Bytes{t.path_mtu})));
+  if (nic.congestion == spec::RoceCongestion::kSwift)
+    limit.take(static_cast<double>(nic.swift.max_cwnd) * t.path_mtu, at_nic + "swift.max-cwnd",
+               fmt::format("a congestion window of at most {} packets of {}", nic.swift.max_cwnd,
+                           spec::format(Bytes{t.path_mtu})));
+  return limit;
+}
+
+// How many QPs of one entry share the sender's link.
+std::map<std::pair<std::string, spec::PortName>, int> qps_at_senders(const Facts& facts) {
+  std::map<std::pair<std::string, spec::PortName>, int> qps;
+  for (const build::Flow& f : facts.built().flows())
+    qps[{fmt::format("traffic.{}", f.plan.traffic), f.plan.source}] +=
+        facts.lab().traffic[f.plan.traffic].roce.qps;
+  return qps;
+}
+
+void find_below_bdp(const Facts& facts, Findings& findings) {
+  routing::PathTimes times(facts.lab());
+  const auto qps = qps_at_senders(facts);
+  for (const Stream& s : facts.streams()) {
+    if (!s.like.is_roce() || s.like.is_rping() || s.like.load) continue;
+    const auto there = times.one_way(s.from, s.to, s.like.roce.path_mtu + 62);
+    const auto back = times.one_way(s.to, s.from, kAckFrame);
+    if (!there || !back) continue;
+    const auto shared = qps.find({s.path, s.from});
+    const int flows = shared == qps.end() ? 1 : shared->second;
+    const BitRate own = std::min(facts.bottleneck(s), s.like.rate.value_or(facts.bottleneck(s)));
+    // A flow with a rate of its own has to reach that; others share the link.
+    const int sharing = s.like.rate ? s.like.roce.qps : flows;
+    const double bdp = static_cast<double>((own * (*there + *back)).n) / sharing;
+    const Limit limit = limit_of(facts, s);
+    if (limit.octets >= bdp) continue;
+    // All of a short flow is under way before its window is full.
+    if (s.like.bytes.n > 0 && static_cast<double>(s.like.bytes.n) / s.like.roce.qps <= limit.octets) continue;
+    findings.add(limit.path,
+                 fmt::format("{} fill {} of {} from {} to {}: the path holds {} per QP (round trip {}).", limit.text,
+                             report::percent_text(limit.octets / bdp), spec::format(own), spec::format(s.from),
+                             spec::format(s.to), report::size_text(static_cast<std::uint64_t>(bdp)),
+                             report::time_text(*there + *back)),
+                 fmt::format("Raise it until {} are in flight, or use more QPs.",
+                             report::size_text(static_cast<std::uint64_t>(bdp))));
+  }
+}
+
+}  // namespace
+
+const Rule kWindowBelowBdp{"window-below-bdp", Severity::kWarning,
+                           "What a QP may have in flight is less than the path holds, so it cannot reach the link's "
+                           "rate.",
+                           find_below_bdp};
+
+}  // namespace railyard::lint

@@ -1,0 +1,44 @@
+// Buffers that no frame fits into, and packets that do not fit into memory.
+#include <gmock/gmock.h>
+
+#include "tests/control/lint/lint_lab.h"
+
+namespace railyard::lint {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(Memory, AQueueThatIsSmallerThanAFrameIsAnError) {
+  const std::string qos = "qos: { default: { classes: { 1: { queue-limit: 3KB } } } }\n";
+  const std::string topology = "topology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\n";
+  const auto found = findings_in(qos + topology + "traffic: [ { name: t, from: h1, to: h2, dscp: 8 } ]\n");
+  ASSERT_THAT(rules_of(found), ElementsAre("limit-below-frame"));
+  EXPECT_EQ(found[0].severity, Severity::kError);
+  EXPECT_EQ(found[0].path, "qos.default.classes.1.queue-limit");
+  EXPECT_THAT(found[0].text, HasSubstr("The queue limit is 3 KB, and a frame of t has 4.14 KB or more"));
+  // 1 KB frames fit.
+  EXPECT_THAT(findings_in(qos + topology + "traffic: [ { name: t, from: h1, to: h2, dscp: 8, payload: 1000B } ]\n"),
+              IsEmpty());
+}
+
+TEST(Memory, AnXoffThresholdBelowAFrameIsAnError) {
+  EXPECT_THAT(rules_of(findings_in(
+                  pair_lab("", "qos: { default: { classes: { 3: { lossless: true, xoff: 2KB, xon-offset: 1KB } } } }\n"))),
+              Contains("limit-below-frame"));
+}
+
+// Two ports: 32 MiB are 131,072 cells of 256 bytes; a frame of 1,062 bytes takes five of them, and 512 bytes of memory.
+TEST(Memory, MorePacketsThanMemoryIsAllowedAreFound) {
+  const std::string lab = pair_lab(", path-mtu: 1024");
+  EXPECT_THAT(findings_in(lab, {"run.memory=16MiB"}), IsEmpty());
+  const auto found = findings_in(lab, {"run.memory=8MiB"});
+  ASSERT_THAT(rules_of(found), ElementsAre("packet-memory"));
+  EXPECT_EQ(found[0].path, "run.memory");
+  EXPECT_THAT(found[0].text, HasSubstr("packets of 1086 bytes), and 8.39 MB are allowed"));
+}
+
+}  // namespace
+}  // namespace railyard::lint

@@ -1,0 +1,47 @@
+// Rates that cannot be reached.
+#include <gmock/gmock.h>
+
+#include "tests/control/lint/lint_lab.h"
+
+namespace railyard::lint {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string fabric(const std::string& host, const std::string& uplink, const std::string& traffic = "") {
+  return "topology: { preset: leaf-spine, leaves: 2, spines: 4, hosts-per-leaf: 1, host-link: { rate: " + host +
+         " }, fabric-link: { rate: " + uplink + " } }\ntraffic: [ { name: t, from: h1, to: h2" + traffic + " } ]\n";
+}
+
+TEST(Speeds, NicsThatAreFasterThanEveryPathAreFound) {
+  const auto found = findings_in(fabric("400Gbps", "100Gbps"));
+  ASSERT_THAT(rules_of(found), ElementsAre("path-slower-than-nics"));
+  EXPECT_THAT(found[0].text, HasSubstr("from h1:1 (400Gbps) to h2:1 (400Gbps) a flow can have 100Gbps"));
+  EXPECT_THAT(findings_in(fabric("100Gbps", "400Gbps")), IsEmpty());
+}
+
+// Over four paths of 100 Gb/s there are 400.
+TEST(Speeds, PacketsThatAreSpreadUseAllPaths) {
+  EXPECT_THAT(findings_in(fabric("400Gbps", "100Gbps", ", transport: uet, dscp: 0")), IsEmpty());
+  EXPECT_THAT(findings_in(fabric("400Gbps", "100Gbps"), {"qos.default.classes.3.path=spray"}), IsEmpty());
+  EXPECT_THAT(rules_of(findings_in(fabric("800Gbps", "100Gbps"), {"qos.default.classes.3.path=spray"})),
+              ElementsAre("path-slower-than-nics"));
+}
+
+TEST(Speeds, AFlowThatAsksForLessIsContent) {
+  EXPECT_THAT(findings_in(fabric("400Gbps", "100Gbps", ", rate: 100Gbps")), IsEmpty());
+}
+
+TEST(Speeds, AHostThatTakesFramesSlowlyIsFound) {
+  const std::string slow = "hosts: { default: { receive: { rate: 50Gbps } } }\n";
+  const auto found = findings_in(pair_lab("", slow));
+  ASSERT_THAT(rules_of(found), ElementsAre("receiver-slower-than-link"));
+  EXPECT_EQ(found[0].path, "hosts.default.receive.rate");
+  EXPECT_EQ(found[0].place.line, 4);
+  EXPECT_THAT(findings_in(pair_lab(", rate: 20Gbps", slow)), IsEmpty());
+}
+
+}  // namespace
+}  // namespace railyard::lint
