@@ -17,8 +17,10 @@ const std::map<std::string, std::vector<std::string>>& on_purpose() {
       {"explicit.yaml", {"receiver-slower-than-link"}},  // every key by example, a slow host among them
       {"scenarios/deadlock-down-up.yaml", {"kmin-above-xoff"}},
       {"scenarios/deadlock-ring.yaml", {"kmin-above-xoff"}},
+      {"scenarios/ecn.yaml", {"kmin-above-xoff"}},  // marks are what it shows, pauses come first
       {"scenarios/headroom.yaml", {"receiver-slower-than-link"}},
       {"scenarios/pfc-watchdog.yaml", {"receiver-slower-than-link"}},
+      {"scenarios/roce-ecn-thresholds.yaml", {"kmin-above-xoff"}},
       {"scenarios/roce-mtu-mismatch.yaml", {"window-below-bdp"}},
       {"scenarios/roce-pair-passes.yaml", {"lossy-on-lossless-path"}},
       {"scenarios/roce-pfc-misaligned.yaml", {"rdma-in-lossy-class"}},
