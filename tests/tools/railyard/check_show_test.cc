@@ -34,7 +34,7 @@ TEST_F(CheckShow, CheckWarnsOfWhatIsValidAndWrong) {
         "name: k21\n"
         "qos: { default: { classes: { 3: { lossless: true, xoff: 100KB, ecn: { kmin: 400KB, kmax: 1600KB } } } } }\n"
         "topology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 3 }\n"
-        "traffic: [ { name: t, pattern: incast, from: [h1, h2], to: h3, transport: roce, outstanding: 4 } ]\n");
+        "traffic: [ { name: t, pattern: incast, from: [h1, h2], to: h3, transport: roce, bytes: 10MB } ]\n");
   const Outcome o = railyard({"check", "k21.yaml"});
   EXPECT_EQ(o.exit_code, kOk) << o.err;
   EXPECT_THAT(o.out, HasSubstr("\nk21.yaml:2:"));
