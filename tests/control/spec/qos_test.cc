@@ -154,12 +154,13 @@ TEST(Profiles, DoNotInheritFromDefault) {
 TEST(Profiles, EveryKeyOfAHost) {
   const HostProfile h =
       parse_small_with(
-          "hosts: { default: { latency: 1us, pause-response: 2us, pause-quanta: 1000, receive: { rate: 50Gbps, "
-          "buffer: 2MiB, xoff: 300KiB, xon: 200KiB } } }\n")
+          "hosts: { default: { latency: 1us, pause-response: 2us, pause-quanta: 1000, clock-error: 50.5ppm, "
+          "receive: { rate: 50Gbps, buffer: 2MiB, xoff: 300KiB, xon: 200KiB } } }\n")
           .hosts.at("default");
   EXPECT_EQ(h.latency, 1_us);
   EXPECT_EQ(h.pause_response, 2_us);
   EXPECT_EQ(h.pause_quanta, 1000);
+  EXPECT_EQ(h.clock_error_ppb, 50'500u);
   EXPECT_EQ(h.receive, (ReceiveSpec{50_Gbps, 2048_KiB, 300_KiB, 200_KiB}));
 }
 

@@ -223,6 +223,7 @@ HostProfile random_host(Chance& chance) {
   h.latency = chance.time(1, kMillisecond);
   if (chance.one_in(2)) h.pause_response = chance.time(1, kMillisecond);
   h.pause_quanta = chance.integer(1, 65535);
+  h.clock_error_ppb = static_cast<std::uint32_t>(chance.integer(0, 1'000'000));
   if (chance.one_in(2)) h.receive.rate = BitRate{chance.bytes(1'000'000, 1'000'000'000'000).n};
   h.receive.buffer = chance.bytes(kMiB, 16 * kMiB);
   h.receive.xoff = chance.bytes(1000, kMiB);
@@ -416,6 +417,8 @@ TrafficSpec random_traffic(Chance& chance, const std::string& name) {
     t.on = chance.time(1, kMillisecond);
     t.off = chance.time(1, kMillisecond);
   }
+  if (t.transport == TrafficSpec::Transport::kGenerator && chance.one_in(2))
+    t.gap_jitter_ppm = static_cast<std::uint32_t>(chance.integer(0, 1'000'000));
   // Receivers that are attached do not send back.
   if (t.has_messages()) t.bidirectional = chance.one_in(3);
   return t;
