@@ -381,7 +381,7 @@ class BuiltLab::Builder {
     if (profile.pfc_watchdog) config.pfc_watchdog = watchdog_of(*profile.pfc_watchdog);
     config.buffer = {profile.buffer, profile.cell, profile.headroom_pool};
     const spec::QosProfile& qos = qos_of(node);
-    for (std::size_t k = 0; k < kPriorities; ++k) config.paths.by_class[k] = path_of(qos.classes[k].path);
+    for (std::size_t k = 0; k < kPriorities; ++k) config.paths.by_class[k] = qos.classes[k].path;
     config.paths.ecmp_seed = profile.ecmp.seed.value_or(mix64(lab_.run.seed.value) ^ hash_string(node.name));
     config.paths.ecmp_fields = {profile.ecmp.addresses, profile.ecmp.ports, profile.ecmp.destination_qp,
                                 profile.ecmp.uet_entropy, profile.ecmp.ingress_port};

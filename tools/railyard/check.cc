@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "control/build/built_lab.h"
+#include "control/build/path_notes.h"
 #include "control/build/uet_notes.h"
 #include "control/picture/words.h"
 #include "control/report/units.h"
@@ -220,6 +221,7 @@ void add_check(CLI::App& app, int&) {
     print_trunks(lab.spec());
     print_faults(lab.spec());
     for (const std::string& note : build::uet_notes(lab)) fmt::print("note: {}\n", note);
+    for (const std::string& note : build::path_notes(lab.spec())) fmt::print("warning: {}\n", note);
     fmt::print("ok\n");
   });
 }
