@@ -154,7 +154,7 @@ run: { duration: 10ms, drain: 1ms }
     const auto sent = static_cast<double>(s.at("h1:1", 3).tx_packets);
     EXPECT_NEAR(sent, expected, 1.5);
     for (const char* port : {"leaf1:2", "leaf2:1"})
-      EXPECT_LE(s.at(port, 3).max_depth, 2u * 4158u) << port;
+      EXPECT_LE(s.at(port, 3).max_depth_octets, 2u * 4158u) << port;
   }
 }
 
