@@ -133,7 +133,7 @@ TEST(QosErrors, Path) {
   const std::string path = "qos.default.classes.3.path";
   expect_errors({
       {at("ecpm"), "x.yaml:8:41: " + path +
-                       ": unknown 'ecpm'; did you mean 'ecmp'? Expected ecmp, wcmp, flowlet, spray or adaptive"},
+                       ": unknown 'ecpm'; did you mean 'ecmp'? Expected ecmp, wcmp, flowlet, spray, adaptive or drill"},
       {at("{ gap: 5us }"),
        "x.yaml:8:41: " + path +
            ": key 'policy' is missing: ecmp: by hash of the flow; wcmp: by hash of the flow, in proportion to weights; "
@@ -168,7 +168,7 @@ TEST(QosErrors, Path) {
        "x.yaml:8:89: " + path +
            ".average: 1/3 is not a power of two; expected a power of two: 1/256, ..., 1/8, 1/4, 1/2, 1, 2, 4, ..., "
            "128"},
-      {at("{ policy: drill, choices: 9 }"), "x.yaml:8:66: " + path + ".choices: 9 is out of range; expected 1..8"},
+      {at("{ policy: drill, choices: 9 }"), "x.yaml:8:67: " + path + ".choices: 9 is out of range; expected 1..8"},
       {at("{ policy: spray, memory: 1 }"),
        "x.yaml:8:66: " + path + ".memory: has no meaning here; expected it under policy: drill"},
       {at("{ policy: spray, global: true }"),
@@ -188,8 +188,8 @@ TEST(QosErrors, Path) {
        "x.yaml:8:89: " + path + ".report-every: 2ms is out of range; expected 100ns..1ms"},
       {at("[spray]"),
        "x.yaml:8:41: " + path +
-           ": found a list; expected ecmp, wcmp, flowlet, spray or adaptive, or a map such as { policy: flowlet, "
-           "gap: 50us }"},
+           ": found a list; expected ecmp, wcmp, flowlet, spray, adaptive, drill, or a map such as { policy: "
+           "flowlet, gap: 50us }"},
   });
 }
 
