@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "tests/scenarios/scenario.h"
 
 namespace railyard::test {
@@ -168,7 +170,8 @@ TEST(Flowlet, WithoutASilenceLongerThanTheGapAFlowStaysWhereItIs) {
 
 TEST(Spray, EveryOrderIsEven) {
   for (const char* order : {"shuffled", "round-robin", "least-loaded", "random"}) {
-    Scenario s = Scenario::ready("spray", {std::string("qos.default.classes.3.path.order=") + order});
+    Scenario s =
+        Scenario::ready("spray", {fmt::format("qos.default.classes.3.path={{ policy: spray, order: {} }}", order)});
     s.run_to_the_end();
     EXPECT_GE(main_group(s, "leaf1").jain_index(), 0.99) << order;
     EXPECT_EQ(s.dropped(), 0u);
@@ -195,9 +198,11 @@ run: { duration: 200us, drain: 5ms }
 }
 
 TEST(Spray, OnThreeTiersAPermutationGetsItsLinks) {
-  // 4096 of 4178 octets on the wire are payload.
-  for (const char* path : {"spray", "{ policy: spray, order: random }", "drill", "adaptive"})
-    for (const char* clocks : {"100ppm", "0"}) EXPECT_GE(median(fat_tree_goodputs(path, clocks)), 85.0) << path;
+  for (const char* path : {"spray", "{ policy: spray, order: random }"})
+    for (const char* clocks : {"100ppm", "0"}) EXPECT_GE(median(fat_tree_goodputs(path, clocks)), 90.0) << path;
+  // The least loaded of the local ports says nothing of collisions further on.
+  for (const char* path : {"drill", "adaptive"})
+    for (const char* clocks : {"100ppm", "0"}) EXPECT_GE(median(fat_tree_goodputs(path, clocks)), 75.0) << path;
 }
 
 TEST(Spray, InAFixedOrderFlowsFallInStep) {
