@@ -1,5 +1,6 @@
 #include "control/build/path_notes.h"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -9,31 +10,26 @@
 namespace railyard::build {
 namespace {
 
-// QoS profiles of switches that have a choice: they are cabled to two others at least.
-std::set<std::string> choosing_profiles(const spec::Lab& lab) {
+// QoS profiles of switches that have several next hops for something.
+std::set<std::string> choosing_profiles(BuiltLab& built) {
+  const spec::Lab& lab = built.spec();
   std::set<std::string> profiles;
   for (const spec::NodeSpec& n : lab.nodes) {
     if (n.kind != spec::NodeSpec::Kind::kSwitch) continue;
-    std::set<std::string> switches;
-    for (const spec::LinkSpec& l : lab.links)
-      for (const auto& [near, far] : {std::pair(l.a, l.b), std::pair(l.b, l.a)})
-        if (near.node == n.name && lab.find(far.node)->kind == spec::NodeSpec::Kind::kSwitch) switches.insert(far.node);
-    if (switches.size() > 1) profiles.insert(lab.switches.at(n.profile).qos);
+    const std::vector<Route>& routes = built.switch_named(n.name).config().routes;
+    if (std::ranges::any_of(routes, [](const Route& r) { return r.ports.size() > 1; }))
+      profiles.insert(lab.switches.at(n.profile).qos);
   }
   return profiles;
 }
 
 }  // namespace
 
-std::vector<std::string> path_notes(const spec::Lab& lab) {
+std::vector<std::string> path_notes(BuiltLab& built) {
+  const spec::Lab& lab = built.spec();
   std::vector<std::string> notes;
-  // Few labs set it, and the rest looks at all links.
   const auto locks = [](const PathConfig& c) { return info(c.policy).locks != nullptr && info(c.policy).locks(c); };
-  bool any = false;
-  for (const auto& [name, qos] : lab.qos)
-    for (const spec::TrafficClass& c : qos.classes) any |= locks(c.path);
-  if (!any) return notes;
-  for (const std::string& name : choosing_profiles(lab))
+  for (const std::string& name : choosing_profiles(built))
     for (std::size_t k = 0; k < kPriorities; ++k) {
       const PathConfig& path = lab.qos.at(name).classes[k].path;
       if (!locks(path)) continue;

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "control/spec/spec.h"
+#include "control/build/built_lab.h"
 
 namespace railyard::build {
 
 // One warning for each class that sprays in a fixed order: alike senders can fall in step, and flows collide for ever.
-std::vector<std::string> path_notes(const spec::Lab& lab);
+std::vector<std::string> path_notes(BuiltLab& lab);
 
 }  // namespace railyard::build

@@ -221,7 +221,7 @@ void add_check(CLI::App& app, int&) {
     print_trunks(lab.spec());
     print_faults(lab.spec());
     for (const std::string& note : build::uet_notes(lab)) fmt::print("note: {}\n", note);
-    for (const std::string& note : build::path_notes(lab.spec())) fmt::print("warning: {}\n", note);
+    for (const std::string& note : build::path_notes(lab)) fmt::print("warning: {}\n", note);
     fmt::print("ok\n");
   });
 }

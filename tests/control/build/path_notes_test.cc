@@ -16,10 +16,11 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 std::vector<std::string> notes(const std::string& path, int spines = 2) {
-  return path_notes(spec::parse("name: x\nqos: { default: { classes: { 3: { lossless: true, path: " + path +
+  BuiltLab lab(spec::parse("name: x\nqos: { default: { classes: { 3: { lossless: true, path: " + path +
                                     " } } } }\ntopology: { preset: leaf-spine, leaves: 2, spines: " +
                                     std::to_string(spines) + ", hosts-per-leaf: 2 }\n",
-                                "x.yaml"));
+                           "x.yaml"));
+  return path_notes(lab);
 }
 
 TEST(PathNotes, AFixedOrderIsWarnedOf) {
