@@ -9,9 +9,9 @@
 
 namespace railyard {
 
-// How a NIC's clock differs from modelled time, which is that of the switches. NICs differ from each other by up to twice
-// the error that is allowed either way. All are slower than the switches, by half of that error at least: a NIC as fast
-// as a full queue's port would come in at the same moment between two departures for ever, and lose nothing or all.
+// How a NIC's clock differs from modelled time, which is that of the switches. NICs differ from each other by up to
+// twice the error that is allowed either way. All are slower than the switches, by half of that error at least: a NIC as
+// fast as a full queue's port would come in at the same moment between two departures for ever, and lose nothing or all.
 //
 // Switch ports send at the exact rate. Real ones have clocks of their own, too, and shorten the gaps between frames
 // where what comes in is faster (IEEE 802.3 49.2.4.7 and 82.2.3.6: idles are deleted to adapt between clock rates). So

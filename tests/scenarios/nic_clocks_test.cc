@@ -22,7 +22,8 @@ std::vector<double> losses(Scenario& s, const std::string& prefix) {
   std::vector<double> lost;
   const report::Report r = s.report();
   for (const auto& f : r.flows)
-    if (f.name.starts_with(prefix)) lost.push_back(100.0 * static_cast<double>(f.lost) / static_cast<double>(f.packets));
+    if (f.name.starts_with(prefix))
+      lost.push_back(100.0 * static_cast<double>(f.lost) / static_cast<double>(f.packets));
   return lost;
 }
 

@@ -53,7 +53,8 @@ std::string where_it_belongs(std::string_view key) {
 
 // How a parameter is written, as the number that it is.
 template <class T>
-Form<std::int64_t> numbered(Form<T> form, std::function<std::int64_t(const T&)> in, std::function<T(std::int64_t)> out) {
+Form<std::int64_t> numbered(Form<T> form, std::function<std::int64_t(const T&)> in,
+                            std::function<T(std::int64_t)> out) {
   return {[read = form.read, in](const Tree& tree) { return in(read(tree)); },
           [write = form.write, out](const std::int64_t& n) { return write(out(n)); }, form.schema};
 }

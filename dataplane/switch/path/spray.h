@@ -95,8 +95,8 @@ constexpr bool locks(const PathConfig& c) {
 inline constexpr PathParameter kParameters[] = {
     word<&PathConfig::order>("order", kOrders,
                              "which path the next packet takes. shuffled: each path once per round, in a random order; "
-                             "random: any; round-robin, least-loaded (of equals in turn): a fixed order, in which alike "
-                             "senders can fall in step"),
+                             "random: any; round-robin, least-loaded (of equals in turn): a fixed order, in which "
+                             "alike senders can fall in step"),
 };
 inline constexpr PathPolicyInfo kInfo{.policy = PathPolicy::kSpray,
                                       .name = "spray",

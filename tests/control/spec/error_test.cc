@@ -94,8 +94,8 @@ TEST(QosErrors, Classes) {
        "x.yaml:8:41: " + path +
            ".path: unknown 'sprya'; did you mean 'spray'? Expected ecmp, wcmp, flowlet, spray, adaptive or drill"},
       {at("path: [spray]"), "x.yaml:8:41: " + path +
-                                ".path: found a list; expected ecmp, wcmp, flowlet, spray, adaptive, drill, or a map such "
-                                "as { policy: flowlet, gap: 50us }"},
+                                ".path: found a list; expected ecmp, wcmp, flowlet, spray, adaptive, drill, or a map "
+                                "such as { policy: flowlet, gap: 50us }"},
       {at("remap-to: 8"), "x.yaml:8:45: " + path + ".remap-to: 8 is out of range; expected 0..7"},
       {at("least-frame: 60B"), "x.yaml:8:48: " + path + ".least-frame: 60B is out of range; expected 64B..9238B"},
       {"qos: { default: { classes: { 8: {} } } }\n",
