@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "control/spec/keys/keys.h"
+#include "control/spec/reference.h"
 #include "dataplane/switch/path/policies.h"
 
 namespace railyard::spec {
@@ -28,11 +29,11 @@ const PathParameter* find(PathPolicy policy, std::string_view key) {
   return found == all.end() ? nullptr : &*found;
 }
 
-// What a parameter must be for others to have a meaning: "with global: true", "with per: flowlet", "with sample-every".
-std::string with(const PathParameter& p) {
-  if (p.kind == Kind::kYesNo) return fmt::format(" with {}: true", p.key);
-  if (p.kind == Kind::kWord) return fmt::format(" with {}: {}", p.key, p.words[1]);
-  return fmt::format(" with {}", p.key);
+// What a parameter must be for others to have a meaning: "global: true", "per: flowlet", "sample-every".
+std::string said(const PathParameter& p) {
+  if (p.kind == Kind::kYesNo) return fmt::format("{}: true", p.key);
+  if (p.kind == Kind::kWord) return fmt::format("{}: {}", p.key, p.words[1]);
+  return std::string(p.key);
 }
 
 // Whether a key has a meaning in `path`; in files it may stand elsewhere by mistake.
@@ -47,7 +48,7 @@ std::string where_it_belongs(std::string_view key) {
   for (const PathPolicyInfo& policy : kPathPolicies)
     if (const PathParameter* p = find(policy.policy, key))
       places.push_back(fmt::format("policy: {}{}", policy.name,
-                                   p->needs.empty() ? "" : with(*find(policy.policy, p->needs))));
+                                   p->needs.empty() ? "" : " with " + said(*find(policy.policy, p->needs))));
   return fmt::format("{}", fmt::join(places, ", or "));
 }
 
@@ -158,6 +159,19 @@ Form<PathSpec> path_form() {
             return path == plain ? word.write(path.policy) : path_keys().write(path);
           },
           any_of_schemas({word.schema, reference(path_keys().name())})};
+}
+
+std::string path_reference() {
+  std::string text;
+  for (const PathPolicyInfo& policy : kPathPolicies) {
+    text += reference_line(fmt::format("path: {}", policy.name), std::string(policy.help));
+    for (const PathParameter& p : policy.parameters) {
+      const std::int64_t usual = std::max(p.read(PathConfig{}), p.least);
+      const std::string needs = p.needs.empty() ? "" : "with " + said(*find(policy.policy, p.needs)) + ": ";
+      text += reference_line(fmt::format("  {}: {}", p.key, form_of(p).write(usual).text), needs + std::string(p.help));
+    }
+  }
+  return text;
 }
 
 }  // namespace railyard::spec
