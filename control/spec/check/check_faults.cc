@@ -80,8 +80,15 @@ class FaultCheck {
                              : fmt::format("there is no link at {}; expected one of the {} {}",
                                            format(FaultPlace{.node = p.node, .port = p.port, .is_rail = p.is_rail}),
                                            p.is_rail ? "rails" : "ports with a link,", ports_with_links(lab_, nodes)));
-    if (p.direction != FaultPlace::Direction::kBoth && !kind_.one_direction)
-      where.fail(fmt::format("{} has no direction; expected {} without in or out", what(), p.node));
+    if (p.direction != FaultPlace::Direction::kBoth && !kind_.one_direction) {
+      FaultPlace both = p;
+      both.direction = FaultPlace::Direction::kBoth;
+      // IEEE 802.3 §46.3.4: an end without signal sends Remote Fault, and the other end stops, too.
+      where.fail(kind_.scope == FaultScope::kLink
+                     ? fmt::format("{} acts on both directions of a link; expected {}, or drop: true for one direction",
+                                   what(), format(both))
+                     : fmt::format("{} has no direction; expected {}", what(), format(both)));
+    }
     if (p.traffic_class >= 0 && !kind_.one_class)
       where.fail(fmt::format("{} is not about one class; expected a place without /{}", what(), p.traffic_class));
     if (kind_.scope == FaultScope::kSwitch && p.port != 0)

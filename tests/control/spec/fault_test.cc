@@ -157,7 +157,10 @@ TEST(FaultErrors, Places) {
   EXPECT_EQ(error_with("on: leaf1, straggle: 1/2"),
             "x.yaml:5:11: faults.0.on: leaf1 is a switch; expected a host for straggle");
   EXPECT_EQ(error_with("on: leaf1:1 out, down: true"),
-            "x.yaml:5:11: faults.0.on: down has no direction; expected leaf1 without in or out");
+            "x.yaml:5:11: faults.0.on: down acts on both directions of a link; expected leaf1:1, or drop: true for one "
+            "direction");
+  EXPECT_EQ(error_with("on: h1 in, straggle: 1/2"),
+            "x.yaml:5:11: faults.0.on: straggle has no direction; expected h1");
   EXPECT_EQ(error_with("on: leaf1:1/3, down: true"),
             "x.yaml:5:11: faults.0.on: down is not about one class; expected a place without /3");
   EXPECT_EQ(error_with("on: leaf1:1, crash: true"),
