@@ -198,8 +198,7 @@ void print_faults(const spec::Lab& lab) {
 
 }  // namespace
 
-void add_check(CLI::App& app, int&) {
-  auto* command = app.add_subcommand("check", "Check a fabric file: is it sound, and what follows from it");
+void add_check(CLI::App* command, int&) {
   auto file = std::make_shared<std::string>();
   auto sets = std::make_shared<std::vector<std::string>>();
   command->add_option("SPEC", *file, "Fabric file (YAML)")->required();

@@ -262,14 +262,15 @@ int run(const RunOptions& o) {
     write_file(dir / "report.html", report::html(report, {.series_file = o.series, .flow_series_file = o.flow_series}));
     write_file(dir / "lab.yaml", spec::to_yaml(session.lab().spec()));
   }
+  for (const std::string& error : session.unwritten()) fmt::print(stderr, "railyard: {}\n", error);
   if (!report.audit.balanced) return kUnbalanced;
+  if (!session.unwritten().empty()) return kFailed;
   return is_carried(report, !session.lab().spec().diagnosis.empty()) ? kOk : kUnverified;
 }
 
 }  // namespace
 
-void add_run(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("run", "Run a lab and report what happened");
+void add_run(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<RunOptions>();
   command->add_option("SPEC", o->file, "Fabric file (YAML)")->required();
   command->add_option("--clock", o->clock, "virtual: exact and as fast as it goes; wall: live")

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "control/base/json_text.h"
 #include "control/report/compare.h"
 #include "control/spec/load.h"
 #include "control/sweep/plan.h"
@@ -141,7 +142,7 @@ int run_sweep(SweepOptions o) {
     }
   }
   if (o.json)
-    std::puts(table.json().dump(2).c_str());
+    std::puts(json_text(table.json(), 2).c_str());
   else
     std::fputs(table.text().c_str(), stdout);
   return failures.empty() ? kOk : kFailed;
@@ -149,8 +150,7 @@ int run_sweep(SweepOptions o) {
 
 }  // namespace
 
-void add_sweep(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("sweep", "Run a lab with all combinations of some values; one table of what came");
+void add_sweep(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<SweepOptions>();
   command->add_option("SPEC", o->file, "Fabric file (YAML)")->required();
   command

@@ -231,7 +231,7 @@ TEST_F(NamespacesLive, AHostComesToALabThatIsUpAndLeavesIt) {
 
   const Outcome attached = railyard({"attach", "h2", "namespace"});
   ASSERT_EQ(attached.exit_code, kOk) << attached.err;
-  EXPECT_THAT(attached.out, HasSubstr("h2: namespace since "));
+  EXPECT_THAT(attached.out, HasSubstr(": h2: namespace at "));
   EXPECT_THAT(traces(), testing::Contains("ry-" + name_ + "-h2"));
   for (const char* to : {"10.9.1.2", "10.9.2.2", "h2"})
     EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", to}).exit_code, kOk) << to;
