@@ -4,7 +4,7 @@
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 
 packages_build=(g++ clang-19 lld-19 make cmake ninja-build pkg-config git ccache dpdk-dev libdpdk-dev libyaml-cpp-dev
-  libfmt-dev nlohmann-json3-dev libcli11-dev libisal-dev libpcap-dev libmetis-dev libboost-dev
+  libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libisal-dev libpcap-dev libmetis-dev libboost-dev
   libibverbs-dev
   iproute2)
 packages_test=(libgtest-dev libgmock-dev libbenchmark-dev jq iputils-ping iperf3 traceroute procps python3-jsonschema

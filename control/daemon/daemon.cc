@@ -114,7 +114,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   const LabDir dir(config.name.empty() ? spec.name : config.name);
   wait_for_a_killed_one(dir, stop);
   const Hold hold(dir);
-  Log log(dir.log());
+  Log log(dir.log(), config.log_level);
   log.line(fmt::format("lab '{}' from {}", dir.name(), config.spec_file));
 
   // Before the ports, which open what is made here; gone after them.
@@ -156,7 +156,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
     log.to_stderr(config.log_to_stderr);
     ready(dir.name());
     session.run(stop, &live);
-    for (const std::string& error : session.unwritten()) log.line(error);
+    for (const std::string& error : session.unwritten()) log.warning(error);
   }
   log.line("down");
 }

@@ -178,6 +178,7 @@ json LiveLab::host_status(const spec::NodeSpec& node) const {
     const Guests::Look look = made->second.look();
     out["state"] = text(look.state);
     if (look.state == Guests::State::kDown) out["why"] = look.why;
+    if (look.state == Guests::State::kUp) out["emulated"] = look.emulated;
   }
   return out;
 }
@@ -244,7 +245,10 @@ Instant LiveLab::wait(Asked asked) const {
     throw ApiError(503,
                    fmt::format("the engine did not get to it within {} s; it is still to come", kPatience.count()));
   const Instant at = asked.result.get();
-  if (asked.what.empty()) return at;  // somebody looked
+  if (asked.what.empty()) {
+    log_.debug(fmt::format("looked at the lab at {:.12f} s", seconds(at - Instant{})));
+    return at;
+  }
   log_.line(
       fmt::format("{}: asked at {:.3f} s, in effect at {:.12f} s", asked.what, asked.seconds, seconds(at - Instant{})));
   return at;

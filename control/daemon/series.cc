@@ -43,7 +43,7 @@ json LiveSeries::start(const std::string& file, const std::string& every) {
     session_.looks().add(this, engine.reached() + step, step, [this, s = made->series](Instant at) {
       s->look(at);
       if (!s->failed()) return;
-      log_.line(fmt::format("time series ended at {:.6f} s: {}", seconds(at - Instant{}), s->error()));
+      log_.warning(fmt::format("time series ended at {:.6f} s: {}", seconds(at - Instant{}), s->error()));
       session_.looks().remove(this);
     });
   });

@@ -139,13 +139,18 @@ void print_attachments(const json& s) {
 }
 
 void print_hosts(const json& s) {
+  std::vector<std::string> emulated;
   for (const json& h : s["hosts"]) {
     const std::string name = h["name"].get<std::string>();
     const std::string state = h.value("state", "up");
     if (state == "down")
       fmt::print("{} is down: {}; `railyard restart {}` boots it anew\n", name, h.value("why", ""), name);
     if (state == "booting") fmt::print("{} is booting\n", name);
+    if (h.value("emulated", false)) emulated.push_back(name);
   }
+  if (!emulated.empty())
+    fmt::print("{}: software emulation (QEMU TCG, no KVM) bounds the rate of {}, not the fabric\n",
+               fmt::join(emulated, ", "), emulated.size() == 1 ? "this guest" : "these guests");
 }
 
 void print_agents(const json& c) {

@@ -32,6 +32,7 @@ struct UpOptions {
   std::string file;
   std::string name;
   std::vector<std::string> sets;
+  std::string log_level;
   bool detach = false;
 };
 
@@ -58,6 +59,7 @@ pid_t start_daemon(const UpOptions& o, int& ready) {
   std::vector<std::string> args{program, std::filesystem::absolute(o.file), "--ready-fd", std::to_string(pipe[1])};
   if (!o.name.empty()) args.insert(args.end(), {"--name", o.name});
   for (const std::string& s : o.sets) args.insert(args.end(), {"--set", s});
+  if (!o.log_level.empty()) args.insert(args.end(), {"--log-level", o.log_level});
   if (!o.detach) args.emplace_back("--foreground");
   std::vector<char*> raw;
   for (std::string& a : args) raw.push_back(a.data());
@@ -223,6 +225,9 @@ void add_up(CLI::App* command, int& exit_code) {
       ->type_name("NAME")
       ->envname(kLabVariable);
   command->add_option("--set", o->sets, "Change a value of the file")->type_name("PATH=VALUE");
+  command->add_option("--log-level", o->log_level, "Least level in the daemon's log (default: info)")
+      ->type_name("debug|info|warning|error|off")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}));
   command->footer(
       "run.duration of the file is ignored: built-in traffic without `bytes` or `stop` runs until the lab stops.\n"
       "Examples:\n"

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -170,16 +171,25 @@ int link(const std::string& lab_name, const std::string& port, bool up) {
   return kOk;
 }
 
+// The file is another one after the daemon has rotated it.
+bool is_still(const std::string& path, ino_t inode) {
+  struct stat st {};
+  return ::stat(path.c_str(), &st) != 0 || st.st_ino == inode;
+}
+
 int logs(const std::string& lab_name, bool follow) {
   const LabDir lab = chosen_lab(lab_name);
-  std::ifstream in(lab.log());
-  if (!in) throw std::runtime_error(fmt::format("cannot read {}", lab.log()));
   for (;;) {
-    for (std::string line; std::getline(in, line);) fmt::print("{}\n", line);
-    std::fflush(stdout);
-    if (!follow || !lab.running()) return kOk;
-    in.clear();
-    ::usleep(100'000);
+    struct stat st {};
+    std::ifstream in(lab.log());
+    if (!in || ::stat(lab.log().c_str(), &st) != 0) throw std::runtime_error(fmt::format("cannot read {}", lab.log()));
+    for (bool same = true; same; ::usleep(100'000)) {
+      same = is_still(lab.log(), st.st_ino);
+      for (std::string line; std::getline(in, line);) fmt::print("{}\n", line);
+      std::fflush(stdout);
+      if (!follow || !lab.running()) return kOk;
+      in.clear();
+    }
   }
 }
 
