@@ -481,7 +481,12 @@ json LiveLab::settings(const std::string& path) const {
   for (const spec::Saying& s : spec::live_sayings(session_.lab().spec()))
     if (path.empty() || s.path == path || s.path.starts_with(path + "."))
       out.push_back({{"path", s.path}, {"value", s.value}});
-  if (out.empty()) throw ApiError(404, fmt::format("nothing that can be set while the lab is up is called '{}'", path));
+  if (out.empty()) {
+    std::vector<std::string> paths;
+    for (const spec::Saying& s : spec::live_sayings(session_.lab().spec())) paths.push_back(s.path);
+    throw ApiError(404, fmt::format("nothing that can be set in a live lab is called '{}'{}", path,
+                                    spec::did_you_mean(path, paths)));
+  }
   return {{"settings", std::move(out)}};
 }
 
