@@ -23,11 +23,10 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 set(CPACK_DEBIAN_RAILYARD_PACKAGE_NAME railyard)
 set(CPACK_DEBIAN_RAILYARD_DESCRIPTION
-"emulator of the Ethernet fabric of an AI cluster
- Railyard emulates lossless leaf-spine, fat-tree and rail-optimized Ethernet
- with PFC, ECN, trimming, spraying and adaptive routing, between RoCEv2 and
- Ultra Ethernet endpoints, in exact virtual time or live between network
- namespaces, virtual machines and real NICs.")
+"Railyard emulates lossless leaf-spine, fat-tree and rail-optimized Ethernet
+with PFC, ECN, trimming, spraying and adaptive routing, between RoCEv2 and
+Ultra Ethernet endpoints, in exact virtual time or live between network
+namespaces, virtual machines and real NICs.")
 # Libraries that the programs link, by dpkg-shlibdeps.
 set(CPACK_DEBIAN_RAILYARD_PACKAGE_SHLIBDEPS ON)
 # DPDK loads its drivers by name, and we run ip(8): the linker knows of neither.
@@ -38,9 +37,9 @@ set(CPACK_DEBIAN_RAILYARD_PACKAGE_SUGGESTS "dpdk, wireshark | tshark, iperf3")
 
 set(CPACK_DEBIAN_SOFTROCE_PACKAGE_NAME railyard-softroce)
 set(CPACK_DEBIAN_SOFTROCE_DESCRIPTION
-"SoftRoCE guests for Railyard
- Scripts that build a small virtual machine of Debian packages with the
- kernel's software RoCEv2 device, and run it in labs of Railyard.")
+"SoftRoCE guests: scripts that build a small virtual machine of Debian
+packages with the kernel's software RoCEv2 device, and run it in labs of
+Railyard.")
 set(CPACK_DEBIAN_SOFTROCE_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_SOFTROCE_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_SOFTROCE_PACKAGE_DEPENDS "railyard (>= ${PROJECT_VERSION}), qemu-system-x86, xz-utils, binutils, gcc")

@@ -2,13 +2,17 @@
 # The Debian packages on a machine that has nothing: a Debian 12 of its own (debootstrap, chroot) installs them with what
 # they ask for, and nothing else; a lab runs; they are removed without a trace.
 #
-# usage: tests/bare/package.sh [FOLDER]     (a Debian that is kept there for the next time; without it a temporary one)
+# usage: tests/bare/package.sh [--packages FOLDER] [FOLDER]
+#   --packages FOLDER   packages that are there already; without it tools/package.sh builds them
+#   FOLDER              a Debian that is kept there for the next time; without it a temporary one
 # Needs root, and a network to fetch packages from.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/../../tools/common.sh"
 (( EUID == 0 )) || { echo "bare packages: skipped: needs root" >&2; exit 77; }
 command -v debootstrap >/dev/null || { echo "bare packages: skipped: no debootstrap (Debian: debootstrap)" >&2; exit 77; }
 
+packages=
+if [[ ${1:-} == --packages ]]; then packages=${2:?--packages needs a folder}; shift 2; fi
 keep=${1:-}
 debian=${keep:-$(mktemp -d "${TMPDIR:-/tmp}/railyard-package.XXXXXX")}
 mounted=
@@ -19,7 +23,8 @@ cleanup() {
 }
 trap cleanup EXIT
 
-mapfile -t debs < <("$root/tools/package.sh" | grep '\.deb$')
+[[ -n $packages ]] || { "$root/tools/package.sh" && packages=$root/build/release/packages; }
+debs=("$packages"/railyard*.deb)
 (( ${#debs[@]} == 2 )) || die "expected two packages: ${debs[*]}"
 if [[ ! -x $debian/usr/bin/apt-get ]]; then
   mkdir -p "$debian"
