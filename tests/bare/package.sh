@@ -52,6 +52,7 @@ in_debian sh -c 'railyard docs && railyard up /usr/share/railyard/topologies/inc
   die "a lab does not come up with what the package asks for"
 in_debian sh -c 'ldd /usr/bin/railyard-agent | grep -q "not found"' && die "railyard-agent lacks libraries"
 in_debian dpkg --purge railyard >/dev/null || die "the package cannot be removed"
-left=$(in_debian find /usr /etc /run /lib -xdev -name '*railyard*' -not -path '/proc/*')
+# /run/railyard itself stays until the machine is booted again, and is empty.
+left=$(in_debian sh -c 'find /usr /etc /lib /var/lib -xdev -name "*railyard*" -not -path "/var/lib/apt/*"; find /run/railyard -mindepth 1; ls /run/dpdk 2>/dev/null')
 [[ -z $left ]] || die "removed, it leaves: $left"
 echo "ok: installed, a lab ran and came up, removed"
