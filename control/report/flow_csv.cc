@@ -11,11 +11,10 @@
 namespace railyard::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Values = std::vector<std::pair<std::string, std::string>>;  // by column
 
 // Lists have no column of their own: what is in them is another table.
-void flatten(const Json& value, const std::string& name, Values& out) {
+void flatten(const nlohmann::ordered_json& value, const std::string& name, Values& out) {
   if (value.is_object()) {
     for (const auto& [key, part] : value.items()) flatten(part, name.empty() ? key : name + "." + key, out);
   } else if (!value.is_array()) {
