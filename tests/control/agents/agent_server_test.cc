@@ -94,6 +94,10 @@ TEST_F(AgentServerTest, RefusesInOneSentence) {
   EXPECT_THAT(refusal("GET / HTTP/1.1\r\n\r\n"), HasSubstr("octets was announced; expected at most 65536"));
   EXPECT_EQ(refusal(std::string("\0\0\0\3abc", 7)), "a message is not a JSON object");
   EXPECT_EQ(refusal(frame(message("alive"))), "'alive'; expected 'hello' first");
+  const std::string deep = R"({"type":)" + std::string(30'000, '[') + std::string(30'000, ']') + "}";
+  const auto length = static_cast<char>(static_cast<unsigned char>(deep.size() >> 8));
+  EXPECT_EQ(refusal(std::string("\0\0", 2) + length + static_cast<char>(deep.size() & 0xFF) + deep),
+            "a message is nested more than 64 levels deep");
   EXPECT_EQ(refusal(frame({{"type", "hello"}, {"protocol", kProtocolVersion}})), "hello: 'version' is missing");
   EXPECT_THAT(refusal(""), HasSubstr("it has not said who it is within 300 ms"));
 }

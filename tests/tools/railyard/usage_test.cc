@@ -1,4 +1,5 @@
 // Commands, options, help and exit codes.
+#include <filesystem>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -175,6 +176,14 @@ TEST_F(Usage, VersionIsOneLine) {
   EXPECT_EQ(o.exit_code, kOk);
   EXPECT_TRUE(std::regex_match(o.out, std::regex("railyard [0-9]+\\.[0-9]+\\.[0-9]+(\\+[0-9a-f]+(-dirty)?)?\n")))
       << o.out;
+}
+
+TEST_F(Usage, DocsSaysWhereTheyAre) {
+  const Outcome o = railyard({"docs"});
+  EXPECT_EQ(o.exit_code, kOk);
+  const std::string folder = o.out.substr(0, o.out.find('\n'));
+  EXPECT_TRUE(std::filesystem::equivalent(folder, RAILYARD_SOURCE_DIR "/docs")) << folder;
+  EXPECT_THAT(o.out, HasSubstr("python.md"));
 }
 
 TEST_F(Usage, TheSchemaIsTheOneInTheSources) {
