@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <unistd.h>
+
 #include "control/base/short_quote.h"
 #include "control/lab/session.h"
 #include "control/spec/spec_error.h"
@@ -63,10 +65,12 @@ int run(int argc, char** argv) {
 int finish_output(int exit_code) {
   errno = 0;
   const bool flushed = std::fflush(stdout) == 0;
-  const int why = errno;
   if (flushed && std::ferror(stdout) == 0) return exit_code;
+  // An earlier write failed, and its reason is gone: the next one has the same.
+  if (flushed) static_cast<void>(::write(STDOUT_FILENO, "\n", 1) < 0);
+  const int why = errno;
   return fail(kFailed, std::string("cannot write standard output: ") +
-                           (flushed ? "not everything was written" : std::strerror(why)));
+                           (why == 0 ? "not everything was written" : std::strerror(why)));
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ TEST_F(Completion, NamesForScriptsAreNoneWithoutALab) {
     EXPECT_EQ(o.exit_code, kOk);
     EXPECT_EQ(o.err, "");
   }
-  EXPECT_THAT(railyard({"--help"}).out, Not(HasSubstr("complete ")));
+  EXPECT_THAT(railyard({"--help"}).out, Not(HasSubstr("\n  complete ")));
 }
 
 class ManPages : public CommandLine {

@@ -133,9 +133,8 @@ TEST_F(Usage, SubcommandsHaveExamplesToo) {
 TEST_F(Usage, NearMissesAreSuggested) {
   EXPECT_EQ(error(kUsage, {"link", "dwn", "leaf1:1"}),
             "railyard link: there is no command 'dwn'; did you mean 'down'? `railyard link --help` explains it.");
-  EXPECT_EQ(
-      error(kUsage, {"run", "lab.yaml", "--capture-file=x"}),
-      "railyard run: unknown option '--capture-file'; did you mean '--capture'? `railyard run --help` explains it.");
+  EXPECT_EQ(error(kUsage, {"run", "lab.yaml", "--captures=x"}),
+            "railyard run: unknown option '--captures'; did you mean '--capture'? `railyard run --help` explains it.");
   EXPECT_EQ(error(kUsage, {"run", "lab.yaml", "other.yaml"}),
             "railyard run: unexpected argument 'other.yaml'. `railyard run --help` explains it.");
   EXPECT_EQ(error(kUsage, {"fault"}),
