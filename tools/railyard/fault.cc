@@ -65,10 +65,11 @@ int rm(const FaultOptions& o) {
   if (o.json)
     fmt::print("{}\n", json_text(answer, 2));
   else
-    fmt::print(
-        "{} is gone since {:.6f} s{}\n", answer["fault"].get<std::string>(), answer["effective_seconds"].get<double>(),
-        answer["frames"].is_null() ? ""
-                                   : fmt::format("; it affected {} frames", answer["frames"].get<std::uint64_t>()));
+    fmt::print("lab {}: fault {} removed at {:.6f} s{}\n", lab.name(), answer["fault"].get<std::string>(),
+               answer["effective_seconds"].get<double>(),
+               answer["frames"].is_null()
+                   ? ""
+                   : fmt::format("; it affected {} frames", answer["frames"].get<std::uint64_t>()));
   return kOk;
 }
 

@@ -52,7 +52,7 @@ TEST_F(LiveReplay, ALoopGoesOnUntilItIsStoppedFromElsewhere) {
   while (received_by_h2() < 60) continue;
   const Outcome o = railyard({"replay", "--stop"});
   EXPECT_EQ(o.exit_code, kOk);
-  EXPECT_THAT(o.err, HasSubstr("railyard: h1:1: "));
+  EXPECT_THAT(o.err, HasSubstr("railyard: lab small: h1:1: "));
   waitpid(child, nullptr, 0);
   EXPECT_THAT(railyard({"replay", "--stop"}).err, HasSubstr("railyard: nothing is replayed\n"));
 }

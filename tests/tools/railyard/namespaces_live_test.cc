@@ -236,7 +236,7 @@ TEST_F(NamespacesLive, AHostComesToALabThatIsUpAndLeavesIt) {
   for (const char* to : {"10.9.1.2", "10.9.2.2", "h2"})
     EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", to}).exit_code, kOk) << to;
   EXPECT_EQ(on("h2", {"ping", "-c", "1", "-W", "5", "h1"}).exit_code, kOk);
-  EXPECT_EQ(railyard({"attach", "h2", "namespace"}).out, "h2 is namespace already\n");
+  EXPECT_EQ(railyard({"attach", "h2", "namespace"}).out, "lab " + name_ + ": h2 is namespace already\n");
   EXPECT_EQ(json::parse(railyard({"status", "--json"}).out)["attachments"].size(), 4u);
 
   ASSERT_EQ(railyard({"detach", "h2"}).exit_code, kOk);
