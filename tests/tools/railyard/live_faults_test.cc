@@ -72,7 +72,7 @@ class LiveFaultsCommand : public LiveCommandLine {
         << fault(name);
     const Outcome removed = railyard({"fault", "rm", name});
     EXPECT_EQ(removed.exit_code, kOk) << removed.err;
-    EXPECT_THAT(removed.out, StartsWith("lab small: fault " + name + " removed at "));
+    EXPECT_THAT(removed.out, StartsWith("lab faulty: fault " + name + " removed at "));
     EXPECT_TRUE(becomes([&] { return fault(name)["removed"].get<bool>(); })) << text;
     const Outcome audit = railyard({"status", "--audit"});
     EXPECT_EQ(audit.exit_code, kOk) << text << audit.out;
