@@ -108,6 +108,7 @@ class BuiltLab::Builder {
       flow.rate = t.rate.value_or(BitRate{});
       flow.total = plan.bytes.value_or(t.bytes);
       flow.start = plan.start ? Instant{} + *plan.start : start;
+      flow.stop = stop_of(t);
       flow.ect = t.ect;
       flow.plan = std::move(plan);
       if (t.is_roce() && (is_agents(flow.plan.source) || is_agents(flow.plan.destination))) {
@@ -159,7 +160,7 @@ class BuiltLab::Builder {
     c.on = t.on;
     c.off = t.off;
     flow.tx_index = from.sends.size();
-    to.receives.push_back({c.id, c.destination_qp, c.payload});
+    to.receives.push_back({c.id, c.destination_qp, c.payload, c.stop});
     from.sends.push_back(std::move(c));
   }
 

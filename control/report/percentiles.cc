@@ -8,7 +8,8 @@ namespace railyard::report {
 
 Percentiles Percentiles::of(const Histogram& h) {
   return {h.percentile(0.5) / 1000,    h.percentile(0.9) / 1000, h.percentile(0.99) / 1000, h.percentile(0.999) / 1000,
-          h.percentile(0.9999) / 1000, h.max() / 1000,           h.percentile(0.95) / 1000};
+          h.percentile(0.9999) / 1000, h.max() / 1000,           h.percentile(0.95) / 1000,
+          h.count()};
 }
 
 double nearest_rank(const std::vector<double>& values, double fraction) {

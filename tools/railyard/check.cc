@@ -11,6 +11,7 @@
 #include "control/build/built_lab.h"
 #include "control/build/uet_notes.h"
 #include "control/picture/words.h"
+#include "control/report/thresholds.h"
 #include "control/report/units.h"
 #include "control/spec/fault_place.h"
 #include "control/spec/load.h"
@@ -134,6 +135,11 @@ void print_buffers(build::BuiltLab& lab) {
   }
 }
 
+void print_thresholds(const spec::Lab& lab) {
+  const std::string text = report::thresholds_text(report::effective_thresholds(lab), "  ");
+  if (!text.empty()) fmt::print("thresholds (switches compare whole cells; effective: at the lab's frame size):\n{}", text);
+}
+
 // The most packets that can exist at once: every buffer full of the smallest frames that flow, and every wire and NIC.
 void print_memory(build::BuiltLab& lab) {
   std::uint32_t least = 9238;
@@ -216,6 +222,7 @@ void add_check(CLI::App& app, int&) {
     print_credits(lab);
     print_headroom_pools(lab);
     print_buffers(lab);
+    print_thresholds(lab.spec());
     print_memory(lab);
     print_trunks(lab.spec());
     print_faults(lab.spec());

@@ -207,7 +207,7 @@ void FlowEndpoint::take_data(Lane& lane, Flow& flow, const InPacket& in) {
   const FlowConfig& c = flow.config;
   RxFlowCounters& r = flow.received;
   const std::uint64_t offset = c.offset_of(lane.q, lane.whole);
-  r.payload_octets += in.payload.octets;
+  r.take(in.payload.octets);
   if (lane.memory.empty()) {
     const bool right = in.payload.bytes == nullptr
                            ? in.payload.stream == c.id && in.payload.offset == offset + lane.octets
@@ -267,7 +267,7 @@ void FlowEndpoint::take_of_uc(Lane& lane, Flow& flow, const InPacket& in) {
   if (!right) [[unlikely]]
     ++flow.received.corrupted;
   if (right && lane.intact) ++flow.verified;
-  flow.received.payload_octets += lane.octets;
+  flow.received.take(lane.octets);
   ++lane.whole;
   lane.octets = 0;
   lane.intact = true;
@@ -305,7 +305,7 @@ std::optional<FlowEndpoint::Claim> FlowEndpoint::claim_of(const Lane& lane, cons
 void FlowEndpoint::take_in_any_order(Lane& lane, Flow& flow, const InPacket& in) {
   const FlowConfig& c = flow.config;
   RxFlowCounters& r = flow.received;
-  r.payload_octets += in.payload.octets;
+  r.take(in.payload.octets);
   const bool elided = lane.memory.empty();
   if (!elided && c.operation == FlowOperation::kRead) return;
   const std::optional<Claim> claim = claim_of(lane, flow, in);
@@ -354,7 +354,10 @@ void FlowEndpoint::check_read(Lane& lane, Flow& flow) {
 // ---- From outside --------------------------------------------------------------------------------------------------
 
 void FlowEndpoint::stop_at(Instant at) {
-  for (Flow& f : flows_) f.config.stop = std::min(f.config.stop, at);
+  for (Flow& f : flows_) {
+    f.config.stop = std::min(f.config.stop, at);
+    f.received.until = std::min(f.received.until, at);
+  }
   for (RoceRank& rank : ranks_) rank.stop_at(at);
 }
 

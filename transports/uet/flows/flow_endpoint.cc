@@ -336,7 +336,7 @@ void FlowEndpoint::on_data(const Of& of, const RxFrame& frame, const InPacket& i
   } else if (flow.config.mode == DeliveryMode::kRudi) {
     take_idempotent(lane, flow, in);
   } else {
-    r.payload_octets += in.payload.octets;
+    r.take(in.payload.octets);
   }
 }
 
@@ -380,7 +380,7 @@ void FlowEndpoint::take_read(Lane& lane, Flow& flow, const Of& of, const InPacke
   // On another PDC all of it comes again.
   if (slot.tries != of.tries) slot = {.message = slot.message, .posted_at = slot.posted_at, .tries = of.tries};
   const auto& response = std::get<SesResponseValues>(in.packet.ses);
-  flow.received.payload_octets += in.payload.octets;
+  flow.received.take(in.payload.octets);
   slot.octets += in.payload.octets;
   const std::uint64_t offset = c.offset_of(lane.q, slot.message) + response.message_offset;
   if (c.mode == DeliveryMode::kRudi) note_order(lane, flow, offset);
@@ -437,7 +437,7 @@ void FlowEndpoint::take_idempotent(Lane& lane, Flow& flow, const InPacket& in) {
   partial->packets[index] = true;
   note_order(lane, flow, at);
   partial->octets += in.payload.octets;
-  r.payload_octets += in.payload.octets;
+  r.take(in.payload.octets);
   if (partial->octets < octets) return;
   lane.partial.erase(partial);
   lane.whole.add(k);
@@ -447,7 +447,10 @@ void FlowEndpoint::take_idempotent(Lane& lane, Flow& flow, const InPacket& in) {
 // ---- From outside --------------------------------------------------------------------------------------------------
 
 void FlowEndpoint::stop_at(Instant at) {
-  for (Flow& f : flows_) f.config.stop = std::min(f.config.stop, at);
+  for (Flow& f : flows_) {
+    f.config.stop = std::min(f.config.stop, at);
+    f.received.until = std::min(f.received.until, at);
+  }
   for (UetRank& rank : ranks_) rank.stop_at(at);
 }
 
