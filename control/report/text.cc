@@ -73,13 +73,14 @@ void traffic_lines(Out out, const Report& r) {
     std::vector<double> goodput;
     std::uint64_t packets = 0, lost = 0, arrived = 0, marked = 0;
     Percentiles worst;  // of each flow's latencies
-    std::size_t flows = 0;
+    std::size_t flows = 0, measured = 0;
   };
   std::map<std::string, Sum> sums;
   for (const FlowReport& f : r.flows) {
     Sum& s = sums[f.name.substr(0, f.name.find('/'))];
     if (const auto bps = f.goodput_bps()) s.goodput.push_back(*bps);
     ++s.flows;
+    s.measured += f.measured ? 1 : 0;
     s.packets += f.packets;
     s.lost += f.lost;
     s.arrived += f.arrived_packets;
@@ -96,7 +97,7 @@ void traffic_lines(Out out, const Report& r) {
                    goodput.count == 0 ? "-"
                                       : fmt::format("{} / {} / {}", rate_text(goodput.min), rate_text(goodput.p50),
                                                     rate_text(goodput.max)),
-                   count_text(s.packets), count_text(s.lost),
+                   count_text(s.packets), s.measured > 0 ? count_text(s.lost) : "-",
                    s.arrived > 0 ? percent_text(ratio_of(s.marked, s.arrived)) : "-",
                    time_text(s.worst, &Percentiles::p99), time_text(s.worst, &Percentiles::max));
   }

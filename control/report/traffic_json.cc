@@ -28,6 +28,8 @@ OrderedJson distribution_json(std::uint64_t samples, const Percentiles& p,
 }  // namespace
 
 OrderedJson traffic_json(const TrafficReport& t) {
+  // What only receivers count; also of a traffic that has no flows.
+  const auto received = [&](std::uint64_t count) { return known_or_null(t.measured > 0 || t.flows == 0, count); };
   OrderedJson j = {{"name", t.name},
                    {"pattern", t.pattern},
                    {"transport", t.transport},
@@ -35,12 +37,12 @@ OrderedJson traffic_json(const TrafficReport& t) {
                    {"with_end", t.with_end},
                    {"complete", t.complete},
                    {"failed", t.failed},
-                   {"delivered_bytes", t.delivered_bytes},
+                   {"delivered_bytes", received(t.delivered_bytes)},
                    {"packets", t.packets},
-                   {"lost", t.lost},
-                   {"reordered", t.reordered},
+                   {"lost", received(t.lost)},
+                   {"reordered", received(t.reordered)},
                    {"retransmitted", t.retransmitted},
-                   {"marked", t.marked},
+                   {"marked", received(t.marked)},
                    {"ce_share", known_or_null(t.arrived > 0, ratio_of(t.marked, t.arrived))},
                    {"retransmission_share",
                     known_or_null(t.requester_packets > 0, ratio_of(t.retransmitted, t.requester_packets))},

@@ -50,6 +50,7 @@ struct Samples {
 
 void add(const build::Flow& flow, const FlowReport& f, TrafficReport& t, Samples& s) {
   ++t.flows;
+  t.measured += f.measured ? 1 : 0;
   t.delivered_bytes += f.delivered_bytes;
   t.packets += f.packets;
   t.lost += f.lost;

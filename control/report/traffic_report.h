@@ -33,6 +33,7 @@ struct TrafficReport {
   std::string pattern;
   std::string transport;
   std::uint64_t flows = 0;
+  std::uint64_t measured = 0;  // of these, where they end; without any, what receivers count is not known
   std::uint64_t with_end = 0;  // of these, and ...
   std::uint64_t complete = 0;
   std::uint64_t failed = 0;  // a QP in error, a PDC that failed

@@ -184,7 +184,10 @@ TEST(Figures, WhatNobodyMeasuredIsNothing) {
   EXPECT_GT(flow["packets"], 1000);
   for (const char* key : {"goodput_bps", "latency_ns", "delivered_bytes", "lost", "share", "arrival_bps", "ce_share"})
     EXPECT_TRUE(flow[key].is_null()) << key;
-  EXPECT_TRUE(nlohmann::json::parse(r.json())["traffic"][0]["latency_ns"].is_null());
+  const auto traffic = nlohmann::json::parse(r.json())["traffic"][0];
+  for (const char* key : {"latency_ns", "delivered_bytes", "lost", "marked", "goodput_total_bps", "goodput_bps"})
+    EXPECT_TRUE(traffic[key].is_null()) << key;
+  EXPECT_FALSE(nlohmann::json::parse(r.json())["summary"].contains("lost"));
 }
 
 // Asked to send, and nothing comes: that is a goodput of 0, and no latency.

@@ -137,7 +137,7 @@ constexpr Metric kMetrics[] = {
      kOverIterations, kByRanks, [](Totals t) { return spread_of(t.job_utilisation, &Spread::p50); }},
     {"lost", kCount, kLower, kOfAll,
      "packets with payload that were sent, did not arrive (not even trimmed) and are not in the fabric", kOverRun,
-     kByReceiver, [](Totals t) { return Value(t.lost); }},
+     kByReceiver, [](Totals t) { return t.received ? Value(t.lost) : std::nullopt; }},
     {"drops", kCount, kLower, kOfAll, "frames that devices dropped, for any reason; frames lost on links not included",
      kOverRun, kByDevices, [](Totals t) { return Value(t.drops); }},
     {"retransmitted", kCount, kLower, kOfAll, "packets retransmitted", kOverRun, kByTransports,
@@ -145,7 +145,7 @@ constexpr Metric kMetrics[] = {
     {"out_of_order", kCount, kLower, kOfAll,
      "RUD, ROD, selective repeat: packets taken while earlier ones were missing; RUDI, UUD and frames of the "
      "generator: packets behind a later one; go-back-N takes no such packet: gaps answered by a NAK",
-     kOverRun, kByReceiver, [](Totals t) { return Value(t.out_of_order); }},
+     kOverRun, kByReceiver, [](Totals t) { return t.received ? Value(t.out_of_order) : std::nullopt; }},
     {"trimmed", kCount, kLower, kOfAll, "frames that switches trimmed: forwarded without their payload", kOverRun,
      kBySwitches, [](Totals t) { return Value(t.trimmed); }},
     {"ecn_marked", kCount, kNeither, kOfAll, "frames that switches marked CE", kOverRun, kBySwitches,

@@ -34,6 +34,7 @@ RunTotals::RunTotals(const Report& r) : report(&r) {
 }
 
 void RunTotals::add_flows() {
+  received = report->flows.empty() || std::ranges::any_of(report->flows, &FlowReport::measured);
   GoodputSum sum;
   std::set<std::string> sinks;
   for (const FlowReport& f : report->flows) {

@@ -31,6 +31,8 @@ struct RunTotals {
   std::vector<double> collective_time, algbw, busbw, job_utilisation;
   double longest_iteration_ns = 0;
 
+  bool received = true;  // something counts what arrives: there are no flows, or one of them is measured
+
   // Packets of transports and generators, frames of ports.
   double lost = 0, retransmitted = 0, requester_packets = 0, out_of_order = 0, cnps = 0;
   double drops = 0, wire_bytes = 0, ecn_marked = 0, trimmed = 0, at_trimming_queues = 0;

@@ -40,7 +40,7 @@ Report sample() {
   in.name = "in";
   in.pattern = "incast";
   in.transport = "generator";
-  in.flows = in.with_end = 2;
+  in.flows = in.measured = in.with_end = 2;
   in.complete = 1;
   in.lost = 100;
   in.packets = 2000;
