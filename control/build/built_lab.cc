@@ -15,6 +15,7 @@
 #include "control/routing/graph.h"
 #include "control/routing/shortest_paths.h"
 #include "control/spec/addresses.h"
+#include "control/spec/port_class.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/value.h"
 #include "dataplane/base/hash.h"
@@ -278,6 +279,7 @@ class BuiltLab::Builder {
                    profile.receive.xon,
                    lossless_classes(qos),
                    classes_with_credits(qos)};
+      c.pfc = pfc_of(lab_, node, static_cast<int>(p) + 1, link_at(n, p).rate);
       config.nics.push_back(c);
       drivers.push_back(make_driver(node, p, c));
     }
@@ -409,6 +411,7 @@ class BuiltLab::Builder {
     c.gateway_v6 = node.loopback_v6;
     c.mtu = static_cast<std::uint32_t>(link.mtu);
     c.trust = trust_map(qos);
+    c.pfc = pfc_of(lab_, node, e.port.value + 1, link.rate);
     c.vlans.allow_all_tagged();
     if (const auto v = node.vlans.find(e.port.value + 1); v != node.vlans.end()) {
       c.vlans = VlanMembership(static_cast<std::uint16_t>(v->second.native));
@@ -417,7 +420,7 @@ class BuiltLab::Builder {
     }
     const std::optional<CreditConfig> credits = credits_at(lab_, link, {node.name, e.port.value + 1});
     for (std::size_t k = 0; k < kPriorities; ++k) {
-      const spec::TrafficClass& t = qos.classes[k];
+      const spec::TrafficClass t = spec::class_at(lab_, node, e.port.value + 1, link.rate, k);
       if (t.remap_to >= 0) c.remap.to[k] = static_cast<std::uint8_t>(t.remap_to);
       SwitchClassConfig& out = c.classes[k];
       out.scheduling = scheduling_of(t);

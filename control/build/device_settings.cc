@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "control/spec/port_class.h"
+
 namespace railyard::build {
 
 TrustMap trust_map(const spec::QosProfile& qos) {
@@ -31,6 +33,11 @@ PriorityMask classes_with_credits(const spec::QosProfile& qos) noexcept {
   for (std::uint8_t k = 0; k < kPriorities; ++k)
     if (has_credits(qos.classes[k])) classes = static_cast<PriorityMask>(classes | bit(Priority{k}));
   return classes;
+}
+
+PfcEnable pfc_of(const spec::Lab& lab, const spec::NodeSpec& node, int port, BitRate rate) {
+  const spec::PfcClasses classes = spec::pfc_at(lab, node, port, rate);
+  return {classes.rx, classes.tx};
 }
 
 Duration peer_response(const spec::Lab& lab, const spec::NodeSpec& peer, BitRate rate) {

@@ -7,6 +7,7 @@
 #include "control/spec/spec.h"
 #include "dataplane/device/classify.h"
 #include "dataplane/device/link_retry.h"
+#include "dataplane/device/pfc_enable.h"
 #include "dataplane/device/pause_response.h"
 #include "dataplane/device/scheduler.h"
 #include "dataplane/switch/switch_config.h"
@@ -21,6 +22,7 @@ PriorityMask lossless_classes(const spec::QosProfile& qos) noexcept;
 // Whether the sender has credits (CBFC), which it has of lossless classes only; and which classes have them.
 inline bool has_credits(const spec::TrafficClass& c) noexcept { return c.lossless && c.cbfc.has_value(); }
 PriorityMask classes_with_credits(const spec::QosProfile& qos) noexcept;
+PfcEnable pfc_of(const spec::Lab& lab, const spec::NodeSpec& node, int port, BitRate rate);
 // At a port of this rate.
 EcnConfig ecn_of(const spec::Ecn& e, BitRate rate) noexcept;
 PathConfig path_of(const spec::PathSpec& p) noexcept;

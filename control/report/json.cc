@@ -170,7 +170,7 @@ Json trunk(const TrunkReport& t) {
 
 bool touched(const ClassCounters& c) {
   return c.rx_packets + c.tx_packets + c.xoff_sent + c.xon_sent + c.xoff_received + c.xon_received +
-                 c.max_depth_octets >
+                 c.pfc_not_enabled + c.max_depth_octets >
              0 ||
          !drops(c.drops).empty();
 }
@@ -185,6 +185,7 @@ Json traffic_class(std::size_t priority, const ClassCounters& c, bool is_switch)
             {"xoff_sent", c.xoff_sent},
             {"pfc_received", c.xoff_received + c.xon_received},
             {"xoff_received", c.xoff_received},
+            {"pfc_not_enabled", c.pfc_not_enabled},
             {"paused_ns", nanoseconds(c.paused)},
             {"stalled_ns", nanoseconds(c.stalled)},
             {"depth_bytes", c.depth_octets},

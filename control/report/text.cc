@@ -187,6 +187,20 @@ void pause_lines(Out out, const Report& r) {
                    time_text(paused[kMostPorts].counters->paused));
 }
 
+// Pause requests for priorities for which PFC is not enabled: a setting differs at the two ends, or somebody's storm.
+void not_enabled_lines(Out out, const Report& r) {
+  const auto ignored = most(
+      r, [](const Place& p) { return p.counters->pfc_not_enabled > 0; },
+      [](const Place& p) { return p.counters->pfc_not_enabled; });
+  if (ignored.empty()) return;
+  fmt::format_to(out, "\nPFC requests ignored: PFC is not enabled for the class at the port that received them\n");
+  fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>10}\n", "port", "sent by", "class", "requests");
+  for (std::size_t i = 0; i < std::min(ignored.size(), kMostPorts); ++i)
+    fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>10}\n", ignored[i].name(), ignored[i].port->peer,
+                   ignored[i].priority, count_text(ignored[i].counters->pfc_not_enabled));
+  if (ignored.size() > kMostPorts) fmt::format_to(out, "  and {} more\n", ignored.size() - kMostPorts);
+}
+
 // The same where senders have credits in the place of being paused.
 void stall_lines(Out out, const Report& r) {
   const auto stalled = most(
@@ -466,6 +480,7 @@ std::string Report::text() const {
   queue_lines(out, *this);
   path_lines(out, *this);
   pause_lines(out, *this);
+  not_enabled_lines(out, *this);
   stall_lines(out, *this);
   tree_lines(out, *this);
   order_lines(out, *this);

@@ -127,8 +127,10 @@ void compare_lists(const std::string& section, const std::vector<T>& from, const
 
 bool is_live(const std::string& path) {
   static const std::regex kLive(
-      "qos\\.[^.]+\\.classes\\.[0-7]\\.(alpha|xoff|xon-offset|queue-alpha|queue-limit|strict|weight|path|path\\..+|"
-      "ecn|ecn\\..+)"
+      "qos\\.[^.]+\\.classes\\.[0-7]\\.(pfc|alpha|xoff|xon-offset|queue-alpha|queue-limit|strict|weight|path|path\\..+|"
+      "ecn|ecn\\..+|by-rate\\.[^.]+\\.(pfc|alpha|xoff|xon-offset))"
+      "|hosts\\.[^.]+\\.pfc"
+      "|nodes\\.[^.]+\\.ports\\.[0-9]+\\.(classes\\.[0-7]\\.)?(pfc|alpha|xoff|xon-offset)"
       "|switches\\.[^.]+\\.ecmp\\..+"
       "|links\\.[^.]+\\.rate"
       "|traffic\\.[^.]+\\.rate");

@@ -24,6 +24,7 @@ std::string json_schema() {
   define(definitions, ecn_keys());
   define(definitions, trim_keys());
   define(definitions, cbfc_keys());
+  define(definitions, class_override_keys());
   define(definitions, switch_keys());
   define(definitions, ecmp_keys());
   define(definitions, pfc_watchdog_keys());
@@ -42,6 +43,7 @@ std::string json_schema() {
   for (const Preset& preset : presets()) definitions.add(preset.name, preset.schema());
   define(definitions, switch_node_keys());
   define(definitions, vlan_keys());
+  define(definitions, port_keys());
   define(definitions, host_node_keys());
   define(definitions, nic_keys());
   define(definitions, agent_keys());

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 
 #include "dataplane/base/ids.h"
@@ -69,9 +70,25 @@ struct CbfcSpec {
   bool operator==(const CbfcSpec&) const = default;
 };
 
+// For which direction PFC is enabled (IEEE 802.1Q clause 36: per port and priority). kAuto: the next wider place
+// decides, and in the end whether the class is lossless.
+enum class PfcMode { kAuto, kOn, kOff, kRx, kTx };
+
+// What of a class is another at some ports: at those of one rate, or at one port. What is absent stays.
+struct ClassOverride {
+  PfcMode pfc = PfcMode::kAuto;
+  std::optional<int> alpha_exponent;
+  std::optional<Bytes> xoff;
+  std::optional<Bytes> xon_offset;
+  std::optional<Bytes> headroom;
+
+  bool operator==(const ClassOverride&) const = default;
+};
+
 // One traffic class, at every port of the switches that use the profile.
 struct TrafficClass {
   bool lossless = false;
+  PfcMode pfc = PfcMode::kAuto;   // auto: on where it is lossless
   std::optional<CbfcSpec> cbfc;   // lossless: the sender has credits in the place of being paused
   Bytes reserved{};               // guaranteed to the ingress priority group
   int alpha_exponent = 0;         // of the ingress group: 2^n; in a file "1/8", "2"
@@ -82,6 +99,7 @@ struct TrafficClass {
   int queue_alpha_exponent = 0;  // lossy: of the egress queue
   std::optional<Bytes> queue_limit;  // lossy: a fixed limit in the place of queue_alpha_exponent
   bool accept_loss = false;      // less headroom than computed is meant
+  std::map<BitRate, ClassOverride> by_rate;  // at ports whose link has the rate
   std::optional<Trim> trim;      // lossy
   Ecn ecn;
   bool strict = false;

@@ -178,6 +178,7 @@ struct HostProfile {
   Duration latency{600'000};
   std::optional<Duration> pause_response;
   int pause_quanta = 65535;
+  PfcMode pfc = PfcMode::kAuto;  // of the NICs, all classes; auto: what the QoS profile says of each class
   ReceiveSpec receive;
   RoceNicSpec roce;
   UetNicSpec uet;
@@ -205,6 +206,14 @@ struct VlanSpec {
   std::vector<int> tagged;  // these only, if not all_tagged
 
   bool operator==(const VlanSpec&) const = default;
+};
+
+// What is said of one port alone.
+struct PortSpec {
+  PfcMode pfc = PfcMode::kAuto;          // of all classes that `classes` does not mention
+  std::map<int, ClassOverride> classes;  // by number, 0..7
+
+  bool operator==(const PortSpec&) const = default;
 };
 
 // What carries a trunk over IP: the way between two daemons.
@@ -245,6 +254,7 @@ struct NodeSpec {
   std::vector<NicSpec> nics;      // hosts: 1..8, port i is nics[i - 1]
   std::optional<AgentSpec> agent;  // hosts
   std::map<int, VlanSpec> vlans;  // switches, by port number; absent: native 1, all others tagged
+  std::map<int, PortSpec> ports;  // switches and hosts, by port number
   TrunkSpec trunk;                // trunks: port 1 is its only one
   Place place;
 

@@ -107,6 +107,8 @@ std::string traffic_class(Seed seed, const char* profile, std::size_t c, const S
       text += Text{", trim: {{ keep: {}B, dscp: {}, class: {} }}", draw.between(96, 1000),
                    8 * shape.trimmed_to[c] + draw.between(0, 7), shape.trimmed_to[c]};
   }
+  Draw pfc(seed, fmt::format("swarm/pfc/{}/{}", profile, c));
+  if (pfc.percent(4) && !shape.cbfc[c]) text += Text{", pfc: {}", pfc.of({"on", "off", "rx", "tx"})};
   if (draw.percent(30)) text += fmt::format(", reserved: {}KB", draw.between(1, 20));
   if (draw.percent(70)) text += ", ecn: " + ecn(draw, lossless);
   if (shape.remapped == static_cast<int>(c)) text += fmt::format(", remap-to: {}", shape.remapped_to);

@@ -44,6 +44,8 @@ Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriv
     use_config(PortIndex{static_cast<std::uint16_t>(p)});
     nic.egress.schedule(config_.nics[p].scheduling, config_.nics[p].largest_frame());
     nic.receive = ReceiveBuffer(config_.nics[p].receive);
+    nic.receive.set_pfc(config_.nics[p].pfc.tx);
+    nic.egress.obey_pauses(Instant{}, config_.nics[p].pfc.rx);
     nic.endpoint = std::move(drivers[p].endpoint);
     nic.attachment = std::move(drivers[p].attachment);
     if (nic.endpoint == nullptr) nic.ready = {};  // nobody to ask
@@ -423,6 +425,17 @@ void Host::set_scheduling(PortIndex port, const std::array<ClassScheduling, kPri
   if (scheduling == config.scheduling) return;
   config.scheduling = scheduling;
   nics_[port.index()].egress.schedule(scheduling, config.largest_frame());
+}
+
+void Host::set_pfc(Instant now, PortIndex port, const PfcEnable& pfc) {
+  NicConfig& config = config_.nics[port.index()];
+  if (pfc == config.pfc) return;
+  config.pfc = pfc;
+  Nic& nic = nics_[port.index()];
+  nic.receive.set_pfc(pfc.tx);
+  nic.egress.obey_pauses(now, pfc.rx);
+  signal_pauses(now, port);
+  if (!nic.egress.busy()) starts_.add(now, port);
 }
 
 void Host::endpoint_changed(Instant now, PortIndex port) {

@@ -103,6 +103,7 @@ class Host final : public Device {
 
   // Changes, to be called from change_at(): they take effect at the instant at which they run.
   void set_scheduling(PortIndex port, const std::array<ClassScheduling, kPriorities>& scheduling);
+  void set_pfc(Instant now, PortIndex port, const PfcEnable& pfc);
   // What the endpoint said about being ready holds no longer: it is asked again.
   void endpoint_changed(Instant now, PortIndex port);
 

@@ -11,6 +11,7 @@
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 #include "dataplane/device/classify.h"
+#include "dataplane/device/pfc_enable.h"
 #include "dataplane/device/scheduler.h"
 #include "dataplane/nic/receive_buffer.h"
 #include "dataplane/packet/fec_table.h"
@@ -29,6 +30,7 @@ struct NicConfig {
   TrustMap trust;                                       // class of what arrives, for PFC towards the fabric
   std::array<ClassScheduling, kPriorities> scheduling;  // ETS
   ReceiveConfig receive;
+  PfcEnable pfc;
 
   // With tag and FCS, octets.
   std::uint32_t largest_frame() const noexcept {

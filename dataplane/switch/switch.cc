@@ -225,7 +225,8 @@ void Switch::pfc_wanted(Instant now, std::size_t group, bool xoff) {
     return;  // said again, if it still holds, when the storm is over
   const PortIndex port{static_cast<std::uint16_t>(group / kPriorities)};
   EgressPort& e = egress_[port.index()];
-  const bool say = e.want_pause(Priority{static_cast<std::uint8_t>(group % kPriorities)}, xoff);
+  const Priority priority{static_cast<std::uint8_t>(group % kPriorities)};
+  const bool say = e.want_pause(priority, xoff && (config_.ports[port.index()].pfc.tx & bit(priority)) != 0);
   if (say && !e.busy()) starts_.add(now, port);
 }
 

@@ -243,8 +243,8 @@ class Switch final : public Device {
   // The PFC watchdog (switch_watchdog.cc).
   void arm_watchdog(Instant now, PortIndex port, PriorityMask paused);
   void poll_watchdog(Instant now);
-  bool is_lossless(std::size_t queue) const noexcept {
-    return config_.ports[queue / kPriorities].classes[queue % kPriorities].buffer.lossless;
+  bool obeys_pauses(std::size_t queue) const noexcept {
+    return (config_.ports[queue / kPriorities].pfc.rx >> queue % kPriorities & 1) != 0;
   }
   void on_storm(Instant now, PortIndex port, Priority priority);
   void on_storm_over(Instant now, PortIndex port, Priority priority);
@@ -252,6 +252,7 @@ class Switch final : public Device {
   // Changes (switch_changes.cc).
   void apply_class(Instant now, PortIndex port, Priority priority, const SwitchClassConfig& to);
   void apply_headroom(Instant now, const SwitchSettings& settings);
+  void apply_pfc(Instant now, PortIndex port, const PfcEnable& to);
   void set_paths(const PathSelectorConfig& paths, bool had_loads);
   void settle_headroom(Instant now);
 

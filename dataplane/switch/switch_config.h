@@ -13,6 +13,7 @@
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 #include "dataplane/device/classify.h"
+#include "dataplane/device/pfc_enable.h"
 #include "dataplane/device/scheduler.h"
 #include "dataplane/packet/fec_table.h"
 #include "dataplane/switch/buffer_config.h"
@@ -53,6 +54,7 @@ struct SwitchPortConfig {
   VlanMembership vlans;
   TrustMap trust;
   ClassRemap remap;  // by class at ingress here
+  PfcEnable pfc;
   std::array<SwitchClassConfig, kPriorities> classes;
   NeighbourQuality quality;
 };

@@ -76,6 +76,7 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
       scheduling[c] = k.scheduling;
     }
     egress_[p].schedule(scheduling, f.largest_frame);
+    egress_[p].obey_pauses(Instant{}, port.pfc.rx);
   }
   for (std::uint8_t c = 0; c < kPriorities; ++c) groups_[ports() * kPriorities + c] = mmu_.make_group({});
   if (auto ok = mmu_.commit(); !ok) refuse(this->name(), "buffer: " + ok.error());

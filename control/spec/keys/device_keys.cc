@@ -195,6 +195,8 @@ const Table<HostProfile>& host_keys() {
        key("latency", &HostProfile::latency, duration({}, kMostLatency), kLatencyHelp).show(),
        key("pause-response", &HostProfile::pause_response, duration(Duration{1}, kMostLatency), kPauseResponseHelp),
        key("pause-quanta", &HostProfile::pause_quanta, integer(1, 65535), kPauseQuantaHelp).show(),
+       key("pfc", &HostProfile::pfc, pfc_form(),
+           "of its NICs, for all classes: off is a NIC without PFC; auto: as the QoS profile says of each class"),
        key("receive", &HostProfile::receive, map_of(receive_keys()), "how fast the host takes what arrives"),
        key("roce", &HostProfile::roce, map_of(roce_nic_keys()), "its NICs as RoCEv2 endpoints, for transport: roce"),
        key("uet", &HostProfile::uet, uet_nic_form(), "its NICs as Ultra Ethernet endpoints, for transport: uet"),

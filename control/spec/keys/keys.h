@@ -21,6 +21,9 @@ Form<PathSpec> path_form();
 const Table<Ecn>& ecn_keys();
 // qos.<name>.classes.<0..7>.trim
 const Table<Trim>& trim_keys();
+// qos.<name>.classes.<n>.by-rate.<rate>, nodes.<name>.ports.<n>.classes.<n>
+const Table<ClassOverride>& class_override_keys();
+Form<PfcMode> pfc_form();
 // qos.<name>.classes.<n>.cbfc
 const Table<CbfcSpec>& cbfc_keys();
 
@@ -64,6 +67,8 @@ const Table<TrunkUdp>& trunk_udp_keys();
 const Table<NicSpec>& nic_keys();
 const Table<AgentSpec>& agent_keys();
 const Table<VlanSpec>& vlan_keys();
+// nodes.<name>.ports.<n>
+const Table<PortSpec>& port_keys();
 // A path in a file is meant from the folder of that file, wherever the command runs; one in a --set from where it runs.
 Form<std::string> file_path(std::size_t longest);
 Form<Attachment> attachment_form();

@@ -152,9 +152,40 @@ Key<TrafficClass> lossless() {
       key("lossless", &TrafficClass::lossless, boolean(), "pause the sender (PFC, or cbfc) instead of dropping");
   made.same = [](const TrafficClass& a, const TrafficClass& b) {
     return a.lossless == b.lossless && a.headroom == b.headroom && a.accept_loss == b.accept_loss &&
-           a.xon_offset == b.xon_offset && a.cbfc == b.cbfc;
+           a.xon_offset == b.xon_offset && a.cbfc == b.cbfc && a.by_rate == b.by_rate;
   };
   return made;
+}
+
+// { 100Gbps: { xoff: 200KB }, 400Gbps: { xoff: 800KB } }
+Key<TrafficClass> by_rate() {
+  Tree schema = Tree::map({{"type", Tree::list({Tree::string("object"), Tree::string("null")})},
+                           {"additionalProperties", reference(class_override_keys().name())}});
+  return {"by-rate",
+          "thresholds and headroom at ports whose link has such a rate; other ports have those of the class",
+          [](const Tree& tree, TrafficClass& into) {
+            into.by_rate.clear();
+            for (const Tree::Entry& e : tree.as_map("a map by rate, such as { 400Gbps: { xoff: 800KB } }")) {
+              const Parsed<BitRate> rate = parse_rate(e.key);
+              if (!rate || rate->bps <= 0)
+                fail_at(e.place, tree.path, "rate: " + (rate ? "0 is no rate of a link" : rate.error()));
+              if (into.by_rate.contains(*rate)) fail_at(e.place, tree.path, fmt::format("rate {} is there twice", e.key));
+              class_override_keys().read(e.value, into.by_rate[*rate]);
+            }
+          },
+          [](const TrafficClass& c) {
+            if (c.by_rate.empty()) return Tree{};
+            Tree map = Tree::map();
+            for (const auto& [rate, over] : c.by_rate) map.add(format(rate), class_override_keys().write(over));
+            return map;
+          },
+          [](const TrafficClass& a, const TrafficClass& b) { return a.by_rate == b.by_rate; },
+          std::move(schema)};
+}
+
+void check_override(const Tree& map, const ClassOverride& over) {
+  if (over.xoff && over.alpha_exponent)
+    map.at_or_self("alpha").fail("no effect beside xoff, a fixed limit in its place; expected one of the two");
 }
 
 void check_class(const Tree& map, const TrafficClass& c) {
@@ -180,8 +211,12 @@ void check_class(const Tree& map, const TrafficClass& c) {
     if (c.headroom) refuse("headroom", kLossy);
     if (c.accept_loss) refuse("accept-loss", kLossy);
     if (c.cbfc) refuse("cbfc", kLossy);
+    for (const auto& [rate, over] : c.by_rate)
+      if (over.headroom || over.xon_offset) refuse("by-rate", kLossy);
     refuse("xon-offset", kLossy);
   }
+  if (c.lossless && c.cbfc && c.pfc != PfcMode::kAuto && c.pfc != PfcMode::kOff)
+    refuse("pfc", "beside cbfc: a sender with credits is never paused; expected one of the two");
   if (c.xoff) refuse("alpha", "has no effect beside xoff, a fixed limit in its place; expected one of the two");
   if (c.queue_limit)
     refuse("queue-alpha", "has no effect beside queue-limit, a fixed limit in its place; expected one of the two");
@@ -236,11 +271,36 @@ const Table<CbfcSpec>& cbfc_keys() {
   return table;
 }
 
+Form<PfcMode> pfc_form() {
+  return choice<PfcMode>({{"auto", PfcMode::kAuto},
+                          {"on", PfcMode::kOn},
+                          {"off", PfcMode::kOff},
+                          {"rx", PfcMode::kRx},
+                          {"tx", PfcMode::kTx}});
+}
+
+const Table<ClassOverride>& class_override_keys() {
+  static const Table<ClassOverride> table{
+      "class-override",
+      "What of a class is another at some ports; what is not mentioned is as in the QoS profile",
+      {key("pfc", &ClassOverride::pfc, pfc_form(), "PFC of the class there: on, off, rx (obeys only) or tx (sends only)"),
+       key("alpha", &ClassOverride::alpha_exponent, power_of_two(), "of the ingress group, in the place of xoff, too"),
+       key("xoff", &ClassOverride::xoff, size(Bytes{1}), "a fixed limit of the ingress group in the place of alpha"),
+       key("xon-offset", &ClassOverride::xon_offset, size(),
+           "lossless: XON when this far below the XOFF threshold"),
+       key("headroom", &ClassOverride::headroom, size(Bytes{1}), "lossless: holds what arrives after XOFF")},
+      check_override};
+  return table;
+}
+
 const Table<TrafficClass>& class_keys() {
   static const Table<TrafficClass> table{
       "class",
       "One traffic class, at every port of the switches that use the profile",
       {lossless(),
+       key("pfc", &TrafficClass::pfc, pfc_form(),
+           "PFC of the class: on, off, rx (obeys pauses only) or tx (sends them only); auto: on if it is lossless and "
+           "has no cbfc"),
        key("cbfc", &TrafficClass::cbfc, cbfc_form(),
            "lossless: credit-based flow control of Ultra Ethernet in the place of PFC, at both ends of a link; "
            "headroom "
@@ -250,6 +310,7 @@ const Table<TrafficClass>& class_keys() {
        key("xoff", &TrafficClass::xoff, size(Bytes{1}), "a fixed limit of the ingress group in the place of alpha"),
        key("headroom", &TrafficClass::headroom, either("auto", std::optional<Bytes>{}, maybe(size(Bytes{1}))),
            "lossless: holds what arrives after XOFF, per port; auto: computed from the link"),
+       by_rate(),
        key("accept-loss", &TrafficClass::accept_loss, boolean(), "lossless: less headroom than computed is meant"),
        key("reserved", &TrafficClass::reserved, size(), "buffer guaranteed to the ingress group, per port"),
        key("xon-offset", &TrafficClass::xon_offset, size(),

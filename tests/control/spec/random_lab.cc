@@ -328,6 +328,46 @@ void add_nodes_and_links(Chance& chance, Lab& lab) {
   }
 }
 
+PfcMode random_pfc(Chance& chance) {
+  return chance.of({PfcMode::kAuto, PfcMode::kOn, PfcMode::kOff, PfcMode::kRx, PfcMode::kTx});
+}
+
+// Of a class at some ports. XOFF is above all offsets that are drawn.
+ClassOverride random_override(Chance& chance, const TrafficClass& c, bool buffer) {
+  ClassOverride over;
+  if (!(c.lossless && c.cbfc)) over.pfc = random_pfc(chance);
+  if (!buffer) return over;
+  if (chance.one_in(2)) over.xoff = chance.bytes(2 * kMiB, 4 * kMiB);
+  if (!over.xoff && chance.one_in(2)) over.alpha_exponent = chance.integer(-8, 7);
+  if (!c.lossless) return over;
+  if (chance.one_in(2)) over.xon_offset = chance.bytes(0, kMiB);
+  if (chance.one_in(2)) over.headroom = chance.bytes(1, kMiB);
+  return over;
+}
+
+void draw_pfc(Chance& chance, Lab& lab) {
+  for (auto& [name, qos] : lab.qos)
+    for (TrafficClass& c : qos.classes) {
+      if (!(c.lossless && c.cbfc) && chance.one_in(3)) c.pfc = random_pfc(chance);
+      for (int n = chance.integer(-2, 2); n > 0; --n)
+        c.by_rate[BitRate{chance.bytes(1'000'000'000, 800'000'000'000).n}] = random_override(chance, c, true);
+    }
+  for (auto& [name, host] : lab.hosts) host.pfc = random_pfc(chance);
+  for (const LinkSpec& link : lab.links)
+    for (const PortName& end : {link.a, link.b}) {
+      if (!chance.one_in(4)) continue;
+      NodeSpec& node = *std::ranges::find(lab.nodes, end.node, &NodeSpec::name);
+      PortSpec& port = node.ports[end.port];
+      port.pfc = random_pfc(chance);
+      const int k = chance.integer(0, 7);
+      const bool is_switch = node.kind == NodeSpec::Kind::kSwitch;
+      const std::string& qos = is_switch ? lab.switches.at(node.profile).qos : lab.hosts.at(node.profile).qos;
+      if (chance.one_in(2))
+        port.classes[k] =
+            random_override(chance, lab.qos.at(qos).classes[static_cast<std::size_t>(k)], is_switch);
+    }
+}
+
 void set_random_roce(Chance& chance, TrafficSpec& t) {
   t.transport = TrafficSpec::Transport::kRoce;
   // Other NICs of these may be attached.
@@ -478,6 +518,7 @@ Lab random_lab(std::mt19937_64& random) {
   }
   agree_on_credits(chance, lab);
   add_nodes_and_links(chance, lab);
+  draw_pfc(chance, lab);
   for (int i = chance.integer(0, 4); i > 0; --i) lab.traffic.push_back(random_traffic(chance, "t" + std::to_string(i)));
   for (int i = chance.integer(0, 2); i > 0; --i)
     lab.collectives.push_back(random_collective(chance, "c" + std::to_string(i)));
