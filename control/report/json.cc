@@ -306,7 +306,7 @@ std::string Report::json() const {
   j["path_groups"] = Json::array();
   for (const PathGroupReport& g : path_groups) j["path_groups"].push_back(path_group(g));
   j["attachments"] = Json::array();
-  for (const AttachmentReport& a : attachments)
+  for (const AttachmentReport& a : attachments) {
     j["attachments"].push_back({{"node", a.node},
                                 {"nic", a.nic},
                                 {"device", a.device},
@@ -315,6 +315,10 @@ std::string Report::json() const {
                                 {"host_ring_full", a.host_ring_full},
                                 {"no_memory", a.no_memory},
                                 {"not_sent", a.not_sent}});
+    if (!a.is_capture) continue;
+    j["attachments"].back()["pfc_replayed"] = a.pfc_sent;
+    j["attachments"].back()["left_out"] = a.left_out;
+  }
   if (!trunks.empty()) {
     j["trunks"] = Json::array();
     for (const TrunkReport& t : trunks) j["trunks"].push_back(trunk(t));

@@ -187,6 +187,15 @@ void pause_lines(Out out, const Report& r) {
                    time_text(paused[kMostPorts].counters->paused));
 }
 
+// What of a capture acted as PFC, and what was left out: "3 of them PFC; left out: not_pfc 1, malformed 2".
+std::string capture_text(const AttachmentReport& a) {
+  std::string left_out;
+  for (const auto& [why, frames] : a.left_out)
+    left_out += fmt::format("{}{} {}", left_out.empty() ? "" : ", ", why, count_text(frames));
+  return fmt::format("{} PFC frames replayed; left out: {}", count_text(a.pfc_sent),
+                     left_out.empty() ? "none" : left_out);
+}
+
 // Pause requests for priorities for which PFC is not enabled: a setting differs at the two ends, or somebody's storm.
 void not_enabled_lines(Out out, const Report& r) {
   const auto ignored = most(
@@ -439,11 +448,15 @@ void engine_lines(Out out, const Report& r) {
         nanoseconds_text(e.lateness_ns->p50), nanoseconds_text(e.lateness_ns->p99),
         nanoseconds_text(e.lateness_ns->max), nanoseconds_text(static_cast<std::uint64_t>(e.slip_ns)),
         count_text(e.gaps));
-  for (const AttachmentReport& a : r.attachments)
-    fmt::format_to(
-        out, "Attached: {} NIC {} ({}): {} frames in, {} out; lost: host_ring_full {}, no_memory {}, not_sent {}\n",
-        a.node, a.nic, a.device, count_text(a.received), count_text(a.sent), count_text(a.host_ring_full),
-        count_text(a.no_memory), count_text(a.not_sent));
+  for (const AttachmentReport& a : r.attachments) {
+    fmt::format_to(out, "Attached: {} NIC {} ({}): {} frames in, {} out; ", a.node, a.nic, a.device,
+                   count_text(a.received), count_text(a.sent));
+    if (a.is_capture)
+      fmt::format_to(out, "{}\n", capture_text(a));
+    else
+      fmt::format_to(out, "lost: host_ring_full {}, no_memory {}, not_sent {}\n", count_text(a.host_ring_full),
+                     count_text(a.no_memory), count_text(a.not_sent));
+  }
   for (const TrunkReport& t : r.trunks)
     fmt::format_to(
         out,

@@ -22,6 +22,8 @@ std::string json_schema() {
   define(definitions, class_keys());
   define(definitions, path_keys());
   define(definitions, ecn_keys());
+  define(definitions, wred_keys());
+  define(definitions, drop_ramp_keys());
   define(definitions, trim_keys());
   define(definitions, cbfc_keys());
   define(definitions, class_override_keys());
@@ -37,6 +39,7 @@ std::string json_schema() {
   define(definitions, swift_keys());
   define(definitions, selective_repeat_keys());
   define(definitions, cnp_keys());
+  define(definitions, ack_keys());
   define(definitions, llr_keys());
   define(definitions, framing_keys());
   define(definitions, link_keys());

@@ -27,6 +27,25 @@ struct Ecn {
   bool operator==(const Ecn&) const = default;
 };
 
+// Early drops by the depth of a queue: none up to `min`, the probability at `max`, all above.
+struct WredRamp {
+  Bytes min{};
+  Bytes max{};
+  std::uint32_t probability_ppm = 100'000;
+
+  bool operator==(const WredRamp&) const = default;
+};
+
+// Early drops of a lossy class (dataplane/switch/wred.h).
+struct Wred {
+  std::optional<WredRamp> all;      // of every packet for which there is none of its own below
+  std::optional<WredRamp> ect;      // ECN-capable packets
+  std::optional<WredRamp> not_ect;  // others
+
+  bool any() const noexcept { return all || ect || not_ect; }
+  bool operator==(const Wred&) const = default;
+};
+
 // The usual rule of thumb: 4 KB and 16 KB per Gb/s, that is 32 and 128 microseconds of queue.
 constexpr Bytes automatic_kmin(BitRate rate) noexcept { return {rate.bps / 250'000}; }
 constexpr Bytes automatic_kmax(BitRate rate) noexcept { return {rate.bps / 62'500}; }
@@ -102,6 +121,7 @@ struct TrafficClass {
   std::map<BitRate, ClassOverride> by_rate;  // at ports whose link has the rate
   std::optional<Trim> trim;      // lossy
   Ecn ecn;
+  Wred drop;  // lossy
   bool strict = false;
   int weight = 1;  // DWRR, 1..1000
   PathSpec path;

@@ -174,10 +174,14 @@ struct ScaleUpSpec {
 };
 
 struct HostProfile {
+  static constexpr int kVlanAuto = -1;  // where the switch at the other end trusts PCP (frame_tags.h)
+  static constexpr int kVlanOff = -2;   // no frame of a built-in NIC has a tag
+
   Attachment attach;  // namespace or vm: what hosts are that do not say it themselves
   Duration latency{600'000};
   std::optional<Duration> pause_response;
   int pause_quanta = 65535;
+  int vlan = kVlanAuto;          // VID of what built-in NICs send, 0..4094; 0: priority-tagged
   PfcMode pfc = PfcMode::kAuto;  // of the NICs, all classes; auto: what the QoS profile says of each class
   ReceiveSpec receive;
   RoceNicSpec roce;
@@ -332,6 +336,8 @@ struct TrafficSpec {
   int dscp = 26;
   bool ect = true;
   std::optional<int> priority;   // class at the sending NIC; nothing: what its QoS profile makes of the DSCP
+  std::optional<int> vlan;       // VID of its frames, 0..4094; nothing: the host's
+  std::optional<int> pcp;        // PCP of its frames; nothing: by the class at the NIC
   std::uint32_t payload = 4096;  // generator: octets per frame, a multiple of 4
   std::optional<BitRate> rate;   // per flow, on the wire; nothing: greedy
   Bytes bytes{};                 // of payload per flow; 0: no end

@@ -77,6 +77,8 @@ std::set<std::string> features_of(const spec::Lab& lab, bool cycle) {
       if (c.path.global) out.insert("global load balancing");
       out.insert(c.lossless ? "lossless" : "lossy");
       if (c.pfc != spec::PfcMode::kAuto) out.insert("PFC not by class");
+      if (c.drop.any()) out.insert("WRED");
+      if (lab.qos.at(s.qos).trust == spec::Trust::kPcp) out.insert("trust: pcp");
       if (c.lossless && c.cbfc) out.insert("CBFC");
       if (c.trim) out.insert("trimming");
       if (c.remap_to >= 0) out.insert("class remap");

@@ -18,6 +18,14 @@ void Switch::set_ecn(PortIndex port, Priority priority, const EcnConfig& ecn) {
   use_ecn(port, priority);
 }
 
+void Switch::set_wred(PortIndex port, Priority priority, const WredConfig& wred) {
+  config_.ports[port.index()].classes[priority.index()].wred = wred;
+  if (wred.any() && drop_laws_.empty()) drop_laws_.resize(queues_.size());
+  Queue& queue = queues_[index(port, priority)];
+  queue.stops = static_cast<std::uint8_t>((queue.stops & ~unsigned{Queue::kWred}) | (wred.any() ? Queue::kWred : 0));
+  if (!drop_laws_.empty()) drop_laws_[index(port, priority)] = DropLaw(wred, mmu_.cell());
+}
+
 void Switch::set_routes(std::shared_ptr<const FecTable> fecs, std::span<const Route> routes) {
   config_.fecs = std::move(fecs);
   config_.routes.assign(routes.begin(), routes.end());

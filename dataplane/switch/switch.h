@@ -67,6 +67,7 @@ class Switch final : public Device {
 
   // Changes, to be called from change_at(): they take effect at the instant at which they run.
   void set_ecn(PortIndex port, Priority priority, const EcnConfig& ecn);
+  void set_wred(PortIndex port, Priority priority, const WredConfig& wred);
   // All at once; what is as it was is left alone. A class whose limits have changed says XOFF or XON at once if it is
   // on the other side of them now.
   void apply(Instant now, const SwitchSettings& settings);
@@ -159,7 +160,7 @@ class Switch final : public Device {
     Counter marked;
     bool mark_at_dequeue = false;
     // What admit() must look at before it asks for memory; mostly nothing.
-    enum Stop : std::uint8_t { kDropNotEct = 1, kStorm = 2 };
+    enum Stop : std::uint8_t { kDropNotEct = 1, kStorm = 2, kWred = 4 };
     std::uint8_t stops = 0;
   };
   static_assert(sizeof(Queue) == 64);
@@ -339,6 +340,8 @@ class Switch final : public Device {
   std::vector<Counter> misclassified_;  // by port: frames that a fault has put into a class not theirs
   Counter generated_;
   Counter consumed_;
+
+  std::vector<DropLaw> drop_laws_;  // by port and class; empty: no queue has early drops of its own
 
   // Of each queue, what few frames touch.
   struct QueueHistory {

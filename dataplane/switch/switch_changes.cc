@@ -90,6 +90,7 @@ void Switch::apply_class(Instant now, PortIndex port, Priority priority, const S
                   "what a class is and what is reserved for it do not change");
   config.scheduling = to.scheduling;
   if (to.ecn != config.ecn) set_ecn(port, priority, to.ecn);
+  if (to.wred != config.wred) set_wred(port, priority, to.wred);
   ClassBuffer limits = to.buffer;
   limits.headroom = config.buffer.headroom;
   if (limits == config.buffer) return;

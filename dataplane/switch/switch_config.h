@@ -24,6 +24,7 @@
 #include "dataplane/switch/pfc_watchdog.h"
 #include "dataplane/switch/trim.h"
 #include "dataplane/switch/vlan.h"
+#include "dataplane/switch/wred.h"
 #include "dataplane/wire/address.h"
 #include "dataplane/wire/mac_address.h"
 
@@ -36,6 +37,7 @@ struct SwitchClassConfig {
   ClassBuffer buffer;
   std::optional<TrimConfig> trim;  // lossy: what happens to a frame that there is no room for; nothing: dropped
   EcnConfig ecn;
+  WredConfig wred{};  // lossy
   ClassScheduling scheduling;
 };
 
@@ -54,7 +56,7 @@ struct SwitchPortConfig {
   VlanMembership vlans;
   TrustMap trust;
   ClassRemap remap;  // by class at ingress here
-  PfcEnable pfc;
+  PfcEnable pfc{};
   std::array<SwitchClassConfig, kPriorities> classes;
   NeighbourQuality quality;
 };

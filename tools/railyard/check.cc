@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "control/build/built_lab.h"
+#include "control/build/tag_notes.h"
 #include "control/build/uet_notes.h"
 #include "control/picture/words.h"
 #include "control/report/units.h"
@@ -218,7 +219,9 @@ void add_check(CLI::App& app, int&) {
     print_buffers(lab);
     print_memory(lab);
     print_trunks(lab.spec());
+    for (const std::string& line : build::tag_lines(lab.spec())) fmt::print("802.1Q tags: {}\n", line);
     print_faults(lab.spec());
+    for (const std::string& warning : build::tag_warnings(lab.spec())) fmt::print("warning: {}\n", warning);
     for (const std::string& note : build::uet_notes(lab)) fmt::print("note: {}\n", note);
     fmt::print("ok\n");
   });

@@ -37,7 +37,10 @@ std::string nic_named(const std::string& text) { return text.find(':') == std::s
 void print_result(const json& r) {
   const auto not_sendable = r["not_sendable"].get<std::uint64_t>();
   fmt::print(stderr, "railyard: {}: {} frames sent{}\n", r["at"].get<std::string>(), r["sent"].get<std::uint64_t>(),
-             not_sendable == 0 ? "" : fmt::format("; {} of the file are none that a NIC would send", not_sendable));
+             not_sendable == 0
+                 ? ""
+                 : fmt::format("; {} frames of the file were left out ({} of them MAC control other than PFC)",
+                               not_sendable, r["not_pfc"].get<std::uint64_t>()));
 }
 
 int stop(const ReplayOptions& o) {

@@ -163,9 +163,6 @@ class LinkCheck {
       if (buffer && node.kind == NodeSpec::Kind::kHost)
         at.fail("thresholds are for switches; a NIC has those of its host profile (receive)");
       const TrafficClass c = class_at(lab_, node, port, used->second->rate, static_cast<std::size_t>(k));
-      if ((over.headroom || over.xon_offset) && !c.lossless)
-        at.fail(fmt::format("class {} is not lossless in QoS profile {}: it has neither headroom nor XON", k,
-                            lab_.switches.at(node.profile).qos));
       if (c.lossless && c.cbfc && over.pfc != PfcMode::kAuto && over.pfc != PfcMode::kOff)
         at.at_or_self("pfc").fail("class has cbfc: a sender with credits is never paused; expected one of the two");
     }

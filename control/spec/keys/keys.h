@@ -19,6 +19,9 @@ const Table<PathSpec>& path_keys();
 Form<PathSpec> path_form();
 // qos.<name>.classes.<0..7>.ecn
 const Table<Ecn>& ecn_keys();
+// qos.<name>.classes.<0..7>.drop, and what it has for ECN-capable packets and others
+const Table<Wred>& wred_keys();
+const Table<WredRamp>& drop_ramp_keys();
 // qos.<name>.classes.<0..7>.trim
 const Table<Trim>& trim_keys();
 // qos.<name>.classes.<n>.by-rate.<rate>, nodes.<name>.ports.<n>.classes.<n>
@@ -40,6 +43,7 @@ const Table<DcqcnSpec>& dcqcn_keys();
 const Table<SwiftSpec>& swift_keys();
 const Table<SelectiveRepeatSpec>& selective_repeat_keys();
 const Table<CnpSpec>& cnp_keys();
+const Table<AckSpec>& ack_keys();
 // hosts.<name>.uet
 const Table<UetNicSpec>& uet_nic_keys();
 Form<UetNicSpec> uet_nic_form();

@@ -106,6 +106,16 @@ TrafficClass random_class(Chance& chance) {
   }
   c.queue_reserved = chance.bytes(0, kMiB);
   c.ecn = random_ecn(chance, c.lossless);
+  if (!c.lossless && chance.one_in(3)) {
+    const auto ramp = [&] {
+      const Bytes min = chance.bytes(0, kMiB);
+      return WredRamp{min, min + chance.bytes(0, kMiB), static_cast<std::uint32_t>(chance.number(0, 1'000'000))};
+    };
+    c.drop.all = ramp();
+    if (chance.one_in(2)) c.drop.all.reset();
+    if (!c.drop.all || chance.one_in(3)) c.drop.ect = ramp();
+    if (chance.one_in(3)) c.drop.not_ect = ramp();
+  }
   c.strict = chance.one_in(4);
   if (!c.strict) c.weight = chance.integer(1, 1000);
   c.path = random_path(chance);
@@ -208,6 +218,10 @@ RoceNicSpec random_roce(Chance& chance) {
   r.cnp.scope = chance.of({CnpSpec::Scope::kQp, CnpSpec::Scope::kDestinationIp, CnpSpec::Scope::kPort});
   r.cnp.dscp = chance.integer(0, 63);
   if (chance.one_in(2)) r.cnp.priority = chance.integer(0, 7);
+  if (chance.one_in(3)) {
+    r.ack.dscp = chance.integer(0, 63);
+    if (chance.one_in(2)) r.ack.priority = chance.integer(0, 7);
+  }
   r.ack_timeout = chance.integer(0, 31);
   r.retry_count = chance.integer(0, 7);
   r.rnr_retry = chance.integer(0, 7);
@@ -228,6 +242,7 @@ HostProfile random_host(Chance& chance) {
   h.receive.xoff = chance.bytes(1000, kMiB);
   h.receive.xon = chance.bytes(0, 999);
   h.roce = random_roce(chance);
+  h.vlan = chance.of({HostProfile::kVlanAuto, HostProfile::kVlanOff, 0, chance.integer(1, 4094)});
   if (chance.one_in(2))
     h.scale_up = ScaleUpSpec{BitRate{1'000'000'000 * std::int64_t{chance.integer(1, 9000)}},
                              chance.time(1000, kMillisecond)};
@@ -374,7 +389,9 @@ void set_random_roce(Chance& chance, TrafficSpec& t) {
   if (t.to == std::vector<std::string>{"h1", "h2"}) t.to = {"h1:1", "h2:1"};
   t.roce.operation = chance.of({RoceOperation::kWrite, RoceOperation::kSend, RoceOperation::kRead});
   t.roce.message = static_cast<std::uint32_t>(chance.bytes(1, kMiB).n);
-  t.roce.path_mtu = chance.of({256, 512, 1024});
+  t.roce.path_mtu = chance.of({256, 512, 1000, 1024});
+  if (chance.one_in(4)) t.vlan = chance.integer(0, 4094);
+  if (chance.one_in(4)) t.pcp = chance.integer(0, 7);
   if (chance.one_in(2)) t.roce.outstanding = 1;
   if (t.roce.operation != RoceOperation::kRead && chance.one_in(4)) t.roce.qp_type = RoceQpType::kUc;
   if (t.roce.operation != RoceOperation::kSend) return;
