@@ -39,7 +39,7 @@ const std::map<std::string, Rooms>& allowed() {
       {"transports/uet", {"transports/base", "transports/collectives", "dataplane/base", "dataplane/wire"}},
 
       // Reading and checking a fabric file needs no packets, and so no DPDK.
-      {"control/spec", {"dataplane/base", "dataplane/wire"}},
+      {"control/spec", {"transports/base", "transports/roce", "dataplane/base", "dataplane/wire"}},
       {"control/workload", {"control/spec", "transports/base", "dataplane/base"}},
       {"control/routing", {"control/spec", "dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/switch"}},
       {"control/build",
