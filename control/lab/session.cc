@@ -13,6 +13,7 @@
 
 #include "control/lab/pci_address.h"
 #include "control/lab/version.h"
+#include "control/report/judge.h"
 #include "control/spec/addresses.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/value.h"
@@ -335,6 +336,18 @@ void Session::watch_pauses() {
   });
 }
 
+// Counters at the end of the warm-up, if anything goes on then.
+void Session::watch_warm_up() {
+  constexpr Duration kUsual{1'000'000'000};
+  const spec::RunSpec& run = lab_->spec().run;
+  const Duration warm_up = run.budgets.warm_up.value_or(run.duration ? *run.duration / 10 : kUsual);
+  constexpr Duration kNeverAgain{std::int64_t{1} << 60};
+  looks_.add(&warm_, Instant{} + std::max(warm_up, Duration{1}), kNeverAgain, [this](Instant) {
+    if (!warm_.empty() || engine_->next() == Instant::never()) return;
+    for (const auto& d : lab_->fabric().devices()) warm_.push_back(d->counters());
+  });
+}
+
 // As fine as a round trip is short; under the wall clock so that looking costs the lab nothing to speak of.
 void Session::watch_transients() {
   if (!options_.transients) return;
@@ -384,6 +397,7 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
   }
   if (options_.ready) options_.ready();
   watch_pauses();
+  watch_warm_up();
   watch_transients();
   cpu_began_ = cpu_seconds();
   wall_began_ = wall_seconds();
@@ -422,7 +436,7 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
 
 report::Report Session::counted(const report::Snapshot& loaded) {
   const spec::RunSpec& run = lab_->spec().run;
-  report::Report r = report::collect(*lab_, loaded);
+  report::Report r = report::collect(*lab_, loaded, warm_);
   r.run = {options_.spec_file,
            lab_->spec().name,
            run.seed.value,
@@ -437,6 +451,7 @@ report::Report Session::counted(const report::Snapshot& loaded) {
            lab_->spec().diagnosis};
   r.deadlocks = deadlocks_.seen();
   r.pause_trees = pause_trees_;
+  r.watched_for_deadlocks = run.deadlock > Duration{};
   r.engine.windows = engine_->windows();
   r.engine.window_ps = engine_->window().ps;
   r.engine.cpu_seconds = cpu_seconds() - cpu_began_;
@@ -456,6 +471,7 @@ report::Report Session::counted(const report::Snapshot& loaded) {
                         t.end->trunk_counters(), report::Percentiles::of(t.end->lateness())});
   r.faults = faults_->status(engine_->reached());
   if (transients_) r.transients = report::transients(*transients_, r.flows);
+  report::judge(r, lab_->spec());
   return r;
 }
 

@@ -5,42 +5,14 @@
 #include <fmt/format.h>
 
 #include "control/report/flow_report.h"
+#include "control/report/lossless.h"
 #include "control/report/report.h"
+#include "control/report/steady_pauses.h"
 #include "control/routing/path_times.h"
 #include "dataplane/packet/packet.h"
 
 namespace railyard::report {
 namespace {
-
-bool is_for_room(DropReason reason) {
-  switch (reason) {
-    case DropReason::kIngressFull:
-    case DropReason::kHeadroomFull:
-    case DropReason::kEgressFull:
-    case DropReason::kWred:
-    case DropReason::kTrimQueueFull:
-    case DropReason::kNicReceiveFull:
-      return true;
-    default:
-      return false;
-  }
-}
-
-std::optional<LosslessDrops> lossless_drops(const spec::Lab& lab, const std::vector<PortReport>& ports) {
-  std::optional<LosslessDrops> sum;
-  for (const PortReport& p : ports) {
-    if (!p.is_switch) continue;
-    const spec::QosProfile& qos = lab.qos.at(lab.switches.at(lab.find(p.node)->profile).qos);
-    for (std::size_t k = 0; k < kPriorities; ++k) {
-      if (!qos.classes[k].lossless) continue;
-      if (!sum) sum.emplace();
-      for (std::size_t reason = 0; reason < kDropReasons; ++reason)
-        (is_for_room(static_cast<DropReason>(reason)) ? sum->for_room : sum->otherwise) +=
-            p.counters.classes[k].drops[reason];
-    }
-  }
-  return sum;
-}
 
 LabReport lab_report(const build::BuiltLab& lab) {
   LabReport r;
@@ -67,7 +39,7 @@ double utilisation(const PortCounters& c, std::int64_t rate_bps, Framing framing
 
 }  // namespace
 
-Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
+Report collect(build::BuiltLab& lab, const Snapshot& loaded, const Snapshot& warm) {
   Report r;
   std::unordered_map<std::uint64_t, std::uint64_t> in_flight;  // by flow
   lab.fabric().for_each_packet([&](const Packet& p) { ++in_flight[p.stream]; });
@@ -118,7 +90,8 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
     }
   }
   r.link_tiers = link_tiers(lab, r.ports);
-  r.lossless_drops = lossless_drops(lab.spec(), r.ports);
+  r.lossless_drops = lossless_drops(lab, r.ports);
+  r.steady_pauses = steady_pauses(warm, loaded.empty() ? devices : loaded);
   r.audit = audit(lab, devices);
   return r;
 }

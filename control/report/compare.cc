@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "control/spec/input_error.h"
+
 namespace railyard::report {
 
 using ReportJson = nlohmann::ordered_json;
@@ -77,7 +79,7 @@ ReportJson read_report(const std::filesystem::path& path) {
   errno = 0;
   std::ifstream in(file, std::ios::binary);
   if (!in)
-    throw std::runtime_error(
+    throw InputError(
         fmt::format("{}: cannot be read: {}; expected a report.json, or a directory that `railyard "
                     "run --report` wrote",
                     file.string(), std::strerror(errno != 0 ? errno : EIO)));
@@ -85,14 +87,14 @@ ReportJson read_report(const std::filesystem::path& path) {
   text << in.rdbuf();
   ReportJson report = ReportJson::parse(text.str(), nullptr, false);
   if (report.is_discarded())
-    throw std::runtime_error(fmt::format("{}: is not JSON, or not all of it; expected a report.json", file.string()));
+    throw InputError(fmt::format("{}: is not JSON, or not all of it; expected a report.json", file.string()));
   if (!report.is_object() || !report.contains("run") || !report["run"].is_object() || !report.contains("flows"))
-    throw std::runtime_error(
+    throw InputError(
         fmt::format("{}: is JSON, but no report; expected what `railyard run --report` or --json "
                     "writes",
                     file.string()));
   if (!report.contains("summary") || !report["summary"].is_object())
-    throw std::runtime_error(
+    throw InputError(
         fmt::format("{}: a report without 'summary', of a version before there was one; run it again", file.string()));
   return report;
 }

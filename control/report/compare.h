@@ -37,8 +37,8 @@ struct Comparison {
   std::string text() const;
 };
 
-// `path`: a report.json, or a directory with one. Throws std::runtime_error naming the file: it cannot be read, is no
-// JSON, is no report.
+// `path`: a report.json, or a directory with one. Throws InputError naming the file: it cannot be read, is no JSON, is
+// no report.
 nlohmann::ordered_json read_report(const std::filesystem::path& path);
 
 Comparison compare(const nlohmann::ordered_json& a, const nlohmann::ordered_json& b, std::string name_a,

@@ -84,6 +84,9 @@ const std::map<std::string_view, FigureKind>& kinds() {
        {kRatio, kLower, false, "octets of the most loaded of equal links against their mean: 1 is even"}},
       {"jain_link",
        {kRatio, kHigher, false, "Jain's index of the octets of equal links, where it was least: 1 is even"}},
+      {"failed_flows", {kCount, kLower, false, "flows with a QP or PDC in error"}},
+      {"deadlocks", {kCount, kLower, false, "PFC deadlocks, resolved ones included"}},
+      {"failed_verdicts", {kCount, kLower, false, "verdicts that failed"}},
       {"packet_hops", {kCount, kNeither, false, "frames that left switches"}},
       {"cpu_seconds", {kSeconds, kNeither, false, "of the machine that ran it"}}};
   return all;

@@ -73,7 +73,8 @@ Json flow_json(const FlowReport& f, const Budgets& budgets) {
   j["share"] = f.share() ? Json(*f.share()) : Json(nullptr);
   j["ideal_ns"] = f.ideal_ns ? Json(*f.ideal_ns) : Json(nullptr);
   j["slowdown"] = f.slowdown() ? Json(*f.slowdown()) : Json(nullptr);
-  j["within_budget"] = f.latency_ns.max > 0 ? Json(is_within(budgets, f.latency_ns)) : Json(nullptr);
+  const std::optional<bool> within = f.latency_ns.max > 0 ? is_within(budgets, f.latency_ns) : std::nullopt;
+  j["within_budget"] = within ? Json(*within) : Json(nullptr);
   j["transport"] = f.transport();
   if (f.roce) j["roce"] = roce_json(*f.roce);
   if (f.uet) j["uet"] = uet_json(*f.uet);

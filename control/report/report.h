@@ -11,6 +11,7 @@
 #include "control/fault/faults.h"
 #include "control/report/audit.h"
 #include "control/report/collective_report.h"
+#include "control/report/expectation.h"
 #include "control/report/link_tiers.h"
 #include "control/report/path_groups.h"
 #include "control/report/percentiles.h"
@@ -38,7 +39,7 @@ struct RunInfo {
   std::string scale = "1";
   std::string command = {};     // as typed, for a shell
   std::string lab_digest = {};  // of the expanded lab without seed and workers: equal in runs of the same lab
-  spec::DiagnosisSpec diagnosis = {};  // of a file that shows a failure; empty: of none, or it is healed
+  spec::DiagnosisSpec diagnosis = {};  // of a failure whose signature the counters have; empty: of none
 };
 
 // Of what the lab is made.
@@ -178,10 +179,33 @@ struct TrunkReport {
   Percentiles lateness_ns;  // of frames from the far end, against the link as modelled
 };
 
-// Frames that lossless classes of switches have dropped.
+// What lossless classes have lost (control/report/lossless.h).
 struct LosslessDrops {
-  std::uint64_t for_room = 0;   // for want of buffer: what PFC and headroom are to prevent
-  std::uint64_t otherwise = 0;  // links that were down, frames too long, no route, ...
+  struct Place {
+    std::string port;  // "leaf1:3"
+    std::size_t priority = 0;
+    DropReason reason = DropReason::kIngressFull;
+    std::uint64_t frames = 0;
+  };
+  std::uint64_t rdma = 0;       // frames of RDMA flows, in a class that is lossless anywhere on their path
+  std::uint64_t for_room = 0;   // other frames of classes that are lossless where they were dropped: for want of buffer
+  std::uint64_t otherwise = 0;  // ... and for other reasons
+  // Frames of any kind that outages and damage took: links down, crashed switches, loss faults, wrong FCS or ICRC.
+  std::uint64_t to_faults = 0;
+  std::vector<Place> places;  // of `rdma` and `for_room`, the most frames first
+  bool any_lossless = false;  // a class of a switch is lossless
+  std::string lossy_roce;     // where RoCE enters a path that is lossy everywhere: "class 3 at leaf1"; empty: nowhere
+  std::uint64_t dropped_lossy = 0;  // frames of RDMA flows whose path is lossy everywhere
+};
+
+// PFC in the steady state: from the end of the warm-up (run.budgets.warm-up) to the end of traffic.
+struct SteadyPauses {
+  std::int64_t from_ns = 0;
+  std::int64_t to_ns = 0;
+  double share = 0;            // of that time, of the class of a port that was paused longest
+  std::string share_at;        // "leaf1:3 class 3"; empty: none was paused
+  double xoff_per_second = 0;  // of the class of a port that sent most
+  std::string xoff_at;
 };
 
 struct Report {
@@ -194,7 +218,9 @@ struct Report {
   Percentiles latency_ns;  // of all packets of all flows
   std::vector<LinkTier> link_tiers;
   std::uint64_t peak_buffer_bytes = 0;          // of the shared buffer of one switch, the most in use at any time
-  std::optional<LosslessDrops> lossless_drops;  // nothing: no class is lossless
+  std::optional<LosslessDrops> lossless_drops;  // nothing: no class is lossless, and there is no RDMA traffic
+  std::optional<SteadyPauses> steady_pauses;    // nothing: the run did not get there
+  bool watched_for_deadlocks = false;
   std::vector<CollectiveReport> collectives;
   std::vector<UetNicReport> uet_nics;
   std::vector<ServiceNicReport> service_nics;
@@ -211,6 +237,8 @@ struct Report {
   std::optional<telemetry::IntReport> in_band;
   std::optional<std::uint64_t> trace_digest;
   std::optional<Transients> transients;  // of a run that was watched for them
+  std::vector<Expectation> expectations;  // of the file and the command line, in this order
+  std::vector<Expectation> evidence;      // of run.diagnosis: the conditions of its signature
 
   // What is as it should be, and what is not; made of the rest.
   std::vector<Verdict> verdicts() const;
@@ -224,7 +252,7 @@ struct Report {
 using Snapshot = std::vector<DeviceCounters>;
 
 // Flows, collectives, ports, audit and packet_hops of a lab that rests. `loaded`: its counters when traffic ended, for
-// utilisation; empty: then it has not ended.
-Report collect(build::BuiltLab& lab, const Snapshot& loaded);
+// utilisation; empty: then it has not ended. `warm`: its counters at the end of the warm-up; empty: it did not get there.
+Report collect(build::BuiltLab& lab, const Snapshot& loaded, const Snapshot& warm = {});
 
 }  // namespace railyard::report

@@ -236,6 +236,13 @@ std::vector<Figure> summary(const Report& r) {
     out.push_back({"max_over_mean", imbalance});
     out.push_back({"jain_link", least_even});
   }
+  double failed_flows = 0;
+  for (const TrafficReport& t : r.traffic) failed_flows += static_cast<double>(t.failed);
+  out.push_back({"failed_flows", failed_flows});
+  if (r.watched_for_deadlocks) out.push_back({"deadlocks", static_cast<double>(r.deadlocks.size())});
+  const std::vector<Verdict> verdicts = r.verdicts();
+  out.push_back(
+      {"failed_verdicts", static_cast<double>(std::ranges::count(verdicts, Verdict::Answer::kFail, &Verdict::answer))});
   out.push_back({"packet_hops", static_cast<double>(r.engine.packet_hops)});
   out.push_back({"cpu_seconds", r.engine.cpu_seconds});
   return out;

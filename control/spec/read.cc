@@ -172,6 +172,8 @@ Lab read_lab(const Tree& document) {
   draft.lab.description = draft.sections.description;
   if (draft.sections.run != nullptr) run_keys().read(*draft.sections.run, draft.lab.run);
   if (draft.sections.compare != nullptr) compare_keys().read(*draft.sections.compare, draft.lab.compare);
+  if (draft.sections.expect != nullptr && draft.sections.expect->kind != Tree::Kind::kNothing)
+    draft.lab.expect = one_or_list_of(condition_form()).read(*draft.sections.expect);
   if (draft.sections.diagnosis != nullptr) diagnosis_keys().read(*draft.sections.diagnosis, draft.lab.diagnosis);
   read_profiles(draft);
 

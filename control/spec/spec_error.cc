@@ -23,7 +23,7 @@ std::string printable(const std::string& text) {
 }  // namespace
 
 SpecError::SpecError(Place place, std::string message)
-    : std::runtime_error(printable(place.file.empty() ? message : to_string(place) + ": " + message)),
+    : InputError(printable(place.file.empty() ? message : to_string(place) + ": " + message)),
       place_(std::move(place)),
       message_(printable(message)) {}
 

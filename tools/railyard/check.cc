@@ -11,6 +11,7 @@
 #include "control/build/built_lab.h"
 #include "control/build/uet_notes.h"
 #include "control/picture/words.h"
+#include "control/report/judge.h"
 #include "control/report/units.h"
 #include "control/spec/fault_place.h"
 #include "control/spec/load.h"
@@ -209,7 +210,9 @@ void add_check(CLI::App& app, int&) {
       "notes on settings that keep UET from what it could do.\n"
       "Example: railyard check topologies/incast-8to1.yaml");
   command->callback([=] {
-    build::BuiltLab lab(spec::load(*file, *sets), build::Outputs::kLeaveAlone);
+    spec::Lab loaded = spec::load(*file, *sets);
+    report::check_conditions(loaded, sets->empty());
+    build::BuiltLab lab(std::move(loaded), build::Outputs::kLeaveAlone);
     print_size(lab);
     print_window(lab);
     print_headroom(lab);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "control/lab/session.h"
-#include "control/spec/spec_error.h"
+#include "control/spec/input_error.h"
 #include "control/spec/suggest.h"
 #include "control/spec/warning.h"
 #include "tools/railyard/commands.h"
@@ -42,10 +42,8 @@ int main(int argc, char** argv) {
       "  railyard run LAB.yaml --set run.duration=5ms --seed 7 --json\n"
       "  railyard up LAB.yaml                            a lab that stays, live; status, exec, link, down\n"
       "\n"
-      "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 something is wrong in the fabric file, 4 the books do "
-      "not balance, 5 a collective did not complete or its data are wrong, or a flow's QP or PDC has failed in a lab "
-      "that is not there to show it (one without diagnosis).\n"
-      "`railyard COMMAND --help` explains a command.");
+      "Exit codes of every command:\n" +
+      exit_code_lines() + "\n`railyard COMMAND --help` explains a command.");
   railyard::spec::on_warning([](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); });
   int exit_code = kOk;
   add_check(app, exit_code);
@@ -81,6 +79,9 @@ int main(int argc, char** argv) {
   add_port(app, exit_code);
   add_schema(app, exit_code);
   add_version(app, exit_code);
+  for (CLI::App* command : app.get_subcommands({}))
+    command->footer(command->get_footer() + (command->get_footer().empty() ? "" : "\n\n") + "Exit codes: " +
+                    exit_code_summary() + " (`railyard --help` explains them)");
   try {
     app.parse(argc, argv);
   } catch (const CLI::RequiredError& error) {
@@ -88,9 +89,9 @@ int main(int argc, char** argv) {
     return unknown_command(app, argv[1]);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kOk : kUsage;
-  } catch (const railyard::spec::SpecError& error) {
+  } catch (const railyard::InputError& error) {
     std::fprintf(stderr, "railyard: %s\n", error.what());
-    return kSpec;
+    return kInput;
   } catch (const railyard::lab::CaptureError& error) {
     std::fprintf(stderr, "railyard: --capture: %s\n", error.what());
     return kUsage;

@@ -12,6 +12,7 @@
 #include "control/api/message.h"
 #include "control/spec/value.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/input_file.h"
 #include "tools/railyard/live.h"
 
 namespace railyard::tools {
@@ -55,6 +56,7 @@ int stop(const ReplayOptions& o) {
 }
 
 int replay(const ReplayOptions& o) {
+  check_readable(o.file);
   json request{
       {"file", std::filesystem::absolute(o.file)}, {"at", nic_named(o.at)}, {"asap", o.asap}, {"loop", o.loop}};
   if (!o.rate.empty()) {

@@ -50,7 +50,7 @@ std::string flow_table(const Report& r, const std::vector<const FlowReport*>& fl
   for (std::size_t i = 0; i < std::min(flows.size(), kMostFlowRows); ++i) {
     const FlowReport& f = *flows[i];
     const bool arrived = f.latency_ns.max > 0;
-    const bool within = is_within(r.budgets, f.latency_ns);
+    const std::optional<bool> within = is_within(r.budgets, f.latency_ns);
     const bool failed = f.failed();
     table.row({failed ? f.name + " (" + (f.roce ? f.roce->status : f.uet->status) + ")" : f.name,
                fmt::format("{}", f.priority),
@@ -59,13 +59,13 @@ std::string flow_table(const Report& r, const std::vector<const FlowReport*>& fl
                rate_text(f.limit_bps), f.share() ? percent_text(*f.share()) : "-", nanoseconds_text(f.latency_ns.p50),
                nanoseconds_text(f.latency_ns.p99), nanoseconds_text(f.latency_ns.p999),
                nanoseconds_text(f.latency_ns.p9999), nanoseconds_text(f.latency_ns.max),
-               !arrived ? "-"
-               : within ? "within"
-                        : "over",
+               !arrived || !within ? "-"
+               : *within           ? "within"
+                                   : "over",
                count_text(f.packets), count_text(f.lost), f.roce || f.uet ? count_text(f.retransmitted()) : "-",
                count_text(f.roce ? f.roce->out_of_sequence : f.reordered), count_text(f.marked),
                f.roce ? count_text(f.roce->cnp_handled + f.roce->cnp_ignored) : "-"},
-              failed || (arrived && !within) ? "bad" : "");
+              failed || (arrived && within == false) ? "bad" : "");
   }
   return table.html(flows.size() > kMostFlowRows
                         ? fmt::format("The worst {} of {} flows: failed, not complete, then by slowdown or latency. "

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tools/railyard/exit_code.h"
+
 namespace railyard::tools {
 
 struct Outcome {
@@ -16,12 +18,7 @@ struct Outcome {
   std::string err;
 };
 
-// Exit codes, as the help text documents them.
-constexpr int kOk = 0;
-constexpr int kFailed = 1;
-constexpr int kUsage = 2;
-constexpr int kSpec = 3;
-constexpr int kUnverified = 5;
+constexpr ExitCode kSpec = kInput;  // of fabric files
 
 #ifdef RAILYARD_SANITIZED
 constexpr bool kAddressSpaceCanBeLimited = false;  // a sanitizer takes terabytes of it
