@@ -336,15 +336,16 @@ void Session::watch_pauses() {
   });
 }
 
-// Counters at the end of the warm-up, if anything goes on then.
+// Counters at the end of the warm-up, once; where nothing has gone on until then, a little after something does.
 void Session::watch_warm_up() {
   constexpr Duration kUsual{1'000'000'000};
   const spec::RunSpec& run = lab_->spec().run;
-  const Duration warm_up = run.budgets.warm_up.value_or(run.duration ? *run.duration / 10 : kUsual);
-  constexpr Duration kNeverAgain{std::int64_t{1} << 60};
-  looks_.add(&warm_, Instant{} + std::max(warm_up, Duration{1}), kNeverAgain, [this](Instant) {
-    if (!warm_.empty() || engine_->next() == Instant::never()) return;
+  const Duration warm_up =
+      std::max(run.budgets.warm_up.value_or(run.duration ? *run.duration / 10 : kUsual), Duration{1});
+  looks_.add(&warm_, Instant{} + warm_up, std::max(warm_up, kUsual), [this](Instant) {
+    if (engine_->next() == Instant::never()) return;
     for (const auto& d : lab_->fabric().devices()) warm_.push_back(d->counters());
+    looks_.remove(&warm_);
   });
 }
 

@@ -1,6 +1,8 @@
 // Conditions held against a report: figures, counters by place, flows and collectives; what a lab does not have.
 #include "control/report/judge.h"
 
+#include <fstream>
+#include <sstream>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -87,6 +89,26 @@ TEST(Judge, AllTermsMustHoldAndTheFirstThatMissesIsNamed) {
   EXPECT_FALSE(e.met);
   EXPECT_EQ(e.found, 100);
   EXPECT_EQ(held("ecn_marked > 0 and drops > 0").found, 250);
+}
+
+TEST(Judge, TheDocumentationHasEveryNameOnce) {
+  std::ifstream in(RAILYARD_SOURCE_DIR "/docs/expectations.md");
+  std::ostringstream text;
+  text << in.rdbuf();
+  const std::string page = text.str();
+  constexpr const char* kUnits[] = {"time", "rate", "size", "count", "ratio", "time"};
+  constexpr const char* kCombines[] = {"sum", "largest", "smallest", "mean", "median", "99th percentile"};
+  std::size_t rows = 0;
+  for (const auto& kinds : {port_measures(), flow_measures(), collective_measures()})
+    for (const MeasureKind& k : kinds) {
+      ++rows;
+      EXPECT_THAT(page, HasSubstr("| `" + std::string(k.name) + "` | " + kUnits[static_cast<int>(k.unit)] + " | " +
+                                  kCombines[static_cast<int>(k.combine)] + " | " + std::string(k.meaning) + " |\n"));
+    }
+  constexpr std::size_t kVerdicts = 8;  // which have a table of their own
+  std::size_t found = 0;
+  for (std::size_t at = page.find("\n| `"); at != page.npos; at = page.find("\n| `", at + 1)) ++found;
+  EXPECT_EQ(found, rows + kVerdicts) << "and no others";
 }
 
 TEST(Judge, JsonPointersReachEverything) {
