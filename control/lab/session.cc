@@ -132,6 +132,7 @@ Session::Session(spec::Lab lab, SessionOptions options)
     : options_(std::move(options)),
       lab_(std::make_unique<build::BuiltLab>(std::move(lab), build::Outputs::kLeaveAlone)),
       deadlocks_(lab_->spec().run.deadlock) {
+  report::check_conditions(lab_->spec(), false);
   check_captures();
   check_sockets();
   if (!eal_started()) start_eal(eal_config(lab_->spec()));

@@ -53,7 +53,7 @@ std::optional<Verdict> latency_verdict(const Report& r) {
         budgeted(f.latency_ns, r.budgets.percentile) > budgeted(worst->latency_ns, r.budgets.percentile))
       worst = &f;
   }
-  if (worst == nullptr) return Verdict{"latency", Answer::kOpen, "no packet of a flow has arrived"};
+  if (worst == nullptr) return Verdict{"latency", Answer::kOpen, "no packet of a flow has arrived (those of collectives are not timed one by one)"};
   return Verdict{"latency", over == 0 ? Answer::kPass : Answer::kFail,
                  fmt::format("{} is {} at worst, budget {}: {}; {} of {} over budget",
                              percentile_word(r.budgets.percentile),

@@ -87,7 +87,7 @@ TEST_F(ExitCodes, AFileThatIsSomethingElseIsTheSameToo) {
 
 TEST_F(ExitCodes, WhatIsNotThereToBeAskedFails) {
   for (const std::vector<std::string>& words :
-       std::vector<std::vector<std::string>>{{"status"}, {"logs"}, {"link", "h1:1", "down"}, {"get"}})
+       std::vector<std::vector<std::string>>{{"status"}, {"logs"}, {"link", "down", "h1:1"}, {"get"}})
     EXPECT_EQ(railyard(words).exit_code, kFailed) << words[0];
 }
 

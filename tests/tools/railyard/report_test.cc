@@ -116,8 +116,8 @@ TEST_F(Reports, TwoAreCompared) {
 }
 
 TEST_F(Reports, AReportThatIsMissingOrBrokenIsNamed) {
-  EXPECT_THAT(error(kFailed, {"compare", "nowhere", "lab.yaml"}), HasSubstr("nowhere: cannot be read: No such file"));
-  EXPECT_THAT(error(kFailed, {"compare", "lab.yaml", "lab.yaml"}), HasSubstr("lab.yaml: is not JSON"));
+  EXPECT_THAT(error(kInput, {"compare", "nowhere", "lab.yaml"}), HasSubstr("nowhere: cannot be read: No such file"));
+  EXPECT_THAT(error(kInput, {"compare", "lab.yaml", "lab.yaml"}), HasSubstr("lab.yaml: is not JSON"));
 }
 
 class Sweeps : public CommandLine {};
