@@ -478,6 +478,9 @@ Lab random_lab(std::mt19937_64& random) {
   lab.description = chance.of<std::string>(
       {"", "plain words", "12", "a: b # c", "two\nlines\t\"and\" 'quotes' \\", "µ", "null", "~"});
   lab.run = random_run(chance);
+  if (chance.one_in(2)) lab.expect = {{"drops(wred) at leaf*:1/3 == 0", {}}};
+  if (chance.one_in(2)) lab.expect.push_back({"goodput of a/h1->h2 >= 0.5 * goodput of b", {}});
+  if (chance.one_in(3)) lab.diagnosis = {{{"drops > 0", {}}}, "a symptom", "a cause: \"two\"", "a fix", {"run.seed=2"}};
   for (const char* name : {"default", "other"}) {
     lab.qos[name] = random_qos(chance);
     lab.switches[name] = random_switch(chance);
