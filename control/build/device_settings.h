@@ -23,7 +23,6 @@ inline bool has_credits(const spec::TrafficClass& c) noexcept { return c.lossles
 PriorityMask classes_with_credits(const spec::QosProfile& qos) noexcept;
 // At a port of this rate.
 EcnConfig ecn_of(const spec::Ecn& e, BitRate rate) noexcept;
-PathConfig path_of(const spec::PathSpec& p) noexcept;
 PfcWatchdogConfig watchdog_of(const spec::PfcWatchdog& w) noexcept;
 inline LinkRetryConfig retry_of(const spec::LlrSpec& llr) noexcept { return {.turnaround = llr.turnaround}; }
 

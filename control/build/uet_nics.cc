@@ -71,8 +71,8 @@ struct UetNics::Nic {
 };
 
 UetNics::UetNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans,
-                 std::vector<PlannedCollective> collectives, ScaleUpNetworks& networks)
-    : lab_(lab), collectives_(std::move(collectives)) {
+                 std::vector<PlannedCollective> collectives, ScaleUpNetworks& networks, const NicClocks& clocks)
+    : lab_(lab), clocks_(clocks), collectives_(std::move(collectives)) {
   for (const workload::FlowPlan& plan : plans) {
     const spec::TrafficSpec& t = lab.traffic[plan.traffic];
     if (!t.is_uet()) continue;
@@ -136,7 +136,9 @@ std::vector<Collective> UetNics::make_collectives(const Way& way) {
     for (std::size_t r = 0; r < collective.nics.size(); ++r) {
       uet::FlowEndpoint& nic = *nics_.at(collective.nics[r]).endpoint;
       job.data_class = class_at(collective.nics[r], like_[i]);
-      uet::UetRank& rank = nic.add_rank(config_of(lab_, planned.spec), std::move(planned.programs[r]), job);
+      const Duration phase = clocks_.phase(collective.nics[r], static_cast<std::uint32_t>(c.path_mtu));
+      uet::UetRank& rank = nic.add_rank(starting_later(config_of(lab_, planned.spec), phase),
+                                        std::move(planned.programs[r]), job);
       ends.push_back({&rank, &nic, &nic.engine()});
       collective.ranks.push_back(&rank);
     }

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "control/spec/suggest.h"
+#include "dataplane/switch/path/policies.h"
 
 namespace railyard::spec {
 namespace {
@@ -50,8 +51,20 @@ std::vector<std::string> split_at_commas(std::string_view text) {
   return parts;
 }
 
+namespace {
+
+// Path policies of switches have words of their own, of which some are explained for comparisons.
+std::vector<ColumnWord> with_path_policies(std::vector<ColumnWord> words) {
+  for (const PathPolicyInfo& p : kPathPolicies)
+    if (std::ranges::find(words, p.name, &ColumnWord::word) == words.end())
+      words.push_back({p.name, kPath, true, true, p.help});
+  return words;
+}
+
+}  // namespace
+
 const std::vector<ColumnWord>& column_words() {
-  static const std::vector<ColumnWord> words{
+  static const std::vector<ColumnWord> words = with_path_policies({
       {"roce", kTransport, true, false, "RoCEv2"},
       {"uet", kTransport, false, true, "Ultra Ethernet Transport"},
       {"gbn", kRecovery, true, false, "go-back-N"},
@@ -80,7 +93,7 @@ const std::vector<ColumnWord>& column_words() {
       {"cbfc", kLoss, true, true, "a lossless class with credits, in the place of pauses"},
       {"lossy", kLoss, true, true, "a lossy class that drops"},
       {"trim", kLoss, true, true, "a lossy class that trims"},
-      {"llr", kLink, true, true, "link-level retry on all links that do not say otherwise"}};
+      {"llr", kLink, true, true, "link-level retry on all links that do not say otherwise"}});
   return words;
 }
 

@@ -9,11 +9,13 @@
 #include <fmt/format.h>
 
 #include "control/spec/faults/fault_kind.h"
+#include "control/spec/keys/keys.h"
 
 namespace railyard::spec {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string (*)()>, 1> kParts{{{"faults", fault_reference}}};
+constexpr std::array<std::pair<std::string_view, std::string (*)()>, 2> kParts{
+    {{"faults", fault_reference}, {"paths", path_reference}}};
 
 std::string part(const std::string& name) {
   for (const auto& [known, text] : kParts)

@@ -178,6 +178,7 @@ struct HostProfile {
   Duration latency{600'000};
   std::optional<Duration> pause_response;
   int pause_quanta = 65535;
+  std::uint32_t clock_error_ppb = 100'000;  // of each NIC's clock, either way at most; 0: exact, and all in phase
   ReceiveSpec receive;
   RoceNicSpec roce;
   UetNicSpec uet;
@@ -334,6 +335,9 @@ struct TrafficSpec {
   std::optional<Duration> stop;  // nothing: at the end of the run
   Duration on{};                 // generator: with `off`: on/off
   Duration off{};
+  // Generator with a rate: each frame waits for a drawn part of so much of a gap; nothing: all of it, none where the
+  // NIC's clock is exact.
+  std::optional<std::uint32_t> gap_jitter_ppm;
   Place place;
 
   bool is_roce() const noexcept { return transport == Transport::kRoce; }

@@ -54,6 +54,8 @@ std::string host_profile(Seed seed, const char* name, bool slow) {
   const std::int64_t xoff = draw.between(40, 200);
   text += fmt::format(", receive: {{ {}buffer: 8MiB, xoff: {}KB, xon: {}KB }}",
                       slow ? fmt::format("rate: {}Gbps, ", draw.between(5, 60)) : "", xoff, xoff / 2);
+  Draw clock(seed, fmt::format("swarm/host/{}/clock", name));
+  if (clock.percent(30)) text += fmt::format(", clock-error: {}", clock.of({"0", "1ppm", "20ppm", "1000ppm"}));
   return text + ", " + random_endpoints(seed) + " }\n";
 }
 

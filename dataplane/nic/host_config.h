@@ -12,6 +12,7 @@
 #include "dataplane/base/units.h"
 #include "dataplane/device/classify.h"
 #include "dataplane/device/scheduler.h"
+#include "dataplane/nic/nic_clock.h"
 #include "dataplane/nic/receive_buffer.h"
 #include "dataplane/packet/fec_table.h"
 #include "dataplane/wire/address.h"
@@ -29,6 +30,7 @@ struct NicConfig {
   TrustMap trust;                                       // class of what arrives, for PFC towards the fabric
   std::array<ClassScheduling, kPriorities> scheduling;  // ETS
   ReceiveConfig receive;
+  NicClock clock;  // of its MAC; what drives the NIC is told by itself
 
   // With tag and FCS, octets.
   std::uint32_t largest_frame() const noexcept {
