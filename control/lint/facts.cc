@@ -7,6 +7,7 @@
 
 #include "control/spec/collective_ranks.h"
 #include "control/spec/value.h"
+#include "dataplane/switch/path/policies.h"
 
 namespace railyard::lint {
 
@@ -123,7 +124,7 @@ bool Facts::spreads(const Stream& stream) const {
   const spec::PathSpec& path = qos(lab().nodes[edge_of(stream.from).neighbour])
                                    .classes[static_cast<std::size_t>(stream.nic_class)]
                                    .path;
-  return path.policy != spec::PathPolicy::kEcmp && path.policy != spec::PathPolicy::kWcmp;
+  return !info(path.policy).by_hash;
 }
 
 BitRate Facts::bottleneck(const Stream& stream) const {
