@@ -42,7 +42,7 @@ if [[ -f $root/README.md ]]; then there share/doc/railyard/README.md; fi
 printf 'ok: binary, topologies, schema and documents are installed\n'
 
 [[ $(railyard docs | head -n 1) == "$prefix/share/doc/railyard/docs" ]] || die "railyard docs says: $(railyard docs)"
-zcat "$prefix/share/man/man1/railyard-run.1.gz" | grep -q '^.SH EXAMPLES' || die "the page of run has no examples"
+grep -q '^.SH EXAMPLES' <<<"$(zcat "$prefix/share/man/man1/railyard-run.1.gz")" || die "the page of run has no examples"
 bash -n "$prefix/share/bash-completion/completions/railyard" || die "bash cannot read its completion"
 printf 'ok: completion, man pages, docs\n'
 
@@ -87,12 +87,14 @@ if command -v dpkg-shlibdeps >/dev/null; then
   "$root/tools/package.sh" >"$tmp/debs" || die "tools/package.sh failed"
   main=$(grep '/railyard_' "$tmp/debs")
   softroce=$(grep '/railyard-softroce_' "$tmp/debs")
+  # Read to its end, whatever is looked for in it: a pipe that grep closes early is an error of the pipeline.
   contents() { dpkg-deb -c "$1" | awk '{ print $6 }'; }
+  has() { grep -qx -- "$2" <<<"$(contents "$1")"; }
   for file in bin/railyard bin/railyardd bin/railyard-agent share/man/man1/railyard.1.gz share/doc/railyard/copyright \
       share/bash-completion/completions/railyard share/railyard/topologies/incast-8to1.yaml; do
-    contents "$main" | grep -qx "./usr/$file" || die "$main has no /usr/$file"
+    has "$main" "./usr/$file" || die "$main has no /usr/$file"
   done
-  contents "$softroce" | grep -qx ./usr/share/railyard/softroce/build-image.sh || die "$softroce has no build-image.sh"
+  has "$softroce" ./usr/share/railyard/softroce/build-image.sh || die "$softroce has no build-image.sh"
   # Nothing outside of /usr, nothing twice, nothing of the machine that built it, nobody's files but root's.
   for deb in "$main" "$softroce"; do
     contents "$deb" | grep -vE '^\./(usr/.*)?$' && die "$deb puts files outside of /usr"
