@@ -33,6 +33,12 @@ Reach::Reach(build::BuiltLab& lab) : lab_(lab) {
         if (!on_frames) {
           fault.ports.insert(port);
           if (is_of_a_link(f)) fault.ports.insert(peer);
+          // Of a link that is slow in one direction, what goes that way is late: pause frames wait for slow frames, while
+          // the other direction goes on at its full rate.
+          if (spec::has_effect(f, spec::FaultEffect::kSlowsLink)) {
+            if (place.direction == Direction::kIn) fault.receivers.insert(port);
+            if (place.direction == Direction::kOut) fault.receivers.insert(peer);
+          }
           continue;
         }
         if (place.direction != Direction::kOut) fault.receivers.insert(port);

@@ -48,7 +48,7 @@ class Reach {
  private:
   struct Fault {
     const spec::FaultSpec* spec;
-    std::set<PortRef> receivers;  // of faults on frames
+    std::set<PortRef> receivers;  // of faults on frames, and of slow directions of links
     std::set<PortRef> ports;      // and `devices`: of faults on states
     std::set<DeviceId> devices;
     bool acted = false;

@@ -44,7 +44,7 @@ printf 'ok: the schema is the one of the binary\n'
 lab=$prefix/share/railyard/topologies/incast-8to1.yaml
 for file in "$prefix"/share/railyard/topologies/*.yaml; do
   railyard check "$file" >"$tmp/check" || die "check $file failed"
-  tail -n 1 "$tmp/check" | grep -qx ok || die "check $file does not end in ok"
+  tail -n 1 "$tmp/check" | grep -Eqx 'ok|0 errors, [0-9]+ warnings?' || die "check $file does not end in ok or warnings"
 done
 railyard check "$lab" | grep -q '^incast-8to1: 4 switches, 16 hosts with 16 NICs' || die "check miscounts $lab"
 printf 'ok: every topology passes its check\n'

@@ -41,7 +41,7 @@ FaultKind Rate::kind() {
                     .one_direction = true,
                     .store_and_forward = true,
                     .draw = [](FaultDraw& f) { return std::string(f.draw.of({"1/2", "1/4", "1/10", "9/10"})); },
-                    .effects = {FaultEffect::kSlowsLink},
+                    .effects = {FaultEffect::kSlowsLink, FaultEffect::kHindersPauses},
                     .reference = {{"1/4", "this share of its rate; not of a link to a cut-through switch"}}},
                    only(&Rate::share, share_below_one()));
 }

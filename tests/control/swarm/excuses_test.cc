@@ -20,6 +20,7 @@ class ExcusesTest : public testing::Test {
  protected:
   // Runs a lab with one fault for 100 us.
   void with(const std::string& fault, const std::string& more = "") {
+    TearDown();
     const std::string yaml =
         "name: excuses\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 3 }\n"
         "qos: { default: { classes: { 3: { lossless: true } } } }\n"
@@ -62,6 +63,18 @@ TEST_F(ExcusesTest, LostPausesExplainFullHeadroomBehindThem) {
   EXPECT_TRUE(excuses_->drop(DropReason::kHeadroomFull, port("leaf1", 2), kLossless));
   EXPECT_FALSE(excuses_->drop(DropReason::kHeadroomFull, port("leaf1", 1), kLossless));
   EXPECT_FALSE(excuses_->late_drop(DropReason::kHeadroomFull, port("leaf1", 2), kLossless));
+}
+
+// Our pause frames to h2 wait for frames of a quarter of the rate, while h2 sends at all of it. With both directions slow
+// it sends as slowly, and headroom is enough.
+TEST_F(ExcusesTest, ASlowDirectionExplainsFullHeadroomBehindItsPauses) {
+  with("on: \"leaf1:2 out\", rate: 1/4");
+  EXPECT_TRUE(excuses_->drop(DropReason::kHeadroomFull, port("leaf1", 2), kLossless));
+  EXPECT_FALSE(excuses_->drop(DropReason::kHeadroomFull, port("leaf1", 1), kLossless));
+  with("on: \"h2:1 in\", rate: 1/4");
+  EXPECT_TRUE(excuses_->drop(DropReason::kHeadroomFull, port("leaf1", 2), kLossless));
+  with("on: \"leaf1:2\", rate: 1/4");
+  EXPECT_FALSE(excuses_->drop(DropReason::kHeadroomFull, port("leaf1", 2), kLossless));
 }
 
 // With LLR a pause frame waits until what is sent before it has arrived whole, however often it is retried.
