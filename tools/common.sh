@@ -4,7 +4,7 @@
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 
 packages_build=(g++ clang-19 lld-19 make cmake ninja-build pkg-config git ccache dpdk-dev libdpdk-dev libyaml-cpp-dev
-  libfmt-dev nlohmann-json3-dev libcli11-dev libisal-dev libpcap-dev libmetis-dev libboost-dev
+  libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libisal-dev libpcap-dev libmetis-dev libboost-dev
   libibverbs-dev
   iproute2)
 packages_test=(libgtest-dev libgmock-dev libbenchmark-dev jq iputils-ping iperf3 traceroute procps python3-jsonschema
@@ -12,6 +12,7 @@ packages_test=(libgtest-dev libgmock-dev libbenchmark-dev jq iputils-ping iperf3
 packages_clang=(clang-19 libclang-rt-19-dev)
 packages_bench=(dpdk-dev curl)
 packages_wireshark=(tshark)  # a second opinion on captures; tests that ask for it are skipped without it
+packages_package=(dpkg-dev file)  # Debian packages of this
 packages_softroce=(qemu-system-x86 xz-utils binutils)
 
 say() { printf '\n==> %s\n' "$*"; }

@@ -68,7 +68,7 @@ if [[ $mode == --fast ]]; then
   exit
 fi
 
-install_packages "${packages_clang[@]}" "${packages_softroce[@]}" "${packages_wireshark[@]}"
+install_packages "${packages_clang[@]}" "${packages_softroce[@]}" "${packages_wireshark[@]}" "${packages_package[@]}"
 
 long=$([[ $mode == --all ]] && echo ON || echo OFF)
 configure release -DRAILYARD_TESTS=ON -DRAILYARD_BENCH="$long" -DRAILYARD_HEADERS="$long"
@@ -95,6 +95,7 @@ step "fuzzing" "$root/tests/fuzz/run.sh" "$([[ $mode == --all ]] && echo 1200 ||
 
 step "installed tree" "$root/tests/install/run.sh"
 step "the README's commands" "$root/tests/readme/run.sh"
+step "docs/python.md" "$root/tests/docs/python.sh"
 step "live labs come and go" "$root/tests/live/run.sh"
 step "traffic through a live lab" "$root/tests/live/traffic.sh"
 step "a live lab without privileges" "$root/tests/live/unprivileged.sh"
@@ -111,6 +112,7 @@ if [[ $mode == --all ]]; then
   step "build (tsan)" build tsan "${threaded[@]}"
   step "tests (tsan)" env TSAN_OPTIONS="suppressions=$root/tests/tsan.supp" ctest --test-dir "$root/build/tsan" \
     --output-on-failure -R "$(one_of "${threaded[@]}")"
+  step "Debian packages in a bare Debian" "$root/tests/bare/package.sh"
   step "live labs come and go, for long" "$root/tests/live/run.sh" --times 100 --kills 50 --soak 600
   step "planted bugs are found" "$root/tests/sensitivity/run.sh"
   step "one more kind costs a few lines" "$root/tests/seams/run.sh"

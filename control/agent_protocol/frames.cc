@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "control/base/json_text.h"
+
 namespace railyard::agents {
 
 namespace {
@@ -12,7 +14,7 @@ constexpr std::size_t kLengthOctets = 4;
 }
 
 std::string frame(const nlohmann::json& message) {
-  const std::string text = message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string text = json_text(message);
   std::string out;
   out.reserve(kLengthOctets + text.size());
   for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<char>(text.size() >> shift & 0xFF));
@@ -22,21 +24,21 @@ std::string frame(const nlohmann::json& message) {
 std::optional<nlohmann::json> FrameReader::next() {
   if (buffer_.size() - begin_ < kLengthOctets) return {};
   std::size_t length = 0;
-  for (std::size_t i = 0; i < kLengthOctets; ++i)
-    length = length << 8 | static_cast<std::uint8_t>(buffer_[begin_ + i]);
+  for (std::size_t i = 0; i < kLengthOctets; ++i) length = length << 8 | static_cast<std::uint8_t>(buffer_[begin_ + i]);
   if (length > most_)
-    throw ProtocolError(
-        fmt::format("a message of {} octets was announced; expected at most {}: is this railyard-agent?", length,
-                    most_));
+    throw ProtocolError(fmt::format(
+        "a message of {} octets was announced; expected at most {}: is this railyard-agent?", length, most_));
   if (buffer_.size() - begin_ - kLengthOctets < length) return {};
   const char* const text = buffer_.data() + begin_ + kLengthOctets;
+  if (is_nested_too_deeply({text, length}))
+    throw ProtocolError(fmt::format("a message is nested more than {} levels deep", kDeepestJson));
   nlohmann::json message = nlohmann::json::parse(text, text + length, nullptr, false);
   begin_ += kLengthOctets + length;
   if (begin_ == buffer_.size() || begin_ > (1u << 16)) {
     buffer_.erase(0, begin_);
     begin_ = 0;
   }
-  if (!message.is_object()) throw ProtocolError("a message is no JSON object");
+  if (!message.is_object()) throw ProtocolError("a message is not a JSON object");
   return message;
 }
 

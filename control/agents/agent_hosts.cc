@@ -33,8 +33,8 @@ struct Draws {
 Draws draws_of(const build::AgentCollective& c, std::uint32_t rank, std::uint32_t connection) {
   const RankConnection& plan = c.program(rank).connections[connection];
   const bool first = rank < plan.peer;
-  const std::uint64_t name = first ? std::uint64_t{rank} << 32 | connection
-                                   : std::uint64_t{plan.peer} << 32 | plan.at_peer;
+  const std::uint64_t name =
+      first ? std::uint64_t{rank} << 32 | connection : std::uint64_t{plan.peer} << 32 | plan.at_peer;
   const std::uint64_t draw = mix64(c.chance ^ mix64(name));
   // An agent's device makes the port of the flow label, of which 0 says nothing.
   const auto port = static_cast<std::uint16_t>(0xC000 | std::max<std::uint64_t>(draw & 0x3FFF, 1));
@@ -119,18 +119,18 @@ void AgentHosts::join(Client client, const json& message) {
   if (type_of(message) != "hello") throw ProtocolError(fmt::format("'{}'; expected 'hello' first", type_of(message)));
   Hello hello = hello_from_json(message);
   if (hello.protocol != kProtocolVersion)
-    throw NotTaken(fmt::format("the agent speaks version {} of the protocol, lab '{}' (railyard {}) version {}; "
-                               "expected the agent of the same release",
-                               hello.protocol, config_.lab, config_.version, kProtocolVersion));
+    throw NotTaken(
+        fmt::format("the agent speaks version {} of the protocol, lab '{}' (railyard {}) version {}; "
+                    "expected the agent of the same release",
+                    hello.protocol, config_.lab, config_.version, kProtocolVersion));
   const auto found = hosts_.find(hello.host);
   if (found == hosts_.end())
-    throw NotTaken(fmt::format("lab '{}' has no host '{}' with an agent; expected --name of a host with `agent: "
-                               "{{ token: ... }}` in its fabric file",
-                               config_.lab, hello.host));
-  if (!same_token(hello.token, config_.tokens[hello.host])) {
-    config_.log(fmt::format("agent {}: refused: wrong token", hello.host));
-    throw NotTaken(fmt::format("wrong token for host '{}' of lab '{}'", hello.host, config_.lab));
-  }
+    throw NotTaken(
+        fmt::format("lab '{}' has no host '{}' with an agent; expected --name of a host with `agent: "
+                    "{{ token: ... }}` in its fabric file",
+                    config_.lab, hello.host));
+  if (!same_token(hello.token, config_.tokens[hello.host]))
+    throw WrongToken(fmt::format("wrong token for host '{}' of lab '{}'", hello.host, config_.lab));
   if (hello.devices.empty())
     throw NotTaken(fmt::format("host '{}' has no RDMA device that the agent could use", hello.host));
   Host& host = found->second;
@@ -246,15 +246,15 @@ void AgentHosts::prepare_those_complete() {
       all = all && (!c.what->is_agents(r) || hosts_[c.what->nics[r].node].client);
     if (!all) continue;
     c.phase = Phase::kPreparing;
-    const auto too_long = std::ranges::find_if(
-        c.what->programs, [](const RankProgram& p) { return p.steps.size() > kMostSteps; });
+    const auto too_long =
+        std::ranges::find_if(c.what->programs, [](const RankProgram& p) { return p.steps.size() > kMostSteps; });
     if (too_long != c.what->programs.end()) {
       fail(c, fmt::format("its ranks have up to {} steps; agents take {}: larger chunks make fewer",
                           too_long->steps.size(), kMostSteps));
       continue;
     }
-    config_.log(fmt::format("collective {}: its agents are here, and prepare",
-                            lab_.spec().collectives[c.what->spec].name));
+    config_.log(
+        fmt::format("collective {}: its agents are here, and prepare", lab_.spec().collectives[c.what->spec].name));
     send_to_ranks(c, [&](RankId id) { return to_json(preparation(c, id.rank)); });
   }
 }
@@ -309,10 +309,7 @@ void AgentHosts::connect(Collective& c) {
       const std::uint32_t peer = program.connections[i].peer;
       const std::uint32_t at_peer = program.connections[i].at_peer;
       const Draws d = draws_of(what, id.rank, i);
-      QpPeer end{.address = what.addresses[peer],
-                 .sq_psn = d.own_psn,
-                 .rq_psn = d.peer_psn,
-                 .udp_source_port = d.port};
+      QpPeer end{.address = what.addresses[peer], .sq_psn = d.own_psn, .rq_psn = d.peer_psn, .udp_source_port = d.port};
       if (what.is_agents(peer)) {
         const Prepared& there = *c.prepared[peer];
         std::tie(end.qpn, end.key, end.memory, end.stride) =
@@ -418,8 +415,7 @@ void AgentHosts::look_at_built_in(Collective& c) {
     complete = complete && rank.complete();
     if (const auto& failure = rank.failure())
       return fail(c, fmt::format("the {} of {} to {} failed: {}", failure->what, rank_name(c, r),
-                                 rank_name(c, rank.program().connections[failure->connection].peer),
-                                 failure->status));
+                                 rank_name(c, rank.program().connections[failure->connection].peer), failure->status));
   }
   if (!complete) return;
   c.phase = Phase::kDone;

@@ -32,6 +32,12 @@ class NotTaken : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Its token is not that of the host that it says it is.
+class WrongToken : public NotTaken {
+ public:
+  using NotTaken::NotTaken;
+};
+
 // Whether they are the same; how long that takes does not tell where they differ.
 bool same_token(const std::string& said, const std::string& expected) noexcept;
 

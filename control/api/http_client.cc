@@ -35,7 +35,12 @@ nlohmann::json ask(const std::string& socket, const Request& request, std::chron
   out.set(http::field::host, "railyard");
   if (!request.body.is_null()) {
     out.set(http::field::content_type, "application/json");
-    out.body() = request.body.dump();
+    try {
+      out.body() = request.body.dump();
+    } catch (const nlohmann::json::type_error&) {
+      // Replaced octets would name another file or host.
+      throw ApiError(400, "the request holds text that is not UTF-8; the API takes UTF-8 only");
+    }
   }
   out.prepare_payload();
   const auto note = [&error](beast::error_code e, std::size_t) { error = e; };
@@ -53,9 +58,9 @@ nlohmann::json ask(const std::string& socket, const Request& request, std::chron
   if (error) throw Unreachable(fmt::format("{} broke off: {}", socket, error.message()));
 
   nlohmann::json body = nlohmann::json::parse(in.get().body(), nullptr, false);
-  if (body.is_discarded()) throw Unreachable(fmt::format("{} answers with something that is no JSON", socket));
+  if (body.is_discarded()) throw Unreachable(fmt::format("{} answers with something that is not JSON", socket));
   const int status = static_cast<int>(in.get().result_int());
-  if (status >= 400) throw ApiError(status, body.value("error", "the daemon says no and gives no reason"));
+  if (status >= 400) throw ApiError(status, body.value("error", "the daemon refuses and gives no reason"));
   return body;
 }
 

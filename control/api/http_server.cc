@@ -1,20 +1,23 @@
 // The only place that includes Beast's server side, which takes long to compile.
 #include "control/api/http_server.h"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
+#include <chrono>
+#include <list>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "control/base/json_text.h"
 
 namespace railyard::api {
 namespace {
@@ -33,7 +36,7 @@ http::response<http::string_body> to_http(unsigned version, bool keep_alive, con
   out.set(http::field::server, "railyardd");
   out.set(http::field::content_type, "application/json");
   out.keep_alive(keep_alive);
-  out.body() = response.body.dump() + "\n";
+  out.body() = json_text(response.body) + "\n";
   out.prepare_payload();
   return out;
 }
@@ -50,8 +53,10 @@ Response answer(const HttpServer::Handler& handler, const http::request<http::st
                      fmt::format("there is no {}; this daemon speaks version {}: {}/...", target, kVersion, prefix));
     Request r{std::string(request.method_string()), target.substr(prefix.size()), nullptr};
     if (!request.body().empty()) {
+      if (is_nested_too_deeply(request.body()))
+        return refused(400, fmt::format("the body is nested more than {} levels deep", kDeepestJson));
       r.body = nlohmann::json::parse(request.body(), nullptr, false);
-      if (r.body.is_discarded()) return refused(400, "the body is no JSON");
+      if (r.body.is_discarded()) return refused(400, "the body is not JSON");
     }
     return handler(r);
   } catch (const ApiError& error) {
@@ -68,34 +73,54 @@ Response answer(const HttpServer::Handler& handler, const http::request<http::st
 class HttpServer::State {
  public:
   State(const HttpServerConfig& config, Handler handler)
-      : config_(config), handler_(std::move(handler)), acceptor_(context_) {
+      : config_(config), handler_(std::move(handler)), acceptor_(context_), again_(context_) {
     listen();
     accept();
-    thread_ = std::thread([this] { context_.run(); });
+    thread_ = std::thread([this] { run(); });
   }
   ~State() {
     context_.stop();
     thread_.join();
     ::unlink(config_.socket.c_str());
   }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   // One client. Owned by what it waits for.
   class Connection : public std::enable_shared_from_this<Connection> {
    public:
     Connection(State& server, Protocol::socket socket) : server_(server), stream_(std::move(socket)) {}
-    ~Connection() { server_.left(); }
+    ~Connection() {
+      if (joined_) server_.left(place_);
+    }
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
 
+    void join() {
+      place_ = server_.clients_.insert(server_.clients_.end(), this);
+      joined_ = true;
+      read();
+    }
+    // Since when the client has kept us waiting: for its request, or until it takes the answer.
+    Clock::time_point waiting_since() const noexcept { return since_; }
+    void hang_up() {
+      Error ignored;
+      stream_.socket().close(ignored);
+    }
+
+   private:
     void read() {
       parser_.emplace();
       parser_->body_limit(server_.config_.most_body_octets);
       parser_->header_limit(kMostHeaderOctets);
+      since_ = Clock::now();
       stream_.expires_after(server_.config_.patience);
       http::async_read(stream_, buffer_, *parser_,
                        [self = shared_from_this()](Error error, std::size_t) { self->on_read(error); });
     }
-
-   private:
     void on_read(Error error) {
       if (!error) {
         const auto request = parser_->release();
@@ -106,12 +131,13 @@ class HttpServer::State {
             to_http(11, false,
                     refused(413, fmt::format("the body is longer than {} octets", server_.config_.most_body_octets))));
       static const auto& of_http = http::make_error_code(http::error::bad_method).category();
-      // Anything else: it has gone, or has been silent for too long.
+      // Anything else: the client has gone, or was silent for too long.
       if (error.category() == of_http && error != http::error::end_of_stream && error != http::error::partial_message)
-        write(to_http(11, false, refused(400, fmt::format("this is no request: {}", error.message()))));
+        write(to_http(11, false, refused(400, fmt::format("this is not an HTTP request: {}", error.message()))));
     }
     void write(http::response<http::string_body> response) {
       response_ = std::move(response);
+      since_ = Clock::now();
       stream_.expires_after(server_.config_.patience);
       http::async_write(stream_, response_, [self = shared_from_this()](Error error, std::size_t) {
         if (!error && self->response_.keep_alive()) return self->read();
@@ -125,7 +151,21 @@ class HttpServer::State {
     beast::flat_buffer buffer_{kMostHeaderOctets + (1 << 17)};
     std::optional<http::request_parser<http::string_body>> parser_;
     http::response<http::string_body> response_;
+    Clock::time_point since_ = Clock::now();
+    std::list<Connection*>::iterator place_{};
+    bool joined_ = false;
   };
+
+  // Whatever escapes a handler of one client ends that client, and not the lab.
+  void run() {
+    while (!context_.stopped()) {
+      try {
+        context_.run();
+        return;
+      } catch (const std::exception&) {  // Its connection is gone with the handler.
+      }
+    }
+  }
 
   void listen() {
     constexpr std::size_t kMostPath = 107;  // sun_path, unix(7)
@@ -140,33 +180,47 @@ class HttpServer::State {
     if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
     if (error) throw std::runtime_error(fmt::format("cannot listen at {}: {}", config_.socket, error.message()));
   }
+
   void accept() {
-    if (clients_ >= config_.most_clients) {
-      waiting_ = true;
-      return;
-    }
+    if (clients_.size() >= config_.most_clients)
+      return acceptor_.async_wait(Protocol::acceptor::wait_read, [this](Error error) {
+        if (!error) make_room();
+      });
     acceptor_.async_accept([this](Error error, Protocol::socket socket) {
-      if (!error) {
-        ++clients_;
-        std::make_shared<Connection>(*this, std::move(socket))->read();
+      if (error == asio::error::operation_aborted) return;
+      // EMFILE and ENFILE stay until somebody closes a file: asking again at once would keep a core busy.
+      if (error) return make_room();
+      try {
+        std::make_shared<Connection>(*this, std::move(socket))->join();
+      } catch (const std::exception&) {  // No memory for this one.
       }
-      if (error != asio::error::operation_aborted) accept();
+      accept();
     });
   }
-  void left() {
-    --clients_;
-    if (waiting_ && !context_.stopped()) {
-      waiting_ = false;
-      accept();
-    }
+
+  // Somebody waits to be let in, and there is no room: clients that have sent half a request, or do not take their
+  // answer, must go.
+  void make_room() {
+    const auto now = Clock::now();
+    std::vector<Connection*> slow;
+    for (Connection* c : clients_)
+      if (now - c->waiting_since() >= config_.grace) slow.push_back(c);
+    for (Connection* c : slow) c->hang_up();
+    again_.expires_after(slow.empty() ? kAgain : Clock::duration::zero());
+    again_.async_wait([this](Error error) {
+      if (!error) accept();
+    });
   }
+  void left(std::list<Connection*>::iterator client) { clients_.erase(client); }
+
+  static constexpr std::chrono::milliseconds kAgain{50};
 
   HttpServerConfig config_;
   Handler handler_;
-  std::size_t clients_ = 0;
-  bool waiting_ = false;
+  std::list<Connection*> clients_;
   asio::io_context context_{1};
   Protocol::acceptor acceptor_;
+  asio::steady_timer again_;
   std::thread thread_;
 };
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "control/base/json_text.h"
 #include "control/build/changes.h"
 #include "control/daemon/attachment_kind.h"
 #include "control/daemon/live_lab.h"
@@ -53,7 +54,7 @@ json LiveLab::attach(const std::string& to, const json& said) {
   const spec::Lab& spec = session_.lab().spec();
   spec::Attachment attach;
   try {
-    attach = spec::parse_attachment(said.is_string() ? said.get<std::string>() : said.dump(), "attach");
+    attach = spec::parse_attachment(said.is_string() ? said.get<std::string>() : json_text(said), "attach");
   } catch (const spec::SpecError& error) {
     throw ApiError(400, error.what());
   }

@@ -19,7 +19,7 @@
 namespace railyard::daemon {
 
 // Has a change made by the engine's thread between two windows, and waits for that; the instant at which it took
-// effect. Throws api::ApiError.
+// effect. `what` goes to the log; empty: nothing does. Throws api::ApiError.
 using MakeChange = std::function<Instant(std::string what, std::function<void(Engine&, Instant)> change)>;
 
 // Each goes to one client over a socket of its own; there may be several of one port. Called by one thread, which is

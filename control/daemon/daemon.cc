@@ -71,7 +71,7 @@ class Hold {
 Settings live_settings(const DaemonConfig& config) {
   std::vector<std::string> overrides{"run.clock=wall"};
   overrides.insert(overrides.end(), config.overrides.begin(), config.overrides.end());
-  Settings settings(spec::read_file(config.spec_file), config.spec_file, std::move(overrides));
+  Settings settings(spec::read_file(config.spec_file, spec::kMostSpecOctets), config.spec_file, std::move(overrides));
   const bool asked_for = std::ranges::any_of(
       config.overrides, [](const std::string& assignment) { return assignment.starts_with("run.duration="); });
   if (settings.lab().run.duration && !asked_for) settings = settings.with({"run.duration="});
@@ -114,7 +114,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
   const LabDir dir(config.name.empty() ? spec.name : config.name);
   wait_for_a_killed_one(dir, stop);
   const Hold hold(dir);
-  Log log(dir.log());
+  Log log(dir.log(), config.log_level);
   log.line(fmt::format("lab '{}' from {}", dir.name(), config.spec_file));
 
   // Before the ports, which open what is made here; gone after them.
@@ -147,7 +147,8 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
     std::optional<agents::AgentServer> for_agents;
     if (has_agents(session.lab().spec()))
       for_agents.emplace(agents::AgentServerConfig{.socket = dir.agents_socket(),
-                                                   .listen = session.lab().spec().run.agents},
+                                                   .listen = session.lab().spec().run.agents,
+                                                   .log = [&log](const std::string& line) { log.line(line); }},
                          agents);
     made.boot(stop);
     if (stop) throw std::runtime_error(fmt::format("lab '{}' was taken down before it was up", dir.name()));
@@ -155,6 +156,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
     log.to_stderr(config.log_to_stderr);
     ready(dir.name());
     session.run(stop, &live);
+    for (const std::string& error : session.unwritten()) log.warning(error);
   }
   log.line("down");
 }

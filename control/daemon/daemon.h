@@ -12,6 +12,7 @@ struct DaemonConfig {
   std::string spec_file;
   std::vector<std::string> overrides;  // --set
   std::string name;                    // empty: the spec's
+  std::string log_level = "info";      // log.h
   bool log_to_stderr = false;
 };
 

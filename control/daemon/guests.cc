@@ -63,14 +63,14 @@ void Guests::boot(const std::atomic<bool>& stop) {
 
 Guests::Look Guests::look(std::size_t i) {
   Guest& guest = at(i);
-  if (guest.booting) return {State::kBooting, {}};
-  if (guest.vm.running()) return {State::kUp, {}};
+  if (guest.booting) return {State::kBooting, {}, false};
+  if (guest.vm.running()) return {State::kUp, {}, guest.vm.accelerator() == guest::Accelerator::kTcg};
   if (guest.why.empty()) {
     const guest::GuestFiles files{guest.vm.config().directory};
     guest.why = fmt::format("its QEMU has ended; its last words are in {}", files.console().string());
     log_.line(fmt::format("{} is down: {}", name_of(guest.vm), guest.why));
   }
-  return {State::kDown, guest.why};
+  return {State::kDown, guest.why, false};
 }
 
 bool Guests::restart(std::size_t i) {

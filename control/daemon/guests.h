@@ -18,7 +18,8 @@ class Guests {
   enum class State { kUp, kBooting, kDown };
   struct Look {
     State state = State::kDown;
-    std::string why;  // it is down: what is known of it
+    std::string why;        // it is down: what is known of it
+    bool emulated = false;  // it is up, without KVM: QEMU's software emulation (TCG) bounds what it sends
   };
 
   // `log` outlives it.

@@ -26,6 +26,7 @@ struct Found {
 
 json shown(const Found& found) {
   json j{{"running", found.running}};
+  if (!found.error.empty()) j["error"] = found.error;
   if (found.report.one_in == 0) return j;  // there never was any
   j["int"] = report::int_json(found.report);
   j["text"] = report::int_text(found.report);
@@ -65,11 +66,12 @@ json LiveInt::start(const std::string& what, const std::string& file) {
 
 json LiveInt::show() {
   const auto found = std::make_shared<Found>();
-  change_("in-band telemetry", [found, &session = session_](Engine&, Instant) {
+  change_("", [found, &session = session_](Engine&, Instant) {
     telemetry::IntCollector& collector = session.in_band();
     found->running = collector.running();
     if (found->running) collector.look();
     found->report = collector.report();
+    found->error = collector.write_error();
   });
   return shown(*found);
 }
@@ -89,7 +91,6 @@ json LiveInt::end() {
     }
   });
   if (!found->was_running) throw ApiError(404, "no in-band telemetry is being recorded");
-  if (!found->error.empty()) throw ApiError(500, found->error);
   return shown(*found);
 }
 

@@ -22,9 +22,10 @@ class LiveInt {
   // Samples what `what` says (as in run.int, as YAML: "{ one-in: 100, classes: 3 }") from now on. `file`, a path of
   // this machine, gets the records; empty: they are summed up only.
   nlohmann::json start(const std::string& what, const std::string& file);
-  // "running"; and what there is so far, if there is any: "int" as in a report, and "text", the same for people.
+  // "running"; and what there is so far, if there is any: "int" as in a report, and "text", the same for people;
+  // "error" if the file cannot be written any more (the sums go on).
   nlohmann::json show();
-  // Ends it; answers with what there was. What is in the file is then complete.
+  // Ends it; answers with what there was. The file is complete then, unless there is an "error".
   nlohmann::json end();
 
  private:

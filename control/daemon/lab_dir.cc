@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 
 #include <fcntl.h>
@@ -77,6 +78,12 @@ bool LabDir::running() const {
   return held;
 }
 
+pid_t LabDir::pid() const {
+  pid_t pid = 0;
+  std::ifstream(lock_file()) >> pid;
+  return pid;
+}
+
 void LabDir::remove() const {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
@@ -98,6 +105,9 @@ LabLock::LabLock(const LabDir& dir) {
     errno = error;
     fail(dir.lock_file(), "cannot lock");
   }
+  // For LabDir::pid(); without room on the disk it is not known.
+  const std::string pid = fmt::format("{}\n", ::getpid());
+  if (::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, pid.data(), pid.size(), 0) < 0) return;
 }
 
 LabLock::~LabLock() { ::close(fd_); }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/types.h>
+
 namespace railyard::daemon {
 
 // A directory of its own for each lab, by its name. Whoever holds the lock is the lab's daemon; the lock goes with the
@@ -31,6 +33,8 @@ class LabDir {
   bool exists() const;
   // Whether a daemon holds the lock.
   bool running() const;
+  // Of the daemon that holds the lock, or was the last to hold it; 0: not known.
+  pid_t pid() const;
   // Removes the directory and all in it. Only by who holds the lock, or when nobody does.
   void remove() const;
 

@@ -51,9 +51,8 @@ LiveLab::LiveLab(std::string name, lab::Session& session, WallClockLive& live, L
                 [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }),
       replays_(session,
                [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }),
-      faults_(session,
-              [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }),
-      series_(session,
+      faults_(session, [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }),
+      series_(session, log,
               [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }),
       in_band_(session,
                [this](std::string what, auto change) { return wait(ask(std::move(what), std::move(change))); }) {}
@@ -179,6 +178,7 @@ json LiveLab::host_status(const spec::NodeSpec& node) const {
     const Guests::Look look = made->second.look();
     out["state"] = text(look.state);
     if (look.state == Guests::State::kDown) out["why"] = look.why;
+    if (look.state == Guests::State::kUp) out["emulated"] = look.emulated;
   }
   return out;
 }
@@ -245,6 +245,10 @@ Instant LiveLab::wait(Asked asked) const {
     throw ApiError(503,
                    fmt::format("the engine did not get to it within {} s; it is still to come", kPatience.count()));
   const Instant at = asked.result.get();
+  if (asked.what.empty()) {
+    log_.debug(fmt::format("looked at the lab at {:.12f} s", seconds(at - Instant{})));
+    return at;
+  }
   log_.line(
       fmt::format("{}: asked at {:.3f} s, in effect at {:.12f} s", asked.what, asked.seconds, seconds(at - Instant{})));
   return at;
@@ -252,13 +256,13 @@ Instant LiveLab::wait(Asked asked) const {
 
 json LiveLab::pauses() {
   const auto out = std::make_shared<json>();
-  wait(ask("pauses", [out, this](Engine&, Instant) { *out = daemon::pauses(session_); }));
+  wait(ask("", [out, this](Engine&, Instant) { *out = daemon::pauses(session_); }));
   return *out;
 }
 
 json LiveLab::audit() {
   const auto out = std::make_shared<json>();
-  wait(ask("audit", [out, &lab = session_.lab()](Engine& engine, Instant) {
+  wait(ask("", [out, &lab = session_.lab()](Engine& engine, Instant) {
     engine.settle(engine.reached());
     const report::Report r = report::collect(lab, {});
     *out = {{"balanced", r.audit.balanced},
@@ -276,7 +280,7 @@ json LiveLab::audit() {
 
 json LiveLab::collectives() {
   const auto out = std::make_shared<json>();
-  wait(ask("collectives", [out, this](Engine&, Instant) {
+  wait(ask("", [out, this](Engine&, Instant) {
     *out = agents_ == nullptr ? json{{"agents", json::array()}, {"collectives", json::array()}} : agents_->report();
     std::vector<report::CollectiveReport> all;
     if (agents_ != nullptr) all = agents_->collectives();
@@ -296,7 +300,7 @@ json LiveLab::flows() {
     std::vector<report::UetNicReport> uet_nics;
   };
   const auto all = std::make_shared<All>();
-  wait(ask("flows", [all, this](Engine& engine, Instant) {
+  wait(ask("", [all, this](Engine& engine, Instant) {
     engine.settle(engine.reached());
     report::Report r = report::collect(session_.lab(), {});
     *all = {std::move(r.flows), std::move(r.uet_nics)};
@@ -327,7 +331,7 @@ json LiveLab::flows() {
 
 json LiveLab::report() {
   const auto all = std::make_shared<report::Report>();
-  wait(ask("report", [all, this](Engine& engine, Instant) {
+  wait(ask("", [all, this](Engine& engine, Instant) {
     engine.settle(engine.reached());
     *all = session_.so_far();
     lab::add_stats(all->engine, *live_.stats);
@@ -477,7 +481,12 @@ json LiveLab::settings(const std::string& path) const {
   for (const spec::Saying& s : spec::live_sayings(session_.lab().spec()))
     if (path.empty() || s.path == path || s.path.starts_with(path + "."))
       out.push_back({{"path", s.path}, {"value", s.value}});
-  if (out.empty()) throw ApiError(404, fmt::format("nothing that can be set while the lab is up is called '{}'", path));
+  if (out.empty()) {
+    std::vector<std::string> paths;
+    for (const spec::Saying& s : spec::live_sayings(session_.lab().spec())) paths.push_back(s.path);
+    throw ApiError(404, fmt::format("nothing that can be set in a live lab is called '{}'{}", path,
+                                    spec::did_you_mean(path, paths)));
+  }
   return {{"settings", std::move(out)}};
 }
 

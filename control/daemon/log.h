@@ -1,30 +1,40 @@
-// What a daemon has done and seen, line by line.
+// What a daemon did and saw, line by line, by spdlog.
 #pragma once
 
-#include <cstdio>
-#include <mutex>
+#include <cstddef>
+#include <memory>
 #include <string>
+
+namespace spdlog {
+class logger;
+}
 
 namespace railyard::daemon {
 
-// Lines with the time of day (UTC, RFC 3339), in a file and, if wanted, on standard error. Any thread may write, but
-// the engine's should not, or seldom.
+// Lines with the time of day (UTC, RFC 3339) and a level, in a file and, if wanted, on standard error. The file is
+// rotated: at kMostOctets it becomes FILE.1, and of those there are kOldFiles at most. Any thread may write, but the
+// engine's should not, or seldom. A full disk loses lines and ends nothing.
 class Log {
  public:
-  // Throws std::runtime_error if `file` cannot be written.
-  explicit Log(const std::string& file);
+  static constexpr std::size_t kMostOctets = 4 << 20;
+  static constexpr std::size_t kOldFiles = 3;
+
+  // `level`: the least that is written: "trace", "debug", "info", "warning", "error", "critical" or "off". Throws
+  // std::runtime_error if `file` cannot be written, std::invalid_argument for another level.
+  explicit Log(const std::string& file, const std::string& level = "info", std::size_t most_octets = kMostOctets);
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  void line(const std::string& text);
+  // Control characters in `text`, which may quote what strangers sent, are spelt out.
+  void debug(const std::string& text);  // what was asked that changes nothing
+  void line(const std::string& text);   // level info: what changed
+  void warning(const std::string& text);
   // From now on.
   void to_stderr(bool on);
 
  private:
-  std::mutex mutex_;
-  std::FILE* file_;
-  bool to_stderr_ = false;
+  std::shared_ptr<spdlog::logger> logger_;
 };
 
 }  // namespace railyard::daemon

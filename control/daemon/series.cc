@@ -18,7 +18,7 @@ LiveSeries::~LiveSeries() {
 }
 
 json LiveSeries::start(const std::string& file, const std::string& every) {
-  if (running_ != nullptr)
+  if (running_ != nullptr && show()["running"].get<bool>())
     throw ApiError(409, fmt::format("a time series is being written to {} already; end it first", file_));
   const auto step = spec::parse_duration(every);
   if (!step) throw ApiError(400, fmt::format("every: {}", step.error()));
@@ -40,7 +40,12 @@ json LiveSeries::start(const std::string& file, const std::string& every) {
       made->error = error.what();
       return;
     }
-    session_.looks().add(this, engine.reached() + step, step, [s = made->series](Instant at) { s->look(at); });
+    session_.looks().add(this, engine.reached() + step, step, [this, s = made->series](Instant at) {
+      s->look(at);
+      if (!s->failed()) return;
+      log_.warning(fmt::format("time series ended at {:.6f} s: {}", seconds(at - Instant{}), s->error()));
+      session_.looks().remove(this);
+    });
   });
   if (made->series == nullptr) throw ApiError(400, made->error);
   running_ = made->series;
@@ -49,21 +54,28 @@ json LiveSeries::start(const std::string& file, const std::string& every) {
   return show();
 }
 
+namespace {
+
+// By the engine's thread.
+json state_of(const telemetry::QueueSeries& series) {
+  json j{{"running", !series.failed()}, {"looks", series.looks()}, {"lines", series.lines()}};
+  if (series.failed()) j["error"] = series.error();
+  return j;
+}
+
+}  // namespace
+
 json LiveSeries::show() {
   if (running_ == nullptr) return {{"running", false}};
   const auto so_far = std::make_shared<json>();
-  change_("time series", [so_far, series = running_](Engine&, Instant) {
-    *so_far = {{"looks", series->looks()}, {"lines", series->lines()}};
-  });
-  return described(true, *so_far);
+  change_("", [so_far, series = running_](Engine&, Instant) { *so_far = state_of(*series); });
+  return described(*so_far);
 }
 
-json LiveSeries::described(bool running, const json& so_far) const {
-  return {{"running", running},
-          {"file", file_},
-          {"every", every_},
-          {"looks", so_far.at("looks")},
-          {"lines", so_far.at("lines")}};
+json LiveSeries::described(const json& so_far) const {
+  json j{{"file", file_}, {"every", every_}};
+  j.update(so_far);
+  return j;
 }
 
 json LiveSeries::end() {
@@ -71,16 +83,17 @@ json LiveSeries::end() {
   const auto all = std::make_shared<json>();
   change_("end of the time series", [this, all, series = running_](Engine&, Instant) {
     session_.looks().remove(this);
-    *all = {{"looks", series->looks()}, {"lines", series->lines()}};
+    *all = state_of(*series);
   });
   const std::shared_ptr<telemetry::QueueSeries> done = std::move(running_);
   running_.reset();
   try {
     done->close();
   } catch (const std::runtime_error& error) {
-    throw ApiError(500, error.what());
+    (*all)["error"] = error.what();
   }
-  return described(false, *all);
+  (*all)["running"] = false;
+  return described(*all);
 }
 
 }  // namespace railyard::daemon

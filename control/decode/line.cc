@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "control/base/json_text.h"
+
 namespace railyard::decode {
 namespace {
 
@@ -32,7 +34,7 @@ void header(Out out, const Json& f, const char* name) {
     if (value.is_string())
       fmt::format_to(out, " {}={}", key, text(value));
     else
-      fmt::format_to(out, " {}={}", key, value.dump());
+      fmt::format_to(out, " {}={}", key, json_text(value));
   }
 }
 
@@ -86,7 +88,7 @@ void uet_header(Out out, const Json& header) {
     } else if (value.is_string()) {
       fmt::format_to(out, " {}={}", key, text(value));
     } else {
-      fmt::format_to(out, " {}={}", key, value.dump());
+      fmt::format_to(out, " {}={}", key, json_text(value));
     }
   }
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "control/base/json_text.h"
 #include "control/spec/spec_error.h"
 
 namespace railyard::fault {
@@ -37,7 +38,7 @@ std::string line_of(const LoggedEvent& e) {
     j["spec"] = e.text;
   else
     j["frames"] = e.frames ? Json(*e.frames) : Json(nullptr);
-  return j.dump();
+  return json_text(j);
 }
 
 std::vector<LoggedFault> read_log(const std::string& text, const std::string& file_name) {

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "control/base/json_text.h"
 #include "control/hosts/hosts_error.h"
 
 namespace railyard::hosts {
@@ -117,7 +118,7 @@ void Journal::record(std::span<const Thing> things) {
   for (const Thing& thing : things) {
     entries.push_back({thing, canonical(thing)});
     try {
-      lines += to_json("record", entries.back().canonical).dump() + "\n";
+      lines += json_text(to_json("record", entries.back().canonical)) + "\n";
     } catch (const ordered_json::exception&) {
       throw HostsError(fmt::format("journal {}: the name of {} is not UTF-8", path_.string(), to_string(thing)));
     }
@@ -144,7 +145,7 @@ std::vector<Journal::Entry>::iterator Journal::find(const Thing& thing) {
 void Journal::done(const Thing& thing) {
   const auto entry = find(thing);
   if (entry == entries_.end()) return;
-  append(to_json("done", entry->canonical).dump() + "\n");
+  append(json_text(to_json("done", entry->canonical)) + "\n");
   entries_.erase(entry);
 }
 

@@ -411,12 +411,9 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
   if (int_->running()) {
     stop_int();
     r.in_band = int_->report();
-    int_->close();
   }
   if (options_.digest) r.trace_digest = engine_->digest().value();
-  close_series();
-  for (auto& tap : taps_) tap->close();
-  for (PcapEndpoint* pcap : lab_->pcaps()) pcap->close();
+  close_files();
   return r;
 }
 

@@ -98,6 +98,9 @@ class Session {
   // `stop`, if it becomes true, ends the run early, with the report so far. `live`, under the wall clock: how others
   // look at the run and ask things of it; it then goes on until `stop`.
   report::Report run(const std::atomic<bool>& stop, WallClockLive* live = nullptr);
+  // After run(): captures, series and records of in-band telemetry whose files are not whole, one sentence each with
+  // the file and why.
+  const std::vector<std::string>& unwritten() const noexcept { return unwritten_; }
 
   // What has been counted so far, but for the wall clock's stats and in-band telemetry. While run() runs, by
   // the engine's thread between windows, with the engine settled.
@@ -143,7 +146,7 @@ class Session {
   void connect_trunks();
   void attach_captures();
   void start_series();
-  void close_series();
+  void close_files();
   void write_int(const std::string& file);
   void detach() noexcept;
 
@@ -162,6 +165,7 @@ class Session {
   std::vector<Attached> attached_;
   std::mutex attached_mutex_;  // between the engine's thread and the one that exchanges ports
   std::vector<Trunk> trunks_;
+  std::vector<std::string> unwritten_;
   double cpu_began_ = 0;  // run(): seconds of CPU, and of wall time
   double wall_began_ = 0;
 };

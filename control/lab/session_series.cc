@@ -37,9 +37,20 @@ void Session::start_series() {
   looks_.add(flow_series_.get(), Instant{} + every, every, [this](Instant at) { flow_series_->look(at); });
 }
 
-void Session::close_series() {
-  if (series_ != nullptr) series_->close();
-  if (flow_series_ != nullptr) flow_series_->close();
+// Each is closed whatever becomes of the others, and the report is there all the same.
+void Session::close_files() {
+  const auto close = [this](auto& file) {
+    try {
+      file.close();
+    } catch (const std::runtime_error& error) {
+      unwritten_.emplace_back(error.what());
+    }
+  };
+  if (int_ != nullptr) close(*int_);
+  if (series_ != nullptr) close(*series_);
+  if (flow_series_ != nullptr) close(*flow_series_);
+  for (auto& tap : taps_) close(*tap);
+  for (PcapEndpoint* pcap : lab_->pcaps()) close(*pcap);
 }
 
 }  // namespace railyard::lab

@@ -10,6 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "control/base/json_text.h"
+#include "control/base/read_file.h"
+
 namespace railyard::report {
 
 using ReportJson = nlohmann::ordered_json;
@@ -22,7 +25,7 @@ std::string text_at(const ReportJson& report, const char* pointer) {
   const ReportJson::json_pointer at(pointer);
   if (!report.contains(at)) return "-";
   const ReportJson& value = report.at(at);
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  return value.is_string() ? value.get<std::string>() : json_text(value);
 }
 
 // What a run is: two runs that differ in one of these are not the same experiment with one thing changed, unless that
@@ -74,17 +77,14 @@ bool Comparison::comparable() const { return std::ranges::none_of(differences, &
 ReportJson read_report(const std::filesystem::path& path) {
   std::error_code ignored;
   const std::filesystem::path file = std::filesystem::is_directory(path, ignored) ? path / "report.json" : path;
-  errno = 0;
-  std::ifstream in(file, std::ios::binary);
-  if (!in)
+  const auto text = read_whole_file(file);
+  if (!text)
     throw std::runtime_error(
         fmt::format("{}: cannot be read: {}; expected a report.json, or a directory that `railyard "
                     "run --report` wrote",
-                    file.string(), std::strerror(errno != 0 ? errno : EIO)));
-  std::ostringstream text;
-  text << in.rdbuf();
-  ReportJson report = ReportJson::parse(text.str(), nullptr, false);
-  if (report.is_discarded())
+                    file.string(), text.error()));
+  ReportJson report;
+  if (is_nested_too_deeply(*text) || (report = ReportJson::parse(*text, nullptr, false)).is_discarded())
     throw std::runtime_error(fmt::format("{}: is not JSON, or not all of it; expected a report.json", file.string()));
   if (!report.is_object() || !report.contains("run") || !report["run"].is_object() || !report.contains("flows"))
     throw std::runtime_error(

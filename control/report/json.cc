@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "control/base/json_text.h"
 #include "control/report/collective_json.h"
 #include "control/report/flow_json.h"
 #include "control/report/int_text.h"
@@ -243,12 +244,9 @@ Json path_group(const PathGroupReport& g) {
 }
 
 Json engine_json(const EngineReport& e) {
-  Json j = {{"packet_hops", e.packet_hops},
-            {"windows", e.windows},
-            {"window_ps", e.window_ps},
-            {"cpu_seconds", e.cpu_seconds},
-            {"wall_seconds", e.wall_seconds},
-            {"simulated_seconds", e.simulated_seconds},
+  Json j = {{"packet_hops", e.packet_hops},      {"windows", e.windows},
+            {"window_ps", e.window_ps},          {"cpu_seconds", e.cpu_seconds},
+            {"wall_seconds", e.wall_seconds},    {"simulated_seconds", e.simulated_seconds},
             {"peak_rss_bytes", e.peak_rss_bytes}};
   const Percentiles lateness = e.lateness_ns.value_or(Percentiles{});
   j["lateness_ns"] = {{"p50", lateness.p50}, {"p99", lateness.p99}, {"max", lateness.max}};
@@ -332,18 +330,13 @@ std::string Report::json() const {
   if (in_band) j["int"] = int_json(*in_band);
   if (transients) j["transients"] = transients_json(*transients);
   j["engine"] = engine_json(engine);
-  j["audit"] = {{"balanced", audit.balanced},
-                {"unbalanced", audit.unbalanced},
-                {"generated", audit.generated},
-                {"consumed", audit.consumed},
-                {"dropped", audit.dropped},
-                {"lost_on_links", audit.lost_on_links},
-                {"queued", audit.queued},
-                {"on_the_wire", audit.on_the_wire},
-                {"drained", audit.drained}};
+  j["audit"] = {
+      {"balanced", audit.balanced}, {"unbalanced", audit.unbalanced},   {"generated", audit.generated},
+      {"consumed", audit.consumed}, {"dropped", audit.dropped},         {"lost_on_links", audit.lost_on_links},
+      {"queued", audit.queued},     {"on_the_wire", audit.on_the_wire}, {"drained", audit.drained}};
   // Text, not a number: JSON readers keep 53 bits.
   j["trace_digest"] = trace_digest ? Json(fmt::format("{:016x}", *trace_digest)) : Json(nullptr);
-  return j.dump(2);
+  return json_text(j, 2);
 }
 
 }  // namespace railyard::report

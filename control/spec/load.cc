@@ -1,11 +1,6 @@
 #include "control/spec/load.h"
 
-#include <array>
-#include <cerrno>
-#include <cstddef>
-#include <cstring>
-#include <fstream>
-#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,9 +25,7 @@ classes:
 )";
 
 // Another ASIC is put in the place of the one that the file names, not on top of it.
-bool names_asic(const std::string& assignment) {
-  return assignment.substr(0, assignment.find('=')).ends_with(".asic");
-}
+bool names_asic(const std::string& assignment) { return assignment.substr(0, assignment.find('=')).ends_with(".asic"); }
 
 // Before the overrides, so that one of them can change a part of it.
 void add_built_in_qos(Tree& document) {
@@ -45,22 +38,14 @@ void add_built_in_qos(Tree& document) {
 
 }  // namespace
 
-std::string read_file(const std::filesystem::path& path) {
-  std::error_code ignored;
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  std::string text;
-  std::array<char, 65536> block;
-  while (in.read(block.data(), block.size()) || in.gcount() > 0)
-    text.append(block.data(), static_cast<std::size_t>(in.gcount()));
-  if (!in.is_open() || in.bad() || std::filesystem::is_directory(path, ignored))
-    fail_at({path.string(), 0, 0}, "",
-            fmt::format("cannot be read: {}", errno != 0 ? std::strerror(errno) : "not a file"));
-  return text;
+std::string read_file(const std::filesystem::path& path, std::size_t most) {
+  auto text = read_whole_file(path, most);
+  if (!text) fail_at({path.string(), 0, 0}, "", fmt::format("cannot be read: {}", text.error()));
+  return std::move(*text);
 }
 
 Lab load(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
-  return parse(read_file(path), path.string(), overrides);
+  return load_with_document(path, overrides).lab;
 }
 
 Lab parse(const std::string& text, const std::string& file_name, const std::vector<std::string>& overrides) {
@@ -68,7 +53,7 @@ Lab parse(const std::string& text, const std::string& file_name, const std::vect
 }
 
 LabAndDocument load_with_document(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
-  return parse_with_document(read_file(path), path.string(), overrides);
+  return parse_with_document(read_file(path, kMostSpecOctets), path.string(), overrides);
 }
 
 LabAndDocument parse_with_document(const std::string& text, const std::string& file_name,

@@ -9,14 +9,19 @@
 #include <string_view>
 #include <vector>
 
+#include "control/base/read_file.h"
 #include "control/spec/spec.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/yaml/tree.h"
 
 namespace railyard::spec {
 
-// The file as it stands. Throws SpecError if it cannot be read.
-std::string read_file(const std::filesystem::path& path);
+// Of a fabric file; far more than any has.
+inline constexpr std::size_t kMostSpecOctets = std::size_t{64} << 20;
+
+// The file as it stands. Throws SpecError if it cannot be read, is not a file that has an end
+// (control/base/read_file.h), or has more than `most` octets.
+std::string read_file(const std::filesystem::path& path, std::size_t most = kMostFileOctets);
 
 // `overrides` are "path=value" (yaml/override.h), applied in order before anything is read. Throws SpecError, also if
 // the file cannot be read; nothing else.

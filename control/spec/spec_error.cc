@@ -1,30 +1,26 @@
 #include "control/spec/spec_error.h"
 
+#include <cstddef>
 #include <utility>
 
-#include <fmt/format.h>
+#include "control/base/short_quote.h"
 
 namespace railyard::spec {
 namespace {
 
-// What was found is quoted, and may hold line breaks or what moves a terminal's cursor.
-std::string printable(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    const auto octet = static_cast<unsigned char>(c);
-    if (octet >= 0x20 && octet != 0x7F)
-      out += c;
-    else
-      out += c == '\n' ? std::string("\\n") : fmt::format("\\x{:02x}", octet);
-  }
-  return out;
+// A path is said whole; what --set was told may be huge.
+std::string where(const Place& place) {
+  constexpr std::size_t kLongestPath = 500;
+  const std::string text = to_string(place);
+  return text.size() > kLongestPath ? with_short_quotes(text) : text;
 }
 
 }  // namespace
 
 SpecError::SpecError(Place place, std::string message)
-    : std::runtime_error(printable(place.file.empty() ? message : to_string(place) + ": " + message)),
+    : std::runtime_error(printable(place.file.empty() ? with_short_quotes(message)
+                                                      : where(place) + ": " + with_short_quotes(message))),
       place_(std::move(place)),
-      message_(printable(message)) {}
+      message_(printable(with_short_quotes(message))) {}
 
 }  // namespace railyard::spec

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "control/base/json_text.h"
 #include "control/spec/faults/fault_kind.h"
 
 namespace railyard::swarm {
@@ -98,7 +99,7 @@ std::string Coverage::json() const {
   j["events"] = events_;
   j["faults"] = kinds_;
   j["features"] = features_;
-  return j.dump();
+  return json_text(j);
 }
 
 }  // namespace railyard::swarm

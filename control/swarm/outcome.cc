@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "control/base/json_text.h"
+
 namespace railyard::swarm {
 
 bool Outcome::failed(const std::string& rule) const noexcept {
@@ -28,7 +30,7 @@ std::string Outcome::json() const {
                            {"features", features}};
   j["violations"] = nlohmann::json::array();
   for (const Violation& v : violations) j["violations"].push_back({{"rule", v.rule}, {"what", v.what}});
-  return j.dump();
+  return json_text(j);
 }
 
 Outcome Outcome::from_json(const std::string& line) {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "control/report/flow_csv.h"
+
 namespace railyard::sweep {
 
 using SweepJson = nlohmann::ordered_json;
@@ -88,6 +90,33 @@ SweepJson Table::json() const {
                          {"incomplete", row.incomplete}});
   }
   return j;
+}
+
+std::string Table::csv() const {
+  std::vector<std::string> fields;
+  std::string out;
+  const auto end_line = [&] {
+    for (std::size_t i = 0; i < fields.size(); ++i) out += (i == 0 ? "" : ",") + report::csv_field(fields[i]);
+    out += "\n";
+    fields.clear();
+  };
+  for (const Dimension& d : dimensions) fields.push_back(d.path);
+  for (const std::string& m : metrics)
+    for (const char* const what : {"", ".min", ".max"}) fields.push_back(name_of_metric(m) + what);
+  fields.insert(fields.end(), {"runs", "failed", "incomplete"});
+  end_line();
+  for (const Row& row : rows) {
+    for (std::size_t d = 0; d < dimensions.size(); ++d) fields.push_back(dimensions[d].values[row.point[d]]);
+    for (const Cell& cell : row.cells) {
+      const auto median = cell.median();
+      fields.push_back(median ? fmt::format("{}", *median) : "");
+      fields.push_back(median ? fmt::format("{}", cell.min()) : "");
+      fields.push_back(median ? fmt::format("{}", cell.max()) : "");
+    }
+    fields.insert(fields.end(), {fmt::format("{}", row.runs), fmt::format("{}", row.failures.size()), row.incomplete});
+    end_line();
+  }
+  return out;
 }
 
 std::string Table::text() const {

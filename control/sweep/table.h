@@ -45,6 +45,9 @@ struct Table {
   std::vector<std::vector<std::size_t>> winners() const;
   nlohmann::ordered_json json() const;
   std::string text() const;
+  // One line a row, the first names the columns: each dimension's path, each metric (the median, in the unit of
+  // report.json) and NAME.min and NAME.max over the seeds, runs, failed, incomplete. RFC 4180.
+  std::string csv() const;
 };
 
 // Lower or higher: "fct_p99", "goodput", "/engine/windows". A name may say it: "+x" higher is better, "-x" lower.

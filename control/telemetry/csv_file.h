@@ -1,48 +1,38 @@
-// A CSV file that is written line by line, and says at its end whether all of it could be.
+// A CSV file that is written line by line.
 #pragma once
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
-#include <stdexcept>
+#include <iterator>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "control/base/output_file.h"
 
 namespace railyard::telemetry {
 
 class CsvFile {
  public:
   // Throws std::runtime_error: `file` cannot be written. `columns`: the first line.
-  CsvFile(const std::string& file, const std::string& columns) : file_(file), out_(std::fopen(file.c_str(), "we")) {
-    if (out_ == nullptr) throw std::runtime_error(fmt::format("cannot write {}: {}", file, std::strerror(errno)));
-    line("{}", columns);
-  }
+  CsvFile(const std::string& file, const std::string& columns) : out_(file) { line("{}", columns); }
 
+  // Nothing happens after the first error.
   template <class... Values>
   void line(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::print(out_.get(), format, std::forward<Values>(values)...);
-    std::fputc('\n', out_.get());
+    text_.clear();
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+    text_.push_back('\n');
+    out_.write({text_.data(), text_.size()});
   }
 
-  // Writes what is left; once. Throws std::runtime_error if not everything could be written.
-  void close() {
-    std::FILE* f = out_.release();
-    if (f == nullptr) return;
-    const bool written = std::ferror(f) == 0;
-    if (std::fclose(f) != 0 || !written)
-      throw std::runtime_error(fmt::format("not everything could be written to {}", file_));
-  }
+  bool failed() const noexcept { return out_.failed(); }
+  std::string error() const { return out_.error(); }
+  // Writes what is left. Throws std::runtime_error if not everything could be written.
+  void close() { out_.close(); }
 
  private:
-  struct Close {
-    void operator()(std::FILE* f) const noexcept { std::fclose(f); }
-  };
-
-  std::string file_;
-  std::unique_ptr<std::FILE, Close> out_;
+  OutputFile out_;
+  fmt::memory_buffer text_;
 };
 
 }  // namespace railyard::telemetry

@@ -8,6 +8,7 @@ FlowSeries::FlowSeries(const build::BuiltLab& lab, const std::string& file)
     : lab_(lab), out_(file, "time_ns,flow,sent_bytes,delivered_bytes"), before_(lab.flows().size()) {}
 
 void FlowSeries::look(Instant at) {
+  if (out_.failed()) return;
   for (std::size_t i = 0; i < before_.size(); ++i) {
     const build::Flow& flow = lab_.flows()[i];
     Before& b = before_[i];

@@ -23,6 +23,10 @@ class FlowSeries {
   // Looks at a lab that rests, settled at `at`. Looks come in order of time.
   void look(Instant at);
 
+  // The file cannot be written any more: looks do nothing from then on.
+  bool failed() const noexcept { return out_.failed(); }
+  // "cannot write FILE: why", or nothing.
+  std::string error() const { return out_.error(); }
   // Writes what is left. Throws std::runtime_error if not everything could be written.
   void close() { out_.close(); }
 

@@ -1,8 +1,6 @@
 #include "control/telemetry/int_collector.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <stdexcept>
 #include <unordered_set>
 #include <utility>
@@ -124,18 +122,10 @@ void IntCollector::fetch_lost() {
   add(std::move(lost), "lost");
 }
 
-void IntCollector::write_to(const std::string& file) {
-  file_ = file;
-  out_.reset(std::fopen(file.c_str(), "we"));
-  if (out_ == nullptr) throw std::runtime_error(fmt::format("cannot write {}: {}", file, std::strerror(errno)));
-}
+void IntCollector::write_to(const std::string& file) { out_.emplace(file); }
 
 void IntCollector::close() {
-  std::FILE* f = out_.release();
-  if (f == nullptr) return;
-  const bool written = std::ferror(f) == 0;
-  if (std::fclose(f) != 0 || !written)
-    throw std::runtime_error(fmt::format("not everything could be written to {}", file_));
+  if (out_) out_->close();
 }
 
 void IntCollector::look() {
@@ -176,7 +166,7 @@ void IntCollector::add(const IntStack& stack, const char* end) {
     q.marked += h.marked ? 1 : 0;
   }
   if (stack.ended() == IntStack::End::kArrived && stack.hops_not_kept() == 0) keep_if_slow(stack);
-  if (out_ != nullptr) write(stack, end);
+  if (out_) write(stack, end);
   ++packets_;
 }
 
@@ -204,15 +194,15 @@ void IntCollector::write(const IntStack& stack, const char* end) {
     const auto port = [](bool there, PortIndex p) {
       return there ? fmt::format("{}", p.value + 1) : std::string("null");
     };
-    fmt::print(out_.get(),
-               R"({{"packet":{},"flow":"{}","offset":{},"hop":{},"node":"{}","in":{},"out":{},"class":{},"octets":{},)"
-               R"("ingress_ps":{},"egress_ps":{},"waited_ps":{},"queue_octets":{},"ce":{},"dropped":{}{}}})"
-               "\n",
-               packets_, flow, stack.offset(), i, *h.node, port(h.ingress != Instant::never(), h.in),
-               port(h.queued != Instant::never(), h.out), h.priority.value, h.frame_octets, instant_or_null(h.ingress),
-               instant_or_null(h.egress), h.waited().ps, h.queue_octets, h.marked,
-               h.dropped == DropReason::kCount ? std::string("null") : fmt::format("\"{}\"", name(h.dropped)),
-               i == 0 ? fmt::format(R"(,"end":"{}")", end) : std::string());
+    out_->write(fmt::format(
+        R"({{"packet":{},"flow":"{}","offset":{},"hop":{},"node":"{}","in":{},"out":{},"class":{},"octets":{},)"
+        R"("ingress_ps":{},"egress_ps":{},"waited_ps":{},"queue_octets":{},"ce":{},"dropped":{}{}}})"
+        "\n",
+        packets_, flow, stack.offset(), i, *h.node, port(h.ingress != Instant::never(), h.in),
+        port(h.queued != Instant::never(), h.out), h.priority.value, h.frame_octets, instant_or_null(h.ingress),
+        instant_or_null(h.egress), h.waited().ps, h.queue_octets, h.marked,
+        h.dropped == DropReason::kCount ? std::string("null") : fmt::format("\"{}\"", name(h.dropped)),
+        i == 0 ? fmt::format(R"(,"end":"{}")", end) : std::string()));
   }
 }
 

@@ -2,14 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
+#include "control/base/output_file.h"
 #include "control/build/built_lab.h"
 #include "control/spec/spec.h"
 #include "control/telemetry/int_report.h"
@@ -33,7 +34,8 @@ class IntCollector {
   bool running() const noexcept { return running_; }
 
   // Writes every record to `file` from now on, a line of JSON each: the hops of a packet in order, packets in the order
-  // in which they were fetched. Throws std::runtime_error: it cannot be written.
+  // in which they were fetched. Throws std::runtime_error: it cannot be written. If the disk fills up later, the
+  // records end there and the sums go on.
   //   packet   number of the packet in this file; flow, or the NIC of the sender for what no flow of the lab is;
   //   offset   of its payload in the flow, or its number
   //   hop      0: the source; node, in, out (ports; null: it begins or ends there), class, octets of the frame
@@ -43,6 +45,8 @@ class IntCollector {
   void write_to(const std::string& file);
   // Writes what is left. Throws std::runtime_error if not everything could be written.
   void close();
+  // "cannot write FILE: why", or nothing. Stays until the next write_to().
+  std::string write_error() const { return out_ ? out_->error() : std::string(); }
 
   // Fetches what has arrived or was dropped; what was lost between devices where a sender has little room left, else in
   // the end. Often enough, so that senders do not run out of room.
@@ -52,9 +56,6 @@ class IntCollector {
   IntReport report() const;
 
  private:
-  struct Close {
-    void operator()(std::FILE* f) const noexcept { std::fclose(f); }
-  };
   struct Slow {
     Duration latency;
     IntStack stack;
@@ -76,8 +77,7 @@ class IntCollector {
   std::unordered_map<std::uint64_t, const std::string*> flow_names_;  // by stream
   std::vector<std::unique_ptr<IntSource>> sources_;                   // by device; nothing for switches
   bool running_ = false;
-  std::string file_;
-  std::unique_ptr<std::FILE, Close> out_;
+  std::optional<OutputFile> out_;
   std::uint64_t packets_ = 0;
   IntReport so_far_;
   std::map<QueueKey, IntReport::Queue> queues_;

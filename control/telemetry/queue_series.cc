@@ -17,6 +17,7 @@ QueueSeries::QueueSeries(const build::BuiltLab& lab, const std::string& file)
 }
 
 void QueueSeries::look(Instant at) {
+  if (out_.failed()) return;
   ++looks_;
   for (Queue& q : queues_) {
     const QueueSample s = lab_.fabric()[q.device].sample(q.port, q.priority);

@@ -28,6 +28,10 @@ class QueueSeries {
 
   std::uint64_t looks() const noexcept { return looks_; }
   std::uint64_t lines() const noexcept { return lines_; }
+  // The file cannot be written any more: looks do nothing from then on.
+  bool failed() const noexcept { return out_.failed(); }
+  // "cannot write FILE: why", or nothing.
+  std::string error() const { return out_.error(); }
   // Writes what is left. Throws std::runtime_error if not everything could be written.
   void close() { out_.close(); }
 

@@ -1,6 +1,14 @@
 #include "dataplane/run/eal.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <filesystem>
+#include <optional>
 #include <stdexcept>
+#include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <rte_eal.h>
@@ -17,6 +25,32 @@ namespace railyard {
 namespace {
 
 bool started = false;
+
+constexpr std::string_view kPrefix = "railyard";
+
+// Of a directory that the EAL of another railyard made; nothing: it is not one.
+std::optional<pid_t> owner_of(const std::string& name) {
+  pid_t pid = 0;
+  const char* const begin = name.data() + std::min(name.size(), kPrefix.size());
+  const char* const end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(begin, end, pid);
+  if (!name.starts_with(kPrefix) || error != std::errc{} || stop != end || pid <= 0) return std::nullopt;
+  return pid;
+}
+
+// The EAL makes a directory for files that processes share, removes it never, and with our options puts nothing into
+// it: it can go at once. Goes too: what processes left that were killed before they came here. Empty ones only, so that
+// nobody loses anything.
+void remove_runtime_directories() {
+  std::error_code ignored;
+  const std::filesystem::path own = rte_eal_get_runtime_dir();
+  if (own.empty()) return;
+  std::vector<std::filesystem::path> stale{own};
+  for (const auto& entry : std::filesystem::directory_iterator(own.parent_path(), ignored))
+    if (const auto pid = owner_of(entry.path().filename()); pid && ::kill(*pid, 0) != 0 && errno == ESRCH)
+      stale.push_back(entry.path());
+  for (const std::filesystem::path& path : stale) ::rmdir(path.c_str());
+}
 
 // Packet memory without huge pages: transparent ones where the machine has them.
 int advise_huge(const rte_memseg_list* list, void*) {
@@ -40,7 +74,7 @@ void start_eal(const EalConfig& config) {
   } else {
     args.insert(args.end(), {"--no-huge", "--no-shconf", "-m", std::to_string(config.memory_mib)});
   }
-  args.push_back(fmt::format("--file-prefix=railyard{}", getpid()));
+  args.push_back(fmt::format("--file-prefix={}{}", kPrefix, getpid()));
   args.insert(args.end(), config.extra.begin(), config.extra.end());
   argv.clear();
   for (std::string& a : args) argv.push_back(a.data());
@@ -51,6 +85,7 @@ void start_eal(const EalConfig& config) {
   const int done = rte_eal_init(static_cast<int>(argv.size()), argv.data());
   // The EAL pins its threads; pinning is the caller's business.
   sched_setaffinity(0, sizeof affinity, &affinity);
+  remove_runtime_directories();
   if (done < 0) {
     const std::string why = rte_strerror(rte_errno);
     throw std::runtime_error(

@@ -24,6 +24,14 @@ expect() { # WHAT IS TRUE, JQ EXPRESSION, FILE
 
 there bin/railyard
 there bin/railyardd
+grep -q '^IBVERBS_FOUND:INTERNAL=1' "$root/build/release/CMakeCache.txt" && there bin/railyard-agent
+there share/bash-completion/completions/railyard
+there share/zsh/vendor-completions/_railyard
+there share/fish/vendor_completions.d/railyard.fish
+for page in railyard railyard-run railyard-fault railyard-compare-transports; do there "share/man/man1/$page.1.gz"; done
+there share/doc/railyard/docs/README.md
+there share/doc/railyard/copyright
+there share/railyard/softroce/control/guest/agent_frame.h
 there lib/systemd/system/railyardd@.service
 there share/railyard/softroce/build-image.sh
 there share/railyard/fabric.schema.json
@@ -32,6 +40,11 @@ for file in "$root"/topologies/*.yaml; do there "share/railyard/topologies/$(bas
 for file in "$root"/topologies/labs/*.yaml; do there "share/railyard/topologies/labs/$(basename "$file")"; done
 if [[ -f $root/README.md ]]; then there share/doc/railyard/README.md; fi
 printf 'ok: binary, topologies, schema and documents are installed\n'
+
+[[ $(railyard docs | head -n 1) == "$prefix/share/doc/railyard/docs" ]] || die "railyard docs says: $(railyard docs)"
+grep -q '^.SH EXAMPLES' <<<"$(zcat "$prefix/share/man/man1/railyard-run.1.gz")" || die "the page of run has no examples"
+bash -n "$prefix/share/bash-completion/completions/railyard" || die "bash cannot read its completion"
+printf 'ok: completion, man pages, docs\n'
 
 version=$(railyard version)
 [[ $version == "$("$root/build/release/bin/railyard" version)" && $version =~ ^railyard\ [0-9]+\.[0-9]+\.[0-9]+ ]] ||
@@ -68,3 +81,36 @@ live status --audit >"$tmp/audit" || { live down; die "status says: $(cat "$tmp/
 live down >/dev/null
 [[ $(live ls) == 'no lab is up' ]] || die "the lab is not gone"
 printf 'ok: a lab comes up, is looked at, goes down\n'
+
+# The Debian packages: what is in them, and what they ask for. tests/bare/package.sh installs them.
+if command -v dpkg-shlibdeps >/dev/null; then
+  "$root/tools/package.sh" >"$tmp/debs" || die "tools/package.sh failed"
+  main=$(grep '/railyard_' "$tmp/debs")
+  softroce=$(grep '/railyard-softroce_' "$tmp/debs")
+  # Read to its end, whatever is looked for in it: a pipe that grep closes early is an error of the pipeline.
+  contents() { dpkg-deb -c "$1" | awk '{ print $6 }'; }
+  has() { grep -qx -- "$2" <<<"$(contents "$1")"; }
+  for file in bin/railyard bin/railyardd bin/railyard-agent share/man/man1/railyard.1.gz share/doc/railyard/copyright \
+      share/bash-completion/completions/railyard share/railyard/topologies/incast-8to1.yaml; do
+    has "$main" "./usr/$file" || die "$main has no /usr/$file"
+  done
+  has "$softroce" ./usr/share/railyard/softroce/build-image.sh || die "$softroce has no build-image.sh"
+  # Nothing outside of /usr, nothing twice, nothing of the machine that built it, nobody's files but root's.
+  for deb in "$main" "$softroce"; do
+    contents "$deb" | grep -vE '^\./(usr/.*)?$' && die "$deb puts files outside of /usr"
+    dpkg-deb -c "$deb" | awk '$2 != "root/root" || ($1 !~ /^l/ && $1 ~ /^.....w..w|^........w/) { print; bad = 1 } END { exit bad }' ||
+      die "$deb has files of others than root, or that others may write"
+    [[ $(dpkg-deb -f "$deb" Version) == "${version#railyard }"* || ${version#railyard } == "$(dpkg-deb -f "$deb" Version)"* ]] ||
+      die "$deb has version $(dpkg-deb -f "$deb" Version), the program $version"
+    [[ -n $(dpkg-deb -f "$deb" Maintainer) && -n $(dpkg-deb -f "$deb" Description) ]] || die "$deb says nothing of itself"
+  done
+  [[ $(comm -12 <(contents "$main" | grep -v '/$' | sort) <(contents "$softroce" | grep -v '/$' | sort)) == '' ]] ||
+    die "both packages have the same file"
+  depends=$(dpkg-deb -f "$main" Depends)
+  for package in libc6 libfmt9 libyaml-cpp0.7 librte-eal23 librte-mempool-ring23 librte-net-vhost23 libspdlog1 libibverbs1 iproute2; do
+    [[ $depends == *"$package"* ]] || die "$main does not depend on $package: $depends"
+  done
+  [[ $(dpkg-deb -f "$main" Architecture) == amd64 && $(dpkg-deb -f "$softroce" Depends) == *qemu-system-x86* ]] ||
+    die "architecture or QEMU is missing"
+  printf 'ok: the Debian packages\n'
+fi

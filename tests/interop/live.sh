@@ -114,7 +114,7 @@ comes_back() {
   until_so lab_status '.hosts[] | select(.name == "h1") | .state == "booting"' || return 1
   on h2 true || return 1
   wait "$restart" || return 1
-  grep -qx 'h1 is up again' "$out/restart" && ping_both
+  grep -qx 'lab softroce-pair: h1 is up again' "$out/restart" && ping_both
 }
 # Of one that runs: it is powered off first.
 another() {

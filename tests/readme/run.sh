@@ -59,7 +59,7 @@ while IFS= read -r line; do
     'railyard capture '*' | wireshark '*) run="for_a_while ${line%% | wireshark*} >viewed.pcapng && captured" ;;
     *' | head '*) run="(set +o pipefail; ${line%%#*})" ;;  # which may close the pipe early
     'railyard status --watch'*) run="for_a_while $line" ;;
-    'railyard exec h1 -- ib_'*) run="again $line" ;;
+    'railyard exec h1 ib_'*) run="again $line" ;;
   esac
   attempt "$line" "$run"
 done < <(block 'The next five')

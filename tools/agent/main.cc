@@ -5,12 +5,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <spdlog/logger.h>
+#include <spdlog/sinks/rotating_file_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
 #include <unistd.h>
 
 #include "control/agent_protocol/frames.h"
@@ -29,6 +33,22 @@ std::string host_name() {
   return name.data();
 }
 
+std::shared_ptr<spdlog::logger> logger(const std::string& file, const std::string& level) {
+  constexpr std::size_t kMostOctets = 4 << 20;
+  constexpr std::size_t kOldFiles = 3;
+  spdlog::sink_ptr sink;
+  if (file.empty())
+    sink = std::make_shared<spdlog::sinks::stderr_sink_st>();
+  else
+    sink = std::make_shared<spdlog::sinks::rotating_file_sink_st>(file, kMostOctets, kOldFiles);
+  auto log = std::make_shared<spdlog::logger>("railyard-agent", sink);
+  // Who reads standard error sees the time it is written.
+  log->set_pattern(file.empty() ? "%n: %v" : "%Y-%m-%dT%H:%M:%S.%fZ %l %v", spdlog::pattern_time_type::utc);
+  log->set_level(spdlog::level::from_str(level));
+  log->flush_on(spdlog::level::trace);
+  return log;
+}
+
 int run(int argc, char** argv) {
   CLI::App app(
       "Joins a Railyard lab that is up: this host's RDMA devices, hardware or SoftRoCE, are ranks of its collectives",
@@ -38,6 +58,8 @@ int run(int argc, char** argv) {
   std::string device;
   std::string name = host_name();
   bool list = false;
+  std::string log_level = "info";
+  std::string log_file;
   app.add_option("--lab", lab, "The lab: HOST:PORT, unix:PATH, serial:PATH, or stdio for the standard streams");
   app.add_option("--token", token, "What the host's `agent: { token: ... }` says; better: $RAILYARD_AGENT_TOKEN")
       ->envname("RAILYARD_AGENT_TOKEN")
@@ -45,6 +67,11 @@ int run(int argc, char** argv) {
   app.add_option("--device", device, "This RDMA device only; without it all")->take_last();
   app.add_option("--name", name, "The host of the lab that this one is")->capture_default_str()->take_last();
   app.add_flag("--list", list, "Say what RDMA devices there are, and end");
+  app.add_option("--log-level", log_level, "Least level that is logged")
+      ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
+      ->capture_default_str()
+      ->take_last();
+  app.add_option("--log-file", log_file, "Log to this file, rotated at 4 MiB, and not to standard error")->take_last();
   app.set_version_flag("--version", std::string(RAILYARD_VERSION));
   app.footer(
       "Ends when the lab does. `railyard agent HOST` starts it in a virtual machine of a lab.\n"
@@ -70,13 +97,14 @@ int run(int argc, char** argv) {
     return 2;
   }
   std::signal(SIGPIPE, SIG_IGN);
-  struct sigaction end{};
+  struct sigaction end {};
   end.sa_handler = [](int) { stop = true; };
   ::sigaction(SIGINT, &end, nullptr);
   ::sigaction(SIGTERM, &end, nullptr);
   Agent agent(verbs, {name, token, RAILYARD_VERSION});
   const LabStream stream = LabStream::open(lab);
-  serve(agent, stream, stop, [](const std::string& line) { fmt::print(stderr, "railyard-agent: {}\n", line); });
+  const std::shared_ptr<spdlog::logger> log = logger(log_file, log_level);
+  serve(agent, stream, stop, [&log](const std::string& line) { log->info("{}", line); });
   return 0;
 }
 

@@ -48,19 +48,19 @@ json attachment(const std::string& what) {
 }
 
 int attach(const AttachOptions& o, const json& what) {
-  const json answer = ask(chosen_lab(o.lab), "POST", "/attachments", {{"to", o.host}, {"attach", what}});
+  const daemon::LabDir lab = chosen_lab(o.lab);
+  const json answer = ask(lab, "POST", "/attachments", {{"to", o.host}, {"attach", what}});
   if (!answer["changed"].get<bool>())
-    fmt::print("{} is {} already\n", o.host, answer["attach"].get<std::string>());
+    fmt::print("lab {}: {} is {} already\n", lab.name(), o.host, answer["attach"].get<std::string>());
   else
-    fmt::print("{}: {} since {:.6f} s\n", o.host, answer["attach"].get<std::string>(),
+    fmt::print("lab {}: {}: {} at {:.6f} s\n", lab.name(), o.host, answer["attach"].get<std::string>(),
                answer["effective_seconds"].get<double>());
   return kOk;
 }
 
 }  // namespace
 
-void add_attach(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("attach", "Put a real host behind a NIC of a lab that is up");
+void add_attach(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<AttachOptions>();
   add_lab_option(*command, o->lab);
   command->add_option("HOST[:NIC]", o->host, "A host without built-in traffic; with several NICs which one")
@@ -73,18 +73,20 @@ void add_attach(CLI::App& app, int& exit_code) {
       ->type_name("")
       ->required();
   command->footer(
-      "The host keeps its address; what stood behind the NIC before goes.\n"
+      "The host keeps its address. What was attached before is detached.\n"
       "Examples:\n"
-      "  railyard attach h3 namespace && railyard exec h3 -- ping h1\n"
+      "  railyard attach h3 namespace && railyard exec h3 ping h1\n"
       "  railyard attach h4 tap=ry4\n"
       "  railyard detach h4");
   command->callback([o, &exit_code] { exit_code = attach(*o, attachment(o->what)); });
+}
 
-  auto* detach = app.add_subcommand("detach", "Take the host behind a NIC of a lab that is up away again");
-  auto d = std::make_shared<AttachOptions>();
-  add_lab_option(*detach, d->lab);
-  detach->add_option("HOST[:NIC]", d->host, "The NIC answers ping itself then")->type_name("")->required();
-  detach->callback([d, &exit_code] { exit_code = attach(*d, "built-in"); });
+void add_detach(CLI::App* command, int& exit_code) {
+  auto o = std::make_shared<AttachOptions>();
+  add_lab_option(*command, o->lab);
+  command->add_option("HOST[:NIC]", o->host, "The NIC; afterwards it answers ping itself")->type_name("")->required();
+  command->footer("Example:\n  railyard detach h4");
+  command->callback([o, &exit_code] { exit_code = attach(*o, "built-in"); });
 }
 
 }  // namespace railyard::tools

@@ -300,8 +300,7 @@ int capture(const CaptureOptions& o) {
 
 }  // namespace
 
-void add_capture(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("capture", "Write what a port of a lab that is up sees, as pcapng");
+void add_capture(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<CaptureOptions>();
   add_lab_option(*command, o->lab);
   command->add_option("PORT", o->port, "Name of the port, e.g. leaf1:3")->required();

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "control/base/json_text.h"
 #include "control/build/built_lab.h"
 #include "control/build/packet_memory.h"
 #include "control/lint/rule.h"
@@ -222,7 +223,7 @@ int check(const CheckOptions& o) {
   const auto errors = static_cast<std::size_t>(std::ranges::count(findings, lint::Severity::kError, &lint::Finding::severity));
   const std::size_t warnings = findings.size() - errors;
   if (o.json) {
-    fmt::print("{}\n", to_json(findings).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}\n", json_text(to_json(findings), 2));
   } else {
     print_facts(lab);
     for (const lint::Finding& f : findings) fmt::print("{}\n", lint::to_string(f));
@@ -236,8 +237,7 @@ int check(const CheckOptions& o) {
 
 }  // namespace
 
-void add_check(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("check", "Check a fabric file: errors, warnings, headroom, memory");
+void add_check(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<CheckOptions>();
   auto* file = command->add_option("SPEC", o->file, "Fabric file (YAML)");
   command->add_flag("--rules", o->rules, "Print the rules as a table, and nothing else");

@@ -1,5 +1,8 @@
-// The commands of the command line: each adds itself to the application and does its work when chosen.
+// The commands of the command line. commands.cc has the one table of them.
 #pragma once
+
+#include <memory>
+#include <span>
 
 #include <CLI/CLI.hpp>
 
@@ -11,46 +14,29 @@ enum ExitCode : int {
   kFailed = 1,      // the run could not be finished: memory, a port, a file that cannot be written
   kUsage = 2,       // the command line
   kSpec = 3,        // the fabric file, or a --set
-  kUnbalanced = 4,  // the books do not balance: a bug of ours, please report it
+  kUnbalanced = 4,  // the packet accounting does not balance: a bug of ours, please report it
   // A collective did not complete, or its data are not what they should be; or a QP or PDC of a flow has failed, in a
   // lab whose file has no diagnosis (one that has is there to show that).
   kUnverified = 5,
 };
 
-void add_check(CLI::App& app, int& exit_code);
-void add_show(CLI::App& app, int& exit_code);
-void add_graph(CLI::App& app, int& exit_code);
-void add_hosts(CLI::App& app, int& exit_code);
-void add_run(CLI::App& app, int& exit_code);
-void add_compare(CLI::App& app, int& exit_code);
-void add_compare_transports(CLI::App& app, int& exit_code);
-void add_sweep(CLI::App& app, int& exit_code);
-void add_swarm(CLI::App& app, int& exit_code);
-void add_decode(CLI::App& app, int& exit_code);
-void add_port(CLI::App& app, int& exit_code);
-void add_schema(CLI::App& app, int& exit_code);
-void add_version(CLI::App& app, int& exit_code);
+struct Command {
+  const char* name;
+  const char* group;    // heading under which --help lists it
+  const char* summary;  // one line of --help
+  // Adds options, examples (footer) and the callback, which sets `exit_code`.
+  void (*add)(CLI::App* command, int& exit_code);
+  // Everything behind this many positional arguments belongs to another program: `exec HOST COMMAND...`. 0: nothing.
+  int own_arguments = 0;
+};
 
-// Labs that stay up.
-void add_up(CLI::App& app, int& exit_code);
-void add_down(CLI::App& app, int& exit_code);
-void add_ls(CLI::App& app, int& exit_code);
-void add_status(CLI::App& app, int& exit_code);
-void add_exec(CLI::App& app, int& exit_code);  // and shell
-void add_again(CLI::App& app, int& exit_code);
-void add_agent(CLI::App& app, int& exit_code);
-void add_cp(CLI::App& app, int& exit_code);
-void add_restart(CLI::App& app, int& exit_code);
-void add_link(CLI::App& app, int& exit_code);
-void add_fault(CLI::App& app, int& exit_code);
-void add_attach(CLI::App& app, int& exit_code);  // and detach
-void add_set(CLI::App& app, int& exit_code);    // and get
-void add_pause(CLI::App& app, int& exit_code);  // and resume
-void add_logs(CLI::App& app, int& exit_code);
-void add_capture(CLI::App& app, int& exit_code);
-void add_replay(CLI::App& app, int& exit_code);
-void add_report(CLI::App& app, int& exit_code);
-void add_series(CLI::App& app, int& exit_code);
-void add_int(CLI::App& app, int& exit_code);
+// All of them, in the order of --help. Help, completion and man pages are made from this.
+std::span<const Command> commands();
+
+// The command line with all commands. `exit_code` outlives it.
+std::unique_ptr<CLI::App> make_app(int& exit_code);
+
+// Named in the help of every live command.
+inline constexpr const char* kLabVariable = "RAILYARD_LAB";
 
 }  // namespace railyard::tools

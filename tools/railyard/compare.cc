@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "control/base/json_text.h"
 #include "tools/railyard/commands.h"
 
 namespace railyard::tools {
@@ -21,7 +22,7 @@ int compare_reports(const CompareOptions& o) {
   const auto b = report::read_report(o.b);
   const report::Comparison c = report::compare(a, b, o.a, o.b);
   if (o.json)
-    std::puts(c.json().dump(2).c_str());
+    std::puts(json_text(c.json(), 2).c_str());
   else
     std::fputs(c.text().c_str(), stdout);
   return kOk;
@@ -29,8 +30,7 @@ int compare_reports(const CompareOptions& o) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("compare", "Show two reports side by side, and what makes them incomparable");
+void add_compare(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<CompareOptions>();
   command->add_option("A", o->a, "report.json, or the directory that `railyard run --report` wrote")->required();
   command->add_option("B", o->b, "The other one")->required();

@@ -16,6 +16,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "control/base/json_text.h"
 #include "control/compare/notes.h"
 #include "control/compare/overrides.h"
 #include "control/compare/side_by_side.h"
@@ -274,12 +275,12 @@ int compare_transports(CompareTransportsOptions o) {
   if (usual) drop_empty(table);
   if (!o.dir.empty()) {
     const std::filesystem::path dir(o.dir);
-    write_compared(dir / "compare.json", table.json().dump(2) + "\n");
+    write_compared(dir / "compare.json", json_text(table.json(), 2) + "\n");
     write_compared(dir / "compare.txt", table.text());
     write_compared(dir / "compare.html", table.html());
   }
   if (o.json)
-    std::puts(table.json().dump(2).c_str());
+    std::puts(json_text(table.json(), 2).c_str());
   else
     std::fputs(table.text().c_str(), stdout);
   return table.failed() ? kFailed : kOk;
@@ -294,9 +295,7 @@ std::string vocabulary() {
 
 }  // namespace
 
-void add_compare_transports(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("compare-transports",
-                                     "Run a lab with several transports and fabrics, and show them side by side");
+void add_compare_transports(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<CompareTransportsOptions>();
   command->add_option("SPEC", o->file, "Fabric file (YAML)")->required();
   command

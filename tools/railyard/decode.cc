@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "control/base/json_text.h"
 #include "control/decode/decode_file.h"
 #include "control/decode/line.h"
 #include "tools/railyard/commands.h"
@@ -24,7 +25,7 @@ struct Options {
 
 void print_frames(const Options& options) {
   const auto print = [&](const decode::Json& frame) {
-    const std::string text = (options.as_json ? frame.dump() : decode::line(frame)) + "\n";
+    const std::string text = (options.as_json ? json_text(frame) : decode::line(frame)) + "\n";
     std::fputs(text.c_str(), stdout);
     if (options.file == "-") std::fflush(stdout);  // a capture that is still going on
   };
@@ -51,9 +52,7 @@ void add_uet_options(CLI::App& command, Options& options) {
 
 }  // namespace
 
-void add_decode(CLI::App& app, int&) {
-  auto* command = app.add_subcommand(
-      "decode", "Print what the frames of a capture say, RoCEv2 and Ultra Ethernet with every header");
+void add_decode(CLI::App* command, int&) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, "Capture (pcap or pcapng) of Ethernet frames; -: standard input")
       ->required();

@@ -1,6 +1,5 @@
 // `railyard fault`: what goes wrong in a lab that is up.
 #include <algorithm>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "control/api/message.h"
+#include "control/base/json_text.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/live.h"
 
@@ -52,30 +52,31 @@ int add(const FaultOptions& o) {
     return kSpec;
   }
   if (o.json)
-    std::cout << answer.dump(2) << '\n';
+    fmt::print("{}\n", json_text(answer, 2));
   else
-    fmt::print("{} is there since {:.6f} s\n", answer["fault"].get<std::string>(),
+    fmt::print("lab {}: fault {} added at {:.6f} s\n", lab.name(), answer["fault"].get<std::string>(),
                answer["effective_seconds"].get<double>());
   return kOk;
 }
 
 int rm(const FaultOptions& o) {
-  const json answer = ask(chosen_lab(o.lab), "DELETE", "/faults/" + o.name);
+  const daemon::LabDir lab = chosen_lab(o.lab);
+  const json answer = ask(lab, "DELETE", "/faults/" + o.name);
   if (o.json)
-    std::cout << answer.dump(2) << '\n';
+    fmt::print("{}\n", json_text(answer, 2));
   else
-    fmt::print("{} is gone since {:.6f} s{}\n", answer["fault"].get<std::string>(),
+    fmt::print("lab {}: fault {} removed at {:.6f} s{}\n", lab.name(), answer["fault"].get<std::string>(),
                answer["effective_seconds"].get<double>(),
                answer["frames"].is_null()
                    ? ""
-                   : fmt::format("; it has touched {} frames", answer["frames"].get<std::uint64_t>()));
+                   : fmt::format("; it affected {} frames", answer["frames"].get<std::uint64_t>()));
   return kOk;
 }
 
 int ls(const FaultOptions& o) {
   const json answer = ask(chosen_lab(o.lab), "GET", "/faults");
   if (o.json) {
-    std::cout << answer.dump(2) << '\n';
+    fmt::print("{}\n", json_text(answer, 2));
     return kOk;
   }
   std::size_t name = 5, where = 2;
@@ -98,27 +99,31 @@ int ls(const FaultOptions& o) {
 
 int log(const FaultOptions& o) {
   const json answer = ask(chosen_lab(o.lab), "GET", "/faults/log");
-  for (const json& line : answer["lines"]) std::cout << line.get<std::string>() << '\n';
+  for (const json& line : answer["lines"]) fmt::print("{}\n", line.get<std::string>());
   return kOk;
 }
 
 }  // namespace
 
-void add_fault(CLI::App& app, int& exit_code) {
-  auto* command =
-      app.add_subcommand("fault", "Break something in a lab that is up: links, frames, queues, switches, hosts");
+void add_fault(CLI::App* command, int& exit_code) {
   command->require_subcommand(1);
+  command->footer(
+      "Examples:\n"
+      "  railyard fault add 'on: leaf1:1, loss: 1%, for: 10s'\n"
+      "  railyard fault ls\n"
+      "  railyard fault log > faults.jsonl");
   auto o = std::make_shared<FaultOptions>();
   const auto sub = [&](const char* name, const char* description) {
     auto* s = command->add_subcommand(name, description);
     add_lab_option(*s, o->lab);
+    s->footer("");
     return s;
   };
-  auto* adding = sub("add", "One more fault, as in the fabric file's `faults`");
+  auto* adding = sub("add", "Add a fault, as in `faults` of the fabric file");
   adding->add_option("FAULT", o->words, "\"on: leaf1:1, loss: 1%, for: 10ms\", or on=leaf1:1 loss=1% for=10ms")
       ->required()
       ->type_name("");
-  adding->add_flag("--json", o->json, "For programs");
+  adding->add_flag("--json", o->json, "Print JSON");
   adding->footer(
       "Examples:\n"
       "  railyard fault add 'on: leaf1:1, loss: 1%, for: 10s'\n"
@@ -128,19 +133,21 @@ void add_fault(CLI::App& app, int& exit_code) {
       "  railyard fault add 'on: h2, after: 5s, for: 1s, every: 10s, probability: 50%, stop-receiving: true'\n"
       "  railyard fault add 'on: leaf1:1, when: queue leaf1:1/3 depth > 200KiB, for: 10ms, count: 3, rate: 1/2'\n"
       "  railyard fault add 'on: h1, when: queue leaf1:1/3 paused > 1ms, for: 1s, down: true'\n"
-      "`for`, `every` and `after` are modelled time; where the fault stands: railyard fault ls, fault log.\n"
+      "`for`, `every` and `after` are simulated time. `railyard fault ls` and `fault log` show what became of it.\n"
       "topologies/explicit.yaml has every key.");
   adding->callback([o, &exit_code] { exit_code = add(*o); });
-  auto* removing = sub("rm", "Ends a fault");
+  auto* removing = sub("rm", "Remove a fault");
   removing->add_option("NAME", o->name, "As `railyard fault ls` calls it")->required()->type_name("");
-  removing->add_flag("--json", o->json, "For programs");
+  removing->footer("Example:\n  railyard fault rm f1");
+  removing->add_flag("--json", o->json, "Print JSON");
   removing->callback([o, &exit_code] { exit_code = rm(*o); });
-  auto* listing = sub("ls", "The faults that are there, and those that were");
-  listing->add_flag("--json", o->json, "For programs");
+  auto* listing = sub("ls", "List the faults, removed ones too");
+  listing->footer("Example:\n  railyard fault ls --json | jq '.faults[] | select(.active)'");
+  listing->add_flag("--json", o->json, "Print JSON");
   listing->callback([o, &exit_code] { exit_code = ls(*o); });
-  sub("log", "What they did, one line of JSON per event; for `railyard run --replay`")->callback([o, &exit_code] {
-    exit_code = log(*o);
-  });
+  auto* logging = sub("log", "Print what the faults did, one JSON line per event; for `railyard run --replay`");
+  logging->footer("Example:\n  railyard fault log > faults.jsonl");
+  logging->callback([o, &exit_code] { exit_code = log(*o); });
 }
 
 }  // namespace railyard::tools

@@ -13,10 +13,9 @@
 
 namespace railyard::tools {
 
-void add_graph(CLI::App& app, int&) {
+void add_graph(CLI::App* command, int&) {
   static const std::map<std::string, picture::Direction> kDirections{{"down", picture::Direction::kDown},
                                                                      {"right", picture::Direction::kRight}};
-  auto* command = app.add_subcommand("graph", "Draw a fabric file: nodes, links and rails as an SVG picture");
   auto file = std::make_shared<std::string>();
   auto sets = std::make_shared<std::vector<std::string>>();
   auto direction = std::make_shared<std::string>("down");

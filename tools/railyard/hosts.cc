@@ -11,8 +11,7 @@
 
 namespace railyard::tools {
 
-void add_hosts(CLI::App& app, int&) {
-  auto* command = app.add_subcommand("hosts", "Print the addresses of a fabric file in the form of /etc/hosts");
+void add_hosts(CLI::App* command, int&) {
   auto file = std::make_shared<std::string>();
   auto sets = std::make_shared<std::vector<std::string>>();
   command->add_option("SPEC", *file, "Fabric file (YAML)")->required();

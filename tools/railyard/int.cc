@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "control/base/json_text.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/live.h"
 #include "tools/railyard/until.h"
@@ -37,22 +38,30 @@ std::string int_wanted(const IntOptions& o) {
   std::string text = "{";
   if (!o.one_in.empty()) text += fmt::format(" one-in: {},", o.one_in);
   if (!o.classes.empty()) text += fmt::format(" classes: [{}],", fmt::join(o.classes, ", "));
-  if (!o.flows.empty()) text += fmt::format(" flows: {},", json(o.flows).dump());
+  if (!o.flows.empty()) text += fmt::format(" flows: {},", json_text(json(o.flows)));
   return text + " }";
 }
 
 void print_int(const IntOptions& o, const json& answer) {
   if (!answer.contains("int")) throw std::runtime_error("no in-band telemetry has been recorded in this lab");
   if (o.as_json)
-    fmt::print("{}\n", answer["int"].dump(2));
+    fmt::print("{}\n", json_text(answer["int"], 2));
   else
     fmt::print("{}", answer["text"].get<std::string>());
+}
+
+// The sums are good even if the file of records could not be written to its end.
+int end_int(const IntOptions& o, const daemon::LabDir& lab) {
+  const json done = ask(lab, "DELETE", "/int");
+  print_int(o, done);
+  if (done.contains("error")) throw std::runtime_error(done["error"].get<std::string>());
+  return kOk;
 }
 
 int in_band(const IntOptions& o) {
   const std::optional<Duration> lasts = parse_for(o.lasts);
   const daemon::LabDir lab = chosen_lab(o.lab);
-  if (o.end) return print_int(o, ask(lab, "DELETE", "/int")), kOk;
+  if (o.end) return end_int(o, lab);
   if (o.file.empty() && o.lasts.empty() && o.one_in.empty() && o.classes.empty() && o.flows.empty())
     return print_int(o, ask(lab, "GET", "/int")), kOk;
   end_on_signal();
@@ -60,15 +69,13 @@ int in_band(const IntOptions& o) {
   if (!o.file.empty()) request["file"] = std::filesystem::absolute(o.file).string();
   ask(lab, "POST", "/int", request);
   fmt::print(stderr, "railyard: following sampled packets{}{}; Ctrl-C ends it\n", o.file.empty() ? "" : " to ", o.file);
-  wait(lab, lasts);
-  print_int(o, ask(lab, "DELETE", "/int"));
-  return kOk;
+  wait(lab, lasts, [&] { return !ask(lab, "GET", "/int").contains("error"); });
+  return end_int(o, lab);
 }
 
 }  // namespace
 
-void add_int(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("int", "In-band telemetry of a lab that is up: where sampled packets waited");
+void add_int(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<IntOptions>();
   add_lab_option(*command, o->lab);
   command->add_option("FILE", o->file, "Where the records go: one line of JSON for each hop");

@@ -1,6 +1,7 @@
-// What the commands that work on labs that are up have in common.
+// What the commands for live labs have in common.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -14,11 +15,13 @@ namespace railyard::tools {
 // Which lab is meant: --lab NAME, or the only one that is up. Throws std::runtime_error that says which there are.
 daemon::LabDir chosen_lab(const std::string& said);
 
-// Adds --lab to a command.
-void add_lab_option(CLI::App& command, std::string& said);
+// Adds -l, --lab and the environment variable RAILYARD_LAB to a command.
+CLI::Option* add_lab_option(CLI::App& command, std::string& said);
 
-// Asks the lab's daemon. Throws std::runtime_error with one sentence.
+// Asks the lab's daemon. Throws api::ApiError if it refuses, and std::runtime_error with one sentence if it does not
+// answer: whether it is hung (with its PID) or dead.
 nlohmann::json ask(const daemon::LabDir& lab, const std::string& method, const std::string& target,
-                   const nlohmann::json& body = nullptr);
+                   const nlohmann::json& body = nullptr,
+                   std::chrono::milliseconds patience = std::chrono::milliseconds{15'000});
 
 }  // namespace railyard::tools

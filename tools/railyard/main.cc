@@ -1,111 +1,81 @@
 // railyard: the command line.
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <unistd.h>
+
+#include "control/base/short_quote.h"
 #include "control/lab/session.h"
 #include "control/spec/spec_error.h"
-#include "control/spec/suggest.h"
 #include "control/spec/warning.h"
+#include "tools/railyard/arguments.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyardd/daemon_main.h"
 
 namespace {
 
-int unknown_command(const CLI::App& app, const char* word) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-  const std::string hint = railyard::spec::did_you_mean(word, names);
-  std::fprintf(stderr, "railyard: there is no command '%s'%s Run with --help for more information.\n", word,
-               hint.empty() ? "." : hint.c_str());
-  return railyard::tools::kUsage;
+using namespace railyard;
+using namespace railyard::tools;
+
+int fail(int exit_code, const std::string& what) {
+  std::fprintf(stderr, "railyard: %s\n", printable(what).c_str());
+  return exit_code;
+}
+
+int run(int argc, char** argv) {
+  spec::on_warning([](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); });
+  int exit_code = kOk;
+  const std::unique_ptr<CLI::App> app = make_app(exit_code);
+  try {
+    std::vector<std::string> arguments = arranged({argv + std::min(argc, 1), argv + argc});
+    std::ranges::reverse(arguments);  // as the library wants them
+    app->parse(std::move(arguments));
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app->exit(asked);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "%s\n", problem_with(*app, error).c_str());
+    return kUsage;
+  } catch (const spec::SpecError& error) {
+    return fail(kSpec, error.what());
+  } catch (const lab::CaptureError& error) {
+    return fail(kUsage, std::string("--capture: ") + error.what());
+  } catch (const std::invalid_argument& error) {
+    return fail(kUsage, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(kFailed,
+                "out of memory: this lab is too large for this machine; fewer nodes or flows would fit, and "
+                "`railyard check` says what the packets may take");
+  } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0) return kFailed;  // said below
+    return fail(kFailed, error.what());
+  }
+  return exit_code;
+}
+
+// Whatever a command printed has arrived, or it failed: a full disk must not look like success.
+int finish_output(int exit_code) {
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0;
+  if (flushed && std::ferror(stdout) == 0) return exit_code;
+  // An earlier write failed, and its reason is gone: the next one has the same.
+  if (flushed) static_cast<void>(::write(STDOUT_FILENO, "\n", 1) < 0);
+  const int why = errno;
+  return fail(kFailed, std::string("cannot write standard output: ") +
+                           (why == 0 ? "not everything was written" : std::strerror(why)));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  using namespace railyard::tools;
   if (argc > 0 && std::filesystem::path(argv[0]).filename() == "railyardd") return daemon_main(argc, argv);
-  CLI::App app{
-      "Railyard emulates the Ethernet fabric of an AI cluster: lossless leaf-spine networks with queues, ECN and "
-      "PFC, in exact virtual time or live.",
-      "railyard"};
-  app.require_subcommand(1);
-  app.footer(
-      "Examples:\n"
-      "  railyard check topologies/incast-8to1.yaml      is this lab sound? windows, headroom, memory\n"
-      "  railyard run topologies/incast-8to1.yaml        run it and say what happened\n"
-      "  railyard run LAB.yaml --set run.duration=5ms --seed 7 --json\n"
-      "  railyard up LAB.yaml                            a lab that stays, live; status, exec, link, down\n"
-      "\n"
-      "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 something is wrong in the fabric file, 4 the books do "
-      "not balance, 5 a collective did not complete or its data are wrong, or a flow's QP or PDC has failed in a lab "
-      "that is not there to show it (one without diagnosis).\n"
-      "`railyard COMMAND --help` explains a command.");
-  railyard::spec::on_warning([](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); });
-  int exit_code = kOk;
-  add_check(app, exit_code);
-  add_show(app, exit_code);
-  add_graph(app, exit_code);
-  add_hosts(app, exit_code);
-  add_run(app, exit_code);
-  add_compare(app, exit_code);
-  add_compare_transports(app, exit_code);
-  add_sweep(app, exit_code);
-  add_swarm(app, exit_code);
-  add_up(app, exit_code);
-  add_down(app, exit_code);
-  add_ls(app, exit_code);
-  add_status(app, exit_code);
-  add_exec(app, exit_code);
-  add_agent(app, exit_code);
-  add_again(app, exit_code);
-  add_cp(app, exit_code);
-  add_restart(app, exit_code);
-  add_link(app, exit_code);
-  add_fault(app, exit_code);
-  add_attach(app, exit_code);
-  add_set(app, exit_code);
-  add_pause(app, exit_code);
-  add_logs(app, exit_code);
-  add_capture(app, exit_code);
-  add_replay(app, exit_code);
-  add_report(app, exit_code);
-  add_series(app, exit_code);
-  add_int(app, exit_code);
-  add_decode(app, exit_code);
-  add_port(app, exit_code);
-  add_schema(app, exit_code);
-  add_version(app, exit_code);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::RequiredError& error) {
-    if (!app.get_subcommands().empty() || argc < 2 || argv[1][0] == '-') return app.exit(error) == 0 ? kOk : kUsage;
-    return unknown_command(app, argv[1]);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kOk : kUsage;
-  } catch (const railyard::spec::SpecError& error) {
-    std::fprintf(stderr, "railyard: %s\n", error.what());
-    return kSpec;
-  } catch (const railyard::lab::CaptureError& error) {
-    std::fprintf(stderr, "railyard: --capture: %s\n", error.what());
-    return kUsage;
-  } catch (const std::invalid_argument& error) {
-    std::fprintf(stderr, "railyard: %s\n", error.what());
-    return kUsage;
-  } catch (const std::bad_alloc&) {
-    std::fputs(
-        "railyard: out of memory: this lab is too large for this machine; fewer nodes or flows would fit, and "
-        "`railyard check` says what the packets may take\n",
-        stderr);
-    return kFailed;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "railyard: %s\n", error.what());
-    return kFailed;
-  }
-  return exit_code;
+  return finish_output(run(argc, argv));
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "control/base/json_text.h"
 #include "control/lab/cable.h"
 #include "tools/railyard/commands.h"
 
@@ -73,7 +74,7 @@ int test(const PortOptions& o) {
   if (o.json) {
     json out{{"a", o.a}, {"b", o.b}, {"mtu", o.cable.mtu}, {"link", report.link}, {"good", good}};
     if (report.link) out["ways"] = {to_json(report.ways[0]), to_json(report.ways[1])};
-    fmt::print("{}\n", out.dump(2));
+    fmt::print("{}\n", json_text(out, 2));
   } else if (!report.link) {
     fmt::print("{} and {} have no link: is the cable in, are both interfaces up (ip link set IF up)?\n", o.a, o.b);
   } else {
@@ -85,9 +86,9 @@ int test(const PortOptions& o) {
 
 }  // namespace
 
-void add_port(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("port", "What ports of this machine can do");
+void add_port(CLI::App* command, int& exit_code) {
   command->require_subcommand(1);
+  command->footer("Example:\n  railyard port test eth1 eth2");
   auto* sub = command->add_subcommand("test", "Send frames of all kinds between two ports that a cable connects");
   auto o = std::make_shared<PortOptions>();
   const char* names = "an interface (eth1, eth1@NETNS), a PCI address, or KIND:VALUE as in attach";
@@ -97,7 +98,7 @@ void add_port(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(68, 9978))
       ->capture_default_str();
   sub->add_flag("--hugepages", o->cable.hugepages, "Packet memory from huge pages, for PCI devices");
-  sub->add_flag("--json", o->json, "As JSON");
+  sub->add_flag("--json", o->json, "Print JSON");
   sub->footer(
       "Says for each direction: the largest frame, 802.1Q tags, PFC and PAUSE frames, RoCEv2, checksums, DSCP and "
       "ECN,\n"

@@ -34,9 +34,10 @@ volatile std::sig_atomic_t interrupted = 0;
 // A host's first NIC, if none is named.
 std::string nic_named(const std::string& text) { return text.find(':') == std::string::npos ? text + ":1" : text; }
 
-void print_result(const json& r) {
+void print_result(const daemon::LabDir& lab, const json& r) {
   const auto not_sendable = r["not_sendable"].get<std::uint64_t>();
-  fmt::print(stderr, "railyard: {}: {} frames sent{}\n", r["at"].get<std::string>(), r["sent"].get<std::uint64_t>(),
+  fmt::print(stderr, "railyard: lab {}: {}: {} frames sent{}\n", lab.name(), r["at"].get<std::string>(),
+             r["sent"].get<std::uint64_t>(),
              not_sendable == 0 ? "" : fmt::format("; {} of the file are none that a NIC would send", not_sendable));
 }
 
@@ -47,7 +48,7 @@ int stop(const ReplayOptions& o) {
   const json all = ask(lab, "GET", "/replays");
   for (const json& r : all["replays"]) {
     if (!at.empty() && r["at"] != at) continue;
-    print_result(ask(lab, "DELETE", "/replays/" + r["id"].get<std::string>()));
+    print_result(lab, ask(lab, "DELETE", "/replays/" + r["id"].get<std::string>()));
     any = true;
   }
   if (!any) throw std::runtime_error(at.empty() ? "nothing is replayed" : fmt::format("nothing is replayed at {}", at));
@@ -67,8 +68,8 @@ int replay(const ReplayOptions& o) {
   std::signal(SIGTERM, [](int) { interrupted = 1; });
   json r = ask(lab, "POST", "/replays", request);
   const std::string target = "/replays/" + r["id"].get<std::string>();
-  fmt::print(stderr, "railyard: replaying {} frames at {}; Ctrl-C ends it\n", r["frames"].get<std::uint64_t>(),
-             r["at"].get<std::string>());
+  fmt::print(stderr, "railyard: lab {}: replaying {} frames at {}; Ctrl-C ends it\n", lab.name(),
+             r["frames"].get<std::uint64_t>(), r["at"].get<std::string>());
   while (interrupted == 0 && !r["finished"].get<bool>()) {
     ::usleep(50'000);
     if (!lab.running()) throw std::runtime_error(fmt::format("lab '{}' went down during the replay", lab.name()));
@@ -80,14 +81,13 @@ int replay(const ReplayOptions& o) {
       return kOk;
     }
   }
-  print_result(ask(lab, "DELETE", target));
+  print_result(lab, ask(lab, "DELETE", target));
   return kOk;
 }
 
 }  // namespace
 
-void add_replay(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("replay", "Have a host of a lab that is up send the frames of a capture file");
+void add_replay(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<ReplayOptions>();
   add_lab_option(*command, o->lab);
   auto* file = command->add_option("FILE", o->file, "Capture file (pcap or pcapng)");

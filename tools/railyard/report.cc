@@ -33,16 +33,15 @@ int report(const std::string& lab, const std::string& dir) {
 
 }  // namespace
 
-void add_report(CLI::App& app, int& exit_code) {
-  auto* command =
-      app.add_subcommand("report", "Write what a lab that is up has counted so far, as `run --report` does");
+void add_report(CLI::App* command, int& exit_code) {
   auto lab = std::make_shared<std::string>();
   auto dir = std::make_shared<std::string>();
   add_lab_option(*command, *lab);
   command->add_option("DIR", *dir, "Gets report.html, report.json, report.txt and lab.yaml (the expanded lab)")
       ->required();
   command->footer(
-      "Flows, collectives, those of agents with their devices' counters, links, books, and how late the lab is: at one\n"
+      "Flows, collectives, those of agents with their devices' counters, links, books, and how late the lab is: at "
+      "one\n"
       "instant; the lab goes on.\n"
       "Example: railyard report out && railyard compare out other");
   command->callback([=, &exit_code] { exit_code = report(*lab, *dir); });

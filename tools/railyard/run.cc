@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +16,7 @@
 
 #include "control/fault/fault_log.h"
 #include "control/lab/session.h"
+#include "control/report/flow_csv.h"
 #include "control/report/html/page.h"
 #include "control/report/shell_word.h"
 #include "control/report/units.h"
@@ -26,7 +26,9 @@
 #include "dataplane/base/hash.h"
 #include "dataplane/base/planted_bug.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/eta.h"
 #include "tools/railyard/planted_bug_option.h"
+#include "tools/railyard/write_file.h"
 
 namespace railyard::tools {
 namespace {
@@ -49,6 +51,7 @@ struct RunOptions {
   std::string series;
   std::string series_every;
   std::string flow_series;
+  std::string flow_csv;
   std::string int_file;
   std::string int_one_in;
   std::string fault_log;
@@ -77,15 +80,18 @@ class Progress {
     } else {
       const double done = std::min(1.0, static_cast<double>(at.ps) / static_cast<double>(end.ps));
       const int bars = static_cast<int>(done * kWidth);
-      fmt::print(stderr, "\r  [{}{}] {:3.0f} %  {} of {}   ", std::string(static_cast<std::size_t>(bars), '='),
+      // By the pace so far.
+      const double elapsed = std::chrono::duration<double>(now - began_).count();
+      const std::string left = done > 0 ? time_left_text(elapsed * (1 - done) / done) : std::string();
+      fmt::print(stderr, "\r  [{}{}] {:3.0f} %  {} of {}{}   ", std::string(static_cast<std::size_t>(bars), '='),
                  std::string(static_cast<std::size_t>(kWidth - bars), ' '), done * 100,
-                 report::time_text(std::min(at, end) - Instant{}), report::time_text(end - Instant{}));
+                 report::time_text(std::min(at, end) - Instant{}), report::time_text(end - Instant{}), left);
     }
     std::fflush(stderr);
     visible_ = true;
   }
   void clear() {
-    if (visible_) fmt::print(stderr, "\r{:80}\r", "");
+    if (visible_) fmt::print(stderr, "\r{:100}\r", "");
     visible_ = false;
   }
 
@@ -183,12 +189,6 @@ std::string digest_of(spec::Lab lab) {
   return fmt::format("{:016x}", digest);
 }
 
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream out(path);
-  out << text;
-  if (!out.flush()) throw std::runtime_error(fmt::format("cannot write {}", path.string()));
-}
-
 // Before the run, which would be lost otherwise.
 void make_report_dir(const std::string& dir) {
   std::error_code error;
@@ -250,6 +250,7 @@ int run(const RunOptions& o) {
   }
   const report::Report report = session.run(interrupted);
   progress.clear();
+  if (!o.flow_csv.empty()) write_file(o.flow_csv, report::flow_csv(report));
   if (!o.fault_log.empty()) write_file(o.fault_log, log_of(session));
   if (o.json)
     std::puts(report.json().c_str());
@@ -262,14 +263,15 @@ int run(const RunOptions& o) {
     write_file(dir / "report.html", report::html(report, {.series_file = o.series, .flow_series_file = o.flow_series}));
     write_file(dir / "lab.yaml", spec::to_yaml(session.lab().spec()));
   }
+  for (const std::string& error : session.unwritten()) fmt::print(stderr, "railyard: {}\n", error);
   if (!report.audit.balanced) return kUnbalanced;
+  if (!session.unwritten().empty()) return kFailed;
   return is_carried(report, !session.lab().spec().diagnosis.empty()) ? kOk : kUnverified;
 }
 
 }  // namespace
 
-void add_run(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("run", "Run a lab and report what happened");
+void add_run(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<RunOptions>();
   command->add_option("SPEC", o->file, "Fabric file (YAML)")->required();
   command->add_option("--clock", o->clock, "virtual: exact and as fast as it goes; wall: live")
@@ -291,6 +293,8 @@ void add_run(CLI::App& app, int& exit_code) {
                    "Write a time series of all queues to a CSV file: depth, marks, pauses, drops")
       ->type_name("FILE");
   command->add_option("--flow-series", o->flow_series, "The same of all flows: what was sent and what has arrived")
+      ->type_name("FILE");
+  command->add_option("--flow-csv", o->flow_csv, "Write the flows of the report to FILE: one row each (CSV)")
       ->type_name("FILE");
   command->add_option("--series-every", o->series_every, "How often either looks; 10us if not said")->type_name("TIME");
   auto* in_band = command

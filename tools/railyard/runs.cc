@@ -1,6 +1,7 @@
 #include "tools/railyard/runs.h"
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -8,6 +9,7 @@
 
 #include "control/sweep/processes.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/eta.h"
 
 namespace railyard::tools {
 namespace {
@@ -60,14 +62,21 @@ void run_all(const std::vector<std::vector<std::string>>& runs, std::size_t para
     command.insert(command.end(), {"--json", "--quiet"});
   }
   std::size_t ended_runs = 0;
-  sweep::run_all(commands, parallel != 0 ? parallel : std::max(1u, std::thread::hardware_concurrency()),
-                 [&](sweep::Ended ended) {
-                   if (shows) fmt::print(stderr, "\r  {} of {} runs", ++ended_runs, runs.size());
-                   RunResult result{ended.index, ended.exit_code, {}, {}};
-                   result.failure = failure_of(ended, result.report);
-                   done(std::move(result));
-                 });
-  if (shows) fmt::print(stderr, "\r{:40}\r", "");
+  const auto began = std::chrono::steady_clock::now();
+  sweep::run_all(
+      commands, parallel != 0 ? parallel : std::max(1u, std::thread::hardware_concurrency()), [&](sweep::Ended ended) {
+        if (shows) {
+          ++ended_runs;
+          const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+          fmt::print(stderr, "\r  {} of {} runs{}   ", ended_runs, runs.size(),
+                     time_left_text(elapsed * static_cast<double>(runs.size() - ended_runs) /
+                                    static_cast<double>(ended_runs)));
+        }
+        RunResult result{ended.index, ended.exit_code, {}, {}};
+        result.failure = failure_of(ended, result.report);
+        done(std::move(result));
+      });
+  if (shows) fmt::print(stderr, "\r{:60}\r", "");
 }
 
 }  // namespace railyard::tools

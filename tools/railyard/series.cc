@@ -34,17 +34,17 @@ int series(const SeriesOptions& o) {
   const std::string file = std::filesystem::absolute(o.file).string();
   ask(lab, "POST", "/series", {{"file", file}, {"every", o.every}});
   fmt::print(stderr, "railyard: all queues every {} to {}; Ctrl-C ends it\n", o.every, o.file);
-  wait(lab, lasts);
+  wait(lab, lasts, [&] { return ask(lab, "GET", "/series")["running"].get<bool>(); });
   const json done = ask(lab, "DELETE", "/series");
   fmt::print(stderr, "railyard: {}: {} lines of {} looks\n", o.file, done["lines"].get<std::uint64_t>(),
              done["looks"].get<std::uint64_t>());
+  if (done.contains("error")) throw std::runtime_error(done["error"].get<std::string>());
   return kOk;
 }
 
 }  // namespace
 
-void add_series(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("series", "Write a time series of all queues of a lab that is up to a CSV file");
+void add_series(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<SeriesOptions>();
   add_lab_option(*command, o->lab);
   command->add_option("FILE", o->file, "CSV file")->required();

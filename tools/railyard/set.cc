@@ -1,7 +1,6 @@
 // railyard set, railyard get: what a lab that is up is told, and what it has been told.
 #include <algorithm>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "control/api/message.h"
+#include "control/base/json_text.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/live.h"
 
@@ -25,7 +25,7 @@ struct SetOptions {
 int get(const SetOptions& o) {
   const auto answer = ask(chosen_lab(o.lab), "GET", o.path.empty() ? "/settings" : "/settings/" + o.path);
   if (o.json) {
-    std::cout << answer.dump(2) << '\n';
+    fmt::print("{}\n", json_text(answer, 2));
     return kOk;
   }
   std::size_t width = 0;
@@ -47,31 +47,30 @@ int set(const SetOptions& o) {
     return kSpec;
   }
   if (o.json) {
-    std::cout << answer.dump(2) << '\n';
+    fmt::print("{}\n", json_text(answer, 2));
     return kOk;
   }
   for (const auto& c : answer["changes"])
-    fmt::print("{}: {} -> {}\n", c["path"].get<std::string>(), c["from"].get<std::string>(),
+    fmt::print("lab {}: {}: {} -> {}\n", lab.name(), c["path"].get<std::string>(), c["from"].get<std::string>(),
                c["to"].get<std::string>());
   if (answer["changes"].empty())
-    fmt::print("all is so already\n");
+    fmt::print("lab {}: nothing changes\n", lab.name());
   else
-    fmt::print("in effect since {:.6f} s\n", answer["effective_seconds"].get<double>());
+    fmt::print("lab {}: in effect at {:.6f} s\n", lab.name(), answer["effective_seconds"].get<double>());
   return kOk;
 }
 
 }  // namespace
 
-void add_set(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("set", "Change a lab that is up: thresholds, weights, path policy, rates");
+void add_set(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<SetOptions>();
   add_lab_option(*command, o->lab);
   command
       ->add_option("PATH=VALUE", o->assignments,
-                   "What to change, as in --set of run and up; several take effect at one instant. None: list what can "
-                   "be changed")
+                   "Keys and new values, as in --set of run and up; all take effect at one instant. Without any: list "
+                   "what can be changed")
       ->type_name("");
-  command->add_flag("--json", o->json, "For programs");
+  command->add_flag("--json", o->json, "Print JSON");
   command->footer(
       "Examples:\n"
       "  railyard set qos.default.classes.3.ecn.kmin=100KB qos.default.classes.3.ecn.kmax=400KB\n"
@@ -80,13 +79,19 @@ void add_set(CLI::App& app, int& exit_code) {
       "  railyard set topology.fabric-link.rate=200Gbps      links of a preset\n"
       "  railyard set links.leaf1:3.rate=50Gbps              a link that the file lists, by either end");
   command->callback([o, &exit_code] { exit_code = set(*o); });
+}
 
-  auto* getter = app.add_subcommand("get", "What can be set while a lab is up, with present values");
-  auto g = std::make_shared<SetOptions>();
-  add_lab_option(*getter, g->lab);
-  getter->add_option("PATH", g->path, "This one, or all below it, e.g. qos.default.classes.3")->type_name("");
-  getter->add_flag("--json", g->json, "For programs");
-  getter->callback([g, &exit_code] { exit_code = get(*g); });
+void add_get(CLI::App* command, int& exit_code) {
+  auto o = std::make_shared<SetOptions>();
+  add_lab_option(*command, o->lab);
+  command->add_option("PATH", o->path, "Print this key, or all keys below it, e.g. qos.default.classes.3")
+      ->type_name("");
+  command->add_flag("--json", o->json, "Print JSON");
+  command->footer(
+      "Examples:\n"
+      "  railyard get\n"
+      "  railyard get qos.default.classes.3.ecn");
+  command->callback([o, &exit_code] { exit_code = get(*o); });
 }
 
 }  // namespace railyard::tools

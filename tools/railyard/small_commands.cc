@@ -12,9 +12,7 @@
 
 namespace railyard::tools {
 
-void add_show(CLI::App& app, int&) {
-  auto* command =
-      app.add_subcommand("show", "Print a fabric file as it is understood: presets expanded, defaults filled in");
+void add_show(CLI::App* command, int&) {
   auto file = std::make_shared<std::string>();
   auto sets = std::make_shared<std::vector<std::string>>();
   command->add_option("SPEC", *file, "Fabric file (YAML)")->required();
@@ -23,18 +21,23 @@ void add_show(CLI::App& app, int&) {
   command->callback([=] { std::fputs(spec::to_yaml(spec::load(*file, *sets)).c_str(), stdout); });
 }
 
-void add_schema(CLI::App& app, int&) {
-  auto* command = app.add_subcommand("schema", "Print the JSON schema of fabric files, for editors");
+void add_schema(CLI::App* command, int&) {
   command->footer(
       "Example: railyard schema > fabric.schema.json, then in the file:\n"
       "  # yaml-language-server: $schema=fabric.schema.json");
   command->callback([] { std::fputs(spec::json_schema().c_str(), stdout); });
 }
 
-void add_version(CLI::App& app, int&) {
-  app.add_subcommand("version", "Print the version")->callback([] {
-    std::printf("railyard %s\n", lab::version().c_str());
-  });
+// Typed as `help CMD` it never gets here (arguments.h).
+void add_help(CLI::App* command, int&) {
+  auto words = std::make_shared<std::vector<std::string>>();
+  command->add_option("COMMAND", *words, "The command, e.g. run or `fault add`; without one the list of all");
+  command->footer("Examples:\n  railyard help\n  railyard help run\n  railyard help fault add");
+}
+
+void add_version(CLI::App* command, int&) {
+  command->footer("Example:\n  railyard version");
+  command->callback([] { std::printf("railyard %s\n", lab::version().c_str()); });
 }
 
 }  // namespace railyard::tools

@@ -15,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "control/base/json_text.h"
 #include "control/report/units.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/live.h"
@@ -138,13 +139,18 @@ void print_attachments(const json& s) {
 }
 
 void print_hosts(const json& s) {
+  std::vector<std::string> emulated;
   for (const json& h : s["hosts"]) {
     const std::string name = h["name"].get<std::string>();
     const std::string state = h.value("state", "up");
     if (state == "down")
       fmt::print("{} is down: {}; `railyard restart {}` boots it anew\n", name, h.value("why", ""), name);
     if (state == "booting") fmt::print("{} is booting\n", name);
+    if (h.value("emulated", false)) emulated.push_back(name);
   }
+  if (!emulated.empty())
+    fmt::print("{}: software emulation (QEMU TCG, no KVM) bounds the rate of {}, not the fabric\n",
+               fmt::join(emulated, ", "), emulated.size() == 1 ? "this guest" : "these guests");
 }
 
 void print_agents(const json& c) {
@@ -243,7 +249,7 @@ void print_trees(const json& trees) {
 int pauses(const StatusOptions& o, const daemon::LabDir& lab) {
   const json p = ask(lab, "GET", "/pauses");
   if (o.json) {
-    fmt::print("{}\n", p.dump(2));
+    fmt::print("{}\n", json_text(p, 2));
     return kOk;
   }
   if (p["now"].empty() && number(p["paused"]) == 0)
@@ -274,7 +280,7 @@ int status(const StatusOptions& o) {
   if (o.audit) {
     const json books = ask(lab, "GET", "/audit");
     if (o.json)
-      fmt::print("{}\n", books.dump(2));
+      fmt::print("{}\n", json_text(books, 2));
     else
       fmt::print(
           "{} at {:.6f} s: generated {} = consumed {} + dropped {} + lost on links {} + queued {} + on the wire {}\n",
@@ -300,7 +306,7 @@ int status(const StatusOptions& o) {
     s["uet_nics"] = f.value("uet_nics", json::array());
     s["collectives"] = c.value("collectives", json::array());
     s["agents"] = c.value("agents", json::array());
-    fmt::print("{}\n", s.dump(2));
+    fmt::print("{}\n", json_text(s, 2));
     return kOk;
   }
   print_all(s);
@@ -312,17 +318,22 @@ int status(const StatusOptions& o) {
 
 }  // namespace
 
-void add_status(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("status", "What a lab that is up has counted, or what goes where now");
+void add_status(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<StatusOptions>();
   add_lab_option(*command, o->lab);
-  auto* watch = command->add_flag("-w,--watch", o->watch, "Rates, once a second, the busiest ports first");
-  auto* audit = command->add_flag("--audit", o->audit, "Whether the books balance, at one instant");
-  command->add_flag("--json", o->json, "As JSON")->excludes(watch);
+  auto* watch = command->add_flag("-w,--watch", o->watch, "Print rates once a second, the busiest ports first");
+  auto* audit = command->add_flag("--audit", o->audit, "Check the packet accounting at one instant");
+  command->add_flag("--json", o->json, "Print JSON")->excludes(watch);
   audit->excludes(watch);
-  command->add_flag("--pauses", o->pauses, "Who pauses whom, now and since the lab came up; deadlocks")
+  command->add_flag("--pauses", o->pauses, "Show which queues pause which, now and since the start; deadlocks")
       ->excludes(watch)
       ->excludes(audit);
+  command->footer(
+      "Examples:\n"
+      "  railyard status\n"
+      "  railyard status --watch\n"
+      "  railyard status --pauses\n"
+      "  railyard status --json | jq '.ports[] | select(.drops != {})'");
   command->callback([o, &exit_code] { exit_code = status(*o); });
 }
 

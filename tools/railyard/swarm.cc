@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "control/base/json_text.h"
 #include "control/spec/load.h"
 #include "control/swarm/coverage.h"
 #include "control/swarm/generated_lab.h"
@@ -220,7 +221,7 @@ int run(const Options& o) {
   }
   report["missed"] = missed;
   if (o.json) {
-    std::puts(report.dump(2).c_str());
+    std::puts(json_text(report, 2).c_str());
   } else {
     std::fputs(coverage.text().c_str(), stdout);
     for (const std::string& m : missed) fmt::print("below its bar: {}\n", m);
@@ -231,8 +232,7 @@ int run(const Options& o) {
 
 }  // namespace
 
-void add_swarm(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("swarm", "Try random labs with random faults, and whether all holds that must");
+void add_swarm(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<Options>();
   command->add_option("--seeds", o->seeds, "Which labs: from one to another, or one; 1-100 without it")
       ->type_name("A-B");

@@ -11,15 +11,18 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "control/base/json_text.h"
 #include "control/report/compare.h"
 #include "control/spec/load.h"
 #include "control/sweep/plan.h"
+#include "control/sweep/plot.h"
 #include "control/sweep/table.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/figures.h"
 #include "tools/railyard/point_check.h"
 #include "tools/railyard/runs.h"
 #include "tools/railyard/searches.h"
+#include "tools/railyard/write_file.h"
 
 namespace railyard::tools {
 namespace {
@@ -32,6 +35,8 @@ struct SweepOptions {
   SearchOptions search;
   std::string seeds;
   std::size_t jobs = 0;
+  std::string csv;
+  std::string plot;
   bool json = false;
 };
 
@@ -62,6 +67,8 @@ int run_sweep(SweepOptions o) {
   const std::vector<std::string> more_options = options_for(table.metrics);
   table.search = plan_of(o.search, {});
   if (table.search) table.metrics.insert(table.metrics.begin(), table.search->search.path);
+  if (!o.plot.empty() && (table.dimensions.empty() || table.dimensions[0].values.size() < 2))
+    throw std::invalid_argument("--plot: nothing to draw along x; expected --over PATH=V,V with two values or more");
   const std::vector<sweep::Point> points = sweep::points(table.dimensions, table.seeds.size());
   // What is wrong with any of it is said before anything runs.
   bool wall = false;
@@ -140,8 +147,10 @@ int run_sweep(SweepOptions o) {
       for (sweep::Row& r : table.rows) r.cells.erase(r.cells.begin() + static_cast<std::ptrdiff_t>(m));
     }
   }
+  if (!o.csv.empty()) write_file(o.csv, table.csv());
+  if (!o.plot.empty()) write_file(o.plot, sweep::plot_svg(table));
   if (o.json)
-    std::puts(table.json().dump(2).c_str());
+    std::puts(json_text(table.json(), 2).c_str());
   else
     std::fputs(table.text().c_str(), stdout);
   return failures.empty() ? kOk : kFailed;
@@ -149,8 +158,7 @@ int run_sweep(SweepOptions o) {
 
 }  // namespace
 
-void add_sweep(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("sweep", "Run a lab with all combinations of some values; one table of what came");
+void add_sweep(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<SweepOptions>();
   command->add_option("SPEC", o->file, "Fabric file (YAML)")->required();
   command
@@ -169,6 +177,10 @@ void add_sweep(CLI::App& app, int& exit_code) {
       ->type_name("NAMES");
   add_search_options(*command, o->search);
   command->add_option("--jobs", o->jobs, "Runs beside each other; without it one per processor")->type_name("N");
+  command->add_option("--csv", o->csv, "Write the table to FILE: medians, least and most of each figure")
+      ->type_name("FILE");
+  command->add_option("--plot", o->plot, "Draw the table to FILE (SVG): the first --over along x, a panel per metric")
+      ->type_name("FILE");
   command->add_flag("--json", o->json, "Print the table as JSON");
   command->footer(
       "A run that fails is shown as failed, the others go on; the exit code is then 1.\n"
@@ -178,6 +190,8 @@ void add_sweep(CLI::App& app, int& exit_code) {
       "1-5\n"
       "  railyard sweep LAB.yaml --over topology.spines=2,4 --over traffic.all.rate=10Gbps,50Gbps --metric "
       "fct_p99,drops\n"
+      "  railyard sweep topologies/incast-8to1.yaml --over traffic.incast.rate=5Gbps,10Gbps,20Gbps --csv t.csv --plot "
+      "t.svg\n"
       "  railyard sweep LAB.yaml --over run.workers=1,2 --metric -/engine/wall_seconds --json\n"
       "  railyard sweep LAB.yaml --over traffic.all.message=4KB,1MB --search traffic.all.rate=1Gbps..100Gbps");
   command->callback([o, &exit_code] { exit_code = run_sweep(*o); });

@@ -31,14 +31,17 @@ void end_on_signal() {
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { told_to_end = 1; });
 }
 
-void wait(const daemon::LabDir& lab, std::optional<Duration> how_long) {
+void wait(const daemon::LabDir& lab, std::optional<Duration> how_long, const std::function<bool()>& goes_on) {
   constexpr Duration kStep{50'000'000'000};
   constexpr std::int64_t kPicosecondsPerMicrosecond = 1'000'000;
+  constexpr int kStepsBetweenQuestions = 10;
+  int steps = 0;
   while (told_to_end == 0 && (!how_long || *how_long > Duration{})) {
     const Duration step = how_long ? std::min(kStep, *how_long) : kStep;
     ::usleep(static_cast<useconds_t>(step.ps / kPicosecondsPerMicrosecond));
     if (how_long) *how_long -= step;
     if (!lab.running()) throw std::runtime_error(fmt::format("lab '{}' went down meanwhile", lab.name()));
+    if (++steps % kStepsBetweenQuestions == 0 && !goes_on()) return;
   }
 }
 

@@ -1,6 +1,7 @@
 // For how long a command goes on: `--for TIME`, or until Ctrl-C.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -21,8 +22,8 @@ std::optional<Duration> parse_for(const std::string& said);
 // anything is begun that has to be ended.
 void end_on_signal();
 
-// Returns when `how_long` of wall-clock time has passed, or after a signal. Throws std::runtime_error if the lab goes
-// down.
-void wait(const daemon::LabDir& lab, std::optional<Duration> how_long);
+// Returns when `how_long` of wall-clock time has passed, or after a signal, or when `goes_on`, asked about twice a
+// second, says no. Throws std::runtime_error if the lab goes down.
+void wait(const daemon::LabDir& lab, std::optional<Duration> how_long, const std::function<bool()>& goes_on);
 
 }  // namespace railyard::tools

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "control/base/json_text.h"
 #include "control/daemon/cleanup.h"
 #include "control/daemon/ready.h"
 #include "control/spec/load.h"
@@ -31,6 +32,7 @@ struct UpOptions {
   std::string file;
   std::string name;
   std::vector<std::string> sets;
+  std::string log_level;
   bool detach = false;
 };
 
@@ -57,6 +59,7 @@ pid_t start_daemon(const UpOptions& o, int& ready) {
   std::vector<std::string> args{program, std::filesystem::absolute(o.file), "--ready-fd", std::to_string(pipe[1])};
   if (!o.name.empty()) args.insert(args.end(), {"--name", o.name});
   for (const std::string& s : o.sets) args.insert(args.end(), {"--set", s});
+  if (!o.log_level.empty()) args.insert(args.end(), {"--log-level", o.log_level});
   if (!o.detach) args.emplace_back("--foreground");
   std::vector<char*> raw;
   for (std::string& a : args) raw.push_back(a.data());
@@ -120,10 +123,10 @@ int up(const UpOptions& o) {
   fmt::print("lab '{}' is up: {} switches, {} hosts, {} links\n", told->lab, lab["size"]["switches"].get<int>(),
              lab["size"]["hosts"].get<int>(), lab["size"]["links"].get<int>());
   if (o.detach) {
-    fmt::print("  railyard status --watch     what goes where\n  railyard down               takes it down\n");
+    fmt::print("  railyard status --watch     rates, once a second\n  railyard down               stops it\n");
     return kOk;
   }
-  fmt::print("Ctrl-C takes it down\n");
+  fmt::print("Ctrl-C stops it\n");
   std::fflush(stdout);
   return wait_for(pid);
 }
@@ -159,7 +162,7 @@ int down_one(const LabDir& dir) {
     const std::vector<std::string> left = daemon::clean_up(dir);
     for (const std::string& line : left) fmt::print(stderr, "railyard: {}\n", line);
     if (!left.empty()) return kFailed;
-    fmt::print("lab '{}' was not running any more; what it left is gone\n", dir.name());
+    fmt::print("lab '{}' was not running any more; its leftovers are removed\n", dir.name());
   }
   return kOk;
 }
@@ -187,14 +190,14 @@ int list(bool as_json) {
     const LabDir dir(name);
     nlohmann::json lab{{"name", name}, {"running", dir.running()}};
     try {
-      if (dir.running()) lab.update(ask(dir, "GET", "/lab"));
+      if (dir.running()) lab.update(ask(dir, "GET", "/lab", nullptr, std::chrono::seconds(3)));
     } catch (const std::runtime_error& error) {
       lab["error"] = error.what();
     }
     labs.push_back(std::move(lab));
   }
   if (as_json) {
-    fmt::print("{}\n", labs.dump(2));
+    fmt::print("{}\n", json_text(labs, 2));
     return kOk;
   }
   if (labs.empty()) fmt::print("no lab is up\n");
@@ -214,36 +217,45 @@ int list(bool as_json) {
 
 }  // namespace
 
-void add_up(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("up", "Bring a lab up that stays: live, with hosts to log in to");
+void add_up(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<UpOptions>();
   command->add_option("SPEC", o->file, "Fabric file (YAML)")->required();
-  command->add_flag("-d,--detach", o->detach, "Return when it is up; `railyard down` takes it down");
-  command->add_option("--name", o->name, "Name to be up under; without it that of the file");
+  command->add_flag("-d,--detach", o->detach, "Return when the lab is up; `railyard down` stops it");
+  command->add_option("-l,--lab,--name", o->name, "Name of the live lab (default: the file's `name`)")
+      ->type_name("NAME")
+      ->envname(kLabVariable);
   command->add_option("--set", o->sets, "Change a value of the file")->type_name("PATH=VALUE");
+  command->add_option("--log-level", o->log_level, "Least level in the daemon's log (default: info)")
+      ->type_name("debug|info|warning|error|off")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}));
   command->footer(
-      "run.duration of the file is left out: built-in traffic without `bytes` or `stop` goes on until the lab goes "
-      "down.\n"
+      "run.duration of the file is ignored: built-in traffic without `bytes` or `stop` runs until the lab stops.\n"
       "Examples:\n"
       "  railyard up topologies/labs/softroce-pair.yaml --detach\n"
-      "  railyard exec h1 -- ping -c 3 h2\n"
+      "  railyard exec h1 ping -c 3 h2\n"
       "  railyard down");
   command->callback([o, &exit_code] { exit_code = up(*o); });
 }
 
-void add_down(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("down", "Take a lab down, or remove what one has left that was killed");
+void add_down(CLI::App* command, int& exit_code) {
   auto name = std::make_shared<std::string>();
   auto all = std::make_shared<bool>(false);
-  command->add_option("LAB", *name, "Which, if there are several");
-  command->add_flag("--all", *all, "All of them");
-  command->callback([name, all, &exit_code] { exit_code = down(*name, *all); });
+  command->add_option("LAB", *name, "Name of the lab; needed if there are several")->type_name("");
+  auto option = std::make_shared<std::string>();
+  add_lab_option(*command, *option);
+  command->add_flag("--all", *all, "Stop all labs");
+  command->footer(
+      "Examples:\n"
+      "  railyard down\n"
+      "  railyard down rails-4x8\n"
+      "  railyard down --all");
+  command->callback([=, &exit_code] { exit_code = down(name->empty() ? *option : *name, *all); });
 }
 
-void add_ls(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("ls", "The labs that are up");
+void add_ls(CLI::App* command, int& exit_code) {
   auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "As JSON");
+  command->add_flag("--json", *json, "Print JSON");
+  command->footer("Example:\n  railyard ls --json | jq -r '.[].name'");
   command->callback([json, &exit_code] { exit_code = list(*json); });
 }
 

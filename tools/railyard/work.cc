@@ -4,13 +4,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -75,8 +75,8 @@ std::string agent_program() {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   const std::filesystem::path beside = self.parent_path() / "railyard-agent";
   if (error || !std::filesystem::exists(beside))
-    throw std::runtime_error(fmt::format("there is no {}: it is built where libibverbs is (Debian: libibverbs-dev)",
-                                         beside.string()));
+    throw std::runtime_error(
+        fmt::format("there is no {}: it is built where libibverbs is (Debian: libibverbs-dev)", beside.string()));
   return beside;
 }
 
@@ -113,8 +113,8 @@ int agent(const std::string& lab_name, const std::string& host, const std::vecto
   auto session = guest::AgentSession::open(address.directory, address.name);
   std::vector<std::string> words{there, "--lab", "stdio", "--name", host};
   words.insert(words.end(), more.begin(), more.end());
-  const guest::AgentExit exit = session.run(
-      {.arguments = std::move(words), .environment = {token}}, {.input = fd, .output = fd, .error = STDERR_FILENO});
+  const guest::AgentExit exit = session.run({.arguments = std::move(words), .environment = {token}},
+                                            {.input = fd, .output = fd, .error = STDERR_FILENO});
   ::close(fd);
   if (!exit.failure.empty()) throw std::runtime_error(fmt::format("{}: {}", host, exit.failure));
   return exit.status();
@@ -159,122 +159,147 @@ int restart(const std::string& lab_name, const std::string& host) {
     about = ask(lab, "GET", "/hosts/" + host);
   }
   if (about["state"] != "up") throw std::runtime_error(fmt::format("{} is down: {}", host, about.value("why", "")));
-  fmt::print("{} is up again\n", host);
+  fmt::print("lab {}: {} is up again\n", lab.name(), host);
   return kOk;
 }
 
 int link(const std::string& lab_name, const std::string& port, bool up) {
-  const auto done = ask(chosen_lab(lab_name), "POST", "/links", {{"link", port}, {"up", up}});
-  fmt::print("link {} is {} since {:.6f} s\n", done["link"].get<std::string>(), up ? "up" : "down",
+  const LabDir lab = chosen_lab(lab_name);
+  const auto done = ask(lab, "POST", "/links", {{"link", port}, {"up", up}});
+  fmt::print("lab {}: link {} {} at {:.6f} s\n", lab.name(), done["link"].get<std::string>(), up ? "up" : "down",
              done["effective_seconds"].get<double>());
   return kOk;
 }
 
+// The file is another one after the daemon has rotated it.
+bool is_still(const std::string& path, ino_t inode) {
+  struct stat st {};
+  return ::stat(path.c_str(), &st) != 0 || st.st_ino == inode;
+}
+
 int logs(const std::string& lab_name, bool follow) {
   const LabDir lab = chosen_lab(lab_name);
-  std::ifstream in(lab.log());
-  if (!in) throw std::runtime_error(fmt::format("cannot read {}", lab.log()));
   for (;;) {
-    for (std::string line; std::getline(in, line);) fmt::print("{}\n", line);
-    std::fflush(stdout);
-    if (!follow || !lab.running()) return kOk;
-    in.clear();
-    ::usleep(100'000);
+    struct stat st {};
+    std::ifstream in(lab.log());
+    if (!in || ::stat(lab.log().c_str(), &st) != 0) throw std::runtime_error(fmt::format("cannot read {}", lab.log()));
+    for (bool same = true; same; ::usleep(100'000)) {
+      same = is_still(lab.log(), st.st_ino);
+      for (std::string line; std::getline(in, line);) fmt::print("{}\n", line);
+      std::fflush(stdout);
+      if (!follow || !lab.running()) return kOk;
+      in.clear();
+    }
   }
 }
 
 }  // namespace
 
-void add_exec(CLI::App& app, int& exit_code) {
-  struct WorkOptions {
-    std::string lab;
-    std::string host;
-    std::vector<std::string> words;
-  };
-  auto* command = app.add_subcommand("exec", "Run a command on a host of a lab that is up");
-  auto o = std::make_shared<WorkOptions>();
+namespace {
+
+struct HostOptions {
+  std::string lab;
+  std::string host;
+  std::vector<std::string> words;
+};
+
+}  // namespace
+
+void add_exec(CLI::App* command, int& exit_code) {
+  auto o = std::make_shared<HostOptions>();
   add_lab_option(*command, o->lab);
   command->add_option("HOST", o->host, "Name of the host")->required();
-  command->add_option("CMD", o->words, "The command and its arguments, behind --")->required();
-  command->footer("Example:\n  railyard exec h1 -- ping -c 3 h2");
+  command->add_option("COMMAND", o->words, "The command and its arguments; everything behind HOST belongs to it")
+      ->required();
+  command->footer(
+      "Examples:\n"
+      "  railyard exec h1 ping -c 3 h2\n"
+      "  railyard exec -l rails-4x8 h1 ip -s link\n"
+      "  railyard exec h1 sh -c 'iperf3 -s -D; ss -lt'");
   command->callback([o, &exit_code] { exit_code = exec(o->lab, o->host, o->words); });
-
-  auto* shell = app.add_subcommand("shell", "A shell on a host of a lab that is up");
-  auto s = std::make_shared<WorkOptions>();
-  add_lab_option(*shell, s->lab);
-  shell->add_option("HOST", s->host, "Name of the host")->required();
-  shell->callback([s, &exit_code] { exit_code = exec(s->lab, s->host, {}); });
 }
 
-void add_agent(CLI::App& app, int& exit_code) {
-  auto* command =
-      app.add_subcommand("agent", "Run the agent of a host of a lab that is up: its RDMA devices are ranks");
+void add_shell(CLI::App* command, int& exit_code) {
+  auto o = std::make_shared<HostOptions>();
+  add_lab_option(*command, o->lab);
+  command->add_option("HOST", o->host, "Name of the host")->required();
+  command->footer("Example:\n  railyard shell h1");
+  command->callback([o, &exit_code] { exit_code = exec(o->lab, o->host, {}); });
+}
+
+void add_agent(CLI::App* command, int& exit_code) {
   auto lab = std::make_shared<std::string>();
   auto host = std::make_shared<std::string>();
   add_lab_option(*command, *lab);
-  command->add_option("HOST", *host, "With `agent: {}` in the fabric file")->required();
+  command->add_option("HOST", *host, "A host with `agent: {}` in the fabric file")->required();
   auto more = std::make_shared<std::vector<std::string>>();
-  command->add_option("ARGUMENT", *more, "Of railyard-agent, behind --: such as -- --device rxe2");
+  command->add_option("ARGUMENT", *more,
+                      "Arguments of railyard-agent, e.g. --device rxe2; everything behind HOST belongs to it");
   command->footer(
-      "In a virtual machine of the lab, in a namespace, or else here; on other machines run railyard-agent itself.\n"
-      "It ends with the lab.\n"
+      "The agent runs where the host is: in its virtual machine or namespace, or else on this machine. On other\n"
+      "machines run railyard-agent itself. The agent ends with the lab.\n"
       "Example:\n  railyard agent h1 & railyard agent h2 & sleep 5; railyard status");
   command->callback([=, &exit_code] { exit_code = agent(*lab, *host, *more); });
 }
 
-void add_again(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("again", "Run a collective or a flow of agents of a lab that is up again");
+void add_again(CLI::App* command, int& exit_code) {
   auto lab = std::make_shared<std::string>();
   auto name = std::make_shared<std::string>();
   add_lab_option(*command, *lab);
-  command->add_option("NAME", *name, "One that has failed, or is done; as `railyard status` lists it")->required();
+  command->add_option("NAME", *name, "A collective or flow that failed or completed, as `railyard status` lists it")
+      ->required();
   command->footer(
-      "It begins anew as soon as its agents are there; the lab goes on meanwhile.\n"
+      "It starts as soon as its agents have joined; the lab keeps running.\n"
       "Example:\n  railyard restart h1 && railyard agent h1 & railyard again gradients");
   command->callback([=, &exit_code] {
-    const auto done = ask(chosen_lab(*lab), "POST", "/again", {{"name", *name}});
-    fmt::print("{} {} is run again\n", done["what"].get<std::string>(), *name);
+    const LabDir dir = chosen_lab(*lab);
+    const auto done = ask(dir, "POST", "/again", {{"name", *name}});
+    fmt::print("lab {}: {} {} runs again\n", dir.name(), done["what"].get<std::string>(), *name);
     exit_code = kOk;
   });
 }
 
-void add_cp(CLI::App& app, int& exit_code) {
+void add_cp(CLI::App* command, int& exit_code) {
   struct WorkOptions {
     std::string lab;
     std::string from;
     std::string to;
   };
-  auto* command = app.add_subcommand("cp", "Copy a file to or from a virtual machine of a lab that is up");
   auto o = std::make_shared<WorkOptions>();
   add_lab_option(*command, o->lab);
   command->add_option("FROM", o->from, "FILE, or HOST:FILE")->required();
   command->add_option("TO", o->to, "HOST:FILE, or FILE")->required();
+  command->footer(
+      "Hosts that are namespaces have the files of this machine.\n"
+      "Examples:\n"
+      "  railyard cp ./perf.sh h1:/root/perf.sh\n"
+      "  railyard cp h1:/root/out.txt .");
   command->callback([o, &exit_code] { exit_code = copy(o->lab, o->from, o->to); });
 }
 
-void add_restart(CLI::App& app, int& exit_code) {
+void add_restart(CLI::App* command, int& exit_code) {
   struct WorkOptions {
     std::string lab;
     std::string host;
   };
-  auto* command = app.add_subcommand("restart", "Boot a virtual machine of a lab that is up anew");
   auto o = std::make_shared<WorkOptions>();
   add_lab_option(*command, o->lab);
   command->add_option("HOST", o->host, "Name of the host")->required();
-  command->footer("One that runs is powered off first. The lab goes on meanwhile.\nExample:\n  railyard restart h1");
+  command->footer("A running machine is powered off first. The lab keeps running.\nExample:\n  railyard restart h1");
   command->callback([o, &exit_code] { exit_code = restart(o->lab, o->host); });
 }
 
-void add_link(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("link", "Take a link down or up");
+void add_link(CLI::App* command, int& exit_code) {
   command->require_subcommand(1);
+  command->footer("Example:\n  railyard link down leaf1:3; sleep 5; railyard link up leaf1:3");
   for (const bool up : {false, true}) {
     struct WorkOptions {
       std::string lab;
       std::string port;
     };
     auto* c =
-        command->add_subcommand(up ? "up" : "down", up ? "The link carries frames again" : "The link loses all frames");
+        command->add_subcommand(up ? "up" : "down", up ? "Bring a link up" : "Take a link down: it drops all frames");
+    c->footer(fmt::format("Example:\n  railyard link {} leaf1:3", up ? "up" : "down"));
     auto o = std::make_shared<WorkOptions>();
     add_lab_option(*c, o->lab);
     c->add_option("PORT", o->port, "Either end, e.g. leaf1:3")->required();
@@ -282,29 +307,40 @@ void add_link(CLI::App& app, int& exit_code) {
   }
 }
 
-void add_pause(CLI::App& app, int& exit_code) {
-  for (const bool on : {true, false}) {
-    auto* command =
-        app.add_subcommand(on ? "pause" : "resume",
-                           on ? "Have modelled time stand still; nothing goes in or out" : "Have modelled time go on");
-    auto lab = std::make_shared<std::string>();
-    add_lab_option(*command, *lab);
-    command->callback([lab, on, &exit_code] {
-      ask(chosen_lab(*lab), "POST", "/hold", {{"on", on}});
-      exit_code = kOk;
-    });
-  }
+namespace {
+
+void add_hold(CLI::App* command, bool on, int& exit_code) {
+  auto lab = std::make_shared<std::string>();
+  add_lab_option(*command, *lab);
+  command->callback([lab, on, &exit_code] {
+    const LabDir dir = chosen_lab(*lab);
+    ask(dir, "POST", "/hold", {{"on", on}});
+    fmt::print("lab {}: {}\n", dir.name(), on ? "paused" : "resumed");
+    exit_code = kOk;
+  });
 }
 
-void add_logs(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("logs", "What the lab's daemon has done and seen");
+}  // namespace
+
+void add_pause(CLI::App* command, int& exit_code) {
+  add_hold(command, true, exit_code);
+  command->footer("Example:\n  railyard pause; railyard status; railyard resume");
+}
+
+void add_resume(CLI::App* command, int& exit_code) {
+  add_hold(command, false, exit_code);
+  command->footer("Example:\n  railyard resume");
+}
+
+void add_logs(CLI::App* command, int& exit_code) {
   struct WorkOptions {
     std::string lab;
     bool follow = false;
   };
   auto o = std::make_shared<WorkOptions>();
   add_lab_option(*command, o->lab);
-  command->add_flag("-f,--follow", o->follow, "Go on as more comes");
+  command->add_flag("-f,--follow", o->follow, "Print new lines as they come");
+  command->footer("Example:\n  railyard logs --follow");
   command->callback([o, &exit_code] { exit_code = logs(o->lab, o->follow); });
 }
 

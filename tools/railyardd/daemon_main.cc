@@ -32,6 +32,9 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--name", o.config.name, "Name that the lab is up under; without it that of the file");
   app.add_option("--set", o.config.overrides, "Change a value of the file")->type_name("PATH=VALUE");
   app.add_option("--ready-fd", o.ready_fd, "Tell there, once, that the lab is up, or why not");
+  app.add_option("--log-level", o.config.log_level,
+                 "Least level that is logged: trace, debug, info, warning, error, off")
+      ->capture_default_str();
   app.add_flag("--foreground", o.config.log_to_stderr, "Log to standard error too");
 }
 

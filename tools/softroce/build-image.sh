@@ -56,7 +56,10 @@ mkdir -p "$cache/debs"
 if command -v flock >/dev/null; then exec 8>"$cache/lock"; flock 8; fi   # one build at a time
 
 # A fingerprint of everything that decides the image's content.
-frame_h=$here/../../control/guest/agent_frame.h
+# In the source tree, or as installed.
+sources=$here/../..
+[[ -f $sources/control/guest/agent_frame.h ]] || sources=$here
+frame_h=$sources/control/guest/agent_frame.h
 stamp=$(cat "$here/build-image.sh" "$here"/guest/* "$frame_h" <(printf '%s\n' "$kernel_pkg" "${modules[@]}") | sha256sum | cut -c1-16)
 if [[ -z ${RAILYARD_SOFTROCE_FORCE:-} && -f $cache/stamp && $(<"$cache/stamp") == "$stamp" ]]; then
   log "up to date: $cache"
@@ -186,7 +189,7 @@ if command -v "${CC:-cc}" >/dev/null; then
       "$vl" "$cl" -Wl,--as-needed -Wl,-rpath-link,"$(dirname "$vl")" -Wl,--allow-shlib-undefined
     need "$root/bin/$t"
   done
-  agent=("${CC:-cc}" -std=gnu11 -O2 -s -I "$here/../.." -o "$root/bin/railyard-agent" "$here/guest/agent.c")
+  agent=("${CC:-cc}" -std=gnu11 -O2 -s -I "$sources" -o "$root/bin/railyard-agent" "$here/guest/agent.c")
   if ! "${agent[@]}" -static 2>/dev/null; then # no libc.a here
     "${agent[@]}"
     need "$root/bin/railyard-agent"

@@ -1,6 +1,8 @@
 // The server and the client of the API, and clients that do not behave.
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -9,6 +11,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -26,7 +29,9 @@ using testing::StartsWith;
 // A client by hand.
 class Raw {
  public:
-  explicit Raw(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM, 0)) {
+  explicit Raw(const std::string& path) : Raw() { connect(path); }
+  Raw() : fd_(::socket(AF_UNIX, SOCK_STREAM, 0)) {}
+  void connect(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path, path.c_str(), path.size());
@@ -130,7 +135,7 @@ TEST_F(Http, WhatIsNoRequestOrNoJsonIsRefused) {
   EXPECT_THAT(noise.rest(), StartsWith("HTTP/1.1 400"));
   const Raw no_json(path);
   no_json.say("POST /v1/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 5\r\n\r\n{\"a\":");
-  EXPECT_THAT(no_json.rest(), HasSubstr("the body is no JSON"));
+  EXPECT_THAT(no_json.rest(), HasSubstr("the body is not JSON"));
   const Raw long_header(path);
   long_header.say("GET /v1/" + std::string(9000, 'x') + " HTTP/1.1\r\n\r\n");
   EXPECT_THAT(long_header.rest(), StartsWith("HTTP/1.1 400"));
@@ -155,6 +160,54 @@ TEST_F(Http, MoreClientsThanAllowedWaitTheirTurn) {
   std::vector<std::unique_ptr<Raw>> silent;
   for (int i = 0; i < 4; ++i) silent.push_back(std::make_unique<Raw>(path));
   EXPECT_EQ(ask(path, {"GET", "/x", nullptr})["target"], "/x") << "after the silent ones were let go";
+}
+
+// More than there is room for, each with half a request that grows by an octet now and then: others do not wait for the
+// patience with them.
+TEST_F(Http, HalfRequestsStarveNobody) {
+  server.reset();
+  config.patience = std::chrono::hours(1);
+  config.grace = std::chrono::milliseconds(1);
+  start();
+  std::vector<std::unique_ptr<Raw>> half;
+  for (int i = 0; i < 40; ++i) {
+    half.push_back(std::make_unique<Raw>(path));
+    half.back()->say("GET /v1/lab HTTP/1.1\r\nX: a");
+  }
+  EXPECT_EQ(ask(path, {"GET", "/x", nullptr})["target"], "/x");
+}
+
+// Without room for another file, accept(2) fails at once each time.
+TEST_F(Http, WaitsUntilThereAreFilesAgain) {
+  server.reset();
+  config.patience = std::chrono::hours(1);
+  config.grace = std::chrono::hours(1);
+  start();
+  Raw waiting;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int lowest_free = ::dup(0);
+  ::close(lowest_free);
+  const rlimit none{static_cast<rlim_t>(lowest_free), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  waiting.connect(path);
+  const auto cpu = [] {
+    timespec t{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+  };
+  const auto began = cpu();
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  const auto used = cpu() - began;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_LT(used, std::chrono::milliseconds(100)) << "it asks again and again";
+  waiting.say("GET /v1/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(waiting.rest(), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(Http, TextThatIsNotUtf8IsNotSent) {
+  EXPECT_THAT(error_of({"POST", "/x", {{"file", "a\xff"}}}), HasSubstr("text that is not UTF-8"));
+  EXPECT_EQ(handled, 0);
 }
 
 TEST_F(Http, ManyAtOnceAllGetTheirs) {

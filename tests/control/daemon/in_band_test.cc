@@ -52,6 +52,21 @@ TEST_F(LiveIntTest, GoesToAFileUntilItIsEnded) {
   EXPECT_EQ(ask("GET", "/int")["int"]["one_in"], 1);
 }
 
+// /dev/full is a disk without room.
+TEST_F(LiveIntTest, AFullDiskEndsTheRecordsAndNotTheSums) {
+  ask("POST", "/int", {{"what", "{ one-in: 1 }"}, {"file", "/dev/full"}});
+  while (!ask("GET", "/int").contains("error")) std::this_thread::yield();
+  const json now = ask("GET", "/int");
+  EXPECT_TRUE(now["running"].get<bool>());
+  wait_for_arrivals(now["int"]["arrived"].get<std::uint64_t>() + 10);
+  const json done = ask("DELETE", "/int");
+  EXPECT_EQ(done["error"], "cannot write /dev/full: No space left on device");
+  EXPECT_GT(done["int"]["arrived"].get<std::uint64_t>(), 0u);
+  wait_for_packets();
+  // And another may begin.
+  ask("POST", "/int", {{"what", "{ one-in: 2 }"}, {"file", file("a.jsonl")}});
+}
+
 TEST_F(LiveIntTest, WhatCannotBeIsRefused) {
   EXPECT_THAT(error_of(400, "POST", "/int", {{"what", "{}"}, {"file", "/nowhere/a.jsonl"}}),
               HasSubstr("cannot write /nowhere/a.jsonl"));

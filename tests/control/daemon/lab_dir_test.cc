@@ -45,6 +45,7 @@ TEST_F(LabDirTest, WhoHoldsTheLockHasTheLab) {
   EXPECT_FALSE(dir.running());
   std::optional<LabLock> lock(std::in_place, dir);
   EXPECT_TRUE(dir.running());
+  EXPECT_EQ(dir.pid(), ::getpid());
   EXPECT_THAT(LabDir::names(), ElementsAre("rails"));
   EXPECT_EQ(error_of(dir),
             "lab 'rails' is up already; `railyard down rails` takes it down, --name gives this one another name");

@@ -42,6 +42,25 @@ TEST_F(LiveSeriesTest, GoesToAFileUntilItIsEnded) {
   ask("POST", "/series", {{"file", file("r.csv")}, {"every", "1ms"}});
 }
 
+// /dev/full is a disk without room.
+TEST_F(LiveSeriesTest, AFullDiskEndsItAndNotTheLab) {
+  ask("POST", "/series", {{"file", "/dev/full"}, {"every", "100us"}});
+  while (ask("GET", "/series")["running"].get<bool>()) std::this_thread::yield();
+  EXPECT_EQ(ask("GET", "/series")["error"], "cannot write /dev/full: No space left on device");
+  wait_for_packets();
+  EXPECT_THAT(log(), HasSubstr("cannot write /dev/full: No space left on device"));
+  // Another may begin in its place.
+  ask("POST", "/series", {{"file", file("q.csv")}, {"every", "100us"}});
+  EXPECT_FALSE(ask("DELETE", "/series").contains("error"));
+}
+
+TEST_F(LiveSeriesTest, ItsEndSaysThatTheDiskWasFull) {
+  ask("POST", "/series", {{"file", "/dev/full"}, {"every", "10ms"}});
+  while (ask("GET", "/series")["lines"].get<std::uint64_t>() < 2) std::this_thread::yield();
+  EXPECT_EQ(ask("DELETE", "/series")["error"], "cannot write /dev/full: No space left on device");
+  wait_for_packets();
+}
+
 TEST_F(LiveSeriesTest, WhatCannotBeIsRefused) {
   EXPECT_THAT(error_of(400, "POST", "/series", {{"file", "/nowhere/q.csv"}, {"every", "1ms"}}),
               HasSubstr("cannot write /nowhere/q.csv"));

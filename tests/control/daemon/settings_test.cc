@@ -109,7 +109,7 @@ TEST_F(LiveSettingsTest, WhatCannotBeIsSaidAndChangesNothing) {
   EXPECT_THAT(refused(400, {}), HasSubstr("nothing to set"));
   EXPECT_EQ(error_of(400, "POST", "/settings"), "key 'set' is missing in the body");
   EXPECT_EQ(error_of(404, "GET", "/settings/qos.other"),
-            "nothing that can be set while the lab is up is called 'qos.other'");
+            "nothing that can be set in a live lab is called 'qos.other'");
   EXPECT_EQ(ask("GET", "/settings"), before);
   set({"qos.default.classes.0.weight=9"});
   EXPECT_EQ(value("qos.default.classes.0.weight"), "9") << "what was refused is not in the way";

@@ -32,6 +32,19 @@ TEST(SweepTable, SeveralSeedsAreAMedianBetweenTheirEnds) {
   EXPECT_FALSE(Cell{}.median());
 }
 
+TEST(SweepTable, CsvHasMediansAndTheirRange) {
+  Table t = sample_table();
+  t.metrics[0] = "-fct_p99";
+  t.dimensions[0].values[2] = "{ policy: adaptive, per: flowlet }";
+  t.rows[1].incomplete = "1 of 8";
+  t.rows[2].cells[1].values.clear();
+  EXPECT_EQ(t.csv(),
+            "path,fct_p99,fct_p99.min,fct_p99.max,goodput,goodput.min,goodput.max,runs,failed,incomplete\n"
+            "ecmp,400000,300000,900000,55000000000,50000000000,60000000000,3,0,\n"
+            "spray,210000,200000,220000,42000000000,40000000000,45000000000,3,0,1 of 8\n"
+            "\"{ policy: adaptive, per: flowlet }\",100000,100000,100000,,,,3,1,\n");
+}
+
 TEST(SweepTable, EachFigureHasAWinnerAndWhatFailedWinsNothing) {
   EXPECT_THAT(sample_table().winners(), ElementsAre(ElementsAre(1u), ElementsAre(0u)));
 }

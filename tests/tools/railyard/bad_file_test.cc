@@ -1,5 +1,9 @@
 // Bad fabric files: each one clear line with the place and what to do, exit code 3, from every command alike.
+#include <cstdint>
+#include <filesystem>
+
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "tests/tools/railyard/command_line.h"
 
@@ -33,6 +37,25 @@ class BadFile : public CommandLine {
 TEST_F(BadFile, ThatCannotBeRead) {
   EXPECT_EQ(error(kSpec, {"run", "none.yaml"}), "railyard: none.yaml: cannot be read: No such file or directory");
   EXPECT_EQ(error(kSpec, {"show", "."}), "railyard: .: cannot be read: Is a directory");
+  ASSERT_EQ(::mkfifo((folder_ / "fifo").c_str(), 0600), 0);
+  for (const char* command : {"check", "show", "run", "graph", "hosts", "sweep"}) {
+    EXPECT_EQ(error(kSpec, {command, "fifo"}), "railyard: fifo: cannot be read: it is a FIFO; expected a file");
+    EXPECT_EQ(error(kSpec, {command, "/dev/zero"}),
+              "railyard: /dev/zero: cannot be read: it is a device; expected a file");
+  }
+  std::filesystem::resize_file(write("huge.yaml", ""), std::uintmax_t{1} << 40);
+  EXPECT_EQ(error(kSpec, {"check", "huge.yaml"}), "railyard: huge.yaml: cannot be read: it is larger than 64 MiB");
+}
+
+TEST_F(BadFile, HugeValuesAreQuotedShort) {
+  for (const std::string& value : {std::string(1'000'000, '7'), "'" + std::string(500'000, 'x') + " y'"})
+    for (const char* key : {"seed", "workers", "duration", "clock", "memory", "payload"}) {
+      write("huge.yaml", "name: x\nrun: { " + std::string(key) + ": " + value + " }\n");
+      EXPECT_LT(error(kSpec, {"check", "huge.yaml"}).size(), 1000u);
+    }
+  write("huge.yaml", std::string(100'000, 'k') + ": 1\n");
+  EXPECT_LT(error(kSpec, {"check", "huge.yaml"}).size(), 1000u);
+  EXPECT_LT(error(kSpec, {"check", "lab.yaml", "--set", "run.seed=" + std::string(100'000, '9')}).size(), 1000u);
 }
 
 TEST_F(BadFile, ThatIsNotYaml) { EXPECT_THAT(error_of("run: { seed: 1\n"), StartsWith("railyard: bad.yaml:")); }

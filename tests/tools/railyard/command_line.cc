@@ -40,14 +40,15 @@ void redirect(int to, const fs::path& path) {
 }
 
 [[noreturn]] void become(const std::vector<std::string>& arguments, const fs::path& folder, const fs::path& outputs,
-                         const std::string& input, std::size_t address_space, bool unprivileged) {
+                         const std::string& input, const std::string& output, std::size_t address_space,
+                         bool unprivileged) {
   std::vector<char*> argv;
   std::string program = RAILYARD_BINARY;
   argv.push_back(program.data());
   std::vector<std::string> copies = arguments;
   for (std::string& a : copies) argv.push_back(a.data());
   argv.push_back(nullptr);
-  redirect(STDOUT_FILENO, outputs / "out");
+  redirect(STDOUT_FILENO, output.empty() ? outputs / "out" : fs::path(output));
   redirect(STDERR_FILENO, outputs / "err");
   if (chdir(folder.c_str()) != 0) _exit(126);
   if (!input.empty()) {
@@ -80,12 +81,12 @@ CommandLine::~CommandLine() { fs::remove_all(folder_.parent_path()); }
 Outcome CommandLine::railyard(const std::vector<std::string>& arguments, std::size_t address_space) const {
   const fs::path outputs = folder_.parent_path();
   const pid_t child = fork();
-  if (child == 0) become(arguments, folder_, outputs, input_, address_space, unprivileged_);
+  if (child == 0) become(arguments, folder_, outputs, input_, output_, address_space, unprivileged_);
   int status = 0;
   waitpid(child, &status, 0);
   Outcome o;
   o.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  o.out = contents(outputs / "out");
+  if (output_.empty()) o.out = contents(outputs / "out");
   o.err = contents(outputs / "err");
   return o;
 }

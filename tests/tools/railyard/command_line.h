@@ -45,6 +45,9 @@ class CommandLine : public testing::Test {
   // From now on its standard input is this file of the folder.
   void take_input_from(const std::string& file) { input_ = file; }
 
+  // From now on its standard output goes to this file, and not to Outcome::out.
+  void write_output_to(const std::string& file) { output_ = file; }
+
   // From now on it is run by a user without privileges, who owns the folder. Nothing to do if the tests are, too.
   void give_up_privileges();
 
@@ -56,7 +59,8 @@ class CommandLine : public testing::Test {
 
  private:
   bool unprivileged_ = false;
-  std::string input_;  // "": the test's
+  std::string input_;   // "": the test's
+  std::string output_;  // "": to Outcome
 };
 
 // A lab that the project ships.

@@ -36,9 +36,7 @@ run: { duration: 10ms, memory: 256MiB }
 
 class LiveFaultsCommand : public LiveCommandLine {
  protected:
-  LiveFaultsCommand() {
-    write("faulty.yaml", kFaultyLab);
-  }
+  LiveFaultsCommand() { write("faulty.yaml", kFaultyLab); }
   void up() {
     const Outcome o = railyard({"up", "faulty.yaml", "--detach"});
     ASSERT_EQ(o.exit_code, kOk) << o.err;
@@ -62,7 +60,7 @@ class LiveFaultsCommand : public LiveCommandLine {
   void add(const std::string& text) const {
     const Outcome o = railyard({"fault", "add", text});
     ASSERT_EQ(o.exit_code, kOk) << text << ": " << o.err;
-    EXPECT_THAT(o.out, HasSubstr(" is there since "));
+    EXPECT_THAT(o.out, HasSubstr(" added at "));
   }
   // Waits until it has begun, and touched a frame if its frames are counted; takes it away; the books balance.
   void expect_acts(const std::string& name, const std::string& text) const {
@@ -74,7 +72,7 @@ class LiveFaultsCommand : public LiveCommandLine {
         << fault(name);
     const Outcome removed = railyard({"fault", "rm", name});
     EXPECT_EQ(removed.exit_code, kOk) << removed.err;
-    EXPECT_THAT(removed.out, StartsWith(name + " is gone since "));
+    EXPECT_THAT(removed.out, StartsWith("lab faulty: fault " + name + " removed at "));
     EXPECT_TRUE(becomes([&] { return fault(name)["removed"].get<bool>(); })) << text;
     const Outcome audit = railyard({"status", "--audit"});
     EXPECT_EQ(audit.exit_code, kOk) << text << audit.out;

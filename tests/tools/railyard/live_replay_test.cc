@@ -32,7 +32,9 @@ class LiveReplay : public LiveCommandLine {
 TEST_F(LiveReplay, TheFramesArriveAsIfTheHostHadSentThem) {
   const Outcome o = railyard({"replay", "trace.pcapng", "--at", "h1"});
   EXPECT_EQ(o.exit_code, kOk);
-  EXPECT_EQ(o.err, "railyard: replaying 25 frames at h1:1; Ctrl-C ends it\nrailyard: h1:1: 25 frames sent\n");
+  EXPECT_EQ(
+      o.err,
+      "railyard: lab small: replaying 25 frames at h1:1; Ctrl-C ends it\nrailyard: lab small: h1:1: 25 frames sent\n");
   while (received_by_h2() < 25) continue;
   EXPECT_EQ(railyard({"replay", "trace.pcapng", "--at", "h1:1", "--rate", "1Gbps"}).exit_code, kOk);
   EXPECT_EQ(railyard({"replay", "trace.pcapng", "--at", "h1:1", "--asap"}).exit_code, kOk);
@@ -50,7 +52,7 @@ TEST_F(LiveReplay, ALoopGoesOnUntilItIsStoppedFromElsewhere) {
   while (received_by_h2() < 60) continue;
   const Outcome o = railyard({"replay", "--stop"});
   EXPECT_EQ(o.exit_code, kOk);
-  EXPECT_THAT(o.err, HasSubstr("railyard: h1:1: "));
+  EXPECT_THAT(o.err, HasSubstr("railyard: lab small: h1:1: "));
   waitpid(child, nullptr, 0);
   EXPECT_THAT(railyard({"replay", "--stop"}).err, HasSubstr("railyard: nothing is replayed\n"));
 }

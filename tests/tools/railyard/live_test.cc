@@ -1,4 +1,6 @@
 // Labs that stay up, from the command line: real daemons, each test with a place of its own for them.
+#include <cstdlib>
+
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <signal.h>
@@ -45,16 +47,16 @@ TEST_F(Live, UpLookBreakALinkDown) {
   EXPECT_TRUE(list()[0]["running"]);
   EXPECT_THAT(railyard({"status"}).out, AllOf(StartsWith("lab 'small': 1 switches, 2 hosts, 2 links; up for "),
                                               HasSubstr("leaf1:2        h2:1             100 Gb/s")));
-  EXPECT_THAT(railyard({"link", "down", "leaf1:2"}).out, StartsWith("link leaf1:2 - h2:1 is down since "));
+  EXPECT_THAT(railyard({"link", "down", "leaf1:2"}).out, StartsWith("lab small: link leaf1:2 - h2:1 down at "));
   EXPECT_THAT(railyard({"status"}).out, HasSubstr("leaf1:2        h2:1                 down"));
   EXPECT_EQ(refused(kFailed, {"link", "down", "h2:1"}), "railyard: link h2:1 - leaf1:2 is down already\n");
-  EXPECT_THAT(railyard({"link", "up", "h2:1"}).out, StartsWith("link h2:1 - leaf1:2 is up since "));
+  EXPECT_THAT(railyard({"link", "up", "h2:1"}).out, StartsWith("lab small: link h2:1 - leaf1:2 up at "));
   EXPECT_THAT(railyard({"status", "--audit"}).out, StartsWith("the books balance at "));
   EXPECT_TRUE(json::parse(railyard({"status", "--audit", "--json"}).out)["balanced"]);
   EXPECT_EQ(json::parse(railyard({"status", "--json"}).out)["name"], "small");
-  EXPECT_EQ(railyard({"pause"}).exit_code, kOk);
+  EXPECT_EQ(railyard({"pause"}).out, "lab small: paused\n");
   EXPECT_THAT(railyard({"status"}).out, StartsWith("lab 'small' (paused): "));
-  EXPECT_EQ(railyard({"resume"}).exit_code, kOk);
+  EXPECT_EQ(railyard({"resume"}).out, "lab small: resumed\n");
   EXPECT_THAT(railyard({"logs"}).out,
               AllOf(HasSubstr("lab 'small' from "), HasSubstr("link leaf1:2 - h2:1 down: asked at "),
                     HasSubstr(", in effect at "), HasSubstr("paused")));
@@ -66,12 +68,12 @@ TEST_F(Live, UpLookBreakALinkDown) {
 TEST_F(Live, WhatItIsToldWhileItIsUp) {
   up();
   EXPECT_THAT(railyard({"set", "qos.default.classes.3.ecn.kmin=100KB", "qos.default.classes.3.path=spray"}).out,
-              AllOf(StartsWith("qos.default.classes.3.ecn.kmin: 400KB -> 100KB\n"
-                               "qos.default.classes.3.path: ecmp -> spray\n"
-                               "in effect since "),
+              AllOf(StartsWith("lab small: qos.default.classes.3.ecn.kmin: 400KB -> 100KB\n"
+                               "lab small: qos.default.classes.3.path: ecmp -> spray\n"
+                               "lab small: in effect at "),
                     HasSubstr(" s\n")));
   EXPECT_EQ(railyard({"get", "qos.default.classes.3.ecn.kmin"}).out, "qos.default.classes.3.ecn.kmin  100KB\n");
-  EXPECT_EQ(railyard({"set", "qos.default.classes.3.path=spray"}).out, "all is so already\n");
+  EXPECT_EQ(railyard({"set", "qos.default.classes.3.path=spray"}).out, "lab small: nothing changes\n");
   EXPECT_THAT(railyard({"set"}).out, HasSubstr("links.h1:1.rate "));
   EXPECT_EQ(json::parse(railyard({"set", "links.h1:1.rate=25Gbps", "--json"}).out)["changes"][0]["to"], "25Gbps");
   EXPECT_EQ(json::parse(railyard({"get", "links", "--json"}).out)["settings"][0]["value"], "25Gbps");
@@ -168,12 +170,26 @@ TEST_F(Live, SeveralByName) {
   EXPECT_EQ(refused(kFailed, {"up", "lab.yaml"}),
             "railyard: lab 'small' is up already; `railyard down small` takes it down, --name gives this one another "
             "name\n");
-  EXPECT_EQ(refused(kFailed, {"status"}), "railyard: several labs are up; say which with --lab: second, small\n");
+  EXPECT_EQ(refused(kFailed, {"status"}),
+            "railyard: several labs are up: second, small; choose one with --lab or RAILYARD_LAB\n");
   EXPECT_THAT(railyard({"status", "--lab", "second"}).out, StartsWith("lab 'second': "));
-  EXPECT_EQ(refused(kFailed, {"pause", "--lab", "third"}), "railyard: no lab 'third' is up; up are: second, small\n");
-  EXPECT_EQ(refused(kFailed, {"down"}), "railyard: several labs are up; say which with --lab: second, small\n");
-  EXPECT_EQ(railyard({"down", "second"}).out, "lab 'second' is down\n");
-  EXPECT_EQ(list().size(), 1u);
+  EXPECT_EQ(refused(kFailed, {"pause", "--lab", "third"}),
+            "railyard: no lab 'third' is up; expected one of second, small\n");
+  EXPECT_EQ(refused(kFailed, {"down"}),
+            "railyard: several labs are up: second, small; choose one with --lab or RAILYARD_LAB\n");
+  EXPECT_EQ(refused(kFailed, {"status", "-l", "smal"}), "railyard: no lab 'smal' is up; did you mean 'small'?\n");
+  // The environment names one, and an argument goes before it.
+  ::setenv("RAILYARD_LAB", "second", 1);
+  EXPECT_EQ(railyard({"pause"}).out, "lab second: paused\n");
+  EXPECT_EQ(railyard({"resume", "-l", "second"}).out, "lab second: resumed\n");
+  EXPECT_THAT(railyard({"status", "--lab", "small"}).out, StartsWith("lab 'small': "));
+  EXPECT_EQ(railyard({"down", "small"}).out, "lab 'small' is down\n");
+  ::setenv("RAILYARD_LAB", "third", 1);
+  up();
+  EXPECT_EQ(railyard({"down"}).out, "lab 'third' is down\n");
+  ::unsetenv("RAILYARD_LAB");
+  EXPECT_EQ(railyard({"down", "--lab", "second"}).out, "lab 'second' is down\n");
+  EXPECT_EQ(list().size(), 0u);
 }
 
 // Two labs that share memory: the one that is client of the socket comes first, waits, and finds the other; again when
@@ -204,10 +220,23 @@ TEST_F(Live, WhatAKilledDaemonLeftIsRemovedByDownOrByTheNextUp) {
     ASSERT_EQ(::kill(list()[0]["pid"].get<pid_t>(), SIGKILL), 0);
     while (list()[0]["running"].get<bool>()) ::usleep(1000);
     EXPECT_THAT(railyard({"ls"}).out, HasSubstr("not running; `railyard down small` removes what it left"));
+    EXPECT_THAT(refused(kFailed, {"status"}), HasSubstr("lab 'small' is dead: its daemon (PID "));
+    EXPECT_THAT(refused(kFailed, {"pause", "-l", "small"}), HasSubstr("lab 'small' is dead: its daemon (PID "));
     if (by_up) up();
     EXPECT_EQ(railyard({"down"}).exit_code, kOk);
     EXPECT_TRUE(state().empty());
   }
+}
+
+// Stopped, it is alive and silent.
+TEST_F(Live, AHungDaemonIsNamedWithItsPid) {
+  up();
+  const auto pid = list()[0]["pid"].get<pid_t>();
+  ASSERT_EQ(::kill(pid, SIGSTOP), 0);
+  EXPECT_THAT(railyard({"ls"}).out,
+              HasSubstr("lab 'small' is hung: railyardd (PID " + std::to_string(pid) + ") is alive"));
+  ASSERT_EQ(::kill(pid, SIGCONT), 0);
+  EXPECT_EQ(railyard({"down"}).exit_code, kOk);
 }
 
 TEST_F(Live, ALabThatDoesNotComeUpLeavesNothing) {
@@ -232,7 +261,7 @@ TEST_F(Live, WithoutALab) {
                                                 {"exec", "h1", "--", "true"},
                                                 {"shell", "h1"},
                                                 {"down"}})
-    EXPECT_EQ(refused(kFailed, words), "railyard: no lab is up; `railyard up SPEC` brings one up\n") << words[0];
+    EXPECT_EQ(refused(kFailed, words), "railyard: no lab is up; `railyard up SPEC` starts one\n") << words[0];
 }
 
 TEST_F(Live, HostsThatNothingCanRunOn) {

@@ -231,12 +231,12 @@ TEST_F(NamespacesLive, AHostComesToALabThatIsUpAndLeavesIt) {
 
   const Outcome attached = railyard({"attach", "h2", "namespace"});
   ASSERT_EQ(attached.exit_code, kOk) << attached.err;
-  EXPECT_THAT(attached.out, HasSubstr("h2: namespace since "));
+  EXPECT_THAT(attached.out, HasSubstr(": h2: namespace at "));
   EXPECT_THAT(traces(), testing::Contains("ry-" + name_ + "-h2"));
   for (const char* to : {"10.9.1.2", "10.9.2.2", "h2"})
     EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", to}).exit_code, kOk) << to;
   EXPECT_EQ(on("h2", {"ping", "-c", "1", "-W", "5", "h1"}).exit_code, kOk);
-  EXPECT_EQ(railyard({"attach", "h2", "namespace"}).out, "h2 is namespace already\n");
+  EXPECT_EQ(railyard({"attach", "h2", "namespace"}).out, "lab " + name_ + ": h2 is namespace already\n");
   EXPECT_EQ(json::parse(railyard({"status", "--json"}).out)["attachments"].size(), 4u);
 
   ASSERT_EQ(railyard({"detach", "h2"}).exit_code, kOk);

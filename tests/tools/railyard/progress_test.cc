@@ -44,14 +44,14 @@ class OnATerminal : public CommandLine {
   const std::vector<std::string> long_{"run", "lab.yaml", "--clock", "wall", "--duration", "2500ms"};
 };
 
-constexpr const char* kBar = "\r  \\[=* *\\] +[0-9]+ %  [0-9.]+ m?s of ";
+constexpr const char* kBar = "\r  \\[=* *\\] +[0-9]+ %  [0-9.]+ m?s of [0-9.]+ m?s, [0-9]+ s left";
 
 TEST_F(OnATerminal, ALongRunSaysHowFarItIsAndTakesItAwayInTheEnd) {
   const std::string text = shown(long_);
   EXPECT_THAT(text, ContainsRegex(kBar));
   const std::size_t last = text.rfind("\r  [");
   ASSERT_NE(last, std::string::npos);
-  EXPECT_THAT(text.substr(last), HasSubstr("\r" + std::string(80, ' ') + "\r"));
+  EXPECT_THAT(text.substr(last), HasSubstr("\r" + std::string(100, ' ') + "\r"));
 }
 
 TEST_F(OnATerminal, AQuietRunDoesNot) {

@@ -1,5 +1,10 @@
 // Commands, options, help and exit codes.
+#include <filesystem>
 #include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -18,11 +23,12 @@ TEST_F(Usage, HelpShowsTheCommandsExamplesAndExitCodes) {
   const Outcome o = railyard({"--help"});
   EXPECT_EQ(o.exit_code, kOk);
   EXPECT_EQ(o.err, "");
-  EXPECT_THAT(o.out, AllOf(HasSubstr("railyard run topologies/incast-8to1.yaml"),
-                           HasSubstr("Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 something is wrong in the "
-                                     "fabric file, 4 the books do not balance, 5 a collective did not complete or its "
-                                     "data are wrong, or a flow's QP or PDC has failed in a lab that is not there to show "
-                                     "it (one without diagnosis).")));
+  EXPECT_THAT(o.out,
+              AllOf(HasSubstr("railyard run topologies/incast-8to1.yaml"),
+                    HasSubstr("Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 something is wrong in the "
+                              "fabric file, 4 the books do not balance, 5 a collective did not complete or its "
+                              "data are wrong, or a flow's QP or PDC has failed in a lab that is not there to show "
+                              "it (one without diagnosis).")));
   for (const char* command : {"check", "show", "run", "schema", "version"}) EXPECT_THAT(o.out, HasSubstr(command));
 }
 
@@ -41,14 +47,14 @@ TEST_F(Usage, EveryCommandExplainsItself) {
 TEST_F(Usage, WithoutACommandIsWrong) {
   const Outcome o = railyard({});
   EXPECT_EQ(o.exit_code, kUsage);
-  EXPECT_THAT(o.err, HasSubstr("Run with --help for more information."));
+  EXPECT_THAT(o.err, HasSubstr("`railyard --help` explains it."));
 }
 
 TEST_F(Usage, AnUnknownCommandIsSuggestedAKnownOne) {
   EXPECT_EQ(error(kUsage, {"rnu", "lab.yaml"}),
-            "railyard: there is no command 'rnu'; did you mean 'run'? Run with --help for more information.");
+            "railyard: there is no command 'rnu'; did you mean 'run'? `railyard --help` explains it.");
   EXPECT_EQ(error(kUsage, {"frobnicate"}),
-            "railyard: there is no command 'frobnicate'. Run with --help for more information.");
+            "railyard: there is no command 'frobnicate'. `railyard --help` explains it.");
 }
 
 TEST_F(Usage, WrongOptionsAreNamed) {
@@ -58,8 +64,8 @@ TEST_F(Usage, WrongOptionsAreNamed) {
     EXPECT_EQ(o.out, "");
     return o.err;
   };
-  EXPECT_THAT(refused({"run"}), StartsWith("SPEC is required"));
-  EXPECT_THAT(refused({"run", "lab.yaml", "--sed", "7"}), HasSubstr("--sed"));
+  EXPECT_THAT(refused({"run"}), StartsWith("railyard run: SPEC is required. `railyard run --help` explains it."));
+  EXPECT_THAT(refused({"run", "lab.yaml", "--sed", "7"}), HasSubstr("unknown option '--sed'; did you mean '--seed'?"));
   EXPECT_THAT(refused({"run", "lab.yaml", "--capture", "leaf1:1"}),
               HasSubstr("'leaf1:1': expected PORT=FILE, e.g. leaf1:3=leaf1-3.pcapng"));
   EXPECT_THAT(refused({"run", "lab.yaml", "--int-one-in", "5"}), HasSubstr("--int"));
@@ -88,11 +94,95 @@ TEST_F(Usage, OptionsThatSetAValueAreCheckedLikeTheFile) {
             "railyard: --set run: expected path=value, e.g. run.duration=1ms");
 }
 
+TEST_F(Usage, EveryCommandHasExamplesOfItsOwn) {
+  const std::string all = railyard({"--help"}).out;
+  std::set<std::string> footers;
+  int commands = 0;
+  std::istringstream lines(all);
+  for (std::string line; std::getline(lines, line) && !line.starts_with("Examples:");) {
+    std::smatch found;
+    if (!std::regex_match(line, found, std::regex("  ([a-z][a-z-]+)  +[A-Z].*")) || found[1] == "railyard") continue;
+    const std::string command = found[1];
+    const Outcome o = railyard({command, "--help"});
+    EXPECT_EQ(o.exit_code, kOk) << command;
+    const std::size_t example = o.out.find("Example");
+    ASSERT_NE(example, o.out.npos) << command;
+    EXPECT_THAT(o.out.substr(example), HasSubstr("railyard")) << command;
+    EXPECT_TRUE(footers.insert(o.out.substr(example)).second) << command << " has the examples of another";
+    EXPECT_EQ(railyard({"help", command}).out, o.out);
+    ++commands;
+  }
+  EXPECT_GE(commands, 38);
+}
+
+TEST_F(Usage, SubcommandsHaveExamplesToo) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"link", "up"},
+                                                {"link", "down"},
+                                                {"fault", "add"},
+                                                {"fault", "rm"},
+                                                {"fault", "ls"},
+                                                {"fault", "log"},
+                                                {"port", "test"}}) {
+    const Outcome o = railyard({"help", words[0], words[1]});
+    EXPECT_THAT(o.out, AllOf(HasSubstr("Usage: railyard " + words[0] + " " + words[1]), HasSubstr("Example"),
+                             HasSubstr("railyard " + words[0] + " " + words[1])));
+    EXPECT_THAT(o.out, testing::Not(HasSubstr("Exit codes")));
+  }
+}
+
+TEST_F(Usage, NearMissesAreSuggested) {
+  EXPECT_EQ(error(kUsage, {"link", "dwn", "leaf1:1"}),
+            "railyard link: there is no command 'dwn'; did you mean 'down'? `railyard link --help` explains it.");
+  EXPECT_EQ(error(kUsage, {"run", "lab.yaml", "--captures=x"}),
+            "railyard run: unknown option '--captures'; did you mean '--capture'? `railyard run --help` explains it.");
+  EXPECT_EQ(error(kUsage, {"run", "lab.yaml", "other.yaml"}),
+            "railyard run: unexpected argument 'other.yaml'. `railyard run --help` explains it.");
+  EXPECT_EQ(error(kUsage, {"fault"}),
+            "railyard fault: which command? Expected one of: add, rm, ls, log. `railyard fault --help` explains it.");
+}
+
+// A disk without room is not a success, whatever the command.
+TEST_F(Usage, OutputThatCannotBeWrittenIsAnError) {
+  railyard({"run", "lab.yaml", "--report", "a", "--capture", "leaf1:1=c.pcapng"});
+  write_output_to("/dev/full");
+  const std::string expected = "railyard: cannot write standard output: No space left on device";
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"--help"},
+                                                {"--version"},
+                                                {"version"},
+                                                {"help", "run"},
+                                                {"schema"},
+                                                {"docs"},
+                                                {"completion", "bash"},
+                                                {"check", "lab.yaml"},
+                                                {"show", "lab.yaml"},
+                                                {"graph", "lab.yaml"},
+                                                {"hosts", "lab.yaml"},
+                                                {"run", "lab.yaml"},
+                                                {"run", "lab.yaml", "--json"},
+                                                {"compare", "a", "a"},
+                                                {"decode", "c.pcapng"},
+                                                {"decode", "c.pcapng", "--json"},
+                                                {"sweep", "lab.yaml"},
+                                                {"swarm", "--seeds", "1"},
+                                                {"ls"},
+                                                {"ls", "--json"}})
+    EXPECT_EQ(error(kFailed, words), expected) << words[0];
+}
+
 TEST_F(Usage, VersionIsOneLine) {
+  EXPECT_EQ(railyard({"--version"}).out, railyard({"version"}).out);
   const Outcome o = railyard({"version"});
   EXPECT_EQ(o.exit_code, kOk);
   EXPECT_TRUE(std::regex_match(o.out, std::regex("railyard [0-9]+\\.[0-9]+\\.[0-9]+(\\+[0-9a-f]+(-dirty)?)?\n")))
       << o.out;
+}
+
+TEST_F(Usage, DocsSaysWhereTheyAre) {
+  const Outcome o = railyard({"docs"});
+  EXPECT_EQ(o.exit_code, kOk);
+  const std::string folder = o.out.substr(0, o.out.find('\n'));
+  EXPECT_TRUE(std::filesystem::equivalent(folder, RAILYARD_SOURCE_DIR "/docs")) << folder;
+  EXPECT_THAT(o.out, HasSubstr("python.md"));
 }
 
 TEST_F(Usage, TheSchemaIsTheOneInTheSources) {

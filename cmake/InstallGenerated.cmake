@@ -1,0 +1,15 @@
+# Writes what the program says of itself where shells and man(1) look. `generating_program`: railyard; `share`: below DESTDIR.
+function(railyard_write_to file)
+  get_filename_component(folder "${file}" DIRECTORY)
+  file(MAKE_DIRECTORY "${folder}")
+  execute_process(COMMAND "${generating_program}" ${ARGN} OUTPUT_FILE "${file}" COMMAND_ERROR_IS_FATAL ANY)
+  message(STATUS "Installing: ${file}")
+endfunction()
+railyard_write_to("${share}/bash-completion/completions/railyard" completion bash)
+railyard_write_to("${share}/zsh/vendor-completions/_railyard" completion zsh)
+railyard_write_to("${share}/fish/vendor_completions.d/railyard.fish" completion fish)
+execute_process(COMMAND "${generating_program}" man "${share}/man/man1" COMMAND_ERROR_IS_FATAL ANY)
+# As Debian wants them; without the time of day, so that the same program gives the same package.
+file(GLOB pages "${share}/man/man1/railyard*.1")
+execute_process(COMMAND gzip -9nf ${pages} COMMAND_ERROR_IS_FATAL ANY)
+message(STATUS "Installing: ${share}/man/man1/railyard*.1.gz")

@@ -1,0 +1,197 @@
+#include "control/sweep/plot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "control/report/html/markup.h"
+#include "control/spec/decimal.h"
+#include "control/spec/value.h"
+
+namespace railyard::sweep {
+namespace {
+
+using report::escaped_html;
+
+constexpr double kWidth = 760, kPanel = 250;
+constexpr double kLeft = 90, kRight = 24, kTop = 30, kBottom = 46;
+constexpr double kLegendRow = 18;
+
+// Okabe and Ito, "Color Universal Design", 2008, which people with all kinds of colour vision tell apart.
+constexpr const char* kColours[kMostCurves] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                               "#e69f00", "#56b4e9", "#332288", "#999933"};
+
+// As a number of its unit; nothing for a word.
+std::optional<double> quantity(const std::string& text) {
+  if (const auto n = spec::Decimal::parse(text)) return static_cast<double>(n->digits) / std::pow(10.0, n->scale);
+  if (const auto d = spec::parse_duration(text)) return static_cast<double>(d->ps);
+  if (const auto r = spec::parse_rate(text)) return static_cast<double>(r->bps);
+  if (const auto s = spec::parse_size(text)) return static_cast<double>(s->n);
+  return std::nullopt;
+}
+
+// Where each value of the first dimension stands, 0..1: by its quantity, by its logarithm if they span more than a
+// factor of 20; words, and quantities of which one is none, at equal steps.
+std::vector<double> positions(const std::vector<std::string>& values) {
+  std::vector<double> at;
+  for (const std::string& v : values)
+    if (const auto q = quantity(v)) at.push_back(*q);
+  const double last = static_cast<double>(values.size() - 1);
+  if (at.size() != values.size()) {
+    at.clear();
+    for (std::size_t i = 0; i < values.size(); ++i) at.push_back(static_cast<double>(i) / last);
+    return at;
+  }
+  const auto [least, most] = std::ranges::minmax(at);
+  const bool logarithmic = least > 0 && most / least > 20;
+  const auto of = [&](double q) { return logarithmic ? std::log(q) : q; };
+  const double span = of(most) - of(least);
+  for (double& q : at) q = span > 0 ? (of(q) - of(least)) / span : 0.5;
+  return at;
+}
+
+struct Curve {
+  std::string name;
+  std::vector<const Row*> rows;  // in the order of the first dimension's values
+};
+
+std::vector<Curve> curves_of(const Table& table) {
+  std::map<Point, std::size_t> number;  // by the other dimensions' values
+  std::vector<Curve> curves;
+  for (const Row& row : table.rows) {
+    const Point others(row.point.begin() + 1, row.point.end());
+    const auto [found, is_new] = number.try_emplace(others, curves.size());
+    if (is_new) {
+      Curve& c = curves.emplace_back();
+      for (std::size_t d = 1; d < table.dimensions.size(); ++d)
+        c.name += fmt::format("{}{}={}", d == 1 ? "" : ", ", table.dimensions[d].path,
+                              table.dimensions[d].values[row.point[d]]);
+    }
+    curves[found->second].rows.push_back(&row);
+  }
+  for (Curve& c : curves) std::ranges::sort(c.rows, {}, [](const Row* row) { return row->point[0]; });
+  if (curves.size() > kMostCurves) curves.resize(kMostCurves);
+  return curves;
+}
+
+// 1, 2 or 5 times a power of ten, so that there are about five.
+double tick_step(double most) {
+  const double raw = most / 5;
+  const double decade = std::pow(10, std::floor(std::log10(raw)));
+  for (const double m : {1.0, 2.0, 5.0})
+    if (raw <= m * decade) return m * decade;
+  return 10 * decade;
+}
+
+class Panel {
+ public:
+  Panel(const Table& table, const std::vector<Curve>& curves, const std::vector<double>& x, std::size_t metric,
+        double top)
+      : table_(table), curves_(curves), x_(x), metric_(metric), top_(top) {
+    unit_ = kind_of_metric(table.metrics[metric], table.search).unit;
+    for (const Curve& c : curves)
+      for (const Row* row : c.rows)
+        if (!row->cells[metric].values.empty()) most_ = std::max(most_, row->cells[metric].max());
+    if (most_ <= 0) most_ = 1;
+  }
+
+  std::string svg() const {
+    std::string out = fmt::format("<text class=\"title\" x=\"{}\" y=\"{:.1f}\">{}</text>\n", kLeft, top_ + kTop - 12,
+                                  escaped_html(name_of_metric(table_.metrics[metric_])));
+    draw_axes(out);
+    for (std::size_t i = 0; i < curves_.size(); ++i) draw(curves_[i], kColours[i], out);
+    return out;
+  }
+
+ private:
+  double at_x(const Row& row) const { return kLeft + (kWidth - kLeft - kRight) * x_[row.point[0]]; }
+  double at_y(double value) const {
+    return top_ + kPanel - kBottom - (kPanel - kBottom - kTop) * std::max(value, 0.0) / most_;
+  }
+
+  void draw_axes(std::string& out) const {
+    const double step = tick_step(most_);
+    for (double t = 0; t <= most_ * (1 + 1e-9); t += step)
+      out += fmt::format(
+          "<line class=\"grid\" x1=\"{}\" y1=\"{:.1f}\" x2=\"{}\" y2=\"{:.1f}\"/>"
+          "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
+          kLeft, at_y(t), kWidth - kRight, at_y(t), kLeft - 6, at_y(t) + 4,
+          escaped_html(report::figure_text(t, unit_)));
+    const Dimension& along = table_.dimensions[0];
+    double free = -1;  // where the last label ends
+    for (std::size_t i = 0; i < along.values.size(); ++i) {
+      const double x = kLeft + (kWidth - kLeft - kRight) * x_[i];
+      const double half = 3.3 * static_cast<double>(along.values[i].size());
+      if (x - half < free) continue;
+      free = x + half + 4;
+      out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", x,
+                         top_ + kPanel - kBottom + 16, escaped_html(along.values[i]));
+    }
+    out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
+                       kLeft + (kWidth - kLeft - kRight) / 2, top_ + kPanel - kBottom + 34, escaped_html(along.path));
+  }
+
+  void draw(const Curve& curve, const char* colour, std::string& out) const {
+    std::string path;
+    std::string marks;
+    for (const Row* row : curve.rows) {
+      const Cell& cell = row->cells[metric_];
+      const auto median = cell.median();
+      if (!median) continue;
+      const double x = at_x(*row);
+      path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x, at_y(*median));
+      marks += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"><title>{}</title></circle>", x,
+                           at_y(*median), colour, escaped_html(report::figure_text(*median, unit_)));
+      if (cell.max() > cell.min())
+        marks += fmt::format("<line stroke=\"{0}\" x1=\"{1:.1f}\" y1=\"{2:.1f}\" x2=\"{1:.1f}\" y2=\"{3:.1f}\"/>",
+                             colour, x, at_y(cell.min()), at_y(cell.max()));
+    }
+    if (!path.empty())
+      out += fmt::format("<path fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\" d=\"{}\"/>{}\n", colour, path, marks);
+  }
+
+  const Table& table_;
+  const std::vector<Curve>& curves_;
+  const std::vector<double>& x_;
+  std::size_t metric_;
+  double top_;
+  report::Unit unit_;
+  double most_ = 0;
+};
+
+}  // namespace
+
+std::string plot_svg(const Table& table) {
+  if (table.dimensions.empty() || table.dimensions[0].values.size() < 2)
+    throw std::invalid_argument("--plot: nothing to draw along x; expected --over PATH=V,V with two values or more");
+  const std::vector<Curve> curves = curves_of(table);
+  const std::vector<double> x = positions(table.dimensions[0].values);
+  const std::size_t panels = std::min(table.metrics.size(), kMostPanels);
+  const bool has_legend = table.dimensions.size() > 1;
+  const double legend = has_legend ? 10 + kLegendRow * static_cast<double>(curves.size()) : 0;
+  const double height = legend + kPanel * static_cast<double>(panels);
+  std::string out = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1:.0f}\" width=\"{0}\" height=\"{1:.0f}\">\n"
+      "<title>{2}</title>\n"
+      "<style>text {{ font: 11px sans-serif; fill: #475569; }} .title {{ font-size: 13px; font-weight: 600; fill: "
+      "#0f172a; }} .grid {{ stroke: #cbd5e1; stroke-width: .6; }}</style>\n"
+      "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+      kWidth, height, escaped_html("railyard sweep " + table.spec));
+  for (std::size_t i = 0; has_legend && i < curves.size(); ++i)
+    out += fmt::format(
+        "<rect x=\"{}\" y=\"{:.1f}\" width=\"16\" height=\"4\" fill=\"{}\"/><text x=\"{}\" y=\"{:.1f}\">{}</text>\n",
+        kLeft, 12 + kLegendRow * static_cast<double>(i), kColours[i], kLeft + 22,
+        18 + kLegendRow * static_cast<double>(i), escaped_html(curves[i].name));
+  for (std::size_t m = 0; m < panels; ++m)
+    out += Panel(table, curves, x, m, legend + kPanel * static_cast<double>(m)).svg();
+  return out + "</svg>\n";
+}
+
+}  // namespace railyard::sweep

@@ -1,0 +1,146 @@
+#include "tools/railyard/commands.h"
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "control/lab/version.h"
+
+namespace railyard::tools {
+
+// Each in the file of its name, or in small_commands.cc, up.cc, work.cc, set.cc, attach.cc.
+void add_check(CLI::App* command, int& exit_code);
+void add_show(CLI::App* command, int& exit_code);
+void add_graph(CLI::App* command, int& exit_code);
+void add_hosts(CLI::App* command, int& exit_code);
+void add_schema(CLI::App* command, int& exit_code);
+void add_run(CLI::App* command, int& exit_code);
+void add_sweep(CLI::App* command, int& exit_code);
+void add_compare_transports(CLI::App* command, int& exit_code);
+void add_compare(CLI::App* command, int& exit_code);
+void add_swarm(CLI::App* command, int& exit_code);
+void add_decode(CLI::App* command, int& exit_code);
+void add_up(CLI::App* command, int& exit_code);
+void add_down(CLI::App* command, int& exit_code);
+void add_ls(CLI::App* command, int& exit_code);
+void add_status(CLI::App* command, int& exit_code);
+void add_logs(CLI::App* command, int& exit_code);
+void add_pause(CLI::App* command, int& exit_code);
+void add_resume(CLI::App* command, int& exit_code);
+void add_exec(CLI::App* command, int& exit_code);
+void add_shell(CLI::App* command, int& exit_code);
+void add_cp(CLI::App* command, int& exit_code);
+void add_restart(CLI::App* command, int& exit_code);
+void add_attach(CLI::App* command, int& exit_code);
+void add_detach(CLI::App* command, int& exit_code);
+void add_agent(CLI::App* command, int& exit_code);
+void add_again(CLI::App* command, int& exit_code);
+void add_link(CLI::App* command, int& exit_code);
+void add_fault(CLI::App* command, int& exit_code);
+void add_set(CLI::App* command, int& exit_code);
+void add_get(CLI::App* command, int& exit_code);
+void add_replay(CLI::App* command, int& exit_code);
+void add_capture(CLI::App* command, int& exit_code);
+void add_series(CLI::App* command, int& exit_code);
+void add_int(CLI::App* command, int& exit_code);
+void add_report(CLI::App* command, int& exit_code);
+void add_port(CLI::App* command, int& exit_code);
+void add_docs(CLI::App* command, int& exit_code);
+void add_completion(CLI::App* command, int& exit_code);
+void add_complete(CLI::App* command, int& exit_code);
+void add_man(CLI::App* command, int& exit_code);
+void add_help(CLI::App* command, int& exit_code);
+void add_version(CLI::App* command, int& exit_code);
+
+namespace {
+
+constexpr const char* kFiles = "Fabric files";
+constexpr const char* kRuns = "Runs in exact virtual time, and their results";
+constexpr const char* kLive = "Live labs";
+constexpr const char* kHosts = "Hosts of a live lab";
+constexpr const char* kChange = "Change and observe a live lab";
+constexpr const char* kOther = "Other";
+constexpr const char* kHidden = "";  // for scripts
+
+constexpr std::array kCommands{
+    Command{"check", kFiles, "Check a fabric file: errors, warnings, headroom, memory", add_check},
+    Command{"show", kFiles, "Print the expanded fabric file: presets and defaults resolved", add_show},
+    Command{"graph", kFiles, "Draw a fabric file as SVG: nodes, links, rails", add_graph},
+    Command{"hosts", kFiles, "Print the addresses of a fabric file in the format of /etc/hosts", add_hosts},
+    Command{"schema", kFiles, "Print the JSON schema of fabric files, for editors", add_schema},
+
+    Command{"run", kRuns, "Run a lab and report the results", add_run},
+    Command{"sweep", kRuns, "Run a lab with all combinations of some values; print one table", add_sweep},
+    Command{"compare-transports", kRuns, "Run a lab with several transports and show them side by side",
+            add_compare_transports},
+    Command{"compare", kRuns, "Show two reports side by side, and what makes them incomparable", add_compare},
+    Command{"swarm", kRuns, "Run random labs with random faults and check all invariants", add_swarm},
+    Command{"decode", kRuns, "Print the headers of captured frames, RoCEv2 and Ultra Ethernet in full", add_decode},
+
+    Command{"up", kLive, "Start a live lab", add_up},
+    Command{"down", kLive, "Stop a live lab, or clean up after one that was killed", add_down},
+    Command{"ls", kLive, "List live labs", add_ls},
+    Command{"status", kLive, "Show counters, rates, flows and hosts", add_status},
+    Command{"logs", kLive, "Print the log of a lab's daemon", add_logs},
+    Command{"pause", kLive, "Stop simulated time: no packets enter or leave", add_pause},
+    Command{"resume", kLive, "Continue after a pause", add_resume},
+
+    Command{"exec", kHosts, "Run a command on a host", add_exec, 1},
+    Command{"shell", kHosts, "Open a shell on a host", add_shell},
+    Command{"cp", kHosts, "Copy a file to or from a virtual machine", add_cp},
+    Command{"restart", kHosts, "Reboot a virtual machine", add_restart},
+    Command{"attach", kHosts, "Attach a namespace, TAP, interface or VM to a NIC", add_attach},
+    Command{"detach", kHosts, "Detach it; the NIC is a built-in one again", add_detach},
+    Command{"agent", kHosts, "Run railyard-agent on a host: its RDMA devices become ranks", add_agent, 1},
+    Command{"again", kHosts, "Repeat a collective or flow of agents", add_again},
+
+    Command{"link", kChange, "Take a link down or bring it up", add_link},
+    Command{"fault", kChange, "Break links, frames, queues, switches, hosts", add_fault},
+    Command{"set", kChange, "Change thresholds, weights, path policies, rates", add_set},
+    Command{"get", kChange, "Print what can be set, with present values", add_get},
+    Command{"replay", kChange, "Send the frames of a capture file from a host", add_replay},
+    Command{"capture", kChange, "Write what a port sees, as pcapng", add_capture},
+    Command{"series", kChange, "Write a time series of all queues (CSV)", add_series},
+    Command{"int", kChange, "In-band telemetry: where sampled packets waited", add_int},
+    Command{"report", kChange, "Write the results so far, as `run --report` does", add_report},
+
+    Command{"port", kOther, "Test what two ports of this machine and a cable let pass", add_port},
+    Command{"docs", kOther, "Print where the documentation is", add_docs},
+    Command{"completion", kOther, "Print the completion script of a shell", add_completion},
+    Command{"complete", kHidden, "Print names for completion scripts", add_complete},
+    Command{"man", kHidden, "Write the man pages to a directory", add_man},
+    Command{"help", kOther, "Print the help of a command", add_help},
+    Command{"version", kOther, "Print the version", add_version},
+};
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+std::unique_ptr<CLI::App> make_app(int& exit_code) {
+  auto app = std::make_unique<CLI::App>(
+      "Railyard emulates the Ethernet fabric of an AI cluster: lossless leaf-spine networks with queues, ECN and "
+      "PFC, in exact virtual time or live.",
+      "railyard");
+  app->require_subcommand(1);
+  app->set_version_flag("--version", "railyard " + lab::version(), "Print the version and exit");
+  for (const Command& c : commands()) {
+    CLI::App* command = app->add_subcommand(c.name, c.summary)->group(c.group);
+    c.add(command, exit_code);
+  }
+  // Last, as commands inherit the footer that is there when they are added.
+  app->footer(
+      "Examples:\n"
+      "  railyard check topologies/incast-8to1.yaml      check a lab: window, headroom, memory\n"
+      "  railyard run topologies/incast-8to1.yaml        run it and report the results\n"
+      "  railyard run LAB.yaml --set run.duration=5ms --seed 7 --json\n"
+      "  railyard up LAB.yaml                            start a live lab; then status, exec, link, down\n"
+      "\n"
+      "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 something is wrong in the fabric file, 4 the books do "
+      "not balance, 5 a collective did not complete or its data are wrong, or a flow's QP or PDC has failed in a lab "
+      "that is not there to show it (one without diagnosis).\n"
+      "`railyard help COMMAND` explains a command.");
+  return app;
+}
+
+}  // namespace railyard::tools
