@@ -15,6 +15,8 @@
 #include "control/routing/graph.h"
 #include "control/routing/shortest_paths.h"
 #include "control/spec/addresses.h"
+#include "control/spec/frame_tags.h"
+#include "control/spec/port_class.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/value.h"
 #include "dataplane/base/hash.h"
@@ -151,6 +153,7 @@ class BuiltLab::Builder {
     c.dscp = way.dscp;
     c.ect = way.ect;
     c.priority = way.priority;
+    c.tag = way.tag;
     c.payload = t.payload;
     c.rate = flow.rate;
     c.total = flow.total;
@@ -227,7 +230,8 @@ class BuiltLab::Builder {
             .destination = address(to, t),
             .dscp = static_cast<std::uint8_t>(t.dscp),
             .ect = t.ect,
-            .priority = class_at(from, t)};
+            .priority = class_at(from, t),
+            .tag = frame_tag_of(lab_, from, t)};
   }
 
   wire::IpAddress address(const spec::PortName& p, const spec::TrafficSpec& t) const {
@@ -278,6 +282,11 @@ class BuiltLab::Builder {
                    profile.receive.xon,
                    lossless_classes(qos),
                    classes_with_credits(qos)};
+      c.pfc = pfc_of(lab_, node, static_cast<int>(p) + 1, link_at(n, p).rate);
+      if (const auto tags = spec::tags_of(lab_, {node.name, static_cast<int>(p) + 1})) {
+        c.vid = static_cast<std::uint16_t>(tags->vid);
+        for (std::size_t k = 0; k < kPriorities; ++k) c.pcp_of_class[k] = static_cast<std::uint8_t>(tags->pcp[k]);
+      }
       config.nics.push_back(c);
       drivers.push_back(make_driver(node, p, c));
     }
@@ -305,6 +314,7 @@ class BuiltLab::Builder {
       try {
         auto endpoint = std::make_unique<PcapEndpoint>(c);
         built_.pcaps_.push_back(endpoint.get());
+        built_.pcap_nics_.push_back({name, pcap->in, pcap->out});
         if (!pcap->out.empty()) built_.outputs_.push_back({endpoint.get(), pcap->out, node.nics[p].place});
         driver.endpoint = std::move(endpoint);
       } catch (const std::runtime_error& error) {
@@ -317,7 +327,7 @@ class BuiltLab::Builder {
   std::unique_ptr<TrafficGenerator> make_generator(const spec::PortName& name) {
     Ends& e = ends_[name];
     const Framing framing = link_at(graph_.node(name.node), static_cast<std::size_t>(name.port) - 1).framing;
-    for (TxFlowConfig& c : e.sends) c.framing = framing;
+    for (TxFlowConfig& c : e.sends) c.framing = c.tag.vid >= 0 ? with_tag(framing) : framing;
     auto generator = std::make_unique<TrafficGenerator>(std::move(e.sends), e.receives);
     if (!generator->has_flows()) return generator;  // a NIC with another endpoint does without it
     built_.generators_.push_back(generator.get());
@@ -409,6 +419,7 @@ class BuiltLab::Builder {
     c.gateway_v6 = node.loopback_v6;
     c.mtu = static_cast<std::uint32_t>(link.mtu);
     c.trust = trust_map(qos);
+    c.pfc = pfc_of(lab_, node, e.port.value + 1, link.rate);
     c.vlans.allow_all_tagged();
     if (const auto v = node.vlans.find(e.port.value + 1); v != node.vlans.end()) {
       c.vlans = VlanMembership(static_cast<std::uint16_t>(v->second.native));
@@ -417,11 +428,12 @@ class BuiltLab::Builder {
     }
     const std::optional<CreditConfig> credits = credits_at(lab_, link, {node.name, e.port.value + 1});
     for (std::size_t k = 0; k < kPriorities; ++k) {
-      const spec::TrafficClass& t = qos.classes[k];
+      const spec::TrafficClass t = spec::class_at(lab_, node, e.port.value + 1, link.rate, k);
       if (t.remap_to >= 0) c.remap.to[k] = static_cast<std::uint8_t>(t.remap_to);
       SwitchClassConfig& out = c.classes[k];
       out.scheduling = scheduling_of(t);
       out.ecn = ecn_of(t.ecn, link.rate);
+      out.wred = wred_of(t.drop);
       out.buffer.lossless = t.lossless;
       out.buffer.reserved = t.reserved;
       out.buffer.alpha = {static_cast<std::int8_t>(t.alpha_exponent)};

@@ -92,6 +92,13 @@ class BuiltLab {
   void stop_traffic(Instant at);
   // The hosts that are made of capture files.
   const std::vector<PcapEndpoint*>& pcaps() const noexcept { return pcaps_; }
+  struct PcapNic {
+    spec::PortName nic;
+    std::string in;   // the file that is sent; empty: none
+    std::string out;  // the file that is written; empty: none
+  };
+  // The NICs of pcaps(), in their order.
+  const std::vector<PcapNic>& pcap_nics() const noexcept { return pcap_nics_; }
   // Opens the files that they write. Throws spec::SpecError for one that cannot be written.
   void open_outputs();
 
@@ -114,6 +121,7 @@ class BuiltLab {
   std::vector<ServiceNics::Nic> service_nics_;
   std::vector<RpingRun> rping_runs_;
   std::vector<PcapEndpoint*> pcaps_;
+  std::vector<PcapNic> pcap_nics_;
   struct Output {
     PcapEndpoint* pcap;
     std::string file;

@@ -200,18 +200,20 @@ void Changes::find_settings(const BuiltLab& running, BuiltLab& fresh) {
     if (fresh.is_switch(device)) {
       const spec::SwitchProfile& profile = after.switches.at(node.profile);
       if (!touched[n] && !reports && profile == before.switches.at(node.profile) &&
-          after.qos.at(profile.qos) == before.qos.at(profile.qos))
+          after.qos.at(profile.qos) == before.qos.at(profile.qos) && node.ports == before.nodes[n].ports)
         continue;
       const SwitchConfig& config = fresh.switch_named(node.name).config();
       OfSwitch& s = switches_.emplace_back(OfSwitch{device, {}});
       s.settings.paths = config.paths;
       s.settings.reports = config.reports;
-      for (const SwitchPortConfig& p : config.ports) s.settings.ports.push_back({p.classes, {}, p.quality});
+      for (const SwitchPortConfig& p : config.ports) s.settings.ports.push_back({p.classes, {}, p.quality, p.pfc});
     } else {
       const std::string& qos = after.hosts.at(node.profile).qos;
-      if (after.qos.at(qos) == before.qos.at(qos)) continue;
+      if (after.qos.at(qos) == before.qos.at(qos) && node.ports == before.nodes[n].ports &&
+          after.hosts.at(node.profile).pfc == before.hosts.at(node.profile).pfc)
+        continue;
       OfHost& h = hosts_.emplace_back(OfHost{device, {}});
-      for (const NicConfig& nic : fresh.host(node.name).config().nics) h.scheduling.push_back(nic.scheduling);
+      for (const NicConfig& nic : fresh.host(node.name).config().nics) h.nics.push_back({nic.scheduling, nic.pfc});
     }
   }
 }
@@ -255,9 +257,11 @@ void Changes::give_to(BuiltLab& running, Instant at) {
   }
   for (OfHost& h : hosts_) {
     Host& device = dynamic_cast<Host&>(fabric[h.device]);
-    device.change_at(at, [&device, scheduling = std::move(h.scheduling)](Instant) {
-      for (std::uint16_t nic = 0; nic < scheduling.size(); ++nic)
-        device.set_scheduling(PortIndex{nic}, scheduling[nic]);
+    device.change_at(at, [&device, nics = std::move(h.nics)](Instant now) {
+      for (std::uint16_t nic = 0; nic < nics.size(); ++nic) {
+        device.set_scheduling(PortIndex{nic}, nics[nic].scheduling);
+        device.set_pfc(now, PortIndex{nic}, nics[nic].pfc);
+      }
     });
   }
   for (const FlowRate& f : flow_rates_) {

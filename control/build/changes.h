@@ -52,7 +52,11 @@ class Changes {
   };
   struct OfHost {
     DeviceId device;
-    std::vector<std::array<ClassScheduling, kPriorities>> scheduling;  // by NIC
+    struct Nic {
+      std::array<ClassScheduling, kPriorities> scheduling;
+      PfcEnable pfc;
+    };
+    std::vector<Nic> nics;
   };
   struct FlowRate {
     std::size_t flow;

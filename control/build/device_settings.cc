@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "control/spec/frame_tags.h"
+#include "control/spec/port_class.h"
+
 namespace railyard::build {
 
 TrustMap trust_map(const spec::QosProfile& qos) {
@@ -33,6 +36,22 @@ PriorityMask classes_with_credits(const spec::QosProfile& qos) noexcept {
   return classes;
 }
 
+PfcEnable pfc_of(const spec::Lab& lab, const spec::NodeSpec& node, int port, BitRate rate) {
+  const spec::PfcClasses classes = spec::pfc_at(lab, node, port, rate);
+  return {classes.rx, classes.tx};
+}
+
+Framing framing_of_frames(const spec::Lab& lab, const spec::PortName& nic, Framing link) {
+  return spec::tags_of(lab, nic) ? with_tag(link) : link;
+}
+
+FrameTag frame_tag_of(const spec::Lab& lab, const spec::PortName& nic, const spec::TrafficSpec& traffic) {
+  const std::optional<spec::TrafficTag> tag = spec::tag_of(lab, nic, traffic);
+  if (!tag) return {};
+  return {static_cast<std::int16_t>(tag->vid),
+          tag->pcp ? static_cast<std::int8_t>(*tag->pcp) : FrameTag::kOfClass};
+}
+
 Duration peer_response(const spec::Lab& lab, const spec::NodeSpec& peer, BitRate rate) {
   switch (peer.kind) {
     case spec::NodeSpec::Kind::kSwitch:
@@ -54,6 +73,14 @@ EcnConfig ecn_of(const spec::Ecn& e, BitRate rate) noexcept {
   c.at_dequeue = e.at_dequeue;
   c.drop_not_ect = e.drop_not_ect;
   return c;
+}
+
+WredConfig wred_of(const spec::Wred& w) noexcept {
+  const auto ramp = [&](const std::optional<spec::WredRamp>& own) {
+    const std::optional<spec::WredRamp>& r = own ? own : w.all;
+    return r ? DropRamp{true, r->min, r->max, r->probability_ppm} : DropRamp{};
+  };
+  return {ramp(w.ect), ramp(w.not_ect)};
 }
 
 PathConfig path_of(const spec::PathSpec& p) noexcept {

@@ -5,7 +5,11 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "control/build/device_settings.h"
 #include "control/spec/collective_ranks.h"
+#include "control/spec/spec_error.h"
 #include "dataplane/base/hash.h"
 #include "dataplane/nic/split_endpoint.h"
 
@@ -93,7 +97,10 @@ roce::CnpConfig cnp_of(const spec::RoceNicSpec& s, const spec::QosProfile& qos) 
 
 roce::QpAttributes attributes_of(const spec::RoceNicSpec& s, int path_mtu) {
   roce::QpAttributes a;
-  a.path_mtu = *roce::path_mtu(static_cast<std::size_t>(path_mtu));
+  if (const auto code = roce::path_mtu(static_cast<std::size_t>(path_mtu)))
+    a.path_mtu = *code;
+  else
+    a.free_path_mtu = static_cast<std::uint32_t>(path_mtu);
   a.timeout = static_cast<std::uint8_t>(s.ack_timeout);
   a.retry_cnt = static_cast<std::uint8_t>(s.retry_count);
   a.rnr_retry = static_cast<std::uint8_t>(s.rnr_retry);
@@ -107,6 +114,7 @@ roce::QpAttributes attributes_of(const spec::RoceNicSpec& s, int path_mtu) {
 struct RoceNics::Nic {
   BitRate rate{};
   Framing framing;
+  bool tagged = false;  // traffic of its has tags of its own
   std::uint32_t generator_flows = 0;  // that end here
   std::uint32_t generator_sends = 0;
   std::uint32_t qps = 0;
@@ -137,6 +145,7 @@ RoceNics::RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& 
     for (const spec::PortName& name : {plan.source, plan.destination}) {
       if (is_agents(name)) continue;
       Nic& nic = nics_[name];
+      nic.tagged = nic.tagged || t.vlan || t.pcp;
       nic.qps += qps;
       nic.completions += qps * each;
     }
@@ -146,7 +155,7 @@ RoceNics::RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& 
     for (const spec::PortName& end : {l.a, l.b})
       if (const auto nic = nics_.find(end); nic != nics_.end()) {
         nic->second.rate = l.rate;
-        nic->second.framing = l.framing;
+        nic->second.framing = nic->second.tagged ? with_tag(l.framing) : framing_of_frames(lab, end, l.framing);
       }
   const bool real = lab.run.payload == spec::Payload::kReal;
   for (auto& [name, nic] : nics_) {
@@ -261,6 +270,10 @@ roce::EngineConfig RoceNics::settings_of(const spec::Lab& lab, const spec::PortN
   if (host.roce.congestion == spec::RoceCongestion::kDcqcn) c.congestion = dcqcn_of(host.roce.dcqcn, rate);
   if (host.roce.congestion == spec::RoceCongestion::kSwift) c.congestion = swift_of(host.roce.swift);
   c.cnp = cnp_of(host.roce, lab.qos.at(host.qos));
+  if (const auto& [dscp, priority] = host.roce.ack; dscp)
+    c.ack = {static_cast<std::uint8_t>(*dscp),
+             static_cast<std::uint8_t>(
+                 priority.value_or(lab.qos.at(host.qos).dscp_to_class[static_cast<std::size_t>(*dscp)]))};
   return c;
 }
 
@@ -283,6 +296,11 @@ void RoceNics::connect(Flow& flow, const roce::FlowConfig& config, const roce::A
 AgentFlow RoceNics::make_with_agents(workload::FlowPlan plan, roce::FlowConfig config, const roce::AddressVector& forth,
                                      const roce::AddressVector& back) {
   const spec::RoceTraffic& t = lab_.traffic[plan.traffic].roce;
+  if (!roce::path_mtu(static_cast<std::size_t>(t.path_mtu)))
+    throw spec::SpecError(lab_.traffic[plan.traffic].place,
+                          fmt::format("traffic {}: path-mtu {} with an agent's host; a real RDMA device has 256, 512, "
+                                      "1024, 2048 or 4096",
+                                      lab_.traffic[plan.traffic].name, t.path_mtu));
   // An agent does not see packets.
   config.announced = config.operation == roce::FlowOperation::kWrite && is_agents(plan.destination);
   AgentFlow made{.priority = forth.priority, .config = config};

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "control/build/device_settings.h"
 #include "control/build/roce_nics.h"
 #include "dataplane/base/hash.h"
 #include "dataplane/nic/split_endpoint.h"
@@ -60,7 +61,7 @@ std::unique_ptr<Endpoint> ServiceNics::drive(const spec::PortName& name, const N
   const auto class_of = [trust = nic.trust](std::uint8_t dscp) { return Priority{trust.dscp_to_class[dscp]}; };
   roce::ServiceEndpointConfig c;
   c.engine = RoceNics::settings_of(lab_, name, link.rate);
-  c.engine.framing = link.framing;
+  c.engine.framing = framing_of_frames(lab_, name, link.framing);
   c.engine.first_qpn = first_qpn;
   c.engine.most_qps = static_cast<std::uint32_t>(2 * kMostSessions + clients.size() + 1);
   c.connections.seed = {mix64(lab_.run.seed.value ^ mix64(wire::mac_word(nic.mac)))};

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "control/build/device_settings.h"
 #include "control/routing/path_times.h"
 #include "control/spec/collective_ranks.h"
+#include "control/spec/frame_tags.h"
 #include "dataplane/nic/split_endpoint.h"
 #include "dataplane/nic/traffic_generator.h"
 #include "dataplane/packet/packet.h"
@@ -159,7 +161,7 @@ void UetNics::find_network(const std::vector<workload::FlowPlan>& plans) {
   routing::PathTimes times(lab_);
   for (auto& [name, nic] : nics_) {
     nic.rate = times.rate(name);
-    nic.framing = times.framing(name);
+    nic.framing = framing_of_frames(lab_, name, times.framing(name));
   }
   const auto consider = [&](const spec::PortName& from, const spec::PortName& to, const spec::TrafficSpec& t) {
     const BitRate slower = std::min(times.rate(from), times.rate(to));
@@ -188,7 +190,7 @@ void UetNics::find_network(const std::vector<workload::FlowPlan>& plans) {
 // What a switch does with it.
 const spec::TrafficClass& UetNics::class_of(const spec::NodeSpec& of_switch, const spec::TrafficSpec& t) const {
   const spec::QosProfile& qos = lab_.qos.at(lab_.switches.at(of_switch.profile).qos);
-  return qos.classes[static_cast<std::size_t>(qos.class_of_untagged(t.dscp))];
+  return qos.classes[static_cast<std::size_t>(spec::class_at_switch(lab_, qos, t))];
 }
 
 // Whether any switch does, what this traffic is made of.

@@ -6,14 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "control/spec/frame_tags.h"
+
 namespace railyard::compare {
-namespace {
-
-int class_of(const spec::QosProfile& qos, int dscp) {
-  return qos.trust == spec::Trust::kDscp ? qos.dscp_to_class[static_cast<std::size_t>(dscp)] : qos.default_class;
-}
-
-}  // namespace
 
 std::vector<std::string> background_notes(const std::vector<spec::Lab>& labs) {
   std::vector<std::string> notes;
@@ -26,7 +21,7 @@ std::vector<std::string> background_notes(const std::vector<spec::Lab>& labs) {
     if (t.has_messages()) continue;
     for (const std::string& profile : profiles) {
       if (!first.qos.contains(profile)) continue;
-      const auto number = static_cast<std::size_t>(class_of(first.qos.at(profile), t.dscp));
+      const auto number = static_cast<std::size_t>(spec::class_at_switch(first, first.qos.at(profile), t));
       const spec::TrafficClass& here = first.qos.at(profile).classes[number];
       const auto differs = [&](auto same) {
         return std::ranges::any_of(labs, [&](const spec::Lab& lab) {

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "control/spec/frame_tags.h"
+
 namespace railyard::compare {
 namespace {
 
@@ -40,8 +42,7 @@ void add_classes(const spec::Lab& lab, int dscp, Carried& to) {
     const auto found = lab.qos.find(profile);
     if (found == lab.qos.end()) return;
     const spec::QosProfile& qos = found->second;
-    classes.insert({profile, qos.trust == spec::Trust::kDscp ? qos.dscp_to_class[static_cast<std::size_t>(dscp)]
-                                                             : qos.default_class});
+    classes.insert({profile, spec::class_at_switch(lab, qos, dscp)});
   };
   for (const spec::NodeSpec& node : lab.nodes) {
     if (node.kind == spec::NodeSpec::Kind::kSwitch) add(lab.switches.at(node.profile).qos, to.at_switches);
@@ -121,8 +122,8 @@ class Writer {
       // What the file says of the other transport has no meaning here.
       for (const char* key : {".service", ".tagged"})
         if (carried_.uet.contains(path) && !column_.is_uet() && is_said_(path + key)) set(path + key, "");
-      if (carried_.roce_flows.contains(path) && column_.is_uet() && is_said_(path + ".qp-type"))
-        set(path + ".qp-type", "");
+      for (const char* key : {".qp-type", ".vlan", ".pcp"})
+        if (carried_.roce_flows.contains(path) && column_.is_uet() && is_said_(path + key)) set(path + key, "");
       const bool collective = path.starts_with("collectives.");
       if (collective && service == "uc")
         throw std::invalid_argument(fmt::format("{}: uc loses messages, which collectives need; expected rc", path));
@@ -199,7 +200,9 @@ class Writer {
       if (now.queue_alpha_exponent != 0) set(c.path() + ".queue-alpha", "");
       if (now.queue_limit) set(c.path() + ".queue-limit", "");
       if (now.ecn.drop_not_ect) set(c.path() + ".ecn.drop-not-ect", "");
+      if (now.drop.any()) set(c.path() + ".drop", "");
     }
+    if (now.pfc != spec::PfcMode::kAuto) set(c.path() + ".pfc", "auto");
     if (word == "trim" && !now.trim) {
       std::set<ClassName> data = carried_.at_switches;
       data.insert(carried_.at_hosts.begin(), carried_.at_hosts.end());

@@ -129,6 +129,7 @@ json LiveLab::port_status(const DeviceCounters& counters, PortRef port) const {
   std::uint64_t marked = 0;
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
+  std::uint64_t not_enabled = 0;
   std::uint64_t depth = 0;
   std::uint64_t max_depth = 0;
   json drops = json::object();
@@ -144,6 +145,7 @@ json LiveLab::port_status(const DeviceCounters& counters, PortRef port) const {
     marked += k.ecn_marked;
     sent += k.xoff_sent + k.xon_sent;
     received += k.xoff_received + k.xon_received;
+    not_enabled += k.pfc_not_enabled;
     depth += k.depth_octets;
     max_depth += k.max_depth_octets;
     add_drops(k.drops);
@@ -151,6 +153,7 @@ json LiveLab::port_status(const DeviceCounters& counters, PortRef port) const {
   out["ecn_marked"] = marked;
   out["pfc_sent"] = sent;
   out["pfc_received"] = received;
+  out["pfc_not_enabled"] = not_enabled;
   out["depth_bytes"] = depth;
   out["max_depth_bytes"] = max_depth;
   out["drops"] = std::move(drops);

@@ -121,6 +121,8 @@ json Replays::describe(const std::string& id, const Replay& replay) {
           {"file", replay.file},
           {"frames", replay.plan->frames.size()},
           {"not_sendable", replay.plan->not_sendable},
+          {"not_pfc", replay.plan->not_pfc},
+          {"pfc", replay.plan->controls.size()},
           {"loop", replay.plan->loop},
           {"sent", replay.control->sent.read()},
           {"finished", replay.control->finished.load()}};

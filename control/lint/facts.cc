@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "control/spec/collective_ranks.h"
+#include "control/spec/frame_tags.h"
 #include "control/spec/value.h"
 
 namespace railyard::lint {
@@ -83,7 +84,7 @@ std::vector<Hop> Facts::hops(const Stream& stream) const {
     next.pop_front();
     if (!done.insert({node, in.index()}).second) continue;
     const spec::QosProfile& here = qos(lab().nodes[node]);
-    const int in_class = here.class_of_untagged(stream.like.dscp);
+    const int in_class = class_at(stream, here);
     const int remap = here.classes[static_cast<std::size_t>(in_class)].remap_to;
     const auto leave = [&](PortIndex out) {
       all.push_back({node, in.value + 1, in_class, out.value + 1, remap < 0 ? in_class : remap});
@@ -107,6 +108,26 @@ const std::string& Facts::qos_name(const spec::NodeSpec& node) const {
 }
 
 const spec::QosProfile& Facts::qos(const spec::NodeSpec& node) const { return lab().qos.at(qos_name(node)); }
+
+int Facts::class_at(const Stream& stream, const spec::QosProfile& at) const {
+  if (at.trust == spec::Trust::kDscp) return at.dscp_to_class[static_cast<std::size_t>(stream.like.dscp)];
+  const auto tag = spec::tag_of(lab(), stream.from, stream.like);
+  if (!tag) return at.default_class;
+  const auto own = spec::tags_of(lab(), stream.from);
+  const int by_class = own ? own->pcp[static_cast<std::size_t>(stream.nic_class)] : stream.nic_class;
+  return at.pcp_to_class[static_cast<std::size_t>(tag->pcp.value_or(by_class))];
+}
+
+std::string Facts::class_key(const Stream& stream, const spec::NodeSpec& node) const {
+  if (node.kind == spec::NodeSpec::Kind::kHost || qos(node).trust == spec::Trust::kDscp)
+    return fmt::format("qos.{}.dscp.{}", qos_name(node), stream.like.dscp);
+  return fmt::format("qos.{}.pcp", qos_name(node));
+}
+
+spec::PortName Facts::peer_of(const spec::PortName& port) const {
+  const spec::LinkSpec& link = link_at(port);
+  return link.a == port ? link.b : link.a;
+}
 
 const spec::HostProfile& Facts::host(const std::string& node) const {
   return lab().hosts.at(lab().find(node)->profile);

@@ -48,9 +48,15 @@ class Facts {
   std::vector<Hop> hops(const Stream& stream) const;
 
   const spec::QosProfile& qos(const spec::NodeSpec& node) const;
+  // The class that a switch with this profile puts the stream's packets into.
+  int class_at(const Stream& stream, const spec::QosProfile& qos) const;
+  // The key by which a device does so: "qos.default.dscp.26".
+  std::string class_key(const Stream& stream, const spec::NodeSpec& node) const;
   const std::string& qos_name(const spec::NodeSpec& node) const;
   const spec::HostProfile& host(const std::string& node) const;
   const spec::LinkSpec& link_at(const spec::PortName& port) const;
+  // The port at the other end of the link.
+  spec::PortName peer_of(const spec::PortName& port) const;
   // The highest rate that the stream can have between its NICs, their links included: over the best of its paths, or,
   // if switches or UET spread its packets, over all of them.
   BitRate bottleneck(const Stream& stream) const;

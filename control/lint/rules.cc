@@ -4,6 +4,8 @@ namespace railyard::lint {
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> all{
+      kFramesWithoutPcp,
+      kPcpLost,
       kClassMapsDisagree,
       kLossyOnLosslessPath,
       kPfcOnOneSide,

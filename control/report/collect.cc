@@ -67,6 +67,30 @@ double utilisation(const PortCounters& c, std::int64_t rate_bps, Framing framing
 
 }  // namespace
 
+// Hosts that are made of capture files: what came out of the file, what went into the other, what was left out.
+std::vector<AttachmentReport> replayed_captures(const build::BuiltLab& lab) {
+  std::vector<AttachmentReport> all;
+  for (std::size_t i = 0; i < lab.pcaps().size(); ++i) {
+    const PcapEndpoint& pcap = *lab.pcaps()[i];
+    const PcapEndpointCounters& c = pcap.counters();
+    const auto& [nic, in, out] = lab.pcap_nics()[i];
+    AttachmentReport& a = all.emplace_back();
+    a.node = nic.node;
+    a.nic = nic.port;
+    a.device = in.empty() ? "pcap to " + out : out.empty() ? "pcap " + in : "pcap " + in + " to " + out;
+    a.received = c.sent;
+    a.sent = c.received;
+    a.is_capture = true;
+    a.pfc_sent = c.control;
+    for (const auto& [why, frames] : {std::pair{"malformed", c.malformed},
+                                      {"long_headers", c.long_headers},
+                                      {"not_pfc", c.not_pfc},
+                                      {"run_ended", pcap.not_yet_sent()}})
+      if (frames > 0) a.left_out[why] = frames;
+  }
+  return all;
+}
+
 Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
   Report r;
   std::unordered_map<std::uint64_t, std::uint64_t> in_flight;  // by flow
@@ -90,6 +114,7 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
   r.uet_nics = uet_nic_reports(lab);
   r.service_nics = service_nic_reports(lab);
   r.rpings = rping_reports(lab);
+  r.attachments = replayed_captures(lab);
 
   std::vector<DeviceCounters> devices;
   for (const auto& d : lab.fabric().devices()) devices.push_back(d->counters());

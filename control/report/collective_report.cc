@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "control/build/device_settings.h"
 #include "control/report/framing.h"
 #include "control/report/nic_name.h"
 #include "control/report/units.h"
@@ -274,7 +275,7 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   for (const CollectiveRank* rank : collective.ranks) programs.push_back(&rank->program());
   const double share =
       framing_share(programs, c, profile.roce.loss_recovery == spec::RoceLossRecovery::kSelectiveRepeat, profile.uet,
-                    lab.framing(lab.port(collective.nics[0])));
+                    build::framing_of_frames(lab.spec(), collective.nics[0], lab.framing(lab.port(collective.nics[0]))));
   r.completed = true;
   Histogram messages;
   for (std::uint32_t i = 0; i < collective.ranks.size(); ++i) {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "control/build/device_settings.h"
 #include "control/report/framing.h"
 #include "control/report/nic_name.h"
 #include "control/report/uet_report.h"
+#include "control/spec/frame_tags.h"
 #include "dataplane/packet/packet.h"
 
 namespace railyard::report {
@@ -120,7 +122,9 @@ void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Byte
       t.is_roce() && !t.is_uc() && sender.roce.loss_recovery == spec::RoceLossRecovery::kSelectiveRepeat;
   BitRate rate = std::min(times.rate(plan.source), times.rate(plan.destination));
   if (own_rate.bps > 0) rate = std::min(rate, own_rate);
-  const double efficiency = framing_efficiency(t, total, selective, sender.uet, times.framing(plan.source));
+  const bool tagged = spec::tag_of(lab.spec(), plan.source, t).has_value();
+  const Framing framing = tagged ? build::with_tag(times.framing(plan.source)) : times.framing(plan.source);
+  const double efficiency = framing_efficiency(t, total, selective, sender.uet, framing);
   r.limit_bps = static_cast<double>(rate.bps) * efficiency;
   r.offered_bps = static_cast<double>(own_rate.bps) * efficiency;
   if (t.is_roce() && !t.is_rping()) {
@@ -130,7 +134,7 @@ void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Byte
     if (there && back) r.handshake_ns = nanoseconds(*there + *back);
   }
   if (total.n == 0 || rate.bps <= 0) return;
-  const int frame = last_frame_octets(t, total, selective, sender.uet);
+  const int frame = last_frame_octets(t, total, selective, sender.uet) + (tagged ? int{wire::Vlan::kOctets} : 0);
   const auto there = times.one_way(plan.source, plan.destination, frame);
   if (!there) return;
   // The last frame's own time is in what all of them take, and in the way of the last.

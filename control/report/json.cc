@@ -171,7 +171,7 @@ Json trunk(const TrunkReport& t) {
 
 bool touched(const ClassCounters& c) {
   return c.rx_packets + c.tx_packets + c.xoff_sent + c.xon_sent + c.xoff_received + c.xon_received +
-                 c.max_depth_octets >
+                 c.pfc_not_enabled + c.max_depth_octets >
              0 ||
          !drops(c.drops).empty();
 }
@@ -186,6 +186,7 @@ Json traffic_class(std::size_t priority, const ClassCounters& c, bool is_switch)
             {"xoff_sent", c.xoff_sent},
             {"pfc_received", c.xoff_received + c.xon_received},
             {"xoff_received", c.xoff_received},
+            {"pfc_not_enabled", c.pfc_not_enabled},
             {"paused_ns", nanoseconds(c.paused)},
             {"stalled_ns", nanoseconds(c.stalled)},
             {"depth_bytes", c.depth_octets},
@@ -303,7 +304,7 @@ std::string Report::json() const {
   j["path_groups"] = Json::array();
   for (const PathGroupReport& g : path_groups) j["path_groups"].push_back(path_group(g));
   j["attachments"] = Json::array();
-  for (const AttachmentReport& a : attachments)
+  for (const AttachmentReport& a : attachments) {
     j["attachments"].push_back({{"node", a.node},
                                 {"nic", a.nic},
                                 {"device", a.device},
@@ -312,6 +313,10 @@ std::string Report::json() const {
                                 {"host_ring_full", a.host_ring_full},
                                 {"no_memory", a.no_memory},
                                 {"not_sent", a.not_sent}});
+    if (!a.is_capture) continue;
+    j["attachments"].back()["pfc_replayed"] = a.pfc_sent;
+    j["attachments"].back()["left_out"] = a.left_out;
+  }
   if (!trunks.empty()) {
     j["trunks"] = Json::array();
     for (const TrunkReport& t : trunks) j["trunks"].push_back(trunk(t));

@@ -168,6 +168,10 @@ struct AttachmentReport {
   std::uint64_t host_ring_full = 0;
   std::uint64_t no_memory = 0;
   std::uint64_t not_sent = 0;
+  // Of a capture file: its PFC frames that were sent, and frames of the file that were not, by why.
+  bool is_capture = false;
+  std::uint64_t pfc_sent = 0;
+  std::map<std::string, std::uint64_t> left_out{};
 };
 
 struct TrunkReport {

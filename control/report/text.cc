@@ -187,6 +187,29 @@ void pause_lines(Out out, const Report& r) {
                    time_text(paused[kMostPorts].counters->paused));
 }
 
+// What of a capture acted as PFC, and what was left out: "3 of them PFC; left out: not_pfc 1, malformed 2".
+std::string capture_text(const AttachmentReport& a) {
+  std::string left_out;
+  for (const auto& [why, frames] : a.left_out)
+    left_out += fmt::format("{}{} {}", left_out.empty() ? "" : ", ", why, count_text(frames));
+  return fmt::format("{} PFC frames replayed; left out: {}", count_text(a.pfc_sent),
+                     left_out.empty() ? "none" : left_out);
+}
+
+// Pause requests for priorities for which PFC is not enabled: a setting differs at the two ends, or somebody's storm.
+void not_enabled_lines(Out out, const Report& r) {
+  const auto ignored = most(
+      r, [](const Place& p) { return p.counters->pfc_not_enabled > 0; },
+      [](const Place& p) { return p.counters->pfc_not_enabled; });
+  if (ignored.empty()) return;
+  fmt::format_to(out, "\nPFC requests ignored: PFC is not enabled for the class at the port that received them\n");
+  fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>10}\n", "port", "sent by", "class", "requests");
+  for (std::size_t i = 0; i < std::min(ignored.size(), kMostPorts); ++i)
+    fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>10}\n", ignored[i].name(), ignored[i].port->peer,
+                   ignored[i].priority, count_text(ignored[i].counters->pfc_not_enabled));
+  if (ignored.size() > kMostPorts) fmt::format_to(out, "  and {} more\n", ignored.size() - kMostPorts);
+}
+
 // The same where senders have credits in the place of being paused.
 void stall_lines(Out out, const Report& r) {
   const auto stalled = most(
@@ -425,11 +448,15 @@ void engine_lines(Out out, const Report& r) {
         nanoseconds_text(e.lateness_ns->p50), nanoseconds_text(e.lateness_ns->p99),
         nanoseconds_text(e.lateness_ns->max), nanoseconds_text(static_cast<std::uint64_t>(e.slip_ns)),
         count_text(e.gaps));
-  for (const AttachmentReport& a : r.attachments)
-    fmt::format_to(
-        out, "Attached: {} NIC {} ({}): {} frames in, {} out; lost: host_ring_full {}, no_memory {}, not_sent {}\n",
-        a.node, a.nic, a.device, count_text(a.received), count_text(a.sent), count_text(a.host_ring_full),
-        count_text(a.no_memory), count_text(a.not_sent));
+  for (const AttachmentReport& a : r.attachments) {
+    fmt::format_to(out, "Attached: {} NIC {} ({}): {} frames in, {} out; ", a.node, a.nic, a.device,
+                   count_text(a.received), count_text(a.sent));
+    if (a.is_capture)
+      fmt::format_to(out, "{}\n", capture_text(a));
+    else
+      fmt::format_to(out, "lost: host_ring_full {}, no_memory {}, not_sent {}\n", count_text(a.host_ring_full),
+                     count_text(a.no_memory), count_text(a.not_sent));
+  }
   for (const TrunkReport& t : r.trunks)
     fmt::format_to(
         out,
@@ -466,6 +493,7 @@ std::string Report::text() const {
   queue_lines(out, *this);
   path_lines(out, *this);
   pause_lines(out, *this);
+  not_enabled_lines(out, *this);
   stall_lines(out, *this);
   tree_lines(out, *this);
   order_lines(out, *this);

@@ -35,7 +35,7 @@ bool has_meaning(const std::string& key, const TrafficClass& c) {
   if (key == "alpha") return !c.xoff;
   if (key == "xon-offset" || key == "headroom" || key == "accept-loss" || key == "cbfc") return c.lossless;
   if (key == "queue-alpha") return !c.lossless && !c.queue_limit;
-  if (key == "queue-limit") return !c.lossless;
+  if (key == "queue-limit" || key == "drop") return !c.lossless;
   if (key == "weight") return !c.strict;
   return true;
 }
@@ -127,8 +127,10 @@ void compare_lists(const std::string& section, const std::vector<T>& from, const
 
 bool is_live(const std::string& path) {
   static const std::regex kLive(
-      "qos\\.[^.]+\\.classes\\.[0-7]\\.(alpha|xoff|xon-offset|queue-alpha|queue-limit|strict|weight|path|path\\..+|"
-      "ecn|ecn\\..+)"
+      "qos\\.[^.]+\\.classes\\.[0-7]\\.(pfc|alpha|xoff|xon-offset|queue-alpha|queue-limit|strict|weight|path|path\\..+|"
+      "ecn|ecn\\..+|drop|drop\\..+|by-rate\\.[^.]+\\.(pfc|alpha|xoff|xon-offset))"
+      "|hosts\\.[^.]+\\.pfc"
+      "|nodes\\.[^.]+\\.ports\\.[0-9]+\\.(classes\\.[0-7]\\.)?(pfc|alpha|xoff|xon-offset)"
       "|switches\\.[^.]+\\.ecmp\\..+"
       "|links\\.[^.]+\\.rate"
       "|traffic\\.[^.]+\\.rate");

@@ -22,8 +22,11 @@ std::string json_schema() {
   define(definitions, class_keys());
   define(definitions, path_keys());
   define(definitions, ecn_keys());
+  define(definitions, wred_keys());
+  define(definitions, drop_ramp_keys());
   define(definitions, trim_keys());
   define(definitions, cbfc_keys());
+  define(definitions, class_override_keys());
   define(definitions, switch_keys());
   define(definitions, ecmp_keys());
   define(definitions, pfc_watchdog_keys());
@@ -36,12 +39,14 @@ std::string json_schema() {
   define(definitions, swift_keys());
   define(definitions, selective_repeat_keys());
   define(definitions, cnp_keys());
+  define(definitions, ack_keys());
   define(definitions, llr_keys());
   define(definitions, framing_keys());
   define(definitions, link_keys());
   for (const Preset& preset : presets()) definitions.add(preset.name, preset.schema());
   define(definitions, switch_node_keys());
   define(definitions, vlan_keys());
+  define(definitions, port_keys());
   define(definitions, host_node_keys());
   define(definitions, nic_keys());
   define(definitions, agent_keys());

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 
 #include "dataplane/base/ids.h"
@@ -24,6 +25,25 @@ struct Ecn {
   bool drop_not_ect = false;         // lossy classes: WRED drops Not-ECT frames
 
   bool operator==(const Ecn&) const = default;
+};
+
+// Early drops by the depth of a queue: none up to `min`, the probability at `max`, all above.
+struct WredRamp {
+  Bytes min{};
+  Bytes max{};
+  std::uint32_t probability_ppm = 100'000;
+
+  bool operator==(const WredRamp&) const = default;
+};
+
+// Early drops of a lossy class (dataplane/switch/wred.h).
+struct Wred {
+  std::optional<WredRamp> all;      // of every packet for which there is none of its own below
+  std::optional<WredRamp> ect;      // ECN-capable packets
+  std::optional<WredRamp> not_ect;  // others
+
+  bool any() const noexcept { return all || ect || not_ect; }
+  bool operator==(const Wred&) const = default;
 };
 
 // The usual rule of thumb: 4 KB and 16 KB per Gb/s, that is 32 and 128 microseconds of queue.
@@ -69,9 +89,25 @@ struct CbfcSpec {
   bool operator==(const CbfcSpec&) const = default;
 };
 
+// For which direction PFC is enabled (IEEE 802.1Q clause 36: per port and priority). kAuto: the next wider place
+// decides, and in the end whether the class is lossless.
+enum class PfcMode { kAuto, kOn, kOff, kRx, kTx };
+
+// What of a class is another at some ports: at those of one rate, or at one port. What is absent stays.
+struct ClassOverride {
+  PfcMode pfc = PfcMode::kAuto;
+  std::optional<int> alpha_exponent;
+  std::optional<Bytes> xoff;
+  std::optional<Bytes> xon_offset;
+  std::optional<Bytes> headroom;
+
+  bool operator==(const ClassOverride&) const = default;
+};
+
 // One traffic class, at every port of the switches that use the profile.
 struct TrafficClass {
   bool lossless = false;
+  PfcMode pfc = PfcMode::kAuto;   // auto: on where it is lossless
   std::optional<CbfcSpec> cbfc;   // lossless: the sender has credits in the place of being paused
   Bytes reserved{};               // guaranteed to the ingress priority group
   int alpha_exponent = 0;         // of the ingress group: 2^n; in a file "1/8", "2"
@@ -82,8 +118,10 @@ struct TrafficClass {
   int queue_alpha_exponent = 0;  // lossy: of the egress queue
   std::optional<Bytes> queue_limit;  // lossy: a fixed limit in the place of queue_alpha_exponent
   bool accept_loss = false;      // less headroom than computed is meant
+  std::map<BitRate, ClassOverride> by_rate;  // at ports whose link has the rate
   std::optional<Trim> trim;      // lossy
   Ecn ecn;
+  Wred drop;  // lossy
   bool strict = false;
   int weight = 1;  // DWRR, 1..1000
   PathSpec path;

@@ -120,11 +120,20 @@ struct SelectiveRepeatSpec {
   bool operator==(const SelectiveRepeatSpec&) const = default;
 };
 
+// In which class acknowledgements go; nothing: in that of the data.
+struct AckSpec {
+  std::optional<int> dscp = {};
+  std::optional<int> priority = {};  // at the NIC; nothing: what the host's QoS profile makes of the DSCP
+
+  bool operator==(const AckSpec&) const = default;
+};
+
 struct RoceNicSpec {
   RoceCongestion congestion = RoceCongestion::kNone;
   DcqcnSpec dcqcn;
   SwiftSpec swift;
   CnpSpec cnp;
+  AckSpec ack;
   RoceLossRecovery loss_recovery = RoceLossRecovery::kGoBackN;
   SelectiveRepeatSpec selective_repeat;
   int ack_timeout = 14;  // code: 4.096 us * 2^n; 0: none

@@ -174,10 +174,15 @@ struct ScaleUpSpec {
 };
 
 struct HostProfile {
+  static constexpr int kVlanAuto = -1;  // where the switch at the other end trusts PCP (frame_tags.h)
+  static constexpr int kVlanOff = -2;   // no frame of a built-in NIC has a tag
+
   Attachment attach;  // namespace or vm: what hosts are that do not say it themselves
   Duration latency{600'000};
   std::optional<Duration> pause_response;
   int pause_quanta = 65535;
+  int vlan = kVlanAuto;          // VID of what built-in NICs send, 0..4094; 0: priority-tagged
+  PfcMode pfc = PfcMode::kAuto;  // of the NICs, all classes; auto: what the QoS profile says of each class
   ReceiveSpec receive;
   RoceNicSpec roce;
   UetNicSpec uet;
@@ -205,6 +210,14 @@ struct VlanSpec {
   std::vector<int> tagged;  // these only, if not all_tagged
 
   bool operator==(const VlanSpec&) const = default;
+};
+
+// What is said of one port alone.
+struct PortSpec {
+  PfcMode pfc = PfcMode::kAuto;          // of all classes that `classes` does not mention
+  std::map<int, ClassOverride> classes;  // by number, 0..7
+
+  bool operator==(const PortSpec&) const = default;
 };
 
 // What carries a trunk over IP: the way between two daemons.
@@ -245,6 +258,7 @@ struct NodeSpec {
   std::vector<NicSpec> nics;      // hosts: 1..8, port i is nics[i - 1]
   std::optional<AgentSpec> agent;  // hosts
   std::map<int, VlanSpec> vlans;  // switches, by port number; absent: native 1, all others tagged
+  std::map<int, PortSpec> ports;  // switches and hosts, by port number
   TrunkSpec trunk;                // trunks: port 1 is its only one
   Place place;
 
@@ -322,6 +336,8 @@ struct TrafficSpec {
   int dscp = 26;
   bool ect = true;
   std::optional<int> priority;   // class at the sending NIC; nothing: what its QoS profile makes of the DSCP
+  std::optional<int> vlan;       // VID of its frames, 0..4094; nothing: the host's
+  std::optional<int> pcp;        // PCP of its frames; nothing: by the class at the NIC
   std::uint32_t payload = 4096;  // generator: octets per frame, a multiple of 4
   std::optional<BitRate> rate;   // per flow, on the wire; nothing: greedy
   Bytes bytes{};                 // of payload per flow; 0: no end

@@ -20,6 +20,10 @@ bool Excuses::is_lossless(PortRef port, Priority priority) const {
   return qos_of(port.device).classes[priority.index()].lossless;
 }
 
+PfcEnable Excuses::pfc_of(PortRef port) const {
+  return build::pfc_of(lab_.spec(), lab_.node_of(port.device), port.port.value + 1, lab_.rate(port));
+}
+
 bool Excuses::has_credits(PortRef port, Priority priority) const {
   return build::has_credits(qos_of(port.device).classes[priority.index()]);
 }
@@ -27,6 +31,8 @@ bool Excuses::has_credits(PortRef port, Priority priority) const {
 // Senders that do not always obey; headroom that was meant to be less than needed; hosts whose buffer is too small for
 // what their classes may hold.
 bool Excuses::loses_by_settings(PortRef port, Priority priority) const {
+  if (!has_credits(port, priority) && !(pfc_of(port).tx & pfc_of(lab_.fabric().peer(port)).rx & bit(priority)))
+    return true;  // the sender is not told to stop, or does not listen
   constexpr std::int64_t kInFlight = 1 << 20;  // what comes after XOFF, at 400 Gb/s over 300 m and more
   const spec::SwitchProfile* sender = profile_of(lab_.fabric().peer(port).device);
   if (sender != nullptr && sender->pfc_watchdog && sender->pfc_watchdog->action == spec::PfcWatchdog::Action::kForward)

@@ -5,6 +5,7 @@
 #include "control/swarm/reach.h"
 #include "dataplane/base/drop_reason.h"
 #include "dataplane/base/ids.h"
+#include "dataplane/device/pfc_enable.h"
 
 namespace railyard::swarm {
 
@@ -27,6 +28,7 @@ class Excuses {
   bool is_lossless(PortRef port, Priority priority) const;
   // Whether its sender has credits.
   bool has_credits(PortRef port, Priority priority) const;
+  PfcEnable pfc_of(PortRef port) const;
 
  private:
   const spec::QosProfile& qos_of(DeviceId device) const;

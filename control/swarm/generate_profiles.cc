@@ -54,6 +54,8 @@ std::string host_profile(Seed seed, const char* name, bool slow) {
   const std::int64_t xoff = draw.between(40, 200);
   text += fmt::format(", receive: {{ {}buffer: 8MiB, xoff: {}KB, xon: {}KB }}",
                       slow ? fmt::format("rate: {}Gbps, ", draw.between(5, 60)) : "", xoff, xoff / 2);
+  Draw pfc(seed, fmt::format("swarm/pfc/{}", name));
+  if (pfc.percent(6)) text += Text{", pfc: {}", pfc.of({"on", "off", "rx", "tx"})};
   return text + ", " + random_endpoints(seed) + " }\n";
 }
 

@@ -107,6 +107,14 @@ std::string traffic_class(Seed seed, const char* profile, std::size_t c, const S
       text += Text{", trim: {{ keep: {}B, dscp: {}, class: {} }}", draw.between(96, 1000),
                    8 * shape.trimmed_to[c] + draw.between(0, 7), shape.trimmed_to[c]};
   }
+  Draw pfc(seed, fmt::format("swarm/pfc/{}/{}", profile, c));
+  Draw wred(seed, fmt::format("swarm/drop/{}/{}", profile, c));
+  if (wred.percent(8) && !lossless) {
+    const std::int64_t min = wred.between(0, 100);
+    text += Text{", drop: {{ min: {}KB, max: {}KB, probability: {}%{} }}", min, min + wred.between(0, 200),
+                 wred.between(1, 100), wred.of({"", ", not-ect: { min: 1KB, max: 9KB }"})};
+  }
+  if (pfc.percent(4) && !shape.cbfc[c]) text += Text{", pfc: {}", pfc.of({"on", "off", "rx", "tx"})};
   if (draw.percent(30)) text += fmt::format(", reserved: {}KB", draw.between(1, 20));
   if (draw.percent(70)) text += ", ecn: " + ecn(draw, lossless);
   if (shape.remapped == static_cast<int>(c)) text += fmt::format(", remap-to: {}", shape.remapped_to);
@@ -118,9 +126,10 @@ std::string traffic_class(Seed seed, const char* profile, std::size_t c, const S
 
 std::string random_qos(Seed seed) {
   const Shape shape = random_shape(seed);
+  const bool pcp = Draw(seed, "swarm/trust").percent(10);
   std::string text = "qos:\n";
   for (const char* profile : {"default", "other"}) {
-    text += fmt::format("  {}:\n    classes:\n", profile);
+    text += fmt::format("  {}:\n{}    classes:\n", profile, pcp ? "    trust: pcp\n" : "");
     for (std::size_t c = 0; c < 8; ++c) text += traffic_class(seed, profile, c, shape);
   }
   return text;

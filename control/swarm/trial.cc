@@ -60,6 +60,8 @@ std::set<std::string> features_of(const spec::Lab& lab, bool cycle) {
   if (std::ranges::any_of(lab.links, [](const spec::LinkSpec& l) { return l.llr.has_value(); })) out.insert("LLR");
   for (const spec::NodeSpec& n : lab.nodes) {
     if (n.nics.size() > 1) out.insert("several NICs");
+    if (n.kind == spec::NodeSpec::Kind::kHost && lab.hosts.at(n.profile).pfc != spec::PfcMode::kAuto)
+      out.insert("PFC not by class");
     if (n.kind != spec::NodeSpec::Kind::kSwitch) continue;
     if (!n.vlans.empty()) out.insert("VLANs");
     const spec::SwitchProfile& s = lab.switches.at(n.profile);
@@ -74,6 +76,9 @@ std::set<std::string> features_of(const spec::Lab& lab, bool cycle) {
       if (c.path.sample_every) out.insert("averaged load");
       if (c.path.global) out.insert("global load balancing");
       out.insert(c.lossless ? "lossless" : "lossy");
+      if (c.pfc != spec::PfcMode::kAuto) out.insert("PFC not by class");
+      if (c.drop.any()) out.insert("WRED");
+      if (lab.qos.at(s.qos).trust == spec::Trust::kPcp) out.insert("trust: pcp");
       if (c.lossless && c.cbfc) out.insert("CBFC");
       if (c.trim) out.insert("trimming");
       if (c.remap_to >= 0) out.insert("class remap");

@@ -14,6 +14,20 @@ namespace railyard {
 
 // The most header octets a frame may have in front of its payload.
 inline constexpr std::size_t kMaxHeaderOctets = 192;
+// Octets of a MAC control frame without FCS: the least that Ethernet has (IEEE 802.3 annex 31A).
+inline constexpr std::size_t kControlOctets = 60;
+
+// The 802.1Q tag that a NIC puts into a frame that an endpoint has written without one.
+struct FrameTag {
+  static constexpr std::int16_t kOfNic = -1;      // what the NIC is set to: mostly none
+  static constexpr std::int16_t kAsWritten = -2;  // none: the frame leaves as it was written, with a tag or without
+  static constexpr std::int8_t kOfClass = -1;     // the PCP that the NIC has for the frame's class
+
+  std::int16_t vid = kOfNic;  // or 0..4094; 0: a priority tag
+  std::int8_t pcp = kOfClass;  // or 0..7
+
+  bool operator==(const FrameTag&) const = default;
+};
 
 // A frame for the NIC to send. The NIC sets `header`; the endpoint writes the frame's octets there from the Ethernet
 // header to the last one before the payload, and fills the rest.
@@ -28,6 +42,7 @@ struct TxFrame {
   // the NIC parses the first one only. UET packets may differ in their entropy value, in the UDP source port (to
   // wire::kUetPort) or in the entropy header, if that is directly behind IP. kNoFlow: parse each.
   std::uint32_t flow = kNoFlow;
+  FrameTag tag{};  // the NIC sets it to that of its own before it asks for frames
   PayloadRef payload;
 
   static constexpr std::uint32_t kNoFlow = ~std::uint32_t{0};
@@ -47,6 +62,7 @@ struct RxFrame {
 struct Readiness {
   PriorityMask classes = 0;           // those in which at least one frame could start now
   Instant until = Instant::never();   // when this may change by itself (pacing, timers); later than now
+  bool control = false;               // take_control() has a frame that may start now
 };
 
 // What a NIC port drives. All instants are modelled time and never go back.
@@ -68,6 +84,15 @@ class Endpoint {
   // Frames that arrived, in order. Octets and payload are valid during the call only. Returns whether ready() may have
   // changed.
   virtual bool receive(std::span<const RxFrame> frames) = 0;
+
+  // Writes a MAC control frame that is to be sent at once, before frames of any class, as far as its FCS. False: there
+  // is none at `now`.
+  virtual bool take_control([[maybe_unused]] Instant now, [[maybe_unused]] std::span<std::byte, kControlOctets> out) {
+    return false;
+  }
+
+  // Whether frames that come in are to keep their 802.1Q tags; others are handed over as if they never had one.
+  virtual bool keeps_tags() const noexcept { return false; }
 
   // Hints that nothing rests on: a frame comes soon, or frames will be asked for; what that will touch is fetched. One
   // that `queue_pair` is the destination of (0: no RoCEv2), with payload or without.

@@ -26,6 +26,7 @@ struct ClassCounters {
   std::uint64_t xon_sent = 0;    // PFC frames with time 0
   std::uint64_t xoff_received = 0;
   std::uint64_t xon_received = 0;
+  std::uint64_t pfc_not_enabled = 0;  // PFC requests that named this priority, for which PFC is not enabled: ignored
   Duration paused{};               // how long the peer had this priority of this port paused
   Duration stalled{};              // how long its first frame waited for credits (CBFC)
   std::uint64_t storms_detected = 0;  // by the PFC watchdog (switches only)

@@ -236,6 +236,11 @@ class alignas(64) EgressPort {
     pause_.receive(now, enable, quanta, quantum_);
     look_up();
   }
+  // Pauses of the classes in `obeyed` are obeyed from now on, those of others counted and ignored.
+  void obey_pauses(Instant now, PriorityMask obeyed) noexcept {
+    pause_.enable(now, obeyed);
+    look_up();
+  }
   // Class `p` sends although its peer has it paused, or obeys again.
   void ignore_pause(Priority p, bool ignore) noexcept {
     deaf_ = static_cast<PriorityMask>(ignore ? deaf_ | bit(p) : deaf_ & ~bit(p));
@@ -339,6 +344,7 @@ class alignas(64) EgressPort {
     c.xon_sent = pfc_.xon_sent(p);
     c.xoff_received = pause_.xoff_received(p);
     c.xon_received = pause_.xon_received(p);
+    c.pfc_not_enabled = pause_.not_enabled(p);
   }
   // What this port knows of a sample of one of its classes.
   QueueSample sample(Priority p, Instant now) const noexcept {

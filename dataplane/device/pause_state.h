@@ -20,6 +20,10 @@ class PauseState {
                Duration quantum) noexcept {
     for (unsigned m = enable; m != 0; m &= m - 1) {
       const auto p = static_cast<std::size_t>(std::countr_zero(m));
+      if ((unsigned{enabled_} >> p & 1u) == 0) [[unlikely]] {
+        not_enabled_[p].increment();
+        continue;
+      }
       if (ignored_) [[unlikely]] {
         (quanta[p] > 0 ? xoff_ : xon_)[p].increment();
         continue;
@@ -70,6 +74,19 @@ class PauseState {
   // Until when priority `p` was last told to pause; in the past: it is not.
   Instant until(Priority p) const noexcept { return until_[p.index()]; }
 
+  // PFC is enabled for the priorities in `enabled` from now on; requests for others are counted and ignored, and a
+  // pause of one of them that stands ends now (IEEE 802.1Q 36.1.3.2).
+  void enable(Instant now, PriorityMask enabled) noexcept {
+    for (unsigned m = enabled_ & ~unsigned{enabled}; m != 0; m &= m - 1) {
+      const auto p = static_cast<std::size_t>(std::countr_zero(m));
+      settle(p, now);
+      until_[p] = until_[p] < now ? until_[p] : now;
+    }
+    touched_ = static_cast<PriorityMask>(touched_ & enabled);
+    enabled_ = enabled;
+  }
+  PriorityMask enabled() const noexcept { return enabled_; }
+
   // What comes is counted and has no effect, as of now and of what came before, too.
   void ignore(Instant now, bool ignored) noexcept {
     clear(now);
@@ -89,6 +106,8 @@ class PauseState {
   }
   std::uint64_t xoff_received(Priority p) const noexcept { return xoff_[p.index()].read(); }
   std::uint64_t xon_received(Priority p) const noexcept { return xon_[p.index()].read(); }
+  // Requests, to pause or to go on, for a priority for which PFC was not enabled; in none of the two above.
+  std::uint64_t not_enabled(Priority p) const noexcept { return not_enabled_[p.index()].read(); }
 
  private:
   PriorityMask paused_slow(Instant now) noexcept {
@@ -106,6 +125,7 @@ class PauseState {
   }
 
   bool ignored_ = false;
+  PriorityMask enabled_ = 0xFF;
   PriorityMask touched_ = 0;  // may be paused; exact after paused()
   std::array<Instant, kPriorities> until_{};
   std::array<Instant, kPriorities> since_{};
@@ -113,6 +133,7 @@ class PauseState {
   std::array<Duration, kPriorities> total_{};
   std::array<Counter, kPriorities> xoff_{};
   std::array<Counter, kPriorities> xon_{};
+  std::array<Counter, kPriorities> not_enabled_{};
 };
 
 }  // namespace railyard

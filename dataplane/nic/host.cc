@@ -9,9 +9,11 @@
 
 #include "dataplane/base/assert.h"
 #include "dataplane/base/payload_pattern.h"
+#include "dataplane/device/control_frame.h"
 #include "dataplane/device/pause_response.h"
 #include "dataplane/device/pfc_frame.h"
 #include "dataplane/packet/edge.h"
+#include "dataplane/packet/rewrite.h"
 #include "dataplane/wire/icrc.h"
 #include "dataplane/wire/ipv4.h"
 #include "dataplane/wire/ipv6.h"
@@ -44,11 +46,14 @@ Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriv
     use_config(PortIndex{static_cast<std::uint16_t>(p)});
     nic.egress.schedule(config_.nics[p].scheduling, config_.nics[p].largest_frame());
     nic.receive = ReceiveBuffer(config_.nics[p].receive);
+    nic.receive.set_pfc(config_.nics[p].pfc.tx);
+    nic.egress.obey_pauses(Instant{}, config_.nics[p].pfc.rx);
     nic.endpoint = std::move(drivers[p].endpoint);
     nic.attachment = std::move(drivers[p].attachment);
     if (nic.endpoint == nullptr) nic.ready = {};  // nobody to ask
     attached_ |= nic.attachment != nullptr;
-    nic.real_payload = config_.real_payload || (nic.endpoint != nullptr && nic.endpoint->has_real_payload());
+    nic.tags = config_.nics[p].vid.has_value();
+    use_endpoint(PortIndex{static_cast<std::uint16_t>(p)});
   }
 }
 
@@ -59,6 +64,12 @@ void Host::use_config(PortIndex port) noexcept {
   nics_[port.index()].largest_frame = config.largest_frame();
 }
 
+void Host::use_endpoint(PortIndex port) {
+  Nic& nic = nics_[port.index()];
+  nic.real_payload = config_.real_payload || (nic.endpoint != nullptr && nic.endpoint->has_real_payload());
+  nic.keeps_tags = nic.endpoint == nullptr || nic.endpoint->keeps_tags();
+}
+
 void Host::set_mac(PortIndex port, wire::MacAddress mac) noexcept {
   config_.nics[port.index()].mac = mac;
   use_config(port);
@@ -67,7 +78,7 @@ void Host::set_mac(PortIndex port, wire::MacAddress mac) noexcept {
 std::unique_ptr<Endpoint> Host::drive(Instant now, PortIndex port, std::unique_ptr<Endpoint> endpoint) {
   Nic& nic = nics_[port.index()];
   nic.endpoint.swap(endpoint);
-  nic.real_payload = config_.real_payload || (nic.endpoint != nullptr && nic.endpoint->has_real_payload());
+  use_endpoint(port);
   nic.ready = nic.endpoint != nullptr ? Readiness{0, Instant{}} : Readiness{};
   if (!nic.egress.busy()) starts_.add(now, port);
   return endpoint;
@@ -219,17 +230,41 @@ void Host::start(Instant now, PortIndex port) {
         if (observed()) observe_departure(now, port, *frame, {.event = TapNote::Event::kSent});
         return frame;
       },
-      EgressPort::NoReports{},
+      [&] {
+        Packet* frame = take_control(now, nic);
+        if (frame != nullptr && observed()) observe_departure(now, port, *frame, {.event = TapNote::Event::kSent});
+        return frame;
+      },
       [&](const wire::CreditMessage& message) { return make_credit_message(now, port, message); });
   set_transmission(port);
   if ((e.sent_control() || e.has_credits()) && e.refresh_due() < refresh_due_) [[unlikely]]
     set_refresh(e.refresh_due());
 }
 
+// The next MAC control frame of the endpoint, which is asked then whether it has more.
+Packet* Host::take_control(Instant now, Nic& nic) {
+  Packet* const frame = make_control_frame(pool());
+  if (frame == nullptr) return nullptr;
+  const bool taken = nic.endpoint != nullptr && nic.endpoint->take_control(now, control_octets(*frame));
+  if (nic.endpoint != nullptr) nic.ready = nic.endpoint->ready(now);
+  if (!taken) {
+    pool().release(frame);
+    return nullptr;
+  }
+  generated_.increment();
+  return frame;
+}
+
 // As long as nothing is carried nothing is paused, and no credit is asked for.
 void Host::start_without_carrier(Instant now, PortIndex port) {
   Nic& nic = nics_[port.index()];
   take(now, nic);
+  while (nic.ready.control) {
+    Packet* const frame = take_control(now, nic);
+    if (frame == nullptr) break;
+    nic.drops.count(DropReason::kLinkDown);
+    pool().release(frame);
+  }
   if (nic.egress.nonempty() != 0) {
     Packet* const packet = nic.egress.send_nowhere(now).packet;
     if (records_int()) [[unlikely]] {
@@ -250,6 +285,8 @@ void Host::take(Instant now, Nic& nic) {
     nic.gives_next = Instant::never();
   }
   if (now >= nic.ready.until) nic.ready = nic.endpoint->ready(now);
+  if (nic.ready.control) [[unlikely]]
+    nic.egress.want_report(true);
   unsigned classes = nic.ready.classes & ~nic.egress.nonempty();
   if (nic.up) [[likely]]
     classes &= ~unsigned{nic.egress.held_back(now, static_cast<PriorityMask>(classes), nic.largest_frame)};
@@ -265,7 +302,10 @@ void Host::take(Instant now, Nic& nic, Priority priority) {
   const std::size_t most = straggles ? 1 : kTakeAtOnce;
   const std::span wanted = std::span(packets).first(most);
   const std::size_t room = nic.real_payload ? pool().peek_real(wanted) : pool().peek_elided(wanted);
-  for (std::size_t i = 0; i < room; ++i) frames[i].header = fresh_header(packets[i]);
+  for (std::size_t i = 0; i < room; ++i) {
+    frames[i].header = fresh_header(packets[i]);
+    frames[i].tag = {};
+  }
   const std::size_t n = nic.endpoint->send(now, priority, std::span(frames).first(room));
   // Those that are released below must not be what is next.
   for (std::size_t i = 0; i < n; ++i) {
@@ -280,7 +320,7 @@ void Host::take(Instant now, Nic& nic, Priority priority) {
     if (nic.real_payload && octets > pool().real_octets()) [[unlikely]] {
       nic.class_drops[priority.index()].count(DropReason::kGiant);
       pool().release(packets[i]);
-    } else if (finish(nic, *packets[i], frames[i])) {
+    } else if (finish(nic, priority, *packets[i], frames[i])) {
       enqueue(nic, priority, packets[i]);
       if (straggles) [[unlikely]]
         nic.gives_next = now + time_to_give(nic, packets[i]->frame_octets);
@@ -323,7 +363,7 @@ void take_entropy(Packet& packet) noexcept {
 }  // namespace
 
 // Turns what the endpoint wrote into a packet. False: it is no frame that the fabric carries.
-bool Host::finish(Nic& nic, Packet& packet, const TxFrame& frame) {
+bool Host::finish(Nic& nic, Priority priority, Packet& packet, const TxFrame& frame) {
   const std::uint32_t octets = frame.header_octets + frame.payload.octets + frame.trailer_octets + wire::kFcsOctets;
   const std::uint8_t flags = packet.flags;
   const WorkerId home = packet.home;
@@ -358,7 +398,20 @@ bool Host::finish(Nic& nic, Packet& packet, const TxFrame& frame) {
     fill_payload(packet.stream, packet.offset, {packet.header() + packet.header_octets, frame.payload.octets});
   }
   if (nic.real_payload) std::memset(packet.header() + packet.header_octets + frame.payload.octets, 0, pad);
+  if (nic.tags || frame.tag.vid != FrameTag::kOfNic) [[unlikely]]
+    put_tag(nic, priority, frame.tag, packet);
   return true;
+}
+
+// The 802.1Q tag of a frame that has none; what a short one was padded to is made up of the tag first.
+void Host::put_tag(const Nic& nic, Priority priority, FrameTag tag, Packet& packet) noexcept {
+  if (tag.vid == FrameTag::kAsWritten || packet.has(Packet::kTagged)) return;
+  const NicConfig& config = config_.nics[static_cast<std::size_t>(&nic - nics_.data())];
+  const std::uint32_t octets = packet.header_octets + packet.payload_octets + wire::kFcsOctets +
+                               (packet.has(Packet::kIcrcPending) ? std::uint32_t{wire::kIcrcOctets} : 0);
+  push_vlan_tag(packet, tag.vid >= 0 ? static_cast<std::uint16_t>(tag.vid) : *config.vid);
+  set_pcp(packet, tag.pcp >= 0 ? static_cast<std::uint8_t>(tag.pcp) : config.pcp_of_class[priority.index()]);
+  packet.frame_octets = std::max(octets + std::uint32_t{wire::Vlan::kOctets}, kLeastFrameOctets);
 }
 
 void Host::enqueue(Nic& nic, Priority priority, Packet* packet) {
@@ -423,6 +476,17 @@ void Host::set_scheduling(PortIndex port, const std::array<ClassScheduling, kPri
   if (scheduling == config.scheduling) return;
   config.scheduling = scheduling;
   nics_[port.index()].egress.schedule(scheduling, config.largest_frame());
+}
+
+void Host::set_pfc(Instant now, PortIndex port, const PfcEnable& pfc) {
+  NicConfig& config = config_.nics[port.index()];
+  if (pfc == config.pfc) return;
+  config.pfc = pfc;
+  Nic& nic = nics_[port.index()];
+  nic.receive.set_pfc(pfc.tx);
+  nic.egress.obey_pauses(now, pfc.rx);
+  signal_pauses(now, port);
+  if (!nic.egress.busy()) starts_.add(now, port);
 }
 
 void Host::endpoint_changed(Instant now, PortIndex port) {

@@ -103,6 +103,7 @@ class Host final : public Device {
 
   // Changes, to be called from change_at(): they take effect at the instant at which they run.
   void set_scheduling(PortIndex port, const std::array<ClassScheduling, kPriorities>& scheduling);
+  void set_pfc(Instant now, PortIndex port, const PfcEnable& pfc);
   // What the endpoint said about being ready holds no longer: it is asked again.
   void endpoint_changed(Instant now, PortIndex port);
 
@@ -147,6 +148,8 @@ class Host final : public Device {
     bool straggling = false;  // `straggles` holds
     bool up = true;
     bool real_payload = false;
+    bool tags = false;       // puts 802.1Q tags into what the endpoint leaves to it
+    bool keeps_tags = true;  // of what comes in
     std::uint32_t largest_frame = 0;  // with tag and FCS
     std::uint64_t mac = 0;            // its own (wire::mac_word)
     const TrustMap* trust = nullptr;
@@ -199,9 +202,12 @@ class Host final : public Device {
   void take(Instant now, Nic& nic);
   void take(Instant now, Nic& nic, Priority priority);
   static Duration time_to_give(const Nic& nic, std::uint32_t octets) noexcept;
-  bool finish(Nic& nic, Packet& packet, const TxFrame& frame);
+  bool finish(Nic& nic, Priority priority, Packet& packet, const TxFrame& frame);
   static const Packet* known_flow(const Nic& nic, std::uint32_t flow) noexcept;
   static void remember_flow(Nic& nic, std::uint32_t flow, const Packet& packet);
+  void put_tag(const Nic& nic, Priority priority, FrameTag tag, Packet& packet) noexcept;
+  void use_endpoint(PortIndex port);
+  Packet* take_control(Instant now, Nic& nic);
   void enqueue(Nic& nic, Priority priority, Packet* packet);
   struct Faulty;
   Faulty& faulty();

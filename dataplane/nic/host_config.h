@@ -11,6 +11,7 @@
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 #include "dataplane/device/classify.h"
+#include "dataplane/device/pfc_enable.h"
 #include "dataplane/device/scheduler.h"
 #include "dataplane/nic/receive_buffer.h"
 #include "dataplane/packet/fec_table.h"
@@ -29,6 +30,11 @@ struct NicConfig {
   TrustMap trust;                                       // class of what arrives, for PFC towards the fabric
   std::array<ClassScheduling, kPriorities> scheduling;  // ETS
   ReceiveConfig receive;
+  PfcEnable pfc{};
+  // The 802.1Q tag of frames that the endpoint leaves to the NIC: its VID (0: a priority tag), or none; and the PCP by
+  // class of any tag that does not say its own.
+  std::optional<std::uint16_t> vid;
+  std::array<std::uint8_t, kPriorities> pcp_of_class{0, 1, 2, 3, 4, 5, 6, 7};
 
   // With tag and FCS, octets.
   std::uint32_t largest_frame() const noexcept {

@@ -5,6 +5,7 @@
 #include "dataplane/device/credit_frame.h"
 #include "dataplane/device/pfc_frame.h"
 #include "dataplane/nic/host.h"
+#include "dataplane/packet/rewrite.h"
 
 namespace railyard {
 namespace {
@@ -64,6 +65,8 @@ std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::u
       } else if (nic.receive.limited()) {
         buffer(at, port, p);
       } else {
+        if (p->has(Packet::kTagged) && !nic.keeps_tags) [[unlikely]]
+          pop_vlan_tag(*p);
         frames[n] = {at,       p->sent - skew(at), p->header_span(), payload_seen(*p), p->has(Packet::kIcrcPending),
                      p->trimmed != 0};
         packets[n++] = p;
@@ -168,6 +171,8 @@ void Host::on_received(Instant now, PortIndex port) {
   const ReceiveBuffer::Held held = nic.receive.pop();
   signal_pause(now, port, held.priority);
   set_timer(receive_slot(port), nic.receive.next());
+  if (held.packet->has(Packet::kTagged) && !nic.keeps_tags) [[unlikely]]
+    pop_vlan_tag(*held.packet);
   const RxFrame frame{now, held.packet->sent - skew(now), held.packet->header_span(), payload_seen(*held.packet),
                       held.packet->has(Packet::kIcrcPending), held.packet->trimmed != 0};
   deliver(nic, {&frame, 1}, {&held.packet, 1});

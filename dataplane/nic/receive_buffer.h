@@ -23,6 +23,7 @@ struct ReceiveConfig {
   PriorityMask lossless = 0xFF;  // classes that pause; of the others what would come above xoff is lost, ...
   PriorityMask credited = 0;     // ... but for those whose sender has credits (CBFC), and never pauses
   std::uint32_t cell = 256;      // octets; what credits count, > 0
+  PriorityMask pfc = 0xFF;       // classes for which PFC is sent
 };
 
 // Frames leave in order of arrival: at a limited rate, each when the host has taken its last octet; without one, when
@@ -58,6 +59,8 @@ class ReceiveBuffer {
     }
   }
   bool stopped() const noexcept { return stopped_; }
+  // Classes for which PFC is sent from now on.
+  void set_pfc(PriorityMask classes) noexcept { config_.pfc = classes; }
   BitRate configured_rate() const noexcept { return config_.rate; }
   bool fits(Priority p, std::uint32_t octets) const noexcept {
     return held_ + octets <= config_.capacity.n &&
@@ -101,7 +104,9 @@ class ReceiveBuffer {
   }
 
  private:
-  bool pauses(Priority p) const noexcept { return (config_.lossless & ~unsigned{config_.credited} & bit(p)) != 0; }
+  bool pauses(Priority p) const noexcept {
+    return (config_.lossless & config_.pfc & ~unsigned{config_.credited} & bit(p)) != 0;
+  }
   std::uint32_t cells(std::uint32_t octets) const noexcept { return (octets + config_.cell - 1) / config_.cell; }
 
   bool limits_ = false;

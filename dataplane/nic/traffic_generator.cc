@@ -251,6 +251,7 @@ void TrafficGenerator::emit(TxFlow& f, TxFrame& frame, std::uint32_t index) {
   frame.header_octets = f.header_octets;
   frame.trailer_octets = wire::kIcrcOctets;
   frame.flow = index;
+  frame.tag = f.config.tag;
   frame.payload = {f.config.id, f.counters.payload_octets, payload, nullptr};
   ++f.counters.packets;
   f.counters.payload_octets += payload;

@@ -35,6 +35,7 @@ struct TxFlowConfig {
   std::uint8_t dscp = 26;
   bool ect = true;               // ECT(0), else Not-ECT
   Priority priority{3};          // class at the NIC
+  FrameTag tag{};                // the 802.1Q tag of its frames; `framing` must have its octets, if it has one
   std::uint32_t payload = 4096;  // octets per frame, a multiple of 4
   BitRate rate{};                // on the wire with preamble and gap; 0: as fast as the link takes them
   Framing framing{};             // of the NIC's link, for `rate`

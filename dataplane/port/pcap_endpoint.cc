@@ -8,6 +8,7 @@
 #include "dataplane/base/hash.h"
 #include "dataplane/packet/assemble.h"
 #include "dataplane/wire/parse.h"
+#include "dataplane/wire/pfc.h"
 
 namespace railyard {
 namespace {
@@ -21,25 +22,37 @@ PcapEndpoint::PcapEndpoint(const PcapEndpointConfig& config) : stream_(hash_stri
   if (!config.in.empty()) {
     auto captured = read_pcap(config.in);
     if (!captured) throw std::runtime_error(captured.error());
-    for (CapturedFrame& f : *captured) {
-      const auto view = wire::parse_frame(f.octets);
-      if (!view || view->kind == wire::FrameKind::kMacControl || view->header_octets > kMostHeaderOctets) {
-        ++counters_.malformed;
-        continue;
-      }
-      const bool ip = view->kind == wire::FrameKind::kIpv4 || view->kind == wire::FrameKind::kIpv6;
-      std::uint8_t priority = config.default_class;
-      if (config.trust_pcp && view->tagged) priority = config.pcp_to_class[view->pcp];
-      if (!config.trust_pcp && ip) priority = config.dscp_to_class[view->traffic_class_octet >> 2];
-      if (!wire::read<wire::Ethernet::Destination>(f.octets.data()).is_multicast())
-        wire::write<wire::Ethernet::Destination>(f.octets.data(), config.next_hop_mac);
-      frames_.push_back({config.as_fast_as_possible ? Instant{} : std::max(f.at, Instant{}), Priority{priority},
-                         view->header_octets, std::move(f.octets)});
-    }
+    for (CapturedFrame& f : *captured) take(f, config);
+    std::stable_sort(controls_.begin(), controls_.end(), [](const Control& a, const Control& b) { return a.at < b.at; });
     std::stable_sort(frames_.begin(), frames_.end(), [](const Frame& a, const Frame& b) { return a.at < b.at; });
     for (std::size_t i = 0; i < frames_.size(); ++i) by_class_[frames_[i].priority.index()].push_back(i);
   }
   if (!config.out.empty()) write_to(config.out);
+}
+
+void PcapEndpoint::take(CapturedFrame& f, const PcapEndpointConfig& config) {
+  const Instant at = config.as_fast_as_possible ? Instant{} : std::max(f.at, Instant{});
+  const auto view = wire::parse_frame(f.octets);
+  if (!view) {
+    ++counters_.malformed;
+  } else if (view->kind == wire::FrameKind::kMacControl) {
+    if (!wire::parse_pfc(f.octets)) {
+      ++counters_.not_pfc;
+      return;
+    }
+    Control& c = controls_.emplace_back(Control{at});
+    std::copy_n(f.octets.begin(), std::min(f.octets.size(), c.octets.size()), c.octets.begin());
+  } else if (view->header_octets > kMostHeaderOctets) {
+    ++counters_.long_headers;
+  } else {
+    const bool ip = view->kind == wire::FrameKind::kIpv4 || view->kind == wire::FrameKind::kIpv6;
+    std::uint8_t priority = config.default_class;
+    if (config.trust_pcp && view->tagged) priority = config.pcp_to_class[view->pcp];
+    if (!config.trust_pcp && ip) priority = config.dscp_to_class[view->traffic_class_octet >> 2];
+    if (!wire::read<wire::Ethernet::Destination>(f.octets.data()).is_multicast())
+      wire::write<wire::Ethernet::Destination>(f.octets.data(), config.next_hop_mac);
+    frames_.push_back({at, Priority{priority}, view->header_octets, std::move(f.octets)});
+  }
 }
 
 void PcapEndpoint::write_to(const std::filesystem::path& file) {
@@ -64,7 +77,20 @@ Readiness PcapEndpoint::ready(Instant now) {
     else
       r.until = std::min(r.until, frames_[*next].at);
   }
+  if (next_control_ < controls_.size()) {
+    const Instant at = controls_[next_control_].at;
+    r.control = at <= now;
+    if (!r.control) r.until = std::min(r.until, at);
+  }
   return r;
+}
+
+bool PcapEndpoint::take_control(Instant now, std::span<std::byte, kControlOctets> out) {
+  if (next_control_ == controls_.size() || controls_[next_control_].at > now) return false;
+  std::ranges::copy(controls_[next_control_++].octets, out.begin());
+  ++counters_.sent;
+  ++counters_.control;
+  return true;
 }
 
 std::size_t PcapEndpoint::send(Instant now, Priority priority, std::span<TxFrame> frames) {
@@ -78,6 +104,7 @@ std::size_t PcapEndpoint::send(Instant now, Priority priority, std::span<TxFrame
     out.header_octets = static_cast<std::uint16_t>(f.header_octets);
     out.trailer_octets = 0;
     out.flow = TxFrame::kNoFlow;
+    out.tag.vid = FrameTag::kAsWritten;
     out.payload = {stream_, *next, static_cast<std::uint32_t>(f.octets.size() - f.header_octets),
                    f.octets.data() + f.header_octets};
     ++next_[priority.index()];

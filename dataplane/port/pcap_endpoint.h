@@ -1,6 +1,7 @@
 // A host made of capture files: what is in one is sent, what arrives goes into another.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -29,11 +30,16 @@ struct PcapEndpointConfig {
 struct PcapEndpointCounters {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
-  std::uint64_t malformed = 0;  // frames of the capture that no NIC would send
+  std::uint64_t control = 0;    // of those sent, PFC frames
+  // Frames of the capture that are left out:
+  std::uint64_t malformed = 0;     // no NIC would send them: too short, or lengths and versions that cannot be
+  std::uint64_t long_headers = 0;  // more headers (IPv6 extensions) than a packet has room for
+  std::uint64_t not_pfc = 0;       // MAC control that is not PFC: 802.3x pause, what a port of the lab does not obey
 };
 
 // Frames leave as they were captured but for the destination MAC address; what happens to them on the way (TTL, ECN,
-// MAC addresses) is the fabric's doing. Works under either clock.
+// MAC addresses) is the fabric's doing. PFC frames go as such to the port at the other end of the link, before frames
+// of any class. Works under either clock.
 class PcapEndpoint final : public Endpoint {
  public:
   // Throws std::runtime_error with the file and what is wrong with it.
@@ -44,12 +50,16 @@ class PcapEndpoint final : public Endpoint {
   bool receive(std::span<const RxFrame> frames) override;
   bool has_real_payload() const noexcept override { return true; }
   bool takes_everything() const noexcept override { return true; }
+  bool keeps_tags() const noexcept override { return true; }
+  bool take_control(Instant now, std::span<std::byte, kControlOctets> out) override;
 
   // Where arriving frames go from now on. Throws std::runtime_error if it cannot be created.
   void write_to(const std::filesystem::path& file);
   // Completes the output file. Throws std::runtime_error if something could not be written.
   void close();
   const PcapEndpointCounters& counters() const noexcept { return counters_; }
+  // Frames of the capture whose time has not come.
+  std::uint64_t not_yet_sent() const noexcept { return frames_.size() + controls_.size() - counters_.sent; }
 
  private:
   struct Frame {
@@ -58,9 +68,16 @@ class PcapEndpoint final : public Endpoint {
     std::size_t header_octets;
     std::vector<std::byte> octets;
   };
+  struct Control {
+    Instant at;
+    std::array<std::byte, kControlOctets> octets{};
+  };
+  void take(CapturedFrame& frame, const PcapEndpointConfig& config);
   std::optional<std::size_t> next_of(Priority priority) const noexcept;
 
-  std::vector<Frame> frames_;  // in order of time
+  std::vector<Frame> frames_;      // in order of time
+  std::vector<Control> controls_;  // the same
+  std::size_t next_control_ = 0;
   std::array<std::vector<std::size_t>, kPriorities> by_class_;
   std::array<std::size_t, kPriorities> next_{};
   std::optional<PcapWriter> out_;

@@ -12,14 +12,30 @@ ReplayEndpoint::ReplayEndpoint(std::shared_ptr<const ReplayPlan> plan, std::shar
 void ReplayEndpoint::begin(Instant at, std::unique_ptr<Endpoint> own) {
   own_ = std::move(own);
   for (Place& p : places_) p.round = at;
+  control_place_.round = at;
   control_->begun = true;
 }
 
-Instant ReplayEndpoint::due(Priority priority) const noexcept {
-  const auto& of_class = plan_->by_class[priority.index()];
-  const Place& p = places_[priority.index()];
-  if (p.next == of_class.size() || control_->stop.load(std::memory_order_relaxed)) return Instant::never();
-  return p.round + plan_->frames[of_class[p.next]].at;
+Instant ReplayEndpoint::due(const std::vector<std::uint32_t>& of, const Place& p) const noexcept {
+  if (p.next == of.size() || control_->stop.load(std::memory_order_relaxed)) return Instant::never();
+  return p.round + plan_->frames[of[p.next]].at;
+}
+
+// The next frame of `of` has gone.
+void ReplayEndpoint::advance(const std::vector<std::uint32_t>& of, Place& p) noexcept {
+  if (++p.next == of.size() && plan_->loop) {
+    p.next = 0;
+    p.round = p.round + plan_->round;
+  }
+  if (!plan_->loop && --left_ == 0) control_->finished.store(true, std::memory_order_release);
+}
+
+bool ReplayEndpoint::take_control(Instant now, std::span<std::byte, kControlOctets> out) {
+  if (due(plan_->controls, control_place_) > now) return own_ != nullptr && own_->take_control(now, out);
+  std::ranges::copy(plan_->frames[plan_->controls[control_place_.next]].octets, out.begin());
+  advance(plan_->controls, control_place_);
+  control_->sent.increment();
+  return true;
 }
 
 Readiness ReplayEndpoint::ready(Instant now) {
@@ -32,6 +48,11 @@ Readiness ReplayEndpoint::ready(Instant now) {
     else
       r.until = std::min(r.until, at);
   }
+  const Instant control = due(plan_->controls, control_place_);
+  if (control <= now)
+    r.control = true;
+  else
+    r.until = std::min(r.until, control);
   return r;
 }
 
@@ -58,13 +79,10 @@ std::size_t ReplayEndpoint::replay(Instant now, Priority priority, std::span<TxF
     out.header_octets = f.header_octets;
     out.trailer_octets = 0;
     out.flow = TxFrame::kNoFlow;
+    out.tag.vid = FrameTag::kAsWritten;
     out.payload = {0, index, static_cast<std::uint32_t>(f.octets.size() - f.header_octets),
                    f.octets.data() + f.header_octets};
-    if (++p.next == of_class.size() && plan_->loop) {
-      p.next = 0;
-      p.round = p.round + plan_->round;
-    }
-    if (!plan_->loop && --left_ == 0) control_->finished.store(true, std::memory_order_release);
+    advance(of_class, p);
   }
   control_->sent.add(n);
   return n;

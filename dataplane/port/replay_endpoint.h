@@ -37,23 +37,28 @@ class ReplayEndpoint final : public Endpoint {
   bool receive(std::span<const RxFrame> frames) override;
   bool has_real_payload() const noexcept override { return true; }
   bool takes_everything() const noexcept override { return own_ != nullptr && own_->takes_everything(); }
+  bool keeps_tags() const noexcept override { return own_ != nullptr && own_->keeps_tags(); }
+  bool take_control(Instant now, std::span<std::byte, kControlOctets> out) override;
 
   // The NIC's endpoint, to be put back.
   std::unique_ptr<Endpoint> take_own() noexcept { return std::move(own_); }
 
  private:
-  // When the next frame of a class is due; never if there is none.
-  Instant due(Priority priority) const noexcept;
+  struct Place {
+    std::size_t next = 0;  // in by_class, or controls
+    Instant round{};       // when its round began
+  };
+  // When the next frame of a class, or of MAC control, is due; never if there is none.
+  Instant due(Priority priority) const noexcept { return due(plan_->by_class[priority.index()], places_[priority.index()]); }
+  Instant due(const std::vector<std::uint32_t>& of, const Place& place) const noexcept;
+  void advance(const std::vector<std::uint32_t>& of, Place& place) noexcept;
   std::size_t replay(Instant now, Priority priority, std::span<TxFrame> frames);
 
   std::shared_ptr<const ReplayPlan> plan_;
   std::shared_ptr<ReplayControl> control_;
   std::unique_ptr<Endpoint> own_;
-  struct Place {
-    std::size_t next = 0;  // in by_class
-    Instant round{};       // when its round began
-  };
   std::array<Place, kPriorities> places_;
+  Place control_place_;
   std::uint64_t left_;  // in this round, without loop
   bool own_first_ = false;
 };

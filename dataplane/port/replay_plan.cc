@@ -5,6 +5,7 @@
 
 #include "dataplane/base/endpoint.h"
 #include "dataplane/wire/parse.h"
+#include "dataplane/wire/pfc.h"
 
 namespace railyard {
 namespace {
@@ -30,7 +31,17 @@ std::expected<ReplayPlan, std::string> plan_replay(std::vector<CapturedFrame> ca
   const Instant first = captured.empty() ? Instant{} : captured.front().at;
   for (CapturedFrame& c : captured) {
     const auto view = wire::parse_frame(c.octets);
-    if (!view || view->kind == wire::FrameKind::kMacControl || view->header_octets > kMaxHeaderOctets ||
+    if (view && view->kind == wire::FrameKind::kMacControl) {
+      if (wire::parse_pfc(c.octets)) {
+        c.octets.resize(kControlOctets);
+        plan.frames.push_back({c.at - first, Priority{}, 0, std::move(c.octets), true});
+      } else {
+        ++plan.not_sendable;
+        ++plan.not_pfc;
+      }
+      continue;
+    }
+    if (!view || view->header_octets > kMaxHeaderOctets ||
         c.octets.size() + wire::kFcsOctets > nic.largest_frame()) {
       ++plan.not_sendable;
       continue;
@@ -60,7 +71,8 @@ std::expected<ReplayPlan, std::string> plan_replay(std::vector<CapturedFrame> ca
           "possible");
   }
   for (std::size_t i = 0; i < plan.frames.size(); ++i)
-    plan.by_class[plan.frames[i].priority.index()].push_back(static_cast<std::uint32_t>(i));
+    (plan.frames[i].control ? plan.controls : plan.by_class[plan.frames[i].priority.index()])
+        .push_back(static_cast<std::uint32_t>(i));
   return plan;
 }
 

@@ -32,16 +32,20 @@ struct ReplayPlan {
     Priority priority;
     std::uint16_t header_octets;
     std::vector<std::byte> octets;
+    bool control = false;  // PFC: before frames of any class, to the port at the other end of the link
   };
   std::vector<Frame> frames;                                     // in order of time
   std::array<std::vector<std::uint32_t>, kPriorities> by_class;  // indices of them
-  std::uint64_t not_sendable = 0;                                // frames of the file that this NIC would not send
+  std::vector<std::uint32_t> controls;                           // and of those that are MAC control
+  std::uint64_t not_sendable = 0;                                // frames of the file that this NIC would not send,
+  std::uint64_t not_pfc = 0;  // ... of these, MAC control other than PFC, which no port of the lab obeys
   Duration round{};                                              // how long one takes, with `loop`
   bool loop = false;
 };
 
 // `nic`: where they enter the fabric. Unicast frames are addressed to `next_hop`: the capture's own next hop is not
-// here. Not sendable are frames that are malformed, longer than the link's MTU allows, or MAC control. The error is
+// here. Not sendable are frames that are malformed, longer than the link's MTU allows, or MAC control other than PFC
+// (802.3x pause). The error is
 // that nothing would be sent, or not in a time that can be repeated, and what to do.
 std::expected<ReplayPlan, std::string> plan_replay(std::vector<CapturedFrame> captured, const NicConfig& nic,
                                                    const wire::MacAddress& next_hop, const ReplayTiming& timing);

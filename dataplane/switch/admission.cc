@@ -60,10 +60,15 @@ inline void Switch::enqueue(Instant now, const Arrival& a) {
 bool Switch::stopped(Instant now, const Arrival& a, Queue& queue, std::uint32_t depth) {
   if ((queue.stops & Queue::kStorm) != 0 || groups_[a.origin].blocked)
     return drop(now, a, DropReason::kPfcWatchdog), true;
-  if (wire::ecn_of(a.packet->traffic_class_octet) != wire::Ecn::kNotEct) return false;
-  const std::uint64_t p = queue.law.probability(depth);
-  if (p == 0 || queue.rng.next32() >= p) return false;
-  return drop(now, a, DropReason::kWred), true;
+  const wire::Ecn ecn = wire::ecn_of(a.packet->traffic_class_octet);
+  const auto drops = [&](std::uint64_t p) { return p != 0 && queue.rng.next32() < p; };
+  // SAI trims what the buffer refuses (PACKET_ADMISSION_FAIL_ACTION): what is dropped early is not trimmed.
+  const bool dropped = ((queue.stops & Queue::kDropNotEct) != 0 && ecn == wire::Ecn::kNotEct &&
+                        drops(queue.law.probability(depth))) ||
+                       ((queue.stops & Queue::kWred) != 0 &&
+                        drops(drop_laws_[index(PortIndex{a.port}, Priority{a.priority})].probability(ecn, depth)));
+  if (dropped) drop(now, a, DropReason::kWred);
+  return dropped;
 }
 
 // There is no memory for the frame. One of a lossy class may go on as its headers, in another class.

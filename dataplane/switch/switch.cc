@@ -18,6 +18,14 @@ void Switch::set_ecn(PortIndex port, Priority priority, const EcnConfig& ecn) {
   use_ecn(port, priority);
 }
 
+void Switch::set_wred(PortIndex port, Priority priority, const WredConfig& wred) {
+  config_.ports[port.index()].classes[priority.index()].wred = wred;
+  if (wred.any() && drop_laws_.empty()) drop_laws_.resize(queues_.size());
+  Queue& queue = queues_[index(port, priority)];
+  queue.stops = static_cast<std::uint8_t>((queue.stops & ~unsigned{Queue::kWred}) | (wred.any() ? Queue::kWred : 0));
+  if (!drop_laws_.empty()) drop_laws_[index(port, priority)] = DropLaw(wred, mmu_.cell());
+}
+
 void Switch::set_routes(std::shared_ptr<const FecTable> fecs, std::span<const Route> routes) {
   config_.fecs = std::move(fecs);
   config_.routes.assign(routes.begin(), routes.end());
@@ -225,7 +233,8 @@ void Switch::pfc_wanted(Instant now, std::size_t group, bool xoff) {
     return;  // said again, if it still holds, when the storm is over
   const PortIndex port{static_cast<std::uint16_t>(group / kPriorities)};
   EgressPort& e = egress_[port.index()];
-  const bool say = e.want_pause(Priority{static_cast<std::uint8_t>(group % kPriorities)}, xoff);
+  const Priority priority{static_cast<std::uint8_t>(group % kPriorities)};
+  const bool say = e.want_pause(priority, xoff && (config_.ports[port.index()].pfc.tx & bit(priority)) != 0);
   if (say && !e.busy()) starts_.add(now, port);
 }
 

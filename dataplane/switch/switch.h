@@ -67,6 +67,7 @@ class Switch final : public Device {
 
   // Changes, to be called from change_at(): they take effect at the instant at which they run.
   void set_ecn(PortIndex port, Priority priority, const EcnConfig& ecn);
+  void set_wred(PortIndex port, Priority priority, const WredConfig& wred);
   // All at once; what is as it was is left alone. A class whose limits have changed says XOFF or XON at once if it is
   // on the other side of them now.
   void apply(Instant now, const SwitchSettings& settings);
@@ -159,7 +160,7 @@ class Switch final : public Device {
     Counter marked;
     bool mark_at_dequeue = false;
     // What admit() must look at before it asks for memory; mostly nothing.
-    enum Stop : std::uint8_t { kDropNotEct = 1, kStorm = 2 };
+    enum Stop : std::uint8_t { kDropNotEct = 1, kStorm = 2, kWred = 4 };
     std::uint8_t stops = 0;
   };
   static_assert(sizeof(Queue) == 64);
@@ -243,8 +244,8 @@ class Switch final : public Device {
   // The PFC watchdog (switch_watchdog.cc).
   void arm_watchdog(Instant now, PortIndex port, PriorityMask paused);
   void poll_watchdog(Instant now);
-  bool is_lossless(std::size_t queue) const noexcept {
-    return config_.ports[queue / kPriorities].classes[queue % kPriorities].buffer.lossless;
+  bool obeys_pauses(std::size_t queue) const noexcept {
+    return (config_.ports[queue / kPriorities].pfc.rx >> queue % kPriorities & 1) != 0;
   }
   void on_storm(Instant now, PortIndex port, Priority priority);
   void on_storm_over(Instant now, PortIndex port, Priority priority);
@@ -252,6 +253,7 @@ class Switch final : public Device {
   // Changes (switch_changes.cc).
   void apply_class(Instant now, PortIndex port, Priority priority, const SwitchClassConfig& to);
   void apply_headroom(Instant now, const SwitchSettings& settings);
+  void apply_pfc(Instant now, PortIndex port, const PfcEnable& to);
   void set_paths(const PathSelectorConfig& paths, bool had_loads);
   void settle_headroom(Instant now);
 
@@ -338,6 +340,8 @@ class Switch final : public Device {
   std::vector<Counter> misclassified_;  // by port: frames that a fault has put into a class not theirs
   Counter generated_;
   Counter consumed_;
+
+  std::vector<DropLaw> drop_laws_;  // by port and class; empty: no queue has early drops of its own
 
   // Of each queue, what few frames touch.
   struct QueueHistory {

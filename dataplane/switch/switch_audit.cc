@@ -36,7 +36,9 @@ std::vector<std::string> Switch::audit() const {
       wrong.push_back(fmt::format("port {} class {}: {} cells in the books of the ingress group, {} in the queues",
                                   g / kPriorities + 1, g % kPriorities, group.held, by_group[g]));
     if (g >= queues_.size() || group.blocked) continue;
-    if (egress_[g / kPriorities].wants_pause(Priority{static_cast<std::uint8_t>(g % kPriorities)}) != group.xoff)
+    const Priority priority{static_cast<std::uint8_t>(g % kPriorities)};
+    const bool tells = (config_.ports[g / kPriorities].pfc.tx & bit(priority)) != 0;
+    if (egress_[g / kPriorities].wants_pause(priority) != (group.xoff && tells))
       wrong.push_back(fmt::format("port {} class {}: the sender is {}, and the ingress group is {} its threshold",
                                   g / kPriorities + 1, g % kPriorities, group.xoff ? "not paused" : "paused",
                                   group.xoff ? "above" : "below"));

@@ -27,12 +27,26 @@ void Switch::apply(Instant now, const SwitchSettings& settings) {
       apply_class(now, PortIndex{p}, Priority{c}, settings.ports[p].classes[c]);
     }
     if (after != before) egress_[p].schedule(after, facts_[p].largest_frame);
+    apply_pfc(now, PortIndex{p}, settings.ports[p].pfc);
   }
   apply_headroom(now, settings);
   const bool had_loads = paths_.by_load();
   const bool quality = apply_quality(settings);
   set_paths(settings.paths, had_loads);
   if (quality) review_quality(now);
+}
+
+void Switch::apply_pfc(Instant now, PortIndex port, const PfcEnable& to) {
+  PfcEnable& pfc = config_.ports[port.index()].pfc;
+  if (pfc == to) return;
+  pfc = to;
+  EgressPort& e = egress_[port.index()];
+  e.obey_pauses(now, to.rx);
+  for (std::uint8_t c = 0; c < kPriorities; ++c) {
+    const std::size_t group = index(port, Priority{c});
+    pfc_wanted(now, group, groups_[group].xoff);
+  }
+  if (!e.busy() && e.has_pending_start()) starts_.add(now, port);
 }
 
 void Switch::set_paths(const PathSelectorConfig& paths, bool had_loads) {
@@ -76,6 +90,7 @@ void Switch::apply_class(Instant now, PortIndex port, Priority priority, const S
                   "what a class is and what is reserved for it do not change");
   config.scheduling = to.scheduling;
   if (to.ecn != config.ecn) set_ecn(port, priority, to.ecn);
+  if (to.wred != config.wred) set_wred(port, priority, to.wred);
   ClassBuffer limits = to.buffer;
   limits.headroom = config.buffer.headroom;
   if (limits == config.buffer) return;

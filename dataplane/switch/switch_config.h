@@ -13,6 +13,7 @@
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 #include "dataplane/device/classify.h"
+#include "dataplane/device/pfc_enable.h"
 #include "dataplane/device/scheduler.h"
 #include "dataplane/packet/fec_table.h"
 #include "dataplane/switch/buffer_config.h"
@@ -23,6 +24,7 @@
 #include "dataplane/switch/pfc_watchdog.h"
 #include "dataplane/switch/trim.h"
 #include "dataplane/switch/vlan.h"
+#include "dataplane/switch/wred.h"
 #include "dataplane/wire/address.h"
 #include "dataplane/wire/mac_address.h"
 
@@ -35,6 +37,7 @@ struct SwitchClassConfig {
   ClassBuffer buffer;
   std::optional<TrimConfig> trim;  // lossy: what happens to a frame that there is no room for; nothing: dropped
   EcnConfig ecn;
+  WredConfig wred{};  // lossy
   ClassScheduling scheduling;
 };
 
@@ -53,6 +56,7 @@ struct SwitchPortConfig {
   VlanMembership vlans;
   TrustMap trust;
   ClassRemap remap;  // by class at ingress here
+  PfcEnable pfc{};
   std::array<SwitchClassConfig, kPriorities> classes;
   NeighbourQuality quality;
 };

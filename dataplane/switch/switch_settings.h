@@ -22,6 +22,7 @@ struct SwitchSettings {
     // the old one meets what comes at the new one.
     std::array<Bytes, kPriorities> transition_headroom{};
     NeighbourQuality quality;
+    PfcEnable pfc{};
   };
   std::vector<Port> ports;
   Duration transition{};

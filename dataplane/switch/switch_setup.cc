@@ -69,13 +69,18 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
       if (k.trim && k.buffer.lossless) refuse(this->name(), where + ".trim: in a lossless class, which drops nothing");
       if (k.trim)
         if (auto ok = validate(*k.trim, Priority{c}, where + ".trim"); !ok) refuse(this->name(), ok.error());
+      if (auto ok = validate(k.wred, where + ".drop"); !ok) refuse(this->name(), ok.error());
+      if (k.wred.any() && k.buffer.lossless)
+        refuse(this->name(), where + ".drop: in a lossless class, which drops nothing");
       Queue& queue = queues_[p * kPriorities + c];
       queue.memory = mmu_.make_queue(k.buffer);
       queue.rng = RngStream(config_.seed, fmt::format("{}/{}/queue{}/ecn", this->name(), p, c));
       set_ecn(PortIndex{static_cast<std::uint16_t>(p)}, Priority{c}, k.ecn);
+      set_wred(PortIndex{static_cast<std::uint16_t>(p)}, Priority{c}, k.wred);
       scheduling[c] = k.scheduling;
     }
     egress_[p].schedule(scheduling, f.largest_frame);
+    egress_[p].obey_pauses(Instant{}, port.pfc.rx);
   }
   for (std::uint8_t c = 0; c < kPriorities; ++c) groups_[ports() * kPriorities + c] = mmu_.make_group({});
   if (auto ok = mmu_.commit(); !ok) refuse(this->name(), "buffer: " + ok.error());

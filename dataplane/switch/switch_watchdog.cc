@@ -11,7 +11,7 @@ void Switch::arm_watchdog(Instant now, PortIndex port, PriorityMask paused) {
   if (watchdog_due_ != Instant::never()) return;
   for (unsigned m = paused; m != 0; m &= m - 1) {
     const Priority priority{static_cast<std::uint8_t>(std::countr_zero(m))};
-    if (!is_lossless(index(port, priority)) || egress_[port.index()].paused_since(priority, now) == Instant::never())
+    if (!obeys_pauses(index(port, priority)) || egress_[port.index()].paused_since(priority, now) == Instant::never())
       continue;
     const Duration poll = config_.pfc_watchdog->poll;
     watchdog_due_ = Instant{} + poll * ((now - Instant{}).ps / poll.ps + 1);
@@ -22,7 +22,7 @@ void Switch::arm_watchdog(Instant now, PortIndex port, PriorityMask paused) {
 void Switch::poll_watchdog(Instant now) {
   bool again = false;
   for (std::size_t i = 0; i < watchdogs_.size(); ++i) {
-    if (!is_lossless(i)) continue;
+    if (!obeys_pauses(i) && !watchdogs_[i].storm()) continue;  // a storm ends, though PFC has been disabled meanwhile
     const PortIndex port{static_cast<std::uint16_t>(i / kPriorities)};
     const Priority priority{static_cast<std::uint8_t>(i % kPriorities)};
     const EgressPort& e = egress_[port.index()];

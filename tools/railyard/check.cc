@@ -12,6 +12,7 @@
 #include "control/base/json_text.h"
 #include "control/build/built_lab.h"
 #include "control/build/packet_memory.h"
+#include "control/build/tag_lines.h"
 #include "control/lint/rule.h"
 #include "control/picture/words.h"
 #include "control/report/units.h"
@@ -191,6 +192,7 @@ void print_facts(build::BuiltLab& lab) {
   print_buffers(lab);
   print_memory(lab);
   print_trunks(lab.spec());
+  for (const std::string& line : build::tag_lines(lab.spec())) fmt::print("802.1Q tags: {}\n", line);
   print_faults(lab.spec());
 }
 

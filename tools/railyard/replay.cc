@@ -38,7 +38,10 @@ void print_result(const daemon::LabDir& lab, const json& r) {
   const auto not_sendable = r["not_sendable"].get<std::uint64_t>();
   fmt::print(stderr, "railyard: lab {}: {}: {} frames sent{}\n", lab.name(), r["at"].get<std::string>(),
              r["sent"].get<std::uint64_t>(),
-             not_sendable == 0 ? "" : fmt::format("; {} of the file are none that a NIC would send", not_sendable));
+             not_sendable == 0
+                 ? ""
+                 : fmt::format("; {} frames of the file were left out ({} of them MAC control other than PFC)",
+                               not_sendable, r["not_pfc"].get<std::uint64_t>()));
 }
 
 int stop(const ReplayOptions& o) {

@@ -148,6 +148,7 @@ void Engine::apply(QpInfo& info, QpAttributeSet given, const QpAttributes& value
   set(kQKey, &QpAttributes::q_key);
   set(kAv, &QpAttributes::av);
   set(kPathMtu, &QpAttributes::path_mtu);
+  set(kPathMtu, &QpAttributes::free_path_mtu);
   set(kTimeout, &QpAttributes::timeout);
   set(kRetryCnt, &QpAttributes::retry_cnt);
   set(kRnrRetry, &QpAttributes::rnr_retry);
@@ -159,7 +160,7 @@ void Engine::apply(QpInfo& info, QpAttributeSet given, const QpAttributes& value
   set(kDestQpn, &QpAttributes::dest_qpn);
   info.access = own.access_flags;
   info.p_key = nic_.config.p_keys[own.pkey_index];
-  info.path_mtu = static_cast<std::uint32_t>(octets(own.path_mtu));
+  info.path_mtu = own.free_path_mtu > 0 ? own.free_path_mtu : static_cast<std::uint32_t>(octets(own.path_mtu));
   info.dest_qpn = own.dest_qpn;
   // What a NIC knows of a flow holds for good: another way is another flow.
   if (given.has(kAv)) info.path = Path(own.av, next_flow_++);

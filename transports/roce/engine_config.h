@@ -14,6 +14,12 @@
 
 namespace railyard::roce {
 
+// Where ACKs, NAKs and atomic responses go.
+struct AckClass {
+  std::uint8_t dscp = 48;     // 0..63
+  std::uint8_t priority = 6;  // at the NIC, 0..7
+};
+
 struct EngineConfig {
   std::uint32_t first_qpn = 0x11;                   // QP numbers count up from here; rxe, too, begins above 16
   std::uint32_t most_qps = 1u << 20;                // at most that many QPs at a time
@@ -29,6 +35,7 @@ struct EngineConfig {
   CongestionConfig congestion{};    // of every RC and UC QP
   Framing framing{};                // of the port's link: for rates
   CnpConfig cnp{};
+  std::optional<AckClass> ack{};  // nothing: ACKs go in the class of the QP's data
 };
 
 }  // namespace railyard::roce

@@ -53,7 +53,8 @@ void Engine::line_up(Instant now, Qp& qp) {
   lined_up_ = &qp;
   if (!qp.in_control_line && qp.has_control()) {
     qp.in_control_line = true;
-    stand_in_line(&Lines::control, qp.info.path.priority().index(), qp.slot);
+    stand_in_line(&Lines::control, nic_.config.ack ? std::size_t{nic_.config.ack->priority} : qp.info.path.priority().index(),
+                  qp.slot);
   }
   if (qp.in_data_line || !qp.has_data(now)) return;
   qp.in_data_line = true;
@@ -175,6 +176,7 @@ bool Engine::send_control(Instant now, std::size_t priority, OutPacket& out) {
     if (qp == nullptr || !qp->in_control_line) continue;
     qp->in_control_line = false;
     const bool sent = qp->has_control() && qp->responder.next(out);
+    if (sent && nic_.config.ack) out.path = &qp->ack_path(*nic_.config.ack, next_flow_);
     line_up(now, *qp);
     if (sent) return true;
   }

@@ -13,7 +13,7 @@ constexpr std::size_t kL3 = wire::Ethernet::kOctets;
 
 }  // namespace
 
-Path::Path(const AddressVector& av, std::uint32_t flow) noexcept : av_(av), flow_(flow) {
+Path::Path(const AddressVector& av, std::uint32_t flow) noexcept : av_(av), flow_(flow), tag_(av.tag) {
   using namespace wire;
   const bool v4 = av.source.is_v4();
   std::byte* const h = header_.data();
@@ -68,11 +68,12 @@ std::size_t Path::write(std::byte* out, std::size_t datagram_octets) const noexc
   return octets_;
 }
 
-Path Path::with(std::uint8_t dscp, Priority priority) const noexcept {
+Path Path::with(std::uint8_t dscp, Priority priority, std::uint32_t flow) const noexcept {
   AddressVector av = av_;
   av.dscp = dscp;
   av.priority = priority;
-  return Path(av);
+  av.tag.pcp = FrameTag::kOfClass;
+  return Path(av, flow);
 }
 
 }  // namespace railyard::roce

@@ -25,6 +25,7 @@ struct AddressVector {
   bool ect = true;                     // ECT(0), else Not-ECT
   std::uint8_t hop_limit = 64;
   Priority priority{3};  // class at the NIC
+  FrameTag tag{};        // the 802.1Q tag of its frames
 
   bool operator==(const AddressVector&) const = default;
 };
@@ -41,6 +42,7 @@ class Path {
   const AddressVector& av() const noexcept { return av_; }
   Priority priority() const noexcept { return av_.priority; }
   std::uint32_t flow() const noexcept { return flow_; }
+  FrameTag tag() const noexcept { return tag_; }
   std::size_t header_octets() const noexcept { return octets_; }
 
   // Where av() is past.
@@ -50,12 +52,13 @@ class Path {
   // for kMostOctets at `out`.
   std::size_t write(std::byte* out, std::size_t datagram_octets) const noexcept;
 
-  // The same way with another traffic class, for CNPs.
-  Path with(std::uint8_t dscp, Priority priority) const noexcept;
+  // The same way with another traffic class, for CNPs and ACKs; their PCP is that of the class.
+  Path with(std::uint8_t dscp, Priority priority, std::uint32_t flow = TxFrame::kNoFlow) const noexcept;
 
  private:
   AddressVector av_{};
   std::uint32_t flow_ = TxFrame::kNoFlow;
+  FrameTag tag_;
   std::uint32_t sum_ = 0;  // of the IPv4 header without its length, for its checksum
   std::uint8_t octets_ = 0;
   std::array<std::byte, kMostOctets> header_{};

@@ -94,6 +94,12 @@ struct Qp {
       cnp_path_ = info.path.with(config.dscp, Priority{config.priority});
     return *cnp_path_;
   }
+  // The same of its ACKs. `flow`: of TxFrame, if the way is new.
+  const Path& ack_path(const AckClass& config, std::uint32_t& flow) {
+    if (!ack_path_ || ack_path_->av().destination != info.path.av().destination)
+      ack_path_ = info.path.with(config.dscp, Priority{config.priority}, flow++);
+    return *ack_path_;
+  }
   // The class of its data.
   Priority priority() const noexcept {
     return info.type == QpType::kUd && datagrams.ready() ? datagrams.priority() : info.path.priority();
@@ -106,6 +112,7 @@ struct Qp {
   }
 
   std::optional<Path> cnp_path_;
+  std::optional<Path> ack_path_;
 };
 
 }  // namespace railyard::roce

@@ -74,6 +74,9 @@ struct QpAttributes {
   std::uint32_t q_key = 0;       // UD
   AddressVector av{};            // RC, UC: to the peer
   PathMtu path_mtu = PathMtu::k1024;
+  // DEVIATION IBTA Vol 1 §9.5 (256 .. 4096 by powers of two): octets in its place, a multiple of 4; 0: path_mtu. Published
+  // simulations have 1000.
+  std::uint32_t free_path_mtu = 0;
   std::uint8_t timeout = 14;             // 0..31: local ACK timeout 4.096 us * 2^n; 0: none
   std::uint8_t retry_cnt = 7;            // 0..7
   std::uint8_t rnr_retry = 7;            // 0..7; 7: without end

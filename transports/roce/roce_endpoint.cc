@@ -20,6 +20,7 @@ std::size_t RoceEndpoint::send(Instant now, Priority priority, std::span<TxFrame
     frame.header_octets = static_cast<std::uint16_t>(front + behind);
     frame.trailer_octets = static_cast<std::uint8_t>(out.packet.bth.pad_cnt + wire::kIcrcOctets);
     frame.flow = out.path->flow();
+    frame.tag = out.path->tag();
     frame.payload = out.payload;
   }
   return n;

@@ -15,14 +15,8 @@ struct End {
   bool lossless = false;
 };
 
-std::string map_path(const Facts& facts, const spec::NodeSpec& node, const Stream& s) {
-  const std::string& qos = facts.qos_name(node);
-  return facts.qos(node).trust == spec::Trust::kDscp ? fmt::format("qos.{}.dscp.{}", qos, s.like.dscp)
-                                                     : fmt::format("qos.{}.trust", qos);
-}
-
 End end_of(const Facts& facts, const spec::NodeSpec& node, const Stream& s, std::string map, int priority) {
-  return {node.name, map.empty() ? map_path(facts, node, s) : std::move(map), priority,
+  return {node.name, map.empty() ? facts.class_key(s, node) : std::move(map), priority,
           facts.qos(node).classes[static_cast<std::size_t>(priority)].lossless};
 }
 
@@ -56,12 +50,11 @@ void find(const Facts& facts, Findings& findings) {
         if (e.port.value + 1 != h.out_port) continue;
         const spec::NodeSpec& next = nodes[e.neighbour];
         if (next.kind == spec::NodeSpec::Kind::kSwitch) {
-          const int in = facts.qos(next).class_of_untagged(s.like.dscp);
+          const int in = facts.class_at(s, facts.qos(next));
           compare(s, here, end_of(facts, next, s, "", in), findings);
         } else if (&next == &receiver) {
           const int in = facts.qos(next).dscp_to_class[static_cast<std::size_t>(s.like.dscp)];
-          const std::string map = fmt::format("qos.{}.dscp.{}", facts.qos_name(next), s.like.dscp);
-          compare(s, here, end_of(facts, next, s, map, in), findings);
+          compare(s, here, end_of(facts, next, s, "", in), findings);
         }
       }
     }

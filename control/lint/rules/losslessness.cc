@@ -1,10 +1,10 @@
 // Paths that are lossless in part, and RDMA that must not lose and may.
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "control/lint/rules/rules.h"
+#include "control/spec/port_class.h"
 #include "control/spec/value.h"
 
 namespace railyard::lint {
@@ -65,27 +65,48 @@ void find_rdma_in_lossy_class(const Facts& facts, Findings& findings) {
   }
 }
 
-// The sender's side of the first link, and the receiver's of the last: between switches, lossy-on-lossless-path says it.
+// `from` sends the stream to `to`, which pauses it in its own class. Between switches of which one is lossy,
+// lossy-on-lossless-path says it.
+void check_link(const Facts& facts, const Stream& s, const spec::PortName& from, int from_class, int to_class,
+                Findings& findings) {
+  const spec::PortName to = facts.peer_of(from);
+  const spec::NodeSpec& sender = *facts.lab().find(from.node);
+  const spec::NodeSpec& receiver = *facts.lab().find(to.node);
+  if (from_class != to_class) return;  // class-maps-disagree
+  if (sender.kind == spec::NodeSpec::Kind::kSwitch && !lossless(facts, sender, from_class)) return;
+  const BitRate rate = facts.link_at(from).rate;
+  const auto has = [](PriorityMask mask, int k) { return (mask & bit(Priority{static_cast<std::size_t>(k)})) != 0; };
+  const bool pauses = has(spec::pfc_at(facts.lab(), receiver, to.port, rate).tx, to_class);
+  const bool obeys = has(spec::pfc_at(facts.lab(), sender, from.port, rate).rx, from_class);
+  if (pauses && !obeys)
+    findings.add(Facts::class_path(facts.qos_name(sender), from_class) + ".pfc",
+                 fmt::format("PFC is on at one side only: {} pauses class {} of {}, and {} does not obey.",
+                             spec::format(to), to_class, s.name, spec::format(from)),
+                 fmt::format("Make class {} lossless in qos.{}, or set pfc: on there.", from_class,
+                             facts.qos_name(sender)));
+  if (obeys && !pauses && lossless(facts, sender, from_class) && !lossless(facts, receiver, to_class) &&
+      sender.kind == spec::NodeSpec::Kind::kHost)
+    findings.add(Facts::class_path(facts.qos_name(receiver), to_class) + ".lossless",
+                 fmt::format("PFC is on at one side only: {} has class {} lossless, and {} drops in it.",
+                             spec::format(from), from_class, spec::format(to)),
+                 fmt::format("Make class {} lossless in qos.{}, or lossy in qos.{}.", to_class,
+                             facts.qos_name(receiver), facts.qos_name(sender)));
+}
+
 void find_pfc_on_one_side(const Facts& facts, Findings& findings) {
   for (const Stream& s : facts.streams()) {
     const std::vector<Hop> hops = facts.hops(s);
     if (hops.empty()) continue;
-    const spec::NodeSpec& sender = *facts.lab().find(s.from.node);
-    const spec::NodeSpec& leaf = facts.lab().nodes[hops.front().node];
-    const bool at_nic = lossless(facts, sender, s.nic_class);
-    const bool at_leaf = lossless(facts, leaf, hops.front().in_class);
-    if (at_leaf && !at_nic && s.nic_class == hops.front().in_class)
-      findings.add(Facts::class_path(facts.qos_name(sender), s.nic_class) + ".lossless",
-                   fmt::format("PFC is on at one side only: {} pauses class {}, and NIC {} has it lossy.", leaf.name,
-                               s.nic_class, spec::format(s.from)),
-                   fmt::format("Make class {} lossless in qos.{}, or lossy in qos.{}.", s.nic_class,
-                               facts.qos_name(sender), facts.qos_name(leaf)));
-    if (at_nic && !at_leaf && s.nic_class == hops.front().in_class)
-      findings.add(Facts::class_path(facts.qos_name(leaf), s.nic_class) + ".lossless",
-                   fmt::format("PFC is on at one side only: NIC {} has class {} lossless, and {} drops in it.",
-                               spec::format(s.from), s.nic_class, leaf.name),
-                   fmt::format("Make class {} lossless in qos.{}, or lossy in qos.{}.", s.nic_class,
-                               facts.qos_name(leaf), facts.qos_name(sender)));
+    check_link(facts, s, s.from, s.nic_class, hops.front().in_class, findings);
+    for (const Hop& h : hops) {
+      const spec::PortName from{facts.lab().nodes[h.node].name, h.out_port};
+      const spec::NodeSpec& next = *facts.lab().find(facts.peer_of(from).node);
+      const spec::QosProfile& there = facts.qos(next);
+      const int in = next.kind == spec::NodeSpec::Kind::kSwitch
+                         ? facts.class_at(s, there)
+                         : there.dscp_to_class[static_cast<std::size_t>(s.like.dscp)];
+      check_link(facts, s, from, h.out_class, in, findings);
+    }
   }
 }
 
@@ -100,6 +121,7 @@ const Rule kRdmaInLossyClass{"rdma-in-lossy-class", Severity::kWarning,
                              "whole path.",
                              find_rdma_in_lossy_class};
 const Rule kPfcOnOneSide{"pfc-on-one-side", Severity::kWarning,
-                         "A NIC and its switch do not agree whether a class is lossless.", find_pfc_on_one_side};
+                         "One end of a link sends PFC for a class, and the other does not obey; or a NIC takes a class for lossless "
+                         "that its switch drops in.", find_pfc_on_one_side};
 
 }  // namespace railyard::lint

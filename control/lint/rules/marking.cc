@@ -9,6 +9,7 @@
 
 #include "control/lint/rules/rules.h"
 #include "control/report/units.h"
+#include "control/spec/port_class.h"
 #include "control/spec/value.h"
 
 namespace railyard::lint {
@@ -16,15 +17,25 @@ namespace {
 
 std::string size(double octets) { return report::size_text(static_cast<std::uint64_t>(std::max(0.0, octets))); }
 
-// What one ingress group may hold before it sends XOFF, if `groups` of them fill up together. With a dynamic threshold
-// T = alpha (S - groups T), where S is the shared memory (Choudhury and Hahne, ToN 1998).
-double xoff_octets(const Facts& facts, std::size_t node, const spec::TrafficClass& c, std::size_t groups) {
-  const double reserved = static_cast<double>(c.reserved.n);
-  if (c.xoff) return static_cast<double>(c.xoff->n) + reserved;
-  const Mmu& mmu = facts.built().switch_named(facts.lab().nodes[node].name).mmu();
+// What the ingress groups of a class at some ports may hold together before one of them sends XOFF. With dynamic
+// thresholds T_i = alpha_i x free, and they fill up together: T_i = alpha_i S / (1 + sum of alphas), where S is the
+// shared memory (Choudhury and Hahne, ToN 1998).
+double xoff_octets(const Facts& facts, std::size_t node, int priority, const std::set<int>& ports) {
+  const spec::NodeSpec& device = facts.lab().nodes[node];
+  const Mmu& mmu = facts.built().switch_named(device.name).mmu();
   const double shared = static_cast<double>(mmu.shared_size()) * static_cast<double>(mmu.cell().n);
-  const double alpha = std::ldexp(1.0, c.alpha_exponent);
-  return alpha * shared / (1 + alpha * static_cast<double>(groups)) + reserved;
+  double fixed = 0;
+  double alphas = 0;
+  for (const int port : ports) {
+    const BitRate rate = facts.link_at({device.name, port}).rate;
+    const spec::TrafficClass c = spec::class_at(facts.lab(), device, port, rate, static_cast<std::size_t>(priority));
+    fixed += static_cast<double>(c.reserved.n);
+    if (c.xoff)
+      fixed += static_cast<double>(c.xoff->n);
+    else
+      alphas += std::ldexp(1.0, c.alpha_exponent);
+  }
+  return fixed + alphas * shared / (1 + alphas);
 }
 
 // The ports by which a queue is filled.
@@ -46,7 +57,6 @@ void find_kmin_above_xoff(const Facts& facts, Findings& findings) {
   struct Worst {
     double room = 0;
     double kmin = 0;
-    double xoff = 0;
     std::size_t groups = 0;
     std::string port;
   };
@@ -62,20 +72,19 @@ void find_kmin_above_xoff(const Facts& facts, Findings& findings) {
     std::int64_t offered = 0;
     for (const int port : ports) offered += rate_at(facts, node, port).bps;
     if (offered <= rate.bps) continue;  // nothing ever waits here
-    const double xoff = xoff_octets(facts, node, in, ports.size());
-    const double room = xoff * static_cast<double>(ports.size());
+    const double room = xoff_octets(facts, node, in_class, ports);
     const auto kmin = static_cast<double>((ecn.auto_thresholds ? spec::automatic_kmin(rate) : ecn.kmin).n);
     if (kmin < room) continue;
     Worst& worst = by_class[Facts::class_path(facts.qos_name(device), out_class)];
     if (worst.groups == 0 || kmin - room > worst.kmin - worst.room)
-      worst = {room, kmin, xoff, ports.size(), fmt::format("{}:{}", device.name, out)};
+      worst = {room, kmin, ports.size(), fmt::format("{}:{}", device.name, out)};
   }
   for (const auto& [path, w] : by_class)
     findings.add(path + ".ecn.kmin",
                  fmt::format("PFC starts before ECN: kmin is {}, and the {} ingress port{} that feed{} {} hold{} {} "
                              "before XOFF ({} each).",
                              size(w.kmin), w.groups, w.groups == 1 ? "" : "s", w.groups == 1 ? "s" : "", w.port,
-                             w.groups == 1 ? "s" : "", size(w.room), size(w.xoff)),
+                             w.groups == 1 ? "s" : "", size(w.room), size(w.room / static_cast<double>(w.groups))),
                  fmt::format("Set kmin below {}, or raise xoff (or alpha).", size(w.room / 2)));
 }
 

@@ -8,6 +8,7 @@
 
 #include "control/lint/rules/rules.h"
 #include "control/report/units.h"
+#include "control/spec/frame_tags.h"
 #include "control/spec/value.h"
 #include "dataplane/wire/ip_protocol.h"
 
@@ -26,8 +27,7 @@ std::set<std::string> blind_switches(const spec::Lab& lab, const std::set<int>& 
     const spec::SwitchProfile& s = lab.switches.at(n.profile);
     const spec::QosProfile& qos = lab.qos.at(s.qos);
     const bool hashed = std::ranges::any_of(dscps, [&](int dscp) {
-      const int k =
-          qos.trust == spec::Trust::kDscp ? qos.dscp_to_class[static_cast<std::size_t>(dscp)] : qos.default_class;
+      const int k = spec::class_at_switch(lab, qos, dscp);
       return hashes(qos.classes[static_cast<std::size_t>(k)]);
     });
     if (hashed && !s.ecmp.uet_entropy) blind.insert(n.profile);

@@ -178,6 +178,20 @@ std::string pause_table(const Report& r) {
   return out;
 }
 
+std::string not_enabled_table(const Report& r) {
+  const auto ignored = queues_by(
+      r, [](const QueueOf& q) { return q.counters->pfc_not_enabled > 0; },
+      [](const QueueOf& q) { return q.counters->pfc_not_enabled; });
+  if (ignored.empty()) return {};
+  Table table({{"port", true}, {"sent by", true}, {"class"}, {"requests"}});
+  for (std::size_t i = 0; i < std::min(ignored.size(), kMostFabricRows); ++i) {
+    const QueueOf& q = ignored[i];
+    table.row({q.name(), q.port->peer, fmt::format("{}", q.priority), count_text(q.counters->pfc_not_enabled)});
+  }
+  return "<h3>PFC requests ignored: PFC is not enabled for the class at the receiver</h3>\n" +
+         table.html(and_more(ignored.size(), "port-classes"));
+}
+
 std::string drop_table(const Report& r) {
   struct Reason {
     std::uint64_t frames = 0;
@@ -240,7 +254,7 @@ std::string fault_table(const Report& r) {
 
 std::string links_section(const Report& r) { return tier_table(r) + group_table(r) + port_table(r); }
 std::string queues_section(const Report& r) {
-  return first_table(r) + depth_table(r) + pause_table(r) + stall_table(r);
+  return first_table(r) + depth_table(r) + pause_table(r) + not_enabled_table(r) + stall_table(r);
 }
 std::string drops_section(const Report& r) { return drop_table(r) + llr_table(r) + fault_table(r); }
 

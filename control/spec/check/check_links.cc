@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "control/spec/check/check.h"
+#include "control/spec/port_class.h"
 
 namespace railyard::spec {
 namespace {
@@ -40,6 +41,8 @@ class LinkCheck {
     if (link.llr)
       for (const NodeSpec* node : {&a, &b}) check_retry(*node, link, said);
     check_credits(a, b, link, said);
+    check_thresholds(a, link.a, link, element(said, 0));
+    check_thresholds(b, link.b, link, element(said, 1));
     for (const NodeSpec* node : {&a, &b})
       if (link.delay == Duration{} && latency(lab_, *node) == Duration{})
         element(said, 2).fail(
@@ -146,6 +149,34 @@ class LinkCheck {
         said.at_or_self("vlans")
             .at_or_self(std::to_string(port))
             .fail(fmt::format("port {}:{} has no link", node.name, port));
+    for (const auto& [port, said_of_it] : node.ports) check_port(node, port, said_of_it, said.at_or_self("ports"));
+  }
+
+  // What a port has of its own must fit what its profile says.
+  void check_port(const NodeSpec& node, int port, const PortSpec& port_spec, const Tree& said) const {
+    const Tree& here = said.at_or_self(std::to_string(port));
+    const auto used = used_.find({node.name, port});
+    if (used == used_.end()) here.fail(fmt::format("port {}:{} has no link", node.name, port));
+    for (const auto& [k, over] : port_spec.classes) {
+      const Tree& at = here.at_or_self("classes").at_or_self(std::to_string(k));
+      const bool buffer = over.alpha_exponent || over.xoff || over.xon_offset || over.headroom;
+      if (buffer && node.kind == NodeSpec::Kind::kHost)
+        at.fail("thresholds are for switches; a NIC has those of its host profile (receive)");
+      const TrafficClass c = class_at(lab_, node, port, used->second->rate, static_cast<std::size_t>(k));
+      if (c.lossless && c.cbfc && over.pfc != PfcMode::kAuto && over.pfc != PfcMode::kOff)
+        at.at_or_self("pfc").fail("class has cbfc: a sender with credits is never paused; expected one of the two");
+    }
+  }
+  // Together with what the class says for the rate of the link.
+  void check_thresholds(const NodeSpec& node, const PortName& end, const LinkSpec& link, const Tree& said) const {
+    if (node.kind != NodeSpec::Kind::kSwitch) return;
+    for (std::size_t k = 0; k < kPriorities; ++k) {
+      const TrafficClass c = class_at(lab_, node, end.port, link.rate, k);
+      if (c.lossless && c.xoff && c.xon_offset >= *c.xoff)
+        said.fail(fmt::format(
+            "{}, class {}: xon-offset ({}) is not below xoff ({}): the sender would never be let go", format(end), k,
+            format(c.xon_offset), format(*c.xoff)));
+    }
   }
 
   const Draft& draft_;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "control/spec/frame_tags.h"
+
 namespace railyard::spec {
 
 void UetCheck::check(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) {
@@ -47,7 +49,7 @@ void UetCheck::check_last_hop(const TrafficSpec& t, const Tree& said, const Port
   for (const NodeSpec& n : lab_.nodes) {
     if (n.kind != NodeSpec::Kind::kSwitch) continue;
     const QosProfile& qos = lab_.qos.at(lab_.switches.at(n.profile).qos);
-    const auto priority = static_cast<std::size_t>(qos.class_of_untagged(t.dscp));
+    const auto priority = static_cast<std::size_t>(class_at_switch(lab_, qos, t));
     const std::optional<Trim>& trim = qos.classes[priority].trim;
     if (!trim || !trim->last_hop_dscp) continue;
     const int dscp = *trim->last_hop_dscp;

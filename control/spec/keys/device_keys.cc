@@ -195,6 +195,13 @@ const Table<HostProfile>& host_keys() {
        key("latency", &HostProfile::latency, duration({}, kMostLatency), kLatencyHelp).show(),
        key("pause-response", &HostProfile::pause_response, duration(Duration{1}, kMostLatency), kPauseResponseHelp),
        key("pause-quanta", &HostProfile::pause_quanta, integer(1, 65535), kPauseQuantaHelp).show(),
+       key("vlan", &HostProfile::vlan,
+           either("auto", HostProfile::kVlanAuto, either("off", HostProfile::kVlanOff, integer(0, 4094))),
+           "802.1Q tag of what built-in NICs send: a VID (0: a priority tag), with the PCP of the frame's class by the "
+           "pcp map of the QoS profile; auto: VLAN 2, or a priority tag at a port with vlans, where the switch trusts "
+           "PCP"),
+       key("pfc", &HostProfile::pfc, pfc_form(),
+           "of its NICs, for all classes: off is a NIC without PFC; auto: as the QoS profile says of each class"),
        key("receive", &HostProfile::receive, map_of(receive_keys()), "how fast the host takes what arrives"),
        key("roce", &HostProfile::roce, map_of(roce_nic_keys()), "its NICs as RoCEv2 endpoints, for transport: roce"),
        key("uet", &HostProfile::uet, uet_nic_form(), "its NICs as Ultra Ethernet endpoints, for transport: uet"),

@@ -19,8 +19,14 @@ const Table<PathSpec>& path_keys();
 Form<PathSpec> path_form();
 // qos.<name>.classes.<0..7>.ecn
 const Table<Ecn>& ecn_keys();
+// qos.<name>.classes.<0..7>.drop, and what it has for ECN-capable packets and others
+const Table<Wred>& wred_keys();
+const Table<WredRamp>& drop_ramp_keys();
 // qos.<name>.classes.<0..7>.trim
 const Table<Trim>& trim_keys();
+// qos.<name>.classes.<n>.by-rate.<rate>, nodes.<name>.ports.<n>.classes.<n>
+const Table<ClassOverride>& class_override_keys();
+Form<PfcMode> pfc_form();
 // qos.<name>.classes.<n>.cbfc
 const Table<CbfcSpec>& cbfc_keys();
 
@@ -37,6 +43,7 @@ const Table<DcqcnSpec>& dcqcn_keys();
 const Table<SwiftSpec>& swift_keys();
 const Table<SelectiveRepeatSpec>& selective_repeat_keys();
 const Table<CnpSpec>& cnp_keys();
+const Table<AckSpec>& ack_keys();
 // hosts.<name>.uet
 const Table<UetNicSpec>& uet_nic_keys();
 Form<UetNicSpec> uet_nic_form();
@@ -64,6 +71,8 @@ const Table<TrunkUdp>& trunk_udp_keys();
 const Table<NicSpec>& nic_keys();
 const Table<AgentSpec>& agent_keys();
 const Table<VlanSpec>& vlan_keys();
+// nodes.<name>.ports.<n>
+const Table<PortSpec>& port_keys();
 // A path in a file is meant from the folder of that file, wherever the command runs; one in a --set from where it runs.
 Form<std::string> file_path(std::size_t longest);
 Form<Attachment> attachment_form();

@@ -91,6 +91,56 @@ Key<NodeSpec> vlans() {
           std::move(schema)};
 }
 
+// A map by number, each a map of `table`.
+template <class T>
+Tree by_number_schema(const char* numbers, const Table<T>& table) {
+  return Tree::map({{"type", Tree::list({Tree::string("object"), Tree::string("null")})},
+                    {"patternProperties", Tree::map({{numbers, reference(table.name())}})},
+                    {"additionalProperties", Tree::plain("false")}});
+}
+
+Key<PortSpec> port_classes() {
+  return {"classes",
+          "classes by number, 0..7, that are others here than in the QoS profile",
+          [](const Tree& tree, PortSpec& into) {
+            into.classes.clear();
+            for (const Tree::Entry& e : tree.as_map("a map of classes by number, 0..7")) {
+              const Parsed<std::int64_t> number = parse_integer(e.key, 0, 7);
+              if (!number) fail_at(e.place, tree.path, "class: " + number.error());
+              class_override_keys().read(e.value, into.classes[static_cast<int>(*number)]);
+            }
+          },
+          [](const PortSpec& port) {
+            if (port.classes.empty()) return Tree{};
+            Tree map = Tree::map();
+            for (const auto& [k, over] : port.classes) map.add(std::to_string(k), class_override_keys().write(over));
+            return map;
+          },
+          [](const PortSpec& a, const PortSpec& b) { return a.classes == b.classes; },
+          by_number_schema("^[0-7]$", class_override_keys())};
+}
+
+Key<NodeSpec> ports() {
+  return {"ports",
+          "by port number: what is another at this port than the profiles say",
+          [](const Tree& tree, NodeSpec& into) {
+            into.ports.clear();
+            for (const Tree::Entry& e : tree.as_map("a map by port number")) {
+              const Parsed<std::int64_t> port = parse_integer(e.key, 1, 8191);
+              if (!port) fail_at(e.place, tree.path, "port: " + port.error());
+              port_keys().read(e.value, into.ports[static_cast<int>(*port)]);
+            }
+          },
+          [](const NodeSpec& node) {
+            if (node.ports.empty()) return Tree{};
+            Tree map = Tree::map();
+            for (const auto& [port, said] : node.ports) map.add(std::to_string(port), port_keys().write(said));
+            return map;
+          },
+          [](const NodeSpec& a, const NodeSpec& b) { return a.ports == b.ports; },
+          by_number_schema("^[1-9][0-9]{0,3}$", port_keys())};
+}
+
 // A number of NICs, or a list that says what each is like.
 Key<NodeSpec> nics() {
   Tree list = Tree::map({{"type", Tree::string("array")},
@@ -330,7 +380,17 @@ const Table<NodeSpec>& switch_node_keys() {
       "A switch",
       {kind(NodeSpec::Kind::kSwitch, "switch"), profile("switches"), role(),
        key("loopback", &NodeSpec::loopback_v4, ipv4(), "its own IPv4 address; without it 10.255.x.y by its number"),
-       key("loopback6", &NodeSpec::loopback_v6, ipv6(), "its own IPv6 address; without it fd00:ffff::n"), vlans()}};
+       key("loopback6", &NodeSpec::loopback_v6, ipv6(), "its own IPv6 address; without it fd00:ffff::n"), vlans(), ports()}};
+  return table;
+}
+
+const Table<PortSpec>& port_keys() {
+  static const Table<PortSpec> table{
+      "port",
+      "What is another at one port than the profiles say",
+      {key("pfc", &PortSpec::pfc, pfc_form(),
+           "PFC of all classes here: off, on (obeys pauses of every class, sends them for lossless ones), rx or tx"),
+       port_classes()}};
   return table;
 }
 
@@ -341,7 +401,7 @@ const Table<NodeSpec>& node_keys(NodeSpec::Kind kind) {
 
 const Table<NodeSpec>& host_node_keys() {
   static const Table<NodeSpec> table = [] {
-    std::vector<Key<NodeSpec>> keys{kind(NodeSpec::Kind::kHost, "host"), profile("hosts"), role(), nics(), agent()};
+    std::vector<Key<NodeSpec>> keys{kind(NodeSpec::Kind::kHost, "host"), profile("hosts"), role(), nics(), ports(), agent()};
     for (const Key<NicSpec>& nic_key : nic_keys().keys()) keys.push_back(of_the_only_nic(nic_key));
     return Table<NodeSpec>{"host", "A host", std::move(keys), check_host};
   }();

@@ -115,6 +115,53 @@ Key<Ecn> pmax() {
   return std::move(made).show();
 }
 
+constexpr Bytes kDeepest{std::int64_t{1} << 40};
+
+// A member of the ramp of all packets, which is there as soon as one of them is said.
+template <class M>
+Key<Wred> ramp_key(std::string name, M WredRamp::*member, Form<M> form, std::string description) {
+  return {std::move(name),
+          std::move(description),
+          [=](const Tree& tree, Wred& into) {
+            if (!into.all) into.all.emplace();
+            (*into.all).*member = form.read(tree);
+          },
+          [=](const Wred& from) { return from.all ? form.write((*from.all).*member) : Tree{}; },
+          [](const Wred& a, const Wred& b) { return a.all == b.all; },
+          form.schema};
+}
+
+void check_ramp(const Tree& map, const WredRamp& ramp) {
+  if (ramp.min > ramp.max)
+    map.at_or_self("min").fail(
+        fmt::format("{} is above max ({}); expected min <= max", format(ramp.min), format(ramp.max)));
+}
+
+void check_wred(const Tree& map, const Wred& wred) {
+  if (!wred.all) {
+    if (!wred.any()) map.fail("no thresholds; expected min and max, or a map under ect or not-ect, or drop: off");
+    return;
+  }
+  for (const char* key : {"min", "max"})
+    if (map.find(key) == nullptr) map.fail(fmt::format("key '{}' is missing; expected both min and max", key));
+  check_ramp(map, *wred.all);
+}
+
+// off, or a map.
+Form<Wred> wred_form() {
+  return {[](const Tree& tree) {
+            Wred wred;
+            if (tree.kind == Tree::Kind::kMap)
+              wred_keys().read(tree, wred);
+            else if (tree.kind != Tree::Kind::kScalar || tree.text != "off")
+              tree.fail(fmt::format("found {}; expected off or a map such as {{ min: 800KB, max: 1600KB }}",
+                                    tree.described()));
+            return wred;
+          },
+          [](const Wred& wred) { return wred.any() ? wred_keys().write(wred) : Tree::plain("off"); },
+          any_of_schemas({choice_schema({"off"}), reference(wred_keys().name())})};
+}
+
 void check_ecn(const Tree& map, const Ecn& ecn) {
   const bool has_kmin = map.find("kmin") != nullptr;
   if (has_kmin != (map.find("kmax") != nullptr))
@@ -152,9 +199,40 @@ Key<TrafficClass> lossless() {
       key("lossless", &TrafficClass::lossless, boolean(), "pause the sender (PFC, or cbfc) instead of dropping");
   made.same = [](const TrafficClass& a, const TrafficClass& b) {
     return a.lossless == b.lossless && a.headroom == b.headroom && a.accept_loss == b.accept_loss &&
-           a.xon_offset == b.xon_offset && a.cbfc == b.cbfc;
+           a.xon_offset == b.xon_offset && a.cbfc == b.cbfc && a.by_rate == b.by_rate;
   };
   return made;
+}
+
+// { 100Gbps: { xoff: 200KB }, 400Gbps: { xoff: 800KB } }
+Key<TrafficClass> by_rate() {
+  Tree schema = Tree::map({{"type", Tree::list({Tree::string("object"), Tree::string("null")})},
+                           {"additionalProperties", reference(class_override_keys().name())}});
+  return {"by-rate",
+          "thresholds and headroom at ports whose link has such a rate; other ports have those of the class",
+          [](const Tree& tree, TrafficClass& into) {
+            into.by_rate.clear();
+            for (const Tree::Entry& e : tree.as_map("a map by rate, such as { 400Gbps: { xoff: 800KB } }")) {
+              const Parsed<BitRate> rate = parse_rate(e.key);
+              if (!rate || rate->bps <= 0)
+                fail_at(e.place, tree.path, "rate: " + (rate ? "0 is no rate of a link" : rate.error()));
+              if (into.by_rate.contains(*rate)) fail_at(e.place, tree.path, fmt::format("rate {} is there twice", e.key));
+              class_override_keys().read(e.value, into.by_rate[*rate]);
+            }
+          },
+          [](const TrafficClass& c) {
+            if (c.by_rate.empty()) return Tree{};
+            Tree map = Tree::map();
+            for (const auto& [rate, over] : c.by_rate) map.add(format(rate), class_override_keys().write(over));
+            return map;
+          },
+          [](const TrafficClass& a, const TrafficClass& b) { return a.by_rate == b.by_rate; },
+          std::move(schema)};
+}
+
+void check_override(const Tree& map, const ClassOverride& over) {
+  if (over.xoff && over.alpha_exponent)
+    map.at_or_self("alpha").fail("no effect beside xoff, a fixed limit in its place; expected one of the two");
 }
 
 void check_class(const Tree& map, const TrafficClass& c) {
@@ -170,6 +248,8 @@ void check_class(const Tree& map, const TrafficClass& c) {
       refuse("queue-limit", "has no meaning for a lossless class: its queue is never cut, its ingress is paused");
     if (c.ecn.drop_not_ect)
       map.at_or_self("ecn").at_or_self("drop-not-ect").fail("true in a lossless class, which drops nothing");
+    if (c.drop.any())
+      map.at_or_self("drop").fail("in a lossless class, which drops nothing; expected one of the two");
     if (c.xoff && c.xon_offset >= *c.xoff)
       map.at_or_self("xon-offset")
           .fail(fmt::format("xon-offset ({}) is not below xoff ({}): the sender would never be let go",
@@ -180,8 +260,12 @@ void check_class(const Tree& map, const TrafficClass& c) {
     if (c.headroom) refuse("headroom", kLossy);
     if (c.accept_loss) refuse("accept-loss", kLossy);
     if (c.cbfc) refuse("cbfc", kLossy);
+    for (const auto& [rate, over] : c.by_rate)
+      if (over.headroom || over.xon_offset) refuse("by-rate", kLossy);
     refuse("xon-offset", kLossy);
   }
+  if (c.lossless && c.cbfc && c.pfc != PfcMode::kAuto && c.pfc != PfcMode::kOff)
+    refuse("pfc", "beside cbfc: a sender with credits is never paused; expected one of the two");
   if (c.xoff) refuse("alpha", "has no effect beside xoff, a fixed limit in its place; expected one of the two");
   if (c.queue_limit)
     refuse("queue-alpha", "has no effect beside queue-limit, a fixed limit in its place; expected one of the two");
@@ -202,6 +286,32 @@ const Table<Ecn>& ecn_keys() {
        key("drop-not-ect", &Ecn::drop_not_ect, boolean(),
            "lossy classes: drop Not-ECT frames with the probability with which others are marked")},
       check_ecn};
+  return table;
+}
+
+const Table<WredRamp>& drop_ramp_keys() {
+  static const Table<WredRamp> table{
+      "drop-ramp",
+      "Early drops with a probability that rises with the depth of the queue",
+      {key("min", &WredRamp::min, size(Bytes{0}, kDeepest), "depth of the queue up to which nothing is dropped")
+           .require(),
+       key("max", &WredRamp::max, size(Bytes{0}, kDeepest), "depth above which everything is dropped").require(),
+       key("probability", &WredRamp::probability_ppm, ppm(), "of a drop at max").show()},
+      check_ramp};
+  return table;
+}
+
+const Table<Wred>& wred_keys() {
+  static const Table<Wred> table{
+      "drop",
+      "Early drops of a lossy class (WRED), beside marking: one ramp for all packets, or other ones by ECN codepoint",
+      {ramp_key("min", &WredRamp::min, size(Bytes{0}, kDeepest),
+                "depth of the queue up to which nothing is dropped"),
+       ramp_key("max", &WredRamp::max, size(Bytes{0}, kDeepest), "depth above which everything is dropped"),
+       ramp_key("probability", &WredRamp::probability_ppm, ppm(), "of a drop at max; 10% if it is not given"),
+       key("ect", &Wred::ect, map_of(drop_ramp_keys()), "another ramp for ECN-capable packets"),
+       key("not-ect", &Wred::not_ect, map_of(drop_ramp_keys()), "another ramp for packets that are not ECN-capable")},
+      check_wred};
   return table;
 }
 
@@ -236,11 +346,36 @@ const Table<CbfcSpec>& cbfc_keys() {
   return table;
 }
 
+Form<PfcMode> pfc_form() {
+  return choice<PfcMode>({{"auto", PfcMode::kAuto},
+                          {"on", PfcMode::kOn},
+                          {"off", PfcMode::kOff},
+                          {"rx", PfcMode::kRx},
+                          {"tx", PfcMode::kTx}});
+}
+
+const Table<ClassOverride>& class_override_keys() {
+  static const Table<ClassOverride> table{
+      "class-override",
+      "What of a class is another at some ports; what is not mentioned is as in the QoS profile",
+      {key("pfc", &ClassOverride::pfc, pfc_form(), "PFC of the class there: on, off, rx (obeys only) or tx (sends only)"),
+       key("alpha", &ClassOverride::alpha_exponent, power_of_two(), "of the ingress group, in the place of xoff, too"),
+       key("xoff", &ClassOverride::xoff, size(Bytes{1}), "a fixed limit of the ingress group in the place of alpha"),
+       key("xon-offset", &ClassOverride::xon_offset, size(),
+           "lossless: XON when this far below the XOFF threshold"),
+       key("headroom", &ClassOverride::headroom, size(Bytes{1}), "lossless: holds what arrives after XOFF")},
+      check_override};
+  return table;
+}
+
 const Table<TrafficClass>& class_keys() {
   static const Table<TrafficClass> table{
       "class",
       "One traffic class, at every port of the switches that use the profile",
       {lossless(),
+       key("pfc", &TrafficClass::pfc, pfc_form(),
+           "PFC of the class: on, off, rx (obeys pauses only) or tx (sends them only); auto: on if it is lossless and "
+           "has no cbfc"),
        key("cbfc", &TrafficClass::cbfc, cbfc_form(),
            "lossless: credit-based flow control of Ultra Ethernet in the place of PFC, at both ends of a link; "
            "headroom "
@@ -250,6 +385,7 @@ const Table<TrafficClass>& class_keys() {
        key("xoff", &TrafficClass::xoff, size(Bytes{1}), "a fixed limit of the ingress group in the place of alpha"),
        key("headroom", &TrafficClass::headroom, either("auto", std::optional<Bytes>{}, maybe(size(Bytes{1}))),
            "lossless: holds what arrives after XOFF, per port; auto: computed from the link"),
+       by_rate(),
        key("accept-loss", &TrafficClass::accept_loss, boolean(), "lossless: less headroom than computed is meant"),
        key("reserved", &TrafficClass::reserved, size(), "buffer guaranteed to the ingress group, per port"),
        key("xon-offset", &TrafficClass::xon_offset, size(),
@@ -262,6 +398,9 @@ const Table<TrafficClass>& class_keys() {
        key("trim", &TrafficClass::trim, map_of(trim_keys()),
            "lossy: what there is no room for goes on as its headers, in another class; without it it is dropped"),
        key("ecn", &TrafficClass::ecn, ecn_form(), "marking; auto: thresholds by the port's rate, 4 and 16 KB per Gb/s"),
+       key("drop", &TrafficClass::drop, wred_form(),
+           "lossy: early drops (WRED) by the depth of the queue, ECN-capable packets included; what is dropped so is "
+           "not trimmed"),
        key("strict", &TrafficClass::strict, boolean(),
            "sent before all classes that are not strict; the higher class first"),
        key("weight", &TrafficClass::weight, integer(1, 1000),

@@ -182,6 +182,21 @@ const Table<CnpSpec>& cnp_keys() {
   return table;
 }
 
+const Table<AckSpec>& ack_keys() {
+  static const Table<AckSpec> table{
+      "ack",
+      "The class of what RC receivers answer with: ACKs, NAKs and atomic responses",
+      {key("dscp", &AckSpec::dscp, maybe(integer(0, 63)),
+           "code point that switches classify by; without it that of the data"),
+       key("class", &AckSpec::priority, maybe(integer(0, 7)),
+           "class at the NIC; without it what the host's QoS profile makes of the DSCP")},
+      [](const Tree& map, const AckSpec& ack) {
+        if (ack.priority && !ack.dscp)
+          map.at_or_self("class").fail("no dscp beside it: switches would put ACKs into the class of the data");
+      }};
+  return table;
+}
+
 const Table<RoceNicSpec>& roce_nic_keys() {
   static const Table<RoceNicSpec> table{
       "roce-nic",
@@ -199,6 +214,7 @@ const Table<RoceNicSpec>& roce_nic_keys() {
        key("selective-repeat", &RoceNicSpec::selective_repeat, map_of(selective_repeat_keys()),
            "selective repeat's parameters"),
        key("cnp", &RoceNicSpec::cnp, map_of(cnp_keys()), "how CE-marked packets are answered"),
+       key("ack", &RoceNicSpec::ack, map_of(ack_keys()), "the class of acknowledgements; without it that of the data"),
        key("ack-timeout", &RoceNicSpec::ack_timeout, either("none", 0, integer(1, 31)),
            "verbs' timeout n: 4.096 us x 2^n without an answer, and all is sent again"),
        key("retry-count", &RoceNicSpec::retry_count, integer(0, 7),

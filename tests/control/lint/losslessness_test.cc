@@ -62,7 +62,7 @@ TEST(Losslessness, ANicThatDoesNotAgreeWithItsSwitchIsFound) {
   const auto found = findings_in("qos:\n" + kLossless + kLossy + "hosts: { default: { qos: lossy } }\n" + kTopology +
                                  kTraffic);
   ASSERT_THAT(rules_of(found), ElementsAre("pfc-on-one-side"));
-  EXPECT_THAT(found[0].text, HasSubstr("leaf1 pauses class 3, and NIC h1:1 has it lossy"));
+  EXPECT_THAT(found[0].text, HasSubstr("leaf1:1 pauses class 3 of t, and h1:1 does not obey"));
 }
 
 }  // namespace

@@ -186,8 +186,9 @@ TEST(CollectiveErrors, WhatUetDoesNotHave) {
   EXPECT_EQ(collective_error("size: 1MiB, transport: uet, path-mtu: 512"),
             "x.yaml:4:54: collectives.0.path-mtu: 512 is no Payload MTU of UET; expected 1024..8192, by the standard "
             "1024, 2048, 4096 or 8192");
-  EXPECT_EQ(collective_error("size: 1MiB, path-mtu: 8192"),
-            "x.yaml:4:38: collectives.0.path-mtu: 8192 is no path MTU of RoCE; expected 256, 512, 1024, 2048 or 4096");
+  EXPECT_EQ(collective_error("size: 1MiB, path-mtu: 1002"),
+            "x.yaml:4:38: collectives.0.path-mtu: 1002 is no path MTU of RoCE; expected 256, 512, 1024, 2048 or 4096, or "
+            "another multiple of 4 up to 8192");
   // Ethernet's MTU counts from the IP header: IPv4 20, UDP 8, PDS 12, SES 44, CRC 4.
   EXPECT_EQ(collective_error("size: 1MiB, transport: uet", "defaults: { link: { mtu: 1500 } }\n"),
             "x.yaml:4:5: collectives.0: 4096 and 88 octets of headers make packets of 4184; the MTU from h1:1 to h2:1 "

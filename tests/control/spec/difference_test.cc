@@ -40,7 +40,9 @@ TEST(Difference, IsSaidInTheWordsOfTheFile) {
 TEST(Difference, IsLiveWhereDevicesCanChange) {
   for (const char* path :
        {"qos.default.classes.3.alpha", "qos.x-y.classes.0.ecn", "qos.default.classes.3.ecn.kmin",
-        "qos.default.classes.7.weight", "switches.default.ecmp.seed", "links.h1:1.rate", "traffic.t.rate"})
+        "qos.default.classes.7.weight", "qos.default.classes.3.pfc", "qos.default.classes.1.drop.min",
+        "qos.default.classes.3.by-rate.400Gbps.xoff", "nodes.leaf1.ports.2.pfc", "nodes.leaf1.ports.2.classes.3.alpha",
+        "hosts.default.pfc", "switches.default.ecmp.seed", "links.h1:1.rate", "traffic.t.rate"})
     EXPECT_TRUE(is_live(path)) << path;
   for (const char* path : {"qos.default.classes.3.lossless", "qos.default.classes.3.headroom", "qos.default.trust",
                            "switches.default.buffer", "links.h1:1.mtu", "traffic.t.bytes", "run.seed", "nodes"})

@@ -45,10 +45,10 @@ TEST(QosErrors, Classes) {
   expect_errors({
       {at("lossles: true"),
        "x.yaml:8:35: " + path +
-           ": unknown key 'lossles'; did you mean 'lossless'? Known here: lossless, cbfc, alpha, xoff, headroom, "
-           "accept-loss, "
-           "reserved, xon-offset, queue-alpha, queue-limit, queue-reserved, trim, ecn, strict, weight, path, remap-to, "
-           "least-frame"},
+           ": unknown key 'lossles'; did you mean 'lossless'? Known here: lossless, pfc, cbfc, alpha, xoff, "
+           "headroom, by-rate, accept-loss, "
+           "reserved, xon-offset, queue-alpha, queue-limit, queue-reserved, trim, ecn, drop, strict, weight, path, "
+           "remap-to, least-frame"},
       {at("lossless: yes"), "x.yaml:8:45: " + path + ".lossless: 'yes' is neither true nor false"},
       {at("alpha: 3"),
        "x.yaml:8:42: " + path +

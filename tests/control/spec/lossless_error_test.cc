@@ -32,6 +32,25 @@ TEST(LosslessErrors, Classes) {
        "x.yaml:8:60: " + path + ".trim.class: 3 is the class itself, whose queue is full; expected another"},
       {at("trim: { dscp: 40, class: 5, keep: 64B }"),
        "x.yaml:8:69: " + path + ".trim.keep: 64B is out of range; expected 96B..9238B"},
+      {at("drop: { min: 2KB, max: 1KB }"),
+       "x.yaml:8:48: " + path + ".drop.min: 2KB is above max (1KB); expected min <= max"},
+      {at("drop: { max: 1KB }"), "x.yaml:8:41: " + path + ".drop: key 'min' is missing; expected both min and max"},
+      {at("drop: {}"),
+       "x.yaml:8:41: " + path +
+           ".drop: no thresholds; expected min and max, or a map under ect or not-ect, or drop: off"},
+      {at("drop: { ect: { min: 1KB } }"),
+       "x.yaml:8:48: " + path + ".drop.ect: key 'max' is missing: depth above which everything is dropped"},
+      {at("lossless: true, drop: { min: 1KB, max: 2KB }"),
+       "x.yaml:8:57: " + path + ".drop: in a lossless class, which drops nothing; expected one of the two"},
+      {at("pfc: yes"), "x.yaml:8:40: " + path + ".pfc: unknown 'yes'; expected auto, on, off, rx or tx"},
+      {at("lossless: true, cbfc: on, pfc: on"),
+       "x.yaml:8:66: " + path + ".pfc: beside cbfc: a sender with credits is never paused; expected one of the two"},
+      {at("by-rate: { fast: { xoff: 1KB } }"),
+       "x.yaml:8:46: " + path + ".by-rate: rate: 'fast' is not a rate; expected a rate such as 2.5Gbps, 100Gbps or 1Tbps (units: bps, Kbps, "
+           "Mbps, Gbps, Tbps)"},
+      {at("by-rate: { 1Gbps: { xoff: 1KB, alpha: 1 } }"),
+       "x.yaml:8:73: " + path +
+           ".by-rate.1Gbps.alpha: no effect beside xoff, a fixed limit in its place; expected one of the two"},
       {"qos: { default: { classes: { 3: { trim: { dscp: 40, class: 5 } }, 5: { lossless: true } } } }\n",
        "x.yaml:8:60: " + path + ".trim.class: class 5 is lossless; expected a lossy class for what is trimmed"},
   });

@@ -111,6 +111,28 @@ TEST(Qos, Ecn) {
             (Ecn{true, false, 5_KB, 200_KB, 10'000, true, true}));
 }
 
+TEST(Qos, EarlyDrops) {
+  EXPECT_FALSE(class3("").drop.any());
+  EXPECT_FALSE(class3("drop: off").drop.any());
+  const WredRamp ramp{800_KB, 1600_KB, 100'000};
+  EXPECT_EQ(class3("drop: { min: 800KB, max: 1600KB }").drop, (Wred{ramp, {}, {}}));
+  EXPECT_EQ(class3("drop: { min: 800KB, max: 1600KB, not-ect: { min: 1KB, max: 9KB, probability: 50% } }").drop,
+            (Wred{ramp, {}, WredRamp{1_KB, 9_KB, 500'000}}));
+  EXPECT_EQ(class3("drop: { ect: { min: 800KB, max: 1600KB, probability: 10% } }").drop, (Wred{{}, ramp, {}}));
+}
+
+TEST(Qos, PfcAndWhatIsOtherByRate) {
+  EXPECT_EQ(class3("lossless: true").pfc, PfcMode::kAuto);
+  EXPECT_EQ(class3("lossless: true, pfc: off").pfc, PfcMode::kOff);
+  EXPECT_EQ(class3("pfc: rx").pfc, PfcMode::kRx);
+  const TrafficClass c = class3(
+      "lossless: true, xoff: 100KB, by-rate: { 400Gbps: { xoff: 800KB, xon-offset: 36KB, headroom: 200KB, pfc: rx }, "
+      "25Gbps: { alpha: 1/4 } }");
+  ASSERT_EQ(c.by_rate.size(), 2u);
+  EXPECT_EQ(c.by_rate.at(400_Gbps), (ClassOverride{PfcMode::kRx, {}, 800_KB, 36_KB, 200_KB}));
+  EXPECT_EQ(c.by_rate.at(25_Gbps), (ClassOverride{PfcMode::kAuto, -2, {}, {}, {}}));
+}
+
 // --set qos.default.classes.3.lossless=false, with all that the class says for when it is lossless.
 TEST(Qos, ALosslessClassCanBeTurnedLossyAndBack) {
   const std::string keys = "headroom: 100KiB, accept-loss: true, xon-offset: 4KiB";

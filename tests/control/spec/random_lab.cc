@@ -106,6 +106,16 @@ TrafficClass random_class(Chance& chance) {
   }
   c.queue_reserved = chance.bytes(0, kMiB);
   c.ecn = random_ecn(chance, c.lossless);
+  if (!c.lossless && chance.one_in(3)) {
+    const auto ramp = [&] {
+      const Bytes min = chance.bytes(0, kMiB);
+      return WredRamp{min, min + chance.bytes(0, kMiB), static_cast<std::uint32_t>(chance.number(0, 1'000'000))};
+    };
+    c.drop.all = ramp();
+    if (chance.one_in(2)) c.drop.all.reset();
+    if (!c.drop.all || chance.one_in(3)) c.drop.ect = ramp();
+    if (chance.one_in(3)) c.drop.not_ect = ramp();
+  }
   c.strict = chance.one_in(4);
   if (!c.strict) c.weight = chance.integer(1, 1000);
   c.path = random_path(chance);
@@ -208,6 +218,10 @@ RoceNicSpec random_roce(Chance& chance) {
   r.cnp.scope = chance.of({CnpSpec::Scope::kQp, CnpSpec::Scope::kDestinationIp, CnpSpec::Scope::kPort});
   r.cnp.dscp = chance.integer(0, 63);
   if (chance.one_in(2)) r.cnp.priority = chance.integer(0, 7);
+  if (chance.one_in(3)) {
+    r.ack.dscp = chance.integer(0, 63);
+    if (chance.one_in(2)) r.ack.priority = chance.integer(0, 7);
+  }
   r.ack_timeout = chance.integer(0, 31);
   r.retry_count = chance.integer(0, 7);
   r.rnr_retry = chance.integer(0, 7);
@@ -228,6 +242,7 @@ HostProfile random_host(Chance& chance) {
   h.receive.xoff = chance.bytes(1000, kMiB);
   h.receive.xon = chance.bytes(0, 999);
   h.roce = random_roce(chance);
+  h.vlan = chance.of({HostProfile::kVlanAuto, HostProfile::kVlanOff, 0, chance.integer(1, 4094)});
   if (chance.one_in(2))
     h.scale_up = ScaleUpSpec{BitRate{1'000'000'000 * std::int64_t{chance.integer(1, 9000)}},
                              chance.time(1000, kMillisecond)};
@@ -328,13 +343,55 @@ void add_nodes_and_links(Chance& chance, Lab& lab) {
   }
 }
 
+PfcMode random_pfc(Chance& chance) {
+  return chance.of({PfcMode::kAuto, PfcMode::kOn, PfcMode::kOff, PfcMode::kRx, PfcMode::kTx});
+}
+
+// Of a class at some ports. XOFF is above all offsets that are drawn.
+ClassOverride random_override(Chance& chance, const TrafficClass& c, bool buffer) {
+  ClassOverride over;
+  if (!(c.lossless && c.cbfc)) over.pfc = random_pfc(chance);
+  if (!buffer) return over;
+  if (chance.one_in(2)) over.xoff = chance.bytes(2 * kMiB, 4 * kMiB);
+  if (!over.xoff && chance.one_in(2)) over.alpha_exponent = chance.integer(-8, 7);
+  if (!c.lossless) return over;
+  if (chance.one_in(2)) over.xon_offset = chance.bytes(0, kMiB);
+  if (chance.one_in(2)) over.headroom = chance.bytes(1, kMiB);
+  return over;
+}
+
+void draw_pfc(Chance& chance, Lab& lab) {
+  for (auto& [name, qos] : lab.qos)
+    for (TrafficClass& c : qos.classes) {
+      if (!(c.lossless && c.cbfc) && chance.one_in(3)) c.pfc = random_pfc(chance);
+      for (int n = chance.integer(-2, 2); n > 0; --n)
+        c.by_rate[BitRate{chance.bytes(1'000'000'000, 800'000'000'000).n}] = random_override(chance, c, true);
+    }
+  for (auto& [name, host] : lab.hosts) host.pfc = random_pfc(chance);
+  for (const LinkSpec& link : lab.links)
+    for (const PortName& end : {link.a, link.b}) {
+      if (!chance.one_in(4)) continue;
+      NodeSpec& node = *std::ranges::find(lab.nodes, end.node, &NodeSpec::name);
+      PortSpec& port = node.ports[end.port];
+      port.pfc = random_pfc(chance);
+      const int k = chance.integer(0, 7);
+      const bool is_switch = node.kind == NodeSpec::Kind::kSwitch;
+      const std::string& qos = is_switch ? lab.switches.at(node.profile).qos : lab.hosts.at(node.profile).qos;
+      if (chance.one_in(2))
+        port.classes[k] =
+            random_override(chance, lab.qos.at(qos).classes[static_cast<std::size_t>(k)], is_switch);
+    }
+}
+
 void set_random_roce(Chance& chance, TrafficSpec& t) {
   t.transport = TrafficSpec::Transport::kRoce;
   // Other NICs of these may be attached.
   if (t.to == std::vector<std::string>{"h1", "h2"}) t.to = {"h1:1", "h2:1"};
   t.roce.operation = chance.of({RoceOperation::kWrite, RoceOperation::kSend, RoceOperation::kRead});
   t.roce.message = static_cast<std::uint32_t>(chance.bytes(1, kMiB).n);
-  t.roce.path_mtu = chance.of({256, 512, 1024});
+  t.roce.path_mtu = chance.of({256, 512, 1000, 1024});
+  if (chance.one_in(4)) t.vlan = chance.integer(0, 4094);
+  if (chance.one_in(4)) t.pcp = chance.integer(0, 7);
   if (chance.one_in(2)) t.roce.outstanding = 1;
   if (t.roce.operation != RoceOperation::kRead && chance.one_in(4)) t.roce.qp_type = RoceQpType::kUc;
   if (t.roce.operation != RoceOperation::kSend) return;
@@ -478,6 +535,7 @@ Lab random_lab(std::mt19937_64& random) {
   }
   agree_on_credits(chance, lab);
   add_nodes_and_links(chance, lab);
+  draw_pfc(chance, lab);
   for (int i = chance.integer(0, 4); i > 0; --i) lab.traffic.push_back(random_traffic(chance, "t" + std::to_string(i)));
   for (int i = chance.integer(0, 2); i > 0; --i)
     lab.collectives.push_back(random_collective(chance, "c" + std::to_string(i)));

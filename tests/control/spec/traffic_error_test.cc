@@ -25,7 +25,7 @@ TEST(TrafficErrors, Keys) {
             "x.yaml:5:16: traffic.0: unknown key 'patern'; did you mean 'pattern'? Known here: name, pattern, from, "
             "to, fan-in, flows, bidirectional, transport, service, tagged, qp-type, operation, message, outstanding, "
             "path-mtu, qps, receives, "
-            "repost-after, rping, ip, dscp, ecn, class, payload, rate, bytes, sizes, load, file, start, stagger, stop, "
+            "repost-after, rping, ip, dscp, ecn, class, vlan, pcp, payload, rate, bytes, sizes, load, file, start, stagger, stop, "
             "on, off");
   EXPECT_EQ(
       error_with("pattern: incst, from: h1"),

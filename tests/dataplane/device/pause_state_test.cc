@@ -57,6 +57,31 @@ TEST(PauseState, ANewTimeReplacesTheRunningOneLongerOrShorter) {
   EXPECT_EQ(s.first_expiry(0xFF), at(600_ns) + 51'200_ps);
 }
 
+// IEEE 802.1Q clause 36: a request for a priority that is not enabled is ignored.
+TEST(PauseState, APriorityThatIsNotEnabledIsNotPaused) {
+  PauseState s;
+  s.enable(at(0_ns), bit(kThree));
+  s.receive(at(1_us), bit(kThree) | bit(kFour), quanta(100, 100), kQuantum);
+  EXPECT_EQ(s.paused(at(1_us)), bit(kThree));
+  s.receive(at(1100_ns), bit(kFour), quanta(0, 0), kQuantum);
+  EXPECT_EQ(s.not_enabled(kFour), 2u) << "XOFF and XON";
+  EXPECT_EQ(s.xoff_received(kFour) + s.xon_received(kFour), 0u);
+  EXPECT_EQ(s.paused_time(kFour, at(1_s)), 0_ps);
+  EXPECT_EQ(s.not_enabled(kThree), 0u);
+  EXPECT_EQ(s.paused_time(kThree, at(1_s)), 512_ns);
+}
+
+TEST(PauseState, APauseEndsWhenItsPriorityIsDisabled) {
+  PauseState s;
+  s.receive(at(1_us), bit(kThree) | bit(kFour), quanta(100, 100), kQuantum);
+  s.enable(at(1200_ns), bit(kFour));
+  EXPECT_EQ(s.paused(at(1200_ns)), bit(kFour));
+  EXPECT_EQ(s.paused_time(kThree, at(1_s)), 200_ns);
+  EXPECT_EQ(s.paused_time(kFour, at(1_s)), 512_ns);
+  s.enable(at(2_us), bit(kThree));
+  EXPECT_EQ(s.paused_time(kFour, at(1_s)), 512_ns) << "it had run out by itself";
+}
+
 TEST(PauseState, XonEndsAPauseAtOnce) {
   PauseState s;
   s.receive(at(0_ns), bit(kThree), quanta(0xFFFF), kQuantum);

@@ -151,13 +151,41 @@ TEST_F(PcapEndpointTest, WhatNoNicWouldSendIsCountedAndLeftOut) {
   bad[14] = std::byte{0x65};  // IPv6's version in an IPv4 packet
   std::array<std::byte, wire::kMinFrameOctets> pause{};
   wire::write_pfc(pause, mac(1), {.enable = 8, .quanta = {}});
+  // Of the whole link (802.3x), which no port obeys.
+  wire::write<wire::MacControl::Opcode>(pause.data() + wire::Ethernet::kOctets, wire::mac_control_opcode::kPause);
   capture_octets(0_ns, bad);
   capture_octets(1_ns, Octets(pause.begin(), pause.end()));
   capture_octets(2_ns, Octets(10, std::byte{0}));
   capture(3_ns, FrameSpec{});
   PcapEndpoint e = endpoint();
-  EXPECT_EQ(e.counters().malformed, 3u);
+  EXPECT_EQ(e.counters().malformed, 2u);
+  EXPECT_EQ(e.counters().not_pfc, 1u);
+  EXPECT_EQ(e.not_yet_sent(), 1u);
   EXPECT_EQ(send(e, at(1_us), 3).size(), 1u);
+  EXPECT_EQ(e.not_yet_sent(), 0u);
+}
+
+TEST_F(PcapEndpointTest, PfcFramesAreMacControlAtTheirTimes) {
+  std::array<std::byte, wire::kMinFrameOctets> pause{};
+  wire::write_pfc(pause, mac(1), {.enable = 8, .quanta = {0, 0, 0, 77}});
+  capture(0_us, FrameSpec{});
+  capture_octets(2_us, Octets(pause.begin(), pause.end()));
+  capture_octets(1_us, Octets(pause.begin(), pause.begin() + 40));  // as far as the capture has it
+  PcapEndpoint e = endpoint();
+  std::array<std::byte, kControlOctets> out{};
+  EXPECT_FALSE(e.ready(at(0_us)).control);
+  EXPECT_FALSE(e.take_control(at(0_us), out));
+  send(e, at(0_us), 3);
+  EXPECT_EQ(e.ready(at(0_us)).until, at(1_us));
+  EXPECT_TRUE(e.ready(at(1_us)).control);
+  ASSERT_TRUE(e.take_control(at(1_us), out));
+  EXPECT_EQ(out, pause) << "padded to the least frame";
+  EXPECT_FALSE(e.take_control(at(1_us), out));
+  EXPECT_EQ(e.ready(at(1_us)).until, at(2_us));
+  EXPECT_TRUE(e.take_control(at(2_us), out));
+  EXPECT_EQ(e.counters().control, 2u);
+  EXPECT_EQ(e.counters().sent, 3u);
+  EXPECT_EQ(e.ready(at(2_us)).until, Instant::never());
 }
 
 TEST_F(PcapEndpointTest, WhatArrivesIsWrittenWholeWithItsTime) {

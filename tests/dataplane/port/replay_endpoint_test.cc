@@ -13,6 +13,7 @@
 
 #include "dataplane/packet/assemble.h"
 #include "dataplane/wire/ethernet.h"
+#include "dataplane/wire/pfc.h"
 #include "tests/support/frames.h"
 #include "tests/support/instant.h"
 
@@ -134,6 +135,40 @@ TEST_F(ReplayTest, WithTheNicsOwnEndpointItTakesTurnsAndWhatArrivesIsIts) {
   EXPECT_EQ(there.received, 1u);
   const std::unique_ptr<Endpoint> back = e->take_own();
   EXPECT_EQ(back.get(), &there);
+}
+
+TEST_F(ReplayTest, PfcFramesGoAtTheirTimes) {
+  std::array<std::byte, wire::kMinFrameOctets> pause{};
+  wire::write_pfc(pause, test::mac(1), {.enable = 8, .quanta = {0, 0, 0, 77}});
+  const CapturedFrame pfc{at(2_us), {pause.begin(), pause.end()}};
+  const auto e = replay({frame(0_us), pfc});
+  std::array<std::byte, kControlOctets> out{};
+  EXPECT_THAT(send(*e, at(0_us)), ElementsAre(0));
+  EXPECT_FALSE(e->take_control(at(1_us), out));
+  EXPECT_EQ(e->ready(at(1_us)).until, at(2_us));
+  EXPECT_FALSE(control->finished);
+  EXPECT_TRUE(e->ready(at(2_us)).control);
+  ASSERT_TRUE(e->take_control(at(2_us), out));
+  EXPECT_EQ(out, pause);
+  EXPECT_TRUE(control->finished);
+  EXPECT_EQ(control->sent.read(), 2u);
+  // In rounds, with a gap behind the last one like the others.
+  const auto again = replay({frame(0_us), pfc}, {.loop = true});
+  ASSERT_TRUE(again->take_control(at(2_us), out));
+  EXPECT_EQ(again->ready(at(2_us)).classes, 1 << 3);
+  EXPECT_FALSE(again->take_control(at(5_us), out));
+  EXPECT_TRUE(again->take_control(at(6_us), out)) << "2 us into the round that began at 4 us";
+}
+
+TEST_F(ReplayTest, MacControlThatIsNotPfcIsLeftOut) {
+  std::array<std::byte, wire::kMinFrameOctets> pause{};
+  wire::write_pfc(pause, test::mac(1), {.enable = 8, .quanta = {}});
+  wire::write<wire::MacControl::Opcode>(pause.data() + wire::Ethernet::kOctets, wire::mac_control_opcode::kPause);
+  const auto plan = plan_replay({frame(0_us), {at(1_us), {pause.begin(), pause.end()}}}, nic, test::mac(0x42), {});
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->not_sendable, 1u);
+  EXPECT_EQ(plan->not_pfc, 1u);
+  EXPECT_TRUE(plan->controls.empty());
 }
 
 TEST_F(ReplayTest, WhatNoNicWouldSendIsCounted) {

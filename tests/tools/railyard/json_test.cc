@@ -74,7 +74,8 @@ TEST_F(JsonReport, HasEveryFieldThatIsPromised) {
     expect(port, "/utilisation", Type::kNumber);
     ASSERT_FALSE(port["classes"].empty());
     for (const Json& c : port["classes"]) {
-      for (const char* field : {"/ecn_marked", "/pfc_sent", "/pfc_received", "/paused_ns", "/max_depth_bytes"})
+      for (const char* field : {"/ecn_marked", "/pfc_sent", "/pfc_received", "/pfc_not_enabled", "/paused_ns",
+                                "/max_depth_bytes"})
         expect(c, field, Type::kCount);
       expect(c, "/drops", Type::kMap);
     }

@@ -1,0 +1,79 @@
+// Frames whose 802.1Q priority does not reach a switch that trusts it.
+#include <set>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "control/lint/rules/rules.h"
+#include "control/spec/frame_tags.h"
+#include "control/spec/port_class.h"
+#include "control/spec/value.h"
+
+namespace railyard::lint {
+namespace {
+
+using Kind = spec::NodeSpec::Kind;
+
+bool trusts_pcp(const spec::Lab& lab, const spec::NodeSpec& node) {
+  return spec::qos_of(lab, node).trust == spec::Trust::kPcp;
+}
+
+int native_at(const spec::NodeSpec& node, int port) {
+  const auto found = node.vlans.find(port);
+  return found == node.vlans.end() ? spec::VlanSpec{}.native : found->second.native;
+}
+
+bool is_built_in(const spec::NodeSpec& host, int port) {
+  return std::holds_alternative<std::monostate>(host.nics[static_cast<std::size_t>(port) - 1].attach);
+}
+
+void find_frames_without_pcp(const Facts& facts, Findings& findings) {
+  const spec::Lab& lab = facts.lab();
+  for (const spec::LinkSpec& l : lab.links)
+    for (const auto& [near, far] : {std::pair(l.a, l.b), std::pair(l.b, l.a)}) {
+      const spec::NodeSpec& host = *lab.find(near.node);
+      const spec::NodeSpec& leaf = *lab.find(far.node);
+      if (host.kind != Kind::kHost || leaf.kind != Kind::kSwitch || !trusts_pcp(lab, leaf)) continue;
+      if (!is_built_in(host, near.port) || spec::tags_of(lab, near)) continue;
+      findings.add(fmt::format("hosts.{}.vlan", host.profile),
+                   fmt::format("{} trusts PCP, and frames of {} carry no 802.1Q tag: all go to class {} "
+                               "(default-class).",
+                               leaf.name, spec::format(near), spec::qos_of(lab, leaf).default_class),
+                   "Set vlan: auto, or a VLAN.");
+    }
+}
+
+void find_pcp_lost(const Facts& facts, Findings& findings) {
+  const spec::Lab& lab = facts.lab();
+  std::set<int> vlans;  // that tagged frames are in
+  for (const spec::LinkSpec& l : lab.links)
+    for (const auto& [near, far] : {std::pair(l.a, l.b), std::pair(l.b, l.a)}) {
+      const spec::NodeSpec& host = *lab.find(near.node);
+      const spec::NodeSpec& leaf = *lab.find(far.node);
+      if (host.kind != Kind::kHost || leaf.kind != Kind::kSwitch || !is_built_in(host, near.port)) continue;
+      if (const auto tags = spec::tags_of(lab, near))
+        vlans.insert(tags->vid != 0 ? tags->vid : native_at(leaf, far.port));
+    }
+  for (const spec::LinkSpec& l : lab.links)
+    for (const auto& [near, far] : {std::pair(l.a, l.b), std::pair(l.b, l.a)}) {
+      const spec::NodeSpec& from = *lab.find(near.node);
+      const spec::NodeSpec& to = *lab.find(far.node);
+      if (from.kind != Kind::kSwitch || to.kind != Kind::kSwitch || !trusts_pcp(lab, to)) continue;
+      const int native = native_at(from, near.port);
+      if (!vlans.contains(native)) continue;
+      findings.add(fmt::format("nodes.{}.vlans.{}", from.name, near.port),
+                   fmt::format("{} sends VLAN {} without tags, and {} trusts PCP: the class of its frames is lost.",
+                               spec::format(near), native, to.name),
+                   fmt::format("Carry VLAN {} tagged at {}.", native, spec::format(near)));
+    }
+}
+
+}  // namespace
+
+const Rule kFramesWithoutPcp{"frames-without-pcp", Severity::kWarning,
+                             "A switch trusts PCP, and built-in NICs send it frames without an 802.1Q tag.",
+                             find_frames_without_pcp};
+const Rule kPcpLost{"pcp-lost-between-switches", Severity::kWarning,
+                    "A port takes the 802.1Q tag off on its way to a switch that trusts PCP.", find_pcp_lost};
+
+}  // namespace railyard::lint

@@ -1,0 +1,44 @@
+// Frames whose 802.1Q priority does not reach a switch that trusts it.
+#include <gmock/gmock.h>
+
+#include "tests/control/lint/lint_lab.h"
+
+namespace railyard::lint {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Switches trust PCP, class 4 is lossless.
+std::vector<Finding> smb(const std::vector<std::string>& sets) {
+  return findings_in(
+      "qos: { default: { trust: pcp, classes: { 4: { lossless: true } } } }\n"
+      "topology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 3 }\n"
+      "defaults: { link: { rate: 10Gbps, cable: 3m } }\n"
+      "traffic: [ { name: smb, pattern: incast, from: [h1, h2], to: h3, transport: roce, dscp: 32, class: 4 } ]\n",
+      sets);
+}
+
+TEST(Tags, NicsTagByThemselvesWhereSwitchesTrustPcp) { EXPECT_THAT(smb({}), IsEmpty()); }
+
+TEST(Tags, FramesWithoutATagAreFound) {
+  const auto found = smb({"hosts.default.vlan=off"});
+  ASSERT_THAT(rules_of(found), Contains("frames-without-pcp"));
+  EXPECT_EQ(found[0].path, "hosts.default.vlan");
+  EXPECT_EQ(found[0].cases, 3);
+  EXPECT_THAT(found[0].text, HasSubstr("leaf1 trusts PCP, and frames of h1:1 carry no 802.1Q tag: all go to class 0"));
+  // And RDMA is in a class that drops.
+  EXPECT_THAT(rules_of(found), Contains("rdma-in-lossy-class"));
+}
+
+TEST(Tags, APriorityTagThatASwitchTakesOffIsFound) {
+  const auto found =
+      smb({"hosts.default.vlan=0", "topology={ preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2 }"});
+  ASSERT_THAT(rules_of(found), Contains("pcp-lost-between-switches"));
+  EXPECT_THAT(found[0].text, HasSubstr("sends VLAN 1 without tags"));
+}
+
+}  // namespace
+}  // namespace railyard::lint
