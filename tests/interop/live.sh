@@ -54,7 +54,7 @@ while_broken() { # R PORT TOOL ARGUMENT...
   } >"$out/broken" & local breaker=$!
   perftest h2 h1 "$rail" "$@" || { cat "$out/broken"; return 1; }
   wait "$breaker" || { cat "$out/broken"; return 1; }
-  away=$("$railyard" logs | awk '/^[^ ]* link .* (down|up): asked at / { was = is; is = $(NF - 1) } END { print is - was }')
+  away=$("$railyard" logs | awk '/^[^ ]* [a-z]* link .* (down|up): asked at / { was = is; is = $(NF - 1) } END { print is - was }')
   lost=$(( $(lost_on_the_way) - lost ))
   # By whom it was noticed, and made good.
   rxe_counters "$rail" | diff <(echo "$before") - | awk '
