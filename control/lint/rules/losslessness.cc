@@ -75,7 +75,7 @@ void check_link(const Facts& facts, const Stream& s, const spec::PortName& from,
   if (from_class != to_class) return;  // class-maps-disagree
   if (sender.kind == spec::NodeSpec::Kind::kSwitch && !lossless(facts, sender, from_class)) return;
   const BitRate rate = facts.link_at(from).rate;
-  const auto has = [](PriorityMask mask, int k) { return (mask & bit(Priority{static_cast<std::size_t>(k)})) != 0; };
+  const auto has = [](PriorityMask mask, int k) { return (mask & bit(Priority{static_cast<std::uint8_t>(k)})) != 0; };
   const bool pauses = has(spec::pfc_at(facts.lab(), receiver, to.port, rate).tx, to_class);
   const bool obeys = has(spec::pfc_at(facts.lab(), sender, from.port, rate).rx, from_class);
   if (pauses && !obeys)

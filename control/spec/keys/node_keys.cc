@@ -386,7 +386,7 @@ const Table<NodeSpec>& switch_node_keys() {
 
 const Table<PortSpec>& port_keys() {
   static const Table<PortSpec> table{
-      "port",
+      "node-port",
       "What is another at one port than the profiles say",
       {key("pfc", &PortSpec::pfc, pfc_form(),
            "PFC of all classes here: off, on (obeys pauses of every class, sends them for lossless ones), rx or tx"),
