@@ -16,46 +16,15 @@
 namespace railyard::build {
 namespace {
 
-double value(spec::Ratio r) noexcept { return static_cast<double>(r.numerator) / static_cast<double>(r.denominator); }
-
-roce::DcqcnConfig dcqcn_of(const spec::DcqcnSpec& d, BitRate line) {
-  roce::DcqcnConfig c;
-  c.line = line;
-  c.most = d.rpg_max_rate;
-  c.cut_at_once = d.cut_at_once;
-  c.alpha_period = d.dce_tcp_rtt;
-  c.cut_period = d.rate_reduce_monitor_period;
-  c.increase_period = d.rpg_time_reset;
-  c.increase_bytes = d.rpg_byte_reset;
-  c.fast_recovery = static_cast<std::uint32_t>(d.rpg_threshold);
-  c.g = value(d.g);
-  c.initial_alpha = value(d.initial_alpha);
-  c.alpha_steps = static_cast<std::uint32_t>(d.alpha_steps);
-  c.additive = d.rpg_ai_rate;
-  c.hyper = d.rpg_hai_rate;
-  c.least = d.rpg_min_rate;
-  c.least_cut_factor = value(d.rpg_min_dec_fac);
-  c.clamp_target = d.clamp_tgt_rate;
-  c.clamp_target_after_increase = d.clamp_tgt_rate_after_time_inc;
-  c.on_first_cnp = d.rate_to_set_on_first_cnp;
-  return c;
-}
-
-roce::SwiftConfig swift_of(const spec::SwiftSpec& s) {
-  roce::SwiftConfig c;
-  c.base_target = s.base_target;
-  c.hop_scale = s.hop_scale;
-  c.hops = static_cast<std::uint32_t>(s.hops);
-  c.fs_range = s.fs_range;
-  c.fs_min_cwnd = value(s.fs_min_cwnd);
-  c.fs_max_cwnd = s.fs_max_cwnd;
-  c.ai = value(s.ai);
-  c.beta = value(s.beta);
-  c.max_mdf = value(s.max_mdf);
-  c.min_cwnd = value(s.min_cwnd);
-  c.max_cwnd = s.max_cwnd;
-  c.initial_cwnd = s.initial_cwnd;
-  c.retx_reset_threshold = static_cast<std::uint32_t>(s.retx_reset_threshold);
+// The settings of the kind that is chosen; what begins at the rate of the link is told it.
+roce::CongestionConfig congestion_of(const spec::RoceNicSpec& s, BitRate line) {
+  roce::CongestionConfig c;
+  roce::for_each_congestion_kind([&]<class K>(std::type_identity<K>, std::size_t i) {
+    if (s.congestion != i) return;
+    typename K::Settings settings = s.settings_of<K>();
+    if constexpr (requires { settings.line = line; }) settings.line = line;
+    c = settings;
+  });
   return c;
 }
 
@@ -71,13 +40,15 @@ std::optional<roce::SelectiveRepeatConfig> selective_repeat_of(const spec::RoceN
 }
 
 roce::CnpConfig cnp_of(const spec::RoceNicSpec& s, const spec::QosProfile& qos) {
-  // roce-and-lossless §8.2.
+  // Once in N for each flow (DCQCN §3.2). DEVIATION: with the vendor's profile too, though the ConnectX PRM says that
+  // MIN_TIME_BETWEEN_CNPS is between CNPs of the port: then a receiver of 8 flows gives each a CNP every 32 us, and their
+  // shares are a quarter apart. `scope: port` is that.
   constexpr Duration kPaperInterval{50'000'000};
   constexpr Duration kVendorInterval{4'000'000};
+  const bool vendor = s.settings_of<roce::Dcqcn>().profile == roce::DcqcnConfig::Profile::kVendor;
   roce::CnpConfig c;
-  c.enabled = s.congestion == spec::RoceCongestion::kDcqcn;
-  c.interval =
-      s.cnp.interval.value_or(s.dcqcn.profile == spec::DcqcnSpec::Profile::kPaper ? kPaperInterval : kVendorInterval);
+  c.enabled = roce::takes_cnps(congestion_of(s, BitRate{}));
+  c.interval = s.cnp.interval.value_or(vendor ? kVendorInterval : kPaperInterval);
   c.dscp = static_cast<std::uint8_t>(s.cnp.dscp);
   c.priority =
       static_cast<std::uint8_t>(s.cnp.priority.value_or(qos.dscp_to_class[static_cast<std::size_t>(s.cnp.dscp)]));
@@ -267,8 +238,7 @@ roce::EngineConfig RoceNics::settings_of(const spec::Lab& lab, const spec::PortN
   roce::EngineConfig c;
   c.ack_every = static_cast<std::uint32_t>(host.roce.ack_every);
   c.window_packets = static_cast<std::uint32_t>(host.roce.window);
-  if (host.roce.congestion == spec::RoceCongestion::kDcqcn) c.congestion = dcqcn_of(host.roce.dcqcn, rate);
-  if (host.roce.congestion == spec::RoceCongestion::kSwift) c.congestion = swift_of(host.roce.swift);
+  c.congestion = congestion_of(host.roce, rate);
   c.cnp = cnp_of(host.roce, lab.qos.at(host.qos));
   if (const auto& [dscp, priority] = host.roce.ack; dscp)
     c.ack = {static_cast<std::uint8_t>(*dscp),

@@ -208,6 +208,15 @@ bool UetNics::lossless(const spec::TrafficSpec& t) const {
   });
 }
 
+// Whether all switches choose paths by hash, so that packets of one entropy value stay in order.
+bool UetNics::keeps_order(const spec::TrafficSpec& t) const {
+  return std::ranges::all_of(lab_.nodes, [&](const spec::NodeSpec& n) {
+    if (n.kind != spec::NodeSpec::Kind::kSwitch) return true;
+    const spec::PathPolicy policy = class_of(n, t).path.policy;
+    return policy == spec::PathPolicy::kEcmp || policy == spec::PathPolicy::kWcmp;
+  });
+}
+
 // What the switches say of this traffic that they cut at its last hop; nothing: none says anything of its own.
 std::optional<int> UetNics::last_hop_dscp(const spec::TrafficSpec& t) const {
   for (const spec::NodeSpec& n : lab_.nodes) {
@@ -277,6 +286,8 @@ uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& 
     c.ack_trigger_missing = c.ack_trigger / 2;
   }
   c.rto_init = s.rto;
+  c.packet_timers = s.rto_timer == spec::UetRtoTimer::kPacket;
+  c.rto_doubles = s.rto_backoff == spec::UetRtoBackoff::kDouble;
   c.retries = static_cast<std::uint8_t>(s.retries);
   c.infer_loss = s.loss_inference.value_or(true);
   c.probe = s.probe;
@@ -293,6 +304,7 @@ uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& 
     c.data = data.priority;
     c.trimming = data.trimming;
     c.lossless = data.lossless;
+    c.ordered_paths = data.ordered_paths;
     c.congestion = data.congestion;
     c.multipath = data.multipath;
   }
@@ -306,7 +318,8 @@ uet::DataClass UetNics::data_class(const Nic& nic, const spec::UetNicSpec& s, co
                    .dscp = static_cast<std::uint8_t>(t.dscp),
                    .ect = t.ect,
                    .trimming = trimming,
-                   .lossless = !s.loss_inference && lossless(t)};
+                   .lossless = !s.loss_inference && lossless(t),
+                   .ordered_paths = keeps_order(t)};
   if (s.congestion == spec::UetCongestion::kNscc) {
     c.congestion = nscc_config(nic, s, t);
   } else {

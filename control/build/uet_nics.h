@@ -61,6 +61,7 @@ class UetNics {
   const spec::TrafficClass& class_of(const spec::NodeSpec& of_switch, const spec::TrafficSpec& traffic) const;
   bool trims(const spec::TrafficSpec& traffic) const;
   bool lossless(const spec::TrafficSpec& traffic) const;
+  bool keeps_order(const spec::TrafficSpec& traffic) const;
   std::optional<int> last_hop_dscp(const spec::TrafficSpec& traffic) const;
 
   const spec::Lab& lab_;

@@ -13,6 +13,7 @@ const std::vector<Rule>& rules() {
       kKminAboveXoff,
       kKminAboveLimit,
       kControlWithoutMarks,
+      kGoBackNSprayed,
       kPathSlowerThanNics,
       kRateAboveLink,
       kReceiverSlowerThanLink,

@@ -1,11 +1,14 @@
 #include "control/spec/column.h"
 
 #include <algorithm>
+#include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "control/spec/suggest.h"
+#include "transports/roce/congestion/kinds.h"
 
 namespace railyard::spec {
 namespace {
@@ -21,6 +24,16 @@ std::string trimmed(std::string_view text) {
 std::vector<std::string> all_words() {
   std::vector<std::string> words;
   for (const ColumnWord& w : column_words()) words.emplace_back(w.word);
+  return words;
+}
+
+// RoCE's, before those of UET.
+std::vector<ColumnWord> with_congestion_controls(std::vector<ColumnWord> words) {
+  auto at = std::ranges::find(words, Column::Kind::kCongestion, &ColumnWord::kind);
+  roce::for_each_congestion_kind([&]<class K>(std::type_identity<K>, std::size_t) {
+    at = words.insert(at, {K::kName, Column::Kind::kCongestion, true, false,
+                           fmt::format("congestion control {}", K::kTitle)}) + 1;
+  });
   return words;
 }
 
@@ -51,13 +64,11 @@ std::vector<std::string> split_at_commas(std::string_view text) {
 }
 
 const std::vector<ColumnWord>& column_words() {
-  static const std::vector<ColumnWord> words{
+  static const std::vector<ColumnWord> words = with_congestion_controls({
       {"roce", kTransport, true, false, "RoCEv2"},
       {"uet", kTransport, false, true, "Ultra Ethernet Transport"},
       {"gbn", kRecovery, true, false, "go-back-N"},
       {"sr", kRecovery, true, false, "selective repeat"},
-      {"dcqcn", kCongestion, true, false, "congestion control DCQCN"},
-      {"swift", kCongestion, true, false, "congestion control Swift"},
       {"nscc", kCongestion, false, true, "congestion control NSCC"},
       {"no-cc", kCongestion, true, true, "no congestion control"},
       {"rc", kService, true, false, "reliable connections"},
@@ -80,7 +91,7 @@ const std::vector<ColumnWord>& column_words() {
       {"cbfc", kLoss, true, true, "a lossless class with credits, in the place of pauses"},
       {"lossy", kLoss, true, true, "a lossy class that drops"},
       {"trim", kLoss, true, true, "a lossy class that trims"},
-      {"llr", kLink, true, true, "link-level retry on all links that do not say otherwise"}};
+      {"llr", kLink, true, true, "link-level retry on all links that do not say otherwise"}});
   return words;
 }
 

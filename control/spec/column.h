@@ -31,7 +31,7 @@ struct ColumnWord {
   Column::Kind kind;
   bool roce;
   bool uet;
-  std::string_view meaning;
+  std::string meaning;
 };
 const std::vector<ColumnWord>& column_words();
 

@@ -9,18 +9,14 @@
 #include <vector>
 
 #include "dataplane/base/ids.h"
+#include "dataplane/base/ratio.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 
 namespace railyard::spec {
 
 // A ratio of two whole numbers, reduced.
-struct Ratio {
-  std::int64_t numerator = 0;
-  std::int64_t denominator = 1;
-
-  bool operator==(const Ratio&) const = default;
-};
+using railyard::Ratio;
 
 // "leaf1", "spine*:2", "leaf1:3 out", "leaf1:3/5", "rail 2": nodes, ports, links, directions, queues, by where they
 // are.

@@ -3,6 +3,7 @@
 #include "control/spec/faults/fault_kind.h"
 #include "control/spec/keys/definitions.h"
 #include "control/spec/keys/keys.h"
+#include "control/spec/keys/parameter_keys.h"
 #include "control/spec/presets/preset.h"
 #include "control/spec/yaml/print.h"
 
@@ -35,8 +36,8 @@ std::string json_schema() {
   define(definitions, roce_nic_keys());
   define(definitions, nscc_keys());
   define(definitions, uet_nic_keys());
-  define(definitions, dcqcn_keys());
-  define(definitions, swift_keys());
+  roce::for_each_congestion_kind(
+      [&]<class K>(std::type_identity<K>, std::size_t) { define(definitions, parameter_table<K>()); });
   define(definitions, selective_repeat_keys());
   define(definitions, cnp_keys());
   define(definitions, ack_keys());

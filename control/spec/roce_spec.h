@@ -1,13 +1,16 @@
 // What a fabric file says of built-in RoCEv2 NICs and of traffic over them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "control/spec/fault_spec.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
+#include "transports/roce/congestion/kinds.h"
 
 namespace railyard::spec {
 
@@ -46,37 +49,9 @@ struct RoceTraffic {
 
 // ---- NICs: hosts.<name>.roce ----------------------------------------------------------------------------------------
 
-enum class RoceCongestion { kNone, kDcqcn, kSwift };
 // What peers may connect to, by rdma_cm.
 enum class RoceService { kRpingServer, kUdaddyServer, kAtomicsServer };
 enum class RoceLossRecovery { kGoBackN, kSelectiveRepeat };
-
-// DCQCN's reaction point. Letters are those of Zhu et al., SIGCOMM 2015; capitals the names of NVIDIA's firmware.
-struct DcqcnSpec {
-  enum class Profile { kPaper, kVendor };  // what all the rest begins as
-  Profile profile = Profile::kPaper;
-  bool cut_at_once = true;           // on a CNP; else at the end of a rate_reduce_monitor_period with one
-  Duration dce_tcp_rtt{55'000'000};  // K: alpha is updated so often
-  Duration rate_reduce_monitor_period{4'000'000};
-  Duration rpg_time_reset{55'000'000};  // T
-  Bytes rpg_byte_reset{10'000'000};     // B; 0: no byte counter
-  int rpg_threshold = 5;                // F
-  Ratio g{1, 256};                      // (1024 - DCE_TCP_G) / 1024
-  Ratio initial_alpha{1, 1};
-  int alpha_steps = 0;  // alpha is kept in so many steps; 0: exactly
-  BitRate rpg_ai_rate{40'000'000};
-  BitRate rpg_hai_rate{400'000'000};
-  BitRate rpg_min_rate{40'000'000};
-  BitRate rpg_max_rate{};                     // 0: the link's
-  Ratio rpg_min_dec_fac{1, 2};                // periodic cuts: one leaves at least this part
-  bool clamp_tgt_rate = false;                // periodic cuts: each sets the target to the rate before it, ...
-  bool clamp_tgt_rate_after_time_inc = true;  // ... or those with an increase since the last do
-  BitRate rate_to_set_on_first_cnp{};         // periodic cuts; 0: as it is
-
-  static DcqcnSpec of(Profile profile);
-
-  bool operator==(const DcqcnSpec&) const = default;
-};
 
 // DCQCN's notification point.
 struct CnpSpec {
@@ -87,25 +62,6 @@ struct CnpSpec {
   std::optional<int> priority;  // class at the NIC; nothing: what its QoS profile makes of the DSCP
 
   bool operator==(const CnpSpec&) const = default;
-};
-
-// Swift (Kumar et al., SIGCOMM 2020): the names of its Algorithm 1.
-struct SwiftSpec {
-  Duration base_target{25'000'000};
-  Duration hop_scale{};
-  int hops = 0;
-  Duration fs_range{50'000'000};
-  Ratio fs_min_cwnd{1, 10};  // packets, as all windows
-  int fs_max_cwnd = 100;
-  Ratio ai{1, 1};
-  Ratio beta{4, 5};
-  Ratio max_mdf{1, 2};
-  Ratio min_cwnd{1, 1000};
-  int max_cwnd = 1000;
-  int initial_cwnd = 100;
-  int retx_reset_threshold = 4;
-
-  bool operator==(const SwiftSpec&) const = default;
 };
 
 // Selective repeat after IRN (Mittal et al., SIGCOMM 2018): transports/roce/selective_repeat.h.
@@ -129,9 +85,8 @@ struct AckSpec {
 };
 
 struct RoceNicSpec {
-  RoceCongestion congestion = RoceCongestion::kNone;
-  DcqcnSpec dcqcn;
-  SwiftSpec swift;
+  std::size_t congestion = 0;  // the number of a kind (transports/roce/congestion/kinds.h); 0: none
+  roce::CongestionSettings congestion_settings{};  // of every kind
   CnpSpec cnp;
   AckSpec ack;
   RoceLossRecovery loss_recovery = RoceLossRecovery::kGoBackN;
@@ -146,6 +101,20 @@ struct RoceNicSpec {
   std::vector<RoceService> services;
   int cm_response_timeout = 20;  // code: 4.096 us * 2^n until a message of connection management goes again
   int cm_retries = 15;
+
+  template <class Kind>
+  bool is_controlled_by() const noexcept {
+    return congestion == roce::congestion_number<Kind>();
+  }
+  // The settings of a kind, chosen or not.
+  template <class Kind>
+  const typename Kind::Settings& settings_of() const noexcept {
+    return std::get<typename Kind::Settings>(congestion_settings);
+  }
+  template <class Kind>
+  typename Kind::Settings& settings_of() noexcept {
+    return std::get<typename Kind::Settings>(congestion_settings);
+  }
 
   bool operator==(const RoceNicSpec&) const = default;
 };

@@ -17,6 +17,8 @@ enum class UetService { kRud, kRod, kRudi, kUud };
 
 enum class UetCongestion { kNone, kNscc };
 enum class UetPathPolicy { kSingle, kOblivious, kBitmap, kReps, kMixed };
+enum class UetRtoTimer { kPdc, kPacket };
+enum class UetRtoBackoff { kDouble, kNone };
 enum class UetProfile { kStandard, kRefProv };
 
 // NSCC's parameters (transports/uet/congestion/nscc_config.h). What follows from a network is scaled as the reference
@@ -60,6 +62,8 @@ struct UetNicSpec {
   std::optional<std::uint32_t> ack_bytes;
   // Loss.
   Duration rto{5'000'000'000};
+  UetRtoTimer rto_timer = UetRtoTimer::kPdc;
+  UetRtoBackoff rto_backoff = UetRtoBackoff::kDouble;
   int retries = 5;
   std::optional<bool> loss_inference;  // nothing: unless all switches keep the data's class lossless
   bool probe = false;

@@ -3,6 +3,8 @@
 #include <array>
 #include <set>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -10,6 +12,7 @@
 
 #include "control/swarm/draw.h"
 #include "control/swarm/generate.h"
+#include "transports/roce/congestion/kinds.h"
 
 namespace railyard::swarm {
 namespace {
@@ -24,8 +27,26 @@ bool is_patient(Seed seed) { return Draw(seed, "swarm/patience").percent(50); }
 
 // ---- NICs ----
 
-std::string dcqcn(Draw& draw) {
-  return draw.percent(50) ? ", congestion: dcqcn, dcqcn: { profile: vendor }" : ", congestion: dcqcn";
+// Settings of a congestion control, of those values that its table has for trials.
+template <class K>
+std::string settings_of(Draw& draw) {
+  std::string text;
+  for (const auto& p : K::parameters()) {
+    if (p.trials.empty() || draw.percent(50)) continue;
+    const auto n = draw.below(p.trials.size());
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", p.name, p.trials[n]);
+  }
+  return text.empty() ? text : fmt::format(", {}: {{ {} }}", K::kName, text);
+}
+
+// As often none as each kind.
+std::string congestion(Draw& draw) {
+  const std::size_t drawn = draw.below(std::tuple_size_v<roce::CongestionKinds> + 1);
+  std::string text;
+  roce::for_each_congestion_kind([&]<class K>(std::type_identity<K>, std::size_t i) {
+    if (i == drawn) text = fmt::format(", congestion: {}{}", K::kName, settings_of<K>(draw));
+  });
+  return text;
 }
 
 std::string selective_repeat(Draw& draw, bool patient) {
@@ -48,9 +69,7 @@ std::string roce_nic(Seed seed) {
   std::string text = Text{"roce: {{ ack-timeout: {}, retry-count: {}, min-rnr-timer: {}, ack-every: {}",
                           patient ? draw.between(11, 13) : draw.between(4, 8), patient ? 7 : draw.between(0, 7),
                           draw.between(1, 10), draw.of({1, 4, 64, 64})};
-  const std::size_t congestion = draw.below(3);
-  if (congestion == 0) text += dcqcn(draw);
-  if (congestion == 1) text += fmt::format(", congestion: swift, swift: {{ base-target: {}us }}", draw.between(5, 50));
+  text += congestion(draw);
   if (draw.percent(40)) text += fmt::format(", window: {}", draw.between(1, 200));
   if (draw.percent(40)) text += fmt::format(", max-reads: {}", draw.between(1, 8));
   if (draw.percent(45)) text += selective_repeat(draw, patient);
@@ -78,6 +97,9 @@ std::string uet_nic(Seed seed) {
   text += Text{", idle-close: {}us, control-dscp: {}", draw.of({10, 100, 1000}), 8 * draw.below(8) + kControl};
   if (draw.percent(25)) text += ", congestion: none";
   if (draw.percent(30)) text += fmt::format(", loss-inference: {}", draw.percent(50));
+  Draw timers(seed, "swarm/uet/timers");
+  if (timers.percent(30)) text += ", rto-timer: packet";
+  if (timers.percent(20)) text += ", rto-backoff: none";
   if (draw.percent(25)) text += ", probe: true";
   if (draw.percent(30)) text += fmt::format(", rudi-window: {}", draw.between(1, 64));
   if (draw.percent(15)) text += ", encapsulation: ip";

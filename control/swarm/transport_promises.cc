@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "control/spec/value.h"
+#include "control/swarm/room.h"
 #include "transports/roce/retry_timer.h"
 
 namespace railyard::swarm {
@@ -14,6 +15,9 @@ namespace {
 
 // Who waits for less may be tired of a queue alone.
 constexpr Duration kLong{5'000'000'000};  // 5 ms
+
+// A full packet with all its headers: RoCEv2's and UET's, over IPv6, with a VLAN tag.
+constexpr std::uint32_t kHeaders = 200;
 
 std::string text(Instant at) { return spec::format(at - Instant{}); }
 
@@ -51,6 +55,7 @@ bool TransportPromises::is_unreliable(const build::Flow& f) {
 
 Duration TransportPromises::last_wait(const spec::PortName& nic, bool uet) const {
   const spec::HostProfile& host = lab_.spec().hosts.at(lab_.spec().find(nic.node)->profile);
+  if (uet && host.uet.rto_backoff == spec::UetRtoBackoff::kNone) return host.uet.rto;
   if (uet) return host.uet.rto * (std::int64_t{1} << std::min(host.uet.retries, 30));
   if (host.roce.loss_recovery == spec::RoceLossRecovery::kSelectiveRepeat) return host.roce.selective_repeat.rto_low;
   return roce::local_ack_timeout(static_cast<std::uint8_t>(host.roce.ack_timeout));
@@ -91,12 +96,14 @@ void TransportPromises::look_at_collective(const build::Collective& c) {
   }
 }
 
-// Its last try was under way, or answered, while nothing was in the way.
+// Its last try was under way, or answered, while nothing was in the way. (A switch that never has room for a packet is.)
 void TransportPromises::look_at_failure(const std::string& what, Instant at, std::string_view status, bool gave_up,
-                                        const spec::PortName& nic, bool uet, std::uint64_t lost) {
+                                        const spec::PortName& nic, bool uet, const Packets& packets,
+                                        std::uint64_t lost) {
   if (!gave_up) return broken_("failure", fmt::format("{} failed at {}: {}", what, text(at), status));
   const Duration wait = last_wait(nic, uet);
   if (wait < kLong || !quiet_ || lost > quiet_->lost || at - wait <= quiet_->since) return;
+  if (!has_room(lab_, packets.dscp, packets.path_mtu + kHeaders)) return;
   broken_("failure", fmt::format("{} gave up at {} ({}), and from {} on nothing was in its way", what, text(at), status,
                                  text(quiet_->since)));
 }
@@ -124,8 +131,9 @@ void TransportPromises::end_of_flow(const build::Flow& f, std::uint64_t lost) {
                                  a.completed, a.errors));
   if (a.errors == 0) return;
   const bool at_source = f.is_uet() ? f.uet->asks(true) : f.roce_config().asks(true);
+  const spec::TrafficSpec& t = lab_.spec().traffic[f.plan.traffic];
   look_at_failure(f.plan.name, a.failed_at, a.status, a.gave_up, at_source ? f.plan.source : f.plan.destination,
-                  f.is_uet(), lost);
+                  f.is_uet(), {t.dscp, static_cast<std::uint32_t>(t.roce.path_mtu)}, lost);
 }
 
 // What all have begun, all end.
@@ -142,7 +150,8 @@ void TransportPromises::end_of_collective(const build::Collective& c, std::uint6
                                               uet::name(uet::Status::kRetryExceeded),
                                               uet::name(uet::Status::kPdcFailed)};
     look_at_failure(fmt::format("{}: the {} of rank {}", s.name, rank.failure()->what, r), rank.failure()->at,
-                    rank.failure()->status, gives_up.contains(rank.failure()->status), c.nics[r], s.is_uet(), lost);
+                    rank.failure()->status, gives_up.contains(rank.failure()->status), c.nics[r], s.is_uet(),
+                    {s.dscp, static_cast<std::uint32_t>(s.path_mtu)}, lost);
   }
   if (failed) return;
   for (std::size_t r = 0; r < c.ranks.size(); ++r)

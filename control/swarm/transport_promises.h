@@ -52,8 +52,13 @@ class TransportPromises {
   Duration last_wait(const spec::PortName& nic, bool uet) const;
   void look_at_flow(const build::Flow& flow);
   void look_at_collective(const build::Collective& collective);
+  // What carries a flow or collective.
+  struct Packets {
+    int dscp;
+    std::uint32_t path_mtu;
+  };
   void look_at_failure(const std::string& what, Instant at, std::string_view status, bool gave_up,
-                       const spec::PortName& nic, bool uet, std::uint64_t lost);
+                       const spec::PortName& nic, bool uet, const Packets& packets, std::uint64_t lost);
   void end_of_flow(const build::Flow& flow, std::uint64_t lost);
   void end_of_collective(const build::Collective& collective, std::uint64_t lost);
 

@@ -171,6 +171,9 @@ class Trial {
     promises_.look();
     transports_.look();
     if (outcome_.deadlocked) return;
+    if (const std::uint64_t n = hops(); n >= kMostHops)
+      return promises_.broken("storm", fmt::format("{} packet-hops, and packets still move {} after traffic ended", n,
+                                                   spec::format(at - from)));
     if (engine_.next() != Instant::never()) still_going_on(at - from);
     promises_.look_at_the_end(engine_.pools().in_use());
     if (engine_.next() == Instant::never()) transports_.look_at_the_end(promises_.lost());

@@ -23,7 +23,7 @@ struct RxFlowCounters {
   Instant last{};
   Histogram latency;                 // ps from the first octet sent to the frame handed over
   std::uint64_t duplicated = 0;      // arrived a second time (without a transport)
-  std::uint64_t discarded = 0;       // not taken by the transport: out of sequence, or there already
+  std::uint64_t discarded = 0;       // of no use: out of sequence, or there already (UC, UUD: a message that came again)
   // Arrived behind a later one (RFC 4737 type-P-reordered; without a transport, and over UET's RUDI and UUD); over RUD
   // and ROD: taken while others before it were missing.
   std::uint64_t reordered = 0;

@@ -257,6 +257,9 @@ ROCE |= {f"op_{0xC0 | op:02x}":
               if op in WRITE_OPERATIONS else n + (4 if op == 0x11 else 0), roce_payload(op))
          for op, n in RC_HEADERS.items() if op <= 0x17}
 ROCE |= {"op_64": roce(0x64, 8), "op_65": roce(0x65, 8 + 4), "op_81": roce(0x81, 16, b"")}
+# Responses that run on behind their headers.
+ROCE |= {"long_ack": roce(0x11, 4, bytes(8)), "long_atomic_ack": roce(0x12, 12, bytes(8)),
+         "long_cnp": roce(0x81, 16, bytes(84)), "long_cnp_padded": roce(0x81, 16, bytes(83))}
 ROCE |= {name: bytes.fromhex(packet)[28:] for name, packet in ROCE_V4.items()}
 ROCE |= {name: bytes.fromhex(frame)[62 if "ipv6" in name else 42:] for name, frame in ROCE_FRAMES.items()}
 
@@ -427,6 +430,10 @@ UET_ENGINE_PACKETS |= {
     "short_read_data": uet_in_a_row(0x01, [uet_read_data(3, 100, offset, psn) for psn, offset in
                                            enumerate((0, 1024, 2048))] +
                                     [uet_packets.ack(next_hdr=uet_packets.NONE, cack=4)]),
+    # Control packets that run on behind their headers.
+    "long_control": uet_in_a_row(0x11, [packet + bytes(84) for packet in (
+        uet_packets.ack(next_hdr=uet_packets.NONE), uet_packets.nack(1), uet_packets.control(0),
+        uet_packets.control(6, opaque=5))]),
 }
 
 if __name__ == "__main__":

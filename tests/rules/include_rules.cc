@@ -41,7 +41,7 @@ const std::map<std::string, Rooms>& allowed() {
       // What the other rooms of control share.
       {"control/base", {}},
       // Reading and checking a fabric file needs no packets, and so no DPDK.
-      {"control/spec", {"control/base", "dataplane/base", "dataplane/wire"}},
+      {"control/spec", {"control/base", "transports/base", "transports/roce", "dataplane/base", "dataplane/wire"}},
       {"control/workload", {"control/spec", "transports/base", "dataplane/base"}},
       {"control/routing", {"control/spec", "dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/switch"}},
       {"control/build",
@@ -59,8 +59,8 @@ const std::map<std::string, Rooms>& allowed() {
         "dataplane/wire", "dataplane/packet", "dataplane/device", "dataplane/trunk"}},
       {"control/lint",
        {"control/spec", "control/build", "control/report", "control/routing", "transports/base",
-        "transports/collectives", "transports/uet", "dataplane/base", "dataplane/wire", "dataplane/device",
-        "dataplane/switch"}},
+        "transports/collectives", "transports/roce", "transports/uet", "dataplane/base", "dataplane/wire",
+        "dataplane/device", "dataplane/switch"}},
       {"control/sweep", {"control/base", "control/report", "control/spec", "dataplane/base"}},
       {"control/compare", {"control/base", "control/report", "control/spec", "control/sweep"}},
       {"control/telemetry",
@@ -74,7 +74,7 @@ const std::map<std::string, Rooms>& allowed() {
        {"control/base", "transports/roce", "transports/uet", "dataplane/base", "dataplane/wire", "dataplane/port"}},
       {"control/swarm",
        {"control/base", "control/spec", "control/workload", "control/build", "control/fault", "control/report",
-        "control/telemetry", "dataplane/base", "dataplane/device", "dataplane/run", "transports/roce"}},
+        "control/telemetry", "dataplane/base", "dataplane/device", "dataplane/run", "dataplane/switch", "transports/roce"}},
       {"control/guest", {"control/base", "control/spec", "dataplane/base", "dataplane/wire"}},
       // What a lab and its agents say to each other: for the agent, too, which knows nothing of labs.
       {"control/agent_protocol", {"control/base", "transports/base", "dataplane/base", "dataplane/wire"}},

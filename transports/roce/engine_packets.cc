@@ -14,6 +14,10 @@ void Engine::on_malformed(Malformed reason) noexcept {
 
 std::optional<Drop> Engine::on_packet(Instant now, const InPacket& in) {
   run_due(now);
+  if (runs_on(in.packet)) [[unlikely]] {
+    on_malformed(Malformed::kBadPayloadLength);
+    return Drop::kMalformed;
+  }
   const auto drop = accept(now, in);
   if (drop) {
     on_drop(*drop);
@@ -95,10 +99,9 @@ std::optional<Drop> Engine::on_cnp(Instant now, Qp& qp) {
 void Engine::note_ce(Instant now, Qp& qp, const InPacket& in) {
   nic_.counters.np_ecn_marked_roce_packets.increment();
   ++qp.info.counters.np_ecn_marked_roce_packets;
-  if (!qp.cnps || !cnp_pacing_.notify(now, qp.info.number.value, in.source)) return;
   // A UD QP has no way of its own back to the sender.
-  if (qp.info.type == QpType::kUd) return;
-  owe_cnp(qp);
+  if (!qp.cnps || qp.info.type == QpType::kUd) return;
+  if (cnp_pacing_.notify(now, qp.info.number.value, in.source)) owe_cnp(qp);
 }
 
 }  // namespace railyard::roce

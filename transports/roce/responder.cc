@@ -223,10 +223,19 @@ bool Responder::replay_read(const Packet& packet) noexcept {
   const std::uint64_t skipped = static_cast<std::uint64_t>(psn - r->first) * qp_.path_mtu;
   if (reth.virtual_address != r->address + skipped || reth.dma_length > r->octets - skipped) return false;
   for (std::size_t i = 0; i < responses_.size(); ++i) {
-    const Response& waiting = responses_[i];
+    Response& waiting = responses_[i];
+    if (waiting.kind != Response::Kind::kRead) continue;
     // Is still to be sent, anyway.
-    if (waiting.kind == Response::Kind::kRead && psn - waiting.psn >= 0 && psn - (waiting.psn + waiting.psns) < 0)
-      return true;
+    if (psn - waiting.psn >= 0 && psn - (waiting.psn + waiting.psns) < 0) return true;
+    if (early_ || waiting.psn - r->first < 0 || waiting.psn - r->past() >= 0) continue;
+    // It is being answered, beyond this packet already: that goes back, too. A second answer beside it would be thrown
+    // away as far as it is the same, and asked for again for as often as packets overtake each other.
+    waiting.begun = false;
+    waiting.psn = psn;
+    waiting.psns = psns_of(reth.dma_length, qp_.path_mtu);
+    waiting.address = reth.virtual_address;
+    waiting.octets = reth.dma_length;
+    return true;
   }
   if (replays_ >= most_replays()) return false;
   ++replays_;

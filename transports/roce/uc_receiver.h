@@ -1,5 +1,8 @@
-// The receiving half of a UC QP (roce-and-lossless §5.13): nothing is acknowledged; a message of which a packet is
-// missing is forgotten, and what follows is skipped until another one begins.
+// The receiving half of a UC QP (IBTA Vol 1 §9.8.2, roce-and-lossless §5.13): nothing is acknowledged; a message of which
+// a packet is missing is forgotten, and what follows is skipped until another one begins.
+//
+// A First or Only packet begins a message with any PSN: what is behind the expected PSN cannot be told from a packet
+// after a long loss. So a message of one packet that the network doubles is executed twice, as in the kernel's drivers.
 #pragma once
 
 #include <optional>

@@ -56,6 +56,7 @@ Engine::Engine(const EngineConfig& config, RngStream chance)
   data_lines_.emplace_back().config = {.priority = config.data,
                                        .trimming = config.trimming,
                                        .lossless = config.lossless,
+                                       .ordered_paths = config.ordered_paths,
                                        .congestion = config.congestion,
                                        .multipath = config.multipath};
   for (const DataClass& c : config.other_classes) data_lines_.emplace_back().config = c;
@@ -184,12 +185,15 @@ Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool i
   p.rate = {};
   p.asking = start - 1;
   p.rto_at = p.probe_at = p.late_at = p.tail_at = p.halves_at = Instant::never();
-  p.rto_from = {};
+  p.rto_from = p.heard_at = {};
   p.answer_takes = {};
   const auto* const nscc = std::get_if<NsccConfig>(&of_class.congestion);
   p.reorder = ReorderWindow(nscc == nullptr ? Duration{} : nscc->base_rtt, of_class.trimming);
   p.newest_heard = p.watched_until = {};
   p.tail_tries = 0;
+  p.any_passed = false;
+  p.look_from = {};
+  while (!p.follow.empty()) p.follow.pop();
   p.one_beyond_window = false;
   p.often_cut_at = {};
   if (p.window.range() != c.mp_range) p.window = ReceiveWindow(c.mp_range);

@@ -260,13 +260,20 @@ class Engine {
 
   // ---- engine_losses.cc: what is lost, by time ----
   bool infers_loss(const Pdc& pdc) const noexcept {
-    return fep_.config.infer_loss && !pdc.is_rod() && !data_lines_[pdc.data_class].config.lossless;
+    const DataClass& c = data_lines_[pdc.data_class].config;
+    return fep_.config.infer_loss && !pdc.is_rod() && (!c.lossless || c.ordered_paths);
   }
+  // Only what came behind it on its own path shows that a packet was lost; time does not.
+  bool is_lossless(const Pdc& pdc) const noexcept { return data_lines_[pdc.data_class].config.lossless; }
   Duration patience(const Pdc& pdc) const noexcept;
   void note_time(Instant now, Pdc& pdc, Instant sent_at);
   void note_first_of(Instant now, Pdc& pdc, Psn psn);
   void watch_overtaken(Instant now, Pdc& pdc);
   void infer_losses(Instant now, Pdc& pdc);
+  bool infer_by_time(Instant now, Pdc& pdc, Duration longest);
+  bool infer_by_path(Instant now, Pdc& pdc, Duration longest);
+  void take_for_lost(Instant now, Pdc& pdc, Psn psn, Duration longest);
+  std::uint16_t next_path(Instant now, Pdc& pdc);
   void set_tail(Instant now, Pdc& pdc);
   void on_tail(Instant now, Pdc& pdc);
 
@@ -295,6 +302,10 @@ class Engine {
   bool asks_first(Instant now, Pdc& pdc);
   Duration rto(const Pdc& pdc, std::uint8_t timeouts = 0) const noexcept;
   Instant rto_due(const Pdc& pdc) const noexcept;
+  Instant first_packet_timer(const Pdc& pdc) const noexcept;
+  void start_packet_timer(Instant now, Pdc& pdc, const SentPacket& packet) const noexcept;
+  void on_packet_timers(Instant now, Pdc& pdc);
+  void ask_for_response(Pdc& pdc);
   void on_rto(Instant now, Pdc& pdc);
   void on_probe(Instant now, Pdc& pdc);
   Instant deadline(const Pdc& pdc) const noexcept;

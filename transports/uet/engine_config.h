@@ -20,6 +20,9 @@ struct DataClass {
   bool ect = true;         // ECN-capable: ECT(0)
   bool trimming = false;   // switches trim what they have no room for: other losses are few, and not waited for so soon
   bool lossless = false;   // switches pause it: what is late waits, so that neither time nor a PROBE says of a loss
+  // Packets of one entropy value stay in order: switches choose the path by hash. Then one that arrives shows that those
+  // before it on its path are lost, however long another path is paused.
+  bool ordered_paths = false;
   CongestionConfig congestion = NsccConfig::of({});
   MultipathConfig multipath{};
 };
@@ -62,8 +65,12 @@ struct EngineConfig {
   bool answer_all_duplicates = true;
 
   // Loss.
-  Duration rto_init{5'000'000'000};  // RTO_INIT; doubles with each timeout in a row
-  std::uint8_t retries = 5;          // so many times; then the PDC is closed in error
+  Duration rto_init{5'000'000'000};  // RTO_INIT
+  std::uint8_t retries = 5;          // timeouts in a row; one more, and the PDC is closed in error
+  // What a timeout is of. false: of the oldest packet that is not acknowledged, and after it of all (uet §5.9). true: each
+  // packet has a timer of its own, as in uet-htsim: what is lost again delays no other.
+  bool packet_timers = false;
+  bool rto_doubles = true;  // RTO_INIT x 2^n after n timeouts in a row (uet §5.9); false: always RTO_INIT (uet-htsim)
   // For how long at most nothing is heard until then. As long what was cut by switches, again and again, is sent again.
   Duration silence() const noexcept {
     return rto_init * (std::int64_t{1} << std::min<int>(retries + 1, kMostDoublings));
@@ -117,6 +124,7 @@ struct EngineConfig {
   Priority data{0};       // the NIC's class of requests
   bool trimming = false;  // as of DataClass
   bool lossless = false;  // as of DataClass
+  bool ordered_paths = false;  // as of DataClass
   Priority control{6};  // of ACK, NACK and CP, whatever the class of what they are about
 
   CongestionConfig congestion = NsccConfig::of({});

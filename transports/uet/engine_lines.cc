@@ -217,11 +217,12 @@ bool Engine::asks_first(Instant now, Pdc& pdc) {
   return pdc.rto_at > now;
 }
 
-// After so many in a row. DEVIATION: uet §5.9 has RTO_INIT, doubled with each. A time below what answers have lately
+// After so many timeouts in a row. DEVIATION: uet §5.9 has RTO_INIT, doubled with each. A time below what answers have lately
 // taken, or a little above it, says nothing of a loss (RFC 6298); before the first of them, one below what the longest
 // path takes.
 Duration Engine::rto(const Pdc& pdc, std::uint8_t timeouts) const noexcept {
-  const std::int64_t doubled = std::int64_t{1} << timeouts;
+  const std::int64_t doubled =
+      fep_.config.rto_doubles ? std::int64_t{1} << std::min<int>(timeouts, EngineConfig::kMostDoublings) : 1;
   const Duration init = fep_.config.rto_init;
   if (pdc.answer_takes.ps == 0) [[unlikely]]
     return std::max(init, pdc.reorder.first_patience()) * doubled;
@@ -232,9 +233,12 @@ Duration Engine::rto(const Pdc& pdc, std::uint8_t timeouts) const noexcept {
 // and goes by in silence only. What waits to go again has none; if that is all, Instant::never(). After a timeout it is
 // that of all, whether what is to go again may go or not, but not before its turn comes; and since the first try of a
 // tail, which others would put off for ever.
+//
+// With packet timers it is the first of theirs that ends.
 Instant Engine::rto_due(const Pdc& pdc) const noexcept {
   const SentPackets& sent = pdc.sent;
   if (sent.empty()) return Instant::never();
+  if (fep_.config.packet_timers) return first_packet_timer(pdc);
   if (pdc.timeouts > 0 || pdc.tail_tries > 0) {
     const Instant turn = sent.any_in_flight() ? Instant{} : pdc.congestion.next_at();
     return std::max(pdc.rto_from, turn) + rto(pdc, pdc.timeouts);
@@ -249,19 +253,68 @@ Instant Engine::rto_due(const Pdc& pdc) const noexcept {
   return oldest + rto(pdc);
 }
 
+Instant Engine::first_packet_timer(const Pdc& pdc) const noexcept {
+  const SentPackets& sent = pdc.sent;
+  Instant due = Instant::never();
+  for (Psn psn = sent.una(); psn - sent.next() < 0; ++psn) {
+    const SentPacket& p = sent.at(psn);
+    if (p.lost || (p.received && psn != sent.una())) continue;
+    const Instant from = p.received ? std::max(p.sent_at, pdc.heard_at) : p.sent_at;
+    due = std::min(due, from + rto(pdc, p.timeouts));
+  }
+  return due;
+}
+
+// A packet leaves: its timer may be the first that ends.
+void Engine::start_packet_timer(Instant now, Pdc& pdc, const SentPacket& packet) const noexcept {
+  if (fep_.config.packet_timers) pdc.rto_at = std::min(pdc.rto_at, now + rto(pdc, packet.timeouts));
+}
+
+// The PDC has failed when a packet has timed out once more than is allowed, and nothing was heard of any for as long.
+void Engine::on_packet_timers(Instant now, Pdc& pdc) {
+  fep_.counters.retransmission_timeouts.increment();
+  const std::int64_t retries = fep_.config.retries;
+  SentPackets& sent = pdc.sent;
+  if (sent.front().received) ask_for_response(pdc);
+  const Psn una = sent.una();
+  bool silent = false;
+  bool any = false;
+  for (Psn psn = una; psn - sent.next() < 0; ++psn) {
+    SentPacket& p = sent.at(psn);
+    if (p.lost || p.answered || (p.received && psn != una)) continue;
+    const Instant from = p.received ? std::max(p.sent_at, pdc.heard_at) : p.sent_at;
+    // ROD: the target has thrown away what came behind.
+    if (from + rto(pdc, p.timeouts) > now && !(pdc.is_rod() && any)) continue;
+    any = true;
+    if (p.timeouts < SentPacket::kMostCounted) ++p.timeouts;
+    silent = silent || (p.timeouts > retries && now - pdc.heard_at >= fep_.config.rto_init * (retries + 1));
+    if (p.received) {
+      p.sent_at = now;  // it is asked about from now on
+      continue;
+    }
+    pdc.congestion.on_loss(p.octets);
+    lose(now, pdc, psn, PathFeedback::kTimeout);
+  }
+  if (silent) return fail(now, pdc, Status::kRetryExceeded, After::kFail);
+  pdc.rto_at = rto_due(pdc);
+}
+
+// The oldest packet is there, but its response is not here.
+void Engine::ask_for_response(Pdc& pdc) {
+  const Cargo& cargo = pdc.sent.front().cargo;
+  const std::uint32_t message = cargo.kind == Cargo::Kind::kRequest ? initiator_.message(cargo.item).message_id : 0u;
+  push_cp(pdc, CtlType::kAckReq, pdc.sent.una(), message, 0);
+}
+
 void Engine::on_rto(Instant now, Pdc& pdc) {
   pdc.rto_at = rto_due(pdc);
   if (pdc.rto_at > now || asks_first(now, pdc)) return;
+  if (fep_.config.packet_timers) return on_packet_timers(now, pdc);
   fep_.counters.retransmission_timeouts.increment();
   if (++pdc.timeouts > fep_.config.retries) return fail(now, pdc, Status::kRetryExceeded, After::kFail);
   const Duration longest = rto(pdc);
   SentPackets& sent = pdc.sent;
-  if (sent.front().received) {
-    // It is there, but its response is not here.
-    const Cargo& cargo = sent.front().cargo;
-    const std::uint32_t message = cargo.kind == Cargo::Kind::kRequest ? initiator_.message(cargo.item).message_id : 0u;
-    push_cp(pdc, CtlType::kAckReq, sent.una(), message, 0);
-  }
+  if (sent.front().received) ask_for_response(pdc);
   for (Psn psn = sent.una(); psn - sent.next() < 0; ++psn) {
     const SentPacket& p = sent.at(psn);
     if (p.received || p.lost || (!pdc.is_rod() && p.sent_at + longest > now)) continue;

@@ -2,6 +2,11 @@
 // when it is away for longer than any lately was and a reordering window more (pds/reorder_window.h). When nothing was
 // heard for so long, the newest goes again: its answer says of all before it.
 //
+// In a class that switches keep lossless a packet may be late for as long as its path is paused, while other paths go on.
+// There time shows nothing. But where switches choose the path by hash, packets of one entropy value stay in order: when
+// a later one of its value has arrived, a packet is lost, not paused. What would be lost by time is therefore followed by
+// a new packet of its value. Silence makes the newest packet go again here, too, but later, and takes nothing for lost.
+//
 // DEVIATION: the simulator (uet §9.5) counts. When more than a window and a half has come out of order, all that is
 // missing is lost: sprayed packets that are only late, too, and never the last ones.
 #include <algorithm>
@@ -37,7 +42,12 @@ void Engine::note_first_of(Instant now, Pdc& pdc, Psn psn) {
 
 // After an ACK that says what has come behind a gap.
 void Engine::watch_overtaken(Instant now, Pdc& pdc) {
-  if (!infers_loss(pdc) || !pdc.reorder.known() || pdc.late_at != Instant::never() || !pdc.sent.any_overtaken()) return;
+  if (!infers_loss(pdc) || !pdc.reorder.known()) return;
+  if (is_lossless(pdc)) {
+    if (pdc.any_passed || (pdc.sent.any_overtaken() && now >= pdc.look_from)) infer_losses(now, pdc);
+    return;
+  }
+  if (pdc.late_at != Instant::never() || !pdc.sent.any_overtaken()) return;
   // None is older than the first.
   pdc.late_at = pdc.sent.front().sent_at + patience(pdc);
   if (pdc.late_at <= now) infer_losses(now, pdc);
@@ -45,6 +55,23 @@ void Engine::watch_overtaken(Instant now, Pdc& pdc) {
 
 void Engine::infer_losses(Instant now, Pdc& pdc) {
   const Duration longest = patience(pdc);
+  const bool any = is_lossless(pdc) ? infer_by_path(now, pdc, longest) : infer_by_time(now, pdc, longest);
+  if (any) pdc.reorder.lost();
+}
+
+void Engine::take_for_lost(Instant now, Pdc& pdc, Psn psn, Duration longest) {
+  const SentPacket& p = pdc.sent.at(psn);
+  fep_.counters.inferred_losses.increment();
+  pdc.congestion.on_loss(p.octets);
+  lose(now, pdc, psn, PathFeedback::kTrimmed);
+  if (now < pdc.watched_until) return;
+  pdc.watched = psn;
+  pdc.watched_sent = p.sent_at;
+  pdc.watched_until = now + longest * 4;
+}
+
+// Whether anything was taken for lost.
+bool Engine::infer_by_time(Instant now, Pdc& pdc, Duration longest) {
   SentPackets& sent = pdc.sent;
   bool any = false;
   pdc.late_at = Instant::never();
@@ -54,21 +81,38 @@ void Engine::infer_losses(Instant now, Pdc& pdc) {
     const bool overtaken = p.sent_at < pdc.newest_heard;
     const Instant due = p.sent_at + longest;
     if (overtaken && due <= now) {
-      fep_.counters.inferred_losses.increment();
-      pdc.congestion.on_loss(p.octets);
-      lose(now, pdc, psn, PathFeedback::kTrimmed);
-      if (now >= pdc.watched_until) {
-        pdc.watched = psn;
-        pdc.watched_sent = p.sent_at;
-        pdc.watched_until = now + longest * 4;
-      }
+      take_for_lost(now, pdc, psn, longest);
       any = true;
       continue;
     }
     if (overtaken) pdc.late_at = std::min(pdc.late_at, due);
     if (p.transmissions == 1) break;  // the others were sent later, for whichever time
   }
-  if (any) pdc.reorder.lost();
+  return any;
+}
+
+// The same in a lossless class. What would be lost by time is followed: one of the next packets has its entropy value.
+bool Engine::infer_by_path(Instant now, Pdc& pdc, Duration longest) {
+  SentPackets& sent = pdc.sent;
+  bool any = false;
+  pdc.any_passed = false;
+  pdc.look_from = now + longest / 4;
+  pdc.late_at = Instant::never();
+  for (Psn psn = sent.una(); psn - sent.next() < 0; ++psn) {
+    SentPacket& p = sent.at(psn);
+    if (p.received || p.lost || (!p.passed && (p.followed || p.sent_at >= pdc.newest_heard))) continue;
+    const Instant due = p.sent_at + longest;
+    if (due > now) {
+      pdc.late_at = std::min(pdc.late_at, due);
+    } else if (p.passed) {
+      take_for_lost(now, pdc, psn, longest);
+      any = true;
+    } else {
+      p.followed = true;
+      pdc.follow.push(p.entropy);
+    }
+  }
+  return any;
 }
 
 // Something was heard, or sent. Twice as long as of one that was overtaken (RFC 8985 §7.2: twice the round trip), and
@@ -82,7 +126,10 @@ void Engine::set_tail(Instant now, Pdc& pdc) {
   pdc.tail_at = Instant::never();
   if (!infers_loss(pdc) || pdc.sent.empty()) return;
   const int doublings = pdc.congestion.next_at() > Instant{} ? std::min<int>(pdc.tail_tries, 2) : pdc.tail_tries;
-  const Duration once = patience(pdc) * 2;
+  // In a lossless class silence mostly is a pause: it is listened to for a good part of a timeout before.
+  constexpr std::int64_t kPartOfTimeout = 8;
+  Duration once = patience(pdc) * 2;
+  if (is_lossless(pdc)) once = std::max(once, rto(pdc) / kPartOfTimeout);
   pdc.tail_at = now + std::max(once, std::min(once * (std::int64_t{1} << doublings), rto(pdc)));
 }
 
@@ -99,14 +146,15 @@ void Engine::on_tail(Instant now, Pdc& pdc) {
   if (!sent.any_in_flight() && !sent.any_lost()) return;  // only responses are missing
   if (initiator_.waits_for_reads(pdc)) return;
   // The timeout stays that of what is missing now, whatever goes again before it.
-  if (pdc.timeouts == 0 && pdc.tail_tries == 0) {
+  if (pdc.timeouts == 0 && pdc.tail_tries == 0 && !fep_.config.packet_timers) {
     const Instant due = rto_due(pdc);
     pdc.rto_from = due == Instant::never() ? now : due - rto(pdc);
   }
   if (!sent.any_lost()) {
     Psn psn = sent.next() - 1;
     while (sent.at(psn).received) psn = psn - 1;
-    if (is_alone(sent, psn)) {
+    // In a lossless class it may wait behind a pause: the window does not suffer.
+    if (is_alone(sent, psn) && !is_lossless(pdc)) {
       pdc.congestion.on_loss(sent.at(psn).octets);
     } else {
       pdc.congestion.on_returned(sent.at(psn).octets);

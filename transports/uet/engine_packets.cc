@@ -22,6 +22,10 @@ void Engine::on_not_uet(NotUet reason) noexcept {
 
 std::optional<Drop> Engine::on_packet(Instant now, const InPacket& in) {
   run_due(now);
+  if (!in.trimmed && runs_on(in.packet)) [[unlikely]] {
+    on_malformed(Malformed::kBadPayloadLength);
+    return Drop::kMalformed;
+  }
   const auto drop = accept(now, in);
   if (drop) {
     on_drop(*drop);

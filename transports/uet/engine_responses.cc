@@ -94,6 +94,7 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
     news = true;
     if (packet.transmissions == 1) {
       note_time(now, pdc, packet.sent_at);
+      if (is_lossless(pdc) && infers_loss(pdc) && sent.mark_passed(psn)) pdc.any_passed = true;
     } else if (pdc.reorder.is_too_soon(now - packet.sent_at)) {
       note_first_of(now, pdc, psn);
     }
@@ -194,10 +195,10 @@ void Engine::progress(Instant now, Pdc& pdc) {
   // Time begins anew after a timeout: what is old may be late, all of it. Else it is each packet's own.
   if (pdc.sent.empty()) {
     pdc.rto_at = Instant::never();
-  } else if (pdc.timeouts > 0 || pdc.rto_at == Instant::never()) {
+  } else if (pdc.rto_at == Instant::never() || (pdc.timeouts > 0 && !fep_.config.packet_timers)) {
     pdc.rto_at = now + rto(pdc);
   }
-  pdc.rto_from = now;
+  pdc.rto_from = pdc.heard_at = now;
   pdc.timeouts = pdc.backoffs = 0;
   pdc.tail_tries = 0;
   set_tail(now, pdc);

@@ -151,13 +151,23 @@ bool Engine::needs_ack(Instant now, Pdc& pdc, bool more) const noexcept {
   return !more && !initiator_.waits_for_reads(pdc);
 }
 
+// The entropy value of the next packet.
+std::uint16_t Engine::next_path(Instant now, Pdc& pdc) {
+  if (pdc.follow.empty()) [[likely]]
+    return pdc.paths.next(now, pdc.chance);
+  const std::uint16_t entropy = pdc.follow.front();
+  pdc.follow.pop();
+  return entropy;
+}
+
 void Engine::send_again(Instant now, Pdc& pdc, OutPacket& out) {
   const Psn psn = pdc.sent.first_lost();
   const SentPacket& packet = pdc.sent.at(psn);
-  pdc.sent.sent_again(psn, now, pdc.paths.next(now, pdc.chance));
+  pdc.sent.sent_again(psn, now, next_path(now, pdc));
   pdc.one_beyond_window = false;
   if (std::exchange(pdc.goes_after_timeout, false)) pdc.rto_from = now;
   if (pdc.rto_at == Instant::never()) pdc.rto_at = rto_due(pdc);
+  start_packet_timer(now, pdc, packet);
   const Instant allowed = pdc.next_data;
   pdc.next_data = pdc.congestion.on_sent(now, allowed, packet.octets);
   pace(now, pdc, allowed, packet.cargo, packet.octets);
@@ -171,13 +181,14 @@ void Engine::send_first(Instant now, Pdc& pdc, const NextCargo& next, OutPacket&
   const SentPacket packet{.sent_at = now,
                           .cargo = next.cargo,
                           .octets = next.octets,
-                          .entropy = behind_ack ? *pdc.ack_entropy : pdc.paths.next(now, pdc.chance),
+                          .entropy = behind_ack ? *pdc.ack_entropy : next_path(now, pdc),
                           .transmissions = 1};
   const Psn psn = pdc.sent.add(packet);
   const Instant allowed = pdc.next_data;
   pdc.next_data = pdc.congestion.on_sent(now, allowed, packet.octets);
   pace(now, pdc, allowed, packet.cargo, packet.octets);
   if (pdc.rto_at == Instant::never()) progress(now, pdc);
+  start_packet_timer(now, pdc, packet);
   switch (packet.cargo.kind) {
     case Cargo::Kind::kRequest:
       fill(pdc, packet.cargo, psn, packet.entropy, false, out);

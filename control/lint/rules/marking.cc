@@ -11,6 +11,7 @@
 #include "control/report/units.h"
 #include "control/spec/port_class.h"
 #include "control/spec/value.h"
+#include "transports/roce/congestion/dcqcn.h"
 
 namespace railyard::lint {
 namespace {
@@ -113,8 +114,8 @@ void find_kmin_above_limit(const Facts& facts, Findings& findings) {
 void find_control_without_marks(const Facts& facts, Findings& findings) {
   for (const Stream& s : facts.streams()) {
     const std::string& profile = facts.lab().find(s.from.node)->profile;
-    const spec::RoceCongestion control = facts.lab().hosts.at(profile).roce.congestion;
-    if (!s.like.is_roce() || s.like.is_rping() || control != spec::RoceCongestion::kDcqcn) continue;
+    if (!s.like.is_roce() || s.like.is_rping()) continue;
+    if (!facts.lab().hosts.at(profile).roce.is_controlled_by<roce::Dcqcn>()) continue;
     if (!s.like.ect) {
       findings.add(s.path + ".ecn",
                    fmt::format("DCQCN needs CE marks, and the packets of {} are not ECN-capable.", s.name),

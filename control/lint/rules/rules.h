@@ -14,6 +14,7 @@ extern const Rule kClassMapsDisagree;      // class_maps.cc
 extern const Rule kLossyOnLosslessPath;    // losslessness.cc
 extern const Rule kRdmaInLossyClass;       // losslessness.cc
 extern const Rule kPfcOnOneSide;           // losslessness.cc
+extern const Rule kGoBackNSprayed;         // ordering.cc
 extern const Rule kPathSlowerThanNics;     // speeds.cc
 extern const Rule kRateAboveLink;          // speeds.cc
 extern const Rule kReceiverSlowerThanLink; // speeds.cc

@@ -10,6 +10,7 @@
 #include "control/report/units.h"
 #include "control/routing/path_times.h"
 #include "control/spec/value.h"
+#include "transports/roce/congestion/swift.h"
 
 namespace railyard::lint {
 namespace {
@@ -47,9 +48,9 @@ Limit limit_of(const Facts& facts, const Stream& s) {
                at_nic + "selective-repeat.bdp-packets",
                fmt::format("{} packets of {} that selective repeat lets out (BDP-FC)",
                            nic.selective_repeat.bdp_packets, spec::format(Bytes{t.path_mtu})));
-  if (nic.congestion == spec::RoceCongestion::kSwift)
-    limit.take(static_cast<double>(nic.swift.max_cwnd) * t.path_mtu, at_nic + "swift.max-cwnd",
-               fmt::format("a congestion window of at most {} packets of {}", nic.swift.max_cwnd,
+  if (const int most = nic.settings_of<roce::Swift>().max_cwnd; nic.is_controlled_by<roce::Swift>())
+    limit.take(static_cast<double>(most) * t.path_mtu, at_nic + "swift.max-cwnd",
+               fmt::format("a congestion window of at most {} packets of {}", most,
                            spec::format(Bytes{t.path_mtu})));
   return limit;
 }

@@ -313,12 +313,12 @@ class TrafficCheck {
   void check_nic(const PortName& nic) const {
     const std::string& name = lab_.find(nic.node)->profile;
     const RoceNicSpec& roce = roce_of(nic);
-    if (roce.congestion != RoceCongestion::kDcqcn || roce.dcqcn.rpg_min_rate <= rate_.at(nic)) return;
+    if (!roce.is_controlled_by<roce::Dcqcn>() || roce.settings_of<roce::Dcqcn>().least <= rate_.at(nic)) return;
     const Tree& said = draft_.sections.hosts != nullptr ? draft_.sections.hosts->at_or_self(name) : *draft_.document;
     said.at_or_self("roce")
         .at_or_self("dcqcn")
         .at_or_self("rpg-min-rate")
-        .fail(fmt::format("{} is above the rate of {}'s link ({})", format(roce.dcqcn.rpg_min_rate), format(nic),
+        .fail(fmt::format("{} is above the rate of {}'s link ({})", format(roce.settings_of<roce::Dcqcn>().least), format(nic),
                           format(rate_.at(nic))));
   }
 

@@ -39,8 +39,6 @@ const Table<HostProfile>& host_keys();
 const Table<ReceiveSpec>& receive_keys();
 // hosts.<name>.roce
 const Table<RoceNicSpec>& roce_nic_keys();
-const Table<DcqcnSpec>& dcqcn_keys();
-const Table<SwiftSpec>& swift_keys();
 const Table<SelectiveRepeatSpec>& selective_repeat_keys();
 const Table<CnpSpec>& cnp_keys();
 const Table<AckSpec>& ack_keys();

@@ -2,61 +2,22 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "control/spec/keys/keys.h"
+#include "control/spec/keys/parameter_keys.h"
+#include "transports/roce/congestion/kinds.h"
 
 namespace railyard::spec {
 namespace {
 
-constexpr BitRate kLeastLimit{10'000};
 constexpr int kMostSelectiveWindow = 1 << 15;  // packets (transports/roce/selective_repeat.h)
 constexpr Duration kLeastPeriod{100'000};
 constexpr Duration kMostPeriod{10 * kPicosecondsPerSecond};
-
-// Above 0, at most 1.
-Form<Ratio> part() {
-  return checked<Ratio>(ratio(), [](const Ratio& value) -> std::optional<std::string> {
-    if (value.numerator <= value.denominator) return std::nullopt;
-    return fmt::format("{} is above 1; expected a part such as 1/256", format(value));
-  });
-}
-
-// The set that the other keys replace values of.
-Key<DcqcnSpec> profile() {
-  const auto form =
-      choice<DcqcnSpec::Profile>({{"paper", DcqcnSpec::Profile::kPaper}, {"vendor", DcqcnSpec::Profile::kVendor}});
-  return Key<DcqcnSpec>{
-      "profile",
-      "what the other keys begin as: paper (Zhu et al., SIGCOMM 2015, for 40 Gb/s) or vendor (defaults "
-      "of NVIDIA's firmware)",
-      [form](const Tree& tree, DcqcnSpec& into) { into = DcqcnSpec::of(form.read(tree)); },
-      [form](const DcqcnSpec& from) { return form.write(from.profile); },
-      [](const DcqcnSpec& a, const DcqcnSpec& b) { return a.profile == b.profile; },
-      form.schema}
-      .show();
-}
-
-void check_dcqcn(const Tree& map, const DcqcnSpec& d) {
-  if (d.cut_at_once)
-    for (const char* key : {"rate-reduce-monitor-period", "rpg-min-dec-fac", "clamp-tgt-rate",
-                            "clamp-tgt-rate-after-time-inc", "rate-to-set-on-first-cnp"})
-      if (const Tree* value = map.find(key))
-        value->fail("has no meaning here; expected it under cut: periodic, or profile: vendor");
-  if (d.rpg_max_rate.bps > 0 && d.rpg_min_rate > d.rpg_max_rate)
-    map.at_or_self("rpg-min-rate")
-        .fail(fmt::format("{} is above rpg-max-rate ({})", format(d.rpg_min_rate), format(d.rpg_max_rate)));
-}
-
-void check_swift(const Tree& map, const SwiftSpec& s) {
-  if (s.initial_cwnd > s.max_cwnd)
-    map.at_or_self("initial-cwnd").fail(fmt::format("{} is above max-cwnd ({})", s.initial_cwnd, s.max_cwnd));
-  if (s.fs_min_cwnd.numerator >= s.fs_max_cwnd * s.fs_min_cwnd.denominator)
-    map.at_or_self("fs-min-cwnd")
-        .fail(fmt::format("{} is not below fs-max-cwnd ({})", format(s.fs_min_cwnd), s.fs_max_cwnd));
-}
 
 void check_selective_repeat(const Tree& map, const SelectiveRepeatSpec& s) {
   if (s.bdp_packets > s.window_packets)
@@ -67,10 +28,30 @@ void check_selective_repeat(const Tree& map, const SelectiveRepeatSpec& s) {
     map.at_or_self("rto-low").fail(fmt::format("{} is above rto-high ({})", format(s.rto_low), format(s.rto_high)));
 }
 
-Form<DcqcnSpec> dcqcn_form() {
-  Form<DcqcnSpec> form = map_of(dcqcn_keys());
-  form.write = [](const DcqcnSpec& d) { return dcqcn_keys().write(d, DcqcnSpec::of(d.profile)); };
-  return form;
+// The word of each congestion control, and a key for its settings.
+Form<std::size_t> congestion() {
+  std::vector<std::pair<std::string, std::size_t>> words{{std::string(roce::kNoCongestionName), 0}};
+  roce::for_each_congestion_kind(
+      [&]<class K>(std::type_identity<K>, std::size_t i) { words.emplace_back(std::string(K::kName), i); });
+  return choice<std::size_t>(std::move(words));
+}
+
+template <class K>
+Key<RoceNicSpec> settings_key() {
+  const auto form = parameter_form<K>();
+  return {std::string(K::kName),
+          fmt::format("{} parameters", K::kTitle),
+          [form](const Tree& tree, RoceNicSpec& into) { into.settings_of<K>() = form.read(tree); },
+          [form](const RoceNicSpec& from) { return form.write(from.settings_of<K>()); },
+          [](const RoceNicSpec& a, const RoceNicSpec& b) { return a.settings_of<K>() == b.settings_of<K>(); },
+          form.schema};
+}
+
+std::vector<Key<RoceNicSpec>> with_settings_keys(std::vector<Key<RoceNicSpec>> keys) {
+  roce::for_each_congestion_kind([&]<class K>(std::type_identity<K>, std::size_t i) {
+    keys.insert(keys.begin() + static_cast<std::ptrdiff_t>(i), settings_key<K>());
+  });
+  return keys;
 }
 
 Form<std::vector<RoceService>> services() {
@@ -85,68 +66,9 @@ Form<std::vector<RoceService>> services() {
       });
 }
 
-Form<BitRate> any_rate() { return rate(kLeastLimit); }
 Form<Duration> period() { return duration(kLeastPeriod, kMostPeriod); }
 
 }  // namespace
-
-const Table<DcqcnSpec>& dcqcn_keys() {
-  static const Table<DcqcnSpec> table{
-      "dcqcn",
-      "DCQCN's reaction point; letters are the paper's, rpg-... and the like the names of NVIDIA's firmware",
-      {profile(),
-       key("cut", &DcqcnSpec::cut_at_once, choice<bool>({{"on-cnp", true}, {"periodic", false}}),
-           "on-cnp: the rate is cut when a CNP comes; periodic: at the end of a rate-reduce-monitor-period with one"),
-       key("dce-tcp-rtt", &DcqcnSpec::dce_tcp_rtt, period(), "K: how often alpha is updated"),
-       key("rate-reduce-monitor-period", &DcqcnSpec::rate_reduce_monitor_period, period(),
-           "cut: periodic: how often it is looked whether a CNP has come"),
-       key("rpg-time-reset", &DcqcnSpec::rpg_time_reset, period(), "T: the timer of increases"),
-       key("rpg-byte-reset", &DcqcnSpec::rpg_byte_reset,
-           either("off", Bytes{}, size(Bytes{64}, Bytes{std::int64_t{1} << 40})),
-           "B: an increase after so much was sent, too"),
-       key("rpg-threshold", &DcqcnSpec::rpg_threshold, integer(0, 1000), "F: steps of fast recovery"),
-       key("g", &DcqcnSpec::g, part(), "weight of the new in alpha: (1024 - DCE_TCP_G) / 1024"),
-       key("initial-alpha", &DcqcnSpec::initial_alpha, part(), "INITIAL_ALPHA_VALUE / 1024"),
-       key("alpha-steps", &DcqcnSpec::alpha_steps, either("exact", 0, integer(2, 1 << 20)),
-           "alpha is cut down to a multiple of 1 / this, as fixed-point arithmetic does"),
-       key("rpg-ai-rate", &DcqcnSpec::rpg_ai_rate, any_rate(), "R_AI: step of additive increase"),
-       key("rpg-hai-rate", &DcqcnSpec::rpg_hai_rate, any_rate(), "R_HAI: step of hyper increase"),
-       key("rpg-min-rate", &DcqcnSpec::rpg_min_rate, any_rate(), "no rate is less"),
-       key("rpg-max-rate", &DcqcnSpec::rpg_max_rate, either("link", BitRate{}, any_rate()),
-           "no rate is increased above this"),
-       key("rpg-min-dec-fac", &DcqcnSpec::rpg_min_dec_fac, part(), "cut: periodic: one cut leaves at least this part"),
-       key("clamp-tgt-rate", &DcqcnSpec::clamp_tgt_rate, boolean(),
-           "cut: periodic: every cut sets the target to the rate before it"),
-       key("clamp-tgt-rate-after-time-inc", &DcqcnSpec::clamp_tgt_rate_after_time_inc, boolean(),
-           "cut: periodic: a cut after an increase does"),
-       key("rate-to-set-on-first-cnp", &DcqcnSpec::rate_to_set_on_first_cnp, either("off", BitRate{}, any_rate()),
-           "cut: periodic: the rate after a flow's first CNP")},
-      check_dcqcn};
-  return table;
-}
-
-const Table<SwiftSpec>& swift_keys() {
-  static const Table<SwiftSpec> table{
-      "swift",
-      "Swift, the names of its paper's Algorithm 1; windows in packets",
-      {key("base-target", &SwiftSpec::base_target, period(), "round trip without queues, and what queue is wanted"),
-       key("hop-scale", &SwiftSpec::hop_scale, duration({}, kMostPeriod), "more of the target for each hop"),
-       key("hops", &SwiftSpec::hops, integer(0, 255), "hops, for hop-scale"),
-       key("fs-range", &SwiftSpec::fs_range, either("off", Duration{}, period()),
-           "flow-based scaling: how much more of the target flows with small windows have"),
-       key("fs-min-cwnd", &SwiftSpec::fs_min_cwnd, ratio(), "window with which a flow has all of fs-range"),
-       key("fs-max-cwnd", &SwiftSpec::fs_max_cwnd, integer(1, 1 << 20), "window from which on it has none of it"),
-       key("ai", &SwiftSpec::ai, ratio(), "additive increase, packets a round trip"),
-       key("beta", &SwiftSpec::beta, part(), "decrease, of how far the delay is over the target"),
-       key("max-mdf", &SwiftSpec::max_mdf, part(), "the most of the window that one decrease takes"),
-       key("min-cwnd", &SwiftSpec::min_cwnd, part(), "no window is less"),
-       key("max-cwnd", &SwiftSpec::max_cwnd, integer(1, (1 << 23) - 1), "none is more"),
-       key("initial-cwnd", &SwiftSpec::initial_cwnd, integer(1, (1 << 23) - 1), "window of a new flow"),
-       key("retx-reset-threshold", &SwiftSpec::retx_reset_threshold, integer(1, 1000),
-           "timeouts in a row after which the window is min-cwnd")},
-      check_swift};
-  return table;
-}
 
 const Table<SelectiveRepeatSpec>& selective_repeat_keys() {
   static const Table<SelectiveRepeatSpec> table{
@@ -170,12 +92,12 @@ const Table<CnpSpec>& cnp_keys() {
       "cnp",
       "DCQCN's notification point: CNPs for packets with CE",
       {key("interval", &CnpSpec::interval, duration({}, kMostPeriod),
-           "N, MIN_TIME_BETWEEN_CNPS: at most one in so long; without it 50us, with dcqcn.profile: vendor 4us"),
+           "N, MIN_TIME_BETWEEN_CNPS: minimum time between two CNPs; default 50us, with dcqcn.profile: vendor 4us"),
        key("scope", &CnpSpec::scope,
            choice<CnpSpec::Scope>({{"qp", CnpSpec::Scope::kQp},
                                    {"destination-ip", CnpSpec::Scope::kDestinationIp},
                                    {"port", CnpSpec::Scope::kPort}}),
-           "of what at most one goes out in an interval"),
+           "what the interval is between CNPs of: a QP (DCQCN §3), a peer, or the whole port (ConnectX PRM)"),
        key("dscp", &CnpSpec::dscp, integer(0, 63), "CNP_DSCP: code point that switches classify by"),
        key("class", &CnpSpec::priority, integer(0, 7),
            "class at the NIC; without it what the host's QoS profile makes of the DSCP")}};
@@ -201,12 +123,8 @@ const Table<RoceNicSpec>& roce_nic_keys() {
   static const Table<RoceNicSpec> table{
       "roce-nic",
       "Built-in RoCEv2 NICs, for traffic with transport: roce",
-      {key("congestion", &RoceNicSpec::congestion,
-           choice<RoceCongestion>(
-               {{"none", RoceCongestion::kNone}, {"dcqcn", RoceCongestion::kDcqcn}, {"swift", RoceCongestion::kSwift}}),
+      with_settings_keys({key("congestion", &RoceNicSpec::congestion, congestion(),
            "congestion control of what its QPs send; with dcqcn it also answers CE by CNPs"),
-       key("dcqcn", &RoceNicSpec::dcqcn, dcqcn_form(), "DCQCN's parameters"),
-       key("swift", &RoceNicSpec::swift, map_of(swift_keys()), "Swift's parameters"),
        key("loss-recovery", &RoceNicSpec::loss_recovery,
            choice<RoceLossRecovery>(
                {{"go-back-n", RoceLossRecovery::kGoBackN}, {"selective-repeat", RoceLossRecovery::kSelectiveRepeat}}),
@@ -236,7 +154,7 @@ const Table<RoceNicSpec>& roce_nic_keys() {
        key("cm-response-timeout", &RoceNicSpec::cm_response_timeout, integer(1, 31),
            "code of how long a message of connection management waits for its answer and goes again"),
        key("cm-retries", &RoceNicSpec::cm_retries, integer(0, 15),
-           "how often that is before the peer is unreachable")}};
+           "how often that is before the peer is unreachable")})};
   return table;
 }
 

@@ -158,11 +158,19 @@ const Table<UetNicSpec>& uet_nic_keys() {
            either("auto", std::optional<std::uint32_t>{}, maybe(octets(0, 1 << 24))),
            "ACK_Gen_Trigger: an acknowledgement is due with so much payload; marked, last and repeated packets have "
            "theirs at once. auto: 16384, as the reference has it, and 8192 while packets are missing"),
-       key("rto", &UetNicSpec::rto, period_of_uet(), "RTO_INIT; doubles with each timeout in a row"),
+       key("rto", &UetNicSpec::rto, period_of_uet(), "RTO_INIT, the retransmission timeout"),
+       key("rto-timer", &UetNicSpec::rto_timer,
+           choice<UetRtoTimer>({{"pdc", UetRtoTimer::kPdc}, {"packet", UetRtoTimer::kPacket}}),
+           "what times out: the oldest unacknowledged packet of a PDC, and all of it after that; or each packet by itself, "
+           "as in uet-htsim"),
+       key("rto-backoff", &UetNicSpec::rto_backoff,
+           choice<UetRtoBackoff>({{"double", UetRtoBackoff::kDouble}, {"none", UetRtoBackoff::kNone}}),
+           "double: RTO_INIT x 2^n after n timeouts in a row, as the standard has it; none: always RTO_INIT"),
        key("retries", &UetNicSpec::retries, integer(0, 30), "so many timeouts in a row; then the PDC has failed"),
        key("loss-inference", &UetNicSpec::loss_inference, auto_or_bool(),
-           "RUD: packets are lost that were overtaken long ago, and the last one asks when all is silent. auto: unless "
-           "all switches keep the class of the data lossless, where what is late was paused and only a timeout tells"),
+           "RUD: a packet that was overtaken long ago is lost; the last one is retransmitted after a long silence. auto: in "
+           "a class that all switches keep lossless only a later packet on the same path counts, not time, so that pauses "
+           "are no losses; where switches spray such a class only a timeout counts"),
        key("probe", &UetNicSpec::probe, boolean(),
            "PROBE control packets when nothing was heard for long; lost is what was sent long before one that is "
            "answered quickly (but with loss-inference: auto not in a lossless class)"),

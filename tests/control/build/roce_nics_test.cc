@@ -86,9 +86,9 @@ TEST(RoceNics, OnlyANicWithBothHasTwoEndpoints) {
 
 TEST(RoceNics, DcqcnBeginsAtTheRateOfTheLinkWithTheParametersThatAreSaid) {
   BuiltLab none(lab(kRoce));
-  EXPECT_EQ(qp_of(none.flows()[0]).congestion.dcqcn(), nullptr);
+  EXPECT_EQ(qp_of(none.flows()[0]).congestion.get<roce::Dcqcn>(), nullptr);
   BuiltLab built(lab(kRoce, "{ roce: { congestion: dcqcn, dcqcn: { profile: vendor, initial-alpha: 1/2 } } }"));
-  const roce::Dcqcn* const dcqcn = qp_of(built.flows()[0]).congestion.dcqcn();
+  const roce::Dcqcn* const dcqcn = qp_of(built.flows()[0]).congestion.get<roce::Dcqcn>();
   ASSERT_NE(dcqcn, nullptr);
   EXPECT_EQ(dcqcn->target(), 100e9);
   EXPECT_EQ(dcqcn->alpha(), 0.5);

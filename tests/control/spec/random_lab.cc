@@ -177,39 +177,41 @@ Ratio random_part(Chance& chance) {
   return {chance.number(1, kBelow - 1), kBelow};
 }
 
-DcqcnSpec random_dcqcn(Chance& chance) {
-  DcqcnSpec d = DcqcnSpec::of(chance.of({DcqcnSpec::Profile::kPaper, DcqcnSpec::Profile::kVendor}));
+roce::DcqcnConfig random_dcqcn(Chance& chance) {
+  using roce::DcqcnConfig;
+  DcqcnConfig d = DcqcnConfig::of(chance.of({DcqcnConfig::Profile::kPaper, DcqcnConfig::Profile::kVendor}));
   const auto period = [&] { return chance.time(100'000, kMillisecond); };
   const auto rate = [&] { return BitRate{chance.number(10'000, 1'000'000'000)}; };
   if (chance.one_in(4)) d.cut_at_once = !d.cut_at_once;
-  if (chance.one_in(3)) d.dce_tcp_rtt = period();
-  if (chance.one_in(3)) d.rpg_time_reset = period();
-  if (chance.one_in(3)) d.rpg_byte_reset = chance.of({Bytes{}, Bytes{chance.number(64, kMiB)}});
-  if (chance.one_in(3)) d.rpg_threshold = chance.integer(0, 1000);
+  if (chance.one_in(3)) d.alpha_period = period();
+  if (chance.one_in(3)) d.increase_period = period();
+  if (chance.one_in(3)) d.increase_bytes = chance.of({Bytes{}, Bytes{chance.number(64, kMiB)}});
+  if (chance.one_in(3)) d.fast_recovery = chance.integer(0, 1000);
   if (chance.one_in(3)) d.g = random_part(chance);
   if (chance.one_in(3)) d.initial_alpha = random_part(chance);
   if (chance.one_in(3)) d.alpha_steps = chance.of({0, chance.integer(2, 1 << 20)});
-  if (chance.one_in(3)) d.rpg_ai_rate = rate();
-  if (chance.one_in(3)) d.rpg_hai_rate = rate();
-  if (chance.one_in(3)) d.rpg_min_rate = rate();
-  if (chance.one_in(3)) d.rpg_max_rate = d.rpg_min_rate * chance.number(1, 1000);
+  if (chance.one_in(3)) d.additive = rate();
+  if (chance.one_in(3)) d.hyper = rate();
+  if (chance.one_in(3)) d.least = rate();
+  if (chance.one_in(3)) d.most = d.least * chance.number(1, 1000);
   if (d.cut_at_once) return d;
-  if (chance.one_in(3)) d.rate_reduce_monitor_period = period();
-  if (chance.one_in(3)) d.rpg_min_dec_fac = random_part(chance);
-  if (chance.one_in(3)) d.clamp_tgt_rate = true;
-  if (chance.one_in(3)) d.clamp_tgt_rate_after_time_inc = false;
-  if (chance.one_in(3)) d.rate_to_set_on_first_cnp = rate();
+  if (chance.one_in(3)) d.cut_period = period();
+  if (chance.one_in(3)) d.least_cut_factor = random_part(chance);
+  if (chance.one_in(3)) d.clamp_target = true;
+  if (chance.one_in(3)) d.clamp_target_after_increase = false;
+  if (chance.one_in(3)) d.on_first_cnp = rate();
   return d;
 }
 
 RoceNicSpec random_roce(Chance& chance) {
   RoceNicSpec r;
-  r.congestion = chance.of({RoceCongestion::kNone, RoceCongestion::kDcqcn, RoceCongestion::kSwift});
-  r.dcqcn = random_dcqcn(chance);
-  r.swift.base_target = chance.time(100'000, kMillisecond);
-  if (chance.one_in(2)) r.swift.fs_range = {};
-  r.swift.beta = random_part(chance);
-  r.swift.max_cwnd = chance.integer(100, (1 << 23) - 1);
+  r.congestion = static_cast<std::size_t>(chance.integer(0, static_cast<int>(std::tuple_size_v<roce::CongestionKinds>)));
+  r.settings_of<roce::Dcqcn>() = random_dcqcn(chance);
+  roce::SwiftConfig& swift = r.settings_of<roce::Swift>();
+  swift.base_target = chance.time(100'000, kMillisecond);
+  if (chance.one_in(2)) swift.fs_range = {};
+  swift.beta = random_part(chance);
+  swift.max_cwnd = chance.integer(100, (1 << 23) - 1);
   // Of all hosts alike: flows would have to be between those that are.
   r.selective_repeat.bdp_packets = chance.integer(1, 64);
   r.selective_repeat.window_packets = chance.integer(64, 1 << 15);

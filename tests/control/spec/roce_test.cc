@@ -62,28 +62,28 @@ TEST(RoceSpec, EveryKeyOfNicsIsRead) {
           "clamp-tgt-rate: true, clamp-tgt-rate-after-time-inc: false, rate-to-set-on-first-cnp: 30Gbps } } } }\n"),
       "x.yaml");
   const RoceNicSpec& r = l.hosts.at("default").roce;
-  DcqcnSpec d;
-  d.profile = DcqcnSpec::Profile::kVendor;
+  roce::DcqcnConfig d;
+  d.profile = roce::DcqcnConfig::Profile::kVendor;
   d.cut_at_once = false;
-  d.dce_tcp_rtt = {2'000'000};
-  d.rate_reduce_monitor_period = {5'000'000};
-  d.rpg_time_reset = {100'000'000};
-  d.rpg_byte_reset = {1'000'000};
-  d.rpg_threshold = 3;
+  d.alpha_period = {2'000'000};
+  d.cut_period = {5'000'000};
+  d.increase_period = {100'000'000};
+  d.increase_bytes = {1'000'000};
+  d.fast_recovery = 3;
   d.g = {1, 256};
   d.initial_alpha = {1, 1};
   d.alpha_steps = 0;
-  d.rpg_ai_rate = {20'000'000};
-  d.rpg_hai_rate = {200'000'000};
-  d.rpg_min_rate = {1'000'000'000};
-  d.rpg_max_rate = {50'000'000'000};
-  d.rpg_min_dec_fac = {1, 4};
-  d.clamp_tgt_rate = true;
-  d.clamp_tgt_rate_after_time_inc = false;
-  d.rate_to_set_on_first_cnp = {30'000'000'000};
-  EXPECT_TRUE(r.dcqcn == d);
+  d.additive = {20'000'000};
+  d.hyper = {200'000'000};
+  d.least = {1'000'000'000};
+  d.most = {50'000'000'000};
+  d.least_cut_factor = {1, 4};
+  d.clamp_target = true;
+  d.clamp_target_after_increase = false;
+  d.on_first_cnp = {30'000'000'000};
+  EXPECT_TRUE(r.settings_of<roce::Dcqcn>() == d);
   EXPECT_TRUE(r.cnp == (CnpSpec{Duration{10'000'000}, CnpSpec::Scope::kPort, 40, 5}));
-  EXPECT_EQ(r.congestion, RoceCongestion::kDcqcn);
+  EXPECT_TRUE(r.is_controlled_by<roce::Dcqcn>());
   EXPECT_EQ(r.ack_timeout, 8);
   EXPECT_EQ(r.retry_count, 3);
   EXPECT_EQ(r.rnr_retry, 2);
@@ -98,11 +98,11 @@ TEST(RoceSpec, AProfileSetsWhatIsNotSaid) {
   const auto dcqcn = [](const std::string& keys) {
     return parse(file_with("from: h1, to: h2", "hosts: { default: { roce: { dcqcn: { " + keys + " } } } }\n"), "x.yaml")
         .hosts.at("default")
-        .roce.dcqcn;
+        .roce.settings_of<roce::Dcqcn>();
   };
-  EXPECT_TRUE(dcqcn("profile: paper") == DcqcnSpec{});
-  EXPECT_TRUE(dcqcn("profile: vendor") == DcqcnSpec::of(DcqcnSpec::Profile::kVendor));
-  EXPECT_EQ(dcqcn("rpg-ai-rate: 7Mbps, profile: vendor").rpg_time_reset, Duration{300'000'000});
+  EXPECT_TRUE(dcqcn("profile: paper") == roce::DcqcnConfig{});
+  EXPECT_TRUE(dcqcn("profile: vendor") == roce::DcqcnConfig::of(roce::DcqcnConfig::Profile::kVendor));
+  EXPECT_EQ(dcqcn("rpg-ai-rate: 7Mbps, profile: vendor").increase_period, Duration{300'000'000});
 }
 
 // ---- rping ---------------------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ TEST(UetSpec, EveryKeyOfNicsIsRead) {
           "max-md-jump: 1/4, qa-gate: 2, qa-threshold: 5, adjust-period: 7us, adjust-packets: 9, no-queue: 500ns, "
           "delay-weight: 1/10 }, trimming: false, path-policy: reps, paths: 17, recycled: 8, ack-cc: false, ack-bytes: "
           "4KiB, "
-          "rto: 100us, retries: 9, loss-inference: true, probe: true, window: 100, mp-range: 256, pdcs: 1000, "
+          "rto: 100us, rto-timer: packet, rto-backoff: none, retries: 9, loss-inference: true, probe: true, window: 100, mp-range: 256, pdcs: 1000, "
           "idle-close: 3us, rudi-window: 8, encapsulation: ip, ip-protocol: 200, crc: false, control-dscp: 30, "
           "control-class: 6, trimmed-dscp: 31, trimmed-lasthop-dscp: 32 } } }\n"),
       "x.yaml");
@@ -82,6 +82,8 @@ TEST(UetSpec, EveryKeyOfNicsIsRead) {
   EXPECT_FALSE(u.ack_cc);
   EXPECT_EQ(u.ack_bytes, std::optional(4096u));
   EXPECT_EQ(u.rto.ps, 100'000'000);
+  EXPECT_EQ(u.rto_timer, UetRtoTimer::kPacket);
+  EXPECT_EQ(u.rto_backoff, UetRtoBackoff::kNone);
   EXPECT_EQ(u.retries, 9);
   EXPECT_EQ(u.loss_inference, true);
   EXPECT_TRUE(u.probe);

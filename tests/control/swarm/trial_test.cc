@@ -53,6 +53,15 @@ TEST(Trial, InBandTelemetryIsConsistentWithWhereThePacketsWere) {
   EXPECT_GT(o.hops, 1000u);
 }
 
+// Labs that the swarm found, each for its reason (in the file).
+TEST(Trial, WhatItFoundBefore) {
+  for (const std::string name : {"uet-no-room", "uc-doubled-at-port", "uc-doubled-at-switch", "read-storm"}) {
+    const Outcome o = run_trial(spec::read_file(RAILYARD_SOURCE_DIR "/tests/control/swarm/seeds/" + name + ".yaml"));
+    EXPECT_THAT(all_of(o), IsEmpty()) << name;
+    EXPECT_GT(o.hops, 1000u) << name;
+  }
+}
+
 TEST(Trial, ADeadlockIsNoFailureWhereBuffersCanWaitForEachOther) {
   const Outcome o = run_trial(spec::read_file(RAILYARD_SOURCE_DIR "/topologies/scenarios/deadlock-ring.yaml"));
   EXPECT_TRUE(o.deadlocked);
@@ -81,7 +90,7 @@ TEST(Trial, WhatGoesOnForEverFails) {
       "traffic: [{ name: u, pattern: incast, to: h1, fan-in: 4, transport: uet, path-mtu: 2048, dscp: 48,\n"
       "  message: 256KiB, bytes: 1MiB }]\n"
       "run: { duration: 100us, drain: 30s }\n");
-  EXPECT_TRUE(o.failed("drain")) << all_of(o);
+  EXPECT_TRUE(o.failed("storm")) << all_of(o);
 }
 
 TEST(Trial, ALabThatCannotBeBuiltFails) { EXPECT_TRUE(run_trial("name: x\nnodes: {}\nwhat: ever\n").failed("spec")); }

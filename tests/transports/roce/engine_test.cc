@@ -216,6 +216,40 @@ TEST(RoceEngine, PacketsForNobodyAreCounted) {
   EXPECT_TRUE(pair.books_balance());
 }
 
+// IBTA Vol 1 Annex A17: a CNP is 16 octets behind its BTH.
+TEST(RoceEngine, ResponsesThatRunOnAreMalformedAndDoNothing) {
+  PairConfig config = small_packets();
+  config.engine.congestion = DcqcnConfig::paper(BitRate{100'000'000'000});
+  Pair pair(config);
+  bool lost = true;  // of what end 0 sends
+  pair.fate = [&](const Seen& s) { return Fate{.lost = s.from == 0 && lost}; };
+  pair.post(0, pair.write(0, 1, 0, 0, 1000));
+  const std::vector<std::byte> more(84);
+  std::uint64_t n = 0;
+  for (const std::uint8_t code : {opcode::kCnp, opcode::kRcAcknowledge, opcode::kRcAtomicAcknowledge}) {
+    Packet packet;
+    packet.bth = {.opcode = code, .dest_qp = pair.end(0).qp.value, .psn = 0x103};
+    for (const std::size_t octets : {84u, 4u}) {
+      pair.inject(0, packet, std::span(more).first(octets));
+      pair.run_until(pair.now() + Duration{2'000'000});
+      ++n;
+      EXPECT_EQ(pair.counters(0).drops(Drop::kMalformed), n);
+      EXPECT_EQ(pair.counters(0).malformed[static_cast<std::size_t>(Malformed::kBadPayloadLength)].read(), n);
+    }
+  }
+  EXPECT_EQ(pair.counters(0).rp_cnp_handled.read(), 0u);
+  EXPECT_EQ(pair.sent_text(0), "") << "no ACK was taken";
+  lost = false;
+  pair.run();
+  EXPECT_EQ(pair.sent_text(0), "1:SUCCESS");
+  Packet cnp;
+  cnp.bth = cnp_bth(pair.end(0).qp.value);
+  pair.inject(0, cnp);
+  pair.run();
+  EXPECT_EQ(pair.counters(0).rp_cnp_handled.read(), 1u) << "one of the right length is taken";
+  EXPECT_TRUE(pair.books_balance());
+}
+
 TEST(RoceEngine, AQpNumberThatHasGoneIsNobodysForLong) {
   Pair pair(small_packets());
   const QpNumber old = pair.end(1).qp;

@@ -44,6 +44,34 @@ TEST_F(Garbage, ControlPacketsThatGoTheWrongWay) {
   EXPECT_EQ(pair_.counters(1).pdcs_failed.read(), 0u);
 }
 
+// Nothing answers these, so what runs on behind their headers makes them malformed.
+TEST_F(Garbage, ControlPacketsThatRunOnAreMalformed) {
+  const std::vector<std::byte> more(84);
+  Packet cp;
+  cp.pds = PdsCpValues{.ctl_type = CtlType::kNoop, .ar = true, .psn = next_, .spdcid = initiator_, .dpdcid = target_};
+  Packet with_response = ack();
+  std::get<PdsAckValues>(with_response.pds).next_hdr = NextHdr::kResponse;
+  with_response.ses = SesResponseValues{.form = NextHdr::kResponse};
+  std::uint64_t n = 0;
+  for (const auto& [packet, from, to] :
+       {std::tuple{cp, 0, 1}, std::tuple{ack(), 1, 0}, std::tuple{with_response, 1, 0},
+        std::tuple{nack(NackCode::kInvDpdcid, next_ - 1), 1, 0}}) {
+    for (const std::size_t octets : {1u, 84u}) {
+      pair_.inject(static_cast<std::size_t>(from), static_cast<std::size_t>(to), packet, std::span(more).first(octets));
+      pair_.run_for(Duration{20'000'000});
+      ++n;
+    }
+  }
+  std::uint64_t malformed = 0;
+  for (const std::size_t end : {0u, 1u}) {
+    malformed += pair_.counters(end).malformed[static_cast<std::size_t>(Malformed::kBadPayloadLength)].read();
+    EXPECT_EQ(drops(end, Drop::kMalformed),
+              pair_.counters(end).malformed[static_cast<std::size_t>(Malformed::kBadPayloadLength)].read());
+  }
+  EXPECT_EQ(malformed, n);
+  expect_alive();
+}
+
 TEST_F(Garbage, StalePsnsAndThoseBeyondTheWindow) {
   Packet p = request();
   pds(p).psn = start_;

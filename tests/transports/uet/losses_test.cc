@@ -84,6 +84,157 @@ TEST(Losses, OneThatWasOvertakenLongAgoIsSentAgainAndNoOther) {
   EXPECT_LT(found - lost, 20_us);
 }
 
+EngineConfig in_lossless_class(bool ordered_paths = true) {
+  EngineConfig config = with_slow_timer();
+  config.lossless = true;
+  config.ordered_paths = ordered_paths;
+  config.multipath = {.policy = PathPolicy::kOblivious, .paths = 8};
+  return config;
+}
+
+// Packets of one entropy value stay in order: the next of its value shows that it is lost.
+TEST(Losses, InALosslessClassTheNextPacketOnItsPathShowsIt) {
+  for (const std::size_t index : {5u, 20u, 60u}) {
+    Pair pair(in_lossless_class());
+    Instant lost{}, found{};
+    pair.fate = [&](const Seen& s) {
+      if (s.from == 0 && s.index == index) lost = s.at;
+      if (s.retx()) found = s.at;
+      return Fate{.lost = s.from == 0 && s.index == index};
+    };
+    write_all(pair);
+    EXPECT_EQ(repeated(pair), 1u);
+    EXPECT_EQ(inferred(pair), 1u);
+    EXPECT_EQ(duplicates(pair), 0u);
+    EXPECT_GT(found - lost, 2_us) << "a round trip at least";
+    EXPECT_LT(found - lost, 25_us) << "8 packets later the next one, and a round trip and as long again";
+  }
+}
+
+// What is sent again has another path, and is found as well.
+TEST(Losses, InALosslessClassARepetitionThatIsLostIsFoundAsWell) {
+  Pair pair(in_lossless_class());
+  std::uint32_t psn = 0;
+  int losses = 0;
+  pair.fate = [&](const Seen& s) {
+    const auto* const r = s.request();
+    if (s.from == 0 && s.index == 10) psn = r->psn;
+    const bool lost = s.from == 0 && r != nullptr && psn != 0 && r->psn == psn && losses < 2;
+    if (lost) ++losses;
+    return Fate{.lost = lost};
+  };
+  write_all(pair, 2 * kHundred);
+  EXPECT_EQ(losses, 2);
+  EXPECT_EQ(repeated(pair), 2u);
+  EXPECT_EQ(duplicates(pair), 0u);
+}
+
+// One of eight paths is paused for fifty round trips; the others go on.
+TEST(Losses, APausedPathIsNoLoss) {
+  Pair pair(in_lossless_class());
+  std::uint16_t paused = 0;
+  const Instant until = Instant{} + 120_us;
+  pair.fate = [&](const Seen& s) {
+    if (s.request() == nullptr) return Fate{};
+    if (s.index == 9) paused = s.entropy;
+    // In order, when it goes on.
+    const bool waits = s.index >= 9 && s.entropy == paused && s.at < until;
+    return Fate{.late = waits ? until - s.at : Duration{}};
+  };
+  write_all(pair);
+  EXPECT_GT(pair.counters(1).placed_out_of_order.read(), 20u);
+  EXPECT_EQ(inferred(pair), 0u);
+  EXPECT_EQ(repeated(pair) + duplicates(pair), 0u);
+}
+
+// Where switches spray the class, nothing shows it but the timer.
+TEST(Losses, InASprayedLosslessClassOnlyTheTimerFindsIt) {
+  Pair pair(in_lossless_class(false));
+  pair.fate = [](const Seen& s) { return Fate{.lost = s.from == 0 && s.index == 20}; };
+  pair.post(0, pair.write(0, 1, 0, kTo, kHundred));
+  pair.run_for(49_ms);
+  EXPECT_EQ(pair.text(0), "");
+  pair.run_for(10_ms);
+  EXPECT_EQ(pair.text(0), "1:success");
+  EXPECT_EQ(pair.counters(0).retransmission_timeouts.read(), 1u);
+  EXPECT_EQ(inferred(pair), 0u);
+}
+
+// The last packet on its path: silence makes it go again after an eighth of the timeout.
+TEST(Losses, InALosslessClassATailIsFoundByItsLastPacket) {
+  Pair pair(in_lossless_class());
+  Instant lost{}, found{};
+  pair.fate = [&](const Seen& s) {
+    if (s.from == 0 && s.index == 99) lost = s.at;
+    if (s.retx()) found = s.at;
+    return Fate{.lost = s.from == 0 && s.index == 99};
+  };
+  write_all(pair);
+  EXPECT_EQ(repeated(pair), 1u);
+  EXPECT_GE(found - lost, 50_ms / 8);
+  EXPECT_LT(found - lost, 50_ms / 8 + 10_us);
+}
+
+// ---- Timers of packets -------------------------------------------------------------------------------------------------
+
+EngineConfig with_packet_timers(bool doubles) {
+  EngineConfig config = with_slow_timer();
+  config.infer_loss = false;
+  config.rto_init = 50_us;
+  config.packet_timers = true;
+  config.rto_doubles = doubles;
+  return config;
+}
+
+// Of one PDC two packets are lost, the second twice: neither waits for the timer of the other.
+TEST(Losses, EachPacketHasItsTimer) {
+  for (const bool doubles : {false, true}) {
+    SCOPED_TRACE(doubles);
+    Pair pair(with_packet_timers(doubles));
+    std::map<std::uint32_t, std::vector<Instant>> sent;  // by PSN, of those that are lost
+    std::uint32_t first = 0, second = 0;
+    pair.fate = [&](const Seen& s) {
+      const auto* const r = s.request();
+      if (s.from != 0 || r == nullptr) return Fate{};
+      if (s.index == 20) first = r->psn;
+      if (s.index == 40) second = r->psn;
+      if (r->psn != first && r->psn != second) return Fate{};
+      auto& times = sent[r->psn];
+      times.push_back(s.at);
+      return Fate{.lost = times.size() <= (r->psn == first ? 1u : 3u)};
+    };
+    pair.fill(0, 0, kHundred);
+    pair.post(0, pair.write(0, 1, 0, kTo, kHundred));
+    pair.run();
+    EXPECT_EQ(pair.text(0), "1:success");
+    EXPECT_TRUE(pair.same(0, 0, 1, kTo, kHundred));
+    EXPECT_EQ(repeated(pair), 4u);
+    EXPECT_EQ(duplicates(pair), 0u);
+    const auto gap = [&](std::uint32_t psn, std::size_t n) { return sent[psn].at(n) - sent[psn].at(n - 1); };
+    EXPECT_EQ(gap(first, 1), 50_us);
+    EXPECT_EQ(gap(second, 1), 50_us);
+    EXPECT_EQ(gap(second, 2), doubles ? 100_us : 50_us);
+    EXPECT_EQ(gap(second, 3), doubles ? 200_us : 50_us);
+    pair.expect_clean();
+  }
+}
+
+// Nobody answers: a PDC gives up after the last of its packet's tries, as one with a timer of its own does.
+TEST(Losses, APdcWithPacketTimersGivesUpInSilence) {
+  for (const bool doubles : {false, true}) {
+    EngineConfig config = with_packet_timers(doubles);
+    config.retries = 3;
+    Pair pair(config);
+    pair.fate = [](const Seen&) { return Fate{.lost = true}; };
+    pair.post(0, pair.write(0, 1, 0, kTo, 3000));
+    const std::int64_t timeouts = doubles ? 1 + 2 + 4 + 8 : 4;
+    pair.run_for(50_us * timeouts - 1_us);
+    EXPECT_EQ(pair.text(0), "");
+    pair.run_for(5_us);
+    EXPECT_EQ(pair.text(0), "1:retry_exceeded");
+  }
+}
+
 TEST(Losses, WithoutInferenceOnlyTheTimerFindsIt) {
   EngineConfig config = with_slow_timer();
   config.infer_loss = false;

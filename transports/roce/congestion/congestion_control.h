@@ -1,99 +1,132 @@
-// The congestion control of one QP's data: a plug. Each kind is told what happens in the words of its paper, and says
-// at which rate to send, or how much may be in flight.
+// The congestion control of one QP's data: a plug. Each kind (kinds.h) is told what happens in the words of its paper,
+// and says at which rate to send, or how much may be in flight. A kind K has, beside its code:
+//
+//   K::Settings, a struct that compares; K::kName, the word of the fabric file; K::kTitle, what reports call it;
+//   K::kHelp; K::parameters(), a table of the settings; K::conflicts(settings, said), what does not go together, first
+//   come (parameters.h);
+//   K(settings), trivially copyable; a member `BitRate line` of the settings, if there is one, is the NIC's rate;
+//
+// and of these events those that it wants:
+//
+//   void on_cnp(now)                            a CNP came for the QP (then its NIC also answers CE by CNPs)
+//   Instant pace(now, allowed, octets)          a packet of `octets` on the wire is sent at `now`, not before `allowed`:
+//                                               when the next one may go
+//   std::uint32_t on_heard(now, const Heard&)   how many packets may be in flight now, at least 1
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
+#include <tuple>
 #include <type_traits>
 #include <variant>
 
 #include "dataplane/base/time.h"
-#include "transports/roce/congestion/dcqcn.h"
-#include "transports/roce/congestion/swift.h"
+#include "dataplane/base/units.h"
+#include "transports/roce/congestion/heard.h"
+#include "transports/roce/congestion/kinds.h"
 
 namespace railyard::roce {
 
 // Sends as fast as the link takes it.
-struct NoCongestionControl {};
-
-// What the QPs of an engine are controlled by.
-using CongestionConfig = std::variant<NoCongestionControl, DcqcnConfig, SwiftConfig>;
-
-// What acknowledgements, and their absence, have said since it was asked last.
-struct Heard {
-  std::uint32_t packets = 0;  // newly acknowledged
-  Duration delay{};           // of one of them, from its sending; 0: not known
-  bool lost = false;          // something is, as what came behind it shows
-  bool timed_out = false;
+struct NoCongestionControl {
+  bool operator==(const NoCongestionControl&) const = default;
 };
 
-class CongestionControl {
+template <class K>
+concept TakesCnps = requires(K k, Instant now) { k.on_cnp(now); };
+template <class K>
+concept Paces = requires(K k, Instant now) { k.pace(now, now, std::uint32_t{}); };
+template <class K>
+concept Hears = requires(K k, Instant now, const Heard& heard) { k.on_heard(now, heard); };
+
+template <class Kinds>
+class BasicCongestionControl;
+
+template <class... Kinds>
+class BasicCongestionControl<std::tuple<Kinds...>> {
  public:
-  CongestionControl() = default;
-  explicit CongestionControl(const CongestionConfig& config) noexcept {
-    if (const auto* dcqcn = std::get_if<DcqcnConfig>(&config)) {
-      kind_ = Kind::kDcqcn;
-      std::construct_at(&state_.dcqcn, *dcqcn);
-    }
-    if (const auto* swift = std::get_if<SwiftConfig>(&config)) {
-      kind_ = Kind::kSwift;
-      std::construct_at(&state_.swift, *swift);
-    }
+  using Config = std::variant<NoCongestionControl, typename Kinds::Settings...>;
+
+  BasicCongestionControl() = default;
+  explicit BasicCongestionControl(const Config& config) noexcept : kind_(static_cast<std::uint8_t>(config.index())) {
+    (construct<Kinds>(std::get_if<typename Kinds::Settings>(&config)), ...);
   }
 
-  // A CNP came for the QP. Whether it does something.
+  // Whether it does something.
   bool on_cnp(Instant now) noexcept {
-    if (kind_ != Kind::kDcqcn) return false;
-    state_.dcqcn.on_cnp(now);
-    return true;
+    bool any = false;
+    with_kind([&](auto& k) {
+      if constexpr (TakesCnps<std::remove_cvref_t<decltype(k)>>) {
+        k.on_cnp(now);
+        any = true;
+      }
+    });
+    return any;
   }
 
-  // A packet of `octets` octets on the wire, preamble and gap included, is sent at `now`, not before `allowed`: when
-  // the next one may go (roce-and-lossless §8.6).
+  // `octets`: on the wire, preamble and gap included (roce-and-lossless §8.6).
   Instant on_sent(Instant now, Instant allowed, std::uint32_t octets) noexcept {
-    if (kind_ == Kind::kSwift) {
-      const Duration delay = state_.swift.pacing_delay();
-      return delay == Duration{} ? now : std::max(now, allowed) + delay;
-    }
-    if (kind_ == Kind::kNone) return now;
-    Dcqcn& dcqcn = state_.dcqcn;
-    dcqcn.on_sent(now, octets);
-    if (!dcqcn.limits()) return now;
-    const double ps = static_cast<double>(octets) * 8e12 / dcqcn.rate(now);
-    return std::max(now, allowed) + Duration{static_cast<std::int64_t>(ps + 0.5)};
+    Instant next = now;
+    with_kind([&](auto& k) {
+      if constexpr (Paces<std::remove_cvref_t<decltype(k)>>) next = k.pace(now, allowed, octets);
+    });
+    return next;
   }
 
-  // Whether on_heard() wants to be called; it says how many packets may be in flight then, at least 1.
-  bool wants_to_hear() const noexcept { return kind_ == Kind::kSwift; }
-  std::uint32_t on_heard(Instant now, const Heard& heard) noexcept {
-    Swift& swift = state_.swift;
-    if (heard.timed_out) {
-      swift.on_retransmit_timeout(now);
-    } else if (heard.lost) {
-      swift.on_fast_recovery(now);
-    } else if (heard.delay > Duration{}) {
-      swift.on_ack(now, heard.delay, heard.packets);
-    }
-    return static_cast<std::uint32_t>(std::max(1.0, swift.cwnd()));
+  // Whether on_heard() wants to be called.
+  bool wants_to_hear() const noexcept {
+    std::size_t i = 0;
+    return ((++i == kind_ && Hears<Kinds>) || ...);
   }
+  std::uint32_t on_heard(Instant now, const Heard& heard) noexcept {
+    std::uint32_t packets = 0;
+    with_kind([&](auto& k) {
+      if constexpr (Hears<std::remove_cvref_t<decltype(k)>>) packets = k.on_heard(now, heard);
+    });
+    return packets;
+  }
+
   // nullptr: it is another kind.
-  const Swift* swift() const noexcept { return kind_ == Kind::kSwift ? &state_.swift : nullptr; }
-  const Dcqcn* dcqcn() const noexcept { return kind_ == Kind::kDcqcn ? &state_.dcqcn : nullptr; }
+  template <class Kind>
+  const Kind* get() const noexcept {
+    std::size_t i = 0;
+    bool is = false;
+    ((++i == kind_ ? void(is = std::is_same_v<Kinds, Kind>) : void()), ...);
+    return is ? std::launder(reinterpret_cast<const Kind*>(state_)) : nullptr;
+  }
 
  private:
-  // A variant has its index at its end, in a cache line that nothing else is wanted of.
-  enum class Kind : std::uint8_t { kNone, kDcqcn, kSwift };
-  union State {
-    State() noexcept : none{} {}
-    NoCongestionControl none;
-    Dcqcn dcqcn;
-    Swift swift;
-  };
-  static_assert(std::is_trivially_copyable_v<Dcqcn> && std::is_trivially_copyable_v<Swift>);
+  static_assert((std::is_trivially_copyable_v<Kinds> && ...));
 
-  Kind kind_ = Kind::kNone;
-  State state_;
+  template <class Kind>
+  void construct(const typename Kind::Settings* settings) noexcept {
+    if (settings != nullptr) std::construct_at(reinterpret_cast<Kind*>(state_), *settings);
+  }
+  template <class F>
+  void with_kind(F f) noexcept {
+    std::size_t i = 0;
+    ((++i == kind_ ? f(*std::launder(reinterpret_cast<Kinds*>(state_))) : void()), ...);
+  }
+
+  // (A variant has its index at its end, in a cache line that nothing else is wanted of.)
+  std::uint8_t kind_ = 0;  // 0: none
+  alignas(std::max({std::size_t{8}, alignof(Kinds)...})) std::byte state_[std::max({std::size_t{1}, sizeof(Kinds)...})];
 };
+
+using CongestionControl = BasicCongestionControl<CongestionKinds>;
+// What the QPs of an engine are controlled by.
+using CongestionConfig = CongestionControl::Config;
+
+// Whether a NIC with this control answers CE by CNPs.
+inline bool takes_cnps(const CongestionConfig& config) noexcept {
+  bool takes = false;
+  for_each_congestion_kind([&]<class K>(std::type_identity<K>, std::size_t i) {
+    if (config.index() == i) takes = TakesCnps<K>;
+  });
+  return takes;
+}
 
 }  // namespace railyard::roce

@@ -16,7 +16,7 @@ Dcqcn::Dcqcn(const DcqcnConfig& config) noexcept
     : rc_(bps(config.line)),
       increase_bytes_(config.increase_bytes.n),
       rt_(rc_),
-      alpha_(config.initial_alpha),
+      alpha_(config.initial_alpha.value()),
       config_(config) {}
 
 double Dcqcn::most() const noexcept { return bps(config_.most.bps > 0 ? config_.most : config_.line); }
@@ -33,7 +33,7 @@ void Dcqcn::on_cnp(Instant now) noexcept {
   active_ = true;
   if (config_.cut_at_once) {
     cut();
-    alpha_ = (1 - config_.g) * alpha_ + config_.g;
+    alpha_ = (1 - config_.g.value()) * alpha_ + config_.g.value();
     alpha_at_ = now + config_.alpha_period;
     restart_increase(now);
     return;
@@ -41,7 +41,7 @@ void Dcqcn::on_cnp(Instant now) noexcept {
   cnp_for_alpha_ = !first;
   cnp_for_cut_ = true;
   if (!first) return;
-  alpha_ = config_.initial_alpha;
+  alpha_ = config_.initial_alpha.value();
   if (config_.on_first_cnp.bps > 0) rc_ = rt_ = std::min(bps(config_.on_first_cnp), bps(config_.line));
   alpha_at_ = now + config_.alpha_period;
   cut_at_ = now + config_.cut_period;
@@ -55,11 +55,11 @@ void Dcqcn::cut() noexcept {
     return;
   }
   if (config_.clamp_target || (config_.clamp_target_after_increase && stage_ != 0)) rt_ = before;
-  rc_ = std::max(rc_, before * config_.least_cut_factor);
+  rc_ = std::max(rc_, before * config_.least_cut_factor.value());
 }
 
 void Dcqcn::update_alpha() noexcept {
-  alpha_ = (1 - config_.g) * alpha_ + (cnp_for_alpha_ ? config_.g : 0);
+  alpha_ = (1 - config_.g.value()) * alpha_ + (cnp_for_alpha_ ? config_.g.value() : 0);
   cnp_for_alpha_ = false;
   if (const double steps = config_.alpha_steps; steps > 0)
     alpha_ = static_cast<double>(static_cast<std::int64_t>(alpha_ * steps)) / steps;
@@ -67,7 +67,7 @@ void Dcqcn::update_alpha() noexcept {
 }
 
 void Dcqcn::increase() noexcept {
-  const std::uint32_t f = config_.fast_recovery;
+  const auto f = static_cast<std::uint32_t>(config_.fast_recovery);
   if (config_.cut_at_once) {
     const std::uint32_t most = std::max(t_, bc_);
     const std::uint32_t least = std::min(t_, bc_);
@@ -91,7 +91,7 @@ void Dcqcn::increase() noexcept {
 void Dcqcn::release() noexcept {
   active_ = false;
   cnp_for_alpha_ = cnp_for_cut_ = false;
-  alpha_ = config_.initial_alpha;
+  alpha_ = config_.initial_alpha.value();
   alpha_at_ = cut_at_ = increase_at_ = Instant::never();
 }
 

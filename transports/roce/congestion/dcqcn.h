@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
 
 #include "transports/roce/congestion/dcqcn_config.h"
 
@@ -13,11 +17,28 @@ namespace railyard::roce {
 // when that is.
 class Dcqcn {
  public:
+  using Settings = DcqcnConfig;
+  static constexpr std::string_view kName = "dcqcn";
+  static constexpr std::string_view kTitle = "DCQCN";
+  static constexpr std::string_view kHelp =
+      "DCQCN's reaction point; letters are the paper's, rpg-... and the like the names of NVIDIA's firmware";
+  static std::vector<Parameter<Settings>> parameters() { return dcqcn_parameters(); }
+  static std::optional<parameter::Conflict> conflict(const Settings& settings,
+                                                     const std::function<bool(std::string_view)>& said) {
+    return dcqcn_conflict(settings, said);
+  }
+
   explicit Dcqcn(const DcqcnConfig& config) noexcept;
 
   // `now` never goes back.
   void on_cnp(Instant now) noexcept;
   void on_sent(Instant now, std::uint32_t octets) noexcept;
+  Instant pace(Instant now, Instant allowed, std::uint32_t octets) noexcept {
+    on_sent(now, octets);
+    if (!limits()) return now;
+    const double ps = static_cast<double>(octets) * 8e12 / rate(now);
+    return std::max(now, allowed) + Duration{static_cast<std::int64_t>(ps + 0.5)};
+  }
   // RC, bit/s.
   double rate(Instant now) noexcept {
     advance(now);

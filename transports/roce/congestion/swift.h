@@ -10,38 +10,75 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
 
+#include "dataplane/base/ratio.h"
 #include "dataplane/base/time.h"
+#include "transports/base/parameters.h"
+#include "transports/roce/congestion/heard.h"
 
 namespace railyard::roce {
 
 struct SwiftConfig {
   Duration base_target{25'000'000};  // of a round trip without queues, and what queue is wanted
   Duration hop_scale{};              // more of it for each of `hops`
-  std::uint32_t hops = 0;
+  int hops = 0;
   // Flow-based scaling: a flow with fewer packets than fs_max_cwnd may find a longer queue, by up to fs_range with
   // fs_min_cwnd or less. fs_range 0: none.
   Duration fs_range{50'000'000};
-  double fs_min_cwnd = 0.1;
-  double fs_max_cwnd = 100;
-  double ai = 1.0;       // packets a round trip
-  double beta = 0.8;     // of how far the delay is over the target
-  double max_mdf = 0.5;  // the most of the window that one decrease takes
-  double min_cwnd = 0.001;
-  double max_cwnd = 1000;
-  double initial_cwnd = 100;
-  std::uint32_t retx_reset_threshold = 4;  // timeouts in a row, after which the window is min_cwnd
+  Ratio fs_min_cwnd{1, 10};
+  int fs_max_cwnd = 100;
+  Ratio ai{1};            // packets a round trip
+  Ratio beta{4, 5};       // of how far the delay is over the target
+  Ratio max_mdf{1, 2};    // the most of the window that one decrease takes
+  Ratio min_cwnd{1, 1000};
+  int max_cwnd = 1000;
+  int initial_cwnd = 100;
+  int retx_reset_threshold = 4;  // timeouts in a row, after which the window is min_cwnd
 
   bool operator==(const SwiftConfig&) const = default;
 };
 
 class Swift {
  public:
-  explicit Swift(const SwiftConfig& config) noexcept : cwnd_(config.initial_cwnd), config_(config) {
+  using Settings = SwiftConfig;
+  static constexpr std::string_view kName = "swift";
+  static constexpr std::string_view kTitle = "Swift";
+  static constexpr std::string_view kHelp = "Swift, by the names of its paper's Algorithm 1; windows in packets";
+  static std::vector<Parameter<Settings>> parameters();
+  static std::optional<parameter::Conflict> conflict(const Settings& s, const std::function<bool(std::string_view)>&) {
+    if (s.initial_cwnd > s.max_cwnd) return {{"initial-cwnd", "is above", "max-cwnd"}};
+    if (s.fs_min_cwnd.value() >= s.fs_max_cwnd) return {{"fs-min-cwnd", "is not below", "fs-max-cwnd"}};
+    return std::nullopt;
+  }
+
+  explicit Swift(const SwiftConfig& config) noexcept : Swift(config, config.initial_cwnd) {}
+  // Begins with a window of `cwnd` packets.
+  Swift(const SwiftConfig& config, double cwnd) noexcept : cwnd_(cwnd), config_(config) {
     if (config.fs_range == Duration{}) return;
-    fs_alpha_ = static_cast<double>(config.fs_range.ps) /
-                (1 / std::sqrt(config.fs_min_cwnd) - 1 / std::sqrt(config.fs_max_cwnd));
-    fs_beta_ = -fs_alpha_ / std::sqrt(config.fs_max_cwnd);
+    const double most = config.fs_max_cwnd;
+    fs_alpha_ =
+        static_cast<double>(config.fs_range.ps) / (1 / std::sqrt(config.fs_min_cwnd.value()) - 1 / std::sqrt(most));
+    fs_beta_ = -fs_alpha_ / std::sqrt(most);
+  }
+
+  // The window, in packets that may be in flight.
+  std::uint32_t on_heard(Instant now, const Heard& heard) noexcept {
+    if (heard.timed_out) {
+      on_retransmit_timeout(now);
+    } else if (heard.lost) {
+      on_fast_recovery(now);
+    } else if (heard.delay > Duration{}) {
+      on_ack(now, heard.delay, heard.packets);
+    }
+    return static_cast<std::uint32_t>(std::max(1.0, cwnd_));
+  }
+  Instant pace(Instant now, Instant allowed, std::uint32_t) noexcept {
+    const Duration delay = pacing_delay();
+    return delay == Duration{} ? now : std::max(now, allowed) + delay;
   }
 
   // `num_acked` packets are acknowledged, of which one took `delay` from its sending.
@@ -51,10 +88,10 @@ class Swift {
     const Duration target = target_delay();
     const double before = cwnd_;
     if (delay < target) {
-      cwnd_ += cwnd_ >= 1 ? config_.ai / cwnd_ * num_acked : config_.ai * num_acked;
+      cwnd_ += cwnd_ >= 1 ? config_.ai.value() / cwnd_ * num_acked : config_.ai.value() * num_acked;
     } else if (can_decrease(now)) {
       const double over = static_cast<double>((delay - target).ps) / static_cast<double>(delay.ps);
-      cwnd_ *= std::max(1 - config_.beta * over, 1 - config_.max_mdf);
+      cwnd_ *= std::max(1 - config_.beta.value() * over, 1 - config_.max_mdf.value());
     }
     clamp(now, before);
   }
@@ -62,15 +99,15 @@ class Swift {
   void on_fast_recovery(Instant now) noexcept {
     retransmit_cnt_ = 0;
     const double before = cwnd_;
-    if (can_decrease(now)) cwnd_ *= 1 - config_.max_mdf;
+    if (can_decrease(now)) cwnd_ *= 1 - config_.max_mdf.value();
     clamp(now, before);
   }
   void on_retransmit_timeout(Instant now) noexcept {
     const double before = cwnd_;
     if (++retransmit_cnt_ >= config_.retx_reset_threshold) {
-      cwnd_ = config_.min_cwnd;
+      cwnd_ = config_.min_cwnd.value();
     } else if (can_decrease(now)) {
-      cwnd_ *= 1 - config_.max_mdf;
+      cwnd_ *= 1 - config_.max_mdf.value();
     }
     clamp(now, before);
   }
@@ -91,7 +128,7 @@ class Swift {
   // Once a round trip at most.
   bool can_decrease(Instant now) const noexcept { return !decreased_ || now - t_last_decrease_ >= rtt_; }
   void clamp(Instant now, double before) noexcept {
-    cwnd_ = std::clamp(cwnd_, config_.min_cwnd, config_.max_cwnd);
+    cwnd_ = std::clamp(cwnd_, config_.min_cwnd.value(), static_cast<double>(config_.max_cwnd));
     if (cwnd_ >= before) return;
     decreased_ = true;
     t_last_decrease_ = now;
@@ -103,8 +140,32 @@ class Swift {
   Duration rtt_{};
   Instant t_last_decrease_{};
   bool decreased_ = false;
-  std::uint32_t retransmit_cnt_ = 0;
+  int retransmit_cnt_ = 0;
   SwiftConfig config_;
 };
+
+inline std::vector<Parameter<SwiftConfig>> Swift::parameters() {
+  using S = SwiftConfig;
+  using namespace parameter;
+  constexpr int kMostPackets = (1 << 23) - 1;  // half of all PSNs
+  return {
+      {"base-target", Time<S>{&S::base_target}, "target delay: round trip without queues, plus the wanted queue",
+       {"5us", "10us", "25us", "50us"}},
+      {"hop-scale", Time<S>{&S::hop_scale, Duration{}}, "added to the target for each hop"},
+      {"hops", Count<S>{&S::hops, 0, 255}, "number of hops, for hop-scale"},
+      {"fs-range", Time<S>{.member = &S::fs_range, .zero = "off"},
+       "flow-based scaling: largest addition to the target, for small windows", {"off", "50us"}},
+      {"fs-min-cwnd", Fraction<S>{&S::fs_min_cwnd, false}, "window at which a flow has all of fs-range"},
+      {"fs-max-cwnd", Count<S>{&S::fs_max_cwnd, 1, 1 << 20}, "window from which on a flow has none of fs-range"},
+      {"ai", Fraction<S>{&S::ai, false}, "additive increase, packets per round trip"},
+      {"beta", Fraction<S>{&S::beta}, "multiplicative decrease, relative to the excess delay"},
+      {"max-mdf", Fraction<S>{&S::max_mdf}, "largest part of the window that one decrease takes"},
+      {"min-cwnd", Fraction<S>{&S::min_cwnd}, "minimum window"},
+      {"max-cwnd", Count<S>{&S::max_cwnd, 1, kMostPackets}, "maximum window"},
+      {"initial-cwnd", Count<S>{&S::initial_cwnd, 1, kMostPackets}, "window of a new flow"},
+      {"retx-reset-threshold", Count<S>{&S::retx_reset_threshold, 1, 1000},
+       "consecutive timeouts after which the window is min-cwnd"},
+  };
+}
 
 }  // namespace railyard::roce

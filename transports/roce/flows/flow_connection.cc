@@ -145,6 +145,7 @@ FlowConnection::Half FlowConnection::add_lane(const FlowEnd& end, std::size_t pl
     made.slots.resize(c.slots());
     for (std::size_t s = 0; s < made.slots.size(); ++s) made.slots[s].message = s;
   }
+  if (flow.qp_type == QpType::kUc && !flow.is_source) made.come = std::make_unique<RecentNumbers>();
   flow.lanes.push_back(lane);
   nic.lane_by_qp_.resize(std::max<std::size_t>(nic.lane_by_qp_.size(), qp.value - nic.first_qpn_ + 1));
   nic.lane_by_qp_[qp.value - nic.first_qpn_] = lane + 1;

@@ -54,7 +54,7 @@ void FlowEndpoint::receive_one(const RxFrame& frame) {
     Flow& flow = flows_[lane->flow];
     if (frame.trimmed) {
       if (!flow.is_source) ++flow.received.trimmed;
-    } else if (!flow.is_source && in.packet.payload_octets > 0) {
+    } else if (!flow.is_source && in.packet.info().carries_data() && in.packet.payload_octets > 0) {
       on_data(*lane, frame, in, drop);
     }
   }
@@ -232,8 +232,9 @@ void FlowEndpoint::take_data(Lane& lane, Flow& flow, const InPacket& in) {
   lane.intact = true;
 }
 
-// Over UC messages may be missing. Of which one a packet is, its PSN says: all messages before the last of a QP have
-// equally many packets. Octets count when their message is whole, since nobody is told of any before.
+// Over UC messages may be missing. The PSN says to which message a packet belongs: all messages but the last of a QP
+// have the same number of packets. Octets count when their message is whole, since nobody is told of any before. A
+// message that the network has doubled is executed again (uc_receiver.h), but is one message: it counts once.
 void FlowEndpoint::take_of_uc(Lane& lane, Flow& flow, const InPacket& in) {
   const FlowConfig& c = flow.config;
   const std::uint32_t mtu = engine().qp(lane.qp)->info.path_mtu;
@@ -266,8 +267,12 @@ void FlowEndpoint::take_of_uc(Lane& lane, Flow& flow, const InPacket& in) {
     right = payload_matches(c.id, offset, {lane.memory.data() + slot * c.message, lane.octets});
   if (!right) [[unlikely]]
     ++flow.received.corrupted;
-  if (right && lane.intact) ++flow.verified;
-  flow.received.payload_octets += lane.octets;
+  if (lane.come->add(message)) [[likely]] {
+    if (right && lane.intact) ++flow.verified;
+    flow.received.payload_octets += lane.octets;
+  } else {
+    ++flow.received.discarded;
+  }
   ++lane.whole;
   lane.octets = 0;
   lane.intact = true;

@@ -19,6 +19,7 @@
 #include "dataplane/base/flow_counters.h"
 #include "dataplane/base/histogram.h"
 #include "dataplane/base/ring_queue.h"
+#include "transports/base/recent_numbers.h"
 #include "transports/collectives/rank_host.h"
 #include "transports/roce/collectives/roce_rank.h"
 #include "transports/roce/flows/flow_config.h"
@@ -146,6 +147,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
     bool intact = true;          // the next message at the sink, so far
     Psn first_psn{};             // UC: of the first message, ...
     std::uint64_t packets = 0;   // ... and how many packets, come or lost, there were from it to the last that came
+    std::unique_ptr<RecentNumbers> come;  // UC, sink: messages that came whole
     std::uint64_t received = 0;  // SEND: receive requests that were posted
   };
   // What a packet says of itself: of which message of its QP it is, and how many octets of that are before it.

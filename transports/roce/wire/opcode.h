@@ -118,6 +118,10 @@ struct OpcodeInfo {
   std::uint8_t header_octets = 0;  // BTH and extension headers
 
   constexpr bool known() const noexcept { return operation != Operation::kReserved; }
+  // The payload belongs to the memory of a SEND, WRITE or READ.
+  constexpr bool carries_data() const noexcept {
+    return operation == Operation::kSend || operation == Operation::kWrite || operation == Operation::kReadResponse;
+  }
 };
 
 namespace detail {

@@ -69,8 +69,9 @@ struct WriteAt {
 }  // namespace
 
 std::string_view name(Malformed reason) noexcept {
-  constexpr std::array<std::string_view, kMalformedReasons> kNames{"too_short",   "bad_version", "unknown_opcode",
-                                                                   "headers_cut", "bad_padding", "reserved_syndrome"};
+  constexpr std::array<std::string_view, kMalformedReasons> kNames{
+      "too_short",   "bad_version",       "unknown_opcode",    "headers_cut",
+      "bad_padding", "reserved_syndrome", "bad_payload_length"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 

@@ -26,6 +26,7 @@ enum class Malformed : std::uint8_t {
   kHeadersCut,        // ends within an extension header that its opcode announces
   kBadPadding,        // more pad octets than there are behind the headers
   kReservedSyndrome,  // an AETH that is neither ACK, RNR NAK nor NAK
+  kBadPayloadLength,  // octets behind a response that has none: runs_on()
   kCount
 };
 inline constexpr std::size_t kMalformedReasons = static_cast<std::size_t>(Malformed::kCount);
@@ -63,7 +64,8 @@ struct Packet {
 
 // Decodes a datagram of `datagram_octets` octets, ICRC included, of which at least the headers lie in `octets`, its
 // first ones: payload that is a promise only (PayloadRef) need not be there. Neither the payload's length nor padding
-// is held against the opcode: that is answered by a NAK, see has_right_lengths().
+// is held against the opcode: a wrong request is answered by a NAK, see has_right_lengths(); a wrong response is dropped,
+// see runs_on().
 [[nodiscard]] std::expected<Packet, Malformed> decode(std::span<const std::byte> octets,
                                                       std::size_t datagram_octets) noexcept;
 // The same for a datagram in one piece.
@@ -84,6 +86,13 @@ std::size_t encode(std::span<std::byte> out, const Packet& packet, std::span<con
 constexpr bool has_right_lengths(const Packet& packet, std::size_t path_mtu) noexcept {
   return payload_fits(packet.info().payload, packet.payload_octets, path_mtu) &&
          packet.bth.pad_cnt == pad_octets(packet.payload_octets);
+}
+
+// Whether octets follow the headers of a response that has no payload: an ACK, an atomic ACK, or a CNP, which is 16
+// octets behind its BTH and no more (IBTA Vol 1 Annex A17). The engine drops it as kBadPayloadLength.
+constexpr bool runs_on(const Packet& packet) noexcept {
+  return packet.info().response && packet.info().payload == PayloadRule::kNone &&
+         (packet.payload_octets != 0 || packet.bth.pad_cnt != 0);
 }
 
 }  // namespace railyard::roce

@@ -335,7 +335,7 @@ void FlowEndpoint::on_data(const Of& of, const RxFrame& frame, const InPacket& i
     take_read(lane, flow, of, in);
   } else if (flow.config.mode == DeliveryMode::kRudi) {
     take_idempotent(lane, flow, in);
-  } else {
+  } else if (flow.config.mode != DeliveryMode::kUud) {  // a datagram may come twice: take_message() counts it
     r.payload_octets += in.payload.octets;
   }
 }
@@ -364,7 +364,10 @@ void FlowEndpoint::take_message(Lane& lane, const Completion& completion, std::u
   // ROD promises their order, too.
   if (right && c.mode == DeliveryMode::kRod) right = k == lane.whole.next();
   const bool is_new = right && lane.whole.add(k);
-  if (is_new && c.mode == DeliveryMode::kUud) note_order(lane, flow, k);
+  if (is_new && c.mode == DeliveryMode::kUud) {
+    note_order(lane, flow, k);
+    flow.received.payload_octets += completion.octets;
+  }
   if (is_new) [[likely]]
     ++flow.verified;
   else if (right && c.mode == DeliveryMode::kUud)

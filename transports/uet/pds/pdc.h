@@ -87,6 +87,9 @@ struct Pdc {
   Instant late_at = Instant::never();  // what was overtaken is looked at again
   Instant tail_at = Instant::never();  // nothing was heard for so long that the tail may be lost
   std::uint8_t tail_tries = 0;         // in a row
+  bool any_passed = false;             // lossless class: some packet is `passed`
+  Instant look_from{};                 // and is not looked for before
+  RingQueue<std::uint16_t> follow;     // lossless class: entropy values that the next packets have
   bool goes_after_timeout = false;     // nothing has gone again since the last one
   bool one_beyond_window = false;      // the next that goes again does not wait for congestion control
   bool recovering = false;  // a PROBE has found losses; until everything before `recovery_end` is acknowledged
@@ -103,6 +106,7 @@ struct Pdc {
   // When something was heard last, or timed out, or went again after that; or the time of the oldest packet when the
   // first try of a tail was made.
   Instant rto_from{};
+  Instant heard_at{};  // when something new was heard of its packets last, or the first of them was sent
   Instant asked_at{};  // when an acknowledgement was asked for, or the first sent of those that are outstanding
   // The first packet that asked for one and is not acknowledged with all before it; before una(): there is none.
   Psn asking{};

@@ -32,10 +32,13 @@ struct SentPacket {
   std::uint16_t entropy = 0;
   static constexpr std::uint8_t kMostCounted = 255;
   std::uint8_t transmissions = 0;  // no further than kMostCounted
-  bool lost = false;  // goes again
-  bool received = false;
-  bool answered = false;
-  bool unclear = false;  // more than one of its retransmissions may have arrived
+  std::uint8_t timeouts = 0;       // of this packet in a row
+  bool lost : 1 = false;           // goes again
+  bool received : 1 = false;
+  bool answered : 1 = false;
+  bool unclear : 1 = false;  // more than one of its retransmissions may have arrived
+  bool passed : 1 = false;   // one that was sent after it with the same entropy value has arrived
+  bool followed : 1 = false;  // another is, or will be, sent with its entropy value, to show whether it is lost
 
   // Whether an answer that says so of itself (`retx`) can only be of the last transmission, and so how long that took
   // (uet §5.9: of those after the first it says no more).
@@ -153,6 +156,20 @@ class SentPackets {
     if (highest_ - una_ < 0) highest_ = una_ - 1;
   }
 
+  // `psn`, sent once, has arrived: what was sent before it with the same entropy value took the same way, and has not.
+  // Returns whether there is any such packet. Looks back to the one of that value before it that has arrived.
+  bool mark_passed(Psn psn) noexcept {
+    const SentPacket& by = at(psn);
+    bool any = false;
+    for (Psn before = psn - 1; before - una_ >= 0; before = before - 1) {
+      SentPacket& p = at(before);
+      if (p.entropy != by.entropy) continue;
+      if (p.received && p.transmissions == 1) break;
+      if (p.received || p.lost || p.sent_at >= by.sent_at) continue;
+      p.passed = any = true;
+    }
+    return any;
+  }
   // The oldest that goes again; there is one.
   Psn first_lost() noexcept {
     while (!at(lost_from_).lost) ++lost_from_;
@@ -163,6 +180,7 @@ class SentPackets {
     not_lost(p);
     p.sent_at = now;
     p.entropy = entropy;
+    p.passed = p.followed = false;
     if (p.transmissions < SentPacket::kMostCounted) ++p.transmissions;
   }
 

@@ -15,6 +15,7 @@ enum class Malformed : std::uint8_t {
   kReservedCtlType,  // a control packet of type 10..15
   kBadNextHdr,       // reserved, or one that this type does not have: allowed_after()
   kHeadersCut,       // ends within a header that was announced
+  kBadPayloadLength,  // octets behind an ACK, NACK or control packet: runs_on()
   kCount
 };
 inline constexpr std::size_t kMalformedReasons = static_cast<std::size_t>(Malformed::kCount);

@@ -32,8 +32,9 @@ constexpr bool within(auto value, unsigned first, unsigned last) noexcept {
 }  // namespace
 
 std::string_view name(Malformed reason) noexcept {
-  static constexpr std::array<Name, kMalformedReasons> kNames{"too_short",         "reserved_type", "secured",
-                                                              "reserved_ctl_type", "bad_next_hdr",  "headers_cut"};
+  static constexpr std::array<Name, kMalformedReasons> kNames{
+      "too_short",    "reserved_type", "secured",           "reserved_ctl_type",
+      "bad_next_hdr", "headers_cut",   "bad_payload_length"};
   return at(kNames, reason);
 }
 

@@ -31,6 +31,12 @@ std::size_t encode_headers(std::span<std::byte> out, const Packet& packet, const
   return pds + encode_ses(out.subspan(pds), packet.ses, dialect);
 }
 
+bool runs_on(const Packet& packet) noexcept {
+  if (packet.payload_octets == 0 || std::holds_alternative<SesRequestValues>(packet.ses)) return false;
+  const auto* const response = std::get_if<SesResponseValues>(&packet.ses);
+  return response == nullptr || response->form == NextHdr::kResponse;
+}
+
 bool has_right_length(const Packet& packet, std::size_t payload_mtu) noexcept {
   const auto expected = expected_payload(packet.ses, payload_mtu);
   return !expected || *expected == packet.payload_octets;

@@ -35,7 +35,7 @@ inline constexpr std::size_t kMostPacketHeaderOctets = kMostPdsOctets + kMostSes
 
 // Decodes a packet of `packet_octets` octets, without trailer, of which at least the headers lie in `octets`, its first
 // ones: payload that is a promise only (PayloadRef) need not be there. The payload's length is not held against the
-// headers: see has_right_length().
+// headers: see has_right_length() and runs_on().
 [[nodiscard]] std::expected<Packet, Malformed> decode(std::span<const std::byte> octets, std::size_t packet_octets,
                                                       const Dialect& dialect = kStandard) noexcept;
 // The same, into `packet`, which holds nothing of use if this returns why it could not.
@@ -50,6 +50,11 @@ inline constexpr std::size_t kMostPacketHeaderOctets = kMostPdsOctets + kMostSes
 // Writes PDS and SES header; returns their octets. 0, with nothing written, if they do not fit `out`. Values fit their
 // fields, and the PDS header announces the SES header.
 std::size_t encode_headers(std::span<std::byte> out, const Packet& packet, const Dialect& dialect = kStandard) noexcept;
+
+// Whether octets follow the headers of a packet that answers or controls and brings no data: NACK, control packet, ACK
+// or RUDI response without RESPONSE_DATA (UET page §3, §4). Nothing answers such a packet, so the engine drops it as
+// Malformed::kBadPayloadLength; a request of a wrong length is answered by its return code.
+bool runs_on(const Packet& packet) noexcept;
 
 // Whether there is as much payload as the SES header says, at this Payload MTU; true if it does not say.
 bool has_right_length(const Packet& packet, std::size_t payload_mtu) noexcept;

@@ -16,7 +16,7 @@ using namespace literals;
 Instant after(Duration d) { return Instant{} + d; }
 
 SwiftConfig hand_worked() {
-  return {.base_target = 20_us, .fs_range = {}, .ai = 1.0, .beta = 0.8, .max_mdf = 0.5, .initial_cwnd = 10};
+  return {.base_target = 20_us, .fs_range = {}, .ai = 1, .beta = {4, 5}, .max_mdf = {1, 2}, .initial_cwnd = 10};
 }
 
 TEST(Swift, GrowsByAiARoundTrip) {
@@ -74,12 +74,9 @@ TEST(Swift, TheTargetScalesWithFlowsAndHops) {
   config.hop_scale = 2_us;
   config.hops = 3;
   config.fs_range = 30_us;
-  config.fs_min_cwnd = 0.25;
+  config.fs_min_cwnd = {1, 4};
   config.fs_max_cwnd = 100;
-  const auto target = [&](double cwnd) {
-    config.initial_cwnd = cwnd;
-    return Swift(config).target_delay();
-  };
+  const auto target = [&](double cwnd) { return Swift(config, cwnd).target_delay(); };
   EXPECT_EQ(target(100), 26_us);
   EXPECT_EQ(target(400), 26_us) << "never less";
   EXPECT_EQ(target(0.25), 56_us);
@@ -112,7 +109,7 @@ PairConfig by_swift(bool selective) {
 }
 double cwnd(Pair& pair) {
   const Qp* const qp = pair.engine(0).qp(pair.end(0).qp);
-  const Swift* const swift = qp != nullptr ? qp->congestion.swift() : nullptr;
+  const Swift* const swift = qp != nullptr ? qp->congestion.get<Swift>() : nullptr;
   return swift != nullptr ? swift->cwnd() : throw std::logic_error("the QP has no Swift");
 }
 

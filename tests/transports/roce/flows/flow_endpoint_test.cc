@@ -325,6 +325,72 @@ TEST(FlowEndpoint, APacketThatComesTwiceCountsOnce) {
   EXPECT_EQ(w.verified(), 4u);
 }
 
+// Whatever the length of a CNP or ACK: it is no data.
+TEST(FlowEndpoint, ControlPacketsAreNoData) {
+  for (const QpType type : {QpType::kRc, QpType::kUc})
+    for (const std::uint8_t code : {opcode::kCnp, opcode::kRcAcknowledge, opcode::kRcAtomicAcknowledge})
+      for (const std::uint32_t more : {0u, 84u}) {
+        SCOPED_TRACE(testing::Message() << static_cast<int>(type) << " opcode " << int{code} << " and " << more);
+        Wire w({.id = 1, .total = 20_KB, .message = 5000, .outstanding = 2}, false, PathMtu::k1024, false, type);
+        AddressVector av;
+        av.source = wire::IpAddress(0x0A000001);
+        av.destination = wire::IpAddress(0x0A000002);
+        const Path path(av);
+        Packet packet;
+        packet.bth = {.opcode = code, .dest_qp = 0x11, .psn = 1};
+        packet.payload_octets = more;
+        std::vector<std::byte> frame(Path::kMostOctets + packet.octets());
+        const std::size_t front = path.write(frame.data(), packet.octets());
+        frame.resize(front + packet.octets());
+        encode_headers(std::span(frame).subspan(front), packet);
+        int n = 0;
+        w.fate = [&](Frame& f) {
+          if (f.from == 0 && ++n % 3 == 1) {
+            const RxFrame in{.at = w.now(),
+                             .sent = w.now(),
+                             .header = std::span(frame).first(frame.size() - wire::kIcrcOctets),
+                             .payload = {},
+                             .icrc_pending = true};
+            w.sink().receive({&in, 1});
+          }
+          return 1u;
+        };
+        w.run();
+        EXPECT_EQ(w.verified(), 4u);
+        EXPECT_EQ(w.received().packets, 20u) << "5 packets a message";
+        EXPECT_EQ(w.received().payload_octets, 20'000u);
+        EXPECT_EQ(w.received().corrupted, 0u);
+        EXPECT_GT(w.sink().engine().counters().received_packets.read(), 20u);
+      }
+}
+
+// Over UC a First or Only packet begins a message whatever its PSN: one of a single packet that the network doubles is
+// executed twice, and is one message. Of a longer one a second First begins it again.
+TEST(FlowEndpoint, AMessageThatAnUnreliableConnectionCarriesTwiceCountsOnce) {
+  for (const FlowOperation operation : {FlowOperation::kWrite, FlowOperation::kSend})
+    for (const bool real : {false, true})
+      for (const std::uint32_t message : {333u, 5000u}) {
+        SCOPED_TRACE(testing::Message() << static_cast<int>(operation) << real << " " << message);
+        const std::uint64_t messages = 60;
+        const std::uint64_t packets = (message - 1) / 1024 + 1;
+        Wire w({.id = 7,
+                .operation = operation,
+                .total = Bytes{static_cast<std::int64_t>(messages * message)},
+                .message = message,
+                .outstanding = 3,
+                .receives = 200},
+               real, PathMtu::k1024, false, QpType::kUc);
+        unsigned n = 0;
+        w.fate = [&](Frame&) { return n++ % packets == 0 ? 2u : 1u; };
+        w.run();
+        EXPECT_EQ(w.verified(), messages);
+        EXPECT_EQ(w.received().payload_octets, messages * message);
+        EXPECT_EQ(w.received().packets, messages * (packets + 1));
+        EXPECT_EQ(w.received().corrupted, 0u);
+        EXPECT_EQ(w.received().discarded, packets == 1 ? messages : 0u);
+      }
+}
+
 TEST(FlowEndpoint, WhatIsNotWhatWasSentIsNoticed) {
   Wire promise({.id = 1, .total = 20_KB, .message = 5000, .outstanding = 2});
   unsigned n = 0;

@@ -250,6 +250,25 @@ TEST(RocePacket, MorePaddingThanThereIsIsRefused) {
     }
 }
 
+TEST(RocePacket, AResponseWithoutPayloadEndsBehindItsHeaders) {
+  for (unsigned code = 0; code < 256; ++code) {
+    const OpcodeInfo& info = kOpcodes[code];
+    if (!info.known()) continue;
+    for (const std::size_t behind : {0u, 1u, 4u, 84u}) {
+      const auto packet =
+          decode(octets_of_zero(static_cast<std::uint8_t>(code), info.header_octets + behind + wire::kIcrcOctets));
+      ASSERT_TRUE(packet) << code;
+      const bool fixed = info.operation == Operation::kAcknowledge || info.operation == Operation::kAtomicAcknowledge ||
+                         info.operation == Operation::kCnp;
+      EXPECT_EQ(runs_on(*packet), fixed && behind > 0) << info.name << " with " << behind;
+    }
+  }
+  Octets padded = octets_of_zero(opcode::kCnp, 32 + 4);
+  wire::write<wire::Bth::PadCnt>(padded.data(), 3);
+  padded.resize(padded.size() - 1);
+  EXPECT_TRUE(runs_on(decode(padded).value())) << "padding only";
+}
+
 TEST(RocePacket, ReservedSyndromesAreRefused) {
   for (unsigned syndrome = 0; syndrome < 256; ++syndrome) {
     Octets datagram = octets_of_zero(opcode::kRcAcknowledge, 20);

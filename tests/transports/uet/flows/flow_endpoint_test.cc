@@ -345,6 +345,23 @@ TEST(UetFlows, DatagramsThatAreLostAreNotVerified) {
   EXPECT_EQ(w.log().size(), 51u) << "nobody answers";
 }
 
+// Nobody promises that a datagram comes once; its octets count once.
+TEST(UetFlows, DatagramsThatComeTwiceCountOnce) {
+  FlowConfig flow = flow_of({DeliveryMode::kUud, FlowOperation::kSend});
+  flow.message = 1000;
+  flow.receives = 200;
+  Wire w(flow);
+  w.fate = [](Frame&) { return 2u; };
+  w.run();
+  const std::uint64_t sent = w.messages(0).completed;
+  EXPECT_EQ(sent, 51u);
+  EXPECT_EQ(w.verified(), sent);
+  EXPECT_EQ(w.received().packets, 2 * sent);
+  EXPECT_EQ(w.received().discarded, sent);
+  EXPECT_EQ(w.received().payload_octets, w.messages(0).octets);
+  EXPECT_EQ(w.received().corrupted, 0u);
+}
+
 TEST(UetFlows, HowOftenItIsAskedChangesNothing) {
   for (const How& how : kReliable) {
     FlowConfig flow = flow_of(how);

@@ -1,0 +1,48 @@
+// Every congestion control that a QP can have: one line each. What a kind has to have is in congestion_control.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "transports/roce/congestion/dcqcn.h"
+#include "transports/roce/congestion/swift.h"
+
+namespace railyard::roce {
+
+using CongestionKinds = std::tuple<Dcqcn,  //
+                                   Swift>;
+
+inline constexpr std::string_view kNoCongestionName = "none";
+
+// The settings of all kinds: of each one as constructed, or as said.
+template <class Kinds>
+struct SettingsOf;
+template <class... Kinds>
+struct SettingsOf<std::tuple<Kinds...>> {
+  using type = std::tuple<typename Kinds::Settings...>;
+};
+using CongestionSettings = SettingsOf<CongestionKinds>::type;
+
+// Calls `visit(std::type_identity<Kind>{}, number)` for each kind; 0 is no congestion control.
+template <class Visit>
+constexpr void for_each_congestion_kind(Visit visit) {
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (visit(std::type_identity<std::tuple_element_t<I, CongestionKinds>>{}, I + 1), ...);
+  }(std::make_index_sequence<std::tuple_size_v<CongestionKinds>>());
+}
+
+// The number of a kind.
+template <class Kind>
+constexpr std::size_t congestion_number() {
+  std::size_t number = 0;
+  for_each_congestion_kind([&]<class K>(std::type_identity<K>, std::size_t i) {
+    if constexpr (std::is_same_v<K, Kind>) number = i;
+  });
+  return number;
+}
+
+}  // namespace railyard::roce
