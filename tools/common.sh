@@ -12,6 +12,7 @@ packages_test=(libgtest-dev libgmock-dev libbenchmark-dev jq iputils-ping iperf3
 packages_clang=(clang-19 libclang-rt-19-dev)
 packages_bench=(dpdk-dev curl)
 packages_wireshark=(tshark)  # a second opinion on captures; tests that ask for it are skipped without it
+packages_python=(python3-pandas python3-matplotlib)  # docs/python.md
 packages_package=(dpkg-dev file)  # Debian packages of this
 packages_softroce=(qemu-system-x86 xz-utils binutils)
 

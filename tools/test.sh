@@ -68,7 +68,7 @@ if [[ $mode == --fast ]]; then
   exit
 fi
 
-install_packages "${packages_clang[@]}" "${packages_softroce[@]}" "${packages_wireshark[@]}" "${packages_package[@]}"
+install_packages "${packages_clang[@]}" "${packages_softroce[@]}" "${packages_wireshark[@]}" "${packages_package[@]}" "${packages_python[@]}"
 
 long=$([[ $mode == --all ]] && echo ON || echo OFF)
 configure release -DRAILYARD_TESTS=ON -DRAILYARD_BENCH="$long" -DRAILYARD_HEADERS="$long"

@@ -5,7 +5,12 @@
 set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 railyard=${1:-$root/build/release/bin/railyard}
-python3 -c 'import pandas, matplotlib' 2>/dev/null ||
+# The first Python that has both: another may stand before Debian's in PATH.
+python=
+for candidate in python3 /usr/bin/python3; do
+  if "$candidate" -c 'import pandas, matplotlib' 2>/dev/null; then python=$candidate; break; fi
+done
+[[ $python ]] ||
   { echo "skipped: no pandas or no matplotlib (Debian: python3-pandas python3-matplotlib)"; exit 77; }
 
 work=$(mktemp -d)
@@ -20,7 +25,7 @@ blocks=0
 for block in [0-9][0-9].*; do
   case $block in
     *.sh) bash -euo pipefail "$block" >"$block.out" ;;
-    *.python) python3 -W error::FutureWarning "$block" >"$block.out" ;;
+    *.python) "$python" -W error::FutureWarning "$block" >"$block.out" ;;
   esac || { printf 'FAIL  docs/python.md, block %s:\n' "$block"; cat "$block" "$block.out"; exit 1; }
   blocks=$((blocks + 1))
 done

@@ -68,10 +68,10 @@ struct KeyOf {
 };
 
 template <class S>
-const parameter::Preset<S>* preset_of(const std::vector<Parameter<S>>& parameters) {
+std::optional<parameter::Preset<S>> preset_of(const std::vector<Parameter<S>>& parameters) {
   for (const Parameter<S>& p : parameters)
-    if (const auto* preset = std::get_if<parameter::Preset<S>>(&p.form)) return preset;
-  return nullptr;
+    if (const auto* preset = std::get_if<parameter::Preset<S>>(&p.form)) return *preset;
+  return std::nullopt;
 }
 
 // The table of the settings of a kind K, which has kName, kHelp, parameters() and conflict().
@@ -102,7 +102,7 @@ template <class K>
 auto parameter_form() {
   using S = typename K::Settings;
   Form<S> form = map_of(parameter_table<K>());
-  if (const auto* preset = preset_of(K::parameters()))
+  if (const auto preset = preset_of(K::parameters()))
     form.write = [of = preset->of, word = preset->word](const S& s) { return parameter_table<K>().write(s, of(word(s))); };
   return form;
 }
