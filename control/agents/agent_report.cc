@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "control/agents/modelled.h"
+#include "control/collectives/registry.h"
 #include "control/spec/value.h"
-#include "control/workload/collective_plan.h"
 
 namespace railyard::agents {
 namespace {
@@ -93,13 +93,13 @@ CollectiveReport agent_collective_report(const build::BuiltLab& lab, const Agent
   const std::size_t ranks = s.what->nics.size();
   CollectiveReport r;
   r.name = c.name;
-  r.collective = spec::name(c.collective);
-  r.algorithm = spec::name(c.used_algorithm());
+  r.collective = collectives::name(c.collective);
+  r.algorithm = c.used_algorithm()->name;
   r.bytes = static_cast<std::uint64_t>(c.size.n);
   r.chunk = c.chunk;
   r.channels = c.channels;
   r.repeats = c.repeats;
-  r.factor = workload::busbw_factor(c.collective, static_cast<std::uint32_t>(ranks));
+  r.factor = collectives::busbw_factor(c.collective, static_cast<std::uint32_t>(ranks));
   if (c.computes()) r.job = {nanoseconds(c.forward + c.backward), c.buckets, 0, 0, {}, {}};
   std::vector<Times> times;
   for (std::size_t i = 0; i < ranks; ++i) times.push_back(times_of(lab, s, i));

@@ -71,6 +71,8 @@ class BuiltLab::Builder {
       link.credits_at_b = credits_at(lab_, l, l.b);
       built_.fabric_.connect(link);
     }
+    if (std::ranges::any_of(lab_.traffic, [](const spec::TrafficSpec& t) { return !t.triggers.empty(); }))
+      built_.triggers_ = std::make_unique<FlowTriggers>(lab_, built_.flows_, built_.fabric_);
   }
 
  private:
@@ -110,9 +112,14 @@ class BuiltLab::Builder {
       flow.rate = t.rate.value_or(BitRate{});
       flow.total = plan.bytes.value_or(t.bytes);
       flow.start = plan.start ? Instant{} + *plan.start : start;
+      if (!t.listed.empty() && t.listed[plan.index].trigger != 0) flow.start = Instant::never();
       flow.ect = t.ect;
       flow.plan = std::move(plan);
       if (t.is_roce() && (is_agents(flow.plan.source) || is_agents(flow.plan.destination))) {
+        if (!t.triggers.empty())
+          throw SpecError(t.place, fmt::format("flow {} has an agent at an end, and {} has triggers; expected built-in "
+                                               "hosts",
+                                               flow.plan.name, t.file));
         const roce::FlowConfig c = message_flow(t, flow);
         const roce::AddressVector forth = way_of(flow.plan.source, flow.plan.destination, t);
         const roce::AddressVector back = way_of(flow.plan.destination, flow.plan.source, t);
@@ -178,6 +185,7 @@ class BuiltLab::Builder {
     static_assert(static_cast<int>(spec::UetService::kRod) == static_cast<int>(uet::DeliveryMode::kRod) &&
                   static_cast<int>(spec::UetService::kUud) == static_cast<int>(uet::DeliveryMode::kUud));
     uet::FlowConfig c{message_flow(t, flow), static_cast<uet::DeliveryMode>(t.service), t.tagged};
+    if (!t.listed.empty()) c.connection = t.listed[flow.plan.index].connection;
     if (t.service == spec::UetService::kUud) {
       c.operation = FlowOperation::kSend;
       c.message = std::min(c.message, static_cast<std::uint32_t>(t.roce.path_mtu));

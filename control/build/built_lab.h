@@ -12,6 +12,7 @@
 #include "control/build/agent_flow.h"
 #include "control/build/collective.h"
 #include "control/build/flow.h"
+#include "control/build/flow_triggers.h"
 #include "control/build/service_nics.h"
 #include "control/build/uet_nics.h"
 #include "control/spec/spec.h"
@@ -72,6 +73,8 @@ class BuiltLab {
   std::string peer_name(PortRef port) const;
 
   const std::vector<Flow>& flows() const noexcept { return flows_; }
+  // What starts flows when others are done; nullptr: nothing does.
+  const FlowTriggers* triggers() const noexcept { return triggers_.get(); }
   const std::vector<Collective>& collectives() const noexcept { return collectives_; }
   // Those with ranks that agents carry out; they are in no other list.
   const std::vector<AgentCollective>& agent_collectives() const noexcept { return agent_collectives_; }
@@ -111,6 +114,7 @@ class BuiltLab {
   std::unordered_map<std::string, DeviceId> by_name_;
   std::vector<std::vector<std::size_t>> link_of_;  // by device and port: index into the lab's links + 1
   std::vector<Flow> flows_;
+  std::unique_ptr<FlowTriggers> triggers_;
   std::vector<Collective> collectives_;
   std::vector<AgentCollective> agent_collectives_;
   std::vector<AgentFlow> agent_flows_;

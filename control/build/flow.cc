@@ -2,6 +2,34 @@
 
 namespace railyard::build {
 
+Instant Flow::started() const noexcept {
+  if (is_uet())
+    return asks_at_source() ? uet->source->config(uet->places.at_source).start
+                            : uet->sink->config(uet->places.at_sink).start;
+  if (is_roce())
+    return asks_at_source() ? source->config(places.at_source).start : sink->config(places.at_sink).start;
+  return config().start;
+}
+
+void Flow::start_at(Instant now) const {
+  if (is_uet())
+    return asks_at_source() ? uet->source->start(now, uet->places.at_source)
+                            : uet->sink->start(now, uet->places.at_sink);
+  if (is_roce()) return asks_at_source() ? source->start(now, places.at_source) : sink->start(now, places.at_sink);
+  sender->start(now, tx_index);
+}
+
+void Flow::tell(bool at_source, FlowListener& listener, std::uint32_t token) const {
+  if (is_uet())
+    return at_source ? uet->source->tell(uet->places.at_source, listener, token)
+                     : uet->sink->tell(uet->places.at_sink, listener, token);
+  if (is_roce())
+    return at_source ? source->tell(places.at_source, listener, token)
+                     : sink->tell(places.at_sink, listener, token);
+  if (at_source) return sender->tell_sent(tx_index, listener, token);
+  receiver->tell_received(plan.id, total, listener, token);
+}
+
 TxFlowCounters Flow::sent() const {
   if (is_uet()) return uet->source->sent(uet->places.at_source);
   return is_roce() ? source->sent(places.at_source) : sender->tx_counters(tx_index);

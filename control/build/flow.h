@@ -8,6 +8,7 @@
 #include "control/spec/spec.h"
 #include "control/workload/flow_plan.h"
 #include "dataplane/base/flow_counters.h"
+#include "dataplane/base/flow_listener.h"
 #include "dataplane/nic/traffic_generator.h"
 #include "transports/roce/flows/flow_connection.h"
 #include "transports/uet/flows/flow_connection.h"
@@ -51,6 +52,17 @@ struct Flow {
   bool is_generated() const noexcept { return !is_roce() && !is_uet(); }
   // Whether what arrives is known.
   bool measured() const noexcept { return !is_generated() || receiver != nullptr; }
+
+  // Where its messages are asked for, and so where it is started: READs at the destination.
+  bool asks_at_source() const noexcept {
+    return is_uet() ? uet->asks(true) : !is_roce() || roce_config().asks(true);
+  }
+  // When it has begun, or will by itself; never(): it waits for a trigger.
+  Instant started() const noexcept;
+  // It begins now. By its device, which asks the NIC's endpoint afterwards what there is to do.
+  void start_at(Instant now) const;
+  // `listener` is told when its source, or its destination, is done with it (FlowListener).
+  void tell(bool source, FlowListener& listener, std::uint32_t token) const;
 
   TxFlowCounters sent() const;
   // What has arrived; nothing if an attached host receives it.

@@ -2,8 +2,9 @@
 
 #include <utility>
 
+#include "control/collectives/collective_plan.h"
 #include "control/spec/collective_ranks.h"
-#include "control/workload/collective_plan.h"
+#include "control/spec/rank_links.h"
 #include "dataplane/base/hash.h"
 
 namespace railyard::build {
@@ -14,29 +15,14 @@ std::vector<PlannedCollective> plan_collectives(const spec::Lab& lab, spec::Coll
     const spec::CollectiveSpec& c = lab.collectives[i];
     if (c.transport != transport) continue;
     PlannedCollective planned{i, spec::ranks(lab, c), {}};
-    const spec::RankPlaces places = spec::places(lab, planned.nics);
-    std::vector<double> slowness;
-    if (!c.stragglers.empty()) slowness.assign(planned.nics.size(), 1);
-    for (const spec::StragglerSpec& s : c.stragglers)
-      for (const int rank : s.ranks)
-        slowness[static_cast<std::size_t>(rank)] =
-            static_cast<double>(s.factor.numerator) / static_cast<double>(s.factor.denominator);
-    planned.programs = workload::plan_collective({.operation = c.collective,
-                                                  .algorithm = c.used_algorithm(),
-                                                  .size = static_cast<std::uint64_t>(c.size.n),
-                                                  .element = c.element_octets(),
-                                                  .chunk = c.chunk,
-                                                  .channels = static_cast<std::uint32_t>(c.channels),
-                                                  .root = static_cast<std::uint32_t>(c.root),
-                                                  .group = spec::groups(lab, planned.nics),
-                                                  .host = places.host,
-                                                  .rail = places.rail,
-                                                  .pxn = c.pxn,
-                                                  .forward = c.forward,
-                                                  .backward = c.backward,
-                                                  .buckets = static_cast<std::uint32_t>(c.buckets),
-                                                  .slowness = slowness},
-                                                 static_cast<std::uint32_t>(planned.nics.size()));
+    const auto n = static_cast<std::uint32_t>(planned.nics.size());
+    planned.programs = collectives::plan_collective(spec::shape_of(lab, c, planned.nics), n);
+    if (spec::RankLinks links(lab, planned.nics); !links.all_by_their_own() && !spec::has_agents(lab, planned.nics))
+      for (std::uint32_t r = 0; r < n; ++r)
+        for (const RankConnection& to : planned.programs[r].connections)
+          if (!to.scale_up)
+            if (const spec::PortName nic = links.between(r, to.peer)->first; nic != planned.nics[r])
+              planned.towards[{r, to.peer}] = nic;
     all.push_back(std::move(planned));
   }
   return all;
@@ -65,6 +51,13 @@ std::shared_ptr<ScaleUp> ScaleUpNetworks::of(const std::string& host) {
   auto& network = by_host_[host];
   if (network == nullptr)
     network = std::make_shared<ScaleUp>(ScaleUpConfig{.rate = said->rate, .latency = said->latency});
+  return network;
+}
+
+std::shared_ptr<ScaleUp> ScaleUpNetworks::together(const std::string& host) {
+  if (auto network = of(host)) return network;
+  auto& network = by_host_[host];
+  if (network == nullptr) network = std::make_shared<ScaleUp>(ScaleUpConfig{.rate = BitRate{1}, .latency = Duration{1}});
   return network;
 }
 

@@ -20,6 +20,13 @@ struct PlannedCollective {
   // By rank:
   std::vector<spec::PortName> nics;
   std::vector<RankProgram> programs;
+  // By rank and peer: its NIC to that, where it is another one than its own (spec/rank_links.h).
+  std::map<std::pair<std::uint32_t, std::uint32_t>, spec::PortName> towards{};
+
+  const spec::PortName& nic(std::uint32_t rank, std::uint32_t peer) const {
+    const auto other = towards.find({rank, peer});
+    return other == towards.end() ? nics[rank] : other->second;
+  }
 };
 
 // Of the lab those over one transport, in their order.
@@ -37,6 +44,9 @@ class ScaleUpNetworks {
 
   // The one of a host, which is made if there is none yet; nullptr: its profile has none.
   std::shared_ptr<ScaleUp> of(const std::string& host);
+  // What NICs of a host are in that do what is due together, as those of one rank: that network, or one that carries
+  // nothing.
+  std::shared_ptr<ScaleUp> together(const std::string& host);
   bool has(const std::string& host) const { return by_host_.contains(host); }
   // HostConfig::others_changed of a host whose NICs share one.
   std::shared_ptr<bool> others_changed(const std::string& host) const;

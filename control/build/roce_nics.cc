@@ -89,7 +89,8 @@ struct RoceNics::Nic {
   std::uint32_t generator_flows = 0;  // that end here
   std::uint32_t generator_sends = 0;
   std::uint32_t qps = 0;
-  std::uint32_t ranks = 0;  // of collectives
+  std::uint32_t ranks = 0;  // of collectives, that are here or go through here
+  bool carries = false;     // a rank of this host goes through several NICs, this one among them
   std::size_t completions = 0;  // that can wait at once
   roce::FlowEndpoint* endpoint = nullptr;
   std::unique_ptr<roce::FlowEndpoint> owned;
@@ -146,7 +147,8 @@ void RoceNics::join_scale_up(ScaleUpNetworks& networks) {
     const std::string& host = nic->first.node;
     const auto next = std::next(nic);
     const bool others = networks.has(host) || (next != nics_.end() && next->first.node == host);
-    if (const auto network = others ? networks.of(host) : nullptr) nic->second.endpoint->join(network);
+    const auto network = nic->second.carries ? networks.together(host) : others ? networks.of(host) : nullptr;
+    if (network != nullptr) nic->second.endpoint->join(network);
   }
 }
 
@@ -155,9 +157,17 @@ void RoceNics::take(std::vector<PlannedCollective> collectives) {
   for (PlannedCollective& planned : collectives) {
     for (std::size_t r = 0; r < planned.nics.size(); ++r) {
       if (is_agents(planned.nics[r])) continue;
-      Nic& nic = nics_[planned.nics[r]];
-      ++nic.ranks;
-      nic.qps += static_cast<std::uint32_t>(roce::CollectiveConnection::qps(planned.programs[r]));
+      ++nics_[planned.nics[r]].ranks;
+      for (const RankConnection& c : planned.programs[r].connections) {
+        if (c.scale_up) continue;
+        const auto rank = static_cast<std::uint32_t>(r);
+        const spec::PortName& through = planned.nic(rank, c.peer);
+        Nic& nic = nics_[through];
+        ++nic.qps;
+        if (through == planned.nics[r]) continue;
+        ++nic.ranks;
+        nic.carries = nics_[planned.nics[r]].carries = true;
+      }
     }
     collectives_.push_back(std::move(planned));
   }
@@ -177,11 +187,15 @@ std::pair<std::vector<Collective>, std::vector<AgentCollective>> RoceNics::make_
     std::vector<roce::CollectiveEnd> ends;
     for (const spec::PortName& nic : planned.nics) {
       const spec::RoceNicSpec& s = settings(nic);
-      ends.push_back({nics_.at(nic).endpoint, attributes_of(s, c.path_mtu), selective_repeat_of(s)});
+      ends.push_back({nics_.at(nic).endpoint, {}, attributes_of(s, c.path_mtu), selective_repeat_of(s)});
+      const auto rank = static_cast<std::uint32_t>(ends.size() - 1);
+      if (!planned.towards.empty())
+        for (const RankConnection& to : planned.programs[rank].connections)
+          ends.back().through.push_back(nics_.at(planned.nic(rank, to.peer)).endpoint);
     }
     auto ranks = roce::CollectiveConnection::make(
         config_of(lab_, i), std::move(planned.programs), ends,
-        [&](std::uint32_t from, std::uint32_t to) { return way(planned.nics[from], planned.nics[to], like); },
+        [&](std::uint32_t from, std::uint32_t to) { return way(planned.nic(from, to), planned.nic(to, from), like); },
         chance_of(lab_, i));
     made.push_back({i, std::move(planned.nics), std::move(ranks)});
   }
@@ -203,6 +217,7 @@ AgentCollective RoceNics::make_with_agents(PlannedCollective planned, const Way&
     const auto found = nics_.find(nic);
     made.addresses.push_back(way(planned.nics[(r + 1) % n], nic, like).destination);
     made.ends.push_back({lab_.find(nic.node)->agent ? nullptr : found->second.endpoint,
+                         {},
                          attributes_of(settings(nic), c.path_mtu), {}});
   }
   for (std::uint32_t from = 0; from < n; ++from)

@@ -67,7 +67,8 @@ struct UetNics::Nic {
   BitRate rate{};                           // of the slowest link that it sends to, its own included
   Framing framing;                          // of its own link
   std::size_t completions = 0;              // of flows, that can wait at once
-  bool ranks = false;                       // of collectives
+  bool ranks = false;                       // of collectives, that are here or go through here
+  bool carries = false;                     // a rank of this host goes through several NICs, this one among them
   uet::FlowEndpoint* endpoint = nullptr;
   std::unique_ptr<uet::FlowEndpoint> owned;
 };
@@ -86,7 +87,7 @@ UetNics::UetNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& pl
   for (const PlannedCollective& planned : collectives_)
     like_.push_back(spec::like_traffic(lab.collectives[planned.spec]));
   for (std::size_t i = 0; i < collectives_.size(); ++i)
-    for (const spec::PortName& name : collectives_[i].nics) add_nic(name, like_[i]).ranks = true;
+    note_ranks(i);
   if (nics_.empty()) return;
   find_network(plans);
   const bool real = lab.run.payload == spec::Payload::kReal;
@@ -98,6 +99,15 @@ UetNics::UetNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& pl
     nic.endpoint = nic.owned.get();
   }
   join_scale_up(networks);
+}
+
+void UetNics::note_ranks(std::size_t collective) {
+  const PlannedCollective& planned = collectives_[collective];
+  for (const spec::PortName& name : planned.nics) add_nic(name, like_[collective]).ranks = true;
+  for (const auto& [ends, name] : planned.towards) {
+    Nic& nic = add_nic(name, like_[collective]);
+    nic.ranks = nic.carries = nics_.at(planned.nics[ends.first]).carries = true;
+  }
 }
 
 UetNics::Nic& UetNics::add_nic(const spec::PortName& name, const spec::TrafficSpec& like) {
@@ -121,7 +131,8 @@ void UetNics::join_scale_up(ScaleUpNetworks& networks) {
     const std::string& host = nic->first.node;
     const auto next = std::next(nic);
     const bool others = networks.has(host) || (next != nics_.end() && next->first.node == host);
-    if (const auto network = others ? networks.of(host) : nullptr) nic->second.endpoint->join(network);
+    const auto network = nic->second.carries ? networks.together(host) : others ? networks.of(host) : nullptr;
+    if (network != nullptr) nic->second.endpoint->join(network);
   }
 }
 
@@ -134,20 +145,32 @@ std::vector<Collective> UetNics::make_collectives(const Way& way) {
         .job_id = uet::kFlowsJob + 1 + static_cast<std::uint32_t>(planned.spec),
         .mode = c.service == spec::CollectiveService::kRud ? uet::DeliveryMode::kRud : uet::DeliveryMode::kRod};
     std::vector<uet::CollectiveEnd> ends;
-    Collective& collective = made.emplace_back(Collective{.spec = planned.spec, .nics = std::move(planned.nics)});
+    Collective& collective = made.emplace_back(Collective{.spec = planned.spec, .nics = planned.nics});
     for (std::size_t r = 0; r < collective.nics.size(); ++r) {
       uet::FlowEndpoint& nic = *nics_.at(collective.nics[r]).endpoint;
       job.data_class = class_at(collective.nics[r], like_[i]);
       uet::UetRank& rank = nic.add_rank(config_of(lab_, planned.spec), std::move(planned.programs[r]), job);
-      ends.push_back({&rank, &nic, &nic.engine()});
+      ends.push_back({&rank, &nic});
+      use_nics(rank, planned, static_cast<std::uint32_t>(r), like_[i]);
       collective.ranks.push_back(&rank);
     }
     uet::connect_ranks(ends, [&](std::uint32_t from, std::uint32_t to) {
-      return way(collective.nics[from], collective.nics[to], like_[i]);
+      return way(planned.nic(from, to), planned.nic(to, from), like_[i]);
     });
   }
   collectives_.clear();
   return made;
+}
+
+void UetNics::use_nics(uet::UetRank& rank, const PlannedCollective& planned, std::uint32_t r,
+                       const spec::TrafficSpec& like) {
+  std::map<spec::PortName, std::uint32_t> numbers{{planned.nics[r], 0}};
+  for (std::uint32_t c = 0; c < rank.program().connections.size(); ++c) {
+    const spec::PortName& nic = planned.nic(r, rank.program().connections[c].peer);
+    const auto [known, is_new] = numbers.try_emplace(nic, 0);
+    if (is_new) known->second = nics_.at(nic).endpoint->carry_for(rank, class_at(nic, like));
+    rank.use_nic(c, known->second);
+  }
 }
 
 UetNics::~UetNics() = default;
@@ -184,7 +207,8 @@ void UetNics::find_network(const std::vector<workload::FlowPlan>& plans) {
   for (std::size_t i = 0; i < collectives_.size(); ++i)
     for (std::size_t r = 0; r < collectives_[i].nics.size(); ++r)
       for (const RankConnection& c : collectives_[i].programs[r].connections)
-        if (!c.scale_up && c.channel == 0) consider(collectives_[i].nics[r], collectives_[i].nics[c.peer], like_[i]);
+        if (const auto rank = static_cast<std::uint32_t>(r); !c.scale_up && c.channel == 0)
+          consider(collectives_[i].nic(rank, c.peer), collectives_[i].nic(c.peer, rank), like_[i]);
 }
 
 // What a switch does with it.

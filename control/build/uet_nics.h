@@ -48,6 +48,9 @@ class UetNics {
  private:
   struct Nic;
   Nic& add_nic(const spec::PortName& name, const spec::TrafficSpec& like);
+  void note_ranks(std::size_t collective);
+  // Has connections of rank `r` go through the NICs that lead to its peers.
+  void use_nics(uet::UetRank& rank, const PlannedCollective& planned, std::uint32_t r, const spec::TrafficSpec& like);
   // Which of its data classes traffic is of at a NIC.
   std::uint8_t class_at(const spec::PortName& name, const spec::TrafficSpec& traffic) const;
   void find_network(const std::vector<workload::FlowPlan>& plans);

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "control/build/device_settings.h"
+#include "control/collectives/registry.h"
 #include "control/report/framing.h"
 #include "control/report/nic_name.h"
 #include "control/report/units.h"
-#include "control/workload/collective_plan.h"
 
 namespace railyard::report {
 namespace {
@@ -260,14 +260,14 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   const Where where{lab, collective};
   CollectiveReport r;
   r.name = c.name;
-  r.collective = spec::name(c.collective);
-  r.algorithm = spec::name(c.used_algorithm());
+  r.collective = collectives::name(c.collective);
+  r.algorithm = c.used_algorithm()->name;
   if (c.is_uet()) r.transport = c.service == spec::CollectiveService::kRod ? "uet/rod" : "uet/rud";
   r.bytes = static_cast<std::uint64_t>(c.size.n);
   r.chunk = c.chunk;
   r.channels = c.channels;
   r.repeats = c.repeats;
-  r.factor = workload::busbw_factor(c.collective, static_cast<std::uint32_t>(collective.ranks.size()));
+  r.factor = collectives::busbw_factor(c.collective, static_cast<std::uint32_t>(collective.ranks.size()));
   if (c.computes()) r.job = {nanoseconds(c.forward + c.backward), c.buckets, 0, 0, {}, {}};
   set_times(r, collective);
   const spec::HostProfile& profile = lab.spec().hosts.at(lab.spec().find(collective.nics[0].node)->profile);

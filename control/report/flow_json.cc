@@ -63,6 +63,10 @@ Json flow_json(const FlowReport& f, const Budgets& budgets) {
             {"trimmed", f.trimmed},
             {"goodput_bps", f.goodput_bps},
             {"start_ns", f.start_ns}};
+  if (!f.waits_for.empty()) {
+    j["start_ns"] = nullptr;
+    j["waits_for"] = f.waits_for;
+  }
   j["fct_ns"] = f.fct_ns ? Json(*f.fct_ns) : Json(nullptr);
   j["latency_ns"] = percentiles_of(f.latency_ns);
   j["limit_bps"] = f.limit_bps;

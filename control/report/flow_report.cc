@@ -96,16 +96,20 @@ FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std:
   r.duplicated = rx.duplicated;
   r.corrupted = rx.corrupted;
   r.marked = rx.marked;
-  r.start_ns = nanoseconds(flow.start - Instant{});
+  const Instant start = flow.started();
+  if (start == Instant::never())
+    r.waits_for = lab.triggers()->waits_for(static_cast<std::size_t>(&flow - lab.flows().data()));
+  else
+    r.start_ns = nanoseconds(start - Instant{});
   if (rx.packets > 0 && rx.last > tx.first)
     r.goodput_bps = static_cast<double>(rx.payload_octets) * 8 / seconds(rx.last - tx.first);
-  if (rx.packets > 0) r.first_packet_ns = nanoseconds(rx.first - flow.start);
+  if (rx.packets > 0) r.first_packet_ns = nanoseconds(rx.first - start);
   if (rx.packets > 1 && rx.last > rx.first) {
     // Packets are as far apart as the first of two takes: the time of the last one of each QP or PDC is not in it.
     const auto last = static_cast<double>(last_octets(lab.spec().traffic[flow.plan.traffic], flow.total));
     r.arrival_bps = std::max(0.0, static_cast<double>(rx.payload_octets) - last) * 8 / seconds(rx.last - rx.first);
   }
-  if (const auto complete = flow.complete()) r.fct_ns = nanoseconds(*complete - flow.start);
+  if (const auto complete = flow.complete()) r.fct_ns = nanoseconds(*complete - start);
   r.latency_ns = Percentiles::of(rx.latency);
   r.traffic = flow.plan.traffic;
   if (flow.is_roce()) r.roce = roce_report(flow);

@@ -107,6 +107,7 @@ struct FlowReport {
   std::uint64_t asked_bytes = 0;        // of payload, that it has in all; 0: it has no end
   double goodput_bps = 0;               // delivered payload from the first frame sent to the last arrived
   std::int64_t start_ns = 0;
+  std::string waits_for;                // not empty: it has not started, and which trigger it waits for
   std::optional<std::int64_t> fct_ns;   // flows with an end, once it is all there
   double arrival_bps = 0;               // of payload, from its first packet's arrival to its last's
   double offered_bps = 0;               // of payload, what its rate leaves of it; 0: it has none

@@ -116,6 +116,11 @@ Verdict completion_verdict(const Report& r) {
     text += fmt::format("{}{} of {} flows with an end are complete{}", text.empty() ? "" : "; ", count_text(complete),
                         count_text(with_end),
                         failed > 0 ? fmt::format("; {} have failed", count_text(failed)) : std::string());
+  const auto waits = [](const FlowReport& f) { return !f.waits_for.empty(); };
+  if (const auto first = std::ranges::find_if(r.flows, waits); first != r.flows.end())
+    text += fmt::format("; {} never started: {} waits for {}",
+                        count_text(static_cast<std::uint64_t>(std::ranges::count_if(r.flows, waits))), first->name,
+                        first->waits_for);
   const bool all = complete == with_end && failed == 0 && collectives == r.collectives.size();
   return {"completion", all ? Answer::kPass : Answer::kFail, std::move(text)};
 }

@@ -2,11 +2,28 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 #include "control/spec/select.h"
 
 namespace railyard::spec {
+namespace {
+
+// Hosts of several NICs, all of them cabled to hosts, without a scale-up network.
+std::set<std::string> switchless(const Lab& lab) {
+  std::set<std::string> hosts;
+  for (const NodeSpec& node : lab.nodes)
+    if (node.kind == NodeSpec::Kind::kHost && node.nics.size() > 1 && !lab.hosts.at(node.profile).scale_up)
+      hosts.insert(node.name);
+  for (const LinkSpec& link : lab.links) {
+    if (lab.find(link.a.node)->kind != NodeSpec::Kind::kHost) hosts.erase(link.b.node);
+    if (lab.find(link.b.node)->kind != NodeSpec::Kind::kHost) hosts.erase(link.a.node);
+  }
+  return hosts;
+}
+
+}  // namespace
 
 TrafficSpec like_traffic(const CollectiveSpec& c) {
   TrafficSpec t;
@@ -26,7 +43,42 @@ std::vector<PortName> ranks(const Lab& lab, const CollectiveSpec& collective) {
     for (const PlacedRank& p : collective.placed) nics.push_back({p.host, p.rail});
     return nics;
   }
-  return rank_nics(lab, collective.ranks);
+  const std::set<std::string> single = switchless(lab);
+  std::vector<PortName> nics;
+  std::set<PortName> seen;
+  for (const std::string& selector : collective.ranks) {
+    std::set<std::string> there;
+    for (const PortName& nic : rank_nics(lab, {selector}))
+      if ((selector.find(':') != selector.npos || !single.contains(nic.node) || there.insert(nic.node).second) &&
+          seen.insert(nic).second)
+        nics.push_back(nic);
+  }
+  return nics;
+}
+
+collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& c, const std::vector<PortName>& nics) {
+  const RankPlaces where = places(lab, nics);
+  std::vector<double> slowness;
+  if (!c.stragglers.empty()) slowness.assign(nics.size(), 1);
+  for (const StragglerSpec& s : c.stragglers)
+    for (const int rank : s.ranks)
+      slowness[static_cast<std::size_t>(rank)] =
+          static_cast<double>(s.factor.numerator) / static_cast<double>(s.factor.denominator);
+  return {.operation = c.collective,
+          .algorithm = c.used_algorithm(),
+          .size = static_cast<std::uint64_t>(c.size.n),
+          .element = c.element_octets(),
+          .chunk = c.chunk,
+          .channels = static_cast<std::uint32_t>(c.channels),
+          .root = static_cast<std::uint32_t>(c.root),
+          .group = layout(lab, nics).group,
+          .host = where.host,
+          .rail = where.rail,
+          .pxn = c.pxn,
+          .forward = c.forward,
+          .backward = c.backward,
+          .buckets = static_cast<std::uint32_t>(c.buckets),
+          .slowness = slowness};
 }
 
 bool has_agents(const Lab& lab, const std::vector<PortName>& ranks) {
@@ -47,16 +99,20 @@ RankPlaces places(const Lab& lab, const std::vector<PortName>& ranks) {
   return out;
 }
 
-std::vector<std::uint32_t> groups(const Lab& lab, const std::vector<PortName>& ranks) {
+collectives::Layout layout(const Lab& lab, const std::vector<PortName>& ranks) {
   const RankPlaces p = places(lab, ranks);
-  return p.host.empty() ? leaves(lab, ranks) : p.host;
+  return {static_cast<std::uint32_t>(ranks.size()), p.host.empty() ? leaves(lab, ranks) : p.host, !p.host.empty()};
 }
 
 std::vector<std::uint32_t> leaves(const Lab& lab, const std::vector<PortName>& ranks) {
   std::map<PortName, std::string> leaf;
+  // Who is cabled to a host is at a place of its own.
+  const auto place = [&](const PortName& nic, const PortName& peer) {
+    return lab.find(peer.node)->kind == NodeSpec::Kind::kHost ? nic.node : peer.node;
+  };
   for (const LinkSpec& link : lab.links) {
-    leaf[link.a] = link.b.node;
-    leaf[link.b] = link.a.node;
+    leaf[link.a] = place(link.a, link.b);
+    leaf[link.b] = place(link.b, link.a);
   }
   std::map<std::string, std::uint32_t> number;
   std::vector<std::uint32_t> out;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "control/collectives/collective_plan.h"
 #include "control/spec/spec.h"
 
 namespace railyard::spec {
@@ -11,8 +12,13 @@ namespace railyard::spec {
 // What its packets look like, as those of traffic do.
 TrafficSpec like_traffic(const CollectiveSpec& collective);
 
-// Rank r's NIC, in the order of the selectors, then of the nodes, then of the NICs.
+// Rank r's NIC, in the order of the selectors, then of the nodes, then of the NICs. A host that is named without a NIC,
+// whose NICs are all cabled to other hosts and which has no scale-up network, is one rank.
 std::vector<PortName> ranks(const Lab& lab, const CollectiveSpec& collective);
+
+// What its plan is made from; `nics`: ranks().
+collectives::CollectiveShape shape_of(const Lab& lab, const CollectiveSpec& collective,
+                                      const std::vector<PortName>& nics);
 
 // By rank: its host, and the rail of its NIC there (from 1). Those of one host with a scale-up network share a number;
 // others have one of their own. Both empty: no two ranks are in such a host.
@@ -22,8 +28,8 @@ struct RankPlaces {
 };
 RankPlaces places(const Lab& lab, const std::vector<PortName>& ranks);
 
-// By rank, for an algorithm in two phases: places(...).host if there are such hosts, else leaves().
-std::vector<std::uint32_t> groups(const Lab& lab, const std::vector<PortName>& ranks);
+// What algorithms ask: groups are places(...).host if there are such hosts, else leaves().
+collectives::Layout layout(const Lab& lab, const std::vector<PortName>& ranks);
 
 // Whether an agent carries out some of them.
 bool has_agents(const Lab& lab, const std::vector<PortName>& ranks);

@@ -4,30 +4,28 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "control/collectives/operation.h"
 #include "control/spec/fault_spec.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 
+namespace railyard::collectives {
+struct Algorithm;
+}
+
 namespace railyard::spec {
 
-enum class CollectiveOperation { kAllReduce, kReduceScatter, kAllGather, kBroadcast, kAllToAll };
-enum class CollectiveAlgorithm { kRing, kTree, kHalvingDoubling, kHierarchical, kHalving, kDoubling, kDirect };
+using CollectiveOperation = collectives::Operation;
+// One of the list (control/collectives/registry.h).
+using CollectiveAlgorithm = const collectives::Algorithm*;
 // What carries its messages: QPs of RoCEv2 NICs, or PDCs of Ultra Ethernet NICs.
 enum class CollectiveTransport { kRoce, kUet };
 // Of UET: in any order over many paths, or in order over one.
 enum class CollectiveService { kRud, kRod };
 // Integers: sums are the same in any order, and are compared octet by octet.
 enum class CollectiveDatatype { kUint32, kUint64 };
-
-// As the file spells it.
-std::string_view name(CollectiveOperation operation) noexcept;
-std::string_view name(CollectiveAlgorithm algorithm) noexcept;
-
-// The algorithms there are for an operation, the usual one first.
-const std::vector<CollectiveAlgorithm>& algorithms(CollectiveOperation operation);
 
 // Ranks that compute more slowly than the others.
 struct StragglerSpec {
@@ -53,7 +51,7 @@ struct CollectiveSpec {
   std::optional<CollectiveAlgorithm> algorithm;  // nothing: the usual one
   CollectiveTransport transport = CollectiveTransport::kRoce;
   CollectiveService service = CollectiveService::kRud;  // of kUet
-  Bytes size{};                                  // as nccl-tests counts it (control/workload/collective_plan.h)
+  Bytes size{};                                  // as nccl-tests counts it (control/collectives/collective_plan.h)
   std::uint32_t chunk = 524'288;                 // the most octets of a message
   int channels = 1;                              // parts that go at once, each over QPs or PDCs of its own
   std::vector<std::string> ranks{"*"};
@@ -79,7 +77,7 @@ struct CollectiveSpec {
   bool ect = true;
   std::optional<int> priority;  // class at the sending NIC; nothing: what its QoS profile makes of the DSCP
 
-  CollectiveAlgorithm used_algorithm() const { return algorithm.value_or(algorithms(collective).front()); }
+  CollectiveAlgorithm used_algorithm() const;
   bool is_uet() const noexcept { return transport == CollectiveTransport::kUet; }
   bool computes() const noexcept { return forward + backward > Duration{}; }
   std::uint32_t element_octets() const { return datatype == CollectiveDatatype::kUint32 ? 4 : 8; }

@@ -136,7 +136,7 @@ void read_traffic(Draft& draft) {
 void read_flow_files(Draft& draft) {
   for (TrafficSpec& traffic : draft.lab.traffic)
     if (traffic.pattern == TrafficSpec::Pattern::kFile)
-      traffic.listed = read_flow_file(draft.lab, traffic.file, senders(draft.lab, traffic));
+      read_flow_file(draft.lab, senders(draft.lab, traffic), traffic);
 }
 
 void read_collectives(Draft& draft) {

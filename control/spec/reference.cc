@@ -5,15 +5,31 @@
 #include <stdexcept>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "control/collectives/registry.h"
 #include "control/spec/faults/fault_kind.h"
 
 namespace railyard::spec {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string (*)()>, 1> kParts{{{"faults", fault_reference}}};
+// Which algorithms each operation has, the default first; and what they are.
+std::string algorithm_reference() {
+  std::string text;
+  for (const collectives::Operation o : collectives::kOperations) {
+    std::vector<std::string_view> names;
+    for (const collectives::Algorithm* a : collectives::algorithms(o)) names.push_back(a->name);
+    text += fmt::format("  #   {}: {}\n", name(o), fmt::join(names, ", "));
+  }
+  for (const collectives::Algorithm* a : collectives::kAlgorithms)
+    text += reference_line(fmt::format("algorithm: {}", a->name), std::string(a->help));
+  return text;
+}
+
+constexpr std::array<std::pair<std::string_view, std::string (*)()>, 2> kParts{
+    {{"faults", fault_reference}, {"algorithms", algorithm_reference}}};
 
 std::string part(const std::string& name) {
   for (const auto& [known, text] : kParts)

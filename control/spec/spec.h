@@ -302,8 +302,28 @@ struct ListedFlow {
   PortName to;
   Bytes bytes{};
   Duration start{};  // after that of the traffic
+  // Numbers of triggers of the same file, 0: none. What starts it, in the place of `start`; and what it fires when its
+  // source has all of it acknowledged, and when its destination has received all of it.
+  std::uint32_t trigger = 0;
+  std::uint32_t send_done = 0;
+  std::uint32_t recv_done = 0;
+  std::uint32_t connection = 0;  // flows of one number are messages of one connection; 0: it has its own
 
   bool operator==(const ListedFlow&) const = default;
+};
+
+// What starts flows of a file when others are done (flow_file.h).
+struct ListedTrigger {
+  enum class Kind {
+    kOneshot,    // starts all of its flows when it is fired first
+    kMultishot,  // starts one more of them each time, in the file's order
+    kBarrier     // starts all of them when it has been fired `count` times
+  };
+  std::uint32_t number = 0;
+  Kind kind = Kind::kOneshot;
+  std::uint32_t count = 1;
+
+  bool operator==(const ListedTrigger&) const = default;
 };
 
 // Flows between built-in NICs, of the generator, over RoCEv2 or over UET: `from` and `to` are selectors over hosts ("h1", "h*",
@@ -345,6 +365,7 @@ struct TrafficSpec {
   std::optional<Ratio> load;       // with `sizes`, or with `bytes`
   std::string file;                // file
   std::vector<ListedFlow> listed;  // file: what it says, once the lab is read
+  std::vector<ListedTrigger> triggers;  // the same
   Duration start{};
   Duration stagger{};            // flow i starts i x stagger later
   std::optional<Duration> stop;  // nothing: at the end of the run

@@ -30,7 +30,9 @@ class Lines {
     }
     return std::nullopt;
   }
-  [[noreturn]] void fail(const std::string& what) const { throw SpecError({file_, number_, 1}, what); }
+  [[noreturn]] void fail(const std::string& what) const { fail_at(number_, what); }
+  [[noreturn]] void fail_at(int line, const std::string& what) const { throw SpecError({file_, line, 1}, what); }
+  int number() const noexcept { return number_; }
 
   static std::string_view trimmed(std::string_view text) {
     const std::size_t first = text.find_first_not_of(" \t\r");

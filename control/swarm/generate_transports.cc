@@ -10,6 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "control/collectives/registry.h"
+#include "control/spec/collective_ranks.h"
+#include "control/spec/select.h"
 #include "control/swarm/draw.h"
 #include "control/swarm/generate.h"
 #include "transports/roce/congestion/kinds.h"
@@ -264,9 +267,14 @@ class Messages {
 
   std::string collective(Draw& draw, bool uet) const {
     const auto n = static_cast<std::int64_t>(hosts_.size());
-    const std::string what = draw.of<std::string>(
-        {"collective: all-reduce", "collective: all-reduce", "collective: all-reduce, algorithm: tree",
-         "collective: reduce-scatter", "collective: all-gather", "collective: all-to-all", "collective: broadcast"});
+    using enum collectives::Operation;
+    const collectives::Operation operation =
+        draw.of({kAllReduce, kAllReduce, kAllReduce, kReduceScatter, kAllGather, kAllToAll, kBroadcast});
+    // Any algorithm that can be used among these ranks.
+    const collectives::Layout layout = spec::layout(lab_, spec::rank_nics(lab_, {"h*:1"}));
+    std::vector<const collectives::Algorithm*> algorithms = collectives::algorithms(operation);
+    std::erase_if(algorithms, [&](const auto* a) { return a->refusal(layout).has_value(); });
+    const std::string what = fmt::format("collective: {}, algorithm: {}", name(operation), draw.of(algorithms)->name);
     const std::string carrier = uet ? Text{"uet, service: {}{}", draw.of({"rud", "rod"}), uet_packets(draw)}
                                     : Text{"roce, path-mtu: {}, dscp: {}, ip: {}, ecn: {}", draw.of(path_mtus(256)),
                                            roce_dscp(draw), draw.of({4, 4, 6}), draw.percent(75)};

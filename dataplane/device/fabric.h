@@ -72,6 +72,16 @@ class Fabric {
   };
   Window window() const noexcept;
 
+  // Has `act` called after each window of whatever engine runs the fabric, when all devices rest: it may give devices
+  // changes, a window and more after what they follow from, and says whether it has.
+  void between_windows(std::function<bool()> act) { between_windows_.push_back(std::move(act)); }
+  // Calls them. Returns whether any has given changes.
+  bool act_between_windows() {
+    bool any = false;
+    for (const std::function<bool()>& act : between_windows_) any = act() || any;
+    return any;
+  }
+
   // Calls `see` for every packet in the fabric: held by a device or on the wire. Only while the engine rests.
   void for_each_packet(const std::function<void(const Packet&)>& see) const;
 
@@ -90,6 +100,7 @@ class Fabric {
   std::deque<Channel> channels_;  // addresses stay
   std::vector<PortRef> senders_;
   std::vector<Link> links_;
+  std::vector<std::function<bool()>> between_windows_;
 };
 
 }  // namespace railyard

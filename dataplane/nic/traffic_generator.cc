@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "dataplane/base/assert.h"
 #include "dataplane/base/payload_pattern.h"
@@ -46,6 +47,8 @@ struct TrafficGenerator::TxFlow {
   std::uint16_t psn_at = 0;
   Duration interval{};  // from frame to frame; 0: as fast as the link takes them
   Instant due{};
+  FlowListener* listener = nullptr;  // until it has been told
+  std::uint32_t token = 0;
 
   explicit TxFlow(TxFlowConfig c) : config(std::move(c)), due(config.start) {
     interval = interval_at(config.rate);
@@ -70,6 +73,9 @@ struct TrafficGenerator::RxFlow {
   RxFlowConfig config;
   RxFlowCounters counters;
   SequenceCheck order;
+  FlowListener* listener = nullptr;  // until it has been told
+  std::uint32_t token = 0;
+  std::uint64_t expected = 0;  // octets that it waits for
 };
 
 void TrafficGenerator::TxFlow::write_headers() noexcept {
@@ -143,7 +149,7 @@ TrafficGenerator::TrafficGenerator(std::vector<TxFlowConfig> sends, const std::v
   first_qp_ = least->destination_qp;
   rx_by_qp_.resize(most->destination_qp - first_qp_ + 1);
   for (const RxFlowConfig& c : receives) {
-    rx_.push_back({c, {}, {}});
+    rx_.emplace_back().config = c;
     rx_by_qp_[c.destination_qp - first_qp_] = static_cast<std::uint32_t>(rx_.size());
   }
 }
@@ -179,6 +185,26 @@ void TrafficGenerator::set_rate(Instant now, std::size_t i, BitRate rate) {
   for (Waiting w : waiting) {
     if (w.flow == i) w.due = due(f, std::max(now, f.config.start));
     if (w.due != Instant::never()) waiting_.push(w);
+  }
+}
+
+void TrafficGenerator::start(Instant now, std::size_t i) {
+  TxFlow& f = tx_[i];
+  f.config.start = f.due = now;
+  if (const Instant at = due(f, now); at != Instant::never()) waiting_.push({at, static_cast<std::uint32_t>(i)});
+}
+
+void TrafficGenerator::tell_sent(std::size_t i, FlowListener& listener, std::uint32_t token) {
+  tx_[i].listener = &listener;
+  tx_[i].token = token;
+}
+
+void TrafficGenerator::tell_received(std::uint64_t id, Bytes octets, FlowListener& listener, std::uint32_t token) {
+  for (RxFlow& f : rx_) {
+    if (f.config.id != id) continue;
+    f.listener = &listener;
+    f.token = token;
+    f.expected = static_cast<std::uint64_t>(octets.n);
   }
 }
 
@@ -232,6 +258,8 @@ std::size_t TrafficGenerator::send(Instant now, Priority priority, std::span<TxF
     } else if (at != Instant::never()) {
       f.due = at;  // it was not held back while it rested, and has nothing to make up for
       waiting_.push({at, index});
+    } else if (f.listener != nullptr && f.counters.payload_octets >= static_cast<std::uint64_t>(f.config.total.n)) {
+      std::exchange(f.listener, nullptr)->on_flow_done(now, f.token);
     }
   }
   return n;
@@ -302,6 +330,8 @@ void TrafficGenerator::receive_one(const RxFrame& frame) {
                          : payload_matches(f.config.id, offset, frame.payload.real());
   if (!right) [[unlikely]]
     ++c.corrupted;
+  if (f.listener != nullptr && c.payload_octets >= f.expected) [[unlikely]]
+    std::exchange(f.listener, nullptr)->on_flow_done(frame.at, f.token);
 }
 
 }  // namespace railyard

@@ -11,6 +11,7 @@
 
 #include "dataplane/base/endpoint.h"
 #include "dataplane/base/flow_counters.h"
+#include "dataplane/base/flow_listener.h"
 #include "dataplane/base/framing.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/ring_queue.h"
@@ -40,7 +41,7 @@ struct TxFlowConfig {
   BitRate rate{};                // on the wire with preamble and gap; 0: as fast as the link takes them
   Framing framing{};             // of the NIC's link, for `rate`
   Bytes total{};                 // of payload, a multiple of 4; 0: no end
-  Instant start{};
+  Instant start{};                  // never(): when it is told to (start())
   Instant stop = Instant::never();  // no frame is begun at or after this
   Duration on{};                    // with `off`: sends for `on`, rests for `off`, and so on; 0: always on
   Duration off{};
@@ -71,6 +72,13 @@ class TrafficGenerator final : public Endpoint {
   // Flow `i` keeps to `rate` (0: as fast as the link takes them) from `now` on: its next frame comes one interval of
   // the new rate after the last. Its NIC must be told (Host::endpoint_changed).
   void set_rate(Instant now, std::size_t i, BitRate rate);
+
+  // Flow `i`, which has not begun by itself, begins now. Its NIC must be told.
+  void start(Instant now, std::size_t i);
+  // `listener` is told when flow `i`, which has an end, has handed out its last frame; and when so many octets of the
+  // flow that is called `id` have come here.
+  void tell_sent(std::size_t i, FlowListener& listener, std::uint32_t token);
+  void tell_received(std::uint64_t id, Bytes octets, FlowListener& listener, std::uint32_t token);
 
   // Whether it sends or receives any flow.
   bool has_flows() const noexcept;

@@ -150,6 +150,8 @@ Instant Engine::step(Instant end) {
     }
     merge();
   }
+  if (fabric_.act_between_windows()) [[unlikely]]
+    wake_all();
   for (const Look& l : looks_) l.look();
   const Instant next = this->next();
   RAILYARD_ASSERT(next >= end, "causality: something was sent into a window that is over");

@@ -69,7 +69,7 @@ TEST(ScaleUp, EveryOperationOverHostsAndRails) {
     for (const char* pxn : {"collectives.c.pxn=false", "collectives.c.pxn=true"})
       for (const char* keys :
            {"channels: 4", "collective: all-reduce, algorithm: tree, channels: 2",
-            "collective: all-reduce, algorithm: halving-doubling", "collective: all-reduce, algorithm: hierarchical",
+            "collective: all-reduce, algorithm: halving-doubling", "collective: all-reduce, algorithm: hierarchical-ring",
             "collective: reduce-scatter, channels: 2", "collective: reduce-scatter, algorithm: halving",
             "collective: all-gather, channels: 3", "collective: all-gather, algorithm: doubling",
             "collective: broadcast, root: 5", "collective: all-to-all", "forward: 10us, backward: 20us, buckets: 3"}) {
@@ -104,7 +104,7 @@ TEST(ScaleUp, RingsLeaveTheirHostsByAllRails) {
 
 TEST(ScaleUp, HierarchicalBeginsWithinHosts) {
   const report::CollectiveReport c =
-      run_right(rails(4, "size: 4MiB, chunk: 64KiB, algorithm: hierarchical")).collectives.at(0);
+      run_right(rails(4, "size: 4MiB, chunk: 64KiB, algorithm: hierarchical-ring")).collectives.at(0);
   // In each host a reduce-scatter and an all-gather of 3/4 each; across, of a quarter of the data, 2 x 3/4.
   EXPECT_EQ(c.scale_up->bytes, 16u * 2 * 3 * (4u << 20) / 4);
   EXPECT_EQ(c.fabric_bytes, 16u * 2 * 3 * (1u << 20) / 4);

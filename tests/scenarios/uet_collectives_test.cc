@@ -48,7 +48,7 @@ TEST(UetCollectives, EveryOperationOverAWholeFabric) {
     for (const char* service : {"rud", "rod"})
       for (const char* keys :
            {"collective: all-reduce, algorithm: tree, channels: 2", "collective: all-reduce",
-            "collective: all-reduce, algorithm: hierarchical", "collective: all-gather, algorithm: doubling",
+            "collective: all-reduce, algorithm: hierarchical-ring", "collective: all-gather, algorithm: doubling",
             "collective: broadcast, root: 3", "collective: all-to-all", "channels: 3, ip: 6, path-mtu: 1024"}) {
         SCOPED_TRACE(std::string(payload) + " " + service + " " + keys);
         const report::Report r = run_right(std::string(kLab) + "collectives: [ { name: c, size: 192KiB, chunk: 8KiB, " +

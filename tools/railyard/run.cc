@@ -181,7 +181,11 @@ std::string digest_of(spec::Lab lab) {
   // Files by what they say, wherever they are.
   for (spec::TrafficSpec& t : lab.traffic) {
     for (const spec::ListedFlow& f : t.listed)
-      for (const char c : fmt::format("{} {} {} {}\n", spec::format(f.from), spec::format(f.to), f.bytes.n, f.start.ps))
+      for (const char c : fmt::format("{} {} {} {} {} {} {} {}\n", spec::format(f.from), spec::format(f.to), f.bytes.n,
+                                      f.start.ps, f.trigger, f.send_done, f.recv_done, f.connection))
+        digest = mix64(digest ^ static_cast<unsigned char>(c));
+    for (const spec::ListedTrigger& trigger : t.triggers)
+      for (const char c : fmt::format("{} {} {}\n", trigger.number, static_cast<int>(trigger.kind), trigger.count))
         digest = mix64(digest ^ static_cast<unsigned char>(c));
     if (!t.file.empty()) t.file = std::filesystem::path(t.file).filename();
   }

@@ -27,7 +27,7 @@ struct FlowConfig {
   bool announced = false;
   Duration repost_after{};            // SEND: how long after a message was received its request is posted again
   BitRate rate{};                     // of all QPs together, on the wire with preamble and gap; 0: no limit
-  Instant start{};
+  Instant start{};                    // never(): when it is told to (start() of its endpoint)
   Instant stop = Instant::never();  // nothing is posted at or after this
 
   constexpr bool asks(bool is_source) const noexcept { return is_source != (operation == FlowOperation::kRead); }

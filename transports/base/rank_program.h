@@ -1,5 +1,5 @@
 // What one rank of a collective operation does: messages it sends and receives, and what each waits for. A plan makes
-// the programs of all ranks (control/workload/collective_plan.h); a transport carries them out.
+// the programs of all ranks (control/collectives/collective_plan.h); a transport carries them out.
 //
 // A rank's data are octets [0, data_octets), of its own and of results. What comes to be reduced is put behind them
 // first, into a part that no two messages share: so whoever sends needs to know nothing of what the receiver has done.

@@ -23,8 +23,7 @@ constexpr std::uint64_t kCollectives = 1 << 8;
 
 CollectiveRank::CollectiveRank(MemoryRegions* memory, const CollectiveConfig& config, RankProgram program,
                                bool real_payload)
-    : memory_(memory),
-      config_(config),
+    : config_(config),
       program_(std::move(program)),
       peers_(program_.connections.size()),
       start_at_(config.start),
@@ -33,18 +32,20 @@ CollectiveRank::CollectiveRank(MemoryRegions* memory, const CollectiveConfig& co
   waits_.reserve(program_.steps.size());
   started_.reserve(config.repeats);
   finished_.reserve(config.repeats);
+  if (real_payload) real_.emplace(program_, config, copies());
+  if (memory != nullptr) register_at(*memory);
+}
+
+std::uint32_t CollectiveRank::register_at(MemoryRegions& memory) {
   MemoryRegion region{.address = kCollectiveMemory,
                       .octets = stride() * copies(),
                       .access = Access::kLocalWrite | Access::kRemoteWrite,
                       .domain = kCollectiveDomain};
-  if (real_payload) {
-    real_.emplace(program_, config, copies());
-    region.memory = real_->memory().data();
-  }
-  if (memory_ == nullptr) return;
-  const auto key = memory_->add(region);
+  if (real_) region.memory = real_->memory().data();
+  const auto key = memory.add(region);
   RAILYARD_ASSERT(key.has_value(), "a rank has data");
-  memory_key_ = *key;
+  registered_.push_back({&memory, *key});
+  return static_cast<std::uint32_t>(registered_.size() - 1);
 }
 
 void CollectiveRank::reach_in_host(std::uint32_t connection, CollectiveRank& peer, ScaleUp& pipe, std::uint32_t place) {
@@ -59,10 +60,11 @@ void CollectiveRank::retire() noexcept {
   start_at_ = computed_at_ = Instant::never();
   while (!reductions_.empty()) reductions_.pop();
   for (Peer& peer : peers_) peer.failed = true;
-  if (memory_ == nullptr) return;
-  memory_->remove(memory_key_);
-  for (const auto& [sum, key] : promise_keys_) memory_->remove(key);
-  promise_keys_.clear();
+  for (const Registered& at : registered_) {
+    at.memory->remove(at.key);
+    for (const auto& [sum, key] : at.promise_keys) at.memory->remove(key);
+  }
+  registered_.clear();
 }
 
 std::uint64_t CollectiveRank::name_of(std::uint64_t identity, std::uint32_t repeat) const noexcept {
@@ -196,13 +198,14 @@ std::uint64_t CollectiveRank::sum_of(const CollectiveStep& send) const noexcept 
   return send.relays == CollectiveStep::kNone ? contributors_.of(send) : relayed_[send.relays];
 }
 
-CollectiveRank::Source CollectiveRank::source(const Outgoing& message) {
-  if (real_) return {kCollectiveMemory + base(message.repeat, stride()) + message.offset, memory_key_};
+CollectiveRank::Source CollectiveRank::source(const Outgoing& message, std::uint32_t nic) {
+  Registered& at = registered_[nic];
+  if (real_) return {kCollectiveMemory + base(message.repeat, stride()) + message.offset, at.key};
   const CollectiveStep& s = program_.steps[message.step];
   const std::uint64_t sum = sum_of(s);
-  const auto [found, is_new] = promise_keys_.try_emplace(sum, 0);
+  const auto [found, is_new] = at.promise_keys.try_emplace(sum, 0);
   if (is_new) {
-    const auto key = memory_->add(
+    const auto key = at.memory->add(
         {.address = 0, .octets = kPromise, .access = {}, .domain = kCollectiveDomain, .stream = kPromise | sum});
     RAILYARD_ASSERT(key.has_value(), "there are as many regions as are wanted");
     found->second = *key;

@@ -102,6 +102,9 @@ class CollectiveRank {
   // `memory`: of its NIC, where its data are registered. nullptr: nowhere, and source() is not to be used.
   // `real_payload`: it has memory, and octets are compared; else contributors are.
   CollectiveRank(MemoryRegions* memory, const CollectiveConfig& config, RankProgram program, bool real_payload);
+  // Its data are registered at one more NIC of its host, for connections that go through it. Returns that NIC's number
+  // for source() and memory_key(); 0 is the one of the constructor.
+  std::uint32_t register_at(MemoryRegions& memory);
 
   // ---- What a carrier does ----
   // A message of one step, to be written into the peer's memory.
@@ -148,8 +151,10 @@ class CollectiveRank {
     std::uint64_t address = 0;
     MemoryRegions::Key key = 0;
   };
-  Source source(const Outgoing& message);
-  MemoryRegions::Key memory_key() const noexcept { return memory_key_; }
+  Source source(const Outgoing& message, std::uint32_t nic = 0);
+  MemoryRegions::Key memory_key(std::uint32_t nic = 0) const noexcept {
+    return nic < registered_.size() ? registered_[nic].key : 0;
+  }
   std::uint64_t stride() const noexcept { return program_.data_octets + program_.staging_octets; }
   std::uint32_t copies() const noexcept { return config_.repeats > 1 ? 2 : 1; }
   // Where the memory of a repeat begins at somebody whose own is `stride` apart.
@@ -192,15 +197,19 @@ class CollectiveRank {
   std::uint64_t sum_of(const CollectiveStep& send) const noexcept;
   std::byte* place_of(std::uint64_t offset, std::uint32_t repeat) noexcept;
 
-  MemoryRegions* memory_;
+  // At a NIC: its data, and elided payload by sum, a region of octets that are named so.
+  struct Registered {
+    MemoryRegions* memory;
+    MemoryRegions::Key key = 0;
+    std::map<std::uint64_t, MemoryRegions::Key> promise_keys{};
+  };
+  std::vector<Registered> registered_;
   CollectiveConfig config_;
   RankProgram program_;
   std::vector<Peer> peers_;  // by connection
-  MemoryRegions::Key memory_key_ = 0;
   std::optional<RealData> real_;
   Contributors contributors_;
   std::vector<std::uint64_t> relayed_;  // elided payload, by step: of what is to be passed on
-  std::map<std::uint64_t, MemoryRegions::Key> promise_keys_;  // by sum: a region of octets that are named so
 
   std::uint32_t repeat_ = 0;  // the one that goes on, or will be started next
   bool running_ = false;

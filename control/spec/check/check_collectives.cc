@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -14,19 +12,20 @@
 #include "control/spec/check/path_mtu.h"
 #include "control/spec/check/traffic_ends.h"
 #include "control/spec/collective_ranks.h"
+#include "control/spec/rank_links.h"
 #include "control/spec/suggest.h"
 
 namespace railyard::spec {
 namespace {
 
 using Operation = CollectiveOperation;
-using Algorithm = CollectiveAlgorithm;
 
 // IP, UDP, BTH, RETH, immediate data and ICRC; and the SRETH of selective repeat.
 constexpr int kWriteImmOctets = 8 + 12 + 16 + 4 + 4;
 constexpr int kSelectiveRepeatOctets = 8;
 constexpr double kMostCollectiveMessages = 1 << 22;
 constexpr std::size_t kMostRealRanks = 64;
+constexpr std::uint32_t kMostChunk = 1u << 30;
 
 class CollectiveCheck {
  public:
@@ -38,7 +37,8 @@ class CollectiveCheck {
   void run() {
     check_ranks();
     check_division();
-    if (c_.used_algorithm() == Algorithm::kHierarchical) check_groups();
+    if (const auto refusal = c_.used_algorithm()->refusal(layout(lab_, ranks_)))
+      at(std::string(refusal->key).c_str()).fail(refusal->text);
     if (c_.pxn && places(lab_, ranks_).host.empty())
       at("pxn").fail("no two ranks are in a host with a scale-up network; expected hosts.<profile>.scale-up");
     check_stragglers();
@@ -48,7 +48,10 @@ class CollectiveCheck {
     else
       check_recovery();
     if (has_agents(lab_, ranks_)) check_agents();
-    check_paths();
+    if (RankLinks links(lab_, ranks_); links.all_by_their_own() || has_agents(lab_, ranks_))
+      check_paths();
+    else
+      check_neighbours(links);
     if (lab_.run.payload == Payload::kReal) check_memory();
   }
 
@@ -110,29 +113,6 @@ class CollectiveCheck {
                                             : fmt::format("into elements of {}", c_.element_octets()),
                                   unit, below > 0 ? fmt::format("{}B or ", below) : "", below + unit));
     }
-    const Algorithm a = c_.used_algorithm();
-    const bool halves = a == Algorithm::kHalvingDoubling || a == Algorithm::kHalving || a == Algorithm::kDoubling;
-    if (halves && !std::has_single_bit(n))
-      at("algorithm").fail(fmt::format("{} is for 2, 4, 8, ... ranks, and there are {}; expected {} or {} of them, or "
-                                       "another algorithm",
-                                       name(a), n, std::bit_floor(n), std::bit_ceil(n)));
-  }
-
-  void check_groups() const {
-    const bool in_hosts = !places(lab_, ranks_).host.empty();
-    const char* const where = in_hosts ? "host" : "leaf";
-    const char* const several = in_hosts ? "hosts" : "leaves";
-    std::map<std::uint32_t, std::size_t> members;
-    for (const std::uint32_t group : groups(lab_, ranks_)) ++members[group];
-    if (members.size() < 2)
-      at("algorithm").fail(fmt::format("hierarchical is for ranks at several {}, and all are at one", several));
-    if (members.size() == ranks_.size())
-      at("algorithm").fail(
-          fmt::format("hierarchical begins within each {}, and no two ranks are at the same one", where));
-    for (const auto& [group, count] : members)
-      if (count != members.at(0))
-        at("ranks").fail(fmt::format("hierarchical needs as many ranks at one {} as at another, and has {} and {}",
-                                     where, members.at(0), count));
   }
 
   void check_stragglers() const {
@@ -151,11 +131,8 @@ class CollectiveCheck {
     const auto n = static_cast<double>(ranks_.size());
     const double pieces = static_cast<double>(c_.size.n) / c_.chunk;
     const double channels = c_.channels * c_.buckets;
-    double all = 2 * n * n * (pieces / n + channels);
-    if (c_.used_algorithm() == Algorithm::kTree) all = 2 * n * (pieces + channels);
-    if (c_.used_algorithm() == Algorithm::kHalvingDoubling || c_.used_algorithm() == Algorithm::kHalving ||
-        c_.used_algorithm() == Algorithm::kDoubling)
-      all = 2 * n * (pieces + channels * std::log2(n));
+    const double of_channel = static_cast<double>(c_.size.n) / channels;
+    double all = 2 * n * pieces + channels * c_.used_algorithm()->transfers(layout(lab_, ranks_), of_channel);
     if (c_.pxn) all *= 2;
     if (all > kMostCollectiveMessages)
       at("chunk").fail(fmt::format("makes about {:.0f} messages of each repeat; expected at most {:.0f}: larger "
@@ -200,25 +177,58 @@ class CollectiveCheck {
                                      format(ranks_[0]), format(nic)));
   }
 
-  void check_paths() {
+  // Only those that send to each other need a path, by whichever of their NICs.
+  void check_neighbours(RankLinks& links) {
+    collectives::CollectiveShape shape = shape_of(lab_, c_, ranks_);
+    // The same transfers as of any size.
+    shape.size = std::uint64_t{64} * shape.element * shape.channels * shape.buckets * ranks_.size();
+    shape.chunk = kMostChunk / shape.element * shape.element;
+    const std::vector<RankProgram> programs =
+        collectives::plan_collective(shape, static_cast<std::uint32_t>(ranks_.size()));
+    const int packet = packet_octets();
+    for (std::uint32_t r = 0; r < programs.size(); ++r)
+      for (const RankConnection& c : programs[r].connections) {
+        if (c.scale_up) continue;
+        const auto nics = links.between(r, c.peer);
+        if (!nics) fail_neighbours(r, c.peer);
+        check_mtu(packet, nics->first, nics->second);
+      }
+  }
+
+  [[noreturn]] void fail_neighbours(std::uint32_t from, std::uint32_t to) const {
+    const bool in_hosts = !places(lab_, ranks_).host.empty();
+    const char* const expected = in_hosts && !c_.pxn ? "pxn: true, or a path"
+                                 : ranks_[from].node == ranks_[to].node
+                                     ? "hosts.<profile>.scale-up, or one rank of each host"
+                                     : "a path, or ranks in the order of their cables";
+    said_.fail(fmt::format("{} sends from rank {} ({}) to rank {} ({}), and no path joins their NICs; expected {}",
+                           c_.used_algorithm()->name, from, format(ranks_[from]), to, format(ranks_[to]), expected));
+  }
+
+  int packet_octets() const {
     const bool selective = roce_of(ranks_[0]).loss_recovery == RoceLossRecovery::kSelectiveRepeat;
     const int transport = c_.is_uet() ? kUetOctets : kWriteImmOctets + (selective ? kSelectiveRepeatOctets : 0);
-    const int headers = transport + (c_.ip_version == 4 ? 20 : 40);
-    const int packet = c_.path_mtu + headers;
+    return c_.path_mtu + transport + (c_.ip_version == 4 ? 20 : 40);
+  }
+
+  void check_mtu(int packet, const PortName& a, const PortName& b) {
+    const int mtu = mtu_.between(a, b);
+    if (mtu == 0) said_.fail(fmt::format("there is no path from {} to {}", format(a), format(b)));
+    if (packet > mtu)
+      at("path-mtu").fail(fmt::format("{} and {} octets of headers make packets of {}; the MTU from {} to {} is {}",
+                                      c_.path_mtu, packet - c_.path_mtu, packet, format(a), format(b), mtu));
+  }
+
+  void check_paths() {
+    const int packet = packet_octets();
     // One NIC of each kind of place is enough.
     std::map<std::size_t, std::vector<PortName>> groups;
     for (const PortName& nic : ranks_)
       if (auto& known = groups[mtu_.group(nic)]; known.size() < 2) known.push_back(nic);
     for (const auto& [to_group, to] : groups)
       for (const auto& [from_group, from] : groups) {
-        const PortName& a = from[0];
         const PortName& b = to_group == from_group ? to.back() : to[0];
-        if (a == b) continue;
-        const int mtu = mtu_.between(a, b);
-        if (mtu == 0) said_.fail(fmt::format("there is no path from {} to {}", format(a), format(b)));
-        if (packet > mtu)
-          at("path-mtu").fail(fmt::format("{} and {} octets of headers make packets of {}; the MTU from {} to {} is {}",
-                                          c_.path_mtu, headers, packet, format(a), format(b), mtu));
+        if (from[0] != b) check_mtu(packet, from[0], b);
       }
   }
 

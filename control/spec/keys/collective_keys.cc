@@ -5,28 +5,50 @@
 
 #include <fmt/format.h>
 
+#include "control/collectives/registry.h"
 #include "control/spec/keys/keys.h"
+#include "control/spec/warning.h"
 
 namespace railyard::spec {
 namespace {
 
 using Operation = CollectiveOperation;
-using Algorithm = CollectiveAlgorithm;
+using collectives::algorithms;
 
-template <class T>
-Form<T> words(std::initializer_list<T> values) {
-  std::vector<std::pair<std::string, T>> all;
-  for (const T value : values) all.emplace_back(name(value), value);
-  return choice<T>(std::move(all));
+Form<Operation> operation_form() {
+  std::vector<std::pair<std::string, Operation>> all;
+  for (const Operation o : collectives::kOperations) all.emplace_back(name(o), o);
+  return choice<Operation>(std::move(all));
+}
+
+// By name; some have an old one, which is read with a warning and never written.
+Form<CollectiveAlgorithm> algorithm_form() {
+  std::vector<std::pair<std::string, CollectiveAlgorithm>> all;
+  std::vector<std::string> words;
+  for (const CollectiveAlgorithm a : collectives::kAlgorithms) {
+    all.emplace_back(a->name, a);
+    words.emplace_back(a->name);
+  }
+  Form<CollectiveAlgorithm> form = choice<CollectiveAlgorithm>(std::move(all));
+  form.read = [read = form.read](const Tree& tree) {
+    for (const CollectiveAlgorithm a : collectives::kAlgorithms)
+      if (tree.kind == Tree::Kind::kScalar && !a->also.empty() && tree.text == a->also) {
+        warn(tree.place, fmt::format("{}: '{}' is now called '{}'; the old name will go", tree.path, a->also, a->name));
+        return a;
+      }
+    return read(tree);
+  };
+  form.schema = choice_schema(words);
+  return form;
 }
 
 void check_keys(const Tree& map, const CollectiveSpec& c) {
-  const std::vector<Algorithm>& known = algorithms(c.collective);
+  const std::vector<CollectiveAlgorithm>& known = algorithms(c.collective);
   if (c.algorithm && std::ranges::find(known, *c.algorithm) == known.end()) {
     std::vector<std::string_view> expected;
-    for (const Algorithm a : known) expected.push_back(name(a));
+    for (const CollectiveAlgorithm a : known) expected.push_back(a->name);
     map.at_or_self("algorithm")
-        .fail(fmt::format("there is no {} for {}; expected {}", name(*c.algorithm), name(c.collective),
+        .fail(fmt::format("there is no {} for {}; expected {}", (*c.algorithm)->name, name(c.collective),
                           fmt::join(expected, " or ")));
   }
   if (c.root != 0 && c.collective != Operation::kBroadcast)
@@ -50,7 +72,9 @@ void check_keys(const Tree& map, const CollectiveSpec& c) {
 // A placement says it in its place.
 Key<CollectiveSpec> ranks_key() {
   Key<CollectiveSpec> k = key("ranks", &CollectiveSpec::ranks, one_or_list_of(selector()),
-                              "hosts, or single NICs, in the order of their ranks; each NIC is one rank, once")
+                              "hosts, or single NICs, in the order of their ranks; each NIC is one rank, once. A host "
+                              "whose NICs are all cabled to hosts is one rank: it takes the NIC that leads to the "
+                              "other rank")
                               .show();
   k.write = [write = k.write](const CollectiveSpec& c) { return c.placement.empty() ? write(c) : Tree{}; };
   return k;
@@ -80,17 +104,11 @@ const Table<CollectiveSpec>& collective_keys() {
       "there",
       {key("name", &CollectiveSpec::name, name_form(), "name of this collective").require(),
        key("collective", &CollectiveSpec::collective,
-           words({Operation::kAllReduce, Operation::kReduceScatter, Operation::kAllGather, Operation::kBroadcast,
-                  Operation::kAllToAll}),
+           operation_form(),
            "what is done")
            .show(),
        key("algorithm", &CollectiveSpec::algorithm,
-           words({Algorithm::kRing, Algorithm::kTree, Algorithm::kHalvingDoubling, Algorithm::kHierarchical,
-                  Algorithm::kHalving, Algorithm::kDoubling, Algorithm::kDirect}),
-           "all-reduce: ring, tree, halving-doubling, hierarchical (ring within each leaf, or within each host if it "
-           "has a scale-up network, then across, then within); "
-           "reduce-scatter: ring, halving; all-gather: ring, doubling; broadcast: tree, ring; all-to-all: direct. "
-           "Without it the first of these"),
+           algorithm_form(), collectives::algorithms_help()),
        key("transport", &CollectiveSpec::transport,
            choice<CollectiveTransport>({{"roce", CollectiveTransport::kRoce}, {"uet", CollectiveTransport::kUet}}),
            "roce: messages over QPs of RoCEv2 NICs (hosts.<name>.roce); uet: over PDCs of Ultra Ethernet NICs "

@@ -318,8 +318,8 @@ const Table<TrafficSpec>& traffic_keys() {
            "flows arrive at random (a Poisson process) until stop, or the end of the run, so that this part of each "
            "sender's link is payload in the mean; all are finished"),
        key("file", &TrafficSpec::file, file_path(kLongestFile),
-           "pattern: file: flows as CSV (from,to,bytes,start), or a connection matrix of htsim (.cm, whose nodes are "
-           "those of from)"),
+           "pattern: file: flows as CSV (from,to,bytes,start), or a connection matrix of htsim (.cm), with triggers: "
+           "its nodes are those of from"),
        key("start", &TrafficSpec::start, duration({}, kAnyTime), "when the first flow starts"),
        key("stagger", &TrafficSpec::stagger, duration({}, kAnyTime), "flow i starts i times this later"),
        key("stop", &TrafficSpec::stop, duration(Duration{1}, kAnyTime),

@@ -7,7 +7,7 @@
 
 #include "control/agent_protocol/frames.h"
 #include "control/agent_protocol/program_json.h"
-#include "control/workload/collective_plan.h"
+#include "control/collectives/collective_plan.h"
 #include "dataplane/base/rng.h"
 
 namespace railyard::agents {
@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 RankProgram a_program() {
-  return workload::plan_collective({.size = 4 * 4000, .chunk = 1000, .channels = 2}, 4)[1];
+  return collectives::plan_collective({.size = 4 * 4000, .chunk = 1000, .channels = 2}, 4)[1];
 }
 
 template <class F>

@@ -1,6 +1,11 @@
 // What a fabric file says of collective operations, and what it may not.
+#include <fstream>
+#include <iterator>
+#include <string>
+
 #include <gtest/gtest.h>
 
+#include "control/collectives/registry.h"
 #include "control/spec/collective_ranks.h"
 #include "control/spec/load.h"
 #include "control/spec/to_yaml.h"
@@ -29,7 +34,7 @@ TEST(CollectiveSpecs, EveryKeyIsRead) {
                                  "collectives.c.class=5"});
   const CollectiveSpec& c = l.collectives.at(0);
   EXPECT_EQ(c.collective, CollectiveOperation::kBroadcast);
-  EXPECT_EQ(c.used_algorithm(), CollectiveAlgorithm::kRing);
+  EXPECT_EQ(c.used_algorithm(), &collectives::kRing);
   EXPECT_EQ(c.size.n, 1 << 20);
   EXPECT_EQ(c.chunk, 65536u);
   EXPECT_EQ(c.channels, 3);
@@ -52,7 +57,7 @@ TEST(CollectiveSpecs, TheUsualAlgorithmIsTheFirstOfItsKind) {
        {std::pair{"all-reduce", "ring"}, {"reduce-scatter", "ring"}, {"all-gather", "ring"}, {"broadcast", "tree"},
         {"all-to-all", "direct"}}) {
     const Lab l = parse(collective_with(std::string("size: 1KiB, collective: ") + operation), "x.yaml");
-    EXPECT_EQ(name(l.collectives[0].used_algorithm()), algorithm);
+    EXPECT_EQ(l.collectives[0].used_algorithm()->name, algorithm);
     EXPECT_EQ(ranks(l, l.collectives[0]).size(), 8u);
   }
 }
@@ -70,21 +75,47 @@ TEST(CollectiveSpecs, EachNicOfAHostIsARank) {
 TEST(CollectiveErrors, Algorithms) {
   EXPECT_EQ(collective_error("size: 1MiB, algorithm: rign"),
             "x.yaml:4:39: collectives.0.algorithm: unknown 'rign'; did you mean 'ring'? Expected ring, tree, "
-            "halving-doubling, hierarchical, halving, doubling or direct");
+            "single-tree, halving-doubling, halving, doubling, direct, hierarchical-ring or hierarchical-tree");
   EXPECT_EQ(collective_error("size: 1MiB, algorithm: halving"),
             "x.yaml:4:39: collectives.0.algorithm: there is no halving for all-reduce; expected ring or tree or "
-            "halving-doubling or hierarchical");
+            "single-tree or halving-doubling or direct or hierarchical-ring or hierarchical-tree");
   EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h2, h3], algorithm: halving-doubling"),
             "x.yaml:4:60: collectives.0.algorithm: halving-doubling is for 2, 4, 8, ... ranks, and there are 3; "
             "expected 2 or 4 of them, or another algorithm");
-  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h2], algorithm: hierarchical"),
-            "x.yaml:4:56: collectives.0.algorithm: hierarchical is for ranks at several leaves, and all are at one");
-  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h5], algorithm: hierarchical"),
-            "x.yaml:4:56: collectives.0.algorithm: hierarchical begins within each leaf, and no two ranks are at the "
-            "same one");
-  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h2, h5], algorithm: hierarchical"),
-            "x.yaml:4:35: collectives.0.ranks: hierarchical needs as many ranks at one leaf as at another, and has 2 "
-            "and 1");
+  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h2], algorithm: hierarchical-ring"),
+            "x.yaml:4:56: collectives.0.algorithm: hierarchical-ring needs ranks at several leaves, and all are at "
+            "one");
+  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h5], algorithm: hierarchical-ring"),
+            "x.yaml:4:56: collectives.0.algorithm: hierarchical-ring begins within each leaf, and no two ranks are at "
+            "the same leaf");
+  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h2, h5], algorithm: hierarchical-ring"),
+            "x.yaml:4:35: collectives.0.ranks: hierarchical-ring needs as many ranks at one leaf as at another, and "
+            "has 2 and 1");
+  // Chains have any length.
+  EXPECT_EQ(parse(collective_with("size: 1MiB, ranks: [h1, h2, h5], algorithm: hierarchical-tree"), "x.yaml")
+                .collectives[0]
+                .used_algorithm(),
+            &collectives::kHierarchicalTree);
+}
+
+// Whoever has files of before must not rewrite them.
+TEST(CollectiveSpecs, AnAlgorithmOfAnotherNameIsReadAndWrittenByItsOwn) {
+  const Lab l = parse(collective_with("size: 1MiB, algorithm: hierarchical"), "x.yaml");
+  EXPECT_EQ(l.collectives[0].used_algorithm(), &collectives::kHierarchicalRing);
+  EXPECT_NE(to_yaml(l).find("algorithm: hierarchical-ring"), std::string::npos);
+}
+
+// The reference in explicit.yaml and the schema name all of them.
+TEST(CollectiveSpecs, TheReferenceHasEveryAlgorithm) {
+  std::ifstream file(RAILYARD_SOURCE_DIR "/topologies/explicit.yaml");
+  const std::string reference(std::istreambuf_iterator<char>(file), {});
+  for (const CollectiveOperation o : collectives::kOperations) {
+    std::string names;
+    for (const CollectiveAlgorithm a : collectives::algorithms(o))
+      names += (names.empty() ? "" : ", ") + std::string(a->name);
+    const std::string line = "#   " + std::string(name(o)) + ": " + names + "\n";
+    EXPECT_NE(reference.find(line), std::string::npos) << "topologies/explicit.yaml should have: " << line;
+  }
 }
 
 TEST(CollectiveErrors, Ranks) {
@@ -133,6 +164,42 @@ TEST(Collectives, AgentsAreRanks) {
   EXPECT_EQ(collective_error("size: 1MiB", "nodes: { h3: { kind: host, agent: {} } }\n"),
             "x.yaml:5:35: nodes.h3.agent: h3:1 is built in; expected an attached host such as `attach: vm`, whose RDMA "
             "devices the agent drives");
+}
+
+// Hosts of two NICs in a ring of cables: NIC 1 of each to NIC 2 of the next one.
+std::string cabled(int hosts, const std::string& keys) {
+  std::string text = "name: x\nnodes:\n";
+  for (int i = 1; i <= hosts; ++i) text += "  h" + std::to_string(i) + ": { kind: host, nics: 2 }\n";
+  text += "links: [ ";
+  for (int i = 1; i <= hosts; ++i)
+    text += (i > 1 ? ", [h" : "[h") + std::to_string(i) + ":1, h" + std::to_string(i % hosts + 1) + ":2]";
+  return text + " ]\ncollectives: [ { name: c, size: 1MiB, " + keys + " } ]\n";
+}
+
+TEST(CollectiveSpecs, AHostThatIsCabledToHostsIsOneRank) {
+  const auto who = [](const std::string& selectors) {
+    const Lab l = parse(cabled(3, "ranks: " + selectors), "x.yaml");
+    return ranks(l, l.collectives[0]);
+  };
+  const std::vector<PortName> all{{"h1", 1}, {"h2", 1}, {"h3", 1}};
+  EXPECT_EQ(who("\"*\""), all);
+  EXPECT_EQ(who("[h1, h2, h3]"), all);
+  EXPECT_EQ(who("[\"h1:2\", h3]"), (std::vector<PortName>{{"h1", 2}, {"h3", 1}}));
+}
+
+TEST(CollectiveErrors, NeighboursWithoutAPath) {
+  EXPECT_EQ(error_of(cabled(4, "algorithm: ring")), "(no error)");
+  EXPECT_EQ(error_of(cabled(4, "algorithm: ring, ranks: [h1, h3, h2, h4]")),
+            "x.yaml:8:16: collectives.0: ring sends from rank 0 (h1:1) to rank 1 (h3:1), and no path joins their NICs; "
+            "expected a path, or ranks in the order of their cables");
+  EXPECT_EQ(error_of(cabled(3, "ranks: [\"h1:1\", \"h1:2\", h2]")),
+            "x.yaml:7:16: collectives.0: ring sends from rank 0 (h1:1) to rank 1 (h1:2), and no path joins their NICs; "
+            "expected hosts.<profile>.scale-up, or one rank of each host");
+  EXPECT_EQ(error_of("name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 2, spines: 0 }\n"
+                     "hosts: { default: { scale-up: { rate: 900Gbps } } }\n"
+                     "collectives: [ { name: c, size: 1MiB, collective: all-to-all } ]\n"),
+            "x.yaml:4:16: collectives.0: direct sends from rank 0 (h1:1) to rank 3 (h2:2), and no path joins their NICs; "
+            "expected pxn: true, or a path");
 }
 
 TEST(CollectiveErrors, SizesThatCannotBeDivided) {

@@ -68,17 +68,87 @@ TEST_F(FlowFile, ABrokenLineOfAConnectionMatrixIsNamed) {
   EXPECT_EQ(error_in("m.cm", head + "1->4 start 0 size 8\n"), "m.cm:3:1: node 4; there are 4, from 0 to 3");
   EXPECT_EQ(error_in("m.cm", head + "1->x start 0 size 8\n"), "m.cm:3:1: 'x' is no node; expected a number from 0");
   EXPECT_EQ(error_in("m.cm", head + "1->1 start 0 size 8\n"), "m.cm:3:1: '1->1': a node would send to itself");
-  EXPECT_EQ(error_in("m.cm", head + "1->0 size 8\n"), "m.cm:3:1: no 'start'; expected one, in picoseconds");
+  EXPECT_EQ(error_in("m.cm", head + "1->0 size 8\n"), "m.cm:3:1: no 'start' and no 'trigger'; expected a start, in picoseconds");
   EXPECT_EQ(error_in("m.cm", head + "1->0 start 0\n"), "m.cm:3:1: no 'size' above 0; expected one, in octets");
   EXPECT_EQ(error_in("m.cm", head + "1->0 start 0 size\n"), "m.cm:3:1: size: expected a whole number behind it");
-  EXPECT_EQ(error_in("m.cm", head + "1->0 id 1 trigger 2 size 8\n"),
-            "m.cm:3:1: 'trigger': flows do not wait for each other here; expected 'start'");
   EXPECT_EQ(error_in("m.cm", head + "1->0 start 0 colour 8\n"),
-            "m.cm:3:1: 'colour' is unknown; expected id, start, size or prio");
-  EXPECT_EQ(error_in("m.cm", head + "trigger id 1 oneshot\n").substr(0, 31), "m.cm:3:1: 'trigger' is unknown;");
-  EXPECT_THAT(error_in("m.cm", "Nodes 4\nTriggers 1\n"), HasSubstr("m.cm:2:1: Triggers: flows do not wait"));
+            "m.cm:3:1: 'colour' is unknown; expected id, start, trigger, size, send_done_trigger, recv_done_trigger, msg "
+            "or prio");
+  EXPECT_THAT(error_in("m.cm", head + "colour 8\n"), HasSubstr("m.cm:3:1: 'colour' is unknown; expected Nodes"));
+  EXPECT_THAT(error_in("m.cm", "Nodes 4\nFailures 1\n"), HasSubstr("m.cm:2:1: Failures: what fails is under 'faults'"));
   EXPECT_EQ(error_in("m.cm", head + "1->0 start 0 size 8\n2->0 start 0 size 8\n"),
             "m.cm:4:1: 2 connections in all; the line 'Connections' says 1");
+}
+
+TEST_F(FlowFile, ABrokenTriggerOfAConnectionMatrixIsNamed) {
+  const auto error = [&](const std::string& lines) { return error_in("m.cm", "Nodes 4\n" + lines); };
+  EXPECT_EQ(error("0->1 start 0 size 8 send_done_trigger 1\n0->2 id 2 trigger 1 size 8\ntrigger id 1 oneshot\n"),
+            "(no error)");
+  EXPECT_EQ(error("1->0 id 1 trigger 2 size 8\n"),
+            "m.cm:2:1: there is no trigger 2; expected a line such as trigger id 2 oneshot");
+  EXPECT_EQ(error("1->0 start 0 size 8 recv_done_trigger 7\n"),
+            "m.cm:2:1: there is no trigger 7; expected a line such as trigger id 7 oneshot");
+  EXPECT_EQ(error("1->0 start 0 trigger 1 size 8\n"), "m.cm:2:1: 'start' and 'trigger'; expected one of them");
+  EXPECT_EQ(error("1->0 trigger 0 size 8\n"), "m.cm:2:1: trigger 0; expected 1 or more");
+  EXPECT_EQ(error("trigger oneshot\n"), "m.cm:2:1: a trigger without 'id'; expected one, from 1");
+  EXPECT_EQ(error("trigger id 1\n"), "m.cm:2:1: a trigger of no kind; expected oneshot, multishot or barrier");
+  EXPECT_EQ(error("trigger id 1 barrier\n"), "m.cm:2:1: a barrier without 'count'; expected one, from 1");
+  EXPECT_EQ(error("trigger id 1 twice\n"),
+            "m.cm:2:1: 'twice' is unknown; expected id, oneshot, multishot, barrier or count");
+  EXPECT_EQ(error("trigger id 1 oneshot\ntrigger id 1 oneshot\n"),
+            "m.cm:3:1: trigger 1 is there twice; expected it once");
+  EXPECT_EQ(error("Triggers 2\n1->0 start 0 size 8\ntrigger id 1 oneshot\n"),
+            "m.cm:4:1: 1 triggers in all; the line 'Triggers' says 2");
+  EXPECT_EQ(error("1->0 id 3 start 0 size 8\n2->0 id 3 start 0 size 8\n"),
+            "m.cm:3:1: id 3 is another connection's; expected a number of its own, or 'msg' in both lines");
+  EXPECT_EQ(error("1->0 id 3 msg start 0 size 8\n2->0 id 3 msg start 0 size 8\n"),
+            "m.cm:3:1: id 3 is a connection of other nodes; expected the same ones");
+  EXPECT_EQ(error("1->0 msg start 0 size 8\n"), "m.cm:2:1: 'msg' and no 'id'; expected the id of its connection");
+}
+
+TEST_F(FlowFile, FlowsOfAConnectionMatrixThatWaitForEachOtherAreRefused) {
+  const auto error = [&](const std::string& lines) { return error_in("m.cm", "Nodes 4\n" + lines); };
+  const std::string waits = "and what fires that waits for this flow; expected a flow with 'start' among them";
+  EXPECT_EQ(error("0->1 id 1 trigger 2 size 8 send_done_trigger 1\n1->0 id 2 trigger 1 size 8 send_done_trigger 2\n"
+                  "trigger id 1 oneshot\ntrigger id 2 oneshot\n"),
+            "m.cm:2:1: the flow waits for trigger 2, " + waits);
+  // It waits for itself.
+  EXPECT_EQ(error("0->1 start 0 size 8\n0->1 id 1 trigger 1 size 8 recv_done_trigger 1\ntrigger id 1 oneshot\n"),
+            "m.cm:3:1: the flow waits for trigger 1, " + waits);
+  // A barrier that one of its own flows would have to fire; a multishot whose second flow would.
+  EXPECT_EQ(error("0->1 start 0 size 8 send_done_trigger 1\n0->2 id 1 trigger 1 size 8 send_done_trigger 1\n"
+                  "trigger id 1 barrier count 2\n"),
+            "m.cm:3:1: the flow waits for trigger 1, " + waits);
+  EXPECT_EQ(error("0->1 start 0 size 8 send_done_trigger 1\n0->2 id 1 trigger 1 size 8\n"
+                  "0->3 id 2 trigger 1 size 8 send_done_trigger 1\ntrigger id 1 multishot\n"),
+            "m.cm:4:1: the flow waits for trigger 1, " + waits);
+  // A chain by one multishot; and one that nobody fires, which the run will say.
+  EXPECT_EQ(error("0->1 start 0 size 8 send_done_trigger 1\n0->2 id 1 trigger 1 size 8 send_done_trigger 1\n"
+                  "0->3 id 2 trigger 1 size 8\ntrigger id 1 multishot\n"),
+            "(no error)");
+  EXPECT_EQ(error("0->1 id 1 trigger 1 size 8 send_done_trigger 2\n0->2 id 2 trigger 2 size 8\n"
+                  "trigger id 1 oneshot\ntrigger id 2 oneshot\n"),
+            "(no error)");
+}
+
+TEST_F(FlowFile, TriggersOfAConnectionMatrixAreRead) {
+  std::ofstream(folder_ / "m.cm") << "Nodes 4\nTriggers 3\nConnections 4\n"
+                                     "trigger id 7 barrier count 2\n"
+                                     "0->1 id 1 start 5000 size 8 send_done_trigger 7 recv_done_trigger 9\n"
+                                     "0->2 id 2 msg 1 trigger 7 size 16 prio 3\n"
+                                     "0->2 id 2 msg trigger 9 size 24\n"
+                                     "0->3 start 0 size 8 send_done_trigger 7\n"
+                                     "trigger id 9 oneshot\ntrigger id 4 multishot\n";
+  std::ofstream(folder_ / "lab.yaml") << kFourHosts << "traffic:\n  - { name: t, pattern: file, file: m.cm }\n";
+  const TrafficSpec t = load(folder_ / "lab.yaml").traffic.at(0);
+  using Kind = ListedTrigger::Kind;
+  EXPECT_EQ(t.triggers, (std::vector<ListedTrigger>{{7, Kind::kBarrier, 2}, {9, Kind::kOneshot, 1},
+                                                    {4, Kind::kMultishot, 1}}));
+  ASSERT_EQ(t.listed.size(), 4u);
+  EXPECT_EQ(t.listed[0], (ListedFlow{{"h1", 1}, {"h2", 1}, Bytes{8}, Duration{5000}, 0, 7, 9, 0}));
+  EXPECT_EQ(t.listed[1], (ListedFlow{{"h1", 1}, {"h3", 1}, Bytes{16}, Duration{}, 7, 0, 0, 2}));
+  EXPECT_EQ(t.listed[2], (ListedFlow{{"h1", 1}, {"h3", 1}, Bytes{24}, Duration{}, 9, 0, 0, 2}));
+  EXPECT_EQ(t.listed[3], (ListedFlow{{"h1", 1}, {"h4", 1}, Bytes{8}, Duration{}, 0, 7, 0, 0}));
 }
 
 TEST_F(FlowFile, IsMeantFromTheFolderOfTheFabricFileAndReadAgain) {

@@ -80,11 +80,11 @@ TEST(ScaleUpSpecs, RanksOfAHostShareANumber) {
   const RankPlaces p = places(l, who);
   EXPECT_EQ(p.host, (std::vector<std::uint32_t>{0, 0, 1, 2, 2}));
   EXPECT_EQ(p.rail, (std::vector<std::uint32_t>{1, 2, 2, 1, 2}));
-  EXPECT_EQ(groups(l, who), p.host);
+  EXPECT_EQ(layout(l, who).group, p.host);
   EXPECT_TRUE(parse(to_yaml(l), "shown") == l);
   const Lab without = parse(rails_with("chunk: 400B"), "x.yaml");
   EXPECT_TRUE(places(without, ranks(without, without.collectives[0])).host.empty());
-  EXPECT_EQ(groups(without, who), leaves(without, who));
+  EXPECT_EQ(layout(without, who).group, leaves(without, who));
 }
 
 TEST(ScaleUpSpecs, WhatCannotBeIsSaid) {
@@ -93,10 +93,11 @@ TEST(ScaleUpSpecs, WhatCannotBeIsSaid) {
             "hosts.<profile>.scale-up");
   EXPECT_EQ(error_of(rails_with("chunk: 400B", "hosts: { default: { scale-up: { latency: 300ns } } }\n")).substr(0, 84),
             "x.yaml:5:31: hosts.default.scale-up: key 'rate' is missing: at which each rank sends");
-  EXPECT_EQ(error_of(rails_with("algorithm: hierarchical, ranks: [h1]", kScaleUp)),
-            "x.yaml:4:40: collectives.0.algorithm: hierarchical is for ranks at several hosts, and all are at one");
-  EXPECT_EQ(error_of(rails_with("algorithm: hierarchical, ranks: [h1, \"h2:1\"]", kScaleUp)),
-            "x.yaml:4:61: collectives.0.ranks: hierarchical needs as many ranks at one host as at another, and has 2 "
+  EXPECT_EQ(error_of(rails_with("algorithm: hierarchical-ring, ranks: [h1]", kScaleUp)),
+            "x.yaml:4:40: collectives.0.algorithm: hierarchical-ring needs ranks at several hosts, and all are at "
+            "one");
+  EXPECT_EQ(error_of(rails_with("algorithm: hierarchical-ring, ranks: [h1, \"h2:1\"]", kScaleUp)),
+            "x.yaml:4:66: collectives.0.ranks: hierarchical-ring needs as many ranks at one host as at another, and has 2 "
             "and 1");
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "control/collectives/registry.h"
 #include "control/spec/addresses.h"
 
 namespace railyard::spec {
@@ -25,6 +26,10 @@ class Chance {
   template <class T>
   T of(std::initializer_list<T> choices) {
     return *(choices.begin() + number(0, static_cast<std::int64_t>(choices.size()) - 1));
+  }
+  template <class List>
+  auto of(const List& choices) {
+    return *(std::begin(choices) + number(0, std::ssize(choices) - 1));
   }
 
  private:
@@ -404,12 +409,12 @@ void set_random_roce(Chance& chance, TrafficSpec& t) {
 CollectiveSpec random_collective(Chance& chance, const std::string& name) {
   CollectiveSpec c;
   c.name = name;
-  c.collective = chance.of({CollectiveOperation::kAllReduce, CollectiveOperation::kReduceScatter,
-                            CollectiveOperation::kAllGather, CollectiveOperation::kBroadcast,
-                            CollectiveOperation::kAllToAll});
+  c.collective = chance.of(collectives::kOperations);
   c.ranks = chance.of<std::vector<std::string>>({{"h1:1", "h2:1", "h3:1"}, {"h4:1", "h2:1"}});
-  // The first one there is, said or not: others do not suit all ranks.
-  if (chance.one_in(2)) c.algorithm = algorithms(c.collective).front();
+  // Those that suit any ranks, or none.
+  std::vector<CollectiveAlgorithm> suit = collectives::algorithms(c.collective);
+  std::erase_if(suit, [](CollectiveAlgorithm a) { return a->refuse != nullptr; });
+  if (chance.one_in(2)) c.algorithm = chance.of(suit);
   if (chance.one_in(2)) c.datatype = CollectiveDatatype::kUint64;
   c.size = Bytes{48 * chance.integer(1, 100'000)};
   if (chance.one_in(2)) c.chunk = static_cast<std::uint32_t>(8 * chance.integer(100, 1'000'000));

@@ -1,6 +1,7 @@
 #include "transports/roce/collectives/collective_connection.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "dataplane/base/assert.h"
@@ -40,6 +41,8 @@ std::vector<RoceRank*> CollectiveConnection::make_those_here(const CollectiveCon
   for (std::size_t r = 0; r < programs.size(); ++r)
     ranks.push_back(ends[r].nic == nullptr ? nullptr : &ends[r].nic->add_rank(config, std::move(programs[r])));
   for (std::uint32_t r = 0; r < ranks.size(); ++r)
+    if (ranks[r] != nullptr) use_nics(*ranks[r], ends[r]);
+  for (std::uint32_t r = 0; r < ranks.size(); ++r)
     for (std::uint32_t c = 0; ranks[r] != nullptr && c < ranks[r]->connections_.size(); ++c) {
       const Half here{ranks[r], &ends[r], c};
       const std::uint32_t p = here.plan().peer;
@@ -63,9 +66,18 @@ std::vector<RoceRank*> CollectiveConnection::make_those_here(const CollectiveCon
   return ranks;
 }
 
+void CollectiveConnection::use_nics(RoceRank& rank, const CollectiveEnd& end) {
+  std::map<FlowEndpoint*, std::uint32_t> numbers{{end.nic, 0}};
+  for (std::uint32_t c = 0; c < end.through.size(); ++c) {
+    const auto [known, is_new] = numbers.try_emplace(end.through[c], 0);
+    if (is_new) known->second = end.through[c]->carry_for(rank);
+    rank.connections_[c].nic = known->second;
+  }
+}
+
 void CollectiveConnection::retire(RoceRank& rank) {
   for (std::uint32_t c = 0; c < rank.connections_.size(); ++c)
-    if (!rank.program().connections[c].scale_up) rank.engine_.destroy_qp(rank.connections_[c].qp);
+    if (!rank.program().connections[c].scale_up) rank.engine_of(c).destroy_qp(rank.connections_[c].qp);
   rank.retire();
 }
 
@@ -78,10 +90,11 @@ void CollectiveConnection::reach_in_host(const Half& half, const Half& peer) {
 
 void CollectiveConnection::create(const Half& half) {
   RoceRank& rank = *half.rank;
-  const auto qp = rank.engine_.create_qp({.type = QpType::kRc,
+  const RoceRank::Nic& nic = rank.nic_of(half.connection);
+  const auto qp = nic.engine->create_qp({.type = QpType::kRc,
                                           .domain = kCollectiveDomain,
-                                          .send_cq = rank.cq_,
-                                          .recv_cq = rank.cq_,
+                                          .send_cq = nic.cq,
+                                          .recv_cq = nic.cq,
                                           .max_send_wr = send_requests(half.plan()),
                                           .max_recv_wr = receive_requests(half.plan()),
                                           .selective_repeat = half.end->selective_repeat});
@@ -90,7 +103,8 @@ void CollectiveConnection::create(const Half& half) {
 }
 
 CollectiveConnection::FarEnd CollectiveConnection::end_of(const RoceRank& rank, std::uint32_t connection) {
-  return {rank.connections_[connection].qp.value, rank.memory_key(), kCollectiveMemory, rank.stride()};
+  const RoceRank::Connection& own = rank.connections_[connection];
+  return {own.qp.value, rank.memory_key(own.nic), kCollectiveMemory, rank.stride()};
 }
 
 void CollectiveConnection::connect(const Half& half, const Half& peer, const AddressVector& av, std::uint16_t port,
@@ -109,7 +123,7 @@ void CollectiveConnection::connect_to(Instant now, RoceRank& rank, std::uint32_t
   a.access_flags = Access::kRemoteWrite;
   a.dest_qpn = peer.qpn;
   a.max_rd_atomic = a.max_dest_rd_atomic = 0;
-  connect_rc(rank.engine_, known.qp, a, now);
+  connect_rc(rank.engine_of(connection), known.qp, a, now);
   known.key = peer.key;
   known.address = peer.address;
   known.stride = peer.stride;

@@ -17,6 +17,9 @@ namespace railyard::roce {
 // Where a rank is.
 struct CollectiveEnd {
   FlowEndpoint* nic = nullptr;  // nullptr: elsewhere
+  // By connection: the NIC of the same host that it goes through, which shares a ScaleUp with `nic`. Empty: all go
+  // through `nic`.
+  std::vector<FlowEndpoint*> through{};
   // Timers, retries, path MTU; the rest follows.
   QpAttributes attributes{};
   std::optional<SelectiveRepeatConfig> selective_repeat{};  // all ends or none
@@ -56,6 +59,7 @@ class CollectiveConnection {
 
  private:
   struct Half;
+  static void use_nics(RoceRank& rank, const CollectiveEnd& end);
   static void create(const Half& half);
   static void reach_in_host(const Half& half, const Half& peer);
   static void connect(const Half& half, const Half& peer, const AddressVector& av, std::uint16_t port,

@@ -10,39 +10,48 @@ namespace railyard::roce {
 
 RoceRank::RoceRank(Engine& engine, const CollectiveConfig& config, RankProgram program, bool real_payload)
     : CollectiveRank(&engine.memory(), config, std::move(program), real_payload),
-      engine_(engine),
-      cq_(engine.create_cq(completions_of(this->program()))),
+      nics_{{&engine, engine.create_cq(completions_of(this->program()))}},
       connections_(this->program().connections.size()) {}
+
+std::uint32_t RoceRank::add_nic(Engine& engine) {
+  nics_.push_back({&engine, engine.create_cq(completions_of(program()))});
+  return register_at(engine.memory());
+}
 
 void RoceRank::post(Instant now, const Outgoing& m) {
   const Connection& to = connections_[m.connection];
-  const Source from = source(m);
+  const Source from = source(m, to.nic);
   const SendWr wr{.wr_id = wr_id(m.connection, m.step),
                   .opcode = SendOpcode::kWriteImm,
                   .sges = {{from.address, m.octets, from.key}},
                   .remote_address = to.address + base(m.repeat, to.stride) + m.place,
                   .r_key = to.key,
                   .immediate = m.peer_step | (m.repeat % 2 != 0 ? kOdd : 0)};
-  const auto posted = engine_.post_send(now, to.qp, wr);
+  const auto posted = engine_of(m.connection).post_send(now, to.qp, wr);
   RAILYARD_ASSERT(posted.has_value(), "a rank posts what its QPs take");
 }
 
 bool RoceRank::post_credit(Instant now, std::uint32_t connection) {
   const SendWr wr{.wr_id = wr_id(connection, kNoStep), .opcode = SendOpcode::kWriteImm, .immediate = kCredit};
-  return engine_.post_send(now, connections_[connection].qp, wr).has_value();
+  return engine_of(connection).post_send(now, connections_[connection].qp, wr).has_value();
 }
 
 void RoceRank::post_receive(Instant now, std::uint32_t connection) {
-  const auto posted = engine_.post_recv(now, connections_[connection].qp, {.wr_id = wr_id(connection, kNoStep)});
+  const auto posted =
+      engine_of(connection).post_recv(now, connections_[connection].qp, {.wr_id = wr_id(connection, kNoStep)});
   RAILYARD_ASSERT(posted.has_value(), "a rank posts what its QPs take");
 }
 
 bool RoceRank::take_completions(Instant now) {
-  if (engine_.cq(cq_).size() == 0) return false;
-  std::array<Completion, 16> some;
-  while (const std::size_t n = engine_.poll(cq_, some))
-    for (const Completion& completion : std::span(some).first(n)) on_completion(now, completion);
-  return true;
+  bool any = false;
+  for (const Nic& nic : nics_) {
+    if (nic.engine->cq(nic.cq).size() == 0) continue;
+    any = true;
+    std::array<Completion, 16> some;
+    while (const std::size_t n = nic.engine->poll(nic.cq, some))
+      for (const Completion& completion : std::span(some).first(n)) on_completion(now, completion);
+  }
+  return any;
 }
 
 void RoceRank::on_completion(Instant now, const Completion& completion) {
@@ -64,7 +73,7 @@ void RoceRank::on_completion(Instant now, const Completion& completion) {
 QpCounters RoceRank::counters() const noexcept {
   QpCounters sum;
   for (std::uint32_t c = 0; c < connections_.size(); ++c)
-    if (!is_in_host(c)) sum += std::as_const(engine_).qp(connections_[c].qp)->info.counters;
+    if (!is_in_host(c)) sum += std::as_const(engine_of(c)).qp(connections_[c].qp)->info.counters;
   return sum;
 }
 

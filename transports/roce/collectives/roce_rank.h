@@ -13,7 +13,11 @@ class RoceRank final : public CollectiveRank {
  public:
   RoceRank(Engine& engine, const CollectiveConfig& config, RankProgram program, bool real_payload);
 
-  // Whether there were any.
+  // Connections may go through other NICs of the rank's host: adds one; returns its number, 0 is the first one.
+  std::uint32_t add_nic(Engine& engine);
+  bool has_several_nics() const noexcept { return nics_.size() > 1; }
+
+  // Whether there were any, at any of its NICs.
   bool take_completions(Instant now);
 
   RankTraffic traffic() const noexcept override;
@@ -25,6 +29,7 @@ class RoceRank final : public CollectiveRank {
 
   // This end, and what is known of the other.
   struct Connection {
+    std::uint32_t nic = 0;
     QpNumber qp{};
     std::uint32_t key = 0;      // of its memory
     std::uint64_t address = 0;  // of that
@@ -36,8 +41,14 @@ class RoceRank final : public CollectiveRank {
   void post_receive(Instant now, std::uint32_t connection);
   void on_completion(Instant now, const Completion& completion);
 
-  Engine& engine_;
-  CqId cq_;
+  struct Nic {
+    Engine* engine;
+    CqId cq;
+  };
+  const Nic& nic_of(std::uint32_t connection) const noexcept { return nics_[connections_[connection].nic]; }
+  Engine& engine_of(std::uint32_t connection) const noexcept { return *nic_of(connection).engine; }
+
+  std::vector<Nic> nics_;
   std::vector<Connection> connections_;
 };
 

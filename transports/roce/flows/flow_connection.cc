@@ -43,7 +43,7 @@ FlowConnection::Places FlowConnection::make(const FlowConfig& flow, const FlowEn
                drawn);
     const bool at_source = flow.asks(true);
     FlowEndpoint& nic = at_source ? *source.nic : *sink.nic;
-    nic.push_due({flow.start, nic.flows_[at_source ? places.at_source : places.at_sink].lanes[q], true});
+    if (flow.start != Instant::never()) nic.push_due({flow.start, nic.flows_[at_source ? places.at_source : places.at_sink].lanes[q], true});
   }
   return places;
 }

@@ -23,7 +23,10 @@ Readiness FlowEndpoint::ready(Instant now) {
   run_due(now);
   Readiness r = roce_.ready(now);
   // A timer may have completed something, and that made room for something else.
-  while (take_completions(now)) r = roce_.ready(now);
+  while (take_completions(now)) {
+    run_due(now);
+    r = roce_.ready(now);
+  }
   r.until = std::min(r.until, due_in_host());
   return r;
 }
@@ -140,9 +143,22 @@ void FlowEndpoint::post_receive(Instant now, Lane& lane) {
 
 bool FlowEndpoint::take_completions(Instant now) {
   bool any = take_flow_completions(now);
-  if (!has_ranks()) return any;
-  for (RoceRank& rank : ranks_) any = rank.take_completions(now) || any;
+  if (!has_ranks() && carried_.empty()) return any;
+  const auto take = [&](RoceRank& rank) {
+    if (!rank.take_completions(now)) return;
+    any = true;
+    // What follows may go through another NIC.
+    if (rank.has_several_nics()) scale_up()->note_change();
+  };
+  for (RoceRank& rank : ranks_) take(rank);
+  for (RoceRank* rank : carried_) take(*rank);
   return any;
+}
+
+std::uint32_t FlowEndpoint::carry_for(RoceRank& rank) {
+  RAILYARD_ASSERT(scale_up() != nullptr, "NICs of one rank do what is due together");
+  carried_.push_back(&rank);
+  return rank.add_nic(roce_.engine());
 }
 
 bool FlowEndpoint::take_flow_completions(Instant now) {
@@ -180,6 +196,22 @@ void FlowEndpoint::on_completion(Instant now, const Completion& completion) {
   m.latency.record(static_cast<std::uint64_t>((now - lane.posted_at.front()).ps));
   lane.posted_at.pop();
   post(now, lane);
+  if (flow.watched) [[unlikely]]
+    tell_if_done(now, flow);
+}
+
+void FlowEndpoint::tell(std::size_t i, FlowListener& listener, std::uint32_t token) {
+  flows_[i].listener = &listener;
+  flows_[i].token = token;
+  flows_[i].watched = true;
+}
+
+void FlowEndpoint::tell_if_done(Instant now, Flow& flow) {
+  const bool asks = flow.config.asks(flow.is_source);
+  for (const std::uint32_t l : flow.lanes)
+    if ((asks ? lanes_[l].completed : lanes_[l].whole) < lanes_[l].messages) return;
+  flow.watched = false;
+  flow.listener->on_flow_done(now, flow.token);
 }
 
 // ---- Data that come ------------------------------------------------------------------------------------------------
@@ -197,6 +229,8 @@ void FlowEndpoint::on_data(Lane& lane, const RxFrame& frame, const InPacket& in,
     ++r.discarded;
   else
     take_data(lane, flow, in);
+  if (flow.watched && !flow.config.asks(flow.is_source)) [[unlikely]]
+    tell_if_done(frame.at, flow);
 }
 
 // The transport has taken it: then it is what comes next. Of promises each packet says what it is; real octets are

@@ -17,6 +17,7 @@
 
 #include "dataplane/base/endpoint.h"
 #include "dataplane/base/flow_counters.h"
+#include "dataplane/base/flow_listener.h"
 #include "dataplane/base/histogram.h"
 #include "dataplane/base/ring_queue.h"
 #include "transports/base/recent_numbers.h"
@@ -58,6 +59,9 @@ class FlowEndpoint final : public Endpoint, public RankHost {
 
   // Its QPs are CollectiveConnection's to make.
   RoceRank& add_rank(const CollectiveConfig& config, RankProgram program);
+  // Connections of a rank at another NIC of this host go through this one, too, as far as it is told
+  // (RoceRank::add_nic, whose number is returned). Both are in one ScaleUp.
+  std::uint32_t carry_for(RoceRank& rank);
 
   // Nothing of flows is posted, and no collective started, at or after `at`.
   void stop_at(Instant at);
@@ -65,8 +69,11 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   // (Host::endpoint_changed).
   void set_rate(Instant now, std::size_t i, BitRate rate);
 
-  // Flow `i`, whose other end is elsewhere and whose QPs are connected, begins now. The NIC must be told.
+  // Flow `i`, whose QPs are connected and which has not begun by itself, begins now. The NIC must be told.
   void start(Instant now, std::size_t i);
+  // `listener` is told when this end of flow `i`, which has an end, is done: where it is asked for, when all its
+  // messages are complete; at the sink, when all of it has come whole.
+  void tell(std::size_t i, FlowListener& listener, std::uint32_t token);
   // Whether all messages that flow `i` asks for here, and has or will have asked for, are complete.
   bool done(Instant now, std::size_t i) const noexcept;
 
@@ -110,9 +117,12 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   // What each packet touches is in lines of its own, in both of these.
   struct Flow {
     bool is_source = false;
+    bool watched = false;  // there is a listener, and it has not been told
     QpType qp_type = QpType::kRc;
     FlowConfig config;
     std::vector<std::uint32_t> lanes;
+    FlowListener* listener = nullptr;
+    std::uint32_t token = 0;
     alignas(64) mutable Latencies latencies;
     mutable RxFlowCounters received;  // all but what waits there
     alignas(64) MessageCounters messages;
@@ -164,6 +174,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
     }
   };
 
+  void tell_if_done(Instant now, Flow& flow);
   void run_other() override;
   void push_due(const Due& due);
   void post(Instant now, Lane& lane);
@@ -203,6 +214,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   RoceEndpoint roce_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   std::deque<RoceRank> ranks_;
+  std::vector<RoceRank*> carried_;  // ranks at other NICs
 };
 
 }  // namespace railyard::roce

@@ -14,7 +14,6 @@ namespace railyard::uet {
 struct CollectiveEnd {
   UetRank* rank = nullptr;
   const RankHost* nic = nullptr;
-  Engine* engine = nullptr;
 };
 
 // From one rank to another.

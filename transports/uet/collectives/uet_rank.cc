@@ -38,29 +38,37 @@ std::size_t completions_of(const RankProgram& program) noexcept {
 UetRank::UetRank(Engine& engine, const CollectiveConfig& config, RankProgram of_rank, bool real_payload,
                  const RankJob& job)
     : CollectiveRank(&engine.memory(), config, std::move(of_rank), real_payload),
-      engine_(engine),
       job_(job),
-      cq_(engine.create_cq(completions_of(program()))),
+      nics_{{&engine, engine.create_cq(completions_of(program())), job.data_class}},
       connections_(program().connections.size()) {
-  std::uint32_t channels = 0;
   for (std::uint32_t c = 0; c < connections_.size(); ++c) {
     const RankConnection& plan = program().connections[c];
     named_.push_back({plan.peer, plan.channel, c});
-    channels = std::max(channels, plan.channel + 1);
   }
   std::ranges::sort(named_);
+  make_contexts(nics_.front());
+}
+
+void UetRank::make_contexts(Nic& nic) {
+  std::uint32_t channels = 0;
+  for (const RankConnection& c : program().connections) channels = std::max(channels, c.channel + 1);
   for (std::uint32_t channel = 0; channel < channels; ++channel)
-    contexts_.push_back(engine.create_context({.job_id = job.job_id,
-                                               .resource_index = static_cast<std::uint16_t>(channel),
-                                               .initiator = program().rank,
-                                               .domain = kCollectiveDomain,
-                                               .cq = cq_,
-                                               .most_receives = 0,
-                                               .most_unexpected = 0}));
+    nic.contexts.push_back(nic.engine->create_context({.job_id = job_.job_id,
+                                                       .resource_index = static_cast<std::uint16_t>(channel),
+                                                       .initiator = program().rank,
+                                                       .domain = kCollectiveDomain,
+                                                       .cq = nic.cq,
+                                                       .most_receives = 0,
+                                                       .most_unexpected = 0}));
+}
+
+std::uint32_t UetRank::add_nic(Engine& engine, std::uint8_t data_class) {
+  make_contexts(nics_.emplace_back(Nic{&engine, engine.create_cq(completions_of(program())), data_class}));
+  return register_at(engine.memory());
 }
 
 void UetRank::connect(std::uint32_t connection, PeerId peer, MemoryRegions::Key key, std::uint64_t stride) {
-  connections_[connection] = {peer, key, stride};
+  connections_[connection] = {connections_[connection].nic, peer, key, stride};
 }
 
 // ---- Messages that go ----------------------------------------------------------------------------------------------
@@ -73,17 +81,17 @@ SendWr UetRank::write_to(std::uint32_t connection) const noexcept {
           .lane = lane_of(channel),
           .resource_index = static_cast<std::uint16_t>(channel),
           .memory_key = connections_[connection].key,
-          .data_class = job_.data_class};
+          .data_class = nics_[connections_[connection].nic].data_class};
 }
 
 void UetRank::post(Instant now, const Outgoing& m) {
-  const Source from = source(m);
+  const Source from = source(m, connections_[m.connection].nic);
   SendWr wr = write_to(m.connection);
   wr.wr_id = wr_id(m.connection, m.step);
   wr.local = {from.address, m.octets, from.key};
   wr.buffer_offset = base(m.repeat, connections_[m.connection].stride) + m.place;
   wr.header_data = header_data(m.peer_step, m.repeat);
-  const auto posted = engine_.post(now, contexts_[program().connections[m.connection].channel], wr);
+  const auto posted = engine_of(m.connection).post(now, context_of(m.connection), wr);
   RAILYARD_ASSERT(posted.has_value(), "a rank posts what its NIC takes");
 }
 
@@ -91,7 +99,7 @@ bool UetRank::post_credit(Instant now, std::uint32_t connection) {
   SendWr wr = write_to(connection);
   wr.wr_id = wr_id(connection, kNoStep);
   wr.header_data = header_data(kCredit, repeat());
-  const auto posted = engine_.post(now, contexts_[program().connections[connection].channel], wr);
+  const auto posted = engine_of(connection).post(now, context_of(connection), wr);
   RAILYARD_ASSERT(posted.has_value(), "a rank posts what its NIC takes");
   return true;
 }
@@ -99,14 +107,18 @@ bool UetRank::post_credit(Instant now, std::uint32_t connection) {
 // ---- Messages that come --------------------------------------------------------------------------------------------
 
 bool UetRank::take_completions(Instant now) {
-  if (engine_.completions(cq_) == 0) return false;
-  std::array<Completion, 16> some;
-  while (const std::size_t n = engine_.poll(cq_, some))
-    for (const Completion& completion : std::span(some).first(n)) on_completion(now, completion);
-  return true;
+  bool any = false;
+  for (const Nic& nic : nics_) {
+    if (nic.engine->completions(nic.cq) == 0) continue;
+    any = true;
+    std::array<Completion, 16> some;
+    while (const std::size_t n = nic.engine->poll(nic.cq, some))
+      for (const Completion& completion : std::span(some).first(n)) on_completion(now, nic, completion);
+  }
+  return any;
 }
 
-void UetRank::on_completion(Instant now, const Completion& completion) {
+void UetRank::on_completion(Instant now, const Nic& nic, const Completion& completion) {
   if (completion.work != Work::kReceiveWrite) {
     const auto connection = static_cast<std::uint32_t>(completion.wr_id >> 32);
     if (!completion.ok())
@@ -114,7 +126,7 @@ void UetRank::on_completion(Instant now, const Completion& completion) {
                        completion.status == Status::kRefused ? name(completion.return_code) : name(completion.status));
     return on_sent(now, connection, static_cast<std::uint32_t>(completion.wr_id));
   }
-  const auto connection = connection_of(completion.initiator, completion.context);
+  const auto connection = connection_of(completion.initiator, nic, completion.context);
   if (!connection || !completion.ok()) return on_stray();
   const auto step = static_cast<std::uint32_t>(completion.header_data);
   if (step == kCredit) return on_credit(now, *connection);
@@ -127,17 +139,13 @@ void UetRank::on_completion(Instant now, const Completion& completion) {
               .offset = completion.offset});
 }
 
-std::optional<std::uint32_t> UetRank::channel_of(ContextId context) const noexcept {
-  const auto found = std::ranges::find(contexts_, context);
-  if (found == contexts_.end()) return std::nullopt;
-  return static_cast<std::uint32_t>(found - contexts_.begin());
-}
-
-std::optional<std::uint32_t> UetRank::connection_of(std::uint32_t rank, ContextId context) const noexcept {
-  const auto channel = channel_of(context);
-  if (!channel) return std::nullopt;
-  const auto found = std::ranges::lower_bound(named_, Named{rank, *channel, 0});
-  if (found == named_.end() || found->rank != rank || found->channel != *channel) return std::nullopt;
+std::optional<std::uint32_t> UetRank::connection_of(std::uint32_t rank, const Nic& nic,
+                                                    ContextId context) const noexcept {
+  const auto at = std::ranges::find(nic.contexts, context);
+  if (at == nic.contexts.end()) return std::nullopt;
+  const auto channel = static_cast<std::uint32_t>(at - nic.contexts.begin());
+  const auto found = std::ranges::lower_bound(named_, Named{rank, channel, 0});
+  if (found == named_.end() || found->rank != rank || found->channel != channel) return std::nullopt;
   return found->connection;
 }
 

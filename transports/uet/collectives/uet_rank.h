@@ -27,10 +27,18 @@ class UetRank final : public CollectiveRank {
 
   // The rank at the other end of a connection is at `peer`, and its memory has this key; its repeats are `stride` apart.
   void connect(std::uint32_t connection, PeerId peer, MemoryRegions::Key key, std::uint64_t stride);
-  using CollectiveRank::memory_key;
+  // Connections may go through other NICs of the rank's host: adds one; returns its number, 0 is the first one.
+  std::uint32_t add_nic(Engine& engine, std::uint8_t data_class);
+  void use_nic(std::uint32_t connection, std::uint32_t nic) noexcept { connections_[connection].nic = nic; }
+  bool has_several_nics() const noexcept { return nics_.size() > 1; }
+  Engine& engine_of(std::uint32_t connection) const noexcept { return *nics_[connections_[connection].nic].engine; }
+  // Of its memory, for who writes over this connection.
+  MemoryRegions::Key memory_key_of(std::uint32_t connection) const noexcept {
+    return memory_key(connections_[connection].nic);
+  }
   using CollectiveRank::stride;
 
-  // Whether there were any.
+  // Whether there were any, at any of its NICs.
   bool take_completions(Instant now);
 
   std::uint32_t job_id() const noexcept { return job_.job_id; }
@@ -42,11 +50,12 @@ class UetRank final : public CollectiveRank {
   }
   void note_marked() noexcept { ++traffic_.ecn_marked; }
   void note_out_of_order() noexcept { ++traffic_.out_of_order; }
-  const std::vector<ContextId>& contexts() const noexcept { return contexts_; }
+  const std::vector<ContextId>& contexts(std::uint32_t nic) const noexcept { return nics_[nic].contexts; }
   RankTraffic traffic() const noexcept override { return traffic_; }
 
  private:
   struct Connection {
+    std::uint32_t nic = 0;
     PeerId peer{};
     MemoryRegions::Key key = 0;  // of its memory
     std::uint64_t stride = 0;
@@ -62,14 +71,21 @@ class UetRank final : public CollectiveRank {
   void post(Instant now, const Outgoing& message) override;
   bool post_credit(Instant now, std::uint32_t connection) override;
   SendWr write_to(std::uint32_t connection) const noexcept;
-  void on_completion(Instant now, const Completion& completion);
-  std::optional<std::uint32_t> channel_of(ContextId context) const noexcept;
-  std::optional<std::uint32_t> connection_of(std::uint32_t rank, ContextId context) const noexcept;
+  struct Nic {
+    Engine* engine;
+    CqId cq;
+    std::uint8_t data_class;
+    std::vector<ContextId> contexts{};  // by channel
+  };
+  void make_contexts(Nic& nic);
+  ContextId context_of(std::uint32_t connection) const noexcept {
+    return nics_[connections_[connection].nic].contexts[program().connections[connection].channel];
+  }
+  void on_completion(Instant now, const Nic& nic, const Completion& completion);
+  std::optional<std::uint32_t> connection_of(std::uint32_t rank, const Nic& nic, ContextId context) const noexcept;
 
-  Engine& engine_;
   RankJob job_;
-  CqId cq_;
-  std::vector<ContextId> contexts_;  // by channel
+  std::vector<Nic> nics_;
   std::vector<Connection> connections_;
   std::vector<Named> named_;  // ascending
   RankTraffic traffic_;

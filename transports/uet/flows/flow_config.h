@@ -14,6 +14,8 @@ struct FlowConfig : railyard::FlowConfig {
   // SENDs of RUD and ROD: TAGGED_SENDs. Their tags are those of the flow, with the low bits of the message's number,
   // and a receive request takes any of the flow.
   bool tagged = false;
+  // Flows of one number to one peer share a PDC; 0: it has its own, as long as there are lanes.
+  std::uint32_t connection = 0;
 
   static constexpr std::uint64_t kNumberOfTag = 0xFFFF;  // bits of a tag
   constexpr std::uint64_t tag(std::uint64_t number) const noexcept {

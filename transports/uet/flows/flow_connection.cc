@@ -31,7 +31,8 @@ FlowConnection::Places FlowConnection::make(const FlowConfig& flow, const FlowEn
     for (std::uint32_t s = flow.outstanding; s-- > 0;) asks.free.push_back(s);
     if (asks.messages > 0) {
       ++asker.asking_;
-      asker.push_due({flow.start, flow.asks(true) ? at_source : at_sink, FlowEndpoint::kStarts});
+      if (flow.start != Instant::never())
+        asker.push_due({flow.start, flow.asks(true) ? at_source : at_sink, FlowEndpoint::kStarts});
     }
     if (flow.operation != FlowOperation::kSend) continue;
     for (std::uint32_t r = 0; r < flow.receives; ++r) sink.nic->post_receive(Instant{}, at_sink, r);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "dataplane/base/assert.h"
 #include "dataplane/base/payload_pattern.h"
@@ -22,7 +23,10 @@ Readiness FlowEndpoint::ready(Instant now) {
   run_due(now);
   Readiness r = uet_.ready(now);
   // A timer may have completed something, and that made room for something else.
-  while (has_completions() && take_completions(now)) r = uet_.ready(now);
+  while (has_completions() && take_completions(now)) {
+    run_due(now);
+    r = uet_.ready(now);
+  }
   r.until = std::min(r.until, due_in_host());
   told_ = r;
   return r;
@@ -95,12 +99,13 @@ FlowEndpoint::Of FlowEndpoint::lane_of(const InPacket& in) noexcept {
 void FlowEndpoint::note_of_rank(const InPacket& in, bool early) noexcept {
   const auto* request = std::get_if<SesRequestValues>(&in.packet.ses);
   if (request == nullptr || in.payload.octets == 0) return;
-  for (UetRank& rank : ranks_)
-    if (rank.job_id() == request->job_id) {
-      if (in.ce) rank.note_marked();
-      if (early) rank.note_out_of_order();
-      return;
-    }
+  const auto note = [&](UetRank& rank) {
+    if (rank.job_id() != request->job_id) return;
+    if (in.ce) rank.note_marked();
+    if (early) rank.note_out_of_order();
+  };
+  for (UetRank& rank : ranks_) note(rank);
+  for (UetRank* rank : carried_) note(*rank);
 }
 
 void FlowEndpoint::note_sent(Instant now, const OutPacket& out) noexcept {
@@ -127,11 +132,23 @@ UetRank& FlowEndpoint::add_rank(const CollectiveConfig& config, RankProgram prog
   RAILYARD_ASSERT(job.job_id > kFlowsJob, "a collective is a job of its own");
   UetRank& rank = ranks_.emplace_back(uet_.engine(), config, std::move(program), has_real_payload(), job);
   note(rank);
-  for (const ContextId context : rank.contexts()) {
+  note_contexts(rank, 0);
+  return rank;
+}
+
+std::uint32_t FlowEndpoint::carry_for(UetRank& rank, std::uint8_t data_class) {
+  RAILYARD_ASSERT(scale_up() != nullptr, "NICs of one rank do what is due together");
+  carried_.push_back(&rank);
+  const std::uint32_t nic = rank.add_nic(uet_.engine(), data_class);
+  note_contexts(rank, nic);
+  return nic;
+}
+
+void FlowEndpoint::note_contexts(UetRank& rank, std::uint32_t nic) {
+  for (const ContextId context : rank.contexts(nic)) {
     rank_by_context_.resize(std::max<std::size_t>(rank_by_context_.size(), context.index() + 1));
     rank_by_context_[context.index()] = &rank;
   }
-  return rank;
 }
 
 void FlowEndpoint::push_due(const Due& due) {
@@ -151,6 +168,12 @@ void FlowEndpoint::run_other() {
 // Each flow has a PDC of its own to a peer as long as there are lanes; then the one that fewest have.
 void FlowEndpoint::take_pdc_lane(Instant now, Lane& lane, const Flow& flow) {
   if (lane.pdc_lane) return;
+  if (flow.config.connection != 0)
+    if (const auto with = shared_.find({lane.peer.index(), flow.config.connection}); with != shared_.end()) {
+      ++with->second.users;
+      lane.pdc_lane = with->second.lane;
+      return;
+    }
   if (lanes_in_use_.size() <= lane.peer.index()) lanes_in_use_.resize(lane.peer.index() + 1);
   std::vector<std::uint16_t>& used = lanes_in_use_[lane.peer.index()];
   auto least = std::ranges::min_element(used);
@@ -160,13 +183,19 @@ void FlowEndpoint::take_pdc_lane(Instant now, Lane& lane, const Flow& flow) {
   }
   ++*least;
   lane.pdc_lane = static_cast<std::uint8_t>(least - used.begin());
+  if (flow.config.connection != 0) shared_[{lane.peer.index(), flow.config.connection}] = {*lane.pdc_lane, 1};
   if (flow.config.has_pdc())
     uet_.engine().set_rate(now, lane.peer, flow.config.mode, *lane.pdc_lane, flow.config.rate / flow.config.qps,
                            lane.data_class);
 }
 
-void FlowEndpoint::give_pdc_lane(Lane& lane) {
+void FlowEndpoint::give_pdc_lane(Lane& lane, const Flow& flow) {
   if (!lane.pdc_lane) return;
+  if (flow.config.connection != 0) {
+    const auto with = shared_.find({lane.peer.index(), flow.config.connection});
+    if (--with->second.users > 0) return lane.pdc_lane.reset();
+    shared_.erase(with);
+  }
   --lanes_in_use_[lane.peer.index()][*lane.pdc_lane];
   lane.pdc_lane.reset();
 }
@@ -246,10 +275,17 @@ void FlowEndpoint::post_receive(Instant now, std::uint32_t number, std::uint32_t
 }
 
 bool FlowEndpoint::take_completions(Instant now) {
-  if (ranks_.empty()) return take_flow_completions(now);
+  if (ranks_.empty() && carried_.empty()) return take_flow_completions(now);
   const bool of_flows = take_flow_completions(now);
   bool of_ranks = false;
-  for (UetRank& rank : ranks_) of_ranks = rank.take_completions(now) || of_ranks;
+  const auto take = [&](UetRank& rank) {
+    if (!rank.take_completions(now)) return;
+    of_ranks = true;
+    // What follows may go through another NIC.
+    if (rank.has_several_nics()) scale_up()->note_change();
+  };
+  for (UetRank& rank : ranks_) take(rank);
+  for (UetRank* rank : carried_) take(*rank);
   if (of_ranks) close_if_done(now);
   return of_flows || of_ranks;
 }
@@ -267,9 +303,9 @@ void FlowEndpoint::on_completion(Instant now, const Completion& completion) {
   const std::uint32_t number = lane_by_context_[completion.context.index()] - 1;
   Lane& lane = lanes_[number];
   if (completion.work == Work::kReceiveWrite)
-    return take_message(lane, completion, static_cast<std::uint32_t>(completion.header_data >> kMessageBits));
+    return take_message(now, lane, completion, static_cast<std::uint32_t>(completion.header_data >> kMessageBits));
   const auto slot = static_cast<std::uint32_t>(completion.wr_id & ((1u << kSlotBits) - 1));
-  if (completion.ok()) take_message(lane, completion, slot);
+  if (completion.ok()) take_message(now, lane, completion, slot);
   const Duration after = flows_[lane.flow].config.repost_after;
   if (after > Duration{})
     push_due({now + after, number, slot});
@@ -303,13 +339,42 @@ void FlowEndpoint::on_asked(Instant now, const Completion& completion) {
   post(now, number);
   if (lane.completed < lane.posted || (!lane.failed && lane.posted < lane.messages && now < flow.config.stop)) return;
   // All is done that this lane had to do; with the last one nobody needs the PDCs any more.
-  give_pdc_lane(lane);
+  give_pdc_lane(lane, flow);
   --asking_;
+  if (flow.listener != nullptr) [[unlikely]]
+    tell_if_done(now, flow);
   close_if_done(now);
 }
 
+void FlowEndpoint::tell(std::size_t i, FlowListener& listener, std::uint32_t token) {
+  flows_[i].listener = &listener;
+  flows_[i].token = token;
+}
+
+void FlowEndpoint::tell_if_done(Instant now, Flow& flow) {
+  if (flow.config.asks(flow.is_source)) {
+    for (const std::uint32_t l : flow.lanes)
+      if (lanes_[l].failed || lanes_[l].completed < lanes_[l].messages) return;
+  } else {
+    std::uint64_t all = 0;
+    for (const std::uint32_t l : flow.lanes) all += lanes_[l].messages;
+    if (flow.verified < all) return;
+  }
+  std::exchange(flow.listener, nullptr)->on_flow_done(now, flow.token);
+}
+
+void FlowEndpoint::start(Instant now, std::size_t i) {
+  Flow& flow = flows_[i];
+  flow.config.start = now;
+  if (!flow.config.asks(flow.is_source)) return;
+  for (const std::uint32_t number : flow.lanes)
+    if (lanes_[number].messages > 0) push_due({now, number, kStarts});
+}
+
 void FlowEndpoint::close_if_done(Instant now) {
-  if (asking_ == 0 && std::ranges::all_of(ranks_, &UetRank::complete)) uet_.engine().close_idle(now);
+  if (asking_ == 0 && std::ranges::all_of(ranks_, &UetRank::complete) &&
+      std::ranges::all_of(carried_, &UetRank::complete))
+    uet_.engine().close_idle(now);
 }
 
 // ---- Data that come ------------------------------------------------------------------------------------------------
@@ -334,7 +399,7 @@ void FlowEndpoint::on_data(const Of& of, const RxFrame& frame, const InPacket& i
   } else if (read) {
     take_read(lane, flow, of, in);
   } else if (flow.config.mode == DeliveryMode::kRudi) {
-    take_idempotent(lane, flow, in);
+    take_idempotent(frame.at, lane, flow, in);
   } else if (flow.config.mode != DeliveryMode::kUud) {  // a datagram may come twice: take_message() counts it
     r.payload_octets += in.payload.octets;
   }
@@ -349,7 +414,7 @@ void FlowEndpoint::note_order(Lane& lane, Flow& flow, std::uint64_t at) noexcept
 }
 
 // A message that has come whole: each once, and what its number says.
-void FlowEndpoint::take_message(Lane& lane, const Completion& completion, std::uint32_t slot) {
+void FlowEndpoint::take_message(Instant now, Lane& lane, const Completion& completion, std::uint32_t slot) {
   Flow& flow = flows_[lane.flow];
   const FlowConfig& c = flow.config;
   const std::uint64_t k = completion.header_data & ((std::uint64_t{1} << kMessageBits) - 1);
@@ -374,6 +439,8 @@ void FlowEndpoint::take_message(Lane& lane, const Completion& completion, std::u
     ++flow.received.discarded;  // a datagram that the network has doubled: nobody promises that it comes once
   else
     ++flow.received.corrupted;
+  if (is_new && flow.listener != nullptr) [[unlikely]]
+    tell_if_done(now, flow);
 }
 
 // Of promises each packet says what it is; real octets are looked at when the message is whole.
@@ -407,7 +474,7 @@ void FlowEndpoint::check_read(Lane& lane, Flow& flow, const Lane::Slot& slot, st
 }
 
 // RUDI: a WRITE may happen twice, and nobody says when it is whole.
-void FlowEndpoint::take_idempotent(Lane& lane, Flow& flow, const InPacket& in) {
+void FlowEndpoint::take_idempotent(Instant now, Lane& lane, Flow& flow, const InPacket& in) {
   const FlowConfig& c = flow.config;
   RxFlowCounters& r = flow.received;
   const auto& request = std::get<SesRequestValues>(in.packet.ses);
@@ -445,6 +512,8 @@ void FlowEndpoint::take_idempotent(Lane& lane, Flow& flow, const InPacket& in) {
   lane.partial.erase(partial);
   lane.whole.add(k);
   ++flow.verified;
+  if (flow.listener != nullptr) [[unlikely]]
+    tell_if_done(now, flow);
 }
 
 // ---- From outside --------------------------------------------------------------------------------------------------

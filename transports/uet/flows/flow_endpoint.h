@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <queue>
 #include <span>
@@ -17,6 +18,7 @@
 
 #include "dataplane/base/endpoint.h"
 #include "dataplane/base/flow_counters.h"
+#include "dataplane/base/flow_listener.h"
 #include "dataplane/base/histogram.h"
 #include "transports/collectives/rank_host.h"
 #include "transports/uet/collectives/uet_rank.h"
@@ -70,12 +72,21 @@ class FlowEndpoint final : public Endpoint, public RankHost {
 
   // connect_ranks() makes it known to its peers. Its job's number is above kFlowsJob, and no other rank's here.
   UetRank& add_rank(const CollectiveConfig& config, RankProgram program, const RankJob& job);
+  // Connections of a rank at another NIC of this host go through this one, too, as far as it is told (UetRank::add_nic,
+  // whose number is returned). Both are in one ScaleUp.
+  std::uint32_t carry_for(UetRank& rank, std::uint8_t data_class);
 
   // Nothing of flows is posted at or after `at`.
   void stop_at(Instant at);
   // Flow `i` keeps to `rate` (0: no limit) from `now` on, if it is asked for here. The NIC must be told
   // (Host::endpoint_changed).
   void set_rate(Instant now, std::size_t i, BitRate rate);
+
+  // Flow `i`, which has not begun by itself, begins now. The NIC must be told.
+  void start(Instant now, std::size_t i);
+  // `listener` is told when this end of flow `i`, which has an end, is done: where it is asked for, when all its
+  // messages are complete; at the sink, when all of it has come whole.
+  void tell(std::size_t i, FlowListener& listener, std::uint32_t token);
 
   std::size_t flows() const noexcept { return flows_.size(); }
   const FlowConfig& config(std::size_t i) const noexcept { return flows_[i].config; }
@@ -100,6 +111,8 @@ class FlowEndpoint final : public Endpoint, public RankHost {
     MessageCounters messages;
     FlowPackets sent;
     std::uint64_t verified = 0;
+    FlowListener* listener = nullptr;  // until it has been told
+    std::uint32_t token = 0;
   };
   // One lane of a flow, this end. Its number is its PIDonFEP (high 12 bits) and resource index.
   struct Lane {
@@ -161,15 +174,16 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   std::uint32_t name_of(std::uint32_t lane) const noexcept { return lane + first_resource_index_; }
   std::uint32_t lane_named(std::uint32_t name) const noexcept { return name - first_resource_index_; }
 
+  void tell_if_done(Instant now, Flow& flow);
   void run_other() override;
   void push_due(const Due& due);
   void post(Instant now, std::uint32_t lane);
   void post_one(Instant now, Lane& lane, Flow& flow, std::uint64_t wr_id, std::uint32_t slot);
   void post_receive(Instant now, std::uint32_t lane, std::uint32_t slot);
   void take_pdc_lane(Instant now, Lane& lane, const Flow& flow);
-  void give_pdc_lane(Lane& lane);
+  void give_pdc_lane(Lane& lane, const Flow& flow);
   // Maybe: without ranks it is known.
-  bool has_completions() const noexcept { return engine().completions(cq_) != 0 || !ranks_.empty(); }
+  bool has_completions() const noexcept { return engine().completions(cq_) != 0 || !ranks_.empty() || !carried_.empty(); }
   // Whether there were any.
   bool take_completions(Instant now);
   bool take_flow_completions(Instant now);
@@ -177,7 +191,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   void on_completion(Instant now, const Completion& completion);
   void on_asked(Instant now, const Completion& completion);
   void note_order(Lane& lane, Flow& flow, std::uint64_t at) noexcept;
-  void take_message(Lane& lane, const Completion& completion, std::uint32_t slot);
+  void take_message(Instant now, Lane& lane, const Completion& completion, std::uint32_t slot);
   void check_read(Lane& lane, Flow& flow, const Lane::Slot& slot, std::uint32_t place);
 
   bool receive_one(const RxFrame& frame);
@@ -188,10 +202,11 @@ class FlowEndpoint final : public Endpoint, public RankHost {
     std::uint16_t tries = 0;  // of that READ, before this one
   };
   Of lane_of(const InPacket& in) noexcept;
+  void note_contexts(UetRank& rank, std::uint32_t nic);
   void note_of_rank(const InPacket& in, bool early) noexcept;
   void on_data(const Of& of, const RxFrame& frame, const InPacket& in, std::optional<Drop> drop);
   void take_read(Lane& lane, Flow& flow, const Of& of, const InPacket& in);
-  void take_idempotent(Lane& lane, Flow& flow, const InPacket& in);
+  void take_idempotent(Instant now, Lane& lane, Flow& flow, const InPacket& in);
   void note_sent(Instant now, const OutPacket& out) noexcept;
 
   UetEndpoint uet_;
@@ -205,9 +220,16 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   std::vector<std::uint32_t> lane_by_context_;  // index + 1
   std::vector<std::uint32_t> lane_by_key_;      // of sources' streams: index + 1, by the key's slot
   std::vector<std::vector<std::uint16_t>> lanes_in_use_;  // by peer: how many flows are on each SendWr::lane
+  // Of flows that share a PDC, by peer and FlowConfig::connection: its lane, and how many of them use it.
+  struct Shared {
+    std::uint8_t lane = 0;
+    std::uint32_t users = 0;
+  };
+  std::map<std::pair<std::size_t, std::uint32_t>, Shared> shared_;
   std::size_t asking_ = 0;  // lanes with messages that are posted, or to be posted, and not complete
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   std::deque<UetRank> ranks_;
+  std::vector<UetRank*> carried_;  // ranks at other NICs
   std::vector<UetRank*> rank_by_context_;  // nullptr: a flow's
   Readiness told_{};                       // what ready() said last
 };

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "control/workload/collective_plan.h"
+#include "control/collectives/collective_plan.h"
 #include "dataplane/base/rng.h"
 #include "tests/transports/roce/collectives/star.h"
 
@@ -15,10 +15,11 @@ namespace railyard::roce {
 namespace {
 
 using namespace literals;
-using workload::CollectiveShape;
-using workload::plan_collective;
-using Operation = spec::CollectiveOperation;
-using Algorithm = spec::CollectiveAlgorithm;
+using collectives::CollectiveShape;
+using collectives::plan_collective;
+using collectives::Algorithm;
+using collectives::algorithms;
+using collectives::Operation;
 using Kind = CollectiveStep::Kind;
 
 class BothPayloads : public testing::TestWithParam<bool> {};
@@ -28,12 +29,12 @@ INSTANTIATE_TEST_SUITE_P(Payload, BothPayloads, testing::Bool(),
 TEST_P(BothPayloads, EveryAlgorithmEndsVerifiedOnEveryRank) {
   for (const Operation o : {Operation::kAllReduce, Operation::kReduceScatter, Operation::kAllGather,
                             Operation::kBroadcast, Operation::kAllToAll})
-    for (const Algorithm a : spec::algorithms(o))
+    for (const Algorithm* a : algorithms(o))
       for (const std::uint32_t element : {4u, 8u}) {
-        SCOPED_TRACE(std::string(spec::name(o)) + " " + std::string(spec::name(a)));
+        SCOPED_TRACE(std::string(name(o)) + " " + std::string(a->name));
         CollectiveShape shape{.operation = o, .algorithm = a, .size = 8 * 8 * 300, .element = element, .chunk = 1600,
                               .channels = 2};
-        if (a == Algorithm::kHierarchical) shape.group = {0, 0, 0, 0, 1, 1, 1, 1};
+        shape.group = {0, 0, 0, 0, 1, 1, 1, 1};
         Star star({.element = element, .repeats = 5, .seed = 9}, plan_collective(shape, 8), GetParam());
         star.run();
         EXPECT_TRUE(star.complete());
@@ -47,7 +48,7 @@ TEST_P(BothPayloads, EveryAlgorithmEndsVerifiedOnEveryRank) {
 TEST_P(BothPayloads, AFastRankIsHeldBackByThoseItSendsTo) {
   for (const Operation o : {Operation::kBroadcast, Operation::kAllGather}) {
     Star star({.repeats = 50, .seed = 1},
-              plan_collective({.operation = o, .algorithm = Algorithm::kRing, .size = 5 * 4096, .chunk = 2048}, 5),
+              plan_collective({.operation = o, .algorithm = &collectives::kRing, .size = 5 * 4096, .chunk = 2048}, 5),
               GetParam());
     // Rank 3's frames get lost for a while, so that what is behind it falls back.
     star.fate = [](std::size_t from, Instant at) {
@@ -146,9 +147,9 @@ CollectiveShape in_hosts(CollectiveShape shape) {
 TEST_P(BothPayloads, RanksOfOneHostReachEachOtherWithoutPackets) {
   for (const Operation o : {Operation::kAllReduce, Operation::kReduceScatter, Operation::kAllGather,
                             Operation::kBroadcast, Operation::kAllToAll})
-    for (const Algorithm a : spec::algorithms(o))
+    for (const Algorithm* a : algorithms(o))
       for (const bool pxn : {false, true}) {
-        SCOPED_TRACE(std::string(spec::name(o)) + " " + std::string(spec::name(a)));
+        SCOPED_TRACE(std::string(name(o)) + " " + std::string(a->name));
         const CollectiveShape shape = in_hosts({.operation = o, .algorithm = a, .size = 8 * 8 * 300, .chunk = 1600,
                                                 .channels = 2, .pxn = pxn});
         Star star({.repeats = 5, .seed = 9}, plan_collective(shape, 8), GetParam(), PathMtu::k1024, shape.host);
@@ -164,7 +165,7 @@ TEST_P(BothPayloads, RanksOfOneHostReachEachOtherWithoutPackets) {
 
 TEST_P(BothPayloads, ARelayThatSendsOnTheWrongOctetsIsFound) {
   const CollectiveShape shape =
-      in_hosts({.operation = Operation::kAllToAll, .algorithm = Algorithm::kDirect, .size = 8 * 800, .pxn = true});
+      in_hosts({.operation = Operation::kAllToAll, .algorithm = &collectives::kDirect, .size = 8 * 800, .pxn = true});
   auto programs = plan_collective(shape, 8);
   CollectiveStep* first = nullptr;
   for (CollectiveStep& s : programs[1].steps) {
@@ -303,7 +304,7 @@ TEST_P(BothPayloads, WhatHasFailedIsCarriedOutAnew) {
 }
 
 TEST(CollectiveRank, MoreRanksThanASetHoldsAreToldApartByHashes) {
-  auto programs = plan_collective({.algorithm = Algorithm::kTree, .size = 4}, 70);
+  auto programs = plan_collective({.algorithm = &collectives::kTree, .size = 4}, 70);
   Star good({}, programs, false);
   good.run();
   EXPECT_TRUE(good.complete());

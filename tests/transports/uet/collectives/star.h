@@ -53,7 +53,7 @@ class Star {
       std::vector<CollectiveEnd> ends;
       for (std::size_t r = 0; r < n; ++r) {
         UetRank& rank = nics_[r]->add_rank(c, std::move(jobs[job][r]), {.job_id = 2 + job, .mode = star.mode});
-        ends.push_back({&rank, nics_[r].get(), &nics_[r]->engine()});
+        ends.push_back({&rank, nics_[r].get()});
         ranks.push_back(&rank);
       }
       connect_ranks(ends, [](std::uint32_t from, std::uint32_t to) {

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "control/workload/collective_plan.h"
+#include "control/collectives/collective_plan.h"
 #include "dataplane/base/rng.h"
 #include "tests/transports/uet/collectives/star.h"
 
@@ -16,10 +16,11 @@ namespace railyard::uet {
 namespace {
 
 using namespace literals;
-using workload::CollectiveShape;
-using workload::plan_collective;
-using Collective = spec::CollectiveOperation;
-using Algorithm = spec::CollectiveAlgorithm;
+using collectives::CollectiveShape;
+using collectives::plan_collective;
+using collectives::Algorithm;
+using collectives::algorithms;
+using Collective = collectives::Operation;
 
 void expect_right(Star& star) {
   EXPECT_TRUE(star.complete());
@@ -53,12 +54,12 @@ INSTANTIATE_TEST_SUITE_P(All, RanksOverPdcs,
 TEST_P(RanksOverPdcs, EveryAlgorithmEndsVerifiedOnEveryRank) {
   for (const Collective o : {Collective::kAllReduce, Collective::kReduceScatter, Collective::kAllGather,
                             Collective::kBroadcast, Collective::kAllToAll})
-    for (const Algorithm a : spec::algorithms(o))
+    for (const Algorithm* a : algorithms(o))
       for (const std::uint32_t element : {4u, 8u}) {
-        SCOPED_TRACE(std::string(spec::name(o)) + " " + std::string(spec::name(a)));
+        SCOPED_TRACE(std::string(name(o)) + " " + std::string(a->name));
         CollectiveShape shape{.operation = o, .algorithm = a, .size = 8 * 8 * 300, .element = element, .chunk = 1600,
                               .channels = 2};
-        if (a == Algorithm::kHierarchical) shape.group = {0, 0, 0, 0, 1, 1, 1, 1};
+        shape.group = {0, 0, 0, 0, 1, 1, 1, 1};
         Star s({.element = element, .repeats = 5, .seed = 9}, plan_collective(shape, 8), star());
         s.run();
         expect_right(s);
@@ -87,11 +88,11 @@ Fate any_fate(RngStream& rng) {
 
 TEST_P(RanksOverPdcs, LossTrimmingReorderingAndDuplicatesAreMadeGood) {
   for (const Collective o : {Collective::kAllReduce, Collective::kAllGather, Collective::kAllToAll})
-    for (const Algorithm a : spec::algorithms(o))
+    for (const Algorithm* a : algorithms(o))
       for (const std::uint32_t ranks : {4u, 8u}) {
-        if (a == Algorithm::kHierarchical) continue;
-        SCOPED_TRACE(std::string(spec::name(o)) + " " + std::string(spec::name(a)) + " " + std::to_string(ranks));
-        RngStream rng(Seed{ranks}, spec::name(a));
+        if (a == &collectives::kHierarchicalRing || a == &collectives::kHierarchicalTree) continue;
+        SCOPED_TRACE(std::string(name(o)) + " " + std::string(a->name) + " " + std::to_string(ranks));
+        RngStream rng(Seed{ranks}, a->name);
         Star s({.repeats = 4, .seed = 1},
                plan_collective({.operation = o, .algorithm = a, .size = ranks * 24'000, .chunk = 8000, .channels = 2},
                                ranks),
@@ -117,7 +118,7 @@ TEST_P(RanksOverPdcs, MessagesOfTwoRepeatsComeInAnyOrder) {
 // A root is done when all is acknowledged, and goes on: nobody is overrun.
 TEST_P(RanksOverPdcs, AFastRankIsHeldBackByThoseItSendsTo) {
   Star s({.repeats = 30, .seed = 1},
-         plan_collective({.operation = Collective::kBroadcast, .algorithm = Algorithm::kRing, .size = 5 * 4096,
+         plan_collective({.operation = Collective::kBroadcast, .algorithm = &collectives::kRing, .size = 5 * 4096,
                           .chunk = 2048},
                          5),
          star());

@@ -1,10 +1,10 @@
-#include "control/workload/plan_builder.h"
+#include "control/collectives/plan_builder.h"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
-namespace railyard::workload {
+namespace railyard::collectives {
 
 std::vector<Range> split(Range range, std::uint64_t parts, std::uint32_t element) {
   const std::uint64_t elements = range.octets / element;
@@ -97,6 +97,14 @@ std::pair<std::uint32_t, std::uint32_t> PlanBuilder::hop(std::uint32_t from, std
   if (kind != CollectiveStep::Kind::kCopy) {
     s.place = sink.data_octets + sink.staging_octets;
     sink.staging_octets += s.octets;
+  }
+  if (most_on_their_way_ > 0) {
+    std::vector<std::uint32_t>& before = on_their_way_[{from, s.connection}];
+    if (before.size() >= most_on_their_way_) {
+      after_[from][before[before.size() - most_on_their_way_]].push_back(send);
+      ++s.waits_for;
+    }
+    before.push_back(send);
   }
   CollectiveStep r = s;
   r.kind = kind;
@@ -212,4 +220,4 @@ std::vector<RankProgram> PlanBuilder::finish() {
   return std::move(programs_);
 }
 
-}  // namespace railyard::workload
+}  // namespace railyard::collectives

@@ -4,26 +4,27 @@
 #include <cstdint>
 #include <vector>
 
-#include "control/spec/collective_spec.h"
+#include "control/collectives/registry.h"
 #include "dataplane/base/time.h"
 #include "transports/base/rank_program.h"
 
-namespace railyard::workload {
+namespace railyard::collectives {
 
 // What a plan is made from. Sizes mean what they mean to nccl-tests: of all-reduce and broadcast the buffer of each
 // rank, of reduce-scatter what each rank puts in, of all-gather what each rank gets, of all-to-all what each rank
 // sends, its own part included.
 struct CollectiveShape {
-  spec::CollectiveOperation operation = spec::CollectiveOperation::kAllReduce;
-  spec::CollectiveAlgorithm algorithm = spec::CollectiveAlgorithm::kRing;
+  Operation operation = Operation::kAllReduce;
+  const Algorithm* algorithm = nullptr;  // nullptr: the usual one of the operation
   std::uint64_t size = 0;        // octets
   std::uint32_t element = 4;     // octets
   std::uint32_t chunk = 524'288;  // the most octets of a message, a multiple of `element`
   std::uint32_t channels = 1;
   std::uint32_t root = 0;              // broadcast
-  std::vector<std::uint32_t> group{};  // by rank: where it is (a rack, a host). Hierarchical only
+  std::vector<std::uint32_t> group{};  // by rank: where it is (a rack, a host), for hierarchical algorithms
   // By rank, of hosts with scale-up networks (PlanBuilder::set_places); empty: there are none. Rings then go through a
-  // host's ranks one after the other, and leave it and come to it at another rail in each channel.
+  // host's ranks one after the other, and leave it and come to it at another rail in each channel; trees are between
+  // hosts, and chains within them.
   std::vector<std::uint32_t> host{};
   std::vector<std::uint32_t> rail{};
   bool pxn = false;  // across hosts and rails by way of the rank at the destination's rail
@@ -34,13 +35,13 @@ struct CollectiveShape {
   std::uint32_t buckets = 1;
   // By rank: how many times as long computing takes it. Empty: all are alike.
   std::vector<double> slowness{};
+
+  const Algorithm& used_algorithm() const {
+    return algorithm != nullptr ? *algorithm : *algorithms(operation).front();
+  }
 };
 
 // The programs of `ranks` ranks, at least 2. The shape is one that spec::check_collectives() lets pass.
 std::vector<RankProgram> plan_collective(const CollectiveShape& shape, std::uint32_t ranks);
 
-// What nccl-tests multiplies algbw (size over time) by: busbw compares with the rate of a link at any number of ranks.
-// doc/PERFORMANCE.md there: all-reduce 2(n-1)/n; reduce-scatter, all-gather and all-to-all (n-1)/n; broadcast 1.
-double busbw_factor(spec::CollectiveOperation operation, std::uint32_t ranks);
-
-}  // namespace railyard::workload
+}  // namespace railyard::collectives

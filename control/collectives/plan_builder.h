@@ -10,7 +10,7 @@
 
 #include "transports/base/rank_program.h"
 
-namespace railyard::workload {
+namespace railyard::collectives {
 
 // A run of octets of a rank's data.
 struct Range {
@@ -50,6 +50,16 @@ class PlanBuilder {
     transfer(from, to, channel, range, at, CollectiveStep::Kind::kCopy);
   }
 
+  // Of messages from here on; as in the constructor.
+  void set_chunk(std::uint32_t chunk) noexcept { chunk_ = chunk; }
+
+  // Of the transfers from here on, until it is called again, at most `messages` between two ranks are on their way: each
+  // waits until the one that many before it is acknowledged. 0: as many as there are data for.
+  void begin_stream(std::size_t messages) noexcept {
+    most_on_their_way_ = messages;
+    on_their_way_.clear();
+  }
+
   // Messages so far.
   std::uint64_t messages() const noexcept { return messages_; }
 
@@ -83,6 +93,9 @@ class PlanBuilder {
   std::vector<std::uint32_t> rail_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> relays_;  // by host and rail
   std::uint64_t messages_ = 0;
+  std::size_t most_on_their_way_ = 0;
+  // Of the stream: the sends of a rank over a connection, by both.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> on_their_way_;
   std::vector<RankProgram> programs_;
   std::vector<Writers> writers_;                                // by rank
   std::vector<std::vector<std::vector<std::uint32_t>>> after_;  // by rank and step
@@ -90,4 +103,4 @@ class PlanBuilder {
   std::vector<std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>> connections_;
 };
 
-}  // namespace railyard::workload
+}  // namespace railyard::collectives

@@ -1,6 +1,6 @@
 // Every algorithm with every number of ranks, carried out in memory: messages arrive in any order that QPs allow, and
 // are read from the sender's data as late as can be.
-#include "control/workload/collective_plan.h"
+#include "control/collectives/collective_plan.h"
 
 #include <algorithm>
 #include <bit>
@@ -12,14 +12,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "control/workload/plan_builder.h"
+#include "control/collectives/plan_builder.h"
 #include "dataplane/base/rng.h"
 
-namespace railyard::workload {
+namespace railyard::collectives {
 namespace {
 
-using Operation = spec::CollectiveOperation;
-using Algorithm = spec::CollectiveAlgorithm;
 using Kind = CollectiveStep::Kind;
 
 // Elements of four octets; an input that no other rank, and no other place, has.
@@ -128,19 +126,22 @@ void expect_right(const CollectiveShape& shape, std::uint32_t ranks, std::uint64
   memory.expect_right();
 }
 
-bool by_halves(Algorithm a) {
-  return a == Algorithm::kHalvingDoubling || a == Algorithm::kHalving || a == Algorithm::kDoubling;
+// Each rank at a place of its own.
+Layout apart(std::uint32_t n) {
+  Layout l{.ranks = n};
+  for (std::uint32_t r = 0; r < n; ++r) l.group.push_back(r);
+  return l;
 }
 
 class EveryAlgorithm : public testing::TestWithParam<Operation> {};
 
 TEST_P(EveryAlgorithm, BringsTheRightDataToAllRanks) {
-  for (const Algorithm a : spec::algorithms(GetParam()))
+  for (const Algorithm* a : algorithms(GetParam()))
     for (std::uint32_t n = 2; n <= 17; ++n) {
-      if (a == Algorithm::kHierarchical || (by_halves(a) && !std::has_single_bit(n))) continue;
+      if (a->refusal(apart(n))) continue;
       for (const std::uint32_t channels : {1u, 3u})
         for (const std::uint32_t chunk : {12u, 64u, 1u << 20}) {
-          SCOPED_TRACE(testing::Message() << spec::name(a) << " of " << n << ", " << channels << " in " << chunk);
+          SCOPED_TRACE(testing::Message() << a->name << " of " << n << ", " << channels << " in " << chunk);
           CollectiveShape shape{.operation = GetParam(), .algorithm = a, .size = std::uint64_t{4} * n * 11,
                                 .chunk = chunk, .channels = channels};
           if (shape.operation == Operation::kBroadcast) shape.root = n / 2;
@@ -153,21 +154,22 @@ INSTANTIATE_TEST_SUITE_P(Operations, EveryAlgorithm,
                          testing::Values(Operation::kAllReduce, Operation::kReduceScatter, Operation::kAllGather,
                                          Operation::kBroadcast, Operation::kAllToAll),
                          [](const auto& c) {
-                           std::string name(spec::name(c.param));
-                           std::erase(name, '-');
-                           return name;
+                           std::string word(name(c.param));
+                           std::erase(word, '-');
+                           return word;
                          });
 
 TEST(CollectivePlan, HierarchicalGoesWithinGroupsAndAcrossThem) {
+  for (const Algorithm* a : {&kHierarchicalRing, &kHierarchicalTree})
   for (const std::uint32_t groups : {2u, 3u, 4u})
     for (const std::uint32_t members : {2u, 3u, 5u}) {
       // In turn, and one after the other.
       for (const bool in_turn : {false, true}) {
         const std::uint32_t n = groups * members;
-        CollectiveShape shape{.algorithm = Algorithm::kHierarchical, .size = 4 * 97, .chunk = 16, .channels = 2};
+        CollectiveShape shape{.algorithm = a, .size = 4 * 97, .chunk = 16, .channels = 2};
         for (std::uint32_t r = 0; r < n; ++r) shape.group.push_back(in_turn ? r % groups : r / members);
         expect_right(shape, n);
-        // Of what a rank sends, what leaves its group is what a ring of groups sends of a rank's part.
+        // A ring of groups sends 2 (g - 1) / g of a part from each of g; a tree has g - 1 edges, up and down.
         std::uint64_t across = 0;
         const std::vector<RankProgram> programs = plan_collective(shape, n);
         for (const RankProgram& p : programs)
@@ -190,9 +192,9 @@ CollectiveShape in_hosts(CollectiveShape shape, std::uint32_t hosts) {
 }
 
 TEST_P(EveryAlgorithm, GoesOverRailsOrByTheRankThatIsOnThem) {
-  for (const Algorithm a : spec::algorithms(GetParam()))
+  for (const Algorithm* a : algorithms(GetParam()))
     for (const bool pxn : {false, true}) {
-      SCOPED_TRACE(testing::Message() << spec::name(a) << (pxn ? " by relays" : ""));
+      SCOPED_TRACE(testing::Message() << a->name << (pxn ? " by relays" : ""));
       const CollectiveShape shape = in_hosts({.operation = GetParam(), .algorithm = a, .size = 4 * 16 * 11, .chunk = 64,
                                               .channels = 3, .root = 5u * (GetParam() == Operation::kBroadcast),
                                               .pxn = pxn},
@@ -206,10 +208,10 @@ TEST_P(EveryAlgorithm, GoesOverRailsOrByTheRankThatIsOnThem) {
         }
         for (const CollectiveStep& s : p.steps) relayed = relayed || s.kind == Kind::kRelay;
       }
-      // Only an all-to-all and a heap go across rails by themselves: rings come in where they went out, and halves and
-      // phases are of ranks on one rail.
-      EXPECT_EQ(relayed, pxn && (a == Algorithm::kDirect || a == Algorithm::kTree ||
-                                 (a == Algorithm::kRing && GetParam() == Operation::kBroadcast)));
+      // Only pairs, heaps and a chain go across rails by themselves: rings come in where they went out, and halves,
+      // phases and trees are of ranks on one rail.
+      EXPECT_EQ(relayed, pxn && (a == &kDirect || a == &kSingleTree ||
+                                 (a == &kRing && GetParam() == Operation::kBroadcast)));
     }
 }
 
@@ -239,7 +241,7 @@ TEST(CollectivePlan, ComputingTakesASlowRankLonger) {
 }
 
 TEST(CollectivePlan, AStepOfTrainingComputesBucketByBucket) {
-  for (const Algorithm a : {Algorithm::kRing, Algorithm::kTree, Algorithm::kHalvingDoubling}) {
+  for (const Algorithm* a : {&kRing, &kTree, &kSingleTree, &kHalvingDoubling, &kDirect}) {
     const CollectiveShape shape{.algorithm = a, .size = 4 * 1000, .chunk = 200, .channels = 2,
                                 .forward = Duration{500}, .backward = Duration{4000}, .buckets = 4};
     expect_right(shape, 8);
@@ -258,7 +260,7 @@ TEST(CollectivePlan, AStepOfTrainingComputesBucketByBucket) {
 TEST(CollectivePlan, SizesThatDoNotComeOutEvenAreSplitByElements) {
   // Fewer elements than ranks, and one more than a multiple.
   for (const std::uint64_t elements : {1u, 3u, 7u, 8u, 9u, 100u})
-    for (const Algorithm a : {Algorithm::kRing, Algorithm::kTree, Algorithm::kHalvingDoubling})
+    for (const Algorithm* a : {&kRing, &kTree, &kSingleTree, &kHalvingDoubling, &kDirect})
       expect_right({.algorithm = a, .size = 4 * elements, .chunk = 8, .channels = 2}, 8);
   EXPECT_THAT(split({8, 20}, 3, 4), testing::ElementsAre(Range{8, 8}, Range{16, 8}, Range{24, 4}));
 }
@@ -272,23 +274,29 @@ std::uint64_t sent(const RankProgram& p) {
 TEST(CollectivePlan, EachRankSendsWhatTheAlgorithmIsKnownFor) {
   constexpr std::uint32_t kRanks = 8;
   constexpr std::uint64_t kSize = 4 * 8 * 64;
-  const auto most = [](Operation o, Algorithm a) {
+  const auto most = [](Operation o, const Algorithm& a) {
     std::uint64_t octets = 0;
-    for (const RankProgram& p : plan_collective({.operation = o, .algorithm = a, .size = kSize, .chunk = 64}, kRanks))
+    for (const RankProgram& p : plan_collective({.operation = o, .algorithm = &a, .size = kSize, .chunk = 64}, kRanks))
       octets = std::max(octets, sent(p));
     return octets;
   };
   // The least that is possible: 2(n-1)/n and (n-1)/n of the size.
-  EXPECT_EQ(most(Operation::kAllReduce, Algorithm::kRing), 2 * kSize * 7 / 8);
-  EXPECT_EQ(most(Operation::kAllReduce, Algorithm::kHalvingDoubling), 2 * kSize * 7 / 8);
-  EXPECT_EQ(most(Operation::kReduceScatter, Algorithm::kRing), kSize * 7 / 8);
-  EXPECT_EQ(most(Operation::kReduceScatter, Algorithm::kHalving), kSize * 7 / 8);
-  EXPECT_EQ(most(Operation::kAllGather, Algorithm::kRing), kSize * 7 / 8);
-  EXPECT_EQ(most(Operation::kAllGather, Algorithm::kDoubling), kSize * 7 / 8);
-  EXPECT_EQ(most(Operation::kAllToAll, Algorithm::kDirect), kSize * 7 / 8);
-  EXPECT_EQ(most(Operation::kBroadcast, Algorithm::kRing), kSize);
+  EXPECT_EQ(most(Operation::kAllReduce, kRing), 2 * kSize * 7 / 8);
+  EXPECT_EQ(most(Operation::kAllReduce, kHalvingDoubling), 2 * kSize * 7 / 8);
+  EXPECT_EQ(most(Operation::kReduceScatter, kRing), kSize * 7 / 8);
+  EXPECT_EQ(most(Operation::kReduceScatter, kHalving), kSize * 7 / 8);
+  EXPECT_EQ(most(Operation::kAllGather, kRing), kSize * 7 / 8);
+  EXPECT_EQ(most(Operation::kAllGather, kDoubling), kSize * 7 / 8);
+  EXPECT_EQ(most(Operation::kAllToAll, kDirect), kSize * 7 / 8);
+  EXPECT_EQ(most(Operation::kBroadcast, kRing), kSize);
+  EXPECT_EQ(most(Operation::kAllReduce, kDirect), 2 * kSize * 7 / 8);
+  EXPECT_EQ(most(Operation::kReduceScatter, kDirect), kSize * 7 / 8);
+  EXPECT_EQ(most(Operation::kAllGather, kDirect), kSize * 7 / 8);
   // Up once, and down to two.
-  EXPECT_EQ(most(Operation::kAllReduce, Algorithm::kTree), 3 * kSize);
+  EXPECT_EQ(most(Operation::kAllReduce, kSingleTree), 3 * kSize);
+  // Of one half up once and down to two, of the other half up once.
+  EXPECT_EQ(most(Operation::kAllReduce, kTree), 2 * kSize);
+  EXPECT_EQ(most(Operation::kBroadcast, kTree), kSize);
 }
 
 // The longest way from a send to one that waits for it, over all ranks.
@@ -323,21 +331,55 @@ std::size_t depth(const std::vector<RankProgram>& programs) {
 
 TEST(CollectivePlan, RingsAreAsDeepAsThereAreRanksAndTreesAsTheirLogarithm) {
   for (const std::uint32_t n : {2u, 4u, 8u, 16u}) {
-    const auto of = [&](Algorithm a) { return depth(plan_collective({.algorithm = a, .size = 4 * n}, n)); };
-    EXPECT_EQ(of(Algorithm::kRing), 2 * (n - 1));
-    EXPECT_EQ(of(Algorithm::kTree), 2u * static_cast<unsigned>(std::countr_zero(n)));
-    EXPECT_EQ(of(Algorithm::kHalvingDoubling), 2u * static_cast<unsigned>(std::countr_zero(n)));
+    const auto of = [&](const Algorithm& a) { return depth(plan_collective({.algorithm = &a, .size = 4 * n}, n)); };
+    EXPECT_EQ(of(kRing), 2 * (n - 1));
+    EXPECT_EQ(of(kTree), 2u * static_cast<unsigned>(std::countr_zero(n)));
+    EXPECT_EQ(of(kSingleTree), 2u * static_cast<unsigned>(std::countr_zero(n)));
+    EXPECT_EQ(of(kDirect), 2u);
+    EXPECT_EQ(of(kHalvingDoubling), 2u * static_cast<unsigned>(std::countr_zero(n)));
   }
 }
 
-TEST(CollectivePlan, OddChannelsOfATreeGiveTheWorkToOthers) {
-  const auto programs = plan_collective({.algorithm = Algorithm::kTree, .size = 4096, .channels = 2}, 8);
+TEST(CollectivePlan, OddChannelsOfASingleTreeGiveTheWorkToOthers) {
+  const auto programs = plan_collective({.algorithm = &kSingleTree, .size = 4096, .channels = 2}, 8);
   std::vector<std::set<std::uint32_t>> parents(2);
   for (const RankProgram& p : programs)
     for (const CollectiveStep& s : p.steps)
       if (s.kind == Kind::kReduce) parents[p.connections[s.connection].channel].insert(p.rank);
   EXPECT_THAT(parents[0], testing::ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(parents[1], testing::ElementsAre(4, 5, 6, 7));
+}
+
+// Three hosts of two, three and four ranks: each host's parts end at its ranks on rails 1 and 2.
+TEST(CollectivePlan, TreesOfUnequalHostsLeaveThemAtCommonRails) {
+  for (const Operation o : {Operation::kAllReduce, Operation::kBroadcast})
+    for (const Algorithm* a : {&kTree, &kHierarchicalTree}) {
+      CollectiveShape shape{.operation = o, .algorithm = a, .size = 4 * 97, .chunk = 16, .channels = 2};
+      shape.host = {0, 0, 1, 1, 1, 2, 2, 2, 2};
+      shape.rail = {2, 1, 1, 2, 3, 4, 3, 2, 1};
+      shape.group = shape.host;
+      expect_right(shape, 9);
+      std::set<std::uint32_t> rails;
+      for (const RankProgram& p : plan_collective(shape, 9))
+        for (const RankConnection& c : p.connections) {
+          if (c.scale_up) continue;
+          EXPECT_EQ(shape.rail[p.rank], shape.rail[c.peer]);
+          rails.insert(shape.rail[p.rank]);
+        }
+      EXPECT_EQ(rails, (std::set<std::uint32_t>{1, 2}));
+    }
+}
+
+// With an odd number of hosts a ring needs a third rail to come round without a hop across rails.
+TEST(CollectivePlan, RingsStayOnRailsWithAnyNumberOfHosts) {
+  for (const std::uint32_t hosts : {2u, 3u, 4u, 5u, 7u})
+    for (const std::uint32_t channels : {1u, 4u}) {
+      const CollectiveShape shape = in_hosts({.size = 4 * 16 * 16, .channels = channels}, hosts);
+      expect_right(shape, 4 * hosts);
+      for (const RankProgram& p : plan_collective(shape, 4 * hosts))
+        for (const RankConnection& c : p.connections)
+          EXPECT_TRUE(c.scale_up || c.peer % 4 == p.rank % 4) << hosts << ": " << p.rank << " to " << c.peer;
+    }
 }
 
 TEST(CollectivePlan, ChunksOfAMessageDoNotWaitForEachOther) {
@@ -354,4 +396,4 @@ TEST(CollectivePlan, BusbwFactorsAreThoseOfNcclTests) {
 }
 
 }  // namespace
-}  // namespace railyard::workload
+}  // namespace railyard::collectives

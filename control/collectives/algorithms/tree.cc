@@ -1,0 +1,150 @@
+#include "control/collectives/algorithms/tree.h"
+
+#include <algorithm>
+#include <map>
+#include <ranges>
+#include <set>
+
+#include "control/collectives/algorithms/binary_tree.h"
+#include "control/collectives/collective_plan.h"
+
+namespace railyard::collectives {
+namespace {
+
+// Data go through a tree piece by piece: so many at least in each half, but no piece is smaller than a few packets, which
+// would take longer by its headers.
+constexpr std::uint64_t kPieces = 16;
+constexpr std::uint64_t kLeastPiece = 32'768;
+constexpr std::uint64_t kMostPiece = 65'536;  // unless there would be more than ...
+constexpr std::uint64_t kMostPieces = 512;
+// And so many are under way between two ranks, as NCCL has slots (NCCL_STEPS): what leaves send would else fill the queues
+// before their parents, and hold up what comes down the other tree.
+constexpr std::size_t kSlots = 8;
+
+// Groups in the order in which ranks meet them; and where each chain ends: heads[j][g] is group g's rank that takes
+// part j of the data to other groups and from them. Ranks on the same rail if all groups have one.
+struct Groups {
+  std::vector<Ranks> members;
+  std::vector<Ranks> heads;
+
+  Groups(const Plan& plan, const std::vector<std::uint32_t>& group) {
+    std::map<std::uint32_t, std::size_t> index;
+    for (std::uint32_t r = 0; r < plan.ranks(); ++r) {
+      const auto [found, is_new] = index.try_emplace(group.empty() ? r : group[r], members.size());
+      if (is_new) members.emplace_back();
+      members[found->second].push_back(r);
+    }
+    if (!plan.shape().rail.empty()) set_heads_by_rail(plan.shape().rail);
+    if (!heads.empty()) return;
+    std::size_t parts = members.front().size();
+    for (const Ranks& m : members) parts = std::min(parts, m.size());
+    for (std::size_t j = 0; j < parts; ++j) {
+      Ranks& h = heads.emplace_back();
+      for (const Ranks& m : members) h.push_back(m[j]);
+    }
+  }
+
+  void set_heads_by_rail(const std::vector<std::uint32_t>& rail) {
+    std::set<std::uint32_t> rails;
+    for (const std::uint32_t r : members.front()) rails.insert(rail[r]);
+    for (const std::uint32_t wanted : rails) {
+      Ranks h;
+      for (const Ranks& m : members)
+        if (const auto found = std::ranges::find(m, wanted, [&](std::uint32_t r) { return rail[r]; }); found != m.end())
+          h.push_back(*found);
+      if (h.size() == members.size()) heads.push_back(std::move(h));
+    }
+  }
+
+  // A group's ranks from its head of part j on.
+  Ranks chain(std::size_t g, std::size_t j) const {
+    Ranks out = members[g];
+    std::ranges::rotate(out, std::ranges::find(out, heads[j][g]));
+    return out;
+  }
+};
+
+void chain_down(Plan& plan, const Ranks& chain, Range range) {
+  for (std::size_t i = 1; i < chain.size(); ++i) plan.copy(chain[i - 1], chain[i], range);
+}
+
+void in_pieces(Plan& plan, Range range) {
+  plan.limit_messages(std::clamp(range.octets / kPieces, kLeastPiece, std::max(kMostPiece, range.octets / kMostPieces)));
+}
+
+}  // namespace
+
+void tree_all_reduce(Plan& plan, Range range, const std::vector<std::uint32_t>& group) {
+  const Groups groups(plan, group);
+  const auto n = static_cast<std::uint32_t>(groups.members.size());
+  const Ranges parts = plan.split(range, groups.heads.size());
+  for (std::size_t j = 0; j < parts.size(); ++j) {
+    const Ranges halves = plan.split(parts[j], 2);
+    for (std::uint32_t t = 0; t < 2; ++t) {
+      const BinaryTree tree = double_tree(n, t);
+      const Ranks& head = groups.heads[j];
+      in_pieces(plan, halves[t]);
+      plan.begin_stream(kSlots);
+      for (std::size_t g = 0; g < n; ++g) {
+        const Ranks chain = groups.chain(g, j);
+        for (std::size_t i = chain.size() - 1; i >= 1; --i) plan.reduce(chain[i], chain[i - 1], halves[t]);
+      }
+      for (const TreeEdge& e : tree.down | std::views::reverse) plan.reduce(head[e.child], head[e.parent], halves[t]);
+      plan.begin_stream(kSlots);
+      for (const TreeEdge& e : tree.down) plan.copy(head[e.parent], head[e.child], halves[t]);
+      for (std::size_t g = 0; g < n; ++g) chain_down(plan, groups.chain(g, j), halves[t]);
+    }
+  }
+}
+
+// The root's group hands each half to the root of a tree over all other groups.
+void tree_broadcast(Plan& plan, Range range, const std::vector<std::uint32_t>& group) {
+  const Groups groups(plan, group);
+  const auto n = static_cast<std::uint32_t>(groups.members.size());
+  const std::uint32_t root = plan.shape().root;
+  std::uint32_t first = 0;
+  while (std::ranges::find(groups.members[first], root) == groups.members[first].end()) ++first;
+  const Ranges parts = plan.split(range, groups.heads.size());
+  for (std::size_t j = 0; j < parts.size(); ++j) {
+    const auto head = [&](std::uint32_t node) { return groups.heads[j][(first + 1 + node) % n]; };
+    // Within the root's group: to the head, and from there on.
+    Ranks own = groups.chain(first, j);
+    std::erase(own, root);
+    own.insert(own.begin(), root);
+    const Ranges halves = plan.split(parts[j], 2);
+    for (std::uint32_t t = 0; t < 2; ++t) {
+      in_pieces(plan, halves[t]);
+      plan.begin_stream(kSlots);
+      chain_down(plan, own, halves[t]);
+      if (n == 1) continue;
+      const BinaryTree tree = double_tree(n - 1, t);
+      plan.copy(groups.heads[j][first], head(tree.root), halves[t]);
+      for (const TreeEdge& e : tree.down) plan.copy(head(e.parent), head(e.child), halves[t]);
+      for (std::uint32_t g = 0; g < n; ++g)
+        if (g != first) chain_down(plan, groups.chain(g, j), halves[t]);
+    }
+  }
+}
+
+// Up and down, in two trees, of each part piece by piece.
+double tree_transfers(const Layout& layout, double octets) {
+  std::map<std::uint32_t, double> members;
+  for (const std::uint32_t g : layout.group) members[g] += 1;
+  double parts = 1;
+  for (const auto& [group, count] : members) parts = std::max(parts, count);
+  const double pieces = std::clamp(octets / parts / 2 / static_cast<double>(kMostPiece), static_cast<double>(kPieces),
+                                   static_cast<double>(kMostPieces));
+  return 2 * 2 * layout.ranks * (pieces + 1) * parts;
+}
+
+constinit const Algorithm kTree{
+    .name = "tree",
+    .help = "a double binary tree as NCCL's, each tree with half of the data; between hosts with a scale-up network, "
+            "with chains inside them",
+    .all_reduce = [](Plan& plan, Range range) { tree_all_reduce(plan, range, plan.shape().host); },
+    .broadcast = [](Plan& plan, Range range) { tree_broadcast(plan, range, plan.shape().host); },
+    .usual_for = Operation::kBroadcast,
+    .transfers = tree_transfers,
+};
+
+}  // namespace railyard::collectives

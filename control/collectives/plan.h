@@ -1,0 +1,61 @@
+// What an algorithm plans with: the shape of the collective, the channel it is at, and transfers between ranks.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "control/collectives/plan_builder.h"
+#include "dataplane/base/time.h"
+
+namespace railyard::collectives {
+
+struct CollectiveShape;
+
+using Ranks = std::vector<std::uint32_t>;
+using Ranges = std::vector<Range>;
+
+class Plan {
+ public:
+  Plan(const CollectiveShape& shape, std::uint32_t ranks);
+
+  const CollectiveShape& shape() const noexcept { return shape_; }
+  std::uint32_t ranks() const noexcept { return ranks_; }
+  std::uint32_t channel() const noexcept { return channel_; }
+
+  // Over the channel, from one rank to another: `range` is added to the receiver's, or put in its place there (`at`).
+  // In an order in which transfers could go one after the other.
+  void reduce(std::uint32_t from, std::uint32_t to, Range range) { build_.reduce(from, to, channel_, range); }
+  void copy(std::uint32_t from, std::uint32_t to, Range range) { copy(from, to, range, range.offset); }
+  void copy(std::uint32_t from, std::uint32_t to, Range range, std::uint64_t at) {
+    build_.copy(from, to, channel_, range, at);
+  }
+
+  // All of the data; and the block of each rank, over all channels.
+  Range whole() const;
+  Ranges blocks() const { return split(whole(), ranks_); }
+
+  // In whole elements.
+  Ranges split(Range range, std::uint64_t parts) const;
+
+  // Messages from here on have at most so many octets, in whole elements, and never more than shape().chunk.
+  void limit_messages(std::uint64_t octets);
+
+  // PlanBuilder::begin_stream.
+  void begin_stream(std::size_t messages) { build_.begin_stream(messages); }
+
+  // The programs, once.
+  std::vector<RankProgram> make();
+
+ private:
+  Ranges blocks_of_channel() const;
+  void inputs_and_results();
+  void all_reduce();
+  Duration of_rank(std::uint32_t rank, Duration time) const;
+
+  const CollectiveShape& shape_;
+  std::uint32_t ranks_;
+  std::uint32_t channel_ = 0;
+  PlanBuilder build_;
+};
+
+}  // namespace railyard::collectives

@@ -1,0 +1,93 @@
+#include "control/spec/rank_links.h"
+
+#include <algorithm>
+#include <deque>
+#include <variant>
+
+namespace railyard::spec {
+
+RankLinks::RankLinks(const Lab& lab, std::vector<PortName> ranks)
+    : lab_(lab), ranks_(std::move(ranks)), forwards_(lab.nodes.size()), edges_(lab.nodes.size()) {
+  for (std::uint32_t r = 0; r < ranks_.size(); ++r) rank_at_.emplace(ranks_[r], r);
+  std::unordered_map<std::string, std::size_t> index;
+  for (std::size_t i = 0; i < lab.nodes.size(); ++i) {
+    index[lab.nodes[i].name] = i;
+    forwards_[i] = lab.nodes[i].kind == NodeSpec::Kind::kSwitch;
+  }
+  for (const LinkSpec& link : lab.links) {
+    const std::size_t a = index.at(link.a.node);
+    const std::size_t b = index.at(link.b.node);
+    if (forwards_[a] && forwards_[b]) {
+      edges_[a].push_back(b);
+      edges_[b].push_back(a);
+    }
+    if (!forwards_[a]) access_[link.a] = {b, link.b};
+    if (!forwards_[b]) access_[link.b] = {a, link.a};
+  }
+  for (const PortName& nic : ranks_) {
+    const Access& first = access_.at(ranks_.front());
+    const Access& own = access_.at(nic);
+    if (!forwards_[first.peer] || !forwards_[own.peer] || hops_from(first.peer)[own.peer] < 0) all_by_their_own_ = false;
+  }
+}
+
+const std::vector<int>& RankLinks::hops_from(std::size_t node) {
+  const auto [known, is_new] = hops_.try_emplace(node);
+  std::vector<int>& hops = known->second;
+  if (!is_new) return hops;
+  hops.assign(edges_.size(), -1);
+  hops[node] = 0;
+  std::deque<std::size_t> next{node};
+  while (!next.empty()) {
+    const std::size_t at = next.front();
+    next.pop_front();
+    for (const std::size_t to : edges_[at])
+      if (hops[to] < 0) {
+        hops[to] = hops[at] + 1;
+        next.push_back(to);
+      }
+  }
+  return hops;
+}
+
+std::optional<int> RankLinks::links(const PortName& from, const PortName& to) {
+  const Access& a = access_.at(from);
+  const Access& b = access_.at(to);
+  if (a.peer_port == to) return 1;
+  if (!forwards_[a.peer] || !forwards_[b.peer]) return std::nullopt;
+  const int between = hops_from(a.peer)[b.peer];
+  return between < 0 ? std::nullopt : std::optional(between + 2);
+}
+
+// Its host's built-in NICs that no other rank is at, its own first.
+std::vector<PortName> RankLinks::choices(std::uint32_t rank) const {
+  std::vector<PortName> nics{ranks_[rank]};
+  const NodeSpec& node = *lab_.find(ranks_[rank].node);
+  for (std::size_t n = 0; n < node.nics.size(); ++n) {
+    const PortName nic{node.name, static_cast<int>(n) + 1};
+    if (std::holds_alternative<std::monostate>(node.nics[n].attach) && !rank_at_.contains(nic)) nics.push_back(nic);
+  }
+  return nics;
+}
+
+std::optional<std::pair<PortName, PortName>> RankLinks::between(std::uint32_t a, std::uint32_t b) {
+  // The same NICs in both directions.
+  if (a > b) {
+    auto turned = between(b, a);
+    if (turned) std::swap(turned->first, turned->second);
+    return turned;
+  }
+  if (all_by_their_own_ || links(ranks_[a], ranks_[b])) return std::pair{ranks_[a], ranks_[b]};
+  if (ranks_[a].node == ranks_[b].node) return std::nullopt;
+  std::optional<std::pair<PortName, PortName>> best;
+  int least = 0;
+  for (const PortName& from : choices(a))
+    for (const PortName& to : choices(b))
+      if (const auto n = links(from, to); n && (!best || *n < least)) {
+        best = std::pair{from, to};
+        least = *n;
+      }
+  return best;
+}
+
+}  // namespace railyard::spec

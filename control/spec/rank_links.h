@@ -1,0 +1,49 @@
+// By which NICs of their hosts ranks of a collective reach each other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "control/spec/spec.h"
+
+namespace railyard::spec {
+
+// Each by its own NIC, if there is a path between the two. Else, as with hosts cabled to each other, by those NICs of
+// both hosts that are no ranks of the collective themselves and are the closest.
+class RankLinks {
+ public:
+  // `ranks`: by rank, its NIC. The lab outlives it.
+  RankLinks(const Lab& lab, std::vector<PortName> ranks);
+
+  // Whether all reach all by their own NICs.
+  bool all_by_their_own() const noexcept { return all_by_their_own_; }
+  // The NICs of rank `a` and of rank `b`; nothing: there is no path between any.
+  std::optional<std::pair<PortName, PortName>> between(std::uint32_t a, std::uint32_t b);
+
+ private:
+  struct Access {
+    std::size_t peer = 0;  // node at the other end of the NIC's link
+    PortName peer_port;
+  };
+  // Links on the shortest path between two NICs; hosts forward nothing.
+  std::optional<int> links(const PortName& from, const PortName& to);
+  const std::vector<int>& hops_from(std::size_t node);
+  std::vector<PortName> choices(std::uint32_t rank) const;
+
+  const Lab& lab_;
+  std::vector<PortName> ranks_;
+  std::map<PortName, std::uint32_t> rank_at_;
+  std::vector<bool> forwards_;                   // by node
+  std::vector<std::vector<std::size_t>> edges_;  // by node, between switches only
+  std::map<PortName, Access> access_;            // of NICs
+  std::map<std::size_t, std::vector<int>> hops_; // by switch: links from there to each other one, -1: no path
+  bool all_by_their_own_ = true;
+};
+
+}  // namespace railyard::spec
