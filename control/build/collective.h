@@ -13,6 +13,8 @@ struct Collective {
   std::size_t spec = 0;                        // index into Lab::collectives
   std::vector<spec::PortName> nics;            // by rank
   std::vector<const CollectiveRank*> ranks{};  // the same
+  // The same: the NICs that it sends by, each once; several where ranks choose theirs by the neighbour.
+  std::vector<std::vector<spec::PortName>> sends_by{};
 };
 
 }  // namespace railyard::build

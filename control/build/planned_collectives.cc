@@ -1,5 +1,6 @@
 #include "control/build/planned_collectives.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "control/collectives/collective_plan.h"
@@ -24,6 +25,20 @@ std::vector<PlannedCollective> plan_collectives(const spec::Lab& lab, spec::Coll
             if (const spec::PortName nic = links.between(r, to.peer)->first; nic != planned.nics[r])
               planned.towards[{r, to.peer}] = nic;
     all.push_back(std::move(planned));
+  }
+  return all;
+}
+
+std::vector<std::vector<spec::PortName>> sending_nics(const PlannedCollective& planned) {
+  std::vector<std::vector<spec::PortName>> all;
+  for (std::uint32_t r = 0; r < planned.nics.size(); ++r) {
+    std::vector<spec::PortName>& own = all.emplace_back();
+    if (r < planned.programs.size())
+      for (const RankConnection& to : planned.programs[r].connections)
+        if (const spec::PortName& nic = planned.nic(r, to.peer);
+            to.sends > 0 && !to.scale_up && std::ranges::find(own, nic) == own.end())
+          own.push_back(nic);
+    if (own.empty()) own.push_back(planned.nics[r]);
   }
   return all;
 }

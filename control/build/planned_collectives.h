@@ -29,6 +29,9 @@ struct PlannedCollective {
   }
 };
 
+// By rank: the NICs that it sends by, each once.
+std::vector<std::vector<spec::PortName>> sending_nics(const PlannedCollective& planned);
+
 // Of the lab those over one transport, in their order.
 std::vector<PlannedCollective> plan_collectives(const spec::Lab& lab, spec::CollectiveTransport transport);
 

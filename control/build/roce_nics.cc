@@ -193,11 +193,12 @@ std::pair<std::vector<Collective>, std::vector<AgentCollective>> RoceNics::make_
         for (const RankConnection& to : planned.programs[rank].connections)
           ends.back().through.push_back(nics_.at(planned.nic(rank, to.peer)).endpoint);
     }
+    auto sends_by = sending_nics(planned);
     auto ranks = roce::CollectiveConnection::make(
         config_of(lab_, i), std::move(planned.programs), ends,
         [&](std::uint32_t from, std::uint32_t to) { return way(planned.nic(from, to), planned.nic(to, from), like); },
         chance_of(lab_, i));
-    made.push_back({i, std::move(planned.nics), std::move(ranks)});
+    made.push_back({i, std::move(planned.nics), std::move(ranks), std::move(sends_by)});
   }
   collectives_.clear();
   return {std::move(made), std::move(with_agents)};

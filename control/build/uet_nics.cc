@@ -145,7 +145,7 @@ std::vector<Collective> UetNics::make_collectives(const Way& way) {
         .job_id = uet::kFlowsJob + 1 + static_cast<std::uint32_t>(planned.spec),
         .mode = c.service == spec::CollectiveService::kRud ? uet::DeliveryMode::kRud : uet::DeliveryMode::kRod};
     std::vector<uet::CollectiveEnd> ends;
-    Collective& collective = made.emplace_back(Collective{.spec = planned.spec, .nics = planned.nics});
+    Collective& collective = made.emplace_back(Collective{.spec = planned.spec, .nics = planned.nics, .sends_by = sending_nics(planned)});
     for (std::size_t r = 0; r < collective.nics.size(); ++r) {
       uet::FlowEndpoint& nic = *nics_.at(collective.nics[r]).endpoint;
       job.data_class = class_at(collective.nics[r], like_[i]);

@@ -203,6 +203,13 @@ Load load_of(const RankProgram& program) {
   return {std::max(sent.nic, received.nic), std::max(sent.pipe, received.pipe)};
 }
 
+// Of all links that a rank sends by, bit/s.
+double line_rate(const build::BuiltLab& lab, const build::Collective& collective, std::size_t rank) {
+  double bps = 0;
+  for (const spec::PortName& nic : collective.sends_by[rank]) bps += static_cast<double>(lab.rate(lab.port(nic)).bps);
+  return bps;
+}
+
 // The busbw at which the busiest NIC, or the busiest rank's share of a scale-up network, has no time left.
 // `framing`: what framing leaves of a NIC.
 double limit_with_scale_up(const build::BuiltLab& lab, const build::Collective& collective, double octets,
@@ -210,7 +217,7 @@ double limit_with_scale_up(const build::BuiltLab& lab, const build::Collective& 
   double seconds_at_least = 0;
   for (std::size_t i = 0; i < collective.ranks.size(); ++i) {
     const Load load = load_of(collective.ranks[i]->program());
-    const double link = static_cast<double>(lab.rate(lab.port(collective.nics[i])).bps) * framing;
+    const double link = line_rate(lab, collective, i) * framing;
     const auto& pipe = lab.spec().hosts.at(lab.spec().find(collective.nics[i].node)->profile).scale_up;
     if (load.nic > 0 && link > 0)
       seconds_at_least = std::max(seconds_at_least, 8 * static_cast<double>(load.nic) / link);
@@ -281,7 +288,7 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
   for (std::uint32_t i = 0; i < collective.ranks.size(); ++i) {
     const CollectiveRank& rank = *collective.ranks[i];
     r.ranks.push_back(nic_name(lab, collective.nics[i]));
-    const double limit = static_cast<double>(lab.rate(lab.port(collective.nics[i])).bps) * share;
+    const double limit = line_rate(lab, collective, i) * share;
     r.limit_bps = i == 0 ? limit : std::min(r.limit_bps, limit);
     r.fabric_bytes += rank.octets();
     r.completed = r.completed && rank.complete();

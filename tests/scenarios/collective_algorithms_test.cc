@@ -117,6 +117,20 @@ TEST(CollectiveAlgorithms, EveryOperationOverThreeCables) {
       }
 }
 
+// A rank with two cables can send by both: the limit is theirs together, 2 x 196 Gb/s, and no share of it is above 100 %.
+TEST(CollectiveAlgorithms, TheLimitIsThatOfAllCablesThatARankSendsBy) {
+  const report::CollectiveReport ring = run(ring_of(3, "size: 63MB"));
+  EXPECT_NEAR(ring.limit_bps, 196e9, 0.5e9) << "one cable to the next rank";
+  EXPECT_GT(ring.share_of_limit(), 0.98);
+  for (const char* keys : {"size: 63MB, collective: all-to-all", "size: 63MB, algorithm: tree", "size: 63MB, algorithm: direct"})
+    for (const char* transport : {"roce", "uet"}) {
+      SCOPED_TRACE(std::string(keys) + " " + transport);
+      const report::CollectiveReport c = run(ring_of(3, std::string(keys) + ", transport: " + transport));
+      EXPECT_NEAR(c.limit_bps, 392e9, *transport == 'r' ? 1e9 : 8e9);
+      EXPECT_LE(c.share_of_limit(), 1.0);
+    }
+}
+
 // ---- Rails without spines ------------------------------------------------------------------------------------------
 
 std::string rails_alone(int hosts, const std::string& keys) {
