@@ -9,6 +9,7 @@
 
 #include "control/build/device_settings.h"
 #include "control/build/link_credits.h"
+#include "control/build/nic_clocks.h"
 #include "control/build/quality_reports.h"
 #include "control/build/roce_nics.h"
 #include "control/build/uet_nics.h"
@@ -96,8 +97,8 @@ class BuiltLab::Builder {
   void plan_traffic() {
     std::vector<workload::FlowPlan> plans = workload::plan_flows(lab_);
     using Transport = spec::CollectiveTransport;
-    roce_ = std::make_unique<RoceNics>(lab_, plans, plan_collectives(lab_, Transport::kRoce), networks_);
-    uet_ = std::make_unique<UetNics>(lab_, plans, plan_collectives(lab_, Transport::kUet), networks_);
+    roce_ = std::make_unique<RoceNics>(lab_, plans, plan_collectives(lab_, Transport::kRoce), networks_, clocks_);
+    uet_ = std::make_unique<UetNics>(lab_, plans, plan_collectives(lab_, Transport::kUet), networks_, clocks_);
     services_ = std::make_unique<ServiceNics>(lab_);
     for (workload::FlowPlan& plan : plans) {
       const spec::TrafficSpec& t = lab_.traffic[plan.traffic];
@@ -111,7 +112,7 @@ class BuiltLab::Builder {
       flow.priority = class_at(plan.source, t);
       flow.rate = t.rate.value_or(BitRate{});
       flow.total = plan.bytes.value_or(t.bytes);
-      flow.start = plan.start ? Instant{} + *plan.start : start;
+      flow.start = (plan.start ? Instant{} + *plan.start : start) + clocks_.phase(plan.source, octets_per_frame(t));
       if (!t.listed.empty() && t.listed[plan.index].trigger != 0) flow.start = Instant::never();
       flow.ect = t.ect;
       flow.plan = std::move(plan);
@@ -145,6 +146,10 @@ class BuiltLab::Builder {
     built_.uet_ = uet_->endpoints();
   }
 
+  static std::uint32_t octets_per_frame(const spec::TrafficSpec& t) noexcept {
+    return t.has_messages() ? static_cast<std::uint32_t>(t.roce.path_mtu) : t.payload;
+  }
+
   void add_generator_flow(const spec::TrafficSpec& t, Flow& flow) {
     Ends& to = ends_[flow.plan.destination];
     Ends& from = ends_[flow.plan.source];
@@ -168,6 +173,9 @@ class BuiltLab::Builder {
     c.stop = stop_of(t);
     c.on = t.on;
     c.off = t.off;
+    c.slower_ppb = clocks_.of(flow.plan.source).slower_ppb;
+    c.gap_jitter = clocks_.gap_jitter(flow.plan.source, t);
+    c.chance = RngStream(lab_.run.seed, flow.plan.name + "/gaps");
     flow.tx_index = from.sends.size();
     to.receives.push_back({c.id, c.destination_qp, c.payload});
     from.sends.push_back(std::move(c));
@@ -295,6 +303,7 @@ class BuiltLab::Builder {
         c.vid = static_cast<std::uint16_t>(tags->vid);
         for (std::size_t k = 0; k < kPriorities; ++k) c.pcp_of_class[k] = static_cast<std::uint8_t>(tags->pcp[k]);
       }
+      c.clock = clocks_.of({node.name, static_cast<int>(p) + 1});
       config.nics.push_back(c);
       drivers.push_back(make_driver(node, p, c));
     }
@@ -390,7 +399,7 @@ class BuiltLab::Builder {
     if (profile.pfc_watchdog) config.pfc_watchdog = watchdog_of(*profile.pfc_watchdog);
     config.buffer = {profile.buffer, profile.cell, profile.headroom_pool};
     const spec::QosProfile& qos = qos_of(node);
-    for (std::size_t k = 0; k < kPriorities; ++k) config.paths.by_class[k] = path_of(qos.classes[k].path);
+    for (std::size_t k = 0; k < kPriorities; ++k) config.paths.by_class[k] = qos.classes[k].path;
     config.paths.ecmp_seed = profile.ecmp.seed.value_or(mix64(lab_.run.seed.value) ^ hash_string(node.name));
     config.paths.ecmp_fields = {profile.ecmp.addresses, profile.ecmp.ports, profile.ecmp.destination_qp,
                                 profile.ecmp.uet_entropy, profile.ecmp.ingress_port};
@@ -504,6 +513,7 @@ class BuiltLab::Builder {
   routing::Graph graph_;
   routing::Routes routes_;
   QualityReports reports_;
+  NicClocks clocks_{lab_};
   std::map<spec::PortName, Ends> ends_;
   ScaleUpNetworks networks_{lab_};
   std::unique_ptr<RoceNics> roce_;

@@ -83,23 +83,6 @@ WredConfig wred_of(const spec::Wred& w) noexcept {
   return {ramp(w.ect), ramp(w.not_ect)};
 }
 
-PathConfig path_of(const spec::PathSpec& p) noexcept {
-  // In the order of the enumerators.
-  static_assert(static_cast<int>(spec::PathPolicy::kAdaptive) == static_cast<int>(PathPolicy::kAdaptive) &&
-                static_cast<int>(spec::SprayOrder::kLeastLoaded) == static_cast<int>(SprayOrder::kLeastLoaded));
-  PathConfig c;
-  c.policy = static_cast<PathPolicy>(p.policy);
-  c.order = static_cast<SprayOrder>(p.order);
-  c.per_flowlet = p.per_flowlet;
-  c.gap = p.gap;
-  c.bands = static_cast<std::uint8_t>(p.bands);
-  c.band = p.band;
-  c.global = p.global;
-  c.report_every = p.report_every;
-  c.sampling = {p.sample_every.value_or(Duration{}), static_cast<std::uint8_t>(-p.average)};
-  return c;
-}
-
 PfcWatchdogConfig watchdog_of(const spec::PfcWatchdog& w) noexcept {
   PfcWatchdogConfig c;
   c.detect = w.detect;

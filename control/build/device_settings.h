@@ -28,7 +28,6 @@ PfcEnable pfc_of(const spec::Lab& lab, const spec::NodeSpec& node, int port, Bit
 // At a port of this rate.
 EcnConfig ecn_of(const spec::Ecn& e, BitRate rate) noexcept;
 WredConfig wred_of(const spec::Wred& w) noexcept;
-PathConfig path_of(const spec::PathSpec& p) noexcept;
 PfcWatchdogConfig watchdog_of(const spec::PfcWatchdog& w) noexcept;
 inline LinkRetryConfig retry_of(const spec::LlrSpec& llr) noexcept { return {.turnaround = llr.turnaround}; }
 

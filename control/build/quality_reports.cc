@@ -30,7 +30,7 @@ QualityReports::QualityReports(const routing::Graph& graph, const routing::Route
     if (!graph.is_switch(n)) continue;
     Listener& listener = listeners_[n];
     for (const spec::TrafficClass& c : lab.qos.at(lab.switches.at(lab.nodes[n].profile).qos).classes)
-      if (c.path.policy == spec::PathPolicy::kAdaptive && c.path.global)
+      if (c.path.global)
         add(listener.wants, {c.path.report_every, c.path.band});
     if (!listener.wants) continue;
     listener.at.resize(graph.ports(n));

@@ -97,8 +97,8 @@ struct RoceNics::Nic {
 };
 
 RoceNics::RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans,
-                   std::vector<PlannedCollective> collectives, ScaleUpNetworks& networks)
-    : lab_(lab) {
+                   std::vector<PlannedCollective> collectives, ScaleUpNetworks& networks, const NicClocks& clocks)
+    : lab_(lab), clocks_(clocks) {
   for (const workload::FlowPlan& plan : plans) {
     const spec::TrafficSpec& t = lab.traffic[plan.traffic];
     if (t.transport == spec::TrafficSpec::Transport::kGenerator) {
@@ -187,7 +187,8 @@ std::pair<std::vector<Collective>, std::vector<AgentCollective>> RoceNics::make_
     std::vector<roce::CollectiveEnd> ends;
     for (const spec::PortName& nic : planned.nics) {
       const spec::RoceNicSpec& s = settings(nic);
-      ends.push_back({nics_.at(nic).endpoint, {}, attributes_of(s, c.path_mtu), selective_repeat_of(s)});
+      ends.push_back({nics_.at(nic).endpoint, {}, attributes_of(s, c.path_mtu), selective_repeat_of(s),
+                      clocks_.phase(nic, static_cast<std::uint32_t>(c.path_mtu))});
       const auto rank = static_cast<std::uint32_t>(ends.size() - 1);
       if (!planned.towards.empty())
         for (const RankConnection& to : planned.programs[rank].connections)
@@ -219,7 +220,7 @@ AgentCollective RoceNics::make_with_agents(PlannedCollective planned, const Way&
     made.addresses.push_back(way(planned.nics[(r + 1) % n], nic, like).destination);
     made.ends.push_back({lab_.find(nic.node)->agent ? nullptr : found->second.endpoint,
                          {},
-                         attributes_of(settings(nic), c.path_mtu), {}});
+                         attributes_of(settings(nic), c.path_mtu), {}, {}});
   }
   for (std::uint32_t from = 0; from < n; ++from)
     for (std::uint32_t to = 0; to < n; ++to)
@@ -239,6 +240,7 @@ const spec::RoceNicSpec& RoceNics::settings(const spec::PortName& name) const {
 roce::EngineConfig RoceNics::engine_config(const spec::PortName& name, const Nic& nic) const {
   roce::EngineConfig c = settings_of(lab_, name, nic.rate);
   c.framing = nic.framing;
+  c.slower_ppb = clocks_.of(name).slower_ppb;
   c.first_qpn = kFirstQp + nic.generator_flows;
   c.most_qps = nic.qps;
   return c;

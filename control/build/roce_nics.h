@@ -14,6 +14,7 @@
 #include "control/build/agent_flow.h"
 #include "control/build/collective.h"
 #include "control/build/flow.h"
+#include "control/build/nic_clocks.h"
 #include "control/build/planned_collectives.h"
 #include "control/spec/spec.h"
 #include "control/workload/flow_plan.h"
@@ -31,7 +32,7 @@ class RoceNics {
   // `plans`: all flows of the lab; those whose traffic is RoCE are then connected, in their order.
   // `collectives`: those over RoCE, in the lab's order.
   RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans,
-           std::vector<PlannedCollective> collectives, ScaleUpNetworks& networks);
+           std::vector<PlannedCollective> collectives, ScaleUpNetworks& networks, const NicClocks& clocks);
   ~RoceNics();
 
   // Makes both ends of `flow`, whose QPs are in RTS. The ways forth and back lack their UDP source ports.
@@ -67,6 +68,7 @@ class RoceNics {
   AgentCollective make_with_agents(PlannedCollective planned, const Way& way);
 
   const spec::Lab& lab_;
+  const NicClocks& clocks_;
   std::map<spec::PortName, Nic> nics_;
   std::vector<PlannedCollective> collectives_;  // until they are made
 };

@@ -13,6 +13,7 @@
 #include "dataplane/nic/split_endpoint.h"
 #include "dataplane/nic/traffic_generator.h"
 #include "dataplane/packet/packet.h"
+#include "dataplane/switch/path/policies.h"
 #include "dataplane/wire/fcs.h"
 #include "dataplane/wire/ipv4.h"
 #include "dataplane/wire/ipv6.h"
@@ -74,8 +75,8 @@ struct UetNics::Nic {
 };
 
 UetNics::UetNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans,
-                 std::vector<PlannedCollective> collectives, ScaleUpNetworks& networks)
-    : lab_(lab), collectives_(std::move(collectives)) {
+                 std::vector<PlannedCollective> collectives, ScaleUpNetworks& networks, const NicClocks& clocks)
+    : lab_(lab), clocks_(clocks), collectives_(std::move(collectives)) {
   for (const workload::FlowPlan& plan : plans) {
     const spec::TrafficSpec& t = lab.traffic[plan.traffic];
     if (!t.is_uet()) continue;
@@ -149,7 +150,9 @@ std::vector<Collective> UetNics::make_collectives(const Way& way) {
     for (std::size_t r = 0; r < collective.nics.size(); ++r) {
       uet::FlowEndpoint& nic = *nics_.at(collective.nics[r]).endpoint;
       job.data_class = class_at(collective.nics[r], like_[i]);
-      uet::UetRank& rank = nic.add_rank(config_of(lab_, planned.spec), std::move(planned.programs[r]), job);
+      const Duration phase = clocks_.phase(collective.nics[r], static_cast<std::uint32_t>(c.path_mtu));
+      uet::UetRank& rank = nic.add_rank(starting_later(config_of(lab_, planned.spec), phase),
+                                        std::move(planned.programs[r]), job);
       ends.push_back({&rank, &nic});
       use_nics(rank, planned, static_cast<std::uint32_t>(r), like_[i]);
       collective.ranks.push_back(&rank);
@@ -236,8 +239,7 @@ bool UetNics::lossless(const spec::TrafficSpec& t) const {
 bool UetNics::keeps_order(const spec::TrafficSpec& t) const {
   return std::ranges::all_of(lab_.nodes, [&](const spec::NodeSpec& n) {
     if (n.kind != spec::NodeSpec::Kind::kSwitch) return true;
-    const spec::PathPolicy policy = class_of(n, t).path.policy;
-    return policy == spec::PathPolicy::kEcmp || policy == spec::PathPolicy::kWcmp;
+    return unit_of(class_of(n, t).path) == PathUnit::kFlow;
   });
 }
 

@@ -10,6 +10,7 @@
 
 #include "control/build/collective.h"
 #include "control/build/flow.h"
+#include "control/build/nic_clocks.h"
 #include "control/build/planned_collectives.h"
 #include "control/spec/spec.h"
 #include "control/workload/flow_plan.h"
@@ -24,7 +25,7 @@ class UetNics {
   // `plans`: all flows of the lab; those whose traffic is UET are then connected, in their order. `collectives`: those
   // over UET, in the lab's order.
   UetNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans,
-          std::vector<PlannedCollective> collectives, ScaleUpNetworks& networks);
+          std::vector<PlannedCollective> collectives, ScaleUpNetworks& networks, const NicClocks& clocks);
   ~UetNics();
 
   // Makes both ends of `flow`.
@@ -68,6 +69,7 @@ class UetNics {
   std::optional<int> last_hop_dscp(const spec::TrafficSpec& traffic) const;
 
   const spec::Lab& lab_;
+  const NicClocks& clocks_;
   Duration base_rtt_{};  // of the longest way there and back
   std::map<spec::PortName, Nic> nics_;
   std::vector<PlannedCollective> collectives_;  // until they are made

@@ -8,6 +8,7 @@
 #include "control/spec/collective_ranks.h"
 #include "control/spec/frame_tags.h"
 #include "control/spec/value.h"
+#include "dataplane/switch/path/policies.h"
 
 namespace railyard::lint {
 
@@ -141,10 +142,10 @@ const spec::LinkSpec& Facts::link_at(const spec::PortName& port) const {
 
 bool Facts::spreads(const Stream& stream) const {
   if (stream.like.is_uet()) return stream.like.service != spec::UetService::kRod;
-  const spec::PathSpec& path = qos(lab().nodes[edge_of(stream.from).neighbour])
+  const PathConfig& path = qos(lab().nodes[edge_of(stream.from).neighbour])
                                    .classes[static_cast<std::size_t>(stream.nic_class)]
                                    .path;
-  return path.policy != spec::PathPolicy::kEcmp && path.policy != spec::PathPolicy::kWcmp;
+  return unit_of(path) != PathUnit::kFlow;
 }
 
 BitRate Facts::bottleneck(const Stream& stream) const {

@@ -18,6 +18,7 @@ const std::vector<Rule>& rules() {
       kRateAboveLink,
       kReceiverSlowerThanLink,
       kWindowBelowBdp,
+      kSprayInFixedOrder,
       kUetNotSprayed,
       kUetWindowBelowBdp,
       kLimitBelowFrame,

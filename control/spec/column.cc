@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "control/spec/suggest.h"
+#include "dataplane/switch/path/policies.h"
 #include "transports/roce/congestion/kinds.h"
 
 namespace railyard::spec {
@@ -34,6 +35,14 @@ std::vector<ColumnWord> with_congestion_controls(std::vector<ColumnWord> words) 
     at = words.insert(at, {K::kName, Column::Kind::kCongestion, true, false,
                            fmt::format("congestion control {}", K::kTitle)}) + 1;
   });
+  return words;
+}
+
+// Path policies of switches have words of their own, of which some are explained for comparisons.
+std::vector<ColumnWord> with_path_policies(std::vector<ColumnWord> words) {
+  for (const PathPolicyInfo& p : kPathPolicies)
+    if (std::ranges::find(words, p.name, &ColumnWord::word) == words.end())
+      words.push_back({p.name, kPath, true, true, std::string(p.help)});
   return words;
 }
 
@@ -64,7 +73,7 @@ std::vector<std::string> split_at_commas(std::string_view text) {
 }
 
 const std::vector<ColumnWord>& column_words() {
-  static const std::vector<ColumnWord> words = with_congestion_controls({
+  static const std::vector<ColumnWord> words = with_path_policies(with_congestion_controls({
       {"roce", kTransport, true, false, "RoCEv2"},
       {"uet", kTransport, false, true, "Ultra Ethernet Transport"},
       {"gbn", kRecovery, true, false, "go-back-N"},
@@ -91,7 +100,7 @@ const std::vector<ColumnWord>& column_words() {
       {"cbfc", kLoss, true, true, "a lossless class with credits, in the place of pauses"},
       {"lossy", kLoss, true, true, "a lossy class that drops"},
       {"trim", kLoss, true, true, "a lossy class that trims"},
-      {"llr", kLink, true, true, "link-level retry on all links that do not say otherwise"}});
+      {"llr", kLink, true, true, "link-level retry on all links that do not say otherwise"}}));
   return words;
 }
 

@@ -10,6 +10,7 @@
 #include "dataplane/base/ids.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
+#include "dataplane/switch/path/path_config.h"
 
 namespace railyard::spec {
 
@@ -50,24 +51,9 @@ struct Wred {
 constexpr Bytes automatic_kmin(BitRate rate) noexcept { return {rate.bps / 250'000}; }
 constexpr Bytes automatic_kmax(BitRate rate) noexcept { return {rate.bps / 62'500}; }
 
-// How one of several equal next hops is chosen.
-enum class PathPolicy { kEcmp, kWcmp, kFlowlet, kSpray, kAdaptive };
-enum class SprayOrder { kRoundRobin, kRandom, kLeastLoaded };
-
-struct PathSpec {
-  PathPolicy policy = PathPolicy::kEcmp;
-  SprayOrder order = SprayOrder::kRoundRobin;  // spray
-  bool per_flowlet = false;                    // adaptive: else per packet
-  Duration gap{100'000'000};                   // flowlet, and adaptive per flowlet
-  int bands = 8;                               // adaptive: grades of the time that a port's queues take to drain
-  Duration band{1'000'000};                    // adaptive: where the best of them ends
-  std::optional<Duration> sample_every = {};   // adaptive: what is graded is an average of samples; else as it is
-  int average = -3;                            // sample_every: the weight of a sample, 2 to the power of this
-  bool global = false;                         // adaptive: what the next switches report of their ports counts, too
-  Duration report_every{10'000'000};           // global: the least time between two reports of a switch
-
-  bool operator==(const PathSpec&) const = default;
-};
+// How one of several equal next hops is chosen: as the switch knows it (dataplane/switch/path/policies.h).
+using railyard::PathPolicy;
+using PathSpec = PathConfig;
 
 // What becomes of a frame that there is no room for, instead of being dropped.
 struct Trim {

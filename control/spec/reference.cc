@@ -11,6 +11,7 @@
 
 #include "control/collectives/registry.h"
 #include "control/spec/faults/fault_kind.h"
+#include "control/spec/keys/keys.h"
 
 namespace railyard::spec {
 namespace {
@@ -28,8 +29,8 @@ std::string algorithm_reference() {
   return text;
 }
 
-constexpr std::array<std::pair<std::string_view, std::string (*)()>, 2> kParts{
-    {{"faults", fault_reference}, {"algorithms", algorithm_reference}}};
+constexpr std::array<std::pair<std::string_view, std::string (*)()>, 3> kParts{
+    {{"faults", fault_reference}, {"algorithms", algorithm_reference}, {"paths", path_reference}}};
 
 std::string part(const std::string& name) {
   for (const auto& [known, text] : kParts)

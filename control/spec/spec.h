@@ -183,6 +183,7 @@ struct HostProfile {
   int pause_quanta = 65535;
   int vlan = kVlanAuto;          // VID of what built-in NICs send, 0..4094; 0: priority-tagged
   PfcMode pfc = PfcMode::kAuto;  // of the NICs, all classes; auto: what the QoS profile says of each class
+  std::uint32_t clock_error_ppb = 100'000;  // of each NIC's clock, either way at most; 0: exact, and all in phase
   ReceiveSpec receive;
   RoceNicSpec roce;
   UetNicSpec uet;
@@ -371,6 +372,9 @@ struct TrafficSpec {
   std::optional<Duration> stop;  // nothing: at the end of the run
   Duration on{};                 // generator: with `off`: on/off
   Duration off{};
+  // Generator with a rate: each frame waits for a drawn part of so much of a gap; nothing: all of it, none where the
+  // NIC's clock is exact.
+  std::optional<std::uint32_t> gap_jitter_ppm;
   Place place;
 
   bool is_roce() const noexcept { return transport == Transport::kRoce; }

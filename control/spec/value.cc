@@ -148,6 +148,19 @@ Parsed<std::uint32_t> parse_ppm(std::string_view text) {
   return static_cast<std::uint32_t>((scaled + ratio->denominator / 2) / ratio->denominator);
 }
 
+Parsed<std::uint32_t> parse_clock_error(std::string_view text) {
+  constexpr std::string_view kExpected = "expected 0..1000ppm, such as 100ppm";
+  constexpr std::int64_t kMost = 1'000'000;
+  if (text == "0") return 0u;
+  constexpr std::string_view kUnit = "ppm";
+  if (!text.ends_with(kUnit)) return wrong(fmt::format("'{}' is not in parts per million; {}", text, kExpected));
+  const auto number = Decimal::parse(text.substr(0, text.size() - kUnit.size()));
+  const auto billionths = number ? times(*number, 1000) : std::nullopt;
+  if (!billionths) return wrong(fmt::format("'{}' is not a number of ppm; {}", text, kExpected));
+  if (*billionths > kMost) return wrong(fmt::format("{} is out of range; {}", text, kExpected));
+  return static_cast<std::uint32_t>(*billionths);
+}
+
 Parsed<int> parse_power_of_two(std::string_view text) {
   constexpr std::string_view kExpected = "expected a power of two: 1/256, ..., 1/8, 1/4, 1/2, 1, 2, 4, ..., 128";
   const Parsed<Ratio> ratio = parse_ratio(text);

@@ -29,6 +29,7 @@ Parsed<Length> parse_length(std::string_view text);      // mm, cm, m, km
 
 Parsed<Ratio> parse_ratio(std::string_view text);        // "0.2", "20%", "1/100"
 Parsed<Ratio> parse_probability(std::string_view text);  // a ratio from 0 to 1; also "1e-12"
+Parsed<std::uint32_t> parse_clock_error(std::string_view text);  // "100ppm", "0"; in billionths, at most 1000ppm
 Parsed<std::uint32_t> parse_ppm(std::string_view text);  // a ratio from 0 to 1, in parts per million
 Parsed<int> parse_power_of_two(std::string_view text);   // "1/8" is -3; exponents from -8 to 7
 Parsed<bool> parse_boolean(std::string_view text);       // true, false
@@ -51,6 +52,7 @@ std::string format(Bytes value);
 std::string format(BitRate value);
 std::string format(Length value);
 std::string format(Ratio value);
+std::string format_clock_error(std::uint32_t billionths);
 std::string format_ppm(std::uint32_t ppm);
 std::string format_power_of_two(int exponent);
 std::string format(const PortName& port);

@@ -48,6 +48,10 @@ std::string format(Ratio value) {
                                 : fmt::format("{}/{}", value.numerator, value.denominator);
 }
 
+std::string format_clock_error(std::uint32_t billionths) {
+  return billionths == 0 ? "0" : to_string(*quotient(billionths, 1000, 3)) + "ppm";
+}
+
 std::string format_ppm(std::uint32_t ppm) {
   if (ppm == 0) return "0";
   return to_string(*quotient(ppm, 10'000, 4)) + '%';

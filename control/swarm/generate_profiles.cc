@@ -56,6 +56,8 @@ std::string host_profile(Seed seed, const char* name, bool slow) {
                       slow ? fmt::format("rate: {}Gbps, ", draw.between(5, 60)) : "", xoff, xoff / 2);
   Draw pfc(seed, fmt::format("swarm/pfc/{}", name));
   if (pfc.percent(6)) text += Text{", pfc: {}", pfc.of({"on", "off", "rx", "tx"})};
+  Draw clock(seed, fmt::format("swarm/host/{}/clock", name));
+  if (clock.percent(30)) text += fmt::format(", clock-error: {}", clock.of({"0", "1ppm", "20ppm", "1000ppm"}));
   return text + ", " + random_endpoints(seed) + " }\n";
 }
 

@@ -1,10 +1,14 @@
 #include <array>
+#include <iterator>
 #include <optional>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "control/swarm/draw.h"
 #include "control/swarm/generate.h"
+#include "dataplane/switch/path/policies.h"
 
 namespace railyard::swarm {
 namespace {
@@ -20,36 +24,37 @@ std::string ecn(Draw& draw, bool lossless) {
               !lossless && draw.percent(30) ? ", drop-not-ect: true" : ""};
 }
 
-std::string sampling(Draw& draw) {
-  if (draw.percent(50)) return "";
-  return Text{", sample-every: {}ns, average: 1/{}", draw.between(100, 5000), 1 << draw.below(9)};
+std::string drawn(Draw& draw, const PathParameter& p) {
+  const std::int64_t n = draw.between(p.drawn_least, p.drawn_most);
+  switch (p.kind) {
+    case PathParameter::Kind::kDuration:
+      return fmt::format("{}ps", n);
+    case PathParameter::Kind::kNumber:
+      return fmt::format("{}", n);
+    case PathParameter::Kind::kYesNo:
+      return n != 0 ? "true" : "false";
+    case PathParameter::Kind::kWord:
+      return std::string(p.words[static_cast<std::size_t>(n)]);
+    case PathParameter::Kind::kWeight:
+      return fmt::format("1/{}", 1 << n);
+  }
+  return "";
 }
 
+// A policy with some of its settings; those that need others, only with them.
 std::string path(Draw& draw) {
-  switch (draw.below(10)) {
-    case 0:
-    case 1:
-      return draw.of({"{ policy: spray, order: round-robin }", "{ policy: spray, order: random }",
-                      "{ policy: spray, order: least-loaded }"});
-    case 2:
-      return fmt::format("{{ policy: flowlet, gap: {}us }}", draw.between(1, 50));
-    case 3: {
-      const std::string global =
-          draw.percent(50) ? fmt::format(", global: true, report-every: {}ns", draw.between(100, 20'000)) : "";
-      const std::int64_t bands = draw.between(1, 8);
-      const std::int64_t band = draw.between(50, 2000);
-      return fmt::format("{{ policy: adaptive, bands: {}, band: {}ns{}{} }}", bands, band, global, sampling(draw));
-    }
-    case 4: {
-      const std::int64_t gap = draw.between(1, 50);
-      return fmt::format("{{ policy: adaptive, per: flowlet, gap: {}us{} }}", gap, sampling(draw));
-    }
-    case 5:
-    case 6:
-      return "wcmp";
-    default:
-      return "ecmp";
+  if (draw.percent(30)) return "ecmp";
+  const PathPolicyInfo& policy = kPathPolicies[draw.below(std::size(kPathPolicies))];
+  std::string text = fmt::format("{{ policy: {}", policy.name);
+  std::set<std::string_view> there;
+  for (const PathParameter& p : policy.parameters) {
+    const bool said = draw.percent(50);
+    const std::string value = drawn(draw, p);
+    if (!said || (!p.needs.empty() && !there.contains(p.needs))) continue;
+    text += fmt::format(", {}: {}", p.key, value);
+    if (value != "false" && (p.kind != PathParameter::Kind::kWord || value != p.words[0])) there.insert(p.key);
   }
+  return text + " }";
 }
 
 struct Shape {

@@ -8,6 +8,7 @@
 
 #include "control/report/audit.h"
 #include "control/spec/value.h"
+#include "dataplane/switch/path/policies.h"
 
 namespace railyard::swarm {
 namespace {
@@ -23,8 +24,7 @@ std::vector<bool> classes_in_order(const spec::Lab& lab) {
     const spec::QosProfile& qos = lab.qos.at(lab.switches.at(n.profile).qos);
     for (std::size_t c = 0; c < kPriorities; ++c) {
       const spec::TrafficClass& k = qos.classes[c];
-      const bool by_hash = k.path.policy == spec::PathPolicy::kEcmp || k.path.policy == spec::PathPolicy::kWcmp;
-      if (!by_hash || k.trim) out[c] = false;
+      if (unit_of(k.path) != PathUnit::kFlow || k.trim) out[c] = false;
       if (k.remap_to >= 0) remapped.emplace_back(c, static_cast<std::size_t>(k.remap_to));
     }
   }

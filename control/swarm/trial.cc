@@ -18,6 +18,7 @@
 #include "control/telemetry/deadlock.h"
 #include "dataplane/run/eal.h"
 #include "dataplane/run/virtual_clock.h"
+#include "dataplane/switch/path/policies.h"
 
 namespace railyard::swarm {
 namespace {
@@ -71,9 +72,8 @@ std::set<std::string> features_of(const spec::Lab& lab, bool cycle) {
     if (s.headroom_pool > Bytes{}) out.insert("headroom pool");
     for (const spec::TrafficSpec& t : lab.traffic) {
       const spec::TrafficClass& c = lab.qos.at(s.qos).classes[static_cast<std::size_t>(t.dscp) / 8];
-      constexpr const char* kPolicies[] = {"ecmp", "wcmp", "flowlet", "spray", "adaptive"};
-      out.insert(kPolicies[static_cast<std::size_t>(c.path.policy)]);
-      if (c.path.sample_every) out.insert("averaged load");
+      out.insert(std::string(info(c.path.policy).name));
+      if (c.path.sampling.on()) out.insert("averaged load");
       if (c.path.global) out.insert("global load balancing");
       out.insert(c.lossless ? "lossless" : "lossy");
       if (c.pfc != spec::PfcMode::kAuto) out.insert("PFC not by class");

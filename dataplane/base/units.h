@@ -63,8 +63,35 @@ class OctetTime {
             ((static_cast<UInt128>(8 * kPicosecondsPerSecond) << 32) + static_cast<std::uint64_t>(rate.bps) / 2) /
             static_cast<std::uint64_t>(rate.bps))) {}
 
+  // The same by a clock that is `slower` billionths slower.
+  constexpr OctetTime slower(std::uint32_t billionths) const noexcept {
+    OctetTime t;
+    t.q32_ = q32_ + static_cast<std::uint64_t>(static_cast<UInt128>(q32_) * billionths / 1'000'000'000);
+    return t;
+  }
+
   constexpr Duration of(std::uint32_t octets) const noexcept {
     return {static_cast<std::int64_t>((static_cast<UInt128>(q32_) * octets + (1ull << 31)) >> 32)};
+  }
+
+  // What rounding has left over, for a row of frames that is as long as all of them together: a clock that is some
+  // millionths slower shows, however short the frames are. One that keeps nothing rounds each frame by itself.
+  class Rest {
+   public:
+    static constexpr Rest kept() noexcept { return Rest(kHalf | 1u); }
+    constexpr Rest() noexcept = default;
+
+   private:
+    friend OctetTime;
+    static constexpr std::uint32_t kHalf = 1u << 31;
+    constexpr explicit Rest(std::uint32_t fraction) noexcept : fraction_(fraction) {}
+    std::uint32_t fraction_ = kHalf;  // in 1/2^32 ps; its lowest bit: it is kept
+  };
+  constexpr Duration of(std::uint32_t octets, Rest& rest) const noexcept {
+    const UInt128 time = static_cast<UInt128>(q32_) * octets + rest.fraction_;
+    const std::uint32_t kept = rest.fraction_ & 1u;
+    rest.fraction_ = (((static_cast<std::uint32_t>(time) ^ Rest::kHalf) & (0u - kept)) ^ Rest::kHalf) | kept;
+    return {static_cast<std::int64_t>(time >> 32)};
   }
 
  private:

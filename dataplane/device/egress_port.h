@@ -58,10 +58,15 @@ class alignas(64) EgressPort {
   EgressPort() = default;
   EgressPort(EgressPort&&) = default;
 
+  // The port's bit clock is so many billionths slower than the link's rate says. Before connect().
+  void run_slower(std::uint32_t billionths) noexcept {
+    slower_ppb_ = billionths;
+    clock_rest_ = billionths == 0 ? OctetTime::Rest{} : OctetTime::Rest::kept();
+  }
   // `channel` must outlive the port.
   void connect(Channel& channel, BitRate rate) noexcept {
     channel_ = &channel;
-    octet_time_ = OctetTime(rate);
+    octet_time_ = OctetTime(rate).slower(slower_ppb_);
     quantum_ = Bytes{64} / rate;  // 512 bit times
     preamble_ = static_cast<std::int16_t>(channel.framing.preamble);
     gap_ = static_cast<std::int16_t>(channel.framing.gap);
@@ -74,7 +79,7 @@ class alignas(64) EgressPort {
   // The link has another rate for what begins from now on; a transmission that is running ends as it began. What the
   // peer was told in quanta is worth another time to it from now on.
   void set_rate(Instant now, BitRate rate, Duration peer_response) noexcept {
-    octet_time_ = OctetTime(rate);
+    octet_time_ = OctetTime(rate).slower(slower_ppb_);
     quantum_ = Bytes{64} / rate;
     control_lead_ = channel_->propagation + peer_response;
     pfc_.set_quantum(now, quantum_);
@@ -403,7 +408,7 @@ class alignas(64) EgressPort {
     q.tx_packets.increment();
     q.tx_octets.add(sending_.octets);
     busy_ = true;
-    slot_ = now + octet_time_.of(framing().slot(sending_.octets));
+    slot_ = now + octet_time_.of(framing().slot(sending_.octets), clock_rest_);
     const std::uint32_t seen = sending_.octets < seen_at_most_ ? sending_.octets : seen_at_most_;
     if (has_credits()) [[unlikely]]
       sending_.packet->credits = credits_->sender.consume(now, sending_priority_, sending_.octets);
@@ -526,12 +531,14 @@ class alignas(64) EgressPort {
   PriorityMask attention_ = 0;
   std::int16_t preamble_ = kPreambleOctets;  // the link's framing
   std::int16_t gap_ = kGapOctets;
+  OctetTime::Rest clock_rest_;
   Scheduler scheduler_;
   std::array<ClassQueue, kPriorities> queues_;
   PfcSender pfc_;
   PauseState pause_;
   Duration control_lead_{};
   Duration quantum_{};
+  std::uint32_t slower_ppb_ = 0;
   PriorityMask deaf_ = 0;  // classes that do not obey
   bool report_due_ = false;
   bool has_retry_ = false;  // the link has LLR,

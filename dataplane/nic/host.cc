@@ -44,6 +44,7 @@ Host::Host(DeviceId id, std::string name, HostConfig config, std::vector<NicDriv
     Nic& nic = nics_[p];
     nic.trust = config_.nics[p].trust == kUsualTrust ? &kUsualTrust : &config_.nics[p].trust;
     use_config(PortIndex{static_cast<std::uint16_t>(p)});
+    nic.egress.run_slower(config_.nics[p].clock.slower_ppb);
     nic.egress.schedule(config_.nics[p].scheduling, config_.nics[p].largest_frame());
     nic.receive = ReceiveBuffer(config_.nics[p].receive);
     nic.receive.set_pfc(config_.nics[p].pfc.tx);

@@ -13,6 +13,7 @@
 #include "dataplane/device/classify.h"
 #include "dataplane/device/pfc_enable.h"
 #include "dataplane/device/scheduler.h"
+#include "dataplane/nic/nic_clock.h"
 #include "dataplane/nic/receive_buffer.h"
 #include "dataplane/packet/fec_table.h"
 #include "dataplane/wire/address.h"
@@ -30,6 +31,7 @@ struct NicConfig {
   TrustMap trust;                                       // class of what arrives, for PFC towards the fabric
   std::array<ClassScheduling, kPriorities> scheduling;  // ETS
   ReceiveConfig receive;
+  NicClock clock;  // of its MAC; what drives the NIC is told by itself
   PfcEnable pfc{};
   // The 802.1Q tag of frames that the endpoint leaves to the NIC: its VID (0: a priority tag), or none; and the PCP by
   // class of any tag that does not say its own.

@@ -46,16 +46,32 @@ struct TrafficGenerator::TxFlow {
   std::uint16_t header_octets = 0;
   std::uint16_t psn_at = 0;
   Duration interval{};  // from frame to frame; 0: as fast as the link takes them
-  Instant due{};
   FlowListener* listener = nullptr;  // until it has been told
   std::uint32_t token = 0;
+  OctetTime octet_time;
+  OctetTime::Rest rest;
+  Instant due{};      // of the next frame without jitter
+  Duration jitter{};  // of the next frame
 
   explicit TxFlow(TxFlowConfig c) : config(std::move(c)), due(config.start) {
-    interval = interval_at(config.rate);
+    if (config.slower_ppb > 0) rest = OctetTime::Rest::kept();
+    set_rate(config.rate);
     write_headers();
   }
-  Duration interval_at(BitRate rate) const noexcept {
-    return rate.bps > 0 ? OctetTime(rate).of(wire_octets(config.payload)) : Duration{};
+  void set_rate(BitRate rate) noexcept {
+    config.rate = rate;
+    octet_time = rate.bps > 0 ? OctetTime(rate).slower(config.slower_ppb) : OctetTime();
+    interval = octet_time.of(wire_octets(config.payload));
+  }
+  Instant next() const noexcept { return due + jitter; }
+  // A frame has gone at `now`.
+  void pace(Instant now) noexcept {
+    if (interval == Duration{}) return;
+    due = std::max(due, now - interval * kMostFramesLate) + octet_time.of(wire_octets(config.payload), rest);
+    if (config.gap_jitter > 0) {
+      const UInt128 most = static_cast<UInt128>(interval.ps) * config.gap_jitter;
+      jitter = Duration{static_cast<std::int64_t>(((most >> 32) * config.chance.next32()) >> 32)};
+    }
   }
   std::uint32_t wire_octets(std::uint32_t payload) const noexcept {
     return static_cast<std::uint32_t>(offsets_of(config.source.is_v4()).end) + payload +
@@ -173,12 +189,12 @@ void TrafficGenerator::stop_at(Instant at) {
 void TrafficGenerator::set_rate(Instant now, std::size_t i, BitRate rate) {
   TxFlow& f = tx_[i];
   const Duration before = f.interval;
-  f.config.rate = rate;
-  f.interval = f.interval_at(rate);
+  f.set_rate(rate);
   if (f.counters.packets > 0) {
     // Between two frames; not at rest until the next burst, and not held back.
-    const bool paced = before > Duration{} && f.due > now && !f.begins_burst_at(f.due);
-    f.due = std::max(now, paced ? f.due - before + f.interval : f.due);
+    const bool paced = before > Duration{} && f.next() > now && !f.begins_burst_at(f.next());
+    f.due = std::max(now, paced ? f.next() - before + f.interval : f.next());
+    f.jitter = {};
   }
   std::vector<Waiting> waiting;
   for (; !waiting_.empty(); waiting_.pop()) waiting.push_back(waiting_.top());
@@ -211,7 +227,7 @@ void TrafficGenerator::tell_received(std::uint64_t id, Bytes octets, FlowListene
 Instant TrafficGenerator::due(const TxFlow& f, Instant now) const noexcept {
   if (f.config.total.n > 0 && f.counters.payload_octets >= static_cast<std::uint64_t>(f.config.total.n))
     return Instant::never();
-  Instant at = std::max(f.due, now);
+  Instant at = std::max(f.next(), now);
   if (f.config.on > Duration{} && f.config.off > Duration{}) {
     const Duration period = f.config.on + f.config.off;
     const Duration into = (at - f.config.start) - period * ((at - f.config.start) / period);
@@ -250,13 +266,16 @@ std::size_t TrafficGenerator::send(Instant now, Priority priority, std::span<TxF
     if (at == now) {
       emit(f, frames[n++], index);
       if (f.counters.first == Instant::never()) f.counters.first = now;
-      if (f.interval > Duration{}) f.due = std::max(f.due, now - f.interval * kMostFramesLate) + f.interval;
+      f.pace(now);
       at = due(f, now);
     }
     if (at == now) {
       active.push(index);
     } else if (at != Instant::never()) {
-      f.due = at;  // it was not held back while it rested, and has nothing to make up for
+      if (at != f.next()) {  // it rests; it is not held back, and has nothing to make up for
+        f.due = at;
+        f.jitter = {};
+      }
       waiting_.push({at, index});
     } else if (f.listener != nullptr && f.counters.payload_octets >= static_cast<std::uint64_t>(f.config.total.n)) {
       std::exchange(f.listener, nullptr)->on_flow_done(now, f.token);

@@ -45,6 +45,13 @@ struct TxFlowConfig {
   Instant stop = Instant::never();  // no frame is begun at or after this
   Duration on{};                    // with `off`: sends for `on`, rests for `off`, and so on; 0: always on
   Duration off{};
+  std::uint32_t slower_ppb = 0;  // its NIC's clock, in billionths: gaps are so much longer
+  // Each frame but the first waits for a drawn part of this part of a gap (a fraction of 2^32) beyond its time. That
+  // adds nothing to the times of later ones, so the rate is kept; the first one is drawn by `start`.
+  std::uint64_t gap_jitter = 0;  // at most kWholeGap
+  RngStream chance;
+
+  static constexpr std::uint64_t kWholeGap = std::uint64_t{1} << 32;
 };
 
 // The same flow, as its receiver sees it.

@@ -18,9 +18,26 @@ namespace railyard::test {
 using namespace literals;
 
 Scenario::Scenario(const std::string& yaml, const std::vector<std::string>& overrides, const EngineConfig& config)
-    : yaml_(yaml),
+    : Scenario(Clocks::kExact, yaml, overrides, config) {}
+
+Scenario Scenario::with_clocks(const std::string& yaml, const std::vector<std::string>& overrides,
+                               const EngineConfig& config) {
+  return Scenario(Clocks::kOfTheLab, yaml, overrides, config);
+}
+
+spec::Lab Scenario::parse(const std::vector<std::string>& assignments) const {
+  spec::Lab lab = spec::parse(yaml_, "scenario.yaml", assignments);
+  if (clocks_ == Clocks::kExact)
+    for (auto& [name, profile] : lab.hosts) profile.clock_error_ppb = 0;
+  return lab;
+}
+
+Scenario::Scenario(Clocks clocks, const std::string& yaml, const std::vector<std::string>& overrides,
+                   const EngineConfig& config)
+    : clocks_(clocks),
+      yaml_(yaml),
       assignments_(overrides),
-      lab_(std::make_unique<build::BuiltLab>(spec::parse(yaml, "scenario.yaml", overrides))),
+      lab_(std::make_unique<build::BuiltLab>(parse(overrides))),
       engine_(std::make_unique<Engine>(lab_->fabric(), config)),
       faults_(std::make_unique<fault::Faults>(*lab_, *engine_)) {
   engine_->wake_all();
@@ -57,7 +74,7 @@ const build::Flow& Scenario::flow(const std::string& name) const {
 void Scenario::set_at(Duration t, const std::vector<std::string>& assignments) {
   std::vector<std::string> all = assignments_;
   all.insert(all.end(), assignments.begin(), assignments.end());
-  build::Changes changes(*lab_, spec::parse(yaml_, "scenario.yaml", all), engine_->window());
+  build::Changes changes(*lab_, parse(all), engine_->window());
   assignments_ = std::move(all);
   changes.give_to(*lab_, Instant{} + t);
   engine_->wake_all();

@@ -20,6 +20,12 @@ struct CollectiveConfig {
   Instant stop = Instant::never();  // none is started at or after this
 };
 
+// As a rank knows it that starts so much later than is said.
+inline CollectiveConfig starting_later(CollectiveConfig config, Duration by) noexcept {
+  if (config.start != Instant::never()) config.start = config.start + by;
+  return config;
+}
+
 // What was wrong with a rank's result.
 struct WrongData {
   std::uint64_t octets = 0;  // over all repeats

@@ -74,9 +74,10 @@ struct Qp {
     prefetch(&responder, responder.cold());
   }
 
-  void limit_rate(BitRate limit) noexcept {
+  // By a clock that is `slower_ppb` billionths slower.
+  void limit_rate(BitRate limit, std::uint32_t slower_ppb) noexcept {
     rate_limit = limit;
-    if (limit.bps > 0) octet_time = OctetTime(limit);
+    if (limit.bps > 0) octet_time = OctetTime(limit).slower(slower_ppb);
   }
 
   bool has_control() const noexcept { return responder.waiting() == Responder::Next::kControl; }

@@ -7,15 +7,11 @@
 
 #include "control/lint/rules/rules.h"
 #include "control/spec/value.h"
+#include "dataplane/switch/path/policies.h"
 #include "transports/roce/retry_timer.h"
 
 namespace railyard::lint {
 namespace {
-
-// Whether each packet may take another path.
-bool sprays(const spec::PathSpec& path) {
-  return path.policy == spec::PathPolicy::kSpray || (path.policy == spec::PathPolicy::kAdaptive && !path.per_flowlet);
-}
 
 bool goes_back(const spec::RoceNicSpec& nic) { return nic.loss_recovery == spec::RoceLossRecovery::kGoBackN; }
 
@@ -32,7 +28,7 @@ void find_go_back_n_sprayed(const Facts& facts, Findings& findings) {
     for (const Hop& hop : facts.hops(stream)) {
       const spec::NodeSpec& node = facts.lab().nodes[hop.node];
       const spec::TrafficClass& c = facts.qos(node).classes[static_cast<std::size_t>(hop.in_class)];
-      if (!sprays(c.path) || ways[hop.node].size() < 2) continue;
+      if (unit_of(c.path) != PathUnit::kPacket || ways[hop.node].size() < 2) continue;
       const std::string wait =
           nic.ack_timeout == 0
               ? std::string("waits without end (ack-timeout: none)")

@@ -18,6 +18,7 @@ extern const Rule kGoBackNSprayed;         // ordering.cc
 extern const Rule kPathSlowerThanNics;     // speeds.cc
 extern const Rule kRateAboveLink;          // speeds.cc
 extern const Rule kReceiverSlowerThanLink; // speeds.cc
+extern const Rule kSprayInFixedOrder;      // paths.cc
 extern const Rule kLimitBelowFrame;        // memory.cc
 extern const Rule kPacketMemory;           // memory.cc
 extern const Rule kWindowBelowBdp;         // windows.cc

@@ -10,14 +10,13 @@
 #include "control/report/units.h"
 #include "control/spec/frame_tags.h"
 #include "control/spec/value.h"
+#include "dataplane/switch/path/policies.h"
 #include "dataplane/wire/ip_protocol.h"
 
 namespace railyard::lint {
 namespace {
 
-bool hashes(const spec::TrafficClass& c) {
-  return c.path.policy == spec::PathPolicy::kEcmp || c.path.policy == spec::PathPolicy::kWcmp;
-}
+bool hashes(const spec::TrafficClass& c) { return unit_of(c.path) == PathUnit::kFlow; }
 
 // Profiles of switches by whose hash packets without UDP ports all take one path.
 std::set<std::string> blind_switches(const spec::Lab& lab, const std::set<int>& dscps) {

@@ -62,6 +62,7 @@ Tree scalar_definitions() {
   all.add("ratio", number_or("a fraction such as 0.2, 20% or 1/100", "([0-9]+/[0-9]+|[0-9]+(\\.[0-9]+)?%?)"));
   all.add("probability", number_or("0..1, such as 1%, 0.001 or 1e-12",
                                    "([0-9]+/[0-9]+|[0-9]+(\\.[0-9]+)?(%|[eE]-[0-9]+)?)"));
+  all.add("clock-error", number_or("parts per million, 0..1000ppm", "[0-9]+(\\.[0-9]+)?ppm"));
   all.add("power-of-two",
           number_or("a power of two from 1/256 to 128", "(1/(2|4|8|16|32|64|128|256)|1|2|4|8|16|32|64|128)"));
   all.add("name", pattern("letters, digits, '-' and '_'", "[A-Za-z0-9][A-Za-z0-9_-]{0,62}"));

@@ -202,6 +202,10 @@ const Table<HostProfile>& host_keys() {
            "PCP"),
        key("pfc", &HostProfile::pfc, pfc_form(),
            "of its NICs, for all classes: off is a NIC without PFC; auto: as the QoS profile says of each class"),
+       key("clock-error", &HostProfile::clock_error_ppb, clock_error(),
+           "how far each NIC's clock is off, either way; its error and phase are drawn from the seed. IEEE 802.3 "
+           "allows 100ppm. 0: all NICs are exact and in phase")
+           .show(),
        key("receive", &HostProfile::receive, map_of(receive_keys()), "how fast the host takes what arrives"),
        key("roce", &HostProfile::roce, map_of(roce_nic_keys()), "its NICs as RoCEv2 endpoints, for transport: roce"),
        key("uet", &HostProfile::uet, uet_nic_form(), "its NICs as Ultra Ethernet endpoints, for transport: uet"),

@@ -152,6 +152,12 @@ Form<std::uint32_t> ppm() {
       reference("ratio"));
 }
 
+Form<std::uint32_t> clock_error() {
+  return scalar<std::uint32_t>(
+      "parts per million such as 100ppm", parse_clock_error,
+      [](std::uint32_t value) { return Tree::plain(format_clock_error(value)); }, reference("clock-error"));
+}
+
 Form<int> power_of_two() {
   return scalar<int>(
       "a power of two such as 1/8", parse_power_of_two,

@@ -42,6 +42,7 @@ Form<Length> length();
 Form<Ratio> ratio();  // above 0
 Form<Ratio> probability();  // 0..1
 Form<std::uint32_t> ppm();
+Form<std::uint32_t> clock_error();  // billionths; "100ppm"
 Form<int> power_of_two();  // the exponent
 
 Form<wire::IpAddress> ipv4();  // of one host: neither unspecified nor multicast nor loopback

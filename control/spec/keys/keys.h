@@ -17,6 +17,8 @@ const Table<TrafficClass>& class_keys();
 // qos.<name>.classes.<0..7>.path
 const Table<PathSpec>& path_keys();
 Form<PathSpec> path_form();
+// The policies and their settings, as explicit.yaml has them (reference.h).
+std::string path_reference();
 // qos.<name>.classes.<0..7>.ecn
 const Table<Ecn>& ecn_keys();
 // qos.<name>.classes.<0..7>.drop, and what it has for ECN-capable packets and others

@@ -181,7 +181,7 @@ void check_transport(const Tree& map, const TrafficSpec& t) {
   only({"receives", "repost-after"}, t.roce.operation == RoceOperation::kSend || t.service == UetService::kUud,
        "operation: send");
   only({"payload"}, !messages, "transport: generator; path-mtu is what a packet of RoCE or UET carries");
-  only({"on", "off"}, !messages, "transport: generator");
+  only({"on", "off", "gap-jitter"}, !messages, "transport: generator");
   if (!messages && t.bytes.n % 4 != 0)
     map.at_or_self("bytes").fail(fmt::format("{} octets are not a multiple of 4", t.bytes.n));
   if (messages && t.rate && t.rate->bps / t.roce.qps < kLeastRate.bps)
@@ -325,7 +325,10 @@ const Table<TrafficSpec>& traffic_keys() {
        key("stop", &TrafficSpec::stop, duration(Duration{1}, kAnyTime),
            "when all end; without it with the run. With load: when no more arrive"),
        key("on", &TrafficSpec::on, duration(Duration{1}, kAnyTime), "generator, with off: send for so long ..."),
-       key("off", &TrafficSpec::off, duration(Duration{1}, kAnyTime), "... and rest for so long, in turn")},
+       key("off", &TrafficSpec::off, duration(Duration{1}, kAnyTime), "... and rest for so long, in turn"),
+       key("gap-jitter", &TrafficSpec::gap_jitter_ppm, maybe(ppm()),
+           "generator, with rate: each frame waits for a random part of the gap, up to this share of it; the rate "
+           "stays. Without the key 100%, or 0 where the NIC has clock-error: 0")},
       check_traffic};
   return table;
 }

@@ -7,6 +7,7 @@
 #include "dataplane/base/ids.h"
 #include "dataplane/base/planted_bug.h"
 #include "dataplane/packet/packet.h"
+#include "dataplane/switch/path/policy.h"
 
 namespace railyard {
 
@@ -63,5 +64,14 @@ class Ecmp {
   std::uint32_t entropy_mask_[2] = {0, 0};
   std::uint32_t ingress_mask_ = 0;
 };
+
+namespace ecmp_policy {
+inline constexpr PathPolicyInfo kInfo{.policy = PathPolicy::kEcmp,
+                                      .name = "ecmp",
+                                      .help = "by hash of the flow",
+                                      .parameters = {},
+                                      .basis = always<PathBasis::kPackets>,
+                                      .unit = always<PathUnit::kFlow>};
+}  // namespace ecmp_policy
 
 }  // namespace railyard

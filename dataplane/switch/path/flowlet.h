@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dataplane/base/time.h"
+#include "dataplane/switch/path/policy.h"
 
 namespace railyard {
 
@@ -42,5 +43,22 @@ class FlowletTable {
  private:
   std::vector<Entry> entries_;  // none until somebody asks
 };
+
+namespace flowlet_policy {
+using namespace path_parameter;
+
+inline constexpr Range kGaps{1'000, 1'000'000'000'000};
+inline constexpr Range kDrawnGaps{1'000'000, 50'000'000};
+inline constexpr std::string_view kGapHelp =
+    "a flow that is silent for longer may take another path; no reordering if above the paths' differences";
+
+inline constexpr PathParameter kParameters[] = {duration<&PathConfig::gap>("gap", kGaps, kDrawnGaps, kGapHelp)};
+inline constexpr PathPolicyInfo kInfo{.policy = PathPolicy::kFlowlet,
+                                      .name = "flowlet",
+                                      .help = "at random, anew after each gap in a flow",
+                                      .parameters = kParameters,
+                                      .basis = always<PathBasis::kTime>,
+                                      .unit = always<PathUnit::kFlowlet>};
+}  // namespace flowlet_policy
 
 }  // namespace railyard

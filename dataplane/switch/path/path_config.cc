@@ -2,19 +2,17 @@
 
 #include <fmt/format.h>
 
+#include "dataplane/switch/path/policies.h"
+
 namespace railyard {
 
 std::expected<void, std::string> validate(const PathConfig& config, const std::string& where) {
-  if (config.gap <= Duration{}) return std::unexpected(where + ": a gap of 0; expected one above 0");
-  if (config.band <= Duration{}) return std::unexpected(where + ": a band of 0; expected one above 0");
-  if (config.report_every <= Duration{}) return std::unexpected(where + ": reports every 0; expected above 0");
-  if (config.sampling.every < Duration{}) return std::unexpected(where + ": samples before time; expected 0 or above");
-  if (config.sampling.shift > LoadSampling::kMostShift)
-    return std::unexpected(fmt::format("{}: a weight of 1/2^{}; expected 1/2^0..1/2^{}", where, config.sampling.shift,
-                                       LoadSampling::kMostShift));
-  if (config.bands < 1 || config.bands > PathConfig::kMostBands)
-    return std::unexpected(
-        fmt::format("{}: {} bands; expected 1..{}", where, config.bands, PathConfig::kMostBands));
+  for (const PathPolicyInfo& policy : kPathPolicies)
+    for (const PathParameter& p : policy.parameters)
+      if (const std::int64_t value = p.read(config);
+          value != p.read(PathConfig{}) && (value < p.least || value > p.most))
+        return std::unexpected(
+            fmt::format("{}: {} of {} is {}; expected {}..{}", where, p.key, policy.name, value, p.least, p.most));
   return {};
 }
 

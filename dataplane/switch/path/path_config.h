@@ -1,4 +1,4 @@
-// How one of several equal next hops is chosen, by traffic class: plain data.
+// How one of several equal next hops is chosen, by traffic class: plain data, for those who know no switch, too.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,11 @@
 
 namespace railyard {
 
-// A policy is a file in this folder, an enumerator here, and a case in selector.h or selector.cc.
-enum class PathPolicy : std::uint8_t {
-  kEcmp,      // by hash of the flow
-  kWcmp,      // by hash, in proportion to the members' weights
-  kFlowlet,   // at random, anew after each gap in a flow
-  kSpray,     // per packet, in SprayOrder
-  kAdaptive,  // what is least loaded, in bands; per packet or per flowlet
-};
+// Each has a file in this folder with its descriptor (policy.h), and its line in policies.h.
+enum class PathPolicy : std::uint8_t { kEcmp, kWcmp, kFlowlet, kSpray, kAdaptive, kDrill };
 
-enum class SprayOrder : std::uint8_t { kRoundRobin, kRandom, kLeastLoaded };
+// In the order of spray_policy::kOrders.
+enum class SprayOrder : std::uint8_t { kShuffled, kRandom, kRoundRobin, kLeastLoaded };
 
 // How a port's load is averaged (sampled_load.h).
 struct LoadSampling {
@@ -31,27 +26,22 @@ struct LoadSampling {
   bool operator==(const LoadSampling&) const = default;
 };
 
+// Settings of all policies; what each means, and its range, is in the descriptor of the policy that has it.
 struct PathConfig {
   PathPolicy policy = PathPolicy::kEcmp;
-  SprayOrder order = SprayOrder::kRoundRobin;  // kSpray
-  bool per_flowlet = false;                    // kAdaptive
-  // kFlowlet, and kAdaptive per flowlet: a flow that was silent for longer may take another path. Reordering is avoided
-  // if it exceeds the largest difference in delay between paths.
+  SprayOrder order = SprayOrder::kShuffled;
+  bool per_flowlet = false;
   Duration gap{100'000'000};
-  // kAdaptive: members are graded by the time their queues take to drain. Band 0 is up to `band`, and each of the
-  // others ends at twice where the one before does, but the last, which has no end.
   std::uint8_t bands = 8;
   Duration band{1'000'000};
-  // kAdaptive: a member is as bad as the worse of its own queues and what the switch behind it has reported of its
-  // ports towards the destination (remote_quality.h): global load balancing. Neighbours that are asked report a change
-  // of band at once, but not more often than every `report_every`.
   bool global = false;
   Duration report_every{10'000'000};
-
-  // kAdaptive: whether the queues here are graded as they are, or by an average of what they were and of what has left.
   LoadSampling sampling = {};
+  std::uint8_t choices = 2;
+  std::uint8_t memory = 1;
 
   static constexpr std::uint8_t kMostBands = 32;
+  static constexpr std::uint8_t kMostDrill = 8;  // choices, and memory
 
   bool operator==(const PathConfig&) const = default;
 };

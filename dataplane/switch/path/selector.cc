@@ -4,14 +4,18 @@
 #include <string>
 #include <utility>
 
+#include "dataplane/switch/path/policies.h"
+
 namespace railyard {
 
 PathSelector::PathSelector(const PathSelectorConfig& config, Seed seed, std::string_view name, std::size_t ports,
                            Bytes cell)
     : turns_(RngStream(seed, std::string(name) + "/spray")),
+      rounds_(RngStream(seed, std::string(name) + "/spray/shuffled")),
       random_(RngStream(seed, std::string(name) + "/spray/random")),
       turns_now_(RngStream(seed, std::string(name) + "/spray/least-loaded")),
       random_now_(RngStream(seed, std::string(name) + "/path")),
+      drill_(RngStream(seed, std::string(name) + "/drill")),
       ports_(ports),
       left_(ports),
       cell_(cell) {
@@ -25,9 +29,9 @@ void PathSelector::set(const PathSelectorConfig& config) {
   decides_by_load_ = false;
   for (std::size_t k = 0; k < kPriorities; ++k) {
     const PathConfig& c = config.by_class[k];
-    const bool least_loaded = c.policy == PathPolicy::kSpray && c.order == SprayOrder::kLeastLoaded;
-    decides_by_load_ |= least_loaded || c.policy == PathPolicy::kAdaptive;
-    if (least_loaded || c.policy == PathPolicy::kAdaptive || c.policy == PathPolicy::kFlowlet)
+    const PathBasis basis = info(c.policy).basis(c);
+    decides_by_load_ |= basis == PathBasis::kLoads;
+    if (basis != PathBasis::kPackets)
       at_its_turn_ = static_cast<PriorityMask>(at_its_turn_ | 1u << k);
     bands_[k] = QualityBands(c.band, c.bands);
   }
@@ -64,6 +68,7 @@ void PathSelector::set_table(const ForwardingTable& table) {
   table_ = &table;
   remote_ = {};
   flowlets_.clear();
+  drill_.clear();
   wcmp_.clear();
   wcmp_of_.assign(table.members(), 0);
   shares_.resize(table.members());
@@ -104,6 +109,8 @@ std::uint32_t PathSelector::choose_now(Instant now, const NextHops& hops, const 
   std::uint32_t member;
   if (c.policy == PathPolicy::kSpray) {
     member = least_loaded(hops, priority);
+  } else if (c.policy == PathPolicy::kDrill) {
+    member = drill(hops, priority);
   } else if (c.policy == PathPolicy::kAdaptive && !c.per_flowlet) {
     member = best_band(now, hops, priority, behind);
   } else {
@@ -141,7 +148,7 @@ std::uint32_t PathSelector::choose_among_up(const NextHops& hops, const Packet& 
   const PathConfig& c = config_.by_class[priority.index()];
   if (c.policy == PathPolicy::kEcmp || c.policy == PathPolicy::kWcmp)
     return hashed_among_up(hops, ecmp_.hash(packet, in), c.policy == PathPolicy::kWcmp);
-  return c.order == SprayOrder::kRandom ? random_among_up(hops, random_) : next_in_turn(hops, priority);
+  return c.order == SprayOrder::kRandom ? random_among_up(hops, random_) : next_in_turn(hops, priority, c.order);
 }
 
 std::uint32_t PathSelector::hashed_among_up(const NextHops& hops, std::uint32_t hash, bool weighted) const noexcept {
@@ -175,13 +182,25 @@ std::uint32_t PathSelector::random_among_up(const NextHops& hops, RngStream& dra
   return 0;
 }
 
-std::uint32_t PathSelector::next_in_turn(const NextHops& hops, Priority priority) {
+// In two rounds each has its turn, where ever they begin.
+std::uint32_t PathSelector::next_in_turn(const NextHops& hops, Priority priority, SprayOrder order) {
+  const std::uint32_t group = turn_of(hops, priority);
   std::uint32_t member = 0;
-  for (std::uint32_t i = 0; i < hops.count; ++i) {
-    member = turns_.choose(turn_of(hops, priority), hops.count);
+  for (std::uint32_t i = 0; i < 2 * hops.count; ++i) {
+    member = order == SprayOrder::kShuffled ? rounds_.choose(group, hops.count) : turns_.choose(group, hops.count);
     if (port(hops, member).up) break;
   }
   return member;
+}
+
+std::uint32_t PathSelector::drill(const NextHops& hops, Priority priority) {
+  const PathConfig& c = config_.by_class[priority.index()];
+  const auto drain = [&](std::uint32_t member) {
+    const PortLoad& p = port(hops, member);
+    return p.up ? p.drain() : Drill::kDown;
+  };
+  const std::uint32_t member = drill_.choose(turn_of(hops, priority), hops.count, c.choices, c.memory, drain);
+  return member < hops.count ? member : random_among_up(hops, random_now_);
 }
 
 // Among equals it is theirs in turn.

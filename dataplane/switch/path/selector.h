@@ -13,6 +13,7 @@
 #include "dataplane/base/units.h"
 #include "dataplane/packet/packet.h"
 #include "dataplane/switch/forwarding_table.h"
+#include "dataplane/switch/path/drill.h"
 #include "dataplane/switch/path/ecmp.h"
 #include "dataplane/switch/path/flowlet.h"
 #include "dataplane/switch/path/path_config.h"
@@ -91,6 +92,8 @@ class PathSelector {
         member = ecmp_.choose(packet, in, hops.count);
       else if (c.policy == PathPolicy::kWcmp)
         member = wcmp_[wcmp_of_[hops.first]].choose(ecmp_.hash(packet, in));
+      else if (c.order == SprayOrder::kShuffled)
+        member = rounds_.choose(turn_of(hops, priority), hops.count);
       else if (c.order == SprayOrder::kRandom)
         member = static_cast<std::uint32_t>(random_.below(hops.count));
       else
@@ -124,7 +127,8 @@ class PathSelector {
   std::uint32_t choose_among_up(const NextHops& hops, const Packet& packet, PortIndex in, Priority priority);
   std::uint32_t hashed_among_up(const NextHops& hops, std::uint32_t hash, bool weighted) const noexcept;
   std::uint32_t random_among_up(const NextHops& hops, RngStream& draws);
-  std::uint32_t next_in_turn(const NextHops& hops, Priority priority);
+  std::uint32_t next_in_turn(const NextHops& hops, Priority priority, SprayOrder order);
+  std::uint32_t drill(const NextHops& hops, Priority priority);
   std::uint32_t least_loaded(const NextHops& hops, Priority priority);
   // `behind`: by member, as RemoteQuality::to(); nullptr: local queues only.
   std::uint32_t best_band(Instant now, const NextHops& hops, Priority priority, const Instant* behind);
@@ -134,9 +138,11 @@ class PathSelector {
   // choose() is ahead of choose_now() by as much as a slice of time is long: nothing that one of them changes may be
   // seen by the other.
   Spray turns_;
+  ShuffledSpray rounds_;
   RngStream random_;
   Spray turns_now_;
   RngStream random_now_;
+  Drill drill_;
   FlowletTable flowlets_;
   std::array<QualityBands, kPriorities> bands_;
   std::vector<Wcmp> wcmp_;              // by group

@@ -1,10 +1,18 @@
-// Per-packet load balancing: each packet takes the next path of its group in turn.
+// Per-packet load balancing: the packets of a group take all of its paths, in one of several orders.
+//
+// Shuffled: every path once per round, in an order drawn anew for each round. Round robin shares as evenly, but always
+// in the same order. Where n senders that are alike share n paths, each sender's packets then always take the same
+// path: the paths of all flows are fixed, and collide as those of a hash do. NDP permutes its list of paths anew after
+// each round for the same reason (Handley et al., SIGCOMM 2017, §3).
 #pragma once
 
 #include <cstdint>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dataplane/base/rng.h"
+#include "dataplane/switch/path/policy.h"
 
 namespace railyard {
 
@@ -37,5 +45,66 @@ class Spray {
   RngStream rng_;
   std::vector<std::uint32_t> next_;
 };
+
+// Rounds of all groups.
+class ShuffledSpray {
+ public:
+  ShuffledSpray() = default;
+  explicit ShuffledSpray(RngStream rng) noexcept : rng_(rng) {}
+
+  // One of those among `n` (> 0) equal paths that have not been taken in this round of the group.
+  std::uint32_t choose(std::uint32_t group, std::uint32_t n) {
+    if (group >= rounds_.size()) [[unlikely]]
+      rounds_.resize(group + 1);
+    Round& round = rounds_[group];
+    if (round.members.size() != n) [[unlikely]]
+      begin(round, n);
+    if (round.left == 0) round.left = n;
+    const auto drawn = static_cast<std::uint32_t>(rng_.below(round.left));
+    std::swap(round.members[drawn], round.members[--round.left]);
+    return round.members[round.left];
+  }
+
+ private:
+  struct Round {
+    std::uint32_t left = 0;  // the first so many of
+    std::vector<std::uint32_t> members;
+  };
+  static void begin(Round& round, std::uint32_t n) {
+    round.left = n;
+    round.members.resize(n);
+    for (std::uint32_t i = 0; i < n; ++i) round.members[i] = i;
+  }
+
+  RngStream rng_;
+  std::vector<Round> rounds_;
+};
+
+namespace spray_policy {
+using namespace path_parameter;
+
+inline constexpr std::string_view kOrders[] = {"shuffled", "random", "round-robin", "least-loaded"};
+
+constexpr PathBasis basis(const PathConfig& c) {
+  return c.order == SprayOrder::kLeastLoaded ? PathBasis::kLoads : PathBasis::kPackets;
+}
+constexpr bool locks(const PathConfig& c) {
+  return c.order == SprayOrder::kRoundRobin || c.order == SprayOrder::kLeastLoaded;
+}
+
+inline constexpr PathParameter kParameters[] = {
+    word<&PathConfig::order>("order", kOrders,
+                             "which path the next packet takes. shuffled: each path once per round, in a random order; "
+                             "random: any; round-robin, least-loaded (of equals in turn): a fixed order, in which "
+                             "alike senders can fall in step"),
+};
+inline constexpr PathPolicyInfo kInfo{.policy = PathPolicy::kSpray,
+                                      .name = "spray",
+                                      .help = "per packet, over all paths",
+                                      .parameters = kParameters,
+                                      .basis = basis,
+                                      .unit = always<PathUnit::kPacket>,
+                                      .locks = locks};
+}  // namespace spray_policy
 
 }  // namespace railyard

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "dataplane/switch/path/policy.h"
+
 namespace railyard {
 
 // The table of one group. Weights that do not fit are rounded: no member's share is off by more than 1 / kMostEntries.
@@ -26,5 +28,14 @@ class Wcmp {
  private:
   std::vector<std::uint16_t> entries_;
 };
+
+namespace wcmp_policy {
+inline constexpr PathPolicyInfo kInfo{.policy = PathPolicy::kWcmp,
+                                      .name = "wcmp",
+                                      .help = "by hash of the flow, in proportion to weights",
+                                      .parameters = {},
+                                      .basis = always<PathBasis::kPackets>,
+                                      .unit = always<PathUnit::kFlow>};
+}  // namespace wcmp_policy
 
 }  // namespace railyard

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "control/spec/addresses.h"
+#include "control/build/nic_clocks.h"
 #include "control/spec/load.h"
 
 namespace railyard::build {
@@ -97,7 +98,8 @@ TEST(BuiltFlow, SaysWhatItsTrafficSays) {
   EXPECT_EQ(c.payload, 1024u);
   EXPECT_EQ(c.rate, 5_Gbps);
   EXPECT_EQ(c.total, 1024_KiB);
-  EXPECT_EQ(c.start, Instant{} + 8_us);  // 2 us and twice 3 us
+  // 2 us and twice 3 us, and the phase of the NIC's clock.
+  EXPECT_EQ(c.start, Instant{} + 8_us + NicClocks(built.spec()).phase({"h1", 1}, 1024));
   EXPECT_EQ(c.stop, Instant::never());
   EXPECT_EQ(c.source, built.spec().find("h1")->nics[0].address_v4);
   EXPECT_EQ(c.destination, built.spec().find("h2")->nics[0].address_v4);

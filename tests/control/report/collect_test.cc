@@ -19,7 +19,8 @@ class RunOf {
  public:
   explicit RunOf(const std::string& traffic, const std::vector<std::string>& overrides = {})
       : lab_(spec::parse(
-            "name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 3 }\ntraffic: [ { name: t, " +
+            "name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 3 }\n"
+            "hosts: { default: { clock-error: 0 } }\ntraffic: [ { name: t, " +
                 traffic + " } ]\n",
             "x.yaml", overrides)),
         engine_(lab_.fabric(), {}) {}

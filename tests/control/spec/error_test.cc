@@ -92,10 +92,10 @@ TEST(QosErrors, Classes) {
       {at("weight: 0"), "x.yaml:8:43: " + path + ".weight: 0 is out of range; expected 1..1000"},
       {at("path: sprya"),
        "x.yaml:8:41: " + path +
-           ".path: unknown 'sprya'; did you mean 'spray'? Expected ecmp, wcmp, flowlet, spray or adaptive"},
+           ".path: unknown 'sprya'; did you mean 'spray'? Expected ecmp, wcmp, flowlet, spray, adaptive or drill"},
       {at("path: [spray]"), "x.yaml:8:41: " + path +
-                                ".path: found a list; expected ecmp, wcmp, flowlet, spray or adaptive, or a map such "
-                                "as { policy: flowlet, gap: 50us }"},
+                                ".path: found a list; expected ecmp, wcmp, flowlet, spray, adaptive, drill, or a map "
+                                "such as { policy: flowlet, gap: 50us }"},
       {at("remap-to: 8"), "x.yaml:8:45: " + path + ".remap-to: 8 is out of range; expected 0..7"},
       {at("least-frame: 60B"), "x.yaml:8:48: " + path + ".least-frame: 60B is out of range; expected 64B..9238B"},
       {"qos: { default: { classes: { 8: {} } } }\n",
@@ -133,11 +133,13 @@ TEST(QosErrors, Path) {
   const std::string path = "qos.default.classes.3.path";
   expect_errors({
       {at("ecpm"), "x.yaml:8:41: " + path +
-                       ": unknown 'ecpm'; did you mean 'ecmp'? Expected ecmp, wcmp, flowlet, spray or adaptive"},
-      {at("{ gap: 5us }"), "x.yaml:8:41: " + path +
-                               ": key 'policy' is missing: ecmp: by hash of the flow; wcmp: the same in proportion to "
-                               "weights; flowlet: at random, anew after each gap; spray: per packet; adaptive: by what "
-                               "waits in the ports"},
+                       ": unknown 'ecpm'; did you mean 'ecmp'? Expected ecmp, wcmp, flowlet, spray, adaptive or drill"},
+      {at("{ gap: 5us }"),
+       "x.yaml:8:41: " + path +
+           ": key 'policy' is missing: ecmp: by hash of the flow; wcmp: by hash of the flow, in proportion to weights; "
+           "flowlet: at random, anew after each gap in a flow; spray: per packet, over all paths; adaptive: by what "
+           "waits in the ports, at random among equals; drill: each packet takes the least loaded of some random ports "
+           "and of those remembered as the best (DRILL, SIGCOMM 2017)"},
       {at("{ policy: ecmp, gap: 5us }"),
        "x.yaml:8:62: " + path +
            ".gap: has no meaning here; expected it under policy: flowlet, or policy: adaptive with per: flowlet"},
@@ -161,11 +163,14 @@ TEST(QosErrors, Path) {
       {at("{ policy: adaptive, average: 1/8 }"),
        "x.yaml:8:70: " + path + ".average: has no meaning here; expected it under policy: adaptive with sample-every"},
       {at("{ policy: adaptive, sample-every: 1us, average: 2 }"),
-       "x.yaml:8:89: " + path + ".average: 2 is above 1; expected the weight of a sample in the average, 1/256..1"},
+       "x.yaml:8:89: " + path + ".average: 2 is above 1; expected 1/256..1"},
       {at("{ policy: adaptive, sample-every: 1us, average: 1/3 }"),
        "x.yaml:8:89: " + path +
            ".average: 1/3 is not a power of two; expected a power of two: 1/256, ..., 1/8, 1/4, 1/2, 1, 2, 4, ..., "
            "128"},
+      {at("{ policy: drill, choices: 9 }"), "x.yaml:8:67: " + path + ".choices: 9 is out of range; expected 1..8"},
+      {at("{ policy: spray, memory: 1 }"),
+       "x.yaml:8:66: " + path + ".memory: has no meaning here; expected it under policy: drill"},
       {at("{ policy: spray, global: true }"),
        "x.yaml:8:66: " + path + ".global: has no meaning here; expected it under policy: adaptive"},
       {at("{ policy: adaptive, global: often }"),
@@ -183,8 +188,8 @@ TEST(QosErrors, Path) {
        "x.yaml:8:89: " + path + ".report-every: 2ms is out of range; expected 100ns..1ms"},
       {at("[spray]"),
        "x.yaml:8:41: " + path +
-           ": found a list; expected ecmp, wcmp, flowlet, spray or adaptive, or a map such as { policy: flowlet, "
-           "gap: 50us }"},
+           ": found a list; expected ecmp, wcmp, flowlet, spray, adaptive, drill, or a map such as { policy: "
+           "flowlet, gap: 50us }"},
   });
 }
 

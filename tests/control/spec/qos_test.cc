@@ -86,12 +86,16 @@ TEST(Qos, APathIsAPolicyOrAMapWithItsSettings) {
             (PathSpec{.policy = PathPolicy::kFlowlet, .gap = 20_us}));
   EXPECT_EQ(class3("path: { policy: spray, order: least-loaded }").path,
             (PathSpec{.policy = PathPolicy::kSpray, .order = SprayOrder::kLeastLoaded}));
+  EXPECT_EQ(class3("path: spray").path, (PathSpec{.policy = PathPolicy::kSpray, .order = SprayOrder::kShuffled}));
+  EXPECT_EQ(class3("path: drill").path, (PathSpec{.policy = PathPolicy::kDrill, .choices = 2, .memory = 1}));
+  EXPECT_EQ(class3("path: { policy: drill, choices: 3, memory: 0 }").path,
+            (PathSpec{.policy = PathPolicy::kDrill, .choices = 3, .memory = 0}));
   EXPECT_EQ(class3("path: { policy: adaptive, per: flowlet, gap: 5us, bands: 4, band: 2us }").path,
             (PathSpec{.policy = PathPolicy::kAdaptive, .per_flowlet = true, .gap = 5_us, .bands = 4, .band = 2_us}));
   EXPECT_EQ(class3("path: { policy: adaptive, sample-every: 1us }").path,
-            (PathSpec{.policy = PathPolicy::kAdaptive, .sample_every = 1_us, .average = -3}));
+            (PathSpec{.policy = PathPolicy::kAdaptive, .sampling = {1_us, 3}}));
   EXPECT_EQ(class3("path: { policy: adaptive, sample-every: 2.5us, average: 1/256 }").path,
-            (PathSpec{.policy = PathPolicy::kAdaptive, .sample_every = 2500_ns, .average = -8}));
+            (PathSpec{.policy = PathPolicy::kAdaptive, .sampling = {2500_ns, 8}}));
   EXPECT_EQ(class3("path: { policy: adaptive, global: true }").path,
             (PathSpec{.policy = PathPolicy::kAdaptive, .global = true, .report_every = 10_us}));
   EXPECT_EQ(class3("path: { policy: adaptive, global: true, report-every: 500ns }").path,
@@ -176,12 +180,13 @@ TEST(Profiles, DoNotInheritFromDefault) {
 TEST(Profiles, EveryKeyOfAHost) {
   const HostProfile h =
       parse_small_with(
-          "hosts: { default: { latency: 1us, pause-response: 2us, pause-quanta: 1000, receive: { rate: 50Gbps, "
-          "buffer: 2MiB, xoff: 300KiB, xon: 200KiB } } }\n")
+          "hosts: { default: { latency: 1us, pause-response: 2us, pause-quanta: 1000, clock-error: 50.5ppm, "
+          "receive: { rate: 50Gbps, buffer: 2MiB, xoff: 300KiB, xon: 200KiB } } }\n")
           .hosts.at("default");
   EXPECT_EQ(h.latency, 1_us);
   EXPECT_EQ(h.pause_response, 2_us);
   EXPECT_EQ(h.pause_quanta, 1000);
+  EXPECT_EQ(h.clock_error_ppb, 50'500u);
   EXPECT_EQ(h.receive, (ReceiveSpec{50_Gbps, 2048_KiB, 300_KiB, 200_KiB}));
 }
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
 
 #include "control/collectives/registry.h"
 #include "control/spec/addresses.h"
+#include "dataplane/switch/path/policies.h"
 
 namespace railyard::spec {
 namespace {
@@ -63,20 +65,14 @@ Ecn random_ecn(Chance& chance, bool lossless) {
 
 PathSpec random_path(Chance& chance) {
   PathSpec p;
-  p.policy = chance.of({PathPolicy::kEcmp, PathPolicy::kWcmp, PathPolicy::kFlowlet, PathPolicy::kSpray,
-                        PathPolicy::kAdaptive});
-  if (p.policy == PathPolicy::kSpray)
-    p.order = chance.of({SprayOrder::kRoundRobin, SprayOrder::kRandom, SprayOrder::kLeastLoaded});
-  if (p.policy == PathPolicy::kAdaptive) {
-    p.per_flowlet = chance.one_in(2);
-    if (chance.one_in(2)) p.bands = chance.integer(1, 32);
-    if (chance.one_in(2)) p.band = chance.time(1'000, kMillisecond);
-    if (chance.one_in(2)) p.sample_every = chance.time(100'000, kMillisecond);
-    if (p.sample_every && chance.one_in(2)) p.average = chance.integer(-8, 0);
-    p.global = chance.one_in(2);
-    if (p.global && chance.one_in(2)) p.report_every = chance.time(100'000, kMillisecond);
+  const PathPolicyInfo& policy =
+      kPathPolicies[static_cast<std::size_t>(chance.integer(0, static_cast<int>(std::size(kPathPolicies)) - 1))];
+  p.policy = policy.policy;
+  for (const PathParameter& parameter : policy.parameters) {
+    const auto needed = std::ranges::find(policy.parameters, parameter.needs, &PathParameter::key);
+    if (needed != policy.parameters.end() && needed->read(p) == 0) continue;
+    if (chance.one_in(2)) parameter.write(p, chance.number(parameter.least, parameter.most));
   }
-  if ((p.policy == PathPolicy::kFlowlet || p.per_flowlet) && chance.one_in(2)) p.gap = chance.time(1'000, kMillisecond);
   return p;
 }
 
@@ -244,6 +240,7 @@ HostProfile random_host(Chance& chance) {
   h.latency = chance.time(1, kMillisecond);
   if (chance.one_in(2)) h.pause_response = chance.time(1, kMillisecond);
   h.pause_quanta = chance.integer(1, 65535);
+  h.clock_error_ppb = static_cast<std::uint32_t>(chance.integer(0, 1'000'000));
   if (chance.one_in(2)) h.receive.rate = BitRate{chance.bytes(1'000'000, 1'000'000'000'000).n};
   h.receive.buffer = chance.bytes(kMiB, 16 * kMiB);
   h.receive.xoff = chance.bytes(1000, kMiB);
@@ -480,6 +477,8 @@ TrafficSpec random_traffic(Chance& chance, const std::string& name) {
     t.on = chance.time(1, kMillisecond);
     t.off = chance.time(1, kMillisecond);
   }
+  if (t.transport == TrafficSpec::Transport::kGenerator && chance.one_in(2))
+    t.gap_jitter_ppm = static_cast<std::uint32_t>(chance.integer(0, 1'000'000));
   // Receivers that are attached do not send back.
   if (t.has_messages()) t.bidirectional = chance.one_in(3);
   return t;

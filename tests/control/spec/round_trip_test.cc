@@ -46,8 +46,8 @@ qos:
 switches:
   default: { buffer: 32MiB, cell: 256B, latency: 600ns, pause-quanta: 65535, mode: store-and-forward, qos: default }
 hosts:
-  default: { latency: 600ns, pause-quanta: 65535, qos: default }
-  slow: { latency: 600ns, pause-quanta: 65535, receive: { rate: 50Gbps }, qos: default }
+  default: { latency: 600ns, pause-quanta: 65535, clock-error: 100ppm, qos: default }
+  slow: { latency: 600ns, pause-quanta: 65535, clock-error: 100ppm, receive: { rate: 50Gbps }, qos: default }
 defaults: { link: { rate: 100Gbps, cable: 3m, mtu: 9216, llr: off, framing: { preamble: 8, gap: 12 } } }
 nodes:
   leaf1: { kind: switch, role: leaf, loopback: 10.255.0.1, loopback6: fd00:ffff::1 }

@@ -26,7 +26,7 @@ TEST(TrafficErrors, Keys) {
             "to, fan-in, flows, bidirectional, transport, service, tagged, qp-type, operation, message, outstanding, "
             "path-mtu, qps, receives, "
             "repost-after, rping, ip, dscp, ecn, class, vlan, pcp, payload, rate, bytes, sizes, load, file, start, stagger, stop, "
-            "on, off");
+            "on, off, gap-jitter");
   EXPECT_EQ(
       error_with("pattern: incst, from: h1"),
       "x.yaml:5:25: traffic.0.pattern: unknown 'incst'; did you mean 'incast'? Expected pairs, incast, permutation, "

@@ -117,6 +117,17 @@ TEST(Ppm, IsAProbability) {
   EXPECT_EQ(error(parse_ppm("20")), "20 is above 1; expected 0..1 or 0%..100%");
 }
 
+TEST(ClockError, IsInPartsPerMillion) {
+  EXPECT_EQ(parse_clock_error("0"), 0u);
+  EXPECT_EQ(parse_clock_error("100ppm"), 100'000u);
+  EXPECT_EQ(parse_clock_error("0.5ppm"), 500u);
+  EXPECT_EQ(parse_clock_error("1000ppm"), 1'000'000u);
+  for (const char* text : {"100", "0.01%", "ppm", "-5ppm", "1000.001ppm", "1e3ppm"})
+    EXPECT_FALSE(parse_clock_error(text).has_value()) << text;
+  for (const std::uint32_t ppb : {0u, 1u, 500u, 100'000u, 999'999u})
+    EXPECT_EQ(parse_clock_error(format_clock_error(ppb)), ppb);
+}
+
 TEST(PowerOfTwo, IsAnExponent) {
   EXPECT_EQ(parse_power_of_two("1/256"), -8);
   EXPECT_EQ(parse_power_of_two("1/8"), -3);

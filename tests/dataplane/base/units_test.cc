@@ -126,6 +126,22 @@ TEST(OctetTime, IsWithinAPicosecondAtEveryOtherRate) {
   }
 }
 
+TEST(OctetTime, ASlowerClockTakesSoMuchLongerInARowHoweverShortTheFrames) {
+  // 84 octets at 800 Gb/s: 840 ps, and by a clock that is 150 ppm slower 840.126 ps.
+  const OctetTime slower = OctetTime(800_Gbps).slower(150'000);
+  OctetTime::Rest rest = OctetTime::Rest::kept();
+  Duration row{};
+  for (int i = 0; i < 1'000'000; ++i) row = row + slower.of(84, rest);
+  EXPECT_NEAR(static_cast<double>(row.ps), 840'126'000.0, 1.0);
+  EXPECT_EQ(OctetTime(100_Gbps).slower(100'000).of(1'250'000), 100'010'000_ps);
+}
+
+TEST(OctetTime, ARestThatIsNotKeptRoundsEachFrameByItself) {
+  const OctetTime time(3_Gbps);
+  OctetTime::Rest rest;
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(time.of(2, rest), time.of(2));
+}
+
 TEST(OctetTime, ReachesDownToTwoKilobitsPerSecond) {
   EXPECT_EQ(OctetTime(2000_bps).of(1), 4_ms);
   EXPECT_EQ(OctetTime(2000_bps).of(10'000), 40_s);

@@ -177,6 +177,46 @@ TEST(TrafficGeneratorSend, APacedFlowThatWasHeldBackMakesUpForAFewFrames) {
   EXPECT_EQ(g.ready(at(1_ms)).classes, 0);
 }
 
+// At 1 Gb/s a frame of 1250 octets on the wire each 10 us; frame k comes in the k-th gap, anywhere in it.
+TEST(TrafficGeneratorSend, JitterMovesFramesWithinTheirGapsAndKeepsTheRate) {
+  for (const auto& [jitter, part] : {std::pair{TxFlowConfig::kWholeGap, 1.0}, {TxFlowConfig::kWholeGap / 4, 0.25}}) {
+    TxFlowConfig f = flow();
+    f.payload = 1250 - 82;
+    f.rate = 1_Gbps;
+    f.gap_jitter = jitter;
+    f.chance = RngStream(Seed{1}, "jitter");
+    TrafficGenerator g({f}, {});
+    std::vector<Instant> begins;
+    run(g, at(10_ms), 400_Gbps, [&](const Frame& frame) { begins.push_back(frame.at); });
+    ASSERT_EQ(begins.size(), 1000u);
+    EXPECT_EQ(begins[0], at(0_ns));
+    double sum = 0;
+    double most = 0;
+    for (std::size_t k = 1; k < begins.size(); ++k) {
+      const double into = static_cast<double>((begins[k] - at(10_us * static_cast<std::int64_t>(k))).ps) / 10e6;
+      ASSERT_GE(into, 0.0) << k;
+      // A frame that is due before the last one has gone waits for it: 25 ns at most.
+      ASSERT_LT(into, part + 0.0025) << k;
+      sum += into;
+      most = std::max(most, into);
+    }
+    EXPECT_NEAR(sum / 999, part / 2, part * 0.04) << "uniform";
+    EXPECT_GT(most, part * 0.98);
+  }
+}
+
+TEST(TrafficGeneratorSend, ASlowerClockMakesGapsLongerByItsPartAndNoMore) {
+  TxFlowConfig f = flow();
+  f.payload = 1250 - 82;
+  f.rate = 1_Gbps;
+  f.slower_ppb = 200'000;
+  TrafficGenerator g({f}, {});
+  std::vector<Instant> begins;
+  run(g, at(100_ms), 400_Gbps, [&](const Frame& frame) { begins.push_back(frame.at); });
+  ASSERT_EQ(begins.size(), 9999u);  // 100 ms / 10.002 us = 9998.0004
+  EXPECT_EQ(begins.back(), at(99'999'996_ns));
+}
+
 TEST(TrafficGeneratorSend, AFlowBeginsAndStopsAtItsInstants) {
   TxFlowConfig f = flow();
   f.start = at(100_us);

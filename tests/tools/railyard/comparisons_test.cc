@@ -151,7 +151,8 @@ TEST_F(Comparisons, TrimmingTellsOfLessAndSoonerThanDropping) {
   EXPECT_LT(of(f, "repair_after", kRudTrim), of(f, "repair_after", kRudLossy));
   EXPECT_LT(of(f, "wire_bytes", kRudTrim), of(f, "wire_bytes", kRudLossy)) << "bandwidth saved";
   EXPECT_LT(of(f, "retransmitted", kRudTrim), 0.7 * of(f, "retransmitted", kRudLossy));
-  EXPECT_LT(of(f, "fct_mean", kRudTrim), 0.95 * of(f, "fct_mean", kRudLossy));
+  // The last of alike flows cannot end sooner than the links carry all of them, by whatever transport.
+  EXPECT_LT(of(f, "fct_mean", kRudTrim), 0.98 * of(f, "fct_mean", kRudLossy));
   for (std::size_t c = 0; c <= kRoce; ++c) EXPECT_EQ(of(f, "missing", c), 0) << c;
   // 64 MB through four links of 100 Gb/s, and the windows' unfairness.
   constexpr double kBound = 64e6 * 8 / 400 * (4096 + 126) / 4096;  // ns
@@ -168,7 +169,11 @@ TEST_F(Comparisons, BitErrorsCostWhatWasLostAndNoMore) {
   const Figures f = compare("comparisons/t6-5a-bit-errors.yaml", {"--over", "faults.cables.bit-errors=1e-7"});
   enum { kGoBackN, kSelective, kRoceSpray, kRudSpray, kRod, kRoceSprayRetry, kRudSprayRetry };
   for (const std::size_t c : {kGoBackN, kSelective, kRoceSpray, kRudSpray, kRod}) EXPECT_GT(of(f, "drops", c), 50) << c;
-  for (const std::size_t c : {kSelective, kRoceSpray}) EXPECT_EQ(of(f, "retransmitted", c), of(f, "drops", c)) << c;
+  // Nothing retransmits an ACK. With one per 64 packets and per message, they have 2 % of the octets at most.
+  for (const std::size_t c : {kSelective, kRoceSpray}) {
+    EXPECT_LE(of(f, "retransmitted", c), of(f, "drops", c)) << c;
+    EXPECT_GE(of(f, "retransmitted", c), 0.95 * of(f, "drops", c)) << c;
+  }
   EXPECT_GE(of(f, "retransmitted", kRudSpray), 0.9 * of(f, "drops", kRudSpray)) << "an ACK more or less";
   EXPECT_LT(of(f, "retransmitted", kRudSpray), 2 * of(f, "drops", kRudSpray));
   EXPECT_GT(of(f, "retransmitted", kRod), 5 * of(f, "drops", kRod)) << "all behind it go again";

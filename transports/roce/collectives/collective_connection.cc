@@ -39,7 +39,9 @@ std::vector<RoceRank*> CollectiveConnection::make_those_here(const CollectiveCon
                                                                    const Way& way, std::uint64_t chance) {
   std::vector<RoceRank*> ranks;
   for (std::size_t r = 0; r < programs.size(); ++r)
-    ranks.push_back(ends[r].nic == nullptr ? nullptr : &ends[r].nic->add_rank(config, std::move(programs[r])));
+    ranks.push_back(ends[r].nic == nullptr ? nullptr
+                                           : &ends[r].nic->add_rank(starting_later(config, ends[r].phase),
+                                                                    std::move(programs[r])));
   for (std::uint32_t r = 0; r < ranks.size(); ++r)
     if (ranks[r] != nullptr) use_nics(*ranks[r], ends[r]);
   for (std::uint32_t r = 0; r < ranks.size(); ++r)

@@ -23,6 +23,7 @@ struct CollectiveEnd {
   // Timers, retries, path MTU; the rest follows.
   QpAttributes attributes{};
   std::optional<SelectiveRepeatConfig> selective_repeat{};  // all ends or none
+  Duration phase{};                                         // its rank starts so much later
 };
 
 class CollectiveConnection {

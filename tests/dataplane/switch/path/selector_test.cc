@@ -38,6 +38,7 @@ class PathSelectorTest : public ::testing::Test {
     config.by_class[kWcmp].policy = PathPolicy::kWcmp;
     config.by_class[kFlowlet] = {.policy = PathPolicy::kFlowlet, .gap = 10_us};
     for (const Class k : {kRoundRobin, kRandom, kLeastLoaded}) config.by_class[k].policy = PathPolicy::kSpray;
+    config.by_class[kRoundRobin].order = SprayOrder::kRoundRobin;
     config.by_class[kRandom].order = SprayOrder::kRandom;
     config.by_class[kLeastLoaded].order = SprayOrder::kLeastLoaded;
     config.by_class[kAdaptive].policy = PathPolicy::kAdaptive;
@@ -84,7 +85,7 @@ TEST_F(PathSelectorTest, TheClassDecidesThePolicy) {
 }
 
 TEST_F(PathSelectorTest, SprayedClassesAndGroupsTakeTurnsOfTheirOwn) {
-  config.by_class[kEcmp].policy = PathPolicy::kSpray;
+  config.by_class[kEcmp] = config.by_class[kRoundRobin];
   make();
   const std::uint32_t a = choose(group, kRoundRobin);
   const std::uint32_t b = choose(group, kEcmp);
@@ -94,6 +95,59 @@ TEST_F(PathSelectorTest, SprayedClassesAndGroupsTakeTurnsOfTheirOwn) {
     EXPECT_EQ(choose(group, kEcmp), (b + i) % kMembers);
     EXPECT_EQ(choose(weighted, kRoundRobin), (c + i) % kMembers);
   }
+}
+
+TEST_F(PathSelectorTest, ShuffledEachMemberHasOneTurnInARoundAndRoundsDiffer) {
+  config.by_class[kRoundRobin].order = SprayOrder::kShuffled;
+  make();
+  std::set<std::vector<std::uint32_t>> rounds;
+  for (int round = 0; round < 50; ++round) {
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t i = 0; i < kMembers; ++i) order.push_back(choose(group, kRoundRobin));
+    EXPECT_EQ(std::set<std::uint32_t>(order.begin(), order.end()).size(), kMembers);
+    rounds.insert(order);
+  }
+  EXPECT_GT(rounds.size(), 45u) << "of 8! orders";
+}
+
+TEST_F(PathSelectorTest, ShuffledNoPacketGoesToAMemberThatIsDown) {
+  config.by_class[kRoundRobin].order = SprayOrder::kShuffled;
+  make();
+  for (std::uint32_t m = 1; m < kMembers; ++m) down(m);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(choose(group, kRoundRobin), 0u);
+}
+
+// DRILL(1, 0) is random; DRILL(8, 0) finds the shortest queue of eight; DRILL(1, 1) finds it as well, and stays.
+TEST_F(PathSelectorTest, DrillTakesTheBestOfWhatItLooksAt) {
+  const auto with = [&](std::uint8_t choices, std::uint8_t memory) {
+    config.by_class[kAdaptive] = {.policy = PathPolicy::kDrill, .choices = choices, .memory = memory};
+    make();
+    for (std::uint32_t m = 0; m < kMembers; ++m) load(m, 10 + m);
+    load(5, 1);
+  };
+  with(1, 0);
+  std::vector<int> taken(kMembers);
+  for (int i = 0; i < 8000; ++i) ++taken[choose(group, kAdaptive)];
+  for (const int n : taken) EXPECT_NEAR(n, 1000, 6 * std::sqrt(1000));
+  with(8, 0);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(choose(group, kAdaptive), 5u);
+  // Two unlike ones of eight: the best is among them in a quarter of all draws.
+  with(2, 0);
+  int best = 0;
+  for (int i = 0; i < 8000; ++i) best += choose(group, kAdaptive) == 5;
+  EXPECT_NEAR(best, 2000, 6 * std::sqrt(2000 * 0.75));
+  with(1, 1);
+  int last_other = 0;
+  for (int i = 0; i < 1000; ++i)
+    if (choose(group, kAdaptive) != 5u) last_other = i;
+  EXPECT_LT(last_other, 200) << "not found in 200 draws: once in 4e11 times";
+}
+
+TEST_F(PathSelectorTest, DrillTakesNoMemberThatIsDownWhileOneIsUp) {
+  config.by_class[kAdaptive] = {.policy = PathPolicy::kDrill};
+  make();
+  for (std::uint32_t m = 1; m < kMembers; ++m) down(m);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(choose(group, kAdaptive), 0u);
 }
 
 TEST_F(PathSelectorTest, AGroupOfOneIsNoChoiceAndNoTurn) {
