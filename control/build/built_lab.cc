@@ -343,8 +343,12 @@ class BuiltLab::Builder {
 
   std::unique_ptr<TrafficGenerator> make_generator(const spec::PortName& name) {
     Ends& e = ends_[name];
-    const Framing framing = link_at(graph_.node(name.node), static_cast<std::size_t>(name.port) - 1).framing;
-    for (TxFlowConfig& c : e.sends) c.framing = c.tag.vid >= 0 ? with_tag(framing) : framing;
+    const spec::LinkSpec& link = link_at(graph_.node(name.node), static_cast<std::size_t>(name.port) - 1);
+    const Framing framing = link.framing;
+    for (TxFlowConfig& c : e.sends) {
+      c.framing = c.tag.vid >= 0 ? with_tag(framing) : framing;
+      c.link = link.rate;
+    }
     auto generator = std::make_unique<TrafficGenerator>(std::move(e.sends), e.receives);
     if (!generator->has_flows()) return generator;  // a NIC with another endpoint does without it
     built_.generators_.push_back(generator.get());

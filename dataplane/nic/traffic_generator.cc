@@ -52,6 +52,7 @@ struct TrafficGenerator::TxFlow {
   OctetTime::Rest rest;
   Instant due{};      // of the next frame without jitter
   Duration jitter{};  // of the next frame
+  std::uint64_t redraws = 0;
 
   explicit TxFlow(TxFlowConfig c) : config(std::move(c)), due(config.start) {
     if (config.slower_ppb > 0) rest = OctetTime::Rest::kept();
@@ -62,13 +63,25 @@ struct TrafficGenerator::TxFlow {
     config.rate = rate;
     octet_time = rate.bps > 0 ? OctetTime(rate).slower(config.slower_ppb) : OctetTime();
     interval = octet_time.of(wire_octets(config.payload));
+    redraws = redraws_of();
+  }
+  // How often a frame has a jitter of its own, as a fraction of 2^32. Frames that take t of the link, one each interval
+  // T, catch up by T - t per frame, so by a share j of a frame's time in j t / (T - t) frames.
+  std::uint64_t redraws_of() const noexcept {
+    if (interval == Duration{} || config.link.bps == 0) return TxFlowConfig::kWholeGap;
+    const Duration taken = OctetTime(config.link).slower(config.slower_ppb).of(wire_octets(config.payload));
+    const Duration free = interval - taken;
+    if (free <= Duration{} || config.gap_jitter == 0) return 0;
+    const UInt128 fraction = (static_cast<UInt128>(free.ps) << 32) / static_cast<std::uint64_t>(taken.ps);
+    return static_cast<std::uint64_t>(
+        std::min<UInt128>((fraction << 32) / config.gap_jitter, TxFlowConfig::kWholeGap));
   }
   Instant next() const noexcept { return due + jitter; }
   // A frame has gone at `now`.
   void pace(Instant now) noexcept {
     if (interval == Duration{}) return;
     due = std::max(due, now - interval * kMostFramesLate) + octet_time.of(wire_octets(config.payload), rest);
-    if (config.gap_jitter > 0) {
+    if (config.gap_jitter > 0 && (redraws == TxFlowConfig::kWholeGap || config.chance.next32() < redraws)) {
       const UInt128 most = static_cast<UInt128>(interval.ps) * config.gap_jitter;
       jitter = Duration{static_cast<std::int64_t>(((most >> 32) * config.chance.next32()) >> 32)};
     }

@@ -47,8 +47,11 @@ struct TxFlowConfig {
   Duration off{};
   std::uint32_t slower_ppb = 0;  // its NIC's clock, in billionths: gaps are so much longer
   // Each frame but the first waits for a drawn part of this part of a gap (a fraction of 2^32) beyond its time. That
-  // adds nothing to the times of later ones, so the rate is kept; the first one is drawn by `start`.
+  // adds nothing to the times of later ones, so the rate is kept; the first one is drawn by `start`. A flow that fills
+  // more than half of the link waits as long for some frames, until it can have caught up: drawn for each frame, the
+  // frames behind a late one would follow it back to back, and all of them would be late by much the same.
   std::uint64_t gap_jitter = 0;  // at most kWholeGap
+  BitRate link{};                // of the NIC's port; 0: frames take no time there
   RngStream chance;
 
   static constexpr std::uint64_t kWholeGap = std::uint64_t{1} << 32;
