@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,7 +20,8 @@ const spec::Tree* child(const spec::Tree& tree, std::string_view part) {
   return &tree.items[index];
 }
 
-spec::Place place_of(const spec::Tree& document, std::string_view path) {
+// The value of a key, or of the nearest map that would hold it; and what is left of the path then.
+std::pair<const spec::Tree*, std::string_view> nearest(const spec::Tree& document, std::string_view path) {
   const spec::Tree* at = &document;
   while (!path.empty()) {
     const std::size_t dot = std::min(path.find('.'), path.size());
@@ -28,7 +30,7 @@ spec::Place place_of(const spec::Tree& document, std::string_view path) {
     at = next;
     path.remove_prefix(std::min(dot + 1, path.size()));
   }
-  return at->place;
+  return {at, path};
 }
 
 }  // namespace
@@ -49,7 +51,7 @@ void Findings::add(const std::string& path, std::string text, std::string fix) {
     ++known->cases;
     return;
   }
-  spec::Place place = place_of(document_, path);
+  spec::Place place = nearest(document_, path).first->place;
   if (place.file == spec::kBuiltInQosName) place = document_.place;  // the file is where it can be changed
   all_.push_back({.rule = std::string(rule_),
                   .severity = severity_,
@@ -58,5 +60,7 @@ void Findings::add(const std::string& path, std::string text, std::string fix) {
                   .text = std::move(text),
                   .fix = std::move(fix)});
 }
+
+bool Findings::says(std::string_view path) const { return nearest(document_, path).second.empty(); }
 
 }  // namespace railyard::lint

@@ -42,6 +42,8 @@ class Findings {
   // `path` is that of the key to change, also if the file does not say it: then the place is that of the nearest map
   // around it. What a rule finds again at the same key is counted.
   void add(const std::string& path, std::string text, std::string fix);
+  // Whether the file says this key: a finding about a choice is for those who made it.
+  bool says(std::string_view path) const;
 
  private:
   const spec::Tree& document_;

@@ -20,7 +20,7 @@ constexpr const char* kBuiltInQos = R"(
 trust: dscp
 classes:
   0: { weight: 50 }
-  3: { lossless: true, alpha: 1/8, ecn: { kmin: 400KB, kmax: 1600KB, pmax: 20% }, weight: 50 }
+  3: { lossless: true, alpha: 1/8, ecn: { pmax: 20% }, weight: 50 }
   6: { strict: true }
 )";
 

@@ -7,6 +7,7 @@
 
 #include "control/spec/addresses.h"
 #include "control/spec/check/check.h"
+#include "control/spec/congestion_default.h"
 #include "control/spec/draft.h"
 #include "control/spec/flow_file.h"
 #include "control/spec/placement_file.h"
@@ -196,6 +197,12 @@ Lab read_lab(const Tree& document) {
   check_collectives(draft);
   check_int(draft);
   check_faults(draft);
+  choose_congestion(draft.lab, [&](const std::string& profile) {
+    const Tree* at = &document;
+    for (const std::string& key : {std::string("hosts"), profile, std::string("roce"), std::string("dcqcn")})
+      if (at == nullptr || (at = at->find(key)) == nullptr) return false;
+    return true;
+  });
   return std::move(draft.lab);
 }
 

@@ -85,7 +85,9 @@ struct AckSpec {
 };
 
 struct RoceNicSpec {
-  std::size_t congestion = 0;  // the number of a kind (transports/roce/congestion/kinds.h); 0: none
+  // The number of a kind (transports/roce/congestion/kinds.h); 0: none. Automatic in a lab that has been read: it has no
+  // RoCE traffic.
+  std::size_t congestion = roce::kAutomaticCongestion;
   roce::CongestionSettings congestion_settings{};  // of every kind
   CnpSpec cnp;
   AckSpec ack;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "control/spec/keys/keys.h"
@@ -79,22 +80,33 @@ Tree write_all(const LinkSpec& link) {
 
 }  // namespace
 
-std::string to_yaml(const Lab& lab) {
+std::string to_yaml(const Lab& lab, Defaults defaults) {
+  std::optional<WithDefaults> all;
+  const auto write_defaults = [&](bool on) {
+    all.reset();
+    if (on && defaults == Defaults::kWritten) all.emplace();
+  };
   Sections head;
   head.name = lab.name;
   head.description = lab.description;
   Tree file = file_keys().write(head);
+  write_defaults(true);
   file.add("qos", write_profiles(lab.qos, qos_keys()));
   file.add("switches", write_profiles(lab.switches, switch_keys()));
   file.add("hosts", write_profiles(lab.hosts, host_keys()));
+  write_defaults(false);
   const LinkSpec usual = usual_link(lab.links);
   file.add("defaults", Tree::map({{"link", write_all(usual)}}));
   file.add("nodes", write_nodes(lab.nodes));
   if (!lab.links.empty()) file.add("links", write_links(lab.links, usual));
+  write_defaults(true);
   if (!lab.traffic.empty()) file.add("traffic", write_traffic(lab.traffic));
   if (!lab.collectives.empty()) file.add("collectives", write_collectives(lab.collectives));
+  write_defaults(false);
   if (!lab.faults.empty()) file.add("faults", write_faults(lab.faults));
+  write_defaults(true);
   file.add("run", run_keys().write(lab.run));
+  write_defaults(false);
   if (lab.compare != CompareSpec{}) file.add("compare", compare_keys().write(lab.compare));
   if (!lab.diagnosis.empty()) file.add("diagnosis", diagnosis_keys().write(lab.diagnosis));
   return print_yaml(file);

@@ -45,7 +45,7 @@ std::string settings_of(Draw& draw) {
 // As often none as each kind.
 std::string congestion(Draw& draw) {
   const std::size_t drawn = draw.below(std::tuple_size_v<roce::CongestionKinds> + 1);
-  std::string text;
+  std::string text = ", congestion: none";
   roce::for_each_congestion_kind([&]<class K>(std::type_identity<K>, std::size_t i) {
     if (i == drawn) text = fmt::format(", congestion: {}{}", K::kName, settings_of<K>(draw));
   });

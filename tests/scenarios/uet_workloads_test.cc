@@ -29,7 +29,7 @@ qos:
     classes:
       3: { lossless: true, alpha: 1/8, ecn: { kmin: 100KB, kmax: 400KB, pmax: 20% } }
       6: { strict: true }
-hosts: { default: { roce: { ack-timeout: 10 }, uet: { rto: 1ms } } }
+hosts: { default: { roce: { congestion: none, ack-timeout: 10 }, uet: { rto: 1ms } } }
 )" + more;
 }
 

@@ -17,8 +17,18 @@ void add_show(CLI::App* command, int&) {
   auto sets = std::make_shared<std::vector<std::string>>();
   command->add_option("SPEC", *file, "Fabric file (YAML)")->required();
   command->add_option("--set", *sets, "Change a value first, e.g. --set topology.spines=4")->type_name("PATH=VALUE");
-  command->footer("What it prints is itself a fabric file.\nExample: railyard show topologies/incast-8to1.yaml");
-  command->callback([=] { std::fputs(spec::to_yaml(spec::load(*file, *sets)).c_str(), stdout); });
+  auto brief = std::make_shared<bool>(false);
+  command->add_flag("--brief", *brief, "Leave defaults out");
+  command->footer(
+      "It prints every setting of profiles, traffic, collectives and the run, defaults included. The output is a fabric "
+      "file that makes the same lab.\n"
+      "Examples:\n"
+      "  railyard show topologies/incast-8to1.yaml\n"
+      "  railyard show --brief topologies/rails-4x8.yaml --set topology.hosts=16");
+  command->callback([=] {
+    const auto defaults = *brief ? spec::Defaults::kLeftOut : spec::Defaults::kWritten;
+    std::fputs(spec::to_yaml(spec::load(*file, *sets), defaults).c_str(), stdout);
+  });
 }
 
 void add_schema(CLI::App* command, int&) {

@@ -116,6 +116,7 @@ void find_control_without_marks(const Facts& facts, Findings& findings) {
     const std::string& profile = facts.lab().find(s.from.node)->profile;
     if (!s.like.is_roce() || s.like.is_rping()) continue;
     if (!facts.lab().hosts.at(profile).roce.is_controlled_by<roce::Dcqcn>()) continue;
+    if (!findings.says("hosts." + profile + ".roce.congestion")) continue;  // by default where it is of use
     if (!s.like.ect) {
       findings.add(s.path + ".ecn",
                    fmt::format("DCQCN needs CE marks, and the packets of {} are not ECN-capable.", s.name),

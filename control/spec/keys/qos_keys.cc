@@ -67,12 +67,15 @@ Key<QosProfile> classes() {
             Tree map = Tree::map();
             map.spread = true;
             for (std::size_t i = 0; i < from.classes.size(); ++i)
-              if (from.classes[i] != TrafficClass{}) map.add(std::to_string(i), class_keys().write(from.classes[i]));
+              if (WithDefaults::in_force() || from.classes[i] != TrafficClass{}) map.add(std::to_string(i), class_keys().write(from.classes[i]));
             return map;
           },
           [](const QosProfile& a, const QosProfile& b) { return a.classes == b.classes; },
           std::move(schema)};
 }
+
+// Of automatic thresholds, and where only one is said.
+constexpr std::int64_t kKmaxPerKmin = 4;
 
 // off, auto, or a map: without kmin and kmax the thresholds are automatic too.
 Form<Ecn> ecn_form() {
@@ -81,7 +84,10 @@ Form<Ecn> ecn_form() {
             if (tree.kind == Tree::Kind::kMap) {
               ecn.enabled = true;
               ecn_keys().read(tree, ecn);
-              ecn.auto_thresholds = tree.find("kmin") == nullptr;
+              const bool kmin = tree.find("kmin") != nullptr, kmax = tree.find("kmax") != nullptr;
+              ecn.auto_thresholds = !kmin && !kmax;
+              if (kmin && !kmax) ecn.kmax = Bytes{ecn.kmin.n * kKmaxPerKmin};
+              if (kmax && !kmin) ecn.kmin = Bytes{ecn.kmax.n / kKmaxPerKmin};
             } else if (tree.kind == Tree::Kind::kScalar && tree.text == "auto") {
               ecn.enabled = ecn.auto_thresholds = true;
             } else if (tree.kind != Tree::Kind::kScalar || tree.text != "off") {
@@ -163,11 +169,7 @@ Form<Wred> wred_form() {
 }
 
 void check_ecn(const Tree& map, const Ecn& ecn) {
-  const bool has_kmin = map.find("kmin") != nullptr;
-  if (has_kmin != (map.find("kmax") != nullptr))
-    map.at_or_self(has_kmin ? "kmin" : "kmax")
-        .fail(fmt::format("no {} beside it; expected both, or neither for thresholds by the port's rate",
-                          has_kmin ? "kmax" : "kmin"));
+  if (map.find("kmin") == nullptr || map.find("kmax") == nullptr) return;
   if (ecn.kmin > ecn.kmax)
     map.at_or_self("kmin").fail(
         fmt::format("{} is above kmax ({}); expected kmin <= kmax", format(ecn.kmin), format(ecn.kmax)));
@@ -279,8 +281,8 @@ const Table<Ecn>& ecn_keys() {
       "ecn",
       "ECN marking of a queue: no marks up to kmin, pmax at kmax, all above (RFC 3168; the law of DCQCN)",
       {threshold("kmin", &Ecn::kmin,
-                 "depth of the queue up to which nothing is marked; without kmin and kmax, by rate"),
-       threshold("kmax", &Ecn::kmax, "depth above which every ECT frame is marked"), pmax(),
+                 "depth of the queue up to which nothing is marked; default a quarter of kmax, or 4 KB per Gb/s of the port"),
+       threshold("kmax", &Ecn::kmax, "depth above which every ECT frame is marked; default 4 x kmin, or 16 KB per Gb/s of the port"), pmax(),
        key("mark", &Ecn::at_dequeue, choice<bool>({{"enqueue", false}, {"dequeue", true}}),
            "whether the queue found or the queue left behind decides"),
        key("drop-not-ect", &Ecn::drop_not_ect, boolean(),

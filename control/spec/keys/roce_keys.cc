@@ -30,7 +30,8 @@ void check_selective_repeat(const Tree& map, const SelectiveRepeatSpec& s) {
 
 // The word of each congestion control, and a key for its settings.
 Form<std::size_t> congestion() {
-  std::vector<std::pair<std::string, std::size_t>> words{{std::string(roce::kNoCongestionName), 0}};
+  std::vector<std::pair<std::string, std::size_t>> words{
+      {std::string(roce::kAutomaticCongestionName), roce::kAutomaticCongestion}, {std::string(roce::kNoCongestionName), 0}};
   roce::for_each_congestion_kind(
       [&]<class K>(std::type_identity<K>, std::size_t i) { words.emplace_back(std::string(K::kName), i); });
   return choice<std::size_t>(std::move(words));
@@ -124,7 +125,8 @@ const Table<RoceNicSpec>& roce_nic_keys() {
       "roce-nic",
       "Built-in RoCEv2 NICs, for traffic with transport: roce",
       with_settings_keys({key("congestion", &RoceNicSpec::congestion, congestion(),
-           "congestion control of what its QPs send; with dcqcn it also answers CE by CNPs"),
+           "congestion control of its QPs; auto: dcqcn with profile: vendor where a switch marks a class of RoCE traffic, "
+           "else none. With dcqcn receivers answer CE with CNPs"),
        key("loss-recovery", &RoceNicSpec::loss_recovery,
            choice<RoceLossRecovery>(
                {{"go-back-n", RoceLossRecovery::kGoBackN}, {"selective-repeat", RoceLossRecovery::kSelectiveRepeat}}),

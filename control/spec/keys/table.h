@@ -10,9 +10,25 @@
 
 #include "control/spec/keys/definitions.h"
 #include "control/spec/keys/form.h"
+#include "control/spec/spec_error.h"
 #include "control/spec/yaml/tree.h"
 
 namespace railyard::spec {
+
+// While one of these lives, tables of this thread write defaults, too.
+class WithDefaults {
+ public:
+  WithDefaults() noexcept : before_(std::exchange(in_force_, true)) {}
+  ~WithDefaults() { in_force_ = before_; }
+  WithDefaults(const WithDefaults&) = delete;
+  WithDefaults& operator=(const WithDefaults&) = delete;
+
+  static bool in_force() noexcept { return in_force_; }
+
+ private:
+  static inline thread_local bool in_force_ = false;
+  bool before_;
+};
 
 // One key of a map that says a T.
 template <class T>
@@ -103,14 +119,22 @@ class Table {
     if (check_) check_(map, into);
   }
 
-  // The keys that make a `value` of `defaults`, and those that are always shown.
+  // The keys that make a `value` of `defaults`, and those that are always shown. While WithDefaults is in force also all
+  // others that may be said beside these.
   Tree write(const T& value, const T& defaults = T{}) const {
-    Tree map = Tree::map();
-    for (const Key<T>& key : keys_) {
-      if (!key.shown && key.same(value, defaults)) continue;
-      if (Tree tree = key.write(value); tree.kind != Tree::Kind::kNothing) map.add(key.name, std::move(tree));
+    std::vector<bool> said;
+    std::vector<Tree> written(keys_.size());
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      said.push_back(keys_[i].shown || !keys_[i].same(value, defaults));
+      if (said[i] || WithDefaults::in_force()) written[i] = keys_[i].write(value);
     }
-    return map;
+    if (WithDefaults::in_force())
+      for (std::size_t i = 0; i < keys_.size(); ++i)
+        if (!said[i] && written[i].kind != Tree::Kind::kNothing) {
+          said[i] = true;
+          said[i] = reads_as(map_of_those(written, said), value);
+        }
+    return map_of_those(written, said);
   }
 
   Tree schema() const {
@@ -128,6 +152,26 @@ class Table {
   }
 
  private:
+  Tree map_of_those(const std::vector<Tree>& written, const std::vector<bool>& said) const {
+    Tree map = Tree::map();
+    for (std::size_t i = 0; i < keys_.size(); ++i)
+      if (said[i] && written[i].kind != Tree::Kind::kNothing) map.add(keys_[i].name, written[i]);
+    return map;
+  }
+
+  // Whether keys are accepted together, and say `value`: a default can be refused where it has no meaning.
+  bool reads_as(const Tree& map, const T& value) const {
+    try {
+      T again{};
+      read(map, again);
+      for (const Key<T>& key : keys_)
+        if (!key.same(again, value)) return false;
+      return true;
+    } catch (const SpecError&) {
+      return false;
+    }
+  }
+
   std::string name_;
   std::string description_;
   std::vector<Key<T>> keys_;

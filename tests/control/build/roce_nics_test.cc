@@ -86,7 +86,7 @@ TEST(RoceNics, OnlyANicWithBothHasTwoEndpoints) {
 }
 
 TEST(RoceNics, DcqcnBeginsAtTheRateOfTheLinkWithTheParametersThatAreSaid) {
-  BuiltLab none(lab(kRoce));
+  BuiltLab none(lab(kRoce, "{ roce: { congestion: none } }"));
   EXPECT_EQ(qp_of(none.flows()[0]).congestion.get<roce::Dcqcn>(), nullptr);
   BuiltLab built(lab(kRoce, "{ roce: { congestion: dcqcn, dcqcn: { profile: vendor, initial-alpha: 1/2 } } }"));
   const roce::Dcqcn* const dcqcn = qp_of(built.flows()[0]).congestion.get<roce::Dcqcn>();

@@ -9,7 +9,10 @@
 namespace railyard::spec {
 namespace {
 
-const std::string kTraffic = "traffic: [ { name: t, from: h1, to: h2, rate: 10Gbps } ]\n";
+const std::string kTraffic =
+    "traffic: [ { name: t, from: h1, to: h2, rate: 10Gbps } ]\n"
+    "qos: { default: { classes: { 0: { weight: 50 }, 3: { lossless: true, alpha: 1/8, ecn: { kmin: 400KB, kmax: 1600KB, "
+    "pmax: 20% }, weight: 50 }, 6: { strict: true } } } }\n";
 
 // "path: from -> to" of what `overrides` make different, by line.
 std::string different(const std::vector<std::string>& overrides) {

@@ -56,7 +56,7 @@ TEST(Override, FindsALinkByEitherEnd) {
 TEST(Override, ReachesTheBuiltInQosProfile) {
   const TrafficClass c = with({"qos.default.classes.3.ecn.kmin=200KB"}).qos.at("default").classes[3];
   EXPECT_EQ(c.ecn.kmin, 200_KB);
-  EXPECT_EQ(c.ecn.kmax, 1600_KB);
+  EXPECT_EQ(c.ecn.kmax, 800_KB) << "four times kmin, as by rate";
   EXPECT_TRUE(c.lossless);
   EXPECT_FALSE(with({"qos.default.classes.3.lossless=false"}).qos.at("default").classes[3].lossless);
 }

@@ -24,9 +24,20 @@ TEST(Qos, TheBuiltInProfileIsForRoce) {
   EXPECT_EQ(q.classes[3].alpha_exponent, -3);
   EXPECT_EQ(q.classes[3].headroom, std::nullopt);
   EXPECT_EQ(q.classes[3].weight, 50);
-  EXPECT_EQ(q.classes[3].ecn, (Ecn{true, false, 400_KB, 1600_KB, 200'000, false, false}));
+  EXPECT_EQ(q.classes[3].ecn, (Ecn{true, true, {}, {}, 200'000, false, false})) << "by the rate of the port";
   EXPECT_TRUE(q.classes[6].strict);
   EXPECT_EQ(q.classes[1], TrafficClass{});
+}
+
+TEST(Qos, OfOneThresholdTheOtherFollows) {
+  const auto ecn = [](const std::string& said) {
+    return parse(std::string(kSmall) + "qos: { default: { classes: { 3: { ecn: " + said + " } } } }\n", "x.yaml")
+        .qos.at("default")
+        .classes[3]
+        .ecn;
+  };
+  EXPECT_EQ(ecn("{ kmin: 200KB }"), ecn("{ kmin: 200KB, kmax: 800KB }"));
+  EXPECT_EQ(ecn("{ kmax: 800KB }"), ecn("{ kmin: 200KB, kmax: 800KB }"));
 }
 
 TEST(Qos, TheBuiltInProfileIsAddedToOthers) {

@@ -249,7 +249,7 @@ TEST(RoceErrors, ReceivedMessagesFitIntoMemory) {
 TEST(RoceErrors, KeysOfNics) {
   EXPECT_EQ(
       nic_error("congestion: dcqnc"),
-      "x.yaml:6:41: hosts.default.roce.congestion: unknown 'dcqnc'; did you mean 'dcqcn'? Expected none, dcqcn or swift");
+      "x.yaml:6:41: hosts.default.roce.congestion: unknown 'dcqnc'; did you mean 'dcqcn'? Expected auto, none, dcqcn or swift");
   EXPECT_EQ(nic_error("congestoin: dcqcn"),
             "x.yaml:6:29: hosts.default.roce: unknown key 'congestoin'; did you mean 'congestion'? Known here: "
             "congestion, dcqcn, swift, loss-recovery, selective-repeat, cnp, ack, ack-timeout, retry-count, rnr-retry, min-rnr-timer, ack-every, window, max-reads, services, cm-response-timeout, cm-retries");

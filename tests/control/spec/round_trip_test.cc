@@ -22,6 +22,40 @@ TEST(RoundTrip, OfRandomLabs) {
   }
 }
 
+TEST(RoundTrip, OfRandomLabsWithAllDefaults) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    std::mt19937_64 random(seed);
+    const Lab lab = random_lab(random);
+    const std::string yaml = to_yaml(lab, Defaults::kWritten);
+    try {
+      const Lab again = parse(yaml, "shown");
+      ASSERT_TRUE(again == lab) << "seed " << seed << "\n" << yaml << "\n---- and then ----\n" << to_yaml(again);
+      ASSERT_EQ(to_yaml(again, Defaults::kWritten), yaml) << "seed " << seed;
+    } catch (const SpecError& e) {
+      FAIL() << "seed " << seed << ": " << e.what() << "\n" << yaml;
+    }
+  }
+}
+
+// A user sees what was never said: the settings of both kinds of NICs, of all classes, of traffic.
+TEST(RoundTrip, DefaultsAreDisclosed) {
+  const std::string yaml = to_yaml(parse(R"(
+name: pair
+topology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 2 }
+traffic: [{ name: t, from: h1, to: h2, transport: roce }]
+run: { duration: 10ms }
+)",
+                                         "x.yaml"),
+                                   Defaults::kWritten);
+  for (const char* said :
+       {"congestion: dcqcn", "loss-recovery: go-back-n", "ack-timeout: 14", "retry-count: 7", "nscc:", "mp-range:",
+        "lossless: false", "      7:\n", "qps: 1", "outstanding:", "path-mtu: 4096", "rate: greedy", "dscp: 26", "seed: 1",
+        "bytes: unlimited", "vlan: auto", "pfc: auto"})
+    EXPECT_NE(yaml.find(said), std::string::npos) << said << " is not in\n" << yaml;
+  for (const char* meaningless : {"service:", "rping:", "payload: 1024"})
+    EXPECT_EQ(yaml.find(meaningless), std::string::npos) << meaningless << " is in\n" << yaml;
+}
+
 TEST(RoundTrip, ReadsWell) {
   const Lab lab = parse(R"(
 name: incast
@@ -41,7 +75,7 @@ qos:
     trust: dscp
     classes:
       0: { weight: 50 }
-      3: { lossless: true, alpha: 1/8, ecn: { kmin: 400KB, kmax: 1.6MB, pmax: 20% }, weight: 50 }
+      3: { lossless: true, alpha: 1/8, ecn: auto, weight: 50 }
       6: { strict: true }
 switches:
   default: { buffer: 32MiB, cell: 256B, latency: 600ns, pause-quanta: 65535, mode: store-and-forward, qos: default }

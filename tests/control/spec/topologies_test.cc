@@ -20,7 +20,8 @@ TEST(Topologies, AllLoadAndAreNamedAsTheirFiles) {
       const Lab lab = load(entry.path());
       EXPECT_EQ(lab.name, entry.path().stem().string());
       EXPECT_FALSE(lab.description.empty()) << entry.path();
-      EXPECT_TRUE(parse(to_yaml(lab), "shown") == lab) << entry.path();
+      for (const Defaults defaults : {Defaults::kLeftOut, Defaults::kWritten})
+        EXPECT_TRUE(parse(to_yaml(lab, defaults), "shown") == lab) << entry.path();
       names.insert(lab.name);
     } catch (const SpecError& e) {
       ADD_FAILURE() << e.what();

@@ -66,12 +66,12 @@ TEST_F(CheckShow, ShowPrintsWhatIsAFabricFileAgain) {
 }
 
 TEST_F(CheckShow, AClassTurnedLossyIsShownSoThatItCanBeTurnedBack) {
-  const Outcome lossy = railyard({"show", topology("explicit.yaml"), "--set", "qos.default.classes.3.lossless=false"});
+  const Outcome lossy = railyard({"show", "--brief", topology("explicit.yaml"), "--set", "qos.default.classes.3.lossless=false"});
   EXPECT_EQ(lossy.exit_code, kOk) << lossy.err;
   write("lossy.yaml", lossy.out);
   EXPECT_EQ(railyard({"check", "lossy.yaml"}).exit_code, kOk);
-  const Outcome back = railyard({"show", "lossy.yaml", "--set", "qos.default.classes.3.lossless=true"});
-  EXPECT_EQ(back.out, railyard({"show", topology("explicit.yaml")}).out);
+  const Outcome back = railyard({"show", "--brief", "lossy.yaml", "--set", "qos.default.classes.3.lossless=true"});
+  EXPECT_EQ(back.out, railyard({"show", "--brief", topology("explicit.yaml")}).out);
 }
 
 TEST_F(CheckShow, ALossyClassDropsWhereTheLosslessOnePaused) {

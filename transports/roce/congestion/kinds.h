@@ -18,6 +18,10 @@ using CongestionKinds = std::tuple<Dcqcn,  //
 
 inline constexpr std::string_view kNoCongestionName = "none";
 
+// In the place of a number: what the lab asks for (control/spec/congestion_default.h). None, where there is no lab.
+inline constexpr std::size_t kAutomaticCongestion = ~std::size_t{0};
+inline constexpr std::string_view kAutomaticCongestionName = "auto";
+
 // The settings of all kinds: of each one as constructed, or as said.
 template <class Kinds>
 struct SettingsOf;

@@ -1,0 +1,53 @@
+#include "control/spec/congestion_default.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "control/spec/collective_ranks.h"
+#include "control/spec/frame_tags.h"
+#include "control/spec/port_class.h"
+
+namespace railyard::spec {
+namespace {
+
+std::vector<TrafficSpec> roce_traffic(const Lab& lab) {
+  std::vector<TrafficSpec> all;
+  for (const TrafficSpec& t : lab.traffic)
+    if (t.is_roce()) all.push_back(t);
+  for (const CollectiveSpec& c : lab.collectives)
+    if (!c.is_uet()) all.push_back(like_traffic(c));
+  if (std::ranges::any_of(lab.hosts, [](const auto& host) { return !host.second.roce.services.empty(); })) {
+    TrafficSpec service;
+    service.transport = TrafficSpec::Transport::kRoce;
+    all.push_back(service);
+  }
+  return all;
+}
+
+bool marks(const Lab& lab, const std::vector<TrafficSpec>& traffic) {
+  for (const NodeSpec& node : lab.nodes) {
+    if (node.kind != NodeSpec::Kind::kSwitch) continue;
+    const QosProfile& qos = qos_of(lab, node);
+    for (const TrafficSpec& t : traffic)
+      if (t.ect && qos.classes[static_cast<std::size_t>(class_at_switch(lab, qos, t))].ecn.enabled) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool marks_roce(const Lab& lab) { return marks(lab, roce_traffic(lab)); }
+
+void choose_congestion(Lab& lab, const std::function<bool(const std::string& profile)>& settings_said) {
+  const std::vector<TrafficSpec> traffic = roce_traffic(lab);
+  if (traffic.empty()) return;
+  const bool marked = marks(lab, traffic);
+  for (auto& [name, host] : lab.hosts) {
+    if (host.roce.congestion != roce::kAutomaticCongestion) continue;
+    host.roce.congestion = marked ? roce::congestion_number<roce::Dcqcn>() : 0;
+    if (marked && !settings_said(name))
+      host.roce.settings_of<roce::Dcqcn>() = roce::DcqcnConfig::of(roce::DcqcnConfig::Profile::kVendor);
+  }
+}
+
+}  // namespace railyard::spec

@@ -1,0 +1,20 @@
+// The congestion control of RoCE NICs whose profile names none.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "control/spec/spec.h"
+
+namespace railyard::spec {
+
+// Whether a switch of the lab marks a class that carries its RoCE traffic: ECN-capable packets of a traffic or a
+// collective, or what services of its NICs answer.
+bool marks_roce(const Lab& lab);
+
+// Gives each host profile with `roce.congestion: auto` what NICs ship with: DCQCN if the lab marks its RoCE traffic, else
+// none. Its settings are those of the vendor's firmware, unless the file says some (`settings_said`, by profile).
+// Where there is no RoCE at all profiles stay as they are.
+void choose_congestion(Lab& lab, const std::function<bool(const std::string& profile)>& settings_said);
+
+}  // namespace railyard::spec
