@@ -28,21 +28,18 @@ std::string end_name(const build::BuiltLab& lab, const build::AgentFlow::End& en
 struct Asked {
   std::uint64_t messages = 0;
   std::uint64_t octets = 0;
-  Instant first = Instant::never();
   Instant last{};
+  bool known = false;
 };
 
 Asked asked_by_agent(const build::BuiltLab& lab, const AgentFlowState& s, const FlowResult& of, RoceReport& r) {
   r.message_ns = percentiles(lab, of.message_ns);
   r.completion_errors = std::max(r.completion_errors, of.errors);
   if (!of.status.empty()) r.status = of.status;
-  Asked a{of.messages, of.octets};
-  if (of.first_ns > 0) a.first = s.went + modelled(lab, of.first_ns);
-  a.last = s.went + modelled(lab, of.last_ns);
-  return a;
+  return {of.messages, of.octets, s.went + modelled(lab, of.last_ns), true};
 }
 
-Asked asked_here(const AgentFlowState& s, const build::AgentFlow::End& end, RoceReport& r) {
+Asked asked_here(const build::AgentFlow::End& end, RoceReport& r) {
   const roce::MessageCounters& m = end.end.nic->messages(end.place);
   r.message_ns = report::Percentiles::of(m.latency);
   r.completion_errors = std::max(r.completion_errors, m.errors);
@@ -50,19 +47,21 @@ Asked asked_here(const AgentFlowState& s, const build::AgentFlow::End& end, Roce
     r.status = roce::name(m.status);
     r.failed_ns = nanoseconds(m.failed_at - Instant{});
   }
-  return {m.completed, m.octets, s.went, m.last};
+  return {m.completed, m.octets, m.last, true};
 }
 
 void add_built_in_source(const build::AgentFlow::End& end, FlowReport& f) {
   const TxFlowCounters tx = end.end.nic->sent(end.place);
   f.bytes = tx.payload_octets;
   f.packets = tx.packets;
+  f.requester_packets = tx.packets;
 }
 
 void add_built_in_sink(const build::AgentFlow::End& end, FlowReport& f) {
   const RxFlowCounters& rx = end.end.nic->received(end.place);
   f.delivered_bytes = rx.payload_octets;
   f.delivered_packets = rx.packets - rx.duplicated - rx.discarded;
+  f.arrived_packets = rx.packets;
   f.packets = std::max(f.packets, rx.packets);
   f.corrupted = rx.corrupted;
   f.marked = rx.marked;
@@ -101,7 +100,7 @@ FlowReport agent_flow_report(const build::BuiltLab& lab, const AgentFlowState& s
   f.start_ns = nanoseconds(s.went - Instant{});
   Asked asked;
   if (!what.asker().is_agents())
-    asked = asked_here(s, what.asker(), *f.roce);
+    asked = asked_here(what.asker(), *f.roce);
   else if (const auto& result = s.results[!what.source_asks()])
     asked = asked_by_agent(lab, s, *result, *f.roce);
   f.roce->messages = asked.messages;
@@ -114,10 +113,17 @@ FlowReport agent_flow_report(const build::BuiltLab& lab, const AgentFlowState& s
     f.roce->verified = s.results[1]->verified;
     f.corrupted = s.results[1]->wrong;
   }
-  if (asked.octets > 0 && asked.last > asked.first)
-    f.goodput_bps = static_cast<double>(asked.octets) * 8 / seconds(asked.last - asked.first);
-  if (what.config.total.n > 0 && asked.octets == static_cast<std::uint64_t>(what.config.total.n))
+  f.asked_bytes = static_cast<std::uint64_t>(what.config.total.n);
+  // An agent may be ahead of devices that have had nothing to do.
+  Instant end = std::min(what.config.stop, std::max(report::now_of(lab), asked.last));
+  if (f.asked_bytes > 0 && asked.octets == f.asked_bytes) {
     f.fct_ns = nanoseconds(asked.last - s.went);
+    end = asked.last;
+  } else if (!s.failure.empty() || f.roce->completion_errors > 0) {
+    end = std::min(end, asked.last);  // an agent says no more of when it failed
+  }
+  // Of an agent that has not said anything yet nothing is known.
+  if (asked.known) report::set_goodput({s.went, end, asked.octets}, f);
   return f;
 }
 

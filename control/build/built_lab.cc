@@ -114,6 +114,7 @@ class BuiltLab::Builder {
       flow.total = plan.bytes.value_or(t.bytes);
       flow.start = (plan.start ? Instant{} + *plan.start : start) + clocks_.phase(plan.source, octets_per_frame(t));
       if (!t.listed.empty() && t.listed[plan.index].trigger != 0) flow.start = Instant::never();
+      flow.stop = stop_of(t);
       flow.ect = t.ect;
       flow.plan = std::move(plan);
       if (t.is_roce() && (is_agents(flow.plan.source) || is_agents(flow.plan.destination))) {
@@ -177,7 +178,7 @@ class BuiltLab::Builder {
     c.gap_jitter = clocks_.gap_jitter(flow.plan.source, t);
     c.chance = RngStream(lab_.run.seed, flow.plan.name + "/gaps");
     flow.tx_index = from.sends.size();
-    to.receives.push_back({c.id, c.destination_qp, c.payload});
+    to.receives.push_back({c.id, c.destination_qp, c.payload, c.stop});
     from.sends.push_back(std::move(c));
   }
 

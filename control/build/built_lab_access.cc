@@ -1,4 +1,5 @@
 // What is asked of a built lab.
+#include <algorithm>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -66,6 +67,7 @@ void BuiltLab::open_outputs() {
 }
 
 void BuiltLab::stop_traffic(Instant at) {
+  for (Flow& f : flows_) f.stop = std::min(f.stop, at);
   for (TrafficGenerator* g : generators_) g->stop_at(at);
   for (roce::FlowEndpoint* r : roce_) r->stop_at(at);
   for (const UetNics::Named& u : uet_) u.endpoint->stop_at(at);

@@ -21,6 +21,7 @@ struct Flow {
   BitRate rate{};       // 0: greedy
   Bytes total{};        // 0: no end
   Instant start{};
+  Instant stop = Instant::never();  // it is asked to send until then
   bool ect = true;
   // Of the generators ...
   TrafficGenerator* sender = nullptr;

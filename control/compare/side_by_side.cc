@@ -61,11 +61,12 @@ std::vector<std::size_t> SideBySide::best(const Block& block, std::size_t metric
   }();
   std::vector<std::size_t> out;
   if (better == report::Better::kNeither) return out;
+  const std::vector<bool> less = block.less();
   std::optional<double> found;
   std::size_t eligible = 0;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const auto median = block.cells[metric][c].median();
-    if (!median || !block.failures[c].empty() || (of_completed && !block.is_complete(c))) continue;
+    if (!median || !block.failures[c].empty() || less[c] || (of_completed && !block.is_complete(c))) continue;
     ++eligible;
     if (found && *median != *found && (better == report::Better::kLower) != (*median < *found)) continue;
     if (!found || *median != *found) out.clear();
@@ -74,6 +75,12 @@ std::vector<std::size_t> SideBySide::best(const Block& block, std::size_t metric
   }
   if (out.size() == eligible) out.clear();
   return out;
+}
+
+std::vector<bool> SideBySide::Block::less() const {
+  std::vector<bool> all = report::delivered_less(delivery);
+  all.resize(failures.size());
+  return all;
 }
 
 bool SideBySide::failed() const {
@@ -113,6 +120,7 @@ OrderedJson SideBySide::json() const {
     OrderedJson& b = j["blocks"].emplace_back(
         OrderedJson{{"over", block.over}, {"figures", std::move(figures)}, {"failed", block.failures}});
     b["incomplete"] = block.incomplete;
+    b["delivered_less"] = block.less();
     if (block.distributions.empty()) continue;
     b["distributions"] = OrderedJson::array();
     for (const Distribution& d : block.distributions)
@@ -150,6 +158,11 @@ std::string SideBySide::text() const {
     for (std::size_t c = 0; c < columns.size(); ++c)
       for (const std::string& failure : block.failures[c])
         out += fmt::format("FAILED {}: {}\n", columns[c].name, failure);
+    const std::vector<bool> less = block.less();
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      if (less[c])
+        out += fmt::format("{} delivered less than another column ({}): no star\n", columns[c].name,
+                           block.delivery[c].text());
     out += "\n";
   }
   out += fmt::format("* the best; per cent against {}{}\n", columns.front().name,

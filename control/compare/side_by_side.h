@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "control/compare/method.h"
+#include "control/report/delivery.h"
 #include "control/sweep/table.h"
 
 namespace railyard::compare {
@@ -32,10 +33,13 @@ struct SideBySide {
     std::vector<std::vector<std::string>> failures;  // by column: "seed 3: x.yaml:4: ..."
     // By column: "1 of 8" flows and repeats of collectives were completed; empty, as all of it may be: all were.
     std::vector<std::string> incomplete = {};
+    std::vector<report::Delivery> delivery = {};  // by column; empty: not known
     std::vector<Distribution> distributions = {};
     // By column: where the reports of its runs are, from where the page is; empty: nobody asked for them.
     std::vector<std::vector<std::string>> reports = {};
 
+    // By column: it delivered less than another (report/delivery.h).
+    std::vector<bool> less() const;
     bool is_complete(std::size_t c) const { return incomplete.empty() || incomplete[c].empty(); }
   };
   std::string spec;
@@ -51,7 +55,8 @@ struct SideBySide {
   // first's is 0, or it is of what was completed, and in one of them not all was.
   std::optional<double> change(const Block& block, std::size_t metric, std::size_t c) const;
   // The columns with the best median; none where neither end is better, all are alike, or there is but one. A column
-  // with a failed run wins nothing; one in which not all was completed wins nothing that is of what was.
+  // with a failed run wins nothing, nor does one that delivered less than another; one in which not all was completed
+  // wins nothing that is of what was.
   std::vector<std::size_t> best(const Block& block, std::size_t metric) const;
   bool failed() const;
 

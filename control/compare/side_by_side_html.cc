@@ -103,6 +103,11 @@ std::string SideBySide::html() const {
     for (std::size_t c = 0; c < columns.size(); ++c)
       for (const std::string& failure : block.failures[c])
         failures += report::paragraph(report::escaped_html(fmt::format("FAILED {}: {}", columns[c].name, failure)));
+    const std::vector<bool> less = block.less();
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      if (less[c])
+        failures += report::paragraph(report::escaped_html(fmt::format(
+            "{} delivered less than another column ({}): no star", columns[c].name, block.delivery[c].text())));
     out += report::section(fmt::format("block{}", b + 1),
                            block.over.empty() ? "Figures" : fmt::format("{}", fmt::join(block.over, ", ")),
                            table_html(block) + failures + links_html(*this, block) + distributions_html(*this, block));

@@ -406,7 +406,9 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
   }
   // A run that was ended early has no counters of its end yet.
   const bool all_taken = run.duration && engine_->reached() > traffic_end;
-  report::Report r = counted(all_taken ? *loaded : report::Snapshot{});
+  // A lab in which nothing is left to do has come to its end all the same.
+  const bool stopped = stop.load(std::memory_order_relaxed) || live != nullptr || !run.duration;
+  report::Report r = counted(all_taken ? *loaded : report::Snapshot{}, stopped ? Instant{} : end);
   if (stats) add_stats(r.engine, *stats);
   if (int_->running()) {
     stop_int();
@@ -417,9 +419,9 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
   return r;
 }
 
-report::Report Session::counted(const report::Snapshot& loaded) {
+report::Report Session::counted(const report::Snapshot& loaded, Instant now) {
   const spec::RunSpec& run = lab_->spec().run;
-  report::Report r = report::collect(*lab_, loaded);
+  report::Report r = report::collect(*lab_, loaded, now);
   r.run = {options_.spec_file,
            lab_->spec().name,
            run.seed.value,

@@ -136,7 +136,7 @@ class Session {
   const std::vector<Trunk>& trunks() const noexcept { return trunks_; }
 
  private:
-  report::Report counted(const report::Snapshot& loaded);
+  report::Report counted(const report::Snapshot& loaded, Instant now = {});
   void watch_pauses();
   void watch_transients();
   void run_watched(Instant end, const std::atomic<bool>& stop, const std::function<void(Instant)>& progress);

@@ -62,7 +62,8 @@ double utilisation(const PortCounters& c, std::int64_t rate_bps, Framing framing
   const std::uint64_t octets = c.tx_octets() + c.tx_packets() * static_cast<std::uint64_t>(framing.around()) +
                                (c.tx_control - c.credit_messages_sent) * framing.slot(kLeastFrameOctets) +
                                c.credit_octets_sent;
-  return static_cast<double>(octets) * 8 / (static_cast<double>(rate_bps) * seconds(time));
+  // A frame counts when it begins, and a NIC's clock may be a little fast: never more than all.
+  return std::min(1.0, static_cast<double>(octets) * 8 / (static_cast<double>(rate_bps) * seconds(time)));
 }
 
 }  // namespace
@@ -91,15 +92,18 @@ std::vector<AttachmentReport> replayed_captures(const build::BuiltLab& lab) {
   return all;
 }
 
-Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
+Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now) {
   Report r;
+  std::vector<DeviceCounters> devices;
+  for (const auto& d : lab.fabric().devices()) devices.push_back(d->counters());
+  now = std::max(now, now_of(lab));
   std::unordered_map<std::uint64_t, std::uint64_t> in_flight;  // by flow
   lab.fabric().for_each_packet([&](const Packet& p) { ++in_flight[p.stream]; });
   routing::PathTimes times(lab.spec());
   Histogram latency;
   for (const build::Flow& f : lab.flows()) {
     const auto found = in_flight.find(f.plan.id);
-    r.flows.push_back(flow_report(lab, f, found == in_flight.end() ? 0 : found->second));
+    r.flows.push_back(flow_report(lab, f, found == in_flight.end() ? 0 : found->second, now));
     add_limits(lab, f.plan, f.total, f.rate, times, r.flows.back());
     latency.merge(f.received().latency);
   }
@@ -116,8 +120,6 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
   r.rpings = rping_reports(lab);
   r.attachments = replayed_captures(lab);
 
-  std::vector<DeviceCounters> devices;
-  for (const auto& d : lab.fabric().devices()) devices.push_back(d->counters());
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const DeviceId id{static_cast<std::uint32_t>(d)};
     const DeviceCounters& c = devices[d];
@@ -143,6 +145,7 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded) {
     }
   }
   r.link_tiers = link_tiers(lab, r.ports);
+  r.thresholds = effective_thresholds(lab.spec());
   r.lossless_drops = lossless_drops(lab.spec(), r.ports);
   r.audit = audit(lab, devices);
   return r;

@@ -92,7 +92,11 @@ struct CollectiveReport {
   std::uint64_t cnp_sent = 0;
   std::uint64_t cnp_handled = 0;
 
-  double share_of_limit() const noexcept { return limit_bps > 0 ? busbw_bps / limit_bps : 0; }
+  // Steps of training have a time only, and what never completed has none.
+  bool has_bandwidth() const noexcept { return median_ns && !job; }
+  std::optional<double> share_of_limit() const noexcept {
+    return has_bandwidth() && limit_bps > 0 ? std::optional(busbw_bps / limit_bps) : std::nullopt;
+  }
 };
 
 CollectiveReport collective_report(const build::BuiltLab& lab, const build::Collective& collective);

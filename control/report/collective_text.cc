@@ -43,8 +43,8 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
   for (const CollectiveReport& c : collectives)
     line(c.name, name, c.collective, collective, c.algorithm, algorithm, c.transport, transport, c.ranks.size(),
          spec::format(Bytes{static_cast<std::int64_t>(c.bytes)}), time_or_dash(c.min_ns), time_or_dash(c.median_ns),
-         time_or_dash(c.p99_ns), time_or_dash(c.max_ns), c.job ? "-" : gbps(c.algbw_bps),
-         c.job ? "-" : gbps(c.busbw_bps), c.job ? "-" : percent_text(c.share_of_limit()),
+         time_or_dash(c.p99_ns), time_or_dash(c.max_ns), c.has_bandwidth() ? gbps(c.algbw_bps) : "-",
+         c.has_bandwidth() ? gbps(c.busbw_bps) : "-", c.share_of_limit() ? percent_text(*c.share_of_limit()) : "-",
          c.verified    ? "verified"
          : c.completed ? "WRONG"
                        : "INCOMPLETE");
@@ -72,12 +72,11 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
                      *c.job->idle_cost_per_hour, c.ranks.size(), percent_text(1 - c.job->utilisation));
     if (c.scale_up)
       fmt::format_to(out,
-                     "  {}: {} in {} messages over scale-up networks, {} of the busiest rank's time; first octets took "
-                     "{} (p50), {} (p99), {} (max)\n",
+                     "  {}: {} in {} messages over scale-up networks, {} of the busiest rank's time; first bytes took "
+                     "{} (p50 / p99 / max)\n",
                      c.name, size_text(c.scale_up->bytes), count_text(c.scale_up->messages),
                      nanoseconds_text(static_cast<std::uint64_t>(c.scale_up->busy_ns)),
-                     nanoseconds_text(c.scale_up->latency_ns.p50), nanoseconds_text(c.scale_up->latency_ns.p99),
-                     nanoseconds_text(c.scale_up->latency_ns.max));
+                     time_text(c.scale_up->latency_ns));
     if (!c.completed) fmt::format_to(out, "  STALLED: {}: {}\n", c.name, c.stalled);
     if (!c.wrong.empty()) fmt::format_to(out, "  WRONG DATA: {}: {}\n", c.name, c.wrong);
   }

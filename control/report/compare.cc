@@ -69,7 +69,9 @@ std::optional<double> Comparison::Row::change() const {
 std::optional<bool> Comparison::Row::better() const {
   if (!a || !b || kind.better == Better::kNeither) return std::nullopt;
   if (std::abs(*b - *a) <= kAlike * std::max(std::abs(*a), std::abs(*b))) return std::nullopt;
-  return (*b > *a) == (kind.better == Better::kHigher);
+  const bool is_b = (*b > *a) == (kind.better == Better::kHigher);
+  if (!(is_b ? b_may_win : a_may_win)) return std::nullopt;
+  return is_b;
 }
 
 bool Comparison::comparable() const { return std::ranges::none_of(differences, &Difference::incomparable); }
@@ -97,6 +99,38 @@ ReportJson read_report(const std::filesystem::path& path) {
   return report;
 }
 
+namespace {
+
+// How elements of a list are told apart; empty: they are not.
+std::string label_of(const ReportJson& element) {
+  if (!element.is_object()) return {};
+  for (const char* key : {"name", "nic"})
+    if (const auto at = element.find(key); at != element.end() && at->is_string()) return at->get<std::string>();
+  if (element.contains("node") && element.contains("port"))
+    return fmt::format("{}:{}", element["node"].get<std::string>(), element["port"].dump());
+  return {};
+}
+
+// "a.b.c" below `value`; names of elements may have dots of their own.
+const ReportJson* below(const ReportJson& value, std::string_view path) {
+  if (path.empty()) return &value;
+  if (value.is_object()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    const auto at = value.find(std::string(path.substr(0, dot)));
+    if (at == value.end()) return nullptr;
+    return below(*at, dot == path.size() ? std::string_view() : path.substr(dot + 1));
+  }
+  if (!value.is_array()) return nullptr;
+  for (const ReportJson& element : value) {
+    const std::string label = label_of(element);
+    if (label.empty() || !path.starts_with(label + ".")) continue;
+    if (const ReportJson* found = below(element, path.substr(label.size() + 1))) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 std::optional<double> figure_of(const ReportJson& report, const std::string& name) {
   const ReportJson* value = nullptr;
   if (name.starts_with("/")) {
@@ -108,6 +142,8 @@ std::optional<double> figure_of(const ReportJson& report, const std::string& nam
     }
   } else if (const auto summary = report.find("summary"); summary != report.end() && summary->contains(name)) {
     value = &(*summary)[name];
+  } else if (name.contains('.')) {
+    value = below(report, name);
   }
   if (value == nullptr || !(value->is_number() || value->is_boolean())) return std::nullopt;
   return value->is_boolean() ? (value->get<bool>() ? 1.0 : 0.0) : value->get<double>();
@@ -127,7 +163,12 @@ Comparison compare(const ReportJson& a, const ReportJson& b, std::string name_a,
   for (const ReportJson* report : {&a, &b})
     for (const auto& [name, value] : (*report)["summary"].items())
       if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  for (const std::string& name : names) c.rows.push_back({name, figure_of(a, name), figure_of(b, name), kind_of(name)});
+  c.delivery_a.add(a);
+  c.delivery_b.add(b);
+  const std::vector<bool> less = delivered_less({c.delivery_a, c.delivery_b});
+  for (const std::string& name : names) {
+    c.rows.push_back({name, figure_of(a, name), figure_of(b, name), kind_of(name), !less[0], !less[1]});
+  }
   return c;
 }
 
@@ -170,6 +211,11 @@ std::string Comparison::text() const {
                        : *better ? "b"
                                  : "a");
   }
+  const std::vector<bool> less = delivered_less({delivery_a, delivery_b});
+  for (const bool b : {false, true})
+    if (less[b])
+      out += fmt::format("\n{} delivered less ({}; {}: {}) and is called better nowhere.\n", b ? "b" : "a",
+                         (b ? delivery_b : delivery_a).text(), b ? "a" : "b", (b ? delivery_a : delivery_b).text());
   return out;
 }
 

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "control/report/delivery.h"
 #include "control/report/summary.h"
 
 namespace railyard::report {
@@ -17,9 +18,12 @@ struct Comparison {
     std::string name;
     std::optional<double> a, b;  // nothing: that run has no such figure
     FigureKind kind;
+    // Whether that run may be called better: it did not deliver less (delivery.h).
+    bool a_may_win = true, b_may_win = true;
     // b against a: 0.1 is ten per cent more. Nothing: one is missing, or a is 0 and b is not.
     std::optional<double> change() const;
-    // Whether b is better than a by more than a thousandth; nothing: they are alike, or neither is.
+    // Whether b is better than a by more than a thousandth; nothing: they are alike, neither is, or the better one may
+    // not win.
     std::optional<bool> better() const;
   };
   // Something that two runs should have in common to be compared, and have not.
@@ -31,6 +35,7 @@ struct Comparison {
   std::string name_a, name_b;  // what they were read from
   std::vector<Difference> differences;
   std::vector<Row> rows;
+  Delivery delivery_a, delivery_b;
 
   bool comparable() const;
   nlohmann::ordered_json json() const;
@@ -44,8 +49,10 @@ nlohmann::ordered_json read_report(const std::filesystem::path& path);
 Comparison compare(const nlohmann::ordered_json& a, const nlohmann::ordered_json& b, std::string name_a,
                    std::string name_b);
 
-// A figure of a report: a name of its summary ("fct_p99"), or a JSON pointer ("/engine/windows", RFC 6901). Nothing: it
-// has none, or no number there.
+// A figure of a report by its documented name (docs/metrics.md): of its summary ("fct_p99"); LIST.NAME.FIELD of an
+// element of a list ("traffic.incast.goodput_bps.p50", "ports.leaf1:1.utilisation", "flows.incast/h2->h1.share");
+// OBJECT.FIELD ("engine.windows"); or a JSON pointer ("/engine/windows", RFC 6901). Nothing: it has none, or no number
+// there. Figures of flags are 0 and 1.
 std::optional<double> figure_of(const nlohmann::ordered_json& report, const std::string& name);
 
 }  // namespace railyard::report

@@ -1,5 +1,6 @@
 #include "control/report/flow_json.h"
 
+#include "control/report/json_values.h"
 #include "control/report/uet_report.h"
 
 namespace railyard::report {
@@ -8,17 +9,13 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-Json percentiles_of(const Percentiles& p) {
-  return {{"p50", p.p50}, {"p90", p.p90}, {"p99", p.p99}, {"p999", p.p999}, {"p9999", p.p9999}, {"max", p.max}};
-}
-
 Json roce_json(const RoceReport& r) {
   Json j = {{"operation", r.operation},
             {"qp_type", r.qp_type},
             {"qps", r.qps},
             {"messages", r.messages},
             {"verified", r.verified},
-            {"message_ns", percentiles_of(r.message_ns)},
+            {"message_ns", percentiles_json(r.message_ns)},
             {"discarded", r.discarded},
             {"retransmitted_packets", r.retransmitted_packets},
             {"out_of_sequence", r.out_of_sequence},
@@ -34,7 +31,7 @@ Json roce_json(const RoceReport& r) {
             {"cnp_ignored", r.cnp_ignored},
             {"completion_errors", r.completion_errors},
             {"status", r.status}};
-  j["failed_ns"] = r.failed_ns ? Json(*r.failed_ns) : Json(nullptr);
+  j["failed_ns"] = or_null(r.failed_ns);
   if (r.agents.empty()) return j;
   j["agents"] = Json::array();
   for (const AgentDevice& a : r.agents)
@@ -45,6 +42,8 @@ Json roce_json(const RoceReport& r) {
 }  // namespace
 
 Json flow_json(const FlowReport& f, const Budgets& budgets) {
+  // What only the receiver can count.
+  const auto received = [&](std::uint64_t count) { return known_or_null(f.measured, count); };
   Json j = {{"name", f.name},
             {"src", f.source},
             {"dst", f.destination},
@@ -52,32 +51,37 @@ Json flow_json(const FlowReport& f, const Budgets& budgets) {
             {"measured", f.measured},
             {"bytes", f.bytes},
             {"packets", f.packets},
-            {"delivered_bytes", f.delivered_bytes},
-            {"delivered_packets", f.delivered_packets},
+            {"delivered_bytes", received(f.delivered_bytes)},
+            {"delivered_packets", received(f.delivered_packets)},
+            {"arrived_packets", received(f.arrived_packets)},
             {"in_flight", f.in_flight},
-            {"lost", f.lost},
-            {"reordered", f.reordered},
-            {"duplicated", f.duplicated},
-            {"corrupted", f.corrupted},
-            {"marked", f.marked},
-            {"trimmed", f.trimmed},
-            {"goodput_bps", f.goodput_bps},
+            {"lost", received(f.lost)},
+            {"reordered", received(f.reordered)},
+            {"duplicated", received(f.duplicated)},
+            {"corrupted", received(f.corrupted)},
+            {"marked", received(f.marked)},
+            {"ce_share", or_null(f.ce_share())},
+            {"trimmed", received(f.trimmed)},
+            {"goodput_bps", or_null(f.goodput_bps())},
+            {"goodput_bytes", known_or_null(f.goodput_ns > 0, f.goodput_bytes)},
+            {"goodput_ns", known_or_null(f.goodput_ns > 0, f.goodput_ns)},
             {"start_ns", f.start_ns}};
   if (!f.waits_for.empty()) {
     j["start_ns"] = nullptr;
     j["waits_for"] = f.waits_for;
   }
-  j["fct_ns"] = f.fct_ns ? Json(*f.fct_ns) : Json(nullptr);
-  j["latency_ns"] = percentiles_of(f.latency_ns);
-  j["limit_bps"] = f.limit_bps;
-  j["offered_bps"] = f.offered_bps > 0 ? Json(f.offered_bps) : Json(nullptr);
-  j["arrival_bps"] = f.arrival_bps;
-  j["first_packet_ns"] = f.first_packet_ns ? Json(*f.first_packet_ns) : Json(nullptr);
-  j["handshake_ns"] = f.handshake_ns ? Json(*f.handshake_ns) : Json(nullptr);
-  j["share"] = f.share() ? Json(*f.share()) : Json(nullptr);
-  j["ideal_ns"] = f.ideal_ns ? Json(*f.ideal_ns) : Json(nullptr);
-  j["slowdown"] = f.slowdown() ? Json(*f.slowdown()) : Json(nullptr);
-  j["within_budget"] = f.latency_ns.max > 0 ? Json(is_within(budgets, f.latency_ns)) : Json(nullptr);
+  j["fct_ns"] = or_null(f.fct_ns);
+  j["latency_ns"] = percentiles_json(f.latency_ns);
+  j["limit_bps"] = known_or_null(f.limit_bps > 0, f.limit_bps);
+  j["offered_bps"] = known_or_null(f.offered_bps > 0, f.offered_bps);
+  j["arrival_bps"] = or_null(f.arrival_bps);
+  j["first_packet_ns"] = or_null(f.first_packet_ns);
+  j["handshake_ns"] = or_null(f.handshake_ns);
+  j["share"] = or_null(f.share());
+  j["ideal_ns"] = or_null(f.ideal_ns);
+  j["slowdown"] = or_null(f.slowdown());
+  j["retransmission_share"] = or_null(f.retransmission_share());
+  j["within_budget"] = known_or_null(f.latency_ns.known(), is_within(budgets, f.latency_ns));
   j["transport"] = f.transport();
   if (f.roce) j["roce"] = roce_json(*f.roce);
   if (f.uet) j["uet"] = uet_json(*f.uet);

@@ -72,9 +72,50 @@ std::uint64_t last_octets(const spec::TrafficSpec& t, Bytes total) {
   return whole * (qps - 1) + (rest != 0 ? last_packet_of(rest) : whole);
 }
 
+// READs: one request per message, and those that are retransmitted.
+std::uint64_t requester_packets(const build::Flow& flow) {
+  if (flow.is_roce() && !flow.roce_config().asks(true))
+    return flow.messages().posted + flow.qps().retransmitted_packets;
+  return flow.is_generated() ? 0 : flow.sent().packets;
+}
+
+// When the flow failed for good; never: it has not.
+Instant failed_at(const build::Flow& flow) {
+  if (flow.is_roce()) return flow.messages().errors > 0 ? flow.messages().failed_at : Instant::never();
+  if (flow.is_uet()) return flow.uet->messages().errors > 0 ? flow.uet->messages().failed_at : Instant::never();
+  return Instant::never();
+}
+
+// The rate at which payload came while it came. Half of the first packet is left out: the interval begins when it is
+// there already.
+double arrival_bps(const build::Flow& flow, const spec::TrafficSpec& t, Instant end, const FlowReport& r) {
+  const RxFlowCounters& rx = flow.received();
+  if (r.fct_ns) {
+    // Packets are as far apart as the first of two takes: the time of the last one of each QP or PDC is not in it.
+    if (rx.packets < 2 || rx.last <= rx.first) return 0;
+    const auto last = static_cast<double>(last_octets(t, flow.total));
+    return std::max(0.0, static_cast<double>(rx.payload_octets) - last) * 8 / seconds(rx.last - rx.first);
+  }
+  if (rx.packets == 0 || end <= rx.first) return 0;
+  const double packet =
+      static_cast<double>(rx.payload_octets) / static_cast<double>(std::max<std::uint64_t>(1, r.delivered_packets));
+  return std::max(0.0, static_cast<double>(r.goodput_bytes) - packet / 2) * 8 / seconds(end - rx.first);
+}
+
 }  // namespace
 
-FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std::uint64_t in_flight) {
+Instant now_of(const build::BuiltLab& lab) {
+  Instant now{};
+  for (const auto& device : lab.fabric().devices()) now = std::max(now, device->done());
+  return now;
+}
+
+void set_goodput(const GoodputInterval& of, FlowReport& r) {
+  r.goodput_bytes = of.octets;
+  r.goodput_ns = std::max<std::int64_t>(0, nanoseconds(of.end - of.start));
+}
+
+FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std::uint64_t in_flight, Instant now) {
   const TxFlowCounters tx = flow.sent();
   const RxFlowCounters& rx = flow.received();
   FlowReport r;
@@ -101,15 +142,22 @@ FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std:
     r.waits_for = lab.triggers()->waits_for(static_cast<std::size_t>(&flow - lab.flows().data()));
   else
     r.start_ns = nanoseconds(start - Instant{});
-  if (rx.packets > 0 && rx.last > tx.first)
-    r.goodput_bps = static_cast<double>(rx.payload_octets) * 8 / seconds(rx.last - tx.first);
+  r.arrived_packets = rx.packets;
+  r.requester_packets = requester_packets(flow);
   if (rx.packets > 0) r.first_packet_ns = nanoseconds(rx.first - start);
-  if (rx.packets > 1 && rx.last > rx.first) {
-    // Packets are as far apart as the first of two takes: the time of the last one of each QP or PDC is not in it.
-    const auto last = static_cast<double>(last_octets(lab.spec().traffic[flow.plan.traffic], flow.total));
-    r.arrival_bps = std::max(0.0, static_cast<double>(rx.payload_octets) - last) * 8 / seconds(rx.last - rx.first);
+  Instant end = std::min(flow.stop, now);
+  std::uint64_t in_time = rx.payload_octets - rx.late_octets;
+  if (const auto complete = flow.complete()) {
+    r.fct_ns = nanoseconds(*complete - start);
+    end = *complete;
+    in_time = r.asked_bytes;
+  } else if (const Instant failed = failed_at(flow); r.asked_bytes > 0 && failed < end) {
+    end = std::min(end, std::max(failed, rx.last));
   }
-  if (const auto complete = flow.complete()) r.fct_ns = nanoseconds(*complete - start);
+  if (r.measured) {
+    set_goodput({start, end, in_time}, r);
+    r.arrival_bps = arrival_bps(flow, lab.spec().traffic[flow.plan.traffic], end, r);
+  }
   r.latency_ns = Percentiles::of(rx.latency);
   r.traffic = flow.plan.traffic;
   if (flow.is_roce()) r.roce = roce_report(flow);
@@ -159,9 +207,45 @@ void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Byte
   add_limits(lab, plan, total, own_rate, times, r);
 }
 
+std::optional<double> FlowReport::goodput_bps() const {
+  if (goodput_ns <= 0) return std::nullopt;
+  return static_cast<double>(goodput_bytes) * 8e9 / static_cast<double>(goodput_ns);
+}
+
+// A NIC's clock may be fast by what Ethernet allows, and limits are of nominal rates.
 std::optional<double> FlowReport::share() const {
-  if (limit_bps <= 0 || goodput_bps <= 0 || !measured) return std::nullopt;
-  return goodput_bps / limit_bps;
+  const auto goodput = goodput_bps();
+  if (limit_bps <= 0 || !goodput) return std::nullopt;
+  return std::min(1.0, *goodput / limit_bps);
+}
+
+std::optional<double> FlowReport::ce_share() const {
+  if (arrived_packets == 0) return std::nullopt;
+  return static_cast<double>(marked) / static_cast<double>(arrived_packets);
+}
+
+std::optional<double> FlowReport::retransmission_share() const {
+  if (requester_packets == 0) return std::nullopt;
+  return static_cast<double>(retransmitted()) / static_cast<double>(requester_packets);
+}
+
+std::pair<double, double> FlowReport::asked_and_delivered() const {
+  if (asked_bytes > 0)
+    return {static_cast<double>(asked_bytes), static_cast<double>(std::min(asked_bytes, delivered_bytes))};
+  const double asked = limit_bps * static_cast<double>(goodput_ns) / 8e9;
+  return {asked, std::min(asked, static_cast<double>(goodput_bytes))};
+}
+
+void GoodputSum::add(const FlowReport& flow) {
+  if (flow.goodput_ns <= 0) return;
+  bytes += flow.goodput_bytes;
+  first_ns = std::min(first_ns.value_or(flow.start_ns), flow.start_ns);
+  last_ns = std::max(last_ns.value_or(0), flow.start_ns + flow.goodput_ns);
+}
+
+std::optional<double> GoodputSum::bps() const {
+  if (ns() <= 0) return std::nullopt;
+  return static_cast<double>(bytes) * 8e9 / static_cast<double>(ns());
 }
 
 std::optional<std::int64_t> FlowReport::initiation_ns() const {

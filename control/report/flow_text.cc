@@ -25,12 +25,9 @@ std::string flow_text(const std::vector<FlowReport>& flows) {
       continue;
     }
     fmt::format_to(
-        out, "{:<{}}  {:>10} {:>10} {:>8} {:>9} {:>9}   {} / {} / {}\n", f.name, width, rate_text(f.goodput_bps),
-        f.packets > 0 ? count_text(f.packets) : "-", count_text(f.lost),
-        percent_text(f.delivered_packets > 0 ? static_cast<double>(f.marked) / static_cast<double>(f.delivered_packets)
-                                             : 0),
-        f.fct_ns ? nanoseconds_text(static_cast<std::uint64_t>(*f.fct_ns)) : "-", nanoseconds_text(f.latency_ns.p50),
-        nanoseconds_text(f.latency_ns.p99), nanoseconds_text(f.latency_ns.max));
+        out, "{:<{}}  {:>10} {:>10} {:>8} {:>9} {:>9}   {}\n", f.name, width, rate_text(f.goodput_bps()),
+        f.packets > 0 ? count_text(f.packets) : "-", f.measured ? count_text(f.lost) : "-", percent_text(f.ce_share()),
+        f.fct_ns ? nanoseconds_text(static_cast<std::uint64_t>(*f.fct_ns)) : "-", time_text(f.latency_ns));
   }
   if (!silent.empty())
     fmt::format_to(out, "{} {} not sent anything: {}\n", silent.size(), silent.size() == 1 ? "flow has" : "flows have",

@@ -1,5 +1,6 @@
 #include "control/report/framing.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "dataplane/base/units.h"
@@ -82,6 +83,13 @@ int cm_frame_octets(const spec::TrafficSpec& t) {
   constexpr int kDeth = 8;
   constexpr int kMad = 256;  // IBTA Vol 1 §13.4.2
   return headers(t, {}) + kDeth + kMad;
+}
+
+int data_frame_octets(const spec::TrafficSpec& t, const spec::UetNicSpec& uet) {
+  if (!t.has_messages()) return static_cast<int>(t.payload) + headers(t, uet);
+  const bool writes = t.is_roce() && t.roce.operation == spec::RoceOperation::kWrite;
+  const std::int64_t payload = std::min<std::int64_t>(t.roce.message, t.roce.path_mtu);
+  return static_cast<int>(padded(t, payload)) + headers(t, uet) + (writes ? kReth : 0);
 }
 
 int last_frame_octets(const spec::TrafficSpec& t, Bytes total, bool selective, const spec::UetNicSpec& uet) {

@@ -18,6 +18,9 @@ int uet_outer_octets(const spec::UetNicSpec& uet);
 // Octets of the frame that a message of the connection manager (IBTA Vol 1 §12) is in, with FCS.
 int cm_frame_octets(const spec::TrafficSpec& traffic);
 
+// Octets of the longest data frame of such traffic, with FCS.
+int data_frame_octets(const spec::TrafficSpec& traffic, const spec::UetNicSpec& uet = {});
+
 // Octets of the last frame of such a flow, with FCS.
 int last_frame_octets(const spec::TrafficSpec& traffic, Bytes total, bool selective, const spec::UetNicSpec& uet = {});
 

@@ -17,6 +17,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 Json waited_json(const Histogram& waited) {
+  if (waited.count() == 0) return nullptr;
   return {
       {"p50", waited.percentile(0.5) / 1000}, {"p99", waited.percentile(0.99) / 1000}, {"max", waited.max() / 1000}};
 }

@@ -3,8 +3,10 @@
 
 #include "control/base/json_text.h"
 #include "control/report/collective_json.h"
+#include "control/report/drop_places.h"
 #include "control/report/flow_json.h"
 #include "control/report/int_text.h"
+#include "control/report/json_values.h"
 #include "control/report/pause_json.h"
 #include "control/report/report.h"
 #include "control/report/summary.h"
@@ -14,10 +16,6 @@ namespace railyard::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json percentiles(const Percentiles& p) {
-  return {{"p50", p.p50}, {"p90", p.p90}, {"p99", p.p99}, {"p999", p.p999}, {"p9999", p.p9999}, {"max", p.max}};
-}
 
 Json drops(const DropCounts& counts) {
   Json out = Json::object();
@@ -71,17 +69,12 @@ Json rping(const RpingReport& r) {
           {"pings", r.rounds},
           {"verified_bytes", r.verified_bytes},
           {"corrupted", r.corrupted},
-          {"latency_ns", percentiles(r.latency_ns)}};
-}
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
+          {"latency_ns", percentiles_json(r.latency_ns)}};
 }
 
 Json message_times(const CollectiveReport::Messages& m) {
-  if (m.count == 0) return nullptr;
-  Json out = percentiles(m.ns);
+  if (m.count == 0 || !m.ns.known()) return nullptr;
+  Json out = percentiles_json(m.ns);
   out["mean"] = m.mean_ns;
   return out;
 }
@@ -105,11 +98,11 @@ Json collective(const CollectiveReport& c) {
             {"median", or_null(c.median_ns)},
             {"p99", or_null(c.p99_ns)},
             {"max", or_null(c.max_ns)}}},
-          {"algbw_bps", c.algbw_bps},
+          {"algbw_bps", known_or_null(c.has_bandwidth(), c.algbw_bps)},
           {"busbw_factor", c.factor},
-          {"busbw_bps", c.busbw_bps},
-          {"framing_limit_bps", c.limit_bps},
-          {"share_of_limit", c.share_of_limit()},
+          {"busbw_bps", known_or_null(c.has_bandwidth(), c.busbw_bps)},
+          {"framing_limit_bps", known_or_null(c.limit_bps > 0, c.limit_bps)},
+          {"share_of_limit", or_null(c.share_of_limit())},
           {"job", c.job ? Json{{"compute_ns", c.job->compute_ns},
                                {"buckets", c.job->buckets},
                                {"utilisation", c.job->utilisation},
@@ -123,7 +116,7 @@ Json collective(const CollectiveReport& c) {
           {"scale_up", c.scale_up ? Json{{"messages", c.scale_up->messages},
                                          {"bytes", c.scale_up->bytes},
                                          {"busy_ns", c.scale_up->busy_ns},
-                                         {"first_octet_latency_ns", percentiles(c.scale_up->latency_ns)}}
+                                         {"first_octet_latency_ns", percentiles_json(c.scale_up->latency_ns)}}
                                   : Json(nullptr)},
           {"messages", c.messages.count},
           {"message_ns", message_times(c.messages)},
@@ -152,7 +145,7 @@ Json trunk(const TrunkReport& t) {
           {"received", t.counters.received},
           {"lost", t.counters.lost},
           {"late", t.counters.late},
-          {"lateness_ns", percentiles(t.lateness_ns)},
+          {"lateness_ns", percentiles_json(t.lateness_ns)},
           {"round_trip_ns", t.counters.round_trip_ps / 1000},
           {"discarded", t.counters.discarded},
           {"unconfirmed", t.counters.unconfirmed},
@@ -224,9 +217,10 @@ Json port(const PortReport& p) {
     j["llr"] = {{"frames", c.llr.frames},
                 {"replays", c.llr.replays},
                 {"latency_ns",
-                 {{"mean", nanoseconds(c.llr.mean_late())},
-                  {"min", nanoseconds(c.llr.least_late)},
-                  {"max", nanoseconds(c.llr.most_late)}}}};
+                 c.llr.frames == 0 ? Json(nullptr)
+                                   : Json{{"mean", nanoseconds(c.llr.mean_late())},
+                                          {"min", nanoseconds(c.llr.least_late)},
+                                          {"max", nanoseconds(c.llr.most_late)}}}};
   Json classes = Json::array();
   for (std::size_t k = 0; k < kPriorities; ++k)
     if (touched(c.classes[k])) classes.push_back(traffic_class(k, c.classes[k], p.is_switch));
@@ -240,8 +234,8 @@ Json path_group(const PathGroupReport& g) {
     members.push_back({{"port", m.port}, {"peer", m.peer}, {"packets", m.packets}, {"bytes", m.bytes}});
   return {{"node", g.node},
           {"members", std::move(members)},
-          {"max_over_mean", g.max_over_mean()},
-          {"jain_index", g.jain_index()}};
+          {"max_over_mean", known_or_null(g.bytes() > 0, g.max_over_mean())},
+          {"jain_index", known_or_null(g.bytes() > 0, g.jain_index())}};
 }
 
 Json engine_json(const EngineReport& e) {
@@ -249,11 +243,13 @@ Json engine_json(const EngineReport& e) {
             {"window_ps", e.window_ps},          {"cpu_seconds", e.cpu_seconds},
             {"wall_seconds", e.wall_seconds},    {"simulated_seconds", e.simulated_seconds},
             {"peak_rss_bytes", e.peak_rss_bytes}};
-  const Percentiles lateness = e.lateness_ns.value_or(Percentiles{});
-  j["lateness_ns"] = {{"p50", lateness.p50}, {"p99", lateness.p99}, {"max", lateness.max}};
-  j["slip_ns"] = e.slip_ns;
-  j["busy_seconds"] = e.busy_seconds;
-  j["gaps"] = e.gaps;
+  // Under the virtual clock nothing is late.
+  const bool wall = e.lateness_ns.has_value();
+  j["lateness_ns"] = wall ? Json{{"p50", e.lateness_ns->p50}, {"p99", e.lateness_ns->p99}, {"max", e.lateness_ns->max}}
+                          : Json(nullptr);
+  j["slip_ns"] = known_or_null(wall, e.slip_ns);
+  j["busy_seconds"] = known_or_null(wall, e.busy_seconds);
+  j["gaps"] = known_or_null(wall, e.gaps);
   return j;
 }
 
@@ -301,6 +297,8 @@ std::string Report::json() const {
   }
   j["ports"] = Json::array();
   for (const PortReport& p : ports) j["ports"].push_back(port(p));
+  j["thresholds"] = thresholds_json(thresholds);
+  j["drops"] = drop_places_json(drop_places(*this));
   j["path_groups"] = Json::array();
   for (const PathGroupReport& g : path_groups) j["path_groups"].push_back(path_group(g));
   j["attachments"] = Json::array();

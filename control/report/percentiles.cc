@@ -8,7 +8,8 @@ namespace railyard::report {
 
 Percentiles Percentiles::of(const Histogram& h) {
   return {h.percentile(0.5) / 1000,    h.percentile(0.9) / 1000, h.percentile(0.99) / 1000, h.percentile(0.999) / 1000,
-          h.percentile(0.9999) / 1000, h.max() / 1000,           h.percentile(0.95) / 1000};
+          h.percentile(0.9999) / 1000, h.max() / 1000,           h.percentile(0.95) / 1000,
+          h.count()};
 }
 
 double nearest_rank(const std::vector<double>& values, double fraction) {
@@ -39,7 +40,8 @@ double jain_index(const std::vector<double>& values) {
     sum += x;
     squares += x * x;
   }
-  return squares > 0 ? sum * sum / (static_cast<double>(values.size()) * squares) : 0;
+  // Rounding must not make it more than even.
+  return squares > 0 ? std::min(1.0, sum * sum / (static_cast<double>(values.size()) * squares)) : 0;
 }
 
 double max_over_mean(const std::vector<double>& values) {

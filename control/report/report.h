@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "control/build/built_lab.h"
@@ -15,6 +16,7 @@
 #include "control/report/path_groups.h"
 #include "control/report/percentiles.h"
 #include "control/report/service_report.h"
+#include "control/report/thresholds.h"
 #include "control/report/traffic_report.h"
 #include "control/report/transients.h"
 #include "control/report/uet_report.h"
@@ -97,19 +99,28 @@ struct FlowReport {
   std::uint64_t packets = 0;            // sent
   std::uint64_t delivered_bytes = 0;    // arrived, each once; RoCE: taken by the transport
   std::uint64_t delivered_packets = 0;  // arrived, duplicates not counted
+  std::uint64_t arrived_packets = 0;    // all that arrived with their payload, those of no use included
   std::uint64_t in_flight = 0;          // still in the fabric
   std::uint64_t lost = 0;               // sent, not arrived, and not in the fabric any more
   std::uint64_t reordered = 0;
   std::uint64_t duplicated = 0;
   std::uint64_t corrupted = 0;
-  std::uint64_t marked = 0;             // arrived with CE
+  std::uint64_t marked = 0;             // of arrived_packets: with CE
   std::uint64_t trimmed = 0;            // arrived without their payload; neither delivered nor lost
   std::uint64_t asked_bytes = 0;        // of payload, that it has in all; 0: it has no end
-  double goodput_bps = 0;               // delivered payload from the first frame sent to the last arrived
+  // Packets sent by the end that retransmits, retransmissions included: the source's with payload; of READs over RoCE
+  // the requests.
+  std::uint64_t requester_packets = 0;
+  // Goodput: payload delivered in the time that the flow was asked to send; see set_goodput(). 0 ns: nobody measured it,
+  // or the flow has not begun.
+  std::uint64_t goodput_bytes = 0;
+  std::int64_t goodput_ns = 0;
   std::int64_t start_ns = 0;
   std::string waits_for;                // not empty: it has not started, and which trigger it waits for
   std::optional<std::int64_t> fct_ns;   // flows with an end, once it is all there
-  double arrival_bps = 0;               // of payload, from its first packet's arrival to its last's
+  // Of payload, from its first packet's arrival to its last's, or to the end of the time of its goodput if it is not
+  // complete. Nothing: not measured.
+  std::optional<double> arrival_bps;
   double offered_bps = 0;               // of payload, what its rate leaves of it; 0: it has none
   std::optional<std::int64_t> first_packet_ns;  // from its start to the first packet's arrival
   // QPs: what a REQ of the connection manager and its REP would take on an empty fabric, before a first packet may go.
@@ -128,11 +139,32 @@ struct FlowReport {
   std::uint64_t retransmitted() const {
     return roce ? roce->retransmitted_packets : uet ? uet->retransmitted_packets : 0;
   }
-  // Goodput of what is possible; FCT against the ideal one. Nothing: not known.
+  // Packets taken out of order; of go-back-N, which takes none of these: gaps answered by a NAK.
+  std::uint64_t out_of_order() const { return roce ? roce->out_of_sequence : reordered; }
+  // goodput_bytes x 8 / goodput_ns; goodput of what is possible, at most 1; FCT against the ideal one. Nothing: not
+  // known.
+  std::optional<double> goodput_bps() const;
   std::optional<double> share() const;
   std::optional<double> slowdown() const;
   // From nothing at all to the first packet's arrival; of flows of messages.
   std::optional<std::int64_t> initiation_ns() const;
+  // Shares of packets, 0..1. Nothing: no packet arrived; none was sent, or the flow has no transport that retransmits.
+  std::optional<double> ce_share() const;
+  std::optional<double> retransmission_share() const;
+  // Payload that it has asked for (of a flow without an end: its limit over the time of its goodput), and what was
+  // delivered of that.
+  std::pair<double, double> asked_and_delivered() const;
+};
+
+// Goodput of several flows together: from the first that starts to the end of the last's interval.
+struct GoodputSum {
+  std::uint64_t bytes = 0;
+  std::optional<std::int64_t> first_ns, last_ns;
+
+  void add(const FlowReport& flow);
+  std::int64_t ns() const { return first_ns ? *last_ns - *first_ns : 0; }
+  // Nothing: none of them is measured.
+  std::optional<double> bps() const;
 };
 
 struct PortReport {
@@ -205,6 +237,7 @@ struct Report {
   std::vector<ServiceNicReport> service_nics;
   std::vector<RpingReport> rpings;
   std::vector<PortReport> ports;
+  std::vector<EffectiveThreshold> thresholds;
   std::vector<PathGroupReport> path_groups;  // with at least two members
   std::vector<AttachmentReport> attachments;
   std::vector<TrunkReport> trunks;
@@ -229,7 +262,8 @@ struct Report {
 using Snapshot = std::vector<DeviceCounters>;
 
 // Flows, collectives, ports, audit and packet_hops of a lab that rests. `loaded`: its counters when traffic ended, for
-// utilisation; empty: then it has not ended.
-Report collect(build::BuiltLab& lab, const Snapshot& loaded);
+// utilisation; empty: then it has not ended. `now`: until when it ran, if that is later than its devices know: nothing
+// happened any more.
+Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now = {});
 
 }  // namespace railyard::report

@@ -23,9 +23,7 @@ std::string counted(std::uint64_t n, std::string_view one, std::string_view more
 
 // Of those that are complete.
 std::string message_times(const RoceReport& r) {
-  if (r.messages == 0) return "-";
-  return fmt::format("{} / {} / {}", nanoseconds_text(r.message_ns.p50), nanoseconds_text(r.message_ns.p99),
-                     nanoseconds_text(r.message_ns.max));
+  return r.messages == 0 ? "-" : time_text(r.message_ns);
 }
 
 void sums(Out out, const Flows& flows) {
@@ -34,7 +32,7 @@ void sums(Out out, const Flows& flows) {
   std::uint64_t corrupted = 0;
   for (const FlowReport* f : flows) {
     const RoceReport& r = *f->roce;
-    packets += f->packets;
+    packets += f->requester_packets;
     corrupted += f->corrupted;
     sum.messages += r.messages;
     sum.verified += r.verified;
@@ -51,7 +49,7 @@ void sums(Out out, const Flows& flows) {
       count_text(sum.verified),
       corrupted > 0 ? fmt::format(", {} WERE NOT WHAT WAS SENT", count_text(corrupted)) : std::string(),
       count_text(sum.retransmitted_packets), count_text(packets),
-      percent_text(packets > 0 ? static_cast<double>(sum.retransmitted_packets) / static_cast<double>(packets) : 0));
+      percent_text(ratio_of(sum.retransmitted_packets, packets)));
   if (sum.out_of_sequence + sum.out_of_buffer + sum.local_ack_timeout_err > 0)
     fmt::format_to(out, "  {} by a NAK, {} by RNR NAK; {}\n",
                    counted(sum.out_of_sequence, "gap answered", "gaps answered"),

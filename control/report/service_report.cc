@@ -148,12 +148,11 @@ std::string service_text(const std::vector<ServiceNicReport>& nics, const std::v
                    failed > 0 ? fmt::format(", {} FAILED", failed) : std::string());
   for (std::size_t i = 0; i < clients.size() && i < kMostServiceLines; ++i) {
     const RpingReport& r = clients[i];
-    fmt::format_to(out, "  {}: {}{}{}; {} pings, {} verified{}; ping p50 / p99 / max: {} / {} / {}\n", r.name, r.state,
+    fmt::format_to(out, "  {}: {}{}{}; {} pings, {} verified{}; ping p50 / p99 / max: {}\n", r.name, r.state,
                    r.failure.empty() ? "" : ": " + r.failure, r.reason.empty() ? "" : " (" + r.reason + ")",
                    count_text(r.rounds), size_text(r.verified_bytes),
                    r.corrupted > 0 ? fmt::format(", {} WERE NOT WHAT WAS SENT", count_text(r.corrupted)) : "",
-                   nanoseconds_text(r.latency_ns.p50), nanoseconds_text(r.latency_ns.p99),
-                   nanoseconds_text(r.latency_ns.max));
+                   time_text(r.latency_ns));
   }
   return text;
 }

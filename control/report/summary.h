@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "control/report/metrics/metric.h"
+
 namespace railyard::report {
 
 struct Report;
@@ -17,10 +19,7 @@ struct Figure {
 // Those that this run has: without a flow that is complete there is no FCT.
 std::vector<Figure> summary(const Report& report);
 
-enum class Better { kLower, kHigher, kNeither };
-enum class Unit { kNanoseconds, kBitsPerSecond, kBytes, kCount, kRatio, kSeconds };
-
-// What a figure of that name is; figures that are not known are counts, and neither is better.
+// What a figure of that name is (metrics/metric.h); figures that are not known are counts, and neither is better.
 struct FigureKind {
   Unit unit = Unit::kCount;
   Better better = Better::kNeither;

@@ -1,15 +1,16 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <set>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "control/report/diagnosis_text.h"
+#include "control/report/drop_places.h"
 #include "control/report/flow_text.h"
 #include "control/report/int_text.h"
+#include "control/report/pause_totals.h"
 #include "control/report/report.h"
 #include "control/report/roce_text.h"
 #include "control/report/units.h"
@@ -46,16 +47,10 @@ std::vector<Place> most(const Report& r, Keep keep, Amount amount) {
   return out;
 }
 
-std::uint64_t drops_of(const DropCounts& d) {
-  std::uint64_t n = 0;
-  for (const std::uint64_t c : d) n += c;
-  return n;
-}
-
 // Whether more has happened to a queue than that a frame waited for the one before it.
 bool is_of_interest(const ClassCounters& c) {
   constexpr std::uint64_t kFew = 2;  // frames
-  if (c.ecn_marked > 0 || c.paused > Duration{} || c.stalled > Duration{} || drops_of(c.drops) > 0) return true;
+  if (c.ecn_marked > 0 || c.paused > Duration{} || c.stalled > Duration{} || egress_drops(c) > 0) return true;
   return c.tx_packets > 0 && c.max_depth_octets > kFew * (c.tx_octets / c.tx_packets);
 }
 
@@ -76,30 +71,35 @@ void heading(Out out, const Report& r) {
 void traffic_lines(Out out, const Report& r) {
   struct Sum {
     std::vector<double> goodput;
-    std::uint64_t packets = 0, lost = 0, delivered = 0, marked = 0;
-    std::uint64_t p99 = 0, max = 0;
+    std::uint64_t packets = 0, lost = 0, arrived = 0, marked = 0;
+    Percentiles worst;  // of each flow's latencies
+    std::size_t flows = 0, measured = 0;
   };
   std::map<std::string, Sum> sums;
   for (const FlowReport& f : r.flows) {
     Sum& s = sums[f.name.substr(0, f.name.find('/'))];
-    s.goodput.push_back(f.goodput_bps);
+    if (const auto bps = f.goodput_bps()) s.goodput.push_back(*bps);
+    ++s.flows;
+    s.measured += f.measured ? 1 : 0;
     s.packets += f.packets;
     s.lost += f.lost;
-    s.delivered += f.delivered_packets;
+    s.arrived += f.arrived_packets;
     s.marked += f.marked;
-    s.p99 = std::max(s.p99, f.latency_ns.p99);
-    s.max = std::max(s.max, f.latency_ns.max);
+    s.worst.count += f.latency_ns.count;
+    s.worst.p99 = std::max(s.worst.p99, f.latency_ns.p99);
+    s.worst.max = std::max(s.worst.max, f.latency_ns.max);
   }
   fmt::format_to(out, "\n{:<16} {:>6}  {:>36} {:>12} {:>8} {:>8}   {}\n", "traffic", "flows",
                  "goodput min / median / max", "packets", "lost", "CE", "worst latency p99 / max");
   for (auto& [name, s] : sums) {
-    std::sort(s.goodput.begin(), s.goodput.end());
-    fmt::format_to(out, "{:<16} {:>6}  {:>36} {:>12} {:>8} {:>8}   {} / {}\n", name, s.goodput.size(),
-                   fmt::format("{} / {} / {}", rate_text(s.goodput.front()),
-                               rate_text(s.goodput[s.goodput.size() / 2]), rate_text(s.goodput.back())),
-                   count_text(s.packets), count_text(s.lost),
-                   percent_text(s.delivered > 0 ? static_cast<double>(s.marked) / static_cast<double>(s.delivered) : 0),
-                   nanoseconds_text(s.p99), nanoseconds_text(s.max));
+    const Spread goodput = Spread::of(std::move(s.goodput));
+    fmt::format_to(out, "{:<16} {:>6}  {:>36} {:>12} {:>8} {:>8}   {} / {}\n", name, s.flows,
+                   goodput.count == 0 ? "-"
+                                      : fmt::format("{} / {} / {}", rate_text(goodput.min), rate_text(goodput.p50),
+                                                    rate_text(goodput.max)),
+                   count_text(s.packets), s.measured > 0 ? count_text(s.lost) : "-",
+                   s.arrived > 0 ? percent_text(ratio_of(s.marked, s.arrived)) : "-",
+                   time_text(s.worst, &Percentiles::p99), time_text(s.worst, &Percentiles::max));
   }
 }
 
@@ -108,7 +108,7 @@ void queue_lines(Out out, const Report& r) {
   const std::size_t all = queued.size();
   std::erase_if(queued, [](const Place& p) { return !is_of_interest(*p.counters); });
   if (queued.empty()) return;
-  fmt::format_to(out, "\nWhere it queued: the deepest egress queues\n");
+  fmt::format_to(out, "\nDeepest egress queues\n");
   fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>9} {:>10} {:>12} {:>9} {:>8}\n", "port", "towards", "class", "used",
                  "deepest", "= waiting", "CE marks", "drops");
   for (std::size_t i = 0; i < std::min(queued.size(), kMostPorts); ++i) {
@@ -119,13 +119,13 @@ void queue_lines(Out out, const Report& r) {
                                : 0};
     fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>9} {:>10} {:>12} {:>9} {:>8}\n", p.name(), p.port->peer, p.priority,
                    percent_text(p.port->utilisation), size_text(p.counters->max_depth_octets), time_text(waiting),
-                   count_text(p.counters->ecn_marked), count_text(drops_of(p.counters->drops)));
+                   count_text(p.counters->ecn_marked), count_text(egress_drops(*p.counters)));
   }
   if (queued.size() > kMostPorts)
     fmt::format_to(out, "  and {} more, up to {}\n", queued.size() - kMostPorts,
                    size_text(queued[kMostPorts].counters->max_depth_octets));
   if (all > queued.size())
-    fmt::format_to(out, "  In {} other queue{} no frame waited for more than the one before it.\n", all - queued.size(),
+    fmt::format_to(out, "  {} other queue{}: back-to-back frames only, no queueing\n", all - queued.size(),
                    all - queued.size() == 1 ? "" : "s");
 }
 
@@ -136,7 +136,7 @@ void path_lines(Out out, const Report& r) {
     if (g.bytes() > 0) groups.push_back(&g);
   if (groups.empty()) return;
   std::ranges::stable_sort(groups, [](const auto* a, const auto* b) { return a->jain_index() < b->jain_index(); });
-  fmt::format_to(out, "\nHow equal paths were shared: {} group{} of next hops, the least even first\n", groups.size(),
+  fmt::format_to(out, "\nECMP balance ({} next-hop group{}, worst first)\n", groups.size(),
                  groups.size() == 1 ? "" : "s");
   fmt::format_to(out, "  {:<14} {:>7} {:>9} {:>9} {:>6}   {}\n", "switch", "members", "bytes", "max/mean", "Jain",
                  "most went to");
@@ -147,12 +147,11 @@ void path_lines(Out out, const Report& r) {
                    size_text(g.bytes()), g.max_over_mean(), g.jain_index(), most->port, most->peer);
   }
   std::uint64_t reordered = 0;
-  std::uint64_t delivered = 0;
-  for (const FlowReport& f : r.flows) reordered += f.reordered, delivered += f.delivered_packets;
-  if (delivered > 0)
+  std::uint64_t arrived = 0;
+  for (const FlowReport& f : r.flows) reordered += f.reordered, arrived += f.arrived_packets;
+  if (arrived > 0)
     fmt::format_to(out, "  Out of order at the receivers: {} of {} packets ({})\n", count_text(reordered),
-                   count_text(delivered),
-                   percent_text(static_cast<double>(reordered) / static_cast<double>(delivered)));
+                   count_text(arrived), percent_text(ratio_of(reordered, arrived)));
   std::uint64_t reports_sent = 0;
   std::uint64_t reports_received = 0;
   for (const PortReport& p : r.ports) {
@@ -169,7 +168,7 @@ void pause_lines(Out out, const Report& r) {
       r, [](const Place& p) { return p.counters->paused > Duration{}; },
       [](const Place& p) { return p.counters->paused.ps; });
   if (paused.empty()) return;
-  fmt::format_to(out, "\nWho was held back by PFC: {} port-class{} in all, the longest paused\n", paused.size(),
+  fmt::format_to(out, "\nPorts paused by PFC ({} port-class{}, longest first)\n", paused.size(),
                  paused.size() == 1 ? "" : "es");
   fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>10} {:>9} {:>7}\n", "port", "paused by", "class", "paused", "of time",
                  "XOFFs");
@@ -210,13 +209,13 @@ void not_enabled_lines(Out out, const Report& r) {
   if (ignored.size() > kMostPorts) fmt::format_to(out, "  and {} more\n", ignored.size() - kMostPorts);
 }
 
-// The same where senders have credits in the place of being paused.
+// The same where senders have credits.
 void stall_lines(Out out, const Report& r) {
   const auto stalled = most(
       r, [](const Place& p) { return p.counters->stalled > Duration{}; },
       [](const Place& p) { return p.counters->stalled.ps; });
   if (stalled.empty()) return;
-  fmt::format_to(out, "\nWho waited for credits (CBFC): {} port-class{} in all, the longest first\n", stalled.size(),
+  fmt::format_to(out, "\nPorts that waited for credits, CBFC ({} port-class{}, longest first)\n", stalled.size(),
                  stalled.size() == 1 ? "" : "es");
   fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>10} {:>9}\n", "port", "credits of", "class", "waited", "of time");
   for (std::size_t i = 0; i < std::min(stalled.size(), kMostPorts); ++i) {
@@ -238,7 +237,7 @@ void order_lines(Out out, const Report& r) {
       [](const Place& p) { return -(p.counters->first_xoff - Instant{}).ps; });
   if (both.empty()) return;
   fmt::format_to(out,
-                 "\nWhat came first, CE or XOFF: queues that filled their ingress groups, the first to do so first\n");
+                 "\nCE or XOFF first (queues whose ingress groups crossed XOFF, earliest first)\n");
   fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>12} {:>12}\n", "port", "towards", "class", "first CE",
                  "first XOFF");
   for (std::size_t i = 0; i < std::min(both.size(), kMostPorts); ++i) {
@@ -254,11 +253,18 @@ void order_lines(Out out, const Report& r) {
   if (both.size() > kMostPorts) fmt::format_to(out, "  and {} more\n", both.size() - kMostPorts);
 }
 
+// ASICs compare whole cells, and frames take whole ones: what was written is not quite what acts.
+void threshold_lines(Out out, const Report& r) {
+  if (r.thresholds.empty()) return;
+  fmt::format_to(out, "\nThresholds of switches: as configured, in cells, and in effect at the lab's frames\n{}",
+                 thresholds_text(r.thresholds, "  "));
+}
+
 void trim_lines(Out out, const Report& r) {
   const auto trimmed = most(
       r, [](const Place& p) { return p.counters->trimmed > 0; }, [](const Place& p) { return p.counters->trimmed; });
   if (trimmed.empty()) return;
-  fmt::format_to(out, "\nTrimmed: frames that their queue had no room for, sent on without payload\n");
+  fmt::format_to(out, "\nTrimmed frames: their queue had no room, and they were forwarded without payload\n");
   for (std::size_t i = 0; i < std::min(trimmed.size(), kMostPorts); ++i)
     fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>12}\n", trimmed[i].name(), trimmed[i].port->peer, trimmed[i].priority,
                    count_text(trimmed[i].counters->trimmed));
@@ -340,29 +346,26 @@ void deadlock_lines(Out out, const Report& r) {
 }
 
 void drop_lines(Out out, const Report& r) {
-  std::map<std::string_view, std::uint64_t> by_reason;
-  std::map<std::string_view, std::set<std::string>> where;
-  const auto add = [&](const DropCounts& drops, const std::string& port) {
-    for (std::size_t i = 0; i < drops.size(); ++i) {
-      if (drops[i] == 0) continue;
-      by_reason[name(static_cast<DropReason>(i))] += drops[i];
-      where[name(static_cast<DropReason>(i))].insert(port);
-    }
-  };
-  for (const PortReport& p : r.ports) {
-    const std::string port = fmt::format("{}:{}", p.node, p.port);
-    add(p.counters.drops, port);
-    for (const ClassCounters& c : p.counters.classes) add(c.drops, port);
-  }
-  if (by_reason.empty() && r.audit.lost_on_links == 0) {
+  const std::vector<DropPlace> all = drop_places(r);
+  if (all.empty() && r.audit.lost_on_links == 0) {
     fmt::format_to(out, "\nNothing was dropped.\n");
     return;
   }
   fmt::format_to(out, "\nDropped:\n");
-  for (const auto& [reason, n] : by_reason) {
-    const auto& ports = where[reason];
-    fmt::format_to(out, "  {:<20} {:>10}   at {}{}\n", reason, count_text(n), *ports.begin(),
-                   ports.size() > 1 ? fmt::format(" and {} more ports", ports.size() - 1) : "");
+  for (std::size_t i = 0; i < all.size();) {
+    // One line for each side of each reason.
+    const auto same = [&](const DropPlace& p) { return p.reason == all[i].reason; };
+    std::vector<DropPlace> sides[2];
+    for (const DropPlace& p : all)
+      if (same(p)) sides[p.side == DropSide::kEgress].push_back(p);
+    for (const std::vector<DropPlace>& places : sides) {
+      if (places.empty()) continue;
+      std::uint64_t frames = 0;
+      for (const DropPlace& p : places) frames += p.frames;
+      fmt::format_to(out, "  {:<20} {:>10}   at {} {}\n", name(places[0].reason), count_text(frames),
+                     word(places[0].side), drop_places_text(places));
+      i += places.size();
+    }
   }
   std::uint64_t to_faults = 0;
   for (const PortReport& p : r.ports) to_faults += p.counters.lost_to_faults;
@@ -380,37 +383,30 @@ void verdict_lines(Out out, const Report& r) {
                      v.text);
 }
 
-// The run in sentences: the chain from the deepest queue to those who paid for it.
+// The run in sentences, from the counters of the tables above.
 void story(Out out, const Report& r) {
   const auto queued = queues(r);
-  if (queued.empty()) return;
-  if (std::none_of(queued.begin(), queued.end(), [](const Place& p) { return is_of_interest(*p.counters); })) {
-    fmt::format_to(out, "\nIn short: no queue to speak of; frames left as they came.\n");
-    return;
-  }
+  const PauseTotals pauses = pause_totals(r);
+  if (queued.empty() && pauses.none()) return;
   std::uint64_t marks = 0;
-  std::uint64_t xoffs = 0;
-  std::size_t paused_switches = 0;
-  std::size_t paused_hosts = 0;
   std::size_t stalled_switches = 0;
   std::size_t stalled_hosts = 0;
   for (const PortReport& p : r.ports)
     for (const ClassCounters& c : p.counters.classes) {
       marks += p.is_switch ? c.ecn_marked : 0;
-      xoffs += p.is_switch ? c.xoff_sent : 0;
-      if (c.paused > Duration{}) ++(p.is_switch ? paused_switches : paused_hosts);
       if (c.stalled > Duration{}) ++(p.is_switch ? stalled_switches : stalled_hosts);
     }
-  const Place& root = queued.front();
-  fmt::format_to(out, "\nIn short: the deepest queue stood at {} towards {}, {} in class {}", root.name(),
-                 root.port->peer, size_text(root.counters->max_depth_octets), root.priority);
-  if (marks > 0) fmt::format_to(out, "; {} frames were marked CE there and elsewhere", count_text(marks));
-  if (xoffs > 0)
-    fmt::format_to(out, "; switches sent {} XOFFs, which held back {} switch port{} and {} host NIC{}",
-                   count_text(xoffs), paused_switches, paused_switches == 1 ? "" : "s", paused_hosts,
-                   paused_hosts == 1 ? "" : "s");
-  else
-    fmt::format_to(out, "; nobody had to be paused");
+  const bool none = std::ranges::none_of(queued, [](const Place& p) { return is_of_interest(*p.counters); });
+  fmt::format_to(out, "\nIn short: ");
+  if (none) {
+    fmt::format_to(out, "no queueing");
+  } else {
+    const Place& root = queued.front();
+    fmt::format_to(out, "the deepest queue was {}, at {} to {}, class {}",
+                   size_text(root.counters->max_depth_octets), root.name(), root.port->peer, root.priority);
+  }
+  if (marks > 0) fmt::format_to(out, "; switches marked {} frame{} CE", count_text(marks), marks == 1 ? "" : "s");
+  fmt::format_to(out, "; {}", pauses.text());
   if (stalled_switches + stalled_hosts > 0)
     fmt::format_to(out, "; {} switch port{} and {} host NIC{} waited for credits", stalled_switches,
                    stalled_switches == 1 ? "" : "s", stalled_hosts, stalled_hosts == 1 ? "" : "s");
@@ -460,12 +456,11 @@ void engine_lines(Out out, const Report& r) {
   for (const TrunkReport& t : r.trunks)
     fmt::format_to(
         out,
-        "Trunk: {} ({}): {}{}; {} frames out, {} in, {} lost on the way; round trip {}; {} late, by p50 {}, p99 "
-        "{}, most {}; down {} times\n",
+        "Trunk: {} ({}): {}{}; {} frames out, {} in, {} lost on the way; round trip {}; {} late, lateness p50 / p99 / "
+        "max: {}; down {} times\n",
         t.node, t.wire, t.state, t.counters.has_carrier ? "" : ", no carrier", count_text(t.counters.sent),
         count_text(t.counters.received), count_text(t.counters.lost), nanoseconds_text(t.counters.round_trip_ps / 1000),
-        count_text(t.counters.late), nanoseconds_text(t.lateness_ns.p50), nanoseconds_text(t.lateness_ns.p99),
-        nanoseconds_text(t.lateness_ns.max), count_text(t.counters.downs));
+        count_text(t.counters.late), time_text(t.lateness_ns), count_text(t.counters.downs));
   if (r.trace_digest) fmt::format_to(out, "Trace digest: {:016x}\n", *r.trace_digest);
   if (!r.audit.balanced) {
     fmt::format_to(out, "THE BOOKS DO NOT BALANCE:\n");
@@ -497,6 +492,7 @@ std::string Report::text() const {
   stall_lines(out, *this);
   tree_lines(out, *this);
   order_lines(out, *this);
+  threshold_lines(out, *this);
   storm_lines(out, *this);
   deadlock_lines(out, *this);
   trim_lines(out, *this);

@@ -1,5 +1,7 @@
 #include "control/report/traffic_json.h"
 
+#include "control/report/json_values.h"
+
 namespace railyard::report {
 
 using OrderedJson = nlohmann::ordered_json;
@@ -13,8 +15,9 @@ OrderedJson spread_json(const Spread& s) {
           {"p95", s.p95},     {"p99", s.p99},   {"p999", s.p999}, {"max", s.max}};
 }
 
-OrderedJson percentiles_json(std::uint64_t samples, const Percentiles& p,
+OrderedJson distribution_json(std::uint64_t samples, const Percentiles& p,
                              const std::vector<TrafficReport::Point>& points) {
+  if (samples == 0) return nullptr;
   OrderedJson j = {{"samples", samples}, {"p50", p.p50},   {"p90", p.p90},     {"p95", p.p95},
                    {"p99", p.p99},       {"p999", p.p999}, {"p9999", p.p9999}, {"max", p.max}};
   j["points"] = OrderedJson::array();
@@ -25,6 +28,8 @@ OrderedJson percentiles_json(std::uint64_t samples, const Percentiles& p,
 }  // namespace
 
 OrderedJson traffic_json(const TrafficReport& t) {
+  // What only receivers count; also of a traffic that has no flows.
+  const auto received = [&](std::uint64_t count) { return known_or_null(t.measured > 0 || t.flows == 0, count); };
   OrderedJson j = {{"name", t.name},
                    {"pattern", t.pattern},
                    {"transport", t.transport},
@@ -32,22 +37,24 @@ OrderedJson traffic_json(const TrafficReport& t) {
                    {"with_end", t.with_end},
                    {"complete", t.complete},
                    {"failed", t.failed},
-                   {"delivered_bytes", t.delivered_bytes},
+                   {"delivered_bytes", received(t.delivered_bytes)},
                    {"packets", t.packets},
-                   {"lost", t.lost},
-                   {"reordered", t.reordered},
+                   {"lost", received(t.lost)},
+                   {"reordered", received(t.reordered)},
                    {"retransmitted", t.retransmitted},
-                   {"marked", t.marked},
+                   {"marked", received(t.marked)},
+                   {"ce_share", known_or_null(t.arrived > 0, ratio_of(t.marked, t.arrived))},
+                   {"retransmission_share",
+                    known_or_null(t.requester_packets > 0, ratio_of(t.retransmitted, t.requester_packets))},
                    {"cnps", t.cnps},
-                   {"goodput_total_bps", t.goodput_total_bps},
+                   {"goodput_total_bps", or_null(t.goodput_total_bps)},
                    {"goodput_bps", spread_json(t.goodput_bps)},
-                   {"jain_index", t.jain},
+                   {"jain_index", known_or_null(t.goodput_bps.count > 0, t.jain)},
                    {"share", spread_json(t.share)},
                    {"fct_ns", spread_json(t.fct_ns)},
                    {"slowdown", spread_json(t.slowdown)}};
-  j["latency_ns"] = percentiles_json(t.latency_samples, t.latency_ns, t.latency_points);
-  j["message_ns"] = t.message_samples == 0 ? OrderedJson(nullptr)
-                                           : percentiles_json(t.message_samples, t.message_ns, t.message_points);
+  j["latency_ns"] = distribution_json(t.latency_samples, t.latency_ns, t.latency_points);
+  j["message_ns"] = distribution_json(t.message_samples, t.message_ns, t.message_points);
   j["by_size"] = OrderedJson::array();
   for (const SizeBin& b : t.by_size)
     j["by_size"].push_back({{"from_bytes", b.from},
@@ -66,8 +73,8 @@ OrderedJson link_tiers_json(const std::vector<LinkTier>& tiers) {
          {"links", t.links},
          {"bytes", t.bytes},
          {"utilisation", {{"mean", t.mean_utilisation}, {"p95", t.p95_utilisation}, {"max", t.max_utilisation}}},
-         {"max_over_mean", t.max_over_mean},
-         {"jain_index", t.jain},
+         {"max_over_mean", known_or_null(t.bytes > 0, t.max_over_mean)},
+         {"jain_index", known_or_null(t.bytes > 0, t.jain)},
          {"busiest", t.busiest}});
   return all;
 }

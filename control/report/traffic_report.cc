@@ -38,6 +38,7 @@ std::vector<TrafficReport::Point> points_of(const Histogram& h) {
 
 struct Samples {
   std::vector<double> goodput, share, fct, slowdown;
+  GoodputSum together;
   Histogram latency, messages;
   struct Bin {
     std::uint64_t flows = 0;
@@ -49,19 +50,21 @@ struct Samples {
 
 void add(const build::Flow& flow, const FlowReport& f, TrafficReport& t, Samples& s) {
   ++t.flows;
+  t.measured += f.measured ? 1 : 0;
   t.delivered_bytes += f.delivered_bytes;
   t.packets += f.packets;
   t.lost += f.lost;
   t.marked += f.marked;
-  t.reordered += f.roce ? f.roce->out_of_sequence : f.reordered;
+  t.arrived += f.arrived_packets;
+  t.requester_packets += f.requester_packets;
+  t.reordered += f.out_of_order();
   if (f.roce) {
     t.cnps += f.roce->cnp_handled + f.roce->cnp_ignored;
   }
   t.retransmitted += f.retransmitted();
   if (f.failed()) ++t.failed;
-  t.first = std::min(t.first, flow.sent().first);
-  t.last = std::max(t.last, flow.received().last);
-  if (f.packets > 0 && f.measured) s.goodput.push_back(f.goodput_bps);
+  s.together.add(f);
+  if (const auto bps = f.goodput_bps()) s.goodput.push_back(*bps);
   if (const auto share = f.share()) s.share.push_back(*share);
   s.latency.merge(flow.received().latency);
   if (flow.is_roce()) s.messages.merge(flow.messages().latency);
@@ -82,7 +85,7 @@ void add(const build::Flow& flow, const FlowReport& f, TrafficReport& t, Samples
 }
 
 void finish(TrafficReport& t, Samples& s) {
-  if (t.last > t.first) t.goodput_total_bps = static_cast<double>(t.delivered_bytes) * 8 / seconds(t.last - t.first);
+  t.goodput_total_bps = s.together.bps();
   t.jain = jain_index(s.goodput);
   t.goodput_bps = Spread::of(std::move(s.goodput));
   t.share = Spread::of(std::move(s.share));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct TrafficReport {
   std::string pattern;
   std::string transport;
   std::uint64_t flows = 0;
+  std::uint64_t measured = 0;  // of these, where they end; without any, what receivers count is not known
   std::uint64_t with_end = 0;  // of these, and ...
   std::uint64_t complete = 0;
   std::uint64_t failed = 0;  // a QP in error, a PDC that failed
@@ -43,9 +45,9 @@ struct TrafficReport {
   std::uint64_t marked = 0;
   std::uint64_t cnps = 0;
   Spread goodput_bps;
-  double goodput_total_bps = 0;  // of all together, from the first frame sent to the last arrived
-  Instant first = Instant::never();
-  Instant last{};
+  std::optional<double> goodput_total_bps;  // of all together, from the first start to the last one's end
+  std::uint64_t arrived = 0;                // packets, those of no use included: of these `marked` came with CE
+  std::uint64_t requester_packets = 0;      // as of flows
   double jain = 0;  // over goodputs
   Spread share;     // of what framing leaves
   Spread fct_ns;

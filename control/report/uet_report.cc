@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "control/report/flow_report.h"
+#include "control/report/json_values.h"
 #include "control/report/nic_name.h"
 
 namespace railyard::report {
@@ -99,13 +100,7 @@ nlohmann::ordered_json uet_json(const UetReport& r) {
                               {"lanes", r.lanes},
                               {"messages", r.messages},
                               {"verified", r.verified},
-                              {"message_ns",
-                               {{"p50", r.message_ns.p50},
-                                {"p90", r.message_ns.p90},
-                                {"p99", r.message_ns.p99},
-                                {"p999", r.message_ns.p999},
-                                {"p9999", r.message_ns.p9999},
-                                {"max", r.message_ns.max}}},
+                              {"message_ns", percentiles_json(r.message_ns)},
                               {"discarded", r.discarded},
                               {"retransmitted_packets", r.retransmitted_packets},
                               {"completion_errors", r.completion_errors}};

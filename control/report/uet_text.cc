@@ -22,17 +22,16 @@ void uet_lines(TextOut out, const UetFlows& flows) {
                  "messages", "sent again", "trimmed", "marked", "message p50 / p99 / max");
   for (const FlowReport* f : flows) {
     const UetReport& r = *f->uet;
-    fmt::format_to(out, "  {:<{}}  {:>7} {:>9} {:>9} {:>10} {:>8} {:>7}   {} / {} / {}\n", f->name, width, r.service,
+    fmt::format_to(out, "  {:<{}}  {:>7} {:>9} {:>9} {:>10} {:>8} {:>7}   {}\n", f->name, width, r.service,
                    r.operation, count_text(r.messages), count_text(r.retransmitted_packets), count_text(f->trimmed),
-                   count_text(f->marked), nanoseconds_text(r.message_ns.p50), nanoseconds_text(r.message_ns.p99),
-                   nanoseconds_text(r.message_ns.max));
+                   count_text(f->marked), time_text(r.message_ns));
   }
 }
 
 void flow_sums(TextOut out, const UetFlows& flows) {
   std::uint64_t packets = 0, corrupted = 0, verified = 0, again = 0, waiting = 0;
   for (const FlowReport* f : flows) {
-    packets += f->packets;
+    packets += f->requester_packets;
     corrupted += f->corrupted;
     verified += f->uet->verified;
     again += f->uet->retransmitted_packets;
@@ -42,7 +41,7 @@ void flow_sums(TextOut out, const UetFlows& flows) {
                  count_text(verified),
                  corrupted > 0 ? fmt::format(", {} WERE NOT WHAT WAS SENT", count_text(corrupted)) : std::string(),
                  count_text(again), count_text(packets),
-                 percent_text(packets > 0 ? static_cast<double>(again) / static_cast<double>(packets) : 0));
+                 percent_text(ratio_of(again, packets)));
   if (waiting > 0)
     fmt::format_to(out, "  {} message{} acknowledged and wait{} at the target for a buffer that nobody has posted\n",
                    count_text(waiting), waiting == 1 ? " was" : "s were", waiting == 1 ? "s" : "");

@@ -41,5 +41,14 @@ std::string count_text(std::uint64_t n) {
   return digits;
 }
 std::string percent_text(double fraction) { return fmt::format("{:.1f} %", fraction * 100); }
+std::string rate_text(const std::optional<double>& bps) { return bps ? rate_text(*bps) : "-"; }
+std::string percent_text(const std::optional<double>& fraction) { return fraction ? percent_text(*fraction) : "-"; }
+std::string time_text(const Percentiles& p, std::uint64_t Percentiles::*which) {
+  return p.known() ? nanoseconds_text(p.*which) : "-";
+}
+std::string time_text(const Percentiles& p) {
+  if (!p.known()) return "-";
+  return fmt::format("{} / {} / {}", nanoseconds_text(p.p50), nanoseconds_text(p.p99), nanoseconds_text(p.max));
+}
 
 }  // namespace railyard::report

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "control/report/pause_totals.h"
 #include "control/report/report.h"
 #include "control/report/units.h"
 
@@ -89,11 +90,10 @@ Verdict loss_verdict(const Report& r) {
 // Marks are to slow senders down before anybody must be paused.
 Verdict order_verdict(const Report& r) {
   const CeAndXoff o = ce_and_xoff(r);
-  if (o.queues == 0) return {"ce-before-xoff", Answer::kPass, "nobody had to be paused"};
+  if (o.queues == 0) return {"ce-before-xoff", Answer::kPass, "no queue filled its ingress groups up to XOFF; " + pause_totals(r).text()};
   return {"ce-before-xoff", o.ce_first == o.queues ? Answer::kPass : Answer::kFail,
-          fmt::format("of {} queues that filled their ingress groups, CE came first at {}, XOFF at {}, and {} never "
-                      "marked",
-                      o.queues, o.ce_first, o.xoff_first, o.never_marked)};
+          fmt::format("{} of {} congested queues marked CE before XOFF; {} sent XOFF first; {} never marked", o.ce_first,
+                      o.queues, o.xoff_first, o.never_marked)};
 }
 
 Verdict completion_verdict(const Report& r) {

@@ -37,7 +37,9 @@ Parsed<Condition::Term> parse_term(std::string_view text) {
     return std::unexpected(
         fmt::format("'{}': {}; expected terms such as drops=0 or fct_p99<500us, with 'and' between them", text, what));
   };
-  const std::size_t at = text.find_first_of("!<>=");
+  // Names of flows have arrows: flows.incast/h2->h1.share.
+  std::size_t at = text.find_first_of("!<>=");
+  while (at != text.npos && at > 0 && text.substr(at - 1, 2) == "->") at = text.find_first_of("!<>=", at + 1);
   if (at == text.npos) return wrong("no comparison");
   const std::string_view figure = without_blanks(text.substr(0, at));
   if (figure.empty() || figure.find_first_of(" \t") != figure.npos) return wrong("no figure");

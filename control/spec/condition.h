@@ -14,7 +14,7 @@ namespace railyard::spec {
 struct Condition {
   enum class Comparison { kEqual, kNotEqual, kLess, kAtMost, kGreater, kAtLeast };
   struct Term {
-    std::string figure;  // of a report's summary ("drops"), or a JSON pointer into the report ("/engine/windows")
+    std::string figure;  // of a report (report::figure_of()): "drops", "ports.leaf1:1.utilisation", "/engine/windows"
     Comparison comparison = Comparison::kEqual;
     double value = 0;  // in the figure's unit: a number, a ratio, ns, octets or bit/s
 

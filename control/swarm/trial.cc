@@ -11,6 +11,7 @@
 #include "control/spec/load.h"
 #include "control/spec/value.h"
 #include "control/swarm/buffer_cycles.h"
+#include "control/swarm/figure_promises.h"
 #include "control/swarm/int_promises.h"
 #include "control/swarm/promises.h"
 #include "control/swarm/reach.h"
@@ -120,6 +121,7 @@ class Trial {
     }
     look_at(duration);
     drain(duration, calm);
+    look_at_figures(lab_, engine_.reached(), [this](const std::string& seen) { promises_.broken("figures", seen); });
     count();
   }
 

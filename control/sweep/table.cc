@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "control/report/flow_csv.h"
 
@@ -36,9 +37,16 @@ report::FigureKind kind_of_metric(const std::string& metric, const std::optional
   return search && metric == search->search.path ? search->kind() : kind_of_metric(metric);
 }
 
+std::vector<bool> Table::less() const {
+  std::vector<report::Delivery> all;
+  for (const Row& row : rows) all.push_back(row.delivery);
+  return report::delivered_less(all);
+}
+
 std::vector<std::vector<std::size_t>> Table::winners() const {
   std::vector<std::vector<std::size_t>> out(metrics.size());
   if (rows.size() < 2) return out;
+  const std::vector<bool> is_less = less();
   for (std::size_t m = 0; m < metrics.size(); ++m) {
     const report::FigureKind kind = kind_of_metric(metrics[m], search);
     const report::Better better = kind.better;
@@ -47,7 +55,7 @@ std::vector<std::vector<std::size_t>> Table::winners() const {
     std::size_t eligible = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto median = rows[i].cells[m].median();
-      if (!rows[i].failures.empty() || !median || (kind.of_completed && !rows[i].incomplete.empty())) continue;
+      if (!rows[i].failures.empty() || is_less[i] || !median || (kind.of_completed && !rows[i].incomplete.empty())) continue;
       ++eligible;
       const bool beats = best && (better == report::Better::kLower ? *median < *best : *median > *best);
       if (best && !beats && *median != *best) continue;
@@ -66,6 +74,7 @@ SweepJson Table::json() const {
   for (const Dimension& d : dimensions) j["over"].push_back({{"path", d.path}, {"values", d.values}});
   if (search) j["search"] = search->json();
   const auto won = winners();
+  const std::vector<bool> is_less = less();
   if (!notes.empty()) j["notes"] = notes;
   j["rows"] = SweepJson::array();
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -87,6 +96,7 @@ SweepJson Table::json() const {
                          {"runs", row.runs},
                          {"figures", std::move(figures)},
                          {"failed", row.failures},
+                         {"delivered_less", is_less[i]},
                          {"incomplete", row.incomplete}});
   }
   return j;
@@ -164,6 +174,14 @@ std::string Table::text() const {
   if (std::ranges::any_of(rows, [](const Row& r) { return !r.incomplete.empty(); }))
     out +=
         "(n of m): of so many flows and repeats of collectives n were completed, and the figure is of these; no star\n";
+  const std::vector<bool> is_less = less();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!is_less[i]) continue;
+    std::vector<std::string> values;
+    for (std::size_t d = 0; d < dimensions.size(); ++d) values.push_back(dimensions[d].values[rows[i].point[d]]);
+    out += fmt::format("{} delivered less than another ({}): no star\n", fmt::join(values, " "),
+                       rows[i].delivery.text());
+  }
   if (search) out += search->text() + "\n";
   for (const std::string& note : notes) out += "Note: " + note + "\n";
   for (const Row& row : rows)

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "control/report/delivery.h"
 #include "control/report/summary.h"
 #include "control/sweep/plan.h"
 #include "control/sweep/search_plan.h"
@@ -28,6 +29,7 @@ struct Row {
   std::size_t runs = 0;
   std::vector<std::string> failures;  // "seed 3: x.yaml:4: ...", "seed 4: the books do not balance"
   std::string incomplete = {};        // "1 of 8" flows and repeats of collectives were completed; empty: all were
+  report::Delivery delivery = {};
 };
 
 struct Table {
@@ -40,9 +42,10 @@ struct Table {
   std::vector<std::string> notes = {};  // what should be known of it, a line each
 
   // Per metric the row with the best median; several if they are equal; none if the metric has no better end, all are
-  // alike or there is only one. Rows with a failed run win nothing, and those in which not all was
-  // completed nothing that is of what was.
+  // alike or there is only one. Rows with a failed run win nothing, nor do those that delivered less than another
+  // (report/delivery.h); and those in which not all was completed nothing that is of what was.
   std::vector<std::vector<std::size_t>> winners() const;
+  std::vector<bool> less() const;  // by row: it delivered less
   nlohmann::ordered_json json() const;
   std::string text() const;
   // One line a row, the first names the columns: each dimension's path, each metric (the median, in the unit of

@@ -1,6 +1,9 @@
 #include "control/telemetry/flow_series.h"
 
 #include <cstddef>
+#include <string>
+
+#include <fmt/format.h>
 
 namespace railyard::telemetry {
 
@@ -15,7 +18,8 @@ void FlowSeries::look(Instant at) {
     const std::uint64_t sent = flow.sent().payload_octets;
     const std::uint64_t delivered = flow.received().payload_octets;
     if (sent == b.sent && delivered == b.delivered) continue;
-    out_.line("{},{},{},{}", (at - Instant{}).ps / 1000, flow.plan.name, sent - b.sent, delivered - b.delivered);
+    out_.line("{},{},{},{}", (at - Instant{}).ps / 1000, flow.plan.name, sent - b.sent,
+              flow.measured() ? fmt::format("{}", delivered - b.delivered) : std::string());
     b = {sent, delivered};
   }
 }

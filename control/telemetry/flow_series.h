@@ -13,8 +13,8 @@ namespace railyard::telemetry {
 
 // One line for each flow of which something was sent or has arrived since the look before. Columns (of the time since
 // then):
-//   time_ns, flow, sent_bytes (payload, what was sent again included), delivered_bytes (payload; 0 if an attached host
-//   receives it)
+//   time_ns, flow, sent_bytes (payload, what was sent again included), delivered_bytes (payload; empty if an attached
+//   host receives it)
 class FlowSeries {
  public:
   // Throws std::runtime_error: `file` cannot be written.

@@ -21,6 +21,8 @@ struct RxFlowCounters {
   std::uint64_t marked = 0;          // with CE
   Instant first = Instant::never();
   Instant last{};
+  Instant until = Instant::never();  // the flow is asked to send until then
+  std::uint64_t late_octets = 0;     // of payload_octets: what came at or after `until`
   Histogram latency;                 // ps from the first octet sent to the frame handed over
   std::uint64_t duplicated = 0;      // arrived a second time (without a transport)
   std::uint64_t discarded = 0;       // of no use: out of sequence, or there already (UC, UUD: a message that came again)
@@ -30,6 +32,13 @@ struct RxFlowCounters {
   // Payload, or its identity, not what was sent. Messages of a transport with real payload: once per message.
   std::uint64_t corrupted = 0;
   std::uint64_t trimmed = 0;  // arrived without their payload; counted nowhere else
+
+  // Of the packet that came at `last`.
+  void take(std::uint64_t octets) noexcept {
+    payload_octets += octets;
+    if (last >= until) [[unlikely]]
+      late_octets += octets;
+  }
 };
 
 }  // namespace railyard

@@ -179,6 +179,7 @@ TrafficGenerator::TrafficGenerator(std::vector<TxFlowConfig> sends, const std::v
   rx_by_qp_.resize(most->destination_qp - first_qp_ + 1);
   for (const RxFlowConfig& c : receives) {
     rx_.emplace_back().config = c;
+    rx_.back().counters.until = c.stop;
     rx_by_qp_[c.destination_qp - first_qp_] = static_cast<std::uint32_t>(rx_.size());
   }
 }
@@ -197,6 +198,7 @@ const RxFlowCounters* TrafficGenerator::rx_counters(std::uint64_t id) const noex
 
 void TrafficGenerator::stop_at(Instant at) {
   for (TxFlow& f : tx_) f.config.stop = std::min(f.config.stop, at);
+  for (RxFlow& f : rx_) f.counters.until = std::min(f.counters.until, at);
 }
 
 void TrafficGenerator::set_rate(Instant now, std::size_t i, BitRate rate) {
@@ -355,7 +357,7 @@ void TrafficGenerator::receive_one(const RxFrame& frame) {
     return;
   }
   if (r.seen == SequenceCheck::Seen::kReordered) ++c.reordered;
-  c.payload_octets += frame.payload.octets;
+  c.take(frame.payload.octets);
   const std::uint64_t offset = r.sequence * f.config.payload;
   const bool right = frame.payload.bytes == nullptr
                          ? frame.payload.stream == f.config.id && frame.payload.offset == offset

@@ -62,6 +62,7 @@ struct RxFlowConfig {
   std::uint64_t id = 0;
   std::uint32_t destination_qp = 0;
   std::uint32_t payload = 4096;
+  Instant stop = Instant::never();  // as TxFlowConfig
 };
 
 // The endpoint of one NIC: sender of some flows, receiver of others. Frames are UC SEND Only with the flow's number as

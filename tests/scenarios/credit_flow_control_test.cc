@@ -120,7 +120,7 @@ TEST(CreditFlowControl, AnIncastLosesNothingAndPausesNobody) {
       EXPECT_LE(s.lab().fabric()[end.device].counters().ports[end.port.index()].classes[3].max_ingress_cells,
                 (*credits)->classes[3].cells);
   const report::Report report = s.report();
-  EXPECT_THAT(report.text(), testing::HasSubstr("Who waited for credits (CBFC): "));
+  EXPECT_THAT(report.text(), testing::HasSubstr("\nPorts that waited for credits, CBFC (12 port-classes, longest first)\n"));
   const nlohmann::json json = nlohmann::json::parse(report.json());
   EXPECT_NEAR(json["summary"]["stalled"].get<double>(), static_cast<double>(all.stalled.ps) / 1000, 20);
 }

@@ -15,6 +15,7 @@
 #include "control/build/tag_lines.h"
 #include "control/lint/rule.h"
 #include "control/picture/words.h"
+#include "control/report/thresholds.h"
 #include "control/report/units.h"
 #include "control/spec/fault_place.h"
 #include "control/spec/load.h"
@@ -146,6 +147,11 @@ void print_buffers(build::BuiltLab& lab) {
   }
 }
 
+void print_thresholds(const spec::Lab& lab) {
+  const std::string text = report::thresholds_text(report::effective_thresholds(lab), "  ");
+  if (!text.empty()) fmt::print("thresholds (switches compare whole cells; effective: at the lab's frame size):\n{}", text);
+}
+
 void print_memory(build::BuiltLab& lab) {
   const build::PacketMemory most = build::packet_memory(lab, build::Filling::kAnyFrames);
   fmt::print("packets: at most {} of {} bytes or more at once, in {} of memory ({} allowed by run.memory)\n",
@@ -190,6 +196,7 @@ void print_facts(build::BuiltLab& lab) {
   print_credits(lab);
   print_headroom_pools(lab);
   print_buffers(lab);
+  print_thresholds(lab.spec());
   print_memory(lab);
   print_trunks(lab.spec());
   for (const std::string& line : build::tag_lines(lab.spec())) fmt::print("802.1Q tags: {}\n", line);

@@ -194,6 +194,7 @@ int compare_transports(CompareTransportsOptions o) {
     block.cells.assign(table.metrics.size(), std::vector<sweep::Cell>(columns.size()));
     block.failures.resize(columns.size());
     block.incomplete.resize(columns.size());
+    block.delivery.resize(columns.size());
     if (!o.dir.empty()) block.reports.resize(columns.size());
     std::vector<spec::Lab> labs;
     for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -260,6 +261,7 @@ int compare_transports(CompareTransportsOptions o) {
                                          ? run.found
                                          : report::figure_of(ended.report, sweep::name_of_metric(m)));
     done[r.block][r.column].add(done_of(ended.report));
+    table.blocks[r.block].delivery[r.column].add(ended.report);
     if (r.first) add_distributions(ended.report, r.column, columns.size(), table.blocks[r.block]);
   });
   for (std::size_t i = 0; i < runs.size(); ++i) {  // in the order of the seeds

@@ -21,7 +21,13 @@ void check_figures(const std::vector<std::string>& metrics, const char* option) 
   const std::vector<std::string> known = report::known_figures();
   for (const std::string& metric : metrics) {
     const std::string name = sweep::name_of_metric(metric);
-    if (name.starts_with('/') || std::ranges::find(known, name) != known.end()) continue;
+    const auto is_below = [&](const report::FieldList& list) {
+      const std::string_view head = list.path.substr(0, list.path.find_first_of(".["));
+      return name.starts_with(std::string(head) + ".");
+    };
+    if (name.starts_with('/') || std::ranges::find(known, name) != known.end() ||
+        std::ranges::any_of(report::report_fields(), is_below))
+      continue;
     throw std::invalid_argument(fmt::format("{}: no run has '{}'{}; there are {}", option, name,
                                             spec::did_you_mean(name, known), fmt::join(known, ", ")));
   }

@@ -7,8 +7,8 @@
 
 namespace railyard::tools {
 
-// Before anything runs. Throws std::invalid_argument: one of `metrics` (sweep/table.h) is no figure that a summary can
-// have. What is no figure but a JSON pointer may be anything. `option`: where they were named, "--metric".
+// Before anything runs. Throws std::invalid_argument: one of `metrics` (sweep/table.h) is no figure that a report can
+// have (report::figure_of()). A JSON pointer may be anything. `option`: where they were named, "--metric".
 void check_figures(const std::vector<std::string>& metrics, const char* option);
 
 // What `railyard run` must be asked for so that its report has them.

@@ -108,7 +108,7 @@ int run_sweep(SweepOptions o) {
       commands.push_back(std::move(command));
       runs.push_back({table.rows.size(), seed});
     }
-    table.rows.push_back({point, std::vector<sweep::Cell>(table.metrics.size()), 0, {}, {}});
+    table.rows.push_back({point, std::vector<sweep::Cell>(table.metrics.size()), 0, {}, {}, {}});
   }
 
   std::map<std::pair<std::size_t, std::uint64_t>, std::string> failures;  // in the order of the table
@@ -123,6 +123,7 @@ int run_sweep(SweepOptions o) {
       return;
     }
     done[run.row].add(done_of(ended.report));
+    table.rows[run.row].delivery.add(ended.report);
     for (const std::string& m : table.metrics)
       figures[key].push_back(table.search && m == table.search->search.path
                                  ? searched.found

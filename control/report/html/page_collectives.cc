@@ -18,7 +18,7 @@ std::string time_cell(const std::optional<std::int64_t>& ns) {
 }
 
 std::string message_cell(const CollectiveReport& c, std::uint64_t ns) {
-  return c.messages.count > 0 ? nanoseconds_text(ns) : "-";
+  return c.messages.count > 0 && c.messages.ns.known() ? nanoseconds_text(ns) : "-";
 }
 
 const char* data_word(const CollectiveReport& c) {
@@ -48,8 +48,9 @@ std::string collectives_table(const Report& r) {
     const CollectiveReport& c = r.collectives[i];
     table.row({c.name, c.collective, c.algorithm, count_text(c.ranks.size()), size_text(c.bytes),
                count_text(c.iterations.size()), time_cell(c.min_ns), time_cell(c.median_ns), time_cell(c.p99_ns),
-               time_cell(c.max_ns), c.job ? "-" : rate_text(c.algbw_bps), c.job ? "-" : rate_text(c.busbw_bps),
-               c.job ? "-" : percent_text(c.share_of_limit()), message_cell(c, c.messages.ns.p50),
+               time_cell(c.max_ns), c.has_bandwidth() ? rate_text(c.algbw_bps) : "-",
+               c.has_bandwidth() ? rate_text(c.busbw_bps) : "-",
+               c.share_of_limit() ? percent_text(*c.share_of_limit()) : "-", message_cell(c, c.messages.ns.p50),
                message_cell(c, c.messages.ns.p99), count_text(c.retransmitted_packets), count_text(c.cnp_handled),
                data_word(c)},
               c.verified ? "" : "bad");
@@ -102,8 +103,8 @@ std::string scale_up_table(const Report& r) {
     if (c.scale_up)
       table.row({c.name, count_text(c.scale_up->messages), size_text(c.scale_up->bytes),
                  nanoseconds_text(static_cast<std::uint64_t>(c.scale_up->busy_ns)),
-                 nanoseconds_text(c.scale_up->latency_ns.p50), nanoseconds_text(c.scale_up->latency_ns.p99),
-                 nanoseconds_text(c.scale_up->latency_ns.max)});
+                 time_text(c.scale_up->latency_ns, &Percentiles::p50), time_text(c.scale_up->latency_ns, &Percentiles::p99),
+                 time_text(c.scale_up->latency_ns, &Percentiles::max)});
   return table.empty() ? std::string() : "<h3>In hosts</h3>\n" + table.html();
 }
 

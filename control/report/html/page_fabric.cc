@@ -1,12 +1,12 @@
 // The fabric: links, queues, marks, pauses, drops.
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include <fmt/format.h>
 
+#include "control/report/drop_places.h"
 #include "control/report/html/markup.h"
 #include "control/report/html/sections.h"
+#include "control/report/pause_totals.h"
 #include "control/report/units.h"
 
 namespace railyard::report {
@@ -25,11 +25,7 @@ struct QueueOf {
     const ClassCounters& c = *counters;
     return c.ecn_marked > 0 || (c.tx_packets > 0 && c.max_depth_octets > 2 * (c.tx_octets / c.tx_packets));
   }
-  std::uint64_t drops() const {
-    std::uint64_t n = 0;
-    for (const std::uint64_t d : counters->drops) n += d;
-    return n;
-  }
+  std::uint64_t drops() const { return egress_drops(*counters); }
 };
 
 template <class Keep, class Amount>
@@ -81,7 +77,7 @@ std::string group_table(const Report& r) {
     table.row({g.node, count_text(g.members.size()), size_text(g.bytes()), fmt::format("{:.2f}", g.max_over_mean()),
                fmt::format("{:.3f}", g.jain_index()), fmt::format("{} ({})", most->port, most->peer)});
   }
-  return "<h3>Groups of equal paths, the least even first</h3>\n" + table.html(and_more(groups.size(), "groups"));
+  return "<h3>ECMP balance: groups of next hops, worst first</h3>\n" + table.html(and_more(groups.size(), "groups"));
 }
 
 std::string port_table(const Report& r) {
@@ -99,6 +95,24 @@ std::string port_table(const Report& r) {
               p.counters.lost > 0 ? "bad" : "");
   }
   return "<h3>The busiest ports</h3>\n" + table.html(and_more(ports.size(), "ports"));
+}
+
+std::string threshold_table(const Report& r) {
+  if (r.thresholds.empty()) return {};
+  Table table({{"switches", true},
+               {"class"},
+               {"threshold", true},
+               {"configured"},
+               {"cells", false, "switches compare whole cells"},
+               {"frame", false, "the lab's longest data frame in this class"},
+               {"effective", false, "in such frames"}});
+  for (std::size_t i = 0; i < std::min(r.thresholds.size(), kMostFabricRows); ++i) {
+    const EffectiveThreshold& t = r.thresholds[i];
+    table.row({t.profile, fmt::format("{}", t.priority), t.where.empty() ? t.name : t.name + " at " + t.where,
+               size_text(static_cast<std::uint64_t>(t.configured.n)), count_text(t.cells), size_text(t.frame),
+               size_text(static_cast<std::uint64_t>(t.effective.n))});
+  }
+  return "<h3>Thresholds, as configured and in effect</h3>\n" + table.html(and_more(r.thresholds.size(), "thresholds"));
 }
 
 std::string depth_table(const Report& r) {
@@ -135,11 +149,12 @@ std::string depth_table(const Report& r) {
 
 std::string first_table(const Report& r) {
   const CeAndXoff o = ce_and_xoff(r);
-  if (o.queues == 0) return paragraph("No ingress group went over its XOFF threshold: nobody had to be paused.");
+  if (o.queues == 0)
+    return paragraph(fmt::format("No ingress group crossed its XOFF threshold; {}.", pause_totals(r).text()));
   return paragraph(
-      fmt::format("{} queue{} filled ingress groups up to XOFF: CE came first at {}, XOFF at {}; {} never "
-                  "marked. Marks are to come first, so that senders slow down before they are paused.",
-                  o.queues, o.queues == 1 ? "" : "s", o.ce_first, o.xoff_first, o.never_marked));
+      fmt::format("{} of {} congested queue{} marked CE before XOFF; {} sent XOFF first; {} never marked. Marks should "
+                  "come first, so that senders slow down before they are paused. {}.",
+                  o.ce_first, o.queues, o.queues == 1 ? "" : "s", o.xoff_first, o.never_marked, pause_totals(r).text()));
 }
 
 // The same where senders have credits in the place of being paused.
@@ -155,7 +170,7 @@ std::string stall_table(const Report& r) {
                r.engine.simulated_seconds > 0 ? percent_text(seconds(q.counters->stalled) / r.engine.simulated_seconds)
                                               : "-"});
   }
-  return "<h3>Who waited for credits (CBFC)</h3>\n" + table.html(and_more(stalled.size(), "port-classes"));
+  return "<h3>Ports that waited for credits (CBFC)</h3>\n" + table.html(and_more(stalled.size(), "port-classes"));
 }
 
 std::string pause_table(const Report& r) {
@@ -171,7 +186,7 @@ std::string pause_table(const Report& r) {
          r.engine.simulated_seconds > 0 ? percent_text(seconds(q.counters->paused) / r.engine.simulated_seconds) : "-",
          count_text(q.counters->xoff_received)});
   }
-  std::string out = "<h3>Who was held back by PFC</h3>\n" + table.html(and_more(paused.size(), "port-classes"));
+  std::string out = "<h3>Ports paused by PFC</h3>\n" + table.html(and_more(paused.size(), "port-classes"));
   for (const telemetry::DeadlockWatch::Seen& d : r.deadlocks)
     out += paragraph(fmt::format("<b>Deadlock</b> since {}: {}", time_text(d.since - Instant{}),
                                  escaped_html(fmt::format("{}", fmt::join(d.ring, " waits for ")))));
@@ -193,32 +208,13 @@ std::string not_enabled_table(const Report& r) {
 }
 
 std::string drop_table(const Report& r) {
-  struct Reason {
-    std::uint64_t frames = 0;
-    std::set<std::string> ports;
-  };
-  std::map<std::string_view, Reason> reasons;
-  const auto take = [&](const DropCounts& drops, const std::string& port) {
-    for (std::size_t i = 0; i < drops.size(); ++i) {
-      if (drops[i] == 0) continue;
-      Reason& reason = reasons[name(static_cast<DropReason>(i))];
-      reason.frames += drops[i];
-      reason.ports.insert(port);
-    }
-  };
-  for (const PortReport& p : r.ports) {
-    const std::string port = fmt::format("{}:{}", p.node, p.port);
-    take(p.counters.drops, port);
-    for (const ClassCounters& c : p.counters.classes) take(c.drops, port);
-  }
-  Table table({{"reason", true}, {"frames"}, {"at", true}});
-  for (const auto& [reason, what] : reasons)
-    table.row({std::string(reason), count_text(what.frames),
-               what.ports.size() == 1
-                   ? *what.ports.begin()
-                   : fmt::format("{} and {} more ports", *what.ports.begin(), what.ports.size() - 1)});
-  if (r.audit.lost_on_links > 0) table.row({"lost on links", count_text(r.audit.lost_on_links), ""});
-  return table.empty() ? paragraph("Nothing was dropped.") : table.html();
+  const std::vector<DropPlace> places = drop_places(r);
+  Table table({{"reason", true}, {"frames"}, {"side", true}, {"at", true}});
+  for (std::size_t i = 0; i < std::min(places.size(), kMostFabricRows); ++i)
+    table.row({std::string(name(places[i].reason)), count_text(places[i].frames), std::string(word(places[i].side)),
+               places[i].name()});
+  if (r.audit.lost_on_links > 0) table.row({"lost on links", count_text(r.audit.lost_on_links), "", ""});
+  return table.empty() ? paragraph("Nothing was dropped.") : table.html(and_more(places.size(), "places"));
 }
 
 std::string llr_table(const Report& r) {
@@ -254,7 +250,7 @@ std::string fault_table(const Report& r) {
 
 std::string links_section(const Report& r) { return tier_table(r) + group_table(r) + port_table(r); }
 std::string queues_section(const Report& r) {
-  return first_table(r) + depth_table(r) + pause_table(r) + not_enabled_table(r) + stall_table(r);
+  return first_table(r) + depth_table(r) + pause_table(r) + not_enabled_table(r) + stall_table(r) + threshold_table(r);
 }
 std::string drops_section(const Report& r) { return drop_table(r) + llr_table(r) + fault_table(r); }
 

@@ -45,25 +45,27 @@ std::string flow_table(const Report& r, const std::vector<const FlowReport*>& fl
                {"lost"},
                {"sent again"},
                {"out of order"},
-               {"CE"},
+               {"CE", false, "of the packets that arrived"},
                {"CNPs"}});
   for (std::size_t i = 0; i < std::min(flows.size(), kMostFlowRows); ++i) {
     const FlowReport& f = *flows[i];
-    const bool arrived = f.latency_ns.max > 0;
+    const bool arrived = f.latency_ns.known();
+    const auto latency = [&](std::uint64_t Percentiles::*which) { return time_text(f.latency_ns, which); };
+    const auto received = [&](std::uint64_t count) { return f.measured ? count_text(count) : "-"; };
     const bool within = is_within(r.budgets, f.latency_ns);
     const bool failed = f.failed();
     table.row({failed ? f.name + " (" + (f.roce ? f.roce->status : f.uet->status) + ")" : f.name,
                fmt::format("{}", f.priority),
                f.fct_ns ? nanoseconds_text(static_cast<std::uint64_t>(*f.fct_ns)) : "-",
-               f.slowdown() ? fmt::format("{:.2f}", *f.slowdown()) : "-", rate_text(f.goodput_bps),
-               rate_text(f.limit_bps), f.share() ? percent_text(*f.share()) : "-", nanoseconds_text(f.latency_ns.p50),
-               nanoseconds_text(f.latency_ns.p99), nanoseconds_text(f.latency_ns.p999),
-               nanoseconds_text(f.latency_ns.p9999), nanoseconds_text(f.latency_ns.max),
+               f.slowdown() ? fmt::format("{:.2f}", *f.slowdown()) : "-", rate_text(f.goodput_bps()),
+               f.limit_bps > 0 ? rate_text(f.limit_bps) : "-", percent_text(f.share()), latency(&Percentiles::p50),
+               latency(&Percentiles::p99), latency(&Percentiles::p999), latency(&Percentiles::p9999),
+               latency(&Percentiles::max),
                !arrived ? "-"
                : within ? "within"
                         : "over",
-               count_text(f.packets), count_text(f.lost), f.roce || f.uet ? count_text(f.retransmitted()) : "-",
-               count_text(f.roce ? f.roce->out_of_sequence : f.reordered), count_text(f.marked),
+               count_text(f.packets), received(f.lost), f.roce || f.uet ? count_text(f.retransmitted()) : "-",
+               received(f.out_of_order()), percent_text(f.ce_share()),
                f.roce ? count_text(f.roce->cnp_handled + f.roce->cnp_ignored) : "-"},
               failed || (arrived && !within) ? "bad" : "");
   }
@@ -126,7 +128,7 @@ std::string spread_charts(const Report& r) {
   for (const FlowReport& f : r.flows) {
     if (f.traffic >= r.traffic.size()) continue;
     if (f.fct_ns) times[f.traffic].push_back(static_cast<double>(*f.fct_ns));
-    if (f.packets > 0) rates[f.traffic].push_back(f.goodput_bps);
+    if (const auto bps = f.goodput_bps()) rates[f.traffic].push_back(*bps);
   }
   for (std::size_t t = 0; t < r.traffic.size() && t < kMostLines; ++t) {
     if (!times[t].empty()) fct.lines.push_back(curve(r.traffic[t].name, std::move(times[t])));

@@ -73,7 +73,7 @@ std::string chart_of(const std::string& file, std::size_t column, const std::str
   });
   Chart chart{title,
               {"time", false, [](double v) { return nanoseconds_text(static_cast<std::uint64_t>(v)); }},
-              {"rate", false, rate_text},
+              {"rate", false, [](double bps) { return rate_text(bps); }},
               {},
               {},
               0};

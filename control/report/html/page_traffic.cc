@@ -18,6 +18,9 @@ constexpr std::size_t kMostTraffics = 40;
 std::string ns_or_dash(const Spread& s, double Spread::*member) {
   return s.count == 0 ? "-" : nanoseconds_text(static_cast<std::uint64_t>(s.*member));
 }
+std::string rate_or_dash(const Spread& s, double Spread::*member) {
+  return s.count == 0 ? "-" : rate_text(s.*member);
+}
 std::string number_or_dash(const Spread& s, double Spread::*member) {
   return s.count == 0 ? "-" : fmt::format("{:.2f}", s.*member);
 }
@@ -29,7 +32,7 @@ std::string goodput_table(const Report& r) {
                {"flows"},
                {"complete", false, "of the flows that have an end"},
                {"delivered"},
-               {"together", false, "from the first frame sent to the last arrived"},
+               {"together", false, "from the first flow's start to the end of the last goodput interval"},
                {"min"},
                {"median"},
                {"max"},
@@ -39,8 +42,8 @@ std::string goodput_table(const Report& r) {
     const TrafficReport& t = r.traffic[i];
     table.row({t.name, t.pattern, t.transport, count_text(t.flows),
                t.with_end == 0 ? "-" : fmt::format("{} of {}", count_text(t.complete), count_text(t.with_end)),
-               size_text(t.delivered_bytes), rate_text(t.goodput_total_bps), rate_text(t.goodput_bps.min),
-               rate_text(t.goodput_bps.p50), rate_text(t.goodput_bps.max),
+               t.measured > 0 ? size_text(t.delivered_bytes) : "-", rate_text(t.goodput_total_bps), rate_or_dash(t.goodput_bps, &Spread::min),
+               rate_or_dash(t.goodput_bps, &Spread::p50), rate_or_dash(t.goodput_bps, &Spread::max),
                t.share.count == 0 ? "-" : percent_text(t.share.p50),
                t.goodput_bps.count == 0 ? "-" : fmt::format("{:.3f}", t.jain)},
               t.complete < t.with_end || t.failed > 0 ? "bad" : "");
@@ -70,8 +73,8 @@ std::string times_table(const Report& r) {
     table.row({t.name, ns_or_dash(t.fct_ns, &Spread::mean), ns_or_dash(t.fct_ns, &Spread::p50),
                ns_or_dash(t.fct_ns, &Spread::p99), ns_or_dash(t.fct_ns, &Spread::max),
                number_or_dash(t.slowdown, &Spread::p50), number_or_dash(t.slowdown, &Spread::p99),
-               nanoseconds_text(l.p50), nanoseconds_text(l.p90), nanoseconds_text(l.p99), nanoseconds_text(l.p999),
-               nanoseconds_text(l.p9999), nanoseconds_text(l.max),
+               time_text(l, &Percentiles::p50), time_text(l, &Percentiles::p90), time_text(l, &Percentiles::p99),
+               time_text(l, &Percentiles::p999), time_text(l, &Percentiles::p9999), time_text(l, &Percentiles::max),
                t.latency_samples == 0 ? "-"
                : within               ? "within"
                                       : "over"},
@@ -94,8 +97,10 @@ std::string repair_table(const Report& r) {
                {"QPs in error"}});
   for (std::size_t i = 0; i < std::min(r.traffic.size(), kMostTraffics); ++i) {
     const TrafficReport& t = r.traffic[i];
-    table.row({t.name, count_text(t.packets), count_text(t.lost), count_text(t.retransmitted), count_text(t.reordered),
-               count_text(t.marked), count_text(t.cnps), count_text(t.failed)},
+    const auto received = [&](std::uint64_t count) { return t.measured > 0 ? count_text(count) : "-"; };
+    table.row({t.name, count_text(t.packets), received(t.lost), count_text(t.retransmitted), received(t.reordered),
+               t.arrived > 0 ? percent_text(ratio_of(t.marked, t.arrived)) : "-", count_text(t.cnps),
+               count_text(t.failed)},
               t.failed > 0 ? "bad" : "");
   }
   return "<h3>Loss, repair, marks</h3>\n" +

@@ -59,6 +59,20 @@ TEST(SideBySide, TimesOfWhatWasCompletedWinNothingWhereNotAllWas) {
   EXPECT_EQ(s.json()["blocks"][0]["incomplete"][1], "1 of 8");
 }
 
+// A dead transport has short queues and low latencies, and is not the best.
+TEST(SideBySide, AColumnThatDeliveredLessIsTheBestOfNothing) {
+  SideBySide s = sample();
+  s.blocks[0].failures[2].clear();
+  s.blocks[0].delivery = {{{1}, {0.9}}, {{1}, {0.9}}, {{1}, {0.05}}};
+  EXPECT_THAT(s.best(s.blocks[0], 0), ElementsAre(1u)) << "the third had half of its time";
+  EXPECT_THAT(s.best(s.blocks[0], 1), ElementsAre(1u));
+  for (const std::string& out : {s.text(), s.html()})
+    EXPECT_THAT(out, HasSubstr("uet/rud delivered less than another column (completed 1.000, delivered 0.050): no star"));
+  EXPECT_EQ(s.json()["blocks"][0]["delivered_less"][2], true);
+  s.blocks[0].delivery = {{{1}, {}}, {{0.875}, {}}, {{1}, {}}};
+  EXPECT_THAT(s.best(s.blocks[0], 0), ElementsAre(2u)) << "of the second a flow did not complete";
+}
+
 TEST(SideBySide, SaysWhatItIsOfTheBenchmarkDraft) {
   SideBySide s = sample();
   EXPECT_THAT(s.text(), Not(HasSubstr("draft")));

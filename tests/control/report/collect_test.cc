@@ -60,7 +60,7 @@ TEST(Collect, AFlowThatIsDoneHasItsCompletionTimeAndItsGoodput) {
   ASSERT_TRUE(f.fct_ns.has_value());
   EXPECT_GE(*f.fct_ns, 33'400);
   EXPECT_LE(*f.fct_ns, 36'400);
-  EXPECT_NEAR(f.goodput_bps, 409'600 * 8 / (static_cast<double>(*f.fct_ns) * 1e-9), 1e7);
+  EXPECT_NEAR(*f.goodput_bps(), 409'600 * 8 / (static_cast<double>(*f.fct_ns) * 1e-9), 1e7);
   EXPECT_LE(f.latency_ns.p50, f.latency_ns.max);
   EXPECT_GT(f.latency_ns.p50, 1000u);
 }

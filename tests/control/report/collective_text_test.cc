@@ -86,7 +86,7 @@ TEST(CollectiveText, StragglersIdleGpusAndWhatStaysInHostsAreTold) {
                     HasSubstr("sum: rank 3 (h4) computed 1.50 times as long as the median rank"),
                     HasSubstr("sum: an hour of this costs 3.75 for 4 GPUs that are idle 37.5 % of the time"),
                     HasSubstr("sum: 6.29 MB in 96 messages over scale-up networks, 14 us of the busiest rank's time; "
-                              "first octets took 500 ns (p50), 700 ns (p99), 1 us (max)")));
+                              "first bytes took 500 ns / 700 ns / 1 us (p50 / p99 / max)")));
   EXPECT_THAT(collective_text({sample_collective()}), AllOf(Not(HasSubstr("median rank")), Not(HasSubstr("scale-up"))));
 }
 

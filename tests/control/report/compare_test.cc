@@ -60,7 +60,7 @@ TEST(Compare, MoreWorkersAreTheSameExperiment) {
 TEST(Compare, SaysWhichIsBetterByWhatTheFigureIs) {
   Report other = sample();
   other.flows[0].fct_ns = 1'352'000;                     // twice as long: worse
-  other.flows[0].goodput_bps = 97e9;                     // more: better
+  other.flows[0].goodput_ns /= 2;                        // more: better
   other.ports[0].counters.classes[3].ecn_marked = 1000;  // neither
   const Comparison c = compare(of(sample()), of(other), "a", "b");
   EXPECT_EQ(row(c, "fct_p99").change(), 1);
@@ -69,6 +69,22 @@ TEST(Compare, SaysWhichIsBetterByWhatTheFigureIs) {
   EXPECT_EQ(row(c, "ecn_marked").change(), 3);
   EXPECT_FALSE(row(c, "ecn_marked").better());
   EXPECT_THAT(c.text(), HasSubstr("+100.0 %   a"));
+}
+
+TEST(Compare, WhoDeliveredLessIsBetterNowhere) {
+  Report dead = sample();
+  for (FlowReport& f : dead.flows) {
+    f.delivered_bytes /= 10;
+    f.latency_ns = {100, 100, 100, 100, 100, 100};
+    f.lost = 0;
+  }
+  dead.latency_ns = dead.flows[0].latency_ns;
+  const Comparison c = compare(of(sample()), of(dead), "a", "b");
+  EXPECT_LT(*row(c, "latency_p99").b, *row(c, "latency_p99").a);
+  for (const Comparison::Row& r : c.rows) EXPECT_NE(r.better(), true) << r.name;
+  EXPECT_EQ(row(c, "delivered").better(), false);
+  EXPECT_THAT(c.text(), HasSubstr("b delivered less (completed 0.500, delivered 0.100; a: completed 0.500, delivered "
+                                  "1.000) and is called better nowhere."));
 }
 
 TEST(Compare, AFigureThatOneHasNotIsShownAsMissing) {

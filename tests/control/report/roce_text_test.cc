@@ -17,6 +17,7 @@ TEST(RoceText, NothingIsSaidOfGenerators) { EXPECT_EQ(roce_text(sample().flows),
 TEST(RoceText, TellsWhatBecameOfTheMessages) {
   Report r = sample();
   r.flows[0].roce = sample_roce();
+  r.flows[0].requester_packets = 1000;
   EXPECT_EQ(roce_text(r.flows), R"(RoCE: 1 flow over RC
   flow       operation  messages sent again    NAKs    RNRs timeouts    CNPs   message p50 / p99 / max
   in/h2->h1      write        40         12       2       5        7      20   1 us / 3 us / 6 us

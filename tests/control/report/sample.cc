@@ -15,9 +15,11 @@ Report sample() {
   done.destination = "h1";
   done.priority = 3;
   done.bytes = done.delivered_bytes = 4'096'000;
-  done.packets = done.delivered_packets = 1000;
+  done.asked_bytes = 4'096'000;
+  done.packets = done.delivered_packets = done.arrived_packets = 1000;
   done.marked = 250;
-  done.goodput_bps = 48.5e9;
+  done.goodput_bytes = 4'096'000;
+  done.goodput_ns = 676'000;
   done.start_ns = 1000;
   done.fct_ns = 676'000;
   done.latency_ns = {2000, 3000, 250'000, 300'000, 301'000, 302'000};
@@ -30,7 +32,7 @@ Report sample() {
   lossy.name = "in/h3->h1";
   lossy.source = "h3";
   lossy.priority = 1;
-  lossy.delivered_packets = 900;
+  lossy.delivered_packets = lossy.arrived_packets = 900;
   lossy.lost = 100;
   lossy.fct_ns.reset();
   r.flows = {done, lossy};
@@ -38,7 +40,7 @@ Report sample() {
   in.name = "in";
   in.pattern = "incast";
   in.transport = "generator";
-  in.flows = in.with_end = 2;
+  in.flows = in.measured = in.with_end = 2;
   in.complete = 1;
   in.lost = 100;
   in.packets = 2000;

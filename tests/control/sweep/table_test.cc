@@ -58,6 +58,22 @@ TEST(SweepTable, WhereNotAllWasCompletedTheTimesOfTheRestWinNothing) {
   EXPECT_THAT(t.winners()[1], ElementsAre(0u)) << "goodput is of what arrived";
 }
 
+// Public reports of dead transports: few drops, short queues, low latencies, and nothing carried.
+TEST(SweepTable, ARowThatDeliveredLessWinsNothing) {
+  Table t = sample_table();
+  t.rows[0].delivery = {{1, 1, 1}, {0.98, 0.98, 0.98}};
+  t.rows[1].delivery = {{1, 1, 1}, {0.05, 0.05, 0.05}};
+  EXPECT_THAT(t.winners()[0], IsEmpty()) << "of the others one has failed";
+  EXPECT_THAT(t.winners()[1], IsEmpty());
+  EXPECT_THAT(t.text(), HasSubstr("spray delivered less than another (completed 1.000, delivered 0.050): no star"));
+  EXPECT_EQ(t.json()["rows"][1]["delivered_less"], true);
+  EXPECT_EQ(t.json()["rows"][0]["delivered_less"], false);
+  t.rows[1].delivery = {{1, 1, 1}, {0.975, 0.975, 0.975}};
+  EXPECT_THAT(t.winners()[0], ElementsAre(1u)) << "within a hundredth they are alike";
+  t.rows[1].delivery = {{1, 0.99, 1}, {0.98, 0.98, 0.98}};
+  EXPECT_THAT(t.winners()[0], IsEmpty()) << "a flow did not complete";
+}
+
 TEST(SweepTable, NobodyWinsWhereAllAreAlikeOrNeitherEndIsBetter) {
   Table t = sample_table();
   t.metrics = {"ecn_marked", "drops"};

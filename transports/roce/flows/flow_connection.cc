@@ -118,6 +118,7 @@ std::size_t FlowConnection::add_flow(const FlowConfig& flow, FlowEndpoint& nic, 
   FlowEndpoint::Flow& made = nic.flows_.emplace_back();
   nic.found_ = {};
   made.config = flow;
+  made.received.until = flow.stop;
   made.is_source = is_source;
   return nic.flows_.size() - 1;
 }

@@ -241,7 +241,7 @@ void FlowEndpoint::take_data(Lane& lane, Flow& flow, const InPacket& in) {
   const FlowConfig& c = flow.config;
   RxFlowCounters& r = flow.received;
   const std::uint64_t offset = c.offset_of(lane.q, lane.whole);
-  r.payload_octets += in.payload.octets;
+  r.take(in.payload.octets);
   if (lane.memory.empty()) {
     const bool right = in.payload.bytes == nullptr
                            ? in.payload.stream == c.id && in.payload.offset == offset + lane.octets
@@ -303,7 +303,7 @@ void FlowEndpoint::take_of_uc(Lane& lane, Flow& flow, const InPacket& in) {
     ++flow.received.corrupted;
   if (lane.come->add(message)) [[likely]] {
     if (right && lane.intact) ++flow.verified;
-    flow.received.payload_octets += lane.octets;
+    flow.received.take(lane.octets);
   } else {
     ++flow.received.discarded;
   }
@@ -344,7 +344,7 @@ std::optional<FlowEndpoint::Claim> FlowEndpoint::claim_of(const Lane& lane, cons
 void FlowEndpoint::take_in_any_order(Lane& lane, Flow& flow, const InPacket& in) {
   const FlowConfig& c = flow.config;
   RxFlowCounters& r = flow.received;
-  r.payload_octets += in.payload.octets;
+  r.take(in.payload.octets);
   const bool elided = lane.memory.empty();
   if (!elided && c.operation == FlowOperation::kRead) return;
   const std::optional<Claim> claim = claim_of(lane, flow, in);
@@ -393,7 +393,10 @@ void FlowEndpoint::check_read(Lane& lane, Flow& flow) {
 // ---- From outside --------------------------------------------------------------------------------------------------
 
 void FlowEndpoint::stop_at(Instant at) {
-  for (Flow& f : flows_) f.config.stop = std::min(f.config.stop, at);
+  for (Flow& f : flows_) {
+    f.config.stop = std::min(f.config.stop, at);
+    f.received.until = std::min(f.received.until, at);
+  }
   for (RoceRank& rank : ranks_) rank.stop_at(at);
 }
 

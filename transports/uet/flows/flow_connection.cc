@@ -43,6 +43,7 @@ FlowConnection::Places FlowConnection::make(const FlowConfig& flow, const FlowEn
 std::size_t FlowConnection::add_flow(const FlowConfig& flow, FlowEndpoint& nic, bool is_source) {
   FlowEndpoint::Flow& made = nic.flows_.emplace_back();
   made.config = flow;
+  made.received.until = flow.stop;
   made.is_source = is_source;
   nic.has_datagrams_ |= flow.mode == DeliveryMode::kUud;
   return nic.flows_.size() - 1;

@@ -401,7 +401,7 @@ void FlowEndpoint::on_data(const Of& of, const RxFrame& frame, const InPacket& i
   } else if (flow.config.mode == DeliveryMode::kRudi) {
     take_idempotent(frame.at, lane, flow, in);
   } else if (flow.config.mode != DeliveryMode::kUud) {  // a datagram may come twice: take_message() counts it
-    r.payload_octets += in.payload.octets;
+    r.take(in.payload.octets);
   }
 }
 
@@ -431,7 +431,7 @@ void FlowEndpoint::take_message(Instant now, Lane& lane, const Completion& compl
   const bool is_new = right && lane.whole.add(k);
   if (is_new && c.mode == DeliveryMode::kUud) {
     note_order(lane, flow, k);
-    flow.received.payload_octets += completion.octets;
+    flow.received.take(completion.octets);
   }
   if (is_new) [[likely]]
     ++flow.verified;
@@ -450,7 +450,7 @@ void FlowEndpoint::take_read(Lane& lane, Flow& flow, const Of& of, const InPacke
   // On another PDC all of it comes again.
   if (slot.tries != of.tries) slot = {.message = slot.message, .posted_at = slot.posted_at, .tries = of.tries};
   const auto& response = std::get<SesResponseValues>(in.packet.ses);
-  flow.received.payload_octets += in.payload.octets;
+  flow.received.take(in.payload.octets);
   slot.octets += in.payload.octets;
   const std::uint64_t offset = c.offset_of(lane.q, slot.message) + response.message_offset;
   if (c.mode == DeliveryMode::kRudi) note_order(lane, flow, offset);
@@ -507,7 +507,7 @@ void FlowEndpoint::take_idempotent(Instant now, Lane& lane, Flow& flow, const In
   partial->packets[index] = true;
   note_order(lane, flow, at);
   partial->octets += in.payload.octets;
-  r.payload_octets += in.payload.octets;
+  r.take(in.payload.octets);
   if (partial->octets < octets) return;
   lane.partial.erase(partial);
   lane.whole.add(k);
@@ -519,7 +519,10 @@ void FlowEndpoint::take_idempotent(Instant now, Lane& lane, Flow& flow, const In
 // ---- From outside --------------------------------------------------------------------------------------------------
 
 void FlowEndpoint::stop_at(Instant at) {
-  for (Flow& f : flows_) f.config.stop = std::min(f.config.stop, at);
+  for (Flow& f : flows_) {
+    f.config.stop = std::min(f.config.stop, at);
+    f.received.until = std::min(f.received.until, at);
+  }
   for (UetRank& rank : ranks_) rank.stop_at(at);
 }
 
