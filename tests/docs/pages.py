@@ -69,22 +69,27 @@ def find_lines(wanted, output):
 
 
 def updated(wanted, output):
-    """`wanted` with each line replaced by the line of `output` that is most like it, numbers left aside."""
+    """`wanted` with each line that `output` does not have replaced by the one that is most like it there."""
     have = [line.rstrip() for line in output.splitlines()]
-    shape = lambda line: re.sub(r"[0-9][0-9.,]*", "#", words(line))
+
+    def without_numbers(line):
+        return re.sub(r"[0-9][0-9.,]*", "#", words(line))
+
+    def likeness(line, other):
+        both = difflib.SequenceMatcher(None, without_numbers(line), without_numbers(other)).ratio()
+        # What a line is about stands at its beginning.
+        same = [a == b for a, b in zip(words(line).split(), words(other).split())]
+        return both + (same.index(False) if False in same else len(same)) / max(len(same), 1)
+
     new, at = [], 0
     for line in wanted:
-        if not words(line) or words(line) == "...":
+        rest = have[at:]
+        if not words(line) or words(line) == "..." or not rest:
             new.append(line)
             continue
-        rest = [shape(h) for h in have[at:]]
-        near = difflib.get_close_matches(shape(line), rest, n=1, cutoff=0.5)
-        if not near:
-            new.append(line)
-            continue
-        at += rest.index(near[0])
-        new.append(have[at])
-        at += 1
+        best = max(range(len(rest)), key=lambda i: (words(rest[i]) == words(line), likeness(line, rest[i])))
+        new.append(rest[best])
+        at += best + 1
     return new
 
 
