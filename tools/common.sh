@@ -7,7 +7,7 @@ packages_build=(g++ clang-19 lld-19 make cmake ninja-build pkg-config git ccache
   libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libisal-dev libpcap-dev libmetis-dev libboost-dev
   libibverbs-dev
   iproute2)
-packages_test=(libgtest-dev libgmock-dev libbenchmark-dev jq iputils-ping iperf3 traceroute procps python3-jsonschema
+packages_test=(libgtest-dev libgmock-dev libbenchmark-dev jq curl iputils-ping iperf3 traceroute procps python3-jsonschema
   python3-yaml)
 packages_clang=(clang-19 libclang-rt-19-dev)
 packages_bench=(dpdk-dev curl)

@@ -96,6 +96,9 @@ step "fuzzing" "$root/tests/fuzz/run.sh" "$([[ $mode == --all ]] && echo 1200 ||
 step "installed tree" "$root/tests/install/run.sh"
 step "the README's commands" "$root/tests/readme/run.sh"
 step "docs/python.md" "$root/tests/docs/python.sh"
+docs=()
+[[ $mode == --all ]] && docs=(--all)
+step "tutorials and the API's page" "$root/tests/docs/pages.py" "${docs[@]+"${docs[@]}"}"
 step "live labs come and go" "$root/tests/live/run.sh"
 step "traffic through a live lab" "$root/tests/live/traffic.sh"
 step "a live lab without privileges" "$root/tests/live/unprivileged.sh"

@@ -29,7 +29,8 @@ there share/bash-completion/completions/railyard
 there share/zsh/vendor-completions/_railyard
 there share/fish/vendor_completions.d/railyard.fish
 for page in railyard railyard-run railyard-fault railyard-compare-transports; do there "share/man/man1/$page.1.gz"; done
-there share/doc/railyard/docs/README.md
+for page in $(cd "$root/docs" && find . -name '*.md'); do there "share/doc/railyard/docs/$page"; done
+there share/doc/railyard/topologies/explicit.yaml  # where pages refer to it
 there share/doc/railyard/copyright
 there share/railyard/softroce/control/guest/agent_frame.h
 there lib/systemd/system/railyardd@.service
@@ -42,6 +43,9 @@ if [[ -f $root/README.md ]]; then there share/doc/railyard/README.md; fi
 printf 'ok: binary, topologies, schema and documents are installed\n'
 
 [[ $(railyard docs | head -n 1) == "$prefix/share/doc/railyard/docs" ]] || die "railyard docs says: $(railyard docs)"
+for page in tutorials/ci-author.md api.md keys.md; do
+  grep -q "^  $page " <<<"$(railyard docs)" || die "railyard docs does not list $page"
+done
 grep -q '^.SH EXAMPLES' <<<"$(zcat "$prefix/share/man/man1/railyard-run.1.gz")" || die "the page of run has no examples"
 bash -n "$prefix/share/bash-completion/completions/railyard" || die "bash cannot read its completion"
 printf 'ok: completion, man pages, docs\n'

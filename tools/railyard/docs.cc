@@ -45,7 +45,7 @@ void add_docs(CLI::App* command, int&) {
       if (entry.path().extension() == ".md") pages.push_back(entry.path());
     std::ranges::sort(pages);
     fmt::print("{}\n", folder.string());
-    for (const fs::path& page : pages) fmt::print("  {:24} {}\n", fs::relative(page, folder).string(), title_of(page));
+    for (const fs::path& page : pages) fmt::print("  {:34} {}\n", fs::relative(page, folder).string(), title_of(page));
   });
 }
 
