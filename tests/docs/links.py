@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Links between the project's pages lead somewhere, and the index of docs/ is complete.
 
-usage: tests/docs/links.py [ROOT]
-Every relative link of every *.md: its file exists, and so does the heading it names. Every page below docs/ is in
-docs/README.md.
+usage: tests/docs/links.py [ROOT [FOLDER]]
+Every relative link of every *.md below ROOT (or its FOLDER): its file exists, and so does the heading it names. Every
+page below docs/ is in docs/README.md.
 """
 import pathlib
 import re
@@ -40,8 +40,11 @@ def links(text):
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2]).resolve()
+    folder = root / sys.argv[2] if len(sys.argv) > 2 else root
     failed = checked = 0
     for page in pages(root):
+        if folder not in page.parents:
+            continue
         for link in links(page.read_text()):
             if re.match(r"[a-z]+:", link):
                 continue

@@ -30,7 +30,7 @@ there share/zsh/vendor-completions/_railyard
 there share/fish/vendor_completions.d/railyard.fish
 for page in railyard railyard-run railyard-fault railyard-compare-transports; do there "share/man/man1/$page.1.gz"; done
 for page in $(cd "$root/docs" && find . -name '*.md'); do there "share/doc/railyard/docs/$page"; done
-there share/doc/railyard/topologies/explicit.yaml  # where pages refer to it
+python3 "$root/tests/docs/links.py" "$prefix/share/doc/railyard" docs || die "links of the installed pages lead nowhere"
 there share/doc/railyard/copyright
 there share/railyard/softroce/control/guest/agent_frame.h
 there lib/systemd/system/railyardd@.service
