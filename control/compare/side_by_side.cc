@@ -35,12 +35,21 @@ constexpr std::string_view kExplained[] = {"out_of_order", "missing", "convergen
 
 }  // namespace
 
-// "88.2 us (1 of 8)  -3.0 % *"
-std::string SideBySide::cell_text(const Block& block, std::size_t metric, std::size_t c, bool is_best) const {
+std::string SideBySide::value_text(const Block& block, std::size_t metric, std::size_t c) const {
   const report::FigureKind k = kind(metric);
   std::string text = text_of(block.cells[metric][c], k.unit);
   if (k.of_completed && !block.is_complete(c) && text != "-") text += fmt::format(" ({})", block.incomplete[c]);
-  if (const std::string more = change_text(change(block, metric, c)); !more.empty()) text += "  " + more;
+  return text;
+}
+
+std::string SideBySide::change_text_of(const Block& block, std::size_t metric, std::size_t c) const {
+  return change_text(change(block, metric, c));
+}
+
+// "88.2 us (1 of 8)  -3.0 % *"
+std::string SideBySide::cell_text(const Block& block, std::size_t metric, std::size_t c, bool is_best) const {
+  std::string text = value_text(block, metric, c);
+  if (const std::string more = change_text_of(block, metric, c); !more.empty()) text += "  " + more;
   return is_best ? text + " *" : text;
 }
 
@@ -90,7 +99,16 @@ bool SideBySide::failed() const {
 
 OrderedJson SideBySide::json() const {
   OrderedJson j = {{"spec", spec}, {"seeds", seeds}, {"columns", OrderedJson::array()}};
-  for (const Column& c : columns) j["columns"].push_back({{"name", c.name}, {"set", c.sets}});
+  for (const Column& c : columns)
+    j["columns"].push_back({{"name", c.name},
+                            {"set", c.sets},
+                            {"transport", c.facts.transport},
+                            {"congestion", c.facts.congestion},
+                            {"recovery", c.facts.recovery},
+                            {"path", c.facts.path},
+                            {"class", c.facts.traffic_class}});
+  j["settings"] = OrderedJson::array();
+  for (const SettingRow& row : settings) j["settings"].push_back({{"path", row.path}, {"values", row.values}});
   if (!method.empty()) j["method"] = method.json();
   if (!notes.empty()) j["notes"] = notes;
   if (search) j["search"] = search->json();
@@ -129,9 +147,38 @@ OrderedJson SideBySide::json() const {
   return j;
 }
 
+namespace {
+
+// Columns of text, each as wide as its widest cell; the first row is the heading.
+std::string aligned(const std::vector<std::vector<std::string>>& lines) {
+  std::vector<std::size_t> width;
+  for (const auto& line : lines) {
+    width.resize(std::max(width.size(), line.size()), 0);
+    for (std::size_t c = 0; c < line.size(); ++c) width[c] = std::max(width[c], line[c].size());
+  }
+  std::string out;
+  for (const auto& line : lines) {
+    std::string text = "  ";
+    for (std::size_t c = 0; c < line.size(); ++c) text += fmt::format("{:<{}}  ", line[c], width[c]);
+    text.erase(text.find_last_not_of(' ') + 1);
+    out += text + "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string SideBySide::text() const {
   std::string out;
   if (!method.empty()) out += fmt::format("{}\n\n", fmt::join(method.lines(), "\n"));
+  if (std::ranges::any_of(columns, [](const Column& c) { return c.facts != ColumnFacts{}; })) {
+    std::vector<std::vector<std::string>> lines{
+        {"column", "transport", "congestion control", "loss recovery", "path policy", "class"}};
+    for (const Column& c : columns)
+      lines.push_back({c.name, c.facts.transport, c.facts.congestion, c.facts.recovery, c.facts.path,
+                       c.facts.traffic_class});
+    out += "Columns\n" + aligned(lines) + "\n";
+  }
   for (const Block& block : blocks) {
     if (!block.over.empty()) out += heading_of(block) + "\n";
     std::vector<std::vector<std::string>> lines{{""}};
@@ -178,8 +225,16 @@ std::string SideBySide::text() const {
       out += fmt::format("{}: {}\n", name, report::kind_of(name).meaning);
   if (search) out += search->text() + "\n";
   for (const std::string& note : notes) out += "Note: " + note + "\n";
-  out += "The fabric, what is sent, faults and seeds are the same in all columns, which differ in this:\n";
-  for (const Column& c : columns) out += fmt::format("  {}: {}\n", c.name, fmt::join(c.sets, "  "));
+  out += "The fabric, traffic, faults and seeds are the same in all columns.\n";
+  if (!settings.empty()) {
+    std::vector<std::vector<std::string>> lines{{"setting"}};
+    for (const Column& c : columns) lines.front().push_back(c.name);
+    for (const SettingRow& row : settings) {
+      lines.push_back({row.path});
+      lines.back().insert(lines.back().end(), row.values.begin(), row.values.end());
+    }
+    out += "Settings that differ\n" + aligned(lines);
+  }
   return out;
 }
 

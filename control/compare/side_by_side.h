@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "control/compare/columns.h"
 #include "control/compare/method.h"
 #include "control/report/delivery.h"
 #include "control/sweep/table.h"
@@ -20,6 +21,7 @@ struct SideBySide {
   struct Column {
     std::string name;
     std::vector<std::string> sets;  // what it changes in the lab, "path=value"
+    ColumnFacts facts = {};         // of the first block
   };
   // How a figure is distributed, of each column: at or below so many ns for this part of all.
   struct Distribution {
@@ -49,6 +51,7 @@ struct SideBySide {
   std::vector<Block> blocks;
   std::optional<sweep::SearchPlan> search;  // made by each run of a column; then its path is among the metrics
   Method method = {};
+  std::vector<SettingRow> settings = {};  // in which the columns differ, of the first block
   std::vector<std::string> notes = {};  // what should be known of it, a line each
 
   // The metric of column `c` against the first column's: 0.1 is ten per cent more. Nothing: one of them has none, the
@@ -67,6 +70,8 @@ struct SideBySide {
 
  private:
   report::FigureKind kind(std::size_t metric) const { return sweep::kind_of_metric(metrics[metric], search); }
+  std::string value_text(const Block& block, std::size_t metric, std::size_t c) const;      // "88.2 us (1 of 8)"
+  std::string change_text_of(const Block& block, std::size_t metric, std::size_t c) const;  // "-3.0 %"
   std::string cell_text(const Block& block, std::size_t metric, std::size_t c, bool is_best) const;
   std::string table_html(const Block& block) const;
   std::string meanings_html() const;

@@ -7,6 +7,7 @@
 
 #include "control/compare/side_by_side.h"
 #include "control/report/html/chart.h"
+#include "control/report/html/comparison_table.h"
 #include "control/report/html/markup.h"
 #include "control/report/html/style.h"
 #include "control/report/units.h"
@@ -53,15 +54,24 @@ std::string distributions_html(const SideBySide& all, const SideBySide::Block& b
 }  // namespace
 
 std::string SideBySide::table_html(const Block& block) const {
-  std::vector<report::Table::Column> heads{{"", true}};
-  for (const Column& c : columns) heads.push_back({c.name});
-  report::Table table(std::move(heads));
+  std::vector<std::string> heads;
+  for (const Column& c : columns) heads.push_back(c.name);
+  report::ComparisonTable table(std::move(heads));
   for (std::size_t m = 0; m < metrics.size(); ++m) {
     const std::vector<std::size_t> winners = best(block, m);
-    std::vector<std::string> line{sweep::name_of_metric(metrics[m])};
-    for (std::size_t c = 0; c < columns.size(); ++c)
-      line.push_back(cell_text(block, m, c, std::ranges::find(winners, c) != winners.end()));
-    table.row(std::move(line));
+    double most = 0;
+    for (const sweep::Cell& cell : block.cells[m]) most = std::max(most, std::abs(cell.median().value_or(0)));
+    std::vector<report::ComparisonTable::Cell> line;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      report::ComparisonTable::Cell& cell = line.emplace_back();
+      const auto median = block.cells[m][c].median();
+      if (!median) continue;
+      cell.value = value_text(block, m, c);
+      cell.change = change_text_of(block, m, c);
+      cell.best = std::ranges::find(winners, c) != winners.end();
+      cell.length = most > 0 ? std::abs(*median) / most : 0;
+    }
+    table.row(sweep::name_of_metric(metrics[m]), std::string(kind(m).meaning), line);
   }
   return table.html();
 }
@@ -86,13 +96,19 @@ std::string SideBySide::html() const {
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\"viewport\" "
       "content=\"width=device-width, initial-scale=1\"/><title>{0} · transports compared · Railyard</title>"
-      "<style>{1}</style></head>\n<body>\n<h1>{0}: transports compared</h1>\n",
-      report::escaped_html(spec), report::kStyle);
+      "<style>{1}{2}</style></head>\n<body>\n<h1>{0}: transports compared</h1>\n",
+      report::escaped_html(spec), report::kStyle, report::kComparisonStyle);
   out += report::paragraph(
       fmt::format("The fabric, what is sent, faults and seeds ({}) are the same in all columns. Per cent are against "
                   "{}; the best of a row has a star.",
                   fmt::join(seeds, ", "), report::escaped_html(columns.front().name)),
       "lead");
+  report::Table facts({{"column", true}, {"transport", true}, {"congestion control", true}, {"loss recovery", true},
+                       {"path policy", true}, {"class", true}});
+  for (const Column& c : columns)
+    if (c.facts != ColumnFacts{})
+      facts.row({c.name, c.facts.transport, c.facts.congestion, c.facts.recovery, c.facts.path, c.facts.traffic_class});
+  if (!facts.empty()) out += facts.html();
   for (const std::string& line : method.empty() ? std::vector<std::string>{} : method.lines())
     out += report::paragraph(report::escaped_html(line));
   if (search) out += report::paragraph(report::escaped_html(search->text()));
@@ -113,9 +129,15 @@ std::string SideBySide::html() const {
                            table_html(block) + failures + links_html(*this, block) + distributions_html(*this, block));
   }
   out += report::section("meanings", "What the rows say", meanings_html());
-  report::Table sets({{"column", true}, {"what it changes in the lab", true}});
-  for (const Column& c : columns) sets.row({c.name, fmt::format("{}", fmt::join(c.sets, "  "))});
-  out += report::section("columns", "Columns", sets.html());
+  std::vector<report::Table::Column> keys{{"setting", true}};
+  for (const Column& c : columns) keys.push_back({c.name, true});
+  report::Table differing(std::move(keys));
+  for (const SettingRow& r : settings) {
+    std::vector<std::string> line{r.path};
+    line.insert(line.end(), r.values.begin(), r.values.end());
+    differing.row(std::move(line));
+  }
+  if (!differing.empty()) out += report::section("settings", "Settings that differ", differing.html());
   return out + "</body></html>\n";
 }
 

@@ -12,6 +12,7 @@
 
 #include "control/base/json_text.h"
 #include "control/base/read_file.h"
+#include "control/spec/load.h"
 
 namespace railyard::report {
 
@@ -172,11 +173,43 @@ Comparison compare(const ReportJson& a, const ReportJson& b, std::string name_a,
   return c;
 }
 
+std::optional<spec::Lab> lab_of(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::is_directory(path, ignored) ? path : path.parent_path();
+  try {
+    return spec::load(folder / "lab.yaml");
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<Comparison::Difference> Comparison::shown_differences() const {
+  std::vector<Difference> shown;
+  for (const Difference& d : differences)
+    if (!settings || d.what != "spec") shown.push_back(d);
+  return shown;
+}
+
+std::vector<std::string> Comparison::less_lines() const {
+  std::vector<std::string> lines;
+  const std::vector<bool> less = delivered_less({delivery_a, delivery_b});
+  for (const bool b : {false, true})
+    if (less[b])
+      lines.push_back(fmt::format("{} delivered less ({}; {}: {}) and is called better nowhere.", b ? "b" : "a",
+                                  (b ? delivery_b : delivery_a).text(), b ? "a" : "b",
+                                  (b ? delivery_a : delivery_b).text()));
+  return lines;
+}
+
 ReportJson Comparison::json() const {
   ReportJson j = {{"a", name_a}, {"b", name_b}, {"comparable", comparable()}};
   j["differences"] = ReportJson::array();
   for (const Difference& d : differences)
     j["differences"].push_back({{"what", d.what}, {"a", d.a}, {"b", d.b}, {"incomparable", d.incomparable}});
+  if (settings) {
+    j["settings"] = ReportJson::array();
+    for (const spec::Difference& d : *settings) j["settings"].push_back({{"path", d.path}, {"a", d.from}, {"b", d.to}});
+  }
   j["figures"] = ReportJson::array();
   const auto number = [](const std::optional<double>& v) { return v ? ReportJson(*v) : ReportJson(nullptr); };
   for (const Row& r : rows) {
@@ -192,12 +225,23 @@ ReportJson Comparison::json() const {
 
 std::string Comparison::text() const {
   std::string out = fmt::format("a: {}\nb: {}\n\n", name_a, name_b);
+  if (settings && !settings->empty()) {
+    std::size_t path = 7, from = 1;
+    for (const spec::Difference& d : *settings) {
+      path = std::max(path, d.path.size());
+      from = std::max(from, d.from.size());
+    }
+    out += "Settings that differ\n";
+    out += fmt::format("  {:<{}}  {:<{}}  b\n", "setting", path, "a", from);
+    for (const spec::Difference& d : *settings) out += fmt::format("  {:<{}}  {:<{}}  {}\n", d.path, path, d.from, from, d.to);
+    out += "\n";
+  }
   if (differences.empty()) {
     out += "Same lab, seed, clock and version.\n";
-  } else {
+  } else if (const std::vector<Difference> shown = shown_differences(); !shown.empty()) {
     out += comparable() ? "Comparable; they differ in\n"
                         : "NOT THE SAME EXPERIMENT: the figures stand side by side, and what differs explains them\n";
-    for (const Difference& d : differences)
+    for (const Difference& d : shown)
       out += fmt::format("  {:<24} {} | {}{}\n", d.what, d.a, d.b, d.incomparable ? "" : "   (does not matter)");
   }
   out += fmt::format("\n{:<18} {:>14} {:>14} {:>10}   {}\n", "figure", "a", "b", "b - a", "better");
@@ -211,11 +255,7 @@ std::string Comparison::text() const {
                        : *better ? "b"
                                  : "a");
   }
-  const std::vector<bool> less = delivered_less({delivery_a, delivery_b});
-  for (const bool b : {false, true})
-    if (less[b])
-      out += fmt::format("\n{} delivered less ({}; {}: {}) and is called better nowhere.\n", b ? "b" : "a",
-                         (b ? delivery_b : delivery_a).text(), b ? "a" : "b", (b ? delivery_a : delivery_b).text());
+  for (const std::string& line : less_lines()) out += "\n" + line + "\n";
   return out;
 }
 

@@ -10,6 +10,8 @@
 
 #include "control/report/delivery.h"
 #include "control/report/summary.h"
+#include "control/spec/difference.h"
+#include "control/spec/spec.h"
 
 namespace railyard::report {
 
@@ -34,13 +36,26 @@ struct Comparison {
   };
   std::string name_a, name_b;  // what they were read from
   std::vector<Difference> differences;
+  // Settings of their labs that differ (spec/difference.h). Nothing: the lab of one is not known.
+  std::optional<std::vector<spec::Difference>> settings = {};
   std::vector<Row> rows;
   Delivery delivery_a, delivery_b;
 
   bool comparable() const;
   nlohmann::ordered_json json() const;
   std::string text() const;
+  // One page that needs nothing else.
+  std::string html() const;
+
+ private:
+  // Without the digest of the labs, if the settings are known.
+  std::vector<Difference> shown_differences() const;
+  // Which run delivered less, a line for each.
+  std::vector<std::string> less_lines() const;
 };
+
+// The lab of a run: lab.yaml beside its report.json. Nothing: there is none that can be read.
+std::optional<spec::Lab> lab_of(const std::filesystem::path& path);
 
 // `path`: a report.json, or a directory with one. Throws std::runtime_error naming the file: it cannot be read, is no
 // JSON, is no report.

@@ -48,8 +48,19 @@ void say_class(const TrafficClass& c, const std::string& path, Sayings& out) {
       say(key.write(c), at, out);
       continue;
     }
-    if (c.ecn.auto_thresholds) out.push_back({at, "auto"});
-    say_all(ecn_keys(), c.ecn, at, out);
+    if (!c.ecn.auto_thresholds) {
+      say_all(ecn_keys(), c.ecn, at, out);
+      continue;
+    }
+    out.push_back({at, "auto"});
+    const WithDefaults too;
+    for (const Key<Ecn>& threshold : ecn_keys().keys()) {
+      const std::string path_of_it = join_path(at, threshold.name);
+      if (threshold.name == "kmin" || threshold.name == "kmax")
+        out.push_back({path_of_it, "auto"});
+      else
+        say(threshold.write(c.ecn), path_of_it, out);
+    }
   }
 }
 
@@ -167,8 +178,11 @@ std::vector<Difference> differences(const Lab& from, const Lab& to) {
   compare_profiles("switches", from.switches, to.switches, say_switch, before, after);
   compare_profiles(
       "hosts", from.hosts, to.hosts,
-      [](const HostProfile& p, const std::string& path, Sayings& out) { say_all(host_keys(), p, path, out); }, before,
-      after);
+      [](const HostProfile& p, const std::string& path, Sayings& out) {
+        const WithDefaults in_blocks;  // what a block does not say is that
+        say_all(host_keys(), p, path, out);
+      },
+      before, after);
   compare_lists("nodes", from.nodes, to.nodes, say_node, before, after);
   compare_lists("links", from.links, to.links, say_link, before, after);
   compare_lists("traffic", from.traffic, to.traffic, say_traffic, before, after);
@@ -183,9 +197,13 @@ std::vector<Difference> differences(const Lab& from, const Lab& to) {
     Difference& d = by_path.try_emplace(s.path, Difference{s.path, "-", ""}).first->second;
     d.to = s.value;
   }
+  // Of marking by the rate of the port, and by thresholds that are said, these speak.
+  const auto is_said_by_thresholds = [](const Difference& d) {
+    return d.path.ends_with(".ecn") && ((d.from == "auto" && d.to == "-") || (d.from == "-" && d.to == "auto"));
+  };
   std::vector<Difference> different;
   for (auto& [path, d] : by_path)
-    if (d.from != d.to) different.push_back(std::move(d));
+    if (d.from != d.to && !is_said_by_thresholds(d)) different.push_back(std::move(d));
   // Labs that differ and say the same cannot be written down; better an odd path than none.
   if (different.empty()) different.push_back({"the lab", "-", "-"});
   return different;

@@ -7,6 +7,7 @@
 
 #include "control/base/json_text.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/write_file.h"
 
 namespace railyard::tools {
 namespace {
@@ -15,12 +16,17 @@ struct CompareOptions {
   std::string a;
   std::string b;
   bool json = false;
+  std::string html;
 };
 
 int compare_reports(const CompareOptions& o) {
   const auto a = report::read_report(o.a);  // the first that cannot be read is named, whichever compiler made this
   const auto b = report::read_report(o.b);
-  const report::Comparison c = report::compare(a, b, o.a, o.b);
+  report::Comparison c = report::compare(a, b, o.a, o.b);
+  const auto lab_a = report::lab_of(o.a);
+  const auto lab_b = report::lab_of(o.b);
+  if (lab_a && lab_b) c.settings = spec::differences(*lab_a, *lab_b);
+  if (!o.html.empty()) write_file(o.html, c.html());
   if (o.json)
     std::puts(json_text(c.json(), 2).c_str());
   else
@@ -35,11 +41,15 @@ void add_compare(CLI::App* command, int& exit_code) {
   command->add_option("A", o->a, "report.json, or the directory that `railyard run --report` wrote")->required();
   command->add_option("B", o->b, "The other one")->required();
   command->add_flag("--json", o->json, "Print it as JSON");
+  command->add_option("--html", o->html, "Write it as one page, too")->type_name("FILE");
   command->footer(
+      "It names every setting in which the runs differ, with both values, if each has the lab.yaml that --report "
+      "wrote.\n"
       "Examples:\n"
       "  railyard run LAB.yaml --report before\n"
       "  railyard run LAB.yaml --set qos.default.classes.3.path=spray --report after\n"
       "  railyard compare before after\n"
+      "  railyard compare before after --html compare.html\n"
       "  railyard compare before after --json | jq '.figures[] | select(.better == \"a\")'");
   command->callback([o, &exit_code] { exit_code = compare_reports(*o); });
 }

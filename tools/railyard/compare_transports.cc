@@ -207,6 +207,10 @@ int compare_transports(CompareTransportsOptions o) {
       wall = wall || loaded->run.clock == spec::Clock::kWall;
       labs.push_back(std::move(*loaded));
     }
+    if (&block == &table.blocks.front() && labs.size() == columns.size()) {
+      for (std::size_t c = 0; c < columns.size(); ++c) table.columns[c].facts = compare::facts_of(labs[c]);
+      table.settings = compare::differing_settings(labs);
+    }
     for (std::string& note : compare::background_notes(labs))
       if (std::ranges::find(table.notes, note) == table.notes.end()) table.notes.push_back(std::move(note));
   }

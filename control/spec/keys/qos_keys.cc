@@ -116,7 +116,8 @@ Key<Ecn> threshold(std::string name, Bytes Ecn::*member, std::string description
 Key<Ecn> pmax() {
   Key<Ecn> made = key("pmax", &Ecn::pmax_ppm, ppm(), "probability of a mark at kmax");
   made.write = [form = ppm()](const Ecn& ecn) {
-    return ecn.auto_thresholds && ecn.pmax_ppm == Ecn{}.pmax_ppm ? Tree{} : form.write(ecn.pmax_ppm);
+    const bool usual = ecn.auto_thresholds && ecn.pmax_ppm == Ecn{}.pmax_ppm;
+    return usual && !WithDefaults::in_force() ? Tree{} : form.write(ecn.pmax_ppm);
   };
   return std::move(made).show();
 }

@@ -98,6 +98,11 @@ Tree& step_into_list(Tree& list, const std::string& key, const Place& place) {
 Tree& step(Tree& at, const std::string& key, const Place& place) {
   if (is_link(at) && !is_number(key)) return step(rest_of(at, place), key, place);
   if (at.kind == Tree::Kind::kList) return step_into_list(at, key, place);
+  // "ecn: auto" and "llr: on" stand for a map that says nothing.
+  if (at.kind == Tree::Kind::kScalar && (at.text == "auto" || at.text == "on")) {
+    at.kind = Tree::Kind::kNothing;
+    at.text.clear();
+  }
   if (at.kind == Tree::Kind::kScalar)
     fail_at(place, at.path, fmt::format("is {}; expected a map or a list that '{}' could be in", at.described(), key));
   if (at.kind == Tree::Kind::kNothing) {

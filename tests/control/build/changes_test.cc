@@ -83,7 +83,7 @@ TEST(Changes, ARateThatNeedsAShorterWindowIsRefused) {
 TEST(Changes, AllIsGivenAtOneInstantAndTheSpecFollows) {
   BuiltLab running(lab());
   Changes changes(running, lab({"qos.default.classes.3.ecn.kmin=100KB", "links.h1:1.rate=25Gbps"}), 1_ns);
-  ASSERT_EQ(changes.differences().size(), 2u);
+  ASSERT_EQ(changes.differences().size(), 3u) << "kmin and kmax, which were by the rate of the port; the link";
   EXPECT_EQ(running.spec(), lab()) << "not before it is given";
   changes.give_to(running, Instant{} + 1_us);
   EXPECT_EQ(running.rate(running.port({"leaf1", 1})), 25_Gbps);

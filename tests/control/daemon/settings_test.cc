@@ -39,7 +39,9 @@ class LiveSettingsTest : public RunningLabFixture {
 
 TEST_F(LiveSettingsTest, TheAnswerSaysWhatIsDifferentAndSinceWhen) {
   const json done = set({"qos.default.classes.3.ecn.kmin=100KB", "traffic.t.rate=20Mbps"});
-  EXPECT_EQ(done["changes"], (json{{{"path", "qos.default.classes.3.ecn.kmin"}, {"from", "400KB"}, {"to", "100KB"}},
+  EXPECT_EQ(done["changes"], (json{{{"path", "qos.default.classes.3.ecn.kmax"}, {"from", "auto"}, {"to", "400KB"}},
+                                   {{"path", "qos.default.classes.3.ecn.kmin"}, {"from", "auto"}, {"to", "100KB"}},
+
                                    {{"path", "traffic.t.rate"}, {"from", "10Mbps"}, {"to", "20Mbps"}}}));
   EXPECT_GT(done["effective_seconds"], 0.0);
   EXPECT_THAT(log(), HasSubstr("set qos.default.classes.3.ecn.kmin=100KB traffic.t.rate=20Mbps: asked at "));
@@ -93,8 +95,9 @@ TEST_F(LiveSettingsTest, WhileItIsHeldToo) {
 
 TEST_F(LiveSettingsTest, WhatCannotBeIsSaidAndChangesNothing) {
   const json before = ask("GET", "/settings");
-  EXPECT_EQ(refused(400, {"qos.default.classes.0.weight=7", "qos.default.classes.3.ecn.kmin=2MB"}),
-            "--set qos.default.classes.3.ecn.kmin=2MB: qos.default.classes.3.ecn.kmin: 2MB is above kmax (1.6MB); "
+  EXPECT_EQ(refused(400, {"qos.default.classes.0.weight=7", "qos.default.classes.3.ecn.kmax=1MB",
+                          "qos.default.classes.3.ecn.kmin=2MB"}),
+            "--set qos.default.classes.3.ecn.kmin=2MB: qos.default.classes.3.ecn.kmin: 2MB is above kmax (1MB); "
             "expected kmin <= kmax");
   EXPECT_THAT(refused(400, {"qos.default.classes.3.alfa=1"}), HasSubstr("unknown key 'alfa'"));
   EXPECT_THAT(refused(400, {"traffic.t.rate=5"}), HasSubstr("5 has no unit"));

@@ -30,7 +30,12 @@ TEST(Difference, IsSaidInTheWordsOfTheFile) {
   EXPECT_EQ(different({"qos.default.classes.0.ecn=auto"}),
             "qos.default.classes.0.ecn: off -> auto\n"
             "qos.default.classes.0.ecn.drop-not-ect: - -> false\n"
-            "qos.default.classes.0.ecn.mark: - -> enqueue\n");
+            "qos.default.classes.0.ecn.kmax: - -> auto\n"
+            "qos.default.classes.0.ecn.kmin: - -> auto\n"
+            "qos.default.classes.0.ecn.mark: - -> enqueue\n"
+            "qos.default.classes.0.ecn.pmax: - -> 20%\n");
+  EXPECT_EQ(different({"qos.default.classes.3.ecn=auto"}),
+            "qos.default.classes.3.ecn.kmax: 1.6MB -> auto\nqos.default.classes.3.ecn.kmin: 400KB -> auto\n");
   EXPECT_EQ(different({"qos.default.classes.3.path=spray", "traffic.t.rate=greedy"}),
             "qos.default.classes.3.path: ecmp -> spray\ntraffic.t.rate: 10Gbps -> greedy\n");
   EXPECT_EQ(different({"switches.default.ecmp.seed=7"}), "switches.default.ecmp.seed: - -> 7\n");

@@ -68,7 +68,8 @@ TEST_F(Live, UpLookBreakALinkDown) {
 TEST_F(Live, WhatItIsToldWhileItIsUp) {
   up();
   EXPECT_THAT(railyard({"set", "qos.default.classes.3.ecn.kmin=100KB", "qos.default.classes.3.path=spray"}).out,
-              AllOf(StartsWith("lab small: qos.default.classes.3.ecn.kmin: 400KB -> 100KB\n"
+              AllOf(StartsWith("lab small: qos.default.classes.3.ecn.kmax: auto -> 400KB\n"
+                               "lab small: qos.default.classes.3.ecn.kmin: auto -> 100KB\n"
                                "lab small: qos.default.classes.3.path: ecmp -> spray\n"
                                "lab small: in effect at "),
                     HasSubstr(" s\n")));
@@ -77,7 +78,7 @@ TEST_F(Live, WhatItIsToldWhileItIsUp) {
   EXPECT_THAT(railyard({"set"}).out, HasSubstr("links.h1:1.rate "));
   EXPECT_EQ(json::parse(railyard({"set", "links.h1:1.rate=25Gbps", "--json"}).out)["changes"][0]["to"], "25Gbps");
   EXPECT_EQ(json::parse(railyard({"get", "links", "--json"}).out)["settings"][0]["value"], "25Gbps");
-  EXPECT_THAT(refused(kSpec, {"set", "qos.default.classes.3.ecn.kmin=2MB"}),
+  EXPECT_THAT(refused(kSpec, {"set", "qos.default.classes.3.ecn.kmax=1MB", "qos.default.classes.3.ecn.kmin=2MB"}),
               StartsWith("railyard: --set qos.default.classes.3.ecn.kmin=2MB: qos.default.classes.3.ecn.kmin: 2MB is "
                          "above kmax"));
   EXPECT_THAT(refused(kFailed, {"set", "run.seed=2"}), StartsWith("railyard: run.seed (1 -> 2) cannot change while "));
