@@ -25,10 +25,18 @@ Duration NicClocks::phase(const spec::PortName& nic, std::uint32_t octets) const
   return rate == rates_.end() ? Duration{} : of(nic).offset(Bytes{octets} / rate->second);
 }
 
+PacingConfig NicClocks::pacing(const spec::PortName& nic) const {
+  const NicClock clock = of(nic);
+  if (clock.exact()) return {};
+  RngStream draws(lab_.run.seed, fmt::format("{}:{}/gaps", nic.node, nic.port));
+  const auto rate = rates_.find(nic);
+  return {clock.slower_ppb, GapJitter::kWhole, rate == rates_.end() ? BitRate{} : rate->second, Seed{draws.next()}};
+}
+
 std::uint64_t NicClocks::gap_jitter(const spec::PortName& nic, const spec::TrafficSpec& traffic) const {
   constexpr std::uint64_t kMillion = 1'000'000;
   const bool exact = lab_.hosts.at(lab_.find(nic.node)->profile).clock_error_ppb == 0;
-  return TxFlowConfig::kWholeGap * traffic.gap_jitter_ppm.value_or(exact ? 0u : kMillion) / kMillion;
+  return GapJitter::kWhole * traffic.gap_jitter_ppm.value_or(exact ? 0u : kMillion) / kMillion;
 }
 
 }  // namespace railyard::build

@@ -240,7 +240,7 @@ const spec::RoceNicSpec& RoceNics::settings(const spec::PortName& name) const {
 roce::EngineConfig RoceNics::engine_config(const spec::PortName& name, const Nic& nic) const {
   roce::EngineConfig c = settings_of(lab_, name, nic.rate);
   c.framing = nic.framing;
-  c.slower_ppb = clocks_.of(name).slower_ppb;
+  c.pacing = clocks_.pacing(name);
   c.first_qpn = kFirstQp + nic.generator_flows;
   c.most_qps = nic.qps;
   return c;

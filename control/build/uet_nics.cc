@@ -296,6 +296,7 @@ uet::EngineConfig UetNics::engine_config(const spec::PortName& name, const Nic& 
     return Priority{static_cast<std::uint8_t>(said.value_or(qos.dscp_to_class[static_cast<std::size_t>(dscp)]))};
   };
   uet::EngineConfig c;
+  c.pacing = clocks_.pacing(name);
   c.payload_mtu = static_cast<std::uint32_t>(t.roce.path_mtu);
   c.most_pdcs = static_cast<std::uint16_t>(s.pdcs);
   c.idle_close = s.idle_close;

@@ -51,10 +51,9 @@ struct TrafficGenerator::TxFlow {
   OctetTime octet_time;
   OctetTime::Rest rest;
   Instant due{};      // of the next frame without jitter
-  Duration jitter{};  // of the next frame
-  std::uint64_t redraws = 0;
+  GapJitter gaps;     // the next frame goes so much later
 
-  explicit TxFlow(TxFlowConfig c) : config(std::move(c)), due(config.start) {
+  explicit TxFlow(TxFlowConfig c) : config(std::move(c)), due(config.start), gaps(config.gap_jitter, config.chance) {
     if (config.slower_ppb > 0) rest = OctetTime::Rest::kept();
     set_rate(config.rate);
     write_headers();
@@ -63,28 +62,14 @@ struct TrafficGenerator::TxFlow {
     config.rate = rate;
     octet_time = rate.bps > 0 ? OctetTime(rate).slower(config.slower_ppb) : OctetTime();
     interval = octet_time.of(wire_octets(config.payload));
-    redraws = redraws_of();
+    if (rate.bps > 0) gaps.keep_to(rate, config.link);
   }
-  // How often a frame has a jitter of its own, as a fraction of 2^32. Frames that take t of the link, one each interval
-  // T, catch up by T - t per frame, so by a share j of a frame's time in j t / (T - t) frames.
-  std::uint64_t redraws_of() const noexcept {
-    if (interval == Duration{} || config.link.bps == 0) return TxFlowConfig::kWholeGap;
-    const Duration taken = OctetTime(config.link).slower(config.slower_ppb).of(wire_octets(config.payload));
-    const Duration free = interval - taken;
-    if (free <= Duration{} || config.gap_jitter == 0) return 0;
-    const UInt128 fraction = (static_cast<UInt128>(free.ps) << 32) / static_cast<std::uint64_t>(taken.ps);
-    return static_cast<std::uint64_t>(
-        std::min<UInt128>((fraction << 32) / config.gap_jitter, TxFlowConfig::kWholeGap));
-  }
-  Instant next() const noexcept { return due + jitter; }
+  Instant next() const noexcept { return due + gaps.last(); }
   // A frame has gone at `now`.
   void pace(Instant now) noexcept {
     if (interval == Duration{}) return;
     due = std::max(due, now - interval * kMostFramesLate) + octet_time.of(wire_octets(config.payload), rest);
-    if (config.gap_jitter > 0 && (redraws == TxFlowConfig::kWholeGap || config.chance.next32() < redraws)) {
-      const UInt128 most = static_cast<UInt128>(interval.ps) * config.gap_jitter;
-      jitter = Duration{static_cast<std::int64_t>(((most >> 32) * config.chance.next32()) >> 32)};
-    }
+    gaps.draw(interval);
   }
   std::uint32_t wire_octets(std::uint32_t payload) const noexcept {
     return static_cast<std::uint32_t>(offsets_of(config.source.is_v4()).end) + payload +
@@ -209,7 +194,7 @@ void TrafficGenerator::set_rate(Instant now, std::size_t i, BitRate rate) {
     // Between two frames; not at rest until the next burst, and not held back.
     const bool paced = before > Duration{} && f.next() > now && !f.begins_burst_at(f.next());
     f.due = std::max(now, paced ? f.next() - before + f.interval : f.next());
-    f.jitter = {};
+    f.gaps.forget();
   }
   std::vector<Waiting> waiting;
   for (; !waiting_.empty(); waiting_.pop()) waiting.push_back(waiting_.top());
@@ -289,7 +274,7 @@ std::size_t TrafficGenerator::send(Instant now, Priority priority, std::span<TxF
     } else if (at != Instant::never()) {
       if (at != f.next()) {  // it rests; it is not held back, and has nothing to make up for
         f.due = at;
-        f.jitter = {};
+        f.gaps.forget();
       }
       waiting_.push({at, index});
     } else if (f.listener != nullptr && f.counters.payload_octets >= static_cast<std::uint64_t>(f.config.total.n)) {

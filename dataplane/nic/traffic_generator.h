@@ -13,6 +13,7 @@
 #include "dataplane/base/flow_counters.h"
 #include "dataplane/base/flow_listener.h"
 #include "dataplane/base/framing.h"
+#include "dataplane/base/gap_jitter.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/ring_queue.h"
 #include "dataplane/base/rng.h"
@@ -46,15 +47,9 @@ struct TxFlowConfig {
   Duration on{};                    // with `off`: sends for `on`, rests for `off`, and so on; 0: always on
   Duration off{};
   std::uint32_t slower_ppb = 0;  // its NIC's clock, in billionths: gaps are so much longer
-  // Each frame but the first waits for a drawn part of this part of a gap (a fraction of 2^32) beyond its time. That
-  // adds nothing to the times of later ones, so the rate is kept; the first one is drawn by `start`. A flow that fills
-  // more than half of the link waits as long for some frames, until it can have caught up: drawn for each frame, the
-  // frames behind a late one would follow it back to back, and all of them would be late by much the same.
-  std::uint64_t gap_jitter = 0;  // at most kWholeGap
+  std::uint64_t gap_jitter = 0;  // of all frames but the first, whose phase is `start`: as of GapJitter
   BitRate link{};                // of the NIC's port; 0: frames take no time there
   RngStream chance;
-
-  static constexpr std::uint64_t kWholeGap = std::uint64_t{1} << 32;
 };
 
 // The same flow, as its receiver sees it.

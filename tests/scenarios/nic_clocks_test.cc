@@ -94,6 +94,36 @@ TEST(NicClocks, EqualSendersIntoOneQueueLoseEquallyHoweverManyTheyAre) {
     }
 }
 
+// The faster a sender, the less room for jitter: at 95 % one frame in 19 has a jitter of its own, 4500 in 10 ms.
+TEST(NicClocks, NearLineRateEqualSendersLoseEquallyToo) {
+  for (const double gbps : {80.0, 95.0})
+    for (int seed = 1; seed <= 5; ++seed) {
+      Scenario s = Scenario::with_clocks(incast(4, gbps), with_seed(seed));
+      s.run_to_the_end();
+      expect_each_loses(losses(s, "t"), 4, expected_loss(4, gbps), fmt::format("{} Gb/s, seed {}", gbps, seed));
+    }
+}
+
+// What keeps to a rate by itself: unreliable QPs, and datagrams of Ultra Ethernet.
+TEST(NicClocks, UnreliableTransportsAtEqualRatesLoseEqually) {
+  for (const char* transport : {"transport: roce, qp-type: uc, path-mtu: 1024, message: 64KB",
+                                "transport: uet, service: uud, message: 4096B, outstanding: 64"})
+    for (int seed = 1; seed <= 5; ++seed) {
+      Scenario s = Scenario::with_clocks(fmt::format(R"(
+name: unreliable
+qos: {{ default: {{ classes: {{ 1: {{ lossless: false, queue-limit: 200KB, ecn: off }} }} }} }}
+topology: {{ preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 5 }}
+defaults: {{ link: {{ rate: 100Gbps, cable: 3m }} }}
+traffic: [ {{ name: t, pattern: incast, from: h*, to: h1, dscp: 8, rate: 30Gbps, {} }} ]
+run: {{ duration: 10ms, drain: 1ms }}
+)",
+                                                     transport),
+                                         with_seed(seed));
+      s.run_to_the_end();
+      expect_each_loses(losses(s, "t"), 4, expected_loss(4, 30), fmt::format("{}, seed {}", transport, seed));
+    }
+}
+
 TEST(NicClocks, ThroughACutThroughSwitchAsWell) {
   Scenario s = Scenario::with_clocks(incast(4, 30, "mode: cut-through"));
   s.run_to_the_end();
@@ -162,7 +192,23 @@ run: { duration: 10ms, drain: 1ms }
 }
 
 // Senders that fill their links: who is first after a departure turns with the difference of two clocks, at 120 ns a
-// frame some 8 times in 10 ms per 100 ppm.
+// frame some 8 times in 10 ms per 100 ppm. What a turn leaves over averages out as 1 / time.
+TEST(NicClocks, SendersAtLineRateBecomeEqualWithTime) {
+  const auto deviation = [](const char* duration) {
+    double sum = 0;
+    for (int seed = 1; seed <= 5; ++seed) {
+      Scenario s = Scenario::with_clocks(incast(4, 100),
+                                         {fmt::format("run.seed={}", seed), std::string("run.duration=") + duration});
+      s.run_to_the_end();
+      double most = 0;
+      for (const double lost : losses(s, "t")) most = std::max(most, std::abs(lost - 75.0));
+      sum += most;
+    }
+    return sum / 5;
+  };
+  EXPECT_LT(deviation("40ms"), deviation("10ms") / 2);
+}
+
 TEST(NicClocks, SendersAtLineRateTakeTurns) {
   for (int seed = 1; seed <= 3; ++seed) {
     Scenario s = Scenario::with_clocks(incast(4, 100), with_seed(seed));

@@ -91,7 +91,7 @@ std::expected<QpNumber, CreateError> Engine::create_qp(const QpInit& init) {
   qps_[slot] = std::make_unique<Qp>(nic_, info, handles_, init.max_send_wr, init.max_recv_wr, slot);
   qps_[slot]->cnps = init.cnps;
   qps_[slot]->congestion = CongestionControl(nic_.config.congestion);
-  qps_[slot]->limit_rate(init.rate_limit, nic_.config.slower_ppb);
+  qps_[slot]->limit_rate(init.rate_limit, nic_.config.pacing);
   return info.number;
 }
 
@@ -112,7 +112,7 @@ bool Engine::destroy_qp(QpNumber number) {
 bool Engine::set_rate_limit(Instant, QpNumber number, BitRate limit) {
   Qp* const qp = find(number);
   if (qp == nullptr) return false;
-  qp->limit_rate(limit, nic_.config.slower_ppb);
+  qp->limit_rate(limit, nic_.config.pacing);
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dataplane/base/framing.h"
+#include "dataplane/base/gap_jitter.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
@@ -34,7 +35,7 @@ struct EngineConfig {
   bool enforce_credits = false;     // requester: waits for them
   CongestionConfig congestion{};    // of every RC and UC QP
   Framing framing{};                // of the port's link: for rates
-  std::uint32_t slower_ppb = 0;     // its clock, in billionths: what keeps to a rate limit is paced by it
+  PacingConfig pacing{};            // of QPs with a rate limit
   CnpConfig cnp{};
   std::optional<AckClass> ack{};  // nothing: ACKs go in the class of the QP's data
 };

@@ -115,7 +115,9 @@ bool Engine::send(Instant now, Priority priority, OutPacket& out) {
 void Engine::pace(Instant now, Qp& qp, std::uint32_t octets) noexcept {
   const Instant allowed = qp.next_data;
   qp.next_data = controlled() ? qp.congestion.on_sent(now, allowed, octets) : now;
-  if (qp.rate_limit.bps > 0) qp.next_data = std::max(qp.next_data, std::max(now, allowed) + qp.octet_time.of(octets));
+  if (qp.rate_limit.bps == 0) return;
+  const Duration takes = qp.octet_time.of(octets);
+  qp.next_data = std::max(qp.next_data, qp.gaps.on() ? qp.gaps.next(now, allowed, takes) : std::max(now, allowed) + takes);
 }
 
 void Engine::count_data(Instant now, Qp& qp, const OutPacket& out) noexcept {

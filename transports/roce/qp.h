@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "dataplane/base/gap_jitter.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 #include "transports/roce/congestion/cnp_pacing.h"
@@ -54,6 +55,7 @@ struct Qp {
   alignas(kLine) Responder responder;  // RC
   alignas(kLine) CongestionControl congestion;
   ReceiveQueue own_receives;
+  GapJitter gaps;            // of data at that rate
   UcReceiver uc_receiver;    // UC
   DatagramSender datagrams;  // UD
 
@@ -74,10 +76,10 @@ struct Qp {
     prefetch(&responder, responder.cold());
   }
 
-  // By a clock that is `slower_ppb` billionths slower.
-  void limit_rate(BitRate limit, std::uint32_t slower_ppb) noexcept {
+  void limit_rate(BitRate limit, const PacingConfig& pacing) noexcept {
     rate_limit = limit;
-    if (limit.bps > 0) octet_time = OctetTime(limit).slower(slower_ppb);
+    gaps = pacing.jitter_of(slot, limit);
+    if (limit.bps > 0) octet_time = OctetTime(limit).slower(pacing.slower_ppb);
   }
 
   bool has_control() const noexcept { return responder.waiting() == Responder::Next::kControl; }

@@ -138,7 +138,7 @@ Pdc* Engine::pdc_for(Instant now, const SendWr& wr) {
   Pdc* const pdc = open(now, wr.peer, wr.mode, draw_start(peer), true, wr.data_class);
   if (pdc == nullptr) return nullptr;
   pdc->lane = wr.lane;
-  pdc->rate = peer.rate_of(Peer::lane_key(wr.mode, wr.lane, wr.data_class));
+  set_rate(*pdc, peer.rate_of(Peer::lane_key(wr.mode, wr.lane, wr.data_class)));
   peer.pdcs.push_back(pdc->id.value);
   return pdc;
 }
@@ -289,9 +289,14 @@ void Engine::set_rate(Instant now, PeerId id, DeliveryMode mode, std::uint8_t la
   for (const std::uint16_t of : peer.pdcs)
     if (Pdc* const pdc = table_.find(of);
         pdc != nullptr && pdc->mode == mode && pdc->lane == lane && pdc->data_class == data_class) {
-      pdc->rate = rate;
+      set_rate(*pdc, rate);
       if (rate.bps == 0) pdc->next_data = now;
     }
+}
+
+void Engine::set_rate(Pdc& pdc, BitRate rate) const noexcept {
+  pdc.rate = rate;
+  pdc.gaps = fep_.config.pacing.jitter_of(pdc.id.value, rate);
 }
 
 std::int64_t Engine::wire_octets(PeerId peer, std::size_t packet_octets) const noexcept {

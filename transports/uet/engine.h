@@ -297,6 +297,7 @@ class Engine {
     return std::min({initiator_.next_retry(), wake, rudi});
   }
   void drop_stale_wakes();
+  void set_rate(Pdc& pdc, BitRate rate) const noexcept;
   void pace(Instant now, Pdc& pdc, Instant allowed, const Cargo& cargo, std::uint32_t octets);
   void on_timer(Instant now, Pdc& pdc);
   bool asks_first(Instant now, Pdc& pdc);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "dataplane/base/gap_jitter.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/time.h"
 #include "transports/uet/congestion/congestion_control.h"
@@ -120,6 +121,8 @@ struct EngineConfig {
   // What is around a packet on the wire beside its IP header: Ethernet, UDP, CRC, FCS, preamble and gap, which may
   // come to less than nothing (framing.h). For rates.
   std::int32_t around_octets = 14 + 8 + 4 + 4 + 20;
+
+  PacingConfig pacing{};  // of what keeps to a rate
 
   Priority data{0};       // the NIC's class of requests
   bool trimming = false;  // as of DataClass

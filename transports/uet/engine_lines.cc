@@ -361,8 +361,8 @@ void Engine::pace(Instant now, Pdc& pdc, Instant allowed, const Cargo& cargo, st
     const std::uint32_t data = initiator_.read_octets(cargo);
     if (data > 0) packet = PdsRequest::kOctets + SesResponseData::kOctets + data;
   }
-  const Duration takes = Bytes{wire_octets(pdc.peer, packet)} / pdc.rate;
-  pdc.next_data = std::max(pdc.next_data, std::max(allowed, now - takes) + takes);
+  const Duration takes = fep_.config.pacing.slowed(Bytes{wire_octets(pdc.peer, packet)} / pdc.rate);
+  pdc.next_data = std::max(pdc.next_data, pdc.gaps.next(now, allowed, takes));
 }
 
 Readiness Engine::ready(Instant now) {

@@ -33,7 +33,7 @@ struct PathConfig {
   bool per_flowlet = false;
   Duration gap{100'000'000};
   std::uint8_t bands = 8;
-  Duration band{1'000'000};
+  Duration band{4'000'000};
   bool global = false;
   Duration report_every{10'000'000};
   LoadSampling sampling = {};

@@ -179,7 +179,7 @@ TEST(TrafficGeneratorSend, APacedFlowThatWasHeldBackMakesUpForAFewFrames) {
 
 // At 1 Gb/s a frame of 1250 octets on the wire each 10 us; frame k comes in the k-th gap, anywhere in it.
 TEST(TrafficGeneratorSend, JitterMovesFramesWithinTheirGapsAndKeepsTheRate) {
-  for (const auto& [jitter, part] : {std::pair{TxFlowConfig::kWholeGap, 1.0}, {TxFlowConfig::kWholeGap / 4, 0.25}}) {
+  for (const auto& [jitter, part] : {std::pair{GapJitter::kWhole, 1.0}, {GapJitter::kWhole / 4, 0.25}}) {
     TxFlowConfig f = flow();
     f.payload = 1250 - 82;
     f.rate = 1_Gbps;

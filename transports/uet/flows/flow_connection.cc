@@ -57,6 +57,7 @@ std::uint32_t FlowConnection::add_lane(const FlowEnd& end, std::size_t place, st
   FlowEndpoint::Lane& made = nic.lanes_.emplace_back();
   made.flow = static_cast<std::uint32_t>(place);
   made.q = q;
+  made.gaps = engine.config().pacing.jitter_of(number, nic.flows_[place].config.rate / nic.flows_[place].config.qps);
   made.peer = engine.peer(end.av);
   made.data_class = end.data_class;
   const std::uint32_t name = nic.name_of(number);

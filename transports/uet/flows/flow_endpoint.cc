@@ -223,7 +223,8 @@ void FlowEndpoint::post(Instant now, std::uint32_t number) {
         (c.mode == DeliveryMode::kUud ? std::size_t{PdsUud::kOctets} : std::size_t{PdsRudi::kOctets}) + SesStd::kOctets;
     std::int64_t wire = full * engine().wire_octets(lane.peer, headers + mtu);
     if (octets % mtu != 0) wire += engine().wire_octets(lane.peer, headers + octets % mtu);
-    lane.next_post = std::max(lane.next_post, now) + Bytes{wire} / (c.rate / c.qps);
+    const Duration takes = engine().config().pacing.slowed(Bytes{wire} / (c.rate / c.qps));
+    lane.next_post = lane.gaps.on() ? lane.gaps.next(now, lane.next_post, takes) : std::max(lane.next_post, now) + takes;
   }
 }
 
@@ -529,7 +530,12 @@ void FlowEndpoint::stop_at(Instant at) {
 void FlowEndpoint::set_rate(Instant now, std::size_t i, BitRate rate) {
   Flow& flow = flows_[i];
   flow.config.rate = rate;
-  if (!flow.config.asks(flow.is_source) || !flow.config.has_pdc()) return;
+  if (!flow.config.asks(flow.is_source)) return;
+  if (!flow.config.has_pdc()) {
+    for (const std::uint32_t number : flow.lanes)
+      lanes_[number].gaps = engine().config().pacing.jitter_of(number, rate / flow.config.qps);
+    return;
+  }
   for (const std::uint32_t number : flow.lanes)
     if (const Lane& lane = lanes_[number]; lane.pdc_lane)
       uet_.engine().set_rate(now, lane.peer, flow.config.mode, *lane.pdc_lane, rate / flow.config.qps,

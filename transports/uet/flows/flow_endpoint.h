@@ -140,6 +140,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
     std::optional<std::uint8_t> pdc_lane{};
     std::uint8_t data_class = 0;
     Instant next_post{};  // RUDI and UUD with a rate
+    GapJitter gaps;       // of posts at that rate
     bool waits = false;   // for that
     bool failed = false;
     // At the sink.

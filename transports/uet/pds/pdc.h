@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "dataplane/base/gap_jitter.h"
 #include "dataplane/base/ring_queue.h"
 #include "dataplane/base/rng.h"
 #include "dataplane/base/time.h"
@@ -126,6 +127,7 @@ struct Pdc {
   Instant give_up_at = Instant::never();  // they are answered, but no data comes
   Instant next_data{};
   BitRate rate{};  // of its data on the wire; 0: no limit
+  GapJitter gaps;  // at that rate
 
   // ---- Receiving ----
   ReceiveWindow window;
