@@ -183,7 +183,7 @@ IntRecorded record_int(const EngineVariation& variation = {}, std::size_t worker
   const TemporaryFile file("int");
   IntCollector collector(s.lab());
   collector.write_to(file.name());
-  collector.start({.one_in = 7, .packets = 1 << 14});
+  collector.start({.one_in = 5, .packets = 1 << 14});
   for (Duration t = looks; t < 200_us; t += looks) {
     s.run_until(t);
     collector.look();
@@ -255,7 +255,7 @@ TEST(InBandTelemetry, WithoutRoomTheSamePacketsAreLeftOut) {
     const TemporaryFile file("int");
     IntCollector collector(s.lab());
     collector.write_to(file.name());
-    collector.start({.one_in = 7, .packets = 20});
+    collector.start({.one_in = 5, .packets = 20});
     s.run_to_the_end();
     collector.stop();
     collector.close();
@@ -302,12 +302,12 @@ TEST(InBandTelemetry, TheSeedAndTheFlowDecideWhatIsSampled) {
     collector.stop();
     return collector.report();
   };
-  const IntReport lossy = sampled({}, {.one_in = 7, .flows = {"lossy"}, .packets = 1 << 14});
-  const IntReport rest = sampled({}, {.one_in = 7, .flows = {"incast", "permutation"}, .packets = 1 << 14});
+  const IntReport lossy = sampled({}, {.one_in = 5, .flows = {"lossy"}, .packets = 1 << 14});
+  const IntReport rest = sampled({}, {.one_in = 5, .flows = {"incast", "permutation"}, .packets = 1 << 14});
   EXPECT_GT(lossy.sampled, 10u);
   EXPECT_EQ(lossy.sampled + rest.sampled, reference_records().report.sampled);
-  EXPECT_EQ(sampled({}, {.one_in = 7, .classes = {0}, .packets = 1 << 14}).sampled, lossy.sampled);
-  const IntReport one = sampled({}, {.one_in = 7, .flows = {"incast/h5->h1"}, .packets = 1 << 14});
+  EXPECT_EQ(sampled({}, {.one_in = 5, .classes = {0}, .packets = 1 << 14}).sampled, lossy.sampled);
+  const IntReport one = sampled({}, {.one_in = 5, .flows = {"incast/h5->h1"}, .packets = 1 << 14});
   EXPECT_GT(one.sampled, 0u);
   for (const IntReport::Packet& p : one.slowest) EXPECT_EQ(p.flow, "incast/h5->h1");
 }
@@ -330,7 +330,7 @@ TEST(InBandTelemetry, ItIsTheSameUnderTheWallClock) {
     const TemporaryFile file(wall ? "wall" : "virtual");
     IntCollector collector(s.lab());
     collector.write_to(file.name());
-    collector.start({.one_in = 7, .packets = 1 << 14});
+    collector.start({.one_in = 5, .packets = 1 << 14});
     if (wall) {
       WallClockConfig clock;
       clock.scale_denominator = 10;
@@ -353,7 +353,7 @@ TEST(InBandTelemetry, CanEndAndBeginAnew) {
   Scenario s(kBusyLab);
   IntCollector collector(s.lab());
   s.run_until(30_us);
-  collector.start({.one_in = 7});
+  collector.start({.one_in = 5});
   s.run_until(60_us);
   collector.stop();
   EXPECT_GT(collector.report().under_way, 10u);

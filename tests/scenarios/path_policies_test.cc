@@ -193,7 +193,7 @@ run: { duration: 200us, drain: 5ms }
                                       std::string("hosts.default.clock-error=") + clocks});
   s.run_to_the_end();
   std::vector<double> gbps;
-  for (const report::FlowReport& f : s.report().flows) gbps.push_back(f.goodput_bps / 1e9);
+  for (const report::FlowReport& f : s.report().flows) gbps.push_back(f.goodput_bps().value_or(0) / 1e9);
   return gbps;
 }
 
