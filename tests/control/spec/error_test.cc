@@ -1,10 +1,22 @@
 // What is said of a bad file, word for word: the place, the path of the key, what was found, what was expected.
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <string>
+
+#include "dataplane/switch/path/policies.h"
 #include "tests/control/spec/lab_builder.h"
 
 namespace railyard::spec {
 namespace {
+
+// All path policies in their order, with `last` before the last one.
+std::string path_policies(const std::string& last) {
+  std::string names;
+  for (std::size_t i = 0; i < std::size(kPathPolicies); ++i)
+    names += (i == 0 ? "" : i + 1 == std::size(kPathPolicies) ? last : ", ") + std::string(kPathPolicies[i].name);
+  return names;
+}
 
 TEST(SmallLab, IsGood) { EXPECT_EQ(error_of(kSmall), "(no error)"); }
 
@@ -92,10 +104,10 @@ TEST(QosErrors, Classes) {
       {at("weight: 0"), "x.yaml:8:43: " + path + ".weight: 0 is out of range; expected 1..1000"},
       {at("path: sprya"),
        "x.yaml:8:41: " + path +
-           ".path: unknown 'sprya'; did you mean 'spray'? Expected ecmp, wcmp, flowlet, spray, adaptive or drill"},
+           ".path: unknown 'sprya'; did you mean 'spray'? Expected " + path_policies(" or ")},
       {at("path: [spray]"), "x.yaml:8:41: " + path +
-                                ".path: found a list; expected ecmp, wcmp, flowlet, spray, adaptive, drill, or a map "
-                                "such as { policy: flowlet, gap: 50us }"},
+                                ".path: found a list; expected " + path_policies(", ") +
+                                ", or a map such as { policy: flowlet, gap: 50us }"},
       {at("remap-to: 8"), "x.yaml:8:45: " + path + ".remap-to: 8 is out of range; expected 0..7"},
       {at("least-frame: 60B"), "x.yaml:8:48: " + path + ".least-frame: 60B is out of range; expected 64B..9238B"},
       {"qos: { default: { classes: { 8: {} } } }\n",
@@ -125,15 +137,15 @@ TEST(QosErrors, Path) {
     return "qos: { default: { classes: { 3: { path: " + said + " } } } }\n";
   };
   const std::string path = "qos.default.classes.3.path";
+  std::string policies_explained;
+  for (const PathPolicyInfo& p : kPathPolicies)
+    policies_explained += (policies_explained.empty() ? "" : "; ") + std::string(p.name) + ": " + std::string(p.help);
   expect_errors({
       {at("ecpm"), "x.yaml:8:41: " + path +
-                       ": unknown 'ecpm'; did you mean 'ecmp'? Expected ecmp, wcmp, flowlet, spray, adaptive or drill"},
+                       ": unknown 'ecpm'; did you mean 'ecmp'? Expected " + path_policies(" or ")},
       {at("{ gap: 5us }"),
        "x.yaml:8:41: " + path +
-           ": key 'policy' is missing: ecmp: by hash of the flow; wcmp: by hash of the flow, in proportion to weights; "
-           "flowlet: at random, anew after each gap in a flow; spray: per packet, over all paths; adaptive: by what "
-           "waits in the ports, at random among equals; drill: each packet takes the least loaded of some random ports "
-           "and of those remembered as the best (DRILL, SIGCOMM 2017)"},
+           ": key 'policy' is missing: " + policies_explained},
       {at("{ policy: ecmp, gap: 5us }"),
        "x.yaml:8:62: " + path +
            ".gap: has no meaning here; expected it under policy: flowlet, or policy: adaptive with per: flowlet"},
@@ -182,8 +194,7 @@ TEST(QosErrors, Path) {
        "x.yaml:8:89: " + path + ".report-every: 2ms is out of range; expected 100ns..1ms"},
       {at("[spray]"),
        "x.yaml:8:41: " + path +
-           ": found a list; expected ecmp, wcmp, flowlet, spray, adaptive, drill, or a map such as { policy: "
-           "flowlet, gap: 50us }"},
+           ": found a list; expected " + path_policies(", ") + ", or a map such as { policy: flowlet, gap: 50us }"},
   });
 }
 
