@@ -145,6 +145,10 @@ class BuiltLab::Builder {
     std::ranges::sort(built_.collectives_, {}, &Collective::spec);
     built_.roce_ = roce_->endpoints();
     built_.uet_ = uet_->endpoints();
+    if (lab_.run.budgets.scale_out) {
+      for (const RoceNics::Named& nic : built_.roce_) nic.endpoint->time_ranks();
+      for (const UetNics::Named& nic : built_.uet_) nic.endpoint->time_ranks();
+    }
   }
 
   static std::uint32_t octets_per_frame(const spec::TrafficSpec& t) noexcept {

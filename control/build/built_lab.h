@@ -14,6 +14,7 @@
 #include "control/build/flow.h"
 #include "control/build/flow_triggers.h"
 #include "control/build/service_nics.h"
+#include "control/build/roce_nics.h"
 #include "control/build/uet_nics.h"
 #include "control/spec/spec.h"
 #include "dataplane/base/framing.h"
@@ -81,6 +82,7 @@ class BuiltLab {
   // Flows with an end that is an agent's; they are not among flows().
   const std::vector<AgentFlow>& agent_flows() const noexcept { return agent_flows_; }
   // NICs that speak UET.
+  const std::vector<RoceNics::Named>& roce_nics() const noexcept { return roce_; }
   const std::vector<UetNics::Named>& uet_nics() const noexcept { return uet_; }
   // NICs that peers may connect to, or that connect to peers; and clients of rping among them.
   const std::vector<ServiceNics::Nic>& service_nics() const noexcept { return service_nics_; }
@@ -120,7 +122,7 @@ class BuiltLab {
   std::vector<AgentFlow> agent_flows_;
   std::vector<Headroom> headrooms_;
   std::vector<TrafficGenerator*> generators_;
-  std::vector<roce::FlowEndpoint*> roce_;
+  std::vector<RoceNics::Named> roce_;
   std::vector<UetNics::Named> uet_;
   std::vector<ServiceNics::Nic> service_nics_;
   std::vector<RpingRun> rping_runs_;

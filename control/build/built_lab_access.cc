@@ -69,7 +69,7 @@ void BuiltLab::open_outputs() {
 void BuiltLab::stop_traffic(Instant at) {
   for (Flow& f : flows_) f.stop = std::min(f.stop, at);
   for (TrafficGenerator* g : generators_) g->stop_at(at);
-  for (roce::FlowEndpoint* r : roce_) r->stop_at(at);
+  for (const RoceNics::Named& r : roce_) r.endpoint->stop_at(at);
   for (const UetNics::Named& u : uet_) u.endpoint->stop_at(at);
   for (const ServiceNics::Nic& nic : service_nics_) nic.endpoint->stop_at(at);
 }

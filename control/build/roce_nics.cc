@@ -316,10 +316,10 @@ std::unique_ptr<Endpoint> RoceNics::drive(const spec::PortName& name, std::uniqu
                                          nic.generator_sends);
 }
 
-std::vector<roce::FlowEndpoint*> RoceNics::endpoints() const {
-  std::vector<roce::FlowEndpoint*> all;
+std::vector<RoceNics::Named> RoceNics::endpoints() const {
+  std::vector<Named> all;
   for (const auto& [name, nic] : nics_)
-    if (nic.endpoint != nullptr) all.push_back(nic.endpoint);
+    if (nic.endpoint != nullptr) all.push_back({name, nic.endpoint});
   return all;
 }
 

@@ -55,7 +55,11 @@ class RoceNics {
 
   // What drives a NIC: its RoCE endpoint, `generator`, or both. Once each.
   std::unique_ptr<Endpoint> drive(const spec::PortName& nic, std::unique_ptr<TrafficGenerator> generator);
-  std::vector<roce::FlowEndpoint*> endpoints() const;
+  struct Named {
+    spec::PortName name;
+    roce::FlowEndpoint* endpoint = nullptr;
+  };
+  std::vector<Named> endpoints() const;
 
  private:
   struct Nic;

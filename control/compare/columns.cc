@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -102,10 +103,23 @@ std::vector<SettingRow> differing_settings(const std::vector<spec::Lab>& labs) {
       row[c] = std::move(d.to);
       first[d.path] = std::move(d.from);
     }
+  std::vector<std::string> transports;
+  for (const spec::Lab& lab : labs) transports.push_back(facts_of(lab).transport);
+  // NICs of the other transport carry nothing.
+  const auto has_meaning = [&](const std::string& path, std::size_t column) {
+    const bool uet = transports[column].starts_with("UET");
+    return !path.starts_with("hosts.") || path.find(uet ? ".roce." : ".uet.") == std::string::npos;
+  };
   std::vector<SettingRow> out;
   for (auto& [path, values] : rows) {
-    SettingRow& row = out.emplace_back(SettingRow{path, {}});
-    for (std::optional<std::string>& value : values) row.values.push_back(value ? *value : first[path]);
+    SettingRow row{path, {}};
+    std::set<std::string> different;
+    for (std::size_t c = 0; c < values.size(); ++c) {
+      const bool is_of_it = has_meaning(path, c);
+      row.values.push_back(!is_of_it ? "-" : values[c] ? *values[c] : first[path]);
+      if (is_of_it) different.insert(row.values.back());
+    }
+    if (different.size() > 1) out.push_back(std::move(row));
   }
   return out;
 }

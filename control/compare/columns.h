@@ -28,7 +28,7 @@ struct SettingRow {
 
   bool operator==(const SettingRow&) const = default;
 };
-// `labs`: one per column. Ordered by path.
+// `labs`: one per column. Ordered by path; without settings of NICs of a transport that only columns use which agree.
 std::vector<SettingRow> differing_settings(const std::vector<spec::Lab>& labs);
 
 }  // namespace railyard::compare

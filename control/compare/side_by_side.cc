@@ -73,16 +73,21 @@ std::vector<std::size_t> SideBySide::best(const Block& block, std::size_t metric
   const std::vector<bool> less = block.less();
   std::optional<double> found;
   std::size_t eligible = 0;
+  std::vector<double> others;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const auto median = block.cells[metric][c].median();
-    if (!median || !block.failures[c].empty() || less[c] || (of_completed && !block.is_complete(c))) continue;
+    if (!median || !block.failures[c].empty()) continue;
+    if (less[c] || (of_completed && !block.is_complete(c))) {
+      others.push_back(*median);
+      continue;
+    }
     ++eligible;
     if (found && *median != *found && (better == report::Better::kLower) != (*median < *found)) continue;
     if (!found || *median != *found) out.clear();
     found = median;
     out.push_back(c);
   }
-  if (out.size() == eligible) out.clear();
+  if (found && out.size() == eligible && !report::beats_all(*found, better == report::Better::kLower, others)) out.clear();
   return out;
 }
 

@@ -74,7 +74,8 @@ Faults::Faults(build::BuiltLab& lab, Engine& engine, const std::vector<LoggedFau
                                            .faults = {},
                                            .run = lab.spec().run,
                                            .compare = {},
-                                           .diagnosis = {}},
+                                           .diagnosis = {},
+                                           .expect = {}},
                                           f.text, f.place),
                         f.added, f.happened));
     made.back().removed = f.removed;

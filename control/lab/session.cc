@@ -13,6 +13,7 @@
 
 #include "control/lab/pci_address.h"
 #include "control/lab/version.h"
+#include "control/report/judge.h"
 #include "control/spec/addresses.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/value.h"
@@ -131,6 +132,7 @@ Session::Session(spec::Lab lab, SessionOptions options)
     : options_(std::move(options)),
       lab_(std::make_unique<build::BuiltLab>(std::move(lab), build::Outputs::kLeaveAlone)),
       deadlocks_(lab_->spec().run.deadlock) {
+  report::check_conditions(lab_->spec(), false);
   check_captures();
   check_sockets();
   if (!eal_started()) start_eal(eal_config(lab_->spec()));
@@ -335,6 +337,19 @@ void Session::watch_pauses() {
   });
 }
 
+// Counters at the end of the warm-up, once; where nothing has gone on until then, a little after something does.
+void Session::watch_warm_up() {
+  constexpr Duration kUsual{1'000'000'000};
+  const spec::RunSpec& run = lab_->spec().run;
+  const Duration warm_up =
+      std::max(run.budgets.warm_up.value_or(run.duration ? *run.duration / 10 : kUsual), Duration{1});
+  looks_.add(&warm_, Instant{} + warm_up, std::max(warm_up, kUsual), [this](Instant) {
+    if (engine_->next() == Instant::never()) return;
+    for (const auto& d : lab_->fabric().devices()) warm_.push_back(d->counters());
+    looks_.remove(&warm_);
+  });
+}
+
 // As fine as a round trip is short; under the wall clock so that looking costs the lab nothing to speak of.
 void Session::watch_transients() {
   if (!options_.transients) return;
@@ -384,6 +399,7 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
   }
   if (options_.ready) options_.ready();
   watch_pauses();
+  watch_warm_up();
   watch_transients();
   cpu_began_ = cpu_seconds();
   wall_began_ = wall_seconds();
@@ -421,7 +437,7 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
 
 report::Report Session::counted(const report::Snapshot& loaded, Instant now) {
   const spec::RunSpec& run = lab_->spec().run;
-  report::Report r = report::collect(*lab_, loaded, now);
+  report::Report r = report::collect(*lab_, loaded, now, warm_);
   r.run = {options_.spec_file,
            lab_->spec().name,
            run.seed.value,
@@ -436,6 +452,7 @@ report::Report Session::counted(const report::Snapshot& loaded, Instant now) {
            lab_->spec().diagnosis};
   r.deadlocks = deadlocks_.seen();
   r.pause_trees = pause_trees_;
+  r.watched_for_deadlocks = run.deadlock > Duration{};
   r.engine.windows = engine_->windows();
   r.engine.window_ps = engine_->window().ps;
   r.engine.cpu_seconds = cpu_seconds() - cpu_began_;
@@ -455,6 +472,7 @@ report::Report Session::counted(const report::Snapshot& loaded, Instant now) {
                         t.end->trunk_counters(), report::Percentiles::of(t.end->lateness())});
   r.faults = faults_->status(engine_->reached());
   if (transients_) r.transients = report::transients(*transients_, r.flows);
+  report::judge(r, lab_->spec());
   return r;
 }
 

@@ -138,6 +138,7 @@ class Session {
  private:
   report::Report counted(const report::Snapshot& loaded, Instant now = {});
   void watch_pauses();
+  void watch_warm_up();
   void watch_transients();
   void run_watched(Instant end, const std::atomic<bool>& stop, const std::function<void(Instant)>& progress);
   void check_captures() const;
@@ -157,6 +158,7 @@ class Session {
   telemetry::Looks looks_;
   telemetry::DeadlockWatch deadlocks_;
   telemetry::PauseTreeWatch pause_trees_;
+  report::Snapshot warm_;  // counters at the end of the warm-up
   std::unique_ptr<telemetry::QueueSeries> series_;
   std::unique_ptr<telemetry::FlowSeries> flow_series_;
   std::unique_ptr<telemetry::TransientWatch> transients_;

@@ -5,42 +5,15 @@
 #include <fmt/format.h>
 
 #include "control/report/flow_report.h"
+#include "control/report/lossless.h"
+#include "control/report/nic_name.h"
 #include "control/report/report.h"
+#include "control/report/steady_pauses.h"
 #include "control/routing/path_times.h"
 #include "dataplane/packet/packet.h"
 
 namespace railyard::report {
 namespace {
-
-bool is_for_room(DropReason reason) {
-  switch (reason) {
-    case DropReason::kIngressFull:
-    case DropReason::kHeadroomFull:
-    case DropReason::kEgressFull:
-    case DropReason::kWred:
-    case DropReason::kTrimQueueFull:
-    case DropReason::kNicReceiveFull:
-      return true;
-    default:
-      return false;
-  }
-}
-
-std::optional<LosslessDrops> lossless_drops(const spec::Lab& lab, const std::vector<PortReport>& ports) {
-  std::optional<LosslessDrops> sum;
-  for (const PortReport& p : ports) {
-    if (!p.is_switch) continue;
-    const spec::QosProfile& qos = lab.qos.at(lab.switches.at(lab.find(p.node)->profile).qos);
-    for (std::size_t k = 0; k < kPriorities; ++k) {
-      if (!qos.classes[k].lossless) continue;
-      if (!sum) sum.emplace();
-      for (std::size_t reason = 0; reason < kDropReasons; ++reason)
-        (is_for_room(static_cast<DropReason>(reason)) ? sum->for_room : sum->otherwise) +=
-            p.counters.classes[k].drops[reason];
-    }
-  }
-  return sum;
-}
 
 LabReport lab_report(const build::BuiltLab& lab) {
   LabReport r;
@@ -92,7 +65,7 @@ std::vector<AttachmentReport> replayed_captures(const build::BuiltLab& lab) {
   return all;
 }
 
-Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now) {
+Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now, const Snapshot& warm) {
   Report r;
   std::vector<DeviceCounters> devices;
   for (const auto& d : lab.fabric().devices()) devices.push_back(d->counters());
@@ -118,6 +91,13 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now) {
   r.uet_nics = uet_nic_reports(lab);
   r.service_nics = service_nic_reports(lab);
   r.rpings = rping_reports(lab);
+  const auto add_ranks = [&](const auto& nics) {
+    for (const auto& [name, endpoint] : nics)
+      if (endpoint->rank_latency().count() > 0)
+        r.rank_latency.push_back({nic_name(lab, name), Percentiles::of(endpoint->rank_latency())});
+  };
+  add_ranks(lab.roce_nics());
+  add_ranks(lab.uet_nics());
   r.attachments = replayed_captures(lab);
 
   for (std::size_t d = 0; d < devices.size(); ++d) {
@@ -146,7 +126,8 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now) {
   }
   r.link_tiers = link_tiers(lab, r.ports);
   r.thresholds = effective_thresholds(lab.spec());
-  r.lossless_drops = lossless_drops(lab.spec(), r.ports);
+  r.lossless_drops = lossless_drops(lab, r.ports);
+  r.steady_pauses = steady_pauses(warm, loaded.empty() ? devices : loaded);
   r.audit = audit(lab, devices);
   return r;
 }

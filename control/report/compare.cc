@@ -12,6 +12,7 @@
 
 #include "control/base/json_text.h"
 #include "control/base/read_file.h"
+#include "control/spec/input_error.h"
 #include "control/spec/load.h"
 
 namespace railyard::report {
@@ -82,20 +83,20 @@ ReportJson read_report(const std::filesystem::path& path) {
   const std::filesystem::path file = std::filesystem::is_directory(path, ignored) ? path / "report.json" : path;
   const auto text = read_whole_file(file);
   if (!text)
-    throw std::runtime_error(
+    throw InputError(
         fmt::format("{}: cannot be read: {}; expected a report.json, or a directory that `railyard "
                     "run --report` wrote",
                     file.string(), text.error()));
   ReportJson report;
   if (is_nested_too_deeply(*text) || (report = ReportJson::parse(*text, nullptr, false)).is_discarded())
-    throw std::runtime_error(fmt::format("{}: is not JSON, or not all of it; expected a report.json", file.string()));
+    throw InputError(fmt::format("{}: is not JSON, or not all of it; expected a report.json", file.string()));
   if (!report.is_object() || !report.contains("run") || !report["run"].is_object() || !report.contains("flows"))
-    throw std::runtime_error(
+    throw InputError(
         fmt::format("{}: is JSON, but no report; expected what `railyard run --report` or --json "
                     "writes",
                     file.string()));
   if (!report.contains("summary") || !report["summary"].is_object())
-    throw std::runtime_error(
+    throw InputError(
         fmt::format("{}: a report without 'summary', of a version before there was one; run it again", file.string()));
   return report;
 }

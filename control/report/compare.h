@@ -57,8 +57,8 @@ struct Comparison {
 // The lab of a run: lab.yaml beside its report.json. Nothing: there is none that can be read.
 std::optional<spec::Lab> lab_of(const std::filesystem::path& path);
 
-// `path`: a report.json, or a directory with one. Throws std::runtime_error naming the file: it cannot be read, is no
-// JSON, is no report.
+// `path`: a report.json, or a directory with one. Throws InputError naming the file: it cannot be read, is no JSON, is
+// no report.
 nlohmann::ordered_json read_report(const std::filesystem::path& path);
 
 Comparison compare(const nlohmann::ordered_json& a, const nlohmann::ordered_json& b, std::string name_a,

@@ -47,4 +47,9 @@ std::vector<bool> delivered_less(const std::vector<Delivery>& all) {
   return less;
 }
 
+bool beats_all(double best, bool lower_is_better, const std::vector<double>& others) {
+  return !others.empty() &&
+         std::ranges::all_of(others, [&](double other) { return lower_is_better ? best < other : best > other; });
+}
+
 }  // namespace railyard::report

@@ -25,4 +25,7 @@ struct Delivery {
 inline constexpr double kDeliveredAlike = 0.01;
 std::vector<bool> delivered_less(const std::vector<Delivery>& all);
 
+// Whether `best`, which all that may win have, is better than each of `others`, which may not; false without any.
+bool beats_all(double best, bool lower_is_better, const std::vector<double>& others);
+
 }  // namespace railyard::report

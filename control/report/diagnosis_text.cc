@@ -40,10 +40,13 @@ std::string healed_command(const RunInfo& run) {
   return command;
 }
 
-std::string diagnosis_text(const RunInfo& run) {
-  std::string text = "What this lab shows as its file has it\n";
+std::string diagnosis_text(const Report& report) {
+  const RunInfo& run = report.run;
+  std::string text = "Diagnosis\n";
   text += paragraph_of("Symptom", run.diagnosis.symptom);
   text += paragraph_of("Cause", run.diagnosis.cause);
+  for (const Expectation& e : report.evidence)
+    text += fmt::format("    {}: {}{}\n", e.text, e.found_text, e.where.empty() ? "" : fmt::format(" ({})", e.where));
   text += paragraph_of("Fix", run.diagnosis.fix);
   if (const std::string command = healed_command(run); !command.empty()) text += fmt::format("    {}\n", command);
   return text;

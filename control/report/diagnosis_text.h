@@ -7,8 +7,8 @@
 
 namespace railyard::report {
 
-// Symptom, cause and fix, and the command that runs the lab with the fix. Only with a diagnosis.
-std::string diagnosis_text(const RunInfo& run);
+// Symptom, cause and fix, the evidence, and the command that runs the lab with the fix. Only with a diagnosis.
+std::string diagnosis_text(const Report& report);
 // That command; empty: no value of the file is the fix.
 std::string healed_command(const RunInfo& run);
 

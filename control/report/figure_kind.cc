@@ -1,6 +1,7 @@
 // What each figure of a summary is: its unit, which end of it is better, what it says.
 #include <algorithm>
 
+#include "control/report/metrics/field_path.h"
 #include "control/report/summary.h"
 
 namespace railyard::report {
@@ -9,6 +10,9 @@ FigureKind kind_of(std::string_view name) {
   using enum Unit;
   using enum Better;
   if (const Metric* m = find_metric(name)) return {m->unit, m->better, m->of_completed, m->help};
+  if (name.contains('.') && !name.starts_with('/'))
+    if (const auto field = find_field(name))
+      return {field->unit, kNeither, name.contains(".fct_ns") || name.contains(".slowdown") || name.contains(".message_ns")};
   // By their path in the report: of a spread, what it is of says the unit.
   const bool is_path = name.starts_with('/');
   const bool of_completed = is_path && (name.find("/fct_ns") != name.npos || name.find("/slowdown") != name.npos ||

@@ -76,12 +76,13 @@ Json flow_json(const FlowReport& f, const Budgets& budgets) {
   j["offered_bps"] = known_or_null(f.offered_bps > 0, f.offered_bps);
   j["arrival_bps"] = or_null(f.arrival_bps);
   j["first_packet_ns"] = or_null(f.first_packet_ns);
+  j["last_packet_ns"] = or_null(f.last_packet_ns);
   j["handshake_ns"] = or_null(f.handshake_ns);
   j["share"] = or_null(f.share());
   j["ideal_ns"] = or_null(f.ideal_ns);
   j["slowdown"] = or_null(f.slowdown());
   j["retransmission_share"] = or_null(f.retransmission_share());
-  j["within_budget"] = known_or_null(f.latency_ns.known(), is_within(budgets, f.latency_ns));
+  j["within_budget"] = f.latency_ns.known() ? or_null(is_within(budgets, f.latency_ns)) : Json(nullptr);
   j["transport"] = f.transport();
   if (f.roce) j["roce"] = roce_json(*f.roce);
   if (f.uet) j["uet"] = uet_json(*f.uet);

@@ -144,7 +144,10 @@ FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std:
     r.start_ns = nanoseconds(start - Instant{});
   r.arrived_packets = rx.packets;
   r.requester_packets = requester_packets(flow);
-  if (rx.packets > 0) r.first_packet_ns = nanoseconds(rx.first - start);
+  if (rx.packets > 0) {
+    r.first_packet_ns = nanoseconds(rx.first - start);
+    r.last_packet_ns = nanoseconds(rx.last - start);
+  }
   Instant end = std::min(flow.stop, now);
   std::uint64_t in_time = rx.payload_octets - rx.late_octets;
   if (const auto complete = flow.complete()) {

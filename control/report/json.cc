@@ -253,6 +253,22 @@ Json engine_json(const EngineReport& e) {
   return j;
 }
 
+Json expectations_json(const std::vector<Expectation>& all) {
+  Json out = Json::array();
+  for (const Expectation& e : all) {
+    Json j = {{"expected", e.text},
+              {"met", e.met},
+              {"found", or_null(e.found)},
+              {"found_text", e.found_text},
+              {"where", e.where}};
+    if (!e.place.file.empty()) j["place"] = spec::to_string(e.place);
+    out.push_back(std::move(j));
+  }
+  return out;
+}
+
+double ratio_of(const spec::Ratio& r) { return static_cast<double>(r.numerator) / static_cast<double>(r.denominator); }
+
 }  // namespace
 
 Json collective_json(const CollectiveReport& c) { return collective(c); }
@@ -268,16 +284,28 @@ std::string Report::json() const {
     j["diagnosis"] = {{"symptom", run.diagnosis.symptom},
                       {"cause", run.diagnosis.cause},
                       {"fix", run.diagnosis.fix},
-                      {"set", run.diagnosis.set}};
+                      {"set", run.diagnosis.set},
+                      {"evidence", expectations_json(evidence)}};
   j["lab"] = {{"hosts", lab.hosts},           {"switches", lab.switches},
               {"links", lab.links},           {"attached_nics", lab.attached_nics},
               {"roce_flows", lab.roce_flows}, {"generator_flows", lab.generator_flows},
               {"uet_flows", lab.uet_flows}};
   for (const Figure& f : report::summary(*this)) j["summary"][f.name] = f.value;
   j["verdicts"] = verdicts_json(verdicts());
-  j["budgets"] = {{"scale_out_ns", nanoseconds(budgets.scale_out)},
-                  {"scale_up_ns", nanoseconds(budgets.scale_up)},
-                  {"percentile", budgets.percentile / 100.0}};
+  const auto ns = [](const std::optional<Duration>& d) { return d ? Json(nanoseconds(*d)) : Json(nullptr); };
+  j["budgets"] = {{"scale_out_ns", ns(budgets.scale_out)},
+                  {"scale_up_ns", ns(budgets.scale_up)},
+                  {"percentile", budgets.percentile / 100.0},
+                  {"pause_share", budgets.pause_share ? Json(ratio_of(*budgets.pause_share)) : Json(nullptr)},
+                  {"xoff_rate", or_null(budgets.xoff_rate)}};
+  if (!expectations.empty()) j["expectations"] = expectations_json(expectations);
+  if (steady_pauses)
+    j["steady_pauses"] = {{"from_ns", steady_pauses->from_ns},
+                          {"to_ns", steady_pauses->to_ns},
+                          {"share", steady_pauses->share},
+                          {"share_at", steady_pauses->share_at},
+                          {"xoff_per_second", steady_pauses->xoff_per_second},
+                          {"xoff_at", steady_pauses->xoff_at}};
   j["traffic"] = Json::array();
   for (const TrafficReport& t : traffic) j["traffic"].push_back(traffic_json(t));
   j["link_tiers"] = link_tiers_json(link_tiers);
@@ -285,6 +313,11 @@ std::string Report::json() const {
   for (const FlowReport& f : flows) j["flows"].push_back(flow_json(f, budgets));
   j["collectives"] = Json::array();
   for (const CollectiveReport& c : collectives) j["collectives"].push_back(collective(c));
+  if (!rank_latency.empty()) {
+    j["rank_latency"] = Json::array();
+    for (const RankLatency& n : rank_latency)
+      j["rank_latency"].push_back({{"nic", n.nic}, {"latency_ns", percentiles_json(n.latency_ns)}});
+  }
   if (!uet_nics.empty()) {
     j["uet_nics"] = Json::array();
     for (const UetNicReport& n : uet_nics) j["uet_nics"].push_back(uet_nic_json(n));

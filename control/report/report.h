@@ -12,6 +12,7 @@
 #include "control/fault/faults.h"
 #include "control/report/audit.h"
 #include "control/report/collective_report.h"
+#include "control/report/expectation.h"
 #include "control/report/link_tiers.h"
 #include "control/report/path_groups.h"
 #include "control/report/percentiles.h"
@@ -40,7 +41,7 @@ struct RunInfo {
   std::string scale = "1";
   std::string command = {};     // as typed, for a shell
   std::string lab_digest = {};  // of the expanded lab without seed and workers: equal in runs of the same lab
-  spec::DiagnosisSpec diagnosis = {};  // of a file that shows a failure; empty: of none, or it is healed
+  spec::DiagnosisSpec diagnosis = {};  // of a failure whose signature the counters have; empty: of none
 };
 
 // Of what the lab is made.
@@ -123,6 +124,7 @@ struct FlowReport {
   std::optional<double> arrival_bps;
   double offered_bps = 0;               // of payload, what its rate leaves of it; 0: it has none
   std::optional<std::int64_t> first_packet_ns;  // from its start to the first packet's arrival
+  std::optional<std::int64_t> last_packet_ns;   // ... to the last's
   // QPs: what a REQ of the connection manager and its REP would take on an empty fabric, before a first packet may go.
   // Computed: the QPs of flows are connected without a word. A PDC is set up by its first packet.
   std::optional<std::int64_t> handshake_ns;
@@ -138,6 +140,11 @@ struct FlowReport {
   bool failed() const { return (roce && roce->completion_errors > 0) || (uet && uet->completion_errors > 0); }
   std::uint64_t retransmitted() const {
     return roce ? roce->retransmitted_packets : uet ? uet->retransmitted_packets : 0;
+  }
+  // Without an end, and nothing has arrived in the last half of the time that it was asked to send or more.
+  bool stood_still() const {
+    return measured && asked_bytes == 0 && packets > 0 && goodput_ns > 0 &&
+           (last_packet_ns ? *last_packet_ns < goodput_ns / 2 : delivered_bytes == 0);
   }
   // Packets taken out of order; of go-back-N, which takes none of these: gaps answered by a NAK.
   std::uint64_t out_of_order() const { return roce ? roce->out_of_sequence : reordered; }
@@ -215,10 +222,38 @@ struct TrunkReport {
   Percentiles lateness_ns;  // of frames from the far end, against the link as modelled
 };
 
-// Frames that lossless classes of switches have dropped.
+// What lossless classes have lost (control/report/lossless.h).
 struct LosslessDrops {
-  std::uint64_t for_room = 0;   // for want of buffer: what PFC and headroom are to prevent
-  std::uint64_t otherwise = 0;  // links that were down, frames too long, no route, ...
+  struct Place {
+    std::string port;  // "leaf1:3"
+    std::size_t priority = 0;
+    DropReason reason = DropReason::kIngressFull;
+    std::uint64_t frames = 0;
+  };
+  std::uint64_t rdma = 0;       // frames of RDMA flows, in a class that is lossless anywhere on their path
+  std::uint64_t for_room = 0;   // other frames of classes that are lossless where they were dropped: for want of buffer
+  std::uint64_t otherwise = 0;  // ... and for other reasons
+  // Frames of any kind that outages and damage took: links down, crashed switches, loss faults, wrong FCS or ICRC.
+  std::uint64_t to_faults = 0;
+  std::vector<Place> places;  // of `rdma` and `for_room`, the most frames first
+  bool any_lossless = false;  // a class of a switch is lossless
+  std::string lossy_roce;     // where RoCE enters a path that is lossy everywhere: "class 3 at leaf1"; empty: nowhere
+  std::uint64_t dropped_lossy = 0;  // frames of RDMA flows whose path is lossy everywhere
+};
+
+struct RankLatency {
+  std::string nic;
+  Percentiles latency_ns;
+};
+
+// PFC in the steady state: from the end of the warm-up (run.budgets.warm-up) to the end of traffic.
+struct SteadyPauses {
+  std::int64_t from_ns = 0;
+  std::int64_t to_ns = 0;
+  double share = 0;            // of that time, of the class of a port that was paused longest
+  std::string share_at;        // "leaf1:3 class 3"; empty: none was paused
+  double xoff_per_second = 0;  // of the class of a port that sent most
+  std::string xoff_at;
 };
 
 struct Report {
@@ -231,8 +266,12 @@ struct Report {
   Percentiles latency_ns;  // of all packets of all flows
   std::vector<LinkTier> link_tiers;
   std::uint64_t peak_buffer_bytes = 0;          // of the shared buffer of one switch, the most in use at any time
-  std::optional<LosslessDrops> lossless_drops;  // nothing: no class is lossless
+  std::optional<LosslessDrops> lossless_drops;  // nothing: no class is lossless, and there is no RDMA traffic
+  std::optional<SteadyPauses> steady_pauses;    // nothing: the run did not get there
+  bool watched_for_deadlocks = false;
   std::vector<CollectiveReport> collectives;
+  // Of packets with payload of collectives, by receiving NIC; only where run.budgets sets a limit from NIC to NIC.
+  std::vector<RankLatency> rank_latency;
   std::vector<UetNicReport> uet_nics;
   std::vector<ServiceNicReport> service_nics;
   std::vector<RpingReport> rpings;
@@ -249,6 +288,8 @@ struct Report {
   std::optional<telemetry::IntReport> in_band;
   std::optional<std::uint64_t> trace_digest;
   std::optional<Transients> transients;  // of a run that was watched for them
+  std::vector<Expectation> expectations;  // of the file and the command line, in this order
+  std::vector<Expectation> evidence;      // of run.diagnosis: the conditions of its signature
 
   // What is as it should be, and what is not; made of the rest.
   std::vector<Verdict> verdicts() const;
@@ -263,7 +304,7 @@ using Snapshot = std::vector<DeviceCounters>;
 
 // Flows, collectives, ports, audit and packet_hops of a lab that rests. `loaded`: its counters when traffic ended, for
 // utilisation; empty: then it has not ended. `now`: until when it ran, if that is later than its devices know: nothing
-// happened any more.
-Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now = {});
+// happened any more. `warm`: its counters at the end of the warm-up; empty: it did not get there.
+Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now = {}, const Snapshot& warm = {});
 
 }  // namespace railyard::report

@@ -10,6 +10,7 @@
 #include "control/report/drop_places.h"
 #include "control/report/flow_text.h"
 #include "control/report/int_text.h"
+#include "control/report/judge.h"
 #include "control/report/pause_totals.h"
 #include "control/report/report.h"
 #include "control/report/roce_text.h"
@@ -379,8 +380,15 @@ void verdict_lines(Out out, const Report& r) {
   fmt::format_to(out, "\nVerdicts\n");
   for (const Verdict& v : r.verdicts())
     if (v.answer != Verdict::Answer::kOpen)
-      fmt::format_to(out, "  {:<4}  {:<14}  {}\n", v.answer == Verdict::Answer::kPass ? "pass" : "FAIL", v.name,
+      fmt::format_to(out, "  {:<4}  {:<16}  {}\n", v.answer == Verdict::Answer::kFail ? "FAIL" : word(v.answer), v.name,
                      v.text);
+}
+
+void expectation_lines(Out out, const Report& r) {
+  if (r.expectations.empty()) return;
+  const auto met = std::ranges::count(r.expectations, true, &Expectation::met);
+  fmt::format_to(out, "\nExpectations: {} of {} met\n", met, r.expectations.size());
+  for (const Expectation& e : r.expectations) fmt::format_to(out, "  {}\n", expectation_text(e));
 }
 
 // The run in sentences, from the counters of the tables above.
@@ -502,7 +510,8 @@ std::string Report::text() const {
   if (in_band) text += "\n" + int_text(*in_band);
   story(out, *this);
   verdict_lines(out, *this);
-  if (!run.diagnosis.empty()) text += "\n" + diagnosis_text(run);
+  expectation_lines(out, *this);
+  if (!run.diagnosis.empty()) text += "\n" + diagnosis_text(*this);
   engine_lines(out, *this);
   return text;
 }

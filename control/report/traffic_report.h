@@ -37,6 +37,9 @@ struct TrafficReport {
   std::uint64_t with_end = 0;  // of these, and ...
   std::uint64_t complete = 0;
   std::uint64_t failed = 0;  // a QP in error, a PDC that failed
+  // Of with_end: all was sent over a service that answers nothing (UC, UUD), and part of it was lost, which it may be.
+  std::uint64_t ended_with_loss = 0;
+  std::uint64_t lost_of_these = 0;  // their packets
   std::uint64_t delivered_bytes = 0;
   std::uint64_t packets = 0;
   std::uint64_t lost = 0;

@@ -32,36 +32,48 @@ std::uint64_t budgeted(const Percentiles& p, int percentile) {
 }
 
 std::string percentile_word(int percentile) {
-  if (percentile == 10000) return "the largest latency";
+  if (percentile == 10000) return "the maximum";
   return percentile % 100 == 0 ? fmt::format("p{}", percentile / 100)
                                : fmt::format("p{}.{}", percentile / 100, percentile % 10 == 0 ? "9" : "99");
 }
 
-Verdict latency_verdict(const Report& r) {
-  const auto limit = static_cast<std::uint64_t>(nanoseconds(r.budgets.scale_out));
-  std::uint64_t flows = 0;
-  std::uint64_t within = 0;
-  const FlowReport* worst = nullptr;
-  for (const FlowReport& f : r.flows) {
-    if (f.latency_ns.max == 0) continue;
-    ++flows;
-    within += is_within(r.budgets, f.latency_ns);
-    if (worst == nullptr ||
-        budgeted(f.latency_ns, r.budgets.percentile) > budgeted(worst->latency_ns, r.budgets.percentile))
-      worst = &f;
-  }
-  Verdict v{"latency", Answer::kOpen, "no packet has arrived"};
-  if (worst == nullptr) return v;
-  v.answer = within == flows ? Answer::kPass : Answer::kFail;
-  v.text = fmt::format("{} of {} of {} flows is within {}; the worst is {}: {}", percentile_word(r.budgets.percentile),
-                       count_text(within), count_text(flows), nanoseconds_text(limit), worst->name,
-                       nanoseconds_text(budgeted(worst->latency_ns, r.budgets.percentile)));
-  return v;
+std::string flows_text(std::uint64_t n) { return fmt::format("{} flow{}", count_text(n), n == 1 ? "" : "s"); }
+
+// Nothing: no budget is set.
+std::optional<Verdict> latency_verdict(const Report& r) {
+  if (!r.budgets.scale_out) return std::nullopt;
+  const auto limit = static_cast<std::uint64_t>(nanoseconds(*r.budgets.scale_out));
+  struct Of {
+    std::uint64_t all = 0;
+    std::uint64_t over = 0;
+  } flows, ranks;
+  std::string worst;
+  std::uint64_t most = 0;
+  const auto take = [&](const Percentiles& latency, Of& of, const std::string& name) {
+    if (!latency.known()) return;
+    ++of.all;
+    of.over += is_within(r.budgets, latency) == false;
+    const std::uint64_t found = budgeted(latency, r.budgets.percentile);
+    if (worst.empty() || found > most) worst = name;
+    most = std::max(most, found);
+  };
+  for (const FlowReport& f : r.flows) take(f.latency_ns, flows, f.name);
+  for (const RankLatency& n : r.rank_latency) take(n.latency_ns, ranks, "collectives at " + n.nic);
+  if (worst.empty()) return Verdict{"latency", Answer::kOpen, "no packet arrived"};
+  std::string over;
+  if (flows.all > 0) over = fmt::format("{} of {}", count_text(flows.over), flows_text(flows.all));
+  if (ranks.all > 0)
+    over += fmt::format("{}{} of {} NIC{} with ranks", over.empty() ? "" : ", ", count_text(ranks.over),
+                        count_text(ranks.all), ranks.all == 1 ? "" : "s");
+  return Verdict{"latency", flows.over + ranks.over == 0 ? Answer::kPass : Answer::kFail,
+                 fmt::format("{} is {} at worst, budget {}: {}; {} over budget", percentile_word(r.budgets.percentile),
+                             nanoseconds_text(most), nanoseconds_text(limit), worst, over)};
 }
 
-// Nothing: no lab without scale-up networks needs to hear of them.
+// Nothing: no budget is set, or no host has a scale-up network.
 std::optional<Verdict> scale_up_verdict(const Report& r) {
-  const auto limit = static_cast<std::uint64_t>(nanoseconds(r.budgets.scale_up));
+  if (!r.budgets.scale_up) return std::nullopt;
+  const auto limit = static_cast<std::uint64_t>(nanoseconds(*r.budgets.scale_up));
   const CollectiveReport* worst = nullptr;
   const auto found = [&](const CollectiveReport& c) {
     return budgeted(c.scale_up->latency_ns, r.budgets.percentile);
@@ -70,58 +82,152 @@ std::optional<Verdict> scale_up_verdict(const Report& r) {
     if (c.scale_up && (worst == nullptr || found(c) > found(*worst))) worst = &c;
   if (worst == nullptr) return std::nullopt;
   return Verdict{"scale-up-latency", found(*worst) <= limit ? Answer::kPass : Answer::kFail,
-                 fmt::format("{} of first octets from rank to rank in a host: {} at worst ({}); the budget is {}",
-                             percentile_word(r.budgets.percentile), nanoseconds_text(found(*worst)), worst->name,
-                             nanoseconds_text(limit))};
+                 fmt::format("{} of first octets is {} at worst, budget {}: {}", percentile_word(r.budgets.percentile),
+                             nanoseconds_text(found(*worst)), nanoseconds_text(limit), worst->name)};
 }
 
+// "headroom_full 1,200 at leaf1:3 class 3, ... and 2 more places"
+std::string places_text(const std::vector<LosslessDrops::Place>& places) {
+  constexpr std::size_t kMost = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(places.size(), kMost); ++i)
+    text += fmt::format("{}{} {} at {} class {}", i == 0 ? "" : ", ", name(places[i].reason),
+                        count_text(places[i].frames), places[i].port, places[i].priority);
+  if (places.size() > kMost) text += fmt::format(" and {} more places", places.size() - kMost);
+  return text;
+}
+
+// Frames of RDMA flows in classes that are lossless anywhere on their path; of other traffic, where the class is
+// lossless and the buffer was full. What outages and damage took is not the fabric's doing.
 Verdict loss_verdict(const Report& r) {
-  if (!r.lossless_drops) return {"lossless", Answer::kOpen, "no class of this lab is lossless"};
+  if (!r.lossless_drops) return {"lossless", Answer::kOpen, "no class is lossless, and there is no RDMA traffic"};
   const LosslessDrops& d = *r.lossless_drops;
-  const std::string elsewhere =
-      d.otherwise == 0 ? std::string() : fmt::format("; {} frames for other reasons (drops)", count_text(d.otherwise));
-  if (d.for_room > 0)
+  std::string more;
+  if (!d.lossy_roce.empty())
+    more += fmt::format("; RoCE runs in a lossy class ({}): {} frames dropped", d.lossy_roce, count_text(d.dropped_lossy));
+  if (d.otherwise > 0) more += fmt::format("; {} other frames dropped for other reasons", count_text(d.otherwise));
+  if (d.to_faults > 0)
+    more += fmt::format("; not counted: {} frames lost to faults and outages", count_text(d.to_faults));
+  if (d.rdma + d.for_room > 0) {
+    std::string text;
+    if (d.rdma > 0) text = fmt::format("{} RDMA frames", count_text(d.rdma));
+    if (d.for_room > 0)
+      text += fmt::format("{}{} {}frames", text.empty() ? "" : " and ", count_text(d.for_room),
+                          text.empty() ? "" : "other ");
     return {"lossless", Answer::kFail,
-            fmt::format("{} frames of lossless classes were dropped for want of buffer{}", count_text(d.for_room),
-                        elsewhere)};
-  return {"lossless", Answer::kPass, "nothing of a lossless class was dropped for want of buffer" + elsewhere};
+            fmt::format("{} dropped in lossless classes, allowed 0: {}{}", text, places_text(d.places), more)};
+  }
+  if (!d.lossy_roce.empty()) return {"lossless", Answer::kNote, more.substr(2)};
+  if (!d.any_lossless) return {"lossless", Answer::kOpen, "no class of a switch is lossless" + more};
+  return {"lossless", Answer::kPass, "0 frames dropped in lossless classes, allowed 0" + more};
+}
+
+// Queues that wait for each other in a circle. One that broke up again counts too: nothing moved meanwhile.
+Verdict deadlock_verdict(const Report& r) {
+  if (r.deadlocks.empty())
+    return {"deadlock", r.watched_for_deadlocks ? Answer::kPass : Answer::kOpen,
+            r.watched_for_deadlocks ? "0 PFC deadlocks" : "run.deadlock is off"};
+  std::size_t remaining = 0;
+  for (const telemetry::DeadlockWatch::Seen& d : r.deadlocks) remaining += d.resolved ? 0u : 1u;
+  const telemetry::DeadlockWatch::Seen& first = r.deadlocks.front();
+  std::string circle;
+  for (const std::string& queue : first.ring) circle += queue + " -> ";
+  return {"deadlock", Answer::kFail,
+          fmt::format("{} PFC deadlock{}, allowed 0: {}{}, since {}{}", r.deadlocks.size(),
+                      r.deadlocks.size() == 1 ? "" : "s", circle, first.ring.front(),
+                      time_text(first.since - Instant{}),
+                      remaining == 0 ? fmt::format("; {} resolved", r.deadlocks.size() == 1 ? "it" : "all") : "")};
+}
+
+// Pauses once the lab has settled.
+std::optional<Verdict> pauses_verdict(const Report& r) {
+  const Budgets& b = r.budgets;
+  if (!b.pause_share && !b.xoff_rate) return std::nullopt;
+  if (!r.steady_pauses)
+    return Verdict{"pauses", Answer::kOpen, "traffic ended before the warm-up did (run.budgets.warm-up)"};
+  const SteadyPauses& s = *r.steady_pauses;
+  std::string text;
+  bool good = true;
+  const auto at = [](const std::string& where) { return where.empty() ? std::string() : " at " + where; };
+  if (b.pause_share) {
+    const double budget = static_cast<double>(b.pause_share->numerator) / static_cast<double>(b.pause_share->denominator);
+    good = good && s.share <= budget;
+    text = fmt::format("paused {} of the time, budget {}{}", percent_text(s.share), percent_text(budget), at(s.share_at));
+  }
+  if (b.xoff_rate) {
+    good = good && s.xoff_per_second <= *b.xoff_rate;
+    text += fmt::format("{}{} XOFFs a second, budget {}{}", text.empty() ? "" : "; ",
+                        count_text(static_cast<std::uint64_t>(s.xoff_per_second + 0.5)),
+                        count_text(static_cast<std::uint64_t>(*b.xoff_rate)), at(s.xoff_at));
+  }
+  return Verdict{"pauses", good ? Answer::kPass : Answer::kFail,
+                 text + fmt::format(" (from {} on)", nanoseconds_text(static_cast<std::uint64_t>(s.from_ns)))};
 }
 
 // Marks are to slow senders down before anybody must be paused.
 Verdict order_verdict(const Report& r) {
   const CeAndXoff o = ce_and_xoff(r);
-  if (o.queues == 0) return {"ce-before-xoff", Answer::kPass, "no queue filled its ingress groups up to XOFF; " + pause_totals(r).text()};
+  if (o.queues == 0)
+    return {"ce-before-xoff", Answer::kPass, "no ingress group crossed XOFF; " + pause_totals(r).text()};
   return {"ce-before-xoff", o.ce_first == o.queues ? Answer::kPass : Answer::kFail,
-          fmt::format("{} of {} congested queues marked CE before XOFF; {} sent XOFF first; {} never marked", o.ce_first,
-                      o.queues, o.xoff_first, o.never_marked)};
+          fmt::format("{} of {} congested queue{} marked CE before XOFF, expected all{}{}", o.ce_first, o.queues,
+                      o.queues == 1 ? "" : "s",
+                      o.xoff_first > 0 ? fmt::format("; {} marked after XOFF", o.xoff_first) : std::string(),
+                      o.never_marked > 0 ? fmt::format("; {} never marked", o.never_marked) : std::string())};
+}
+
+// "1 flow stood still: t/h1->h2 delivered nothing after 1 ms of 20.0 ms"; empty: none did.
+std::string stood_still_text(const Report& r) {
+  const FlowReport* first = nullptr;
+  std::uint64_t n = 0;
+  for (const FlowReport& f : r.flows) {
+    if (!f.stood_still()) continue;
+    ++n;
+    if (first == nullptr || f.last_packet_ns.value_or(0) < first->last_packet_ns.value_or(0)) first = &f;
+  }
+  if (first == nullptr) return "";
+  return fmt::format("{} stood still: {} delivered nothing after {} of {}",
+                     flows_text(n), first->name,
+                     nanoseconds_text(static_cast<std::uint64_t>(first->last_packet_ns.value_or(0))),
+                     nanoseconds_text(static_cast<std::uint64_t>(first->goodput_ns)));
 }
 
 Verdict completion_verdict(const Report& r) {
   std::uint64_t with_end = 0;
   std::uint64_t complete = 0;
   std::uint64_t failed = 0;
+  std::uint64_t ended_with_loss = 0;
+  std::uint64_t lost = 0;
   for (const TrafficReport& t : r.traffic) {
     with_end += t.with_end;
     complete += t.complete;
     failed += t.failed;
+    ended_with_loss += t.ended_with_loss;
+    lost += t.lost_of_these;
   }
   std::uint64_t collectives = 0;
   for (const CollectiveReport& c : r.collectives) collectives += c.completed;
+  const std::string stood_still = stood_still_text(r);
   if (with_end == 0 && failed == 0 && r.collectives.empty())
-    return {"completion", Answer::kOpen, "no flow has an end"};
+    return stood_still.empty() ? Verdict{"completion", Answer::kOpen, "no flow has an end"}
+                               : Verdict{"completion", Answer::kNote, stood_still};
   std::string text;
   if (!r.collectives.empty())
-    text = fmt::format("{} of {} collectives are complete", count_text(collectives), count_text(r.collectives.size()));
+    text = fmt::format("{} of {} collective{} completed", count_text(collectives), count_text(r.collectives.size()),
+                       r.collectives.size() == 1 ? "" : "s");
   if (with_end > 0 || failed > 0)
-    text += fmt::format("{}{} of {} flows with an end are complete{}", text.empty() ? "" : "; ", count_text(complete),
-                        count_text(with_end),
-                        failed > 0 ? fmt::format("; {} have failed", count_text(failed)) : std::string());
+    text += fmt::format("{}{} of {} with an end completed{}", text.empty() ? "" : "; ", count_text(complete),
+                        flows_text(with_end), failed > 0 ? fmt::format("; {} failed", count_text(failed)) : std::string());
+  if (ended_with_loss > 0)
+    text += fmt::format("; {} over UC or UUD ended without {} packets, as {} may", flows_text(ended_with_loss),
+                        count_text(lost), ended_with_loss == 1 ? "it" : "they");
   const auto waits = [](const FlowReport& f) { return !f.waits_for.empty(); };
   if (const auto first = std::ranges::find_if(r.flows, waits); first != r.flows.end())
     text += fmt::format("; {} never started: {} waits for {}",
                         count_text(static_cast<std::uint64_t>(std::ranges::count_if(r.flows, waits))), first->name,
                         first->waits_for);
-  const bool all = complete == with_end && failed == 0 && collectives == r.collectives.size();
+  if (!stood_still.empty()) text += "; " + stood_still;
+  const bool all = complete + ended_with_loss == with_end && failed == 0 && collectives == r.collectives.size();
   return {"completion", all ? Answer::kPass : Answer::kFail, std::move(text)};
 }
 
@@ -131,22 +237,22 @@ Verdict data_verdict(const Report& r) {
   for (const CollectiveReport& c : r.collectives)
     if (!c.wrong.empty()) return {"data", Answer::kFail, fmt::format("{} has wrong data: {}", c.name, c.wrong)};
   if (corrupted > 0)
-    return {"data", Answer::kFail, fmt::format("{} packets or messages were not what was sent", count_text(corrupted))};
+    return {"data", Answer::kFail, fmt::format("{} packets or messages arrived corrupted, allowed 0", count_text(corrupted))};
   std::uint64_t waiting = 0;
   for (const FlowReport& f : r.flows) waiting += f.uet ? f.uet->waiting() : 0;
   if (r.audit.balanced && waiting > 0)
     return {"data", Answer::kOpen,
-            fmt::format("what arrived is what was sent, and the books balance; {} messages wait at their targets for a "
-                        "buffer",
+            fmt::format("{} messages wait at their targets for a buffer; data verified, packet accounting balances",
                         count_text(waiting))};
   return {"data", r.audit.balanced ? Answer::kPass : Answer::kFail,
-          r.audit.balanced ? "what arrived is what was sent, and the books balance" : "the books do not balance"};
+          r.audit.balanced ? "0 packets corrupted; packet accounting balances" : "packet accounting does not balance"};
 }
 
 }  // namespace
 
-bool is_within(const Budgets& budgets, const Percentiles& latency_ns) {
-  return budgeted(latency_ns, budgets.percentile) <= static_cast<std::uint64_t>(nanoseconds(budgets.scale_out));
+std::optional<bool> is_within(const Budgets& budgets, const Percentiles& latency_ns) {
+  if (!budgets.scale_out) return std::nullopt;
+  return budgeted(latency_ns, budgets.percentile) <= static_cast<std::uint64_t>(nanoseconds(*budgets.scale_out));
 }
 
 CeAndXoff ce_and_xoff(const Report& r) {
@@ -171,14 +277,25 @@ std::string_view word(Verdict::Answer answer) {
       return "fail";
     case Answer::kOpen:
       return "open";
+    case Answer::kNote:
+      return "note";
   }
   return "";
 }
 
 std::vector<Verdict> Report::verdicts() const {
-  std::vector<Verdict> all{latency_verdict(*this), loss_verdict(*this), order_verdict(*this),
-                           completion_verdict(*this), data_verdict(*this)};
-  if (auto of_hosts = scale_up_verdict(*this)) all.insert(all.begin() + 1, std::move(*of_hosts));
+  std::vector<Verdict> all;
+  const auto add = [&](std::optional<Verdict> v) {
+    if (v) all.push_back(std::move(*v));
+  };
+  add(latency_verdict(*this));
+  add(scale_up_verdict(*this));
+  add(loss_verdict(*this));
+  add(deadlock_verdict(*this));
+  add(pauses_verdict(*this));
+  add(order_verdict(*this));
+  add(completion_verdict(*this));
+  add(data_verdict(*this));
   return all;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,15 +16,17 @@ using Budgets = spec::BudgetSpec;
 
 // One question with its answer.
 struct Verdict {
-  enum class Answer { kPass, kFail, kOpen };  // open: there is nothing to answer it by
+  // Open: there is nothing to answer it by. Note: neither good nor bad, and worth knowing.
+  enum class Answer { kPass, kFail, kOpen, kNote };
   std::string name;                           // "latency"
   Answer answer = Answer::kOpen;
   std::string text;  // what was found, what was allowed
 };
 
-std::string_view word(Verdict::Answer answer);  // "pass", "fail", "open"
+std::string_view word(Verdict::Answer answer);  // "pass", "fail", "open", "note"
 
-bool is_within(const Budgets& budgets, const Percentiles& latency_ns);
+// Nothing: run.budgets sets no limit from NIC to NIC.
+std::optional<bool> is_within(const Budgets& budgets, const Percentiles& latency_ns);
 
 // Queues of switches whose ingress groups crossed XOFF, by what came first there.
 struct CeAndXoff {

@@ -38,16 +38,12 @@ bool marks(const Lab& lab, const std::vector<TrafficSpec>& traffic) {
 
 bool marks_roce(const Lab& lab) { return marks(lab, roce_traffic(lab)); }
 
-void choose_congestion(Lab& lab, const std::function<bool(const std::string& profile)>& settings_said) {
+void choose_congestion(Lab& lab) {
   const std::vector<TrafficSpec> traffic = roce_traffic(lab);
   if (traffic.empty()) return;
-  const bool marked = marks(lab, traffic);
-  for (auto& [name, host] : lab.hosts) {
-    if (host.roce.congestion != roce::kAutomaticCongestion) continue;
-    host.roce.congestion = marked ? roce::congestion_number<roce::Dcqcn>() : 0;
-    if (marked && !settings_said(name))
-      host.roce.settings_of<roce::Dcqcn>() = roce::DcqcnConfig::of(roce::DcqcnConfig::Profile::kVendor);
-  }
+  const std::size_t chosen = marks(lab, traffic) ? roce::congestion_number<roce::Dcqcn>() : 0;
+  for (auto& [name, host] : lab.hosts)
+    if (host.roce.congestion == roce::kAutomaticCongestion) host.roce.congestion = chosen;
 }
 
 }  // namespace railyard::spec

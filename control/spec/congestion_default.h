@@ -1,9 +1,6 @@
 // The congestion control of RoCE NICs whose profile names none.
 #pragma once
 
-#include <functional>
-#include <string>
-
 #include "control/spec/spec.h"
 
 namespace railyard::spec {
@@ -13,8 +10,7 @@ namespace railyard::spec {
 bool marks_roce(const Lab& lab);
 
 // Gives each host profile with `roce.congestion: auto` what NICs ship with: DCQCN if the lab marks its RoCE traffic, else
-// none. Its settings are those of the vendor's firmware, unless the file says some (`settings_said`, by profile).
-// Where there is no RoCE at all profiles stay as they are.
-void choose_congestion(Lab& lab, const std::function<bool(const std::string& profile)>& settings_said);
+// none. Where there is no RoCE at all profiles stay as they are.
+void choose_congestion(Lab& lab);
 
 }  // namespace railyard::spec

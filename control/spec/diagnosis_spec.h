@@ -4,10 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "control/spec/condition_spec.h"
+
 namespace railyard::spec {
 
-// In sentences, for the report of a run of the file as it is.
+// In sentences, for the report of a run that shows the failure: one on whose counters all conditions of the signature
+// hold. Other runs are told nothing.
 struct DiagnosisSpec {
+  std::vector<ConditionSpec> signature;  // "drops(too_big) at spine1 > 0"
   std::string symptom;           // what users see
   std::string cause;             // as counters show it
   std::string fix;               // what heals it

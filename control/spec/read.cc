@@ -173,6 +173,8 @@ Lab read_lab(const Tree& document) {
   draft.lab.description = draft.sections.description;
   if (draft.sections.run != nullptr) run_keys().read(*draft.sections.run, draft.lab.run);
   if (draft.sections.compare != nullptr) compare_keys().read(*draft.sections.compare, draft.lab.compare);
+  if (draft.sections.expect != nullptr && draft.sections.expect->kind != Tree::Kind::kNothing)
+    draft.lab.expect = one_or_list_of(condition_form()).read(*draft.sections.expect);
   if (draft.sections.diagnosis != nullptr) diagnosis_keys().read(*draft.sections.diagnosis, draft.lab.diagnosis);
   read_profiles(draft);
 
@@ -197,12 +199,7 @@ Lab read_lab(const Tree& document) {
   check_collectives(draft);
   check_int(draft);
   check_faults(draft);
-  choose_congestion(draft.lab, [&](const std::string& profile) {
-    const Tree* at = &document;
-    for (const std::string& key : {std::string("hosts"), profile, std::string("roce"), std::string("dcqcn")})
-      if (at == nullptr || (at = at->find(key)) == nullptr) return false;
-    return true;
-  });
+  choose_congestion(draft.lab);
   return std::move(draft.lab);
 }
 

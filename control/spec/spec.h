@@ -13,9 +13,11 @@
 
 #include "control/spec/collective_spec.h"
 #include "control/spec/compare_spec.h"
+#include "control/spec/condition_spec.h"
 #include "control/spec/diagnosis_spec.h"
 #include "control/spec/fault_spec.h"
 #include "control/spec/flow_sizes.h"
+#include "control/spec/place.h"
 #include "control/spec/qos_spec.h"
 #include "control/spec/roce_spec.h"
 #include "control/spec/uet_spec.h"
@@ -29,20 +31,6 @@
 #include "dataplane/wire/udp_endpoint.h"
 
 namespace railyard::spec {
-
-// Where in a file something was said, for messages about it later. Line and column from 1; 0: not from a file, and
-// `file` says what it is from ("--set run.duration=1ms").
-struct Place {
-  std::string file;
-  int line = 0;
-  int column = 0;
-
-  // Where it was said is no part of what was said.
-  constexpr bool operator==(const Place&) const noexcept { return true; }
-};
-
-// "x.yaml:12:5", "x.yaml", "--set run.duration=1ms".
-std::string to_string(const Place& place);
 
 // A length of cable.
 struct Length {
@@ -407,9 +395,17 @@ struct IntSpec {
 
 // What a report holds a run against.
 struct BudgetSpec {
-  Duration scale_out{10'000'000};  // latency of a packet from NIC to NIC ...
-  Duration scale_up{1'000'000};    // of a message's first octet from rank to rank in a host ...
-  int percentile = 9900;           // ... for this part of them, in hundredths of a per cent
+  // Latency; nothing: it is not judged.
+  std::optional<Duration> scale_out;  // of a packet from NIC to NIC ...
+  std::optional<Duration> scale_up;   // of a message's first octet from rank to rank in a host ...
+  int percentile = 9900;              // ... for this part of them, in hundredths of a per cent
+  // Pauses in the steady state, from warm_up on, of any class of any port; nothing: they are not judged.
+  // Of the time: a link that is paused for longer has lost a tenth of its capacity.
+  std::optional<Ratio> pause_share{Ratio{1, 10}};
+  // PFC frames with a pause time a second. More than one in the 50 us that DCQCN leaves between CNPs (Zhu et al.,
+  // SIGCOMM 2015, section 3.3: N = 50 us): PFC controls the senders, congestion control does not.
+  std::optional<int> xoff_rate = 20'000;
+  std::optional<Duration> warm_up;  // nothing: a tenth of run.duration; 1 ms in runs without it
 
   bool operator==(const BudgetSpec&) const = default;
 };
@@ -451,6 +447,7 @@ struct Lab {
   RunSpec run;
   CompareSpec compare;
   DiagnosisSpec diagnosis;
+  std::vector<ConditionSpec> expect;  // what a run must measure
 
   const NodeSpec* find(const std::string& node) const noexcept;
 

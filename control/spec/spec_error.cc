@@ -18,8 +18,8 @@ std::string where(const Place& place) {
 }  // namespace
 
 SpecError::SpecError(Place place, std::string message)
-    : std::runtime_error(printable(place.file.empty() ? with_short_quotes(message)
-                                                      : where(place) + ": " + with_short_quotes(message))),
+    : InputError(printable(place.file.empty() ? with_short_quotes(message)
+                                              : where(place) + ": " + with_short_quotes(message))),
       place_(std::move(place)),
       message_(printable(with_short_quotes(message))) {}
 

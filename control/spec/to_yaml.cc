@@ -108,6 +108,7 @@ std::string to_yaml(const Lab& lab, Defaults defaults) {
   file.add("run", run_keys().write(lab.run));
   write_defaults(false);
   if (lab.compare != CompareSpec{}) file.add("compare", compare_keys().write(lab.compare));
+  if (!lab.expect.empty()) file.add("expect", one_or_list_of(condition_form()).write(lab.expect));
   if (!lab.diagnosis.empty()) file.add("diagnosis", diagnosis_keys().write(lab.diagnosis));
   return print_yaml(file);
 }

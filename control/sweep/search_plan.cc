@@ -62,12 +62,12 @@ report::FigureKind SearchPlan::kind() const {
 
 bool SearchPlan::holds(const nlohmann::ordered_json& report) const {
   return std::ranges::all_of(condition.terms, [&](const spec::Condition::Term& term) {
-    if (const auto figure = report::figure_of(report, term.figure)) return term.holds(*figure);
+    if (const auto figure = report::figure_of(report, term.what.figure)) return term.holds(*figure);
     std::vector<std::string> known;
     for (const auto& [name, value] : report["summary"].items()) known.push_back(name);
-    throw std::invalid_argument(fmt::format("--until: no run has '{}'{}; there are {}{}", term.figure,
-                                            spec::did_you_mean(term.figure, known), fmt::join(known, ", "),
-                                            term.figure == "accepted" ? "; accepted is of traffic with a rate" : ""));
+    throw std::invalid_argument(fmt::format("--until: no run has '{}'{}; there are {}{}", term.what.figure,
+                                            spec::did_you_mean(term.what.figure, known), fmt::join(known, ", "),
+                                            term.what.figure == "accepted" ? "; accepted is of traffic with a rate" : ""));
   });
 }
 
@@ -95,6 +95,12 @@ SearchPlan plan_search(const std::string& search, const std::string& until, spec
   const auto condition = spec::parse_condition(plan.until);
   if (!condition) throw std::invalid_argument("--until: " + condition.error());
   plan.condition = *condition;
+  for (const spec::Condition::Term& term : plan.condition.terms)
+    if (!term.what.of_whole_run() || term.other)
+      throw std::invalid_argument(
+          fmt::format("--until: '{}': a search compares figures of the whole run with values; expected a term such as "
+                      "drops=0",
+                      spec::format(term.what)));
   if (resolution.numerator <= 0 || resolution.numerator >= resolution.denominator)
     throw std::invalid_argument("--resolution: divides nothing; expected a part of the range such as 1%");
   const auto [less, more] = std::minmax(plan.search.from, plan.search.to);

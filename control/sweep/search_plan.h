@@ -15,7 +15,8 @@ namespace railyard::sweep {
 
 struct SearchPlan {
   // Zero loss says nothing where PFC stalls the sender: also all that was offered must have been accepted.
-  static constexpr const char* kUsualCondition = "drops=0 and lost=0 and retransmitted=0 and accepted>=0.999";
+  // NICs have clocks of their own, and gaps that jitter: a flow of 200 packets may be half a per cent late.
+  static constexpr const char* kUsualCondition = "drops=0 and lost=0 and retransmitted=0 and accepted>=0.995";
 
   spec::Search search;
   std::string until;  // as it was written

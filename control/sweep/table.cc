@@ -53,9 +53,14 @@ std::vector<std::vector<std::size_t>> Table::winners() const {
     if (better == report::Better::kNeither) continue;
     std::optional<double> best;
     std::size_t eligible = 0;
+    std::vector<double> others;  // that may not win
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto median = rows[i].cells[m].median();
-      if (!rows[i].failures.empty() || is_less[i] || !median || (kind.of_completed && !rows[i].incomplete.empty())) continue;
+      if (!rows[i].failures.empty() || !median) continue;
+      if (is_less[i] || (kind.of_completed && !rows[i].incomplete.empty())) {
+        others.push_back(*median);
+        continue;
+      }
       ++eligible;
       const bool beats = best && (better == report::Better::kLower ? *median < *best : *median > *best);
       if (best && !beats && *median != *best) continue;
@@ -63,7 +68,9 @@ std::vector<std::vector<std::size_t>> Table::winners() const {
       best = median;
       out[m].push_back(i);
     }
-    if (out[m].size() == eligible) out[m].clear();  // all are alike
+    // All are alike.
+    if (best && out[m].size() == eligible && !report::beats_all(*best, better == report::Better::kLower, others))
+      out[m].clear();
   }
   return out;
 }

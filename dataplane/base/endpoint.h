@@ -99,6 +99,10 @@ class Endpoint {
   virtual void expect_frame(std::uint32_t /*queue_pair*/, bool /*payload*/) const noexcept {}
   virtual void expect_send() const noexcept {}
 
+  // Whether TxFrame::flow is a traffic generator's: frames like RoCEv2's that no RDMA transport sends. Asked once for
+  // each flow.
+  virtual bool generates(std::uint32_t /*flow*/) const noexcept { return false; }
+
   // Whether it wants to see frames that are neither UDP nor TCP, too.
   virtual bool takes_everything() const noexcept { return false; }
 

@@ -42,6 +42,7 @@ struct ClassCounters {
   std::uint64_t headroom_cells = 0;
   std::uint64_t max_headroom_cells = 0;
   DropCounts drops{};
+  DropCounts rdma_drops{};  // of these, frames of RoCEv2 and UET; not those of traffic generators
 };
 
 // Link-level retry, in the direction that this device sends.

@@ -376,6 +376,7 @@ bool Host::finish(Nic& nic, Priority priority, Packet& packet, const TxFrame& fr
     if (!view) return false;
     packet = Packet{};
     describe(packet, *view, *config_.fecs);
+    if (frame.flow != TxFrame::kNoFlow) packet.generated = nic.endpoint->generates(frame.flow) ? 1 : 0;
   }
   packet.header_at = kHeaderAt;
   if (known != nullptr && (packet.entropy & Packet::kUetEntropy) != 0) take_entropy(packet);
@@ -520,6 +521,7 @@ void Host::count_live(DeviceCounters& c) const {
       o.rx_packets = nic.received[k].packets.read();
       o.rx_octets = nic.received[k].octets.read();
       o.drops = nic.class_drops[k].read();
+      o.rdma_drops = nic.rdma_drops[k].read();
     }
   }
 }

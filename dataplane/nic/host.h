@@ -168,6 +168,7 @@ class Host final : public Device {
     Counter rx_control;
     DropCounters drops;
     std::array<DropCounters, kPriorities> class_drops;
+    std::array<DropCounters, kPriorities> rdma_drops;  // of these, frames of RoCEv2 and UET
   };
 
   std::size_t receive_slot(PortIndex port) const noexcept { return ports() + port.index(); }

@@ -32,6 +32,9 @@ class SplitEndpoint final : public Endpoint {
   Readiness ready(Instant now) override;
   std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) override;
   bool receive(std::span<const RxFrame> frames) override;
+  bool generates(std::uint32_t flow) const noexcept override {
+    return flow < flows_ ? first_->generates(flow) : second_->generates(flow - flows_);
+  }
   bool takes_everything() const noexcept override { return first_->takes_everything() || second_->takes_everything(); }
   bool has_real_payload() const noexcept override { return first_->has_real_payload() || second_->has_real_payload(); }
 

@@ -70,6 +70,7 @@ class TrafficGenerator final : public Endpoint {
 
   Readiness ready(Instant now) override;
   std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) override;
+  bool generates(std::uint32_t /*flow*/) const noexcept override { return true; }
   bool receive(std::span<const RxFrame> frames) override;
 
   // Ends all flows: nothing is begun at or after `at`.

@@ -48,6 +48,7 @@ struct alignas(64) Packet {
   std::uint16_t vid : 12;            // of the 802.1Q tag; 0 without one
   std::uint16_t trimmed : 1;         // 1: was cut to its headers on the way (trim.h)
   std::uint16_t sampled : 1;         // 1: hops note what they know of it (int_stack.h)
+  std::uint16_t generated : 1;       // 1: of a traffic generator: headers like RoCEv2's, and no RDMA transport's
   CreditStamp credits;               // at the receiver of a link with credit-based flow control
 
   enum Flag : std::uint8_t {
@@ -62,6 +63,8 @@ struct alignas(64) Packet {
   };
   static constexpr std::uint32_t kUetEntropy = std::uint32_t{1} << 31;
   bool has(Flag f) const noexcept { return (flags & f) != 0; }
+  // Of RoCEv2 or UET, by a built-in NIC's transport or from outside.
+  bool is_rdma() const noexcept { return entropy != 0 && generated == 0; }
 
   std::byte* header() noexcept { return reinterpret_cast<std::byte*>(this) + header_at; }
   const std::byte* header() const noexcept { return reinterpret_cast<const std::byte*>(this) + header_at; }

@@ -35,6 +35,7 @@ class ReplayEndpoint final : public Endpoint {
   Readiness ready(Instant now) override;
   std::size_t send(Instant now, Priority priority, std::span<TxFrame> frames) override;
   bool receive(std::span<const RxFrame> frames) override;
+  bool generates(std::uint32_t flow) const noexcept override { return own_ != nullptr && own_->generates(flow); }
   bool has_real_payload() const noexcept override { return true; }
   bool takes_everything() const noexcept override { return own_ != nullptr && own_->takes_everything(); }
   bool keeps_tags() const noexcept override { return own_ != nullptr && own_->keeps_tags(); }

@@ -332,6 +332,7 @@ class Switch final : public Device {
 
   std::vector<TrustMap> trust_maps_;        // each different one once
   std::vector<DropCounters> drops_by_class_;  // by port and class; one port more: what the switch itself sends
+  std::vector<DropCounters> rdma_drops_by_class_;  // of these, frames of RoCEv2 and UET
   std::vector<DropCounters> drops_by_port_;   // before a frame had a class
   std::vector<Instant> asked_;              // when a port last asked for its peer's address
   std::vector<Arrival> awaiting_;           // frames for peers that have been asked

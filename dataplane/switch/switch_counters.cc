@@ -38,6 +38,7 @@ void Switch::count_live(DeviceCounters& c) const {
       o.rx_packets = groups_[i].rx_packets.read();
       o.rx_octets = groups_[i].rx_octets.read();
       o.drops = drops_by_class_[i].read();
+      o.rdma_drops = rdma_drops_by_class_[i].read();
       o.trimmed = history_[i].trimmed.read();
       o.storms_detected = history_[i].storms_detected.read();
       o.storms_restored = history_[i].storms_restored.read();

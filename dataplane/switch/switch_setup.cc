@@ -35,6 +35,7 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
       slots_(ports() + 1, EventKey::kPortBits),
       starts_(ports()),
       drops_by_class_((ports() + 1) * kPriorities),
+      rdma_drops_by_class_((ports() + 1) * kPriorities),
       drops_by_port_(ports()),
       asked_(ports(), Instant{-1}),
       rx_control_(ports()),

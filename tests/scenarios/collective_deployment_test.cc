@@ -43,10 +43,12 @@ TEST(CollectiveDeployment, APairPassesWhereAnAllReduceOf32Collapses) {
   EXPECT_GT(all.local_ack_timeout_err, 0u) << "cause";
   EXPECT_GT(s.drops(DropReason::kEgressFull), 1000u);
   EXPECT_EQ(xoffs_at(r, "spine"), 0u) << "the spines pause nobody";
+  EXPECT_TRUE(s.shows_its_diagnosis());
 
   Scenario fixed = Scenario::healed("roce-pair-passes");
   fixed.run_to_the_end();
   EXPECT_EQ(fixed.dropped(), 0u);
+  EXPECT_FALSE(fixed.shows_its_diagnosis());
   EXPECT_GT(xoffs_at(fixed.report(), "spine"), 0u);
   const report::CollectiveReport after = collective_named(fixed.report(), "all");
   EXPECT_EQ(after.retransmitted_packets, 0u);
@@ -74,23 +76,24 @@ double jain_at(const report::Report& r, const std::string& name) {
 
 TEST(CollectiveDeployment, ElephantsThroughTiersThatHashAlikeUseHalfOfThem) {
   for (const int seed : {1, 2, 3}) {
-    const auto run = [&](const std::string& set) {
+    const auto run = [&](const std::string& set, bool shows) {
       Scenario s = Scenario::ready("roce-polarisation", {"run.seed=" + std::to_string(seed), set});
       s.run_to_the_end();
+      EXPECT_EQ(s.shows_its_diagnosis(), shows) << set;
       EXPECT_EQ(s.dropped(), 0u);
       return s.report();
     };
-    const report::Report alike = run("switches.default.ecmp.seed=7");
+    const report::Report alike = run("switches.default.ecmp.seed=7", true);
     const double polarised = alike.traffic.at(0).fct_ns.max;
     EXPECT_GT(alike.traffic.at(0).slowdown.max, 1.9) << "symptom: half of the link";
     EXPECT_NEAR(jain_at(alike, "a1"), 0.5, 0.001) << "cause: one of two";
     EXPECT_NEAR(jain_at(alike, "a2"), 0.5, 0.001);
     EXPECT_GT(jain_at(alike, "leaf1"), 0.9) << "the first tier does what it should";
 
-    const report::Report seeds = run("switches.default.ecmp={ fields: [addresses, ports, destination-qp] }");
+    const report::Report seeds = run("switches.default.ecmp={ fields: [addresses, ports, destination-qp] }", false);
     EXPECT_LT(seeds.traffic.at(0).fct_ns.max, 0.7 * polarised);
     EXPECT_GT(jain_at(seeds, "a1"), 0.9);
-    const report::Report adaptive = run(fix_of("roce-polarisation"));
+    const report::Report adaptive = run(fix_of("roce-polarisation"), false);
     EXPECT_LT(adaptive.traffic.at(0).fct_ns.max, 0.52 * polarised);
     EXPECT_LT(adaptive.traffic.at(0).slowdown.max, 1.02) << "all that is there";
   }
@@ -99,14 +102,15 @@ TEST(CollectiveDeployment, ElephantsThroughTiersThatHashAlikeUseHalfOfThem) {
 // ---- A storage burst -----------------------------------------------------------------------------------------------
 
 TEST(CollectiveDeployment, AStorageBurstLeavesTrainingAloneFromAClassOfItsOwn) {
-  const auto run = [](const std::string& set) {
+  const auto run = [](const std::string& set, bool shows) {
     Scenario s = Scenario::ready("storage-burst", {set});
     s.run_to_the_end();
+    EXPECT_EQ(s.shows_its_diagnosis(), shows) << set;
     EXPECT_EQ(s.dropped(), 0u);
     return s.report();
   };
-  const double calm = static_cast<double>(*collective_named(run("traffic.storage="), "train").p99_ns);
-  const report::Report mixed = run("traffic.storage.dscp=26");
+  const double calm = static_cast<double>(*collective_named(run("traffic.storage=", false), "train").p99_ns);
+  const report::Report mixed = run("traffic.storage.dscp=26", true);
   const report::CollectiveReport disturbed = collective_named(mixed, "train");
   EXPECT_TRUE(disturbed.verified);
   EXPECT_GT(static_cast<double>(*disturbed.p99_ns), 1.10 * calm) << "symptom";
@@ -115,7 +119,7 @@ TEST(CollectiveDeployment, AStorageBurstLeavesTrainingAloneFromAClassOfItsOwn) {
       EXPECT_GT(p.counters.classes[3].ecn_marked, 1000u) << "cause: one queue";
     }
 
-  const report::Report apart = run(fix_of("storage-burst"));
+  const report::Report apart = run(fix_of("storage-burst"), false);
   const report::CollectiveReport alone = collective_named(apart, "train");
   EXPECT_LE(static_cast<double>(*alone.p99_ns), 1.10 * calm);
   EXPECT_LT(alone.job->utilisation, 1);

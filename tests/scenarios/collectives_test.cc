@@ -247,8 +247,11 @@ TEST(Collectives, TwoPhasesSpareAnOversubscribedSpine) {
       EXPECT_EQ(p.counters.classes[3].ecn_marked > 0, p.port == 5) << "cause: " << p.node << ":" << p.port;
     }
 
+  EXPECT_TRUE(flat.shows_its_diagnosis());
+
   Scenario fixed = Scenario::healed("hierarchical-vs-ring");
   fixed.run_to_the_end();
+  EXPECT_FALSE(fixed.shows_its_diagnosis());
   const report::CollectiveReport in_order = fixed.report().collectives.at(0);
   EXPECT_TRUE(in_order.verified);
   EXPECT_GT(in_order.share_of_limit(), 0.9);

@@ -76,6 +76,7 @@ TEST(Figures, AWriterWhoseLinkGoesDownHasOneTwentiethOfTheRate) {
   s.leave_the_books();
   EXPECT_NEAR(*r.flows[0].goodput_bps(), 4.9e9, 0.1e9);
   EXPECT_THAT(r.text(), HasSubstr("4.9"));
+  EXPECT_THAT(r.text(), HasSubstr("  note  completion        1 flow stood still: t/h1->h2 delivered nothing after "));
   EXPECT_THAT(r.text(), Not(HasSubstr("97.9 Gb/s")));
 }
 
@@ -123,7 +124,7 @@ TEST(Figures, TheDrainIsNotCounted) {
   Scenario s(
       "name: x\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 5 }\n"
       "traffic: [ { name: t, pattern: incast, from: [h2, h3, h4, h5], to: h1, transport: roce, message: 1MiB, "
-      "outstanding: 16 } ]\nrun: { duration: 100us, drain: 20ms }\n");
+      "outstanding: 16 } ]\nhosts: { default: { roce: { congestion: none } } }\nrun: { duration: 100us, drain: 20ms }\n");
   const report::Report r = at(s, 20_ms);
   double sum = 0;
   std::uint64_t in_time = 0, all = 0;
@@ -146,7 +147,7 @@ TEST(Figures, TheShareOfMarkedPacketsIsOfThoseThatArrived) {
       "pmax: 100% } } } } }\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 3 }\n"
       "defaults: { link: { rate: 25Gbps, cable: 3m } }\n"
       "traffic: [ { name: t, pattern: incast, from: [h1, h2], to: h3, transport: roce, message: 64KiB, outstanding: 128, "
-      "path-mtu: 1024 } ]\nrun: { duration: 5ms, drain: 5ms }\n");
+      "path-mtu: 1024 } ]\nhosts: { default: { roce: { congestion: none } } }\nrun: { duration: 5ms, drain: 5ms }\n");
   const report::Report r = at(s, 10_ms);
   s.leave_the_books();
   bool discarded = false;
@@ -225,7 +226,7 @@ TEST(Figures, SentencesSayWhatTheTableOfPausesSays) {
   EXPECT_GT(s.at("leaf1:2", 3).paused, 99_us);
   EXPECT_THAT(r.text(), HasSubstr("Ports paused by PFC (1 port-class, longest first)\n"));
   EXPECT_THAT(r.text(), HasSubstr("; PFC paused 1 switch port ("));
-  EXPECT_THAT(r.text(), HasSubstr("no queue filled its ingress groups up to XOFF; PFC paused 1 switch port ("));
+  EXPECT_THAT(r.text(), HasSubstr("no ingress group crossed XOFF; PFC paused 1 switch port ("));
   EXPECT_THAT(r.text(), Not(HasSubstr("nobody")));
   EXPECT_THAT(r.text(), Not(HasSubstr("no PFC pause frames")));
 }

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "control/build/changes.h"
+#include "control/report/judge.h"
 #include "control/spec/load.h"
 #include "control/spec/value.h"
 #include "dataplane/run/virtual_clock.h"
@@ -108,6 +109,12 @@ Scenario& Scenario::run_to_the_end() {
   run_virtual(*engine_, Instant{} + 10_s);
   EXPECT_EQ(engine_->next(), Instant::never()) << "something is still going on after 10 s";
   return *this;
+}
+
+bool Scenario::shows_its_diagnosis() {
+  report::Report r = report();
+  report::judge(r, lab_->spec());
+  return !r.run.diagnosis.empty();
 }
 
 PortCounters Scenario::port(const std::string& name) {

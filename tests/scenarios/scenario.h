@@ -60,6 +60,8 @@ class Scenario {
   std::uint64_t drops(DropReason reason);  // in all devices
   std::uint64_t dropped();                 // for any reason
   report::Report report() { return report::collect(*lab_, {}); }
+  // Whether the counters have the signature of the file's diagnosis now.
+  bool shows_its_diagnosis();
   std::uint64_t digest() const { return engine_->digest().value(); }
 
   // Fails the test unless everything that was sent is accounted for, now.

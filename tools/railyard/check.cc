@@ -15,6 +15,7 @@
 #include "control/build/tag_lines.h"
 #include "control/lint/rule.h"
 #include "control/picture/words.h"
+#include "control/report/judge.h"
 #include "control/report/thresholds.h"
 #include "control/report/units.h"
 #include "control/spec/fault_place.h"
@@ -227,6 +228,7 @@ void print_rules() {
 
 int check(const CheckOptions& o) {
   spec::LabAndDocument loaded = spec::load_with_document(o.file, o.sets);
+  report::check_conditions(loaded.lab, o.sets.empty());
   build::BuiltLab lab(std::move(loaded.lab), build::Outputs::kLeaveAlone);
   const std::vector<lint::Finding> findings = lint::lint(lab, loaded.document);
   const auto errors = static_cast<std::size_t>(std::ranges::count(findings, lint::Severity::kError, &lint::Finding::severity));
@@ -241,7 +243,7 @@ int check(const CheckOptions& o) {
     else
       fmt::print("{}, {}\n", counted(errors, "error"), counted(warnings, "warning"));
   }
-  return errors > 0 || (o.strict && warnings > 0) ? kSpec : kOk;
+  return errors > 0 || (o.strict && warnings > 0) ? kInput : kOk;
 }
 
 }  // namespace
@@ -256,7 +258,7 @@ void add_check(CLI::App* command, int& exit_code) {
   command->footer(
       "Nothing is started. It prints the window and the link that limits it, headroom, buffers and packet memory.\n"
       "Then come errors and warnings, each with its place, the key and the fix; docs/check.md lists the rules.\n"
-      "Exit code 3: there are errors, or warnings with --strict.\n"
+      "Exit code 3 (input): there are errors, or warnings with --strict.\n"
       "Examples:\n"
       "  railyard check topologies/incast-8to1.yaml\n"
       "  railyard check LAB.yaml --strict                # for CI\n"

@@ -127,6 +127,8 @@ std::unique_ptr<CLI::App> make_app(int& exit_code) {
   for (const Command& c : commands()) {
     CLI::App* command = app->add_subcommand(c.name, c.summary)->group(c.group);
     c.add(command, exit_code);
+    command->footer(command->get_footer() + (command->get_footer().empty() ? "" : "\n\n") + "Exit codes: " +
+                    exit_code_summary() + " (`railyard --help` explains them)");
   }
   // Last, as commands inherit the footer that is there when they are added.
   app->footer(
@@ -136,9 +138,9 @@ std::unique_ptr<CLI::App> make_app(int& exit_code) {
       "  railyard run LAB.yaml --set run.duration=5ms --seed 7 --json\n"
       "  railyard up LAB.yaml                            start a live lab; then status, exec, link, down\n"
       "\n"
-      "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 something is wrong in the fabric file, 4 the books do "
-      "not balance, 5 a collective did not complete or its data are wrong, or a flow's QP or PDC has failed in a lab "
-      "that is not there to show it (one without diagnosis).\n"
+      "Exit codes of every command:\n" +
+      exit_code_lines() +
+      "\n"
       "`railyard help COMMAND` explains a command.");
   return app;
 }

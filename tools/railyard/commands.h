@@ -6,19 +6,9 @@
 
 #include <CLI/CLI.hpp>
 
-namespace railyard::tools {
+#include "control/base/exit_code.h"
 
-// Exit codes, the same for every command.
-enum ExitCode : int {
-  kOk = 0,
-  kFailed = 1,      // the run could not be finished: memory, a port, a file that cannot be written
-  kUsage = 2,       // the command line
-  kSpec = 3,        // the fabric file, or a --set
-  kUnbalanced = 4,  // the packet accounting does not balance: a bug of ours, please report it
-  // A collective did not complete, or its data are not what they should be; or a QP or PDC of a flow has failed, in a
-  // lab whose file has no diagnosis (one that has is there to show that).
-  kUnverified = 5,
-};
+namespace railyard::tools {
 
 struct Command {
   const char* name;

@@ -21,12 +21,15 @@
 #include "control/compare/overrides.h"
 #include "control/compare/side_by_side.h"
 #include "control/report/compare.h"
+#include "control/report/junit.h"
 #include "control/spec/column.h"
 #include "control/spec/load.h"
 #include "control/spec/spec_error.h"
 #include "control/sweep/plan.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/expect_options.h"
 #include "tools/railyard/figures.h"
+#include "tools/railyard/result_file.h"
 #include "tools/railyard/point_check.h"
 #include "tools/railyard/runs.h"
 #include "tools/railyard/searches.h"
@@ -40,6 +43,8 @@ struct CompareTransportsOptions {
   std::vector<std::string> over;
   std::vector<std::string> sets;
   std::vector<std::string> metrics;
+  std::vector<std::string> expect;
+  std::string junit;
   SearchOptions search;
   std::string seeds;
   std::string dir;
@@ -136,7 +141,10 @@ void refuse_seed(const std::vector<std::string>& sets, const char* where) {
 }
 
 int compare_transports(CompareTransportsOptions o) {
-  const spec::Lab lab = spec::load(o.file, o.sets);
+  spec::Lab lab = spec::load(o.file, o.sets);
+  add_expectations(o.expect, o.sets.empty(), lab);
+  std::optional<ResultFile> junit;
+  if (!o.junit.empty()) junit.emplace(o.junit, "--junit");
   const auto unless_said = [](auto& said, const auto& of_file) {
     if (said.empty()) said = of_file;
   };
@@ -238,6 +246,7 @@ int compare_transports(CompareTransportsOptions o) {
           command.insert(command.end(), {"--set", s});
         command.insert(command.end(), {"--seed", fmt::format("{}", seed)});
         command.insert(command.end(), more_options.begin(), more_options.end());
+        for (std::string& word : expect_arguments(o.expect)) command.push_back(std::move(word));
         if (!o.dir.empty()) {
           std::string to = directory_of(columns[c].name);
           if (!dimensions.empty()) to += fmt::format("-{}", b + 1);
@@ -254,10 +263,19 @@ int compare_transports(CompareTransportsOptions o) {
 
   std::vector<std::vector<std::optional<double>>> figures(runs.size());
   std::vector<std::string> failures(runs.size());
+  std::vector<report::JunitSuite> suites(runs.size());
+  std::vector<std::vector<std::string>> misses(runs.size());
+  ExitCode code = kOk;
   std::vector<std::vector<RunDone>> done(table.blocks.size(), std::vector<RunDone>(columns.size()));
   run_searched(table.search, commands, reports, o.jobs, !o.json && isatty(STDERR_FILENO) != 0, [&](SearchedRun run) {
     const RunResult& ended = run.run;
     failures[ended.index] = ended.failure;
+    code = worse(code, exit_code_of(ended));
+    const ComparedRun& of = runs[ended.index];
+    const std::string label = fmt::format("{} {} {}", lab.name, table.columns[of.column].name, of.label);
+    suites[ended.index] = ended.report.is_object() ? report::junit_suite(ended.report, label)
+                                                   : report::junit_failure(label, ended.failure);
+    if (ended.report.is_object()) misses[ended.index] = missed(ended.report);
     if (!ended.failure.empty()) return;
     const ComparedRun& r = runs[ended.index];
     for (const std::string& m : table.metrics)
@@ -279,6 +297,13 @@ int compare_transports(CompareTransportsOptions o) {
     for (std::size_t c = 0; c < columns.size(); ++c) table.blocks[b].incomplete[c] = done[b][c].text();
   }
   if (usual) drop_empty(table);
+  if (junit) junit->write(report::junit_xml(suites));
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    for (const std::string& miss : misses[i]) {
+      table.notes.push_back(fmt::format("expectation missed: {} {}: {}", table.columns[runs[i].column].name,
+                                        runs[i].label, miss));
+      fmt::print(stderr, "railyard: {}\n", table.notes.back());
+    }
   if (!o.dir.empty()) {
     const std::filesystem::path dir(o.dir);
     write_compared(dir / "compare.json", json_text(table.json(), 2) + "\n");
@@ -289,7 +314,7 @@ int compare_transports(CompareTransportsOptions o) {
     std::puts(json_text(table.json(), 2).c_str());
   else
     std::fputs(table.text().c_str(), stdout);
-  return table.failed() ? kFailed : kOk;
+  return code;
 }
 
 std::string vocabulary() {
@@ -325,13 +350,14 @@ void add_compare_transports(CLI::App* command, int& exit_code) {
           "or higher is better")
       ->delimiter(',')
       ->type_name("NAMES");
+  add_expect_options(*command, o->expect, o->junit);
   add_search_options(*command, o->search);
   command->add_option("--report", o->dir, "Write compare.json, compare.txt, compare.html and each run's report here")
       ->type_name("DIR");
   command->add_option("--jobs", o->jobs, "Runs beside each other; without it one per processor")->type_name("N");
   command->add_flag("--json", o->json, "Print the table as JSON");
   command->footer("Words:\n" + vocabulary() +
-                  "\nA run that fails is shown as failed, the others go on; the exit code is then 1.\n"
+                  "\nA run that fails is shown as failed, and the others go on. The exit code is that of the worst run.\n"
                   "\n"
                   "Examples:\n"
                   "  railyard compare-transports topologies/scenarios/allreduce-rails.yaml\n"

@@ -3,11 +3,13 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "control/base/json_text.h"
 #include "control/decode/decode_file.h"
 #include "control/decode/line.h"
+#include "control/spec/input_error.h"
 #include "tools/railyard/commands.h"
 
 namespace railyard::tools {
@@ -29,7 +31,11 @@ void print_frames(const Options& options) {
     std::fputs(text.c_str(), stdout);
     if (options.file == "-") std::fflush(stdout);  // a capture that is still going on
   };
-  decode::decode_file(options.file, print, options.decode);
+  try {
+    decode::decode_file(options.file, print, options.decode);
+  } catch (const std::runtime_error& error) {
+    throw InputError(error.what());
+  }
 }
 
 // What Ultra Ethernet's packets do not say of themselves. (Our own captures say it of a lab's NICs.)

@@ -49,7 +49,7 @@ int add(const FaultOptions& o) {
   } catch (const api::ApiError& error) {
     if (error.status() != 400) throw;
     std::fprintf(stderr, "railyard: %s\n", error.what());
-    return kSpec;
+    return kInput;
   }
   if (o.json)
     fmt::print("{}\n", json_text(answer, 2));

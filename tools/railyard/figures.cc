@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "control/report/metrics/field_path.h"
 #include "control/report/summary.h"
 #include "control/spec/suggest.h"
 #include "control/sweep/table.h"
@@ -21,13 +22,12 @@ void check_figures(const std::vector<std::string>& metrics, const char* option) 
   const std::vector<std::string> known = report::known_figures();
   for (const std::string& metric : metrics) {
     const std::string name = sweep::name_of_metric(metric);
-    const auto is_below = [&](const report::FieldList& list) {
-      const std::string_view head = list.path.substr(0, list.path.find_first_of(".["));
-      return name.starts_with(std::string(head) + ".");
-    };
-    if (name.starts_with('/') || std::ranges::find(known, name) != known.end() ||
-        std::ranges::any_of(report::report_fields(), is_below))
+    if (name.starts_with('/') || std::ranges::find(known, name) != known.end()) continue;
+    if (name.contains('.')) {
+      if (const auto field = report::find_field(name); !field)
+        throw std::invalid_argument(fmt::format("{}: {}", option, field.error()));
       continue;
+    }
     throw std::invalid_argument(fmt::format("{}: no run has '{}'{}; there are {}", option, name,
                                             spec::did_you_mean(name, known), fmt::join(known, ", ")));
   }

@@ -15,7 +15,7 @@
 
 #include "control/base/short_quote.h"
 #include "control/lab/session.h"
-#include "control/spec/spec_error.h"
+#include "control/spec/input_error.h"
 #include "control/spec/warning.h"
 #include "tools/railyard/arguments.h"
 #include "tools/railyard/commands.h"
@@ -44,8 +44,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     std::fprintf(stderr, "%s\n", problem_with(*app, error).c_str());
     return kUsage;
-  } catch (const spec::SpecError& error) {
-    return fail(kSpec, error.what());
+  } catch (const InputError& error) {
+    return fail(kInput, error.what());
   } catch (const lab::CaptureError& error) {
     return fail(kUsage, std::string("--capture: ") + error.what());
   } catch (const std::invalid_argument& error) {

@@ -5,13 +5,16 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "control/api/message.h"
+#include "control/spec/input_error.h"
 #include "control/spec/value.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/input_file.h"
 #include "tools/railyard/live.h"
 
 namespace railyard::tools {
@@ -59,6 +62,7 @@ int stop(const ReplayOptions& o) {
 }
 
 int replay(const ReplayOptions& o) {
+  check_readable(o.file);
   json request{
       {"file", std::filesystem::absolute(o.file)}, {"at", nic_named(o.at)}, {"asap", o.asap}, {"loop", o.loop}};
   if (!o.rate.empty()) {
@@ -69,7 +73,14 @@ int replay(const ReplayOptions& o) {
   const daemon::LabDir lab = chosen_lab(o.lab);
   std::signal(SIGINT, [](int) { interrupted = 1; });
   std::signal(SIGTERM, [](int) { interrupted = 1; });
-  json r = ask(lab, "POST", "/replays", request);
+  json r;
+  try {
+    r = ask(lab, "POST", "/replays", request);
+  } catch (const api::ApiError& error) {
+    // What is wrong with the file begins with its name.
+    if (std::string_view(error.what()).starts_with(request["file"].get<std::string>())) throw InputError(error.what());
+    throw;
+  }
   const std::string target = "/replays/" + r["id"].get<std::string>();
   fmt::print(stderr, "railyard: lab {}: replaying {} frames at {}; Ctrl-C ends it\n", lab.name(),
              r["frames"].get<std::uint64_t>(), r["at"].get<std::string>());

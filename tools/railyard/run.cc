@@ -18,6 +18,8 @@
 #include "control/lab/session.h"
 #include "control/report/flow_csv.h"
 #include "control/report/html/page.h"
+#include "control/report/judge.h"
+#include "control/report/junit.h"
 #include "control/report/shell_word.h"
 #include "control/report/units.h"
 #include "control/spec/load.h"
@@ -27,6 +29,8 @@
 #include "dataplane/base/planted_bug.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/eta.h"
+#include "tools/railyard/expect_options.h"
+#include "tools/railyard/result_file.h"
 #include "tools/railyard/planted_bug_option.h"
 #include "tools/railyard/write_file.h"
 
@@ -48,6 +52,8 @@ struct RunOptions {
   std::string payload;
   std::string report_dir;
   std::vector<std::string> captures;
+  std::vector<std::string> expect;
+  std::string junit;
   std::string series;
   std::string series_every;
   std::string flow_series;
@@ -166,6 +172,7 @@ std::string command_of(const RunOptions& o) {
   add("--replay", o.replay);
   if (o.transients) text += " --transients";
   if (o.digest) text += " --digest";
+  for (const std::string& e : o.expect) add("--expect", e);
   add("--report", o.report_dir);
   return text;
 }
@@ -177,6 +184,7 @@ std::string digest_of(spec::Lab lab) {
   lab.run.budgets = {};
   lab.compare = {};
   lab.diagnosis = {};
+  lab.expect = {};
   std::uint64_t digest = 0;
   // Files by what they say, wherever they are.
   for (spec::TrafficSpec& t : lab.traffic) {
@@ -210,14 +218,25 @@ std::string log_of(lab::Session& session) {
   return log;
 }
 
-// Whether all that was to be carried was. A lab whose file has a diagnosis is there to show what fails.
-bool is_carried(const report::Report& report, bool shows_failure) {
+// Whether all that was to be carried was. What a diagnosis or an expectation expects to fail does not count.
+bool is_carried(const report::Report& report) {
+  const bool shows_failure = !report.run.diagnosis.empty() || report::expects(report, "failed_flows");
   return std::ranges::all_of(report.collectives, &report::CollectiveReport::verified) &&
-         (shows_failure || std::ranges::none_of(report.flows, &report::FlowReport::failed));
+         (shows_failure || std::ranges::none_of(report.flows, &report::FlowReport::failed)) &&
+         (report.deadlocks.empty() || report::expects(report, "deadlocks"));
+}
+
+ExitCode exit_code_of(const report::Report& report) {
+  if (!report.audit.balanced) return kUnbalanced;
+  if (!std::ranges::all_of(report.expectations, &report::Expectation::met)) return kMissed;
+  return is_carried(report) ? kOk : kUnverified;
 }
 
 int run(const RunOptions& o) {
   spec::Lab spec = spec::load(o.file, overrides(o));
+  add_expectations(o.expect, o.sets.empty(), spec);
+  std::optional<ResultFile> junit;
+  if (!o.junit.empty()) junit.emplace(o.junit, "--junit");
   // With its fix it does not show any more what the file says.
   const std::vector<std::string>& fix = spec.diagnosis.set;
   const auto is_set = [&](const std::string& set) { return std::ranges::find(o.sets, set) != o.sets.end(); };
@@ -267,10 +286,12 @@ int run(const RunOptions& o) {
     write_file(dir / "report.html", report::html(report, {.series_file = o.series, .flow_series_file = o.flow_series}));
     write_file(dir / "lab.yaml", spec::to_yaml(session.lab().spec()));
   }
+  if (junit) junit->write(report::junit_xml({report::junit_suite(report)}));
+  for (const report::Expectation& e : report.expectations)
+    if (!e.met) fmt::print(stderr, "railyard: expectation missed: {}\n", report::miss_text(e));
   for (const std::string& error : session.unwritten()) fmt::print(stderr, "railyard: {}\n", error);
-  if (!report.audit.balanced) return kUnbalanced;
-  if (!session.unwritten().empty()) return kFailed;
-  return is_carried(report, !session.lab().spec().diagnosis.empty()) ? kOk : kUnverified;
+  const ExitCode code = exit_code_of(report);
+  return session.unwritten().empty() ? code : worse(code, kFailed);
 }
 
 }  // namespace
@@ -301,6 +322,7 @@ void add_run(CLI::App* command, int& exit_code) {
   command->add_option("--flow-csv", o->flow_csv, "Write the flows of the report to FILE: one row each (CSV)")
       ->type_name("FILE");
   command->add_option("--series-every", o->series_every, "How often either looks; 10us if not said")->type_name("TIME");
+  add_expect_options(*command, o->expect, o->junit);
   auto* in_band = command
                       ->add_option("--int", o->int_file,
                                    "Follow sampled packets hop by hop (in-band telemetry): one line of JSON per hop")
@@ -333,6 +355,7 @@ void add_run(CLI::App* command, int& exit_code) {
       "  railyard run topologies/incast-8to1.yaml\n"
       "  railyard run topologies/incast-8to1.yaml --set qos.default.classes.3.lossless=false   # and now it drops\n"
       "  railyard run topologies/incast-8to1.yaml --capture leaf2:1=incast.pcapng              # open it in Wireshark\n"
+      "  railyard run LAB.yaml --expect 'busbw >= 380Gbps' --expect 'drops == 0' --junit run.xml   # a CI gate\n"
       "  railyard run LAB.yaml --digest --workers 2 --json | jq .trace_digest                  # the same on any "
       "number of workers");
   command->callback([o, &exit_code] { exit_code = run(*o); });

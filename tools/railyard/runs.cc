@@ -14,24 +14,24 @@
 namespace railyard::tools {
 namespace {
 
-// What the verdict of its report says.
-std::string unverified(const std::string& output) {
-  const auto report = nlohmann::ordered_json::parse(output, nullptr, false);
+// What the verdicts of its report say.
+std::string unverified(const nlohmann::ordered_json& report) {
   std::string text;
-  if (!report.is_discarded())
-    for (const auto& verdict : report["verdicts"])
-      if (verdict["verdict"] == "fail" && (verdict["name"] == "completion" || verdict["name"] == "data"))
+  for (const auto& verdict : report["verdicts"])
+    for (const char* name : {"completion", "data", "deadlock"})
+      if (verdict["verdict"] == "fail" && verdict["name"] == name)
         text += (text.empty() ? "" : "; ") + verdict["text"].get<std::string>();
   return text.empty() ? "not all was carried" : text;
 }
 
 // `report`: what it printed.
 std::string failure_of(const sweep::Ended& ended, nlohmann::ordered_json& report) {
-  if (ended.exit_code == kUnbalanced) return "the books do not balance";
-  if (ended.exit_code == kUnverified) return unverified(ended.output);
-  if (ended.exit_code != kOk) return ended.error.empty() ? fmt::format("ended with {}", ended.exit_code) : ended.error;
+  if (ended.exit_code == kUnbalanced) return "packet accounting does not balance";
+  if (ended.exit_code != kOk && ended.exit_code != kUnverified && ended.exit_code != kMissed)
+    return ended.error.empty() ? fmt::format("ended with {}", ended.exit_code) : ended.error;
   report = nlohmann::ordered_json::parse(ended.output, nullptr, false);
-  return report.is_discarded() ? "its report is not whole" : "";
+  if (report.is_discarded()) return "its report is not whole";
+  return ended.exit_code == kUnverified ? unverified(report) : "";
 }
 
 }  // namespace
@@ -50,6 +50,24 @@ RunDone done_of(const nlohmann::ordered_json& report) {
   for (const auto& c : report["collectives"])
     for (const auto& i : c["iterations"]) all.add({1, i["time_ns"].is_null() ? 0u : 1u});
   return all;
+}
+
+ExitCode exit_code_of(const RunResult& run) noexcept {
+  for (const ExitCode code : {kUnbalanced, kUnverified, kMissed})
+    if (run.exit_code == code) return code;
+  return run.failure.empty() ? kOk : kFailed;
+}
+
+std::vector<std::string> missed(const nlohmann::ordered_json& report) {
+  std::vector<std::string> lines;
+  if (const auto all = report.find("expectations"); all != report.end())
+    for (const auto& e : *all)
+      if (!e["met"].get<bool>()) {
+        const auto where = e["where"].get<std::string>();
+        lines.push_back(fmt::format("found {}{}, expected {}", e["found_text"].get<std::string>(),
+                                    where.empty() ? "" : " (" + where + ")", e["expected"].get<std::string>()));
+      }
+  return lines;
 }
 
 void run_all(const std::vector<std::vector<std::string>>& runs, std::size_t parallel, bool shows,

@@ -9,14 +9,22 @@
 
 #include <nlohmann/json.hpp>
 
+#include "control/base/exit_code.h"
+
 namespace railyard::tools {
 
 struct RunResult {
   std::size_t index = 0;  // of the run
   int exit_code = 0;
   std::string failure;    // what is wrong with it; empty: nothing, and there is a report
-  nlohmann::ordered_json report;
+  nlohmann::ordered_json report;  // of a run that failed too, if it came to one
 };
+
+// What a command of several runs ends with for this one.
+ExitCode exit_code_of(const RunResult& run) noexcept;
+
+// The expectations that its report says were missed: "found 97.9 Gb/s (flat), expected busbw >= 380Gbps".
+std::vector<std::string> missed(const nlohmann::ordered_json& report);
 
 // Of the flows with an end and the repeats of collectives of a run, or of several: how many there were, and how many
 // were completed.

@@ -89,7 +89,7 @@ std::optional<sweep::SearchPlan> plan_of(const SearchOptions& options, const spe
   const sweep::SearchPlan plan =
       sweep::plan_search(search, options.until.empty() ? of_file.until : options.until, resolution);
   std::vector<std::string> figures;
-  for (const spec::Condition::Term& term : plan.condition.terms) figures.push_back(term.figure);
+  for (const spec::Condition::Term& term : plan.condition.terms) figures.push_back(term.what.figure);
   check_figures(figures, "--until");
   return plan;
 }

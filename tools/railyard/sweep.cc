@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -13,12 +14,15 @@
 
 #include "control/base/json_text.h"
 #include "control/report/compare.h"
+#include "control/report/junit.h"
 #include "control/spec/load.h"
 #include "control/sweep/plan.h"
 #include "control/sweep/plot.h"
 #include "control/sweep/table.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/expect_options.h"
 #include "tools/railyard/figures.h"
+#include "tools/railyard/result_file.h"
 #include "tools/railyard/point_check.h"
 #include "tools/railyard/runs.h"
 #include "tools/railyard/searches.h"
@@ -32,6 +36,8 @@ struct SweepOptions {
   std::vector<std::string> over;
   std::vector<std::string> sets;
   std::vector<std::string> metrics;
+  std::vector<std::string> expect;
+  std::string junit;
   SearchOptions search;
   std::string seeds;
   std::size_t jobs = 0;
@@ -60,7 +66,10 @@ int run_sweep(SweepOptions o) {
   sweep::Table table;
   table.spec = o.file;
   for (const std::string& text : o.over) table.dimensions.push_back(sweep::parse_dimension(text));
-  const spec::Lab lab = spec::load(o.file, o.sets);
+  spec::Lab lab = spec::load(o.file, o.sets);
+  add_expectations(o.expect, o.sets.empty(), lab);
+  std::optional<ResultFile> junit;
+  if (!o.junit.empty()) junit.emplace(o.junit, "--junit");
   table.seeds = o.seeds.empty() ? std::vector{lab.run.seed.value} : sweep::parse_seeds(o.seeds);
   table.metrics = o.metrics.empty() ? kUsualMetrics : o.metrics;
   check_figures(table.metrics, "--metric");
@@ -105,6 +114,7 @@ int run_sweep(SweepOptions o) {
         for (const std::string& set : table.dimensions[d].sets(point[d])) command.insert(command.end(), {"--set", set});
       command.insert(command.end(), {"--seed", fmt::format("{}", seed)});
       command.insert(command.end(), more_options.begin(), more_options.end());
+      for (std::string& word : expect_arguments(o.expect)) command.push_back(std::move(word));
       commands.push_back(std::move(command));
       runs.push_back({table.rows.size(), seed});
     }
@@ -114,10 +124,18 @@ int run_sweep(SweepOptions o) {
   std::map<std::pair<std::size_t, std::uint64_t>, std::string> failures;  // in the order of the table
   std::map<std::pair<std::size_t, std::uint64_t>, std::vector<std::optional<double>>> figures;
   std::vector<RunDone> done(table.rows.size());
+  std::vector<report::JunitSuite> suites(runs.size());
+  std::vector<std::vector<std::string>> misses(runs.size());
+  ExitCode code = kOk;
   run_searched(table.search, commands, {}, o.jobs, !o.json && isatty(STDERR_FILENO) != 0, [&](SearchedRun searched) {
     const RunResult& ended = searched.run;
     const OneRun& run = runs[ended.index];
     const std::pair key{run.row, run.seed};
+    code = worse(code, exit_code_of(ended));
+    const std::string label = lab.name + " " + label_of(table, run);
+    suites[ended.index] = ended.report.is_object() ? report::junit_suite(ended.report, label)
+                                                   : report::junit_failure(label, ended.failure);
+    if (ended.report.is_object()) misses[ended.index] = missed(ended.report);
     if (!ended.failure.empty()) {
       failures[key] = ended.failure;
       return;
@@ -150,11 +168,17 @@ int run_sweep(SweepOptions o) {
   }
   if (!o.csv.empty()) write_file(o.csv, table.csv());
   if (!o.plot.empty()) write_file(o.plot, sweep::plot_svg(table));
+  if (junit) junit->write(report::junit_xml(suites));
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    for (const std::string& miss : misses[i]) {
+      table.notes.push_back(fmt::format("expectation missed: {}: {}", label_of(table, runs[i]), miss));
+      fmt::print(stderr, "railyard: {}\n", table.notes.back());
+    }
   if (o.json)
     std::puts(json_text(table.json(), 2).c_str());
   else
     std::fputs(table.text().c_str(), stdout);
-  return failures.empty() ? kOk : kFailed;
+  return code;
 }
 
 }  // namespace
@@ -176,6 +200,7 @@ void add_sweep(CLI::App* command, int& exit_code) {
                    "report.json; -NAME or +NAME: lower or higher is better")
       ->delimiter(',')
       ->type_name("NAMES");
+  add_expect_options(*command, o->expect, o->junit);
   add_search_options(*command, o->search);
   command->add_option("--jobs", o->jobs, "Runs beside each other; without it one per processor")->type_name("N");
   command->add_option("--csv", o->csv, "Write the table to FILE: medians, least and most of each figure")
@@ -184,7 +209,7 @@ void add_sweep(CLI::App* command, int& exit_code) {
       ->type_name("FILE");
   command->add_flag("--json", o->json, "Print the table as JSON");
   command->footer(
-      "A run that fails is shown as failed, the others go on; the exit code is then 1.\n"
+      "A run that fails is shown as failed, and the others go on. The exit code is that of the worst run.\n"
       "\n"
       "Examples:\n"
       "  railyard sweep topologies/permutation-128.yaml --over qos.default.classes.3.path=ecmp,spray,adaptive --seeds "

@@ -17,6 +17,7 @@
 #include "control/guest/copy_files.h"
 #include "control/guest/run_command.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/input_file.h"
 #include "tools/railyard/live.h"
 
 namespace railyard::tools {
@@ -136,6 +137,7 @@ int copy(const std::string& lab_name, const std::string& from, const std::string
   const CopyEnd b = copy_end(to);
   if (a.host.empty() == b.host.empty())
     throw std::invalid_argument(fmt::format("cp {} {}: expected one of them on a host, as h1:/root/file", from, to));
+  if (a.host.empty()) check_readable(a.path);
   const LabDir lab = chosen_lab(lab_name);
   const std::string& host = a.host.empty() ? b.host : a.host;
   const auto about = reachable(lab, host);

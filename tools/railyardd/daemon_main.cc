@@ -12,9 +12,10 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "control/base/exit_code.h"
 #include "control/daemon/daemon.h"
 #include "control/daemon/ready.h"
-#include "control/spec/spec_error.h"
+#include "control/spec/input_error.h"
 
 namespace {
 
@@ -48,7 +49,11 @@ int daemon_main(int argc, char** argv) {
       "railyardd"};
   const auto options = std::make_unique<Options>();
   add_options(app, *options);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kOk : kUsage;
+  }
 
   const daemon::DaemonConfig& config = options->config;
   const int ready_fd = options->ready_fd;
@@ -67,18 +72,18 @@ int daemon_main(int argc, char** argv) {
   try {
     daemon::run_daemon(config, stop, [&](const std::string& name) {
       told = true;
-      if (ready_fd >= 0) daemon::tell_ready(ready_fd, {.lab = name, .error = {}, .exit_code = 0});
+      if (ready_fd >= 0) daemon::tell_ready(ready_fd, {.lab = name, .error = {}, .exit_code = kOk});
     });
-  } catch (const spec::SpecError& error) {
-    return fail(error.what(), 3);
+  } catch (const InputError& error) {
+    return fail(error.what(), kInput);
   } catch (const std::invalid_argument& error) {
-    return fail(error.what(), 2);
+    return fail(error.what(), kUsage);
   } catch (const std::bad_alloc&) {
-    return fail("out of memory: this lab is too large for this machine", 1);
+    return fail("out of memory: this lab is too large for this machine", kFailed);
   } catch (const std::exception& error) {
-    return fail(error.what(), 1);
+    return fail(error.what(), kFailed);
   }
-  return 0;
+  return kOk;
 }
 
 }  // namespace railyard::tools

@@ -21,6 +21,10 @@ std::string verdict_list(const Report& r) {
   for (const Verdict& v : r.verdicts())
     out += fmt::format("<li><span class=\"pill {0}\">{0}</span><b>{1}</b> {2}</li>\n", word(v.answer),
                        escaped_html(v.name), escaped_html(v.text));
+  for (const Expectation& e : r.expectations)
+    out += fmt::format("<li><span class=\"pill {}\">{}</span><b>{}</b> {}{}</li>\n", e.met ? "pass" : "fail",
+                       e.met ? "met" : "missed", escaped_html(e.text), escaped_html(e.found_text),
+                       e.where.empty() ? "" : escaped_html(" (" + e.where + ")"));
   return out + "</ul>\n";
 }
 
@@ -96,7 +100,7 @@ std::string html(const Report& r, const PageOptions& options) {
     std::string content;
   };
   const Part parts[] = {
-      {"diagnosis", "What this lab shows as its file has it", diagnosis_section(r)},
+      {"diagnosis", "Diagnosis", diagnosis_section(r)},
       {"collectives", "Collectives", collectives_section(r)},
       {"traffic", "Traffic", traffic_section(r)},
       {"flows", "Flows", flows_section(r)},

@@ -152,7 +152,7 @@ std::string first_table(const Report& r) {
   if (o.queues == 0)
     return paragraph(fmt::format("No ingress group crossed its XOFF threshold; {}.", pause_totals(r).text()));
   return paragraph(
-      fmt::format("{} of {} congested queue{} marked CE before XOFF; {} sent XOFF first; {} never marked. Marks should "
+      fmt::format("{} of {} congested queue{} marked CE before XOFF; {} marked after XOFF; {} never marked. Marks should "
                   "come first, so that senders slow down before they are paused. {}.",
                   o.ce_first, o.queues, o.queues == 1 ? "" : "s", o.xoff_first, o.never_marked, pause_totals(r).text()));
 }

@@ -52,7 +52,7 @@ std::string flow_table(const Report& r, const std::vector<const FlowReport*>& fl
     const bool arrived = f.latency_ns.known();
     const auto latency = [&](std::uint64_t Percentiles::*which) { return time_text(f.latency_ns, which); };
     const auto received = [&](std::uint64_t count) { return f.measured ? count_text(count) : "-"; };
-    const bool within = is_within(r.budgets, f.latency_ns);
+    const std::optional<bool> within = is_within(r.budgets, f.latency_ns);
     const bool failed = f.failed();
     table.row({failed ? f.name + " (" + (f.roce ? f.roce->status : f.uet->status) + ")" : f.name,
                fmt::format("{}", f.priority),
@@ -61,13 +61,13 @@ std::string flow_table(const Report& r, const std::vector<const FlowReport*>& fl
                f.limit_bps > 0 ? rate_text(f.limit_bps) : "-", percent_text(f.share()), latency(&Percentiles::p50),
                latency(&Percentiles::p99), latency(&Percentiles::p999), latency(&Percentiles::p9999),
                latency(&Percentiles::max),
-               !arrived ? "-"
-               : within ? "within"
-                        : "over",
+               !arrived || !within ? "-"
+               : *within           ? "within"
+                                   : "over",
                count_text(f.packets), received(f.lost), f.roce || f.uet ? count_text(f.retransmitted()) : "-",
                received(f.out_of_order()), percent_text(f.ce_share()),
                f.roce ? count_text(f.roce->cnp_handled + f.roce->cnp_ignored) : "-"},
-              failed || (arrived && !within) ? "bad" : "");
+              failed || (arrived && within == false) ? "bad" : "");
   }
   return table.html(flows.size() > kMostFlowRows
                         ? fmt::format("The worst {} of {} flows: failed, not complete, then by slowdown or latency. "

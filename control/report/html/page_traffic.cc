@@ -68,22 +68,25 @@ std::string times_table(const Report& r) {
                {"budget", false, "by the percentile that run.budgets names"}});
   for (std::size_t i = 0; i < std::min(r.traffic.size(), kMostTraffics); ++i) {
     const TrafficReport& t = r.traffic[i];
-    const bool within = is_within(r.budgets, t.latency_ns);
+    const std::optional<bool> within = is_within(r.budgets, t.latency_ns);
     const Percentiles& l = t.latency_ns;
     table.row({t.name, ns_or_dash(t.fct_ns, &Spread::mean), ns_or_dash(t.fct_ns, &Spread::p50),
                ns_or_dash(t.fct_ns, &Spread::p99), ns_or_dash(t.fct_ns, &Spread::max),
                number_or_dash(t.slowdown, &Spread::p50), number_or_dash(t.slowdown, &Spread::p99),
                time_text(l, &Percentiles::p50), time_text(l, &Percentiles::p90), time_text(l, &Percentiles::p99),
                time_text(l, &Percentiles::p999), time_text(l, &Percentiles::p9999), time_text(l, &Percentiles::max),
-               t.latency_samples == 0 ? "-"
-               : within               ? "within"
-                                      : "over"},
-              t.latency_samples > 0 && !within ? "bad" : "");
+               t.latency_samples == 0 || !within ? "-"
+               : *within                         ? "within"
+                                                 : "over"},
+              t.latency_samples > 0 && within == false ? "bad" : "");
   }
   return "<h3>Times</h3>\n" +
          table.html(fmt::format("Latency: from a packet's first octet sent to its arrival at the other NIC, of {} "
-                                "packets. Budget: {} from NIC to NIC (run.budgets).",
-                                count_text(r.latency_samples), escaped_html(time_text(r.budgets.scale_out))));
+                                "packets. Budget: {}.",
+                                count_text(r.latency_samples),
+                                r.budgets.scale_out
+                                    ? escaped_html(time_text(*r.budgets.scale_out)) + " from NIC to NIC (run.budgets)"
+                                    : std::string("none (run.budgets.scale-out sets one)")));
 }
 
 std::string repair_table(const Report& r) {
@@ -126,8 +129,10 @@ std::string latency_chart(const Report& r) {
                                std::min(4.0, -std::log10(std::max(1e-4, 1 - p.fraction))));
     c.lines.push_back(std::move(line));
   }
-  c.mark_name = "budget " + time_text(r.budgets.scale_out);
-  c.mark_x = static_cast<double>(nanoseconds(r.budgets.scale_out));
+  if (r.budgets.scale_out) {
+    c.mark_name = "budget " + time_text(*r.budgets.scale_out);
+    c.mark_x = static_cast<double>(nanoseconds(*r.budgets.scale_out));
+  }
   const std::string svg = chart_svg(c);
   return svg.empty() ? svg : "<h3>Packet latency, as a distribution</h3>\n" + svg;
 }

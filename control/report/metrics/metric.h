@@ -39,6 +39,7 @@ struct Field {
   std::string_view name;  // below the element: "goodput_bps", "roce.cnp_sent"; "x.*": everything below x
   std::string_view unit;  // "ns", "frames", "text", ...
   std::string_view help;
+  std::string_view parts = {};  // of "x.*": what may stand for *, with blanks between; empty: reasons, codes, ...
 };
 struct FieldList {
   std::string_view path;   // "flows[]"

@@ -45,7 +45,7 @@ failed run gets none either. In sweeps and `compare-transports` a figure *of wha
 
 **Percentiles** are by nearest rank. Packet latencies come from a histogram with less than 1 % error.
 
-**Names in conditions** (`--until`, `search`): a figure of a run by its name (`goodput`); an element of a list of
+**Names in conditions** (`expect`, `--expect`, `--until`, `search`): a figure of a run by its name (`goodput`); an element of a list of
 `report.json` by LIST.NAME.FIELD (`traffic.incast.goodput_bps.p50`, `ports.leaf1:1.utilisation`,
 `flows.incast/h2->h1.goodput_bps`); an object by OBJECT.FIELD (`engine.windows`); or a JSON pointer (`/engine/windows`).
 
@@ -57,10 +57,19 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+// "; *: p50, p99, max".
+std::string parts_text(const Field& f) {
+  if (f.parts.empty()) return "";
+  std::string text = f.help.empty() ? "*: " : "; *: ";
+  for (const char c : f.parts) text += c == ' ' ? std::string(", ") : std::string(1, c);
+  return text;
+}
+
 void add_fields(std::string& out, std::span<const FieldList> lists) {
   for (const FieldList& l : lists) {
     out += fmt::format("### {}\n\n{}\n\n| name | unit | what |\n|---|---|---|\n", l.path, l.about);
-    for (const Field& f : l.fields) out += fmt::format("| `{}` | {} | {} |\n", f.name, f.unit, escaped(f.help));
+    for (const Field& f : l.fields)
+      out += fmt::format("| `{}` | {} | {}{} |\n", f.name, f.unit, escaped(f.help), parts_text(f));
     out += "\n";
   }
 }

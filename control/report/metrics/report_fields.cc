@@ -4,6 +4,10 @@
 namespace railyard::report {
 namespace {
 
+constexpr std::string_view kOfSpread = "count mean min p50 p90 p95 p99 p999 max";
+constexpr std::string_view kOfDistribution = "samples p50 p90 p95 p99 p999 p9999 max";
+constexpr std::string_view kOfPercentiles = "p50 p90 p99 p999 p9999 max";
+
 constexpr Field kRun[] = {
     {"spec", "text", "the fabric file"},
     {"name", "text", "of the lab"},
@@ -18,16 +22,31 @@ constexpr Field kRun[] = {
 constexpr Field kDiagnosis[] = {{"symptom", "text", "what the file says it shows"},
                                 {"cause", "text", "why"},
                                 {"fix", "text", "what to change"},
-                                {"set", "text", "the change as --set"}};
+                                {"set", "text", "the change as --set"},
+                                {"evidence[].*", "", "its signature: as expectations[]"}};
 constexpr Field kLab[] = {{"hosts", "count", ""},      {"switches", "count", ""},
                           {"links", "count", ""},      {"attached_nics", "count", "NICs with something outside"},
                           {"roce_flows", "count", ""}, {"generator_flows", "count", ""},
                           {"uet_flows", "count", ""}};
 constexpr Field kVerdicts[] = {
-    {"name", "text", ""}, {"verdict", "text", "pass, fail or open"}, {"text", "text", "figure, threshold, place"}};
-constexpr Field kBudgets[] = {{"scale_out_ns", "ns", "limit of packet latency, NIC to NIC"},
-                              {"scale_up_ns", "ns", "limit of first bytes, rank to rank in a host"},
-                              {"percentile", "%", "of latencies that are held against the limits"}};
+    {"name", "text", ""}, {"verdict", "text", "pass, fail, open or note"}, {"text", "text", "figure, threshold, place"}};
+constexpr Field kBudgets[] = {{"scale_out_ns", "ns", "limit of packet latency, NIC to NIC; null: not judged"},
+                              {"scale_up_ns", "ns", "limit of first bytes, rank to rank in a host; null: not judged"},
+                              {"percentile", "%", "of latencies that are held against the limits"},
+                              {"pause_share", "0..1", "limit of the verdict pauses; null: not judged"},
+                              {"xoff_rate", "XOFFs/s", "limit of the verdict pauses; null: not judged"}};
+constexpr Field kEvidence[] = {{"expected", "text", "the condition"},
+                               {"met", "flag", ""},
+                               {"found", "", "in the unit of the figure; null: not measured"},
+                               {"found_text", "text", ""},
+                               {"where", "text", "place of the worst value or the largest part"},
+                               {"place", "text", "where the condition is written"}};
+constexpr Field kSteadyPauses[] = {{"from_ns", "ns", "end of the warm-up (run.budgets.warm-up)"},
+                                   {"to_ns", "ns", "end of traffic"},
+                                   {"share", "0..1", "time paused by PFC / this time, of the worst port-class"},
+                                   {"share_at", "text", ""},
+                                   {"xoff_per_second", "XOFFs/s", "PFC frames with a pause time, of the worst port-class"},
+                                   {"xoff_at", "text", ""}};
 constexpr Field kTraffic[] = {
     {"name", "text", ""},
     {"pattern", "text", ""},
@@ -47,18 +66,18 @@ constexpr Field kTraffic[] = {
     {"cnps", "packets", "CNPs received"},
     {"goodput_total_bps", "bit/s",
      "sum of goodput_bytes x 8 / (first flow's start to the end of the last goodput interval)"},
-    {"goodput_bps.*", "bit/s", "goodput of flows: count, mean, min, p50, p90, p95, p99, p999, max (nearest rank)"},
+    {"goodput_bps.*", "bit/s", "goodput of flows (nearest rank)", kOfSpread},
     {"jain_index", "1/n..1", "of the flows' goodputs"},
-    {"share.*", "0..1", "of flows: goodput / limit_bps"},
-    {"fct_ns.*", "ns", "of flows that completed"},
-    {"slowdown.*", "ratio", "of flows that completed: fct_ns / ideal_ns"},
-    {"latency_ns.*", "ns", "of packets; `samples` is their number, `points` the distribution"},
-    {"message_ns.*", "ns", "of messages, from post to completion"},
+    {"share.*", "0..1", "of flows: goodput / limit_bps", kOfSpread},
+    {"fct_ns.*", "ns", "of flows that completed", kOfSpread},
+    {"slowdown.*", "ratio", "of flows that completed: fct_ns / ideal_ns", kOfSpread},
+    {"latency_ns.*", "ns", "of packets; `samples` is their number, the list `points` the distribution", kOfDistribution},
+    {"message_ns.*", "ns", "of messages, from post to completion", kOfDistribution},
     {"by_size[].*", "", "the same by size of flow, if there are flows of several sizes"}};
 constexpr Field kTiers[] = {{"name", "text", "leaf to spine"},
                             {"links", "count", "link directions"},
                             {"bytes", "bytes", "frames sent, with headers and FCS"},
-                            {"utilisation.*", "0..1", "mean, p95 and max over the links"},
+                            {"utilisation.*", "0..1", "over the links", "mean p95 max"},
                             {"max_over_mean", "ratio", "of bytes / rate: 1 is even"},
                             {"jain_index", "1/n..1", "of bytes / rate: 1 is even"},
                             {"busiest", "text", "port with the highest utilisation"}};
@@ -88,12 +107,13 @@ constexpr Field kFlows[] = {
     {"waits_for", "text", "trigger that it waits for; only of such a flow"},
     {"fct_ns", "ns",
      "start to completion, where the messages are posted; of UC, UUD and generators: arrival of the last packet"},
-    {"latency_ns.*", "ns", "packet latency: first byte sent to arrival of the whole packet"},
+    {"latency_ns.*", "ns", "packet latency: first byte sent to arrival of the whole packet", kOfPercentiles},
     {"limit_bps", "bit/s", "of payload: what framing leaves of the slower NIC, or of the flow's rate"},
     {"offered_bps", "bit/s", "of payload: what framing leaves of the flow's rate; null: it has none"},
     {"arrival_bps", "bit/s",
      "payload / time, from the first arrival to the last, or to the end of the goodput interval if not complete"},
     {"first_packet_ns", "ns", "start to the first packet's arrival"},
+    {"last_packet_ns", "ns", "start to the last packet's arrival, drain included"},
     {"handshake_ns", "ns", "QPs: computed time of REQ and REP on an empty fabric"},
     {"share", "0..1", "goodput_bps / limit_bps"},
     {"ideal_ns", "ns", "FCT on an empty fabric, computed"},
@@ -108,7 +128,7 @@ constexpr Field kFlowRoce[] = {
     {"qps", "count", ""},
     {"messages", "messages", "completed without error; UC: sent"},
     {"verified", "messages", "arrived whole, every byte as sent"},
-    {"message_ns.*", "ns", "post to completion"},
+    {"message_ns.*", "ns", "post to completion", kOfPercentiles},
     {"discarded", "packets", "arrived and of no use: out of sequence, or there already"},
     {"retransmitted_packets", "packets", "by the requester"},
     {"out_of_sequence", "events", "gaps answered by a NAK"},
@@ -131,7 +151,7 @@ constexpr Field kFlowUet[] = {{"service", "text", "rud, rod, rudi or uud"},
                               {"lanes", "count", "PDCs"},
                               {"messages", "messages", "completed without error; UUD: sent"},
                               {"verified", "messages", "arrived whole, every byte as sent"},
-                              {"message_ns.*", "ns", "post to completion"},
+                              {"message_ns.*", "ns", "post to completion", kOfPercentiles},
                               {"discarded", "packets", "arrived and of no use"},
                               {"retransmitted_packets", "packets", "by the source"},
                               {"completion_errors", "messages", "completed with an error"},
@@ -148,7 +168,7 @@ constexpr Field kCollectives[] = {
     {"channels", "count", ""},
     {"repeats", "count", "iterations asked for"},
     {"iterations[].*", "ns", "start_ns; time_ns: first rank's start to last rank's result"},
-    {"time_ns.*", "ns", "min, median, p99, max of iterations that completed"},
+    {"time_ns.*", "ns", "of iterations that completed", "min median p99 max"},
     {"algbw_bps", "bit/s", "bytes x 8 / time_ns.median"},
     {"busbw_factor", "ratio", "of nccl-tests, doc/PERFORMANCE.md"},
     {"busbw_bps", "bit/s", "algbw_bps x busbw_factor"},
@@ -157,7 +177,7 @@ constexpr Field kCollectives[] = {
     {"job.*", "", "training steps: compute_ns, buckets, utilisation, idle, overlap_fraction, straggler, idle cost"},
     {"scale_up.*", "", "in hosts: messages, bytes, busy_ns, first_octet_latency_ns"},
     {"messages", "messages", "sent by all ranks"},
-    {"message_ns.*", "ns", "of messages, from post to completion"},
+    {"message_ns.*", "ns", "of messages, from post to completion", "mean p50 p90 p99 p999 p9999 max"},
     {"fabric_bytes", "bytes", "payload that all ranks received over the fabric, each byte once"},
     {"completed", "flag", "all iterations did"},
     {"stalled", "text", "where, if not"},
@@ -173,6 +193,9 @@ constexpr Field kCollectives[] = {
     {"ecn_marked", "packets", "received with CE"},
     {"cnp_sent", "packets", ""},
     {"cnp_handled", "packets", ""}};
+constexpr Field kRankLatency[] = {
+    {"nic", "text", ""},
+    {"latency_ns.*", "ns", "packet latency: first byte sent to arrival of the whole packet", kOfPercentiles}};
 constexpr Field kUetNics[] = {{"nic", "text", ""},
                               {"pdcs_opened", "count", "both ends counted"},
                               {"pdcs_closed", "count", ""},
@@ -219,14 +242,14 @@ constexpr Field kRping[] = {{"name", "text", ""},
                             {"pings", "count", ""},
                             {"verified_bytes", "bytes", ""},
                             {"corrupted", "count", "pings"},
-                            {"latency_ns.*", "ns", "of a ping: from the client's offer until it is back"}};
+                            {"latency_ns.*", "ns", "of a ping: from the client's offer until it is back", kOfPercentiles}};
 constexpr Field kPorts[] = {
     {"node", "text", ""},
     {"port", "number", "from 1"},
     {"peer", "text", "port at the other end"},
     {"rate_bps", "bit/s", "nominal"},
-    {"rx.*", "frames, bytes", "data frames received; bytes with FCS"},
-    {"tx.*", "frames, bytes", "data frames sent; counted when transmission begins"},
+    {"rx.*", "frames, bytes", "data frames received; bytes with FCS", "packets bytes"},
+    {"tx.*", "frames, bytes", "data frames sent; counted when transmission begins", "packets bytes"},
     {"utilisation", "0..1",
      "bits sent with preamble, gap and MAC control / (rate x time), until run.duration (or until now, before)"},
     {"lost_on_link", "frames", "towards this port: the link went down, or a fault took them"},
@@ -239,8 +262,8 @@ constexpr Field kPorts[] = {
     {"llr.*", "frames, ns", "LLR: frames that came through after a replay, replays, latency added"}};
 constexpr Field kClasses[] = {
     {"class", "number", "priority"},
-    {"rx.*", "frames, bytes", ""},
-    {"tx.*", "frames, bytes", ""},
+    {"rx.*", "frames, bytes", "", "packets bytes"},
+    {"tx.*", "frames, bytes", "", "packets bytes"},
     {"ecn_marked", "frames", "CE set here, on the way out"},
     {"trimmed", "frames", "bound for this queue, forwarded without payload in another class"},
     {"pfc_sent", "frames", "XOFF and XON"},
@@ -322,7 +345,7 @@ constexpr Field kEngine[] = {{"packet_hops", "frames", "that left switches, MAC 
                              {"wall_seconds", "s", ""},
                              {"simulated_seconds", "s", "modelled time, drain included"},
                              {"peak_rss_bytes", "bytes", ""},
-                             {"lateness_ns.*", "ns", "wall clock: how late events were handled"},
+                             {"lateness_ns.*", "ns", "wall clock: how late events were handled", "p50 p99 max"},
                              {"slip_ns", "ns", "wall clock: by how much modelled time fell behind"},
                              {"busy_seconds", "s", "wall clock"},
                              {"gaps", "count", "wall clock: times that the machine was away for more than 50 us"}};
@@ -338,10 +361,12 @@ constexpr Field kAudit[] = {{"balanced", "flag", "generated = consumed + dropped
 
 constexpr FieldList kReport[] = {
     {"run", "What is needed to run it again.", "", kRun},
-    {"diagnosis", "What the fabric file says it shows.", "", kDiagnosis},
+    {"diagnosis", "What the fabric file says it shows; only if the counters have its signature.", "", kDiagnosis},
     {"lab", "Sizes.", "", kLab},
     {"verdicts[]", "What the run is held against.", "name", kVerdicts},
-    {"budgets", "Limits of latency verdicts.", "", kBudgets},
+    {"budgets", "Limits of verdicts.", "", kBudgets},
+    {"expectations[]", "Conditions that the run is held against (expect, --expect).", "", kEvidence},
+    {"steady_pauses", "Pauses in the steady state.", "", kSteadyPauses},
     {"traffic[]", "The flows of one entry of `traffic`, over the run unless said otherwise.", "name", kTraffic},
     {"link_tiers[]", "Link directions by what they join, over the run; utilisation until the end of run.duration.",
      "name", kTiers},
@@ -352,6 +377,8 @@ constexpr FieldList kReport[] = {
      kFlowRoce},
     {"flows[].uet", "UET flows.", "", kFlowUet},
     {"collectives[]", "A collective operation, over its iterations; counted by its ranks.", "name", kCollectives},
+    {"rank_latency[]", "Packets with payload of collectives, by receiving NIC; only with run.budgets.scale-out.", "nic",
+     kRankLatency},
     {"uet_nics[]", "The UET engine of one NIC, over the run; collectives included.", "nic", kUetNics},
     {"rdma_services[]", "NICs that peers connect to by rdma_cm, over the run.", "nic", kServices},
     {"rping[]", "Clients of rping, over the run.", "name", kRping},

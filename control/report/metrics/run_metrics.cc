@@ -200,6 +200,17 @@ constexpr Metric kMetrics[] = {
      [](Totals t) { return t.max_over_mean; }},
     {"jain_link", kShare, kHigher, kOfAll, "Jain's index of the bytes of equal next hops, worst group: 1 is even",
      kOverRun, kBySwitches, [](Totals t) { return t.jain_link; }},
+    {"failed_flows", kCount, kLower, kOfAll, "flows with a QP or PDC in error", kOverRun, kByTransports,
+     [](Totals t) { return Value(t.failed_flows); }},
+    {"deadlocks", kCount, kLower, kOfAll, "PFC deadlocks, resolved ones included (run.deadlock)", kOverRun, kByDevices,
+     [](Totals t) {
+       return t.report->watched_for_deadlocks ? Value(static_cast<double>(t.report->deadlocks.size())) : std::nullopt;
+     }},
+    {"failed_verdicts", kCount, kLower, kOfAll, "verdicts that failed", kOverRun, "the report",
+     [](Totals t) {
+       const std::vector<Verdict> all = t.report->verdicts();
+       return Value(static_cast<double>(std::ranges::count(all, Verdict::Answer::kFail, &Verdict::answer)));
+     }},
     {"packet_hops", kCount, kNeither, kOfAll, "frames that left switches, MAC control not counted", kOverRun,
      kBySwitches, [](Totals t) { return Value(static_cast<double>(t.report->engine.packet_hops)); }},
     {"cpu_seconds", kSeconds, kNeither, kOfAll, "CPU time of the emulator", kOverRun, "the operating system",

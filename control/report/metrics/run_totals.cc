@@ -38,6 +38,7 @@ void RunTotals::add_flows() {
   GoodputSum sum;
   std::set<std::string> sinks;
   for (const FlowReport& f : report->flows) {
+    failed_flows += f.failed() ? 1 : 0;
     if (f.asked_bytes > 0) {
       ++with_end;
       complete += f.fct_ns ? 1 : 0;

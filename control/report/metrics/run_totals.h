@@ -34,7 +34,7 @@ struct RunTotals {
   bool received = true;  // something counts what arrives: there are no flows, or one of them is measured
 
   // Packets of transports and generators, frames of ports.
-  double lost = 0, retransmitted = 0, requester_packets = 0, out_of_order = 0, cnps = 0;
+  double failed_flows = 0, lost = 0, retransmitted = 0, requester_packets = 0, out_of_order = 0, cnps = 0;
   double drops = 0, wire_bytes = 0, ecn_marked = 0, trimmed = 0, at_trimming_queues = 0;
   double xoff_sent = 0, paused_ns = 0, stalled_ns = 0, held_back = 0, max_queue = 0;
   std::optional<double> max_over_mean, jain_link;  // of groups of next hops

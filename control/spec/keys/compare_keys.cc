@@ -70,7 +70,7 @@ const Table<CompareSpec>& compare_keys() {
            "traffic.all.rate=1Gbps..100Gbps; all other figures are of the run with it"),
        key("until", &CompareSpec::until, text_of(parse_condition),
            "search: terms such as drops=0, fct_p99<500us, with 'and' between them; without it drops=0 and lost=0 and "
-           "retransmitted=0 and accepted>=0.999"),
+           "retransmitted=0 and accepted>=0.995"),
        key("resolution", &CompareSpec::resolution, resolution(), "search: how closely, of the greater value"),
        key("method", &CompareSpec::method, method(),
            "the test of the benchmark draft (draft-calabria-bmwg-ai-fabric-training-bench-04) that this is, e.g. T6.4: "

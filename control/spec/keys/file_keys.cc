@@ -77,6 +77,8 @@ const Table<Sections>& file_keys() {
        part("run", &Sections::run, reference(run_keys().name()), "how the lab is run"),
        part("compare", &Sections::compare, reference(compare_keys().name()),
             "how transports are compared on this lab (railyard compare-transports)"),
+       part("expect", &Sections::expect, any_of_schemas({condition_form().schema, list_schema(condition_form().schema)}),
+            "conditions on the figures of a run, e.g. busbw >= 380Gbps: one that is missed ends the run with exit code 6"),
        part("diagnosis", &Sections::diagnosis, reference(diagnosis_keys().name()),
             "the failure that this lab shows: symptom, cause, fix")}};
   return table;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "control/spec/condition.h"
 #include "control/spec/keys/definitions.h"
 
 namespace railyard::spec {
@@ -57,6 +58,16 @@ Form<std::string> any_text() {
   return scalar<std::string>(
       "text", [](std::string_view text) { return Parsed<std::string>(std::string(text)); },
       [](const std::string& text) { return Tree::string(text); }, typed("string"));
+}
+
+Form<ConditionSpec> condition_form() {
+  const Form<std::string> text = any_text();
+  return {[=](const Tree& tree) {
+            ConditionSpec condition{text.read(tree), tree.place};
+            if (const auto parsed = parse_condition(condition.text); !parsed) tree.fail(parsed.error());
+            return condition;
+          },
+          [=](const ConditionSpec& condition) { return text.write(condition.text); }, text.schema};
 }
 
 Form<std::string> text_without_control_characters(std::size_t most_octets) {

@@ -52,6 +52,9 @@ Form<wire::IpPrefix> ip_prefix();
 Form<wire::UdpEndpoint> udp_endpoint();  // of one host
 Form<PortName> port_name();
 
+// A condition on what a run measures: its syntax is checked (condition.h).
+Form<ConditionSpec> condition_form();
+
 // Reads with `form`, then refuses what `check` returns a message for.
 template <class T>
 Form<T> checked(Form<T> form, std::function<std::optional<std::string>(const T&)> check) {

@@ -125,6 +125,7 @@ struct Sections {
   const Tree* faults = nullptr;
   const Tree* run = nullptr;
   const Tree* compare = nullptr;
+  const Tree* expect = nullptr;
   const Tree* diagnosis = nullptr;
 };
 const Table<Sections>& file_keys();

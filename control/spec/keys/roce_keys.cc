@@ -125,8 +125,8 @@ const Table<RoceNicSpec>& roce_nic_keys() {
       "roce-nic",
       "Built-in RoCEv2 NICs, for traffic with transport: roce",
       with_settings_keys({key("congestion", &RoceNicSpec::congestion, congestion(),
-           "congestion control of its QPs; auto: dcqcn with profile: vendor where a switch marks a class of RoCE traffic, "
-           "else none. With dcqcn receivers answer CE with CNPs"),
+           "congestion control of its QPs; auto: dcqcn where a switch marks a class of RoCE traffic, else none. "
+           "With dcqcn receivers answer CE with CNPs"),
        key("loss-recovery", &RoceNicSpec::loss_recovery,
            choice<RoceLossRecovery>(
                {{"go-back-n", RoceLossRecovery::kGoBackN}, {"selective-repeat", RoceLossRecovery::kSelectiveRepeat}}),

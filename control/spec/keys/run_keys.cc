@@ -57,13 +57,24 @@ const Table<BudgetSpec>& budget_keys() {
       "budgets",
       "What the report holds the run against",
       {key("scale-out", &BudgetSpec::scale_out, duration(Duration{1}, kAnyTime),
-           "latency of a packet between two NICs, from its first octet sent to its arrival"),
+           "latency of a packet between two NICs, from its first octet sent to its arrival; without it there is no "
+           "latency verdict"),
        key("scale-up", &BudgetSpec::scale_up, duration(Duration{1}, kAnyTime),
-           "how long the first octet of a message takes between two ranks of a host with a scale-up network"),
+           "latency of the first octet of a message between two ranks of a host with a scale-up network; without it "
+           "there is no scale-up-latency verdict"),
        key("percentile", &BudgetSpec::percentile,
            choice<int>(
                {{"p50", 5000}, {"p90", 9000}, {"p99", 9900}, {"p99.9", 9990}, {"p99.99", 9999}, {"max", 10000}}),
-           "which part of the packets, or messages, must be within it")}};
+           "which part of the packets, or messages, must be within it"),
+       key("pause-share", &BudgetSpec::pause_share,
+           either<std::optional<Ratio>>("off", std::nullopt, maybe(probability())),
+           "largest share of the steady state for which a class of a port may be paused by PFC"),
+       key("xoff-rate", &BudgetSpec::xoff_rate,
+           either<std::optional<int>>("off", std::nullopt, maybe(integer(0, 1'000'000'000))),
+           "most PFC frames with a pause time that a class of a port may send a second in the steady state"),
+       key("warm-up", &BudgetSpec::warm_up, duration(Duration{1}, kAnyTime),
+           "when the steady state begins, from the start of the run; without it after a tenth of run.duration, or after "
+           "1 ms in runs without a duration")}};
   return table;
 }
 

@@ -17,6 +17,8 @@ SideBySide sample() {
   s.spec = "x";
   s.seeds = {1, 2};
   s.columns = {{"roce/gbn", {"a.b=1"}}, {"roce/sr", {"a.b=2"}}, {"uet/rud", {"a.b=<3>"}}};
+  s.columns[1].facts = {"RoCEv2 RC", "dcqcn (vendor)", "selective-repeat", "ecmp", "3 lossy"};
+  s.settings = {{"a.b", {"1", "2", "<3>"}}};
   s.metrics = {"fct_p99", "busbw", "ecn_marked"};
   s.blocks = {{{"topology.spines=2"},
                {{{{200'000, 220'000}}, {{100'000, 110'000}}, {{50'000}}},
@@ -71,6 +73,10 @@ TEST(SideBySide, AColumnThatDeliveredLessIsTheBestOfNothing) {
   EXPECT_EQ(s.json()["blocks"][0]["delivered_less"][2], true);
   s.blocks[0].delivery = {{{1}, {}}, {{0.875}, {}}, {{1}, {}}};
   EXPECT_THAT(s.best(s.blocks[0], 0), ElementsAre(2u)) << "of the second a flow did not complete";
+  s.blocks[0].delivery = {{{1}, {}}, {{0.5}, {}}, {{0.5}, {}}};
+  s.metrics[1] = "completed";
+  for (std::size_t c = 0; c < 3; ++c) s.blocks[0].cells[1][c].values = {c == 0 ? 1.0 : 0.5};
+  EXPECT_THAT(s.best(s.blocks[0], 1), ElementsAre(0u)) << "alone, and better than the others";
 }
 
 TEST(SideBySide, SaysWhatItIsOfTheBenchmarkDraft) {
@@ -116,7 +122,8 @@ TEST(SideBySide, IsTextWithEveryColumnAndWhatItChanges) {
   EXPECT_THAT(text, HasSubstr("topology.spines=2"));
   EXPECT_THAT(text, HasSubstr("105 us (100 us .. 110 us)  -50.0 % *"));
   EXPECT_THAT(text, HasSubstr("FAILED uet/rud: seed 2: out of memory"));
-  EXPECT_THAT(text, HasSubstr("  roce/sr: a.b=2\n"));
+  EXPECT_THAT(text, HasSubstr("Settings that differ\n  setting  roce/gbn  roce/sr  uet/rud\n  a.b      1         2        <3>\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("roce/sr +RoCEv2 RC +dcqcn .vendor. +selective-repeat +ecmp +3 lossy"));
   EXPECT_THAT(text, HasSubstr("per cent against roce/gbn"));
 }
 
@@ -133,7 +140,7 @@ TEST(SideBySide, IsJson) {
 TEST(SideBySide, IsAPageWithEverythingEscaped) {
   const std::string page = sample().html();
   EXPECT_THAT(page, HasSubstr("<h1>x: transports compared</h1>"));
-  EXPECT_THAT(page, HasSubstr("a.b=&lt;3&gt;"));
+  EXPECT_THAT(page, HasSubstr("&lt;3&gt;"));
   EXPECT_THAT(page, Not(HasSubstr("<script")));
 }
 

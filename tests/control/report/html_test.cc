@@ -37,7 +37,7 @@ TEST(Html, IsWellFormedAndHasEverySection) {
   EXPECT_THAT(page, HasSubstr("0.1.0+abc"));
   EXPECT_THAT(page, HasSubstr("egress_full"));
   EXPECT_THAT(page, HasSubstr("676 us"));
-  EXPECT_THAT(page, HasSubstr("<span class=\"pill fail\">fail</span><b>latency</b>"));
+  EXPECT_THAT(page, HasSubstr("<span class=\"pill fail\">fail</span><b>completion</b>"));
   EXPECT_THAT(page, HasSubstr("none: the clock is virtual"));
 }
 

@@ -1,4 +1,7 @@
 // report.json for programs: every field has its name, its place and its type.
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -7,6 +10,7 @@
 namespace railyard::report {
 namespace {
 
+using namespace literals;
 using Json = nlohmann::json;
 
 Json parsed(const Report& r) { return Json::parse(r.json()); }
@@ -28,8 +32,8 @@ TEST(Json, HasEveryFieldOfAFlow) {
     "arrived_packets": 1000, "ce_share": 0.25, "goodput_bytes": 4096000, "goodput_ns": 676000,
     "retransmission_share": null, "in_flight": 0, "lost": 0, "reordered": 0, "duplicated": 0, "corrupted": 0, "marked": 250, "trimmed": 0,
     "transport": "generator", "start_ns": 1000, "fct_ns": 676000, "limit_bps": 97e9, "ideal_ns": 338000,
-    "offered_bps": 50e9, "arrival_bps": 48.6e9, "first_packet_ns": 3000, "handshake_ns": null,
-    "slowdown": 2.0, "within_budget": false,
+    "offered_bps": 50e9, "arrival_bps": 48.6e9, "first_packet_ns": 3000, "last_packet_ns": null, "handshake_ns": null,
+    "slowdown": 2.0, "within_budget": null,
     "latency_ns": {"p50": 2000, "p90": 3000, "p99": 250000, "p999": 300000, "p9999": 301000, "max": 302000}})"));
 }
 
@@ -124,10 +128,19 @@ TEST(Json, HasTheFiguresThatRunsAreComparedBy) {
 
 TEST(Json, HasVerdictsAndWhatTheyRestOn) {
   const Json report = parsed(sample());
-  EXPECT_EQ(report["budgets"], Json::parse(R"({"scale_out_ns": 10000, "scale_up_ns": 1000, "percentile": 99.0})"));
-  ASSERT_EQ(report["verdicts"].size(), 5u);
-  EXPECT_EQ(report["verdicts"][0]["name"], "latency");
-  EXPECT_EQ(report["verdicts"][0]["verdict"], "fail");
+  EXPECT_EQ(report["budgets"], Json::parse(R"({"scale_out_ns": null, "scale_up_ns": null, "percentile": 99.0,
+    "pause_share": 0.1, "xoff_rate": 20000})"));
+  std::vector<std::string> names;
+  for (const Json& v : report["verdicts"]) names.push_back(v["name"]);
+  EXPECT_EQ(names, (std::vector<std::string>{"lossless", "deadlock", "pauses", "ce-before-xoff", "completion", "data"}))
+      << "no latency without a budget";
+  EXPECT_EQ(report["verdicts"][4]["verdict"], "fail");
+  Report r = sample();
+  r.budgets.scale_out = 10_us;
+  const Json judged = parsed(r);
+  EXPECT_EQ(judged["verdicts"][0]["name"], "latency");
+  EXPECT_EQ(judged["verdicts"][0]["verdict"], "fail");
+  EXPECT_EQ(judged["flows"][0]["within_budget"], false);
 }
 
 TEST(Json, HasEachTrafficAndEachTierOfLinks) {

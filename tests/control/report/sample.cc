@@ -54,6 +54,8 @@ Report sample() {
   r.latency_ns = done.latency_ns;
   r.link_tiers = {{"leaf to host", 2, 7'907'800, 0.5, 0.987, 0.987, 2, 0.5, "leaf1:1"}};
   r.lossless_drops = LosslessDrops{};
+  r.lossless_drops->any_lossless = true;
+  r.watched_for_deadlocks = true;
 
   PortReport bottleneck;
   bottleneck.node = "leaf1";

@@ -22,14 +22,17 @@ Verdict named(const Report& r, const std::string& name) {
   return {};
 }
 
-TEST(Verdicts, LatencyIsHeldAgainstThePercentileThatIsAsked) {
+TEST(Verdicts, LatencyIsJudgedOnlyWithABudget) {
   Report r = sample();  // p50 2 us, p99 250 us
+  EXPECT_EQ(named(r, "latency").name, "");
+  EXPECT_EQ(is_within(r.budgets, r.flows[0].latency_ns), std::nullopt);
+  r.budgets.scale_out = 10_us;
   EXPECT_EQ(named(r, "latency").answer, Answer::kFail);
-  EXPECT_EQ(named(r, "latency").text, "p99 of 0 of 2 flows is within 10 us; the worst is in/h2->h1: 250 us");
+  EXPECT_EQ(named(r, "latency").text, "p99 is 250 us at worst, budget 10 us: in/h2->h1; 2 of 2 flows over budget");
   r.budgets.percentile = 5000;
   EXPECT_EQ(named(r, "latency").answer, Answer::kPass);
   r.budgets.percentile = 9999;
-  EXPECT_THAT(named(r, "latency").text, HasSubstr("p99.99 of 0"));
+  EXPECT_THAT(named(r, "latency").text, HasSubstr("p99.99 is 301 us"));
   r.budgets.scale_out = 301_us;
   EXPECT_EQ(named(r, "latency").answer, Answer::kPass) << "at the budget is within it";
   r.flows.clear();
@@ -38,28 +41,79 @@ TEST(Verdicts, LatencyIsHeldAgainstThePercentileThatIsAsked) {
 
 TEST(Verdicts, ScaleUpNetworksHaveTheirOwnBudget) {
   Report r = sample();
-  EXPECT_EQ(named(r, "scale-up-latency").name, "") << "there is none";
   CollectiveReport c;
   c.name = "sum";
   c.scale_up = CollectiveReport::ScaleUp{1, 8, 1, {500, 600, 1000, 1100, 1200, 1300}};
   r.collectives = {c};
+  EXPECT_EQ(named(r, "scale-up-latency").name, "") << "there is no budget";
+  r.budgets.scale_up = 1_us;
   EXPECT_EQ(named(r, "scale-up-latency").answer, Answer::kPass);
-  EXPECT_EQ(named(r, "scale-up-latency").text,
-            "p99 of first octets from rank to rank in a host: 1 us at worst (sum); the budget is 1 us");
+  EXPECT_EQ(named(r, "scale-up-latency").text, "p99 of first octets is 1 us at worst, budget 1 us: sum");
   r.budgets.percentile = 9990;
   EXPECT_EQ(named(r, "scale-up-latency").answer, Answer::kFail);
+  r.collectives.clear();
+  EXPECT_EQ(named(r, "scale-up-latency").name, "") << "there is no such network";
 }
 
 TEST(Verdicts, ALosslessClassLosesNothing) {
   Report r = sample();
   EXPECT_EQ(named(r, "lossless").answer, Answer::kPass);
-  r.lossless_drops->otherwise = 1;
-  EXPECT_EQ(named(r, "lossless").answer, Answer::kPass) << "a link that was down is no want of buffer";
-  EXPECT_THAT(named(r, "lossless").text, testing::HasSubstr("1 frames for other reasons"));
-  r.lossless_drops->for_room = 1;
+  r.lossless_drops->to_faults = 12;
+  EXPECT_EQ(named(r, "lossless").answer, Answer::kPass);
+  EXPECT_THAT(named(r, "lossless").text, HasSubstr("not counted: 12 frames lost to faults and outages"));
+  r.lossless_drops->for_room = 7;
   EXPECT_EQ(named(r, "lossless").answer, Answer::kFail);
+  EXPECT_THAT(named(r, "lossless").text, testing::StartsWith("7 frames dropped in lossless classes, allowed 0: "));
+  r.lossless_drops->rdma = 1200;
+  r.lossless_drops->places = {{"spine1:3", 3, DropReason::kEgressFull, 1200}, {"leaf1:1", 3, DropReason::kHeadroomFull, 7}};
+  EXPECT_EQ(named(r, "lossless").text,
+            "1,200 RDMA frames and 7 other frames dropped in lossless classes, allowed 0: egress_full 1,200 at spine1:3 "
+            "class 3, headroom_full 7 at leaf1:1 class 3; not counted: 12 frames lost to faults and outages");
   r.lossless_drops.reset();
   EXPECT_EQ(named(r, "lossless").answer, Answer::kOpen);
+}
+
+TEST(Verdicts, RoceInALossyClassIsANote) {
+  Report r = sample();
+  r.lossless_drops = LosslessDrops{};
+  r.lossless_drops->lossy_roce = "class 3 at leaf1";
+  r.lossless_drops->dropped_lossy = 1234;
+  EXPECT_EQ(named(r, "lossless").answer, Answer::kNote);
+  EXPECT_EQ(named(r, "lossless").text, "RoCE runs in a lossy class (class 3 at leaf1): 1,234 frames dropped");
+  EXPECT_THAT(r.text(), HasSubstr("  note  lossless          RoCE runs in a lossy class"));
+}
+
+TEST(Verdicts, ADeadlockFailsAndNamesItsCircle) {
+  Report r = sample();
+  EXPECT_EQ(named(r, "deadlock").answer, Answer::kPass);
+  r.watched_for_deadlocks = false;
+  EXPECT_EQ(named(r, "deadlock").answer, Answer::kOpen) << "nobody looked";
+  r.watched_for_deadlocks = true;
+  r.deadlocks = {{{"s1:1 class 3", "s2:1 class 3"}, Instant{} + 5_us, Instant{} + 10_us, std::nullopt}};
+  EXPECT_EQ(named(r, "deadlock").answer, Answer::kFail);
+  EXPECT_EQ(named(r, "deadlock").text,
+            "1 PFC deadlock, allowed 0: s1:1 class 3 -> s2:1 class 3 -> s1:1 class 3, since 5 us");
+  r.deadlocks[0].resolved = Instant{} + 20_us;
+  EXPECT_EQ(named(r, "deadlock").answer, Answer::kFail) << "nothing moved meanwhile";
+  EXPECT_THAT(named(r, "deadlock").text, HasSubstr("; it resolved"));
+}
+
+TEST(Verdicts, PausesAreHeldAgainstTheirBudgetsInTheSteadyState) {
+  Report r = sample();
+  EXPECT_EQ(named(r, "pauses").answer, Answer::kOpen) << "no steady state";
+  r.steady_pauses = SteadyPauses{100'000, 1'000'000, 0.1, "h2:1 class 3", 20'000, "leaf1:2 class 3"};
+  EXPECT_EQ(named(r, "pauses").answer, Answer::kPass) << "at the budget is within it";
+  EXPECT_EQ(named(r, "pauses").text,
+            "paused 10.0 % of the time, budget 10.0 % at h2:1 class 3; 20,000 XOFFs a second, budget 20,000 at leaf1:2 "
+            "class 3 (from 100 us on)");
+  r.steady_pauses->share = 0.11;
+  EXPECT_EQ(named(r, "pauses").answer, Answer::kFail);
+  r.budgets.pause_share.reset();
+  EXPECT_EQ(named(r, "pauses").answer, Answer::kPass);
+  r.steady_pauses->xoff_per_second = 20'001;
+  EXPECT_EQ(named(r, "pauses").answer, Answer::kFail);
+  r.budgets.xoff_rate.reset();
+  EXPECT_EQ(named(r, "pauses").name, "") << "both are off";
 }
 
 TEST(Verdicts, MarksComeBeforePauses) {
@@ -72,13 +126,18 @@ TEST(Verdicts, MarksComeBeforePauses) {
   EXPECT_EQ(named(r, "ce-before-xoff").answer, Answer::kPass);
   c.first_ce = Instant{} + 80_us;
   EXPECT_EQ(named(r, "ce-before-xoff").answer, Answer::kFail);
-  EXPECT_THAT(named(r, "ce-before-xoff").text, HasSubstr("1 sent XOFF first"));
+  EXPECT_THAT(named(r, "ce-before-xoff").text, HasSubstr("0 of 1 congested queue marked CE before XOFF, expected all; 1 marked after XOFF"));
 }
 
 TEST(Verdicts, FlowsWithAnEndAreComplete) {
   Report r = sample();
   EXPECT_EQ(named(r, "completion").answer, Answer::kFail);
-  EXPECT_THAT(named(r, "completion").text, HasSubstr("1 of 2 flows"));
+  EXPECT_THAT(named(r, "completion").text, HasSubstr("1 of 2 flows with an end completed"));
+  r.traffic[0].ended_with_loss = 1;
+  r.traffic[0].lost_of_these = 100;
+  EXPECT_EQ(named(r, "completion").answer, Answer::kPass) << "UC and UUD may lose";
+  EXPECT_THAT(named(r, "completion").text, HasSubstr("; 1 flow over UC or UUD ended without 100 packets, as it may"));
+  r.traffic[0].ended_with_loss = 0;
   r.traffic[0].complete = 2;
   EXPECT_EQ(named(r, "completion").answer, Answer::kPass);
   r.traffic[0].failed = 1;
@@ -118,7 +177,7 @@ TEST(Verdicts, CollectivesCountToo) {
   r.flows.clear();
   r.collectives = {all_reduce()};
   EXPECT_EQ(named(r, "completion").answer, Answer::kPass);
-  EXPECT_EQ(named(r, "completion").text, "1 of 1 collectives are complete");
+  EXPECT_EQ(named(r, "completion").text, "1 of 1 collective completed");
   EXPECT_EQ(named(r, "data").answer, Answer::kPass);
   r.collectives[0].completed = r.collectives[0].verified = false;
   EXPECT_EQ(named(r, "completion").answer, Answer::kFail);

@@ -23,21 +23,6 @@ TEST(CongestionDefault, IsDcqcnWhereTheClassMarks) {
   EXPECT_EQ(congestion("hosts: { default: { roce: { congestion: auto } } }"), kDcqcn);
 }
 
-TEST(CongestionDefault, HasTheSettingsOfTheVendorUnlessTheFileSaysSome) {
-  const auto profile = [](const std::string& dcqcn) {
-    return parse("name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 2 }\ntraffic: [{ name: t, from: "
-                 "h1, to: h2, transport: roce }]\nrun: { duration: 1ms }\nhosts: { default: { roce: { " +
-                     dcqcn + " } } }",
-                 "x.yaml")
-        .hosts.at("default")
-        .roce.settings_of<roce::Dcqcn>()
-        .profile;
-  };
-  EXPECT_EQ(profile(""), roce::DcqcnConfig::Profile::kVendor);
-  EXPECT_EQ(profile("dcqcn: { profile: paper }"), roce::DcqcnConfig::Profile::kPaper);
-  EXPECT_EQ(profile("congestion: dcqcn"), roce::DcqcnConfig::Profile::kPaper);
-}
-
 TEST(CongestionDefault, IsNoneWhereNothingMarks) {
   EXPECT_EQ(congestion("qos: { default: { classes: { 3: { ecn: off } } } }"), 0u);
   EXPECT_EQ(congestion("", "transport: roce, ecn: false"), 0u) << "packets that are not ECN-capable";

@@ -500,8 +500,15 @@ RunSpec random_run(Chance& chance) {
   r.hugepages = chance.one_in(2);
   r.lag_limit = chance.time(1, kMillisecond);
   r.busy_poll = chance.one_in(2);
-  if (chance.one_in(2)) r.budgets = {chance.time(1, kMillisecond), chance.time(1, kMillisecond),
-                                      chance.of({5000, 9990, 10000})};
+  if (chance.one_in(2)) {
+    BudgetSpec& b = r.budgets;
+    if (chance.one_in(2)) b.scale_out = chance.time(1, kMillisecond);
+    if (chance.one_in(2)) b.scale_up = chance.time(1, kMillisecond);
+    b.percentile = chance.of({5000, 9990, 10000});
+    b.pause_share = chance.of<std::optional<Ratio>>({std::nullopt, Ratio{0, 1}, Ratio{1, 20}});
+    b.xoff_rate = chance.of<std::optional<int>>({std::nullopt, 0, 1000});
+    if (chance.one_in(2)) b.warm_up = chance.time(1, kMillisecond);
+  }
   if (chance.one_in(2)) r.gpu_hour = chance.of<Ratio>({{5, 2}, {3, 1}});
   if (chance.one_in(2)) {
     IntSpec& i = r.in_band.emplace();
@@ -534,6 +541,9 @@ Lab random_lab(std::mt19937_64& random) {
   lab.description = chance.of<std::string>(
       {"", "plain words", "12", "a: b # c", "two\nlines\t\"and\" 'quotes' \\", "µ", "null", "~"});
   lab.run = random_run(chance);
+  if (chance.one_in(2)) lab.expect = {{"drops(wred) at leaf*:1/3 == 0", {}}};
+  if (chance.one_in(2)) lab.expect.push_back({"goodput of a/h1->h2 >= 0.5 * goodput of b", {}});
+  if (chance.one_in(3)) lab.diagnosis = {{{"drops > 0", {}}}, "a symptom", "a cause: \"two\"", "a fix", {"run.seed=2"}};
   for (const char* name : {"default", "other"}) {
     lab.qos[name] = random_qos(chance);
     lab.switches[name] = random_switch(chance);

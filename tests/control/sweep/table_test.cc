@@ -64,7 +64,7 @@ TEST(SweepTable, ARowThatDeliveredLessWinsNothing) {
   t.rows[0].delivery = {{1, 1, 1}, {0.98, 0.98, 0.98}};
   t.rows[1].delivery = {{1, 1, 1}, {0.05, 0.05, 0.05}};
   EXPECT_THAT(t.winners()[0], IsEmpty()) << "of the others one has failed";
-  EXPECT_THAT(t.winners()[1], IsEmpty());
+  EXPECT_THAT(t.winners()[1], ElementsAre(0u)) << "it beats the one that delivered less, too";
   EXPECT_THAT(t.text(), HasSubstr("spray delivered less than another (completed 1.000, delivered 0.050): no star"));
   EXPECT_EQ(t.json()["rows"][1]["delivered_less"], true);
   EXPECT_EQ(t.json()["rows"][0]["delivered_less"], false);

@@ -22,40 +22,40 @@ class BadFile : public CommandLine {
           "name: bad\nnodes: { leaf1: { kind: switch }, h1: { kind: host }, h2: { kind: host } }\n"
           "links: [[h1:1, leaf1:1], [h2:1, leaf1:2]]\n" +
               more);
-    const std::string said = error(kSpec, {"run", "bad.yaml"});
-    EXPECT_EQ(error(kSpec, {"check", "bad.yaml"}), said);
+    const std::string said = error(kInput, {"run", "bad.yaml"});
+    EXPECT_EQ(error(kInput, {"check", "bad.yaml"}), said);
     return said;
   }
   // The same of links alone.
   std::string error_of_links(const std::string& links) const {
     write("bad.yaml", "name: bad\nnodes: { leaf1: { kind: switch }, h1: { kind: host }, h2: { kind: host } }\nlinks: " +
                           links + "\n");
-    return error(kSpec, {"run", "bad.yaml"});
+    return error(kInput, {"run", "bad.yaml"});
   }
 };
 
 TEST_F(BadFile, ThatCannotBeRead) {
-  EXPECT_EQ(error(kSpec, {"run", "none.yaml"}), "railyard: none.yaml: cannot be read: No such file or directory");
-  EXPECT_EQ(error(kSpec, {"show", "."}), "railyard: .: cannot be read: Is a directory");
+  EXPECT_EQ(error(kInput, {"run", "none.yaml"}), "railyard: none.yaml: cannot be read: No such file or directory");
+  EXPECT_EQ(error(kInput, {"show", "."}), "railyard: .: cannot be read: Is a directory");
   ASSERT_EQ(::mkfifo((folder_ / "fifo").c_str(), 0600), 0);
   for (const char* command : {"check", "show", "run", "graph", "hosts", "sweep"}) {
-    EXPECT_EQ(error(kSpec, {command, "fifo"}), "railyard: fifo: cannot be read: it is a FIFO; expected a file");
-    EXPECT_EQ(error(kSpec, {command, "/dev/zero"}),
+    EXPECT_EQ(error(kInput, {command, "fifo"}), "railyard: fifo: cannot be read: it is a FIFO; expected a file");
+    EXPECT_EQ(error(kInput, {command, "/dev/zero"}),
               "railyard: /dev/zero: cannot be read: it is a device; expected a file");
   }
   std::filesystem::resize_file(write("huge.yaml", ""), std::uintmax_t{1} << 40);
-  EXPECT_EQ(error(kSpec, {"check", "huge.yaml"}), "railyard: huge.yaml: cannot be read: it is larger than 64 MiB");
+  EXPECT_EQ(error(kInput, {"check", "huge.yaml"}), "railyard: huge.yaml: cannot be read: it is larger than 64 MiB");
 }
 
 TEST_F(BadFile, HugeValuesAreQuotedShort) {
   for (const std::string& value : {std::string(1'000'000, '7'), "'" + std::string(500'000, 'x') + " y'"})
     for (const char* key : {"seed", "workers", "duration", "clock", "memory", "payload"}) {
       write("huge.yaml", "name: x\nrun: { " + std::string(key) + ": " + value + " }\n");
-      EXPECT_LT(error(kSpec, {"check", "huge.yaml"}).size(), 1000u);
+      EXPECT_LT(error(kInput, {"check", "huge.yaml"}).size(), 1000u);
     }
   write("huge.yaml", std::string(100'000, 'k') + ": 1\n");
-  EXPECT_LT(error(kSpec, {"check", "huge.yaml"}).size(), 1000u);
-  EXPECT_LT(error(kSpec, {"check", "lab.yaml", "--set", "run.seed=" + std::string(100'000, '9')}).size(), 1000u);
+  EXPECT_LT(error(kInput, {"check", "huge.yaml"}).size(), 1000u);
+  EXPECT_LT(error(kInput, {"check", "lab.yaml", "--set", "run.seed=" + std::string(100'000, '9')}).size(), 1000u);
 }
 
 TEST_F(BadFile, ThatIsNotYaml) { EXPECT_THAT(error_of("run: { seed: 1\n"), StartsWith("railyard: bad.yaml:")); }
@@ -103,7 +103,7 @@ TEST_F(BadFile, WithAddressesTwice) {
   write("bad.yaml",
         "name: bad\nnodes:\n  leaf1: { kind: switch }\n  h1: { kind: host, address: 10.1.0.1 }\n"
         "  h2: { kind: host, address: 10.1.0.1 }\nlinks: [[h1:1, leaf1:1], [h2:1, leaf1:2]]\n");
-  EXPECT_THAT(error(kSpec, {"run", "bad.yaml"}),
+  EXPECT_THAT(error(kInput, {"run", "bad.yaml"}),
               AllOf(StartsWith("railyard: bad.yaml:5:"), HasSubstr("10.1.0.1"), HasSubstr("bad.yaml:4:")));
 }
 
@@ -149,7 +149,7 @@ TEST_F(BadFile, WithAnAttachmentThatTheVirtualClockCannotHave) {
   write("bad.yaml",
         "name: bad\nnodes:\n  leaf1: { kind: switch }\n  h1: { kind: host, attach: { vhost-user: /tmp/x.sock } "
         "}\nlinks: [[h1:1, leaf1:1]]\n");
-  EXPECT_THAT(error(kSpec, {"run", "bad.yaml"}),
+  EXPECT_THAT(error(kInput, {"run", "bad.yaml"}),
               AllOf(StartsWith("railyard: bad.yaml:4:"), HasSubstr("need the wall clock: set run.clock: wall")));
 }
 

@@ -52,12 +52,12 @@ TEST_F(BadMachine, RunsOutOfPackets) {
 
 TEST_F(BadMachine, HasNoSuchNic) {
   EXPECT_THAT(
-      error(kSpec, live("{ dpdk: \"0000:fe:1f.7\" }")),
+      error(kInput, live("{ dpdk: \"0000:fe:1f.7\" }")),
       AllOf(
           StartsWith("railyard: lab.yaml:4:3: port '0000:fe:1f.7': DPDK cannot take it: "),
           HasSubstr(
               "Is the PCI address right, is the NIC bound to vfio-pci (dpdk-devbind.py), and is run.hugepages set?")));
-  EXPECT_THAT(error(kSpec, live("{ dpdk: net_nosuchdriver0 }")),
+  EXPECT_THAT(error(kInput, live("{ dpdk: net_nosuchdriver0 }")),
               AllOf(StartsWith("railyard: lab.yaml:4:3: port 'net_nosuchdriver0': DPDK cannot create it: "),
                     HasSubstr("Check the driver's name and arguments")));
 }
@@ -70,19 +70,19 @@ TEST_F(BadMachine, HasTheSocketPathInUse) {
   std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
   ASSERT_EQ(bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   EXPECT_EQ(
-      error(kSpec, live("{ vhost-user: vm.sock }")),
+      error(kInput, live("{ vhost-user: vm.sock }")),
       "railyard: lab.yaml:4:3: vhost-user: vm.sock exists already; another process may be using it. Choose another "
       "path, or remove it if nobody does");
   close(listener);
 }
 
 TEST_F(BadMachine, HasNoFolderForTheSocket) {
-  EXPECT_EQ(error(kSpec, live("{ vhost-user: no/vm.sock }")),
+  EXPECT_EQ(error(kInput, live("{ vhost-user: no/vm.sock }")),
             "railyard: lab.yaml:4:3: vhost-user: there is no directory no");
 }
 
 TEST_F(BadMachine, HasNoSuchCapture) {
-  EXPECT_EQ(error(kSpec, {"run", "lab.yaml", "--set", "traffic=", "--set", "nodes.h1.attach.pcap.in=no.pcap"}),
+  EXPECT_EQ(error(kInput, {"run", "lab.yaml", "--set", "traffic=", "--set", "nodes.h1.attach.pcap.in=no.pcap"}),
             "railyard: lab.yaml:4:3: cannot open no.pcap: No such file or directory");
 }
 
@@ -91,12 +91,12 @@ TEST_F(BadMachine, HasACaptureThatIsCutOff) {
   ASSERT_EQ(railyard({"run", "lab.yaml", "--capture", "h1:1=whole.pcapng"}).exit_code, kOk);
   const std::string whole = read("whole.pcapng");
   write("cut.pcapng", whole.substr(0, whole.size() - 7));
-  EXPECT_THAT(error(kSpec, {"run", "lab.yaml", "--set", "traffic=", "--set", "nodes.h1.attach.pcap.in=cut.pcapng"}),
+  EXPECT_THAT(error(kInput, {"run", "lab.yaml", "--set", "traffic=", "--set", "nodes.h1.attach.pcap.in=cut.pcapng"}),
               AllOf(StartsWith("railyard: lab.yaml:4:3: cut.pcapng: frame 25: "), HasSubstr("truncated")));
 }
 
 TEST_F(BadMachine, HasSomethingElseInTheCapture) {
-  EXPECT_THAT(error(kSpec, {"run", "lab.yaml", "--set", "traffic=", "--set", "nodes.h1.attach.pcap.in=lab.yaml"}),
+  EXPECT_THAT(error(kInput, {"run", "lab.yaml", "--set", "traffic=", "--set", "nodes.h1.attach.pcap.in=lab.yaml"}),
               StartsWith("railyard: lab.yaml:4:3: lab.yaml: not a capture file (pcap or pcapng expected)"));
 }
 
@@ -129,14 +129,14 @@ TEST_F(ClosedFolder, TakesNoCapture) {
 }
 
 TEST_F(ClosedFolder, TakesNoSocket) {
-  EXPECT_EQ(error(kSpec, live("{ vhost-user: closed/vm.sock }")),
+  EXPECT_EQ(error(kInput, live("{ vhost-user: closed/vm.sock }")),
             "railyard: lab.yaml:4:3: vhost-user: closed/vm.sock cannot be made: no permission to write to closed");
 }
 
 TEST_F(BadMachine, LetsNobodyReadTheSpec) {
   give_up_privileges();
   std::filesystem::permissions(folder_ / "lab.yaml", std::filesystem::perms::none);
-  EXPECT_EQ(error(kSpec, {"run", "lab.yaml"}), "railyard: lab.yaml: cannot be read: Permission denied");
+  EXPECT_EQ(error(kInput, {"run", "lab.yaml"}), "railyard: lab.yaml: cannot be read: Permission denied");
 }
 
 TEST_F(BadMachine, HasNoHugePages) {
@@ -159,7 +159,7 @@ TEST_F(BadMachine, HasNoPlaceForACapture) {
 }
 
 TEST_F(BadMachine, HasNoPlaceForWhatAPcapHostWrites) {
-  EXPECT_EQ(error(kSpec, {"run", "lab.yaml", "--set", "nodes.h2.attach.pcap.out=no/x.pcap"}),
+  EXPECT_EQ(error(kInput, {"run", "lab.yaml", "--set", "nodes.h2.attach.pcap.out=no/x.pcap"}),
             "railyard: lab.yaml:5:3: cannot create no/x.pcap: No such file or directory");
 }
 

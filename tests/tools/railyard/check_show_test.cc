@@ -40,7 +40,7 @@ TEST_F(CheckShow, CheckWarnsOfWhatIsValidAndWrong) {
   EXPECT_THAT(o.out, HasSubstr("\nk21.yaml:2:"));
   EXPECT_THAT(o.out, HasSubstr("warning: qos.default.classes.3.ecn.kmin: PFC starts before ECN: kmin is 400 KB"));
   EXPECT_THAT(o.out, EndsWith("[kmin-above-xoff]\n0 errors, 1 warning\n"));
-  EXPECT_EQ(railyard({"check", "k21.yaml", "--strict"}).exit_code, kSpec);
+  EXPECT_EQ(railyard({"check", "k21.yaml", "--strict"}).exit_code, kInput);
   EXPECT_EQ(railyard({"check", "lab.yaml", "--strict"}).exit_code, kOk);
 
   const auto json = nlohmann::json::parse(railyard({"check", "k21.yaml", "--json"}).out);
@@ -53,7 +53,7 @@ TEST_F(CheckShow, CheckWarnsOfWhatIsValidAndWrong) {
 
 TEST_F(CheckShow, AnErrorOfCheckFails) {
   const Outcome o = railyard({"check", "lab.yaml", "--set", "qos.default.classes.3={ lossless: false, queue-limit: 1KB }"});
-  EXPECT_EQ(o.exit_code, kSpec);
+  EXPECT_EQ(o.exit_code, kInput);
   EXPECT_THAT(o.out, HasSubstr("[limit-below-frame]"));
 }
 

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "control/base/exit_code.h"
+
 namespace railyard::tools {
 
 struct Outcome {
@@ -15,13 +17,6 @@ struct Outcome {
   std::string out;
   std::string err;
 };
-
-// Exit codes, as the help text documents them.
-constexpr int kOk = 0;
-constexpr int kFailed = 1;
-constexpr int kUsage = 2;
-constexpr int kSpec = 3;
-constexpr int kUnverified = 5;
 
 #ifdef RAILYARD_SANITIZED
 constexpr bool kAddressSpaceCanBeLimited = false;  // a sanitizer takes terabytes of it

@@ -46,7 +46,7 @@ TEST_F(CompareTransports, IsMadeOverValuesAndSeedsAndLeavesReports) {
                               "1-2", "--report", "out"});
   ASSERT_EQ(o.exit_code, kOk) << o.err;
   EXPECT_THAT(o.out, HasSubstr("traffic.in.fan-in=4"));
-  EXPECT_THAT(o.out, HasSubstr("roce/gbn/pfc,traffic.in.path-mtu=1024: traffic.in.transport=roce"));
+  EXPECT_THAT(o.out, testing::ContainsRegex("traffic.in.path-mtu +4096 +1024"));
   EXPECT_EQ(read("out/compare.txt"), o.out);
   EXPECT_EQ(nlohmann::json::parse(read("out/compare.json"))["blocks"].size(), 2u);
   EXPECT_THAT(read("out/compare.html"), HasSubstr("transports compared"));
@@ -69,7 +69,7 @@ TEST_F(CompareTransports, FindsTheHighestRateThatHoldsOfEachColumn) {
   ASSERT_EQ(o.exit_code, kOk) << o.err << o.out;
   const auto j = nlohmann::json::parse(read("out/compare.json"));
   EXPECT_EQ(j["search"]["path"], "traffic.in.rate");
-  EXPECT_EQ(j["search"]["until"], "drops=0 and lost=0 and retransmitted=0 and accepted>=0.999");
+  EXPECT_EQ(j["search"]["until"], "drops=0 and lost=0 and retransmitted=0 and accepted>=0.995");
   const auto& figures = j["blocks"][0]["figures"];
   for (std::size_t c = 0; c < 2; ++c) {
     const double found = figures["traffic.in.rate"][c]["median"].get<double>();
@@ -167,10 +167,10 @@ TEST_F(CompareTransports, SaysWhatIsWrongBeforeAnythingRuns) {
   };
   EXPECT_THAT(wrong(kUsage, {"--column", "roce/gbm"}), HasSubstr("--column: 'gbm' is no word of a column"));
   EXPECT_THAT(wrong(kUsage, {"--column", "roce", "--column", "roce"}), HasSubstr("'roce' is there twice"));
-  EXPECT_THAT(wrong(kSpec, {"--column", "roce,hosts.default.roce.windw=3"}), HasSubstr("did you mean 'window'?"));
-  EXPECT_THAT(wrong(kSpec, {"--column", "roce", "--column", "uet,hosts.default.uet.windw=3"}),
+  EXPECT_THAT(wrong(kInput, {"--column", "roce,hosts.default.roce.windw=3"}), HasSubstr("did you mean 'window'?"));
+  EXPECT_THAT(wrong(kInput, {"--column", "roce", "--column", "uet,hosts.default.uet.windw=3"}),
               HasSubstr("column uet: hosts.default.uet: unknown key 'windw'"));
-  EXPECT_THAT(wrong(kSpec, {"--over", "traffic.in.bytes=1MB,2XB"}), HasSubstr("2XB"));
+  EXPECT_THAT(wrong(kInput, {"--over", "traffic.in.bytes=1MB,2XB"}), HasSubstr("2XB"));
   EXPECT_THAT(wrong(kUsage, {"--column", "roce,run.seed=3"}), HasSubstr("--column: run.seed=3: seeds are the same"));
   EXPECT_THAT(wrong(kUsage, {"--over", "run.seed=1,2"}), HasSubstr("expected --seeds"));
   EXPECT_THAT(wrong(kUsage, {"--set", "run.clock=wall", "--search", "traffic.in.rate=1Gbps..2Gbps"}),
@@ -182,7 +182,7 @@ TEST_F(CompareTransports, SaysWhatIsWrongBeforeAnythingRuns) {
   EXPECT_THAT(wrong(kUsage, {"--metric", "fct_p98"}), HasSubstr("did you mean 'fct_p9"));
   EXPECT_THAT(wrong(kUsage, {"--search", "traffic.in.rate=1Gbps"}),
               HasSubstr("--search: 'traffic.in.rate=1Gbps': no range"));
-  EXPECT_THAT(wrong(kSpec, {"--search", "traffic.in.rat=1Gbps..2Gbps"}), HasSubstr("did you mean 'rate'?"));
+  EXPECT_THAT(wrong(kInput, {"--search", "traffic.in.rat=1Gbps..2Gbps"}), HasSubstr("did you mean 'rate'?"));
   EXPECT_THAT(wrong(kUsage, {"--search", "traffic.in.rate=1Gbps..2Gbps", "--until", "drops"}),
               HasSubstr("--until: 'drops': no comparison"));
   EXPECT_THAT(wrong(kUsage, {"--search", "traffic.in.rate=1Gbps..2Gbps", "--until", "drips=0"}),

@@ -151,9 +151,9 @@ traffic:
 }
 
 TEST_F(Decode, BadFiles) {
-  EXPECT_EQ(error(kFailed, {"decode", "nothing.pcap"}),
+  EXPECT_EQ(error(kInput, {"decode", "nothing.pcap"}),
             "railyard: cannot open nothing.pcap: No such file or directory");
-  EXPECT_EQ(error(kFailed, {"decode", "lab.yaml"}),
+  EXPECT_EQ(error(kInput, {"decode", "lab.yaml"}),
             "railyard: lab.yaml: not a capture file (pcap or pcapng expected): unknown file format");
   EXPECT_EQ(railyard({"decode"}).exit_code, kUsage);
 }
@@ -162,7 +162,7 @@ TEST_F(Decode, ACaptureThatEndsInAFrame) {
   write_corpus_capture("all.pcap");
   std::filesystem::resize_file(folder_ / "all.pcap", 24 + 16 + 42 + 16 + 10);
   const Outcome o = railyard({"decode", "all.pcap", "--json"});
-  EXPECT_EQ(o.exit_code, kFailed);
+  EXPECT_EQ(o.exit_code, kInput);
   EXPECT_EQ(std::count(o.out.begin(), o.out.end(), '\n'), 1) << "the frame before it";
   EXPECT_THAT(o.err, testing::StartsWith("railyard: all.pcap: frame 2: truncated dump file"));
   EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1);

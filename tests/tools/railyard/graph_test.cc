@@ -68,11 +68,11 @@ TEST_F(Hosts, NamesTheNicsOfAHostWhateverStandsBehindIt) {
 
 TEST_F(Graph, MistakesAreAnsweredAsByShow) {
   write("bad.yaml", "name: bad\nnodes: { leaf1: { kind: swich } }\n");
-  const std::string said = error(kSpec, {"show", "bad.yaml"});
+  const std::string said = error(kInput, {"show", "bad.yaml"});
   for (const char* command : {"graph", "hosts"}) {
-    EXPECT_EQ(error(kSpec, {command, "bad.yaml"}), said);
-    EXPECT_EQ(error(kSpec, {command, "none.yaml"}), "railyard: none.yaml: cannot be read: No such file or directory");
-    EXPECT_THAT(error(kSpec, {command, "lab.yaml", "--set", "run.sed=1"}), HasSubstr("did you mean 'seed'?"));
+    EXPECT_EQ(error(kInput, {command, "bad.yaml"}), said);
+    EXPECT_EQ(error(kInput, {command, "none.yaml"}), "railyard: none.yaml: cannot be read: No such file or directory");
+    EXPECT_THAT(error(kInput, {command, "lab.yaml", "--set", "run.sed=1"}), HasSubstr("did you mean 'seed'?"));
   }
 }
 

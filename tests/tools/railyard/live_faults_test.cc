@@ -169,11 +169,11 @@ TEST_F(LiveFaultsCommand, BadOnesLeaveTheLabAsItWas) {
            {"on: h1, crash: true", "fault:1:6: on: ", "h1 is a host; expected a switch for crash"},
            {"on: h1, los: 1%", "fault:1:10: ", "unknown key 'los'; did you mean 'loss'?"},
            {"on: h1", "fault", "not what goes wrong; expected one of los"}}) {
-    const std::string said = error(kSpec, {"fault", "add", text});
+    const std::string said = error(kInput, {"fault", "add", text});
     EXPECT_THAT(said, AllOf(StartsWith("railyard: " + place), HasSubstr(expectation))) << text;
     EXPECT_EQ(names(), "there ") << text;
   }
-  EXPECT_THAT(error(kSpec, {"set", "qos.default.classes.3.alpha=0"}),
+  EXPECT_THAT(error(kInput, {"set", "qos.default.classes.3.alpha=0"}),
               AllOf(StartsWith("railyard: --set qos.default.classes.3.alpha=0: qos.default.classes.3.alpha: "),
                     HasSubstr("expected")));
   EXPECT_THAT(error(kFailed, {"fault", "rm", "their"}), HasSubstr("there is no fault 'their'; expected there"));
@@ -266,7 +266,7 @@ TEST_F(LiveFaultsCommand, ALogThatIsBrokenIsRefusedAtItsLine) {
   const std::string log = read("l.log");
   const auto refused = [&](const std::string& text) {
     write("bad.log", text);
-    return error(kSpec, {"run", "faulty.yaml", "-q", "--replay", "bad.log"});
+    return error(kInput, {"run", "faulty.yaml", "-q", "--replay", "bad.log"});
   };
   const std::string first = log.substr(0, log.find('\n') + 1);
   EXPECT_EQ(refused(first + "{\"event\":\n"),
@@ -279,7 +279,7 @@ TEST_F(LiveFaultsCommand, ALogThatIsBrokenIsRefusedAtItsLine) {
   std::string elsewhere = log;
   elsewhere.replace(elsewhere.find(R"(\"h1\")"), 6, R"(\"h9\")");
   EXPECT_THAT(refused(elsewhere), AllOf(StartsWith("railyard: bad.log:1"), HasSubstr("there is no node 'h9'")));
-  EXPECT_THAT(error(kSpec, {"run", "faulty.yaml", "-q", "--replay", "nowhere.log"}), HasSubstr("nowhere.log"));
+  EXPECT_THAT(error(kInput, {"run", "faulty.yaml", "-q", "--replay", "nowhere.log"}), HasSubstr("nowhere.log"));
 }
 
 }  // namespace

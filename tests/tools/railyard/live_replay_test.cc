@@ -58,10 +58,10 @@ TEST_F(LiveReplay, ALoopGoesOnUntilItIsStoppedFromElsewhere) {
 }
 
 TEST_F(LiveReplay, WhatCannotBeIsSaidAndNothingIsSent) {
-  EXPECT_EQ(error(kFailed, {"replay", "nowhere.pcap", "--at", "h1"}),
-            "railyard: cannot open " + (folder_ / "nowhere.pcap").string() + ": No such file or directory");
+  EXPECT_EQ(error(kInput, {"replay", "nowhere.pcap", "--at", "h1"}),
+            "railyard: nowhere.pcap: cannot be read: No such file or directory");
   write("cut.pcapng", read("trace.pcapng").substr(0, 5000));
-  EXPECT_THAT(error(kFailed, {"replay", "cut.pcapng", "--at", "h1"}), HasSubstr("cut.pcapng: frame 2: "));
+  EXPECT_THAT(error(kInput, {"replay", "cut.pcapng", "--at", "h1"}), HasSubstr("cut.pcapng: frame 2: "));
   EXPECT_THAT(error(kFailed, {"replay", "trace.pcapng", "--at", "leaf1"}), HasSubstr("is a port of a switch"));
   for (const std::vector<std::string>& words : {std::vector<std::string>{"replay"},
                                                 {"replay", "trace.pcapng"},

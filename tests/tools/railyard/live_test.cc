@@ -78,7 +78,7 @@ TEST_F(Live, WhatItIsToldWhileItIsUp) {
   EXPECT_THAT(railyard({"set"}).out, HasSubstr("links.h1:1.rate "));
   EXPECT_EQ(json::parse(railyard({"set", "links.h1:1.rate=25Gbps", "--json"}).out)["changes"][0]["to"], "25Gbps");
   EXPECT_EQ(json::parse(railyard({"get", "links", "--json"}).out)["settings"][0]["value"], "25Gbps");
-  EXPECT_THAT(refused(kSpec, {"set", "qos.default.classes.3.ecn.kmax=1MB", "qos.default.classes.3.ecn.kmin=2MB"}),
+  EXPECT_THAT(refused(kInput, {"set", "qos.default.classes.3.ecn.kmax=1MB", "qos.default.classes.3.ecn.kmin=2MB"}),
               StartsWith("railyard: --set qos.default.classes.3.ecn.kmin=2MB: qos.default.classes.3.ecn.kmin: 2MB is "
                          "above kmax"));
   EXPECT_THAT(refused(kFailed, {"set", "run.seed=2"}), StartsWith("railyard: run.seed (1 -> 2) cannot change while "));
@@ -241,12 +241,12 @@ TEST_F(Live, AHungDaemonIsNamedWithItsPid) {
 }
 
 TEST_F(Live, ALabThatDoesNotComeUpLeavesNothing) {
-  EXPECT_THAT(refused(kSpec, {"up", "nowhere.yaml"}), HasSubstr("nowhere.yaml: cannot be read"));
-  EXPECT_THAT(refused(kSpec, {"up", "lab.yaml", "--set", "nodes.h1.colour=red"}), HasSubstr("unknown key 'colour'"));
+  EXPECT_THAT(refused(kInput, {"up", "nowhere.yaml"}), HasSubstr("nowhere.yaml: cannot be read"));
+  EXPECT_THAT(refused(kInput, {"up", "lab.yaml", "--set", "nodes.h1.colour=red"}), HasSubstr("unknown key 'colour'"));
   EXPECT_THAT(refused(kUsage, {"up", "lab.yaml", "--name", "a/b"}), HasSubstr("'a/b' cannot be the name of a lab"));
   EXPECT_THAT(refused(kFailed, {"up", "lab.yaml", "--set", "run.memory=16TiB"}), HasSubstr("DPDK could not start"));
   EXPECT_THAT(
-      refused(kSpec, {"up", "lab.yaml", "--set", "traffic=", "--set", "nodes.h1.attach={vhost-user: /nowhere/x.sock}"}),
+      refused(kInput, {"up", "lab.yaml", "--set", "traffic=", "--set", "nodes.h1.attach={vhost-user: /nowhere/x.sock}"}),
       HasSubstr("there is no directory /nowhere"));
   EXPECT_EQ(railyard({"ls"}).out, "no lab is up\n");
   EXPECT_TRUE(!std::filesystem::exists(folder_ / "state") || state().empty());

@@ -20,15 +20,18 @@ using testing::HasSubstr;
 class Lossless : public CommandLine {
  protected:
   Json run(const std::string& scenario, std::vector<std::string> options = {}) const {
+    return run_to(kOk, scenario, std::move(options));
+  }
+  Json run_to(int exit_code, const std::string& scenario, std::vector<std::string> options = {}) const {
     options.insert(options.begin(), {"run", topology("scenarios/" + scenario), "--json"});
     const Outcome o = railyard(options);
-    EXPECT_EQ(o.exit_code, kOk) << o.err;
+    EXPECT_EQ(o.exit_code, exit_code) << o.err;
     return Json::parse(o.out);
   }
 };
 
 TEST_F(Lossless, ADeadlockIsInTheReport) {
-  const Json r = run("deadlock-ring.yaml");
+  const Json r = run_to(kUnverified, "deadlock-ring.yaml");
   ASSERT_EQ(r["deadlocks"].size(), 1u);
   EXPECT_EQ(r["deadlocks"][0]["ring"],
             (Json{"s1:1 class 3", "s2:1 class 3", "s3:1 class 3", "s4:1 class 3", "s5:1 class 3"}));
@@ -37,7 +40,12 @@ TEST_F(Lossless, ADeadlockIsInTheReport) {
   const Outcome text = railyard({"run", topology("scenarios/deadlock-ring.yaml")});
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("DEADLOCK: nothing has moved since "), HasSubstr("\n  s1:1 class 3\n  s2:1 class 3\n")));
+  EXPECT_THAT(text.out, HasSubstr("  FAIL  deadlock          1 PFC deadlock, allowed 0: s1:1 class 3 -> s2:1 class 3 -> "
+                                  "s3:1 class 3 -> s4:1 class 3 -> s5:1 class 3 -> s1:1 class 3, since "));
   EXPECT_EQ(run("deadlock-ring.yaml", {"--set", "run.deadlock=off"})["deadlocks"], Json::array());
+  run("deadlock-ring.yaml", {"--expect", "deadlocks == 1"});
+  run_to(kMissed, "deadlock-ring.yaml", {"--expect", "deadlocks == 0"});
+  run("deadlock-ring.yaml", {"--set", "traffic.round.rate=40Gbps"});
 }
 
 TEST_F(Lossless, LookingForDeadlocksChangesNothing) {
@@ -66,7 +74,7 @@ TEST_F(Lossless, CheckShowsThePoolAndByHowMuchItIsOverSubscribed) {
   EXPECT_THAT(o.out, AllOf(HasSubstr(" from the pool   leaf1:1 and 16 more ports"),
                            HasSubstr("headroom pool: 1.05 MB; "), HasSubstr(" (over-subscribed)   leaf1")));
   // A pool that is smaller than what a single port needs cannot do.
-  EXPECT_THAT(error(kSpec, {"check", topology("scenarios/headroom-pool.yaml"), "--set",
+  EXPECT_THAT(error(kInput, {"check", topology("scenarios/headroom-pool.yaml"), "--set",
                             "switches.default.headroom-pool=64KiB"}),
               AllOf(HasSubstr("headroom of lossless class 3 is 0 and at most 64KiB from the pool, and the link needs "),
                     HasSubstr("expected `headroom: auto`")));

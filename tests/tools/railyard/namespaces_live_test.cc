@@ -201,7 +201,7 @@ TEST_F(NamespacesLive, WhatFailsHalfwayLeavesNothing) {
 
 TEST_F(NamespacesLive, RunDoesNotMakeThem) {
   const Outcome o = railyard({"run", "net.yaml", "--clock", "wall"});
-  EXPECT_EQ(o.exit_code, kSpec);
+  EXPECT_EQ(o.exit_code, kInput);
   EXPECT_THAT(o.err, HasSubstr("h1 is a host with attach: namespace, which only `railyard up` makes"));
   EXPECT_THAT(traces(), IsEmpty());
 }

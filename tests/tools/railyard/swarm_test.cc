@@ -55,7 +55,7 @@ TEST_F(SwarmCommand, WhatIsWrongIsSaid) {
     EXPECT_EQ(o.exit_code, kUsage) << seeds;
     EXPECT_THAT(o.err, HasSubstr("--seeds")) << seeds;
   }
-  EXPECT_EQ(railyard({"swarm", "--lab", "missing.yaml"}).exit_code, kSpec);
+  EXPECT_EQ(railyard({"swarm", "--lab", "missing.yaml"}).exit_code, kInput);
   EXPECT_EQ(railyard({"swarm", "--seeds", "1", "--planted-bug", "lost-xon"}).exit_code, kUsage);
 }
 

@@ -184,7 +184,7 @@ TEST_F(TwoServersOverUdp, ARestartOfOneIsSurvived) { expect_to_survive_a_restart
 
 TEST_F(TwoServersOverUdp, AnAddressThatIsNotHereIsRefusedAndNothingIsLeft) {
   const Outcome o = try_up("two-servers-a", {"nodes.to-b.udp.local=198.51.100.1:4800"});
-  EXPECT_EQ(o.exit_code, kSpec);
+  EXPECT_EQ(o.exit_code, kInput);
   EXPECT_THAT(o.err, HasSubstr("trunk over UDP: 198.51.100.1:4800 is not an address of this machine"));
   EXPECT_EQ(railyard({"ls"}).out, "no lab is up\n");
 }
@@ -265,10 +265,10 @@ TEST_F(TwoServersOverACable, PausesAndClassesCross) {
 
 TEST_F(TwoServersOverACable, AnInterfaceThatCannotCarryItIsRefusedAndNothingIsLeft) {
   Outcome o = try_up("two-servers-a", {to_b_by("netdev: t7")});
-  EXPECT_EQ(o.exit_code, kSpec);
+  EXPECT_EQ(o.exit_code, kInput);
   EXPECT_THAT(o.err, HasSubstr("interface 't7': there is none; make it before"));
   o = try_up("two-servers-a", {to_b_by("netdev: t0"), "nodes.to-b.port-mtu=9000"});
-  EXPECT_EQ(o.exit_code, kSpec);
+  EXPECT_EQ(o.exit_code, kInput);
   EXPECT_THAT(o.err, HasSubstr("interface 't0': its MTU is 1500, and port-mtu is 9000; raise it (ip link set t0 mtu "
                                "9000), or set port-mtu: 1500"));
   EXPECT_EQ(railyard({"ls"}).out, "no lab is up\n");

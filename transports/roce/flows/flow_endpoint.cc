@@ -60,6 +60,8 @@ void FlowEndpoint::receive_one(const RxFrame& frame) {
     } else if (!flow.is_source && in.packet.info().carries_data() && in.packet.payload_octets > 0) {
       on_data(*lane, frame, in, drop);
     }
+  } else if (times_ranks_ && !frame.trimmed && in.packet.info().carries_data() && in.packet.payload_octets > 0) {
+    rank_latency_.record(static_cast<std::uint64_t>(std::max(frame.at - frame.sent, Duration{}).ps));
   }
   take_completions(frame.at);
 }

@@ -77,6 +77,10 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   // Whether all messages that flow `i` asks for here, and has or will have asked for, are complete.
   bool done(Instant now, std::size_t i) const noexcept;
 
+  // From now on it counts how long packets with payload take that are not of flows: those of ranks.
+  void time_ranks() noexcept { times_ranks_ = true; }
+  const Histogram& rank_latency() const noexcept { return rank_latency_; }  // ps, as RxFlowCounters::latency
+
   std::size_t flows() const noexcept { return flows_.size(); }
   const FlowConfig& config(std::size_t i) const noexcept { return flows_[i].config; }
   QpType qp_type(std::size_t i) const noexcept { return flows_[i].qp_type; }
@@ -215,6 +219,8 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   std::deque<RoceRank> ranks_;
   std::vector<RoceRank*> carried_;  // ranks at other NICs
+  bool times_ranks_ = false;
+  Histogram rank_latency_;
 };
 
 }  // namespace railyard::roce

@@ -71,8 +71,10 @@ bool FlowEndpoint::receive_one(const RxFrame& frame) {
     if (of.lane != nullptr) {
       on_data(of, frame, in_, drop);
       if (early) ++flows_[of.lane->flow].received.reordered;
-    } else if (in_.ce || early) {
-      note_of_rank(in_, early);
+    } else {
+      if (in_.ce || early) note_of_rank(in_, early);
+      if (times_ranks_ && !in_.trimmed && in_.payload.octets > 0)
+        rank_latency_.record(static_cast<std::uint64_t>(std::max(frame.at - frame.sent, Duration{}).ps));
     }
   }
   return has_completions() && take_completions(frame.at);

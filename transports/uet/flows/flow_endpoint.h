@@ -88,6 +88,10 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   // messages are complete; at the sink, when all of it has come whole.
   void tell(std::size_t i, FlowListener& listener, std::uint32_t token);
 
+  // From now on it counts how long packets with payload take that are not of flows: those of ranks.
+  void time_ranks() noexcept { times_ranks_ = true; }
+  const Histogram& rank_latency() const noexcept { return rank_latency_; }  // ps, as RxFlowCounters::latency
+
   std::size_t flows() const noexcept { return flows_.size(); }
   const FlowConfig& config(std::size_t i) const noexcept { return flows_[i].config; }
   const RxFlowCounters& received(std::size_t i) const noexcept { return flows_[i].received; }
@@ -213,6 +217,8 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   UetEndpoint uet_;
   OutPacket out_;  // of the packet in hand
   bool has_datagrams_ = false;  // flows over UUD
+  bool times_ranks_ = false;
+  Histogram rank_latency_;
   InPacket in_;
   CqId cq_;
   std::uint32_t first_resource_index_;

@@ -1,0 +1,49 @@
+// How every command ends: the one table of exit codes. Help and docs/exit-codes.md are held against it.
+#pragma once
+
+#include <string>
+
+namespace railyard::tools {
+
+enum ExitCode : int {
+  kOk = 0,
+  kFailed = 1,
+  kUsage = 2,
+  kInput = 3,
+  kUnbalanced = 4,
+  kUnverified = 5,
+  kMissed = 6,
+};
+
+struct ExitCodeMeaning {
+  ExitCode code;
+  const char* name;     // one word
+  const char* meaning;  // one sentence, without a full stop
+};
+
+inline constexpr ExitCodeMeaning kExitCodes[] = {
+    {kOk, "ok", "the command did what it was asked to do"},
+    {kFailed, "failed",
+     "the command could not finish: no memory, no permission, a port or a running lab is not there, a file cannot be "
+     "written, a run of a sweep crashed"},
+    {kUsage, "usage", "the command line is wrong: an unknown command, option, figure, host or port"},
+    {kInput, "input",
+     "an input file is missing or wrong (fabric file, report, capture, fault log), or a --set value is; check: it found "
+     "errors, or warnings with --strict"},
+    {kUnbalanced, "accounting", "packet accounting does not balance: a bug of Railyard, please report it"},
+    {kUnverified, "unverified",
+     "the run ended, but a flow failed, a collective did not complete or has wrong data, or PFC deadlocked; a diagnosis "
+     "or an expectation that expects this keeps 0"},
+    {kMissed, "missed", "the run ended, and an expectation was missed (expect: or --expect)"},
+};
+
+// A line for each code, for help.
+std::string exit_code_lines();
+// All of them in one line: "0 ok, 1 failed, ...".
+std::string exit_code_summary();
+
+// Of several runs, what the command ends with: a bug of ours first, then a run that could not finish, a missed
+// expectation, a run that failed to carry its traffic.
+ExitCode worse(ExitCode a, ExitCode b) noexcept;
+
+}  // namespace railyard::tools

@@ -1,0 +1,35 @@
+// Expectations and signatures of diagnoses, held against a run.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "control/report/expectation.h"
+#include "control/spec/condition_spec.h"
+#include "control/spec/spec.h"
+
+namespace railyard::report {
+
+struct Report;
+
+// Whether what the conditions of a lab (expect, diagnosis.signature) name is there, and is compared with values in its
+// unit. Throws spec::SpecError at the first that is wrong. `as_in_file`: nothing was changed by --set; else a signature
+// may name what is not there any more, and does not hold then.
+void check_conditions(const spec::Lab& lab, bool as_in_file);
+
+// `condition` is one that check_conditions() took.
+Expectation hold(const Report& report, const spec::ConditionSpec& condition);
+
+// Fills in `expectations`; and `run.diagnosis` with its evidence if the counters have its signature, else empties it.
+void judge(Report& report, const spec::Lab& lab);
+
+// Whether an expectation that was met, or the signature of the diagnosis that the report has, names `figure`.
+bool expects(const Report& report, std::string_view figure);
+
+// "found 97.9 Gb/s (flat), expected busbw >= 380Gbps [lab.yaml:7:3]"
+std::string miss_text(const Expectation& e);
+// "met     drops == 0: 0"; "MISSED  busbw >= 380Gbps: 97.9 Gb/s (flat)".
+std::string expectation_text(const Expectation& e);
+
+}  // namespace railyard::report

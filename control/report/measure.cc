@@ -1,0 +1,523 @@
+#include "control/report/measure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "control/report/compare.h"
+#include "control/report/metrics/field_path.h"
+#include "control/report/report.h"
+#include "control/spec/fault_place.h"
+#include "control/spec/select.h"
+#include "control/spec/spec_error.h"
+#include "control/spec/suggest.h"
+#include "control/workload/flow_plan.h"
+
+namespace railyard::report {
+namespace {
+
+using enum Unit;
+using enum Combine;
+
+double number(std::uint64_t n) { return static_cast<double>(n); }
+
+// ---- Tables --------------------------------------------------------------------------------------------------------
+
+struct ClassMeasure : MeasureKind {
+  double (*of)(const Report&, const ClassCounters&);
+};
+const ClassMeasure kOfClasses[] = {
+    {{"rx_packets", kCount, kSum, "frames received"},
+     [](const Report&, const ClassCounters& c) { return number(c.rx_packets); }},
+    {{"rx_bytes", kBytes, kSum, "bytes of frames received, with FCS"},
+     [](const Report&, const ClassCounters& c) { return number(c.rx_octets); }},
+    {{"tx_packets", kCount, kSum, "frames sent"},
+     [](const Report&, const ClassCounters& c) { return number(c.tx_packets); }},
+    {{"tx_bytes", kBytes, kSum, "bytes of frames sent, with FCS"},
+     [](const Report&, const ClassCounters& c) { return number(c.tx_octets); }},
+    {{"ecn_marked", kCount, kSum, "frames marked CE on their way out"},
+     [](const Report&, const ClassCounters& c) { return number(c.ecn_marked); }},
+    {{"trimmed", kCount, kSum, "frames trimmed on their way out"},
+     [](const Report&, const ClassCounters& c) { return number(c.trimmed); }},
+    {{"xoff_sent", kCount, kSum, "PFC frames with a pause time sent"},
+     [](const Report&, const ClassCounters& c) { return number(c.xoff_sent); }},
+    {{"xoff_received", kCount, kSum, "PFC frames with a pause time received"},
+     [](const Report&, const ClassCounters& c) { return number(c.xoff_received); }},
+    {{"paused", kNanoseconds, kSum, "time paused by PFC"},
+     [](const Report&, const ClassCounters& c) { return number(static_cast<std::uint64_t>(nanoseconds(c.paused))); }},
+    {{"pause_share", kShare, kMax, "time paused by PFC, of the run"},
+     [](const Report& r, const ClassCounters& c) {
+       return r.engine.simulated_seconds > 0 ? seconds(c.paused) / r.engine.simulated_seconds : 0;
+     }},
+    {{"stalled", kNanoseconds, kSum, "time that the first frame waited for credits (CBFC)"},
+     [](const Report&, const ClassCounters& c) { return number(static_cast<std::uint64_t>(nanoseconds(c.stalled))); }},
+    {{"max_queue", kBytes, kMax, "deepest egress queue"},
+     [](const Report&, const ClassCounters& c) { return number(c.max_depth_octets); }},
+    {{"storms_detected", kCount, kSum, "PFC storms that the watchdog detected"},
+     [](const Report&, const ClassCounters& c) { return number(c.storms_detected); }},
+};
+
+struct PortMeasure : MeasureKind {
+  double (*of)(const PortReport&);
+};
+const PortMeasure kOfPorts[] = {
+    {{"lost_on_link", kCount, kSum, "frames that never arrived at the port: link down, or a fault of the link"},
+     [](const PortReport& p) { return number(p.counters.lost); }},
+    {{"lost_to_faults", kCount, kSum, "of these, frames that a fault of the link took"},
+     [](const PortReport& p) { return number(p.counters.lost_to_faults); }},
+    {{"duplicated", kCount, kSum, "frames that a fault of the link made"},
+     [](const PortReport& p) { return number(p.counters.duplicated); }},
+    {{"misclassified", kCount, kSum, "frames that a fault put into a wrong class"},
+     [](const PortReport& p) { return number(p.counters.misclassified); }},
+    {{"utilisation", kShare, kMax, "of the sending direction, until run.duration"},
+     [](const PortReport& p) { return p.utilisation; }},
+    {{"llr_replays", kCount, kSum, "transmissions that the link repeated (LLR)"},
+     [](const PortReport& p) { return number(p.counters.llr.replays); }},
+};
+
+struct GroupMeasure : MeasureKind {
+  double (*of)(const PathGroupReport&);
+};
+const GroupMeasure kOfGroups[] = {
+    {{"jain_link", kShare, kMin, "Jain's index of the bytes of equal next hops: 1 is even"},
+     [](const PathGroupReport& g) { return g.jain_index(); }},
+    {{"max_over_mean", kRatio, kMax, "bytes of the most loaded of equal next hops / their mean"},
+     [](const PathGroupReport& g) { return g.max_over_mean(); }},
+};
+
+constexpr MeasureKind kDrops{"drops", kCount, kSum, "frames dropped, for any reason or for the one in brackets"};
+
+using Maybe = std::optional<double>;
+struct FlowMeasure : MeasureKind {
+  Maybe (*of)(const FlowReport&);
+  // Of all flows of a traffic together, where that is not what `combine` makes of the flows'. nullptr: it is.
+  Maybe (*together)(const TrafficReport&) = nullptr;
+};
+Maybe fct_of(const FlowReport& f) { return f.fct_ns ? Maybe(static_cast<double>(*f.fct_ns)) : std::nullopt; }
+template <std::uint64_t Percentiles::*member>
+Maybe latency_of(const FlowReport& f) {
+  return f.latency_ns.known() ? Maybe(number(f.latency_ns.*member)) : std::nullopt;
+}
+template <std::uint64_t Percentiles::*member>
+Maybe latency_together(const TrafficReport& t) {
+  return t.latency_samples > 0 ? Maybe(number(t.latency_ns.*member)) : std::nullopt;
+}
+// What only the receiver counts.
+Maybe received(const FlowReport& f, std::uint64_t n) { return f.measured ? Maybe(number(n)) : std::nullopt; }
+Maybe share_of(std::uint64_t part, std::uint64_t all) { return all > 0 ? Maybe(ratio_of(part, all)) : std::nullopt; }
+template <class T>
+Maybe of_roce(const FlowReport& f, T RoceReport::*member) {
+  return f.roce ? Maybe(static_cast<double>((*f.roce).*member)) : std::nullopt;
+}
+const FlowMeasure kOfFlows[] = {
+    {{"goodput", kBitsPerSecond, kTogether, "payload delivered, each byte once / time (metrics.md)"},
+     [](const FlowReport& f) { return f.goodput_bps(); }},
+    {{"goodput_min", kBitsPerSecond, kMin, "goodput of the slowest flow"},
+     [](const FlowReport& f) { return f.goodput_bps(); }},
+    {{"goodput_p50", kBitsPerSecond, kMedian, "goodput of the median flow"},
+     [](const FlowReport& f) { return f.goodput_bps(); }},
+    {{"share", kShare, kMin, "goodput / what framing leaves, of the flow with the least"},
+     [](const FlowReport& f) { return f.share(); }},
+    {{"ce_share", kShare, kMax, "packets with CE / packets that arrived"},
+     [](const FlowReport& f) { return f.ce_share(); },
+     [](const TrafficReport& t) { return share_of(t.marked, t.arrived); }},
+    {{"retransmission_share", kShare, kMax, "packets retransmitted / packets sent"},
+     [](const FlowReport& f) { return f.retransmission_share(); },
+     [](const TrafficReport& t) { return share_of(t.retransmitted, t.requester_packets); }},
+    {{"completed", kShare, kMean, "flows with an end that completed / all of them"},
+     [](const FlowReport& f) { return f.asked_bytes > 0 ? Maybe(f.fct_ns ? 1.0 : 0.0) : std::nullopt; }},
+    {{"failed_flows", kCount, kSum, "flows with a QP or PDC in error"},
+     [](const FlowReport& f) { return Maybe(f.failed() ? 1.0 : 0.0); }},
+    {{"fct_mean", kNanoseconds, kMean, "flow completion time, mean"}, fct_of},
+    {{"fct_p50", kNanoseconds, kMedian, "flow completion time, median"}, fct_of},
+    {{"fct_p99", kNanoseconds, kP99, "flow completion time, 99th percentile"}, fct_of},
+    {{"fct_max", kNanoseconds, kMax, "flow completion time, longest"}, fct_of},
+    {{"slowdown_max", kRatio, kMax, "FCT / FCT on an empty fabric, of the flow with the largest"},
+     [](const FlowReport& f) { return f.slowdown(); }},
+    {{"latency_p50", kNanoseconds, kMax, "packet latency, median"},
+     latency_of<&Percentiles::p50>, latency_together<&Percentiles::p50>},
+    {{"latency_p99", kNanoseconds, kMax, "packet latency, 99th percentile"},
+     latency_of<&Percentiles::p99>, latency_together<&Percentiles::p99>},
+    {{"latency_p999", kNanoseconds, kMax, "packet latency, 99.9th percentile"},
+     latency_of<&Percentiles::p999>, latency_together<&Percentiles::p999>},
+    {{"latency_max", kNanoseconds, kMax, "packet latency, longest"}, latency_of<&Percentiles::max>},
+    {{"packets", kCount, kSum, "packets with payload sent, retransmissions included"},
+     [](const FlowReport& f) { return Maybe(number(f.packets)); }},
+    {{"delivered_bytes", kBytes, kSum, "payload delivered, each byte once, drain included"},
+     [](const FlowReport& f) { return received(f, f.delivered_bytes); }},
+    {{"lost", kCount, kSum, "packets that neither arrived nor were trimmed"},
+     [](const FlowReport& f) { return received(f, f.lost); }},
+    {{"corrupted", kCount, kSum, "packets or messages that arrived corrupted"},
+     [](const FlowReport& f) { return received(f, f.corrupted); }},
+    {{"retransmitted", kCount, kSum, "packets retransmitted"},
+     [](const FlowReport& f) { return Maybe(number(f.retransmitted())); }},
+    {{"out_of_order", kCount, kSum, "packets taken out of order; go-back-N: gaps answered by a NAK"},
+     [](const FlowReport& f) { return received(f, f.out_of_order()); }},
+    {{"ecn_marked", kCount, kSum, "packets that arrived with CE"},
+     [](const FlowReport& f) { return received(f, f.marked); }},
+    {{"trimmed", kCount, kSum, "packets that arrived without their payload"},
+     [](const FlowReport& f) { return received(f, f.trimmed); }},
+    {{"cnps", kCount, kSum, "CNPs that the sender received (RoCEv2)"},
+     [](const FlowReport& f) {
+       return f.roce ? Maybe(number(f.roce->cnp_handled + f.roce->cnp_ignored)) : std::nullopt;
+     }},
+    {{"packet_seq_err", kCount, kSum, "NAKs for a gap that the sender received (RoCEv2)"},
+     [](const FlowReport& f) { return of_roce(f, &RoceReport::packet_seq_err); }},
+    {{"local_ack_timeout_err", kCount, kSum, "ACK timeouts of the sender (RoCEv2)"},
+     [](const FlowReport& f) { return of_roce(f, &RoceReport::local_ack_timeout_err); }},
+    {{"out_of_buffer", kCount, kSum, "RNR NAKs that the receiver sent (RoCEv2)"},
+     [](const FlowReport& f) { return of_roce(f, &RoceReport::out_of_buffer); }},
+};
+
+struct CollectiveMeasure : MeasureKind {
+  Maybe (*of)(const CollectiveReport&);
+};
+const CollectiveMeasure kOfCollectives[] = {
+    {{"busbw", kBitsPerSecond, kMin, "algbw x the operation's factor of nccl-tests"},
+     [](const CollectiveReport& c) { return c.has_bandwidth() ? Maybe(c.busbw_bps) : std::nullopt; }},
+    {{"algbw", kBitsPerSecond, kMin, "size x 8 / median time"},
+     [](const CollectiveReport& c) { return c.has_bandwidth() ? Maybe(c.algbw_bps) : std::nullopt; }},
+    {{"collective_time", kNanoseconds, kMax, "median iteration"},
+     [](const CollectiveReport& c) { return c.median_ns ? Maybe(static_cast<double>(*c.median_ns)) : std::nullopt; }},
+    {{"collective_max", kNanoseconds, kMax, "longest iteration"},
+     [](const CollectiveReport& c) { return c.max_ns ? Maybe(static_cast<double>(*c.max_ns)) : std::nullopt; }},
+    {{"utilisation", kShare, kMin, "compute time / (compute + wait) of training steps"},
+     [](const CollectiveReport& c) { return c.job ? Maybe(c.job->utilisation) : std::nullopt; }},
+    {{"completed", kShare, kMean, "iterations that completed / all of them"},
+     [](const CollectiveReport& c) -> Maybe {
+       if (c.iterations.empty()) return std::nullopt;
+       return static_cast<double>(std::ranges::count_if(c.iterations, [](const auto& i) { return i.time_ns.has_value(); })) /
+              static_cast<double>(c.iterations.size());
+     }},
+    {{"packets", kCount, kSum, "packets sent"}, [](const CollectiveReport& c) { return Maybe(number(c.packets)); }},
+    {{"retransmitted", kCount, kSum, "packets retransmitted"},
+     [](const CollectiveReport& c) { return Maybe(number(c.retransmitted_packets)); }},
+    {{"out_of_order", kCount, kSum, "packets taken while earlier ones were missing"},
+     [](const CollectiveReport& c) { return Maybe(number(c.out_of_order)); }},
+    {{"ecn_marked", kCount, kSum, "packets that arrived with CE"},
+     [](const CollectiveReport& c) { return Maybe(number(c.ecn_marked)); }},
+    {{"cnps", kCount, kSum, "CNPs that senders received (RoCEv2)"},
+     [](const CollectiveReport& c) { return Maybe(number(c.cnp_handled)); }},
+    {{"packet_seq_err", kCount, kSum, "NAKs for a gap that senders received (RoCEv2)"},
+     [](const CollectiveReport& c) { return Maybe(number(c.packet_seq_err)); }},
+    {{"local_ack_timeout_err", kCount, kSum, "ACK timeouts of senders (RoCEv2)"},
+     [](const CollectiveReport& c) { return Maybe(number(c.local_ack_timeout_err)); }},
+};
+
+template <class T, std::size_t n>
+const T* named(const T (&table)[n], std::string_view name) {
+  const T* const found = std::ranges::find(table, name, &T::name);
+  return found == std::end(table) ? nullptr : found;
+}
+
+template <class T, std::size_t n>
+void add_kinds(const T (&table)[n], std::vector<MeasureKind>& out) {
+  std::ranges::copy(table, std::back_inserter(out));
+}
+
+std::vector<std::string> names_of(const std::vector<MeasureKind>& kinds) {
+  std::vector<std::string> names;
+  for (const MeasureKind& k : kinds) names.emplace_back(k.name);
+  return names;
+}
+
+// ---- Several as one ------------------------------------------------------------------------------------------------
+
+class Several {
+ public:
+  Several(Unit unit, Combine how) : unit_(unit), how_(how) {}
+
+  void add(double value, const std::string& where) {
+    values_.push_back(value);
+    const bool stands_out = how_ == kMin || how_ == kTogether ? value < most_ : value > most_;
+    if (values_.size() > 1 && !stands_out) return;
+    most_ = value;
+    where_ = how_ == kSum && value == 0 ? std::string() : where;
+  }
+
+  Measured result() {
+    if (values_.empty()) return {std::nullopt, unit_, ""};
+    switch (how_) {
+      case kSum:
+        return {std::accumulate(values_.begin(), values_.end(), 0.0), unit_, where_};
+      case kMax:
+      case kMin:
+      case kTogether:
+        return {most_, unit_, where_};
+      default:
+        break;
+    }
+    const Spread spread = Spread::of(std::move(values_));
+    return {how_ == kMean ? spread.mean : how_ == kMedian ? spread.p50 : spread.p99, unit_, where_};
+  }
+
+ private:
+  Unit unit_;
+  Combine how_;
+  std::vector<double> values_;
+  double most_ = 0;
+  std::string where_;
+};
+
+std::string name_of(const PortReport& p) { return fmt::format("{}:{}", p.node, p.port); }
+
+bool is_at(const PortReport& p, const std::optional<spec::FaultPlace>& place) {
+  return !place || (spec::matches(place->node, p.node) && (place->port == 0 || place->port == p.port));
+}
+
+bool has_class(std::size_t priority, const std::optional<spec::FaultPlace>& place) {
+  return !place || place->traffic_class < 0 || static_cast<std::size_t>(place->traffic_class) == priority;
+}
+
+double sum_of(const DropCounts& drops, std::string_view reason) {
+  double sum = 0;
+  for (std::size_t i = 0; i < kDropReasons; ++i)
+    if (reason.empty() || reason == name(static_cast<DropReason>(i))) sum += number(drops[i]);
+  return sum;
+}
+
+Measured drops_at(const Report& r, const spec::Measure& m) {
+  Several all(kCount, kSum);
+  for (const PortReport& p : r.ports) {
+    if (!is_at(p, m.at)) continue;
+    if (!m.at || m.at->traffic_class < 0) all.add(sum_of(p.counters.drops, m.reason), name_of(p));
+    for (std::size_t k = 0; k < kPriorities; ++k)
+      if (has_class(k, m.at))
+        all.add(sum_of(p.counters.classes[k].drops, m.reason), fmt::format("{} class {}", name_of(p), k));
+  }
+  return all.result();
+}
+
+std::optional<Measured> at_ports(const Report& r, const spec::Measure& m) {
+  if (m.figure == kDrops.name) return drops_at(r, m);
+  if (const ClassMeasure* c = named(kOfClasses, m.figure)) {
+    Several all(c->unit, c->combine);
+    for (const PortReport& p : r.ports)
+      for (std::size_t k = 0; k < kPriorities; ++k)
+        if (is_at(p, m.at) && has_class(k, m.at))
+          all.add(c->of(r, p.counters.classes[k]), fmt::format("{} class {}", name_of(p), k));
+    return all.result();
+  }
+  if (const PortMeasure* c = named(kOfPorts, m.figure)) {
+    Several all(c->unit, c->combine);
+    for (const PortReport& p : r.ports)
+      if (is_at(p, m.at)) all.add(c->of(p), name_of(p));
+    return all.result();
+  }
+  if (const GroupMeasure* c = named(kOfGroups, m.figure)) {
+    Several all(c->unit, c->combine);
+    for (const PathGroupReport& g : r.path_groups)
+      if (g.bytes() > 0 && (!m.at || spec::matches(m.at->node, g.node))) all.add(c->of(g), g.node);
+    return all.result();
+  }
+  return std::nullopt;
+}
+
+// ---- Flows and collectives -----------------------------------------------------------------------------------------
+
+const TrafficReport* traffic_named(const Report& r, std::string_view name) {
+  const auto found = std::ranges::find(r.traffic, name, &TrafficReport::name);
+  return found == r.traffic.end() ? nullptr : &*found;
+}
+
+Measured of_named(const Report& r, const spec::Measure& m) {
+  if (const FlowMeasure* kind = named(kOfFlows, m.figure)) {
+    Several all(kind->unit, kind->combine);
+    GoodputSum together;
+    bool any = false;
+    for (const FlowReport& f : r.flows) {
+      const bool of_traffic = f.traffic < r.traffic.size() && spec::matches(m.of, r.traffic[f.traffic].name);
+      if (!of_traffic && !spec::matches(m.of, f.name)) continue;
+      any = true;
+      together.add(f);
+      // A flow without a completion time has none that a percentile could leave out.
+      if (const Maybe value = kind->of(f)) all.add(*value, f.name);
+    }
+    if (any) {
+      Measured found = all.result();
+      const TrafficReport* const whole = traffic_named(r, m.of);
+      if (kind->combine == kTogether) found.value = together.bps();
+      if (whole != nullptr && kind->together != nullptr) found.value = kind->together(*whole);
+      return found;
+    }
+  }
+  if (const CollectiveMeasure* kind = named(kOfCollectives, m.figure)) {
+    Several all(kind->unit, kind->combine);
+    for (const CollectiveReport& c : r.collectives)
+      if (spec::matches(m.of, c.name))
+        if (const Maybe value = kind->of(c)) all.add(*value, c.name);
+    return all.result();
+  }
+  return {};
+}
+
+// ---- Of the whole run: where it comes from -------------------------------------------------------------------------
+
+// What has the worst of a figure of the summary, if that is to be named.
+std::string where_of(const Report& r, const std::string& figure) {
+  if (figure == "failed_verdicts") {
+    std::string names;
+    for (const Verdict& v : r.verdicts())
+      if (v.answer == Verdict::Answer::kFail) names += (names.empty() ? "" : ", ") + v.name;
+    return names;
+  }
+  if (figure == "deadlocks") return r.deadlocks.empty() ? "" : r.deadlocks.front().ring.front();
+  spec::Measure one;
+  one.figure = figure;
+  if (const auto at = at_ports(r, one)) return at->where;
+  one.of = "*";
+  if (named(kOfFlows, figure) != nullptr || named(kOfCollectives, figure) != nullptr) return of_named(r, one).where;
+  return "";
+}
+
+}  // namespace
+
+std::vector<MeasureKind> port_measures() {
+  std::vector<MeasureKind> all{kDrops};
+  add_kinds(kOfClasses, all);
+  add_kinds(kOfPorts, all);
+  add_kinds(kOfGroups, all);
+  return all;
+}
+
+std::vector<MeasureKind> flow_measures() {
+  std::vector<MeasureKind> all;
+  add_kinds(kOfFlows, all);
+  return all;
+}
+
+std::vector<MeasureKind> collective_measures() {
+  std::vector<MeasureKind> all;
+  add_kinds(kOfCollectives, all);
+  return all;
+}
+
+Measured measure(const Report& report, const spec::Measure& what) {
+  if (!what.of.empty()) return of_named(report, what);
+  if (what.is_path())
+    return {figure_of(nlohmann::ordered_json::parse(report.json()), what.figure), kind_of(what.figure).unit, ""};
+  if (what.of_whole_run())
+    for (const Figure& f : summary(report))
+      if (f.name == what.figure) return {f.value, kind_of(f.name).unit, where_of(report, f.name)};
+  return at_ports(report, what).value_or(Measured{std::nullopt, kind_of(what.figure).unit, ""});
+}
+
+// ---- Whether a lab has it ------------------------------------------------------------------------------------------
+
+namespace {
+
+[[noreturn]] void fail(const spec::Place& place, const std::string& text, const std::string& what) {
+  throw spec::SpecError(place, fmt::format("'{}': {}", text, what));
+}
+
+const MeasureKind& known(const std::vector<MeasureKind>& kinds, const spec::Measure& m, const spec::Place& place,
+                         const std::string& text, std::string_view measured_where) {
+  for (const MeasureKind& k : kinds)
+    if (k.name == m.figure) return k;
+  fail(place, text,
+       fmt::format("there is no figure '{}' {}{}", m.figure, measured_where,
+                   spec::meant_or_known(m.figure, names_of(kinds))));
+}
+
+std::optional<Unit> check_of(const spec::Lab& lab, const spec::Measure& m, const spec::Place& place,
+                             const std::string& text) {
+  if (!m.reason.empty()) fail(place, text, "reasons are of drops at ports; expected drops(REASON) at PORT");
+  std::vector<std::string> names;
+  for (const spec::TrafficSpec& t : lab.traffic) names.push_back(t.name);
+  const std::size_t traffics = names.size();
+  for (const spec::CollectiveSpec& c : lab.collectives) names.push_back(c.name);
+  bool flows = std::ranges::any_of(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(traffics),
+                                   [&](const std::string& n) { return spec::matches(m.of, n); });
+  const bool collectives = std::ranges::any_of(names.begin() + static_cast<std::ptrdiff_t>(traffics), names.end(),
+                                               [&](const std::string& n) { return spec::matches(m.of, n); });
+  if (!flows && !collectives) {
+    for (const workload::FlowPlan& f : workload::plan_flows(lab)) {
+      flows = flows || spec::matches(m.of, f.name);
+      names.push_back(f.name);
+    }
+    if (!flows)
+      fail(place, text,
+           fmt::format("no flow, traffic or collective is called '{}'{}", m.of, spec::meant_or_known(m.of, names)));
+  }
+  std::vector<MeasureKind> kinds;
+  if (flows) kinds = flow_measures();
+  if (collectives) std::ranges::copy(collective_measures(), std::back_inserter(kinds));
+  return known(kinds, m, place, text, collectives && !flows ? "of a collective" : "of a flow or traffic").unit;
+}
+
+// "flows.incast/h2->h1.share", and what an element of the list is called in this lab.
+Unit check_field(const spec::Lab& lab, const std::string& figure, const spec::Place& place, const std::string& text) {
+  const auto field = find_field(figure);
+  if (!field) fail(place, text, field.error());
+  std::vector<std::string> names;
+  if (field->list == "traffic")
+    for (const spec::TrafficSpec& t : lab.traffic) names.push_back(t.name);
+  if (field->list == "collectives")
+    for (const spec::CollectiveSpec& c : lab.collectives) names.push_back(c.name);
+  if (field->list == "flows")
+    for (const workload::FlowPlan& f : workload::plan_flows(lab)) names.push_back(f.name);
+  if (field->list == "ports")
+    for (const spec::LinkSpec& l : lab.links) names.insert(names.end(), {format(l.a), format(l.b)});
+  if (field->list == "faults")
+    for (const spec::FaultSpec& f : lab.faults) names.push_back(f.name);
+  // What is in other lists is known when the run has ended.
+  const bool is_known = field->list == "traffic" || field->list == "collectives" || field->list == "flows" ||
+                        field->list == "ports" || field->list == "faults";
+  if (is_known && std::ranges::find(names, field->element) == names.end())
+    fail(place, text,
+         fmt::format("there is no '{}' in {}{}", field->element, field->list, spec::meant_or_known(field->element, names)));
+  return field->unit;
+}
+
+std::optional<Unit> check_at(const spec::Lab& lab, const spec::Measure& m, const spec::Place& place,
+                             const std::string& text) {
+  const MeasureKind& kind = known(port_measures(), m, place, text, "at ports");
+  if (!m.reason.empty()) {
+    if (m.figure != kDrops.name) fail(place, text, fmt::format("{} has no reasons; expected drops({})", m.figure, m.reason));
+    std::vector<std::string> reasons;
+    for (std::size_t i = 0; i < kDropReasons; ++i) reasons.emplace_back(name(static_cast<DropReason>(i)));
+    if (std::ranges::find(reasons, m.reason) == reasons.end())
+      fail(place, text,
+           fmt::format("there is no reason '{}' for drops{}", m.reason, spec::meant_or_known(m.reason, reasons)));
+  }
+  if (!m.at) return kind.unit;
+  if (spec::nodes_at(lab, *m.at).empty()) {
+    std::vector<std::string> nodes;
+    for (const spec::NodeSpec& n : lab.nodes) nodes.push_back(n.name);
+    fail(place, text,
+         fmt::format("there is no node '{}'{}", m.at->node, spec::meant_or_known(m.at->node, nodes)));
+  }
+  if (m.at->port != 0 && spec::ports_at(lab, *m.at).empty())
+    fail(place, text, fmt::format("{} has no linked port {}", m.at->node, m.at->port));
+  if (named(kOfGroups, m.figure) != nullptr && (m.at->port != 0 || m.at->traffic_class >= 0))
+    fail(place, text, fmt::format("{} is of a switch; expected one without a port", m.figure));
+  if (named(kOfPorts, m.figure) != nullptr && m.at->traffic_class >= 0)
+    fail(place, text, fmt::format("{} is of a port; expected one without a class", m.figure));
+  return kind.unit;
+}
+
+}  // namespace
+
+std::optional<Unit> check_measure(const spec::Lab& lab, const spec::Measure& m, const spec::Place& place,
+                                  const std::string& text) {
+  if (!m.of.empty()) return check_of(lab, m, place, text);
+  if (m.is_path()) {
+    if (!m.of_whole_run()) fail(place, text, fmt::format("{} says where it is; expected nothing behind it", m.figure));
+    return m.figure.starts_with('/') ? std::nullopt : std::optional(check_field(lab, m.figure, place, text));
+  }
+  if (!m.of_whole_run()) return check_at(lab, m, place, text);
+  std::vector<std::string> names = known_figures();
+  if (std::ranges::find(names, m.figure) != names.end()) return kind_of(m.figure).unit;
+  for (const MeasureKind& k : port_measures()) {
+    if (k.name == m.figure) return k.unit;
+    names.emplace_back(k.name);
+  }
+  fail(place, text, fmt::format("there is no figure '{}'{}", m.figure, spec::meant_or_known(m.figure, names)));
+}
+
+}  // namespace railyard::report

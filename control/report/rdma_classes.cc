@@ -1,0 +1,234 @@
+#include "control/report/rdma_classes.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "control/routing/graph.h"
+#include "control/spec/collective_ranks.h"
+#include "control/spec/frame_tags.h"
+#include "control/spec/port_class.h"
+
+namespace railyard::report {
+namespace {
+
+constexpr int kFar = -1;
+
+// What devices find a frame's class by.
+struct CodePoint {
+  int dscp = 0;
+  int pcp = kUntagged;
+  static constexpr int kUntagged = -1;
+  auto operator<=>(const CodePoint&) const = default;
+};
+
+// Traffic from the hosts at one switch to those at another (or, without switches, from NIC to NIC), sent alike.
+struct Stream {
+  std::size_t from, to;  // nodes: the switches next to the NICs
+  CodePoint sent;
+  bool roce;  // data of RoCE
+  auto operator<=>(const Stream&) const = default;
+};
+
+// As `nic` sends the frames of such a traffic.
+CodePoint sent_by(const spec::Lab& lab, const spec::PortName& nic, const spec::TrafficSpec& like) {
+  CodePoint p{like.dscp};
+  const auto tag = spec::tag_of(lab, nic, like);
+  if (!tag) return p;
+  const int priority =
+      like.priority.value_or(spec::qos_of(lab, *lab.find(nic.node)).dscp_to_class[static_cast<std::size_t>(like.dscp)]);
+  const auto own = spec::tags_of(lab, nic);
+  p.pcp = tag->pcp.value_or(own ? own->pcp[static_cast<std::size_t>(priority)] : priority);
+  return p;
+}
+
+class Walk {
+ public:
+  explicit Walk(const build::BuiltLab& lab) : lab_(lab.spec()), graph_(lab_) {}
+
+  // Data from `a` to `b`, and what comes back: READ requests and, unless the NIC at `b` has a class of their own for
+  // them, acknowledgements like the data.
+  void add_pair(const spec::PortName& a, const spec::PortName& b, const spec::TrafficSpec& like) {
+    add_way(a, b, like, like.is_roce());
+    add_way(b, a, like, false);
+    if (const auto ack = acks_like(b, like)) add_way(b, a, *ack, false);
+  }
+
+  // Each with each other.
+  void add_all_pairs(const std::vector<spec::PortName>& nics, const spec::TrafficSpec& like) {
+    std::map<std::size_t, std::set<std::size_t>> hosts;             // by the switch beside
+    std::map<std::pair<std::size_t, CodePoint>, bool> senders;      // data, or else acknowledgements
+    for (const spec::PortName& nic : nics) {
+      const auto at = beside(nic);
+      if (!at) continue;
+      hosts[*at].insert(graph_.node(nic.node));
+      senders[{*at, sent_by(lab_, nic, like)}] = like.is_roce();
+      if (const auto ack = acks_like(nic, like)) senders.try_emplace({*at, sent_by(lab_, nic, *ack)}, false);
+    }
+    for (const auto& [sender, roce] : senders)
+      for (const auto& [b, to] : hosts) streams_[{sender.first, b, sender.second, roce}].insert(to.begin(), to.end());
+  }
+
+  const std::map<Stream, std::set<std::size_t>>& streams() const noexcept { return streams_; }
+  const routing::Graph& graph() const noexcept { return graph_; }
+
+  struct Place {
+    std::size_t node;
+    std::size_t priority;
+    auto operator<=>(const Place&) const = default;
+  };
+  struct Found {
+    std::set<Place> places;
+    bool lossless = false;
+    Place first{};
+    std::set<CodePoint> arrives;  // at the hosts behind the last switch
+  };
+
+  // The classes on all shortest paths of a stream.
+  Found follow(const Stream& s) {
+    Found found;
+    found.first = {s.from, class_of(s.from, s.sent)};
+    if (!graph_.is_switch(s.from)) return found;
+    const std::vector<int>& hops = hops_to(s.to);
+    if (hops[s.from] == kFar) return found;
+    std::set<std::pair<std::size_t, CodePoint>> seen{{s.from, s.sent}};
+    std::deque<std::pair<std::size_t, CodePoint>> next(seen.begin(), seen.end());
+    while (!next.empty()) {
+      const auto [node, point] = next.front();
+      next.pop_front();
+      const spec::QosProfile& qos = spec::qos_of(lab_, lab_.nodes[node]);
+      const std::size_t in = class_of(node, point);
+      const int remap = qos.classes[in].remap_to;
+      const std::size_t out = remap >= 0 ? static_cast<std::size_t>(remap) : in;
+      for (const std::size_t k : {in, out}) {
+        found.places.insert({node, k});
+        found.lossless |= qos.classes[k].lossless;
+      }
+      const CodePoint onwards = out == in ? point : remarked(qos, out, point);
+      if (node == s.to) found.arrives.insert(onwards);
+      for (const routing::Graph::Edge& e : graph_.edges(node))
+        if (graph_.is_switch(e.neighbour) && hops[e.neighbour] == hops[node] - 1 && hops[node] > 0)
+          if (seen.insert({e.neighbour, onwards}).second) next.emplace_back(e.neighbour, onwards);
+    }
+    return found;
+  }
+
+  std::size_t class_of(std::size_t node, const CodePoint& p) const {
+    const spec::QosProfile& qos = spec::qos_of(lab_, lab_.nodes[node]);
+    if (qos.trust == spec::Trust::kDscp)
+      return static_cast<std::size_t>(qos.dscp_to_class[static_cast<std::size_t>(p.dscp)]);
+    return static_cast<std::size_t>(p.pcp == CodePoint::kUntagged ? qos.default_class
+                                                                  : qos.pcp_to_class[static_cast<std::size_t>(p.pcp)]);
+  }
+  bool lossless_at(std::size_t node, std::size_t priority) const {
+    return spec::qos_of(lab_, lab_.nodes[node]).classes[priority].lossless;
+  }
+
+ private:
+  void add_way(const spec::PortName& from, const spec::PortName& to, const spec::TrafficSpec& like, bool roce) {
+    const auto a = beside(from);
+    const auto b = beside(to);
+    if (!a || !b) return;
+    streams_[{*a, *b, sent_by(lab_, from, like), roce}].insert(graph_.node(to.node));
+  }
+
+  // Nothing: like the data.
+  std::optional<spec::TrafficSpec> acks_like(const spec::PortName& nic, const spec::TrafficSpec& data) const {
+    const spec::NodeSpec& node = *lab_.find(nic.node);
+    if (!data.is_roce() || node.kind != spec::NodeSpec::Kind::kHost) return std::nullopt;
+    const spec::AckSpec& ack = lab_.hosts.at(node.profile).roce.ack;
+    if (!ack.dscp && !ack.priority) return std::nullopt;
+    spec::TrafficSpec like = data;
+    like.pcp.reset();
+    like.dscp = ack.dscp.value_or(data.dscp);
+    like.priority = ack.priority;
+    return like;
+  }
+
+  // The switch at the other end of a NIC's link; the far host where there is none.
+  std::optional<std::size_t> beside(const spec::PortName& nic) const {
+    for (const routing::Graph::Edge& e : graph_.edges(graph_.node(nic.node)))
+      if (e.port.value + 1 == nic.port) return e.neighbour;
+    return std::nullopt;
+  }
+
+  // What a switch writes into frames of a class that it remaps to (dataplane/switch/class_remap.cc).
+  static CodePoint remarked(const spec::QosProfile& qos, std::size_t priority, CodePoint p) {
+    const auto number = [&](const auto& map, int before) {
+      const auto found = std::ranges::find(map, static_cast<int>(priority));
+      return found == map.end() ? before : static_cast<int>(found - map.begin());
+    };
+    if (qos.trust == spec::Trust::kDscp)
+      p.dscp = number(qos.dscp_to_class, p.dscp);
+    else if (p.pcp != CodePoint::kUntagged)
+      p.pcp = number(qos.pcp_to_class, p.pcp);
+    return p;
+  }
+
+  // By node, through switches.
+  const std::vector<int>& hops_to(std::size_t to) {
+    const auto [found, is_new] = hops_.try_emplace(to);
+    std::vector<int>& hops = found->second;
+    if (!is_new) return hops;
+    hops.assign(graph_.size(), kFar);
+    hops[to] = 0;
+    for (std::deque<std::size_t> next{to}; !next.empty(); next.pop_front())
+      for (const routing::Graph::Edge& e : graph_.edges(next.front()))
+        if (graph_.is_switch(e.neighbour) && hops[e.neighbour] == kFar) {
+          hops[e.neighbour] = hops[next.front()] + 1;
+          next.push_back(e.neighbour);
+        }
+    return hops;
+  }
+
+  const spec::Lab& lab_;
+  routing::Graph graph_;
+  std::map<Stream, std::set<std::size_t>> streams_;  // with the hosts that they end at
+  std::map<std::size_t, std::vector<int>> hops_;
+};
+
+}  // namespace
+
+RdmaClasses::RdmaClasses(const build::BuiltLab& lab) {
+  Walk walk(lab);
+  for (const build::Flow& f : lab.flows()) {
+    if (f.is_generated()) continue;
+    any_ = true;
+    walk.add_pair(f.plan.source, f.plan.destination, lab.spec().traffic[f.plan.traffic]);
+  }
+  for (const build::Collective& c : lab.collectives()) {
+    any_ = true;
+    walk.add_all_pairs(c.nics, spec::like_traffic(lab.spec().collectives[c.spec]));
+  }
+  const auto mark = [&](std::size_t node, std::size_t priority, bool lossless) {
+    Kind& kind = nodes_[lab.spec().nodes[node].name][priority];
+    if (lossless) kind = Kind::kLossless;
+    if (kind == Kind::kNone) kind = Kind::kLossy;
+  };
+  for (const auto& [stream, ends] : walk.streams()) {
+    const Walk::Found found = walk.follow(stream);
+    const bool through_switches = !found.places.empty();
+    for (const Walk::Place& p : found.places) mark(p.node, p.priority, found.lossless);
+    for (const std::size_t host : ends)
+      for (const CodePoint& p : through_switches ? found.arrives : std::set{stream.sent}) {
+        const std::size_t k = walk.class_of(host, p);
+        mark(host, k, through_switches ? found.lossless : walk.lossless_at(host, k));
+      }
+    if (through_switches && !found.lossless && stream.roce && lossy_roce_.empty())
+      lossy_roce_ = fmt::format("class {} at {}", found.first.priority, lab.spec().nodes[found.first.node].name);
+  }
+}
+
+RdmaClasses::Kind RdmaClasses::at(const std::string& node, std::size_t priority) const {
+  const auto found = nodes_.find(node);
+  return found == nodes_.end() ? Kind::kNone : found->second[priority];
+}
+
+}  // namespace railyard::report
