@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Texts that users read keep out the phrases of tests/docs/phrases.txt.
+
+usage: tests/docs/english.py [--count]      --count: how often each phrase stands where, and ends with 0
+
+A line of phrases.txt is where (`docs`: *.md and the comments of topologies/; `all`: string literals of tools/ and control/
+too), a phrase (lower case, read without regard to case and line breaks), and what to write instead, with tabs between.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+
+
+def texts():
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    for name in names:
+        path = ROOT / name
+        if not name or not path.is_file():
+            continue
+        if name.endswith(".md") or (name.startswith("topologies/") and name.endswith(".yaml")):
+            lines = path.read_text().split("\n")
+            if name.endswith(".yaml"):
+                lines = [line.lstrip().lstrip("#") for line in lines]
+            yield name, "docs", lines
+        elif re.match(r"(tools|control)/.*\.(cc|h)$", name):
+            yield name, "all", ["".join(LITERAL.findall(line)) if not line.lstrip().startswith("#include") else ""
+                                for line in path.read_text().split("\n")]
+
+
+def main():
+    phrases = {}
+    for line in (ROOT / "tests/docs/phrases.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            where, phrase, instead = line.split("\t")
+            phrases[phrase] = (where, instead)
+    found = 0
+    counts = dict.fromkeys(phrases, 0)
+    for name, kind, lines in texts():
+        for number, line in enumerate(lines, 1):
+            # A phrase may go on in the next line.
+            both = re.sub(r"\s+", " ", line + " " + (lines[number] if number < len(lines) else "")).lower()
+            here = len(re.sub(r"\s+", " ", line))
+            for phrase, (where, instead) in phrases.items():
+                if where != "all" and where != kind:
+                    continue
+                at = both.find(phrase)
+                if 0 <= at < here:
+                    counts[phrase] += 1
+                    found += 1
+                    if "--count" not in sys.argv[1:]:
+                        print(f"{name}:{number}: '{phrase}'; expected {instead}")
+    if "--count" in sys.argv[1:]:
+        for phrase, n in counts.items():
+            print(f"{n:5}  {phrase}")
+        return 0
+    print(f"{len(phrases)} phrases, {found} found")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
