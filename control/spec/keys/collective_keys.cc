@@ -72,9 +72,9 @@ void check_keys(const Tree& map, const CollectiveSpec& c) {
 // A placement says it in its place.
 Key<CollectiveSpec> ranks_key() {
   Key<CollectiveSpec> k = key("ranks", &CollectiveSpec::ranks, one_or_list_of(selector()),
-                              "hosts, or single NICs, in the order of their ranks; each NIC is one rank, once. A host "
-                              "whose NICs are all cabled to hosts is one rank: it takes the NIC that leads to the "
-                              "other rank")
+                              "hosts or single NICs, in rank order. Each NIC is one rank and is listed once. A host "
+                              "whose NICs are all cabled to hosts is one rank: it uses the NIC that leads to the other "
+                              "rank")
                               .show();
   k.write = [write = k.write](const CollectiveSpec& c) { return c.placement.empty() ? write(c) : Tree{}; };
   return k;
@@ -90,8 +90,9 @@ const Table<StragglerSpec>& straggler_keys() {
   static const Table<StragglerSpec> table{
       "straggler",
       "Ranks that compute more slowly than the others",
-      {key("ranks", &StragglerSpec::ranks, one_or_list_of(integer(0, 65535)), "which").require(),
-       key("factor", &StragglerSpec::factor, at_least_one, "how many times as long computing takes them").require()}};
+      {key("ranks", &StragglerSpec::ranks, one_or_list_of(integer(0, 65535)), "ranks that are slower").require(),
+       key("factor", &StragglerSpec::factor, at_least_one,
+           "computing time of these ranks, as a multiple of the normal time").require()}};
   return table;
 }
 
@@ -100,12 +101,12 @@ const Table<CollectiveSpec>& collective_keys() {
   constexpr std::uint32_t kMostChunk = 1u << 30;
   static const Table<CollectiveSpec> table{
       "collective",
-      "A collective operation of built-in NICs over RoCEv2 or UET, each NIC one rank: a message goes when its data are "
-      "there",
+      "A collective operation of built-in NICs over RoCEv2 or UET. Each NIC is one rank and sends a message as soon as "
+      "its data are available",
       {key("name", &CollectiveSpec::name, name_form(), "name of this collective").require(),
        key("collective", &CollectiveSpec::collective,
            operation_form(),
-           "what is done")
+           "operation to run")
            .show(),
        key("algorithm", &CollectiveSpec::algorithm,
            algorithm_form(), collectives::algorithms_help()),
@@ -115,51 +116,52 @@ const Table<CollectiveSpec>& collective_keys() {
            "(hosts.<name>.uet)"),
        key("service", &CollectiveSpec::service,
            choice<CollectiveService>({{"rud", CollectiveService::kRud}, {"rod", CollectiveService::kRod}}),
-           "uet: reliable unordered delivery over many paths, or ordered over one"),
+           "uet: reliable unordered delivery over many paths (rud), or ordered delivery over one path (rod)"),
        key("size", &CollectiveSpec::size, size(Bytes{4}, kMostSize),
            "as nccl-tests counts it: all-reduce, broadcast: of each rank's buffer; reduce-scatter: of what each puts "
            "in; all-gather: of what each gets; all-to-all: of what each sends, its own part included")
            .require(),
-       key("chunk", &CollectiveSpec::chunk, octets(4, kMostChunk), "most octets of a message; what is longer is split"),
+       key("chunk", &CollectiveSpec::chunk, octets(4, kMostChunk),
+           "maximum message size in bytes; longer data are split"),
        key("channels", &CollectiveSpec::channels, integer(1, 64),
-           "parts that go at once, each over QPs of its own with UDP source ports of their own, or over PDCs of its "
-           "own"),
+           "parallel parts of the operation, each over its own QPs with their own UDP source ports, or over its own "
+           "PDCs"),
        ranks_key(),
        key("placement", &CollectiveSpec::placement, file_path(4095),
-           "in the place of ranks, a file that says where each is: CSV with the columns rank, host and, if wanted, "
-           "rail (a NIC of the host, 1 without it)"),
+           "file that places the ranks, instead of ranks: CSV with the columns rank, host and optionally rail (a NIC "
+           "of the host, default 1)"),
        key("pxn", &CollectiveSpec::pxn, boolean(),
-           "what goes to another host and another rail goes over the scale-up network to the rank at that rail first, "
-           "and from there through the fabric, along its rail"),
-       key("root", &CollectiveSpec::root, integer(0, 65535), "broadcast: the rank that has the data"),
+           "send data for another host and another rail over the scale-up network first, to the local rank at that "
+           "rail; from there they cross the fabric on that rail"),
+       key("root", &CollectiveSpec::root, integer(0, 65535), "broadcast: rank that has the data"),
        key("datatype", &CollectiveSpec::datatype,
            choice<CollectiveDatatype>(
                {{"uint32", CollectiveDatatype::kUint32}, {"uint64", CollectiveDatatype::kUint64}}),
-           "what elements are, and so how they are added"),
-       key("repeats", &CollectiveSpec::repeats, integer(1, 10'000), "how often"),
-       key("start", &CollectiveSpec::start, duration({}, kAnyTime), "when the first one starts"),
+           "type of the elements; it determines how they are added"),
+       key("repeats", &CollectiveSpec::repeats, integer(1, 10'000), "number of repeats"),
+       key("start", &CollectiveSpec::start, duration({}, kAnyTime), "start time of the first repeat"),
        key("gap", &CollectiveSpec::gap, duration({}, kAnyTime),
-           "how long after the end of one each rank starts with the next"),
+           "time between the end of one repeat and the start of the next, at each rank"),
        key("reduce-rate", &CollectiveSpec::reduce_rate, either("unlimited", BitRate{}, rate(BitRate{1'000'000})),
-           "how fast a rank adds what came to what it has"),
+           "rate at which a rank adds received data to its own"),
        key("forward", &CollectiveSpec::forward, duration({}, kAnyTime),
-           "all-reduce: how long each rank computes before its backward pass; the repeat is a step of training then"),
+           "all-reduce: computing time of each rank before its backward pass; each repeat is then a training step"),
        key("backward", &CollectiveSpec::backward, duration({}, kAnyTime),
-           "all-reduce: how long the backward pass takes, in which the data are there bucket by bucket"),
-       key("buckets", &CollectiveSpec::buckets, integer(1, 256), "of the backward pass, each an all-reduce of its own"),
+           "all-reduce: duration of the backward pass; it makes the data available bucket by bucket"),
+       key("buckets", &CollectiveSpec::buckets, integer(1, 256),
+           "buckets of the backward pass; each is an all-reduce of its own"),
        key("jitter", &CollectiveSpec::jitter_ppm, ppm(),
-           "how much longer computing takes a rank in a repeat, at most; drawn for each"),
+           "maximum extra computing time of a rank in a repeat, as a fraction; drawn per rank and repeat"),
        key("stragglers", &CollectiveSpec::stragglers, list_of(map_of(straggler_keys())),
-           "ranks that computing takes longer than the others, always"),
+           "ranks that always compute more slowly than the others"),
        key("path-mtu", &CollectiveSpec::path_mtu, any_path_mtu(),
-           "octets of payload in a full packet: 256, 512, 1024, 2048 or 4096; of UET 1024, 2048, 4096 or 8192, or what "
-           "a "
-           "simulation has in between"),
-       key("ip", &CollectiveSpec::ip_version, choice<int>({{"4", 4}, {"6", 6}}), "version of IP"),
-       key("dscp", &CollectiveSpec::dscp, integer(0, 63), "code point that switches classify by"),
-       key("ecn", &CollectiveSpec::ect, boolean(), "ECN-capable: ECT(0), else Not-ECT"),
+           "payload of a full packet in bytes: 256, 512, 1024, 2048 or 4096; for UET 1024, 2048, 4096 or 8192. "
+           "Simulations also accept values in between"),
+       key("ip", &CollectiveSpec::ip_version, choice<int>({{"4", 4}, {"6", 6}}), "IP version"),
+       key("dscp", &CollectiveSpec::dscp, integer(0, 63), "DSCP by which switches classify the packets"),
+       key("ecn", &CollectiveSpec::ect, boolean(), "true: ECN-capable, ECT(0); false: Not-ECT"),
        key("class", &CollectiveSpec::priority, integer(0, 7),
-           "class at the sending NIC; without it what the host's QoS profile makes of the DSCP")},
+           "class at the sending NIC; default: the class that the host's QoS profile gives the DSCP")},
       check_keys};
   return table;
 }

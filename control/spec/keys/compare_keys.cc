@@ -57,30 +57,32 @@ void check_compare(const Tree& map, const CompareSpec& c) {
 const Table<CompareSpec>& compare_keys() {
   static const Table<CompareSpec> table{
       "compare",
-      "How railyard compare-transports runs this lab, unless its command line says otherwise",
+      "How railyard compare-transports runs this lab; command-line options override these keys",
       {key("columns", &CompareSpec::columns, one_or_list_of(column_form()),
-           "what is run side by side: words such as roce/gbn/ecmp/pfc or uet/rud/spray/trim, and settings behind them"),
+           "transports to compare: words such as roce/gbn/ecmp/pfc or uet/rud/spray/trim, followed by settings"),
        key("over", &CompareSpec::over, one_or_list_of(any_text()),
-           "a key and its values, e.g. topology.spines=2,4: the comparison is made with each"),
-       key("seeds", &CompareSpec::seeds, any_text(), "each run with each of these, e.g. 1-5; figures are medians"),
+           "a key and its values, e.g. topology.spines=2,4: repeat the comparison with each value"),
+       key("seeds", &CompareSpec::seeds, any_text(),
+           "seeds to run each column with, e.g. 1-5; the figures are medians"),
        key("metrics", &CompareSpec::metrics, one_or_list_of(any_text()),
            "figures of a report's summary, or JSON pointers into it; -NAME or +NAME: lower or higher is better"),
        key("search", &CompareSpec::search, text_of(parse_search),
-           "of each column the value nearest to the second with which until holds, e.g. "
-           "traffic.all.rate=1Gbps..100Gbps; all other figures are of the run with it"),
+           "for each column, find the value nearest to the second bound with which until holds, e.g. "
+           "traffic.all.rate=1Gbps..100Gbps. All other figures are from the run with this value"),
        key("until", &CompareSpec::until, text_of(parse_condition),
-           "search: terms such as drops=0, fct_p99<500us, with 'and' between them; without it drops=0 and lost=0 and "
+           "search: terms such as drops=0, fct_p99<500us, joined by 'and'; default drops=0 and lost=0 and "
            "retransmitted=0 and accepted>=0.995"),
-       key("resolution", &CompareSpec::resolution, resolution(), "search: how closely, of the greater value"),
+       key("resolution", &CompareSpec::resolution, resolution(),
+           "search: resolution, as a fraction of the greater value"),
        key("method", &CompareSpec::method, method(),
-           "the test of the benchmark draft (draft-calabria-bmwg-ai-fabric-training-bench-04) that this is, e.g. T6.4: "
-           "the output says so, and what it is worth"),
+           "test of the benchmark draft (draft-calabria-bmwg-ai-fabric-training-bench-04) that this comparison runs, "
+           "e.g. T6.4. The output names the test and the standing of its result"),
        key("profile", &CompareSpec::profile,
            choice<MethodProfile>(
                {{"ci", MethodProfile::kCi}, {"lab", MethodProfile::kLab}, {"full", MethodProfile::kFull}}),
            "method: ci: smoke, not a draft result; lab: reduced; full: the draft's parameters"),
        key("deviations", &CompareSpec::deviations, one_or_list_of(any_text()),
-           "method: in what this deviates from the draft, each a line of the output")},
+           "method: deviations from the draft; the output prints each as a line")},
       check_compare};
   return table;
 }

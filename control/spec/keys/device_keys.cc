@@ -26,7 +26,7 @@ Key<EcmpSpec> fields() {
   Tree schema = Tree::map(
       {{"type", Tree::string("array")}, {"items", choice_schema(words)}, {"uniqueItems", Tree::plain("true")}});
   return {"fields",
-          "what the hash covers; with none, all flows take the same path",
+          "header fields that the hash covers; with none, all flows take the same path",
           [words](const Tree& tree, EcmpSpec& into) {
             for (const auto& [word, member] : kFields) into.*member = false;
             for (const Tree& item : tree.as_list(fmt::format("a list of {}", fmt::join(words, ", ")))) {
@@ -52,8 +52,8 @@ Key<EcmpSpec> fields() {
 // Expanded before the profile is read (asic.h).
 Key<SwitchProfile> asic() {
   return {"asic",
-          "an ASIC that the profile begins as: one of those in topologies/profiles, or the path of a file of your own; "
-          "the keys beside it replace its",
+          "ASIC profile to start from: one of those in topologies/profiles, or the path of your own file. The other "
+          "keys here override its values",
           [](const Tree&, SwitchProfile&) {},
           [](const SwitchProfile&) { return Tree{}; },
           [](const SwitchProfile&, const SwitchProfile&) { return true; },
@@ -86,22 +86,25 @@ void check_receive(const Tree& map, const ReceiveSpec& receive) {
                                             format(receive.xoff), format(receive.buffer)));
 }
 
-constexpr const char* kLatencyHelp = "from the arrival of a frame to its first effect: MAC and pipeline";
+constexpr const char* kLatencyHelp = "time from the arrival of a pause frame to its first effect: MAC and pipeline";
 constexpr const char* kPauseResponseHelp =
-    "from the end of a pause frame to no new frame started; without it the longest that IEEE 802.3 allows";
-constexpr const char* kPauseQuantaHelp = "how long our pause frames ask for, in 512 bit times; repeated while needed";
+    "time from the end of a received pause frame until no new frame starts; default: the maximum that IEEE 802.3 "
+    "allows";
+constexpr const char* kPauseQuantaHelp =
+    "pause time that sent pause frames request, in units of 512 bit times; repeated while needed";
 constexpr const char* kQosHelp = "name of the QoS profile";
 
 }  // namespace
 
 const Table<EcmpSpec>& ecmp_keys() {
   static const Table<EcmpSpec> table{"ecmp",
-                                     "How one of several equal paths is chosen",
+                                     "Path selection among equal-cost paths",
                                      {fields(),
                                       key("seed", &EcmpSpec::seed, seed_form(),
-                                          "of the hash; without it one per switch, from the run's seed"),
+                                          "seed of the hash; default: one per switch, derived from the run's seed"),
                                       key("resilient", &EcmpSpec::resilient, boolean(),
-                                          "a link that goes down moves its own flows only; else all are hashed anew")}};
+                                          "true: a link failure moves only the flows on that link; false: it rehashes "
+                                          "all flows")}};
   return table;
 }
 
@@ -110,18 +113,19 @@ const Table<PfcWatchdog>& pfc_watchdog_keys() {
   constexpr Duration kMost{60 * kPicosecondsPerSecond};
   static const Table<PfcWatchdog> table{
       "pfc-watchdog",
-      "What becomes of a lossless queue that is held back by pause frames without end",
+      "PFC watchdog: handling of a lossless queue that stays paused",
       {key("detect", &PfcWatchdog::detect, duration(kLeast, kMost),
-           "a queue that is paused and sends nothing for so long is in a storm")
+           "a queue that is paused and sends nothing for this time is in a storm")
            .show(),
-       key("restore", &PfcWatchdog::restore, duration(kLeast, kMost), "over when it has not been paused for so long")
+       key("restore", &PfcWatchdog::restore, duration(kLeast, kMost),
+           "the storm ends when the queue has not been paused for this time")
            .show(),
-       key("poll", &PfcWatchdog::poll, duration(kLeast, kMost), "how often it is looked").show(),
+       key("poll", &PfcWatchdog::poll, duration(kLeast, kMost), "polling interval").show(),
        key("action", &PfcWatchdog::action,
            choice<PfcWatchdog::Action>({{"drop", PfcWatchdog::Action::kDrop},
                                         {"forward", PfcWatchdog::Action::kForward},
                                         {"alert", PfcWatchdog::Action::kAlert}}),
-           "in a storm: drop what is in the queue or comes to it, send in spite of the pause, or count only")
+           "action in a storm: drop queued and arriving frames, send in spite of the pause, or only count")
            .show()},
       check_watchdog};
   return table;
@@ -130,33 +134,33 @@ const Table<PfcWatchdog>& pfc_watchdog_keys() {
 const Table<SwitchProfile>& switch_keys() {
   static const Table<SwitchProfile> table{
       "switch-profile",
-      "A kind of switch",
+      "A switch profile",
       {asic(),
        key("ports", &SwitchProfile::ports, either("unlimited", 0, integer(1, 4096)),
-           "radix: the highest port that may have a link"),
+           "radix: highest port number that may have a link"),
        key("port-rate", &SwitchProfile::port_rate, either("unlimited", BitRate{}, rate(kLeastRate)),
-           "the fastest link that a port takes"),
+           "maximum rate of a link at a port"),
        key("buffer", &SwitchProfile::buffer, size(Bytes{4096}, Bytes{std::int64_t{1} << 40}),
-           "packet memory that all ports share")
+           "packet memory shared by all ports, in bytes")
            .show(),
-       key("cell", &SwitchProfile::cell, size(Bytes{64}, Bytes{4096}), "memory is allocated in cells of this size")
+       key("cell", &SwitchProfile::cell, size(Bytes{64}, Bytes{4096}),
+           "size of a memory cell; memory is allocated in cells")
            .show(),
        key("headroom-pool", &SwitchProfile::headroom_pool, size({}, Bytes{std::int64_t{1} << 40}),
-           "of the buffer, shared by the lossless classes of all ports: what arrives after XOFF, instead of headroom "
-           "of "
-           "their own or beyond it"),
+           "part of the buffer that the lossless classes of all ports share for frames that arrive after XOFF. It "
+           "replaces their own headroom or extends it"),
        key("latency", &SwitchProfile::latency, duration({}, kMostLatency), kLatencyHelp).show(),
        key("pause-response", &SwitchProfile::pause_response, duration(Duration{1}, kMostLatency), kPauseResponseHelp),
        key("pause-quanta", &SwitchProfile::pause_quanta, integer(1, 65535), kPauseQuantaHelp).show(),
        key("pfc-watchdog", &SwitchProfile::pfc_watchdog,
            either("off", std::optional<PfcWatchdog>{}, maybe(map_of(pfc_watchdog_keys()))),
-           "what becomes of queues that are paused without end"),
+           "PFC watchdog: handling of queues that stay paused"),
        key("mode", &SwitchProfile::mode,
            choice<ForwardingMode>(
                {{"store-and-forward", ForwardingMode::kStoreAndForward}, {"cut-through", ForwardingMode::kCutThrough}}),
-           "whether a frame may leave before all of it is there")
+           "whether a frame may leave before it has arrived completely")
            .show(),
-       key("ecmp", &SwitchProfile::ecmp, map_of(ecmp_keys()), "how one of several equal paths is chosen"),
+       key("ecmp", &SwitchProfile::ecmp, map_of(ecmp_keys()), "path selection among equal-cost paths"),
        key("qos", &SwitchProfile::qos, name_form(), kQosHelp).show()},
       check_switch};
   return table;
@@ -165,13 +169,13 @@ const Table<SwitchProfile>& switch_keys() {
 const Table<ReceiveSpec>& receive_keys() {
   static const Table<ReceiveSpec> table{
       "receive",
-      "How a host takes what arrives: a slow one fills its buffer and pauses its switch port",
+      "How fast a host takes received frames; a slow host fills its buffer and pauses its switch port",
       {key("rate", &ReceiveSpec::rate, either("unlimited", std::optional<BitRate>{}, maybe(rate(kLeastRate))),
-           "at which the host takes frames; without it as fast as they come"),
+           "rate at which the host takes frames; default: as fast as they arrive"),
        key("buffer", &ReceiveSpec::buffer, size(Bytes{9238}, Bytes{std::int64_t{1} << 40}),
-           "of a NIC, all classes together"),
-       key("xoff", &ReceiveSpec::xoff, size(Bytes{1}), "pause a class when this much of it is held"),
-       key("xon", &ReceiveSpec::xon, size(), "let it go when no more than this is held")},
+           "receive buffer of a NIC, shared by all classes"),
+       key("xoff", &ReceiveSpec::xoff, size(Bytes{1}), "pause a class when it holds this much of the buffer"),
+       key("xon", &ReceiveSpec::xon, size(), "resume the class when it holds no more than this")},
       check_receive};
   return table;
 }
@@ -179,40 +183,41 @@ const Table<ReceiveSpec>& receive_keys() {
 const Table<ScaleUpSpec>& scale_up_keys() {
   static const Table<ScaleUpSpec> table{
       "scale-up",
-      "How ranks of collectives in one host reach each other: a pipe, not a fabric",
+      "Scale-up network between ranks of collectives in one host, modelled as a pipe without a fabric",
       {key("rate", &ScaleUpSpec::rate, rate(kLeastRate), "at which each rank sends, and takes in").require(),
        key("latency", &ScaleUpSpec::latency, duration(Duration{1'000}, kMostLatency),
-           "from a rank's first octet sent to its arrival at the other")}};
+           "time from a rank's first byte sent to its arrival at the other rank")}};
   return table;
 }
 
 const Table<HostProfile>& host_keys() {
   static const Table<HostProfile> table{
       "host-profile",
-      "A kind of host",
+      "A host profile",
       {key("attach", &HostProfile::attach, made_host_form(),
-           "namespace or vm: what hosts are that do not say so themselves"),
+           "namespace or vm: default for hosts without attach"),
        key("latency", &HostProfile::latency, duration({}, kMostLatency), kLatencyHelp).show(),
        key("pause-response", &HostProfile::pause_response, duration(Duration{1}, kMostLatency), kPauseResponseHelp),
        key("pause-quanta", &HostProfile::pause_quanta, integer(1, 65535), kPauseQuantaHelp).show(),
        key("vlan", &HostProfile::vlan,
            either("auto", HostProfile::kVlanAuto, either("off", HostProfile::kVlanOff, integer(0, 4094))),
-           "802.1Q tag of what built-in NICs send: a VID (0: a priority tag), with the PCP of the frame's class by the "
-           "pcp map of the QoS profile; auto: VLAN 2, or a priority tag at a port with vlans, where the switch trusts "
-           "PCP"),
+           "802.1Q tag of frames that built-in NICs send: a VID (0: a priority tag), with the PCP that the QoS "
+           "profile's pcp map gives the frame's class. auto: VLAN 2, or a priority tag at a port with vlans, where the "
+           "switch trusts PCP"),
        key("pfc", &HostProfile::pfc, pfc_form(),
-           "of its NICs, for all classes: off is a NIC without PFC; auto: as the QoS profile says of each class"),
+           "PFC of the host's NICs, for all classes. off: a NIC without PFC; auto: per class, from the QoS profile"),
        key("clock-error", &HostProfile::clock_error_ppb, clock_error(),
-           "how far each NIC's clock is off, either way; its error and phase are drawn from the seed. IEEE 802.3 "
-           "allows 100ppm. 0: all NICs are exact and in phase")
+           "maximum frequency error of each NIC's clock, in either direction; its error and phase are drawn from the "
+           "seed. IEEE 802.3 allows 100ppm. 0: all NICs are exact and in phase")
            .show(),
-       key("receive", &HostProfile::receive, map_of(receive_keys()), "how fast the host takes what arrives"),
+       key("receive", &HostProfile::receive, map_of(receive_keys()), "how fast the host takes received frames"),
        key("roce", &HostProfile::roce, map_of(roce_nic_keys()), "its NICs as RoCEv2 endpoints, for transport: roce"),
        key("uet", &HostProfile::uet, uet_nic_form(), "its NICs as Ultra Ethernet endpoints, for transport: uet"),
        key("scale-up", &HostProfile::scale_up,
            either("off", std::optional<ScaleUpSpec>{}, maybe(map_of(scale_up_keys()))),
-           "ranks of collectives in one host reach each other over this; off: through their NICs and the fabric"),
-       key("qos", &HostProfile::qos, name_form(), "name of the QoS profile; its classes' scheduling is the NIC's ETS")
+           "network between ranks of collectives in one host; off: they use their NICs and the fabric"),
+       key("qos", &HostProfile::qos, name_form(),
+           "name of the QoS profile; the scheduling of its classes is the NIC's ETS")
            .show()}};
   return table;
 }

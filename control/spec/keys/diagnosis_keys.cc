@@ -6,16 +6,16 @@ namespace railyard::spec {
 const Table<DiagnosisSpec>& diagnosis_keys() {
   static const Table<DiagnosisSpec> table{
       "diagnosis",
-      "The failure that this lab shows; a report has it only if the counters of the run have its signature",
+      "The failure that this lab shows. Reports include it only if the run's counters match its signature",
       {key("signature", &DiagnosisSpec::signature, one_or_list_of(condition_form()),
-           "conditions on the run's counters, all of which hold when the failure is there, e.g. drops(too_big) at spine1 "
+           "conditions on the run's counters that all hold when the failure is present, e.g. drops(too_big) at spine1 "
            "> 0")
            .require(),
-       key("symptom", &DiagnosisSpec::symptom, any_text(), "what users see").require(),
+       key("symptom", &DiagnosisSpec::symptom, any_text(), "symptom that users see").require(),
        key("cause", &DiagnosisSpec::cause, any_text(), "why, as the report's counters show it").require(),
-       key("fix", &DiagnosisSpec::fix, any_text(), "what heals it").require(),
+       key("fix", &DiagnosisSpec::fix, any_text(), "remedy").require(),
        key("set", &DiagnosisSpec::set, one_or_list_of(any_text()),
-           "the fix as railyard run has it behind --set, e.g. traffic.large.path-mtu=1024")}};
+           "the remedy as a --set argument of railyard run, e.g. traffic.large.path-mtu=1024")}};
   return table;
 }
 

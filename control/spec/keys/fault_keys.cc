@@ -76,7 +76,7 @@ Key<FaultSpec> match() {
   properties.add("nth", Tree::map({{"type", Tree::string("integer")}, {"minimum", Tree::plain("1")}}));
   properties.spread = true;
   return {"match",
-          "only frames with these header fields, of this size or flow; nth: only the n-th of them",
+          "only frames with these header fields, of this size or of this flow; nth: only the n-th of them",
           [](const Tree& tree, FaultSpec& into) {
             for (const Tree::Entry& e : tree.as_map("a map of header fields, such as { bth.opcode: 0x0a }")) {
               if (e.key == "nth") {
@@ -137,25 +137,26 @@ std::vector<Key<FaultSpec>> all_keys() {
   static const std::string kState = "^queue [A-Za-z0-9_-]+:[1-9][0-9]{0,3}/[0-7] (depth|paused) > .+$";
   std::vector<Key<FaultSpec>> keys{
 key("name", &FaultSpec::name, name_form(),
-           "how reports and the log call it; without one, what it is and a number")
+           "name in reports and the log; default: the kind and a number")
            .show()
            .without_default(),
        key("on", &FaultSpec::on, one_or_list_of(text_form<FaultPlace>("a place", parse_fault_place, kPlace)),
            "where: leaf1, spine*, leaf1:3 (also the link there), leaf1:3 out (that direction), leaf1:3/5 (class 5 "
            "there), rail 2")
            .require(),
-       key("at", &FaultSpec::at, duration({}, kAnyTime), "when it begins, since the run began"),
+       key("at", &FaultSpec::at, duration({}, kAnyTime), "start time, from the start of the run"),
        key("after", &FaultSpec::after, duration({}, kAnyTime),
-           "when it begins, since it was added or `when` came true"),
-       key("every", &FaultSpec::every, duration(Duration{1}, kAnyTime), "it begins again and again, so far apart"),
-       key("for", &FaultSpec::lasts, duration(Duration{1}, kAnyTime), "how long it lasts; without, to the end"),
-       key("count", &FaultSpec::count, count(), "with every, flap or when: how often; else how many frames it touches")
+           "delay before it starts, after it was added or `when` came true"),
+       key("every", &FaultSpec::every, duration(Duration{1}, kAnyTime), "interval between repeated starts"),
+       key("for", &FaultSpec::lasts, duration(Duration{1}, kAnyTime), "duration; default: until the end of the run"),
+       key("count", &FaultSpec::count, count(),
+           "with every, flap or when: number of occurrences; else number of frames affected")
            .without_default(),
        key("probability", &FaultSpec::probability, probability(),
-           "of each frame that is meant; of faults that are not about frames, each time"),
+           "probability for each matching frame; for faults that do not act on frames, for each occurrence"),
        match(),
        key("when", &FaultSpec::when, text_form<FaultTrigger>("a state", parse_fault_trigger, kState),
-           "it begins when a queue is deeper, or has been paused for longer, than this")};
+           "start when a queue is deeper than this, or has been paused for longer")};
   for (Key<FaultSpec>& key : actions()) keys.push_back(std::move(key));
   return keys;
 }
@@ -163,7 +164,7 @@ key("name", &FaultSpec::name, name_form(),
 }  // namespace
 
 const Table<FaultSpec>& fault_keys() {
-  static const Table<FaultSpec> table{"fault", "Something that goes wrong: one thing, somewhere, at some time",
+  static const Table<FaultSpec> table{"fault", "One fault: a kind, a place and a time",
                                       all_keys(), check_fault_keys};
   return table;
 }

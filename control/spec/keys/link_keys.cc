@@ -11,7 +11,7 @@ constexpr const char* kExpected =
 
 Key<LinkSpec> cable() {
   return {"cable",
-          "its length; signals take 5 ns per metre",
+          "cable length; signals take 5 ns per metre",
           [form = length()](const Tree& tree, LinkSpec& into) {
             into.cable = form.read(tree);
             into.delay = propagation(*into.cable);
@@ -24,7 +24,7 @@ Key<LinkSpec> cable() {
 Key<LinkSpec> delay() {
   const Form<Duration> form = duration({}, Duration{kPicosecondsPerSecond});
   return {"delay",
-          "propagation one way, in the place of a length of cable",
+          "one-way propagation delay, instead of a cable length",
           [form](const Tree& tree, LinkSpec& into) {
             into.delay = form.read(tree);
             into.cable.reset();
@@ -64,9 +64,9 @@ void check_link(const Tree& map, const LinkSpec&) {
 const Table<LlrSpec>& llr_keys() {
   static const Table<LlrSpec> table{
       "llr",
-      "Link-level retry of Ultra Ethernet",
+      "Link-level retry (LLR) of Ultra Ethernet",
       {key("turnaround", &LlrSpec::turnaround, duration({}, Duration{1'000'000'000}),
-           "what both ends take to tell of a frame that came in wrong and to begin it again, beside the time on the "
+           "time that both ends take to report a corrupted frame and to restart it, in addition to the time on the "
            "wire")
            .show()}};
   return table;
@@ -75,12 +75,12 @@ const Table<LlrSpec>& llr_keys() {
 const Table<Framing>& framing_keys() {
   static const Table<Framing> table{
       "framing",
-      "What a frame takes of a link besides its own octets. Other values than Ethernet's stand for what lies below it "
-      "(MACsec: 32 more), or for a model whose headers are not as long as real ones (a negative preamble)",
+      "Link overhead of a frame besides its own bytes. Values other than Ethernet's model lower layers (MACsec: 32 "
+      "more). They also fit models whose headers are shorter than real ones (a negative preamble)",
       {key("preamble", &Framing::preamble, integer(Framing::kLeastPreamble, Framing::kMost),
-           "octets before a frame; Ethernet's preamble and SFD are 8")
+           "bytes before a frame; Ethernet's preamble and SFD are 8")
            .show(),
-       key("gap", &Framing::gap, integer(0, Framing::kMost), "octets after it; Ethernet's interpacket gap is 12")
+       key("gap", &Framing::gap, integer(0, Framing::kMost), "bytes after a frame; Ethernet's interpacket gap is 12")
            .show()}};
   return table;
 }
@@ -88,15 +88,16 @@ const Table<Framing>& framing_keys() {
 const Table<LinkSpec>& link_keys() {
   static const Table<LinkSpec> table{
       "link",
-      "What a link is like, whatever it connects",
-      {key("rate", &LinkSpec::rate, rate(BitRate{1'000'000}), "of both directions"), cable(), delay(),
-       key("mtu", &LinkSpec::mtu, integer(576, 9216), "longest IP packet, octets; IPv6 traffic needs 1280"),
+      "Properties of a link",
+      {key("rate", &LinkSpec::rate, rate(BitRate{1'000'000}), "rate of each direction"), cable(), delay(),
+       key("mtu", &LinkSpec::mtu, integer(576, 9216), "maximum IP packet size in bytes; IPv6 traffic needs 1280"),
        key("weight", &LinkSpec::weight, integer(1, 1000),
-           "for path: wcmp, among the links with one (1 for those without); without any, by the capacity behind each"),
+           "for path: wcmp: weight among the links that have one (default 1 for the others). If no link has one: "
+           "weights by the capacity behind each link"),
        key("llr", &LinkSpec::llr, llr_form(),
-           "link-level retry of Ultra Ethernet: frames whose FCS would be wrong are sent again on the link"),
+           "link-level retry of Ultra Ethernet: retransmit corrupted frames (wrong FCS) on the link"),
        key("framing", &LinkSpec::framing, map_of(framing_keys()),
-           "what a frame takes of it besides its own octets: preamble and gap")},
+           "link overhead of a frame besides its own bytes: preamble and gap")},
       check_link};
   return table;
 }
