@@ -20,7 +20,7 @@ constexpr std::size_t kLongestInterface = 15;  // IFNAMSIZ with the final zero
 
 Key<NodeSpec> kind(NodeSpec::Kind only, const char* word) {
   return key("kind", &NodeSpec::kind, choice<NodeSpec::Kind>({{word, only}}),
-             "switch, host or trunk; may be left out where a preset has made the node")
+             "switch, host or trunk; optional where a preset has created the node")
       .show()
       .without_default();
 }
@@ -29,11 +29,11 @@ Key<NodeSpec> profile(const char* of) {
 }
 Key<NodeSpec> agent() {
   return key("agent", &NodeSpec::agent, map_of(agent_keys()),
-             "an agent (railyard-agent) drives the RDMA devices of this attached host: its NICs may be ranks of "
+             "an agent (railyard-agent) drives the RDMA devices of this attached host; its NICs can be ranks of "
              "collectives");
 }
 Key<NodeSpec> role() {
-  return key("role", &NodeSpec::role, text_without_control_characters(63), "leaf, spine, ...: for pictures");
+  return key("role", &NodeSpec::role, text_without_control_characters(63), "leaf, spine, ...; shown in diagrams");
 }
 
 // all, none, or a list of VLANs.
@@ -73,7 +73,7 @@ Key<NodeSpec> vlans() {
                            {"patternProperties", Tree::map({{"^[1-9][0-9]{0,3}$", reference(vlan_keys().name())}})},
                            {"additionalProperties", Tree::plain("false")}});
   return {"vlans",
-          "by port number; a port that is not mentioned has native VLAN 1 and carries all others tagged",
+          "VLANs by port number; a port without an entry has native VLAN 1 and carries all others tagged",
           [](const Tree& tree, NodeSpec& into) {
             into.vlans.clear();
             for (const Tree::Entry& e : tree.as_map("a map of VLANs by port number")) {
@@ -101,7 +101,7 @@ Tree by_number_schema(const char* numbers, const Table<T>& table) {
 
 Key<PortSpec> port_classes() {
   return {"classes",
-          "classes by number, 0..7, that are others here than in the QoS profile",
+          "class settings that differ at this port from the QoS profile, by class number (0..7)",
           [](const Tree& tree, PortSpec& into) {
             into.classes.clear();
             for (const Tree::Entry& e : tree.as_map("a map of classes by number, 0..7")) {
@@ -122,7 +122,7 @@ Key<PortSpec> port_classes() {
 
 Key<NodeSpec> ports() {
   return {"ports",
-          "by port number: what is another at this port than the profiles say",
+          "settings that differ at one port from the profiles, by port number",
           [](const Tree& tree, NodeSpec& into) {
             into.ports.clear();
             for (const Tree::Entry& e : tree.as_map("a map by port number")) {
@@ -148,7 +148,7 @@ Key<NodeSpec> nics() {
                          {"minItems", Tree::plain("1")},
                          {"maxItems", Tree::plain(std::to_string(kMostNics))}});
   return {"nics",
-          "how many, 1..8, or a list with the keys of each",
+          "number of NICs, 1..8, or a list with the keys of each NIC",
           [](const Tree& tree, NodeSpec& into) {
             if (tree.kind == Tree::Kind::kScalar) {
               NicSpec nic;
@@ -276,14 +276,16 @@ Tree outside_schema(bool with_captures) {
   Tree properties = Tree::map();
   properties.spread = true;
   if (with_captures)
-    properties.add("pcap", with_description("frames from a capture file, or to one", reference(pcap_keys().name())));
-  properties.add("vhost-user", with_description("path of a vhost-user socket; we are the server", text));
+    properties.add("pcap",
+                 with_description("replay frames from a capture file, or write frames to one",
+                                  reference(pcap_keys().name())));
+  properties.add("vhost-user", with_description("path of a vhost-user socket; Railyard is the server", text));
   properties.add("vhost-user-client",
-                 with_description("path of a vhost-user socket; the other side is the server", text));
+                 with_description("path of a vhost-user socket; the peer is the server", text));
   properties.add("memif", with_description("memory shared with VPP, DPDK, ...", reference(memif_keys().name())));
   properties.add("dpdk", with_description("a DPDK device: net_memif0,... or a PCI address", text));
-  properties.add("tap", with_description("name of a TAP interface, which is made", text));
-  properties.add("netdev", with_description("name of a network interface that exists", text));
+  properties.add("tap", with_description("name of a TAP interface; Railyard creates it", text));
+  properties.add("netdev", with_description("name of an existing network interface", text));
   return Tree::map({{"type", Tree::string("object")},
                     {"properties", std::move(properties)},
                     {"minProperties", Tree::plain("1")},
@@ -313,11 +315,11 @@ Form<Attachment> port_attachment_form() { return {read_port_attachment, write_at
 const Table<AttachPcap>& pcap_keys() {
   static const Table<AttachPcap> table{
       "pcap",
-      "Capture files in the place of a host",
-      {key("in", &AttachPcap::in, file_path(kLongestPath), "frames of this file are sent"),
-       key("out", &AttachPcap::out, file_path(kLongestPath), "frames that arrive are written there"),
+      "Capture files instead of a host",
+      {key("in", &AttachPcap::in, file_path(kLongestPath), "send the frames of this file"),
+       key("out", &AttachPcap::out, file_path(kLongestPath), "write received frames to this file"),
        key("times", &AttachPcap::as_fast_as_possible, choice<bool>({{"file", false}, {"asap", true}}),
-           "frames are sent at the times of the file, or as fast as the link takes them")},
+           "send frames at the times in the file, or at link rate")},
       check_pcap};
   return table;
 }
@@ -325,11 +327,11 @@ const Table<AttachPcap>& pcap_keys() {
 const Table<AttachMemif>& memif_keys() {
   static const Table<AttachMemif> table{
       "memif",
-      "Memory shared with another process, by the memif protocol",
+      "Memory shared with another process by the memif protocol",
       {key("socket", &AttachMemif::socket, file_path(kLongestSocket), "path of the socket").show(),
        key("role", &AttachMemif::is_client, choice<bool>({{"server", false}, {"client", true}}),
-           "who makes the socket and the memory: we (server) or the other side"),
-       key("id", &AttachMemif::id, integer(0, 65535), "interface of that socket; the same at both sides")},
+           "who creates the socket and the memory: Railyard (server) or the peer (client)"),
+       key("id", &AttachMemif::id, integer(0, 65535), "interface number on that socket; the same at both ends")},
       [](const Tree& map, const AttachMemif& memif) {
         if (memif.socket.empty()) map.fail("no socket; expected the path of one");
       }};
@@ -339,13 +341,13 @@ const Table<AttachMemif>& memif_keys() {
 const Table<NicSpec>& nic_keys() {
   static const Table<NicSpec> table{
       "nic",
-      "A NIC of a host: port n of the host is the n-th",
-      {key("mac", &NicSpec::mac, mac(), "MAC address; without it 02:.. from the number of the node and the port"),
+      "A NIC of a host: port n of the host is the n-th NIC",
+      {key("mac", &NicSpec::mac, mac(), "MAC address; default: 02:.., from the number of the node and the port"),
        key("address", &NicSpec::address_v4, ipv4(),
-           "IPv4 address; without it 10.i.i.j: NIC j at the i-th switch that has hosts"),
-       key("address6", &NicSpec::address_v6, ipv6(), "IPv6 address; without it fd00:0:0:i::j"),
+           "IPv4 address; default: 10.i.i.j for NIC j at the i-th switch that has hosts"),
+       key("address6", &NicSpec::address_v6, ipv6(), "IPv6 address; default: fd00:0:0:i::j"),
        key("attach", &NicSpec::attach, attachment_form(),
-           "what stands behind the NIC in the place of built-in traffic")}};
+           "endpoint behind the NIC, instead of built-in traffic")}};
   return table;
 }
 
@@ -361,7 +363,7 @@ const Table<AgentSpec>& agent_keys() {
                                   if (token.size() >= kShortestToken) return {};
                                   return fmt::format("{} octets; expected at least {}", token.size(), kShortestToken);
                                 }),
-           "what the agent must know; without it one is drawn when the lab comes up, for `railyard agent`")}};
+           "token that the agent must present; default: drawn when the lab starts, for `railyard agent`")}};
   return table;
 }
 
@@ -369,7 +371,7 @@ const Table<VlanSpec>& vlan_keys() {
   static const Table<VlanSpec> table{
       "vlan",
       "VLANs of a switch port",
-      {key("native", &VlanSpec::native, integer(1, 4094), "VLAN of frames without a tag").show(), tagged()},
+      {key("native", &VlanSpec::native, integer(1, 4094), "VLAN of untagged frames").show(), tagged()},
       check_vlan};
   return table;
 }
@@ -379,17 +381,20 @@ const Table<NodeSpec>& switch_node_keys() {
       "switch",
       "A switch",
       {kind(NodeSpec::Kind::kSwitch, "switch"), profile("switches"), role(),
-       key("loopback", &NodeSpec::loopback_v4, ipv4(), "its own IPv4 address; without it 10.255.x.y by its number"),
-       key("loopback6", &NodeSpec::loopback_v6, ipv6(), "its own IPv6 address; without it fd00:ffff::n"), vlans(), ports()}};
+       key("loopback", &NodeSpec::loopback_v4, ipv4(),
+           "IPv4 loopback address; default: 10.255.x.y, from the switch number"),
+       key("loopback6", &NodeSpec::loopback_v6, ipv6(),
+           "IPv6 loopback address; default: fd00:ffff::n"), vlans(), ports()}};
   return table;
 }
 
 const Table<PortSpec>& port_keys() {
   static const Table<PortSpec> table{
       "node-port",
-      "What is another at one port than the profiles say",
+      "Settings that differ at one port from the profiles",
       {key("pfc", &PortSpec::pfc, pfc_form(),
-           "PFC of all classes here: off, on (obeys pauses of every class, sends them for lossless ones), rx or tx"),
+           "PFC of all classes at this port: off, on (obeys pauses of every class, sends them for lossless ones), rx "
+           "or tx"),
        port_classes()}};
   return table;
 }

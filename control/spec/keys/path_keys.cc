@@ -134,7 +134,7 @@ void check_path(const Tree& map, const PathSpec& path) {
 }  // namespace
 
 const Table<PathSpec>& path_keys() {
-  static const Table<PathSpec> table{"path", "How one of several equal paths is chosen", keys(), check_path};
+  static const Table<PathSpec> table{"path", "Path selection among equal-cost paths", keys(), check_path};
   return table;
 }
 

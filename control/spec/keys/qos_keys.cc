@@ -54,7 +54,7 @@ Key<QosProfile> classes() {
                            {"patternProperties", Tree::map({{"^[0-7]$", reference(class_keys().name())}})},
                            {"additionalProperties", Tree::plain("false")}});
   return {"classes",
-          "the classes by number, 0..7; one that is not mentioned is lossy, of weight 1",
+          "classes by number, 0..7; a class without an entry is lossy and has weight 1",
           [](const Tree& tree, QosProfile& into) {
             for (const Tree::Entry& e : tree.as_map("a map of classes by number, 0..7")) {
               const Parsed<std::int64_t> number = parse_integer(e.key, 0, 7);
@@ -114,7 +114,7 @@ Key<Ecn> threshold(std::string name, Bytes Ecn::*member, std::string description
 }
 
 Key<Ecn> pmax() {
-  Key<Ecn> made = key("pmax", &Ecn::pmax_ppm, ppm(), "probability of a mark at kmax");
+  Key<Ecn> made = key("pmax", &Ecn::pmax_ppm, ppm(), "mark probability at kmax");
   made.write = [form = ppm()](const Ecn& ecn) {
     const bool usual = ecn.auto_thresholds && ecn.pmax_ppm == Ecn{}.pmax_ppm;
     return usual && !WithDefaults::in_force() ? Tree{} : form.write(ecn.pmax_ppm);
@@ -212,7 +212,7 @@ Key<TrafficClass> by_rate() {
   Tree schema = Tree::map({{"type", Tree::list({Tree::string("object"), Tree::string("null")})},
                            {"additionalProperties", reference(class_override_keys().name())}});
   return {"by-rate",
-          "thresholds and headroom at ports whose link has such a rate; other ports have those of the class",
+          "thresholds and headroom at ports with a given link rate; other ports use those of the class",
           [](const Tree& tree, TrafficClass& into) {
             into.by_rate.clear();
             for (const Tree::Entry& e : tree.as_map("a map by rate, such as { 400Gbps: { xoff: 800KB } }")) {
@@ -280,14 +280,17 @@ void check_class(const Tree& map, const TrafficClass& c) {
 const Table<Ecn>& ecn_keys() {
   static const Table<Ecn> table{
       "ecn",
-      "ECN marking of a queue: no marks up to kmin, pmax at kmax, all above (RFC 3168; the law of DCQCN)",
+      "ECN marking of a queue: no marks up to kmin, probability pmax at kmax, all ECT frames marked above (RFC 3168; "
+      "the law of DCQCN)",
       {threshold("kmin", &Ecn::kmin,
-                 "depth of the queue up to which nothing is marked; default a quarter of kmax, or 4 KB per Gb/s of the port"),
-       threshold("kmax", &Ecn::kmax, "depth above which every ECT frame is marked; default 4 x kmin, or 16 KB per Gb/s of the port"), pmax(),
+                 "queue depth up to which no frame is marked; default a quarter of kmax, or 4 KB per Gb/s of the port"),
+       threshold("kmax", &Ecn::kmax,
+                 "queue depth above which every ECT frame is marked; default 4 x kmin, or 16 KB per Gb/s of "
+                 "the port"), pmax(),
        key("mark", &Ecn::at_dequeue, choice<bool>({{"enqueue", false}, {"dequeue", true}}),
-           "whether the queue found or the queue left behind decides"),
+           "queue depth that decides: the one found at enqueue, or the one left behind at dequeue"),
        key("drop-not-ect", &Ecn::drop_not_ect, boolean(),
-           "lossy classes: drop Not-ECT frames with the probability with which others are marked")},
+           "lossy classes: drop Not-ECT frames with the probability with which ECT frames are marked")},
       check_ecn};
   return table;
 }
@@ -295,11 +298,11 @@ const Table<Ecn>& ecn_keys() {
 const Table<WredRamp>& drop_ramp_keys() {
   static const Table<WredRamp> table{
       "drop-ramp",
-      "Early drops with a probability that rises with the depth of the queue",
-      {key("min", &WredRamp::min, size(Bytes{0}, kDeepest), "depth of the queue up to which nothing is dropped")
+      "Early drops whose probability rises with the queue depth",
+      {key("min", &WredRamp::min, size(Bytes{0}, kDeepest), "queue depth up to which no packet is dropped")
            .require(),
        key("max", &WredRamp::max, size(Bytes{0}, kDeepest), "depth above which everything is dropped").require(),
-       key("probability", &WredRamp::probability_ppm, ppm(), "of a drop at max").show()},
+       key("probability", &WredRamp::probability_ppm, ppm(), "drop probability at max").show()},
       check_ramp};
   return table;
 }
@@ -307,13 +310,13 @@ const Table<WredRamp>& drop_ramp_keys() {
 const Table<Wred>& wred_keys() {
   static const Table<Wred> table{
       "drop",
-      "Early drops of a lossy class (WRED), beside marking: one ramp for all packets, or other ones by ECN codepoint",
+      "Early drops of a lossy class (WRED), in addition to marking: one ramp for all packets, or one per ECN codepoint",
       {ramp_key("min", &WredRamp::min, size(Bytes{0}, kDeepest),
-                "depth of the queue up to which nothing is dropped"),
+                "queue depth up to which no packet is dropped"),
        ramp_key("max", &WredRamp::max, size(Bytes{0}, kDeepest), "depth above which everything is dropped"),
-       ramp_key("probability", &WredRamp::probability_ppm, ppm(), "of a drop at max; 10% if it is not given"),
-       key("ect", &Wred::ect, map_of(drop_ramp_keys()), "another ramp for ECN-capable packets"),
-       key("not-ect", &Wred::not_ect, map_of(drop_ramp_keys()), "another ramp for packets that are not ECN-capable")},
+       ramp_key("probability", &WredRamp::probability_ppm, ppm(), "drop probability at max; default 10%"),
+       key("ect", &Wred::ect, map_of(drop_ramp_keys()), "separate ramp for ECN-capable packets"),
+       key("not-ect", &Wred::not_ect, map_of(drop_ramp_keys()), "separate ramp for packets that are not ECN-capable")},
       check_wred};
   return table;
 }
@@ -321,30 +324,30 @@ const Table<Wred>& wred_keys() {
 const Table<Trim>& trim_keys() {
   static const Table<Trim> table{
       "trim",
-      "What becomes, instead of being dropped, of a frame of a lossy class that there is no room for",
-      {key("keep", &Trim::keep, octets(96, 9238), "octets that are left, from the Ethernet header on, without FCS")
+      "Packet trimming: a frame of a lossy class that does not fit into the buffer is cut instead of dropped",
+      {key("keep", &Trim::keep, octets(96, 9238), "bytes that remain, counted from the Ethernet header, without FCS")
            .show(),
        key("dscp", &Trim::dscp, integer(0, 63), "DSCP of what is left: by it later switches know its class").require(),
        key("class", &Trim::to_class, integer(0, 7), "class whose queue it goes to at this port").require(),
        key("last-hop-dscp", &Trim::last_hop_dscp, maybe(integer(0, 63)),
-           "DSCP of what is left at ports with a host behind them (UET: DSCP_TRIMMED_LASTHOP); without it the same"),
+           "DSCP of packets trimmed at ports with a host behind them (UET: DSCP_TRIMMED_LASTHOP); default: dscp"),
        key("which", &Trim::coin, choice<bool>({{"arriving", false}, {"coin", true}}),
-           "what a full queue cuts: the arriving frame, or by coin that one or the last frame that waits")}};
+           "frame that a full queue trims: the arriving one, or by coin flip the arriving or the last waiting one")}};
   return table;
 }
 
 const Table<CbfcSpec>& cbfc_keys() {
   static const Table<CbfcSpec> table{
       "cbfc",
-      "Credit-based flow control of Ultra Ethernet: a sender knows how much room is left for a class",
+      "Credit-based flow control (CBFC) of Ultra Ethernet: the sender tracks the free space of a class at the receiver",
       {key("credits", &CbfcSpec::credits, either("auto", std::optional<Bytes>{}, maybe(size(Bytes{1}))),
-           "buffer of the class at each port, of which the other end of the link has credits; auto: what keeps the "
-           "link busy"),
+           "receive buffer of the class at each port, granted to the other end as credits; auto: the size that keeps "
+           "the link busy"),
        key("update", &CbfcSpec::update, either("auto", std::optional<Bytes>{}, maybe(size(Bytes{1}))),
-           "the sender is told when so much is free again; auto: the longest frame of the link"),
+           "free space after which the receiver updates the sender's credits; auto: the longest frame of the link"),
        key("sync", &CbfcSpec::sync, duration(Duration{1'000'000}),
-           "how often the two ends compare their counts, while not everything is free: what lost frames had used comes "
-           "back then")
+           "interval at which both ends compare their counters while not all credits are free; this restores credits "
+           "that lost frames used")
            .show()}};
   return table;
 }
@@ -360,13 +363,14 @@ Form<PfcMode> pfc_form() {
 const Table<ClassOverride>& class_override_keys() {
   static const Table<ClassOverride> table{
       "class-override",
-      "What of a class is another at some ports; what is not mentioned is as in the QoS profile",
-      {key("pfc", &ClassOverride::pfc, pfc_form(), "PFC of the class there: on, off, rx (obeys only) or tx (sends only)"),
-       key("alpha", &ClassOverride::alpha_exponent, power_of_two(), "of the ingress group, in the place of xoff, too"),
-       key("xoff", &ClassOverride::xoff, size(Bytes{1}), "a fixed limit of the ingress group in the place of alpha"),
+      "Class settings that differ at some ports; keys that are absent keep the value of the QoS profile",
+      {key("pfc", &ClassOverride::pfc, pfc_form(),
+           "PFC of the class at this port: on, off, rx (obeys pauses only) or tx (sends them only)"),
+       key("alpha", &ClassOverride::alpha_exponent, power_of_two(), "alpha of the ingress group; also replaces xoff"),
+       key("xoff", &ClassOverride::xoff, size(Bytes{1}), "fixed limit of the ingress group, instead of alpha"),
        key("xon-offset", &ClassOverride::xon_offset, size(),
-           "lossless: XON when this far below the XOFF threshold"),
-       key("headroom", &ClassOverride::headroom, size(Bytes{1}), "lossless: holds what arrives after XOFF")},
+           "lossless: XON is sent when the ingress group is this far below the XOFF threshold"),
+       key("headroom", &ClassOverride::headroom, size(Bytes{1}), "lossless: buffer for frames that arrive after XOFF")},
       check_override};
   return table;
 }
@@ -380,37 +384,38 @@ const Table<TrafficClass>& class_keys() {
            "PFC of the class: on, off, rx (obeys pauses only) or tx (sends them only); auto: on if it is lossless and "
            "has no cbfc"),
        key("cbfc", &TrafficClass::cbfc, cbfc_form(),
-           "lossless: credit-based flow control of Ultra Ethernet in the place of PFC, at both ends of a link; "
-           "headroom "
-           "and XOFF rest"),
+           "lossless: credit-based flow control of Ultra Ethernet instead of PFC, at both ends of a link; headroom and "
+           "XOFF are unused"),
        key("alpha", &TrafficClass::alpha_exponent, power_of_two(),
            "the ingress group may use alpha x the free shared buffer; above that it pauses or drops"),
-       key("xoff", &TrafficClass::xoff, size(Bytes{1}), "a fixed limit of the ingress group in the place of alpha"),
+       key("xoff", &TrafficClass::xoff, size(Bytes{1}), "fixed limit of the ingress group, instead of alpha"),
        key("headroom", &TrafficClass::headroom, either("auto", std::optional<Bytes>{}, maybe(size(Bytes{1}))),
-           "lossless: holds what arrives after XOFF, per port; auto: computed from the link"),
+           "lossless: buffer per port for frames that arrive after XOFF; auto: computed from the link"),
        by_rate(),
-       key("accept-loss", &TrafficClass::accept_loss, boolean(), "lossless: less headroom than computed is meant"),
+       key("accept-loss", &TrafficClass::accept_loss, boolean(),
+           "lossless: accept less headroom than computed, without an error"),
        key("reserved", &TrafficClass::reserved, size(), "buffer guaranteed to the ingress group, per port"),
        key("xon-offset", &TrafficClass::xon_offset, size(),
-           "lossless: let the sender go when this far below the XOFF threshold"),
+           "lossless: resume the sender when the ingress group is this far below the XOFF threshold"),
        key("queue-alpha", &TrafficClass::queue_alpha_exponent, power_of_two(),
            "lossy: the egress queue may use this x the free shared buffer"),
        key("queue-limit", &TrafficClass::queue_limit, maybe(size(Bytes{1})),
-           "lossy: a fixed limit of the egress queue in the place of queue-alpha, the frame in transmission included"),
+           "lossy: fixed limit of the egress queue, instead of queue-alpha; includes the frame in transmission"),
        key("queue-reserved", &TrafficClass::queue_reserved, size(), "buffer guaranteed to the egress queue, per port"),
        key("trim", &TrafficClass::trim, map_of(trim_keys()),
-           "lossy: what there is no room for goes on as its headers, in another class; without it it is dropped"),
-       key("ecn", &TrafficClass::ecn, ecn_form(), "marking; auto: thresholds by the port's rate, 4 and 16 KB per Gb/s"),
+           "lossy: forward only the headers of frames that do not fit, in another class; default: drop these frames"),
+       key("ecn", &TrafficClass::ecn, ecn_form(),
+           "ECN marking; auto: thresholds by the port's rate, 4 and 16 KB per Gb/s"),
        key("drop", &TrafficClass::drop, wred_form(),
-           "lossy: early drops (WRED) by the depth of the queue, ECN-capable packets included; what is dropped so is "
-           "not trimmed"),
+           "lossy: early drops (WRED) by queue depth, including ECN-capable packets; these packets are not trimmed"),
        key("strict", &TrafficClass::strict, boolean(),
-           "sent before all classes that are not strict; the higher class first"),
+           "strict priority: sent before all classes that are not strict; among strict classes the higher number "
+           "first"),
        key("weight", &TrafficClass::weight, integer(1, 1000),
-           "share among the classes that are not strict (DWRR), by octets"),
+           "weight among the classes that are not strict (DWRR), by bytes"),
        key("path", &TrafficClass::path, path_form(),
-           "how one of several equal paths is chosen: a policy, or a map with its settings"),
-       {"remap-to", "class that frames of this class leave in; without it the same",
+           "path selection among equal-cost paths: a policy, or a map with its settings"),
+       {"remap-to", "class in which frames of this class leave; default: the same class",
         [form = integer(0, 7)](const Tree& tree, TrafficClass& into) { into.remap_to = form.read(tree); },
         [](const TrafficClass& c) { return c.remap_to < 0 ? Tree{} : Tree::plain(std::to_string(c.remap_to)); },
         [](const TrafficClass& a, const TrafficClass& b) { return a.remap_to == b.remap_to; }, integer(0, 7).schema},
@@ -423,15 +428,15 @@ const Table<TrafficClass>& class_keys() {
 const Table<QosProfile>& qos_keys() {
   static const Table<QosProfile> table{
       "qos-profile",
-      "How frames are sorted into eight classes and what each class gets",
+      "Classification of frames into eight classes, and the settings of each class",
       {key("trust", &QosProfile::trust, choice<Trust>({{"dscp", Trust::kDscp}, {"pcp", Trust::kPcp}}),
-           "the code point that a port believes")
+           "code point by which a port classifies frames")
            .show(),
        class_map("dscp", &QosProfile::dscp_to_class, "DSCP",
-                 "class by DSCP (0..63); DSCP >> 3 for those not mentioned"),
+                 "class by DSCP (0..63); default: DSCP >> 3"),
        class_map("pcp", &QosProfile::pcp_to_class, "PCP",
-                 "class by PCP (0..7); the same number for those not mentioned"),
-       key("default-class", &QosProfile::default_class, integer(0, 7), "class of frames without such a code point"),
+                 "class by PCP (0..7); default: the number of the PCP"),
+       key("default-class", &QosProfile::default_class, integer(0, 7), "class of frames without that code point"),
        classes()}};
   return table;
 }

@@ -76,14 +76,16 @@ const Table<SelectiveRepeatSpec>& selective_repeat_keys() {
       "selective-repeat",
       "Selective repeat after IRN (Mittal et al., SIGCOMM 2018)",
       {key("bdp-packets", &SelectiveRepeatSpec::bdp_packets, integer(1, kMostSelectiveWindow),
-           "BDP-FC: packets of a QP that may be sent and not acknowledged"),
+           "BDP-FC: maximum unacknowledged packets of a QP"),
        key("window-packets", &SelectiveRepeatSpec::window_packets, integer(64, kMostSelectiveWindow),
-           "how far beyond the first missing packet others are taken"),
+           "receive window: packets accepted beyond the first missing one"),
        key("reorder-packets", &SelectiveRepeatSpec::reorder_packets, integer(1, 1 << 15),
-           "a packet is lost when one that was sent so many later has arrived; the paper has 1"),
+           "reordering threshold: a packet is lost when one that was sent this many packets later has arrived; the "
+           "paper uses 1"),
        key("rto-low", &SelectiveRepeatSpec::rto_low, period(), "timeout with few packets in flight"),
-       key("rto-high", &SelectiveRepeatSpec::rto_high, period(), "timeout with more"),
-       key("rto-low-packets", &SelectiveRepeatSpec::rto_low_packets, integer(0, 1 << 15), "N: how many are few")},
+       key("rto-high", &SelectiveRepeatSpec::rto_high, period(), "timeout with more packets in flight"),
+       key("rto-low-packets", &SelectiveRepeatSpec::rto_low_packets, integer(0, 1 << 15),
+           "N: number of packets in flight that counts as few")},
       check_selective_repeat};
   return table;
 }
@@ -91,28 +93,28 @@ const Table<SelectiveRepeatSpec>& selective_repeat_keys() {
 const Table<CnpSpec>& cnp_keys() {
   static const Table<CnpSpec> table{
       "cnp",
-      "DCQCN's notification point: CNPs for packets with CE",
+      "DCQCN notification point: CNPs for CE-marked packets",
       {key("interval", &CnpSpec::interval, duration({}, kMostPeriod),
            "N, MIN_TIME_BETWEEN_CNPS: minimum time between two CNPs; default 50us, with dcqcn.profile: vendor 4us"),
        key("scope", &CnpSpec::scope,
            choice<CnpSpec::Scope>({{"qp", CnpSpec::Scope::kQp},
                                    {"destination-ip", CnpSpec::Scope::kDestinationIp},
                                    {"port", CnpSpec::Scope::kPort}}),
-           "what the interval is between CNPs of: a QP (DCQCN §3), a peer, or the whole port (ConnectX PRM)"),
-       key("dscp", &CnpSpec::dscp, integer(0, 63), "CNP_DSCP: code point that switches classify by"),
+           "scope of the interval: per QP (DCQCN §3), per peer, or the whole port (ConnectX PRM)"),
+       key("dscp", &CnpSpec::dscp, integer(0, 63), "CNP_DSCP: DSCP by which switches classify CNPs"),
        key("class", &CnpSpec::priority, integer(0, 7),
-           "class at the NIC; without it what the host's QoS profile makes of the DSCP")}};
+           "class at the NIC; default: the class that the host's QoS profile gives the DSCP")}};
   return table;
 }
 
 const Table<AckSpec>& ack_keys() {
   static const Table<AckSpec> table{
       "ack",
-      "The class of what RC receivers answer with: ACKs, NAKs and atomic responses",
+      "Class of the responses of RC receivers: ACKs, NAKs and atomic responses",
       {key("dscp", &AckSpec::dscp, maybe(integer(0, 63)),
-           "code point that switches classify by; without it that of the data"),
+           "DSCP by which switches classify the responses; default: that of the data"),
        key("class", &AckSpec::priority, maybe(integer(0, 7)),
-           "class at the NIC; without it what the host's QoS profile makes of the DSCP")},
+           "class at the NIC; default: the class that the host's QoS profile gives the DSCP")},
       [](const Tree& map, const AckSpec& ack) {
         if (ack.priority && !ack.dscp)
           map.at_or_self("class").fail("no dscp beside it: switches would put ACKs into the class of the data");
@@ -125,38 +127,39 @@ const Table<RoceNicSpec>& roce_nic_keys() {
       "roce-nic",
       "Built-in RoCEv2 NICs, for traffic with transport: roce",
       with_settings_keys({key("congestion", &RoceNicSpec::congestion, congestion(),
-           "congestion control of its QPs; auto: dcqcn where a switch marks a class of RoCE traffic, else none. "
-           "With dcqcn receivers answer CE with CNPs"),
+           "congestion control of the QPs. auto: dcqcn where a switch marks a class of RoCE traffic, else none. With "
+           "dcqcn, receivers answer CE with CNPs"),
        key("loss-recovery", &RoceNicSpec::loss_recovery,
            choice<RoceLossRecovery>(
                {{"go-back-n", RoceLossRecovery::kGoBackN}, {"selective-repeat", RoceLossRecovery::kSelectiveRepeat}}),
-           "what is sent again: all from what was lost on, or that alone; both ends of a flow alike"),
+           "packets to retransmit: all from the first lost one on (go-back-n), or only the lost ones "
+           "(selective-repeat). Both ends of a flow must agree"),
        key("selective-repeat", &RoceNicSpec::selective_repeat, map_of(selective_repeat_keys()),
-           "selective repeat's parameters"),
-       key("cnp", &RoceNicSpec::cnp, map_of(cnp_keys()), "how CE-marked packets are answered"),
-       key("ack", &RoceNicSpec::ack, map_of(ack_keys()), "the class of acknowledgements; without it that of the data"),
+           "parameters of selective repeat"),
+       key("cnp", &RoceNicSpec::cnp, map_of(cnp_keys()), "CNP settings for CE-marked packets"),
+       key("ack", &RoceNicSpec::ack, map_of(ack_keys()), "class of acknowledgements; default: that of the data"),
        key("ack-timeout", &RoceNicSpec::ack_timeout, either("none", 0, integer(1, 31)),
-           "verbs' timeout n: 4.096 us x 2^n without an answer, and all is sent again"),
+           "verbs' timeout n: without a response for 4.096 us x 2^n, all outstanding packets are retransmitted"),
        key("retry-count", &RoceNicSpec::retry_count, integer(0, 7),
-           "verbs' retry_cnt: how often that is, without progress, before the QP is in error"),
+           "verbs' retry_cnt: timeouts without progress before the QP moves to error"),
        key("rnr-retry", &RoceNicSpec::rnr_retry, integer(0, 7),
-           "verbs' rnr_retry: the same for receivers that are not ready; 7: without end"),
+           "verbs' rnr_retry: retries for receivers that are not ready; 7: no limit"),
        key("min-rnr-timer", &RoceNicSpec::min_rnr_timer, integer(0, 31),
-           "verbs' min_rnr_timer: code of the delay that RNR NAKs ask for"),
+           "verbs' min_rnr_timer: code of the delay that RNR NAKs request"),
        key("ack-every", &RoceNicSpec::ack_every, integer(1, 65536),
-           "an acknowledgement is asked for with every so many packets, and with the last one of a message"),
+           "request an acknowledgement every N packets, and with the last packet of a message"),
        key("window", &RoceNicSpec::window, either("unlimited", 0, integer(1, (1 << 23) - 1)),
-           "packets of a QP that may be sent and not acknowledged"),
+           "maximum unacknowledged packets of a QP"),
        key("max-reads", &RoceNicSpec::max_reads, integer(1, 128),
-           "verbs' max_rd_atomic and max_dest_rd_atomic: READs of a QP that may be under way"),
+           "verbs' max_rd_atomic and max_dest_rd_atomic: maximum outstanding READs of a QP"),
        key("services", &RoceNicSpec::services, services(),
-           "what peers, real ones too, may connect to by rdma_cm: rping-server, for rping's clients, "
-           "udaddy-server, which sends udaddy's datagrams back, both at port 7174, and atomics-server, which does "
-           "FetchAdd and CmpSwap with its clients both ways, at port 7176"),
+           "services that peers, including real ones, may connect to by rdma_cm. rping-server serves rping clients and "
+           "udaddy-server echoes udaddy's datagrams, both at port 7174. atomics-server runs FetchAdd and CmpSwap with "
+           "its clients in both directions, at port 7176"),
        key("cm-response-timeout", &RoceNicSpec::cm_response_timeout, integer(1, 31),
-           "code of how long a message of connection management waits for its answer and goes again"),
+           "code of the time after which an unanswered connection management message is retransmitted"),
        key("cm-retries", &RoceNicSpec::cm_retries, integer(0, 15),
-           "how often that is before the peer is unreachable")})};
+           "retransmissions before the peer counts as unreachable")})};
   return table;
 }
 
