@@ -231,7 +231,7 @@ void check_traffic(const Tree& map, const TrafficSpec& t) {
 const Table<TrafficSpec>& traffic_keys() {
   static const Table<TrafficSpec> table{
       "traffic",
-      "Flows between built-in NICs: RoCEv2-shaped frames that nothing answers, or messages over RoCEv2 or UET",
+      "Flows between built-in NICs: RoCEv2-shaped frames without responses, or messages over RoCEv2 or UET",
       {key("name", &TrafficSpec::name, name_form(),
            "name of this traffic; its flows are called name/source->destination")
            .require(),
@@ -243,92 +243,92 @@ const Table<TrafficSpec>& traffic_keys() {
                             {"random", Pattern::kRandom},
                             {"file", Pattern::kFile}}),
            "pairs: the i-th of from to the i-th of to; incast: many to each of to; permutation: each of from to one of "
-           "to; "
-           "all-to-all: each to each; random: each of from to some of to; file: what `file` lists. All but pairs and "
-           "file "
-           "stay within a rail: NIC k to NIC k")
+           "to; all-to-all: each to each; random: each of from to some of to; file: the flows in `file`. All but pairs "
+           "and file stay within a rail: NIC k to NIC k")
            .show(),
-       key("from", &TrafficSpec::from, one_or_list_of(selector()), "senders: hosts, or single NICs").show(),
-       key("to", &TrafficSpec::to, one_or_list_of(selector()), "receivers: hosts, or single NICs").show(),
+       key("from", &TrafficSpec::from, one_or_list_of(selector()), "senders: hosts or single NICs").show(),
+       key("to", &TrafficSpec::to, one_or_list_of(selector()), "receivers: hosts or single NICs").show(),
        key("fan-in", &TrafficSpec::fan_in, either("all", 0, integer(1, 65536)), "incast: senders per receiver"),
        key("flows", &TrafficSpec::flows, integer(1, kMostFlows),
-           "random: per sender; others: per pair, each with a UDP source port of its own"),
+           "number of flows; random: per sender; others: per pair. Each has its own UDP source port"),
        key("bidirectional", &TrafficSpec::bidirectional, boolean(),
-           "each flow is there the other way round, too: receivers send as much back, beside what they receive"),
+           "add the reverse of each flow: receivers send the same amount back, in addition to what they receive"),
        key("transport", &TrafficSpec::transport,
            choice<TrafficSpec::Transport>({{"generator", TrafficSpec::Transport::kGenerator},
                                            {"roce", TrafficSpec::Transport::kRoce},
                                            {"uet", TrafficSpec::Transport::kUet}}),
-           "generator: frames that nothing answers; roce: messages over QPs of RoCEv2 NICs (hosts.<name>.roce); "
-           "uet: messages over PDCs of Ultra Ethernet NICs (hosts.<name>.uet)"),
+           "generator: frames without responses; roce: messages over QPs of RoCEv2 NICs (hosts.<name>.roce); uet: "
+           "messages over PDCs of Ultra Ethernet NICs (hosts.<name>.uet)"),
        key("service", &TrafficSpec::service,
            choice<UetService>({{"rud", UetService::kRud},
                                {"rod", UetService::kRod},
                                {"rudi", UetService::kRudi},
                                {"uud", UetService::kUud}}),
-           "uet: reliable unordered delivery over many paths, ordered over one, idempotent operations without a PDC, "
-           "or datagrams that nobody answers"),
+           "uet: reliable unordered delivery over many paths (rud), ordered delivery over one path (rod), idempotent "
+           "operations without a PDC (rudi), or unacknowledged datagrams (uud)"),
        key("tagged", &TrafficSpec::tagged, boolean(),
-           "uet, send: TAGGED_SENDs, which find their receive requests by match bits and not only by their order"),
+           "uet, send: TAGGED_SENDs, which match receive requests by match bits and not only by order"),
        of_roce(key("qp-type", &RoceTraffic::qp_type,
                    choice<RoceQpType>({{"rc", RoceQpType::kRc}, {"uc", RoceQpType::kUc}}),
-                   "roce: reliable connections, or unreliable ones: nothing is acknowledged or sent again, and a "
-                   "message of which a packet is missing is lost")),
+                   "roce: reliable connections (rc), or unreliable ones (uc). Over uc no packet is acknowledged or "
+                   "retransmitted, and a message with a missing packet is lost")),
        of_roce(
            key("operation", &RoceTraffic::operation,
                choice<RoceOperation>({{"write", RoceOperation::kWrite},
                                       {"send", RoceOperation::kSend},
                                       {"read", RoceOperation::kRead},
                                       {"rping", RoceOperation::kRping}}),
-               "how data get from sender to receiver; read: the receiver asks; rping (roce): the sender connects by "
-               "rdma_cm to an rping server, a real one too, which READs its pings and WRITEs them back")),
+               "how data move from sender to receiver. read: the receiver requests them. rping (roce): the sender "
+               "connects by rdma_cm to an rping server, which may be a real one. The server READs its pings and WRITEs "
+               "them back")),
        of_roce(key("message", &RoceTraffic::message, octets(1, kMostMessage),
-                   "of each work request; the last one of a flow is what is left of bytes")),
+                   "message size of each work request; the last message of a flow carries the rest of bytes")),
        of_roce(key("outstanding", &RoceTraffic::outstanding, integer(1, 4096),
-                   "work requests per QP that are posted and not complete")),
+                   "maximum work requests per QP that are posted and not complete")),
        of_roce(key("path-mtu", &RoceTraffic::path_mtu, any_path_mtu(),
-                   "octets of payload in a full packet: 256, 512, 1024, 2048 or 4096; of UET 1024, 2048, 4096 or 8192; "
-                   "or what a simulation has in between, of RoCE a multiple of 4")),
+                   "payload of a full packet in bytes: 256, 512, 1024, 2048 or 4096; for UET 1024, 2048, 4096 or 8192. "
+                   "Simulations also accept values in between, for RoCE a multiple of 4")),
        of_roce(key("qps", &RoceTraffic::qps, integer(1, 256),
-                   "QPs per flow, each with a UDP source port of its own, or PDCs; messages go over them in turn")),
+                   "QPs per flow, each with its own UDP source port, or PDCs; messages use them in turn")),
        of_roce(key("receives", &RoceTraffic::receives, integer(1, 4096),
-                   "send: receive requests per QP at the receiver; without it as many as outstanding")),
+                   "send: receive requests per QP at the receiver; default: the value of outstanding")),
        of_roce(key("repost-after", &RoceTraffic::repost_after, duration({}, kAnyTime),
-                   "send: how long after a message came its receive request is posted again")),
+                   "send: time from the arrival of a message until its receive request is posted again")),
        of_roce(key("rping", &RoceTraffic::rping, map_of(rping_keys()), "roce, rping: size, count and port")),
-       key("ip", &TrafficSpec::ip_version, choice<int>({{"4", 4}, {"6", 6}}), "version of IP"),
-       key("dscp", &TrafficSpec::dscp, integer(0, 63), "code point that switches classify by"),
-       key("ecn", &TrafficSpec::ect, boolean(), "ECN-capable: ECT(0), else Not-ECT"),
+       key("ip", &TrafficSpec::ip_version, choice<int>({{"4", 4}, {"6", 6}}), "IP version"),
+       key("dscp", &TrafficSpec::dscp, integer(0, 63), "DSCP by which switches classify the packets"),
+       key("ecn", &TrafficSpec::ect, boolean(), "true: ECN-capable, ECT(0); false: Not-ECT"),
        key("class", &TrafficSpec::priority, integer(0, 7),
-           "class at the sending NIC; without it what the host's QoS profile makes of the DSCP"),
+           "class at the sending NIC; default: the class that the host's QoS profile gives the DSCP"),
        key("vlan", &TrafficSpec::vlan, maybe(integer(0, 4094)),
-           "generator, roce: VID of its frames' 802.1Q tags, 0: priority tags; without it that of the host"),
+           "generator, roce: VID of the 802.1Q tags, 0: priority tags; default: vlan of the host"),
        key("pcp", &TrafficSpec::pcp, maybe(integer(0, 7)),
-           "generator, roce: PCP of its frames, ACKs included; without it what the host's QoS profile has for their "
-           "class"),
-       key("payload", &TrafficSpec::payload, payload(), "generator: octets per frame, a multiple of 4"),
+           "generator, roce: PCP of the frames, including ACKs; default: the PCP that the host's QoS profile gives "
+           "their class"),
+       key("payload", &TrafficSpec::payload, payload(), "generator: payload bytes per frame, a multiple of 4"),
        key("rate", &TrafficSpec::rate, either("greedy", std::optional<BitRate>{}, maybe(rate(kLeastRate))),
-           "of each flow, on the wire; greedy: as fast as the link takes it"),
-       key("bytes", &TrafficSpec::bytes, flow_size(), "of payload per flow; without it no end"),
+           "rate of each flow on the wire; greedy: as fast as the link accepts frames"),
+       key("bytes", &TrafficSpec::bytes, flow_size(), "payload bytes per flow; default: unlimited"),
        key("sizes", &TrafficSpec::sizes, flow_sizes(),
-           "in the place of bytes, each flow's drawn: web-search, data-mining, storage, mice, or points of a "
-           "cumulative "
-           "distribution, [[10KB, 50%], [1MB, 100%]]"),
+           "size distribution of the flows, instead of bytes: web-search, data-mining, storage, mice, or points of a "
+           "cumulative distribution, [[10KB, 50%], [1MB, 100%]]"),
        key("load", &TrafficSpec::load, ratio(),
-           "flows arrive at random (a Poisson process) until stop, or the end of the run, so that this part of each "
-           "sender's link is payload in the mean; all are finished"),
+           "mean payload load as a fraction of each sender's link. Flows arrive at random (a Poisson process) until "
+           "stop, or the end of the run; all of them complete"),
        key("file", &TrafficSpec::file, file_path(kLongestFile),
-           "pattern: file: flows as CSV (from,to,bytes,start), or a connection matrix of htsim (.cm), with triggers: "
+           "pattern: file: flows as CSV (from,to,bytes,start), or a connection matrix of htsim (.cm), with triggers; "
            "its nodes are those of from"),
-       key("start", &TrafficSpec::start, duration({}, kAnyTime), "when the first flow starts"),
-       key("stagger", &TrafficSpec::stagger, duration({}, kAnyTime), "flow i starts i times this later"),
+       key("start", &TrafficSpec::start, duration({}, kAnyTime), "start time of the first flow"),
+       key("stagger", &TrafficSpec::stagger, duration({}, kAnyTime), "flow i starts i times this value later"),
        key("stop", &TrafficSpec::stop, duration(Duration{1}, kAnyTime),
-           "when all end; without it with the run. With load: when no more arrive"),
-       key("on", &TrafficSpec::on, duration(Duration{1}, kAnyTime), "generator, with off: send for so long ..."),
-       key("off", &TrafficSpec::off, duration(Duration{1}, kAnyTime), "... and rest for so long, in turn"),
+           "end time of all flows; default: the end of the run. With load: time of the last arrival"),
+       key("on", &TrafficSpec::on, duration(Duration{1}, kAnyTime),
+           "generator, with off: duration of each sending phase"),
+       key("off", &TrafficSpec::off, duration(Duration{1}, kAnyTime),
+           "generator, with on: duration of the pause after each sending phase"),
        key("gap-jitter", &TrafficSpec::gap_jitter_ppm, maybe(ppm()),
-           "generator, with rate: each frame waits for a random part of the gap, up to this share of it; the rate "
-           "stays. Without the key 100%, or 0 where the NIC has clock-error: 0")},
+           "generator, with rate: each frame waits for a random part of the gap, up to this fraction of it; the mean "
+           "rate is unchanged. Default: 100%, or 0 where the NIC has clock-error: 0")},
       check_traffic};
   return table;
 }

@@ -47,8 +47,8 @@ const Table<TrunkUdp>& trunk_udp_keys() {
   static const Table<TrunkUdp> table{
       "trunk-udp",
       "A trunk over UDP",
-      {key("local", &TrunkUdp::local, udp_endpoint(), "address and port here").require(),
-       key("remote", &TrunkUdp::remote, udp_endpoint(), "address and port of the other daemon's end").require()},
+      {key("local", &TrunkUdp::local, udp_endpoint(), "local address and port").require(),
+       key("remote", &TrunkUdp::remote, udp_endpoint(), "address and port of the remote daemon's end").require()},
       check_udp};
   return table;
 }
@@ -56,21 +56,22 @@ const Table<TrunkUdp>& trunk_udp_keys() {
 const Table<NodeSpec>& trunk_node_keys() {
   static const Table<NodeSpec> table{
       "trunk",
-      "The far end of a link whose other half another daemon has",
+      "The remote end of a link whose other half runs in another daemon",
       {key("kind", &NodeSpec::kind, choice<NodeSpec::Kind>({{"trunk", NodeSpec::Kind::kTrunk}}), "trunk")
            .show()
            .without_default(),
-       of_trunk("udp", &TrunkSpec::udp, map_of(trunk_udp_keys()), "the way to the other daemon, over IP; or attach"),
+       of_trunk("udp", &TrunkSpec::udp, map_of(trunk_udp_keys()),
+                "path to the other daemon over IP; alternative: attach"),
        of_trunk("attach", &TrunkSpec::attach, port_attachment_form(),
-                "the port that leads to the other daemon, through cables and Ethernet switches; or udp"),
+                "port that leads to the other daemon through cables and Ethernet switches; alternative: udp"),
        of_trunk("port-mtu", &TrunkSpec::port_mtu, integer(kLeastPortMtu, 65535),
-                "octets that an Ethernet frame carries on the way; without it what the port does (of attach)"),
+                "attach: maximum Ethernet payload on the path in bytes; default: that of the port"),
        of_trunk("networks", &TrunkSpec::networks, one_or_list_of(ip_prefix()), "prefixes of the addresses behind it")
            .require(),
        of_trunk("timeout", &TrunkSpec::timeout,
                 duration(Duration{50'000'000'000}, Duration{kPicosecondsPerSecond * 60}),
-                "not heard for so long, the other end is gone and the link is down"),
-       key("role", &NodeSpec::role, text_without_control_characters(63), "for pictures")},
+                "the link goes down when the other end has been silent for this time"),
+       key("role", &NodeSpec::role, text_without_control_characters(63), "role shown in diagrams")},
       check_carrier};
   return table;
 }

@@ -39,9 +39,9 @@ Key<UetNicSpec> uet_profile() {
       choice<UetProfile>({{"standard", UetProfile::kStandard}, {"ref-prov", UetProfile::kRefProv}});
   return Key<UetNicSpec>{
       "profile",
-      "what the other keys begin as: standard, or ref-prov for what the public reference provider "
-      "speaks (no UDP, plain ACKs, one path, windows of 128, no NOOPs, its dialect; resource indices "
-      "from 15 on; its path-mtu is 1024, which traffic has to say)",
+      "starting values of the other keys: standard, or ref-prov for the public reference provider's protocol. ref-prov "
+      "has no UDP, plain ACKs, one path, windows of 128, no NOOPs, its dialect, and resource indices from 15 on. Its "
+      "path-mtu is 1024; set the same in traffic",
       [form](const Tree& tree, UetNicSpec& into) { into = UetNicSpec::of(form.read(tree)); },
       [form](const UetNicSpec& from) { return form.write(from.profile); },
       [](const UetNicSpec& a, const UetNicSpec& b) { return a.profile == b.profile; },
@@ -94,38 +94,43 @@ Form<UetNicSpec> uet_nic_form() { return uet_form(); }
 const Table<NsccSpec>& nscc_keys() {
   static const Table<NsccSpec> table{
       "nscc",
-      "NSCC, congestion control by the sender's window; names are those of UE-Spec 1.0 and the public simulator. a is "
-      "BDP / 150 kB, b the target / 12us, mtu the payload of a packet",
+      "NSCC: congestion control by the sender's window, with names from UE-Spec 1.0 and the public simulator. a is BDP "
+      "/ 150 kB, b the target / 12us, mtu the payload of a packet",
       {key("base-rtt", &NsccSpec::base_rtt, period_of_uet(),
-           "round trip without queues; without it the longest between NICs of this lab that speak UET"),
+           "round-trip time without queueing; default: the longest between NICs of this lab that use UET"),
        key("target", &NsccSpec::target, period_of_uet(),
-           "queueing delay that is wanted; without it 3/4 of the base RTT if switches trim, else all of it, or "
-           "max-window - 1 times the base RTT if that is more"),
+           "target queueing delay. Default: 3/4 of the base RTT if switches trim, else the base RTT, or max-window - 1 "
+           "times the base RTT if that is more"),
        key("max-window", &NsccSpec::max_window, ratio(),
-           "in BDPs (link rate times base RTT); without it 5/2 if switches trim, else 3/2, the reference's"),
-       key("initial-window", &NsccSpec::initial_window, ratio(), "in BDPs; without it max-window"),
+           "maximum congestion window in BDPs (link rate times base RTT); default: 5/2 if switches trim, else 3/2, the "
+           "reference's"),
+       key("initial-window", &NsccSpec::initial_window, ratio(),
+           "initial congestion window in BDPs; default: max-window"),
        key("min-window", &NsccSpec::min_window, ratio(),
-           "in full packets; below 1: when the only packet in flight is trimmed or lost the window is halved, and kept "
-           "by pacing (1: never, as the reference has it)"),
+           "minimum congestion window in full packets. Below 1, the window is halved when the only packet in flight is "
+           "trimmed or lost; pacing enforces it. 1: never below a packet, like the reference"),
        key("part-gain", &NsccSpec::part_gain, fraction(),
-           "increase of a window below a packet, a part of each packet that arrives; if switches do not trim, and is "
-           "not "
-           "marked"),
+           "growth of a window below one packet, as a fraction of each packet that arrives unmarked; only if switches "
+           "do not trim"),
        key("alpha", &NsccSpec::alpha, ratio(), "proportional increase, times mtu a b / target"),
        key("fi", &NsccSpec::fi, ratio(), "fair increase, times mtu a"),
        key("eta", &NsccSpec::eta, ratio(), "increase once per adjust-period, times mtu a"),
        key("fi-scale", &NsccSpec::fi_scale, ratio(), "fast increase, times a"),
-       key("gamma", &NsccSpec::gamma, fraction(), "multiplicative decrease, of how far the delay is over the target"),
-       key("max-md-jump", &NsccSpec::max_md_jump, fraction(), "the least part that one decrease leaves"),
+       key("gamma", &NsccSpec::gamma, fraction(),
+           "multiplicative decrease, times the relative excess of the delay over the target"),
+       key("max-md-jump", &NsccSpec::max_md_jump, fraction(),
+           "minimum fraction of the window that one decrease leaves"),
        key("qa-gate", &NsccSpec::qa_gate, integer(0, 16),
-           "quick adapt when less than max-window / 2^this was delivered in a round trip and target"),
+           "quick adapt if less than max-window / 2^N was delivered in a round trip plus target (N: this value)"),
        key("qa-threshold", &NsccSpec::qa_threshold, ratio(),
-           "quick adapt when the delay is over so many targets, or something was lost"),
+           "quick adapt if the delay exceeds this multiple of the target, or a packet was lost"),
        key("adjust-period", &NsccSpec::adjust_period, period_of_uet(),
-           "increases are carried out so often; without it the base RTT"),
-       key("adjust-packets", &NsccSpec::adjust_packets, integer(1, 65536), "or after so many full packets"),
-       key("no-queue", &NsccSpec::no_queue, duration({}, kMostTime), "a delay below is none: fast increase"),
-       key("delay-weight", &NsccSpec::delay_weight, fraction(), "of a sample in the average of the delay")},
+           "interval at which increases are applied; default: the base RTT"),
+       key("adjust-packets", &NsccSpec::adjust_packets, integer(1, 65536),
+           "full packets after which increases are applied, if this comes before adjust-period"),
+       key("no-queue", &NsccSpec::no_queue, duration({}, kMostTime),
+           "delay below which the path counts as unqueued: fast increase"),
+       key("delay-weight", &NsccSpec::delay_weight, fraction(), "weight of a sample in the average delay")},
       check_nscc};
   return table;
 }
@@ -137,67 +142,67 @@ const Table<UetNicSpec>& uet_nic_keys() {
       {uet_profile(),
        key("congestion", &UetNicSpec::congestion,
            choice<UetCongestion>({{"none", UetCongestion::kNone}, {"nscc", UetCongestion::kNscc}}),
-           "congestion control of its PDCs"),
-       key("nscc", &UetNicSpec::nscc, map_of(nscc_keys()), "NSCC's parameters"),
+           "congestion control of the PDCs"),
+       key("nscc", &UetNicSpec::nscc, map_of(nscc_keys()), "parameters of NSCC"),
        key("trimming", &UetNicSpec::trimming, auto_or_bool(),
-           "whether switches trim, for NSCC's target; auto: whether any has `trim` in the class of the data"),
+           "whether switches trim, for NSCC's target; auto: true if any switch has `trim` in the class of the data"),
        key("path-policy", &UetNicSpec::path_policy,
            choice<UetPathPolicy>({{"single", UetPathPolicy::kSingle},
                                   {"oblivious", UetPathPolicy::kOblivious},
                                   {"bitmap", UetPathPolicy::kBitmap},
                                   {"reps", UetPathPolicy::kReps},
                                   {"mixed", UetPathPolicy::kMixed}}),
-           "which entropy value each packet of RUD has: always one, all in turn, those without penalties, or recycled "
-           "ones of unmarked ACKs (reps; mixed: else by penalties)"),
+           "entropy value of each RUD packet: always the same one (single), all in turn (oblivious), those without "
+           "penalties (bitmap), or recycled ones of unmarked ACKs (reps). mixed: recycled ones, else by penalties"),
        key("paths", &UetNicSpec::paths, integer(1, 256), "entropy values of a PDC"),
        key("recycled", &UetNicSpec::recycled, integer(1, 16384),
-           "path-policy: mixed: so many values of unmarked ACKs wait to be used again; beyond that the oldest are "
-           "forgotten"),
-       key("ack-cc", &UetNicSpec::ack_cc, boolean(), "ACK_CC with SACK and NSCC's state; else plain ACKs"),
+           "path-policy: mixed: maximum recycled values of unmarked ACKs that wait for reuse; beyond that the oldest "
+           "are discarded"),
+       key("ack-cc", &UetNicSpec::ack_cc, boolean(), "true: ACK_CC with SACK and NSCC's state; false: plain ACKs"),
        key("ack-bytes", &UetNicSpec::ack_bytes,
            either("auto", std::optional<std::uint32_t>{}, maybe(octets(0, 1 << 24))),
-           "ACK_Gen_Trigger: an acknowledgement is due with so much payload; marked, last and repeated packets have "
-           "theirs at once. auto: 16384, as the reference has it, and 8192 while packets are missing"),
+           "ACK_Gen_Trigger: payload bytes after which an acknowledgement is due. Marked, last and retransmitted "
+           "packets are acknowledged at once. auto: 16384, as in the reference, and 8192 while packets are missing"),
        key("rto", &UetNicSpec::rto, period_of_uet(), "RTO_INIT, the retransmission timeout"),
        key("rto-timer", &UetNicSpec::rto_timer,
            choice<UetRtoTimer>({{"pdc", UetRtoTimer::kPdc}, {"packet", UetRtoTimer::kPacket}}),
-           "what times out: the oldest unacknowledged packet of a PDC, and all of it after that; or each packet by itself, "
-           "as in uet-htsim"),
+           "pdc: the oldest unacknowledged packet of a PDC times out, and all later packets with it; packet: each "
+           "packet times out separately, as in uet-htsim"),
        key("rto-backoff", &UetNicSpec::rto_backoff,
            choice<UetRtoBackoff>({{"double", UetRtoBackoff::kDouble}, {"none", UetRtoBackoff::kNone}}),
-           "double: RTO_INIT x 2^n after n timeouts in a row, as the standard has it; none: always RTO_INIT"),
-       key("retries", &UetNicSpec::retries, integer(0, 30), "so many timeouts in a row; then the PDC has failed"),
+           "double: RTO_INIT x 2^n after n consecutive timeouts, as in the standard; none: always RTO_INIT"),
+       key("retries", &UetNicSpec::retries, integer(0, 30), "consecutive timeouts after which the PDC fails"),
        key("loss-inference", &UetNicSpec::loss_inference, auto_or_bool(),
-           "RUD: a packet that was overtaken long ago is lost; the last one is retransmitted after a long silence. auto: in "
-           "a class that all switches keep lossless only a later packet on the same path counts, not time, so that pauses "
-           "are no losses; where switches spray such a class only a timeout counts"),
+           "RUD: a packet that was overtaken long ago is lost; the last packet is retransmitted after a long silence. "
+           "auto: in a class that all switches keep lossless, only a later packet on the same path counts, not time. "
+           "Pauses are then no losses. Where switches spray such a class, only a timeout counts"),
        key("probe", &UetNicSpec::probe, boolean(),
-           "PROBE control packets when nothing was heard for long; lost is what was sent long before one that is "
-           "answered quickly (but with loss-inference: auto not in a lossless class)"),
-       key("window", &UetNicSpec::window, integer(1, 4096), "packets of a PDC that may be outstanding"),
+           "send PROBE control packets after a long silence. Packets sent long before a quickly answered PROBE are "
+           "lost (with loss-inference: auto not in a lossless class)"),
+       key("window", &UetNicSpec::window, integer(1, 4096), "maximum outstanding packets of a PDC"),
        key("mp-range", &UetNicSpec::mp_range, power_of_two_of(128, 16384),
-           "MP_RANGE: packets that a receiver takes beyond the first missing one, a power of two"),
+           "MP_RANGE: packets that a receiver accepts beyond the first missing one, a power of two"),
        key("pdcs", &UetNicSpec::pdcs, integer(2, 65535),
-           "PDCs at a time; a quarter of them, and at least one, is for those that others open"),
+           "maximum concurrent PDCs; a quarter of them, at least one, is reserved for PDCs that peers open"),
        key("idle-close", &UetNicSpec::idle_close, period_of_uet(),
-           "a PDC that had nothing to do for so long is closed"),
+           "idle time after which a PDC is closed"),
        key("rudi-window", &UetNicSpec::rudi_window, integer(1, 4096),
-           "RUDI packets to one NIC, in one class, that may be outstanding"),
+           "maximum outstanding RUDI packets to one NIC in one class"),
        key("keep-alive", &UetNicSpec::keep_alive, boolean(),
-           "NOOPs ask whether the target still has the PDC while data of READs are waited for"),
+           "send NOOPs while READ data are outstanding, to check that the target still has the PDC"),
        key("encapsulation", &UetNicSpec::udp, choice<bool>({{"udp", true}, {"ip", false}}),
-           "udp, or ip: an entropy header directly behind IP"),
-       key("udp-port", &UetNicSpec::udp_port, integer(1024, 65535), "destination port"),
-       key("ip-protocol", &UetNicSpec::ip_protocol, integer(143, 254), "of encapsulation: ip"),
-       key("crc", &UetNicSpec::crc, boolean(), "a CRC-32C behind each packet"),
+           "udp, or ip: an entropy header directly behind the IP header"),
+       key("udp-port", &UetNicSpec::udp_port, integer(1024, 65535), "UDP destination port"),
+       key("ip-protocol", &UetNicSpec::ip_protocol, integer(143, 254), "encapsulation: ip: IP protocol number"),
+       key("crc", &UetNicSpec::crc, boolean(), "append a CRC-32C to each packet"),
        key("control-dscp", &UetNicSpec::control_dscp, integer(0, 63),
-           "DSCP_CONTROL: of ACKs, NACKs and control packets"),
+           "DSCP_CONTROL: DSCP of ACKs, NACKs and control packets"),
        key("control-class", &UetNicSpec::control_priority, integer(0, 7),
-           "their class at the NIC; without it what the host's QoS profile makes of the DSCP"),
+           "class of these packets at the NIC; default: the class that the host's QoS profile gives the DSCP"),
        key("trimmed-dscp", &UetNicSpec::trimmed_dscp, integer(0, 63),
-           "DSCP_TRIMMED: what comes with it was cut by a switch, outside this lab too"),
+           "DSCP_TRIMMED: a switch, inside or outside this lab, has trimmed packets with this DSCP"),
        key("trimmed-lasthop-dscp", &UetNicSpec::trimmed_lasthop_dscp, integer(0, 63),
-           "DSCP_TRIMMED_LASTHOP: at the last hop")},
+           "DSCP_TRIMMED_LASTHOP: DSCP of packets trimmed at the last hop")},
       check_uet};
   return table;
 }
