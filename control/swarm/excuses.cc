@@ -48,7 +48,15 @@ bool Excuses::loses_by_settings(PortRef port, Priority priority) const {
 bool Excuses::misclassified(PortRef port) const {
   const PortRef peer = lab_.fabric().peer(port);
   return reach_.on(port.device, {kChangesClass}) || reach_.on(peer.device, {kChangesClass}) ||
-         reach_.towards(port, {kChangesClass});
+         reach_.towards(port, {kChangesClass}) || loses_pcp(port);
+}
+
+// Whether frames come untagged to a device that trusts PCP, from a switch that may have had them tagged: they are in its
+// default class.
+bool Excuses::loses_pcp(PortRef port) const {
+  const PortRef peer = lab_.fabric().peer(port);
+  return qos_of(port.device).trust == spec::Trust::kPcp && profile_of(peer.device) != nullptr &&
+         lab_.node_of(peer.device).vlans.contains(peer.port.value + 1);
 }
 
 // Whether the sender at the far end may have gone on for longer than headroom was computed for, or more has come out of

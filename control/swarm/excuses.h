@@ -36,6 +36,7 @@ class Excuses {
   bool loses_by_settings(PortRef port, Priority priority) const;
   bool overruns(PortRef port) const;
   bool misclassified(PortRef port) const;
+  bool loses_pcp(PortRef port) const;
 
   build::BuiltLab& lab_;
   const Reach& reach_;

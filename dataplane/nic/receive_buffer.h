@@ -20,7 +20,8 @@ struct ReceiveConfig {
   Bytes capacity{1 << 20};       // of the buffer, all classes together
   Bytes xoff{256 << 10};         // per class: pause the sender at or above this ...
   Bytes xon{192 << 10};          // ... and let it go at or below this
-  PriorityMask lossless = 0xFF;  // classes that pause; of the others what would come above xoff is lost, ...
+  PriorityMask lossless = 0xFF;  // classes that pause, if PFC is sent for them; the others lose what would come above
+                                 // xoff, so that they do not take the memory of those that pause, ...
   PriorityMask credited = 0;     // ... but for those whose sender has credits (CBFC), and never pauses
   std::uint32_t cell = 256;      // octets; what credits count, > 0
   PriorityMask pfc = 0xFF;       // classes for which PFC is sent
@@ -64,7 +65,7 @@ class ReceiveBuffer {
   BitRate configured_rate() const noexcept { return config_.rate; }
   bool fits(Priority p, std::uint32_t octets) const noexcept {
     return held_ + octets <= config_.capacity.n &&
-           (((config_.lossless | config_.credited) & bit(p)) != 0 || by_class_[p.index()] + octets <= config_.xoff.n);
+           (pauses(p) || (config_.credited & bit(p)) != 0 || by_class_[p.index()] + octets <= config_.xoff.n);
   }
   bool empty() const noexcept { return frames_.empty(); }
   std::size_t size() const noexcept { return frames_.size(); }

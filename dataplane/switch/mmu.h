@@ -50,7 +50,8 @@ class Mmu {
     Threshold limit;  // of the shared part: XOFF, or drop
     bool lossless = false;
     bool xoff = false;     // the sender is to be paused
-    bool blocked = false;  // nothing comes in by it: its port's queue of the class is in a storm (pfc_watchdog.h)
+    bool blocked = false;  // nothing comes in by it: its port's queue of the class is in a storm (pfc_watchdog.h), or
+                           // was, and the group has not drained since
     std::uint32_t max_held = 0;
     std::uint32_t max_headroom = 0;
     Counter rx_packets;  // frames that came in by this group, whatever became of them

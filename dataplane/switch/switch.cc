@@ -229,8 +229,10 @@ void Switch::release(Instant now, const QueuedFrame& frame, PortIndex port, Prio
 }
 
 void Switch::pfc_wanted(Instant now, std::size_t group, bool xoff) {
-  if (groups_[group].blocked) [[unlikely]]
-    return;  // said again, if it still holds, when the storm is over
+  if (groups_[group].blocked) [[unlikely]] {
+    if (xoff || (queues_[group].stops & Queue::kStorm) != 0) return;  // said when the storm is over, if it still holds
+    groups_[group].blocked = false;  // drained after a storm
+  }
   const PortIndex port{static_cast<std::uint16_t>(group / kPriorities)};
   EgressPort& e = egress_[port.index()];
   const Priority priority{static_cast<std::uint8_t>(group % kPriorities)};

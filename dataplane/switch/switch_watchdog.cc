@@ -52,6 +52,7 @@ void Switch::on_storm(Instant now, PortIndex port, Priority priority) {
       queues_[i].stops |= Queue::kStorm;
       drop_queued(now, port, bit(priority), DropReason::kPfcWatchdog);
       // What comes in there does not wait for anything, so nobody need be paused for it.
+      groups_[i].blocked = false;
       pfc_wanted(now, i, false);
       groups_[i].blocked = true;
       break;
@@ -67,6 +68,9 @@ void Switch::on_storm_over(Instant now, PortIndex port, Priority priority) {
   if (!groups_[i].blocked) return;
   groups_[i].blocked = false;
   pfc_wanted(now, i, groups_[i].xoff);
+  // A group that is still in XOFF has its headroom in use by frames from before the storm. The peer was told to send
+  // meanwhile, so frames are on the way that have no room: they are dropped until the group is back at XON.
+  groups_[i].blocked = groups_[i].xoff;
 }
 
 }  // namespace railyard

@@ -1,4 +1,5 @@
-// Frames whose 802.1Q priority does not reach a switch that trusts it.
+// Frames whose 802.1Q priority does not reach a switch or NIC that trusts it.
+#include <algorithm>
 #include <set>
 #include <variant>
 
@@ -21,6 +22,10 @@ bool trusts_pcp(const spec::Lab& lab, const spec::NodeSpec& node) {
 int native_at(const spec::NodeSpec& node, int port) {
   const auto found = node.vlans.find(port);
   return found == node.vlans.end() ? spec::VlanSpec{}.native : found->second.native;
+}
+
+bool has_lossless_class(const spec::QosProfile& qos) {
+  return std::ranges::any_of(qos.classes, [](const spec::TrafficClass& c) { return c.lossless; });
 }
 
 bool is_built_in(const spec::NodeSpec& host, int port) {
@@ -58,7 +63,9 @@ void find_pcp_lost(const Facts& facts, Findings& findings) {
     for (const auto& [near, far] : {std::pair(l.a, l.b), std::pair(l.b, l.a)}) {
       const spec::NodeSpec& from = *lab.find(near.node);
       const spec::NodeSpec& to = *lab.find(far.node);
-      if (from.kind != Kind::kSwitch || to.kind != Kind::kSwitch || !trusts_pcp(lab, to)) continue;
+      if (from.kind != Kind::kSwitch || !trusts_pcp(lab, to)) continue;
+      // A host's class decides what its NIC pauses, and nothing else.
+      if (to.kind == Kind::kHost && !(is_built_in(to, far.port) && has_lossless_class(spec::qos_of(lab, to)))) continue;
       const int native = native_at(from, near.port);
       if (!vlans.contains(native)) continue;
       findings.add(fmt::format("nodes.{}.vlans.{}", from.name, near.port),
@@ -73,7 +80,7 @@ void find_pcp_lost(const Facts& facts, Findings& findings) {
 const Rule kFramesWithoutPcp{"frames-without-pcp", Severity::kWarning,
                              "A switch trusts PCP, and built-in NICs send it frames without an 802.1Q tag.",
                              find_frames_without_pcp};
-const Rule kPcpLost{"pcp-lost-between-switches", Severity::kWarning,
-                    "A port takes the 802.1Q tag off on its way to a switch that trusts PCP.", find_pcp_lost};
+const Rule kPcpLost{"pcp-lost", Severity::kWarning,
+                    "A switch port removes the 802.1Q tag towards a switch or NIC that trusts PCP.", find_pcp_lost};
 
 }  // namespace railyard::lint

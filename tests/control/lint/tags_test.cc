@@ -1,4 +1,6 @@
 // Frames whose 802.1Q priority does not reach a switch that trusts it.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "tests/control/lint/lint_lab.h"
@@ -36,8 +38,18 @@ TEST(Tags, FramesWithoutATagAreFound) {
 TEST(Tags, APriorityTagThatASwitchTakesOffIsFound) {
   const auto found =
       smb({"hosts.default.vlan=0", "topology={ preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2 }"});
-  ASSERT_THAT(rules_of(found), Contains("pcp-lost-between-switches"));
+  ASSERT_THAT(rules_of(found), Contains("pcp-lost"));
   EXPECT_THAT(found[0].text, HasSubstr("sends VLAN 1 without tags"));
+}
+
+// Receivers that pause by class, the lossy one that everything untagged is in.
+TEST(Tags, AnAccessPortThatTakesTheTagOffTowardsANicIsFound) {
+  const auto found = smb({"nodes={ leaf1: { vlans: { 3: { native: 7, tagged: none }, 1: { native: 7, tagged: none }, "
+                          "2: { native: 7, tagged: none } } } }"});
+  EXPECT_EQ(std::ranges::count(found, "pcp-lost", &Finding::rule), 3) << "of each NIC";
+  const auto first = std::ranges::find(found, "pcp-lost", &Finding::rule);
+  ASSERT_NE(first, found.end());
+  EXPECT_THAT(first->text, HasSubstr("sends VLAN 7 without tags, and h"));
 }
 
 }  // namespace

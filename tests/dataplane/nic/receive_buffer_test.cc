@@ -68,6 +68,17 @@ TEST_F(ReceiveBufferTest, ALossyClassIsCutWhereALosslessOnePauses) {
   EXPECT_TRUE(mixed.wants_xoff(kLossless, false));
 }
 
+// A lossless class whose sender is not told to stop takes no more than a lossy one: others pause for the rest.
+TEST_F(ReceiveBufferTest, ALosslessClassWithoutPfcIsCutWhereItWouldPause) {
+  ReceiveBuffer mixed{{.capacity = {10'000}, .xoff = {4'000}, .xon = {2'000}, .pfc = 1 << 3}};
+  EXPECT_TRUE(mixed.fits(kFour, 4'000));
+  EXPECT_FALSE(mixed.fits(kFour, 4'001));
+  EXPECT_TRUE(mixed.fits(kLossless, 10'000));
+  mixed.set_pfc(1 << 4);
+  EXPECT_TRUE(mixed.fits(kFour, 10'000));
+  EXPECT_FALSE(mixed.fits(kLossless, 4'001));
+}
+
 TEST_F(ReceiveBufferTest, PausesAtXoffAndLetsGoAtXon) {
   buffer.push(at(0_ns), packet(1), 3'999, kLossless);
   EXPECT_FALSE(buffer.wants_xoff(kLossless, false));

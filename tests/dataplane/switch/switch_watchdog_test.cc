@@ -86,6 +86,34 @@ TEST_F(SwitchWatchdog, NoXoffIsSaidForAClassThatIsInAStorm) {
   EXPECT_EQ(out().xon_sent, 1u);
 }
 
+// What came in by kOut before its storm waits for kOther, which is paused but for a moment in each 10 us, and still uses
+// headroom when the storm is over. What kOut's peer, told to send meanwhile, has on the way then is dropped for the
+// storm, not for missing headroom. Once the group is back at XON all is as before.
+TEST_F(SwitchWatchdog, AGroupThatHasNotDrainedTakesNothingInAfterAStorm) {
+  begin(Action::kDrop);
+  for (Duration t = 1_us; t < 300_us; t += 10_us) {
+    rig->wire.send_pfc(kOther, at(t), 1 << 3, {0, 0, 0, 0xFFFF});
+    rig->wire.send_pfc(kOther, at(t + 9'900_ns), 1 << 3, {});
+  }
+  storm(5_us, 205_us);
+  send(6_us, 10);                   // behind the storm
+  send(6_us, 100, kOut, kOther);    // 400 cells: XOFF at 20, and 380 of the 400 of headroom
+  send(225_us, 160, kOut, kOther);  // 6 us of them while the storm lasts, 7 us after it
+  rig->run(290_us);
+  EXPECT_EQ(out().storms_restored, 1u);
+  EXPECT_EQ(rig->count(kOther, cls(3)).storms_detected, 0u);
+  EXPECT_EQ(rig->drops(DropReason::kHeadroomFull), 0u);
+  EXPECT_EQ(rig->drops(DropReason::kPfcWatchdog), 10u + 160u);
+  EXPECT_EQ(out().xoff_sent, 2u) << "before the storm and at its end";
+  const std::size_t sent = rig->wire.sent_data(kOther).size();
+  EXPECT_LT(sent, 70u) << "the group is far from drained";
+  send(350_us, 10, kOut, kOther);
+  rig->run(400_us);
+  EXPECT_EQ(sent + rig->wire.sent_data(kOther).size(), 110u);
+  EXPECT_EQ(rig->drops(DropReason::kPfcWatchdog), 170u);
+  EXPECT_TRUE(rig->sw.audit().empty());
+}
+
 TEST_F(SwitchWatchdog, ForwardSendsInSpiteOfThePause) {
   begin(Action::kForward);
   storm(5_us, 205_us);
