@@ -12,6 +12,9 @@
 #include "control/collectives/registry.h"
 #include "control/spec/faults/fault_kind.h"
 #include "control/spec/keys/keys.h"
+#include "control/spec/keys/parameter_keys.h"
+#include "control/spec/presets/preset.h"
+#include "transports/roce/congestion/kinds.h"
 
 namespace railyard::spec {
 namespace {
@@ -29,8 +32,41 @@ std::string algorithm_reference() {
   return text;
 }
 
-constexpr std::array<std::pair<std::string_view, std::string (*)()>, 3> kParts{
-    {{"faults", fault_reference}, {"algorithms", algorithm_reference}, {"paths", path_reference}}};
+// The settings of a congestion control, with the defaults and, of sets of settings, what the others have. What the
+// defaults give no meaning is a comment.
+template <class K>
+std::string congestion_settings() {
+  using S = typename K::Settings;
+  constexpr std::size_t kIndent = 6;
+  const std::vector<Parameter<S>> parameters = K::parameters();
+  const auto preset = preset_of(parameters);
+  const std::vector<Key<S>>& keys = parameter_table<K>().keys();
+  std::string text = setting_line(fmt::format("{}:", K::kName), std::string(K::kHelp), kIndent);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::string usual = keys[i].write(S{}).text;
+    std::string help(parameters[i].help);
+    const bool is_preset = std::holds_alternative<parameter::Preset<S>>(parameters[i].form);
+    for (std::size_t w = 0; preset && !is_preset && w < preset->words.size(); ++w)
+      if (const std::string other = keys[i].write(preset->of(w)).text; other != usual)
+        help += fmt::format(" ({}: {})", preset->words[w], other);
+    const bool has_meaning = !K::conflict(S{}, [&](std::string_view said) { return said == keys[i].name; });
+    text += setting_line(fmt::format("{}{}: {}", has_meaning ? "" : "# ", keys[i].name, usual), help, kIndent + 2);
+  }
+  return text;
+}
+
+std::string congestion_reference() {
+  std::string text;
+  roce::for_each_congestion_kind(
+      [&]<class K>(std::type_identity<K>, std::size_t) { text += congestion_settings<K>(); });
+  return text;
+}
+
+constexpr std::array<std::pair<std::string_view, std::string (*)()>, 5> kParts{{{"faults", fault_reference},
+                                                                                {"algorithms", algorithm_reference},
+                                                                                {"paths", path_reference},
+                                                                                {"congestion", congestion_reference},
+                                                                                {"presets", preset_reference}}};
 
 std::string part(const std::string& name) {
   for (const auto& [known, text] : kParts)
@@ -60,31 +96,43 @@ std::string with_references(const std::string& text) {
   return out;
 }
 
-std::string reference_line(const std::string& example, const std::string& what) {
-  constexpr std::size_t kColumn = 44;
+namespace {
+
+// `what` behind `line`, from `column` on, each further line behind `again`.
+std::string wrapped(std::string line, const std::string& what, std::size_t column, const std::string& again) {
   constexpr std::size_t kWidth = 120;
   std::string text;
-  std::string line = fmt::format("  #   {}", example);
-  // A long example has its text in the next line.
-  if (line.size() + 2 > kColumn) {
-    text += line + "\n";
-    line = "  #";
-  }
-  line.resize(kColumn, ' ');
+  line.resize(column, ' ');
   std::istringstream words(what);
-  std::size_t used = kColumn;
   for (std::string word; words >> word;) {
-    if (used > kColumn && used + 1 + word.size() > kWidth) {
+    if (line.size() > column && line.size() + 1 + word.size() > kWidth) {
       text += line + "\n";
-      line = "  #";
-      line.resize(kColumn, ' ');
-      used = kColumn;
+      line = again;
+      line.resize(column, ' ');
     }
-    if (used > kColumn) line += ' ';
+    if (line.size() > column) line += ' ';
     line += word;
-    used = line.size();
   }
   return text + line + "\n";
+}
+
+}  // namespace
+
+std::string reference_line(const std::string& example, const std::string& what, std::size_t indent) {
+  const std::size_t column = indent + 42;
+  const std::string again = std::string(indent, ' ') + "#";
+  const std::string line = again + "   " + example;
+  // A long example has its text in the next line.
+  return line.size() + 2 > column ? line + "\n" + wrapped(again, what, column, again) : wrapped(line, what, column, again);
+}
+
+std::string setting_line(const std::string& setting, const std::string& what, std::size_t indent) {
+  constexpr std::size_t kColumn = 36;
+  std::string line = std::string(indent, ' ') + setting;
+  std::string begin;
+  if (line.size() + 2 > kColumn) begin = std::exchange(line, "") + "\n";
+  line.resize(kColumn, ' ');
+  return begin + wrapped(line + "#", what, kColumn + 2, std::string(kColumn, ' ') + "#");
 }
 
 }  // namespace railyard::spec

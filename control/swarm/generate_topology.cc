@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "control/spec/presets/preset.h"
 #include "control/swarm/draw.h"
 #include "control/swarm/generate.h"
 
@@ -17,17 +18,9 @@ std::string framing(Seed seed) {
   return draw.percent(50) ? ", framing: { preamble: 40 }" : ", framing: { preamble: -42, gap: 0 }";
 }
 
-// Clos fabrics by a few numbers.
-std::string preset(Draw& draw, bool rails) {
-  const int gbps = draw.of({10, 25, 100, 100, 400});
-  const int fabric_gbps = draw.of({gbps, gbps, gbps, 4 * gbps, gbps == 400 ? 100 : gbps});
-  std::string text = rails ? Text{"topology: {{ preset: rail-optimized, hosts: {}, rails: {}, hosts-per-group: {}",
-                                  draw.between(4, 7), draw.between(1, 3), draw.between(2, 3)}
-                           : Text{"topology: {{ preset: leaf-spine, leaves: {}, hosts-per-leaf: {}", draw.between(2, 4),
-                                  draw.between(2, 4)};
-  text += Text{", spines: {}, uplinks-per-spine: {}, leaf-profile: other, host-link: {}, fabric-link: {} }}\n",
-               draw.between(1, 3), draw.of({1, 1, 2}), link(draw, gbps, 10), link(draw, fabric_gbps, 300)};
-  return text + "nodes:\n  h2: { kind: host, profile: slow }\n";
+std::string preset(Draw& draw, const spec::Preset& p) {
+  return fmt::format("topology: {{ preset: {}, {} }}\nnodes:\n  h2: {{ kind: host, profile: slow }}\n", p.name,
+                     p.draw(draw));
 }
 
 struct Parts {
@@ -102,8 +95,9 @@ std::string random_topology(Seed seed, bool llr) {
   const std::size_t kind = draw.below(100);
   std::string text = fmt::format("defaults: {{ link: {{ mtu: {}{}{} }} }}\n", draw.of({1500, 4200, 9216, 9216}),
                                  llr ? ", llr: on" : "", framing(seed));
-  if (kind < 45) return text + preset(draw, false);
-  if (kind < 65) return text + preset(draw, true);
+  std::size_t below = 0;
+  for (const spec::Preset& p : spec::presets())
+    if (below += p.drawn_percent; kind < below) return text + preset(draw, p);
   return text + by_hand(draw, kind < 80);
 }
 

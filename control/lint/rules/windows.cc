@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -10,7 +11,7 @@
 #include "control/report/units.h"
 #include "control/routing/path_times.h"
 #include "control/spec/value.h"
-#include "transports/roce/congestion/swift.h"
+#include "transports/roce/congestion/kinds.h"
 
 namespace railyard::lint {
 namespace {
@@ -48,10 +49,15 @@ Limit limit_of(const Facts& facts, const Stream& s) {
                at_nic + "selective-repeat.bdp-packets",
                fmt::format("{} packets of {} that selective repeat lets out (BDP-FC)",
                            nic.selective_repeat.bdp_packets, spec::format(Bytes{t.path_mtu})));
-  if (const int most = nic.settings_of<roce::Swift>().max_cwnd; nic.is_controlled_by<roce::Swift>())
-    limit.take(static_cast<double>(most) * t.path_mtu, at_nic + "swift.max-cwnd",
-               fmt::format("a congestion window of at most {} packets of {}", most,
-                           spec::format(Bytes{t.path_mtu})));
+  roce::for_each_congestion_kind([&]<class K>(std::type_identity<K>, std::size_t) {
+    if constexpr (requires { K::largest_window(nic.settings_of<K>()); }) {
+      if (!nic.is_controlled_by<K>()) return;
+      const roce::LargestWindow most = K::largest_window(nic.settings_of<K>());
+      limit.take(static_cast<double>(most.packets) * t.path_mtu, fmt::format("{}{}.{}", at_nic, K::kName, most.key),
+                 fmt::format("a congestion window of at most {} packets of {}", most.packets,
+                             spec::format(Bytes{t.path_mtu})));
+    }
+  });
   return limit;
 }
 

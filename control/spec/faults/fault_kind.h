@@ -11,6 +11,7 @@
 
 #include "control/spec/draw.h"
 #include "control/spec/keys/table.h"
+#include "control/spec/reference.h"
 #include "control/spec/spec.h"
 #include "dataplane/base/drop_reason.h"
 
@@ -49,12 +50,6 @@ struct ExplainedDrop {
 
   DropReason reason;
   Where where;  // the port or device where the fault is; or any host, however far away
-};
-
-// A line of the reference: `value` as one may write it, and what it does.
-struct ReferenceLine {
-  std::string value;
-  std::string text;
 };
 
 // From what a fault is drawn.

@@ -72,4 +72,18 @@ void ClosBuilder::link_spines(const std::vector<std::string>& leaves, const std:
                        {fmt::format("spine{}", spine + 1), static_cast<int>(leaf) * parallel + k});
 }
 
+DrawnRates::DrawnRates(Draw& draw)
+    : host_gbps(draw.of({10, 25, 100, 100, 400})),
+      fabric_gbps(draw.of({host_gbps, host_gbps, host_gbps, 4 * host_gbps, host_gbps == 400 ? 100 : host_gbps})) {}
+
+std::string drawn_link(Draw& draw, int gbps, int most_metres) {
+  return fmt::format("{{ rate: {}Gbps, cable: {}m }}", gbps, draw.between(1, most_metres));
+}
+
+std::string drawn_clos_keys(Draw& draw, const DrawnRates& rates) {
+  return Text{"spines: {}, uplinks-per-spine: {}, leaf-profile: other, host-link: {}, fabric-link: {}",
+              draw.between(1, 3), draw.of({1, 1, 2}), drawn_link(draw, rates.host_gbps, 10),
+              drawn_link(draw, rates.fabric_gbps, 300)};
+}
+
 }  // namespace railyard::spec

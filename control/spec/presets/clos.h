@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "control/spec/draw.h"
 #include "control/spec/keys/keys.h"
 #include "control/spec/presets/lab_maker.h"
+#include "control/spec/presets/preset_keys.h"
 #include "control/spec/spec.h"
 
 namespace railyard::spec {
@@ -21,17 +23,6 @@ struct Clos {
   std::string spine_profile = "default";
   std::string host_profile = "default";
 };
-
-// A map with the keys of a link, which is kept as it stands.
-template <class T>
-Key<T> link_key(std::string name, const Tree* T::*member, std::string description) {
-  return Key<T>{std::move(name),
-                std::move(description),
-                [member](const Tree& tree, T& into) { into.*member = &tree; },
-                [](const T&) { return Tree{}; },
-                [](const T&, const T&) { return true; },
-                reference(link_keys().name())};
-}
 
 template <class T, class M>
 constexpr M T::*of(M Clos::*member) noexcept {
@@ -54,17 +45,15 @@ std::vector<Key<T>> clos_keys() {
           key("host-profile", of<T>(&Clos::host_profile), name_form(), "profile of the hosts")};
 }
 
-// The first key of every preset. The preset is chosen by it before its table is read.
-template <class T>
-Key<T> preset_key(const char* name) {
-  return Key<T>{"preset",
-                "kind of topology",
-                [](const Tree&, T&) {},
-                [](const T&) { return Tree{}; },
-                [](const T&, const T&) { return true; },
-                choice_schema({name})}
-      .require();
-}
+// Rates of links, as the random tester draws them; and from these the keys of a Clos.
+struct DrawnRates {
+  explicit DrawnRates(Draw& draw);
+  int host_gbps;
+  int fabric_gbps;
+};
+std::string drawn_clos_keys(Draw& draw, const DrawnRates& rates);
+// A link of a preset, "{ rate: ..., cable: ... }".
+std::string drawn_link(Draw& draw, int gbps, int most_metres);
 
 // What follows from the keys of a Clos, and the making of its nodes and links.
 class ClosBuilder {

@@ -1,5 +1,18 @@
-#include "control/spec/presets/fat_tree.h"
-
+// Three tiers: pods of leaves and spines, and cores above them (Al-Fares et al., "A Scalable, Commodity Data Center
+// Network Architecture", SIGCOMM 2008; edge and aggregation switches are leaves and spines here). With `k` every switch
+// has k ports: k pods of k/2 leaves and k/2 spines, k/2 hosts at each leaf, k²/4 cores, nothing oversubscribed. Each of
+// these numbers can be said in its place.
+//
+//          core1     core2     core3     core4        core: port p to pod p
+//             \       /           \       /
+//           spine1 of each pod   spine2 of each pod    spine: ports 1..L to its pod's leaves, then to its cores
+//               |   \             /   |
+//               |     \         /     |                leaf: ports 1..H to its hosts, then to its pod's spines
+//             leaf1             leaf2
+//             h1 h2             h3 h4                  (pod 1 of k: 4)
+//
+// Numbers go on from pod to pod: spine3 and leaf3 are the first ones of the second. The i-th spine of every pod has the
+// same cores.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +23,7 @@
 #include "control/spec/keys/keys.h"
 #include "control/spec/presets/clos.h"
 #include "control/spec/presets/lab_maker.h"
+#include "control/spec/presets/preset.h"
 
 namespace railyard::spec {
 namespace {
@@ -134,10 +148,27 @@ void expand_fat_tree(const Tree& topology, const LinkSpec& link, Lab& lab) {
   }
 }
 
+// Small ones of three tiers; those by `k` have 16 hosts and more.
+std::string draw_fat_tree(Draw& draw) {
+  const DrawnRates rates(draw);
+  return Text{"pods: {}, leaves-per-pod: {}, spines-per-pod: {}, hosts-per-leaf: {}, cores-per-spine: {}, "
+              "spine-profile: other, host-link: {}, fabric-link: {}",
+              draw.between(2, 3), draw.between(1, 2), draw.between(1, 2), draw.between(2, 3), draw.between(1, 2),
+              drawn_link(draw, rates.host_gbps, 10), drawn_link(draw, rates.fabric_gbps, 300)};
+}
+
 }  // namespace
 
 Preset fat_tree() {
-  return {"fat-tree", expand_fat_tree, [] { return fat_tree_keys().schema(); }};
+  return {.name = "fat-tree",
+          .expand = expand_fat_tree,
+          .schema = [] { return fat_tree_keys().schema(); },
+          .reference = {{"k: 8",
+                         "three tiers: k pods of k/2 leaves and k/2 spines, k/2 hosts per leaf, k/2 cores per spine; or "
+                         "pods, leaves-per-pod, spines-per-pod, hosts-per-leaf, cores-per-spine; also core-link, "
+                         "core-profile"}},
+          .draw = draw_fat_tree,
+          .drawn_percent = 5};
 }
 
 }  // namespace railyard::spec

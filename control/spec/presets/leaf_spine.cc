@@ -1,10 +1,17 @@
-#include "control/spec/presets/leaf_spine.h"
-
+// Every leaf has a link to every spine; hosts have one NIC each.
+//
+//        spine1        spine2
+//        |    \________/    |       leaf i: ports 1..H to its hosts, then its uplinks, spine by spine
+//        |    /        \    |       spine s: port i to leaf i
+//        leaf1         leaf2
+//       /  |  |       |  |  \       (3 hosts per leaf)
+//      h1  h2 h3      h4 h5 h6
 #include <cstddef>
 
 #include <fmt/format.h>
 
 #include "control/spec/presets/clos.h"
+#include "control/spec/presets/preset.h"
 
 namespace railyard::spec {
 namespace {
@@ -28,7 +35,7 @@ const Table<LeafSpine>& leaf_spine_keys() {
   return table;
 }
 
-void expand(const Tree& topology, const LinkSpec& link, Lab& lab) {
+void expand_leaf_spine(const Tree& topology, const LinkSpec& link, Lab& lab) {
   LeafSpine said;
   leaf_spine_keys().read(topology, said);
   if (said.leaves * said.hosts_per_leaf > kMostHosts)
@@ -49,10 +56,20 @@ void expand(const Tree& topology, const LinkSpec& link, Lab& lab) {
   build.link_spines(leaves, std::vector<int>(leaves.size(), said.hosts_per_leaf));
 }
 
+std::string draw_leaf_spine(Draw& draw) {
+  const DrawnRates rates(draw);
+  return Text{"leaves: {}, hosts-per-leaf: {}, {}", draw.between(2, 4), draw.between(2, 4), drawn_clos_keys(draw, rates)};
+}
+
 }  // namespace
 
 Preset leaf_spine() {
-  return {"leaf-spine", expand, [] { return leaf_spine_keys().schema(); }};
+  return {.name = "leaf-spine",
+          .expand = expand_leaf_spine,
+          .schema = [] { return leaf_spine_keys().schema(); },
+          .reference = {{"leaves: 4, spines: 4, hosts-per-leaf: 8", "two tiers; or oversubscription: 2 for spines"}},
+          .draw = draw_leaf_spine,
+          .drawn_percent = 45};
 }
 
 }  // namespace railyard::spec

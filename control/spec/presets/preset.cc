@@ -6,11 +6,13 @@
 
 #include "control/spec/keys/definitions.h"
 #include "control/spec/keys/form.h"
-#include "control/spec/presets/fat_tree.h"
-#include "control/spec/presets/leaf_spine.h"
-#include "control/spec/presets/rail_optimized.h"
 
 namespace railyard::spec {
+
+// Each in the file of its name.
+Preset leaf_spine();
+Preset rail_optimized();
+Preset fat_tree();
 
 const std::vector<Preset>& presets() {
   static const std::vector<Preset> all{leaf_spine(), rail_optimized(), fat_tree()};
@@ -32,6 +34,14 @@ Tree preset_schema() {
   std::vector<Tree> schemas;
   for (const Preset& preset : presets()) schemas.push_back(reference(preset.name));
   return any_of_schemas(std::move(schemas));
+}
+
+std::string preset_reference() {
+  std::string text;
+  for (const Preset& preset : presets())
+    for (const ReferenceLine& line : preset.reference)
+      text += reference_line(fmt::format("{{ preset: {}, {} }}", preset.name, line.value), line.text, 0);
+  return text;
 }
 
 }  // namespace railyard::spec

@@ -1,11 +1,19 @@
-#include "control/spec/presets/rail_optimized.h"
-
+// NIC r of every host is at a leaf of rail r, so that GPUs of one rail are one hop apart; spines join the rails. There
+// is one leaf per rail and group of hosts: leaf-r1, leaf-r2, or leaf-r1-g1, leaf-r2-g1, leaf-r1-g2, ...
+//
+//            spine1
+//           /      \.
+//      leaf-r1    leaf-r2       leaf: port j to the j-th host of its group, then its uplinks, spine by spine
+//      1|   2|    1|   2|       spine: port i to leaf i, group by group, rail by rail
+//       |    |     |    |
+//     h1:1  h2:1  h1:2  h2:2    (2 hosts, 2 rails, 1 spine)
 #include <algorithm>
 #include <cstddef>
 
 #include <fmt/format.h>
 
 #include "control/spec/presets/clos.h"
+#include "control/spec/presets/preset.h"
 
 namespace railyard::spec {
 namespace {
@@ -31,7 +39,7 @@ const Table<RailOptimized>& rail_optimized_keys() {
   return table;
 }
 
-void expand(const Tree& topology, const LinkSpec& link, Lab& lab) {
+void expand_rail_optimized(const Tree& topology, const LinkSpec& link, Lab& lab) {
   RailOptimized said;
   rail_optimized_keys().read(topology, said);
   const int per_group = std::min(said.hosts_per_group.value_or(said.hosts), said.hosts);
@@ -62,10 +70,21 @@ void expand(const Tree& topology, const LinkSpec& link, Lab& lab) {
   build.link_spines(leaves, host_ports);
 }
 
+std::string draw_rail_optimized(Draw& draw) {
+  const DrawnRates rates(draw);
+  return Text{"hosts: {}, rails: {}, hosts-per-group: {}, {}", draw.between(4, 7), draw.between(1, 3),
+              draw.between(2, 3), drawn_clos_keys(draw, rates)};
+}
+
 }  // namespace
 
 Preset rail_optimized() {
-  return {"rail-optimized", expand, [] { return rail_optimized_keys().schema(); }};
+  return {.name = "rail-optimized",
+          .expand = expand_rail_optimized,
+          .schema = [] { return rail_optimized_keys().schema(); },
+          .reference = {{"hosts: 8, rails: 4, spines: 4", "a NIC of each host on each rail; also hosts-per-group: 4"}},
+          .draw = draw_rail_optimized,
+          .drawn_percent = 20};
 }
 
 }  // namespace railyard::spec

@@ -2,7 +2,10 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "control/collectives/registry.h"
@@ -73,12 +76,17 @@ TEST(CollectiveSpecs, EachNicOfAHostIsARank) {
 }
 
 TEST(CollectiveErrors, Algorithms) {
+  const auto names = [](const auto& algorithms) {
+    std::vector<std::string_view> all;
+    for (const CollectiveAlgorithm a : algorithms) all.push_back(a->name);
+    return all;
+  };
   EXPECT_EQ(collective_error("size: 1MiB, algorithm: rign"),
-            "x.yaml:4:39: collectives.0.algorithm: unknown 'rign'; did you mean 'ring'? Expected ring, tree, "
-            "single-tree, halving-doubling, halving, doubling, direct, hierarchical-ring or hierarchical-tree");
+            "x.yaml:4:39: collectives.0.algorithm: unknown 'rign'; did you mean 'ring'? Expected " +
+                in_words(names(collectives::kAlgorithms)));
   EXPECT_EQ(collective_error("size: 1MiB, algorithm: halving"),
-            "x.yaml:4:39: collectives.0.algorithm: there is no halving for all-reduce; expected ring or tree or "
-            "single-tree or halving-doubling or direct or hierarchical-ring or hierarchical-tree");
+            "x.yaml:4:39: collectives.0.algorithm: there is no halving for all-reduce; expected " +
+                fmt::format("{}", fmt::join(names(collectives::algorithms(CollectiveOperation::kAllReduce)), " or ")));
   EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h2, h3], algorithm: halving-doubling"),
             "x.yaml:4:60: collectives.0.algorithm: halving-doubling is for 2, 4, 8, ... ranks, and there are 3; "
             "expected 2 or 4 of them, or another algorithm");

@@ -1,8 +1,9 @@
 // What is said of a bad file, word for word: the place, the path of the key, what was found, what was expected.
 #include <gtest/gtest.h>
 
-#include <iterator>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "dataplane/switch/path/policies.h"
 #include "tests/control/spec/lab_builder.h"
@@ -12,10 +13,9 @@ namespace {
 
 // All path policies in their order, with `last` before the last one.
 std::string path_policies(const std::string& last) {
-  std::string names;
-  for (std::size_t i = 0; i < std::size(kPathPolicies); ++i)
-    names += (i == 0 ? "" : i + 1 == std::size(kPathPolicies) ? last : ", ") + std::string(kPathPolicies[i].name);
-  return names;
+  std::vector<std::string_view> names;
+  for (const PathPolicyInfo& p : kPathPolicies) names.push_back(p.name);
+  return in_words(names, last);
 }
 
 TEST(SmallLab, IsGood) { EXPECT_EQ(error_of(kSmall), "(no error)"); }

@@ -27,6 +27,16 @@ extern const std::string kSmall;
 std::string small_with(const std::string& more);
 Lab parse_small_with(const std::string& more, const std::vector<std::string>& overrides = {});
 
+// "a, b or c": names of kinds, in the order of their list.
+template <class Names>
+std::string in_words(const Names& names, const std::string& last = " or ") {
+  std::string text;
+  std::size_t i = 0;
+  for (const auto& name : names)
+    text += (i++ == 0 ? "" : i == names.size() ? last : ", ") + std::string(name);
+  return text;
+}
+
 // What is said of kSmall with `more`, word for word.
 struct ErrorCase {
   std::string more;

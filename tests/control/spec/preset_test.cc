@@ -1,8 +1,12 @@
 #include <algorithm>
 #include <map>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "control/spec/presets/preset.h"
+#include "control/spec/to_yaml.h"
 #include "tests/control/spec/lab_builder.h"
 
 namespace railyard::spec {
@@ -260,13 +264,43 @@ TEST(FatTree, SaysWhatIsWrong) {
 }
 
 TEST(Presets, AreNamed) {
+  std::vector<std::string> names;
+  for (const Preset& p : presets()) names.push_back(p.name);
   EXPECT_EQ(error_of("name: x\ntopology: { leaves: 2 }\n"),
-            "x.yaml:2:11: topology: key 'preset' is missing: one of leaf-spine, rail-optimized, fat-tree");
+            "x.yaml:2:11: topology: key 'preset' is missing: one of " + in_words(names, ", "));
   EXPECT_EQ(topology_error("leafspine"),
-            "x.yaml:2:21: topology.preset: unknown 'leafspine'; did you mean 'leaf-spine'? Expected leaf-spine, "
-            "rail-optimized or fat-tree");
+            "x.yaml:2:21: topology.preset: unknown 'leafspine'; did you mean 'leaf-spine'? Expected " + in_words(names));
   EXPECT_EQ(error_of("name: x\ntopology: leaf-spine\n"),
             "x.yaml:2:11: topology: found 'leaf-spine'; expected a map with the key 'preset'");
+}
+
+TEST(Presets, TheReferenceCanBeWritten) {
+  for (const Preset& p : presets()) {
+    EXPECT_FALSE(p.reference.empty()) << p.name;
+    for (const ReferenceLine& line : p.reference) EXPECT_EQ(topology_error(p.name + ", " + line.value), "(no error)");
+  }
+}
+
+// What the random tester draws: hosts h1 and h2 to begin with, switch profiles "default" and "other", and never all labs.
+TEST(Presets, WhatIsDrawnCanBeBuilt) {
+  unsigned percent = 0;
+  for (const Preset& p : presets()) {
+    percent += p.drawn_percent;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+      Draw draw(Seed{seed}, p.name);
+      const std::string keys = p.draw(draw);
+      try {
+        const Lab lab = parse("name: x\nswitches: { default: {}, other: {} }\ntopology: { preset: " + p.name + ", " +
+                                  keys + " }\n",
+                              "x.yaml");
+        EXPECT_TRUE(lab.find("h1") != nullptr && lab.find("h2") != nullptr) << keys;
+        EXPECT_TRUE(parse(to_yaml(lab), "shown") == lab) << keys;
+      } catch (const SpecError& e) {
+        ADD_FAILURE() << p.name << ", " << keys << ": " << e.what();
+      }
+    }
+  }
+  EXPECT_LE(percent, 80u);
 }
 
 }  // namespace

@@ -247,12 +247,14 @@ TEST(RoceErrors, ReceivedMessagesFitIntoMemory) {
 }
 
 TEST(RoceErrors, KeysOfNics) {
-  EXPECT_EQ(
-      nic_error("congestion: dcqnc"),
-      "x.yaml:6:41: hosts.default.roce.congestion: unknown 'dcqnc'; did you mean 'dcqcn'? Expected auto, none, dcqcn or swift");
+  std::vector<std::string_view> kinds;
+  roce::for_each_congestion_kind([&]<class K>(std::type_identity<K>, std::size_t) { kinds.push_back(K::kName); });
+  EXPECT_EQ(nic_error("congestion: dcqnc"),
+            "x.yaml:6:41: hosts.default.roce.congestion: unknown 'dcqnc'; did you mean 'dcqcn'? Expected auto, none, " +
+                in_words(kinds));
   EXPECT_EQ(nic_error("congestoin: dcqcn"),
             "x.yaml:6:29: hosts.default.roce: unknown key 'congestoin'; did you mean 'congestion'? Known here: "
-            "congestion, dcqcn, swift, loss-recovery, selective-repeat, cnp, ack, ack-timeout, retry-count, rnr-retry, min-rnr-timer, ack-every, window, max-reads, services, cm-response-timeout, cm-retries");
+            "congestion, " + in_words(kinds, ", ") + ", loss-recovery, selective-repeat, cnp, ack, ack-timeout, retry-count, rnr-retry, min-rnr-timer, ack-every, window, max-reads, services, cm-response-timeout, cm-retries");
   EXPECT_EQ(nic_error("ack-timeout: 32"),
             "x.yaml:6:42: hosts.default.roce.ack-timeout: 32 is out of range; expected 1..31");
   EXPECT_EQ(nic_error("retry-count: 8"),

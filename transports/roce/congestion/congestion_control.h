@@ -2,9 +2,10 @@
 // and says at which rate to send, or how much may be in flight. A kind K has, beside its code:
 //
 //   K::Settings, a struct that compares; K::kName, the word of the fabric file; K::kTitle, what reports call it;
-//   K::kHelp; K::parameters(), a table of the settings; K::conflicts(settings, said), what does not go together, first
-//   come (parameters.h);
+//   K::kHelp; K::parameters(), a table of the settings; K::conflict(settings, said), the first of them that do not go
+//   together (parameters.h);
 //   K(settings), trivially copyable; a member `BitRate line` of the settings, if there is one, is the NIC's rate;
+//   K::largest_window(settings), a LargestWindow, if there is one: `check` finds those below the path's BDP;
 //
 // and of these events those that it wants:
 //

@@ -1,7 +1,8 @@
-// What acknowledgements, and their absence, tell a congestion control.
+// What acknowledgements, and their absence, tell a congestion control; and what it tells of its window.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "dataplane/base/time.h"
 
@@ -13,6 +14,12 @@ struct Heard {
   Duration delay{};           // of one of them, from its sending; 0: not known
   bool lost = false;          // something is, as what came behind it shows
   bool timed_out = false;
+};
+
+// A window that a congestion control never exceeds, and the parameter that says so.
+struct LargestWindow {
+  std::string_view key;
+  int packets;
 };
 
 }  // namespace railyard::roce

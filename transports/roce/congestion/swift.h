@@ -55,6 +55,8 @@ class Swift {
     return std::nullopt;
   }
 
+  static LargestWindow largest_window(const Settings& s) { return {"max-cwnd", s.max_cwnd}; }
+
   explicit Swift(const SwiftConfig& config) noexcept : Swift(config, config.initial_cwnd) {}
   // Begins with a window of `cwnd` packets.
   Swift(const SwiftConfig& config, double cwnd) noexcept : cwnd_(cwnd), config_(config) {
