@@ -32,7 +32,7 @@ inline constexpr ExitCodeMeaning kExitCodes[] = {
      "errors, or warnings with --strict"},
     {kUnbalanced, "accounting", "packet accounting does not balance: a bug of Railyard, please report it"},
     {kUnverified, "unverified",
-     "the run ended, but a flow failed, a collective did not complete or has wrong data, or PFC deadlocked; a diagnosis "
+     "the run ended, but a flow failed, a collective did not complete or has wrong data, or queues deadlocked; a diagnosis "
      "or an expectation that expects this keeps 0"},
     {kMissed, "missed", "the run ended, and an expectation was missed (expect: or --expect)"},
 };

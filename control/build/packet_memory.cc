@@ -19,9 +19,8 @@ bool has_attached_host(const spec::Lab& lab) {
   });
 }
 
-std::uint32_t smallest_frame(const BuiltLab& lab, bool attached, Filling filling) {
+std::uint32_t smallest_frame(const BuiltLab& lab, bool attached) {
   if (attached || (lab.flows().empty() && lab.collectives().empty()) || !lab.service_nics().empty()) return kSmallestFrame;
-  if (filling == Filling::kAnyFrames && !lab.collectives().empty()) return kSmallestFrame;
   std::uint32_t least = 9238;
   for (const Collective& c : lab.collectives())
     least = std::min(least, static_cast<std::uint32_t>(lab.spec().collectives[c.spec].path_mtu) + kHeaders);
@@ -29,8 +28,6 @@ std::uint32_t smallest_frame(const BuiltLab& lab, bool attached, Filling filling
     const spec::TrafficSpec& t = lab.spec().traffic[f.plan.traffic];
     if (f.is_generated())
       least = std::min(least, t.payload + kHeaders);
-    else if (filling == Filling::kAnyFrames)
-      return kSmallestFrame;
     else
       least = std::min(least, std::min(t.roce.message, static_cast<std::uint32_t>(t.roce.path_mtu)) + kHeaders);
   }
@@ -39,10 +36,10 @@ std::uint32_t smallest_frame(const BuiltLab& lab, bool attached, Filling filling
 
 }  // namespace
 
-PacketMemory packet_memory(BuiltLab& lab, Filling filling) {
+PacketMemory packet_memory(BuiltLab& lab) {
   const bool attached = has_attached_host(lab.spec());
   PacketMemory most;
-  most.frame_octets = smallest_frame(lab, attached, filling);
+  most.frame_octets = smallest_frame(lab, attached);
   most.packet_octets = lab.spec().run.payload == spec::Payload::kReal || attached ? kRealPacket : kElidedPacket;
   for (const spec::NodeSpec& n : lab.spec().nodes) {
     if (n.kind != spec::NodeSpec::Kind::kSwitch) {

@@ -15,10 +15,8 @@ struct PacketMemory {
   std::uint64_t octets() const noexcept { return packets * packet_octets; }
 };
 
-// Frames that buffers are full of: any that flow, acknowledgements among them, or those that carry data.
-enum class Filling { kAnyFrames, kDataFrames };
-
-// The upper bound: every buffer full of the smallest such frames, and every wire and NIC.
-PacketMemory packet_memory(BuiltLab& lab, Filling filling);
+// The upper bound: every buffer full of the smallest frames that carry data, and every wire and NIC. Acknowledgements are
+// smaller, but no flow sends enough of them to fill buffers.
+PacketMemory packet_memory(BuiltLab& lab);
 
 }  // namespace railyard::build

@@ -109,7 +109,7 @@ std::optional<LosslessDrops> lossless_drops(const build::BuiltLab& lab, const st
     for (std::size_t k = 0; k < kPriorities; ++k) {
       const bool lossless_here = qos != nullptr && qos->classes[k].lossless;
       sum.any_lossless |= lossless_here;
-      add_class(p, k, lossless_here, rdma.at(p.node, k), outage, sum);
+      add_class(p, k, lossless_here, rdma.at(p.node, p.port, k), outage, sum);
     }
   }
   std::ranges::stable_sort(sum.places, std::ranges::greater{}, &LosslessDrops::Place::frames);

@@ -29,6 +29,12 @@ struct CodePoint {
   auto operator<=>(const CodePoint&) const = default;
 };
 
+// The hosts beside the first switch that send a stream, and those beside the last that it ends at: nodes.
+struct Ends {
+  std::set<std::size_t> sources;
+  std::set<std::size_t> destinations;
+};
+
 // Traffic from the hosts at one switch to those at another (or, without switches, from NIC to NIC), sent alike.
 struct Stream {
   std::size_t from, to;  // nodes: the switches next to the NICs
@@ -63,38 +69,50 @@ class Walk {
 
   // Each with each other.
   void add_all_pairs(const std::vector<spec::PortName>& nics, const spec::TrafficSpec& like) {
-    std::map<std::size_t, std::set<std::size_t>> hosts;             // by the switch beside
-    std::map<std::pair<std::size_t, CodePoint>, bool> senders;      // data, or else acknowledgements
+    struct Senders {
+      bool roce = false;  // data, or else acknowledgements
+      std::set<std::size_t> hosts;
+    };
+    std::map<std::size_t, std::set<std::size_t>> hosts;  // by the switch beside
+    std::map<std::pair<std::size_t, CodePoint>, Senders> senders;
     for (const spec::PortName& nic : nics) {
       const auto at = beside(nic);
       if (!at) continue;
-      hosts[*at].insert(graph_.node(nic.node));
-      senders[{*at, sent_by(lab_, nic, like)}] = like.is_roce();
-      if (const auto ack = acks_like(nic, like)) senders.try_emplace({*at, sent_by(lab_, nic, *ack)}, false);
+      const std::size_t host = graph_.node(nic.node);
+      hosts[*at].insert(host);
+      Senders& data = senders[{*at, sent_by(lab_, nic, like)}];
+      data.roce = like.is_roce();
+      data.hosts.insert(host);
+      if (const auto ack = acks_like(nic, like)) senders[{*at, sent_by(lab_, nic, *ack)}].hosts.insert(host);
     }
-    for (const auto& [sender, roce] : senders)
-      for (const auto& [b, to] : hosts) streams_[{sender.first, b, sender.second, roce}].insert(to.begin(), to.end());
+    for (const auto& [sender, from] : senders)
+      for (const auto& [b, to] : hosts) {
+        Ends& ends = streams_[{sender.first, b, sender.second, from.roce}];
+        ends.sources.insert(from.hosts.begin(), from.hosts.end());
+        ends.destinations.insert(to.begin(), to.end());
+      }
   }
 
-  const std::map<Stream, std::set<std::size_t>>& streams() const noexcept { return streams_; }
+  const std::map<Stream, Ends>& streams() const noexcept { return streams_; }
   const routing::Graph& graph() const noexcept { return graph_; }
 
   struct Place {
     std::size_t node;
+    std::uint16_t port;  // from 0
     std::size_t priority;
     auto operator<=>(const Place&) const = default;
   };
   struct Found {
     std::set<Place> places;
     bool lossless = false;
-    Place first{};
+    std::size_t first_class = 0;
     std::set<CodePoint> arrives;  // at the hosts behind the last switch
   };
 
-  // The classes on all shortest paths of a stream.
-  Found follow(const Stream& s) {
+  // The ports and classes on all shortest paths of a stream.
+  Found follow(const Stream& s, const Ends& ends) {
     Found found;
-    found.first = {s.from, class_of(s.from, s.sent)};
+    found.first_class = class_of(s.from, s.sent);
     if (!graph_.is_switch(s.from)) return found;
     const std::vector<int>& hops = hops_to(s.to);
     if (hops[s.from] == kFar) return found;
@@ -107,15 +125,17 @@ class Walk {
       const std::size_t in = class_of(node, point);
       const int remap = qos.classes[in].remap_to;
       const std::size_t out = remap >= 0 ? static_cast<std::size_t>(remap) : in;
-      for (const std::size_t k : {in, out}) {
-        found.places.insert({node, k});
-        found.lossless |= qos.classes[k].lossless;
-      }
+      for (const std::size_t k : {in, out}) found.lossless |= qos.classes[k].lossless;
       const CodePoint onwards = out == in ? point : remarked(qos, out, point);
       if (node == s.to) found.arrives.insert(onwards);
-      for (const routing::Graph::Edge& e : graph_.edges(node))
-        if (graph_.is_switch(e.neighbour) && hops[e.neighbour] == hops[node] - 1 && hops[node] > 0)
-          if (seen.insert({e.neighbour, onwards}).second) next.emplace_back(e.neighbour, onwards);
+      for (const routing::Graph::Edge& e : graph_.edges(node)) {
+        if (node == s.from && ends.sources.contains(e.neighbour)) found.places.insert({node, e.port.value, in});
+        if (node == s.to && ends.destinations.contains(e.neighbour)) found.places.insert({node, e.port.value, out});
+        if (!graph_.is_switch(e.neighbour) || hops[node] == 0 || hops[e.neighbour] != hops[node] - 1) continue;
+        found.places.insert({node, e.port.value, out});
+        found.places.insert({e.neighbour, e.neighbour_port.value, class_of(e.neighbour, onwards)});
+        if (seen.insert({e.neighbour, onwards}).second) next.emplace_back(e.neighbour, onwards);
+      }
     }
     return found;
   }
@@ -136,7 +156,9 @@ class Walk {
     const auto a = beside(from);
     const auto b = beside(to);
     if (!a || !b) return;
-    streams_[{*a, *b, sent_by(lab_, from, like), roce}].insert(graph_.node(to.node));
+    Ends& ends = streams_[{*a, *b, sent_by(lab_, from, like), roce}];
+    ends.sources.insert(graph_.node(from.node));
+    ends.destinations.insert(graph_.node(to.node));
   }
 
   // Nothing: like the data.
@@ -190,7 +212,7 @@ class Walk {
 
   const spec::Lab& lab_;
   routing::Graph graph_;
-  std::map<Stream, std::set<std::size_t>> streams_;  // with the hosts that they end at
+  std::map<Stream, Ends> streams_;
   std::map<std::size_t, std::vector<int>> hops_;
 };
 
@@ -207,28 +229,30 @@ RdmaClasses::RdmaClasses(const build::BuiltLab& lab) {
     any_ = true;
     walk.add_all_pairs(c.nics, spec::like_traffic(lab.spec().collectives[c.spec]));
   }
-  const auto mark = [&](std::size_t node, std::size_t priority, bool lossless) {
-    Kind& kind = nodes_[lab.spec().nodes[node].name][priority];
+  const auto mark = [&](std::size_t node, std::uint16_t port, std::size_t priority, bool lossless) {
+    Kind& kind = ports_[{lab.spec().nodes[node].name, port + 1}][priority];
     if (lossless) kind = Kind::kLossless;
     if (kind == Kind::kNone) kind = Kind::kLossy;
   };
   for (const auto& [stream, ends] : walk.streams()) {
-    const Walk::Found found = walk.follow(stream);
-    const bool through_switches = !found.places.empty();
-    for (const Walk::Place& p : found.places) mark(p.node, p.priority, found.lossless);
-    for (const std::size_t host : ends)
+    const Walk::Found found = walk.follow(stream, ends);
+    const bool through_switches = walk.graph().is_switch(stream.from);
+    for (const Walk::Place& p : found.places) mark(p.node, p.port, p.priority, found.lossless);
+    for (const std::size_t host : ends.destinations)
       for (const CodePoint& p : through_switches ? found.arrives : std::set{stream.sent}) {
         const std::size_t k = walk.class_of(host, p);
-        mark(host, k, through_switches ? found.lossless : walk.lossless_at(host, k));
+        for (const routing::Graph::Edge& e : walk.graph().edges(host))
+          if (through_switches ? e.neighbour == stream.to : ends.sources.contains(e.neighbour))
+            mark(host, e.port.value, k, through_switches ? found.lossless : walk.lossless_at(host, k));
       }
-    if (through_switches && !found.lossless && stream.roce && lossy_roce_.empty())
-      lossy_roce_ = fmt::format("class {} at {}", found.first.priority, lab.spec().nodes[found.first.node].name);
+    if (!found.places.empty() && !found.lossless && stream.roce && lossy_roce_.empty())
+      lossy_roce_ = fmt::format("class {} at {}", found.first_class, lab.spec().nodes[stream.from].name);
   }
 }
 
-RdmaClasses::Kind RdmaClasses::at(const std::string& node, std::size_t priority) const {
-  const auto found = nodes_.find(node);
-  return found == nodes_.end() ? Kind::kNone : found->second[priority];
+RdmaClasses::Kind RdmaClasses::at(const std::string& node, int port, std::size_t priority) const {
+  const auto found = ports_.find({node, port});
+  return found == ports_.end() ? Kind::kNone : found->second[priority];
 }
 
 }  // namespace railyard::report

@@ -1,9 +1,10 @@
-// Which classes the RDMA traffic of a lab is in, device by device, and whether its path keeps it from loss anywhere.
+// Which classes the RDMA traffic of a lab is in, port by port, and whether its path keeps it from loss anywhere.
 #pragma once
 
 #include <array>
+#include <map>
 #include <string>
-#include <unordered_map>
+#include <utility>
 
 #include "control/build/built_lab.h"
 #include "dataplane/base/ids.h"
@@ -17,21 +18,22 @@ namespace railyard::report {
 class RdmaClasses {
  public:
   enum class Kind : unsigned char {
-    kNone,      // no RDMA traffic is in the class here
+    kNone,      // no RDMA traffic enters or leaves here in the class
     kLossy,     // its path is lossy everywhere
     kLossless,  // of at least one path that is lossless somewhere
   };
 
   explicit RdmaClasses(const build::BuiltLab& lab);
 
-  Kind at(const std::string& node, std::size_t priority) const;
+  // `port` from 1.
+  Kind at(const std::string& node, int port, std::size_t priority) const;
   // Whether the lab has RDMA traffic.
   bool any() const noexcept { return any_; }
   // "class 3 at leaf1": where RoCE enters a path that is lossy everywhere; empty: it enters none.
   const std::string& lossy_roce() const noexcept { return lossy_roce_; }
 
  private:
-  std::unordered_map<std::string, std::array<Kind, kPriorities>> nodes_;
+  std::map<std::pair<std::string, int>, std::array<Kind, kPriorities>> ports_;
   bool any_ = false;
   std::string lossy_roce_;
 };

@@ -340,7 +340,7 @@ void storm_lines(Out out, const Report& r) {
 void deadlock_lines(Out out, const Report& r) {
   for (const telemetry::DeadlockWatch::Seen& d : r.deadlocks)
     fmt::format_to(out,
-                   "\nDEADLOCK: nothing has moved since {} in a circle of queues, each paused by the next{}:\n  {}\n",
+                   "\nDEADLOCK: nothing has moved since {} in a circle of queues, each held by the next{}:\n  {}\n",
                    time_text(d.since - Instant{}),
                    d.resolved ? fmt::format(" (gone at {})", time_text(*d.resolved - Instant{})) : std::string(),
                    fmt::join(d.ring, "\n  "));

@@ -126,14 +126,14 @@ Verdict loss_verdict(const Report& r) {
 Verdict deadlock_verdict(const Report& r) {
   if (r.deadlocks.empty())
     return {"deadlock", r.watched_for_deadlocks ? Answer::kPass : Answer::kOpen,
-            r.watched_for_deadlocks ? "0 PFC deadlocks" : "run.deadlock is off"};
+            r.watched_for_deadlocks ? "0 deadlocks" : "run.deadlock is off"};
   std::size_t remaining = 0;
   for (const telemetry::DeadlockWatch::Seen& d : r.deadlocks) remaining += d.resolved ? 0u : 1u;
   const telemetry::DeadlockWatch::Seen& first = r.deadlocks.front();
   std::string circle;
   for (const std::string& queue : first.ring) circle += queue + " -> ";
   return {"deadlock", Answer::kFail,
-          fmt::format("{} PFC deadlock{}, allowed 0: {}{}, since {}{}", r.deadlocks.size(),
+          fmt::format("{} deadlock{}, allowed 0: {}{}, since {}{}", r.deadlocks.size(),
                       r.deadlocks.size() == 1 ? "" : "s", circle, first.ring.front(),
                       time_text(first.since - Instant{}),
                       remaining == 0 ? fmt::format("; {} resolved", r.deadlocks.size() == 1 ? "it" : "all") : "")};

@@ -22,5 +22,7 @@ struct PfcClasses {
   bool operator==(const PfcClasses&) const = default;
 };
 PfcClasses pfc_at(const Lab& lab, const NodeSpec& node, int port, BitRate rate);
+// The key that decides whether PFC is on for a class there: "hosts.default.pfc", "qos.default.classes.3.pfc".
+std::string pfc_key(const Lab& lab, const NodeSpec& node, int port, BitRate rate, std::size_t priority);
 
 }  // namespace railyard::spec

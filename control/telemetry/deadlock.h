@@ -1,4 +1,4 @@
-// PFC deadlocks: paused queues that wait for each other in a circle (Hu et al., "Deadlocks in Datacenter Networks",
+// Deadlocks: queues that wait for each other in a circle, paused by PFC or without credits (Hu et al., "Deadlocks in Datacenter Networks",
 // HotNets 2016; the circle is one of the buffer dependency graph).
 #pragma once
 

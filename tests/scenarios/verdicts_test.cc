@@ -79,6 +79,26 @@ TEST(LosslessVerdict, RoceThatIsLossyEverywhereIsANoteWithItsDrops) {
   EXPECT_GT(s.dropped(), 0u);
 }
 
+// Leaves are lossy, the spine is lossless. h1 and h2 at leaf1 overload h3 there, and never see the spine; h4 crosses it
+// to h5. What leaf1 drops towards h3 is of flows that are lossy everywhere.
+TEST(LosslessVerdict, DropsOfALossyFlowAreNotThoseOfAnotherInItsClassAtTheSameSwitch) {
+  const std::string lab =
+      "name: x\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 4, spine-profile: spine }\n"
+      "switches: { default: { buffer: 1MiB }, spine: { buffer: 1MiB, qos: spine } }\n"
+      "hosts: { default: { roce: { ack-timeout: 6, congestion: none } } }\n" +
+      qos(kLossy, kLossless) +
+      "traffic:\n"
+      "  - { name: local, pattern: incast, from: [h1, h2], to: h3, bytes: 4MB, transport: roce, message: 64KB }\n"
+      "  - { name: far, from: h4, to: h5, bytes: 1MB, transport: roce, message: 64KB }\n";
+  Scenario s(lab);
+  s.run_to_the_end();
+  EXPECT_GT(s.dropped(), 0u);
+  const report::Verdict v = verdict(s, "lossless");
+  EXPECT_EQ(v.answer, Answer::kNote) << v.text;
+  EXPECT_EQ(s.report().lossless_drops->rdma, 0u);
+  EXPECT_EQ(s.report().lossless_drops->dropped_lossy, s.dropped());
+}
+
 TEST(LosslessVerdict, WhatFaultsLoseIsCountedAndDoesNotFail) {
   for (const char* fault : {"on: spine1:2, loss: 1%", "on: spine1:2, bit-errors: 1e-6",
                             "on: spine1:2, flap: { down: 50us, up: 200us }", "on: spine1:2, probability: 1%, corrupt: true"}) {

@@ -154,8 +154,8 @@ void print_thresholds(const spec::Lab& lab) {
 }
 
 void print_memory(build::BuiltLab& lab) {
-  const build::PacketMemory most = build::packet_memory(lab, build::Filling::kAnyFrames);
-  fmt::print("packets: at most {} of {} bytes or more at once, in {} of memory ({} allowed by run.memory)\n",
+  const build::PacketMemory most = build::packet_memory(lab);
+  fmt::print("packets: at most {} data frames of {} bytes or more at once, in {} of memory ({} allowed by run.memory)\n",
              report::count_text(most.packets), most.frame_octets, report::size_text(most.octets()),
              report::size_text(static_cast<std::uint64_t>(lab.spec().run.memory.n)));
 }

@@ -267,7 +267,7 @@ int pauses(const StatusOptions& o, const daemon::LabDir& lab) {
     print_trees(widest);
   }
   for (const json& d : p["deadlocks"])
-    fmt::print("\nDEADLOCK{}: a circle of queues, each paused by the next:\n  {}\n",
+    fmt::print("\nDEADLOCK{}: a circle of queues, each held by the next:\n  {}\n",
                d["resolved_ns"].is_null() ? "" : " (gone)",
                fmt::join(d["ring"].get<std::vector<std::string>>(), "\n  "));
   return kOk;

@@ -78,12 +78,28 @@ void check_link(const Facts& facts, const Stream& s, const spec::PortName& from,
   const auto has = [](PriorityMask mask, int k) { return (mask & bit(Priority{static_cast<std::uint8_t>(k)})) != 0; };
   const bool pauses = has(spec::pfc_at(facts.lab(), receiver, to.port, rate).tx, to_class);
   const bool obeys = has(spec::pfc_at(facts.lab(), sender, from.port, rate).rx, from_class);
-  if (pauses && !obeys)
-    findings.add(Facts::class_path(facts.qos_name(sender), from_class) + ".pfc",
+  const auto key = [&](const spec::NodeSpec& node, int port, int k) {
+    return spec::pfc_key(facts.lab(), node, port, rate, static_cast<std::size_t>(k));
+  };
+  if (pauses && !obeys) {
+    const std::string path = key(sender, from.port, from_class);
+    findings.add(path,
                  fmt::format("PFC is on at one side only: {} pauses class {} of {}, and {} does not obey.",
                              spec::format(to), to_class, s.name, spec::format(from)),
-                 fmt::format("Make class {} lossless in qos.{}, or set pfc: on there.", from_class,
-                             facts.qos_name(sender)));
+                 lossless(facts, sender, from_class)
+                     ? fmt::format("Set {} to on.", path)
+                     : fmt::format("Set {} to on, or make class {} lossless in qos.{}.", path, from_class,
+                                   facts.qos_name(sender)));
+  }
+  const bool has_credits = facts.qos(receiver).classes[static_cast<std::size_t>(to_class)].cbfc.has_value();
+  if (receiver.kind == spec::NodeSpec::Kind::kSwitch && lossless(facts, receiver, to_class) && !pauses && !has_credits) {
+    const std::string path = key(receiver, to.port, to_class);
+    findings.add(path,
+                 fmt::format("Class {} is lossless at {}, and {} does not send PFC for it: it drops {} when its buffer "
+                             "is full.",
+                             to_class, receiver.name, spec::format(to), s.name),
+                 fmt::format("Set {} to on.", path));
+  }
   if (obeys && !pauses && lossless(facts, sender, from_class) && !lossless(facts, receiver, to_class) &&
       sender.kind == spec::NodeSpec::Kind::kHost)
     findings.add(Facts::class_path(facts.qos_name(receiver), to_class) + ".lossless",
@@ -121,7 +137,7 @@ const Rule kRdmaInLossyClass{"rdma-in-lossy-class", Severity::kWarning,
                              "whole path.",
                              find_rdma_in_lossy_class};
 const Rule kPfcOnOneSide{"pfc-on-one-side", Severity::kWarning,
-                         "One end of a link sends PFC for a class, and the other does not obey; or a NIC takes a class for lossless "
-                         "that its switch drops in.", find_pfc_on_one_side};
+                         "One end of a link sends PFC for a class, and the other does not obey; or a lossless class of a switch "
+                         "sends no PFC; or a NIC takes a class for lossless that its switch drops in.", find_pfc_on_one_side};
 
 }  // namespace railyard::lint

@@ -41,8 +41,14 @@ void find_limit_below_frame(const Facts& facts, Findings& findings) {
             out.queue_limit->n);
       const Mmu& mmu = facts.built().switch_named(node.name).mmu();
       const std::int64_t shared = std::int64_t{mmu.shared_size()} * mmu.cell().n;
-      const auto group = static_cast<std::int64_t>(std::ldexp(static_cast<double>(shared), in.alpha_exponent));
-      const std::int64_t room = (in.xoff ? in.xoff->n : std::min(group, shared)) + in.reserved.n;
+      const auto share = [&](int alpha_exponent) {  // of an empty buffer
+        return std::min(static_cast<std::int64_t>(std::ldexp(static_cast<double>(shared), alpha_exponent)), shared);
+      };
+      if (const std::int64_t queue = share(out.queue_alpha_exponent) + out.queue_reserved.n;
+          !out.lossless && !out.queue_limit && !out.trim && queue < frame)
+        say(Facts::class_path(facts.qos_name(node), h.out_class) + ".queue-alpha",
+            fmt::format("What a queue of class {} may use at {}", h.out_class, node.name), queue);
+      const std::int64_t room = (in.xoff ? in.xoff->n : share(in.alpha_exponent)) + in.reserved.n;
       if (!in.lossless && !in.trim && room < frame)
         say(fmt::format("switches.{}.buffer", node.profile),
             fmt::format("What class {} may use at {}", h.in_class, node.name), room);
@@ -57,7 +63,7 @@ void find_limit_below_frame(const Facts& facts, Findings& findings) {
 }
 
 void find_packet_memory(const Facts& facts, Findings& findings) {
-  const build::PacketMemory most = build::packet_memory(facts.built(), build::Filling::kDataFrames);
+  const build::PacketMemory most = build::packet_memory(facts.built());
   const std::int64_t allowed = facts.lab().run.memory.n;
   if (most.octets() <= static_cast<std::uint64_t>(allowed)) return;
   findings.add("run.memory",

@@ -316,7 +316,7 @@ constexpr Field kAttachments[] = {{"node", "text", ""},
                                   {"pfc_replayed", "frames", "capture files: PFC frames that acted"},
                                   {"left_out.*", "frames", "capture files: by why they were left out"}};
 constexpr Field kTrunks[] = {{"*", "", "frames sent, received, lost and late on the way to another machine; lateness"}};
-constexpr Field kDeadlocks[] = {{"ring", "list", "queues, each paused by the next"},
+constexpr Field kDeadlocks[] = {{"ring", "list", "queues, each held by the next (paused, or without credits)"},
                                 {"since_ns", "ns", "nothing has moved since"},
                                 {"seen_ns", "ns", "when it was found"},
                                 {"resolved_ns", "ns", "null: it was there at the end"}};

@@ -202,7 +202,7 @@ constexpr Metric kMetrics[] = {
      kOverRun, kBySwitches, [](Totals t) { return t.jain_link; }},
     {"failed_flows", kCount, kLower, kOfAll, "flows with a QP or PDC in error", kOverRun, kByTransports,
      [](Totals t) { return Value(t.failed_flows); }},
-    {"deadlocks", kCount, kLower, kOfAll, "PFC deadlocks, resolved ones included (run.deadlock)", kOverRun, kByDevices,
+    {"deadlocks", kCount, kLower, kOfAll, "deadlocks, resolved ones included: queues that wait in a circle for the end of a pause or for credits (run.deadlock)", kOverRun, kByDevices,
      [](Totals t) {
        return t.report->watched_for_deadlocks ? Value(static_cast<double>(t.report->deadlocks.size())) : std::nullopt;
      }},

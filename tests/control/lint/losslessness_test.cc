@@ -65,5 +65,24 @@ TEST(Losslessness, ANicThatDoesNotAgreeWithItsSwitchIsFound) {
   EXPECT_THAT(found[0].text, HasSubstr("leaf1:1 pauses class 3 of t, and h1:1 does not obey"));
 }
 
+// Whoever reads it sees the key that turns PFC off, not the class, which is lossless.
+TEST(Losslessness, PfcThatAKeyTurnsOffIsFoundAtThatKey) {
+  const std::string lab = "qos:\n" + kLossless + kTopology + kTraffic;
+  auto found = findings_in(lab, {"hosts.default.pfc=off"});
+  ASSERT_THAT(rules_of(found), ElementsAre("pfc-on-one-side"));
+  EXPECT_EQ(found[0].path, "hosts.default.pfc");
+  EXPECT_EQ(found[0].fix, "Set hosts.default.pfc to on.");
+  found = findings_in(lab, {"nodes={ leaf1: { ports: { 1: { pfc: off } } } }"});
+  ASSERT_THAT(rules_of(found), Contains("pfc-on-one-side"));
+  EXPECT_EQ(found[0].path, "nodes.leaf1.ports.1.pfc");
+}
+
+TEST(Losslessness, ALosslessClassThatSendsNoPfcIsFound) {
+  const auto found = findings_in("qos:\n" + kLossless + kTopology + kTraffic, {"qos.default.classes.3.pfc=rx"});
+  ASSERT_THAT(rules_of(found), Contains("pfc-on-one-side"));
+  EXPECT_EQ(found[0].path, "qos.default.classes.3.pfc");
+  EXPECT_THAT(found[0].text, HasSubstr("does not send PFC for it"));
+}
+
 }  // namespace
 }  // namespace railyard::lint

@@ -1,4 +1,6 @@
 // Buffers that no frame fits into, and packets that do not fit into memory.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "tests/control/lint/lint_lab.h"
@@ -22,6 +24,18 @@ TEST(Memory, AQueueThatIsSmallerThanAFrameIsAnError) {
   // 1 KB frames fit.
   EXPECT_THAT(findings_in(qos + topology + "traffic: [ { name: t, from: h1, to: h2, dscp: 8, payload: 1000B } ]\n"),
               IsEmpty());
+}
+
+// 1/256 of 64 KiB is less than a frame of 4 KiB.
+TEST(Memory, ADynamicLimitBelowAFrameIsAnError) {
+  const auto found = findings_in(
+      "qos: { default: { classes: { 1: { queue-alpha: 1/256 } } } }\nswitches: { default: { buffer: 64KiB } }\n"
+      "topology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\n"
+      "traffic: [ { name: t, from: h1, to: h2, dscp: 8 } ]\n");
+  ASSERT_THAT(rules_of(found), Contains("limit-below-frame"));
+  const auto first = std::ranges::find(found, "limit-below-frame", &Finding::rule);
+  EXPECT_EQ(first->path, "qos.default.classes.1.queue-alpha");
+  EXPECT_THAT(first->text, HasSubstr("What a queue of class 1 may use at leaf1 is"));
 }
 
 TEST(Memory, AnXoffThresholdBelowAFrameIsAnError) {

@@ -41,7 +41,7 @@ In short: the deepest queue was 1.25 MB, at leaf1:1 to h1:1, class 3; switches m
 
 Verdicts
   pass  lossless          0 frames dropped in lossless classes, allowed 0
-  pass  deadlock          0 PFC deadlocks
+  pass  deadlock          0 deadlocks
   pass  ce-before-xoff    no ingress group crossed XOFF; PFC paused 1 host NIC (12 XOFF frames sent by switches)
   FAIL  completion        1 of 2 flows with an end completed
   pass  data              0 packets corrupted; packet accounting balances

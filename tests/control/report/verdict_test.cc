@@ -92,7 +92,7 @@ TEST(Verdicts, ADeadlockFailsAndNamesItsCircle) {
   r.deadlocks = {{{"s1:1 class 3", "s2:1 class 3"}, Instant{} + 5_us, Instant{} + 10_us, std::nullopt}};
   EXPECT_EQ(named(r, "deadlock").answer, Answer::kFail);
   EXPECT_EQ(named(r, "deadlock").text,
-            "1 PFC deadlock, allowed 0: s1:1 class 3 -> s2:1 class 3 -> s1:1 class 3, since 5 us");
+            "1 deadlock, allowed 0: s1:1 class 3 -> s2:1 class 3 -> s1:1 class 3, since 5 us");
   r.deadlocks[0].resolved = Instant{} + 20_us;
   EXPECT_EQ(named(r, "deadlock").answer, Answer::kFail) << "nothing moved meanwhile";
   EXPECT_THAT(named(r, "deadlock").text, HasSubstr("; it resolved"));

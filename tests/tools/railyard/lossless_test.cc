@@ -40,7 +40,7 @@ TEST_F(Lossless, ADeadlockIsInTheReport) {
   const Outcome text = railyard({"run", topology("scenarios/deadlock-ring.yaml")});
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("DEADLOCK: nothing has moved since "), HasSubstr("\n  s1:1 class 3\n  s2:1 class 3\n")));
-  EXPECT_THAT(text.out, HasSubstr("  FAIL  deadlock          1 PFC deadlock, allowed 0: s1:1 class 3 -> s2:1 class 3 -> "
+  EXPECT_THAT(text.out, HasSubstr("  FAIL  deadlock          1 deadlock, allowed 0: s1:1 class 3 -> s2:1 class 3 -> "
                                   "s3:1 class 3 -> s4:1 class 3 -> s5:1 class 3 -> s1:1 class 3, since "));
   EXPECT_EQ(run("deadlock-ring.yaml", {"--set", "run.deadlock=off"})["deadlocks"], Json::array());
   run("deadlock-ring.yaml", {"--expect", "deadlocks == 1"});
