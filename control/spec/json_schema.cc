@@ -4,6 +4,7 @@
 #include "control/spec/keys/definitions.h"
 #include "control/spec/keys/keys.h"
 #include "control/spec/keys/parameter_keys.h"
+#include "control/spec/keys/unique.h"
 #include "control/spec/presets/preset.h"
 #include "control/spec/yaml/print.h"
 
@@ -18,6 +19,7 @@ void define(Tree& definitions, const Table<T>& table) {
 }  // namespace
 
 std::string json_schema() {
+  check_kinds();
   Tree definitions = scalar_definitions();
   define(definitions, qos_keys());
   define(definitions, class_keys());
@@ -68,6 +70,7 @@ std::string json_schema() {
   define(definitions, diagnosis_keys());
   define(definitions, int_keys());
   define(definitions, budget_keys());
+  require_unique_definitions(definitions);
   definitions.spread = true;
 
   Tree schema = Tree::map();

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "control/spec/keys/unique.h"
 #include "control/spec/suggest.h"
 #include "control/spec/warning.h"
 
@@ -28,6 +29,11 @@ const Tree* find_key(const Tree& map, const std::string& name, const std::vector
     value = under_old;
   }
   return value;
+}
+
+void require_unique_keys(const std::string& table, std::vector<std::string> known, const std::vector<std::string>& old) {
+  known.insert(known.end(), old.begin(), old.end());
+  require_unique(fmt::format("keys of '{}'", table), known);
 }
 
 Tree table_schema(const std::string& description, std::vector<Tree::Entry> properties,

@@ -84,6 +84,8 @@ void refuse_unknown_keys(const Tree& map, const std::vector<std::string>& known,
                          const std::vector<std::string>& also = {});
 // The value of a key under its name or an old one. Warns of an old name, and refuses both.
 const Tree* find_key(const Tree& map, const std::string& name, const std::vector<std::string>& old_names);
+// Throws std::logic_error if a key, or an old name of one, is there twice.
+void require_unique_keys(const std::string& table, std::vector<std::string> known, const std::vector<std::string>& old);
 Tree table_schema(const std::string& description, std::vector<Tree::Entry> properties,
                   std::vector<std::string> required);
 
@@ -99,6 +101,7 @@ class Table {
       known_.push_back(key.name);
       old_.insert(old_.end(), key.old_names.begin(), key.old_names.end());
     }
+    require_unique_keys(name_, known_, old_);
   }
 
   const std::string& name() const noexcept { return name_; }
