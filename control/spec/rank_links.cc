@@ -2,32 +2,18 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 #include <variant>
 
 namespace railyard::spec {
 
-RankLinks::RankLinks(const Lab& lab, std::vector<PortName> ranks)
-    : lab_(lab), ranks_(std::move(ranks)), forwards_(lab.nodes.size()), edges_(lab.nodes.size()) {
+RankLinks::RankLinks(const Lab& lab, std::vector<PortName> ranks) : lab_(lab), ranks_(std::move(ranks)), graph_(lab) {
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) rank_at_.emplace(ranks_[r], r);
-  std::unordered_map<std::string, std::size_t> index;
-  for (std::size_t i = 0; i < lab.nodes.size(); ++i) {
-    index[lab.nodes[i].name] = i;
-    forwards_[i] = lab.nodes[i].kind == NodeSpec::Kind::kSwitch;
-  }
-  for (const LinkSpec& link : lab.links) {
-    const std::size_t a = index.at(link.a.node);
-    const std::size_t b = index.at(link.b.node);
-    if (forwards_[a] && forwards_[b]) {
-      edges_[a].push_back(b);
-      edges_[b].push_back(a);
-    }
-    if (!forwards_[a]) access_[link.a] = {b, link.b};
-    if (!forwards_[b]) access_[link.b] = {a, link.a};
-  }
   for (const PortName& nic : ranks_) {
-    const Access& first = access_.at(ranks_.front());
-    const Access& own = access_.at(nic);
-    if (!forwards_[first.peer] || !forwards_[own.peer] || hops_from(first.peer)[own.peer] < 0) all_by_their_own_ = false;
+    const SwitchGraph::Access& first = graph_.access.at(ranks_.front());
+    const SwitchGraph::Access& own = graph_.access.at(nic);
+    if (!graph_.is_at_switch(first) || !graph_.is_at_switch(own) || hops_from(first.peer)[own.peer] < 0)
+      all_by_their_own_ = false;
   }
 }
 
@@ -35,26 +21,26 @@ const std::vector<int>& RankLinks::hops_from(std::size_t node) {
   const auto [known, is_new] = hops_.try_emplace(node);
   std::vector<int>& hops = known->second;
   if (!is_new) return hops;
-  hops.assign(edges_.size(), -1);
+  hops.assign(graph_.edges.size(), -1);
   hops[node] = 0;
   std::deque<std::size_t> next{node};
   while (!next.empty()) {
     const std::size_t at = next.front();
     next.pop_front();
-    for (const std::size_t to : edges_[at])
-      if (hops[to] < 0) {
-        hops[to] = hops[at] + 1;
-        next.push_back(to);
+    for (const SwitchGraph::Edge& edge : graph_.edges[at])
+      if (hops[edge.node] < 0) {
+        hops[edge.node] = hops[at] + 1;
+        next.push_back(edge.node);
       }
   }
   return hops;
 }
 
 std::optional<int> RankLinks::links(const PortName& from, const PortName& to) {
-  const Access& a = access_.at(from);
-  const Access& b = access_.at(to);
+  const SwitchGraph::Access& a = graph_.access.at(from);
+  const SwitchGraph::Access& b = graph_.access.at(to);
   if (a.peer_port == to) return 1;
-  if (!forwards_[a.peer] || !forwards_[b.peer]) return std::nullopt;
+  if (!graph_.is_at_switch(a) || !graph_.is_at_switch(b)) return std::nullopt;
   const int between = hops_from(a.peer)[b.peer];
   return between < 0 ? std::nullopt : std::optional(between + 2);
 }

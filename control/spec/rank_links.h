@@ -6,11 +6,11 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "control/spec/spec.h"
+#include "control/spec/switch_graph.h"
 
 namespace railyard::spec {
 
@@ -27,10 +27,6 @@ class RankLinks {
   std::optional<std::pair<PortName, PortName>> between(std::uint32_t a, std::uint32_t b);
 
  private:
-  struct Access {
-    std::size_t peer = 0;  // node at the other end of the NIC's link
-    PortName peer_port;
-  };
   // Links on the shortest path between two NICs; hosts forward nothing.
   std::optional<int> links(const PortName& from, const PortName& to);
   const std::vector<int>& hops_from(std::size_t node);
@@ -39,10 +35,8 @@ class RankLinks {
   const Lab& lab_;
   std::vector<PortName> ranks_;
   std::map<PortName, std::uint32_t> rank_at_;
-  std::vector<bool> forwards_;                   // by node
-  std::vector<std::vector<std::size_t>> edges_;  // by node, between switches only
-  std::map<PortName, Access> access_;            // of NICs
-  std::map<std::size_t, std::vector<int>> hops_; // by switch: links from there to each other one, -1: no path
+  SwitchGraph graph_;
+  std::map<std::size_t, std::vector<int>> hops_;  // by switch: links from there to each other one, -1: no path
   bool all_by_their_own_ = true;
 };
 
