@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "control/base/text_table.h"
 #include "control/report/summary.h"
 
 namespace railyard::compare {
@@ -152,27 +153,6 @@ OrderedJson SideBySide::json() const {
   return j;
 }
 
-namespace {
-
-// Columns of text, each as wide as its widest cell; the first row is the heading.
-std::string aligned(const std::vector<std::vector<std::string>>& lines) {
-  std::vector<std::size_t> width;
-  for (const auto& line : lines) {
-    width.resize(std::max(width.size(), line.size()), 0);
-    for (std::size_t c = 0; c < line.size(); ++c) width[c] = std::max(width[c], line[c].size());
-  }
-  std::string out;
-  for (const auto& line : lines) {
-    std::string text = "  ";
-    for (std::size_t c = 0; c < line.size(); ++c) text += fmt::format("{:<{}}  ", line[c], width[c]);
-    text.erase(text.find_last_not_of(' ') + 1);
-    out += text + "\n";
-  }
-  return out;
-}
-
-}  // namespace
-
 std::string SideBySide::text() const {
   std::string out;
   if (!method.empty()) out += fmt::format("{}\n\n", fmt::join(method.lines(), "\n"));
@@ -182,12 +162,13 @@ std::string SideBySide::text() const {
     for (const Column& c : columns)
       lines.push_back({c.name, c.facts.transport, c.facts.congestion, c.facts.recovery, c.facts.path,
                        c.facts.traffic_class});
-    out += "Columns\n" + aligned(lines) + "\n";
+    out += "Columns\n" + text_table(lines, lines.front().size(), "  ") + "\n";
   }
   for (const Block& block : blocks) {
     if (!block.over.empty()) out += heading_of(block) + "\n";
+    // Two columns of each cell are the star's.
     std::vector<std::vector<std::string>> lines{{""}};
-    for (const Column& c : columns) lines.front().push_back(c.name);
+    for (const Column& c : columns) lines.front().push_back(c.name + "  ");
     for (std::size_t m = 0; m < metrics.size(); ++m) {
       const std::vector<std::size_t> winners = best(block, m);
       std::vector<std::string> line{sweep::name_of_metric(metrics[m])};
@@ -197,16 +178,7 @@ std::string SideBySide::text() const {
       }
       lines.push_back(std::move(line));
     }
-    std::vector<std::size_t> width(columns.size() + 1, 0);
-    for (const auto& line : lines)
-      for (std::size_t c = 0; c < line.size(); ++c) width[c] = std::max(width[c], line[c].size());
-    for (const auto& line : lines) {
-      std::string text = fmt::format("{:<{}}", line[0], width[0]);
-      for (std::size_t c = 1; c < line.size(); ++c)
-        text += fmt::format("  {:>{}}", line[c] + (&line == &lines.front() ? "  " : ""), width[c]);
-      text.erase(text.find_last_not_of(' ') + 1);
-      out += text + "\n";
-    }
+    out += text_table(lines, 1);
     for (std::size_t c = 0; c < columns.size(); ++c)
       for (const std::string& failure : block.failures[c])
         out += fmt::format("FAILED {}: {}\n", columns[c].name, failure);
@@ -238,7 +210,7 @@ std::string SideBySide::text() const {
       lines.push_back({row.path});
       lines.back().insert(lines.back().end(), row.values.begin(), row.values.end());
     }
-    out += "Settings that differ\n" + aligned(lines);
+    out += "Settings that differ\n" + text_table(lines, lines.front().size(), "  ");
   }
   return out;
 }

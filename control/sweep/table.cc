@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "control/base/text_table.h"
 #include "control/report/flow_csv.h"
 
 namespace railyard::sweep {
@@ -164,18 +165,7 @@ std::string Table::text() const {
     line.push_back(row.failures.empty() ? "" : fmt::format("{} of {}", row.failures.size(), row.runs));
     lines.push_back(std::move(line));
   }
-  std::vector<std::size_t> width(heading.size(), 0);
-  for (const auto& line : lines)
-    for (std::size_t c = 0; c < line.size(); ++c) width[c] = std::max(width[c], line[c].size());
-  std::string out;
-  for (const auto& line : lines) {
-    std::string text;
-    for (std::size_t c = 0; c < line.size(); ++c)
-      text += c < dimensions.size() ? fmt::format("{:<{}}  ", line[c], width[c])
-                                    : fmt::format("{:>{}}  ", line[c], width[c]);
-    text.erase(text.find_last_not_of(' ') + 1);
-    out += text + "\n";
-  }
+  std::string out = text_table(lines, dimensions.size());
   out += fmt::format("{}* the best of its column{}\n", rows.size() > 1 ? "" : "(one row) ",
                      seeds.size() > 1 ? "; median (least .. most) over the seeds" : "");
   if (std::ranges::any_of(rows, [](const Row& r) { return !r.incomplete.empty(); }))
