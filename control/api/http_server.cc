@@ -1,12 +1,14 @@
 // The only place that includes Beast's server side, which takes long to compile.
 #include "control/api/http_server.h"
 
+#include <algorithm>
 #include <chrono>
 #include <list>
 #include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
@@ -43,6 +45,15 @@ http::response<http::string_body> to_http(unsigned version, bool keep_alive, con
 
 Response refused(int status, const std::string& why) { return {status, {{"error", why}}}; }
 
+// Texts end there for whoever takes them as C does, names of files and errors among them.
+bool has_nul(const nlohmann::json& json) {
+  if (json.is_string()) return json.get_ref<const std::string&>().find('\0') != std::string::npos;
+  if (json.is_object())
+    for (const auto& [key, value] : json.items())
+      if (key.find('\0') != std::string::npos || has_nul(value)) return true;
+  return json.is_array() && std::ranges::any_of(json, has_nul);
+}
+
 // Answers one request; never throws.
 Response answer(const HttpServer::Handler& handler, const http::request<http::string_body>& request) {
   try {
@@ -57,6 +68,7 @@ Response answer(const HttpServer::Handler& handler, const http::request<http::st
         return refused(400, fmt::format("the body is nested more than {} levels deep", kDeepestJson));
       r.body = nlohmann::json::parse(request.body(), nullptr, false);
       if (r.body.is_discarded()) return refused(400, "the body is not JSON");
+      if (has_nul(r.body)) return refused(400, "the body has a NUL character in a text; expected none");
     }
     return handler(r);
   } catch (const ApiError& error) {
@@ -79,6 +91,7 @@ class HttpServer::State {
     thread_ = std::thread([this] { run(); });
   }
   ~State() {
+    ends_ = true;
     context_.stop();
     thread_.join();
     ::unlink(config_.socket.c_str());
@@ -124,7 +137,9 @@ class HttpServer::State {
     void on_read(Error error) {
       if (!error) {
         const auto request = parser_->release();
-        return write(to_http(request.version(), request.keep_alive(), answer(server_.handler_, request)));
+        Response response = answer(server_.handler_, request);
+        // Who comes again makes room for those who wait.
+        return write(to_http(request.version(), request.keep_alive() && !server_.waiting_, response));
       }
       if (error == http::error::body_limit)
         return write(
@@ -190,6 +205,7 @@ class HttpServer::State {
       if (error == asio::error::operation_aborted) return;
       // EMFILE and ENFILE stay until somebody closes a file: asking again at once would keep a core busy.
       if (error) return make_room();
+      waiting_ = false;
       try {
         std::make_shared<Connection>(*this, std::move(socket))->join();
       } catch (const std::exception&) {  // No memory for this one.
@@ -198,26 +214,46 @@ class HttpServer::State {
     });
   }
 
-  // Somebody waits to be let in, and there is no room: clients that have sent half a request, or do not take their
-  // answer, must go.
+  // Somebody waits to be let in, and there is no room: clients that have sent half a request or none, or do not take
+  // their answer, must go. Those who are let in meanwhile have waited outside, where they could send: they have less
+  // time each time.
   void make_room() {
+    waiting_ = true;
     const auto now = Clock::now();
+    if (now - crowded_ > config_.grace) grace_ = config_.grace;
+    crowded_ = now;
     std::vector<Connection*> slow;
-    for (Connection* c : clients_)
-      if (now - c->waiting_since() >= config_.grace) slow.push_back(c);
-    for (Connection* c : slow) c->hang_up();
-    again_.expires_after(slow.empty() ? kAgain : Clock::duration::zero());
-    again_.async_wait([this](Error error) {
-      if (!error) accept();
-    });
+    Clock::duration next = kAgain;
+    for (Connection* c : clients_) {
+      const Clock::duration left = c->waiting_since() + grace_ - now;
+      if (left <= Clock::duration::zero())
+        slow.push_back(c);
+      else
+        next = std::min(next, left);
+    }
+    if (!slow.empty()) {
+      for (Connection* c : slow) c->hang_up();
+      grace_ = std::max(grace_ / 2, std::min<Clock::duration>(config_.grace, kLeastGrace));
+      next = Clock::duration::zero();
+    }
+    again_.expires_after(next);
+    again_.async_wait([this](Error) { accept(); });
   }
-  void left(std::list<Connection*>::iterator client) { clients_.erase(client); }
+  void left(std::list<Connection*>::iterator client) {
+    clients_.erase(client);
+    if (!ends_ && waiting_) again_.expires_after(Clock::duration::zero());
+  }
 
   static constexpr std::chrono::milliseconds kAgain{50};
+  static constexpr std::chrono::milliseconds kLeastGrace{10};
 
   HttpServerConfig config_;
   Handler handler_;
   std::list<Connection*> clients_;
+  bool ends_ = false;
+  bool waiting_ = false;  // somebody is not let in yet
+  Clock::duration grace_ = config_.grace;
+  Clock::time_point crowded_{};  // when somebody was last kept out
   asio::io_context context_{1};
   Protocol::acceptor acceptor_;
   asio::steady_timer again_;

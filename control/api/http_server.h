@@ -13,10 +13,11 @@ namespace railyard::api {
 
 struct HttpServerConfig {
   std::string socket;                          // path, made with mode 0600; at most 107 octets
-  std::size_t most_clients = 64;               // more wait until one is done, or has kept us waiting for `grace`
+  // More wait until one has its answer, or has kept us waiting for `grace`; nobody keeps a connection meanwhile.
+  std::size_t most_clients = 64;
   std::size_t most_body_octets = 1 << 16;      // of a request; longer: 413
   std::chrono::milliseconds patience{10'000};  // with a client that neither sends nor takes
-  std::chrono::milliseconds grace{250};        // the same while others wait to be let in
+  std::chrono::milliseconds grace{250};        // the same while others wait to be let in; less if there are many
 };
 
 // Clients are served side by side, each waiting for its own; requests are handled one at a time. What a client does

@@ -24,11 +24,11 @@ struct ExitCodeMeaning {
 inline constexpr ExitCodeMeaning kExitCodes[] = {
     {kOk, "ok", "the command did what it was asked to do"},
     {kFailed, "failed",
-     "the command could not finish: no memory, no permission, a port or a running lab is not there, a file cannot be "
-     "written, a run of a sweep crashed"},
-    {kUsage, "usage", "the command line is wrong: an unknown command, option, figure, host or port"},
+     "the command could not finish: no memory, no permission, a running lab is not there, a file cannot be "
+     "written, a signal ended a run before its end, a run of a sweep crashed"},
+    {kUsage, "usage", "the command line is wrong: an unknown command, option, figure, host, port or fault"},
     {kInput, "input",
-     "an input file is missing or wrong (fabric file, report, capture, fault log), or a --set value is; check: it found "
+     "an input file is missing or wrong (fabric file, report, capture, fault log), or a value of --set, set, get or fault add is; check: it found "
      "errors, or warnings with --strict"},
     {kUnbalanced, "accounting", "packet accounting does not balance: a bug of Railyard, please report it"},
     {kUnverified, "unverified",

@@ -43,18 +43,25 @@ struct Descriptor {
 
 }  // namespace
 
+std::string why_not_a_file(const std::filesystem::path& path) {
+  struct stat st {};
+  return ::stat(path.c_str(), &st) == 0 ? unfit(st, path.string(), std::string::npos) : std::string();
+}
+
 std::expected<std::string, std::string> read_whole_file(const std::filesystem::path& path, std::size_t most) {
   // Without waiting: opening a FIFO that nobody writes to would.
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   struct stat st {};
   if (file.fd < 0 || ::fstat(file.fd, &st) != 0) return std::unexpected(std::strerror(errno));
   if (std::string why = unfit(st, path.string(), most); !why.empty()) return std::unexpected(std::move(why));
-  ::fcntl(file.fd, F_SETFL, ::fcntl(file.fd, F_GETFL) & ~O_NONBLOCK);
+  // Files of the kernel that wait for more to come, such as /proc/kmsg, look like others.
+  if (!S_ISREG(st.st_mode)) ::fcntl(file.fd, F_SETFL, ::fcntl(file.fd, F_GETFL) & ~O_NONBLOCK);
   std::string text;
   constexpr std::size_t kBlock = 65536;
   for (std::size_t length = 0;; length = text.size()) {
     text.resize(length + kBlock);
     const ssize_t n = ::read(file.fd, text.data() + length, kBlock);
+    if (n < 0 && errno == EAGAIN) return std::unexpected("it has no end; expected a file");
     if (n < 0 && errno != EINTR) return std::unexpected(std::strerror(errno));
     text.resize(length + static_cast<std::size_t>(n < 0 ? 0 : n));
     if (n == 0) return text;

@@ -17,4 +17,7 @@ inline constexpr std::size_t kMostFileOctets = std::size_t{1} << 30;
 std::expected<std::string, std::string> read_whole_file(const std::filesystem::path& path,
                                                         std::size_t most = kMostFileOctets);
 
+// Why `path`, if it is there, is none that can be read to its end: as read_whole_file() says it; empty: it can.
+std::string why_not_a_file(const std::filesystem::path& path);
+
 }  // namespace railyard

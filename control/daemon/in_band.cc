@@ -22,6 +22,7 @@ struct Found {
   bool was_running = false;
   std::string error;
   telemetry::IntReport report;
+  std::shared_ptr<OutputFile> file;
 };
 
 json shown(const Found& found) {
@@ -43,24 +44,30 @@ json LiveInt::start(const std::string& what, const std::string& file) {
     throw ApiError(400, error.what());
   }
   const auto found = std::make_shared<Found>();
-  change_("in-band telemetry", [found, wanted, file, &session = session_](Engine&, Instant) {
-    telemetry::IntCollector& collector = session.in_band();
-    found->was_running = collector.running();
-    if (found->was_running) return;
+  change_("", [found, wanted, &session = session_](Engine&, Instant) {
+    found->was_running = session.in_band().running();
     try {
-      session.start_int(wanted);
-      if (!file.empty()) collector.write_to(file);
+      session.in_band().check(wanted);
     } catch (const std::runtime_error& error) {
       found->error = error.what();
-      session.stop_int();
-      return;
     }
-    found->running = true;
-    found->report = collector.report();
   });
   if (found->was_running)
     throw ApiError(409, "in-band telemetry is being recorded already; end it first (railyard int --end)");
   if (!found->error.empty()) throw ApiError(400, found->error);
+  // By this thread: the engine must not wait for a disk.
+  try {
+    if (!file.empty()) found->file = std::make_shared<OutputFile>(file, OutputFile::Waits::kNever);
+  } catch (const std::runtime_error& error) {
+    throw ApiError(409, error.what());
+  }
+  change_("in-band telemetry", [found, wanted, &session = session_](Engine&, Instant) {
+    telemetry::IntCollector& collector = session.in_band();
+    session.start_int(wanted);
+    collector.write_to(found->file);
+    found->running = true;
+    found->report = collector.report();
+  });
   return shown(*found);
 }
 
@@ -84,13 +91,15 @@ json LiveInt::end() {
     if (!found->was_running) return;
     session.stop_int();
     found->report = collector.report();
-    try {
-      collector.close();
-    } catch (const std::runtime_error& error) {
-      found->error = error.what();
-    }
+    found->file = collector.file();
   });
-  if (!found->was_running) throw ApiError(404, "no in-band telemetry is being recorded");
+  // By this thread: a reader may need a moment.
+  try {
+    if (found->file != nullptr) found->file->close();
+  } catch (const std::runtime_error& error) {
+    found->error = error.what();
+  }
+  if (!found->was_running) throw ApiError(409, "no in-band telemetry is being recorded");
   return shown(*found);
 }
 

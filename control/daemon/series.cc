@@ -26,20 +26,21 @@ json LiveSeries::start(const std::string& file, const std::string& every) {
   if (*step < least)
     throw ApiError(400,
                    fmt::format("every: {}; expected at least {}, the fabric's window", every, spec::format(least)));
-  // Shared with the engine, which may come to it when nobody waits any more.
+  // Shared with the engine, which may come to it when nobody waits any more. The file is opened here: the engine must not
+  // wait for a disk.
   struct Made {
+    OutputFile file;
     std::shared_ptr<telemetry::QueueSeries> series;
-    std::string error;
   };
-  const auto made = std::make_shared<Made>();
+  std::shared_ptr<Made> made;
+  try {
+    made = std::make_shared<Made>(OutputFile(file, OutputFile::Waits::kNever), nullptr);
+  } catch (const std::runtime_error& error) {
+    throw ApiError(409, error.what());
+  }
   change_(fmt::format("time series to {}", file), [=, this, step = *step](Engine& engine, Instant) {
     engine.settle(engine.reached());
-    try {
-      made->series = std::make_shared<telemetry::QueueSeries>(session_.lab(), file);
-    } catch (const std::runtime_error& error) {
-      made->error = error.what();
-      return;
-    }
+    made->series = std::make_shared<telemetry::QueueSeries>(session_.lab(), std::move(made->file));
     session_.looks().add(this, engine.reached() + step, step, [this, s = made->series](Instant at) {
       s->look(at);
       if (!s->failed()) return;
@@ -47,7 +48,6 @@ json LiveSeries::start(const std::string& file, const std::string& every) {
       session_.looks().remove(this);
     });
   });
-  if (made->series == nullptr) throw ApiError(400, made->error);
   running_ = made->series;
   file_ = file;
   every_ = every;
@@ -79,7 +79,7 @@ json LiveSeries::described(const json& so_far) const {
 }
 
 json LiveSeries::end() {
-  if (running_ == nullptr) throw ApiError(404, "no time series is being written");
+  if (running_ == nullptr) throw ApiError(409, "no time series is being written");
   const auto all = std::make_shared<json>();
   change_("end of the time series", [this, all, series = running_](Engine&, Instant) {
     session_.looks().remove(this);

@@ -148,7 +148,7 @@ Session::Session(spec::Lab lab, SessionOptions options)
     start_series();
     int_ = std::make_unique<telemetry::IntCollector>(*lab_);
     if (lab_->spec().run.in_band) start_int(*lab_->spec().run.in_band);
-    if (options_.int_file) write_int(*options_.int_file);
+    if (options_.int_file) write_int(*options_.int_file, "--int");
   } catch (...) {
     detach();
     throw;
@@ -265,14 +265,6 @@ void Session::attach_ports() {
         throw spec::SpecError(nic.place, error.what());
       }
     }
-  }
-}
-
-void Session::write_int(const std::string& file) {
-  try {
-    int_->write_to(file);
-  } catch (const std::runtime_error& error) {
-    throw std::runtime_error(fmt::format("--int: {}", error.what()));
   }
 }
 
@@ -424,6 +416,10 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
   const bool all_taken = run.duration && engine_->reached() > traffic_end;
   // A lab in which nothing is left to do has come to its end all the same.
   const bool stopped = stop.load(std::memory_order_relaxed) || live != nullptr || !run.duration;
+  // Under the wall clock a run without a duration has no other end.
+  const bool has_end = run.duration || run.clock == spec::Clock::kVirtual;
+  interrupted_ = stop.load(std::memory_order_relaxed) && live == nullptr && has_end && engine_->reached() < end &&
+                 (run.clock == spec::Clock::kWall || engine_->next() != Instant::never());
   report::Report r = counted(all_taken ? *loaded : report::Snapshot{}, stopped ? Instant{} : end);
   if (stats) add_stats(r.engine, *stats);
   if (int_->running()) {
@@ -450,6 +446,7 @@ report::Report Session::counted(const report::Snapshot& loaded, Instant now) {
            options_.command,
            options_.lab_digest,
            lab_->spec().diagnosis};
+  r.run.interrupted = interrupted_;
   r.deadlocks = deadlocks_.seen();
   r.pause_trees = pause_trees_;
   r.watched_for_deadlocks = run.deadlock > Duration{};

@@ -92,10 +92,12 @@ class Session {
   // then. Only while the engine rests. Throw std::runtime_error as it does.
   telemetry::IntCollector& in_band() noexcept { return *int_; }
   void start_int(const spec::IntSpec& what);
+  // Its records go to `file` too. Throws std::runtime_error naming `option`: it cannot be written.
+  void write_int(const std::string& file, const std::string& option);
   void stop_int();
 
   // Runs to the end that the spec names: its duration and what is then still on its way, or until everything is done.
-  // `stop`, if it becomes true, ends the run early, with the report so far. `live`, under the wall clock: how others
+  // `stop`, if it becomes true, ends the run early, with the report so far, which says that it was interrupted. `live`, under the wall clock: how others
   // look at the run and ask things of it; it then goes on until `stop`.
   report::Report run(const std::atomic<bool>& stop, WallClockLive* live = nullptr);
   // After run(): captures, series and records of in-band telemetry whose files are not whole, one sentence each with
@@ -148,7 +150,6 @@ class Session {
   void attach_captures();
   void start_series();
   void close_files();
-  void write_int(const std::string& file);
   void detach() noexcept;
 
   SessionOptions options_;
@@ -168,6 +169,7 @@ class Session {
   std::mutex attached_mutex_;  // between the engine's thread and the one that exchanges ports
   std::vector<Trunk> trunks_;
   std::vector<std::string> unwritten_;
+  bool interrupted_ = false;
   double cpu_began_ = 0;  // run(): seconds of CPU, and of wall time
   double wall_began_ = 0;
 };

@@ -11,10 +11,14 @@
 namespace railyard::lab {
 namespace {
 
+OutputFile::Waits waits_of(const spec::Lab& lab) {
+  return lab.run.clock == spec::Clock::kWall ? OutputFile::Waits::kNever : OutputFile::Waits::kMayWait;
+}
+
 template <class Series>
 std::unique_ptr<Series> opened(const build::BuiltLab& lab, const std::string& file, const char* option) {
   try {
-    return std::make_unique<Series>(lab, file);
+    return std::make_unique<Series>(lab, OutputFile(file, waits_of(lab.spec())));
   } catch (const std::runtime_error& error) {
     throw std::runtime_error(fmt::format("{}: {}", option, error.what()));
   }
@@ -35,6 +39,14 @@ void Session::start_series() {
   if (flows_file.empty()) return;
   flow_series_ = opened<telemetry::FlowSeries>(*lab_, flows_file, "--flow-series");
   looks_.add(flow_series_.get(), Instant{} + every, every, [this](Instant at) { flow_series_->look(at); });
+}
+
+void Session::write_int(const std::string& file, const std::string& option) {
+  try {
+    int_->write_to(std::make_shared<OutputFile>(file, waits_of(lab_->spec())));
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(fmt::format("{}: {}", option, error.what()));
+  }
 }
 
 // Each is closed whatever becomes of the others, and the report is there all the same.

@@ -279,7 +279,8 @@ std::string Report::json() const {
               {"seed", run.seed},       {"clock", run.clock},
               {"version", run.version}, {"workers", run.workers},
               {"payload", run.payload}, {"scale", run.scale},
-              {"command", run.command}, {"lab_digest", run.lab_digest}};
+              {"command", run.command}, {"lab_digest", run.lab_digest},
+              {"interrupted", run.interrupted}};
   if (!run.diagnosis.empty())
     j["diagnosis"] = {{"symptom", run.diagnosis.symptom},
                       {"cause", run.diagnosis.cause},

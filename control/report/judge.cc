@@ -117,7 +117,13 @@ Expectation hold(const Report& report, const spec::ConditionSpec& condition) {
 void judge(Report& report, const spec::Lab& lab) {
   report.expectations.clear();
   report.evidence.clear();
-  for (const spec::ConditionSpec& c : lab.expect) report.expectations.push_back(hold(report, c));
+  for (const spec::ConditionSpec& c : lab.expect) {
+    Expectation& e = report.expectations.emplace_back(hold(report, c));
+    if (!report.run.interrupted) continue;
+    // What has not happened yet may happen still.
+    e.met = false;
+    e.found_text += " when the run was interrupted";
+  }
   report.run.diagnosis = lab.diagnosis;
   for (const spec::ConditionSpec& c : lab.diagnosis.signature) report.evidence.push_back(hold(report, c));
   if (!report.evidence.empty() && std::ranges::all_of(report.evidence, &Expectation::met)) return;
@@ -125,11 +131,26 @@ void judge(Report& report, const spec::Lab& lab) {
   report.evidence.clear();
 }
 
+namespace {
+
+// Whether it takes a failure for the term to hold: with none of its figure it would not.
+bool asks_for_some(const Report& report, const Term& term) {
+  double bound = term.value;
+  if (term.other) {
+    const Measured other = measure(report, *term.other);
+    if (!other.value) return false;
+    bound *= *other.value;
+  }
+  return !term.holds(0, bound);
+}
+
+}  // namespace
+
 bool expects(const Report& report, std::string_view figure) {
   const auto names = [&](const Expectation& e) {
     const auto condition = spec::parse_condition(e.text);
     return e.met && condition &&
-           std::ranges::any_of(condition->terms, [&](const Term& t) { return t.what.figure == figure; });
+           std::ranges::any_of(condition->terms, [&](const Term& t) { return t.what.figure == figure && asks_for_some(report, t); });
   };
   return std::ranges::any_of(report.expectations, names) || std::ranges::any_of(report.evidence, names);
 }

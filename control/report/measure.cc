@@ -508,7 +508,9 @@ std::optional<Unit> check_measure(const spec::Lab& lab, const spec::Measure& m, 
   if (!m.of.empty()) return check_of(lab, m, place, text);
   if (m.is_path()) {
     if (!m.of_whole_run()) fail(place, text, fmt::format("{} says where it is; expected nothing behind it", m.figure));
-    return m.figure.starts_with('/') ? std::nullopt : std::optional(check_field(lab, m.figure, place, text));
+    if (!m.figure.starts_with('/')) return check_field(lab, m.figure, place, text);
+    if (const std::string problem = problem_of_pointer(m.figure); !problem.empty()) fail(place, text, problem);
+    return std::nullopt;
   }
   if (!m.of_whole_run()) return check_at(lab, m, place, text);
   std::vector<std::string> names = known_figures();

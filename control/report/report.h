@@ -42,6 +42,7 @@ struct RunInfo {
   std::string command = {};     // as typed, for a shell
   std::string lab_digest = {};  // of the expanded lab without seed and workers: equal in runs of the same lab
   spec::DiagnosisSpec diagnosis = {};  // of a failure whose signature the counters have; empty: of none
+  bool interrupted = false;  // a signal ended it before its end
 };
 
 // Of what the lab is made.

@@ -283,11 +283,24 @@ std::string_view word(Verdict::Answer answer) {
   return "";
 }
 
+namespace {
+
+// Nothing: it went to its end.
+std::optional<Verdict> interruption_verdict(const Report& r) {
+  if (!r.run.interrupted) return std::nullopt;
+  return Verdict{"interrupted", Answer::kFail,
+                 fmt::format("a signal ended the run at {} of modelled time, before its end",
+                             time_text(Duration{static_cast<std::int64_t>(r.engine.simulated_seconds * 1e12)}))};
+}
+
+}  // namespace
+
 std::vector<Verdict> Report::verdicts() const {
   std::vector<Verdict> all;
   const auto add = [&](std::optional<Verdict> v) {
     if (v) all.push_back(std::move(*v));
   };
+  add(interruption_verdict(*this));
   add(latency_verdict(*this));
   add(scale_up_verdict(*this));
   add(loss_verdict(*this));

@@ -1,13 +1,19 @@
 #include "control/spec/condition.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "control/spec/fault_place.h"
+#include "control/spec/quantity.h"
+#include "control/spec/suggest.h"
 
 namespace railyard::spec {
 namespace {
@@ -29,7 +35,7 @@ std::string_view without_blanks(std::string_view text) {
 std::optional<std::pair<double, ValueUnit>> parse_value(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_number = error == std::errc{};
+  const bool is_number = error == std::errc{} && std::isfinite(number);  // it takes "inf" and "nan" too
   if (is_number && end == text.data() + text.size()) return std::pair(number, ValueUnit::kNumber);
   if (is_number && text.ends_with('%') && end + 1 == text.data() + text.size())
     return std::pair(number / 100, ValueUnit::kPercent);
@@ -37,6 +43,17 @@ std::optional<std::pair<double, ValueUnit>> parse_value(std::string_view text) {
   if (const auto size = parse_size(text)) return std::pair(static_cast<double>(size->n), ValueUnit::kSize);
   if (const auto time = parse_duration(text)) return std::pair(static_cast<double>(time->ps) / 1000, ValueUnit::kTime);
   return std::nullopt;
+}
+
+// Of a text that begins with a digit: it may be meant in a unit.
+std::string no_value(std::string_view text) {
+  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) == 0) return "no value";
+  const std::string unit(without_blanks(text.substr(std::min(text.size(), text.find_first_not_of("0123456789.")))));
+  if (unit.empty()) return "no value";
+  std::vector<std::string> units;
+  for (const Quantity* quantity : {&kRate, &kSize, &kTime})
+    for (const Unit& known : quantity->units) units.emplace_back(known.name);
+  return fmt::format("unknown unit '{}'{}", unit, did_you_mean(unit, units));
 }
 
 // Where the comparison is. Names of flows have "->" in them.
@@ -93,13 +110,14 @@ Parsed<Condition::Term> with_right_side(Condition::Term term, std::string_view t
     text = without_blanks(text.substr(times + 1));
   }
   auto other = parse_measure(text);
-  if (!other) return std::unexpected(other.error() == "no figure" ? std::string("no value") : other.error());
+  if (!other) return std::unexpected(other.error() == "no figure" ? no_value(text) : other.error());
   term.other = std::move(*other);
   return term;
 }
 
 Parsed<Condition::Term> parse_term(std::string_view text) {
   const auto wrong = [&](std::string_view what) {
+    if (what.ends_with('?')) return std::unexpected(fmt::format("'{}': {}", text, what));
     return std::unexpected(
         fmt::format("'{}': {}; expected terms such as drops=0 or fct_p99<500us, with 'and' between them", text, what));
   };

@@ -13,8 +13,8 @@ namespace railyard::telemetry {
 
 class CsvFile {
  public:
-  // Throws std::runtime_error: `file` cannot be written. `columns`: the first line.
-  CsvFile(const std::string& file, const std::string& columns) : out_(file) { line("{}", columns); }
+  // `columns`: the first line.
+  CsvFile(OutputFile file, const std::string& columns) : out_(std::move(file)) { line("{}", columns); }
 
   // Nothing happens after the first error.
   template <class... Values>

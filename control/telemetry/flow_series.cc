@@ -2,13 +2,14 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace railyard::telemetry {
 
-FlowSeries::FlowSeries(const build::BuiltLab& lab, const std::string& file)
-    : lab_(lab), out_(file, "time_ns,flow,sent_bytes,delivered_bytes"), before_(lab.flows().size()) {}
+FlowSeries::FlowSeries(const build::BuiltLab& lab, OutputFile file)
+    : lab_(lab), out_(std::move(file), "time_ns,flow,sent_bytes,delivered_bytes"), before_(lab.flows().size()) {}
 
 void FlowSeries::look(Instant at) {
   if (out_.failed()) return;

@@ -17,8 +17,7 @@ namespace railyard::telemetry {
 //   host receives it)
 class FlowSeries {
  public:
-  // Throws std::runtime_error: `file` cannot be written.
-  FlowSeries(const build::BuiltLab& lab, const std::string& file);
+  FlowSeries(const build::BuiltLab& lab, OutputFile file);
 
   // Looks at a lab that rests, settled at `at`. Looks come in order of time.
   void look(Instant at);

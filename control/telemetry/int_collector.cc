@@ -122,8 +122,6 @@ void IntCollector::fetch_lost() {
   add(std::move(lost), "lost");
 }
 
-void IntCollector::write_to(const std::string& file) { out_.emplace(file); }
-
 void IntCollector::close() {
   if (out_) out_->close();
 }

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "control/base/output_file.h"
@@ -32,17 +32,20 @@ class IntCollector {
   // Samples no more, and fetches what there is: what has neither arrived nor been dropped is lost, or under way.
   void stop();
   bool running() const noexcept { return running_; }
+  // Throws what start() would.
+  void check(const spec::IntSpec& what) const { streams_of(what.flows); }
 
   // Writes every record to `file` from now on, a line of JSON each: the hops of a packet in order, packets in the order
-  // in which they were fetched. Throws std::runtime_error: it cannot be written. If the disk fills up later, the
-  // records end there and the sums go on.
+  // in which they were fetched. If the disk fills up later, the records end there and the sums go on.
   //   packet   number of the packet in this file; flow, or the NIC of the sender for what no flow of the lab is;
   //   offset   of its payload in the flow, or its number
   //   hop      0: the source; node, in, out (ports; null: it begins or ends there), class, octets of the frame
   //   ingress_ps  arrival of the last octet; egress_ps: departure of the first; waited_ps: in the queue
   //   queue_octets  found there on admission, with the frame in transmission; ce: CE was set here; dropped: why, or
   //   null end      of hop 0: arrived, dropped, lost or under_way
-  void write_to(const std::string& file);
+  void write_to(std::shared_ptr<OutputFile> file) noexcept { out_ = std::move(file); }
+  // What it writes to; nullptr: nothing. Once it has stopped, another thread may close the file.
+  std::shared_ptr<OutputFile> file() const noexcept { return out_; }
   // Writes what is left. Throws std::runtime_error if not everything could be written.
   void close();
   // "cannot write FILE: why", or nothing. Stays until the next write_to().
@@ -77,7 +80,7 @@ class IntCollector {
   std::unordered_map<std::uint64_t, const std::string*> flow_names_;  // by stream
   std::vector<std::unique_ptr<IntSource>> sources_;                   // by device; nothing for switches
   bool running_ = false;
-  std::optional<OutputFile> out_;
+  std::shared_ptr<OutputFile> out_;
   std::uint64_t packets_ = 0;
   IntReport so_far_;
   std::map<QueueKey, IntReport::Queue> queues_;

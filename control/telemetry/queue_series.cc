@@ -1,12 +1,14 @@
 #include "control/telemetry/queue_series.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace railyard::telemetry {
 
-QueueSeries::QueueSeries(const build::BuiltLab& lab, const std::string& file)
+QueueSeries::QueueSeries(const build::BuiltLab& lab, OutputFile file)
     : lab_(lab),
-      out_(file, "time_ns,port,class,depth_bytes,held_cells,tx_bytes,ecn_marked,paused_ns,xoff_sent,dropped") {
+      out_(std::move(file), "time_ns,port,class,depth_bytes,held_cells,tx_bytes,ecn_marked,paused_ns,xoff_sent,dropped") {
   for (const auto& device : lab.fabric().devices())
     for (std::size_t p = 0; p < device->ports(); ++p)
       for (std::uint8_t k = 0; k < kPriorities; ++k) {

@@ -20,8 +20,7 @@ namespace railyard::telemetry {
 //   switches), tx_bytes, ecn_marked, paused_ns (by the peer), xoff_sent, dropped
 class QueueSeries {
  public:
-  // Throws std::runtime_error: `file` cannot be written.
-  QueueSeries(const build::BuiltLab& lab, const std::string& file);
+  QueueSeries(const build::BuiltLab& lab, OutputFile file);
 
   // Looks at a lab that rests, settled at `at`. Looks come in order of time.
   void look(Instant at);

@@ -21,6 +21,8 @@ class FileDescriptor {
   int get() const noexcept { return fd_; }
   // Whether it is one: what open() and its like return on an error is not.
   explicit operator bool() const noexcept { return fd_ >= 0; }
+  // The caller closes it.
+  int release() noexcept { return std::exchange(fd_, -1); }
   void close() noexcept {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   }

@@ -1,6 +1,7 @@
 // In-band telemetry: what hops note is true to the picosecond, the same however the run is cut up, and changes nothing.
 #include <atomic>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -182,7 +183,7 @@ IntRecorded record_int(const EngineVariation& variation = {}, std::size_t worker
   Scenario s(kBusyLab, {}, config);
   const TemporaryFile file("int");
   IntCollector collector(s.lab());
-  collector.write_to(file.name());
+  collector.write_to(std::make_shared<OutputFile>(file.name()));
   collector.start({.one_in = 5, .packets = 1 << 14});
   for (Duration t = looks; t < 200_us; t += looks) {
     s.run_until(t);
@@ -254,7 +255,7 @@ TEST(InBandTelemetry, WithoutRoomTheSamePacketsAreLeftOut) {
     Scenario s(kBusyLab, {}, config);
     const TemporaryFile file("int");
     IntCollector collector(s.lab());
-    collector.write_to(file.name());
+    collector.write_to(std::make_shared<OutputFile>(file.name()));
     collector.start({.one_in = 5, .packets = 20});
     s.run_to_the_end();
     collector.stop();
@@ -329,7 +330,7 @@ TEST(InBandTelemetry, ItIsTheSameUnderTheWallClock) {
     Scenario s(kBusyLab, {wall ? "run.clock=wall" : "run.clock=virtual"});
     const TemporaryFile file(wall ? "wall" : "virtual");
     IntCollector collector(s.lab());
-    collector.write_to(file.name());
+    collector.write_to(std::make_shared<OutputFile>(file.name()));
     collector.start({.one_in = 5, .packets = 1 << 14});
     if (wall) {
       WallClockConfig clock;

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "control/agent_protocol/frames.h"
+#include "control/base/standard_output.h"
 #include "tools/agent/agent.h"
 #include "tools/agent/rdma_verbs.h"
 #include "tools/agent/serve.h"
@@ -113,7 +114,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return railyard::agent::run(argc, argv);
+    return railyard::finish_standard_output("railyard-agent", railyard::agent::run(argc, argv), 1);
   } catch (const railyard::agent::Agent::Refused& refused) {
     std::fprintf(stderr, "railyard-agent: the lab refuses: %s\n", refused.what());
     return 3;

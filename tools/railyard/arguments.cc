@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,10 +61,25 @@ std::string what_is_wrong(const CLI::App& command, const CLI::ParseError& error)
 
 }  // namespace
 
-std::vector<std::string> arranged(std::vector<std::string> arguments) {
+void take_one_value_each(CLI::App& app) {
+  for (CLI::Option* option : app.get_options())
+    if (!option->get_positional() && option->get_items_expected_max() > 1) option->allow_extra_args(false);
+  for (CLI::App* sub : app.get_subcommands({})) take_one_value_each(*sub);
+}
+
+std::vector<std::string> arranged(const CLI::App& app, std::vector<std::string> arguments) {
   if (arguments.empty()) return arguments;
   if (arguments[0] == "help" && (arguments.size() == 1 || !arguments[1].starts_with('-'))) {
     arguments.erase(arguments.begin());
+    const CLI::App* at = &app;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const std::vector<std::string> known = commands_of(*at);
+      if (std::ranges::find(known, arguments[i]) == known.end())
+        throw std::invalid_argument(
+            fmt::format("help: there is no command '{}'{}", fmt::join(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, " "),
+                        spec::did_you_mean(arguments[i], known)));
+      at = at->get_subcommand(arguments[i]);
+    }
     arguments.emplace_back("--help");
     return arguments;
   }

@@ -8,8 +8,12 @@
 
 namespace railyard::tools {
 
-// `help CMD` as `CMD --help`; a `--` where another program's arguments begin (Command::own_arguments).
-std::vector<std::string> arranged(std::vector<std::string> arguments);
+// `help CMD` as `CMD --help`; a `--` where another program's arguments begin (Command::own_arguments). Throws
+// std::invalid_argument: `app` has no such command to help with.
+std::vector<std::string> arranged(const CLI::App& app, std::vector<std::string> arguments);
+
+// Options that may be repeated take one value each time, and not what follows: `--set a=b LAB.yaml`.
+void take_one_value_each(CLI::App& app);
 
 // One line that says what is wrong with a command line, what may have been meant, and where to look:
 // "railyard run: unknown option '--sed'; did you mean '--seed'? `railyard run --help` explains it."

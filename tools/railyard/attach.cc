@@ -7,6 +7,7 @@
 
 #include "control/api/message.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/input_file.h"
 #include "tools/railyard/live.h"
 
 namespace railyard::tools {
@@ -30,11 +31,11 @@ json attachment(const std::string& what) {
   const std::string kind = what.substr(0, equals);
   std::string value = what.substr(equals + 1);
   // The daemon runs elsewhere.
-  if (kind == "vhost-user" || kind == "vhost-user-client") value = std::filesystem::absolute(value);
+  if (kind == "vhost-user" || kind == "vhost-user-client") value = daemon_path(value, kind);
   if (kind != "memif") return {{kind, value}};
   json memif;
   std::size_t comma = value.find(',');
-  memif["socket"] = std::filesystem::absolute(value.substr(0, comma));
+  memif["socket"] = daemon_path(value.substr(0, comma), "memif");
   while (comma != value.npos) {
     const std::size_t next = value.find(',', comma + 1);
     const std::string item = value.substr(comma + 1, next == value.npos ? next : next - comma - 1);

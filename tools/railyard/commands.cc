@@ -130,6 +130,7 @@ std::unique_ptr<CLI::App> make_app(int& exit_code) {
     command->footer(command->get_footer() + (command->get_footer().empty() ? "" : "\n\n") + "Exit codes: " +
                     exit_code_summary() + " (`railyard --help` explains them)");
   }
+  take_one_value_each(*app);
   // Last, as commands inherit the footer that is there when they are added.
   app->footer(
       "Examples:\n"

@@ -7,6 +7,7 @@
 
 #include "control/base/json_text.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/result_file.h"
 #include "tools/railyard/write_file.h"
 
 namespace railyard::tools {
@@ -20,16 +21,17 @@ struct CompareOptions {
 };
 
 int compare_reports(const CompareOptions& o) {
+  const std::string taker = taker_of_standard_output({{"--html", o.html}}, o.json);
   const auto a = report::read_report(o.a);  // the first that cannot be read is named, whichever compiler made this
   const auto b = report::read_report(o.b);
   report::Comparison c = report::compare(a, b, o.a, o.b);
   const auto lab_a = report::lab_of(o.a);
   const auto lab_b = report::lab_of(o.b);
   if (lab_a && lab_b) c.settings = spec::differences(*lab_a, *lab_b);
-  if (!o.html.empty()) write_file(o.html, c.html());
+  if (!o.html.empty()) write_file(o.html, c.html(), "--html");
   if (o.json)
     std::puts(json_text(c.json(), 2).c_str());
-  else
+  else if (taker.empty())
     std::fputs(c.text().c_str(), stdout);
   return kOk;
 }
@@ -41,7 +43,7 @@ void add_compare(CLI::App* command, int& exit_code) {
   command->add_option("A", o->a, "report.json, or the directory that `railyard run --report` wrote")->required();
   command->add_option("B", o->b, "The other one")->required();
   command->add_flag("--json", o->json, "Print it as JSON");
-  command->add_option("--html", o->html, "Write it as one page, too")->type_name("FILE");
+  command->add_option("--html", o->html, "Write it as one page, too; -: to standard output, in the place of the text")->type_name("FILE");
   command->footer(
       "It names every setting in which the runs differ, with both values, if each has the lab.yaml that --report "
       "wrote.\n"

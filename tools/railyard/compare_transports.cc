@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -30,6 +29,7 @@
 #include "tools/railyard/expect_options.h"
 #include "tools/railyard/figures.h"
 #include "tools/railyard/result_file.h"
+#include "tools/railyard/write_file.h"
 #include "tools/railyard/point_check.h"
 #include "tools/railyard/runs.h"
 #include "tools/railyard/searches.h"
@@ -88,12 +88,6 @@ std::vector<spec::Column> read_columns(const std::vector<std::string>& texts) {
   return columns;
 }
 
-void write_compared(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  if (!out.flush()) throw std::runtime_error(fmt::format("--report: cannot write {}", path.string()));
-}
-
 // Of the usual ones: takes away what no run has, and what is 0 in all of them.
 void drop_empty(compare::SideBySide& table) {
   for (std::size_t m = table.metrics.size(); m-- > 0;) {
@@ -143,6 +137,7 @@ void refuse_seed(const std::vector<std::string>& sets, const char* where) {
 int compare_transports(CompareTransportsOptions o) {
   spec::Lab lab = spec::load(o.file, o.sets);
   add_expectations(o.expect, o.sets.empty(), lab);
+  const std::string taker = taker_of_standard_output({{"--junit", o.junit}}, o.json);
   std::optional<ResultFile> junit;
   if (!o.junit.empty()) junit.emplace(o.junit, "--junit");
   const auto unless_said = [](auto& said, const auto& of_file) {
@@ -232,7 +227,7 @@ int compare_transports(CompareTransportsOptions o) {
       for (compare::SideBySide::Block& block : table.blocks) block.cells.emplace_back(columns.size());
     }
   }
-  if (!o.dir.empty()) std::filesystem::create_directories(o.dir);
+  if (!o.dir.empty()) make_directory(o.dir, "--report");
 
   std::vector<ComparedRun> runs;
   std::vector<std::vector<std::string>> commands;
@@ -306,13 +301,13 @@ int compare_transports(CompareTransportsOptions o) {
     }
   if (!o.dir.empty()) {
     const std::filesystem::path dir(o.dir);
-    write_compared(dir / "compare.json", json_text(table.json(), 2) + "\n");
-    write_compared(dir / "compare.txt", table.text());
-    write_compared(dir / "compare.html", table.html());
+    write_file(dir / "compare.json", json_text(table.json(), 2) + "\n", "--report");
+    write_file(dir / "compare.txt", table.text(), "--report");
+    write_file(dir / "compare.html", table.html(), "--report");
   }
   if (o.json)
     std::puts(json_text(table.json(), 2).c_str());
-  else
+  else if (taker.empty())
     std::fputs(table.text().c_str(), stdout);
   return code;
 }

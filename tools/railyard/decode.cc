@@ -6,7 +6,10 @@
 #include <stdexcept>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "control/base/json_text.h"
+#include "control/base/read_file.h"
 #include "control/decode/decode_file.h"
 #include "control/decode/line.h"
 #include "control/spec/input_error.h"
@@ -31,6 +34,8 @@ void print_frames(const Options& options) {
     std::fputs(text.c_str(), stdout);
     if (options.file == "-") std::fflush(stdout);  // a capture that is still going on
   };
+  if (const std::string why = options.file == "-" ? "" : why_not_a_file(options.file); !why.empty())
+    throw InputError(fmt::format("{}: cannot be read: {}", options.file, why));
   try {
     decode::decode_file(options.file, print, options.decode);
   } catch (const std::runtime_error& error) {

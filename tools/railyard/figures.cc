@@ -22,7 +22,12 @@ void check_figures(const std::vector<std::string>& metrics, const char* option) 
   const std::vector<std::string> known = report::known_figures();
   for (const std::string& metric : metrics) {
     const std::string name = sweep::name_of_metric(metric);
-    if (name.starts_with('/') || std::ranges::find(known, name) != known.end()) continue;
+    if (name.starts_with('/')) {
+      if (const std::string problem = report::problem_of_pointer(name); !problem.empty())
+        throw std::invalid_argument(fmt::format("{}: {}", option, problem));
+      continue;
+    }
+    if (std::ranges::find(known, name) != known.end()) continue;
     if (name.contains('.')) {
       if (const auto field = report::find_field(name); !field)
         throw std::invalid_argument(fmt::format("{}: {}", option, field.error()));

@@ -1,5 +1,4 @@
 // railyard int: in-band telemetry of a lab that is up.
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -13,6 +12,7 @@
 
 #include "control/base/json_text.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/input_file.h"
 #include "tools/railyard/live.h"
 #include "tools/railyard/until.h"
 
@@ -66,7 +66,7 @@ int in_band(const IntOptions& o) {
     return print_int(o, ask(lab, "GET", "/int")), kOk;
   end_on_signal();
   json request{{"what", int_wanted(o)}};
-  if (!o.file.empty()) request["file"] = std::filesystem::absolute(o.file).string();
+  if (!o.file.empty()) request["file"] = daemon_path(o.file, "FILE");
   ask(lab, "POST", "/int", request);
   fmt::print(stderr, "railyard: following sampled packets{}{}; Ctrl-C ends it\n", o.file.empty() ? "" : " to ", o.file);
   wait(lab, lasts, [&] { return !ask(lab, "GET", "/int").contains("error"); });
@@ -89,6 +89,7 @@ void add_int(CLI::App* command, int& exit_code) {
   command->add_flag("--json", o->as_json, "Print the summary as JSON");
   command->footer(
       "Without a file or an option it says what is being recorded (run.int of the lab).\n"
+      "A FIFO needs a reader. The lab does not wait for it: a reader that is too slow ends the records.\n"
       "Example: railyard int hops.jsonl --one-in 100 --class 3 --for 2s");
   command->callback([o, &exit_code] { exit_code = in_band(*o); });
 }

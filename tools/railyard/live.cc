@@ -1,6 +1,10 @@
 #include "tools/railyard/live.h"
 
+#include <algorithm>
 #include <csignal>
+#include <cstdint>
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <vector>
 
@@ -40,6 +44,13 @@ LabDir chosen_lab(const std::string& said) {
   return LabDir(up[0]);
 }
 
+LabDir chosen_lab_dead_or_alive(const std::string& said) {
+  const std::vector<std::string> names = LabDir::names();
+  if (!said.empty() && std::ranges::find(names, said) != names.end()) return LabDir(said);
+  if (said.empty() && names.size() == 1) return LabDir(names[0]);
+  return chosen_lab(said);
+}
+
 CLI::Option* add_lab_option(CLI::App& command, std::string& said) {
   return command.add_option("-l,--lab", said, "Name of the live lab; needed if there are several")
       ->type_name("NAME")
@@ -48,27 +59,52 @@ CLI::Option* add_lab_option(CLI::App& command, std::string& said) {
 
 namespace {
 
-std::string why_silent(const LabDir& lab, const std::string& error) {
+// What a process has done so far.
+struct Activity {
+  bool stopped = false;         // by a signal
+  std::uint64_t cpu_ticks = 0;  // of all its threads (proc(5))
+};
+
+Activity activity_of(pid_t pid) {
+  std::ifstream in(fmt::format("/proc/{}/stat", pid));
+  std::string line;
+  std::getline(in, line);
+  // The name, in brackets, may hold anything.
+  std::istringstream fields(line.substr(std::min(line.size(), line.rfind(')') + 1)));
+  std::string state, skipped;
+  std::uint64_t user = 0, system = 0;
+  fields >> state;
+  for (int field = 4; field < 14; ++field) fields >> skipped;
+  fields >> user >> system;
+  return {state == "T" || state == "t", user + system};
+}
+
+std::string why_silent(const LabDir& lab, const api::Unreachable& error, const Activity& before) {
   const pid_t pid = lab.pid();
   if (!lab.running())
     return fmt::format("lab '{0}' is dead: its daemon{1} ended without cleaning up; `railyard down {0}` does",
                        lab.name(), pid > 0 ? fmt::format(" (PID {})", pid) : "");
-  if (pid > 0 && ::kill(pid, 0) == 0)
+  const Activity now = activity_of(pid);
+  if (error.is_silent() && !now.stopped && now.cpu_ticks != before.cpu_ticks)
+    return fmt::format("lab '{}' is busy: railyardd (PID {}) works, and gave no answer ({}); ask again later",
+                       lab.name(), pid, error.what());
+  if (error.is_silent() && pid > 0 && ::kill(pid, 0) == 0)
     return fmt::format(
         "lab '{0}' is hung: railyardd (PID {1}) is alive and does not answer ({2}); `kill -KILL {1}` ends it, then "
         "`railyard down {0}` cleans up",
-        lab.name(), pid, error);
-  return fmt::format("lab '{}' does not answer: {}", lab.name(), error);
+        lab.name(), pid, error.what());
+  return fmt::format("lab '{}' does not answer: {}", lab.name(), error.what());
 }
 
 }  // namespace
 
 nlohmann::json ask(const LabDir& lab, const std::string& method, const std::string& target, const nlohmann::json& body,
                    std::chrono::milliseconds patience) {
+  const Activity before = activity_of(lab.pid());
   try {
     return api::ask(lab.socket(), {method, target, body}, patience);
   } catch (const api::Unreachable& error) {
-    throw std::runtime_error(why_silent(lab, error.what()));
+    throw std::runtime_error(why_silent(lab, error, before));
   }
 }
 

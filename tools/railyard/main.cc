@@ -1,8 +1,6 @@
 // railyard: the command line.
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -11,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
+#include "control/api/message.h"
 #include "control/base/short_quote.h"
+#include "control/base/standard_output.h"
 #include "control/lab/session.h"
 #include "control/spec/input_error.h"
 #include "control/spec/warning.h"
@@ -36,7 +34,7 @@ int run(int argc, char** argv) {
   int exit_code = kOk;
   const std::unique_ptr<CLI::App> app = make_app(exit_code);
   try {
-    std::vector<std::string> arguments = arranged({argv + std::min(argc, 1), argv + argc});
+    std::vector<std::string> arguments = arranged(*app, {argv + std::min(argc, 1), argv + argc});
     std::ranges::reverse(arguments);  // as the library wants them
     app->parse(std::move(arguments));
   } catch (const CLI::Success& asked) {  // --help, --version
@@ -50,6 +48,9 @@ int run(int argc, char** argv) {
     return fail(kUsage, std::string("--capture: ") + error.what());
   } catch (const std::invalid_argument& error) {
     return fail(kUsage, error.what());
+  } catch (const api::ApiError& error) {
+    // A lab that is up does not know what the command line names, or does not understand it; else it cannot do it now.
+    return fail(error.status() == 404 || error.status() == 400 ? kUsage : kFailed, error.what());
   } catch (const std::bad_alloc&) {
     return fail(kFailed,
                 "out of memory: this lab is too large for this machine; fewer nodes or flows would fit, and "
@@ -61,21 +62,10 @@ int run(int argc, char** argv) {
   return exit_code;
 }
 
-// Whatever a command printed has arrived, or it failed: a full disk must not look like success.
-int finish_output(int exit_code) {
-  errno = 0;
-  const bool flushed = std::fflush(stdout) == 0;
-  if (flushed && std::ferror(stdout) == 0) return exit_code;
-  // An earlier write failed, and its reason is gone: the next one has the same.
-  if (flushed) static_cast<void>(::write(STDOUT_FILENO, "\n", 1) < 0);
-  const int why = errno;
-  return fail(kFailed, std::string("cannot write standard output: ") +
-                           (why == 0 ? "not everything was written" : std::strerror(why)));
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 0 && std::filesystem::path(argv[0]).filename() == "railyardd") return daemon_main(argc, argv);
-  return finish_output(run(argc, argv));
+  if (argc > 0 && std::filesystem::path(argv[0]).filename() == "railyardd")
+    return finish_standard_output("railyardd", daemon_main(argc, argv), kFailed);
+  return finish_standard_output("railyard", run(argc, argv), kFailed);
 }

@@ -13,6 +13,7 @@
 #include "control/lab/version.h"
 #include "tools/railyard/command_tree.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/write_file.h"
 
 namespace railyard::tools {
 namespace {
@@ -154,7 +155,7 @@ void add_man(CLI::App* command, int&) {
   command->add_option("DIR", *dir, "Gets railyard.1 and railyard-COMMAND.1")->required();
   command->callback([=] {
     const CommandNode root = command_tree(*command->get_parent());
-    fs::create_directories(*dir);
+    make_directory(*dir, "");
     write_page(fs::path(*dir) / "railyard.1", page(root, root));
     for (const CommandNode& c : root.commands) write_page(fs::path(*dir) / (c.full_name("-") + ".1"), page(c, root));
   });

@@ -1,11 +1,8 @@
 // railyard report: what a lab that is up has counted so far, as files.
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <memory>
-#include <stdexcept>
 #include <string>
-#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -13,21 +10,16 @@
 
 #include "tools/railyard/commands.h"
 #include "tools/railyard/live.h"
+#include "tools/railyard/write_file.h"
 
 namespace railyard::tools {
 namespace {
 
 int report(const std::string& lab, const std::string& dir) {
   const nlohmann::json files = ask(chosen_lab(lab), "GET", "/report");
-  std::error_code error;
-  std::filesystem::create_directories(dir, error);
-  if (error) throw std::runtime_error(fmt::format("cannot create {}: {}", dir, error.message()));
-  for (const auto& [name, content] : files.items()) {
-    const std::filesystem::path path = std::filesystem::path(dir) / name;
-    std::ofstream file(path, std::ios::binary);
-    file << content.get<std::string>();
-    if (!file.flush()) throw std::runtime_error(fmt::format("{} cannot be written", path.string()));
-  }
+  make_directory(dir, "");
+  for (const auto& [name, content] : files.items())
+    write_file(std::filesystem::path(dir) / name, content.get<std::string>());
   return kOk;
 }
 

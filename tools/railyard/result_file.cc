@@ -13,8 +13,29 @@
 
 namespace railyard::tools {
 
+std::string taker_of_standard_output(std::initializer_list<std::pair<const char*, std::string>> files,
+                                     bool prints_json) {
+  std::string taker = prints_json ? "--json" : "";
+  bool taken = prints_json;
+  for (const auto& [option, file] : files) {
+    if (file != "-") continue;
+    if (taken)
+      throw std::invalid_argument(
+          fmt::format("{} -: {} goes to standard output already; expected a file for one of them", option, taker));
+    taker = option;
+    taken = true;
+  }
+  return prints_json ? "" : taker;
+}
+
 ResultFile::ResultFile(const std::filesystem::path& path, std::string option)
     : path_(path), option_(std::move(option)) {
+  if (path_ == "-") {
+    path_ = "standard output";
+    fd_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (fd_ < 0) fail(errno);
+    return;
+  }
   std::error_code ignored;
   if (std::filesystem::is_symlink(path_, ignored))
     if (auto target = std::filesystem::weakly_canonical(path_, ignored); !ignored) path_ = std::move(target);
@@ -56,7 +77,8 @@ void ResultFile::write(const std::string& text) {
 }
 
 void ResultFile::fail(int error) const {
-  throw std::runtime_error(fmt::format("{}: cannot write {}: {}", option_, path_.string(), std::strerror(error)));
+  throw std::runtime_error(fmt::format("{}{}cannot write {}: {}", option_, option_.empty() ? "" : ": ", path_.string(),
+                                       std::strerror(error)));
 }
 
 }  // namespace railyard::tools

@@ -2,21 +2,29 @@
 #pragma once
 
 #include <filesystem>
+#include <initializer_list>
 #include <string>
+#include <utility>
 
 namespace railyard::tools {
 
+// Which of these options has "-" for its file and so takes standard output from the report; empty: none. Throws
+// std::invalid_argument: two do, or `prints_json` and one does.
+std::string taker_of_standard_output(std::initializer_list<std::pair<const char*, std::string>> files,
+                                     bool prints_json);
+
 class ResultFile {
  public:
-  // Makes a file beside `path` at once, so that what would keep it from being written is said before anything runs.
-  // Throws std::runtime_error naming `option` and the file.
+  // `path`: "-" is standard output. Makes a file beside `path` at once, so that what would keep it from being written is said before anything runs.
+  // Throws std::runtime_error naming `option`, if it is not empty, and the file.
   ResultFile(const std::filesystem::path& path, std::string option);
   // What was not written is not there.
   ~ResultFile();
   ResultFile(const ResultFile&) = delete;
   ResultFile& operator=(const ResultFile&) = delete;
 
-  // Once. Takes the place of what was there. A device or pipe is written to as it is. Throws std::runtime_error.
+  // Once. Takes the place of what was there. A device or pipe is written to as it is, and so is standard output.
+  // Throws std::runtime_error.
   void write(const std::string& text);
 
  private:

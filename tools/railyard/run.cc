@@ -39,7 +39,11 @@ namespace {
 
 std::atomic<bool> interrupted{false};
 
-void on_signal(int) { interrupted.store(true, std::memory_order_relaxed); }
+// The first ends the run with its report; the second ends the program.
+void on_signal(int signal) {
+  interrupted.store(true, std::memory_order_relaxed);
+  std::signal(signal, SIG_DFL);
+}
 
 struct RunOptions {
   std::string file;
@@ -201,15 +205,6 @@ std::string digest_of(spec::Lab lab) {
   return fmt::format("{:016x}", digest);
 }
 
-// Before the run, which would be lost otherwise.
-void make_report_dir(const std::string& dir) {
-  std::error_code error;
-  std::filesystem::create_directories(dir, error);
-  if (error) throw std::runtime_error(fmt::format("--report: cannot create {}: {}", dir, error.message()));
-  if (access(dir.c_str(), W_OK | X_OK) != 0)
-    throw std::runtime_error(fmt::format("--report: cannot write to {}: {}", dir, std::strerror(errno)));
-}
-
 // One line per event.
 std::string log_of(lab::Session& session) {
   std::string log;
@@ -228,6 +223,7 @@ bool is_carried(const report::Report& report) {
 
 ExitCode exit_code_of(const report::Report& report) {
   if (!report.audit.balanced) return kUnbalanced;
+  if (report.run.interrupted) return kFailed;
   if (!std::ranges::all_of(report.expectations, &report::Expectation::met)) return kMissed;
   return is_carried(report) ? kOk : kUnverified;
 }
@@ -235,8 +231,18 @@ ExitCode exit_code_of(const report::Report& report) {
 int run(const RunOptions& o) {
   spec::Lab spec = spec::load(o.file, overrides(o));
   add_expectations(o.expect, o.sets.empty(), spec);
-  std::optional<ResultFile> junit;
+  const std::string taker = taker_of_standard_output({{"--junit", o.junit},
+                                                      {"--series", o.series},
+                                                      {"--flow-series", o.flow_series},
+                                                      {"--flow-csv", o.flow_csv},
+                                                      {"--int", o.int_file},
+                                                      {"--fault-log", o.fault_log}},
+                                                     o.json);
+  // Before the run, which would be lost otherwise.
+  std::optional<ResultFile> junit, flow_csv, fault_log;
   if (!o.junit.empty()) junit.emplace(o.junit, "--junit");
+  if (!o.flow_csv.empty()) flow_csv.emplace(o.flow_csv, "--flow-csv");
+  if (!o.fault_log.empty()) fault_log.emplace(o.fault_log, "--fault-log");
   // With its fix it does not show any more what the file says.
   const std::vector<std::string>& fix = spec.diagnosis.set;
   const auto is_set = [&](const std::string& set) { return std::ranges::find(o.sets, set) != o.sets.end(); };
@@ -267,26 +273,30 @@ int run(const RunOptions& o) {
   std::signal(SIGTERM, on_signal);
   lab::Session session(std::move(spec), std::move(options));
   if (!o.report_dir.empty()) {
-    make_report_dir(o.report_dir);
+    make_directory(o.report_dir, "--report");
     if (session.in_band().running() && o.int_file.empty())
-      session.in_band().write_to((std::filesystem::path(o.report_dir) / "int.jsonl").string());
+      session.write_int((std::filesystem::path(o.report_dir) / "int.jsonl").string(), "--report");
   }
   const report::Report report = session.run(interrupted);
   progress.clear();
-  if (!o.flow_csv.empty()) write_file(o.flow_csv, report::flow_csv(report));
-  if (!o.fault_log.empty()) write_file(o.fault_log, log_of(session));
+  if (flow_csv) flow_csv->write(report::flow_csv(report));
+  if (fault_log) fault_log->write(log_of(session));
   if (o.json)
     std::puts(report.json().c_str());
-  else
+  else if (taker.empty())
     std::fputs(report.text().c_str(), stdout);
   if (!o.report_dir.empty()) {
     const std::filesystem::path dir(o.report_dir);
-    write_file(dir / "report.json", report.json() + "\n");
-    write_file(dir / "report.txt", report.text());
-    write_file(dir / "report.html", report::html(report, {.series_file = o.series, .flow_series_file = o.flow_series}));
-    write_file(dir / "lab.yaml", spec::to_yaml(session.lab().spec()));
+    write_file(dir / "report.json", report.json() + "\n", "--report");
+    write_file(dir / "report.txt", report.text(), "--report");
+    write_file(dir / "report.html", report::html(report, {.series_file = o.series, .flow_series_file = o.flow_series}),
+               "--report");
+    write_file(dir / "lab.yaml", spec::to_yaml(session.lab().spec()), "--report");
   }
   if (junit) junit->write(report::junit_xml({report::junit_suite(report)}));
+  if (report.run.interrupted)
+    fmt::print(stderr, "railyard: the run was interrupted at {} of modelled time\n",
+               report::time_text(session.engine().reached() - Instant{}));
   for (const report::Expectation& e : report.expectations)
     if (!e.met) fmt::print(stderr, "railyard: expectation missed: {}\n", report::miss_text(e));
   for (const std::string& error : session.unwritten()) fmt::print(stderr, "railyard: {}\n", error);
@@ -351,6 +361,7 @@ void add_run(CLI::App* command, int& exit_code) {
   command->add_flag("-q,--quiet", o->quiet, "No progress");
   if (kHasPlantedBugs) add_planted_bug_option(*command, o->planted);
   command->footer(
+      "A FILE of - is standard output, in the place of the report.\n"
       "Examples:\n"
       "  railyard run topologies/incast-8to1.yaml\n"
       "  railyard run topologies/incast-8to1.yaml --set qos.default.classes.3.lossless=false   # and now it drops\n"

@@ -1,6 +1,5 @@
 // railyard series: a time series of all queues of a lab that is up.
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -11,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/railyard/commands.h"
+#include "tools/railyard/input_file.h"
 #include "tools/railyard/live.h"
 #include "tools/railyard/until.h"
 
@@ -29,9 +29,9 @@ struct SeriesOptions {
 
 int series(const SeriesOptions& o) {
   const std::optional<Duration> lasts = parse_for(o.lasts);
+  const std::string file = daemon_path(o.file, "FILE");
   const daemon::LabDir lab = chosen_lab(o.lab);
   end_on_signal();
-  const std::string file = std::filesystem::absolute(o.file).string();
   ask(lab, "POST", "/series", {{"file", file}, {"every", o.every}});
   fmt::print(stderr, "railyard: all queues every {} to {}; Ctrl-C ends it\n", o.every, o.file);
   wait(lab, lasts, [&] { return ask(lab, "GET", "/series")["running"].get<bool>(); });
@@ -54,6 +54,7 @@ void add_series(CLI::App* command, int& exit_code) {
       "One line for each class of each port that holds frames, or has counted something since the look before.\n"
       "Columns: time_ns, port, class, depth_bytes, held_cells, and of the time since the look before tx_bytes,\n"
       "ecn_marked, paused_ns, xoff_sent, dropped.\n"
+      "A FIFO needs a reader. The lab does not wait for it: a reader that is too slow ends the recording.\n"
       "Example: railyard series queues.csv --every 50us --for 2s");
   command->callback([o, &exit_code] { exit_code = series(*o); });
 }

@@ -9,6 +9,7 @@
 
 #include "control/api/message.h"
 #include "control/base/json_text.h"
+#include "control/spec/input_error.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/live.h"
 
@@ -23,7 +24,15 @@ struct SetOptions {
 };
 
 int get(const SetOptions& o) {
-  const auto answer = ask(chosen_lab(o.lab), "GET", o.path.empty() ? "/settings" : "/settings/" + o.path);
+  const daemon::LabDir lab = chosen_lab(o.lab);
+  nlohmann::json answer;
+  try {
+    answer = ask(lab, "GET", o.path.empty() ? "/settings" : "/settings/" + o.path);
+  } catch (const api::ApiError& error) {
+    // An unknown key, as in --set.
+    if (error.status() == 404) throw InputError(error.what());
+    throw;
+  }
   if (o.json) {
     fmt::print("{}\n", json_text(answer, 2));
     return kOk;
@@ -42,9 +51,8 @@ int set(const SetOptions& o) {
   try {
     answer = ask(lab, "POST", "/settings", {{"set", o.assignments}});
   } catch (const api::ApiError& error) {
-    if (error.status() != 400) throw;
-    std::fprintf(stderr, "railyard: %s\n", error.what());
-    return kInput;
+    if (error.status() == 400) throw InputError(error.what());
+    throw;
   }
   if (o.json) {
     fmt::print("{}\n", json_text(answer, 2));

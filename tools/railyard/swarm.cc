@@ -1,8 +1,8 @@
 // `railyard swarm`: random labs with random faults, many of them; what must hold is looked at all along.
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <set>
 #include <string>
@@ -20,7 +20,9 @@
 #include "control/swarm/shrink.h"
 #include "control/swarm/workers.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/eta.h"
 #include "tools/railyard/planted_bug_option.h"
+#include "tools/railyard/write_file.h"
 
 namespace railyard::tools {
 namespace {
@@ -121,12 +123,6 @@ Smallest make_smaller(swarm::Workers& workers, const swarm::GeneratedLab& lab, c
   return s;
 }
 
-void write_lab(const std::string& file, const std::string& text) {
-  std::ofstream out(file);
-  out << text;
-  if (!out.flush()) throw std::runtime_error(fmt::format("--write: cannot write {}", file));
-}
-
 std::string replay_command(const swarm::GeneratedLab& lab, const Smallest& s, const Options& o) {
   std::vector<std::string> only = s.faults;
   only.insert(only.end(), s.traffic.begin(), s.traffic.end());
@@ -186,7 +182,7 @@ int run(const Options& o) {
       throw CLI::ValidationError("--seeds", "--only and --write are of one seed; expected one number");
     const swarm::GeneratedLab lab = swarm::generate(range.first);
     const std::set<std::string> without = left_out(lab, o.only);
-    if (!o.write.empty()) write_lab(o.write, lab.text(without));
+    if (!o.write.empty()) write_file(o.write, lab.text(without), "--write");
   }
   std::vector<swarm::Task> tasks;
   for (std::uint64_t seed = range.first;; ++seed) {
@@ -198,13 +194,19 @@ int run(const Options& o) {
   const bool shows = !o.json && isatty(STDERR_FILENO) != 0;
   swarm::Coverage coverage;
   std::vector<swarm::Outcome> failed;
+  const auto began = std::chrono::steady_clock::now();
   workers.run(tasks, [&](swarm::Outcome outcome) {
     coverage.add(outcome);
-    if (shows && coverage.seeds() % 10 == 0) fmt::print(stderr, "\r  {} of {} seeds", coverage.seeds(), tasks.size());
+    if (shows && coverage.seeds() % 10 == 0) {
+      const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+      const auto done = static_cast<double>(coverage.seeds());
+      fmt::print(stderr, "\r  {} of {} seeds{}   ", coverage.seeds(), tasks.size(),
+                 time_left_text(elapsed * (static_cast<double>(tasks.size()) - done) / done));
+    }
     if (outcome.failed()) failed.push_back(std::move(outcome));
     return failed.empty() || o.keep_going;
   });
-  if (shows) fmt::print(stderr, "\r{:40}\r", "");
+  if (shows) fmt::print(stderr, "\r{:60}\r", "");
 
   std::ranges::sort(failed, {}, &swarm::Outcome::seed);
   const std::vector<std::string> missed = o.bars && failed.empty() ? coverage.missed({}) : std::vector<std::string>{};

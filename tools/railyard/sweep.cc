@@ -26,7 +26,6 @@
 #include "tools/railyard/point_check.h"
 #include "tools/railyard/runs.h"
 #include "tools/railyard/searches.h"
-#include "tools/railyard/write_file.h"
 
 namespace railyard::tools {
 namespace {
@@ -68,8 +67,12 @@ int run_sweep(SweepOptions o) {
   for (const std::string& text : o.over) table.dimensions.push_back(sweep::parse_dimension(text));
   spec::Lab lab = spec::load(o.file, o.sets);
   add_expectations(o.expect, o.sets.empty(), lab);
-  std::optional<ResultFile> junit;
+  const std::string taker =
+      taker_of_standard_output({{"--csv", o.csv}, {"--plot", o.plot}, {"--junit", o.junit}}, o.json);
+  std::optional<ResultFile> junit, csv, plot;
   if (!o.junit.empty()) junit.emplace(o.junit, "--junit");
+  if (!o.csv.empty()) csv.emplace(o.csv, "--csv");
+  if (!o.plot.empty()) plot.emplace(o.plot, "--plot");
   table.seeds = o.seeds.empty() ? std::vector{lab.run.seed.value} : sweep::parse_seeds(o.seeds);
   table.metrics = o.metrics.empty() ? kUsualMetrics : o.metrics;
   check_figures(table.metrics, "--metric");
@@ -166,8 +169,8 @@ int run_sweep(SweepOptions o) {
       for (sweep::Row& r : table.rows) r.cells.erase(r.cells.begin() + static_cast<std::ptrdiff_t>(m));
     }
   }
-  if (!o.csv.empty()) write_file(o.csv, table.csv());
-  if (!o.plot.empty()) write_file(o.plot, sweep::plot_svg(table));
+  if (csv) csv->write(table.csv());
+  if (plot) plot->write(sweep::plot_svg(table));
   if (junit) junit->write(report::junit_xml(suites));
   for (std::size_t i = 0; i < runs.size(); ++i)
     for (const std::string& miss : misses[i]) {
@@ -176,7 +179,7 @@ int run_sweep(SweepOptions o) {
     }
   if (o.json)
     std::puts(json_text(table.json(), 2).c_str());
-  else
+  else if (taker.empty())
     std::fputs(table.text().c_str(), stdout);
   return code;
 }
@@ -210,6 +213,7 @@ void add_sweep(CLI::App* command, int& exit_code) {
   command->add_flag("--json", o->json, "Print the table as JSON");
   command->footer(
       "A run that fails is shown as failed, and the others go on. The exit code is that of the worst run.\n"
+      "A FILE of - is standard output, in the place of the table.\n"
       "\n"
       "Examples:\n"
       "  railyard sweep topologies/permutation-128.yaml --over qos.default.classes.3.path=ecmp,spray,adaptive --seeds "

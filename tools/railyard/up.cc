@@ -21,6 +21,7 @@
 #include "control/daemon/ready.h"
 #include "control/spec/load.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/input_file.h"
 #include "tools/railyard/live.h"
 
 namespace railyard::tools {
@@ -106,6 +107,7 @@ int wait_for(pid_t pid) {
 }
 
 int up(const UpOptions& o) {
+  if (o.file.empty()) check_readable(o.file);
   int fd = -1;
   const pid_t pid = start_daemon(o, fd);
   const auto told = daemon::wait_ready(fd);

@@ -56,7 +56,11 @@ int exec(const std::string& lab_name, const std::string& host, std::vector<std::
   const auto about = reachable(lab, host);
   const auto kind = about["kind"].get<std::string>();
   if (kind == "namespace") {
-    if (words.empty()) words.push_back(login_shell());
+    // A shell in between says 127 for a command that is not there, and 126 for one that cannot be run.
+    if (words.empty())
+      words.push_back(login_shell());
+    else
+      words.insert(words.begin(), {"sh", "-c", "exec \"$@\"", "railyard exec"});
     words.insert(words.begin(), {"ip", "netns", "exec", about["location"].get<std::string>()});
     become(std::move(words));
   }
@@ -180,7 +184,7 @@ bool is_still(const std::string& path, ino_t inode) {
 }
 
 int logs(const std::string& lab_name, bool follow) {
-  const LabDir lab = chosen_lab(lab_name);
+  const LabDir lab = chosen_lab_dead_or_alive(lab_name);
   for (;;) {
     struct stat st {};
     std::ifstream in(lab.log());
@@ -342,7 +346,7 @@ void add_logs(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<WorkOptions>();
   add_lab_option(*command, o->lab);
   command->add_flag("-f,--follow", o->follow, "Print new lines as they come");
-  command->footer("Example:\n  railyard logs --follow");
+  command->footer("It shows the log of a lab that was killed, too, until `railyard down` removes it.\nExample:\n  railyard logs --follow");
   command->callback([o, &exit_code] { exit_code = logs(o->lab, o->follow); });
 }
 

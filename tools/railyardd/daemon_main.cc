@@ -15,7 +15,9 @@
 #include "control/base/exit_code.h"
 #include "control/daemon/daemon.h"
 #include "control/daemon/ready.h"
+#include "control/lab/version.h"
 #include "control/spec/input_error.h"
+#include "tools/railyard/arguments.h"
 
 namespace {
 
@@ -49,6 +51,8 @@ int daemon_main(int argc, char** argv) {
       "railyardd"};
   const auto options = std::make_unique<Options>();
   add_options(app, *options);
+  app.set_version_flag("--version", "railyardd " + lab::version(), "Print the version and exit");
+  take_one_value_each(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

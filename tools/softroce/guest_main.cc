@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "control/base/standard_output.h"
 #include "control/guest/copy_files.h"
 #include "control/guest/guest_error.h"
 #include "control/guest/lab_network.h"
@@ -113,4 +114,6 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace railyard::guest
 
-int main(int argc, char** argv) { return railyard::guest::run(argc, argv); }
+int main(int argc, char** argv) {
+  return railyard::finish_standard_output("railyard-guest", railyard::guest::run(argc, argv), 125);
+}

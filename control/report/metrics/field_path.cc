@@ -137,4 +137,84 @@ std::expected<FieldPath, std::string> find_field(std::string_view name) {
   return std::unexpected(no_field(*list, rest, head));
 }
 
+namespace {
+
+std::vector<std::string> tokens_of(std::string_view pointer) {
+  std::vector<std::string> tokens;
+  for (std::size_t at = 0; at < pointer.size();) {
+    const std::size_t end = std::min(pointer.find('/', at + 1), pointer.size());
+    std::string& token = tokens.emplace_back();
+    for (std::size_t i = at + 1; i < end; ++i) {
+      const bool escaped = pointer[i] == '~' && i + 1 < end && (pointer[i + 1] == '0' || pointer[i + 1] == '1');
+      token += escaped ? (pointer[++i] == '1' ? '/' : '~') : pointer[i];
+    }
+    at = end;
+  }
+  return tokens;
+}
+
+bool is_index(std::string_view token) {
+  return !token.empty() && token.find_first_not_of("0123456789") == token.npos;
+}
+
+const Field* field_named(const FieldList& list, std::string_view name) {
+  const auto is = [&](const Field& f) {
+    return f.name == name || f.name == "*" || f.name == fmt::format("{}.*", name) || f.name == fmt::format("{}[].*", name);
+  };
+  const auto found = std::ranges::find_if(list.fields, is);
+  return found == list.fields.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string problem_of_pointer(std::string_view pointer) {
+  const std::vector<std::string> tokens = tokens_of(pointer);
+  const std::string no_number = fmt::format("{} is no number", pointer);
+  if (tokens.empty()) return no_number;
+  if (tokens[0] == "summary") {
+    if (tokens.size() == 1) return no_number;
+    std::vector<std::string> names;
+    for (const Metric& m : run_metrics()) names.emplace_back(m.name);
+    return std::ranges::find(names, tokens[1]) != names.end()
+               ? std::string()
+               : fmt::format("there is no field '{}' in summary{}", tokens[1], spec::meant_or_known(tokens[1], names));
+  }
+  std::string path, what;
+  const FieldList* list = nullptr;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::string below = path.empty() ? tokens[i] : fmt::format("{}.{}", path, tokens[i]);
+    const bool in_list = list_of(below + "[]") != nullptr;
+    if (in_list || list_of(below) != nullptr) {
+      path = in_list ? below + "[]" : below;
+      list = list_of(path);
+      what = what.empty() ? tokens[i] : fmt::format("{}.{}", what, tokens[i]);
+      if (!in_list || i + 1 == tokens.size()) continue;
+      if (!is_index(tokens[++i])) return fmt::format("{0} is a list; expected /{0}/NUMBER/FIELD", what);
+      continue;
+    }
+    if (list == nullptr) {
+      std::vector<std::string> heads{"summary"};
+      for (const FieldList& l : report_fields())
+        if (!l.path.contains('.')) heads.emplace_back(l.path.substr(0, l.path.find('[')));
+      return fmt::format("there is no '{}' in reports{}", tokens[i], spec::meant_or_known(tokens[i], heads));
+    }
+    const Field* field = field_named(*list, tokens[i]);
+    if (field == nullptr) {
+      std::vector<std::string> known;
+      add_names(*list, "", known);
+      return fmt::format("there is no field '{}' in {}{}", tokens[i], what, spec::meant_or_known(tokens[i], known));
+    }
+    // Lists of texts, and objects whose keys the registry does not list, are not looked into.
+    if (i + 1 == tokens.size()) return field->unit == "text" || field->unit == "list" ? no_number : std::string();
+    if (field->name.ends_with(".*") && !field->parts.empty() && !has_part(field->parts, tokens[i + 1])) {
+      const std::string name = fmt::format("{}.{}", tokens[i], tokens[i + 1]);
+      std::vector<std::string> known;
+      add_names(*list, "", known);
+      return fmt::format("there is no field '{}' in {}{}", name, what, spec::meant_or_known(name, known));
+    }
+    return {};
+  }
+  return no_number;
+}
+
 }  // namespace railyard::report

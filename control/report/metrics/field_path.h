@@ -20,4 +20,8 @@ struct FieldPath {
 // Does not ask whether a lab has the element. Unexpected: what is wrong with it, with a suggestion.
 std::expected<FieldPath, std::string> find_field(std::string_view name);
 
+// Of a JSON pointer (RFC 6901) to a number of report.json: what is wrong with it, with a suggestion; empty: nothing.
+// Does not ask how many elements a list has.
+std::string problem_of_pointer(std::string_view pointer);
+
 }  // namespace railyard::report

@@ -18,7 +18,8 @@ constexpr Field kRun[] = {
     {"payload", "text", "real or elided"},
     {"scale", "ratio", "modelled time / wall time asked for"},
     {"command", "text", "as typed"},
-    {"lab_digest", "text", "of the expanded lab without seed and workers: equal in runs of the same lab"}};
+    {"lab_digest", "text", "of the expanded lab without seed and workers: equal in runs of the same lab"},
+    {"interrupted", "flag", "a signal ended the run before its end"}};
 constexpr Field kDiagnosis[] = {{"symptom", "text", "what the file says it shows"},
                                 {"cause", "text", "why"},
                                 {"fix", "text", "what to change"},

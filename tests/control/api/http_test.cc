@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -51,6 +52,13 @@ class Raw {
     char block[4096];
     for (ssize_t n; (n = ::read(fd_, block, sizeof block)) > 0;) out.append(block, static_cast<std::size_t>(n));
     return out;
+  }
+
+  // What comes first.
+  std::string some() const {
+    char block[4096];
+    const ssize_t n = ::read(fd_, block, sizeof block);
+    return {block, n > 0 ? static_cast<std::size_t>(n) : 0};
   }
 
  private:
@@ -142,6 +150,17 @@ TEST_F(Http, WhatIsNoRequestOrNoJsonIsRefused) {
   EXPECT_EQ(handled, 0);
 }
 
+TEST_F(Http, ANulInATextIsRefused) {
+  using namespace std::string_literals;
+  for (const nlohmann::json& body :
+       {nlohmann::json("a\0b"s), nlohmann::json{{"a\0b"s, 1}}, nlohmann::json{{"a", {1, "\0"s}}}}) {
+    int status = 0;
+    EXPECT_EQ(error_of({"POST", "/x", body}, &status), "the body has a NUL character in a text; expected none");
+    EXPECT_EQ(status, 400);
+  }
+  EXPECT_EQ(handled, 0);
+}
+
 // Silent, half a request, gone in the middle: nobody else waits for them, and they are let go.
 TEST_F(Http, ClientsThatDoNotBehaveDisturbNobody) {
   const Raw silent(path);
@@ -175,6 +194,36 @@ TEST_F(Http, HalfRequestsStarveNobody) {
     half.back()->say("GET /v1/lab HTTP/1.1\r\nX: a");
   }
   EXPECT_EQ(ask(path, {"GET", "/x", nullptr})["target"], "/x");
+}
+
+// Clients that keep their connections and come again sooner than `grace`: one more gets in all the same, and all are
+// served.
+TEST_F(Http, ClientsThatPollStarveNobody) {
+  server.reset();
+  config.patience = std::chrono::hours(1);
+  config.grace = std::chrono::hours(1);
+  start();
+  std::atomic<bool> stop = false;
+  std::vector<std::thread> pollers;
+  std::atomic<int> started = 0;
+  for (std::size_t c = 0; c < config.most_clients; ++c)
+    pollers.emplace_back([&] {
+      while (!stop) {
+        const Raw client(path);
+        std::string got;
+        bool first = true;
+        do {
+          client.say("GET /v1/poll HTTP/1.1\r\n\r\n");
+          got = client.some();
+          if (std::exchange(first, false)) ++started;
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        } while (!stop && !got.empty() && got.find("Connection: close") == got.npos);
+      }
+    });
+  while (started < static_cast<int>(config.most_clients)) std::this_thread::yield();
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(ask(path, {"GET", "/x", nullptr})["target"], "/x");
+  stop = true;
+  for (std::thread& t : pollers) t.join();
 }
 
 // Without room for another file, accept(2) fails at once each time.

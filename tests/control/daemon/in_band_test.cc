@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "tests/control/daemon/running_lab_fixture.h"
 
@@ -52,6 +53,14 @@ TEST_F(LiveIntTest, GoesToAFileUntilItIsEnded) {
   EXPECT_EQ(ask("GET", "/int")["int"]["one_in"], 1);
 }
 
+TEST_F(LiveIntTest, AFifoWithoutAReaderIsRefusedAndTheLabGoesOn) {
+  ASSERT_EQ(::mkfifo(file("fifo").c_str(), 0600), 0);
+  EXPECT_THAT(error_of(409, "POST", "/int", {{"what", "{}"}, {"file", file("fifo")}}),
+              HasSubstr("nobody reads this FIFO; start its reader first"));
+  wait_for_packets();
+  EXPECT_FALSE(ask("GET", "/int")["running"].get<bool>());
+}
+
 // /dev/full is a disk without room.
 TEST_F(LiveIntTest, AFullDiskEndsTheRecordsAndNotTheSums) {
   ask("POST", "/int", {{"what", "{ one-in: 1 }"}, {"file", "/dev/full"}});
@@ -68,14 +77,14 @@ TEST_F(LiveIntTest, AFullDiskEndsTheRecordsAndNotTheSums) {
 }
 
 TEST_F(LiveIntTest, WhatCannotBeIsRefused) {
-  EXPECT_THAT(error_of(400, "POST", "/int", {{"what", "{}"}, {"file", "/nowhere/a.jsonl"}}),
+  EXPECT_THAT(error_of(409, "POST", "/int", {{"what", "{}"}, {"file", "/nowhere/a.jsonl"}}),
               HasSubstr("cannot write /nowhere/a.jsonl"));
   EXPECT_THAT(error_of(400, "POST", "/int", {{"what", "{ one-in: 0 }"}}), HasSubstr("expected 1.."));
   EXPECT_THAT(error_of(400, "POST", "/int", {{"what", "{ classes: 9 }"}}), HasSubstr("expected 0..7"));
   EXPECT_THAT(error_of(400, "POST", "/int", {{"what", "{ flows: s }"}}), HasSubstr("there is no traffic 's'"));
   EXPECT_THAT(error_of(400, "POST", "/int", {{"what", "{ flows: t/h2->h1 }"}}), HasSubstr("there is no flow"));
   EXPECT_THAT(error_of(400, "POST", "/int", {{"file", "x"}}), HasSubstr("'what' is missing"));
-  EXPECT_THAT(error_of(404, "DELETE", "/int"), HasSubstr("no in-band telemetry"));
+  EXPECT_THAT(error_of(409, "DELETE", "/int"), HasSubstr("no in-band telemetry"));
   wait_for_packets();
 }
 

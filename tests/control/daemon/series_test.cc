@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "tests/control/daemon/running_lab_fixture.h"
 
@@ -61,14 +62,22 @@ TEST_F(LiveSeriesTest, ItsEndSaysThatTheDiskWasFull) {
   wait_for_packets();
 }
 
+TEST_F(LiveSeriesTest, AFifoWithoutAReaderIsRefusedAndTheLabGoesOn) {
+  ASSERT_EQ(::mkfifo(file("fifo").c_str(), 0600), 0);
+  EXPECT_THAT(error_of(409, "POST", "/series", {{"file", file("fifo")}, {"every", "1ms"}}),
+              HasSubstr("nobody reads this FIFO; start its reader first"));
+  wait_for_packets();
+  EXPECT_FALSE(ask("GET", "/series")["running"].get<bool>());
+}
+
 TEST_F(LiveSeriesTest, WhatCannotBeIsRefused) {
-  EXPECT_THAT(error_of(400, "POST", "/series", {{"file", "/nowhere/q.csv"}, {"every", "1ms"}}),
+  EXPECT_THAT(error_of(409, "POST", "/series", {{"file", "/nowhere/q.csv"}, {"every", "1ms"}}),
               HasSubstr("cannot write /nowhere/q.csv"));
   EXPECT_THAT(error_of(400, "POST", "/series", {{"file", file("q.csv")}, {"every", "1ns"}}),
               HasSubstr("expected at least"));
   EXPECT_THAT(error_of(400, "POST", "/series", {{"file", file("q.csv")}, {"every", "soon"}}), HasSubstr("every: "));
   EXPECT_THAT(error_of(400, "POST", "/series", {{"every", "1ms"}}), HasSubstr("'file' is missing"));
-  EXPECT_THAT(error_of(404, "DELETE", "/series"), HasSubstr("no time series"));
+  EXPECT_THAT(error_of(409, "DELETE", "/series"), HasSubstr("no time series"));
   wait_for_packets();
 }
 

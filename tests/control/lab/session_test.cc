@@ -90,10 +90,24 @@ TEST(Session, ToldToStopEndsWithTheReportSoFar) {
   EXPECT_GT(r.engine.simulated_seconds, 0);
   EXPECT_LT(r.engine.simulated_seconds, 10e-3);
   EXPECT_TRUE(r.audit.balanced);
+  EXPECT_TRUE(r.run.interrupted);
   // Whoever goes on afterwards finds nothing of the run that is gone: its counters at the end of traffic were still to
   // be taken.
   run_virtual(session.engine(), Instant{} + 11_ms);
   EXPECT_GT(session.engine().reached(), Instant{} + 10_ms);
+}
+
+TEST(Session, ToldToStopWhenAllIsDoneWasNotInterrupted) {
+  std::atomic<bool> stop{false};
+  SessionOptions options;
+  Session* running = nullptr;
+  options.progress = [&](Instant, Instant) { stop = running->engine().next() == Instant::never(); };
+  Session session(incast({"run.duration=1ms", "run.drain=10ms"}), options);
+  running = &session;
+  const report::Report r = session.run(stop);
+  EXPECT_TRUE(stop);
+  EXPECT_LT(r.engine.simulated_seconds, 11e-3);
+  EXPECT_FALSE(r.run.interrupted);
 }
 
 TEST(Session, TellsWhenItIsReadyAndHowFarItIs) {

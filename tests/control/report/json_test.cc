@@ -18,7 +18,8 @@ Json parsed(const Report& r) { return Json::parse(r.json()); }
 TEST(Json, SaysWhatWasRun) {
   EXPECT_EQ(parsed(sample())["run"], Json::parse(R"({"spec": "labs/incast.yaml", "name": "incast", "seed": 7,
     "clock": "virtual", "version": "0.1.0+abc", "workers": 2, "payload": "elided", "scale": "1",
-    "command": "railyard run labs/incast.yaml", "lab_digest": "00c0ffee"})"));
+    "command": "railyard run labs/incast.yaml", "lab_digest": "00c0ffee",
+    "interrupted": false})"));
 }
 
 TEST(Json, HasEveryFieldOfAFlow) {

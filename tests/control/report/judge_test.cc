@@ -180,9 +180,26 @@ TEST(Judge, AFieldThatReportsDoNotHaveIsRefusedWithASuggestion) {
   EXPECT_THAT(refused("engine.windows at leaf1 == 0"), HasSubstr("expected nothing behind it"));
 }
 
+TEST(Judge, APointerThatReportsDoNotHaveIsRefusedWithASuggestion) {
+  for (const char* right : {"/engine/windows > 0", "/summary/drops == 0", "/flows/0/roce/cnp_sent == 0", "/ports/1/drops/wred == 0",
+                            "/traffic/0/goodput_bps/p50 > 0", "/ports/0/classes/1/max_depth_bytes < 1000"})
+    EXPECT_EQ(refused(right), "nothing");
+  EXPECT_THAT(refused("/engine/windws > 0"), HasSubstr("there is no field 'windws' in engine; did you mean 'windows'?"));
+  EXPECT_THAT(refused("/engin/windows > 0"), HasSubstr("there is no 'engin' in reports; did you mean 'engine'?"));
+  EXPECT_THAT(refused("/flows/0/shrae > 0"), HasSubstr("there is no field 'shrae' in flows; did you mean 'share'?"));
+  EXPECT_THAT(refused("/flows/share > 0"), HasSubstr("flows is a list; expected /flows/NUMBER/FIELD"));
+  EXPECT_THAT(refused("/summary/drop == 0"), HasSubstr("there is no field 'drop' in summary; did you mean 'drops'?"));
+  EXPECT_THAT(refused("/traffic/0/goodput_bps/p5 > 0"), HasSubstr("there is no field 'goodput_bps.p5' in traffic"));
+  EXPECT_THAT(refused("/run/name == 1"), HasSubstr("/run/name is no number"));
+  EXPECT_THAT(refused("/engine == 1"), HasSubstr("/engine is no number"));
+}
+
 TEST(Judge, ValuesAreInTheUnitOfTheirFigure) {
   EXPECT_THAT(refused("busbw >= 380"), HasSubstr("busbw is a rate; expected a value such as 380Gbps"));
   EXPECT_THAT(refused("busbw >= 2ms"), HasSubstr("busbw is a rate"));
+  EXPECT_THAT(refused("busbw >= 1gbps"), HasSubstr("unknown unit 'gbps'; did you mean 'Gbps'?"));
+  EXPECT_THAT(refused("drops >= inf"), HasSubstr("there is no figure 'inf'"));
+  EXPECT_THAT(refused("drops >= nan"), HasSubstr("there is no figure 'nan'"));
   EXPECT_THAT(refused("drops == 0Gbps"), HasSubstr("drops is a count; expected a number such as 0"));
   EXPECT_THAT(refused("fct_p99 <= 2"), HasSubstr("fct_p99 is a time; expected a value such as 2ms"));
   EXPECT_THAT(refused("max_queue <= 2ms"), HasSubstr("max_queue is a size; expected a value such as 64KiB"));
@@ -208,14 +225,45 @@ TEST(Judge, ADiagnosisIsThereOnlyWithItsSignature) {
   EXPECT_FALSE(expects(r, "drops"));
 }
 
+TEST(Judge, AnInterruptedRunMeetsNoExpectation) {
+  Report r = run();
+  const spec::Lab l = lab("expect: [ failed_flows == 0 ]\n");
+  judge(r, l);
+  EXPECT_TRUE(r.expectations[0].met);
+  r.run.interrupted = true;
+  judge(r, l);
+  EXPECT_FALSE(r.expectations[0].met);
+  EXPECT_EQ(miss_text(r.expectations[0]).substr(0, 61), "found 0 when the run was interrupted, expected failed_flows =");
+}
+
 TEST(Judge, OnlyAnExpectationThatIsMetExpectsAFailure) {
   Report r = run();
-  spec::Lab l = lab("expect: [ failed_flows == 0 ]\n");
-  judge(r, l);
-  EXPECT_TRUE(expects(r, "failed_flows"));
-  r.flows[0].roce.emplace().completion_errors = 1;
+  spec::Lab l = lab("expect: [ failed_flows == 1 ]\n");
   judge(r, l);
   EXPECT_FALSE(expects(r, "failed_flows"));
+  r.flows[0].roce.emplace().completion_errors = 1;
+  judge(r, l);
+  EXPECT_TRUE(expects(r, "failed_flows"));
+  EXPECT_FALSE(expects(r, "deadlocks"));
+}
+
+// One that no failure would meet as well does not ask for it.
+TEST(Judge, AnExpectationThatHoldsWithoutTheFailureDoesNotExpectIt) {
+  const struct {
+    const char* condition;
+    bool expects;
+  } kCases[] = {{"failed_flows == 1", true},  {"failed_flows > 0", true},   {"failed_flows >= 1", true},
+                {"failed_flows != 0", true},  {"failed_flows >= 0", false}, {"failed_flows <= 5", false},
+                {"failed_flows < 2", false},  {"failed_flows != 3", false}, {"drops >= 0 and failed_flows == 1", true},
+                {"failed_flows of bulk == 1", true}, {"failed_flows >= 0 * drops", false}};
+  for (const auto& c : kCases) {
+    Report r = run();
+    r.flows[0].name = "bulk/h1->h2";
+    r.flows[0].roce.emplace().completion_errors = 1;
+    judge(r, lab("expect: \"" + std::string(c.condition) + "\"\n"));
+    EXPECT_TRUE(r.expectations[0].met) << c.condition;
+    EXPECT_EQ(expects(r, "failed_flows"), c.expects) << c.condition;
+  }
 }
 
 }  // namespace

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "control/report/compare.h"
+#include "control/report/metrics/field_path.h"
 #include "control/report/report.h"
 #include "control/spec/load.h"
 #include "dataplane/run/virtual_clock.h"
@@ -81,6 +83,24 @@ TEST(Metrics, EveryFieldOfAReportIsInTheRegistry) {
       if (value.is_array())
         for (const AnyJson& element : value) check_all(element, key + "[]");
     }
+}
+
+// Every number that a report has is one that a condition may name.
+void check_pointers(const AnyJson& value, const std::string& pointer) {
+  if (value.is_number()) EXPECT_EQ(problem_of_pointer(pointer), "");
+  const auto escaped = [](const std::string& key) {
+    std::string text;
+    for (const char c : key) text += c == '/' ? "~1" : c == '~' ? "~0" : std::string(1, c);
+    return text;
+  };
+  if (value.is_object())
+    for (const auto& [key, child] : value.items()) check_pointers(child, pointer + "/" + escaped(key));
+  if (value.is_array())
+    for (std::size_t i = 0; i < value.size(); ++i) check_pointers(value[i], fmt::format("{}/{}", pointer, i));
+}
+
+TEST(Metrics, EveryNumberOfAReportHasAPointer) {
+  for (const AnyJson& report : {report_of_a_run(), AnyJson::parse(sample().json())}) check_pointers(report, "");
 }
 
 TEST(Metrics, EveryFigureOfASummaryIsInTheRegistryOnce) {

@@ -39,6 +39,14 @@ TEST(Verdicts, LatencyIsJudgedOnlyWithABudget) {
   EXPECT_EQ(named(r, "latency").answer, Answer::kOpen);
 }
 
+TEST(Verdicts, AnInterruptedRunFails) {
+  Report r = sample();
+  EXPECT_EQ(named(r, "interrupted").text, "");
+  r.run.interrupted = true;
+  EXPECT_EQ(named(r, "interrupted").answer, Answer::kFail);
+  EXPECT_THAT(named(r, "interrupted").text, HasSubstr("a signal ended the run at "));
+}
+
 TEST(Verdicts, ScaleUpNetworksHaveTheirOwnBudget) {
   Report r = sample();
   CollectiveReport c;

@@ -38,7 +38,7 @@ TEST_F(BadFile, ThatCannotBeRead) {
   EXPECT_EQ(error(kInput, {"run", "none.yaml"}), "railyard: none.yaml: cannot be read: No such file or directory");
   EXPECT_EQ(error(kInput, {"show", "."}), "railyard: .: cannot be read: Is a directory");
   ASSERT_EQ(::mkfifo((folder_ / "fifo").c_str(), 0600), 0);
-  for (const char* command : {"check", "show", "run", "graph", "hosts", "sweep"}) {
+  for (const char* command : {"check", "show", "run", "graph", "hosts", "sweep", "decode"}) {
     EXPECT_EQ(error(kInput, {command, "fifo"}), "railyard: fifo: cannot be read: it is a FIFO; expected a file");
     EXPECT_EQ(error(kInput, {command, "/dev/zero"}),
               "railyard: /dev/zero: cannot be read: it is a device; expected a file");

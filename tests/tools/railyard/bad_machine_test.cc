@@ -107,6 +107,27 @@ TEST_F(BadMachine, HasNoPlaceForTheReport) {
             "railyard: --report: cannot create lab.yaml: Not a directory");
 }
 
+// Said before the run, which would be lost otherwise; and a disk that is full later leaves no empty file.
+TEST_F(BadMachine, HasNoPlaceForAResult) {
+  railyard({"run", "lab.yaml", "--report", "a"});
+  const std::vector<std::vector<std::string>> kCommands{{"run", "lab.yaml", "--flow-csv"},
+                                                        {"run", "lab.yaml", "--fault-log"},
+                                                        {"run", "lab.yaml", "--junit"},
+                                                        {"sweep", "lab.yaml", "--over", "run.seed=1,2", "--csv"},
+                                                        {"sweep", "lab.yaml", "--over", "run.seed=1,2", "--plot"},
+                                                        {"compare", "a", "a", "--html"},
+                                                        {"swarm", "--seeds", "1", "--write"}};
+  for (std::vector<std::string> words : kCommands) {
+    const std::string option = words.back();
+    words.emplace_back("none/x");
+    EXPECT_EQ(error(kFailed, words), "railyard: " + option + ": cannot write none/x: No such file or directory");
+    words.back() = "/dev/full";
+    EXPECT_THAT(railyard(words).err, HasSubstr(option + ": cannot write /dev/full: No space left on device")) << option;
+  }
+  EXPECT_THAT(error(kFailed, {"compare-transports", "lab.yaml", "--report", "/proc/none"}),
+              StartsWith("railyard: --report: cannot create /proc/none: "));
+}
+
 // A folder that its owner may look into, and not write to.
 class ClosedFolder : public BadMachine {
  protected:

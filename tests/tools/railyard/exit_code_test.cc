@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <gmock/gmock.h>
+#include <sys/wait.h>
 
 #include "tests/tools/railyard/command_line.h"
 #include "control/base/exit_code.h"
@@ -89,6 +90,47 @@ TEST_F(ExitCodes, WhatIsNotThereToBeAskedFails) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"status"}, {"logs"}, {"link", "down", "h1:1"}, {"get"}})
     EXPECT_EQ(railyard(words).exit_code, kFailed) << words[0];
+}
+
+TEST_F(ExitCodes, WhatTheCommandLineNamesAndIsNotThereIsUsage) {
+  EXPECT_EQ(error(kUsage, {"help", "rnu"}), "railyard: help: there is no command 'rnu'; did you mean 'run'?");
+  EXPECT_EQ(error(kUsage, {"help", "bogus"}), "railyard: help: there is no command 'bogus'");
+  EXPECT_EQ(error(kUsage, {"help", "fault", "ad"}), "railyard: help: there is no command 'fault ad'; did you mean 'add'?");
+  EXPECT_EQ(railyard({"help", "fault", "add"}).out, railyard({"fault", "add", "--help"}).out);
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"help", "run", "lab.yaml"},
+           {"run", "lab.yaml", "--capture", "leaf9:1=x"},
+           {"run", "lab.yaml", "--expect", "drops at leaf9 == 0"},
+           {"sweep", "lab.yaml", "--metric", "bogus"},
+           {"series", ""},
+           {"series", "-"},
+           {"int", "-"}})
+    error(kUsage, words);
+}
+
+TEST_F(ExitCodes, AnEmptyNameIsAFileThatIsNotThere) {
+  for (const char* command : {"check", "run", "show", "graph", "hosts", "up", "decode", "sweep", "compare-transports"})
+    EXPECT_THAT(error(kInput, {command, ""}), HasSubstr("No such file or directory")) << command;
+}
+
+// The shell sends the signal when the first line of the series has come: the run goes on then.
+TEST_F(ExitCodes, AnInterruptedRunFailsAndMeetsNoExpectation) {
+  write("long.yaml",
+        "name: long\nnodes: { leaf1: { kind: switch }, h1: { kind: host }, h2: { kind: host } }\n"
+        "links: [[h1:1, leaf1:1], [h2:1, leaf1:2]]\ntraffic: [ { name: t, from: h1, to: h2, rate: 10Gbps } ]\n"
+        "run: { duration: 100000s, memory: 256MiB }\n");
+  for (const std::string signal : {"TERM", "INT"}) {
+    write("cut.sh", "set -m\nrm -f series\nmkfifo series\n" RAILYARD_BINARY
+                    " run long.yaml -q --json --series series --expect 'drops == 0' --junit run.xml > out 2> err &\n"
+                    "exec 3< series\nread line <&3\nkill -" + signal + " $!\ncat <&3 > /dev/null\nwait $!\nexit $?\n");
+    const int status = std::system(("cd " + folder_.string() + " && bash cut.sh 2> /dev/null").c_str());
+    EXPECT_EQ(WEXITSTATUS(status), kFailed) << signal;
+    EXPECT_THAT(read("err"), HasSubstr("the run was interrupted at "));
+    EXPECT_THAT(read("err"), HasSubstr("found 0 when the run was interrupted, expected drops == 0"));
+    EXPECT_THAT(read("out"), HasSubstr("\"interrupted\": true"));
+    EXPECT_THAT(read("run.xml"), HasSubstr("name=\"interrupted\"><failure"));
+    EXPECT_THAT(read("run.xml"), HasSubstr("name=\"drops == 0\"><failure"));
+  }
 }
 
 TEST_F(ExitCodes, TheWorstOfSeveralRunsCounts) {

@@ -51,6 +51,11 @@ TEST_F(Expect, WhatIsWrongIsSaidBeforeAnythingRuns) {
             "railyard: --expect: 'busbv >= 1Gbps': there is no figure 'busbv'; did you mean 'busbw'?");
   EXPECT_THAT(error(kUsage, {"run", "lab.yaml", "--expect", "goodput >= 1"}),
               HasSubstr("goodput is a rate; expected a value such as 380Gbps"));
+  EXPECT_THAT(error(kUsage, {"run", "lab.yaml", "--expect", "goodput >= 1gbps"}),
+              HasSubstr("unknown unit 'gbps'; did you mean 'Gbps'?"));
+  EXPECT_THAT(error(kUsage, {"run", "lab.yaml", "--expect", "/engine/windws > 0"}),
+              HasSubstr("there is no field 'windws' in engine; did you mean 'windows'?"));
+  EXPECT_THAT(error(kUsage, {"run", "lab.yaml", "--expect", "drops >= inf"}), HasSubstr("there is no figure 'inf'"));
   EXPECT_THAT(error(kUsage, {"sweep", "lab.yaml", "--over", "run.seed=1", "--expect", "drops"}),
               HasSubstr("--expect 'drops': no comparison"));
   EXPECT_THAT(error(kUsage, {"compare-transports", "lab.yaml", "--expect", "drops at leaf9 == 0"}),

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/tools/railyard/live_command_line.h"
@@ -223,6 +224,11 @@ TEST_F(Live, WhatAKilledDaemonLeftIsRemovedByDownOrByTheNextUp) {
     EXPECT_THAT(railyard({"ls"}).out, HasSubstr("not running; `railyard down small` removes what it left"));
     EXPECT_THAT(refused(kFailed, {"status"}), HasSubstr("lab 'small' is dead: its daemon (PID "));
     EXPECT_THAT(refused(kFailed, {"pause", "-l", "small"}), HasSubstr("lab 'small' is dead: its daemon (PID "));
+    for (const std::vector<std::string>& logs : {std::vector<std::string>{"logs"}, {"logs", "-l", "small"}, {"logs", "-f"}}) {
+      const Outcome o = railyard(logs);
+      EXPECT_EQ(o.exit_code, kOk) << o.err;
+      EXPECT_NE(o.out, "") << "what it was doing when it was killed";
+    }
     if (by_up) up();
     EXPECT_EQ(railyard({"down"}).exit_code, kOk);
     EXPECT_TRUE(state().empty());
@@ -268,8 +274,59 @@ TEST_F(Live, WithoutALab) {
 TEST_F(Live, HostsThatNothingCanRunOn) {
   up();
   EXPECT_THAT(refused(kFailed, {"exec", "h1", "--", "true"}), HasSubstr("h1 is built-in: nothing can be run there"));
-  EXPECT_EQ(refused(kFailed, {"exec", "h9", "--", "true"}),
+  EXPECT_EQ(refused(kUsage, {"exec", "h9", "--", "true"}),
             "railyard: lab 'small' has no host 'h9'; did you mean 'h1'?\n");
+}
+
+// One table for all commands (docs/exit-codes.md): what the command line names and the lab does not have is 2, a value
+// that does not fit is 3, what cannot be done now is 1.
+TEST_F(Live, ExitCodesOfWhatTheLabDoesNotHave) {
+  up();
+  const struct {
+    int code;
+    std::vector<std::string> words;
+  } kCases[] = {
+      {kUsage, {"exec", "h9", "true"}},
+      {kUsage, {"shell", "h9"}},
+      {kUsage, {"agent", "h9"}},
+      {kUsage, {"restart", "h9"}},
+      {kUsage, {"attach", "h9", "namespace"}},
+      {kUsage, {"attach", "h1", "tap="}},
+      {kUsage, {"detach", "h9"}},
+      {kUsage, {"link", "down", "leaf9:1"}},
+      {kUsage, {"link", "down", "leaf1:9"}},
+      {kUsage, {"link", "down", "leaf1"}},
+      {kUsage, {"capture", "leaf9:1", "-w", "x"}},
+      {kUsage, {"fault", "rm", "nobody"}},
+      {kUsage, {"series", "q.csv", "--every", "1ns"}},
+      {kUsage, {"int", "q.jsonl", "--flow", "nobody"}},
+      {kInput, {"set", "qos.nobody=1"}},
+      {kInput, {"get", "qos.nobody"}},
+      {kInput, {"fault", "add", "on: leaf9:1, loss: 1%"}},
+      {kInput, {"fault", "add", "on: leaf1:1, los: 1%"}},
+      {kFailed, {"restart", "h1"}},
+      {kFailed, {"again", "t"}},
+      {kFailed, {"resume"}},
+      {kFailed, {"set", "run.seed=2"}},
+      {kFailed, {"series", "/nowhere/q.csv"}},
+      {kFailed, {"int", "/nowhere/q.jsonl"}},
+      {kFailed, {"int", "--end"}},
+  };
+  for (const auto& c : kCases) {
+    std::string line;
+    for (const std::string& word : c.words) line += word + " ";
+    SCOPED_TRACE(line);
+    refused(c.code, c.words);
+  }
+}
+
+// Nobody reads it: the lab must not wait.
+TEST_F(Live, RecordingsToAFifoWithoutAReaderAreRefused) {
+  up();
+  ASSERT_EQ(::mkfifo((folder_ / "fifo").c_str(), 0600), 0);
+  EXPECT_THAT(refused(kFailed, {"series", "fifo"}), HasSubstr("nobody reads this FIFO; start its reader first"));
+  EXPECT_THAT(refused(kFailed, {"int", "fifo"}), HasSubstr("nobody reads this FIFO; start its reader first"));
+  EXPECT_EQ(railyard({"status"}).exit_code, kOk);
 }
 
 }  // namespace

@@ -104,6 +104,17 @@ TEST_F(NamespacesLive, HostsReachEachOtherOverTheFabric) {
   EXPECT_EQ(railyard({"status", "--audit"}).exit_code, kOk);
 }
 
+// As a shell does.
+TEST_F(NamespacesLive, TheExitCodeIsThatOfTheCommand) {
+  up();
+  EXPECT_EQ(on("h1", {"sh", "-c", "exit 7"}).exit_code, 7);
+  const Outcome none = on("h1", {"no-such-command", "a b"});
+  EXPECT_EQ(none.exit_code, 127);
+  EXPECT_THAT(none.err, HasSubstr("no-such-command: not found"));
+  EXPECT_EQ(on("h1", {"/etc/passwd"}).exit_code, 126);
+  EXPECT_EQ(on("h1", {"echo", "a b", "$HOME"}).out, "a b $HOME\n");
+}
+
 TEST_F(NamespacesLive, ExactlyTheMtuPassesAndOneMoreDoesNot) {
   up();
   EXPECT_EQ(on("h1", {"ping", "-c", "1", "-W", "5", "-M", "do", "-s", "2972", "10.9.1.2"}).exit_code, kOk);

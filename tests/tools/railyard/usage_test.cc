@@ -1,4 +1,5 @@
 // Commands, options, help and exit codes.
+#include <cstdlib>
 #include <filesystem>
 #include <regex>
 #include <set>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include <gmock/gmock.h>
+#include <sys/wait.h>
 
 #include "tests/tools/railyard/command_line.h"
 
@@ -67,6 +69,29 @@ TEST_F(Usage, WrongOptionsAreNamed) {
   EXPECT_THAT(refused({"run", "lab.yaml", "--int-one-in", "5"}), HasSubstr("--int"));
   EXPECT_THAT(refused({"run", "lab.yaml", "--capture", "leaf1=x.pcapng"}),
               HasSubstr("'leaf1' is not a port; expected one such as leaf1:3"));
+}
+
+// An option that may be repeated takes one value each time, wherever it stands.
+TEST_F(Usage, RepeatableOptionsDoNotSwallowTheFile) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"run", "--set", "run.seed=2", "lab.yaml", "--json"},
+           {"run", "--expect", "drops == 0", "lab.yaml", "-q"},
+           {"run", "--expect", "drops == 0", "--expect", "failed_flows == 0", "lab.yaml"},
+           {"run", "--capture", "leaf1:1=c.pcapng", "lab.yaml"},
+           {"check", "--set", "run.seed=2", "--set", "run.workers=1", "lab.yaml", "--strict"},
+           {"show", "--set", "run.seed=2", "lab.yaml"},
+           {"graph", "--set", "run.seed=2", "lab.yaml"},
+           {"hosts", "--set", "run.seed=2", "lab.yaml"},
+           {"sweep", "--over", "run.seed=1,2", "lab.yaml"},
+           {"sweep", "--over", "run.seed=1,2", "--metric", "drops,goodput", "lab.yaml"},
+           {"sweep", "--metric", "drops", "--metric", "goodput", "lab.yaml", "--over", "run.seed=1"},
+           {"compare-transports", "--column", "roce/gbn/ecmp/pfc", "--column", "roce/sr/spray/lossy", "lab.yaml"},
+           {"swarm", "--only", "t1", "--seeds", "1"}}) {
+    const Outcome o = railyard(words);
+    EXPECT_NE(o.exit_code, kUsage) << words[0] << " " << words[1] << ": " << o.err;
+  }
+  EXPECT_EQ(error(kUsage, {"run", "lab.yaml", "--set", "run.seed=2", "run.workers=1"}),
+            "railyard run: unexpected argument 'run.workers=1'. `railyard run --help` explains it.");
 }
 
 TEST_F(Usage, OptionsThatSetAValueAreCheckedLikeTheFile) {
@@ -163,6 +188,37 @@ TEST_F(Usage, OutputThatCannotBeWrittenIsAnError) {
                                                 {"ls"},
                                                 {"ls", "--json"}})
     EXPECT_EQ(error(kFailed, words), expected) << words[0];
+}
+
+// The daemon is the same program under another name.
+TEST_F(Usage, TheDaemonSaysItsVersionAndFindsAFullDisk) {
+  const std::string daemon = std::filesystem::path(RAILYARD_BINARY).parent_path() / "railyardd";
+  const auto ended = [&](const std::string& more) {
+    return WEXITSTATUS(std::system((daemon + " " + more + " 2> " + (folder_ / "err").string()).c_str()));
+  };
+  EXPECT_EQ(ended("--version > " + (folder_ / "out").string()), kOk);
+  EXPECT_EQ(read("out"), "railyardd" + railyard({"version"}).out.substr(8));
+  for (const char* option : {"--version", "--help"}) {
+    EXPECT_EQ(ended(std::string(option) + " > /dev/full"), kFailed);
+    EXPECT_EQ(read("err"), "railyardd: cannot write standard output: No space left on device\n");
+  }
+}
+
+// One file may go to standard output, in the place of the report.
+TEST_F(Usage, ADashIsStandardOutput) {
+  EXPECT_THAT(railyard({"run", "lab.yaml", "--flow-csv", "-"}).out, StartsWith("name,"));
+  EXPECT_THAT(railyard({"run", "lab.yaml", "--series", "-"}).out, StartsWith("time_ns,port,"));
+  EXPECT_THAT(railyard({"run", "lab.yaml", "--flow-series", "-"}).out, StartsWith("time_ns,flow,"));
+  EXPECT_THAT(railyard({"run", "lab.yaml", "--int", "-"}).out, AllOf(StartsWith("{\"packet\":0,"), testing::EndsWith("}\n")));
+  EXPECT_THAT(railyard({"run", "lab.yaml", "--junit", "-"}).out, StartsWith("<?xml"));
+  EXPECT_EQ(railyard({"run", "lab.yaml", "--fault-log", "-"}).out, "");
+  EXPECT_THAT(railyard({"sweep", "lab.yaml", "--over", "run.seed=1,2", "--csv", "-"}).out, StartsWith("run.seed,"));
+  EXPECT_THAT(railyard({"sweep", "lab.yaml", "--over", "run.seed=1,2", "--plot", "-"}).out, StartsWith("<svg"));
+  EXPECT_EQ(error(kUsage, {"run", "lab.yaml", "--series", "-", "--flow-csv", "-"}),
+            "railyard: --flow-csv -: --series goes to standard output already; expected a file for one of them");
+  EXPECT_EQ(error(kUsage, {"sweep", "lab.yaml", "--csv", "-", "--json"}),
+            "railyard: --csv -: --json goes to standard output already; expected a file for one of them");
+  EXPECT_EQ(files(), std::vector<std::string>{"lab.yaml"});
 }
 
 TEST_F(Usage, VersionIsOneLine) {
