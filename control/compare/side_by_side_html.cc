@@ -31,10 +31,10 @@ std::string distributions_html(const SideBySide& all, const SideBySide::Block& b
   std::string out;
   for (const SideBySide::Distribution& d : block.distributions) {
     report::Chart chart;
-    chart.title = d.name + ": which part took longer";
+    chart.title = d.name + ", as a distribution";
     chart.x = {"time", true, [](double v) { return report::nanoseconds_text(static_cast<std::uint64_t>(v)); }};
     // 1 - F on a scale of nines.
-    chart.y = {"part of all, at or below", false, [](double nines) {
+    chart.y = {"share, at or below", false, [](double nines) {
                  static constexpr const char* kWords[] = {"0", "90 %", "99 %", "99.9 %", "99.99 %"};
                  return std::string(kWords[std::clamp(static_cast<int>(std::lround(nines)), 0, 4)]);
                }};
@@ -45,8 +45,8 @@ std::string distributions_html(const SideBySide& all, const SideBySide::Block& b
         line.points.emplace_back(std::max(ns, 1.0), std::min(4.0, -std::log10(std::max(1e-4, 1 - part))));
       chart.lines.push_back(std::move(line));
     }
-    if (const std::string svg = report::chart_svg(chart); !svg.empty())
-      out += fmt::format("<h3>{}, as a distribution</h3>\n", report::escaped_html(d.name)) + svg;
+    if (const std::string drawn = report::chart_html(chart); !drawn.empty())
+      out += fmt::format("<h3>{}, as a distribution</h3>\n", report::escaped_html(d.name)) + drawn;
   }
   return out;
 }
@@ -77,7 +77,7 @@ std::string SideBySide::table_html(const Block& block) const {
 }
 
 std::string SideBySide::meanings_html() const {
-  report::Table meanings({{"row", true}, {"what it says", true}, {"better", true}});
+  report::Table meanings({{"figure", true}, {"meaning", true}, {"better", true}});
   for (std::size_t m = 0; m < metrics.size(); ++m) {
     const report::FigureKind k = kind(m);
     if (k.meaning.empty()) continue;
@@ -88,8 +88,8 @@ std::string SideBySide::meanings_html() const {
   }
   return meanings.empty() ? std::string()
                           : meanings.html(
-                                "(n of m) behind a figure: of so many flows and repeats of collectives n were "
-                                "completed, and the figure is of these.");
+                                "(n of m) behind a figure: only n of m flows and repeats of collectives completed; the "
+                                "figure is of these.");
 }
 
 std::string SideBySide::html() const {
@@ -99,8 +99,8 @@ std::string SideBySide::html() const {
       "<style>{1}{2}</style></head>\n<body>\n<h1>{0}: transports compared</h1>\n",
       report::escaped_html(spec), report::kStyle, report::kComparisonStyle);
   out += report::paragraph(
-      fmt::format("The fabric, what is sent, faults and seeds ({}) are the same in all columns. Per cent are against "
-                  "{}; the best of a row has a star.",
+      fmt::format("The fabric, traffic, faults and seeds ({}) are the same in all columns. Percentages are against {}. "
+                  "The best of a row has a star.",
                   fmt::join(seeds, ", "), report::escaped_html(columns.front().name)),
       "lead");
   report::Table facts({{"column", true}, {"transport", true}, {"congestion control", true}, {"loss recovery", true},
@@ -128,7 +128,7 @@ std::string SideBySide::html() const {
                            block.over.empty() ? "Figures" : fmt::format("{}", fmt::join(block.over, ", ")),
                            table_html(block) + failures + links_html(*this, block) + distributions_html(*this, block));
   }
-  out += report::section("meanings", "What the rows say", meanings_html());
+  out += report::section("meanings", "Figures explained", meanings_html());
   std::vector<report::Table::Column> keys{{"setting", true}};
   for (const Column& c : columns) keys.push_back({c.name, true});
   report::Table differing(std::move(keys));

@@ -344,7 +344,7 @@ json LiveLab::report() {
   }));
   return {{"report.json", all->json() + "\n"},
           {"report.txt", all->text()},
-          {"report.html", report::html(*all)},
+          {"report.html", report::html(*all, {.lab = &session_.lab().spec()})},
           {"lab.yaml", spec::to_yaml(session_.lab().spec())}};
 }
 
@@ -480,13 +480,15 @@ json LiveLab::set(const std::vector<std::string>& assignments) {
 }
 
 json LiveLab::settings(const std::string& path) const {
+  const std::vector<spec::Saying> all =
+      made_of_ ? made_of_->changeable() : spec::live_sayings(session_.lab().spec());
   json out = json::array();
-  for (const spec::Saying& s : spec::live_sayings(session_.lab().spec()))
+  for (const spec::Saying& s : all)
     if (path.empty() || s.path == path || s.path.starts_with(path + "."))
       out.push_back({{"path", s.path}, {"value", s.value}});
   if (out.empty()) {
     std::vector<std::string> paths;
-    for (const spec::Saying& s : spec::live_sayings(session_.lab().spec())) paths.push_back(s.path);
+    for (const spec::Saying& s : all) paths.push_back(s.path);
     throw ApiError(404, fmt::format("nothing that can be set in a live lab is called '{}'{}", path,
                                     spec::did_you_mean(path, paths)));
   }

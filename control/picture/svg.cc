@@ -19,8 +19,10 @@ std::string n(double value) {
 
 class Writer {
  public:
-  std::string write(const Picture& p) {
-    add("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
+  std::string write(const Picture& p, bool is_file) {
+    out_ = is_file ? fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\"", n(p.width), n(p.height))
+                   : "<svg";
+    add(" viewBox=\"0 0 {0} {1}\" role=\"img\" "
         "font-family=\"'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif\">\n",
         n(p.width), n(p.height));
     add("<title>{}</title>\n<desc>{}</desc>\n", escaped(p.title), escaped(p.description));
@@ -113,6 +115,7 @@ class Writer {
 
 }  // namespace
 
-std::string svg(const Picture& picture) { return Writer().write(picture); }
+std::string svg(const Picture& picture) { return Writer().write(picture, true); }
+std::string inline_svg(const Picture& picture) { return Writer().write(picture, false); }
 
 }  // namespace railyard::picture

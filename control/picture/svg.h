@@ -8,5 +8,7 @@
 namespace railyard::picture {
 
 std::string svg(const Picture& picture);
+// The same as part of an HTML page: without a size of its own, which the page gives it.
+std::string inline_svg(const Picture& picture);
 
 }  // namespace railyard::picture

@@ -289,7 +289,10 @@ int run(const RunOptions& o) {
     const std::filesystem::path dir(o.report_dir);
     write_file(dir / "report.json", report.json() + "\n", "--report");
     write_file(dir / "report.txt", report.text(), "--report");
-    write_file(dir / "report.html", report::html(report, {.series_file = o.series, .flow_series_file = o.flow_series}),
+    write_file(dir / "report.html",
+               report::html(report, {.lab = &session.lab().spec(),
+                                     .series_file = o.series,
+                                     .flow_series_file = o.flow_series}),
                "--report");
     write_file(dir / "lab.yaml", spec::to_yaml(session.lab().spec()), "--report");
   }

@@ -11,18 +11,24 @@
 namespace railyard::report {
 namespace {
 
-constexpr double kWidth = 760, kHeight = 280;
-constexpr double kLeft = 78, kRight = 16, kTop = 14, kBottom = 46;
+// An area's own units, in both directions; the page stretches it.
+constexpr double kSide = 1000;
+constexpr int kMostTicks = 6;
+constexpr int kMostStripTicks = 2;
+// More labels than this below an axis are one too many for a phone, which leaves out every other.
+constexpr std::size_t kMostTicksOnPhone = 4;
 
-// From values to the picture.
+// From values to an area: y grows upwards, so its axis is turned over.
 struct Scale {
-  double least, most, from, to;
-  bool logarithmic;
-  double at(double value) const {
+  double least = 0, most = 1;
+  bool logarithmic = false;
+  double part(double value) const {
     const auto of = [&](double v) { return logarithmic ? std::log10(std::max(v, least)) : v; };
     const double span = of(most) - of(least);
-    return from + (to - from) * (span > 0 ? (of(value) - of(least)) / span : 0.5);
+    return span > 0 ? (of(value) - of(least)) / span : 0.5;
   }
+  double x(double value) const { return kSide * part(value); }
+  double y(double value) const { return kSide * (1 - part(value)); }
 };
 
 // 1, 2 or 5 times a power of ten.
@@ -34,7 +40,7 @@ double round_step(double span, int most_ticks) {
   return 10 * decade;
 }
 
-std::vector<double> ticks_of(const Scale& s) {
+std::vector<double> ticks_of(const Scale& s, int most_ticks) {
   std::vector<double> out;
   if (s.logarithmic) {
     for (double t = std::pow(10, std::floor(std::log10(s.least))); t <= s.most * 1.001; t *= 10)
@@ -49,135 +55,184 @@ std::vector<double> ticks_of(const Scale& s) {
     return out;
   }
   if (s.most <= s.least) return {s.least};
-  const double step = round_step(s.most - s.least, 6);
+  const double step = round_step(s.most - s.least, most_ticks);
   for (double t = std::ceil(s.least / step) * step; t <= s.most * (1 + 1e-9) + 1e-12; t += step) out.push_back(t);
   return out;
 }
 
-// Of all points, rounded outwards.
-void bounds(const Chart& c, bool of_x, double& least, double& most) {
-  least = std::numeric_limits<double>::max();
-  most = std::numeric_limits<double>::lowest();
-  const auto take = [&](double v) {
-    least = std::min(least, v);
-    most = std::max(most, v);
-  };
-  for (const Line& l : c.lines)
-    for (const auto& [x, y] : l.points) take(of_x ? x : y);
-  if (of_x && !c.mark_name.empty()) take(c.mark_x);
-  const Axis& axis = of_x ? c.x : c.y;
-  if (axis.logarithmic) {
-    least = std::max(least, 1.0);
-    most = std::max(most, least * 2);
-    return;
+// Of all points of some lines, rounded outwards.
+class Bounds {
+ public:
+  explicit Bounds(bool of_x) : of_x_(of_x) {}
+  void take(double v) {
+    least_ = std::min(least_, v);
+    most_ = std::max(most_, v);
   }
-  if (!of_x) least = std::min(least, 0.0);
-  if (most <= least) most = least + 1;
+  void take(const Line& l) {
+    for (const auto& [x, y] : l.points) take(of_x_ ? x : y);
+  }
+  Scale scale(bool logarithmic) const {
+    Scale s{least_, most_, logarithmic};
+    if (logarithmic) {
+      s.least = std::max(s.least, 1.0);
+      s.most = std::max(s.most, s.least * 2);
+      return s;
+    }
+    if (!of_x_) s.least = std::min(s.least, 0.0);
+    if (s.most <= s.least) s.most = s.least + 1;
+    return s;
+  }
+
+ private:
+  bool of_x_;
+  double least_ = std::numeric_limits<double>::max();
+  double most_ = std::numeric_limits<double>::lowest();
+};
+
+Scale x_scale(const Chart& c) {
+  Bounds b(true);
+  for (const Line& l : c.lines) b.take(l);
+  if (!c.mark_name.empty()) b.take(c.mark_x);
+  return b.scale(c.x.logarithmic);
 }
 
-std::string opening(const std::string& title, double height) {
-  return fmt::format(
-      "<svg class=\"chart\" viewBox=\"0 0 {} {:.0f}\" role=\"img\" aria-label=\"{}\" preserveAspectRatio=\"xMidYMid "
-      "meet\"><title>{}</title>\n",
-      kWidth, height, escaped_html(title), escaped_html(title));
+bool is_empty(const Chart& c) {
+  return std::ranges::all_of(c.lines, [](const Line& l) { return l.points.empty(); });
 }
 
-void draw_axes(const Chart& c, const Scale& x, const Scale& y, std::string& out) {
-  for (const double t : ticks_of(x)) {
-    const double at = x.at(t);
-    out += fmt::format(
-        "<line class=\"grid\" x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\"/>"
-        "<text x=\"{0:.1f}\" y=\"{3:.1f}\" text-anchor=\"middle\">{4}</text>\n",
-        at, y.to, y.from, y.from + 16, escaped_html(c.x.text(t)));
+// The words left of an area. An axis is as wide as its longest word, which stands there once more, unseen.
+std::string y_words(const Axis& axis, const Scale& s, const std::vector<double>& ticks) {
+  std::string longest, words;
+  for (const double t : ticks) {
+    const std::string text = axis.text(t);
+    if (text.size() > longest.size()) longest = text;
+    words += fmt::format("<span style=\"top:{:.1f}%\">{}</span>", s.y(t) / kSide * 100, escaped_html(text));
   }
-  for (const double t : ticks_of(y)) {
-    const double at = y.at(t);
-    out += fmt::format(
-        "<line class=\"grid\" x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{1:.1f}\"/>"
-        "<text x=\"{3:.1f}\" y=\"{4:.1f}\" text-anchor=\"end\">{5}</text>\n",
-        x.from, at, x.to, x.from - 6, at + 4, escaped_html(c.y.text(t)));
+  return fmt::format("<div class=\"ys\"><i>{}</i>{}</div>", escaped_html(longest), words);
+}
+
+std::string x_words(const Axis& axis, const Scale& s) {
+  const std::vector<double> ticks = ticks_of(s, kMostTicks);
+  std::string out = "<div class=\"xs\">";
+  for (std::size_t i = 0; i < ticks.size(); ++i)
+    out += fmt::format("<span{} style=\"left:{:.1f}%\">{}</span>",
+                       ticks.size() > kMostTicksOnPhone && i % 2 == 1 ? " class=\"odd\"" : "", s.part(ticks[i]) * 100,
+                       escaped_html(axis.text(ticks[i])));
+  return out + fmt::format("<b>{}</b></div>\n", escaped_html(axis.title));
+}
+
+std::string grid(const Scale& x, const Scale& y, const std::vector<double>& y_ticks) {
+  std::string path;
+  for (const double t : ticks_of(x, kMostTicks)) path += fmt::format("M{:.1f} 0V{:.0f}", x.x(t), kSide);
+  for (const double t : y_ticks) path += fmt::format("M0 {:.1f}H{:.0f}", y.y(t), kSide);
+  return fmt::format("<path class=\"grid\" d=\"{}\"/>", path);
+}
+
+std::string course(const Line& l, const Scale& x, const Scale& y) {
+  std::string path;
+  for (const auto& [px, py] : l.points) {
+    if (path.empty())
+      path = fmt::format("M{:.1f} {:.1f}", x.x(px), y.y(py));
+    else if (l.steps)
+      path += fmt::format("H{:.1f}V{:.1f}", x.x(px), y.y(py));
+    else
+      path += fmt::format("L{:.1f} {:.1f}", x.x(px), y.y(py));
   }
-  out += fmt::format("<text class=\"axis\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
-                     (x.from + x.to) / 2, y.from + 36, escaped_html(c.x.title));
-  out += fmt::format(
-      "<text class=\"axis\" transform=\"translate(14 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-      (y.from + y.to) / 2, escaped_html(c.y.title));
+  return path;
+}
+
+// With the area below it.
+std::string filled_course(const Line& l, const Scale& x, const Scale& y) {
+  return fmt::format("M{:.1f} {:.0f}L{}V{:.0f}", x.x(l.points.front().first), kSide, course(l, x, y).substr(1), kSide);
+}
+
+std::string svg(const std::string& content) {
+  return fmt::format("<svg viewBox=\"0 0 {0:.0f} {0:.0f}\" preserveAspectRatio=\"none\" aria-hidden=\"true\">{1}</svg>",
+                     kSide, content);
 }
 
 std::string legend_of(const Chart& c) {
   if (c.lines.size() < 2) return {};
   std::string out = "<p class=\"legend\">";
-  for (std::size_t i = 0; i < c.lines.size(); ++i)
-    out += fmt::format("<span><i class=\"k{}\"></i>{}</span> ", i, escaped_html(c.lines[i].name));
+  for (std::size_t i = 0; i < std::min(c.lines.size(), kMostLines); ++i)
+    out += fmt::format("<span><svg viewBox=\"0 0 36 8\" aria-hidden=\"true\"><path class=\"line c{}\" d=\"M0 4H36\"/></svg>{}</span> ",
+                       i, escaped_html(c.lines[i].name));
   return out + "</p>\n";
+}
+
+std::string figure(std::string_view style, const std::string& title, const std::string& content) {
+  return fmt::format("<figure class=\"{}\" role=\"img\" aria-label=\"{}\">\n{}</figure>\n", style, escaped_html(title),
+                     content);
 }
 
 }  // namespace
 
-std::string chart_svg(const Chart& c) {
-  if (std::ranges::all_of(c.lines, [](const Line& l) { return l.points.empty(); })) return {};
-  Scale x{0, 1, kLeft, kWidth - kRight, c.x.logarithmic};
-  Scale y{0, 1, kHeight - kBottom, kTop, c.y.logarithmic};
-  bounds(c, true, x.least, x.most);
-  bounds(c, false, y.least, y.most);
-  std::string out = opening(c.title, kHeight);
-  draw_axes(c, x, y, out);
+std::string chart_html(const Chart& c) {
+  if (is_empty(c)) return {};
+  const Scale x = x_scale(c);
+  Bounds heights(false);
+  for (const Line& l : c.lines) heights.take(l);
+  const Scale y = heights.scale(c.y.logarithmic);
+  const std::vector<double> ticks = ticks_of(y, kMostTicks);
+  std::string curves = grid(x, y, ticks);
+  std::string mark;
   if (!c.mark_name.empty()) {
-    const double at = x.at(c.mark_x);
-    const bool left = at > (x.from + x.to) / 2;
-    out += fmt::format(
-        "<line class=\"mark\" x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\"/>"
-        "<text x=\"{3:.1f}\" y=\"{4:.1f}\" text-anchor=\"{5}\">{6}</text>\n",
-        at, y.to, y.from, at + (left ? -5 : 5), y.to + 10, left ? "end" : "start", escaped_html(c.mark_name));
+    const double at = x.part(c.mark_x) * 100;
+    curves += fmt::format("<path class=\"mark\" d=\"M{:.1f} 0V{:.0f}\"/>", x.x(c.mark_x), kSide);
+    mark = at > 50 ? fmt::format("<span class=\"mark\" style=\"right:{:.1f}%\">{}</span>", 100 - at, escaped_html(c.mark_name))
+                   : fmt::format("<span class=\"mark\" style=\"left:{:.1f}%\">{}</span>", at, escaped_html(c.mark_name));
   }
   for (std::size_t i = 0; i < std::min(c.lines.size(), kMostLines); ++i) {
     const Line& l = c.lines[i];
     if (l.points.empty()) continue;
-    std::string path;
-    for (const auto& [px, py] : l.points) {
-      if (path.empty())
-        path = fmt::format("M{:.1f} {:.1f}", x.at(px), y.at(py));
-      else if (l.steps)
-        path += fmt::format("H{:.1f}V{:.1f}", x.at(px), y.at(py));
-      else
-        path += fmt::format("L{:.1f} {:.1f}", x.at(px), y.at(py));
-    }
-    out += fmt::format("<path class=\"line c{}\" d=\"{}\"><title>{}</title></path>\n", i, path, escaped_html(l.name));
+    curves += fmt::format("<path class=\"line c{}\" d=\"{}\"><title>{}</title></path>\n", i, course(l, x, y),
+                          escaped_html(l.name));
   }
-  return "<figure>" + out + "</svg>\n" + legend_of(c) + "</figure>\n";
+  return figure("chart", c.title,
+                fmt::format("<p class=\"y\">{}</p>\n<div class=\"plot\">{}<div class=\"area\">{}{}</div>\n{}</div>\n{}",
+                            escaped_html(c.y.title), y_words(c.y, y, ticks), svg(curves), mark, x_words(c.x, x),
+                            legend_of(c)));
 }
 
-std::string time_line_svg(const std::string& title, const std::vector<Bar>& bars,
-                          const std::function<std::string(double)>& text) {
+std::string strips_html(const Chart& c, StripScale scale) {
+  if (is_empty(c)) return {};
+  const Scale x = x_scale(c);
+  Bounds of_all(false);
+  for (const Line& l : c.lines) of_all.take(l);
+  std::string out;
+  for (std::size_t i = 0; i < std::min(c.lines.size(), kMostLines); ++i) {
+    const Line& l = c.lines[i];
+    if (l.points.empty()) continue;
+    Bounds of_it(false);
+    of_it.take(l);
+    const Scale y = (scale == StripScale::kShared ? of_all : of_it).scale(c.y.logarithmic);
+    const std::vector<double> ticks = ticks_of(y, kMostStripTicks);
+    out += fmt::format(
+        "<p class=\"name\"><b>{}</b> {}</p>\n{}<div class=\"area\">{}</div>\n", escaped_html(l.name), escaped_html(l.note),
+        y_words(c.y, y, ticks),
+        svg(grid(x, y, ticks) + fmt::format("<path class=\"fill c{}\" d=\"{}\"><title>{}</title></path>", i,
+                                            filled_course(l, x, y), escaped_html(l.name))));
+  }
+  return figure("chart strips", c.title,
+                fmt::format("<p class=\"y\">{}</p>\n<div class=\"plot\">{}{}</div>\n", escaped_html(c.y.title), out,
+                            x_words(c.x, x)));
+}
+
+std::string time_line_html(const std::string& title, const std::vector<Bar>& bars,
+                           const std::function<std::string(double)>& text) {
   if (bars.empty()) return {};
-  constexpr double kRow = 18;
-  constexpr double kNames = 190, kTexts = 96;
-  Scale x{0, 1, kNames, kWidth - kTexts, false};
+  Scale x;
   x.least = std::ranges::min_element(bars, {}, &Bar::from)->from;
   x.most = std::max(std::ranges::max_element(bars, {}, &Bar::to)->to, x.least + 1);
-  const double bottom = 8 + kRow * static_cast<double>(bars.size());
-  std::string out = opening(title, bottom + 26);
-  for (const double t : ticks_of(x))
+  std::string out;
+  for (const Bar& b : bars)
     out += fmt::format(
-        "<line class=\"grid\" x1=\"{0:.1f}\" y1=\"4\" x2=\"{0:.1f}\" y2=\"{1:.1f}\"/>"
-        "<text x=\"{0:.1f}\" y=\"{2:.1f}\" text-anchor=\"middle\">{3}</text>\n",
-        x.at(t), bottom, bottom + 16, escaped_html(text(t)));
-  double y = 8;
-  for (const Bar& b : bars) {
-    constexpr std::size_t kMostName = 28;
-    const std::string name = b.name.size() > kMostName ? "..." + b.name.substr(b.name.size() - kMostName + 3) : b.name;
-    const double from = x.at(b.from);
-    const double width = std::max(1.5, x.at(b.to) - from);
-    out += fmt::format(
-        "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>"
-        "<rect class=\"bar{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"2\"><title>{}</title>"
-        "</rect><text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
-        kNames - 6, y + 12, escaped_html(name), b.open ? " open" : "", from, y + 3, width, kRow - 6,
-        escaped_html(b.name + ": " + b.text), std::min(from + width, kWidth - kTexts) + 5, y + 12,
-        escaped_html(b.text));
-    y += kRow;
-  }
-  return "<figure>" + out + "</svg></figure>\n";
+        "<div class=\"row\"><span class=\"name\">{}</span><span class=\"track\"><i{} style=\"left:{:.2f}%;width:{:.2f}%\">"
+        "</i></span><span class=\"end\">{}</span></div>\n",
+        escaped_html(b.name), b.open ? " class=\"open\"" : "", x.part(b.from) * 100,
+        std::max(0.0, x.part(b.to) - x.part(b.from)) * 100, escaped_html(b.text));
+  out += "<div class=\"row\">" + x_words({"time", false, text}, x) + "</div>\n";
+  return figure("bars", title, out);
 }
 
 }  // namespace railyard::report

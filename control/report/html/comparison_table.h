@@ -29,16 +29,17 @@ class ComparisonTable {
 // What the page needs beside kStyle: on a phone each figure is a block with a line per column.
 inline constexpr const char* kComparisonStyle = R"(
 table.cmp { width: 100%; } table.cmp th, table.cmp td { white-space: normal; overflow-wrap: anywhere; }
-table.cmp td { vertical-align: top; } table.cmp td.p, table.cmp td.s { padding-left: 0; }
+table.cmp td, table.cmp tbody th { vertical-align: top; } table.cmp td.p, table.cmp td.s { padding-left: 0; }
+table.cmp thead th { text-align: left; }
 table.cmp td.p { color: var(--quiet); white-space: nowrap; } table.cmp td.s { color: var(--good); width: 1.4rem; }
 table.cmp .len { height: .3rem; margin-top: .15rem; background: var(--band); }
 table.cmp .len i { display: block; height: 100%; background: var(--c0); } table.cmp .best .len i { background: var(--c2); }
-table.keys th, table.keys td { white-space: normal; overflow-wrap: anywhere; text-align: left; }
 @media (max-width: 46rem) {
-  table.cmp thead { display: none; } table.cmp, table.cmp tbody { display: block; }
-  table.cmp tr { display: grid; grid-template-columns: 1fr 5rem 1.6rem; border-bottom: 1px solid var(--edge); }
-  table.cmp th { grid-column: 1 / -1; } table.cmp td, table.cmp th { border: 0; }
-  table.cmp td.v::before { content: attr(data-c); float: left; color: var(--quiet); max-width: 60%; text-align: left; }
+  table.cmp td.v { padding-right: .3rem; } table.cmp thead { display: none; } table.cmp, table.cmp tbody { display: block; }
+  table.cmp tr { display: grid; grid-template-columns: minmax(0, 1fr) 4.2rem 1.6rem; border-bottom: 1px solid var(--edge); }
+  table.cmp tbody th { grid-column: 1 / -1; position: static; max-width: none; } table.cmp td, table.cmp th { border: 0; }
+  table.cmp td.v::before { content: attr(data-c); float: left; color: var(--quiet); max-width: calc(100% - 5rem);
+    overflow-wrap: anywhere; text-align: left; }
   table.cmp .len { clear: both; }
 }
 )";

@@ -31,9 +31,9 @@ std::string verdict_list(const Report& r) {
 std::string tiles(const Report& r) {
   static constexpr std::pair<const char*, const char*> kTiles[] = {
       {"busbw", "busbw, median collective"},
-      {"collective_time", "a repeat, median collective"},
+      {"collective_time", "time of a repeat, median collective"},
       {"goodput", "goodput of all flows"},
-      {"share_p50", "of the theoretical limit, median flow"},
+      {"share_p50", "share of the theoretical limit, median flow"},
       {"fct_p50", "FCT p50"},
       {"fct_p99", "FCT p99"},
       {"slowdown_p99", "slowdown p99"},
@@ -43,7 +43,7 @@ std::string tiles(const Report& r) {
       {"ecn_marked", "frames marked CE"},
       {"xoff_sent", "PFC XOFFs sent"},
       {"drops", "frames dropped"},
-      {"retransmitted", "packets sent again"},
+      {"retransmitted", "packets retransmitted"},
       {"max_queue", "deepest queue"}};
   const std::vector<Figure> figures = summary(r);
   std::string out = "<div class=\"tiles\">\n";
@@ -100,6 +100,7 @@ std::string html(const Report& r, const PageOptions& options) {
     std::string content;
   };
   const Part parts[] = {
+      {"topology", "Topology", options.lab != nullptr ? topology_section(*options.lab) : std::string()},
       {"diagnosis", "Diagnosis", diagnosis_section(r)},
       {"collectives", "Collectives", collectives_section(r)},
       {"traffic", "Traffic", traffic_section(r)},
@@ -109,8 +110,8 @@ std::string html(const Report& r, const PageOptions& options) {
       {"rates", "Rates over time", rates(options)},
       {"series", "Queues over time", options.series_file.empty() ? std::string() : series_section(options.series_file)},
       {"drops", "Drops and faults", drops_section(r)},
-      {"engine", "The emulator itself", engine_section(r)},
-      {"repeat", "To run it again", repeat_section(r)}};
+      {"engine", "Emulator", engine_section(r)},
+      {"repeat", "How to repeat the run", repeat_section(r)}};
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\"viewport\" "
       "content=\"width=device-width, initial-scale=1\"/><title>{} · Railyard</title><style>{}</style></head>\n<body>\n",

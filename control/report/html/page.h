@@ -8,6 +8,7 @@
 namespace railyard::report {
 
 struct PageOptions {
+  const spec::Lab* lab = nullptr;  // that ran, expanded; null: no picture of it
   std::string series_file{};       // of telemetry::QueueSeries; empty: no queues and rates of links over time
   std::string flow_series_file{};  // of telemetry::FlowSeries; empty: no rates of flows over time
 };

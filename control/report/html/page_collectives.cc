@@ -41,7 +41,7 @@ std::string collectives_table(const Report& r) {
                {"of limit", false, "busbw against what framing leaves of the slowest rank's link"},
                {"message, p50", false, "from handing a message to a NIC until it is acknowledged"},
                {"p99"},
-               {"sent again"},
+               {"retransmitted"},
                {"CNPs"},
                {"data", true}});
   for (std::size_t i = 0; i < std::min(r.collectives.size(), kMostCollectives); ++i) {
@@ -71,7 +71,7 @@ std::string troubles(const Report& r) {
 
 std::string jobs_table(const Report& r) {
   Table table({{"steps of training", true},
-               {"computing", false, "of a rank in a step, without jitter"},
+               {"computing", false, "time per rank and step, without jitter"},
                {"buckets", false, "of gradients"},
                {"step, median"},
                {"p99"},
@@ -94,9 +94,9 @@ std::string jobs_table(const Report& r) {
 std::string scale_up_table(const Report& r) {
   Table table({{"over scale-up networks", true},
                {"messages"},
-               {"octets"},
-               {"busy", false, "of the busiest rank: its octets over the rate"},
-               {"first octet p50", false, "from rank to rank in a host"},
+               {"bytes"},
+               {"busy", false, "of the busiest rank: its bytes / rate"},
+               {"first byte p50", false, "from rank to rank in a host"},
                {"p99"},
                {"max"}});
   for (const CollectiveReport& c : r.collectives)
@@ -110,18 +110,21 @@ std::string scale_up_table(const Report& r) {
 
 std::string repeats_chart(const Report& r) {
   Chart chart;
-  chart.title = "How long each repeat took, by when it began";
-  chart.x = {"began at", false, [](double v) { return nanoseconds_text(static_cast<std::uint64_t>(v)); }};
+  chart.title = "Time of each repeat, by its start";
+  chart.x = {"start", false, [](double v) { return nanoseconds_text(static_cast<std::uint64_t>(v)); }};
   chart.y = {"time", false, [](double v) { return nanoseconds_text(static_cast<std::uint64_t>(v)); }};
   for (const CollectiveReport& c : r.collectives) {
     if (c.iterations.size() < 2 || chart.lines.size() == kMostLines) continue;
     Line line{c.name, {}, false};
     for (const CollectiveReport::Repeat& i : c.iterations)
       if (i.time_ns) line.points.emplace_back(static_cast<double>(i.start_ns), static_cast<double>(*i.time_ns));
-    if (!line.points.empty()) chart.lines.push_back(std::move(line));
+    if (line.points.empty()) continue;
+    line.note = fmt::format("{} repeats, median {}, max {}", count_text(line.points.size()), time_cell(c.median_ns),
+                            time_cell(c.max_ns));
+    chart.lines.push_back(std::move(line));
   }
-  const std::string svg = chart_svg(chart);
-  return svg.empty() ? svg : "<h3>Repeats over time</h3>\n" + svg;
+  const std::string drawn = strips_html(chart);
+  return drawn.empty() ? drawn : "<h3>Repeats over time</h3>\n" + drawn;
 }
 
 }  // namespace

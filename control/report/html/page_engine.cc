@@ -12,14 +12,14 @@ std::string engine_section(const Report& r) {
   Table floor({{"", true}, {"", true}});
   if (e.lateness_ns) {
     floor.row({"added latency",
-               fmt::format("up to one window ({}), and the lateness below", time_text(Duration{e.window_ps}))});
+               fmt::format("up to one window ({}) and the lateness below", time_text(Duration{e.window_ps}))});
     floor.row({"lateness p50 / p99 / max",
                fmt::format("{} / {} / {}", nanoseconds_text(e.lateness_ns->p50), nanoseconds_text(e.lateness_ns->p99),
                            nanoseconds_text(e.lateness_ns->max))});
-    floor.row({"modelled time slipped by", nanoseconds_text(static_cast<std::uint64_t>(e.slip_ns))});
-    floor.row({"the machine took the loop away", fmt::format("{} times for more than 50 us", count_text(e.gaps))});
+    floor.row({"slip of modelled time", nanoseconds_text(static_cast<std::uint64_t>(e.slip_ns))});
+    floor.row({"interruptions of the engine", fmt::format("{} longer than 50 us", count_text(e.gaps))});
   } else {
-    floor.row({"added latency, lateness, slip", "none: the clock is virtual and every instant exact"});
+    floor.row({"added latency, lateness, slip", "none: the clock is virtual and exact"});
   }
   floor.row({"packet-hops", count_text(e.packet_hops)});
   floor.row({"CPU, wall", fmt::format("{:.2f} s, {:.2f} s", e.cpu_seconds, e.wall_seconds)});
@@ -27,9 +27,9 @@ std::string engine_section(const Report& r) {
       {"packet-hops per core-second",
        e.cpu_seconds > 0 ? fmt::format("{:.2f} M", static_cast<double>(e.packet_hops) / e.cpu_seconds / 1e6) : "-"});
   floor.row({"memory", size_text(e.peak_rss_bytes)});
-  floor.row({"books", !r.audit.balanced ? "DO NOT BALANCE"
-                      : r.audit.drained ? "balance, and nothing is left in the fabric"
-                                        : fmt::format("balance; {} frames queued, {} on the wire",
+  floor.row({"packet accounting", !r.audit.balanced ? "DOES NOT BALANCE"
+                      : r.audit.drained ? "balanced; 0 packets in flight"
+                                        : fmt::format("balanced; {} frames queued, {} on the wire",
                                                       count_text(r.audit.queued), count_text(r.audit.on_the_wire))});
   std::string out = floor.html();
   if (!r.attachments.empty()) {
@@ -59,7 +59,7 @@ std::string repeat_section(const Report& r) {
   table.row({"workers", fmt::format("{}", r.run.workers)});
   table.row({"version", r.run.version});
   if (r.trace_digest) table.row({"trace digest", fmt::format("{:016x}", *r.trace_digest)});
-  return out + table.html("lab.yaml beside this page is the expanded lab, and itself a fabric file.");
+  return out + table.html("lab.yaml beside this page is the expanded lab. It is a fabric file.");
 }
 
 }  // namespace railyard::report

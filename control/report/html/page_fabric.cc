@@ -53,7 +53,7 @@ std::string tier_table(const Report& r) {
                {"utilisation mean"},
                {"p95"},
                {"max"},
-               {"max/mean", false, "of octets against the rate of each link: 1 is even"},
+               {"max/mean", false, "bytes / link rate: 1 is even"},
                {"Jain", false, "the same: 1 is even"},
                {"busiest", true}});
   for (const LinkTier& t : r.link_tiers)
@@ -61,7 +61,7 @@ std::string tier_table(const Report& r) {
                percent_text(t.p95_utilisation), percent_text(t.max_utilisation),
                t.bytes == 0 ? "-" : fmt::format("{:.2f}", t.max_over_mean),
                t.bytes == 0 ? "-" : fmt::format("{:.3f}", t.jain), t.busiest});
-  return table.html("Each direction by itself; with preamble and gap, while there was traffic.");
+  return table.html("Each direction separately, with preamble and gap, while there was traffic.");
 }
 
 std::string group_table(const Report& r) {
@@ -94,7 +94,7 @@ std::string port_table(const Report& r) {
                count_text(p.counters.lost)},
               p.counters.lost > 0 ? "bad" : "");
   }
-  return "<h3>The busiest ports</h3>\n" + table.html(and_more(ports.size(), "ports"));
+  return "<h3>Busiest ports</h3>\n" + table.html(and_more(ports.size(), "ports"));
 }
 
 std::string threshold_table(const Report& r) {
@@ -126,7 +126,7 @@ std::string depth_table(const Report& r) {
                {"deepest"},
                {"= waiting", false, "at the rate of the link"},
                {"CE marks"},
-               {"of frames"},
+               {"marked", false, "share of the frames sent"},
                {"first CE"},
                {"first XOFF", false, "of an ingress group behind this queue"},
                {"trimmed"},
@@ -144,7 +144,7 @@ std::string depth_table(const Report& r) {
          instant_text(c.first_ce), instant_text(c.first_xoff), count_text(c.trimmed), count_text(q.drops())},
         c.first_xoff < c.first_ce || q.drops() > 0 ? "bad" : "");
   }
-  return "<h3>The deepest egress queues</h3>\n" + table.html(and_more(queues.size(), "queues"));
+  return "<h3>Deepest egress queues</h3>\n" + table.html(and_more(queues.size(), "queues"));
 }
 
 std::string first_table(const Report& r) {
@@ -157,7 +157,7 @@ std::string first_table(const Report& r) {
                   o.ce_first, o.queues, o.queues == 1 ? "" : "s", o.xoff_first, o.never_marked, pause_totals(r).text()));
 }
 
-// The same where senders have credits in the place of being paused.
+// The same where senders have credits instead of pauses.
 std::string stall_table(const Report& r) {
   const auto stalled = queues_by(
       r, [](const QueueOf& q) { return q.counters->stalled > Duration{}; },
@@ -243,7 +243,7 @@ std::string fault_table(const Report& r) {
     table.row({f.name, f.what, f.where, count_text(f.occurrences), f.counts_frames ? count_text(f.frames) : "-",
                f.active ? "active" : ""});
   }
-  return "<h3>Faults, and what they did</h3>\n" + table.html(and_more(r.faults.size(), "faults"));
+  return "<h3>Faults</h3>\n" + table.html(and_more(r.faults.size(), "faults"));
 }
 
 }  // namespace

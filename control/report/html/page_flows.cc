@@ -43,7 +43,7 @@ std::string flow_table(const Report& r, const std::vector<const FlowReport*>& fl
                {"budget"},
                {"packets"},
                {"lost"},
-               {"sent again"},
+               {"retransmitted"},
                {"out of order"},
                {"CE", false, "of the packets that arrived"},
                {"CNPs"}});
@@ -90,7 +90,7 @@ std::string flows_over_time(const Report& r, const std::vector<const FlowReport*
   if (!any_end) return {};
   std::ranges::stable_sort(bars, {}, &Bar::from);
   return "<h3>Over time</h3>\n" +
-         time_line_svg("When flows began and were complete", bars,
+         time_line_html("Start and completion of flows", bars,
                        [](double v) { return nanoseconds_text(static_cast<std::uint64_t>(v)); }) +
          (flows.size() > kMostBars
               ? paragraph(fmt::format("{} of {} flows.", bars.size(), count_text(flows.size())), "note")
@@ -104,13 +104,13 @@ std::string spread_charts(const Report& r) {
   if (r.flows.size() < kMany) return {};
   Chart fct{"Flow completion times",
             {"FCT", true, [](double v) { return nanoseconds_text(static_cast<std::uint64_t>(v)); }},
-            {"part of the flows", false, [](double v) { return percent_text(v); }},
+            {"share of the flows", false, [](double v) { return percent_text(v); }},
             {},
             {},
             0};
   Chart goodput{"Goodput of flows",
                 {"goodput", false, [](double v) { return rate_text(v); }},
-                {"part of the flows", false, [](double v) { return percent_text(v); }},
+                {"share of the flows", false, [](double v) { return percent_text(v); }},
                 {},
                 {},
                 0};
@@ -135,8 +135,8 @@ std::string spread_charts(const Report& r) {
     if (!rates[t].empty()) goodput.lines.push_back(curve(r.traffic[t].name, std::move(rates[t])));
   }
   std::string out;
-  if (const std::string svg = chart_svg(fct); !svg.empty()) out += "<h3>Flow completion times</h3>\n" + svg;
-  if (const std::string svg = chart_svg(goodput); !svg.empty()) out += "<h3>Goodput of flows</h3>\n" + svg;
+  if (const std::string drawn = chart_html(fct); !drawn.empty()) out += "<h3>Flow completion times</h3>\n" + drawn;
+  if (const std::string drawn = chart_html(goodput); !drawn.empty()) out += "<h3>Goodput of flows</h3>\n" + drawn;
   return out;
 }
 

@@ -24,11 +24,11 @@ constexpr std::size_t kMostSteps = 240;
 // What a file says of time, and of how much each of its names has carried.
 struct Totals {
   std::map<std::string, std::uint64_t, std::less<>> octets;
-  std::uint64_t every_ns = 0;  // between two looks; 0: there was one at most
+  std::uint64_t every_ns = 0;  // between two samples; 0: there was one at most
   std::uint64_t end_ns = 0;
 };
 
-// `column`: of octets since the look before. Names are in the second column.
+// `column`: of bytes since the sample before. Names are in the second column.
 template <class F>
 void for_each_amount(const std::string& file, std::size_t column, F&& f) {
   for_each_row(file, column + 1, [&](std::span<const std::string_view> cells) {
@@ -54,16 +54,16 @@ Totals totals_of(const std::string& file, std::size_t column) {
   return t;
 }
 
-// A line for each of those with most.
+// A line for each that carried most.
 std::string chart_of(const std::string& file, std::size_t column, const std::string& title, const std::string& what) {
   const Totals totals = totals_of(file, column);
   if (totals.octets.empty()) return {};
   std::vector<std::pair<std::string, std::uint64_t>> order(totals.octets.begin(), totals.octets.end());
   std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.second > b.second; });
   if (order.size() > kMostLines) order.resize(kMostLines);
-  // Whole looks: what was seen at one of them is of the time since the one before.
-  const std::uint64_t looks = (totals.end_ns + totals.every_ns - 1) / totals.every_ns;
-  const std::uint64_t width = totals.every_ns * ((looks + kMostSteps - 1) / kMostSteps);
+  // Whole samples: each counts the time since the one before.
+  const std::uint64_t samples = (totals.end_ns + totals.every_ns - 1) / totals.every_ns;
+  const std::uint64_t width = totals.every_ns * ((samples + kMostSteps - 1) / kMostSteps);
   const std::size_t steps = static_cast<std::size_t>((totals.end_ns + width - 1) / width);
   std::map<std::string, std::vector<std::uint64_t>, std::less<>> courses;
   for (const auto& [name, octets] : order) courses[name].resize(steps);
@@ -73,7 +73,7 @@ std::string chart_of(const std::string& file, std::size_t column, const std::str
   });
   Chart chart{title,
               {"time", false, [](double v) { return nanoseconds_text(static_cast<std::uint64_t>(v)); }},
-              {"rate", false, [](double bps) { return rate_text(bps); }},
+              {"rate, means of each " + nanoseconds_text(width), false, [](double bps) { return rate_text(bps); }},
               {},
               {},
               0};
@@ -83,11 +83,14 @@ std::string chart_of(const std::string& file, std::size_t column, const std::str
     for (std::size_t i = 0; i <= steps; ++i)
       line.points.emplace_back(static_cast<double>(i * width),
                                static_cast<double>(course[std::min(i, steps - 1)]) * 8e9 / static_cast<double>(width));
+    line.note = "up to " + rate_text(std::ranges::max_element(line.points, {}, &std::pair<double, double>::second)->second);
     chart.lines.push_back(std::move(line));
   }
-  return chart_svg(chart) + paragraph(fmt::format("The {} of {} {} with most; means of each {}.", order.size(),
-                                                  count_text(totals.octets.size()), what, nanoseconds_text(width)),
-                                      "note");
+  const std::string note = totals.octets.size() > order.size()
+                               ? fmt::format("{} of {} {}: those that carried most.", order.size(),
+                                             count_text(totals.octets.size()), what)
+                               : fmt::format("All {} {}, the largest first.", order.size(), what);
+  return strips_html(chart) + paragraph(note, "note");
 }
 
 }  // namespace
@@ -95,12 +98,12 @@ std::string chart_of(const std::string& file, std::size_t column, const std::str
 std::string link_rates_section(const std::string& series_file) {
   constexpr std::size_t kTxBytes = 5;
   return chart_of(series_file, kTxBytes, "Rates of the busiest ports",
-                  "ports, frames out of them without preamble and gap,");
+                  "ports (frames sent, without preamble and gap)");
 }
 
 std::string flow_rates_section(const std::string& flow_series_file) {
   constexpr std::size_t kDeliveredBytes = 3;
-  return chart_of(flow_series_file, kDeliveredBytes, "Goodput of the greatest flows", "flows");
+  return chart_of(flow_series_file, kDeliveredBytes, "Goodput of the largest flows", "flows");
 }
 
 }  // namespace railyard::report

@@ -1,6 +1,7 @@
 // Queues over time, from the file that telemetry::QueueSeries wrote.
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <span>
 #include <string_view>
 
@@ -49,7 +50,7 @@ std::string series_section(const std::string& file) {
   std::erase_if(order, [](const auto& q) { return q.second == 0; });
   std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.second > b.second; });
   const std::size_t all = order.size();
-  if (all == 0) return paragraph("No queue ever held anything when it was looked at.");
+  if (all == 0) return paragraph("All queues were empty at every sample.");
   if (order.size() > kMostQueues) order.resize(kMostQueues);
 
   const std::uint64_t width = std::max<std::uint64_t>(1, (end + kBuckets) / kBuckets);
@@ -75,12 +76,12 @@ std::string series_section(const std::string& file) {
   const auto middle = [&](std::size_t bucket) { return static_cast<double>(bucket * width); };
   Chart depth{"Depth of the deepest queues",
               {"time", false, time},
-              {"octets", false, [](double v) { return size_text(static_cast<std::uint64_t>(v)); }},
+              {"depth, the most of each " + nanoseconds_text(width), false, [](double v) { return size_text(static_cast<std::uint64_t>(v)); }},
               {},
               {},
               0};
   for (const auto& [queue, d] : order) {
-    Line line{queue, {}, false};
+    Line line{queue, {}, false, "up to " + size_text(d)};
     const Buckets& b = courses[queue];
     for (std::size_t i = 0; i <= kBuckets; ++i)
       if (b.seen[i]) line.points.emplace_back(middle(i), b.depth[i]);
@@ -88,22 +89,27 @@ std::string series_section(const std::string& file) {
   }
   Chart events{"Marks and XOFFs of all queues",
                {"time", false, time},
-               {"per " + nanoseconds_text(width), false, [](double v) { return fmt::format("{:g}", v); }},
+               {"in each " + nanoseconds_text(width), false, [](double v) { return fmt::format("{:g}", v); }},
                {},
                {},
                0};
-  Line ce{"CE marks", {}, true};
-  Line xoff{"XOFFs sent", {}, true};
+  const auto some = [](double count) { return count > 0; };
+  const bool any_event = std::ranges::any_of(marks, some) || std::ranges::any_of(xoffs, some);
+  const auto in_all = [](const std::vector<double>& counts) {
+    return count_text(static_cast<std::uint64_t>(std::accumulate(counts.begin(), counts.end(), 0.0))) + " in all";
+  };
+  Line ce{"CE marks", {}, true, in_all(marks)};
+  Line xoff{"XOFFs sent", {}, true, in_all(xoffs)};
   for (std::size_t i = 0; i <= kBuckets; ++i) {
     ce.points.emplace_back(middle(i), marks[i]);
     xoff.points.emplace_back(middle(i), xoffs[i]);
   }
   events.lines = {std::move(ce), std::move(xoff)};
-  return "<h3>Depth</h3>\n" + chart_svg(depth) +
-         paragraph(fmt::format("The deepest {} of {} queues that ever held anything; of each {} the most.",
-                               order.size(), count_text(all), nanoseconds_text(width)),
-                   "note") +
-         "<h3>Marks and pauses</h3>\n" + chart_svg(events);
+  return "<h3>Depth</h3>\n" + strips_html(depth) +
+         paragraph(fmt::format("The deepest {} of {} queues that held a frame.", order.size(), count_text(all)), "note") +
+         "<h3>Marks and pauses</h3>\n" +
+         (any_event ? strips_html(events, StripScale::kOwn)
+                    : paragraph("No frame was marked CE, and no XOFF was sent."));
 }
 
 }  // namespace railyard::report

@@ -81,8 +81,8 @@ std::string times_table(const Report& r) {
               t.latency_samples > 0 && within == false ? "bad" : "");
   }
   return "<h3>Times</h3>\n" +
-         table.html(fmt::format("Latency: from a packet's first octet sent to its arrival at the other NIC, of {} "
-                                "packets. Budget: {}.",
+         table.html(fmt::format("Latency: first byte sent to arrival of the whole packet at the other NIC; {} packets. "
+                                "Budget: {}.",
                                 count_text(r.latency_samples),
                                 r.budgets.scale_out
                                     ? escaped_html(time_text(*r.budgets.scale_out)) + " from NIC to NIC (run.budgets)"
@@ -93,7 +93,7 @@ std::string repair_table(const Report& r) {
   Table table({{"traffic", true},
                {"packets"},
                {"lost"},
-               {"sent again"},
+               {"retransmitted"},
                {"out of order", false, std::string(kind_of("out_of_order").meaning)},
                {"arrived with CE"},
                {"CNPs"},
@@ -114,10 +114,10 @@ std::string repair_table(const Report& r) {
 
 std::string latency_chart(const Report& r) {
   Chart c;
-  c.title = "Packet latency: which part of the packets took longer";
+  c.title = "Packet latency, as a distribution";
   c.x = {"latency", true, [](double v) { return nanoseconds_text(static_cast<std::uint64_t>(v)); }};
   // 1 - F on a scale of nines.
-  c.y = {"part of the packets, at or below", false, [](double nines) {
+  c.y = {"share of the packets, at or below", false, [](double nines) {
            static constexpr const char* kWords[] = {"0", "90 %", "99 %", "99.9 %", "99.99 %"};
            return std::string(kWords[std::clamp(static_cast<int>(std::lround(nines)), 0, 4)]);
          }};
@@ -133,8 +133,8 @@ std::string latency_chart(const Report& r) {
     c.mark_name = "budget " + time_text(*r.budgets.scale_out);
     c.mark_x = static_cast<double>(nanoseconds(*r.budgets.scale_out));
   }
-  const std::string svg = chart_svg(c);
-  return svg.empty() ? svg : "<h3>Packet latency, as a distribution</h3>\n" + svg;
+  const std::string drawn = chart_html(c);
+  return drawn.empty() ? drawn : "<h3>Packet latency, as a distribution</h3>\n" + drawn;
 }
 
 std::string size_tables(const Report& r) {
@@ -176,7 +176,7 @@ std::string size_tables(const Report& r) {
       tail.points.emplace_back(x, b.slowdown.p99);
     }
     c.lines = {std::move(median), std::move(tail)};
-    out += fmt::format("<h3>{} by size</h3>\n", escaped_html(t.name)) + table.html() + chart_svg(c);
+    out += fmt::format("<h3>{} by size</h3>\n", escaped_html(t.name)) + table.html() + chart_html(c);
   }
   return out;
 }

@@ -7,6 +7,7 @@
 
 namespace railyard::report {
 
+std::string topology_section(const spec::Lab& lab);   // the picture of the lab
 std::string diagnosis_section(const Report& report);  // symptom, cause, fix
 std::string traffic_section(const Report& report);    // per traffic, by size, latencies as curves
 std::string collectives_section(const Report& report);  // per collective operation; repeats over time

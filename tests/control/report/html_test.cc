@@ -8,6 +8,7 @@
 #include "control/report/html/chart.h"
 #include "control/report/html/markup.h"
 #include "control/report/html/page.h"
+#include "control/spec/load.h"
 #include "tests/control/picture/well_formed.h"
 #include "tests/control/report/sample.h"
 
@@ -38,7 +39,7 @@ TEST(Html, IsWellFormedAndHasEverySection) {
   EXPECT_THAT(page, HasSubstr("egress_full"));
   EXPECT_THAT(page, HasSubstr("676 us"));
   EXPECT_THAT(page, HasSubstr("<span class=\"pill fail\">fail</span><b>completion</b>"));
-  EXPECT_THAT(page, HasSubstr("none: the clock is virtual"));
+  EXPECT_THAT(page, HasSubstr("none: the clock is virtual and exact"));
 }
 
 TEST(Html, NeedsNothingFromElsewhere) {
@@ -118,7 +119,7 @@ TEST(Html, ShowsQueuesOverTimeIfThereIsASeries) {
   EXPECT_EQ(read_page(page).error, "");
   EXPECT_THAT(page, HasSubstr("<section id=\"series\">"));
   EXPECT_THAT(page, HasSubstr("leaf1:1 class 3"));
-  EXPECT_THAT(page, HasSubstr("The deepest 2 of 2 queues"));
+  EXPECT_THAT(page, HasSubstr("The deepest 2 of 2 queues that held a frame."));
   std::remove(file.c_str());
   EXPECT_THROW(html(sample(), {.series_file = file}), std::runtime_error);
 }
@@ -138,16 +139,18 @@ TEST(Html, ShowsRatesOverTimeIfThereAreSeries) {
   const std::string page = html(sample(), {.series_file = queues, .flow_series_file = flows});
   EXPECT_EQ(read_page(page).error, "");
   EXPECT_THAT(page, HasSubstr("<section id=\"rates\">"));
-  EXPECT_THAT(page, HasSubstr("The 2 of 2 flows with most; means of each 10 us."));
-  EXPECT_THAT(page, HasSubstr("The 2 of 2 ports, frames out of them without preamble and gap, with most"));
-  EXPECT_LT(page.find("</i>t/h2-&gt;h1</span>"), page.find("</i>t/h1-&gt;h2</span>")) << "the greatest first";
-  // 50,000 octets of both classes in the first of four 10 us are as far up as it goes; half of that in the second.
-  EXPECT_THAT(page,
-              HasSubstr("<path class=\"line c0\" d=\"M78.0 14.0H244.5V234.0H411.0V234.0H577.5V234.0H744.0V234.0\">"
-                        "<title>leaf1:1</title>"));
-  EXPECT_THAT(page,
-              HasSubstr("<path class=\"line c1\" d=\"M78.0 234.0H244.5V124.0H411.0V234.0H577.5V234.0H744.0V234.0\">"
-                        "<title>leaf1:2</title>"));
+  EXPECT_THAT(page, HasSubstr("All 2 flows, the largest first."));
+  EXPECT_THAT(page, HasSubstr("All 2 ports (frames sent, without preamble and gap), the largest first."));
+  EXPECT_THAT(page, HasSubstr("rate, means of each 10 us"));
+  EXPECT_LT(page.find("<b>t/h2-&gt;h1</b>"), page.find("<b>t/h1-&gt;h2</b>")) << "the largest first";
+  // 50,000 bytes of both classes in the first of four 10 us: 40 Gb/s, as far up as it goes; half of that in the second.
+  // Each has an area of its own, with one scale for both.
+  EXPECT_THAT(page, HasSubstr("<b>leaf1:1</b> up to 40 Gb/s"));
+  EXPECT_THAT(page, HasSubstr("<path class=\"fill c0\" d=\"M0.0 1000L0.0 0.0H250.0V1000.0H500.0V1000.0H750.0V1000.0"
+                              "H1000.0V1000.0V1000\"><title>leaf1:1</title>"));
+  EXPECT_THAT(page, HasSubstr("<b>leaf1:2</b> up to 20 Gb/s"));
+  EXPECT_THAT(page, HasSubstr("<path class=\"fill c1\" d=\"M0.0 1000L0.0 1000.0H250.0V500.0H500.0V1000.0H750.0V1000.0"
+                              "H1000.0V1000.0V1000\"><title>leaf1:2</title>"));
   std::remove(queues.c_str());
   std::remove(flows.c_str());
   EXPECT_THROW(html(sample(), {.flow_series_file = flows}), std::runtime_error);
@@ -163,17 +166,92 @@ TEST(Html, TablesEscapeAndAlign) {
   EXPECT_THAT(t.html(), HasSubstr("<tr class=\"bad\">"));
 }
 
+TEST(Html, TablesOfNamesAndValuesHaveNoHeadings) {
+  Table t({{"", true}, {"", true}});
+  t.row({"seed", "1"});
+  EXPECT_THAT(t.html(), Not(HasSubstr("<thead>")));
+}
+
+std::string plain(double v) { return fmt::format("{:g}", v); }
+
+Chart chart_of(std::vector<Line> lines) { return {"a <title>", {"x", false, plain}, {"y", false, plain}, lines, "", 0}; }
+
 TEST(Html, ChartsStayInsideTheirPicture) {
-  const auto plain = [](double v) { return fmt::format("{:g}", v); };
-  Chart c{"t", {"x", true, plain}, {"y", false, plain}, {{"a", {{1, 0}, {1e6, 5}, {1e9, 1e12}}, false}}, "", 0};
-  EXPECT_EQ(picture::read_xml(chart_svg(c)).error, "");
-  EXPECT_THAT(chart_svg(c), HasSubstr("<path class=\"line c0\" d=\"M78.0 "));
-  EXPECT_THAT(chart_svg(c), Not(HasSubstr("nan")));
+  Chart c = chart_of({{"a", {{1, 0}, {1e6, 5}, {1e9, 1e12}}, false}});
+  c.x.logarithmic = true;
+  EXPECT_EQ(picture::read_xml(chart_html(c)).error, "");
+  EXPECT_THAT(chart_html(c), HasSubstr("<path class=\"line c0\" d=\"M0.0 1000.0L666.7 1000.0L1000.0 0.0\">"));
+  EXPECT_THAT(chart_html(c), Not(HasSubstr("nan")));
   c.lines = {{"a", {{5, 5}}, true}};  // one point: no span on either axis
-  EXPECT_THAT(chart_svg(c), Not(HasSubstr("nan")));
+  EXPECT_THAT(chart_html(c), Not(HasSubstr("nan")));
   c.lines = {{"a", {}, false}};
-  EXPECT_EQ(chart_svg(c), "");
-  EXPECT_EQ(count_of(time_line_svg("t", {{"f", 0, 5, false, "5"}, {"g", 2, 2, true, "-"}}, plain), "<rect"), 2u);
+  EXPECT_EQ(chart_html(c), "");
+  EXPECT_EQ(strips_html(c), "");
+}
+
+// Text inside a picture shrinks with it, and cannot be read on a phone.
+TEST(Html, ChartsHaveTheirTextOutsideThePictureThatStretches) {
+  const Chart c = chart_of({{"a&b", {{0, 0}, {10, 10}}, false}, {"c", {{0, 1}, {10, 1}}, false}});
+  for (const std::string& figure : {chart_html(c), strips_html(c)}) {
+    EXPECT_EQ(picture::read_xml(figure).error, "");
+    EXPECT_EQ(count_of(figure, "<text"), 0u);
+    EXPECT_THAT(figure, HasSubstr("preserveAspectRatio=\"none\""));
+    EXPECT_THAT(figure, HasSubstr("aria-label=\"a &lt;title&gt;\""));
+    EXPECT_THAT(figure, HasSubstr("<span style=\"left:0.0%\">0</span>"));
+    EXPECT_THAT(figure, HasSubstr("<span style=\"left:100.0%\">10</span>"));
+    EXPECT_THAT(figure, HasSubstr("a&amp;b"));
+  }
+  EXPECT_THAT(chart_html(c), HasSubstr("<span class=\"odd\" style=\"left:20.0%\">2</span>")) << "not on a phone";
+  EXPECT_THAT(chart_html(c), HasSubstr("<span style=\"top:0.0%\">10</span>"));
+}
+
+TEST(Html, LinesThatShareAnAreaHaveALegendAndLooksOfTheirOwn) {
+  const Line same{"a", {{0, 0}, {10, 10}}, false};
+  const std::string html = chart_html(chart_of({same, same, same}));
+  for (const char* look : {"line c0", "line c1", "line c2"}) EXPECT_EQ(count_of(html, look), 2u) << look << ", one is the legend's";
+  const std::string page = report::html(Report{});
+  for (int i = 1; i < 8; ++i)
+    EXPECT_NE(page.find(fmt::format(".line.c{} {{ stroke-dasharray:", i)), page.npos) << i;
+}
+
+TEST(Html, StripsHaveAnAreaForEachLine) {
+  const Chart c = chart_of({{"small", {{0, 1}, {10, 1}}, false, "1 in all"}, {"large", {{0, 100}, {10, 50}}, false}});
+  const std::string shared = strips_html(c);
+  EXPECT_EQ(count_of(shared, "<div class=\"area\">"), 2u);
+  EXPECT_EQ(count_of(shared, "<div class=\"xs\">"), 1u);
+  EXPECT_THAT(shared, HasSubstr("<b>small</b> 1 in all"));
+  EXPECT_THAT(shared, HasSubstr("d=\"M0.0 1000L0.0 990.0L1000.0 990.0V1000\"")) << "1 of 100";
+  EXPECT_THAT(strips_html(c, StripScale::kOwn), HasSubstr("d=\"M0.0 1000L0.0 0.0L1000.0 0.0V1000\"")) << "1 of 1";
+}
+
+TEST(Html, TimeLinesAreBarsInPartsOfTheWhole) {
+  const std::string html = time_line_html("t", {{"f<", 0, 4, false, "4"}, {"g", 2, 5, true, "no end"}}, plain);
+  EXPECT_EQ(picture::read_xml(html).error, "");
+  EXPECT_THAT(html, HasSubstr("<span class=\"name\">f&lt;</span>"));
+  EXPECT_THAT(html, HasSubstr("<i style=\"left:0.00%;width:80.00%\">"));
+  EXPECT_THAT(html, HasSubstr("<i class=\"open\" style=\"left:40.00%;width:60.00%\">"));
+  EXPECT_EQ(time_line_html("t", {}, plain), "");
+}
+
+TEST(Html, ShowsTheTopology) {
+  const spec::Lab lab = spec::load(RAILYARD_SOURCE_DIR "/topologies/rails-4x8.yaml");
+  const std::string page = html(sample(), {.lab = &lab});
+  EXPECT_EQ(read_page(page).error, "");
+  EXPECT_THAT(page, HasSubstr("<section id=\"topology\">"));
+  EXPECT_THAT(page, HasSubstr("<a href=\"#topology\">"));
+  EXPECT_THAT(page, HasSubstr(">leaf-r4</text>"));
+  EXPECT_THAT(page, Not(HasSubstr("http://"))) << "no name space: it is part of the page";
+  EXPECT_THAT(page, HasSubstr("min-width:")) << "it scrolls where it would be too small to read";
+  EXPECT_THAT(html(sample()), Not(HasSubstr("id=\"topology\"")));
+}
+
+TEST(Html, EscapesTheTopologyAndBoundsIt) {
+  spec::Lab lab = spec::load(RAILYARD_SOURCE_DIR "/topologies/permutation-128.yaml");
+  lab.description = lab.name = "<script>alert('x')</script>&\"";
+  const std::string page = html(sample(), {.lab = &lab});
+  EXPECT_EQ(read_page(page).error, "");
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_LT(page.size(), html(sample()).size() + 80'000) << "nodes that are alike share a box";
 }
 
 }  // namespace
