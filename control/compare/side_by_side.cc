@@ -16,17 +16,7 @@ using OrderedJson = nlohmann::ordered_json;
 // "305 us (290 us .. 310 us)"
 std::string text_of(const sweep::Cell& cell, report::Unit unit) {
   const auto median = cell.median();
-  if (!median) return "-";
-  std::string text = report::figure_text(*median, unit);
-  if (cell.values.size() > 1 && cell.min() != cell.max())
-    text += fmt::format(" ({} .. {})", report::figure_text(cell.min(), unit), report::figure_text(cell.max(), unit));
-  return text;
-}
-
-std::string change_text(std::optional<double> change) {
-  if (!change || *change == 0) return "";
-  if (*change >= 9.995) return fmt::format("x {:.3g}", *change + 1);
-  return fmt::format("{:+.1f} %", *change * 100);
+  return median ? report::range_text(*median, cell.min(), cell.max(), unit) : "-";
 }
 
 std::string heading_of(const SideBySide::Block& block) { return fmt::format("{}", fmt::join(block.over, ", ")); }
@@ -44,7 +34,8 @@ std::string SideBySide::value_text(const Block& block, std::size_t metric, std::
 }
 
 std::string SideBySide::change_text_of(const Block& block, std::size_t metric, std::size_t c) const {
-  return change_text(change(block, metric, c));
+  const auto by = change(block, metric, c);
+  return by && *by != 0 ? report::change_text(*by) : "";
 }
 
 // "88.2 us (1 of 8)  -3.0 % *"
@@ -65,31 +56,13 @@ std::optional<double> SideBySide::change(const Block& block, std::size_t metric,
 }
 
 std::vector<std::size_t> SideBySide::best(const Block& block, std::size_t metric) const {
-  const auto [better, of_completed] = [&] {
-    const report::FigureKind k = kind(metric);
-    return std::pair{k.better, k.of_completed};
-  }();
-  std::vector<std::size_t> out;
-  if (better == report::Better::kNeither) return out;
+  const report::FigureKind k = kind(metric);
   const std::vector<bool> less = block.less();
-  std::optional<double> found;
-  std::size_t eligible = 0;
-  std::vector<double> others;
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    const auto median = block.cells[metric][c].median();
-    if (!median || !block.failures[c].empty()) continue;
-    if (less[c] || (of_completed && !block.is_complete(c))) {
-      others.push_back(*median);
-      continue;
-    }
-    ++eligible;
-    if (found && *median != *found && (better == report::Better::kLower) != (*median < *found)) continue;
-    if (!found || *median != *found) out.clear();
-    found = median;
-    out.push_back(c);
-  }
-  if (found && out.size() == eligible && !report::beats_all(*found, better == report::Better::kLower, others)) out.clear();
-  return out;
+  std::vector<report::Contender> all;
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    all.push_back({block.failures[c].empty() ? block.cells[metric][c].median() : std::nullopt,
+                   report::may_win(k, less[c], block.is_complete(c))});
+  return report::best_of(all, k.better);
 }
 
 std::vector<bool> SideBySide::Block::less() const {
@@ -196,7 +169,7 @@ std::string SideBySide::text() const {
   });
   if (partly)
     out +=
-        "(n of m): of so many flows and repeats of collectives n were completed, and the figure is of these; no star\n";
+        "(n of m): only n of m flows and repeats of collectives completed; the figure is of these and has no star\n";
   for (const std::string_view name : kExplained)
     if (std::ranges::find(metrics, name) != metrics.end())
       out += fmt::format("{}: {}\n", name, report::kind_of(name).meaning);

@@ -57,10 +57,8 @@ struct SideBySide {
   // The metric of column `c` against the first column's: 0.1 is ten per cent more. Nothing: one of them has none, the
   // first's is 0, or it is of what was completed, and in one of them not all was.
   std::optional<double> change(const Block& block, std::size_t metric, std::size_t c) const;
-  // The columns with the best median; none where neither end is better, or all that may win are alike (or one alone)
-  // and do not beat all others. A column
-  // with a failed run wins nothing, nor does one that delivered less than another; one in which not all was completed
-  // wins nothing that is of what was.
+  // The columns with the best median (report::best_of). A column with a failed run wins nothing, nor does one that
+  // delivered less than another; where not all completed, see report::may_win.
   std::vector<std::size_t> best(const Block& block, std::size_t metric) const;
   bool failed() const;
 

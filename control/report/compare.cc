@@ -21,8 +21,6 @@ using ReportJson = nlohmann::ordered_json;
 
 namespace {
 
-constexpr double kAlike = 0.001;
-
 std::string text_at(const ReportJson& report, const char* pointer) {
   const ReportJson::json_pointer at(pointer);
   if (!report.contains(at)) return "-";
@@ -57,8 +55,6 @@ constexpr Condition kConditions[] = {{"lab", "/run/name", true},
                                      {"workers", "/run/workers", false},
                                      {"file", "/run/spec", false}};
 
-std::string percent(double change) { return fmt::format("{:+.1f} %", change * 100); }
-
 }  // namespace
 
 std::optional<double> Comparison::Row::change() const {
@@ -70,7 +66,7 @@ std::optional<double> Comparison::Row::change() const {
 
 std::optional<bool> Comparison::Row::better() const {
   if (!a || !b || kind.better == Better::kNeither) return std::nullopt;
-  if (std::abs(*b - *a) <= kAlike * std::max(std::abs(*a), std::abs(*b))) return std::nullopt;
+  if (is_alike(*a, *b)) return std::nullopt;
   const bool is_b = (*b > *a) == (kind.better == Better::kHigher);
   if (!(is_b ? b_may_win : a_may_win)) return std::nullopt;
   return is_b;
@@ -169,7 +165,10 @@ Comparison compare(const ReportJson& a, const ReportJson& b, std::string name_a,
   c.delivery_b.add(b);
   const std::vector<bool> less = delivered_less({c.delivery_a, c.delivery_b});
   for (const std::string& name : names) {
-    c.rows.push_back({name, figure_of(a, name), figure_of(b, name), kind_of(name), !less[0], !less[1]});
+    const FigureKind kind = kind_of(name);
+    c.rows.push_back({name, figure_of(a, name), figure_of(b, name), kind,
+                      may_win(kind, less[0], c.delivery_a.mean_completed().value_or(1) >= 1),
+                      may_win(kind, less[1], c.delivery_b.mean_completed().value_or(1) >= 1)});
   }
   return c;
 }
@@ -251,7 +250,7 @@ std::string Comparison::text() const {
     const auto change = r.change();
     const auto better = r.better();
     out += fmt::format("{:<18} {:>14} {:>14} {:>10}   {}\n", r.name, cell(r.a), cell(r.b),
-                       change ? (*change == 0 ? "=" : percent(*change)) : "-",
+                       change ? (*change == 0 ? "=" : change_text(*change)) : "-",
                        !better   ? ""
                        : *better ? "b"
                                  : "a");

@@ -40,7 +40,7 @@ std::string Comparison::html() const {
       c.value = figure_text(*v, r.kind.unit);
       c.best = better && *better == is_b;
       c.length = most > 0 ? std::abs(*v) / most : 0;
-      if (const auto change = r.change(); is_b && change && *change != 0) c.change = fmt::format("{:+.1f} %", *change * 100);
+      if (const auto change = r.change(); is_b && change && *change != 0) c.change = change_text(*change);
       return c;
     };
     table.row(r.name, std::string(r.kind.meaning), {cell(r.a, false), cell(r.b, true)});

@@ -34,5 +34,9 @@ std::vector<std::string> known_figures();
 
 // "335 us", "97.9 Gb/s".
 std::string figure_text(double value, Unit unit);
+// A median with its range, "305 us (290 us .. 310 us)"; without the range if it would read the same.
+std::string range_text(double median, double least, double most, Unit unit);
+// How much a figure differs from another: 0.1 is "+10.0 %", 12.5 is "x 13.5", 0.0001 "0.0 %".
+std::string change_text(double change);
 
 }  // namespace railyard::report

@@ -45,33 +45,15 @@ std::vector<bool> Table::less() const {
 }
 
 std::vector<std::vector<std::size_t>> Table::winners() const {
-  std::vector<std::vector<std::size_t>> out(metrics.size());
-  if (rows.size() < 2) return out;
+  std::vector<std::vector<std::size_t>> out;
   const std::vector<bool> is_less = less();
   for (std::size_t m = 0; m < metrics.size(); ++m) {
     const report::FigureKind kind = kind_of_metric(metrics[m], search);
-    const report::Better better = kind.better;
-    if (better == report::Better::kNeither) continue;
-    std::optional<double> best;
-    std::size_t eligible = 0;
-    std::vector<double> others;  // that may not win
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto median = rows[i].cells[m].median();
-      if (!rows[i].failures.empty() || !median) continue;
-      if (is_less[i] || (kind.of_completed && !rows[i].incomplete.empty())) {
-        others.push_back(*median);
-        continue;
-      }
-      ++eligible;
-      const bool beats = best && (better == report::Better::kLower ? *median < *best : *median > *best);
-      if (best && !beats && *median != *best) continue;
-      if (!best || beats) out[m].clear();
-      best = median;
-      out[m].push_back(i);
-    }
-    // All are alike.
-    if (best && out[m].size() == eligible && !report::beats_all(*best, better == report::Better::kLower, others))
-      out[m].clear();
+    std::vector<report::Contender> all;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      all.push_back({rows[i].failures.empty() ? rows[i].cells[m].median() : std::nullopt,
+                     report::may_win(kind, is_less[i], rows[i].incomplete.empty())});
+    out.push_back(report::best_of(all, kind.better));
   }
   return out;
 }
@@ -142,7 +124,7 @@ std::string Table::text() const {
   std::vector<std::vector<std::string>> lines;
   std::vector<std::string> heading;
   for (const Dimension& d : dimensions) heading.push_back(d.path);
-  for (const std::string& m : metrics) heading.push_back(name_of_metric(m));
+  for (const std::string& m : metrics) heading.push_back(name_of_metric(m) + "  ");
   heading.emplace_back("failed");
   lines.push_back(heading);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -152,14 +134,11 @@ std::string Table::text() const {
     for (std::size_t m = 0; m < metrics.size(); ++m) {
       const Cell& cell = row.cells[m];
       const report::FigureKind kind = kind_of_metric(metrics[m], search);
-      const report::Unit unit = kind.unit;
       const auto median = cell.median();
-      std::string text = median ? report::figure_text(*median, unit) : "-";
-      if (cell.values.size() > 1 && cell.min() != cell.max())
-        text +=
-            fmt::format(" ({} .. {})", report::figure_text(cell.min(), unit), report::figure_text(cell.max(), unit));
+      std::string text = median ? report::range_text(*median, cell.min(), cell.max(), kind.unit) : "-";
       if (median && kind.of_completed && !row.incomplete.empty()) text += fmt::format(" ({})", row.incomplete);
-      if (std::ranges::find(won[m], i) != won[m].end()) text += " *";
+      // Figures stand below each other, whether or not a star follows.
+      text += std::ranges::find(won[m], i) != won[m].end() ? " *" : "  ";
       line.push_back(std::move(text));
     }
     line.push_back(row.failures.empty() ? "" : fmt::format("{} of {}", row.failures.size(), row.runs));
@@ -170,7 +149,7 @@ std::string Table::text() const {
                      seeds.size() > 1 ? "; median (least .. most) over the seeds" : "");
   if (std::ranges::any_of(rows, [](const Row& r) { return !r.incomplete.empty(); }))
     out +=
-        "(n of m): of so many flows and repeats of collectives n were completed, and the figure is of these; no star\n";
+        "(n of m): only n of m flows and repeats of collectives completed; the figure is of these and has no star\n";
   const std::vector<bool> is_less = less();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!is_less[i]) continue;

@@ -41,9 +41,8 @@ struct Table {
   std::optional<SearchPlan> search;     // then its path is among the metrics
   std::vector<std::string> notes = {};  // what should be known of it, a line each
 
-  // Per metric the row with the best median; several if they are equal; none if the metric has no better end, all are
-  // alike or there is only one. Rows with a failed run win nothing, nor do those that delivered less than another
-  // (report/delivery.h); and those in which not all was completed nothing that is of what was.
+  // Per metric the rows with the best median (report::best_of). Rows with a failed run win nothing, nor do those that
+  // delivered less than another (report/delivery.h); where not all completed, see report::may_win.
   std::vector<std::vector<std::size_t>> winners() const;
   std::vector<bool> less() const;  // by row: it delivered less
   nlohmann::ordered_json json() const;

@@ -56,7 +56,7 @@ TEST(SideBySide, TimesOfWhatWasCompletedWinNothingWhereNotAllWas) {
   EXPECT_FALSE(s.change(s.blocks[0], 0, 1));
   EXPECT_TRUE(s.change(s.blocks[0], 1, 1));
   EXPECT_THAT(s.text(), HasSubstr("105 us (100 us .. 110 us) (1 of 8)"));
-  EXPECT_THAT(s.text(), HasSubstr("(n of m): of so many flows and repeats of collectives n were completed"));
+  EXPECT_THAT(s.text(), HasSubstr("(n of m): only n of m flows and repeats of collectives completed"));
   EXPECT_THAT(s.html(), HasSubstr("(1 of 8)"));
   EXPECT_EQ(s.json()["blocks"][0]["incomplete"][1], "1 of 8");
 }

@@ -54,8 +54,42 @@ TEST(SweepTable, WhereNotAllWasCompletedTheTimesOfTheRestWinNothing) {
   t.rows[1].incomplete = "1 of 8";
   EXPECT_THAT(t.winners()[0], IsEmpty()) << "of the other two one has failed";
   EXPECT_THAT(t.text(), HasSubstr("210 us (200 us .. 220 us) (1 of 8)"));
-  EXPECT_THAT(t.text(), HasSubstr("(n of m): of so many flows"));
+  EXPECT_THAT(t.text(), HasSubstr("(n of m): only n of m flows and repeats of collectives completed"));
   EXPECT_THAT(t.winners()[1], ElementsAre(0u)) << "goodput is of what arrived";
+  t.rows[2].failures.clear();
+  t.metrics[0] = "drops";
+  t.rows[1].cells[0].values = {0, 0, 0};
+  EXPECT_THAT(t.winners()[0], ElementsAre(2u)) << "no drops of what was not sent are no merit";
+}
+
+TEST(SweepTable, ZerosAreNotStarredBecauseAWorseRunStandsBesideThem) {
+  Table t = sample_table();
+  t.metrics = {"xoff_sent", "drops"};
+  t.rows[0].cells = {{{0, 0, 0}}, {{0, 0, 0}}};
+  t.rows[1].cells = {{{0, 0, 0}}, {{0, 0, 0}}};
+  t.rows[2] = {{2}, {{{292, 292, 292}}, {{0, 0, 0}}}, 3, {}, {}, {{}, {0.6, 0.6, 0.6}}};
+  t.rows[0].delivery = t.rows[1].delivery = {{}, {1, 1, 1}};
+  EXPECT_THAT(t.winners(), ElementsAre(IsEmpty(), IsEmpty())) << "the two that delivered all are alike";
+}
+
+TEST(SweepTable, ARowWithFailedFlowsOrWithoutAnyDeliveryWinsNothing) {
+  Table t = sample_table();
+  t.rows[2].failures.clear();
+  t.rows[0].delivery = {{}, {1, 1, 1}, {0, 0, 0}};
+  t.rows[1].delivery = {{}, {1, 1, 1}, {0, 0, 0}};
+  t.rows[2].delivery = {{}, {0.999, 0.999, 0.999}, {1, 0, 1}};
+  EXPECT_THAT(t.winners(), ElementsAre(ElementsAre(1u), ElementsAre(0u)));
+  EXPECT_THAT(t.text(), HasSubstr("adaptive delivered less than another (delivered 0.999, failed flows 0.667): no star"));
+  for (Row& row : t.rows) row.delivery = {{}, {0, 0, 0}};
+  EXPECT_THAT(t.winners(), ElementsAre(IsEmpty(), IsEmpty())) << "all are dead";
+}
+
+TEST(SweepTable, ValuesWithinAThousandthShareTheStar) {
+  Table t = sample_table();
+  t.rows[2].failures.clear();
+  t.rows[0].cells[1].values = {99.95e9};
+  t.rows[2].cells[1].values = {100e9};
+  EXPECT_THAT(t.winners()[1], ElementsAre(0u, 2u));
 }
 
 // Public reports of dead transports: few drops, short queues, low latencies, and nothing carried.
@@ -91,6 +125,7 @@ TEST(SweepTable, IsTextWithMedianEndsWinnerAndFailures) {
   const std::string text = sample_table().text();
   EXPECT_THAT(text, HasSubstr("400 us (300 us .. 900 us)"));
   EXPECT_THAT(text, HasSubstr("210 us (200 us .. 220 us) *"));
+  EXPECT_THAT(text, HasSubstr("400 us (300 us .. 900 us)    ")) << "figures stand below each other, with a star or without";
   EXPECT_THAT(text, HasSubstr("1 of 3"));
   EXPECT_THAT(text, HasSubstr("FAILED path=adaptive seed 2: out of memory"));
 }
