@@ -139,29 +139,45 @@ Verdict deadlock_verdict(const Report& r) {
                       remaining == 0 ? fmt::format("; {} resolved", r.deadlocks.size() == 1 ? "it" : "all") : "")};
 }
 
-// Pauses once the lab has settled.
+// Whether generators alone send. They obey pauses and have no congestion control, so an incast of theirs is paused for as
+// long as it lasts, on any lossless fabric.
+bool only_generators_send(const Report& r) {
+  return r.lab.generator_flows > 0 && r.lab.roce_flows == 0 && r.lab.uet_flows == 0 && r.lab.attached_nics == 0 &&
+         r.collectives.empty();
+}
+
+// Pauses once the lab has settled. The default budgets say whether congestion control does its work: where nobody has
+// any, they judge nothing.
 std::optional<Verdict> pauses_verdict(const Report& r) {
   const Budgets& b = r.budgets;
   if (!b.pause_share && !b.xoff_rate) return std::nullopt;
   if (!r.steady_pauses)
     return Verdict{"pauses", Answer::kOpen, "traffic ended before the warm-up did (run.budgets.warm-up)"};
   const SteadyPauses& s = *r.steady_pauses;
+  const Budgets usual;
+  const bool is_judged = b.pause_share != usual.pause_share || b.xoff_rate != usual.xoff_rate || !only_generators_send(r);
   std::string text;
   bool good = true;
   const auto at = [](const std::string& where) { return where.empty() ? std::string() : " at " + where; };
   if (b.pause_share) {
     const double budget = static_cast<double>(b.pause_share->numerator) / static_cast<double>(b.pause_share->denominator);
     good = good && s.share <= budget;
-    text = fmt::format("paused {} of the time, budget {}{}", percent_text(s.share), percent_text(budget), at(s.share_at));
+    text = fmt::format("paused {} of the time{}{}", percent_text(s.share),
+                       is_judged ? ", budget " + percent_text(budget) : std::string(), at(s.share_at));
   }
   if (b.xoff_rate) {
     good = good && s.xoff_per_second <= *b.xoff_rate;
-    text += fmt::format("{}{} XOFFs a second, budget {}{}", text.empty() ? "" : "; ",
+    text += fmt::format("{}{} XOFFs a second{}{}", text.empty() ? "" : "; ",
                         count_text(static_cast<std::uint64_t>(s.xoff_per_second + 0.5)),
-                        count_text(static_cast<std::uint64_t>(*b.xoff_rate)), at(s.xoff_at));
+                        is_judged ? ", budget " + count_text(static_cast<std::uint64_t>(*b.xoff_rate)) : std::string(),
+                        at(s.xoff_at));
   }
-  return Verdict{"pauses", good ? Answer::kPass : Answer::kFail,
-                 text + fmt::format(" (from {} on)", nanoseconds_text(static_cast<std::uint64_t>(s.from_ns)))};
+  text += fmt::format(" (from {} on)", nanoseconds_text(static_cast<std::uint64_t>(s.from_ns)));
+  if (!good && !is_judged)
+    return Verdict{"pauses", Answer::kNote,
+                   text + "; only generators send, without congestion control: run.budgets.pause-share and xoff-rate set a "
+                          "limit"};
+  return Verdict{"pauses", good ? Answer::kPass : Answer::kFail, std::move(text)};
 }
 
 // Marks are to slow senders down before anybody must be paused.

@@ -124,6 +124,29 @@ TEST(Verdicts, PausesAreHeldAgainstTheirBudgetsInTheSteadyState) {
   EXPECT_EQ(named(r, "pauses").name, "") << "both are off";
 }
 
+// Generators have no congestion control: PFC is all that can slow an incast of theirs down.
+TEST(Verdicts, PausesOfGeneratorsAreANoteByTheDefaultBudgets) {
+  Report r = sample();
+  r.lab.generator_flows = 8;
+  r.steady_pauses = SteadyPauses{200'000, 2'000'000, 0.808, "h9:1 class 3", 56'667, "leaf1:9 class 3"};
+  EXPECT_EQ(named(r, "pauses").answer, Answer::kNote);
+  EXPECT_EQ(named(r, "pauses").text,
+            "paused 80.8 % of the time at h9:1 class 3; 56,667 XOFFs a second at leaf1:9 class 3 (from 200 us on); only "
+            "generators send, without congestion control: run.budgets.pause-share and xoff-rate set a limit");
+  r.steady_pauses->share = 0.05;
+  r.steady_pauses->xoff_per_second = 10;
+  EXPECT_EQ(named(r, "pauses").answer, Answer::kPass);
+  r.budgets.pause_share = Ratio{1, 50};
+  EXPECT_EQ(named(r, "pauses").answer, Answer::kFail) << "a budget of one's own is judged";
+  r.budgets = {};
+  r.steady_pauses->share = 0.808;
+  r.lab.roce_flows = 1;
+  EXPECT_EQ(named(r, "pauses").answer, Answer::kFail) << "RDMA has congestion control";
+  r.lab.roce_flows = 0;
+  r.lab.attached_nics = 1;
+  EXPECT_EQ(named(r, "pauses").answer, Answer::kFail) << "an attached host may have it";
+}
+
 TEST(Verdicts, MarksComeBeforePauses) {
   Report r = sample();
   EXPECT_EQ(named(r, "ce-before-xoff").answer, Answer::kPass) << "no queue crossed XOFF";
