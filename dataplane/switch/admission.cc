@@ -1,4 +1,5 @@
 // Whether there is memory for a frame, and what becomes of it: into its queue (marked, trimmed), or dropped.
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -140,15 +141,23 @@ void Switch::cut_to_headers(Instant now, const Arrival& a, const TrimConfig& to,
 void Switch::mark(Instant now, Queue& queue, std::uint32_t depth, Packet& packet) noexcept {
   wire::Ecn in = wire::ecn_of(packet.traffic_class_octet);
   if (planted(PlantedBug::kMarkNotEct) && in == wire::Ecn::kNotEct) in = wire::Ecn::kEct0;
-  if (in == wire::Ecn::kNotEct || in == wire::Ecn::kCe) return;
+  if (in == wire::Ecn::kNotEct) return;
   const std::uint64_t p = queue.law.probability(depth);
   if (p == 0) return;
+  if (in == wire::Ecn::kCe) {
+    // Another switch has marked it: there is nothing to add, but its receiver is told of this queue, too.
+    Instant& first = history_[static_cast<std::size_t>(&queue - queues_.data())].first_ce;
+    first = std::min(first, now);
+    return;
+  }
   if (::railyard::mark(in, p, p >= MarkingLaw::kCertain ? 0 : queue.rng.next32()) != wire::Ecn::kCe) return;
   set_traffic_class(packet, packet.traffic_class_octet | 3);
   packet.flags |= Packet::kMarkedHere;
   queue.marked.increment();
-  if (queue.marked.read() == 1) [[unlikely]]
-    history_[static_cast<std::size_t>(&queue - queues_.data())].first_ce = now;
+  if (queue.marked.read() == 1) [[unlikely]] {
+    Instant& first = history_[static_cast<std::size_t>(&queue - queues_.data())].first_ce;
+    first = std::min(first, now);
+  }
 }
 
 void Switch::drop(Instant now, const Arrival& a, DropReason reason) {

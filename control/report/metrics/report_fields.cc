@@ -278,7 +278,7 @@ constexpr Field kClasses[] = {
     {"max_depth_bytes", "bytes", "egress queue, the most ever"},
     {"max_ingress_cells", "cells", "buffer held by frames that came in here, the most ever (switches)"},
     {"max_headroom_cells", "cells", "of these in headroom, the most ever (switches)"},
-    {"first_ce_ns", "ns", "instant of the queue's first CE mark (switches)"},
+    {"first_ce_ns", "ns", "instant at which the queue marked a frame CE, or a frame marked by another switch passed it above Kmin: the first (switches)"},
     {"first_xoff_ns", "ns", "instant at which an ingress group behind the queue first crossed XOFF (switches)"},
     {"storms_detected", "events", "by the PFC watchdog (switches)"},
     {"storms_restored", "events", "(switches)"},

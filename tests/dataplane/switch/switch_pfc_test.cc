@@ -321,6 +321,21 @@ TEST_F(SwitchMarking, NotEctIsNeverMarkedAndCeIsNotCountedAgain) {
   EXPECT_EQ(rig.count(kOut, cls(3)).ecn_marked, 3u);
 }
 
+// Behind a switch that has marked everything a queue has nothing to mark; its first CE is when it would have marked.
+TEST_F(SwitchMarking, FramesThatCameWithCeAreItsFirstCeOnceItIsDeepEnough) {
+  const auto after = [](std::size_t frames, wire::Ecn ecn) {
+    SwitchRig rig(config(false));
+    burst(rig, std::vector(frames, ecn));
+    return rig.count(kOut, cls(3));
+  };
+  const ClassCounters marks = after(10, wire::Ecn::kEct0);
+  const ClassCounters passes = after(10, wire::Ecn::kCe);
+  EXPECT_NE(marks.first_ce, Instant::never());
+  EXPECT_EQ(passes.first_ce, marks.first_ce);
+  EXPECT_EQ(passes.ecn_marked, 0u);
+  EXPECT_EQ(after(4, wire::Ecn::kCe).first_ce, Instant::never()) << "the fourth finds 12 cells, no more than Kmin";
+}
+
 TEST_F(SwitchMarking, OtherQueuesDoNotCount) {
   SwitchRig rig(config(false));
   rig.wire.send_pfc(kOut, at(0_ns), 1 << 3, {0, 0, 0, 0xFFFF});
