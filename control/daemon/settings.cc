@@ -1,10 +1,16 @@
 #include "control/daemon/settings.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "control/spec/addresses.h"
 #include "control/spec/load.h"
+#include "control/spec/spec_error.h"
+#include "control/spec/value.h"
+#include "control/spec/yaml/override.h"
+#include "control/spec/yaml/parse.h"
 
 namespace railyard::daemon {
 namespace {
@@ -56,6 +62,54 @@ spec::Lab Settings::lab() const {
     if (!spec::is_ours(attach) && nic.mac == automatic) nic.mac.reset();
   }
   return lab;
+}
+
+namespace {
+
+// Ports that links of the file name.
+std::set<std::string> listed_ends(const spec::Tree& document) {
+  std::set<std::string> ends;
+  const spec::Tree* const links = document.find("links");
+  if (links == nullptr || links->kind != spec::Tree::Kind::kList) return ends;
+  for (const spec::Tree& link : links->items)
+    for (std::size_t i = 0; i < std::min<std::size_t>(link.items.size(), 2); ++i) ends.insert(link.items[i].text);
+  return ends;
+}
+
+}  // namespace
+
+std::vector<spec::Saying> Settings::changeable() const {
+  const spec::Lab now = lab();
+  std::vector<spec::Saying> all = spec::live_sayings(now);
+  spec::Tree document = spec::parse_yaml(text_, file_name_);
+  for (const std::string& assignment : assignments_) spec::apply_override(document, assignment);
+  const std::set<std::string> listed = listed_ends(document);
+  std::set<std::string> rates;  // of links that a preset made
+  std::set<std::string> made_by_preset;
+  bool to_hosts = false, between_switches = false;
+  for (const spec::LinkSpec& link : now.links) {
+    if (listed.contains(spec::format(link.a)) || listed.contains(spec::format(link.b))) continue;
+    rates.insert(spec::format(link.rate));
+    made_by_preset.insert("links." + spec::format(link.a) + ".rate");
+    const auto is_host = [&](const spec::PortName& end) {
+      return now.find(end.node)->kind == spec::NodeSpec::Kind::kHost;
+    };
+    (is_host(link.a) || is_host(link.b) ? to_hosts : between_switches) = true;
+  }
+  std::erase_if(all, [&](const spec::Saying& s) { return made_by_preset.contains(s.path); });
+  // A preset has some of these keys. One that is its present value changes nothing.
+  for (const auto& [path, has_links] : {std::pair{"topology.host-link.rate", to_hosts},
+                                        std::pair{"topology.fabric-link.rate", between_switches},
+                                        std::pair{"topology.core-link.rate", between_switches}})
+    for (const std::string& rate : has_links ? rates : std::set<std::string>())
+      try {
+        if (with({path + ("=" + rate)}).lab() != now) continue;
+        all.push_back({path, rate});
+        break;
+      } catch (const spec::SpecError&) {
+        break;
+      }
+  return all;
 }
 
 }  // namespace railyard::daemon

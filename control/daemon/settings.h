@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "control/spec/difference.h"
 #include "control/spec/spec.h"
 
 namespace railyard::daemon {
@@ -23,6 +24,10 @@ class Settings {
   Settings with(const std::vector<spec::PortName>& nics, const spec::Attachment& attach) const;
   // Throws spec::SpecError.
   spec::Lab lab() const;
+  // Of what lab() says, what `with` can change while the lab is up, with its present value: links.PORT.rate for links that
+  // the file lists, the preset's keys (topology.host-link.rate, ...) for links that a preset made. Throws
+  // spec::SpecError.
+  std::vector<spec::Saying> changeable() const;
 
   const std::vector<std::string>& assignments() const noexcept { return assignments_; }
 

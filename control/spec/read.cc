@@ -118,6 +118,10 @@ void attach_by_profile(Lab& lab) {
 
 void read_links(Draft& draft, const LinkSpec& defaults) {
   if (draft.sections.links == nullptr) return;
+  if (draft.sections.links->kind == Tree::Kind::kMap && draft.sections.topology != nullptr)
+    draft.sections.links->fail(
+        "found a map; expected a list of links such as [h1:1, leaf1:1]; the links of a preset are set by its keys, such "
+        "as topology.host-link.rate");
   for (const Tree& tree : draft.sections.links->as_list("a list of links such as [h1:1, leaf1:1]")) {
     draft.lab.links.push_back(read_link(tree, defaults));
     draft.links.push_back(&tree);

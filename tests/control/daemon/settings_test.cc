@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "control/spec/spec_error.h"
 #include "tests/control/daemon/running_lab_fixture.h"
 
 namespace railyard::daemon {
@@ -83,6 +84,34 @@ TEST_F(LiveSettingsTest, HostsOutsideFollow) {
   EXPECT_EQ(set({"links.leaf1:1.rate=200Gbps"})["changes"], json::array())
       << "nothing is different, and yet it is tried";
   EXPECT_THAT(told, ElementsAre(200'000'000'000, 200'000'000'000));
+}
+
+// A preset's links cannot be named one by one: its keys are listed in their place, and each works as it is listed.
+TEST(Settings, ListsOnlyWhatCanBeSet) {
+  constexpr const char* kPreset = R"(name: x
+topology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2, fabric-link: { rate: 400Gbps } }
+nodes: { h9: { kind: host } }
+links: [[h9:1, leaf1:5, { rate: 25Gbps }]]
+traffic: [ { name: t, from: h1, to: h2, payload: 1KB, rate: 100Mbps } ]
+)";
+  const Settings settings(kPreset, "x.yaml", {"topology.host-link.rate=200Gbps"});
+  std::vector<std::string> links;
+  for (const spec::Saying& s : settings.changeable()) {
+    EXPECT_EQ(settings.with({s.path + "=" + s.value}).lab(), settings.lab()) << s.path;
+    if (s.path.starts_with("links.") || s.path.starts_with("topology.")) links.push_back(s.path + "=" + s.value);
+  }
+  EXPECT_THAT(links, ElementsAre("links.h9:1.rate=25Gbps", "topology.host-link.rate=200Gbps",
+                                 "topology.fabric-link.rate=400Gbps"));
+  EXPECT_THROW(settings.with({"links.leaf1:1.rate=50Gbps"}).lab(), spec::SpecError);
+}
+
+TEST(Settings, OfAFatTreeListsItsCoreLinksToo) {
+  const Settings settings("name: x\ntopology: { preset: fat-tree, k: 4, core-link: { rate: 200Gbps } }\n", "x.yaml", {});
+  std::vector<std::string> links;
+  for (const spec::Saying& s : settings.changeable())
+    if (s.path.starts_with("links.") || s.path.starts_with("topology.")) links.push_back(s.path + "=" + s.value);
+  EXPECT_THAT(links, ElementsAre("topology.host-link.rate=100Gbps", "topology.fabric-link.rate=100Gbps",
+                                 "topology.core-link.rate=200Gbps"));
 }
 
 TEST_F(LiveSettingsTest, WhileItIsHeldToo) {

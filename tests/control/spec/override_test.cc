@@ -24,6 +24,12 @@ TEST(Override, ReplacesAValue) {
   EXPECT_EQ(with({"name=other"}).name, "other");
 }
 
+TEST(Override, OfALinkThatAPresetMadeSaysWhichKeysSetIt) {
+  EXPECT_EQ(error_with({"links.leaf1:1.rate=50Gbps"}),
+            "--set links.leaf1:1.rate=50Gbps: links: found a map; expected a list of links such as [h1:1, leaf1:1]; the "
+            "links of a preset are set by its keys, such as topology.host-link.rate");
+}
+
 TEST(Override, MakesWhatIsNotThere) {
   EXPECT_EQ(with({"run.duration=1ms"}).run.duration, 1_ms);
   EXPECT_EQ(with({"defaults.link.rate=400Gbps"}).links[0].rate, 400_Gbps);
