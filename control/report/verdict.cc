@@ -172,7 +172,8 @@ std::optional<Verdict> pauses_verdict(const Report& r) {
                         is_judged ? ", budget " + count_text(static_cast<std::uint64_t>(*b.xoff_rate)) : std::string(),
                         at(s.xoff_at));
   }
-  text += fmt::format(" (from {} on)", nanoseconds_text(static_cast<std::uint64_t>(s.from_ns)));
+  text += fmt::format(" (from {} to {})", nanoseconds_text(static_cast<std::uint64_t>(s.from_ns)),
+                      nanoseconds_text(static_cast<std::uint64_t>(s.to_ns)));
   if (!good && !is_judged)
     return Verdict{"pauses", Answer::kNote,
                    text + "; only generators send, without congestion control: run.budgets.pause-share and xoff-rate set a "

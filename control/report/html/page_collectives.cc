@@ -7,6 +7,7 @@
 #include "control/report/html/markup.h"
 #include "control/report/html/sections.h"
 #include "control/report/units.h"
+#include "control/spec/value.h"
 
 namespace railyard::report {
 namespace {
@@ -46,7 +47,8 @@ std::string collectives_table(const Report& r) {
                {"data", true}});
   for (std::size_t i = 0; i < std::min(r.collectives.size(), kMostCollectives); ++i) {
     const CollectiveReport& c = r.collectives[i];
-    table.row({c.name, c.collective, c.algorithm, count_text(c.ranks.size()), size_text(c.bytes),
+    table.row({c.name, c.collective, c.algorithm, count_text(c.ranks.size()),
+               spec::format(Bytes{static_cast<std::int64_t>(c.bytes)}),
                count_text(c.iterations.size()), time_cell(c.min_ns), time_cell(c.median_ns), time_cell(c.p99_ns),
                time_cell(c.max_ns), c.has_bandwidth() ? rate_text(c.algbw_bps) : "-",
                c.has_bandwidth() ? rate_text(c.busbw_bps) : "-",
