@@ -1,12 +1,13 @@
 #include "control/daemon/settings.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string_view>
-#include <utility>
 
 #include "control/spec/addresses.h"
 #include "control/spec/load.h"
+#include "control/spec/presets/preset.h"
 #include "control/spec/spec_error.h"
 #include "control/spec/value.h"
 #include "control/spec/yaml/override.h"
@@ -76,6 +77,21 @@ std::set<std::string> listed_ends(const spec::Tree& document) {
   return ends;
 }
 
+// "host-link", ...: the keys of its preset, if it has one, that are maps of a link's keys.
+std::vector<std::string> link_keys_of_preset(const spec::Tree& document) {
+  const spec::Tree* const topology = document.find("topology");
+  const spec::Tree* const name = topology != nullptr ? topology->find("preset") : nullptr;
+  if (name == nullptr) return {};
+  const auto preset = std::ranges::find(spec::presets(), name->text, &spec::Preset::name);
+  if (preset == spec::presets().end()) return {};
+  const spec::Tree schema = preset->schema();
+  std::vector<std::string> keys;
+  if (const spec::Tree* const properties = schema.find("properties"); properties != nullptr)
+    for (const spec::Tree::Entry& e : properties->entries)
+      if (e.key.ends_with("-link")) keys.push_back(e.key);
+  return keys;
+}
+
 }  // namespace
 
 std::vector<spec::Saying> Settings::changeable() const {
@@ -84,31 +100,28 @@ std::vector<spec::Saying> Settings::changeable() const {
   spec::Tree document = spec::parse_yaml(text_, file_name_);
   for (const std::string& assignment : assignments_) spec::apply_override(document, assignment);
   const std::set<std::string> listed = listed_ends(document);
-  std::set<std::string> rates;  // of links that a preset made
+  std::set<BitRate> rates;  // of links that a preset made
   std::set<std::string> made_by_preset;
-  bool to_hosts = false, between_switches = false;
   for (const spec::LinkSpec& link : now.links) {
     if (listed.contains(spec::format(link.a)) || listed.contains(spec::format(link.b))) continue;
-    rates.insert(spec::format(link.rate));
+    rates.insert(link.rate);
     made_by_preset.insert("links." + spec::format(link.a) + ".rate");
-    const auto is_host = [&](const spec::PortName& end) {
-      return now.find(end.node)->kind == spec::NodeSpec::Kind::kHost;
-    };
-    (is_host(link.a) || is_host(link.b) ? to_hosts : between_switches) = true;
   }
   std::erase_if(all, [&](const spec::Saying& s) { return made_by_preset.contains(s.path); });
-  // A preset has some of these keys. One that is its present value changes nothing.
-  for (const auto& [path, has_links] : {std::pair{"topology.host-link.rate", to_hosts},
-                                        std::pair{"topology.fabric-link.rate", between_switches},
-                                        std::pair{"topology.core-link.rate", between_switches}})
-    for (const std::string& rate : has_links ? rates : std::set<std::string>())
+  for (const std::string& key : link_keys_of_preset(document)) {
+    const std::string path = "topology." + key + ".rate";
+    // The lab with another value there; nothing: it is refused.
+    const auto with_rate = [&](BitRate rate) -> std::optional<spec::Lab> {
       try {
-        if (with({path + ("=" + rate)}).lab() != now) continue;
-        all.push_back({path, rate});
-        break;
+        return with({path + "=" + spec::format(rate)}).lab();
       } catch (const spec::SpecError&) {
-        break;
+        return std::nullopt;
       }
+    };
+    // The present value changes nothing, and another one something: else the lab has no such links.
+    const auto present = std::ranges::find_if(rates, [&](BitRate rate) { return with_rate(rate) == now; });
+    if (present != rates.end() && with_rate(BitRate{present->bps / 2}) != now) all.push_back({path, spec::format(*present)});
+  }
   return all;
 }
 
