@@ -195,7 +195,7 @@ std::vector<std::string> Comparison::less_lines() const {
   const std::vector<bool> less = delivered_less({delivery_a, delivery_b});
   for (const bool b : {false, true})
     if (less[b])
-      lines.push_back(fmt::format("{} delivered less ({}; {}: {}) and is called better nowhere.", b ? "b" : "a",
+      lines.push_back(fmt::format("{} delivered less ({}; {}: {}): it is never called better.", b ? "b" : "a",
                                   (b ? delivery_b : delivery_a).text(), b ? "a" : "b",
                                   (b ? delivery_a : delivery_b).text()));
   return lines;
@@ -239,21 +239,23 @@ std::string Comparison::text() const {
   if (differences.empty()) {
     out += "Same lab, seed, clock and version.\n";
   } else if (const std::vector<Difference> shown = shown_differences(); !shown.empty()) {
-    out += comparable() ? "Comparable; they differ in\n"
-                        : "NOT THE SAME EXPERIMENT: the figures stand side by side, and what differs explains them\n";
+    out += comparable() ? "Comparable; minor differences\n"
+                        : "NOT THE SAME EXPERIMENT: these conditions differ\n";
     for (const Difference& d : shown)
-      out += fmt::format("  {:<24} {} | {}{}\n", d.what, d.a, d.b, d.incomparable ? "" : "   (does not matter)");
+      out += fmt::format("  {:<24} {} | {}{}\n", d.what, d.a, d.b, d.incomparable ? "" : "   (minor)");
   }
-  out += fmt::format("\n{:<18} {:>14} {:>14} {:>10}   {}\n", "figure", "a", "b", "b - a", "better");
+  out += fmt::format("\n{:<18} {:>14} {:>14} {:>10}   {}\n", "figure", "a", "b", "change", "better");
   for (const Row& r : rows) {
     const auto cell = [&](const std::optional<double>& v) { return v ? figure_text(*v, r.kind.unit) : "-"; };
     const auto change = r.change();
     const auto better = r.better();
-    out += fmt::format("{:<18} {:>14} {:>14} {:>10}   {}\n", r.name, cell(r.a), cell(r.b),
+    std::string line = fmt::format("{:<18} {:>14} {:>14} {:>10}   {}", r.name, cell(r.a), cell(r.b),
                        change ? (*change == 0 ? "=" : change_text(*change)) : "-",
                        !better   ? ""
                        : *better ? "b"
                                  : "a");
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
   }
   for (const std::string& line : less_lines()) out += "\n" + line + "\n";
   return out;

@@ -28,7 +28,7 @@ std::string Comparison::html() const {
   }
   Table conditions({{"condition", true}, {"a", true}, {"b", true}, {"", true}});
   for (const Difference& d : shown_differences())
-    conditions.row({d.what, d.a, d.b, d.incomparable ? "" : "does not matter"});
+    conditions.row({d.what, d.a, d.b, d.incomparable ? "" : "minor"});
   if (!conditions.empty()) out += section("conditions", "Conditions that differ", conditions.html());
   ComparisonTable table({"a", "b"});
   for (const Row& r : rows) {

@@ -84,7 +84,7 @@ TEST(Compare, WhoDeliveredLessIsBetterNowhere) {
   for (const Comparison::Row& r : c.rows) EXPECT_NE(r.better(), true) << r.name;
   EXPECT_EQ(row(c, "delivered").better(), false);
   EXPECT_THAT(c.text(), HasSubstr("b delivered less (completed 0.500, delivered 0.100; a: completed 0.500, delivered "
-                                  "1.000) and is called better nowhere."));
+                                  "1.000): it is never called better."));
 }
 
 TEST(Compare, AFigureThatOneHasNotIsShownAsMissing) {
