@@ -165,10 +165,7 @@ Comparison compare(const ReportJson& a, const ReportJson& b, std::string name_a,
   c.delivery_b.add(b);
   const std::vector<bool> less = delivered_less({c.delivery_a, c.delivery_b});
   for (const std::string& name : names) {
-    const FigureKind kind = kind_of(name);
-    c.rows.push_back({name, figure_of(a, name), figure_of(b, name), kind,
-                      may_win(kind, less[0], c.delivery_a.mean_completed().value_or(1) >= 1),
-                      may_win(kind, less[1], c.delivery_b.mean_completed().value_or(1) >= 1)});
+    c.rows.push_back({name, figure_of(a, name), figure_of(b, name), kind_of(name), !less[0], !less[1]});
   }
   return c;
 }

@@ -20,7 +20,7 @@ struct Comparison {
     std::string name;
     std::optional<double> a, b;  // nothing: that run has no such figure
     FigureKind kind;
-    // Whether that run may be called better (report::may_win).
+    // Whether that run may be called better: it did not deliver less (delivery.h).
     bool a_may_win = true, b_may_win = true;
     // b against a: 0.1 is ten per cent more. Nothing: one is missing, or a is 0 and b is not.
     std::optional<double> change() const;

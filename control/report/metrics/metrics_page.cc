@@ -42,8 +42,9 @@ at the port where the frame came in and the class of its ingress priority group;
 **Comparisons** star the best value of a row. A column (or row of a sweep, or side of `compare`) that delivered less never
 gets a star: its `completed` is below that of another, its `delivered` is more than 1 % below the best or 0, or more of its
 flows failed. A column with a failed run gets none either. Values within 0.1 % of the best share its star; if all that may
-have it are that close, none has. A column in which not everything completed gets
-no star for a figure *of what completed*, nor for one of which less is better (drops, latencies, queues).
+have it are that close, none has. In sweeps and
+`compare-transports` a column in which not everything completed gets no star for a figure *of what completed*, nor for one of
+which less is better (drops, latencies, queues).
 
 **Percentiles** are by nearest rank. Packet latencies come from a histogram with less than 1 % error.
 
