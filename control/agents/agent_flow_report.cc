@@ -60,7 +60,8 @@ void add_built_in_source(const build::AgentFlow::End& end, FlowReport& f) {
 void add_built_in_sink(const build::AgentFlow::End& end, FlowReport& f) {
   const RxFlowCounters& rx = end.end.nic->received(end.place);
   f.delivered_bytes = rx.payload_octets;
-  f.delivered_packets = rx.packets - rx.duplicated - rx.discarded;
+  f.delivered_packets = rx.packets - rx.discarded;
+  f.duplicated = rx.duplicated;
   f.arrived_packets = rx.packets;
   f.packets = std::max(f.packets, rx.packets);
   f.corrupted = rx.corrupted;

@@ -71,7 +71,9 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now, const 
   for (const auto& d : lab.fabric().devices()) devices.push_back(d->counters());
   now = std::max(now, now_of(lab));
   std::unordered_map<std::uint64_t, std::uint64_t> in_flight;  // by flow
-  lab.fabric().for_each_packet([&](const Packet& p) { ++in_flight[p.stream]; });
+  lab.fabric().for_each_packet([&](const Packet& p) {
+    if (p.copied == 0) ++in_flight[p.stream];
+  });
   routing::PathTimes times(lab.spec());
   Histogram latency;
   for (const build::Flow& f : lab.flows()) {

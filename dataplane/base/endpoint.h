@@ -56,6 +56,7 @@ struct RxFrame {
   PayloadRef payload;  // what follows the header
   bool icrc_pending;   // the frame ends in such a CRC that is right and was not computed: it is not in `payload`
   bool trimmed = false;  // cut by a switch: the payload is not all there, and there is no ICRC
+  bool copied = false;   // a fault of a link has made it of another frame
 };
 
 // What an endpoint could send.

@@ -24,14 +24,16 @@ struct RxFlowCounters {
   Instant until = Instant::never();  // the flow is asked to send until then
   std::uint64_t late_octets = 0;     // of payload_octets: what came at or after `until`
   Histogram latency;                 // ps from the first octet sent to the frame handed over
-  std::uint64_t duplicated = 0;      // arrived a second time (without a transport)
+  // Without a transport: arrived a second time. Over RoCE and UET: copies that a fault has made; these are also taken or
+  // in `discarded`.
+  std::uint64_t duplicated = 0;
   std::uint64_t discarded = 0;       // of no use: out of sequence, or there already (UC, UUD: a message that came again)
   // Arrived behind a later one (RFC 4737 type-P-reordered; without a transport, and over UET's RUDI and UUD); over RUD
   // and ROD: taken while others before it were missing.
   std::uint64_t reordered = 0;
   // Payload, or its identity, not what was sent. Messages of a transport with real payload: once per message.
   std::uint64_t corrupted = 0;
-  std::uint64_t trimmed = 0;  // arrived without their payload; counted nowhere else
+  std::uint64_t trimmed = 0;  // arrived without their payload, copies left out; counted nowhere else
 
   // Of the packet that came at `last`.
   void take(std::uint64_t octets) noexcept {

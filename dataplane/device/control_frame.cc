@@ -20,6 +20,7 @@ Packet* make_control_frame(PacketPool& pool) {
   p->vid = 0;
   p->trimmed = 0;
   p->sampled = 0;
+  p->copied = 0;
   return p;
 }
 

@@ -25,6 +25,7 @@ Packet* copy_of(const Packet& packet, PacketPool& pool) {
   p->header_at = header_at;
   p->flags = static_cast<std::uint8_t>((packet.flags & ~kOfThePool) | flags);
   p->home = home;
+  p->copied = 1;
   p->sampled = 0;  // of the two, one is followed
   p->credits = {};  // and one has used credits
   std::memcpy(p->header(), packet.header(), real);

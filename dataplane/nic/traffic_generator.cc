@@ -324,7 +324,7 @@ void TrafficGenerator::receive_one(const RxFrame& frame) {
   RxFlow& f = rx_[rx_by_qp_[place] - 1];
   RxFlowCounters& c = f.counters;
   if (frame.trimmed) [[unlikely]] {
-    ++c.trimmed;
+    if (!frame.copied) ++c.trimmed;
     return;
   }
   const SequenceCheck::Result r = f.order.see(wire::read<wire::Bth::PSN>(h + bth));

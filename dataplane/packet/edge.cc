@@ -23,6 +23,7 @@ void describe_headers(Packet& packet, const wire::FrameView& view) noexcept {
   packet.vid = view.vid & 0xFFF;
   packet.trimmed = view.trimmed;
   packet.sampled = 0;
+  packet.copied = 0;
   packet.traffic_class_octet = view.traffic_class_octet;
   packet.entropy = view.uet_entropy ? Packet::kUetEntropy | *view.uet_entropy : view.destination_qp;
   packet.transport_hash = std::uint32_t{view.source_port} << 16 | view.destination_port;

@@ -49,6 +49,7 @@ struct alignas(64) Packet {
   std::uint16_t trimmed : 1;         // 1: was cut to its headers on the way (trim.h)
   std::uint16_t sampled : 1;         // 1: hops note what they know of it (int_stack.h)
   std::uint16_t generated : 1;       // 1: of a traffic generator: headers like RoCEv2's, and no RDMA transport's
+  std::uint16_t copied : 1;          // 1: a fault of a link has made it of another packet
   CreditStamp credits;               // at the receiver of a link with credit-based flow control
 
   enum Flag : std::uint8_t {

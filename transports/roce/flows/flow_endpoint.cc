@@ -56,7 +56,7 @@ void FlowEndpoint::receive_one(const RxFrame& frame) {
   if (Lane* const lane = lane_of(in.packet.bth.dest_qp)) {
     Flow& flow = flows_[lane->flow];
     if (frame.trimmed) {
-      if (!flow.is_source) ++flow.received.trimmed;
+      if (!flow.is_source && !frame.copied) ++flow.received.trimmed;
     } else if (!flow.is_source && in.packet.info().carries_data() && in.packet.payload_octets > 0) {
       on_data(*lane, frame, in, drop);
     }
@@ -227,6 +227,8 @@ void FlowEndpoint::on_data(Lane& lane, const RxFrame& frame, const InPacket& in,
   // Clocks that are skewed may say that it came before it was sent.
   flow.latencies.record(r.latency, static_cast<std::uint64_t>(std::max(frame.at - frame.sent, Duration{}).ps));
   if (in.ce) ++r.marked;
+  if (frame.copied) [[unlikely]]
+    ++r.duplicated;
   if (drop)
     ++r.discarded;
   else

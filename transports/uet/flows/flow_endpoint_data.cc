@@ -13,7 +13,7 @@ void FlowEndpoint::on_data(const Of& of, const RxFrame& frame, const InPacket& i
   Flow& flow = flows_[lane.flow];
   RxFlowCounters& r = flow.received;
   if (in.trimmed) {
-    ++r.trimmed;
+    if (!frame.copied) ++r.trimmed;
     return;
   }
   ++r.packets;
@@ -22,6 +22,8 @@ void FlowEndpoint::on_data(const Of& of, const RxFrame& frame, const InPacket& i
   // Clocks that are skewed may say that it came before it was sent.
   r.latency.record(static_cast<std::uint64_t>(std::max(frame.at - frame.sent, Duration{}).ps));
   if (in.ce) ++r.marked;
+  if (frame.copied) [[unlikely]]
+    ++r.duplicated;
   const bool read = flow.config.operation == FlowOperation::kRead;
   if (drop || (read && !of.slot)) {
     ++r.discarded;
