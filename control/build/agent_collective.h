@@ -45,7 +45,7 @@ struct AgentCollective {
   // `all`: their programs, by rank.
   void make_ranks(std::vector<RankProgram> all) {
     ranks = roce::CollectiveConnection::make_those_here(
-        config, std::move(all), ends, [this](std::uint32_t from, std::uint32_t to) { return ways.at({from, to}); },
+        config, std::move(all), ends, [this](std::uint32_t from, std::uint32_t to, std::uint32_t) { return ways.at({from, to}); },
         chance);
   }
 };

@@ -13,8 +13,9 @@ struct Collective {
   std::size_t spec = 0;                        // index into Lab::collectives
   std::vector<spec::PortName> nics;            // by rank
   std::vector<const CollectiveRank*> ranks{};  // the same
-  // The same: the NICs that it sends by, each once; several where ranks choose theirs by the neighbour.
-  std::vector<std::vector<spec::PortName>> sends_by{};
+  // The same, by connection: the NIC that it goes through; another one than its own where ranks choose theirs by the
+  // neighbour.
+  std::vector<std::vector<spec::PortName>> through{};
 };
 
 }  // namespace railyard::build

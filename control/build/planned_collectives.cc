@@ -22,24 +22,18 @@ std::vector<PlannedCollective> plan_collectives(const spec::Lab& lab, spec::Coll
       for (std::uint32_t r = 0; r < n; ++r)
         for (const RankConnection& to : planned.programs[r].connections)
           if (!to.scale_up)
-            if (const spec::PortName nic = links.between(r, to.peer)->first; nic != planned.nics[r])
-              planned.towards[{r, to.peer}] = nic;
+            if (const spec::PortName nic = links.between(r, to.peer, to.channel)->first; nic != planned.nics[r])
+              planned.towards[{r, to.peer, to.channel}] = nic;
     all.push_back(std::move(planned));
   }
   return all;
 }
 
-std::vector<std::vector<spec::PortName>> sending_nics(const PlannedCollective& planned) {
-  std::vector<std::vector<spec::PortName>> all;
-  for (std::uint32_t r = 0; r < planned.nics.size(); ++r) {
-    std::vector<spec::PortName>& own = all.emplace_back();
-    if (r < planned.programs.size())
-      for (const RankConnection& to : planned.programs[r].connections)
-        if (const spec::PortName& nic = planned.nic(r, to.peer);
-            to.sends > 0 && !to.scale_up && std::ranges::find(own, nic) == own.end())
-          own.push_back(nic);
-    if (own.empty()) own.push_back(planned.nics[r]);
-  }
+std::vector<std::vector<spec::PortName>> nics_of_connections(const PlannedCollective& planned) {
+  std::vector<std::vector<spec::PortName>> all(planned.nics.size());
+  for (std::uint32_t r = 0; r < planned.programs.size(); ++r)
+    for (const RankConnection& to : planned.programs[r].connections)
+      all[r].push_back(planned.nic(r, to.peer, to.channel));
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "control/spec/spec.h"
@@ -20,17 +21,17 @@ struct PlannedCollective {
   // By rank:
   std::vector<spec::PortName> nics;
   std::vector<RankProgram> programs;
-  // By rank and peer: its NIC to that, where it is another one than its own (spec/rank_links.h).
-  std::map<std::pair<std::uint32_t, std::uint32_t>, spec::PortName> towards{};
+  // By rank, peer and channel: its NIC to that, where it is another one than its own (spec/rank_links.h).
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, spec::PortName> towards{};
 
-  const spec::PortName& nic(std::uint32_t rank, std::uint32_t peer) const {
-    const auto other = towards.find({rank, peer});
+  const spec::PortName& nic(std::uint32_t rank, std::uint32_t peer, std::uint32_t channel) const {
+    const auto other = towards.find({rank, peer, channel});
     return other == towards.end() ? nics[rank] : other->second;
   }
 };
 
-// By rank: the NICs that it sends by, each once.
-std::vector<std::vector<spec::PortName>> sending_nics(const PlannedCollective& planned);
+// By rank and connection: the NIC that it goes through.
+std::vector<std::vector<spec::PortName>> nics_of_connections(const PlannedCollective& planned);
 
 // Of the lab those over one transport, in their order.
 std::vector<PlannedCollective> plan_collectives(const spec::Lab& lab, spec::CollectiveTransport transport);

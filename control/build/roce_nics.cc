@@ -161,7 +161,7 @@ void RoceNics::take(std::vector<PlannedCollective> collectives) {
       for (const RankConnection& c : planned.programs[r].connections) {
         if (c.scale_up) continue;
         const auto rank = static_cast<std::uint32_t>(r);
-        const spec::PortName& through = planned.nic(rank, c.peer);
+        const spec::PortName& through = planned.nic(rank, c.peer, c.channel);
         Nic& nic = nics_[through];
         ++nic.qps;
         if (through == planned.nics[r]) continue;
@@ -192,14 +192,16 @@ std::pair<std::vector<Collective>, std::vector<AgentCollective>> RoceNics::make_
       const auto rank = static_cast<std::uint32_t>(ends.size() - 1);
       if (!planned.towards.empty())
         for (const RankConnection& to : planned.programs[rank].connections)
-          ends.back().through.push_back(nics_.at(planned.nic(rank, to.peer)).endpoint);
+          ends.back().through.push_back(nics_.at(planned.nic(rank, to.peer, to.channel)).endpoint);
     }
-    auto sends_by = sending_nics(planned);
+    auto through = nics_of_connections(planned);
     auto ranks = roce::CollectiveConnection::make(
         config_of(lab_, i), std::move(planned.programs), ends,
-        [&](std::uint32_t from, std::uint32_t to) { return way(planned.nic(from, to), planned.nic(to, from), like); },
+        [&](std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
+          return way(planned.nic(from, to, channel), planned.nic(to, from, channel), like);
+        },
         chance_of(lab_, i));
-    made.push_back({i, std::move(planned.nics), std::move(ranks), std::move(sends_by)});
+    made.push_back({i, std::move(planned.nics), std::move(ranks), std::move(through)});
   }
   collectives_.clear();
   return {std::move(made), std::move(with_agents)};

@@ -107,7 +107,7 @@ void UetNics::note_ranks(std::size_t collective) {
   for (const spec::PortName& name : planned.nics) add_nic(name, like_[collective]).ranks = true;
   for (const auto& [ends, name] : planned.towards) {
     Nic& nic = add_nic(name, like_[collective]);
-    nic.ranks = nic.carries = nics_.at(planned.nics[ends.first]).carries = true;
+    nic.ranks = nic.carries = nics_.at(planned.nics[std::get<0>(ends)]).carries = true;
   }
 }
 
@@ -146,7 +146,8 @@ std::vector<Collective> UetNics::make_collectives(const Way& way) {
         .job_id = uet::kFlowsJob + 1 + static_cast<std::uint32_t>(planned.spec),
         .mode = c.service == spec::CollectiveService::kRud ? uet::DeliveryMode::kRud : uet::DeliveryMode::kRod};
     std::vector<uet::CollectiveEnd> ends;
-    Collective& collective = made.emplace_back(Collective{.spec = planned.spec, .nics = planned.nics, .sends_by = sending_nics(planned)});
+    Collective& collective = made.emplace_back(
+        Collective{.spec = planned.spec, .nics = planned.nics, .through = nics_of_connections(planned)});
     for (std::size_t r = 0; r < collective.nics.size(); ++r) {
       uet::FlowEndpoint& nic = *nics_.at(collective.nics[r]).endpoint;
       job.data_class = class_at(collective.nics[r], like_[i]);
@@ -157,8 +158,8 @@ std::vector<Collective> UetNics::make_collectives(const Way& way) {
       use_nics(rank, planned, static_cast<std::uint32_t>(r), like_[i]);
       collective.ranks.push_back(&rank);
     }
-    uet::connect_ranks(ends, [&](std::uint32_t from, std::uint32_t to) {
-      return way(planned.nic(from, to), planned.nic(to, from), like_[i]);
+    uet::connect_ranks(ends, [&](std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
+      return way(planned.nic(from, to, channel), planned.nic(to, from, channel), like_[i]);
     });
   }
   collectives_.clear();
@@ -169,7 +170,8 @@ void UetNics::use_nics(uet::UetRank& rank, const PlannedCollective& planned, std
                        const spec::TrafficSpec& like) {
   std::map<spec::PortName, std::uint32_t> numbers{{planned.nics[r], 0}};
   for (std::uint32_t c = 0; c < rank.program().connections.size(); ++c) {
-    const spec::PortName& nic = planned.nic(r, rank.program().connections[c].peer);
+    const RankConnection& to = rank.program().connections[c];
+    const spec::PortName& nic = planned.nic(r, to.peer, to.channel);
     const auto [known, is_new] = numbers.try_emplace(nic, 0);
     if (is_new) known->second = nics_.at(nic).endpoint->carry_for(rank, class_at(nic, like));
     rank.use_nic(c, known->second);
@@ -210,8 +212,10 @@ void UetNics::find_network(const std::vector<workload::FlowPlan>& plans) {
   for (std::size_t i = 0; i < collectives_.size(); ++i)
     for (std::size_t r = 0; r < collectives_[i].nics.size(); ++r)
       for (const RankConnection& c : collectives_[i].programs[r].connections)
-        if (const auto rank = static_cast<std::uint32_t>(r); !c.scale_up && c.channel == 0)
-          consider(collectives_[i].nic(rank, c.peer), collectives_[i].nic(c.peer, rank), like_[i]);
+        if (const auto rank = static_cast<std::uint32_t>(r);
+            !c.scale_up && (c.channel == 0 || !collectives_[i].towards.empty()))
+          consider(collectives_[i].nic(rank, c.peer, c.channel), collectives_[i].nic(c.peer, rank, c.channel),
+                   like_[i]);
 }
 
 // What a switch does with it.

@@ -27,14 +27,15 @@ Facts::Facts(build::BuiltLab& lab) : lab_(lab), graph_(lab.spec()) {
   for (const build::Collective& c : lab.collectives()) {
     const spec::CollectiveSpec& said = lab.spec().collectives[c.spec];
     for (std::size_t rank = 0; rank < c.ranks.size(); ++rank)
-      for (const RankConnection& connection : c.ranks[rank]->program().connections) {
+      for (std::size_t i = 0; i < c.through[rank].size(); ++i) {
+        const RankConnection& connection = c.ranks[rank]->program().connections[i];
         if (connection.scale_up || connection.sends == 0) continue;
         add_stream(seen, {.path = fmt::format("collectives.{}", c.spec),
                           .name = said.name,
                           .like = spec::like_traffic(said),
                           .is_collective = true,
-                          .from = c.nics[rank],
-                          .to = c.nics[connection.peer]});
+                          .from = c.through[rank][i],
+                          .to = c.through[connection.peer][connection.at_peer]});
       }
   }
 }

@@ -56,24 +56,43 @@ std::vector<PortName> RankLinks::choices(std::uint32_t rank) const {
   return nics;
 }
 
-std::optional<std::pair<PortName, PortName>> RankLinks::between(std::uint32_t a, std::uint32_t b) {
+std::vector<std::pair<PortName, PortName>> RankLinks::find_between(std::uint32_t a, std::uint32_t b) {
   // The same NICs in both directions.
   if (a > b) {
-    auto turned = between(b, a);
-    if (turned) std::swap(turned->first, turned->second);
+    auto turned = all_between(b, a);
+    for (auto& [from, to] : turned) std::swap(from, to);
     return turned;
   }
-  if (all_by_their_own_ || links(ranks_[a], ranks_[b])) return std::pair{ranks_[a], ranks_[b]};
-  if (ranks_[a].node == ranks_[b].node) return std::nullopt;
-  std::optional<std::pair<PortName, PortName>> best;
-  int least = 0;
-  for (const PortName& from : choices(a))
-    for (const PortName& to : choices(b))
-      if (const auto n = links(from, to); n && (!best || *n < least)) {
-        best = std::pair{from, to};
-        least = *n;
-      }
-  return best;
+  if (all_by_their_own_) return {{ranks_[a], ranks_[b]}};
+  std::optional<int> least = links(ranks_[a], ranks_[b]);
+  if (ranks_[a].node == ranks_[b].node)
+    return least ? std::vector{std::pair{ranks_[a], ranks_[b]}} : std::vector<std::pair<PortName, PortName>>{};
+  const std::vector<PortName> ours = choices(a);
+  const std::vector<PortName> theirs = choices(b);
+  if (!least)
+    for (const PortName& from : ours)
+      for (const PortName& to : theirs)
+        if (const auto n = links(from, to); n && (!least || *n < *least)) least = n;
+  std::vector<std::pair<PortName, PortName>> all;
+  for (const PortName& from : ours)
+    for (const PortName& to : theirs)
+      if (least && links(from, to) == least && std::ranges::none_of(all, [&](const auto& known) {
+            return known.first == from || known.second == to;
+          }))
+        all.emplace_back(from, to);
+  return all;
+}
+
+const std::vector<std::pair<PortName, PortName>>& RankLinks::all_between(std::uint32_t a, std::uint32_t b) {
+  if (const auto known = between_.find({a, b}); known != between_.end()) return known->second;
+  auto found = find_between(a, b);
+  return between_[{a, b}] = std::move(found);
+}
+
+std::optional<std::pair<PortName, PortName>> RankLinks::between(std::uint32_t a, std::uint32_t b,
+                                                               std::uint32_t channel) {
+  const auto& all = all_between(a, b);
+  return all.empty() ? std::nullopt : std::optional(all[channel % all.size()]);
 }
 
 }  // namespace railyard::spec

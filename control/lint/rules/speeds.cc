@@ -1,9 +1,13 @@
 // Rates that cannot be reached, or are wasted.
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "control/lint/rules/rules.h"
+#include "control/spec/rank_links.h"
 #include "control/spec/value.h"
 
 namespace railyard::lint {
@@ -49,6 +53,29 @@ void find_receiver_slower_than_link(const Facts& facts, Findings& findings) {
   }
 }
 
+// Hosts with several cables between them: a channel goes over one of these.
+void find_cables_unused(const Facts& facts, Findings& findings) {
+  for (const build::Collective& c : facts.built().collectives()) {
+    const spec::CollectiveSpec& said = facts.lab().collectives[c.spec];
+    spec::RankLinks links(facts.lab(), c.nics);
+    if (links.all_by_their_own()) continue;
+    for (std::uint32_t r = 0; r < c.ranks.size(); ++r) {
+      std::map<std::uint32_t, std::set<spec::PortName>> used;  // by peer
+      const auto& connections = c.ranks[r]->program().connections;
+      for (std::size_t i = 0; i < connections.size(); ++i)
+        if (!connections[i].scale_up) used[connections[i].peer].insert(c.through[r][i]);
+      for (const auto& [peer, nics] : used) {
+        const std::size_t cables = links.all_between(r, peer).size();
+        if (peer < r || nics.size() >= cables) continue;
+        findings.add(fmt::format("collectives.{}.channels", c.spec),
+                     fmt::format("{} uses {} of {} links between {} and {}: channels is {}.", said.name, nics.size(),
+                                 cables, c.nics[r].node, c.nics[peer].node, said.channels),
+                     fmt::format("Set channels to a multiple of {}.", cables));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 const Rule kPathSlowerThanNics{"path-slower-than-nics", Severity::kWarning,
@@ -59,5 +86,8 @@ const Rule kRateAboveLink{"rate-above-link", Severity::kWarning, "A flow's rate 
 const Rule kReceiverSlowerThanLink{"receiver-slower-than-link", Severity::kWarning,
                                    "A host takes frames more slowly than its link brings them.",
                                    find_receiver_slower_than_link};
+const Rule kCablesUnused{"cables-unused", Severity::kWarning,
+                         "A collective has fewer channels than there are links between two of its hosts.",
+                         find_cables_unused};
 
 }  // namespace railyard::lint

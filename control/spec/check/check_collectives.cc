@@ -189,7 +189,7 @@ class CollectiveCheck {
     for (std::uint32_t r = 0; r < programs.size(); ++r)
       for (const RankConnection& c : programs[r].connections) {
         if (c.scale_up) continue;
-        const auto nics = links.between(r, c.peer);
+        const auto nics = links.between(r, c.peer, c.channel);
         if (!nics) fail_neighbours(r, c.peer);
         check_mtu(packet, nics->first, nics->second);
       }

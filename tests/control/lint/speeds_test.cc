@@ -34,6 +34,20 @@ TEST(Speeds, AFlowThatAsksForLessIsContent) {
   EXPECT_THAT(findings_in(fabric("400Gbps", "100Gbps", ", rate: 100Gbps")), IsEmpty());
 }
 
+TEST(Speeds, ACableThatNoChannelUsesIsFound) {
+  const auto with = [](const std::string& keys) {
+    return findings_in("nodes: { h1: { kind: host, nics: 2 }, h2: { kind: host, nics: 2 } }\n"
+                       "links: [ [h1:1, h2:1], [h1:2, h2:2] ]\n"
+                       "collectives: [ { name: ar, collective: all-reduce, size: 64MB" + keys + " } ]\n");
+  };
+  const auto found = with("");
+  ASSERT_THAT(rules_of(found), ElementsAre("cables-unused"));
+  EXPECT_EQ(found[0].path, "collectives.0.channels");
+  EXPECT_THAT(found[0].text, HasSubstr("ar uses 1 of 2 links between h1 and h2: channels is 1"));
+  EXPECT_THAT(with(", channels: 2"), IsEmpty());
+  EXPECT_THAT(with(", channels: 2, transport: uet"), IsEmpty());
+}
+
 TEST(Speeds, AHostThatTakesFramesSlowlyIsFound) {
   const std::string slow = "hosts: { default: { receive: { rate: 50Gbps } } }\n";
   const auto found = findings_in(pair_lab("", slow));

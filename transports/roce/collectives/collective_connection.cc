@@ -48,6 +48,7 @@ std::vector<RoceRank*> CollectiveConnection::make_those_here(const CollectiveCon
     for (std::uint32_t c = 0; ranks[r] != nullptr && c < ranks[r]->connections_.size(); ++c) {
       const Half here{ranks[r], &ends[r], c};
       const std::uint32_t p = here.plan().peer;
+      const std::uint32_t channel = here.plan().channel;
       if (ranks[p] == nullptr) create(here);
       if (ranks[p] == nullptr || p < r) continue;
       const Half there{ranks[p], &ends[p], here.plan().at_peer};
@@ -62,8 +63,8 @@ std::vector<RoceRank*> CollectiveConnection::make_those_here(const CollectiveCon
       const auto port = static_cast<std::uint16_t>(0xC000 | (draw & 0x3FFF));
       const auto forth = static_cast<std::uint32_t>(mix64(draw + 1) & Psn::kMax);
       const auto back = static_cast<std::uint32_t>(mix64(draw + 2) & Psn::kMax);
-      connect(here, there, way(r, p), port, forth, back);
-      connect(there, here, way(p, r), port, back, forth);
+      connect(here, there, way(r, p, channel), port, forth, back);
+      connect(there, here, way(p, r, channel), port, back, forth);
     }
   return ranks;
 }

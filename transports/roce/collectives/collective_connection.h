@@ -29,7 +29,7 @@ struct CollectiveEnd {
 class CollectiveConnection {
  public:
   // From one rank to another, but for the UDP source port.
-  using Way = std::function<AddressVector(std::uint32_t from, std::uint32_t to)>;
+  using Way = std::function<AddressVector(std::uint32_t from, std::uint32_t to, std::uint32_t channel)>;
 
   // Makes `programs[r]` a rank of ends[r]'s NIC and brings all QPs to RTS; they hold until the NIC is gone. UDP source
   // ports (one per pair and channel, the same in both directions) and first PSNs are drawn from `chance`.

@@ -11,7 +11,7 @@ void connect_ranks(const std::vector<CollectiveEnd>& ends, const Way& way) {
     for (std::uint32_t c = 0; c < connections.size(); ++c) {
       const CollectiveEnd& there = ends[connections[c].peer];
       if (!connections[c].scale_up) {
-        here.rank->connect(c, here.rank->engine_of(c).peer(way(r, connections[c].peer)),
+        here.rank->connect(c, here.rank->engine_of(c).peer(way(r, connections[c].peer, connections[c].channel)),
                            there.rank->memory_key_of(connections[c].at_peer), there.rank->stride());
         continue;
       }

@@ -17,7 +17,7 @@ struct CollectiveEnd {
 };
 
 // From one rank to another.
-using Way = std::function<AddressVector(std::uint32_t from, std::uint32_t to)>;
+using Way = std::function<AddressVector(std::uint32_t from, std::uint32_t to, std::uint32_t channel)>;
 
 // `ends`: by rank.
 void connect_ranks(const std::vector<CollectiveEnd>& ends, const Way& way);

@@ -109,7 +109,7 @@ class Star {
 
  private:
   static constexpr std::uint32_t kNet = 0x0A000001;
-  static AddressVector way(std::uint32_t from, std::uint32_t to) {
+  static AddressVector way(std::uint32_t from, std::uint32_t to, std::uint32_t = 0) {
     AddressVector av;
     av.source = wire::IpAddress(kNet + from);
     av.destination = wire::IpAddress(kNet + to);

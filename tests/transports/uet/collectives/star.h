@@ -56,7 +56,7 @@ class Star {
         ends.push_back({&rank, nics_[r].get()});
         ranks.push_back(&rank);
       }
-      connect_ranks(ends, [](std::uint32_t from, std::uint32_t to) {
+      connect_ranks(ends, [](std::uint32_t from, std::uint32_t to, std::uint32_t) {
         AddressVector av{};
         av.source = wire::IpAddress(kNet + from);
         av.destination = wire::IpAddress(kNet + to);
