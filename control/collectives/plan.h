@@ -40,8 +40,9 @@ class Plan {
   // Messages from here on have at most so many octets, in whole elements, and never more than shape().chunk.
   void limit_messages(std::uint64_t octets);
 
-  // PlanBuilder::begin_stream.
+  // PlanBuilder::begin_stream and wait_for_return.
   void begin_stream(std::size_t messages) { build_.begin_stream(messages); }
+  void wait_for_return(std::size_t messages) { build_.wait_for_return(messages); }
 
   // The programs, once.
   std::vector<RankProgram> make();

@@ -81,6 +81,19 @@ void PlanBuilder::message(std::uint32_t from, std::uint32_t to, std::uint32_t ch
     receive = last_receive;
   }
   note(writers_[to], {at, range.octets}, receive, kind == CollectiveStep::Kind::kReduce);
+  if (most_on_their_way_ == 0) return;
+  sends_[from].push_back(send);
+  receives_[to].push_back(receive);
+}
+
+void PlanBuilder::wait_for_return(std::size_t messages) {
+  for (const auto& [rank, sends] : sends_before_) {
+    const std::vector<std::uint32_t>& back = receives_[rank];
+    for (std::size_t i = messages; i < sends.size() && i - messages < back.size(); ++i) {
+      after_[rank][back[i - messages]].push_back(sends[i]);
+      ++programs_[rank].steps[sends[i]].waits_for;
+    }
+  }
 }
 
 std::pair<std::uint32_t, std::uint32_t> PlanBuilder::hop(std::uint32_t from, std::uint32_t to, std::uint32_t channel,

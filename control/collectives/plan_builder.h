@@ -58,7 +58,12 @@ class PlanBuilder {
   void begin_stream(std::size_t messages) noexcept {
     most_on_their_way_ = messages;
     on_their_way_.clear();
+    sends_before_ = std::exchange(sends_, {});
+    receives_.clear();
   }
+  // What each rank sent in the stream before this one comes back to it in this one, by as many messages: each of those
+  // waits until the one that many `messages` before it is back. Nobody runs further ahead of the slowest.
+  void wait_for_return(std::size_t messages);
 
   // Messages so far.
   std::uint64_t messages() const noexcept { return messages_; }
@@ -96,6 +101,8 @@ class PlanBuilder {
   std::size_t most_on_their_way_ = 0;
   // Of the stream: the sends of a rank over a connection, by both.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> on_their_way_;
+  // By rank: what it sends and receives in the stream, and what it sent in the one before.
+  std::map<std::uint32_t, std::vector<std::uint32_t>> sends_, receives_, sends_before_;
   std::vector<RankProgram> programs_;
   std::vector<Writers> writers_;                                // by rank
   std::vector<std::vector<std::vector<std::uint32_t>>> after_;  // by rank and step

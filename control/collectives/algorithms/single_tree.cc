@@ -26,7 +26,7 @@ void all_reduce(Plan& plan, Range range) {
 
 constinit const Algorithm kSingleTree{
     .name = "single-tree",
-    .help = "one binary tree over all ranks: half of tree's rate for large sizes",
+    .help = "one binary tree over all ranks: with 5 or more, 2/3 of tree's rate for large sizes",
     .all_reduce = all_reduce,
     .broadcast = [](Plan& plan, Range range) { down(plan, range, plan.shape().root); },
     .transfers = [](const Layout& layout, double) { return 2.0 * layout.ranks; },

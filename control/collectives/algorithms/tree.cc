@@ -1,6 +1,7 @@
 #include "control/collectives/algorithms/tree.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <ranges>
 #include <set>
@@ -20,6 +21,9 @@ constexpr std::uint64_t kMostPieces = 512;
 // And so many are under way between two ranks, as NCCL has slots (NCCL_STEPS): what leaves send would else fill the queues
 // before their parents, and hold up what comes down the other tree.
 constexpr std::size_t kSlots = 8;
+// NCCL's slots are free again when their data were used, and an acknowledgement says only that they came. So a rank
+// sends nothing up before the sum of what it sent so many slots earlier has come down: a quick leaf would else fill the
+// link of its parent with what is of no use yet, and both trees would wait.
 
 // Groups in the order in which ranks meet them; and where each chain ends: heads[j][g] is group g's rank that takes
 // part j of the data to other groups and from them. Ranks on the same rail if all groups have one.
@@ -92,7 +96,13 @@ void tree_all_reduce(Plan& plan, Range range, const std::vector<std::uint32_t>& 
       for (const TreeEdge& e : tree.down | std::views::reverse) plan.reduce(head[e.child], head[e.parent], halves[t]);
       plan.begin_stream(kSlots);
       for (const TreeEdge& e : tree.down) plan.copy(head[e.parent], head[e.child], halves[t]);
-      for (std::size_t g = 0; g < n; ++g) chain_down(plan, groups.chain(g, j), halves[t]);
+      std::size_t longest = 1;
+      for (std::size_t g = 0; g < n; ++g) {
+        const Ranks chain = groups.chain(g, j);
+        longest = std::max(longest, chain.size());
+        chain_down(plan, chain, halves[t]);
+      }
+      plan.wait_for_return(kSlots * (std::bit_width(n) + longest - 1));
     }
   }
 }
