@@ -161,6 +161,8 @@ int run_sweep(SweepOptions o) {
     for (std::size_t m = 0; found != figures.end() && m < table.metrics.size(); ++m)
       if (const auto& value = found->second[m]) row.cells[m].values.push_back(*value);
   }
+  // Its columns do not depend on what was measured.
+  if (csv) csv->write(table.csv());
   if (o.metrics.empty()) {
     // Of the usual ones, those that there are.
     for (std::size_t m = table.metrics.size(); m-- > 0;) {
@@ -169,7 +171,6 @@ int run_sweep(SweepOptions o) {
       for (sweep::Row& r : table.rows) r.cells.erase(r.cells.begin() + static_cast<std::ptrdiff_t>(m));
     }
   }
-  if (csv) csv->write(table.csv());
   if (plot) plot->write(sweep::plot_svg(table));
   if (junit) junit->write(report::junit_xml(suites));
   for (std::size_t i = 0; i < runs.size(); ++i)

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "control/build/link_credits.h"
 #include "control/lint/rules/rules.h"
 #include "control/report/units.h"
 #include "control/spec/port_class.h"
@@ -42,12 +43,16 @@ double xoff_octets(const Facts& facts, std::size_t node, int priority, const std
 // The ports by which a queue is filled.
 using Feeds = std::map<std::tuple<std::size_t, int, int, int>, std::set<int>>;  // node, port, classes in and out
 
-Feeds feeds_of(const Facts& facts) {
+template <class Counts>
+Feeds feeds_of(const Facts& facts, const Counts& counts) {
   Feeds feeds;
   for (const Stream& s : facts.streams())
-    if (s.like.ect)
+    if (counts(s))
       for (const Hop& h : facts.hops(s)) feeds[{h.node, h.out_port, h.in_class, h.out_class}].insert(h.in_port);
   return feeds;
+}
+Feeds ect_feeds_of(const Facts& facts) {
+  return feeds_of(facts, [](const Stream& s) { return s.like.ect; });
 }
 
 BitRate rate_at(const Facts& facts, std::size_t node, int port) {
@@ -62,7 +67,7 @@ void find_kmin_above_xoff(const Facts& facts, Findings& findings) {
     std::string port;
   };
   std::map<std::string, Worst> by_class;
-  for (const auto& [queue, ports] : feeds_of(facts)) {
+  for (const auto& [queue, ports] : ect_feeds_of(facts)) {
     const auto [node, out, in_class, out_class] = queue;
     const spec::NodeSpec& device = facts.lab().nodes[node];
     const spec::QosProfile& qos = facts.qos(device);
@@ -89,25 +94,78 @@ void find_kmin_above_xoff(const Facts& facts, Findings& findings) {
                  fmt::format("Set kmin below {}, or raise xoff (or alpha).", size(w.room / 2)));
 }
 
+// Where a lossy queue ends. With dynamic thresholds and all of the shared memory for it.
+double limit_octets(const Facts& facts, const spec::NodeSpec& device, const spec::TrafficClass& c) {
+  const Mmu& mmu = facts.built().switch_named(device.name).mmu();
+  const double shared = static_cast<double>(mmu.shared_size()) * static_cast<double>(mmu.cell().n);
+  const double alpha = std::ldexp(1.0, c.queue_alpha_exponent);
+  return (c.queue_limit ? static_cast<double>(c.queue_limit->n) : alpha * shared / (1 + alpha)) +
+         static_cast<double>(c.queue_reserved.n);
+}
+
+// What the senders to some ports have credits for: no more can wait in queues that they alone fill.
+double credit_octets(const Facts& facts, const spec::NodeSpec& device, int priority, const std::set<int>& ports) {
+  double octets = 0;
+  for (const int port : ports) {
+    const spec::PortName end{device.name, port};
+    if (const auto credits = build::credits_at(facts.lab(), facts.link_at(end), end))
+      octets += static_cast<double>(credits->classes[static_cast<std::size_t>(priority)].cells) * credits->cell;
+  }
+  return octets;
+}
+
 void find_kmin_above_limit(const Facts& facts, Findings& findings) {
-  for (const auto& [queue, ports] : feeds_of(facts)) {
+  for (const auto& [queue, ports] : ect_feeds_of(facts)) {
     const auto [node, out, in_class, out_class] = queue;
     const spec::NodeSpec& device = facts.lab().nodes[node];
     const spec::TrafficClass& c = facts.qos(device).classes[static_cast<std::size_t>(out_class)];
-    if (c.lossless || !c.ecn.enabled) continue;
+    if (!c.ecn.enabled) continue;
     const BitRate rate = rate_at(facts, node, out);
     const auto kmin = static_cast<double>((c.ecn.auto_thresholds ? spec::automatic_kmin(rate) : c.ecn.kmin).n);
-    const Mmu& mmu = facts.built().switch_named(device.name).mmu();
-    const double shared = static_cast<double>(mmu.shared_size()) * static_cast<double>(mmu.cell().n);
-    const double alpha = std::ldexp(1.0, c.queue_alpha_exponent);
-    const double limit = (c.queue_limit ? static_cast<double>(c.queue_limit->n) : alpha * shared / (1 + alpha)) +
-                         static_cast<double>(c.queue_reserved.n);
+    const std::string path = Facts::class_path(facts.qos_name(device), out_class) + ".ecn.kmin";
+    const spec::TrafficClass& in = facts.qos(device).classes[static_cast<std::size_t>(in_class)];
+    if (in.lossless && in.cbfc) {
+      std::int64_t offered = 0;
+      for (const int port : ports) offered += rate_at(facts, node, port).bps;
+      const double room = credit_octets(facts, device, in_class, ports);
+      if (offered <= rate.bps || kmin < room) continue;
+      findings.add(path,
+                   fmt::format("The queue of {}:{} never reaches kmin: kmin is {}, and the {} ingress port{} that "
+                               "feed{} it grant{} credits for {}.",
+                               device.name, out, size(kmin), ports.size(), ports.size() == 1 ? "" : "s",
+                               ports.size() == 1 ? "s" : "", ports.size() == 1 ? "s" : "", size(room)),
+                   fmt::format("Set kmin below {}, or raise cbfc.credits.", size(room / 2)));
+      continue;
+    }
+    if (c.lossless) continue;
+    const double limit = limit_octets(facts, device, c);
     if (kmin < limit) continue;
-    findings.add(Facts::class_path(facts.qos_name(device), out_class) + ".ecn.kmin",
+    findings.add(path,
                  fmt::format("Frames are {} before they are marked: kmin is {}, and the queue of {}:{} ends at {}.",
                              c.trim ? "trimmed" : "dropped", size(kmin), device.name, out, size(limit)),
                  fmt::format("Set kmin below {}, or raise {}.", size(limit / 2),
                              c.queue_limit ? "queue-limit" : "queue-alpha"));
+  }
+}
+
+void find_drop_above_limit(const Facts& facts, Findings& findings) {
+  for (const auto& [queue, ports] : feeds_of(facts, [](const Stream&) { return true; })) {
+    const auto [node, out, in_class, out_class] = queue;
+    const spec::NodeSpec& device = facts.lab().nodes[node];
+    const spec::TrafficClass& c = facts.qos(device).classes[static_cast<std::size_t>(out_class)];
+    if (c.lossless) continue;
+    const double limit = limit_octets(facts, device, c);
+    const auto look = [&](const std::optional<spec::WredRamp>& ramp, const char* key) {
+      if (!ramp || static_cast<double>(ramp->min.n) < limit) return;
+      findings.add(fmt::format("{}.drop{}.min", Facts::class_path(facts.qos_name(device), out_class), key),
+                   fmt::format("Early drops never begin: drop{}.min is {}, and the queue of {}:{} ends at {}.", key,
+                               size(static_cast<double>(ramp->min.n)), device.name, out, size(limit)),
+                   fmt::format("Set drop{}.min below {}, or raise {}.", key, size(limit / 2),
+                               c.queue_limit ? "queue-limit" : "queue-alpha"));
+    };
+    look(c.drop.all, "");
+    look(c.drop.ect, ".ect");
+    look(c.drop.not_ect, ".not-ect");
   }
 }
 
@@ -143,7 +201,11 @@ const Rule kKminAboveXoff{"kmin-above-xoff", Severity::kWarning,
                           "PFC acts before ECN.",
                           find_kmin_above_xoff};
 const Rule kKminAboveLimit{"kmin-above-limit", Severity::kWarning,
-                           "A lossy queue drops or trims before it is deep enough to mark.", find_kmin_above_limit};
+                           "A queue ends before it is deep enough to mark: it drops or trims, or its senders have no more "
+                           "credits.",
+                           find_kmin_above_limit};
+const Rule kDropAboveLimit{"drop-above-limit", Severity::kWarning,
+                           "A lossy queue ends before it is deep enough for early drops (WRED).", find_drop_above_limit};
 const Rule kControlWithoutMarks{"congestion-control-without-marks", Severity::kWarning,
                                 "DCQCN runs over packets or classes that are never marked.",
                                 find_control_without_marks};

@@ -9,6 +9,7 @@ extern const Rule kFramesWithoutPcp;      // tags.cc
 extern const Rule kPcpLost;               // tags.cc
 extern const Rule kKminAboveXoff;          // marking.cc
 extern const Rule kKminAboveLimit;         // marking.cc
+extern const Rule kDropAboveLimit;         // marking.cc
 extern const Rule kControlWithoutMarks;    // marking.cc
 extern const Rule kClassMapsDisagree;      // class_maps.cc
 extern const Rule kLossyOnLosslessPath;    // losslessness.cc
@@ -18,6 +19,7 @@ extern const Rule kGoBackNSprayed;         // ordering.cc
 extern const Rule kPathSlowerThanNics;     // speeds.cc
 extern const Rule kRateAboveLink;          // speeds.cc
 extern const Rule kReceiverSlowerThanLink; // speeds.cc
+extern const Rule kCablesUnused;           // speeds.cc
 extern const Rule kSprayInFixedOrder;      // paths.cc
 extern const Rule kLimitBelowFrame;        // memory.cc
 extern const Rule kPacketMemory;           // memory.cc

@@ -314,7 +314,7 @@ const Table<TrafficSpec>& traffic_keys() {
            "cumulative distribution, [[10KB, 50%], [1MB, 100%]]"),
        key("load", &TrafficSpec::load, ratio(),
            "mean payload load as a fraction of each sender's link. Flows arrive at random (a Poisson process) until "
-           "stop, or the end of the run; all of them complete"),
+           "stop, or the end of the run. Without run.duration, the run lasts until all of them complete"),
        key("file", &TrafficSpec::file, file_path(kLongestFile),
            "pattern: file: flows as CSV (from,to,bytes,start), or a connection matrix of htsim (.cm), with triggers; "
            "its nodes are those of from"),

@@ -58,6 +58,29 @@ TEST(Marking, ALossyQueueThatEndsBelowKminIsFound) {
   EXPECT_THAT(incast("{ kmin: 100KB, kmax: 200KB }", "queue-limit: 300KB"), IsEmpty());
 }
 
+// h1 and h2 have credits for 100 KB each: no more than 200 KB ever wait.
+TEST(Marking, AKminAboveTheCreditsOfAllSendersIsFound) {
+  const std::string credits = "lossless: true, cbfc: { credits: 102400B }";
+  const auto found = incast("{ kmin: 400KB, kmax: 1600KB }", credits);
+  ASSERT_THAT(rules_of(found), ElementsAre("kmin-above-limit"));
+  EXPECT_EQ(found[0].path, "qos.default.classes.3.ecn.kmin");
+  EXPECT_THAT(found[0].text, HasSubstr("kmin is 400 KB, and the 2 ingress ports that feed it grant credits for 205 KB"));
+  EXPECT_THAT(rules_of(incast("{ kmin: 204800B, kmax: 1600KB }", credits)), ElementsAre("kmin-above-limit"));
+  EXPECT_THAT(incast("{ kmin: 200KB, kmax: 1600KB }", credits), IsEmpty());
+  EXPECT_THAT(rules_of(incast("{ kmin: 4MB, kmax: 16MB }", "lossless: true, cbfc: on")), ElementsAre("kmin-above-limit"));
+}
+
+TEST(Marking, EarlyDropsThatBeginAboveTheQueuesLimitAreFound) {
+  const auto with = [](const std::string& drop) { return incast("off", "queue-limit: 300KB, drop: " + drop); };
+  const auto found = with("{ min: 400KB, max: 800KB }");
+  ASSERT_THAT(rules_of(found), ElementsAre("drop-above-limit"));
+  EXPECT_EQ(found[0].path, "qos.default.classes.3.drop.min");
+  EXPECT_THAT(found[0].text, HasSubstr("Early drops never begin: drop.min is 400 KB, and the queue of leaf1:3 ends at 300 KB"));
+  EXPECT_THAT(rules_of(with("{ min: 100KB, max: 200KB, not-ect: { min: 300KB, max: 400KB } }")),
+              ElementsAre("drop-above-limit"));
+  EXPECT_THAT(with("{ min: 299KB, max: 800KB }"), IsEmpty());
+}
+
 TEST(Marking, DcqcnWithoutMarksIsFound) {
   const std::string dcqcn = "hosts: { default: { roce: { congestion: dcqcn } } }\n";
   const std::string off = "qos: { default: { classes: { 3: { lossless: true, ecn: off } } } }\n";

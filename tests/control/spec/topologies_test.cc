@@ -1,6 +1,9 @@
 // The labs that we ship.
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -29,6 +32,15 @@ TEST(Topologies, AllLoadAndAreNamedAsTheirFiles) {
   }
   for (const char* name : {"explicit", "incast-8to1", "lossy-vs-lossless", "permutation-128", "rails-4x8"})
     EXPECT_TRUE(names.contains(name)) << name;
+}
+
+// explicit.yaml says which of its values are no defaults; the congestion control is not among them.
+TEST(Topologies, ExplicitShowsTheDefaultCongestionControl) {
+  std::ifstream file(kTopologies / "explicit.yaml");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(text.find("\n      congestion: auto "), std::string::npos);
+  EXPECT_EQ(load(kTopologies / "explicit.yaml").hosts.at("default").roce.congestion,
+            load(kTopologies / "incast-8to1.yaml").hosts.at("default").roce.congestion);
 }
 
 // What the comments at the top of the files tell people to try.
