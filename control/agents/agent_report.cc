@@ -6,6 +6,7 @@
 
 #include "control/agents/modelled.h"
 #include "control/collectives/registry.h"
+#include "control/report/collective_limit.h"
 #include "control/spec/value.h"
 
 namespace railyard::agents {
@@ -105,6 +106,7 @@ CollectiveReport agent_collective_report(const build::BuiltLab& lab, const Agent
   for (std::size_t i = 0; i < ranks; ++i) times.push_back(times_of(lab, s, i));
   set_times(r, times);
   std::vector<const RankProgram*> programs;
+  std::vector<report::RankOnLinks> on_links;
   r.completed = true;
   Histogram messages;  // of built-in ranks
   for (std::uint32_t i = 0; i < ranks; ++i) {
@@ -112,8 +114,7 @@ CollectiveReport agent_collective_report(const build::BuiltLab& lab, const Agent
     const bool agents = s.what->is_agents(i);
     programs.push_back(&s.what->program(i));
     r.ranks.push_back(agents ? fmt::format("{} (agent)", spec::format(nic)) : spec::format(nic));
-    const double rate = static_cast<double>(lab.rate(lab.port(nic)).bps);
-    r.limit_bps = i == 0 ? rate : std::min(r.limit_bps, rate);
+    on_links.push_back({programs.back(), nic, {}});
     const bool complete = agents ? s.results[i] && s.results[i]->complete && s.results[i]->failure.empty()
                                  : s.what->ranks[i]->complete();
     r.completed = r.completed && complete;
@@ -129,8 +130,10 @@ CollectiveReport agent_collective_report(const build::BuiltLab& lab, const Agent
                             agents ? s.results[i]->wrong_offset : s.what->ranks[i]->wrong().offset);
   }
   report::set_messages(r, messages);
-  set_job(r, lab, s, times, r.limit_bps);
-  r.limit_bps *= report::framing_share(programs, c, false, {}, lab.framing(lab.port(s.what->nics[0])));
+  const double octets = static_cast<double>(r.bytes) * r.factor;
+  const double framing = report::framing_share(programs, c, false, {}, lab.framing(lab.port(s.what->nics[0])));
+  r.limit_bps = report::busbw_limit(lab, on_links, octets, framing);
+  set_job(r, lab, s, times, report::busbw_limit(lab, on_links, octets, 1));
   if (!r.completed) r.stalled = s.state;
   r.verified = r.completed && r.wrong_bytes == 0 && r.wrong_messages == 0;
   return r;

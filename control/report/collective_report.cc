@@ -7,6 +7,7 @@
 
 #include "control/build/device_settings.h"
 #include "control/collectives/registry.h"
+#include "control/report/collective_limit.h"
 #include "control/report/framing.h"
 #include "control/report/nic_name.h"
 #include "control/report/units.h"
@@ -188,46 +189,6 @@ std::optional<CollectiveReport::Job::Straggler> straggler(const build::BuiltLab&
       fmt::format("rank {} ({})", slowest, nic_name(lab, collective.nics[slowest])), longest / median};
 }
 
-// Octets of one rank in a repeat, of the direction with more of them.
-struct Load {
-  std::uint64_t nic = 0;
-  std::uint64_t pipe = 0;  // of its host's scale-up network
-};
-Load load_of(const RankProgram& program) {
-  Load sent, received;
-  for (const CollectiveStep& step : program.steps) {
-    if (step.kind == CollectiveStep::Kind::kCompute) continue;
-    Load& load = step.receives() ? received : sent;
-    (program.connections[step.connection].scale_up ? load.pipe : load.nic) += step.octets;
-  }
-  return {std::max(sent.nic, received.nic), std::max(sent.pipe, received.pipe)};
-}
-
-// Of all links that a rank sends by, bit/s.
-double line_rate(const build::BuiltLab& lab, const build::Collective& collective, std::size_t rank) {
-  double bps = 0;
-  for (const spec::PortName& nic : collective.sends_by[rank]) bps += static_cast<double>(lab.rate(lab.port(nic)).bps);
-  return bps;
-}
-
-// The busbw at which the busiest NIC, or the busiest rank's share of a scale-up network, has no time left.
-// `framing`: what framing leaves of a NIC.
-double limit_with_scale_up(const build::BuiltLab& lab, const build::Collective& collective, double octets,
-                           double framing) {
-  double seconds_at_least = 0;
-  for (std::size_t i = 0; i < collective.ranks.size(); ++i) {
-    const Load load = load_of(collective.ranks[i]->program());
-    const double link = line_rate(lab, collective, i) * framing;
-    const auto& pipe = lab.spec().hosts.at(lab.spec().find(collective.nics[i].node)->profile).scale_up;
-    if (load.nic > 0 && link > 0)
-      seconds_at_least = std::max(seconds_at_least, 8 * static_cast<double>(load.nic) / link);
-    if (load.pipe > 0 && pipe)
-      seconds_at_least =
-          std::max(seconds_at_least, 8 * static_cast<double>(load.pipe) / static_cast<double>(pipe->rate.bps));
-  }
-  return seconds_at_least > 0 ? 8 * octets / seconds_at_least : 0;
-}
-
 std::optional<CollectiveReport::ScaleUp> scale_up(const build::Collective& collective) {
   std::optional<CollectiveReport::ScaleUp> all;
   Histogram latency;
@@ -284,12 +245,12 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
       framing_share(programs, c, profile.roce.loss_recovery == spec::RoceLossRecovery::kSelectiveRepeat, profile.uet,
                     build::framing_of_frames(lab.spec(), collective.nics[0], lab.framing(lab.port(collective.nics[0]))));
   r.completed = true;
+  std::vector<RankOnLinks> on_links;
   Histogram messages;
   for (std::uint32_t i = 0; i < collective.ranks.size(); ++i) {
     const CollectiveRank& rank = *collective.ranks[i];
     r.ranks.push_back(nic_name(lab, collective.nics[i]));
-    const double limit = line_rate(lab, collective, i) * share;
-    r.limit_bps = i == 0 ? limit : std::min(r.limit_bps, limit);
+    on_links.push_back({&rank.program(), collective.nics[i], collective.through[i]});
     r.fabric_bytes += rank.octets();
     r.completed = r.completed && rank.complete();
     r.wrong_bytes += rank.wrong().octets;
@@ -298,7 +259,9 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
     messages.merge(rank.message_times());
   }
   set_messages(r, messages);
-  set_job(r, collective, c, share > 0 ? r.limit_bps / share : 0);
+  const double octets = static_cast<double>(r.bytes) * r.factor;
+  r.limit_bps = busbw_limit(lab, on_links, octets, share);
+  set_job(r, collective, c, busbw_limit(lab, on_links, octets, 1));
   if (r.job) {
     r.job->straggler = straggler(lab, collective);
     if (const auto& price = lab.spec().run.gpu_hour)
@@ -306,7 +269,6 @@ CollectiveReport collective_report(const build::BuiltLab& lab, const build::Coll
                                   static_cast<double>(price->numerator) / static_cast<double>(price->denominator);
   }
   r.scale_up = scale_up(collective);
-  if (r.scale_up) r.limit_bps = limit_with_scale_up(lab, collective, static_cast<double>(r.bytes) * r.factor, share);
   if (!r.completed) r.stalled = stall(where);
   r.wrong = first_wrong(where);
   r.verified = r.completed && r.wrong_bytes == 0 && r.wrong_messages == 0;

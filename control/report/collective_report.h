@@ -1,6 +1,7 @@
 // What became of a collective operation.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -95,7 +96,7 @@ struct CollectiveReport {
   // Steps of training have a time only, and what never completed has none.
   bool has_bandwidth() const noexcept { return median_ns && !job; }
   std::optional<double> share_of_limit() const noexcept {
-    return has_bandwidth() && limit_bps > 0 ? std::optional(busbw_bps / limit_bps) : std::nullopt;
+    return has_bandwidth() && limit_bps > 0 ? std::optional(std::min(1.0, busbw_bps / limit_bps)) : std::nullopt;
   }
 };
 

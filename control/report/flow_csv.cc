@@ -31,6 +31,21 @@ void append_row(std::string& out, const std::vector<std::string>& fields) {
 
 }  // namespace
 
+std::vector<std::string> flow_columns() {
+  Percentiles known;
+  known.count = 1;
+  FlowReport f;
+  f.latency_ns = known;
+  f.waits_for = "trigger";
+  f.roce.emplace().message_ns = known;
+  f.uet.emplace().message_ns = known;
+  Values values;
+  flatten(flow_json(f, {}), {}, values);
+  std::vector<std::string> columns;
+  for (const auto& [name, value] : values) columns.push_back(name);
+  return columns;
+}
+
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == text.npos) return text;
   std::string out = "\"";
@@ -39,21 +54,17 @@ std::string csv_field(const std::string& text) {
 }
 
 std::string flow_csv(const Report& report) {
-  std::vector<Values> flows;
-  std::vector<std::string> columns;
-  for (const FlowReport& f : report.flows) {
-    Values& values = flows.emplace_back();
-    flatten(flow_json(f, report.budgets), {}, values);
-    // RoCE's and UET's differ; what flows share comes first.
-    for (const auto& [name, value] : values)
-      if (std::ranges::find(columns, name) == columns.end()) columns.push_back(name);
-  }
+  const std::vector<std::string> columns = flow_columns();
   std::string out;
   append_row(out, columns);
-  for (const Values& values : flows) {
+  for (const FlowReport& f : report.flows) {
+    Values values;
+    flatten(flow_json(f, report.budgets), {}, values);
     std::vector<std::string> row(columns.size());
     for (const auto& [name, value] : values)
-      row[static_cast<std::size_t>(std::ranges::find(columns, name) - columns.begin())] = value;
+      // Percentiles of nothing are one null; their columns stay empty.
+      if (const auto column = std::ranges::find(columns, name); column != columns.end())
+        row[static_cast<std::size_t>(column - columns.begin())] = value;
     append_row(out, row);
   }
   return out;

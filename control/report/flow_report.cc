@@ -1,6 +1,7 @@
 #include "control/report/flow_report.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "control/build/device_settings.h"
 #include "control/report/framing.h"
@@ -126,13 +127,13 @@ FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std:
   r.bytes = tx.payload_octets;
   r.packets = tx.packets;
   r.delivered_bytes = rx.payload_octets;
-  r.delivered_packets = rx.packets - rx.duplicated - rx.discarded;
+  r.delivered_packets = rx.packets - (flow.is_generated() ? rx.duplicated : rx.discarded);
   r.measured = flow.measured();
   r.asked_bytes = static_cast<std::uint64_t>(flow.total.n);
   r.in_flight = in_flight;
   r.trimmed = rx.trimmed;
   if (r.measured)
-    r.lost = r.packets - std::min(r.packets, r.delivered_packets + rx.discarded + r.trimmed + r.in_flight);
+    r.lost = r.packets - std::min(r.packets, rx.packets - rx.duplicated + r.trimmed + r.in_flight);
   r.reordered = rx.reordered;
   r.duplicated = rx.duplicated;
   r.corrupted = rx.corrupted;
@@ -168,6 +169,16 @@ FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std:
   return r;
 }
 
+// Of `time` from its start the part in which a flow may send; of no time: of a period.
+double share_of_on(const spec::TrafficSpec& t, Duration time) {
+  if (t.on <= Duration{} || t.off <= Duration{}) return 1;
+  const Duration period = t.on + t.off;
+  if (time <= Duration{}) return static_cast<double>(t.on.ps) / static_cast<double>(period.ps);
+  const Duration rest = time - period * (time / period);
+  const Duration on = t.on * (time / period) + std::min(rest, t.on);
+  return static_cast<double>(on.ps) / static_cast<double>(time.ps);
+}
+
 void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Bytes total, BitRate own_rate,
                 routing::PathTimes& times, FlowReport& r) {
   const spec::TrafficSpec& t = lab.spec().traffic[plan.traffic];
@@ -180,8 +191,10 @@ void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Byte
   const bool tagged = spec::tag_of(lab.spec(), plan.source, t).has_value();
   const Framing framing = tagged ? build::with_tag(times.framing(plan.source)) : times.framing(plan.source);
   const double efficiency = framing_efficiency(t, total, selective, sender.uet, framing);
-  r.limit_bps = static_cast<double>(rate.bps) * efficiency;
-  r.offered_bps = static_cast<double>(own_rate.bps) * efficiency;
+  const double burst_bps = static_cast<double>(rate.bps) * efficiency;
+  const double on = share_of_on(t, Duration{r.goodput_ns * 1000});
+  r.limit_bps = burst_bps * on;
+  r.offered_bps = static_cast<double>(own_rate.bps) * efficiency * on;
   if (t.is_roce() && !t.is_rping()) {
     const int mad = cm_frame_octets(t);
     const auto there = times.one_way(plan.source, plan.destination, mad);
@@ -194,7 +207,10 @@ void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Byte
   if (!there) return;
   // The last frame's own time is in what all of them take, and in the way of the last.
   const std::uint32_t slot = times.framing(plan.source).slot(static_cast<std::uint32_t>(frame));
-  double ps = static_cast<double>(total.n) * 8e12 / r.limit_bps + static_cast<double>(there->ps) -
+  const double sending = static_cast<double>(total.n) * 8e12 / burst_bps;
+  const double silences =
+      t.on > Duration{} ? std::max(0.0, std::ceil(sending / static_cast<double>(t.on.ps)) - 1) : 0;
+  double ps = sending + silences * static_cast<double>(t.off.ps) + static_cast<double>(there->ps) -
               static_cast<double>(slot) * 8e12 / static_cast<double>(times.rate(plan.source).bps);
   // Complete where it was asked for: the acknowledgement of a WRITE or SEND comes back, the request of a READ goes.
   const bool answered = t.has_messages() && !t.is_uc() && t.service != spec::UetService::kUud;

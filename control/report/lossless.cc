@@ -1,6 +1,7 @@
 #include "control/report/lossless.h"
 
 #include <algorithm>
+#include <array>
 #include <variant>
 
 #include <fmt/format.h>
@@ -43,8 +44,8 @@ bool had_outage(const spec::Lab& lab, const std::vector<PortReport>& ports) {
 }
 
 // Those that the fabric answers for, and, of the same class, those of other traffic.
-void add_class(const PortReport& p, std::size_t priority, bool lossless_here, RdmaClasses::Kind kind, bool outage,
-               LosslessDrops& sum) {
+void add_class(const PortReport& p, std::size_t priority, bool lossless_here, bool lossless_somewhere,
+               RdmaClasses::Kind kind, bool outage, LosslessDrops& sum) {
   const ClassCounters& c = p.counters.classes[priority];
   for (std::size_t i = 0; i < kDropReasons; ++i) {
     const auto reason = static_cast<DropReason>(i);
@@ -61,6 +62,8 @@ void add_class(const PortReport& p, std::size_t priority, bool lossless_here, Rd
       const std::uint64_t others = c.drops[i] - counted;
       (is_for_room(reason) ? sum.for_room : sum.otherwise) += others;
       if (is_for_room(reason)) counted += others;
+    } else if (lossless_somewhere) {
+      sum.otherwise += c.drops[i] - c.rdma_drops[i];
     }
     if (counted > 0) sum.places.push_back({fmt::format("{}:{}", p.node, p.port), priority, reason, counted});
   }
@@ -99,6 +102,11 @@ std::optional<LosslessDrops> lossless_drops(const build::BuiltLab& lab, const st
   const bool outage = had_outage(spec, ports);
   LosslessDrops sum;
   sum.lossy_roce = rdma.lossy_roce();
+  std::array<bool, kPriorities> somewhere{};  // by class: lossless at a switch
+  for (const spec::NodeSpec& n : spec.nodes)
+    if (n.kind == spec::NodeSpec::Kind::kSwitch)
+      for (std::size_t k = 0; k < kPriorities; ++k)
+        somewhere[k] |= spec.qos.at(spec.switches.at(n.profile).qos).classes[k].lossless;
   for (const PortReport& p : ports) {
     sum.to_faults += p.counters.lost;
     for (std::size_t i = 0; i < kDropReasons; ++i) {
@@ -109,7 +117,7 @@ std::optional<LosslessDrops> lossless_drops(const build::BuiltLab& lab, const st
     for (std::size_t k = 0; k < kPriorities; ++k) {
       const bool lossless_here = qos != nullptr && qos->classes[k].lossless;
       sum.any_lossless |= lossless_here;
-      add_class(p, k, lossless_here, rdma.at(p.node, p.port, k), outage, sum);
+      add_class(p, k, lossless_here, somewhere[k], rdma.at(p.node, p.port, k), outage, sum);
     }
   }
   std::ranges::stable_sort(sum.places, std::ranges::greater{}, &LosslessDrops::Place::frames);

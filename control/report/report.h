@@ -102,10 +102,10 @@ struct FlowReport {
   std::uint64_t delivered_bytes = 0;    // arrived, each once; RoCE: taken by the transport
   std::uint64_t delivered_packets = 0;  // arrived, duplicates not counted
   std::uint64_t arrived_packets = 0;    // all that arrived with their payload, those of no use included
-  std::uint64_t in_flight = 0;          // still in the fabric
-  std::uint64_t lost = 0;               // sent, not arrived, and not in the fabric any more
+  std::uint64_t in_flight = 0;          // still in the fabric, copies left out
+  std::uint64_t lost = 0;               // sent, not arrived, and not in the fabric any more; a copy is not it
   std::uint64_t reordered = 0;
-  std::uint64_t duplicated = 0;
+  std::uint64_t duplicated = 0;         // RxFlowCounters::duplicated
   std::uint64_t corrupted = 0;
   std::uint64_t marked = 0;             // of arrived_packets: with CE
   std::uint64_t trimmed = 0;            // arrived without their payload; neither delivered nor lost
@@ -123,13 +123,14 @@ struct FlowReport {
   // Of payload, from its first packet's arrival to its last's, or to the end of the time of its goodput if it is not
   // complete. Nothing: not measured.
   std::optional<double> arrival_bps;
-  double offered_bps = 0;               // of payload, what its rate leaves of it; 0: it has none
+  // Of payload, what its rate leaves of it, in the mean over the time of its goodput; 0: it has none.
+  double offered_bps = 0;
   std::optional<std::int64_t> first_packet_ns;  // from its start to the first packet's arrival
   std::optional<std::int64_t> last_packet_ns;   // ... to the last's
   // QPs: what a REQ of the connection manager and its REP would take on an empty fabric, before a first packet may go.
   // Computed: the QPs of flows are connected without a word. A PDC is set up by its first packet.
   std::optional<std::int64_t> handshake_ns;
-  double limit_bps = 0;                 // of goodput: what framing leaves of the slower NIC, or of the flow's rate
+  double limit_bps = 0;                 // of goodput: what framing leaves of the slower NIC, or of the flow's rate; the mean
   std::optional<std::int64_t>
       ideal_ns;  // FCT on an empty fabric: its octets at limit_bps, and the way there (and back)
   Percentiles latency_ns;
@@ -233,7 +234,9 @@ struct LosslessDrops {
   };
   std::uint64_t rdma = 0;       // frames of RDMA flows, in a class that is lossless anywhere on their path
   std::uint64_t for_room = 0;   // other frames of classes that are lossless where they were dropped: for want of buffer
-  std::uint64_t otherwise = 0;  // ... and for other reasons
+  // Other frames of classes that are lossless at a switch: for other reasons, or where the class is not lossless itself
+  // (NICs, other switches).
+  std::uint64_t otherwise = 0;
   // Frames of any kind that outages and damage took: links down, crashed switches, loss faults, wrong FCS or ICRC.
   std::uint64_t to_faults = 0;
   std::vector<Place> places;  // of `rdma` and `for_room`, the most frames first

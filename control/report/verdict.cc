@@ -105,9 +105,10 @@ Verdict loss_verdict(const Report& r) {
   std::string more;
   if (!d.lossy_roce.empty())
     more += fmt::format("; RoCE runs in a lossy class ({}): {} frames dropped", d.lossy_roce, count_text(d.dropped_lossy));
-  if (d.otherwise > 0) more += fmt::format("; {} other frames dropped for other reasons", count_text(d.otherwise));
-  if (d.to_faults > 0)
-    more += fmt::format("; not counted: {} frames lost to faults and outages", count_text(d.to_faults));
+  if (d.to_faults > 0) more += fmt::format("; not counted: {} frames lost to faults and outages", count_text(d.to_faults));
+  if (d.otherwise > 0)
+    more += fmt::format("{}{} other frames dropped for other reasons", d.to_faults > 0 ? ", " : "; not counted: ",
+                        count_text(d.otherwise));
   if (d.rdma + d.for_room > 0) {
     std::string text;
     if (d.rdma > 0) text = fmt::format("{} RDMA frames", count_text(d.rdma));

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -127,18 +128,78 @@ TEST(CollectiveAlgorithms, EveryOperationOverThreeCables) {
       }
 }
 
-// A rank with two cables can send by both: the limit is theirs together, 2 x 196 Gb/s, and no share of it is above 100 %.
-TEST(CollectiveAlgorithms, TheLimitIsThatOfAllCablesThatARankSendsBy) {
+// Each pair of `hosts` hosts has a cable of 100 Gb/s.
+std::string mesh_of(int hosts, const std::string& keys) {
+  std::string nodes, links;
+  std::map<int, int> ports;
+  for (int a = 1; a <= hosts; ++a) {
+    nodes += "  h" + std::to_string(a) + ": { kind: host, nics: " + std::to_string(hosts - 1) + " }\n";
+    for (int b = a + 1; b <= hosts; ++b) {
+      links += links.empty() ? "[h" : ", [h";
+      links += std::to_string(a) + ":" + std::to_string(++ports[a]);
+      links += ", h" + std::to_string(b) + ":" + std::to_string(++ports[b]) + "]";
+    }
+  }
+  return "name: mesh\nnodes:\n" + nodes + "defaults: { link: { rate: 100Gbps, cable: 1m } }\nlinks: [ " + links +
+         " ]\ncollectives: [ { name: c, " + keys + " } ]\n";
+}
+
+// The busiest direction of a cable decides, of what the plan puts there: of S octets a third of each rank's from all to
+// all (busbw counts 2/3 S), two thirds of direct's (4/3 S), all of a tree's (4/3 S), half of a broadcast's by a double
+// tree (S), all of it by a single one.
+TEST(CollectiveAlgorithms, TheLimitIsThatOfTheBusiestCable) {
   const report::CollectiveReport ring = run(ring_of(3, "size: 63MB"));
   EXPECT_NEAR(ring.limit_bps, 196e9, 0.5e9) << "one cable to the next rank";
   EXPECT_GT(ring.share_of_limit(), 0.98);
-  for (const char* keys : {"size: 63MB, collective: all-to-all", "size: 63MB, algorithm: tree", "size: 63MB, algorithm: direct"})
+  const std::pair<const char*, double> plans[] = {
+      {"size: 63MB, collective: all-to-all", 2},
+      {"size: 63MB, algorithm: direct", 2},
+      {"size: 63MB, algorithm: tree", 4.0 / 3},
+      {"size: 63MB, algorithm: single-tree", 4.0 / 3},
+      {"size: 63MB, collective: broadcast, algorithm: tree", 2},
+      {"size: 63MB, collective: broadcast, algorithm: single-tree", 1}};
+  for (const auto& [keys, cables] : plans)
     for (const char* transport : {"roce", "uet"}) {
       SCOPED_TRACE(std::string(keys) + " " + transport);
       const report::CollectiveReport c = run(ring_of(3, std::string(keys) + ", transport: " + transport));
-      EXPECT_NEAR(c.limit_bps, 392e9, *transport == 'r' ? 1e9 : 8e9);
+      EXPECT_NEAR(c.limit_bps, cables * 196e9, (*transport == 'r' ? 0.005 : 0.02) * cables * 196e9);
+      EXPECT_LT(c.busbw_bps, 1.0005 * c.limit_bps);
       EXPECT_LE(c.share_of_limit(), 1.0);
     }
+}
+
+TEST(CollectiveAlgorithms, NoShareOfTheLimitIsAboveOneOnMeshes) {
+  for (const int n : {4, 5})
+    for (const char* keys :
+         {"algorithm: tree", "algorithm: single-tree", "algorithm: direct", "algorithm: ring",
+          "collective: broadcast, algorithm: tree", "collective: broadcast, algorithm: single-tree", "collective: all-to-all"}) {
+      SCOPED_TRACE(std::to_string(n) + " " + keys);
+      const report::CollectiveReport c = run(mesh_of(n, std::string("size: 8MB, ") + keys));
+      EXPECT_LT(c.busbw_bps, 1.0005 * c.limit_bps);
+    }
+}
+
+// Two hosts with two cables, as fast as one with one channel and as both with two: each rank has the whole sum in 2 x
+// 1/2 S.
+TEST(CollectiveAlgorithms, ChannelsSpreadOverTheCablesToTheNeighbour) {
+  for (const char* transport : {"roce", "uet"}) {
+    const auto with = [&](int channels) {
+      SCOPED_TRACE(std::string(transport) + " " + std::to_string(channels));
+      const report::CollectiveReport c =
+          run("name: two\nnodes: { h1: { kind: host, nics: 2 }, h2: { kind: host, nics: 2 } }\n"
+              "defaults: { link: { rate: 100Gbps, cable: 3m } }\nlinks: [ [h1:1, h2:1], [h1:2, h2:2] ]\n"
+              "collectives: [ { name: c, size: 64MB, transport: " +
+              std::string(transport) + ", channels: " + std::to_string(channels) + " } ]\n");
+      EXPECT_GT(c.share_of_limit(), 0.95);
+      EXPECT_LE(c.share_of_limit(), 1);
+      return c.limit_bps;
+    };
+    const double one = with(1);
+    EXPECT_NEAR(one, 98e9, 0.02 * 98e9);
+    EXPECT_NEAR(with(2), 2 * one, 0.001 * one);
+    EXPECT_NEAR(with(3), 1.5 * one, 0.001 * one) << "two of three parts by one cable";
+    EXPECT_NEAR(with(4), 2 * one, 0.001 * one);
+  }
 }
 
 // ---- Rails without spines ------------------------------------------------------------------------------------------

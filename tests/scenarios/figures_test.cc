@@ -271,6 +271,39 @@ TEST(Figures, ThresholdsAreShownAsTheyActInCells) {
   EXPECT_THAT(r.text(), HasSubstr("  class 3 of default, frames of 1006 B: kmin 50 KB (195 cells, effective 48.3 KB), "));
 }
 
+// 1 % of what comes to the receiver is lost, and 5 % of the rest comes twice: each that was lost counts, and no copy hides
+// it.
+TEST(Figures, CopiesDoNotHideLosses) {
+  for (const char* how : {"rate: 20Gbps", "transport: uet", "transport: roce", "transport: roce, operation: read, message: 64KiB, outstanding: 16",
+                          "transport: roce, qp-type: uc", "transport: uet, service: rudi"}) {
+    SCOPED_TRACE(how);
+    const bool read = std::string(how).find("read") != std::string::npos;
+    const std::string on = read ? "h1:1 in" : "h2:1 in";
+    Scenario s(two_hosts("bytes: 20MB, " + std::string(how),
+                         "{ name: lose, on: \"" + on + "\", loss: 1% }, { name: copy, on: \"" + on +
+                             "\", duplicate: true, probability: 5% }",
+                         "{ duration: 20ms }"),
+               {"hosts.default.roce.loss-recovery=selective-repeat"});
+    s.run_to_the_end();
+    const report::Report r = s.report();
+    const report::FlowReport& f = r.flows[0];
+    EXPECT_GT(f.lost, 20u);
+    EXPECT_EQ(f.lost, s.fault("lose").frames);
+    EXPECT_EQ(f.duplicated, s.fault("copy").frames);
+    EXPECT_EQ(f.packets, f.arrived_packets - f.duplicated + f.lost + f.in_flight + f.trimmed);
+  }
+}
+
+// An MTU fault at a NIC takes frames of a class that is lossless at the switch: what the table lists the verdict names.
+TEST(Figures, TheVerdictOnLosslessClassesNamesDropsAtNics) {
+  Scenario s(two_hosts("rate: 10Gbps", "{ name: m, on: \"h2:1\", at: 1ms, for: 1ms, mtu: 1500 }", "{ duration: 3ms }"));
+  const report::Report r = at(s, 4_ms);
+  const std::uint64_t giants = s.drops(DropReason::kGiant);
+  EXPECT_GT(giants, 100u);
+  EXPECT_THAT(r.text(), HasSubstr("0 frames dropped in lossless classes, allowed 0; not counted: " +
+                                  std::to_string(giants) + " other frames dropped for other reasons"));
+}
+
 TEST(Figures, ADropAtIngressIsNamedWithItsPortAndClass) {
   Scenario s("name: x\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\n"
              "traffic: [ { name: t, from: h1, to: h2, rate: 10Gbps } ]\nrun: { duration: 100us }\n"

@@ -55,7 +55,21 @@ TEST(FlowCsv, QuotesWhatWouldBeReadAsSeveral) {
   EXPECT_EQ(csv_field("a\nb"), "\"a\nb\"");
 }
 
-TEST(FlowCsv, OfNoFlowIsOneLine) { EXPECT_EQ(flow_csv(Report{}), "\n"); }
+// Whatever the flows have: of none, of one that nothing came of, of one over RoCE.
+TEST(FlowCsv, ItsColumnsAreAlwaysTheSame) {
+  Report r = sample();
+  const auto columns = rows_of(flow_csv(Report{})).at(0);
+  EXPECT_EQ(rows_of(flow_csv(r)).at(0), columns);
+  for (FlowReport& f : r.flows) f.latency_ns = {};
+  r.flows[1].roce = sample_roce();
+  r.flows[1].roce->message_ns = {};
+  const auto rows = rows_of(flow_csv(r));
+  EXPECT_EQ(rows.at(0), columns);
+  for (const auto& row : rows) EXPECT_EQ(row.size(), columns.size());
+  for (const char* name : {"latency_ns.p50", "latency_ns.max", "roce.message_ns.p99", "uet.message_ns.p99", "uet.service"})
+    EXPECT_THAT(columns, testing::Contains(name));
+  EXPECT_THAT(columns, testing::Not(testing::Contains("latency_ns")));
+}
 
 }  // namespace
 }  // namespace railyard::report

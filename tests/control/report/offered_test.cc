@@ -63,6 +63,26 @@ TEST(Offered, WhereSendersArePausedLessIsAccepted) {
   EXPECT_EQ(figures.at("lost"), 0);
 }
 
+// 40 Gb/s for 1 ms of 4: 10 Gb/s offered, of which headers leave 98 %. A run of 10 ms has three bursts: 12 Gb/s.
+TEST(Offered, OfBurstsIsTheirMean) {
+  const std::string bursts = "from: h1, to: h2, rate: 40Gbps, on: 1ms, off: 3ms";
+  for (const auto& [stop, mean] : {std::pair{"20ms", 10e9}, {"10ms", 12e9}}) {
+    const Report r = run_offered(bursts + ", stop: " + stop);
+    const FlowReport& f = r.flows.at(0);
+    const double efficiency = 4096.0 / (4096 + 62 + 20);
+    EXPECT_NEAR(f.offered_bps, mean * efficiency, 1e-3 * mean) << stop;
+    EXPECT_NEAR(*f.goodput_bps(), mean * efficiency, 2e-3 * mean) << stop;
+    EXPECT_NEAR(*f.share(), 1, 0.002) << stop;
+    EXPECT_NEAR(figures_of(r).at("accepted"), 1, 0.002) << stop;
+    EXPECT_NEAR(figures_of(r).at("delivered"), 1, 0.002) << stop;
+  }
+  // 8 MB are one burst of 4.9 MB, a silence, and the rest.
+  const FlowReport f = run_offered(bursts + ", bytes: 8MB").flows.at(0);
+  ASSERT_TRUE(f.fct_ns && f.slowdown());
+  EXPECT_NEAR(static_cast<double>(*f.ideal_ns), 3e6 + 8e6 * 8 / 40.0 * 4178 / 4096, 10e3);
+  EXPECT_NEAR(*f.slowdown(), 1, 0.002);
+}
+
 TEST(Offered, WhoSendsAsFastAsItCanOffersNothingThatIsKnown) {
   EXPECT_EQ(figures_of(run_offered("from: h1, to: h3, bytes: 1MB, transport: roce")).count("accepted"), 0u);
 }

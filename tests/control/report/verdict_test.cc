@@ -69,6 +69,11 @@ TEST(Verdicts, ALosslessClassLosesNothing) {
   r.lossless_drops->to_faults = 12;
   EXPECT_EQ(named(r, "lossless").answer, Answer::kPass);
   EXPECT_THAT(named(r, "lossless").text, HasSubstr("not counted: 12 frames lost to faults and outages"));
+  r.lossless_drops->otherwise = 3;
+  EXPECT_EQ(named(r, "lossless").text,
+            "0 frames dropped in lossless classes, allowed 0; not counted: 12 frames lost to faults and outages, 3 other "
+            "frames dropped for other reasons");
+  r.lossless_drops->otherwise = 0;
   r.lossless_drops->for_room = 7;
   EXPECT_EQ(named(r, "lossless").answer, Answer::kFail);
   EXPECT_THAT(named(r, "lossless").text, testing::StartsWith("7 frames dropped in lossless classes, allowed 0: "));

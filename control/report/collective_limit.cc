@@ -1,0 +1,40 @@
+#include "control/report/collective_limit.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
+namespace railyard::report {
+namespace {
+
+// Octets of a repeat.
+struct LinkLoad {
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+
+  double most() const noexcept { return static_cast<double>(std::max(sent, received)); }
+};
+
+}  // namespace
+
+double busbw_limit(const build::BuiltLab& lab, const std::vector<RankOnLinks>& ranks, double octets, double framing) {
+  std::map<spec::PortName, LinkLoad> nics;
+  double least = 0;  // s
+  for (const RankOnLinks& rank : ranks) {
+    LinkLoad pipe;
+    for (const CollectiveStep& step : rank.program->steps) {
+      if (step.kind == CollectiveStep::Kind::kCompute) continue;
+      const bool in_host = rank.program->connections[step.connection].scale_up;
+      LinkLoad& load = in_host ? pipe : nics[rank.through.empty() ? rank.nic : rank.through[step.connection]];
+      (step.receives() ? load.received : load.sent) += step.octets;
+    }
+    const auto& scale_up = lab.spec().hosts.at(lab.spec().find(rank.nic.node)->profile).scale_up;
+    if (scale_up) least = std::max(least, 8 * pipe.most() / static_cast<double>(scale_up->rate.bps));
+  }
+  for (const auto& [nic, load] : nics)
+    if (const double rate = static_cast<double>(lab.rate(lab.port(nic)).bps) * framing; rate > 0)
+      least = std::max(least, 8 * load.most() / rate);
+  return least > 0 ? 8 * octets / least : 0;
+}
+
+}  // namespace railyard::report
