@@ -26,8 +26,9 @@ std::expected<void, PostError> Requester::post(const SendWr& wr) {
 }
 
 void Requester::start() noexcept {
-  una_ = next_ = fresh_ = heard_ = Psn(qp_.attributes.sq_psn);
-  timing_ = heard_lost_ = heard_timeout_ = false;
+  una_ = next_ = fresh_ = heard_ = asked_ = Psn(qp_.attributes.sq_psn);
+  timing_ = answers_twice_ = heard_lost_ = heard_timeout_ = false;
+  timed_again_ = {};
   ssn_ = Ssn{};
   receive_number_ = 0;
   if (scoreboard_) scoreboard_->start(una_);
@@ -49,7 +50,7 @@ void Requester::reset() noexcept {
 
 void Requester::flush() noexcept {
   while (!sq_.empty()) complete_oldest(WcStatus::kWrFlushErr);
-  una_ = next_ = heard_ = fresh_;
+  una_ = next_ = heard_ = asked_ = fresh_;
   timing_ = false;
   cursor_ = 0;
   reads_ = 0;
@@ -117,13 +118,20 @@ bool Requester::next(Instant now, OutPacket& out) {
   }
   const bool last = is_read_or_atomic(wqe.wr.opcode) || next_ + 1 == wqe.past();
   out.packet.bth.ack_req = reliable() && wants_ack(wqe, last);
-  if (congestion_window_ != 0 && !timing_ && out.packet.bth.ack_req && next_ == fresh_) {
-    timing_ = true;
-    timed_ = next_;
-    timed_at_ = now;
-  }
-  sent(now, wqe, last);
+  if (congestion_window_ != 0 && !timing_ && out.packet.bth.ack_req) time(now, wqe);
+  sent(now, wqe, last, out.packet.bth.ack_req);
   return true;
+}
+
+// What goes again may be answered for the first time, which says nothing of the way (Karn). But a READ that goes again from
+// its middle on is answered by a First or Only where no other answer has one. Where READs are always overtaken, there is
+// no other measure.
+void Requester::time(Instant now, const Wqe& wqe) noexcept {
+  timing_again_ = next_ != fresh_;
+  if (timing_again_ && (wqe.wr.opcode != SendOpcode::kRead || next_ == wqe.first || answers_twice_)) return;
+  timing_ = true;
+  timed_ = next_;
+  timed_at_ = now;
 }
 
 // Of a READ a request for `psns` responses from `psn` on; else the packet `psn`. False: its memory is not there.
@@ -187,7 +195,7 @@ bool Requester::wants_ack(const Wqe&, bool last) noexcept {
   return true;
 }
 
-void Requester::sent(Instant now, const Wqe& wqe, bool last) noexcept {
+void Requester::sent(Instant now, const Wqe& wqe, bool last, bool asks) noexcept {
   if (next_ - fresh_ < 0) {
     nic_.counters.retransmitted_packets.increment();
     ++qp_.counters.retransmitted_packets;
@@ -196,12 +204,9 @@ void Requester::sent(Instant now, const Wqe& wqe, bool last) noexcept {
   if (next_ - fresh_ > 0) fresh_ = next_;
   if (last) ++cursor_;
   if (reliable()) {
-    if (ack_deadline_ == Instant::never()) {
-      arm(now);
-    } else if (scoreboard_) {
-      // With more in flight it is longer.
-      ack_deadline_ = armed_at_ + selective_timeout();
-    }
+    note_sent(now, next_, asks);
+    // With more in flight it is longer.
+    if (scoreboard_ && ack_deadline_ != Instant::never()) ack_deadline_ = armed_at_ + selective_timeout();
     return;
   }
   una_ = next_;
@@ -209,11 +214,17 @@ void Requester::sent(Instant now, const Wqe& wqe, bool last) noexcept {
 }
 
 Heard Requester::take_heard(Instant now) noexcept {
-  Heard heard{.packets = static_cast<std::uint32_t>(una_ - heard_), .lost = heard_lost_, .timed_out = heard_timeout_};
-  if (timing_ && una_ - timed_ > 0) {
+  Heard heard{.packets = static_cast<std::uint32_t>(una_ - heard_),
+              .delay = timed_again_,
+              .lost = heard_lost_,
+              .timed_out = heard_timeout_};
+  timed_again_ = {};
+  if (timing_ && !timing_again_ && una_ - timed_ > 0) {
     heard.delay = now - timed_at_;
     timing_ = false;
   }
+  // The whole READ has come without such a packet (rxe sends none).
+  if (timing_ && timing_again_ && (una_ == fresh_ || sq_[0].first - timed_ > 0)) timing_ = false;
   heard_ = una_;
   heard_lost_ = heard_timeout_ = false;
   return heard;

@@ -134,16 +134,20 @@ class Requester {
   bool fill(const Wqe& wqe, Psn psn, std::uint32_t psns, OutPacket& out);
   void fill_headers(const Wqe& wqe, std::uint32_t index, std::uint32_t psns, bool last, Packet& packet) const noexcept;
   bool wants_ack(const Wqe& wqe, bool last) noexcept;
-  void sent(Instant now, const Wqe& wqe, bool last) noexcept;
+  void sent(Instant now, const Wqe& wqe, bool last, bool asks) noexcept;
   void fail_when_oldest() noexcept;
 
   bool is_outstanding(Psn psn) const noexcept { return psn - una_ >= 0 && psn - fresh_ < 0; }
   bool acknowledge_before(Instant now, Psn end) noexcept;
   void progress(Instant now) noexcept;
   void arm(Instant now) noexcept;
+  bool awaits_answer() const noexcept;
+  void note_sent(Instant now, Psn end, bool asks) noexcept;
+  void time(Instant now, const Wqe& wqe) noexcept;
+  void note_timed_answer(Instant now, const Packet& packet) noexcept;
   void rewind() noexcept;
-  void go_back(Instant now) noexcept;
-  void implied_nak(Instant now) noexcept;
+  void go_back() noexcept;
+  void implied_nak() noexcept;
   void on_rnr(Instant now, std::uint8_t code) noexcept;
   void note_credits(const Packet& packet) noexcept;
   std::optional<Drop> on_nak(Instant now, const Packet& packet, NakCode code) noexcept;
@@ -164,7 +168,7 @@ class Requester {
   std::optional<Drop> on_selective_acknowledge(Instant now, const Packet& packet) noexcept;
   std::optional<Drop> on_selective_nak(Instant now, const Packet& packet, NakCode code) noexcept;
   std::optional<Drop> on_selective_response(Instant now, const Packet& packet, const PayloadRef& payload) noexcept;
-  void on_selective_timeout(Instant now) noexcept;
+  void on_selective_timeout() noexcept;
 
   void complete_oldest(WcStatus status) noexcept;
   void fail(WcStatus status) noexcept;
@@ -175,6 +179,7 @@ class Requester {
   RingQueue<Wqe> sq_;
   std::size_t cursor_ = 0;  // of sq_: what `next_` is in; sq_.size(): everything was sent
   Psn una_{}, next_{}, fresh_{};
+  Psn asked_{};  // behind the newest packet in flight that asks for an answer; una_ or before it: none does
   std::uint32_t since_ack_req_ = 0;
   std::uint32_t reads_ = 0;              // READs and atomics that are under way
   std::uint32_t congestion_window_ = 0;  // 0: none
@@ -184,8 +189,10 @@ class Requester {
   WcStatus stuck_ = WcStatus::kSuccess;     // why the work request at the cursor cannot be sent
   bool gone_back_ = false;                  // for a loss, and no progress since
   bool failed_ = false;
-  // One packet's way there and back is timed at a time; none that was sent again (Karn).
+  // One packet's way there and back is timed at a time; none that was sent again (Karn), but for READs, see next().
   bool timing_ = false;
+  bool timing_again_ = false;  // it is a READ from its middle on
+  bool answers_twice_ = false;  // what was sent last before may still be answered: after a timeout
   bool heard_lost_ = false;
   bool heard_timeout_ = false;
   RetryCount retries_, rnr_retries_;
@@ -197,6 +204,7 @@ class Requester {
   Instant armed_at_{};  // the beginning of the timeout
   Psn timed_{};
   Instant timed_at_{};
+  Duration timed_again_{};  // of the READ, for take_heard(); 0: none
   Psn heard_{};  // una_ when take_heard() was called last
 };
 

@@ -53,8 +53,22 @@ void Requester::arm(Instant now) noexcept {
   ack_deadline_ = timeout == Duration{} ? Instant::never() : now + timeout;
 }
 
+// Whether the peer owes an answer: one was asked for, and the oldest packet does not wait to be sent again.
+bool Requester::awaits_answer() const noexcept {
+  if (scoreboard_ && scoreboard_->lost_psns > 0 && scoreboard_->lost == una_) return false;
+  return asked_ - una_ > 0;
+}
+
+// A packet that ends before `end` leaves. The timer starts with the first one that asks for an answer (IBTA Vol 1
+// §9.7.6.1.3). Before that it only watches over a window that closes without one, see on_timer().
+void Requester::note_sent(Instant now, Psn end, bool asks) noexcept {
+  const bool starts = ack_deadline_ == Instant::never() || (asks && !awaits_answer());
+  if (asks && end - asked_ > 0) asked_ = end;
+  if (starts) arm(now);
+}
+
 void Requester::rewind() noexcept {
-  next_ = una_;
+  next_ = asked_ = una_;
   cursor_ = 0;
   since_ack_req_ = 0;
   stuck_ = WcStatus::kSuccess;
@@ -62,23 +76,24 @@ void Requester::rewind() noexcept {
 }
 
 // Once per loss: until there is progress, more complaints of the same gap change nothing.
-void Requester::go_back(Instant now) noexcept {
+void Requester::go_back() noexcept {
   if (gone_back_ || rnr_until_ != Instant::never()) return;
   if (!retries_.spend()) {
     nic_.counters.req_transport_retries_exceeded.increment();
     return fail(WcStatus::kRetryExcErr);
   }
   gone_back_ = true;
-  timing_ = false;
+  timing_ = answers_twice_ = false;
   heard_lost_ = true;
   rewind();
-  arm(now);
+  // It runs again when the first packet has left: until then that may wait for its rate, or for a paused class.
+  ack_deadline_ = Instant::never();
 }
 
-void Requester::implied_nak(Instant now) noexcept {
+void Requester::implied_nak() noexcept {
   nic_.counters.implied_nak_seq_err.increment();
   ++qp_.counters.implied_nak_seq_err;
-  go_back(now);
+  go_back();
 }
 
 void Requester::note_credits(const Packet& packet) noexcept {
@@ -103,11 +118,11 @@ std::optional<Drop> Requester::on_acknowledge(Instant now, const Packet& packet)
     case SyndromeType::kAck:
       note_credits(packet);
       if (acknowledge_before(now, psn + 1)) return std::nullopt;
-      implied_nak(now);
+      implied_nak();
       return Drop::kImpliedNak;
     case SyndromeType::kRnrNak:
       if (!acknowledge_before(now, psn) && una_ != psn) {
-        implied_nak(now);
+        implied_nak();
         return Drop::kImpliedNak;
       }
       on_rnr(now, syndrome.value);
@@ -126,7 +141,7 @@ std::optional<Drop> Requester::on_nak(Instant now, const Packet& packet, NakCode
     nic_.counters.packet_seq_err.increment();
     ++qp_.counters.packet_seq_err;
     acknowledge_before(now, psn);
-    go_back(now);
+    go_back();
     return std::nullopt;
   }
   const std::optional<WcStatus> status = refusal(code);
@@ -134,7 +149,7 @@ std::optional<Drop> Requester::on_nak(Instant now, const Packet& packet, NakCode
   // (A READ may be refused in its middle.)
   if (!acknowledge_before(now, psn) && una_ != psn) {
     // What an earlier READ or atomic did is not known.
-    implied_nak(now);
+    implied_nak();
     return Drop::kImpliedNak;
   }
   fail(*status);
@@ -168,14 +183,23 @@ Requester::Wqe* Requester::answered(Instant now, Psn psn, bool atomic) noexcept 
   return fits && psn - wqe.first >= 0 && psn - wqe.past() < 0 ? &wqe : nullptr;
 }
 
+void Requester::note_timed_answer(Instant now, const Packet& packet) noexcept {
+  const Position position = packet.info().position;
+  const bool begins = position == Position::kFirst || position == Position::kOnly;
+  if (!begins || Psn(packet.bth.psn) != timed_) return;
+  timed_again_ = now - timed_at_;
+  timing_ = false;
+}
+
 std::optional<Drop> Requester::on_read_response(Instant now, const Packet& packet, const PayloadRef& payload) noexcept {
   if (scoreboard_) return on_selective_response(now, packet, payload);
+  if (timing_ && timing_again_) note_timed_answer(now, packet);
   const Psn psn(packet.bth.psn);
   if (!is_outstanding(psn)) return Drop::kGhost;
   Wqe* const wqe = answered(now, psn, false);
   if (wqe == nullptr || psn != una_) {
     if (psn - una_ < 0) return Drop::kGhost;
-    implied_nak(now);
+    implied_nak();
     return Drop::kImpliedNak;
   }
   const auto index = static_cast<std::uint32_t>(psn - wqe->first);
@@ -186,7 +210,7 @@ std::optional<Drop> Requester::on_read_response(Instant now, const Packet& packe
   const bool ends = position == Position::kLast || position == Position::kOnly;
   const bool begins = position == Position::kFirst || position == Position::kOnly;
   if (ends != last || (begins && wqe->replied) || (!begins && !wqe->replied && index == 0)) {
-    implied_nak(now);
+    implied_nak();
     return Drop::kImpliedNak;
   }
   if (payload.octets != std::min(wqe->octets - offset, qp_.path_mtu)) {
@@ -213,7 +237,7 @@ std::optional<Drop> Requester::on_atomic_acknowledge(Instant now, const Packet& 
   Wqe* const wqe = answered(now, psn, true);
   if (wqe == nullptr) {
     if (psn - una_ < 0) return Drop::kGhost;
-    implied_nak(now);
+    implied_nak();
     return Drop::kImpliedNak;
   }
   if (!scatter(nic_.memory, qp_.domain, wqe->wr.sges, 0, value)) {
@@ -230,12 +254,15 @@ void Requester::on_timer(Instant now) noexcept {
   if (rnr_until_ <= now) rnr_until_ = Instant::never();
   if (ack_deadline_ > now) return;
   ack_deadline_ = Instant::never();
+  // Nobody is late: the next packet, which has still to be sent, starts the timer.
+  if (!awaits_answer() && ready(now)) return;
   nic_.counters.local_ack_timeout_err.increment();
   ++qp_.counters.local_ack_timeout_err;
   heard_timeout_ = true;
-  if (scoreboard_) return on_selective_timeout(now);
+  if (scoreboard_) return on_selective_timeout();
   gone_back_ = false;
-  go_back(now);
+  go_back();
+  answers_twice_ = true;
 }
 
 }  // namespace railyard::roce

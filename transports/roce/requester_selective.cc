@@ -88,6 +88,7 @@ bool Requester::next_lost(Instant now, OutPacket& out) {
   const std::uint32_t psns = s.lost_psns;
   Wqe& wqe = *wqe_of(psn);
   const bool filled = fill(wqe, psn, psns, out);
+  if (filled) note_sent(now, psn + psns, true);
   if (is_read_or_atomic(wqe.wr.opcode) && !executed(wqe)) {
     wqe.again = true;
   } else {
@@ -104,7 +105,6 @@ bool Requester::next_lost(Instant now, OutPacket& out) {
   out.packet.bth.ack_req = true;
   nic_.counters.retransmitted_packets.increment();
   ++qp_.counters.retransmitted_packets;
-  if (ack_deadline_ == Instant::never()) arm(now);
   return true;
 }
 
@@ -116,10 +116,11 @@ void Requester::forget_again() noexcept {
 void Requester::send_all_again() noexcept {
   forget_again();
   scoreboard_->forced_end = fresh_;
+  asked_ = una_;
   look_for_lost();
 }
 
-void Requester::on_selective_timeout(Instant now) noexcept {
+void Requester::on_selective_timeout() noexcept {
   if (!retries_.spend()) {
     nic_.counters.req_transport_retries_exceeded.increment();
     return fail(WcStatus::kRetryExcErr);
@@ -129,7 +130,7 @@ void Requester::on_selective_timeout(Instant now) noexcept {
   s.timed_out = true;
   s.recovery_end = fresh_;
   s.forced_end = una_ + 1;
-  arm(now);
+  asked_ = una_;
   look_for_lost();
 }
 

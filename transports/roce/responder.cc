@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace railyard::roce {
 
@@ -240,7 +241,16 @@ bool Responder::replay_read(const Packet& packet) noexcept {
   if (replays_ >= most_replays()) return false;
   ++replays_;
   answer_read(*r, psn, reth.dma_length, kNoResource);
+  put_newest_in_order();
   return true;
+}
+
+// Go-back-N: what goes again goes before all later answers, also before a READ's that is half sent: a requester that went
+// back throws those away until it has this one, and asks for them again, too.
+void Responder::put_newest_in_order() noexcept {
+  if (early_) return;
+  for (std::size_t i = responses_.size() - 1; i > 0 && responses_[i - 1].psn - responses_[i].psn > 0; --i)
+    std::swap(responses_[i - 1], responses_[i]);
 }
 
 bool Responder::replay_atomic(const Packet& packet) noexcept {
@@ -251,6 +261,7 @@ bool Responder::replay_atomic(const Packet& packet) noexcept {
   if (replays_ >= most_replays()) return false;
   ++replays_;
   responses_.push({.kind = Response::Kind::kAtomic, .psn = psn, .msn = msn_, .original = r->original});
+  put_newest_in_order();
   return true;
 }
 

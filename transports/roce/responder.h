@@ -81,6 +81,7 @@ class Responder {
   bool invalidate(std::uint32_t r_key) noexcept;
   bool replay_read(const Packet& packet) noexcept;
   bool replay_atomic(const Packet& packet) noexcept;
+  void put_newest_in_order() noexcept;
 
   Drop refuse(Psn psn, Refusal refusal) noexcept;
   Drop refuse(Psn psn, NakCode code, WcStatus receive) noexcept;

@@ -95,7 +95,8 @@ const Table<CnpSpec>& cnp_keys() {
       "cnp",
       "DCQCN notification point: CNPs for CE-marked packets",
       {key("interval", &CnpSpec::interval, duration({}, kMostPeriod),
-           "N, MIN_TIME_BETWEEN_CNPS: minimum time between two CNPs; default 50us, with dcqcn.profile: vendor 4us"),
+           "N, MIN_TIME_BETWEEN_CNPS: minimum time between two CNPs; packets marked in between are not answered, then or "
+           "later. Default: 4us, with dcqcn.profile: paper 50us"),
        key("scope", &CnpSpec::scope,
            choice<CnpSpec::Scope>({{"qp", CnpSpec::Scope::kQp},
                                    {"destination-ip", CnpSpec::Scope::kDestinationIp},
@@ -127,8 +128,8 @@ const Table<RoceNicSpec>& roce_nic_keys() {
       "roce-nic",
       "Built-in RoCEv2 NICs, for traffic with transport: roce",
       with_settings_keys({key("congestion", &RoceNicSpec::congestion, congestion(),
-           "congestion control of the QPs. auto: dcqcn where a switch marks a class of RoCE traffic, else none. With "
-           "dcqcn, receivers answer CE with CNPs"),
+           "congestion control of the QPs. auto: dcqcn, with firmware defaults unless `dcqcn` says otherwise, where a "
+           "switch marks a class of RoCE traffic; else none. With dcqcn, receivers answer CE with CNPs"),
        key("loss-recovery", &RoceNicSpec::loss_recovery,
            choice<RoceLossRecovery>(
                {{"go-back-n", RoceLossRecovery::kGoBackN}, {"selective-repeat", RoceLossRecovery::kSelectiveRepeat}}),

@@ -100,8 +100,9 @@ TEST(RoceSpec, AProfileSetsWhatIsNotSaid) {
         .hosts.at("default")
         .roce.settings_of<roce::Dcqcn>();
   };
-  EXPECT_TRUE(dcqcn("profile: paper") == roce::DcqcnConfig{});
-  EXPECT_TRUE(dcqcn("profile: vendor") == roce::DcqcnConfig::of(roce::DcqcnConfig::Profile::kVendor));
+  EXPECT_TRUE(dcqcn("profile: paper") == roce::DcqcnConfig::of(roce::DcqcnConfig::Profile::kPaper));
+  EXPECT_TRUE(dcqcn("profile: vendor") == roce::DcqcnConfig{}) << "what NICs ship with";
+  EXPECT_TRUE(dcqcn("cut: periodic") == roce::DcqcnConfig{});
   EXPECT_EQ(dcqcn("rpg-ai-rate: 7Mbps, profile: vendor").increase_period, Duration{300'000'000});
 }
 
@@ -293,7 +294,10 @@ TEST(RoceErrors, KeysOfDcqcn) {
   EXPECT_NE(wrong("alpha-steps: 1").find("expected 2..1048576"), std::string::npos);
   for (const char* key : {"rate-reduce-monitor-period: 4us", "rpg-min-dec-fac: 1/2", "clamp-tgt-rate: true",
                           "clamp-tgt-rate-after-time-inc: true", "rate-to-set-on-first-cnp: 1Gbps"})
-    EXPECT_NE(wrong(key).find("has no meaning here; expected it under cut: periodic"), std::string::npos) << key;
+    for (const char* form : {"cut: on-cnp, ", "profile: paper, "})
+      EXPECT_NE(wrong(std::string(form) + key).find("has no meaning here; expected it under cut: periodic"),
+                std::string::npos)
+          << form << key;
   EXPECT_NE(wrong("rpg-min-rate: 2Gbps, rpg-max-rate: 1Gbps").find("2Gbps is above rpg-max-rate (1Gbps)"),
             std::string::npos);
   EXPECT_EQ(wrong("rpg-min-rate: 200Gbps"),

@@ -55,10 +55,27 @@ TEST(Trial, InBandTelemetryIsConsistentWithWhereThePacketsWere) {
 
 // Labs that the swarm found, each for its reason (in the file).
 TEST(Trial, WhatItFoundBefore) {
-  for (const std::string name : {"uet-no-room", "uc-doubled-at-port", "uc-doubled-at-switch", "read-storm"}) {
+  for (const std::string name :
+       {"uet-no-room", "uc-doubled-at-port", "uc-doubled-at-switch", "read-storm", "read-storm-swift"}) {
     const Outcome o = run_trial(spec::read_file(RAILYARD_SOURCE_DIR "/tests/control/swarm/seeds/" + name + ".yaml"));
     EXPECT_THAT(all_of(o), IsEmpty()) << name;
     EXPECT_GT(o.hops, 1000u) << name;
+  }
+}
+
+// READs by go-back-N whose responses overtake each other end under each congestion control.
+TEST(Trial, SprayedReadsEnd) {
+  const std::string lab =
+      spec::read_file(RAILYARD_SOURCE_DIR "/tests/control/swarm/seeds/read-storm-swift.yaml");
+  const std::string said = "congestion: swift, swift: { base-target: 50us }";
+  for (const std::string congestion : {"none", "dcqcn", "swift", "swift, swift: { fs-range: off, initial-cwnd: 1 }",
+                                       "dcqcn, dcqcn: { profile: paper }"}) {
+    std::string text = lab;
+    for (std::size_t at = text.find(said); at != std::string::npos; at = text.find(said))
+      text.replace(at, said.size(), "congestion:  " + congestion);
+    const Outcome o = run_trial(text);
+    EXPECT_THAT(all_of(o), IsEmpty()) << congestion;
+    EXPECT_GT(o.hops, 100'000u) << congestion;
   }
 }
 

@@ -1,6 +1,8 @@
 // Go-back-N: what is lost, late, doubled or damaged, and how RC gets over it (roce-and-lossless §5.7, §5.9, §5.10,
 // §18).
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -129,6 +131,44 @@ TEST(RcLoss, ReadResponsesThatOvertakeEachOtherAreAnsweredByOneStream) {
     EXPECT_EQ(pair.counters(0).local_ack_timeout_err.read(), 0u);
     EXPECT_TRUE(pair.books_balance());
   }
+}
+
+// The second half of the first READ is missed while the responder is at a later one. What goes again goes in the order of
+// PSNs: were it sent behind the later READs, the requester would throw those away, and wait for them until its timer.
+TEST(RcLoss, ReadsThatGoAgainAreAnsweredInOrder) {
+  constexpr std::size_t kReads = 6, kPackets = 40, kOctets = kPackets * 256;
+  Pair pair(rc_config());
+  pair.fill(1, 0, kReads * kOctets);
+  pair.fate = lose_first(1, psn_is(0x100 + 20));
+  for (std::uint64_t i = 0; i < kReads; ++i) pair.post(0, pair.read(0, i + 1, i * kOctets, i * kOctets, kOctets));
+  pair.run();
+  EXPECT_EQ(pair.sent_text(0), "1:SUCCESS 2:SUCCESS 3:SUCCESS 4:SUCCESS 5:SUCCESS 6:SUCCESS");
+  EXPECT_TRUE(pair.same(1, 0, 0, 0, kReads * kOctets));
+  EXPECT_EQ(pair.counters(0).local_ack_timeout_err.read(), 0u);
+  EXPECT_EQ(pair.counters(0).implied_nak_seq_err.read() > 0, true);
+  // A round trip of 2 us is 82 responses of 25 ns: so many are thrown away, and sent again.
+  const std::size_t sent =
+      pair.count(1, [](const Seen& s) { return s.packet.info().operation == Operation::kReadResponse; });
+  EXPECT_GT(sent, kReads * kPackets + 60);
+  EXPECT_LT(sent, kReads * kPackets + 100);
+  EXPECT_TRUE(pair.books_balance());
+}
+
+// The same of an atomic among them.
+TEST(RcLoss, AtomicsBetweenReadsGoAgainInOrder) {
+  constexpr std::size_t kOctets = 40 * 256;
+  Pair pair(rc_config());
+  pair.fill(1, 0, 3 * kOctets);
+  pair.fate = lose_first(1, psn_is(0x100 + 20));
+  pair.post(0, pair.read(0, 1, 0, 0, kOctets));
+  pair.post(0, pair.fetch_add(0, 2, 500'000, 400'000, 1));
+  pair.post(0, pair.read(0, 3, kOctets, kOctets, kOctets));
+  pair.post(0, pair.read(0, 4, 2 * kOctets, 2 * kOctets, kOctets));
+  pair.run();
+  EXPECT_EQ(pair.sent_text(0), "1:SUCCESS 2:SUCCESS 3:SUCCESS 4:SUCCESS");
+  EXPECT_TRUE(pair.same(1, 0, 0, 0, 3 * kOctets));
+  EXPECT_EQ(pair.memory(1, 400'000, 1)[0], std::byte{1});
+  EXPECT_EQ(pair.counters(0).local_ack_timeout_err.read(), 0u);
 }
 
 TEST(RcLoss, AnAckBehindAReadWithoutAnswerShowsThatItWasLost) {
@@ -263,6 +303,54 @@ TEST(RcLoss, TimeoutZeroWaitsForEver) {
   EXPECT_EQ(pair.sent_text(0), "");
   EXPECT_EQ(pair.state(0), QpState::kRts);
   EXPECT_EQ(pair.engine(0).ready(pair.now()).until, Instant::never());
+}
+
+// At 1 Mb/s a packet of 256 octets takes 2.7 ms, two and a half timeouts. The timer runs for what an answer was asked for,
+// from when that left: neither for the packets before, nor for one that goes again and waits for its turn.
+TEST(RcLoss, WhatWaitsForItsRateIsNotLate) {
+  // The packets that are lost, each time that they are named, and what is sent again for them. The NAK comes before the
+  // next packet goes, so that two go again. A timeout sends the oldest one, and its answer the way to the last.
+  struct Case {
+    std::vector<std::uint32_t> lost;
+    std::size_t timeouts, again;
+  };
+  for (const Case& c : {Case{{}, 0, 0}, Case{{0x103}, 0, 2}, Case{{0x109}, 1, 2}, Case{{0x109, 0x109}, 2, 3}}) {
+    PairConfig config = rc_config();
+    config.attributes.retry_cnt = 2;
+    Pair pair(config);
+    pair.fill(0, 0, 2560);
+    ASSERT_TRUE(pair.engine(0).set_rate_limit({}, pair.end(0).qp, BitRate{1'000'000}));
+    pair.fate = [lost = c.lost](const Seen& s) mutable {
+      const auto at = s.from == 0 ? std::ranges::find(lost, s.psn()) : lost.end();
+      if (at == lost.end()) return Fate{};
+      lost.erase(at);
+      return Fate{.lost = true};
+    };
+    pair.post(0, pair.write(0, 1, 0, 0, 2560));
+    pair.run();
+    EXPECT_EQ(pair.sent_text(0), "1:SUCCESS") << c.lost.size();
+    EXPECT_TRUE(pair.same(0, 0, 1, 0, 2560));
+    EXPECT_EQ(pair.counters(0).local_ack_timeout_err.read(), c.timeouts) << c.lost.size();
+    EXPECT_EQ(pair.counters(0).retransmitted_packets.read(), c.again) << c.lost.size();
+    EXPECT_TRUE(pair.books_balance());
+  }
+}
+
+// A paused class holds back what goes again, too: no retry is used up.
+TEST(RcLoss, WhatGoesAgainAndIsPausedIsNotLate) {
+  PairConfig config = rc_config();
+  config.attributes.retry_cnt = 1;
+  Pair pair(config);
+  pair.fate = lose_first(0, psn_is(0x100));
+  pair.post(0, pair.write(0, 1, 0, 0, 100));
+  pair.run_until(Instant{} + kT / 2);
+  pair.paused[0] = 0xFF;
+  pair.run_until(Instant{} + kT * 20);
+  EXPECT_EQ(pair.counters(0).local_ack_timeout_err.read(), 1u);
+  pair.paused[0] = 0;
+  pair.run();
+  EXPECT_EQ(pair.sent_text(0), "1:SUCCESS");
+  EXPECT_EQ(pair.counters(0).local_ack_timeout_err.read(), 1u);
 }
 
 TEST(RcLoss, AcksOfWhatWasNeverSentAndOldOnesAreIgnored) {

@@ -167,7 +167,40 @@ TEST(Selective, SilenceEndsAfterRetryCntTimeouts) {
   EXPECT_EQ(pair.received_text(0), "9:WR_FLUSH_ERR");
   EXPECT_EQ(pair.count(0, psn_is(0x100)), 4u);
   EXPECT_EQ(pair.count(0, psn_is(0x101)), 1u) << "a timeout sends one packet";
-  EXPECT_EQ(pair.now(), Instant{} + 320_us * 4);
+  // The first begins when the tenth packet leaves, which asks for an answer: 362 octets each with preamble and gap.
+  EXPECT_EQ(pair.now(), Instant{} + Bytes{9 * 362} / 100_Gbps + 320_us * 4);
+}
+
+// At 1 Mb/s a packet takes 2.7 ms, and the timer 100 or 320 us: it runs for what an answer was asked for, from when that
+// left.
+TEST(Selective, WhatWaitsForItsRateIsNotLate) {
+  // The packets that are lost, each time that they are named, and what is sent again: those, and, when nothing came behind
+  // the last one, the oldest, whose answer says how far the responder is.
+  struct Case {
+    std::vector<std::uint32_t> lost;
+    std::size_t timeouts, again;
+  };
+  for (const Case& c : {Case{{}, 0, 0}, Case{{0x103}, 0, 1}, Case{{0x102, 0x103, 0x104}, 0, 3}, Case{{0x109}, 1, 2},
+                        Case{{0x109, 0x109}, 2, 3}, Case{{0x100, 0x100}, 1, 2}}) {
+    PairConfig config = selective();
+    config.attributes.retry_cnt = 2;
+    Pair pair(config);
+    pair.fill(0, 0, 2560);
+    ASSERT_TRUE(pair.engine(0).set_rate_limit({}, pair.end(0).qp, 1_Mbps));
+    pair.fate = [lost = c.lost](const Seen& s) mutable {
+      const auto at = s.from == 0 ? std::ranges::find(lost, s.psn()) : lost.end();
+      if (at == lost.end()) return Fate{};
+      lost.erase(at);
+      return Fate{.lost = true};
+    };
+    pair.post(0, pair.write(0, 1, 0, 0, 2560));
+    pair.run();
+    EXPECT_EQ(pair.sent_text(0), "1:SUCCESS") << c.lost.size();
+    EXPECT_TRUE(pair.same(0, 0, 1, 0, 2560));
+    EXPECT_EQ(pair.counters(0).local_ack_timeout_err.read(), c.timeouts) << c.lost.size();
+    EXPECT_EQ(pair.counters(0).retransmitted_packets.read(), c.again) << c.lost.size();
+    EXPECT_TRUE(pair.books_balance());
+  }
 }
 
 TEST(Selective, TimeoutZeroWaitsForEver) {

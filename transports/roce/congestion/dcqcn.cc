@@ -125,6 +125,23 @@ void Dcqcn::on_sent(Instant now, std::uint32_t octets) noexcept {
   if (octets_ >= increase_bytes_) expire_bytes();
 }
 
+// The rate changes while a packet waits: each rate counts for as long as it holds, as at a limiter that fills with time.
+// A packet that waited for the rate of the moment it was queued at would keep a flow that was cut to 1 Mb/s silent for
+// 33 ms, though 300 us later it may send at half the line again.
+Instant Dcqcn::pace_through_changes(Instant from, std::uint32_t octets) const noexcept {
+  Dcqcn ahead = *this;
+  double bits = 8.0 * octets;
+  while (true) {
+    const double ps = bits * 1e12 / ahead.rc_;
+    const Instant change = ahead.next_change();
+    const auto until_change = static_cast<double>((change - from).ps);
+    if (!ahead.active_ || ps <= until_change) return from + Duration{static_cast<std::int64_t>(ps + 0.5)};
+    if (change > from) bits -= ahead.rc_ * until_change * 1e-12;
+    from = std::max(from, change);
+    ahead.catch_up(from);
+  }
+}
+
 void Dcqcn::expire_bytes() noexcept {
   while (octets_ >= increase_bytes_) {
     octets_ -= increase_bytes_;

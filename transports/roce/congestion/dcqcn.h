@@ -37,7 +37,9 @@ class Dcqcn {
     on_sent(now, octets);
     if (!limits()) return now;
     const double ps = static_cast<double>(octets) * 8e12 / rate(now);
-    return std::max(now, allowed) + Duration{static_cast<std::int64_t>(ps + 0.5)};
+    const Instant from = std::max(now, allowed);
+    if (ps <= static_cast<double>((next_change() - from).ps)) return from + Duration{static_cast<std::int64_t>(ps + 0.5)};
+    return pace_through_changes(from, octets);
   }
   // RC, bit/s.
   double rate(Instant now) noexcept {
@@ -52,6 +54,8 @@ class Dcqcn {
 
  private:
   double most() const noexcept;
+  // When its timers change the rate next, as far as CNPs have come.
+  Instant next_change() const noexcept { return cnp_for_cut_ ? std::min(cut_at_, increase_at_) : increase_at_; }
   // Its timers, up to `now`: mostly nothing is due. Whoever asks does not look at the settings then, which are in cache
   // lines of their own: catch_up() is not part of him.
   void advance(Instant now) noexcept {
@@ -59,6 +63,7 @@ class Dcqcn {
   }
   [[gnu::noinline]] void catch_up(Instant now) noexcept;
   [[gnu::noinline]] void expire_bytes() noexcept;
+  [[gnu::noinline]] Instant pace_through_changes(Instant from, std::uint32_t octets) const noexcept;
   void update_alpha() noexcept;
   void cut() noexcept;
   void increase() noexcept;

@@ -17,22 +17,24 @@ namespace railyard::roce {
 struct DcqcnConfig {
   enum class Profile { kPaper, kVendor };  // what all the rest begins as
 
+  // As constructed: the vendor's.
   BitRate line{100'000'000'000};  // where a flow begins: the NIC's
-  Profile profile = Profile::kPaper;
+  Profile profile = Profile::kVendor;
   BitRate most{};  // the most it gets; 0: line; vendor RPG_MAX_RATE
   // The paper cuts when a CNP comes; NICs note it and look once in `cut_period`.
-  bool cut_at_once = true;
-  Duration alpha_period{55'000'000};     // K; vendor DCE_TCP_RTT
-  Duration cut_period{4'000'000};        // vendor RATE_REDUCE_MONITOR_PERIOD
-  Duration increase_period{55'000'000};  // T; vendor RPG_TIME_RESET
-  Bytes increase_bytes{10'000'000};      // B; vendor RPG_BYTE_RESET; 0: no byte counter
-  int fast_recovery = 5;                 // F; vendor RPG_THRESHOLD
-  Ratio g{1, 256};                       // weight of the new in alpha; vendor (1024 - DCE_TCP_G) / 1024
-  Ratio initial_alpha{1};                // vendor INITIAL_ALPHA_VALUE / 1024
-  int alpha_steps = 0;                   // alpha is cut down to a multiple of 1 / this; 0: not; vendor 1024
-  BitRate additive{40'000'000};          // R_AI; vendor RPG_AI_RATE
-  BitRate hyper{400'000'000};            // R_HAI; vendor RPG_HAI_RATE
-  BitRate least{40'000'000};             // R_min; vendor RPG_MIN_RATE
+  bool cut_at_once = false;
+  Duration alpha_period{1'000'000};       // K; vendor DCE_TCP_RTT
+  Duration cut_period{4'000'000};         // vendor RATE_REDUCE_MONITOR_PERIOD
+  Duration increase_period{300'000'000};  // T; vendor RPG_TIME_RESET
+  // B; vendor RPG_BYTE_RESET; 0: no byte counter. (The firmware's default is 32767, of a unit that is not certain: off.)
+  Bytes increase_bytes{0};
+  int fast_recovery = 1;            // F; vendor RPG_THRESHOLD
+  Ratio g{5, 1024};                 // weight of the new in alpha; vendor (1024 - DCE_TCP_G) / 1024
+  Ratio initial_alpha{1023, 1024};  // vendor INITIAL_ALPHA_VALUE / 1024
+  int alpha_steps = 1024;           // alpha is cut down to a multiple of 1 / this; 0: not
+  BitRate additive{5'000'000};      // R_AI; vendor RPG_AI_RATE
+  BitRate hyper{50'000'000};        // R_HAI; vendor RPG_HAI_RATE
+  BitRate least{1'000'000};         // R_min; vendor RPG_MIN_RATE
   // Vendor only:
   Ratio least_cut_factor{1, 2};             // RPG_MIN_DEC_FAC: one cut leaves at least this part
   bool clamp_target = false;                // CLAMP_TGT_RATE
@@ -42,24 +44,23 @@ struct DcqcnConfig {
   bool operator==(const DcqcnConfig&) const = default;
 
   // SIGCOMM 2015, 40 Gb/s fabric.
-  static constexpr DcqcnConfig paper(BitRate line) noexcept { return {.line = line}; }
-  // Firmware defaults of NVIDIA NICs.
-  static constexpr DcqcnConfig vendor(BitRate line) noexcept {
+  static constexpr DcqcnConfig paper(BitRate line) noexcept {
     return {.line = line,
-            .profile = Profile::kVendor,
-            .cut_at_once = false,
-            .alpha_period = {1'000'000},
-            .cut_period = {4'000'000},
-            .increase_period = {300'000'000},
-            .increase_bytes = {0},
-            .fast_recovery = 1,
-            .g = {5, 1024},
-            .initial_alpha = {1023, 1024},
-            .alpha_steps = 1024,
-            .additive = {5'000'000},
-            .hyper = {50'000'000},
-            .least = {1'000'000}};
+            .profile = Profile::kPaper,
+            .cut_at_once = true,
+            .alpha_period = {55'000'000},
+            .increase_period = {55'000'000},
+            .increase_bytes = {10'000'000},
+            .fast_recovery = 5,
+            .g = {1, 256},
+            .initial_alpha = {1},
+            .alpha_steps = 0,
+            .additive = {40'000'000},
+            .hyper = {400'000'000},
+            .least = {40'000'000}};
   }
+  // Firmware defaults of NVIDIA NICs.
+  static constexpr DcqcnConfig vendor(BitRate line) noexcept { return {.line = line}; }
   static constexpr DcqcnConfig of(Profile profile) noexcept {
     return profile == Profile::kPaper ? paper(DcqcnConfig{}.line) : vendor(DcqcnConfig{}.line);
   }
@@ -74,7 +75,7 @@ inline std::vector<Parameter<DcqcnConfig>> dcqcn_parameters() {
        Preset<S>{{"paper", "vendor"},
                  [](std::size_t word) { return S::of(static_cast<S::Profile>(word)); },
                  [](const S& s) { return static_cast<std::size_t>(s.profile); }},
-       "default of all other keys: paper (Zhu et al., SIGCOMM 2015, for 40 Gb/s) or vendor (NVIDIA firmware)",
+       "default of all other keys: vendor (NVIDIA firmware) or paper (Zhu et al., SIGCOMM 2015, for 40 Gb/s)",
        {"paper", "vendor"}},
       {"cut", Switch<S>{&S::cut_at_once, "on-cnp", "periodic"},
        "on-cnp: cut the rate when a CNP arrives; periodic: at the end of a rate-reduce-monitor-period with one"},
@@ -82,7 +83,7 @@ inline std::vector<Parameter<DcqcnConfig>> dcqcn_parameters() {
       {"rate-reduce-monitor-period", Time<S>{&S::cut_period}, "cut: periodic: how often CNPs are looked for"},
       {"rpg-time-reset", Time<S>{&S::increase_period}, "T: timer of rate increases"},
       {"rpg-byte-reset", Size<S>{&S::increase_bytes, Bytes{64}, Bytes{std::int64_t{1} << 40}, "off"},
-       "B: also increase the rate after this many bytes"},
+       "B: also increase the rate after this many bytes. The firmware says 32767; its unit is not certain"},
       {"rpg-threshold", Count<S>{&S::fast_recovery, 0, 1000}, "F: steps of fast recovery"},
       {"g", Fraction<S>{&S::g}, "weight of a new sample in alpha: (1024 - DCE_TCP_G) / 1024"},
       {"initial-alpha", Fraction<S>{&S::initial_alpha}, "INITIAL_ALPHA_VALUE / 1024"},

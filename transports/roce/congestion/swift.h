@@ -2,8 +2,8 @@
 // a window that grows while the round trip takes less than a target, and shrinks by how far it takes more. Names are
 // those of its Algorithm 1.
 //
-// DEVIATION from the paper: one delay, the round trip from AckReq to acknowledgement, and no second window for the
-// delay in hosts; the number of hops is a setting, not read off the TTL. READ responses, which nobody acknowledges, are
+// DEVIATION from the paper: one delay, the round trip from AckReq to acknowledgement, one packet at a time: the increase
+// is for what was acknowledged since the last, at most a window. No second window for the delay in hosts; the number of hops is a setting, not read off the TTL. READ responses, which nobody acknowledges, are
 // held by nothing.
 #pragma once
 
@@ -69,12 +69,15 @@ class Swift {
 
   // The window, in packets that may be in flight.
   std::uint32_t on_heard(Instant now, const Heard& heard) noexcept {
+    // (A READ's responses may be more than the window.)
+    acked_ = std::min(acked_ + heard.packets, static_cast<std::uint32_t>(std::max(1.0, cwnd_)));
     if (heard.timed_out) {
       on_retransmit_timeout(now);
     } else if (heard.lost) {
       on_fast_recovery(now);
     } else if (heard.delay > Duration{}) {
-      on_ack(now, heard.delay, heard.packets);
+      on_ack(now, heard.delay, acked_);
+      acked_ = 0;
     }
     return static_cast<std::uint32_t>(std::max(1.0, cwnd_));
   }
@@ -143,6 +146,7 @@ class Swift {
   Instant t_last_decrease_{};
   bool decreased_ = false;
   int retransmit_cnt_ = 0;
+  std::uint32_t acked_ = 0;  // since a delay was heard of
   SwiftConfig config_;
 };
 

@@ -136,6 +136,37 @@ TEST(Dcqcn, ASeriesOfCutsWithoutAnIncreaseKeepsTheTarget) {
   EXPECT_EQ(flow.target(), before) << "after an increase it is clamped";
 }
 
+// Twenty cuts in half leave the least, 1 Mb/s, at which a packet of 4154 octets takes 33 ms. 300 us after the last cut half
+// of the line is back, and the packet goes as soon as both rates have made up for its bits.
+TEST(Dcqcn, APacketThatWaitsGoesFasterWhenTheRateRises) {
+  DcqcnConfig config = DcqcnConfig::vendor(100_Gbps);
+  config.initial_alpha = 1;
+  config.alpha_steps = 0;
+  config.g = {1, 1'000'000'000};  // all but 1: each cut halves
+  Dcqcn flow(config);
+  for (std::int64_t us = 0; us < 80; us += 4) flow.on_cnp(at(1_us * us));
+  EXPECT_EQ(flow.rate(at(80_us)), 1 * kMega);
+  const double bits = 4154 * 8 - 1e6 * 290e-6;  // left at 380 us, of a packet that went at 90 us
+  const double back = (1e6 + 100e9) / 2;
+  const Instant next = flow.pace(at(90_us), at(90_us), 4154);
+  EXPECT_NEAR(static_cast<double>((next - at(380_us)).ps), bits / back * 1e12, 1);
+  EXPECT_EQ(flow.pace(at(100_us), at(100_us), 20) - at(100_us), 160_us) << "20 octets at 1 Mb/s";
+  EXPECT_EQ(flow.rate(at(380_us - 1_ps)), 1 * kMega) << "looking ahead changes nothing";
+}
+
+// A CNP that is noted cuts before the packet goes.
+TEST(Dcqcn, APacketThatWaitsGoesSlowerWhenTheRateFalls) {
+  DcqcnConfig config = DcqcnConfig::vendor(100_Gbps);
+  config.initial_alpha = 1;
+  config.alpha_steps = 0;
+  config.g = {1, 1'000'000'000};
+  Dcqcn flow(config);
+  flow.on_cnp({});
+  // Of 600,000 bits 400,000 at 100 Gb/s, until 4 us, and the rest at 50.
+  const Instant next = flow.pace({}, {}, 75'000);
+  EXPECT_NEAR(static_cast<double>((next - at(4_us)).ps), (600'000 - 400'000) / 50e9 * 1e12, 2);
+}
+
 TEST(Dcqcn, OneCutTakesHalfAtMost) {
   DcqcnConfig config = DcqcnConfig::vendor(100_Gbps);
   config.initial_alpha = 2;  // would cut all of it
