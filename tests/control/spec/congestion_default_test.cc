@@ -20,6 +20,7 @@ constexpr std::size_t kDcqcn = roce::congestion_number<roce::Dcqcn>();
 
 TEST(CongestionDefault, IsDcqcnWhereTheClassMarks) {
   EXPECT_EQ(congestion(""), kDcqcn) << "class 3 of the built-in QoS profile marks";
+  EXPECT_EQ(roce::DcqcnConfig{}, roce::DcqcnConfig::of(roce::DcqcnConfig::Profile::kVendor)) << "as firmware has it";
   EXPECT_EQ(congestion("hosts: { default: { roce: { congestion: auto } } }"), kDcqcn);
 }
 

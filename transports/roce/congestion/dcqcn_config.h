@@ -26,7 +26,8 @@ struct DcqcnConfig {
   Duration alpha_period{1'000'000};       // K; vendor DCE_TCP_RTT
   Duration cut_period{4'000'000};         // vendor RATE_REDUCE_MONITOR_PERIOD
   Duration increase_period{300'000'000};  // T; vendor RPG_TIME_RESET
-  // B; vendor RPG_BYTE_RESET; 0: no byte counter. (The firmware's default is 32767, of a unit that is not certain: off.)
+  // B; vendor RPG_BYTE_RESET; 0: no byte counter. (The firmware's default is 32767, and was 150, the KB of IEEE 802.1Q's
+  // rpgByteReset. At 32767 KB the timer comes first at any rate, so: off.)
   Bytes increase_bytes{0};
   int fast_recovery = 1;            // F; vendor RPG_THRESHOLD
   Ratio g{5, 1024};                 // weight of the new in alpha; vendor (1024 - DCE_TCP_G) / 1024
@@ -83,7 +84,7 @@ inline std::vector<Parameter<DcqcnConfig>> dcqcn_parameters() {
       {"rate-reduce-monitor-period", Time<S>{&S::cut_period}, "cut: periodic: how often CNPs are looked for"},
       {"rpg-time-reset", Time<S>{&S::increase_period}, "T: timer of rate increases"},
       {"rpg-byte-reset", Size<S>{&S::increase_bytes, Bytes{64}, Bytes{std::int64_t{1} << 40}, "off"},
-       "B: also increase the rate after this many bytes. The firmware says 32767; its unit is not certain"},
+       "B: also increase the rate after this many bytes"},
       {"rpg-threshold", Count<S>{&S::fast_recovery, 0, 1000}, "F: steps of fast recovery"},
       {"g", Fraction<S>{&S::g}, "weight of a new sample in alpha: (1024 - DCE_TCP_G) / 1024"},
       {"initial-alpha", Fraction<S>{&S::initial_alpha}, "INITIAL_ALPHA_VALUE / 1024"},
