@@ -40,7 +40,7 @@ void add_built_in_qos(Tree& document) {
 
 std::string read_file(const std::filesystem::path& path, std::size_t most) {
   auto text = read_whole_file(path, most);
-  if (!text) fail_at({path.string(), 0, 0}, "", fmt::format("cannot be read: {}", text.error()));
+  if (!text) fail_at({path.empty() ? "''" : path.string(), 0, 0}, "", fmt::format("cannot be read: {}", text.error()));
   return std::move(*text);
 }
 

@@ -63,7 +63,7 @@ std::string what_is_wrong(const CLI::App& command, const CLI::ParseError& error)
 
 void take_one_value_each(CLI::App& app) {
   for (CLI::Option* option : app.get_options())
-    if (!option->get_positional() && option->get_items_expected_max() > 1) option->allow_extra_args(false);
+    if (!option->get_positional()) option->allow_extra_args(false);
   for (CLI::App* sub : app.get_subcommands({})) take_one_value_each(*sub);
 }
 

@@ -14,6 +14,7 @@
 #include "control/decode/line.h"
 #include "control/spec/input_error.h"
 #include "tools/railyard/commands.h"
+#include "tools/railyard/input_file.h"
 
 namespace railyard::tools {
 namespace {
@@ -34,6 +35,7 @@ void print_frames(const Options& options) {
     std::fputs(text.c_str(), stdout);
     if (options.file == "-") std::fflush(stdout);  // a capture that is still going on
   };
+  if (options.file.empty()) check_readable(options.file);
   if (const std::string why = options.file == "-" ? "" : why_not_a_file(options.file); !why.empty())
     throw InputError(fmt::format("{}: cannot be read: {}", options.file, why));
   try {

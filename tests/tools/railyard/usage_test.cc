@@ -85,8 +85,8 @@ TEST_F(Usage, RepeatableOptionsDoNotSwallowTheFile) {
            {"sweep", "--over", "run.seed=1,2", "lab.yaml"},
            {"sweep", "--over", "run.seed=1,2", "--metric", "drops,goodput", "lab.yaml"},
            {"sweep", "--metric", "drops", "--metric", "goodput", "lab.yaml", "--over", "run.seed=1"},
-           {"compare-transports", "--column", "roce/gbn/ecmp/pfc", "--column", "roce/sr/spray/lossy", "lab.yaml"},
-           {"swarm", "--only", "t1", "--seeds", "1"}}) {
+           {"compare-transports", "--set", "traffic.0.transport=roce", "--column", "roce/gbn/ecmp/pfc", "--column",
+            "roce/sr/spray/lossy", "lab.yaml"}}) {
     const Outcome o = railyard(words);
     EXPECT_NE(o.exit_code, kUsage) << words[0] << " " << words[1] << ": " << o.err;
   }
@@ -209,7 +209,7 @@ TEST_F(Usage, ADashIsStandardOutput) {
   EXPECT_THAT(railyard({"run", "lab.yaml", "--flow-csv", "-"}).out, StartsWith("name,"));
   EXPECT_THAT(railyard({"run", "lab.yaml", "--series", "-"}).out, StartsWith("time_ns,port,"));
   EXPECT_THAT(railyard({"run", "lab.yaml", "--flow-series", "-"}).out, StartsWith("time_ns,flow,"));
-  EXPECT_THAT(railyard({"run", "lab.yaml", "--int", "-"}).out, AllOf(StartsWith("{\"packet\":0,"), testing::EndsWith("}\n")));
+  EXPECT_THAT(railyard({"run", "lab.yaml", "--int", "-", "--int-one-in", "1"}).out, AllOf(StartsWith("{\"packet\":0,"), testing::EndsWith("}\n")));
   EXPECT_THAT(railyard({"run", "lab.yaml", "--junit", "-"}).out, StartsWith("<?xml"));
   EXPECT_EQ(railyard({"run", "lab.yaml", "--fault-log", "-"}).out, "");
   EXPECT_THAT(railyard({"sweep", "lab.yaml", "--over", "run.seed=1,2", "--csv", "-"}).out, StartsWith("run.seed,"));
