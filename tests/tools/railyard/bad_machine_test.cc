@@ -124,7 +124,7 @@ TEST_F(BadMachine, HasNoPlaceForAResult) {
     words.back() = "/dev/full";
     EXPECT_THAT(railyard(words).err, HasSubstr(option + ": cannot write /dev/full: No space left on device")) << option;
   }
-  EXPECT_THAT(error(kFailed, {"compare-transports", "lab.yaml", "--set", "traffic.0.transport=roce", "--report", "/proc/none"}),
+  EXPECT_THAT(error(kFailed, {"compare-transports", "lab.yaml", "--set", "traffic.t.transport=roce", "--report", "/proc/none"}),
               StartsWith("railyard: --report: cannot create /proc/none: "));
 }
 

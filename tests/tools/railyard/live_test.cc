@@ -88,7 +88,7 @@ TEST_F(Live, WhatItIsToldWhileItIsUp) {
 
 // What built-in traffic has brought so far, and all of it as the report of a run.
 TEST_F(Live, FlowsAndAReportWhileItIsUp) {
-  up({"--set", "traffic.0.transport=roce", "--set", "traffic.0.bytes=1MB"});
+  up({"--set", "traffic.t.transport=roce", "--set", "traffic.0.bytes=1MB"});
   json flows;
   do {
     flows = json::parse(railyard({"status", "--json"}).out)["flows"];
@@ -117,7 +117,7 @@ TEST_F(Live, FlowsAndAReportWhileItIsUp) {
 // Ultra Ethernet's engine under the wall clock, and what is told of it: flows, NICs, and a PDC that fails.
 TEST_F(Live, FlowsOverUetWhileItIsUp) {
   const auto start = [&](const char* bytes) {
-    up({"--set", "traffic.0.transport=uet", "--set", "traffic.0.dscp=26", "--set",
+    up({"--set", "traffic.t.transport=uet", "--set", "traffic.0.dscp=26", "--set",
         std::string("traffic.0.bytes=") + bytes, "--set", "hosts.default.uet.rto=50ms", "--set",
         "hosts.default.uet.retries=1"});
   };

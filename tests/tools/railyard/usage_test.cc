@@ -85,7 +85,7 @@ TEST_F(Usage, RepeatableOptionsDoNotSwallowTheFile) {
            {"sweep", "--over", "run.seed=1,2", "lab.yaml"},
            {"sweep", "--over", "run.seed=1,2", "--metric", "drops,goodput", "lab.yaml"},
            {"sweep", "--metric", "drops", "--metric", "goodput", "lab.yaml", "--over", "run.seed=1"},
-           {"compare-transports", "--set", "traffic.0.transport=roce", "--column", "roce/gbn/ecmp/pfc", "--column",
+           {"compare-transports", "--set", "traffic.t.transport=roce", "--column", "roce/gbn/ecmp/pfc", "--column",
             "roce/sr/spray/lossy", "lab.yaml"}}) {
     const Outcome o = railyard(words);
     EXPECT_NE(o.exit_code, kUsage) << words[0] << " " << words[1] << ": " << o.err;
