@@ -108,7 +108,7 @@ std::string y_words(const Axis& axis, const Scale& s, const std::vector<double>&
     if (text.size() > longest.size()) longest = text;
     words += fmt::format("<span style=\"top:{:.1f}%\">{}</span>", s.y(t) / kSide * 100, escaped_html(text));
   }
-  return fmt::format("<div class=\"ys\"><i>{}</i>{}</div>", escaped_html(longest), words);
+  return fmt::format("<div class=\"ys\"><em>{}</em>{}</div>", escaped_html(longest), words);
 }
 
 std::string x_words(const Axis& axis, const Scale& s) {

@@ -50,7 +50,7 @@ figure { margin: .5rem 0 1rem; }
 .area svg { position: absolute; inset: 0; width: 100%; height: 100%; overflow: visible; }
 .area path, .legend path { vector-effect: non-scaling-stroke; fill: none; }
 .ys { position: relative; grid-column: 1; text-align: right; margin-top: .5rem; } .strips .ys { margin: 0; }
-.ys i { visibility: hidden; font-style: normal; white-space: nowrap; }
+.ys em { visibility: hidden; font-style: normal; white-space: nowrap; }
 .ys span { position: absolute; right: 0; transform: translateY(-50%); white-space: nowrap; line-height: 1; }
 .xs { position: relative; grid-column: 2; height: 2.9em; margin-top: .35rem; font-variant-numeric: tabular-nums; }
 .xs span { position: absolute; top: 0; transform: translateX(-50%); white-space: nowrap; }

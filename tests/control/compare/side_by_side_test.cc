@@ -108,7 +108,7 @@ TEST(SideBySide, APageLinksReportsExplainsRowsAndDrawsDistributions) {
   s.notes = {"a < b"};
   const std::string page = s.html();
   EXPECT_THAT(page, HasSubstr("<a href=\"roce-gbn-seed2/report.html\">roce/gbn (seed 2)</a>"));
-  EXPECT_THAT(page, HasSubstr("What the rows say"));
+  EXPECT_THAT(page, HasSubstr("Figures explained"));
   EXPECT_THAT(page, HasSubstr("flow completion time"));
   EXPECT_THAT(page, HasSubstr("short: time of a message, as a distribution"));
   EXPECT_THAT(page, HasSubstr("<svg"));

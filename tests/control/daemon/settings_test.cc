@@ -93,6 +93,7 @@ topology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2, fabric-
 nodes: { h9: { kind: host } }
 links: [[h9:1, leaf1:5, { rate: 25Gbps }]]
 traffic: [ { name: t, from: h1, to: h2, payload: 1KB, rate: 100Mbps } ]
+run: { duration: 1ms }
 )";
   const Settings settings(kPreset, "x.yaml", {"topology.host-link.rate=200Gbps"});
   std::vector<std::string> links;
