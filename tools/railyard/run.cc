@@ -120,6 +120,7 @@ lab::CaptureRequest parse_capture(const std::string& text) {
   std::string port = text.substr(0, equals);
   lab::CaptureRequest request;
   request.file = text.substr(equals + 1);
+  if (request.file == "-") request.file = "/dev/stdout";
   for (const auto& [suffix, direction] :
        {std::pair{":in", CaptureDirection::kIn}, std::pair{":out", CaptureDirection::kOut}})
     if (port.ends_with(suffix)) {
@@ -231,7 +232,9 @@ ExitCode exit_code_of(const report::Report& report) {
 int run(const RunOptions& o) {
   spec::Lab spec = spec::load(o.file, overrides(o));
   add_expectations(o.expect, o.sets.empty(), spec);
-  const std::string taker = taker_of_standard_output({{"--junit", o.junit},
+  const bool captures = std::ranges::any_of(o.captures, [](const std::string& c) { return c.ends_with("=-"); });
+  const std::string taker = taker_of_standard_output({{"--capture", captures ? "-" : ""},
+                                                      {"--junit", o.junit},
                                                       {"--series", o.series},
                                                       {"--flow-series", o.flow_series},
                                                       {"--flow-csv", o.flow_csv},

@@ -202,6 +202,14 @@ TEST_F(Usage, TheDaemonSaysItsVersionAndFindsAFullDisk) {
     EXPECT_EQ(ended(std::string(option) + " > /dev/full"), kFailed);
     EXPECT_EQ(read("err"), "railyardd: cannot write standard output: No space left on device\n");
   }
+  // Its neighbour is built where libibverbs is.
+  const std::string agent = std::filesystem::path(RAILYARD_BINARY).parent_path() / "railyard-agent";
+  if (!std::filesystem::exists(agent)) return;
+  for (const char* option : {"--version", "--help"}) {
+    const std::string command = agent + " " + option + " > /dev/full 2> " + (folder_ / "err").string();
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), kFailed);
+    EXPECT_EQ(read("err"), "railyard-agent: cannot write standard output: No space left on device\n");
+  }
 }
 
 // One file may go to standard output, in the place of the report.
@@ -211,6 +219,8 @@ TEST_F(Usage, ADashIsStandardOutput) {
   EXPECT_THAT(railyard({"run", "lab.yaml", "--flow-series", "-"}).out, StartsWith("time_ns,flow,"));
   EXPECT_THAT(railyard({"run", "lab.yaml", "--int", "-", "--int-one-in", "1"}).out, AllOf(StartsWith("{\"packet\":0,"), testing::EndsWith("}\n")));
   EXPECT_THAT(railyard({"run", "lab.yaml", "--junit", "-"}).out, StartsWith("<?xml"));
+  // A section header block (draft-ietf-opsawg-pcapng §4.1).
+  EXPECT_THAT(railyard({"run", "lab.yaml", "--capture", "leaf1:1=-"}).out, StartsWith("\x0a\x0d\x0d\x0a"));
   EXPECT_EQ(railyard({"run", "lab.yaml", "--fault-log", "-"}).out, "");
   EXPECT_THAT(railyard({"sweep", "lab.yaml", "--over", "run.seed=1,2", "--csv", "-"}).out, StartsWith("run.seed,"));
   EXPECT_THAT(railyard({"sweep", "lab.yaml", "--over", "run.seed=1,2", "--plot", "-"}).out, StartsWith("<svg"));
