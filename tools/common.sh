@@ -1,4 +1,4 @@
-# What the set-up scripts share: which Debian packages are needed, and how to get them.
+# Shared by the set-up scripts: the list of Debian packages and their installation.
 # shellcheck shell=bash
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
@@ -26,16 +26,16 @@ missing_packages() { # PACKAGE...: those that are not installed
   done
 }
 
-# Installs what is missing, after saying what. Without root: by sudo, or says what to ask for.
+# Lists and installs missing packages. Without root: by sudo, or prints the command to run as root.
 install_packages() { # PACKAGE...
-  command -v dpkg-query >/dev/null || die "this is not Debian; install by hand what the README lists"
+  command -v dpkg-query >/dev/null || die "this is not Debian; install the packages that the README lists"
   local missing
   mapfile -t missing < <(missing_packages "$@")
   (( ${#missing[@]} )) || return 0
   say "installing Debian packages: ${missing[*]}"
   local as=()
   if (( EUID != 0 )); then
-    command -v sudo >/dev/null || die "as root, please: apt-get install --no-install-recommends ${missing[*]}"
+    command -v sudo >/dev/null || die "expected root or sudo; run as root: apt-get install --no-install-recommends ${missing[*]}"
     as=(sudo)
   fi
   local apt=("${as[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq)
@@ -46,7 +46,7 @@ install_packages() { # PACKAGE...
   fi
 }
 
-# As many compilers as there are cores, but no more than memory is there for (1.5 GB each).
+# Number of parallel compilers: one per core, limited by memory (1.5 GB each).
 jobs() {
   local cores memory
   cores=$(nproc)
@@ -55,7 +55,7 @@ jobs() {
   echo $(( cores < memory ? cores : memory ))
 }
 
-# configure PRESET [CMAKE ARGUMENT...], build PRESET [TARGET...]: quiet unless something is wrong.
+# configure PRESET [CMAKE ARGUMENT...], build PRESET [TARGET...]: quiet unless it fails.
 configure() {
   local preset=$1 log; shift
   log=$(mktemp)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# From a fresh clone to a running fabric: installs what is missing (saying what), builds, runs an all-reduce that survives
-# a link flap over RoCEv2 and over Ultra Ethernet, side by side, says what to try next. Needs Debian 12; root (or sudo) only for the packages.
+# From a fresh clone to a running fabric: installs missing packages, builds, runs an all-reduce that survives a link
+# flap over RoCEv2 and over Ultra Ethernet side by side, and prints next steps. Needs Debian 12; root (or sudo) only for
+# the packages.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and passes the tests.
+# Installs missing packages, builds, and runs the tests.
 #
 # usage: tools/test.sh [--fast | --all]
 #   --fast   the edit loop: dev build, unit tests and scenarios
@@ -17,8 +17,8 @@ case $mode in ci|--fast|--all) ;; *) sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//
 failed=()
 skipped=()
 started=$SECONDS
-# NAME COMMAND...: a step that ends the shell, as a build that fails, ends only itself. One that ends with 77 has said why it
-# was not made.
+# NAME COMMAND...: runs a step in a subshell, so that a failed build ends only the step. Status 77: skipped, with a reason
+# on standard output.
 step() {
   local name=$1 began=$SECONDS; shift
   say "$name"
@@ -77,9 +77,9 @@ step "tests (release)" ctests release -LE long
 # Within four minutes, as promised.
 step "swarm" timeout 240 "$root/build/release/bin/railyard" swarm --seeds 1-1000 --bars
 
-# With --all each source by itself, which shows headers that do not compile alone.
+# With --all each source is compiled separately, to find headers that do not compile alone.
 configure asan -DRAILYARD_BENCH=OFF -DRAILYARD_TOGETHER="$([[ $mode == --all ]] && echo OFF || echo ON)"
-# Where octets from outside are read and packets are handled; with --all every test.
+# Tests of the code that parses external input and handles packets; with --all every test.
 # Faults as text, and the decoders of RoCEv2 and UET, are fuzzed under it below.
 sanitized=(base_test wire_test packet_test device_test switch_test nic_test trunk_test port_test capture_test run_test
   guest_test)

@@ -31,7 +31,7 @@ class Fields {
   std::string text(const char* key, std::size_t longest = 1024) const {
     const nlohmann::json& value = at(key);
     if (!value.is_string() || value.get_ref<const std::string&>().size() > longest)
-      fail(key, fmt::format("expected text of at most {} octets", longest));
+      fail(key, fmt::format("expected text of at most {} bytes", longest));
     return value.get<std::string>();
   }
   bool flag(const char* key) const {
@@ -52,7 +52,7 @@ class Fields {
   T number_of(const nlohmann::json& value, const char* key, std::uint64_t least = 0,
               std::uint64_t most = std::numeric_limits<T>::max()) const {
     if (!value.is_number_integer() || (!value.is_number_unsigned() && value.get<std::int64_t>() < 0))
-      fail(key, "expected a number, not less than 0");
+      fail(key, "expected a number of 0 or more");
     const auto number = value.get<std::uint64_t>();
     if (number < least || number > most) fail(key, fmt::format("{}; expected {}..{}", number, least, most));
     return static_cast<T>(number);

@@ -26,12 +26,12 @@ std::optional<nlohmann::json> FrameReader::next() {
   std::size_t length = 0;
   for (std::size_t i = 0; i < kLengthOctets; ++i) length = length << 8 | static_cast<std::uint8_t>(buffer_[begin_ + i]);
   if (length > most_)
-    throw ProtocolError(fmt::format(
-        "a message of {} octets was announced; expected at most {}: is this railyard-agent?", length, most_));
+    throw ProtocolError(
+        fmt::format("a message of {} bytes; expected at most {}: is the peer railyard-agent?", length, most_));
   if (buffer_.size() - begin_ - kLengthOctets < length) return {};
   const char* const text = buffer_.data() + begin_ + kLengthOctets;
   if (is_nested_too_deeply({text, length}))
-    throw ProtocolError(fmt::format("a message is nested more than {} levels deep", kDeepestJson));
+    throw ProtocolError(fmt::format("a message has more than {} nested levels", kDeepestJson));
   nlohmann::json message = nlohmann::json::parse(text, text + length, nullptr, false);
   begin_ += kLengthOctets + length;
   if (begin_ == buffer_.size() || begin_ > (1u << 16)) {

@@ -106,13 +106,13 @@ namespace {
 RankId rank_from_json(const json& value) {
   const TaskId id = task_from_json(value);
   if (const auto* const rank = std::get_if<RankId>(&id)) return *rank;
-  throw ProtocolError("a message: a rank is meant, and an end of a flow is named");
+  throw ProtocolError("a message names an end of a flow; expected a rank");
 }
 
 FlowEndId flow_end_from_json(const json& value) {
   const TaskId id = task_from_json(value);
   if (const auto* const end = std::get_if<FlowEndId>(&id)) return *end;
-  throw ProtocolError("a message: an end of a flow is meant, and a rank is named");
+  throw ProtocolError("a message names a rank; expected an end of a flow");
 }
 
 void add(json& out, const QpTerms& t) {
@@ -174,7 +174,7 @@ Prepare prepare_from_json(const json& value) {
   if (p.element != 4 && p.element != 8) f.fail("element", "expected 4 or 8");
   for (const auto* all : {&p.program.inputs, &p.program.results})
     for (const CollectiveExtent& e : *all)
-      if (e.octets % p.element != 0) f.fail("program", "data are no whole elements");
+      if (e.octets % p.element != 0) f.fail("program", "data is not a whole number of elements");
   p.repeats = f.number<std::uint32_t>("repeats", 1, kMostRepeats);
   p.seed = f.number<std::uint64_t>("seed");
   p.jitter_ppm = f.number<std::uint32_t>("jitter_ppm", 0, 1'000'000);
@@ -229,9 +229,9 @@ PrepareFlow prepare_flow_from_json(const json& value) {
   p.address = address_of(f, "address", f.at("address"));
   p.terms = terms_of(f);
   if (!p.id.sink && p.config.operation == FlowOperation::kRead && p.config.total.n == 0)
-    f.fail("total", "what is read has an end");
+    f.fail("total", "a READ flow has no end; expected a total");
   if (p.memory() > kMostOfFlow)
-    f.fail("message", fmt::format("{} octets would be kept; expected at most {}", p.memory(), kMostOfFlow));
+    f.fail("message", fmt::format("{} bytes of buffer; expected at most {}", p.memory(), kMostOfFlow));
   return p;
 }
 

@@ -53,7 +53,7 @@ std::vector<CollectiveExtent> extents_of(const Fields& f, const char* key, const
 constexpr std::array kKinds{Kind::kSend, Kind::kReduce, Kind::kCopy, Kind::kCompute};
 std::size_t number_of(Kind kind) {
   const auto found = std::ranges::find(kKinds, kind);
-  RAILYARD_ASSERT(found != kKinds.end(), "programs of agents are of steps that agents know");
+  RAILYARD_ASSERT(found != kKinds.end(), "unknown kind of step in an agent's program");
   return static_cast<std::size_t>(found - kKinds.begin());
 }
 
@@ -69,7 +69,7 @@ CollectiveStep step_of(const Fields& f, const json& value, const RankProgram& p)
   // A send's is in its peer's memory, and the peer's to check.
   const std::uint64_t all = p.data_octets + p.staging_octets;
   s.place = f.number_of<std::uint64_t>(r[5], key, 0, s.kind == Kind::kSend ? 2 * kMostDataOctets : all);
-  if (s.receives() && s.octets > all - s.place) f.fail(key, "a message is put outside the rank's memory");
+  if (s.receives() && s.octets > all - s.place) f.fail(key, "a message lies outside the rank's memory");
   s.waits_for = f.number_of<std::uint32_t>(r[6], key, 0, kMostSteps);
   s.first_after = f.number_of<std::uint32_t>(r[7], key, 0, p.after.size());
   s.end_after = f.number_of<std::uint32_t>(r[8], key, s.first_after, p.after.size());
@@ -82,24 +82,24 @@ CollectiveStep step_of(const Fields& f, const json& value, const RankProgram& p)
 void check_consistent(const Fields& f, const RankProgram& p) {
   std::vector<std::uint32_t> waits(p.steps.size());
   for (const std::uint32_t next : p.after) {
-    if (next >= p.steps.size() || p.steps[next].receives()) f.fail("after", "there is no such step that could wait");
+    if (next >= p.steps.size() || p.steps[next].receives()) f.fail("after", "there is no such waiting step");
     ++waits[next];
   }
   std::vector<std::pair<std::uint32_t, std::uint32_t>> messages(p.connections.size());
   std::uint32_t after = 0;
   for (std::size_t i = 0; i < p.steps.size(); ++i) {
     const CollectiveStep& s = p.steps[i];
-    if (s.first_after != after) f.fail("steps", "'after' is not divided among the steps");
+    if (s.first_after != after) f.fail("steps", "'after' does not match the steps");
     after = s.end_after;
-    if (s.waits_for != waits[i]) f.fail("steps", fmt::format("{} steps name step {}, which waits for {}", waits[i], i,
-                                                             s.waits_for));
+    if (s.waits_for != waits[i])
+      f.fail("steps", fmt::format("{} steps precede step {}, but it waits for {}", waits[i], i, s.waits_for));
     if (s.kind == Kind::kSend) ++messages[s.connection].first;
     if (s.receives()) ++messages[s.connection].second;
   }
-  if (after != p.after.size()) f.fail("steps", "'after' is not divided among the steps");
+  if (after != p.after.size()) f.fail("steps", "'after' does not match the steps");
   for (std::size_t c = 0; c < p.connections.size(); ++c)
     if (messages[c] != std::pair(p.connections[c].sends, p.connections[c].receives))
-      f.fail("connections", fmt::format("{} does not have as many messages as it says", c));
+      f.fail("connections", fmt::format("{} has a wrong number of messages", c));
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ void AgentFlows::on_joined() {
     f.phase = Phase::kPreparing;
     for (const bool sink : kBothEnds)
       if (const std::uint64_t much = preparation(f, sink).memory(); f.end(sink).is_agents() && much > kMostOfFlow)
-        fail(f, fmt::format("its {} would keep {}; agents keep at most {}", name(sink),
+        fail(f, fmt::format("its {} needs {} of buffer; agents have at most {}", name(sink),
                             spec::format(Bytes{static_cast<std::int64_t>(much)}),
                             spec::format(Bytes{static_cast<std::int64_t>(kMostOfFlow)})));
     if (f.phase == Phase::kPreparing) send_to_ends(f, [&](FlowEndId id) { return to_json(preparation(f, id.sink)); });
@@ -84,7 +84,7 @@ void AgentFlows::on_message(const std::string& host, FlowEndId id, const std::st
     return advance();
   }
   if (type != "progress" && type != "done" && type != "failed")
-    throw ProtocolError(fmt::format("'{}' is no message that a lab knows", type));
+    throw ProtocolError(fmt::format("unknown message '{}'", type));
   f.results[id.sink] = flow_result_from_json(message);
   if (const FlowResult& r = *f.results[id.sink]; type == "failed" || !r.failure.empty())
     return fail(f, fmt::format("its {} ({}): {}", name(id.sink), spec::format(f.end(id.sink).nic), r.failure));
@@ -245,11 +245,10 @@ bool AgentFlows::again(Instant now, const std::string& name) {
   Flow& f = *found;
   expect_ended(f.phase, "flow " + name, state_text(f));
   if (now >= f.what->config.stop)
-    throw NotAgain(fmt::format("flow {}: nothing is to be sent any more since {}", name,
-                               spec::format(f.what->config.stop - Instant{})));
+    throw NotAgain(fmt::format("flow {}: stopped sending at {}", name, spec::format(f.what->config.stop - Instant{})));
   lab_.renew_agent_flow(f.index);
   f = {.what = f.what, .attempt = f.attempt + 1, .index = f.index};
-  around_.log(fmt::format("flow {}: is run again", name));
+  around_.log(fmt::format("flow {}: restarted", name));
   on_joined();
   return true;
 }
@@ -260,7 +259,7 @@ std::string AgentFlows::state_text(const Flow& f) const {
   if (f.phase == Phase::kFailed) return f.failure;
   for (const bool sink : kBothEnds)
     if (f.phase == Phase::kWaiting && f.end(sink).is_agents() && !around_.has_joined(f.end(sink).nic.node))
-      return fmt::format("it waits for the agent of its {} ({}): {}", name(sink), spec::format(f.end(sink).nic),
+      return fmt::format("waiting for the agent of its {} ({}): {}", name(sink), spec::format(f.end(sink).nic),
                          around_.why_not(f.end(sink).nic.node));
   return std::string(sentence(f.phase));
 }

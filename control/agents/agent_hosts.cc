@@ -92,7 +92,7 @@ void AgentHosts::on_message(Client client, const json& message) {
     else
       on_rank_message(client, std::get<RankId>(id), type, message);
   } catch (const ProtocolError& error) {
-    leave(client, fmt::format("it said what makes no sense: {}", error.what()));
+    leave(client, fmt::format("it sent an invalid message: {}", error.what()));
     throw;
   }
 }
@@ -111,7 +111,7 @@ void AgentHosts::on_rank_message(Client client, RankId id, const std::string& ty
     if (const RankResult& r = *c.results[id.rank]; type == "failed" || !r.failure.empty())
       fail(c, fmt::format("{}: {}", rank_name(c, id.rank), r.failure));
   } else {
-    throw ProtocolError(fmt::format("'{}' is no message that a lab knows", type));
+    throw ProtocolError(fmt::format("unknown message '{}'", type));
   }
 }
 
@@ -120,8 +120,8 @@ void AgentHosts::join(Client client, const json& message) {
   Hello hello = hello_from_json(message);
   if (hello.protocol != kProtocolVersion)
     throw NotTaken(
-        fmt::format("the agent speaks version {} of the protocol, lab '{}' (railyard {}) version {}; "
-                    "expected the agent of the same release",
+        fmt::format("the agent has protocol version {}, lab '{}' (railyard {}) has version {}; expected an agent of "
+                    "the same release",
                     hello.protocol, config_.lab, config_.version, kProtocolVersion));
   const auto found = hosts_.find(hello.host);
   if (found == hosts_.end())
@@ -131,11 +131,10 @@ void AgentHosts::join(Client client, const json& message) {
                     config_.lab, hello.host));
   if (!same_token(hello.token, config_.tokens[hello.host]))
     throw WrongToken(fmt::format("wrong token for host '{}' of lab '{}'", hello.host, config_.lab));
-  if (hello.devices.empty())
-    throw NotTaken(fmt::format("host '{}' has no RDMA device that the agent could use", hello.host));
+  if (hello.devices.empty()) throw NotTaken(fmt::format("host '{}' has no RDMA device for the agent", hello.host));
   Host& host = found->second;
   if (host.client)
-    throw NotTaken(fmt::format("another agent is host '{}' of lab '{}' already", hello.host, config_.lab));
+    throw NotTaken(fmt::format("another agent has already joined as host '{}' of lab '{}'", hello.host, config_.lab));
   std::string devices;
   for (const DevicePort& d : hello.devices)
     devices += fmt::format("{}{} ({})", devices.empty() ? "" : ", ", d.device, d.state);
@@ -197,7 +196,7 @@ AgentHosts::Collective* AgentHosts::collective_of(Client client, RankId id) {
     if (c.what->spec == id.collective % all && id.collective / all <= c.attempt && id.rank < c.what->nics.size() &&
         c.what->is_agents(id.rank) && hosts_[c.what->nics[id.rank].node].client == client)
       return id == id_of(c, id.rank) ? &c : nullptr;
-  throw ProtocolError(fmt::format("collective {} has no rank {} of this agent's", id.collective, id.rank));
+  throw ProtocolError(fmt::format("rank {1} of collective {0} does not belong to this agent", id.collective, id.rank));
 }
 
 // ---- What they are told --------------------------------------------------------------------------------------------
@@ -249,12 +248,11 @@ void AgentHosts::prepare_those_complete() {
     const auto too_long =
         std::ranges::find_if(c.what->programs, [](const RankProgram& p) { return p.steps.size() > kMostSteps; });
     if (too_long != c.what->programs.end()) {
-      fail(c, fmt::format("its ranks have up to {} steps; agents take {}: larger chunks make fewer",
-                          too_long->steps.size(), kMostSteps));
+      fail(c, fmt::format("its ranks have up to {} steps; agents take {}: use larger chunks", too_long->steps.size(),
+                          kMostSteps));
       continue;
     }
-    config_.log(
-        fmt::format("collective {}: its agents are here, and prepare", lab_.spec().collectives[c.what->spec].name));
+    config_.log(fmt::format("collective {}: all agents joined; preparing", lab_.spec().collectives[c.what->spec].name));
     send_to_ranks(c, [&](RankId id) { return to_json(preparation(c, id.rank)); });
   }
 }
@@ -290,7 +288,7 @@ void AgentHosts::on_prepared(Collective& c, std::uint32_t rank, Prepared prepare
   const RankProgram& program = c.what->programs[rank];
   if (prepared.qpns.size() != program.connections.size() ||
       prepared.stride != program.data_octets + program.staging_octets)
-    throw ProtocolError("prepared: the QPs or the memory are not those of the program");
+    throw ProtocolError("prepared: QPs or memory differ from the program");
   if (c.phase != Phase::kPreparing) return;  // it has failed meanwhile
   c.prepared[rank] = std::move(prepared);
   for (std::size_t r = 0; r < c.what->nics.size(); ++r)

@@ -17,13 +17,12 @@ std::string AgentHosts::again(Instant now, const std::string& name) {
   const auto name_of = [this](const Collective& c) { return lab_.spec().collectives[c.what->spec].name; };
   const auto found = std::ranges::find(collectives_, name, name_of);
   if (found == collectives_.end()) {
-    if (!flows_.again(now, name))
-      throw NotAgain(fmt::format("no collective and no flow with agents is called '{}'", name));
+    if (!flows_.again(now, name)) throw NotAgain(fmt::format("there is no collective or flow with agents '{}'", name));
   } else {
     expect_ended(found->phase, "collective " + name, state_text(*found));
     lab_.renew_agent_collective(static_cast<std::size_t>(found - collectives_.begin()));
     *found = waiting(*found->what, found->attempt + 1);
-    config_.log(fmt::format("collective {}: is run again", name));
+    config_.log(fmt::format("collective {}: restarted", name));
     prepare_those_complete();
   }
   if (!outgoing_.empty()) config_.wake();

@@ -30,7 +30,7 @@ std::string AgentHosts::state_text(const Collective& c) const {
   if (c.phase == Phase::kFailed) return c.failure;
   for (std::size_t r = 0; r < c.what->nics.size(); ++r)
     if (c.phase == Phase::kWaiting && c.what->is_agents(r) && !hosts_.at(c.what->nics[r].node).client)
-      return fmt::format("it waits for the agent of {}: {}", rank_name(c, r), hosts_.at(c.what->nics[r].node).why);
+      return fmt::format("waiting for the agent of {}: {}", rank_name(c, r), hosts_.at(c.what->nics[r].node).why);
   return std::string(sentence(c.phase));
 }
 

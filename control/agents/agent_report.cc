@@ -125,7 +125,7 @@ CollectiveReport agent_collective_report(const build::BuiltLab& lab, const Agent
       messages.merge(s.what->ranks[i]->message_times());
     }
     if (before == 0 && r.wrong_bytes > 0)
-      r.wrong = fmt::format("{} of rank {} ({}), repeat {}, octet {}", r.wrong_bytes, i, spec::format(nic),
+      r.wrong = fmt::format("{} bytes at rank {} ({}), iteration {}, from byte {}", r.wrong_bytes, i, spec::format(nic),
                             (agents ? s.results[i]->wrong_repeat : s.what->ranks[i]->wrong().repeat) + 1,
                             agents ? s.results[i]->wrong_offset : s.what->ranks[i]->wrong().offset);
   }

@@ -35,16 +35,15 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMostWaiting = 4 * kMostOfLab;
 
 [[noreturn]] void fail(const std::string& where) {
-  throw std::runtime_error(fmt::format("agents cannot be waited for at {}: {}", where, std::strerror(errno)));
+  throw std::runtime_error(fmt::format("cannot listen for agents at {}: {}", where, std::strerror(errno)));
 }
 
 FileDescriptor listen_unix(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)
-    throw std::runtime_error(
-        fmt::format("the path of the agents' socket has {} characters, at most {} are possible: {}", path.size(),
-                    sizeof address.sun_path - 1, path));
+    throw std::runtime_error(fmt::format("the path of the agents' socket has {} characters; expected at most {}: {}",
+                                         path.size(), sizeof address.sun_path - 1, path));
   std::memcpy(address.sun_path, path.c_str(), path.size());
   FileDescriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const mode_t before = ::umask(0177);
@@ -237,7 +236,7 @@ class AgentServer::State {
     }
     if (strangers < most) return true;
     if (oldest == nullptr) return false;
-    refuse(*oldest, "it has not said who it is, and others wait");
+    refuse(*oldest, "it did not identify itself, and others are waiting");
     return true;
   }
 
@@ -279,7 +278,7 @@ class AgentServer::State {
   void greet(AgentHosts::Client id, Connection& c, const nlohmann::json& hello) {
     const auto is_agent = [](const auto& entry) { return entry.second.joined && !entry.second.closing; };
     if (std::ranges::count_if(connections_, is_agent) >= static_cast<std::ptrdiff_t>(config_.most_clients))
-      throw NotTaken(fmt::format("{} agents are connected already, and no more are taken", config_.most_clients));
+      throw NotTaken(fmt::format("{} agents are already connected; the limit is reached", config_.most_clients));
     try {
       hosts_.on_message(id, hello);
     } catch (const WrongToken&) {
@@ -343,7 +342,7 @@ class AgentServer::State {
       const auto found = connections_.find(o.to);
       if (found == connections_.end() || found->second.closing) continue;
       found->second.out += frame(o.message);
-      if (found->second.out.size() > kMostWaiting) lose(o.to, found->second, "it does not take what it is told");
+      if (found->second.out.size() > kMostWaiting) lose(o.to, found->second, "it does not read its messages");
     }
   }
 
@@ -363,9 +362,9 @@ class AgentServer::State {
       if (c.closing && now - c.since > config_.greeting) {
         c.fd = FileDescriptor();
       } else if (!c.joined && !c.closing && !c.hello && now - c.since > config_.greeting) {
-        refuse(c, fmt::format("it has not said who it is within {} ms", config_.greeting.count()));
+        refuse(c, fmt::format("it did not identify itself within {} ms", config_.greeting.count()));
       } else if (c.joined && now - c.heard > config_.patience) {
-        lose(id, c, fmt::format("nothing was heard of it for {} ms", config_.patience.count()));
+        lose(id, c, fmt::format("no message from it for {} ms", config_.patience.count()));
       }
     }
   }

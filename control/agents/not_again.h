@@ -19,7 +19,7 @@ class NotAgain : public std::runtime_error {
 // Throws NotAgain unless it has come to its end. `what`: "flow t", and `state`, for people.
 inline void expect_ended(Phase phase, const std::string& what, const std::string& state) {
   if (phase == Phase::kDone || phase == Phase::kFailed) return;
-  throw NotAgain(fmt::format("{} is {} ({}); expected one that is done or has failed", what, name(phase), state));
+  throw NotAgain(fmt::format("{}: {}; expected one that completed or failed", what, state));
 }
 
 }  // namespace railyard::agents

@@ -17,13 +17,8 @@ constexpr std::string_view name(Phase phase) noexcept {
 }
 // For people, where no more is known: whom it waits for, and why it failed.
 constexpr std::string_view sentence(Phase phase) noexcept {
-  constexpr std::array<std::string_view, 7> kSentences{"it waits for its agents",
-                                                       "its agents prepare",
-                                                       "QPs are being connected",
-                                                       "all are ready",
-                                                       "it goes on",
-                                                       "done",
-                                                       "it has failed"};
+  constexpr std::array<std::string_view, 7> kSentences{
+      "waiting for its agents", "its agents are preparing", "connecting QPs", "ready", "running", "done", "failed"};
   return kSentences[static_cast<std::size_t>(phase)];
 }
 

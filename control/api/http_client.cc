@@ -33,7 +33,7 @@ http::request<http::string_body> to_http(const Request& request) {
       out.body() = request.body.dump();
     } catch (const nlohmann::json::type_error&) {
       // Replaced octets would name another file or host.
-      throw ApiError(400, "the request holds text that is not UTF-8; the API takes UTF-8 only");
+      throw ApiError(400, "the request is not UTF-8; expected UTF-8");
     }
   }
   out.prepare_payload();
@@ -98,13 +98,13 @@ nlohmann::json ask(const std::string& socket, const Request& request, std::chron
             request.method == "GET" && Clock::now() < until;
   }
   if (error == beast::error::timeout)
-    throw Unreachable(fmt::format("{} does not answer within {} s", socket, patience.count() / 1000), true);
+    throw Unreachable(fmt::format("{} did not answer within {} s", socket, patience.count() / 1000), true);
   if (error) throw Unreachable(fmt::format("{} broke off: {}", socket, error.message()));
 
   nlohmann::json body = nlohmann::json::parse(in->get().body(), nullptr, false);
-  if (body.is_discarded()) throw Unreachable(fmt::format("{} answers with something that is not JSON", socket));
+  if (body.is_discarded()) throw Unreachable(fmt::format("{} did not answer with JSON", socket));
   const int status = static_cast<int>(in->get().result_int());
-  if (status >= 400) throw ApiError(status, body.value("error", "the daemon refuses and gives no reason"));
+  if (status >= 400) throw ApiError(status, body.value("error", "the daemon refused without a reason"));
   return body;
 }
 

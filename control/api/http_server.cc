@@ -65,7 +65,7 @@ Response answer(const HttpServer::Handler& handler, const http::request<http::st
     Request r{std::string(request.method_string()), target.substr(prefix.size()), nullptr};
     if (!request.body().empty()) {
       if (is_nested_too_deeply(request.body()))
-        return refused(400, fmt::format("the body is nested more than {} levels deep", kDeepestJson));
+        return refused(400, fmt::format("the body has more than {} nested levels", kDeepestJson));
       r.body = nlohmann::json::parse(request.body(), nullptr, false);
       if (r.body.is_discarded()) return refused(400, "the body is not JSON");
       if (has_nul(r.body)) return refused(400, "the body has a NUL character in a text; expected none");
@@ -74,7 +74,7 @@ Response answer(const HttpServer::Handler& handler, const http::request<http::st
   } catch (const ApiError& error) {
     return refused(error.status(), error.what());
   } catch (const nlohmann::json::exception& error) {
-    return refused(400, fmt::format("the body is not as expected: {}", error.what()));
+    return refused(400, fmt::format("unexpected body: {}", error.what()));
   } catch (const std::exception& error) {
     return refused(500, error.what());
   }
@@ -144,11 +144,11 @@ class HttpServer::State {
       if (error == http::error::body_limit)
         return write(
             to_http(11, false,
-                    refused(413, fmt::format("the body is longer than {} octets", server_.config_.most_body_octets))));
+                    refused(413, fmt::format("the body is longer than {} bytes", server_.config_.most_body_octets))));
       static const auto& of_http = http::make_error_code(http::error::bad_method).category();
       // Anything else: the client has gone, or was silent for too long.
       if (error.category() == of_http && error != http::error::end_of_stream && error != http::error::partial_message)
-        write(to_http(11, false, refused(400, fmt::format("this is not an HTTP request: {}", error.message()))));
+        write(to_http(11, false, refused(400, fmt::format("not an HTTP request: {}", error.message()))));
     }
     void write(http::response<http::string_body> response) {
       response_ = std::move(response);
@@ -185,7 +185,7 @@ class HttpServer::State {
   void listen() {
     constexpr std::size_t kMostPath = 107;  // sun_path, unix(7)
     if (config_.socket.size() > kMostPath)
-      throw std::runtime_error(fmt::format("the API's socket path has {} characters, at most {} are possible: {}",
+      throw std::runtime_error(fmt::format("the API's socket path has {} characters; expected at most {}: {}",
                                            config_.socket.size(), kMostPath, config_.socket));
     const mode_t before = ::umask(0177);
     Error error;

@@ -22,19 +22,21 @@ struct ExitCodeMeaning {
 };
 
 inline constexpr ExitCodeMeaning kExitCodes[] = {
-    {kOk, "ok", "the command did what it was asked to do"},
+    {kOk, "ok", "success"},
     {kFailed, "failed",
      "the command could not finish: no memory, no permission, a running lab is not there, a file cannot be "
      "written, a signal ended a run before its end, a run of a sweep crashed"},
     {kUsage, "usage", "the command line is wrong: an unknown command, option, figure, host, port or fault"},
     {kInput, "input",
-     "an input file is missing or wrong (fabric file, report, capture, fault log), or a value of --set, set, get or fault add is; check: it found "
+     "an input file is missing or wrong (fabric file, report, capture, fault log), or a value of --set, set, get or "
+     "fault add is; check: it found "
      "errors, or warnings with --strict"},
     {kUnbalanced, "accounting", "packet accounting does not balance: a bug of Railyard, please report it"},
     {kUnverified, "unverified",
-     "the run ended, but a flow failed, a collective did not complete or has wrong data, or queues deadlocked; a diagnosis "
+     "the run finished, but a flow failed, a collective did not complete or has wrong data, or queues deadlocked; a "
+     "diagnosis "
      "or an expectation that expects this keeps 0"},
-    {kMissed, "missed", "the run ended, and an expectation was missed (expect: or --expect)"},
+    {kMissed, "missed", "the run finished, but missed an expectation (expect: or --expect)"},
 };
 
 // A line for each code, for help.

@@ -119,9 +119,10 @@ class BuiltLab::Builder {
       flow.plan = std::move(plan);
       if (t.is_roce() && (is_agents(flow.plan.source) || is_agents(flow.plan.destination))) {
         if (!t.triggers.empty())
-          throw SpecError(t.place, fmt::format("flow {} has an agent at an end, and {} has triggers; expected built-in "
-                                               "hosts",
-                                               flow.plan.name, t.file));
+          throw SpecError(
+              t.place,
+              fmt::format("flow {} ends at an agent's host, and {} has triggers; expected built-in hosts at both ends",
+                          flow.plan.name, t.file));
         const roce::FlowConfig c = message_flow(t, flow);
         const roce::AddressVector forth = way_of(flow.plan.source, flow.plan.destination, t);
         const roce::AddressVector back = way_of(flow.plan.destination, flow.plan.source, t);
@@ -502,15 +503,15 @@ class BuiltLab::Builder {
     const Bytes configured = t.headroom.value_or(pool > Bytes{} ? Bytes{} : computed);
     const Bytes pooled = pool > Bytes{} && configured < computed ? computed - configured : Bytes{};
     if (configured + std::min(pooled, pool) < computed && !t.accept_loss)
-      throw SpecError(
-          lab_.nodes[n].place,
-          fmt::format(
-              "switch {} port {}: headroom of lossless class {} is {}{}, and the link needs {} ({} at {}, response "
-              "{}); expected `headroom: auto`, at least that much, or `accept-loss: true`",
-              lab_.nodes[n].name, e.port.value + 1, k, spec::format(configured),
-              pool > Bytes{} ? fmt::format(" and at most {} from the pool", spec::format(pool)) : std::string(),
-              spec::format(computed), spec::format(link.rate), spec::format(link.delay),
-              spec::format(terms.peer_response)));
+      throw SpecError(lab_.nodes[n].place,
+                      fmt::format("switch {} port {}: headroom of lossless class {} is {}{}, but the link needs {} ({} "
+                                  "at {}, response {}); "
+                                  "expected `headroom: auto`, a headroom of at least {}, or `accept-loss: true`",
+                                  lab_.nodes[n].name, e.port.value + 1, k, spec::format(configured),
+                                  pool > Bytes{} ? fmt::format(" plus at most {} from the pool", spec::format(pool))
+                                                 : std::string(),
+                                  spec::format(computed), spec::format(link.rate), spec::format(link.delay),
+                                  spec::format(terms.peer_response), spec::format(computed)));
     built_.headrooms_.push_back({built_.fabric_.next_id(), e.port, Priority{static_cast<std::uint8_t>(k)}, computed,
                                  configured, pooled, terms});
     buffer.headroom = configured;

@@ -11,7 +11,7 @@ namespace railyard::build {
 
 Device& BuiltLab::device(const std::string& node) {
   const auto found = by_name_.find(node);
-  if (found == by_name_.end()) throw std::out_of_range(fmt::format("no node is called '{}'", node));
+  if (found == by_name_.end()) throw std::out_of_range(fmt::format("there is no node '{}'", node));
   return fabric_[found->second];
 }
 Switch& BuiltLab::switch_named(const std::string& node) { return dynamic_cast<Switch&>(device(node)); }
@@ -20,10 +20,10 @@ TrunkEnd& BuiltLab::trunk(const std::string& node) { return dynamic_cast<TrunkEn
 
 PortRef BuiltLab::port(const spec::PortName& name) const {
   const auto found = by_name_.find(name.node);
-  if (found == by_name_.end()) throw std::out_of_range(fmt::format("no node is called '{}'", name.node));
+  if (found == by_name_.end()) throw std::out_of_range(fmt::format("there is no node '{}'", name.node));
   const std::size_t ports = link_of_[found->second.index()].size();
   if (name.port < 1 || static_cast<std::size_t>(name.port) > ports)
-    throw std::out_of_range(fmt::format("{} has no port {}; its ports are 1..{}", name.node, name.port, ports));
+    throw std::out_of_range(fmt::format("{} has no port {}; expected 1..{}", name.node, name.port, ports));
   return {found->second, PortIndex{static_cast<std::uint16_t>(name.port - 1)}};
 }
 

@@ -70,13 +70,12 @@ void Changes::find_attachments(const BuiltLab& running, const spec::Lab& to) {
     for (const spec::Attachment* side : {&a.from, &a.to})
       if (std::holds_alternative<spec::AttachVm>(*side) || std::holds_alternative<spec::AttachPcap>(*side))
         throw NotLive(fmt::format(
-            "{}: a {} comes and goes with the lab; take the lab down and bring it up with "
-            "another `attach`",
+            "{}: a {} cannot be changed in a running lab; stop the lab and start it with another `attach`",
             spec::format(a.nic), std::holds_alternative<spec::AttachVm>(*side) ? "virtual machine" : "capture file"));
 }
 
 void Changes::refuse_what_is_not_live() const {
-  // Rather one that both labs say than one that is said, or not, because of another.
+  // Prefer a difference that is set in both labs: others may follow from it.
   const auto fixed = [this](const spec::Difference& d) {
     return !spec::is_live(d.path) && std::ranges::none_of(attachments_, [&](const Attached& a) {
       return d.path.starts_with("nodes." + a.nic.node + ".");
@@ -87,7 +86,7 @@ void Changes::refuse_what_is_not_live() const {
   if (found == differences_.end()) found = std::ranges::find_if(differences_, fixed);
   if (found != differences_.end())
     throw NotLive(
-        fmt::format("{} ({} -> {}) cannot change while the lab is up; take it down and bring it up with the new value",
+        fmt::format("{} ({} -> {}) cannot change in a running lab; stop the lab and start it with the new value",
                     found->path, found->from, found->to));
 }
 
@@ -104,27 +103,27 @@ void Changes::refuse_other_flows(const BuiltLab& running, const BuiltLab& fresh)
   };
   for (const BuiltLab* lab : {&running, &fresh})
     if (const auto f = std::ranges::find_if(lab->flows(), touches); f != lab->flows().end())
-      throw NotLive(fmt::format("{} has built-in traffic ({}); expected a host that no `traffic` names",
+      throw NotLive(fmt::format("{} has built-in traffic ({}); expected a host without `traffic`",
                                 spec::format(f->plan.source), lab->spec().traffic[f->plan.traffic].name));
   for (const BuiltLab* lab : {&running, &fresh})
     for (const AgentFlow& f : lab->agent_flows())
       for (const AgentFlow::End* end : {&f.source, &f.sink})
         if (std::ranges::find(attachments_, end->nic, &Attached::nic) != attachments_.end())
-          throw NotLive(fmt::format("{} is an end of {}; expected a host that no `traffic` names",
-                                    spec::format(end->nic), f.plan.name));
+          throw NotLive(fmt::format("{} is an end of {}; expected a host without `traffic`", spec::format(end->nic),
+                                    f.plan.name));
   for (const BuiltLab* lab : {&running, &fresh})
     for (const Collective& c : lab->collectives())
       for (const spec::PortName& nic : c.nics)
         if (std::ranges::find(attachments_, nic, &Attached::nic) != attachments_.end())
-          throw NotLive(fmt::format("{} is a rank of {}; expected a host that no collective names", spec::format(nic),
+          throw NotLive(fmt::format("{} is a rank of {}; expected a host without collectives", spec::format(nic),
                                     lab->spec().collectives[c.spec].name));
   const auto same_ranks = [](const Collective& a, const Collective& b) { return a.nics == b.nics; };
   if (!std::ranges::equal(running.flows(), fresh.flows(), same) ||
       !std::ranges::equal(running.collectives(), fresh.collectives(), same_ranks))
-    throw NotLive(
-        fmt::format("with another host at {}, built-in traffic would have other ends; name its ends (from, to) one by "
-                    "one, or take the lab down",
-                    spec::format(attachments_.front().nic)));
+    throw NotLive(fmt::format(
+        "another host at {} would change the ends of built-in traffic; list its ends (from, to) one by one, or "
+        "stop the lab",
+        spec::format(attachments_.front().nic)));
 }
 
 void Changes::find_peers(const BuiltLab& running, BuiltLab& fresh) {
@@ -146,16 +145,15 @@ void Changes::find_link_rates(const BuiltLab& running, const BuiltLab& fresh, Du
     if (link.rate == running.spec().links[i].rate) continue;
     for (const spec::PortName& end : {link.a, link.b})
       if (fresh.fabric()[fresh.port(end).device].cuts_through())
-        throw NotLive(
-            fmt::format("links.{}.rate cannot change while the lab is up: {} cuts through, which needs to "
-                        "know how fast a frame came in; take the lab down and bring it up with the new value",
-                        spec::format(link.a), end.node));
+        throw NotLive(fmt::format(
+            "links.{}.rate cannot change in a running lab: {} uses cut-through, which needs a fixed receiving rate; "
+            "stop the lab and start it with the new value",
+            spec::format(link.a), end.node));
     if (fresh.fabric().links()[i].credits_at_a)
-      throw NotLive(
-          fmt::format("links.{}.rate cannot change while the lab is up: its ends have agreed on credits (cbfc) for the "
-                      "rate that it "
-                      "has; take the lab down and bring it up with the new value",
-                      spec::format(link.a)));
+      throw NotLive(fmt::format(
+          "links.{}.rate cannot change in a running lab: its credits (cbfc) are sized for the present rate; stop "
+          "the lab and start it with the new value",
+          spec::format(link.a)));
     link_rates_.push_back({running.port(link.a), link.rate});
   }
   if (link_rates_.empty()) return;
@@ -163,8 +161,8 @@ void Changes::find_link_rates(const BuiltLab& running, const BuiltLab& fresh, Du
   if (w.size >= window) return;
   const PortRef port = fresh.fabric().sender(w.channel);
   throw NotLive(
-      fmt::format("at {} the link of {}:{} needs a window of {}, and the lab runs in windows of {}; take it "
-                  "down and bring it up with the new value",
+      fmt::format("at {} the link of {}:{} needs a window of {}, but the lab runs with windows of {}; stop the lab and "
+                  "start it with the new value",
                   spec::format(fresh.rate(port)), fresh.node_of(port.device).name, port.port.value + 1,
                   spec::format(w.size), spec::format(window)));
 }

@@ -73,10 +73,10 @@ void FlowTriggers::listen(std::size_t flow, bool received, std::uint32_t trigger
   // Who asks for READs is the destination, and the source knows nothing of them.
   const bool at_source = !received && f.asks_at_source();
   if (!at_source && !f.measured())
-    throw spec::SpecError(lab_.traffic[f.plan.traffic].place,
-                          fmt::format("flow {}: {} is attached and tells nobody when it has received all; expected "
-                                      "send_done_trigger",
-                                      f.plan.name, spec::format(f.plan.destination)));
+    throw spec::SpecError(
+        lab_.traffic[f.plan.traffic].place,
+        fmt::format("flow {}: {} is attached and does not report reception; expected send_done_trigger", f.plan.name,
+                    spec::format(f.plan.destination)));
   const std::size_t place = place_of(at_source ? f.plan.source : f.plan.destination);
   note_place(trigger, place, !f.is_generated());
   f.tell(at_source, places_[place], as);

@@ -36,16 +36,17 @@ ClassCredits class_credits(const Receiver& to, const spec::PortName& end, std::s
   terms.least_frame = t.least_frame;
   ClassCredits c;
   c.update = t.cbfc->update ? cells_of(*t.cbfc->update) : frame;
-  // On top of headroom: the frame while it leaves again, and what is free and has not been told yet.
+  // On top of headroom: a frame in transmission, and free cells that no update has announced yet.
   c.cells = t.cbfc->credits ? static_cast<std::uint32_t>(t.cbfc->credits->n / to.cell.n)
                             : headroom_cells(terms, to.cell) + frame + c.update;
   if (c.cells < frame + c.update)
     throw spec::SpecError(
         to.node.place,
-        fmt::format("{}: credits of class {} are {}, which is less than a frame of its link ({}) and what may be free "
-                    "before an update says so ({}); expected `credits: auto`, or at least {}",
-                    spec::format(end), k, spec::format(to.cell * c.cells), spec::format(Bytes{terms.peer_frame}),
-                    spec::format(to.cell * c.update), spec::format(to.cell * (frame + c.update))));
+        fmt::format(
+            "{}: credits of class {} are {}, less than one frame of its link ({}) plus the update interval ({}); "
+            "expected `credits: auto`, or at least {}",
+            spec::format(end), k, spec::format(to.cell * c.cells), spec::format(Bytes{terms.peer_frame}),
+            spec::format(to.cell * c.update), spec::format(to.cell * (frame + c.update))));
   return c;
 }
 
@@ -81,8 +82,8 @@ std::optional<CreditConfig> credits_at(const spec::Lab& lab, const spec::LinkSpe
   if (node.kind == spec::NodeSpec::Kind::kHost)
     if (const Bytes room = lab.hosts.at(node.profile).receive.buffer; to.cell * cells > room)
       throw spec::SpecError(
-          node.place, fmt::format("{}: there are credits for {}, and the NIC's receive buffer has {}; expected less of "
-                                  "`cbfc.credits`, or more of `receive.buffer` in host profile {}",
+          node.place, fmt::format("{}: the credits cover {}, but the NIC's receive buffer has {}; expected smaller "
+                                  "`cbfc.credits`, or a larger `receive.buffer` in host profile {}",
                                   spec::format(end), spec::format(to.cell * cells), spec::format(room), node.profile));
   return credits;
 }

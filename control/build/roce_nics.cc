@@ -287,10 +287,11 @@ AgentFlow RoceNics::make_with_agents(workload::FlowPlan plan, roce::FlowConfig c
                                      const roce::AddressVector& back) {
   const spec::RoceTraffic& t = lab_.traffic[plan.traffic].roce;
   if (!roce::path_mtu(static_cast<std::size_t>(t.path_mtu)))
-    throw spec::SpecError(lab_.traffic[plan.traffic].place,
-                          fmt::format("traffic {}: path-mtu {} with an agent's host; a real RDMA device has 256, 512, "
-                                      "1024, 2048 or 4096",
-                                      lab_.traffic[plan.traffic].name, t.path_mtu));
+    throw spec::SpecError(
+        lab_.traffic[plan.traffic].place,
+        fmt::format("traffic {}: path-mtu {} with an agent's host; expected a path MTU of real RDMA devices: 256, 512, "
+                    "1024, 2048 or 4096",
+                    lab_.traffic[plan.traffic].name, t.path_mtu));
   // An agent does not see packets.
   config.announced = config.operation == roce::FlowOperation::kWrite && is_agents(plan.destination);
   AgentFlow made{.priority = forth.priority, .config = config};

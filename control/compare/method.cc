@@ -10,9 +10,8 @@ namespace {
 
 // What §3 of the draft wants a report to say of those that no emulator can be like.
 constexpr std::string_view kPlatform =
-    "the platform is software: neither a hardware generator nor a cluster of accelerators, switches and NICs are "
-    "models";
-constexpr std::string_view kEndpoints = "endpoints are no certified implementations";
+    "the platform is software: no hardware traffic generator, no accelerators; switches and NICs are models";
+constexpr std::string_view kEndpoints = "endpoints are not certified implementations";
 // TSS, a field that T6.6 requires.
 constexpr std::string_view kSecurity = "none";
 
@@ -49,12 +48,11 @@ std::vector<std::string> Method::all_deviations() const {
 }
 
 std::vector<std::string> Method::lines() const {
-  return {
-      fmt::format("{} of {}-{}, profile {}: {}", test, kDraft, kRevision, word(profile), label()),
-      fmt::format("Deviations: {}", fmt::join(all_deviations(), "; ")),
-      fmt::format("Clock: {}. UET security (TSS): {}. Observed at: NIC ports (goodput, lost, latency), counters of "
-                  "switches (drops, queues, marks, trims, pauses), endpoints (completion times, packets sent again)",
-                  clock, kSecurity)};
+  return {fmt::format("{} of {}-{}, profile {}: {}", test, kDraft, kRevision, word(profile), label()),
+          fmt::format("Deviations: {}", fmt::join(all_deviations(), "; ")),
+          fmt::format("Clock: {}. UET security (TSS): {}. Observed at: NIC ports (goodput, lost, latency), counters of "
+                      "switches (drops, queues, marks, trims, pauses), endpoints (completion times, retransmissions)",
+                      clock, kSecurity)};
 }
 
 nlohmann::ordered_json Method::json() const {

@@ -35,10 +35,10 @@ std::vector<std::string> background_notes(const std::vector<spec::Lab>& labs) {
         what.emplace_back("lossless");
       if (differs([&](const spec::TrafficClass& c) { return c.trim == here.trim; })) what.emplace_back("trim");
       if (what.empty()) continue;
-      notes.push_back(
-          fmt::format("traffic {} is background in class {}, whose {} is not the same in all columns: part of what "
-                      "differs is what became of it",
-                      t.name, number, fmt::join(what, ", ")));
+      notes.push_back(fmt::format(
+          "background traffic {} runs in class {}, and {} of this class differs between columns: it may explain "
+          "part of the differences",
+          t.name, number, fmt::join(what, ", ")));
       break;
     }
   }

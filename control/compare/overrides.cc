@@ -56,7 +56,7 @@ Carried carried(const spec::Lab& lab) {
     if (!is_carried(t)) continue;
     if (t.roce.operation == spec::RoceOperation::kRping)
       throw std::invalid_argument(
-          fmt::format("traffic.{}: rping is of rdma_cm, and so of RoCEv2 alone; expected write, send or read", t.name));
+          fmt::format("traffic.{}: rping exists over RoCEv2 only (rdma_cm); expected write, send or read", t.name));
     all.paths.push_back("traffic." + t.name);
     (t.is_uet() ? all.uet : all.roce_flows).insert(all.paths.back());
     add_classes(lab, t.dscp, all);
@@ -68,11 +68,11 @@ Carried carried(const spec::Lab& lab) {
   }
   if (all.paths.empty())
     throw std::invalid_argument(
-        "the lab has nothing that a transport carries; expected collectives, or traffic with transport: roce or uet");
+        "the lab has no RDMA traffic to compare; expected collectives, or traffic with transport: roce or uet");
   return all;
 }
 
-// Where what is trimmed goes: a class that is sent first and may drop.
+// The class of trimmed frames: strict priority, lossy.
 int class_for_trimmed(const spec::Lab& lab, const ClassName& from, const std::set<ClassName>& data) {
   const spec::QosProfile& qos = lab.qos.at(from.profile);
   for (int k = 7; k >= 0; --k) {
@@ -80,18 +80,18 @@ int class_for_trimmed(const spec::Lab& lab, const ClassName& from, const std::se
     if (c.strict && !c.lossless && !data.contains({from.profile, k})) return k;
   }
   throw std::invalid_argument(
-      fmt::format("trim: no class of qos.{} takes what is trimmed; expected one that is strict and not lossless, e.g. "
+      fmt::format("trim: qos.{} has no class for trimmed frames; expected a strict, lossy class, e.g. "
                   "qos.{}.classes.6={{ strict: true }}",
                   from.profile, from.profile));
 }
 
 int dscp_of_class(const spec::QosProfile& qos, const ClassName& of, int number) {
-  // The class selector code point, if it is still of that class.
+  // The class selector code point, if it still maps to that class.
   if (qos.dscp_to_class[static_cast<std::size_t>(number * 8)] == number) return number * 8;
   for (int dscp = 63; dscp >= 0; --dscp)
     if (qos.dscp_to_class[static_cast<std::size_t>(dscp)] == number) return dscp;
   throw std::invalid_argument(
-      fmt::format("trim: no DSCP is of class {} of qos.{}, where what is trimmed would go", number, of.profile));
+      fmt::format("trim: no DSCP maps to class {} of qos.{}, the class of trimmed frames", number, of.profile));
 }
 
 class Writer {
@@ -126,7 +126,8 @@ class Writer {
         if (carried_.roce_flows.contains(path) && column_.is_uet() && is_said_(path + key)) set(path + key, "");
       const bool collective = path.starts_with("collectives.");
       if (collective && service == "uc")
-        throw std::invalid_argument(fmt::format("{}: uc loses messages, which collectives need; expected rc", path));
+        throw std::invalid_argument(
+            fmt::format("{}: uc may lose messages, and collectives need all of them; expected rc", path));
       if (service.empty() || (collective && service == "rc")) continue;
       set(path + (column_.is_uet() ? ".service" : ".qp-type"), service);
     }

@@ -162,14 +162,13 @@ std::string SideBySide::text() const {
                            block.delivery[c].text());
     out += "\n";
   }
-  out += fmt::format("* the best; per cent against {}{}\n", columns.front().name,
-                     seeds.size() > 1 ? "; median (least .. most) over the seeds" : "");
+  out += fmt::format("* best; percentages relative to {}{}\n", columns.front().name,
+                     seeds.size() > 1 ? "; median (min .. max) over the seeds" : "");
   const bool partly = std::ranges::any_of(blocks, [](const Block& b) {
     return std::ranges::any_of(b.incomplete, [](const auto& i) { return !i.empty(); });
   });
   if (partly)
-    out +=
-        "(n of m): only n of m flows and repeats of collectives completed; the figure is of these and has no star\n";
+    out += "(n of m): n of m flows and collective iterations completed; the figure covers these only; no star\n";
   for (const std::string_view name : kExplained)
     if (std::ranges::find(metrics, name) != metrics.end())
       out += fmt::format("{}: {}\n", name, report::kind_of(name).meaning);

@@ -46,7 +46,7 @@ std::string distributions_html(const SideBySide& all, const SideBySide::Block& b
       chart.lines.push_back(std::move(line));
     }
     if (const std::string drawn = report::chart_html(chart); !drawn.empty())
-      out += fmt::format("<h3>{}, as a distribution</h3>\n", report::escaped_html(d.name)) + drawn;
+      out += fmt::format("<h3>{}: distribution</h3>\n", report::escaped_html(d.name)) + drawn;
   }
   return out;
 }
@@ -82,14 +82,14 @@ std::string SideBySide::meanings_html() const {
     const report::FigureKind k = kind(m);
     if (k.meaning.empty()) continue;
     meanings.row({sweep::name_of_metric(metrics[m]), std::string(k.meaning),
-                  k.better == report::Better::kLower    ? "less"
-                  : k.better == report::Better::kHigher ? "more"
+                  k.better == report::Better::kLower    ? "lower"
+                  : k.better == report::Better::kHigher ? "higher"
                                                         : ""});
   }
-  return meanings.empty() ? std::string()
-                          : meanings.html(
-                                "(n of m) behind a figure: only n of m flows and repeats of collectives completed; the "
-                                "figure is of these.");
+  return meanings.empty()
+             ? std::string()
+             : meanings.html(
+                   "(n of m): n of m flows and collective iterations completed; the figure covers these only.");
 }
 
 std::string SideBySide::html() const {

@@ -50,7 +50,7 @@ std::vector<spec::PortName> nics_named(const spec::Lab& lab, const std::string& 
 }  // namespace
 
 json LiveLab::attach(const std::string& to, const json& said) {
-  if (!made_of_) throw ApiError(503, "nothing can be attached yet");
+  if (!made_of_) throw ApiError(503, "the lab is still starting: nothing can be attached yet");
   const spec::Lab& spec = session_.lab().spec();
   spec::Attachment attach;
   try {
@@ -67,16 +67,16 @@ json LiveLab::attach(const std::string& to, const json& said) {
       const spec::PortName other{node.name, static_cast<int>(i) + 1};
       if (is_built_in || spec::is_made_host(attach) || std::ranges::find(nics, other) != nics.end()) continue;
       if (node.nics[i].attach == attach)
-        throw ApiError(409, fmt::format("that stands behind {} already", spec::format(other)));
+        throw ApiError(409, fmt::format("it is already attached to {}", spec::format(other)));
     }
   const spec::NodeSpec& node = *spec.find(nics[0].node);
   if (nics.size() < node.nics.size() && (spec::is_made_host(attach) || spec::is_made_host(node.nics[0].attach)))
-    throw ApiError(400, fmt::format("a namespace is one with all its NICs; expected {} without a NIC", node.name));
+    throw ApiError(400, fmt::format("a namespace has all NICs of its host; expected {} without a NIC", node.name));
 
   for (const spec::PortName& nic : nics)
     if (replays_.has(session_.lab().port(nic)))
       throw ApiError(409,
-                     fmt::format("{} replays a capture file; `railyard replay --stop` ends that", spec::format(nic)));
+                     fmt::format("{} replays a capture file; `railyard replay --stop` stops it", spec::format(nic)));
 
   Settings settings = made_of_->with(nics, attach);
   const std::shared_ptr<build::Changes> changes = changes_to(settings);
@@ -84,7 +84,8 @@ json LiveLab::attach(const std::string& to, const json& said) {
   if (changes->attachments().empty()) return out;
   const bool is_made = std::holds_alternative<spec::AttachNamespace>(attach);
   const bool was_made = std::holds_alternative<spec::AttachNamespace>(node.nics[0].attach);
-  if ((is_made || was_made) && maker_ == nullptr) throw ApiError(503, "no namespaces can be made yet");
+  if ((is_made || was_made) && maker_ == nullptr)
+    throw ApiError(503, "the lab is still starting: namespaces cannot be created yet");
 
   const auto exchanges = std::make_shared<std::vector<std::shared_ptr<lab::Session::Exchange>>>();
   try {
@@ -112,8 +113,7 @@ json LiveLab::attach(const std::string& to, const json& said) {
   if (asked.result.wait_for(kPatience) != std::future_status::ready && turn->take()) {
     exchanges->clear();
     if (is_made) maker_->remove(name);
-    throw ApiError(503,
-                   fmt::format("the engine did not get to it within {} s; nothing has changed", kPatience.count()));
+    throw ApiError(503, fmt::format("the engine did not apply it within {} s; nothing has changed", kPatience.count()));
   }
   out["effective_seconds"] = seconds(wait(std::move(asked)) - Instant{});
   for (const auto& e : *exchanges) session_.finish_exchange(*e);

@@ -50,7 +50,7 @@ void CaptureStream::listen() {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (config_.socket.size() >= sizeof address.sun_path)
-    throw std::runtime_error(fmt::format("the capture's socket path has {} characters, at most {} are possible: {}",
+    throw std::runtime_error(fmt::format("the capture's socket path has {} characters; expected at most {}: {}",
                                          config_.socket.size(), sizeof address.sun_path - 1, config_.socket));
   std::memcpy(address.sun_path, config_.socket.data(), config_.socket.size());
   listener_ = FileDescriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -91,7 +91,7 @@ void CaptureStream::run() {
   if (accept_client()) stream();
   release();
   if (client_) drain();
-  log_.line(fmt::format("capture {} of {} has ended{}: {} frames captured, {} lost by the capture, {} delivered",
+  log_.line(fmt::format("capture {} of {} has ended{}: {} frames captured, {} not captured (buffer full), {} delivered",
                         config_.id, config_.port, connected_ ? "" : " without a client", captured(), lost(),
                         delivered()));
   client_.close();

@@ -77,8 +77,8 @@ bool Captures::release(PortRef port, TapList& taps, const std::shared_ptr<Engine
 json Captures::start(PortRef port, const std::string& name, const json& options) {
   forget_done();
   if (captures_.size() >= kMost)
-    throw ApiError(409, fmt::format("{} captures are running already, and at most {} can; end one first",
-                                    captures_.size(), kMost));
+    throw ApiError(
+        409, fmt::format("{} captures are already running, the limit is {}; stop one first", captures_.size(), kMost));
   CaptureStreamConfig config;
   config.port = name;
   config.description = fmt::format("{} to {}", name, session_.lab().peer_name(port));
@@ -95,7 +95,7 @@ json Captures::start(PortRef port, const std::string& name, const json& options)
         std::move(config), log_,
         [this, port, &taps](const std::shared_ptr<EngineTap>& tap) { return release(port, taps, tap); });
   } catch (const std::bad_alloc&) {
-    throw ApiError(503, "there is no memory for a capture");
+    throw ApiError(503, "no memory for a capture");
   } catch (const std::runtime_error& error) {
     throw ApiError(503, error.what());
   }

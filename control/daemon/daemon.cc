@@ -52,8 +52,7 @@ class Hold {
   explicit Hold(const LabDir& dir) : dir_(dir), lock_(dir) {
     const std::vector<std::string> left = remove_leftovers(dir);
     if (!left.empty())
-      throw std::runtime_error(
-          fmt::format("an earlier lab '{}' cannot be removed: {}", dir.name(), fmt::join(left, "; ")));
+      throw std::runtime_error(fmt::format("cannot remove an earlier lab '{}': {}", dir.name(), fmt::join(left, "; ")));
   }
   // What could not be removed is still in the journal, for the next to try.
   ~Hold() {
@@ -151,7 +150,7 @@ void run_daemon(const DaemonConfig& config, std::atomic<bool>& stop,
                                                    .log = [&log](const std::string& line) { log.line(line); }},
                          agents);
     made.boot(stop);
-    if (stop) throw std::runtime_error(fmt::format("lab '{}' was taken down before it was up", dir.name()));
+    if (stop) throw std::runtime_error(fmt::format("lab '{}' was stopped before it had started", dir.name()));
     log.line("up");
     log.to_stderr(config.log_to_stderr);
     ready(dir.name());

@@ -48,7 +48,7 @@ json LiveFaults::remove(const std::string& name) {
   });
   if (std::ranges::find(*known, name) == known->end())
     throw ApiError(404, known->empty()
-                            ? fmt::format("there is no fault '{}', and no other", name)
+                            ? fmt::format("there is no fault '{}'; the lab has none", name)
                             : fmt::format("there is no fault '{}'{}", name, spec::meant_or_known(name, *known)));
   const auto frames = std::make_shared<json>();
   const Instant at = change_(fmt::format("fault {} removed", name), [=, this](Engine& engine, Instant now) {

@@ -67,7 +67,7 @@ Guests::Look Guests::look(std::size_t i) {
   if (guest.vm.running()) return {State::kUp, {}, guest.vm.accelerator() == guest::Accelerator::kTcg};
   if (guest.why.empty()) {
     const guest::GuestFiles files{guest.vm.config().directory};
-    guest.why = fmt::format("its QEMU has ended; its last words are in {}", files.console().string());
+    guest.why = fmt::format("its QEMU has exited; see {}", files.console().string());
     log_.line(fmt::format("{} is down: {}", name_of(guest.vm), guest.why));
   }
   return {State::kDown, guest.why, false};
@@ -90,7 +90,7 @@ bool Guests::restart(std::size_t i) {
 // By a thread of its own.
 void Guests::boot_anew(Guest& guest) {
   try {
-    log_.line(fmt::format("{} is booted anew", name_of(guest.vm)));
+    log_.line(fmt::format("{} is rebooting", name_of(guest.vm)));
     const guest::GiveUp give_up = [this] { return ending_.load(); };
     guest.vm.stop(kPowerOffGrace, give_up);
     guest.vm.start();

@@ -53,7 +53,7 @@ json LiveInt::start(const std::string& what, const std::string& file) {
     }
   });
   if (found->was_running)
-    throw ApiError(409, "in-band telemetry is being recorded already; end it first (railyard int --end)");
+    throw ApiError(409, "in-band telemetry is already being recorded; end it first (railyard int --end)");
   if (!found->error.empty()) throw ApiError(400, found->error);
   // By this thread: the engine must not wait for a disk.
   try {

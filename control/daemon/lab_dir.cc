@@ -32,7 +32,7 @@ void make_private(const fs::path& path) {
   if (::lstat(path.c_str(), &st) != 0) fail(path, "cannot look at");
   if (!S_ISDIR(st.st_mode) || st.st_uid != ::geteuid())
     throw std::runtime_error(
-        fmt::format("{} is not a directory of yours; set RAILYARD_STATE_DIR to one that is", path.string()));
+        fmt::format("{} is not a directory of yours; set RAILYARD_STATE_DIR to your own directory", path.string()));
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ LabDir::LabDir(const std::string& name) : name_(name), path_(root() / name) {
                     std::ranges::all_of(name, [](char c) { return is_plain(c) || c == '-' || c == '_' || c == '.'; });
   if (!fine)
     throw std::invalid_argument(
-        fmt::format("'{}' cannot be the name of a lab that is up: expected letters, digits, '-', '_' and '.', at most "
+        fmt::format("'{}' is not a valid name of a live lab: expected letters, digits, '-', '_' and '.', at most "
                     "{}; --name gives "
                     "it another",
                     name, kLongestName));
@@ -99,9 +99,8 @@ LabLock::LabLock(const LabDir& dir) {
     const int error = errno;
     ::close(fd_);
     if (error == EWOULDBLOCK)
-      throw std::runtime_error(
-          fmt::format("lab '{0}' is up already; `railyard down {0}` takes it down, --name gives this one another name",
-                      dir.name()));
+      throw std::runtime_error(fmt::format(
+          "lab '{0}' is already running; stop it by `railyard down {0}`, or use --name for another name", dir.name()));
     errno = error;
     fail(dir.lock_file(), "cannot lock");
   }

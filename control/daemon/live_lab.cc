@@ -239,17 +239,16 @@ LiveLab::Asked LiveLab::ask(std::string what, std::function<void(Engine&, Instan
       done->set_exception(std::current_exception());
     }
   });
-  if (!posted) throw ApiError(503, "too many changes are waiting already; ask again");
+  if (!posted) throw ApiError(503, "too many pending changes; try again");
   return {std::move(what), seconds_of(live_.reached_ps), done->get_future()};
 }
 
 Instant LiveLab::wait(Asked asked) const {
   if (asked.result.wait_for(kPatience) != std::future_status::ready)
-    throw ApiError(503,
-                   fmt::format("the engine did not get to it within {} s; it is still to come", kPatience.count()));
+    throw ApiError(503, fmt::format("the engine did not apply it within {} s; it is still pending", kPatience.count()));
   const Instant at = asked.result.get();
   if (asked.what.empty()) {
-    log_.debug(fmt::format("looked at the lab at {:.12f} s", seconds(at - Instant{})));
+    log_.debug(fmt::format("sampled the lab at {:.12f} s", seconds(at - Instant{})));
     return at;
   }
   log_.line(
@@ -351,7 +350,7 @@ json LiveLab::report() {
 json LiveLab::agent(const std::string& name) const {
   const spec::NodeSpec& node = host_named(name);
   if (agents_ == nullptr || !node.agent)
-    throw ApiError(409, fmt::format("{} has no agent; hosts with `agent: {{}}` in the fabric file have one", name));
+    throw ApiError(409, fmt::format("{} has no agent; expected a host with `agent: {{}}` in the fabric file", name));
   return {{"host", name}, {"socket", LabDir(name_).agents_socket()}, {"token", agents_->token(name)}};
 }
 
@@ -380,14 +379,14 @@ json LiveLab::restart(const std::string& name) {
   const spec::NodeSpec& node = host_named(name);
   const auto made = hosts_.find(name);
   if (made == hosts_.end() || !made->second.restart)
-    throw ApiError(409, fmt::format("{} is {}: nothing of it can be booted anew; hosts with `attach: vm` can", name,
+    throw ApiError(409, fmt::format("{} is {}: it cannot be rebooted; expected a host with `attach: vm`", name,
                                     kind_of(node.nics[0].attach)));
-  if (!made->second.restart()) throw ApiError(409, fmt::format("{} is booting already", name));
+  if (!made->second.restart()) throw ApiError(409, fmt::format("{} is already booting", name));
   return host(name);
 }
 
 json LiveLab::again(const std::string& name) {
-  if (agents_ == nullptr) throw ApiError(409, "the lab has no agents; only what they take part in can be run again");
+  if (agents_ == nullptr) throw ApiError(409, "the lab has no agents; expected a collective or flow with agents");
   const auto what = std::make_shared<std::string>();
   try {
     wait(ask("again " + name, [what, name, this](Engine&, Instant at) { *what = agents_->again(at, name); }));
@@ -417,7 +416,7 @@ json LiveLab::set_link(const std::string& port, bool up) {
   const PortRef a = port_named(port);
   const PortRef b = session_.lab().fabric().peer(a);
   const std::string name = fmt::format("{} - {}", port, session_.lab().peer_name(a));
-  if (down_.contains(a) != up) throw ApiError(409, fmt::format("link {} is {} already", name, up ? "up" : "down"));
+  if (down_.contains(a) != up) throw ApiError(409, fmt::format("link {} is already {}", name, up ? "up" : "down"));
   Asked asked = ask(fmt::format("link {} {}", name, up ? "up" : "down"), [=](Engine& engine, Instant now) {
     if (up)
       engine.fabric().link_up_at(now, a);
@@ -446,7 +445,7 @@ std::shared_ptr<build::Changes> LiveLab::changes_to(const Settings& settings) co
 }
 
 json LiveLab::set(const std::vector<std::string>& assignments) {
-  if (!made_of_) throw ApiError(503, "nothing can be set yet");
+  if (!made_of_) throw ApiError(503, "the lab is still starting: nothing can be set yet");
   if (assignments.empty()) throw ApiError(400, "nothing to set; expected path=value, such as run.duration=1ms");
   Settings settings = made_of_->with(assignments);
   const std::shared_ptr<build::Changes> changes = changes_to(settings);
@@ -463,7 +462,7 @@ json LiveLab::set(const std::vector<std::string>& assignments) {
                       });
     if (asked.result.wait_for(kPatience) != std::future_status::ready && turn->take())
       throw ApiError(503,
-                     fmt::format("the engine did not get to it within {} s; nothing has changed", kPatience.count()));
+                     fmt::format("the engine did not apply it within {} s; nothing has changed", kPatience.count()));
     out["effective_seconds"] = seconds(wait(std::move(asked)) - Instant{});
   }
   made_of_ = std::move(settings);
@@ -471,8 +470,8 @@ json LiveLab::set(const std::vector<std::string>& assignments) {
     try {
       follow_(made_of_->lab());
     } catch (const std::exception& error) {
-      log_.line(fmt::format("set: the hosts did not follow: {}", error.what()));
-      throw ApiError(500, fmt::format("set in the fabric, but the hosts did not follow: {}; set it again to try again",
+      log_.line(fmt::format("set: the hosts were not updated: {}", error.what()));
+      throw ApiError(500, fmt::format("set in the fabric, but the hosts were not updated: {}; set it again to retry",
                                       error.what()));
     }
   }
@@ -489,14 +488,14 @@ json LiveLab::settings(const std::string& path) const {
   if (out.empty()) {
     std::vector<std::string> paths;
     for (const spec::Saying& s : all) paths.push_back(s.path);
-    throw ApiError(404, fmt::format("nothing that can be set in a live lab is called '{}'{}", path,
-                                    spec::did_you_mean(path, paths)));
+    throw ApiError(404,
+                   fmt::format("there is no settable key '{}' in a live lab{}", path, spec::did_you_mean(path, paths)));
   }
   return {{"settings", std::move(out)}};
 }
 
 json LiveLab::hold(bool on) {
-  if (live_.requests.held() == on) throw ApiError(409, on ? "the lab is paused already" : "the lab is not paused");
+  if (live_.requests.held() == on) throw ApiError(409, on ? "the lab is already paused" : "the lab is not paused");
   live_.requests.hold(on);
   log_.line(on ? "paused" : "resumed");
   return {{"held", on}};

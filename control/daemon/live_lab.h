@@ -92,7 +92,7 @@ class LiveLab {
   // Something that the engine was asked to do.
   struct Asked {
     std::string what;
-    double seconds;  // of modelled time, when it was asked, to a quarter of a second
+    double seconds;  // of simulated time, when it was asked, to a quarter of a second
     std::future<Instant> result;
   };
   Asked ask(std::string what, std::function<void(Engine&, Instant)> change) const;

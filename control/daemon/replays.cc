@@ -32,7 +32,7 @@ ReplayTiming timing_of(const json& options) {
   if (const auto rate = options.find("rate"); rate != options.end()) {
     if (!rate->is_number_integer() || *rate < 1)
       throw ApiError(400, fmt::format("rate: {}; expected bit/s, at least 1", rate->dump()));
-    if (t.as_fast_as_possible) throw ApiError(400, "rate and asap do not go together");
+    if (t.as_fast_as_possible) throw ApiError(400, "rate and asap exclude each other");
     t.rate = BitRate{rate->get<std::int64_t>()};
   }
   return t;
@@ -44,7 +44,7 @@ std::vector<CapturedFrame> frames_of(const std::string& file) {
   const auto status = std::filesystem::status(file, error);
   if (std::filesystem::exists(status)) {
     // Reading something else could take for ever.
-    if (!std::filesystem::is_regular_file(status)) throw ApiError(400, fmt::format("{} is no file", file));
+    if (!std::filesystem::is_regular_file(status)) throw ApiError(400, fmt::format("{} is not a file", file));
     if (std::filesystem::file_size(file, error) > kMostOctets)
       throw ApiError(400, fmt::format("{} is longer than 1 GiB; expected a shorter capture", file));
   }
@@ -62,15 +62,14 @@ Host& Replays::host_of(PortRef port) { return session_.lab().host(session_.lab()
 json Replays::start(PortRef port, const std::string& name, const std::string& file, const json& options) {
   build::BuiltLab& lab = session_.lab();
   if (lab.is_switch(port.device))
-    throw ApiError(
-        400, fmt::format("{} is a port of a switch; expected a host's: frames enter where hosts send them", name));
+    throw ApiError(400, fmt::format("{} is a switch port; expected a NIC of a host", name));
   const spec::NicSpec& nic = lab.node_of(port.device).nics[port.port.index()];
   if (!std::holds_alternative<std::monostate>(nic.attach))
-    throw ApiError(409, fmt::format("{} has a host outside; expected a host without `attach`", name));
+    throw ApiError(409, fmt::format("{} is attached; expected a host without `attach`", name));
   const auto there = std::ranges::find_if(replays_, [&](const auto& r) { return r.second.port == port; });
   if (there != replays_.end() && !there->second.control->finished)
     throw ApiError(409,
-                   fmt::format("{} replays {} already; `railyard replay --stop` ends that", name, there->second.file));
+                   fmt::format("{} already replays {}; `railyard replay --stop` stops it", name, there->second.file));
   const PortRef peer = lab.fabric().peer(port);
   const auto next_hop = lab.is_switch(peer.device)
                             ? spec::automatic_mac(peer.device.index(), peer.port.value + 1)
@@ -140,7 +139,7 @@ json Replays::list() const {
 
 json Replays::show(const std::string& id) const {
   const auto found = replays_.find(id);
-  if (found == replays_.end()) throw ApiError(404, fmt::format("there is no replay '{}', or it was stopped", id));
+  if (found == replays_.end()) throw ApiError(404, fmt::format("there is no replay '{}', or it has ended", id));
   return describe(id, found->second);
 }
 

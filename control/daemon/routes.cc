@@ -28,7 +28,7 @@ T wanted(const json& body, const char* key) {
   try {
     return body.at(key).get<T>();
   } catch (const json::exception&) {
-    throw ApiError(400, fmt::format("key '{}' is of another type than expected", key));
+    throw ApiError(400, fmt::format("key '{}' has a wrong type", key));
   }
 }
 
@@ -121,7 +121,7 @@ api::Response route(LiveLab& lab, const std::function<void()>& down, const Reque
     if (request.method == r.method)
       return {200, r.answer(lab, named ? request.target.substr(r.target.size()) : std::string(), request.body)};
   }
-  if (known) throw ApiError(405, fmt::format("{} does not go with {}", request.method, request.target));
+  if (known) throw ApiError(405, fmt::format("{} excludes {}", request.method, request.target));
   throw ApiError(404, fmt::format("there is no {}", request.target));
 }
 

@@ -23,7 +23,7 @@ namespace railyard::daemon {
 //   POST /int    {what, file}  records it: {"what": "{ one-in: 100, classes: 3 }"} as in run.int; {"file": ...} if
 //   wanted DELETE /int                ends it GET  /hosts/NAME           how a host is reached POST /restart {host} has
 //   a virtual machine booted anew; GET /hosts/NAME tells when it is up POST /links {link, up}     takes a link down or
-//   up: {"link": "leaf1:3", "up": false} POST /hold {on}            modelled time stands still, or goes on GET
+//   up: {"link": "leaf1:3", "up": false} POST /hold {on}            simulated time stands still, or goes on GET
 //   /captures             those that run POST /captures {port, ...} captures a port: answers with the socket that gives
 //   the pcapng; see captures.h DELETE /captures/ID        ends one GET  /settings             what can be set while it
 //   is up, with present values GET  /settings/PATH        one of them, or all below a path POST /settings {set} sets:

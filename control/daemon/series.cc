@@ -19,7 +19,7 @@ LiveSeries::~LiveSeries() {
 
 json LiveSeries::start(const std::string& file, const std::string& every) {
   if (running_ != nullptr && show()["running"].get<bool>())
-    throw ApiError(409, fmt::format("a time series is being written to {} already; end it first", file_));
+    throw ApiError(409, fmt::format("a time series is already being written to {}; end it first", file_));
   const auto step = spec::parse_duration(every);
   if (!step) throw ApiError(400, fmt::format("every: {}", step.error()));
   const Duration least = session_.lab().fabric().window().size;

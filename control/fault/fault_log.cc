@@ -49,7 +49,7 @@ std::vector<LoggedFault> read_log(const std::string& text, const std::string& fi
   for (int number = 1; std::getline(lines, line); ++number) {
     if (line.find_first_not_of(" \t\r") == line.npos) continue;
     const auto refuse = [&](const std::string& why) {
-      throw spec::SpecError({file_name, number, 1}, why + "; expected a line of a log of faults");
+      throw spec::SpecError({file_name, number, 1}, why + "; expected a line of a fault log");
     };
     const Json j = Json::parse(line, nullptr, false);
     if (j.is_discarded() || !j.is_object()) refuse("is not a JSON object");
@@ -64,12 +64,12 @@ std::vector<LoggedFault> read_log(const std::string& text, const std::string& fi
     const std::string event = text_of("event");
     const std::string name = text_of("fault");
     if (event == word(Kind::kAdded)) {
-      if (!present.emplace(name, faults.size()).second) refuse(fmt::format("adds {}, which is there already", name));
+      if (!present.emplace(name, faults.size()).second) refuse(fmt::format("adds {}, which exists already", name));
       faults.push_back({text_of("spec"), fmt::format("{}:{}", file_name, number), at, {}, {}});
       continue;
     }
     const auto found = present.find(name);
-    if (found == present.end()) refuse(fmt::format("is about {}, which nothing has added", name));
+    if (found == present.end()) refuse(fmt::format("names {}, which was not added", name));
     LoggedFault& f = faults[found->second];
     if (event == word(Kind::kBegin)) {
       if (!f.happened.empty() && f.happened.back().end > at)

@@ -89,10 +89,10 @@ Faults::Fault Faults::make(spec::FaultSpec spec, Instant added, const std::optio
   f.added = f.asked = added;
   f.when = activity_of(spec, added, listed);
   if (!f.when.listed && f.when.first < added)
-    throw spec::SpecError({},
-                          fmt::format("fault {}: at: {} has passed; it is {:.6f}s now, expected a later instant, or "
-                                      "after, which counts from now",
-                                      spec.name, spec::format(*spec.at), seconds(added - Instant{})));
+    throw spec::SpecError(
+        {},
+        fmt::format("fault {}: at: {} has passed, it is {:.6f}s now; expected a later instant, or `after` (from now)",
+                    spec.name, spec::format(*spec.at), seconds(added - Instant{})));
   if (spec::acts_on_frames(spec.action))
     f.directions = frame_faults(lab_, spec, f.when);
   else
@@ -156,7 +156,7 @@ void Faults::occur(Fault& f, Instant came_true) {
 void Faults::add(spec::FaultSpec spec, Instant now, Instant asked) {
   for (const Fault& f : faults_)
     if (f.spec.name == spec.name && !f.removed)
-      throw spec::SpecError({}, fmt::format("there is a fault {} already; expected another name", spec.name));
+      throw spec::SpecError({}, fmt::format("a fault {} exists already; expected another name", spec.name));
   Fault f = make(std::move(spec), now, {});
   f.asked = asked;
   start(std::move(f));

@@ -30,7 +30,7 @@ void match_flow(const build::BuiltLab& lab, const std::string& name, FrameMatch&
   std::vector<std::string> names;
   for (const build::Flow& f : lab.flows()) names.push_back(f.plan.name);
   throw spec::SpecError({}, fmt::format("there is no flow '{}'{}", name,
-                                        names.empty() ? "; no traffic has any" : spec::meant_or_known(name, names)));
+                                        names.empty() ? "; the lab has no flows" : spec::meant_or_known(name, names)));
 }
 
 const spec::QosProfile& qos_of(const build::BuiltLab& lab, const PortRef& port) {

@@ -73,7 +73,7 @@ std::vector<std::shared_ptr<StateFault>> state_faults(build::BuiltLab& lab, cons
         lab.fabric()[device], Activity(when, RngStream(lab.spec().run.seed, fmt::format("fault/{}/when", fault.name))),
         std::move(share.changes), std::move(share.touches)));
   if (out.empty())
-    throw spec::SpecError({}, fmt::format("fault {}: no class there marks; expected one that is named, such as {}/3",
+    throw spec::SpecError({}, fmt::format("fault {}: no class there marks CE; expected a named class, such as {}/3",
                                           fault.name, spec::format(fault.on.front())));
   return out;
 }

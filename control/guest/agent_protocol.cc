@@ -10,7 +10,7 @@ namespace railyard::guest {
 namespace {
 
 void append_record(std::string& request, char kind, const std::string& text) {
-  if (text.contains('\0')) throw GuestError(fmt::format("a NUL character in \"{}\": no program can be given it", text));
+  if (text.contains('\0')) throw GuestError(fmt::format("a NUL character in \"{}\"; programs cannot take it", text));
   request += kind;
   request += text;
   request += '\0';
@@ -47,7 +47,7 @@ std::string signal_octets(int number) {
 }
 
 std::string request_octets(const AgentCommand& command) {
-  if (command.arguments.empty() || command.arguments.front().empty()) throw GuestError("there is no program to run");
+  if (command.arguments.empty() || command.arguments.front().empty()) throw GuestError("no program to run");
   std::string request;
   for (const std::string& argument : command.arguments) append_record(request, 'a', argument);
   for (const std::string& variable : command.environment) append_record(request, 'e', variable);
@@ -55,8 +55,9 @@ std::string request_octets(const AgentCommand& command) {
   if (command.terminal)
     append_record(request, 't', fmt::format("{} {}", command.terminal->rows, command.terminal->columns));
   if (request.size() > RY_REQUEST_OCTETS)
-    throw GuestError(fmt::format("the command line has {} octets; a guest takes {}: put the text in a file and copy it",
-                                 request.size(), static_cast<int>(RY_REQUEST_OCTETS)));
+    throw GuestError(
+        fmt::format("the command line has {} bytes; a guest takes {}: put the text into a file and copy it",
+                    request.size(), static_cast<int>(RY_REQUEST_OCTETS)));
   std::string out;
   for (std::size_t i = 0; i < request.size(); i += RY_FRAME_PAYLOAD)
     out += frame_octets(RY_REQUEST, std::string_view(request).substr(i, RY_FRAME_PAYLOAD));

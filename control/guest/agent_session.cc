@@ -47,7 +47,7 @@ int remaining_ms(Clock::time_point deadline) {
 // The lock on a port, or nothing if somebody has it.
 std::optional<FileDescriptor> lock(const std::filesystem::path& file) {
   FileDescriptor fd(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!fd) throw GuestError(fmt::format("{}: cannot be opened: {}", file.string(), last_error()));
+  if (!fd) throw GuestError(fmt::format("cannot open {}: {}", file.string(), last_error()));
   if (flock(fd.get(), LOCK_EX | LOCK_NB) < 0) return std::nullopt;
   return fd;
 }
@@ -58,13 +58,13 @@ FileDescriptor connect_to(const std::filesystem::path& file) {
   address.sun_family = AF_UNIX;
   const std::string path = file.string();
   if (path.size() >= sizeof address.sun_path)
-    throw GuestError(fmt::format("{}: {} characters; a socket's path has at most 107", path, path.size()));
+    throw GuestError(fmt::format("{}: {} characters; expected a socket path of at most 107", path, path.size()));
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   FileDescriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) throw GuestError("no socket: " + last_error());
   if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0) {
     if (errno == ECONNREFUSED || errno == ENOENT) return FileDescriptor();
-    throw GuestError(fmt::format("{}: cannot be connected to: {}", path, last_error()));
+    throw GuestError(fmt::format("cannot connect to {}: {}", path, last_error()));
   }
   fcntl(fd.get(), F_SETFL, O_NONBLOCK);
   return fd;
@@ -89,8 +89,7 @@ struct AgentSession::Connection {
   GiveUp give_up{};
 
   [[noreturn]] void gone() const {
-    throw GuestError(
-        fmt::format("{}: the guest has gone in the middle of it; its last words are in {}", name, console.string()));
+    throw GuestError(fmt::format("{}: the guest ended meanwhile; see {}", name, console.string()));
   }
 
   void send_some() {
@@ -115,7 +114,7 @@ struct AgentSession::Connection {
   template <class Done>
   void exchange(Clock::time_point deadline, Done done) {
     while (!done()) {
-      if (give_up && give_up()) throw GuestError(fmt::format("{}: not waited for any longer", name));
+      if (give_up && give_up()) throw GuestError(fmt::format("{}: timed out", name));
       send_some();
       pollfd p{socket.get(), static_cast<short>(POLLIN | (unsent.empty() ? 0 : POLLOUT)), 0};
       const int ready = poll(&p, 1, give_up ? std::min(remaining_ms(deadline), kGiveUpMs) : remaining_ms(deadline));
@@ -127,7 +126,8 @@ struct AgentSession::Connection {
 
   AgentReader::Outcome next(AgentFrame& frame) {
     const AgentReader::Outcome outcome = reader.next(frame);
-    if (outcome == AgentReader::Outcome::kBroken) throw GuestError(fmt::format("{}: the guest talks nonsense", name));
+    if (outcome == AgentReader::Outcome::kBroken)
+      throw GuestError(fmt::format("{}: the guest's answer is invalid", name));
     return outcome;
   }
 };
@@ -144,8 +144,7 @@ AgentSession AgentSession::greet(std::unique_ptr<Connection> connection, millise
   c.exchange(Clock::now() + limit, [&] { return (version = c.reader.find_welcome()).has_value(); });
   if (*version != RY_AGENT_VERSION)
     throw GuestError(
-        fmt::format("{}: its image is of another version (agent {}, wanted {}): run tools/softroce/build-image.sh and "
-                    "start it again",
+        fmt::format("{}: its image has agent version {}, expected {}: run tools/softroce/build-image.sh and restart it",
                     c.name, *version, static_cast<int>(RY_AGENT_VERSION)));
   return AgentSession(std::move(connection));
 }
@@ -157,8 +156,7 @@ AgentSession AgentSession::open(const std::filesystem::path& directory, const st
     std::optional<FileDescriptor> port_lock = lock(files.agent_lock(ports));
     if (!port_lock) continue;
     FileDescriptor socket = connect_to(files.agent_socket(ports));
-    if (!socket)
-      throw GuestError(fmt::format("{}: the guest is not running any more; see {}", name, files.console().string()));
+    if (!socket) throw GuestError(fmt::format("{}: the guest no longer runs; see {}", name, files.console().string()));
     return greet(
         std::unique_ptr<Connection>(new Connection{
             .name = name, .console = files.console(), .port_lock = *std::move(port_lock), .socket = std::move(socket)}),
@@ -173,7 +171,7 @@ AgentSession AgentSession::open_control(const std::filesystem::path& directory, 
                                         milliseconds limit, GiveUp give_up) {
   const GuestFiles files{directory};
   std::optional<FileDescriptor> port_lock = lock(files.control_lock());
-  if (!port_lock) throw GuestError(fmt::format("{}: somebody else is starting or stopping the guest", name));
+  if (!port_lock) throw GuestError(fmt::format("{}: another process is starting or stopping the guest", name));
   FileDescriptor socket = connect_to(files.control_socket());
   if (!socket)
     throw GuestError(
@@ -233,7 +231,7 @@ class Pump {
     const ssize_t n = write(pending_to_, pending_.data(), pending_.size());
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
     if (n < 0) {
-      if (errno != EPIPE) throw GuestError("the output cannot be written: " + last_error());
+      if (errno != EPIPE) throw GuestError("cannot write the output: " + last_error());
       end_ = AgentExit{.signal = SIGPIPE};
       pending_.clear();
       return;

@@ -33,9 +33,9 @@ void copy_to_guest(const GuestAddress& guest, const std::filesystem::path& local
   const FileDescriptor in(open(local.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat st {};
   if (!in || fstat(in.get(), &st) < 0)
-    throw GuestError(fmt::format("{}: cannot be read: {}", local.string(), last_error()));
+    throw GuestError(fmt::format("cannot read {}: {}", local.string(), last_error()));
   if (S_ISDIR(st.st_mode))
-    throw GuestError(fmt::format("{}: is a folder; copy files, or a tar archive", local.string()));
+    throw GuestError(fmt::format("{} is a directory; expected a file or a tar archive", local.string()));
   const FileDescriptor error = memory_file({});
   AgentSession session = AgentSession::open(guest.directory, guest.name);
   const AgentExit exit =
@@ -50,7 +50,7 @@ void copy_from_guest(const GuestAddress& guest, const std::string& remote, const
   const bool special = std::filesystem::exists(to) && !std::filesystem::is_regular_file(to);  // /dev/stdout
   std::string temporary = to.string() + ".railyard-XXXXXX";
   const FileDescriptor out(special ? open(to.c_str(), O_WRONLY | O_CLOEXEC) : mkostemp(temporary.data(), O_CLOEXEC));
-  if (!out) throw GuestError(fmt::format("{}: cannot be written: {}", to.string(), last_error()));
+  if (!out) throw GuestError(fmt::format("cannot write {}: {}", to.string(), last_error()));
   try {
     const FileDescriptor error = memory_file({});
     AgentSession session = AgentSession::open(guest.directory, guest.name);
@@ -61,7 +61,7 @@ void copy_from_guest(const GuestAddress& guest, const std::string& remote, const
     std::from_chars(mode_text.data(), mode_text.data() + mode_text.size(), mode, 8);
     if (special) return;
     if (fchmod(out.get(), mode) < 0 || rename(temporary.c_str(), to.c_str()) < 0)
-      throw GuestError(fmt::format("{}: cannot be written: {}", to.string(), last_error()));
+      throw GuestError(fmt::format("cannot write {}: {}", to.string(), last_error()));
   } catch (...) {
     if (!special) unlink(temporary.c_str());
     throw;

@@ -36,9 +36,9 @@ void check_image(const std::filesystem::path& directory) {
     throw GuestError(fmt::format(
         "the guest image in {} has no agent: install gcc and run tools/softroce/build-image.sh", directory.string()));
   if (version != RY_AGENT_VERSION)
-    throw GuestError(fmt::format(
-        "the guest image in {} is of another version (agent {}, wanted {}): run tools/softroce/build-image.sh",
-        directory.string(), version, static_cast<int>(RY_AGENT_VERSION)));
+    throw GuestError(
+        fmt::format("the guest image in {} has agent version {}, expected {}: run tools/softroce/build-image.sh",
+                    directory.string(), version, static_cast<int>(RY_AGENT_VERSION)));
 }
 
 }  // namespace railyard::guest

@@ -76,7 +76,7 @@ void add_routes(const spec::Lab& lab, const std::string& host, GuestNetwork& net
 GuestNetwork network_of(const spec::Lab& lab, const std::string& host) {
   const NodeSpec* node = lab.find(host);
   if (node == nullptr || node->kind != NodeSpec::Kind::kHost)
-    throw GuestError(fmt::format("{}: the lab {} has no such host", host, lab.name));
+    throw GuestError(fmt::format("lab {1} has no host {0}", host, lab.name));
   GuestNetwork network{.hostname = host};
   const auto index = static_cast<std::size_t>(node - lab.nodes.data());
   for (std::size_t k = 0; k < node->nics.size(); ++k) {

@@ -9,7 +9,7 @@ namespace railyard::guest {
 
 FileDescriptor memory_file(std::string_view text) {
   FileDescriptor file(memfd_create("railyard", MFD_CLOEXEC));
-  if (!file) throw GuestError("no file in memory: " + last_error());
+  if (!file) throw GuestError("cannot create a file in memory: " + last_error());
   while (!text.empty()) {
     const ssize_t n = write(file.get(), text.data(), text.size());
     if (n < 0) throw GuestError("cannot write to a file in memory: " + last_error());

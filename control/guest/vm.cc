@@ -50,7 +50,7 @@ bool executable(const std::string& program) {
 void write_file(const fs::path& file, const std::string& text) {
   std::ofstream out(file, std::ios::trunc);
   out << text;
-  if (!out.flush()) throw GuestError(fmt::format("{}: cannot be written", file.string()));
+  if (!out.flush()) throw GuestError(fmt::format("cannot write {}", file.string()));
 }
 
 std::string text_of(const fs::path& file) {
@@ -121,22 +121,21 @@ Vm::Vm(VmConfig config) : config_(std::move(config)) {
   const GuestFiles files{config_.directory};
   // The longest of the sockets; QEMU cuts what is too long without a word.
   if (const std::string path = files.control_socket().string(); path.size() > kLongestSocketPath)
-    refuse(
-        fmt::format("the socket {} has {} characters, a socket's path has at most {}: use a folder with a shorter name",
-                    path, path.size(), kLongestSocketPath));
+    refuse(fmt::format("the socket path {} has {} characters, the limit is {}: use a directory with a shorter name",
+                       path, path.size(), kLongestSocketPath));
   for (const GuestNic& nic : config_.network.nics) {
     if (nic.socket.size() > kLongestSocketPath)
-      refuse(fmt::format("the socket {} has {} characters, a socket's path has at most {}", nic.socket,
-                         nic.socket.size(), kLongestSocketPath));
+      refuse(fmt::format("the socket path {} has {} characters, the limit is {}", nic.socket, nic.socket.size(),
+                         kLongestSocketPath));
     if (nic.mtu < 1280 || nic.mtu > 65535)
       refuse(fmt::format("an MTU of {}; a guest's NIC takes 1280 to 65535", nic.mtu));
     if (nic.mac.is_multicast()) refuse(fmt::format("{} is a multicast MAC address", to_string(nic.mac)));
   }
   if (config_.memory_mib < 128) refuse(fmt::format("{} MiB of memory; a guest needs 128", config_.memory_mib));
   if (config_.cpus < 1 || config_.cpus > 64) refuse(fmt::format("{} CPUs; a guest has 1 to 64", config_.cpus));
-  if (!executable(config_.qemu)) refuse(fmt::format("no {} here (Debian: qemu-system-x86)", config_.qemu));
+  if (!executable(config_.qemu)) refuse(fmt::format("{} is not installed (Debian: qemu-system-x86)", config_.qemu));
   if (config_.accelerator == Accelerator::kKvm && !kvm_usable())
-    refuse("no /dev/kvm that can be used here; RAILYARD_SOFTROCE_ACCEL=tcg does without");
+    refuse("/dev/kvm is missing or not accessible; RAILYARD_SOFTROCE_ACCEL=tcg runs without it");
   check_image(config_.image);
 }
 
@@ -155,8 +154,8 @@ void Vm::start() {
   std::error_code error;
   fs::create_directories(config_.directory, error);
   if (error)
-    throw GuestError(fmt::format("{}: {}: cannot be made: {}", config_.network.hostname, config_.directory.string(),
-                                 error.message()));
+    throw GuestError(
+        fmt::format("{}: cannot create {}: {}", config_.network.hostname, config_.directory.string(), error.message()));
   if (const fs::path used = files.pid_file(); fs::exists(used)) {
     long pid = 0;
     std::ifstream(used) >> pid;
@@ -166,7 +165,7 @@ void Vm::start() {
   }
   const bool kvm = config_.accelerator != Accelerator::kTcg && kvm_usable();
   if (config_.accelerator == Accelerator::kAuto && !kvm)
-    notes_.push_back(fmt::format("{}: no KVM here: TCG, which is much slower", config_.network.hostname));
+    notes_.push_back(fmt::format("{}: no KVM: using TCG (much slower)", config_.network.hostname));
   launch(kvm ? Accelerator::kKvm : Accelerator::kTcg);
 }
 
@@ -206,7 +205,7 @@ void Vm::launch(Accelerator accelerator) {
   if (failed != 0) {
     pid_ = -1;
     remove_files(files);
-    throw GuestError(fmt::format("{}: {} cannot be started: {}", config_.network.hostname, config_.qemu,
+    throw GuestError(fmt::format("{}: cannot start {}: {}", config_.network.hostname, config_.qemu,
                                  std::generic_category().message(failed)));
   }
 }
@@ -219,7 +218,7 @@ bool Vm::answers(milliseconds limit, const GiveUp& give_up) {
   std::error_code ignored;
   std::string problems;
   for (;;) {
-    if (give_up && give_up()) throw GuestError(fmt::format("{}: not waited for any longer", config_.network.hostname));
+    if (give_up && give_up()) throw GuestError(fmt::format("{}: timed out", config_.network.hostname));
     if (!running()) return false;
     if (fs::exists(files.control_socket(), ignored)) {
       try {
@@ -235,8 +234,8 @@ bool Vm::answers(milliseconds limit, const GiveUp& give_up) {
   if (problems.empty()) return true;
   while (problems.ends_with('\n')) problems.pop_back();
   std::ranges::replace(problems, '\n', ';');
-  throw GuestError(fmt::format("{}: the guest has come up, but {} (its console: {})", config_.network.hostname,
-                               problems, files.console().string()));
+  throw GuestError(fmt::format("{}: the guest has booted, but {} (console: {})", config_.network.hostname, problems,
+                               files.console().string()));
 }
 
 void Vm::wait_ready(milliseconds limit, const GiveUp& give_up) {
@@ -247,18 +246,17 @@ void Vm::wait_ready(milliseconds limit, const GiveUp& give_up) {
     if (answers(may_fall_back ? std::min(limit, kKvmPatience) : limit, give_up)) return;
     if (may_fall_back) {
       const std::string how =
-          running() ? "the guest does not come up" : "QEMU ends: " + end_of(GuestFiles{config_.directory}.qemu_log());
+          running() ? "the guest does not boot" : "QEMU ends: " + end_of(GuestFiles{config_.directory}.qemu_log());
       kill_now();
-      notes_.push_back(
-          fmt::format("{}: KVM does not work here ({}): TCG, which is much slower; RAILYARD_SOFTROCE_ACCEL=tcg "
-                      "skips the attempt",
-                      name, how));
+      notes_.push_back(fmt::format(
+          "{}: KVM does not work ({}): using TCG (much slower); RAILYARD_SOFTROCE_ACCEL=tcg skips the attempt", name,
+          how));
       launch(Accelerator::kTcg);
       if (answers(limit, give_up)) return;
     }
     const std::string what =
-        running() ? fmt::format("the guest has not come up in {:.0f} s", std::chrono::duration<double>(limit).count())
-                  : "QEMU has ended";
+        running() ? fmt::format("the guest did not boot within {:.0f} s", std::chrono::duration<double>(limit).count())
+                  : "QEMU has exited";
     throw GuestError(fmt::format("{}: {}; {}", name, what, console_end()));
   } catch (...) {
     kill_now();

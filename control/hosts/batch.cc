@@ -16,13 +16,13 @@ namespace {
 std::string_view advice(std::string_view output) {
   const auto says = [&](std::string_view text) { return output.find(text) != output.npos; };
   if (says("Operation not permitted") || says("Permission denied"))
-    return ": not permitted to root here; in a container, run it privileged (docker run --privileged)";
+    return ": not permitted, even for root; in a container, run it privileged (docker run --privileged)";
   if (says("Unknown device type"))
-    return ": this kernel has no veth (CONFIG_VETH): modprobe veth, or a kernel that has it";
+    return ": this kernel has no veth (CONFIG_VETH): modprobe veth, or use another kernel";
   if (says("qdisc kind is unknown"))
-    return ": this kernel has no token bucket filter (CONFIG_NET_SCH_TBF): modprobe sch_tbf, or a kernel that has it";
+    return ": this kernel has no token bucket filter (CONFIG_NET_SCH_TBF): modprobe sch_tbf, or use another kernel";
   if (says("not supported"))
-    return ": this kernel lacks what is needed: veth, network namespaces or policy routing (CONFIG_VETH, "
+    return ": this kernel lacks veth, network namespaces or policy routing (CONFIG_VETH, "
            "CONFIG_NET_NS, "
            "CONFIG_IP_MULTIPLE_TABLES, CONFIG_IPV6_MULTIPLE_TABLES)";
   return "";

@@ -118,8 +118,8 @@ std::string find_program(const std::string& program) {
   if (program.find('/') != program.npos && ::access(program.c_str(), X_OK) == 0) return program;
   const auto package = kPackages.find(program);
   throw HostsError(package == kPackages.end()
-                       ? fmt::format("there is no program {}", program)
-                       : fmt::format("there is no program {0}; it is in the Debian package {1}: apt-get install {1}",
+                       ? fmt::format("program {} not found", program)
+                       : fmt::format("program {0} not found; install the Debian package {1}: apt-get install {1}",
                                      program, package->second));
 }
 

@@ -76,7 +76,7 @@ void end_inhabitants(const std::string& name) {
       if (ends(p, kTimeForItselfMs)) continue;
       signal(p, SIGKILL);
       if (!ends(p, kMostTimeToDieMs))
-        throw HostsError(fmt::format("process {} in the network namespace {} was killed and has not ended in {} ms",
+        throw HostsError(fmt::format("process {} in the network namespace {} did not end within {} ms after SIGKILL",
                                      p.pid, name, kMostTimeToDieMs));
     }
   }

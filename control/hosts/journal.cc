@@ -75,7 +75,7 @@ bool lock(const FileDescriptor& file, std::chrono::milliseconds patience) {
 void sync_folder(const fs::path& path) {
   const fs::path parent = path.parent_path();
   const FileDescriptor folder(::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder || ::fsync(folder.get()) != 0) fail(path, "fsync of its folder");
+  if (!folder || ::fsync(folder.get()) != 0) fail(path, "fsync of its directory");
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ Journal::Journal(const fs::path& path) : path_(fs::absolute(path)) {
   for (;;) {
     file_ = FileDescriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file_ && errno == EEXIST)
-      throw HostsError(fmt::format("journal {}: it exists: its lab is running, or was left behind", path_.string()));
+      throw HostsError(fmt::format("journal {} exists: its lab is running, or was killed", path_.string()));
     if (!file_) fail(path_, "cannot create it");
     if (!lock(file_, 10s)) fail(path_, "cannot lock it");
     if (is_at(file_, path_)) break;  // else somebody took the empty file for one that was left behind
@@ -203,7 +203,7 @@ std::vector<std::string> Journal::read() {
     } catch (const std::exception&) {
       keep_ = true;
       failures.push_back(
-          fmt::format("journal {}: line {} makes no sense; what it names was left, the rest was removed: look at it, "
+          fmt::format("journal {}: line {} is invalid and was skipped; everything else was removed: check the line, "
                       "then remove the file",
                       path_.string(), number));
     }
@@ -219,7 +219,7 @@ std::vector<std::string> Journal::remove_all(const fs::path& path, std::chrono::
       if (!file && errno == ENOENT) return {};
       if (!file) fail(path, "cannot open it");
       if (!lock(file, patience))
-        return {fmt::format("journal {}: a process has it open: the lab is running", path.string())};
+        return {fmt::format("journal {} is open in another process: the lab is running", path.string())};
       if (!is_at(file, path)) continue;  // somebody else was faster
       Journal left_behind(fs::absolute(path), std::move(file));
       std::vector<std::string> failures = left_behind.read();

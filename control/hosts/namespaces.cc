@@ -67,14 +67,13 @@ void check_names(const LabHosts& lab) {
   const auto check = [](const char* what, const std::string& name, const std::string& netns) {
     if (!is_plain(name))
       throw HostsError(
-          fmt::format("{} '{}' cannot be part of the name of a network namespace; expected letters, "
+          fmt::format("{} '{}' is not valid in the name of a network namespace; expected letters, "
                       "digits, '-', '_' and '.'",
                       what, name));
     if (netns.size() > kMostNamespaceName)
-      throw HostsError(
-          fmt::format("the network namespace {} would have a name of {} characters; at most {} are "
-                      "possible: shorten the name of the lab or host",
-                      netns, netns.size(), kMostNamespaceName));
+      throw HostsError(fmt::format(
+          "the network namespace's name {} has {} characters; expected at most {}: shorten the name of the lab or host",
+          netns, netns.size(), kMostNamespaceName));
   };
   check("lab", lab.name, fabric_namespace(lab.name));
   std::set<std::string> names;
@@ -133,21 +132,20 @@ void check_privileges() {
   const std::uint64_t needed = std::uint64_t{1} << CAP_NET_ADMIN | std::uint64_t{1} << CAP_SYS_ADMIN;
   if ((effective & needed) != needed)
     throw HostsError(
-        "hosts as network namespaces need root (CAP_NET_ADMIN and CAP_SYS_ADMIN): run it with sudo, or give these "
-        "hosts "
-        "another attachment");
+        "network namespaces need root (CAP_NET_ADMIN and CAP_SYS_ADMIN): use sudo, or give these hosts another "
+        "attachment");
 }
 
 void check_free(const Part& part) {
   for (const std::string& netns : part.namespaces()) {
     if (namespace_exists(netns))
       throw HostsError(
-          fmt::format("the network namespace {0} exists already, and not because of this lab: is a lab '{1}' "
-                      "up elsewhere? If nobody needs it: ip netns delete {0}",
+          fmt::format("the network namespace {0} exists already and is not this lab's: is a lab '{1}' running "
+                      "elsewhere? If it is unused: ip netns delete {0}",
                       netns, part.lab.name));
     if (exists(hosts_path(netns)))
-      throw HostsError(fmt::format(
-          "the file {0} exists already, and not because of this lab; if nobody needs it: rm {0}", hosts_path(netns)));
+      throw HostsError(
+          fmt::format("the file {0} exists already and is not this lab's; if it is unused: rm {0}", hosts_path(netns)));
   }
 }
 
@@ -347,7 +345,7 @@ Batch changed_shapers(const LabHosts& lab, const NamespaceHost& was, const Names
 
 void make_folder(const std::string& path, Journal& journal) {
   if (::mkdir(path.c_str(), 0755) == 0) return;
-  if (errno != EEXIST) throw HostsError(fmt::format("cannot create the folder {}: {}", path, std::strerror(errno)));
+  if (errno != EEXIST) throw HostsError(fmt::format("cannot create the directory {}: {}", path, std::strerror(errno)));
   journal.done(Directory{path});  // somebody else's
 }
 

@@ -89,7 +89,7 @@ class Features {
 
  private:
   [[noreturn]] void fail(int error) const {
-    throw HostsError(fmt::format("cannot switch the offloads of {}: {}", interface_, std::strerror(error)));
+    throw HostsError(fmt::format("cannot change the offloads of {}: {}", interface_, std::strerror(error)));
   }
   template <class Header>
   void call(Request<Header>& request) const {

@@ -67,7 +67,7 @@ void remove_path(const std::string& path, int flags) {
     if (errno == ENOENT) return;
     throw HostsError(
         fmt::format("cannot remove {}: {}", path,
-                    errno == ENOTDIR ? "a folder on the way to it has been replaced" : std::strerror(errno)));
+                    errno == ENOTDIR ? "a directory of its path has been replaced" : std::strerror(errno)));
   }
   if (::unlinkat(folder.get(), p.filename().c_str(), flags) == 0 || errno == ENOENT) return;
   if (flags == AT_REMOVEDIR && (errno == ENOTEMPTY || errno == EEXIST)) return;
@@ -102,7 +102,7 @@ void kill_process(const Process& process) {
     throw HostsError(fmt::format("cannot end {}: {}", to_string(process), std::strerror(errno)));
   pollfd ended{.fd = handle.get(), .events = POLLIN, .revents = 0};
   if (::poll(&ended, 1, kMostTimeToDieMs) == 0)
-    throw HostsError(fmt::format("{} was killed and has not ended in {} ms", to_string(process), kMostTimeToDieMs));
+    throw HostsError(fmt::format("{} did not end within {} ms after SIGKILL", to_string(process), kMostTimeToDieMs));
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ Named named(const std::string& said, std::size_t i) {
   if (colon == said.npos) return interface(said, said, i);
   const std::string kind = said.substr(0, colon);
   const std::string value = said.substr(colon + 1);
-  if (value.empty()) throw std::invalid_argument(fmt::format("'{}': nothing stands behind '{}:'", said, kind));
+  if (value.empty()) throw std::invalid_argument(fmt::format("'{}': missing value after '{}:'", said, kind));
   if (kind == "netdev") return interface(said, value, i);
   const auto found = kinds.find(kind);
   if (found == kinds.end()) {
@@ -116,7 +116,7 @@ class Open {
 }  // namespace
 
 CableReport test_cable(const std::string& a, const std::string& b, const CableOptions& options) {
-  if (a == b) throw std::invalid_argument(fmt::format("'{}' twice; expected the two ends of a cable", a));
+  if (a == b) throw std::invalid_argument(fmt::format("'{}' is given twice; expected the two ends of a cable", a));
   const Named first = named(a, 0);
   const Named second = named(b, 1);
   if (!eal_started()) {

@@ -56,8 +56,8 @@ class Opener {
   const Interface& made(const char* kind) const {
     const auto found = made_.find(name_);
     if (found == made_.end())
-      throw std::runtime_error(fmt::format(
-          "{} is a host with attach: {}, which only `railyard up` makes; expected that command", name_.node, kind));
+      throw std::runtime_error(
+          fmt::format("{} has attach: {}, which needs a live lab; use `railyard up`", name_.node, kind));
     return found->second;
   }
   // DPDK wants a name for each device that is not in use.
@@ -124,7 +124,7 @@ std::uint32_t port_mtu(const spec::TrunkSpec& trunk, std::uint32_t link_mtu) {
   if (!interface) return wanted;  // who opens it says so
   if (trunk.port_mtu && interface->mtu < wanted)
     throw std::runtime_error(
-        fmt::format("interface '{}': its MTU is {}, and port-mtu is {}; raise it (ip link set {} "
+        fmt::format("interface '{}': its MTU is {}, but port-mtu is {}; raise it (ip link set {} "
                     "mtu {}), or set port-mtu: {}",
                     netdev->name, interface->mtu, wanted, netdev->name, wanted, interface->mtu));
   return std::min(wanted, interface->mtu);

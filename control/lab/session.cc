@@ -107,14 +107,14 @@ void check_socket_free(const spec::Place& place, const char* kind, const std::st
                                              path.size(), kMostSocketPath));
   struct stat st;
   if (lstat(path.c_str(), &st) == 0)
-    throw spec::SpecError(place, fmt::format("{}: {} exists already; another process may be using it. Choose "
-                                             "another path, or remove it if nobody does",
-                                             kind, path));
+    throw spec::SpecError(
+        place,
+        fmt::format("{}: {} exists already. Choose another path, or remove it if no process uses it", kind, path));
   const std::filesystem::path dir = std::filesystem::path(path).parent_path();
   if (!dir.empty() && !std::filesystem::is_directory(dir))
     throw spec::SpecError(place, fmt::format("{}: there is no directory {}", kind, dir.string()));
   if (::access(dir.empty() ? "." : dir.c_str(), W_OK | X_OK) != 0)
-    throw spec::SpecError(place, fmt::format("{}: {} cannot be made: no permission to write to {}", kind, path,
+    throw spec::SpecError(place, fmt::format("{}: cannot create {}: no permission to write to {}", kind, path,
                                              dir.empty() ? "the working directory" : dir.string()));
 }
 
@@ -369,12 +369,11 @@ void Session::run_watched(Instant end, const std::atomic<bool>& stop, const std:
 report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) {
   const spec::RunSpec& run = lab_->spec().run;
   if (live == nullptr && !lab_->agent_flows().empty())
-    throw std::runtime_error(
-        fmt::format("flow {} has an agent at an end, and those join a lab that stays: `railyard up` runs it",
-                    lab_->agent_flows()[0].plan.name));
+    throw std::runtime_error(fmt::format("flow {} has an agent, and agents join live labs only; use `railyard up`",
+                                         lab_->agent_flows()[0].plan.name));
   if (live == nullptr && !lab_->agent_collectives().empty())
     throw std::runtime_error(
-        fmt::format("collective {} has ranks of agents, and those join a lab that stays: `railyard up` runs it",
+        fmt::format("collective {} has agents' ranks, and agents join live labs only; use `railyard up`",
                     lab_->spec().collectives[lab_->agent_collectives()[0].spec].name));
   const Instant traffic_end = run.duration ? Instant{} + *run.duration : Instant::never();
   const Instant end = traffic_end + run.drain;

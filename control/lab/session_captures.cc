@@ -30,11 +30,10 @@ void Session::check_captures() const {
           fmt::format("{}: {}{}", port, unknown.what(), known ? "" : spec::did_you_mean(c.port.node, names)));
     }
     if (!ports.insert(c.port).second)
-      throw CaptureError(
-          fmt::format("{} is captured twice; expected one file per port, for both directions or one", port));
+      throw CaptureError(fmt::format("{} is captured twice; expected one file per port", port));
     if (!files.insert(std::filesystem::absolute(c.file).lexically_normal()).second)
       throw CaptureError(
-          fmt::format("{}: {} is the file of another capture already; expected one file per port", port, c.file));
+          fmt::format("{}: {} is already the file of another capture; expected one file per port", port, c.file));
   }
 }
 

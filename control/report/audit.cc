@@ -18,7 +18,7 @@ void audit_wires(build::BuiltLab& lab, const std::vector<DeviceCounters>& device
     if (sent + receiver.duplicated == receiver.delivered + receiver.lost + on_the_wire) continue;
     audit.balanced = false;
     audit.unbalanced.push_back(
-        fmt::format("{}:{} sent {}, {} were duplicated, its peer has {} + {} lost, {} on the wire",
+        fmt::format("{}:{} sent {} + duplicated {} is not received {} + lost {} + on the wire {}",
                     devices[from.device.index()].name, from.port.value + 1, sent, receiver.duplicated,
                     receiver.delivered, receiver.lost, on_the_wire));
   }

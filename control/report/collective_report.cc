@@ -66,13 +66,13 @@ struct Where {
   }
 };
 
-// Whose input is there too little or too much, if that is known.
+// The ranks whose input is missing or was added twice, if that is known.
 std::string contributors(const Where& where, const CollectiveRank& r) {
   const WrongData& w = r.wrong();
   const RankProgram& p = r.program();
   if (w.has == w.expected) return {};
-  if (!p.reduces || p.ranks > Contributors::kMostInASet) return w.has == 0 ? ": nothing came" : ": not what was sent";
-  if ((w.has & ~w.expected) != 0) return ": no sum of inputs";
+  if (!p.reduces || p.ranks > Contributors::kMostInASet) return w.has == 0 ? ": nothing arrived" : ": corrupted";
+  if ((w.has & ~w.expected) != 0) return ": not a sum of inputs";
   const std::uint64_t missing = w.expected & ~w.has;
   return fmt::format(": without the input of {}{}",
                      where.rank(static_cast<std::uint32_t>(std::countr_zero(missing))),
@@ -83,12 +83,12 @@ std::string first_wrong(const Where& where) {
   for (std::uint32_t r = 0; r < where.collective.ranks.size(); ++r) {
     const CollectiveRank& rank = *where.collective.ranks[r];
     if (rank.wrong().octets > 0)
-      return fmt::format("{} of {}, repeat {}, octet {}{}", count_text(rank.wrong().octets), where.rank(r),
+      return fmt::format("{} bytes at {}, iteration {}, from byte {}{}", count_text(rank.wrong().octets), where.rank(r),
                          rank.wrong().repeat + 1, rank.wrong().offset, contributors(where, rank));
   }
   for (std::uint32_t r = 0; r < where.collective.ranks.size(); ++r)
     if (const std::uint64_t n = where.collective.ranks[r]->wrong_messages(); n > 0)
-      return fmt::format("{} messages to {} were not those expected", n, where.rank(r));
+      return fmt::format("{} unexpected messages at {}", n, where.rank(r));
   return {};
 }
 
@@ -107,7 +107,7 @@ std::optional<std::string> waiting_step(const Where& where) {
       const bool sent = peer.repeat() == rank.repeat() && peer.running() &&
                         peer.state(step.peer_step) == StepState::kPosted;
       if (!sent && first) continue;
-      first = fmt::format("in repeat {} at step {} of {}, waiting for {}", rank.repeat() + 1, s, where.rank(r),
+      first = fmt::format("iteration {}, step {} of {}: waiting for {}", rank.repeat() + 1, s, where.rank(r),
                           where.rank(q));
       if (sent) return first;
     }
@@ -124,8 +124,8 @@ std::string stall(const Where& where) {
   }
   const auto step = waiting_step(where);
   std::string text = step      ? *step
-                     : running ? "while the last messages were not acknowledged"
-                               : "before all repeats were started: traffic ended";
+                     : running ? "the last messages were not acknowledged"
+                               : "traffic ended before all iterations were started";
   if (failed != nullptr)
     text += fmt::format("; the {} of {} to {} failed at {}: {}", failed->failure()->what,
                         where.rank(failed->program().rank),
@@ -174,7 +174,7 @@ void set_job(CollectiveReport& r, const build::Collective& collective, const spe
   if (communication > 0) r.job->overlap = 1 - exposed / communication;
 }
 
-// Whoever computed more than a tenth longer than the median rank.
+// The slowest rank, if its compute time is more than a tenth above the median.
 std::optional<CollectiveReport::Job::Straggler> straggler(const build::BuiltLab& lab,
                                                           const build::Collective& collective) {
   std::vector<double> times;

@@ -33,10 +33,9 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
                    cells...);
   };
   fmt::format_to(out,
-                 "Collectives: busbw as nccl-tests has it, Gb/s; of limit: of what framing leaves of the "
-                 "link{}\n",
+                 "Collectives: busbw as in nccl-tests, Gb/s; of limit: share of the link rate left after framing{}\n",
                  std::ranges::any_of(collectives, [](const CollectiveReport& c) { return c.scale_up.has_value(); })
-                     ? "; with a scale-up network, of what the busiest link, or rank there, could carry"
+                     ? "; with a scale-up network, share of what its busiest link or rank can carry"
                      : "");
   line("name", name, "collective", collective, "algorithm", algorithm, "transport", transport, "ranks", "size", "min",
        "median", "p99", "max", "algbw", "busbw", "of limit", "data");
@@ -51,32 +50,30 @@ std::string collective_text(const std::vector<CollectiveReport>& collectives) {
   for (const CollectiveReport& c : collectives) {
     // Timeouts of UET are its PDCs', and so its NICs'.
     if (c.transport != "roce" && c.retransmitted_packets + c.ecn_marked > 0)
-      fmt::format_to(out, "  {}: {} packets were sent again of {}; {} came with CE\n", c.name,
+      fmt::format_to(out, "  {}: {} of {} packets retransmitted; {} received with CE\n", c.name,
                      count_text(c.retransmitted_packets), count_text(c.packets), count_text(c.ecn_marked));
     if (c.transport == "roce" && c.retransmitted_packets + c.cnp_sent > 0)
-      fmt::format_to(out, "  {}: {} packets were sent again of {}; {} timeouts; {} came with CE, {} CNPs\n", c.name,
+      fmt::format_to(out, "  {}: {} of {} packets retransmitted; {} timeouts; {} received with CE, {} CNPs\n", c.name,
                      count_text(c.retransmitted_packets), count_text(c.packets), count_text(c.local_ack_timeout_err),
                      count_text(c.ecn_marked), count_text(c.cnp_sent));
     if (c.job)
       fmt::format_to(out,
-                     "  {}: steps of training: {} of computing in each, {} bucket{}; utilisation {}, idle {}; {} of "
-                     "communicating was hidden\n",
+                     "  {}: training steps: {} compute time each, {} bucket{}; utilisation {}, idle {}; {} of the "
+                     "communication overlapped with compute\n",
                      c.name, nanoseconds_text(static_cast<std::uint64_t>(c.job->compute_ns)), c.job->buckets,
                      c.job->buckets == 1 ? "" : "s", percent_text(c.job->utilisation),
                      percent_text(1 - c.job->utilisation), percent_text(std::max(0.0, c.job->overlap)));
     if (c.job && c.job->straggler)
-      fmt::format_to(out, "  {}: {} computed {:.2f} times as long as the median rank, and the others waited for it\n",
-                     c.name, c.job->straggler->rank, c.job->straggler->factor);
+      fmt::format_to(out, "  {}: straggler {}: {:.2f} times the median rank's compute time\n", c.name,
+                     c.job->straggler->rank, c.job->straggler->factor);
     if (c.job && c.job->idle_cost_per_hour)
-      fmt::format_to(out, "  {}: an hour of this costs {:.2f} for {} GPUs that are idle {} of the time\n", c.name,
+      fmt::format_to(out, "  {}: idle GPUs cost {:.2f} per hour ({} GPUs, idle {} of the time)\n", c.name,
                      *c.job->idle_cost_per_hour, c.ranks.size(), percent_text(1 - c.job->utilisation));
     if (c.scale_up)
-      fmt::format_to(out,
-                     "  {}: {} in {} messages over scale-up networks, {} of the busiest rank's time; first bytes took "
-                     "{} (p50 / p99 / max)\n",
-                     c.name, size_text(c.scale_up->bytes), count_text(c.scale_up->messages),
-                     nanoseconds_text(static_cast<std::uint64_t>(c.scale_up->busy_ns)),
-                     time_text(c.scale_up->latency_ns));
+      fmt::format_to(
+          out, "  {}: scale-up networks: {} in {} messages, busiest rank {}; first byte p50 / p99 / max {}\n", c.name,
+          size_text(c.scale_up->bytes), count_text(c.scale_up->messages),
+          nanoseconds_text(static_cast<std::uint64_t>(c.scale_up->busy_ns)), time_text(c.scale_up->latency_ns));
     if (!c.completed) fmt::format_to(out, "  STALLED: {}: {}\n", c.name, c.stalled);
     if (!c.wrong.empty()) fmt::format_to(out, "  WRONG DATA: {}: {}\n", c.name, c.wrong);
   }

@@ -48,7 +48,7 @@ constexpr Condition kConditions[] = {{"lab", "/run/name", true},
                                      {"attached NICs", "/lab/attached_nics", true},
                                      {"flows over RoCE", "/lab/roce_flows", true},
                                      {"flows over UET", "/lab/uet_flows", true},
-                                     {"flows of the generator", "/lab/generator_flows", true},
+                                     {"generator flows", "/lab/generator_flows", true},
                                      {"latency budget (ns)", "/budgets/scale_out_ns", false},
                                      {"scale-up budget (ns)", "/budgets/scale_up_ns", false},
                                      {"budgeted percentile", "/budgets/percentile", false},
@@ -80,26 +80,22 @@ ReportJson read_report(const std::filesystem::path& path) {
   const auto text = read_whole_file(file);
   if (!text)
     throw InputError(
-        fmt::format("{}: cannot be read: {}; expected a report.json, or a directory that `railyard "
-                    "run --report` wrote",
+        fmt::format("{}: cannot be read: {}; expected a report.json, or a directory written by `railyard run --report`",
                     file.string(), text.error()));
   ReportJson report;
   if (is_nested_too_deeply(*text) || (report = ReportJson::parse(*text, nullptr, false)).is_discarded())
-    throw InputError(fmt::format("{}: is not JSON, or not all of it; expected a report.json", file.string()));
+    throw InputError(fmt::format("{}: not valid JSON; expected a complete report.json", file.string()));
   if (!report.is_object() || !report.contains("run") || !report["run"].is_object() || !report.contains("flows"))
-    throw InputError(
-        fmt::format("{}: is JSON, but no report; expected what `railyard run --report` or --json "
-                    "writes",
-                    file.string()));
+    throw InputError(fmt::format(
+        "{}: JSON, but not a report; expected a file written by `railyard run --report` or --json", file.string()));
   if (!report.contains("summary") || !report["summary"].is_object())
-    throw InputError(
-        fmt::format("{}: a report without 'summary', of a version before there was one; run it again", file.string()));
+    throw InputError(fmt::format("{}: no 'summary': written by an old version; run the lab again", file.string()));
   return report;
 }
 
 namespace {
 
-// How elements of a list are told apart; empty: they are not.
+// The label of a list's element; empty: it has none.
 std::string label_of(const ReportJson& element) {
   if (!element.is_object()) return {};
   for (const char* key : {"name", "nic"})

@@ -17,7 +17,7 @@ std::string Comparison::html() const {
       "content=\"width=device-width, initial-scale=1\"/><title>{0} and {1} · compared · Railyard</title>"
       "<style>{2}{3}</style></head>\n<body>\n<h1>Two runs compared</h1>\n",
       escaped_html(name_a), escaped_html(name_b), kStyle, kComparisonStyle);
-  out += paragraph(fmt::format("a: {} · b: {}. The change is from a to b; the better one of a row has a star.",
+  out += paragraph(fmt::format("a: {} · b: {}. Changes are from a to b. A star marks the better value of a row.",
                                escaped_html(name_a), escaped_html(name_b)),
                    "lead");
   if (settings) {

@@ -30,7 +30,7 @@ std::string flow_text(const std::vector<FlowReport>& flows) {
         f.fct_ns ? nanoseconds_text(static_cast<std::uint64_t>(*f.fct_ns)) : "-", time_text(f.latency_ns));
   }
   if (!silent.empty())
-    fmt::format_to(out, "{} {} not sent anything: {}\n", silent.size(), silent.size() == 1 ? "flow has" : "flows have",
+    fmt::format_to(out, "{} {} sent nothing: {}\n", silent.size(), silent.size() == 1 ? "flow" : "flows",
                    fmt::join(silent, ", "));
   return text;
 }

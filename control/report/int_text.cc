@@ -40,17 +40,18 @@ std::string time_text_of(std::uint64_t ps) { return time_text(Duration{static_ca
 
 void counts(std::string& text, const IntReport& r) {
   const auto out = std::back_inserter(text);
-  fmt::format_to(out, "In-band telemetry: one packet in {} sampled, {} in all: {} arrived", count_text(r.one_in),
+  fmt::format_to(out, "In-band telemetry: 1 packet in {} sampled ({} packets): {} arrived", count_text(r.one_in),
                  count_text(r.sampled), count_text(r.arrived));
   if (r.dropped > 0) fmt::format_to(out, ", {} dropped", count_text(r.dropped));
-  if (r.lost > 0) fmt::format_to(out, ", {} lost between devices", count_text(r.lost));
-  if (r.under_way > 0) fmt::format_to(out, ", {} under way", count_text(r.under_way));
+  if (r.lost > 0) fmt::format_to(out, ", {} lost on links", count_text(r.lost));
+  if (r.under_way > 0) fmt::format_to(out, ", {} in flight", count_text(r.under_way));
   fmt::format_to(out, "; {} records\n", count_text(r.records));
   if (r.not_kept > 0)
-    fmt::format_to(out, "  {} were not followed for want of room: raise run.int.packets or run.int.one-in\n",
+    fmt::format_to(out, "  {} not recorded: no free record; raise run.int.packets or run.int.one-in\n",
                    count_text(r.not_kept));
   if (r.hops_not_kept > 0)
-    fmt::format_to(out, "  {} hops of packets with very many are not in the records\n", count_text(r.hops_not_kept));
+    fmt::format_to(out, "  {} hops not recorded: these packets passed too many switches\n",
+                   count_text(r.hops_not_kept));
 }
 
 void queue_table(std::string& text, const IntReport& r) {
@@ -74,7 +75,7 @@ void queue_table(std::string& text, const IntReport& r) {
 void slowest(std::string& text, const IntReport& r) {
   constexpr std::size_t kMost = 3;
   const auto out = std::back_inserter(text);
-  fmt::format_to(out, "  The slowest, and where they waited:\n");
+  fmt::format_to(out, "  Slowest packets, with their waiting time per hop:\n");
   for (std::size_t i = 0; i < std::min(r.slowest.size(), kMost); ++i) {
     const IntReport::Packet& p = r.slowest[i];
     fmt::format_to(out, "  {} at {}: {}\n", p.flow, p.offset, time_text(p.latency));

@@ -36,7 +36,7 @@ const UnitWords& words_of(Unit unit) {
   return *std::ranges::find(kUnits, unit, &UnitWords::unit);
 }
 
-// Ratios and shares are alike.
+// Ratios and shares take the same values.
 Unit kind_of_unit(Unit unit) { return unit == Unit::kShare ? Unit::kRatio : unit; }
 
 bool fits(Unit unit, const Term& term) {
@@ -102,7 +102,7 @@ Expectation hold(const Report& report, const spec::ConditionSpec& condition) {
   bool first = true;
   for (const Term& term : parsed->terms) {
     const HeldTerm h = hold_term(report, term);
-    // The first that misses is what is said; else the first.
+    // Report the first term that is missed; else the first.
     if (first || (e.met && !h.met)) {
       e.found = h.found.value;
       e.found_text = h.text;

@@ -34,15 +34,15 @@ struct ClassMeasure : MeasureKind {
 const ClassMeasure kOfClasses[] = {
     {{"rx_packets", kCount, kSum, "frames received"},
      [](const Report&, const ClassCounters& c) { return number(c.rx_packets); }},
-    {{"rx_bytes", kBytes, kSum, "bytes of frames received, with FCS"},
+    {{"rx_bytes", kBytes, kSum, "bytes received, with FCS"},
      [](const Report&, const ClassCounters& c) { return number(c.rx_octets); }},
     {{"tx_packets", kCount, kSum, "frames sent"},
      [](const Report&, const ClassCounters& c) { return number(c.tx_packets); }},
-    {{"tx_bytes", kBytes, kSum, "bytes of frames sent, with FCS"},
+    {{"tx_bytes", kBytes, kSum, "bytes sent, with FCS"},
      [](const Report&, const ClassCounters& c) { return number(c.tx_octets); }},
-    {{"ecn_marked", kCount, kSum, "frames marked CE on their way out"},
+    {{"ecn_marked", kCount, kSum, "frames marked CE at egress"},
      [](const Report&, const ClassCounters& c) { return number(c.ecn_marked); }},
-    {{"trimmed", kCount, kSum, "frames trimmed on their way out"},
+    {{"trimmed", kCount, kSum, "frames trimmed at egress"},
      [](const Report&, const ClassCounters& c) { return number(c.trimmed); }},
     {{"xoff_sent", kCount, kSum, "PFC frames with a pause time sent"},
      [](const Report&, const ClassCounters& c) { return number(c.xoff_sent); }},
@@ -50,7 +50,7 @@ const ClassMeasure kOfClasses[] = {
      [](const Report&, const ClassCounters& c) { return number(c.xoff_received); }},
     {{"paused", kNanoseconds, kSum, "time paused by PFC"},
      [](const Report&, const ClassCounters& c) { return number(static_cast<std::uint64_t>(nanoseconds(c.paused))); }},
-    {{"pause_share", kShare, kMax, "time paused by PFC, of the run"},
+    {{"pause_share", kShare, kMax, "time paused by PFC / duration of the run"},
      [](const Report& r, const ClassCounters& c) {
        return r.engine.simulated_seconds > 0 ? seconds(c.paused) / r.engine.simulated_seconds : 0;
      }},
@@ -66,17 +66,17 @@ struct PortMeasure : MeasureKind {
   double (*of)(const PortReport&);
 };
 const PortMeasure kOfPorts[] = {
-    {{"lost_on_link", kCount, kSum, "frames that never arrived at the port: link down, or a fault of the link"},
+    {{"lost_on_link", kCount, kSum, "frames lost on the link to this port: link down, or a link fault"},
      [](const PortReport& p) { return number(p.counters.lost); }},
-    {{"lost_to_faults", kCount, kSum, "of these, frames that a fault of the link took"},
+    {{"lost_to_faults", kCount, kSum, "frames that a link fault dropped; part of lost_on_link"},
      [](const PortReport& p) { return number(p.counters.lost_to_faults); }},
-    {{"duplicated", kCount, kSum, "frames that a fault of the link made"},
+    {{"duplicated", kCount, kSum, "frames that a link fault duplicated"},
      [](const PortReport& p) { return number(p.counters.duplicated); }},
-    {{"misclassified", kCount, kSum, "frames that a fault put into a wrong class"},
+    {{"misclassified", kCount, kSum, "frames that a fault put into the wrong class"},
      [](const PortReport& p) { return number(p.counters.misclassified); }},
-    {{"utilisation", kShare, kMax, "of the sending direction, until run.duration"},
+    {{"utilisation", kShare, kMax, "utilisation of the sending direction, until run.duration"},
      [](const PortReport& p) { return p.utilisation; }},
-    {{"llr_replays", kCount, kSum, "transmissions that the link repeated (LLR)"},
+    {{"llr_replays", kCount, kSum, "replays of link-level retry (LLR)"},
      [](const PortReport& p) { return number(p.counters.llr.replays); }},
 };
 
@@ -90,7 +90,7 @@ const GroupMeasure kOfGroups[] = {
      [](const PathGroupReport& g) { return g.max_over_mean(); }},
 };
 
-constexpr MeasureKind kDrops{"drops", kCount, kSum, "frames dropped, for any reason or for the one in brackets"};
+constexpr MeasureKind kDrops{"drops", kCount, kSum, "frames dropped, for any reason or for the reason in brackets"};
 
 using Maybe = std::optional<double>;
 struct FlowMeasure : MeasureKind {
@@ -121,7 +121,7 @@ const FlowMeasure kOfFlows[] = {
      [](const FlowReport& f) { return f.goodput_bps(); }},
     {{"goodput_p50", kBitsPerSecond, kMedian, "goodput of the median flow"},
      [](const FlowReport& f) { return f.goodput_bps(); }},
-    {{"share", kShare, kMin, "goodput / what framing leaves, of the flow with the least"},
+    {{"share", kShare, kMin, "lowest of the flows' goodput / framing limit"},
      [](const FlowReport& f) { return f.share(); }},
     {{"ce_share", kShare, kMax, "packets with CE / packets that arrived"},
      [](const FlowReport& f) { return f.ce_share(); },
@@ -129,7 +129,7 @@ const FlowMeasure kOfFlows[] = {
     {{"retransmission_share", kShare, kMax, "packets retransmitted / packets sent"},
      [](const FlowReport& f) { return f.retransmission_share(); },
      [](const TrafficReport& t) { return share_of(t.retransmitted, t.requester_packets); }},
-    {{"completed", kShare, kMean, "flows with an end that completed / all of them"},
+    {{"completed", kShare, kMean, "completed / all finite flows"},
      [](const FlowReport& f) { return f.asked_bytes > 0 ? Maybe(f.fct_ns ? 1.0 : 0.0) : std::nullopt; }},
     {{"failed_flows", kCount, kSum, "flows with a QP or PDC in error"},
      [](const FlowReport& f) { return Maybe(f.failed() ? 1.0 : 0.0); }},
@@ -137,16 +137,19 @@ const FlowMeasure kOfFlows[] = {
     {{"fct_p50", kNanoseconds, kMedian, "flow completion time, median"}, fct_of},
     {{"fct_p99", kNanoseconds, kP99, "flow completion time, 99th percentile"}, fct_of},
     {{"fct_max", kNanoseconds, kMax, "flow completion time, longest"}, fct_of},
-    {{"slowdown_max", kRatio, kMax, "FCT / FCT on an empty fabric, of the flow with the largest"},
+    {{"slowdown_max", kRatio, kMax, "largest FCT / FCT on an empty fabric"},
      [](const FlowReport& f) { return f.slowdown(); }},
     {{"latency_p50", kNanoseconds, kMax, "packet latency, median"},
-     latency_of<&Percentiles::p50>, latency_together<&Percentiles::p50>},
+     latency_of<&Percentiles::p50>,
+     latency_together<&Percentiles::p50>},
     {{"latency_p99", kNanoseconds, kMax, "packet latency, 99th percentile"},
-     latency_of<&Percentiles::p99>, latency_together<&Percentiles::p99>},
+     latency_of<&Percentiles::p99>,
+     latency_together<&Percentiles::p99>},
     {{"latency_p999", kNanoseconds, kMax, "packet latency, 99.9th percentile"},
-     latency_of<&Percentiles::p999>, latency_together<&Percentiles::p999>},
+     latency_of<&Percentiles::p999>,
+     latency_together<&Percentiles::p999>},
     {{"latency_max", kNanoseconds, kMax, "packet latency, longest"}, latency_of<&Percentiles::max>},
-    {{"packets", kCount, kSum, "packets with payload sent, retransmissions included"},
+    {{"packets", kCount, kSum, "payload packets sent, retransmissions included"},
      [](const FlowReport& f) { return Maybe(number(f.packets)); }},
     {{"delivered_bytes", kBytes, kSum, "payload delivered, each byte once, drain included"},
      [](const FlowReport& f) { return received(f, f.delivered_bytes); }},
@@ -156,7 +159,7 @@ const FlowMeasure kOfFlows[] = {
      [](const FlowReport& f) { return received(f, f.corrupted); }},
     {{"retransmitted", kCount, kSum, "packets retransmitted"},
      [](const FlowReport& f) { return Maybe(number(f.retransmitted())); }},
-    {{"out_of_order", kCount, kSum, "packets taken out of order; go-back-N: gaps answered by a NAK"},
+    {{"out_of_order", kCount, kSum, "packets accepted out of order; go-back-N: gaps answered by a NAK"},
      [](const FlowReport& f) { return received(f, f.out_of_order()); }},
     {{"ecn_marked", kCount, kSum, "packets that arrived with CE"},
      [](const FlowReport& f) { return received(f, f.marked); }},
@@ -166,7 +169,7 @@ const FlowMeasure kOfFlows[] = {
      [](const FlowReport& f) {
        return f.roce ? Maybe(number(f.roce->cnp_handled + f.roce->cnp_ignored)) : std::nullopt;
      }},
-    {{"packet_seq_err", kCount, kSum, "NAKs for a gap that the sender received (RoCEv2)"},
+    {{"packet_seq_err", kCount, kSum, "NAKs for a sequence gap that the sender received (RoCEv2)"},
      [](const FlowReport& f) { return of_roce(f, &RoceReport::packet_seq_err); }},
     {{"local_ack_timeout_err", kCount, kSum, "ACK timeouts of the sender (RoCEv2)"},
      [](const FlowReport& f) { return of_roce(f, &RoceReport::local_ack_timeout_err); }},
@@ -178,7 +181,7 @@ struct CollectiveMeasure : MeasureKind {
   Maybe (*of)(const CollectiveReport&);
 };
 const CollectiveMeasure kOfCollectives[] = {
-    {{"busbw", kBitsPerSecond, kMin, "algbw x the operation's factor of nccl-tests"},
+    {{"busbw", kBitsPerSecond, kMin, "algbw x the operation's nccl-tests factor"},
      [](const CollectiveReport& c) { return c.has_bandwidth() ? Maybe(c.busbw_bps) : std::nullopt; }},
     {{"algbw", kBitsPerSecond, kMin, "size x 8 / median time"},
      [](const CollectiveReport& c) { return c.has_bandwidth() ? Maybe(c.algbw_bps) : std::nullopt; }},
@@ -188,7 +191,7 @@ const CollectiveMeasure kOfCollectives[] = {
      [](const CollectiveReport& c) { return c.max_ns ? Maybe(static_cast<double>(*c.max_ns)) : std::nullopt; }},
     {{"utilisation", kShare, kMin, "compute time / (compute + wait) of training steps"},
      [](const CollectiveReport& c) { return c.job ? Maybe(c.job->utilisation) : std::nullopt; }},
-    {{"completed", kShare, kMean, "iterations that completed / all of them"},
+    {{"completed", kShare, kMean, "completed / all iterations"},
      [](const CollectiveReport& c) -> Maybe {
        if (c.iterations.empty()) return std::nullopt;
        return static_cast<double>(std::ranges::count_if(c.iterations, [](const auto& i) { return i.time_ns.has_value(); })) /
@@ -197,13 +200,13 @@ const CollectiveMeasure kOfCollectives[] = {
     {{"packets", kCount, kSum, "packets sent"}, [](const CollectiveReport& c) { return Maybe(number(c.packets)); }},
     {{"retransmitted", kCount, kSum, "packets retransmitted"},
      [](const CollectiveReport& c) { return Maybe(number(c.retransmitted_packets)); }},
-    {{"out_of_order", kCount, kSum, "packets taken while earlier ones were missing"},
+    {{"out_of_order", kCount, kSum, "packets accepted while earlier ones were missing"},
      [](const CollectiveReport& c) { return Maybe(number(c.out_of_order)); }},
     {{"ecn_marked", kCount, kSum, "packets that arrived with CE"},
      [](const CollectiveReport& c) { return Maybe(number(c.ecn_marked)); }},
     {{"cnps", kCount, kSum, "CNPs that senders received (RoCEv2)"},
      [](const CollectiveReport& c) { return Maybe(number(c.cnp_handled)); }},
-    {{"packet_seq_err", kCount, kSum, "NAKs for a gap that senders received (RoCEv2)"},
+    {{"packet_seq_err", kCount, kSum, "NAKs for a sequence gap that senders received (RoCEv2)"},
      [](const CollectiveReport& c) { return Maybe(number(c.packet_seq_err)); }},
     {{"local_ack_timeout_err", kCount, kSum, "ACK timeouts of senders (RoCEv2)"},
      [](const CollectiveReport& c) { return Maybe(number(c.local_ack_timeout_err)); }},
@@ -426,7 +429,7 @@ const MeasureKind& known(const std::vector<MeasureKind>& kinds, const spec::Meas
 
 std::optional<Unit> check_of(const spec::Lab& lab, const spec::Measure& m, const spec::Place& place,
                              const std::string& text) {
-  if (!m.reason.empty()) fail(place, text, "reasons are of drops at ports; expected drops(REASON) at PORT");
+  if (!m.reason.empty()) fail(place, text, "a reason needs drops at a port; expected drops(REASON) at PORT");
   std::vector<std::string> names;
   for (const spec::TrafficSpec& t : lab.traffic) names.push_back(t.name);
   const std::size_t traffics = names.size();
@@ -478,12 +481,13 @@ std::optional<Unit> check_at(const spec::Lab& lab, const spec::Measure& m, const
                              const std::string& text) {
   const MeasureKind& kind = known(port_measures(), m, place, text, "at ports");
   if (!m.reason.empty()) {
-    if (m.figure != kDrops.name) fail(place, text, fmt::format("{} has no reasons; expected drops({})", m.figure, m.reason));
+    if (m.figure != kDrops.name)
+      fail(place, text, fmt::format("{} takes no reason; expected drops({})", m.figure, m.reason));
     std::vector<std::string> reasons;
     for (std::size_t i = 0; i < kDropReasons; ++i) reasons.emplace_back(name(static_cast<DropReason>(i)));
     if (std::ranges::find(reasons, m.reason) == reasons.end())
       fail(place, text,
-           fmt::format("there is no reason '{}' for drops{}", m.reason, spec::meant_or_known(m.reason, reasons)));
+           fmt::format("there is no drop reason '{}'{}", m.reason, spec::meant_or_known(m.reason, reasons)));
   }
   if (!m.at) return kind.unit;
   if (spec::nodes_at(lab, *m.at).empty()) {
@@ -495,9 +499,9 @@ std::optional<Unit> check_at(const spec::Lab& lab, const spec::Measure& m, const
   if (m.at->port != 0 && spec::ports_at(lab, *m.at).empty())
     fail(place, text, fmt::format("{} has no linked port {}", m.at->node, m.at->port));
   if (named(kOfGroups, m.figure) != nullptr && (m.at->port != 0 || m.at->traffic_class >= 0))
-    fail(place, text, fmt::format("{} is of a switch; expected one without a port", m.figure));
+    fail(place, text, fmt::format("{} is a figure of a switch; expected a switch without a port", m.figure));
   if (named(kOfPorts, m.figure) != nullptr && m.at->traffic_class >= 0)
-    fail(place, text, fmt::format("{} is of a port; expected one without a class", m.figure));
+    fail(place, text, fmt::format("{} is a figure of a port; expected a port without a class", m.figure));
   return kind.unit;
 }
 
@@ -507,7 +511,7 @@ std::optional<Unit> check_measure(const spec::Lab& lab, const spec::Measure& m, 
                                   const std::string& text) {
   if (!m.of.empty()) return check_of(lab, m, place, text);
   if (m.is_path()) {
-    if (!m.of_whole_run()) fail(place, text, fmt::format("{} says where it is; expected nothing behind it", m.figure));
+    if (!m.of_whole_run()) fail(place, text, fmt::format("{} is a full path; expected nothing after it", m.figure));
     if (!m.figure.starts_with('/')) return check_field(lab, m.figure, place, text);
     if (const std::string problem = problem_of_pointer(m.figure); !problem.empty()) fail(place, text, problem);
     return std::nullopt;

@@ -21,7 +21,7 @@ std::string counted(std::uint64_t n, std::string_view one, std::string_view more
   return fmt::format("{} {}", count_text(n), n == 1 ? one : more);
 }
 
-// Of those that are complete.
+// Of completed messages.
 std::string message_times(const RoceReport& r) {
   return r.messages == 0 ? "-" : time_text(r.message_ns);
 }
@@ -44,32 +44,30 @@ void sums(Out out, const Flows& flows) {
     sum.cnp_sent += r.cnp_sent;
     sum.cnp_handled += r.cnp_handled;
   }
-  fmt::format_to(
-      out, "  {} messages came whole and were verified{}; {} packets were sent again of {} ({})\n",
-      count_text(sum.verified),
-      corrupted > 0 ? fmt::format(", {} WERE NOT WHAT WAS SENT", count_text(corrupted)) : std::string(),
-      count_text(sum.retransmitted_packets), count_text(packets),
-      percent_text(ratio_of(sum.retransmitted_packets, packets)));
+  fmt::format_to(out, "  {} messages delivered and verified{}; {} of {} packets retransmitted ({})\n",
+                 count_text(sum.verified),
+                 corrupted > 0 ? fmt::format(", {} CORRUPTED", count_text(corrupted)) : std::string(),
+                 count_text(sum.retransmitted_packets), count_text(packets),
+                 percent_text(ratio_of(sum.retransmitted_packets, packets)));
   if (sum.out_of_sequence + sum.out_of_buffer + sum.local_ack_timeout_err > 0)
-    fmt::format_to(out, "  {} by a NAK, {} by RNR NAK; {}\n",
-                   counted(sum.out_of_sequence, "gap answered", "gaps answered"),
-                   counted(sum.out_of_buffer, "message", "messages"),
-                   counted(sum.local_ack_timeout_err, "timeout", "timeouts"));
+    fmt::format_to(
+        out, "  {} by a NAK, {} by an RNR NAK; {}\n", counted(sum.out_of_sequence, "gap answered", "gaps answered"),
+        counted(sum.out_of_buffer, "message", "messages"), counted(sum.local_ack_timeout_err, "timeout", "timeouts"));
   if (sum.ecn_marked > 0)
-    fmt::format_to(out, "  {} packets came with CE; {} CNPs sent, {} slowed their QP down\n",
+    fmt::format_to(out, "  {} packets received with CE; {} CNPs sent, {} reduced a QP's rate\n",
                    count_text(sum.ecn_marked), count_text(sum.cnp_sent), count_text(sum.cnp_handled));
 }
 
 void lines(Out out, const Flows& flows) {
   std::size_t width = 4;
   for (const FlowReport* f : flows) width = std::max(width, f->name.size());
-  fmt::format_to(out, "  {:<{}}  {:>9} {:>9} {:>10} {:>7} {:>7} {:>8} {:>7}   {}\n", "flow", width, "operation",
-                 "messages", "sent again", "NAKs", "RNRs", "timeouts", "CNPs", "message p50 / p99 / max");
+  fmt::format_to(out, "  {:<{}}  {:>9} {:>9} {:>11} {:>7} {:>7} {:>8} {:>7}   {}\n", "flow", width, "operation",
+                 "messages", "retransmits", "NAKs", "RNRs", "timeouts", "CNPs", "message p50 / p99 / max");
   for (const FlowReport* f : flows) {
     const RoceReport& r = *f->roce;
-    fmt::format_to(out, "  {:<{}}  {:>9} {:>9} {:>10} {:>7} {:>7} {:>8} {:>7}   {}\n", f->name, width,
-                   r.operation, count_text(r.messages), count_text(r.retransmitted_packets),
-                   count_text(r.packet_seq_err), count_text(r.rnr_nak_received), count_text(r.local_ack_timeout_err),
+    fmt::format_to(out, "  {:<{}}  {:>9} {:>9} {:>11} {:>7} {:>7} {:>8} {:>7}   {}\n", f->name, width, r.operation,
+                   count_text(r.messages), count_text(r.retransmitted_packets), count_text(r.packet_seq_err),
+                   count_text(r.rnr_nak_received), count_text(r.local_ack_timeout_err),
                    count_text(r.cnp_handled + r.cnp_ignored), message_times(r));
   }
 }

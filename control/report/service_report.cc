@@ -49,31 +49,28 @@ std::string sum_text(const std::map<std::string, std::uint64_t>& counts) {
 void nic_lines(Out out, const ServiceNicReport& n) {
   for (const ServiceReport& s : n.services) {
     if (s.name == "udaddy") {
-      fmt::format_to(out, "  {} serves udaddy: {} have asked for its QP, {} datagrams sent back, {}{}\n", n.nic,
-                     count_text(s.connections), count_text(s.rounds), size_text(s.verified_bytes),
-                     s.violations + s.failed > 0
-                         ? fmt::format(", {} were not udaddy's", count_text(s.violations + s.failed))
-                         : "");
+      fmt::format_to(
+          out, "  {} serves udaddy: {} clients resolved its QP, {} datagrams returned, {}{}\n", n.nic,
+          count_text(s.connections), count_text(s.rounds), size_text(s.verified_bytes),
+          s.violations + s.failed > 0 ? fmt::format(", {} not from udaddy", count_text(s.violations + s.failed)) : "");
       continue;
     }
     const bool pings = s.name == "rping";
     fmt::format_to(out, "  {} serves {}: {} connections ({} open), {} {}, {} verified{}\n", n.nic, s.name,
-                   count_text(s.connections), count_text(s.open), count_text(s.rounds),
-                   pings ? "pings" : "of both ends", size_text(s.verified_bytes),
-                   s.corrupted > 0 ? fmt::format(", {} WERE NOT {}", count_text(s.corrupted),
-                                                 pings ? "WHAT RPING SENDS" : "RIGHT")
-                                   : "");
+                   count_text(s.connections), count_text(s.open), count_text(s.rounds), pings ? "pings" : "rounds",
+                   size_text(s.verified_bytes),
+                   s.corrupted > 0 ? fmt::format(", {} CORRUPTED", count_text(s.corrupted)) : "");
     if (s.refused + s.violations + s.failed > 0)
-      fmt::format_to(out, "    {} refused; ended: {} did not keep to the protocol, {} failed{}\n",
-                     count_text(s.refused), count_text(s.violations), count_text(s.failed),
-                     s.status.empty() ? std::string() : fmt::format(" (the first: {})", s.status));
+      fmt::format_to(out, "    {} refused, {} protocol violations, {} failed{}\n", count_text(s.refused),
+                     count_text(s.violations), count_text(s.failed),
+                     s.status.empty() ? std::string() : fmt::format(" (first: {})", s.status));
   }
-  fmt::format_to(out, "    {}: {} packets sent again of {}, {} NAKs and {} RNR NAKs received, {} timeouts{}\n", n.nic,
-                 count_text(n.retransmitted_packets), count_text(n.packets_sent), count_text(n.packet_seq_err),
+  fmt::format_to(out, "    {}: {} of {} packets retransmitted, {} NAKs and {} RNR NAKs received, {} timeouts{}\n",
+                 n.nic, count_text(n.retransmitted_packets), count_text(n.packets_sent), count_text(n.packet_seq_err),
                  count_text(n.rnr_nak_received), count_text(n.local_ack_timeout_err),
-                 n.dropped.empty() ? std::string() : "; of no use: " + sum_text(n.dropped));
+                 n.dropped.empty() ? std::string() : "; discarded: " + sum_text(n.dropped));
   if (!n.cm_ignored.empty())
-    fmt::format_to(out, "    {}: connection management: {} sent again; of no use: {}\n", n.nic,
+    fmt::format_to(out, "    {}: connection management: {} retransmitted; discarded: {}\n", n.nic,
                    count_text(n.cm_sent_again), sum_text(n.cm_ignored));
 }
 
@@ -138,20 +135,20 @@ std::string service_text(const std::vector<ServiceNicReport>& nics, const std::v
   std::string text;
   if (nics.empty()) return text;
   const Out out = std::back_inserter(text);
-  fmt::format_to(out, "RDMA services, connected by rdma_cm:\n");
+  fmt::format_to(out, "RDMA services (rdma_cm):\n");
   for (std::size_t i = 0; i < nics.size() && i < kMostServiceLines; ++i) nic_lines(out, nics[i]);
   if (nics.size() > kMostServiceLines) fmt::format_to(out, "  and {} more NICs\n", nics.size() - kMostServiceLines);
   std::size_t failed = 0;
   for (const RpingReport& r : clients) failed += r.failure.empty() ? 0u : 1u;
   if (!clients.empty())
-    fmt::format_to(out, "  {} client{} of rping{}\n", clients.size(), clients.size() == 1 ? "" : "s",
+    fmt::format_to(out, "  {} rping client{}{}\n", clients.size(), clients.size() == 1 ? "" : "s",
                    failed > 0 ? fmt::format(", {} FAILED", failed) : std::string());
   for (std::size_t i = 0; i < clients.size() && i < kMostServiceLines; ++i) {
     const RpingReport& r = clients[i];
     fmt::format_to(out, "  {}: {}{}{}; {} pings, {} verified{}; ping p50 / p99 / max: {}\n", r.name, r.state,
                    r.failure.empty() ? "" : ": " + r.failure, r.reason.empty() ? "" : " (" + r.reason + ")",
                    count_text(r.rounds), size_text(r.verified_bytes),
-                   r.corrupted > 0 ? fmt::format(", {} WERE NOT WHAT WAS SENT", count_text(r.corrupted)) : "",
+                   r.corrupted > 0 ? fmt::format(", {} CORRUPTED", count_text(r.corrupted)) : "",
                    time_text(r.latency_ns));
   }
   return text;

@@ -48,14 +48,14 @@ std::vector<Place> most(const Report& r, Keep keep, Amount amount) {
   return out;
 }
 
-// Whether more has happened to a queue than that a frame waited for the one before it.
+// Whether a queue held more than back-to-back frames, or marked, dropped or paused any.
 bool is_of_interest(const ClassCounters& c) {
   constexpr std::uint64_t kFew = 2;  // frames
   if (c.ecn_marked > 0 || c.paused > Duration{} || c.stalled > Duration{} || egress_drops(c) > 0) return true;
   return c.tx_packets > 0 && c.max_depth_octets > kFew * (c.tx_octets / c.tx_packets);
 }
 
-// The switches' queues that anything was ever in, the deepest first.
+// The switches' queues that were ever in use, the deepest first.
 std::vector<Place> queues(const Report& r) {
   return most(
       r, [](const Place& p) { return p.port->is_switch && p.counters->max_depth_octets > 0; },
@@ -63,7 +63,7 @@ std::vector<Place> queues(const Report& r) {
 }
 
 void heading(Out out, const Report& r) {
-  fmt::format_to(out, "{}: {} of modelled time, {} clock, seed {}, {} payload\n", r.run.name,
+  fmt::format_to(out, "{}: {} of simulated time, {} clock, seed {}, {} payload\n", r.run.name,
                  time_text(Duration{static_cast<std::int64_t>(r.engine.simulated_seconds * 1e12)}), r.run.clock,
                  r.run.seed, r.run.payload);
 }
@@ -130,7 +130,7 @@ void queue_lines(Out out, const Report& r) {
                    all - queued.size() == 1 ? "" : "s");
 }
 
-// The groups whose members had least alike, and what came out of order.
+// The least balanced groups of next hops, and out-of-order packets.
 void path_lines(Out out, const Report& r) {
   std::vector<const PathGroupReport*> groups;
   for (const PathGroupReport& g : r.path_groups)
@@ -151,7 +151,7 @@ void path_lines(Out out, const Report& r) {
   std::uint64_t arrived = 0;
   for (const FlowReport& f : r.flows) reordered += f.reordered, arrived += f.arrived_packets;
   if (arrived > 0)
-    fmt::format_to(out, "  Out of order at the receivers: {} of {} packets ({})\n", count_text(reordered),
+    fmt::format_to(out, "  Out-of-order packets at receivers: {} of {} ({})\n", count_text(reordered),
                    count_text(arrived), percent_text(ratio_of(reordered, arrived)));
   std::uint64_t reports_sent = 0;
   std::uint64_t reports_received = 0;
@@ -160,8 +160,8 @@ void path_lines(Out out, const Report& r) {
     reports_received += p.counters.quality_reports_received;
   }
   if (reports_sent > 0)
-    fmt::format_to(out, "  Switches reported their queues to each other: {} reports, {} received\n",
-                   count_text(reports_sent), count_text(reports_received));
+    fmt::format_to(out, "  Queue reports between switches: {} sent, {} received\n", count_text(reports_sent),
+                   count_text(reports_received));
 }
 
 void pause_lines(Out out, const Report& r) {
@@ -187,7 +187,7 @@ void pause_lines(Out out, const Report& r) {
                    time_text(paused[kMostPorts].counters->paused));
 }
 
-// What of a capture acted as PFC, and what was left out: "3 of them PFC; left out: not_pfc 1, malformed 2".
+// PFC frames of a replayed capture: "3 PFC frames replayed; left out: not_pfc 1, malformed 2".
 std::string capture_text(const AttachmentReport& a) {
   std::string left_out;
   for (const auto& [why, frames] : a.left_out)
@@ -196,13 +196,13 @@ std::string capture_text(const AttachmentReport& a) {
                      left_out.empty() ? "none" : left_out);
 }
 
-// Pause requests for priorities for which PFC is not enabled: a setting differs at the two ends, or somebody's storm.
+// Pause requests for priorities without PFC: the two ends are configured differently, or a peer sends a storm.
 void not_enabled_lines(Out out, const Report& r) {
   const auto ignored = most(
       r, [](const Place& p) { return p.counters->pfc_not_enabled > 0; },
       [](const Place& p) { return p.counters->pfc_not_enabled; });
   if (ignored.empty()) return;
-  fmt::format_to(out, "\nPFC requests ignored: PFC is not enabled for the class at the port that received them\n");
+  fmt::format_to(out, "\nIgnored PFC requests: PFC is not enabled for this class at the receiving port\n");
   fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>10}\n", "port", "sent by", "class", "requests");
   for (std::size_t i = 0; i < std::min(ignored.size(), kMostPorts); ++i)
     fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>10}\n", ignored[i].name(), ignored[i].port->peer,
@@ -230,7 +230,7 @@ void stall_lines(Out out, const Report& r) {
                    time_text(stalled[kMostPorts].counters->stalled));
 }
 
-// CE marks are to come before pauses: where they did not, or only just, thresholds are to be looked at.
+// CE marks should come before pauses; where they come late, the thresholds need a change.
 void order_lines(Out out, const Report& r) {
   const auto both = most(
       r,
@@ -254,10 +254,10 @@ void order_lines(Out out, const Report& r) {
   if (both.size() > kMostPorts) fmt::format_to(out, "  and {} more\n", both.size() - kMostPorts);
 }
 
-// ASICs compare whole cells, and frames take whole ones: what was written is not quite what acts.
+// ASICs compare whole cells, and a frame occupies whole cells: the effective threshold differs from the configured one.
 void threshold_lines(Out out, const Report& r) {
   if (r.thresholds.empty()) return;
-  fmt::format_to(out, "\nThresholds of switches: as configured, in cells, and in effect at the lab's frames\n{}",
+  fmt::format_to(out, "\nSwitch thresholds: configured value, cells, and effective value for the lab's frame size\n{}",
                  thresholds_text(r.thresholds, "  "));
 }
 
@@ -265,14 +265,14 @@ void trim_lines(Out out, const Report& r) {
   const auto trimmed = most(
       r, [](const Place& p) { return p.counters->trimmed > 0; }, [](const Place& p) { return p.counters->trimmed; });
   if (trimmed.empty()) return;
-  fmt::format_to(out, "\nTrimmed frames: their queue had no room, and they were forwarded without payload\n");
+  fmt::format_to(out, "\nTrimmed frames (queue full; forwarded without payload)\n");
   for (std::size_t i = 0; i < std::min(trimmed.size(), kMostPorts); ++i)
     fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>12}\n", trimmed[i].name(), trimmed[i].port->peer, trimmed[i].priority,
                    count_text(trimmed[i].counters->trimmed));
   if (trimmed.size() > kMostPorts) fmt::format_to(out, "  and {} more\n", trimmed.size() - kMostPorts);
 }
 
-// What the links made good by themselves, and how soon.
+// Frames repaired by link-level retry, and the delay it added.
 void llr_lines(Out out, const Report& r) {
   LinkRetryCounters all;
   std::vector<const PortReport*> ports;
@@ -284,10 +284,10 @@ void llr_lines(Out out, const Report& r) {
   std::ranges::stable_sort(ports, [](const auto* a, const auto* b) {
     return a->counters.llr.replays > b->counters.llr.replays;
   });
-  fmt::format_to(out, "\nRetried on links (LLR): {} frames, {} later on average\n", count_text(all.frames),
-                 time_text(all.mean_late()));
-  fmt::format_to(out, "  {:<14} {:<14} {:>8} {:>8} {:>10} {:>10} {:>10}\n", "port", "to", "frames", "replays",
-                 "least", "mean", "most");
+  fmt::format_to(out, "\nLink-level retry (LLR): {} frames retransmitted, mean added delay {}\n",
+                 count_text(all.frames), time_text(all.mean_late()));
+  fmt::format_to(out, "  {:<14} {:<14} {:>8} {:>8} {:>10} {:>10} {:>10}\n", "port", "to", "frames", "replays", "min",
+                 "mean", "max");
   for (std::size_t i = 0; i < std::min(ports.size(), kMostPorts); ++i) {
     const PortReport& p = *ports[i];
     const LinkRetryCounters& llr = p.counters.llr;
@@ -311,7 +311,7 @@ void tree_lines(Out out, const Report& r) {
   constexpr std::size_t kMostTrees = 3;
   const auto& trees = r.pause_trees.widest();
   if (trees.empty()) return;
-  fmt::format_to(out, "\nWho paused whom, at {}, when it was widest: from the root of congestion back\n",
+  fmt::format_to(out, "\nPFC pause tree at its widest ({}): congestion root first, then the ports it paused\n",
                  time_text(r.pause_trees.widest_at() - Instant{}));
   for (std::size_t i = 0; i < std::min(trees.size(), kMostTrees); ++i) {
     fmt::format_to(out, "  {}\n", trees[i].root);
@@ -327,7 +327,7 @@ void storm_lines(Out out, const Report& r) {
       r, [](const Place& p) { return p.counters->storms_detected > 0; },
       [](const Place& p) { return p.counters->storms_detected; });
   if (storms.empty()) return;
-  fmt::format_to(out, "\nPFC watchdog: queues in a storm of pauses\n");
+  fmt::format_to(out, "\nPFC watchdog: queues with a pause storm\n");
   fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>9} {:>9} {:>12}\n", "port", "paused by", "class", "detected",
                  "restored", "dropped");
   for (std::size_t i = 0; i < std::min(storms.size(), kMostPorts); ++i)
@@ -339,17 +339,16 @@ void storm_lines(Out out, const Report& r) {
 
 void deadlock_lines(Out out, const Report& r) {
   for (const telemetry::DeadlockWatch::Seen& d : r.deadlocks)
-    fmt::format_to(out,
-                   "\nDEADLOCK: nothing has moved since {} in a circle of queues, each held by the next{}:\n  {}\n",
+    fmt::format_to(out, "\nDEADLOCK since {}: these queues wait for each other in a circle{}:\n  {}\n",
                    time_text(d.since - Instant{}),
-                   d.resolved ? fmt::format(" (gone at {})", time_text(*d.resolved - Instant{})) : std::string(),
+                   d.resolved ? fmt::format(" (resolved at {})", time_text(*d.resolved - Instant{})) : std::string(),
                    fmt::join(d.ring, "\n  "));
 }
 
 void drop_lines(Out out, const Report& r) {
   const std::vector<DropPlace> all = drop_places(r);
   if (all.empty() && r.audit.lost_on_links == 0) {
-    fmt::format_to(out, "\nNothing was dropped.\n");
+    fmt::format_to(out, "\nNo frames were dropped.\n");
     return;
   }
   fmt::format_to(out, "\nDropped:\n");
@@ -371,9 +370,10 @@ void drop_lines(Out out, const Report& r) {
   std::uint64_t to_faults = 0;
   for (const PortReport& p : r.ports) to_faults += p.counters.lost_to_faults;
   if (r.audit.lost_on_links > to_faults)
-    fmt::format_to(out, "  {:<20} {:>10}   on links that went down\n", "lost",
+    fmt::format_to(out, "  {:<20} {:>10}   on links, by link failures\n", "lost",
                    count_text(r.audit.lost_on_links - to_faults));
-  if (to_faults > 0) fmt::format_to(out, "  {:<20} {:>10}   on links, to faults\n", "lost", count_text(to_faults));
+  if (to_faults > 0)
+    fmt::format_to(out, "  {:<20} {:>10}   on links, by injected faults\n", "lost", count_text(to_faults));
 }
 
 void verdict_lines(Out out, const Report& r) {
@@ -421,7 +421,7 @@ void story(Out out, const Report& r) {
   fmt::format_to(out, ".\n");
 }
 
-// What went wrong on purpose.
+// Injected faults.
 void fault_lines(Out out, const Report& r) {
   if (r.faults.empty()) return;
   std::size_t name = 5, what = 4, where = 2;
@@ -430,8 +430,8 @@ void fault_lines(Out out, const Report& r) {
     what = std::max(what, f.what.size());
     where = std::max(where, f.where.size());
   }
-  fmt::format_to(out, "\nFaults, and what they did\n  {:<{}}  {:<{}}  {:<{}} {:>7} {:>12}\n", "fault", name, "what",
-                 what, "on", where, "times", "frames");
+  fmt::format_to(out, "\nInjected faults\n  {:<{}}  {:<{}}  {:<{}} {:>7} {:>12}\n", "fault", name, "what", what, "on",
+                 where, "times", "frames");
   for (const fault::FaultStatus& f : r.faults)
     fmt::format_to(out, "  {:<{}}  {:<{}}  {:<{}} {:>7} {:>12}{}\n", f.name, name, f.what, what, f.where, where,
                    count_text(f.occurrences), f.counts_frames ? count_text(f.frames) : "-",
@@ -447,11 +447,11 @@ void engine_lines(Out out, const Report& r) {
       e.cpu_seconds > 0 ? static_cast<double>(e.packet_hops) / e.cpu_seconds / 1e6 : 0, e.wall_seconds,
       size_text(e.peak_rss_bytes));
   if (e.lateness_ns)
-    fmt::format_to(
-        out, "Wall clock: lateness p50 {} / p99 {} / max {}; modelled time slipped by {}; {} gaps of the machine\n",
-        nanoseconds_text(e.lateness_ns->p50), nanoseconds_text(e.lateness_ns->p99),
-        nanoseconds_text(e.lateness_ns->max), nanoseconds_text(static_cast<std::uint64_t>(e.slip_ns)),
-        count_text(e.gaps));
+    fmt::format_to(out,
+                   "Wall clock: lateness p50 {} / p99 {} / max {}; simulated time slipped by {}; {} scheduling gaps\n",
+                   nanoseconds_text(e.lateness_ns->p50), nanoseconds_text(e.lateness_ns->p99),
+                   nanoseconds_text(e.lateness_ns->max), nanoseconds_text(static_cast<std::uint64_t>(e.slip_ns)),
+                   count_text(e.gaps));
   for (const AttachmentReport& a : r.attachments) {
     fmt::format_to(out, "Attached: {} NIC {} ({}): {} frames in, {} out; ", a.node, a.nic, a.device,
                    count_text(a.received), count_text(a.sent));
@@ -464,19 +464,19 @@ void engine_lines(Out out, const Report& r) {
   for (const TrunkReport& t : r.trunks)
     fmt::format_to(
         out,
-        "Trunk: {} ({}): {}{}; {} frames out, {} in, {} lost on the way; round trip {}; {} late, lateness p50 / p99 / "
-        "max: {}; down {} times\n",
+        "Trunk: {} ({}): {}{}; {} frames sent, {} received, {} lost in transit; round trip {}; {} late, lateness p50 / "
+        "p99 / max: {}; {} link failures\n",
         t.node, t.wire, t.state, t.counters.has_carrier ? "" : ", no carrier", count_text(t.counters.sent),
         count_text(t.counters.received), count_text(t.counters.lost), nanoseconds_text(t.counters.round_trip_ps / 1000),
         count_text(t.counters.late), time_text(t.lateness_ns), count_text(t.counters.downs));
   if (r.trace_digest) fmt::format_to(out, "Trace digest: {:016x}\n", *r.trace_digest);
   if (!r.audit.balanced) {
-    fmt::format_to(out, "THE BOOKS DO NOT BALANCE:\n");
+    fmt::format_to(out, "PACKET ACCOUNTING DOES NOT BALANCE:\n");
     for (const std::string& line : r.audit.unbalanced) fmt::format_to(out, "  {}\n", line);
   } else if (r.audit.drained) {
-    fmt::format_to(out, "The books balance, and nothing is left in the fabric.\n");
+    fmt::format_to(out, "Packet accounting: balanced; 0 packets in flight.\n");
   } else {
-    fmt::format_to(out, "The books balance; {} frames are still queued and {} on the wire.\n",
+    fmt::format_to(out, "Packet accounting: balanced; {} frames still queued, {} on the wire.\n",
                    count_text(r.audit.queued), count_text(r.audit.on_the_wire));
   }
 }

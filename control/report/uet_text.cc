@@ -18,12 +18,12 @@ using TextOut = std::back_insert_iterator<std::string>;
 void uet_lines(TextOut out, const UetFlows& flows) {
   std::size_t width = 4;
   for (const FlowReport* f : flows) width = std::max(width, f->name.size());
-  fmt::format_to(out, "  {:<{}}  {:>7} {:>9} {:>9} {:>10} {:>8} {:>7}   {}\n", "flow", width, "service", "operation",
-                 "messages", "sent again", "trimmed", "marked", "message p50 / p99 / max");
+  fmt::format_to(out, "  {:<{}}  {:>7} {:>9} {:>9} {:>11} {:>8} {:>7}   {}\n", "flow", width, "service", "operation",
+                 "messages", "retransmits", "trimmed", "marked", "message p50 / p99 / max");
   for (const FlowReport* f : flows) {
     const UetReport& r = *f->uet;
-    fmt::format_to(out, "  {:<{}}  {:>7} {:>9} {:>9} {:>10} {:>8} {:>7}   {}\n", f->name, width, r.service,
-                   r.operation, count_text(r.messages), count_text(r.retransmitted_packets), count_text(f->trimmed),
+    fmt::format_to(out, "  {:<{}}  {:>7} {:>9} {:>9} {:>11} {:>8} {:>7}   {}\n", f->name, width, r.service, r.operation,
+                   count_text(r.messages), count_text(r.retransmitted_packets), count_text(f->trimmed),
                    count_text(f->marked), time_text(r.message_ns));
   }
 }
@@ -37,14 +37,13 @@ void flow_sums(TextOut out, const UetFlows& flows) {
     again += f->uet->retransmitted_packets;
     waiting += f->uet->waiting();
   }
-  fmt::format_to(out, "  {} messages came whole and were verified{}; {} packets were sent again of {} ({})\n",
+  fmt::format_to(out, "  {} messages delivered and verified{}; {} of {} packets retransmitted ({})\n",
                  count_text(verified),
-                 corrupted > 0 ? fmt::format(", {} WERE NOT WHAT WAS SENT", count_text(corrupted)) : std::string(),
-                 count_text(again), count_text(packets),
-                 percent_text(ratio_of(again, packets)));
+                 corrupted > 0 ? fmt::format(", {} CORRUPTED", count_text(corrupted)) : std::string(),
+                 count_text(again), count_text(packets), percent_text(ratio_of(again, packets)));
   if (waiting > 0)
-    fmt::format_to(out, "  {} message{} acknowledged and wait{} at the target for a buffer that nobody has posted\n",
-                   count_text(waiting), waiting == 1 ? " was" : "s were", waiting == 1 ? "s" : "");
+    fmt::format_to(out, "  {} acknowledged message{} wait{} at the target: no receive buffer is posted\n",
+                   count_text(waiting), waiting == 1 ? "" : "s", waiting == 1 ? "s" : "");
 }
 
 void nic_sums(TextOut out, const std::vector<UetNicReport>& nics) {
@@ -75,7 +74,7 @@ void nic_sums(TextOut out, const std::vector<UetNicReport>& nics) {
     fmt::format_to(out, "  NACKs: {}\n", text);
   }
   fmt::format_to(out,
-                 "  {} packets came out of order, {} with CE, {} trimmed, {} a second time; {} timeouts, {} losses "
+                 "  {} packets received out of order, {} with CE, {} trimmed, {} duplicates; {} timeouts, {} losses "
                  "inferred\n",
                  count_text(sum.out_of_order), count_text(sum.ecn_marked_packets), count_text(trimmed),
                  count_text(duplicates), count_text(sum.retransmission_timeouts), count_text(sum.inferred_losses));

@@ -66,7 +66,7 @@ std::optional<Verdict> latency_verdict(const Report& r) {
     over += fmt::format("{}{} of {} NIC{} with ranks", over.empty() ? "" : ", ", count_text(ranks.over),
                         count_text(ranks.all), ranks.all == 1 ? "" : "s");
   return Verdict{"latency", flows.over + ranks.over == 0 ? Answer::kPass : Answer::kFail,
-                 fmt::format("{} is {} at worst, budget {}: {}; {} over budget", percentile_word(r.budgets.percentile),
+                 fmt::format("worst {} is {}, budget {}: {}; {} over budget", percentile_word(r.budgets.percentile),
                              nanoseconds_text(most), nanoseconds_text(limit), worst, over)};
 }
 
@@ -82,7 +82,7 @@ std::optional<Verdict> scale_up_verdict(const Report& r) {
     if (c.scale_up && (worst == nullptr || found(c) > found(*worst))) worst = &c;
   if (worst == nullptr) return std::nullopt;
   return Verdict{"scale-up-latency", found(*worst) <= limit ? Answer::kPass : Answer::kFail,
-                 fmt::format("{} of first octets is {} at worst, budget {}: {}", percentile_word(r.budgets.percentile),
+                 fmt::format("worst first-byte latency {} is {}, budget {}: {}", percentile_word(r.budgets.percentile),
                              nanoseconds_text(found(*worst)), nanoseconds_text(limit), worst->name)};
 }
 
@@ -98,7 +98,7 @@ std::string places_text(const std::vector<LosslessDrops::Place>& places) {
 }
 
 // Frames of RDMA flows in classes that are lossless anywhere on their path; of other traffic, where the class is
-// lossless and the buffer was full. What outages and damage took is not the fabric's doing.
+// lossless and the buffer was full. Losses to outages and to injected damage do not count.
 Verdict loss_verdict(const Report& r) {
   if (!r.lossless_drops) return {"lossless", Answer::kOpen, "no class is lossless, and there is no RDMA traffic"};
   const LosslessDrops& d = *r.lossless_drops;
@@ -153,7 +153,7 @@ std::optional<Verdict> pauses_verdict(const Report& r) {
   const Budgets& b = r.budgets;
   if (!b.pause_share && !b.xoff_rate) return std::nullopt;
   if (!r.steady_pauses)
-    return Verdict{"pauses", Answer::kOpen, "traffic ended before the warm-up did (run.budgets.warm-up)"};
+    return Verdict{"pauses", Answer::kOpen, "traffic ended before the warm-up (run.budgets.warm-up)"};
   const SteadyPauses& s = *r.steady_pauses;
   const Budgets usual;
   const bool is_judged = b.pause_share != usual.pause_share || b.xoff_rate != usual.xoff_rate || !only_generators_send(r);
@@ -182,7 +182,7 @@ std::optional<Verdict> pauses_verdict(const Report& r) {
   return Verdict{"pauses", good ? Answer::kPass : Answer::kFail, std::move(text)};
 }
 
-// Marks are to slow senders down before anybody must be paused.
+// CE marks should slow senders down before PFC has to pause them.
 Verdict order_verdict(const Report& r) {
   const CeAndXoff o = ce_and_xoff(r);
   if (o.queues == 0)
@@ -194,7 +194,7 @@ Verdict order_verdict(const Report& r) {
                       o.never_marked > 0 ? fmt::format("; {} never marked", o.never_marked) : std::string())};
 }
 
-// "1 flow stood still: t/h1->h2 delivered nothing after 1 ms of 20.0 ms"; empty: none did.
+// "1 flow stalled: t/h1->h2 delivered nothing after 1 ms of 20.0 ms"; empty: none did.
 std::string stood_still_text(const Report& r) {
   const FlowReport* first = nullptr;
   std::uint64_t n = 0;
@@ -204,8 +204,7 @@ std::string stood_still_text(const Report& r) {
     if (first == nullptr || f.last_packet_ns.value_or(0) < first->last_packet_ns.value_or(0)) first = &f;
   }
   if (first == nullptr) return "";
-  return fmt::format("{} stood still: {} delivered nothing after {} of {}",
-                     flows_text(n), first->name,
+  return fmt::format("{} stalled: {} delivered nothing after {} of {}", flows_text(n), first->name,
                      nanoseconds_text(static_cast<std::uint64_t>(first->last_packet_ns.value_or(0))),
                      nanoseconds_text(static_cast<std::uint64_t>(first->goodput_ns)));
 }
@@ -227,18 +226,19 @@ Verdict completion_verdict(const Report& r) {
   for (const CollectiveReport& c : r.collectives) collectives += c.completed;
   const std::string stood_still = stood_still_text(r);
   if (with_end == 0 && failed == 0 && r.collectives.empty())
-    return stood_still.empty() ? Verdict{"completion", Answer::kOpen, "no flow has an end"}
+    return stood_still.empty() ? Verdict{"completion", Answer::kOpen, "no finite flows"}
                                : Verdict{"completion", Answer::kNote, stood_still};
   std::string text;
   if (!r.collectives.empty())
     text = fmt::format("{} of {} collective{} completed", count_text(collectives), count_text(r.collectives.size()),
                        r.collectives.size() == 1 ? "" : "s");
   if (with_end > 0 || failed > 0)
-    text += fmt::format("{}{} of {} with an end completed{}", text.empty() ? "" : "; ", count_text(complete),
-                        flows_text(with_end), failed > 0 ? fmt::format("; {} failed", count_text(failed)) : std::string());
+    text += fmt::format("{}{} of {} finite flow{} completed{}", text.empty() ? "" : "; ", count_text(complete),
+                        count_text(with_end), with_end == 1 ? "" : "s",
+                        failed > 0 ? fmt::format("; {} failed", count_text(failed)) : std::string());
   if (ended_with_loss > 0)
-    text += fmt::format("; {} over UC or UUD ended without {} packets, as {} may", flows_text(ended_with_loss),
-                        count_text(lost), ended_with_loss == 1 ? "it" : "they");
+    text += fmt::format("; {} over UC or UUD ended with {} lost packets (allowed: unreliable)",
+                        flows_text(ended_with_loss), count_text(lost));
   const auto waits = [](const FlowReport& f) { return !f.waits_for.empty(); };
   if (const auto first = std::ranges::find_if(r.flows, waits); first != r.flows.end())
     text += fmt::format("; {} never started: {} waits for {}",
@@ -253,15 +253,16 @@ Verdict data_verdict(const Report& r) {
   std::uint64_t corrupted = 0;
   for (const FlowReport& f : r.flows) corrupted += f.corrupted;
   for (const CollectiveReport& c : r.collectives)
-    if (!c.wrong.empty()) return {"data", Answer::kFail, fmt::format("{} has wrong data: {}", c.name, c.wrong)};
+    if (!c.wrong.empty()) return {"data", Answer::kFail, fmt::format("{}: wrong data: {}", c.name, c.wrong)};
   if (corrupted > 0)
     return {"data", Answer::kFail, fmt::format("{} packets or messages arrived corrupted, allowed 0", count_text(corrupted))};
   std::uint64_t waiting = 0;
   for (const FlowReport& f : r.flows) waiting += f.uet ? f.uet->waiting() : 0;
   if (r.audit.balanced && waiting > 0)
-    return {"data", Answer::kOpen,
-            fmt::format("{} messages wait at their targets for a buffer; data verified, packet accounting balances",
-                        count_text(waiting))};
+    return {
+        "data", Answer::kOpen,
+        fmt::format("{} messages wait at the target for a receive buffer; data verified, packet accounting balances",
+                    count_text(waiting))};
   return {"data", r.audit.balanced ? Answer::kPass : Answer::kFail,
           r.audit.balanced ? "0 packets corrupted; packet accounting balances" : "packet accounting does not balance"};
 }
@@ -307,7 +308,7 @@ namespace {
 std::optional<Verdict> interruption_verdict(const Report& r) {
   if (!r.run.interrupted) return std::nullopt;
   return Verdict{"interrupted", Answer::kFail,
-                 fmt::format("a signal ended the run at {} of modelled time, before its end",
+                 fmt::format("a signal ended the run early, at {} of simulated time",
                              time_text(Duration{static_cast<std::int64_t>(r.engine.simulated_seconds * 1e12)}))};
 }
 

@@ -51,7 +51,7 @@ void expand(Tree& profile) {
   Tree asic = is_file(text) ? from_file(said) : named(said);
   asic.as_map("the keys of a switch profile");
   for (Tree::Entry& e : asic.entries) {
-    if (e.key == "asic") e.value.fail("in the profile of an ASIC; expected the keys of a switch profile themselves");
+    if (e.key == "asic") e.value.fail("found in an ASIC profile; expected the keys of a switch profile");
     if (profile.find(e.key) == nullptr) profile.entries.push_back(std::move(e));
   }
 }

@@ -73,34 +73,34 @@ std::vector<std::string> split_at_commas(std::string_view text) {
 }
 
 const std::vector<ColumnWord>& column_words() {
-  static const std::vector<ColumnWord> words = with_path_policies(with_congestion_controls({
-      {"roce", kTransport, true, false, "RoCEv2"},
-      {"uet", kTransport, false, true, "Ultra Ethernet Transport"},
-      {"gbn", kRecovery, true, false, "go-back-N"},
-      {"sr", kRecovery, true, false, "selective repeat"},
-      {"nscc", kCongestion, false, true, "congestion control NSCC"},
-      {"no-cc", kCongestion, true, true, "no congestion control"},
-      {"rc", kService, true, false, "reliable connections"},
-      {"uc", kService, true, false, "unreliable connections: nothing is acknowledged or sent again"},
-      {"rud", kService, false, true, "reliable unordered delivery"},
-      {"rod", kService, false, true, "reliable ordered delivery"},
-      {"rudi", kService, false, true, "reliable unordered delivery of idempotent operations"},
-      {"uud", kService, false, true, "unreliable unordered delivery"},
-      {"ecmp", kPath, true, true, "one path per flow, by its hash"},
-      {"wcmp", kPath, true, true, "the same, by weights"},
-      {"flowlet", kPath, true, true, "another path after a gap"},
-      {"spray", kPath, true, true,
-       "every packet its own path: the switches choose (roce), or the sender does (uet: by the file's path-policy)"},
-      {"oblivious", kPath, false, true, "every packet its own path, whatever is heard of it"},
-      {"bitmap", kPath, false, true, "every packet its own path, but for those with penalties"},
-      {"reps", kPath, false, true, "every packet its own path, again those of unmarked ACKs"},
-      {"mixed", kPath, false, true, "every packet its own path, reps and else bitmap"},
-      {"adaptive", kPath, true, true, "the switches choose the least loaded path"},
-      {"pfc", kLoss, true, true, "a lossless class"},
-      {"cbfc", kLoss, true, true, "a lossless class with credits, in the place of pauses"},
-      {"lossy", kLoss, true, true, "a lossy class that drops"},
-      {"trim", kLoss, true, true, "a lossy class that trims"},
-      {"llr", kLink, true, true, "link-level retry on all links that do not say otherwise"}}));
+  static const std::vector<ColumnWord> words = with_path_policies(with_congestion_controls(
+      {{"roce", kTransport, true, false, "RoCEv2"},
+       {"uet", kTransport, false, true, "Ultra Ethernet Transport"},
+       {"gbn", kRecovery, true, false, "go-back-N"},
+       {"sr", kRecovery, true, false, "selective repeat"},
+       {"nscc", kCongestion, false, true, "congestion control NSCC"},
+       {"no-cc", kCongestion, true, true, "no congestion control"},
+       {"rc", kService, true, false, "reliable connections"},
+       {"uc", kService, true, false, "unreliable connections: no acknowledgements, no retransmission"},
+       {"rud", kService, false, true, "reliable unordered delivery"},
+       {"rod", kService, false, true, "reliable ordered delivery"},
+       {"rudi", kService, false, true, "reliable unordered delivery of idempotent operations"},
+       {"uud", kService, false, true, "unreliable unordered delivery"},
+       {"ecmp", kPath, true, true, "one path per flow, by its hash"},
+       {"wcmp", kPath, true, true, "one path per flow, by weighted hash"},
+       {"flowlet", kPath, true, true, "a new path after a gap (flowlet)"},
+       {"spray", kPath, true, true,
+        "a path per packet: chosen by switches (roce), or by the sender (uet: the file's path-policy)"},
+       {"oblivious", kPath, false, true, "a path per packet, without feedback"},
+       {"bitmap", kPath, false, true, "a path per packet, without penalised paths"},
+       {"reps", kPath, false, true, "a path per packet; reuses paths of unmarked ACKs"},
+       {"mixed", kPath, false, true, "a path per packet: reps, else bitmap"},
+       {"adaptive", kPath, true, true, "the switches choose the least loaded path"},
+       {"pfc", kLoss, true, true, "a lossless class"},
+       {"cbfc", kLoss, true, true, "a lossless class with credits instead of pauses"},
+       {"lossy", kLoss, true, true, "a lossy class that drops"},
+       {"trim", kLoss, true, true, "a lossy class that trims"},
+       {"llr", kLink, true, true, "link-level retry on all links without their own llr"}}));
   return words;
 }
 
@@ -117,30 +117,27 @@ Parsed<Column> parse_column(std::string_view text) {
     const auto known = std::ranges::find(column_words(), word, &ColumnWord::word);
     if (known == column_words().end())
       return std::unexpected(
-          fmt::format("'{}' is no word of a column{}; expected words such as roce/gbn/ecmp/pfc, "
-                      "of {}",
-                      word, did_you_mean(word, all_words()), fmt::join(all_words(), ", ")));
+          fmt::format("unknown word '{}' in a column{}; expected words such as roce/gbn/ecmp/pfc, of {}", word,
+                      did_you_mean(word, all_words()), fmt::join(all_words(), ", ")));
     std::string_view& there = column.words[static_cast<std::size_t>(known->kind)];
     if (!there.empty())
-      return std::unexpected(fmt::format("'{}' beside '{}': expected one of them", known->word, there));
+      return std::unexpected(fmt::format("'{}' and '{}' exclude each other; expected one of them", known->word, there));
     there = known->word;
   }
   if (column.word(kTransport).empty())
-    return std::unexpected(fmt::format("'{}' names no transport; expected roce or uet in it", column.name));
+    return std::unexpected(fmt::format("'{}' has no transport; expected roce or uet in it", column.name));
   for (const ColumnWord& w : column_words()) {
     const bool has = column.is_uet() ? w.uet : w.roce;
     if (column.word(w.kind) == w.word && !has)
-      return std::unexpected(fmt::format("'{}' has no meaning with {}", w.word, column.is_uet() ? "uet" : "roce"));
+      return std::unexpected(fmt::format("'{}' does not apply to {}", w.word, column.is_uet() ? "uet" : "roce"));
   }
   if (column.word(kService) == "uc" && !column.word(kRecovery).empty())
     return std::unexpected(
-        fmt::format("'{}' has no meaning with uc, of which nothing is sent again", column.word(kRecovery)));
+        fmt::format("'{}' does not apply to uc, which has no retransmission", column.word(kRecovery)));
   for (const std::string& set : column.sets)
     if (set.find('=') == set.npos || set.front() == '=')
       return std::unexpected(
-          fmt::format("'{}': expected settings such as hosts.default.roce.window=64 behind the "
-                      "words",
-                      set));
+          fmt::format("'{}': expected settings such as hosts.default.roce.window=64 after the words", set));
   return column;
 }
 

@@ -69,9 +69,9 @@ Parsed<Measure> parse_measure(std::string_view text) {
     auto place = parse_fault_place(without_blanks(text.substr(at + 4)));
     if (!place) return std::unexpected(std::move(place).error());
     if (place->is_rail || place->direction != FaultPlace::Direction::kBoth)
-      return std::unexpected(fmt::format("'{}' is no place of counters; expected a node, a port or a class of one, such "
-                                         "as leaf1, leaf1:3 or leaf1:3/3",
-                                         without_blanks(text.substr(at + 4))));
+      return std::unexpected(
+          fmt::format("'{}' has no counters; expected a node, a port or a class, such as leaf1, leaf1:3 or leaf1:3/3",
+                      without_blanks(text.substr(at + 4))));
     m.at = std::move(*place);
     text = without_blanks(text.substr(0, at));
   }
@@ -79,7 +79,7 @@ Parsed<Measure> parse_measure(std::string_view text) {
     if (m.at) return std::unexpected("has both 'of' and 'at'; expected one of them");
     m.of = without_blanks(text.substr(of + 4));
     text = without_blanks(text.substr(0, of));
-    if (m.of.empty()) return std::unexpected("nothing behind 'of'; expected the name of a flow, traffic or collective");
+    if (m.of.empty()) return std::unexpected("nothing after 'of'; expected the name of a flow, traffic or collective");
   }
   if (text.ends_with(')'))
     if (const std::size_t open = text.find('('); open != text.npos) {
@@ -105,7 +105,7 @@ Parsed<Condition::Term> with_right_side(Condition::Term term, std::string_view t
   if (const std::size_t times = text.find('*'); times != text.npos && times > 0 && text[times - 1] == ' ') {
     const auto factor = parse_value(without_blanks(text.substr(0, times)));
     if (!factor || (factor->second != ValueUnit::kNumber && factor->second != ValueUnit::kPercent))
-      return std::unexpected("no number before '*'");
+      return std::unexpected("expected a number before '*'");
     term.value = factor->first;
     text = without_blanks(text.substr(times + 1));
   }

@@ -65,7 +65,7 @@ Parsed<FrameSizes> parse_frame_sizes(std::string_view text) {
   const Parsed<Bytes> size = parse_size(text);
   if (!size) return wrong(size.error());
   if (size->n < 1 || size->n > 65536)
-    return wrong(fmt::format("{} is out of range; expected 1B..64KiB, perhaps with < or > before it", text));
+    return wrong(fmt::format("{} is out of range; expected 1B..64KiB, optionally after < or >", text));
   const auto n = static_cast<std::uint32_t>(size->n);
   if (sign == '<') return FrameSizes{0, n - 1};
   if (sign == '>') return FrameSizes{n + 1};

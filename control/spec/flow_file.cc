@@ -53,7 +53,7 @@ Bytes octets_of(const Lines& lines, std::string_view text) {
     size = *parsed;
   }
   if (size < Bytes{1} || size > kLargest)
-    lines.fail(fmt::format("bytes: '{}'; expected at least one octet and at most {}", text, format(kLargest)));
+    lines.fail(fmt::format("bytes: '{}'; expected at least 1 and at most {}", text, format(kLargest)));
   return size;
 }
 
@@ -74,25 +74,26 @@ Columns read_heading(const Lines& lines, std::string_view line) {
                                          : names[i] == "start" ? &c.start
                                                                : nullptr;
     if (column == nullptr)
-      lines.fail(fmt::format("'{}' is no column; expected a first line with from, to, bytes and perhaps start{}",
+      lines.fail(fmt::format("unknown column '{}'; expected a first line with from, to, bytes and optionally start{}",
                              names[i], did_you_mean(std::string(names[i]), columns)));
-    if (*column) lines.fail(fmt::format("column '{}' is there twice", names[i]));
+    if (*column) lines.fail(fmt::format("column '{}' is defined twice", names[i]));
     *column = i;
   }
   for (const auto& [column, name] : {std::pair{&c.from, "from"}, {&c.to, "to"}, {&c.bytes, "bytes"}})
-    if (!*column) lines.fail(fmt::format("there is no column '{}'; expected from, to, bytes and perhaps start", name));
+    if (!*column)
+      lines.fail(fmt::format("column '{}' is missing; expected from, to, bytes and optionally start", name));
   return c;
 }
 
 std::vector<ListedFlow> read_csv(const Lab& lab, Lines& lines) {
   const auto heading = lines.next();
-  if (!heading) lines.fail("is empty; expected a first line with from, to, bytes and perhaps start");
+  if (!heading) lines.fail("is empty; expected a first line with from, to, bytes and optionally start");
   const Columns c = read_heading(lines, *heading);
   std::vector<ListedFlow> flows;
   while (const auto line = lines.next()) {
     const auto cells = split_at(*line, ',', false);
     if (cells.size() != c.count)
-      lines.fail(fmt::format("{} cells; expected {}, as the first line has", cells.size(), c.count));
+      lines.fail(fmt::format("{} cells; expected {}, as in the first line", cells.size(), c.count));
     ListedFlow f;
     f.from = nic_named(lab, lines, cells[*c.from], "from");
     f.to = nic_named(lab, lines, cells[*c.to], "to");
@@ -119,11 +120,11 @@ class Matrix {
 
   void read(TrafficSpec& traffic) {
     while (const auto line = lines_.next()) read_line(split_at(*line, ' ', true));
-    if (!count_) lines_.fail("there is no line 'Nodes N'");
+    if (!count_) lines_.fail("line 'Nodes N' is missing");
     if (connections_ && *connections_ != flows_.size())
-      lines_.fail(fmt::format("{} connections in all; the line 'Connections' says {}", flows_.size(), *connections_));
+      lines_.fail(fmt::format("{} connections; the line 'Connections' has {}", flows_.size(), *connections_));
     if (trigger_count_ && *trigger_count_ != triggers_.size())
-      lines_.fail(fmt::format("{} triggers in all; the line 'Triggers' says {}", triggers_.size(), *trigger_count_));
+      lines_.fail(fmt::format("{} triggers; the line 'Triggers' has {}", triggers_.size(), *trigger_count_));
     check_triggers();
     traffic.listed = std::move(flows_);
     traffic.triggers = std::move(triggers_);
@@ -146,19 +147,20 @@ class Matrix {
       read_trigger(words);
     } else if (first == "Failures" || first == "failure") {
       if (first == "failure" || number(words, 0) != 0)
-        lines_.fail(fmt::format("{}: what fails is under 'faults'; expected none here", first));
+        lines_.fail(fmt::format("{}: failures belong to `faults` in the fabric file; expected none here", first));
     } else if (first.find("->") != first.npos) {
       read_connection(words);
     } else {
-      lines_.fail(fmt::format("'{}' is unknown; expected Nodes, Connections, Triggers, a line such as 3->5 start 0 size "
-                              "2000000, or one such as trigger id 1 oneshot",
-                              first));
+      lines_.fail(
+          fmt::format("unknown line '{}'; expected Nodes, Connections, Triggers, a line such as 3->5 start 0 size "
+                      "2000000, or one such as trigger id 1 oneshot",
+                      first));
     }
   }
 
   std::size_t number(const Words& words, std::size_t at) const {
     const auto n = at + 1 < words.size() ? whole_number(words[at + 1]) : std::nullopt;
-    if (!n) lines_.fail(fmt::format("{}: expected a whole number behind it", words[at]));
+    if (!n) lines_.fail(fmt::format("{}: expected a whole number after it", words[at]));
     return static_cast<std::size_t>(*n);
   }
   // 0 is nobody's.
@@ -170,7 +172,7 @@ class Matrix {
 
   PortName node(std::string_view text) const {
     const auto n = whole_number(text);
-    if (!n) lines_.fail(fmt::format("'{}' is no node; expected a number from 0", text));
+    if (!n) lines_.fail(fmt::format("'{}' is not a node; expected a number from 0", text));
     if (!count_) lines_.fail("a connection before the line 'Nodes N'");
     if (static_cast<std::size_t>(*n) >= *count_)
       lines_.fail(fmt::format("node {}; there are {}, from 0 to {}", *n, *count_, *count_ - 1));
@@ -206,16 +208,17 @@ class Matrix {
       } else if (words[i] == "recv_done_trigger") {
         f.recv_done = identity(words, i);
       } else {
-        lines_.fail(fmt::format("'{}' is unknown; expected id, start, trigger, size, send_done_trigger, "
-                                "recv_done_trigger, msg or prio",
-                                words[i]));
+        lines_.fail(
+            fmt::format("unknown word '{}'; expected id, start, trigger, size, send_done_trigger, "
+                        "recv_done_trigger, msg or prio",
+                        words[i]));
       }
     }
-    if (has_start && f.trigger != 0) lines_.fail("'start' and 'trigger'; expected one of them");
-    if (!has_start && f.trigger == 0) lines_.fail("no 'start' and no 'trigger'; expected a start, in picoseconds");
-    if (f.bytes < Bytes{1} || f.bytes > kLargest) lines_.fail("no 'size' above 0; expected one, in octets");
+    if (has_start && f.trigger != 0) lines_.fail("both 'start' and 'trigger'; expected one of them");
+    if (!has_start && f.trigger == 0) lines_.fail("neither 'start' nor 'trigger'; expected a start, in picoseconds");
+    if (f.bytes < Bytes{1} || f.bytes > kLargest) lines_.fail("no 'size' above 0; expected a size in bytes");
     if (f.start > kLatest) lines_.fail(fmt::format("start: more than {}", format(kLatest)));
-    if (is_message && id == 0) lines_.fail("'msg' and no 'id'; expected the id of its connection");
+    if (is_message && id == 0) lines_.fail("'msg' without 'id'; expected the id of its connection");
     if (is_message) f.connection = id;
     if (id != 0) note_id(id, is_message, f);
     lines_of_flows_.push_back(lines_.number());
@@ -229,9 +232,9 @@ class Matrix {
     if (is_new) return;
     const ListedFlow& first = flows_[known->second];
     if (!is_message || first.connection == 0)
-      lines_.fail(fmt::format("id {} is another connection's; expected a number of its own, or 'msg' in both lines", id));
+      lines_.fail(fmt::format("id {} is used by another connection; expected a unique id, or 'msg' in both lines", id));
     if (first.from != f.from || first.to != f.to)
-      lines_.fail(fmt::format("id {} is a connection of other nodes; expected the same ones", id));
+      lines_.fail(fmt::format("id {} connects other nodes; expected the same nodes", id));
   }
 
   void read_trigger(const Words& words) {
@@ -248,15 +251,16 @@ class Matrix {
                : words[i] == "barrier" ? ListedTrigger::Kind::kBarrier
                                        : ListedTrigger::Kind::kMultishot;
       else
-        lines_.fail(fmt::format("'{}' is unknown; expected id, oneshot, multishot, barrier or count", words[i]));
+        lines_.fail(fmt::format("unknown word '{}'; expected id, oneshot, multishot, barrier or count", words[i]));
     }
-    if (t.number == 0) lines_.fail("a trigger without 'id'; expected one, from 1");
-    if (!kind) lines_.fail("a trigger of no kind; expected oneshot, multishot or barrier");
-    if (*kind == ListedTrigger::Kind::kBarrier && !count) lines_.fail("a barrier without 'count'; expected one, from 1");
+    if (t.number == 0) lines_.fail("a trigger without 'id'; expected an id, from 1");
+    if (!kind) lines_.fail("a trigger without a kind; expected oneshot, multishot or barrier");
+    if (*kind == ListedTrigger::Kind::kBarrier && !count)
+      lines_.fail("a barrier without 'count'; expected a count, from 1");
     t.kind = *kind;
     if (*kind == ListedTrigger::Kind::kBarrier) t.count = *count;
     if (!place_of_trigger_.try_emplace(t.number, triggers_.size()).second)
-      lines_.fail(fmt::format("trigger {} is there twice; expected it once", t.number));
+      lines_.fail(fmt::format("trigger {} is defined twice; expected it once", t.number));
     triggers_.push_back(t);
   }
 
@@ -273,8 +277,8 @@ class Matrix {
     const std::vector<bool> starts = flows_that_start();
     for (std::size_t i = 0; i < flows_.size(); ++i)
       if (!starts[i])
-        lines_.fail_at(lines_of_flows_[i], fmt::format("the flow waits for trigger {}, and what fires that waits for "
-                                                       "this flow; expected a flow with 'start' among them",
+        lines_.fail_at(lines_of_flows_[i], fmt::format("a cycle: the flow waits for trigger {}, which waits for this "
+                                                       "flow; expected a flow with 'start' in the cycle",
                                                        flows_[i].trigger));
   }
 
@@ -346,7 +350,7 @@ void read_flow_file(const Lab& lab, const std::vector<PortName>& nodes, TrafficS
     Matrix(lines, nodes).read(traffic);
   else
     traffic.listed = read_csv(lab, lines);
-  if (traffic.listed.empty()) lines.fail("has no flow");
+  if (traffic.listed.empty()) lines.fail("has no flows");
 }
 
 }  // namespace railyard::spec

@@ -96,7 +96,7 @@ FaultSpec parse_fault(const Lab& lab, const std::string& text, const std::string
   fault_keys().read(tree, fault);
   for (const FaultSpec& other : lab.faults)
     if (other.name == fault.name)
-      tree.at_or_self("name").fail(fmt::format("there is a fault {} already; expected another name", fault.name));
+      tree.at_or_self("name").fail(fmt::format("a fault {} exists already; expected another name", fault.name));
   name_faults(all);
   check_fault(lab, all.back(), tree);
   return all.back();

@@ -32,13 +32,13 @@ PlacementColumns read_placement_heading(const Lines& lines, std::string_view lin
                                          : names[i] == "rail" ? &c.rail
                                                               : nullptr;
     if (column == nullptr)
-      lines.fail(fmt::format("'{}' is no column; expected a first line with rank, host and perhaps rail{}", names[i],
-                             did_you_mean(std::string(names[i]), known)));
-    if (*column) lines.fail(fmt::format("column '{}' is there twice", names[i]));
+      lines.fail(fmt::format("unknown column '{}'; expected a first line with rank, host and optionally rail{}",
+                             names[i], did_you_mean(std::string(names[i]), known)));
+    if (*column) lines.fail(fmt::format("column '{}' is defined twice", names[i]));
     *column = i;
   }
   for (const auto& [column, name] : {std::pair{&c.rank, "rank"}, {&c.host, "host"}})
-    if (!*column) lines.fail(fmt::format("there is no column '{}'; expected rank, host and perhaps rail", name));
+    if (!*column) lines.fail(fmt::format("column '{}' is missing; expected rank, host and optionally rail", name));
   return c;
 }
 
@@ -61,7 +61,7 @@ PlacedRank placed_at(const Lab& lab, const Lines& lines, std::string_view host, 
   }
   if (!node->agent &&
       !std::holds_alternative<std::monostate>(node->nics[static_cast<std::size_t>(placed.rail) - 1].attach))
-    lines.fail(fmt::format("{} is attached, and its QPs are its own business; expected built-in hosts", host));
+    lines.fail(fmt::format("{} is attached and has its own QPs; expected built-in hosts", host));
   return placed;
 }
 
@@ -73,29 +73,29 @@ std::vector<PlacedRank> read_placement_file(const Lab& lab, const std::string& f
   const std::string text = read_file(file);
   Lines lines(file, text);
   const auto heading = lines.next();
-  if (!heading) lines.fail("is empty; expected a first line with rank, host and perhaps rail");
+  if (!heading) lines.fail("is empty; expected a first line with rank, host and optionally rail");
   const PlacementColumns c = read_placement_heading(lines, *heading);
   std::map<std::int64_t, PlacedRank> by_rank;
   std::map<std::pair<std::string, int>, std::int64_t> taken;
   while (const auto line = lines.next()) {
     const auto fields = split_at(*line, ',', false);
     if (fields.size() != c.count)
-      lines.fail(fmt::format("{} cells; expected {}, as the first line has", fields.size(), c.count));
+      lines.fail(fmt::format("{} cells; expected {}, as in the first line", fields.size(), c.count));
     const auto rank = whole_number(fields[*c.rank]);
     if (!rank || *rank >= kMostPlaced)
       lines.fail(fmt::format("rank '{}'; expected a number from 0 to {}", fields[*c.rank], kMostPlaced - 1));
     const PlacedRank placed =
         placed_at(lab, lines, fields[*c.host], c.rail ? std::optional(fields[*c.rail]) : std::nullopt);
     if (const auto [found, is_new] = by_rank.try_emplace(*rank, placed); !is_new)
-      lines.fail(fmt::format("rank {} is at {} already; expected each rank once", *rank, described(found->second)));
+      lines.fail(fmt::format("rank {} is already at {}; expected each rank once", *rank, described(found->second)));
     if (const auto [found, is_new] = taken.try_emplace({placed.host, placed.rail}, *rank); !is_new)
-      lines.fail(fmt::format("{} is where rank {} is; expected each NIC once", described(placed), found->second));
+      lines.fail(fmt::format("{} already has rank {}; expected each NIC once", described(placed), found->second));
   }
   if (by_rank.empty()) lines.fail("has no rank");
   std::vector<PlacedRank> all;
   for (const auto& [rank, placed] : by_rank) {
     if (rank != static_cast<std::int64_t>(all.size()))
-      lines.fail(fmt::format("rank {} is missing, and there is a rank {}; expected all from 0 on", all.size(),
+      lines.fail(fmt::format("rank {} is missing, but there is a rank {}; expected all ranks from 0", all.size(),
                              by_rank.rbegin()->first));
     all.push_back(placed);
   }

@@ -62,7 +62,7 @@ Kind read_kind(const Tree& tree, const NodeSpec* preset) {
       choice<Kind>({{"switch", Kind::kSwitch}, {"host", Kind::kHost}, {"trunk", Kind::kTrunk}}).read(*said);
   if (preset != nullptr && kind != preset->kind)
     said->fail(
-        fmt::format("{} is a {} of the preset; expected that, or another name", preset->name, word(preset->kind)));
+        fmt::format("{} is a {} of the preset; expected this kind, or another name", preset->name, word(preset->kind)));
   return kind;
 }
 

@@ -52,11 +52,11 @@ Parsed<Search> parse_search(std::string_view text) {
   SearchEnd ends[2];
   for (int i = 0; i < 2; ++i) {
     const auto end = parse_search_end(words[i]);
-    if (!end) return wrong(fmt::format("'{}' is no number, rate, size, duration or part such as 5%", words[i]));
+    if (!end) return wrong(fmt::format("'{}' is not a number, rate, size, duration or share such as 5%", words[i]));
     ends[i] = *end;
   }
-  if (ends[0].first != ends[1].first) return wrong("its ends have different units");
-  if (ends[0].second == ends[1].second) return wrong("its ends are the same");
+  if (ends[0].first != ends[1].first) return wrong("the ends have different units");
+  if (ends[0].second == ends[1].second) return wrong("the ends are equal");
   return Search{std::string(text.substr(0, equals)), ends[0].first, ends[0].second, ends[1].second};
 }
 

@@ -415,7 +415,7 @@ struct RunSpec {
   Seed seed{1};
   std::optional<Duration> duration;  // traffic stops then; nothing: when all flows with an end are done
   Duration drain{1'000'000'000};     // after that, how long frames may still be on their way
-  std::int64_t scale_numerator = 1;  // scale: modelled time per wall time, e.g. 1/100
+  std::int64_t scale_numerator = 1;  // scale: simulated time per wall time, e.g. 1/100
   std::int64_t scale_denominator = 1;
   // Queues that wait for each other in a circle for so long are a deadlock; 0: nobody looks.
   Duration deadlock{1'000'000'000};
@@ -423,7 +423,7 @@ struct RunSpec {
   Payload payload = Payload::kElided;
   Bytes memory{std::int64_t{4} << 30};  // ceiling for packets
   bool hugepages = false;
-  Duration lag_limit{1'000'000'000};  // wall clock: further behind, modelled time slips
+  Duration lag_limit{1'000'000'000};  // wall clock: further behind, simulated time slips
   bool busy_poll = false;             // wall clock: never sleep when idle
   std::optional<IntSpec> in_band;     // key 'int'; nothing: no packet is followed
   BudgetSpec budgets;

@@ -48,7 +48,7 @@ Parsed<std::int64_t> parse_amount(std::string_view text, const Quantity& quantit
   const auto [number, unit_name] = split_number(text);
   if (number.empty()) return wrong(fmt::format("'{}' is not {}; {}", text, quantity.noun, expected(quantity)));
   const std::optional<Decimal> value = Decimal::parse(number);
-  if (!value) return wrong(fmt::format("'{}' is not a number, or too long a one; {}", number, expected(quantity)));
+  if (!value) return wrong(fmt::format("'{}' is not a number, or too long; {}", number, expected(quantity)));
   if (unit_name.empty()) {
     if (value->digits == 0) return 0;
     return wrong(fmt::format("{} has no unit; {}", text, expected(quantity)));
@@ -62,9 +62,9 @@ Parsed<std::int64_t> parse_amount(std::string_view text, const Quantity& quantit
   if (unit->amount == 1 && !value->whole())
     return wrong(fmt::format("{} is not a whole number of {}", text, quantity.smallest));
   const std::optional<std::int64_t> amount = times(*value, unit->amount);
-  if (!amount) return wrong(fmt::format("{} is too large to be counted in {}", text, quantity.smallest));
+  if (!amount) return wrong(fmt::format("{} is too large to count in {}", text, quantity.smallest));
   if (*amount == 0 && value->digits != 0)
-    return wrong(fmt::format("{} is less than one of the {} that are counted", text, quantity.smallest));
+    return wrong(fmt::format("{} is less than one of the counted {}", text, quantity.smallest));
   return *amount;
 }
 
@@ -210,8 +210,8 @@ Parsed<wire::IpAddress> parse_ipv6(std::string_view text) {
 
 Parsed<wire::IpPrefix> parse_prefix(std::string_view text) {
   if (const std::optional<wire::IpPrefix> prefix = wire::IpPrefix::parse(text)) return *prefix;
-  return wrong(fmt::format(
-      "'{}' is not a prefix; expected one such as 10.0.0.0/24 or fd00::/64, no bits set behind its length", text));
+  return wrong(
+      fmt::format("'{}' is not a prefix; expected one such as 10.0.0.0/24 or fd00::/64, without host bits", text));
 }
 
 Parsed<wire::UdpEndpoint> parse_udp_endpoint(std::string_view text) {

@@ -86,7 +86,7 @@ std::string Coverage::text() const {
              "UET\n",
              seeds(), static_cast<double>(all_hops_) / 1e6, median_hops(), static_cast<double>(roce_packets_) / 1e6,
              static_cast<double>(uet_packets_) / 1e6) +
-         columns("seeds with", events_) + columns("seeds with faults that did something", kinds) +
+         columns("seeds with", events_) + columns("seeds with faults that took effect", kinds) +
          columns("seeds with fabrics that have", features_);
 }
 

@@ -19,7 +19,7 @@ constexpr double kTolerance = 1e-3;
 void look_at_figures(build::BuiltLab& lab, Instant now, const std::function<void(const std::string&)>& broken) {
   const report::Report r = report::collect(lab, {}, now);
   const auto share = [&](const std::string& what, std::optional<double> value) {
-    if (value && !(*value >= 0 && *value <= 1)) broken(fmt::format("{} is {}, and a share", what, *value));
+    if (value && !(*value >= 0 && *value <= 1)) broken(fmt::format("{} is {}, expected a share", what, *value));
   };
   const report::RunTotals totals(r);
   for (const report::Metric& m : report::run_metrics())

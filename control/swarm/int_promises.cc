@@ -45,15 +45,15 @@ void IntPromises::check(const IntStack& stack) {
   if (stack.hops_not_kept() > 0) return;
   const IntHop& first = stack.hops().front();
   const IntHop& last = stack.hops().back();
-  if (lab_.is_switch(device_of_.at(first.node))) broken_(name(first) + ": a packet that begins in a switch");
+  if (lab_.is_switch(device_of_.at(first.node))) broken_(name(first) + ": a packet that starts at a switch");
   for (std::size_t i = 0; i < stack.hops().size(); ++i) check_hop(stack, i);
   if (stack.ended() == IntStack::End::kDropped) {
     const DeviceCounters& device = now_[device_of_.at(last.node).index()];
     if (last.dropped == DropReason::kCount)
-      broken_(name(last) + ": a packet was dropped, and its last hop does not say so");
+      broken_(name(last) + ": a packet was dropped, but its last hop does not report it");
     else if (device.dropped() == 0)
-      broken_(fmt::format("{}: dropped ({}), and the device has counted no drop", name(last),
-                          railyard::name(last.dropped)));
+      broken_(
+          fmt::format("{}: dropped ({}), but the device counted no drop", name(last), railyard::name(last.dropped)));
   }
 }
 
@@ -64,21 +64,21 @@ void IntPromises::check_hop(const IntStack& stack, std::size_t i) {
     const IntHop& before = stack.hops()[i - 1];
     const DeviceId from = device_of_.at(before.node);
     if (before.egress == Instant::never() || hop.ingress == Instant::never() || hop.ingress <= before.egress) {
-      broken_(fmt::format("{} and {}: not one after the other", name(before), name(hop)));
+      broken_(fmt::format("{} and {}: not in order", name(before), name(hop)));
       return;
     }
     if (lab_.fabric().peer({from, before.out}) != PortRef{device, hop.in})
-      broken_(fmt::format("{} by port {}, then {} by port {}: no link joins them", name(before), before.out.value + 1,
+      broken_(fmt::format("{} by port {}, then {} by port {}: not linked", name(before), before.out.value + 1,
                           name(hop), hop.in.value + 1));
   }
   if (hop.queued == Instant::never() || i == 0 || !lab_.is_switch(device)) return;
   if (hop.queued < hop.ingress || hop.egress < hop.queued)
-    broken_(fmt::format("{}: queued at {}, gone at {}", name(hop), spec::format(hop.queued - Instant{}),
+    broken_(fmt::format("{}: queued at {}, sent at {}", name(hop), spec::format(hop.queued - Instant{}),
                         spec::format(hop.egress - Instant{})));
   const ClassCounters& queue =
       now_[device.index()].ports[hop.out.index()].classes[hop.priority.index()];
   if (hop.queue_octets > queue.max_depth_octets)
-    broken_(fmt::format("{}: found {} octets in a queue that never had more than {}", name(hop), hop.queue_octets,
+    broken_(fmt::format("{}: found {} bytes in a queue whose maximum was {}", name(hop), hop.queue_octets,
                         queue.max_depth_octets));
   if (hop.egress != Instant::never())
     waits_[{device.value, hop.out.value, hop.priority.value}].push_back(
@@ -94,7 +94,7 @@ void IntPromises::look_at_the_end(std::vector<DeviceCounters> now) {
     source->take_if([](const IntStack&) { return true; }, [&](const IntStack& s) { check(s); });
     sampled += source->sampled() - source->not_kept();
   }
-  if (sampled != fetched_) broken_(fmt::format("{} packets were sampled, and {} fetched", sampled, fetched_));
+  if (sampled != fetched_) broken_(fmt::format("{} packets were sampled, but {} fetched", sampled, fetched_));
   for (auto& [key, waits] : waits_) {
     // Queues are first in, first out: who is ahead of a packet are the last ones before it that had not gone.
     std::ranges::sort(waits, {}, [](const Wait& w) { return std::pair(w.from, w.until); });

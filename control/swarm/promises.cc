@@ -110,7 +110,7 @@ void Promises::look_at_losses(const std::vector<DeviceCounters>& now) {
       unexplained(with_link, "frames lost with the link");
     const std::uint64_t doubled = since(c.duplicated, before != nullptr ? before->duplicated : 0);
     if (doubled > 0 && (before != nullptr || !excuses_.duplicated(port)))
-      broken("duplicates", fmt::format("{}: {} frames were doubled by no fault", name(port), doubled));
+      broken("duplicates", fmt::format("{}: {} frames were duplicated without a fault", name(port), doubled));
     for (std::size_t r = 0; r < kDropReasons; ++r) {
       const auto reason = static_cast<DropReason>(r);
       const std::string text(railyard::name(reason));
@@ -142,17 +142,17 @@ void Promises::look_at_flows(const std::vector<DeviceCounters>& now) {
     arrived_twice += got.duplicated;
     if (got.packets - got.duplicated + got.trimmed > sent.packets + doubled)
       broken("books",
-             fmt::format("{}: {} packets of {} have arrived", f.plan.name, got.packets + got.trimmed, sent.packets));
+             fmt::format("{}: {} of {} packets have arrived", f.plan.name, got.packets + got.trimmed, sent.packets));
     if (got.corrupted > 0)
-      broken("payload", fmt::format("{}: {} packets with another payload", f.plan.name, got.corrupted));
+      broken("payload", fmt::format("{}: {} packets with a corrupted payload", f.plan.name, got.corrupted));
     // With a transport that is counted of its messages.
     if (got.reordered > 0 && f.is_generated() && keeps_order_[f.priority.index()] && !reorders)
-      broken("order", fmt::format("{}: {} packets were overtaken on one path", f.plan.name, got.reordered));
+      broken("order", fmt::format("{}: {} packets were reordered on one path", f.plan.name, got.reordered));
     if (got.marked > 0 && !f.ect)
       broken("marks", fmt::format("{}: {} packets with CE that were sent Not-ECT", f.plan.name, got.marked));
   }
   if (arrived_twice > doubled)
-    broken("duplicates", fmt::format("{} packets arrived twice, and {} were doubled", arrived_twice, doubled));
+    broken("duplicates", fmt::format("{} packets arrived twice, but {} were duplicated", arrived_twice, doubled));
 }
 
 void Promises::calm_from_now() { calm_ = counters(); }
@@ -163,17 +163,17 @@ void Promises::look_at_the_end(std::size_t packets_in_use) {
   if (!audit.drained)
     for (const DeviceCounters& d : now) {
       if (d.queued > 0)
-        broken("drain", fmt::format("{} still holds {} frames, and nobody does anything", d.name, d.queued));
+        broken("drain", fmt::format("{} still holds {} frames, but no event is pending", d.name, d.queued));
     }
   if (audit.on_the_wire > 0) broken("drain", fmt::format("{} frames are still on the wire", audit.on_the_wire));
   if (audit.drained && packets_in_use != 0)
     broken("packets",
-           fmt::format("{} packets are in use, and no device holds any", static_cast<std::int64_t>(packets_in_use)));
+           fmt::format("{} packets are in use, but no device holds any", static_cast<std::int64_t>(packets_in_use)));
   for (const auto& d : lab_.fabric().devices()) {
     if (!lab_.is_switch(d->id())) continue;
     const std::uint32_t before = shared_sizes_[d->id().index()];
     if (const std::uint32_t size = lab_.switch_named(d->name()).mmu().shared_size(); size != before)
-      broken("trace", fmt::format("{}: {} cells of shared memory, and {} before any fault", d->name(), size, before));
+      broken("trace", fmt::format("{}: {} cells of shared memory, {} before the faults", d->name(), size, before));
   }
 }
 

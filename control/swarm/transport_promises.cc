@@ -67,7 +67,8 @@ void TransportPromises::look() {
   for (const build::Collective& c : lab_.collectives()) look_at_collective(c);
   for (const build::UetNics::Named& nic : lab_.uet_nics())
     if (!balanced(nic.endpoint->engine().counters()))
-      broken_("books", fmt::format("{}: UET packets received are not those taken and dropped", spec::format(nic.name)));
+      broken_("books",
+              fmt::format("{}: UET packets received do not equal those accepted and dropped", spec::format(nic.name)));
 }
 
 void TransportPromises::look_at_flow(const build::Flow& f) {
@@ -75,14 +76,14 @@ void TransportPromises::look_at_flow(const build::Flow& f) {
   const std::uint64_t verified = f.is_uet() ? f.uet->verified() : f.verified();
   const bool unreliable = is_unreliable(f);
   if (verified > a.posted)
-    broken_("once", fmt::format("{}: {} messages have come, and {} were sent", f.plan.name, verified, a.posted));
+    broken_("once", fmt::format("{}: {} messages received, but {} were sent", f.plan.name, verified, a.posted));
   // What finds no receive request at a UET target is complete, and waits there.
   const bool waits = f.is_uet() && f.uet->config().operation == FlowOperation::kSend;
   if (a.completed > verified && !unreliable && !waits)
-    broken_("complete", fmt::format("{}: {} messages are complete, and {} have come as they were sent", f.plan.name,
-                                    a.completed, verified));
+    broken_("complete",
+            fmt::format("{}: {} messages completed, but {} were verified", f.plan.name, a.completed, verified));
   if (a.completed + a.errors > a.posted)
-    broken_("once", fmt::format("{}: {} messages complete and {} in error of {}", f.plan.name, a.completed, a.errors,
+    broken_("once", fmt::format("{}: {} messages completed and {} in error, of {}", f.plan.name, a.completed, a.errors,
                                 a.posted));
 }
 
@@ -90,9 +91,9 @@ void TransportPromises::look_at_collective(const build::Collective& c) {
   const std::string& name = lab_.spec().collectives[c.spec].name;
   for (std::size_t r = 0; r < c.ranks.size(); ++r) {
     if (const std::uint64_t n = c.ranks[r]->wrong().octets; n > 0)
-      broken_("payload", fmt::format("{}: {} octets of the result of rank {} are wrong", name, n, r));
+      broken_("payload", fmt::format("{}: {} bytes of the result of rank {} are wrong", name, n, r));
     if (const std::uint64_t n = c.ranks[r]->wrong_messages(); n > 0)
-      broken_("payload", fmt::format("{}: {} messages to rank {} are not those that it expects", name, n, r));
+      broken_("payload", fmt::format("{}: {} unexpected messages to rank {}", name, n, r));
   }
 }
 
@@ -104,7 +105,7 @@ void TransportPromises::look_at_failure(const std::string& what, Instant at, std
   const Duration wait = last_wait(nic, uet);
   if (wait < kLong || !quiet_ || lost > quiet_->lost || at - wait <= quiet_->since) return;
   if (!has_room(lab_, packets.dscp, packets.path_mtu + kHeaders)) return;
-  broken_("failure", fmt::format("{} gave up at {} ({}), and from {} on nothing was in its way", what, text(at), status,
+  broken_("failure", fmt::format("{} gave up at {} ({}), but its path was free from {} on", what, text(at), status,
                                  text(quiet_->since)));
 }
 
@@ -124,11 +125,11 @@ void TransportPromises::end_of_flow(const build::Flow& f, std::uint64_t lost) {
   const Asked a = asked(f);
   const bool unreliable = is_unreliable(f);
   if (f.is_uet() && !unreliable && a.completed > f.uet->verified())
-    broken_("complete", fmt::format("{}: {} messages are complete, and {} have come as they were sent", f.plan.name,
-                                    a.completed, f.uet->verified()));
+    broken_("complete", fmt::format("{}: {} messages completed, but {} were verified", f.plan.name, a.completed,
+                                    f.uet->verified()));
   if (a.completed + a.errors < a.posted)
-    broken_("drain", fmt::format("{}: of {} messages {} are complete and {} have failed", f.plan.name, a.posted,
-                                 a.completed, a.errors));
+    broken_("drain",
+            fmt::format("{}: of {} messages {} completed and {} failed", f.plan.name, a.posted, a.completed, a.errors));
   if (a.errors == 0) return;
   const bool at_source = f.is_uet() ? f.uet->asks(true) : f.roce_config().asks(true);
   const spec::TrafficSpec& t = lab_.spec().traffic[f.plan.traffic];
@@ -157,7 +158,7 @@ void TransportPromises::end_of_collective(const build::Collective& c, std::uint6
   for (std::size_t r = 0; r < c.ranks.size(); ++r)
     for (std::size_t i = 0; i < begun; ++i)
       if (c.ranks[r]->finished()[i] == Instant::never())
-        return broken_("drain", fmt::format("{}: rank {} has no result of repeat {}", s.name, r, i + 1));
+        return broken_("drain", fmt::format("{}: rank {} has no result of iteration {}", s.name, r, i + 1));
 }
 
 void TransportPromises::count(Outcome& o) const {

@@ -174,7 +174,7 @@ class Trial {
     transports_.look();
     if (outcome_.deadlocked) return;
     if (const std::uint64_t n = hops(); n >= kMostHops)
-      return promises_.broken("storm", fmt::format("{} packet-hops, and packets still move {} after traffic ended", n,
+      return promises_.broken("storm", fmt::format("{} packet-hops; packets still move {} after traffic ended", n,
                                                    spec::format(at - from)));
     if (engine_.next() != Instant::never()) still_going_on(at - from);
     promises_.look_at_the_end(engine_.pools().in_use());
@@ -203,7 +203,7 @@ class Trial {
           }
     }
     if (paused == 0)
-      promises_.broken("drain", fmt::format("something still happens {} after traffic ended", spec::format(after)));
+      promises_.broken("drain", fmt::format("events are still pending {} after traffic ended", spec::format(after)));
   }
 
   std::uint64_t hops() {
@@ -269,7 +269,7 @@ Outcome try_seed(std::uint64_t seed, const std::set<std::string>& without) {
     variation.always_parallel = seed % kInParallel == 0;
     const Outcome other = run_trial(yaml, variation);
     if (other.digest != outcome.digest || other.failed())
-      outcome.violations.push_back({"determinism", "another result in other portions of time and another order"});
+      outcome.violations.push_back({"determinism", "a different result with other time steps and another order"});
   }
   outcome.seed = seed;
   return outcome;

@@ -153,7 +153,7 @@ struct Workers::Worker {
       o.seed = task->seed;
       task.reset();
       if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        o.violations.push_back({"time", fmt::format("not at its end after {} s", kMostSeconds)});
+        o.violations.push_back({"time", fmt::format("not finished after {} s", kMostSeconds)});
       else if (WIFSIGNALED(status))
         o.violations.push_back({"crash", fmt::format("{}: {}", strsignal(WTERMSIG(status)), last_line(log.get()))});
       else

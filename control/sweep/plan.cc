@@ -23,7 +23,7 @@ std::uint64_t number(std::string_view text, const std::string& whole) {
   std::uint64_t n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size())
-    throw std::invalid_argument(fmt::format("--seeds: '{}': expected a number, or two such as 1-5", whole));
+    throw std::invalid_argument(fmt::format("--seeds: '{}': expected a number, or a range such as 1-5", whole));
   return n;
 }
 
@@ -55,11 +55,11 @@ Dimension parse_dimension(const std::string& text) {
   for (const std::string& path : d.paths())
     if (path.empty())
       throw std::invalid_argument(fmt::format(
-          "--over: '{}': expected a path on both sides of '+', e.g. traffic.a.message+traffic.a.bytes", d.path));
+          "--over: '{}': expected paths on both sides of '+', e.g. traffic.a.message+traffic.a.bytes", d.path));
   std::set<std::string> known;
   for (const std::string& value : d.values)
     if (!known.insert(value).second)
-      throw std::invalid_argument(fmt::format("--over: {}: '{}' is there twice", d.path, value));
+      throw std::invalid_argument(fmt::format("--over: {}: '{}' is given twice", d.path, value));
   if (d.values.size() == 1 && d.values[0].empty())
     throw std::invalid_argument(fmt::format("--over: {}: no value; expected {}=VALUE,VALUE,...", d.path, d.path));
   return d;
@@ -72,7 +72,7 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
   const std::uint64_t last = dash == text.npos ? first : number(std::string_view(text).substr(dash + 1), text);
   if (last < first || last - first >= kMostSeeds)
     throw std::invalid_argument(
-        fmt::format("--seeds: '{}': expected the smaller first, and at most {} of them", text, kMostSeeds));
+        fmt::format("--seeds: '{}': expected an ascending range of at most {} seeds", text, kMostSeeds));
   std::vector<std::uint64_t> seeds;
   for (std::uint64_t s = first;; ++s) {
     seeds.push_back(s);
@@ -86,7 +86,8 @@ std::vector<Point> points(const std::vector<Dimension>& dimensions, std::size_t 
   for (const Dimension& d : dimensions) {
     for (const std::string& path : d.paths())
       if (!paths.insert(path).second)
-        throw std::invalid_argument(fmt::format("--over: {} is there twice; expected all its values in one", path));
+        throw std::invalid_argument(
+            fmt::format("--over: {} is given twice; expected all its values in one option", path));
     if (runs > kMostRuns / d.values.size())
       throw std::invalid_argument(fmt::format("--over: more than {} runs", kMostRuns));
     runs *= d.values.size();

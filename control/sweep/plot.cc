@@ -212,7 +212,7 @@ class Panel {
 
 std::string plot_svg(const Table& table) {
   if (table.dimensions.empty() || table.dimensions[0].values.size() < 2)
-    throw std::invalid_argument("--plot: nothing to draw along x; expected --over PATH=V,V with two values or more");
+    throw std::invalid_argument("--plot: no x axis; expected --over PATH=V,V with two values or more");
   const std::vector<Curve> curves = curves_of(table);
   const Positions x = positions(table.dimensions[0].values);
   const std::size_t panels = std::min(table.metrics.size(), kMostPanels);

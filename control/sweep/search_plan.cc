@@ -65,9 +65,9 @@ bool SearchPlan::holds(const nlohmann::ordered_json& report) const {
     if (const auto figure = report::figure_of(report, term.what.figure)) return term.holds(*figure);
     std::vector<std::string> known;
     for (const auto& [name, value] : report["summary"].items()) known.push_back(name);
-    throw std::invalid_argument(fmt::format("--until: no run has '{}'{}; there are {}{}", term.what.figure,
-                                            spec::did_you_mean(term.what.figure, known), fmt::join(known, ", "),
-                                            term.what.figure == "accepted" ? "; accepted is of traffic with a rate" : ""));
+    throw std::invalid_argument(fmt::format(
+        "--until: no run has '{}'{}; there are {}{}", term.what.figure, spec::did_you_mean(term.what.figure, known),
+        fmt::join(known, ", "), term.what.figure == "accepted" ? "; accepted needs traffic with a rate" : ""));
   });
 }
 
@@ -80,7 +80,7 @@ nlohmann::ordered_json SearchPlan::json() const {
 }
 
 std::string SearchPlan::text() const {
-  return fmt::format("{}: the {} of {}..{} with {}; all other figures are of the run with it", search.path,
+  return fmt::format("{}: the {} of {}..{} with {}; all other figures are from the run with this value", search.path,
                      search.to > search.from ? "highest" : "lowest", search.text(search.from), search.text(search.to),
                      until);
 }
@@ -98,11 +98,10 @@ SearchPlan plan_search(const std::string& search, const std::string& until, spec
   for (const spec::Condition::Term& term : plan.condition.terms)
     if (!term.what.of_whole_run() || term.other)
       throw std::invalid_argument(
-          fmt::format("--until: '{}': a search compares figures of the whole run with values; expected a term such as "
-                      "drops=0",
+          fmt::format("--until: '{}': expected figures of the whole run compared with values, such as drops=0",
                       spec::format(term.what)));
   if (resolution.numerator <= 0 || resolution.numerator >= resolution.denominator)
-    throw std::invalid_argument("--resolution: divides nothing; expected a part of the range such as 1%");
+    throw std::invalid_argument("--resolution: expected a fraction of the range above 0, such as 1%");
   const auto [less, more] = std::minmax(plan.search.from, plan.search.to);
   const Int128 apart = Int128{more} * resolution.numerator / resolution.denominator;
   const std::int64_t step = std::max<std::int64_t>(1, static_cast<std::int64_t>(apart));

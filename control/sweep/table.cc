@@ -145,11 +145,10 @@ std::string Table::text() const {
     lines.push_back(std::move(line));
   }
   std::string out = text_table(lines, dimensions.size());
-  out += fmt::format("{}* the best of its column{}\n", rows.size() > 1 ? "" : "(one row) ",
-                     seeds.size() > 1 ? "; median (least .. most) over the seeds" : "");
+  out += fmt::format("{}* best of its column{}\n", rows.size() > 1 ? "" : "(one row) ",
+                     seeds.size() > 1 ? "; median (min .. max) over the seeds" : "");
   if (std::ranges::any_of(rows, [](const Row& r) { return !r.incomplete.empty(); }))
-    out +=
-        "(n of m): only n of m flows and repeats of collectives completed; the figure is of these and has no star\n";
+    out += "(n of m): n of m flows and collective iterations completed; the figure covers these only; no star\n";
   const std::vector<bool> is_less = less();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!is_less[i]) continue;

@@ -27,7 +27,7 @@ struct Row {
   Point point;
   std::vector<Cell> cells;  // one per metric
   std::size_t runs = 0;
-  std::vector<std::string> failures;  // "seed 3: x.yaml:4: ...", "seed 4: the books do not balance"
+  std::vector<std::string> failures;  // "seed 3: x.yaml:4: ...", "seed 4: packet accounting does not balance"
   std::string incomplete = {};        // "1 of 8" flows and repeats of collectives were completed; empty: all were
   report::Delivery delivery = {};
 };

@@ -29,7 +29,7 @@ void Fabric::connect(const Link& link) {
     (*this)[link.a.device].retry_frames(link.a.port, *link.retry);
     (*this)[link.b.device].retry_frames(link.b.port, *link.retry);
   }
-  RAILYARD_ASSERT(link.credits_at_a.has_value() == link.credits_at_b.has_value(), "credits are given at both ends");
+  RAILYARD_ASSERT(link.credits_at_a.has_value() == link.credits_at_b.has_value(), "credits are set at both ends");
   if (link.credits_at_a) {
     (*this)[link.a.device].use_credits(link.a.port, *link.credits_at_b, *link.credits_at_a);
     (*this)[link.b.device].use_credits(link.b.port, *link.credits_at_a, *link.credits_at_b);

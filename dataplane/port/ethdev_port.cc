@@ -48,13 +48,12 @@ EthdevPort::EthdevPort(const EthdevPortConfig& config, PacketPool& pool)
   if (const int ret = rte_dev_probe(config.device.c_str()); ret != 0) {
     if (virtual_device_)
       fail(device_, fmt::format("DPDK cannot create it: {}. Check the driver's name and arguments{}{}", reason(ret),
-                                ret == -EPERM || ret == -EACCES ? ", and that you have the privileges it needs" : "",
-                                log.said()));
-    fail(device_, fmt::format("DPDK cannot take it: {}. Is the PCI address right, is the NIC bound to vfio-pci "
-                              "(dpdk-devbind.py), and is run.hugepages set?{}",
+                                ret == -EPERM || ret == -EACCES ? ", and your privileges" : "", log.said()));
+    fail(device_, fmt::format("DPDK cannot use it: {}. Check the PCI address, that the NIC is bound to vfio-pci "
+                              "(dpdk-devbind.py), and run.hugepages{}",
                               reason(ret), log.said()));
   }
-  if (rte_eth_dev_get_port_by_name(name_.c_str(), &id_) != 0) fail(device_, "it is no network device");
+  if (rte_eth_dev_get_port_by_name(name_.c_str(), &id_) != 0) fail(device_, "it is not a network device");
   try {
     set_up(config, pool, log);
   } catch (...) {
@@ -78,10 +77,10 @@ void EthdevPort::set_up(const EthdevPortConfig& config, PacketPool& pool, DpdkLo
     fail(device_, fmt::format("cannot be configured with one queue each way: {}", reason(ret)));
   // The TAP driver neither sends nor drops a frame that is longer than it can: it would stop the port for good.
   if (name_.starts_with("net_tap") && config.mtu > conf.rxmode.mtu)
-    fail(device_,
-         fmt::format("its driver carries IP packets of at most {} octets; set mtu: {} on its link (of a trunk: "
-                     "port-mtu)",
-                     conf.rxmode.mtu, conf.rxmode.mtu));
+    fail(
+        device_,
+        fmt::format("its driver carries IP packets of at most {} bytes; set mtu: {} on its link (of a trunk: port-mtu)",
+                    conf.rxmode.mtu, conf.rxmode.mtu));
   std::uint16_t rx = config.descriptors;
   std::uint16_t tx = config.descriptors;
   rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx, &tx);

@@ -28,7 +28,7 @@ std::string bad_interface_name(const std::string& name) {
   if (name.size() > kMostInterfaceName)
     return fmt::format("the name of the interface has {} characters; expected at most {}", name.size(),
                        kMostInterfaceName);
-  if (name == "." || name == "..") return "an interface cannot have this name; choose another";
+  if (name == "." || name == "..") return "this interface name is reserved; choose another";
   for (const char c : name)
     if (c == '/' || c == ':' || c == '%' || std::isspace(static_cast<unsigned char>(c)) != 0)
       return fmt::format("the name of an interface cannot contain '{}'", c);

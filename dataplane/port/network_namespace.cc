@@ -35,8 +35,8 @@ NetworkNamespace::NetworkNamespace(const std::string& name) {
   const std::string path = is_path ? name : "/run/netns/" + name;
   const FileDescriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd && errno == ENOENT)
-    fail(name, is_path ? "there is no such file" : fmt::format("there is none; make it with: ip netns add {}", name));
-  if (!fd) fail(name, fmt::format("{} cannot be opened: {}", path, std::strerror(errno)));
+    fail(name, is_path ? "no such file" : fmt::format("no such namespace; create it with: ip netns add {}", name));
+  if (!fd) fail(name, fmt::format("cannot open {}: {}", path, std::strerror(errno)));
   enter(fd, name);
 }
 
@@ -44,12 +44,12 @@ NetworkNamespace::NetworkNamespace(const FileDescriptor& fd) { enter(fd, fmt::fo
 
 void NetworkNamespace::enter(const FileDescriptor& fd, const std::string& name) {
   FileDescriptor home(open(kOwn, O_RDONLY | O_CLOEXEC));
-  if (!home) fail(name, fmt::format("{} cannot be opened: {}", kOwn, std::strerror(errno)));
+  if (!home) fail(name, fmt::format("cannot open {}: {}", kOwn, std::strerror(errno)));
   if (same_file(home.get(), fd.get())) return;
   if (setns(fd.get(), CLONE_NEWNET) != 0) {
-    if (errno == EPERM) fail(name, "may not be entered; that needs root, or CAP_SYS_ADMIN");
+    if (errno == EPERM) fail(name, "cannot be entered without root or CAP_SYS_ADMIN");
     if (errno == EINVAL)
-      fail(name, "is no network namespace; expected a name of `ip netns list`, or a file as /proc/PID/ns/net");
+      fail(name, "is not a network namespace; expected a name of `ip netns list`, or a file such as /proc/PID/ns/net");
     fail(name, fmt::format("cannot be entered: {}", std::strerror(errno)));
   }
   home_ = std::move(home);

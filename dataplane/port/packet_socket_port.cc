@@ -54,7 +54,7 @@ FileDescriptor open_socket(const std::string& name) {
   // Protocol 0: nothing comes in before it is bound.
   FileDescriptor socket(::socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket && (errno == EPERM || errno == EACCES))
-    fail(name, "a packet socket needs CAP_NET_RAW; run as root, or give it to the program: setcap cap_net_raw+ep");
+    fail(name, "a packet socket needs CAP_NET_RAW; run as root, or: setcap cap_net_raw+ep");
   if (!socket) fail(name, fmt::format("no packet socket: {}", std::strerror(errno)));
   return socket;
 }
@@ -97,23 +97,23 @@ PacketSocketPort::PacketSocketPort(const PacketSocketPortConfig& config, PacketP
   }
   ifreq request = request_for(name_);
   if (ioctl(in_.get(), SIOCGIFINDEX, &request) != 0)
-    fail(name_, fmt::format("there is none{}; make it before, as with: ip link add {} type veth peer name {}",
+    fail(name_, fmt::format("no such interface{}; create it first, e.g.: ip link add {} type veth peer name {}",
                             config.netns.empty() ? "" : fmt::format(" in network namespace '{}'", config.netns), name_,
                             name_ == "eth0" ? "eth1" : "eth0"));
   const int index = request.ifr_ifindex;
   if (ioctl(in_.get(), SIOCGIFHWADDR, &request) != 0 || request.ifr_hwaddr.sa_family != ARPHRD_ETHER)
-    fail(name_, "is no Ethernet interface; expected one, as an end of a veth pair or a NIC");
+    fail(name_, "is not an Ethernet interface; expected an end of a veth pair or a NIC");
   std::uint32_t mtu = config.mtu;
   if (ioctl(in_.get(), SIOCGIFMTU, &request) == 0) mtu = static_cast<std::uint32_t>(request.ifr_mtu);
   if (mtu < config.mtu)
-    fail(name_, fmt::format("its MTU is {}, and the link's is {}; raise it (ip link set {} mtu {}), or set mtu: {} on "
+    fail(name_, fmt::format("its MTU is {}, but the link's is {}; raise it (ip link set {} mtu {}), or set mtu: {} on "
                             "the link",
                             mtu, config.mtu, name_, config.mtu, mtu));
   if (!set_option(in_.get(), SOL_PACKET, PACKET_VERSION, int{TPACKET_V2}) ||
       !set_option(in_.get(), SOL_PACKET, PACKET_VNET_HDR, 1) ||
       !set_option(in_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, 1) ||
       !set_option(in_.get(), SOL_PACKET, PACKET_COPY_THRESH, 1))
-    fail(name_, fmt::format("the kernel's packet sockets lack what is needed ({}); expected Linux 4.20 or later",
+    fail(name_, fmt::format("the kernel's packet sockets lack a feature ({}); expected Linux 4.20 or later",
                             std::strerror(errno)));
   map_ring(config);
   // For frames that do not fit a slot, and on the way out; as much as is permitted.
@@ -124,7 +124,7 @@ PacketSocketPort::PacketSocketPort(const PacketSocketPortConfig& config, PacketP
   if (!bind_to(index)) {
     const int error = errno;
     munmap(ring_, ring_octets_);
-    fail(name_, fmt::format("no socket can be bound to it: {}", std::strerror(error)));
+    fail(name_, fmt::format("cannot bind a socket to it: {}", std::strerror(error)));
   }
   // Between the ends of a veth pair there is nothing; a NIC and its driver may keep what is between two MACs.
   abilities_ = {driver_of(in_.get(), name_) == "veth" ? PortAbilities::Pfc::kYes : PortAbilities::Pfc::kUnverified,
@@ -144,7 +144,7 @@ void PacketSocketPort::map_ring(const PacketSocketPortConfig& config) {
   slots_per_block_ = kBlockOctets / slot_octets_;
   blocks_ = std::max<std::uint32_t>(config.ring_octets / kBlockOctets, 1);
   if (slots_per_block_ == 0)
-    fail(name_, fmt::format("an MTU of {} is more than a port carries; expected at most {}", config.mtu, 65535));
+    fail(name_, fmt::format("an MTU of {} is too large; expected at most {}", config.mtu, 65535));
   ring_octets_ = std::size_t{blocks_} * kBlockOctets;
   const tpacket_req request{.tp_block_size = kBlockOctets,
                             .tp_block_nr = blocks_,
@@ -154,8 +154,7 @@ void PacketSocketPort::map_ring(const PacketSocketPortConfig& config) {
   if (set_option(in_.get(), SOL_PACKET, PACKET_RX_RING, request))
     mapped = mmap(nullptr, ring_octets_, PROT_READ | PROT_WRITE, MAP_SHARED, in_.get(), 0);
   if (mapped == MAP_FAILED)
-    fail(name_, fmt::format("no memory for a ring of {} octets between the kernel and the fabric: {}", ring_octets_,
-                            std::strerror(errno)));
+    fail(name_, fmt::format("no memory for a packet ring of {} bytes: {}", ring_octets_, std::strerror(errno)));
   ring_ = static_cast<std::byte*>(mapped);
 }
 

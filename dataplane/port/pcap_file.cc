@@ -125,7 +125,7 @@ std::expected<std::optional<PcapReader::Frame>, std::string> PcapReader::next() 
                              (static_cast<Int128>(nanoseconds) - first_nanoseconds_) * 1000;
   constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max();
   if (since_first >= kLongest || since_first <= -kLongest)
-    return std::unexpected(complaint("more than 106 days from the first frame, a shorter capture expected"));
+    return std::unexpected(complaint("more than 106 days after the first frame; expected a shorter capture"));
   return Frame{.at = Instant{static_cast<std::int64_t>(since_first)},
                .octets = std::as_bytes(std::span(data, header->caplen)),
                .frame_octets = header->len};

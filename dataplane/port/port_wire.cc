@@ -24,7 +24,7 @@ PortWire::PortWire(std::unique_ptr<OutsidePort> port, PacketPool& pool, const Po
       stream_(hash_string("port/trunk/" + to_string(config.mac))),
       reassembler_(config.patience, kBurst) {
   if (mtu_ < kLeastTrunkMtu)
-    throw std::runtime_error(fmt::format("trunk over Ethernet: frames carry {} octets; expected an MTU of at least {}",
+    throw std::runtime_error(fmt::format("trunk over Ethernet: frames carry {} bytes; expected an MTU of at least {}",
                                          mtu_, kLeastTrunkMtu));
 }
 

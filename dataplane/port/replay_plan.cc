@@ -50,7 +50,7 @@ std::expected<ReplayPlan, std::string> plan_replay(std::vector<CapturedFrame> ca
       wire::write<wire::Ethernet::Destination>(c.octets.data(), next_hop);
     plan.frames.push_back({c.at - first, class_of(nic.trust, *view), view->header_octets, std::move(c.octets)});
   }
-  if (plan.frames.empty()) return std::unexpected("there is no frame in it that the NIC could send");
+  if (plan.frames.empty()) return std::unexpected("it has no frames that the NIC can send");
 
   if (timing.rate.bps > 0) {
     Bytes before{};
@@ -67,8 +67,7 @@ std::expected<ReplayPlan, std::string> plan_replay(std::vector<CapturedFrame> ca
     plan.round = span + span / static_cast<std::int64_t>(std::max<std::size_t>(plan.frames.size() - 1, 1));
     if (plan.round == Duration{})
       return std::unexpected(
-          "all its frames are of one instant, which cannot be repeated; expected a rate, or as fast as "
-          "possible");
+          "all its frames have the same time stamp, so it cannot loop; expected a rate, or as fast as possible");
   }
   for (std::size_t i = 0; i < plan.frames.size(); ++i)
     (plan.frames[i].control ? plan.controls : plan.by_class[plan.frames[i].priority.index()])

@@ -44,14 +44,14 @@ FileDescriptor open_device(const std::string& name) {
   FileDescriptor tap(open(kDevice, O_RDWR | O_NONBLOCK | O_CLOEXEC));
   if (tap) return tap;
   if (errno == ENOENT)
-    fail(name, fmt::format("there is no {}; load the kernel's driver (modprobe tun), or in a container hand the device "
-                           "in (--device {})",
-                           kDevice, kDevice));
-  if (errno == ENODEV || errno == ENXIO)
-    fail(name, fmt::format("nothing is behind {}; load the kernel's driver: modprobe tun", kDevice));
+    fail(name,
+         fmt::format(
+             "{} is missing; load the kernel driver (modprobe tun), or pass the device to the container (--device {})",
+             kDevice, kDevice));
+  if (errno == ENODEV || errno == ENXIO) fail(name, fmt::format("{} has no driver; load it: modprobe tun", kDevice));
   if (errno == EACCES || errno == EPERM)
-    fail(name, fmt::format("{} may not be opened; run as root, or change its permissions", kDevice));
-  fail(name, fmt::format("{} cannot be opened: {}", kDevice, std::strerror(errno)));
+    fail(name, fmt::format("no permission to open {}; run as root, or change its permissions", kDevice));
+  fail(name, fmt::format("cannot open {}: {}", kDevice, std::strerror(errno)));
 }
 
 // What may be tried again later: no room, or the interface is down or away. Else the frame is refused for good.
@@ -81,9 +81,8 @@ TapPort::TapPort(const TapPortConfig& config, PacketPool& pool)
            fmt::format("an interface of this name exists already{}; choose another, or remove it: ip link del {}",
                        config.netns.empty() ? "" : fmt::format(" in network namespace '{}'", config.netns), name));
     if (error == EPERM)
-      fail(name,
-           "making an interface needs CAP_NET_ADMIN; run as root, or give it to the program: setcap cap_net_admin+ep");
-    fail(name, fmt::format("cannot be made: {}", std::strerror(error)));
+      fail(name, "creating an interface needs CAP_NET_ADMIN; run as root, or: setcap cap_net_admin+ep");
+    fail(name, fmt::format("cannot be created: {}", std::strerror(error)));
   }
   if (ioctl(tap.get(), TUNSETOFFLOAD, kOffloads | kUdpOffloads) != 0) ioctl(tap.get(), TUNSETOFFLOAD, kOffloads);
   const FileDescriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -105,7 +104,7 @@ TapPort::TapPort(const TapPortConfig& config, PacketPool& pool)
     if (ioctl(socket.get(), SIOCGIFFLAGS, &request) == 0) {
       request.ifr_flags = static_cast<short>(request.ifr_flags | IFF_UP);
       if (ioctl(socket.get(), SIOCSIFFLAGS, &request) != 0)
-        fail(name, fmt::format("cannot be switched on: {}", std::strerror(errno)));
+        fail(name, fmt::format("cannot be brought up: {}", std::strerror(errno)));
     }
   }
   tap_ = std::move(tap);

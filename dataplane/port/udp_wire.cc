@@ -95,16 +95,15 @@ UdpWire::UdpWire(const wire::UdpEndpoint& local, const wire::UdpEndpoint& remote
   const SocketAddress own = socket_address(local);
   if (bind(s.get(), reinterpret_cast<const sockaddr*>(&own.storage), own.octets) != 0) {
     if (errno == EADDRINUSE)
-      fail(fmt::format("{} is in use by another socket; choose another port, or end who has it", to_string(local)));
+      fail(fmt::format("{} is in use by another socket; choose another port, or end its process", to_string(local)));
     if (errno == EADDRNOTAVAIL)
-      fail(fmt::format("{} is not an address of this machine; expected one of `ip addr`", to_string(local)));
-    if (errno == EACCES) fail(fmt::format("{} may not be used; expected a port above 1023", to_string(local)));
+      fail(fmt::format("{} is not an address of this machine; expected an address of `ip addr`", to_string(local)));
+    if (errno == EACCES) fail(fmt::format("no permission for {}; expected a port above 1023", to_string(local)));
     fail(fmt::format("{} cannot be used: {}", to_string(local), std::strerror(errno)));
   }
   const SocketAddress far = socket_address(remote);
   if (connect(s.get(), reinterpret_cast<const sockaddr*>(&far.storage), far.octets) != 0)
-    fail(fmt::format("there is no way from {} to {} ({}); expected a route to it", to_string(local), to_string(remote),
-                     std::strerror(errno)));
+    fail(fmt::format("no route from {} to {} ({})", to_string(local), to_string(remote), std::strerror(errno)));
   set_buffer(s.get(), SO_RCVBUFFORCE, SO_RCVBUF, kReceiveBuffer);
   set_buffer(s.get(), SO_SNDBUFFORCE, SO_SNDBUF, kSendBuffer);
   const int on = 1;

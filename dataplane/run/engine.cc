@@ -34,7 +34,7 @@ Engine::Engine(Fabric& fabric, const EngineConfig& config)
   RAILYARD_ASSERT(config.workers >= 1 && config.workers <= 64, "1..64 workers");
   if (window_ <= Duration{})
     throw RunError(
-        "the fabric has a link without any delay between two devices; give the link a cable length, or the device a "
+        "two devices are linked without any delay; give the link a cable length, or a device a "
         "latency");
   for (std::size_t w = 0; w < config.workers; ++w) {
     contexts_.push_back(std::make_unique<WorkerContext>());
@@ -156,7 +156,7 @@ Instant Engine::step(Instant end) {
   const Instant next = this->next();
   RAILYARD_ASSERT(next >= end, "causality: something was sent into a window that is over");
   if (pools_.exhausted()) [[unlikely]]
-    throw RunError("packet memory ran out; raise run.memory (railyard check prints what the fabric can hold)");
+    throw RunError("out of packet memory; raise run.memory (railyard check prints the need)");
   return next;
 }
 

@@ -17,7 +17,7 @@ std::expected<void, std::string> validate(const ClassBuffer& c, const std::strin
         std::pair{c.queue_limit, "queue_limit"}})
     if (value.n < 0) return bad(fmt::format(".{}: {} is negative", key, value.n));
   if (c.lossless && c.xoff.n > 0 && c.xon_offset >= c.xoff)
-    return bad(fmt::format(".xon_offset: {} octets is not below xoff ({} octets): the sender would never be let go",
+    return bad(fmt::format(".xon_offset: {} octets is not below xoff ({} octets): the sender would never resume",
                            c.xon_offset.n, c.xoff.n));
   if (!c.lossless && c.credits.n > 0)
     return bad(fmt::format(".credits: {} octets for a class that is not lossless", c.credits.n));

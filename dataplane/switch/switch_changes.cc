@@ -87,7 +87,7 @@ void Switch::apply_class(Instant now, PortIndex port, Priority priority, const S
   RAILYARD_ASSERT(to.buffer.lossless == config.buffer.lossless && to.buffer.reserved == config.buffer.reserved &&
                       to.buffer.credits == config.buffer.credits &&
                       to.buffer.queue_reserved == config.buffer.queue_reserved,
-                  "what a class is and what is reserved for it do not change");
+                  "the kind and the reserved space of a class do not change");
   config.scheduling = to.scheduling;
   if (to.ecn != config.ecn) set_ecn(port, priority, to.ecn);
   if (to.wred != config.wred) set_wred(port, priority, to.wred);
@@ -133,7 +133,7 @@ void Switch::settle_headroom(Instant now) {
 
 // Cut-through reckons with the rates at which a frame came and will go, and none of them may change in between.
 void Switch::on_new_rate(Instant now, PortIndex port, BitRate rate, Duration peer_response) {
-  RAILYARD_ASSERT(!cuts_through(), "links of a switch that cuts through keep their rate");
+  RAILYARD_ASSERT(!cuts_through(), "links of a cut-through switch keep their rate");
   EgressPort& e = egress_[port.index()];
   e.set_rate(now, rate, peer_response);
   facts_[port.index()].octet_time = OctetTime(rate);

@@ -67,12 +67,11 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
       if (auto ok = validate(k.buffer, where); !ok) refuse(this->name(), ok.error());
       groups_[p * kPriorities + c] = mmu_.make_group(k.buffer);
       if (auto ok = validate(k.ecn, where + ".ecn"); !ok) refuse(this->name(), ok.error());
-      if (k.trim && k.buffer.lossless) refuse(this->name(), where + ".trim: in a lossless class, which drops nothing");
+      if (k.trim && k.buffer.lossless) refuse(this->name(), where + ".trim: does not apply to a lossless class");
       if (k.trim)
         if (auto ok = validate(*k.trim, Priority{c}, where + ".trim"); !ok) refuse(this->name(), ok.error());
       if (auto ok = validate(k.wred, where + ".drop"); !ok) refuse(this->name(), ok.error());
-      if (k.wred.any() && k.buffer.lossless)
-        refuse(this->name(), where + ".drop: in a lossless class, which drops nothing");
+      if (k.wred.any() && k.buffer.lossless) refuse(this->name(), where + ".drop: does not apply to a lossless class");
       Queue& queue = queues_[p * kPriorities + c];
       queue.memory = mmu_.make_queue(k.buffer);
       queue.rng = RngStream(config_.seed, fmt::format("{}/{}/queue{}/ecn", this->name(), p, c));

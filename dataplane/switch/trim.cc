@@ -13,8 +13,8 @@ std::expected<void, std::string> validate(const TrimConfig& c, Priority of, cons
   if (c.to.index() >= kPriorities)
     return std::unexpected(fmt::format("{}.class: {}; expected 0..7", where, c.to.value));
   if (c.to == of)
-    return std::unexpected(fmt::format("{}.class: {} is the class itself, whose queue is full; expected another", where,
-                                       c.to.value));
+    return std::unexpected(
+        fmt::format("{}.class: {} is the class whose queue is full; expected another class", where, c.to.value));
   return {};
 }
 

@@ -56,13 +56,13 @@ TrunkSession::Heard TrunkSession::on_ping(Instant now, Instant arrived, const Tr
 std::string_view text(TrunkSession::State state) noexcept {
   switch (state) {
     case TrunkSession::State::kSilent:
-      return "nothing heard from the far end";
+      return "no message from the remote end";
     case TrunkSession::State::kUnheard:
-      return "the far end does not hear this one yet";
+      return "the remote end does not receive this end's messages yet";
     case TrunkSession::State::kMismatch:
-      return "the far end has another rate, delay, mtu or scale for this link";
+      return "the remote end has a different rate, delay, mtu or scale for this link";
     case TrunkSession::State::kPeerDown:
-      return "taken down at the far end";
+      return "down at the remote end";
     case TrunkSession::State::kUp:
       return "up";
   }

@@ -207,7 +207,7 @@ if is_wanted uet-numbers; then
     numbers permutation $gbps
     if (( gbps == 100 )); then
       bar 'the last flow against the ideal one' x '<= 1.1' '.fct_us.max / .ideal_us'
-      bar 'packets sent again that had not been trimmed' packets '<= 0' '.retransmissions - .trims'
+      bar 'packets retransmitted that had not been trimmed' packets '<= 0' '.retransmissions - .trims'
     fi
     numbers 'permutation, not trimmed' $gbps "$no_trim"
     bar 'packets that were there already' packets - .duplicates

@@ -3,8 +3,9 @@
 
 usage: tests/docs/english.py [--count]      --count: how often each phrase stands where, and ends with 0
 
-A line of phrases.txt is where (`docs`: *.md and the comments of topologies/; `all`: string literals of tools/ and control/
-too), a phrase (lower case, read without regard to case and line breaks), and what to write instead, with tabs between.
+A line of phrases.txt is where (`docs`: *.md and the comments of topologies/; `literals`: string literals of the code outside
+tests/; `all`: both), a phrase (lower case, whole words, read without regard to case and line breaks), and what to write
+instead, with tabs between.
 """
 import pathlib
 import re
@@ -34,9 +35,9 @@ def texts():
             if name.endswith(".yaml"):
                 lines = [line.lstrip().lstrip("#") for line in lines]
             yield name, "docs", lines
-        elif re.match(r"(tools|control)/.*\.(cc|h)$", name):
-            yield name, "all", ["".join(LITERAL.findall(line)) if not line.lstrip().startswith("#include") else ""
-                                for line in path.read_text().split("\n")]
+        elif re.match(r"(tools|control|transports|dataplane)/.*\.(cc|h)$", name):
+            yield name, "literals", ["".join(LITERAL.findall(line)) if not line.lstrip().startswith("#include") else ""
+                                     for line in path.read_text().split("\n")]
 
 
 def without_blocks(lines):  # commands and what they print
@@ -53,7 +54,7 @@ def main():
     for line in (ROOT / "tests/docs/phrases.txt").read_text().splitlines():
         if line and not line.startswith("#"):
             where, phrase, instead = line.split("\t")
-            phrases[phrase] = (where, instead)
+            phrases[phrase] = (where, instead, re.compile(rf"(?<!\w){re.escape(phrase)}(?!\w)"))
     found = 0
     counts = dict.fromkeys(phrases, 0)
     for name, kind, lines in texts():
@@ -61,11 +62,11 @@ def main():
             # A phrase may go on in the next line.
             both = re.sub(r"\s+", " ", line + " " + (lines[number] if number < len(lines) else "")).lower()
             here = len(re.sub(r"\s+", " ", line))
-            for phrase, (where, instead) in phrases.items():
+            for phrase, (where, instead, found_by) in phrases.items():
                 if where != "all" and where != kind:
                     continue
-                at = both.find(phrase)
-                if 0 <= at < here:
+                at = found_by.search(both)
+                if at and at.start() < here:
                     counts[phrase] += 1
                     found += 1
                     if "--count" not in sys.argv[1:]:

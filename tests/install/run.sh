@@ -69,8 +69,8 @@ printf 'ok: every topology passes its check\n'
 railyard run "$lab" --json --digest --report report >"$tmp/run.json"
 cmp <(jq -S 'del(.engine)' "$tmp/run.json") <(jq -S 'del(.engine)' "$tmp/elsewhere/report/report.json") || die "report.json is not what was printed"
 there_too=$tmp/elsewhere/report/report.txt
-grep -q 'Nothing was dropped' "$there_too" || die "report.txt does not say what happened: $(cat "$there_too")"
-expect "the books balance and nothing is left" '.audit.balanced and .audit.drained' "$tmp/run.json"
+grep -q 'No frames were dropped' "$there_too" || die "report.txt does not say what happened: $(cat "$there_too")"
+expect "packet accounting balances, 0 packets in flight" '.audit.balanced and .audit.drained' "$tmp/run.json"
 expect "eight flows, none lost a frame" '(.flows | length) == 8 and ([.flows[].lost] | add) == 0' "$tmp/run.json"
 expect "the receiver's link was full (more than 95 Gb/s of payload)" '([.flows[].goodput_bps] | add) > 95e9' "$tmp/run.json"
 expect "queues were marked and hosts paused" \
@@ -83,7 +83,7 @@ live() { (cd "$tmp/elsewhere" && env -i PATH=/usr/bin:/bin HOME="$tmp/elsewhere"
 live up "$lab" --detach >"$tmp/up" || die "the lab does not come up"
 live status --audit >"$tmp/audit" || { live down; die "status says: $(cat "$tmp/audit")"; }
 live down >/dev/null
-[[ $(live ls) == 'no lab is up' ]] || die "the lab is not gone"
+[[ $(live ls) == 'no running labs' ]] || die "the lab is not gone"
 printf 'ok: a lab comes up, is looked at, goes down\n'
 
 # The Debian packages: what is in them, and what they ask for. tests/bare/package.sh installs them.

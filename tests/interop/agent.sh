@@ -102,7 +102,7 @@ reported() {
 up() { "$railyard" up "$lab" --detach "$@"; }
 down() { "$railyard" down; }
 
-# The guest's QEMU is killed while it goes on.
+# The guest's QEMU is killed during the run.
 killed() {
   local began
   join h1 h3
@@ -129,7 +129,7 @@ again() {
     < <(status -r '.flows[] | select(.roce.agents) | .name')
   all_flows && ! "$railyard" again nobody
 }
-# The guest is booted anew, its agent joins, and what had failed begins from the beginning.
+# The guest reboots, its agent joins, and the failed collective restarts.
 after_the_kill() {
   "$railyard" restart h3 || return 1
   join h3

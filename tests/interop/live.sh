@@ -96,17 +96,17 @@ interrupted() { # SIGNAL
   wait "$up" && return 1
   printf '%d s\n' $(( SECONDS - began )) >"$out/summary"
   cat "$out/up"
-  grep -q "^railyard: lab 'softroce-pair' was taken down before it was up$" "$out/up" && (( SECONDS - began < 20 )) &&
+  grep -q "^railyard: lab 'softroce-pair' was stopped before it had started$" "$out/up" && (( SECONDS - began < 20 )) &&
     nothing_left
 }
-# What is done with a guest whose QEMU is killed: it is said, and it is booted anew while the lab goes on.
+# A guest whose QEMU is killed is reported and reboots while the lab keeps running.
 dies() {
   kill -KILL "$(<"$out/state/softroce-pair/guests/h1/qemu.pid")"
   until_so lab_status '(.hosts[] | select(.name == "h1") | .state == "down") and
     ([.attachments[] | select(.host == "h1") | .link_up] | any | not)' || return 1
   on h1 true 2>"$out/error" && return 1
   cat "$out/error"
-  [[ $(wc -l <"$out/error") == 1 ]] && grep -q '^railyard: h1 is down: .*; `railyard restart h1` boots it anew$' "$out/error" &&
+  [[ $(wc -l <"$out/error") == 1 ]] && grep -q '^railyard: h1 is down: .*; `railyard restart h1` reboots it$' "$out/error" &&
     "$railyard" status | grep -q '^h1 is down: ' && on h2 true
 }
 comes_back() {
@@ -161,7 +161,7 @@ check "ib_write_bw, rail 1, while its link is down for 1 s" while_broken 1 leaf2
 check "a file to a guest and back" copies
 check "the books balance" "$railyard" status --audit
 check "a guest whose QEMU is killed: said, and what to do" dies
-check "it is booted anew, nobody waits" comes_back
+check "it reboots, nobody waits" comes_back
 check "one that runs is, too" another
 check "the books balance" "$railyard" status --audit
 check "down leaves nothing" down_leaves_nothing

@@ -258,15 +258,13 @@ std::string refusal(const char* yaml, const std::vector<std::string>& sets) {
 
 TEST(CreditFlowControl, WhatCannotBeIsOneClearError) {
   using testing::HasSubstr;
-  EXPECT_THAT(
-      refusal(kPair, {"qos.default.classes.3.cbfc.credits=4KB"}),
-      HasSubstr("leaf1:1: credits of class 3 are 3840B, which is less than a frame of its link (4162B) and what "
-                "may be free before an update says so (256B); expected `credits: auto`, or at least 4608B"));
+  EXPECT_THAT(refusal(kPair, {"qos.default.classes.3.cbfc.credits=4KB"}),
+              HasSubstr("leaf1:1: credits of class 3 are 3840B, less than one frame of its link (4162B) plus the "
+                        "update interval (256B); expected `credits: auto`, or at least 4608B"));
   EXPECT_THAT(refusal(kPair, {"qos.default.classes.3.cbfc=maybe"}), HasSubstr("expected off, on or a map"));
   EXPECT_THAT(refusal(kPair, {"qos.other={ classes: { 3: { lossless: true } } }", "hosts.default.qos=other"}),
-              HasSubstr("class 3 has credits (cbfc) at leaf1 (QoS default) and none at h1 (QoS other)"));
-  EXPECT_THAT(refusal(kPair, {"qos.default.classes.4={ cbfc: on }"}),
-              HasSubstr("has no meaning for a class that is not lossless"));
+              HasSubstr("class 3 has credits (cbfc) at leaf1 (QoS default) but not at h1 (QoS other)"));
+  EXPECT_THAT(refusal(kPair, {"qos.default.classes.4={ cbfc: on }"}), HasSubstr("does not apply to a lossy class"));
   EXPECT_THAT(refusal(kPair, {"qos.default.classes.3.cbfc.credits=2MB"}), HasSubstr("receive buffer has 1MiB"));
   EXPECT_EQ(refusal(kPair, {"qos.default.classes.3.lossless=false"}), "") << "it rests";
 }

@@ -76,7 +76,7 @@ TEST(Figures, AWriterWhoseLinkGoesDownHasOneTwentiethOfTheRate) {
   s.leave_the_books();
   EXPECT_NEAR(*r.flows[0].goodput_bps(), 4.9e9, 0.1e9);
   EXPECT_THAT(r.text(), HasSubstr("4.9"));
-  EXPECT_THAT(r.text(), HasSubstr("  note  completion        1 flow stood still: t/h1->h2 delivered nothing after "));
+  EXPECT_THAT(r.text(), HasSubstr("  note  completion        1 flow stalled: t/h1->h2 delivered nothing after "));
   EXPECT_THAT(r.text(), Not(HasSubstr("97.9 Gb/s")));
 }
 

@@ -38,7 +38,7 @@ TEST(LinkRetry, BitErrorsLoseNothing) {
   EXPECT_LT(llr.most_late, 1_us);
   EXPECT_EQ(retried(s).replays, llr.replays) << "at that end of that link, and nowhere else";
   const report::Report report = s.report();
-  EXPECT_THAT(report.text(), testing::HasSubstr("Retried on links (LLR): "));
+  EXPECT_THAT(report.text(), testing::HasSubstr("Link-level retry (LLR): "));
   const nlohmann::json json = nlohmann::json::parse(report.json());
   EXPECT_EQ(json["summary"]["llr_replays"], llr.replays);
   EXPECT_EQ(json["summary"]["llr_latency_mean"], 256) << "ns";
@@ -183,7 +183,7 @@ std::string refusal(const std::vector<std::string>& sets) {
 
 TEST(LinkRetry, WhatCutsThroughCannotTakeAFrameBack) {
   EXPECT_THAT(refusal({"switches.default.mode=cut-through"}),
-              testing::HasSubstr("cuts through, and sends on what is not known to be whole"));
+              testing::HasSubstr("uses cut-through and forwards unverified frames"));
   EXPECT_EQ(refusal({"switches.default.mode=cut-through", "defaults.link.llr=off"}), "");
 }
 

@@ -157,7 +157,7 @@ TEST(LiveSettings, HeadroomIsEnoughWhileALinkGetsFaster) {
   constexpr const char* kSlowReceiver = R"(
 name: faster
 switches: { default: { buffer: 64MiB } }
-qos: { default: { classes: { 3: { lossless: true, xoff: 100KB, xon-offset: 50KB, least-frame: 4096B } } } }
+qos: { default: { classes: { 3: { lossless: true, xoff: 100KB, xon-offset: 50KB, min-frame-size: 4096B } } } }
 hosts: { default: {}, slow: { receive: { rate: 20Gbps, buffer: 4MiB, xoff: 100KB, xon: 50KB } } }
 nodes: { sw: { kind: switch }, h1: { kind: host }, h3: { kind: host, profile: slow } }
 links: [ [h1:1, sw:1, { rate: 25Gbps }], [sw:2, h3:1, { rate: 400Gbps }] ]

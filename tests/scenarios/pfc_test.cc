@@ -52,7 +52,7 @@ TEST_P(Headroom, AsComputedLosesNothingAndOneFrameLessDoesNotSuffice) {
 TEST_P(Headroom, OfSmallFramesLosesNothing) {
   std::vector<std::string> sets = links(GetParam().rate, GetParam().length);
   const std::int64_t of_large = Scenario::ready("headroom", sets).lab().headrooms().front().computed.n;
-  sets.insert(sets.end(), {"traffic.t.payload=4B", "qos.default.classes.3.least-frame=64B"});
+  sets.insert(sets.end(), {"traffic.t.payload=4B", "qos.default.classes.3.min-frame-size=64B"});
   Scenario s = Scenario::ready("headroom", sets);
   const std::int64_t computed = s.lab().headrooms().front().computed.n;
   EXPECT_GT(computed, 2 * of_large);

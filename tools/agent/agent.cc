@@ -42,7 +42,7 @@ Agent::Agent(Verbs& verbs, AgentConfig config)
     : verbs_(verbs), config_(std::move(config)), devices_(verbs.devices()) {
   if (devices_.empty())
     throw VerbsError(
-        "there is no RDMA device with an Ethernet port here (`ibv_devices` lists them); SoftRoCE makes one of a "
+        "this host has no RDMA device with an Ethernet port (`ibv_devices` lists them); SoftRoCE makes one from a "
         "network interface: rdma link add rxe0 type rxe netdev eth0");
 }
 
@@ -89,7 +89,7 @@ void Agent::on_message(Instant now, const json& message) {
   } else if (type == "end") {
     end(now, id, message.value("why", ""));
   } else {
-    throw ProtocolError(fmt::format("'{}' is no message that an agent knows", type));
+    throw ProtocolError(fmt::format("unknown message '{}'", type));
   }
 }
 
@@ -100,7 +100,7 @@ Agent::Task* Agent::find(const TaskId& id) {
 
 Agent::Task& Agent::task_named(const TaskId& id) {
   if (Task* const task = find(id)) return *task;
-  throw ProtocolError(called(id) + " was not prepared");
+  throw ProtocolError(called(id) + " is not prepared");
 }
 
 template <class Do>
@@ -110,12 +110,12 @@ void Agent::guarded(const TaskId& id, Do&& what) {
   } catch (const VerbsError& error) {
     fail(id, error.what());
   } catch (const std::bad_alloc&) {
-    fail(id, "there is not enough memory for its data");
+    fail(id, "not enough memory for its data");
   }
 }
 
 void Agent::prepare(const TaskId& id, const std::function<std::unique_ptr<AgentTask>()>& make) {
-  if (find(id) != nullptr) throw ProtocolError(called(id) + " is prepared already");
+  if (find(id) != nullptr) throw ProtocolError(called(id) + " is already prepared");
   guarded(id, [&] {
     const agents::Prepared& prepared = tasks_.emplace_back(Task{make()}).task->prepared();
     outgoing_.push_back(agents::to_json(prepared));

@@ -58,7 +58,7 @@ void AgentFlow::connect(const agents::Connect& connect) {
 }
 
 void AgentFlow::go(Instant now) {
-  if (std::exchange(going_, true)) throw agents::ProtocolError("go: it goes already");
+  if (std::exchange(going_, true)) throw agents::ProtocolError("go: it runs already");
   zero_ = now;
   for (std::uint32_t q = 0; asks() && q < lanes_.size(); ++q) post(now, q);
 }

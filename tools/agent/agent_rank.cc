@@ -60,7 +60,7 @@ void AgentRank::connect(const agents::Connect& connect) {
 }
 
 void AgentRank::go(Instant now) {
-  if (std::exchange(going_, true)) throw agents::ProtocolError("go: it goes already");
+  if (std::exchange(going_, true)) throw agents::ProtocolError("go: it runs already");
   zero_ = now;
   start_at(now);
   run_due(now);

@@ -18,7 +18,7 @@ namespace railyard::agent {
 namespace {
 
 [[noreturn]] void fail(const std::string& where, const std::string& why) {
-  throw std::runtime_error(fmt::format("no lab can be reached at {}: {}", where, why));
+  throw std::runtime_error(fmt::format("cannot connect to the lab at {}: {}", where, why));
 }
 
 int open_tcp(const std::string& where, std::size_t colon) {
@@ -49,7 +49,7 @@ int open_unix(const std::string& where, const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)
-    fail(where, fmt::format("a socket's path has at most {} octets", sizeof address.sun_path - 1));
+    fail(where, fmt::format("the socket's path is too long; expected at most {} bytes", sizeof address.sun_path - 1));
   std::memcpy(address.sun_path, path.c_str(), path.size());
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) fail(where, std::strerror(errno));
@@ -76,7 +76,7 @@ int open_serial(const std::string& where, const std::string& path) {
 void unblock(int fd) {
   const int flags = ::fcntl(fd, F_GETFL);
   if (flags < 0 || ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0)
-    throw std::runtime_error(fmt::format("a stream cannot be polled: {}", std::strerror(errno)));
+    throw std::runtime_error(fmt::format("cannot poll a stream: {}", std::strerror(errno)));
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ std::shared_ptr<spdlog::logger> logger(const std::string& file, const std::strin
 
 int run(int argc, char** argv) {
   CLI::App app(
-      "Joins a Railyard lab that is up: this host's RDMA devices, hardware or SoftRoCE, are ranks of its collectives",
+      "Join a running Railyard lab: this host's RDMA devices, hardware or SoftRoCE, are ranks of its collectives",
       "railyard-agent");
   std::string lab;
   std::string token;
@@ -62,21 +62,22 @@ int run(int argc, char** argv) {
   std::string log_level = "info";
   std::string log_file;
   app.add_option("--lab", lab, "The lab: HOST:PORT, unix:PATH, serial:PATH, or stdio for the standard streams");
-  app.add_option("--token", token, "What the host's `agent: { token: ... }` says; better: $RAILYARD_AGENT_TOKEN")
+  app.add_option("--token", token, "Token of the host's `agent: { token: ... }`; better: set $RAILYARD_AGENT_TOKEN")
       ->envname("RAILYARD_AGENT_TOKEN")
       ->take_last();
-  app.add_option("--device", device, "This RDMA device only; without it all")->take_last();
-  app.add_option("--name", name, "The host of the lab that this one is")->capture_default_str()->take_last();
-  app.add_flag("--list", list, "Say what RDMA devices there are, and end");
-  app.add_option("--log-level", log_level, "Least level that is logged")
+  app.add_option("--device", device, "Use this RDMA device only (default: all)")->take_last();
+  app.add_option("--name", name, "Name of this host in the lab")->capture_default_str()->take_last();
+  app.add_flag("--list", list, "List the RDMA devices and exit");
+  app.add_option("--log-level", log_level, "Lowest level to log")
       ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
       ->capture_default_str()
       ->take_last();
-  app.add_option("--log-file", log_file, "Log to this file, rotated at 4 MiB, and not to standard error")->take_last();
+  app.add_option("--log-file", log_file, "Log to this file, rotated at 4 MiB, instead of standard error")->take_last();
   app.set_version_flag("--version", std::string(RAILYARD_VERSION));
   app.footer(
-      "Ends when the lab does. `railyard agent HOST` starts it in a virtual machine of a lab.\n"
-      "Exit codes: 0 the lab has ended, 1 something is wrong here or on the way, 2 wrong usage, 3 the lab refused.");
+      "It exits when the lab stops. `railyard agent HOST` starts it in a lab's virtual machine.\n"
+      "Exit codes: 0 the lab has stopped, 1 an error on this host or the connection, 2 wrong usage, 3 the lab "
+      "refused.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -94,7 +95,7 @@ int run(int argc, char** argv) {
     return 0;
   }
   if (lab.empty() || token.empty()) {
-    fmt::print(stderr, "railyard-agent: --lab and --token (or $RAILYARD_AGENT_TOKEN) are needed; --help says more\n");
+    fmt::print(stderr, "railyard-agent: expected --lab and --token (or $RAILYARD_AGENT_TOKEN); see --help\n");
     return 2;
   }
   std::signal(SIGPIPE, SIG_IGN);

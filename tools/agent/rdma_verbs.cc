@@ -79,21 +79,21 @@ class PortVerbs final : public RcVerbs {
   PortVerbs(Context context, std::uint8_t port, std::uint8_t gid, std::size_t completions)
       : context_(std::move(context)), device_(ibv_get_device_name(context_->device)), port_(port), gid_(gid) {
     if (ibv_query_device(context_.get(), &attributes_) != 0 || ibv_query_port(context_.get(), port_, &port_info_) != 0)
-      fail(device_, "its attributes cannot be read", errno);
+      fail(device_, "cannot read its attributes", errno);
     if (completions > static_cast<std::size_t>(attributes_.max_cqe))
-      throw VerbsError(fmt::format("{}: {} completions may wait at once, and its queues hold {}; larger chunks make "
-                                   "fewer messages",
-                                   device_, completions, attributes_.max_cqe));
+      throw VerbsError(fmt::format(
+          "{}: up to {} completions may be pending, but its completion queue has {} entries; use larger chunks",
+          device_, completions, attributes_.max_cqe));
     domain_.reset(ibv_alloc_pd(context_.get()));
     if (!domain_) fail(device_, "no protection domain", errno);
     channel_.reset(ibv_create_comp_channel(context_.get()));
     if (!channel_) fail(device_, "no completion channel", errno);
     const int flags = ::fcntl(channel_->fd, F_GETFL);
     if (flags < 0 || ::fcntl(channel_->fd, F_SETFL, flags | O_NONBLOCK) != 0)
-      fail(device_, "its completion channel cannot be polled", errno);
+      fail(device_, "cannot poll its completion channel", errno);
     queue_.reset(ibv_create_cq(context_.get(), static_cast<int>(completions), nullptr, channel_.get(), 0));
-    if (!queue_) fail(device_, fmt::format("no completion queue of {}", completions), errno);
-    if (ibv_req_notify_cq(queue_.get(), 0) != 0) fail(device_, "its completion queue does not notify", errno);
+    if (!queue_) fail(device_, fmt::format("cannot create a completion queue of {} entries", completions), errno);
+    if (ibv_req_notify_cq(queue_.get(), 0) != 0) fail(device_, "cannot request completion notifications", errno);
   }
   ~PortVerbs() override {
     if (events_ > 0) ibv_ack_cq_events(queue_.get(), events_);
@@ -111,8 +111,9 @@ class PortVerbs final : public RcVerbs {
     if (access == RemoteAccess::kReadToo) remote_access_ |= IBV_ACCESS_REMOTE_READ;
     region_.reset(ibv_reg_mr(domain_.get(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE | remote_access_));
     if (!region_)
-      fail(device_, fmt::format("{} octets of memory cannot be registered (`ulimit -l` says how much may be locked)",
-                                memory.size()),
+      fail(device_,
+           fmt::format("cannot register {} bytes of memory (`ulimit -l` shows the limit of locked memory)",
+                       memory.size()),
            errno);
     memory_ = memory;
     return {reinterpret_cast<std::uintptr_t>(memory.data()), region_->rkey};
@@ -121,8 +122,7 @@ class PortVerbs final : public RcVerbs {
   std::uint32_t create_qp(std::size_t send_requests, std::size_t receive_requests) override {
     const auto most = static_cast<std::size_t>(attributes_.max_qp_wr);
     if (std::max(send_requests, receive_requests) > most)
-      throw VerbsError(fmt::format("{}: a QP takes {} work requests, and {} are wanted; larger chunks make fewer "
-                                   "messages",
+      throw VerbsError(fmt::format("{}: a QP takes at most {} work requests, but {} are needed; use larger chunks",
                                    device_, most, std::max(send_requests, receive_requests)));
     ibv_qp_init_attr a{};
     a.send_cq = a.recv_cq = queue_.get();
@@ -132,7 +132,7 @@ class PortVerbs final : public RcVerbs {
     a.cap.max_recv_wr = static_cast<std::uint32_t>(receive_requests);
     a.cap.max_send_sge = a.cap.max_recv_sge = 1;
     QueuePair qp(ibv_create_qp(domain_.get(), &a));
-    if (!qp) fail(device_, fmt::format("QP {} of the rank cannot be made", qps_.size()), errno);
+    if (!qp) fail(device_, fmt::format("cannot create QP {} of the rank", qps_.size()), errno);
     qps_.push_back(std::move(qp));
     return qps_.back()->qp_num;
   }
@@ -149,7 +149,7 @@ class PortVerbs final : public RcVerbs {
   void connect(std::size_t qp, const agents::QpPeer& peer, const agents::QpTerms& terms) override {
     const auto mtu = mtu_of(terms.path_mtu);
     if (!mtu || *mtu > port_info_.active_mtu)
-      throw VerbsError(fmt::format("{}: a path MTU of {} is wanted, and its port's is {}", device_, terms.path_mtu,
+      throw VerbsError(fmt::format("{}: a path MTU of {} is needed, but its port has {}", device_, terms.path_mtu,
                                    octets_of(port_info_.active_mtu)));
     ibv_qp_attr a{};
     a.qp_state = IBV_QPS_RTR;
@@ -196,7 +196,7 @@ class PortVerbs final : public RcVerbs {
     wr.wr.rdma.rkey = request.remote_key;
     ibv_send_wr* bad = nullptr;
     if (const int error = ibv_post_send(qps_[qp].get(), &wr, &bad); error != 0)
-      fail(device_, fmt::format("a {} cannot be posted", kNames[opcode]), error);
+      fail(device_, fmt::format("cannot post a {}", kNames[opcode]), error);
   }
 
   void post_receive(std::size_t qp, std::uint64_t wr_id, std::uint64_t offset, std::uint32_t octets) override {
@@ -207,14 +207,14 @@ class PortVerbs final : public RcVerbs {
     wr.num_sge = octets == 0 ? 0 : 1;
     ibv_recv_wr* bad = nullptr;
     if (const int error = ibv_post_recv(qps_[qp].get(), &wr, &bad); error != 0)
-      fail(device_, "a receive request cannot be posted", error);
+      fail(device_, "cannot post a receive request", error);
   }
 
   std::size_t poll(std::span<WorkCompletion> out) override {
     if (const std::size_t n = take(out); n > 0) return n;
     // Nothing: what comes from now on is told; what came meanwhile is looked for once more.
     take_events();
-    if (ibv_req_notify_cq(queue_.get(), 0) != 0) fail(device_, "its completion queue does not notify", errno);
+    if (ibv_req_notify_cq(queue_.get(), 0) != 0) fail(device_, "cannot request completion notifications", errno);
     return take(out);
   }
   int ready_fd() const override { return channel_->fd; }
@@ -226,13 +226,13 @@ class PortVerbs final : public RcVerbs {
 
   void modify(std::size_t qp, ibv_qp_attr& a, const std::string& to, unsigned mask) {
     if (const int error = ibv_modify_qp(qps_[qp].get(), &a, static_cast<int>(mask)); error != 0)
-      fail(device_, fmt::format("QP {} cannot go to {}", qps_[qp]->qp_num, to), error);
+      fail(device_, fmt::format("cannot move QP {} to {}", qps_[qp]->qp_num, to), error);
   }
 
   std::size_t take(std::span<WorkCompletion> out) {
     std::array<ibv_wc, 16> some{};
     const int n = ibv_poll_cq(queue_.get(), static_cast<int>(std::min(out.size(), some.size())), some.data());
-    if (n < 0) throw VerbsError(fmt::format("{}: its completion queue cannot be read", device_));
+    if (n < 0) throw VerbsError(fmt::format("{}: cannot poll its completion queue", device_));
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
       const ibv_wc& wc = some[i];
       out[i] = {.wr_id = wc.wr_id};
@@ -283,7 +283,7 @@ RdmaVerbs::RdmaVerbs(std::string only) : only_(std::move(only)) {
     if (only_ == ibv_get_device_name(device)) return;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", ibv_get_device_name(device));
   }
-  throw VerbsError(fmt::format("there is no RDMA device '{}' here; there {}", only_,
+  throw VerbsError(fmt::format("this host has no RDMA device '{}'; there {}", only_,
                                names.empty() ? "is none" : fmt::format("are: {}", names)));
 }
 
@@ -323,7 +323,7 @@ std::unique_ptr<RcVerbs> RdmaVerbs::open(const wire::IpAddress& address, std::si
       for (const auto& [index, gid] : gids_of(context.get(), port))
         if (gid == address) return std::make_unique<PortVerbs>(std::move(context), port, index, completions);
   }
-  throw VerbsError(fmt::format("no RDMA device here has the address {} (a GID of RoCE v2)", wire::to_string(address)));
+  throw VerbsError(fmt::format("no RDMA device of this host has the RoCE v2 GID {}", wire::to_string(address)));
 }
 
 std::map<std::string, std::uint64_t> RdmaVerbs::counters(const std::string& device) {

@@ -45,7 +45,7 @@ class Server {
       }
       write();
       if (Clock::now() - heard_ > agents::kPatience)
-        throw std::runtime_error(fmt::format("the lab has said nothing for {} s", agents::kPatience.count() / 1000));
+        throw std::runtime_error(fmt::format("no message from the lab for {} s", agents::kPatience.count() / 1000));
       if (!any) wait();
     }
   }

@@ -48,7 +48,7 @@ std::string what_is_wrong(const CLI::App& command, const CLI::ParseError& error)
   const std::vector<std::string> subcommands = commands_of(command);
   const bool wants_command = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !subcommands.empty();
   if (wants_command && rest.empty())
-    return fmt::format("which command? Expected one of: {}", fmt::join(subcommands, ", "));
+    return fmt::format("no command; expected one of: {}", fmt::join(subcommands, ", "));
   if (wants_command && !rest[0].starts_with('-'))
     return fmt::format("there is no command '{}'{}", rest[0], spec::did_you_mean(rest[0], subcommands));
   const bool has_extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr || wants_command;
@@ -107,7 +107,7 @@ std::string problem_with(const CLI::App& app, const CLI::ParseError& error) {
   std::string what = what_is_wrong(*command, error);
   while (what.ends_with('\n') || what.ends_with('.')) what.pop_back();
   if (!what.ends_with('?')) what += '.';
-  return fmt::format("{}: {} `{} --help` explains it.", name, printable(with_short_quotes(what)), name);
+  return fmt::format("{}: {} See `{} --help`.", name, printable(with_short_quotes(what)), name);
 }
 
 }  // namespace railyard::tools

@@ -16,7 +16,7 @@ std::vector<std::string> arranged(const CLI::App& app, std::vector<std::string> 
 void take_one_value_each(CLI::App& app);
 
 // One line that says what is wrong with a command line, what may have been meant, and where to look:
-// "railyard run: unknown option '--sed'; did you mean '--seed'? `railyard run --help` explains it."
+// "railyard run: unknown option '--sed'; did you mean '--seed'? See `railyard run --help`."
 std::string problem_with(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace railyard::tools

@@ -64,7 +64,7 @@ int attach(const AttachOptions& o, const json& what) {
 void add_attach(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<AttachOptions>();
   add_lab_option(*command, o->lab);
-  command->add_option("HOST[:NIC]", o->host, "A host without built-in traffic; with several NICs which one")
+  command->add_option("HOST[:NIC]", o->host, "A host without built-in traffic; HOST:NIC if it has several NICs")
       ->type_name("")
       ->required();
   command
@@ -74,7 +74,7 @@ void add_attach(CLI::App* command, int& exit_code) {
       ->type_name("")
       ->required();
   command->footer(
-      "The host keeps its address. What was attached before is detached.\n"
+      "The host keeps its address. It replaces an earlier attachment.\n"
       "Examples:\n"
       "  railyard attach h3 namespace && railyard exec h3 ping h1\n"
       "  railyard attach h4 tap=ry4\n"
@@ -85,7 +85,7 @@ void add_attach(CLI::App* command, int& exit_code) {
 void add_detach(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<AttachOptions>();
   add_lab_option(*command, o->lab);
-  command->add_option("HOST[:NIC]", o->host, "The NIC; afterwards it answers ping itself")->type_name("")->required();
+  command->add_option("HOST[:NIC]", o->host, "The NIC; the built-in host then answers ping")->type_name("")->required();
   command->footer("Example:\n  railyard detach h4");
   command->callback([o, &exit_code] { exit_code = attach(*o, "built-in"); });
 }

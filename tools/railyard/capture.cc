@@ -107,7 +107,7 @@ class Blocks {
       const auto type = number<std::uint32_t>(whole_);
       const auto total = number<std::uint32_t>(whole_ + 4);
       if (total < 12 || total % 4 != 0 || total > kMostOctets)
-        throw std::runtime_error("the daemon sends something that is no pcapng");
+        throw std::runtime_error("the daemon does not send pcapng");
       if (octets_.size() - whole_ < total) break;
       if (type == kEnhancedPacket) ++frames_;
       if (type == kInterfaceStatistics) read_statistics(whole_ + 20, whole_ + total - 4);
@@ -257,7 +257,7 @@ class Copy {
 std::chrono::nanoseconds duration_of(const std::string& text) {
   const auto d = spec::parse_duration(text);
   if (!d) throw CLI::ValidationError("--duration", fmt::format("'{}': {}", text, d.error()));
-  if (*d <= Duration{}) throw CLI::ValidationError("--duration", fmt::format("'{}': expected more than 0", text));
+  if (*d <= Duration{}) throw CLI::ValidationError("--duration", fmt::format("'{}': expected a time above 0", text));
   return std::chrono::nanoseconds(d->ps / 1000);
 }
 
@@ -290,10 +290,10 @@ int capture(const CaptureOptions& o) {
   const End end = copy.run();
   const Blocks& blocks = copy.blocks();
   if (end == End::kBrokenOff)
-    throw std::runtime_error(fmt::format("{}: the capture was broken off after {} frames; {} is good up to there",
-                                         o.port, blocks.frames(), output.name()));
-  std::string ending = ", until nobody read them any more";
-  if (blocks.complete()) ending = fmt::format(", {} lost by the capture", blocks.lost());
+    throw std::runtime_error(fmt::format("{}: the capture broke off after {} frames; {} is valid up to there", o.port,
+                                         blocks.frames(), output.name()));
+  std::string ending = ", until the reader closed";
+  if (blocks.complete()) ending = fmt::format(", {} not captured (buffer full)", blocks.lost());
   fmt::print(stderr, "railyard: {}: {} frames captured{}\n", o.port, blocks.frames(), ending);
   return kOk;
 }
@@ -304,23 +304,23 @@ void add_capture(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<CaptureOptions>();
   add_lab_option(*command, o->lab);
   command->add_option("PORT", o->port, "Name of the port, e.g. leaf1:3")->required();
-  command->add_option("-w,--write", o->file, "Where it goes; -: standard output")->type_name("FILE")->required();
-  auto* in = command->add_flag("--in", o->in, "Only what comes in at the port");
-  command->add_flag("--out", o->out, "Only what leaves it")->excludes(in);
-  command->add_option("-c,--count", o->count, "End after so many frames")
+  command->add_option("-w,--write", o->file, "Output file (pcapng); -: standard output")->type_name("FILE")->required();
+  auto* in = command->add_flag("--in", o->in, "Capture received frames only");
+  command->add_flag("--out", o->out, "Capture sent frames only")->excludes(in);
+  command->add_option("-c,--count", o->count, "Stop after N frames")
       ->type_name("N")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62));
-  command->add_option("--duration", o->duration, "End after so long, by the clock on the wall, e.g. 10s")
-      ->type_name("TIME");
-  command->add_option("-s,--snaplen", o->snaplen, "At most so many octets of each frame")
+  command->add_option("--duration", o->duration, "Stop after TIME of wall time, e.g. 10s")->type_name("TIME");
+  command->add_option("-s,--snaplen", o->snaplen, "Capture at most N bytes of each frame")
       ->type_name("N")
       ->check(CLI::Range(1, 262'144));
-  command->add_option("--buffer", o->buffer, "Room for what waits to be written, at most 1GiB; 16MiB if not said")
+  command->add_option("--buffer", o->buffer, "Buffer for frames not yet written (default 16MiB, at most 1GiB)")
       ->type_name("SIZE");
   command->footer(
-      "Frames are whole and say their class, the depth of their queue, whether CE was set here and why they were "
-      "dropped;\nthose that in-band telemetry follows (railyard int, run.int) say where they have been. The lab is not "
-      "held up: frames\nthat the capture has no room for are counted and said at the end.\n"
+      "Each frame has a comment: class, queue depth, CE mark, drop reason; for packets sampled by in-band telemetry\n"
+      "(railyard int, run.int) the path as well. A capture never delays the lab: frames that do not fit its buffer "
+      "are\n"
+      "counted and reported at the end.\n"
       "Examples:\n"
       "  railyard capture leaf1:1 -w leaf1-1.pcapng\n"
       "  railyard capture leaf1:1 -w - | wireshark -k -i -\n"

@@ -56,8 +56,8 @@ void print_window(build::BuiltLab& lab) {
   const PortRef from = lab.fabric().sender(w.channel);
   const Channel& c = lab.fabric().channels()[w.channel];
   fmt::print(
-      "window: {} (devices run this far ahead of each other), limited by {}:{} -> {}: {} of cable and {} in the "
-      "receiver\n",
+      "window: {} (time that devices simulate between synchronisations), limited by {}:{} -> {}: {} cable and {} "
+      "receiver latency\n",
       spec::format(w.size), lab.node_of(from.device).name, from.port.value + 1, lab.peer_name(from),
       spec::format(c.propagation), spec::format(std::min(c.data_latency, c.control_latency)));
 }
@@ -74,24 +74,24 @@ void print_headroom(build::BuiltLab& lab) {
         .push_back(where);
   }
   if (kinds.empty()) {
-    fmt::print("headroom: no class needs any\n");
+    fmt::print("headroom: none needed\n");
     return;
   }
-  fmt::print("headroom per port and lossless class (needed / set aside):\n");
+  fmt::print("headroom per port and lossless class (needed / configured):\n");
   for (const auto& [kind, ports] : kinds) {
     const auto& [bps, delay, priority, computed, configured, pooled] = kind;
-    fmt::print("  class {} at {}, {} away: {} / {}{}{}   {}{}\n", priority, spec::format(BitRate{bps}),
+    fmt::print("  class {} at {}, cable delay {}: {} / {}{}{}   {}{}\n", priority, spec::format(BitRate{bps}),
                spec::format(Duration{delay}), report::size_text(static_cast<std::uint64_t>(computed)),
                report::size_text(static_cast<std::uint64_t>(configured)),
                pooled > 0
-                   ? fmt::format(" and up to {} from the pool", report::size_text(static_cast<std::uint64_t>(pooled)))
+                   ? fmt::format(" plus up to {} from the pool", report::size_text(static_cast<std::uint64_t>(pooled)))
                    : std::string(),
                configured + pooled < computed ? " (loss accepted)" : "", ports.front(),
                ports.size() > 1 ? fmt::format(" and {} more ports", ports.size() - 1) : "");
   }
 }
 
-// Links and their two ends in the same way; equal ones have equal credits.
+// Equal links have equal credits: one line for each kind.
 void print_credits(build::BuiltLab& lab) {
   std::map<std::tuple<std::int64_t, std::int64_t, std::size_t, std::uint32_t, std::uint32_t>, std::vector<std::string>>
       kinds;
@@ -105,13 +105,13 @@ void print_credits(build::BuiltLab& lab) {
   fmt::print("credits per port and class (cbfc):\n");
   for (const auto& [kind, ports] : kinds) {
     const auto& [bps, delay, priority, octets, update] = kind;
-    fmt::print("  class {} at {}, {} away: {}, told when {} are free   {}{}\n", priority, spec::format(BitRate{bps}),
+    fmt::print("  class {} at {}, cable delay {}: {}, updated every {}   {}{}\n", priority, spec::format(BitRate{bps}),
                spec::format(Duration{delay}), report::size_text(octets), report::size_text(update), ports.front(),
                ports.size() > 1 ? fmt::format(" and {} more ports", ports.size() - 1) : "");
   }
 }
 
-// What all classes of a switch would take out of its pool if they needed it at once.
+// Headroom that all classes of a switch could take from its pool together.
 void print_headroom_pools(build::BuiltLab& lab) {
   std::map<std::uint32_t, std::int64_t> wanted;  // by device
   for (const build::Headroom& h : lab.headrooms()) wanted[h.device.value] += h.pooled.n;
@@ -123,7 +123,7 @@ void print_headroom_pools(build::BuiltLab& lab) {
   }
   for (const auto& [kind, names] : kinds) {
     const auto& [pool, octets] = kind;
-    fmt::print("headroom pool: {}; all classes at once could need {}, {:.2f} times that{}   {}{}\n",
+    fmt::print("headroom pool: {}; all classes together could need {} ({:.2f} times){}   {}{}\n",
                report::size_text(static_cast<std::uint64_t>(pool)),
                report::size_text(static_cast<std::uint64_t>(octets)),
                static_cast<double>(octets) / static_cast<double>(pool), octets > pool ? " (over-subscribed)" : "",
@@ -138,7 +138,7 @@ void print_buffers(build::BuiltLab& lab) {
     const Mmu& mmu = lab.switch_named(n.name).mmu();
     kinds[{n.profile, mmu.shared_size()}].push_back(n.name);
   }
-  fmt::print("buffers (shared memory after reserved and headroom):\n");
+  fmt::print("buffers (shared memory, after reserved and headroom):\n");
   for (const auto& [kind, names] : kinds) {
     const spec::SwitchProfile& p = lab.spec().switches.at(kind.first);
     fmt::print("  {} of {} in cells of {}   {}{}\n",
@@ -155,7 +155,7 @@ void print_thresholds(const spec::Lab& lab) {
 
 void print_memory(build::BuiltLab& lab) {
   const build::PacketMemory most = build::packet_memory(lab);
-  fmt::print("packets: at most {} data frames of {} bytes or more at once, in {} of memory ({} allowed by run.memory)\n",
+  fmt::print("packets: at most {} data frames of {} bytes or more at once, {} of memory (run.memory allows {})\n",
              report::count_text(most.packets), most.frame_octets, report::size_text(most.octets()),
              report::size_text(static_cast<std::uint64_t>(lab.spec().run.memory.n)));
 }
@@ -251,14 +251,14 @@ int check(const CheckOptions& o) {
 void add_check(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<CheckOptions>();
   auto* file = command->add_option("SPEC", o->file, "Fabric file (YAML)");
-  command->add_flag("--rules", o->rules, "Print the rules as a table, and nothing else");
-  command->add_option("--set", o->sets, "Change a value first, e.g. --set topology.spines=4")->type_name("PATH=VALUE");
+  command->add_flag("--rules", o->rules, "Print the table of rules only");
+  command->add_option("--set", o->sets, "Override a value, e.g. --set topology.spines=4")->type_name("PATH=VALUE");
   command->add_flag("--strict", o->strict, "Fail on warnings too");
-  command->add_flag("--json", o->json, "Print the findings as JSON, and nothing else");
+  command->add_flag("--json", o->json, "Print the findings as JSON only");
   command->footer(
-      "Nothing is started. It prints the window and the link that limits it, headroom, buffers and packet memory.\n"
-      "Then come errors and warnings, each with its place, the key and the fix; docs/check.md lists the rules.\n"
-      "Exit code 3 (input): there are errors, or warnings with --strict.\n"
+      "It runs no simulation. It prints the window, headroom, buffers and packet memory.\nErrors and warnings follow, "
+      "each with its place, key and fix; docs/check.md lists the rules.\n"
+      "Exit code 3 (input): errors, or warnings with --strict.\n"
       "Examples:\n"
       "  railyard check topologies/incast-8to1.yaml\n"
       "  railyard check LAB.yaml --strict                # for CI\n"

@@ -55,7 +55,7 @@ void add_version(CLI::App* command, int& exit_code);
 namespace {
 
 constexpr const char* kFiles = "Fabric files";
-constexpr const char* kRuns = "Runs in exact virtual time, and their results";
+constexpr const char* kRuns = "Runs in exact virtual time, and results";
 constexpr const char* kLive = "Live labs";
 constexpr const char* kHosts = "Hosts of a live lab";
 constexpr const char* kChange = "Change and observe a live lab";
@@ -70,10 +70,10 @@ constexpr std::array kCommands{
     Command{"schema", kFiles, "Print the JSON schema of fabric files, for editors", add_schema},
 
     Command{"run", kRuns, "Run a lab and report the results", add_run},
-    Command{"sweep", kRuns, "Run a lab with all combinations of some values; print one table", add_sweep},
-    Command{"compare-transports", kRuns, "Run a lab with several transports and show them side by side",
+    Command{"sweep", kRuns, "Run a lab with all combinations of values; print one table", add_sweep},
+    Command{"compare-transports", kRuns, "Run a lab with several transports; print them side by side",
             add_compare_transports},
-    Command{"compare", kRuns, "Show two reports side by side, and what makes them incomparable", add_compare},
+    Command{"compare", kRuns, "Compare two reports: figures and settings that differ", add_compare},
     Command{"swarm", kRuns, "Run random labs with random faults and check all invariants", add_swarm},
     Command{"decode", kRuns, "Print the headers of captured frames, RoCEv2 and Ultra Ethernet in full", add_decode},
 
@@ -90,21 +90,21 @@ constexpr std::array kCommands{
     Command{"cp", kHosts, "Copy a file to or from a virtual machine", add_cp},
     Command{"restart", kHosts, "Reboot a virtual machine", add_restart},
     Command{"attach", kHosts, "Attach a namespace, TAP, interface or VM to a NIC", add_attach},
-    Command{"detach", kHosts, "Detach it; the NIC is a built-in one again", add_detach},
-    Command{"agent", kHosts, "Run railyard-agent on a host: its RDMA devices become ranks", add_agent, 1},
+    Command{"detach", kHosts, "Detach it; the NIC becomes a built-in host again", add_detach},
+    Command{"agent", kHosts, "Run railyard-agent on a host; its RDMA devices become ranks", add_agent, 1},
     Command{"again", kHosts, "Repeat a collective or flow of agents", add_again},
 
     Command{"link", kChange, "Take a link down or bring it up", add_link},
-    Command{"fault", kChange, "Break links, frames, queues, switches, hosts", add_fault},
+    Command{"fault", kChange, "Inject faults into links, frames, queues, switches, hosts", add_fault},
     Command{"set", kChange, "Change thresholds, weights, path policies, rates", add_set},
-    Command{"get", kChange, "Print what can be set, with present values", add_get},
+    Command{"get", kChange, "Print the settable keys and their values", add_get},
     Command{"replay", kChange, "Send the frames of a capture file from a host", add_replay},
-    Command{"capture", kChange, "Write what a port sees, as pcapng", add_capture},
+    Command{"capture", kChange, "Capture the frames of a port (pcapng)", add_capture},
     Command{"series", kChange, "Write a time series of all queues (CSV)", add_series},
-    Command{"int", kChange, "In-band telemetry: where sampled packets waited", add_int},
-    Command{"report", kChange, "Write the results so far, as `run --report` does", add_report},
+    Command{"int", kChange, "Record in-band telemetry: queueing of sampled packets", add_int},
+    Command{"report", kChange, "Write a report of the results so far", add_report},
 
-    Command{"port", kOther, "Test what two ports of this machine and a cable let pass", add_port},
+    Command{"port", kOther, "Test which frames two ports of this machine pass", add_port},
     Command{"docs", kOther, "Print where the documentation is", add_docs},
     Command{"completion", kOther, "Print the completion script of a shell", add_completion},
     Command{"complete", kHidden, "Print names for completion scripts", add_complete},

@@ -40,13 +40,13 @@ int compare_reports(const CompareOptions& o) {
 
 void add_compare(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<CompareOptions>();
-  command->add_option("A", o->a, "report.json, or the directory that `railyard run --report` wrote")->required();
-  command->add_option("B", o->b, "The other one")->required();
+  command->add_option("A", o->a, "report.json, or a directory written by `railyard run --report`")->required();
+  command->add_option("B", o->b, "The report to compare with")->required();
   command->add_flag("--json", o->json, "Print it as JSON");
-  command->add_option("--html", o->html, "Write it as one page, too; -: to standard output, in the place of the text")->type_name("FILE");
+  command->add_option("--html", o->html, "Write an HTML page, too; -: standard output, instead of the text")
+      ->type_name("FILE");
   command->footer(
-      "It names every setting in which the runs differ, with both values, if each has the lab.yaml that --report "
-      "wrote.\n"
+      "It lists every setting that differs, with both values, if both reports have their lab.yaml (--report).\n"
       "Examples:\n"
       "  railyard run LAB.yaml --report before\n"
       "  railyard run LAB.yaml --set qos.default.classes.3.path=spray --report after\n"

@@ -80,7 +80,7 @@ std::vector<spec::Column> read_columns(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const spec::Parsed<spec::Column> column = spec::parse_column(text);
     if (!column) throw std::invalid_argument(fmt::format("--column: {}", column.error()));
-    if (!known.insert(text).second) throw std::invalid_argument(fmt::format("--column: '{}' is there twice", text));
+    if (!known.insert(text).second) throw std::invalid_argument(fmt::format("--column: '{}' is given twice", text));
     columns.push_back(*column);
     // Those that differ in their settings only are told apart by them.
     if (std::ranges::count(columns, column->name, &spec::Column::name) > 1) columns.back().name = text;
@@ -326,33 +326,34 @@ void add_compare_transports(CLI::App* command, int& exit_code) {
   command->add_option("SPEC", o->file, "Fabric file (YAML)")->required();
   command
       ->add_option("--column", o->columns,
-                   "What is run side by side, e.g. --column roce/gbn/ecmp/pfc; again for another. Words in any order, "
-                   "at most one of each kind; settings of its own behind a comma: "
-                   "uet/rud/spray/trim,hosts.default.uet.window=256. Without it what the file says under compare, or "
-                   "the usual four")
+                   "One column, e.g. --column roce/gbn/ecmp/pfc; repeat for more. Words in any order, at most one of "
+                   "each kind; add settings after a comma: uet/rud/spray/trim,hosts.default.uet.window=256. Default: "
+                   "the file's `compare`, or four common ones")
       ->type_name("WORDS[,PATH=VALUE...]");
   command
       ->add_option("--over", o->over,
-                   "A key and its values, e.g. --over topology.spines=2,4: compared with each; keys with + between "
-                   "them take the same")
+                   "A key and its values, e.g. --over topology.spines=2,4: one table per value; keys joined by + take "
+                   "the same value")
       ->type_name("PATH=V,V");
-  command->add_option("--seeds", o->seeds, "Each run with each of these; the figures are medians")->type_name("A-B");
-  command->add_option("--set", o->sets, "The same in all columns, as of railyard run")->type_name("PATH=VALUE");
+  command->add_option("--seeds", o->seeds, "Repeat each run with each of these seeds; figures are medians")
+      ->type_name("A-B");
+  command->add_option("--set", o->sets, "Set in all columns, as in railyard run")->type_name("PATH=VALUE");
   command
-      ->add_option(
-          "--metric", o->metrics,
-          "Which rows: figures of a report's summary, or JSON pointers into report.json; -NAME or +NAME: lower "
-          "or higher is better")
+      ->add_option("--metric", o->metrics,
+                   "Rows: figures of a report's summary, or JSON pointers into report.json; -NAME or +NAME: lower or "
+                   "higher is better")
       ->delimiter(',')
       ->type_name("NAMES");
   add_expect_options(*command, o->expect, o->junit);
   add_search_options(*command, o->search);
-  command->add_option("--report", o->dir, "Write compare.json, compare.txt, compare.html and each run's report here")
+  command
+      ->add_option("--report", o->dir,
+                   "Output directory: compare.json, compare.txt, compare.html and each run's report")
       ->type_name("DIR");
-  command->add_option("--jobs", o->jobs, "Runs beside each other; without it one per processor")->type_name("N");
+  command->add_option("--jobs", o->jobs, "Parallel runs (default: one per processor)")->type_name("N");
   command->add_flag("--json", o->json, "Print the table as JSON");
   command->footer("Words:\n" + vocabulary() +
-                  "\nA run that fails is shown as failed, and the others go on. The exit code is that of the worst run.\n"
+                  "\nA failed run is shown as failed; the others continue. The exit code is that of the worst run.\n"
                   "\n"
                   "Examples:\n"
                   "  railyard compare-transports topologies/scenarios/allreduce-rails.yaml\n"

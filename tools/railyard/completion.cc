@@ -278,7 +278,7 @@ void add_completion(CLI::App* command, int&) {
   auto shell = std::make_shared<std::string>();
   command->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->footer(
-      "Packages and `cmake --install` put the scripts where the shells look for them.\n"
+      "Packages and `cmake --install` install the scripts in the shells' directories.\n"
       "Examples:\n"
       "  . <(railyard completion bash)\n"
       "  railyard completion zsh > ~/.zfunc/_railyard\n"

@@ -49,18 +49,18 @@ void print_frames(const Options& options) {
 void add_uet_options(CLI::App& command, Options& options) {
   decode::UetOptions& uet = options.decode.uet;
   command.add_option("--uet-port", uet.udp_port, "UDP port of Ultra Ethernet")->capture_default_str();
-  command.add_option("--uet-protocol", options.uet_protocol, "IP protocol of Ultra Ethernet without UDP")
+  command.add_option("--uet-protocol", options.uet_protocol, "IP protocol of Ultra Ethernet over IP (no UDP)")
       ->check(CLI::Range(0, 255))
       ->capture_default_str();
-  command.add_option("--uet-crc", options.uet_crc, "Whether its packets end in a CRC, and in which order")
+  command.add_option("--uet-crc", options.uet_crc, "CRC at the end of UET packets: none, or its byte order")
       ->check(CLI::IsMember({"none", "msb-first", "lsb-first"}))
       ->capture_default_str();
-  command.add_option("--uet-tss", uet.icv_octets, "Octets of the ICV at the end of its encrypted packets")
+  command.add_option("--uet-tss", uet.icv_octets, "Length of the ICV at the end of encrypted UET packets, bytes")
       ->check(CLI::Range(0, 64))
       ->capture_default_str();
-  command.add_option("--uet-trimmed-dscp", options.uet_trimmed_dscp, "DSCP of its packets that a switch has trimmed")
+  command.add_option("--uet-trimmed-dscp", options.uet_trimmed_dscp, "DSCP of trimmed UET packets")
       ->check(CLI::Range(0, 63));
-  command.add_flag("--uet-ref-prov", options.ref_prov, "Read what the public reference provider has otherwise its way");
+  command.add_flag("--uet-ref-prov", options.ref_prov, "Decode the public reference provider's deviations");
 }
 
 }  // namespace
@@ -69,12 +69,10 @@ void add_decode(CLI::App* command, int&) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, "Capture (pcap or pcapng) of Ethernet frames; -: standard input")
       ->required();
-  command->add_flag("--json", options->as_json, "One JSON object per frame and line");
+  command->add_flag("--json", options->as_json, "Print one JSON object per frame (JSON lines)");
   add_uet_options(*command, *options);
   command->footer(
-      "Says of each frame: its headers, whether the ICRC of RoCEv2 and the CRC of Ultra Ethernet are right, and what "
-      "is\n"
-      "malformed.\n"
+      "Prints the headers of each frame, checks RoCEv2's ICRC and Ultra Ethernet's CRC, and reports malformed fields.\n"
       "Examples:\n"
       "  railyard run topologies/incast-8to1.yaml --capture leaf1:1=incast.pcapng\n"
       "  railyard decode incast.pcapng | head\n"

@@ -31,10 +31,9 @@ std::string fault_text(const std::vector<std::string>& words) {
   for (const std::string& w : words) {
     const std::size_t equals = w.find('=');
     if (equals == 0 || equals == w.npos)
-      throw CLI::ValidationError("FAULT",
-                                 fmt::format("'{}'; expected key=value, such as on=leaf1:1 loss=1% for=10ms (with "
-                                             "quotes around what has blanks: 'on=leaf1:1 out')",
-                                             w));
+      throw CLI::ValidationError("FAULT", fmt::format("'{}'; expected key=value, such as on=leaf1:1 loss=1% for=10ms "
+                                                      "(quote values with blanks: 'on=leaf1:1 out')",
+                                                      w));
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", w.substr(0, equals), w.substr(equals + 1));
   }
   return text;
@@ -133,19 +132,19 @@ void add_fault(CLI::App* command, int& exit_code) {
       "  railyard fault add 'on: h2, after: 5s, for: 1s, every: 10s, probability: 50%, stop-receiving: true'\n"
       "  railyard fault add 'on: leaf1:1, when: queue leaf1:1/3 depth > 200KiB, for: 10ms, count: 3, rate: 1/2'\n"
       "  railyard fault add 'on: h1, when: queue leaf1:1/3 paused > 1ms, for: 1s, down: true'\n"
-      "`for`, `every` and `after` are simulated time. `railyard fault ls` and `fault log` show what became of it.\n"
+      "`for`, `every` and `after` are simulated time. `railyard fault ls` and `fault log` show its effects.\n"
       "topologies/explicit.yaml has every key.");
   adding->callback([o, &exit_code] { exit_code = add(*o); });
   auto* removing = sub("rm", "Remove a fault");
-  removing->add_option("NAME", o->name, "As `railyard fault ls` calls it")->required()->type_name("");
+  removing->add_option("NAME", o->name, "Name from `railyard fault ls`")->required()->type_name("");
   removing->footer("Example:\n  railyard fault rm f1");
   removing->add_flag("--json", o->json, "Print JSON");
   removing->callback([o, &exit_code] { exit_code = rm(*o); });
-  auto* listing = sub("ls", "List the faults, removed ones too");
+  auto* listing = sub("ls", "List faults, including removed ones");
   listing->footer("Example:\n  railyard fault ls --json | jq '.faults[] | select(.active)'");
   listing->add_flag("--json", o->json, "Print JSON");
   listing->callback([o, &exit_code] { exit_code = ls(*o); });
-  auto* logging = sub("log", "Print what the faults did, one JSON line per event; for `railyard run --replay`");
+  auto* logging = sub("log", "Print fault events, one JSON line each; for `railyard run --replay`");
   logging->footer("Example:\n  railyard fault log > faults.jsonl");
   logging->callback([o, &exit_code] { exit_code = log(*o); });
 }

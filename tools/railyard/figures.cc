@@ -15,8 +15,8 @@ namespace railyard::tools {
 
 const std::vector<std::string> kWallClockMetrics{"-/engine/lateness_ns/p99", "-/engine/slip_ns"};
 const char* const kWallClockNote =
-    "under the wall clock: runs went one after the other, their figures are of this machine in that time, and are not "
-    "reproducible; lateness and slip say how far the clock was behind";
+    "wall clock: runs were sequential; their figures depend on this machine's load and are not reproducible; lateness "
+    "and slip show the error";
 
 void check_figures(const std::vector<std::string>& metrics, const char* option) {
   const std::vector<std::string> known = report::known_figures();
@@ -41,10 +41,9 @@ void check_figures(const std::vector<std::string>& metrics, const char* option) 
 void runs_under_wall_clock(bool searches, std::size_t& jobs) {
   if (searches)
     throw std::invalid_argument(
-        "--search: under the wall clock no two runs are alike, and halving finds nothing; expected "
-        "--set run.clock=virtual");
-  if (jobs > 1)
-    throw std::invalid_argument("--jobs: runs under the wall clock disturb each other; expected 1, or nothing");
+        "--search: wall-clock runs are not reproducible, so a search cannot converge; expected --set "
+        "run.clock=virtual");
+  if (jobs > 1) throw std::invalid_argument("--jobs: wall-clock runs disturb each other; expected 1, or no --jobs");
   jobs = 1;
 }
 

@@ -20,13 +20,13 @@ void add_graph(CLI::App* command, int&) {
   auto sets = std::make_shared<std::vector<std::string>>();
   auto direction = std::make_shared<std::string>("down");
   command->add_option("SPEC", *file, "Fabric file (YAML)")->required();
-  command->add_option("--set", *sets, "Change a value first, e.g. --set topology.spines=4")->type_name("PATH=VALUE");
-  command->add_option("--direction", *direction, "Where the hosts are: below the spines, or to the right of them")
+  command->add_option("--set", *sets, "Override a value, e.g. --set topology.spines=4")->type_name("PATH=VALUE");
+  command->add_option("--direction", *direction, "Place hosts below the spines, or to their right")
       ->check(CLI::IsMember({"down", "right"}))
       ->type_name("down|right")
       ->capture_default_str();
   command->footer(
-      "Nothing is started. In large labs nodes that are alike share a box.\n"
+      "It runs no simulation. In large labs equal nodes share a box.\n"
       "Example: railyard graph topologies/rails-4x8.yaml > rails-4x8.svg");
   command->callback([=] {
     const spec::Lab lab = spec::load(*file, *sets);

@@ -15,9 +15,9 @@ void add_hosts(CLI::App* command, int&) {
   auto file = std::make_shared<std::string>();
   auto sets = std::make_shared<std::vector<std::string>>();
   command->add_option("SPEC", *file, "Fabric file (YAML)")->required();
-  command->add_option("--set", *sets, "Change a value first, e.g. --set topology.spines=4")->type_name("PATH=VALUE");
+  command->add_option("--set", *sets, "Override a value, e.g. --set topology.spines=4")->type_name("PATH=VALUE");
   command->footer(
-      "A host's name is that of its first NIC, NIC k is HOST.eth<k>; a switch's is that of its loopback.\n"
+      "A host's name is its first NIC's address, HOST.eth<k> is NIC k's, and a switch's name is its loopback's.\n"
       "Example: railyard hosts topologies/rails-4x8.yaml");
   command->callback([=] {
     const spec::Lab lab = spec::load(*file, *sets);

@@ -43,7 +43,7 @@ std::string int_wanted(const IntOptions& o) {
 }
 
 void print_int(const IntOptions& o, const json& answer) {
-  if (!answer.contains("int")) throw std::runtime_error("no in-band telemetry has been recorded in this lab");
+  if (!answer.contains("int")) throw std::runtime_error("this lab has not recorded in-band telemetry");
   if (o.as_json)
     fmt::print("{}\n", json_text(answer["int"], 2));
   else
@@ -78,17 +78,17 @@ int in_band(const IntOptions& o) {
 void add_int(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<IntOptions>();
   add_lab_option(*command, o->lab);
-  command->add_option("FILE", o->file, "Where the records go: one line of JSON for each hop");
-  command->add_option("--one-in", o->one_in, "Of so many packets one; 1000 if not said")->type_name("N");
-  command->add_option("--class", o->classes, "Only packets of this class at the sending NIC; may be repeated")
+  command->add_option("FILE", o->file, "Output file: one JSON line per hop");
+  command->add_option("--one-in", o->one_in, "Sample one packet in N (default 1000)")->type_name("N");
+  command->add_option("--class", o->classes, "Sample only this class at the sending NIC; repeat for more")
       ->type_name("CLASS");
-  command->add_option("--flow", o->flows, "Only packets of this flow or traffic of the generator; may be repeated")
+  command->add_option("--flow", o->flows, "Sample only this flow or traffic of the generator; repeat for more")
       ->type_name("NAME");
   add_for_option(*command, o->lasts);
-  command->add_flag("--end", o->end, "End what is being recorded, and say what there was");
+  command->add_flag("--end", o->end, "End the recording and print its summary");
   command->add_flag("--json", o->as_json, "Print the summary as JSON");
   command->footer(
-      "Without a file or an option it says what is being recorded (run.int of the lab).\n"
+      "Without a file or an option, print the present recording (run.int of the lab).\n"
       "A FIFO needs a reader. The lab does not wait for it: a reader that is too slow ends the records.\n"
       "Example: railyard int hops.jsonl --one-in 100 --class 3 --for 2s");
   command->callback([o, &exit_code] { exit_code = in_band(*o); });

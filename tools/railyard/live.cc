@@ -28,19 +28,19 @@ LabDir chosen_lab(const std::string& said) {
     if (lab.running()) return lab;
     if (lab.exists())
       throw std::runtime_error(
-          fmt::format("lab '{0}' is dead: its daemon{1} ended without cleaning up; `railyard down {0}` does", said,
+          fmt::format("lab '{0}' is dead: its daemon{1} ended without cleaning up; `railyard down {0}` cleans up", said,
                       lab.pid() > 0 ? fmt::format(" (PID {})", lab.pid()) : ""));
-    if (up.empty()) throw std::runtime_error(fmt::format("no lab '{}' is up; `railyard up SPEC` starts one", said));
-    throw std::runtime_error(fmt::format("no lab '{}' is up{}", said, spec::meant_or_known(said, up)));
+    if (up.empty()) throw std::runtime_error(fmt::format("no running lab '{}'; `railyard up SPEC` starts one", said));
+    throw std::runtime_error(fmt::format("no running lab '{}'{}", said, spec::meant_or_known(said, up)));
   }
   if (up.empty()) {
     const std::vector<std::string> dead = LabDir::names();
     if (dead.size() == 1) return chosen_lab(dead[0]);
-    throw std::runtime_error("no lab is up; `railyard up SPEC` starts one");
+    throw std::runtime_error("no running lab; `railyard up SPEC` starts one");
   }
   if (up.size() > 1)
     throw std::runtime_error(
-        fmt::format("several labs are up: {}; choose one with --lab or {}", fmt::join(up, ", "), kLabVariable));
+        fmt::format("several labs are running: {}; choose one with --lab or {}", fmt::join(up, ", "), kLabVariable));
   return LabDir(up[0]);
 }
 
@@ -52,7 +52,7 @@ LabDir chosen_lab_dead_or_alive(const std::string& said) {
 }
 
 CLI::Option* add_lab_option(CLI::App& command, std::string& said) {
-  return command.add_option("-l,--lab", said, "Name of the live lab; needed if there are several")
+  return command.add_option("-l,--lab", said, "Name of the live lab; required if several are running")
       ->type_name("NAME")
       ->envname(kLabVariable);
 }
@@ -82,7 +82,7 @@ Activity activity_of(pid_t pid) {
 std::string why_silent(const LabDir& lab, const api::Unreachable& error, const Activity& before) {
   const pid_t pid = lab.pid();
   if (!lab.running())
-    return fmt::format("lab '{0}' is dead: its daemon{1} ended without cleaning up; `railyard down {0}` does",
+    return fmt::format("lab '{0}' is dead: its daemon{1} ended without cleaning up; `railyard down {0}` cleans up",
                        lab.name(), pid > 0 ? fmt::format(" (PID {})", pid) : "");
   const Activity now = activity_of(pid);
   if (error.is_silent() && !now.stopped && now.cpu_ticks != before.cpu_ticks)
@@ -90,7 +90,7 @@ std::string why_silent(const LabDir& lab, const api::Unreachable& error, const A
                        lab.name(), pid, error.what());
   if (error.is_silent() && pid > 0 && ::kill(pid, 0) == 0)
     return fmt::format(
-        "lab '{0}' is hung: railyardd (PID {1}) is alive and does not answer ({2}); `kill -KILL {1}` ends it, then "
+        "lab '{0}' is hung: railyardd (PID {1}) does not answer ({2}); `kill -KILL {1}` ends it, then "
         "`railyard down {0}` cleans up",
         lab.name(), pid, error.what());
   return fmt::format("lab '{}' does not answer: {}", lab.name(), error.what());

@@ -53,8 +53,8 @@ int run(int argc, char** argv) {
     return fail(error.status() == 404 || error.status() == 400 ? kUsage : kFailed, error.what());
   } catch (const std::bad_alloc&) {
     return fail(kFailed,
-                "out of memory: this lab is too large for this machine; fewer nodes or flows would fit, and "
-                "`railyard check` says what the packets may take");
+                "out of memory: this lab is too large for this machine; use fewer nodes or flows; "
+                "`railyard check` shows the packet memory");
   } catch (const std::exception& error) {
     if (std::ferror(stdout) != 0) return kFailed;  // said below
     return fail(kFailed, error.what());

@@ -129,8 +129,8 @@ std::string page(const CommandNode& node, const CommandNode& root) {
     }
   }
   text +=
-      ".SH ENVIRONMENT\n.TP\n\\fBRAILYARD_LAB\\fR\nName of the live lab that commands act on without "
-      "\\fB\\-\\-lab\\fR.\n.TP\n\\fBRAILYARD_STATE_DIR\\fR\nWhere live labs keep their sockets and logs: "
+      ".SH ENVIRONMENT\n.TP\n\\fBRAILYARD_LAB\\fR\nName of the live lab for commands without "
+      "\\fB\\-\\-lab\\fR.\n.TP\n\\fBRAILYARD_STATE_DIR\\fR\nDirectory of live labs' sockets and logs: "
       "/run/railyard for root, else $XDG_RUNTIME_DIR/railyard or /tmp/railyard\\-UID.\n.SH SEE ALSO\n";
   if (node.path.size() > 1) text += "\\fBrailyard\\fR(1), ";
   bool first = true;
@@ -152,7 +152,7 @@ void write_page(const fs::path& path, const std::string& text) {
 
 void add_man(CLI::App* command, int&) {
   auto dir = std::make_shared<std::string>();
-  command->add_option("DIR", *dir, "Gets railyard.1 and railyard-COMMAND.1")->required();
+  command->add_option("DIR", *dir, "Directory for railyard.1 and railyard-COMMAND.1")->required();
   command->callback([=] {
     const CommandNode root = command_tree(*command->get_parent());
     make_directory(*dir, "");

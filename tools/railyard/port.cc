@@ -49,22 +49,22 @@ void print_way(const std::string& from, const std::string& to, const CableWay& w
   };
   fmt::print("{} -> {}\n", from, to);
   if (!way.shortest) {
-    fmt::print("  nothing passes: are these the two ends of one cable?\n");
+    fmt::print("  no frame passes: are these the two ends of one cable?\n");
     return;
   }
-  row("largest frame (octets, no FCS, no tag)", way.largest_frame >= mtu + 14, fmt::format("{}", way.largest_frame),
+  row("largest frame (bytes, no FCS, no tag)", way.largest_frame >= mtu + 14, fmt::format("{}", way.largest_frame),
       "raise the MTU of the interfaces, or set mtu: on the link");
-  yes_no("IEEE 802.1Q tags", way.tagged, "switch VLAN offloads off (ethtool -K IF rxvlan off txvlan off)");
-  yes_no("PFC frames", way.pfc, "the NIC or its driver keeps them: a host behind it cannot pause the fabric");
+  yes_no("IEEE 802.1Q tags", way.tagged, "disable VLAN offloads (ethtool -K IF rxvlan off txvlan off)");
+  yes_no("PFC frames", way.pfc, "the NIC or its driver consumes them: a host behind it cannot pause the fabric");
   yes_no("PAUSE frames", way.pause, "(not needed)");
-  yes_no("RoCEv2 (UDP port 4791)", way.roce, "an RDMA NIC takes them itself: dataplane/port/README.md, 3");
-  yes_no("wrong checksums unchanged", way.checksums, "switch checksum offloads off (ethtool -K IF rx off tx off)");
-  yes_no("DSCP and ECN unchanged", way.ecn, "something between rewrites them");
-  row("frames in a row", way.lost + way.reordered + way.damaged == 0,
-      fmt::format("{} of {} came, {} out of order, {} damaged", way.sent - way.lost, way.sent, way.reordered,
+  yes_no("RoCEv2 (UDP port 4791)", way.roce, "an RDMA NIC consumes them: dataplane/port/README.md, 3");
+  yes_no("wrong checksums unchanged", way.checksums, "disable checksum offloads (ethtool -K IF rx off tx off)");
+  yes_no("DSCP and ECN unchanged", way.ecn, "a device in between rewrites them");
+  row("burst of frames", way.lost + way.reordered + way.damaged == 0,
+      fmt::format("{} of {} received, {} out of order, {} damaged", way.sent - way.lost, way.sent, way.reordered,
                   way.damaged),
       "");
-  fmt::print("  {:39} p50 {:.1f} us, p99 {:.1f} us\n", "time from port to port",
+  fmt::print("  {:39} p50 {:.1f} us, p99 {:.1f} us\n", "latency, port to port",
              static_cast<double>(way.latency_p50.count()) / 1e3, static_cast<double>(way.latency_p99.count()) / 1e3);
 }
 
@@ -89,22 +89,20 @@ int test(const PortOptions& o) {
 void add_port(CLI::App* command, int& exit_code) {
   command->require_subcommand(1);
   command->footer("Example:\n  railyard port test eth1 eth2");
-  auto* sub = command->add_subcommand("test", "Send frames of all kinds between two ports that a cable connects");
+  auto* sub = command->add_subcommand("test", "Send frames of all kinds between two cabled ports");
   auto o = std::make_shared<PortOptions>();
   const char* names = "an interface (eth1, eth1@NETNS), a PCI address, or KIND:VALUE as in attach";
   sub->add_option("A", o->a, names)->required();
   sub->add_option("B", o->b, names)->required();
-  sub->add_option("--mtu", o->cable.mtu, "Longest IP packet to try, octets")
+  sub->add_option("--mtu", o->cable.mtu, "Longest IP packet to try, bytes")
       ->check(CLI::Range(68, 9978))
       ->capture_default_str();
-  sub->add_flag("--hugepages", o->cable.hugepages, "Packet memory from huge pages, for PCI devices");
+  sub->add_flag("--hugepages", o->cable.hugepages, "Use huge pages for packet memory (PCI devices)");
   sub->add_flag("--json", o->json, "Print JSON");
   sub->footer(
-      "Says for each direction: the largest frame, 802.1Q tags, PFC and PAUSE frames, RoCEv2, checksums, DSCP and "
-      "ECN,\n"
-      "loss, order and damage in a burst, latency. No lab is needed; the ports are in use meanwhile. Exit code 1: "
-      "what\n"
-      "a fabric needs does not pass.\n"
+      "Reports per direction: the largest frame, 802.1Q tags, PFC and PAUSE frames, RoCEv2, checksums, DSCP and "
+      "ECN,\nloss, order and damage in a burst, latency. No lab is needed; the test uses the ports. Exit code 1: "
+      "frames that a\nfabric needs do not pass.\n"
       "Examples:\n"
       "  ip link add v0 mtu 9216 type veth peer name v1 mtu 9216; ip link set v0 up; ip link set v1 up\n"
       "  railyard port test v0 v1\n"

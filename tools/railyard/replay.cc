@@ -57,7 +57,8 @@ int stop(const ReplayOptions& o) {
     print_result(lab, ask(lab, "DELETE", "/replays/" + r["id"].get<std::string>()));
     any = true;
   }
-  if (!any) throw std::runtime_error(at.empty() ? "nothing is replayed" : fmt::format("nothing is replayed at {}", at));
+  if (!any)
+    throw std::runtime_error(at.empty() ? "no replay is running" : fmt::format("no replay is running at {}", at));
   return kOk;
 }
 
@@ -86,12 +87,12 @@ int replay(const ReplayOptions& o) {
              r["frames"].get<std::uint64_t>(), r["at"].get<std::string>());
   while (interrupted == 0 && !r["finished"].get<bool>()) {
     ::usleep(50'000);
-    if (!lab.running()) throw std::runtime_error(fmt::format("lab '{}' went down during the replay", lab.name()));
+    if (!lab.running()) throw std::runtime_error(fmt::format("lab '{}' stopped during the replay", lab.name()));
     try {
       r = ask(lab, "GET", target);
     } catch (const api::ApiError& error) {
       if (error.status() != 404) throw;
-      fmt::print(stderr, "railyard: {}: it was stopped\n", r["at"].get<std::string>());
+      fmt::print(stderr, "railyard: {}: stopped\n", r["at"].get<std::string>());
       return kOk;
     }
   }
@@ -105,17 +106,16 @@ void add_replay(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<ReplayOptions>();
   add_lab_option(*command, o->lab);
   auto* file = command->add_option("FILE", o->file, "Capture file (pcap or pcapng)");
-  auto* at =
-      command
-          ->add_option("--at", o->at, "Where they are sent: a host without `attach`; its first NIC, if none is named")
-          ->type_name("HOST[:NIC]");
-  auto* asap = command->add_flag("--asap", o->asap, "As fast as the link takes them; else at the times of the file");
-  auto* rate = command->add_option("--rate", o->rate, "At this rate, e.g. 10Gbps")->type_name("RATE")->excludes(asap);
-  auto* loop = command->add_flag("--loop", o->loop, "From the beginning again, until it is stopped");
-  auto* stop_flag = command->add_flag("--stop", o->stop, "End what is replayed, everywhere or at a NIC");
+  auto* at = command->add_option("--at", o->at, "Sending host (without `attach`), or HOST:NIC (default: its first NIC)")
+                 ->type_name("HOST[:NIC]");
+  auto* asap = command->add_flag("--asap", o->asap, "Send at line rate (default: at the times of the file)");
+  auto* rate =
+      command->add_option("--rate", o->rate, "Send at this rate, e.g. 10Gbps")->type_name("RATE")->excludes(asap);
+  auto* loop = command->add_flag("--loop", o->loop, "Repeat until stopped");
+  auto* stop_flag = command->add_flag("--stop", o->stop, "Stop all replays, or those at a NIC");
   for (CLI::Option* other : {file, asap, rate, loop}) stop_flag->excludes(other);
   command->footer(
-      "Frames leave as they are in the file, but for the destination MAC address; the host's own traffic goes on.\n"
+      "Frames are sent unchanged except for the destination MAC address. The host's own traffic continues.\n"
       "Examples:\n"
       "  railyard replay trace.pcapng --at h1\n"
       "  railyard replay trace.pcapng --at h1:2 --loop --rate 10Gbps\n"

@@ -29,12 +29,12 @@ void add_report(CLI::App* command, int& exit_code) {
   auto lab = std::make_shared<std::string>();
   auto dir = std::make_shared<std::string>();
   add_lab_option(*command, *lab);
-  command->add_option("DIR", *dir, "Gets report.html, report.json, report.txt and lab.yaml (the expanded lab)")
+  command
+      ->add_option("DIR", *dir, "Output directory: report.html, report.json, report.txt, lab.yaml (the expanded lab)")
       ->required();
   command->footer(
-      "Flows, collectives, those of agents with their devices' counters, links, books, and how late the lab is: at "
-      "one\n"
-      "instant; the lab goes on.\n"
+      "Flows, collectives (agents' with their devices' counters), links, packet accounting and lateness at one "
+      "instant.\nThe lab keeps running.\n"
       "Example: railyard report out && railyard compare out other");
   command->callback([=, &exit_code] { exit_code = report(*lab, *dir); });
 }

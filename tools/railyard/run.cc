@@ -86,7 +86,7 @@ class Progress {
     shown_ = now;
     constexpr int kWidth = 40;
     if (end == Instant::never()) {
-      fmt::print(stderr, "\r  {} of modelled time   ", report::time_text(at - Instant{}));
+      fmt::print(stderr, "\r  {} of simulated time   ", report::time_text(at - Instant{}));
     } else {
       const double done = std::min(1.0, static_cast<double>(at.ps) / static_cast<double>(end.ps));
       const int bars = static_cast<int>(done * kWidth);
@@ -301,7 +301,7 @@ int run(const RunOptions& o) {
   }
   if (junit) junit->write(report::junit_xml({report::junit_suite(report)}));
   if (report.run.interrupted)
-    fmt::print(stderr, "railyard: the run was interrupted at {} of modelled time\n",
+    fmt::print(stderr, "railyard: the run was interrupted at {} of simulated time\n",
                report::time_text(session.engine().reached() - Instant{}));
   for (const report::Expectation& e : report.expectations)
     if (!e.met) fmt::print(stderr, "railyard: expectation missed: {}\n", report::miss_text(e));
@@ -315,66 +315,66 @@ int run(const RunOptions& o) {
 void add_run(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<RunOptions>();
   command->add_option("SPEC", o->file, "Fabric file (YAML)")->required();
-  command->add_option("--clock", o->clock, "virtual: exact and as fast as it goes; wall: live")
+  command->add_option("--clock", o->clock, "virtual: exact, as fast as possible; wall: real time")
       ->type_name("wall|virtual");
-  command->add_option("--seed", o->seed, "Seed of everything that is drawn")->type_name("N");
-  command->add_option("--workers", o->workers, "Threads; the result does not depend on it")->type_name("N");
-  command->add_option("--duration", o->duration, "How long traffic is sent, e.g. 5ms")->type_name("TIME");
-  command->add_option("--scale", o->scale, "Wall clock: modelled time per wall time, e.g. 1/100")->type_name("RATIO");
-  command->add_option("--payload", o->payload, "elided: payload by identity; real: every octet written and verified")
+  command->add_option("--seed", o->seed, "Seed of all random draws")->type_name("N");
+  command->add_option("--workers", o->workers, "Number of threads; no effect on results")->type_name("N");
+  command->add_option("--duration", o->duration, "Duration of traffic, e.g. 5ms")->type_name("TIME");
+  command->add_option("--scale", o->scale, "Wall clock: simulated time / wall time, e.g. 1/100")->type_name("RATIO");
+  command
+      ->add_option("--payload", o->payload, "elided: payload is not stored; real: every byte is written and verified")
       ->type_name("elided|real");
-  command->add_option("--set", o->sets, "Change a value of the file, e.g. --set qos.default.classes.3.ecn.kmin=200KB")
+  command->add_option("--set", o->sets, "Override a value of the file, e.g. --set qos.default.classes.3.ecn.kmin=200KB")
       ->type_name("PATH=VALUE");
   command
-      ->add_option("--capture", o->captures,
-                   "Write what a port sees to a pcapng file; PORT:in or PORT:out for one direction")
+      ->add_option("--capture", o->captures, "Capture a port to a pcapng file; PORT:in or PORT:out for one direction")
       ->type_name("PORT=FILE");
   command
       ->add_option("--series", o->series,
                    "Write a time series of all queues to a CSV file: depth, marks, pauses, drops")
       ->type_name("FILE");
-  command->add_option("--flow-series", o->flow_series, "The same of all flows: what was sent and what has arrived")
+  command
+      ->add_option("--flow-series", o->flow_series,
+                   "Write a time series of all flows to a CSV file: bytes sent and delivered")
       ->type_name("FILE");
   command->add_option("--flow-csv", o->flow_csv, "Write the flows of the report to FILE: one row each (CSV)")
       ->type_name("FILE");
-  command->add_option("--series-every", o->series_every, "How often either looks; 10us if not said")->type_name("TIME");
+  command->add_option("--series-every", o->series_every, "Sampling interval of both series (default 10us)")
+      ->type_name("TIME");
   add_expect_options(*command, o->expect, o->junit);
-  auto* in_band = command
-                      ->add_option("--int", o->int_file,
-                                   "Follow sampled packets hop by hop (in-band telemetry): one line of JSON per hop")
-                      ->type_name("FILE");
-  command->add_option("--int-one-in", o->int_one_in, "Of so many packets one; 1000 if the lab does not say")
+  auto* in_band =
+      command->add_option("--int", o->int_file, "Write in-band telemetry of sampled packets: one JSON line per hop")
+          ->type_name("FILE");
+  command->add_option("--int-one-in", o->int_one_in, "Sample one packet in N (default: run.int of the lab, else 1000)")
       ->type_name("N")
       ->needs(in_band);
   command
       ->add_option(
           "--report", o->report_dir,
-          "Write report.html, report.json, report.txt and lab.yaml (the expanded lab) there, and int.jsonl if the "
+          "Output directory: report.html, report.json, report.txt, lab.yaml (the expanded lab), int.jsonl if the "
           "lab has run.int")
       ->type_name("DIR");
-  command->add_option("--fault-log", o->fault_log, "Write what the faults did, one line of JSON per event")
-      ->type_name("FILE");
+  command->add_option("--fault-log", o->fault_log, "Write fault events, one JSON line each")->type_name("FILE");
   command
       ->add_option("--replay", o->replay,
-                   "Instead of the file's faults: those of such a log, at the instants at which they happened")
+                   "Replay the faults of such a log at their recorded instants, instead of the file's faults")
       ->type_name("LOG");
-  command->add_flag(
-      "--transients", o->transients,
-      "Look every microsecond when flows to one NIC share it evenly (figures convergence, off_fair_share), and "
-      "how long after the first loss a packet goes again (repair_after)");
-  command->add_flag("--digest", o->digest, "Compute the digest of every departure of every device");
+  command->add_flag("--transients", o->transients,
+                    "Sample every microsecond: when flows to one NIC share it evenly (convergence, off_fair_share), "
+                    "and the time from the first loss to the first retransmission (repair_after)");
+  command->add_flag("--digest", o->digest, "Compute a digest of all departures of all devices");
   command->add_flag("--json", o->json, "Print the report as JSON");
   command->add_flag("-q,--quiet", o->quiet, "No progress");
   if (kHasPlantedBugs) add_planted_bug_option(*command, o->planted);
   command->footer(
-      "A FILE of - is standard output, in the place of the report.\n"
+      "FILE `-` is standard output, instead of the report.\n"
       "Examples:\n"
       "  railyard run topologies/incast-8to1.yaml\n"
-      "  railyard run topologies/incast-8to1.yaml --set qos.default.classes.3.lossless=false   # and now it drops\n"
+      "  railyard run topologies/incast-8to1.yaml --set qos.default.classes.3.lossless=false   # now it drops\n"
       "  railyard run topologies/incast-8to1.yaml --capture leaf2:1=incast.pcapng              # open it in Wireshark\n"
       "  railyard run LAB.yaml --expect 'busbw >= 380Gbps' --expect 'drops == 0' --junit run.xml   # a CI gate\n"
-      "  railyard run LAB.yaml --digest --workers 2 --json | jq .trace_digest                  # the same on any "
-      "number of workers");
+      "  railyard run LAB.yaml --digest --workers 2 --json | jq .trace_digest                  # equal for any number "
+      "of workers");
   command->callback([o, &exit_code] { exit_code = run(*o); });
 }
 

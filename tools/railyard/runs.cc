@@ -21,7 +21,7 @@ std::string unverified(const nlohmann::ordered_json& report) {
     for (const char* name : {"completion", "data", "deadlock"})
       if (verdict["verdict"] == "fail" && verdict["name"] == name)
         text += (text.empty() ? "" : "; ") + verdict["text"].get<std::string>();
-  return text.empty() ? "not all was carried" : text;
+  return text.empty() ? "traffic is incomplete" : text;
 }
 
 // `report`: what it printed.
@@ -30,7 +30,7 @@ std::string failure_of(const sweep::Ended& ended, nlohmann::ordered_json& report
   if (ended.exit_code != kOk && ended.exit_code != kUnverified && ended.exit_code != kMissed)
     return ended.error.empty() ? fmt::format("ended with {}", ended.exit_code) : ended.error;
   report = nlohmann::ordered_json::parse(ended.output, nullptr, false);
-  if (report.is_discarded()) return "its report is not whole";
+  if (report.is_discarded()) return "its report is incomplete";
   return ended.exit_code == kUnverified ? unverified(report) : "";
 }
 

@@ -59,16 +59,16 @@ std::vector<OneSearch> search_all(const sweep::SearchPlan& plan, const std::vect
 void add_search_options(CLI::App& command, SearchOptions& options) {
   command
       .add_option("--search", options.search,
-                  "For each run look for the value nearest to the second with which --until holds, by halving, e.g. "
-                  "--search traffic.all.rate=1Gbps..100Gbps; all other figures are then of the run with it")
+                  "Bisect each run: find the value closest to TO for which --until holds, e.g. --search "
+                  "traffic.all.rate=1Gbps..100Gbps; all other figures are from the run with this value")
       ->type_name("PATH=FROM..TO");
   command
-      .add_option("--until", options.until,
-                  fmt::format("What must hold: figures with =, !=, <, <=, >, >= and a value, 'and' between them; "
-                              "without it '{}'",
-                              sweep::SearchPlan::kUsualCondition))
+      .add_option(
+          "--until", options.until,
+          fmt::format("Condition: figures with =, !=, <, <=, >, >= and a value, joined by 'and' (default: '{}')",
+                      sweep::SearchPlan::kUsualCondition))
       ->type_name("CONDITION");
-  command.add_option("--resolution", options.resolution, "How closely, of the greater value; without it 1%")
+  command.add_option("--resolution", options.resolution, "Resolution, relative to the greater value (default 1%)")
       ->type_name("PART");
 }
 
@@ -76,8 +76,8 @@ std::optional<sweep::SearchPlan> plan_of(const SearchOptions& options, const spe
   const std::string& search = options.search.empty() ? of_file.search : options.search;
   if (search.empty()) {
     if (!options.until.empty() || !options.resolution.empty())
-      throw std::invalid_argument(fmt::format("{}: nothing is searched for; expected --search beside it",
-                                              options.until.empty() ? "--resolution" : "--until"));
+      throw std::invalid_argument(
+          fmt::format("{}: needs --search", options.until.empty() ? "--resolution" : "--until"));
     return std::nullopt;
   }
   spec::Ratio resolution = of_file.resolution;
@@ -110,8 +110,7 @@ void run_searched(const std::optional<sweep::SearchPlan>& plan, const std::vecto
   for (std::size_t i = 0; i < runs.size(); ++i) {
     OneSearch& s = searches[i];
     const auto best = s.steps.best();
-    if (s.failure.empty() && !best)
-      s.failure = fmt::format("not even {} meets '{}'", plan->set(0), plan->until);
+    if (s.failure.empty() && !best) s.failure = fmt::format("even {} does not meet '{}'", plan->set(0), plan->until);
     if (!s.failure.empty()) {
       done({{i, kFailed, std::move(s.failure), {}}, {}});
     } else if (last_of(i).empty()) {

@@ -33,10 +33,10 @@ int series(const SeriesOptions& o) {
   const daemon::LabDir lab = chosen_lab(o.lab);
   end_on_signal();
   ask(lab, "POST", "/series", {{"file", file}, {"every", o.every}});
-  fmt::print(stderr, "railyard: all queues every {} to {}; Ctrl-C ends it\n", o.every, o.file);
+  fmt::print(stderr, "railyard: sampling all queues every {} to {}; Ctrl-C ends it\n", o.every, o.file);
   wait(lab, lasts, [&] { return ask(lab, "GET", "/series")["running"].get<bool>(); });
   const json done = ask(lab, "DELETE", "/series");
-  fmt::print(stderr, "railyard: {}: {} lines of {} looks\n", o.file, done["lines"].get<std::uint64_t>(),
+  fmt::print(stderr, "railyard: {}: {} lines, {} samples\n", o.file, done["lines"].get<std::uint64_t>(),
              done["looks"].get<std::uint64_t>());
   if (done.contains("error")) throw std::runtime_error(done["error"].get<std::string>());
   return kOk;
@@ -48,12 +48,12 @@ void add_series(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<SeriesOptions>();
   add_lab_option(*command, o->lab);
   command->add_option("FILE", o->file, "CSV file")->required();
-  command->add_option("--every", o->every, "How often, in modelled time; 100us if not said")->type_name("TIME");
+  command->add_option("--every", o->every, "Sampling interval, simulated time (default 100us)")->type_name("TIME");
   add_for_option(*command, o->lasts);
   command->footer(
-      "One line for each class of each port that holds frames, or has counted something since the look before.\n"
-      "Columns: time_ns, port, class, depth_bytes, held_cells, and of the time since the look before tx_bytes,\n"
-      "ecn_marked, paused_ns, xoff_sent, dropped.\n"
+      "One line per class of a port that holds frames or has counted any since the last sample. Columns: time_ns, "
+      "port,\nclass, depth_bytes, held_cells, and since the last sample tx_bytes, ecn_marked, paused_ns, xoff_sent, "
+      "dropped.\n"
       "A FIFO needs a reader. The lab does not wait for it: a reader that is too slow ends the recording.\n"
       "Example: railyard series queues.csv --every 50us --for 2s");
   command->callback([o, &exit_code] { exit_code = series(*o); });

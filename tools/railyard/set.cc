@@ -62,7 +62,7 @@ int set(const SetOptions& o) {
     fmt::print("lab {}: {}: {} -> {}\n", lab.name(), c["path"].get<std::string>(), c["from"].get<std::string>(),
                c["to"].get<std::string>());
   if (answer["changes"].empty())
-    fmt::print("lab {}: nothing changes\n", lab.name());
+    fmt::print("lab {}: no change\n", lab.name());
   else
     fmt::print("lab {}: in effect at {:.6f} s\n", lab.name(), answer["effective_seconds"].get<double>());
   return kOk;
@@ -76,7 +76,7 @@ void add_set(CLI::App* command, int& exit_code) {
   command
       ->add_option("PATH=VALUE", o->assignments,
                    "Keys and new values, as in --set of run and up; all take effect at one instant. Without any: list "
-                   "what can be changed")
+                   "the keys that can be changed")
       ->type_name("");
   command->add_flag("--json", o->json, "Print JSON");
   command->footer(
@@ -85,7 +85,7 @@ void add_set(CLI::App* command, int& exit_code) {
       "  railyard set qos.default.classes.3.path=spray\n"
       "  railyard set traffic.incast.rate=25Gbps\n"
       "  railyard set topology.fabric-link.rate=200Gbps      links of a preset\n"
-      "  railyard set links.leaf1:3.rate=50Gbps              a link that the file lists, by either end");
+      "  railyard set links.leaf1:3.rate=50Gbps              a link of the file, by either end");
   command->callback([o, &exit_code] { exit_code = set(*o); });
 }
 

@@ -16,12 +16,12 @@ void add_show(CLI::App* command, int&) {
   auto file = std::make_shared<std::string>();
   auto sets = std::make_shared<std::vector<std::string>>();
   command->add_option("SPEC", *file, "Fabric file (YAML)")->required();
-  command->add_option("--set", *sets, "Change a value first, e.g. --set topology.spines=4")->type_name("PATH=VALUE");
+  command->add_option("--set", *sets, "Override a value, e.g. --set topology.spines=4")->type_name("PATH=VALUE");
   auto brief = std::make_shared<bool>(false);
-  command->add_flag("--brief", *brief, "Leave defaults out");
+  command->add_flag("--brief", *brief, "Omit defaults");
   command->footer(
-      "It prints every setting of profiles, traffic, collectives and the run, defaults included. The output is a fabric "
-      "file that makes the same lab.\n"
+      "It prints every setting of profiles, traffic, collectives and the run, defaults included. The output is a "
+      "fabric file of the same lab.\n"
       "Examples:\n"
       "  railyard show topologies/incast-8to1.yaml\n"
       "  railyard show --brief topologies/rails-4x8.yaml --set topology.hosts=16");
@@ -41,7 +41,7 @@ void add_schema(CLI::App* command, int&) {
 // Typed as `help CMD` it never gets here (arguments.h).
 void add_help(CLI::App* command, int&) {
   auto words = std::make_shared<std::vector<std::string>>();
-  command->add_option("COMMAND", *words, "The command, e.g. run or `fault add`; without one the list of all");
+  command->add_option("COMMAND", *words, "The command, e.g. run or `fault add` (default: list all)");
   command->footer("Examples:\n  railyard help\n  railyard help run\n  railyard help fault add");
 }
 

@@ -104,7 +104,7 @@ std::string head(const json& s) {
   const auto ns = [](const json& n) { return report::nanoseconds_text(number(n)); };
   return fmt::format(
       "lab '{}'{}: {} switches, {} hosts, {} links; up for {:.1f} s, {:.0f} % busy\n"
-      "late by p50 {}, p99 {}, most {}; slipped {} in all\n",
+      "lateness p50 {}, p99 {}, max {}; slipped {} in total\n",
       s["name"].get<std::string>(), s["held"].get<bool>() ? " (paused)" : "", s["size"]["switches"].get<int>(),
       s["size"]["hosts"].get<int>(), s["size"]["links"].get<int>(), e["wall_seconds"].get<double>(),
       100 * e["busy_seconds"].get<double>() / std::max(e["wall_seconds"].get<double>(), 1e-9),
@@ -132,10 +132,10 @@ void print_table(std::vector<Row> rows, bool rates) {
 
 void print_attachments(const json& s) {
   for (const json& a : s["attachments"])
-    fmt::print("{}:{} {}: {} packets from it, {} to it, {} lost{}\n", a["host"].get<std::string>(),
+    fmt::print("{}:{} {}: {} packets received from it, {} sent to it, {} lost{}\n", a["host"].get<std::string>(),
                a["port"].get<int>(), a["device"].get<std::string>(), number(a["received"]), number(a["sent"]),
                number(a["host_ring_full"]) + number(a["no_memory"]) + number(a["not_sent"]),
-               a["link_up"].get<bool>() ? "" : " (nobody connected)");
+               a["link_up"].get<bool>() ? "" : " (not connected)");
 }
 
 void print_hosts(const json& s) {
@@ -144,12 +144,12 @@ void print_hosts(const json& s) {
     const std::string name = h["name"].get<std::string>();
     const std::string state = h.value("state", "up");
     if (state == "down")
-      fmt::print("{} is down: {}; `railyard restart {}` boots it anew\n", name, h.value("why", ""), name);
+      fmt::print("{} is down: {}; `railyard restart {}` reboots it\n", name, h.value("why", ""), name);
     if (state == "booting") fmt::print("{} is booting\n", name);
     if (h.value("emulated", false)) emulated.push_back(name);
   }
   if (!emulated.empty())
-    fmt::print("{}: software emulation (QEMU TCG, no KVM) bounds the rate of {}, not the fabric\n",
+    fmt::print("{}: software emulation (QEMU TCG, no KVM) limits the rate of {}, not the fabric\n",
                fmt::join(emulated, ", "), emulated.size() == 1 ? "this guest" : "these guests");
 }
 
@@ -178,8 +178,8 @@ void print_trunks(const json& s) {
   const auto ns = [](const json& n) { return report::nanoseconds_text(number(n)); };
   for (const json& t : s["trunks"])
     fmt::print(
-        "trunk {} at {} ({}): {}{}; {} frames out, {} in, {} lost on the way; round trip {}; {} late, by p99 {}, most "
-        "{}\n",
+        "trunk {} at {} ({}): {}{}; {} frames sent, {} received, {} lost in transit; round trip {}; {} late, lateness "
+        "p99 {}, max {}\n",
         t["name"].get<std::string>(), t["switch_port"].get<std::string>(), t["wire"].get<std::string>(),
         t["state"].get<std::string>(), t["carrier"].get<bool>() ? "" : ", no carrier", number(t["sent"]),
         number(t["received"]), number(t["lost"]), ns(t["round_trip_ns"]), number(t["late"]),
@@ -253,22 +253,22 @@ int pauses(const StatusOptions& o, const daemon::LabDir& lab) {
     return kOk;
   }
   if (p["now"].empty() && number(p["paused"]) == 0)
-    fmt::print("nobody is paused\n");
+    fmt::print("no queue is paused\n");
   else
-    fmt::print("paused now, behind the congestion that it comes from ({} queues):\n", number(p["paused"]));
+    fmt::print("paused now, by congestion root ({} queues):\n", number(p["paused"]));
   print_trees(p["now"]);
   if (!p["watched"].get<bool>()) {
-    fmt::print("run.deadlock is off: nothing is known of the time before\n");
+    fmt::print("run.deadlock is off: pauses before now were not recorded\n");
     return kOk;
   }
   if (const json& widest = p["trees"]["widest"]; !widest.empty()) {
-    fmt::print("\nmost at once since the lab came up, at {:.6f} s:\n",
+    fmt::print("\nmost paused queues since the lab started, at {:.6f} s:\n",
                static_cast<double>(number(p["trees"]["widest_at_ns"])) / 1e9);
     print_trees(widest);
   }
   for (const json& d : p["deadlocks"])
-    fmt::print("\nDEADLOCK{}: a circle of queues, each held by the next:\n  {}\n",
-               d["resolved_ns"].is_null() ? "" : " (gone)",
+    fmt::print("\nDEADLOCK{}: these queues wait for each other in a circle:\n  {}\n",
+               d["resolved_ns"].is_null() ? "" : " (resolved)",
                fmt::join(d["ring"].get<std::vector<std::string>>(), "\n  "));
   return kOk;
 }
@@ -284,7 +284,7 @@ int status(const StatusOptions& o) {
     else
       fmt::print(
           "{} at {:.6f} s: generated {} = consumed {} + dropped {} + lost on links {} + queued {} + on the wire {}\n",
-          books["balanced"].get<bool>() ? "the books balance" : "THE BOOKS DO NOT BALANCE",
+          books["balanced"].get<bool>() ? "packet accounting balances" : "PACKET ACCOUNTING DOES NOT BALANCE",
           books["at_seconds"].get<double>(), number(books["generated"]), number(books["consumed"]),
           number(books["dropped"]), number(books["lost_on_links"]), number(books["queued"]),
           number(books["on_the_wire"]));

@@ -48,7 +48,7 @@ struct Range {
 
 Range parse_range(const std::string& text) {
   const auto bad = [&] {
-    return CLI::ValidationError("--seeds", fmt::format("'{}': expected two numbers such as 1-1000, or one", text));
+    return CLI::ValidationError("--seeds", fmt::format("'{}': expected a number, or a range such as 1-1000", text));
   };
   const auto number = [&](std::string_view part) {
     std::uint64_t n = 0;
@@ -134,9 +134,9 @@ void print_failure(const swarm::GeneratedLab& lab, const Smallest& s, const Opti
   fmt::print("seed {} FAILED\n", lab.seed);
   for (const swarm::Violation& v : s.outcome.violations) fmt::print("  {}: {}\n", v.rule, v.what);
   if (s.faults.empty())
-    fmt::print("  without any fault, with traffic\n");
+    fmt::print("  fails without faults; traffic:\n");
   else
-    fmt::print("  the smallest list of faults that fails so\n");
+    fmt::print("  smallest list of faults that fails in the same way:\n");
   for (const swarm::GeneratedLab::Item& i : lab.faults)
     if (std::ranges::find(s.faults, i.name) != s.faults.end()) fmt::print("    - {{ name: {}, {} }}\n", i.name, i.yaml);
   if (!s.faults.empty()) fmt::print("  with traffic\n");
@@ -169,7 +169,7 @@ int run_file(const Options& o, swarm::Workers& workers) {
   if (o.json) std::puts(outcome.json().c_str());
   for (const swarm::Violation& v : outcome.violations)
     if (!o.json) fmt::print("{}: {}\n", v.rule, v.what);
-  if (!o.json && !outcome.failed()) fmt::print("{} packet-hops, and all that must hold did\n", outcome.hops);
+  if (!o.json && !outcome.failed()) fmt::print("{} packet-hops; all invariants held\n", outcome.hops);
   return outcome.failed() ? kFailed : kOk;
 }
 
@@ -179,7 +179,7 @@ int run(const Options& o) {
   if (!o.lab.empty()) return run_file(o, workers);
   if (!o.write.empty() || !o.only.empty()) {
     if (range.first != range.last)
-      throw CLI::ValidationError("--seeds", "--only and --write are of one seed; expected one number");
+      throw CLI::ValidationError("--seeds", "--only and --write need a single seed; expected one number");
     const swarm::GeneratedLab lab = swarm::generate(range.first);
     const std::set<std::string> without = left_out(lab, o.only);
     if (!o.write.empty()) write_file(o.write, lab.text(without), "--write");
@@ -226,7 +226,7 @@ int run(const Options& o) {
     std::puts(json_text(report, 2).c_str());
   } else {
     std::fputs(coverage.text().c_str(), stdout);
-    for (const std::string& m : missed) fmt::print("below its bar: {}\n", m);
+    for (const std::string& m : missed) fmt::print("below the coverage bar: {}\n", m);
     fmt::print("{} of {} seeds failed\n", failed.size(), coverage.seeds());
   }
   return failed.empty() && missed.empty() ? kOk : kFailed;
@@ -236,28 +236,24 @@ int run(const Options& o) {
 
 void add_swarm(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<Options>();
-  command->add_option("--seeds", o->seeds, "Which labs: from one to another, or one; 1-100 without it")
-      ->type_name("A-B");
-  command->add_option("--jobs", o->jobs, "Processes; without it one per processor. The outcome does not depend on it")
+  command->add_option("--seeds", o->seeds, "Seeds of the labs: a range or one (default 1-100)")->type_name("A-B");
+  command->add_option("--jobs", o->jobs, "Parallel processes (default: one per processor); no effect on results")
       ->type_name("N");
-  command->add_option("--only", o->only, "Of one seed: only these of its traffic and faults, e.g. t1,f3")
+  command->add_option("--only", o->only, "One seed: keep only this traffic and these faults, e.g. t1,f3")
       ->delimiter(',')
       ->type_name("NAMES");
-  command->add_option("--write", o->write, "Of one seed: write its fabric file, for railyard run or to be changed")
-      ->type_name("FILE");
-  command->add_option("--lab", o->lab, "A fabric file with a duration in the place of seeds")->type_name("FILE");
-  command->add_flag("--bars", o->bars, "Fail, too, if the seeds have not met enough: hops, XOFF, drops, faults");
-  command->add_flag("--keep-going", o->keep_going, "Do not stop at the first seed that fails");
-  command->add_flag("--json", o->json, "Print what came of it as JSON");
+  command->add_option("--write", o->write, "One seed: write its fabric file")->type_name("FILE");
+  command->add_option("--lab", o->lab, "Use this fabric file (with a duration) instead of seeds")->type_name("FILE");
+  command->add_flag("--bars", o->bars, "Also fail if the seeds cover too little: hops, XOFF, drops, faults");
+  command->add_flag("--keep-going", o->keep_going, "Continue after a seed that fails");
+  command->add_flag("--json", o->json, "Print the outcome as JSON");
   add_planted_bug_option(*command, o->planted);
   command->footer(
-      "A seed is a fabric, its classes, traffic and faults. While faults act: books balance, memory is as it says, "
-      "nothing\n"
-      "is lost, doubled or overtaken without a fault or a setting that explains it; messages over RoCEv2 and UET have "
-      "right\n"
-      "data, once each, and fail for a reason only. Then faults end, all must drain, and no PDC is left.\n"
-      "Of a seed that fails the smallest list of faults that still does so is looked for.\n"
-      "\n"
+      "A seed is a fabric with classes, traffic and faults. While faults are active: packet accounting balances, "
+      "memory is\nconsistent, and no packet is lost, duplicated or reordered without a fault or setting that explains "
+      "it. RoCEv2 and\nUET messages are delivered once with correct data, or fail for a reason. After the faults, all "
+      "queues drain and\nno PDC remains. For a seed that fails, the swarm searches the smallest list of faults that "
+      "still fails.\n\n"
       "Examples:\n"
       "  railyard swarm --seeds 1-1000 --bars\n"
       "  railyard swarm --seeds 17 --only f2,t1 --write swarm-17.yaml && railyard run swarm-17.yaml\n"

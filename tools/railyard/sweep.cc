@@ -93,7 +93,7 @@ int run_sweep(SweepOptions o) {
       for (const std::string& set : table.dimensions[d].sets(point[d])) {
         if (set.starts_with("run.seed="))
           throw std::invalid_argument(
-              "--over: run.seed: each run has one of --seeds; expected these, e.g. --seeds 1-5");
+              "--over: run.seed: seeds have an option of their own; expected --seeds, e.g. --seeds 1-5");
         sets.push_back(set);
       }
     }
@@ -192,29 +192,29 @@ void add_sweep(CLI::App* command, int& exit_code) {
   command->add_option("SPEC", o->file, "Fabric file (YAML)")->required();
   command
       ->add_option("--over", o->over,
-                   "A key and its values, e.g. --over topology.spines=2,4; keys with + between them take the same; "
-                   "again for another key")
+                   "A key and its values, e.g. --over topology.spines=2,4; keys joined by + take the same value; "
+                   "repeat for more keys")
       ->type_name("PATH=V,V");
-  command->add_option("--seeds", o->seeds, "Each combination with each of these; the figures are medians")
+  command->add_option("--seeds", o->seeds, "Repeat each combination with each of these seeds; figures are medians")
       ->type_name("A-B");
-  command->add_option("--set", o->sets, "The same in all runs, as of railyard run")->type_name("PATH=VALUE");
+  command->add_option("--set", o->sets, "Set in all runs, as in railyard run")->type_name("PATH=VALUE");
   command
       ->add_option("--metric", o->metrics,
-                   "What the table has: figures of a report's summary (fct_p99, goodput), or JSON pointers into "
-                   "report.json; -NAME or +NAME: lower or higher is better")
+                   "Columns: figures of a report's summary (fct_p99, goodput), or JSON pointers into report.json; "
+                   "-NAME or +NAME: lower or higher is better")
       ->delimiter(',')
       ->type_name("NAMES");
   add_expect_options(*command, o->expect, o->junit);
   add_search_options(*command, o->search);
-  command->add_option("--jobs", o->jobs, "Runs beside each other; without it one per processor")->type_name("N");
-  command->add_option("--csv", o->csv, "Write the table to FILE: medians, least and most of each figure")
+  command->add_option("--jobs", o->jobs, "Parallel runs (default: one per processor)")->type_name("N");
+  command->add_option("--csv", o->csv, "Write the table to FILE: median, minimum and maximum of each figure")
       ->type_name("FILE");
   command->add_option("--plot", o->plot, "Draw the table to FILE (SVG): the first --over along x, a panel per metric")
       ->type_name("FILE");
   command->add_flag("--json", o->json, "Print the table as JSON");
   command->footer(
-      "A run that fails is shown as failed, and the others go on. The exit code is that of the worst run.\n"
-      "A FILE of - is standard output, in the place of the table.\n"
+      "A failed run is shown as failed; the others continue. The exit code is that of the worst run.\n"
+      "FILE `-` is standard output, instead of the table.\n"
       "\n"
       "Examples:\n"
       "  railyard sweep topologies/permutation-128.yaml --over qos.default.classes.3.path=ecmp,spray,adaptive --seeds "

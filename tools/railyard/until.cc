@@ -17,7 +17,7 @@ volatile std::sig_atomic_t told_to_end = 0;
 }  // namespace
 
 void add_for_option(CLI::App& command, std::string& said) {
-  command.add_option("--for", said, "How long, by the clock on the wall; until Ctrl-C if not said")->type_name("TIME");
+  command.add_option("--for", said, "Duration in wall time (default: until Ctrl-C)")->type_name("TIME");
 }
 
 std::optional<Duration> parse_for(const std::string& said) {
@@ -40,7 +40,7 @@ void wait(const daemon::LabDir& lab, std::optional<Duration> how_long, const std
     const Duration step = how_long ? std::min(kStep, *how_long) : kStep;
     ::usleep(static_cast<useconds_t>(step.ps / kPicosecondsPerMicrosecond));
     if (how_long) *how_long -= step;
-    if (!lab.running()) throw std::runtime_error(fmt::format("lab '{}' went down meanwhile", lab.name()));
+    if (!lab.running()) throw std::runtime_error(fmt::format("lab '{}' stopped meanwhile", lab.name()));
     if (++steps % kStepsBetweenQuestions == 0 && !goes_on()) return;
   }
 }

@@ -43,7 +43,8 @@ std::string daemon_program() {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   const std::filesystem::path beside = self.parent_path() / "railyardd";
   if (error || !std::filesystem::exists(beside))
-    throw std::runtime_error(fmt::format("there is no {}; railyard and railyardd belong together", beside.string()));
+    throw std::runtime_error(
+        fmt::format("{} is missing; railyard and railyardd must be installed together", beside.string()));
   return beside;
 }
 
@@ -118,7 +119,7 @@ int up(const UpOptions& o) {
       fmt::print(stderr, "railyard: {}\n", told->error);
       return told->exit_code;
     }
-    fmt::print(stderr, "railyard: railyardd ended (exit code {}) before the lab was up\n", code);
+    fmt::print(stderr, "railyard: railyardd ended (exit code {}) before the lab started\n", code);
     return kFailed;
   }
   const auto lab = ask(LabDir(told->lab), "GET", "/lab");
@@ -158,13 +159,13 @@ bool told_to_go_down(const LabDir& dir) {
 int down_one(const LabDir& dir) {
   if (told_to_go_down(dir)) {
     if (!gone(dir, std::chrono::seconds(30)))
-      throw std::runtime_error(fmt::format("lab '{}' is still going down; its log: {}", dir.name(), dir.log()));
-    fmt::print("lab '{}' is down\n", dir.name());
+      throw std::runtime_error(fmt::format("lab '{}' is still stopping; its log: {}", dir.name(), dir.log()));
+    fmt::print("lab '{}' stopped\n", dir.name());
   } else {
     const std::vector<std::string> left = daemon::clean_up(dir);
     for (const std::string& line : left) fmt::print(stderr, "railyard: {}\n", line);
     if (!left.empty()) return kFailed;
-    fmt::print("lab '{}' was not running any more; its leftovers are removed\n", dir.name());
+    fmt::print("lab '{}' was not running; removed its leftovers\n", dir.name());
   }
   return kOk;
 }
@@ -202,11 +203,11 @@ int list(bool as_json) {
     fmt::print("{}\n", json_text(labs, 2));
     return kOk;
   }
-  if (labs.empty()) fmt::print("no lab is up\n");
+  if (labs.empty()) fmt::print("no running labs\n");
   for (const auto& lab : labs) {
     const auto name = lab["name"].get<std::string>();
     if (!lab["running"].get<bool>())
-      fmt::print("{:20} not running; `railyard down {}` removes what it left\n", name, name);
+      fmt::print("{:20} not running; `railyard down {}` removes its leftovers\n", name, name);
     else if (lab.contains("error"))
       fmt::print("{:20} {}\n", name, lab["error"].get<std::string>());
     else
@@ -222,12 +223,12 @@ int list(bool as_json) {
 void add_up(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<UpOptions>();
   command->add_option("SPEC", o->file, "Fabric file (YAML)")->required();
-  command->add_flag("-d,--detach", o->detach, "Return when the lab is up; `railyard down` stops it");
+  command->add_flag("-d,--detach", o->detach, "Return when the lab runs; `railyard down` stops it");
   command->add_option("-l,--lab,--name", o->name, "Name of the live lab (default: the file's `name`)")
       ->type_name("NAME")
       ->envname(kLabVariable);
-  command->add_option("--set", o->sets, "Change a value of the file")->type_name("PATH=VALUE");
-  command->add_option("--log-level", o->log_level, "Least level in the daemon's log (default: info)")
+  command->add_option("--set", o->sets, "Override a value of the file")->type_name("PATH=VALUE");
+  command->add_option("--log-level", o->log_level, "Lowest level in the daemon's log (default: info)")
       ->type_name("debug|info|warning|error|off")
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}));
   command->footer(
@@ -242,7 +243,7 @@ void add_up(CLI::App* command, int& exit_code) {
 void add_down(CLI::App* command, int& exit_code) {
   auto name = std::make_shared<std::string>();
   auto all = std::make_shared<bool>(false);
-  command->add_option("LAB", *name, "Name of the lab; needed if there are several")->type_name("");
+  command->add_option("LAB", *name, "Name of the lab; required if several are running")->type_name("");
   auto option = std::make_shared<std::string>();
   add_lab_option(*command, *option);
   command->add_flag("--all", *all, "Stop all labs");

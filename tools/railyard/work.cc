@@ -46,7 +46,7 @@ nlohmann::json reachable(const LabDir& lab, const std::string& host) {
   if (state == "booting") throw std::runtime_error(fmt::format("{} is still booting", host));
   if (state == "down")
     throw std::runtime_error(
-        fmt::format("{} is down: {}; `railyard restart {}` boots it anew", host, about.value("why", ""), host));
+        fmt::format("{} is down: {}; `railyard restart {}` reboots it", host, about.value("why", ""), host));
   return about;
 }
 
@@ -70,8 +70,7 @@ int exec(const std::string& lab_name, const std::string& host, std::vector<std::
     return guest::run_at_standard_streams(address, {.arguments = std::move(words)});
   }
   throw std::runtime_error(fmt::format(
-      "{} is {}: nothing can be run there; hosts with `attach: namespace` or `attach: vm` are made for that", host,
-      kind));
+      "{} is {}: it cannot run commands; expected a host with `attach: namespace` or `attach: vm`", host, kind));
 }
 
 // railyard-agent lies where this program lies, if it was built.
@@ -81,7 +80,7 @@ std::string agent_program() {
   const std::filesystem::path beside = self.parent_path() / "railyard-agent";
   if (error || !std::filesystem::exists(beside))
     throw std::runtime_error(
-        fmt::format("there is no {}: it is built where libibverbs is (Debian: libibverbs-dev)", beside.string()));
+        fmt::format("{} is missing: it is built only with libibverbs (Debian: libibverbs-dev)", beside.string()));
   return beside;
 }
 
@@ -140,14 +139,14 @@ int copy(const std::string& lab_name, const std::string& from, const std::string
   const CopyEnd a = copy_end(from);
   const CopyEnd b = copy_end(to);
   if (a.host.empty() == b.host.empty())
-    throw std::invalid_argument(fmt::format("cp {} {}: expected one of them on a host, as h1:/root/file", from, to));
+    throw std::invalid_argument(fmt::format("cp {} {}: expected one file on a host, e.g. h1:/root/file", from, to));
   if (a.host.empty()) check_readable(a.path);
   const LabDir lab = chosen_lab(lab_name);
   const std::string& host = a.host.empty() ? b.host : a.host;
   const auto about = reachable(lab, host);
   const auto kind = about["kind"].get<std::string>();
   if (kind == "namespace")
-    throw std::invalid_argument(fmt::format("{} is a namespace of this machine: it has the same files as you", host));
+    throw std::invalid_argument(fmt::format("{} is a namespace of this machine: it shares your files", host));
   if (kind != "vm") throw std::invalid_argument(fmt::format("{} is {}: it has no files", host, kind));
   const guest::GuestAddress address{about["location"].get<std::string>(), host};
   if (a.host.empty())
@@ -215,8 +214,7 @@ void add_exec(CLI::App* command, int& exit_code) {
   auto o = std::make_shared<HostOptions>();
   add_lab_option(*command, o->lab);
   command->add_option("HOST", o->host, "Name of the host")->required();
-  command->add_option("COMMAND", o->words, "The command and its arguments; everything behind HOST belongs to it")
-      ->required();
+  command->add_option("COMMAND", o->words, "The command and its arguments: everything after HOST")->required();
   command->footer(
       "Examples:\n"
       "  railyard exec h1 ping -c 3 h2\n"
@@ -239,11 +237,10 @@ void add_agent(CLI::App* command, int& exit_code) {
   add_lab_option(*command, *lab);
   command->add_option("HOST", *host, "A host with `agent: {}` in the fabric file")->required();
   auto more = std::make_shared<std::vector<std::string>>();
-  command->add_option("ARGUMENT", *more,
-                      "Arguments of railyard-agent, e.g. --device rxe2; everything behind HOST belongs to it");
+  command->add_option("ARGUMENT", *more, "Arguments of railyard-agent, e.g. --device rxe2: everything after HOST");
   command->footer(
-      "The agent runs where the host is: in its virtual machine or namespace, or else on this machine. On other\n"
-      "machines run railyard-agent itself. The agent ends with the lab.\n"
+      "The agent runs in the host's virtual machine or namespace, or else on this machine. On other machines "
+      "start\nrailyard-agent directly. The agent exits when the lab stops.\n"
       "Example:\n  railyard agent h1 & railyard agent h2 & sleep 5; railyard status");
   command->callback([=, &exit_code] { exit_code = agent(*lab, *host, *more); });
 }
@@ -252,10 +249,10 @@ void add_again(CLI::App* command, int& exit_code) {
   auto lab = std::make_shared<std::string>();
   auto name = std::make_shared<std::string>();
   add_lab_option(*command, *lab);
-  command->add_option("NAME", *name, "A collective or flow that failed or completed, as `railyard status` lists it")
+  command->add_option("NAME", *name, "A collective or flow that failed or completed (see `railyard status`)")
       ->required();
   command->footer(
-      "It starts as soon as its agents have joined; the lab keeps running.\n"
+      "It starts when its agents have joined. The lab keeps running.\n"
       "Example:\n  railyard restart h1 && railyard agent h1 & railyard again gradients");
   command->callback([=, &exit_code] {
     const LabDir dir = chosen_lab(*lab);
@@ -276,7 +273,7 @@ void add_cp(CLI::App* command, int& exit_code) {
   command->add_option("FROM", o->from, "FILE, or HOST:FILE")->required();
   command->add_option("TO", o->to, "HOST:FILE, or FILE")->required();
   command->footer(
-      "Hosts that are namespaces have the files of this machine.\n"
+      "Namespace hosts share the files of this machine.\n"
       "Examples:\n"
       "  railyard cp ./perf.sh h1:/root/perf.sh\n"
       "  railyard cp h1:/root/out.txt .");

@@ -32,11 +32,10 @@ struct Options {
 
 void add_options(CLI::App& app, Options& o) {
   app.add_option("SPEC", o.config.spec_file, "Fabric file (YAML)")->required();
-  app.add_option("--name", o.config.name, "Name that the lab is up under; without it that of the file");
-  app.add_option("--set", o.config.overrides, "Change a value of the file")->type_name("PATH=VALUE");
-  app.add_option("--ready-fd", o.ready_fd, "Tell there, once, that the lab is up, or why not");
-  app.add_option("--log-level", o.config.log_level,
-                 "Least level that is logged: trace, debug, info, warning, error, off")
+  app.add_option("--name", o.config.name, "Name of the lab (default: the file's `name`)");
+  app.add_option("--set", o.config.overrides, "Override a value of the file")->type_name("PATH=VALUE");
+  app.add_option("--ready-fd", o.ready_fd, "Report there once that the lab runs, or why it does not");
+  app.add_option("--log-level", o.config.log_level, "Lowest level to log: trace, debug, info, warning, error, off")
       ->capture_default_str();
   app.add_flag("--foreground", o.config.log_to_stderr, "Log to standard error too");
 }
@@ -46,9 +45,7 @@ void add_options(CLI::App& app, Options& o) {
 namespace railyard::tools {
 
 int daemon_main(int argc, char** argv) {
-  CLI::App app{
-      "Holds one lab that stays up. `railyard up` starts it, `railyard down` ends it; so do SIGTERM and SIGINT.",
-      "railyardd"};
+  CLI::App app{"Runs one live lab. `railyard up` starts it; `railyard down`, SIGTERM or SIGINT stop it.", "railyardd"};
   const auto options = std::make_unique<Options>();
   add_options(app, *options);
   app.set_version_flag("--version", "railyardd " + lab::version(), "Print the version and exit");

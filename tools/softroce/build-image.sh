@@ -79,7 +79,7 @@ kernel_real=${kernel_real:-$kernel_pkg}
 mapfile -t libs < <(apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts \
     --no-breaks --no-replaces --no-enhances "${packages[@]}" |
     awk '/^(lib|zlib1g)[a-z0-9.+-]*$/ {print}' | sort -u)
-(( ${#libs[@]} > 5 )) || die "apt knows too little; run 'apt-get update' first"
+(( ${#libs[@]} > 5 )) || die "apt's package lists are incomplete; run 'apt-get update' first"
 
 want=("$kernel_real" "${packages[@]}" "${libs[@]}")
 declare -A version=()
@@ -147,7 +147,7 @@ need() { # FILE: copy what FILE links to
     [[ -z ${have[$so]:-} ]] || continue
     f=
     for dir in "${libdirs[@]}"; do [[ -e $dir/$so ]] && { f=$dir/$so; break; }; done
-    [[ -n $f ]] || die "library $so (for $1) is in none of the packages"
+    [[ -n $f ]] || die "no package contains library $so (for $1)"
     have[$so]=1
     install -D -m 755 "$(readlink -f "$f")" "$root/lib/x86_64-linux-gnu/$so"
     need "$f"

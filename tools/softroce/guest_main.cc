@@ -56,7 +56,7 @@ void up(const Options& options) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("One lasting SoftRoCE guest, by hand", "railyard-guest");
+  CLI::App app("Control one SoftRoCE guest", "railyard-guest");
   app.require_subcommand(1);
   Options options;
   int status = 0;
@@ -72,21 +72,21 @@ int run(int argc, char** argv) {
     up(o);
     return 0;
   });
-  start->add_option("--name", options.name, "Host name; with --lab the host whose NICs it gets")->capture_default_str();
-  start->add_option("--lab", options.lab, "Fabric file, whose host has `attach: { vhost-user: SOCKET }`");
+  start->add_option("--name", options.name, "Host name; with --lab, the host whose NICs it has")->capture_default_str();
+  start->add_option("--lab", options.lab, "Fabric file; its host has `attach: { vhost-user: SOCKET }`");
   start->add_option("--set", options.overrides, "As railyard's");
-  start->add_option("--nics", options.nics, "Without --lab: NICs that are not linked, 10.9.0.1, 10.9.0.2, ...")
+  start->add_option("--nics", options.nics, "Without --lab: number of unlinked NICs, 10.9.0.1, 10.9.0.2, ...")
       ->check(CLI::Range(0, 8));
   start->add_option("--memory", options.memory_mib, "MiB")->capture_default_str();
-  start->add_option("--limit", options.limit_s, "Seconds to come up in")->capture_default_str();
+  start->add_option("--limit", options.limit_s, "Boot timeout in seconds")->capture_default_str();
   add("down", "Power the guest off", [](const Options& o, const GuestAddress&) {
     return Vm::stop_leftover(o.directory, std::chrono::seconds(10)) ? 0 : 1;
   });
   CLI::App* exec =
-      add("exec", "Run a command in it, with our standard streams",
+      add("exec", "Run a command in it, with these standard streams",
           [](const Options& o, const GuestAddress& g) { return run_at_standard_streams(g, {.arguments = o.command}); });
   exec->add_option("COMMAND", options.command, "The program and its arguments, best after --")->required();
-  add("shell", "A shell in it",
+  add("shell", "Open a shell in it",
       [](const Options&, const GuestAddress& g) { return run_at_terminal(g, shell_command()); });
   CLI::App* put = add("put", "Copy a file into it", [](const Options& o, const GuestAddress& g) {
     copy_to_guest(g, o.from, o.to);

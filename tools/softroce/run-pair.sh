@@ -32,7 +32,7 @@ while (( $# )); do
     *) die "unknown argument: $1" ;;
   esac
 done
-[[ -f $script ]] || die "--script FILE is needed"
+[[ -f $script ]] || die "--script FILE is required"
 work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-softroce-pair.XXXXXX")
 pids=()
 # shellcheck disable=SC2317  # called by the trap
@@ -50,7 +50,7 @@ if [[ -z $a && -z $b ]]; then
   a="dgram,local.type=unix,local.path=$work/a,remote.type=unix,remote.path=$work/b"
   b="dgram,local.type=unix,local.path=$work/b,remote.type=unix,remote.path=$work/a"
 fi
-[[ -n $a && -n $b ]] || die "give both --a and --b, or neither"
+[[ -n $a && -n $b ]] || die "expected both --a and --b, or neither"
 [[ -z $pcap ]] || args_a+=(--pcap "$pcap")
 
 vm() { # ROLE OWN PEER NETDEV SEED ARGS...

@@ -57,7 +57,7 @@ while (( $# )); do
     *) die "unknown argument: $1" ;;
   esac
 done
-[[ -n $script ]] || die "--script is needed"
+[[ -n $script ]] || die "--script is required"
 [[ -f $cache/vmlinux && -f $cache/initrd.cpio ]] || die "no image in $cache; run build-image.sh"
 command -v "$qemu" >/dev/null || die "no $qemu (Debian: qemu-system-x86)"
 

@@ -30,8 +30,8 @@ while (( $# )); do
     *) die "unknown argument: $1 (--help)" ;;
   esac
 done
-[[ -f $lab ]] || die "--lab SPEC is needed"
-[[ -n $nics && -f $script ]] || die "--nics and --script are needed"
+[[ -f $lab ]] || die "--lab SPEC is required"
+[[ -n $nics && -f $script ]] || die "--nics and --script are required"
 [[ -x $railyard ]] || die "no $railyard; run tools/quickstart.sh"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/railyard-softroce.XXXXXX")
@@ -56,7 +56,7 @@ for ((t = 0; t < 100; t++)); do
   kill -0 "$fabric" 2>/dev/null || { cat "$work/out" >&2; fabric=''; die "the fabric did not start"; }
   sleep 0.1
 done
-[[ -S $work/h$hosts.sock ]] || die "the fabric has not opened its sockets in 10 s"
+[[ -S $work/h$hosts.sock ]] || die "the fabric did not open its sockets within 10 s"
 
 rc=0
 if [[ $nics == pair ]]; then

@@ -75,11 +75,11 @@ uet.experts = { malformed, wrong_crc }
 local CRC_NONE, CRC_MSB_FIRST, CRC_LSB_FIRST = 0, 1, 2
 uet.prefs.udp_port = Pref.uint("UDP port", 4793, "UDP destination port")
 uet.prefs.ip_protocol = Pref.uint("IP protocol", 253, "IP protocol of packets without UDP")
-uet.prefs.crc = Pref.enum("CRC", CRC_MSB_FIRST, "Whether packets end in a CRC, and in which order", {
+uet.prefs.crc = Pref.enum("CRC", CRC_MSB_FIRST, "CRC at the end of packets: none, or its byte order", {
   { 1, "none", CRC_NONE }, { 2, "msb-first", CRC_MSB_FIRST }, { 3, "lsb-first", CRC_LSB_FIRST } }, false)
-uet.prefs.icv = Pref.uint("ICV octets", 16, "Octets at the end of encrypted packets")
-uet.prefs.trimmed_dscp = Pref.string("DSCP of trimmed packets", "", "Empty: none are known by their DSCP")
-uet.prefs.ref_prov = Pref.bool("Reference provider's dialect", false, "Where it differs from other sources")
+uet.prefs.icv = Pref.uint("ICV bytes", 16, "Length of the ICV at the end of encrypted packets")
+uet.prefs.trimmed_dscp = Pref.string("DSCP of trimmed packets", "", "Empty: no DSCP marks trimmed packets")
+uet.prefs.ref_prov = Pref.bool("Reference provider's dialect", false, "Decode the reference provider's deviations")
 
 -- One packet: its octets, the tree they are shown in, and what is said of them.
 local Packet = {}

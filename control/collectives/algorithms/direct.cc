@@ -34,7 +34,7 @@ void all_to_all(Plan& plan, const Ranges& blocks) {
 
 constinit const Algorithm kDirect{
     .name = "direct",
-    .help = "each rank sends to all others at once; 1 or 2 steps",
+    .help = "each rank sends to all others in parallel; 1 or 2 steps",
     .all_reduce = all_reduce,
     .reduce_scatter = reduce_scatter,
     .all_gather = all_gather,

@@ -49,9 +49,10 @@ void halving_doubling(Plan& plan, Range range) {
 std::optional<Refusal> refuse_other_than_powers_of_two(const Algorithm& self, const Layout& layout) {
   const std::uint32_t n = layout.ranks;
   if (std::has_single_bit(n)) return std::nullopt;
-  return Refusal{"algorithm", fmt::format("{} is for 2, 4, 8, ... ranks, and there are {}; expected {} or {} of them, "
-                                          "or another algorithm",
-                                          self.name, n, std::bit_floor(n), std::bit_ceil(n))};
+  return Refusal{
+      "algorithm",
+      fmt::format("{} needs 2, 4, 8, ... ranks, but there are {}; expected {} or {} ranks, or another algorithm",
+                  self.name, n, std::bit_floor(n), std::bit_ceil(n))};
 }
 
 double transfers_of_halves(const Layout& layout, double /*octets*/) {

@@ -20,10 +20,10 @@ const char* place(const Layout& layout) { return layout.in_hosts ? "host" : "lea
 std::optional<Refusal> refuse_without_groups(const Algorithm& self, const Layout& layout) {
   const auto members = members_of(layout);
   if (members.size() < 2)
-    return Refusal{"algorithm", fmt::format("{} needs ranks at several {}, and all are at one", self.name,
+    return Refusal{"algorithm", fmt::format("{} needs ranks at several {}, but all are at one", self.name,
                                             layout.in_hosts ? "hosts" : "leaves")};
   if (members.size() == layout.ranks)
-    return Refusal{"algorithm", fmt::format("{} begins within each {}, and no two ranks are at the same {}", self.name,
+    return Refusal{"algorithm", fmt::format("{} needs several ranks per {}, but no two ranks share a {}", self.name,
                                             place(layout), place(layout))};
   return std::nullopt;
 }
@@ -33,7 +33,7 @@ std::optional<Refusal> refuse_unequal_groups(const Algorithm& self, const Layout
   const auto members = members_of(layout);
   for (const auto& [group, count] : members)
     if (count != members.begin()->second)
-      return Refusal{"ranks", fmt::format("{} needs as many ranks at one {} as at another, and has {} and {}", self.name,
+      return Refusal{"ranks", fmt::format("{} needs the same number of ranks at each {}, but has {} and {}", self.name,
                                           place(layout), members.begin()->second, count)};
   return std::nullopt;
 }

@@ -29,7 +29,8 @@ void all_reduce(Plan& plan, Range range) {
 constinit const Algorithm kHierarchicalRing{
     .name = "hierarchical-ring",
     .also = "hierarchical",
-    .help = "a ring within each leaf, or each host with a scale-up network, then a ring across them, then within again",
+    .help =
+        "a ring within each leaf, or each host with a scale-up network, then a ring across them, then a ring within",
     .all_reduce = all_reduce,
     .refuse = refuse_unequal_groups,
     .transfers = all_pairs_twice,

@@ -149,8 +149,9 @@ double tree_transfers(const Layout& layout, double octets) {
 
 constinit const Algorithm kTree{
     .name = "tree",
-    .help = "a double binary tree as NCCL's, each tree with half of the data; between hosts with a scale-up network, "
-            "with chains inside them",
+    .help =
+        "NCCL's double binary tree, half of the data on each tree; between hosts with a scale-up network, "
+        "with chains inside them",
     .all_reduce = [](Plan& plan, Range range) { tree_all_reduce(plan, range, plan.shape().host); },
     .broadcast = [](Plan& plan, Range range) { tree_broadcast(plan, range, plan.shape().host); },
     .usual_for = Operation::kBroadcast,

@@ -28,7 +28,7 @@ void Rate::change(Changes& c, const FaultPlace& at) const {
     Device& d = c.lab().fabric()[sender.device];
     if (const Duration ahead = c.lab().delay(sender) + std::min(d.data_latency(), d.pause_response(left));
         ahead < c.window())
-      throw SpecError({}, fmt::format("fault {}: at {} the link of {} needs a window of {}, and the lab runs in "
+      throw SpecError({}, fmt::format("fault {}: at {} the link of {} needs a window of {}, but the lab runs with "
                                       "windows of {}; expected another rate, or a longer cable",
                                       c.fault().name, format(left), link, format(ahead), format(c.window())));
     for (const auto& [end, way] : {std::pair{sender, Device::Way::kSends},

@@ -24,7 +24,7 @@ End end_of(const Facts& facts, const spec::NodeSpec& node, const Stream& s, std:
 void compare(const Stream& s, const End& from, const End& to, Findings& findings) {
   if (from.priority == to.priority || (!from.lossless && !to.lossless)) return;
   findings.add(to.map,
-               fmt::format("{} sends {} (DSCP {}) in class {}{}, and {} takes it as class {}{}: PFC pauses of one "
+               fmt::format("{} sends {} (DSCP {}) in class {}{}, but {} classifies it as class {}{}: PFC pauses of one "
                            "class do not stop the other.",
                            from.name, s.name, s.like.dscp, from.priority, from.lossless ? " (lossless)" : "", to.name,
                            to.priority, to.lossless ? " (lossless)" : ""),
@@ -64,7 +64,7 @@ void find(const Facts& facts, Findings& findings) {
 }  // namespace
 
 const Rule kClassMapsDisagree{"class-maps-disagree", Severity::kWarning,
-                              "Two neighbours on a path put the same packets into different classes, one of them "
+                              "Two neighbours on a path map the same packets to different classes, one of them "
                               "lossless, so that PFC pauses the wrong queue.",
                               find};
 

@@ -29,11 +29,11 @@ void find_lossy_on_lossless_path(const Facts& facts, Findings& findings) {
       }
     }
     if (with == nullptr || without == nullptr) continue;
-    findings.add(Facts::class_path(facts.qos_name(*without), priority) + ".lossless",
-                 fmt::format("{} drops when {} pauses: the class of {} (DSCP {}) is lossless at {} and lossy at {}.",
-                             without->name, with->name, s.name, s.like.dscp, with->name, without->name),
-                 fmt::format("Make class {} lossless in qos.{}, or lossy everywhere.", priority,
-                             facts.qos_name(*without)));
+    findings.add(
+        Facts::class_path(facts.qos_name(*without), priority) + ".lossless",
+        fmt::format("{} drops where {} pauses: the class of {} (DSCP {}) is lossless at {} and lossy at {}.",
+                    without->name, with->name, s.name, s.like.dscp, with->name, without->name),
+        fmt::format("Make class {} lossless in qos.{}, or lossy everywhere.", priority, facts.qos_name(*without)));
   }
 }
 
@@ -57,7 +57,7 @@ void find_rdma_in_lossy_class(const Facts& facts, Findings& findings) {
                  fmt::format("RoCE runs in a lossy class: {} uses DSCP {}, which is class {} at {}; {}.", s.name,
                              s.like.dscp, hops.front().in_class, facts.lab().nodes[hops.front().node].name,
                              s.like.is_uc() ? "an unreliable connection loses its messages"
-                                            : "go-back-N repeats everything behind a lost packet"),
+                                            : "go-back-N retransmits every packet after a lost one"),
                  s.like.is_uc()
                      ? std::string("Use a DSCP of a lossless class, or qp-type: rc.")
                      : fmt::format("Use a DSCP of a lossless class, or hosts.{}.roce.loss-recovery: selective-repeat.",
@@ -84,18 +84,17 @@ void check_link(const Facts& facts, const Stream& s, const spec::PortName& from,
   if (pauses && !obeys) {
     const std::string path = key(sender, from.port, from_class);
     findings.add(path,
-                 fmt::format("PFC is on at one side only: {} pauses class {} of {}, and {} does not obey.",
+                 fmt::format("PFC is on at one end only: {} pauses class {} of {}, and {} ignores the pauses.",
                              spec::format(to), to_class, s.name, spec::format(from)),
-                 lossless(facts, sender, from_class)
-                     ? fmt::format("Set {} to on.", path)
-                     : fmt::format("Set {} to on, or make class {} lossless in qos.{}.", path, from_class,
-                                   facts.qos_name(sender)));
+                 lossless(facts, sender, from_class) ? fmt::format("Set {} to on.", path)
+                                                     : fmt::format("Set {} to on, or make class {} lossless in qos.{}.",
+                                                                   path, from_class, facts.qos_name(sender)));
   }
   const bool has_credits = facts.qos(receiver).classes[static_cast<std::size_t>(to_class)].cbfc.has_value();
   if (receiver.kind == spec::NodeSpec::Kind::kSwitch && lossless(facts, receiver, to_class) && !pauses && !has_credits) {
     const std::string path = key(receiver, to.port, to_class);
     findings.add(path,
-                 fmt::format("Class {} is lossless at {}, and {} does not send PFC for it: it drops {} when its buffer "
+                 fmt::format("Class {} is lossless at {}, but {} does not send PFC for it: it drops {} when its buffer "
                              "is full.",
                              to_class, receiver.name, spec::format(to), s.name),
                  fmt::format("Set {} to on.", path));
@@ -103,7 +102,7 @@ void check_link(const Facts& facts, const Stream& s, const spec::PortName& from,
   if (obeys && !pauses && lossless(facts, sender, from_class) && !lossless(facts, receiver, to_class) &&
       sender.kind == spec::NodeSpec::Kind::kHost)
     findings.add(Facts::class_path(facts.qos_name(receiver), to_class) + ".lossless",
-                 fmt::format("PFC is on at one side only: {} has class {} lossless, and {} drops in it.",
+                 fmt::format("PFC is on at one end only: class {1} is lossless at {0}, and {2} drops in it.",
                              spec::format(from), from_class, spec::format(to)),
                  fmt::format("Make class {} lossless in qos.{}, or lossy in qos.{}.", to_class,
                              facts.qos_name(receiver), facts.qos_name(sender)));
@@ -129,15 +128,17 @@ void find_pfc_on_one_side(const Facts& facts, Findings& findings) {
 }  // namespace
 
 const Rule kLossyOnLosslessPath{"lossy-on-lossless-path", Severity::kWarning,
-                                "A class is lossless at one switch of a path and lossy at another, which then drops "
-                                "what the first one saved.",
+                                "A class is lossless at one switch of a path and lossy at another, which may drop its "
+                                "packets.",
                                 find_lossy_on_lossless_path};
 const Rule kRdmaInLossyClass{"rdma-in-lossy-class", Severity::kWarning,
                              "RoCE with go-back-N, or over unreliable connections, uses a class that is lossy on the "
                              "whole path.",
                              find_rdma_in_lossy_class};
 const Rule kPfcOnOneSide{"pfc-on-one-side", Severity::kWarning,
-                         "One end of a link sends PFC for a class, and the other does not obey; or a lossless class of a switch "
-                         "sends no PFC; or a NIC takes a class for lossless that its switch drops in.", find_pfc_on_one_side};
+                         "One end of a link sends PFC for a class, and the other ignores it; or a lossless class of a "
+                         "switch sends no PFC; or "
+                         "a class is lossless at a NIC and lossy at its switch.",
+                         find_pfc_on_one_side};
 
 }  // namespace railyard::lint

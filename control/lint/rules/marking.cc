@@ -87,10 +87,10 @@ void find_kmin_above_xoff(const Facts& facts, Findings& findings) {
   }
   for (const auto& [path, w] : by_class)
     findings.add(path + ".ecn.kmin",
-                 fmt::format("PFC starts before ECN: kmin is {}, and the {} ingress port{} that feed{} {} hold{} {} "
-                             "before XOFF ({} each).",
+                 fmt::format("PFC starts before ECN: kmin is {}, but the {} ingress port{} that feed{} {} reach{} XOFF "
+                             "at {} ({} each).",
                              size(w.kmin), w.groups, w.groups == 1 ? "" : "s", w.groups == 1 ? "s" : "", w.port,
-                             w.groups == 1 ? "s" : "", size(w.room), size(w.room / static_cast<double>(w.groups))),
+                             w.groups == 1 ? "es" : "", size(w.room), size(w.room / static_cast<double>(w.groups))),
                  fmt::format("Set kmin below {}, or raise xoff (or alpha).", size(w.room / 2)));
 }
 
@@ -140,11 +140,11 @@ void find_kmin_above_limit(const Facts& facts, Findings& findings) {
     if (c.lossless) continue;
     const double limit = limit_octets(facts, device, c);
     if (kmin < limit) continue;
-    findings.add(path,
-                 fmt::format("Frames are {} before they are marked: kmin is {}, and the queue of {}:{} ends at {}.",
-                             c.trim ? "trimmed" : "dropped", size(kmin), device.name, out, size(limit)),
-                 fmt::format("Set kmin below {}, or raise {}.", size(limit / 2),
-                             c.queue_limit ? "queue-limit" : "queue-alpha"));
+    findings.add(
+        path,
+        fmt::format("Frames are {} before they are marked: kmin is {}, but the queue of {}:{} is limited to {}.",
+                    c.trim ? "trimmed" : "dropped", size(kmin), device.name, out, size(limit)),
+        fmt::format("Set kmin below {}, or raise {}.", size(limit / 2), c.queue_limit ? "queue-limit" : "queue-alpha"));
   }
 }
 
@@ -174,10 +174,10 @@ void find_control_without_marks(const Facts& facts, Findings& findings) {
     const std::string& profile = facts.lab().find(s.from.node)->profile;
     if (!s.like.is_roce() || s.like.is_rping()) continue;
     if (!facts.lab().hosts.at(profile).roce.is_controlled_by<roce::Dcqcn>()) continue;
-    if (!findings.says("hosts." + profile + ".roce.congestion")) continue;  // by default where it is of use
+    if (!findings.says("hosts." + profile + ".roce.congestion")) continue;  // on by default only where switches mark
     if (!s.like.ect) {
       findings.add(s.path + ".ecn",
-                   fmt::format("DCQCN needs CE marks, and the packets of {} are not ECN-capable.", s.name),
+                   fmt::format("DCQCN needs CE marks, but the packets of {} are not ECN-capable.", s.name),
                    fmt::format("Set ecn: true, or hosts.{}.roce.congestion: none.", profile));
       continue;
     }
@@ -187,18 +187,18 @@ void find_control_without_marks(const Facts& facts, Findings& findings) {
     };
     if (hops.empty() || std::ranges::any_of(hops, marks)) continue;
     const Hop& first = hops.front();
-    findings.add(Facts::class_path(facts.qos_name(facts.lab().nodes[first.node]), first.out_class) + ".ecn",
-                 fmt::format("DCQCN needs CE marks, and no switch on the path of {} marks class {}.", s.name,
-                             first.out_class),
-                 fmt::format("Set ecn: auto, or hosts.{}.roce.congestion: none.", profile));
+    findings.add(
+        Facts::class_path(facts.qos_name(facts.lab().nodes[first.node]), first.out_class) + ".ecn",
+        fmt::format("DCQCN needs CE marks, but no switch on the path of {} marks class {}.", s.name, first.out_class),
+        fmt::format("Set ecn: auto, or hosts.{}.roce.congestion: none.", profile));
   }
 }
 
 }  // namespace
 
 const Rule kKminAboveXoff{"kmin-above-xoff", Severity::kWarning,
-                          "A congested lossless queue fills its ingress groups up to XOFF before it reaches kmin, so "
-                          "PFC acts before ECN.",
+                          "The ingress groups of a lossless queue reach XOFF before the queue reaches kmin: PFC acts "
+                          "before ECN.",
                           find_kmin_above_xoff};
 const Rule kKminAboveLimit{"kmin-above-limit", Severity::kWarning,
                            "A queue ends before it is deep enough to mark: it drops or trims, or its senders have no more "

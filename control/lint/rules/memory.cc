@@ -27,9 +27,9 @@ void find_limit_below_frame(const Facts& facts, Findings& findings) {
     const std::int64_t frame = frame_of(s);
     const auto say = [&](const std::string& path, std::string_view what, std::int64_t limit) {
       findings.add(path,
-                   fmt::format("{} is {}, and a frame of {} has {} or more: none gets through.", what, size(limit),
+                   fmt::format("{} is {}, less than a frame of {} ({} or more): no frame can pass.", what, size(limit),
                                s.name, size(frame)),
-                   fmt::format("Set it to some frames, at least {}.", size(2 * frame)));
+                   fmt::format("Set it to several frames, at least {}.", size(2 * frame)));
     };
     for (const Hop& h : facts.hops(s)) {
       const spec::NodeSpec& node = facts.lab().nodes[h.node];
@@ -47,11 +47,11 @@ void find_limit_below_frame(const Facts& facts, Findings& findings) {
       if (const std::int64_t queue = share(out.queue_alpha_exponent) + out.queue_reserved.n;
           !out.lossless && !out.queue_limit && !out.trim && queue < frame)
         say(Facts::class_path(facts.qos_name(node), h.out_class) + ".queue-alpha",
-            fmt::format("What a queue of class {} may use at {}", h.out_class, node.name), queue);
+            fmt::format("The queue limit of class {} at {}", h.out_class, node.name), queue);
       const std::int64_t room = (in.xoff ? in.xoff->n : share(in.alpha_exponent)) + in.reserved.n;
       if (!in.lossless && !in.trim && room < frame)
         say(fmt::format("switches.{}.buffer", node.profile),
-            fmt::format("What class {} may use at {}", h.in_class, node.name), room);
+            fmt::format("The buffer share of class {} at {}", h.in_class, node.name), room);
       if (in.lossless && room < frame)
         say(Facts::class_path(facts.qos_name(node), h.in_class) + (in.xoff ? ".xoff" : ".alpha"),
             "The XOFF threshold", room);
@@ -66,19 +66,20 @@ void find_packet_memory(const Facts& facts, Findings& findings) {
   const build::PacketMemory most = build::packet_memory(facts.built());
   const std::int64_t allowed = facts.lab().run.memory.n;
   if (most.octets() <= static_cast<std::uint64_t>(allowed)) return;
-  findings.add("run.memory",
-               fmt::format("Full buffers need {} of packet memory ({} packets of {} bytes), and {} are allowed: a run "
-                           "that fills them stops.",
-                           report::size_text(most.octets()), report::count_text(most.packets), most.frame_octets,
-                           size(allowed)),
-               fmt::format("Set run.memory to {}, or make switches' buffers smaller.",
-                           spec::format(Bytes{static_cast<std::int64_t>((most.octets() >> 30) + 1) << 30})));
+  findings.add(
+      "run.memory",
+      fmt::format("Full buffers need {} of packet memory ({} packets of {} bytes), but run.memory allows {}: a run "
+                  "that fills them stops.",
+                  report::size_text(most.octets()), report::count_text(most.packets), most.frame_octets, size(allowed)),
+      fmt::format("Set run.memory to {}, or use smaller switch buffers.",
+                  spec::format(Bytes{static_cast<std::int64_t>((most.octets() >> 30) + 1) << 30})));
 }
 
 }  // namespace
 
-const Rule kLimitBelowFrame{"limit-below-frame", Severity::kError, "A queue, ingress group or receive buffer is smaller "
-                            "than a frame that has to pass it.",
+const Rule kLimitBelowFrame{"limit-below-frame", Severity::kError,
+                            "A queue, ingress group or receive buffer is smaller "
+                            "than one frame.",
                             find_limit_below_frame};
 const Rule kPacketMemory{"packet-memory", Severity::kWarning,
                          "Packets could need more memory than run.memory allows.", find_packet_memory};

@@ -31,7 +31,7 @@ void find_go_back_n_sprayed(const Facts& facts, Findings& findings) {
       if (unit_of(c.path) != PathUnit::kPacket || ways[hop.node].size() < 2) continue;
       const std::string wait =
           nic.ack_timeout == 0
-              ? std::string("waits without end (ack-timeout: none)")
+              ? std::string("waits forever (ack-timeout: none)")
               : fmt::format("waits for its ACK timeout, {}",
                             spec::format(roce::local_ack_timeout(static_cast<std::uint8_t>(nic.ack_timeout))));
       findings.add(Facts::class_path(facts.qos_name(node), hop.in_class) + ".path",

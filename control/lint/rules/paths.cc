@@ -32,10 +32,10 @@ void find_spray_in_fixed_order(const Facts& facts, Findings& findings) {
       const std::string key = Facts::class_path(facts.qos_name(node), h.in_class) + ".path";
       if (!said.insert(key).second) continue;
       findings.add(key,
-                   fmt::format("{} order {} is fixed: alike senders fall in step, and then their flows share "
+                   fmt::format("{} order {} is fixed: equal senders synchronise, and then their flows share "
                                "links for the whole run",
                                policy.name, spray_policy::kOrders[static_cast<std::size_t>(path.order)]),
-                   "Set `path: spray`: its order is drawn anew in each round.");
+                   "Set `path: spray`, which draws a new order in each round.");
     }
   }
 }
@@ -44,7 +44,7 @@ void find_spray_in_fixed_order(const Facts& facts, Findings& findings) {
 
 const Rule kSprayInFixedOrder{
     "spray-in-fixed-order", Severity::kWarning,
-    "Packets are sprayed in a fixed order, in which alike senders fall in step so that their flows collide.",
+    "Packets are sprayed in a fixed order: equal senders synchronise and their flows collide.",
     find_spray_in_fixed_order};
 
 }  // namespace railyard::lint

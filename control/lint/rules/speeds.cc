@@ -20,11 +20,11 @@ void find_path_slower_than_nics(const Facts& facts, Findings& findings) {
     const BitRate ends = std::min({from, to, s.like.rate.value_or(from)});
     const BitRate path = facts.bottleneck(s);
     if (path.bps == 0 || path >= ends) continue;
-    findings.add(s.path,
-                 fmt::format("The fabric is slower than the NICs: from {} ({}) to {} ({}) a flow can have {}.",
-                             spec::format(s.from), spec::format(from), spec::format(s.to), spec::format(to),
-                             spec::format(path)),
-                 fmt::format("Use links of at least {} between the switches, or slower NICs.", spec::format(ends)));
+    findings.add(
+        s.path,
+        fmt::format("The fabric is slower than the NICs: a flow from {} ({}) to {} ({}) is limited to {}.",
+                    spec::format(s.from), spec::format(from), spec::format(s.to), spec::format(to), spec::format(path)),
+        fmt::format("Use links of at least {} between the switches, or slower NICs.", spec::format(ends)));
   }
 }
 
@@ -33,8 +33,8 @@ void find_rate_above_link(const Facts& facts, Findings& findings) {
     const BitRate nic = facts.link_at(s.from).rate;
     if (!s.like.rate || *s.like.rate <= nic) continue;
     findings.add(s.path + ".rate",
-                 fmt::format("{} asks for {} of each flow, and the link of {} carries {}.", s.name,
-                             spec::format(*s.like.rate), spec::format(s.from), spec::format(nic)),
+                 fmt::format("{} sets {} per flow, but the link of {} has {}.", s.name, spec::format(*s.like.rate),
+                             spec::format(s.from), spec::format(nic)),
                  fmt::format("Set rate to at most {}.", spec::format(nic)));
   }
 }
@@ -46,7 +46,7 @@ void find_receiver_slower_than_link(const Facts& facts, Findings& findings) {
     const BitRate nic = facts.link_at(s.to).rate;
     if (!receive.rate || *receive.rate >= std::min(nic, s.like.rate.value_or(nic))) continue;
     findings.add(fmt::format("hosts.{}.receive.rate", profile),
-                 fmt::format("{} takes frames at {} behind a link of {}: it fills its buffer and pauses its switch, or "
+                 fmt::format("{} receives at {} from a link of {}: its buffer fills, and it pauses its switch or "
                              "drops.",
                              s.to.node, spec::format(*receive.rate), spec::format(nic)),
                  fmt::format("Set receive.rate to at least {}, or slow the senders down.", spec::format(nic)));
@@ -84,8 +84,7 @@ const Rule kPathSlowerThanNics{"path-slower-than-nics", Severity::kWarning,
 const Rule kRateAboveLink{"rate-above-link", Severity::kWarning, "A flow's rate is above that of its NIC's link.",
                           find_rate_above_link};
 const Rule kReceiverSlowerThanLink{"receiver-slower-than-link", Severity::kWarning,
-                                   "A host takes frames more slowly than its link brings them.",
-                                   find_receiver_slower_than_link};
+                                   "A host's receive rate is below its link's rate.", find_receiver_slower_than_link};
 const Rule kCablesUnused{"cables-unused", Severity::kWarning,
                          "A collective has fewer channels than there are links between two of its hosts.",
                          find_cables_unused};

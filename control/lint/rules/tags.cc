@@ -41,7 +41,7 @@ void find_frames_without_pcp(const Facts& facts, Findings& findings) {
       if (host.kind != Kind::kHost || leaf.kind != Kind::kSwitch || !trusts_pcp(lab, leaf)) continue;
       if (!is_built_in(host, near.port) || spec::tags_of(lab, near)) continue;
       findings.add(fmt::format("hosts.{}.vlan", host.profile),
-                   fmt::format("{} trusts PCP, and frames of {} carry no 802.1Q tag: all go to class {} "
+                   fmt::format("{} trusts PCP, but frames of {} carry no 802.1Q tag: all are in class {} "
                                "(default-class).",
                                leaf.name, spec::format(near), spec::qos_of(lab, leaf).default_class),
                    "Set vlan: auto, or a VLAN.");
@@ -69,7 +69,7 @@ void find_pcp_lost(const Facts& facts, Findings& findings) {
       const int native = native_at(from, near.port);
       if (!vlans.contains(native)) continue;
       findings.add(fmt::format("nodes.{}.vlans.{}", from.name, near.port),
-                   fmt::format("{} sends VLAN {} without tags, and {} trusts PCP: the class of its frames is lost.",
+                   fmt::format("{} sends VLAN {} untagged, but {} trusts PCP: the class of its frames is lost.",
                                spec::format(near), native, to.name),
                    fmt::format("Carry VLAN {} tagged at {}.", native, spec::format(near)));
     }

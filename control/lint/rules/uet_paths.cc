@@ -58,15 +58,15 @@ void find_not_sprayed(const Facts& facts, Findings& findings) {
     const std::string where = fmt::format("hosts.{}.uet", name);
     if (uet.ip_protocol != wire::ip_protocol::kUetNative) {
       findings.add(where + ".ip-protocol",
-                   fmt::format("Packets are not sprayed: switches read the entropy of UET behind IP protocol {} only, "
-                               "and ip-protocol is {}.",
+                   fmt::format("Packets are not sprayed: switches read UET entropy with IP protocol {} only, but "
+                               "ip-protocol is {}.",
                                wire::ip_protocol::kUetNative, uet.ip_protocol),
                    fmt::format("Set ip-protocol: {}, or encapsulation: udp.", wire::ip_protocol::kUetNative));
       continue;
     }
     for (const std::string& blind : blind_switches(lab, dscps))
       findings.add(where + ".encapsulation",
-                   fmt::format("Packets are not sprayed: encapsulation is ip, and switches.{}.ecmp.fields has no "
+                   fmt::format("Packets are not sprayed: encapsulation is ip, but switches.{}.ecmp.fields has no "
                                "uet-entropy.",
                                blind),
                    fmt::format("Add uet-entropy to switches.{}.ecmp.fields, or set encapsulation: udp.", blind));
@@ -85,21 +85,23 @@ void find_window_below_bdp(const Facts& facts, Findings& findings) {
     const double bdp = std::ceil(static_cast<double>((nscc->rate * nscc->base_rtt).n) / c.payload_mtu);
     if (uet.window >= bdp) continue;
     said.insert(profile);
-    findings.add(fmt::format("hosts.{}.uet.window", profile),
-                 fmt::format("A window of {} packets does not fill {} at {}: one PDC needs {:.0f} for a round trip of "
-                             "{}.",
-                             uet.window, spec::format(nic.name), spec::format(nscc->rate), bdp,
-                             report::time_text(nscc->base_rtt)),
-                 fmt::format("Set window and mp-range to at least {:.0f}.", bdp));
+    findings.add(
+        fmt::format("hosts.{}.uet.window", profile),
+        fmt::format("A window of {} packets does not fill {} at {}: a PDC needs {:.0f} packets for a round trip of "
+                    "{}.",
+                    uet.window, spec::format(nic.name), spec::format(nscc->rate), bdp,
+                    report::time_text(nscc->base_rtt)),
+        fmt::format("Set window and mp-range to at least {:.0f}.", bdp));
   }
 }
 
 }  // namespace
 
 const Rule kUetNotSprayed{"uet-not-sprayed", Severity::kWarning,
-                          "Switches do not see the entropy of UET packets, so all of a PDC takes one path.",
+                          "Switches do not read the entropy of UET packets: each PDC uses a single path.",
                           find_not_sprayed};
 const Rule kUetWindowBelowBdp{"uet-window-below-bdp", Severity::kWarning,
-                              "The window of a PDC is less than the path holds.", find_window_below_bdp};
+                              "The window of a PDC is below the bandwidth-delay product of the path.",
+                              find_window_below_bdp};
 
 }  // namespace railyard::lint

@@ -47,8 +47,8 @@ Limit limit_of(const Facts& facts, const Stream& s) {
   if (nic.loss_recovery == spec::RoceLossRecovery::kSelectiveRepeat && !s.like.is_uc())
     limit.take(static_cast<double>(nic.selective_repeat.bdp_packets) * t.path_mtu,
                at_nic + "selective-repeat.bdp-packets",
-               fmt::format("{} packets of {} that selective repeat lets out (BDP-FC)",
-                           nic.selective_repeat.bdp_packets, spec::format(Bytes{t.path_mtu})));
+               fmt::format("{} packets of {} allowed by selective repeat (BDP-FC)", nic.selective_repeat.bdp_packets,
+                           spec::format(Bytes{t.path_mtu})));
   roce::for_each_congestion_kind([&]<class K>(std::type_identity<K>, std::size_t) {
     if constexpr (requires { K::largest_window(nic.settings_of<K>()); }) {
       if (!nic.is_controlled_by<K>()) return;
@@ -86,10 +86,10 @@ void find_below_bdp(const Facts& facts, Findings& findings) {
     const double bdp = static_cast<double>((own * (*there + *back)).n) / sharing;
     const Limit limit = limit_of(facts, s);
     if (limit.octets >= bdp) continue;
-    // All of a short flow is under way before its window is full.
+    // A short flow ends before its window is full.
     if (s.like.bytes.n > 0 && static_cast<double>(s.like.bytes.n) / s.like.roce.qps <= limit.octets) continue;
     findings.add(limit.path,
-                 fmt::format("{} fill {} of {} from {} to {}: the path holds {} per QP (round trip {}).", limit.text,
+                 fmt::format("{} fill {} of {} from {} to {}: the path needs {} per QP (round trip {}).", limit.text,
                              report::percent_text(limit.octets / bdp), spec::format(own), spec::format(s.from),
                              spec::format(s.to), report::size_text(static_cast<std::uint64_t>(bdp)),
                              report::time_text(*there + *back)),
@@ -101,7 +101,7 @@ void find_below_bdp(const Facts& facts, Findings& findings) {
 }  // namespace
 
 const Rule kWindowBelowBdp{"window-below-bdp", Severity::kWarning,
-                           "What a QP may have in flight is less than the path holds, so it cannot reach the link's "
+                           "A QP's limit in flight is below the bandwidth-delay product: it cannot reach the link "
                            "rate.",
                            find_below_bdp};
 

@@ -31,7 +31,7 @@ std::string verdict_list(const Report& r) {
 std::string tiles(const Report& r) {
   static constexpr std::pair<const char*, const char*> kTiles[] = {
       {"busbw", "busbw, median collective"},
-      {"collective_time", "time of a repeat, median collective"},
+      {"collective_time", "iteration time, median collective"},
       {"goodput", "goodput of all flows"},
       {"share_p50", "share of the theoretical limit, median flow"},
       {"fct_p50", "FCT p50"},
@@ -72,8 +72,8 @@ std::string collectives_text(const Report& r) {
 std::string heading(const Report& r) {
   std::string out = fmt::format("<h1>{}</h1>\n", escaped_html(r.run.name));
   out += paragraph(
-      fmt::format("{} of modelled time under the {} clock{}, seed {}; {} host{}, {} switch{}, {} links; {}{} flow{} "
-                  "over RoCE, {} over UET, {} of the generator{}. {} payload.",
+      fmt::format("{} of simulated time, {} clock{}, seed {}; {} host{}, {} switch{}, {} links; {}{} RoCE flow{}, "
+                  "{} UET, {} generator{}. {} payload.",
                   time_text(Duration{static_cast<std::int64_t>(r.engine.simulated_seconds * 1e12)}),
                   escaped_html(r.run.clock), r.run.scale == "1" ? "" : " at scale " + escaped_html(r.run.scale),
                   r.run.seed, r.lab.hosts, r.lab.hosts == 1 ? "" : "s", r.lab.switches, r.lab.switches == 1 ? "" : "es",

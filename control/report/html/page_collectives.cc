@@ -32,15 +32,15 @@ std::string collectives_table(const Report& r) {
                {"algorithm", true},
                {"ranks"},
                {"size"},
-               {"repeats"},
+               {"iterations"},
                {"min"},
                {"median"},
                {"p99"},
                {"max"},
-               {"algbw", false, "size over the median time"},
-               {"busbw", false, "algbw times the factor that nccl-tests has for the operation"},
-               {"of limit", false, "busbw against what framing leaves of the slowest rank's link"},
-               {"message, p50", false, "from handing a message to a NIC until it is acknowledged"},
+               {"algbw", false, "size / median time"},
+               {"busbw", false, "algbw times the operation's nccl-tests factor"},
+               {"of limit", false, "busbw / link rate of the slowest rank, less framing"},
+               {"message, p50", false, "from posting a message until it is acknowledged"},
                {"p99"},
                {"retransmitted"},
                {"CNPs"},
@@ -65,23 +65,23 @@ std::string collectives_table(const Report& r) {
 std::string troubles(const Report& r) {
   std::string out;
   for (const CollectiveReport& c : r.collectives) {
-    if (!c.stalled.empty()) out += paragraph(escaped_html(c.name + " has stalled: " + c.stalled));
-    if (!c.wrong.empty()) out += paragraph(escaped_html(c.name + " has wrong data: " + c.wrong));
+    if (!c.stalled.empty()) out += paragraph(escaped_html(c.name + ": stalled: " + c.stalled));
+    if (!c.wrong.empty()) out += paragraph(escaped_html(c.name + ": wrong data: " + c.wrong));
   }
   return out;
 }
 
 std::string jobs_table(const Report& r) {
-  Table table({{"steps of training", true},
+  Table table({{"training steps", true},
                {"computing", false, "time per rank and step, without jitter"},
                {"buckets", false, "of gradients"},
                {"step, median"},
                {"p99"},
-               {"utilisation", false, "computing against computing and waiting, all ranks together"},
+               {"utilisation", false, "compute time / (compute + wait), all ranks"},
                {"idle"},
-               {"idle, per hour", false, "what an hour of it costs, at run.gpu-hour"},
-               {"straggler", true, "a rank that computed more than a tenth longer than the median rank"},
-               {"overlap", false, "part of communicating that was hidden behind computing"}});
+               {"idle, per hour", false, "cost of the idle GPUs per hour (run.gpu-hour)"},
+               {"straggler", true, "rank with 10 % more compute time than the median rank"},
+               {"overlap", false, "share of the communication that overlapped with compute"}});
   for (const CollectiveReport& c : r.collectives)
     if (c.job)
       table.row({c.name, nanoseconds_text(static_cast<std::uint64_t>(c.job->compute_ns)),
@@ -126,7 +126,7 @@ std::string repeats_chart(const Report& r) {
     chart.lines.push_back(std::move(line));
   }
   const std::string drawn = strips_html(chart);
-  return drawn.empty() ? drawn : "<h3>Repeats over time</h3>\n" + drawn;
+  return drawn.empty() ? drawn : "<h3>Iterations over time</h3>\n" + drawn;
 }
 
 }  // namespace

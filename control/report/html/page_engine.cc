@@ -16,7 +16,7 @@ std::string engine_section(const Report& r) {
     floor.row({"lateness p50 / p99 / max",
                fmt::format("{} / {} / {}", nanoseconds_text(e.lateness_ns->p50), nanoseconds_text(e.lateness_ns->p99),
                            nanoseconds_text(e.lateness_ns->max))});
-    floor.row({"slip of modelled time", nanoseconds_text(static_cast<std::uint64_t>(e.slip_ns))});
+    floor.row({"slip of simulated time", nanoseconds_text(static_cast<std::uint64_t>(e.slip_ns))});
     floor.row({"interruptions of the engine", fmt::format("{} longer than 50 us", count_text(e.gaps))});
   } else {
     floor.row({"added latency, lateness, slip", "none: the clock is virtual and exact"});

@@ -40,7 +40,7 @@ std::vector<QueueOf> queues_by(const Report& r, Keep keep, Amount amount) {
 
 std::string and_more(std::size_t all, std::string_view what) {
   return all > kMostFabricRows
-             ? fmt::format("The first {} of {} {}; all are in report.json.", kMostFabricRows, count_text(all), what)
+             ? fmt::format("The first {} of {} {}; report.json has all.", kMostFabricRows, count_text(all), what)
              : std::string();
 }
 
@@ -54,7 +54,7 @@ std::string tier_table(const Report& r) {
                {"p95"},
                {"max"},
                {"max/mean", false, "bytes / link rate: 1 is even"},
-               {"Jain", false, "the same: 1 is even"},
+               {"Jain", false, "of bytes / link rate: 1 is even"},
                {"busiest", true}});
   for (const LinkTier& t : r.link_tiers)
     table.row({t.name, count_text(t.links), size_text(t.bytes), percent_text(t.mean_utilisation),
@@ -104,15 +104,15 @@ std::string threshold_table(const Report& r) {
                {"threshold", true},
                {"configured"},
                {"cells", false, "switches compare whole cells"},
-               {"frame", false, "the lab's longest data frame in this class"},
-               {"effective", false, "in such frames"}});
+               {"frame", false, "longest data frame of the lab in this class"},
+               {"effective", false, "in frames of that size"}});
   for (std::size_t i = 0; i < std::min(r.thresholds.size(), kMostFabricRows); ++i) {
     const EffectiveThreshold& t = r.thresholds[i];
     table.row({t.profile, fmt::format("{}", t.priority), t.where.empty() ? t.name : t.name + " at " + t.where,
                size_text(static_cast<std::uint64_t>(t.configured.n)), count_text(t.cells), size_text(t.frame),
                size_text(static_cast<std::uint64_t>(t.effective.n))});
   }
-  return "<h3>Thresholds, as configured and in effect</h3>\n" + table.html(and_more(r.thresholds.size(), "thresholds"));
+  return "<h3>Thresholds: configured and effective</h3>\n" + table.html(and_more(r.thresholds.size(), "thresholds"));
 }
 
 std::string depth_table(const Report& r) {
@@ -124,7 +124,7 @@ std::string depth_table(const Report& r) {
                {"towards", true},
                {"class"},
                {"deepest"},
-               {"= waiting", false, "at the rate of the link"},
+               {"= waiting", false, "at the link rate"},
                {"CE marks"},
                {"marked", false, "share of the frames sent"},
                {"first CE"},
@@ -151,10 +151,10 @@ std::string first_table(const Report& r) {
   const CeAndXoff o = ce_and_xoff(r);
   if (o.queues == 0)
     return paragraph(fmt::format("No ingress group crossed its XOFF threshold; {}.", pause_totals(r).text()));
-  return paragraph(
-      fmt::format("{} of {} congested queue{} marked CE before XOFF; {} marked after XOFF; {} never marked. Marks should "
-                  "come first, so that senders slow down before they are paused. {}.",
-                  o.ce_first, o.queues, o.queues == 1 ? "" : "s", o.xoff_first, o.never_marked, pause_totals(r).text()));
+  return paragraph(fmt::format(
+      "{} of {} congested queue{} marked CE before XOFF; {} marked after XOFF; {} never marked. Marks should "
+      "come first, to slow senders down before PFC pauses them. {}.",
+      o.ce_first, o.queues, o.queues == 1 ? "" : "s", o.xoff_first, o.never_marked, pause_totals(r).text()));
 }
 
 // The same where senders have credits instead of pauses.
@@ -203,7 +203,7 @@ std::string not_enabled_table(const Report& r) {
     const QueueOf& q = ignored[i];
     table.row({q.name(), q.port->peer, fmt::format("{}", q.priority), count_text(q.counters->pfc_not_enabled)});
   }
-  return "<h3>PFC requests ignored: PFC is not enabled for the class at the receiver</h3>\n" +
+  return "<h3>Ignored PFC requests (PFC not enabled for the class at the receiver)</h3>\n" +
          table.html(and_more(ignored.size(), "port-classes"));
 }
 
@@ -214,7 +214,7 @@ std::string drop_table(const Report& r) {
     table.row({std::string(name(places[i].reason)), count_text(places[i].frames), std::string(word(places[i].side)),
                places[i].name()});
   if (r.audit.lost_on_links > 0) table.row({"lost on links", count_text(r.audit.lost_on_links), "", ""});
-  return table.empty() ? paragraph("Nothing was dropped.") : table.html(and_more(places.size(), "places"));
+  return table.empty() ? paragraph("No frames were dropped.") : table.html(and_more(places.size(), "places"));
 }
 
 std::string llr_table(const Report& r) {
@@ -225,14 +225,14 @@ std::string llr_table(const Report& r) {
   std::ranges::stable_sort(ports, [](const auto* a, const auto* b) {
     return a->counters.llr.replays > b->counters.llr.replays;
   });
-  Table table({{"port", true}, {"to", true}, {"frames"}, {"replays"}, {"least later"}, {"mean"}, {"most"}});
+  Table table({{"port", true}, {"to", true}, {"frames"}, {"replays"}, {"min added delay"}, {"mean"}, {"max"}});
   for (std::size_t i = 0; i < std::min(ports.size(), kMostFabricRows); ++i) {
     const LinkRetryCounters& llr = ports[i]->counters.llr;
     table.row({fmt::format("{}:{}", ports[i]->node, ports[i]->port), ports[i]->peer, count_text(llr.frames),
                count_text(llr.replays), time_text(llr.least_late), time_text(llr.mean_late()),
                time_text(llr.most_late)});
   }
-  return "<h3>Retried on links (LLR)</h3>\n" + table.html(and_more(ports.size(), "ports"));
+  return "<h3>Link-level retry (LLR)</h3>\n" + table.html(and_more(ports.size(), "ports"));
 }
 
 std::string fault_table(const Report& r) {

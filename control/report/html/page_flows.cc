@@ -31,10 +31,10 @@ std::string flow_table(const Report& r, const std::vector<const FlowReport*>& fl
   Table table({{"flow", true},
                {"class"},
                {"FCT"},
-               {"slowdown", false, "FCT against that on an empty fabric"},
+               {"slowdown", false, "FCT / FCT on an empty fabric"},
                {"goodput"},
-               {"limit", false, "what framing leaves of the slower NIC, or of the flow's rate"},
-               {"of it"},
+               {"limit", false, "rate of the slower NIC or of the flow, less framing"},
+               {"of limit"},
                {"latency p50"},
                {"p99"},
                {"p99.9"},
@@ -45,7 +45,7 @@ std::string flow_table(const Report& r, const std::vector<const FlowReport*>& fl
                {"lost"},
                {"retransmitted"},
                {"out of order"},
-               {"CE", false, "of the packets that arrived"},
+               {"CE", false, "share of received packets"},
                {"CNPs"}});
   for (std::size_t i = 0; i < std::min(flows.size(), kMostFlowRows); ++i) {
     const FlowReport& f = *flows[i];
@@ -70,8 +70,8 @@ std::string flow_table(const Report& r, const std::vector<const FlowReport*>& fl
               failed || (arrived && within == false) ? "bad" : "");
   }
   return table.html(flows.size() > kMostFlowRows
-                        ? fmt::format("The worst {} of {} flows: failed, not complete, then by slowdown or latency. "
-                                      "All are in report.json.",
+                        ? fmt::format("The worst {} of {} flows: failed, incomplete, then by slowdown or latency. "
+                                      "report.json has all.",
                                       kMostFlowRows, count_text(flows.size()))
                         : std::string());
 }

@@ -87,7 +87,7 @@ std::string series_section(const std::string& file) {
       if (b.seen[i]) line.points.emplace_back(middle(i), b.depth[i]);
     depth.lines.push_back(std::move(line));
   }
-  Chart events{"Marks and XOFFs of all queues",
+  Chart events{"CE marks and XOFFs, all queues",
                {"time", false, time},
                {"in each " + nanoseconds_text(width), false, [](double v) { return fmt::format("{:g}", v); }},
                {},

@@ -30,14 +30,14 @@ std::string goodput_table(const Report& r) {
                {"pattern", true},
                {"transport", true},
                {"flows"},
-               {"complete", false, "of the flows that have an end"},
+               {"complete", false, "of finite flows"},
                {"delivered"},
-               {"together", false, "from the first flow's start to the end of the last goodput interval"},
+               {"total", false, "from the first flow's start to the end of the last goodput interval"},
                {"min"},
                {"median"},
                {"max"},
-               {"of limit", false, "median share of what framing leaves of the slower NIC, or of the flow's rate"},
-               {"Jain", false, "fairness over the flows' goodputs: 1 is even"}});
+               {"of limit", false, "median flow: goodput / rate of the slower NIC or of the flow, less framing"},
+               {"Jain", false, "Jain's index of the flows' goodputs: 1 is even"}});
   for (std::size_t i = 0; i < std::min(r.traffic.size(), kMostTraffics); ++i) {
     const TrafficReport& t = r.traffic[i];
     table.row({t.name, t.pattern, t.transport, count_text(t.flows),
@@ -57,7 +57,7 @@ std::string times_table(const Report& r) {
                {"p50"},
                {"p99"},
                {"max"},
-               {"slowdown p50", false, "FCT against that on an empty fabric"},
+               {"slowdown p50", false, "FCT / FCT on an empty fabric"},
                {"p99"},
                {"packet latency p50"},
                {"p90"},
@@ -65,7 +65,7 @@ std::string times_table(const Report& r) {
                {"p99.9"},
                {"p99.99"},
                {"max"},
-               {"budget", false, "by the percentile that run.budgets names"}});
+               {"budget", false, "at the percentile of run.budgets"}});
   for (std::size_t i = 0; i < std::min(r.traffic.size(), kMostTraffics); ++i) {
     const TrafficReport& t = r.traffic[i];
     const std::optional<bool> within = is_within(r.budgets, t.latency_ns);
@@ -85,8 +85,8 @@ std::string times_table(const Report& r) {
                                 "Budget: {}.",
                                 count_text(r.latency_samples),
                                 r.budgets.scale_out
-                                    ? escaped_html(time_text(*r.budgets.scale_out)) + " from NIC to NIC (run.budgets)"
-                                    : std::string("none (run.budgets.scale-out sets one)")));
+                                    ? escaped_html(time_text(*r.budgets.scale_out)) + " NIC to NIC (run.budgets)"
+                                    : std::string("none (set run.budgets.scale-out)")));
 }
 
 std::string repair_table(const Report& r) {
@@ -95,7 +95,7 @@ std::string repair_table(const Report& r) {
                {"lost"},
                {"retransmitted"},
                {"out of order", false, std::string(kind_of("out_of_order").meaning)},
-               {"arrived with CE"},
+               {"received with CE"},
                {"CNPs"},
                {"QPs in error"}});
   for (std::size_t i = 0; i < std::min(r.traffic.size(), kMostTraffics); ++i) {
@@ -106,7 +106,7 @@ std::string repair_table(const Report& r) {
                count_text(t.failed)},
               t.failed > 0 ? "bad" : "");
   }
-  return "<h3>Loss, repair, marks</h3>\n" +
+  return "<h3>Loss, retransmissions, marks</h3>\n" +
          table.html(r.traffic.size() > kMostTraffics
                         ? fmt::format("and {} more in report.json", r.traffic.size() - kMostTraffics)
                         : std::string());
@@ -134,7 +134,7 @@ std::string latency_chart(const Report& r) {
     c.mark_x = static_cast<double>(nanoseconds(*r.budgets.scale_out));
   }
   const std::string drawn = chart_html(c);
-  return drawn.empty() ? drawn : "<h3>Packet latency, as a distribution</h3>\n" + drawn;
+  return drawn.empty() ? drawn : "<h3>Packet latency distribution</h3>\n" + drawn;
 }
 
 std::string size_tables(const Report& r) {

@@ -92,7 +92,7 @@ std::string no_field(const FieldList& list, std::string_view rest, std::string_v
   if (!list.name.empty()) {
     const std::size_t dot = rest.rfind('.');
     if (dot == rest.npos)
-      return fmt::format("no field behind {}; expected {}.NAME.FIELD, such as {}.{}.{}", what, what, what, rest,
+      return fmt::format("{} has no field; expected {}.NAME.FIELD, such as {}.{}.{}", what, what, what, rest,
                          known.front());
     // Of "a.b.goodput_bps.p5" the field may be the last word or the last two.
     const std::size_t before = dot == 0 ? rest.npos : rest.rfind('.', dot - 1);
@@ -108,12 +108,12 @@ std::string no_field(const FieldList& list, std::string_view rest, std::string_v
 
 std::expected<FieldPath, std::string> find_field(std::string_view name) {
   const std::size_t dot = name.find('.');
-  if (dot == name.npos) return std::unexpected(fmt::format("'{}' is no LIST.NAME.FIELD", name));
+  if (dot == name.npos) return std::unexpected(fmt::format("'{}': expected LIST.NAME.FIELD", name));
   const std::string head(name.substr(0, dot));
   const std::string_view rest = name.substr(dot + 1);
   const FieldList* const object = list_of(head);
   const FieldList* const list = list_of(head + "[]");
-  const auto no_number = [&] { return std::unexpected(fmt::format("{} is no number", name)); };
+  const auto no_number = [&] { return std::unexpected(fmt::format("{} is not a number", name)); };
   if (object != nullptr) {
     const auto found = field_of(*object, rest);
     if (!found) return std::unexpected(no_field(*object, rest, head));

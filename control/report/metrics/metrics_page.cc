@@ -84,7 +84,8 @@ std::string metrics_page() {
   out +=
       "## Figures of a run\n\nIn `summary` of `report.json`; `compare`, `sweep` and conditions use these names. "
       "Figures "
-      "with a dagger are of what completed.\n\n| name | unit | better | what is counted | over | counted by |\n"
+      "with a dagger cover completed flows and iterations only.\n\n| name | unit | better | what is counted | over | "
+      "counted by |\n"
       "|---|---|---|---|---|---|\n";
   for (const Metric& m : run_metrics())
     out += fmt::format("| `{}`{} | {} | {} | {} | {} | {} |\n", m.name, m.of_completed ? " †" : "", word(m.unit),

@@ -16,7 +16,7 @@ constexpr bool kOfAll = false;
 
 // Who counts.
 constexpr std::string_view kByReceiver = "the receiving NIC of each flow";
-constexpr std::string_view kByAsker = "the NIC that posts the messages (of generators: the receiver)";
+constexpr std::string_view kByAsker = "the NIC that posts the messages (generators: the receiver)";
 constexpr std::string_view kByTransports = "the transports of all NICs";
 constexpr std::string_view kBySwitches = "switches";
 constexpr std::string_view kByDevices = "all devices";
@@ -75,13 +75,13 @@ constexpr Metric kMetrics[] = {
     {"goodput_p50", kBitsPerSecond, kHigher, kOfAll, "goodput of the median flow", kOverGoodput, kByReceiver,
      [](Totals t) { return spread_of(t.goodput, &Spread::p50); }},
     {"completed", kShare, kHigher, kOfAll,
-     "flows with an end and iterations of collectives that completed / all of them", kOverRun, kByAsker,
+     "completed / all finite flows and collective iterations", kOverRun, kByAsker,
      [](Totals t) { return ratio_or_none(t.complete, t.with_end); }},
     {"delivered", kShare, kHigher, kOfAll,
-     "payload delivered / payload asked for, all flows; a flow without an end asks for its limit_bps over its goodput "
+     "payload delivered / payload asked for, all flows; an endless flow asks for its limit_bps over its goodput "
      "interval",
      kOverGoodput, kByReceiver, [](Totals t) { return ratio_or_none(t.delivered_bytes, t.asked_bytes); }},
-    {"jain", kShare, kHigher, kOfCompleted, "Jain's index of the flows' goodputs: 1 is even, 1/n is all with one flow",
+    {"jain", kShare, kHigher, kOfCompleted, "Jain's index of the flows' goodputs: 1 is even, 1/n: one flow has all",
      kOverGoodput, kByReceiver, [](Totals t) { return t.goodput.empty() ? Value() : jain_index(t.goodput); }},
     {"goodput_part", kShare, kHigher, kOfAll, "goodput / line rates of the NICs that flows end at", "as goodput",
      kByReceiver,
@@ -96,9 +96,9 @@ constexpr Metric kMetrics[] = {
      "each flow, first arrival to its last or to the end of its goodput interval", kByReceiver,
      [](Totals t) { return ratio_or_none(t.accepted_bps, t.offered_bps); }},
     {"initiation_p50", kNanoseconds, kLower, kOfAll,
-     "time to the first packet's arrival, median flow over RoCE or UET; of QPs with the connection handshake",
+     "time to the first packet's arrival, median RoCE or UET flow; for QPs including the connection handshake",
      "flow start to first arrival", kByReceiver, [](Totals t) { return spread_of(t.initiation, &Spread::p50); }},
-    {"share_p50", kShare, kHigher, kOfCompleted, "goodput / limit_bps (what framing leaves), median flow", kOverGoodput,
+    {"share_p50", kShare, kHigher, kOfCompleted, "goodput / limit_bps (framing limit), median flow", kOverGoodput,
      kByReceiver, [](Totals t) { return spread_of(t.share, &Spread::p50); }},
     {"fct_mean", kNanoseconds, kLower, kOfCompleted, "flow completion time, mean over completed flows", kOverFlow,
      kByAsker, [](Totals t) { return spread_of(t.fct, &Spread::mean); }},
@@ -131,24 +131,24 @@ constexpr Metric kMetrics[] = {
     {"algbw", kBitsPerSecond, kHigher, kOfCompleted, "size x 8 / median time, median collective", kOverIterations,
      kByRanks, [](Totals t) { return spread_of(t.algbw, &Spread::p50); }},
     {"busbw", kBitsPerSecond, kHigher, kOfCompleted,
-     "algbw x the operation's factor of nccl-tests: comparable with the line rate", kOverIterations, kByRanks,
+     "algbw x the operation's nccl-tests factor: comparable with the line rate", kOverIterations, kByRanks,
      [](Totals t) { return spread_of(t.busbw, &Spread::p50); }},
     {"utilisation", kShare, kHigher, kOfCompleted, "compute time / (compute + wait) of training steps, median job",
      kOverIterations, kByRanks, [](Totals t) { return spread_of(t.job_utilisation, &Spread::p50); }},
     {"lost", kCount, kLower, kOfAll,
-     "packets with payload that were sent, did not arrive (not even trimmed) and are not in the fabric", kOverRun,
+     "payload packets sent that did not arrive, not even trimmed, and are not in flight", kOverRun,
      kByReceiver, [](Totals t) { return t.received ? Value(t.lost) : std::nullopt; }},
-    {"drops", kCount, kLower, kOfAll, "frames that devices dropped, for any reason; frames lost on links not included",
+    {"drops", kCount, kLower, kOfAll, "frames dropped by devices, for any reason; without frames lost on links",
      kOverRun, kByDevices, [](Totals t) { return Value(t.drops); }},
     {"retransmitted", kCount, kLower, kOfAll, "packets retransmitted", kOverRun, kByTransports,
      [](Totals t) { return Value(t.retransmitted); }},
     {"out_of_order", kCount, kLower, kOfAll,
-     "RUD, ROD, selective repeat: packets taken while earlier ones were missing; RUDI, UUD and frames of the "
-     "generator: packets behind a later one; go-back-N takes no such packet: gaps answered by a NAK",
+     "RUD, ROD, selective repeat: packets accepted while earlier ones were missing; RUDI, UUD, generator: packets "
+     "received after a later one; go-back-N accepts no such packet: gaps answered by a NAK",
      kOverRun, kByReceiver, [](Totals t) { return t.received ? Value(t.out_of_order) : std::nullopt; }},
-    {"trimmed", kCount, kLower, kOfAll, "frames that switches trimmed: forwarded without their payload", kOverRun,
+    {"trimmed", kCount, kLower, kOfAll, "frames trimmed by switches: forwarded without payload", kOverRun,
      kBySwitches, [](Totals t) { return Value(t.trimmed); }},
-    {"ecn_marked", kCount, kNeither, kOfAll, "frames that switches marked CE", kOverRun, kBySwitches,
+    {"ecn_marked", kCount, kNeither, kOfAll, "frames marked CE by switches", kOverRun, kBySwitches,
      [](Totals t) { return Value(t.ecn_marked); }},
     {"cnps", kCount, kNeither, kOfAll, "congestion notification packets received (RoCEv2)", kOverRun, kByTransports,
      [](Totals t) { return Value(t.cnps); }},
@@ -168,10 +168,10 @@ constexpr Metric kMetrics[] = {
      "frames sent on all links with headers and FCS, retransmissions included; no preamble or gap", kOverRun,
      kByDevices, [](Totals t) { return Value(t.wire_bytes); }},
     {"missing", kBytes, kLower, kOfAll,
-     "payload of flows with an end that never arrived, or was wrong: what an application lacks", kOverRun, kByReceiver,
+     "payload of finite flows that did not arrive, or arrived corrupted", kOverRun, kByReceiver,
      [](Totals t) { return t.missing; }},
     {"retransmission_rate", kShare, kLower, kOfAll,
-     "retransmitted / packets sent by the NICs that retransmit (of READs over RoCE: requests)", kOverRun, kByTransports,
+     "retransmitted / packets sent by the NICs that retransmit (RoCE READs: requests)", kOverRun, kByTransports,
      [](Totals t) { return ratio_or_none(t.retransmitted, t.requester_packets); }},
     {"trim_rate", kShare, kLower, kOfAll, "trimmed / (forwarded + trimmed + dropped), of the queues that trimmed",
      kOverRun, kBySwitches, [](Totals t) { return ratio_or_none(t.trimmed, t.at_trimming_queues); }},
@@ -179,19 +179,19 @@ constexpr Metric kMetrics[] = {
      "time from the first frame dropped or trimmed to the first retransmission (--transients)", "once", kByTransports,
      [](Totals t) { return transient(t, &Transients::repair_ns); }},
     {"convergence", kNanoseconds, kLower, kOfAll,
-     "time from the last flow's start until all are within 10 % of the fair share (--transients); -: not before the "
-     "first flow completed",
+     "time from the last flow's start until all are within 10 % of the fair share (--transients); -: not reached "
+     "before the first flow completed",
      "once", kByReceiver, [](Totals t) { return transient(t, &Transients::convergence_ns); }},
     {"off_fair_share", kRatio, kLower, kOfAll,
-     "how far from the fair share the farthest flow was, in the most even stretch that convergence asks for "
+     "largest deviation of a flow from the fair share, in the most even period of the length that convergence needs "
      "(--transients)",
-     "that stretch", kByReceiver,
+     "that period", kByReceiver,
      [](Totals t) { return t.report->transients ? t.report->transients->nearest_share() : Value(); }},
-    {"llr_replays", kCount, kNeither, kOfAll, "transmissions that links repeated (LLR)", kOverRun, kByDevices,
+    {"llr_replays", kCount, kNeither, kOfAll, "replays of link-level retry (LLR)", kOverRun, kByDevices,
      [](Totals t) { return link_retry(t).on ? Value(static_cast<double>(link_retry(t).replays)) : std::nullopt; }},
-    {"llr_latency_mean", kNanoseconds, kLower, kOfAll, "delay that LLR added to a frame it repeated, mean", kOverRun,
+    {"llr_latency_mean", kNanoseconds, kLower, kOfAll, "delay that LLR added to a replayed frame, mean", kOverRun,
      kByDevices, [](Totals t) { return link_retry_ns(t, link_retry(t).mean_late()); }},
-    {"llr_latency_max", kNanoseconds, kLower, kOfAll, "delay that LLR added to a frame it repeated, most", kOverRun,
+    {"llr_latency_max", kNanoseconds, kLower, kOfAll, "delay that LLR added to a replayed frame, maximum", kOverRun,
      kByDevices, [](Totals t) { return link_retry_ns(t, link_retry(t).most_late); }},
     {"max_utilisation", kShare, kNeither, kOfAll, "utilisation of the busiest link direction",
      "start of the run to the end of run.duration", kByDevices, [](Totals t) { return Value(t.max_utilisation); }},
@@ -211,7 +211,7 @@ constexpr Metric kMetrics[] = {
        const std::vector<Verdict> all = t.report->verdicts();
        return Value(static_cast<double>(std::ranges::count(all, Verdict::Answer::kFail, &Verdict::answer)));
      }},
-    {"packet_hops", kCount, kNeither, kOfAll, "frames that left switches, MAC control not counted", kOverRun,
+    {"packet_hops", kCount, kNeither, kOfAll, "frames sent by switches, without MAC control", kOverRun,
      kBySwitches, [](Totals t) { return Value(static_cast<double>(t.report->engine.packet_hops)); }},
     {"cpu_seconds", kSeconds, kNeither, kOfAll, "CPU time of the emulator", kOverRun, "the operating system",
      [](Totals t) { return Value(t.report->engine.cpu_seconds); }}};

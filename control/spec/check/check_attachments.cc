@@ -34,7 +34,7 @@ void check_attachments(const Draft& draft) {
   std::map<std::pair<std::string, std::string>, PortName> users;
   const auto use = [&users](const std::pair<std::string, std::string>& what, const PortName& port, const Tree& where) {
     const auto [first, is_new] = users.try_emplace(what, port);
-    if (!is_new) where.fail(fmt::format("'{}' is used by {} already", what.second, format(first->second)));
+    if (!is_new) where.fail(fmt::format("'{}' is already used by {}", what.second, format(first->second)));
   };
   for (std::size_t i = 0; i < draft.lab.nodes.size(); ++i) {
     const NodeSpec& node = draft.lab.nodes[i];
@@ -47,11 +47,11 @@ void check_attachments(const Draft& draft) {
         where.fail("attachments to the outside need the wall clock: set run.clock: wall");
       if (node.agent && !is_outside)
         draft.nodes[i]->at_or_self("agent").fail(fmt::format(
-            "{}:{} is built in; expected an attached host such as `attach: vm`, whose RDMA devices the agent drives",
+            "{}:{} is built in; expected an attached host (such as `attach: vm`) with RDMA devices for the agent",
             node.name, n + 1));
       const bool made = is_made_host(attachment) || is_made_host(node.nics[0].attach);
       if (made && attachment != node.nics[0].attach)
-        where.fail("a host is a namespace or a virtual machine with all its NICs; expected the same attach for each");
+        where.fail("a namespace or virtual machine has all NICs of its host; expected the same `attach` for each NIC");
       const auto used = exclusive(attachment);
       if (used.second.empty()) continue;
       use(used, {node.name, static_cast<int>(n) + 1}, where);

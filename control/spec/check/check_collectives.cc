@@ -40,7 +40,7 @@ class CollectiveCheck {
     if (const auto refusal = c_.used_algorithm()->refusal(layout(lab_, ranks_)))
       at(std::string(refusal->key).c_str()).fail(refusal->text);
     if (c_.pxn && places(lab_, ranks_).host.empty())
-      at("pxn").fail("no two ranks are in a host with a scale-up network; expected hosts.<profile>.scale-up");
+      at("pxn").fail("no two ranks share a host with a scale-up network; expected hosts.<profile>.scale-up");
     check_stragglers();
     check_messages();
     if (c_.is_uet())
@@ -72,12 +72,11 @@ class CollectiveCheck {
       if (nics.empty()) fail_selector(c_.ranks[n], selector_at(n));
       for (const PortName& nic : nics)
         if (const auto [found, is_new] = rank.try_emplace(nic, rank.size()); !is_new)
-          selector_at(n).fail(fmt::format("'{}': {} is rank {} already; expected each NIC once", c_.ranks[n],
+          selector_at(n).fail(fmt::format("'{}': {} is already rank {}; expected each NIC once", c_.ranks[n],
                                           format(nic), found->second));
     }
     ranks_ = spec::ranks(lab_, c_);
-    if (ranks_.size() < 2)
-      at(c_.placement.empty() ? "ranks" : "placement").fail("a collective of one rank; expected at least 2");
+    if (ranks_.size() < 2) at(c_.placement.empty() ? "ranks" : "placement").fail("one rank; expected at least 2");
     if (c_.collective == Operation::kBroadcast && static_cast<std::size_t>(c_.root) >= ranks_.size())
       at("root").fail(fmt::format("there is no rank {}; expected 0..{}", c_.root, ranks_.size() - 1));
   }
@@ -95,9 +94,8 @@ class CollectiveCheck {
       where.fail(fmt::format("'{}': {} has {} NIC{}", selector, host, node->nics.size(),
                              node->nics.size() == 1 ? "" : "s"));
     if (node != nullptr)
-      where.fail(fmt::format("{} is attached, and its QPs are its own business; expected built-in hosts, or "
-                             "hosts with an agent",
-                             host));
+      where.fail(
+          fmt::format("{} is attached and has its own QPs; expected built-in hosts, or hosts with an agent", host));
     where.fail(fmt::format("'{}' matches no built-in host{}", selector, did_you_mean(host, names)));
   }
 
@@ -108,7 +106,7 @@ class CollectiveCheck {
     const auto unit = static_cast<std::int64_t>(c_.element_octets() * (by_blocks ? n : 1));
     if (c_.size.n % unit != 0) {
       const std::int64_t below = c_.size.n / unit * unit;
-      at("size").fail(fmt::format("{} octets cannot be divided {}; expected a multiple of {}: {}{}B", c_.size.n,
+      at("size").fail(fmt::format("{} bytes cannot be divided {}; expected a multiple of {}: {}{}B", c_.size.n,
                                   by_blocks ? fmt::format("among {} ranks in elements of {}", n, c_.element_octets())
                                             : fmt::format("into elements of {}", c_.element_octets()),
                                   unit, below > 0 ? fmt::format("{}B or ", below) : "", below + unit));
@@ -122,7 +120,7 @@ class CollectiveCheck {
         const Tree& where = at("stragglers").items[n];
         if (static_cast<std::size_t>(rank) >= ranks_.size())
           where.fail(fmt::format("there is no rank {}; expected 0..{}", rank, ranks_.size() - 1));
-        if (!said.insert(rank).second) where.fail(fmt::format("rank {} is there twice; expected it once", rank));
+        if (!said.insert(rank).second) where.fail(fmt::format("rank {} is given twice; expected it once", rank));
       }
   }
 
@@ -135,9 +133,10 @@ class CollectiveCheck {
     double all = 2 * n * pieces + channels * c_.used_algorithm()->transfers(layout(lab_, ranks_), of_channel);
     if (c_.pxn) all *= 2;
     if (all > kMostCollectiveMessages)
-      at("chunk").fail(fmt::format("makes about {:.0f} messages of each repeat; expected at most {:.0f}: larger "
-                                   "chunks, or fewer channels or ranks",
-                                   all, kMostCollectiveMessages));
+      at("chunk").fail(
+          fmt::format("needs about {:.0f} messages per iteration; expected at most {:.0f}: larger chunks, or fewer "
+                      "channels or ranks",
+                      all, kMostCollectiveMessages));
   }
 
   const RoceNicSpec& roce_of(const PortName& nic) const { return lab_.hosts.at(lab_.find(nic.node)->profile).roce; }
@@ -146,24 +145,23 @@ class CollectiveCheck {
   void check_agents() const {
     const PortName& nic = *std::ranges::find_if(
         ranks_, [&](const PortName& rank) { return lab_.find(rank.node)->agent.has_value(); });
-    if (c_.is_uet())
-      at("transport").fail(fmt::format("rank {} is an agent's, whose device speaks RoCE; expected roce", format(nic)));
+    if (c_.is_uet()) at("transport").fail(fmt::format("rank {} is an agent's RoCE device; expected roce", format(nic)));
     if (lab_.run.payload != Payload::kReal)
-      at("ranks").fail(fmt::format("rank {} is an agent's, which has real data; expected run.payload: real",
-                                   format(nic)));
+      at("ranks").fail(
+          fmt::format("rank {} is an agent's and sends real data; expected run.payload: real", format(nic)));
     if (c_.pxn)
-      at("pxn").fail(fmt::format("rank {} is an agent's, and agents relay nothing; expected pxn: false", format(nic)));
+      at("pxn").fail(fmt::format("rank {} is an agent's, and agents do not relay; expected pxn: false", format(nic)));
     const RankPlaces where = places(lab_, ranks_);
     for (std::size_t r = 0; r < where.host.size(); ++r)
       if (lab_.find(ranks_[r].node)->agent && std::ranges::count(where.host, where.host[r]) > 1)
-        at("ranks").fail(fmt::format("{} has an agent, whose ranks reach each other by their NICs; expected a profile "
-                                     "without scale-up for it",
+        at("ranks").fail(fmt::format("{} has an agent, whose ranks use NICs only; expected a profile without scale-up",
                                      ranks_[r].node));
     for (const PortName& rank : ranks_)
       if (roce_of(rank).loss_recovery == RoceLossRecovery::kSelectiveRepeat)
-        at("ranks").fail(fmt::format("rank {} is an agent's, and {} has loss-recovery: selective-repeat in its "
-                                     "profile; expected go-back-n, which the agent's device speaks",
-                                     format(nic), format(rank)));
+        at("ranks").fail(
+            fmt::format("rank {} is an agent's device, which uses go-back-N, but {} has selective-repeat in its "
+                        "profile; expected loss-recovery: go-back-n",
+                        format(nic), format(rank)));
   }
 
   // All ranks may be each other's peers.
@@ -201,7 +199,7 @@ class CollectiveCheck {
                                  : ranks_[from].node == ranks_[to].node
                                      ? "hosts.<profile>.scale-up, or one rank of each host"
                                      : "a path, or ranks in the order of their cables";
-    said_.fail(fmt::format("{} sends from rank {} ({}) to rank {} ({}), and no path joins their NICs; expected {}",
+    said_.fail(fmt::format("{} sends from rank {} ({}) to rank {} ({}), but their NICs are not connected; expected {}",
                            c_.used_algorithm()->name, from, format(ranks_[from]), to, format(ranks_[to]), expected));
   }
 
@@ -215,8 +213,9 @@ class CollectiveCheck {
     const int mtu = mtu_.between(a, b);
     if (mtu == 0) said_.fail(fmt::format("there is no path from {} to {}", format(a), format(b)));
     if (packet > mtu)
-      at("path-mtu").fail(fmt::format("{} and {} octets of headers make packets of {}; the MTU from {} to {} is {}",
-                                      c_.path_mtu, packet - c_.path_mtu, packet, format(a), format(b), mtu));
+      at("path-mtu")
+          .fail(fmt::format("{} and {} bytes of headers make packets of {}; the MTU from {} to {} is {}", c_.path_mtu,
+                            packet - c_.path_mtu, packet, format(a), format(b), mtu));
   }
 
   void check_paths() {
@@ -239,7 +238,7 @@ class CollectiveCheck {
     // Data and what comes to be added, for two repeats at a time.
     const double held = 4.0 * static_cast<double>(c_.size.n) * static_cast<double>(ranks_.size());
     if (held > static_cast<double>(lab_.run.memory.n))
-      at("size").fail(fmt::format("with run.payload: real, {} ranks keep up to {:.0f} MB; run.memory is {}",
+      at("size").fail(fmt::format("with run.payload: real, {} ranks need up to {:.0f} MB; run.memory is {}",
                                   ranks_.size(), held / 1e6, format(lab_.run.memory)));
   }
 
@@ -270,7 +269,7 @@ void check_collectives(const Draft& draft) {
     const Tree& said = *draft.collectives[i];
     if (!names.insert(collective.name).second)
       said.at_or_self("name").fail(
-          fmt::format("two collectives are called {}; expected one name each", collective.name));
+          fmt::format("two collectives have the name {}; expected unique names", collective.name));
     CollectiveCheck(draft.lab, collective, like[i], said, mtu, uet).run();
   }
 }

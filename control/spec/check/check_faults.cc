@@ -83,11 +83,11 @@ class FaultCheck {
     if (p.direction != FaultPlace::Direction::kBoth && !kind_.one_direction)
       where.fail(fmt::format("{} has no direction; expected {} without in or out", what(), p.node));
     if (p.traffic_class >= 0 && !kind_.one_class)
-      where.fail(fmt::format("{} is not about one class; expected a place without /{}", what(), p.traffic_class));
+      where.fail(fmt::format("{} does not apply to one class; expected a place without /{}", what(), p.traffic_class));
     if (kind_.scope == FaultScope::kSwitch && p.port != 0)
-      where.fail(fmt::format("{} is of a whole switch; expected one without a port", what()));
+      where.fail(fmt::format("{} applies to a whole switch; expected a place without a port", what()));
     if (kind_.scope == FaultScope::kHost && p.port != 0)
-      where.fail(fmt::format("{} is of a whole host; expected one without a NIC", what()));
+      where.fail(fmt::format("{} applies to a whole host; expected a place without a NIC", what()));
     for (const NodeSpec* n : nodes) check_node_of(*n, where);
     for (const PortName& port : ports) check_port(port, where);
   }
@@ -106,10 +106,8 @@ class FaultCheck {
     if (n.kind == Kind::kTrunk && scope == kPort)
       where.fail(fmt::format("{} is a trunk; expected a switch or a host for {}", n.name, what()));
     if (kind_.built_in_hosts && !is_built_in(n))
-      where.fail(
-          fmt::format("something is attached to {}, which has a speed and a clock of its own; expected a "
-                      "built-in host for {}",
-                      n.name, what()));
+      where.fail(fmt::format("{} is attached and has its own speed and clock; expected a built-in host for {}", n.name,
+                             what()));
     if (kind_.check_node) kind_.check_node({lab_, fault_, n, where, said_});
   }
 
@@ -119,14 +117,12 @@ class FaultCheck {
     for (const PortName& end : {link->a, link->b}) {
       const NodeSpec& n = *lab_.find(end.node);
       if (n.kind == Kind::kTrunk)
-        where.fail(
-            fmt::format("the link of {} leads to another daemon, which has to know its rate; expected another "
-                        "link",
-                        format(port)));
+        where.fail(fmt::format("the link of {} leads to another daemon, and its rate is fixed; expected another link",
+                               format(port)));
       if (n.kind == Kind::kSwitch && lab_.switches.at(n.profile).mode == ForwardingMode::kCutThrough)
         where.fail(
-            fmt::format("{} cuts through, which needs to know how fast a frame came in; expected a link between "
-                        "devices that store and forward",
+            fmt::format("{} uses cut-through, which needs a fixed receiving rate; expected a link between "
+                        "store-and-forward devices",
                         n.name));
     }
   }
@@ -137,7 +133,7 @@ class FaultCheck {
       where.fail(fmt::format("there is no link at {}:{}; expected one of the ports with a link, {}", t.node, t.port,
                              ports_with_links(lab_, {lab_.find(t.node)})));
     if (lab_.find(t.node)->kind != Kind::kSwitch)
-      where.fail(fmt::format("{} is not a switch; expected a queue of one", t.node));
+      where.fail(fmt::format("{} is not a switch; expected a queue of a switch", t.node));
   }
 
   void check_flow() const {
@@ -159,9 +155,9 @@ class FaultCheck {
         (fault_.every || kind_.own_times) && fault_.count == 0 && !(kind_.own_times && fault_.lasts);
     if (again)
       said_.at_or_self(fault_.every ? "every" : what())
-          .fail("it goes on for ever, and the run has no end; expected count, or run.duration");
+          .fail("the fault never ends, nor does the run; expected count, or run.duration");
     if (kind_.endless_work && !fault_.lasts)
-      said_.at_or_self(what()).fail("it goes on for ever, and the run has no end; expected for, or run.duration");
+      said_.at_or_self(what()).fail("the fault never ends, nor does the run; expected for, or run.duration");
   }
 
   const Lab& lab_;
@@ -180,7 +176,7 @@ void check_faults(const Draft& draft) {
     const FaultSpec& fault = draft.lab.faults[i];
     const Tree& said = *draft.faults[i];
     if (!names.insert(fault.name).second)
-      said.at_or_self("name").fail(fmt::format("two faults are called {}; expected one name each", fault.name));
+      said.at_or_self("name").fail(fmt::format("two faults have the name {}; expected unique names", fault.name));
     check_fault(draft.lab, fault, said);
   }
 }

@@ -35,7 +35,7 @@ class LinkCheck {
   void check(const LinkSpec& link, const Tree& said) {
     const NodeSpec& a = check_end(link.a, element(said, 0), link, said);
     const NodeSpec& b = check_end(link.b, element(said, 1), link, said);
-    if (&a == &b) element(said, 1).fail(fmt::format("links {} with itself", a.name));
+    if (&a == &b) element(said, 1).fail(fmt::format("links {} to itself", a.name));
     if (a.kind == NodeSpec::Kind::kTrunk) check_trunk(a, b, 1, link, said);
     if (b.kind == NodeSpec::Kind::kTrunk) check_trunk(b, a, 0, link, said);
     if (link.llr)
@@ -46,7 +46,7 @@ class LinkCheck {
     for (const NodeSpec* node : {&a, &b})
       if (link.delay == Duration{} && latency(lab_, *node) == Duration{})
         element(said, 2).fail(
-            fmt::format("{}no delay, and {} (profile {}) has no latency; expected one of them above 0",
+            fmt::format("{}no delay, and {} (profile {}) has no latency; expected a delay or a latency above 0",
                         which(said, link), node->name, node->profile));
   }
 
@@ -55,19 +55,20 @@ class LinkCheck {
                    const Tree& said) {
     if (peer.kind != NodeSpec::Kind::kSwitch)
       element(said, peer_end)
-          .fail(fmt::format("{} is no switch; expected a switch at the other end of trunk {}", peer.name, trunk.name));
+          .fail(
+              fmt::format("{} is not a switch; expected a switch at the other end of trunk {}", peer.name, trunk.name));
     if (latency(lab_, peer) == Duration{})
       element(said, peer_end)
-          .fail(fmt::format("{} (profile {}) has no latency; expected some above 0 at a switch with a trunk", peer.name,
-                            peer.profile));
+          .fail(fmt::format("{} (profile {}) has no latency; expected a latency above 0 at a switch with a trunk",
+                            peer.name, peer.profile));
     if (link.framing != Framing{})
-      element(said, 2).at_or_self("framing").fail(fmt::format(
-          "{} leads to another daemon; expected Ethernet's framing on the link of a trunk, {{ preamble: {}, "
-          "gap: {} }}",
-          trunk.name, kPreambleOctets, kGapOctets));
+      element(said, 2).at_or_self("framing").fail(
+          fmt::format("{} leads to another daemon; expected Ethernet framing on a trunk's link, {{ preamble: {}, "
+                      "gap: {} }}",
+                      trunk.name, kPreambleOctets, kGapOctets));
     if (link.delay == Duration{})
       element(said, 2).fail(fmt::format(
-          "no delay to trunk {}; expected at least what the network between the two daemons takes, such as 200us",
+          "no delay to trunk {}; expected at least the delay of the network between the daemons, such as 200us",
           trunk.name));
   }
 
@@ -78,9 +79,10 @@ class LinkCheck {
       where.fail(fmt::format("{}{} leads to another daemon; expected llr: off on the link of a trunk",
                              which(said, link), node.name));
     if (node.kind == NodeSpec::Kind::kSwitch && lab_.switches.at(node.profile).mode == ForwardingMode::kCutThrough)
-      where.fail(fmt::format("{}{} (profile {}) cuts through, and sends on what is not known to be whole; expected "
-                             "llr: off, or mode: store-and-forward",
-                             which(said, link), node.name, node.profile));
+      where.fail(
+          fmt::format("{}{} (profile {}) uses cut-through and forwards unverified frames; expected llr: off, or mode: "
+                      "store-and-forward",
+                      which(said, link), node.name, node.profile));
   }
 
   // Both ends of a link have credits for a class, or neither has.
@@ -91,14 +93,13 @@ class LinkCheck {
       const NodeSpec& other = with == &a ? b : a;
       if (other.kind == NodeSpec::Kind::kTrunk)
         said.fail(
-            fmt::format("{}{} leads to another daemon, and class {} has credits at {} (QoS {}); expected cbfc: off "
-                        "in the classes of a switch with a trunk",
+            fmt::format("{}{} leads to another daemon, but class {} has credits at {} (QoS {}); expected cbfc: off at "
+                        "a switch with a trunk",
                         which(said, link), other.name, k, with->name, qos_of(*with)));
       if (!has_credits(other, k))
-        said.fail(
-            fmt::format("{}class {} has credits (cbfc) at {} (QoS {}) and none at {} (QoS {}); expected the same "
-                        "at both ends",
-                        which(said, link), k, with->name, qos_of(*with), other.name, qos_of(other)));
+        said.fail(fmt::format(
+            "{}class {} has credits (cbfc) at {} (QoS {}) but not at {} (QoS {}); expected the same at both ends",
+            which(said, link), k, with->name, qos_of(*with), other.name, qos_of(other)));
     }
   }
   const std::string& qos_of(const NodeSpec& node) const {
@@ -113,14 +114,14 @@ class LinkCheck {
   const NodeSpec& check_end(const PortName& end, const Tree& where, const LinkSpec& link, const Tree& said) {
     const NodeSpec& node = lab_.nodes[draft_.node(end.node, where)];
     if (node.kind == NodeSpec::Kind::kHost && static_cast<std::size_t>(end.port) > node.nics.size())
-      where.fail(fmt::format("{}{} has {} NIC{}; expected a port of these", which(said, link), node.name,
-                             node.nics.size(), node.nics.size() == 1 ? "" : "s"));
+      where.fail(fmt::format("{}{} has {} NIC{}; expected one of them", which(said, link), node.name, node.nics.size(),
+                             node.nics.size() == 1 ? "" : "s"));
     if (node.kind == NodeSpec::Kind::kTrunk && end.port != 1)
       where.fail(fmt::format("{}trunk {} has port 1 only; expected {}:1", which(said, link), node.name, node.name));
     if (node.kind == NodeSpec::Kind::kSwitch) check_radix(node, end, where, link, said);
     const auto [used, is_new] = used_.try_emplace(end, &link);
     if (!is_new)
-      where.fail(fmt::format("{} is linked already: to {}, at {}", format(end),
+      where.fail(fmt::format("{} is already linked: to {}, at {}", format(end),
                              format(used->second->a == end ? used->second->b : used->second->a),
                              to_string(used->second->place)));
     return node;
@@ -133,7 +134,7 @@ class LinkCheck {
       where.fail(fmt::format("{}{} is beyond the radix of switch profile {}; expected a port of 1..{}",
                              which(said, link), format(end), node.profile, profile.ports));
     if (profile.port_rate > BitRate{} && link.rate > profile.port_rate)
-      element(said, 2).fail(fmt::format("{}{} is faster than {} takes by its switch profile {}; expected at most {}",
+      element(said, 2).fail(fmt::format("{}{} is faster than {} allows (switch profile {}); expected at most {}",
                                         which(said, link), format(link.rate), format(end), node.profile,
                                         format(profile.port_rate)));
   }
@@ -161,10 +162,10 @@ class LinkCheck {
       const Tree& at = here.at_or_self("classes").at_or_self(std::to_string(k));
       const bool buffer = over.alpha_exponent || over.xoff || over.xon_offset || over.headroom;
       if (buffer && node.kind == NodeSpec::Kind::kHost)
-        at.fail("thresholds are for switches; a NIC has those of its host profile (receive)");
+        at.fail("thresholds belong to switches; a NIC has those of its host profile (receive)");
       const TrafficClass c = class_at(lab_, node, port, used->second->rate, static_cast<std::size_t>(k));
       if (c.lossless && c.cbfc && over.pfc != PfcMode::kAuto && over.pfc != PfcMode::kOff)
-        at.at_or_self("pfc").fail("class has cbfc: a sender with credits is never paused; expected one of the two");
+        at.at_or_self("pfc").fail("the class has cbfc, whose senders are never paused; expected one of the two");
     }
   }
   // Together with what the class says for the rate of the link.
@@ -173,9 +174,8 @@ class LinkCheck {
     for (std::size_t k = 0; k < kPriorities; ++k) {
       const TrafficClass c = class_at(lab_, node, end.port, link.rate, k);
       if (c.lossless && c.xoff && c.xon_offset >= *c.xoff)
-        said.fail(fmt::format(
-            "{}, class {}: xon-offset ({}) is not below xoff ({}): the sender would never be let go", format(end), k,
-            format(c.xon_offset), format(*c.xoff)));
+        said.fail(fmt::format("{}, class {}: xon-offset ({}) is not below xoff ({}): the sender would never resume",
+                              format(end), k, format(c.xon_offset), format(*c.xoff)));
     }
   }
 

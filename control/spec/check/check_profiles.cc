@@ -47,8 +47,8 @@ void check_headroom(const Draft& draft) {
       said.at_or_self("classes")
           .at_or_self(std::to_string(k))
           .at_or_self("headroom")
-          .fail(fmt::format("{} is not less than the buffer of switch profile {} ({}), of which it is a part",
-                            format(*c.headroom), name, format(profile.buffer)));
+          .fail(fmt::format("{} is not less than the whole buffer of switch profile {} ({})", format(*c.headroom), name,
+                            format(profile.buffer)));
     }
   }
 }

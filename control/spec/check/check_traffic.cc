@@ -91,7 +91,7 @@ class TrafficCheck {
       const TrafficSpec& traffic = lab_.traffic[i];
       const Tree& said = *draft_.traffic[i];
       if (!names_.insert(traffic.name).second)
-        said.at_or_self("name").fail(fmt::format("there is traffic '{}' already; expected another name", traffic.name));
+        said.at_or_self("name").fail(fmt::format("traffic '{}' exists already; expected another name", traffic.name));
       const TrafficEnds ends = find_ends(draft_, traffic, said);
       check_end(traffic, said);
       check_direction(traffic, said, ends);
@@ -101,7 +101,7 @@ class TrafficCheck {
       }
       flows_ += (traffic.load ? count_arrivals(traffic, said, ends) : count_flows(traffic, ends)) *
                 (traffic.has_messages() ? traffic.roce.qps : 1) * (traffic.bidirectional ? 2 : 1);
-      if (flows_ > kMostFlows) said.fail(fmt::format("more than {} flows, with those before", kMostFlows));
+      if (flows_ > kMostFlows) said.fail(fmt::format("more than {} flows in total", kMostFlows));
     }
     check_ipv6();
   }
@@ -123,22 +123,21 @@ class TrafficCheck {
           !host.agent &&
           !std::holds_alternative<std::monostate>(host.nics[static_cast<std::size_t>(nic.port) - 1].attach))
         said.at_or_self("bidirectional")
-            .fail(fmt::format("{} is attached and sends what comes from there; expected built-in receivers",
-                              format(nic)));
+            .fail(fmt::format("{} is attached and sends its own frames; expected built-in receivers", format(nic)));
   }
 
   void check_end(const TrafficSpec& t, const Tree& said) const {
     const bool ends = t.has_end() || (is_rping(t) && t.roce.rping.count > 0) || t.stop || lab_.run.duration;
     if (!ends && lab_.run.clock == Clock::kVirtual)
-      said.fail("never ends, and neither does the run; expected bytes or stop here, or run.duration");
+      said.fail("never ends, nor does the run; expected bytes or stop here, or run.duration");
   }
 
   // In the mean.
   std::int64_t count_arrivals(const TrafficSpec& t, const Tree& said, const TrafficEnds& ends) const {
     if (!t.stop && !lab_.run.duration)
-      said.at_or_self("load").fail("flows would arrive for ever; expected stop here, or run.duration");
+      said.at_or_self("load").fail("new flows never end; expected stop here, or run.duration");
     if (t.load->numerator > t.load->denominator)
-      said.at_or_self("load").fail("is more than the link takes; expected at most 100%");
+      said.at_or_self("load").fail("is above the link rate; expected at most 100%");
     const double mean = t.sizes ? t.sizes->mean() : static_cast<double>(t.bytes.n);
     const Duration until = t.stop ? *t.stop : *lab_.run.duration;
     double flows = 0;
@@ -149,8 +148,8 @@ class TrafficCheck {
     constexpr double kMostArrivals = 1 << 20;
     if (flows > kMostArrivals)
       said.at_or_self("load").fail(
-          fmt::format("would make {:.0f} flows of {:.0f} octets each; expected at most {:.0f}: "
-                      "a shorter time, less load, fewer senders or larger flows",
+          fmt::format("would make {:.0f} flows of {:.0f} bytes each; expected at most {:.0f}: a shorter time, less "
+                      "load, fewer senders or larger flows",
                       flows, mean, kMostArrivals));
     return static_cast<std::int64_t>(flows);
   }
@@ -159,7 +158,7 @@ class TrafficCheck {
     if (!t.rate) return;
     for (const PortName& from : ends.from)
       if (*t.rate > rate_.at(from))
-        said.at_or_self("rate").fail(fmt::format("{} is above the rate of {}'s link ({}); greedy is as fast as it goes",
+        said.at_or_self("rate").fail(fmt::format("{} is above the rate of {}'s link ({}); greedy sends at link rate",
                                                  format(*t.rate), format(from), format(rate_.at(from))));
   }
 
@@ -175,7 +174,7 @@ class TrafficCheck {
       if (packet > mtu)
         (is_rping(t) ? said.at_or_self("rping") : said)
             .at_or_self(t.has_messages() ? "path-mtu" : "payload")
-            .fail(fmt::format("{} and {} octets of headers make packets of {}; the MTU from {} to {} is {}{}",
+            .fail(fmt::format("{} and {} bytes of headers make packets of {}; the MTU from {} to {} is {}{}",
                               format(Bytes{payload_octets(t)}), headers, packet, format(from), format(to), mtu,
                               t.has_messages() ? largest_path_mtu(mtu - headers) : std::string()));
     }
@@ -192,9 +191,9 @@ class TrafficCheck {
       if (!std::holds_alternative<std::monostate>(
               lab_.find(to.node)->nics[static_cast<std::size_t>(to.port) - 1].attach) &&
           !(takes_agents(t) && is_agents(to)))
-        said.at_or_self("to").fail(
-            fmt::format("{} is attached, and its {} are its own business; expected built-in hosts{}", format(to),
-                        t.is_uet() ? "PDCs" : "QPs", t.is_uet() ? "" : ", or hosts with an agent"));
+        said.at_or_self("to").fail(fmt::format("{} is attached and has its own {}; expected built-in hosts{}",
+                                               format(to), t.is_uet() ? "PDCs" : "QPs",
+                                               t.is_uet() ? "" : ", or hosts with an agent"));
     if (t.is_roce()) {
       check_agents(t, said, ends);
       for (const std::vector<PortName>* nics : {&ends.from, &ends.to})
@@ -210,7 +209,7 @@ class TrafficCheck {
     held_ = static_cast<std::int64_t>(std::min<Int128>(held, kMuch));
     if (lab_.run.payload == Payload::kReal && Bytes{held_} > lab_.run.memory)
       said.at_or_self("message").fail(
-          fmt::format("with run.payload: real, receivers keep {} of {} for each QP, {} in all; run.memory is {}", slots,
+          fmt::format("with run.payload: real, receivers need {} of {} per QP, {} in total; run.memory is {}", slots,
                       format(Bytes{t.roce.message}), format(Bytes{held_}), format(lab_.run.memory)));
   }
 
@@ -226,33 +225,29 @@ class TrafficCheck {
     const PortName& nic = sends ? *from : *to;
     if (lab_.run.payload != Payload::kReal)
       said.at_or_self("transport")
-          .fail(fmt::format("{} is an agent's, which has real data; expected run.payload: real", format(nic)));
+          .fail(fmt::format("{} is an agent's and sends real data; expected run.payload: real", format(nic)));
     if (t.is_uc())
       said.at_or_self("qp-type").fail(
-          fmt::format("{} is an agent's, whose QPs are reliable connections; expected rc", format(nic)));
+          fmt::format("{} is an agent's and has reliable connections only; expected rc", format(nic)));
     if (t.load)
-      said.at_or_self("load").fail(
-          fmt::format("{} is an agent's, whose flows are prepared one by one; expected flows that are all there from "
-                      "the beginning",
-                      format(nic)));
+      said.at_or_self("load").fail(fmt::format(
+          "{} is an agent's, whose flows are prepared in advance; expected a fixed list of flows", format(nic)));
     if (t.rate && sends)
       said.at_or_self("rate").fail(fmt::format(
-          "{} is an agent's, whose device sends as fast as it can; expected greedy, or built-in senders", format(nic)));
+          "{} is an agent's, whose device sends at link rate; expected greedy, or built-in senders", format(nic)));
     if (t.roce.repost_after > Duration{} && receives)
       said.at_or_self("repost-after")
-          .fail(
-              fmt::format("{} is an agent's, which is ready again at once; expected built-in receivers", format(*to)));
+          .fail(fmt::format("{} is an agent's, which reposts at once; expected built-in receivers", format(*to)));
     if (t.roce.operation == RoceOperation::kRead && sends && (!t.has_end() || t.bytes > kMostOfAgent))
       said.at_or_self("bytes").fail(
-          fmt::format("{} is an agent's, which keeps all that is read of it; expected at most "
-                      "{} for each flow",
-                      format(nic), format(kMostOfAgent)));
+          fmt::format("{} is an agent's, which buffers all READ data; expected at most {} per flow", format(nic),
+                      format(kMostOfAgent)));
     for (const std::vector<PortName>* nics : {&ends.from, &ends.to})
       for (const PortName& end : *nics)
         if (repeats_selectively(end))
           said.at_or_self("transport")
-              .fail(fmt::format("{} is an agent's, and {} has loss-recovery: selective-repeat in its profile; expected "
-                                "go-back-n, which the agent's device speaks",
+              .fail(fmt::format("{} is an agent's device, which uses go-back-N, but {} has selective-repeat in its "
+                                "profile; expected loss-recovery: go-back-n",
                                 format(nic), format(end)));
   }
 
@@ -266,11 +261,11 @@ class TrafficCheck {
       check_nic(to);
       const std::string& profile = lab_.find(to.node)->profile;
       if (std::ranges::find(roce_of(to).services, RoceService::kRpingServer) == roce_of(to).services.end())
-        said.at_or_self("to").fail(fmt::format("{} serves no rping; expected hosts.{}.roce.services: [rping-server]",
-                                               format(to), profile));
+        said.at_or_self("to").fail(fmt::format(
+            "{} has no rping server; expected hosts.{}.roce.services: [rping-server]", format(to), profile));
       if (t.roce.rping.port != RpingTraffic{}.port)
         said.at_or_self("rping").at_or_self("port").fail(
-            fmt::format("{} is built in and listens at port {}", format(to), RpingTraffic{}.port));
+            fmt::format("{} is built in and listens on port {}", format(to), RpingTraffic{}.port));
     }
   }
 
@@ -295,15 +290,14 @@ class TrafficCheck {
       for (const PortName& to : receivers) {
         if (repeats_selectively(from) != repeats_selectively(to))
           said.at_or_self("transport")
-              .fail(fmt::format("{} repeats selectively and {} goes back; expected the same roce.loss-recovery in the "
-                                "profiles of both",
-                                format(repeats_selectively(from) ? from : to),
-                                format(repeats_selectively(from) ? to : from)));
+              .fail(fmt::format(
+                  "{} has selective-repeat and {} go-back-n; expected the same roce.loss-recovery in both profiles",
+                  format(repeats_selectively(from) ? from : to), format(repeats_selectively(from) ? to : from)));
         const int sends = roce_of(from).selective_repeat.bdp_packets;
         const int takes = roce_of(to).selective_repeat.window_packets;
         if (repeats_selectively(from) && sends > takes)
           said.at_or_self("transport")
-              .fail(fmt::format("{} may have {} packets under way (bdp-packets), and {} takes {} (window-packets)",
+              .fail(fmt::format("{} may have {} packets in flight (bdp-packets), but {} accepts {} (window-packets)",
                                 format(from), sends, format(to), takes));
       }
     }
@@ -329,7 +323,7 @@ class TrafficCheck {
     for (std::size_t i = 0; i < lab_.links.size(); ++i)
       if (const LinkSpec& link = lab_.links[i]; link.mtu < kIpv6LeastMtu)
         draft_.links[i]->fail(
-            fmt::format("MTU {} of the link {} to {} is below {}, which IPv6 needs: traffic '{}' is IPv6", link.mtu,
+            fmt::format("MTU {} of the link {} to {} is below {}, the minimum of IPv6: traffic '{}' is IPv6", link.mtu,
                         format(link.a), format(link.b), kIpv6LeastMtu, v6->name));
   }
 

@@ -20,7 +20,7 @@ void check_trunks(const Draft& draft) {
     const auto [first, is_new] = users.try_emplace(node.trunk.udp->local, node.name);
     if (!is_new)
       said.at_or_self("udp").at_or_self("local").fail(
-          fmt::format("'{}' is used by {} already", to_string(node.trunk.udp->local), first->second));
+          fmt::format("'{}' is already used by {}", to_string(node.trunk.udp->local), first->second));
   }
 }
 

@@ -13,7 +13,7 @@ void UetCheck::check(const TrafficSpec& t, const Tree& said, const TrafficEnds& 
   // UET page §1.5: it is not on the wire, so that all ends have to have the same.
   if (t.roce.path_mtu != first_->roce.path_mtu)
     said.at_or_self("path-mtu")
-        .fail(fmt::format("traffic '{}' has {}, and the Payload MTU of UET is one for all: expected the same",
+        .fail(fmt::format("traffic '{}' has {}, but all UET traffic has one Payload MTU; expected the same",
                           first_->name, first_->roce.path_mtu));
   for (const std::vector<PortName>* nics : {&ends.from, &ends.to})
     for (const PortName& nic : *nics) check_nic(t, said, nic);
@@ -30,13 +30,13 @@ void UetCheck::check_nic(const TrafficSpec& t, const Tree& said, const PortName&
     return;
   constexpr std::size_t kMostClasses = 64;
   if (classes.size() == kMostClasses)
-    said.at_or_self("dscp").fail(fmt::format("{} has data over UET of {} classes before; expected no more of dscp, "
-                                             "class and ecn together",
-                                             format(nic), kMostClasses));
+    said.at_or_self("dscp").fail(fmt::format(
+        "{} already sends UET data in {} combinations of dscp, class and ecn, the limit; expected one of these",
+        format(nic), kMostClasses));
   classes.push_back(&t);
   const UetNicSpec& uet = uet_of(nic);
   const auto refuse = [&](const char* what) {
-    said.at_or_self("dscp").fail(fmt::format("{} is {} of {}, too; expected another", t.dscp, what, format(nic)));
+    said.at_or_self("dscp").fail(fmt::format("{} is also {} of {}; expected another", t.dscp, what, format(nic)));
   };
   if (t.dscp == uet.control_dscp) refuse("control-dscp");
   if (uet.trimmed_dscp == t.dscp) refuse("trimmed-dscp");
@@ -55,25 +55,23 @@ void UetCheck::check_last_hop(const TrafficSpec& t, const Tree& said, const Port
     const int dscp = *trim->last_hop_dscp;
     if (dscp == t.dscp)
       said.at_or_self("dscp").fail(
-          fmt::format("{} is last-hop-dscp of class {} at {}, too; expected another", t.dscp, priority, n.name));
+          fmt::format("{} is also last-hop-dscp of class {} at {}; expected another", t.dscp, priority, n.name));
     if (dscp == uet_of(nic).control_dscp)
       said.at_or_self("transport")
-          .fail(fmt::format("{} is control-dscp of {} and last-hop-dscp of class {} at {}; expected two", dscp,
-                            format(nic), priority, n.name));
+          .fail(fmt::format("{} is both control-dscp of {} and last-hop-dscp of class {} at {}; expected two DSCPs",
+                            dscp, format(nic), priority, n.name));
     if (dscp == trim->dscp) continue;  // it says nothing of its own
     if (const auto [known, is_new] = last_hop_dscp_.try_emplace(nic, dscp); known->second != dscp)
-      said.at_or_self("dscp").fail(
-          fmt::format("last-hop-dscp of class {} at {} is {}, and that of other data over UET of {} is {}; expected "
-                      "the same",
-                      priority, n.name, dscp, format(nic), known->second));
+      said.at_or_self("dscp").fail(fmt::format(
+          "last-hop-dscp of class {} at {} is {}, but that of other UET data of {} is {}; expected the same", priority,
+          n.name, dscp, format(nic), known->second));
   }
   const auto known = last_hop_dscp_.find(nic);
   if (known == last_hop_dscp_.end()) return;
   for (const TrafficSpec* of : by_nic_.at(nic))
     if (of->dscp == known->second)
       said.at_or_self("dscp").fail(
-          fmt::format("{} is last-hop-dscp of other data over UET of {}, too; expected another", of->dscp,
-                      format(nic)));
+          fmt::format("{} is also last-hop-dscp of other UET data of {}; expected another", of->dscp, format(nic)));
 }
 
 // Before anything is heard of a receiver a sender does not know what it takes. Data of READs go the other way.
@@ -85,8 +83,8 @@ void UetCheck::check_windows(const TrafficSpec& t, const Tree& said, const Traff
     const int window = uet_of(sender).window, range = uet_of(receiver).mp_range;
     if (window <= range) return;
     said.at_or_self("transport")
-        .fail(fmt::format("window of {} is {}, above mp-range of {} ({}), which would refuse some; expected in "
-                          "hosts.<profile>.uet no window above mp-range of the other end",
+        .fail(fmt::format("window of {} is {}, above mp-range of {} ({}), which would refuse packets; expected in "
+                          "hosts.<profile>.uet a window of at most the other end's mp-range",
                           format(sender), window, format(receiver), range));
   };
   for (const auto& [from, to] : possible_pairs(t, ends, group)) {
@@ -105,8 +103,8 @@ void UetCheck::check_ends_agree(const Tree& said, const TrafficEnds& ends) const
       if (first == nullptr) first = &nic;
       if (same(uet_of(*first), uet_of(nic))) continue;
       said.at_or_self("transport")
-          .fail(fmt::format("{} and {} put UET into packets in different ways; expected the same encapsulation, port "
-                            "and crc in hosts.<profile>.uet of both",
+          .fail(fmt::format("{} and {} differ in their UET packet format; expected the same encapsulation, port and "
+                            "crc in hosts.<profile>.uet of both",
                             format(*first), format(nic)));
     }
 }

@@ -44,11 +44,10 @@ using Pattern = TrafficSpec::Pattern;
       where.fail(fmt::format("'{}': {} has {} NIC{}", selector, fits->name, fits->nics.size(),
                              fits->nics.size() == 1 ? "" : "s"));
   }
-  where.fail(
-      sending ? fmt::format("{} is attached and sends what comes from there; expected hosts with built-in traffic or, "
-                            "with transport: roce, with an agent",
-                            fits->name)
-              : fmt::format("'{}' matches attached hosts only; to send to one, give its name", selector));
+  where.fail(sending ? fmt::format("{} is attached and sends its own frames; expected hosts with built-in traffic or, "
+                                   "with transport: roce, with an agent",
+                                   fits->name)
+                     : fmt::format("'{}' matches attached hosts only; expected the name of one", selector));
 }
 
 // The tree of the n-th selector; the traffic's own if the key is not there.
@@ -91,23 +90,24 @@ void check_pairs(const TrafficEnds& ends, const Tree& said) {
   const std::size_t from = ends.from.size();
   const std::size_t to = ends.to.size();
   if (from != to && from != 1 && to != 1)
-    said.fail(fmt::format(
-        "pairs of {} senders and {} receivers; expected as many of one as of the other, or one of either", from, to));
+    said.fail(fmt::format("pairs of {} senders and {} receivers; expected equal numbers, or one sender or receiver",
+                          from, to));
 }
 
 void check_fan_in(const TrafficSpec& traffic, const TrafficEnds& part, const Tree& said) {
   for (const PortName& to : part.to)
     if (const std::size_t others = count_outside(part.from, to.node); static_cast<std::size_t>(traffic.fan_in) > others)
-      said.at_or_self("fan-in").fail(fmt::format("{} senders to {}, but 'from' has {} for it outside its host",
-                                                 traffic.fan_in, format(to), others));
+      said.at_or_self("fan-in").fail(
+          fmt::format("{} senders to {}, but 'from' has only {} outside its host", traffic.fan_in, format(to), others));
 }
 
 // Each sender has a receiver of its own in another host exactly if (Hall 1935) none of its host's fellows are too many:
 // two hosts together may send to all.
 void check_permutation(const TrafficEnds& part, const Tree& said) {
   if (part.from.size() > part.to.size())
-    said.fail(fmt::format("a permutation of {} senders over {} receivers; expected at least as many receivers",
-                          part.from.size(), part.to.size()));
+    said.fail(
+        fmt::format("a permutation of {} senders over {} receivers; expected at least as many receivers as senders",
+                    part.from.size(), part.to.size()));
   for (const auto& [host, count] : count_by_host(part.from))
     if (const std::size_t others = count_outside(part.to, host); count > others)
       said.fail(fmt::format(
@@ -191,8 +191,8 @@ TrafficEnds listed_ends(const Lab& lab, const TrafficSpec& traffic, const Tree& 
     if (!std::holds_alternative<std::monostate>(
             lab.find(nic.node)->nics[static_cast<std::size_t>(nic.port) - 1].attach) &&
         !(takes_agents(traffic) && lab.find(nic.node)->agent))
-      said.at_or_self("file").fail(fmt::format(
-          "{} is attached and sends what comes from there; expected hosts with built-in traffic", format(nic)));
+      said.at_or_self("file").fail(
+          fmt::format("{} is attached and sends its own frames; expected hosts with built-in traffic", format(nic)));
   return {{from.begin(), from.end()}, {to.begin(), to.end()}};
 }
 
@@ -205,7 +205,7 @@ TrafficEnds find_ends(const Draft& draft, const TrafficSpec& traffic, const Tree
   const TrafficEnds ends{senders(draft.lab, traffic), receivers(draft.lab, traffic)};
   if (traffic.pattern == Pattern::kPairs) check_pairs(ends, said);
   if (possible_pairs(traffic, ends, [](const PortName&) { return std::size_t{0}; }).empty())
-    said.fail("would be sent by a host to itself only; expected other hosts in 'to'");
+    said.fail("all senders would send to themselves; expected other hosts in 'to'");
   for (const TrafficEnds& part : rails(traffic, ends)) {
     if (traffic.pattern == Pattern::kIncast) check_fan_in(traffic, part, said);
     if (traffic.pattern == Pattern::kPermutation) check_permutation(part, said);

@@ -8,7 +8,7 @@ namespace {
 
 void check_delay(const Tree& map, const Delay& d) {
   if (d.jitter > Duration{} && d.jitter_up > Duration{})
-    map.at_or_self("jitter-up").fail("found beside jitter; expected one of the two");
+    map.at_or_self("jitter-up").fail("found with jitter; expected one of the two");
 }
 
 }  // namespace
@@ -16,18 +16,18 @@ void check_delay(const Tree& map, const Delay& d) {
 FaultKind Delay::kind() {
   static const Table<Delay> table{
       "delay",
-      "Frames take longer: by `time`, and by jitter that is uniformly distributed",
-      {key("time", &Delay::time, duration({}, kLongestDelay), "mean delay added to the link's").require(),
+      "Delays frames by `time` and uniformly distributed jitter",
+      {key("time", &Delay::time, duration({}, kLongestDelay), "mean delay, added to the link's").require(),
        key("jitter", &Delay::jitter, duration({}, kLongestDelay),
            "time +- jitter, as in netem: mean and median stay `time`; a sum below 0 counts as 0"),
        key("jitter-up", &Delay::jitter_up, duration({}, kLongestDelay),
            "one-sided: from time to time + jitter-up; instead of jitter"),
        key("in-order", &Delay::in_order, boolean(),
-           "no frame overtakes another; false: each frame draws its own delay, as in netem, and frames are reordered")},
+           "keep the order of frames; false: each frame draws its own delay, as in netem, and frames are reordered")},
       check_delay};
   return described(
       {.key = "delay",
-       .help = "of a link, or of one direction: frames take longer, all in order, or only those that match",
+       .help = "of a link, or of one direction: delay all frames in order, or only those that match",
        .one_direction = true,
        .one_class = true,
        .draw =
@@ -39,15 +39,14 @@ FaultKind Delay::kind() {
              return text + " }";
            },
        .effects = {FaultEffect::kHindersPauses, FaultEffect::kBunches},
-       .more_effects =
-           [](const FaultSpec& f) -> std::vector<FaultEffect> {
-             if (picks_frames(f) || !std::get<Delay>(f.action).in_order) return {FaultEffect::kReorders};
-             return {};
-           },
-       .reference = {{"5us", "frames take longer, in order; with match or probability: only these frames"},
+       .more_effects = [](const FaultSpec& f) -> std::vector<FaultEffect> {
+         if (picks_frames(f) || !std::get<Delay>(f.action).in_order) return {FaultEffect::kReorders};
+         return {};
+       },
+       .reference = {{"5us", "delay frames, in order; with match or probability: only these frames"},
                      {"{ time: 50us, jitter: 10us }",
                       "uniform over 40..60 us, as in netem: mean and median stay 50 us. A sum below 0 counts as 0. "
-                      "Frames stay in order; `in-order: false` lets them overtake, as netem does"},
+                      "Frames stay in order; `in-order: false` reorders them, as netem does"},
                      {"{ time: 50us, jitter-up: 10us }", "one-sided: uniform over 50..60 us"}}},
       only_or_map(&Delay::time, duration({}, kLongestDelay), table), table);
 }
@@ -55,13 +54,13 @@ FaultKind Delay::kind() {
 FaultKind Reorder::kind() {
   static const Table<Reorder> table{
       "reorder",
-      "A frame that others overtake",
-      {key("behind", &Reorder::behind, integer(1, 100'000), "it comes behind so many later frames").require(),
-       key("within", &Reorder::within, duration(Duration{1}, kLongestDelay), "longest time that it is held")
+      "Reorders a frame behind later ones",
+      {key("behind", &Reorder::behind, integer(1, 100'000), "number of later frames that overtake it").require(),
+       key("within", &Reorder::within, duration(Duration{1}, kLongestDelay), "maximum time that it is held")
            .require()}};
   return described(
       {.key = "reorder",
-       .help = "of a link: frames come behind later ones",
+       .help = "of a link: reorder frames",
        .one_direction = true,
        .one_class = true,
        .draw =

@@ -62,7 +62,7 @@ Form<Ratio> share_below_one() {
 Form<Ratio> chance_above_zero() {
   return checked<Ratio>(probability(), [](const Ratio& r) -> std::optional<std::string> {
     if (r.numerator > 0) return std::nullopt;
-    return "is 0; expected more";
+    return "is 0; expected more than 0";
   });
 }
 

@@ -9,19 +9,18 @@ FaultKind Down::kind() {
                     .draw = [](FaultDraw&) { return std::string("true"); },
                     .effects = {FaultEffect::kBreaksLink, FaultEffect::kReorders, FaultEffect::kLosesPauseState},
                     .explains = {{DropReason::kLinkDown, ExplainedDrop::Where::kPort}},
-                    .reference = {{"true", "no carrier: both ends drop what they have to send"}}},
+                    .reference = {{"true", "no carrier: both ends drop the frames that they send"}}},
                    so<Down>());
 }
 
 FaultKind Flap::kind() {
-  static const Table<Flap> table{
-      "flap",
-      "A link that goes down and up in turn",
-      {key("down", &Flap::down, duration(Duration{1}, kAnyTime), "how long it is down").require(),
-       key("up", &Flap::up, duration(Duration{1}, kAnyTime), "how long it is up").require()}};
+  static const Table<Flap> table{"flap",
+                                 "A flapping link",
+                                 {key("down", &Flap::down, duration(Duration{1}, kAnyTime), "down time").require(),
+                                  key("up", &Flap::up, duration(Duration{1}, kAnyTime), "up time").require()}};
   return described(
       {.key = "flap",
-       .help = "of a link: down and up in turn",
+       .help = "of a link: flap",
        .own_times = true,
        .draw =
            [](FaultDraw& f) {
@@ -30,19 +29,21 @@ FaultKind Flap::kind() {
            },
        .effects = {FaultEffect::kBreaksLink, FaultEffect::kReorders, FaultEffect::kLosesPauseState},
        .explains = {{DropReason::kLinkDown, ExplainedDrop::Where::kPort}},
-       .reference = {{"{ down: 10us, up: 1ms }",
-                      "down and up in turn; `for`: how long it goes on, `count`: how often"}}},
+       .reference = {{"{ down: 10us, up: 1ms }", "flap for `for`, or `count` times"}}},
       map_of(table), table);
 }
 
 FaultKind Rate::kind() {
   return described({.key = "rate",
-                    .help = "of a link, or of one direction: only this share of its rate",
+                    .help = "of a link, or of one direction: reduce the rate to this share",
                     .one_direction = true,
                     .store_and_forward = true,
-                    .draw = [](FaultDraw& f) { return std::string(f.draw.of({"1/2", "1/4", "1/10", "9/10"})); },
+                    .draw =
+                        [](FaultDraw& f) {
+                          return std::string(f.draw.of({"1/2", "1/4", "1/10", "9/10"}));
+                        },
                     .effects = {FaultEffect::kSlowsLink, FaultEffect::kHindersPauses},
-                    .reference = {{"1/4", "this share of its rate; not of a link to a cut-through switch"}}},
+                    .reference = {{"1/4", "reduce the rate to this share; not for links of a cut-through switch"}}},
                    only(&Rate::share, share_below_one()));
 }
 

@@ -11,33 +11,32 @@ const std::vector<FaultEffect> kLoses{FaultEffect::kLosesFrames, FaultEffect::kH
 
 void check_burst_loss(const Tree& map, const BurstLoss& b) {
   if (b.in_good.numerator == 0 && b.in_bad.numerator == 0)
-    map.at_or_self("in-bad").fail("nothing is lost in either state; expected more than 0 in one of them");
+    map.at_or_self("in-bad").fail("no loss in either state; expected in-good or in-bad above 0");
 }
 
 }  // namespace
 
 FaultKind Loss::kind() {
-  return described(
-      {.key = "loss",
-       .help = "of a link: frames are lost, each with this probability; or in bursts (Gilbert-Elliott)",
-       .one_direction = true,
-       .one_class = true,
-       .own_chance = true,
-       .check =
-           [](const Tree& map, const FaultSpec& f) {
-             if (f.probability)
-               map.at_or_self("probability").fail("beside loss, which is one; expected one of the two");
-           },
-       .draw = [](FaultDraw& f) { return fmt::format("{}%", f.draw.between(1, 20)); },
-       .effects = kLoses,
-       .reference = {{"1%", "each frame with this probability"}}},
-      only(&Loss::share, probability()));
+  return described({.key = "loss",
+                    .help = "of a link: lose lose each frame with this probability; or bursts (Gilbert-Elliott)",
+                    .one_direction = true,
+                    .one_class = true,
+                    .own_chance = true,
+                    .check =
+                        [](const Tree& map, const FaultSpec& f) {
+                          if (f.probability)
+                            map.at_or_self("probability").fail("loss is a probability, too; expected one of the two");
+                        },
+                    .draw = [](FaultDraw& f) { return fmt::format("{}%", f.draw.between(1, 20)); },
+                    .effects = kLoses,
+                    .reference = {{"1%", "lose each frame with this probability"}}},
+                   only(&Loss::share, probability()));
 }
 
 FaultKind BurstLoss::kind() {
   static const Table<BurstLoss> table{
       "burst-loss",
-      "Loss in bursts: Gilbert and Elliott's chain of a good and a bad state, one step per frame",
+      "Bursty loss: Gilbert-Elliott chain of a good and a bad state, one step per frame",
       {key("good-to-bad", &BurstLoss::good_to_bad, chance_above_zero(), "probability p").require(),
        key("bad-to-good", &BurstLoss::bad_to_good, chance_above_zero(), "probability r").require(),
        key("in-good", &BurstLoss::in_good, probability(), "probability of loss in the good state, 1 - k"),
@@ -65,34 +64,34 @@ FaultKind BurstLoss::kind() {
 FaultKind BitErrorRate::kind() {
   return described(
       {.key = "bit-errors",
-       .help = "of a link: bit error rate; the next MAC drops what is hit",
+       .help = "of a link: bit error rate; the next MAC drops damaged frames",
        .one_direction = true,
        .one_class = true,
        .own_chance = true,
        .draw = [](FaultDraw& f) { return fmt::format("{}e-6", f.draw.between(1, 20)); },
        .effects = {FaultEffect::kMakesFcsWrong, FaultEffect::kHindersPauses, FaultEffect::kLosesPauseState},
-       .reference = {{"1e-9", "the next MAC drops the frames hit (fcs_error); a link with llr retransmits them"}}},
+       .reference = {{"1e-9", "the next MAC drops damaged frames (fcs_error); a link with llr retransmits them"}}},
       only(&BitErrorRate::rate, chance_above_zero()));
 }
 
 FaultKind Drop::kind() {
   return described({.key = "drop",
-                    .help = "of a link: frames are lost",
+                    .help = "of a link: drop frames",
                     .one_direction = true,
                     .one_class = true,
                     .draw = [](FaultDraw&) { return std::string("true"); },
                     .effects = kLoses,
-                    .reference = {{"true", "frames are lost: all, or those that match"}}},
+                    .reference = {{"true", "drop all frames, or those that match"}}},
                    so<Drop>());
 }
 
 FaultKind LosePause::kind() {
   return described({.key = "lose-pause",
-                    .help = "of a link: PFC frames and messages about credits (cbfc) are lost",
+                    .help = "of a link: lose PFC frames and credit messages (cbfc)",
                     .one_direction = true,
                     .draw = [](FaultDraw&) { return std::string("true"); },
                     .effects = kLoses,
-                    .reference = {{"true", "PFC frames are lost"}}},
+                    .reference = {{"true", "lose PFC frames"}}},
                    so<LosePause>());
 }
 

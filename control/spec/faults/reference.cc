@@ -19,7 +19,7 @@ struct Heading {
 std::string fault_reference() {
   using enum FaultScope;
   static const std::array<Heading, 4> kHeadings{
-      {{{kLink}, "Of links. `in` or `out` behind the place: in one direction only (not down, flap):"},
+      {{{kLink}, "Of links. `in` or `out` after the place: one direction only (not down, flap):"},
        {{kPort}, "Of ports:"},
        {{kSwitch, kSwitchPort, kQueue}, "Of switches, their ports or queues:"},
        {{kHost, kNic}, "Of hosts, or their NICs:"}}};

@@ -14,7 +14,7 @@ Form<DscpMap> dscp_map() {
               if (!dscp) fail_at(e.place, tree.path, fmt::format("DSCP: {}", dscp.error()));
               map.to_class[static_cast<int>(*dscp)] = integer(0, 7).read(e.value);
             }
-            if (map.to_class.empty()) tree.fail("is empty; expected DSCPs with the class they are put into, { 26: 0 }");
+            if (map.to_class.empty()) tree.fail("is empty; expected a map of DSCPs to classes, such as { 26: 0 }");
             return map;
           },
           [](const DscpMap& map) {
@@ -35,7 +35,7 @@ void check_wrong_ecn(const Tree& map, const EcnThresholds& e) {
 
 FaultKind DscpMap::kind() {
   return described({.key = "dscp-map",
-                    .help = "of a switch or its port: DSCPs put into other classes",
+                    .help = "of a switch or its port: map DSCPs to other classes",
                     .scope = FaultScope::kSwitchPort,
                     .draw =
                         [](FaultDraw& f) {
@@ -43,23 +43,24 @@ FaultKind DscpMap::kind() {
                                                   f.draw.between(0, 63), f.draw.between(0, 7)});
                         },
                     .effects = {FaultEffect::kReorders, FaultEffect::kChangesClass},
-                    .reference = {{"{ 26: 0 }", "these DSCPs are put into other classes"}}},
+                    .reference = {{"{ 26: 0 }", "map these DSCPs to other classes"}}},
                    dscp_map());
 }
 
 FaultKind EcnThresholds::kind() {
   static const Table<EcnThresholds> table{
       "wrong-ecn",
-      "ECN thresholds that were not meant",
+      "Wrong ECN thresholds",
       {key("kmin", &EcnThresholds::kmin, size(Bytes{0}, Bytes{std::int64_t{1} << 40}),
-           "depth up to which nothing is marked")
+           "queue depth below which no packet is marked")
            .require(),
-       key("kmax", &EcnThresholds::kmax, size(Bytes{0}, Bytes{std::int64_t{1} << 40}), "depth above which everything is")
+       key("kmax", &EcnThresholds::kmax, size(Bytes{0}, Bytes{std::int64_t{1} << 40}),
+           "queue depth above which every packet is marked")
            .require(),
-       key("pmax", &EcnThresholds::pmax_ppm, ppm(), "probability of a mark at kmax")},
+       key("pmax", &EcnThresholds::pmax_ppm, ppm(), "mark probability at kmax")},
       check_wrong_ecn};
   return described({.key = "ecn",
-                    .help = "of a switch, port or queue: other marking thresholds",
+                    .help = "of a switch, port or queue: replace its ECN thresholds",
                     .scope = FaultScope::kQueue,
                     .one_class = true,
                     .draw =
@@ -68,36 +69,36 @@ FaultKind EcnThresholds::kind() {
                           return std::string(Text{"{{ kmin: {}KB, kmax: {}KB, pmax: {}% }}", kmin,
                                                   kmin + f.draw.between(0, 100), f.draw.between(1, 100)});
                         },
-                    .reference = {{"{ kmin: 1KB, kmax: 2KB, pmax: 50% }", "other marking thresholds"}}},
+                    .reference = {{"{ kmin: 1KB, kmax: 2KB, pmax: 50% }", "replace the ECN thresholds"}}},
                    map_of(table), table);
 }
 
 FaultKind BufferTaken::kind() {
   return described({.key = "buffer",
-                    .help = "of a switch: so much less shared memory",
+                    .help = "of a switch: remove this much shared memory",
                     .scope = FaultScope::kSwitch,
                     .check_node =
                         [](const FaultAt& at) {
                           const Bytes taken = std::get<BufferTaken>(at.fault.action).size;
                           const Bytes all = at.lab.switches.at(at.node.profile).buffer;
                           if (taken > all)
-                            at.said.at_or_self("buffer").fail(
-                                fmt::format("{} is more than {} has ({})", format(taken), at.node.name, format(all)));
+                            at.said.at_or_self("buffer").fail(fmt::format("{} is more than the buffer of {} ({})",
+                                                                          format(taken), at.node.name, format(all)));
                         },
                     .draw = [](FaultDraw& f) { return fmt::format("{}KB", f.draw.between(100, 2000)); },
-                    .reference = {{"8MiB", "so much less shared memory"}}},
+                    .reference = {{"8MiB", "remove this much shared memory"}}},
                    only(&BufferTaken::size, spec::size(Bytes{1})));
 }
 
 FaultKind Crash::kind() {
   using Where = ExplainedDrop::Where;
   return described({.key = "crash",
-                    .help = "of a switch: all links down and all frames lost, until it has booted (for)",
+                    .help = "of a switch: all links down and all frames lost, for `for`",
                     .scope = FaultScope::kSwitch,
                     .draw = [](FaultDraw&) { return std::string("true"); },
                     .effects = {FaultEffect::kBreaksLink, FaultEffect::kReorders, FaultEffect::kLosesPauseState},
                     .explains = {{DropReason::kCrash, Where::kDevice}, {DropReason::kLinkDown, Where::kPort}},
-                    .reference = {{"true", "all frames lost, all links down; up again after `for`"}}},
+                    .reference = {{"true", "crash: all frames lost, all links down; reboots after `for`"}}},
                    so<Crash>());
 }
 

@@ -52,18 +52,19 @@ void check_keys(const Tree& map, const CollectiveSpec& c) {
                           fmt::join(expected, " or ")));
   }
   if (c.root != 0 && c.collective != Operation::kBroadcast)
-    map.at_or_self("root").fail("has no meaning here; expected it under collective: broadcast");
+    map.at_or_self("root").fail("does not apply here; expected collective: broadcast");
   if (map.find("service") != nullptr && !c.is_uet())
-    map.at_or_self("service").fail("has no meaning here; expected it under transport: uet");
+    map.at_or_self("service").fail("does not apply here; expected transport: uet");
   check_path_mtu(map, c.path_mtu, c.is_uet());
   for (const char* key : {"forward", "backward", "buckets"})
     if (map.find(key) != nullptr && c.collective != Operation::kAllReduce)
-      map.at_or_self(key).fail("has no meaning here; expected it under collective: all-reduce");
+      map.at_or_self(key).fail("does not apply here; expected collective: all-reduce");
   for (const char* key : {"buckets", "jitter", "stragglers"})
     if (map.find(key) != nullptr && !c.computes())
-      map.at_or_self(key).fail("says how computing goes, and there is none; expected forward or backward beside it");
+      map.at_or_self(key).fail("applies to compute steps only; expected forward or backward with it");
   if (!c.placement.empty())
-    if (const Tree* ranks = map.find("ranks")) ranks->fail("beside placement, which says where the ranks are");
+    if (const Tree* ranks = map.find("ranks"))
+      ranks->fail("found with placement, which places the ranks; expected one of the two");
   if (c.chunk % c.element_octets() != 0)
     map.at_or_self("chunk").fail(
         fmt::format("{} octets are not a multiple of an element's {}", c.chunk, c.element_octets()));
@@ -85,7 +86,7 @@ Key<CollectiveSpec> ranks_key() {
 const Table<StragglerSpec>& straggler_keys() {
   const auto at_least_one = checked<Ratio>(ratio(), [](const Ratio& value) -> std::optional<std::string> {
     if (value.numerator >= value.denominator) return std::nullopt;
-    return fmt::format("{} is below 1; expected how many times as long it takes", format(value));
+    return fmt::format("{} is below 1; expected a slowdown factor of 1 or more", format(value));
   });
   static const Table<StragglerSpec> table{
       "straggler",
@@ -104,12 +105,8 @@ const Table<CollectiveSpec>& collective_keys() {
       "A collective operation of built-in NICs over RoCEv2 or UET. Each NIC is one rank and sends a message as soon as "
       "its data are available",
       {key("name", &CollectiveSpec::name, name_form(), "name of this collective").require(),
-       key("collective", &CollectiveSpec::collective,
-           operation_form(),
-           "operation to run")
-           .show(),
-       key("algorithm", &CollectiveSpec::algorithm,
-           algorithm_form(), collectives::algorithms_help()),
+       key("collective", &CollectiveSpec::collective, operation_form(), "operation to run").show(),
+       key("algorithm", &CollectiveSpec::algorithm, algorithm_form(), collectives::algorithms_help()),
        key("transport", &CollectiveSpec::transport,
            choice<CollectiveTransport>({{"roce", CollectiveTransport::kRoce}, {"uet", CollectiveTransport::kUet}}),
            "roce: messages over QPs of RoCEv2 NICs (hosts.<name>.roce); uet: over PDCs of Ultra Ethernet NICs "
@@ -118,8 +115,8 @@ const Table<CollectiveSpec>& collective_keys() {
            choice<CollectiveService>({{"rud", CollectiveService::kRud}, {"rod", CollectiveService::kRod}}),
            "uet: reliable unordered delivery over many paths (rud), or ordered delivery over one path (rod)"),
        key("size", &CollectiveSpec::size, size(Bytes{4}, kMostSize),
-           "as nccl-tests counts it: all-reduce, broadcast: of each rank's buffer; reduce-scatter: of what each puts "
-           "in; all-gather: of what each gets; all-to-all: of what each sends, its own part included")
+           "as in nccl-tests: all-reduce, broadcast: each rank's buffer; reduce-scatter: each rank's input; "
+           "all-gather: each rank's output; all-to-all: data that each rank sends, its own part included")
            .require(),
        key("chunk", &CollectiveSpec::chunk, octets(4, kMostChunk),
            "maximum message size in bytes; longer data are split"),

@@ -29,7 +29,7 @@ Form<std::string> text_of(Parsed<T> (*parse)(std::string_view)) {
 Form<Ratio> resolution() {
   return checked<Ratio>(ratio(), [](const Ratio& r) -> std::optional<std::string> {
     if (r.numerator > 0 && r.numerator < r.denominator) return std::nullopt;
-    return "divides nothing; expected a part of the range such as 1%";
+    return "expected a fraction of the range above 0, such as 1%";
   });
 }
 
@@ -38,18 +38,17 @@ Form<std::string> method() {
   return checked<std::string>(any_text(), [](const std::string& text) -> std::optional<std::string> {
     for (const char* known : {"T6.1", "T6.2", "T6.3", "T6.4", "T6.5a", "T6.5b", "T6.5c", "T6.6"})
       if (text == known) return std::nullopt;
-    return "is none of the tests that compare transports; expected T6.1 to T6.6, of T6.5 T6.5a, T6.5b or T6.5c";
+    return "is not a test that compares transports; expected T6.1 to T6.4, T6.5a, T6.5b, T6.5c or T6.6";
   });
 }
 
 // What a search means, without one; a profile, without a test that it is of.
 void check_compare(const Tree& map, const CompareSpec& c) {
   for (const char* key : {"until", "resolution"})
-    if (const Tree* said = map.find(key); said != nullptr && c.search.empty())
-      said->fail("nothing is searched for; expected search beside it");
+    if (const Tree* said = map.find(key); said != nullptr && c.search.empty()) said->fail("needs search");
   for (const char* key : {"profile", "deviations"})
     if (const Tree* said = map.find(key); said != nullptr && c.method.empty())
-      said->fail("of no test of the benchmark draft; expected method beside it");
+      said->fail("needs method (a test of the benchmark draft)");
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ Key<EcmpSpec> fields() {
               const auto field =
                   std::ranges::find(kFields, item.text, &std::pair<std::string, bool EcmpSpec::*>::first);
               if (item.kind != Tree::Kind::kScalar || field == kFields.end()) fail_choice(item, words);
-              if (into.*(field->second)) item.fail(fmt::format("'{}' is there twice", item.text));
+              if (into.*(field->second)) item.fail(fmt::format("'{}' is given twice", item.text));
               into.*(field->second) = true;
             }
           },
@@ -66,7 +66,7 @@ void check_switch(const Tree& map, const SwitchProfile& profile) {
         fmt::format("{} is less than 64 cells of {}", format(profile.buffer), format(profile.cell)));
   if (profile.headroom_pool >= profile.buffer)
     map.at_or_self("headroom-pool")
-        .fail(fmt::format("{} is not less than the buffer ({}), of which it is a part", format(profile.headroom_pool),
+        .fail(fmt::format("{} is not less than the whole buffer ({})", format(profile.headroom_pool),
                           format(profile.buffer)));
 }
 

@@ -43,7 +43,7 @@ Key<FaultSpec> action(std::vector<const FaultKind*> kinds) {
                       [=](const Tree& value, FaultSpec& into) {
                         if (!std::holds_alternative<std::monostate>(into.action))
                           value.fail(fmt::format(
-                              "a fault does one thing, and this one says {} already; expected another fault for {}",
+                              "a fault has one kind, and this one already has {}; expected another fault for {}",
                               word(into.action), name));
                         into.action = meant(value)->read(value);
                       },
@@ -110,25 +110,23 @@ Form<std::uint64_t> count() {
 void check_fault_keys(const Tree& map, const FaultSpec& f) {
   const auto refuse = [&](const char* key, const std::string& why) { map.at_or_self(key).fail(why); };
   if (std::holds_alternative<std::monostate>(f.action))
-    map.fail(
-        "says where and when, and not what goes wrong; expected one of loss, down, delay, ... (topologies/"
-        "explicit.yaml has them all)");
+    map.fail("has no kind of fault; expected one of loss, down, delay, ... (topologies/explicit.yaml has them all)");
   const FaultKind& kind = fault_kind(f.action);
   const std::string& what = kind.key;
-  if (f.at && f.after) refuse("after", "beside at; expected one of the two");
-  if (f.when && (f.at || f.every)) refuse(f.at ? "at" : "every", "beside when, which says when; expected none");
+  if (f.at && f.after) refuse("after", "found with at; expected one of the two");
+  if (f.when && (f.at || f.every)) refuse(f.at ? "at" : "every", "found with when; expected one of the two");
   if (f.when && kind.own_times)
-    refuse("when", fmt::format("beside {}, which says when by itself; expected none, or down with for", what));
+    refuse("when", fmt::format("does not apply to {}, which has its own times; expected none, or down with for", what));
   if (f.every && kind.own_times)
-    refuse("every", fmt::format("beside {}, which says how long it is down and up; expected none", what));
-  if (f.every && !f.lasts) refuse("every", "no for beside it; expected how long it lasts each time");
+    refuse("every", fmt::format("does not apply to {}, which has down and up times; expected none", what));
+  if (f.every && !f.lasts) refuse("every", "needs for, the duration of each occurrence");
   if (f.every && *f.lasts >= *f.every)
-    refuse("for", fmt::format("{} is not below every ({}); expected an end before it begins again", format(*f.lasts),
+    refuse("for", fmt::format("{} is not below every ({}); expected an end before the next start", format(*f.lasts),
                               format(*f.every)));
   if (!kind.on_frames && f.count != 0 && !f.every && !kind.own_times && !f.when)
-    refuse("count", fmt::format("{} happens once; expected every beside it", what));
+    refuse("count", fmt::format("{} happens once; expected every with it", what));
   if (!kind.on_frames && (!f.match.empty() || f.nth != 0))
-    refuse("match", fmt::format("{} is not about frames that pass; expected none", what));
+    refuse("match", fmt::format("{} does not select frames; expected none", what));
   if (kind.check) kind.check(map, f);
 }
 

@@ -47,8 +47,8 @@ std::optional<std::string> not_one_host(const wire::IpAddress& a) {
 }
 
 std::optional<std::string> not_one_port(const wire::MacAddress& a) {
-  if (a == wire::MacAddress{}) return fmt::format("{} is no address; expected that of one port", to_string(a));
-  if (a.is_multicast()) return fmt::format("{} is a group address; expected that of one port", to_string(a));
+  if (a == wire::MacAddress{}) return fmt::format("{} is not a port's address", to_string(a));
+  if (a.is_multicast()) return fmt::format("{} is a group address; expected a port's address", to_string(a));
   return std::nullopt;
 }
 
@@ -74,7 +74,7 @@ Form<std::string> text_without_control_characters(std::size_t most_octets) {
   return checked<std::string>(any_text(), [most_octets](const std::string& text) -> std::optional<std::string> {
     if (text.empty()) return "is empty";
     if (text.size() > most_octets)
-      return fmt::format("is {} octets long; expected at most {}", text.size(), most_octets);
+      return fmt::format("is {} bytes long; expected at most {}", text.size(), most_octets);
     if (std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }))
       return "has a control character in it";
     return std::nullopt;
@@ -147,7 +147,7 @@ Form<Ratio> ratio() {
                             [](Ratio value) { return Tree::plain(format(value)); }, reference("ratio")),
                         [](const Ratio& value) -> std::optional<std::string> {
                           if (value.numerator > 0) return std::nullopt;
-                          return "is 0; expected more";
+                          return "is 0; expected more than 0";
                         });
 }
 

@@ -56,7 +56,7 @@ Form<std::optional<LlrSpec>> llr_form() {
 
 void check_link(const Tree& map, const LinkSpec&) {
   if (const Tree* delay = map.find("delay"); delay != nullptr && map.find("cable") != nullptr)
-    delay->fail("beside cable, which says the same; expected one of the two");
+    delay->fail("found with cable; expected one of the two");
 }
 
 }  // namespace
@@ -75,7 +75,8 @@ const Table<LlrSpec>& llr_keys() {
 const Table<Framing>& framing_keys() {
   static const Table<Framing> table{
       "framing",
-      "Link overhead of a frame besides its own bytes. Values other than Ethernet's model lower layers (MACsec: 32 "
+      "Link overhead of a frame, in addition to its own bytes. Values other than Ethernet's model lower layers "
+      "(MACsec: 32 "
       "more). They also fit models whose headers are shorter than real ones (a negative preamble)",
       {key("preamble", &Framing::preamble, integer(Framing::kLeastPreamble, Framing::kMost),
            "bytes before a frame; Ethernet's preamble and SFD are 8")
@@ -93,11 +94,11 @@ const Table<LinkSpec>& link_keys() {
        key("mtu", &LinkSpec::mtu, integer(576, 9216), "maximum IP packet size in bytes; IPv6 traffic needs 1280"),
        key("weight", &LinkSpec::weight, integer(1, 1000),
            "for path: wcmp: weight among the links that have one (default 1 for the others). If no link has one: "
-           "weights by the capacity behind each link"),
+           "weights by the capacity beyond each link"),
        key("llr", &LinkSpec::llr, llr_form(),
            "link-level retry of Ultra Ethernet: retransmit corrupted frames (wrong FCS) on the link"),
        key("framing", &LinkSpec::framing, map_of(framing_keys()),
-           "link overhead of a frame besides its own bytes: preamble and gap")},
+           "link overhead of a frame, in addition to its own bytes: preamble and gap")},
       check_link};
   return table;
 }

@@ -49,7 +49,7 @@ Key<VlanSpec> tagged() {
             for (const Tree& item : tree.as_list("all, none or a list of VLANs such as [5, 6]")) {
               const int vlan = form.read(item);
               if (std::ranges::find(into.tagged, vlan) != into.tagged.end())
-                item.fail(fmt::format("{} is there twice", vlan));
+                item.fail(fmt::format("{} is given twice", vlan));
               into.tagged.push_back(vlan);
             }
           },
@@ -202,11 +202,12 @@ void check_host(const Tree& map, const NodeSpec&) {
   const Tree* nics = map.find("nics");
   if (nics == nullptr || nics->kind != Tree::Kind::kList) return;
   for (const Key<NicSpec>& key : nic_keys().keys())
-    if (const Tree* direct = map.find(key.name)) direct->fail("beside a list of nics; expected this key in the list");
+    if (const Tree* direct = map.find(key.name))
+      direct->fail("found with a list of nics; expected this key in the list");
 }
 
 void check_pcap(const Tree& map, const AttachPcap& pcap) {
-  if (pcap.in.empty() && pcap.out.empty()) map.fail("neither in nor out; expected a file to send from or to write to");
+  if (pcap.in.empty() && pcap.out.empty()) map.fail("neither in nor out; expected a file to replay or to write");
 }
 
 Form<std::string> interface_name() {
@@ -333,7 +334,7 @@ const Table<AttachMemif>& memif_keys() {
            "who creates the socket and the memory: Railyard (server) or the peer (client)"),
        key("id", &AttachMemif::id, integer(0, 65535), "interface number on that socket; the same at both ends")},
       [](const Tree& map, const AttachMemif& memif) {
-        if (memif.socket.empty()) map.fail("no socket; expected the path of one");
+        if (memif.socket.empty()) map.fail("no socket; expected its path");
       }};
   return table;
 }
@@ -361,7 +362,7 @@ const Table<AgentSpec>& agent_keys() {
            checked<std::string>(text_without_control_characters(kLongestToken),
                                 [](const std::string& token) -> std::optional<std::string> {
                                   if (token.size() >= kShortestToken) return {};
-                                  return fmt::format("{} octets; expected at least {}", token.size(), kShortestToken);
+                                  return fmt::format("{} bytes; expected at least {}", token.size(), kShortestToken);
                                 }),
            "token that the agent must present; default: drawn when the lab starts, for `railyard agent`")}};
   return table;

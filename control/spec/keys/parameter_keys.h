@@ -21,7 +21,7 @@ inline Form<Ratio> fraction(bool at_most_one) {
   if (!at_most_one) return ratio();
   return checked<Ratio>(ratio(), [](const Ratio& value) -> std::optional<std::string> {
     if (value.numerator <= value.denominator) return std::nullopt;
-    return fmt::format("{} is above 1; expected a part such as 1/256", format(value));
+    return fmt::format("{} is above 1; expected a fraction such as 1/256", format(value));
   });
 }
 

@@ -128,7 +128,7 @@ std::vector<Key<PathSpec>> keys() {
 void check_path(const Tree& map, const PathSpec& path) {
   for (const Tree::Entry& entry : map.entries)
     if (entry.key != "policy" && !has_meaning(entry.key, path))
-      entry.value.fail(fmt::format("has no meaning here; expected it under {}", where_it_belongs(entry.key)));
+      entry.value.fail(fmt::format("does not apply here; expected {}", where_it_belongs(entry.key)));
 }
 
 }  // namespace

@@ -44,9 +44,9 @@ void check_trim(const Tree::Entry& of, const QosProfile& qos) {
   if (!trim) return;
   const Tree& to = of.value.at_or_self("trim").at_or_self("class");
   if (static_cast<std::size_t>(trim->to_class) == number)
-    to.fail(fmt::format("{} is the class itself, whose queue is full; expected another", number));
+    to.fail(fmt::format("{} is the class whose queue is full; expected another class", number));
   if (qos.classes[static_cast<std::size_t>(trim->to_class)].lossless)
-    to.fail(fmt::format("class {} is lossless; expected a lossy class for what is trimmed", trim->to_class));
+    to.fail(fmt::format("class {} is lossless; expected a lossy class for trimmed packets", trim->to_class));
 }
 
 Key<QosProfile> classes() {
@@ -219,7 +219,8 @@ Key<TrafficClass> by_rate() {
               const Parsed<BitRate> rate = parse_rate(e.key);
               if (!rate || rate->bps <= 0)
                 fail_at(e.place, tree.path, "rate: " + (rate ? "0 is no rate of a link" : rate.error()));
-              if (into.by_rate.contains(*rate)) fail_at(e.place, tree.path, fmt::format("rate {} is there twice", e.key));
+              if (into.by_rate.contains(*rate))
+                fail_at(e.place, tree.path, fmt::format("rate {} is given twice", e.key));
               class_override_keys().read(e.value, into.by_rate[*rate]);
             }
           },
@@ -235,7 +236,7 @@ Key<TrafficClass> by_rate() {
 
 void check_override(const Tree& map, const ClassOverride& over) {
   if (over.xoff && over.alpha_exponent)
-    map.at_or_self("alpha").fail("no effect beside xoff, a fixed limit in its place; expected one of the two");
+    map.at_or_self("alpha").fail("no effect with xoff, a fixed threshold; expected one of the two");
 }
 
 void check_class(const Tree& map, const TrafficClass& c) {
@@ -243,23 +244,19 @@ void check_class(const Tree& map, const TrafficClass& c) {
     if (const Tree* value = map.find(key)) value->fail(why);
   };
   if (c.lossless) {
-    if (c.trim)
-      map.at_or_self("trim").fail(
-          "the class is lossless: its frames are never refused, so there is nothing to trim; expected one of the two");
-    refuse("queue-alpha", "has no meaning for a lossless class: its queue is never cut, its ingress is paused");
+    if (c.trim) map.at_or_self("trim").fail("a lossless class never trims; expected one of the two");
+    refuse("queue-alpha", "does not apply to a lossless class: its queue is not limited, its ingress is paused");
     if (c.queue_limit)
-      refuse("queue-limit", "has no meaning for a lossless class: its queue is never cut, its ingress is paused");
-    if (c.ecn.drop_not_ect)
-      map.at_or_self("ecn").at_or_self("drop-not-ect").fail("true in a lossless class, which drops nothing");
-    if (c.drop.any())
-      map.at_or_self("drop").fail("in a lossless class, which drops nothing; expected one of the two");
+      refuse("queue-limit", "does not apply to a lossless class: its queue is not limited, its ingress is paused");
+    if (c.ecn.drop_not_ect) map.at_or_self("ecn").at_or_self("drop-not-ect").fail("does not apply to a lossless class");
+    if (c.drop.any()) map.at_or_self("drop").fail("does not apply to a lossless class; expected one of the two");
     if (c.xoff && c.xon_offset >= *c.xoff)
       map.at_or_self("xon-offset")
-          .fail(fmt::format("xon-offset ({}) is not below xoff ({}): the sender would never be let go",
+          .fail(fmt::format("xon-offset ({}) is not below xoff ({}): the sender would never resume",
                             format(c.xon_offset), format(*c.xoff)));
   } else if (map.find("lossless") == nullptr) {
     // Where it says `lossless: false` beside them, they rest until it is turned on.
-    constexpr const char* kLossy = "has no meaning for a class that is not lossless; expected lossless: true beside it";
+    constexpr const char* kLossy = "does not apply to a lossy class; expected lossless: true with it";
     if (c.headroom) refuse("headroom", kLossy);
     if (c.accept_loss) refuse("accept-loss", kLossy);
     if (c.cbfc) refuse("cbfc", kLossy);
@@ -268,11 +265,10 @@ void check_class(const Tree& map, const TrafficClass& c) {
     refuse("xon-offset", kLossy);
   }
   if (c.lossless && c.cbfc && c.pfc != PfcMode::kAuto && c.pfc != PfcMode::kOff)
-    refuse("pfc", "beside cbfc: a sender with credits is never paused; expected one of the two");
-  if (c.xoff) refuse("alpha", "has no effect beside xoff, a fixed limit in its place; expected one of the two");
-  if (c.queue_limit)
-    refuse("queue-alpha", "has no effect beside queue-limit, a fixed limit in its place; expected one of the two");
-  if (c.strict) refuse("weight", "has no meaning for a strict class; expected one of the two");
+    refuse("pfc", "found with cbfc, whose senders are never paused; expected one of the two");
+  if (c.xoff) refuse("alpha", "has no effect with xoff, a fixed threshold; expected one of the two");
+  if (c.queue_limit) refuse("queue-alpha", "has no effect with queue-limit, a fixed limit; expected one of the two");
+  if (c.strict) refuse("weight", "does not apply to a strict class; expected one of the two");
 }
 
 }  // namespace
@@ -286,9 +282,10 @@ const Table<Ecn>& ecn_keys() {
                  "queue depth up to which no frame is marked; default a quarter of kmax, or 4 KB per Gb/s of the port"),
        threshold("kmax", &Ecn::kmax,
                  "queue depth above which every ECT frame is marked; default 4 x kmin, or 16 KB per Gb/s of "
-                 "the port"), pmax(),
+                 "the port"),
+       pmax(),
        key("mark", &Ecn::at_dequeue, choice<bool>({{"enqueue", false}, {"dequeue", true}}),
-           "queue depth that decides: the one found at enqueue, or the one left behind at dequeue"),
+           "queue depth used: at enqueue, or remaining at dequeue"),
        key("drop-not-ect", &Ecn::drop_not_ect, boolean(),
            "lossy classes: drop Not-ECT frames with the probability with which ECT frames are marked")},
       check_ecn};
@@ -327,10 +324,11 @@ const Table<Trim>& trim_keys() {
       "Packet trimming: a frame of a lossy class that does not fit into the buffer is cut instead of dropped",
       {key("keep", &Trim::keep, octets(96, 9238), "bytes that remain, counted from the Ethernet header, without FCS")
            .show(),
-       key("dscp", &Trim::dscp, integer(0, 63), "DSCP of what is left: by it later switches know its class").require(),
-       key("class", &Trim::to_class, integer(0, 7), "class whose queue it goes to at this port").require(),
+       key("dscp", &Trim::dscp, integer(0, 63), "DSCP of trimmed packets; it selects their class at later switches")
+           .require(),
+       key("class", &Trim::to_class, integer(0, 7), "class of trimmed packets at this port").require(),
        key("last-hop-dscp", &Trim::last_hop_dscp, maybe(integer(0, 63)),
-           "DSCP of packets trimmed at ports with a host behind them (UET: DSCP_TRIMMED_LASTHOP); default: dscp"),
+           "DSCP of packets trimmed at ports that lead to a host (UET: DSCP_TRIMMED_LASTHOP); default: dscp"),
        key("which", &Trim::coin, choice<bool>({{"arriving", false}, {"coin", true}}),
            "frame that a full queue trims: the arriving one, or by coin flip the arriving or the last waiting one")}};
   return table;
@@ -419,8 +417,9 @@ const Table<TrafficClass>& class_keys() {
         [form = integer(0, 7)](const Tree& tree, TrafficClass& into) { into.remap_to = form.read(tree); },
         [](const TrafficClass& c) { return c.remap_to < 0 ? Tree{} : Tree::plain(std::to_string(c.remap_to)); },
         [](const TrafficClass& a, const TrafficClass& b) { return a.remap_to == b.remap_to; }, integer(0, 7).schema},
-       key("least-frame", &TrafficClass::least_frame, octets(64, 9238),
-           "shortest frame expected in the class, with FCS: what rounding to cells costs headroom most")},
+       key("min-frame-size", &TrafficClass::least_frame, octets(64, 9238),
+           "shortest frame of the class, with FCS; rounding short frames to cells needs more headroom")
+           .alias("least-frame")},
       check_class};
   return table;
 }

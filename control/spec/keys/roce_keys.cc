@@ -118,7 +118,7 @@ const Table<AckSpec>& ack_keys() {
            "class at the NIC; default: the class that the host's QoS profile gives the DSCP")},
       [](const Tree& map, const AckSpec& ack) {
         if (ack.priority && !ack.dscp)
-          map.at_or_self("class").fail("no dscp beside it: switches would put ACKs into the class of the data");
+          map.at_or_self("class").fail("needs dscp: switches would put ACKs into the class of the data");
       }};
   return table;
 }

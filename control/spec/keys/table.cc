@@ -24,8 +24,8 @@ const Tree* find_key(const Tree& map, const std::string& name, const std::vector
   for (const std::string& old : old_names) {
     const Tree* under_old = map.find(old);
     if (under_old == nullptr) continue;
-    if (value != nullptr) under_old->fail(fmt::format("found beside {}, which is its new name; expected one", name));
-    warn(under_old->place, fmt::format("{}: the key is now called '{}'; the old name will go", under_old->path, name));
+    if (value != nullptr) under_old->fail(fmt::format("found with {}, its new name; expected one of the two", name));
+    warn(under_old->place, fmt::format("{}: renamed to '{}'; the old name will be removed", under_old->path, name));
     value = under_old;
   }
   return value;

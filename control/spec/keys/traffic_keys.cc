@@ -22,7 +22,7 @@ constexpr std::size_t kLongestFile = 4096;
 Form<std::string> selector() {
   Form<std::string> form = checked<std::string>(any_text(), [](const std::string& text) -> std::optional<std::string> {
     constexpr std::string_view kExpected =
-        "expected a host, with * and ? for many, and perhaps one of its NICs: h1, h*, h3:2";
+        "expected a host, with * and ? as wildcards, and optionally a NIC: h1, h*, h3:2";
     const std::size_t colon = text.find(':');
     const std::string_view host = std::string_view(text).substr(0, colon);
     const bool is_glob = !host.empty() && host.find_first_not_of(
@@ -50,13 +50,14 @@ void check_path_mtu(const Tree& map, int said, bool uet) {
   // DEVIATION IBTA Vol 1 §9.5: 256, 512, 1024, 2048 or 4096. Published simulations have 1000.
   if (!uet && said % 4 != 0)
     map.at_or_self("path-mtu")
-        .fail(fmt::format("{} is no path MTU of RoCE; expected 256, 512, 1024, 2048 or 4096, or another multiple of 4 up "
-                          "to 8192",
-                          said));
+        .fail(
+            fmt::format("{} is not a RoCE path MTU; expected 256, 512, 1024, 2048 or 4096, or another multiple of 4 up "
+                        "to 8192",
+                        said));
   if (uet && said < 1024)
     map.at_or_self("path-mtu")
-        .fail(fmt::format("{} is no Payload MTU of UET; expected 1024..8192, by the standard 1024, 2048, 4096 or 8192",
-                          said));
+        .fail(fmt::format(
+            "{} is not a UET Payload MTU; expected 1024..8192 (the standard has 1024, 2048, 4096 and 8192)", said));
 }
 
 namespace {
@@ -64,7 +65,7 @@ namespace {
 Form<std::uint32_t> payload() {
   return checked<std::uint32_t>(octets(4, kMostPayload), [](const std::uint32_t& n) -> std::optional<std::string> {
     if (n % 4 == 0) return std::nullopt;
-    return fmt::format("{} octets are not a multiple of 4", n);
+    return fmt::format("{} bytes are not a multiple of 4", n);
   });
 }
 
@@ -84,16 +85,16 @@ Form<FlowSizes> flow_sizes() {
     }
     FlowSizes own;
     for (const Tree& item : tree.as_list("the name of a distribution, or points such as [[10KB, 50%], [1MB, 100%]]")) {
-      const std::vector<Tree>& pair = item.as_list("a size and the part of all flows up to it: [10KB, 50%]");
-      if (pair.size() != 2) item.fail(fmt::format("{} values; expected a size and a part: [10KB, 50%]", pair.size()));
+      const std::vector<Tree>& pair = item.as_list("a size and the share of flows up to it: [10KB, 50%]");
+      if (pair.size() != 2) item.fail(fmt::format("{} values; expected a size and a share: [10KB, 50%]", pair.size()));
       const FlowSizes::Point point{octets.read(pair[0]), part.read(pair[1])};
       if (!own.points.empty() && (point.size <= own.points.back().size || point.ppm <= own.points.back().ppm))
-        item.fail("is not above the point before it; expected sizes and parts that ascend");
-      if (point.ppm == 0) pair[1].fail("is nothing; expected a part above 0");
+        item.fail("is not above the previous point; expected ascending sizes and shares");
+      if (point.ppm == 0) pair[1].fail("is 0; expected a share above 0");
       own.points.push_back(point);
     }
     if (own.points.empty() || own.points.back().ppm != 1'000'000)
-      tree.fail("does not end with all flows; expected a last point such as [1MB, 100%]");
+      tree.fail("does not end at 100%; expected a last point such as [1MB, 100%]");
     return own;
   };
   const auto write = [=](const FlowSizes& s) {
@@ -125,16 +126,15 @@ void check_service(const Tree& map, const TrafficSpec& t) {
   if (operation == RoceOperation::kRping)
     map.at_or_self("operation").fail("rping is for transport: roce; expected write, send or read");
   if (t.service == UetService::kRudi && operation == RoceOperation::kSend)
-    map.at_or_self("operation").fail("RUDI carries what may happen twice; expected write or read");
+    map.at_or_self("operation").fail("RUDI needs idempotent operations; expected write or read");
   if (t.tagged && (t.service == UetService::kUud || operation != RoceOperation::kSend))
-    map.at_or_self("tagged").fail("only SENDs over rud or rod have tags; expected operation: send with one of these");
+    map.at_or_self("tagged").fail("tags need SENDs over rud or rod; expected operation: send with rud or rod");
   if (t.service != UetService::kUud) return;
   if (map.find("operation") != nullptr && operation != RoceOperation::kSend)
     map.at_or_self("operation").fail("UUD carries datagrams only; expected send");
   if (map.find("message") != nullptr && t.roce.message > static_cast<std::uint32_t>(t.roce.path_mtu))
-    map.at_or_self("message")
-        .fail(fmt::format("{} is more than a datagram has; expected at most path-mtu ({})",
-                          format(Bytes{t.roce.message}), t.roce.path_mtu));
+    map.at_or_self("message").fail(fmt::format("{} exceeds a datagram; expected at most path-mtu ({})",
+                                               format(Bytes{t.roce.message}), t.roce.path_mtu));
 }
 
 // A READ of RoCEv2 has all of its PSNs at once, less than half of what 24 bits count (roce::Psn::kMostAhead).
@@ -152,8 +152,7 @@ void check_qp_type(const Tree& map, const TrafficSpec& t) {
   const RoceOperation operation = t.roce.operation;
   if (t.roce.qp_type == RoceQpType::kUc &&
       (operation == RoceOperation::kRead || operation == RoceOperation::kRping))
-    map.at_or_self("operation").fail("an unreliable connection (qp-type: uc) carries what nobody answers; expected "
-                                     "write or send");
+    map.at_or_self("operation").fail("UC supports only write and send; use qp-type: rc for read");
 }
 
 // Keys that say something of one transport only.
@@ -161,7 +160,7 @@ void check_transport(const Tree& map, const TrafficSpec& t) {
   const auto only = [&](std::initializer_list<const char*> keys, bool has_meaning, const char* where) {
     for (const char* key : keys)
       if (const Tree* value = map.find(key); value != nullptr && !has_meaning)
-        value->fail(fmt::format("has no meaning here; expected it under {}", where));
+        value->fail(fmt::format("does not apply here; expected {}", where));
   };
   const bool messages = t.has_messages();
   only({"operation", "message", "outstanding", "path-mtu", "qps", "receives", "repost-after"}, messages,
@@ -180,13 +179,13 @@ void check_transport(const Tree& map, const TrafficSpec& t) {
        "other operations; a client of rping has one QP and one ping under way");
   only({"receives", "repost-after"}, t.roce.operation == RoceOperation::kSend || t.service == UetService::kUud,
        "operation: send");
-  only({"payload"}, !messages, "transport: generator; path-mtu is what a packet of RoCE or UET carries");
+  only({"payload"}, !messages, "transport: generator; RoCE and UET packets have path-mtu");
   only({"on", "off", "gap-jitter"}, !messages, "transport: generator");
   if (!messages && t.bytes.n % 4 != 0)
-    map.at_or_self("bytes").fail(fmt::format("{} octets are not a multiple of 4", t.bytes.n));
+    map.at_or_self("bytes").fail(fmt::format("{} bytes are not a multiple of 4", t.bytes.n));
   if (messages && t.rate && t.rate->bps / t.roce.qps < kLeastRate.bps)
     map.at_or_self("rate").fail(
-        fmt::format("{} over {} QPs is less than {} for each", format(*t.rate), t.roce.qps, format(kLeastRate)));
+        fmt::format("{} over {} QPs is less than {} per QP", format(*t.rate), t.roce.qps, format(kLeastRate)));
 }
 
 // Who says how large flows are, and when they start.
@@ -197,15 +196,16 @@ void check_sizes(const Tree& map, const TrafficSpec& t) {
   if (t.sizes) refuse_beside("bytes", "sizes", "each flow's size is drawn; expected one of them");
   if (t.load) {
     if (!t.sizes && t.bytes.n == 0)
-      map.at_or_self("load").fail("without sizes or bytes; expected one of them, so that flows have an end");
+      map.at_or_self("load").fail("without sizes or bytes; expected one of them, for finite flows");
     refuse_beside("stagger", "load", "flows arrive at random");
-    refuse_beside("flows", "load", "there are as many as the load makes");
-    refuse_beside("bidirectional", "load", "flows arrive at each sender by itself; expected traffic of its own for the "
-                  "other direction");
+    refuse_beside("flows", "load", "load sets the number of flows");
+    refuse_beside(
+        "bidirectional", "load",
+        "flows arrive at each sender independently; expected another traffic entry for the reverse direction");
     refuse_beside("on", "load", "flows arrive at random");
   }
   const bool listed = t.pattern == TrafficSpec::Pattern::kFile;
-  if (listed && t.file.empty()) map.fail("key 'file' is missing: pattern: file needs one that lists the flows");
+  if (listed && t.file.empty()) map.fail("key 'file' is missing: pattern: file needs a list of flows");
   if (!listed && !t.file.empty()) map.at_or_self("file").fail("is for pattern: file");
   if (listed)
     for (const char* key : {"bytes", "sizes", "load", "flows", "stagger", "bidirectional"})
@@ -214,16 +214,14 @@ void check_sizes(const Tree& map, const TrafficSpec& t) {
 
 void check_traffic(const Tree& map, const TrafficSpec& t) {
   const auto refuse = [&](const char* key, const std::string& why) { map.at_or_self(key).fail(why); };
-  if (t.fan_in > 0 && t.pattern != Pattern::kIncast)
-    refuse("fan-in", "is for pattern: incast; other patterns have no receivers with many senders");
+  if (t.fan_in > 0 && t.pattern != Pattern::kIncast) refuse("fan-in", "is for pattern: incast only");
   if (t.stop && *t.stop <= t.start)
     refuse("stop", fmt::format("{} is not after start ({})", format(*t.stop), format(t.start)));
   check_transport(map, t);
   check_sizes(map, t);
   const bool has_on = t.on > Duration{};
   if (has_on != (t.off > Duration{}))
-    refuse(has_on ? "on" : "off",
-           fmt::format("no {} beside it; expected both, for flows that send and rest in turn", has_on ? "off" : "on"));
+    refuse(has_on ? "on" : "off", fmt::format("needs {}; expected both, for on-off flows", has_on ? "off" : "on"));
 }
 
 }  // namespace
@@ -293,7 +291,7 @@ const Table<TrafficSpec>& traffic_keys() {
        of_roce(key("receives", &RoceTraffic::receives, integer(1, 4096),
                    "send: receive requests per QP at the receiver; default: the value of outstanding")),
        of_roce(key("repost-after", &RoceTraffic::repost_after, duration({}, kAnyTime),
-                   "send: time from the arrival of a message until its receive request is posted again")),
+                   "send: delay from a message's arrival until its receive request is reposted")),
        of_roce(key("rping", &RoceTraffic::rping, map_of(rping_keys()), "roce, rping: size, count and port")),
        key("ip", &TrafficSpec::ip_version, choice<int>({{"4", 4}, {"6", 6}}), "IP version"),
        key("dscp", &TrafficSpec::dscp, integer(0, 63), "DSCP by which switches classify the packets"),

@@ -26,19 +26,18 @@ Key<NodeSpec> of_trunk(std::string name, std::optional<M> TrunkSpec::*member, Fo
 
 void check_carrier(const Tree& map, const NodeSpec& node) {
   const bool port = map.find("attach") != nullptr;
-  if (!node.trunk.udp && !port) map.fail("neither udp nor attach; expected one of them: the way to the other daemon");
-  if (node.trunk.udp && port)
-    map.at_or_self("attach").fail("beside udp; expected one of them: the way to the other daemon");
-  if (node.trunk.port_mtu && !port) map.at_or_self("port-mtu").fail("beside udp; expected it only with attach");
+  if (!node.trunk.udp && !port) map.fail("neither udp nor attach; expected one of them");
+  if (node.trunk.udp && port) map.at_or_self("attach").fail("found with udp; expected one of the two");
+  if (node.trunk.port_mtu && !port) map.at_or_self("port-mtu").fail("found with udp; expected it with attach only");
 }
 
 void check_udp(const Tree& map, const TrunkUdp& udp) {
   if (udp.local.address.is_v4() != udp.remote.address.is_v4())
-    map.at_or_self("remote").fail(fmt::format("{} is of another family than {}; expected both IPv4 or both IPv6",
+    map.at_or_self("remote").fail(fmt::format("{} and {} have different families; expected both IPv4 or both IPv6",
                                               to_string(udp.remote), to_string(udp.local)));
   if (udp.local == udp.remote)
     map.at_or_self("remote").fail(
-        fmt::format("{} is this end itself; expected the other daemon's", to_string(udp.remote)));
+        fmt::format("{} is the local end; expected the other daemon's", to_string(udp.remote)));
 }
 
 }  // namespace
@@ -66,7 +65,7 @@ const Table<NodeSpec>& trunk_node_keys() {
                 "port that leads to the other daemon through cables and Ethernet switches; alternative: udp"),
        of_trunk("port-mtu", &TrunkSpec::port_mtu, integer(kLeastPortMtu, 65535),
                 "attach: maximum Ethernet payload on the path in bytes; default: that of the port"),
-       of_trunk("networks", &TrunkSpec::networks, one_or_list_of(ip_prefix()), "prefixes of the addresses behind it")
+       of_trunk("networks", &TrunkSpec::networks, one_or_list_of(ip_prefix()), "prefixes of addresses beyond the trunk")
            .require(),
        of_trunk("timeout", &TrunkSpec::timeout,
                 duration(Duration{50'000'000'000}, Duration{kPicosecondsPerSecond * 60}),

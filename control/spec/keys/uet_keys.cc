@@ -17,14 +17,14 @@ constexpr Duration kMostTime{10 * kPicosecondsPerSecond};
 Form<Ratio> fraction() {
   return checked<Ratio>(ratio(), [](const Ratio& value) -> std::optional<std::string> {
     if (value.numerator <= value.denominator) return std::nullopt;
-    return fmt::format("{} is above 1; expected a part such as 4/5", format(value));
+    return fmt::format("{} is above 1; expected a fraction such as 4/5", format(value));
   });
 }
 
 Form<int> power_of_two_of(int least, int most) {
   return checked<int>(integer(least, most), [=](const int& n) -> std::optional<std::string> {
     if ((n & (n - 1)) == 0) return std::nullopt;
-    return fmt::format("{} is no power of two; expected one in {}..{}", n, least, most);
+    return fmt::format("{} is not a power of two; expected one in {}..{}", n, least, most);
   });
 }
 
@@ -62,19 +62,20 @@ void check_nscc(const Tree& map, const NsccSpec& s) {
 
 void check_uet(const Tree& map, const UetNicSpec& s) {
   if (s.udp && map.find("ip-protocol") != nullptr)
-    map.at_or_self("ip-protocol").fail("has no meaning here; expected it under encapsulation: ip");
+    map.at_or_self("ip-protocol").fail("does not apply here; expected encapsulation: ip");
   if (!s.udp && map.find("udp-port") != nullptr)
-    map.at_or_self("udp-port").fail("has no meaning here; expected it under encapsulation: udp");
+    map.at_or_self("udp-port").fail("does not apply here; expected encapsulation: udp");
   if (s.window > s.mp_range && map.find("window") != nullptr)
     map.at_or_self("window").fail(fmt::format("{} is above mp-range ({}): a receiver would refuse some", s.window,
                                               s.mp_range));
   if (s.window > s.mp_range)
     map.at_or_self("mp-range")
-        .fail(fmt::format("{} is below window ({}, which is not said): a receiver would refuse some; expected window: "
-                          "{} beside it",
-                          s.mp_range, s.window, s.mp_range));
+        .fail(fmt::format(
+            "{} is below the default window ({}): a receiver would refuse packets; expected window: {} with it",
+            s.mp_range, s.window, s.mp_range));
   if (s.udp && s.udp_port == int{wire::kRoceV2Port})
-    map.at_or_self("udp-port").fail(fmt::format("{} is RoCEv2's; expected another", int{wire::kRoceV2Port}));
+    map.at_or_self("udp-port")
+        .fail(fmt::format("{} is the UDP port of RoCEv2; expected another", int{wire::kRoceV2Port}));
   if (s.trimmed_dscp == s.control_dscp)
     map.at_or_self("trimmed-dscp").fail(fmt::format("{} is that of control packets, too", s.control_dscp));
   if (s.trimmed_lasthop_dscp == s.control_dscp)
@@ -184,14 +185,13 @@ const Table<UetNicSpec>& uet_nic_keys() {
            "MP_RANGE: packets that a receiver accepts beyond the first missing one, a power of two"),
        key("pdcs", &UetNicSpec::pdcs, integer(2, 65535),
            "maximum concurrent PDCs; a quarter of them, at least one, is reserved for PDCs that peers open"),
-       key("idle-close", &UetNicSpec::idle_close, period_of_uet(),
-           "idle time after which a PDC is closed"),
+       key("idle-close", &UetNicSpec::idle_close, period_of_uet(), "idle time after which a PDC is closed"),
        key("rudi-window", &UetNicSpec::rudi_window, integer(1, 4096),
            "maximum outstanding RUDI packets to one NIC in one class"),
        key("keep-alive", &UetNicSpec::keep_alive, boolean(),
            "send NOOPs while READ data are outstanding, to check that the target still has the PDC"),
        key("encapsulation", &UetNicSpec::udp, choice<bool>({{"udp", true}, {"ip", false}}),
-           "udp, or ip: an entropy header directly behind the IP header"),
+           "udp, or ip: an entropy header directly after the IP header"),
        key("udp-port", &UetNicSpec::udp_port, integer(1024, 65535), "UDP destination port"),
        key("ip-protocol", &UetNicSpec::ip_protocol, integer(143, 254), "encapsulation: ip: IP protocol number"),
        key("crc", &UetNicSpec::crc, boolean(), "append a CRC-32C to each packet"),

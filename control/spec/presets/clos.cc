@@ -13,7 +13,7 @@ ClosBuilder::ClosBuilder(const Tree& topology, const Clos& said, const LinkSpec&
   if (said.fabric_link != nullptr) link_keys().read(*said.fabric_link, fabric_link_);
 
   if (said.spines && said.oversubscription)
-    topology.at_or_self("oversubscription").fail("beside spines, which say the same; expected one of the two");
+    topology.at_or_self("oversubscription").fail("found with spines; expected one of the two");
   if (said.oversubscription)
     spines_ = spines_by_oversubscription(hosts_per_leaf);
   else if (said.spines)
@@ -38,10 +38,9 @@ int ClosBuilder::spines_by_oversubscription(int hosts_per_leaf) const {
   const Int128 up = static_cast<Int128>(fabric_link_.rate.bps) * said_.uplinks_per_spine * ratio.numerator;
   const Tree& key = topology_.at_or_self("oversubscription");
   if (down % up != 0 || down < up)
-    key.fail(
-        fmt::format("{} hosts of {} over spines of {} x {} at {} are {:.3f} spines; expected a whole number of them",
-                    hosts_per_leaf, format(host_link_.rate), said_.uplinks_per_spine, format(fabric_link_.rate),
-                    format(ratio), static_cast<double>(down) / static_cast<double>(up)));
+    key.fail(fmt::format("{} hosts of {} over spines of {} x {} at {} need {:.3f} spines; expected a whole number",
+                         hosts_per_leaf, format(host_link_.rate), said_.uplinks_per_spine, format(fabric_link_.rate),
+                         format(ratio), static_cast<double>(down) / static_cast<double>(up)));
   if (down / up > kMostSwitches) key.fail(fmt::format("more than {} spines", kMostSwitches));
   return static_cast<int>(down / up);
 }

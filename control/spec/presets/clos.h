@@ -34,12 +34,11 @@ template <class T>
 std::vector<Key<T>> clos_keys() {
   return {key("spines", of<T>(&Clos::spines), integer(0, kMostSwitches), "number of spines"),
           key("oversubscription", of<T>(&Clos::oversubscription), ratio(),
-              "in the place of spines: rate of a leaf's hosts over rate of its uplinks"),
+              "instead of spines: total rate of a leaf's hosts / total rate of its uplinks"),
           key("uplinks-per-spine", of<T>(&Clos::uplinks_per_spine), integer(1, kMostPorts),
               "parallel links from each leaf to each spine"),
-          link_key<T>("host-link", &Clos::host_link, "links of hosts; defaults.link where it says nothing"),
-          link_key<T>("fabric-link", &Clos::fabric_link,
-                      "links between leaves and spines; defaults.link where it says nothing"),
+          link_key<T>("host-link", &Clos::host_link, "links of hosts (default: defaults.link)"),
+          link_key<T>("fabric-link", &Clos::fabric_link, "links between leaves and spines (default: defaults.link)"),
           key("leaf-profile", of<T>(&Clos::leaf_profile), name_form(), "switch profile of the leaves"),
           key("spine-profile", of<T>(&Clos::spine_profile), name_form(), "switch profile of the spines"),
           key("host-profile", of<T>(&Clos::host_profile), name_form(), "profile of the hosts")};

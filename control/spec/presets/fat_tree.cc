@@ -49,29 +49,29 @@ struct FatTree {
 Form<std::optional<int>> radix() {
   return maybe(checked<int>(integer(2, kMostK), [](const int& k) -> std::optional<std::string> {
     if (k % 2 == 0) return std::nullopt;
-    return fmt::format("{} is odd: half of a switch's ports lead up; expected {} or {}", k, k - 1, k + 1);
+    return fmt::format("{} is odd, but half of a switch's ports are uplinks; expected {} or {}", k, k - 1, k + 1);
   }));
 }
 
 const Table<FatTree>& fat_tree_keys() {
   static const Table<FatTree> table{
       "fat-tree",
-      "Pods of leaves and spines under cores: leaf1.., spine1.., core1.., h1..",
+      "Pods of leaves and spines below cores: leaf1.., spine1.., core1.., h1..",
       {preset_key<FatTree>("fat-tree"),
        key("k", &FatTree::k, radix(),
-           "ports of every switch, an even number: k pods, k/2 leaves and spines in each, k/2 hosts at a leaf, k/2 "
-           "cores "
-           "above each spine; what is said beside it replaces that"),
-       key("pods", &FatTree::pods, maybe(integer(1, kMostSwitches)), "number of pods; k without it"),
-       key("leaves-per-pod", &FatTree::leaves_per_pod, maybe(integer(1, kMostSwitches)), "leaves of a pod; k/2"),
-       key("spines-per-pod", &FatTree::spines_per_pod, maybe(integer(1, kMostSwitches)), "spines of a pod; k/2"),
-       key("hosts-per-leaf", &FatTree::hosts_per_leaf, maybe(integer(1, kMostPorts)), "hosts at each leaf; k/2"),
+           "ports per switch, even: k pods with k/2 leaves and k/2 spines each, k/2 hosts per leaf, k/2 cores per "
+           "spine; the keys below override it"),
+       key("pods", &FatTree::pods, maybe(integer(1, kMostSwitches)), "number of pods (default: k)"),
+       key("leaves-per-pod", &FatTree::leaves_per_pod, maybe(integer(1, kMostSwitches)),
+           "leaves per pod (default: k/2)"),
+       key("spines-per-pod", &FatTree::spines_per_pod, maybe(integer(1, kMostSwitches)),
+           "spines per pod (default: k/2)"),
+       key("hosts-per-leaf", &FatTree::hosts_per_leaf, maybe(integer(1, kMostPorts)), "hosts per leaf (default: k/2)"),
        key("cores-per-spine", &FatTree::cores_per_spine, maybe(integer(1, kMostSwitches)),
-           "cores that a spine has links to, and the spines at its place in the other pods; k/2"),
-       link_key("host-link", &FatTree::host_link, "links of hosts; defaults.link where it says nothing"),
-       link_key("fabric-link", &FatTree::fabric_link,
-                "links between leaves and spines; defaults.link where it says nothing"),
-       link_key("core-link", &FatTree::core_link, "links between spines and cores; fabric-link where it says nothing"),
+           "cores that each spine is linked to, shared with the spines at its place in other pods (default: k/2)"),
+       link_key("host-link", &FatTree::host_link, "links of hosts (default: defaults.link)"),
+       link_key("fabric-link", &FatTree::fabric_link, "links between leaves and spines (default: defaults.link)"),
+       link_key("core-link", &FatTree::core_link, "links between spines and cores (default: fabric-link)"),
        key("leaf-profile", &FatTree::leaf_profile, name_form(), "switch profile of the leaves"),
        key("spine-profile", &FatTree::spine_profile, name_form(), "switch profile of the spines"),
        key("core-profile", &FatTree::core_profile, name_form(), "switch profile of the cores"),
@@ -87,7 +87,7 @@ struct Numbers {
 Numbers numbers(const Tree& topology, const FatTree& said) {
   const auto number = [&](const char* name, std::optional<int> own, int of_k) {
     if (!own && !said.k)
-      topology.fail(fmt::format("neither k nor {}; expected k, or {} beside the others", name, name));
+      topology.fail(fmt::format("neither k nor {}; expected k, or {} with the other keys", name, name));
     return own.value_or(of_k);
   };
   const int k = said.k.value_or(0);
@@ -99,7 +99,7 @@ Numbers numbers(const Tree& topology, const FatTree& said) {
       .hosts = number("hosts-per-leaf", said.hosts_per_leaf, k / 2),
       .cores = pods == 1 ? said.cores_per_spine.value_or(0) : number("cores-per-spine", said.cores_per_spine, k / 2)};
   if (pods == 1 && n.cores > 0 && said.cores_per_spine)
-    topology.at_or_self("cores-per-spine").fail("a single pod needs no cores; expected pods: 2 or more, or none of it");
+    topology.at_or_self("cores-per-spine").fail("a single pod has no cores; expected pods: 2 or more, or no such key");
   return n;
 }
 

@@ -26,10 +26,10 @@ const Table<LeafSpine>& leaf_spine_keys() {
     std::vector<Key<LeafSpine>> keys{
         preset_key<LeafSpine>("leaf-spine"),
         key("leaves", &LeafSpine::leaves, integer(1, kMostSwitches), "number of leaves").require(),
-        key("hosts-per-leaf", &LeafSpine::hosts_per_leaf, integer(1, kMostPorts), "number of hosts at each leaf")
+        key("hosts-per-leaf", &LeafSpine::hosts_per_leaf, integer(1, kMostPorts), "number of hosts per leaf")
             .require()};
     for (Key<LeafSpine>& key : clos_keys<LeafSpine>()) keys.push_back(std::move(key));
-    return Table<LeafSpine>{"leaf-spine", "Every leaf has a link to every spine: leaf1.., spine1.., h1..",
+    return Table<LeafSpine>{"leaf-spine", "Every leaf is linked to every spine: leaf1.., spine1.., h1..",
                             std::move(keys)};
   }();
   return table;
@@ -41,8 +41,7 @@ void expand_leaf_spine(const Tree& topology, const LinkSpec& link, Lab& lab) {
   if (said.leaves * said.hosts_per_leaf > kMostHosts)
     topology.fail(fmt::format("{} hosts; expected at most {}", said.leaves * said.hosts_per_leaf, kMostHosts));
   if (said.leaves > 1 && said.spines == 0)
-    topology.at_or_self("spines").fail(
-        fmt::format("{} leaves without a spine between them; expected at least 1", said.leaves));
+    topology.at_or_self("spines").fail(fmt::format("{} leaves without spines; expected at least 1 spine", said.leaves));
 
   ClosBuilder build(topology, said, link, said.leaves, said.hosts_per_leaf, lab);
   std::vector<std::string> leaves;

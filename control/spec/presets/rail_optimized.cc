@@ -29,12 +29,13 @@ const Table<RailOptimized>& rail_optimized_keys() {
     std::vector<Key<RailOptimized>> keys{
         preset_key<RailOptimized>("rail-optimized"),
         key("hosts", &RailOptimized::hosts, integer(1, kMostHosts), "number of hosts").require(),
-        key("rails", &RailOptimized::rails, integer(1, 8), "NICs per host, each on a rail of its own").require(),
+        key("rails", &RailOptimized::rails, integer(1, 8), "NICs per host, one per rail").require(),
         key("hosts-per-group", &RailOptimized::hosts_per_group, integer(1, kMostPorts),
-            "hosts that share a leaf per rail; without it all; the last group may be smaller")};
+            "hosts per group, with one leaf per rail; the last group may be smaller (default: all hosts)")};
     for (Key<RailOptimized>& key : clos_keys<RailOptimized>()) keys.push_back(std::move(key));
-    return Table<RailOptimized>{
-        "rail-optimized", "NIC r of every host is at a leaf of rail r: leaf-r1.., spine1.., h1..", std::move(keys)};
+    return Table<RailOptimized>{"rail-optimized",
+                                "NIC r of every host is linked to a leaf of rail r: leaf-r1.., spine1.., h1..",
+                                std::move(keys)};
   }();
   return table;
 }
@@ -47,8 +48,7 @@ void expand_rail_optimized(const Tree& topology, const LinkSpec& link, Lab& lab)
   if (groups * said.rails > kMostSwitches)
     topology.fail(fmt::format("{} leaves; expected at most {}", groups * said.rails, kMostSwitches));
   if (groups > 1 && said.spines == 0)
-    topology.at_or_self("spines").fail(
-        fmt::format("{} groups without a spine between them; expected at least 1", groups));
+    topology.at_or_self("spines").fail(fmt::format("{} groups without spines; expected at least 1 spine", groups));
 
   ClosBuilder build(topology, said, link, groups * said.rails, per_group, lab);
   const auto leaf_name = [&](int rail, int group) {

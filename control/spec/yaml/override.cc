@@ -89,10 +89,10 @@ Tree& step_into_list(Tree& list, const std::string& key, const Place& place) {
     if (name->text == key) return item;
     names.push_back(name->text);
   }
-  fail_at(place, list.path,
-          fmt::format("no element is called '{}'{} {}", key,
-                      names.empty() ? ";" : did_you_mean(key, names) + " Known here:",
-                      names.empty() ? "expected an index from 0" : fmt::format("{}", fmt::join(names, ", "))));
+  fail_at(
+      place, list.path,
+      fmt::format("there is no element '{}'{} {}", key, names.empty() ? ";" : did_you_mean(key, names) + " Known here:",
+                  names.empty() ? "expected an index from 0" : fmt::format("{}", fmt::join(names, ", "))));
 }
 
 Tree& step(Tree& at, const std::string& key, const Place& place) {
@@ -104,7 +104,7 @@ Tree& step(Tree& at, const std::string& key, const Place& place) {
     at.text.clear();
   }
   if (at.kind == Tree::Kind::kScalar)
-    fail_at(place, at.path, fmt::format("is {}; expected a map or a list that '{}' could be in", at.described(), key));
+    fail_at(place, at.path, fmt::format("is {}; expected a map or list that can contain '{}'", at.described(), key));
   if (at.kind == Tree::Kind::kNothing) {
     at.kind = Tree::Kind::kMap;
     at.place = place;
@@ -123,7 +123,7 @@ void take_away(Tree& parent, const std::string& key, const Place& place) {
     const Tree* gone = &step_into_list(parent, key, place);
     parent.items.erase(parent.items.begin() + (gone - parent.items.data()));
   } else if (std::erase_if(parent.entries, [&](const Tree::Entry& e) { return e.key == key; }) == 0) {
-    fail_at(place, parent.path, fmt::format("there is no key '{}' to take away", key));
+    fail_at(place, parent.path, fmt::format("there is no key '{}' to remove", key));
   }
 }
 

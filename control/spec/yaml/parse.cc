@@ -87,7 +87,7 @@ class Builder final : public YAML::EventHandler {
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto original = anchors_.find(anchor);
-    if (original == anchors_.end()) fail(mark, "an alias inside what it stands for");
+    if (original == anchors_.end()) fail(mark, "an alias inside its own anchor");
     count(mark, original->second.parts);
     if (open_.size() + original->second.depth > kDeepest) fail(mark, "nested too deeply");
     deepen(original->second.depth);
@@ -191,13 +191,12 @@ class Builder final : public YAML::EventHandler {
 
 // What usually lies behind the library's words.
 std::string_view hint(std::string_view message) {
-  if (message == YAML::ErrorMsg::ALIAS_NOT_FOUND) return " (a '*' by itself needs quotes: \"*\")";
-  if (message == YAML::ErrorMsg::MAP_VALUE)
-    return " (a ':' that cannot be here: is the line indented as its neighbours are?)";
+  if (message == YAML::ErrorMsg::ALIAS_NOT_FOUND) return " (a single '*' needs quotes: \"*\")";
+  if (message == YAML::ErrorMsg::MAP_VALUE) return " (unexpected ':': is the line indented like its neighbours?)";
   if (message == YAML::ErrorMsg::END_OF_MAP_FLOW) return " (a '}' or ',' is missing at or before this place)";
   if (message == YAML::ErrorMsg::END_OF_SEQ_FLOW) return " (a ']' or ',' is missing at or before this place)";
   if (message == YAML::ErrorMsg::END_OF_MAP || message == YAML::ErrorMsg::END_OF_SEQ)
-    return " (is the line indented as its neighbours are?)";
+    return " (is the line indented like its neighbours?)";
   if (message == YAML::ErrorMsg::UNKNOWN_TOKEN) return " (text that begins with '%', '@' or '`' needs quotes)";
   if (message == YAML::ErrorMsg::BLOCK_ENTRY) return " (is there a tab, or a '- ' on the line of its key?)";
   return "";

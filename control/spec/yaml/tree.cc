@@ -103,7 +103,7 @@ void finish(Tree& tree, const std::string& path) {
     const auto [first, is_new] = seen.try_emplace(entry.key, &entry.place);
     if (!is_new)
       fail_at(entry.place, path,
-              fmt::format("key '{}' is there twice; the first is at {}", entry.key, to_string(*first->second)));
+              fmt::format("key '{}' is defined twice; the first is at {}", entry.key, to_string(*first->second)));
     finish(entry.value, join_path(path, entry.key));
   }
 }

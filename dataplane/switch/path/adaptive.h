@@ -18,28 +18,27 @@ inline constexpr PathParameter kParameters[] = {
     word<&PathConfig::per_flowlet>("per", kEach, "how often a path is chosen"),
     duration<&PathConfig::gap>("gap", flowlet_policy::kGaps, flowlet_policy::kDrawnGaps, flowlet_policy::kGapHelp,
                                "per"),
-    number<&PathConfig::bands>("bands", {1, PathConfig::kMostBands}, {1, 8},
-                               "grades of the time that a port's queues take to drain; equals share in proportion to "
-                               "their rates"),
+    number<&PathConfig::bands>(
+        "bands", {1, PathConfig::kMostBands}, {1, 8},
+        "number of grades of a port's queue drain time; ports of equal grade share in proportion to their rates"),
     duration<&PathConfig::band>("band", {1'000, 1'000'000'000'000}, {50'000, 2'000'000},
-                                "where the best band ends; each next is twice as long"),
+                                "upper end of the best grade; each next grade is twice as long"),
     duration<&LoadSampling::every>("sample-every", kIntervals, {100'000, 5'000'000},
-                                   "grade an average of samples so far apart, of what waits and of what has left since "
-                                   "the last sample (Broadcom's DLB); without it, what waits at the instant"),
+                                   "sampling interval of an average of queued and recently sent bytes (Broadcom's "
+                                   "DLB); default: grade the present queue"),
     weight<&LoadSampling::shift>("average", LoadSampling::kMostShift,
-                                 "the weight of a new sample in the average; 1: the last sample alone counts",
-                                 "sample-every"),
-    yes_no<&PathConfig::global>("global",
-                                "global load balancing: the next switches report what waits in their ports, and a "
-                                "path is as bad as the worse of its two hops"),
+                                 "weight of a new sample in the average; 1: the last sample only", "sample-every"),
+    yes_no<&PathConfig::global>(
+        "global",
+        "global load balancing: next-hop switches report their queues, and a path has the worse grade of its two hops"),
     duration<&PathConfig::report_every>("report-every", kIntervals, {100'000, 20'000'000},
-                                        "a change is reported at once, the next one not before", "global"),
+                                        "minimum interval of reports; the first change is reported at once", "global"),
 };
 constexpr PathUnit unit(const PathConfig& c) { return c.per_flowlet ? PathUnit::kFlowlet : PathUnit::kPacket; }
 
 inline constexpr PathPolicyInfo kInfo{.policy = PathPolicy::kAdaptive,
                                       .name = "adaptive",
-                                      .help = "by what waits in the ports, at random among equals",
+                                      .help = "least queued port; random among equals",
                                       .parameters = kParameters,
                                       .basis = always<PathBasis::kLoads>,
                                       .unit = unit};

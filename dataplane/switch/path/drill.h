@@ -83,12 +83,15 @@ inline constexpr PathParameter kParameters[] = {
     number<&PathConfig::choices>("choices", {1, PathConfig::kMostDrill}, {1, 4},
                                  "ports drawn at random for each packet (DRILL's d)"),
     number<&PathConfig::memory>("memory", {0, PathConfig::kMostDrill}, {0, 3},
-                                "ports remembered as the least loaded ones when last looked at (DRILL's m)"),
+                                "least loaded ports remembered from the previous samples (DRILL's m)"),
 };
 inline constexpr PathPolicyInfo kInfo{
-    PathPolicy::kDrill, "drill",
-    "each packet takes the least loaded of some random ports and of those remembered as the best (DRILL, SIGCOMM 2017)",
-    kParameters, always<PathBasis::kLoads>, always<PathUnit::kPacket>};
+    PathPolicy::kDrill,
+    "drill",
+    "per packet, the least loaded of random and remembered ports (DRILL, SIGCOMM 2017)",
+    kParameters,
+    always<PathBasis::kLoads>,
+    always<PathUnit::kPacket>};
 }  // namespace drill_policy
 
 }  // namespace railyard

@@ -50,12 +50,12 @@ using namespace path_parameter;
 inline constexpr Range kGaps{1'000, 1'000'000'000'000};
 inline constexpr Range kDrawnGaps{1'000'000, 50'000'000};
 inline constexpr std::string_view kGapHelp =
-    "a flow that is silent for longer may take another path; no reordering if above the paths' differences";
+    "idle time after which a flow may change its path; no reordering if above the paths' delay differences";
 
 inline constexpr PathParameter kParameters[] = {duration<&PathConfig::gap>("gap", kGaps, kDrawnGaps, kGapHelp)};
 inline constexpr PathPolicyInfo kInfo{.policy = PathPolicy::kFlowlet,
                                       .name = "flowlet",
-                                      .help = "at random, anew after each gap in a flow",
+                                      .help = "random path, redrawn after each gap in a flow",
                                       .parameters = kParameters,
                                       .basis = always<PathBasis::kTime>,
                                       .unit = always<PathUnit::kFlowlet>};

@@ -26,8 +26,8 @@ std::uint32_t whole_ns(Duration band) noexcept {
 }  // namespace
 
 std::expected<void, std::string> validate(const QualityReportConfig& config, const std::string& where) {
-  if (config.every <= Duration{}) return std::unexpected(where + ": every 0; expected above 0");
-  if (config.band <= Duration{}) return std::unexpected(where + ": a band of 0; expected one above 0");
+  if (config.every <= Duration{}) return std::unexpected(where + ": every is 0; expected more than 0");
+  if (config.band <= Duration{}) return std::unexpected(where + ": a band is 0; expected more than 0");
   return {};
 }
 

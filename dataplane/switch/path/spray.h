@@ -93,10 +93,10 @@ constexpr bool locks(const PathConfig& c) {
 }
 
 inline constexpr PathParameter kParameters[] = {
-    word<&PathConfig::order>("order", kOrders,
-                             "which path the next packet takes. shuffled: each path once per round, in a random order; "
-                             "random: any; round-robin, least-loaded (of equals in turn): a fixed order, in which "
-                             "alike senders can fall in step"),
+    word<&PathConfig::order>(
+        "order", kOrders,
+        "path of the next packet. shuffled: each path once per round, in random order; random; round-robin, "
+        "least-loaded (equal ports in turn): a fixed order, in which equal senders may synchronise"),
 };
 inline constexpr PathPolicyInfo kInfo{.policy = PathPolicy::kSpray,
                                       .name = "spray",

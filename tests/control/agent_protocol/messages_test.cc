@@ -50,7 +50,7 @@ TEST(Frames, AreBounded) {
   FrameReader reader(10);
   reader.append(std::string("\0\0\0\x0B", 4));
   EXPECT_EQ(error_of([&] { reader.next(); }),
-            "a message of 11 octets was announced; expected at most 10: is this railyard-agent?");
+            "a message of 11 bytes; expected at most 10: is the peer railyard-agent?");
 }
 
 TEST(Messages, SayWhatIsMissingOrWrong) {
@@ -58,9 +58,11 @@ TEST(Messages, SayWhatIsMissingOrWrong) {
   EXPECT_EQ(error_of([] {
               task_from_json({{"collective", -1}});
             }),
-            "a message: 'collective': expected a number, not less than 0");
-  EXPECT_EQ(error_of([] { prepared_from_json({{"collective", 0}, {"rank", 0}, {"device", 3}}); }),
-            "prepared: 'device': expected text of at most 64 octets");
+            "a message: 'collective': expected a number of 0 or more");
+  EXPECT_EQ(error_of([] {
+              prepared_from_json({{"collective", 0}, {"rank", 0}, {"device", 3}});
+            }),
+            "prepared: 'device': expected text of at most 64 bytes");
   // Of another version nothing else is looked at.
   EXPECT_EQ(hello_from_json({{"protocol", 1}}).protocol, 1u);
 }
@@ -119,16 +121,17 @@ TEST(Messages, WhatAnEndOfAFlowKeepsIsBounded) {
   EXPECT_EQ(p.memory(), 9000u);
   p.id.sink = false;
   p.config.operation = FlowOperation::kRead;
-  EXPECT_EQ(error_of([&] { prepare_flow_from_json(to_json(p)); }), "prepare-flow: 'total': what is read has an end");
+  EXPECT_EQ(error_of([&] { prepare_flow_from_json(to_json(p)); }),
+            "prepare-flow: 'total': a READ flow has no end; expected a total");
   p.config.total = Bytes{std::int64_t{5} << 30};
   EXPECT_EQ(error_of([&] { prepare_flow_from_json(to_json(p)); }),
-            "prepare-flow: 'message': 5368709120 octets would be kept; expected at most 4294967296");
+            "prepare-flow: 'message': 5368709120 bytes of buffer; expected at most 4294967296");
   json j = to_json(p);
   j["operation"] = "dance";
   EXPECT_EQ(error_of([&] { prepare_flow_from_json(j); }),
             "prepare-flow: 'operation': 'dance'; expected write, send or read");
   EXPECT_EQ(error_of([] { prepare_flow_from_json(message("prepare-flow", RankId{})); }),
-            "a message: an end of a flow is meant, and a rank is named");
+            "a message names a rank; expected an end of a flow");
 }
 
 // A program that was changed on the way is refused, or stays within its memory and its lists: whatever a number says.

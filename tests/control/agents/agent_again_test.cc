@@ -34,13 +34,13 @@ TEST(AgentsAgain, ACollectiveThatFailedIsVerifiedTheSecondTime) {
   lab.run();
   ASSERT_EQ(lab.state(), "failed");
   EXPECT_EQ(lab.hosts->again(lab.now, "c"), "collective");
-  EXPECT_EQ(lab.collective().stalled, "it waits for the agent of rank 1 (a2:1): it closed its connection");
+  EXPECT_EQ(lab.collective().stalled, "waiting for the agent of rank 1 (a2:1): it closed its connection");
   lab.join(2);
   lab.run();
   EXPECT_EQ(lab.state(), "done") << lab.hosts->report().dump(2);
   EXPECT_TRUE(lab.collective().verified);
   EXPECT_EQ(lab.hosts->report()["collectives"][0]["attempt"], 2);
-  EXPECT_THAT(lab.log, Contains("collective c: is run again"));
+  EXPECT_THAT(lab.log, Contains("collective c: restarted"));
 }
 
 TEST(AgentsAgain, AFlowThatFailedIsVerifiedTheSecondTime) {
@@ -114,14 +114,13 @@ TEST(AgentsAgain, ABuiltInPeerIsMadeAnew) {
 
 TEST(AgentsAgain, WhatHasNotEndedOrIsUnknownIsRefused) {
   AgentLab lab(kRingOfThree);
-  EXPECT_EQ(why_not_again(lab, "d"), "no collective and no flow with agents is called 'd'");
-  EXPECT_EQ(
-      why_not_again(lab, "c"),
-      "collective c is waiting (it waits for the agent of rank 0 (a1:1): it has not joined yet); expected one that "
-      "is done or has failed");
+  EXPECT_EQ(why_not_again(lab, "d"), "there is no collective or flow with agents 'd'");
+  EXPECT_EQ(why_not_again(lab, "c"),
+            "collective c: waiting for the agent of rank 0 (a1:1): it has not joined yet; expected one that completed "
+            "or failed");
   for (int i = 1; i <= 3; ++i) lab.join(i);
   while (lab.state() != "running") lab.turn();
-  EXPECT_THAT(why_not_again(lab, "c"), HasSubstr("collective c is running (it goes on)"));
+  EXPECT_THAT(why_not_again(lab, "c"), HasSubstr("collective c: running"));
   lab.run();
   EXPECT_TRUE(lab.collective().verified) << "it was left alone";
 }
@@ -133,8 +132,7 @@ TEST(AgentsAgain, AFlowWhoseTimeIsOverIsRefused) {
   lab.run();
   ASSERT_EQ(lab.flow_state(), "done");
   lab.now = lab.now + Duration{6'000'000'000'000};
-  EXPECT_EQ(why_not_again(lab, lab.flow().name),
-            "flow " + lab.flow().name + ": nothing is to be sent any more since 5s");
+  EXPECT_EQ(why_not_again(lab, lab.flow().name), "flow " + lab.flow().name + ": stopped sending at 5s");
 }
 
 }  // namespace

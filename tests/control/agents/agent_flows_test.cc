@@ -179,7 +179,7 @@ TEST(AgentFlows, ADeviceThatIsElsewhereIsSaid) {
   c.id = 2;
   lab.hosts->on_message(2, c.agent->hello());
   lab.run();
-  EXPECT_EQ(lab.flow().roce->status, "its sink (a2:1): no RDMA device here has the address 10.9.0.2");
+  EXPECT_EQ(lab.flow().roce->status, "its sink (a2:1): no RDMA device of this host has the RoCE v2 GID 10.9.0.2");
 }
 
 // To a built-in host: both ends get what they need of each other, before anything is sent.

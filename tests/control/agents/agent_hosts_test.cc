@@ -122,7 +122,7 @@ TEST(AgentHosts, AnAgentWhoseDeviceIsElsewhereSaysSo) {
   c.id = 3;
   lab.hosts->on_message(3, c.agent->hello());
   lab.run();
-  EXPECT_EQ(lab.collective().stalled, "rank 2 (a3:1): no RDMA device here has the address 10.9.0.3");
+  EXPECT_EQ(lab.collective().stalled, "rank 2 (a3:1): no RDMA device of this host has the RoCE v2 GID 10.9.0.3");
 }
 
 TEST(AgentHosts, WhoMayNotJoinIsToldWhy) {
@@ -135,14 +135,14 @@ TEST(AgentHosts, WhoMayNotJoinIsToldWhy) {
             "fabric file");
   Hello other = hello("a1", "secret-1");
   other.protocol = 9;
-  EXPECT_EQ(refusal(lab, other),
-            "the agent speaks version 9 of the protocol, lab 'x' (railyard 1) version 2; expected the agent of the "
-            "same release");
+  EXPECT_EQ(
+      refusal(lab, other),
+      "the agent has protocol version 9, lab 'x' (railyard 1) has version 2; expected an agent of the same release");
   Hello without = hello("a1", "secret-1");
   without.devices.clear();
-  EXPECT_EQ(refusal(lab, without), "host 'a1' has no RDMA device that the agent could use");
+  EXPECT_EQ(refusal(lab, without), "host 'a1' has no RDMA device for the agent");
   lab.join(1);
-  EXPECT_EQ(refusal(lab, hello("a1", "secret-1")), "another agent is host 'a1' of lab 'x' already");
+  EXPECT_EQ(refusal(lab, hello("a1", "secret-1")), "another agent has already joined as host 'a1' of lab 'x'");
   // Nobody is harmed by them.
   lab.join(2);
   lab.join(3);
@@ -160,7 +160,7 @@ TEST(AgentHosts, WhatMakesNoSenseCostsWhoSaysIt) {
   lab.clients[0].agent.reset();  // its connection is closed
   lab.run();
   EXPECT_EQ(lab.state(), "failed");
-  EXPECT_THAT(lab.collective().stalled, HasSubstr("the agent of rank 0 (a1:1) is lost: it said what makes no sense"));
+  EXPECT_THAT(lab.collective().stalled, HasSubstr("the agent of rank 0 (a1:1) is lost: it sent an invalid message"));
 }
 
 TEST(AgentHosts, TokensAreTheSameOrNot) {

@@ -174,8 +174,8 @@ TEST_P(AgentJoinTest, AnotherVersionIsRefused) {
     answer = reader.next();
   }
   EXPECT_EQ((*answer)["type"], "error");
-  EXPECT_EQ((*answer)["why"], fmt::format("the agent speaks version {} of the protocol, lab 'x' (railyard 1) version "
-                                          "{}; expected the agent of the same release",
+  EXPECT_EQ((*answer)["why"], fmt::format("the agent has protocol version {}, lab 'x' (railyard 1) has version {}; "
+                                          "expected an agent of the same release",
                                           kProtocolVersion + 1, kProtocolVersion));
 }
 
@@ -194,11 +194,11 @@ std::string failure_to_open(const std::string& where) {
 TEST(AgentLabStream, WhereNobodyIsIsSaid) {
   const std::uint16_t port = free_port();
   EXPECT_EQ(failure_to_open(fmt::format("127.0.0.1:{}", port)),
-            fmt::format("no lab can be reached at 127.0.0.1:{}: Connection refused", port));
+            fmt::format("cannot connect to the lab at 127.0.0.1:{}: Connection refused", port));
   EXPECT_EQ(failure_to_open("serial:/dev/no-such-line"),
-            "no lab can be reached at serial:/dev/no-such-line: No such file or directory");
+            "cannot connect to the lab at serial:/dev/no-such-line: No such file or directory");
   EXPECT_EQ(failure_to_open("unix:/tmp/no/such.sock"),
-            "no lab can be reached at unix:/tmp/no/such.sock: No such file or directory");
+            "cannot connect to the lab at unix:/tmp/no/such.sock: No such file or directory");
   EXPECT_EQ(failure_to_open("somewhere"), "'somewhere'; expected HOST:PORT, unix:PATH, serial:PATH or stdio");
 }
 

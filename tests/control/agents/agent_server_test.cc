@@ -91,15 +91,15 @@ class AgentServerTest : public testing::Test {
 
 TEST_F(AgentServerTest, RefusesInOneSentence) {
   EXPECT_EQ(refusal(hello("wrong-token")), "wrong token for host 'a1' of lab 'x'");
-  EXPECT_THAT(refusal("GET / HTTP/1.1\r\n\r\n"), HasSubstr("octets was announced; expected at most 65536"));
+  EXPECT_THAT(refusal("GET / HTTP/1.1\r\n\r\n"), HasSubstr("bytes; expected at most 65536"));
   EXPECT_EQ(refusal(std::string("\0\0\0\3abc", 7)), "a message is not a JSON object");
   EXPECT_EQ(refusal(frame(message("alive"))), "'alive'; expected 'hello' first");
   const std::string deep = R"({"type":)" + std::string(30'000, '[') + std::string(30'000, ']') + "}";
   const auto length = static_cast<char>(static_cast<unsigned char>(deep.size() >> 8));
   EXPECT_EQ(refusal(std::string("\0\0", 2) + length + static_cast<char>(deep.size() & 0xFF) + deep),
-            "a message is nested more than 64 levels deep");
+            "a message has more than 64 nested levels");
   EXPECT_EQ(refusal(frame({{"type", "hello"}, {"protocol", kProtocolVersion}})), "hello: 'version' is missing");
-  EXPECT_THAT(refusal(""), HasSubstr("it has not said who it is within 300 ms"));
+  EXPECT_THAT(refusal(""), HasSubstr("it did not identify itself within 300 ms"));
 }
 
 TEST_F(AgentServerTest, WelcomesAndKeepsTalking) {
@@ -119,7 +119,7 @@ TEST_F(AgentServerTest, MoreAgentsThanItTakesAreTurnedAway) {
   const int first = connect();
   say(first, hello("secret-1"));
   EXPECT_EQ(hear(first)["type"], "welcome");
-  EXPECT_THAT(refusal(hello("secret-1")), HasSubstr("1 agents are connected already"));
+  EXPECT_THAT(refusal(hello("secret-1")), HasSubstr("1 agents are already connected"));
   ::close(first);
 }
 
@@ -130,7 +130,7 @@ TEST_F(AgentServerTest, SilentClientsKeepNoAgentOut) {
   const int agent = connect();
   say(agent, hello("secret-1"));
   EXPECT_EQ(hear(agent)["type"], "welcome");
-  EXPECT_EQ(hear(silent[0])["why"], "it has not said who it is, and others wait");
+  EXPECT_EQ(hear(silent[0])["why"], "it did not identify itself, and others are waiting");
   for (const int fd : silent) ::close(fd);
   ::close(agent);
 }

@@ -126,7 +126,7 @@ TEST_F(Http, ErrorsAreSentencesWithTheirStatus) {
 
 TEST_F(Http, ABodyThatIsTooLargeIsRefused) {
   int status = 0;
-  EXPECT_EQ(error_of({"POST", "/x", std::string(70'000, 'a')}, &status), "the body is longer than 65536 octets");
+  EXPECT_EQ(error_of({"POST", "/x", std::string(70'000, 'a')}, &status), "the body is longer than 65536 bytes");
   EXPECT_EQ(status, 413);
   EXPECT_EQ(handled, 0);
 }
@@ -255,7 +255,7 @@ TEST_F(Http, WaitsUntilThereAreFilesAgain) {
 }
 
 TEST_F(Http, TextThatIsNotUtf8IsNotSent) {
-  EXPECT_THAT(error_of({"POST", "/x", {{"file", "a\xff"}}}), HasSubstr("text that is not UTF-8"));
+  EXPECT_THAT(error_of({"POST", "/x", {{"file", "a\xff"}}}), HasSubstr("is not UTF-8"));
   EXPECT_EQ(handled, 0);
 }
 

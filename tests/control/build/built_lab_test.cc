@@ -75,10 +75,10 @@ TEST(BuiltLab, WhatIsNotThereIsNamed) {
     }
     return "(no error)";
   };
-  EXPECT_EQ(error([&] { built.port({"leaf3", 1}); }), "no node is called 'leaf3'");
-  EXPECT_EQ(error([&] { built.port({"leaf1", 6}); }), "leaf1 has no port 6; its ports are 1..5");
-  EXPECT_EQ(error([&] { built.port({"h1", 0}); }), "h1 has no port 0; its ports are 1..1");
-  EXPECT_EQ(error([&] { built.host("h3"); }), "no node is called 'h3'");
+  EXPECT_EQ(error([&] { built.port({"leaf3", 1}); }), "there is no node 'leaf3'");
+  EXPECT_EQ(error([&] { built.port({"leaf1", 6}); }), "leaf1 has no port 6; expected 1..5");
+  EXPECT_EQ(error([&] { built.port({"h1", 0}); }), "h1 has no port 0; expected 1..1");
+  EXPECT_EQ(error([&] { built.host("h3"); }), "there is no node 'h3'");
 }
 
 TEST(BuiltLab, TheWindowIsThatOfTheShortestWay) {

@@ -46,8 +46,7 @@ TEST(Changes, WhatDevicesCanDoIsAccepted) {
 }
 
 TEST(Changes, WhatNeedsANewLabIsNamed) {
-  constexpr const char* kDownAndUp =
-      " cannot change while the lab is up; take it down and bring it up with the new value";
+  constexpr const char* kDownAndUp = " cannot change in a running lab; stop the lab and start it with the new value";
   const std::vector<std::pair<std::string, std::string>> refused{
       {"run.seed=2", "run.seed (1 -> 2)"},
       {"qos.default.classes.3.lossless=false", "qos.default.classes.3.lossless (true -> false)"},
@@ -65,13 +64,13 @@ TEST(Changes, WhatNeedsANewLabIsNamed) {
 
 TEST(Changes, WhatTheFileRefusesIsRefused) {
   EXPECT_THAT(error_of({"links.h1:1.rate=400Gbps"}, {"qos.default.classes.3.headroom=160KiB"}),
-              HasSubstr("headroom of lossless class 3 is 160KiB, and the link needs "));
+              HasSubstr("headroom of lossless class 3 is 160KiB, but the link needs "));
   EXPECT_THAT(error_of({"links.h1:1.rate=400Gbps"}, {"switches.default.buffer=500KB"}), HasSubstr("too small"));
 }
 
 TEST(Changes, LinksOfASwitchThatCutsThroughKeepTheirRate) {
   EXPECT_THAT(error_of({"links.leaf1:3.rate=400Gbps"}),
-              HasSubstr("links.leaf1:3.rate cannot change while the lab is up: spine1 cuts through"));
+              HasSubstr("links.leaf1:3.rate cannot change in a running lab: spine1 uses cut-through"));
 }
 
 // The standard's response to a pause frame is shorter at 800 Gb/s (579 ns) than the latency that the window rests on.
@@ -137,7 +136,7 @@ TEST(Changes, OneNicOfSeveralGetsAnotherHost) {
 
 TEST(Changes, AHostWithBuiltInTrafficStaysWhatItIs) {
   EXPECT_EQ(attach_error({"nodes.h2.attach={ tap: t2 }"}),
-            "h1:1 has built-in traffic (t); expected a host that no `traffic` names");
+            "h1:1 has built-in traffic (t); expected a host without `traffic`");
   std::string everybody = kWithGuests;
   everybody.replace(everybody.find("from: h1, to: h2"), 16, "pattern: permutation, from: \"h[14]\"");
   EXPECT_THAT(attach_error({"nodes.h3.attach={ tap: t3 }"}), "");
@@ -145,14 +144,15 @@ TEST(Changes, AHostWithBuiltInTrafficStaysWhatItIs) {
 
 TEST(Changes, MachinesAndCapturesComeAndGoWithTheLab) {
   EXPECT_EQ(attach_error({"nodes.h3.attach=vm"}),
-            "h3:1: a virtual machine comes and goes with the lab; take the lab down and bring it up with another "
+            "h3:1: a virtual machine cannot be changed in a running lab; stop the lab and start it with another "
             "`attach`");
-  EXPECT_THAT(attach_error({"nodes.h3.attach={ pcap: { out: x.pcap } }"}), HasSubstr("a capture file comes and goes"));
+  EXPECT_THAT(attach_error({"nodes.h3.attach={ pcap: { out: x.pcap } }"}),
+              HasSubstr("a capture file cannot be changed in a running lab"));
 }
 
 TEST(Changes, WhatElseIsDifferentAtThatHostIsRefused) {
   EXPECT_THAT(attach_error({"nodes.h3.attach={ tap: t3 }", "nodes.h3.address=10.77.0.1"}),
-              HasSubstr("cannot change while the lab is up"));
+              HasSubstr("cannot change in a running lab"));
 }
 
 }  // namespace

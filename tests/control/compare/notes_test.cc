@@ -27,11 +27,11 @@ spec::Lab column(const std::string& classes, int dscp = 26) {
 }
 
 TEST(Notes, NameBackgroundInAClassThatTheColumnsChange) {
-  EXPECT_THAT(
-      background_notes({column("{ path: ecmp }"), column("{ path: spray }")}),
-      ElementsAre(HasSubstr("traffic load is background in class 3, whose path is not the same in all columns")));
+  EXPECT_THAT(background_notes({column("{ path: ecmp }"), column("{ path: spray }")}),
+              ElementsAre(HasSubstr(
+                  "background traffic load runs in class 3, and path of this class differs between columns")));
   EXPECT_THAT(background_notes({column("{ lossless: true }"), column("{ trim: { class: 5, dscp: 40 } }")}),
-              ElementsAre(HasSubstr("whose lossless, trim is not the same")));
+              ElementsAre(HasSubstr("and lossless, trim of this class differs")));
 }
 
 TEST(Notes, SayNothingOfBackgroundThatIsTheSame) {

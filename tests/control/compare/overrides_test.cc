@@ -80,7 +80,8 @@ TEST(Overrides, OfRoceTheServiceIsTheTypeOfItsQps) {
     sets(kLab, "roce/uc");
     FAIL() << "was taken";
   } catch (const std::invalid_argument& e) {
-    EXPECT_THAT(e.what(), HasSubstr("collectives.train: uc loses messages, which collectives need; expected rc"));
+    EXPECT_THAT(e.what(),
+                HasSubstr("collectives.train: uc may lose messages, and collectives need all of them; expected rc"));
   }
 }
 
@@ -125,7 +126,7 @@ TEST(Overrides, ATrimmingClassNeedsOneForWhatIsTrimmed) {
     sets(none, "roce/trim");
     FAIL() << "was taken";
   } catch (const std::invalid_argument& e) {
-    EXPECT_THAT(e.what(), HasSubstr("no class of qos.default takes what is trimmed; expected one that is strict"));
+    EXPECT_THAT(e.what(), HasSubstr("qos.default has no class for trimmed frames; expected a strict"));
   }
   const std::string own =
       std::string(kLab) +

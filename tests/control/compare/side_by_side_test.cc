@@ -56,7 +56,7 @@ TEST(SideBySide, TimesOfWhatWasCompletedWinNothingWhereNotAllWas) {
   EXPECT_FALSE(s.change(s.blocks[0], 0, 1));
   EXPECT_TRUE(s.change(s.blocks[0], 1, 1));
   EXPECT_THAT(s.text(), HasSubstr("105 us (100 us .. 110 us) (1 of 8)"));
-  EXPECT_THAT(s.text(), HasSubstr("(n of m): only n of m flows and repeats of collectives completed"));
+  EXPECT_THAT(s.text(), HasSubstr("(n of m): n of m flows and collective iterations completed"));
   EXPECT_THAT(s.html(), HasSubstr("(1 of 8)"));
   EXPECT_EQ(s.json()["blocks"][0]["incomplete"][1], "1 of 8");
 }
@@ -110,7 +110,7 @@ TEST(SideBySide, APageLinksReportsExplainsRowsAndDrawsDistributions) {
   EXPECT_THAT(page, HasSubstr("<a href=\"roce-gbn-seed2/report.html\">roce/gbn (seed 2)</a>"));
   EXPECT_THAT(page, HasSubstr("Figures explained"));
   EXPECT_THAT(page, HasSubstr("flow completion time"));
-  EXPECT_THAT(page, HasSubstr("short: time of a message, as a distribution"));
+  EXPECT_THAT(page, HasSubstr("short: time of a message: distribution"));
   EXPECT_THAT(page, HasSubstr("<svg"));
   EXPECT_THAT(page, HasSubstr("Note: a &lt; b"));
   EXPECT_THAT(s.text(), HasSubstr("Note: a < b\n"));
@@ -124,7 +124,7 @@ TEST(SideBySide, IsTextWithEveryColumnAndWhatItChanges) {
   EXPECT_THAT(text, HasSubstr("FAILED uet/rud: seed 2: out of memory"));
   EXPECT_THAT(text, HasSubstr("Settings that differ\n  setting  roce/gbn  roce/sr  uet/rud\n  a.b      1         2        <3>\n"));
   EXPECT_THAT(text, testing::ContainsRegex("roce/sr +RoCEv2 RC +dcqcn .vendor. +selective-repeat +ecmp +3 lossy"));
-  EXPECT_THAT(text, HasSubstr("per cent against roce/gbn"));
+  EXPECT_THAT(text, HasSubstr("percentages relative to roce/gbn"));
 }
 
 TEST(SideBySide, IsJson) {

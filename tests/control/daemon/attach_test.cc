@@ -97,9 +97,9 @@ TEST_F(AttachTest, WhatCannotBeLeavesTheLabAsItWas) {
   EXPECT_THAT(refused(400, "h3", {{"mammif", "x"}}), HasSubstr("did you mean 'memif'"));
   EXPECT_THAT(refused(409, "h3", {{"netdev", "no-such-if"}}), HasSubstr("interface 'no-such-if'"));
   EXPECT_THAT(refused(409, "h3", {{"vhost-user", "/nowhere/x.sock"}}), HasSubstr("there is no directory /nowhere"));
-  EXPECT_THAT(refused(409, "h3", "vm"), HasSubstr("a virtual machine comes and goes with the lab"));
+  EXPECT_THAT(refused(409, "h3", "vm"), HasSubstr("a virtual machine cannot be changed in a running lab"));
   attach("h3", memif("server"));
-  EXPECT_THAT(refused(409, "h4:1", memif("server")), HasSubstr("that stands behind h3:1 already"));
+  EXPECT_THAT(refused(409, "h4:1", memif("server")), HasSubstr("it is already attached to h3:1"));
   EXPECT_THAT(attached(), testing::ElementsAre("h3:1"));
 }
 
@@ -121,14 +121,15 @@ class Maker final : public HostMaker {
 };
 
 TEST_F(AttachTest, ANamespaceWhosePortCannotBeOpenedIsRemovedAgain) {
-  EXPECT_THAT(refused(503, "h3", "namespace"), HasSubstr("no namespaces can be made yet"));
+  EXPECT_THAT(refused(503, "h3", "namespace"),
+              HasSubstr("the lab is still starting: namespaces cannot be created yet"));
   Maker maker;
   lab_->hosts_are_made_by(maker);
   EXPECT_THAT(refused(409, "h3", "namespace"), HasSubstr("network namespace 'ry-no-such-namespace'"));
   EXPECT_THAT(maker.made, testing::ElementsAre("h3"));
   EXPECT_THAT(maker.removed, testing::ElementsAre("h3"));
   EXPECT_EQ(ask("GET", "/hosts/h3")["nics"][0]["attach"], "built-in");
-  EXPECT_THAT(refused(400, "h4:1", "namespace"), HasSubstr("a namespace is one with all its NICs"));
+  EXPECT_THAT(refused(400, "h4:1", "namespace"), HasSubstr("a namespace has all NICs of its host"));
 }
 
 }  // namespace

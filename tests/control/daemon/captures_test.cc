@@ -200,7 +200,7 @@ TEST_F(CapturesTest, OnlySoManyAtOnce) {
   for (std::size_t i = 0; i < Captures::kMost; ++i)
     clients.push_back(std::make_unique<Client>(start({{"port", "leaf1:1"}, {"snaplen", 64}})));
   EXPECT_EQ(error_of(409, "POST", "/captures", {{"port", "leaf1:2"}}),
-            "16 captures are running already, and at most 16 can; end one first");
+            "16 captures are already running, the limit is 16; stop one first");
   clients[5]->close();
   while (list().size() == Captures::kMost) std::this_thread::yield();
   Client last(start({{"port", "leaf1:1"}, {"count", 1}}));
@@ -210,7 +210,7 @@ TEST_F(CapturesTest, OnlySoManyAtOnce) {
 
 TEST_F(CapturesTest, WhatCannotBeIsSaidAndStartsNothing) {
   EXPECT_EQ(error_of(404, "POST", "/captures", {{"port", "leaf2:1"}}),
-            "leaf2:1: no node is called 'leaf2'; did you mean 'leaf1'?");
+            "leaf2:1: there is no node 'leaf2'; did you mean 'leaf1'?");
   EXPECT_EQ(error_of(400, "POST", "/captures", {{"prot", "leaf1:1"}}), "key 'port' is missing in the body");
   EXPECT_EQ(error_of(400, "POST", "/captures", {{"port", "leaf1:1"}, {"direction", "up"}}),
             "direction: \"up\"; expected \"both\", \"in\" or \"out\"");

@@ -73,7 +73,7 @@ TEST_F(LiveFaultsTest, BadOnesLeaveTheLabAsItWas) {
   EXPECT_THAT(error_of(404, "DELETE", "/faults/nobody"), HasSubstr("there is no fault 'nobody'"));
   EXPECT_TRUE(ask("GET", "/faults")["faults"].empty());
   ask("POST", "/faults", {{"fault", "name: a, on: h1, loss: 1%"}});
-  EXPECT_THAT(error("name: a, on: h2, loss: 1%"), HasSubstr("there is a fault a already"));
+  EXPECT_THAT(error("name: a, on: h2, loss: 1%"), HasSubstr("a fault a exists already"));
   wait_for_packets();
 }
 

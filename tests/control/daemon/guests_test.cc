@@ -107,7 +107,7 @@ TEST_F(GuestsTest, OneThatEndsIsDownAndBootedAnewWithoutTheOthers) {
   boot();
   ::kill(qemu(0), SIGKILL);
   while (guests_->look(0).state == State::kUp) std::this_thread::yield();
-  EXPECT_THAT(guests_->look(0).why, testing::HasSubstr("its QEMU has ended; its last words are in "));
+  EXPECT_THAT(guests_->look(0).why, testing::HasSubstr("its QEMU has exited; see "));
   EXPECT_EQ(guests_->look(1).state, State::kUp);
 
   may_boot(false);
@@ -118,7 +118,7 @@ TEST_F(GuestsTest, OneThatEndsIsDownAndBootedAnewWithoutTheOthers) {
   may_boot(true);
   EXPECT_EQ(after_boot(0), State::kUp);
   EXPECT_TRUE(answers(0));
-  EXPECT_THAT(text_of(folder_.path() / "log"), testing::HasSubstr("h1 is down: its QEMU has ended"));
+  EXPECT_THAT(text_of(folder_.path() / "log"), testing::HasSubstr("h1 is down: its QEMU has exited"));
 }
 
 TEST_F(GuestsTest, OneThatRunsIsAnotherAfterwards) {

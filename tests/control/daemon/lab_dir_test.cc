@@ -48,7 +48,7 @@ TEST_F(LabDirTest, WhoHoldsTheLockHasTheLab) {
   EXPECT_EQ(dir.pid(), ::getpid());
   EXPECT_THAT(LabDir::names(), ElementsAre("rails"));
   EXPECT_EQ(error_of(dir),
-            "lab 'rails' is up already; `railyard down rails` takes it down, --name gives this one another name");
+            "lab 'rails' is already running; stop it by `railyard down rails`, or use --name for another name");
   EXPECT_EQ(error_of(LabDir("other")), "(no error)");
   lock.reset();
   EXPECT_FALSE(dir.running());

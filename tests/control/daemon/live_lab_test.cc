@@ -138,7 +138,7 @@ TEST_F(LiveLabTest, ALinkThatIsDownCarriesNothingUntilItIsUp) {
 TEST_F(LiveLabTest, HeldItStandsStill) {
   wait_for_packets();
   ask("POST", "/hold", {{"on", true}});
-  EXPECT_EQ(error_of(409, "POST", "/hold", {{"on", true}}), "the lab is paused already");
+  EXPECT_EQ(error_of(409, "POST", "/hold", {{"on", true}}), "the lab is already paused");
   const json at = ask("GET", "/audit");
   EXPECT_EQ(ask("GET", "/audit")["at_seconds"], at["at_seconds"]);
   EXPECT_EQ(ask("GET", "/audit")["generated"], at["generated"]);
@@ -149,31 +149,30 @@ TEST_F(LiveLabTest, HeldItStandsStill) {
 
 TEST_F(LiveLabTest, WhatCannotBeIsSaidAndChangesNothing) {
   EXPECT_EQ(error_of(404, "POST", "/links", {{"link", "leaf2:1"}, {"up", false}}),
-            "leaf2:1: no node is called 'leaf2'; did you mean 'leaf1'?");
+            "leaf2:1: there is no node 'leaf2'; did you mean 'leaf1'?");
   EXPECT_EQ(error_of(404, "POST", "/links", {{"link", "h2:2"}, {"up", false}}),
-            "h2:2: h2 has no port 2; its ports are 1..1");
+            "h2:2: h2 has no port 2; expected 1..1");
   EXPECT_THAT(error_of(400, "POST", "/links", {{"link", "leaf1"}, {"up", false}}), HasSubstr("'leaf1': "));
   EXPECT_EQ(error_of(400, "POST", "/links", {{"link", "leaf1:1"}}), "key 'up' is missing in the body");
-  EXPECT_EQ(error_of(400, "POST", "/links", {{"link", 7}, {"up", false}}),
-            "key 'link' is of another type than expected");
+  EXPECT_EQ(error_of(400, "POST", "/links", {{"link", 7}, {"up", false}}), "key 'link' has a wrong type");
   EXPECT_EQ(error_of(400, "POST", "/links"), "key 'link' is missing in the body");
-  EXPECT_EQ(error_of(405, "GET", "/links"), "GET does not go with /links");
+  EXPECT_EQ(error_of(405, "GET", "/links"), "GET excludes /links");
   EXPECT_EQ(error_of(404, "GET", "/nothing"), "there is no /nothing");
   EXPECT_EQ(error_of(404, "GET", "/hosts/"), "there is no /hosts/");
   EXPECT_EQ(error_of(404, "GET", "/hosts/h3"), "lab 'x' has no host 'h3'; did you mean 'h1'?");
   EXPECT_EQ(error_of(404, "GET", "/hosts/leaf1"), "lab 'x' has no host 'leaf1'");
   EXPECT_EQ(ask("GET", "/hosts/h1")["kind"], "built-in");
   EXPECT_EQ(error_of(409, "POST", "/restart", {{"host", "h1"}}),
-            "h1 is built-in: nothing of it can be booted anew; hosts with `attach: vm` can");
+            "h1 is built-in: it cannot be rebooted; expected a host with `attach: vm`");
   EXPECT_EQ(error_of(404, "POST", "/restart", {{"host", "h3"}}), "lab 'x' has no host 'h3'; did you mean 'h1'?");
   EXPECT_EQ(error_of(409, "POST", "/again", {{"name", "t"}}),
-            "the lab has no agents; only what they take part in can be run again");
+            "the lab has no agents; expected a collective or flow with agents");
   const json status = ask("GET", "/status");
   for (const json& p : status["ports"]) EXPECT_TRUE(p["up"]);
 }
 
 TEST_F(LiveLabTest, AGuestThatIsDownIsSaidAndBootedAnew) {
-  Guests::Look look{Guests::State::kDown, "its QEMU has ended"};
+  Guests::Look look{Guests::State::kDown, "its QEMU has exited"};
   int restarted = 0;
   lab_->add_host("h1", {.kind = "vm",
                         .location = "/nowhere",
@@ -185,10 +184,10 @@ TEST_F(LiveLabTest, AGuestThatIsDownIsSaidAndBootedAnew) {
                             }});
   json h1 = ask("GET", "/hosts/h1");
   EXPECT_EQ(h1["state"], "down");
-  EXPECT_EQ(h1["why"], "its QEMU has ended");
+  EXPECT_EQ(h1["why"], "its QEMU has exited");
   EXPECT_EQ(ask("GET", "/status")["hosts"][0]["state"], "down");
   EXPECT_EQ(ask("POST", "/restart", {{"host", "h1"}})["state"], "booting");
-  EXPECT_EQ(error_of(409, "POST", "/restart", {{"host", "h1"}}), "h1 is booting already");
+  EXPECT_EQ(error_of(409, "POST", "/restart", {{"host", "h1"}}), "h1 is already booting");
   look.state = Guests::State::kUp;
   h1 = ask("GET", "/hosts/h1");
   EXPECT_EQ(h1["state"], "up");

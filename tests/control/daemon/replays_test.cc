@@ -102,7 +102,7 @@ TEST_F(ReplaysTest, TheHostsOwnTrafficGoesOnDuringAndAfterIt) {
   const auto own = [&] { return sent_by("h1") - show(started)["sent"].get<std::uint64_t>(); };
   for (const std::uint64_t before = own(); own() < before + 5;) std::this_thread::yield();
   EXPECT_EQ(error_of(409, {{"file", file_}, {"at", "h1:1"}}),
-            "h1:1 replays " + file_ + " already; `railyard replay --stop` ends that");
+            "h1:1 already replays " + file_ + "; `railyard replay --stop` stops it");
   const json other = start("h3:1", {{"loop", true}, {"rate", 20'000'000}});
   while (show(other)["sent"] < 30) std::this_thread::yield();
   const std::uint64_t replayed = end(started)["sent"];
@@ -131,14 +131,13 @@ TEST_F(ReplaysTest, InAHeldLabItWaitsForTime) {
 }
 
 TEST_F(ReplaysTest, WhatCannotBeIsSaidAndNothingIsSent) {
-  EXPECT_EQ(error_of(400, {{"file", file_}, {"at", "leaf1:1"}}),
-            "leaf1:1 is a port of a switch; expected a host's: frames enter where hosts send them");
-  EXPECT_THAT(error_of(404, {{"file", file_}, {"at", "h9:1"}}), HasSubstr("no node is called 'h9'"));
+  EXPECT_EQ(error_of(400, {{"file", file_}, {"at", "leaf1:1"}}), "leaf1:1 is a switch port; expected a NIC of a host");
+  EXPECT_THAT(error_of(404, {{"file", file_}, {"at", "h9:1"}}), HasSubstr("there is no node 'h9'"));
   EXPECT_EQ(error_of(400, {{"at", "h3:1"}}), "key 'file' is missing in the body");
   EXPECT_THAT(error_of(400, {{"file", "/nowhere/x.pcap"}, {"at", "h3:1"}}), HasSubstr("cannot open /nowhere/x.pcap"));
-  EXPECT_EQ(error_of(400, {{"file", "/dev/zero"}, {"at", "h3:1"}}), "/dev/zero is no file");
+  EXPECT_EQ(error_of(400, {{"file", "/dev/zero"}, {"at", "h3:1"}}), "/dev/zero is not a file");
   EXPECT_EQ(error_of(400, {{"file", file_}, {"at", "h3:1"}, {"asap", true}, {"rate", 1}}),
-            "rate and asap do not go together");
+            "rate and asap exclude each other");
   EXPECT_EQ(error_of(400, {{"file", file_}, {"at", "h3:1"}, {"loop", 1}}), "loop: 1; expected true or false");
   EXPECT_EQ(error_of(400, {{"file", file_}, {"at", "h3:1"}, {"rate", 0}}), "rate: 0; expected bit/s, at least 1");
   std::filesystem::resize_file(file_, std::filesystem::file_size(file_) - 100);

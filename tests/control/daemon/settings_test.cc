@@ -132,17 +132,16 @@ TEST_F(LiveSettingsTest, WhatCannotBeIsSaidAndChangesNothing) {
   EXPECT_THAT(refused(400, {"qos.default.classes.3.alfa=1"}), HasSubstr("unknown key 'alfa'"));
   EXPECT_THAT(refused(400, {"traffic.t.rate=5"}), HasSubstr("5 has no unit"));
   EXPECT_THAT(refused(400, {"traffic.t.rate=200Gbps"}), HasSubstr("is above the rate of h1:1's link (100Gbps)"));
-  EXPECT_THAT(refused(400, {"traffic.u.rate=5Gbps"}), HasSubstr("no element is called 'u'"));
+  EXPECT_THAT(refused(400, {"traffic.u.rate=5Gbps"}), HasSubstr("there is no element 'u'"));
   EXPECT_THAT(refused(400, {"weight"}), HasSubstr("expected path=value"));
   EXPECT_EQ(refused(409, {"qos.default.classes.0.weight=7", "switches.default.cell=512B"}),
-            "switches.default.cell (256B -> 512B) cannot change while the lab is up; take it down and bring it up with "
-            "the new value");
+            "switches.default.cell (256B -> 512B) cannot change in a running lab; stop the lab and start it with the "
+            "new value");
   EXPECT_THAT(refused(409, {"run.clock=virtual", "run.duration=1s"}),
               HasSubstr("run.clock (wall -> virtual) cannot change"));
   EXPECT_THAT(refused(400, {}), HasSubstr("nothing to set"));
   EXPECT_EQ(error_of(400, "POST", "/settings"), "key 'set' is missing in the body");
-  EXPECT_EQ(error_of(404, "GET", "/settings/qos.other"),
-            "nothing that can be set in a live lab is called 'qos.other'");
+  EXPECT_EQ(error_of(404, "GET", "/settings/qos.other"), "there is no settable key 'qos.other' in a live lab");
   EXPECT_EQ(ask("GET", "/settings"), before);
   set({"qos.default.classes.0.weight=9"});
   EXPECT_EQ(value("qos.default.classes.0.weight"), "9") << "what was refused is not in the way";

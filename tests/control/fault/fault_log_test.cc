@@ -64,17 +64,17 @@ TEST(FaultLog, IsReadAsItWasWritten) {
 
 TEST(FaultLog, AnythingElseIsRefusedWithItsLine) {
   const std::string added = line_of(event(Kind::kAdded, "a", 0)) + "\n";
-  EXPECT_EQ(error_of(added + "hello\n"), "x.log:2:1: is not a JSON object; expected a line of a log of faults");
-  EXPECT_EQ(error_of("{}"), "x.log:1:1: has no instant 'effective_ps'; expected a line of a log of faults");
+  EXPECT_EQ(error_of(added + "hello\n"), "x.log:2:1: is not a JSON object; expected a line of a fault log");
+  EXPECT_EQ(error_of("{}"), "x.log:1:1: has no instant 'effective_ps'; expected a line of a fault log");
   EXPECT_EQ(error_of(line_of(event(Kind::kBegin, "a", 0))),
-            "x.log:1:1: is about a, which nothing has added; expected a line of a log of faults");
+            "x.log:1:1: names a, which was not added; expected a line of a fault log");
   EXPECT_EQ(error_of(added + line_of(event(Kind::kEnd, "a", 0))),
-            "x.log:2:1: ends a, which has not begun; expected a line of a log of faults");
-  EXPECT_EQ(error_of(added + added), "x.log:2:1: adds a, which is there already; expected a line of a log of faults");
+            "x.log:2:1: ends a, which has not begun; expected a line of a fault log");
+  EXPECT_EQ(error_of(added + added), "x.log:2:1: adds a, which exists already; expected a line of a fault log");
   EXPECT_EQ(error_of(added + R"({"event":"explode","fault":"a","effective_ps":1})"),
-            "x.log:2:1: has an unknown event 'explode'; expected a line of a log of faults");
+            "x.log:2:1: has an unknown event 'explode'; expected a line of a fault log");
   EXPECT_EQ(error_of(added + R"({"event":"begin","fault":"a","effective_ps":-1})"),
-            "x.log:2:1: has no instant 'effective_ps'; expected a line of a log of faults");
+            "x.log:2:1: has no instant 'effective_ps'; expected a line of a fault log");
 }
 
 }  // namespace

@@ -254,8 +254,7 @@ TEST_F(Session, AGuestThatGoesIsNoticedAtOnce) {
   EXPECT_EQ(error_of([&] {
               session.run({.arguments = {"sh", "-c", "echo on; sleep 1000"}}, {.output = out[1]});
             }),
-            "g1: the guest has gone in the middle of it; its last words are in " + agent_.directory().string() +
-                "/console.log");
+            "g1: the guest ended meanwhile; see " + agent_.directory().string() + "/console.log");
   killer.join();
   close(out[0]);
   close(out[1]);
@@ -268,7 +267,7 @@ TEST(SessionErrors, AGuestThatIsNotThere) {
   AgentProcess agent;
   agent.stop();  // sockets without anybody behind them
   EXPECT_EQ(error_of([&] { AgentSession::open(agent.directory(), "g1"); }),
-            "g1: the guest is not running any more; see " + agent.directory().string() + "/console.log");
+            "g1: the guest no longer runs; see " + agent.directory().string() + "/console.log");
 }
 
 TEST(SessionErrors, AGuestThatDoesNotAnswer) {

@@ -55,18 +55,18 @@ TEST_F(Copy, WhatIsNotThereIsNamedAndNothingIsLeft) {
   std::filesystem::create_directory(here_.path() / "to");
   const std::string absent = here_.path() / "absent";
   EXPECT_EQ(error_of([&] { copy_to_guest(guest_, absent, "/tmp"); }),
-            absent + ": cannot be read: No such file or directory");
+            "cannot read " + absent + ": No such file or directory");
   EXPECT_EQ(error_of([&] { copy_from_guest(guest_, absent, here_.path() / "to/x"); }),
             "g1: cannot read " + absent + ": No such file or directory");
   EXPECT_EQ(files_in("to"), 0u);
   EXPECT_EQ(error_of([&] { copy_to_guest(guest_, here_.path(), "/tmp"); }),
-            here_.path().string() + ": is a folder; copy files, or a tar archive");
+            here_.path().string() + " is a directory; expected a file or a tar archive");
   EXPECT_EQ(error_of([&] { copy_from_guest(guest_, here_.path(), here_.path() / "to/x"); }),
             "g1: cannot read " + here_.path().string() + ": Is a directory");
   EXPECT_EQ(error_of([&] { copy_to_guest(guest_, here_.file("y", "1"), here_.path() / "no/such"); }),
             "g1: cannot write " + here_.path().string() + "/no/such: No such file or directory");
   EXPECT_EQ(error_of([&] { copy_from_guest(guest_, here_.file("y", "1"), here_.path() / "no/such"); }),
-            here_.path().string() + "/no/such: cannot be written: No such file or directory");
+            "cannot write " + here_.path().string() + "/no/such: No such file or directory");
 }
 
 }  // namespace

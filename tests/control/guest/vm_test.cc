@@ -99,7 +99,7 @@ TEST_F(Guest, OneThatQemuDoesNotStartIsSaidWithQemusOwnWords) {
   Vm vm(config("echo 'qemu: no such machine' >&2; exit 1"));
   vm.start();
   EXPECT_THAT(error_of([&] { vm.wait_ready(); }),
-              testing::AllOf(StartsWith("h1: QEMU has ended; "), HasSubstr("qemu: no such machine")));
+              testing::AllOf(StartsWith("h1: QEMU has exited; "), HasSubstr("qemu: no such machine")));
   EXPECT_FALSE(std::filesystem::exists(GuestFiles{vm.config().directory}.pid_file()));
 }
 
@@ -110,7 +110,7 @@ TEST_F(Guest, OneThatDoesNotComeUpIsKilledAndTheEndOfItsConsoleShown) {
   while (!text_of(GuestFiles{vm.config().directory}.console()).contains("panic")) usleep(1000);
   EXPECT_THAT(
       error_of([&] { vm.wait_ready(std::chrono::milliseconds(1)); }),
-      testing::AllOf(StartsWith("h1: the guest has not come up in 0 s; "), HasSubstr("Kernel panic - not syncing")));
+      testing::AllOf(StartsWith("h1: the guest did not boot within 0 s; "), HasSubstr("Kernel panic - not syncing")));
   EXPECT_EQ(kill(pid, 0), -1);
 }
 
@@ -127,8 +127,7 @@ TEST_F(Guest, OneThatIsGivenUpIsNotWaitedForAnyLonger) {
       ASSERT_EQ(listen(silent.get(), 1), 0);
     }
     int asked = 0;
-    EXPECT_EQ(error_of([&] { vm.wait_ready(std::chrono::hours(1), [&] { return ++asked > 5; }); }),
-              "h1: not waited for any longer");
+    EXPECT_EQ(error_of([&] { vm.wait_ready(std::chrono::hours(1), [&] { return ++asked > 5; }); }), "h1: timed out");
     EXPECT_EQ(kill(pid, 0), -1);
   }
 }
@@ -142,7 +141,7 @@ TEST_F(Guest, WhereKvmDoesNotWorkItContinuesWithTcgAndSaysSo) {
   EXPECT_EQ(vm.accelerator(), Accelerator::kKvm);
   vm.wait_ready();
   EXPECT_EQ(vm.accelerator(), Accelerator::kTcg);
-  EXPECT_THAT(vm.notes(), ElementsAre(HasSubstr("KVM does not work here (QEMU ends: failed to set MSR): TCG")));
+  EXPECT_THAT(vm.notes(), ElementsAre(HasSubstr("KVM does not work (QEMU ends: failed to set MSR): using TCG")));
 }
 
 TEST_F(Guest, ADirectoryIsOneGuests) {
@@ -169,19 +168,19 @@ TEST_F(Guest, WhatCannotWorkIsRefusedBeforeAnythingStarts) {
     return error_of([&] { Vm vm(c); });
   };
   EXPECT_EQ(refusal([](VmConfig& c) { c.qemu = "no-such-qemu"; }),
-            "h1: no no-such-qemu here (Debian: qemu-system-x86)");
+            "h1: no-such-qemu is not installed (Debian: qemu-system-x86)");
   EXPECT_EQ(refusal([](VmConfig& c) { c.image = "/nowhere"; }),
             "there is no guest image in /nowhere (no vmlinux): run tools/softroce/build-image.sh");
   EXPECT_THAT(refusal([](VmConfig& c) { c.directory = "/tmp/" + std::string(100, 'x'); }),
-              HasSubstr("a socket's path has at most 107"));
+              HasSubstr(" characters, the limit is 107"));
   EXPECT_THAT(refusal([](VmConfig& c) { c.network.nics.push_back({.socket = std::string(108, 'x'), .mac = {}}); }),
-              HasSubstr("has 108 characters, a socket's path has at most 107"));
+              HasSubstr("has 108 characters, the limit is 107"));
   EXPECT_EQ(refusal([](VmConfig& c) { c.memory_mib = 64; }), "h1: 64 MiB of memory; a guest needs 128");
   EXPECT_EQ(refusal([](VmConfig& c) { c.network.nics.push_back({.mac = {}, .mtu = 500}); }),
             "h1: an MTU of 500; a guest's NIC takes 1280 to 65535");
   folder_.file("agent-version", "99");
   EXPECT_THAT(refusal([](VmConfig&) {}),
-              HasSubstr(fmt::format("of another version (agent 99, wanted {}): run tools/softroce/build-image.sh",
+              HasSubstr(fmt::format("has agent version 99, expected {}: run tools/softroce/build-image.sh",
                                     static_cast<int>(RY_AGENT_VERSION))));
   std::filesystem::remove(folder_.path() / "agent-version");
   EXPECT_THAT(refusal([](VmConfig&) {}), HasSubstr("has no agent: install gcc and run tools/softroce/build-image.sh"));

@@ -109,8 +109,8 @@ TEST(InBandRecords, TheReportSumsThemUp) {
   ASSERT_EQ(all["slowest"].size(), 8u);
   EXPECT_GE(all["slowest"][0]["latency_ns"], all["slowest"][7]["latency_ns"]);
   EXPECT_EQ(all["slowest"][0]["hops"].size(), 5u);
-  EXPECT_THAT(run.report.text(), HasSubstr("In-band telemetry: one packet in 5 sampled"));
-  EXPECT_THAT(run.report.text(), HasSubstr("The slowest, and where they waited:"));
+  EXPECT_THAT(run.report.text(), HasSubstr("In-band telemetry: 1 packet in 5 sampled"));
+  EXPECT_THAT(run.report.text(), HasSubstr("Slowest packets, with their waiting time per hop:"));
 }
 
 TEST(InBandRecords, WithoutItThereIsNoneAndTheRunIsTheSame) {

@@ -66,17 +66,17 @@ run: { clock: wall, duration: 10us, memory: 256MiB }
 
 TEST_F(SessionErrors, ACaptureOfAPortThatIsNotThere) {
   EXPECT_EQ(error<CaptureError>({}, {capture("leaf2", 1, "a")}),
-            "leaf2:1: no node is called 'leaf2'; did you mean 'leaf1'?");
-  EXPECT_EQ(error<CaptureError>({}, {capture("leaf1", 3, "a")}), "leaf1:3: leaf1 has no port 3; its ports are 1..2");
+            "leaf2:1: there is no node 'leaf2'; did you mean 'leaf1'?");
+  EXPECT_EQ(error<CaptureError>({}, {capture("leaf1", 3, "a")}), "leaf1:3: leaf1 has no port 3; expected 1..2");
   EXPECT_THAT(left_behind(), IsEmpty());
 }
 
 TEST_F(SessionErrors, TwoCapturesOfOnePortOrIntoOneFile) {
   EXPECT_EQ(error<CaptureError>({}, {capture("leaf1", 1, "a"), capture("leaf1", 1, "b")}),
-            "leaf1:1 is captured twice; expected one file per port, for both directions or one");
+            "leaf1:1 is captured twice; expected one file per port");
   EXPECT_THAT(
       error<CaptureError>({}, {capture("leaf1", 1, "a"), capture("h1", 1, "../" + folder_.filename().string() + "/a")}),
-      AllOf(HasSubstr("h1:1: "), HasSubstr("is the file of another capture already")));
+      AllOf(HasSubstr("h1:1: "), HasSubstr("is already the file of another capture")));
   EXPECT_THAT(left_behind(), IsEmpty());
 }
 
@@ -92,11 +92,9 @@ TEST_F(SessionErrors, ASocketPathThatIsTaken) {
   address.sun_family = AF_UNIX;
   std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
   ASSERT_EQ(bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  EXPECT_THAT(
-      error<spec::SpecError>({"nodes.h1.attach.vhost-user=" + path.string()}),
-      AllOf(HasSubstr("x.yaml:4:3: vhost-user: "),
-            HasSubstr(
-                "exists already; another process may be using it. Choose another path, or remove it if nobody does")));
+  EXPECT_THAT(error<spec::SpecError>({"nodes.h1.attach.vhost-user=" + path.string()}),
+              AllOf(HasSubstr("x.yaml:4:3: vhost-user: "),
+                    HasSubstr("exists already. Choose another path, or remove it if no process uses it")));
   EXPECT_TRUE(fs::exists(path)) << "somebody else's socket is not ours to remove";
   close(listener);
 }
@@ -111,8 +109,8 @@ TEST_F(SessionErrors, ANicThatIsNotThere) {
               AllOf(HasSubstr("x.yaml:4:3: port 'net_nosuchdriver0': DPDK cannot create it: "),
                     HasSubstr("Check the driver's name and arguments")));
   EXPECT_THAT(error<spec::SpecError>({"nodes.h1.attach.dpdk=0000:fe:1f.7"}),
-              AllOf(HasSubstr("x.yaml:4:3: port '0000:fe:1f.7': DPDK cannot take it: "),
-                    HasSubstr("is the NIC bound to vfio-pci")));
+              AllOf(HasSubstr("x.yaml:4:3: port '0000:fe:1f.7': DPDK cannot use it: "),
+                    HasSubstr("that the NIC is bound to vfio-pci")));
 }
 
 TEST_F(SessionErrors, WhatWasOpenedBeforeTheErrorIsClosedAgain) {
@@ -151,7 +149,7 @@ run: { duration: 10ms, memory: 1MiB }
     session.run(stop);
     FAIL() << "4096 packets were enough";
   } catch (const RunError& e) {
-    EXPECT_STREQ(e.what(), "packet memory ran out; raise run.memory (railyard check prints what the fabric can hold)");
+    EXPECT_STREQ(e.what(), "out of packet memory; raise run.memory (railyard check prints the need)");
   }
 }
 

@@ -24,7 +24,8 @@ TEST(ClassMaps, ASpineThatPutsTheSameDscpElsewhereIsFound) {
   ASSERT_THAT(rules_of(found), Contains("class-maps-disagree"));
   EXPECT_EQ(found[0].path, "qos.spine.dscp.26");
   EXPECT_EQ(found[0].place.line, 4);
-  EXPECT_THAT(found[0].text, HasSubstr("leaf1 sends t (DSCP 26) in class 3 (lossless), and spine1 takes it as class 4"));
+  EXPECT_THAT(found[0].text,
+              HasSubstr("leaf1 sends t (DSCP 26) in class 3 (lossless), but spine1 classifies it as class 4"));
 }
 
 TEST(ClassMaps, ADscpThatNothingUsesIsNot) {

@@ -23,7 +23,7 @@ TEST(Losslessness, ASpineThatDropsWhatLeavesSaveIsFound) {
   ASSERT_THAT(rules_of(found), ElementsAre("lossy-on-lossless-path"));
   EXPECT_EQ(found[0].path, "qos.lossy.classes.3.lossless");
   EXPECT_EQ(found[0].place.line, 4);
-  EXPECT_THAT(found[0].text, HasSubstr("spine2 drops when leaf"));
+  EXPECT_THAT(found[0].text, HasSubstr("spine2 drops where leaf"));
 }
 
 TEST(Losslessness, ASwitchOffThePathIsNot) {
@@ -62,7 +62,7 @@ TEST(Losslessness, ANicThatDoesNotAgreeWithItsSwitchIsFound) {
   const auto found = findings_in("qos:\n" + kLossless + kLossy + "hosts: { default: { qos: lossy } }\n" + kTopology +
                                  kTraffic);
   ASSERT_THAT(rules_of(found), ElementsAre("pfc-on-one-side"));
-  EXPECT_THAT(found[0].text, HasSubstr("leaf1:1 pauses class 3 of t, and h1:1 does not obey"));
+  EXPECT_THAT(found[0].text, HasSubstr("leaf1:1 pauses class 3 of t, and h1:1 ignores the pauses"));
 }
 
 // Whoever reads it sees the key that turns PFC off, not the class, which is lossless.

@@ -23,7 +23,8 @@ TEST(Marking, AKminAboveWhatTheIngressGroupsHoldIsFound) {
   EXPECT_EQ(found[0].severity, Severity::kWarning);
   EXPECT_EQ(found[0].place.line, 2);
   EXPECT_EQ(found[0].path, "qos.default.classes.3.ecn.kmin");
-  EXPECT_THAT(found[0].text, HasSubstr("kmin is 400 KB, and the 2 ingress ports that feed leaf1:3 hold 200 KB"));
+  EXPECT_THAT(found[0].text,
+              HasSubstr("kmin is 400 KB, but the 2 ingress ports that feed leaf1:3 reach XOFF at 200 KB"));
 }
 
 TEST(Marking, ThatOfTheBuiltInProfileIsPutAtTheFile) {
@@ -54,7 +55,7 @@ TEST(Marking, OfAQueueThatNeverFillsNothingIsSaid) {
 TEST(Marking, ALossyQueueThatEndsBelowKminIsFound) {
   const auto found = incast("{ kmin: 400KB, kmax: 1600KB }", "queue-limit: 300KB");
   ASSERT_THAT(rules_of(found), ElementsAre("kmin-above-limit"));
-  EXPECT_THAT(found[0].text, HasSubstr("dropped before they are marked: kmin is 400 KB"));
+  EXPECT_THAT(found[0].text, HasSubstr("dropped before they are marked: kmin is 400 KB, but"));
   EXPECT_THAT(incast("{ kmin: 100KB, kmax: 200KB }", "queue-limit: 300KB"), IsEmpty());
 }
 

@@ -20,7 +20,7 @@ TEST(Memory, AQueueThatIsSmallerThanAFrameIsAnError) {
   ASSERT_THAT(rules_of(found), ElementsAre("limit-below-frame"));
   EXPECT_EQ(found[0].severity, Severity::kError);
   EXPECT_EQ(found[0].path, "qos.default.classes.1.queue-limit");
-  EXPECT_THAT(found[0].text, HasSubstr("The queue limit is 3 KB, and a frame of t has 4.14 KB or more"));
+  EXPECT_THAT(found[0].text, HasSubstr("The queue limit is 3 KB, less than a frame of t (4.14 KB or more)"));
   // 1 KB frames fit.
   EXPECT_THAT(findings_in(qos + topology + "traffic: [ { name: t, from: h1, to: h2, dscp: 8, payload: 1000B } ]\n"),
               IsEmpty());
@@ -35,7 +35,7 @@ TEST(Memory, ADynamicLimitBelowAFrameIsAnError) {
   ASSERT_THAT(rules_of(found), Contains("limit-below-frame"));
   const auto first = std::ranges::find(found, "limit-below-frame", &Finding::rule);
   EXPECT_EQ(first->path, "qos.default.classes.1.queue-alpha");
-  EXPECT_THAT(first->text, HasSubstr("What a queue of class 1 may use at leaf1 is"));
+  EXPECT_THAT(first->text, HasSubstr("The queue limit of class 1 at leaf1 is"));
 }
 
 TEST(Memory, AnXoffThresholdBelowAFrameIsAnError) {
@@ -51,7 +51,7 @@ TEST(Memory, MorePacketsThanMemoryIsAllowedAreFound) {
   const auto found = findings_in(lab, {"run.memory=8MiB"});
   ASSERT_THAT(rules_of(found), ElementsAre("packet-memory"));
   EXPECT_EQ(found[0].path, "run.memory");
-  EXPECT_THAT(found[0].text, HasSubstr("packets of 1086 bytes), and 8.39 MB are allowed"));
+  EXPECT_THAT(found[0].text, HasSubstr("packets of 1086 bytes), but run.memory allows 8.39 MB"));
 }
 
 }  // namespace

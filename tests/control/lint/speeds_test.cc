@@ -18,7 +18,7 @@ std::string fabric(const std::string& host, const std::string& uplink, const std
 TEST(Speeds, NicsThatAreFasterThanEveryPathAreFound) {
   const auto found = findings_in(fabric("400Gbps", "100Gbps"));
   ASSERT_THAT(rules_of(found), ElementsAre("path-slower-than-nics"));
-  EXPECT_THAT(found[0].text, HasSubstr("from h1:1 (400Gbps) to h2:1 (400Gbps) a flow can have 100Gbps"));
+  EXPECT_THAT(found[0].text, HasSubstr("a flow from h1:1 (400Gbps) to h2:1 (400Gbps) is limited to 100Gbps"));
   EXPECT_THAT(findings_in(fabric("100Gbps", "400Gbps")), IsEmpty());
 }
 

@@ -30,7 +30,7 @@ TEST(Tags, FramesWithoutATagAreFound) {
   ASSERT_THAT(rules_of(found), Contains("frames-without-pcp"));
   EXPECT_EQ(found[0].path, "hosts.default.vlan");
   EXPECT_EQ(found[0].cases, 3);
-  EXPECT_THAT(found[0].text, HasSubstr("leaf1 trusts PCP, and frames of h1:1 carry no 802.1Q tag: all go to class 0"));
+  EXPECT_THAT(found[0].text, HasSubstr("leaf1 trusts PCP, but frames of h1:1 carry no 802.1Q tag: all are in class 0"));
   // And RDMA is in a class that drops.
   EXPECT_THAT(rules_of(found), Contains("rdma-in-lossy-class"));
 }
@@ -39,7 +39,7 @@ TEST(Tags, APriorityTagThatASwitchTakesOffIsFound) {
   const auto found =
       smb({"hosts.default.vlan=0", "topology={ preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2 }"});
   ASSERT_THAT(rules_of(found), Contains("pcp-lost"));
-  EXPECT_THAT(found[0].text, HasSubstr("sends VLAN 1 without tags"));
+  EXPECT_THAT(found[0].text, HasSubstr("sends VLAN 1 untagged"));
 }
 
 // Receivers that pause by class, the lossy one that everything untagged is in.
@@ -49,7 +49,7 @@ TEST(Tags, AnAccessPortThatTakesTheTagOffTowardsANicIsFound) {
   EXPECT_EQ(std::ranges::count(found, "pcp-lost", &Finding::rule), 3) << "of each NIC";
   const auto first = std::ranges::find(found, "pcp-lost", &Finding::rule);
   ASSERT_NE(first, found.end());
-  EXPECT_THAT(first->text, HasSubstr("sends VLAN 7 without tags, and h"));
+  EXPECT_THAT(first->text, HasSubstr("sends VLAN 7 untagged, but h"));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ TEST(UetPaths, EntropyThatSwitchesDoNotReadIsFound) {
   EXPECT_THAT(with({ip, "switches.default.ecmp.fields=[addresses, uet-entropy]"}), IsEmpty());
   EXPECT_THAT(with({ip, "hosts.default.uet.path-policy=single"}), IsEmpty());
   EXPECT_THAT(with({ip, "hosts.default.uet.ip-protocol=200", "switches.default.ecmp.fields=[uet-entropy]"})[0].text,
-              HasSubstr("behind IP protocol 253 only, and ip-protocol is 200"));
+              HasSubstr("with IP protocol 253 only, but ip-protocol is 200"));
 }
 
 TEST(UetPaths, AWindowBelowThePathIsFound) {

@@ -38,7 +38,7 @@ TEST(CollectiveText, NothingIsSaidWithoutAny) { EXPECT_EQ(collective_text({}), "
 
 TEST(CollectiveText, TellsTimesAndRatesAndThatDataAreRight) {
   EXPECT_EQ(collective_text({sample_collective()}),
-            R"(Collectives: busbw as nccl-tests has it, Gb/s; of limit: of what framing leaves of the link
+            R"(Collectives: busbw as in nccl-tests, Gb/s; of limit: share of the link rate left after framing
   name  collective  algorithm  transport ranks      size      min   median      p99      max    algbw    busbw of limit  data
   sum   all-reduce  ring       roce          4      1MiB   120 us   130 us   175 us   180 us    64.50    96.75   98.7 %  verified
 )");
@@ -50,15 +50,15 @@ TEST(CollectiveText, TellsTimesAndRatesAndThatDataAreRight) {
 TEST(CollectiveText, WhatWentWrongIsNotOverlooked) {
   CollectiveReport stalled = sample_collective();
   stalled.completed = stalled.verified = false;
-  stalled.stalled = "in repeat 2 at step 3 of rank 1 (h2), waiting for rank 0 (h1)";
+  stalled.stalled = "iteration 2, step 3 of rank 1 (h2): waiting for rank 0 (h1)";
   stalled.retransmitted_packets = 7;
   EXPECT_THAT(collective_text({stalled}),
-              AllOf(HasSubstr("INCOMPLETE"), Not(HasSubstr("verified")), HasSubstr("7 packets were sent again"),
-                    HasSubstr("STALLED: sum: in repeat 2 at step 3 of rank 1 (h2), waiting for rank 0 (h1)")));
+              AllOf(HasSubstr("INCOMPLETE"), Not(HasSubstr("verified")), HasSubstr("7 of 0 packets retransmitted"),
+                    HasSubstr("STALLED: sum: iteration 2, step 3 of rank 1 (h2): waiting for rank 0 (h1)")));
   CollectiveReport wrong = sample_collective();
   wrong.verified = false;
-  wrong.wrong = "64 of rank 1 (h2), repeat 1, octet 0: without the input of rank 2 (h3)";
-  EXPECT_THAT(collective_text({wrong}), AllOf(HasSubstr("WRONG"), HasSubstr("WRONG DATA: sum: 64 of rank 1")));
+  wrong.wrong = "64 bytes at rank 1 (h2), iteration 1, from byte 0: without the input of rank 2 (h3)";
+  EXPECT_THAT(collective_text({wrong}), AllOf(HasSubstr("WRONG"), HasSubstr("WRONG DATA: sum: 64 bytes at rank 1")));
 }
 
 // CNPs and QPs' timeouts are RoCE's; those of PDCs are told of where NICs are.
@@ -68,7 +68,7 @@ TEST(CollectiveText, OverUetNothingIsSaidOfWhatOnlyRoceHas) {
   c.retransmitted_packets = 7;
   c.ecn_marked = 3;
   EXPECT_THAT(collective_text({c}), AllOf(HasSubstr("uet/rud"),
-                                          HasSubstr("sum: 7 packets were sent again of 0; 3 came "
+                                          HasSubstr("sum: 7 of 0 packets retransmitted; 3 received "
                                                     "with CE\n"),
                                           Not(HasSubstr("timeout")), Not(HasSubstr("CNP"))));
 }
@@ -83,10 +83,10 @@ CollectiveReport sample_job() {
 TEST(CollectiveText, StragglersIdleGpusAndWhatStaysInHostsAreTold) {
   EXPECT_THAT(collective_text({sample_job()}),
               AllOf(HasSubstr("utilisation 62.5 %, idle 37.5 %"),
-                    HasSubstr("sum: rank 3 (h4) computed 1.50 times as long as the median rank"),
-                    HasSubstr("sum: an hour of this costs 3.75 for 4 GPUs that are idle 37.5 % of the time"),
-                    HasSubstr("sum: 6.29 MB in 96 messages over scale-up networks, 14 us of the busiest rank's time; "
-                              "first bytes took 500 ns / 700 ns / 1 us (p50 / p99 / max)")));
+                    HasSubstr("sum: straggler rank 3 (h4): 1.50 times the median rank's compute time"),
+                    HasSubstr("sum: idle GPUs cost 3.75 per hour (4 GPUs, idle 37.5 % of the time)"),
+                    HasSubstr("sum: scale-up networks: 6.29 MB in 96 messages, busiest rank 14 us; first byte "
+                              "p50 / p99 / max 500 ns / 700 ns / 1 us")));
   EXPECT_THAT(collective_text({sample_collective()}), AllOf(Not(HasSubstr("median rank")), Not(HasSubstr("scale-up"))));
 }
 

@@ -46,7 +46,7 @@ TEST(Compare, NamesWhatMakesThemIncomparable) {
   for (const Comparison::Difference& d : c.differences)
     if (d.incomparable) incomparable.push_back(d.what);
   EXPECT_THAT(incomparable, testing::ElementsAre("spec", "seed", "clock", "scale", "version"));
-  EXPECT_THAT(c.text(), HasSubstr("NOT THE SAME EXPERIMENT"));
+  EXPECT_THAT(c.text(), HasSubstr("NOT COMPARABLE: the conditions below differ"));
   EXPECT_THAT(c.text(), HasSubstr("1 | 1/100"));
   EXPECT_EQ(c.json()["comparable"], false);
 }
@@ -118,10 +118,10 @@ TEST(Compare, WhatIsNoReportIsRefusedByName) {
     }
     return std::string();
   };
-  EXPECT_THAT(message("{ \"run\": "), HasSubstr("report.json: is not JSON"));
-  EXPECT_THAT(message(""), HasSubstr("is not JSON"));
-  EXPECT_THAT(message("[1, 2]"), HasSubstr("is JSON, but no report"));
-  EXPECT_THAT(message(R"({"run": {}, "flows": []})"), HasSubstr("without 'summary'"));
+  EXPECT_THAT(message("{ \"run\": "), HasSubstr("report.json: not valid JSON"));
+  EXPECT_THAT(message(""), HasSubstr("not valid JSON"));
+  EXPECT_THAT(message("[1, 2]"), HasSubstr("JSON, but not a report"));
+  EXPECT_THAT(message(R"({"run": {}, "flows": []})"), HasSubstr("no 'summary'"));
   EXPECT_EQ(message(sample().json()), "");
   std::filesystem::remove_all(dir);
   EXPECT_THROW(read_report(dir), std::runtime_error);

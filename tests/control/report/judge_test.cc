@@ -155,8 +155,8 @@ TEST(Judge, WhatALabDoesNotHaveIsRefusedWithItsPlaceAndASuggestion) {
               HasSubstr("no flow, traffic or collective is called 'bluk'; did you mean 'bulk'?"));
   EXPECT_THAT(refused("busbw of bulk >= 1Gbps"), HasSubstr("there is no figure 'busbw' of a flow or traffic"));
   EXPECT_THAT(refused("drops of bulk == 0"), HasSubstr("there is no figure 'drops' of a flow or traffic"));
-  EXPECT_THAT(refused("drops(wredd) == 0"), HasSubstr("there is no reason 'wredd' for drops; did you mean 'wred'?"));
-  EXPECT_THAT(refused("trimmed(wred) == 0"), HasSubstr("trimmed has no reasons"));
+  EXPECT_THAT(refused("drops(wredd) == 0"), HasSubstr("there is no drop reason 'wredd'; did you mean 'wred'?"));
+  EXPECT_THAT(refused("trimmed(wred) == 0"), HasSubstr("trimmed takes no reason"));
   EXPECT_THAT(refused("drops at leaf2 == 0"), HasSubstr("there is no node 'leaf2'; did you mean 'leaf1'?"));
   EXPECT_THAT(refused("drops at leaf1:9 == 0"), HasSubstr("leaf1 has no linked port 9"));
 }
@@ -175,9 +175,9 @@ TEST(Judge, AFieldThatReportsDoNotHaveIsRefusedWithASuggestion) {
               HasSubstr("there is no field 'goodput_bps.p5' in traffic; did you mean 'goodput_bps.p50'?"));
   EXPECT_THAT(refused("engine.window > 0"), HasSubstr("there is no field 'window' in engine; did you mean 'windows'?"));
   EXPECT_THAT(refused("ports.leaf1:9.utilisation < 1"), HasSubstr("there is no 'leaf1:9' in ports"));
-  EXPECT_THAT(refused("run.name == 1"), HasSubstr("run.name is no number"));
+  EXPECT_THAT(refused("run.name == 1"), HasSubstr("run.name is not a number"));
   EXPECT_THAT(refused("traffic.bulk.fct_ns.p50 < 1Gbps"), HasSubstr("is a time; expected a value such as 2ms"));
-  EXPECT_THAT(refused("engine.windows at leaf1 == 0"), HasSubstr("expected nothing behind it"));
+  EXPECT_THAT(refused("engine.windows at leaf1 == 0"), HasSubstr("expected nothing after it"));
 }
 
 TEST(Judge, APointerThatReportsDoNotHaveIsRefusedWithASuggestion) {

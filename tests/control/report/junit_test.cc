@@ -19,8 +19,8 @@ TEST(Junit, HasACaseForEachVerdictAndEachExpectation) {
   const std::string xml = junit_xml({junit_suite(r)});
   EXPECT_THAT(xml, HasSubstr("<testsuite name=\"incast\" tests=\"8\" failures=\"2\" errors=\"0\" skipped=\"1\" "
                              "time=\"0.500\">"));
-  EXPECT_THAT(xml, HasSubstr("<testcase classname=\"verdict\" name=\"completion\"><failure message=\"1 of 2 flows with an "
-                             "end completed\"/></testcase>"));
+  EXPECT_THAT(xml, HasSubstr("<testcase classname=\"verdict\" name=\"completion\"><failure message=\"1 of 2 finite "
+                             "flows completed\"/></testcase>"));
   EXPECT_THAT(xml, HasSubstr("<testcase classname=\"expect\" name=\"drops == 0\"><failure message=\"found 100 (leaf1:1 "
                              "class 1), expected drops == 0 [x.yaml:4:9]\"/></testcase>"));
   EXPECT_THAT(xml, HasSubstr("name=\"busbw &lt; 5Gbps\"><system-out>found 1 Gb/s</system-out></testcase>"));

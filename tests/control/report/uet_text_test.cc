@@ -44,11 +44,12 @@ TEST(UetText, TellsWhatBecameOfMessagesAndPdcs) {
   r.flows[0].uet = sample_uet();
   const std::string text = uet_text(r.flows, {sample_nic(), sample_nic()});
   EXPECT_THAT(text, HasSubstr("UET: 1 flow at 2 NICs\n"));
-  EXPECT_THAT(text, HasSubstr("39 messages came whole and were verified; 12 packets were sent again"));
+  EXPECT_THAT(text, HasSubstr("39 messages delivered and verified; 12 of"));
   EXPECT_THAT(text, HasSubstr("PDCs, counted at both ends: 8 opened, 6 closed, 2 failed, 0 left; 2,400 ACKs\n"));
   EXPECT_THAT(text, HasSubstr("NACKs: 18 TRIMMED\n"));
-  EXPECT_THAT(text, HasSubstr("140 packets came out of order, 60 with CE, 18 trimmed, 4 a second time; 10 timeouts, 12 "
-                              "losses inferred\n"));
+  EXPECT_THAT(text,
+              HasSubstr("140 packets received out of order, 60 with CE, 18 trimmed, 4 duplicates; 10 timeouts, 12 "
+                        "losses inferred\n"));
   r.uet_nics = {sample_nic()};
   EXPECT_THAT(r.text(), HasSubstr("UET: 1 flow at 1 NIC"));
 }
@@ -58,16 +59,18 @@ TEST(UetText, NicsAreToldOfWithoutFlows) {
   const std::string text = uet_text(sample().flows, {sample_nic()});
   EXPECT_THAT(text, HasSubstr("UET: 0 flows at 1 NIC\n"));
   EXPECT_THAT(text, HasSubstr("PDCs, counted at both ends: 4 opened"));
-  EXPECT_THAT(text, Not(HasSubstr("messages came whole")));
+  EXPECT_THAT(text, Not(HasSubstr("messages delivered")));
 }
 
 // A SEND is complete for who sent it when the target has it, though nobody there has posted a buffer.
 TEST(UetText, SendsThatNobodyHasTakenAreTold) {
   Report r = sample();
   r.flows[0].uet = sample_uet();
-  EXPECT_THAT(uet_text(r.flows, {}), HasSubstr("1 message was acknowledged and waits at the target for a buffer"));
+  EXPECT_THAT(uet_text(r.flows, {}),
+              HasSubstr("1 acknowledged message waits at the target: no receive buffer is posted"));
   r.flows[0].uet->verified = 10;
-  EXPECT_THAT(uet_text(r.flows, {}), HasSubstr("30 messages were acknowledged and wait at the target for a buffer"));
+  EXPECT_THAT(uet_text(r.flows, {}),
+              HasSubstr("30 acknowledged messages wait at the target: no receive buffer is posted"));
   r.flows[0].uet->service = "uud";
   EXPECT_THAT(uet_text(r.flows, {}), Not(HasSubstr("acknowledged"))) << "datagrams may be lost";
 }

@@ -28,7 +28,7 @@ TEST(Verdicts, LatencyIsJudgedOnlyWithABudget) {
   EXPECT_EQ(is_within(r.budgets, r.flows[0].latency_ns), std::nullopt);
   r.budgets.scale_out = 10_us;
   EXPECT_EQ(named(r, "latency").answer, Answer::kFail);
-  EXPECT_EQ(named(r, "latency").text, "p99 is 250 us at worst, budget 10 us: in/h2->h1; 2 of 2 flows over budget");
+  EXPECT_EQ(named(r, "latency").text, "worst p99 is 250 us, budget 10 us: in/h2->h1; 2 of 2 flows over budget");
   r.budgets.percentile = 5000;
   EXPECT_EQ(named(r, "latency").answer, Answer::kPass);
   r.budgets.percentile = 9999;
@@ -56,7 +56,7 @@ TEST(Verdicts, ScaleUpNetworksHaveTheirOwnBudget) {
   EXPECT_EQ(named(r, "scale-up-latency").name, "") << "there is no budget";
   r.budgets.scale_up = 1_us;
   EXPECT_EQ(named(r, "scale-up-latency").answer, Answer::kPass);
-  EXPECT_EQ(named(r, "scale-up-latency").text, "p99 of first octets is 1 us at worst, budget 1 us: sum");
+  EXPECT_EQ(named(r, "scale-up-latency").text, "worst first-byte latency p99 is 1 us, budget 1 us: sum");
   r.budgets.percentile = 9990;
   EXPECT_EQ(named(r, "scale-up-latency").answer, Answer::kFail);
   r.collectives.clear();
@@ -116,9 +116,10 @@ TEST(Verdicts, PausesAreHeldAgainstTheirBudgetsInTheSteadyState) {
   EXPECT_EQ(named(r, "pauses").answer, Answer::kOpen) << "no steady state";
   r.steady_pauses = SteadyPauses{100'000, 1'000'000, 0.1, "h2:1 class 3", 20'000, "leaf1:2 class 3"};
   EXPECT_EQ(named(r, "pauses").answer, Answer::kPass) << "at the budget is within it";
-  EXPECT_EQ(named(r, "pauses").text,
-            "paused 10.0 % of the time, budget 10.0 % at h2:1 class 3; 20,000 XOFFs a second, budget 20,000 at leaf1:2 "
-            "class 3 (from 100 us to 1 ms)");
+  EXPECT_EQ(
+      named(r, "pauses").text,
+      "paused 10.0 % of the time, budget 10.0 % at h2:1 class 3; 20,000 XOFFs per second, budget 20,000 at leaf1:2 "
+      "class 3 (from 100 us to 1 ms)");
   r.steady_pauses->share = 0.11;
   EXPECT_EQ(named(r, "pauses").answer, Answer::kFail);
   r.budgets.pause_share.reset();
@@ -168,11 +169,12 @@ TEST(Verdicts, MarksComeBeforePauses) {
 TEST(Verdicts, FlowsWithAnEndAreComplete) {
   Report r = sample();
   EXPECT_EQ(named(r, "completion").answer, Answer::kFail);
-  EXPECT_THAT(named(r, "completion").text, HasSubstr("1 of 2 flows with an end completed"));
+  EXPECT_THAT(named(r, "completion").text, HasSubstr("1 of 2 finite flows completed"));
   r.traffic[0].ended_with_loss = 1;
   r.traffic[0].lost_of_these = 100;
   EXPECT_EQ(named(r, "completion").answer, Answer::kPass) << "UC and UUD may lose";
-  EXPECT_THAT(named(r, "completion").text, HasSubstr("; 1 flow over UC or UUD ended without 100 packets, as it may"));
+  EXPECT_THAT(named(r, "completion").text,
+              HasSubstr("; 1 flow over UC or UUD ended with 100 lost packets (allowed: unreliable)"));
   r.traffic[0].ended_with_loss = 0;
   r.traffic[0].complete = 2;
   EXPECT_EQ(named(r, "completion").answer, Answer::kPass);
@@ -233,7 +235,7 @@ TEST(Verdicts, CollectivesAreInTheSummaryAndOnThePage) {
   EXPECT_EQ(figures.at("retransmitted"), 7);
   const std::string page = html(r);
   EXPECT_THAT(page, testing::HasSubstr("<section id=\"collectives\">"));
-  EXPECT_THAT(page, testing::HasSubstr("Repeats over time"));
+  EXPECT_THAT(page, testing::HasSubstr("Iterations over time"));
   r.collectives[0].name = "<b>";
   r.collectives[0].stalled = "<i>";
   EXPECT_THAT(html(r), testing::Not(testing::HasSubstr("<i>")));

@@ -56,36 +56,35 @@ TEST(AgentTraffic, AgentsSendAndReceive) {
 
 TEST(AgentTraffic, WhatAnAgentCannotDoIsSaid) {
   EXPECT_EQ(agent_error("from: h3, to: h1, bytes: 1MB"),
-            "x.yaml:13:22: traffic.0.from: h3 is attached and sends what comes from there; expected hosts with "
-            "built-in traffic or, with transport: roce, with an agent");
+            "x.yaml:13:22: traffic.0.from: h3 is attached and sends its own frames; expected hosts with built-in "
+            "traffic or, with transport: roce, with an agent");
   EXPECT_EQ(agent_error("from: h3, to: h1, transport: roce, bytes: 1MB", "payload: elided"),
-            "x.yaml:13:45: traffic.0.transport: h3:1 is an agent's, which has real data; expected run.payload: real");
+            "x.yaml:13:45: traffic.0.transport: h3:1 is an agent's and sends real data; expected run.payload: real");
   EXPECT_EQ(agent_error("from: h3, to: h1, transport: roce, bytes: 1MB, rate: 1Gbps"),
-            "x.yaml:13:69: traffic.0.rate: h3:1 is an agent's, whose device sends as fast as it can; expected greedy, "
-            "or built-in senders");
+            "x.yaml:13:69: traffic.0.rate: h3:1 is an agent's, whose device sends at link rate; expected greedy, or "
+            "built-in senders");
   EXPECT_EQ(agent_error("from: h1, to: h3, transport: roce, bytes: 1MB, rate: 1Gbps"), "(no error)");
   EXPECT_EQ(agent_error("from: h1, to: h3, transport: roce, bytes: 1MB, load: 10%, stop: 1s"),
-            "x.yaml:13:69: traffic.0.load: h3:1 is an agent's, whose flows are prepared one by one; expected flows "
-            "that are all there from the beginning");
-  EXPECT_EQ(agent_error("from: h1, to: h3, transport: roce, operation: send, bytes: 1MB, repost-after: 1ms"),
-            "x.yaml:13:94: traffic.0.repost-after: h3:1 is an agent's, which is ready again at once; expected built-in "
-            "receivers");
+            "x.yaml:13:69: traffic.0.load: h3:1 is an agent's, whose flows are prepared in advance; expected a fixed "
+            "list of flows");
+  EXPECT_EQ(
+      agent_error("from: h1, to: h3, transport: roce, operation: send, bytes: 1MB, repost-after: 1ms"),
+      "x.yaml:13:94: traffic.0.repost-after: h3:1 is an agent's, which reposts at once; expected built-in receivers");
   EXPECT_EQ(agent_error("from: h3, to: h1, transport: roce, operation: read"),
-            "x.yaml:13:5: traffic.0: h3:1 is an agent's, which keeps all that is read of it; expected at most 4GiB for "
-            "each flow");
+            "x.yaml:13:5: traffic.0: h3:1 is an agent's, which buffers all READ data; expected at most 4GiB per flow");
   EXPECT_EQ(agent_error("from: h3, to: h1, transport: roce, bytes: 1MB", "payload: real",
                         "roce: { loss-recovery: selective-repeat }"),
-            "x.yaml:13:45: traffic.0.transport: h3:1 is an agent's, and h3:1 has loss-recovery: selective-repeat in "
-            "its profile; expected go-back-n, which the agent's device speaks");
+            "x.yaml:13:45: traffic.0.transport: h3:1 is an agent's device, which uses go-back-N, but h3:1 has "
+            "selective-repeat in its profile; expected loss-recovery: go-back-n");
   EXPECT_EQ(agent_error("from: h1, to: h3, transport: uet, bytes: 1MB"),
-            "x.yaml:13:30: traffic.0.to: h3:1 is attached, and its PDCs are its own business; expected built-in hosts");
+            "x.yaml:13:30: traffic.0.to: h3:1 is attached and has its own PDCs; expected built-in hosts");
 }
 
 // PXN passes through other ranks of a host, and an agent's pass nothing on.
 TEST(AgentCollectives, RelayNothing) {
   EXPECT_EQ(agent_error("size: 1200B, collective: all-to-all, ranks: [h2, h3], pxn: true", "payload: real",
                         "latency: 1us", "collectives"),
-            "x.yaml:13:75: collectives.0.pxn: rank h3:1 is an agent's, and agents relay nothing; expected pxn: false");
+            "x.yaml:13:75: collectives.0.pxn: rank h3:1 is an agent's, and agents do not relay; expected pxn: false");
   EXPECT_EQ(agent_error("size: 1200B, collective: all-to-all, ranks: [h2, h3]", "payload: real", "latency: 1us",
                         "collectives"),
             "(no error)");

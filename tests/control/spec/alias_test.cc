@@ -59,7 +59,8 @@ TEST_F(Alias, AnOldNameIsReadAndWarnedOfOnce) {
     EXPECT_EQ(box.width, 3);
     EXPECT_EQ(box.height, 4);
   }
-  EXPECT_THAT(told_, ElementsAre("x.yaml:1:10: warning: box.breadth: the key is now called 'width'; the old name will go"));
+  EXPECT_THAT(told_,
+              ElementsAre("x.yaml:1:10: warning: box.breadth: renamed to 'width'; the old name will be removed"));
   EXPECT_EQ(read("size: 5\nheight: 4\n").width, 5);
   EXPECT_EQ(told_.size(), 2u);
 }
@@ -71,7 +72,7 @@ TEST_F(Alias, TheNewNameIsNotWarnedOf) {
 
 TEST_F(Alias, BothAreRefused) {
   EXPECT_EQ(error("width: 3\nbreadth: 3\nheight: 4\n"),
-            "x.yaml:2:10: box.breadth: found beside width, which is its new name; expected one");
+            "x.yaml:2:10: box.breadth: found with width, its new name; expected one of the two");
 }
 
 TEST_F(Alias, OnlyTheNewNameIsShown) {

@@ -88,17 +88,17 @@ TEST(CollectiveErrors, Algorithms) {
             "x.yaml:4:39: collectives.0.algorithm: there is no halving for all-reduce; expected " +
                 fmt::format("{}", fmt::join(names(collectives::algorithms(CollectiveOperation::kAllReduce)), " or ")));
   EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h2, h3], algorithm: halving-doubling"),
-            "x.yaml:4:60: collectives.0.algorithm: halving-doubling is for 2, 4, 8, ... ranks, and there are 3; "
-            "expected 2 or 4 of them, or another algorithm");
-  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h2], algorithm: hierarchical-ring"),
-            "x.yaml:4:56: collectives.0.algorithm: hierarchical-ring needs ranks at several leaves, and all are at "
-            "one");
+            "x.yaml:4:60: collectives.0.algorithm: halving-doubling needs 2, 4, 8, ... ranks, but there are 3; "
+            "expected 2 or 4 ranks, or another algorithm");
+  EXPECT_EQ(
+      collective_error("size: 1MiB, ranks: [h1, h2], algorithm: hierarchical-ring"),
+      "x.yaml:4:56: collectives.0.algorithm: hierarchical-ring needs ranks at several leaves, but all are at one");
   EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h5], algorithm: hierarchical-ring"),
-            "x.yaml:4:56: collectives.0.algorithm: hierarchical-ring begins within each leaf, and no two ranks are at "
-            "the same leaf");
+            "x.yaml:4:56: collectives.0.algorithm: hierarchical-ring needs several ranks per leaf, but no two ranks "
+            "share a leaf");
   EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h2, h5], algorithm: hierarchical-ring"),
-            "x.yaml:4:35: collectives.0.ranks: hierarchical-ring needs as many ranks at one leaf as at another, and "
-            "has 2 and 1");
+            "x.yaml:4:35: collectives.0.ranks: hierarchical-ring needs the same number of ranks at each leaf, but has "
+            "2 and 1");
   // Chains have any length.
   EXPECT_EQ(parse(collective_with("size: 1MiB, ranks: [h1, h2, h5], algorithm: hierarchical-tree"), "x.yaml")
                 .collectives[0]
@@ -128,11 +128,11 @@ TEST(CollectiveSpecs, TheReferenceHasEveryAlgorithm) {
 
 TEST(CollectiveErrors, Ranks) {
   EXPECT_EQ(collective_error("size: 1MiB, ranks: h1"),
-            "x.yaml:4:35: collectives.0.ranks: a collective of one rank; expected at least 2");
+            "x.yaml:4:35: collectives.0.ranks: one rank; expected at least 2");
   EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h2, h1]"),
-            "x.yaml:4:44: collectives.0.ranks.2: 'h1': h1:1 is rank 0 already; expected each NIC once");
+            "x.yaml:4:44: collectives.0.ranks.2: 'h1': h1:1 is already rank 0; expected each NIC once");
   EXPECT_EQ(collective_error("size: 1MiB, ranks: [h3, h*]"),
-            "x.yaml:4:40: collectives.0.ranks.1: 'h*': h3:1 is rank 0 already; expected each NIC once");
+            "x.yaml:4:40: collectives.0.ranks.1: 'h*': h3:1 is already rank 0; expected each NIC once");
   EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h9]"),
             "x.yaml:4:40: collectives.0.ranks.1: 'h9' matches no built-in host; did you mean 'h1'?");
   EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, leaf1]"),
@@ -141,13 +141,13 @@ TEST(CollectiveErrors, Ranks) {
             "x.yaml:4:40: collectives.0.ranks.1: 'h2:2': h2 has 1 NIC");
   EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h2, h3]",
                              "nodes: { h3: { kind: host, attach: { netdev: e0 } } }\n"
-                                                                "run: { clock: wall }\n"),
-            "x.yaml:4:44: collectives.0.ranks.2: h3 is attached, and its QPs are its own business; expected built-in "
-            "hosts, or hosts with an agent");
+                             "run: { clock: wall }\n"),
+            "x.yaml:4:44: collectives.0.ranks.2: h3 is attached and has its own QPs; expected built-in hosts, or hosts "
+            "with an agent");
   EXPECT_EQ(collective_error("collective: broadcast, size: 1MiB, root: 8"),
             "x.yaml:4:57: collectives.0.root: there is no rank 8; expected 0..7");
   EXPECT_EQ(collective_error("size: 1MiB, root: 1"),
-            "x.yaml:4:34: collectives.0.root: has no meaning here; expected it under collective: broadcast");
+            "x.yaml:4:34: collectives.0.root: does not apply here; expected collective: broadcast");
 }
 
 // Hosts whose RDMA devices an agent drives are ranks as those built in are.
@@ -164,14 +164,14 @@ TEST(Collectives, AgentsAreRanks) {
   const Lab drawn = parse(collective_with("size: 1MiB, ranks: \"h*\"", with("{}", real)), "x.yaml");
   EXPECT_EQ(ranks(drawn, drawn.collectives[0]).size(), 8u);
   EXPECT_EQ(parse(to_yaml(drawn), "y.yaml"), drawn);
-  EXPECT_EQ(collective_error("size: 1MiB, ranks: [h1, h3]", with("{}", "run: { clock: wall }\n")),
-            "x.yaml:4:35: collectives.0.ranks: rank h3:1 is an agent's, which has real data; expected run.payload: "
-            "real");
+  EXPECT_EQ(
+      collective_error("size: 1MiB, ranks: [h1, h3]", with("{}", "run: { clock: wall }\n")),
+      "x.yaml:4:35: collectives.0.ranks: rank h3:1 is an agent's and sends real data; expected run.payload: real");
   EXPECT_EQ(collective_error("size: 1MiB", with("{ token: short }", real)),
-            "x.yaml:5:87: nodes.h3.agent.token: 5 octets; expected at least 8");
+            "x.yaml:5:87: nodes.h3.agent.token: 5 bytes; expected at least 8");
   EXPECT_EQ(collective_error("size: 1MiB", "nodes: { h3: { kind: host, agent: {} } }\n"),
-            "x.yaml:5:35: nodes.h3.agent: h3:1 is built in; expected an attached host such as `attach: vm`, whose RDMA "
-            "devices the agent drives");
+            "x.yaml:5:35: nodes.h3.agent: h3:1 is built in; expected an attached host (such as `attach: vm`) with RDMA "
+            "devices for the agent");
 }
 
 // Hosts of two NICs in a ring of cables: NIC 1 of each to NIC 2 of the next one.
@@ -198,29 +198,29 @@ TEST(CollectiveSpecs, AHostThatIsCabledToHostsIsOneRank) {
 TEST(CollectiveErrors, NeighboursWithoutAPath) {
   EXPECT_EQ(error_of(cabled(4, "algorithm: ring")), "(no error)");
   EXPECT_EQ(error_of(cabled(4, "algorithm: ring, ranks: [h1, h3, h2, h4]")),
-            "x.yaml:8:16: collectives.0: ring sends from rank 0 (h1:1) to rank 1 (h3:1), and no path joins their NICs; "
-            "expected a path, or ranks in the order of their cables");
+            "x.yaml:8:16: collectives.0: ring sends from rank 0 (h1:1) to rank 1 (h3:1), but their NICs are not "
+            "connected; expected a path, or ranks in the order of their cables");
   EXPECT_EQ(error_of(cabled(3, "ranks: [\"h1:1\", \"h1:2\", h2]")),
-            "x.yaml:7:16: collectives.0: ring sends from rank 0 (h1:1) to rank 1 (h1:2), and no path joins their NICs; "
-            "expected hosts.<profile>.scale-up, or one rank of each host");
+            "x.yaml:7:16: collectives.0: ring sends from rank 0 (h1:1) to rank 1 (h1:2), but their NICs are not "
+            "connected; expected hosts.<profile>.scale-up, or one rank of each host");
   EXPECT_EQ(error_of("name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 2, spines: 0 }\n"
                      "hosts: { default: { scale-up: { rate: 900Gbps } } }\n"
                      "collectives: [ { name: c, size: 1MiB, collective: all-to-all } ]\n"),
-            "x.yaml:4:16: collectives.0: direct sends from rank 0 (h1:1) to rank 3 (h2:2), and no path joins their NICs; "
-            "expected pxn: true, or a path");
+            "x.yaml:4:16: collectives.0: direct sends from rank 0 (h1:1) to rank 3 (h2:2), but their NICs are not "
+            "connected; expected pxn: true, or a path");
 }
 
 TEST(CollectiveErrors, SizesThatCannotBeDivided) {
   EXPECT_EQ(collective_error("collective: reduce-scatter, size: 1000B"),
-            "x.yaml:4:50: collectives.0.size: 1000 octets cannot be divided among 8 ranks in elements of 4; expected a "
+            "x.yaml:4:50: collectives.0.size: 1000 bytes cannot be divided among 8 ranks in elements of 4; expected a "
             "multiple of 32: 992B or 1024B");
   EXPECT_EQ(collective_error("size: 1001B"),
-            "x.yaml:4:22: collectives.0.size: 1001 octets cannot be divided into elements of 4; expected a multiple of "
+            "x.yaml:4:22: collectives.0.size: 1001 bytes cannot be divided into elements of 4; expected a multiple of "
             "4: 1000B or 1004B");
   EXPECT_EQ(collective_error("size: 1KiB, chunk: 1002B"),
             "x.yaml:4:35: collectives.0.chunk: 1002 octets are not a multiple of an element's 4");
   EXPECT_EQ(collective_error("size: 1GiB, chunk: 512B"),
-            "x.yaml:4:35: collectives.0.chunk: makes about 33554560 messages of each repeat; expected at most 4194304: "
+            "x.yaml:4:35: collectives.0.chunk: needs about 33554560 messages per iteration; expected at most 4194304: "
             "larger chunks, or fewer channels or ranks");
 }
 
@@ -229,10 +229,9 @@ TEST(CollectiveErrors, StepsOfTraining) {
   EXPECT_EQ(l.collectives[0].backward.ps, 2'000'000'000);
   EXPECT_EQ(l.collectives[0].jitter_ppm, 50'000u);
   EXPECT_EQ(collective_error("size: 1MiB, buckets: 8"),
-            "x.yaml:4:37: collectives.0.buckets: says how computing goes, and there is none; expected forward or "
-            "backward beside it");
+            "x.yaml:4:37: collectives.0.buckets: applies to compute steps only; expected forward or backward with it");
   EXPECT_EQ(collective_error("collective: all-gather, size: 1MiB, forward: 1ms"),
-            "x.yaml:4:61: collectives.0.forward: has no meaning here; expected it under collective: all-reduce");
+            "x.yaml:4:61: collectives.0.forward: does not apply here; expected collective: all-reduce");
 }
 
 // One word makes a collective of RoCE one of UET.
@@ -255,45 +254,46 @@ TEST(CollectiveSpecs, TheTransportIsRoceOrUet) {
 
 TEST(CollectiveErrors, WhatUetDoesNotHave) {
   EXPECT_EQ(collective_error("size: 1MiB, service: rud"),
-            "x.yaml:4:37: collectives.0.service: has no meaning here; expected it under transport: uet");
+            "x.yaml:4:37: collectives.0.service: does not apply here; expected transport: uet");
   EXPECT_EQ(collective_error("size: 1MiB, transport: uet, service: uud"),
             "x.yaml:4:53: collectives.0.service: unknown 'uud'; did you mean 'rud'? Expected rud or rod");
   EXPECT_EQ(collective_error("size: 1MiB, transport: uet, path-mtu: 512"),
-            "x.yaml:4:54: collectives.0.path-mtu: 512 is no Payload MTU of UET; expected 1024..8192, by the standard "
-            "1024, 2048, 4096 or 8192");
-  EXPECT_EQ(collective_error("size: 1MiB, path-mtu: 1002"),
-            "x.yaml:4:38: collectives.0.path-mtu: 1002 is no path MTU of RoCE; expected 256, 512, 1024, 2048 or 4096, or "
-            "another multiple of 4 up to 8192");
+            "x.yaml:4:54: collectives.0.path-mtu: 512 is not a UET Payload MTU; expected 1024..8192 (the standard has "
+            "1024, 2048, 4096 and 8192)");
+  EXPECT_EQ(
+      collective_error("size: 1MiB, path-mtu: 1002"),
+      "x.yaml:4:38: collectives.0.path-mtu: 1002 is not a RoCE path MTU; expected 256, 512, 1024, 2048 or 4096, or "
+      "another multiple of 4 up to 8192");
   // Ethernet's MTU counts from the IP header: IPv4 20, UDP 8, PDS 12, SES 44, CRC 4.
   EXPECT_EQ(collective_error("size: 1MiB, transport: uet", "defaults: { link: { mtu: 1500 } }\n"),
-            "x.yaml:4:5: collectives.0: 4096 and 88 octets of headers make packets of 4184; the MTU from h1:1 to h2:1 "
+            "x.yaml:4:5: collectives.0: 4096 and 88 bytes of headers make packets of 4184; the MTU from h1:1 to h2:1 "
             "is 1500");
   // Of NICs that traffic has, too.
   EXPECT_EQ(collective_error("size: 1MiB, transport: uet, path-mtu: 1024",
                              "traffic: [ { name: t, from: h1, to: h2, transport: uet, dscp: 10, bytes: 1MB } ]\n"),
-            "x.yaml:4:54: collectives.0.path-mtu: traffic 't' has 4096, and the Payload MTU of UET is one for all: "
+            "x.yaml:4:54: collectives.0.path-mtu: traffic 't' has 4096, but all UET traffic has one Payload MTU; "
             "expected the same");
   EXPECT_EQ(collective_error("size: 1MiB, transport: uet, ranks: [h1, h3]",
                              "run: { clock: wall, payload: real }\nnodes: { h3: { kind: host, attach: { netdev: e0 }, "
                              "address: 10.9.0.3, agent: {} } }\n"),
-            "x.yaml:4:39: collectives.0.transport: rank h3:1 is an agent's, whose device speaks RoCE; expected roce");
+            "x.yaml:4:39: collectives.0.transport: rank h3:1 is an agent's RoCE device; expected roce");
 }
 
 TEST(CollectiveErrors, WhatDoesNotFitTheLab) {
   EXPECT_EQ(collective_error("size: 1MiB", "defaults: { link: { mtu: 1500 } }\n"),
-            "x.yaml:4:5: collectives.0: 4096 and 64 octets of headers make packets of 4160; the MTU from h1:1 to h2:1 "
+            "x.yaml:4:5: collectives.0: 4096 and 64 bytes of headers make packets of 4160; the MTU from h1:1 to h2:1 "
             "is 1500");
   EXPECT_EQ(collective_error("size: 4GiB", "run: { payload: real }\n"),
-            "x.yaml:4:22: collectives.0.size: with run.payload: real, 8 ranks keep up to 137439 MB; run.memory is "
+            "x.yaml:4:22: collectives.0.size: with run.payload: real, 8 ranks need up to 137439 MB; run.memory is "
             "4GiB");
   EXPECT_EQ(collective_error("size: 1MiB", "  - { name: c, size: 1MiB }\n"),
-            "x.yaml:5:13: collectives.1.name: two collectives are called c; expected one name each");
+            "x.yaml:5:13: collectives.1.name: two collectives have the name c; expected unique names");
   EXPECT_EQ(collective_error("sise: 1MiB").substr(0, 70),
             "x.yaml:4:16: collectives.0: unknown key 'sise'; did you mean 'size'? K");
   EXPECT_EQ(collective_error("collective: all-reduce"),
-            "x.yaml:4:5: collectives.0: key 'size' is missing: as nccl-tests counts it: all-reduce, broadcast: of each "
-            "rank's buffer; reduce-scatter: of what each puts in; all-gather: of what each gets; all-to-all: of what "
-            "each sends, its own part included");
+            "x.yaml:4:5: collectives.0: key 'size' is missing: as in nccl-tests: all-reduce, broadcast: each rank's "
+            "buffer; reduce-scatter: each rank's input; all-gather: each rank's output; all-to-all: data that each "
+            "rank sends, its own part included");
   EXPECT_EQ(collective_error("size: 1MiB",
                              "hosts: { default: {}, other: { roce: { loss-recovery: selective-repeat } } }\n"
                              "nodes: { h3: { profile: other } }\n"),

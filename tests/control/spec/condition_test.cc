@@ -78,11 +78,11 @@ TEST(Condition, WhatIsWrongIsNamed) {
   EXPECT_EQ(wrong("two words = 5"), "'two words = 5': no figure");
   EXPECT_EQ(wrong("drops() > 0"), "'drops() > 0': nothing between '(' and ')'; expected a reason for drops");
   EXPECT_EQ(wrong("drops at leaf1:3 in > 0"),
-            "'drops at leaf1:3 in > 0': 'leaf1:3 in' is no place of counters; expected a node, a port or a class of one, "
-            "such as leaf1, leaf1:3 or leaf1:3/3");
+            "'drops at leaf1:3 in > 0': 'leaf1:3 in' has no counters; expected a node, a port or a class, such as "
+            "leaf1, leaf1:3 or leaf1:3/3");
   EXPECT_EQ(wrong("drops of t at leaf1 > 0"), "'drops of t at leaf1 > 0': has both 'of' and 'at'; expected one of them");
   EXPECT_EQ(wrong("goodput of a > much * goodput of b"),
-            "'goodput of a > much * goodput of b': no number before '*'");
+            "'goodput of a > much * goodput of b': expected a number before '*'");
   EXPECT_EQ(wrong(""), "'': no comparison");
 }
 

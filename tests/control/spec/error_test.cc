@@ -60,7 +60,7 @@ TEST(QosErrors, Classes) {
            ": unknown key 'lossles'; did you mean 'lossless'? Known here: lossless, pfc, cbfc, alpha, xoff, "
            "headroom, by-rate, accept-loss, "
            "reserved, xon-offset, queue-alpha, queue-limit, queue-reserved, trim, ecn, drop, strict, weight, path, "
-           "remap-to, least-frame"},
+           "remap-to, min-frame-size"},
       {at("lossless: yes"), "x.yaml:8:45: " + path + ".lossless: 'yes' is neither true nor false"},
       {at("alpha: 3"),
        "x.yaml:8:42: " + path +
@@ -70,24 +70,21 @@ TEST(QosErrors, Classes) {
            ".alpha: 1/512 is out of range; expected a power of two: 1/256, ..., 1/8, 1/4, 1/2, 1, 2, 4, ..., 128"},
       {at("lossless: true, queue-alpha: 1"),
        "x.yaml:8:64: " + path +
-           ".queue-alpha: has no meaning for a lossless class: its queue is never cut, its ingress is paused"},
+           ".queue-alpha: does not apply to a lossless class: its queue is not limited, its ingress is paused"},
       {at("lossless: true, queue-limit: 1KB"),
        "x.yaml:8:64: " + path +
-           ".queue-limit: has no meaning for a lossless class: its queue is never cut, its ingress is paused"},
+           ".queue-limit: does not apply to a lossless class: its queue is not limited, its ingress is paused"},
       {at("queue-limit: 1KB, queue-alpha: 1"),
-       "x.yaml:8:66: " + path +
-           ".queue-alpha: has no effect beside queue-limit, a fixed limit in its place; expected one of the two"},
+       "x.yaml:8:66: " + path + ".queue-alpha: has no effect with queue-limit, a fixed limit; expected one of the two"},
       {at("queue-limit: 0"), "x.yaml:8:48: " + path + ".queue-limit: 0 is out of range; expected 1B..1024TiB"},
       {at("trim: { dscp: 40, class: 5, which: tail }"),
        "x.yaml:8:70: " + path + ".trim.which: unknown 'tail'; expected arriving or coin"},
       {at("lossless: true, ecn: { drop-not-ect: true }"),
-       "x.yaml:8:72: " + path + ".ecn.drop-not-ect: true in a lossless class, which drops nothing"},
+       "x.yaml:8:72: " + path + ".ecn.drop-not-ect: does not apply to a lossless class"},
       {at("headroom: 10KiB"),
-       "x.yaml:8:45: " + path +
-           ".headroom: has no meaning for a class that is not lossless; expected lossless: true beside it"},
+       "x.yaml:8:45: " + path + ".headroom: does not apply to a lossy class; expected lossless: true with it"},
       {at("accept-loss: true"),
-       "x.yaml:8:48: " + path +
-           ".accept-loss: has no meaning for a class that is not lossless; expected lossless: true beside it"},
+       "x.yaml:8:48: " + path + ".accept-loss: does not apply to a lossy class; expected lossless: true with it"},
       {at("lossless: true, headroom: 0"),
        "x.yaml:8:61: " + path + ".headroom: 0 is out of range; expected 1B..1024TiB"},
       {at("lossless: true, headroom: 65536"), "x.yaml:8:61: " + path +
@@ -95,21 +92,18 @@ TEST(QosErrors, Classes) {
                                                   "or 1MB (units: B, KB, MB, GB, TB, KiB, MiB, "
                                                   "GiB, TiB)"},
       {at("lossless: true, xoff: 16KiB"),
-       "x.yaml:8:33: " + path + ": xon-offset (18KiB) is not below xoff (16KiB): the sender would never be let go"},
+       "x.yaml:8:33: " + path + ": xon-offset (18KiB) is not below xoff (16KiB): the sender would never resume"},
       {at("xoff: 16KiB, alpha: 1"),
-       "x.yaml:8:55: " + path +
-           ".alpha: has no effect beside xoff, a fixed limit in its place; expected one of the two"},
+       "x.yaml:8:55: " + path + ".alpha: has no effect with xoff, a fixed threshold; expected one of the two"},
       {at("strict: true, weight: 5"),
-       "x.yaml:8:57: " + path + ".weight: has no meaning for a strict class; expected one of the two"},
+       "x.yaml:8:57: " + path + ".weight: does not apply to a strict class; expected one of the two"},
       {at("weight: 0"), "x.yaml:8:43: " + path + ".weight: 0 is out of range; expected 1..1000"},
       {at("path: sprya"),
-       "x.yaml:8:41: " + path +
-           ".path: unknown 'sprya'; did you mean 'spray'? Expected " + path_policies(" or ")},
-      {at("path: [spray]"), "x.yaml:8:41: " + path +
-                                ".path: found a list; expected " + path_policies(", ") +
+       "x.yaml:8:41: " + path + ".path: unknown 'sprya'; did you mean 'spray'? Expected " + path_policies(" or ")},
+      {at("path: [spray]"), "x.yaml:8:41: " + path + ".path: found a list; expected " + path_policies(", ") +
                                 ", or a map such as { policy: flowlet, gap: 50us }"},
       {at("remap-to: 8"), "x.yaml:8:45: " + path + ".remap-to: 8 is out of range; expected 0..7"},
-      {at("least-frame: 60B"), "x.yaml:8:48: " + path + ".least-frame: 60B is out of range; expected 64B..9238B"},
+      {at("min-frame-size: 60B"), "x.yaml:8:51: " + path + ".min-frame-size: 60B is out of range; expected 64B..9238B"},
       {"qos: { default: { classes: { 8: {} } } }\n",
        "x.yaml:8:30: qos.default.classes: class: 8 is out of range; expected 0..7"},
       {"qos: { default: { classes: [a] } }\n",
@@ -141,33 +135,30 @@ TEST(QosErrors, Path) {
   for (const PathPolicyInfo& p : kPathPolicies)
     policies_explained += (policies_explained.empty() ? "" : "; ") + std::string(p.name) + ": " + std::string(p.help);
   expect_errors({
-      {at("ecpm"), "x.yaml:8:41: " + path +
-                       ": unknown 'ecpm'; did you mean 'ecmp'? Expected " + path_policies(" or ")},
-      {at("{ gap: 5us }"),
-       "x.yaml:8:41: " + path +
-           ": key 'policy' is missing: " + policies_explained},
+      {at("ecpm"), "x.yaml:8:41: " + path + ": unknown 'ecpm'; did you mean 'ecmp'? Expected " + path_policies(" or ")},
+      {at("{ gap: 5us }"), "x.yaml:8:41: " + path + ": key 'policy' is missing: " + policies_explained},
       {at("{ policy: ecmp, gap: 5us }"),
        "x.yaml:8:62: " + path +
-           ".gap: has no meaning here; expected it under policy: flowlet, or policy: adaptive with per: flowlet"},
+           ".gap: does not apply here; expected policy: flowlet, or policy: adaptive with per: flowlet"},
       {at("{ policy: adaptive, gap: 5us }"),
        "x.yaml:8:66: " + path +
-           ".gap: has no meaning here; expected it under policy: flowlet, or policy: adaptive with per: flowlet"},
+           ".gap: does not apply here; expected policy: flowlet, or policy: adaptive with per: flowlet"},
       {at("{ policy: flowlet, order: random }"),
-       "x.yaml:8:67: " + path + ".order: has no meaning here; expected it under policy: spray"},
+       "x.yaml:8:67: " + path + ".order: does not apply here; expected policy: spray"},
       {at("{ policy: flowlet, gap: -5us }"),
        "x.yaml:8:65: " + path +
            ".gap: -5us is negative; expected a duration such as 500ns, 1.5us or 10ms (units: ps, ns, us, ms, s)"},
       {at("{ policy: adaptive, bands: 0 }"), "x.yaml:8:68: " + path + ".bands: 0 is out of range; expected 1..32"},
       {at("{ policy: adaptive, band: 0 }"), "x.yaml:8:67: " + path + ".band: 0 is out of range; expected 1ns..1s"},
       {at("{ policy: flowlet, sample-every: 1us }"),
-       "x.yaml:8:74: " + path + ".sample-every: has no meaning here; expected it under policy: adaptive"},
+       "x.yaml:8:74: " + path + ".sample-every: does not apply here; expected policy: adaptive"},
       {at("{ policy: adaptive, sample-every: 10ns }"),
        "x.yaml:8:75: " + path + ".sample-every: 10ns is out of range; expected 100ns..1ms"},
       {at("{ policy: adaptive, sample-every: -1us }"), "x.yaml:8:75: " + path +
                                                            ".sample-every: -1us is negative; expected a duration such "
                                                            "as 500ns, 1.5us or 10ms (units: ps, ns, us, ms, s)"},
       {at("{ policy: adaptive, average: 1/8 }"),
-       "x.yaml:8:70: " + path + ".average: has no meaning here; expected it under policy: adaptive with sample-every"},
+       "x.yaml:8:70: " + path + ".average: does not apply here; expected policy: adaptive with sample-every"},
       {at("{ policy: adaptive, sample-every: 1us, average: 2 }"),
        "x.yaml:8:89: " + path + ".average: 2 is above 1; expected 1/256..1"},
       {at("{ policy: adaptive, sample-every: 1us, average: 1/3 }"),
@@ -176,14 +167,13 @@ TEST(QosErrors, Path) {
            "128"},
       {at("{ policy: drill, choices: 9 }"), "x.yaml:8:67: " + path + ".choices: 9 is out of range; expected 1..8"},
       {at("{ policy: spray, memory: 1 }"),
-       "x.yaml:8:66: " + path + ".memory: has no meaning here; expected it under policy: drill"},
+       "x.yaml:8:66: " + path + ".memory: does not apply here; expected policy: drill"},
       {at("{ policy: spray, global: true }"),
-       "x.yaml:8:66: " + path + ".global: has no meaning here; expected it under policy: adaptive"},
+       "x.yaml:8:66: " + path + ".global: does not apply here; expected policy: adaptive"},
       {at("{ policy: adaptive, global: often }"),
        "x.yaml:8:69: " + path + ".global: 'often' is neither true nor false"},
       {at("{ policy: adaptive, report-every: 1us }"),
-       "x.yaml:8:75: " + path +
-           ".report-every: has no meaning here; expected it under policy: adaptive with global: true"},
+       "x.yaml:8:75: " + path + ".report-every: does not apply here; expected policy: adaptive with global: true"},
       {at("{ policy: adaptive, global: true, report-every: 0 }"),
        "x.yaml:8:89: " + path + ".report-every: 0 is out of range; expected 100ns..1ms"},
       {at("{ policy: adaptive, global: true, report-every: -1us }"),
@@ -192,9 +182,8 @@ TEST(QosErrors, Path) {
            "s)"},
       {at("{ policy: adaptive, global: true, report-every: 2ms }"),
        "x.yaml:8:89: " + path + ".report-every: 2ms is out of range; expected 100ns..1ms"},
-      {at("[spray]"),
-       "x.yaml:8:41: " + path +
-           ": found a list; expected " + path_policies(", ") + ", or a map such as { policy: flowlet, gap: 50us }"},
+      {at("[spray]"), "x.yaml:8:41: " + path + ": found a list; expected " + path_policies(", ") +
+                          ", or a map such as { policy: flowlet, gap: 50us }"},
   });
 }
 
@@ -231,7 +220,7 @@ TEST(DeviceErrors, Switches) {
       {at("ecmp: { fields: [addreses] }"),
        "x.yaml:8:41: switches.default.ecmp.fields.0: unknown 'addreses'; did you mean 'addresses'? Expected addresses, "
        "ports, destination-qp, uet-entropy or ingress-port"},
-      {at("ecmp: { fields: [ports, ports] }"), "x.yaml:8:48: switches.default.ecmp.fields.1: 'ports' is there twice"},
+      {at("ecmp: { fields: [ports, ports] }"), "x.yaml:8:48: switches.default.ecmp.fields.1: 'ports' is given twice"},
       {at("ecmp: { fields: ports }"),
        "x.yaml:8:40: switches.default.ecmp.fields: found 'ports'; expected a list of addresses, ports, destination-qp, "
        "uet-entropy, "
@@ -265,7 +254,7 @@ TEST(RunErrors, All) {
   EXPECT_EQ(at("duration: -1ms").substr(0, 48), "x.yaml:7:18: run.duration: -1ms is negative; exp");
   EXPECT_EQ(at("clock: wal"), "x.yaml:7:15: run.clock: unknown 'wal'; did you mean 'wall'? Expected virtual or wall");
   EXPECT_EQ(at("workers: 65"), "x.yaml:7:17: run.workers: 65 is out of range; expected 1..64");
-  EXPECT_EQ(at("scale: 0"), "x.yaml:7:15: run.scale: is 0; expected more");
+  EXPECT_EQ(at("scale: 0"), "x.yaml:7:15: run.scale: is 0; expected more than 0");
   EXPECT_EQ(at("scale: -1/2"),
             "x.yaml:7:15: run.scale: '-1/2' is not a fraction; expected a fraction such as 0.2, 20% or 1/100");
   EXPECT_EQ(at("memory: 1KiB"), "x.yaml:7:16: run.memory: 1KiB is out of range; expected 1MiB..16TiB");

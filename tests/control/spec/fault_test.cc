@@ -159,9 +159,9 @@ TEST(FaultErrors, Places) {
   EXPECT_EQ(error_with("on: leaf1:1 out, down: true"),
             "x.yaml:5:11: faults.0.on: down has no direction; expected leaf1 without in or out");
   EXPECT_EQ(error_with("on: leaf1:1/3, down: true"),
-            "x.yaml:5:11: faults.0.on: down is not about one class; expected a place without /3");
+            "x.yaml:5:11: faults.0.on: down does not apply to one class; expected a place without /3");
   EXPECT_EQ(error_with("on: leaf1:1, crash: true"),
-            "x.yaml:5:11: faults.0.on: crash is of a whole switch; expected one without a port");
+            "x.yaml:5:11: faults.0.on: crash applies to a whole switch; expected a place without a port");
 }
 
 // The tail of a frame that a switch has begun to send must not come in more slowly than it goes out.
@@ -169,20 +169,20 @@ TEST(FaultErrors, ADegradedLinkWhereASwitchCutsThrough) {
   EXPECT_EQ(error_of("name: x\ntopology: { preset: leaf-spine, leaves: 2, spines: 1, hosts-per-leaf: 2 }\n"
                      "switches: { default: { mode: cut-through } }\nrun: { duration: 1ms }\nfaults:\n"
                      "  - { on: leaf1:1, rate: 1/4 }\n"),
-            "x.yaml:6:11: faults.0.on: leaf1 cuts through, which needs to know how fast a frame came in; expected a "
-            "link between devices that store and forward");
+            "x.yaml:6:11: faults.0.on: leaf1 uses cut-through, which needs a fixed receiving rate; expected a link "
+            "between store-and-forward devices");
 }
 
 TEST(FaultErrors, Times) {
   EXPECT_EQ(error_with("on: h1, loss: 1%, at: -1us").substr(0, 43), "x.yaml:5:29: faults.0.at: -1us is negative;");
   EXPECT_EQ(error_with("on: h1, loss: 1%, at: 1us, after: 1us"),
-            "x.yaml:5:41: faults.0.after: beside at; expected one of the two");
+            "x.yaml:5:41: faults.0.after: found with at; expected one of the two");
   EXPECT_EQ(error_with("on: h1, loss: 1%, every: 1us"),
-            "x.yaml:5:32: faults.0.every: no for beside it; expected how long it lasts each time");
+            "x.yaml:5:32: faults.0.every: needs for, the duration of each occurrence");
   EXPECT_EQ(error_with("on: h1, loss: 1%, every: 1us, for: 2us"),
-            "x.yaml:5:42: faults.0.for: 2us is not below every (1us); expected an end before it begins again");
+            "x.yaml:5:42: faults.0.for: 2us is not below every (1us); expected an end before the next start");
   EXPECT_EQ(error_with("on: h1, down: true, count: 2"),
-            "x.yaml:5:34: faults.0.count: down happens once; expected every beside it");
+            "x.yaml:5:34: faults.0.count: down happens once; expected every with it");
 }
 
 TEST(FaultErrors, WhatAndHowMuch) {
@@ -190,24 +190,23 @@ TEST(FaultErrors, WhatAndHowMuch) {
   EXPECT_EQ(error_with("on: h1, drop: true, probability: 150%"),
             "x.yaml:5:40: faults.0.probability: 150% is above 1; expected 0..1 or 0%..100%");
   EXPECT_EQ(error_with("on: h1").substr(0, 87),
-            "x.yaml:5:5: faults.0: says where and when, and not what goes wrong; expected one of los");
-  EXPECT_EQ(
-      error_with("on: h1, loss: 1%, down: true"),
-      "x.yaml:5:21: faults.0.loss: a fault does one thing, and this one says down already; expected another fault "
-      "for loss");
+            "x.yaml:5:5: faults.0: has no kind of fault; expected one of loss, down, delay, ... (top");
+  EXPECT_EQ(error_with("on: h1, loss: 1%, down: true"),
+            "x.yaml:5:21: faults.0.loss: a fault has one kind, and this one already has down; expected another fault "
+            "for loss");
   EXPECT_EQ(error_with("on: h1, down: false"), "x.yaml:5:21: faults.0.down: found 'false'; expected true");
   EXPECT_EQ(error_with("on: h1, delay: { time: 5us, jitter: 1us, jitter-up: 1us }"),
-            "x.yaml:5:59: faults.0.delay.jitter-up: found beside jitter; expected one of the two");
-  EXPECT_EQ(error_with("on: leaf1, buffer: 1GiB"), "x.yaml:5:26: faults.0.buffer: 1GiB is more than leaf1 has (32MiB)");
+            "x.yaml:5:59: faults.0.delay.jitter-up: found with jitter; expected one of the two");
+  EXPECT_EQ(error_with("on: leaf1, buffer: 1GiB"),
+            "x.yaml:5:26: faults.0.buffer: 1GiB is more than the buffer of leaf1 (32MiB)");
   EXPECT_EQ(error_with("on: h1, skew: { ahead: 1us, behind: 1us }"),
-            "x.yaml:5:21: faults.0.skew: expected how far its clock is ahead or behind, one of the two");
+            "x.yaml:5:21: faults.0.skew: expected either ahead or behind");
   EXPECT_EQ(error_with("on: h1, skew: { fast: 1%, slow: 1% }"),
-            "x.yaml:5:21: faults.0.skew: expected how much faster or slower its clock runs, one of the two");
+            "x.yaml:5:21: faults.0.skew: expected either fast or slow");
   EXPECT_EQ(error_with("on: h1, skew: { fast: 0 }"),
-            "x.yaml:5:21: faults.0.skew: expected how far its clock is ahead or behind, or how much faster or slower it "
-            "runs");
+            "x.yaml:5:21: faults.0.skew: expected ahead, behind, fast or slow");
   EXPECT_EQ(error_of(std::string(kHead) + "  - { name: a, on: h1, loss: 1% }\n  - { name: a, on: h2, loss: 1% }\n"),
-            "x.yaml:6:13: faults.1.name: two faults are called a; expected one name each");
+            "x.yaml:6:13: faults.1.name: two faults have the name a; expected unique names");
 }
 
 TEST(FaultErrors, Matches) {
@@ -221,7 +220,7 @@ TEST(FaultErrors, Matches) {
             "x.yaml:5:36: faults.0.match: 'here' is not an address or prefix; expected one such as 10.0.0.1 or "
             "fd00::/64");
   EXPECT_EQ(error_with("on: h1, down: true, match: { ip.dscp: 6 }"),
-            "x.yaml:5:34: faults.0.match: down is not about frames that pass; expected none");
+            "x.yaml:5:34: faults.0.match: down does not select frames; expected none");
 }
 
 // Under the virtual clock nothing may keep a run from ending.
@@ -232,12 +231,10 @@ TEST(FaultErrors, OnesThatGoOnForEver) {
         "h2, bytes: 1MiB }]\nfaults:\n  - { " +
         fault + " }\n");
   };
-  EXPECT_EQ(
-      error("on: h1, every: 2us, for: 1us, down: true"),
-      "x.yaml:5:22: faults.0.every: it goes on for ever, and the run has no end; expected count, or run.duration");
+  EXPECT_EQ(error("on: h1, every: 2us, for: 1us, down: true"),
+            "x.yaml:5:22: faults.0.every: the fault never ends, nor does the run; expected count, or run.duration");
   EXPECT_EQ(error("on: h1, pfc-storm: 3"),
-            "x.yaml:5:26: faults.0.pfc-storm: it goes on for ever, and the run has no end; expected for, or "
-            "run.duration");
+            "x.yaml:5:26: faults.0.pfc-storm: the fault never ends, nor does the run; expected for, or run.duration");
   EXPECT_EQ(error("on: h1, every: 2us, for: 1us, loss: 1%"), "(no error)");
   EXPECT_EQ(error("on: h1, every: 2us, for: 1us, down: true, count: 5"), "(no error)");
 }

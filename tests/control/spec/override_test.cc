@@ -52,7 +52,7 @@ TEST(Override, FindsALinkByEitherEnd) {
   EXPECT_EQ(lab.links[1].cable, Length{1000});
   EXPECT_EQ(parse(file, "x.yaml", {"links.1.2.rate=40Gbps"}).links[1].rate, 40_Gbps);
   EXPECT_EQ(error_of(file, {"links.s:3.rate=1Gbps"}),
-            "--set links.s:3.rate=1Gbps: links: no element is called 's:3'; did you mean 's:1'? Known here: h1:1, s:1, "
+            "--set links.s:3.rate=1Gbps: links: there is no element 's:3'; did you mean 's:1'? Known here: h1:1, s:1, "
             "s:2, h2:1");
   EXPECT_EQ(error_of(file, {"links.s:1.speed=1Gbps"}),
             "--set links.s:1.speed=1Gbps: links.0.2: unknown key 'speed'. Known here: rate, cable, delay, mtu, weight, "
@@ -77,7 +77,7 @@ TEST(Override, WithoutAValueTakesAway) {
   EXPECT_EQ(with({"traffic.0="}).traffic[0].name, "two");
   EXPECT_EQ(with({"traffic="}).traffic.size(), 0u);
   EXPECT_EQ(with({"topology.spines=", "topology.oversubscription=1"}).nodes.size(), 2u + 2 + 4);
-  EXPECT_EQ(error_with({"topology.spine="}), "--set topology.spine=: topology: there is no key 'spine' to take away");
+  EXPECT_EQ(error_with({"topology.spine="}), "--set topology.spine=: topology: there is no key 'spine' to remove");
 }
 
 TEST(Override, TheLastOneWins) { EXPECT_EQ(with({"run.seed=2", "run.seed=3"}).run.seed.value, 3u); }
@@ -91,9 +91,9 @@ TEST(Override, IsNamedInErrors) {
       "--set run={ durration: 1ms }: run: unknown key 'durration'; did you mean 'duration'? Known here: clock, seed, "
       "duration, drain, scale, workers, payload, memory, deadlock, hugepages, lag-limit, idle, int, budgets, gpu-hour, "
       "agents");
-  EXPECT_EQ(
-      error_with({"run={ seed: 1, seed: 2 }"}),
-      "--set run={ seed: 1, seed: 2 }: run: key 'seed' is there twice; the first is at --set run={ seed: 1, seed: 2 }");
+  EXPECT_EQ(error_with({"run={ seed: 1, seed: 2 }"}),
+            "--set run={ seed: 1, seed: 2 }: run: key 'seed' is defined twice; the first is at --set run={ seed: 1, "
+            "seed: 2 }");
   EXPECT_EQ(error_with({"run.duration=[1ms"}),
             "--set run.duration=[1ms: not YAML: end of sequence flow not found (a ']' or ',' is missing at or before "
             "this place)");
@@ -103,14 +103,14 @@ TEST(Override, OfAnUnknownPathIsAnError) {
   EXPECT_EQ(error_with({"runn.duration=1ms"}).substr(0, 69),
             "--set runn.duration=1ms: unknown key 'runn'; did you mean 'run'? Know");
   EXPECT_EQ(error_with({"name.first=x"}),
-            "--set name.first=x: name: is 'small'; expected a map or a list that 'first' could be in");
+            "--set name.first=x: name: is 'small'; expected a map or list that can contain 'first'");
   EXPECT_EQ(error_with({"traffic.2.rate=1Gbps"}),
             "--set traffic.2.rate=1Gbps: traffic: no element 2; there are 2, counted from 0");
   EXPECT_EQ(
       error_with({"traffic.tow.rate=1Gbps"}),
-      "--set traffic.tow.rate=1Gbps: traffic: no element is called 'tow'; did you mean 'two'? Known here: one, two");
+      "--set traffic.tow.rate=1Gbps: traffic: there is no element 'tow'; did you mean 'two'? Known here: one, two");
   EXPECT_EQ(error_with({"traffic.0.from.h1=h2"}),
-            "--set traffic.0.from.h1=h2: traffic.0.from: is 'h1'; expected a map or a list that 'h1' could be in");
+            "--set traffic.0.from.h1=h2: traffic.0.from: is 'h1'; expected a map or list that can contain 'h1'");
 }
 
 TEST(Override, HasAPathAndAValue) {

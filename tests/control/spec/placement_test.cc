@@ -49,26 +49,26 @@ TEST_F(Placement, ABrokenLineIsNamed) {
   const std::string head = "rank,host,rail\n";
   EXPECT_EQ(error_in(head + "0,h1,1\n1,h2,1\n"), "(no error)");
   EXPECT_EQ(error_in(head + "0,h1,1\n1,h2,1\n2,h1,1\n"),
-            "p.csv:4:1: h1, rail 1 is where rank 0 is; expected each NIC once");
-  EXPECT_EQ(error_in("rank,host\n0,h1\n1,h1\n"), "p.csv:3:1: h1, rail 1 is where rank 0 is; expected each NIC once");
-  EXPECT_EQ(error_in(head + "0,h1,1\n0,h2,1\n"), "p.csv:3:1: rank 0 is at h1, rail 1 already; expected each rank once");
+            "p.csv:4:1: h1, rail 1 already has rank 0; expected each NIC once");
+  EXPECT_EQ(error_in("rank,host\n0,h1\n1,h1\n"), "p.csv:3:1: h1, rail 1 already has rank 0; expected each NIC once");
+  EXPECT_EQ(error_in(head + "0,h1,1\n0,h2,1\n"), "p.csv:3:1: rank 0 is already at h1, rail 1; expected each rank once");
   EXPECT_EQ(error_in(head + "0,h1,1\n2,h2,1\n"),
-            "p.csv:3:1: rank 1 is missing, and there is a rank 2; expected all from 0 on");
+            "p.csv:3:1: rank 1 is missing, but there is a rank 2; expected all ranks from 0");
   EXPECT_EQ(error_in(head + "0,h9,1\n"), "p.csv:2:1: there is no host 'h9'; did you mean 'h1'?");
   EXPECT_EQ(error_in(head + "0,h1,3\n"), "p.csv:2:1: rail '3': h1 has 2 NICs; expected 1..2");
   EXPECT_EQ(error_in(head + "0,h1,0\n"), "p.csv:2:1: rail '0': h1 has 2 NICs; expected 1..2");
   EXPECT_EQ(error_in(head + "one,h1,1\n"), "p.csv:2:1: rank 'one'; expected a number from 0 to 65535");
-  EXPECT_EQ(error_in(head + "0,h1\n"), "p.csv:2:1: 2 cells; expected 3, as the first line has");
+  EXPECT_EQ(error_in(head + "0,h1\n"), "p.csv:2:1: 2 cells; expected 3, as in the first line");
   EXPECT_EQ(error_in("rank,hots\n"),
-            "p.csv:1:1: 'hots' is no column; expected a first line with rank, host and perhaps rail; did you mean "
+            "p.csv:1:1: unknown column 'hots'; expected a first line with rank, host and optionally rail; did you mean "
             "'host'?");
-  EXPECT_EQ(error_in("rank,rail\n"), "p.csv:1:1: there is no column 'host'; expected rank, host and perhaps rail");
-  EXPECT_EQ(error_in("rank,rank,host\n"), "p.csv:1:1: column 'rank' is there twice");
+  EXPECT_EQ(error_in("rank,rail\n"), "p.csv:1:1: column 'host' is missing; expected rank, host and optionally rail");
+  EXPECT_EQ(error_in("rank,rank,host\n"), "p.csv:1:1: column 'rank' is defined twice");
   EXPECT_EQ(error_in(head), "p.csv:1:1: has no rank");
-  EXPECT_EQ(error_in(""), "p.csv: is empty; expected a first line with rank, host and perhaps rail");
+  EXPECT_EQ(error_in(""), "p.csv: is empty; expected a first line with rank, host and optionally rail");
   EXPECT_EQ(error_of(rails_with("placement: " + write(head + "0,h1,1\n"))).substr(0, 8), "x.yaml:4");
   EXPECT_EQ(error_of(rails_with("ranks: h1, placement: p.csv")),
-            "x.yaml:4:36: collectives.0.ranks: beside placement, which says where the ranks are");
+            "x.yaml:4:36: collectives.0.ranks: found with placement, which places the ranks; expected one of the two");
 }
 
 TEST(ScaleUpSpecs, RanksOfAHostShareANumber) {
@@ -89,16 +89,15 @@ TEST(ScaleUpSpecs, RanksOfAHostShareANumber) {
 
 TEST(ScaleUpSpecs, WhatCannotBeIsSaid) {
   EXPECT_EQ(error_of(rails_with("pxn: true")),
-            "x.yaml:4:34: collectives.0.pxn: no two ranks are in a host with a scale-up network; expected "
+            "x.yaml:4:34: collectives.0.pxn: no two ranks share a host with a scale-up network; expected "
             "hosts.<profile>.scale-up");
   EXPECT_EQ(error_of(rails_with("chunk: 400B", "hosts: { default: { scale-up: { latency: 300ns } } }\n")).substr(0, 84),
             "x.yaml:5:31: hosts.default.scale-up: key 'rate' is missing: at which each rank sends");
   EXPECT_EQ(error_of(rails_with("algorithm: hierarchical-ring, ranks: [h1]", kScaleUp)),
-            "x.yaml:4:40: collectives.0.algorithm: hierarchical-ring needs ranks at several hosts, and all are at "
-            "one");
+            "x.yaml:4:40: collectives.0.algorithm: hierarchical-ring needs ranks at several hosts, but all are at one");
   EXPECT_EQ(error_of(rails_with("algorithm: hierarchical-ring, ranks: [h1, \"h2:1\"]", kScaleUp)),
-            "x.yaml:4:66: collectives.0.ranks: hierarchical-ring needs as many ranks at one host as at another, and has 2 "
-            "and 1");
+            "x.yaml:4:66: collectives.0.ranks: hierarchical-ring needs the same number of ranks at each host, but has "
+            "2 and 1");
 }
 
 TEST(Stragglers, AreReadAndRefused) {
@@ -116,12 +115,12 @@ TEST(Stragglers, AreReadAndRefused) {
   EXPECT_EQ(error_of(rails_with(job + "[{ ranks: 6, factor: 2 }]")),
             "x.yaml:4:56: collectives.0.stragglers.0: there is no rank 6; expected 0..5");
   EXPECT_EQ(error_of(rails_with(job + "[{ ranks: [1, 1], factor: 2 }]")),
-            "x.yaml:4:56: collectives.0.stragglers.0: rank 1 is there twice; expected it once");
+            "x.yaml:4:56: collectives.0.stragglers.0: rank 1 is given twice; expected it once");
   EXPECT_EQ(error_of(rails_with(job + "[{ ranks: 1, factor: 0.5 }]")).substr(0, 90),
-            "x.yaml:4:76: collectives.0.stragglers.0.factor: 1/2 is below 1; expected how many times as");
-  EXPECT_EQ(error_of(rails_with("stragglers: [{ ranks: 1, factor: 2 }]")),
-            "x.yaml:4:41: collectives.0.stragglers: says how computing goes, and there is none; expected forward or "
-            "backward beside it");
+            "x.yaml:4:76: collectives.0.stragglers.0.factor: 1/2 is below 1; expected a slowdown factor");
+  EXPECT_EQ(
+      error_of(rails_with("stragglers: [{ ranks: 1, factor: 2 }]")),
+      "x.yaml:4:41: collectives.0.stragglers: applies to compute steps only; expected forward or backward with it");
   EXPECT_EQ(error_of(rails_with("chunk: 400B", "run: { gpu-hour: 0 }\n")).substr(0, 45),
             "x.yaml:5:18: run.gpu-hour: is 0; expected mor");
 }

@@ -59,12 +59,13 @@ TEST(PortClass, WhatAPortCannotHaveIsNamed) {
   EXPECT_EQ(error(", ports: { 2: { pfc: off } }" + rest), "x.yaml:3:34: nodes.s.ports.2: port s:2 has no link");
   EXPECT_EQ(error(", ports: { 0: { pfc: off } }" + rest).substr(0, 34), "x.yaml:3:31: nodes.s.ports: port: ");
   EXPECT_EQ(error(", ports: { 1: { classes: { 3: { xoff: 1KB } } } }" + rest),
-            "x.yaml:5:15: links.0.1: s:1, class 3: xon-offset (18KiB) is not below xoff (1KB): the sender would never be "
-            "let go");
-  EXPECT_EQ(error_of("name: x\nnodes:\n  s: { kind: switch }\n  h: { kind: host, ports: { 1: { classes: { 3: { xoff: 1MB "
-                     "} } } } }\nlinks: [[h:1, s:1]]\n"),
-            "x.yaml:4:48: nodes.h.ports.1.classes.3: thresholds are for switches; a NIC has those of its host profile "
-            "(receive)");
+            "x.yaml:5:15: links.0.1: s:1, class 3: xon-offset (18KiB) is not below xoff (1KB): the sender would never "
+            "resume");
+  EXPECT_EQ(
+      error_of("name: x\nnodes:\n  s: { kind: switch }\n  h: { kind: host, ports: { 1: { classes: { 3: { xoff: 1MB "
+               "} } } } }\nlinks: [[h:1, s:1]]\n"),
+      "x.yaml:4:48: nodes.h.ports.1.classes.3: thresholds belong to switches; a NIC has those of its host profile "
+      "(receive)");
 }
 
 }  // namespace

@@ -110,23 +110,22 @@ TEST(LeafSpine, FindsItsSpinesByOversubscription) {
       count(topology("leaf-spine, leaves: 2, hosts-per-leaf: 16, oversubscription: 1, fabric-link: { rate: 400Gbps }"),
             "spine"),
       4u);
-  EXPECT_EQ(
-      topology_error("leaf-spine, leaves: 2, hosts-per-leaf: 3, oversubscription: 2"),
-      "x.yaml:2:81: topology.oversubscription: 3 hosts of 100Gbps over spines of 1 x 100Gbps at 2 are 1.500 spines; "
-      "expected a whole number of them");
+  EXPECT_EQ(topology_error("leaf-spine, leaves: 2, hosts-per-leaf: 3, oversubscription: 2"),
+            "x.yaml:2:81: topology.oversubscription: 3 hosts of 100Gbps over spines of 1 x 100Gbps at 2 need 1.500 "
+            "spines; expected a whole number");
   EXPECT_EQ(topology_error("leaf-spine, leaves: 2, hosts-per-leaf: 1, oversubscription: 2").substr(0, 44),
             "x.yaml:2:81: topology.oversubscription: 1 ho");
 }
 
 TEST(LeafSpine, SaysWhatIsWrong) {
   EXPECT_EQ(topology_error("leaf-spine, leaves: 2, spines: 2"),
-            "x.yaml:2:11: topology: key 'hosts-per-leaf' is missing: number of hosts at each leaf");
+            "x.yaml:2:11: topology: key 'hosts-per-leaf' is missing: number of hosts per leaf");
   EXPECT_EQ(topology_error("leaf-spine, leaves: 2, hosts-per-leaf: 2"),
             "x.yaml:2:11: topology: neither spines nor oversubscription; expected one of the two");
   EXPECT_EQ(topology_error("leaf-spine, leaves: 2, hosts-per-leaf: 2, spines: 2, oversubscription: 1"),
-            "x.yaml:2:92: topology.oversubscription: beside spines, which say the same; expected one of the two");
+            "x.yaml:2:92: topology.oversubscription: found with spines; expected one of the two");
   EXPECT_EQ(topology_error("leaf-spine, leaves: 2, hosts-per-leaf: 2, spines: 0"),
-            "x.yaml:2:71: topology.spines: 2 leaves without a spine between them; expected at least 1");
+            "x.yaml:2:71: topology.spines: 2 leaves without spines; expected at least 1 spine");
   EXPECT_EQ(topology_error("leaf-spine, leaves: 0, hosts-per-leaf: 2, spines: 1"),
             "x.yaml:2:41: topology.leaves: 0 is out of range; expected 1..4096");
   EXPECT_EQ(topology_error("leaf-spine, leaves: 4096, hosts-per-leaf: 64, spines: 1"),
@@ -180,7 +179,7 @@ TEST(RailOptimized, RailsMayBeByThemselves) {
   EXPECT_EQ(topology_error("rail-optimized, hosts: 4, rails: 2"),
             "x.yaml:2:11: topology: neither spines nor oversubscription; expected one of the two");
   EXPECT_EQ(topology_error("rail-optimized, hosts: 4, rails: 2, spines: 0, hosts-per-group: 2"),
-            "x.yaml:2:65: topology.spines: 2 groups without a spine between them; expected at least 1");
+            "x.yaml:2:65: topology.spines: 2 groups without spines; expected at least 1 spine");
   EXPECT_EQ(topology_error("rail-optimized, hosts: 4, rails: 9, spines: 0"),
             "x.yaml:2:54: topology.rails: 9 is out of range; expected 1..8");
 }
@@ -247,18 +246,18 @@ TEST(FatTree, HasLinksAndProfilesOfItsOwn) {
 
 TEST(FatTree, SaysWhatIsWrong) {
   EXPECT_EQ(topology_error("fat-tree"),
-            "x.yaml:2:11: topology: neither k nor pods; expected k, or pods beside the others");
+            "x.yaml:2:11: topology: neither k nor pods; expected k, or pods with the other keys");
   EXPECT_EQ(topology_error("fat-tree, pods: 2, leaves-per-pod: 2, spines-per-pod: 2, hosts-per-leaf: 2"),
-            "x.yaml:2:11: topology: neither k nor cores-per-spine; expected k, or cores-per-spine beside the others");
+            "x.yaml:2:11: topology: neither k nor cores-per-spine; expected k, or cores-per-spine with the other keys");
   EXPECT_EQ(topology_error("fat-tree, k: 5"),
-            "x.yaml:2:34: topology.k: 5 is odd: half of a switch's ports lead up; expected 4 or 6");
+            "x.yaml:2:34: topology.k: 5 is odd, but half of a switch's ports are uplinks; expected 4 or 6");
   EXPECT_EQ(topology_error("fat-tree, k: 130"), "x.yaml:2:34: topology.k: 130 is out of range; expected 2..128");
   EXPECT_EQ(topology_error("fat-tree, k: 128"), "x.yaml:2:11: topology: 8192 leaves; expected at most 4096");
   EXPECT_EQ(topology_error("fat-tree, k: 32, hosts-per-leaf: 200"),
             "x.yaml:2:11: topology: 102400 hosts; expected at most 65536");
-  EXPECT_EQ(topology_error("fat-tree, k: 4, pods: 1, cores-per-spine: 2"),
-            "x.yaml:2:63: topology.cores-per-spine: a single pod needs no cores; expected pods: 2 or more, or none of "
-            "it");
+  EXPECT_EQ(
+      topology_error("fat-tree, k: 4, pods: 1, cores-per-spine: 2"),
+      "x.yaml:2:63: topology.cores-per-spine: a single pod has no cores; expected pods: 2 or more, or no such key");
   EXPECT_EQ(error_of("name: x\ntopology: { preset: fat-tree, k: 4, core-profile: huge }\n"),
             "x.yaml:2:51: topology.core-profile: there is no switch profile 'huge'. Known here: default");
 }

@@ -64,11 +64,16 @@ TEST(Qos, Maps) {
   EXPECT_EQ(q.default_class, 2);
 }
 
+TEST(Qos, TheOldNameOfMinFrameSizeIsRead) {
+  EXPECT_EQ(class3("least-frame: 128B").least_frame, class3("min-frame-size: 128B").least_frame);
+  EXPECT_EQ(class3("least-frame: 128B").least_frame, 128u);
+}
+
 TEST(Qos, EveryKeyOfAClass) {
   const TrafficClass c = class3(
       "lossless: true, alpha: 1/8, headroom: 120KiB, accept-loss: true, reserved: 9472B, xon-offset: 20KiB, "
       "queue-reserved: 1KiB, "
-      "weight: 50, path: spray, remap-to: 4, least-frame: 128B");
+      "weight: 50, path: spray, remap-to: 4, min-frame-size: 128B");
   EXPECT_TRUE(c.lossless);
   EXPECT_EQ(c.alpha_exponent, -3);
   EXPECT_EQ(c.headroom, 120_KiB);

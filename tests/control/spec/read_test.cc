@@ -61,7 +61,7 @@ TEST(NodeErrors, Nics) {
   EXPECT_EQ(node_error("  h: { kind: host, nics: 2, address: 10.0.0.1 }\n", ""),
             "x.yaml:4:38: nodes.h.address: h has 2 NICs; expected this key in the list 'nics'");
   EXPECT_EQ(node_error("  h: { kind: host, nics: [{}], address: 10.0.0.1 }\n", ""),
-            "x.yaml:4:41: nodes.h.address: beside a list of nics; expected this key in the list");
+            "x.yaml:4:41: nodes.h.address: found with a list of nics; expected this key in the list");
   EXPECT_EQ(
       node_error("  h: { kind: host, nics: [{ adress: 10.0.0.1 }] }\n", ""),
       "x.yaml:4:29: nodes.h.nics.0: unknown key 'adress'; did you mean 'address'? Known here: mac, address, address6, "
@@ -83,7 +83,7 @@ TEST(NodeErrors, Vlans) {
             "x.yaml:4:44: nodes.s.vlans.1.native: 4095 is out of range; expected 1..4094");
   EXPECT_EQ(with_vlan("1: { native: 5, tagged: [6, 5] }"),
             "x.yaml:4:55: nodes.s.vlans.1.tagged: 5 is the native VLAN here, which has no tag");
-  EXPECT_EQ(with_vlan("1: { tagged: [6, 6] }"), "x.yaml:4:48: nodes.s.vlans.1.tagged.1: 6 is there twice");
+  EXPECT_EQ(with_vlan("1: { tagged: [6, 6] }"), "x.yaml:4:48: nodes.s.vlans.1.tagged.1: 6 is given twice");
   EXPECT_EQ(with_vlan("1: { tagged: some }"),
             "x.yaml:4:44: nodes.s.vlans.1.tagged: found 'some'; expected all, none or a list of VLANs such as [5, 6]");
   EXPECT_EQ(with_vlan("2: { native: 5 }"), "x.yaml:4:34: nodes.s.vlans.2: port s:2 has no link");
@@ -98,12 +98,12 @@ TEST(LinkErrors, Ends) {
   EXPECT_EQ(with_links("[h:1, s:0]"), "x.yaml:2:15: links.0.1: 's:0': ports are counted from 1");
   EXPECT_EQ(with_links("[h:1, s]"), "x.yaml:2:15: links.0.1: 's' is not a port; expected one such as leaf1:3");
   EXPECT_EQ(with_links("[h:1, ss:1]"), "x.yaml:2:15: links.0.1: there is no node 'ss'; did you mean 's'?");
-  EXPECT_EQ(with_links("[h:2, s:1]"), "x.yaml:2:10: links.0.0: h has 1 NIC; expected a port of these");
+  EXPECT_EQ(with_links("[h:2, s:1]"), "x.yaml:2:10: links.0.0: h has 1 NIC; expected one of them");
   EXPECT_EQ(with_links("[h:1, s:1], [t:1, s:1]"),
-            "x.yaml:2:27: links.1.1: s:1 is linked already: to h:1, at x.yaml:2:9");
-  EXPECT_EQ(with_links("[h:1, s:1], [t:1, t:2]"), "x.yaml:2:27: links.1.1: links t with itself");
+            "x.yaml:2:27: links.1.1: s:1 is already linked: to h:1, at x.yaml:2:9");
+  EXPECT_EQ(with_links("[h:1, s:1], [t:1, t:2]"), "x.yaml:2:27: links.1.1: links t to itself");
   EXPECT_EQ(with_links("[h:1, s:1], [t:1, t:1]"),
-            "x.yaml:2:27: links.1.1: t:1 is linked already: to t:1, at x.yaml:2:21");
+            "x.yaml:2:27: links.1.1: t:1 is already linked: to t:1, at x.yaml:2:21");
   EXPECT_EQ(
       with_links("[h:1]"),
       "x.yaml:2:9: links.0: found a list of 1; expected [one end, other end] or [one end, other end, { rate, cable or "
@@ -115,7 +115,7 @@ TEST(LinkErrors, Ends) {
   EXPECT_EQ(
       error_of("name: x\ntopology: { preset: leaf-spine, leaves: 1, hosts-per-leaf: 1 }\nnodes: { h: { kind: host } "
                "}\nlinks: [[h:1, leaf1:1]]\n"),
-      "x.yaml:4:15: links.0.1: leaf1:1 is linked already: to h1:1, at x.yaml:2:11");
+      "x.yaml:4:15: links.0.1: leaf1:1 is already linked: to h1:1, at x.yaml:2:11");
 }
 
 TEST(LinkErrors, Keys) {
@@ -127,7 +127,7 @@ TEST(LinkErrors, Keys) {
   EXPECT_EQ(with_keys("mtu: 500"), "x.yaml:2:27: links.0.2.mtu: 500 is out of range; expected 576..9216");
   EXPECT_EQ(with_keys("mtu: 9217"), "x.yaml:2:27: links.0.2.mtu: 9217 is out of range; expected 576..9216");
   EXPECT_EQ(with_keys("cable: 3m, delay: 15ns"),
-            "x.yaml:2:40: links.0.2.delay: beside cable, which says the same; expected one of the two");
+            "x.yaml:2:40: links.0.2.delay: found with cable; expected one of the two");
   EXPECT_EQ(with_keys("speed: 100Gbps"),
             "x.yaml:2:22: links.0.2: unknown key 'speed'. Known here: rate, cable, delay, mtu, weight, llr, framing");
   EXPECT_EQ(with_keys("llr: yes"),
@@ -148,7 +148,8 @@ TEST(LinkErrors, Keys) {
 TEST(LinkErrors, SignalsTakeTime) {
   EXPECT_EQ(
       error_of(with_nodes(kSwitchAndHost, "[h:1, s:1, { delay: 0 }]") + "switches: { default: { latency: 0 } }\n"),
-      "x.yaml:2:20: links.0.2: no delay, and s (profile default) has no latency; expected one of them above 0");
+      "x.yaml:2:20: links.0.2: no delay, and s (profile default) has no latency; expected a delay or a latency above "
+      "0");
   EXPECT_EQ(error_of(with_nodes(kSwitchAndHost, "[h:1, s:1, { delay: 0 }]")), "(no error)");
 }
 
@@ -171,9 +172,9 @@ TEST(AddressErrors, AreOfOneHost) {
   EXPECT_EQ(with_address("address: fd00::1"),
             "x.yaml:5:29: nodes.h.address: 'fd00::1' is not an IPv4 address; expected one such as 10.0.0.1");
   EXPECT_EQ(with_address("mac: 01:00:00:00:00:01"),
-            "x.yaml:5:25: nodes.h.mac: 01:00:00:00:00:01 is a group address; expected that of one port");
+            "x.yaml:5:25: nodes.h.mac: 01:00:00:00:00:01 is a group address; expected a port's address");
   EXPECT_EQ(with_address("mac: 00:00:00:00:00:00"),
-            "x.yaml:5:25: nodes.h.mac: 00:00:00:00:00:00 is no address; expected that of one port");
+            "x.yaml:5:25: nodes.h.mac: 00:00:00:00:00:00 is not a port's address");
 }
 
 TEST(AddressErrors, AreSaidOnce) {
@@ -208,7 +209,7 @@ TEST(AttachErrors, All) {
   EXPECT_EQ(with_attach("{ vhost-user: /tmp/x.sock }"), "x.yaml:5:28: nodes.h.attach" + outside);
   EXPECT_EQ(with_attach("{ dpdk: net_tap0 }"), "x.yaml:5:28: nodes.h.attach" + outside);
   EXPECT_EQ(with_attach("{ pcap: {} }"),
-            "x.yaml:5:36: nodes.h.attach.pcap: neither in nor out; expected a file to send from or to write to");
+            "x.yaml:5:36: nodes.h.attach.pcap: neither in nor out; expected a file to replay or to write");
   EXPECT_EQ(with_attach("{ pcap: { out: \"\" } }"), "x.yaml:5:43: nodes.h.attach.pcap.out: is empty");
   EXPECT_EQ(with_attach("{ veth: x }"),
             "x.yaml:5:30: nodes.h.attach: unknown key 'veth'. Known here: pcap, vhost-user, vhost-user-client, memif, "
@@ -222,16 +223,16 @@ TEST(AttachErrors, All) {
   EXPECT_EQ(with_attach("namespace"), "x.yaml:5:28: nodes.h.attach" + outside);
   EXPECT_EQ(with_attach("container", "wall"), "x.yaml:5:28: nodes.h.attach: found 'container'; expected " + kinds);
   EXPECT_EQ(with_attach("{ tap: sixteen-octets-x }", "wall"),
-            "x.yaml:5:35: nodes.h.attach.tap: is 16 octets long; expected at most 15");
+            "x.yaml:5:35: nodes.h.attach.tap: is 16 bytes long; expected at most 15");
   EXPECT_EQ(with_attach("{ netdev: \"a b\" }", "wall"),
             "x.yaml:5:38: nodes.h.attach.netdev: 'a b' is no name of a network interface");
   EXPECT_EQ(with_attach("{ vhost-user: " + std::string(108, 'a') + " }", "wall"),
-            "x.yaml:5:42: nodes.h.attach.vhost-user: is 108 octets long; expected at most 107");
+            "x.yaml:5:42: nodes.h.attach.vhost-user: is 108 bytes long; expected at most 107");
   EXPECT_EQ(node_error(
                 "  s: { kind: switch }\n  a: { kind: host, attach: { pcap: { out: x } } }\n  b: { kind: host, nics: [{ "
                 "attach: { pcap: { out: x } } }] }\n",
                 "[a:1, s:1], [b:1, s:2]"),
-            "x.yaml:6:37: nodes.b.nics.0.attach: 'x' is used by a:1 already");
+            "x.yaml:6:37: nodes.b.nics.0.attach: 'x' is already used by a:1");
 }
 
 // ---- What is read ---------------------------------------------------------------------------------------------------
@@ -250,11 +251,10 @@ TEST(MadeHosts, AreSoWithAllTheirNics) {
   for (const NicSpec& nic : lab.find("h2")->nics) EXPECT_EQ(nic.attach, Attachment{AttachNamespace{}});
   EXPECT_TRUE(lab.find("h1")->nics[1].mac.has_value()) << "we make the host, so we give it its address";
   EXPECT_EQ(parse(to_yaml(lab), "again"), lab);
-  EXPECT_EQ(
-      error_of("name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 2, spines: 1 }\n"
-               "nodes: { h1: { nics: [{ attach: vm }, { attach: namespace }] } }\nrun: { clock: wall }\n"),
-      "x.yaml:3:49: nodes.h1.nics.1.attach: a host is a namespace or a virtual machine with all its NICs; expected "
-      "the same attach for each");
+  EXPECT_EQ(error_of("name: x\ntopology: { preset: rail-optimized, hosts: 2, rails: 2, spines: 1 }\n"
+                     "nodes: { h1: { nics: [{ attach: vm }, { attach: namespace }] } }\nrun: { clock: wall }\n"),
+            "x.yaml:3:49: nodes.h1.nics.1.attach: a namespace or virtual machine has all NICs of its host; expected "
+            "the same `attach` for each NIC");
 }
 
 TEST(MadeHosts, AreThoseOfAProfileThatDoNotSayOtherwise) {
@@ -312,7 +312,7 @@ TEST(Nodes, AreAddedToAPresets) {
 
 TEST(Nodes, KeepTheKindOfAPresets) {
   EXPECT_EQ(error_of(kPreset + "nodes: { leaf1: { kind: host } }\n"),
-            "x.yaml:3:25: nodes.leaf1.kind: leaf1 is a switch of the preset; expected that, or another name");
+            "x.yaml:3:25: nodes.leaf1.kind: leaf1 is a switch of the preset; expected this kind, or another name");
   EXPECT_EQ(error_of(kPreset + "nodes: { leaf1: { kind: switch } }\n"), "(no error)");
   EXPECT_EQ(error_of(kPreset + "nodes: { leaf3: { profile: default } }\n"),
             "x.yaml:3:17: nodes.leaf3: key 'kind' is missing: switch, host or trunk");

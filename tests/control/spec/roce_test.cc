@@ -42,10 +42,9 @@ TEST(RoceSpec, UnreliableConnectionsCarryWhatNobodyAnswers) {
   const Lab l = parse(file_with("from: h1, to: h2, transport: roce, qp-type: uc, operation: send"), "x.yaml");
   EXPECT_TRUE(l.traffic[0].is_uc());
   EXPECT_EQ(roce_error("from: h1, to: h2, transport: roce, qp-type: uc, operation: read"),
-            "x.yaml:5:75: traffic.0.operation: an unreliable connection (qp-type: uc) carries what nobody answers; "
-            "expected write or send");
+            "x.yaml:5:75: traffic.0.operation: UC supports only write and send; use qp-type: rc for read");
   EXPECT_EQ(roce_error("from: h1, to: h2, transport: uet, qp-type: uc"),
-            "x.yaml:5:59: traffic.0.qp-type: has no meaning here; expected it under transport: roce");
+            "x.yaml:5:59: traffic.0.qp-type: does not apply here; expected transport: roce");
   EXPECT_EQ(roce_error("from: h1, to: h2, transport: roce, qp-type: ud"),
             "x.yaml:5:60: traffic.0.qp-type: unknown 'ud'; did you mean 'uc'? Expected rc or uc");
 }
@@ -134,19 +133,20 @@ TEST(RpingErrors, WhatMakesNoSense) {
   EXPECT_EQ(wrong(", rping: { count: 0 }"),
             "x.yaml:5:85: traffic.0.rping.count: 0 is out of range; expected 1..1000000000");
   EXPECT_EQ(wrong(", message: 1MB"),
-            "x.yaml:5:78: traffic.0.message: has no meaning here; expected it under other operations; of pings, rping "
+            "x.yaml:5:78: traffic.0.message: does not apply here; expected other operations; of pings, rping "
             "has size, path-mtu and count");
   EXPECT_EQ(wrong(", qps: 2"),
-            "x.yaml:5:74: traffic.0.qps: has no meaning here; expected it under other operations; a client of rping "
+            "x.yaml:5:74: traffic.0.qps: does not apply here; expected other operations; a client of rping "
             "has one QP and one ping under way");
   EXPECT_EQ(roce_error("from: h1, to: h2, transport: roce, rping: { count: 1 }"),
-            "x.yaml:5:58: traffic.0.rping: has no meaning here; expected it under operation: rping");
-  EXPECT_EQ(wrong("", ""),
-            "x.yaml:5:30: traffic.0.to: h2:1 serves no rping; expected hosts.default.roce.services: [rping-server]");
+            "x.yaml:5:58: traffic.0.rping: does not apply here; expected operation: rping");
+  EXPECT_EQ(
+      wrong("", ""),
+      "x.yaml:5:30: traffic.0.to: h2:1 has no rping server; expected hosts.default.roce.services: [rping-server]");
   EXPECT_EQ(wrong(", rping: { port: 7175 }"),
-            "x.yaml:5:84: traffic.0.rping.port: h2:1 is built in and listens at port 7174");
+            "x.yaml:5:84: traffic.0.rping.port: h2:1 is built in and listens on port 7174");
   EXPECT_EQ(wrong(", rping: { path-mtu: 4096 }", std::string(kServe) + "defaults: { link: { mtu: 1500 } }\n"),
-            "x.yaml:5:88: traffic.0.rping.path-mtu: 4KiB and 60 octets of headers make packets of 4156; the MTU from "
+            "x.yaml:5:88: traffic.0.rping.path-mtu: 4KiB and 60 bytes of headers make packets of 4156; the MTU from "
             "h1:1 to h2:1 is 1500; expected path-mtu: 1024");
   EXPECT_EQ(nic_error("services: [rping]"),
             "x.yaml:6:40: hosts.default.roce.services.0: unknown 'rping'; did you mean 'rping-server'? Expected "
@@ -158,7 +158,7 @@ TEST(RpingErrors, WhatMakesNoSense) {
 TEST(RpingErrors, WithoutEndTheRunNeedsOne) {
   const std::string endless = "from: h1, to: h2, transport: roce, operation: rping";
   EXPECT_EQ(roce_error(endless, kServe, "seed: 1"),
-            "x.yaml:5:5: traffic.0: never ends, and neither does the run; expected bytes or stop here, or run.duration");
+            "x.yaml:5:5: traffic.0: never ends, nor does the run; expected bytes or stop here, or run.duration");
   EXPECT_EQ(roce_error(endless + ", rping: { count: 3 }", kServe, "seed: 1"), "(no error)");
 }
 
@@ -186,7 +186,7 @@ TEST(RoceErrors, KeysOfTraffic) {
   EXPECT_EQ(wrong("outstanding: 0"), "x.yaml:5:64: traffic.0.outstanding: 0 is out of range; expected 1..4096");
   EXPECT_EQ(wrong("path-mtu: 1000"), "(no error)") << "as published simulations have it";
   EXPECT_EQ(wrong("path-mtu: 1502"),
-            "x.yaml:5:61: traffic.0.path-mtu: 1502 is no path MTU of RoCE; expected 256, 512, 1024, 2048 or 4096, or "
+            "x.yaml:5:61: traffic.0.path-mtu: 1502 is not a RoCE path MTU; expected 256, 512, 1024, 2048 or 4096, or "
             "another multiple of 4 up to 8192");
   EXPECT_EQ(wrong("path-mtu: 8196"), "x.yaml:5:61: traffic.0.path-mtu: 8196 is out of range; expected 256..8192");
   EXPECT_EQ(wrong("qps: 257"), "x.yaml:5:56: traffic.0.qps: 257 is out of range; expected 1..256");
@@ -196,7 +196,7 @@ TEST(RoceErrors, KeysOfTraffic) {
             "x.yaml:5:82: traffic.0.repost-after: 3 has no unit; expected a duration such as 500ns, 1.5us or 10ms "
             "(units: ps, ns, us, ms, s)");
   EXPECT_EQ(wrong("rate: 1Mbps, qps: 200"),
-            "x.yaml:5:57: traffic.0.rate: 1Mbps over 200 QPs is less than 10Kbps for each");
+            "x.yaml:5:57: traffic.0.rate: 1Mbps over 200 QPs is less than 10Kbps per QP");
 }
 
 TEST(RoceErrors, KeysOfOneTransportAreNoneOfTheOthers) {
@@ -204,41 +204,41 @@ TEST(RoceErrors, KeysOfOneTransportAreNoneOfTheOthers) {
   for (const char* key : {"operation: send", "message: 1MB", "outstanding: 2", "path-mtu: 1024", "qps: 2",
                           "receives: 1", "repost-after: 1us"}) {
     const std::string error = wrong(key);
-    EXPECT_TRUE(error.ends_with("has no meaning here; expected it under transport: roce or uet")) << error;
+    EXPECT_TRUE(error.ends_with("does not apply here; expected transport: roce or uet")) << error;
   }
   EXPECT_EQ(wrong("transport: roce, receives: 2"),
-            "x.yaml:5:61: traffic.0.receives: has no meaning here; expected it under operation: send");
+            "x.yaml:5:61: traffic.0.receives: does not apply here; expected operation: send");
   EXPECT_EQ(wrong("transport: roce, repost-after: 2us"),
-            "x.yaml:5:65: traffic.0.repost-after: has no meaning here; expected it under operation: send");
+            "x.yaml:5:65: traffic.0.repost-after: does not apply here; expected operation: send");
   EXPECT_EQ(wrong("transport: roce, payload: 1KiB"),
-            "x.yaml:5:60: traffic.0.payload: has no meaning here; expected it under transport: generator; path-mtu is "
-            "what a packet of RoCE or UET carries");
+            "x.yaml:5:60: traffic.0.payload: does not apply here; expected transport: generator; RoCE and UET packets "
+            "have path-mtu");
   EXPECT_EQ(wrong("transport: roce, on: 1us, off: 1us"),
-            "x.yaml:5:55: traffic.0.on: has no meaning here; expected it under transport: generator");
+            "x.yaml:5:55: traffic.0.on: does not apply here; expected transport: generator");
 }
 
 TEST(RoceErrors, PacketsPass) {
   const std::string thin = "defaults: { link: { mtu: 1500 } }\n";
   EXPECT_EQ(roce_error("from: h1, to: h3, transport: roce", thin),
-            "x.yaml:5:5: traffic.0: 4KiB and 60 octets of headers make packets of 4156; the MTU from h1:1 to h3:1 is "
+            "x.yaml:5:5: traffic.0: 4KiB and 60 bytes of headers make packets of 4156; the MTU from h1:1 to h3:1 is "
             "1500; expected path-mtu: 1024");
   EXPECT_EQ(roce_error("from: h1, to: h3, transport: roce, path-mtu: 2048, operation: send, ip: 6", thin),
-            "x.yaml:5:61: traffic.0.path-mtu: 2KiB and 64 octets of headers make packets of 2112; the MTU from h1:1 to "
+            "x.yaml:5:61: traffic.0.path-mtu: 2KiB and 64 bytes of headers make packets of 2112; the MTU from h1:1 to "
             "h3:1 is 1500; expected path-mtu: 1024");
   EXPECT_EQ(roce_error("from: h1, to: h3, transport: roce, path-mtu: 1024", thin), "(no error)");
 }
 
 TEST(RoceErrors, BothEndsAreBuiltIn) {
   EXPECT_EQ(roce_error("from: h2, to: h1, transport: roce", "nodes: { h1: { attach: { pcap: { out: x.pcap } } } }\n"),
-            "x.yaml:5:30: traffic.0.to: h1:1 is attached, and its QPs are its own business; expected built-in hosts, "
-            "or hosts with an agent");
+            "x.yaml:5:30: traffic.0.to: h1:1 is attached and has its own QPs; expected built-in hosts, or hosts with "
+            "an agent");
 }
 
 TEST(RoceErrors, ReceivedMessagesFitIntoMemory) {
   EXPECT_EQ(roce_error("from: h1, to: h2, transport: roce, message: 1GiB, outstanding: 64, qps: 4", "",
                        "duration: 1ms, payload: real"),
-            "x.yaml:5:60: traffic.0.message: with run.payload: real, receivers keep 64 of 1GiB for each QP, 256GiB in "
-            "all; run.memory is 4GiB");
+            "x.yaml:5:60: traffic.0.message: with run.payload: real, receivers need 64 of 1GiB per QP, 256GiB in "
+            "total; run.memory is 4GiB");
   EXPECT_EQ(roce_error("from: h1, to: h2, transport: roce, message: 1GiB, outstanding: 64, qps: 4"), "(no error)");
   // Of as many as can be said.
   EXPECT_NE(roce_error("pattern: all-to-all, transport: roce, message: 1GiB, outstanding: 4096, qps: 256, flows: 1024",
@@ -288,7 +288,7 @@ TEST(RoceErrors, KeysOfDcqcn) {
         << key << wrong(std::string(key) + ": 0");
   for (const char* key : {"g", "initial-alpha"})
     EXPECT_NE(wrong(std::string(key) + ": 3/2").find("3/2 is above 1"), std::string::npos);
-  EXPECT_NE(wrong("g: 0").find("is 0; expected more"), std::string::npos);
+  EXPECT_NE(wrong("g: 0").find("is 0; expected more than 0"), std::string::npos);
   EXPECT_NE(wrong("rpg-threshold: -1").find("expected 0..1000"), std::string::npos);
   EXPECT_NE(wrong("rpg-byte-reset: 1B").find("expected 64B..1TiB"), std::string::npos);
   EXPECT_NE(wrong("alpha-steps: 1").find("expected 2..1048576"), std::string::npos);
@@ -309,7 +309,7 @@ TEST(RoceErrors, KeysOfSwift) {
   EXPECT_NE(wrong("base-targt: 5us").find("unknown key 'base-targt'; did you mean 'base-target'?"), std::string::npos);
   EXPECT_NE(wrong("base-target: 1ns").find("is out of range; expected 100ns..10s"), std::string::npos);
   EXPECT_NE(wrong("beta: 3/2").find("3/2 is above 1"), std::string::npos);
-  EXPECT_NE(wrong("max-mdf: 0").find("is 0; expected more"), std::string::npos);
+  EXPECT_NE(wrong("max-mdf: 0").find("is 0; expected more than 0"), std::string::npos);
   EXPECT_NE(wrong("initial-cwnd: 200, max-cwnd: 100").find("200 is above max-cwnd (100)"), std::string::npos);
   EXPECT_NE(wrong("fs-min-cwnd: 5, fs-max-cwnd: 5").find("5 is not below fs-max-cwnd (5)"), std::string::npos)
       << wrong("fs-min-cwnd: 5, fs-max-cwnd: 5");
@@ -335,11 +335,11 @@ TEST(RoceErrors, EndsThatRecoverDifferently) {
                       "hosts: { default: { roce: { loss-recovery: selective-repeat } }, other: { roce: { " + of_h2 +
                           " } } }\nnodes: { h2: { profile: other } }\n");
   };
-  EXPECT_NE(lab("congestion: none").find("traffic.0.transport: h1:1 repeats selectively and h2:1 goes back"),
+  EXPECT_NE(lab("congestion: none").find("traffic.0.transport: h1:1 has selective-repeat and h2:1 go-back-n"),
             std::string::npos)
       << lab("congestion: none");
   EXPECT_NE(lab("loss-recovery: selective-repeat, selective-repeat: { bdp-packets: 64, window-packets: 64 }")
-                .find("h1:1 may have 110 packets under way (bdp-packets), and h2:1 takes 64 (window-packets)"),
+                .find("h1:1 may have 110 packets in flight (bdp-packets), but h2:1 accepts 64 (window-packets)"),
             std::string::npos)
       << lab("loss-recovery: selective-repeat, selective-repeat: { bdp-packets: 64, window-packets: 64 }");
 }

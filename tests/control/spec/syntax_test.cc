@@ -13,12 +13,11 @@ namespace {
 
 TEST(Syntax, ErrorsHaveAPlaceAndAHint) {
   EXPECT_EQ(error_of("name: x\n run: 1\n"),
-            "x.yaml:2:5: not YAML: illegal map value (a ':' that cannot be here: is the line indented as its "
-            "neighbours are?)");
+            "x.yaml:2:5: not YAML: illegal map value (unexpected ':': is the line indented like its neighbours?)");
   EXPECT_EQ(error_of("name: x\nlinks: [a, b\nrun: {}\n"),
             "x.yaml:3:4: not YAML: end of sequence flow not found (a ']' or ',' is missing at or before this place)");
   EXPECT_EQ(error_of("name: x\ntraffic: [{ from: * }]\n"),
-            "x.yaml:2:20: not YAML: alias not found after * (a '*' by itself needs quotes: \"*\")");
+            "x.yaml:2:20: not YAML: alias not found after * (a single '*' needs quotes: \"*\")");
   EXPECT_EQ(error_of("name: @x\n"),
             "x.yaml:1:7: not YAML: unknown token (text that begins with '%', '@' or '`' needs quotes)");
   EXPECT_EQ(error_of("name: x\n--- \nname: y\n"), "x.yaml:2:1: a second document begins here; expected one");
@@ -63,10 +62,10 @@ TEST(Syntax, ADocumentIsAMap) {
 
 TEST(Syntax, AKeyIsThereOnce) {
   EXPECT_EQ(error_of("name: x\nrun: { seed: 1, clock: wall, seed: 2 }\n"),
-            "x.yaml:2:30: run: key 'seed' is there twice; the first is at x.yaml:2:8");
+            "x.yaml:2:30: run: key 'seed' is defined twice; the first is at x.yaml:2:8");
   EXPECT_EQ(error_of("name: x\nnodes:\n  h1: { kind: host }\n  h1: { kind: host }\n"),
-            "x.yaml:4:3: nodes: key 'h1' is there twice; the first is at x.yaml:3:3");
-  EXPECT_EQ(error_of("name: x\nname: x\n"), "x.yaml:2:1: key 'name' is there twice; the first is at x.yaml:1:1");
+            "x.yaml:4:3: nodes: key 'h1' is defined twice; the first is at x.yaml:3:3");
+  EXPECT_EQ(error_of("name: x\nname: x\n"), "x.yaml:2:1: key 'name' is defined twice; the first is at x.yaml:1:1");
 }
 
 TEST(Syntax, AliasesStandForWhatTheyName) {
@@ -77,7 +76,7 @@ TEST(Syntax, AliasesStandForWhatTheyName) {
 }
 
 TEST(Syntax, AliasesCannotEatTheMemory) {
-  EXPECT_EQ(error_of("a: &a [*a]\n"), "x.yaml:1:8: an alias inside what it stands for");
+  EXPECT_EQ(error_of("a: &a [*a]\n"), "x.yaml:1:8: an alias inside its own anchor");
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 12; ++i) {
     bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";

@@ -62,10 +62,9 @@ TEST(TrafficErrors, Selectors) {
   EXPECT_EQ(error_with("from: [], to: h2"),
             "x.yaml:5:22: traffic.0.from: found an empty list; expected at least one element");
   EXPECT_EQ(error_with("from: { a: b }, to: h2"), "x.yaml:5:22: traffic.0.from: found a map; expected one or a list");
-  EXPECT_EQ(
-      error_with("from: h1:9, to: h2"),
-      "x.yaml:5:22: traffic.0.from: 'h1:9' selects nothing; expected a host, with * and ? for many, and perhaps one of "
-      "its NICs: h1, h*, h3:2");
+  EXPECT_EQ(error_with("from: h1:9, to: h2"),
+            "x.yaml:5:22: traffic.0.from: 'h1:9' selects nothing; expected a host, with * and ? as wildcards, and "
+            "optionally a NIC: h1, h*, h3:2");
   EXPECT_EQ(error_with("from: h1-h4 h5, to: h2").substr(0, 53),
             "x.yaml:5:22: traffic.0.from: 'h1-h4 h5' selects nothi");
 }
@@ -73,45 +72,43 @@ TEST(TrafficErrors, Selectors) {
 TEST(TrafficErrors, AttachedHostsDoNotSend) {
   const std::string attached = "nodes: { h1: { attach: { pcap: { out: x.pcap } } } }\n";
   EXPECT_EQ(error_with("from: h1, to: h2", "duration: 1ms", attached),
-            "x.yaml:5:22: traffic.0.from: h1 is attached and sends what comes from there; expected hosts with built-in "
+            "x.yaml:5:22: traffic.0.from: h1 is attached and sends its own frames; expected hosts with built-in "
             "traffic or, with transport: roce, with an agent");
   EXPECT_EQ(error_with("from: h2, to: h1", "duration: 1ms", attached), "(no error)");
   EXPECT_EQ(error_with("from: h2, to: h1*", "duration: 1ms", attached),
-            "x.yaml:5:30: traffic.0.to: 'h1*' matches attached hosts only; to send to one, give its name");
+            "x.yaml:5:30: traffic.0.to: 'h1*' matches attached hosts only; expected the name of one");
 }
 
 TEST(TrafficErrors, BothDirections) {
-  EXPECT_EQ(error_with("from: h2, to: h1, bidirectional: true", "duration: 1ms",
-                       "nodes: { h1: { attach: { pcap: { out: x.pcap } } } }\n"),
-            "x.yaml:5:49: traffic.0.bidirectional: h1:1 is attached and sends what comes from there; expected built-in "
-            "receivers");
+  EXPECT_EQ(
+      error_with("from: h2, to: h1, bidirectional: true", "duration: 1ms",
+                 "nodes: { h1: { attach: { pcap: { out: x.pcap } } } }\n"),
+      "x.yaml:5:49: traffic.0.bidirectional: h1:1 is attached and sends its own frames; expected built-in receivers");
   EXPECT_EQ(error_with("from: h1, to: h2, bidirectional: true, sizes: storage, load: 10%"),
-            "x.yaml:5:49: traffic.0.bidirectional: beside load: flows arrive at each sender by itself; expected "
-            "traffic of its own for the other direction");
+            "x.yaml:5:49: traffic.0.bidirectional: beside load: flows arrive at each sender independently; expected "
+            "another traffic entry for the reverse direction");
 }
 
 TEST(TrafficErrors, Pairs) {
   EXPECT_EQ(error_with("from: h1, to: h1"),
-            "x.yaml:5:5: traffic.0: would be sent by a host to itself only; expected other hosts in 'to'");
+            "x.yaml:5:5: traffic.0: all senders would send to themselves; expected other hosts in 'to'");
   EXPECT_EQ(error_with("pattern: pairs"),
-            "x.yaml:5:5: traffic.0: would be sent by a host to itself only; expected other hosts in 'to'");
+            "x.yaml:5:5: traffic.0: all senders would send to themselves; expected other hosts in 'to'");
   EXPECT_EQ(
       error_with("from: [h1, h2, h3], to: [h2, h4]"),
-      "x.yaml:5:5: traffic.0: pairs of 3 senders and 2 receivers; expected as many of one as of the other, or one of "
-      "either");
+      "x.yaml:5:5: traffic.0: pairs of 3 senders and 2 receivers; expected equal numbers, or one sender or receiver");
 }
 
 TEST(TrafficErrors, Incast) {
   EXPECT_EQ(error_with("pattern: incast, to: h1, fan-in: 4"),
-            "x.yaml:5:49: traffic.0.fan-in: 4 senders to h1:1, but 'from' has 3 for it outside its host");
-  EXPECT_EQ(
-      error_with("from: h1, to: h2, fan-in: 1"),
-      "x.yaml:5:42: traffic.0.fan-in: is for pattern: incast; other patterns have no receivers with many senders");
+            "x.yaml:5:49: traffic.0.fan-in: 4 senders to h1:1, but 'from' has only 3 outside its host");
+  EXPECT_EQ(error_with("from: h1, to: h2, fan-in: 1"), "x.yaml:5:42: traffic.0.fan-in: is for pattern: incast only");
 }
 
 TEST(TrafficErrors, Permutation) {
   EXPECT_EQ(error_with("pattern: permutation, from: h*, to: [h1, h2]"),
-            "x.yaml:5:5: traffic.0: a permutation of 4 senders over 2 receivers; expected at least as many receivers");
+            "x.yaml:5:5: traffic.0: a permutation of 4 senders over 2 receivers; expected at least as many receivers "
+            "as senders");
   // NICs 2 and 3 of `a` have no counterpart at b, so all receivers are theirs; NIC 1 has one.
   const std::string lab =
       "name: x\nnodes: { s: { kind: switch }, a: { kind: host, nics: 3 }, b: { kind: host } }\n"
@@ -119,7 +116,7 @@ TEST(TrafficErrors, Permutation) {
   EXPECT_EQ(error_of(lab + "traffic: [{ name: t, pattern: permutation, to: [a:1, b:1], bytes: 4KiB }]\n"),
             "(no error)");
   EXPECT_EQ(error_of(lab + "traffic: [{ name: t, pattern: permutation, from: a:2, to: a:1, bytes: 4KiB }]\n"),
-            "x.yaml:4:11: traffic.0: would be sent by a host to itself only; expected other hosts in 'to'");
+            "x.yaml:4:11: traffic.0: all senders would send to themselves; expected other hosts in 'to'");
   EXPECT_EQ(error_of(lab + "traffic: [{ name: t, pattern: permutation, bytes: 4KiB }]\n"),
             "x.yaml:4:11: traffic.0: a permutation needs a receiver for each sender: a has 1 senders, other hosts have "
             "0 receivers");
@@ -127,14 +124,14 @@ TEST(TrafficErrors, Permutation) {
 
 TEST(TrafficErrors, Amounts) {
   EXPECT_EQ(error_with("from: h1, to: h2, payload: 1001B"),
-            "x.yaml:5:43: traffic.0.payload: 1001 octets are not a multiple of 4");
+            "x.yaml:5:43: traffic.0.payload: 1001 bytes are not a multiple of 4");
   EXPECT_EQ(error_with("from: h1, to: h2, payload: 0"),
             "x.yaml:5:43: traffic.0.payload: 0 is out of range; expected 4B..9KiB");
   EXPECT_EQ(error_with("from: h1, to: h2, bytes: 10B"),
-            "x.yaml:5:41: traffic.0.bytes: 10 octets are not a multiple of 4");
+            "x.yaml:5:41: traffic.0.bytes: 10 bytes are not a multiple of 4");
   EXPECT_EQ(
       error_with("from: h1, to: h2, rate: 200Gbps"),
-      "x.yaml:5:40: traffic.0.rate: 200Gbps is above the rate of h1:1's link (100Gbps); greedy is as fast as it goes");
+      "x.yaml:5:40: traffic.0.rate: 200Gbps is above the rate of h1:1's link (100Gbps); greedy sends at link rate");
 }
 
 TEST(TrafficErrors, Times) {
@@ -143,15 +140,14 @@ TEST(TrafficErrors, Times) {
   EXPECT_EQ(error_with("from: h1, to: h2, stop: 0"),
             "x.yaml:5:40: traffic.0.stop: 0 is out of range; expected 1ps..100000s");
   EXPECT_EQ(error_with("from: h1, to: h2, on: 1us"),
-            "x.yaml:5:38: traffic.0.on: no off beside it; expected both, for flows that send and rest in turn");
+            "x.yaml:5:38: traffic.0.on: needs off; expected both, for on-off flows");
   EXPECT_EQ(error_with("from: h1, to: h2, off: 1us"),
-            "x.yaml:5:39: traffic.0.off: no on beside it; expected both, for flows that send and rest in turn");
+            "x.yaml:5:39: traffic.0.off: needs on; expected both, for on-off flows");
 }
 
 TEST(TrafficErrors, SomethingEnds) {
-  EXPECT_EQ(
-      error_with("from: h1, to: h2", "seed: 1"),
-      "x.yaml:5:5: traffic.0: never ends, and neither does the run; expected bytes or stop here, or run.duration");
+  EXPECT_EQ(error_with("from: h1, to: h2", "seed: 1"),
+            "x.yaml:5:5: traffic.0: never ends, nor does the run; expected bytes or stop here, or run.duration");
   EXPECT_EQ(error_with("from: h1, to: h2", "clock: wall"), "(no error)");  // until somebody ends it
   EXPECT_EQ(error_with("from: h1, to: h2, bytes: 1MiB", "seed: 1"), "(no error)");
   EXPECT_EQ(error_with("from: h1, to: h2, stop: 1ms", "seed: 1"), "(no error)");
@@ -159,17 +155,17 @@ TEST(TrafficErrors, SomethingEnds) {
 
 TEST(TrafficErrors, NamesAreDistinct) {
   EXPECT_EQ(error_of(small_with("traffic:\n  - { name: a, from: h1, to: h2 }\n  - { name: a, from: h2, to: h1 }\n")),
-            "x.yaml:10:13: traffic.1.name: there is traffic 'a' already; expected another name");
+            "x.yaml:10:13: traffic.1.name: traffic 'a' exists already; expected another name");
 }
 
 TEST(TrafficErrors, PacketsPass) {
   EXPECT_EQ(error_with("from: h1, to: h3, payload: 9172B"), "(no error)");
   EXPECT_EQ(error_with("from: h1, to: h3, payload: 9176B"),
-            "x.yaml:5:43: traffic.0.payload: 9176B and 44 octets of headers make packets of 9220; the MTU from h1:1 to "
+            "x.yaml:5:43: traffic.0.payload: 9176B and 44 bytes of headers make packets of 9220; the MTU from h1:1 to "
             "h3:1 is "
             "9216");
   EXPECT_EQ(error_with("from: h1, to: h3, ip: 6, payload: 9156B"),
-            "x.yaml:5:50: traffic.0.payload: 9156B and 64 octets of headers make packets of 9220; the MTU from h1:1 to "
+            "x.yaml:5:50: traffic.0.payload: 9156B and 64 bytes of headers make packets of 9220; the MTU from h1:1 to "
             "h3:1 is "
             "9216");
   const std::string thin =
@@ -177,16 +173,16 @@ TEST(TrafficErrors, PacketsPass) {
   // Two ways of the same length, one with a small MTU: any of them may be taken, but not within a leaf.
   EXPECT_EQ(
       error_with("from: h1, to: h3", "duration: 1ms", thin),
-      "x.yaml:5:5: traffic.0: 4KiB and 44 octets of headers make packets of 4140; the MTU from h1:1 to h3:1 is 1500");
+      "x.yaml:5:5: traffic.0: 4KiB and 44 bytes of headers make packets of 4140; the MTU from h1:1 to h3:1 is 1500");
   EXPECT_EQ(error_with("from: h1, to: h2", "duration: 1ms", thin), "(no error)");
   EXPECT_EQ(error_with("from: h1, to: h3, payload: 1KiB", "duration: 1ms", thin), "(no error)");
 }
 
 TEST(TrafficErrors, Ipv6NeedsAnMtuOf1280) {
   const std::string thin = "nodes: { t: { kind: switch } }\nlinks: [[t:1, leaf1:9, { mtu: 1279 }]]\n";
-  EXPECT_EQ(
-      error_with("from: h1, to: h2, ip: 6", "duration: 1ms", thin),
-      "x.yaml:7:9: links.0: MTU 1279 of the link t:1 to leaf1:9 is below 1280, which IPv6 needs: traffic 't' is IPv6");
+  EXPECT_EQ(error_with("from: h1, to: h2, ip: 6", "duration: 1ms", thin),
+            "x.yaml:7:9: links.0: MTU 1279 of the link t:1 to leaf1:9 is below 1280, the minimum of IPv6: traffic 't' "
+            "is IPv6");
   EXPECT_EQ(error_with("from: h1, to: h2, ip: 4", "duration: 1ms", thin), "(no error)");
 }
 

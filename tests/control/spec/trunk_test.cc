@@ -64,7 +64,7 @@ TEST(TrunkKeys, APortThatLeadsThereIsAsAHostsAttachment) {
 TEST(TrunkErrors, OneWayAndNoOther) {
   const std::string networks = ", networks: [10.2.0.0/24]";
   EXPECT_EQ(error_of(lab_with(kUdp + ", attach: { netdev: eth1 }" + networks)),
-            "x.yaml:5:89: nodes.t.attach: beside udp; expected one of them: the way to the other daemon");
+            "x.yaml:5:89: nodes.t.attach: found with udp; expected one of the two");
   EXPECT_EQ(error_of(lab_with("attach: { netdev: eth1, tap: t0 }" + networks)),
             "x.yaml:5:29: nodes.t.attach: found 2 keys; expected a map with one of vhost-user, vhost-user-client, "
             "memif, tap, netdev, dpdk");
@@ -75,7 +75,7 @@ TEST(TrunkErrors, OneWayAndNoOther) {
             "x.yaml:5:31: nodes.t.attach: unknown key 'pcap'. Known here: vhost-user, vhost-user-client, memif, tap, "
             "netdev, dpdk");
   EXPECT_EQ(error_of(lab_with(kUdp + ", port-mtu: 1500" + networks)),
-            "x.yaml:5:91: nodes.t.port-mtu: beside udp; expected it only with attach");
+            "x.yaml:5:91: nodes.t.port-mtu: found with udp; expected it with attach only");
   EXPECT_EQ(error_of(lab_with("attach: { netdev: eth1 }, port-mtu: 100" + networks)),
             "x.yaml:5:57: nodes.t.port-mtu: 100 is out of range; expected 576..65535");
 }
@@ -83,55 +83,55 @@ TEST(TrunkErrors, OneWayAndNoOther) {
 // What both ends tell each other of their link has no framing.
 TEST(TrunkErrors, ItsLinkHasEthernetsFraming) {
   EXPECT_EQ(error_of(lab_with(kGood, "[leaf:9, t:1, { delay: 200us, framing: { preamble: 40 } }]")),
-            "x.yaml:6:64: links.1.2.framing: t leads to another daemon; expected Ethernet's framing on the link of a "
-            "trunk, { preamble: 8, gap: 12 }");
+            "x.yaml:6:64: links.1.2.framing: t leads to another daemon; expected Ethernet framing on a trunk's link, { "
+            "preamble: 8, gap: 12 }");
 }
 
 TEST(TrunkErrors, APortIsUsedOnce) {
   const std::string trunk = "attach: { netdev: eth1 }, networks: [10.2.0.0/24]";
   EXPECT_EQ(error_of(lab_with(trunk, "[leaf:9, t:1], [leaf:10, u:1]"), {"nodes.u={kind: trunk, " + trunk + "}"}),
-            "--set nodes.u={kind: trunk, " + trunk + "}: nodes.u.attach: 'eth1' is used by t:1 already");
+            "--set nodes.u={kind: trunk, " + trunk + "}: nodes.u.attach: 'eth1' is already used by t:1");
   EXPECT_EQ(error_of(lab_with(trunk), {"nodes.h1.attach={netdev: eth1}"}),
-            "x.yaml:5:29: nodes.t.attach: 'eth1' is used by h1:1 already");
+            "x.yaml:5:29: nodes.t.attach: 'eth1' is already used by h1:1");
 }
 
 TEST(TrunkErrors, Keys) {
   EXPECT_EQ(error_of(lab_with(kGood)), "(no error)");
   EXPECT_EQ(error_of(lab_with("networks: [10.2.0.0/24]")),
-            "x.yaml:5:6: nodes.t: neither udp nor attach; expected one of them: the way to the other daemon");
+            "x.yaml:5:6: nodes.t: neither udp nor attach; expected one of them");
   EXPECT_EQ(error_of(lab_with(kUdp)),
-            "x.yaml:5:6: nodes.t: key 'networks' is missing: prefixes of the addresses behind it");
+            "x.yaml:5:6: nodes.t: key 'networks' is missing: prefixes of addresses beyond the trunk");
   EXPECT_EQ(error_of(lab_with(kUdp + ", networks: [10.2.0.1/24]")),
             "x.yaml:5:92: nodes.t.networks.0: '10.2.0.1/24' is not a prefix; expected one such as 10.0.0.0/24 or "
-            "fd00::/64, no bits set behind its length");
+            "fd00::/64, without host bits");
   EXPECT_EQ(error_of(lab_with("udp: { local: \"::1:80\", remote: \"127.0.0.1:4802\" }, networks: 10.2.0.0/24")),
             "x.yaml:5:35: nodes.t.udp.local: '::1:80' is not an address and port; expected e.g. 192.0.2.1:4800 or "
             "\"[2001:db8::1]:4800\"");
   EXPECT_EQ(error_of(lab_with("udp: { local: \"[::1]:80\", remote: \"127.0.0.1:4802\" }, networks: 10.2.0.0/24")),
-            "x.yaml:5:55: nodes.t.udp.remote: 127.0.0.1:4802 is of another family than [::1]:80; expected both IPv4 or "
-            "both IPv6");
+            "x.yaml:5:55: nodes.t.udp.remote: 127.0.0.1:4802 and [::1]:80 have different families; expected both IPv4 "
+            "or both IPv6");
   EXPECT_EQ(error_of(lab_with("udp: { local: \"127.0.0.1:4802\", remote: \"127.0.0.1:4802\" }, networks: 10.2.0.0/24")),
-            "x.yaml:5:61: nodes.t.udp.remote: 127.0.0.1:4802 is this end itself; expected the other daemon's");
+            "x.yaml:5:61: nodes.t.udp.remote: 127.0.0.1:4802 is the local end; expected the other daemon's");
   EXPECT_EQ(error_of(lab_with(kGood + ", nics: 2")), "x.yaml:5:125: nodes.t: key 'nics' is for hosts; t is a trunk");
 }
 
 TEST(TrunkErrors, Links) {
   EXPECT_EQ(error_of(lab_with(kGood, "[leaf:9, t:1]")), "(no error)");
   EXPECT_EQ(error_of(lab_with(kGood, "[leaf:9, t:1, { delay: 0 }]")),
-            "x.yaml:6:39: links.1.2: no delay to trunk t; expected at least what the network between the two daemons "
-            "takes, such as 200us");
+            "x.yaml:6:39: links.1.2: no delay to trunk t; expected at least the delay of the network between the "
+            "daemons, such as 200us");
   EXPECT_EQ(error_of(lab_with(kGood, "[leaf:9, t:2]")),
             "x.yaml:6:34: links.1.1: trunk t has port 1 only; expected t:1");
-  EXPECT_EQ(error_of(lab_with(kGood, "[leaf:9, leaf:8]")), "x.yaml:6:34: links.1.1: links leaf with itself");
+  EXPECT_EQ(error_of(lab_with(kGood, "[leaf:9, leaf:8]")), "x.yaml:6:34: links.1.1: links leaf to itself");
   EXPECT_EQ(
       error_of("name: x\nnodes: { leaf: { kind: switch }, t: { kind: trunk, " + kGood + " } }\nrun: { clock: wall }\n"),
       "x.yaml:2:37: nodes.t: trunk t has no link; expected one from a switch to t:1");
   EXPECT_EQ(error_of("name: x\nnodes: { h: { kind: host }, t: { kind: trunk, " + kGood +
                      " } }\nlinks: [[h:1, t:1]]\nrun: { clock: wall }\n"),
-            "x.yaml:3:10: links.0.0: h is no switch; expected a switch at the other end of trunk t");
+            "x.yaml:3:10: links.0.0: h is not a switch; expected a switch at the other end of trunk t");
   EXPECT_EQ(error_of(lab_with(kGood), {"switches={default: {latency: 0}}", "defaults={link: {delay: 1us}}"}),
-            "x.yaml:6:26: links.1.0: leaf (profile default) has no latency; expected some above 0 at a switch with a "
-            "trunk");
+            "x.yaml:6:26: links.1.0: leaf (profile default) has no latency; expected a latency above 0 at a switch "
+            "with a trunk");
 }
 
 TEST(TrunkErrors, NeedTheWallClock) {
@@ -141,7 +141,7 @@ TEST(TrunkErrors, NeedTheWallClock) {
 
 TEST(TrunkErrors, EachHasAnAddressOfItsOwn) {
   EXPECT_EQ(error_of(lab_with(kGood, "[leaf:9, t:1], [leaf:10, u:1]"), {"nodes.u={kind: trunk, " + kGood + "}"}),
-            "--set nodes.u={kind: trunk, " + kGood + "}: nodes.u.udp.local: '127.0.0.1:4801' is used by t already");
+            "--set nodes.u={kind: trunk, " + kGood + "}: nodes.u.udp.local: '127.0.0.1:4801' is already used by t");
 }
 
 }  // namespace

@@ -116,7 +116,8 @@ TEST(UetSpec, AProfileIsWhatTheRestBeginsAs) {
 }
 
 TEST(UetSpec, PortsAndDscpsThatMeanSomethingElseAreRefused) {
-  EXPECT_THAT(nic_error("udp-port: 4791"), testing::HasSubstr("udp-port: 4791 is RoCEv2's; expected another"));
+  EXPECT_THAT(nic_error("udp-port: 4791"),
+              testing::HasSubstr("udp-port: 4791 is the UDP port of RoCEv2; expected another"));
   EXPECT_THAT(nic_error("trimmed-lasthop-dscp: 46"),
               testing::HasSubstr("trimmed-lasthop-dscp: 46 is that of control packets, too"));
 }
@@ -136,36 +137,35 @@ TEST(UetSpec, WhatIsCutAtTheLastHopHasADscpOfItsOwn) {
                 .classes[3]
                 .trim->last_hop_dscp,
             41);
-  EXPECT_THAT(said("26"), testing::HasSubstr("26 is last-hop-dscp of class 3 at "));
-  EXPECT_THAT(said("46"), testing::HasSubstr("46 is control-dscp of h1:1 and last-hop-dscp of class 3 at "));
+  EXPECT_THAT(said("26"), testing::HasSubstr("26 is also last-hop-dscp of class 3 at "));
+  EXPECT_THAT(said("46"), testing::HasSubstr("46 is both control-dscp of h1:1 and last-hop-dscp of class 3 at "));
 }
 
 TEST(UetSpec, WhatTrafficMayNotSay) {
   EXPECT_EQ(uet_error(", service: rdu"),
             "x.yaml:5:59: traffic.0.service: unknown 'rdu'; did you mean 'rud'? Expected rud, rod, rudi or uud");
   EXPECT_EQ(error_of(file_with("from: h1, to: h2, service: rud")),
-            "x.yaml:5:43: traffic.0.service: has no meaning here; expected it under transport: uet");
+            "x.yaml:5:43: traffic.0.service: does not apply here; expected transport: uet");
   EXPECT_EQ(uet_error(", path-mtu: 4086"), "(no error)");
   EXPECT_EQ(uet_error(", path-mtu: 512"),
-            "x.yaml:5:60: traffic.0.path-mtu: 512 is no Payload MTU of UET; expected 1024..8192, by the standard 1024, "
-            "2048, 4096 or 8192");
+            "x.yaml:5:60: traffic.0.path-mtu: 512 is not a UET Payload MTU; expected 1024..8192 (the standard has "
+            "1024, 2048, 4096 and 8192)");
   EXPECT_EQ(uet_error(", service: rudi, operation: send"),
-            "x.yaml:5:76: traffic.0.operation: RUDI carries what may happen twice; expected write or read");
+            "x.yaml:5:76: traffic.0.operation: RUDI needs idempotent operations; expected write or read");
   for (const char* what : {", operation: write, tagged: true", ", service: uud, tagged: true",
                            ", service: rudi, operation: read, tagged: true"})
     EXPECT_THAT(uet_error(what),
-                testing::HasSubstr("traffic.0.tagged: only SENDs over rud or rod have tags; expected operation: send"));
+                testing::HasSubstr("traffic.0.tagged: tags need SENDs over rud or rod; expected operation: send"));
   EXPECT_EQ(uet_error(", service: rod, operation: send, tagged: true"), "(no error)");
   EXPECT_EQ(error_of(file_with("from: h1, to: h2, transport: roce, operation: send, tagged: true")),
-            "x.yaml:5:76: traffic.0.tagged: has no meaning here; expected it under transport: uet");
+            "x.yaml:5:76: traffic.0.tagged: does not apply here; expected transport: uet");
   EXPECT_EQ(uet_error(", service: uud, operation: read"),
             "x.yaml:5:75: traffic.0.operation: UUD carries datagrams only; expected send");
   EXPECT_EQ(uet_error(", service: uud, message: 5000B"),
-            "x.yaml:5:73: traffic.0.message: 5KB is more than a datagram has; expected at most path-mtu (4096)");
+            "x.yaml:5:73: traffic.0.message: 5KB exceeds a datagram; expected at most path-mtu (4096)");
   EXPECT_EQ(uet_error(", operation: rping"),
             "x.yaml:5:61: traffic.0.operation: rping is for transport: roce; expected write, send or read");
-  EXPECT_EQ(uet_error(", dscp: 46"),
-            "x.yaml:5:56: traffic.0.dscp: 46 is control-dscp of h1:1, too; expected another");
+  EXPECT_EQ(uet_error(", dscp: 46"), "x.yaml:5:56: traffic.0.dscp: 46 is also control-dscp of h1:1; expected another");
 }
 
 TEST(UetSpec, ANicHasAnyClassesOfDataAndALabOnePayloadMtu) {
@@ -173,19 +173,19 @@ TEST(UetSpec, ANicHasAnyClassesOfDataAndALabOnePayloadMtu) {
   for (const char* of : {"dscp: 10 }\n", "class: 1 }\n", "ecn: false }\n"})
     EXPECT_EQ(uet_error("", other + of), "(no error)") << of;
   EXPECT_EQ(uet_error("", other + "dscp: 46 }\n"),
-            "x.yaml:6:56: traffic.1.dscp: 46 is control-dscp of h1:1, too; expected another");
+            "x.yaml:6:56: traffic.1.dscp: 46 is also control-dscp of h1:1; expected another");
   const std::string trimmed =
       "qos: { default: { classes: { 1: { lossless: false, trim: { dscp: 40, class: 5, last-hop-dscp: 41 } }, "
       "3: { lossless: false, trim: { dscp: 40, class: 5, last-hop-dscp: ";
   EXPECT_EQ(uet_error("", other + "dscp: 10 }\n" + trimmed + "41 } } } } }\n"), "(no error)");
   EXPECT_THAT(uet_error("", other + "dscp: 10 }\n" + trimmed + "42 } } } } }\n"),
-              testing::HasSubstr("traffic.1.dscp: last-hop-dscp of class 1 at leaf1 is 41, and that of other data over "
-                                 "UET of h1:1 is 42; expected the same"));
+              testing::HasSubstr("traffic.1.dscp: last-hop-dscp of class 1 at leaf1 is 41, but that of other UET data "
+                                 "of h1:1 is 42; expected the same"));
   EXPECT_THAT(uet_error("", other + "dscp: 41 }\n" + trimmed + "41 } } } } }\n"),
-              testing::HasSubstr("traffic.1.dscp: 41 is last-hop-dscp of other data over UET of h1:1, too"));
+              testing::HasSubstr("traffic.1.dscp: 41 is also last-hop-dscp of other UET data of h1:1"));
   EXPECT_EQ(uet_error("", other + "path-mtu: 1024 }\n"),
-            "x.yaml:6:60: traffic.1.path-mtu: traffic 't' has 4096, and the Payload MTU of UET is one for all: "
-            "expected the same");
+            "x.yaml:6:60: traffic.1.path-mtu: traffic 't' has 4096, but all UET traffic has one Payload MTU; expected "
+            "the same");
   parse(file_with("from: h1, to: h2, transport: uet",
                   "  - { name: u, from: h3, to: h4, transport: uet, dscp: 10, class: 1 }\n"),
         "x.yaml");
@@ -198,22 +198,22 @@ TEST(UetSpec, WhatNicsMayNotSay) {
   EXPECT_EQ(nic_error("nscc: { initial-window: 3 }"),
             "x.yaml:6:52: hosts.default.uet.nscc.initial-window: 3 is above max-window (5/2)");
   EXPECT_EQ(nic_error("mp-range: 300"),
-            "x.yaml:6:38: hosts.default.uet.mp-range: 300 is no power of two; expected one in 128..16384");
+            "x.yaml:6:38: hosts.default.uet.mp-range: 300 is not a power of two; expected one in 128..16384");
   EXPECT_EQ(nic_error("pdcs: 1"), "x.yaml:6:34: hosts.default.uet.pdcs: 1 is out of range; expected 2..65535");
   EXPECT_EQ(nic_error("window: 600"),
             "x.yaml:6:36: hosts.default.uet.window: 600 is above mp-range (512): a receiver would refuse some");
   EXPECT_EQ(nic_error("mp-range: 128"),
-            "x.yaml:6:38: hosts.default.uet.mp-range: 128 is below window (512, which is not said): a receiver would "
-            "refuse some; expected window: 128 beside it");
+            "x.yaml:6:38: hosts.default.uet.mp-range: 128 is below the default window (512): a receiver would refuse "
+            "packets; expected window: 128 with it");
   EXPECT_EQ(nic_error("encapsulation: ip, udp-port: 4793"),
-            "x.yaml:6:57: hosts.default.uet.udp-port: has no meaning here; expected it under encapsulation: udp");
+            "x.yaml:6:57: hosts.default.uet.udp-port: does not apply here; expected encapsulation: udp");
   EXPECT_EQ(nic_error("trimmed-dscp: 46"),
             "x.yaml:6:42: hosts.default.uet.trimmed-dscp: 46 is that of control packets, too");
 }
 
 TEST(UetSpec, BothEndsMustPutItIntoPacketsInTheSameWay) {
   EXPECT_EQ(uet_error("", "hosts: { other: { uet: { udp-port: 5000 } } }\nnodes: { h2: { profile: other } }\n"),
-            "x.yaml:5:45: traffic.0.transport: h1:1 and h2:1 put UET into packets in different ways; expected the same "
+            "x.yaml:5:45: traffic.0.transport: h1:1 and h2:1 differ in their UET packet format; expected the same "
             "encapsulation, port and crc in hosts.<profile>.uet of both");
 }
 
@@ -222,11 +222,10 @@ TEST(UetSpec, NoWindowIsAboveWhatTheOtherEndTakes) {
   const std::string nodes = "nodes: { h2: { profile: other } }\n";
   EXPECT_EQ(uet_error("", "hosts: { other: { uet: { window: 128, mp-range: 128 } } }\n" + nodes),
             "x.yaml:5:45: traffic.0.transport: window of h1:1 is 512, above mp-range of h2:1 (128), which would refuse "
-            "some; expected in hosts.<profile>.uet no window above mp-range of the other end");
-  EXPECT_EQ(
-      uet_error("", "hosts: { other: { uet: { window: 1024, mp-range: 1024 } } }\n" + nodes),
-      "x.yaml:5:45: traffic.0.transport: window of h2:1 is 1024, above mp-range of h1:1 (512), which would refuse "
-      "some; expected in hosts.<profile>.uet no window above mp-range of the other end");
+            "packets; expected in hosts.<profile>.uet a window of at most the other end's mp-range");
+  EXPECT_EQ(uet_error("", "hosts: { other: { uet: { window: 1024, mp-range: 1024 } } }\n" + nodes),
+            "x.yaml:5:45: traffic.0.transport: window of h2:1 is 1024, above mp-range of h1:1 (512), which would "
+            "refuse packets; expected in hosts.<profile>.uet a window of at most the other end's mp-range");
 }
 
 TEST(UetSpec, LossIsInferredUnlessSaidOtherwise) {

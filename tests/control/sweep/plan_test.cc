@@ -30,11 +30,11 @@ TEST(SweepPlan, KeysWithAPlusBetweenThemTakeTheSame) {
   const Dimension d = parse_dimension("traffic.a.message+traffic.a.bytes=64B,4KB");
   EXPECT_THAT(d.sets(1), ElementsAre("traffic.a.message=4KB", "traffic.a.bytes=4KB"));
   EXPECT_THAT(parse_dimension("a.b=1,2").sets(0), ElementsAre("a.b=1"));
-  EXPECT_NE(refused([] { parse_dimension("a.b+=1,2"); }).find("expected a path on both sides of '+'"),
+  EXPECT_NE(refused([] { parse_dimension("a.b+=1,2"); }).find("expected paths on both sides of '+'"),
             std::string::npos);
   EXPECT_NE(refused([] {
               points({parse_dimension("a+b=1"), parse_dimension("b=2")}, 1);
-            }).find("b is there twice"),
+            }).find("b is given twice"),
             std::string::npos);
 }
 
@@ -56,13 +56,13 @@ TEST(SweepPlan, WhatIsWrongIsSaid) {
   EXPECT_THAT(refused([] { parse_dimension("topology.spines"); }), HasSubstr("expected PATH=VALUE,VALUE"));
   EXPECT_THAT(refused([] { parse_dimension("=1"); }), HasSubstr("expected PATH=VALUE,VALUE"));
   EXPECT_THAT(refused([] { parse_dimension("a="); }), HasSubstr("a: no value"));
-  EXPECT_THAT(refused([] { parse_dimension("a=1,2,1"); }), HasSubstr("'1' is there twice"));
+  EXPECT_THAT(refused([] { parse_dimension("a=1,2,1"); }), HasSubstr("'1' is given twice"));
   for (const char* seeds : {"", "x", "5-3", "1-", "-1", "1-99999"})
     EXPECT_THAT(refused([&] { parse_seeds(seeds); }), HasSubstr("--seeds")) << seeds;
   EXPECT_THAT(refused([] {
                 points({parse_dimension("a=1,2"), parse_dimension("a=3")}, 1);
               }),
-              HasSubstr("a is there twice"));
+              HasSubstr("a is given twice"));
   std::string many = "a=0";
   for (int i = 1; i < 400; ++i) many += "," + std::to_string(i);
   EXPECT_THAT(refused([&] {

@@ -54,7 +54,7 @@ TEST(SweepTable, WhereNotAllWasCompletedTheTimesOfTheRestWinNothing) {
   t.rows[1].incomplete = "1 of 8";
   EXPECT_THAT(t.winners()[0], IsEmpty()) << "of the other two one has failed";
   EXPECT_THAT(t.text(), HasSubstr("210 us (200 us .. 220 us) (1 of 8)"));
-  EXPECT_THAT(t.text(), HasSubstr("(n of m): only n of m flows and repeats of collectives completed"));
+  EXPECT_THAT(t.text(), HasSubstr("(n of m): n of m flows and collective iterations completed"));
   EXPECT_THAT(t.winners()[1], ElementsAre(0u)) << "goodput is of what arrived";
   t.rows[2].failures.clear();
   t.metrics[0] = "drops";

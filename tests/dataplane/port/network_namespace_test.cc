@@ -57,7 +57,7 @@ TEST(NetworkNamespace, WhatCannotBeEnteredIsNamedWithWhatWouldHelp) {
   const test::TemporaryFile file("file");
   file.put("x");
   EXPECT_THAT([&] { NetworkNamespace{file.name()}; },
-              ThrowsMessage<std::runtime_error>(HasSubstr("is no network namespace")));
+              ThrowsMessage<std::runtime_error>(HasSubstr("is not a network namespace")));
   const test::HostNamespace host;
   test::without_capabilities([&] {
     EXPECT_THAT([&] { NetworkNamespace{host.name()}; }, ThrowsMessage<std::runtime_error>(HasSubstr("CAP_SYS_ADMIN")));

@@ -274,9 +274,9 @@ TEST_F(PacketSocketPortTest, WhatCannotBeIsNamedWithWhatWouldHelp) {
   refused({.interface = "ry1", .netns = "railyard-nonesuch"}, HasSubstr("ip netns add railyard-nonesuch"));
   refused({.interface = "a-name-of-16-let", .netns = ours->name()}, HasSubstr("16 characters; expected at most 15"));
   refused({.interface = "", .netns = ours->name()}, HasSubstr("needs a name"));
-  refused({.interface = "lo", .netns = ours->name()}, HasSubstr("no Ethernet interface"));
+  refused({.interface = "lo", .netns = ours->name()}, HasSubstr("not an Ethernet interface"));
   refused({.interface = "ry1", .netns = ours->name(), .mtu = 9216},
-          AllOf(HasSubstr("MTU is 9000, and the link's is 9216"), HasSubstr("ip link set ry1 mtu 9216"),
+          AllOf(HasSubstr("MTU is 9000, but the link's is 9216"), HasSubstr("ip link set ry1 mtu 9216"),
                 HasSubstr("mtu: 9000")));
   test::without_capabilities([&] { refused({.interface = "ry1"}, HasSubstr("CAP_NET_RAW")); });
   PacketSocketPort port(config(), pool);

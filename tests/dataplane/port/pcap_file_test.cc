@@ -236,7 +236,7 @@ TEST(PcapFile, ACaptureLongerThanModelledTimeIsAnError) {
   const CaptureFile file(pcap_header(kNanosecondMagic, kEthernet) + pcap_frame(0, 0, "a") +
                          pcap_frame(106 * 24 * 3600, 0, "b") + pcap_frame(107 * 24 * 3600, 0, "c"));
   EXPECT_EQ(error_of(file),
-            file.path().string() + ": frame 3: more than 106 days from the first frame, a shorter capture expected");
+            file.path().string() + ": frame 3: more than 106 days after the first frame; expected a shorter capture");
 }
 
 // Cuts `capture` behind every octet. `ends[k]` is where a file of k frames ends: there, and nowhere else, it is whole.

@@ -180,10 +180,10 @@ TEST_F(ReplayTest, WhatNoNicWouldSendIsCounted) {
   EXPECT_EQ(plan->not_sendable, 2u);
   ASSERT_EQ(plan->frames.size(), 1u);
   EXPECT_EQ(wire::read<wire::Ethernet::Destination>(plan->frames[0].octets.data()), test::mac(0x42));
-  EXPECT_THAT(plan_replay({bad}, nic, test::mac(0x42), {}).error(), HasSubstr("no frame in it"));
-  EXPECT_THAT(plan_replay({}, nic, test::mac(0x42), {}).error(), HasSubstr("no frame in it"));
+  EXPECT_THAT(plan_replay({bad}, nic, test::mac(0x42), {}).error(), HasSubstr("it has no frames"));
+  EXPECT_THAT(plan_replay({}, nic, test::mac(0x42), {}).error(), HasSubstr("it has no frames"));
   EXPECT_THAT(plan_replay({frame(1_us), frame(1_us)}, nic, test::mac(0x42), {.loop = true}).error(),
-              HasSubstr("cannot be repeated"));
+              HasSubstr("cannot loop"));
 }
 
 }  // namespace

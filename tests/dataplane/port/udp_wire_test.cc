@@ -102,9 +102,9 @@ TEST(UdpWire, SaysWhatIsWrongWithAnAddress) {
   const UdpWire first(endpoint(port), endpoint(1));
   EXPECT_EQ(error_of(endpoint(port), endpoint(1)),
             "trunk over UDP: 127.0.0.1:" + std::to_string(port) +
-                " is in use by another socket; choose another port, or end who has it");
+                " is in use by another socket; choose another port, or end its process");
   EXPECT_EQ(error_of(endpoint(4800, "192.0.2.77"), endpoint(1)),
-            "trunk over UDP: 192.0.2.77:4800 is not an address of this machine; expected one of `ip addr`");
+            "trunk over UDP: 192.0.2.77:4800 is not an address of this machine; expected an address of `ip addr`");
 }
 
 }  // namespace

@@ -186,9 +186,9 @@ TEST(SwitchTrimConfig, IsRefusedForALosslessClassAndForItself) {
     return "(no error)";
   };
   EXPECT_EQ(error({.to = cls(5)}, false), "(no error)");
-  EXPECT_EQ(error({.to = cls(5)}, true), "switch sw: port 1 class 3.trim: in a lossless class, which drops nothing");
+  EXPECT_EQ(error({.to = cls(5)}, true), "switch sw: port 1 class 3.trim: does not apply to a lossless class");
   EXPECT_EQ(error({.to = cls(3)}, false),
-            "switch sw: port 1 class 3.trim.class: 3 is the class itself, whose queue is full; expected another");
+            "switch sw: port 1 class 3.trim.class: 3 is the class whose queue is full; expected another class");
   EXPECT_EQ(error({.keep = 95, .to = cls(5)}, false),
             "switch sw: port 1 class 3.trim.keep: 95 octets; expected 96..9238");
 }

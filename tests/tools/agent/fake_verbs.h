@@ -147,13 +147,13 @@ class FakeRcVerbs final : public RcVerbs {
   void initialise(std::size_t qp) override { at(qp).initialised = true; }
   void connect(std::size_t qp, const agents::QpPeer& peer, const agents::QpTerms& terms) override {
     if (terms.path_mtu > 4096 || terms.reads > most_reads() || !at(qp).initialised)
-      throw VerbsError("QP cannot go to RTR");
+      throw VerbsError("cannot move the QP to RTR");
     at(qp).peer = peer.qpn;
     at(qp).connected = true;
   }
   void post_send(std::size_t qp, const SendRequest& r) override {
     FakeNetwork::Qp& q = at(qp);
-    if (!q.connected || q.sends_out >= q.send_requests) throw VerbsError("a message cannot be posted");
+    if (!q.connected || q.sends_out >= q.send_requests) throw VerbsError("cannot post a message");
     ++q.sends_out;
     const auto data = here_.memory.subspan(r.offset, r.octets);
     FakeNetwork::Message m{here_.qps[qp], q.peer, r, {}};
@@ -192,7 +192,8 @@ class FakeVerbs final : public Verbs {
              .max_work_requests = 16384, .max_completions = 32767, .gids = {address_}}};
   }
   std::unique_ptr<RcVerbs> open(const wire::IpAddress& address, std::size_t completions) override {
-    if (address != address_) throw VerbsError("no RDMA device here has the address " + wire::to_string(address));
+    if (address != address_)
+      throw VerbsError("no RDMA device of this host has the RoCE v2 GID " + wire::to_string(address));
     return std::make_unique<FakeRcVerbs>(network_, "rxe1", completions);
   }
   std::map<std::string, std::uint64_t> counters(const std::string&) override { return {{"sent_pkts", counted += 7}}; }

@@ -79,14 +79,14 @@ TEST_F(BadFile, WithTheWrongType) {
 
 TEST_F(BadFile, WithAKeyTwice) {
   EXPECT_THAT(error_of("run: { seed: 1, seed: 2 }\n"),
-              HasSubstr("key 'seed' is there twice; the first is at bad.yaml:4:8"));
+              HasSubstr("key 'seed' is defined twice; the first is at bad.yaml:4:8"));
 }
 
 TEST_F(BadFile, WithANameTwice) {
   EXPECT_THAT(
       error_of(
           "traffic:\n  - { name: t, from: h1, to: h2, bytes: 1KB }\n  - { name: t, from: h2, to: h1, bytes: 1KB }\n"),
-      AllOf(StartsWith("railyard: bad.yaml:6:"), HasSubstr("there is traffic 't' already")));
+      AllOf(StartsWith("railyard: bad.yaml:6:"), HasSubstr("traffic 't' exists already")));
 }
 
 TEST_F(BadFile, WithALinkToNowhere) {
@@ -123,7 +123,7 @@ TEST_F(BadFile, WithThresholdsOutOfRange) {
   EXPECT_THAT(class3("ecn: { kmin: 2MB, kmax: 1MB }"),
               HasSubstr("kmin: 2MB is above kmax (1MB); expected kmin <= kmax"));
   EXPECT_THAT(class3("lossless: true, xoff: 16KiB"), HasSubstr("xon-offset (18KiB) is not below xoff (16KiB)"));
-  EXPECT_THAT(class3("headroom: 10KiB"), HasSubstr("expected lossless: true beside it"));
+  EXPECT_THAT(class3("headroom: 10KiB"), HasSubstr("expected lossless: true with it"));
   EXPECT_THAT(class3("lossless: true, headroom: 1KiB"),
               AllOf(HasSubstr("headroom of lossless class 3 is 1KiB"), HasSubstr("expected `headroom: auto`")));
 }
@@ -142,7 +142,7 @@ TEST_F(BadFile, WithABufferThatIsTooSmall) {
 
 TEST_F(BadFile, WithTrafficThatNeverEnds) {
   EXPECT_THAT(error_of("traffic: [ { name: t, from: h1, to: h2 } ]\n"),
-              HasSubstr("never ends, and neither does the run; expected bytes or stop here, or run.duration"));
+              HasSubstr("never ends, nor does the run; expected bytes or stop here, or run.duration"));
 }
 
 TEST_F(BadFile, WithAnAttachmentThatTheVirtualClockCannotHave) {

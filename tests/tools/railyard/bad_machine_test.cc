@@ -47,16 +47,15 @@ TEST_F(BadMachine, HasNoRoomForTheLab) {
 
 TEST_F(BadMachine, RunsOutOfPackets) {
   EXPECT_EQ(error(kFailed, {"run", topology("permutation-128.yaml"), "--set", "run.memory=1MiB"}),
-            "railyard: packet memory ran out; raise run.memory (railyard check prints what the fabric can hold)");
+            "railyard: out of packet memory; raise run.memory (railyard check prints the need)");
 }
 
 TEST_F(BadMachine, HasNoSuchNic) {
   EXPECT_THAT(
       error(kInput, live("{ dpdk: \"0000:fe:1f.7\" }")),
       AllOf(
-          StartsWith("railyard: lab.yaml:4:3: port '0000:fe:1f.7': DPDK cannot take it: "),
-          HasSubstr(
-              "Is the PCI address right, is the NIC bound to vfio-pci (dpdk-devbind.py), and is run.hugepages set?")));
+          StartsWith("railyard: lab.yaml:4:3: port '0000:fe:1f.7': DPDK cannot use it: "),
+          HasSubstr("Check the PCI address, that the NIC is bound to vfio-pci (dpdk-devbind.py), and run.hugepages")));
   EXPECT_THAT(error(kInput, live("{ dpdk: net_nosuchdriver0 }")),
               AllOf(StartsWith("railyard: lab.yaml:4:3: port 'net_nosuchdriver0': DPDK cannot create it: "),
                     HasSubstr("Check the driver's name and arguments")));
@@ -69,10 +68,9 @@ TEST_F(BadMachine, HasTheSocketPathInUse) {
   address.sun_family = AF_UNIX;
   std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
   ASSERT_EQ(bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  EXPECT_EQ(
-      error(kInput, live("{ vhost-user: vm.sock }")),
-      "railyard: lab.yaml:4:3: vhost-user: vm.sock exists already; another process may be using it. Choose another "
-      "path, or remove it if nobody does");
+  EXPECT_EQ(error(kInput, live("{ vhost-user: vm.sock }")),
+            "railyard: lab.yaml:4:3: vhost-user: vm.sock exists already. Choose another path, or remove it if no "
+            "process uses it");
   close(listener);
 }
 
@@ -151,7 +149,7 @@ TEST_F(ClosedFolder, TakesNoCapture) {
 
 TEST_F(ClosedFolder, TakesNoSocket) {
   EXPECT_EQ(error(kInput, live("{ vhost-user: closed/vm.sock }")),
-            "railyard: lab.yaml:4:3: vhost-user: closed/vm.sock cannot be made: no permission to write to closed");
+            "railyard: lab.yaml:4:3: vhost-user: cannot create closed/vm.sock: no permission to write to closed");
 }
 
 TEST_F(BadMachine, LetsNobodyReadTheSpec) {

@@ -21,14 +21,14 @@ class Capture : public CommandLine {};
 
 TEST_F(Capture, OfAPortThatIsNotThere) {
   EXPECT_EQ(error(kUsage, {"run", "lab.yaml", "--capture", "leaf2:1=x.pcapng"}),
-            "railyard: --capture: leaf2:1: no node is called 'leaf2'; did you mean 'leaf1'?");
+            "railyard: --capture: leaf2:1: there is no node 'leaf2'; did you mean 'leaf1'?");
   EXPECT_EQ(error(kUsage, {"run", "lab.yaml", "--capture", "leaf1:3=x.pcapng"}),
-            "railyard: --capture: leaf1:3: leaf1 has no port 3; its ports are 1..2");
+            "railyard: --capture: leaf1:3: leaf1 has no port 3; expected 1..2");
 }
 
 TEST_F(Capture, TwiceOfOnePort) {
   EXPECT_EQ(error(kUsage, {"run", "lab.yaml", "--capture", "leaf1:1:in=a.pcapng", "--capture", "leaf1:1:out=b.pcapng"}),
-            "railyard: --capture: leaf1:1 is captured twice; expected one file per port, for both directions or one");
+            "railyard: --capture: leaf1:1 is captured twice; expected one file per port");
 }
 
 TEST_F(Capture, GoesWhereTheCommandRuns) {

@@ -29,7 +29,7 @@ TEST_F(CollectivesRun, AreReportedWithTheirData) {
 TEST_F(CollectivesRun, OneThatDoesNotCompleteFailsTheRun) {
   const Outcome o = railyard(lab({"--set", "faults=[{ on: \"h3:2\", at: 500us, down: true }]"}));
   EXPECT_EQ(o.exit_code, kUnverified);
-  EXPECT_THAT(o.out, HasSubstr("STALLED: rail2: in repeat 4 at step "));
+  EXPECT_THAT(o.out, HasSubstr("STALLED: rail2: iteration 4, step "));
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ TEST_F(FlowsRun, OneWhoseQpOrPdcHasFailedFailsTheRun) {
   for (const char* transport : {"roce", "uet"}) {
     const Outcome o = run_cut(transport);
     EXPECT_EQ(o.exit_code, kUnverified) << transport << o.err;
-    EXPECT_THAT(o.out, HasSubstr("0 of 1 flow with an end completed; 1 failed")) << transport;
+    EXPECT_THAT(o.out, HasSubstr("0 of 1 finite flow completed; 1 failed")) << transport;
   }
 }
 
@@ -59,7 +59,7 @@ TEST_F(FlowsRun, AComparisonSaysWhatHasFailed) {
   run_cut("roce");
   const Outcome o = railyard({"compare-transports", "cut.yaml", "--column", "roce/gbn", "--column", "uet/rud"});
   EXPECT_EQ(o.exit_code, kUnverified);
-  EXPECT_THAT(o.out, HasSubstr("FAILED roce/gbn: seed 1: 0 of 1 flow with an end completed; 1 failed"));
+  EXPECT_THAT(o.out, HasSubstr("FAILED roce/gbn: seed 1: 0 of 1 finite flow completed; 1 failed"));
 }
 
 }  // namespace

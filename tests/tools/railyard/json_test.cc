@@ -166,8 +166,8 @@ TEST_F(JsonReport, IsTextWithoutTheOption) {
   const Outcome o = railyard({"run", "lab.yaml"});
   EXPECT_EQ(o.exit_code, kOk);
   EXPECT_EQ(o.err, "") << "no progress bar where there is no terminal";
-  EXPECT_THAT(o.out, HasSubstr("small: 1.00 ms of modelled time, virtual clock, seed 1, elided payload\n"));
-  EXPECT_THAT(o.out, HasSubstr("The books balance, and nothing is left in the fabric.\n"));
+  EXPECT_THAT(o.out, HasSubstr("small: 1.00 ms of simulated time, virtual clock, seed 1, elided payload\n"));
+  EXPECT_THAT(o.out, HasSubstr("Packet accounting: balanced; 0 packets in flight.\n"));
 }
 
 TEST_F(JsonReport, OfTheWallClockSaysHowLateItWas) {

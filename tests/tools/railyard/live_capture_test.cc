@@ -82,7 +82,8 @@ TEST_F(LiveCapture, ACountInAFile) {
     const Outcome o = railyard({"capture", "leaf1:1", "-w", file, "--count", "25", "--in"});
     EXPECT_EQ(o.exit_code, kOk);
     EXPECT_EQ(o.out, "");
-    EXPECT_EQ(o.err, "railyard: capturing leaf1:1\nrailyard: leaf1:1: 25 frames captured, 0 lost by the capture\n");
+    EXPECT_EQ(o.err,
+              "railyard: capturing leaf1:1\nrailyard: leaf1:1: 25 frames captured, 0 not captured (buffer full)\n");
     const auto frames = read_pcap(folder_ / file);
     ASSERT_TRUE(frames) << frames.error();
     ASSERT_EQ(frames->size(), 25u);
@@ -97,7 +98,7 @@ TEST_F(LiveCapture, ADurationToStandardOutput) {
   const auto frames = read_pcap(folder_ / "out.pcapng");
   ASSERT_TRUE(frames) << frames.error();
   EXPECT_EQ(o.err, "railyard: capturing leaf1:2\nrailyard: leaf1:2: " + std::to_string(frames->size()) +
-                       " frames captured, 0 lost by the capture\n");
+                       " frames captured, 0 not captured (buffer full)\n");
 }
 
 TEST_F(LiveCapture, UntilCtrlCWithAllThatWasSeen) {
@@ -109,7 +110,7 @@ TEST_F(LiveCapture, UntilCtrlCWithAllThatWasSeen) {
   ASSERT_TRUE(frames) << frames.error();
   EXPECT_GT(frames->size(), 50u);
   EXPECT_THAT(read("err"),
-              EndsWith(": " + std::to_string(frames->size()) + " frames captured, 0 lost by the capture\n"));
+              EndsWith(": " + std::to_string(frames->size()) + " frames captured, 0 not captured (buffer full)\n"));
   wait_for(empty);
 }
 
@@ -154,7 +155,7 @@ TEST_F(LiveCapture, WhenNobodyReadsThePipeAnyMoreItEnds) {
   EXPECT_GT(::read(pipe[0], some, sizeof some), 0);
   ::close(pipe[0]);
   EXPECT_EQ(exit_code_of(child), kOk);
-  EXPECT_THAT(read("err"), EndsWith(" frames captured, until nobody read them any more\n"));
+  EXPECT_THAT(read("err"), EndsWith(" frames captured, until the reader closed\n"));
   wait_for(empty);
 }
 
@@ -163,7 +164,7 @@ TEST_F(LiveCapture, EndsWithTheLab) {
   wait_for([](const json& all) { return all.size() == 1 && all[0]["delivered"] > 10; });
   EXPECT_EQ(railyard({"down"}).exit_code, kOk);
   EXPECT_EQ(exit_code_of(child), kOk);
-  EXPECT_THAT(read("err"), EndsWith(" frames captured, 0 lost by the capture\n"));
+  EXPECT_THAT(read("err"), EndsWith(" frames captured, 0 not captured (buffer full)\n"));
   EXPECT_GT(read_pcap(folder_ / "x.pcapng")->size(), 10u);
 }
 
@@ -172,8 +173,8 @@ TEST_F(LiveCapture, ALabThatIsKilledLeavesAFileOfWholeFrames) {
   wait_for([](const json& all) { return all.size() == 1 && all[0]["delivered"] > 10; });
   ::kill(json::parse(railyard({"ls", "--json"}).out)[0]["pid"].get<pid_t>(), SIGKILL);
   EXPECT_EQ(exit_code_of(child), kFailed);
-  EXPECT_THAT(read("err"), AllOf(HasSubstr("railyard: leaf1:1: the capture was broken off after "),
-                                 EndsWith(" frames; x.pcapng is good up to there\n")));
+  EXPECT_THAT(read("err"), AllOf(HasSubstr("railyard: leaf1:1: the capture broke off after "),
+                                 EndsWith(" frames; x.pcapng is valid up to there\n")));
   const auto frames = read_pcap(folder_ / "x.pcapng");
   ASSERT_TRUE(frames) << frames.error();
 }
@@ -184,7 +185,7 @@ TEST_F(LiveCapture, WhatCannotBeIsSaidAndLeavesNothing) {
     return more;
   };
   EXPECT_EQ(error(kFailed, capture({"leaf2:1", "-w", "x.pcapng"})),
-            "railyard: leaf2:1: no node is called 'leaf2'; did you mean 'leaf1'?");
+            "railyard: leaf2:1: there is no node 'leaf2'; did you mean 'leaf1'?");
   EXPECT_EQ(error(kFailed, capture({"leaf1:1", "-w", "/nowhere/x.pcapng"})),
             "railyard: cannot write /nowhere/x.pcapng: No such file or directory");
   write("kept", "as it is");

@@ -76,7 +76,7 @@ class LiveFaultsCommand : public LiveCommandLine {
     EXPECT_TRUE(becomes([&] { return fault(name)["removed"].get<bool>(); })) << text;
     const Outcome audit = railyard({"status", "--audit"});
     EXPECT_EQ(audit.exit_code, kOk) << text << audit.out;
-    EXPECT_THAT(audit.out, StartsWith("the books balance at ")) << text;
+    EXPECT_THAT(audit.out, StartsWith("packet accounting balances at ")) << text;
   }
   std::vector<json> log_in(const std::string& text) const {
     std::vector<json> lines;
@@ -168,7 +168,7 @@ TEST_F(LiveFaultsCommand, BadOnesLeaveTheLabAsItWas) {
             "fault:1:19: match: ", "unknown header field 'bth.pns'; did you mean 'bth.psn'"},
            {"on: h1, crash: true", "fault:1:6: on: ", "h1 is a host; expected a switch for crash"},
            {"on: h1, los: 1%", "fault:1:10: ", "unknown key 'los'; did you mean 'loss'?"},
-           {"on: h1", "fault", "not what goes wrong; expected one of los"}}) {
+           {"on: h1", "fault", "has no kind of fault; expected one of los"}}) {
     const std::string said = error(kInput, {"fault", "add", text});
     EXPECT_THAT(said, AllOf(StartsWith("railyard: " + place), HasSubstr(expectation))) << text;
     EXPECT_EQ(names(), "there ") << text;
@@ -179,7 +179,7 @@ TEST_F(LiveFaultsCommand, BadOnesLeaveTheLabAsItWas) {
   EXPECT_THAT(error(kFailed, {"fault", "rm", "their"}), HasSubstr("there is no fault 'their'; expected there"));
   EXPECT_EQ(names(), "there ");
   expect_packets_arrive("all of them");
-  EXPECT_THAT(railyard({"status", "--audit"}).out, StartsWith("the books balance at "));
+  EXPECT_THAT(railyard({"status", "--audit"}).out, StartsWith("packet accounting balances at "));
 }
 
 // What has happened live happens again under the virtual clock, at the same instants of modelled time.
@@ -270,12 +270,11 @@ TEST_F(LiveFaultsCommand, ALogThatIsBrokenIsRefusedAtItsLine) {
   };
   const std::string first = log.substr(0, log.find('\n') + 1);
   EXPECT_EQ(refused(first + "{\"event\":\n"),
-            "railyard: bad.log:2:1: is not a JSON object; expected a line of a log of faults");
+            "railyard: bad.log:2:1: is not a JSON object; expected a line of a fault log");
   EXPECT_EQ(refused(log + first),
-            "railyard: bad.log:4:1: adds a, which is there already; expected a line of a log of "
-            "faults");
+            "railyard: bad.log:4:1: adds a, which exists already; expected a line of a fault log");
   EXPECT_EQ(refused(log.substr(first.size())),
-            "railyard: bad.log:1:1: is about a, which nothing has added; expected a line of a log of faults");
+            "railyard: bad.log:1:1: names a, which was not added; expected a line of a fault log");
   std::string elsewhere = log;
   elsewhere.replace(elsewhere.find(R"(\"h1\")"), 6, R"(\"h9\")");
   EXPECT_THAT(refused(elsewhere), AllOf(StartsWith("railyard: bad.log:1"), HasSubstr("there is no node 'h9'")));

@@ -54,7 +54,7 @@ TEST_F(LiveReplay, ALoopGoesOnUntilItIsStoppedFromElsewhere) {
   EXPECT_EQ(o.exit_code, kOk);
   EXPECT_THAT(o.err, HasSubstr("railyard: lab small: h1:1: "));
   waitpid(child, nullptr, 0);
-  EXPECT_THAT(railyard({"replay", "--stop"}).err, HasSubstr("railyard: nothing is replayed\n"));
+  EXPECT_THAT(railyard({"replay", "--stop"}).err, HasSubstr("railyard: no replay is running\n"));
 }
 
 TEST_F(LiveReplay, WhatCannotBeIsSaidAndNothingIsSent) {

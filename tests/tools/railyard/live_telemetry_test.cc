@@ -56,7 +56,7 @@ TEST_F(LiveTelemetry, StatusNamesWhoPausesWhom) {
   EXPECT_THAT(railyard({"status", "--pauses"}).out, HasSubstr("  h1:1 class 3\n     <- leaf1:1 class 3\n"));
   ASSERT_EQ(railyard({"fault", "rm", "storm"}).exit_code, kOk);
   EXPECT_TRUE(becomes([&] { return tree()["root"] != "h1:1 class 3"; })) << "let go";
-  EXPECT_THAT(railyard({"status", "--pauses"}).out, HasSubstr("most at once since the lab came up, at "));
+  EXPECT_THAT(railyard({"status", "--pauses"}).out, HasSubstr("most paused queues since the lab started, at "));
 }
 
 // What leaf1:1 has sent in all of the steps is about what 100 Mb/s carry in that time.
@@ -91,7 +91,7 @@ TEST_F(LiveTelemetry, SeriesOfQueues) {
 TEST_F(LiveTelemetry, PacketsHopByHop) {
   const Outcome o = railyard({"int", "hops.jsonl", "--one-in", "5", "--for", "50ms"});
   EXPECT_EQ(o.exit_code, kOk) << o.err;
-  EXPECT_THAT(o.out, HasSubstr("In-band telemetry: one packet in 5 sampled, "));
+  EXPECT_THAT(o.out, HasSubstr("In-band telemetry: 1 packet in 5 sampled ("));
   std::size_t through = 0;
   std::size_t next_hop = 0;
   for (const std::string& line : lines("hops.jsonl")) {

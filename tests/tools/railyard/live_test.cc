@@ -52,7 +52,7 @@ TEST_F(Live, UpLookBreakALinkDown) {
   EXPECT_THAT(railyard({"status"}).out, HasSubstr("leaf1:2        h2:1                 down"));
   EXPECT_EQ(refused(kFailed, {"link", "down", "h2:1"}), "railyard: link h2:1 - leaf1:2 is down already\n");
   EXPECT_THAT(railyard({"link", "up", "h2:1"}).out, StartsWith("lab small: link h2:1 - leaf1:2 up at "));
-  EXPECT_THAT(railyard({"status", "--audit"}).out, StartsWith("the books balance at "));
+  EXPECT_THAT(railyard({"status", "--audit"}).out, StartsWith("packet accounting balances at "));
   EXPECT_TRUE(json::parse(railyard({"status", "--audit", "--json"}).out)["balanced"]);
   EXPECT_EQ(json::parse(railyard({"status", "--json"}).out)["name"], "small");
   EXPECT_EQ(railyard({"pause"}).out, "lab small: paused\n");
@@ -61,8 +61,8 @@ TEST_F(Live, UpLookBreakALinkDown) {
   EXPECT_THAT(railyard({"logs"}).out,
               AllOf(HasSubstr("lab 'small' from "), HasSubstr("link leaf1:2 - h2:1 down: asked at "),
                     HasSubstr(", in effect at "), HasSubstr("paused")));
-  EXPECT_EQ(railyard({"down"}).out, "lab 'small' is down\n");
-  EXPECT_EQ(railyard({"ls"}).out, "no lab is up\n");
+  EXPECT_EQ(railyard({"down"}).out, "lab 'small' stopped\n");
+  EXPECT_EQ(railyard({"ls"}).out, "no running labs\n");
   EXPECT_TRUE(state().empty());
 }
 
@@ -75,14 +75,14 @@ TEST_F(Live, WhatItIsToldWhileItIsUp) {
                                "lab small: in effect at "),
                     HasSubstr(" s\n")));
   EXPECT_EQ(railyard({"get", "qos.default.classes.3.ecn.kmin"}).out, "qos.default.classes.3.ecn.kmin  100KB\n");
-  EXPECT_EQ(railyard({"set", "qos.default.classes.3.path=spray"}).out, "lab small: nothing changes\n");
+  EXPECT_EQ(railyard({"set", "qos.default.classes.3.path=spray"}).out, "lab small: no change\n");
   EXPECT_THAT(railyard({"set"}).out, HasSubstr("links.h1:1.rate "));
   EXPECT_EQ(json::parse(railyard({"set", "links.h1:1.rate=25Gbps", "--json"}).out)["changes"][0]["to"], "25Gbps");
   EXPECT_EQ(json::parse(railyard({"get", "links", "--json"}).out)["settings"][0]["value"], "25Gbps");
   EXPECT_THAT(refused(kInput, {"set", "qos.default.classes.3.ecn.kmax=1MB", "qos.default.classes.3.ecn.kmin=2MB"}),
               StartsWith("railyard: --set qos.default.classes.3.ecn.kmin=2MB: qos.default.classes.3.ecn.kmin: 2MB is "
                          "above kmax"));
-  EXPECT_THAT(refused(kFailed, {"set", "run.seed=2"}), StartsWith("railyard: run.seed (1 -> 2) cannot change while "));
+  EXPECT_THAT(refused(kFailed, {"set", "run.seed=2"}), StartsWith("railyard: run.seed (1 -> 2) cannot change in "));
   EXPECT_THAT(railyard({"logs"}).out, HasSubstr("set links.h1:1.rate=25Gbps: asked at "));
 }
 
@@ -96,7 +96,7 @@ TEST_F(Live, FlowsAndAReportWhileItIsUp) {
   EXPECT_EQ(flows[0]["delivered_bytes"], 1'000'000);
   EXPECT_EQ(flows[0]["roce"]["verified"], flows[0]["roce"]["messages"]);
   const std::string status = railyard({"status"}).out;
-  EXPECT_THAT(status, AllOf(HasSubstr("flow "), HasSubstr("RoCE: "), HasSubstr("came whole and were verified")));
+  EXPECT_THAT(status, AllOf(HasSubstr("flow "), HasSubstr("RoCE: "), HasSubstr("delivered and verified")));
   const std::string dir = (folder_ / "out").string();
   const Outcome o = railyard({"report", dir});
   ASSERT_EQ(o.exit_code, kOk) << o.err;
@@ -111,7 +111,7 @@ TEST_F(Live, FlowsAndAReportWhileItIsUp) {
   EXPECT_EQ(railyard({"compare", dir, dir}).exit_code, kOk);
   EXPECT_THAT(refused(kFailed, {"report", "/proc/nothing"}), StartsWith("railyard: cannot create /proc/nothing: "));
   EXPECT_EQ(refused(kFailed, {"again", "t"}),
-            "railyard: the lab has no agents; only what they take part in can be run again\n");
+            "railyard: the lab has no agents; expected a collective or flow with agents\n");
 }
 
 // Ultra Ethernet's engine under the wall clock, and what is told of it: flows, NICs, and a PDC that fails.
@@ -131,7 +131,7 @@ TEST_F(Live, FlowsOverUetWhileItIsUp) {
   ASSERT_EQ(status["uet_nics"].size(), 2u);
   EXPECT_GT(status["uet_nics"][0]["pdcs_opened"], 0);
   EXPECT_THAT(railyard({"status"}).out,
-              AllOf(HasSubstr("flow "), HasSubstr("UET: 1 flow at 2 NICs\n"), HasSubstr("came whole and were verified"),
+              AllOf(HasSubstr("flow "), HasSubstr("UET: 1 flow at 2 NICs\n"), HasSubstr("delivered and verified"),
                     HasSubstr("PDCs, counted at both ends: ")));
   const std::string dir = (folder_ / "out").string();
   ASSERT_EQ(railyard({"report", dir}).exit_code, kOk);
@@ -169,28 +169,28 @@ TEST_F(Live, TrafficGoesOnUntilTheLabIsDownUnlessAsked) {
 TEST_F(Live, SeveralByName) {
   up();
   up({"--name", "second"});
-  EXPECT_EQ(refused(kFailed, {"up", "lab.yaml"}),
-            "railyard: lab 'small' is up already; `railyard down small` takes it down, --name gives this one another "
-            "name\n");
+  EXPECT_EQ(
+      refused(kFailed, {"up", "lab.yaml"}),
+      "railyard: lab 'small' is already running; stop it by `railyard down small`, or use --name for another name\n");
   EXPECT_EQ(refused(kFailed, {"status"}),
-            "railyard: several labs are up: second, small; choose one with --lab or RAILYARD_LAB\n");
+            "railyard: several labs are running: second, small; choose one with --lab or RAILYARD_LAB\n");
   EXPECT_THAT(railyard({"status", "--lab", "second"}).out, StartsWith("lab 'second': "));
   EXPECT_EQ(refused(kFailed, {"pause", "--lab", "third"}),
-            "railyard: no lab 'third' is up; expected one of second, small\n");
+            "railyard: no running lab 'third'; expected one of second, small\n");
   EXPECT_EQ(refused(kFailed, {"down"}),
-            "railyard: several labs are up: second, small; choose one with --lab or RAILYARD_LAB\n");
-  EXPECT_EQ(refused(kFailed, {"status", "-l", "smal"}), "railyard: no lab 'smal' is up; did you mean 'small'?\n");
+            "railyard: several labs are running: second, small; choose one with --lab or RAILYARD_LAB\n");
+  EXPECT_EQ(refused(kFailed, {"status", "-l", "smal"}), "railyard: no running lab 'smal'; did you mean 'small'?\n");
   // The environment names one, and an argument goes before it.
   ::setenv("RAILYARD_LAB", "second", 1);
   EXPECT_EQ(railyard({"pause"}).out, "lab second: paused\n");
   EXPECT_EQ(railyard({"resume", "-l", "second"}).out, "lab second: resumed\n");
   EXPECT_THAT(railyard({"status", "--lab", "small"}).out, StartsWith("lab 'small': "));
-  EXPECT_EQ(railyard({"down", "small"}).out, "lab 'small' is down\n");
+  EXPECT_EQ(railyard({"down", "small"}).out, "lab 'small' stopped\n");
   ::setenv("RAILYARD_LAB", "third", 1);
   up();
-  EXPECT_EQ(railyard({"down"}).out, "lab 'third' is down\n");
+  EXPECT_EQ(railyard({"down"}).out, "lab 'third' stopped\n");
   ::unsetenv("RAILYARD_LAB");
-  EXPECT_EQ(railyard({"down", "--lab", "second"}).out, "lab 'second' is down\n");
+  EXPECT_EQ(railyard({"down", "--lab", "second"}).out, "lab 'second' stopped\n");
   EXPECT_EQ(list().size(), 0u);
 }
 
@@ -221,7 +221,7 @@ TEST_F(Live, WhatAKilledDaemonLeftIsRemovedByDownOrByTheNextUp) {
     up();
     ASSERT_EQ(::kill(list()[0]["pid"].get<pid_t>(), SIGKILL), 0);
     while (list()[0]["running"].get<bool>()) ::usleep(1000);
-    EXPECT_THAT(railyard({"ls"}).out, HasSubstr("not running; `railyard down small` removes what it left"));
+    EXPECT_THAT(railyard({"ls"}).out, HasSubstr("not running; `railyard down small` removes its leftovers"));
     EXPECT_THAT(refused(kFailed, {"status"}), HasSubstr("lab 'small' is dead: its daemon (PID "));
     EXPECT_THAT(refused(kFailed, {"pause", "-l", "small"}), HasSubstr("lab 'small' is dead: its daemon (PID "));
     for (const std::vector<std::string>& logs : {std::vector<std::string>{"logs"}, {"logs", "-l", "small"}, {"logs", "-f"}}) {
@@ -241,7 +241,7 @@ TEST_F(Live, AHungDaemonIsNamedWithItsPid) {
   const auto pid = list()[0]["pid"].get<pid_t>();
   ASSERT_EQ(::kill(pid, SIGSTOP), 0);
   EXPECT_THAT(railyard({"ls"}).out,
-              HasSubstr("lab 'small' is hung: railyardd (PID " + std::to_string(pid) + ") is alive"));
+              HasSubstr("lab 'small' is hung: railyardd (PID " + std::to_string(pid) + ") does not answer"));
   ASSERT_EQ(::kill(pid, SIGCONT), 0);
   EXPECT_EQ(railyard({"down"}).exit_code, kOk);
 }
@@ -249,12 +249,13 @@ TEST_F(Live, AHungDaemonIsNamedWithItsPid) {
 TEST_F(Live, ALabThatDoesNotComeUpLeavesNothing) {
   EXPECT_THAT(refused(kInput, {"up", "nowhere.yaml"}), HasSubstr("nowhere.yaml: cannot be read"));
   EXPECT_THAT(refused(kInput, {"up", "lab.yaml", "--set", "nodes.h1.colour=red"}), HasSubstr("unknown key 'colour'"));
-  EXPECT_THAT(refused(kUsage, {"up", "lab.yaml", "--name", "a/b"}), HasSubstr("'a/b' cannot be the name of a lab"));
+  EXPECT_THAT(refused(kUsage, {"up", "lab.yaml", "--name", "a/b"}),
+              HasSubstr("'a/b' is not a valid name of a live lab"));
   EXPECT_THAT(refused(kFailed, {"up", "lab.yaml", "--set", "run.memory=16TiB"}), HasSubstr("DPDK could not start"));
   EXPECT_THAT(
       refused(kInput, {"up", "lab.yaml", "--set", "traffic=", "--set", "nodes.h1.attach={vhost-user: /nowhere/x.sock}"}),
       HasSubstr("there is no directory /nowhere"));
-  EXPECT_EQ(railyard({"ls"}).out, "no lab is up\n");
+  EXPECT_EQ(railyard({"ls"}).out, "no running labs\n");
   EXPECT_TRUE(!std::filesystem::exists(folder_ / "state") || state().empty());
 }
 
@@ -268,7 +269,7 @@ TEST_F(Live, WithoutALab) {
                                                 {"exec", "h1", "--", "true"},
                                                 {"shell", "h1"},
                                                 {"down"}})
-    EXPECT_EQ(refused(kFailed, words), "railyard: no lab is up; `railyard up SPEC` starts one\n") << words[0];
+    EXPECT_EQ(refused(kFailed, words), "railyard: no running lab; `railyard up SPEC` starts one\n") << words[0];
 }
 
 TEST_F(Live, HostsThatNothingCanRunOn) {

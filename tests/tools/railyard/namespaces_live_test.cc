@@ -206,14 +206,14 @@ TEST_F(NamespacesLive, WhatFailsHalfwayLeavesNothing) {
   EXPECT_EQ(o.exit_code, kFailed);
   EXPECT_THAT(o.err, HasSubstr(taken));
   EXPECT_THAT(traces(), ElementsAre(taken)) << "not ours";
-  EXPECT_EQ(railyard({"ls"}).out, "no lab is up\n");
+  EXPECT_EQ(railyard({"ls"}).out, "no running labs\n");
   run_command({"ip", "netns", "del", taken});
 }
 
 TEST_F(NamespacesLive, RunDoesNotMakeThem) {
   const Outcome o = railyard({"run", "net.yaml", "--clock", "wall"});
   EXPECT_EQ(o.exit_code, kInput);
-  EXPECT_THAT(o.err, HasSubstr("h1 is a host with attach: namespace, which only `railyard up` makes"));
+  EXPECT_THAT(o.err, HasSubstr("h1 has attach: namespace, which needs a live lab"));
   EXPECT_THAT(traces(), IsEmpty());
 }
 
@@ -272,8 +272,8 @@ TEST_F(NamespacesLive, ATapComesToOneNic) {
   const Outcome attached = railyard({"attach", "h2:1", "tap=" + tap});
   ASSERT_EQ(attached.exit_code, kOk) << attached.err;
   EXPECT_EQ(run_command({"ip", "link", "show", tap}).status, 0);
-  EXPECT_THAT(railyard({"attach", "h2:2", "tap=" + tap}).err, HasSubstr("that stands behind h2:1 already"));
-  EXPECT_THAT(railyard({"attach", "h2:2", "netdev=nosuch"}).err, HasSubstr("interface 'nosuch': there is none"));
+  EXPECT_THAT(railyard({"attach", "h2:2", "tap=" + tap}).err, HasSubstr("it is already attached to h2:1"));
+  EXPECT_THAT(railyard({"attach", "h2:2", "netdev=nosuch"}).err, HasSubstr("interface 'nosuch': no such interface"));
   // Its host: a namespace of this test's own.
   const std::string netns = name_ + "-tap";
   run_command({"ip", "netns", "add", netns});
@@ -291,8 +291,8 @@ TEST_F(NamespacesLive, ATapComesToOneNic) {
 TEST_F(NamespacesLive, AHostThatCannotComeLeavesTheLabAsItWas) {
   up();
   const std::string before = railyard({"status", "--json"}).out;
-  EXPECT_THAT(railyard({"attach", "h1", "vm"}).err, HasSubstr("a virtual machine comes and goes with the lab"));
-  EXPECT_THAT(railyard({"attach", "h1:1", "tap=t1"}).err, HasSubstr("a namespace is one with all its NICs"));
+  EXPECT_THAT(railyard({"attach", "h1", "vm"}).err, HasSubstr("a virtual machine cannot be changed in a running lab"));
+  EXPECT_THAT(railyard({"attach", "h1:1", "tap=t1"}).err, HasSubstr("a namespace has all NICs of its host"));
   EXPECT_THAT(railyard({"attach", "h9", "namespace"}).err, HasSubstr("there is no host 'h9'"));
   EXPECT_THAT(railyard({"attach", "h1", "namespaces"}).err, HasSubstr("expected namespace, or KIND=VALUE"));
   EXPECT_THAT(railyard({"attach", "h1", "tab=x"}).err, HasSubstr("unknown key 'tab'; did you mean 'tap'"));

@@ -23,7 +23,7 @@ TEST_F(PortTest, SaysWhatPassesBothWays) {
   EXPECT_EQ(r.exit_code, kOk) << r.err;
   EXPECT_THAT(r.out, AllOf(HasSubstr(server("m.sock") + " -> " + client("m.sock")),
                            HasSubstr(client("m.sock") + " -> " + server("m.sock")), HasSubstr("4014"),
-                           HasSubstr("2000 of 2000 came, 0 out of order, 0 damaged")));
+                           HasSubstr("2000 of 2000 received, 0 out of order, 0 damaged")));
   EXPECT_THAT(files(), testing::Not(testing::Contains("m.sock")));
 }
 
@@ -43,15 +43,16 @@ TEST_F(PortTest, SaysItAsJson) {
 }
 
 TEST_F(PortTest, RefusesWhatIsNoCable) {
-  EXPECT_EQ(error(kUsage, {"port", "test", "v0", "v0"}), "railyard: 'v0' twice; expected the two ends of a cable");
+  EXPECT_EQ(error(kUsage, {"port", "test", "v0", "v0"}),
+            "railyard: 'v0' is given twice; expected the two ends of a cable");
   EXPECT_EQ(error(kUsage, {"port", "test", "v0", "tup:v1"}),
             "railyard: 'tup:v1': there is no kind of port 'tup'; did you mean 'tap'?");
   EXPECT_THAT(error(kUsage, {"port", "test", "v0", "bridge:br0"}),
               HasSubstr("expected an interface, a PCI address, or one of netdev:, dpdk:"));
-  EXPECT_EQ(error(kUsage, {"port", "test", "v0", "tap:"}), "railyard: 'tap:': nothing stands behind 'tap:'");
+  EXPECT_EQ(error(kUsage, {"port", "test", "v0", "tap:"}), "railyard: 'tap:': missing value after 'tap:'");
   EXPECT_THAT(
       error(kFailed, {"port", "test", "0000:fe:1f.7", "v0"}),
-      AllOf(StartsWith("railyard: 0000:fe:1f.7: port '0000:fe:1f.7': DPDK cannot take it"), HasSubstr("vfio-pci")));
+      AllOf(StartsWith("railyard: 0000:fe:1f.7: port '0000:fe:1f.7': DPDK cannot use it"), HasSubstr("vfio-pci")));
 }
 
 }  // namespace

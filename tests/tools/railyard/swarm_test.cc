@@ -22,7 +22,7 @@ TEST_F(SwarmCommand, PrintsWhatTheSeedsHaveMet) {
 TEST_F(SwarmCommand, FewSeedsAreBelowTheBars) {
   const Outcome o = railyard({"swarm", "--seeds", "1-3", "--bars"});
   EXPECT_EQ(o.exit_code, kFailed);
-  EXPECT_THAT(o.out, HasSubstr("below its bar: "));
+  EXPECT_THAT(o.out, HasSubstr("below the coverage bar: "));
 }
 
 TEST_F(SwarmCommand, PrintsJson) {
@@ -38,7 +38,7 @@ TEST_F(SwarmCommand, ASeedAsAFabricFile) {
   EXPECT_EQ(railyard({"run", "four.yaml"}).exit_code, kOk);
   const Outcome again = railyard({"swarm", "--lab", "four.yaml"});
   EXPECT_EQ(again.exit_code, kOk) << again.out << again.err;
-  EXPECT_THAT(again.out, HasSubstr("all that must hold did"));
+  EXPECT_THAT(again.out, HasSubstr("all invariants held"));
 }
 
 TEST_F(SwarmCommand, PartOfASeed) {

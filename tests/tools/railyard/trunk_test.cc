@@ -102,7 +102,7 @@ class TwoServers : public LiveCommandLine {
   }
   void expect_books_balance() {
     for (const char* lab : {"two-servers-a", "two-servers-b"})
-      EXPECT_THAT(railyard({"status", "--audit", "--lab", lab}).out, HasSubstr("the books balance at "));
+      EXPECT_THAT(railyard({"status", "--audit", "--lab", lab}).out, HasSubstr("packet accounting balances at "));
   }
 
   void expect_traffic_and_to_survive_an_outage();
@@ -129,7 +129,7 @@ void TwoServers::expect_traffic_and_to_survive_an_outage() {
 
   ASSERT_TRUE(run("ip -n " + a_ + " link set t0 down"));
   wait_until_up(false);
-  EXPECT_EQ(trunk("two-servers-a")["state"], "nothing heard from the far end");
+  EXPECT_EQ(trunk("two-servers-a")["state"], "no message from the remote end");
   EXPECT_FALSE(port("two-servers-b", "leaf-b", 9)["up"].get<bool>());
   EXPECT_NE(ping("two-servers-a", "h1", "10.2.0.3"), kOk);
   EXPECT_GE(port("two-servers-a", "leaf-a", 9)["drops"]["link_down"].get<int>(), 3);
@@ -186,7 +186,7 @@ TEST_F(TwoServersOverUdp, AnAddressThatIsNotHereIsRefusedAndNothingIsLeft) {
   const Outcome o = try_up("two-servers-a", {"nodes.to-b.udp.local=198.51.100.1:4800"});
   EXPECT_EQ(o.exit_code, kInput);
   EXPECT_THAT(o.err, HasSubstr("trunk over UDP: 198.51.100.1:4800 is not an address of this machine"));
-  EXPECT_EQ(railyard({"ls"}).out, "no lab is up\n");
+  EXPECT_EQ(railyard({"ls"}).out, "no running labs\n");
 }
 
 // The nodes of the ready labs, with another carrier.
@@ -230,7 +230,7 @@ TEST_F(TwoServersOverACable, LongFramesGoInFragmentsAndTheCarrierIsTold) {
   ASSERT_TRUE(run("ip -n " + b_ + " link set t0 down"));
   wait_until_up(false);
   EXPECT_THAT(railyard({"status", "--lab", "two-servers-a"}).out,
-              HasSubstr("trunk to-b at leaf-a:9 (netdev t0, 1500 octets per frame): nothing heard from the far end, no "
+              HasSubstr("trunk to-b at leaf-a:9 (netdev t0, 1500 octets per frame): no message from the remote end, no "
                         "carrier; "));
   // Gone for good, and another of its name comes.
   ASSERT_TRUE(run("ip -n " + a_ + " link del t0"));
@@ -266,12 +266,12 @@ TEST_F(TwoServersOverACable, PausesAndClassesCross) {
 TEST_F(TwoServersOverACable, AnInterfaceThatCannotCarryItIsRefusedAndNothingIsLeft) {
   Outcome o = try_up("two-servers-a", {to_b_by("netdev: t7")});
   EXPECT_EQ(o.exit_code, kInput);
-  EXPECT_THAT(o.err, HasSubstr("interface 't7': there is none; make it before"));
+  EXPECT_THAT(o.err, HasSubstr("interface 't7': no such interface; create it first"));
   o = try_up("two-servers-a", {to_b_by("netdev: t0"), "nodes.to-b.port-mtu=9000"});
   EXPECT_EQ(o.exit_code, kInput);
-  EXPECT_THAT(o.err, HasSubstr("interface 't0': its MTU is 1500, and port-mtu is 9000; raise it (ip link set t0 mtu "
+  EXPECT_THAT(o.err, HasSubstr("interface 't0': its MTU is 1500, but port-mtu is 9000; raise it (ip link set t0 mtu "
                                "9000), or set port-mtu: 1500"));
-  EXPECT_EQ(railyard({"ls"}).out, "no lab is up\n");
+  EXPECT_EQ(railyard({"ls"}).out, "no running labs\n");
 }
 
 // Memory that the two daemons share, as between two processes of one server.

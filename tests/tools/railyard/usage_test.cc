@@ -45,14 +45,13 @@ TEST_F(Usage, EveryCommandExplainsItself) {
 TEST_F(Usage, WithoutACommandIsWrong) {
   const Outcome o = railyard({});
   EXPECT_EQ(o.exit_code, kUsage);
-  EXPECT_THAT(o.err, HasSubstr("`railyard --help` explains it."));
+  EXPECT_THAT(o.err, HasSubstr("See `railyard --help`."));
 }
 
 TEST_F(Usage, AnUnknownCommandIsSuggestedAKnownOne) {
   EXPECT_EQ(error(kUsage, {"rnu", "lab.yaml"}),
-            "railyard: there is no command 'rnu'; did you mean 'run'? `railyard --help` explains it.");
-  EXPECT_EQ(error(kUsage, {"frobnicate"}),
-            "railyard: there is no command 'frobnicate'. `railyard --help` explains it.");
+            "railyard: there is no command 'rnu'; did you mean 'run'? See `railyard --help`.");
+  EXPECT_EQ(error(kUsage, {"frobnicate"}), "railyard: there is no command 'frobnicate'. See `railyard --help`.");
 }
 
 TEST_F(Usage, WrongOptionsAreNamed) {
@@ -62,7 +61,7 @@ TEST_F(Usage, WrongOptionsAreNamed) {
     EXPECT_EQ(o.out, "");
     return o.err;
   };
-  EXPECT_THAT(refused({"run"}), StartsWith("railyard run: SPEC is required. `railyard run --help` explains it."));
+  EXPECT_THAT(refused({"run"}), StartsWith("railyard run: SPEC is required. See `railyard run --help`."));
   EXPECT_THAT(refused({"run", "lab.yaml", "--sed", "7"}), HasSubstr("unknown option '--sed'; did you mean '--seed'?"));
   EXPECT_THAT(refused({"run", "lab.yaml", "--capture", "leaf1:1"}),
               HasSubstr("'leaf1:1': expected PORT=FILE, e.g. leaf1:3=leaf1-3.pcapng"));
@@ -108,7 +107,7 @@ TEST_F(Usage, OptionsThatSetAValueAreCheckedLikeTheFile) {
   EXPECT_EQ(error(kInput, {"run", "lab.yaml", "--int", "x", "--int-one-in", "0"}),
             "railyard: --set run.int.one-in=0: run.int.one-in: 0 is out of range; expected 1..1000000000");
   EXPECT_THAT(error(kInput, {"run", "lab.yaml", "--set", "traffic.u.rate=1Gbps"}),
-              StartsWith("railyard: --set traffic.u.rate=1Gbps: traffic: no element is called 'u'"));
+              StartsWith("railyard: --set traffic.u.rate=1Gbps: traffic: there is no element 'u'"));
   EXPECT_THAT(error(kInput, {"run", "lab.yaml", "--set", "run.sed=1"}),
               StartsWith("railyard: --set run.sed=1: run: unknown key 'sed'; did you mean 'seed'?"));
   EXPECT_EQ(error(kInput, {"check", "lab.yaml", "--set", "run"}),
@@ -153,13 +152,13 @@ TEST_F(Usage, SubcommandsHaveExamplesToo) {
 
 TEST_F(Usage, NearMissesAreSuggested) {
   EXPECT_EQ(error(kUsage, {"link", "dwn", "leaf1:1"}),
-            "railyard link: there is no command 'dwn'; did you mean 'down'? `railyard link --help` explains it.");
+            "railyard link: there is no command 'dwn'; did you mean 'down'? See `railyard link --help`.");
   EXPECT_EQ(error(kUsage, {"run", "lab.yaml", "--captures=x"}),
-            "railyard run: unknown option '--captures'; did you mean '--capture'? `railyard run --help` explains it.");
+            "railyard run: unknown option '--captures'; did you mean '--capture'? See `railyard run --help`.");
   EXPECT_EQ(error(kUsage, {"run", "lab.yaml", "other.yaml"}),
-            "railyard run: unexpected argument 'other.yaml'. `railyard run --help` explains it.");
+            "railyard run: unexpected argument 'other.yaml'. See `railyard run --help`.");
   EXPECT_EQ(error(kUsage, {"fault"}),
-            "railyard fault: which command? Expected one of: add, rm, ls, log. `railyard fault --help` explains it.");
+            "railyard fault: no command; expected one of: add, rm, ls, log. See `railyard fault --help`.");
 }
 
 // A disk without room is not a success, whatever the command.

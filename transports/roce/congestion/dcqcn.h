@@ -21,7 +21,7 @@ class Dcqcn {
   static constexpr std::string_view kName = "dcqcn";
   static constexpr std::string_view kTitle = "DCQCN";
   static constexpr std::string_view kHelp =
-      "DCQCN's reaction point; letters are the paper's, rpg-... and the like the names of NVIDIA's firmware";
+      "DCQCN's reaction point; letters are the paper's, names such as rpg-ai-rate NVIDIA's firmware's";
   static std::vector<Parameter<Settings>> parameters() { return dcqcn_parameters(); }
   static std::optional<parameter::Conflict> conflict(const Settings& settings,
                                                      const std::function<bool(std::string_view)>& said) {

@@ -81,7 +81,7 @@ inline std::vector<Parameter<DcqcnConfig>> dcqcn_parameters() {
       {"cut", Switch<S>{&S::cut_at_once, "on-cnp", "periodic"},
        "on-cnp: cut the rate when a CNP arrives; periodic: at the end of a rate-reduce-monitor-period with one"},
       {"dce-tcp-rtt", Time<S>{&S::alpha_period}, "K: alpha update period"},
-      {"rate-reduce-monitor-period", Time<S>{&S::cut_period}, "cut: periodic: how often CNPs are looked for"},
+      {"rate-reduce-monitor-period", Time<S>{&S::cut_period}, "cut: periodic: interval of rate cuts"},
       {"rpg-time-reset", Time<S>{&S::increase_period}, "T: timer of rate increases"},
       {"rpg-byte-reset", Size<S>{&S::increase_bytes, Bytes{64}, Bytes{std::int64_t{1} << 40}, "off"},
        "B: also increase the rate after this many bytes"},
@@ -94,12 +94,14 @@ inline std::vector<Parameter<DcqcnConfig>> dcqcn_parameters() {
       {"rpg-hai-rate", Rate<S>{&S::hyper}, "R_HAI: step of hyper increase"},
       {"rpg-min-rate", Rate<S>{&S::least}, "minimum rate"},
       {"rpg-max-rate", Rate<S>{&S::most, "link"}, "maximum rate"},
-      {"rpg-min-dec-fac", Fraction<S>{&S::least_cut_factor}, "cut: periodic: a cut leaves at least this part"},
+      {"rpg-min-dec-fac", Fraction<S>{&S::least_cut_factor},
+       "cut: periodic: smallest remaining share of the rate after a cut"},
       {"clamp-tgt-rate", Switch<S>{&S::clamp_target},
-       "cut: periodic: each cut sets the target rate to the rate before it"},
+       "cut: periodic: each cut sets the target rate to the previous rate"},
       {"clamp-tgt-rate-after-time-inc", Switch<S>{&S::clamp_target_after_increase},
-       "cut: periodic: the first cut after an increase sets the target rate"},
-      {"rate-to-set-on-first-cnp", Rate<S>{&S::on_first_cnp, "off"}, "cut: periodic: rate after the first CNP of a flow"},
+       "cut: periodic: the first cut after an increase sets the target rate to the previous rate"},
+      {"rate-to-set-on-first-cnp", Rate<S>{&S::on_first_cnp, "off"},
+       "cut: periodic: rate after the first CNP of a flow"},
   };
 }
 
@@ -109,7 +111,7 @@ inline std::optional<parameter::Conflict> dcqcn_conflict(const DcqcnConfig& d,
   if (d.cut_at_once)
     for (const std::string_view key : {"rate-reduce-monitor-period", "rpg-min-dec-fac", "clamp-tgt-rate",
                                        "clamp-tgt-rate-after-time-inc", "rate-to-set-on-first-cnp"})
-      if (said(key)) return {{key, "has no meaning here; expected it under cut: periodic, or profile: vendor"}};
+      if (said(key)) return {{key, "does not apply here; expected cut: periodic, or profile: vendor"}};
   if (d.most.bps > 0 && d.least > d.most) return {{"rpg-min-rate", "is above", "rpg-max-rate"}};
   return std::nullopt;
 }

@@ -47,7 +47,7 @@ class Swift {
   using Settings = SwiftConfig;
   static constexpr std::string_view kName = "swift";
   static constexpr std::string_view kTitle = "Swift";
-  static constexpr std::string_view kHelp = "Swift, by the names of its paper's Algorithm 1; windows in packets";
+  static constexpr std::string_view kHelp = "Swift; names from Algorithm 1 of its paper, windows in packets";
   static std::vector<Parameter<Settings>> parameters();
   static std::optional<parameter::Conflict> conflict(const Settings& s, const std::function<bool(std::string_view)>&) {
     if (s.initial_cwnd > s.max_cwnd) return {{"initial-cwnd", "is above", "max-cwnd"}};
@@ -155,22 +155,26 @@ inline std::vector<Parameter<SwiftConfig>> Swift::parameters() {
   using namespace parameter;
   constexpr int kMostPackets = (1 << 23) - 1;  // half of all PSNs
   return {
-      {"base-target", Time<S>{&S::base_target}, "target delay: round trip without queues, plus the wanted queue",
+      {"base-target",
+       Time<S>{&S::base_target},
+       "target delay: round trip without queues, plus the intended queueing",
        {"5us", "10us", "25us", "50us"}},
       {"hop-scale", Time<S>{&S::hop_scale, Duration{}}, "added to the target for each hop"},
-      {"hops", Count<S>{&S::hops, 0, 255}, "number of hops, for hop-scale"},
-      {"fs-range", Time<S>{.member = &S::fs_range, .zero = "off"},
-       "flow-based scaling: largest addition to the target, for small windows", {"off", "50us"}},
-      {"fs-min-cwnd", Fraction<S>{&S::fs_min_cwnd, false}, "window at which a flow has all of fs-range"},
-      {"fs-max-cwnd", Count<S>{&S::fs_max_cwnd, 1, 1 << 20}, "window from which on a flow has none of fs-range"},
+      {"hops", Count<S>{&S::hops, 0, 255}, "number of hops for hop-scale"},
+      {"fs-range",
+       Time<S>{.member = &S::fs_range, .zero = "off"},
+       "flow-based scaling: maximum addition to the target, for small windows",
+       {"off", "50us"}},
+      {"fs-min-cwnd", Fraction<S>{&S::fs_min_cwnd, false}, "window up to which a flow has all of fs-range"},
+      {"fs-max-cwnd", Count<S>{&S::fs_max_cwnd, 1, 1 << 20}, "window from which a flow has none of fs-range"},
       {"ai", Fraction<S>{&S::ai, false}, "additive increase, packets per round trip"},
       {"beta", Fraction<S>{&S::beta}, "multiplicative decrease, relative to the excess delay"},
-      {"max-mdf", Fraction<S>{&S::max_mdf}, "largest part of the window that one decrease takes"},
+      {"max-mdf", Fraction<S>{&S::max_mdf}, "maximum share of the window that one decrease removes"},
       {"min-cwnd", Fraction<S>{&S::min_cwnd}, "minimum window"},
       {"max-cwnd", Count<S>{&S::max_cwnd, 1, kMostPackets}, "maximum window"},
-      {"initial-cwnd", Count<S>{&S::initial_cwnd, 1, kMostPackets}, "window of a new flow"},
+      {"initial-cwnd", Count<S>{&S::initial_cwnd, 1, kMostPackets}, "initial window"},
       {"retx-reset-threshold", Count<S>{&S::retx_reset_threshold, 1, 1000},
-       "consecutive timeouts after which the window is min-cwnd"},
+       "consecutive timeouts after which the window is set to min-cwnd"},
   };
 }
 

@@ -53,7 +53,7 @@ std::uint32_t FlowConnection::add_lane(const FlowEnd& end, std::size_t place, st
   FlowEndpoint& nic = *end.nic;
   Engine& engine = nic.uet_.engine();
   const auto number = static_cast<std::uint32_t>(nic.lanes_.size());
-  RAILYARD_ASSERT(number < kMostLanes, "a NIC has names for so many lanes");
+  RAILYARD_ASSERT(number < kMostLanes, "a NIC has enough names for its lanes");
   FlowEndpoint::Lane& made = nic.lanes_.emplace_back();
   made.flow = static_cast<std::uint32_t>(place);
   made.q = q;

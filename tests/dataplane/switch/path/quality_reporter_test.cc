@@ -177,8 +177,8 @@ TEST_F(QualityReporterTest, WithoutListenersItIsOff) {
 
 TEST(QualityReportConfig, WhatCannotBeIsSaid) {
   EXPECT_TRUE(validate(QualityReportConfig{}, "x"));
-  EXPECT_EQ(validate(QualityReportConfig{.every = Duration{}}, "x").error(), "x: every 0; expected above 0");
-  EXPECT_EQ(validate(QualityReportConfig{.band = Duration{-1}}, "x").error(), "x: a band of 0; expected one above 0");
+  EXPECT_EQ(validate(QualityReportConfig{.every = Duration{}}, "x").error(), "x: every is 0; expected more than 0");
+  EXPECT_EQ(validate(QualityReportConfig{.band = Duration{-1}}, "x").error(), "x: a band is 0; expected more than 0");
 }
 
 }  // namespace
