@@ -295,7 +295,7 @@ TEST(RoceErrors, KeysOfDcqcn) {
   for (const char* key : {"rate-reduce-monitor-period: 4us", "rpg-min-dec-fac: 1/2", "clamp-tgt-rate: true",
                           "clamp-tgt-rate-after-time-inc: true", "rate-to-set-on-first-cnp: 1Gbps"})
     for (const char* form : {"cut: on-cnp, ", "profile: paper, "})
-      EXPECT_NE(wrong(std::string(form) + key).find("has no meaning here; expected it under cut: periodic"),
+      EXPECT_NE(wrong(std::string(form) + key).find("does not apply here; expected cut: periodic"),
                 std::string::npos)
           << form << key;
   EXPECT_NE(wrong("rpg-min-rate: 2Gbps, rpg-max-rate: 1Gbps").find("2Gbps is above rpg-max-rate (1Gbps)"),
