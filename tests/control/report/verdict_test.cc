@@ -44,7 +44,7 @@ TEST(Verdicts, AnInterruptedRunFails) {
   EXPECT_EQ(named(r, "interrupted").text, "");
   r.run.interrupted = true;
   EXPECT_EQ(named(r, "interrupted").answer, Answer::kFail);
-  EXPECT_THAT(named(r, "interrupted").text, HasSubstr("a signal ended the run at "));
+  EXPECT_THAT(named(r, "interrupted").text, HasSubstr("a signal ended the run early, at "));
 }
 
 TEST(Verdicts, ScaleUpNetworksHaveTheirOwnBudget) {

@@ -274,7 +274,7 @@ TEST_F(Live, WithoutALab) {
 
 TEST_F(Live, HostsThatNothingCanRunOn) {
   up();
-  EXPECT_THAT(refused(kFailed, {"exec", "h1", "--", "true"}), HasSubstr("h1 is built-in: nothing can be run there"));
+  EXPECT_THAT(refused(kFailed, {"exec", "h1", "--", "true"}), HasSubstr("h1 is built-in: it cannot run commands"));
   EXPECT_EQ(refused(kUsage, {"exec", "h9", "--", "true"}),
             "railyard: lab 'small' has no host 'h9'; did you mean 'h1'?\n");
 }

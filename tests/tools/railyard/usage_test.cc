@@ -90,7 +90,7 @@ TEST_F(Usage, RepeatableOptionsDoNotSwallowTheFile) {
     EXPECT_NE(o.exit_code, kUsage) << words[0] << " " << words[1] << ": " << o.err;
   }
   EXPECT_EQ(error(kUsage, {"run", "lab.yaml", "--set", "run.seed=2", "run.workers=1"}),
-            "railyard run: unexpected argument 'run.workers=1'. `railyard run --help` explains it.");
+            "railyard run: unexpected argument 'run.workers=1'. See `railyard run --help`.");
 }
 
 TEST_F(Usage, OptionsThatSetAValueAreCheckedLikeTheFile) {
