@@ -19,6 +19,7 @@
 #include "control/spec/frame_tags.h"
 #include "control/spec/port_class.h"
 #include "control/spec/spec_error.h"
+#include "control/spec/telemetry_octets.h"
 #include "control/spec/value.h"
 #include "dataplane/base/hash.h"
 #include "dataplane/device/pause_response.h"
@@ -296,6 +297,7 @@ class BuiltLab::Builder {
       c.address_v4 = nic_spec.address_v4;
       c.address_v6 = nic_spec.address_v6;
       c.mtu = static_cast<std::uint32_t>(link_at(n, p).mtu);
+      c.telemetry_octets = spec::telemetry_octets(lab_);
       c.trust = trust_map(qos);
       for (std::size_t k = 0; k < kPriorities; ++k) c.scheduling[k] = scheduling_of(qos.classes[k]);
       c.receive = {profile.receive.rate.value_or(BitRate{}),
@@ -420,6 +422,7 @@ class BuiltLab::Builder {
     config.fecs = routes_.fecs;
     config.routes = routes_.by_node[n];
     config.seed = lab_.run.seed;
+    config.telemetry_octets = spec::telemetry_octets(lab_);
     config.ports.resize(graph_.ports(n));
     for (std::size_t p = 0; p < config.ports.size(); ++p)
       config.ports[p].mac = port_mac(n, PortIndex{static_cast<std::uint16_t>(p)});
@@ -494,7 +497,7 @@ class BuiltLab::Builder {
     // The way of a pause frame through a trunk, and of what is sent meanwhile.
     if (graph_.is_trunk(e.neighbour)) terms.propagation += TrunkEnd::kLatency;
     terms.rx_latency = profile.latency;
-    terms.own_frame = terms.peer_frame = largest_frame(link.mtu);
+    terms.own_frame = terms.peer_frame = largest_frame(link.mtu) + spec::telemetry_octets(lab_);
     terms.least_frame = t.least_frame;
     if (link.llr)
       terms.retry = LinkRetry::delay(retry_of(*link.llr), link.rate, link.framing, link.delay, terms.own_frame);

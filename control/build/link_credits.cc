@@ -6,6 +6,7 @@
 
 #include "control/build/device_settings.h"
 #include "control/spec/spec_error.h"
+#include "control/spec/telemetry_octets.h"
 #include "control/spec/value.h"
 #include "dataplane/nic/host_config.h"
 #include "dataplane/switch/headroom.h"
@@ -63,7 +64,7 @@ std::optional<CreditConfig> credits_at(const spec::Lab& lab, const spec::LinkSpe
   terms.propagation = link.delay;
   terms.peer_response = peer_response(lab, peer, link.rate);
   terms.rx_latency = to.latency;
-  terms.own_frame = terms.peer_frame = largest_frame(link.mtu);
+  terms.own_frame = terms.peer_frame = largest_frame(link.mtu) + spec::telemetry_octets(lab);
   if (link.llr)
     terms.retry = LinkRetry::delay(retry_of(*link.llr), link.rate, link.framing, link.delay, terms.own_frame);
   CreditConfig credits;

@@ -8,21 +8,26 @@
 #include <fmt/format.h>
 
 #include "control/build/device_settings.h"
+#include "control/routing/path_times.h"
 #include "control/spec/collective_ranks.h"
 #include "control/spec/spec_error.h"
+#include "control/spec/telemetry_octets.h"
 #include "dataplane/base/hash.h"
+#include "dataplane/base/path_telemetry.h"
 #include "dataplane/nic/split_endpoint.h"
 
 namespace railyard::build {
 namespace {
 
-// The settings of the kind that is chosen; what begins at the rate of the link is told it.
-roce::CongestionConfig congestion_of(const spec::RoceNicSpec& s, BitRate line) {
+// The settings of the kind that is chosen; what depends on the NIC's link or on the lab's longest path is told them.
+roce::CongestionConfig congestion_of(const spec::RoceNicSpec& s, BitRate line, Duration base_rtt = {}) {
   roce::CongestionConfig c;
   roce::for_each_congestion_kind([&]<class K>(std::type_identity<K>, std::size_t i) {
     if (s.congestion != i) return;
     typename K::Settings settings = s.settings_of<K>();
     if constexpr (requires { settings.line = line; }) settings.line = line;
+    if constexpr (requires { settings.base_rtt = base_rtt; })
+      if (settings.base_rtt == Duration{}) settings.base_rtt = base_rtt;
     c = settings;
   });
   return c;
@@ -80,6 +85,33 @@ roce::QpAttributes attributes_of(const spec::RoceNicSpec& s, int path_mtu) {
   return a;
 }
 
+// A packet and its ACK, over the slowest of the shortest paths, between those RoCE NICs that are farthest apart: what
+// HPCC takes for T of all flows (section 3.2: a constant, somewhat more than any base RTT).
+Duration longest_round_trip(const spec::Lab& lab, const std::vector<workload::FlowPlan>& plans,
+                            const std::vector<PlannedCollective>& collectives) {
+  constexpr int kData = 86;  // octets besides the payload: Ethernet, IPv6, UDP, BTH, ICRC and FCS
+  constexpr int kAck = 90;
+  constexpr int kTelemetry = PathTelemetry::kMostWireOctets;
+  routing::PathTimes times(lab);
+  Duration longest{};
+  const auto look_at = [&](const spec::PortName& from, const spec::PortName& to, int path_mtu) {
+    using enum routing::PathTimes::Which;
+    const auto there = times.one_way(from, to, path_mtu + kData + kTelemetry, kSlowest);
+    const auto back = times.one_way(to, from, kAck + kTelemetry, kSlowest);
+    if (there && back) longest = std::max(longest, *there + *back);
+  };
+  for (const workload::FlowPlan& plan : plans)
+    if (const spec::TrafficSpec& t = lab.traffic[plan.traffic]; t.is_roce() && !t.is_rping())
+      look_at(plan.source, plan.destination, t.roce.path_mtu);
+  for (const PlannedCollective& c : collectives)
+    for (std::uint32_t rank = 0; rank < c.nics.size(); ++rank)
+      for (const RankConnection& to : c.programs[rank].connections)
+        if (!to.scale_up)
+          look_at(c.nic(rank, to.peer, to.channel), c.nic(to.peer, rank, to.channel),
+                  lab.collectives[c.spec].path_mtu);
+  return longest;
+}
+
 }  // namespace
 
 struct RoceNics::Nic {
@@ -122,6 +154,7 @@ RoceNics::RoceNics(const spec::Lab& lab, const std::vector<workload::FlowPlan>& 
       nic.completions += qps * each;
     }
   }
+  if (spec::telemetry_octets(lab) > 0) base_rtt_ = longest_round_trip(lab, plans, collectives);
   take(std::move(collectives));
   for (const spec::LinkSpec& l : lab.links)
     for (const spec::PortName& end : {l.a, l.b})
@@ -240,7 +273,7 @@ const spec::RoceNicSpec& RoceNics::settings(const spec::PortName& name) const {
 }
 
 roce::EngineConfig RoceNics::engine_config(const spec::PortName& name, const Nic& nic) const {
-  roce::EngineConfig c = settings_of(lab_, name, nic.rate);
+  roce::EngineConfig c = settings_of(lab_, name, nic.rate, base_rtt_);
   c.framing = nic.framing;
   c.pacing = clocks_.pacing(name);
   c.first_qpn = kFirstQp + nic.generator_flows;
@@ -253,12 +286,13 @@ std::uint32_t RoceNics::first_free_qpn(const spec::PortName& name) const {
   return found == nics_.end() ? kFirstQp : kFirstQp + found->second.generator_flows + found->second.qps;
 }
 
-roce::EngineConfig RoceNics::settings_of(const spec::Lab& lab, const spec::PortName& name, BitRate rate) {
+roce::EngineConfig RoceNics::settings_of(const spec::Lab& lab, const spec::PortName& name, BitRate rate,
+                                         Duration base_rtt) {
   const spec::HostProfile& host = lab.hosts.at(lab.find(name.node)->profile);
   roce::EngineConfig c;
   c.ack_every = static_cast<std::uint32_t>(host.roce.ack_every);
   c.window_packets = static_cast<std::uint32_t>(host.roce.window);
-  c.congestion = congestion_of(host.roce, rate);
+  c.congestion = congestion_of(host.roce, rate, base_rtt);
   c.cnp = cnp_of(host.roce, lab.qos.at(host.qos));
   if (const auto& [dscp, priority] = host.roce.ack; dscp)
     c.ack = {static_cast<std::uint8_t>(*dscp),

@@ -48,8 +48,10 @@ class RoceNics {
   using Way = std::function<roce::AddressVector(const spec::PortName& from, const spec::PortName& to,
                                                 const spec::TrafficSpec& like)>;
   std::pair<std::vector<Collective>, std::vector<AgentCollective>> make_collectives(const Way& way);
-  // What the NIC's profile says of an engine there; its QPs are not counted.
-  static roce::EngineConfig settings_of(const spec::Lab& lab, const spec::PortName& nic, BitRate rate);
+  // What the NIC's profile says of an engine there; its QPs are not counted. `base_rtt`: of the lab, for congestion
+  // controls that start from it; 0: not known.
+  static roce::EngineConfig settings_of(const spec::Lab& lab, const spec::PortName& nic, BitRate rate,
+                                        Duration base_rtt = {});
   // The first QP number that neither the generator nor flows have at a NIC.
   std::uint32_t first_free_qpn(const spec::PortName& nic) const;
 
@@ -73,6 +75,7 @@ class RoceNics {
 
   const spec::Lab& lab_;
   const NicClocks& clocks_;
+  Duration base_rtt_{};  // if a congestion control wants it
   std::map<spec::PortName, Nic> nics_;
   std::vector<PlannedCollective> collectives_;  // until they are made
 };

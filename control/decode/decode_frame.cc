@@ -11,6 +11,7 @@
 #include "dataplane/wire/bth.h"
 #include "dataplane/wire/checksum.h"
 #include "dataplane/wire/ethernet.h"
+#include "dataplane/wire/hpcc_int.h"
 #include "dataplane/wire/icmp.h"
 #include "dataplane/wire/ip_protocol.h"
 #include "dataplane/wire/ipv4.h"
@@ -270,6 +271,24 @@ class Frame {
     if (!out_.contains("error") && !view_.trimmed && view_.l4_offset + datagram != ip_end) fail("bad_length", false);
     if (out_.contains("error") && (view_.trimmed || !whole) && out_["error"] == "headers_cut")
       out_["error"] = view_.trimmed ? "trimmed" : "cut";
+    if (whole && octets_.size() == frame_octets_) show_hpcc_int(octets_.subspan(ip_end));
+  }
+
+  // What is behind the IP packet, if it can be in-band telemetry.
+  void show_hpcc_int(std::span<const std::byte> rest) {
+    using I = wire::HpccInt;
+    using H = wire::HpccHop;
+    if (rest.size() < I::kOctets || rest.size() != I::kOctets + read<I::NHop>(rest.data()) * H::kOctets) return;
+    Json hops = Json::array();
+    for (std::size_t hop = I::kOctets; hop < rest.size(); hop += H::kOctets) {
+      const std::byte* const h = rest.data() + hop;
+      Json j{{"ts_ns", read<H::Ts>(h)},
+             {"tx_bytes", std::uint64_t{read<H::TxBytes>(h)} * HopTelemetry::kSentOctets},
+             {"queue_bytes", std::uint64_t{read<H::QLen>(h)} * HopTelemetry::kQueueOctets}};
+      if (const std::uint32_t rate = wire::kHpccRates[read<H::B>(h)]; rate > 0) j["rate_gbps"] = rate;
+      hops.push_back(std::move(j));
+    }
+    out_["hpcc_int"] = {{"path", read<I::PathId>(rest.data())}, {"hops", std::move(hops)}};
   }
 
   std::span<const std::byte> octets_;

@@ -16,7 +16,9 @@
 #include "control/report/judge.h"
 #include "control/spec/addresses.h"
 #include "control/spec/spec_error.h"
+#include "control/spec/telemetry_octets.h"
 #include "control/spec/value.h"
+#include "dataplane/base/path_telemetry.h"
 #include "dataplane/run/eal.h"
 #include "dataplane/run/virtual_clock.h"
 
@@ -58,6 +60,7 @@ void for_each_port(const spec::Lab& lab, F&& f) {
 std::uint32_t longest_packet(const spec::Lab& lab) {
   std::uint32_t mtu = 1500;
   for (const spec::LinkSpec& l : lab.links) mtu = std::max(mtu, static_cast<std::uint32_t>(l.mtu));
+  if (spec::telemetry_octets(lab) > 0) mtu += static_cast<std::uint32_t>(PathTelemetry::kMostOctets);
   const bool wraps = std::ranges::any_of(lab.nodes, [](const spec::NodeSpec& node) {
     return node.kind == spec::NodeSpec::Kind::kTrunk && !node.trunk.udp;
   });

@@ -15,6 +15,8 @@ const std::vector<Rule>& rules() {
       kDropAboveLimit,
       kControlWithoutMarks,
       kGoBackNSprayed,
+      kTelemetryManyPaths,
+      kTelemetryNotReturned,
       kPathSlowerThanNics,
       kRateAboveLink,
       kReceiverSlowerThanLink,

@@ -118,6 +118,9 @@ struct RoceNicSpec {
     return std::get<typename Kind::Settings>(congestion_settings);
   }
 
+  // Whether its data packets carry in-band telemetry.
+  bool reads_telemetry() const noexcept { return roce::reads_telemetry(congestion); }
+
   bool operator==(const RoceNicSpec&) const = default;
 };
 

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "dataplane/base/ids.h"
+#include "dataplane/base/path_telemetry.h"
 #include "dataplane/base/payload_ref.h"
 #include "dataplane/base/time.h"
 
@@ -44,6 +45,8 @@ struct TxFrame {
   std::uint32_t flow = kNoFlow;
   FrameTag tag{};  // the NIC sets it to that of its own before it asks for frames
   PayloadRef payload;
+  // In-band telemetry that the frame begins with; nullptr: none. It holds until the next send().
+  const PathTelemetry* telemetry = nullptr;
 
   static constexpr std::uint32_t kNoFlow = ~std::uint32_t{0};
 };
@@ -57,6 +60,13 @@ struct RxFrame {
   bool icrc_pending;   // the frame ends in such a CRC that is right and was not computed: it is not in `payload`
   bool trimmed = false;  // cut by a switch: the payload is not all there, and there is no ICRC
   bool copied = false;   // a fault of a link has made it of another frame
+  bool telemetry = false;  // path_telemetry() is there
+
+  // What switches have added to the frame's in-band telemetry. It is not among the octets of header and payload.
+  PathTelemetry path_telemetry() const noexcept {
+    return PathTelemetry::read(payload.bytes != nullptr ? payload.bytes + payload.octets
+                                                        : header.data() + header.size());
+  }
 };
 
 // What an endpoint could send.

@@ -8,6 +8,7 @@
 
 #include "dataplane/capture/frame_comments.h"
 #include "dataplane/packet/assemble.h"
+#include "dataplane/packet/carried_telemetry.h"
 
 namespace railyard {
 
@@ -25,26 +26,29 @@ void LiveTap::see(Instant at, const Packet& packet, const TapNote& note) {
   Record r{.at = at,
            .payload = packet.payload(),
            .note = note,
-           .original_octets = whole,
+           .original_octets = whole + telemetry_wire_octets(packet),
            .header_octets = packet.header_octets,
            .hops = static_cast<std::uint32_t>(hops.size()),
            .kind = packet.kind,
            .elided = packet.has(Packet::kElided),
-           .icrc = icrc};
+           .icrc = icrc,
+           .telemetry = packet.telemetry != 0};
   // The ICRC covers all before it, so a snap length spares work only if it is shorter.
   if (const std::uint32_t kept = config_.snap_octets; kept != 0 && kept <= before_icrc) {
-    r.icrc = false;
+    r.icrc = r.telemetry = false;
     r.header_octets = std::min(r.header_octets, kept);
     r.payload.octets = kept - r.header_octets;
   }
   const std::uint32_t payload_octets = r.elided ? 0 : r.payload.octets;
   const std::size_t in_front = sizeof r + hops.size_bytes();
-  const std::span<std::byte> room = ring_.reserve(in_front + r.header_octets + payload_octets);
+  const std::size_t behind = r.telemetry ? PathTelemetry::kMostOctets : 0;
+  const std::span<std::byte> room = ring_.reserve(in_front + r.header_octets + payload_octets + behind);
   if (room.empty()) return lost_.increment();
   std::memcpy(room.data(), &r, sizeof r);
   if (!hops.empty()) std::memcpy(room.data() + sizeof r, hops.data(), hops.size_bytes());
   // Real payload is contiguous with the headers.
   std::memcpy(room.data() + in_front, packet.header(), r.header_octets + payload_octets);
+  if (r.telemetry) telemetry_of(packet).write(room.data() + in_front + r.header_octets + payload_octets);
   ring_.commit();
   captured_.increment();
 }
@@ -59,6 +63,8 @@ bool LiveTap::read(PcapngBlocks& blocks, PcapngBlocks::InterfaceId interface) {
   const auto octets = record.subspan(sizeof r + r.hops * sizeof(IntHop));
   r.payload.bytes = r.elided ? nullptr : octets.data() + r.header_octets;
   assemble(octets.first(r.header_octets), r.payload, r.icrc, octets_);
+  if (r.telemetry)
+    append_telemetry(PathTelemetry::read(octets.data() + r.header_octets + (r.elided ? 0 : r.payload.octets)), octets_);
   ring_.pop();
   const FrameComments comments(r.note, r.kind, std::span(hops).first(r.hops));
   const std::span<const std::byte> piece(octets_);

@@ -49,7 +49,8 @@ class LiveTap final : public Tap {
     std::uint32_t hops;             // of in-band telemetry, between this and the headers
     FrameKind kind;
     bool elided;
-    bool icrc;  // behind the payload
+    bool icrc;       // behind the payload
+    bool telemetry;  // PathTelemetry is at the end
   };
 
   LiveTapConfig config_;

@@ -21,6 +21,7 @@ Packet* make_control_frame(PacketPool& pool) {
   p->trimmed = 0;
   p->sampled = 0;
   p->copied = 0;
+  p->telemetry = 0;
   return p;
 }
 

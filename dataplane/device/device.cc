@@ -404,19 +404,19 @@ Instant Device::collect(Instant until) {
 void Device::tap(PortIndex port, Tap* tap) {
   taps_.at(port.index()) = tap;
   tapped_ = std::any_of(taps_.begin(), taps_.end(), [](const Tap* t) { return t != nullptr; });
-  observed_ = notes_departures() || records_int_;
+  review_observed();
 }
 
 void Device::record_int(bool on, IntSource* source) {
-  records_int_ = on;
+  notes_ = static_cast<std::uint8_t>((notes_ & ~unsigned{QueuedFrame::kSampled}) | (on ? QueuedFrame::kSampled : 0u));
   int_source_ = source;
-  observed_ = notes_departures() || records_int_;
+  review_observed();
   on_record_int();
 }
 
 void Device::digest_departures(bool on) {
   digest_on_ = on;
-  observed_ = notes_departures() || records_int_;
+  review_observed();
 }
 
 void Device::observe_departure(Instant now, PortIndex port, const Packet& packet, const TapNote& note) {

@@ -24,6 +24,7 @@
 #include "dataplane/device/link_retry.h"
 #include "dataplane/device/near_frames.h"
 #include "dataplane/device/queue_sample.h"
+#include "dataplane/device/queued_frame.h"
 #include "dataplane/device/tap.h"
 #include "dataplane/device/trace_digest.h"
 #include "dataplane/fault/link_faults.h"
@@ -249,7 +250,18 @@ class Device {
   // Whether anybody looks at packets at all: in-band telemetry, a digest or a tap.
   bool observed() const noexcept { return observed_; }
   bool tapped() const noexcept { return tapped_; }
-  bool records_int() const noexcept { return records_int_; }
+  bool records_int() const noexcept { return (notes_ & QueuedFrame::kSampled) != 0; }
+  // What is to be noted when `packet`, which is queued now, departs.
+  unsigned notes_of(const Packet& packet) const noexcept {
+    if (notes_ == 0) [[likely]]
+      return 0;
+    return notes_ & (packet.sampled | unsigned{packet.telemetry} << 1);
+  }
+  // From now on packets that carry telemetry are noted when they depart.
+  void note_telemetry() noexcept {
+    notes_ |= QueuedFrame::kTelemetry;
+    review_observed();
+  }
   virtual void on_record_int() {}
   // What leaves passes here if observed(); what is received and dropped if tapped().
   void observe_departure(Instant now, PortIndex port, const Packet& packet, const TapNote& note);
@@ -273,6 +285,8 @@ class Device {
   const Ingress& ingress(PortIndex port) const noexcept { return ingress_[port.index()]; }
 
  private:
+  void review_observed() noexcept { observed_ = notes_departures() || notes_ != 0; }
+
   static constexpr std::size_t kHotOctets = 192;
   // Slices are cut so that event keys never reach their limit.
   static constexpr Duration kLongestSlice{EventKey::kReach.ps / 4};
@@ -331,7 +345,7 @@ class Device {
   bool troubled_ = false;  // a link may have lost frames, or has faults
   bool digest_on_ = false;
   bool tapped_ = false;
-  bool records_int_ = false;
+  std::uint8_t notes_ = 0;  // of QueuedFrame::Note: those that packets are asked for
   bool observed_ = false;
   std::vector<Counter> delivered_;  // by port
   std::vector<Inbox> inboxes_;      // by port

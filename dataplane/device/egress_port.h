@@ -9,6 +9,7 @@
 #include "dataplane/base/assert.h"
 #include "dataplane/base/counter.h"
 #include "dataplane/base/ids.h"
+#include "dataplane/base/path_telemetry.h"
 #include "dataplane/base/planted_bug.h"
 #include "dataplane/base/ring_queue.h"
 #include "dataplane/base/time.h"
@@ -20,26 +21,11 @@
 #include "dataplane/device/pfc_sender.h"
 #include "dataplane/device/port_credits.h"
 #include "dataplane/device/queue_sample.h"
+#include "dataplane/device/queued_frame.h"
 #include "dataplane/device/scheduler.h"
 #include "dataplane/packet/packet.h"
 
 namespace railyard {
-
-// A frame in an egress queue, with what must be released when its last octet has left: by then the packet belongs to
-// somebody else.
-struct QueuedFrame {
-  static constexpr std::uint16_t kNoOrigin = 0xFFFF;
-
-  QueuedFrame() = default;
-  QueuedFrame(Packet* p, std::uint32_t n, std::uint16_t in_cells, std::uint16_t from, bool is_sampled = false) noexcept
-      : packet(p), octets(n), cells(in_cells & 0x7FFFu), sampled(is_sampled), origin(from) {}
-
-  Packet* packet;
-  std::uint32_t octets;
-  std::uint16_t cells : 15;   // of the device's buffer
-  std::uint16_t sampled : 1;  // Packet::sampled, so that a departure need not look at a packet that has waited for long
-  std::uint16_t origin;       // ingress priority group that it is charged to; kNoOrigin: to none
-};
 
 // One slot of time per port: the end of the running transmission, or, when idle, the moment at which a paused queue may
 // be tried again. Precomputed departures would be wrong under PFC, DWRR and strict priority.
@@ -189,6 +175,30 @@ class alignas(64) EgressPort {
     busy_ = true;
     slot_ = now + octet_time_.of(framing().slot(frame.octets));
     return frame;
+  }
+
+  // In `departing` of start(): what departs is so many octets longer, on the wire and in its queue until it has left.
+  void lengthen(std::uint32_t octets) noexcept {
+    Counter& depth = queues_[sending_priority_.index()].depth;
+    depth.set(depth.read() + octets);
+    sending_.octets += octets;
+    sending_.notes = 0;  // LLR may send it again
+  }
+  // Octets of the line's time that were used so far, with preambles and gaps; what departs is not counted yet.
+  std::uint64_t line_octets() const noexcept {
+    std::uint64_t octets = 0;
+    std::uint64_t frames = 0;
+    for (const ClassQueue& q : queues_) {
+      octets += q.tx_octets.read();
+      frames += q.tx_packets.read();
+    }
+    std::uint64_t control = tx_control_.read();
+    if (credits_ != nullptr) {
+      control -= credits_->sent.read();
+      octets += credits_->sent_octets.read();
+    }
+    octets += frames * static_cast<std::uint64_t>(framing().around());
+    return octets + control * framing().slot(kLeastFrameOctets);
   }
 
   // The transmission that was running has ended.
@@ -432,6 +442,7 @@ class alignas(64) EgressPort {
     const bool whole = retry().arrives(now, p, *sending_.packet);
     if (!whole) {
       queues_[p.index()].frames.unpop();
+      queues_[p.index()].frames.front() = sending_;  // as it departs, longer than it was queued
       nonempty_ = static_cast<PriorityMask>(nonempty_ | bit(p));
       await_nack(now, sending_.octets);
     }
@@ -492,8 +503,10 @@ class alignas(64) EgressPort {
 
   // Of the classes with frames, those whose first one has the credits that it needs.
   [[gnu::noinline]] PriorityMask affordable(Instant now) noexcept {
-    return credits_->sender.affordable(now, nonempty_,
-                                       [this](Priority p) { return queues_[p.index()].frames.front().octets; });
+    return credits_->sender.affordable(now, nonempty_, [this](Priority p) {
+      const QueuedFrame& f = queues_[p.index()].frames.front();
+      return f.octets + ((f.notes & QueuedFrame::kTelemetry) != 0 ? PathTelemetry::kWireHopOctets : 0u);
+    });
   }
 
   bool send_control(Instant now, Packet* frame) {

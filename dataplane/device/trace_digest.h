@@ -7,6 +7,7 @@
 #include "dataplane/base/hash.h"
 #include "dataplane/base/ids.h"
 #include "dataplane/base/time.h"
+#include "dataplane/packet/carried_telemetry.h"
 #include "dataplane/packet/packet.h"
 
 namespace railyard {
@@ -21,6 +22,8 @@ class TraceDigest {
     h = fold_multiply(h ^ packet.stream, 0xA24BAED4963EE407ull);
     h = fold_multiply(h ^ packet.offset, 0x9FB21C651E98DF25ull);
     h = fold_multiply(h ^ (std::uint64_t{packet.payload_octets} << 32 | packet.frame_octets), 0xD6E8FEB86659FD93ull);
+    if (packet.telemetry != 0) [[unlikely]]
+      h = hash_octets({telemetry_at(packet), telemetry_of(packet).octets()}, h);
     sum_ += hash_octets(packet.header_span(), h);
   }
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "dataplane/packet/carried_telemetry.h"
 #include "dataplane/packet/corruption.h"
 #include "dataplane/packet/rewrite.h"
 #include "dataplane/packet/trim.h"
@@ -29,6 +30,8 @@ Packet* copy_of(const Packet& packet, PacketPool& pool) {
   p->sampled = 0;  // of the two, one is followed
   p->credits = {};  // and one has used credits
   std::memcpy(p->header(), packet.header(), real);
+  if (packet.telemetry != 0) [[unlikely]]
+    telemetry_of(packet).write(telemetry_at(*p));
   return p;
 }
 
@@ -61,6 +64,7 @@ bool Truncate::act(FrameInHand& f) const noexcept {
   Packet& p = f.packet;
   const std::uint32_t left = left_of(p);
   if (left >= p.frame_octets) return false;
+  if (p.telemetry != 0) drop_telemetry(p);
   p.frame_octets = left;
   p.payload_octets = std::min(p.payload_octets, left - p.header_octets - std::uint32_t{wire::kFcsOctets});
   p.flags = static_cast<std::uint8_t>((p.flags & ~unsigned{Packet::kIcrcPending}) | Packet::kFcsBad);

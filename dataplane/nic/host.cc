@@ -12,6 +12,7 @@
 #include "dataplane/device/control_frame.h"
 #include "dataplane/device/pause_response.h"
 #include "dataplane/device/pfc_frame.h"
+#include "dataplane/packet/carried_telemetry.h"
 #include "dataplane/packet/edge.h"
 #include "dataplane/packet/rewrite.h"
 #include "dataplane/wire/icrc.h"
@@ -306,6 +307,7 @@ void Host::take(Instant now, Nic& nic, Priority priority) {
   for (std::size_t i = 0; i < room; ++i) {
     frames[i].header = fresh_header(packets[i]);
     frames[i].tag = {};
+    frames[i].telemetry = nullptr;
   }
   const std::size_t n = nic.endpoint->send(now, priority, std::span(frames).first(room));
   // Those that are released below must not be what is next.
@@ -402,7 +404,15 @@ bool Host::finish(Nic& nic, Priority priority, Packet& packet, const TxFrame& fr
   if (nic.real_payload) std::memset(packet.header() + packet.header_octets + frame.payload.octets, 0, pad);
   if (nic.tags || frame.tag.vid != FrameTag::kOfNic) [[unlikely]]
     put_tag(nic, priority, frame.tag, packet);
+  if (frame.telemetry != nullptr) [[unlikely]]
+    put_telemetry(nic, *frame.telemetry, packet);
   return true;
+}
+
+// Behind all else: what it lies behind does not change any more. Without room for all hops there is none of it.
+void Host::put_telemetry(const Nic& nic, const PathTelemetry& telemetry, Packet& packet) noexcept {
+  const std::size_t room = nic.real_payload ? pool().real_octets() : pool().elided_octets();
+  if (real_octets_of(packet) + PathTelemetry::kMostOctets <= room) carry_telemetry(packet, telemetry);
 }
 
 // The 802.1Q tag of a frame that has none; what a short one was padded to is made up of the tag first.

@@ -207,6 +207,7 @@ class Host final : public Device {
   static const Packet* known_flow(const Nic& nic, std::uint32_t flow) noexcept;
   static void remember_flow(Nic& nic, std::uint32_t flow, const Packet& packet);
   void put_tag(const Nic& nic, Priority priority, FrameTag tag, Packet& packet) noexcept;
+  void put_telemetry(const Nic& nic, const PathTelemetry& telemetry, Packet& packet) noexcept;
   void use_endpoint(PortIndex port);
   Packet* take_control(Instant now, Nic& nic);
   void enqueue(Nic& nic, Priority priority, Packet* packet);

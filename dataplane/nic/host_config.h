@@ -38,9 +38,11 @@ struct NicConfig {
   std::optional<std::uint16_t> vid;
   std::array<std::uint8_t, kPriorities> pcp_of_class{0, 1, 2, 3, 4, 5, 6, 7};
 
+  std::uint32_t telemetry_octets = 0;  // as SwitchConfig's
+
   // With tag and FCS, octets.
   std::uint32_t largest_frame() const noexcept {
-    return mtu + std::uint32_t{wire::Ethernet::kOctets + wire::Vlan::kOctets + wire::kFcsOctets};
+    return mtu + std::uint32_t{wire::Ethernet::kOctets + wire::Vlan::kOctets + wire::kFcsOctets} + telemetry_octets;
   }
 };
 

@@ -68,7 +68,7 @@ std::size_t Host::on_arrivals(Instant now, PortIndex port, std::size_t i, std::u
         if (p->has(Packet::kTagged) && !nic.keeps_tags) [[unlikely]]
           pop_vlan_tag(*p);
         frames[n] = {at,       p->sent - skew(at), p->header_span(), payload_seen(*p), p->has(Packet::kIcrcPending),
-                     p->trimmed != 0, p->copied != 0};
+                     p->trimmed != 0, p->copied != 0, p->telemetry != 0};
         packets[n++] = p;
       }
     }
@@ -174,7 +174,8 @@ void Host::on_received(Instant now, PortIndex port) {
   if (held.packet->has(Packet::kTagged) && !nic.keeps_tags) [[unlikely]]
     pop_vlan_tag(*held.packet);
   const RxFrame frame{now, held.packet->sent - skew(now), held.packet->header_span(), payload_seen(*held.packet),
-                      held.packet->has(Packet::kIcrcPending), held.packet->trimmed != 0, held.packet->copied != 0};
+                      held.packet->has(Packet::kIcrcPending), held.packet->trimmed != 0, held.packet->copied != 0,
+                      held.packet->telemetry != 0};
   deliver(nic, {&frame, 1}, {&held.packet, 1});
   start_if_any(now, port, nic);
 }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "dataplane/packet/carried_telemetry.h"
 #include "dataplane/packet/corruption.h"
 #include "dataplane/packet/crc_trailer.h"
 #include "dataplane/packet/synthetic_payload.h"
+#include "dataplane/wire/hpcc_int.h"
 #include "dataplane/wire/icrc.h"
 
 namespace railyard {
@@ -46,6 +48,13 @@ void assemble(std::span<const std::byte> header, const PayloadRef& payload, bool
 void assemble(const Packet& packet, std::vector<std::byte>& out) {
   assemble(packet.header_span(), packet.payload(), packet.has(Packet::kIcrcPending), out,
            packet.has(Packet::kCorrupted));
+  if (packet.telemetry != 0) append_telemetry(telemetry_of(packet), out);
+}
+
+void append_telemetry(const PathTelemetry& telemetry, std::vector<std::byte>& out) {
+  const std::size_t octets = out.size();
+  out.resize(octets + telemetry.wire_octets());
+  wire::write_hpcc_int(telemetry, out.data() + octets);
 }
 
 }  // namespace railyard

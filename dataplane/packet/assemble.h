@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "dataplane/base/path_telemetry.h"
 #include "dataplane/base/payload_ref.h"
 #include "dataplane/packet/packet.h"
 
@@ -16,7 +17,10 @@ namespace railyard {
 void assemble(std::span<const std::byte> header, const PayloadRef& payload, bool icrc, std::vector<std::byte>& out,
               bool corrupted = false);
 
-// The same for a packet.
+// The same for a packet, with the in-band telemetry that it carries.
 void assemble(const Packet& packet, std::vector<std::byte>& out);
+
+// Puts in-band telemetry behind a frame that has been assembled.
+void append_telemetry(const PathTelemetry& telemetry, std::vector<std::byte>& out);
 
 }  // namespace railyard

@@ -19,11 +19,12 @@ void describe_headers(Packet& packet, const wire::FrameView& view) noexcept {
   packet.header_octets = view.header_octets;
   packet.flags = static_cast<std::uint8_t>(view.tagged ? packet.flags | Packet::kTagged
                                                        : packet.flags & ~unsigned{Packet::kTagged});
-  packet.pcp = view.pcp;
+  packet.pcp = view.pcp & 7;
   packet.vid = view.vid & 0xFFF;
   packet.trimmed = view.trimmed;
   packet.sampled = 0;
   packet.copied = 0;
+  packet.telemetry = 0;
   packet.traffic_class_octet = view.traffic_class_octet;
   packet.entropy = view.uet_entropy ? Packet::kUetEntropy | *view.uet_entropy : view.destination_qp;
   packet.transport_hash = std::uint32_t{view.source_port} << 16 | view.destination_port;

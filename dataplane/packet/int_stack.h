@@ -29,7 +29,7 @@ struct IntHop {
   Instant queued = Instant::never();   // admitted to its egress queue
   Instant egress = Instant::never();   // the first octet leaves; never(): ends here, or waits
   std::uint32_t queue_octets = 0;      // found in the egress queue when it was admitted, with the frame in transmission
-  std::uint32_t frame_octets = 0;      // as it left, or arrived; with FCS
+  std::uint32_t frame_octets = 0;      // as it was queued, or arrived; with FCS (Switch::add_hop() may lengthen it)
   PortIndex in{};                      // if `ingress` is an instant
   PortIndex out{};                     // if `queued` or `egress` is
   Priority priority{};                 // egress queue; of the last hop, class

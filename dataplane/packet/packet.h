@@ -43,7 +43,8 @@ struct alignas(64) Packet {
   FrameKind kind;
   std::uint8_t flags;
   std::uint8_t traffic_class_octet;  // IPv4 TOS / IPv6 traffic class: DSCP << 2 | ECN, kept equal to the header
-  std::uint8_t pcp;                  // of the 802.1Q tag; 0 without one
+  std::uint8_t pcp : 3;              // of the 802.1Q tag; 0 without one
+  std::uint8_t telemetry : 1;        // 1: carries its path's load to its congestion control (carried_telemetry.h)
   WorkerId home;                     // whose pool it came from
   std::uint16_t vid : 12;            // of the 802.1Q tag; 0 without one
   std::uint16_t trimmed : 1;         // 1: was cut to its headers on the way (trim.h)

@@ -10,9 +10,15 @@
 #include <atomic>
 #include <cstdio>
 
+#include "dataplane/base/path_telemetry.h"
+
 namespace railyard {
 namespace {
 
+// Headers, and behind them what in-band telemetry adds: a RoCEv2 packet with payload has up to 102 octets of headers.
+// With DPDK's own it makes half a KiB.
+constexpr std::uint32_t kElidedOctets = 246;
+static_assert(kElidedOctets >= 192 && kElidedOctets >= 114 + PathTelemetry::kMostOctets);
 constexpr std::uint32_t kElidedChunk = 3584;  // about a huge page
 constexpr std::uint32_t kRealChunk = 256;
 constexpr std::uint32_t kPortMbufs = 8191;  // a mempool is smallest at 2^n - 1
@@ -87,7 +93,7 @@ PacketPool::PacketPool(PacketPools& all, WorkerId owner, std::size_t workers, co
               .chunks = {},
               .limit = config.elided_limit,
               .chunk = kElidedChunk,
-              .octets = 192,
+              .octets = kElidedOctets,
               .flags = 0,
               .anywhere = config.anywhere},
       real_{.free = {},

@@ -62,6 +62,7 @@ class PacketPool {
   // Packets handed out and not yet back; those on their way home are back.
   std::size_t in_use() const noexcept;
   std::size_t real_octets() const noexcept { return real_.octets; }
+  std::size_t elided_octets() const noexcept { return elided_.octets; }
 
  private:
   struct Store {

@@ -25,7 +25,7 @@ void set_traffic_class(Packet& packet, std::uint8_t traffic_class_octet) noexcep
 }
 
 void set_pcp(Packet& packet, std::uint8_t pcp) noexcept {
-  packet.pcp = pcp;
+  packet.pcp = pcp & 7;
   wire::write<wire::Vlan::PCP>(tag_of(packet), pcp);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dataplane/base/assert.h"
+#include "dataplane/packet/carried_telemetry.h"
 #include "dataplane/packet/rewrite.h"
 #include "dataplane/wire/checksum.h"
 #include "dataplane/wire/field.h"
@@ -38,6 +39,8 @@ bool trim(Packet& packet, std::uint32_t keep, std::uint8_t dscp) noexcept {
   set_traffic_class(packet, static_cast<std::uint8_t>(dscp << 2 | (packet.traffic_class_octet & 3)));
   // Octets behind the IP packet, if there are any, are not worth a cut.
   if (packet.trimmed != 0 || packet.l3_offset + ip_octets(packet) <= keep) return false;
+  if (packet.telemetry != 0) [[unlikely]]
+    drop_telemetry(packet);  // it is at the frame's end
   // An ICRC that the cut falls into goes as a whole: it has not been computed yet.
   if (packet.has(Packet::kIcrcPending)) keep = std::min(keep, packet.header_octets + packet.payload_octets);
   set_ip_octets(packet, keep - packet.l3_offset);

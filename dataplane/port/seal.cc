@@ -4,6 +4,7 @@
 
 #include <rte_mbuf.h>
 
+#include "dataplane/packet/carried_telemetry.h"
 #include "dataplane/packet/corruption.h"
 #include "dataplane/packet/crc_trailer.h"
 #include "dataplane/packet/synthetic_payload.h"
@@ -13,6 +14,8 @@ namespace railyard {
 
 Packet* make_whole(Packet* packet, PacketPool& pool) {
   Packet* p = packet;
+  if (packet->telemetry != 0) [[unlikely]]
+    drop_telemetry(*packet);  // hosts outside know nothing of it
   const bool corrupted = packet->has(Packet::kCorrupted);
   const bool real = !packet->has(Packet::kElided);
   if (!real) {

@@ -51,7 +51,7 @@ inline void Switch::enqueue(Instant now, const Arrival& a) {
   // What an idle port has queued already waits for the end of a pause, and so does a frame behind it.
   const bool first = (port.nonempty() & bit(Priority{a.priority})) == 0;
   port.enqueue(Priority{a.priority},
-               {a.packet, a.octets, a.cells, a.origin, records_int() && a.packet->sampled != 0});
+               {a.packet, a.octets, a.cells, a.origin, notes_of(*a.packet)});
   if (!port.busy() && (first || port.has_pending_control())) starts_.add(now, PortIndex{a.port});
   if (watches_) [[unlikely]]
     look_at_queue(now, a);

@@ -1,6 +1,7 @@
 // What happens to a frame, from the frame and the tables alone: reception, class, forwarding, path, in this order.
 #include <cstring>
 
+#include "dataplane/packet/carried_telemetry.h"
 #include "dataplane/packet/rewrite.h"
 #include "dataplane/switch/switch.h"
 #include "dataplane/wire/rewrite.h"
@@ -79,7 +80,8 @@ std::uint8_t Switch::decide_egress(Packet& p, PortIndex in, Priority priority, A
   const PortFacts& g = facts_[out.index()];
   if (!g.up) [[unlikely]]
     return verdict(DropReason::kLinkDown);
-  if (p.frame_octets - wire::kFcsOctets - p.l3_offset > g.mtu) [[unlikely]]
+  if (p.frame_octets - wire::kFcsOctets - p.l3_offset > g.mtu &&
+      p.frame_octets - telemetry_wire_octets(p) - wire::kFcsOctets - p.l3_offset > g.mtu) [[unlikely]]
     return kTooBig;
   if (!g.peer_known) [[unlikely]]
     return kUnresolved;

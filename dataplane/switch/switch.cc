@@ -41,6 +41,7 @@ void Switch::connected(PortIndex port, Channel& out, BitRate rate) {
   e.announce(config_.pause_quanta);
   facts_[port.index()].octet_time = OctetTime(rate);
   paths_.set_rate(port, rate);
+  telemetry_rates_[port.index()] = HopTelemetry::rate_of(rate);
   reporter_.set_rate(port, rate, out.framing);
   if (!facts_[port.index()].peer_known) ++strangers_;
 }
@@ -271,10 +272,12 @@ void Switch::start(Instant now, PortIndex port) {
     set_refresh(e.refresh_due());
 }
 
-void Switch::observe_start(Instant now, PortIndex port, Priority priority, const Packet& packet) {
-  if (egress_[port.index()].sending().sampled != 0)
+void Switch::observe_start(Instant now, PortIndex port, Priority priority, Packet& packet) {
+  const unsigned notes = egress_[port.index()].sending().notes;
+  if ((notes & QueuedFrame::kSampled) != 0)
     if (IntStack* stack = int_stack(packet); stack != nullptr)
       stack->depart(now, packet.frame_octets, packet.has(Packet::kMarkedHere));
+  if ((notes & QueuedFrame::kTelemetry) != 0) add_hop(now, port, priority, packet);
   if (notes_departures()) observe_departure(now, port, packet, departure_note(port, priority, packet));
 }
 

@@ -222,7 +222,7 @@ class Switch final : public Device {
   void set_refresh(Instant due);
   void set_device_timer();
   TapNote departure_note(PortIndex port, Priority priority, const Packet& packet) const noexcept;
-  void observe_start(Instant now, PortIndex port, Priority priority, const Packet& packet);
+  void observe_start(Instant now, PortIndex port, Priority priority, Packet& packet);
 
   // Memory for a frame, or none (admission.cc).
   void admit(Instant now, const Arrival& a);
@@ -290,6 +290,8 @@ class Switch final : public Device {
 
   // In-band telemetry (switch_int.cc).
   void note_arrivals();
+  // And what its ports say to congestion controls.
+  void add_hop(Instant now, PortIndex port, Priority priority, Packet& packet);
 
   // The control plane (local_delivery.cc).
   void deliver_locally(Instant now, const Arrival& a);
@@ -338,6 +340,7 @@ class Switch final : public Device {
   std::vector<Arrival> awaiting_;           // frames for peers that have been asked
   Instant icmp_error_due_{};
   std::vector<Counter> rx_control_;
+  std::vector<std::uint32_t> telemetry_rates_;  // by port, as HopTelemetry has them
   std::vector<Counter> misclassified_;  // by port: frames that a fault has put into a class not theirs
   Counter generated_;
   Counter consumed_;

@@ -138,6 +138,7 @@ void Switch::on_new_rate(Instant now, PortIndex port, BitRate rate, Duration pee
   e.set_rate(now, rate, peer_response);
   facts_[port.index()].octet_time = OctetTime(rate);
   paths_.set_rate(port, rate);
+  telemetry_rates_[port.index()] = HopTelemetry::rate_of(rate);
   reporter_.set_rate(port, rate, e.framing());
   look_at_quality(now, port);
   if (e.refresh_due() < refresh_due_) set_refresh(e.refresh_due());

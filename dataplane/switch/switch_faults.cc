@@ -87,7 +87,8 @@ void Switch::use_mtu(PortIndex port) {
   const std::uint32_t meant = config_.ports[port.index()].mtu;
   PortFacts& f = facts_[port.index()];
   f.mtu = wrong.empty() ? meant : std::min(meant, wrong.last());
-  f.largest_frame = f.mtu + std::uint32_t{wire::Ethernet::kOctets + wire::Vlan::kOctets + wire::kFcsOctets};
+  f.largest_frame = f.mtu + std::uint32_t{wire::Ethernet::kOctets + wire::Vlan::kOctets + wire::kFcsOctets} +
+                    config_.telemetry_octets;
 }
 
 void Switch::begin_mtu(std::uint32_t fault, PortIndex port, std::uint32_t mtu) {

@@ -1,7 +1,10 @@
-// In-band telemetry: what the switch notes of sampled packets on their way through (packet/int_stack.h).
+// In-band telemetry: what the switch notes of sampled packets on their way through (packet/int_stack.h), and what it
+// adds to those that carry it on the wire (packet/carried_telemetry.h).
 #include <utility>
 
+#include "dataplane/base/hash.h"
 #include "dataplane/base/planted_bug.h"
+#include "dataplane/packet/carried_telemetry.h"
 #include "dataplane/switch/switch.h"
 
 namespace railyard {
@@ -31,6 +34,20 @@ void Switch::look_at_queue(Instant now, const Arrival& a) {
     stack->queue(PortIndex{a.port}, Priority{a.priority}, now,
                  egress_[a.port].depth(noted) - (noted.value == a.priority ? a.octets : 0u));
   if (!watched_.empty()) look_at_depth(now, a);
+}
+
+// HPCC section 4.1: as the frame leaves its queue. DEVIATION: pathID tells ports, not switches, so that of two links
+// between two switches each has its own counters; txBytes has what the line was used for, preambles and gaps included,
+// so that a full link has txRate = B with frames of any length.
+void Switch::add_hop(Instant now, PortIndex port, Priority priority, Packet& packet) {
+  EgressPort& e = egress_[port.index()];
+  const std::uint64_t behind = e.depth(priority) - e.sending().octets;
+  const HopTelemetry hop{.at_ns = static_cast<std::uint32_t>(now.ps / 1000),
+                         .sent = static_cast<std::uint32_t>(e.line_octets() / HopTelemetry::kSentOctets),
+                         .queue = static_cast<std::uint32_t>(behind / HopTelemetry::kQueueOctets),
+                         .rate = telemetry_rates_[port.index()]};
+  const auto path = static_cast<std::uint16_t>(mix64(std::uint64_t{id().value} << 16 | port.value) & 0xFFF);
+  if (const std::uint32_t octets = add_telemetry(packet, hop, path); octets > 0) e.lengthen(octets);
 }
 
 }  // namespace railyard

@@ -39,6 +39,7 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
       drops_by_port_(ports()),
       asked_(ports(), Instant{-1}),
       rx_control_(ports()),
+      telemetry_rates_(ports()),
       misclassified_(ports()),
       history_(ports() * kPriorities),
       quality_reports_(ports()) {
@@ -54,7 +55,8 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
     }
     f.native_vid = port.vlans.native();
     f.mtu = port.mtu;
-    f.largest_frame = port.mtu + wire::Ethernet::kOctets + wire::Vlan::kOctets + wire::kFcsOctets;
+    f.largest_frame = port.mtu + wire::Ethernet::kOctets + wire::Vlan::kOctets + wire::kFcsOctets +
+                      config_.telemetry_octets;
     f.reviews_class = !port.remap.identity();
     const auto same = std::find_if(trust_maps_.begin(), trust_maps_.end(),
                                    [&](const TrustMap& m) { return std::memcmp(&m, &port.trust, sizeof m) == 0; });
@@ -101,6 +103,7 @@ Switch::Switch(DeviceId id, std::string name, SwitchConfig config)
   paths_.set_table(forwarding_);
   use_tables_beyond();
   use_listeners();
+  if (config_.telemetry_octets > 0) note_telemetry();
 }
 
 }  // namespace railyard

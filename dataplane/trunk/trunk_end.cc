@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "dataplane/base/assert.h"
+#include "dataplane/packet/carried_telemetry.h"
 #include "dataplane/wire/parse.h"
 
 namespace railyard {
@@ -88,6 +89,8 @@ void TrunkEnd::on_from_switch(Instant now, Packet* p, bool control) {
     rx_packets_[priority.index()].increment();
     rx_octets_[priority.index()].add(p->frame_octets);
   }
+  if (p->telemetry != 0) [[unlikely]]
+    drop_telemetry(*p);  // the other daemon has clocks and counters of its own
   if (!up_ || wire_ == nullptr) return drop(now, p, DropReason::kLinkDown);
   if (outgoing_.size() >= kMostWaiting) return drop(now, p, DropReason::kTrunkFull);
   outgoing_.push({p, now - kLatency - octet_time_.of(channel_->framing.to_tail(p->frame_octets))});

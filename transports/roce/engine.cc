@@ -25,9 +25,11 @@ std::string_view name(CreateError error) noexcept {
 
 Engine::Engine(EngineConfig config)
     : controlled_(!std::holds_alternative<NoCongestionControl>(config.congestion)),
+      telemetry_(reads_telemetry(config.congestion)),
       nic_(std::move(config)),
       cnp_pacing_(nic_.config.cnp) {
   RAILYARD_ASSERT(nic_.config.ack_every > 0 && !nic_.config.p_keys.empty(), "an engine's settings are in range");
+  nic_.config.ack_every = ack_every(nic_.config.congestion, nic_.config.ack_every);
   qps_.emplace_back();  // the GSI's place
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "dataplane/base/endpoint.h"
+#include "dataplane/base/path_telemetry.h"
 #include "dataplane/base/ring_queue.h"
 #include "dataplane/base/units.h"
 #include "transports/base/wake_queue.h"
@@ -55,6 +56,7 @@ struct InPacket {
   wire::IpAddress destination;
   bool ce = false;                  // congestion experienced
   std::span<const std::byte> ip{};  // the IP header; used by UD only
+  const PathTelemetry* telemetry = nullptr;  // what the packet carried beside itself; nullptr: nothing
 };
 
 class alignas(64) Engine {
@@ -155,8 +157,10 @@ class alignas(64) Engine {
   std::optional<Drop> dispatch(Instant now, Qp& qp, const InPacket& in);
   std::optional<Drop> on_cnp(Instant now, Qp& qp);
   void note_ce(Instant now, Qp& qp, const InPacket& in);
+  void note_telemetry(Qp& qp, const PathTelemetry& telemetry, bool response);
 
   bool controlled() const noexcept { return controlled_; }
+  void add_telemetry(const Qp& qp, OutPacket& out) const noexcept;
   void prefetch_wakes() const noexcept;
   void prefetch_line(const RingQueue<std::uint32_t>& line) const noexcept;
   void owe_cnp(Qp& qp);
@@ -196,7 +200,8 @@ class alignas(64) Engine {
   mutable std::array<Found, 4> found_;
   const Qp* lined_up_ = nullptr;  // which did so last, if it is there still: one of those that send soon
   PriorityMask in_line_ = 0;  // classes in whose lines somebody stands
-  const bool controlled_;     // there is congestion control
+  const bool controlled_;     // there is congestion control,
+  const bool telemetry_;      // ... and it reads in-band telemetry
   Instant next_wake_ = Instant::never();
   alignas(64) WakeQueue wakes_;
   alignas(64) NicState nic_;

@@ -105,10 +105,19 @@ Readiness Engine::ready(Instant now) {
 
 bool Engine::send(Instant now, Priority priority, OutPacket& out) {
   run_due(now);
+  out.telemetry = nullptr;
   const bool any = (!cnps_.empty() && priority.value == nic_.config.cnp.priority && send_cnp(out)) ||
                    send_control(now, priority.index(), out) || send_data(now, priority.index(), out);
   if (any) count_sent(out);
   return any;
+}
+
+// Of what is acknowledged and has a payload: SEND and WRITE.
+void Engine::add_telemetry(const Qp& qp, OutPacket& out) const noexcept {
+  static constexpr PathTelemetry kNoHops{};
+  const Operation operation = out.packet.info().operation;
+  if (qp.info.type == QpType::kRc && (operation == Operation::kSend || operation == Operation::kWrite))
+    out.telemetry = &kNoHops;
 }
 
 // When the QP's next data may go: what its congestion control says, and its rate limit.
@@ -179,6 +188,10 @@ bool Engine::send_control(Instant now, std::size_t priority, OutPacket& out) {
     qp->in_control_line = false;
     const bool sent = qp->has_control() && qp->responder.next(out);
     if (sent && nic_.config.ack) out.path = &qp->ack_path(*nic_.config.ack, next_flow_);
+    if (sent && qp->returns_telemetry) [[unlikely]] {
+      out.telemetry = qp->telemetry.get();
+      qp->returns_telemetry = false;
+    }
     line_up(now, *qp);
     if (sent) return true;
   }
@@ -230,6 +243,7 @@ bool Engine::send_data(Instant now, std::size_t priority, OutPacket& out) {
       sent = qp->info.type == QpType::kUd ? qp->datagrams.next(out) : qp->requester.next(now, out);
       qp->response_first = true;
     }
+    if (sent && telemetry_) add_telemetry(*qp, out);
     if (sent && qp->info.type != QpType::kUd) pace(now, *qp, wire_octets(out, nic_.config.framing));
     if (sent) count_data(now, *qp, out);
     settle(now, *qp);

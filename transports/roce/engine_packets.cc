@@ -35,6 +35,8 @@ std::optional<Drop> Engine::accept(Instant now, const InPacket& in) {
   if (in.packet.bth.opcode == opcode::kCnp) return on_cnp(now, *qp);
   if (in.ce) note_ce(now, *qp, in);
   const auto drop = dispatch(now, *qp, in);
+  if (in.telemetry != nullptr) [[unlikely]]
+    note_telemetry(*qp, *in.telemetry, in.packet.info().response);
   if (in.packet.info().response) {
     settle(now, *qp);
   } else {
@@ -102,6 +104,17 @@ void Engine::note_ce(Instant now, Qp& qp, const InPacket& in) {
   // A UD QP has no way of its own back to the sender.
   if (!qp.cnps || qp.info.type == QpType::kUd) return;
   if (cnp_pacing_.notify(now, qp.info.number.value, in.source)) owe_cnp(qp);
+}
+
+// What came with a request goes back with the next response; the newest, if several requests are answered by one. What
+// has come back is for congestion control, once the response has done its work.
+void Engine::note_telemetry(Qp& qp, const PathTelemetry& telemetry, bool response) {
+  if (response != (telemetry.echo != 0)) return;
+  if (response) return qp.congestion.on_telemetry(telemetry, qp.requester.una(), qp.requester.next_new_psn());
+  if (qp.telemetry == nullptr) qp.telemetry = std::make_unique<PathTelemetry>();
+  *qp.telemetry = telemetry;
+  qp.telemetry->echo = 1;
+  qp.returns_telemetry = true;
 }
 
 }  // namespace railyard::roce

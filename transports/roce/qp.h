@@ -50,10 +50,14 @@ struct Qp {
   bool response_first = false;  // whose turn it is when both halves have data
   bool established = false;     // a request has come in RTR
   bool drained_told = false;
+  bool returns_telemetry = false;
   QpInfo info;
   alignas(kLine) Requester requester;  // RC, UC
   alignas(kLine) Responder responder;  // RC
   alignas(kLine) CongestionControl congestion;
+  // In-band telemetry of the newest request that came with it, once there was one, and whether a response is to return
+  // it.
+  std::unique_ptr<PathTelemetry> telemetry;
   ReceiveQueue own_receives;
   GapJitter gaps;            // of data at that rate
   UcReceiver uc_receiver;    // UC

@@ -53,6 +53,8 @@ struct OutPacket {
   Packet packet{};
   PayloadRef payload{};  // until the engine is asked for packets again
   const Path* path = nullptr;
+  // In-band telemetry beside the packet: what it begins with, or what came with another one and goes back.
+  const PathTelemetry* telemetry = nullptr;
 };
 
 }  // namespace railyard::roce

@@ -84,6 +84,7 @@ class Requester {
   std::size_t posted() const noexcept { return sq_.size(); }
   Psn una() const noexcept { return una_; }
   Psn next_psn() const noexcept { return next_; }
+  Psn next_new_psn() const noexcept { return fresh_; }  // of packets that were not sent before
 
  private:
   // Of a SendWr that is RC's or UC's; what each packet is made of first.

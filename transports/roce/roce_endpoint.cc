@@ -22,6 +22,7 @@ std::size_t RoceEndpoint::send(Instant now, Priority priority, std::span<TxFrame
     frame.flow = out.path->flow();
     frame.tag = out.path->tag();
     frame.payload = out.payload;
+    frame.telemetry = out.telemetry;
   }
   return n;
 }
@@ -83,6 +84,10 @@ std::optional<Drop> RoceEndpoint::receive_one(const RxFrame& frame, InPacket& in
   } else {
     in.payload.stream = rest.stream;
     in.payload.offset = rest.offset;
+  }
+  if (frame.telemetry) [[unlikely]] {
+    telemetry_ = frame.path_telemetry();
+    in.telemetry = &telemetry_;
   }
   return engine_.on_packet(frame.at, in);
 }

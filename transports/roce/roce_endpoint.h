@@ -39,6 +39,7 @@ class RoceEndpoint final : public Endpoint {
   }
 
   bool real_payload_;
+  PathTelemetry telemetry_;       // of the frame that is being handled
   std::vector<std::byte> whole_;  // a frame whose headers end in another piece than they should
   Engine engine_;
 };

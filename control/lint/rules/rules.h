@@ -16,6 +16,8 @@ extern const Rule kLossyOnLosslessPath;    // losslessness.cc
 extern const Rule kRdmaInLossyClass;       // losslessness.cc
 extern const Rule kPfcOnOneSide;           // losslessness.cc
 extern const Rule kGoBackNSprayed;         // ordering.cc
+extern const Rule kTelemetryManyPaths;     // telemetry.cc
+extern const Rule kTelemetryNotReturned;   // telemetry.cc
 extern const Rule kPathSlowerThanNics;     // speeds.cc
 extern const Rule kRateAboveLink;          // speeds.cc
 extern const Rule kReceiverSlowerThanLink; // speeds.cc

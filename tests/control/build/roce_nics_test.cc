@@ -95,6 +95,29 @@ TEST(RoceNics, DcqcnBeginsAtTheRateOfTheLinkWithTheParametersThatAreSaid) {
   EXPECT_EQ(dcqcn->alpha(), 0.5);
 }
 
+// W_init is B x T. T is a packet of 4096 octets there, with 86 octets of headers (IPv6) and 66 of telemetry, and an ACK
+// of 90 and 66 back; 8 octets of preamble each. Two links of 100 Gb/s and 3 m, 600 ns in the switch and in the NIC.
+TEST(RoceNics, HpccBeginsWithTheLongestRoundTripOfTheLab) {
+  const auto window = [](const std::string& keys, const std::string& traffic) {
+    BuiltLab built(lab(traffic, "{ roce: { congestion: hpcc, hpcc: { " + keys + " } } }"));
+    return qp_of(built.flows()[0]).congestion.get<roce::Hpcc>()->window();
+  };
+  const auto t_ns = [](int data) { return 2 * (data + 90 + 66 + 2 * 8) * 0.08 + 2 * (2 * 15 + 2 * 600); };
+  EXPECT_NEAR(window("", kRoce), 100.0 / 8 * t_ns(4096 + 86 + 66), 1);
+  const std::string small = "  - { name: s, from: h1, to: h2, transport: roce, bytes: 1MB, path-mtu: 1024 }\n";
+  EXPECT_NEAR(window("", small), 100.0 / 8 * t_ns(1024 + 86 + 66), 1);
+  EXPECT_NEAR(window("", small + kRoce), 100.0 / 8 * t_ns(4096 + 86 + 66), 1) << "one T for all";
+  EXPECT_NEAR(window("base-rtt: 10us", kRoce), 125'000, 1e-6);
+}
+
+// Only where a NIC reads telemetry are frames let through that are longer by it.
+TEST(RoceNics, OnlyLabsWithHpccHaveRoomForTelemetry) {
+  BuiltLab none(lab(kRoce, "{ roce: { congestion: dcqcn } }"));
+  EXPECT_EQ(none.switch_named("leaf1").config().telemetry_octets, 0u);
+  BuiltLab hpcc(lab(kRoce, "{ roce: { congestion: hpcc } }"));
+  EXPECT_EQ(hpcc.switch_named("leaf1").config().telemetry_octets, 66u);
+}
+
 TEST(RoceNics, OnlySinksOfRealPayloadHaveMemory) {
   BuiltLab elided(lab(kRoce));
   EXPECT_FALSE(elided.flows()[0].sink->has_real_payload());

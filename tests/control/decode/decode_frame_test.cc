@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "dataplane/wire/header_field.h"
+#include "dataplane/wire/hpcc_int.h"
 #include "dataplane/wire/parse.h"
 #include "tests/dataplane/wire/corpus.h"
 
@@ -44,6 +45,30 @@ TEST(DecodeFrame, KnowsEveryKind) {
     EXPECT_EQ(frame["proto"], proto) << name;
     EXPECT_FALSE(frame.contains("error")) << name << ": " << frame;
   }
+}
+
+// HPCC's telemetry stands behind the ICRC.
+TEST(DecodeFrame, ShowsTelemetryBehindARocePacket) {
+  Octets frame = corpus_frame("roce_send_only_imm_ipv6");
+  EXPECT_FALSE(decoded(frame).contains("hpcc_int"));
+  PathTelemetry t;
+  t.hops = 2;
+  t.path = 0x123;
+  t.hop[0] = {.at_ns = 5'000'000, .sent = 1000, .queue = 50, .rate = HopTelemetry::rate_of(BitRate{100'000'000'000})};
+  t.hop[1] = {.at_ns = 5'001'000, .sent = 2000, .queue = 0, .rate = 12'345};
+  const std::size_t end = frame.size();
+  frame.resize(end + t.wire_octets());
+  wire::write_hpcc_int(t, frame.data() + end);
+  const Json shown = decoded(frame);
+  EXPECT_FALSE(shown.contains("error")) << shown;
+  EXPECT_EQ(shown["hpcc_int"], (Json{{"path", 0x123},
+                                     {"hops",
+                                      {{{"ts_ns", 5'000'000}, {"tx_bytes", 128'000}, {"queue_bytes", 4000},
+                                        {"rate_gbps", 100}},
+                                       {{"ts_ns", 5'001'000}, {"tx_bytes", 256'000}, {"queue_bytes", 0}}}}}))
+      << shown;
+  frame.push_back(std::byte{0});
+  EXPECT_FALSE(decoded(frame).contains("hpcc_int")) << "something else";
 }
 
 // A match that is written with the names and values shown here meets the frame (dataplane/wire/header_field.h).

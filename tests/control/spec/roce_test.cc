@@ -316,6 +316,19 @@ TEST(RoceErrors, KeysOfSwift) {
   EXPECT_EQ(nic_error("congestion: swift, swift: { fs-range: off }"), "(no error)");
 }
 
+TEST(RoceErrors, KeysOfHpcc) {
+  const auto wrong = [](const std::string& keys) { return nic_error("congestion: hpcc, hpcc: { " + keys + " }"); };
+  EXPECT_NE(wrong("base-rt: 5us").find("unknown key 'base-rt'; did you mean 'base-rtt'?"), std::string::npos);
+  EXPECT_NE(wrong("base-rtt: 1ns").find("is out of range; expected 100ns..10s"), std::string::npos);
+  EXPECT_NE(wrong("eta: 1.1").find("is above 1"), std::string::npos) << wrong("eta: 1.1");
+  EXPECT_NE(wrong("max-stage: -1").find("expected 0..1000"), std::string::npos);
+  EXPECT_NE(wrong("flows: 0").find("expected 1..1048576"), std::string::npos);
+  EXPECT_NE(wrong("w-ai: 2GiB").find("expected 1B..1GiB"), std::string::npos) << wrong("w-ai: 2GiB");
+  EXPECT_NE(wrong("ack-every: 0").find("expected 1..65536"), std::string::npos);
+  EXPECT_EQ(wrong("base-rtt: path, w-ai: auto, eta: 95%, flows: 8"), "(no error)");
+  EXPECT_EQ(nic_error("congestion: hpcc"), "(no error)") << "nothing else is needed";
+}
+
 TEST(RoceErrors, KeysOfSelectiveRepeat) {
   const auto wrong = [](const std::string& keys) {
     return nic_error("loss-recovery: selective-repeat, selective-repeat: { " + keys + " }");

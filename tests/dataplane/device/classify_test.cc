@@ -11,7 +11,7 @@ Packet packet(FrameKind kind, std::uint8_t dscp, bool tagged = false, std::uint8
   Packet p{};
   p.kind = kind;
   p.traffic_class_octet = static_cast<std::uint8_t>(dscp << 2 | 3);
-  p.pcp = pcp;
+  p.pcp = pcp & 7;
   if (tagged) p.flags = Packet::kTagged;
   return p;
 }

@@ -195,8 +195,10 @@ std::string Pair::text(const std::vector<Completion>& completions) {
 
 // ---- The wire ------------------------------------------------------------------------------------------------------
 
-void Pair::put(std::size_t from, std::vector<std::byte> frame, const PayloadRef& payload) {
-  const Seen seen{from, sent_[from]++, now_, packet_of(frame, config_.elided ? payload.octets + wire::kIcrcOctets : 0)};
+void Pair::put(std::size_t from, std::vector<std::byte> frame, const PayloadRef& payload,
+               const PathTelemetry* telemetry) {
+  const Seen seen{from, sent_[from]++, now_, packet_of(frame, config_.elided ? payload.octets + wire::kIcrcOctets : 0),
+                  telemetry != nullptr ? std::optional(*telemetry) : std::nullopt};
   log_.push_back(seen);
   const Fate f = fate ? fate(seen) : Fate{};
   if (f.lost) return;
@@ -211,7 +213,8 @@ void Pair::put(std::size_t from, std::vector<std::byte> frame, const PayloadRef&
     }
   }
   if (f.corrupted && !config_.elided) frame.back() ^= std::byte{0x10};
-  for (unsigned i = 0; i < f.copies; ++i) arrivals_.push({now_ + kDelay + f.late, order_++, 1 - from, frame, payload});
+  for (unsigned i = 0; i < f.copies; ++i)
+    arrivals_.push({now_ + kDelay + f.late, order_++, 1 - from, frame, payload, seen.telemetry});
 }
 
 bool Pair::send_one(std::size_t from) {
@@ -231,7 +234,7 @@ bool Pair::send_one(std::size_t from) {
     PayloadRef promise = tx.payload;
     promise.octets += tx.trailer_octets - std::uint32_t{wire::kIcrcOctets};
     free_at_[from] = now_ + Bytes{static_cast<std::int64_t>(frame.size() + promise.octets + 28)} / kRate;
-    put(from, std::move(frame), promise);
+    put(from, std::move(frame), promise, tx.telemetry);
     return true;
   }
   if (tx.payload.bytes != nullptr) {
@@ -245,7 +248,7 @@ bool Pair::send_one(std::size_t from) {
   wire::write_crc32(frame.data() + frame.size() - wire::kIcrcOctets,
                     wire::icrc(ip.first(ip.size() - wire::kIcrcOctets)));
   free_at_[from] = now_ + Bytes{static_cast<std::int64_t>(frame.size() + 24)} / kRate;
-  put(from, std::move(frame), {});
+  put(from, std::move(frame), {}, tx.telemetry);
   return true;
 }
 
@@ -262,7 +265,7 @@ void Pair::inject(std::size_t to, Packet packet, std::span<const std::byte> payl
   const auto ip = std::span(frame).subspan(ip_offset());
   wire::write_crc32(frame.data() + frame.size() - wire::kIcrcOctets,
                     wire::icrc(ip.first(ip.size() - wire::kIcrcOctets)));
-  arrivals_.push({now_ + kDelay, order_++, to, std::move(frame), {}});
+  arrivals_.push({now_ + kDelay, order_++, to, std::move(frame), {}, {}});
 }
 
 Readiness Pair::ready(std::size_t end) {
@@ -288,9 +291,14 @@ void Pair::handle_until(Instant until) {
     if (next == Instant::never() || next > until) break;
     now_ = std::max(now_, next);
     while (!arrivals_.empty() && arrivals_.top().at <= now_) {
-      const Arrival a = arrivals_.top();
+      Arrival a = arrivals_.top();
       arrivals_.pop();
-      const std::span<const std::byte> frame(a.frame);
+      const std::size_t octets = a.frame.size();
+      if (a.telemetry) {
+        a.frame.resize(octets + a.telemetry->octets());
+        a.telemetry->write(a.frame.data() + octets);
+      }
+      const auto frame = std::span<const std::byte>(a.frame).first(octets);
       // As from a port: headers up to the BTH, the rest behind them.
       const std::size_t front = config_.elided ? frame.size() : std::min<std::size_t>(frame.size(), 54);
       const RxFrame rx{.at = a.at,
@@ -300,7 +308,8 @@ void Pair::handle_until(Instant until) {
                                       ? a.payload
                                       : PayloadRef{.octets = static_cast<std::uint32_t>(frame.size() - front),
                                                    .bytes = frame.data() + front},
-                       .icrc_pending = config_.elided};
+                       .icrc_pending = config_.elided,
+                       .telemetry = a.telemetry.has_value()};
       ends_[a.to].endpoint->receive({&rx, 1});
     }
   }

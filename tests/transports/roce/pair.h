@@ -25,6 +25,7 @@ struct Seen {
   std::size_t index = 0;  // of its packets
   Instant at{};
   Packet packet{};
+  std::optional<PathTelemetry> telemetry{};  // that it carries
 
   std::string_view name() const { return packet.info().name; }
   std::uint32_t psn() const { return packet.bth.psn; }
@@ -161,13 +162,14 @@ class Pair {
     std::size_t to;
     std::vector<std::byte> frame;  // elided: up to the payload
     PayloadRef payload;
+    std::optional<PathTelemetry> telemetry;
     bool operator>(const Arrival& o) const { return at != o.at ? at > o.at : order > o.order; }
   };
 
   AddressVector vector_from(std::size_t from) const;
   void connect(std::size_t i, const QpAttributes& attributes);
   bool send_one(std::size_t from);
-  void put(std::size_t from, std::vector<std::byte> frame, const PayloadRef& payload);
+  void put(std::size_t from, std::vector<std::byte> frame, const PayloadRef& payload, const PathTelemetry* telemetry);
   std::vector<Completion> poll(std::size_t end, CqId cq);
   static std::string text(const std::vector<Completion>& completions);
   // As the endpoint says, but for what is paused.

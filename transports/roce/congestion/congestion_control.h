@@ -4,7 +4,9 @@
 //   K::Settings, a struct that compares; K::kName, the word of the fabric file; K::kTitle, what reports call it;
 //   K::kHelp; K::parameters(), a table of the settings; K::conflict(settings, said), the first of them that do not go
 //   together (parameters.h);
-//   K(settings), trivially copyable; a member `BitRate line` of the settings, if there is one, is the NIC's rate;
+//   K(settings), trivially copyable. Some members of the settings have a meaning: `BitRate line` is the NIC's rate;
+//   `Duration base_rtt` is, unless a value is set, the longest round trip of the lab without queues; `int ack_every`
+//   makes acknowledgements more frequent than the NIC's setting;
 //   K::largest_window(settings), a LargestWindow, if there is one: `check` finds those below the path's BDP;
 //
 // and of these events those that it wants:
@@ -13,6 +15,9 @@
 //   Instant pace(now, allowed, octets)          a packet of `octets` on the wire is sent at `now`, not before `allowed`:
 //                                               when the next one may go
 //   std::uint32_t on_heard(now, const Heard&)   how many packets may be in flight now, at least 1
+//   void on_telemetry(path, acknowledged, next) a response has returned what switches have written into a data packet;
+//                                               the first PSN that is not acknowledged, the next new one to be sent
+//                                               (then data packets carry in-band telemetry)
 #pragma once
 
 #include <algorithm>
@@ -24,10 +29,12 @@
 #include <type_traits>
 #include <variant>
 
+#include "dataplane/base/path_telemetry.h"
 #include "dataplane/base/time.h"
 #include "dataplane/base/units.h"
 #include "transports/roce/congestion/heard.h"
 #include "transports/roce/congestion/kinds.h"
+#include "transports/roce/psn.h"
 
 namespace railyard::roce {
 
@@ -90,6 +97,12 @@ class BasicCongestionControl<std::tuple<Kinds...>> {
     return packets;
   }
 
+  void on_telemetry(const PathTelemetry& path, Psn acknowledged, Psn next) noexcept {
+    with_kind([&](auto& k) {
+      if constexpr (ReadsTelemetry<std::remove_cvref_t<decltype(k)>>) k.on_telemetry(path, acknowledged, next);
+    });
+  }
+
   // nullptr: it is another kind.
   template <class Kind>
   const Kind* get() const noexcept {
@@ -128,6 +141,20 @@ inline bool takes_cnps(const CongestionConfig& config) noexcept {
     if (config.index() == i) takes = TakesCnps<K>;
   });
   return takes;
+}
+
+// Whether data packets of this control carry in-band telemetry, and receivers return it.
+inline bool reads_telemetry(const CongestionConfig& config) noexcept { return reads_telemetry(config.index()); }
+
+// Of how many packets one asks for an acknowledgement at least, where the NIC says one in `ack_every`.
+inline std::uint32_t ack_every(const CongestionConfig& config, std::uint32_t ack_every) noexcept {
+  std::visit(
+      [&](const auto& settings) {
+        if constexpr (requires { settings.ack_every; })
+          ack_every = std::min(ack_every, static_cast<std::uint32_t>(settings.ack_every));
+      },
+      config);
+  return ack_every;
 }
 
 }  // namespace railyard::roce

@@ -8,13 +8,17 @@
 #include <type_traits>
 #include <utility>
 
+#include "dataplane/base/path_telemetry.h"
 #include "transports/roce/congestion/dcqcn.h"
+#include "transports/roce/congestion/hpcc.h"
 #include "transports/roce/congestion/swift.h"
+#include "transports/roce/psn.h"
 
 namespace railyard::roce {
 
 using CongestionKinds = std::tuple<Dcqcn,  //
-                                   Swift>;
+                                   Swift,  //
+                                   Hpcc>;
 
 inline constexpr std::string_view kNoCongestionName = "none";
 
@@ -47,6 +51,17 @@ constexpr std::size_t congestion_number() {
     if constexpr (std::is_same_v<K, Kind>) number = i;
   });
   return number;
+}
+
+template <class K>
+concept ReadsTelemetry = requires(K k, const PathTelemetry& path) { k.on_telemetry(path, Psn{}, Psn{}); };
+// Whether data packets under the kind of this number carry in-band telemetry.
+constexpr bool reads_telemetry(std::size_t number) noexcept {
+  bool reads = false;
+  for_each_congestion_kind([&]<class K>(std::type_identity<K>, std::size_t i) {
+    if (number == i) reads = ReadsTelemetry<K>;
+  });
+  return reads;
 }
 
 }  // namespace railyard::roce
