@@ -204,9 +204,10 @@ std::string problem_of_pointer(std::string_view pointer) {
       add_names(*list, "", known);
       return fmt::format("there is no field '{}' in {}{}", tokens[i], what, spec::meant_or_known(tokens[i], known));
     }
-    // Lists of texts, and objects whose keys the registry does not list, are not looked into.
+    // What the registry does not list, such as the points of a distribution, is not looked into.
     if (i + 1 == tokens.size()) return field->unit == "text" || field->unit == "list" ? no_number : std::string();
-    if (field->name.ends_with(".*") && !field->parts.empty() && !has_part(field->parts, tokens[i + 1])) {
+    if (field->name.ends_with(".*") && i + 2 == tokens.size() && !field->parts.empty() &&
+        !has_part(field->parts, tokens[i + 1])) {
       const std::string name = fmt::format("{}.{}", tokens[i], tokens[i + 1]);
       std::vector<std::string> known;
       add_names(*list, "", known);
