@@ -60,13 +60,14 @@ int end_int(const IntOptions& o, const daemon::LabDir& lab) {
 
 int in_band(const IntOptions& o) {
   const std::optional<Duration> lasts = parse_for(o.lasts);
+  const std::string file = o.file.empty() ? "" : daemon_path(o.file, "FILE");
   const daemon::LabDir lab = chosen_lab(o.lab);
   if (o.end) return end_int(o, lab);
   if (o.file.empty() && o.lasts.empty() && o.one_in.empty() && o.classes.empty() && o.flows.empty())
     return print_int(o, ask(lab, "GET", "/int")), kOk;
   end_on_signal();
   json request{{"what", int_wanted(o)}};
-  if (!o.file.empty()) request["file"] = daemon_path(o.file, "FILE");
+  if (!file.empty()) request["file"] = file;
   ask(lab, "POST", "/int", request);
   fmt::print(stderr, "railyard: following sampled packets{}{}; Ctrl-C ends it\n", o.file.empty() ? "" : " to ", o.file);
   wait(lab, lasts, [&] { return !ask(lab, "GET", "/int").contains("error"); });

@@ -111,8 +111,8 @@ TEST_F(BadMachine, HasNoPlaceForAResult) {
   const std::vector<std::vector<std::string>> kCommands{{"run", "lab.yaml", "--flow-csv"},
                                                         {"run", "lab.yaml", "--fault-log"},
                                                         {"run", "lab.yaml", "--junit"},
-                                                        {"sweep", "lab.yaml", "--over", "run.seed=1,2", "--csv"},
-                                                        {"sweep", "lab.yaml", "--over", "run.seed=1,2", "--plot"},
+                                                        {"sweep", "lab.yaml", "--over", "run.duration=1ms,2ms", "--csv"},
+                                                        {"sweep", "lab.yaml", "--over", "run.duration=1ms,2ms", "--plot"},
                                                         {"compare", "a", "a", "--html"},
                                                         {"swarm", "--seeds", "1", "--write"}};
   for (std::vector<std::string> words : kCommands) {

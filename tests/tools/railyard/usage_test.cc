@@ -81,9 +81,9 @@ TEST_F(Usage, RepeatableOptionsDoNotSwallowTheFile) {
            {"show", "--set", "run.seed=2", "lab.yaml"},
            {"graph", "--set", "run.seed=2", "lab.yaml"},
            {"hosts", "--set", "run.seed=2", "lab.yaml"},
-           {"sweep", "--over", "run.seed=1,2", "lab.yaml"},
-           {"sweep", "--over", "run.seed=1,2", "--metric", "drops,goodput", "lab.yaml"},
-           {"sweep", "--metric", "drops", "--metric", "goodput", "lab.yaml", "--over", "run.seed=1"},
+           {"sweep", "--over", "run.duration=1ms,2ms", "lab.yaml"},
+           {"sweep", "--over", "run.duration=1ms,2ms", "--metric", "drops,goodput", "lab.yaml"},
+           {"sweep", "--metric", "drops", "--metric", "goodput", "lab.yaml", "--over", "run.duration=1ms"},
            {"compare-transports", "--set", "traffic.t.transport=roce", "--column", "roce/gbn/ecmp/pfc", "--column",
             "roce/sr/spray/lossy", "lab.yaml"}}) {
     const Outcome o = railyard(words);
@@ -221,8 +221,8 @@ TEST_F(Usage, ADashIsStandardOutput) {
   // A section header block (draft-ietf-opsawg-pcapng §4.1).
   EXPECT_THAT(railyard({"run", "lab.yaml", "--capture", "leaf1:1=-"}).out, StartsWith("\x0a\x0d\x0d\x0a"));
   EXPECT_EQ(railyard({"run", "lab.yaml", "--fault-log", "-"}).out, "");
-  EXPECT_THAT(railyard({"sweep", "lab.yaml", "--over", "run.seed=1,2", "--csv", "-"}).out, StartsWith("run.seed,"));
-  EXPECT_THAT(railyard({"sweep", "lab.yaml", "--over", "run.seed=1,2", "--plot", "-"}).out, StartsWith("<svg"));
+  EXPECT_THAT(railyard({"sweep", "lab.yaml", "--over", "run.duration=1ms,2ms", "--csv", "-"}).out, StartsWith("run.duration,"));
+  EXPECT_THAT(railyard({"sweep", "lab.yaml", "--over", "run.duration=1ms,2ms", "--plot", "-"}).out, StartsWith("<svg"));
   EXPECT_EQ(error(kUsage, {"run", "lab.yaml", "--series", "-", "--flow-csv", "-"}),
             "railyard: --flow-csv -: --series goes to standard output already; expected a file for one of them");
   EXPECT_EQ(error(kUsage, {"sweep", "lab.yaml", "--csv", "-", "--json"}),
