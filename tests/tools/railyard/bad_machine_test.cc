@@ -119,6 +119,7 @@ TEST_F(BadMachine, HasNoPlaceForAResult) {
     const std::string option = words.back();
     words.emplace_back("none/x");
     EXPECT_EQ(error(kFailed, words), "railyard: " + option + ": cannot write none/x: No such file or directory");
+    if (option == "--fault-log") continue;  // without faults it is empty, and fits anywhere
     words.back() = "/dev/full";
     EXPECT_THAT(railyard(words).err, HasSubstr(option + ": cannot write /dev/full: No space left on device")) << option;
   }
