@@ -78,8 +78,9 @@ Transients transients(const telemetry::TransientWatch& watch, const std::vector<
   return t;
 }
 
+using Json = nlohmann::ordered_json;
+
 nlohmann::ordered_json transients_json(const Transients& t) {
-  using Json = nlohmann::ordered_json;
   const auto or_null = [](const std::optional<std::int64_t>& v) { return v ? Json(*v) : Json(nullptr); };
   Json j = {{"every_ns", t.every_ns},
             {"first_loss_ns", or_null(t.first_loss_ns)},
