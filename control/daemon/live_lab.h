@@ -29,6 +29,9 @@
 
 namespace railyard::daemon {
 
+// Of a counter of picoseconds.
+inline double seconds_of(const Counter& ps) { return static_cast<double>(ps.read()) / 1e12; }
+
 // Called by one thread, which is not the engine's. Looking reads counters and touches no worker; changes are posted to
 // the engine and done between two windows. Throws api::ApiError.
 class LiveLab {

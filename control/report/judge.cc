@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "control/report/check_measure.h"
 #include "control/report/measure.h"
 #include "control/report/report.h"
 #include "control/spec/condition.h"

@@ -9,7 +9,6 @@
 
 #include "control/report/summary.h"
 #include "control/spec/condition.h"
-#include "control/spec/spec.h"
 
 namespace railyard::report {
 
@@ -19,11 +18,16 @@ struct Report;
 // kTogether: payload of all over the time of all (GoodputSum).
 enum class Combine { kSum, kTogether, kMax, kMin, kMean, kMedian, kP99 };
 
+// The smallest place that has a counter of its own.
+enum class CountedAt { kClass, kPort, kSwitch };
+
 struct MeasureKind {
   std::string_view name;
   Unit unit = Unit::kCount;
   Combine combine = Combine::kSum;
-  std::string_view meaning;  // one line, for people
+  std::string_view meaning;          // one line, for people
+  CountedAt at = CountedAt::kClass;  // of port_measures() only
+  bool has_reasons = false;          // a drop reason may be named in brackets
 };
 
 // Counters that "at PLACE" may follow: of classes of ports, of ports, of switches with equal paths.
@@ -31,11 +35,6 @@ std::vector<MeasureKind> port_measures();
 // Figures that "of NAME" may follow: of flows and traffic; of collectives.
 std::vector<MeasureKind> flow_measures();
 std::vector<MeasureKind> collective_measures();
-
-// Throws spec::SpecError at `place`, its message beginning with `text` quoted: the lab has no such figure, reason, flow,
-// traffic, collective, node or port, each with a suggestion. Returns the unit; nothing: a JSON pointer.
-std::optional<Unit> check_measure(const spec::Lab& lab, const spec::Measure& measure, const spec::Place& place,
-                                  const std::string& text);
 
 struct Measured {
   std::optional<double> value;  // nothing: it was not measured
