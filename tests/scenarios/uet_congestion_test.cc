@@ -93,5 +93,47 @@ TEST(UetCongestion, AnIncastOfRudiFillsTheLinkAndFewPacketsAreTrimmed) {
   }
 }
 
+// ---- Where switches do not trim ---------------------------------------------------------------------------------------
+
+// 32 x 1 MB through 400 KB of queue: what it has no room for is found out in round trips, not by timeouts of 5 ms.
+TEST(UetCongestion, AnIncastWithoutTrimmingLeavesTheLinkNotIdle) {
+  for (const char* service : {"rud", "rudi"})
+    for (int seed = 1; seed <= 5; ++seed) {
+      std::string from;
+      for (int h = 1; h <= 32; ++h) from += (h > 1 ? ", h" : "h") + std::to_string(h);
+      Scenario s("name: i\ndefaults: { link: { rate: 100Gbps, cable: 3m } }\n"
+                 "topology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 33 }\n"
+                 "qos: { default: { classes: { 3: { lossless: false, queue-limit: 400KB, ecn: off } } } }\n"
+                 "traffic: [ { name: t, pattern: incast, from: [" +
+                 from + "], to: h33, transport: uet, bytes: 1MB, service: " + service + " } ]\nrun: { seed: " +
+                 std::to_string(seed) + " }\n");
+      s.run_to_the_end();
+      s.expect_books_balance();
+      double last = 0;
+      for (const report::FlowReport& f : s.report().flows) {
+        ASSERT_TRUE(f.fct_ns.has_value()) << f.name;
+        last = std::max(last, static_cast<double>(*f.fct_ns));
+      }
+      EXPECT_LE(last, 1.15 * link_time_ns(32) / 2) << service << seed;  // 1 MB each, not 2
+    }
+}
+
+// ---- A path that holds little -----------------------------------------------------------------------------------------
+
+// One flow alone: the window is hardly more than the octets that an ACK is for, and does not wait for it.
+TEST(UetCongestion, AShortPathOfAnyRateIsFull) {
+  for (const char* rate : {"10Gbps", "25Gbps", "50Gbps", "100Gbps"})
+    for (const char* service : {"rud", "rod", "rudi"}) {
+      Scenario s(std::string("name: s\ndefaults: { link: { rate: ") + rate +
+                 ", cable: 3m } }\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\n"
+                 "traffic: [ { name: t, from: h1, to: h2, transport: uet, bytes: 10MB, service: " +
+                 service + " } ]\n");
+      s.run_to_the_end();
+      const report::FlowReport& f = s.report().flows.at(0);
+      ASSERT_TRUE(f.fct_ns && f.ideal_ns);
+      EXPECT_LT(static_cast<double>(*f.fct_ns), 1.01 * static_cast<double>(*f.ideal_ns)) << rate << service;
+    }
+}
+
 }  // namespace
 }  // namespace railyard::test

@@ -184,6 +184,7 @@ Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool i
   p.blocked_until = p.next_data = Instant{};
   p.rate = {};
   p.asking = start - 1;
+  p.unasked = 0;
   p.rto_at = p.probe_at = p.late_at = p.tail_at = p.halves_at = Instant::never();
   p.rto_from = p.heard_at = {};
   p.answer_takes = {};
@@ -193,7 +194,7 @@ Pdc* Engine::open(Instant now, PeerId peer, DeliveryMode mode, Psn start, bool i
   p.tail_tries = 0;
   p.any_passed = false;
   p.look_from = {};
-  while (!p.follow.empty()) p.follow.pop();
+  p.path_probes.clear();
   p.one_beyond_window = false;
   p.often_cut_at = {};
   if (p.window.range() != c.mp_range) p.window = ReceiveWindow(c.mp_range);

@@ -263,17 +263,24 @@ class Engine {
     const DataClass& c = data_lines_[pdc.data_class].config;
     return fep_.config.infer_loss && !pdc.is_rod() && (!c.lossless || c.ordered_paths);
   }
+  // As well of ROD, whose one path keeps its order.
+  bool watches_tail(const Pdc& pdc) const noexcept {
+    const DataClass& c = data_lines_[pdc.data_class].config;
+    return fep_.config.infer_loss && (c.ordered_paths || !(c.lossless || pdc.is_rod()));
+  }
   // Only what came behind it on its own path shows that a packet was lost; time does not.
   bool is_lossless(const Pdc& pdc) const noexcept { return data_lines_[pdc.data_class].config.lossless; }
   Duration patience(const Pdc& pdc) const noexcept;
-  void note_time(Instant now, Pdc& pdc, Instant sent_at);
   void note_first_of(Instant now, Pdc& pdc, Psn psn);
   void watch_overtaken(Instant now, Pdc& pdc);
   void infer_losses(Instant now, Pdc& pdc);
   bool infer_by_time(Instant now, Pdc& pdc, Duration longest);
   bool infer_by_path(Instant now, Pdc& pdc, Duration longest);
   void take_for_lost(Instant now, Pdc& pdc, Psn psn, Duration longest);
-  std::uint16_t next_path(Instant now, Pdc& pdc);
+  void ask_on_path(Instant now, Pdc& pdc, Psn psn, std::uint16_t entropy);
+  Duration path_probe_takes(const Pdc& pdc, std::uint8_t tries) const noexcept;
+  void on_path_probe_answer(Instant now, Pdc& pdc, std::uint16_t id);
+  bool asks_on_paths(Pdc& pdc) const noexcept;
   void set_tail(Instant now, Pdc& pdc);
   void on_tail(Instant now, Pdc& pdc);
 
@@ -341,6 +348,8 @@ class Engine {
   void send_rudi_packet(Instant now, std::uint32_t slot, OutPacket& out);
   void lose_rudi(Instant now, std::uint32_t slot);
   void release_rudi(Instant now, std::uint32_t slot);
+  Duration rudi_rto(const RudiPacket& p) const noexcept;
+  Instant first_look_at(const RudiLine& line, const RudiPacket& p) const noexcept;
   void on_rudi_timer(Instant at, std::uint32_t slot);
   const RudiPacket* find_rudi(const InPacket& in, std::uint32_t pkt_id) const noexcept;
   std::optional<Drop> on_rudi_response(Instant now, const InPacket& in, const PdsRudiValues& pds);
@@ -358,6 +367,7 @@ class Engine {
     return static_cast<std::uint8_t>(&line - data_lines_.data());
   }
   bool needs_ack(Instant now, Pdc& pdc, bool more) const noexcept;
+  void send_path_probe(Instant now, Pdc& pdc, OutPacket& out);
   void send_again(Instant now, Pdc& pdc, OutPacket& out);
   void send_first(Instant now, Pdc& pdc, const NextCargo& next, OutPacket& out);
   void fill(Pdc& pdc, const Cargo& cargo, Psn psn, std::uint16_t entropy, bool again, OutPacket& out);

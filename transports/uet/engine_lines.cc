@@ -48,6 +48,8 @@ bool Engine::next_cargo(Pdc& pdc, NextCargo& next) {
 // Whether a packet could go as far as the window is concerned; if none goes again, `next` is what it is made of. A
 // control packet that may not go yet waits here, too.
 bool Engine::has_data(Instant now, Pdc& pdc, NextCargo& next) {
+  if (pdc.path_probes.any_waiting()) [[unlikely]]
+    return true;
   if (has_counted_cp(pdc)) return pdc.blocked_until > now;
   if (pdc.sent.any_lost()) {
     // What a PROBE has found goes again beyond the window (uet §9.5); and something always may be under way.
@@ -333,7 +335,7 @@ void Engine::on_probe(Instant now, Pdc& pdc) {
   pdc.probe_at = now + nscc->base_rtt() * 5;
   pdc.probing = true;
   pdc.probed_at = now;
-  push_cp(pdc, CtlType::kProbe, Psn{}, pdc.sent.una().value(), ++pdc.probe);
+  push_cp(pdc, CtlType::kProbe, Psn{}, pdc.sent.una().value(), pdc.probe = ++pdc.probes);
   fep_.counters.probes_sent.increment();
 }
 

@@ -4,8 +4,11 @@
 //
 // In a class that switches keep lossless a packet may be late for as long as its path is paused, while other paths go on.
 // There time shows nothing. But where switches choose the path by hash, packets of one entropy value stay in order: when
-// a later one of its value has arrived, a packet is lost, not paused. What would be lost by time is therefore followed by
-// a new packet of its value. Silence makes the newest packet go again here, too, but later, and takes nothing for lost.
+// something later of its value has arrived, a packet is lost, not paused: a new packet, one that goes again, or a PROBE. A
+// PROBE goes when a packet would be lost by time, in its class and with its value: while the path is paused it waits, too.
+// Silence makes PROBEs go for all that is in flight; nothing goes again for it.
+//
+// ROD has one path, which keeps its order in any class: its tail is asked after by PROBEs, too.
 //
 // DEVIATION: the simulator (uet §9.5) counts. When more than a window and a half has come out of order, all that is
 // missing is lost: sprayed packets that are only late, too, and never the last ones.
@@ -26,12 +29,6 @@ bool is_alone(SentPackets& sent, Psn last) noexcept {
 }  // namespace
 
 Duration Engine::patience(const Pdc& pdc) const noexcept { return std::min(pdc.reorder.patience(), rto(pdc)); }
-
-// A packet that was sent then, and not again since, is heard of.
-void Engine::note_time(Instant now, Pdc& pdc, Instant sent_at) {
-  if (now > sent_at) pdc.reorder.heard(now, now - sent_at);
-  pdc.newest_heard = std::max(pdc.newest_heard, sent_at);
-}
 
 // An answer that only the first transmission of what was taken for lost can have brought about. Of many one is watched.
 void Engine::note_first_of(Instant now, Pdc& pdc, Psn psn) {
@@ -55,7 +52,7 @@ void Engine::watch_overtaken(Instant now, Pdc& pdc) {
 
 void Engine::infer_losses(Instant now, Pdc& pdc) {
   const Duration longest = patience(pdc);
-  const bool any = is_lossless(pdc) ? infer_by_path(now, pdc, longest) : infer_by_time(now, pdc, longest);
+  const bool any = is_lossless(pdc) || pdc.is_rod() ? infer_by_path(now, pdc, longest) : infer_by_time(now, pdc, longest);
   if (any) pdc.reorder.lost();
 }
 
@@ -64,6 +61,7 @@ void Engine::take_for_lost(Instant now, Pdc& pdc, Psn psn, Duration longest) {
   fep_.counters.inferred_losses.increment();
   pdc.congestion.on_loss(p.octets);
   lose(now, pdc, psn, PathFeedback::kTrimmed);
+  if (pdc.is_rod()) go_back(pdc, psn);
   if (now < pdc.watched_until) return;
   pdc.watched = psn;
   pdc.watched_sent = p.sent_at;
@@ -91,16 +89,20 @@ bool Engine::infer_by_time(Instant now, Pdc& pdc, Duration longest) {
   return any;
 }
 
-// The same in a lossless class. What would be lost by time is followed: one of the next packets has its entropy value.
+// The same in a lossless class. What would be lost by time, and nothing on its path shows it, is asked after on its path.
+// In silence that is all that is in flight.
 bool Engine::infer_by_path(Instant now, Pdc& pdc, Duration longest) {
   SentPackets& sent = pdc.sent;
   bool any = false;
   pdc.any_passed = false;
   pdc.look_from = now + longest / 4;
   pdc.late_at = Instant::never();
+  for (PathProbe& probe : pdc.path_probes.all()) probe.wanted = false;
   for (Psn psn = sent.una(); psn - sent.next() < 0; ++psn) {
-    SentPacket& p = sent.at(psn);
-    if (p.received || p.lost || (!p.passed && (p.followed || p.sent_at >= pdc.newest_heard))) continue;
+    const SentPacket& p = sent.at(psn);
+    if (p.received || p.lost) continue;
+    const bool is_late = p.sent_at < pdc.newest_heard || pdc.tail_tries > 0;
+    if (!p.passed && (!is_late || p.cargo.is_control())) continue;
     const Instant due = p.sent_at + longest;
     if (due > now) {
       pdc.late_at = std::min(pdc.late_at, due);
@@ -108,11 +110,42 @@ bool Engine::infer_by_path(Instant now, Pdc& pdc, Duration longest) {
       take_for_lost(now, pdc, psn, longest);
       any = true;
     } else {
-      p.followed = true;
-      pdc.follow.push(p.entropy);
+      ask_on_path(now, pdc, psn, p.entropy);
     }
   }
+  pdc.path_probes.drop_unwanted();
   return any;
+}
+
+// By a PROBE, unless one of this entropy value is under way, or was lately.
+void Engine::ask_on_path(Instant now, Pdc& pdc, Psn psn, std::uint16_t entropy) {
+  if (pdc.remote == 0) return;
+  PathProbe* const known = pdc.path_probes.of(entropy);
+  if (known == nullptr) {
+    pdc.path_probes.add(entropy, psn);
+    return;
+  }
+  const bool is_first = !known->wanted;
+  known->wanted = true;
+  if (known->waits) return;
+  if (is_first && known->until <= now) return pdc.path_probes.repeat(*known, psn);
+  pdc.late_at = std::min(pdc.late_at, known->until);
+}
+
+// What a PROBE is waited for: as a tail, and twice as long each time. A pause may be long, or the PROBE is lost.
+Duration Engine::path_probe_takes(const Pdc& pdc, std::uint8_t tries) const noexcept {
+  const Duration once = patience(pdc);
+  return std::max(once, std::min(once * (std::int64_t{1} << tries), rto(pdc)));
+}
+
+// One has come back: what was sent before it on its way, and is not there, was not paused.
+void Engine::on_path_probe_answer(Instant now, Pdc& pdc, std::uint16_t id) {
+  const PathProbe* const probe = pdc.path_probes.answered(id);
+  if (probe == nullptr) return;
+  constexpr std::uint32_t kNamed = 64;  // by a SACK
+  const bool any = pdc.sent.mark_passed(probe->from, probe->from + kNamed, probe->entropy, probe->sent_at);
+  pdc.path_probes.erase(*probe);
+  if (any) infer_losses(now, pdc);
 }
 
 // Something was heard, or sent. Twice as long as of one that was overtaken (RFC 8985 §7.2: twice the round trip), and
@@ -124,13 +157,21 @@ bool Engine::infer_by_path(Instant now, Pdc& pdc, Duration longest) {
 // next one would never find room in a queue that those with a whole packet keep full.
 void Engine::set_tail(Instant now, Pdc& pdc) {
   pdc.tail_at = Instant::never();
-  if (!infers_loss(pdc) || pdc.sent.empty()) return;
+  if (!watches_tail(pdc) || pdc.sent.empty()) return;
   const int doublings = pdc.congestion.next_at() > Instant{} ? std::min<int>(pdc.tail_tries, 2) : pdc.tail_tries;
-  // In a lossless class silence mostly is a pause: it is listened to for a good part of a timeout before.
-  constexpr std::int64_t kPartOfTimeout = 8;
   Duration once = patience(pdc) * 2;
-  if (is_lossless(pdc)) once = std::max(once, rto(pdc) / kPartOfTimeout);
+  if (is_lossless(pdc) && !asks_on_paths(pdc)) {
+    // Silence mostly is a pause: it is listened to for a good part of a timeout before.
+    constexpr std::int64_t kPartOfTimeout = 8;
+    once = std::max(once, rto(pdc) / kPartOfTimeout);
+  }
   pdc.tail_at = now + std::max(once, std::min(once * (std::int64_t{1} << doublings), rto(pdc)));
+}
+
+// Whether what is missing at the end is asked after by PROBEs on its path, and not sent again.
+bool Engine::asks_on_paths(Pdc& pdc) const noexcept {
+  if (pdc.remote == 0 || !(is_lossless(pdc) || pdc.is_rod())) return false;
+  return !pdc.sent.at(pdc.sent.next() - 1).cargo.is_control();
 }
 
 // All that may go has gone, and nothing was heard for long: the last packet goes again. Of a window of one that is a
@@ -139,6 +180,8 @@ void Engine::set_tail(Instant now, Pdc& pdc) {
 //
 // Where so many begin at once that the round trip grows fourfold while nothing is heard, the answer is on its way, and
 // a packet goes for nothing; its window does not suffer. Others whose tail is lost have heard as little, for as long.
+//
+// In a lossless class nothing goes again: what is missing is asked after.
 void Engine::on_tail(Instant now, Pdc& pdc) {
   constexpr std::uint8_t kMostDoublings = 16;
   SentPackets& sent = pdc.sent;
@@ -149,6 +192,12 @@ void Engine::on_tail(Instant now, Pdc& pdc) {
   if (pdc.timeouts == 0 && pdc.tail_tries == 0 && !fep_.config.packet_timers) {
     const Instant due = rto_due(pdc);
     pdc.rto_from = due == Instant::never() ? now : due - rto(pdc);
+  }
+  if (pdc.tail_tries < kMostDoublings) ++pdc.tail_tries;
+  if (asks_on_paths(pdc)) {
+    infer_by_path(now, pdc, patience(pdc));
+    pdc.one_beyond_window = pdc.one_beyond_window || sent.any_lost();
+    return set_tail(now, pdc);
   }
   if (!sent.any_lost()) {
     Psn psn = sent.next() - 1;
@@ -162,7 +211,6 @@ void Engine::on_tail(Instant now, Pdc& pdc) {
     sent.mark_lost(psn);
   }
   pdc.one_beyond_window = true;
-  if (pdc.tail_tries < kMostDoublings) ++pdc.tail_tries;
   set_tail(now, pdc);
 }
 

@@ -93,7 +93,7 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
     acked += packet.octets;
     news = true;
     if (packet.transmissions == 1) {
-      note_time(now, pdc, packet.sent_at);
+      pdc.newest_heard = std::max(pdc.newest_heard, packet.sent_at);
       if (is_lossless(pdc) && infers_loss(pdc) && sent.mark_passed(psn)) pdc.any_passed = true;
     } else if (pdc.reorder.is_too_soon(now - packet.sent_at)) {
       note_first_of(now, pdc, psn);
@@ -116,8 +116,14 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
         signals.rtt = now - packet->sent_at;
         pdc.hear_answer(*signals.rtt);
       }
-      if (is_of_last && ack.retx && !packet->received) note_time(now, pdc, packet->sent_at);
+      // Others that this ACK names may have waited for it: it says nothing of their time.
+      if (is_of_last && signals.rtt->ps > 0) pdc.reorder.heard(now, *signals.rtt);
+      if (is_of_last && ack.retx) pdc.newest_heard = std::max(pdc.newest_heard, packet->sent_at);
       note(ack_psn, *packet);
+      // One that was sent again says by its mark and its value which transmission this is of.
+      if (is_of_last && ack.retx && in.entropy == packet->entropy && is_lossless(pdc) && infers_loss(pdc) &&
+          sent.mark_passed(ack_psn))
+        pdc.any_passed = true;
       const auto* const response = std::get_if<SesResponseValues>(&in.packet.ses);
       const bool later = response != nullptr && (response->opcode == SesResponseOpcode::kNoResponse ||
                                                  response->return_code == ReturnCode::kNull);
@@ -163,6 +169,7 @@ void Engine::note_arrivals(Instant now, Pdc& pdc, const InPacket& in, const PdsA
   if (probe_rtt) on_probe_answer(now, pdc, *probe_rtt);
   if (news || sent.una() != una) progress(now, pdc);
   if (says_gaps) watch_overtaken(now, pdc);
+  if (ack.p && !of_probe) on_path_probe_answer(now, pdc, ack.probe_opaque);
   // What was counted differs from what is there: rcvd_bytes is in units.
   if (!sent.any_in_flight()) pdc.congestion.on_nothing_in_flight();
 }

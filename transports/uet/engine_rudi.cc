@@ -42,6 +42,9 @@ std::uint32_t Engine::rudi_line(Instant now, PeerId peer, std::uint8_t data_clas
   line.in_line = line.waits_for_number = false;
   line.paced_until = line.looked_at = Instant::never();
   line.congestion = CongestionControl(of_class.congestion);
+  const auto* const nscc = std::get_if<NsccConfig>(&of_class.congestion);
+  line.reorder = ReorderWindow(nscc == nullptr ? Duration{} : nscc->base_rtt, of_class.trimming);
+  line.newest_heard = {};
   line.chance = RngStream(Seed{chance_.next()}, "rudi");
   line.paths = PathSelector(of_class.multipath, line.chance);
   line.idle_since = now;
@@ -186,11 +189,12 @@ void Engine::send_rudi_packet(Instant now, std::uint32_t slot, OutPacket& out) {
   p.lost = false;
   p.sent_at = now;
   p.entropy = line.paths.next(now, line.chance);
-  p.deadline = now + fep_.config.rto_init * (std::int64_t{1} << p.timeouts);
+  if (p.deadline <= now) p.deadline = now + rudi_rto(p);
+  p.looked_at = first_look_at(line, p);
   if (p.transmissions < RudiPacket::kMostCounted) ++p.transmissions;
   ++line.in_flight;
   line.congestion.on_sent(now, now, p.octets);
-  rudi_wakes_.push({p.deadline, slot, false});
+  rudi_wakes_.push({p.looked_at, slot, false});
   out.begin(line.peer, p.entropy, false, line.data_class);
   initiator_.fill({.item = p.message, .index = p.index}, out.packet, out.payload, out.small);
   name_message(p.message, out);
@@ -234,10 +238,36 @@ void Engine::wake_rudi_waiter(Instant now) {
   }
 }
 
+Duration Engine::rudi_rto(const RudiPacket& p) const noexcept {
+  return fep_.config.rto_init * (std::int64_t{1} << p.timeouts);
+}
+
+// As of a PDC's packets (engine_losses.cc): one that was overtaken is waited for as long as any took lately and as long
+// again, another one twice that. In a lossless class time shows nothing.
+Instant Engine::first_look_at(const RudiLine& line, const RudiPacket& p) const noexcept {
+  if (!fep_.config.infer_loss || data_lines_[line.data_class].config.lossless) return p.deadline;
+  return std::min(p.deadline, p.sent_at + std::min(line.reorder.patience(), fep_.config.rto_init));
+}
+
 void Engine::on_rudi_timer(Instant at, std::uint32_t slot) {
   RudiPacket& p = rudi_.packets[slot];
-  if (!p.used || p.lost || p.deadline != at) return;
+  if (!p.used || p.lost || p.looked_at != at) return;
   RudiLine& line = rudi_.lines[p.line];
+  if (at < p.deadline) {
+    const Duration longest = line.reorder.patience();
+    const Instant due = p.sent_at + longest * (p.sent_at < line.newest_heard ? 1 : 2);
+    if (due > at) {
+      p.looked_at = std::min(due, p.deadline);
+      rudi_wakes_.push({p.looked_at, slot, false});
+      return;
+    }
+    fep_.counters.inferred_losses.increment();
+    line.paths.on_feedback(at, p.entropy, PathFeedback::kTrimmed);
+    line.congestion.on_loss(p.octets);
+    line.reorder.lost();
+    p.unclear = p.transmissions > 1;
+    return lose_rudi(at, slot);
+  }
   fep_.counters.retransmission_timeouts.increment();
   line.paths.on_feedback(at, p.entropy, PathFeedback::kTimeout);
   line.congestion.on_loss(p.octets);
@@ -264,6 +294,12 @@ std::optional<Drop> Engine::on_rudi_response(Instant now, const InPacket& in, co
   RudiLine& line = rudi_.lines[p->line];
   const bool marked = pds.m || in.ce;
   line.paths.on_feedback(now, in.entropy, marked ? PathFeedback::kEcn : PathFeedback::kGood);
+  if (pds.retx ? p->transmissions > 1 && !p->unclear : p->transmissions == 1) {
+    if (p->transmissions == 1) line.reorder.heard(now, now - p->sent_at);
+    line.newest_heard = std::max(line.newest_heard, p->sent_at);
+  } else if (!pds.retx && p->transmissions == 2) {
+    line.reorder.came_after_all(now - p->sent_first_at);
+  }
   if (!p->lost) {
     AckSignals signals{.newly = p->octets, .ecn = marked};
     // As of an ACK (uet §5.9): of a packet that was sent twice it may be of either, unless it says so.
@@ -291,6 +327,7 @@ void Engine::on_rudi_trimmed(Instant now, std::uint32_t slot, std::uint16_t entr
   RudiPacket& p = rudi_.packets[slot];
   RudiLine& line = rudi_.lines[p.line];
   p.timeouts = 0;  // the peer is there
+  p.deadline = {};
   line.paths.on_feedback(now, entropy, feedback);
   line.congestion.on_trimmed(now, p.octets, true);
   // As of a PDC's packets (is_cut_for_ever()), but since it was sent first: each goes by itself.

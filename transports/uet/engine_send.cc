@@ -117,14 +117,17 @@ bool Engine::send_pdc_data(Instant now, DataLine& line, OutPacket& out, Ahead& a
       settle(now, *pdc);
       continue;
     }
-    if (pdc->sent.any_lost()) {
+    if (pdc->path_probes.any_waiting()) [[unlikely]] {
+      send_path_probe(now, *pdc, out);
+    } else if (pdc->sent.any_lost()) {
       send_again(now, *pdc, out);
     } else {
       send_first(now, *pdc, next, out);
     }
     // As settle() does: something is under way.
     const bool more = has_data(now, *pdc, ahead.next);
-    ahead.pdc = more && !pdc->sent.any_lost() && pdc->data_from() <= now ? pdc->id.value : std::uint16_t{0};
+    const bool is_known = more && !pdc->sent.any_lost() && !pdc->path_probes.any_waiting() && pdc->data_from() <= now;
+    ahead.pdc = is_known ? pdc->id.value : std::uint16_t{0};
     if (auto* const request = std::get_if<PdsRequestValues>(&out.packet.pds)) {
       if (!request->ar) request->ar = needs_ack(now, *pdc, more);
       if (request->ar) pdc->asks(now, Psn(request->psn));
@@ -148,22 +151,18 @@ bool Engine::needs_ack(Instant now, Pdc& pdc, bool more) const noexcept {
   const Duration soon = fep_.config.rto_init / 4;
   if (pdc.sent.size() == 1) pdc.asked_at = now;  // nothing is outstanding from before
   if (now - pdc.asked_at >= soon || pdc.next_data - now > soon) return true;
+  if (const Nscc* const nscc = pdc.congestion.nscc(); nscc != nullptr) {
+    // A window that is hardly more than what one ACK is for would wait for it.
+    const double window = nscc->max_wnd();
+    if (window < 2.0 * fep_.config.ack_trigger && pdc.unasked * 2.0 >= window) return true;
+  }
   return !more && !initiator_.waits_for_reads(pdc);
-}
-
-// The entropy value of the next packet.
-std::uint16_t Engine::next_path(Instant now, Pdc& pdc) {
-  if (pdc.follow.empty()) [[likely]]
-    return pdc.paths.next(now, pdc.chance);
-  const std::uint16_t entropy = pdc.follow.front();
-  pdc.follow.pop();
-  return entropy;
 }
 
 void Engine::send_again(Instant now, Pdc& pdc, OutPacket& out) {
   const Psn psn = pdc.sent.first_lost();
   const SentPacket& packet = pdc.sent.at(psn);
-  pdc.sent.sent_again(psn, now, next_path(now, pdc));
+  pdc.sent.sent_again(psn, now, pdc.paths.next(now, pdc.chance));
   pdc.one_beyond_window = false;
   if (std::exchange(pdc.goes_after_timeout, false)) pdc.rto_from = now;
   if (pdc.rto_at == Instant::never()) pdc.rto_at = rto_due(pdc);
@@ -181,9 +180,10 @@ void Engine::send_first(Instant now, Pdc& pdc, const NextCargo& next, OutPacket&
   const SentPacket packet{.sent_at = now,
                           .cargo = next.cargo,
                           .octets = next.octets,
-                          .entropy = behind_ack ? *pdc.ack_entropy : next_path(now, pdc),
+                          .entropy = behind_ack ? *pdc.ack_entropy : pdc.paths.next(now, pdc.chance),
                           .transmissions = 1};
   const Psn psn = pdc.sent.add(packet);
+  pdc.unasked += packet.octets;
   const Instant allowed = pdc.next_data;
   pdc.next_data = pdc.congestion.on_sent(now, allowed, packet.octets);
   pace(now, pdc, allowed, packet.cargo, packet.octets);
@@ -213,6 +213,24 @@ void Engine::send_first(Instant now, Pdc& pdc, const NextCargo& next, OutPacket&
       fill(pdc, packet.cargo, psn, packet.entropy, false, out);
       break;
   }
+}
+
+// In the class of data, behind those of its entropy value: it waits where they wait.
+void Engine::send_path_probe(Instant now, Pdc& pdc, OutPacket& out) {
+  PathProbe& probe = pdc.path_probes.next();
+  probe.id = ++pdc.probes;
+  probe.sent_at = now;
+  probe.until = now + path_probe_takes(pdc, probe.tries);
+  pdc.late_at = std::min(pdc.late_at, probe.until);
+  fep_.counters.probes_sent.increment();
+  out.begin(pdc.peer, probe.entropy, false, pdc.data_class);
+  out.packet.pds = PdsCpValues{.ctl_type = CtlType::kProbe,
+                               .ar = true,
+                               .probe_opaque = probe.id,
+                               .spdcid = pdc.id.value,
+                               .dpdcid = pdc.remote,
+                               .payload = probe.from.value()};
+  out.packet.ses = std::monostate{};
 }
 
 void Engine::fill(Pdc& pdc, const Cargo& cargo, Psn psn, std::uint16_t entropy, bool again, OutPacket& out) {

@@ -129,13 +129,18 @@ TEST(Losses, InALosslessClassARepetitionThatIsLostIsFoundAsWell) {
   EXPECT_EQ(duplicates(pair), 0u);
 }
 
+// Data of a class, and PROBEs that ask after them, which take their way.
+bool is_on_its_path(const Seen& s) { return s.request() != nullptr || s.is_cp(CtlType::kProbe); }
+
+std::uint64_t probes(Pair& pair) { return pair.counters(0).probes_sent.read(); }
+
 // One of eight paths is paused for fifty round trips; the others go on.
 TEST(Losses, APausedPathIsNoLoss) {
   Pair pair(in_lossless_class());
   std::uint16_t paused = 0;
   const Instant until = Instant{} + 120_us;
   pair.fate = [&](const Seen& s) {
-    if (s.request() == nullptr) return Fate{};
+    if (!is_on_its_path(s)) return Fate{};
     if (s.index == 9) paused = s.entropy;
     // In order, when it goes on.
     const bool waits = s.index >= 9 && s.entropy == paused && s.at < until;
@@ -145,6 +150,21 @@ TEST(Losses, APausedPathIsNoLoss) {
   EXPECT_GT(pair.counters(1).placed_out_of_order.read(), 20u);
   EXPECT_EQ(inferred(pair), 0u);
   EXPECT_EQ(repeated(pair) + duplicates(pair), 0u);
+}
+
+// All paths are paused for most of a timeout, thousands of round trips: PROBEs wait behind the data, and grow rare.
+TEST(Losses, AClassThatIsPausedForLongLosesNothing) {
+  Pair pair(in_lossless_class());
+  const Instant until = Instant{} + 40_ms;
+  pair.fate = [&](const Seen& s) {
+    const bool waits = is_on_its_path(s) && s.index >= 20 && s.at < until;
+    return Fate{.late = waits ? until - s.at : Duration{}};
+  };
+  write_all(pair);
+  EXPECT_EQ(inferred(pair), 0u);
+  EXPECT_EQ(repeated(pair) + duplicates(pair), 0u);
+  EXPECT_GT(probes(pair), 0u);
+  EXPECT_LT(probes(pair), 16u * 16u) << "of each of 8 paths one, each twice as long after the one before";
 }
 
 // Where switches spray the class, nothing shows it but the timer.
@@ -160,19 +180,73 @@ TEST(Losses, InASprayedLosslessClassOnlyTheTimerFindsIt) {
   EXPECT_EQ(inferred(pair), 0u);
 }
 
-// The last packet on its path: silence makes it go again after an eighth of the timeout.
-TEST(Losses, InALosslessClassATailIsFoundByItsLastPacket) {
+// The last packet on its path: nothing comes behind it, so a PROBE does.
+TEST(Losses, InALosslessClassATailIsFoundByAProbe) {
   Pair pair(in_lossless_class());
   Instant lost{}, found{};
   pair.fate = [&](const Seen& s) {
-    if (s.from == 0 && s.index == 99) lost = s.at;
+    const auto* const r = s.request();
+    const bool is_last = r != nullptr && !r->retx && s.index == 99;
+    if (is_last) lost = s.at;
     if (s.retx()) found = s.at;
-    return Fate{.lost = s.from == 0 && s.index == 99};
+    return Fate{.lost = is_last};
   };
   write_all(pair);
   EXPECT_EQ(repeated(pair), 1u);
-  EXPECT_GE(found - lost, 50_ms / 8);
-  EXPECT_LT(found - lost, 50_ms / 8 + 10_us);
+  EXPECT_EQ(duplicates(pair), 0u);
+  EXPECT_GT(probes(pair), 0u);
+  EXPECT_LT(found - lost, 60_us) << "four round trips of a full window, and the PROBE's";
+}
+
+// Nothing is left to come behind what is lost: the window is full of it. The last packets are lost three times more, and
+// so is every other PROBE.
+TEST(Losses, InALosslessClassAWindowThatIsLostIsFoundByProbes) {
+  Pair pair(in_lossless_class());
+  std::map<std::uint32_t, int> losses;
+  bool odd = false;
+  pair.fate = [&](const Seen& s) {
+    if (s.from != 0) return Fate{};
+    if (s.is_cp(CtlType::kProbe)) return Fate{.lost = odd = !odd};
+    const auto* const r = s.request();
+    if (r == nullptr) return Fate{};
+    if (!r->retx) return Fate{.lost = s.index >= 60};
+    return Fate{.lost = losses[r->psn]++ < 3 && s.index % 2 == 0};
+  };
+  const Instant before = pair.now();
+  write_all(pair);
+  EXPECT_GE(repeated(pair), 40u);
+  EXPECT_EQ(duplicates(pair), 0u);
+  EXPECT_LT(pair.now() - before, 50_ms / 8);
+}
+
+// ROD has one path, which keeps its order: what is missing at its end is asked after there, in any class.
+TEST(Losses, TheTailOfRodIsFoundByAProbe) {
+  for (const bool lossless : {false, true}) {
+    EngineConfig config = with_slow_timer();
+    config.lossless = lossless;
+    config.ordered_paths = true;
+    Pair pair(config);
+    Instant lost{}, found{};
+    pair.fate = [&](const Seen& s) {
+      const auto* const r = s.request();
+      const bool is_tail = r != nullptr && !r->retx && s.index >= 95;
+      if (is_tail) lost = s.at;
+      if (s.retx() && found == Instant{}) found = s.at;
+      return Fate{.lost = is_tail};
+    };
+    pair.fill(0, 0, kHundred);
+    SendWr wr = pair.write(0, 1, 0, kTo, kHundred);
+    wr.mode = DeliveryMode::kRod;
+    pair.post(0, wr);
+    pair.run();
+    EXPECT_EQ(pair.text(0), "1:success");
+    EXPECT_TRUE(pair.same(0, 0, 1, kTo, kHundred));
+    EXPECT_EQ(pair.counters(0).retransmission_timeouts.read(), 0u);
+    EXPECT_EQ(repeated(pair), 5u);
+    EXPECT_EQ(duplicates(pair), 0u);
+    EXPECT_LT(found - lost, 60_us);
+    pair.expect_clean();
+  }
 }
 
 // ---- Timers of packets -------------------------------------------------------------------------------------------------

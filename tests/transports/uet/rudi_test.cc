@@ -291,6 +291,39 @@ TEST(Rudi, WithoutAFreeNumberPacketsWait) {
   pair.expect_clean();
 }
 
+// One that was overtaken, and the last one: long before the timer.
+TEST(Rudi, LossesAreFoundByTime) {
+  for (const std::size_t index : {20u, 97u}) {
+    for (const bool lossless : {false, true}) {
+      EngineConfig config = far_away();
+      config.lossless = lossless;
+      Pair pair(config);
+      Instant lost{}, found{};
+      pair.fate = [&](const Seen& s) {
+        if (s.from != 0) return Fate{};
+        if (as_rudi(s)->retx) found = s.at;
+        if (s.index != index) return Fate{};
+        lost = s.at;
+        return Fate{.lost = true};
+      };
+      pair.fill(0, 0, 100'000);
+      pair.post(0, rudi(pair.write(0, 1, 0, kTo, 100'000)));
+      pair.run();
+      EXPECT_EQ(pair.text(0), "1:success");
+      EXPECT_TRUE(pair.same(0, 0, 1, kTo, 100'000));
+      EXPECT_EQ(pair.counters(0).retransmitted_packets.read(), 1u) << "nothing goes for nothing";
+      if (lossless) {
+        EXPECT_EQ(found - lost, config.rto_init) << "it may have been paused";
+      } else {
+        EXPECT_LT(found - lost, 60_us);
+        EXPECT_EQ(pair.counters(0).retransmission_timeouts.read(), 0u);
+        EXPECT_EQ(pair.counters(0).inferred_losses.read(), 1u);
+      }
+      pair.expect_clean();
+    }
+  }
+}
+
 // A cut says that the peer is there: it is no try in vain, however often it happens.
 TEST(Rudi, CutsAreNoTimeouts) {
   EngineConfig config = test_config();

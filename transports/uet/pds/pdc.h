@@ -17,6 +17,7 @@
 #include "transports/uet/congestion/congestion_control.h"
 #include "transports/uet/ids.h"
 #include "transports/uet/multipath/path_selector.h"
+#include "transports/uet/pds/path_probes.h"
 #include "transports/uet/pds/receive_window.h"
 #include "transports/uet/pds/reorder_window.h"
 #include "transports/uet/pds/sent_packets.h"
@@ -90,7 +91,7 @@ struct Pdc {
   std::uint8_t tail_tries = 0;         // in a row
   bool any_passed = false;             // lossless class: some packet is `passed`
   Instant look_from{};                 // and is not looked for before
-  RingQueue<std::uint16_t> follow;     // lossless class: entropy values that the next packets have
+  PathProbes path_probes;
   bool goes_after_timeout = false;     // nothing has gone again since the last one
   bool one_beyond_window = false;      // the next that goes again does not wait for congestion control
   bool recovering = false;  // a PROBE has found losses; until everything before `recovery_end` is acknowledged
@@ -112,8 +113,10 @@ struct Pdc {
   // The first packet that asked for one and is not acknowledged with all before it; before una(): there is none.
   Psn asking{};
   Instant asking_since{};
+  std::uint32_t unasked = 0;  // octets that were sent since
   Instant probe_at = Instant::never();
-  std::uint16_t probe = 0;  // number of the last PROBE
+  std::uint16_t probe = 0;  // number of the last PROBE of those that ask for all,
+  std::uint16_t probes = 0;  // and of all
   Instant probed_at{};
   bool probing = false;
   bool clear_due = false;        // the other end waits for a CLEAR
@@ -180,6 +183,7 @@ struct Pdc {
       asking_since = now;
     }
     asked_at = now;
+    unasked = 0;
   }
   // It has come, or more was asked for.
   void hears_of_reads() noexcept {

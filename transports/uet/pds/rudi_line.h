@@ -10,6 +10,7 @@
 #include "transports/uet/congestion/congestion_control.h"
 #include "transports/uet/ids.h"
 #include "transports/uet/multipath/path_selector.h"
+#include "transports/uet/pds/reorder_window.h"
 
 namespace railyard::uet {
 
@@ -21,7 +22,8 @@ struct RudiPacket {
   std::uint32_t octets = 0;  // as congestion control counts it
   Instant sent_first_at{};
   Instant sent_at{};  // the last time
-  Instant deadline{};
+  Instant deadline{};  // of its timeout, since it was sent first or timed out last
+  Instant looked_at{};  // it is lost by then, or looked at again; not after `deadline`
   std::uint16_t entropy = 0;
   std::uint16_t generation = 0;
   static constexpr std::uint8_t kMostCounted = 255;
@@ -41,6 +43,9 @@ struct RudiLine {
   std::uint32_t outstanding = 0;
   std::uint32_t in_flight = 0;  // of those, not lost
   CongestionControl congestion;
+  // Losses by time (engine_losses.cc).
+  ReorderWindow reorder;
+  Instant newest_heard{};  // when the newest was sent of those that are answered
   RngStream chance;
   PathSelector paths;
   RingQueue<std::uint32_t> messages;       // not wholly sent; the first is being sent

@@ -37,8 +37,7 @@ struct SentPacket {
   bool received : 1 = false;
   bool answered : 1 = false;
   bool unclear : 1 = false;  // more than one of its retransmissions may have arrived
-  bool passed : 1 = false;   // one that was sent after it with the same entropy value has arrived
-  bool followed : 1 = false;  // another is, or will be, sent with its entropy value, to show whether it is lost
+  bool passed : 1 = false;   // what was sent after it with the same entropy value has arrived
 
   // Whether an answer that says so of itself (`retx`) can only be of the last transmission, and so how long that took
   // (uet §5.9: of those after the first it says no more).
@@ -52,7 +51,7 @@ class SentPackets {
     while (!packets_.empty()) packets_.pop();
     una_ = next_ = lost_from_ = start;
     highest_ = start - 1;
-    lost_ = received_ = 0;
+    lost_ = received_ = again_ = 0;
     sacked_ = 0;
   }
   // The same packets with other numbers.
@@ -104,6 +103,7 @@ class SentPackets {
   bool mark_received(Psn psn, SentPacket& packet) noexcept {
     if (packet.received) return false;
     if (psn - highest_ > 0) highest_ = psn;
+    leaves_flight(packet);
     packet.received = true;
     ++received_;
     not_lost(packet);
@@ -113,7 +113,10 @@ class SentPackets {
     SentPacket* const p = find(psn);
     if (p == nullptr || p->answered) return false;
     if (psn - highest_ > 0) highest_ = psn;
-    if (!p->received) ++received_;
+    if (!p->received) {
+      leaves_flight(*p);
+      ++received_;
+    }
     p->received = p->answered = true;
     not_lost(*p);
     return true;
@@ -122,6 +125,7 @@ class SentPackets {
   bool mark_lost(Psn psn, bool told = false) noexcept {
     SentPacket* const p = find(psn);
     if (p == nullptr || p->received || p->lost) return false;
+    leaves_flight(*p);
     p->lost = true;
     if (!told && p->transmissions > 1) p->unclear = true;
     if (lost_++ == 0 || psn - lost_from_ < 0) lost_from_ = psn;
@@ -132,6 +136,7 @@ class SentPackets {
     SentPacket* const p = find(psn);
     if (p == nullptr || p->answered || !p->received) return;
     p->received = false;
+    if (p->transmissions > 1) ++again_;
     --received_;
     sacked_ = 0;
   }
@@ -156,18 +161,29 @@ class SentPackets {
     if (highest_ - una_ < 0) highest_ = una_ - 1;
   }
 
-  // `psn`, sent once, has arrived: what was sent before it with the same entropy value took the same way, and has not.
-  // Returns whether there is any such packet. Looks back to the one of that value before it that has arrived.
+  // The last transmission of `psn` has arrived: what was sent before it with the same entropy value took the same way,
+  // and has not. Returns whether there is any such packet. Looks back to the one of that value before it that has
+  // arrived; where some were sent again, at all.
   bool mark_passed(Psn psn) noexcept {
     const SentPacket& by = at(psn);
+    if (by.cargo.is_control()) return false;
+    if (again_ > 0 || by.transmissions > 1) return mark_passed(una_, next_, by.entropy, by.sent_at);
     bool any = false;
     for (Psn before = psn - 1; before - una_ >= 0; before = before - 1) {
       SentPacket& p = at(before);
       if (p.entropy != by.entropy) continue;
       if (p.received && p.transmissions == 1) break;
-      if (p.received || p.lost || p.sent_at >= by.sent_at) continue;
-      p.passed = any = true;
+      any = pass(p, by.sent_at) || any;
     }
+    return any;
+  }
+  // The same of packets from `first` to before `end` that were sent with `entropy` before `than`.
+  bool mark_passed(Psn first, Psn end, std::uint16_t entropy, Instant than) noexcept {
+    if (first - una_ < 0) first = una_;
+    if (end - next_ > 0) end = next_;
+    bool any = false;
+    for (Psn psn = first; psn - end < 0; ++psn)
+      if (SentPacket& p = at(psn); p.entropy == entropy) any = pass(p, than) || any;
     return any;
   }
   // The oldest that goes again; there is one.
@@ -180,11 +196,19 @@ class SentPackets {
     not_lost(p);
     p.sent_at = now;
     p.entropy = entropy;
-    p.passed = p.followed = false;
+    p.passed = false;
     if (p.transmissions < SentPacket::kMostCounted) ++p.transmissions;
+    ++again_;
   }
 
  private:
+  static bool pass(SentPacket& p, Instant than) noexcept {
+    if (p.received || p.lost || p.cargo.is_control() || p.sent_at >= than) return false;
+    return p.passed = true;
+  }
+  void leaves_flight(const SentPacket& p) noexcept {
+    if (!p.lost && p.transmissions > 1) --again_;
+  }
   void not_lost(SentPacket& p) noexcept {
     if (!p.lost) return;
     p.lost = false;
@@ -196,6 +220,7 @@ class SentPackets {
   Psn lost_from_{};  // none before is lost
   std::uint32_t lost_ = 0;
   std::uint32_t received_ = 0;
+  std::uint32_t again_ = 0;  // in flight, and not for the first time
   Psn sack_base_{};           // of the newest SACK
   std::uint64_t sacked_ = 0;  // and its bitmap
 };
