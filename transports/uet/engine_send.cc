@@ -154,7 +154,8 @@ bool Engine::needs_ack(Instant now, Pdc& pdc, bool more) const noexcept {
   if (const Nscc* const nscc = pdc.congestion.nscc(); nscc != nullptr) {
     // A window that is hardly more than what one ACK is for would wait for it.
     const double window = nscc->max_wnd();
-    if (window < 2.0 * fep_.config.ack_trigger && pdc.unasked * 2.0 >= window) return true;
+    const double next = pdc.sent.at(pdc.sent.next() - 1).octets;
+    if (window < 2.0 * fep_.config.ack_trigger && (pdc.unasked + next) * 2 > window) return true;
   }
   return !more && !initiator_.waits_for_reads(pdc);
 }

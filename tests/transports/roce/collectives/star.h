@@ -130,7 +130,7 @@ class Star {
       for (std::uint32_t c = 0; c < made[r]->program().connections.size(); ++c) {
         const RankConnection& plan = made[r]->program().connections[c];
         QpAttributes a = ends[r].attributes;
-        a.av = way(r, plan.peer);
+        a.av = way(r, plan.peer, plan.channel);
         a.av.source_port = 0xC001;
         a.sq_psn = 1000 * r + plan.peer;
         a.rq_psn = 1000 * plan.peer + r;

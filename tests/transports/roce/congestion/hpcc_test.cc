@@ -12,7 +12,7 @@ namespace {
 using namespace literals;
 
 // 100 Gb/s and 10 us: W_init is 125000 octets, 1000 units of txBytes fill 128000 x 8 / 100 Gb/s = 10.24 us.
-HpccConfig hand_worked() { return {.line = 100_Gbps, .base_rtt = 10_us, .eta = {95, 100}, .additive = 100_B}; }
+HpccConfig worked_out() { return {.line = 100_Gbps, .base_rtt = 10_us, .eta = {95, 100}, .additive = 100_B}; }
 
 constexpr std::uint32_t k100Gbps = HopTelemetry::rate_of(BitRate{100'000'000'000});
 
@@ -25,9 +25,9 @@ PathTelemetry one_hop(std::uint32_t at_ns, std::uint32_t sent, std::uint32_t que
 }
 
 TEST(Hpcc, BeginsWithTheBandwidthDelayProduct) {
-  const Hpcc hpcc(hand_worked());
+  const Hpcc hpcc(worked_out());
   EXPECT_DOUBLE_EQ(hpcc.window(), 125'000);
-  HpccConfig by_flows = hand_worked();
+  HpccConfig by_flows = worked_out();
   by_flows.additive = {};
   by_flows.flows = 50;
   EXPECT_NEAR(Hpcc(by_flows).additive(), 125'000 * 0.05 / 50, 1e-9);
@@ -36,7 +36,7 @@ TEST(Hpcc, BeginsWithTheBandwidthDelayProduct) {
 }
 
 TEST(Hpcc, TheFirstAcknowledgementIsOnlyKept) {
-  Hpcc hpcc(hand_worked());
+  Hpcc hpcc(worked_out());
   hpcc.on_telemetry(one_hop(1000, 0, 5000), Psn(1), Psn(30));
   EXPECT_DOUBLE_EQ(hpcc.window(), 125'000);
   EXPECT_DOUBLE_EQ(hpcc.utilization(), 1);
@@ -44,7 +44,7 @@ TEST(Hpcc, TheFirstAcknowledgementIsOnlyKept) {
 
 // Algorithm 1, lines 2 to 10: u' = min(qlen) / (B T) + txRate / B, and U is an average over T.
 TEST(Hpcc, MeasuresTheInflightOctets) {
-  Hpcc hpcc(hand_worked());
+  Hpcc hpcc(worked_out());
   hpcc.on_telemetry(one_hop(1000, 0, 0), Psn(1), Psn(30));
   // 2 us later 100 units more: 12800 x 8 / 2 us = 51.2 Gb/s, tau / T is 1/5.
   hpcc.on_telemetry(one_hop(3000, 100, 0), Psn(2), Psn(31));
@@ -60,7 +60,7 @@ TEST(Hpcc, MeasuresTheInflightOctets) {
 }
 
 TEST(Hpcc, TheBusiestHopCounts) {
-  Hpcc hpcc(hand_worked());
+  Hpcc hpcc(worked_out());
   PathTelemetry t;
   t.hops = 3;
   for (HopTelemetry& h : t.hop) h.rate = k100Gbps;
@@ -77,7 +77,7 @@ TEST(Hpcc, TheBusiestHopCounts) {
 // Lines 11 to 18. Within a round trip W follows W^c again and again; W^c moves once, when the first packet is
 // acknowledged that was sent after it moved last.
 TEST(Hpcc, ReferenceWindowMovesOnceARoundTrip) {
-  Hpcc hpcc(hand_worked());
+  Hpcc hpcc(worked_out());
   hpcc.on_telemetry(one_hop(0, 0, 0), Psn(1), Psn(30));
   auto busy = [&, at = 0u, sent = 0u](std::uint32_t seq, std::uint32_t next) mutable {
     hpcc.on_telemetry(one_hop(at += 10'000, sent += 977, 1563), Psn(seq), Psn(next));
@@ -101,7 +101,7 @@ TEST(Hpcc, ReferenceWindowMovesOnceARoundTrip) {
 }
 
 TEST(Hpcc, AdditiveForMaxStageRoundTripsThenByUtilization) {
-  HpccConfig config = hand_worked();
+  HpccConfig config = worked_out();
   config.max_stage = 2;
   Hpcc hpcc(config);
   hpcc.on_telemetry(one_hop(0, 0, 0), Psn(1), Psn(10));
@@ -124,7 +124,7 @@ TEST(Hpcc, AdditiveForMaxStageRoundTripsThenByUtilization) {
 }
 
 TEST(Hpcc, NeverMoreThanTheLinkNorLessThanOneIncrease) {
-  Hpcc hpcc(hand_worked());
+  Hpcc hpcc(worked_out());
   hpcc.on_telemetry(one_hop(0, 0, 0), Psn(1), Psn(10));
   hpcc.on_telemetry(one_hop(10'000, 1, 0), Psn(11), Psn(20));
   EXPECT_DOUBLE_EQ(hpcc.window(), 125'000);
@@ -135,7 +135,7 @@ TEST(Hpcc, NeverMoreThanTheLinkNorLessThanOneIncrease) {
 }
 
 TEST(Hpcc, AnotherPathBeginsAnewAndWhatIsOlderIsIgnored) {
-  Hpcc hpcc(hand_worked());
+  Hpcc hpcc(worked_out());
   hpcc.on_telemetry(one_hop(100'000, 0, 0), Psn(1), Psn(10));
   PathTelemetry other = one_hop(110'000, 5000, 5000);
   other.path = 8;
@@ -151,14 +151,14 @@ TEST(Hpcc, AnotherPathBeginsAnewAndWhatIsOlderIsIgnored) {
 }
 
 TEST(Hpcc, CountersWrap) {
-  Hpcc hpcc(hand_worked());
+  Hpcc hpcc(worked_out());
   hpcc.on_telemetry(one_hop(0xFFFF'F000u, 0xFFFF'FFF0u, 0), Psn(1), Psn(10));
   hpcc.on_telemetry(one_hop(0xFFFF'F000u + 10'000, 0xFFFF'FFF0u + 977, 0), Psn(2), Psn(11));
   EXPECT_NEAR(hpcc.utilization(), 1.000448, 1e-12);
 }
 
 TEST(Hpcc, PacesByWindowOverT) {
-  Hpcc hpcc(hand_worked());
+  Hpcc hpcc(worked_out());
   const Instant now = Instant{} + 100_us;
   EXPECT_EQ(hpcc.pace(now, now, 4000), now) << "the link paces";
   // The window is counted in the longest packets, rounded up: 125000 / 4000 = 31.25.
@@ -175,7 +175,7 @@ TEST(Hpcc, PacesByWindowOverT) {
 // The wire of the pair has no switches: telemetry goes there without hops and comes back so.
 TEST(HpccOfAQp, EveryDataPacketCarriesTelemetryAndEveryAckReturnsIt) {
   PairConfig config = rc_config();
-  config.engine.congestion = hand_worked();
+  config.engine.congestion = worked_out();
   Pair pair(config);
   pair.write_and_expect(3000);
   std::size_t data = 0, acks = 0;
@@ -191,7 +191,7 @@ TEST(HpccOfAQp, EveryDataPacketCarriesTelemetryAndEveryAckReturnsIt) {
 
 TEST(HpccOfAQp, ReadsAtomicsAndOtherControlsCarryNone) {
   PairConfig config = rc_config();
-  config.engine.congestion = hand_worked();
+  config.engine.congestion = worked_out();
   Pair pair(config);
   pair.post(0, pair.read(0, 1, 0, 0, 1000));
   pair.post(0, pair.fetch_add(0, 2, 2048, 0, 1));
