@@ -168,7 +168,7 @@ std::optional<Verdict> pauses_verdict(const Report& r) {
   }
   if (b.xoff_rate) {
     good = good && s.xoff_per_second <= *b.xoff_rate;
-    text += fmt::format("{}{} XOFFs a second{}{}", text.empty() ? "" : "; ",
+    text += fmt::format("{}{} XOFFs per second{}{}", text.empty() ? "" : "; ",
                         count_text(static_cast<std::uint64_t>(s.xoff_per_second + 0.5)),
                         is_judged ? ", budget " + count_text(static_cast<std::uint64_t>(*b.xoff_rate)) : std::string(),
                         at(s.xoff_at));

@@ -39,7 +39,7 @@ const std::map<std::string, Rooms>& allowed() {
       {"transports/uet", {"transports/base", "transports/collectives", "dataplane/base", "dataplane/wire"}},
 
       // What the other rooms of control share.
-      {"control/base", {}},
+      {"control/base", {"dataplane/base"}},
       // Reading and checking a fabric file needs no packets, and so no DPDK.
       {"control/collectives", {"transports/base", "dataplane/base"}},
       {"control/spec",
@@ -59,7 +59,8 @@ const std::map<std::string, Rooms>& allowed() {
       {"control/picture", {"control/spec", "control/routing", "dataplane/base", "dataplane/wire"}},
       {"control/report",
        {"control/base", "control/collectives", "control/spec", "control/build", "control/fault", "control/routing",
-        "control/picture", "control/telemetry", "control/workload", "transports/collectives", "transports/roce",
+        "control/picture", "control/telemetry", "control/workload", "transports/base", "transports/collectives",
+        "transports/roce",
         "dataplane/base", "dataplane/wire", "dataplane/packet", "dataplane/device", "dataplane/trunk"}},
       {"control/lint",
        {"control/spec", "control/build", "control/report", "control/routing", "transports/base",

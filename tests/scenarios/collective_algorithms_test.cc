@@ -190,7 +190,7 @@ TEST(CollectiveAlgorithms, ChannelsSpreadOverTheCablesToTheNeighbour) {
               "defaults: { link: { rate: 100Gbps, cable: 3m } }\nlinks: [ [h1:1, h2:1], [h1:2, h2:2] ]\n"
               "collectives: [ { name: c, size: 64MB, transport: " +
               std::string(transport) + ", channels: " + std::to_string(channels) + " } ]\n");
-      EXPECT_GT(c.share_of_limit(), 0.95);
+      EXPECT_GT(c.share_of_limit(), transport[0] == 'r' ? 0.95 : 0.85) << "UET: its windows follow its ACKs";
       EXPECT_LE(c.share_of_limit(), 1);
       return c.limit_bps;
     };

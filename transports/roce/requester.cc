@@ -118,7 +118,7 @@ bool Requester::next(Instant now, OutPacket& out) {
   }
   const bool last = is_read_or_atomic(wqe.wr.opcode) || next_ + 1 == wqe.past();
   out.packet.bth.ack_req = reliable() && wants_ack(wqe, last);
-  if (congestion_window_ != 0 && !timing_ && out.packet.bth.ack_req) time(now, wqe);
+  if (congestion_window_ != 0 && !timing_ && out.packet.bth.ack_req) begin_sample(now, wqe);
   sent(now, wqe, last, out.packet.bth.ack_req);
   return true;
 }
@@ -126,7 +126,7 @@ bool Requester::next(Instant now, OutPacket& out) {
 // What goes again may be answered for the first time, which says nothing of the way (Karn). But a READ that goes again from
 // its middle on is answered by a First or Only where no other answer has one. Where READs are always overtaken, there is
 // no other measure.
-void Requester::time(Instant now, const Wqe& wqe) noexcept {
+void Requester::begin_sample(Instant now, const Wqe& wqe) noexcept {
   timing_again_ = next_ != fresh_;
   if (timing_again_ && (wqe.wr.opcode != SendOpcode::kRead || next_ == wqe.first || answers_twice_)) return;
   timing_ = true;

@@ -144,7 +144,7 @@ class Requester {
   void arm(Instant now) noexcept;
   bool awaits_answer() const noexcept;
   void note_sent(Instant now, Psn end, bool asks) noexcept;
-  void time(Instant now, const Wqe& wqe) noexcept;
+  void begin_sample(Instant now, const Wqe& wqe) noexcept;
   void note_timed_answer(Instant now, const Packet& packet) noexcept;
   void rewind() noexcept;
   void go_back() noexcept;

@@ -189,7 +189,12 @@ void Engine::send_rudi_packet(Instant now, std::uint32_t slot, OutPacket& out) {
   p.lost = false;
   p.sent_at = now;
   p.entropy = line.paths.next(now, line.chance);
-  if (p.deadline <= now) p.deadline = now + rudi_rto(p);
+  if (p.deadline <= now) {
+    // A timeout passed while it waited for its turn. It counts if the peer has been silent since it was sent first.
+    if (again && p.deadline > Instant{} && line.newest_heard < p.sent_first_at && p.timeouts <= fep_.config.retries)
+      ++p.timeouts;
+    p.deadline = now + rudi_rto(p);
+  }
   p.looked_at = first_look_at(line, p);
   if (p.transmissions < RudiPacket::kMostCounted) ++p.transmissions;
   ++line.in_flight;
@@ -253,7 +258,7 @@ void Engine::on_rudi_timer(Instant at, std::uint32_t slot) {
   RudiPacket& p = rudi_.packets[slot];
   if (!p.used || p.lost || p.looked_at != at) return;
   RudiLine& line = rudi_.lines[p.line];
-  if (at < p.deadline) {
+  if (at < p.deadline && p.timeouts <= fep_.config.retries) {
     const Duration longest = line.reorder.patience();
     const Instant due = p.sent_at + longest * (p.sent_at < line.newest_heard ? 1 : 2);
     if (due > at) {

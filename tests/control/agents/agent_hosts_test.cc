@@ -81,7 +81,7 @@ TEST(AgentHosts, DataThatAreWrongAreReported) {
   EXPECT_TRUE(r.completed);
   EXPECT_FALSE(r.verified);
   EXPECT_GT(r.wrong_bytes, 0u);
-  EXPECT_THAT(r.wrong, HasSubstr("repeat 1"));
+  EXPECT_THAT(r.wrong, HasSubstr("iteration 1"));
 }
 
 TEST(AgentHosts, AnAgentThatVanishesEndsItForAllByName) {

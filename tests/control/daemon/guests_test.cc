@@ -137,7 +137,7 @@ TEST_F(GuestsTest, WhatKeepsOneFromBootingIsSaidAndItMayBeTriedAgain) {
   std::filesystem::rename(folder_.path() / "qemu", folder_.path() / "away");
   EXPECT_TRUE(guests_->restart(0));
   EXPECT_EQ(after_boot(0), State::kDown);
-  EXPECT_THAT(guests_->look(0).why, testing::HasSubstr("cannot be started"));
+  EXPECT_THAT(guests_->look(0).why, testing::HasSubstr("cannot start "));
   std::filesystem::rename(folder_.path() / "away", folder_.path() / "qemu");
   EXPECT_TRUE(guests_->restart(0));
   EXPECT_EQ(after_boot(0), State::kUp);

@@ -33,7 +33,7 @@ TEST_F(LiveIntTest, GoesToAFileUntilItIsEnded) {
   EXPECT_THAT(error_of(409, "POST", "/int", {{"what", "{}"}}), HasSubstr("already"));
   const json done = ask("DELETE", "/int");
   EXPECT_FALSE(done["running"].get<bool>());
-  EXPECT_THAT(done["text"].get<std::string>(), HasSubstr("one packet in 2 sampled"));
+  EXPECT_THAT(done["text"].get<std::string>(), HasSubstr("1 packet in 2 sampled"));
   std::ifstream in(file("a.jsonl"));
   std::uint64_t lines = 0;
   std::uint64_t at_leaf1 = 0;

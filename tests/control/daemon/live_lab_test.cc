@@ -128,7 +128,7 @@ TEST_F(LiveLabTest, ALinkThatIsDownCarriesNothingUntilItIsUp) {
   while (dropped() < until) std::this_thread::yield();
   EXPECT_EQ(received_by_h2(), then);
   EXPECT_EQ(error_of(409, "POST", "/links", {{"link", "leaf1:2"}, {"up", false}}),
-            "link leaf1:2 - h2:1 is down already");
+            "link leaf1:2 - h2:1 is already down");
   ask("POST", "/links", {{"link", "leaf1:2"}, {"up", true}});
   wait_for_packets();
   EXPECT_THAT(log(), HasSubstr("link h2:1 - leaf1:2 down: asked at "));

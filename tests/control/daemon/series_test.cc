@@ -26,7 +26,7 @@ TEST_F(LiveSeriesTest, GoesToAFileUntilItIsEnded) {
   EXPECT_TRUE(ask("POST", "/series", {{"file", file("q.csv")}, {"every", "100us"}})["running"].get<bool>());
   while (ask("GET", "/series")["lines"].get<std::uint64_t>() < 20) std::this_thread::yield();
   EXPECT_THAT(error_of(409, "POST", "/series", {{"file", file("r.csv")}, {"every", "100us"}}),
-              HasSubstr("q.csv already"));
+              HasSubstr("q.csv; end it first"));
   const json done = ask("DELETE", "/series");
   EXPECT_FALSE(done["running"].get<bool>());
   std::ifstream in(file("q.csv"));

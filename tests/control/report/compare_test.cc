@@ -46,7 +46,7 @@ TEST(Compare, NamesWhatMakesThemIncomparable) {
   for (const Comparison::Difference& d : c.differences)
     if (d.incomparable) incomparable.push_back(d.what);
   EXPECT_THAT(incomparable, testing::ElementsAre("spec", "seed", "clock", "scale", "version"));
-  EXPECT_THAT(c.text(), HasSubstr("NOT COMPARABLE: the conditions below differ"));
+  EXPECT_THAT(c.text(), HasSubstr("NOT THE SAME EXPERIMENT: these conditions differ"));
   EXPECT_THAT(c.text(), HasSubstr("1 | 1/100"));
   EXPECT_EQ(c.json()["comparable"], false);
 }

@@ -137,7 +137,7 @@ TEST(Verdicts, PausesOfGeneratorsAreANoteByTheDefaultBudgets) {
   r.steady_pauses = SteadyPauses{200'000, 2'000'000, 0.808, "h9:1 class 3", 56'667, "leaf1:9 class 3"};
   EXPECT_EQ(named(r, "pauses").answer, Answer::kNote);
   EXPECT_EQ(named(r, "pauses").text,
-            "paused 80.8 % of the time at h9:1 class 3; 56,667 XOFFs a second at leaf1:9 class 3 (from 200 us to 2 ms); only "
+            "paused 80.8 % of the time at h9:1 class 3; 56,667 XOFFs per second at leaf1:9 class 3 (from 200 us to 2 ms); only "
             "generators send, without congestion control: run.budgets.pause-share and xoff-rate set a limit");
   r.steady_pauses->share = 0.05;
   r.steady_pauses->xoff_per_second = 10;

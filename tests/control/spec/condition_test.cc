@@ -74,7 +74,7 @@ TEST(Condition, WhatIsWrongIsNamed) {
   EXPECT_EQ(wrong("drops"), "'drops': no comparison");
   EXPECT_EQ(wrong("= 0"), "'= 0': no figure");
   EXPECT_EQ(wrong("drops ="), "'drops =': no value");
-  EXPECT_EQ(wrong("drops = 5 apples"), "'drops = 5 apples': no value");
+  EXPECT_EQ(wrong("drops = 5 apples"), "'drops = 5 apples': unknown unit 'apples'");
   EXPECT_EQ(wrong("two words = 5"), "'two words = 5': no figure");
   EXPECT_EQ(wrong("drops() > 0"), "'drops() > 0': nothing between '(' and ')'; expected a reason for drops");
   EXPECT_EQ(wrong("drops at leaf1:3 in > 0"),

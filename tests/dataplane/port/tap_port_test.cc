@@ -214,7 +214,7 @@ TEST_F(TapPortTest, AMissingDeviceIsNamedWithWhatWouldHelp) {
     ASSERT_EQ(mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0) << std::strerror(errno);
     ASSERT_EQ(mount("none", "/dev/net", "tmpfs", 0, nullptr), 0) << std::strerror(errno);
     EXPECT_THAT([&] { TapPort({.interface = "railyard-test"}, pool); },
-                ThrowsMessage<std::runtime_error>(AllOf(HasSubstr("no /dev/net/tun"), HasSubstr("modprobe tun"))));
+                ThrowsMessage<std::runtime_error>(AllOf(HasSubstr("/dev/net/tun is missing"), HasSubstr("modprobe tun"))));
   }).join();
 }
 

@@ -96,7 +96,7 @@ TEST_F(BadFile, WithALinkToNowhere) {
 
 TEST_F(BadFile, WithAPortUsedTwice) {
   EXPECT_THAT(error_of_links("[[h1:1, leaf1:1], [h2:1, leaf1:1]]"),
-              AllOf(StartsWith("railyard: bad.yaml:3:"), HasSubstr("leaf1:1 is linked already")));
+              AllOf(StartsWith("railyard: bad.yaml:3:"), HasSubstr("leaf1:1 is already linked")));
 }
 
 TEST_F(BadFile, WithAddressesTwice) {

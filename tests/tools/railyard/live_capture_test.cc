@@ -184,12 +184,12 @@ TEST_F(LiveCapture, WhatCannotBeIsSaidAndLeavesNothing) {
     more.insert(more.begin(), "capture");
     return more;
   };
-  EXPECT_EQ(error(kFailed, capture({"leaf2:1", "-w", "x.pcapng"})),
+  EXPECT_EQ(error(kUsage, capture({"leaf2:1", "-w", "x.pcapng"})),
             "railyard: leaf2:1: there is no node 'leaf2'; did you mean 'leaf1'?");
   EXPECT_EQ(error(kFailed, capture({"leaf1:1", "-w", "/nowhere/x.pcapng"})),
             "railyard: cannot write /nowhere/x.pcapng: No such file or directory");
   write("kept", "as it is");
-  error(kFailed, capture({"leaf1:9", "-w", "kept"}));
+  error(kUsage, capture({"leaf1:9", "-w", "kept"}));
   EXPECT_EQ(read("kept"), "as it is");
   wait_for(empty);
   for (const std::vector<std::string>& words : {std::vector<std::string>{"leaf1:1"},

@@ -176,7 +176,7 @@ TEST_F(LiveFaultsCommand, BadOnesLeaveTheLabAsItWas) {
   EXPECT_THAT(error(kInput, {"set", "qos.default.classes.3.alpha=0"}),
               AllOf(StartsWith("railyard: --set qos.default.classes.3.alpha=0: qos.default.classes.3.alpha: "),
                     HasSubstr("expected")));
-  EXPECT_THAT(error(kFailed, {"fault", "rm", "their"}), HasSubstr("there is no fault 'their'; expected there"));
+  EXPECT_THAT(error(kUsage, {"fault", "rm", "their"}), HasSubstr("there is no fault 'their'; expected there"));
   EXPECT_EQ(names(), "there ");
   expect_packets_arrive("all of them");
   EXPECT_THAT(railyard({"status", "--audit"}).out, StartsWith("packet accounting balances at "));

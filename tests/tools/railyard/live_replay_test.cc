@@ -62,7 +62,7 @@ TEST_F(LiveReplay, WhatCannotBeIsSaidAndNothingIsSent) {
             "railyard: nowhere.pcap: cannot be read: No such file or directory");
   write("cut.pcapng", read("trace.pcapng").substr(0, 5000));
   EXPECT_THAT(error(kInput, {"replay", "cut.pcapng", "--at", "h1"}), HasSubstr("cut.pcapng: frame 2: "));
-  EXPECT_THAT(error(kFailed, {"replay", "trace.pcapng", "--at", "leaf1"}), HasSubstr("is a port of a switch"));
+  EXPECT_THAT(error(kUsage, {"replay", "trace.pcapng", "--at", "leaf1"}), HasSubstr("is a switch port"));
   for (const std::vector<std::string>& words : {std::vector<std::string>{"replay"},
                                                 {"replay", "trace.pcapng"},
                                                 {"replay", "trace.pcapng", "--at", "h1", "--asap", "--rate", "1Gbps"},

@@ -50,7 +50,7 @@ TEST_F(Live, UpLookBreakALinkDown) {
                                               HasSubstr("leaf1:2        h2:1             100 Gb/s")));
   EXPECT_THAT(railyard({"link", "down", "leaf1:2"}).out, StartsWith("lab small: link leaf1:2 - h2:1 down at "));
   EXPECT_THAT(railyard({"status"}).out, HasSubstr("leaf1:2        h2:1                 down"));
-  EXPECT_EQ(refused(kFailed, {"link", "down", "h2:1"}), "railyard: link h2:1 - leaf1:2 is down already\n");
+  EXPECT_EQ(refused(kFailed, {"link", "down", "h2:1"}), "railyard: link h2:1 - leaf1:2 is already down\n");
   EXPECT_THAT(railyard({"link", "up", "h2:1"}).out, StartsWith("lab small: link h2:1 - leaf1:2 up at "));
   EXPECT_THAT(railyard({"status", "--audit"}).out, StartsWith("packet accounting balances at "));
   EXPECT_TRUE(json::parse(railyard({"status", "--audit", "--json"}).out)["balanced"]);

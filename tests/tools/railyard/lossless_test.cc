@@ -79,7 +79,7 @@ TEST_F(Lossless, CheckShowsThePoolAndByHowMuchItIsOverSubscribed) {
   // A pool that is smaller than what a single port needs cannot do.
   EXPECT_THAT(error(kInput, {"check", topology("scenarios/headroom-pool.yaml"), "--set",
                             "switches.default.headroom-pool=64KiB"}),
-              AllOf(HasSubstr("headroom of lossless class 3 is 0 and at most 64KiB from the pool, and the link needs "),
+              AllOf(HasSubstr("headroom of lossless class 3 is 0 plus at most 64KiB from the pool, but the link needs "),
                     HasSubstr("expected `headroom: auto`")));
 }
 

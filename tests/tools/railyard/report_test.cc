@@ -127,7 +127,7 @@ TEST_F(Reports, TwoAreCompared) {
 
 TEST_F(Reports, AReportThatIsMissingOrBrokenIsNamed) {
   EXPECT_THAT(error(kInput, {"compare", "nowhere", "lab.yaml"}), HasSubstr("nowhere: cannot be read: No such file"));
-  EXPECT_THAT(error(kInput, {"compare", "lab.yaml", "lab.yaml"}), HasSubstr("lab.yaml: is not JSON"));
+  EXPECT_THAT(error(kInput, {"compare", "lab.yaml", "lab.yaml"}), HasSubstr("lab.yaml: not valid JSON"));
 }
 
 class Sweeps : public CommandLine {};
@@ -237,8 +237,8 @@ TEST_F(Sweeps, WhatIsWrongIsSaid) {
   EXPECT_THAT(error(kInput, {"sweep", "lab.yaml", "--over", "defaults.link.rate=100Gbps,fast"}),
               HasSubstr("railyard: --set defaults.link.rate=fast: "))
       << "no combination has a meaning with it: nothing ran";
-  EXPECT_THAT(error(kUsage, {"sweep", "lab.yaml", "--over", "run.seed=1,2"}), HasSubstr("expected these"));
-  EXPECT_THAT(error(kUsage, {"sweep", "lab.yaml", "--set", "run.clock=wall", "--jobs", "2"}), HasSubstr("wall clock"));
+  EXPECT_THAT(error(kUsage, {"sweep", "lab.yaml", "--over", "run.seed=1,2"}), HasSubstr("expected --seeds"));
+  EXPECT_THAT(error(kUsage, {"sweep", "lab.yaml", "--set", "run.clock=wall", "--jobs", "2"}), HasSubstr("wall-clock"));
 }
 
 }  // namespace
