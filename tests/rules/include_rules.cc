@@ -100,8 +100,8 @@ const std::map<std::string, Rooms>& allowed() {
       {"tools/agent",
        {"control/base", "control/agent_protocol", "transports/base", "transports/collectives", "transports/roce",
         "dataplane/base", "dataplane/wire"}},
-      {"tools/railyardd", {"control/base", "control/daemon", "control/spec"}},
-      {"tools/softroce", {"control/spec", "control/guest"}},
+      {"tools/railyardd", {"tools/railyard", "control/lab", "control/base", "control/daemon", "control/spec"}},
+      {"tools/softroce", {"control/base", "control/spec", "control/guest"}},
   };
   return table;
 }
