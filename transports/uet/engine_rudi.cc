@@ -114,7 +114,8 @@ void Engine::settle_rudi(Instant now, std::uint32_t i) {
   }
   // One wake at a time is enough: when it comes and something went since, it is set again.
   if (!line.idle() || line.looked_at != Instant::never()) return;
-  line.looked_at = line.idle_since + fep_.config.idle_close;
+  // While it is in line (for a packet that has been answered since) it is looked at again, later: it leaves the line first.
+  line.looked_at = (line.in_line ? now : line.idle_since) + fep_.config.idle_close;
   rudi_wakes_.push({line.looked_at, i, true});
 }
 
@@ -259,7 +260,7 @@ void Engine::on_rudi_timer(Instant at, std::uint32_t slot) {
   if (!p.used || p.lost || p.looked_at != at) return;
   RudiLine& line = rudi_.lines[p.line];
   if (at < p.deadline && p.timeouts <= fep_.config.retries) {
-    const Duration longest = line.reorder.patience();
+    const Duration longest = std::min(line.reorder.patience(), fep_.config.rto_init);  // it may be without end
     const Instant due = p.sent_at + longest * (p.sent_at < line.newest_heard ? 1 : 2);
     if (due > at) {
       p.looked_at = std::min(due, p.deadline);
