@@ -56,7 +56,8 @@ TEST(Trial, InBandTelemetryIsConsistentWithWhereThePacketsWere) {
 // Labs that the swarm found, each for its reason (in the file).
 TEST(Trial, WhatItFoundBefore) {
   for (const std::string name :
-       {"uet-no-room", "uc-doubled-at-port", "uc-doubled-at-switch", "read-storm", "read-storm-swift"}) {
+       {"uet-no-room", "uc-doubled-at-port", "uc-doubled-at-switch", "read-storm", "read-storm-swift",
+        "rudi-idle-in-line"}) {
     const Outcome o = run_trial(spec::read_file(RAILYARD_SOURCE_DIR "/tests/control/swarm/seeds/" + name + ".yaml"));
     EXPECT_THAT(all_of(o), IsEmpty()) << name;
     EXPECT_GT(o.hops, 1000u) << name;
