@@ -33,9 +33,8 @@ inline constexpr ExitCodeMeaning kExitCodes[] = {
      "errors, or warnings with --strict"},
     {kUnbalanced, "accounting", "packet accounting does not balance: a bug of Railyard, please report it"},
     {kUnverified, "unverified",
-     "the run finished, but a flow failed, a collective did not complete or has wrong data, or queues deadlocked; a "
-     "diagnosis "
-     "or an expectation that expects this keeps 0"},
+     "the run finished, but the verdict completion, data or deadlock failed: a flow or a collective failed or did not "
+     "complete, data are wrong, or queues deadlocked; an expectation or a diagnosis that names this failure keeps 0"},
     {kMissed, "missed", "the run finished, but missed an expectation (expect: or --expect)"},
 };
 

@@ -12,9 +12,7 @@ namespace railyard::build {
 namespace {
 
 // Where a flow is started.
-const spec::PortName& starts_at(const Flow& f) {
-  return f.asks_at_source() ? f.plan.source : f.plan.destination;
-}
+const spec::PortName& starts_at(const Flow& f) { return f.asks_at_source() ? f.plan.source : f.plan.destination; }
 
 }  // namespace
 
@@ -124,7 +122,9 @@ bool FlowTriggers::act() {
       const spec::PortName& nic = starts_at(flows_[flow]);
       auto& host = dynamic_cast<Host&>(fabric_[devices_.at(nic.node)]);
       const PortIndex port{static_cast<std::uint16_t>(nic.port - 1)};
+      starting_.fetch_add(1, std::memory_order_relaxed);
       host.change_at(f.at + delay_, [this, flow, &host, port](Instant now) {
+        starting_.fetch_sub(1, std::memory_order_relaxed);
         flows_[flow].start_at(now);
         host.endpoint_changed(now, port);
       });

@@ -1,7 +1,7 @@
 // Flows that start when others are done, as a connection matrix says (spec/flow_file.h).
 //
-// A trigger all of whose flows are fired and started at one NIC acts there at once. Others act between devices: what one
-// has seen at t starts a flow at another at t + delay(), the least time in which anything gets from one device to
+// A trigger all of whose flows are fired and started at one NIC acts there at once. Others act between devices: what
+// one has seen at t starts a flow at another at t + delay(), the least time in which anything gets from one device to
 // another (the fabric's window). Nobody carries the message; it takes no rate and is not lost.
 #pragma once
 
@@ -32,6 +32,8 @@ class FlowTriggers {
   FlowTriggers& operator=(const FlowTriggers&) = delete;
 
   Duration delay() const noexcept { return delay_; }
+  // Flows that were fired between devices and have not started yet. Only while the engine rests.
+  std::size_t starting() const noexcept { return starting_.load(std::memory_order_relaxed); }
   // Which trigger a flow waits for, and how often that has been fired: "trigger 3 (fired 1 of 2 times)"; empty: none.
   // Only while the engine rests.
   std::string waits_for(std::size_t flow) const;
@@ -81,6 +83,7 @@ class FlowTriggers {
   std::vector<std::uint32_t> waits_;  // by flow
   std::deque<Place> places_;
   std::map<spec::PortName, std::size_t> place_by_nic_;
+  std::atomic<std::size_t> starting_{0};
   std::atomic<bool> any_{false};  // a place has fired
 };
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <set>
+#include <span>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -345,6 +346,40 @@ void Session::watch_warm_up() {
   });
 }
 
+// Shared with the devices: a run that is ended early leaves the counters to be taken by whoever goes on.
+std::shared_ptr<Session::Taken> Session::take_at(Instant at) {
+  auto taken = std::make_shared<Taken>();
+  taken->counters.resize(lab_->fabric().size());
+  for (const auto& d : lab_->fabric().devices())
+    d->snapshot_at(at, [taken, id = d->id()](DeviceCounters c) {
+      taken->counters[id.index()] = std::move(c);
+      taken->devices.fetch_add(1, std::memory_order_relaxed);
+    });
+  engine_->wake_all();
+  return taken;
+}
+
+// Counters at the end of traffic, if that comes before `latest`. What a device has seen is known when its window is
+// over, and some devices are then at the window's end: the counters are of one window after the end, wherever windows
+// are cut.
+void Session::watch_traffic_end(Instant latest) {
+  traffic_end_ = std::make_unique<telemetry::TrafficEnd>(*lab_);
+  if (!traffic_end_->is_known()) return;
+  // What is no longer offered from some instant on may leave nothing to do there; windows begin where something is.
+  constexpr std::size_t kMostStops = 1000;
+  Device& first = *lab_->fabric().devices().front();
+  for (const Instant stop : std::span(traffic_end_->stops()).first(std::min(traffic_end_->stops().size(), kMostStops)))
+    if (stop < latest) first.change_at(stop, [](Instant) {});
+  engine_->wake_all();
+  engine_->after_windows(traffic_end_.get(), [this, latest] {
+    const std::optional<Instant> end = traffic_end_->look(engine_->reached());
+    if (!end) [[likely]]
+      return;
+    const Instant at = std::max(*end + engine_->window(), engine_->reached());
+    if (at < latest) ended_ = take_at(at);
+  });
+}
+
 // As fine as a round trip is short; under the wall clock so that looking costs the lab nothing to speak of.
 void Session::watch_transients() {
   if (!options_.transients) return;
@@ -383,18 +418,13 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
   const auto progress = [&](Instant at) {
     if (options_.progress) options_.progress(at, traffic_end);
   };
-  // Shared with the devices: a run that is ended early leaves the snapshots to be taken by whoever goes on.
-  const auto loaded = std::make_shared<report::Snapshot>();
-  if (run.duration) {
-    loaded->resize(lab_->fabric().size());
-    for (const auto& d : lab_->fabric().devices())
-      d->snapshot_at(traffic_end, [loaded, id = d->id()](DeviceCounters c) { loaded->at(id.index()) = std::move(c); });
-    engine_->wake_all();
-  }
+  std::shared_ptr<Taken> loaded;
+  if (run.duration) loaded = take_at(traffic_end);
   if (options_.ready) options_.ready();
   watch_pauses();
   watch_warm_up();
   watch_transients();
+  if (live == nullptr) watch_traffic_end(traffic_end);
   cpu_began_ = cpu_seconds();
   wall_began_ = wall_seconds();
   std::optional<WallClockStats> stats;
@@ -415,14 +445,15 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
     stats = run_wall(*engine_, live != nullptr ? Instant::never() : end, config, stop, progress, Machine::real(), live);
   }
   // A run that was ended early has no counters of its end yet.
-  const bool all_taken = run.duration && engine_->reached() > traffic_end;
+  if (ended_ && ended_->is_whole()) loaded = ended_;
+  const bool all_taken = loaded && loaded->is_whole();
   // A lab in which nothing is left to do has come to its end all the same.
   const bool stopped = stop.load(std::memory_order_relaxed) || live != nullptr || !run.duration;
   // Under the wall clock a run without a duration has no other end.
   const bool has_end = run.duration || run.clock == spec::Clock::kVirtual;
   interrupted_ = stop.load(std::memory_order_relaxed) && live == nullptr && has_end && engine_->reached() < end &&
                  (run.clock == spec::Clock::kWall || engine_->next() != Instant::never());
-  report::Report r = counted(all_taken ? *loaded : report::Snapshot{}, stopped ? Instant{} : end);
+  report::Report r = counted(all_taken ? loaded->counters : report::Snapshot{}, stopped ? Instant{} : end);
   if (stats) add_stats(r.engine, *stats);
   if (int_->running()) {
     stop_int();

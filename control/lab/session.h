@@ -21,6 +21,7 @@
 #include "control/telemetry/looks.h"
 #include "control/telemetry/pause_tree.h"
 #include "control/telemetry/queue_series.h"
+#include "control/telemetry/traffic_end.h"
 #include "control/telemetry/transient_watch.h"
 #include "dataplane/capture/capture_tap.h"
 #include "dataplane/port/outside_port.h"
@@ -97,8 +98,8 @@ class Session {
   void stop_int();
 
   // Runs to the end that the spec names: its duration and what is then still on its way, or until everything is done.
-  // `stop`, if it becomes true, ends the run early, with the report so far, which says that it was interrupted. `live`, under the wall clock: how others
-  // look at the run and ask things of it; it then goes on until `stop`.
+  // `stop`, if it becomes true, ends the run early, with the report so far, which says that it was interrupted. `live`,
+  // under the wall clock: how others look at the run and ask things of it; it then goes on until `stop`.
   report::Report run(const std::atomic<bool>& stop, WallClockLive* live = nullptr);
   // After run(): captures, series and records of in-band telemetry whose files are not whole, one sentence each with
   // the file and why.
@@ -141,6 +142,14 @@ class Session {
   report::Report counted(const report::Snapshot& loaded, Instant now = {});
   void watch_pauses();
   void watch_warm_up();
+  // Counters of all devices at one instant, as far as they have taken them.
+  struct Taken {
+    report::Snapshot counters;
+    std::atomic<std::size_t> devices{0};
+    bool is_whole() const noexcept { return devices.load(std::memory_order_relaxed) == counters.size(); }
+  };
+  std::shared_ptr<Taken> take_at(Instant at);
+  void watch_traffic_end(Instant latest);
   void watch_transients();
   void run_watched(Instant end, const std::atomic<bool>& stop, const std::function<void(Instant)>& progress);
   void check_captures() const;
@@ -160,6 +169,8 @@ class Session {
   telemetry::DeadlockWatch deadlocks_;
   telemetry::PauseTreeWatch pause_trees_;
   report::Snapshot warm_;  // counters at the end of the warm-up
+  std::unique_ptr<telemetry::TrafficEnd> traffic_end_;
+  std::shared_ptr<Taken> ended_;  // counters when traffic had ended by itself
   std::unique_ptr<telemetry::QueueSeries> series_;
   std::unique_ptr<telemetry::FlowSeries> flow_series_;
   std::unique_ptr<telemetry::TransientWatch> transients_;

@@ -102,6 +102,8 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now, const 
   add_ranks(lab.uet_nics());
   r.attachments = replayed_captures(lab);
 
+  const Duration load = loaded.empty() ? now - Instant{} : loaded.front().at - Instant{};
+  r.load.to_ns = nanoseconds(load);
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const DeviceId id{static_cast<std::uint32_t>(d)};
     const DeviceCounters& c = devices[d];
@@ -121,7 +123,11 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now, const 
       port.rate_bps = lab.rate(ref).bps;
       port.counters = c.ports[p];
       const DeviceCounters& under_load = loaded.empty() ? c : loaded[d];
-      port.utilisation = utilisation(under_load.ports[p], port.rate_bps, lab.framing(ref), under_load.at - Instant{});
+      port.utilisation = utilisation(under_load.ports[p], port.rate_bps, lab.framing(ref), load);
+      for (std::size_t k = 0; k < kPriorities && load > Duration{}; ++k) {
+        port.pause_share[k] = std::min(1.0, seconds(under_load.ports[p].classes[k].paused) / seconds(load));
+        port.stall_share[k] = std::min(1.0, seconds(under_load.ports[p].classes[k].stalled) / seconds(load));
+      }
       if (port.is_switch) r.engine.packet_hops += c.ports[p].tx_packets();
       r.ports.push_back(std::move(port));
     }
@@ -129,7 +135,9 @@ Report collect(build::BuiltLab& lab, const Snapshot& loaded, Instant now, const 
   r.link_tiers = link_tiers(lab, r.ports);
   r.thresholds = effective_thresholds(lab.spec());
   r.lossless_drops = lossless_drops(lab, r.ports);
-  r.steady_pauses = steady_pauses(warm, loaded.empty() ? devices : loaded);
+  r.steady_pauses = steady_pauses(warm, loaded.empty() ? devices : loaded, [&](std::size_t d, std::size_t p) {
+    return lab.peer_name({DeviceId{static_cast<std::uint32_t>(d)}, PortIndex{static_cast<std::uint16_t>(p)}});
+  });
   r.audit = audit(lab, devices);
   return r;
 }

@@ -93,10 +93,7 @@ void pause_lines(Out out, const Report& r) {
   for (std::size_t i = 0; i < std::min(paused.size(), kMostPorts); ++i) {
     const PortPlace& p = paused[i];
     fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>10} {:>9} {:>7}\n", p.name(), p.port->peer, p.priority,
-                   time_text(p.counters->paused),
-                   percent_text(r.engine.simulated_seconds > 0
-                                    ? seconds(p.counters->paused) / r.engine.simulated_seconds
-                                    : 0),
+                   time_text(p.counters->paused), percent_text(p.port->pause_share[p.priority]),
                    count_text(p.counters->xoff_received));
   }
   if (paused.size() > kMostPorts)
@@ -113,8 +110,8 @@ void not_enabled_lines(Out out, const Report& r) {
   fmt::format_to(out, "\nIgnored PFC requests: PFC is not enabled for this class at the receiving port\n");
   fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>10}\n", "port", "sent by", "class", "requests");
   for (std::size_t i = 0; i < std::min(ignored.size(), kMostPorts); ++i)
-    fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>10}\n", ignored[i].name(), ignored[i].port->peer,
-                   ignored[i].priority, count_text(ignored[i].counters->pfc_not_enabled));
+    fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>10}\n", ignored[i].name(), ignored[i].port->peer, ignored[i].priority,
+                   count_text(ignored[i].counters->pfc_not_enabled));
   if (ignored.size() > kMostPorts) fmt::format_to(out, "  and {} more\n", ignored.size() - kMostPorts);
 }
 
@@ -129,9 +126,8 @@ void stall_lines(Out out, const Report& r) {
   fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>10} {:>9}\n", "port", "credits of", "class", "waited", "of time");
   for (std::size_t i = 0; i < std::min(stalled.size(), kMostPorts); ++i) {
     const PortPlace& p = stalled[i];
-    fmt::format_to(
-        out, "  {:<14} {:<14} {:>5} {:>10} {:>9}\n", p.name(), p.port->peer, p.priority, time_text(p.counters->stalled),
-        percent_text(r.engine.simulated_seconds > 0 ? seconds(p.counters->stalled) / r.engine.simulated_seconds : 0));
+    fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>10} {:>9}\n", p.name(), p.port->peer, p.priority,
+                   time_text(p.counters->stalled), percent_text(p.port->stall_share[p.priority]));
   }
   if (stalled.size() > kMostPorts)
     fmt::format_to(out, "  and {} more, up to {}\n", stalled.size() - kMostPorts,
@@ -141,14 +137,11 @@ void stall_lines(Out out, const Report& r) {
 // CE marks should come before pauses; where they come late, the thresholds need a change.
 void order_lines(Out out, const Report& r) {
   const auto both = worst_places(
-      r,
-      [](const PortPlace& p) { return p.port->is_switch && p.counters->first_xoff != Instant::never(); },
+      r, [](const PortPlace& p) { return p.port->is_switch && p.counters->first_xoff != Instant::never(); },
       [](const PortPlace& p) { return -(p.counters->first_xoff - Instant{}).ps; });
   if (both.empty()) return;
-  fmt::format_to(out,
-                 "\nCE or XOFF first (queues whose ingress groups crossed XOFF, earliest first)\n");
-  fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>12} {:>12}\n", "port", "towards", "class", "first CE",
-                 "first XOFF");
+  fmt::format_to(out, "\nCE or XOFF first (queues whose ingress groups crossed XOFF, earliest first)\n");
+  fmt::format_to(out, "  {:<14} {:<14} {:>5} {:>12} {:>12}\n", "port", "towards", "class", "first CE", "first XOFF");
   for (std::size_t i = 0; i < std::min(both.size(), kMostPorts); ++i) {
     const PortPlace& p = both[i];
     const Instant ce = p.counters->first_ce;
@@ -171,7 +164,8 @@ void threshold_lines(Out out, const Report& r) {
 
 void trim_lines(Out out, const Report& r) {
   const auto trimmed = worst_places(
-      r, [](const PortPlace& p) { return p.counters->trimmed > 0; }, [](const PortPlace& p) { return p.counters->trimmed; });
+      r, [](const PortPlace& p) { return p.counters->trimmed > 0; },
+      [](const PortPlace& p) { return p.counters->trimmed; });
   if (trimmed.empty()) return;
   fmt::format_to(out, "\nTrimmed frames (queue full; forwarded without payload)\n");
   for (std::size_t i = 0; i < std::min(trimmed.size(), kMostPorts); ++i)
@@ -189,9 +183,8 @@ void llr_lines(Out out, const Report& r) {
     if (p.counters.llr.replays > 0) ports.push_back(&p);
   }
   if (ports.empty()) return;
-  std::ranges::stable_sort(ports, [](const auto* a, const auto* b) {
-    return a->counters.llr.replays > b->counters.llr.replays;
-  });
+  std::ranges::stable_sort(
+      ports, [](const auto* a, const auto* b) { return a->counters.llr.replays > b->counters.llr.replays; });
   fmt::format_to(out, "\nLink-level retry (LLR): {} frames retransmitted, mean added delay {}\n",
                  count_text(all.frames), time_text(all.mean_late()));
   fmt::format_to(out, "  {:<14} {:<14} {:>8} {:>8} {:>10} {:>10} {:>10}\n", "port", "to", "frames", "replays", "min",
@@ -219,8 +212,18 @@ void tree_lines(Out out, const Report& r) {
   constexpr std::size_t kMostTrees = 3;
   const auto& trees = r.pause_trees.widest();
   if (trees.empty()) return;
-  fmt::format_to(out, "\nPFC pause tree at its widest ({}): congestion root first, then the ports it paused\n",
-                 time_text(r.pause_trees.widest_at() - Instant{}));
+  const auto any = [&](auto member) {
+    return std::ranges::any_of(r.ports, [&](const PortReport& p) {
+      return std::ranges::any_of(p.counters.classes, [&](const ClassCounters& c) { return c.*member > Duration{}; });
+    });
+  };
+  const bool credits = any(&ClassCounters::stalled);
+  const bool pauses = !credits || any(&ClassCounters::paused);
+  fmt::format_to(out, "\n{} tree at its widest ({}): congestion root first, then the ports {}\n",
+                 !credits  ? "PFC pause"
+                 : !pauses ? "CBFC credit"
+                           : "PFC and CBFC",
+                 time_text(r.pause_trees.widest_at() - Instant{}), credits ? "it held back" : "it paused");
   for (std::size_t i = 0; i < std::min(trees.size(), kMostTrees); ++i) {
     fmt::format_to(out, "  {}\n", trees[i].root);
     for (std::size_t level = 0; level < trees[i].levels.size(); ++level)

@@ -77,6 +77,7 @@ Json flow_json(const FlowReport& f, const Budgets& budgets) {
   j["arrival_bps"] = or_null(f.arrival_bps);
   j["first_packet_ns"] = or_null(f.first_packet_ns);
   j["last_packet_ns"] = or_null(f.last_packet_ns);
+  j["last_delivered_ns"] = or_null(f.last_delivered_ns);
   j["handshake_ns"] = or_null(f.handshake_ns);
   j["share"] = or_null(f.share());
   j["ideal_ns"] = or_null(f.ideal_ns);

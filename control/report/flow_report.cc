@@ -132,8 +132,7 @@ FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std:
   r.asked_bytes = static_cast<std::uint64_t>(flow.total.n);
   r.in_flight = in_flight;
   r.trimmed = rx.trimmed;
-  if (r.measured)
-    r.lost = r.packets - std::min(r.packets, rx.packets - rx.duplicated + r.trimmed + r.in_flight);
+  if (r.measured) r.lost = r.packets - std::min(r.packets, rx.packets - rx.duplicated + r.trimmed + r.in_flight);
   r.reordered = rx.reordered;
   r.duplicated = rx.duplicated;
   r.corrupted = rx.corrupted;
@@ -148,6 +147,7 @@ FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std:
   if (rx.packets > 0) {
     r.first_packet_ns = nanoseconds(rx.first - start);
     r.last_packet_ns = nanoseconds(rx.last - start);
+    if (rx.payload_octets > rx.late_octets) r.last_delivered_ns = nanoseconds(rx.taken - start);
   }
   Instant end = std::min(flow.stop, now);
   std::uint64_t in_time = rx.payload_octets - rx.late_octets;
@@ -162,6 +162,10 @@ FlowReport flow_report(const build::BuiltLab& lab, const build::Flow& flow, std:
     set_goodput({start, end, in_time}, r);
     r.arrival_bps = arrival_bps(flow, lab.spec().traffic[flow.plan.traffic], end, r);
   }
+  r.was_offered = start == Instant::never() || start < flow.stop;
+  const bool unanswered = flow.is_uc() || (flow.is_uet() && flow.uet->config().mode == uet::DeliveryMode::kUud);
+  r.ended_with_loss =
+      unanswered && r.asked_bytes > 0 && !r.fct_ns && r.bytes >= r.asked_bytes && r.in_flight == 0 && r.lost > 0;
   r.latency_ns = Percentiles::of(rx.latency);
   r.traffic = flow.plan.traffic;
   if (flow.is_roce()) r.roce = roce_report(flow);
@@ -208,8 +212,7 @@ void add_limits(const build::BuiltLab& lab, const workload::FlowPlan& plan, Byte
   // The last frame's own time is in what all of them take, and in the way of the last.
   const std::uint32_t slot = times.framing(plan.source).slot(static_cast<std::uint32_t>(frame));
   const double sending = static_cast<double>(total.n) * 8e12 / burst_bps;
-  const double silences =
-      t.on > Duration{} ? std::max(0.0, std::ceil(sending / static_cast<double>(t.on.ps)) - 1) : 0;
+  const double silences = t.on > Duration{} ? std::max(0.0, std::ceil(sending / static_cast<double>(t.on.ps)) - 1) : 0;
   double ps = sending + silences * static_cast<double>(t.off.ps) + static_cast<double>(there->ps) -
               static_cast<double>(slot) * 8e12 / static_cast<double>(times.rate(plan.source).bps);
   // Complete where it was asked for: the acknowledgement of a WRITE or SEND comes back, the request of a READ goes.

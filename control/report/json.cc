@@ -163,13 +163,14 @@ Json trunk(const TrunkReport& t) {
 }
 
 bool touched(const ClassCounters& c) {
-  return c.rx_packets + c.tx_packets + c.xoff_sent + c.xon_sent + c.xoff_received + c.xon_received +
-                 c.pfc_not_enabled + c.max_depth_octets >
+  return c.rx_packets + c.tx_packets + c.xoff_sent + c.xon_sent + c.xoff_received + c.xon_received + c.pfc_not_enabled +
+                 c.max_depth_octets >
              0 ||
          !drops(c.drops).empty();
 }
 
-Json traffic_class(std::size_t priority, const ClassCounters& c, bool is_switch) {
+Json traffic_class(std::size_t priority, const PortReport& p) {
+  const ClassCounters& c = p.counters.classes[priority];
   Json j = {{"class", priority},
             {"rx", {{"packets", c.rx_packets}, {"bytes", c.rx_octets}}},
             {"tx", {{"packets", c.tx_packets}, {"bytes", c.tx_octets}}},
@@ -181,10 +182,12 @@ Json traffic_class(std::size_t priority, const ClassCounters& c, bool is_switch)
             {"xoff_received", c.xoff_received},
             {"pfc_not_enabled", c.pfc_not_enabled},
             {"paused_ns", nanoseconds(c.paused)},
+            {"pause_share", p.pause_share[priority]},
             {"stalled_ns", nanoseconds(c.stalled)},
+            {"stall_share", p.stall_share[priority]},
             {"depth_bytes", c.depth_octets},
             {"max_depth_bytes", c.max_depth_octets}};
-  if (is_switch) {
+  if (p.is_switch) {
     j["max_ingress_cells"] = c.max_ingress_cells;
     j["max_headroom_cells"] = c.max_headroom_cells;
     j["first_ce_ns"] = instant_json(c.first_ce);
@@ -216,14 +219,13 @@ Json port(const PortReport& p) {
   if (c.llr.on)
     j["llr"] = {{"frames", c.llr.frames},
                 {"replays", c.llr.replays},
-                {"latency_ns",
-                 c.llr.frames == 0 ? Json(nullptr)
-                                   : Json{{"mean", nanoseconds(c.llr.mean_late())},
-                                          {"min", nanoseconds(c.llr.least_late)},
-                                          {"max", nanoseconds(c.llr.most_late)}}}};
+                {"latency_ns", c.llr.frames == 0 ? Json(nullptr)
+                                                 : Json{{"mean", nanoseconds(c.llr.mean_late())},
+                                                        {"min", nanoseconds(c.llr.least_late)},
+                                                        {"max", nanoseconds(c.llr.most_late)}}}};
   Json classes = Json::array();
   for (std::size_t k = 0; k < kPriorities; ++k)
-    if (touched(c.classes[k])) classes.push_back(traffic_class(k, c.classes[k], p.is_switch));
+    if (touched(c.classes[k])) classes.push_back(traffic_class(k, p));
   j["classes"] = std::move(classes);
   return j;
 }
@@ -275,11 +277,16 @@ Json collective_json(const CollectiveReport& c) { return collective(c); }
 
 std::string Report::json() const {
   Json j;
-  j["run"] = {{"spec", run.spec},       {"name", run.name},
-              {"seed", run.seed},       {"clock", run.clock},
-              {"version", run.version}, {"workers", run.workers},
-              {"payload", run.payload}, {"scale", run.scale},
-              {"command", run.command}, {"lab_digest", run.lab_digest},
+  j["run"] = {{"spec", run.spec},
+              {"name", run.name},
+              {"seed", run.seed},
+              {"clock", run.clock},
+              {"version", run.version},
+              {"workers", run.workers},
+              {"payload", run.payload},
+              {"scale", run.scale},
+              {"command", run.command},
+              {"lab_digest", run.lab_digest},
               {"interrupted", run.interrupted}};
   if (!run.diagnosis.empty())
     j["diagnosis"] = {{"symptom", run.diagnosis.symptom},
@@ -300,6 +307,7 @@ std::string Report::json() const {
                   {"pause_share", budgets.pause_share ? Json(ratio_of(*budgets.pause_share)) : Json(nullptr)},
                   {"xoff_rate", or_null(budgets.xoff_rate)}};
   if (!expectations.empty()) j["expectations"] = expectations_json(expectations);
+  j["load_interval"] = {{"from_ns", load.from_ns}, {"to_ns", load.to_ns}};
   if (steady_pauses)
     j["steady_pauses"] = {{"from_ns", steady_pauses->from_ns},
                           {"to_ns", steady_pauses->to_ns},

@@ -9,7 +9,9 @@
 #include "control/report/measure.h"
 #include "control/report/report.h"
 #include "control/spec/condition.h"
+#include "control/spec/load.h"
 #include "control/spec/spec_error.h"
+#include "control/spec/to_yaml.h"
 
 namespace railyard::report {
 namespace {
@@ -33,9 +35,7 @@ constexpr UnitWords kUnits[] = {{Unit::kNanoseconds, ValueUnit::kTime, "a time; 
                                 {Unit::kShare, ValueUnit::kPercent, "a share; expected a value such as 0.95 or 95%"},
                                 {Unit::kSeconds, ValueUnit::kTime, "a time; expected a value such as 30s"}};
 
-const UnitWords& words_of(Unit unit) {
-  return *std::ranges::find(kUnits, unit, &UnitWords::unit);
-}
+const UnitWords& words_of(Unit unit) { return *std::ranges::find(kUnits, unit, &UnitWords::unit); }
 
 // Ratios and shares take the same values.
 Unit kind_of_unit(Unit unit) { return unit == Unit::kShare ? Unit::kRatio : unit; }
@@ -55,13 +55,22 @@ void check_condition(const spec::Lab& lab, const spec::ConditionSpec& c) {
     if (term.other) {
       const std::optional<Unit> other = check_measure(lab, *term.other, c.place, c.text);
       if (unit && other && kind_of_unit(*unit) != kind_of_unit(*other))
-        throw spec::SpecError(c.place, fmt::format("'{}': {} is {}, and {} is {}", c.text, format(term.what),
-                                                   words_of(*unit).expected, format(*term.other),
-                                                   words_of(*other).expected));
+        throw spec::SpecError(
+            c.place, fmt::format("'{}': {} is {}, and {} is {}", c.text, format(term.what), words_of(*unit).expected,
+                                 format(*term.other), words_of(*other).expected));
     } else if (unit && !fits(*unit, term)) {
-      throw spec::SpecError(
-          c.place, fmt::format("'{}': {} is {}", c.text, format(term.what), words_of(*unit).expected));
+      throw spec::SpecError(c.place,
+                            fmt::format("'{}': {} is {}", c.text, format(term.what), words_of(*unit).expected));
     }
+  }
+}
+
+// Whether `setting` ("path=value") changes nothing.
+bool has_setting(const spec::Lab& lab, const std::string& setting) {
+  try {
+    return spec::parse(spec::to_yaml(lab), "the lab", {setting}) == lab;
+  } catch (const spec::SpecError&) {
+    return false;
   }
 }
 
@@ -94,23 +103,37 @@ void check_conditions(const spec::Lab& lab, bool as_in_file) {
   for (const spec::ConditionSpec& c : lab.expect) check_condition(lab, c);
   if (!as_in_file) return;
   for (const spec::ConditionSpec& c : lab.diagnosis.signature) check_condition(lab, c);
+  for (const std::string& setting : lab.diagnosis.settings)
+    if (!has_setting(lab, setting))
+      throw spec::SpecError({},
+                            fmt::format("diagnosis.settings: {}: the lab has another value; expected what it has, as "
+                                        "--set would have it",
+                                        setting));
 }
 
 Expectation hold(const Report& report, const spec::ConditionSpec& condition) {
   const auto parsed = spec::parse_condition(condition.text);
   Expectation e{condition.text, parsed.has_value(), std::nullopt, "", "", condition.place};
   if (!parsed) return e;
-  bool first = true;
-  for (const Term& term : parsed->terms) {
-    const HeldTerm h = hold_term(report, term);
-    // Report the first term that is missed; else the first.
-    if (first || (e.met && !h.met)) {
+  std::vector<HeldTerm> held;
+  for (const Term& term : parsed->terms) held.push_back(hold_term(report, term));
+  e.met = std::ranges::all_of(held, &HeldTerm::met);
+  std::size_t named = 0;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const HeldTerm& h = held[i];
+    if (h.met && !e.met) continue;
+    if (++named == 1) {
       e.found = h.found.value;
-      e.found_text = h.text;
       e.where = h.found.where;
     }
-    e.met = e.met && h.met;
-    first = false;
+    if (held.size() == 1) {
+      e.found_text = h.text;
+      break;
+    }
+    // Of several terms, all that are missed, each with its figure; if none is, all.
+    e.found_text += fmt::format("{}{} {}{}", named == 1 ? "" : " and ", format(parsed->terms[i].what), h.text,
+                                h.found.where.empty() ? "" : fmt::format(" ({})", h.found.where));
+    e.where.clear();
   }
   return e;
 }
@@ -127,33 +150,11 @@ void judge(Report& report, const spec::Lab& lab) {
   }
   report.run.diagnosis = lab.diagnosis;
   for (const spec::ConditionSpec& c : lab.diagnosis.signature) report.evidence.push_back(hold(report, c));
-  if (!report.evidence.empty() && std::ranges::all_of(report.evidence, &Expectation::met)) return;
+  if (!report.evidence.empty() && std::ranges::all_of(report.evidence, &Expectation::met) &&
+      std::ranges::all_of(lab.diagnosis.settings, [&](const std::string& s) { return has_setting(lab, s); }))
+    return;
   report.run.diagnosis = {};
   report.evidence.clear();
-}
-
-namespace {
-
-// Whether it takes a failure for the term to hold: with none of its figure it would not.
-bool asks_for_some(const Report& report, const Term& term) {
-  double bound = term.value;
-  if (term.other) {
-    const Measured other = measure(report, *term.other);
-    if (!other.value) return false;
-    bound *= *other.value;
-  }
-  return !term.holds(0, bound);
-}
-
-}  // namespace
-
-bool expects(const Report& report, std::string_view figure) {
-  const auto names = [&](const Expectation& e) {
-    const auto condition = spec::parse_condition(e.text);
-    return e.met && condition &&
-           std::ranges::any_of(condition->terms, [&](const Term& t) { return t.what.figure == figure && asks_for_some(report, t); });
-  };
-  return std::ranges::any_of(report.expectations, names) || std::ranges::any_of(report.evidence, names);
 }
 
 std::string miss_text(const Expectation& e) {

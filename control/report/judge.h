@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "control/report/expectation.h"
@@ -21,12 +20,9 @@ void check_conditions(const spec::Lab& lab, bool as_in_file);
 // `condition` is one that check_conditions() took.
 Expectation hold(const Report& report, const spec::ConditionSpec& condition);
 
-// Fills in `expectations`, of which an interrupted run meets none; and `run.diagnosis` with its evidence if the counters have its signature, else empties it.
+// Fills in `expectations`, of which an interrupted run meets none; and `run.diagnosis` with its evidence if the
+// counters have its signature and the lab its settings, else empties it.
 void judge(Report& report, const spec::Lab& lab);
-
-// Whether an expectation that was met, or the signature of the diagnosis that the report has, names `figure`, and
-// would be missed if that were 0.
-bool expects(const Report& report, std::string_view figure);
 
 // "found 97.9 Gb/s (flat), expected busbw >= 380Gbps [lab.yaml:7:3]"
 std::string miss_text(const Expectation& e);

@@ -63,7 +63,7 @@ void add_class(const PortReport& p, std::size_t priority, bool lossless_here, bo
       (is_for_room(reason) ? sum.for_room : sum.otherwise) += others;
       if (is_for_room(reason)) counted += others;
     } else if (lossless_somewhere) {
-      sum.otherwise += c.drops[i] - c.rdma_drops[i];
+      (is_for_room(reason) ? sum.where_lossy : sum.otherwise) += c.drops[i] - c.rdma_drops[i];
     }
     if (counted > 0) sum.places.push_back({fmt::format("{}:{}", p.node, p.port), priority, reason, counted});
   }
@@ -113,7 +113,8 @@ std::optional<LosslessDrops> lossless_drops(const build::BuiltLab& lab, const st
       const LossCause cause = cause_of(static_cast<DropReason>(i));
       if (cause == LossCause::kOutage || cause == LossCause::kDamage) sum.to_faults += p.counters.drops[i];
     }
-    const spec::QosProfile* qos = p.is_switch ? &spec.qos.at(spec.switches.at(spec.find(p.node)->profile).qos) : nullptr;
+    const spec::QosProfile* qos =
+        p.is_switch ? &spec.qos.at(spec.switches.at(spec.find(p.node)->profile).qos) : nullptr;
     for (std::size_t k = 0; k < kPriorities; ++k) {
       const bool lossless_here = qos != nullptr && qos->classes[k].lossless;
       sum.any_lossless |= lossless_here;

@@ -25,37 +25,33 @@ double number(std::uint64_t n) { return static_cast<double>(n); }
 // ---- Tables --------------------------------------------------------------------------------------------------------
 
 struct ClassMeasure : MeasureKind {
-  double (*of)(const Report&, const ClassCounters&);
+  double (*of)(const PortReport&, std::size_t priority);
 };
+template <auto member>
+double count_of(const PortReport& p, std::size_t k) {
+  return number(p.counters.classes[k].*member);
+}
+template <auto member>
+double time_of(const PortReport& p, std::size_t k) {
+  return number(static_cast<std::uint64_t>(nanoseconds(p.counters.classes[k].*member)));
+}
 const ClassMeasure kOfClasses[] = {
-    {{"rx_packets", kCount, kSum, "frames received"},
-     [](const Report&, const ClassCounters& c) { return number(c.rx_packets); }},
-    {{"rx_bytes", kBytes, kSum, "bytes received, with FCS"},
-     [](const Report&, const ClassCounters& c) { return number(c.rx_octets); }},
-    {{"tx_packets", kCount, kSum, "frames sent"},
-     [](const Report&, const ClassCounters& c) { return number(c.tx_packets); }},
-    {{"tx_bytes", kBytes, kSum, "bytes sent, with FCS"},
-     [](const Report&, const ClassCounters& c) { return number(c.tx_octets); }},
-    {{"ecn_marked", kCount, kSum, "frames marked CE at egress"},
-     [](const Report&, const ClassCounters& c) { return number(c.ecn_marked); }},
-    {{"trimmed", kCount, kSum, "frames trimmed at egress"},
-     [](const Report&, const ClassCounters& c) { return number(c.trimmed); }},
-    {{"xoff_sent", kCount, kSum, "PFC frames with a pause time sent"},
-     [](const Report&, const ClassCounters& c) { return number(c.xoff_sent); }},
-    {{"xoff_received", kCount, kSum, "PFC frames with a pause time received"},
-     [](const Report&, const ClassCounters& c) { return number(c.xoff_received); }},
-    {{"paused", kNanoseconds, kSum, "time paused by PFC"},
-     [](const Report&, const ClassCounters& c) { return number(static_cast<std::uint64_t>(nanoseconds(c.paused))); }},
-    {{"pause_share", kShare, kMax, "time paused by PFC / duration of the run"},
-     [](const Report& r, const ClassCounters& c) {
-       return r.engine.simulated_seconds > 0 ? seconds(c.paused) / r.engine.simulated_seconds : 0;
-     }},
+    {{"rx_packets", kCount, kSum, "frames received"}, count_of<&ClassCounters::rx_packets>},
+    {{"rx_bytes", kBytes, kSum, "bytes received, with FCS"}, count_of<&ClassCounters::rx_octets>},
+    {{"tx_packets", kCount, kSum, "frames sent"}, count_of<&ClassCounters::tx_packets>},
+    {{"tx_bytes", kBytes, kSum, "bytes sent, with FCS"}, count_of<&ClassCounters::tx_octets>},
+    {{"ecn_marked", kCount, kSum, "frames marked CE at egress"}, count_of<&ClassCounters::ecn_marked>},
+    {{"trimmed", kCount, kSum, "frames trimmed at egress"}, count_of<&ClassCounters::trimmed>},
+    {{"xoff_sent", kCount, kSum, "PFC frames with a pause time sent"}, count_of<&ClassCounters::xoff_sent>},
+    {{"xoff_received", kCount, kSum, "PFC frames with a pause time received"}, count_of<&ClassCounters::xoff_received>},
+    {{"paused", kNanoseconds, kSum, "time paused by PFC"}, time_of<&ClassCounters::paused>},
+    {{"pause_share", kShare, kMax, "time paused by PFC / the load interval (metrics.md)"},
+     [](const PortReport& p, std::size_t k) { return p.pause_share[k]; }},
     {{"stalled", kNanoseconds, kSum, "time that the first frame waited for credits (CBFC)"},
-     [](const Report&, const ClassCounters& c) { return number(static_cast<std::uint64_t>(nanoseconds(c.stalled))); }},
-    {{"max_queue", kBytes, kMax, "deepest egress queue"},
-     [](const Report&, const ClassCounters& c) { return number(c.max_depth_octets); }},
+     time_of<&ClassCounters::stalled>},
+    {{"max_queue", kBytes, kMax, "deepest egress queue"}, count_of<&ClassCounters::max_depth_octets>},
     {{"storms_detected", kCount, kSum, "PFC storms that the watchdog detected"},
-     [](const Report&, const ClassCounters& c) { return number(c.storms_detected); }},
+     count_of<&ClassCounters::storms_detected>},
 };
 
 struct PortMeasure : MeasureKind {
@@ -70,7 +66,7 @@ const PortMeasure kOfPorts[] = {
      [](const PortReport& p) { return number(p.counters.duplicated); }},
     {{"misclassified", kCount, kSum, "frames that a fault put into the wrong class"},
      [](const PortReport& p) { return number(p.counters.misclassified); }},
-    {{"utilisation", kShare, kMax, "utilisation of the sending direction, until run.duration"},
+    {{"utilisation", kShare, kMax, "utilisation of the sending direction in the load interval (metrics.md)"},
      [](const PortReport& p) { return p.utilisation; }},
     {{"llr_replays", kCount, kSum, "replays of link-level retry (LLR)"},
      [](const PortReport& p) { return number(p.counters.llr.replays); }},
@@ -86,9 +82,8 @@ const GroupMeasure kOfGroups[] = {
      [](const PathGroupReport& g) { return g.max_over_mean(); }},
 };
 
-constexpr MeasureKind kDrops{.name = "drops",
-                             .meaning = "frames dropped, for any reason or for the reason in brackets",
-                             .has_reasons = true};
+constexpr MeasureKind kDrops{
+    .name = "drops", .meaning = "frames dropped, for any reason or for the reason in brackets", .has_reasons = true};
 
 using Maybe = std::optional<double>;
 struct FlowMeasure : MeasureKind {
@@ -128,7 +123,9 @@ const FlowMeasure kOfFlows[] = {
      [](const FlowReport& f) { return f.retransmission_share(); },
      [](const TrafficReport& t) { return share_of(t.retransmitted, t.requester_packets); }},
     {{"completed", kShare, kMean, "completed / all finite flows"},
-     [](const FlowReport& f) { return f.asked_bytes > 0 ? Maybe(f.fct_ns ? 1.0 : 0.0) : std::nullopt; }},
+     [](const FlowReport& f) {
+       return f.asked_bytes > 0 && f.was_offered ? Maybe(f.fct_ns ? 1.0 : 0.0) : std::nullopt;
+     }},
     {{"failed_flows", kCount, kSum, "flows with a QP or PDC in error"},
      [](const FlowReport& f) { return Maybe(f.failed() ? 1.0 : 0.0); }},
     {{"fct_mean", kNanoseconds, kMean, "flow completion time, mean"}, fct_of},
@@ -192,9 +189,12 @@ const CollectiveMeasure kOfCollectives[] = {
     {{"completed", kShare, kMean, "completed / all iterations"},
      [](const CollectiveReport& c) -> Maybe {
        if (c.iterations.empty()) return std::nullopt;
-       return static_cast<double>(std::ranges::count_if(c.iterations, [](const auto& i) { return i.time_ns.has_value(); })) /
+       return static_cast<double>(
+                  std::ranges::count_if(c.iterations, [](const auto& i) { return i.time_ns.has_value(); })) /
               static_cast<double>(c.iterations.size());
      }},
+    {{"wrong_bytes", kBytes, kSum, "bytes of results that are wrong"},
+     [](const CollectiveReport& c) { return Maybe(number(c.wrong_bytes)); }},
     {{"packets", kCount, kSum, "packets sent"}, [](const CollectiveReport& c) { return Maybe(number(c.packets)); }},
     {{"retransmitted", kCount, kSum, "packets retransmitted"},
      [](const CollectiveReport& c) { return Maybe(number(c.retransmitted_packets)); }},
@@ -232,17 +232,17 @@ class Several {
 
   void add(double value, const std::string& where) {
     values_.push_back(value);
-    const bool stands_out = how_ == kMin || how_ == kTogether ? value < most_ : value > most_;
-    if (values_.size() > 1 && !stands_out) return;
+    const bool less_is_worse = how_ == kMin || how_ == kTogether || (how_ == kMean && unit_ == kShare);
+    if (values_.size() > 1 && (less_is_worse ? value >= most_ : value <= most_)) return;
     most_ = value;
-    where_ = how_ == kSum && value == 0 ? std::string() : where;
+    where_ = where;
   }
 
   Measured result() {
     if (values_.empty()) return {std::nullopt, unit_, ""};
     switch (how_) {
       case kSum:
-        return {std::accumulate(values_.begin(), values_.end(), 0.0), unit_, where_};
+        return {std::accumulate(values_.begin(), values_.end(), 0.0), unit_, most_ == 0 ? std::string() : where_};
       case kMax:
       case kMin:
       case kTogether:
@@ -251,7 +251,12 @@ class Several {
         break;
     }
     const Spread spread = Spread::of(std::move(values_));
-    return {how_ == kMean ? spread.mean : how_ == kMedian ? spread.p50 : spread.p99, unit_, where_};
+    // No single one has a mean or a percentile; of shares that should be whole, one that is not is at fault.
+    const bool at_fault = how_ == kMean && unit_ == kShare && most_ < 1;
+    return {how_ == kMean     ? spread.mean
+            : how_ == kMedian ? spread.p50
+                              : spread.p99,
+            unit_, at_fault ? where_ : std::string()};
   }
 
  private:
@@ -297,8 +302,7 @@ std::optional<Measured> at_ports(const Report& r, const spec::Measure& m) {
     Several all(c->unit, c->combine);
     for (const PortReport& p : r.ports)
       for (std::size_t k = 0; k < kPriorities; ++k)
-        if (is_at(p, m.at) && has_class(k, m.at))
-          all.add(c->of(r, p.counters.classes[k]), fmt::format("{} class {}", name_of(p), k));
+        if (is_at(p, m.at) && has_class(k, m.at)) all.add(c->of(p, k), fmt::format("{} class {}", name_of(p), k));
     return all.result();
   }
   if (const PortMeasure* c = named(kOfPorts, m.figure)) {
@@ -323,6 +327,16 @@ const TrafficReport* traffic_named(const Report& r, std::string_view name) {
   return found == r.traffic.end() ? nullptr : &*found;
 }
 
+Measured of_collectives(const Report& r, const spec::Measure& m) {
+  const CollectiveMeasure* const kind = named(kOfCollectives, m.figure);
+  if (kind == nullptr) return {};
+  Several all(kind->unit, kind->combine);
+  for (const CollectiveReport& c : r.collectives)
+    if (spec::matches(m.of, c.name))
+      if (const Maybe value = kind->of(c)) all.add(*value, c.name);
+  return all.result();
+}
+
 Measured of_named(const Report& r, const spec::Measure& m) {
   if (const FlowMeasure* kind = named(kOfFlows, m.figure)) {
     Several all(kind->unit, kind->combine);
@@ -344,14 +358,7 @@ Measured of_named(const Report& r, const spec::Measure& m) {
       return found;
     }
   }
-  if (const CollectiveMeasure* kind = named(kOfCollectives, m.figure)) {
-    Several all(kind->unit, kind->combine);
-    for (const CollectiveReport& c : r.collectives)
-      if (spec::matches(m.of, c.name))
-        if (const Maybe value = kind->of(c)) all.add(*value, c.name);
-    return all.result();
-  }
-  return {};
+  return of_collectives(r, m);
 }
 
 // ---- Of the whole run: where it comes from -------------------------------------------------------------------------
@@ -369,8 +376,9 @@ std::string where_of(const Report& r, const std::string& figure) {
   one.figure = figure;
   if (const auto at = at_ports(r, one)) return at->where;
   one.of = "*";
-  if (named(kOfFlows, figure) != nullptr || named(kOfCollectives, figure) != nullptr) return of_named(r, one).where;
-  return "";
+  if (named(kOfFlows, figure) == nullptr && named(kOfCollectives, figure) == nullptr) return "";
+  const std::string where = of_named(r, one).where;
+  return where.empty() ? of_collectives(r, one).where : where;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What a run has brought: plain numbers, collected once, shown as JSON or as text.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -31,18 +32,18 @@ namespace railyard::report {
 
 // What is needed to run it again.
 struct RunInfo {
-  std::string spec;     // the file
-  std::string name;     // of the lab
+  std::string spec;  // the file
+  std::string name;  // of the lab
   std::uint64_t seed = 0;
-  std::string clock;    // "virtual" or "wall"
+  std::string clock;  // "virtual" or "wall"
   std::string version;
   int workers = 1;
   std::string payload;  // "elided" or "real"
   std::string scale = "1";
-  std::string command = {};     // as typed, for a shell
-  std::string lab_digest = {};  // of the expanded lab without seed and workers: equal in runs of the same lab
+  std::string command = {};            // as typed, for a shell
+  std::string lab_digest = {};         // of the expanded lab without seed and workers: equal in runs of the same lab
   spec::DiagnosisSpec diagnosis = {};  // of a failure whose signature the counters have; empty: of none
-  bool interrupted = false;  // a signal ended it before its end
+  bool interrupted = false;            // a signal ended it before its end
 };
 
 // Of what the lab is made.
@@ -65,8 +66,8 @@ struct AgentDevice {
 
 // Of a flow over RoCE: its QPs' counters, of both ends together, under the names that hardware has for them.
 struct RoceReport {
-  std::string operation;        // "write", "send" or "read"
-  std::string qp_type = "rc";   // or "uc"
+  std::string operation;       // "write", "send" or "read"
+  std::string qp_type = "rc";  // or "uc"
   int qps = 1;
   std::uint64_t messages = 0;   // complete; of UC, which nobody answers: sent
   std::uint64_t verified = 0;   // came whole, and every octet (elided payload: every packet) was what was sent
@@ -105,21 +106,21 @@ struct FlowReport {
   std::uint64_t in_flight = 0;          // still in the fabric, copies left out
   std::uint64_t lost = 0;               // sent, not arrived, and not in the fabric any more; a copy is not it
   std::uint64_t reordered = 0;
-  std::uint64_t duplicated = 0;         // RxFlowCounters::duplicated
+  std::uint64_t duplicated = 0;  // RxFlowCounters::duplicated
   std::uint64_t corrupted = 0;
-  std::uint64_t marked = 0;             // of arrived_packets: with CE
-  std::uint64_t trimmed = 0;            // arrived without their payload; neither delivered nor lost
-  std::uint64_t asked_bytes = 0;        // of payload, that it has in all; 0: it has no end
+  std::uint64_t marked = 0;       // of arrived_packets: with CE
+  std::uint64_t trimmed = 0;      // arrived without their payload; neither delivered nor lost
+  std::uint64_t asked_bytes = 0;  // of payload, that it has in all; 0: it has no end
   // Packets sent by the end that retransmits, retransmissions included: the source's with payload; of READs over RoCE
   // the requests.
   std::uint64_t requester_packets = 0;
-  // Goodput: payload delivered in the time that the flow was asked to send; see set_goodput(). 0 ns: nobody measured it,
-  // or the flow has not begun.
+  // Goodput: payload delivered in the time that the flow was asked to send; see set_goodput(). 0 ns: nobody measured
+  // it, or the flow has not begun.
   std::uint64_t goodput_bytes = 0;
   std::int64_t goodput_ns = 0;
   std::int64_t start_ns = 0;
-  std::string waits_for;                // not empty: it has not started, and which trigger it waits for
-  std::optional<std::int64_t> fct_ns;   // flows with an end, once it is all there
+  std::string waits_for;               // not empty: it has not started, and which trigger it waits for
+  std::optional<std::int64_t> fct_ns;  // flows with an end, once it is all there
   // Of payload, from its first packet's arrival to its last's, or to the end of the time of its goodput if it is not
   // complete. Nothing: not measured.
   std::optional<double> arrival_bps;
@@ -127,10 +128,12 @@ struct FlowReport {
   double offered_bps = 0;
   std::optional<std::int64_t> first_packet_ns;  // from its start to the first packet's arrival
   std::optional<std::int64_t> last_packet_ns;   // ... to the last's
+  // ... to the last's whose payload was of use (not a duplicate, nor out of sequence), in the time of its goodput.
+  std::optional<std::int64_t> last_delivered_ns;
   // QPs: what a REQ of the connection manager and its REP would take on an empty fabric, before a first packet may go.
   // Computed: the QPs of flows are connected without a word. A PDC is set up by its first packet.
   std::optional<std::int64_t> handshake_ns;
-  double limit_bps = 0;                 // of goodput: what framing leaves of the slower NIC, or of the flow's rate; the mean
+  double limit_bps = 0;  // of goodput: what framing leaves of the slower NIC, or of the flow's rate; the mean
   std::optional<std::int64_t>
       ideal_ns;  // FCT on an empty fabric: its octets at limit_bps, and the way there (and back)
   Percentiles latency_ns;
@@ -143,10 +146,17 @@ struct FlowReport {
   std::uint64_t retransmitted() const {
     return roce ? roce->retransmitted_packets : uet ? uet->retransmitted_packets : 0;
   }
-  // Without an end, and nothing has arrived in the last half of the time that it was asked to send or more.
+  // UC, UUD: all was sent, and what is missing was lost; nothing tells the sender, and nobody repairs it.
+  bool ended_with_loss = false;
+  // Its start falls behind its stop or the end of run.duration: it was never asked to send.
+  bool was_offered = true;
+  // With an end, offered, and did not complete.
+  bool is_incomplete() const { return asked_bytes > 0 && was_offered && !fct_ns && !ended_with_loss; }
+  // Without an end, and nothing was delivered in the last half of the time that it was asked to send or more.
   bool stood_still() const {
-    return measured && asked_bytes == 0 && packets > 0 && goodput_ns > 0 &&
-           (last_packet_ns ? *last_packet_ns < goodput_ns / 2 : delivered_bytes == 0);
+    constexpr std::int64_t kLeast = 100'000;  // ns; what has just begun may have nothing there yet
+    if (!measured || asked_bytes > 0 || !waits_for.empty() || goodput_ns < kLeast) return false;
+    return last_delivered_ns ? *last_delivered_ns < goodput_ns / 2 : delivered_bytes == 0;
   }
   // Packets taken out of order; of go-back-N, which takes none of these: gaps answered by a NAK.
   std::uint64_t out_of_order() const { return roce ? roce->out_of_sequence : reordered; }
@@ -183,7 +193,11 @@ struct PortReport {
   bool is_switch = false;
   std::int64_t rate_bps = 0;
   PortCounters counters;
-  double utilisation = 0;  // of the sending direction, with preamble and gap, while there was traffic
+  // Shares of the load interval (Report::load): of the sending direction, with preamble and gap, that it was sending;
+  // and that each class was paused, or waited for credits.
+  double utilisation = 0;
+  std::array<double, kPriorities> pause_share{};
+  std::array<double, kPriorities> stall_share{};
 };
 
 struct EngineReport {
@@ -196,8 +210,8 @@ struct EngineReport {
   std::uint64_t peak_rss_bytes = 0;
   std::optional<Percentiles> lateness_ns;  // wall clock
   std::int64_t slip_ns = 0;
-  double busy_seconds = 0;                 // wall clock: with something to do; the rest was waiting
-  std::uint64_t gaps = 0;                  // wall clock: the machine took the loop away for more than 50 us
+  double busy_seconds = 0;  // wall clock: with something to do; the rest was waiting
+  std::uint64_t gaps = 0;   // wall clock: the machine took the loop away for more than 50 us
 };
 
 struct AttachmentReport {
@@ -232,10 +246,11 @@ struct LosslessDrops {
     DropReason reason = DropReason::kIngressFull;
     std::uint64_t frames = 0;
   };
-  std::uint64_t rdma = 0;       // frames of RDMA flows, in a class that is lossless anywhere on their path
-  std::uint64_t for_room = 0;   // other frames of classes that are lossless where they were dropped: for want of buffer
-  // Other frames of classes that are lossless at a switch: for other reasons, or where the class is not lossless itself
-  // (NICs, other switches).
+  std::uint64_t rdma = 0;      // frames of RDMA flows, in a class that is lossless anywhere on their path
+  std::uint64_t for_room = 0;  // other frames of classes that are lossless where they were dropped: for want of buffer
+  // Other frames of classes that are lossless at a switch: for want of buffer where the class is not lossless itself
+  // (NICs, other switches); and for other reasons.
+  std::uint64_t where_lossy = 0;
   std::uint64_t otherwise = 0;
   // Frames of any kind that outages and damage took: links down, crashed switches, loss faults, wrong FCS or ICRC.
   std::uint64_t to_faults = 0;
@@ -260,10 +275,19 @@ struct SteadyPauses {
   std::string xoff_at;
 };
 
+// The time that shares of time and mean rates of the run are taken over: from the start of the run until traffic ended
+// (the last flow or collective completed, failed, or was no longer offered), and to the end of run.duration or the run
+// at the latest.
+struct LoadInterval {
+  std::int64_t from_ns = 0;
+  std::int64_t to_ns = 0;
+};
+
 struct Report {
   RunInfo run;
   LabReport lab;
   Budgets budgets;
+  LoadInterval load;
   std::vector<FlowReport> flows;
   std::vector<TrafficReport> traffic;
   std::uint64_t latency_samples = 0;
@@ -291,7 +315,7 @@ struct Report {
   telemetry::PauseTreeWatch pause_trees;
   std::optional<telemetry::IntReport> in_band;
   std::optional<std::uint64_t> trace_digest;
-  std::optional<Transients> transients;  // of a run that was watched for them
+  std::optional<Transients> transients;   // of a run that was watched for them
   std::vector<Expectation> expectations;  // of the file and the command line, in this order
   std::vector<Expectation> evidence;      // of run.diagnosis: the conditions of its signature
 

@@ -22,9 +22,7 @@ std::string counted(std::uint64_t n, std::string_view one, std::string_view more
 }
 
 // Of completed messages.
-std::string message_times(const RoceReport& r) {
-  return r.messages == 0 ? "-" : time_text(r.message_ns);
-}
+std::string message_times(const RoceReport& r) { return r.messages == 0 ? "-" : time_text(r.message_ns); }
 
 void sums(Out out, const Flows& flows) {
   RoceReport sum;
@@ -93,7 +91,12 @@ std::string roce_text(const std::vector<FlowReport>& flows) {
   std::string text;
   if (roce.empty()) return text;
   const Out out = std::back_inserter(text);
-  fmt::format_to(out, "RoCE: {} flow{} over RC\n", roce.size(), roce.size() == 1 ? "" : "s");
+  const auto uc =
+      static_cast<std::size_t>(std::ranges::count_if(roce, [](const auto* f) { return f->roce->qp_type == "uc"; }));
+  const std::string over = uc == 0             ? "over RC"
+                           : uc == roce.size() ? "over UC"
+                                               : fmt::format("({} over RC, {} over UC)", roce.size() - uc, uc);
+  fmt::format_to(out, "RoCE: {} flow{} {}\n", roce.size(), roce.size() == 1 ? "" : "s", over);
   if (roce.size() <= kMostLines) lines(out, roce);
   sums(out, roce);
   failures(out, roce);

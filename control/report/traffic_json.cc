@@ -16,7 +16,7 @@ OrderedJson spread_json(const Spread& s) {
 }
 
 OrderedJson distribution_json(std::uint64_t samples, const Percentiles& p,
-                             const std::vector<TrafficReport::Point>& points) {
+                              const std::vector<TrafficReport::Point>& points) {
   if (samples == 0) return nullptr;
   OrderedJson j = {{"samples", samples}, {"p50", p.p50},   {"p90", p.p90},     {"p95", p.p95},
                    {"p99", p.p99},       {"p999", p.p999}, {"p9999", p.p9999}, {"max", p.max}};
@@ -30,29 +30,29 @@ OrderedJson distribution_json(std::uint64_t samples, const Percentiles& p,
 OrderedJson traffic_json(const TrafficReport& t) {
   // What only receivers count; also of a traffic that has no flows.
   const auto received = [&](std::uint64_t count) { return known_or_null(t.measured > 0 || t.flows == 0, count); };
-  OrderedJson j = {{"name", t.name},
-                   {"pattern", t.pattern},
-                   {"transport", t.transport},
-                   {"flows", t.flows},
-                   {"with_end", t.with_end},
-                   {"complete", t.complete},
-                   {"failed", t.failed},
-                   {"delivered_bytes", received(t.delivered_bytes)},
-                   {"packets", t.packets},
-                   {"lost", received(t.lost)},
-                   {"reordered", received(t.reordered)},
-                   {"retransmitted", t.retransmitted},
-                   {"marked", received(t.marked)},
-                   {"ce_share", known_or_null(t.arrived > 0, ratio_of(t.marked, t.arrived))},
-                   {"retransmission_share",
-                    known_or_null(t.requester_packets > 0, ratio_of(t.retransmitted, t.requester_packets))},
-                   {"cnps", t.cnps},
-                   {"goodput_total_bps", or_null(t.goodput_total_bps)},
-                   {"goodput_bps", spread_json(t.goodput_bps)},
-                   {"jain_index", known_or_null(t.goodput_bps.count > 0, t.jain)},
-                   {"share", spread_json(t.share)},
-                   {"fct_ns", spread_json(t.fct_ns)},
-                   {"slowdown", spread_json(t.slowdown)}};
+  OrderedJson j = {
+      {"name", t.name},
+      {"pattern", t.pattern},
+      {"transport", t.transport},
+      {"flows", t.flows},
+      {"with_end", t.with_end},
+      {"complete", t.complete},
+      {"failed", t.failed},
+      {"delivered_bytes", received(t.delivered_bytes)},
+      {"packets", t.packets},
+      {"lost", received(t.lost)},
+      {"reordered", received(t.reordered)},
+      {"retransmitted", t.retransmitted},
+      {"marked", received(t.marked)},
+      {"ce_share", known_or_null(t.arrived > 0, ratio_of(t.marked, t.arrived))},
+      {"retransmission_share", known_or_null(t.requester_packets > 0, ratio_of(t.retransmitted, t.requester_packets))},
+      {"cnps", t.cnps},
+      {"goodput_total_bps", or_null(t.goodput_total_bps)},
+      {"goodput_bps", spread_json(t.goodput_bps)},
+      {"jain_index", known_or_null(t.jain > 0, t.jain)},
+      {"share", spread_json(t.share)},
+      {"fct_ns", spread_json(t.fct_ns)},
+      {"slowdown", spread_json(t.slowdown)}};
   j["latency_ns"] = distribution_json(t.latency_samples, t.latency_ns, t.latency_points);
   j["message_ns"] = distribution_json(t.message_samples, t.message_ns, t.message_points);
   j["by_size"] = OrderedJson::array();

@@ -48,7 +48,7 @@ struct Samples {
   std::set<std::int64_t> sizes;
 };
 
-void add(const build::Flow& flow, const FlowReport& f, spec::UetService service, TrafficReport& t, Samples& s) {
+void add(const build::Flow& flow, const FlowReport& f, TrafficReport& t, Samples& s) {
   ++t.flows;
   t.measured += f.measured ? 1 : 0;
   t.delivered_bytes += f.delivered_bytes;
@@ -69,15 +69,13 @@ void add(const build::Flow& flow, const FlowReport& f, spec::UetService service,
   s.latency.merge(flow.received().latency);
   if (flow.is_roce()) s.messages.merge(flow.messages().latency);
   if (flow.is_uet()) s.messages.merge(flow.uet->messages().latency);
-  if (flow.total.n == 0) return;
+  if (flow.total.n == 0 || !f.was_offered) return;
   ++t.with_end;
   s.sizes.insert(flow.total.n);
   Samples::Bin& bin = s.bins[bin_of(static_cast<std::uint64_t>(flow.total.n))];
   ++bin.flows;
   if (!f.fct_ns) {
-    // UC and UUD: nothing tells the sender, and nobody repairs it.
-    const bool unanswered = flow.is_uc() || (flow.is_uet() && service == spec::UetService::kUud);
-    if (unanswered && f.bytes >= f.asked_bytes && f.in_flight == 0 && f.lost > 0) {
+    if (f.ended_with_loss) {
       ++t.ended_with_loss;
       t.lost_of_these += f.lost;
     }
@@ -144,7 +142,7 @@ std::vector<TrafficReport> traffic_reports(const spec::Lab& lab, const std::vect
   }
   for (std::size_t i = 0; i < flows.size(); ++i) {
     const std::size_t t = flows[i].plan.traffic;
-    add(flows[i], reports[i], lab.traffic[t].service, out[t], samples[t]);
+    add(flows[i], reports[i], out[t], samples[t]);
   }
   for (std::size_t i = 0; i < out.size(); ++i) finish(out[i], samples[i]);
   return out;

@@ -75,9 +75,7 @@ std::optional<Verdict> scale_up_verdict(const Report& r) {
   if (!r.budgets.scale_up) return std::nullopt;
   const auto limit = static_cast<std::uint64_t>(nanoseconds(*r.budgets.scale_up));
   const CollectiveReport* worst = nullptr;
-  const auto found = [&](const CollectiveReport& c) {
-    return budgeted(c.scale_up->latency_ns, r.budgets.percentile);
-  };
+  const auto found = [&](const CollectiveReport& c) { return budgeted(c.scale_up->latency_ns, r.budgets.percentile); };
   for (const CollectiveReport& c : r.collectives)
     if (c.scale_up && (worst == nullptr || found(c) > found(*worst))) worst = &c;
   if (worst == nullptr) return std::nullopt;
@@ -104,11 +102,16 @@ Verdict loss_verdict(const Report& r) {
   const LosslessDrops& d = *r.lossless_drops;
   std::string more;
   if (!d.lossy_roce.empty())
-    more += fmt::format("; RoCE runs in a lossy class ({}): {} frames dropped", d.lossy_roce, count_text(d.dropped_lossy));
-  if (d.to_faults > 0) more += fmt::format("; not counted: {} frames lost to faults and outages", count_text(d.to_faults));
-  if (d.otherwise > 0)
-    more += fmt::format("{}{} other frames dropped for other reasons", d.to_faults > 0 ? ", " : "; not counted: ",
-                        count_text(d.otherwise));
+    more +=
+        fmt::format("; RoCE runs in a lossy class ({}): {} frames dropped", d.lossy_roce, count_text(d.dropped_lossy));
+  bool first = true;
+  for (const auto& [frames, what] : {std::pair{d.to_faults, "frames lost to faults and outages"},
+                                     {d.where_lossy, "frames of other traffic dropped where their class is lossy"},
+                                     {d.otherwise, "frames of other traffic dropped for reasons other than buffers"}}) {
+    if (frames == 0) continue;
+    more += fmt::format("{}{} {}", first ? "; not counted: " : ", ", count_text(frames), what);
+    first = false;
+  }
   if (d.rdma + d.for_room > 0) {
     std::string text;
     if (d.rdma > 0) text = fmt::format("{} RDMA frames", count_text(d.rdma));
@@ -133,15 +136,15 @@ Verdict deadlock_verdict(const Report& r) {
   const telemetry::DeadlockWatch::Seen& first = r.deadlocks.front();
   std::string circle;
   for (const std::string& queue : first.ring) circle += queue + " -> ";
-  return {"deadlock", Answer::kFail,
-          fmt::format("{} deadlock{}, allowed 0: {}{}, since {}{}", r.deadlocks.size(),
-                      r.deadlocks.size() == 1 ? "" : "s", circle, first.ring.front(),
-                      time_text(first.since - Instant{}),
-                      remaining == 0 ? fmt::format("; {} resolved", r.deadlocks.size() == 1 ? "it" : "all") : "")};
+  return {
+      "deadlock", Answer::kFail,
+      fmt::format("{} deadlock{}, allowed 0: {}{}, since {}{}", r.deadlocks.size(), r.deadlocks.size() == 1 ? "" : "s",
+                  circle, first.ring.front(), time_text(first.since - Instant{}),
+                  remaining == 0 ? fmt::format("; {} resolved", r.deadlocks.size() == 1 ? "it" : "all") : "")};
 }
 
-// Whether generators alone send. They obey pauses and have no congestion control, so an incast of theirs is paused for as
-// long as it lasts, on any lossless fabric.
+// Whether generators alone send. They obey pauses and have no congestion control, so an incast of theirs is paused for
+// as long as it lasts, on any lossless fabric.
 bool only_generators_send(const Report& r) {
   return r.lab.generator_flows > 0 && r.lab.roce_flows == 0 && r.lab.uet_flows == 0 && r.lab.attached_nics == 0 &&
          r.collectives.empty();
@@ -156,12 +159,14 @@ std::optional<Verdict> pauses_verdict(const Report& r) {
     return Verdict{"pauses", Answer::kOpen, "traffic ended before the warm-up (run.budgets.warm-up)"};
   const SteadyPauses& s = *r.steady_pauses;
   const Budgets usual;
-  const bool is_judged = b.pause_share != usual.pause_share || b.xoff_rate != usual.xoff_rate || !only_generators_send(r);
+  const bool is_judged =
+      b.pause_share != usual.pause_share || b.xoff_rate != usual.xoff_rate || !only_generators_send(r);
   std::string text;
   bool good = true;
   const auto at = [](const std::string& where) { return where.empty() ? std::string() : " at " + where; };
   if (b.pause_share) {
-    const double budget = static_cast<double>(b.pause_share->numerator) / static_cast<double>(b.pause_share->denominator);
+    const double budget =
+        static_cast<double>(b.pause_share->numerator) / static_cast<double>(b.pause_share->denominator);
     good = good && s.share <= budget;
     text = fmt::format("paused {} of the time{}{}", percent_text(s.share),
                        is_judged ? ", budget " + percent_text(budget) : std::string(), at(s.share_at));
@@ -176,9 +181,11 @@ std::optional<Verdict> pauses_verdict(const Report& r) {
   text += fmt::format(" (from {} to {})", nanoseconds_text(static_cast<std::uint64_t>(s.from_ns)),
                       nanoseconds_text(static_cast<std::uint64_t>(s.to_ns)));
   if (!good && !is_judged)
-    return Verdict{"pauses", Answer::kNote,
-                   text + "; only generators send, without congestion control: run.budgets.pause-share and xoff-rate set a "
-                          "limit"};
+    return Verdict{
+        "pauses", Answer::kNote,
+        text +
+            "; only generators send, without congestion control: run.budgets.pause-share and xoff-rate set a "
+            "limit"};
   return Verdict{"pauses", good ? Answer::kPass : Answer::kFail, std::move(text)};
 }
 
@@ -201,11 +208,11 @@ std::string stood_still_text(const Report& r) {
   for (const FlowReport& f : r.flows) {
     if (!f.stood_still()) continue;
     ++n;
-    if (first == nullptr || f.last_packet_ns.value_or(0) < first->last_packet_ns.value_or(0)) first = &f;
+    if (first == nullptr || f.last_delivered_ns.value_or(0) < first->last_delivered_ns.value_or(0)) first = &f;
   }
   if (first == nullptr) return "";
   return fmt::format("{} stalled: {} delivered nothing after {} of {}", flows_text(n), first->name,
-                     nanoseconds_text(static_cast<std::uint64_t>(first->last_packet_ns.value_or(0))),
+                     nanoseconds_text(static_cast<std::uint64_t>(first->last_delivered_ns.value_or(0))),
                      nanoseconds_text(static_cast<std::uint64_t>(first->goodput_ns)));
 }
 
@@ -255,7 +262,8 @@ Verdict data_verdict(const Report& r) {
   for (const CollectiveReport& c : r.collectives)
     if (!c.wrong.empty()) return {"data", Answer::kFail, fmt::format("{}: wrong data: {}", c.name, c.wrong)};
   if (corrupted > 0)
-    return {"data", Answer::kFail, fmt::format("{} packets or messages arrived corrupted, allowed 0", count_text(corrupted))};
+    return {"data", Answer::kFail,
+            fmt::format("{} packets or messages arrived corrupted, allowed 0", count_text(corrupted))};
   std::uint64_t waiting = 0;
   for (const FlowReport& f : r.flows) waiting += f.uet ? f.uet->waiting() : 0;
   if (r.audit.balanced && waiting > 0)

@@ -30,6 +30,7 @@ std::string Outcome::json() const {
                            {"features", features}};
   j["violations"] = nlohmann::json::array();
   for (const Violation& v : violations) j["violations"].push_back({{"rule", v.rule}, {"what", v.what}});
+  if (!unverified.empty()) j["unverified"] = unverified;
   return json_text(j);
 }
 
@@ -52,6 +53,7 @@ Outcome Outcome::from_json(const std::string& line) {
   j.at("kinds").get_to(o.kinds);
   j.at("features").get_to(o.features);
   for (const auto& v : j.at("violations")) o.violations.push_back({v.at("rule"), v.at("what")});
+  o.unverified = j.value("unverified", "");
   return o;
 }
 

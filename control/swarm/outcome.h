@@ -31,6 +31,9 @@ struct Outcome {
   std::set<std::string> kinds;        // of faults that have done something
   std::set<std::string> features;     // of the lab: "cut-through", "spray"
   std::vector<Violation> violations;  // of each rule the first ones
+  // Of a fabric file: what it did not carry, and no expectation or diagnosis asks for (report/failures.h); empty:
+  // nothing.
+  std::string unverified{};
 
   bool failed() const noexcept { return !violations.empty(); }
   bool failed(const std::string& rule) const noexcept;

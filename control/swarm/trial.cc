@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 
 #include "control/fault/faults.h"
+#include "control/report/failures.h"
+#include "control/report/judge.h"
+#include "control/report/report.h"
 #include "control/spec/load.h"
 #include "control/spec/value.h"
 #include "control/swarm/buffer_cycles.h"
@@ -23,7 +26,6 @@
 
 namespace railyard::swarm {
 namespace {
-
 
 constexpr std::int64_t kLooks = 8;              // while there is traffic
 constexpr Duration kReaction{30'000'000};       // 30 us: cable, responses, frames under way
@@ -48,9 +50,9 @@ Duration longest_refresh(const spec::Lab& lab) {
 // How long after the last fault its consequences may still be seen.
 Duration aftermath(const spec::Lab& lab, const Reach& reach) {
   Duration time = kReaction + 2 * reach.longest_delay();
-  if (reach.anywhere({spec::FaultEffect::kLosesPauseState}))
-    time += longest_refresh(lab);
-  if (reach.anywhere({spec::FaultEffect::kSlowsLink})) time += 10 * longest_refresh(lab) + 10 * kReaction;  // at a tenth of the rate
+  if (reach.anywhere({spec::FaultEffect::kLosesPauseState})) time += longest_refresh(lab);
+  if (reach.anywhere({spec::FaultEffect::kSlowsLink}))
+    time += 10 * longest_refresh(lab) + 10 * kReaction;  // at a tenth of the rate
   return time;
 }
 
@@ -123,6 +125,14 @@ class Trial {
     drain(duration, calm);
     look_at_figures(lab_, engine_.reached(), [this](const std::string& seen) { promises_.broken("figures", seen); });
     count();
+  }
+
+  // What the lab did not carry, unless its conditions ask for that.
+  void verify() {
+    report::Report r = report::collect(lab_, {}, engine_.reached());
+    r.faults = faults_.status(engine_.reached());
+    report::judge(r, lab_.spec());
+    outcome_.unverified = report::failures_text(report::unexpected_failures(r));
   }
 
  private:
@@ -243,13 +253,13 @@ class Trial {
   std::optional<IntPromises> int_promises_;
 };
 
-}  // namespace
-
-Outcome run_trial(const std::string& yaml, const EngineVariation& variation) {
+Outcome run_trial(const std::string& yaml, const EngineVariation& variation, bool verifies) {
   Outcome outcome;
   if (!eal_started()) start_eal({});
   try {
-    Trial(spec::parse(yaml, "swarm"), variation, outcome).run();
+    Trial trial(spec::parse(yaml, "swarm"), variation, outcome);
+    trial.run();
+    if (verifies) trial.verify();
   } catch (const spec::SpecError& error) {
     outcome.violations.push_back({"spec", error.what()});
   } catch (const RunError& error) {
@@ -257,6 +267,14 @@ Outcome run_trial(const std::string& yaml, const EngineVariation& variation) {
   }
   return outcome;
 }
+
+}  // namespace
+
+Outcome run_trial(const std::string& yaml, const EngineVariation& variation) {
+  return run_trial(yaml, variation, false);
+}
+
+Outcome try_lab(const std::string& yaml) { return run_trial(yaml, {}, true); }
 
 Outcome try_seed(std::uint64_t seed, const std::set<std::string>& without) {
   constexpr std::uint64_t kEvery = 8;

@@ -13,6 +13,8 @@ namespace railyard::swarm {
 // Under the virtual clock, on this thread; starts the EAL if nobody has. `yaml`: a fabric file with a duration;
 // `variation` must not change the outcome. A lab that cannot be built has broken the rule "spec".
 Outcome run_trial(const std::string& yaml, const EngineVariation& variation = {});
+// Of a user's fabric file: its outcome also says what it did not carry.
+Outcome try_lab(const std::string& yaml);
 
 // The trial of a seed, without some of its traffic and faults. Every eighth is run twice, in other portions of time and
 // another order of devices, and must come out the same.

@@ -66,7 +66,7 @@ Outcome do_task(const std::string& line) {
   const auto seed = j.at("seed").get<std::uint64_t>();
   try {
     const std::string lab = j.at("lab");
-    return lab.empty() ? try_seed(seed, j.at("without")) : run_trial(lab);
+    return lab.empty() ? try_seed(seed, j.at("without")) : try_lab(lab);
   } catch (const std::exception& error) {
     Outcome o;
     o.violations.push_back({"run", error.what()});

@@ -127,8 +127,11 @@ class Panel {
       : table_(table), curves_(curves), x_(x), metric_(metric), top_(top) {
     unit_ = kind_of_metric(table.metrics[metric], table.search).unit;
     for (const Curve& c : curves)
-      for (const Row* row : c.rows)
-        if (!row->cells[metric].values.empty()) most_ = std::max(most_, row->cells[metric].max());
+      for (const Row* row : c.rows) {
+        if (row->cells[metric].values.empty()) continue;
+        is_measured_ = true;
+        most_ = std::max(most_, row->cells[metric].max());
+      }
     if (most_ <= 0) most_ = 1;
     step_ = tick_step(most_, unit_);
     most_ = std::ceil(most_ / step_ - 1e-9) * step_;  // the axis ends at a tick
@@ -137,6 +140,8 @@ class Panel {
   std::string svg() const {
     std::string out = fmt::format("<text class=\"title\" x=\"{}\" y=\"{:.1f}\">{}{}</text>\n", kLeft, top_ + kTop - 12,
                                   escaped_html(name_of_metric(table_.metrics[metric_])), unit_word(unit_));
+    if (!is_measured_)
+      return out + fmt::format("<text x=\"{}\" y=\"{:.1f}\">not measured</text>\n", kLeft, top_ + kTop + 14);
     draw_axes(out);
     for (std::size_t i = 0; i < std::min(curves_.size(), kMostCurves); ++i) draw(i, out);
     return out;
@@ -155,8 +160,7 @@ class Panel {
       out += fmt::format(
           "<line class=\"grid\" x1=\"{}\" y1=\"{:.1f}\" x2=\"{}\" y2=\"{:.1f}\"/>"
           "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
-          kLeft, at_y(t), kWidth - kRight, at_y(t), kLeft - 6, at_y(t) + 4,
-          escaped_html(tick_text(t, unit_)));
+          kLeft, at_y(t), kWidth - kRight, at_y(t), kLeft - 6, at_y(t) + 4, escaped_html(tick_text(t, unit_)));
     const Dimension& along = table_.dimensions[0];
     double free = -1;  // where the last label ends
     for (std::size_t i = 0; i < along.values.size(); ++i) {
@@ -193,8 +197,8 @@ class Panel {
                              colour, x, at_y(cell.min()), at_y(cell.max()));
     }
     if (!path.empty() && !x_.words)
-      out += fmt::format("<path fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-dasharray=\"{}\" d=\"{}\"/>", colour,
-                         kWidths[number], *kDashes[number] != 0 ? kDashes[number] : "none", path);
+      out += fmt::format("<path fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-dasharray=\"{}\" d=\"{}\"/>",
+                         colour, kWidths[number], *kDashes[number] != 0 ? kDashes[number] : "none", path);
     out += marks + "\n";
   }
 
@@ -204,6 +208,7 @@ class Panel {
   std::size_t metric_;
   double top_;
   report::Unit unit_;
+  bool is_measured_ = false;  // a run has a value
   double most_ = 0;
   double step_ = 1;
 };
@@ -237,17 +242,19 @@ std::string plot_svg(const Table& table) {
       kWidth, height, escaped_html(title));
   for (std::size_t i = 0; legend > 0 && i < shown; ++i) {
     const double y = kHead + 6 + kLegendRow * static_cast<double>(i);
-    out += x.words ? fmt::format("<rect x=\"{}\" y=\"{:.1f}\" width=\"8\" height=\"8\" rx=\"4\" fill=\"{}\"/>", kLeft + 12, y - 4,
-                                 kColours[i])
-                   : fmt::format("<line x1=\"{}\" y1=\"{:.1f}\" x2=\"{}\" y2=\"{:.1f}\" stroke=\"{}\" stroke-width=\"{}\" "
-                                 "stroke-dasharray=\"{}\"/>",
-                                 kLeft, y, kLeft + 34, y, kColours[i], kWidths[i], *kDashes[i] != 0 ? kDashes[i] : "none");
+    out += x.words ? fmt::format("<rect x=\"{}\" y=\"{:.1f}\" width=\"8\" height=\"8\" rx=\"4\" fill=\"{}\"/>",
+                                 kLeft + 12, y - 4, kColours[i])
+                   : fmt::format(
+                         "<line x1=\"{}\" y1=\"{:.1f}\" x2=\"{}\" y2=\"{:.1f}\" stroke=\"{}\" stroke-width=\"{}\" "
+                         "stroke-dasharray=\"{}\"/>",
+                         kLeft, y, kLeft + 34, y, kColours[i], kWidths[i], *kDashes[i] != 0 ? kDashes[i] : "none");
     out += fmt::format("<text x=\"{}\" y=\"{:.1f}\">{}</text>\n", kLeft + 42, y + 4, escaped_html(curves[i].name));
   }
   for (std::size_t m = 0; m < panels; ++m)
     out += Panel(table, curves, x, m, kHead + legend + kPanel * static_cast<double>(m)).svg();
   for (std::size_t i = 0; i < notes.size(); ++i)
-    out += fmt::format("<text x=\"12\" y=\"{:.1f}\">{}</text>\n", below + 10 + kNoteRow * static_cast<double>(i), notes[i]);
+    out += fmt::format("<text x=\"12\" y=\"{:.1f}\">{}</text>\n", below + 10 + kNoteRow * static_cast<double>(i),
+                       notes[i]);
   return out + "</svg>\n";
 }
 

@@ -23,11 +23,12 @@ struct RxFlowCounters {
   Instant last{};
   Instant until = Instant::never();  // the flow is asked to send until then
   std::uint64_t late_octets = 0;     // of payload_octets: what came at or after `until`
+  Instant taken{};                   // when the last of payload_octets came that is not late
   Histogram latency;                 // ps from the first octet sent to the frame handed over
-  // Without a transport: arrived a second time. Over RoCE and UET: copies that a fault has made; these are also taken or
-  // in `discarded`.
+  // Without a transport: arrived a second time. Over RoCE and UET: copies that a fault has made; these are also taken
+  // or in `discarded`.
   std::uint64_t duplicated = 0;
-  std::uint64_t discarded = 0;       // of no use: out of sequence, or there already (UC, UUD: a message that came again)
+  std::uint64_t discarded = 0;  // of no use: out of sequence, or there already (UC, UUD: a message that came again)
   // Arrived behind a later one (RFC 4737 type-P-reordered; without a transport, and over UET's RUDI and UUD); over RUD
   // and ROD: taken while others before it were missing.
   std::uint64_t reordered = 0;
@@ -40,6 +41,8 @@ struct RxFlowCounters {
     payload_octets += octets;
     if (last >= until) [[unlikely]]
       late_octets += octets;
+    else
+      taken = last;
   }
 };
 

@@ -45,13 +45,14 @@ struct TrafficGenerator::TxFlow {
   std::array<std::byte, 80> header{};  // of a full frame; PSN is written per frame
   std::uint16_t header_octets = 0;
   std::uint16_t psn_at = 0;
-  Duration interval{};  // from frame to frame; 0: as fast as the link takes them
+  Duration interval{};               // from frame to frame; 0: as fast as the link takes them
   FlowListener* listener = nullptr;  // until it has been told
   std::uint32_t token = 0;
+  Instant all_sent = Instant::never();
   OctetTime octet_time;
   OctetTime::Rest rest;
-  Instant due{};      // of the next frame without jitter
-  GapJitter gaps;     // the next frame goes so much later
+  Instant due{};   // of the next frame without jitter
+  GapJitter gaps;  // the next frame goes so much later
 
   explicit TxFlow(TxFlowConfig c) : config(std::move(c)), due(config.start), gaps(config.gap_jitter, config.chance) {
     if (config.slower_ppb > 0) rest = OctetTime::Rest::kept();
@@ -174,6 +175,7 @@ TrafficGenerator::~TrafficGenerator() = default;
 bool TrafficGenerator::has_flows() const noexcept { return !tx_.empty() || !rx_.empty(); }
 std::size_t TrafficGenerator::tx_flows() const noexcept { return tx_.size(); }
 const TxFlowConfig& TrafficGenerator::tx_config(std::size_t i) const noexcept { return tx_[i].config; }
+Instant TrafficGenerator::all_sent(std::size_t i) const noexcept { return tx_[i].all_sent; }
 const TxFlowCounters& TrafficGenerator::tx_counters(std::size_t i) const noexcept { return tx_[i].counters; }
 
 const RxFlowCounters* TrafficGenerator::rx_counters(std::uint64_t id) const noexcept {
@@ -277,8 +279,9 @@ std::size_t TrafficGenerator::send(Instant now, Priority priority, std::span<TxF
         f.gaps.forget();
       }
       waiting_.push({at, index});
-    } else if (f.listener != nullptr && f.counters.payload_octets >= static_cast<std::uint64_t>(f.config.total.n)) {
-      std::exchange(f.listener, nullptr)->on_flow_done(now, f.token);
+    } else if (f.config.total.n > 0 && f.counters.payload_octets >= static_cast<std::uint64_t>(f.config.total.n)) {
+      f.all_sent = now;
+      if (f.listener != nullptr) std::exchange(f.listener, nullptr)->on_flow_done(now, f.token);
     }
   }
   return n;

@@ -35,13 +35,13 @@ struct TxFlowConfig {
   std::uint16_t source_port = 0xC000;  // entropy for ECMP
   std::uint32_t destination_qp = 0;    // how the receiver knows the flow; 24 bits
   std::uint8_t dscp = 26;
-  bool ect = true;               // ECT(0), else Not-ECT
-  Priority priority{3};          // class at the NIC
-  FrameTag tag{};                // the 802.1Q tag of its frames; `framing` must have its octets, if it has one
-  std::uint32_t payload = 4096;  // octets per frame, a multiple of 4
-  BitRate rate{};                // on the wire with preamble and gap; 0: as fast as the link takes them
-  Framing framing{};             // of the NIC's link, for `rate`
-  Bytes total{};                 // of payload, a multiple of 4; 0: no end
+  bool ect = true;                  // ECT(0), else Not-ECT
+  Priority priority{3};             // class at the NIC
+  FrameTag tag{};                   // the 802.1Q tag of its frames; `framing` must have its octets, if it has one
+  std::uint32_t payload = 4096;     // octets per frame, a multiple of 4
+  BitRate rate{};                   // on the wire with preamble and gap; 0: as fast as the link takes them
+  Framing framing{};                // of the NIC's link, for `rate`
+  Bytes total{};                    // of payload, a multiple of 4; 0: no end
   Instant start{};                  // never(): when it is told to (start())
   Instant stop = Instant::never();  // no frame is begun at or after this
   Duration on{};                    // with `off`: sends for `on`, rests for `off`, and so on; 0: always on
@@ -92,6 +92,8 @@ class TrafficGenerator final : public Endpoint {
   std::size_t tx_flows() const noexcept;
   const TxFlowConfig& tx_config(std::size_t i) const noexcept;
   const TxFlowCounters& tx_counters(std::size_t i) const noexcept;
+  // When flow `i`, which has an end, handed out its last frame; never(): it has not.
+  Instant all_sent(std::size_t i) const noexcept;
   // By id; nullptr if this NIC does not receive it.
   const RxFlowCounters* rx_counters(std::uint64_t id) const noexcept;
   // Frames for no flow that is expected here.

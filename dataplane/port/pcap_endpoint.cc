@@ -23,7 +23,8 @@ PcapEndpoint::PcapEndpoint(const PcapEndpointConfig& config) : stream_(hash_stri
     auto captured = read_pcap(config.in);
     if (!captured) throw std::runtime_error(captured.error());
     for (CapturedFrame& f : *captured) take(f, config);
-    std::stable_sort(controls_.begin(), controls_.end(), [](const Control& a, const Control& b) { return a.at < b.at; });
+    std::stable_sort(controls_.begin(), controls_.end(),
+                     [](const Control& a, const Control& b) { return a.at < b.at; });
     std::stable_sort(frames_.begin(), frames_.end(), [](const Frame& a, const Frame& b) { return a.at < b.at; });
     for (std::size_t i = 0; i < frames_.size(); ++i) by_class_[frames_[i].priority.index()].push_back(i);
   }
@@ -90,6 +91,7 @@ bool PcapEndpoint::take_control(Instant now, std::span<std::byte, kControlOctets
   std::ranges::copy(controls_[next_control_++].octets, out.begin());
   ++counters_.sent;
   ++counters_.control;
+  last_sent_ = now;
   return true;
 }
 
@@ -109,6 +111,7 @@ std::size_t PcapEndpoint::send(Instant now, Priority priority, std::span<TxFrame
                    f.octets.data() + f.header_octets};
     ++next_[priority.index()];
     ++counters_.sent;
+    last_sent_ = now;
   }
   return n;
 }

@@ -17,10 +17,10 @@
 namespace railyard {
 
 struct PcapEndpointConfig {
-  std::string in;                      // frames to send; empty: none
-  std::string out;                     // where arriving frames go; empty: nowhere
-  bool as_fast_as_possible = false;    // else at the times of the capture, the first one at 0
-  wire::MacAddress next_hop_mac;       // unicast frames are addressed to it: the capture's own next hop is not here
+  std::string in;                    // frames to send; empty: none
+  std::string out;                   // where arriving frames go; empty: nowhere
+  bool as_fast_as_possible = false;  // else at the times of the capture, the first one at 0
+  wire::MacAddress next_hop_mac;     // unicast frames are addressed to it: the capture's own next hop is not here
   std::array<std::uint8_t, 64> dscp_to_class{};
   std::array<std::uint8_t, 8> pcp_to_class{};
   bool trust_pcp = false;
@@ -30,7 +30,7 @@ struct PcapEndpointConfig {
 struct PcapEndpointCounters {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
-  std::uint64_t control = 0;    // of those sent, PFC frames
+  std::uint64_t control = 0;  // of those sent, PFC frames
   // Frames of the capture that are left out:
   std::uint64_t malformed = 0;     // no NIC would send them: too short, or lengths and versions that cannot be
   std::uint64_t long_headers = 0;  // more headers (IPv6 extensions) than a packet has room for
@@ -58,6 +58,8 @@ class PcapEndpoint final : public Endpoint {
   // Completes the output file. Throws std::runtime_error if something could not be written.
   void close();
   const PcapEndpointCounters& counters() const noexcept { return counters_; }
+  // When the last frame so far was sent.
+  Instant last_sent() const noexcept { return last_sent_; }
   // Frames of the capture whose time has not come.
   std::uint64_t not_yet_sent() const noexcept { return frames_.size() + controls_.size() - counters_.sent; }
 
@@ -83,6 +85,7 @@ class PcapEndpoint final : public Endpoint {
   std::optional<PcapWriter> out_;
   std::vector<std::byte> assembled_;
   std::uint64_t stream_;
+  Instant last_sent_{};
   PcapEndpointCounters counters_;
 };
 

@@ -16,6 +16,7 @@
 
 #include "control/fault/fault_log.h"
 #include "control/lab/session.h"
+#include "control/report/failures.h"
 #include "control/report/flow_csv.h"
 #include "control/report/html/page.h"
 #include "control/report/judge.h"
@@ -30,8 +31,8 @@
 #include "tools/railyard/commands.h"
 #include "tools/railyard/eta.h"
 #include "tools/railyard/expect_options.h"
-#include "tools/railyard/result_file.h"
 #include "tools/railyard/planted_bug_option.h"
+#include "tools/railyard/result_file.h"
 #include "tools/railyard/write_file.h"
 
 namespace railyard::tools {
@@ -214,19 +215,11 @@ std::string log_of(lab::Session& session) {
   return log;
 }
 
-// Whether all that was to be carried was. What a diagnosis or an expectation expects to fail does not count.
-bool is_carried(const report::Report& report) {
-  const bool shows_failure = !report.run.diagnosis.empty() || report::expects(report, "failed_flows");
-  return std::ranges::all_of(report.collectives, &report::CollectiveReport::verified) &&
-         (shows_failure || std::ranges::none_of(report.flows, &report::FlowReport::failed)) &&
-         (report.deadlocks.empty() || report::expects(report, "deadlocks"));
-}
-
 ExitCode exit_code_of(const report::Report& report) {
   if (!report.audit.balanced) return kUnbalanced;
   if (report.run.interrupted) return kFailed;
   if (!std::ranges::all_of(report.expectations, &report::Expectation::met)) return kMissed;
-  return is_carried(report) ? kOk : kUnverified;
+  return report::unexpected_failures(report).empty() ? kOk : kUnverified;
 }
 
 int run(const RunOptions& o) {
@@ -282,32 +275,44 @@ int run(const RunOptions& o) {
   }
   const report::Report report = session.run(interrupted);
   progress.clear();
-  if (flow_csv) flow_csv->write(report::flow_csv(report));
-  if (fault_log) fault_log->write(log_of(session));
   if (o.json)
     std::puts(report.json().c_str());
   else if (taker.empty())
     std::fputs(report.text().c_str(), stdout);
-  if (!o.report_dir.empty()) {
-    const std::filesystem::path dir(o.report_dir);
-    write_file(dir / "report.json", report.json() + "\n", "--report");
-    write_file(dir / "report.txt", report.text(), "--report");
-    write_file(dir / "report.html",
-               report::html(report, {.lab = &session.lab().spec(),
-                                     .series_file = o.series,
-                                     .flow_series_file = o.flow_series}),
-               "--report");
-    write_file(dir / "lab.yaml", spec::to_yaml(session.lab().spec()), "--report");
-  }
-  if (junit) junit->write(report::junit_xml({report::junit_suite(report)}));
+  // The report is out. A file that cannot be written keeps no other one from being written.
+  std::vector<std::string> unwritten = session.unwritten();
+  const auto keep = [&](const std::function<void()>& write) {
+    try {
+      write();
+    } catch (const std::runtime_error& error) {
+      unwritten.emplace_back(error.what());
+    }
+  };
+  if (!o.report_dir.empty())
+    keep([&] {
+      const std::filesystem::path dir(o.report_dir);
+      write_file(dir / "report.json", report.json() + "\n", "--report");
+      write_file(dir / "report.txt", report.text(), "--report");
+      write_file(
+          dir / "report.html",
+          report::html(report,
+                       {.lab = &session.lab().spec(), .series_file = o.series, .flow_series_file = o.flow_series}),
+          "--report");
+      write_file(dir / "lab.yaml", spec::to_yaml(session.lab().spec()), "--report");
+    });
+  if (flow_csv) keep([&] { flow_csv->write(report::flow_csv(report)); });
+  if (fault_log) keep([&] { fault_log->write(log_of(session)); });
+  if (junit) keep([&] { junit->write(report::junit_xml({report::junit_suite(report)})); });
   if (report.run.interrupted)
     fmt::print(stderr, "railyard: the run was interrupted at {} of simulated time\n",
                report::time_text(session.engine().reached() - Instant{}));
   for (const report::Expectation& e : report.expectations)
     if (!e.met) fmt::print(stderr, "railyard: expectation missed: {}\n", report::miss_text(e));
-  for (const std::string& error : session.unwritten()) fmt::print(stderr, "railyard: {}\n", error);
+  if (const auto failures = report::unexpected_failures(report); !failures.empty())
+    fmt::print(stderr, "railyard: unverified: {}\n", report::failures_text(failures));
+  for (const std::string& error : unwritten) fmt::print(stderr, "railyard: {}\n", error);
   const ExitCode code = exit_code_of(report);
-  return session.unwritten().empty() ? code : worse(code, kFailed);
+  return unwritten.empty() ? code : worse(code, kFailed);
 }
 
 }  // namespace

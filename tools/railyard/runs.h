@@ -16,7 +16,8 @@ namespace railyard::tools {
 struct RunResult {
   std::size_t index = 0;  // of the run
   int exit_code = 0;
-  std::string failure;    // what is wrong with it; empty: nothing, and there is a report
+  // What is wrong with it; empty: nothing, and there is a report, of whose flows some may not have completed.
+  std::string failure;
   nlohmann::ordered_json report;  // of a run that failed too, if it came to one
 };
 

@@ -170,7 +170,9 @@ int run_file(const Options& o, swarm::Workers& workers) {
   for (const swarm::Violation& v : outcome.violations)
     if (!o.json) fmt::print("{}: {}\n", v.rule, v.what);
   if (!o.json && !outcome.failed()) fmt::print("{} packet-hops; all invariants held\n", outcome.hops);
-  return outcome.failed() ? kFailed : kOk;
+  if (!outcome.unverified.empty()) fmt::print(stderr, "railyard: unverified: {}\n", outcome.unverified);
+  if (outcome.failed()) return kFailed;
+  return outcome.unverified.empty() ? kOk : kUnverified;
 }
 
 int run(const Options& o) {

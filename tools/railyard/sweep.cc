@@ -22,8 +22,8 @@
 #include "tools/railyard/commands.h"
 #include "tools/railyard/expect_options.h"
 #include "tools/railyard/figures.h"
-#include "tools/railyard/result_file.h"
 #include "tools/railyard/point_check.h"
+#include "tools/railyard/result_file.h"
 #include "tools/railyard/runs.h"
 #include "tools/railyard/searches.h"
 
@@ -162,7 +162,7 @@ int run_sweep(SweepOptions o) {
       if (const auto& value = found->second[m]) row.cells[m].values.push_back(*value);
   }
   // Its columns do not depend on what was measured.
-  if (csv) csv->write(table.csv());
+  const std::string csv_text = csv ? table.csv() : std::string();
   if (o.metrics.empty()) {
     // Of the usual ones, those that there are.
     for (std::size_t m = table.metrics.size(); m-- > 0;) {
@@ -171,8 +171,6 @@ int run_sweep(SweepOptions o) {
       for (sweep::Row& r : table.rows) r.cells.erase(r.cells.begin() + static_cast<std::ptrdiff_t>(m));
     }
   }
-  if (plot) plot->write(sweep::plot_svg(table));
-  if (junit) junit->write(report::junit_xml(suites));
   for (std::size_t i = 0; i < runs.size(); ++i)
     for (const std::string& miss : misses[i]) {
       table.notes.push_back(fmt::format("expectation missed: {}: {}", label_of(table, runs[i]), miss));
@@ -182,6 +180,18 @@ int run_sweep(SweepOptions o) {
     std::puts(json_text(table.json(), 2).c_str());
   else if (taker.empty())
     std::fputs(table.text().c_str(), stdout);
+  // A file that cannot be written keeps neither the table nor another file from the user.
+  const auto write = [&](std::optional<ResultFile>& file, const std::string& text) {
+    try {
+      if (file) file->write(text);
+    } catch (const std::runtime_error& error) {
+      fmt::print(stderr, "railyard: {}\n", error.what());
+      code = worse(code, kFailed);
+    }
+  };
+  write(csv, csv_text);
+  if (plot) write(plot, sweep::plot_svg(table));
+  write(junit, report::junit_xml(suites));
   return code;
 }
 

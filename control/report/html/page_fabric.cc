@@ -61,7 +61,7 @@ std::string tier_table(const Report& r) {
                percent_text(t.p95_utilisation), percent_text(t.max_utilisation),
                t.bytes == 0 ? "-" : fmt::format("{:.2f}", t.max_over_mean),
                t.bytes == 0 ? "-" : fmt::format("{:.3f}", t.jain), t.busiest});
-  return table.html("Each direction separately, with preamble and gap, while there was traffic.");
+  return table.html("Each direction separately, with preamble and gap, in the load interval: until traffic ended.");
 }
 
 std::string group_table(const Report& r) {
@@ -167,8 +167,7 @@ std::string stall_table(const Report& r) {
   for (std::size_t i = 0; i < std::min(stalled.size(), kMostFabricRows); ++i) {
     const QueueOf& q = stalled[i];
     table.row({q.name(), q.port->peer, fmt::format("{}", q.priority), time_text(q.counters->stalled),
-               r.engine.simulated_seconds > 0 ? percent_text(seconds(q.counters->stalled) / r.engine.simulated_seconds)
-                                              : "-"});
+               percent_text(q.port->stall_share[q.priority])});
   }
   return "<h3>Ports that waited for credits (CBFC)</h3>\n" + table.html(and_more(stalled.size(), "port-classes"));
 }
@@ -181,10 +180,8 @@ std::string pause_table(const Report& r) {
   Table table({{"port", true}, {"paused by", true}, {"class"}, {"paused"}, {"of time"}, {"XOFFs received"}});
   for (std::size_t i = 0; i < std::min(paused.size(), kMostFabricRows); ++i) {
     const QueueOf& q = paused[i];
-    table.row(
-        {q.name(), q.port->peer, fmt::format("{}", q.priority), time_text(q.counters->paused),
-         r.engine.simulated_seconds > 0 ? percent_text(seconds(q.counters->paused) / r.engine.simulated_seconds) : "-",
-         count_text(q.counters->xoff_received)});
+    table.row({q.name(), q.port->peer, fmt::format("{}", q.priority), time_text(q.counters->paused),
+               percent_text(q.port->pause_share[q.priority]), count_text(q.counters->xoff_received)});
   }
   std::string out = "<h3>Ports paused by PFC</h3>\n" + table.html(and_more(paused.size(), "port-classes"));
   for (const telemetry::DeadlockWatch::Seen& d : r.deadlocks)
@@ -222,9 +219,8 @@ std::string llr_table(const Report& r) {
   for (const PortReport& p : r.ports)
     if (p.counters.llr.replays > 0) ports.push_back(&p);
   if (ports.empty()) return {};
-  std::ranges::stable_sort(ports, [](const auto* a, const auto* b) {
-    return a->counters.llr.replays > b->counters.llr.replays;
-  });
+  std::ranges::stable_sort(
+      ports, [](const auto* a, const auto* b) { return a->counters.llr.replays > b->counters.llr.replays; });
   Table table({{"port", true}, {"to", true}, {"frames"}, {"replays"}, {"min added delay"}, {"mean"}, {"max"}});
   for (std::size_t i = 0; i < std::min(ports.size(), kMostFabricRows); ++i) {
     const LinkRetryCounters& llr = ports[i]->counters.llr;

@@ -18,9 +18,7 @@ constexpr std::size_t kMostTraffics = 40;
 std::string ns_or_dash(const Spread& s, double Spread::*member) {
   return s.count == 0 ? "-" : nanoseconds_text(static_cast<std::uint64_t>(s.*member));
 }
-std::string rate_or_dash(const Spread& s, double Spread::*member) {
-  return s.count == 0 ? "-" : rate_text(s.*member);
-}
+std::string rate_or_dash(const Spread& s, double Spread::*member) { return s.count == 0 ? "-" : rate_text(s.*member); }
 std::string number_or_dash(const Spread& s, double Spread::*member) {
   return s.count == 0 ? "-" : fmt::format("{:.2f}", s.*member);
 }
@@ -42,10 +40,10 @@ std::string goodput_table(const Report& r) {
     const TrafficReport& t = r.traffic[i];
     table.row({t.name, t.pattern, t.transport, count_text(t.flows),
                t.with_end == 0 ? "-" : fmt::format("{} of {}", count_text(t.complete), count_text(t.with_end)),
-               t.measured > 0 ? size_text(t.delivered_bytes) : "-", rate_text(t.goodput_total_bps), rate_or_dash(t.goodput_bps, &Spread::min),
-               rate_or_dash(t.goodput_bps, &Spread::p50), rate_or_dash(t.goodput_bps, &Spread::max),
-               t.share.count == 0 ? "-" : percent_text(t.share.p50),
-               t.goodput_bps.count == 0 ? "-" : fmt::format("{:.3f}", t.jain)},
+               t.measured > 0 ? size_text(t.delivered_bytes) : "-", rate_text(t.goodput_total_bps),
+               rate_or_dash(t.goodput_bps, &Spread::min), rate_or_dash(t.goodput_bps, &Spread::p50),
+               rate_or_dash(t.goodput_bps, &Spread::max), t.share.count == 0 ? "-" : percent_text(t.share.p50),
+               t.jain <= 0 ? "-" : fmt::format("{:.3f}", t.jain)},
               t.complete < t.with_end || t.failed > 0 ? "bad" : "");
   }
   return "<h3>Goodput</h3>\n" + table.html();
@@ -101,10 +99,10 @@ std::string repair_table(const Report& r) {
   for (std::size_t i = 0; i < std::min(r.traffic.size(), kMostTraffics); ++i) {
     const TrafficReport& t = r.traffic[i];
     const auto received = [&](std::uint64_t count) { return t.measured > 0 ? count_text(count) : "-"; };
-    table.row({t.name, count_text(t.packets), received(t.lost), count_text(t.retransmitted), received(t.reordered),
-               t.arrived > 0 ? percent_text(ratio_of(t.marked, t.arrived)) : "-", count_text(t.cnps),
-               count_text(t.failed)},
-              t.failed > 0 ? "bad" : "");
+    table.row(
+        {t.name, count_text(t.packets), received(t.lost), count_text(t.retransmitted), received(t.reordered),
+         t.arrived > 0 ? percent_text(ratio_of(t.marked, t.arrived)) : "-", count_text(t.cnps), count_text(t.failed)},
+        t.failed > 0 ? "bad" : "");
   }
   return "<h3>Loss, retransmissions, marks</h3>\n" +
          table.html(r.traffic.size() > kMostTraffics

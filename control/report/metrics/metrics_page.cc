@@ -27,6 +27,15 @@ its last packet arrives. A flow that delivers nothing has goodput 0. `goodput_by
 `report.json`. Goodput of several flows is the sum of their bytes over the time from the first start to the last end:
 it never exceeds the rate of a link that all of them cross. All transports, READs and agents' flows alike.
 
+**The load interval** is the time of every share of time and every mean rate of the run: `utilisation` and `max_utilisation`
+(`used` in the table of queues), `pause_share` and `stall_share` (`of time`), the verdict `pauses`. It runs from the start of the
+run until traffic ends: the last flow or collective has completed, has failed, or is no longer offered (its `stop`; a generator,
+or a flow over UC or UUD, some of whose packets are lost, has sent its last one; a flow waits for a trigger that nothing fires
+any more). `run.duration` ends it at the latest; so does the end of a run in which traffic does not end, and in labs where
+somebody outside may send (attached NICs, trunks, agents). The counters are those of that instant plus one delay of the fabric's
+shortest link. Timers that run on after it, `run.drain` and the rest of `run.duration` do not count. In a running lab the
+interval ends now.
+
 **Shares** are fractions 0..1 (`report.json`) or 0..100 % (tables): part and whole are counted at the same place.
 
 **Not measured** is `null` in JSON, `-` in text and HTML, and an empty cell in CSV. It is never 0. So is a latency when

@@ -30,8 +30,9 @@ constexpr Field kLab[] = {
     {"links", "count", ""},      {"attached_nics", "count", "NICs attached to something outside the lab"},
     {"roce_flows", "count", ""}, {"generator_flows", "count", ""},
     {"uet_flows", "count", ""}};
-constexpr Field kVerdicts[] = {
-    {"name", "text", ""}, {"verdict", "text", "pass, fail, open or note"}, {"text", "text", "figure, threshold, place"}};
+constexpr Field kVerdicts[] = {{"name", "text", ""},
+                               {"verdict", "text", "pass, fail, open or note"},
+                               {"text", "text", "figure, threshold, place"}};
 constexpr Field kBudgets[] = {{"scale_out_ns", "ns", "limit of packet latency, NIC to NIC; null: not judged"},
                               {"scale_up_ns", "ns", "limit of first bytes, rank to rank in a host; null: not judged"},
                               {"percentile", "%", "percentile of latency that is compared with the limits"},
@@ -43,9 +44,11 @@ constexpr Field kEvidence[] = {{"expected", "text", "the condition"},
                                {"found_text", "text", ""},
                                {"where", "text", "place of the worst value or of the largest share"},
                                {"place", "text", "where the condition is written"}};
+constexpr Field kLoadInterval[] = {{"from_ns", "ns", "start of the run"},
+                                   {"to_ns", "ns", "end of traffic, or of run.duration or the run if that is earlier"}};
 constexpr Field kSteadyPauses[] = {
     {"from_ns", "ns", "end of the warm-up (run.budgets.warm-up)"},
-    {"to_ns", "ns", "end of traffic"},
+    {"to_ns", "ns", "end of the load interval"},
     {"share", "0..1", "time paused by PFC / this interval, worst port-class"},
     {"share_at", "text", ""},
     {"xoff_per_second", "XOFFs/s", "rate of PFC frames with a pause time, worst port-class"},
@@ -120,6 +123,8 @@ constexpr Field kFlows[] = {
      "payload / time from the first arrival to the last, or to the end of the goodput interval if incomplete"},
     {"first_packet_ns", "ns", "start to the first packet's arrival"},
     {"last_packet_ns", "ns", "start to the last packet's arrival, drain included"},
+    {"last_delivered_ns", "ns",
+     "start to the last arrival of payload that counts as delivered, in the goodput interval"},
     {"handshake_ns", "ns", "QPs: computed time of REQ and REP on an empty fabric"},
     {"share", "0..1", "goodput_bps / limit_bps"},
     {"ideal_ns", "ns", "FCT on an empty fabric, computed"},
@@ -257,8 +262,7 @@ constexpr Field kPorts[] = {
     {"rate_bps", "bit/s", "nominal"},
     {"rx.*", "frames, bytes", "data frames received; bytes with FCS", "packets bytes"},
     {"tx.*", "frames, bytes", "data frames sent; counted when transmission begins", "packets bytes"},
-    {"utilisation", "0..1",
-     "bits sent with preamble, gap and MAC control / (rate x time), until run.duration or the time of the report"},
+    {"utilisation", "0..1", "bits sent with preamble, gap and MAC control / (rate x time), in the load interval"},
     {"lost_on_link", "frames", "frames to this port lost to link failures or link faults"},
     {"lost_to_faults", "frames", "lost to link faults; part of lost_on_link"},
     {"duplicated", "frames", "duplicated by a link fault"},
@@ -278,8 +282,10 @@ constexpr Field kClasses[] = {
     {"pfc_received", "frames", "XOFF and XON"},
     {"xoff_received", "frames", ""},
     {"pfc_not_enabled", "frames", "received and ignored: PFC is not enabled for this class here"},
-    {"paused_ns", "ns", "time paused by the peer; `of time` in tables: / the run, drain included"},
-    {"stalled_ns", "ns", "time that the first frame waited for credits"},
+    {"paused_ns", "ns", "time paused by the peer, over the run"},
+    {"pause_share", "0..1", "time paused / the load interval, in that interval; `of time` in tables"},
+    {"stalled_ns", "ns", "time that the first frame waited for credits, over the run"},
+    {"stall_share", "0..1", "the same share of the load interval"},
     {"depth_bytes", "bytes", "egress queue at the end, including the frame in transmission"},
     {"max_depth_bytes", "bytes", "egress queue, maximum"},
     {"max_ingress_cells", "cells", "buffer used by frames received here, maximum (switches)"},
@@ -376,10 +382,10 @@ constexpr FieldList kReport[] = {
     {"verdicts[]", "Verdicts on the run.", "name", kVerdicts},
     {"budgets", "Limits of verdicts.", "", kBudgets},
     {"expectations[]", "Expected conditions (expect, --expect).", "", kEvidence},
+    {"load_interval", "The time of shares of time and mean rates of the run (rules above).", "", kLoadInterval},
     {"steady_pauses", "Pauses in the steady state.", "", kSteadyPauses},
     {"traffic[]", "The flows of one entry of `traffic`, over the run unless stated.", "name", kTraffic},
-    {"link_tiers[]", "Link directions by tier, over the run; utilisation until the end of run.duration.", "name",
-     kTiers},
+    {"link_tiers[]", "Link directions by tier, over the run; utilisation over the load interval.", "name", kTiers},
     {"flows[]",
      "One flow, over the run with drain unless stated. Sent packets are counted at `src`, received ones at `dst`.",
      "name", kFlows},
@@ -435,9 +441,7 @@ constexpr FieldList kOther[] = {
     {"--series FILE (CSV)", "One line per port and class with activity.", "", kQueueSeries},
     {"--flow-series FILE (CSV)", "One line per flow that sent or received since the last sample.", "", kFlowSeries},
     {"railyard status",
-     "One line per port of a running lab. `railyard report` and `railyard flows` have the figures of "
-     "report.json, until now.",
-     "", kStatus}};
+     "One line per port of a running lab. `railyard report` has the figures of report.json, until now.", "", kStatus}};
 
 }  // namespace
 

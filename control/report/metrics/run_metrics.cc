@@ -25,6 +25,7 @@ constexpr std::string_view kByRanks = "the ranks";
 // Over which interval.
 constexpr std::string_view kOverGoodput = "the goodput interval of each flow";
 constexpr std::string_view kOverFlow = "each flow, start to completion";
+constexpr std::string_view kOverLoad = "the load interval";
 constexpr std::string_view kOverRun = "the run, drain included";
 constexpr std::string_view kOverIterations = "each iteration that completed";
 
@@ -81,8 +82,13 @@ constexpr Metric kMetrics[] = {
      "payload delivered / payload asked for, all flows; an endless flow asks for its limit_bps over its goodput "
      "interval",
      kOverGoodput, kByReceiver, [](Totals t) { return ratio_or_none(t.delivered_bytes, t.asked_bytes); }},
-    {"jain", kShare, kHigher, kOfCompleted, "Jain's index of the flows' goodputs: 1 is even, 1/n: one flow has all",
-     kOverGoodput, kByReceiver, [](Totals t) { return t.goodput.empty() ? Value() : jain_index(t.goodput); }},
+    {"jain", kShare, kHigher, kOfAll,
+     "Jain's index of the flows' goodputs: 1 is even, 1/n: one flow has all; not measured if none has anything",
+     kOverGoodput, kByReceiver,
+     [](Totals t) {
+       const double index = jain_index(t.goodput);
+       return index > 0 ? Value(index) : Value();
+     }},
     {"goodput_part", kShare, kHigher, kOfAll, "goodput / line rates of the NICs that flows end at", "as goodput",
      kByReceiver,
      [](Totals t) {
@@ -98,7 +104,7 @@ constexpr Metric kMetrics[] = {
     {"initiation_p50", kNanoseconds, kLower, kOfAll,
      "time to the first packet's arrival, median RoCE or UET flow; for QPs including the connection handshake",
      "flow start to first arrival", kByReceiver, [](Totals t) { return spread_of(t.initiation, &Spread::p50); }},
-    {"share_p50", kShare, kHigher, kOfCompleted, "goodput / limit_bps (framing limit), median flow", kOverGoodput,
+    {"share_p50", kShare, kHigher, kOfAll, "goodput / limit_bps (framing limit), median flow", kOverGoodput,
      kByReceiver, [](Totals t) { return spread_of(t.share, &Spread::p50); }},
     {"fct_mean", kNanoseconds, kLower, kOfCompleted, "flow completion time, mean over completed flows", kOverFlow,
      kByAsker, [](Totals t) { return spread_of(t.fct, &Spread::mean); }},
@@ -194,7 +200,7 @@ constexpr Metric kMetrics[] = {
     {"llr_latency_max", kNanoseconds, kLower, kOfAll, "delay that LLR added to a replayed frame, maximum", kOverRun,
      kByDevices, [](Totals t) { return link_retry_ns(t, link_retry(t).most_late); }},
     {"max_utilisation", kShare, kNeither, kOfAll, "utilisation of the busiest link direction",
-     "start of the run to the end of run.duration", kByDevices, [](Totals t) { return Value(t.max_utilisation); }},
+     kOverLoad, kByDevices, [](Totals t) { return Value(t.max_utilisation); }},
     {"max_over_mean", kRatio, kLower, kOfAll,
      "bytes of the most loaded of equal next hops / their mean, worst group: 1 is even", kOverRun, kBySwitches,
      [](Totals t) { return t.max_over_mean; }},

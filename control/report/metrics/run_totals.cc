@@ -39,7 +39,7 @@ void RunTotals::add_flows() {
   std::set<std::string> sinks;
   for (const FlowReport& f : report->flows) {
     failed_flows += f.failed() ? 1 : 0;
-    if (f.asked_bytes > 0) {
+    if (f.asked_bytes > 0 && f.was_offered) {
       ++with_end;
       complete += f.fct_ns ? 1 : 0;
     }
@@ -62,7 +62,7 @@ void RunTotals::add_flows() {
         accepted_bps += std::min(*f.arrival_bps, f.offered_bps);
       }
     }
-    if (f.measured && f.asked_bytes > 0) missing = missing.value_or(0) + missing_of(f);
+    if (f.measured && f.asked_bytes > 0 && f.was_offered) missing = missing.value_or(0) + missing_of(f);
     lost += static_cast<double>(f.lost);
     retransmitted += static_cast<double>(f.retransmitted());
     requester_packets += static_cast<double>(f.requester_packets);

@@ -15,7 +15,10 @@ const Table<DiagnosisSpec>& diagnosis_keys() {
        key("cause", &DiagnosisSpec::cause, any_text(), "why, as the report's counters show it").require(),
        key("fix", &DiagnosisSpec::fix, any_text(), "remedy").require(),
        key("set", &DiagnosisSpec::set, one_or_list_of(any_text()),
-           "the remedy as a --set argument of railyard run, e.g. traffic.large.path-mtu=1024")}};
+           "the remedy as a --set argument of railyard run, e.g. traffic.large.path-mtu=1024"),
+       key("settings", &DiagnosisSpec::settings, one_or_list_of(any_text()),
+           "settings that the text is about, as --set arguments; a run with other values prints no diagnosis, e.g. "
+           "hosts.default.pfc=auto")}};
   return table;
 }
 

@@ -33,7 +33,7 @@ TEST(Json, HasEveryFieldOfAFlow) {
     "arrived_packets": 1000, "ce_share": 0.25, "goodput_bytes": 4096000, "goodput_ns": 676000,
     "retransmission_share": null, "in_flight": 0, "lost": 0, "reordered": 0, "duplicated": 0, "corrupted": 0, "marked": 250, "trimmed": 0,
     "transport": "generator", "start_ns": 1000, "fct_ns": 676000, "limit_bps": 97e9, "ideal_ns": 338000,
-    "offered_bps": 50e9, "arrival_bps": 48.6e9, "first_packet_ns": 3000, "last_packet_ns": null, "handshake_ns": null,
+    "offered_bps": 50e9, "arrival_bps": 48.6e9, "first_packet_ns": 3000, "last_packet_ns": null, "last_delivered_ns": null, "handshake_ns": null,
     "slowdown": 2.0, "within_budget": null,
     "latency_ns": {"p50": 2000, "p90": 3000, "p99": 250000, "p999": 300000, "p9999": 301000, "max": 302000}})"));
 }
@@ -43,7 +43,8 @@ TEST(Json, HasEveryFieldOfAFlowOverRoce) {
   r.flows[0].roce = sample_roce();
   const Json flow = parsed(r)["flows"][0];
   EXPECT_EQ(flow["transport"], "roce");
-  EXPECT_EQ(flow["roce"], Json::parse(R"({"operation": "write", "qp_type": "rc", "qps": 2, "messages": 40, "verified": 39,
+  EXPECT_EQ(flow["roce"],
+            Json::parse(R"({"operation": "write", "qp_type": "rc", "qps": 2, "messages": 40, "verified": 39,
     "message_ns": {"p50": 1000, "p90": 2000, "p99": 3000, "p999": 4000, "p9999": 5000, "max": 6000},
     "discarded": 11, "retransmitted_packets": 12, "out_of_sequence": 3, "packet_seq_err": 2,
     "implied_nak_seq_err": 1, "duplicate_request": 4, "out_of_buffer": 6, "rnr_nak_received": 5,
@@ -108,9 +109,9 @@ TEST(Json, WhatOnlyAReceiverCountsIsNullWithoutOne) {
   f.latency_ns = {};
   f.arrival_bps.reset();
   const Json flow = parsed(r)["flows"][0];
-  for (const char* key :
-       {"delivered_bytes", "delivered_packets", "arrived_packets", "lost", "reordered", "duplicated", "corrupted", "marked",
-        "ce_share", "trimmed", "goodput_bps", "goodput_bytes", "goodput_ns", "latency_ns", "arrival_bps", "share"})
+  for (const char* key : {"delivered_bytes", "delivered_packets", "arrived_packets", "lost", "reordered", "duplicated",
+                          "corrupted", "marked", "ce_share", "trimmed", "goodput_bps", "goodput_bytes", "goodput_ns",
+                          "latency_ns", "arrival_bps", "share"})
     EXPECT_TRUE(flow[key].is_null()) << key;
   EXPECT_EQ(flow["packets"], 1000);
 }

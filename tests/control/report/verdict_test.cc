@@ -70,18 +70,24 @@ TEST(Verdicts, ALosslessClassLosesNothing) {
   EXPECT_EQ(named(r, "lossless").answer, Answer::kPass);
   EXPECT_THAT(named(r, "lossless").text, HasSubstr("not counted: 12 frames lost to faults and outages"));
   r.lossless_drops->otherwise = 3;
-  EXPECT_EQ(named(r, "lossless").text,
-            "0 frames dropped in lossless classes, allowed 0; not counted: 12 frames lost to faults and outages, 3 other "
-            "frames dropped for other reasons");
+  EXPECT_EQ(
+      named(r, "lossless").text,
+      "0 frames dropped in lossless classes, allowed 0; not counted: 12 frames lost to faults and outages, 3 frames "
+      "of other traffic dropped for reasons other than buffers");
+  r.lossless_drops->where_lossy = 7;
+  EXPECT_THAT(named(r, "lossless").text, HasSubstr("7 frames of other traffic dropped where their class is lossy, 3 "));
+  r.lossless_drops->where_lossy = 0;
   r.lossless_drops->otherwise = 0;
   r.lossless_drops->for_room = 7;
   EXPECT_EQ(named(r, "lossless").answer, Answer::kFail);
   EXPECT_THAT(named(r, "lossless").text, testing::StartsWith("7 frames dropped in lossless classes, allowed 0: "));
   r.lossless_drops->rdma = 1200;
-  r.lossless_drops->places = {{"spine1:3", 3, DropReason::kEgressFull, 1200}, {"leaf1:1", 3, DropReason::kHeadroomFull, 7}};
-  EXPECT_EQ(named(r, "lossless").text,
-            "1,200 RDMA frames and 7 other frames dropped in lossless classes, allowed 0: egress_full 1,200 at spine1:3 "
-            "class 3, headroom_full 7 at leaf1:1 class 3; not counted: 12 frames lost to faults and outages");
+  r.lossless_drops->places = {{"spine1:3", 3, DropReason::kEgressFull, 1200},
+                              {"leaf1:1", 3, DropReason::kHeadroomFull, 7}};
+  EXPECT_EQ(
+      named(r, "lossless").text,
+      "1,200 RDMA frames and 7 other frames dropped in lossless classes, allowed 0: egress_full 1,200 at spine1:3 "
+      "class 3, headroom_full 7 at leaf1:1 class 3; not counted: 12 frames lost to faults and outages");
   r.lossless_drops.reset();
   EXPECT_EQ(named(r, "lossless").answer, Answer::kOpen);
 }
@@ -137,7 +143,8 @@ TEST(Verdicts, PausesOfGeneratorsAreANoteByTheDefaultBudgets) {
   r.steady_pauses = SteadyPauses{200'000, 2'000'000, 0.808, "h9:1 class 3", 56'667, "leaf1:9 class 3"};
   EXPECT_EQ(named(r, "pauses").answer, Answer::kNote);
   EXPECT_EQ(named(r, "pauses").text,
-            "paused 80.8 % of the time at h9:1 class 3; 56,667 XOFFs per second at leaf1:9 class 3 (from 200 us to 2 ms); only "
+            "paused 80.8 % of the time at h9:1 class 3; 56,667 XOFFs per second at leaf1:9 class 3 (from 200 us to 2 "
+            "ms); only "
             "generators send, without congestion control: run.budgets.pause-share and xoff-rate set a limit");
   r.steady_pauses->share = 0.05;
   r.steady_pauses->xoff_per_second = 10;
@@ -163,7 +170,8 @@ TEST(Verdicts, MarksComeBeforePauses) {
   EXPECT_EQ(named(r, "ce-before-xoff").answer, Answer::kPass);
   c.first_ce = Instant{} + 80_us;
   EXPECT_EQ(named(r, "ce-before-xoff").answer, Answer::kFail);
-  EXPECT_THAT(named(r, "ce-before-xoff").text, HasSubstr("0 of 1 congested queue marked CE before XOFF, expected all; 1 marked after XOFF"));
+  EXPECT_THAT(named(r, "ce-before-xoff").text,
+              HasSubstr("0 of 1 congested queue marked CE before XOFF, expected all; 1 marked after XOFF"));
 }
 
 TEST(Verdicts, FlowsWithAnEndAreComplete) {

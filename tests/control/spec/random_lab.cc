@@ -68,7 +68,8 @@ Lab random_lab(std::mt19937_64& random) {
   lab.run = random_run(chance);
   if (chance.one_in(2)) lab.expect = {{"drops(wred) at leaf*:1/3 == 0", {}}};
   if (chance.one_in(2)) lab.expect.push_back({"goodput of a/h1->h2 >= 0.5 * goodput of b", {}});
-  if (chance.one_in(3)) lab.diagnosis = {{{"drops > 0", {}}}, "a symptom", "a cause: \"two\"", "a fix", {"run.seed=2"}};
+  if (chance.one_in(3))
+    lab.diagnosis = {{{"drops > 0", {}}}, "a symptom", "a cause: \"two\"", "a fix", {"run.seed=2"}, {"run.workers=1"}};
   for (const char* name : {"default", "other"}) {
     lab.qos[name] = random_qos(chance);
     lab.switches[name] = random_switch(chance);
@@ -81,8 +82,9 @@ Lab random_lab(std::mt19937_64& random) {
   for (int i = chance.integer(0, 2); i > 0; --i)
     lab.collectives.push_back(random_collective(chance, "c" + std::to_string(i)));
   // Receivers keep what has come of messages.
-  if (!lab.collectives.empty() || std::ranges::any_of(lab.traffic,
-                          [](const TrafficSpec& t) { return t.transport == TrafficSpec::Transport::kRoce; }))
+  if (!lab.collectives.empty() || std::ranges::any_of(lab.traffic, [](const TrafficSpec& t) {
+        return t.transport == TrafficSpec::Transport::kRoce;
+      }))
     lab.run.memory = Bytes{64 * 1024 * kMiB};
   assign_addresses(lab);
   return lab;

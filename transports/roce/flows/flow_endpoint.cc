@@ -182,6 +182,7 @@ void FlowEndpoint::on_completion(Instant now, const Completion& completion) {
       m.status = completion.status;
       m.failed_at = now;
     }
+    m.last_error = now;
     return;
   }
   if (completion.opcode == WcOpcode::kRecv || completion.opcode == WcOpcode::kRecvWriteImm) {
@@ -301,8 +302,7 @@ void FlowEndpoint::take_of_uc(Lane& lane, Flow& flow, const InPacket& in) {
   // SENDs go into receive requests, which whole messages alone use up.
   const std::uint64_t slot = (c.operation == FlowOperation::kSend ? lane.whole : message) % c.slots();
   bool right = expected && lane.octets == c.octets_of(lane.q, message);
-  if (right && !elided)
-    right = payload_matches(c.id, offset, {lane.memory.data() + slot * c.message, lane.octets});
+  if (right && !elided) right = payload_matches(c.id, offset, {lane.memory.data() + slot * c.message, lane.octets});
   if (!right) [[unlikely]]
     ++flow.received.corrupted;
   if (lane.come->add(message)) [[likely]] {

@@ -37,8 +37,9 @@ struct MessageCounters {
   std::uint64_t errors = 0;              // completions with an error, flushed ones included
   WcStatus status = WcStatus::kSuccess;  // of the first of them
   Instant failed_at = Instant::never();
-  Instant last{};     // when the last one completed
-  Histogram latency;  // ps from post to completion
+  Instant last_error{};  // when the last one with an error completed
+  Instant last{};        // when the last one completed
+  Histogram latency;     // ps from post to completion
 };
 
 class FlowEndpoint final : public Endpoint, public RankHost {
@@ -158,11 +159,11 @@ class FlowEndpoint final : public Endpoint, public RankHost {
     std::uint64_t completed = 0;
     RingQueue<Instant> posted_at;  // of those in between
     bool failed = false;
-    bool intact = true;          // the next message at the sink, so far
-    Psn first_psn{};             // UC: of the first message, ...
-    std::uint64_t packets = 0;   // ... and how many packets, come or lost, there were from it to the last that came
+    bool intact = true;         // the next message at the sink, so far
+    Psn first_psn{};            // UC: of the first message, ...
+    std::uint64_t packets = 0;  // ... and how many packets, come or lost, there were from it to the last that came
     std::unique_ptr<RecentNumbers> come;  // UC, sink: messages that came whole
-    std::uint64_t received = 0;  // SEND: receive requests that were posted
+    std::uint64_t received = 0;           // SEND: receive requests that were posted
   };
   // What a packet says of itself: of which message of its QP it is, and how many octets of that are before it.
   struct Claim {
@@ -203,7 +204,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   // What every packet touches comes first.
   std::uint32_t first_qpn_;
   CqId cq_{};
-  bool has_unanswered_ = false;  // flows over UC
+  bool has_unanswered_ = false;             // flows over UC
   CompletionQueue* completions_ = nullptr;  // of that name
   // What packets were for last; forgotten when a flow or lane comes or goes.
   struct Found {

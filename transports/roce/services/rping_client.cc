@@ -61,6 +61,7 @@ void RpingClient::on_timer(Instant now) {
 void RpingClient::connect(Instant now) {
   if (now >= config_.stop) {
     state_ = State::kDone;
+    ended_ = now;
     return;
   }
   const ProtectionDomain domain{context_.next_domain++};
@@ -74,8 +75,8 @@ void RpingClient::connect(Instant now) {
   p.path_mtu = config_.path_mtu;
   p.service_type = config_.service_type;
   const auto connection = context_.connections.connect(
-      now, {.source_port = config_.own_port, .source = config_.own, .destination = config_.server},
-      cm::PortSpace::kTcp, config_.server_port, p);
+      now, {.source_port = config_.own_port, .source = config_.own, .destination = config_.server}, cm::PortSpace::kTcp,
+      config_.server_port, p);
   if (!connection) {
     fail(now, Failure::kNotStarted);
     return forget();
@@ -103,6 +104,7 @@ bool RpingClient::on_event(Instant now, const cm::Event& event) {
     case cm::EventType::kDisconnected:
       if (state_ == State::kLeaves) {
         state_ = State::kDone;
+        ended_ = now;
         deadline_ = Instant::never();
         --counters_.open;
       }
@@ -187,6 +189,7 @@ void RpingClient::leave(Instant now) {
 void RpingClient::fail(Instant now, Failure why) {
   if (state_ == State::kDone || state_ == State::kFailed) return;
   state_ = State::kFailed;
+  ended_ = now;
   failure_ = why;
   deadline_ = Instant::never();
   if (why == Failure::kError) ++counters_.failed;

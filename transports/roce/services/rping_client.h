@@ -57,6 +57,8 @@ class RpingClient {
   cm::RejReason reason() const noexcept { return reason_; }  // kRejected; of the last time
   // How often a connection was asked for and did not come to be.
   std::uint64_t attempts_failed() const noexcept { return attempts_failed_; }
+  // When it was done, or failed; never(): it goes on.
+  Instant ended() const noexcept { return ended_; }
   // Of pings: from the offer to when it is back; ps.
   const Histogram& latency() const noexcept { return latency_; }
 
@@ -88,6 +90,7 @@ class RpingClient {
   RpingClientConfig config_;
   State state_ = State::kWaits;
   Failure failure_ = Failure::kNone;
+  Instant ended_ = Instant::never();
   cm::RejReason reason_{};
   Instant deadline_;
   Instant began_{};  // this ping

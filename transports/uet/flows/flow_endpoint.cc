@@ -225,7 +225,8 @@ void FlowEndpoint::post(Instant now, std::uint32_t number) {
     std::int64_t wire = full * engine().wire_octets(lane.peer, headers + mtu);
     if (octets % mtu != 0) wire += engine().wire_octets(lane.peer, headers + octets % mtu);
     const Duration takes = engine().config().pacing.slowed(Bytes{wire} / (c.rate / c.qps));
-    lane.next_post = lane.gaps.on() ? lane.gaps.next(now, lane.next_post, takes) : std::max(lane.next_post, now) + takes;
+    lane.next_post =
+        lane.gaps.on() ? lane.gaps.next(now, lane.next_post, takes) : std::max(lane.next_post, now) + takes;
   }
 }
 
@@ -335,6 +336,7 @@ void FlowEndpoint::on_asked(Instant now, const Completion& completion) {
       m.code = completion.return_code;
       m.failed_at = now;
     }
+    m.last_error = now;
   }
   ++lane.completed;
   lane.free.push_back(place);
@@ -400,8 +402,7 @@ void FlowEndpoint::set_rate(Instant now, std::size_t i, BitRate rate) {
   }
   for (const std::uint32_t number : flow.lanes)
     if (const Lane& lane = lanes_[number]; lane.pdc_lane)
-      uet_.engine().set_rate(now, lane.peer, flow.config.mode, *lane.pdc_lane, rate / flow.config.qps,
-                             lane.data_class);
+      uet_.engine().set_rate(now, lane.peer, flow.config.mode, *lane.pdc_lane, rate / flow.config.qps, lane.data_class);
 }
 
 }  // namespace railyard::uet

@@ -34,14 +34,15 @@ inline constexpr std::uint32_t kFlowsJob = 1;
 // What became of the messages of a flow, where they were asked for.
 struct MessageCounters {
   std::uint64_t posted = 0;
-  std::uint64_t completed = 0;         // without an error; of UUD: sent
-  std::uint64_t octets = 0;            // of those
-  std::uint64_t errors = 0;            // completions with an error
-  Status status = Status::kSuccess;    // of the first of them
-  ReturnCode code = ReturnCode::kOk;   // with kRefused
+  std::uint64_t completed = 0;        // without an error; of UUD: sent
+  std::uint64_t octets = 0;           // of those
+  std::uint64_t errors = 0;           // completions with an error
+  Status status = Status::kSuccess;   // of the first of them
+  ReturnCode code = ReturnCode::kOk;  // with kRefused
   Instant failed_at = Instant::never();
-  Instant last{};     // when the last one completed
-  Histogram latency;  // ps from post to completion
+  Instant last_error{};  // when the last one with an error completed
+  Instant last{};        // when the last one completed
+  Histogram latency;     // ps from post to completion
 };
 
 // Packets with payload that one end of a flow has sent.
@@ -188,7 +189,9 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   void take_pdc_lane(Instant now, Lane& lane, const Flow& flow);
   void give_pdc_lane(Lane& lane, const Flow& flow);
   // Maybe: without ranks it is known.
-  bool has_completions() const noexcept { return engine().completions(cq_) != 0 || !ranks_.empty() || !carried_.empty(); }
+  bool has_completions() const noexcept {
+    return engine().completions(cq_) != 0 || !ranks_.empty() || !carried_.empty();
+  }
   // Whether there were any.
   bool take_completions(Instant now);
   bool take_flow_completions(Instant now);
@@ -215,7 +218,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   void note_sent(Instant now, const OutPacket& out) noexcept;
 
   UetEndpoint uet_;
-  OutPacket out_;  // of the packet in hand
+  OutPacket out_;               // of the packet in hand
   bool has_datagrams_ = false;  // flows over UUD
   bool times_ranks_ = false;
   Histogram rank_latency_;
@@ -224,8 +227,8 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   std::uint32_t first_resource_index_;
   std::vector<Flow> flows_;
   std::vector<Lane> lanes_;
-  std::vector<std::uint32_t> lane_by_context_;  // index + 1
-  std::vector<std::uint32_t> lane_by_key_;      // of sources' streams: index + 1, by the key's slot
+  std::vector<std::uint32_t> lane_by_context_;            // index + 1
+  std::vector<std::uint32_t> lane_by_key_;                // of sources' streams: index + 1, by the key's slot
   std::vector<std::vector<std::uint16_t>> lanes_in_use_;  // by peer: how many flows are on each SendWr::lane
   // Of flows that share a PDC, by peer and FlowConfig::connection: its lane, and how many of them use it.
   struct Shared {
@@ -236,7 +239,7 @@ class FlowEndpoint final : public Endpoint, public RankHost {
   std::size_t asking_ = 0;  // lanes with messages that are posted, or to be posted, and not complete
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   std::deque<UetRank> ranks_;
-  std::vector<UetRank*> carried_;  // ranks at other NICs
+  std::vector<UetRank*> carried_;          // ranks at other NICs
   std::vector<UetRank*> rank_by_context_;  // nullptr: a flow's
   Readiness told_{};                       // what ready() said last
 };

@@ -1,0 +1,143 @@
+#include "control/telemetry/traffic_end.h"
+
+#include <algorithm>
+#include <numeric>
+#include <variant>
+
+namespace railyard::telemetry {
+namespace {
+
+bool sends_by_itself(const spec::NodeSpec& node) {
+  if (node.kind == spec::NodeSpec::Kind::kTrunk) return true;
+  return std::ranges::any_of(node.nics, [](const spec::NicSpec& nic) {
+    return !std::holds_alternative<std::monostate>(nic.attach) && !std::holds_alternative<spec::AttachPcap>(nic.attach);
+  });
+}
+
+// No message waits for a completion, and one has failed.
+template <class Counters>
+std::optional<Instant> failed(const Counters& m) {
+  if (m.errors == 0 || m.posted > m.completed + m.errors) return std::nullopt;
+  return std::max(m.last_error, m.last);
+}
+
+std::optional<Instant> failed(const build::Flow& f) {
+  if (f.is_roce()) return failed(f.messages());
+  return f.is_uet() ? failed(f.uet->messages()) : std::nullopt;
+}
+
+// When the last of it was sent, of flows that nobody answers: what was lost of it never completes.
+std::optional<Instant> all_sent(const build::Flow& f) {
+  const auto all = static_cast<std::uint64_t>(f.total.n);
+  if (all == 0) return std::nullopt;
+  if (f.is_uc()) return f.messages().octets == all ? std::optional(f.messages().last) : std::nullopt;
+  if (f.is_uet()) {
+    const bool is_unanswered = f.uet->config().mode == uet::DeliveryMode::kUud;
+    return is_unanswered && f.uet->messages().octets == all ? std::optional(f.uet->messages().last) : std::nullopt;
+  }
+  if (!f.is_generated()) return std::nullopt;
+  const Instant sent = f.sender->all_sent(f.tx_index);
+  return sent != Instant::never() ? std::optional(sent) : std::nullopt;
+}
+
+std::optional<Instant> end_of_flow(const build::Flow& f, Instant reached, bool arrived) {
+  std::optional<Instant> end = f.complete();
+  if (!end) end = failed(f);
+  if (!end && !arrived) end = all_sent(f);
+  return f.stop <= reached ? std::min(end.value_or(f.stop), f.stop) : end;
+}
+
+std::optional<Instant> end_of_collective(const build::Collective& c, Instant reached) {
+  Instant last{};
+  Instant failed = Instant::never();
+  bool goes_on = false;
+  for (const CollectiveRank* rank : c.ranks) {
+    if (rank->failure()) failed = std::min(failed, rank->failure()->at);
+    const std::vector<Instant>& finished = rank->finished();
+    const Instant result = finished.empty() ? Instant{} : finished.back();
+    const bool all = finished.size() == rank->config().repeats && result != Instant::never();
+    const bool stopped = rank->config().stop <= reached && !rank->running();
+    if (all)
+      last = std::max(last, result);
+    else if (stopped && result != Instant::never())
+      last = std::max({last, result, rank->config().stop});
+    else
+      goes_on = true;
+  }
+  if (!goes_on) return last;
+  return failed != Instant::never() ? std::optional(failed) : std::nullopt;
+}
+
+std::optional<Instant> end_of_rping(const roce::RpingClient& client) {
+  return client.ended() != Instant::never() ? std::optional(client.ended()) : std::nullopt;
+}
+
+std::optional<Instant> end_of_capture(const PcapEndpoint& pcap) {
+  return pcap.not_yet_sent() == 0 ? std::optional(pcap.last_sent()) : std::nullopt;
+}
+
+}  // namespace
+
+TrafficEnd::TrafficEnd(const build::BuiltLab& lab) : lab_(lab) {
+  const std::size_t all = lab.flows().size() + lab.collectives().size() + lab.rping_runs().size() + lab.pcaps().size();
+  is_known_ = all > 0 && lab.agent_flows().empty() && lab.agent_collectives().empty() &&
+              std::ranges::none_of(lab.spec().nodes, sends_by_itself);
+  sent_.items.resize(all);
+  std::iota(sent_.items.begin(), sent_.items.end(), 0u);
+  arrived_.items = sent_.items;
+  arrived_.arrived = true;
+  const auto add = [&](Instant stop) {
+    if (stop != Instant::never()) stops_.push_back(stop);
+  };
+  for (const build::Flow& f : lab.flows()) add(f.stop);
+  for (const build::Collective& c : lab.collectives())
+    for (const CollectiveRank* rank : c.ranks) add(rank->config().stop);
+  std::ranges::sort(stops_);
+  const auto rest = std::ranges::unique(stops_);
+  stops_.erase(rest.begin(), rest.end());
+}
+
+bool TrafficEnd::waits(std::uint32_t item) const {
+  return item < lab_.flows().size() && lab_.flows()[item].started() == Instant::never();
+}
+
+std::optional<Instant> TrafficEnd::end_of(std::uint32_t item, Instant reached, bool arrived) const {
+  std::size_t i = item;
+  if (i < lab_.flows().size()) return end_of_flow(lab_.flows()[i], reached, arrived);
+  i -= lab_.flows().size();
+  if (i < lab_.collectives().size()) return end_of_collective(lab_.collectives()[i], reached);
+  i -= lab_.collectives().size();
+  if (i < lab_.rping_runs().size()) return end_of_rping(lab_.rping_runs()[i].client());
+  return end_of_capture(*lab_.pcaps()[i - lab_.rping_runs().size()]);
+}
+
+bool TrafficEnd::is_over(Pass& p, Instant reached) const {
+  while (true) {
+    for (; p.next < p.items.size(); ++p.next) {
+      if (waits(p.items[p.next])) {
+        p.waiting.push_back(p.items[p.next]);
+        continue;
+      }
+      const auto end = end_of(p.items[p.next], reached, p.arrived);
+      if (!end) return false;
+      p.end = std::max(p.end, *end);
+    }
+    // What still waits for a trigger is not offered, unless it is about to start.
+    if (!p.waiting.empty() && lab_.triggers()->starting() > 0) return false;
+    if (std::ranges::all_of(p.waiting, [&](std::uint32_t item) { return waits(item); })) return true;
+    p.items = std::move(p.waiting);
+    p.waiting.clear();
+    p.next = 0;
+  }
+}
+
+std::optional<Instant> TrafficEnd::look(Instant reached) {
+  if (!is_over(sent_, reached)) [[likely]]
+    return std::nullopt;
+  const Instant end = is_over(arrived_, reached) ? arrived_.end : sent_.end;
+  if (said_ == end) return std::nullopt;
+  said_ = end;
+  return end;
+}
+
+}  // namespace railyard::telemetry

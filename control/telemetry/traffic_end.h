@@ -1,0 +1,54 @@
+// When the traffic of a lab has ended: the last flow or collective has completed, failed, or is no longer offered.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "control/build/built_lab.h"
+#include "dataplane/base/time.h"
+
+namespace railyard::telemetry {
+
+// Looked at after each window: it asks one flow at a time, the first that is not over, so a look costs the same for any
+// number of flows.
+class TrafficEnd {
+ public:
+  // `lab` outlives it.
+  explicit TrafficEnd(const build::BuiltLab& lab);
+
+  // Whether all that sends is known: there is traffic, and nothing outside the lab (attached NICs, trunks, agents) that
+  // may send whenever it likes.
+  bool is_known() const noexcept { return is_known_; }
+  // Instants at which flows and collectives are no longer offered, sorted. The engine must not skip them.
+  const std::vector<Instant>& stops() const noexcept { return stops_; }
+
+  // At rest, with everything before `reached` handled; after each window. An instant, if traffic has ended then, and
+  // the last look did not say the same: when the last flow had sent everything, and later, unless packets of flows
+  // that nobody answers were lost, when everything had arrived. It lies in the window that has just ended.
+  std::optional<Instant> look(Instant reached);
+
+ private:
+  // One question to all traffic: whether everything was sent, or has arrived.
+  struct Pass {
+    bool arrived = false;
+    std::vector<std::uint32_t> items;      // numbers of what is asked in this round
+    std::size_t next = 0;                  // of them: the first that is not over
+    std::vector<std::uint32_t> waiting{};  // for triggers; asked in the next round
+    Instant end{};
+  };
+  bool is_over(Pass& pass, Instant reached) const;
+  // `item`: flows first, then collectives, clients of rping, and capture files. Nothing: it goes on.
+  std::optional<Instant> end_of(std::uint32_t item, Instant reached, bool arrived) const;
+  bool waits(std::uint32_t item) const;
+
+  const build::BuiltLab& lab_;
+  bool is_known_ = false;
+  std::vector<Instant> stops_;
+  Pass sent_;
+  Pass arrived_;
+  std::optional<Instant> said_;
+};
+
+}  // namespace railyard::telemetry
