@@ -32,9 +32,9 @@ it never exceeds the rate of a link that all of them cross. All transports, READ
 run until traffic ends: the last flow or collective has completed, has failed, or is no longer offered (its `stop`; a generator,
 or a flow over UC or UUD, some of whose packets are lost, has sent its last one; a flow waits for a trigger that nothing fires
 any more). `run.duration` ends it at the latest; so does the end of a run in which traffic does not end, and in labs where
-somebody outside may send (attached NICs, trunks, agents). The counters are those of that instant plus one delay of the fabric's
-shortest link. Timers that run on after it, `run.drain` and the rest of `run.duration` do not count. In a running lab the
-interval ends now.
+somebody outside may send (attached NICs, trunks, agents). The counters are those of that instant plus the least time in which
+anything gets from one device to another (about 0.6 us with short cables). Timers that run on after it, `run.drain` and the rest
+of `run.duration` do not count. In a running lab the interval ends now.
 
 **Shares** are fractions 0..1 (`report.json`) or 0..100 % (tables): part and whole are counted at the same place.
 

@@ -18,6 +18,9 @@ namespace {
 
 using namespace literals;
 
+// The least time between two devices with short cables, ns; and a little more.
+constexpr double kWindow = 700;
+
 report::Report run(const std::string& yaml, const std::vector<std::string>& overrides = {},
                    SessionOptions options = {}) {
   const std::atomic<bool> stop{false};
@@ -58,26 +61,27 @@ TEST(LoadInterval, EndsWithTheLastFlow) {
     EXPECT_EQ(r.load.from_ns, 0);
     EXPECT_GE(r.load.to_ns, end);
     EXPECT_LE(r.load.to_ns, end + r.engine.window_ps / 1000 + 1) << "and a delay of the shortest link";
+    EXPECT_GT(port(r, "leaf1", 3).utilisation, 0.97);
+    EXPECT_GT(figure(r, "max_utilisation"), 0.97);
     ASSERT_TRUE(r.steady_pauses);
     EXPECT_EQ(r.steady_pauses->to_ns, r.load.to_ns);
+    if (figure(r, "xoff_sent") == 0) continue;  // UET has its own congestion control
     EXPECT_NEAR(r.steady_pauses->share, 0.5, 0.06);
-    EXPECT_GT(port(r, "leaf1", 3).utilisation, 0.97);
     EXPECT_NEAR(port(r, "h1", 1).pause_share[3], 0.5, 0.06);
-    EXPECT_GT(figure(r, "max_utilisation"), 0.97);
   }
 }
 
 TEST(LoadInterval, EndsWhenFlowsAreNoLongerOffered) {
   const report::Report r =
       run(steady("transport: roce, message: 1MB, outstanding: 4, stop: 5ms", "run: { duration: 40ms }\n"));
-  EXPECT_NEAR(static_cast<double>(r.load.to_ns), 5e6, 100);
+  EXPECT_NEAR(static_cast<double>(r.load.to_ns), 5e6, kWindow);
   ASSERT_TRUE(r.steady_pauses);
   EXPECT_NEAR(r.steady_pauses->share, 0.5, 0.06);
   EXPECT_GT(port(r, "leaf1", 3).utilisation, 0.97);
   // Nothing happens at the stop: the sender is between two frames a millisecond apart.
   const report::Report slow = run(one_leaf(
       2, "traffic: [ { name: t, from: h1, to: h2, rate: 32Mbps, stop: 5500us } ]\n", "run: { duration: 40ms }\n"));
-  EXPECT_NEAR(static_cast<double>(slow.load.to_ns), 5.5e6, 100);
+  EXPECT_NEAR(static_cast<double>(slow.load.to_ns), 5.5e6, kWindow);
 }
 
 TEST(LoadInterval, OfACollectiveIsUntilItsResult) {
@@ -87,7 +91,7 @@ TEST(LoadInterval, OfACollectiveIsUntilItsResult) {
           "collectives: [ { name: c, collective: all-reduce, size: 8MB, repeats: 3 } ]\nrun: { drain: 1ms }\n");
   EXPECT_GT(figure(r, "max_utilisation"), r.collectives[0].busbw_bps / 100e9);
   const auto& last = r.collectives[0].iterations.back();
-  EXPECT_NEAR(static_cast<double>(r.load.to_ns), static_cast<double>(last.start_ns + *last.time_ns), 100);
+  EXPECT_NEAR(static_cast<double>(r.load.to_ns), static_cast<double>(last.start_ns + *last.time_ns), kWindow);
 }
 
 // What a lossy class drops of a generator's flow never completes: the flow ends when its last frame has gone.
@@ -107,7 +111,7 @@ TEST(LoadInterval, EndsWhenTheLastFlowFails) {
                                         "bytes: 10MB } ]\nfaults: [ { on: \"h2:1\", at: 100us, down: true } ]\n",
                                         "run: { duration: 30ms }\n"));
   ASSERT_TRUE(r.flows[0].roce->failed_ns);
-  EXPECT_NEAR(static_cast<double>(r.load.to_ns), static_cast<double>(*r.flows[0].roce->failed_ns), 100);
+  EXPECT_NEAR(static_cast<double>(r.load.to_ns), static_cast<double>(*r.flows[0].roce->failed_ns), kWindow);
 }
 
 // It ends with the flow that another has started, and not before; one whose trigger nothing fires does not hold it up.
@@ -127,12 +131,12 @@ TEST(LoadInterval, WaitsForFlowsThatAreFiredOnly) {
   const report::Report chain = run(lab(file));
   EXPECT_GT(figure(chain, "completed"), 0.99);
   EXPECT_GE(static_cast<double>(chain.load.to_ns), figure(chain, "makespan"));
-  EXPECT_LE(static_cast<double>(chain.load.to_ns), figure(chain, "makespan") + 100);
+  EXPECT_LE(static_cast<double>(chain.load.to_ns), figure(chain, "makespan") + kWindow);
   write(
       "Nodes 3\nConnections 2\nTriggers 1\n0->1 id 1 trigger 1 size 1000000\n1->2 id 2 start 0 size 1000000\n"
       "trigger id 1 oneshot\n");
   const report::Report never = run(lab(file));
-  EXPECT_NEAR(static_cast<double>(never.load.to_ns), figure(never, "makespan"), 100);
+  EXPECT_NEAR(static_cast<double>(never.load.to_ns), figure(never, "makespan"), kWindow);
 }
 
 TEST(LoadInterval, EndsWithRunDurationAtTheLatest) {

@@ -67,7 +67,7 @@ TEST(Json, HasEveryFieldOfAPort) {
   EXPECT_EQ(port["classes"].size(), 2u) << "only classes that something happened to";
   EXPECT_EQ(port["classes"][1], Json::parse(R"({"class": 3, "rx": {"packets": 0, "bytes": 0},
     "tx": {"packets": 1000, "bytes": 4162000}, "ecn_marked": 250, "trimmed": 0, "pfc_sent": 0, "xoff_sent": 0, "pfc_received": 0,
-    "xoff_received": 0, "pfc_not_enabled": 0, "paused_ns": 0, "stalled_ns": 0, "depth_bytes": 0, "max_depth_bytes": 1250000, "max_ingress_cells": 0,
+    "xoff_received": 0, "pfc_not_enabled": 0, "paused_ns": 0, "pause_share": 0.0, "stalled_ns": 0, "stall_share": 0.0, "depth_bytes": 0, "max_depth_bytes": 1250000, "max_ingress_cells": 0,
     "max_headroom_cells": 0, "first_ce_ns": null, "first_xoff_ns": null, "storms_detected": 0, "storms_restored": 0,
     "drops": {}})"));
   EXPECT_EQ(port["classes"][0]["drops"], Json::parse(R"({"egress_full": 100})"));

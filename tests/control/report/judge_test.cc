@@ -94,7 +94,7 @@ TEST(Judge, AllTermsMustHoldAndAllThatMissAreNamed) {
   EXPECT_EQ(both.found, 40e9);
   EXPECT_EQ(
       miss_text(both),
-      "found busbw of flat 40.0 Gb/s (flat) and drops 100 (leaf1:1 class 1), expected busbw of flat >= 380Gbps and "
+      "found busbw of flat 40 Gb/s (flat) and drops 100 (leaf1:1 class 1), expected busbw of flat >= 380Gbps and "
       "ecn_marked > 0 and drops > 300");
   EXPECT_EQ(held("ecn_marked > 0 and drops > 0").found, 250);
 }

@@ -90,6 +90,7 @@ Report sample() {
   h2.counters.classes[3].xoff_received = 12;
   h2.counters.classes[3].xon_received = 12;
   h2.counters.classes[3].paused = 340_us;
+  h2.pause_share[3] = 0.34;
   r.ports = {bottleneck, leaf_to_h2, h2};
 
   r.path_groups = {{"leaf1", {{"leaf1:3", "spine1:1", 300, 300'000}, {"leaf1:4", "spine2:1", 100, 100'000}}},

@@ -133,10 +133,16 @@ TEST_F(Unverified, AllCommandsThatRunLabsHaveTheSameRule) {
   EXPECT_EQ(
       railyard({"compare-transports", "unfinished.yaml", "--column", "roce/gbn", "--column", "roce/sr"}).exit_code,
       kUnverified);
-  const Outcome swarm = railyard({"swarm", "--lab", "corrupt.yaml"});
+  // An invariant that does not hold wins.
+  const Outcome broken = railyard({"swarm", "--lab", "corrupt.yaml"});
+  EXPECT_EQ(broken.exit_code, kFailed) << broken.out << broken.err;
+  EXPECT_THAT(broken.err, HasSubstr("railyard: unverified: data of flow t/h1->h2 arrived corrupted"));
+  write("lossy.yaml", leaf(3, "traffic: [ { name: g, pattern: incast, from: [h1, h2], to: h3, dscp: 0, bytes: 20MB } ]\n"
+                              "run: { duration: 10ms, drain: 20ms }\n"));
+  const Outcome swarm = railyard({"swarm", "--lab", "lossy.yaml"});
   EXPECT_EQ(swarm.exit_code, kUnverified) << swarm.out << swarm.err;
-  EXPECT_THAT(swarm.err, HasSubstr("railyard: unverified: data of flow t/h1->h2 arrived corrupted"));
-  write("expected.yaml", read("corrupt.yaml") + "expect: corrupted of t > 0\n");
+  EXPECT_THAT(swarm.err, HasSubstr("railyard: unverified: flow g/h1->h3 did not complete; flow g/h2->h3 did not complete"));
+  write("expected.yaml", read("lossy.yaml") + "expect: completed < 1\n");
   EXPECT_EQ(railyard({"swarm", "--lab", "expected.yaml"}).exit_code, kOk);
 }
 
