@@ -304,7 +304,7 @@ TEST(Figures, TheVerdictOnLosslessClassesNamesDropsAtNics) {
   const std::uint64_t giants = s.drops(DropReason::kGiant);
   EXPECT_GT(giants, 100u);
   EXPECT_THAT(r.text(), HasSubstr("0 frames dropped in lossless classes, allowed 0; not counted: " +
-                                  std::to_string(giants) + " other frames dropped for other reasons"));
+                                  std::to_string(giants) + " frames of other traffic dropped for reasons other than buffers"));
 }
 
 TEST(Figures, ADropAtIngressIsNamedWithItsPortAndClass) {
