@@ -333,17 +333,22 @@ void Session::watch_pauses() {
   });
 }
 
-// Counters at the end of the warm-up, once; where nothing has gone on until then, a little after something does.
+// Counters at the end of the warm-up, once; where nothing has gone on until then, a little after something does. In a
+// run of some length also after the usual time of runs without one: its traffic may end before a tenth of it.
 void Session::watch_warm_up() {
   constexpr Duration kUsual{1'000'000'000};
   const spec::RunSpec& run = lab_->spec().run;
   const Duration warm_up =
       std::max(run.budgets.warm_up.value_or(run.duration ? *run.duration / 10 : kUsual), Duration{1});
-  looks_.add(&warm_, Instant{} + warm_up, std::max(warm_up, kUsual), [this](Instant) {
-    if (engine_->next() == Instant::never()) return;
-    for (const auto& d : lab_->fabric().devices()) warm_.push_back(d->counters());
-    looks_.remove(&warm_);
-  });
+  const auto watch = [&](report::Snapshot& to, Duration after) {
+    looks_.add(&to, Instant{} + after, std::max(after, kUsual), [this, &to](Instant) {
+      if (engine_->next() == Instant::never()) return;
+      for (const auto& d : lab_->fabric().devices()) to.push_back(d->counters());
+      looks_.remove(&to);
+    });
+  };
+  watch(warm_, warm_up);
+  if (!run.budgets.warm_up && warm_up > kUsual) watch(early_, kUsual);
 }
 
 // Shared with the devices: a run that is ended early leaves the counters to be taken by whoever goes on.
@@ -466,7 +471,8 @@ report::Report Session::run(const std::atomic<bool>& stop, WallClockLive* live) 
 
 report::Report Session::counted(const report::Snapshot& loaded, Instant now) {
   const spec::RunSpec& run = lab_->spec().run;
-  report::Report r = report::collect(*lab_, loaded, now, warm_);
+  const bool is_warm = !warm_.empty() && (loaded.empty() || warm_.front().at < loaded.front().at);
+  report::Report r = report::collect(*lab_, loaded, now, is_warm ? warm_ : early_);
   r.run = {options_.spec_file,
            lab_->spec().name,
            run.seed.value,

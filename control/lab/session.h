@@ -168,7 +168,8 @@ class Session {
   telemetry::Looks looks_;
   telemetry::DeadlockWatch deadlocks_;
   telemetry::PauseTreeWatch pause_trees_;
-  report::Snapshot warm_;  // counters at the end of the warm-up
+  report::Snapshot warm_;   // counters at the end of the warm-up
+  report::Snapshot early_;  // ... and at the end of a shorter one, if traffic ends before that
   std::unique_ptr<telemetry::TrafficEnd> traffic_end_;
   std::shared_ptr<Taken> ended_;  // counters when traffic had ended by itself
   std::unique_ptr<telemetry::QueueSeries> series_;

@@ -4,7 +4,6 @@
 namespace railyard::spec {
 namespace {
 
-
 Key<RunSpec> seed() {
   const Form<std::uint64_t> form = seed_form();
   return Key<RunSpec>{"seed",
@@ -75,7 +74,7 @@ const Table<BudgetSpec>& budget_keys() {
            "second"),
        key("warm-up", &BudgetSpec::warm_up, duration(Duration{1}, kAnyTime),
            "start of the steady state, from the start of the run; default: a tenth of run.duration, or 1 ms in runs "
-           "without a duration")}};
+           "without a duration, or whose traffic ends before that tenth")}};
   return table;
 }
 
@@ -92,8 +91,8 @@ const Table<RunSpec>& run_keys() {
        key("drain", &RunSpec::drain, duration({}, kAnyTime), "maximum time for frames to leave the fabric after that")
            .show(),
        scale(),
-       key("workers", &RunSpec::workers, integer(1, 64),
-           "number of worker threads; it does not change the result").show(),
+       key("workers", &RunSpec::workers, integer(1, 64), "number of worker threads; it does not change the result")
+           .show(),
        key("payload", &RunSpec::payload, choice<Payload>({{"elided", Payload::kElided}, {"real", Payload::kReal}}),
            "elided: payload is only counted; real: payload is written and verified byte by byte")
            .show(),

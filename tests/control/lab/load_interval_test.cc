@@ -84,6 +84,16 @@ TEST(LoadInterval, EndsWhenFlowsAreNoLongerOffered) {
   EXPECT_NEAR(static_cast<double>(slow.load.to_ns), 5.5e6, kWindow);
 }
 
+// A tenth of the run is more than there is traffic: the steady state begins earlier.
+TEST(LoadInterval, OfTrafficThatEndsEarlyHasASteadyState) {
+  const report::Report r = run(steady(kRoce, "run: { duration: 90ms }\n"));
+  ASSERT_TRUE(r.steady_pauses);
+  EXPECT_EQ(r.steady_pauses->from_ns, 1'000'000);
+  EXPECT_NEAR(r.steady_pauses->share, 0.5, 0.06);
+  EXPECT_FALSE(run(steady(kRoce, "run: { duration: 90ms, budgets: { warm-up: 9ms } }\n")).steady_pauses)
+      << "as asked for";
+}
+
 TEST(LoadInterval, OfACollectiveIsUntilItsResult) {
   const report::Report r =
       run("name: x\ntopology: { preset: leaf-spine, leaves: 2, spines: 2, hosts-per-leaf: 2 }\n"

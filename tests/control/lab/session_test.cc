@@ -73,6 +73,23 @@ TEST(Session, WithoutADurationEndsWithItsFlows) {
   EXPECT_TRUE(r.audit.drained);
 }
 
+// What waits for credits is not paused.
+TEST(Session, ATreeOfCreditsIsNotCalledPfc) {
+  const std::string text =
+      run(spec::parse("name: cbfc\nqos: { default: { classes: { 3: { lossless: true, cbfc: on } } } }\n"
+                      "topology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 3 }\n"
+                      "hosts: { default: {}, slow: { receive: { rate: 20Gbps } } }\nnodes: { h2: { kind: host, "
+                      "profile: slow } }\n"
+                      "defaults: { link: { rate: 100Gbps, cable: 3m } }\n"
+                      "traffic: [ { name: a, pattern: incast, from: [h1, h3], to: h2, rate: 50Gbps } ]\n"
+                      "run: { duration: 1ms, drain: 3ms }\n",
+                      "cbfc.yaml"))
+          .text();
+  EXPECT_NE(text.find("CBFC credit tree at its widest"), text.npos);
+  EXPECT_NE(text.find("then the ports it held back"), text.npos);
+  EXPECT_EQ(text.find("PFC pause tree"), text.npos);
+}
+
 TEST(Session, UtilisationIsOfTheDuration) {
   const report::Report r = run(incast());
   for (const report::PortReport& p : r.ports)

@@ -29,6 +29,15 @@ TEST(RoceText, TellsWhatBecameOfTheMessages) {
   EXPECT_THAT(r.text(), HasSubstr("RoCE: 1 flow over RC"));
 }
 
+TEST(RoceText, SaysWhichQpTypesThereAre) {
+  Report r = sample();
+  r.flows[0].roce = sample_roce();
+  r.flows[0].roce->qp_type = "uc";
+  EXPECT_THAT(roce_text(r.flows), HasSubstr("RoCE: 1 flow over UC\n"));
+  r.flows[1].roce = sample_roce();
+  EXPECT_THAT(roce_text(r.flows), HasSubstr("RoCE: 2 flows (1 over RC, 1 over UC)\n"));
+}
+
 TEST(RoceText, OneIsOneAndWithoutAMessageThereIsNoTime) {
   Report r = sample();
   r.flows[0].roce = sample_roce();

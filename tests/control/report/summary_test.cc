@@ -10,6 +10,7 @@
 #include "control/report/report.h"
 #include "control/spec/load.h"
 #include "dataplane/run/virtual_clock.h"
+#include "tests/control/report/sample.h"
 
 namespace railyard::report {
 namespace {
@@ -39,6 +40,17 @@ std::map<std::string, double> figures_of(const std::string& traffic, const std::
 }
 
 constexpr const char* kPermutation = "from: [h1, h2, h3, h4], to: [h5, h6, h7, h8], bytes: 1MB, transport: uet, ";
+
+// Of flows that all got nothing there is no telling how evenly it was shared.
+TEST(Summary, AnIndexOfNothingIsNotMeasured) {
+  Report r = sample();
+  const auto has_jain = [&] {
+    return std::ranges::any_of(summary(r), [](const Figure& f) { return f.name == "jain"; });
+  };
+  EXPECT_TRUE(has_jain());
+  for (FlowReport& f : r.flows) f.goodput_bytes = 0;
+  EXPECT_FALSE(has_jain());
+}
 
 TEST(Summary, AllModesOfUetSayWhatCameOutOfOrder) {
   for (const std::string service : {"rud, message: 64KB", "rudi, message: 64KB", "rudi, message: 64KB, operation: read",
