@@ -1,6 +1,7 @@
 #include "control/telemetry/traffic_end.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <variant>
 
@@ -47,25 +48,32 @@ std::optional<Instant> end_of_flow(const build::Flow& f, Instant reached, bool a
   return f.stop <= reached ? std::min(end.value_or(f.stop), f.stop) : end;
 }
 
-std::optional<Instant> end_of_collective(const build::Collective& c, Instant reached) {
+// When its last result was there, and it begins no other repeat.
+std::optional<Instant> end_of_rank(const CollectiveRank& rank, Instant reached) noexcept {
+  const std::vector<Instant>& finished = rank.finished();
+  const Instant result = finished.empty() ? Instant{} : finished.back();
+  if (result == Instant::never()) return std::nullopt;
+  if (finished.size() == rank.config().repeats) return result;
+  if (rank.running() || rank.config().stop > reached) return std::nullopt;
+  return std::max(result, rank.config().stop);
+}
+
+// Ranks are asked this often, in windows, whether they have failed: there may be many.
+constexpr std::int64_t kScan = 16;
+
+// One that has failed ends with its first failure; a little later, so that every scan has seen it by then.
+std::optional<Instant> end_of_collective(const build::Collective& c, Instant reached, Duration window) {
   Instant last{};
   Instant failed = Instant::never();
   bool goes_on = false;
   for (const CollectiveRank* rank : c.ranks) {
     if (rank->failure()) failed = std::min(failed, rank->failure()->at);
-    const std::vector<Instant>& finished = rank->finished();
-    const Instant result = finished.empty() ? Instant{} : finished.back();
-    const bool all = finished.size() == rank->config().repeats && result != Instant::never();
-    const bool stopped = rank->config().stop <= reached && !rank->running();
-    if (all)
-      last = std::max(last, result);
-    else if (stopped && result != Instant::never())
-      last = std::max({last, result, rank->config().stop});
-    else
-      goes_on = true;
+    const auto end = end_of_rank(*rank, reached);
+    goes_on = goes_on || !end;
+    last = std::max(last, end.value_or(last));
   }
   if (!goes_on) return last;
-  return failed != Instant::never() ? std::optional(failed) : std::nullopt;
+  return failed != Instant::never() ? std::optional(failed + 2 * kScan * window) : std::nullopt;
 }
 
 std::optional<Instant> end_of_rping(const roce::RpingClient& client) {
@@ -78,7 +86,8 @@ std::optional<Instant> end_of_capture(const PcapEndpoint& pcap) {
 
 }  // namespace
 
-TrafficEnd::TrafficEnd(const build::BuiltLab& lab) : lab_(lab) {
+TrafficEnd::TrafficEnd(const build::BuiltLab& lab)
+    : lab_(lab), window_(std::min(lab.fabric().window().size, Duration{1'000'000})) {
   const std::size_t all = lab.flows().size() + lab.collectives().size() + lab.rping_runs().size() + lab.pcaps().size();
   is_known_ = all > 0 && lab.agent_flows().empty() && lab.agent_collectives().empty() &&
               std::ranges::none_of(lab.spec().nodes, sends_by_itself);
@@ -105,7 +114,7 @@ std::optional<Instant> TrafficEnd::end_of(std::uint32_t item, Instant reached, b
   std::size_t i = item;
   if (i < lab_.flows().size()) return end_of_flow(lab_.flows()[i], reached, arrived);
   i -= lab_.flows().size();
-  if (i < lab_.collectives().size()) return end_of_collective(lab_.collectives()[i], reached);
+  if (i < lab_.collectives().size()) return end_of_collective(lab_.collectives()[i], reached, window_);
   i -= lab_.collectives().size();
   if (i < lab_.rping_runs().size()) return end_of_rping(lab_.rping_runs()[i].client());
   return end_of_capture(*lab_.pcaps()[i - lab_.rping_runs().size()]);
@@ -131,9 +140,44 @@ bool TrafficEnd::is_over(Pass& p, Instant reached) const {
   }
 }
 
+bool TrafficEnd::Probe::goes_on(Instant reached) const noexcept {
+  if (rank != nullptr) return reached < scan && !end_of_rank(*rank, reached);
+  return octets != nullptr && *octets < all && reached < stop && (errors == nullptr || *errors == 0);
+}
+
+TrafficEnd::Probe TrafficEnd::probe_of(std::uint32_t item, Instant reached) const {
+  Probe p;
+  if (item < lab_.flows().size()) {
+    const build::Flow& f = lab_.flows()[item];
+    const auto take = [&](const auto& messages) {
+      p.octets = &messages.octets;
+      p.errors = &messages.errors;
+    };
+    if (f.is_roce())
+      take(f.messages());
+    else if (f.is_uet())
+      take(f.uet->messages());
+    else
+      p.octets = &f.sender->tx_counters(f.tx_index).payload_octets;
+    p.all = f.total.n > 0 ? static_cast<std::uint64_t>(f.total.n) : std::numeric_limits<std::uint64_t>::max();
+    p.stop = f.stop;
+  } else if (const std::size_t i = item - lab_.flows().size(); i < lab_.collectives().size()) {
+    const auto& ranks = lab_.collectives()[i].ranks;
+    const auto first = std::ranges::find_if(ranks, [&](const CollectiveRank* r) { return !end_of_rank(*r, reached); });
+    if (first != ranks.end()) p.rank = *first;
+    p.scan = Instant{} + kScan * window_ * ((reached - Instant{}) / (kScan * window_) + 1);
+  }
+  return p;
+}
+
 std::optional<Instant> TrafficEnd::look(Instant reached) {
-  if (!is_over(sent_, reached)) [[likely]]
+  if (probe_.goes_on(reached)) [[likely]]
     return std::nullopt;
+  if (!is_over(sent_, reached)) {
+    if (sent_.next < sent_.items.size()) probe_ = probe_of(sent_.items[sent_.next], reached);
+    return std::nullopt;
+  }
+  probe_ = {};
   const Instant end = is_over(arrived_, reached) ? arrived_.end : sent_.end;
   if (said_ == end) return std::nullopt;
   said_ = end;

@@ -11,8 +11,8 @@
 
 namespace railyard::telemetry {
 
-// Looked at after each window: it asks one flow at a time, the first that is not over, so a look costs the same for any
-// number of flows.
+// Looked at after each window: it asks one flow, or one rank of a collective, the first that is not over, so a look
+// costs the same for any number of flows.
 class TrafficEnd {
  public:
   // `lab` outlives it.
@@ -38,17 +38,30 @@ class TrafficEnd {
     std::vector<std::uint32_t> waiting{};  // for triggers; asked in the next round
     Instant end{};
   };
+  // The first of sent_ that goes on, as far as a few counters say.
+  struct Probe {
+    const std::uint64_t* octets = nullptr;  // sent, or of messages that are complete; the flow goes on below `all`
+    std::uint64_t all = 0;
+    const std::uint64_t* errors = nullptr;  // nullptr: it has no messages
+    Instant stop = Instant::never();
+    const CollectiveRank* rank = nullptr;  // of a collective: one that is not over
+    Instant scan{};                        // when all its ranks are asked again whether one has failed
+    bool goes_on(Instant reached) const noexcept;
+  };
+  Probe probe_of(std::uint32_t item, Instant reached) const;
   bool is_over(Pass& pass, Instant reached) const;
   // `item`: flows first, then collectives, clients of rping, and capture files. Nothing: it goes on.
   std::optional<Instant> end_of(std::uint32_t item, Instant reached, bool arrived) const;
   bool waits(std::uint32_t item) const;
 
   const build::BuiltLab& lab_;
+  Duration window_;
   bool is_known_ = false;
   std::vector<Instant> stops_;
   Pass sent_;
   Pass arrived_;
   std::optional<Instant> said_;
+  Probe probe_;
 };
 
 }  // namespace railyard::telemetry
