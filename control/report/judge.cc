@@ -65,13 +65,9 @@ void check_condition(const spec::Lab& lab, const spec::ConditionSpec& c) {
   }
 }
 
-// Whether `setting` ("path=value") changes nothing.
-bool has_setting(const spec::Lab& lab, const std::string& setting) {
-  try {
-    return spec::parse(spec::to_yaml(lab), "the lab", {setting}) == lab;
-  } catch (const spec::SpecError&) {
-    return false;
-  }
+// The lab with `setting` ("path=value"). Throws spec::SpecError if it has no such key, or that takes no such value.
+spec::Lab with(const spec::Lab& lab, const std::string& setting) {
+  return spec::parse(spec::to_yaml(lab), "diagnosis.settings", {setting});
 }
 
 struct HeldTerm {
@@ -103,12 +99,17 @@ void check_conditions(const spec::Lab& lab, bool as_in_file) {
   for (const spec::ConditionSpec& c : lab.expect) check_condition(lab, c);
   if (!as_in_file) return;
   for (const spec::ConditionSpec& c : lab.diagnosis.signature) check_condition(lab, c);
-  for (const std::string& setting : lab.diagnosis.settings)
-    if (!has_setting(lab, setting))
-      throw spec::SpecError({},
-                            fmt::format("diagnosis.settings: {}: the lab has another value; expected what it has, as "
-                                        "--set would have it",
-                                        setting));
+  for (const std::string& setting : lab.diagnosis.settings) static_cast<void>(with(lab, setting));
+}
+
+bool has_settings(const spec::Lab& lab) {
+  return std::ranges::all_of(lab.diagnosis.settings, [&](const std::string& setting) {
+    try {
+      return with(lab, setting) == lab;
+    } catch (const spec::SpecError&) {
+      return false;
+    }
+  });
 }
 
 Expectation hold(const Report& report, const spec::ConditionSpec& condition) {
@@ -150,9 +151,7 @@ void judge(Report& report, const spec::Lab& lab) {
   }
   report.run.diagnosis = lab.diagnosis;
   for (const spec::ConditionSpec& c : lab.diagnosis.signature) report.evidence.push_back(hold(report, c));
-  if (!report.evidence.empty() && std::ranges::all_of(report.evidence, &Expectation::met) &&
-      std::ranges::all_of(lab.diagnosis.settings, [&](const std::string& s) { return has_setting(lab, s); }))
-    return;
+  if (!report.evidence.empty() && std::ranges::all_of(report.evidence, &Expectation::met) && has_settings(lab)) return;
   report.run.diagnosis = {};
   report.evidence.clear();
 }

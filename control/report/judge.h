@@ -13,9 +13,13 @@ namespace railyard::report {
 struct Report;
 
 // Whether what the conditions of a lab (expect, diagnosis.signature) name is there, and is compared with values in its
-// unit. Throws spec::SpecError at the first that is wrong. `as_in_file`: nothing was changed by --set; else a signature
-// may name what is not there any more, and does not hold then.
+// unit; and whether the settings of a diagnosis are keys. Throws spec::SpecError at the first that is wrong.
+// `as_in_file`: nothing was changed by --set; else a signature may name what is not there any more, and does not hold
+// then.
 void check_conditions(const spec::Lab& lab, bool as_in_file);
+
+// Whether all settings of its diagnosis (diagnosis.settings) are what the lab has.
+bool has_settings(const spec::Lab& lab);
 
 // `condition` is one that check_conditions() took.
 Expectation hold(const Report& report, const spec::ConditionSpec& condition);
