@@ -1,0 +1,241 @@
+// ECN marks that come after PFC pauses: an ingress group reaches XOFF before the queue has marked enough packets.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "control/lint/rules/rules.h"
+#include "control/report/framing.h"
+#include "control/report/units.h"
+#include "control/spec/port_class.h"
+#include "control/spec/value.h"
+
+namespace railyard::lint {
+namespace {
+
+// Marks that a queue must have made, in the mean, when the first group reaches XOFF. They are nearly independent draws:
+// with three, the first mark comes before the first pause in 1 - exp(-3), 95 % of the cases.
+constexpr double kEnoughMarks = 3;
+
+// What flows of an entry send from one NIC to another, together: as fast as they can, or at their rates.
+using Rates = std::map<std::tuple<std::string, spec::PortName, spec::PortName>, double>;
+
+Rates rates_of(const Facts& facts) {
+  Rates rates;
+  for (const build::Flow& f : facts.built().flows())
+    rates[{fmt::format("traffic.{}", f.plan.traffic), f.plan.source, f.plan.destination}] +=
+        f.rate.bps == 0 ? std::numeric_limits<double>::infinity() : static_cast<double>(f.rate.bps);
+  return rates;
+}
+
+// The senders of an egress queue.
+struct Queue {
+  struct Sender {
+    double bps = 0;       // at most its link's
+    std::set<int> ports;  // by which it comes in
+  };
+  std::map<spec::PortName, Sender> senders;
+  bool has_ect = false;
+  double frame = 0;  // octets of the longest frame
+
+  // By ingress port. Packets of a sender that come in by several ports are spread evenly.
+  std::map<int, double> offered(const Facts& facts, const std::string& node) const {
+    std::map<int, double> all;
+    for (const auto& [nic, s] : senders)
+      for (const int port : s.ports) all[port] += s.bps / static_cast<double>(s.ports.size());
+    for (auto& [port, bps] : all) bps = std::min(bps, static_cast<double>(facts.link_at({node, port}).rate.bps));
+    return all;
+  }
+};
+using Queues = std::map<std::tuple<std::size_t, int, int, int>, Queue>;  // node, port, classes in and out
+
+Queues queues_of(const Facts& facts) {
+  Queues queues;
+  const Rates rates = rates_of(facts);
+  for (const Stream& s : facts.streams()) {
+    const auto link = static_cast<double>(facts.link_at(s.from).rate.bps);
+    const auto rate = rates.find({s.path, s.from, s.to});
+    const double frame = report::data_frame_octets(s.like, facts.host(s.from.node).uet);
+    std::set<Queue*> met;
+    for (const Hop& h : facts.hops(s)) {
+      Queue& q = queues[{h.node, h.out_port, h.in_class, h.out_class}];
+      Queue::Sender& sender = q.senders[s.from];
+      if (met.insert(&q).second) sender.bps = std::min(link, sender.bps + (rate == rates.end() ? link : rate->second));
+      sender.ports.insert(h.in_port);
+      q.has_ect |= s.like.ect;
+      q.frame = std::max(q.frame, frame);
+    }
+  }
+  return queues;
+}
+
+// How deep a queue is when the first of its ingress groups reaches XOFF, if they fill by what their ports offer. With a
+// dynamic threshold a group that holds the part w of a queue of Q octets is there at w Q = alpha (S - Q), S the shared
+// memory (Choudhury and Hahne, ToN 1998).
+double depth_at_xoff(const Facts& facts, const spec::NodeSpec& device, int priority,
+                     const std::map<int, double>& offered) {
+  const Mmu& mmu = facts.built().switch_named(device.name).mmu();
+  const double shared = static_cast<double>(mmu.shared_size()) * static_cast<double>(mmu.cell().n);
+  double total = 0;
+  double reserved = 0;
+  std::map<int, spec::TrafficClass> classes;
+  for (const auto& [port, bps] : offered) {
+    total += bps;
+    const BitRate rate = facts.link_at({device.name, port}).rate;
+    classes[port] = spec::class_at(facts.lab(), device, port, rate, static_cast<std::size_t>(priority));
+    reserved += static_cast<double>(classes[port].reserved.n);
+  }
+  double depth = std::numeric_limits<double>::infinity();
+  for (const auto& [port, bps] : offered) {
+    const spec::TrafficClass& c = classes[port];
+    const double part = bps / total;
+    const auto own = static_cast<double>(c.reserved.n);
+    if (c.xoff) {
+      depth = std::min(depth, (own + static_cast<double>(c.xoff->n)) / part);
+      continue;
+    }
+    const double alpha = std::ldexp(1.0, c.alpha_exponent);
+    depth = std::min(depth, (own + alpha * (shared + reserved)) / (part + alpha));
+  }
+  return depth;
+}
+
+// Marking as a queue grows from nothing.
+struct Growth {
+  double packets_per_octet = 0;  // that are marked or not while it grows by one
+  double xoff = 0;               // its depth when a group reaches XOFF
+  double pmax = 0;
+
+  // The integral of the marking probability.
+  double marks(double kmin, double kmax) const {
+    const double on_ramp = std::min(xoff, kmax) - kmin;
+    const double slope = kmax > kmin ? pmax / (kmax - kmin) : 0;
+    const double ramp = on_ramp > 0 ? slope * on_ramp * on_ramp / 2 : 0;
+    return packets_per_octet * (ramp + std::max(0.0, xoff - std::max(kmin, kmax)));
+  }
+  bool is_enough(double kmin, double kmax) const { return marks(kmin, kmax) >= kEnoughMarks; }
+};
+
+// Down to two digits.
+Bytes rounded_down(double octets) {
+  if (octets < 1) return {};
+  const double step = std::pow(10, std::max(0.0, std::floor(std::log10(octets)) - 1));
+  return {static_cast<std::int64_t>(std::floor(octets / step) * step)};
+}
+Bytes rounded_up(double octets) {
+  const double step = std::pow(10, std::max(0.0, std::floor(std::log10(std::max(octets, 1.0))) - 1));
+  return {static_cast<std::int64_t>(std::ceil(octets / step) * step)};
+}
+
+// The greatest value up to `most` for which `holds`, which holds below it too; 0: for none.
+template <class Holds>
+double greatest(double most, Holds&& holds) {
+  double low = 0;
+  double high = most;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (holds(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+struct Case {
+  Growth growth;
+  double kmin = 0;
+  double kmax = 0;
+  bool is_automatic = false;
+  double marks = 0;
+  double frame = 0;
+  std::size_t ports = 0;
+  std::string queue;  // "leaf1:3"
+
+  // Worse.
+  bool operator<(const Case& other) const {
+    return std::pair(marks, growth.xoff - kmin) < std::pair(other.marks, other.growth.xoff - other.kmin);
+  }
+
+  std::string text() const {
+    const auto size = [](double octets) {
+      return report::size_text(static_cast<std::uint64_t>(std::max(0.0, octets)));
+    };
+    const bool one = ports == 1;
+    const std::string feeds = fmt::format("the {} ingress port{} that feed{} {} reach{} XOFF at {} ({} each)", ports,
+                                          one ? "" : "s", one ? "s" : "", queue, one ? "es" : "", size(growth.xoff),
+                                          size(growth.xoff / static_cast<double>(ports)));
+    if (kmin >= growth.xoff) return fmt::format("PFC starts before ECN: kmin is {}, but {}.", size(kmin), feeds);
+    return fmt::format(
+        "PFC can start before ECN: from kmin ({}) on, the queue has marked {:.1f} packets in the mean when "
+        "{}; {:.0f} are enough.",
+        size(kmin), marks, feeds, kEnoughMarks);
+  }
+
+  // Values that pass: of kmin alone, or of both thresholds in their present proportion, or of XOFF.
+  std::string fix() const {
+    if (!is_automatic) {
+      const Bytes lower = rounded_down(greatest(kmin, [&](double k) { return growth.is_enough(k, kmax); }));
+      if (static_cast<double>(lower.n) >= frame)
+        return fmt::format("Set kmin to {} or less, or raise xoff (or alpha).", spec::format(lower));
+    }
+    const double part = greatest(1, [&](double f) { return growth.is_enough(f * kmin, f * kmax); });
+    const Bytes to_kmin = rounded_down(part * kmin);
+    const Bytes to_kmax = rounded_down(part * kmax);
+    if (static_cast<double>(to_kmin.n) >= frame)
+      return fmt::format("Set kmin to {} and kmax to {} or less, or raise xoff (or alpha).", spec::format(to_kmin),
+                         spec::format(to_kmax));
+    Growth deeper = growth;
+    while (!deeper.is_enough(kmin, kmax)) deeper.xoff *= 1.1;
+    return fmt::format("Raise xoff (or alpha): each ingress group needs {}.",
+                       spec::format(rounded_up(deeper.xoff / static_cast<double>(ports))));
+  }
+};
+
+void find_kmin_above_xoff(const Facts& facts, Findings& findings) {
+  std::map<std::string, Case> worst;  // by the class's path
+  for (const auto& [key, q] : queues_of(facts)) {
+    const auto [node, out, in_class, out_class] = key;
+    const spec::NodeSpec& device = facts.lab().nodes[node];
+    const spec::QosProfile& qos = facts.qos(device);
+    const spec::TrafficClass& in = qos.classes[static_cast<std::size_t>(in_class)];
+    const spec::Ecn& ecn = qos.classes[static_cast<std::size_t>(out_class)].ecn;
+    if (!q.has_ect || !in.lossless || in.cbfc || !ecn.enabled) continue;
+    const BitRate rate = facts.link_at({device.name, out}).rate;
+    const std::map<int, double> offered = q.offered(facts, device.name);
+    double total = 0;
+    for (const auto& [port, bps] : offered) total += bps;
+    const auto served = static_cast<double>(rate.bps);
+    if (total <= served) continue;  // nothing ever waits here
+    const auto cell = static_cast<double>(facts.built().switch_named(device.name).mmu().cell().n);
+    Case c;
+    c.frame = std::ceil(q.frame / cell) * cell;
+    c.growth = {(ecn.at_dequeue ? served : total) / (total - served) / c.frame,
+                depth_at_xoff(facts, device, in_class, offered), ecn.pmax_ppm / 1e6};
+    c.kmin = static_cast<double>((ecn.auto_thresholds ? spec::automatic_kmin(rate) : ecn.kmin).n);
+    c.kmax = static_cast<double>((ecn.auto_thresholds ? spec::automatic_kmax(rate) : ecn.kmax).n);
+    c.is_automatic = ecn.auto_thresholds;
+    c.marks = c.growth.marks(c.kmin, c.kmax);
+    c.ports = offered.size();
+    c.queue = fmt::format("{}:{}", device.name, out);
+    if (c.marks >= kEnoughMarks) continue;
+    const std::string path = Facts::class_path(facts.qos_name(device), out_class);
+    const auto [known, is_new] = worst.try_emplace(path, c);
+    if (!is_new && c < known->second) known->second = c;
+  }
+  for (const auto& [path, c] : worst) findings.add(path + ".ecn.kmin", c.text(), c.fix());
+}
+
+}  // namespace
+
+const Rule kKminAboveXoff{
+    "kmin-above-xoff", Severity::kWarning,
+    "The ingress groups of a lossless queue can reach XOFF before the queue has marked packets: PFC "
+    "acts before ECN.",
+    find_kmin_above_xoff};
+
+}  // namespace railyard::lint
