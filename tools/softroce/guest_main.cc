@@ -76,7 +76,8 @@ int run(int argc, char** argv) {
   start->add_option("--lab", options.lab, "Fabric file; its host has `attach: { vhost-user: SOCKET }`");
   start->add_option("--set", options.overrides, "As railyard's");
   start->add_option("--nics", options.nics, "Without --lab: number of unlinked NICs, 10.9.0.1, 10.9.0.2, ...")
-      ->check(CLI::Range(0, 8));
+      ->check(CLI::Range(0, 8).description(""))
+      ->type_name("0..8");
   start->add_option("--memory", options.memory_mib, "MiB")->capture_default_str();
   start->add_option("--limit", options.limit_s, "Boot timeout in seconds")->capture_default_str();
   add("down", "Power the guest off", [](const Options& o, const GuestAddress&) {
