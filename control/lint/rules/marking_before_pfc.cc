@@ -24,15 +24,25 @@ namespace {
 // with three, the first mark comes before the first pause in 1 - exp(-3), 95 % of the cases.
 constexpr double kEnoughMarks = 3;
 
-// What flows of an entry send from one NIC to another, together: as fast as they can, or at their rates.
-using Rates = std::map<std::tuple<std::string, spec::PortName, spec::PortName>, double>;
+// What flows of an entry send from one NIC to another, together.
+struct Offer {
+  double bps = 0;     // infinite: as fast as they can
+  double octets = 0;  // that are under way at most: messages outstanding, or all that the flows have to send
+};
+using Offers = std::map<std::tuple<std::string, spec::PortName, spec::PortName>, Offer>;
 
-Rates rates_of(const Facts& facts) {
-  Rates rates;
-  for (const build::Flow& f : facts.built().flows())
-    rates[{fmt::format("traffic.{}", f.plan.traffic), f.plan.source, f.plan.destination}] +=
-        f.rate.bps == 0 ? std::numeric_limits<double>::infinity() : static_cast<double>(f.rate.bps);
-  return rates;
+Offers offers_of(const Facts& facts) {
+  constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+  Offers offers;
+  for (const build::Flow& f : facts.built().flows()) {
+    const spec::TrafficSpec& t = facts.lab().traffic[f.plan.traffic];
+    Offer& offer = offers[{fmt::format("traffic.{}", f.plan.traffic), f.plan.source, f.plan.destination}];
+    offer.bps += f.rate.bps == 0 ? kNoLimit : static_cast<double>(f.rate.bps);
+    const double outstanding =
+        t.has_messages() ? static_cast<double>(t.roce.outstanding) * t.roce.message * t.roce.qps : kNoLimit;
+    offer.octets += std::min(outstanding, f.total.n > 0 ? static_cast<double>(f.total.n) : kNoLimit);
+  }
+  return offers;
 }
 
 // The senders of an egress queue.
@@ -43,7 +53,8 @@ struct Queue {
   };
   std::map<spec::PortName, Sender> senders;
   bool has_ect = false;
-  double frame = 0;  // octets of the longest frame
+  double frame = 0;   // octets of the longest frame
+  double octets = 0;  // of payload that can be under way to it
 
   // By ingress port. Packets of a sender that come in by several ports are spread evenly.
   std::map<int, double> offered(const Facts& facts, const std::string& node) const {
@@ -58,17 +69,21 @@ using Queues = std::map<std::tuple<std::size_t, int, int, int>, Queue>;  // node
 
 Queues queues_of(const Facts& facts) {
   Queues queues;
-  const Rates rates = rates_of(facts);
+  const Offers offers = offers_of(facts);
   for (const Stream& s : facts.streams()) {
     const auto link = static_cast<double>(facts.link_at(s.from).rate.bps);
-    const auto rate = rates.find({s.path, s.from, s.to});
+    const auto known = offers.find({s.path, s.from, s.to});
+    // Ranks of collectives send as fast as they can.
+    const Offer offer = known == offers.end() ? Offer{link, std::numeric_limits<double>::infinity()} : known->second;
     const double frame = report::data_frame_octets(s.like, facts.host(s.from.node).uet);
     std::set<Queue*> met;
     for (const Hop& h : facts.hops(s)) {
       Queue& q = queues[{h.node, h.out_port, h.in_class, h.out_class}];
       Queue::Sender& sender = q.senders[s.from];
-      if (met.insert(&q).second) sender.bps = std::min(link, sender.bps + (rate == rates.end() ? link : rate->second));
       sender.ports.insert(h.in_port);
+      if (!met.insert(&q).second) continue;
+      sender.bps = std::min(link, sender.bps + offer.bps);
+      q.octets += offer.octets;
       q.has_ect |= s.like.ect;
       q.frame = std::max(q.frame, frame);
     }
@@ -76,10 +91,17 @@ Queues queues_of(const Facts& facts) {
   return queues;
 }
 
+// The ingress group that is the first to reach XOFF, and how deep the queue is then.
+struct FirstXoff {
+  double depth = std::numeric_limits<double>::infinity();
+  double part = 1;  // of the queue that the group holds
+  int port = 0;
+};
+
 // How deep a queue is when the first of its ingress groups reaches XOFF, if they fill by what their ports offer. With a
 // dynamic threshold a group that holds the part w of a queue of Q octets is there at w Q = alpha (S - Q), S the shared
 // memory (Choudhury and Hahne, ToN 1998).
-double depth_at_xoff(const Facts& facts, const spec::NodeSpec& device, int priority,
+FirstXoff first_xoff(const Facts& facts, const spec::NodeSpec& device, int priority,
                      const std::map<int, double>& offered) {
   const Mmu& mmu = facts.built().switch_named(device.name).mmu();
   const double shared = static_cast<double>(mmu.shared_size()) * static_cast<double>(mmu.cell().n);
@@ -92,19 +114,17 @@ double depth_at_xoff(const Facts& facts, const spec::NodeSpec& device, int prior
     classes[port] = spec::class_at(facts.lab(), device, port, rate, static_cast<std::size_t>(priority));
     reserved += static_cast<double>(classes[port].reserved.n);
   }
-  double depth = std::numeric_limits<double>::infinity();
+  FirstXoff first;
   for (const auto& [port, bps] : offered) {
     const spec::TrafficClass& c = classes[port];
     const double part = bps / total;
     const auto own = static_cast<double>(c.reserved.n);
-    if (c.xoff) {
-      depth = std::min(depth, (own + static_cast<double>(c.xoff->n)) / part);
-      continue;
-    }
     const double alpha = std::ldexp(1.0, c.alpha_exponent);
-    depth = std::min(depth, (own + alpha * (shared + reserved)) / (part + alpha));
+    const double depth =
+        c.xoff ? (own + static_cast<double>(c.xoff->n)) / part : (own + alpha * (shared + reserved)) / (part + alpha);
+    if (depth < first.depth) first = {depth, part, port};
   }
-  return depth;
+  return first;
 }
 
 // Marking as a queue grows from nothing.
@@ -148,6 +168,7 @@ double greatest(double most, Holds&& holds) {
 
 struct Case {
   Growth growth;
+  FirstXoff first;
   double kmin = 0;
   double kmax = 0;
   bool is_automatic = false;
@@ -160,6 +181,8 @@ struct Case {
   bool operator<(const Case& other) const {
     return std::pair(marks, growth.xoff - kmin) < std::pair(other.marks, other.growth.xoff - other.kmin);
   }
+
+  bool is_even() const { return std::abs(first.part * static_cast<double>(ports) - 1) < 0.001; }
 
   std::string text() const {
     const auto size = [](double octets) {
@@ -191,8 +214,7 @@ struct Case {
                          spec::format(to_kmax));
     Growth deeper = growth;
     while (!deeper.is_enough(kmin, kmax)) deeper.xoff *= 1.1;
-    return fmt::format("Raise xoff (or alpha): each ingress group needs {}.",
-                       spec::format(rounded_up(deeper.xoff / static_cast<double>(ports))));
+    return fmt::format("Set xoff to {} or more, or raise alpha.", spec::format(rounded_up(deeper.xoff * first.part)));
   }
 };
 
@@ -214,8 +236,9 @@ void find_kmin_above_xoff(const Facts& facts, Findings& findings) {
     const auto cell = static_cast<double>(facts.built().switch_named(device.name).mmu().cell().n);
     Case c;
     c.frame = std::ceil(q.frame / cell) * cell;
-    c.growth = {(ecn.at_dequeue ? served : total) / (total - served) / c.frame,
-                depth_at_xoff(facts, device, in_class, offered), ecn.pmax_ppm / 1e6};
+    c.first = first_xoff(facts, device, in_class, offered);
+    c.growth = {(ecn.at_dequeue ? served : total) / (total - served) / c.frame, c.first.depth, ecn.pmax_ppm / 1e6};
+    if (q.octets <= c.first.depth) continue;  // there is not so much under way
     c.kmin = static_cast<double>((ecn.auto_thresholds ? spec::automatic_kmin(rate) : ecn.kmin).n);
     c.kmax = static_cast<double>((ecn.auto_thresholds ? spec::automatic_kmax(rate) : ecn.kmax).n);
     c.is_automatic = ecn.auto_thresholds;

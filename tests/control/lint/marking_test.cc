@@ -73,6 +73,37 @@ TEST(Marking, TheFixNamesValuesThatPass) {
     }
 }
 
+TEST(Marking, AFixOfAutomaticThresholdsAndOneOfXoffPass) {
+  const auto with_auto = incast("auto");
+  ASSERT_THAT(rules_of(with_auto), ElementsAre("kmin-above-xoff"));
+  EXPECT_THAT(with_auto[0].fix, HasSubstr(" and kmax to "));
+  EXPECT_THAT(incast(ecn_of_fix(with_auto[0].fix, "?")), IsEmpty()) << with_auto[0].fix;
+  // A group of 10 KB is full before any threshold above a frame has marked.
+  const auto xoff = [](const std::string& octets) {
+    return incast("{ kmin: 30KB, kmax: 120KB, pmax: 1% }", "lossless: true, xon-offset: 4KB, xoff: " + octets);
+  };
+  const auto shallow = xoff("10KB");
+  ASSERT_THAT(rules_of(shallow), ElementsAre("kmin-above-xoff"));
+  ASSERT_THAT(shallow[0].fix, testing::StartsWith("Set xoff to "));
+  EXPECT_THAT(xoff(shallow[0].fix.substr(12, shallow[0].fix.find(' ', 12) - 12)), IsEmpty()) << shallow[0].fix;
+}
+
+// Two flows of 64 KB cannot hold 200 KB of a queue.
+TEST(Marking, WhatIsNotUnderWayReachesNoXoff) {
+  const auto small = [](const std::string& traffic) {
+    return findings_in(
+        "qos: { default: { classes: { 3: { lossless: true, xoff: 100KB, ecn: { kmin: 400KB, kmax: "
+        "1600KB } } } } }\n"
+        "topology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 3 }\n"
+        "traffic: [ { name: t, pattern: incast, from: [h1, h2], to: h3, dscp: 26, " +
+        traffic + " } ]\n");
+  };
+  EXPECT_THAT(small("bytes: 64KB"), IsEmpty());
+  EXPECT_THAT(rules_of(small("bytes: 640KB")), ElementsAre("kmin-above-xoff"));
+  EXPECT_THAT(small("transport: roce, message: 32KB, outstanding: 2"), IsEmpty());
+  EXPECT_THAT(rules_of(small("transport: roce, message: 32KB, outstanding: 8")), ElementsAre("kmin-above-xoff"));
+}
+
 // A leaf with four senders, and one with two of them and a port from a spine with the others: shares are not equal.
 TEST(Marking, TheIngressPortWithMostOfTheQueueIsTheFirstAtXoff) {
   const auto behind_spine = [](const std::string& xoff) {
@@ -84,7 +115,8 @@ TEST(Marking, TheIngressPortWithMostOfTheQueueIsTheFirstAtXoff) {
   };
   const auto found = behind_spine("120KB");
   ASSERT_THAT(rules_of(found), ElementsAre("kmin-above-xoff"));
-  EXPECT_THAT(found[0].text, HasSubstr("leaf1:1 reach XOFF at 160 KB")) << "three of four packets come from the spine";
+  EXPECT_THAT(found[0].text, HasSubstr("leaf1:1 reach XOFF at 160 KB (120 KB at port 5)"))
+      << "three of four packets come from the spine";
   EXPECT_THAT(behind_spine("300KB"), IsEmpty());
 }
 
