@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "control/agent_protocol/frames.h"
+#include "control/base/short_quote.h"
 #include "control/base/standard_output.h"
 #include "tools/agent/agent.h"
 #include "tools/agent/rdma_verbs.h"
@@ -49,6 +50,8 @@ std::shared_ptr<spdlog::logger> logger(const std::string& file, const std::strin
   log->flush_on(spdlog::level::trace);
   return log;
 }
+
+std::string quoted(const std::exception& error) { return printable(with_short_quotes(error.what())); }
 
 int run(int argc, char** argv) {
   CLI::App app(
@@ -82,7 +85,9 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return app.exit(error);
+    fmt::print(stderr, "railyard-agent: {}; see --help\n", quoted(error));
+    return 2;
   }
   RdmaVerbs verbs(device);
   if (list) {
@@ -118,13 +123,13 @@ int main(int argc, char** argv) {
   try {
     return railyard::finish_standard_output("railyard-agent", railyard::agent::run(argc, argv), 1);
   } catch (const railyard::agent::Agent::Refused& refused) {
-    std::fprintf(stderr, "railyard-agent: the lab refuses: %s\n", refused.what());
+    std::fprintf(stderr, "railyard-agent: the lab refuses: %s\n", railyard::agent::quoted(refused).c_str());
     return 3;
   } catch (const std::invalid_argument& error) {
-    std::fprintf(stderr, "railyard-agent: --lab: %s\n", error.what());
+    std::fprintf(stderr, "railyard-agent: --lab: %s\n", railyard::agent::quoted(error).c_str());
     return 2;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "railyard-agent: %s\n", error.what());
+    std::fprintf(stderr, "railyard-agent: %s\n", railyard::agent::quoted(error).c_str());
     return 1;
   }
 }

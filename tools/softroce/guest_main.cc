@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "control/base/short_quote.h"
 #include "control/base/standard_output.h"
 #include "control/guest/copy_files.h"
 #include "control/guest/guest_error.h"
@@ -104,9 +105,11 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 125;
+    if (error.get_exit_code() == 0) return app.exit(error);
+    std::cerr << "railyard-guest: " << printable(with_short_quotes(error.what())) << "; see --help\n";
+    return 125;
   } catch (const std::exception& error) {
-    std::cerr << "railyard-guest: " << error.what() << '\n';
+    std::cerr << "railyard-guest: " << printable(with_short_quotes(error.what())) << '\n';
     return 125;
   }
   return status;

@@ -23,6 +23,8 @@ namespace {
 // Marks that a queue must have made, in the mean, when the first group reaches XOFF. They are nearly independent draws:
 // with three, the first mark comes before the first pause in 1 - exp(-3), 95 % of the cases.
 constexpr double kEnoughMarks = 3;
+// The same of the values in a fix: 99 %.
+constexpr double kSureMarks = 5;
 
 // What flows of an entry send from one NIC to another, together.
 struct Offer {
@@ -140,7 +142,7 @@ struct Growth {
     const double ramp = on_ramp > 0 ? slope * on_ramp * on_ramp / 2 : 0;
     return packets_per_octet * (ramp + std::max(0.0, xoff - std::max(kmin, kmax)));
   }
-  bool is_enough(double kmin, double kmax) const { return marks(kmin, kmax) >= kEnoughMarks; }
+  bool is_sure(double kmin, double kmax) const { return marks(kmin, kmax) >= kSureMarks; }
 };
 
 // Down to two digits.
@@ -189,9 +191,11 @@ struct Case {
       return report::size_text(static_cast<std::uint64_t>(std::max(0.0, octets)));
     };
     const bool one = ports == 1;
-    const std::string feeds = fmt::format("the {} ingress port{} that feed{} {} reach{} XOFF at {} ({} each)", ports,
-                                          one ? "" : "s", one ? "s" : "", queue, one ? "es" : "", size(growth.xoff),
-                                          size(growth.xoff / static_cast<double>(ports)));
+    const std::string held =
+        size(growth.xoff * first.part) + (is_even() ? " each" : fmt::format(" at port {}", first.port));
+    const std::string feeds =
+        fmt::format("the {} ingress port{} that feed{} {} reach{} XOFF at {} ({})", ports, one ? "" : "s",
+                    one ? "s" : "", queue, one ? "es" : "", size(growth.xoff), held);
     if (kmin >= growth.xoff) return fmt::format("PFC starts before ECN: kmin is {}, but {}.", size(kmin), feeds);
     return fmt::format(
         "PFC can start before ECN: from kmin ({}) on, the queue has marked {:.1f} packets in the mean when "
@@ -199,21 +203,22 @@ struct Case {
         size(kmin), marks, feeds, kEnoughMarks);
   }
 
-  // Values that pass: of kmin alone, or of both thresholds in their present proportion, or of XOFF.
+  // Values that pass: of kmin alone, if that leaves room for a queue, or of both thresholds in their present
+  // proportion, or of XOFF.
   std::string fix() const {
     if (!is_automatic) {
-      const Bytes lower = rounded_down(greatest(kmin, [&](double k) { return growth.is_enough(k, kmax); }));
-      if (static_cast<double>(lower.n) >= frame)
+      const Bytes lower = rounded_down(greatest(kmin, [&](double k) { return growth.is_sure(k, kmax); }));
+      if (static_cast<double>(lower.n) >= std::max(frame, growth.xoff / 5))
         return fmt::format("Set kmin to {} or less, or raise xoff (or alpha).", spec::format(lower));
     }
-    const double part = greatest(1, [&](double f) { return growth.is_enough(f * kmin, f * kmax); });
+    const double part = greatest(1, [&](double f) { return growth.is_sure(f * kmin, f * kmax); });
     const Bytes to_kmin = rounded_down(part * kmin);
     const Bytes to_kmax = rounded_down(part * kmax);
     if (static_cast<double>(to_kmin.n) >= frame)
       return fmt::format("Set kmin to {} and kmax to {} or less, or raise xoff (or alpha).", spec::format(to_kmin),
                          spec::format(to_kmax));
     Growth deeper = growth;
-    while (!deeper.is_enough(kmin, kmax)) deeper.xoff *= 1.1;
+    while (!deeper.is_sure(kmin, kmax)) deeper.xoff *= 1.1;
     return fmt::format("Set xoff to {} or more, or raise alpha.", spec::format(rounded_up(deeper.xoff * first.part)));
   }
 };
