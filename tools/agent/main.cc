@@ -71,10 +71,9 @@ int run(int argc, char** argv) {
   app.add_option("--device", device, "Use this RDMA device only (default: all)")->take_last();
   app.add_option("--name", name, "Name of this host in the lab")->capture_default_str()->take_last();
   app.add_flag("--list", list, "List the RDMA devices and exit");
-  app.add_option("--log-level", log_level, "Lowest level to log")
+  app.add_option("--log-level", log_level, "Lowest level to log (default: info)")
       ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}).description(""))
       ->type_name("debug|info|warning|error|off")
-      ->capture_default_str()
       ->take_last();
   app.add_option("--log-file", log_file, "Log to this file, rotated at 4 MiB, instead of standard error")->take_last();
   app.set_version_flag("--version", std::string(RAILYARD_VERSION));

@@ -98,13 +98,18 @@ std::string values_text(std::string description) {
 }  // namespace
 
 void name_checked_values(CLI::App& app) {
-  for (CLI::Option* option : app.get_options())
+  for (CLI::Option* option : app.get_options()) {
+    if (const std::string usual = option->get_default_str(); !usual.empty()) {
+      option->description(fmt::format("{} (default: {})", option->get_description(), usual));
+      option->default_str("");
+    }
     for (const std::string& description : taken_descriptions(*option)) {
       const std::string name = option->get_type_name();
       const bool is_named = name != "TEXT" && name != "INT" && name != "UINT" && name != "FLOAT";
       const std::string values = values_text(description);
       if (!values.empty() && (!is_named || description.starts_with('{'))) option->type_name(values);
     }
+  }
   for (CLI::App* sub : app.get_subcommands({})) name_checked_values(*sub);
 }
 

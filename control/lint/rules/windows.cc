@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <type_traits>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -41,19 +42,42 @@ bool waits_for_answers(const Stream& s) {
   return s.like.is_roce() && !s.like.is_uc() && !s.like.is_rping();
 }
 
-// Of UET the messages: windows of PDCs are what uet-window-below-bdp is about.
-Limit uet_limit_of(const Stream& s) {
+// NSCC as it is in force at a NIC; nullptr: it is not.
+const uet::NsccConfig* nscc_at(const Facts& facts, const spec::PortName& nic) {
+  for (const build::UetNics::Named& named : facts.built().uet_nics())
+    if (named.name == nic) return std::get_if<uet::NsccConfig>(&named.endpoint->engine().config().congestion);
+  return nullptr;
+}
+
+// With NSCC, uet-window-below-bdp is about the window of a PDC.
+Limit uet_limit_of(const Facts& facts, const Stream& s) {
   Limit limit;
   const spec::RoceTraffic& t = s.like.roce;
+  const spec::UetNicSpec& nic = facts.host(s.from.node).uet;
+  const std::string at_nic = fmt::format("hosts.{}.uet.", facts.lab().find(s.from.node)->profile);
   if (!s.is_collective)
     limit.take(static_cast<double>(t.outstanding) * t.message, s.path + ".outstanding",
                fmt::format("{} message{} of {} outstanding", t.outstanding, t.outstanding == 1 ? "" : "s",
                            report::size_text(t.message)));
+  const auto packets = [&](int window, const std::string& key) {
+    limit.take(static_cast<double>(window) * t.path_mtu, at_nic + key,
+               fmt::format("a window of {} packets of {}", window, spec::format(Bytes{t.path_mtu})));
+  };
+  const uet::NsccConfig* const nscc = nscc_at(facts, s.from);
+  if (s.like.service == spec::UetService::kRudi)
+    packets(nic.rudi_window, "rudi-window");
+  else if (nscc == nullptr)
+    packets(nic.window, "window");
+  if (nscc != nullptr) {
+    const double most = nscc->max_wnd_bdps * static_cast<double>((nscc->rate * nscc->base_rtt).n);
+    limit.take(most, at_nic + "nscc.max-window",
+               fmt::format("a congestion window of at most {}", report::size_text(static_cast<std::uint64_t>(most))));
+  }
   return limit;
 }
 
 Limit limit_of(const Facts& facts, const Stream& s) {
-  if (s.like.is_uet()) return uet_limit_of(s);
+  if (s.like.is_uet()) return uet_limit_of(facts, s);
   const std::string& profile = facts.lab().find(s.from.node)->profile;
   const spec::RoceNicSpec& nic = facts.lab().hosts.at(profile).roce;
   const spec::RoceTraffic& t = s.like.roce;

@@ -113,8 +113,9 @@ TEST_F(ManPages, ValuesOfOptionsAreNamedByWhatTheyMayBe) {
   EXPECT_THAT(read("man/railyard-up.1"),
               HasSubstr("\\fB\\-\\-log\\-level\\fR \\fItrace|debug|info|warning|error|critical|off\\fR"));
   EXPECT_THAT(read("man/railyard-graph.1"), HasSubstr("\\fIdown|right\\fR"));
-  EXPECT_THAT(railyard({"decode", "--help"}).out,
-              AllOf(HasSubstr("--uet-protocol 0..255"), HasSubstr("none|msb-first|lsb-first")));
+  EXPECT_THAT(
+      railyard({"decode", "--help"}).out,
+      AllOf(HasSubstr("--uet-protocol 0..255 "), HasSubstr("(default: 253)"), HasSubstr("none|msb-first|lsb-first\n")));
   for (const std::string& page : files())
     if (page.ends_with(".1")) {
       EXPECT_THAT(read(page), AllOf(Not(HasSubstr(":{")), Not(HasSubstr("INT in"))));
