@@ -39,7 +39,8 @@ struct Comparison {
   std::vector<Difference> differences;
   // Settings of their labs that differ (spec/difference.h). Nothing: the lab of one is not known.
   std::optional<std::vector<spec::Difference>> settings = {};
-  std::vector<std::string> unknown_labs = {};  // why it is not, a line for each run
+  std::vector<std::string> unknown_labs = {};  // why it is not, a line for each run; empty too if the digests are equal
+  bool same_lab = false;                       // by the digests of the labs
   std::vector<Row> rows;
   Delivery delivery_a, delivery_b;
 

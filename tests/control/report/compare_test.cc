@@ -138,8 +138,14 @@ TEST(Compare, ALongValueStandsBelowItsKey) {
 }
 
 TEST(Compare, SaysWhyTheLabOfARunIsNotKnown) {
-  Comparison c = compare(of(sample()), of(sample()), "a.json", "b.json");
-  compare_labs(c, std::unexpected("a.json: no lab.yaml in its directory"), spec::Lab{});
+  const std::expected<spec::Lab, std::string> unknown = std::unexpected("a.json: no lab.yaml in its directory");
+  Comparison same = compare(of(sample()), of(sample()), "a.json", "b.json");
+  compare_labs(same, unknown, spec::Lab{});
+  EXPECT_THAT(same.text(), testing::Not(HasSubstr("unknown"))) << "both have the digest of one lab";
+  Report other = sample();
+  other.run.lab_digest = "ffff";
+  Comparison c = compare(of(sample()), of(other), "a.json", "b.json");
+  compare_labs(c, unknown, spec::Lab{});
   EXPECT_FALSE(c.settings);
   EXPECT_THAT(c.text(), HasSubstr("Settings that differ: unknown\n  a.json: no lab.yaml in its directory\n"));
   EXPECT_THAT(c.html(), HasSubstr("a.json: no lab.yaml in its directory"));
