@@ -19,7 +19,6 @@
 #include "control/spec/telemetry_octets.h"
 #include "control/spec/value.h"
 #include "control/spec/lab_digest.h"
-#include "control/spec/warm_up.h"
 #include "dataplane/base/path_telemetry.h"
 #include "dataplane/run/eal.h"
 #include "dataplane/run/virtual_clock.h"
@@ -337,7 +336,9 @@ void Session::watch_pauses() {
 // Counters at the end of the warm-up, once; where nothing has gone on until then, a little after something does.
 void Session::watch_warm_up() {
   constexpr Duration kUsual{1'000'000'000};
-  const Duration warm_up = spec::warm_up_of(lab_->spec().run);
+  const spec::RunSpec& run = lab_->spec().run;
+  const Duration warm_up =
+      std::max(run.budgets.warm_up.value_or(run.duration ? *run.duration / 10 : kUsual), Duration{1});
   looks_.add(&warm_, Instant{} + warm_up, std::max(warm_up, kUsual), [this](Instant) {
     if (engine_->next() == Instant::never()) return;
     for (const auto& d : lab_->fabric().devices()) warm_.push_back(d->counters());
