@@ -24,15 +24,22 @@ End receiver_of(const Facts& facts, const spec::NodeSpec& node, const routing::C
   return end_of(facts, node, facts.class_key(node, point), facts.class_at(node, point));
 }
 
+// What the receiving device goes by: "DSCP 26", "PCP 3".
+std::string code_of(const Facts& facts, const spec::NodeSpec& at, const routing::CodePoint& point) {
+  if (facts.qos(at).trust == spec::Trust::kDscp) return fmt::format("DSCP {}", point.dscp);
+  return point.pcp == routing::CodePoint::kUntagged ? "untagged" : fmt::format("PCP {}", point.pcp);
+}
+
 // `from` sends to `to`, whose pauses are for its own class.
-void compare(const Stream& s, const End& from, const End& to, const routing::CodePoint& point, Findings& findings) {
+void compare(const Stream& s, const End& from, const End& to, const std::string& code, Findings& findings) {
   if (from.priority == to.priority || (!from.lossless && !to.lossless)) return;
   findings.add(to.map,
-               fmt::format("{} sends {} (DSCP {}) in class {}{}, but {} classifies it as class {}{}: PFC pauses of one "
+               fmt::format("{} sends {} ({}) in class {}{}, but {} classifies it as class {}{}: PFC pauses of one "
                            "class do not stop the other.",
-                           from.name, s.name, point.dscp, from.priority, from.lossless ? " (lossless)" : "", to.name,
+                           from.name, s.name, code, from.priority, from.lossless ? " (lossless)" : "", to.name,
                            to.priority, to.lossless ? " (lossless)" : ""),
-               fmt::format("Map DSCP {} to the same class in both.", point.dscp));
+               code == "untagged" ? std::string("Carry the VLAN tagged, or set default-class.")
+                                  : fmt::format("Map {} to the same class in both.", code));
 }
 
 void find(const Facts& facts, Findings& findings) {
@@ -45,12 +52,14 @@ void find(const Facts& facts, Findings& findings) {
     End at_leaf = receiver_of(facts, nodes[hops.front().node], sent);
     // A class that the entry names for its NIC is to blame first.
     if (s.like.priority) at_leaf.map = s.path + ".class";
-    compare(s, end_of(facts, sender, "", s.nic_class), at_leaf, sent, findings);
+    compare(s, end_of(facts, sender, "", s.nic_class), at_leaf, code_of(facts, nodes[hops.front().node], sent),
+            findings);
     for (const Hop& h : hops) {
       const spec::NodeSpec& here = nodes[h.node];
       const spec::NodeSpec& next = *facts.lab().find(facts.peer_of({here.name, h.out_port}).node);
       if (next.kind == spec::NodeSpec::Kind::kTrunk) continue;
-      compare(s, end_of(facts, here, "", h.out_class), receiver_of(facts, next, h.leaves), h.leaves, findings);
+      compare(s, end_of(facts, here, "", h.out_class), receiver_of(facts, next, h.leaves),
+              code_of(facts, next, h.leaves), findings);
     }
   }
 }

@@ -38,6 +38,19 @@ TEST(ClassMaps, LossyClassesMayDiffer) {
   EXPECT_THAT(rules_of(with_spine_map("dscp: { 8: 2 }, ", "8")), Not(Contains("class-maps-disagree")));
 }
 
+TEST(ClassMaps, AReceiverThatTrustsPcpIsToldOfThePcp) {
+  const auto found = findings_in(
+      "qos:\n  default: { trust: pcp, classes: { 4: { lossless: true } } }\n"
+      "  nic: { trust: pcp, pcp: { 4: 2 }, classes: { 4: { lossless: true }, 2: { lossless: true } } }\n"
+      "topology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\n"
+      "hosts: { default: {}, other: { qos: nic } }\nnodes: { h2: { kind: host, profile: other } }\n"
+      "traffic: [ { name: a, from: h1, to: h2, class: 4, rate: 80Gbps } ]\n");
+  ASSERT_THAT(rules_of(found), testing::ElementsAre("class-maps-disagree"));
+  EXPECT_EQ(found[0].path, "qos.nic.pcp");
+  EXPECT_THAT(found[0].text, HasSubstr("leaf1 sends a (PCP 4) in class 4 (lossless), but h2 classifies it as class 2"));
+  EXPECT_EQ(found[0].fix, "Map PCP 4 to the same class in both.");
+}
+
 TEST(ClassMaps, AClassThatTrafficNamesMustBeTheSwitchsToo) {
   const auto found = findings_in(pair_lab(", class: 4", "qos: { default: { classes: { 3: { lossless: true }, 4: { "
                                                         "lossless: true } } } }\n"));
