@@ -26,11 +26,10 @@ inline constexpr ExitCodeMeaning kExitCodes[] = {
     {kFailed, "failed",
      "the command could not finish: no memory, no permission, a running lab is not there, a file cannot be "
      "written, a signal ended a run before its end, a run of a sweep crashed"},
-    {kUsage, "usage", "the command line is wrong: an unknown command, option, figure, host, port or fault"},
+    {kUsage, "usage", "the command line is wrong: an unknown command, option, figure, host, port or name of a fault"},
     {kInput, "input",
      "an input file is missing or wrong (fabric file, report, capture, fault log), or a value of --set, set, get or "
-     "fault add is; check: it found "
-     "errors, or warnings with --strict"},
+     "fault add is, also a port in it that the lab does not have; check: it found errors, or warnings with --strict"},
     {kUnbalanced, "accounting", "packet accounting does not balance: a bug of Railyard, please report it"},
     {kUnverified, "unverified",
      "the run finished, but the verdict completion, data or deadlock failed: a flow or a collective failed or did not "

@@ -7,6 +7,7 @@ namespace railyard {
 namespace {
 
 constexpr std::size_t kLongestQuote = 120;
+constexpr std::size_t kLongestPath = 500;
 constexpr std::size_t kKept = 60;
 constexpr std::size_t kLongestMessage = 4'000;
 
@@ -70,7 +71,8 @@ std::string with_short_quotes(const std::string& message) {
       }
     }
     const std::size_t blank = std::min(text.find(' ', i + 1), text.size());
-    append_shortened(out, text.substr(i, blank - i), kLongestQuote, kKept);
+    const std::string_view word = text.substr(i, blank - i);
+    append_shortened(out, word, word.contains('/') ? kLongestPath : kLongestQuote, kKept);
     i = blank;
   }
   std::string whole;

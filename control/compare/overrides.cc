@@ -100,36 +100,41 @@ class Writer {
   Writer(const spec::Lab& lab, const spec::Column& column, const IsSaid& is_said)
       : lab_(lab), column_(column), is_said_(is_said), carried_(carried(lab)) {}
 
-  std::vector<std::string> all() {
+  std::vector<Override> all() {
     transport();
     nics();
     for (const ClassName& c : carried_.at_switches) path(c);
     std::set<ClassName> classes = carried_.at_switches;
     classes.insert(carried_.at_hosts.begin(), carried_.at_hosts.end());
     for (const ClassName& c : classes) loss(c);
-    if (column_.word(Kind::kLink) == "llr") set("defaults.link.llr", "on");
-    out_.insert(out_.end(), column_.sets.begin(), column_.sets.end());
+    if (column_.word(Kind::kLink) == "llr") set(Kind::kLink, "defaults.link.llr", "on");
+    for (const std::string& own : column_.sets) out_.push_back({own, ""});
     return std::move(out_);
   }
 
  private:
-  void set(const std::string& path, std::string_view value) { out_.push_back(fmt::format("{}={}", path, value)); }
+  // For the column's word of this kind.
+  void set(Kind kind, const std::string& path, std::string_view value) {
+    out_.push_back({fmt::format("{}={}", path, value), std::string(column_.word(kind))});
+  }
 
   void transport() {
     const std::string_view service = column_.word(Kind::kService);
     for (const std::string& path : carried_.paths) {
-      set(path + ".transport", column_.word(Kind::kTransport));
+      set(Kind::kTransport, path + ".transport", column_.word(Kind::kTransport));
       // What the file says of the other transport has no meaning here.
       for (const char* key : {".service", ".tagged"})
-        if (carried_.uet.contains(path) && !column_.is_uet() && is_said_(path + key)) set(path + key, "");
+        if (carried_.uet.contains(path) && !column_.is_uet() && is_said_(path + key))
+          set(Kind::kTransport, path + key, "");
       for (const char* key : {".qp-type", ".vlan", ".pcp"})
-        if (carried_.roce_flows.contains(path) && column_.is_uet() && is_said_(path + key)) set(path + key, "");
+        if (carried_.roce_flows.contains(path) && column_.is_uet() && is_said_(path + key))
+          set(Kind::kTransport, path + key, "");
       const bool collective = path.starts_with("collectives.");
       if (collective && service == "uc")
         throw std::invalid_argument(
             fmt::format("{}: uc may lose messages, and collectives need all of them; expected rc", path));
       if (service.empty() || (collective && service == "rc")) continue;
-      set(path + (column_.is_uet() ? ".service" : ".qp-type"), service);
+      set(Kind::kService, path + (column_.is_uet() ? ".service" : ".qp-type"), service);
     }
   }
 
@@ -139,15 +144,16 @@ class Writer {
     const std::string_view path = column_.word(Kind::kPath);
     for (const auto& [name, profile] : lab_.hosts) {
       const std::string nic = fmt::format("hosts.{}.{}", name, column_.word(Kind::kTransport));
-      if (!recovery.empty()) set(nic + ".loss-recovery", recovery == "gbn" ? "go-back-n" : "selective-repeat");
-      if (!cc.empty()) set(nic + ".congestion", cc == "no-cc" ? "none" : cc);
+      if (!recovery.empty())
+        set(Kind::kRecovery, nic + ".loss-recovery", recovery == "gbn" ? "go-back-n" : "selective-repeat");
+      if (!cc.empty()) set(Kind::kCongestion, nic + ".congestion", cc == "no-cc" ? "none" : cc);
       if (path.empty() || !column_.is_uet()) continue;
       if (!sprays())
-        set(nic + ".path-policy", "single");
+        set(Kind::kPath, nic + ".path-policy", "single");
       else if (path != "spray")
-        set(nic + ".path-policy", path);
+        set(Kind::kPath, nic + ".path-policy", path);
       else if (profile.uet.path_policy == spec::UetPathPolicy::kSingle)  // the file's own, if it is one that sprays
-        set(nic + ".path-policy", "reps");
+        set(Kind::kPath, nic + ".path-policy", "reps");
     }
     if (path == "spray" && column_.is_uet() && without_udp()) hash_entropy();
   }
@@ -170,7 +176,7 @@ class Writer {
            {std::pair{e.addresses, "addresses"}, std::pair{e.ports, "ports"},
             std::pair{e.destination_qp, "destination-qp"}, std::pair{e.ingress_port, "ingress-port"}})
         if (has) fields += fmt::format("{}, ", word);
-      set(fmt::format("switches.{}.ecmp.fields", name), fmt::format("[{}uet-entropy]", fields));
+      set(Kind::kPath, fmt::format("switches.{}.ecmp.fields", name), fmt::format("[{}uet-entropy]", fields));
     }
   }
 
@@ -184,7 +190,7 @@ class Writer {
     const std::string_view word = column_.word(Kind::kPath);
     if (word.empty()) return;
     // UET sprays by the entropy of its packets, which switches hash.
-    set(c.path() + ".path", column_.is_uet() && sprays() ? "ecmp" : word);
+    set(Kind::kPath, c.path() + ".path", column_.is_uet() && sprays() ? "ecmp" : word);
   }
 
   void loss(const ClassName& c) {
@@ -192,23 +198,23 @@ class Writer {
     if (word.empty()) return;
     const spec::TrafficClass& now = lab_.qos.at(c.profile).classes[static_cast<std::size_t>(c.number)];
     const bool lossless = word == "pfc" || word == "cbfc";
-    set(c.path() + ".lossless", lossless ? "true" : "false");
-    if (word == "cbfc" && !now.cbfc) set(c.path() + ".cbfc", "on");
-    if (word == "pfc" && now.cbfc) set(c.path() + ".cbfc", "off");
-    if (now.trim && word != "trim") set(c.path() + ".trim", "");
+    set(Kind::kLoss, c.path() + ".lossless", lossless ? "true" : "false");
+    if (word == "cbfc" && !now.cbfc) set(Kind::kLoss, c.path() + ".cbfc", "on");
+    if (word == "pfc" && now.cbfc) set(Kind::kLoss, c.path() + ".cbfc", "off");
+    if (now.trim && word != "trim") set(Kind::kLoss, c.path() + ".trim", "");
     if (lossless) {
       // What a lossless class has no use for.
-      if (now.queue_alpha_exponent != 0) set(c.path() + ".queue-alpha", "");
-      if (now.queue_limit) set(c.path() + ".queue-limit", "");
-      if (now.ecn.drop_not_ect) set(c.path() + ".ecn.drop-not-ect", "");
-      if (now.drop.any()) set(c.path() + ".drop", "");
+      if (now.queue_alpha_exponent != 0) set(Kind::kLoss, c.path() + ".queue-alpha", "");
+      if (now.queue_limit) set(Kind::kLoss, c.path() + ".queue-limit", "");
+      if (now.ecn.drop_not_ect) set(Kind::kLoss, c.path() + ".ecn.drop-not-ect", "");
+      if (now.drop.any()) set(Kind::kLoss, c.path() + ".drop", "");
     }
-    if (now.pfc != spec::PfcMode::kAuto) set(c.path() + ".pfc", "auto");
+    if (now.pfc != spec::PfcMode::kAuto) set(Kind::kLoss, c.path() + ".pfc", "auto");
     if (word == "trim" && !now.trim) {
       std::set<ClassName> data = carried_.at_switches;
       data.insert(carried_.at_hosts.begin(), carried_.at_hosts.end());
       const int to = class_for_trimmed(lab_, c, data);
-      set(c.path() + ".trim",
+      set(Kind::kLoss, c.path() + ".trim",
           fmt::format("{{ class: {}, dscp: {} }}", to, dscp_of_class(lab_.qos.at(c.profile), c, to)));
     }
   }
@@ -217,14 +223,20 @@ class Writer {
   const spec::Column& column_;
   const IsSaid& is_said_;
   Carried carried_;
-  std::vector<std::string> out_;
+  std::vector<Override> out_;
 };
 
 }  // namespace
 
-std::vector<std::string> overrides(const spec::Lab& lab, const spec::Column& column,
-                                   const std::function<bool(const std::string& path)>& is_said) {
+std::vector<Override> overrides(const spec::Lab& lab, const spec::Column& column,
+                                const std::function<bool(const std::string& path)>& is_said) {
   return Writer(lab, column, is_said).all();
+}
+
+std::vector<std::string> sets_of(const std::vector<Override>& overrides) {
+  std::vector<std::string> sets;
+  for (const Override& o : overrides) sets.push_back(o.set);
+  return sets;
 }
 
 }  // namespace railyard::compare

@@ -76,18 +76,76 @@ bool SideBySide::failed() const {
       blocks, [](const Block& b) { return std::ranges::any_of(b.failures, [](const auto& f) { return !f.empty(); }); });
 }
 
+bool SideBySide::has_same_facts() const {
+  return std::ranges::all_of(blocks, [&](const Block& b) {
+    return std::ranges::equal(b.setups, blocks.front().setups, {}, &Setup::facts, &Setup::facts);
+  });
+}
+
+bool SideBySide::has_same_settings() const {
+  return std::ranges::all_of(blocks, [&](const Block& b) { return b.settings == blocks.front().settings; });
+}
+
+std::vector<std::vector<std::string>> SideBySide::facts_rows(const Block& block) const {
+  std::vector<std::vector<std::string>> rows{
+      {"column", "transport", "congestion control", "loss recovery", "path policy", "class"}};
+  for (std::size_t c = 0; c < block.setups.size(); ++c) {
+    const ColumnFacts& f = block.setups[c].facts;
+    if (f != ColumnFacts{})
+      rows.push_back({columns[c].name, f.transport, f.congestion, f.recovery, f.path, f.traffic_class});
+  }
+  if (rows.size() == 1) rows.clear();
+  return rows;
+}
+
+std::vector<std::vector<std::string>> SideBySide::settings_rows(const Block& block) const {
+  std::vector<std::vector<std::string>> rows;
+  if (block.settings.empty()) return rows;
+  rows.push_back({"setting"});
+  for (const Column& c : columns) rows.front().push_back(c.name);
+  for (const SettingRow& row : block.settings) {
+    rows.push_back({row.path});
+    rows.back().insert(rows.back().end(), row.values.begin(), row.values.end());
+  }
+  return rows;
+}
+
+namespace {
+
+OrderedJson json_of(const std::vector<SettingRow>& settings) {
+  OrderedJson rows = OrderedJson::array();
+  for (const SettingRow& row : settings) rows.push_back({{"path", row.path}, {"values", row.values}});
+  return rows;
+}
+
+// `setup`: nothing where it is not the same in all blocks.
+OrderedJson json_of(const std::string& name, const SideBySide::Setup* setup) {
+  OrderedJson j = {{"name", name}};
+  const auto add = [&](const char* key, auto value) {
+    j[key] = setup != nullptr ? OrderedJson(value(*setup)) : OrderedJson();
+  };
+  add("set", [](const SideBySide::Setup& s) { return s.sets; });
+  add("transport", [](const SideBySide::Setup& s) { return s.facts.transport; });
+  add("congestion", [](const SideBySide::Setup& s) { return s.facts.congestion; });
+  add("recovery", [](const SideBySide::Setup& s) { return s.facts.recovery; });
+  add("path", [](const SideBySide::Setup& s) { return s.facts.path; });
+  add("class", [](const SideBySide::Setup& s) { return s.facts.traffic_class; });
+  return j;
+}
+
+}  // namespace
+
 OrderedJson SideBySide::json() const {
   OrderedJson j = {{"spec", spec}, {"seeds", seeds}, {"columns", OrderedJson::array()}};
-  for (const Column& c : columns)
-    j["columns"].push_back({{"name", c.name},
-                            {"set", c.sets},
-                            {"transport", c.facts.transport},
-                            {"congestion", c.facts.congestion},
-                            {"recovery", c.facts.recovery},
-                            {"path", c.facts.path},
-                            {"class", c.facts.traffic_class}});
-  j["settings"] = OrderedJson::array();
-  for (const SettingRow& row : settings) j["settings"].push_back({{"path", row.path}, {"values", row.values}});
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const auto in = [&](const Block& b) { return c < b.setups.size() ? &b.setups[c] : nullptr; };
+    const Setup* const first = blocks.empty() ? nullptr : in(blocks.front());
+    const bool is_same = first != nullptr && std::ranges::all_of(blocks, [&](const Block& b) {
+                           return in(b) != nullptr && *in(b) == *first;
+                         });
+    j["columns"].push_back(json_of(columns[c].name, is_same ? first : nullptr));
+  }
+  j["settings"] = !blocks.empty() && has_same_settings() ? json_of(blocks.front().settings) : OrderedJson();
   if (!method.empty()) j["method"] = method.json();
   if (!notes.empty()) j["notes"] = notes;
   if (search) j["search"] = search->json();
@@ -116,6 +174,10 @@ OrderedJson SideBySide::json() const {
     }
     OrderedJson& b = j["blocks"].emplace_back(
         OrderedJson{{"over", block.over}, {"figures", std::move(figures)}, {"failed", block.failures}});
+    b["columns"] = OrderedJson::array();
+    for (std::size_t c = 0; c < block.setups.size(); ++c)
+      b["columns"].push_back(json_of(columns[c].name, &block.setups[c]));
+    b["settings"] = json_of(block.settings);
     b["incomplete"] = block.incomplete;
     b["delivered_less"] = block.less();
     if (block.distributions.empty()) continue;
@@ -126,19 +188,41 @@ OrderedJson SideBySide::json() const {
   return j;
 }
 
+namespace {
+
+// A table whose first row is its head; a row with values that are too long for one, as lists of hosts are, stands
+// below.
+std::string settings_text(const std::vector<std::vector<std::string>>& rows) {
+  constexpr std::size_t kLongest = 48;
+  if (rows.empty()) return {};
+  std::vector<std::vector<std::string>> table{rows.front()};
+  std::string below;
+  for (std::size_t r = 1; r < rows.size(); ++r) {
+    if (std::ranges::none_of(rows[r], [](const std::string& cell) { return cell.size() > kLongest; })) {
+      table.push_back(rows[r]);
+      continue;
+    }
+    below += "  " + rows[r].front() + "\n";
+    for (std::size_t c = 1; c < rows[r].size(); ++c) below += fmt::format("    {}: {}\n", rows.front()[c], rows[r][c]);
+  }
+  return "Settings that differ\n" + text_table(table, table.front().size(), "  ") + below;
+}
+
+}  // namespace
+
 std::string SideBySide::text() const {
   std::string out;
   if (!method.empty()) out += fmt::format("{}\n\n", fmt::join(method.lines(), "\n"));
-  if (std::ranges::any_of(columns, [](const Column& c) { return c.facts != ColumnFacts{}; })) {
-    std::vector<std::vector<std::string>> lines{
-        {"column", "transport", "congestion control", "loss recovery", "path policy", "class"}};
-    for (const Column& c : columns)
-      lines.push_back({c.name, c.facts.transport, c.facts.congestion, c.facts.recovery, c.facts.path,
-                       c.facts.traffic_class});
-    out += "Columns\n" + text_table(lines, lines.front().size(), "  ") + "\n";
-  }
+  const auto table = [](const std::string& title, const std::vector<std::vector<std::string>>& rows) {
+    return rows.empty() ? std::string() : title + "\n" + text_table(rows, rows.front().size(), "  ");
+  };
+  const bool same_facts = has_same_facts();
+  const bool same_settings = has_same_settings();
+  if (same_facts && !blocks.empty())
+    if (const std::string facts = table("Columns", facts_rows(blocks.front())); !facts.empty()) out += facts + "\n";
   for (const Block& block : blocks) {
     if (!block.over.empty()) out += heading_of(block) + "\n";
+    if (!same_facts) out += table("Columns", facts_rows(block));
     // Two columns of each cell are the star's.
     std::vector<std::vector<std::string>> lines{{""}};
     for (const Column& c : columns) lines.front().push_back(c.name + "  ");
@@ -160,6 +244,7 @@ std::string SideBySide::text() const {
       if (less[c])
         out += fmt::format("{} delivered less than another column ({}): no star\n", columns[c].name,
                            block.delivery[c].text());
+    if (!same_settings) out += settings_text(settings_rows(block));
     out += "\n";
   }
   out += fmt::format("* best; percentages relative to {}{}\n", columns.front().name,
@@ -175,15 +260,7 @@ std::string SideBySide::text() const {
   if (search) out += search->text() + "\n";
   for (const std::string& note : notes) out += "Note: " + note + "\n";
   out += "The fabric, traffic, faults and seeds are the same in all columns.\n";
-  if (!settings.empty()) {
-    std::vector<std::vector<std::string>> lines{{"setting"}};
-    for (const Column& c : columns) lines.front().push_back(c.name);
-    for (const SettingRow& row : settings) {
-      lines.push_back({row.path});
-      lines.back().insert(lines.back().end(), row.values.begin(), row.values.end());
-    }
-    out += "Settings that differ\n" + text_table(lines, lines.front().size(), "  ");
-  }
+  if (same_settings && !blocks.empty()) out += settings_text(settings_rows(blocks.front()));
   return out;
 }
 

@@ -27,6 +27,20 @@ std::string links_html(const SideBySide& all, const SideBySide::Block& block) {
   return text.empty() ? text : report::paragraph(text);
 }
 
+// A table whose first row is its head.
+std::string rows_html(const std::vector<std::vector<std::string>>& rows) {
+  if (rows.empty()) return {};
+  std::vector<report::Table::Column> head;
+  for (const std::string& name : rows.front()) head.push_back({name, true});
+  report::Table table(std::move(head));
+  for (std::size_t i = 1; i < rows.size(); ++i) table.row(rows[i]);
+  return table.html();
+}
+
+std::string settings_html(const std::vector<std::vector<std::string>>& rows) {
+  return rows.empty() ? std::string() : "<h3>Settings that differ</h3>\n" + rows_html(rows);
+}
+
 std::string distributions_html(const SideBySide& all, const SideBySide::Block& block) {
   std::string out;
   for (const SideBySide::Distribution& d : block.distributions) {
@@ -103,12 +117,9 @@ std::string SideBySide::html() const {
                   "The best of a row has a star.",
                   fmt::join(seeds, ", "), report::escaped_html(columns.front().name)),
       "lead");
-  report::Table facts({{"column", true}, {"transport", true}, {"congestion control", true}, {"loss recovery", true},
-                       {"path policy", true}, {"class", true}});
-  for (const Column& c : columns)
-    if (c.facts != ColumnFacts{})
-      facts.row({c.name, c.facts.transport, c.facts.congestion, c.facts.recovery, c.facts.path, c.facts.traffic_class});
-  if (!facts.empty()) out += facts.html();
+  const bool same_facts = has_same_facts();
+  const bool same_settings = has_same_settings();
+  if (same_facts && !blocks.empty()) out += rows_html(facts_rows(blocks.front()));
   for (const std::string& line : method.empty() ? std::vector<std::string>{} : method.lines())
     out += report::paragraph(report::escaped_html(line));
   if (search) out += report::paragraph(report::escaped_html(search->text()));
@@ -126,18 +137,14 @@ std::string SideBySide::html() const {
             "{} delivered less than another column ({}): no star", columns[c].name, block.delivery[c].text())));
     out += report::section(fmt::format("block{}", b + 1),
                            block.over.empty() ? "Figures" : fmt::format("{}", fmt::join(block.over, ", ")),
-                           table_html(block) + failures + links_html(*this, block) + distributions_html(*this, block));
+                           (same_facts ? std::string() : rows_html(facts_rows(block))) + table_html(block) + failures +
+                               links_html(*this, block) + distributions_html(*this, block) +
+                               (same_settings ? std::string() : settings_html(settings_rows(block))));
   }
   out += report::section("meanings", "Figures explained", meanings_html());
-  std::vector<report::Table::Column> keys{{"setting", true}};
-  for (const Column& c : columns) keys.push_back({c.name, true});
-  report::Table differing(std::move(keys));
-  for (const SettingRow& r : settings) {
-    std::vector<std::string> line{r.path};
-    line.insert(line.end(), r.values.begin(), r.values.end());
-    differing.row(std::move(line));
-  }
-  if (!differing.empty()) out += report::section("settings", "Settings that differ", differing.html());
+  if (same_settings && !blocks.empty())
+    if (const std::string differing = rows_html(settings_rows(blocks.front())); !differing.empty())
+      out += report::section("settings", "Settings that differ", differing);
   return out + "</body></html>\n";
 }
 

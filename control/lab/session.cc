@@ -18,6 +18,7 @@
 #include "control/spec/spec_error.h"
 #include "control/spec/telemetry_octets.h"
 #include "control/spec/value.h"
+#include "control/spec/lab_digest.h"
 #include "dataplane/base/path_telemetry.h"
 #include "dataplane/run/eal.h"
 #include "dataplane/run/virtual_clock.h"
@@ -400,7 +401,7 @@ report::Report Session::counted(const report::Snapshot& loaded, Instant now) {
            run.scale_denominator == 1 ? fmt::format("{}", run.scale_numerator)
                                       : fmt::format("{}/{}", run.scale_numerator, run.scale_denominator),
            options_.command,
-           options_.lab_digest,
+           options_.lab_digest.empty() ? spec::lab_digest(lab_->spec()) : options_.lab_digest,
            lab_->spec().diagnosis};
   r.run.interrupted = interrupted_;
   r.deadlocks = deadlocks_.seen();

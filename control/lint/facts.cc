@@ -1,12 +1,10 @@
 #include "control/lint/facts.h"
 
 #include <algorithm>
-#include <deque>
 
 #include <fmt/format.h>
 
 #include "control/spec/collective_ranks.h"
-#include "control/spec/frame_tags.h"
 #include "control/spec/value.h"
 #include "dataplane/switch/path/policies.h"
 
@@ -14,7 +12,7 @@ namespace railyard::lint {
 
 using Edge = routing::Graph::Edge;
 
-Facts::Facts(build::BuiltLab& lab) : lab_(lab), graph_(lab.spec()) {
+Facts::Facts(build::BuiltLab& lab) : lab_(lab), graph_(lab.spec()), classes_(graph_) {
   std::set<std::string> seen;
   for (const build::Flow& f : lab.flows()) {
     const spec::TrafficSpec& t = lab.spec().traffic[f.plan.traffic];
@@ -54,51 +52,23 @@ const Edge& Facts::edge_of(const spec::PortName& nic) const {
   return *std::ranges::find(edges, PortIndex{static_cast<std::uint16_t>(nic.port - 1)}, &Edge::port);
 }
 
-const std::vector<int>& Facts::distances(std::size_t target) const {
-  const auto [found, is_new] = distances_.try_emplace(target);
-  if (!is_new) return found->second;
-  std::vector<int>& hops = found->second;
-  hops.assign(graph_.size(), -1);
-  hops[target] = 0;
-  std::deque<std::size_t> next{target};
-  while (!next.empty()) {
-    const std::size_t node = next.front();
-    next.pop_front();
-    for (const Edge& e : graph_.edges(node)) {
-      if (!graph_.is_switch(e.neighbour) || hops[e.neighbour] >= 0) continue;
-      hops[e.neighbour] = hops[node] + 1;
-      next.push_back(e.neighbour);
-    }
-  }
-  return hops;
-}
-
 std::vector<Hop> Facts::hops(const Stream& stream) const {
   const Edge& first = edge_of(stream.from);
   const Edge& last = edge_of(stream.to);
-  const std::vector<int>& left = distances(last.neighbour);
+  const std::vector<routing::ClassStep> steps =
+      classes_.steps(first.neighbour, last.neighbour, routing::sent_by(lab(), stream.from, stream.like));
+  std::map<std::pair<std::size_t, routing::CodePoint>, std::vector<PortIndex>> ways_in;
   std::vector<Hop> all;
-  // A class as it comes in over a port; each way of coming in once.
-  std::set<std::pair<std::size_t, std::size_t>> done;
-  std::deque<std::pair<std::size_t, PortIndex>> next{{first.neighbour, first.neighbour_port}};
-  while (!next.empty()) {
-    const auto [node, in] = next.front();
-    next.pop_front();
-    if (!done.insert({node, in.index()}).second) continue;
-    const spec::QosProfile& here = qos(lab().nodes[node]);
-    const int in_class = class_at(stream, here);
-    const int remap = here.classes[static_cast<std::size_t>(in_class)].remap_to;
-    const auto leave = [&](PortIndex out) {
-      all.push_back({node, in.value + 1, in_class, out.value + 1, remap < 0 ? in_class : remap});
-    };
-    if (node == last.neighbour) {
-      leave(last.neighbour_port);
-      continue;
-    }
-    for (const Edge& e : graph_.edges(node)) {
-      if (!graph_.is_switch(e.neighbour) || left[e.neighbour] != left[node] - 1 || left[node] < 0) continue;
-      leave(e.port);
-      next.push_back({e.neighbour, e.neighbour_port});
+  for (const routing::ClassStep& s : steps) {
+    std::vector<PortIndex>& in = ways_in[{s.node, s.arrives}];
+    if (&s == &steps.front()) in.push_back(first.neighbour_port);
+    for (const Edge* e : s.next) ways_in[{e->neighbour, s.leaves}].push_back(e->neighbour_port);
+    for (const PortIndex from : in) {
+      const auto leave = [&](PortIndex out) {
+        all.push_back({s.node, from.value + 1, s.in_class, out.value + 1, s.out_class, s.arrives, s.leaves});
+      };
+      if (s.node == last.neighbour) leave(last.neighbour_port);
+      for (const Edge* e : s.next) leave(e->port);
     }
   }
   return all;
@@ -111,18 +81,8 @@ const std::string& Facts::qos_name(const spec::NodeSpec& node) const {
 
 const spec::QosProfile& Facts::qos(const spec::NodeSpec& node) const { return lab().qos.at(qos_name(node)); }
 
-int Facts::class_at(const Stream& stream, const spec::QosProfile& at) const {
-  if (at.trust == spec::Trust::kDscp) return at.dscp_to_class[static_cast<std::size_t>(stream.like.dscp)];
-  const auto tag = spec::tag_of(lab(), stream.from, stream.like);
-  if (!tag) return at.default_class;
-  const auto own = spec::tags_of(lab(), stream.from);
-  const int by_class = own ? own->pcp[static_cast<std::size_t>(stream.nic_class)] : stream.nic_class;
-  return at.pcp_to_class[static_cast<std::size_t>(tag->pcp.value_or(by_class))];
-}
-
-std::string Facts::class_key(const Stream& stream, const spec::NodeSpec& node) const {
-  if (node.kind == spec::NodeSpec::Kind::kHost || qos(node).trust == spec::Trust::kDscp)
-    return fmt::format("qos.{}.dscp.{}", qos_name(node), stream.like.dscp);
+std::string Facts::class_key(const spec::NodeSpec& node, const routing::CodePoint& point) const {
+  if (qos(node).trust == spec::Trust::kDscp) return fmt::format("qos.{}.dscp.{}", qos_name(node), point.dscp);
   return fmt::format("qos.{}.pcp", qos_name(node));
 }
 
@@ -152,7 +112,7 @@ bool Facts::spreads(const Stream& stream) const {
 BitRate Facts::bottleneck(const Stream& stream) const {
   const Edge& first = edge_of(stream.from);
   const Edge& last = edge_of(stream.to);
-  const std::vector<int>& left = distances(last.neighbour);
+  const std::vector<int>& left = classes_.distances(last.neighbour);
   const bool spread = spreads(stream);
   std::map<std::size_t, BitRate> known;  // by node
   const auto rate = [&](const auto& self, std::size_t node) -> BitRate {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "control/build/built_lab.h"
+#include "control/routing/class_walk.h"
 #include "control/routing/graph.h"
 #include "control/spec/spec.h"
 
@@ -32,6 +33,8 @@ struct Hop {
   int in_class = 0;
   int out_port = 0;
   int out_class = 0;  // after remap-to
+  routing::CodePoint arrives = {};
+  routing::CodePoint leaves = {};  // after remap-to, which writes it
 };
 
 class Facts {
@@ -48,10 +51,12 @@ class Facts {
   std::vector<Hop> hops(const Stream& stream) const;
 
   const spec::QosProfile& qos(const spec::NodeSpec& node) const;
-  // The class that a switch with this profile puts the stream's packets into.
-  int class_at(const Stream& stream, const spec::QosProfile& qos) const;
-  // The key by which a device does so: "qos.default.dscp.26".
-  std::string class_key(const Stream& stream, const spec::NodeSpec& node) const;
+  // The class that a device puts packets into which come with this code point.
+  int class_at(const spec::NodeSpec& node, const routing::CodePoint& point) const {
+    return routing::class_of(qos(node), point);
+  }
+  // The key by which it does so: "qos.default.dscp.26".
+  std::string class_key(const spec::NodeSpec& node, const routing::CodePoint& point) const;
   const std::string& qos_name(const spec::NodeSpec& node) const;
   const spec::HostProfile& host(const std::string& node) const;
   const spec::LinkSpec& link_at(const spec::PortName& port) const;
@@ -67,14 +72,12 @@ class Facts {
  private:
   bool spreads(const Stream& stream) const;
   void add_stream(std::set<std::string>& seen, Stream stream);
-  // Links from each node to `target`, over switches.
-  const std::vector<int>& distances(std::size_t target) const;
   const routing::Graph::Edge& edge_of(const spec::PortName& nic) const;
 
   build::BuiltLab& lab_;
   routing::Graph graph_;
   std::vector<Stream> streams_;
-  mutable std::map<std::size_t, std::vector<int>> distances_;
+  mutable routing::ClassWalk classes_;
 };
 
 }  // namespace railyard::lint

@@ -13,6 +13,7 @@
 #include "control/base/json_text.h"
 #include "control/base/read_file.h"
 #include "control/spec/input_error.h"
+#include "control/spec/lab_digest.h"
 #include "control/spec/load.h"
 
 namespace railyard::report {
@@ -153,6 +154,8 @@ Comparison compare(const ReportJson& a, const ReportJson& b, std::string name_a,
     if (in_a != in_b)
       c.differences.push_back({condition.what, std::move(in_a), std::move(in_b), condition.incomparable});
   }
+  const std::string digest = text_at(a, "/run/lab_digest");
+  c.same_lab = !digest.empty() && digest != "-" && digest == text_at(b, "/run/lab_digest");
   std::vector<std::string> names;
   for (const ReportJson* report : {&a, &b})
     for (const auto& [name, value] : (*report)["summary"].items())
@@ -166,14 +169,38 @@ Comparison compare(const ReportJson& a, const ReportJson& b, std::string name_a,
   return c;
 }
 
-std::optional<spec::Lab> lab_of(const std::filesystem::path& path) {
+std::expected<spec::Lab, std::string> lab_of(const std::filesystem::path& path, const ReportJson& report) {
   std::error_code ignored;
-  const std::filesystem::path folder = std::filesystem::is_directory(path, ignored) ? path : path.parent_path();
+  const bool is_folder = std::filesystem::is_directory(path, ignored);
+  const std::filesystem::path file = (is_folder ? path : path.parent_path()) / "lab.yaml";
+  const auto unknown = [&](const std::string& why) {
+    return std::unexpected(fmt::format("{}: {}", path.string(), why));
+  };
+  if (!std::filesystem::exists(file, ignored)) return unknown("no lab.yaml in its directory");
+  const std::string digest = text_at(report, "/run/lab_digest");
+  if (digest.empty() || digest == "-") return unknown("it does not say which lab it is of");
   try {
-    return spec::load(folder / "lab.yaml");
-  } catch (const std::exception&) {
-    return std::nullopt;
+    spec::Lab lab = spec::load(file);
+    if (spec::lab_digest(lab) == digest) return lab;
+    // `run --int` follows packets of a lab that does not ask for it.
+    spec::Lab without_int = lab;
+    without_int.run.in_band.reset();
+    if (spec::lab_digest(without_int) == digest) return lab;
+    return unknown("lab.yaml in its directory is of another lab");
+  } catch (const std::exception& error) {
+    return unknown(fmt::format("lab.yaml in its directory cannot be read: {}", error.what()));
   }
+}
+
+void compare_labs(Comparison& comparison, const std::expected<spec::Lab, std::string>& a,
+                  const std::expected<spec::Lab, std::string>& b) {
+  if (a && b) {
+    comparison.settings = spec::differences(*a, *b);
+    return;
+  }
+  if (comparison.same_lab) return;
+  for (const auto* lab : {&a, &b})
+    if (!*lab) comparison.unknown_labs.push_back(lab->error());
 }
 
 std::vector<Comparison::Difference> Comparison::shown_differences() const {
@@ -199,6 +226,8 @@ ReportJson Comparison::json() const {
   j["differences"] = ReportJson::array();
   for (const Difference& d : differences)
     j["differences"].push_back({{"what", d.what}, {"a", d.a}, {"b", d.b}, {"incomparable", d.incomparable}});
+  j["settings"] = nullptr;
+  if (!unknown_labs.empty()) j["unknown_labs"] = unknown_labs;
   if (settings) {
     j["settings"] = ReportJson::array();
     for (const spec::Difference& d : *settings) j["settings"].push_back({{"path", d.path}, {"a", d.from}, {"b", d.to}});
@@ -216,19 +245,33 @@ ReportJson Comparison::json() const {
   return j;
 }
 
+namespace {
+
+// A table; values that are too long for one, as lists of hosts are, stand below their key.
+std::string settings_text(const std::vector<spec::Difference>& settings) {
+  constexpr std::size_t kLongest = 48;
+  const auto is_long = [](const spec::Difference& d) { return d.from.size() > kLongest || d.to.size() > kLongest; };
+  std::size_t path = 7, from = 1;
+  for (const spec::Difference& d : settings) {
+    if (is_long(d)) continue;
+    path = std::max(path, d.path.size());
+    from = std::max(from, d.from.size());
+  }
+  std::string out = fmt::format("  {:<{}}  {:<{}}  b\n", "setting", path, "a", from);
+  for (const spec::Difference& d : settings)
+    out += is_long(d) ? fmt::format("  {}\n    a: {}\n    b: {}\n", d.path, d.from, d.to)
+                      : fmt::format("  {:<{}}  {:<{}}  {}\n", d.path, path, d.from, from, d.to);
+  return out;
+}
+
+}  // namespace
+
 std::string Comparison::text() const {
   std::string out = fmt::format("a: {}\nb: {}\n\n", name_a, name_b);
-  if (settings && !settings->empty()) {
-    std::size_t path = 7, from = 1;
-    for (const spec::Difference& d : *settings) {
-      path = std::max(path, d.path.size());
-      from = std::max(from, d.from.size());
-    }
-    out += "Settings that differ\n";
-    out += fmt::format("  {:<{}}  {:<{}}  b\n", "setting", path, "a", from);
-    for (const spec::Difference& d : *settings) out += fmt::format("  {:<{}}  {:<{}}  {}\n", d.path, path, d.from, from, d.to);
-    out += "\n";
-  }
+  if (settings && !settings->empty()) out += "Settings that differ\n" + settings_text(*settings) + "\n";
+  if (!unknown_labs.empty()) out += "Settings that differ: unknown\n";
+  for (const std::string& why : unknown_labs) out += "  " + why + "\n";
+  if (!unknown_labs.empty()) out += "\n";
   if (differences.empty()) {
     out += "Same lab, seed, clock and version.\n";
   } else if (const std::vector<Difference> shown = shown_differences(); !shown.empty()) {

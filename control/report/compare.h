@@ -1,6 +1,7 @@
 // Two reports side by side: which figures differ, and what makes them two different things.
 #pragma once
 
+#include <expected>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -38,6 +39,8 @@ struct Comparison {
   std::vector<Difference> differences;
   // Settings of their labs that differ (spec/difference.h). Nothing: the lab of one is not known.
   std::optional<std::vector<spec::Difference>> settings = {};
+  std::vector<std::string> unknown_labs = {};  // why it is not, a line for each run; empty too if the digests are equal
+  bool same_lab = false;                       // by the digests of the labs
   std::vector<Row> rows;
   Delivery delivery_a, delivery_b;
 
@@ -54,8 +57,13 @@ struct Comparison {
   std::vector<std::string> less_lines() const;
 };
 
-// The lab of a run: lab.yaml beside its report.json. Nothing: there is none that can be read.
-std::optional<spec::Lab> lab_of(const std::filesystem::path& path);
+// The lab of a run: lab.yaml in the directory of its report, if its digest is the report's run.lab_digest. Or why it is
+// not known: "a.json: no lab.yaml in its directory", "a.json: lab.yaml in its directory is of another lab".
+std::expected<spec::Lab, std::string> lab_of(const std::filesystem::path& path, const nlohmann::ordered_json& report);
+
+// Fills in the settings that differ, or why they are not known.
+void compare_labs(Comparison& comparison, const std::expected<spec::Lab, std::string>& a,
+                  const std::expected<spec::Lab, std::string>& b);
 
 // `path`: a report.json, or a directory with one. Throws InputError naming the file: it cannot be read, is no JSON, is
 // no report.

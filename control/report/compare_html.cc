@@ -26,6 +26,11 @@ std::string Comparison::html() const {
     out += section("settings", "Settings that differ",
                    keys.empty() ? paragraph("None: both runs have the same settings.") : keys.html());
   }
+  if (!unknown_labs.empty()) {
+    std::string why;
+    for (const std::string& line : unknown_labs) why += paragraph(escaped_html(line));
+    out += section("settings", "Settings that differ: unknown", why);
+  }
   Table conditions({{"condition", true}, {"a", true}, {"b", true}, {"", true}});
   for (const Difference& d : shown_differences())
     conditions.row({d.what, d.a, d.b, d.incomparable ? "" : "minor"});

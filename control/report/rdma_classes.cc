@@ -1,33 +1,22 @@
 #include "control/report/rdma_classes.h"
 
-#include <algorithm>
-#include <deque>
 #include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "control/routing/class_walk.h"
 #include "control/routing/graph.h"
 #include "control/spec/collective_ranks.h"
-#include "control/spec/frame_tags.h"
 #include "control/spec/port_class.h"
 
 namespace railyard::report {
 namespace {
 
-constexpr int kFar = -1;
-
-// What devices find a frame's class by.
-struct CodePoint {
-  int dscp = 0;
-  int pcp = kUntagged;
-  static constexpr int kUntagged = -1;
-  auto operator<=>(const CodePoint&) const = default;
-};
+using routing::CodePoint;
 
 // The hosts beside the first switch that send a stream, and those beside the last that it ends at: nodes.
 struct Ends {
@@ -43,21 +32,9 @@ struct Stream {
   auto operator<=>(const Stream&) const = default;
 };
 
-// As `nic` sends the frames of such a traffic.
-CodePoint sent_by(const spec::Lab& lab, const spec::PortName& nic, const spec::TrafficSpec& like) {
-  CodePoint p{like.dscp};
-  const auto tag = spec::tag_of(lab, nic, like);
-  if (!tag) return p;
-  const int priority =
-      like.priority.value_or(spec::qos_of(lab, *lab.find(nic.node)).dscp_to_class[static_cast<std::size_t>(like.dscp)]);
-  const auto own = spec::tags_of(lab, nic);
-  p.pcp = tag->pcp.value_or(own ? own->pcp[static_cast<std::size_t>(priority)] : priority);
-  return p;
-}
-
 class Walk {
  public:
-  explicit Walk(const build::BuiltLab& lab) : lab_(lab.spec()), graph_(lab_) {}
+  explicit Walk(const build::BuiltLab& lab) : lab_(lab.spec()), graph_(lab_), classes_(graph_) {}
 
   // Data from `a` to `b`, and what comes back: READ requests and, unless the NIC at `b` has a class of their own for
   // them, acknowledgements like the data.
@@ -80,10 +57,10 @@ class Walk {
       if (!at) continue;
       const std::size_t host = graph_.node(nic.node);
       hosts[*at].insert(host);
-      Senders& data = senders[{*at, sent_by(lab_, nic, like)}];
+      Senders& data = senders[{*at, routing::sent_by(lab_, nic, like)}];
       data.roce = like.is_roce();
       data.hosts.insert(host);
-      if (const auto ack = acks_like(nic, like)) senders[{*at, sent_by(lab_, nic, *ack)}].hosts.insert(host);
+      if (const auto ack = acks_like(nic, like)) senders[{*at, routing::sent_by(lab_, nic, *ack)}].hosts.insert(host);
     }
     for (const auto& [sender, from] : senders)
       for (const auto& [b, to] : hosts) {
@@ -113,39 +90,27 @@ class Walk {
   Found follow(const Stream& s, const Ends& ends) {
     Found found;
     found.first_class = class_of(s.from, s.sent);
-    if (!graph_.is_switch(s.from)) return found;
-    const std::vector<int>& hops = hops_to(s.to);
-    if (hops[s.from] == kFar) return found;
-    std::set<std::pair<std::size_t, CodePoint>> seen{{s.from, s.sent}};
-    std::deque<std::pair<std::size_t, CodePoint>> next(seen.begin(), seen.end());
-    while (!next.empty()) {
-      const auto [node, point] = next.front();
-      next.pop_front();
-      const spec::QosProfile& qos = spec::qos_of(lab_, lab_.nodes[node]);
-      const std::size_t in = class_of(node, point);
-      const int remap = qos.classes[in].remap_to;
-      const std::size_t out = remap >= 0 ? static_cast<std::size_t>(remap) : in;
-      for (const std::size_t k : {in, out}) found.lossless |= qos.classes[k].lossless;
-      const CodePoint onwards = out == in ? point : remarked(qos, out, point);
-      if (node == s.to) found.arrives.insert(onwards);
-      for (const routing::Graph::Edge& e : graph_.edges(node)) {
-        if (node == s.from && ends.sources.contains(e.neighbour)) found.places.insert({node, e.port.value, in});
-        if (node == s.to && ends.destinations.contains(e.neighbour)) found.places.insert({node, e.port.value, out});
-        if (!graph_.is_switch(e.neighbour) || hops[node] == 0 || hops[e.neighbour] != hops[node] - 1) continue;
-        found.places.insert({node, e.port.value, out});
-        found.places.insert({e.neighbour, e.neighbour_port.value, class_of(e.neighbour, onwards)});
-        if (seen.insert({e.neighbour, onwards}).second) next.emplace_back(e.neighbour, onwards);
+    for (const routing::ClassStep& step : classes_.steps(s.from, s.to, s.sent)) {
+      const auto in = static_cast<std::size_t>(step.in_class);
+      const auto out = static_cast<std::size_t>(step.out_class);
+      found.lossless |= lossless_at(step.node, in) || lossless_at(step.node, out);
+      if (step.node == s.to) found.arrives.insert(step.leaves);
+      for (const routing::Graph::Edge& e : graph_.edges(step.node)) {
+        if (step.node == s.from && ends.sources.contains(e.neighbour))
+          found.places.insert({step.node, e.port.value, in});
+        if (step.node == s.to && ends.destinations.contains(e.neighbour))
+          found.places.insert({step.node, e.port.value, out});
+      }
+      for (const routing::Graph::Edge* e : step.next) {
+        found.places.insert({step.node, e->port.value, out});
+        found.places.insert({e->neighbour, e->neighbour_port.value, class_of(e->neighbour, step.leaves)});
       }
     }
     return found;
   }
 
   std::size_t class_of(std::size_t node, const CodePoint& p) const {
-    const spec::QosProfile& qos = spec::qos_of(lab_, lab_.nodes[node]);
-    if (qos.trust == spec::Trust::kDscp)
-      return static_cast<std::size_t>(qos.dscp_to_class[static_cast<std::size_t>(p.dscp)]);
-    return static_cast<std::size_t>(p.pcp == CodePoint::kUntagged ? qos.default_class
-                                                                  : qos.pcp_to_class[static_cast<std::size_t>(p.pcp)]);
+    return static_cast<std::size_t>(routing::class_of(spec::qos_of(lab_, lab_.nodes[node]), p));
   }
   bool lossless_at(std::size_t node, std::size_t priority) const {
     return spec::qos_of(lab_, lab_.nodes[node]).classes[priority].lossless;
@@ -156,7 +121,7 @@ class Walk {
     const auto a = beside(from);
     const auto b = beside(to);
     if (!a || !b) return;
-    Ends& ends = streams_[{*a, *b, sent_by(lab_, from, like), roce}];
+    Ends& ends = streams_[{*a, *b, routing::sent_by(lab_, from, like), roce}];
     ends.sources.insert(graph_.node(from.node));
     ends.destinations.insert(graph_.node(to.node));
   }
@@ -181,39 +146,10 @@ class Walk {
     return std::nullopt;
   }
 
-  // What a switch writes into frames of a class that it remaps to (dataplane/switch/class_remap.cc).
-  static CodePoint remarked(const spec::QosProfile& qos, std::size_t priority, CodePoint p) {
-    const auto number = [&](const auto& map, int before) {
-      const auto found = std::ranges::find(map, static_cast<int>(priority));
-      return found == map.end() ? before : static_cast<int>(found - map.begin());
-    };
-    if (qos.trust == spec::Trust::kDscp)
-      p.dscp = number(qos.dscp_to_class, p.dscp);
-    else if (p.pcp != CodePoint::kUntagged)
-      p.pcp = number(qos.pcp_to_class, p.pcp);
-    return p;
-  }
-
-  // By node, through switches.
-  const std::vector<int>& hops_to(std::size_t to) {
-    const auto [found, is_new] = hops_.try_emplace(to);
-    std::vector<int>& hops = found->second;
-    if (!is_new) return hops;
-    hops.assign(graph_.size(), kFar);
-    hops[to] = 0;
-    for (std::deque<std::size_t> next{to}; !next.empty(); next.pop_front())
-      for (const routing::Graph::Edge& e : graph_.edges(next.front()))
-        if (graph_.is_switch(e.neighbour) && hops[e.neighbour] == kFar) {
-          hops[e.neighbour] = hops[next.front()] + 1;
-          next.push_back(e.neighbour);
-        }
-    return hops;
-  }
-
   const spec::Lab& lab_;
   routing::Graph graph_;
+  routing::ClassWalk classes_;
   std::map<Stream, Ends> streams_;
-  std::map<std::size_t, std::vector<int>> hops_;
 };
 
 }  // namespace

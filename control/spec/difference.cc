@@ -20,9 +20,7 @@ void say(const Tree& tree, const std::string& path, Sayings& out) {
     for (const Tree::Entry& e : tree.entries) say(e.value, join_path(path, e.key), out);
     return;
   }
-  std::string text = tree.kind == Tree::Kind::kScalar ? tree.text : print_yaml(tree);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  out.push_back({path, std::move(text)});
+  out.push_back({path, tree.kind == Tree::Kind::kScalar ? tree.text : print_yaml_line(tree)});
 }
 
 template <class T>
@@ -160,6 +158,7 @@ std::vector<Saying> live_sayings(const Lab& lab) {
 
 std::vector<Difference> differences(const Lab& from, const Lab& to) {
   if (from == to) return {};
+  const WithDefaults in_blocks;  // what a block does not say is that
   Sayings before;
   Sayings after;
   compare(
@@ -179,7 +178,6 @@ std::vector<Difference> differences(const Lab& from, const Lab& to) {
   compare_profiles(
       "hosts", from.hosts, to.hosts,
       [](const HostProfile& p, const std::string& path, Sayings& out) {
-        const WithDefaults in_blocks;  // what a block does not say is that
         say_all(host_keys(), p, path, out);
       },
       before, after);

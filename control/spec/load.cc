@@ -7,6 +7,7 @@
 #include "control/spec/asic.h"
 #include "control/spec/check/check.h"
 #include "control/spec/keys/keys.h"
+#include "control/spec/override_paths.h"
 #include "control/spec/read.h"
 #include "control/spec/yaml/override.h"
 #include "control/spec/yaml/parse.h"
@@ -56,8 +57,16 @@ LabAndDocument load_with_document(const std::filesystem::path& path, const std::
   return parse_with_document(read_file(path, kMostSpecOctets), path.string(), overrides);
 }
 
-LabAndDocument parse_with_document(const std::string& text, const std::string& file_name,
-                                   const std::vector<std::string>& overrides) {
+namespace {
+
+// The document with its overrides. `paths`: where each of these put its value, if anybody wants to know.
+Tree document_of(const std::string& text, const std::string& file_name, const std::vector<std::string>& overrides,
+                 std::vector<std::string>* paths = nullptr) {
+  if (paths != nullptr) paths->resize(overrides.size());
+  const auto apply = [&](Tree& to, std::size_t i) {
+    std::string path = apply_override(to, overrides[i]);
+    if (paths != nullptr) (*paths)[i] = std::move(path);
+  };
   Tree document = parse_yaml(text, file_name);
   if (document.kind == Tree::Kind::kNothing) {
     document.kind = Tree::Kind::kMap;
@@ -67,16 +76,30 @@ LabAndDocument parse_with_document(const std::string& text, const std::string& f
   finish(document, "");
   add_built_in_qos(document);
   finish(document, "");
-  for (const std::string& assignment : overrides)
-    if (names_asic(assignment)) apply_override(document, assignment);
+  for (std::size_t i = 0; i < overrides.size(); ++i)
+    if (names_asic(overrides[i])) apply(document, i);
   finish(document, "");
   expand_asics(document);
   finish(document, "");
-  for (const std::string& assignment : overrides)
-    if (!names_asic(assignment)) apply_override(document, assignment);
+  for (std::size_t i = 0; i < overrides.size(); ++i)
+    if (!names_asic(overrides[i])) apply(document, i);
   finish(document, "");
+  return document;
+}
+
+}  // namespace
+
+LabAndDocument parse_with_document(const std::string& text, const std::string& file_name,
+                                   const std::vector<std::string>& overrides) {
+  Tree document = document_of(text, file_name, overrides);
   Lab lab = read_lab(document);
   return {std::move(lab), std::move(document)};
+}
+
+std::vector<std::string> override_paths(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
+  std::vector<std::string> paths;
+  static_cast<void>(document_of(read_file(file, kMostSpecOctets), file.string(), overrides, &paths));
+  return paths;
 }
 
 Attachment parse_attachment(const std::string& text, const std::string& name) {

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "control/agent_protocol/frames.h"
+#include "control/base/short_quote.h"
 #include "control/base/standard_output.h"
 #include "tools/agent/agent.h"
 #include "tools/agent/rdma_verbs.h"
@@ -50,6 +51,8 @@ std::shared_ptr<spdlog::logger> logger(const std::string& file, const std::strin
   return log;
 }
 
+std::string quoted(const std::exception& error) { return printable(with_short_quotes(error.what())); }
+
 int run(int argc, char** argv) {
   CLI::App app(
       "Join a running Railyard lab: this host's RDMA devices, hardware or SoftRoCE, are ranks of its collectives",
@@ -68,9 +71,9 @@ int run(int argc, char** argv) {
   app.add_option("--device", device, "Use this RDMA device only (default: all)")->take_last();
   app.add_option("--name", name, "Name of this host in the lab")->capture_default_str()->take_last();
   app.add_flag("--list", list, "List the RDMA devices and exit");
-  app.add_option("--log-level", log_level, "Lowest level to log")
-      ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
-      ->capture_default_str()
+  app.add_option("--log-level", log_level, "Lowest level to log (default: info)")
+      ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}).description(""))
+      ->type_name("debug|info|warning|error|off")
       ->take_last();
   app.add_option("--log-file", log_file, "Log to this file, rotated at 4 MiB, instead of standard error")->take_last();
   app.set_version_flag("--version", std::string(RAILYARD_VERSION));
@@ -81,7 +84,9 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return app.exit(error);
+    fmt::print(stderr, "railyard-agent: {}; see --help\n", quoted(error));
+    return 2;
   }
   RdmaVerbs verbs(device);
   if (list) {
@@ -117,13 +122,13 @@ int main(int argc, char** argv) {
   try {
     return railyard::finish_standard_output("railyard-agent", railyard::agent::run(argc, argv), 1);
   } catch (const railyard::agent::Agent::Refused& refused) {
-    std::fprintf(stderr, "railyard-agent: the lab refuses: %s\n", refused.what());
+    std::fprintf(stderr, "railyard-agent: the lab refuses: %s\n", railyard::agent::quoted(refused).c_str());
     return 3;
   } catch (const std::invalid_argument& error) {
-    std::fprintf(stderr, "railyard-agent: --lab: %s\n", error.what());
+    std::fprintf(stderr, "railyard-agent: --lab: %s\n", railyard::agent::quoted(error).c_str());
     return 2;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "railyard-agent: %s\n", error.what());
+    std::fprintf(stderr, "railyard-agent: %s\n", railyard::agent::quoted(error).c_str());
     return 1;
   }
 }

@@ -67,6 +67,52 @@ void take_one_value_each(CLI::App& app) {
   for (CLI::App* sub : app.get_subcommands({})) take_one_value_each(*sub);
 }
 
+namespace {
+
+// The descriptions of an option's checks, which are then silent.
+std::vector<std::string> taken_descriptions(CLI::Option& option) {
+  std::vector<std::string> all;
+  try {
+    for (int i = 0;; ++i) {
+      CLI::Validator* const check = option.get_validator(i);
+      if (!check->get_description().empty()) all.push_back(check->get_description());
+      check->description("");
+    }
+  } catch (const CLI::OptionNotFound&) {  // no more
+  }
+  return all;
+}
+
+// "{a,b}" -> "a|b"; "INT in [0 - 255]" -> "0..255"; empty: neither.
+std::string values_text(std::string description) {
+  if (description.starts_with('{') && description.ends_with('}')) {
+    std::ranges::replace(description, ',', '|');
+    return description.substr(1, description.size() - 2);
+  }
+  const std::size_t from = description.find("in [");
+  const std::size_t to = description.find(" - ");
+  if (from == description.npos || to == description.npos || !description.ends_with(']')) return {};
+  return description.substr(from + 4, to - from - 4) + ".." + description.substr(to + 3, description.size() - to - 4);
+}
+
+}  // namespace
+
+void name_checked_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (const std::string usual = option->get_default_str(); !usual.empty()) {
+      option->description(fmt::format("{} (default: {})", option->get_description(), usual));
+      option->default_str("");
+    }
+    for (const std::string& description : taken_descriptions(*option)) {
+      const std::string name = option->get_type_name();
+      const bool is_named = name != "TEXT" && name != "INT" && name != "UINT" && name != "FLOAT";
+      const std::string values = values_text(description);
+      if (!values.empty() && (!is_named || description.starts_with('{'))) option->type_name(values);
+    }
+  }
+  for (CLI::App* sub : app.get_subcommands({})) name_checked_values(*sub);
+}
+
 std::vector<std::string> arranged(const CLI::App& app, std::vector<std::string> arguments) {
   if (arguments.empty()) return arguments;
   if (arguments[0] == "help" && (arguments.size() == 1 || !arguments[1].starts_with('-'))) {

@@ -12,7 +12,7 @@ namespace {
 
 // By what help calls the value.
 ValueKind kind_of(const std::string& value, const std::string& name) {
-  constexpr std::array<std::pair<std::string_view, ValueKind>, 12> kKinds{{{"FILE", ValueKind::kFile},
+  constexpr std::array<std::pair<std::string_view, ValueKind>, 13> kKinds{{{"FILE", ValueKind::kFile},
                                                                            {"SPEC", ValueKind::kFile},
                                                                            {"LOG", ValueKind::kFile},
                                                                            {"FROM", ValueKind::kFile},
@@ -23,7 +23,8 @@ ValueKind kind_of(const std::string& value, const std::string& name) {
                                                                            {"HOST[:NIC]", ValueKind::kHost},
                                                                            {"LAB", ValueKind::kLab},
                                                                            {"A", ValueKind::kFile},
-                                                                           {"B", ValueKind::kFile}}};
+                                                                           {"B", ValueKind::kFile},
+                                                                           {"COMMAND", ValueKind::kCommand}}};
   if (name == "--lab" && value == "NAME") return ValueKind::kLab;
   for (const auto& [word, kind] : kKinds)
     if (value == word) return kind;
@@ -54,7 +55,7 @@ OptionNode option_node(const CLI::Option& option) {
     node.value = node.names.front();
   else if (option.get_items_expected_max() > 0 && option.get_type_size() > 0)
     node.value = option.get_type_name().empty() ? "VALUE" : option.get_type_name();
-  node.words = words_of(node.value);
+  node.words = words_of(option.get_positional() ? option.get_type_name() : node.value);
   node.kind = node.words.empty() ? kind_of(node.value, long_name) : ValueKind::kWord;
   if (!option.get_envname().empty()) node.description += " (environment: " + option.get_envname() + ")";
   return node;

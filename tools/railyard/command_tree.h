@@ -9,7 +9,7 @@
 namespace railyard::tools {
 
 // What a value can be completed with.
-enum class ValueKind { kNone, kFile, kDirectory, kLab, kHost, kWord };
+enum class ValueKind { kNone, kFile, kDirectory, kLab, kHost, kWord, kCommand };
 
 struct OptionNode {
   std::vector<std::string> names;  // "-l", "--lab"; of a positional one: "HOST"

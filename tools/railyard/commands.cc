@@ -5,6 +5,7 @@
 #include <string>
 
 #include "control/lab/version.h"
+#include "tools/railyard/arguments.h"
 
 namespace railyard::tools {
 
@@ -131,6 +132,7 @@ std::unique_ptr<CLI::App> make_app(int& exit_code) {
                     exit_code_summary() + " (`railyard --help` explains them)");
   }
   take_one_value_each(*app);
+  name_checked_values(*app);
   // Last, as commands inherit the footer that is there when they are added.
   app->footer(
       "Examples:\n"

@@ -25,9 +25,7 @@ int compare_reports(const CompareOptions& o) {
   const auto a = report::read_report(o.a);  // the first that cannot be read is named, whichever compiler made this
   const auto b = report::read_report(o.b);
   report::Comparison c = report::compare(a, b, o.a, o.b);
-  const auto lab_a = report::lab_of(o.a);
-  const auto lab_b = report::lab_of(o.b);
-  if (lab_a && lab_b) c.settings = spec::differences(*lab_a, *lab_b);
+  report::compare_labs(c, report::lab_of(o.a, a), report::lab_of(o.b, b));
   if (!o.html.empty()) write_file(o.html, c.html(), "--html");
   if (o.json)
     std::puts(json_text(c.json(), 2).c_str());
@@ -46,7 +44,9 @@ void add_compare(CLI::App* command, int& exit_code) {
   command->add_option("--html", o->html, "Write an HTML page, too; -: standard output, instead of the text")
       ->type_name("FILE");
   command->footer(
-      "It lists every setting that differs, with both values, if both reports have their lab.yaml (--report).\n"
+      "It lists every setting that differs, with both values, if both reports have their lab.yaml in their "
+      "directories\n"
+      "(--report). A lab.yaml of another run is not used.\n"
       "Examples:\n"
       "  railyard run LAB.yaml --report before\n"
       "  railyard run LAB.yaml --set qos.default.classes.3.path=spray --report after\n"

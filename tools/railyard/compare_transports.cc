@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "control/base/json_text.h"
+#include "control/compare/clash.h"
 #include "control/compare/notes.h"
 #include "control/compare/overrides.h"
 #include "control/compare/side_by_side.h"
@@ -23,16 +24,17 @@
 #include "control/report/junit.h"
 #include "control/spec/column.h"
 #include "control/spec/load.h"
+#include "control/spec/override_paths.h"
 #include "control/spec/spec_error.h"
 #include "control/sweep/plan.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/expect_options.h"
 #include "tools/railyard/figures.h"
-#include "tools/railyard/result_file.h"
-#include "tools/railyard/write_file.h"
 #include "tools/railyard/point_check.h"
+#include "tools/railyard/result_file.h"
 #include "tools/railyard/runs.h"
 #include "tools/railyard/searches.h"
+#include "tools/railyard/write_file.h"
 
 namespace railyard::tools {
 namespace {
@@ -134,6 +136,48 @@ void refuse_seed(const std::vector<std::string>& sets, const char* where) {
           fmt::format("{}: {}: seeds are the same in all columns; expected --seeds", where, set));
 }
 
+// The columns of a lab with these settings.
+std::vector<std::vector<compare::Override>> overrides_of(const std::string& file, const spec::Lab& lab,
+                                                         const std::vector<std::string>& sets,
+                                                         const std::vector<spec::Column>& columns) {
+  // What can be taken away is there.
+  const auto is_said = [&](const std::string& path) {
+    const std::vector<std::string> without{path + "="};
+    try {
+      static_cast<void>(spec::override_paths(file, joined_sets({&sets, &without})));
+      return true;
+    } catch (const spec::SpecError&) {
+      return false;
+    }
+  };
+  std::vector<std::vector<compare::Override>> all;
+  for (const spec::Column& c : columns) all.push_back(compare::overrides(lab, c, is_said));
+  return all;
+}
+
+// "column roce/gbn/ecmp sets qos.default.classes.3.path=ecmp"
+std::string what_it_does(const std::string& column, const compare::Clash& clash) {
+  return clash.removes() ? fmt::format("column {} removes {}", column, clash.by.set.substr(0, clash.by.set.size() - 1))
+                         : fmt::format("column {} sets {}", column, clash.by.set);
+}
+
+// A word of a column decides what it is about: a value of the user's for the same key would have no effect, and head
+// figures that it has no part in. `option` is where the user says it. A column's own settings may be exceptions.
+void refuse_clashes(const std::vector<compare::Clash>& clashes, const char* option, const std::string& column) {
+  for (const compare::Clash& clash : clashes)
+    if (!clash.removes() && !clash.by.word.empty())
+      throw std::invalid_argument(
+          fmt::format("{}: {}: {}, by its word '{}'; expected columns without this word, or "
+                      "another key",
+                      option, clash.setting, what_it_does(column, clash), clash.by.word));
+}
+
+// Of the file's generators, which columns carry only with another transport: which one is for each column to say.
+std::vector<std::string> without_transports(std::vector<std::string> sets) {
+  std::erase_if(sets, [](const std::string& set) { return set.substr(0, set.find('=')).ends_with(".transport"); });
+  return sets;
+}
+
 int compare_transports(CompareTransportsOptions o) {
   spec::Lab lab = spec::load(o.file, o.sets);
   add_expectations(o.expect, o.sets.empty(), lab);
@@ -161,26 +205,22 @@ int compare_transports(CompareTransportsOptions o) {
   std::vector<sweep::Dimension> dimensions;
   for (const std::string& text : o.over) dimensions.push_back(sweep::parse_dimension(text));
   const std::vector<spec::Column> columns = read_columns(o.columns);
-  // What can be taken away is there.
-  const auto is_said = [&](const std::string& path) {
-    const std::vector<std::string> without{path + "="};
-    try {
-      static_cast<void>(spec::load(o.file, joined_sets({&o.sets, &without})));
-      return true;
-    } catch (const spec::SpecError&) {
-      return false;
-    }
-  };
   for (const spec::Column& c : columns) {
     refuse_seed(c.sets, "--column");
-    table.columns.push_back({c.name, compare::overrides(lab, c, is_said)});
+    table.columns.push_back({c.name});
   }
+  const std::vector<std::vector<compare::Override>> of_file = overrides_of(o.file, lab, o.sets, columns);
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    refuse_clashes(compare::clashes(o.file, without_transports(o.sets), of_file[c]), "--set", columns[c].name);
   const std::vector<std::string> search_set =
       table.search ? std::vector{table.search->set(0)} : std::vector<std::string>{};
 
   // What is wrong with any of it is said before anything runs.
   const std::vector<sweep::Point> points = sweep::points(dimensions, table.seeds.size() * columns.size());
   std::vector<std::vector<std::string>> over;  // by block: settings
+  const auto note = [&](std::string text) {
+    if (std::ranges::find(table.notes, text) == table.notes.end()) table.notes.push_back(std::move(text));
+  };
   bool wall = false;
   std::vector<std::size_t> choices;
   for (const sweep::Dimension& d : dimensions) choices.push_back(d.values.size());
@@ -194,6 +234,27 @@ int compare_transports(CompareTransportsOptions o) {
       for (std::string& set : dimensions[d].sets(point[d])) sets.push_back(std::move(set));
     }
     refuse_seed(sets, "--over");
+    if (table.search)
+      for (const compare::Clash& clash :
+           compare::clashes(o.file, sets, {{table.search->search.path + "=searched", ""}}))
+        throw std::invalid_argument(
+            fmt::format("--over: {}: --search varies this key; expected another one", clash.setting));
+    // Which classes a column changes may be what the comparison is over.
+    std::vector<std::vector<compare::Override>> overrides = of_file;
+    try {
+      const spec::Lab here = spec::load(o.file, joined_sets({&o.sets, &sets}));
+      overrides = overrides_of(o.file, here, joined_sets({&o.sets, &sets}), columns);
+    } catch (const spec::SpecError&) {  // it may be a lab with the columns only
+    }
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const std::vector<compare::Clash> clashes = compare::clashes(o.file, sets, overrides[c]);
+      refuse_clashes(clashes, "--over", columns[c].name);
+      for (const compare::Clash& clash : clashes)
+        note(fmt::format("{}: {}, so {} has no effect there", what_it_does(columns[c].name, clash),
+                         clash.by.word.empty() ? "a setting of its own" : fmt::format("word '{}'", clash.by.word),
+                         clash.setting));
+      block.setups.push_back({compare::sets_of(overrides[c]), {}});
+    }
     block.cells.assign(table.metrics.size(), std::vector<sweep::Cell>(columns.size()));
     block.failures.resize(columns.size());
     block.incomplete.resize(columns.size());
@@ -203,19 +264,16 @@ int compare_transports(CompareTransportsOptions o) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
       std::vector<std::size_t> choice = point;
       choice.push_back(c);
-      const auto& column = table.columns[c];
       std::optional<spec::Lab> loaded =
-          check.load(o.file, joined_sets({&o.sets, &sets, &column.sets, &search_set}), choice, "column " + column.name);
+          check.load(o.file, joined_sets({&o.sets, &sets, &block.setups[c].sets, &search_set}), choice,
+                     "column " + columns[c].name);
       if (!loaded) continue;
       wall = wall || loaded->run.clock == spec::Clock::kWall;
+      block.setups[c].facts = compare::facts_of(*loaded);
       labs.push_back(std::move(*loaded));
     }
-    if (&block == &table.blocks.front() && labs.size() == columns.size()) {
-      for (std::size_t c = 0; c < columns.size(); ++c) table.columns[c].facts = compare::facts_of(labs[c]);
-      table.settings = compare::differing_settings(labs);
-    }
-    for (std::string& note : compare::background_notes(labs))
-      if (std::ranges::find(table.notes, note) == table.notes.end()) table.notes.push_back(std::move(note));
+    if (labs.size() == columns.size()) block.settings = compare::differing_settings(labs);
+    for (std::string& text : compare::background_notes(labs)) note(std::move(text));
   }
   check.finish();
   if (wall) {
@@ -237,7 +295,7 @@ int compare_transports(CompareTransportsOptions o) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
       for (const std::uint64_t seed : table.seeds) {
         std::vector<std::string> command{o.file};
-        for (const std::string& s : joined_sets({&o.sets, &over[b], &table.columns[c].sets}))
+        for (const std::string& s : joined_sets({&o.sets, &over[b], &block.setups[c].sets}))
           command.insert(command.end(), {"--set", s});
         command.insert(command.end(), {"--seed", fmt::format("{}", seed)});
         command.insert(command.end(), more_options.begin(), more_options.end());

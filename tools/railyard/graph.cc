@@ -23,7 +23,6 @@ void add_graph(CLI::App* command, int&) {
   command->add_option("--set", *sets, "Override a value, e.g. --set topology.spines=4")->type_name("PATH=VALUE");
   command->add_option("--direction", *direction, "Place hosts below the spines, or to their right")
       ->check(CLI::IsMember({"down", "right"}))
-      ->type_name("down|right")
       ->capture_default_str();
   command->footer(
       "It runs no simulation. In large labs equal nodes share a box.\n"

@@ -25,7 +25,7 @@ using namespace railyard;
 using namespace railyard::tools;
 
 int fail(int exit_code, const std::string& what) {
-  std::fprintf(stderr, "railyard: %s\n", printable(what).c_str());
+  std::fprintf(stderr, "railyard: %s\n", printable(with_short_quotes(what)).c_str());
   return exit_code;
 }
 

@@ -23,10 +23,10 @@
 #include "control/report/junit.h"
 #include "control/report/shell_word.h"
 #include "control/report/units.h"
+#include "control/spec/lab_digest.h"
 #include "control/spec/load.h"
 #include "control/spec/to_yaml.h"
 #include "control/spec/value.h"
-#include "dataplane/base/hash.h"
 #include "dataplane/base/planted_bug.h"
 #include "tools/railyard/commands.h"
 #include "tools/railyard/eta.h"
@@ -183,30 +183,6 @@ std::string command_of(const RunOptions& o) {
   return text;
 }
 
-// Of what is said, not of how: equal for the same lab, whatever its seed.
-std::string digest_of(spec::Lab lab) {
-  lab.run.seed = {};
-  lab.run.workers = 1;
-  lab.run.budgets = {};
-  lab.compare = {};
-  lab.diagnosis = {};
-  lab.expect = {};
-  std::uint64_t digest = 0;
-  // Files by what they say, wherever they are.
-  for (spec::TrafficSpec& t : lab.traffic) {
-    for (const spec::ListedFlow& f : t.listed)
-      for (const char c : fmt::format("{} {} {} {} {} {} {} {}\n", spec::format(f.from), spec::format(f.to), f.bytes.n,
-                                      f.start.ps, f.trigger, f.send_done, f.recv_done, f.connection))
-        digest = mix64(digest ^ static_cast<unsigned char>(c));
-    for (const spec::ListedTrigger& trigger : t.triggers)
-      for (const char c : fmt::format("{} {} {}\n", trigger.number, static_cast<int>(trigger.kind), trigger.count))
-        digest = mix64(digest ^ static_cast<unsigned char>(c));
-    if (!t.file.empty()) t.file = std::filesystem::path(t.file).filename();
-  }
-  for (const char c : spec::to_yaml(lab)) digest = mix64(digest ^ static_cast<unsigned char>(c));
-  return fmt::format("{:016x}", digest);
-}
-
 // One line per event.
 std::string log_of(lab::Session& session) {
   std::string log;
@@ -247,7 +223,7 @@ int run(const RunOptions& o) {
   lab::SessionOptions options;
   options.spec_file = o.file;
   options.command = command_of(o);
-  options.lab_digest = digest_of(spec);
+  options.lab_digest = spec::lab_digest(spec);
   options.digest = o.digest;
   options.transients = o.transients;
   for (const std::string& c : o.captures) options.captures.push_back(parse_capture(c));

@@ -2,8 +2,14 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "control/build/built_lab.h"
+#include "control/build/derived_settings.h"
 #include "control/lab/version.h"
 #include "control/spec/json_schema.h"
 #include "control/spec/load.h"
@@ -11,6 +17,18 @@
 #include "tools/railyard/commands.h"
 
 namespace railyard::tools {
+namespace {
+
+// As comments, since they would no longer follow from the lab if they stood in its file.
+std::string derived_text(spec::Lab lab) {
+  std::string text;
+  const build::BuiltLab built(std::move(lab), build::Outputs::kLeaveAlone);
+  for (const build::DerivedSetting& d : build::derived_settings(built))
+    text += fmt::format("#   {}: {}\n", d.path, fmt::join(d.values, " or "));
+  return text.empty() ? text : "# Defaults that follow from this lab:\n" + text;
+}
+
+}  // namespace
 
 void add_show(CLI::App* command, int&) {
   auto file = std::make_shared<std::string>();
@@ -21,13 +39,15 @@ void add_show(CLI::App* command, int&) {
   command->add_flag("--brief", *brief, "Omit defaults");
   command->footer(
       "It prints every setting of profiles, traffic, collectives and the run, defaults included. The output is a "
-      "fabric file of the same lab.\n"
+      "fabric file of the same lab. Defaults that follow from the lab, e.g. NSCC's base RTT, are comments at its end.\n"
       "Examples:\n"
       "  railyard show topologies/incast-8to1.yaml\n"
       "  railyard show --brief topologies/rails-4x8.yaml --set topology.hosts=16");
   command->callback([=] {
     const auto defaults = *brief ? spec::Defaults::kLeftOut : spec::Defaults::kWritten;
-    std::fputs(spec::to_yaml(spec::load(*file, *sets), defaults).c_str(), stdout);
+    spec::Lab lab = spec::load(*file, *sets);
+    std::fputs(spec::to_yaml(lab, defaults).c_str(), stdout);
+    if (!*brief) std::fputs(derived_text(std::move(lab)).c_str(), stdout);
   });
 }
 

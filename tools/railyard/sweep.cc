@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "control/base/json_text.h"
+#include "control/compare/clash.h"
 #include "control/report/compare.h"
 #include "control/report/junit.h"
 #include "control/spec/load.h"
@@ -97,7 +98,14 @@ int run_sweep(SweepOptions o) {
         sets.push_back(set);
       }
     }
-    if (table.search) sets.push_back(table.search->set(0));
+    if (table.search) {
+      for (const compare::Clash& clash :
+           compare::clashes(o.file, sets, {{table.search->search.path + "=searched", ""}}))
+        if (std::ranges::find(o.sets, clash.setting) == o.sets.end())
+          throw std::invalid_argument(
+              fmt::format("--over: {}: --search varies this key; expected another one", clash.setting));
+      sets.push_back(table.search->set(0));
+    }
     const auto loaded = check.load(o.file, sets, point);
     wall = wall || (loaded && loaded->run.clock == spec::Clock::kWall);
   }

@@ -229,7 +229,6 @@ void add_up(CLI::App* command, int& exit_code) {
       ->envname(kLabVariable);
   command->add_option("--set", o->sets, "Override a value of the file")->type_name("PATH=VALUE");
   command->add_option("--log-level", o->log_level, "Lowest level in the daemon's log (default: info)")
-      ->type_name("debug|info|warning|error|off")
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}));
   command->footer(
       "run.duration of the file is ignored: built-in traffic without `bytes` or `stop` runs until the lab stops.\n"

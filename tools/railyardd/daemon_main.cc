@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "control/base/exit_code.h"
+#include "control/base/short_quote.h"
 #include "control/daemon/daemon.h"
 #include "control/daemon/ready.h"
 #include "control/lab/version.h"
@@ -53,7 +54,9 @@ int daemon_main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kOk : kUsage;
+    if (error.get_exit_code() == 0) return app.exit(error);
+    std::fprintf(stderr, "%s\n", problem_with(app, error).c_str());
+    return kUsage;
   }
 
   const daemon::DaemonConfig& config = options->config;
@@ -63,7 +66,8 @@ int daemon_main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGHUP, config.log_to_stderr ? on_signal : SIG_IGN);
   bool told = false;
-  const auto fail = [&](const std::string& why, int code) {
+  const auto fail = [&](const std::string& what, int code) {
+    const std::string why = printable(with_short_quotes(what));
     if (ready_fd >= 0 && !told)
       daemon::tell_ready(ready_fd, {.lab = {}, .error = why, .exit_code = code});
     else

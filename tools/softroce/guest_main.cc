@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "control/base/short_quote.h"
 #include "control/base/standard_output.h"
 #include "control/guest/copy_files.h"
 #include "control/guest/guest_error.h"
@@ -76,7 +77,8 @@ int run(int argc, char** argv) {
   start->add_option("--lab", options.lab, "Fabric file; its host has `attach: { vhost-user: SOCKET }`");
   start->add_option("--set", options.overrides, "As railyard's");
   start->add_option("--nics", options.nics, "Without --lab: number of unlinked NICs, 10.9.0.1, 10.9.0.2, ...")
-      ->check(CLI::Range(0, 8));
+      ->check(CLI::Range(0, 8).description(""))
+      ->type_name("0..8");
   start->add_option("--memory", options.memory_mib, "MiB")->capture_default_str();
   start->add_option("--limit", options.limit_s, "Boot timeout in seconds")->capture_default_str();
   add("down", "Power the guest off", [](const Options& o, const GuestAddress&) {
@@ -103,9 +105,11 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 125;
+    if (error.get_exit_code() == 0) return app.exit(error);
+    std::cerr << "railyard-guest: " << printable(with_short_quotes(error.what())) << "; see --help\n";
+    return 125;
   } catch (const std::exception& error) {
-    std::cerr << "railyard-guest: " << error.what() << '\n';
+    std::cerr << "railyard-guest: " << printable(with_short_quotes(error.what())) << '\n';
     return 125;
   }
   return status;

@@ -15,20 +15,31 @@ struct End {
   bool lossless = false;
 };
 
-End end_of(const Facts& facts, const spec::NodeSpec& node, const Stream& s, std::string map, int priority) {
-  return {node.name, map.empty() ? facts.class_key(s, node) : std::move(map), priority,
-          facts.qos(node).classes[static_cast<std::size_t>(priority)].lossless};
+End end_of(const Facts& facts, const spec::NodeSpec& node, std::string map, int priority) {
+  return {node.name, std::move(map), priority, facts.qos(node).classes[static_cast<std::size_t>(priority)].lossless};
+}
+
+// As a device classifies packets that come with this code point.
+End receiver_of(const Facts& facts, const spec::NodeSpec& node, const routing::CodePoint& point) {
+  return end_of(facts, node, facts.class_key(node, point), facts.class_at(node, point));
+}
+
+// What the receiving device goes by: "DSCP 26", "PCP 3".
+std::string code_of(const Facts& facts, const spec::NodeSpec& at, const routing::CodePoint& point) {
+  if (facts.qos(at).trust == spec::Trust::kDscp) return fmt::format("DSCP {}", point.dscp);
+  return point.pcp == routing::CodePoint::kUntagged ? "untagged" : fmt::format("PCP {}", point.pcp);
 }
 
 // `from` sends to `to`, whose pauses are for its own class.
-void compare(const Stream& s, const End& from, const End& to, Findings& findings) {
+void compare(const Stream& s, const End& from, const End& to, const std::string& code, Findings& findings) {
   if (from.priority == to.priority || (!from.lossless && !to.lossless)) return;
   findings.add(to.map,
-               fmt::format("{} sends {} (DSCP {}) in class {}{}, but {} classifies it as class {}{}: PFC pauses of one "
+               fmt::format("{} sends {} ({}) in class {}{}, but {} classifies it as class {}{}: PFC pauses of one "
                            "class do not stop the other.",
-                           from.name, s.name, s.like.dscp, from.priority, from.lossless ? " (lossless)" : "", to.name,
+                           from.name, s.name, code, from.priority, from.lossless ? " (lossless)" : "", to.name,
                            to.priority, to.lossless ? " (lossless)" : ""),
-               fmt::format("Map DSCP {} to the same class in both.", s.like.dscp));
+               code == "untagged" ? std::string("Carry the VLAN tagged, or set default-class.")
+                                  : fmt::format("Map {} to the same class in both.", code));
 }
 
 void find(const Facts& facts, Findings& findings) {
@@ -37,26 +48,18 @@ void find(const Facts& facts, Findings& findings) {
     if (hops.empty()) continue;
     const auto& nodes = facts.lab().nodes;
     const spec::NodeSpec& sender = *facts.lab().find(s.from.node);
-    const spec::NodeSpec& receiver = *facts.lab().find(s.to.node);
-    const std::string said = s.like.priority ? s.path + ".class" : std::string();
+    const routing::CodePoint& sent = hops.front().arrives;
+    End at_leaf = receiver_of(facts, nodes[hops.front().node], sent);
     // A class that the entry names for its NIC is to blame first.
-    End at_nic = end_of(facts, sender, s, said, s.nic_class);
-    End at_leaf = end_of(facts, nodes[hops.front().node], s, said, hops.front().in_class);
-    compare(s, at_nic, at_leaf, findings);
+    if (s.like.priority) at_leaf.map = s.path + ".class";
+    compare(s, end_of(facts, sender, "", s.nic_class), at_leaf, code_of(facts, nodes[hops.front().node], sent),
+            findings);
     for (const Hop& h : hops) {
-      const End here = end_of(facts, nodes[h.node], s, "", h.out_class);
-      const routing::Graph& graph = facts.graph();
-      for (const routing::Graph::Edge& e : graph.edges(h.node)) {
-        if (e.port.value + 1 != h.out_port) continue;
-        const spec::NodeSpec& next = nodes[e.neighbour];
-        if (next.kind == spec::NodeSpec::Kind::kSwitch) {
-          const int in = facts.class_at(s, facts.qos(next));
-          compare(s, here, end_of(facts, next, s, "", in), findings);
-        } else if (&next == &receiver) {
-          const int in = facts.qos(next).dscp_to_class[static_cast<std::size_t>(s.like.dscp)];
-          compare(s, here, end_of(facts, next, s, "", in), findings);
-        }
-      }
+      const spec::NodeSpec& here = nodes[h.node];
+      const spec::NodeSpec& next = *facts.lab().find(facts.peer_of({here.name, h.out_port}).node);
+      if (next.kind == spec::NodeSpec::Kind::kTrunk) continue;
+      compare(s, end_of(facts, here, "", h.out_class), receiver_of(facts, next, h.leaves),
+              code_of(facts, next, h.leaves), findings);
     }
   }
 }

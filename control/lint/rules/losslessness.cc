@@ -19,20 +19,25 @@ void find_lossy_on_lossless_path(const Facts& facts, Findings& findings) {
     const spec::NodeSpec* with = nullptr;
     const spec::NodeSpec* without = nullptr;
     int priority = 0;
+    int dscp = 0;
     for (const Hop& h : facts.hops(s)) {
       const spec::NodeSpec& node = facts.lab().nodes[h.node];
-      if (lossless(facts, node, h.in_class)) {
-        with = &node;
-      } else {
-        without = &node;
-        priority = h.in_class;
+      // The ingress group pauses by the class that packets come in, the egress queue drops by the one they leave in.
+      for (const int k : {h.in_class, h.out_class}) {
+        if (lossless(facts, node, k)) {
+          with = &node;
+        } else {
+          without = &node;
+          priority = k;
+          dscp = k == h.in_class ? h.arrives.dscp : h.leaves.dscp;
+        }
       }
     }
     if (with == nullptr || without == nullptr) continue;
     findings.add(
         Facts::class_path(facts.qos_name(*without), priority) + ".lossless",
         fmt::format("{} drops where {} pauses: the class of {} (DSCP {}) is lossless at {} and lossy at {}.",
-                    without->name, with->name, s.name, s.like.dscp, with->name, without->name),
+                    without->name, with->name, s.name, dscp, with->name, without->name),
         fmt::format("Make class {} lossless in qos.{}, or lossy everywhere.", priority, facts.qos_name(*without)));
   }
 }
@@ -49,8 +54,10 @@ void find_rdma_in_lossy_class(const Facts& facts, Findings& findings) {
   for (const Stream& s : facts.streams()) {
     if (!suffers_from_loss(facts, s)) continue;
     const std::vector<Hop> hops = facts.hops(s);
-    const bool is_lossy = std::ranges::none_of(
-        hops, [&](const Hop& h) { return lossless(facts, facts.lab().nodes[h.node], h.in_class); });
+    const bool is_lossy = std::ranges::none_of(hops, [&](const Hop& h) {
+      const spec::NodeSpec& node = facts.lab().nodes[h.node];
+      return lossless(facts, node, h.in_class) || lossless(facts, node, h.out_class);
+    });
     if (hops.empty() || !is_lossy) continue;
     const std::string& profile = facts.lab().find(s.from.node)->profile;
     findings.add(s.path + ".dscp",
@@ -116,11 +123,8 @@ void find_pfc_on_one_side(const Facts& facts, Findings& findings) {
     for (const Hop& h : hops) {
       const spec::PortName from{facts.lab().nodes[h.node].name, h.out_port};
       const spec::NodeSpec& next = *facts.lab().find(facts.peer_of(from).node);
-      const spec::QosProfile& there = facts.qos(next);
-      const int in = next.kind == spec::NodeSpec::Kind::kSwitch
-                         ? facts.class_at(s, there)
-                         : there.dscp_to_class[static_cast<std::size_t>(s.like.dscp)];
-      check_link(facts, s, from, h.out_class, in, findings);
+      if (next.kind == spec::NodeSpec::Kind::kTrunk) continue;
+      check_link(facts, s, from, h.out_class, facts.class_at(next, h.leaves), findings);
     }
   }
 }

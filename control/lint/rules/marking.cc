@@ -1,4 +1,4 @@
-// ECN marks that come too late, or not at all.
+// ECN marks that come after drops, or not at all.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -19,27 +19,6 @@ namespace {
 
 std::string size(double octets) { return report::size_text(static_cast<std::uint64_t>(std::max(0.0, octets))); }
 
-// What the ingress groups of a class at some ports may hold together before one of them sends XOFF. With dynamic
-// thresholds T_i = alpha_i x free, and they fill up together: T_i = alpha_i S / (1 + sum of alphas), where S is the
-// shared memory (Choudhury and Hahne, ToN 1998).
-double xoff_octets(const Facts& facts, std::size_t node, int priority, const std::set<int>& ports) {
-  const spec::NodeSpec& device = facts.lab().nodes[node];
-  const Mmu& mmu = facts.built().switch_named(device.name).mmu();
-  const double shared = static_cast<double>(mmu.shared_size()) * static_cast<double>(mmu.cell().n);
-  double fixed = 0;
-  double alphas = 0;
-  for (const int port : ports) {
-    const BitRate rate = facts.link_at({device.name, port}).rate;
-    const spec::TrafficClass c = spec::class_at(facts.lab(), device, port, rate, static_cast<std::size_t>(priority));
-    fixed += static_cast<double>(c.reserved.n);
-    if (c.xoff)
-      fixed += static_cast<double>(c.xoff->n);
-    else
-      alphas += std::ldexp(1.0, c.alpha_exponent);
-  }
-  return fixed + alphas * shared / (1 + alphas);
-}
-
 // The ports by which a queue is filled.
 using Feeds = std::map<std::tuple<std::size_t, int, int, int>, std::set<int>>;  // node, port, classes in and out
 
@@ -57,41 +36,6 @@ Feeds ect_feeds_of(const Facts& facts) {
 
 BitRate rate_at(const Facts& facts, std::size_t node, int port) {
   return facts.link_at({facts.lab().nodes[node].name, port}).rate;
-}
-
-void find_kmin_above_xoff(const Facts& facts, Findings& findings) {
-  struct Worst {
-    double room = 0;
-    double kmin = 0;
-    std::size_t groups = 0;
-    std::string port;
-  };
-  std::map<std::string, Worst> by_class;
-  for (const auto& [queue, ports] : ect_feeds_of(facts)) {
-    const auto [node, out, in_class, out_class] = queue;
-    const spec::NodeSpec& device = facts.lab().nodes[node];
-    const spec::QosProfile& qos = facts.qos(device);
-    const spec::TrafficClass& in = qos.classes[static_cast<std::size_t>(in_class)];
-    const spec::Ecn& ecn = qos.classes[static_cast<std::size_t>(out_class)].ecn;
-    if (!in.lossless || in.cbfc || !ecn.enabled) continue;
-    const BitRate rate = rate_at(facts, node, out);
-    std::int64_t offered = 0;
-    for (const int port : ports) offered += rate_at(facts, node, port).bps;
-    if (offered <= rate.bps) continue;  // nothing ever waits here
-    const double room = xoff_octets(facts, node, in_class, ports);
-    const auto kmin = static_cast<double>((ecn.auto_thresholds ? spec::automatic_kmin(rate) : ecn.kmin).n);
-    if (kmin < room) continue;
-    Worst& worst = by_class[Facts::class_path(facts.qos_name(device), out_class)];
-    if (worst.groups == 0 || kmin - room > worst.kmin - worst.room)
-      worst = {room, kmin, ports.size(), fmt::format("{}:{}", device.name, out)};
-  }
-  for (const auto& [path, w] : by_class)
-    findings.add(path + ".ecn.kmin",
-                 fmt::format("PFC starts before ECN: kmin is {}, but the {} ingress port{} that feed{} {} reach{} XOFF "
-                             "at {} ({} each).",
-                             size(w.kmin), w.groups, w.groups == 1 ? "" : "s", w.groups == 1 ? "s" : "", w.port,
-                             w.groups == 1 ? "es" : "", size(w.room), size(w.room / static_cast<double>(w.groups))),
-                 fmt::format("Set kmin below {}, or raise xoff (or alpha).", size(w.room / 2)));
 }
 
 // Where a lossy queue ends. With dynamic thresholds and all of the shared memory for it.
@@ -174,7 +118,6 @@ void find_control_without_marks(const Facts& facts, Findings& findings) {
     const std::string& profile = facts.lab().find(s.from.node)->profile;
     if (!s.like.is_roce() || s.like.is_rping()) continue;
     if (!facts.lab().hosts.at(profile).roce.is_controlled_by<roce::Dcqcn>()) continue;
-    if (!findings.says("hosts." + profile + ".roce.congestion")) continue;  // on by default only where switches mark
     if (!s.like.ect) {
       findings.add(s.path + ".ecn",
                    fmt::format("DCQCN needs CE marks, but the packets of {} are not ECN-capable.", s.name),
@@ -196,10 +139,6 @@ void find_control_without_marks(const Facts& facts, Findings& findings) {
 
 }  // namespace
 
-const Rule kKminAboveXoff{"kmin-above-xoff", Severity::kWarning,
-                          "The ingress groups of a lossless queue reach XOFF before the queue reaches kmin: PFC acts "
-                          "before ECN.",
-                          find_kmin_above_xoff};
 const Rule kKminAboveLimit{"kmin-above-limit", Severity::kWarning,
                            "A queue ends before it is deep enough to mark: it drops or trims, or its senders have no more "
                            "credits.",

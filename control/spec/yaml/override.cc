@@ -117,19 +117,23 @@ Tree& step(Tree& at, const std::string& key, const Place& place) {
   return at.entries.back().value;
 }
 
-void take_away(Tree& parent, const std::string& key, const Place& place) {
+// Returns the path of what is gone.
+std::string take_away(Tree& parent, const std::string& key, const Place& place) {
   if (is_link(parent) && !is_number(key)) return take_away(rest_of(parent, place), key, place);
   if (parent.kind == Tree::Kind::kList) {
     const Tree* gone = &step_into_list(parent, key, place);
+    std::string path = gone->path;
     parent.items.erase(parent.items.begin() + (gone - parent.items.data()));
+    return path;
   } else if (std::erase_if(parent.entries, [&](const Tree::Entry& e) { return e.key == key; }) == 0) {
     fail_at(place, parent.path, fmt::format("there is no key '{}' to remove", key));
   }
+  return join_path(parent.path, key);
 }
 
 }  // namespace
 
-void apply_override(Tree& document, const std::string& assignment) {
+std::string apply_override(Tree& document, const std::string& assignment) {
   const Place place{"--set " + assignment, 0, 0};
   const std::size_t equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) fail_at(place, "", "expected path=value, e.g. run.duration=1ms");
@@ -141,13 +145,13 @@ void apply_override(Tree& document, const std::string& assignment) {
   Tree* parent = &document;
   for (std::size_t i = 0; i + 1 < keys.size(); ++i) parent = &step(*parent, keys[i], place);
   if (value.kind == Tree::Kind::kNothing) {
-    take_away(*parent, keys.back(), place);
-    return;
+    return take_away(*parent, keys.back(), place);
   }
   Tree& at = step(*parent, keys.back(), place);
-  const std::string path = at.path;
+  std::string path = at.path;
   at = std::move(value);
   finish(at, path);
+  return path;
 }
 
 }  // namespace railyard::spec

@@ -13,6 +13,8 @@ namespace railyard::spec {
 // to say. The value is YAML: "traffic.0.from=[h1, h2]". Without a value
 // ("topology.spines=") the key or element is taken away. What is wrong with it later is reported as of
 // "--set run.duration=1ms". Throws SpecError.
-void apply_override(Tree& document, const std::string& assignment);
+// Returns the path of what it changed as the document has it: "traffic.0.rate", whichever way the list was stepped
+// into.
+std::string apply_override(Tree& document, const std::string& assignment);
 
 }  // namespace railyard::spec

@@ -187,6 +187,8 @@ std::string print_yaml(const Tree& tree) {
   return out;
 }
 
+std::string print_yaml_line(const Tree& tree) { return yaml_flow(tree); }
+
 std::string print_json(const Tree& tree) {
   std::string out;
   json_value(tree, 0, 0, out);

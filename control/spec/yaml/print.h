@@ -11,6 +11,9 @@ namespace railyard::spec {
 // for it to be spread.
 std::string print_yaml(const Tree& tree);
 
+// The same on one line, however long.
+std::string print_yaml_line(const Tree& tree);
+
 // Plain scalars that JSON knows (numbers, true, false) are printed as such, all others as strings.
 std::string print_json(const Tree& tree);
 

@@ -17,6 +17,12 @@ TEST(ShortQuote, CutsALongWord) {
             "seed: " + std::string(60, '7') + "... (940 more) is too large");
 }
 
+TEST(ShortQuote, LeavesPathsOfFiles) {
+  const std::string path = "/" + std::string(300, 'd') + "/lab.yaml";
+  EXPECT_EQ(with_short_quotes(path + ": cannot be read"), path + ": cannot be read");
+  EXPECT_EQ(with_short_quotes(std::string(100'000, '/')), std::string(60, '/') + "... (99940 more)");
+}
+
 TEST(ShortQuote, CutsALongQuotationWithBlanks) {
   std::string text;
   for (int i = 0; i < 100; ++i) text += "ab ";

@@ -38,7 +38,7 @@ std::vector<std::string> sets(const std::string& lab, const std::string& column)
       return false;
     }
   };
-  return overrides(spec::parse(lab, "x.yaml"), *spec::parse_column(column), is_said);
+  return sets_of(overrides(spec::parse(lab, "x.yaml"), *spec::parse_column(column), is_said));
 }
 
 TEST(Overrides, AreOfAllThatATransportCarriesAndItsClasses) {

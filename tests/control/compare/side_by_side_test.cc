@@ -16,15 +16,16 @@ SideBySide sample() {
   SideBySide s;
   s.spec = "x";
   s.seeds = {1, 2};
-  s.columns = {{"roce/gbn", {"a.b=1"}}, {"roce/sr", {"a.b=2"}}, {"uet/rud", {"a.b=<3>"}}};
-  s.columns[1].facts = {"RoCEv2 RC", "dcqcn (vendor)", "selective-repeat", "ecmp", "3 lossy"};
-  s.settings = {{"a.b", {"1", "2", "<3>"}}};
+  s.columns = {{"roce/gbn"}, {"roce/sr"}, {"uet/rud"}};
   s.metrics = {"fct_p99", "busbw", "ecn_marked"};
   s.blocks = {{{"topology.spines=2"},
                {{{{200'000, 220'000}}, {{100'000, 110'000}}, {{50'000}}},
                 {{{40e9, 40e9}}, {{60e9, 60e9}}, {{80e9}}},
                 {{{5, 5}}, {{0, 0}}, {{}}}},
                {{}, {}, {"seed 2: out of memory"}}}};
+  s.blocks[0].setups = {
+      {{"a.b=1"}}, {{"a.b=2"}, {"RoCEv2 RC", "dcqcn (vendor)", "selective-repeat", "ecmp", "3 lossy"}}, {{"a.b=<3>"}}};
+  s.blocks[0].settings = {{"a.b", {"1", "2", "<3>"}}};
   return s;
 }
 
@@ -135,6 +136,41 @@ TEST(SideBySide, IsJson) {
   EXPECT_TRUE(j["blocks"][0]["figures"]["fct_p99"][0]["change"].is_null());
   EXPECT_TRUE(j["blocks"][0]["figures"]["ecn_marked"][2].is_null());
   EXPECT_EQ(j["blocks"][0]["failed"][2][0], "seed 2: out of memory");
+}
+
+// What a comparison is made over may be what columns are: congestion control, recovery, the class.
+TEST(SideBySide, EveryBlockHasFactsAndSettingsOfItsOwn) {
+  SideBySide s = sample();
+  s.blocks.push_back(s.blocks.front());
+  EXPECT_THAT(s.text(), testing::StartsWith("Columns\n")) << "said once, if they are the same";
+  EXPECT_EQ(s.json()["columns"][1]["congestion"], "dcqcn (vendor)");
+  s.blocks[1].over = {"hosts.default.roce.congestion=swift"};
+  s.blocks[1].setups[1].facts.congestion = "swift";
+  s.blocks[1].settings[0].values[1] = "7";
+  for (const std::string& out : {s.text(), s.html()}) {
+    EXPECT_LT(out.find("dcqcn (vendor)"), out.find("congestion=swift"));
+    EXPECT_GT(out.rfind("swift"), out.find("congestion=swift") + 20);
+    EXPECT_EQ(out.find("dcqcn (vendor)"), out.rfind("dcqcn (vendor)"));
+    EXPECT_LT(out.find("Settings that differ"), out.rfind("Settings that differ"));
+  }
+  EXPECT_THAT(s.text(), testing::ContainsRegex("a.b +1 +7 +<3>"));
+  const auto j = s.json();
+  EXPECT_TRUE(j["columns"][1]["congestion"].is_null());
+  EXPECT_TRUE(j["settings"].is_null());
+  EXPECT_EQ(j["blocks"][0]["columns"][1]["congestion"], "dcqcn (vendor)");
+  EXPECT_EQ(j["blocks"][1]["columns"][1]["congestion"], "swift");
+  EXPECT_EQ(j["blocks"][1]["settings"][0]["values"][1], "7");
+}
+
+TEST(SideBySide, ALongValueStandsBelowItsKey) {
+  SideBySide s = sample();
+  std::string hosts = "[h1";
+  for (int i = 2; i < 40; ++i) hosts += ", h" + std::to_string(i);
+  hosts += "]";
+  s.blocks[0].settings.push_back({"traffic.t.from", {"h1", hosts, "h2"}});
+  EXPECT_THAT(s.text(),
+              HasSubstr("  a.b      1         2        <3>\n  traffic.t.from\n    roce/gbn: h1\n    roce/sr: " + hosts +
+                        "\n    uet/rud: h2\n"));
 }
 
 TEST(SideBySide, IsAPageWithEverythingEscaped) {

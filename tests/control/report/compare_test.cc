@@ -127,5 +127,30 @@ TEST(Compare, WhatIsNoReportIsRefusedByName) {
   EXPECT_THROW(read_report(dir), std::runtime_error);
 }
 
+// A list of hosts does not fit into a table.
+TEST(Compare, ALongValueStandsBelowItsKey) {
+  Comparison c = compare(of(sample()), of(sample()), "a", "b");
+  const std::string hosts = "[h1, h2, h3, h4, h5, h6, h7, h8, h9, h10, h11, h12, h13]";
+  c.settings = {{"run.seed", "1", "2"}, {"traffic.t.from", "h1", hosts}};
+  EXPECT_THAT(c.text(), HasSubstr("Settings that differ\n  setting   a  b\n  run.seed  1  2\n"
+                                  "  traffic.t.from\n    a: h1\n    b: " +
+                                  hosts + "\n\n"));
+}
+
+TEST(Compare, SaysWhyTheLabOfARunIsNotKnown) {
+  const std::expected<spec::Lab, std::string> unknown = std::unexpected("a.json: no lab.yaml in its directory");
+  Comparison same = compare(of(sample()), of(sample()), "a.json", "b.json");
+  compare_labs(same, unknown, spec::Lab{});
+  EXPECT_THAT(same.text(), testing::Not(HasSubstr("unknown"))) << "both have the digest of one lab";
+  Report other = sample();
+  other.run.lab_digest = "ffff";
+  Comparison c = compare(of(sample()), of(other), "a.json", "b.json");
+  compare_labs(c, unknown, spec::Lab{});
+  EXPECT_FALSE(c.settings);
+  EXPECT_THAT(c.text(), HasSubstr("Settings that differ: unknown\n  a.json: no lab.yaml in its directory\n"));
+  EXPECT_THAT(c.html(), HasSubstr("a.json: no lab.yaml in its directory"));
+  EXPECT_EQ(c.json()["unknown_labs"][0], "a.json: no lab.yaml in its directory");
+}
+
 }  // namespace
 }  // namespace railyard::report

@@ -45,6 +45,21 @@ TEST(Difference, IsSaidInTheWordsOfTheFile) {
             "links: 2 of them -> 3 of them\nnodes: 3 of them -> 4 of them\n");
 }
 
+// Whatever one of them does not say has a default: that is what differs.
+TEST(Difference, SaysDefaultsOnBothSides) {
+  EXPECT_EQ(different({"run.budgets.pause-share=1/2"}), "run.budgets.pause-share: 1/10 -> 1/2\n");
+  EXPECT_EQ(different({"run.budgets.xoff-rate=5"}), "run.budgets.xoff-rate: 20000 -> 5\n");
+  EXPECT_EQ(different({"hosts.default.uet.nscc.fi=1"}), "hosts.default.uet.nscc.fi: 5 -> 1\n");
+}
+
+TEST(Difference, SaysListsOnOneLine) {
+  EXPECT_EQ(different({"traffic.t.from=[h1, h2]", "traffic.t.to=[h2, h1]"}),
+            "traffic.t.from: h1 -> [h1, h2]\ntraffic.t.to: h2 -> [h2, h1]\n");
+  std::string many = "h1";
+  for (int i = 0; i < 80; ++i) many += ", h2";
+  EXPECT_EQ(different({"traffic.t.from=[" + many + "]"}), "traffic.t.from: h1 -> [" + many + "]\n");
+}
+
 TEST(Difference, IsLiveWhereDevicesCanChange) {
   for (const char* path :
        {"qos.default.classes.3.alpha", "qos.x-y.classes.0.ecn", "qos.default.classes.3.ecn.kmin",

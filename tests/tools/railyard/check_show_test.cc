@@ -67,6 +67,42 @@ TEST_F(CheckShow, ShowPrintsWhatIsAFabricFileAgain) {
   EXPECT_EQ(railyard({"show", "shown.yaml"}).out, once.out);
 }
 
+// They would no longer follow from the lab if they stood in its file; as settings they change nothing.
+TEST_F(CheckShow, ShowSaysDefaultsThatFollowFromTheLab) {
+  write("uet.yaml",
+        "name: u\ntopology: { preset: leaf-spine, leaves: 1, spines: 0, hosts-per-leaf: 2 }\n"
+        "traffic:\n  - { name: u, from: h2, to: h1, transport: uet, message: 8KB, operation: send, bytes: 1MB }\n"
+        "  - { name: g, from: h2, to: h1, rate: 1Gbps, dscp: 8 }\n"
+        "run: { duration: 2ms }\n");
+  const Outcome o = railyard({"show", "uet.yaml"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  for (const char* const line :
+       {"hosts.default.uet.control-class: 5", "hosts.default.uet.nscc.base-rtt: ", "hosts.default.uet.nscc.target: ",
+        "hosts.default.uet.nscc.max-window: 1.5", "hosts.default.uet.nscc.initial-window: 1.5",
+        "hosts.default.uet.nscc.adjust-period: ", "run.budgets.warm-up: 200us", "traffic.g.gap-jitter: 100%",
+        "traffic.g.class: 1", "traffic.u.receives: 4"})
+    EXPECT_THAT(o.out, HasSubstr(std::string("\n#   ") + line));
+  const auto figures = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"run", "uet.yaml", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome run = railyard(words);
+    EXPECT_EQ(run.exit_code, kOk) << run.err;
+    const auto summary = nlohmann::json::parse(run.out)["summary"];
+    std::vector<double> all;
+    for (const char* name : {"goodput", "fct_max", "latency_p50", "latency_max", "max_queue", "peak_buffer"})
+      all.push_back(summary[name].get<double>());
+    return all;
+  };
+  std::vector<std::string> sets;
+  for (std::size_t at = 0; (at = o.out.find("\n#   ", at)) != o.out.npos;) {
+    at += 5;
+    const std::string line = o.out.substr(at, o.out.find('\n', at) - at);
+    const std::size_t colon = line.find(": ");
+    sets.insert(sets.end(), {"--set", line.substr(0, colon) + "=" + line.substr(colon + 2)});
+  }
+  EXPECT_EQ(figures(sets), figures({}));
+}
+
 TEST_F(CheckShow, AClassTurnedLossyIsShownSoThatItCanBeTurnedBack) {
   const Outcome lossy = railyard({"show", "--brief", topology("explicit.yaml"), "--set", "qos.default.classes.3.lossless=false"});
   EXPECT_EQ(lossy.exit_code, kOk) << lossy.err;

@@ -158,6 +158,65 @@ TEST_F(CompareTransports, UnderTheWallClockRunsGoOneAfterTheOther) {
   }
 }
 
+// A word of a column would override what --over and --set say, and their values would head figures of other settings.
+TEST_F(CompareTransports, RefusesASettingThatAColumnsWordDecides) {
+  const auto refused = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"compare-transports", "incast.yaml"});
+    return error(kUsage, more);
+  };
+  EXPECT_THAT(refused({"--over", "qos.default.classes.3.path=ecmp,spray"}),
+              HasSubstr("--over: qos.default.classes.3.path=spray: column roce/gbn/ecmp/pfc sets "
+                        "qos.default.classes.3.path=ecmp, by its word 'ecmp'; expected columns without this word, or "
+                        "another key"));
+  EXPECT_THAT(refused({"--over", "qos.default.classes.3.lossless=false,true"}), HasSubstr("by its word 'pfc'"));
+  EXPECT_THAT(refused({"--over", "hosts.default.roce.loss-recovery=selective-repeat,go-back-n"}),
+              HasSubstr("by its word 'gbn'"));
+  EXPECT_THAT(refused({"--set", "qos.default.classes.3.path=spray"}),
+              HasSubstr("--set: qos.default.classes.3.path=spray: column roce/gbn/ecmp/pfc sets"));
+  EXPECT_THAT(refused({"--set", "qos.default.classes.3={ lossless: true, path: spray }"}),
+              HasSubstr("by its word 'ecmp'"));
+  EXPECT_THAT(refused({"--over", "traffic.0.transport=roce,uet"}),
+              HasSubstr("traffic.in.transport=roce, by its word 'roce'"));
+  EXPECT_THAT(refused({"--over", "traffic.in.rate=1Gbps,2Gbps", "--search", "traffic.in.rate=1Gbps..9Gbps"}),
+              HasSubstr("--over: traffic.in.rate=1Gbps: --search varies this key"));
+}
+
+// A column's own settings, behind its words, may be exceptions: they are said.
+TEST_F(CompareTransports, SaysWhereAValueHasNoEffect) {
+  const Outcome own =
+      railyard({"compare-transports", "incast.yaml", "--column", "roce/gbn/pfc", "--column",
+                "roce/sr/lossy,traffic.in.bytes=64KB", "--over", "traffic.in.bytes=32KB,128KB", "--metric", "fct_max"});
+  ASSERT_EQ(own.exit_code, kOk) << own.err;
+  EXPECT_THAT(own.out, HasSubstr("Note: column roce/sr/lossy sets traffic.in.bytes=64KB: a setting of its own, so "
+                                 "traffic.in.bytes=32KB has no effect there\n"));
+  write("lossy.yaml", std::string(kIncast) + "qos: { default: { classes: { 3: { lossless: false } } } }\n");
+  const Outcome limit = railyard({"compare-transports", "lossy.yaml", "--over",
+                                  "qos.default.classes.3.queue-limit=200KB,400KB", "--metric", "fct_max"});
+  ASSERT_EQ(limit.exit_code, kOk) << limit.err << limit.out;
+  EXPECT_THAT(limit.out,
+              HasSubstr("Note: column roce/gbn/ecmp/pfc removes qos.default.classes.3.queue-limit: word 'pfc', "
+                        "so qos.default.classes.3.queue-limit=200KB has no effect there\n"));
+}
+
+// Of the lab that it has the figures of: also where it is the class that a comparison is over.
+TEST_F(CompareTransports, TheHeadOfEveryBlockIsItsOwn) {
+  const Outcome o = railyard(
+      {"compare-transports", "incast.yaml", "--over", "hosts.default.roce.congestion=none,dcqcn", "--report", "out"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  const auto j = nlohmann::json::parse(read("out/compare.json"));
+  EXPECT_EQ(j["blocks"][0]["columns"][0]["congestion"], "none");
+  EXPECT_EQ(j["blocks"][1]["columns"][0]["congestion"], "dcqcn (vendor)");
+  EXPECT_TRUE(j["columns"][0]["congestion"].is_null());
+  EXPECT_LT(o.out.find("congestion=none\nColumns\n"), o.out.find("congestion=dcqcn\nColumns\n"));
+  const Outcome classes = railyard({"compare-transports", "incast.yaml", "--over", "traffic.in.dscp=26,34", "--set",
+                                    "switches.default.buffer=8MiB", "--json"});
+  ASSERT_EQ(classes.exit_code, kOk) << classes.err;
+  const auto c = nlohmann::json::parse(classes.out);
+  EXPECT_EQ(c["blocks"][0]["columns"][0]["class"], "3 lossless");
+  EXPECT_EQ(c["blocks"][1]["columns"][0]["class"], "4 lossless") << "pfc is of the class that the traffic is in";
+  EXPECT_EQ(c["blocks"][1]["columns"][1]["class"], "4 lossy");
+}
+
 TEST_F(CompareTransports, SaysWhatIsWrongBeforeAnythingRuns) {
   const auto wrong = [&](int code, std::vector<std::string> more) {
     more.insert(more.begin(), {"compare-transports", "incast.yaml", "--report", "out"});

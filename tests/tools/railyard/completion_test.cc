@@ -57,6 +57,12 @@ TEST_F(Completion, BashOffersCommandsOptionsFilesAndWords) {
   EXPECT_THAT(offered({"run", "la"}), ElementsAre("lab.yaml"));
   EXPECT_THAT(offered({"run", "lab.yaml", "--report", "la"}), IsEmpty()) << "a file is no directory";
   EXPECT_THAT(offered({"link", "down", "--l"}), ElementsAre("--lab"));
+  EXPECT_THAT(offered({"help", ""}), IsSupersetOf({"run", "fault", "help"}));
+  EXPECT_THAT(offered({"help", "fault", ""}), ElementsAre("add", "log", "ls", "rm"));
+  EXPECT_THAT(offered({"help", "run", ""}), IsEmpty());
+  EXPECT_THAT(offered({"completion", ""}), ElementsAre("bash", "fish", "zsh"));
+  EXPECT_THAT(offered({"up", "lab.yaml", "--log-level", ""}),
+              ElementsAre("critical", "debug", "error", "info", "off", "trace", "warning"));
   EXPECT_THAT(offered({"status", "--lab", ""}), IsEmpty()) << "no lab is up";
 }
 
@@ -100,6 +106,20 @@ TEST_F(ManPages, ThereIsOneForEachCommand) {
                          HasSubstr("railyard run topologies/incast\\-8to1.yaml")));
   EXPECT_THAT(read("man/railyard-fault.1"), HasSubstr(".SS railyard fault add"));
   EXPECT_THAT(read("man/railyard.1"), AllOf(HasSubstr("\\fBrailyard\\-swarm\\fR(1)"), HasSubstr(".SS Live labs")));
+}
+
+// The words of a choice and the bounds of a range, not the library's "TEXT:{a,b}" and "INT:INT in [0 - 255]".
+TEST_F(ManPages, ValuesOfOptionsAreNamedByWhatTheyMayBe) {
+  EXPECT_THAT(read("man/railyard-up.1"),
+              HasSubstr("\\fB\\-\\-log\\-level\\fR \\fItrace|debug|info|warning|error|critical|off\\fR"));
+  EXPECT_THAT(read("man/railyard-graph.1"), HasSubstr("\\fIdown|right\\fR"));
+  EXPECT_THAT(
+      railyard({"decode", "--help"}).out,
+      AllOf(HasSubstr("--uet-protocol 0..255 "), HasSubstr("(default: 253)"), HasSubstr("none|msb-first|lsb-first\n")));
+  for (const std::string& page : files())
+    if (page.ends_with(".1")) {
+      EXPECT_THAT(read(page), AllOf(Not(HasSubstr(":{")), Not(HasSubstr("INT in"))));
+    }
 }
 
 TEST_F(ManPages, RoffHasNothingToComplainOf) {

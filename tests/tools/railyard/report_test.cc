@@ -1,4 +1,7 @@
 // railyard run --report, compare and sweep: files, tables, messages.
+#include <algorithm>
+#include <filesystem>
+
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -125,6 +128,33 @@ TEST_F(Reports, TwoAreCompared) {
   EXPECT_EQ(json::parse(railyard({"compare", "a", "a", "--json"}).out)["comparable"], true);
 }
 
+// before.json and after.json in a folder that has some lab.yaml: it is of neither, or of one of them.
+TEST_F(Reports, ALabThatIsNotTheReportsIsNotUsed) {
+  ASSERT_EQ(railyard({"run", "lab.yaml", "--report", "a"}).exit_code, kOk);
+  ASSERT_EQ(railyard({"run", "lab.yaml", "--report", "b", "--set", "defaults.link.rate=50Gbps"}).exit_code, kOk);
+  ASSERT_EQ(railyard({"run", "lab.yaml", "--report", "c", "--int", "int.jsonl"}).exit_code, kOk);
+  std::filesystem::create_directory(folder_ / "mixed");
+  write("mixed/before.json", read("a/report.json"));
+  write("mixed/after.json", read("b/report.json"));
+  const Outcome none = railyard({"compare", "mixed/before.json", "mixed/after.json", "--html", "out.html"});
+  EXPECT_EQ(none.exit_code, kOk);
+  EXPECT_THAT(none.out,
+              HasSubstr("Settings that differ: unknown\n  mixed/before.json: no lab.yaml in its directory\n"));
+  EXPECT_THAT(none.out, testing::ContainsRegex("spec +[0-9a-f]+ \\| [0-9a-f]+")) << "at least that they are not alike";
+  EXPECT_THAT(read("out.html"), HasSubstr("mixed/after.json: no lab.yaml in its directory"));
+  write("mixed/lab.yaml", read("b/lab.yaml"));
+  const Outcome o = railyard({"compare", "mixed/before.json", "mixed/after.json"});
+  EXPECT_THAT(
+      o.out,
+      HasSubstr("Settings that differ: unknown\n  mixed/before.json: lab.yaml in its directory is of another lab\n\n"));
+  EXPECT_THAT(o.out, testing::ContainsRegex("spec +[0-9a-f]+ \\| [0-9a-f]+"));
+  const json j = json::parse(railyard({"compare", "mixed/before.json", "mixed/after.json", "--json"}).out);
+  EXPECT_TRUE(j["settings"].is_null());
+  EXPECT_EQ(j["unknown_labs"].size(), 1u);
+  EXPECT_THAT(railyard({"compare", "a", "c"}).out, testing::Not(HasSubstr("unknown")))
+      << "its own, though --int adds to it";
+}
+
 TEST_F(Reports, AReportThatIsMissingOrBrokenIsNamed) {
   EXPECT_THAT(error(kInput, {"compare", "nowhere", "lab.yaml"}), HasSubstr("nowhere: cannot be read: No such file"));
   EXPECT_THAT(error(kInput, {"compare", "lab.yaml", "lab.yaml"}), HasSubstr("lab.yaml: not valid JSON"));
@@ -145,6 +175,27 @@ TEST_F(Sweeps, RunsAllCombinationsAndMarksTheBest) {
     EXPECT_EQ(row["runs"], 2);
     EXPECT_EQ(row["figures"]["/engine/windows"]["values"].size(), 2u);
   }
+}
+
+// Scripts name columns: these do not depend on which figures the lab has.
+TEST_F(Sweeps, ColumnsOfTheCsvAreFixed) {
+  const Outcome o = railyard({"sweep", "lab.yaml", "--over", "traffic.0.bytes=10KB,100KB", "--csv", "t.csv"});
+  ASSERT_EQ(o.exit_code, kOk) << o.err;
+  EXPECT_THAT(o.out, testing::Not(HasSubstr("busbw"))) << "the table leaves out what no run has";
+  std::string head = "traffic.0.bytes";
+  for (const std::string name : {"busbw", "goodput", "fct_p50", "fct_p99", "slowdown_p99", "latency_p99", "jain",
+                                 "drops", "xoff_sent", "retransmitted"})
+    head += "," + name + "," + name + ".min," + name + ".max";
+  const std::string csv = read("t.csv");
+  EXPECT_EQ(csv.substr(0, csv.find('\n')), head + ",runs,failed,incomplete");
+  EXPECT_THAT(csv, HasSubstr("\n10KB,,,,")) << "no busbw";
+  EXPECT_EQ(std::ranges::count(csv, '\n'), 3);
+}
+
+TEST_F(Sweeps, AKeyIsSweptOrSearched) {
+  EXPECT_THAT(error(kUsage, {"sweep", "lab.yaml", "--over", "traffic.0.rate=1Gbps,2Gbps", "--search",
+                             "traffic.0.rate=1Gbps..9Gbps"}),
+              HasSubstr("--over: traffic.0.rate=1Gbps: --search varies this key"));
 }
 
 // The transport is a parameter as any other; those of one mean nothing to the other.

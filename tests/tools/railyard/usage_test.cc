@@ -93,6 +93,41 @@ TEST_F(Usage, RepeatableOptionsDoNotSwallowTheFile) {
             "railyard run: unexpected argument 'run.workers=1'. See `railyard run --help`.");
 }
 
+// Whatever was typed, an error is one short line.
+TEST_F(Usage, HugeArgumentsAreQuotedShort) {
+  const std::string huge(100'000, 'z');
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {huge},
+           {"help", huge},
+           {"help", "fault", huge},
+           {"run", huge},
+           {"run", "lab.yaml", "--" + huge},
+           {"run", "lab.yaml", "--expect", huge},
+           {"run", "lab.yaml", "--capture", huge},
+           {"check", "lab.yaml", "--set", huge},
+           {"sweep", "lab.yaml", "--over", huge},
+           {"sweep", "lab.yaml", "--over", huge + "=1,2"},
+           {"sweep", "lab.yaml", "--over", "run.workers=1,2", "--metric", huge},
+           {"sweep", "lab.yaml", "--over", "run.workers=1,2", "--metric", "ports." + huge + ".x"},
+           {"sweep", "lab.yaml", "--over", "run.workers=1,2", "--seeds", huge},
+           {"sweep", "lab.yaml", "--search", huge},
+           {"sweep", "lab.yaml", "--search", "traffic.0.rate=1Gbps..2Gbps", "--until", huge},
+           {"compare-transports", "lab.yaml", "--set", "traffic.t.transport=roce", "--column", huge},
+           {"compare-transports", "lab.yaml", "--set", "traffic.t.transport=roce", "--column", "roce/" + huge},
+           {"compare", huge, huge},
+           {"decode", huge},
+           {"down", huge},
+           {"status", "--lab", huge}}) {
+    const Outcome o = railyard(words);
+    EXPECT_NE(o.exit_code, kOk) << words[0];
+    EXPECT_LT(o.err.size(), 1'500u) << words[0] << " " << o.err.substr(0, 300);
+    EXPECT_EQ(o.out, "") << words[0];
+  }
+  write("huge.yaml", read("lab.yaml") + "compare: { columns: [roce], metrics: [\"" + huge + "\"] }\n");
+  const std::string said = error(kUsage, {"compare-transports", "huge.yaml", "--set", "traffic.t.transport=roce"});
+  EXPECT_LT(said.size(), 1'500u) << said.substr(0, 300);
+}
+
 TEST_F(Usage, OptionsThatSetAValueAreCheckedLikeTheFile) {
   EXPECT_EQ(error(kInput, {"run", "lab.yaml", "--workers", "0"}),
             "railyard: --set run.workers=0: run.workers: 0 is out of range; expected 1..64");

@@ -1,0 +1,37 @@
+#include "control/spec/lab_digest.h"
+
+#include <cstdint>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "control/spec/to_yaml.h"
+#include "control/spec/value.h"
+#include "dataplane/base/hash.h"
+
+namespace railyard::spec {
+
+std::string lab_digest(Lab lab) {
+  lab.run.seed = {};
+  lab.run.workers = 1;
+  lab.run.budgets = {};
+  lab.compare = {};
+  lab.diagnosis = {};
+  lab.expect = {};
+  std::uint64_t digest = 0;
+  // Files by what they say, wherever they are.
+  for (TrafficSpec& t : lab.traffic) {
+    for (const ListedFlow& f : t.listed)
+      for (const char c : fmt::format("{} {} {} {} {} {} {} {}\n", format(f.from), format(f.to), f.bytes.n, f.start.ps,
+                                      f.trigger, f.send_done, f.recv_done, f.connection))
+        digest = mix64(digest ^ static_cast<unsigned char>(c));
+    for (const ListedTrigger& trigger : t.triggers)
+      for (const char c : fmt::format("{} {} {}\n", trigger.number, static_cast<int>(trigger.kind), trigger.count))
+        digest = mix64(digest ^ static_cast<unsigned char>(c));
+    if (!t.file.empty()) t.file = std::filesystem::path(t.file).filename();
+  }
+  for (const char c : to_yaml(lab)) digest = mix64(digest ^ static_cast<unsigned char>(c));
+  return fmt::format("{:016x}", digest);
+}
+
+}  // namespace railyard::spec
