@@ -121,7 +121,8 @@ int Facts::class_at(const Stream& stream, const spec::QosProfile& at) const {
 }
 
 std::string Facts::class_key(const Stream& stream, const spec::NodeSpec& node) const {
-  if (node.kind == spec::NodeSpec::Kind::kHost || qos(node).trust == spec::Trust::kDscp)
+  if (qos(node).trust == spec::Trust::kDscp ||
+      (node.kind == spec::NodeSpec::Kind::kHost && node.name == stream.from.node))
     return fmt::format("qos.{}.dscp.{}", qos_name(node), stream.like.dscp);
   return fmt::format("qos.{}.pcp", qos_name(node));
 }
@@ -143,9 +144,8 @@ const spec::LinkSpec& Facts::link_at(const spec::PortName& port) const {
 
 bool Facts::spreads(const Stream& stream) const {
   if (stream.like.is_uet()) return stream.like.service != spec::UetService::kRod;
-  const PathConfig& path = qos(lab().nodes[edge_of(stream.from).neighbour])
-                                   .classes[static_cast<std::size_t>(stream.nic_class)]
-                                   .path;
+  const PathConfig& path =
+      qos(lab().nodes[edge_of(stream.from).neighbour]).classes[static_cast<std::size_t>(stream.nic_class)].path;
   return unit_of(path) != PathUnit::kFlow;
 }
 

@@ -48,7 +48,7 @@ class Facts {
   std::vector<Hop> hops(const Stream& stream) const;
 
   const spec::QosProfile& qos(const spec::NodeSpec& node) const;
-  // The class that a switch with this profile puts the stream's packets into.
+  // The class that a switch or a NIC with this profile puts the stream's packets into when they arrive.
   int class_at(const Stream& stream, const spec::QosProfile& qos) const;
   // The key by which a device does so: "qos.default.dscp.26".
   std::string class_key(const Stream& stream, const spec::NodeSpec& node) const;

@@ -49,13 +49,8 @@ void find(const Facts& facts, Findings& findings) {
       for (const routing::Graph::Edge& e : graph.edges(h.node)) {
         if (e.port.value + 1 != h.out_port) continue;
         const spec::NodeSpec& next = nodes[e.neighbour];
-        if (next.kind == spec::NodeSpec::Kind::kSwitch) {
-          const int in = facts.class_at(s, facts.qos(next));
-          compare(s, here, end_of(facts, next, s, "", in), findings);
-        } else if (&next == &receiver) {
-          const int in = facts.qos(next).dscp_to_class[static_cast<std::size_t>(s.like.dscp)];
-          compare(s, here, end_of(facts, next, s, "", in), findings);
-        }
+        if (next.kind == spec::NodeSpec::Kind::kSwitch || &next == &receiver)
+          compare(s, here, end_of(facts, next, s, "", facts.class_at(s, facts.qos(next))), findings);
       }
     }
   }

@@ -41,8 +41,7 @@ void find_lossy_on_lossless_path(const Facts& facts, Findings& findings) {
 // unreliable connection loses the message. Selective repeat and UET are made for lossy classes.
 bool suffers_from_loss(const Facts& facts, const Stream& s) {
   if (!s.like.is_roce() || s.like.is_rping()) return false;
-  return s.like.is_uc() ||
-         facts.host(s.from.node).roce.loss_recovery == spec::RoceLossRecovery::kGoBackN;
+  return s.like.is_uc() || facts.host(s.from.node).roce.loss_recovery == spec::RoceLossRecovery::kGoBackN;
 }
 
 void find_rdma_in_lossy_class(const Facts& facts, Findings& findings) {
@@ -91,7 +90,8 @@ void check_link(const Facts& facts, const Stream& s, const spec::PortName& from,
                                                                    path, from_class, facts.qos_name(sender)));
   }
   const bool has_credits = facts.qos(receiver).classes[static_cast<std::size_t>(to_class)].cbfc.has_value();
-  if (receiver.kind == spec::NodeSpec::Kind::kSwitch && lossless(facts, receiver, to_class) && !pauses && !has_credits) {
+  if (receiver.kind == spec::NodeSpec::Kind::kSwitch && lossless(facts, receiver, to_class) && !pauses &&
+      !has_credits) {
     const std::string path = key(receiver, to.port, to_class);
     findings.add(path,
                  fmt::format("Class {} is lossless at {}, but {} does not send PFC for it: it drops {} when its buffer "
@@ -116,11 +116,7 @@ void find_pfc_on_one_side(const Facts& facts, Findings& findings) {
     for (const Hop& h : hops) {
       const spec::PortName from{facts.lab().nodes[h.node].name, h.out_port};
       const spec::NodeSpec& next = *facts.lab().find(facts.peer_of(from).node);
-      const spec::QosProfile& there = facts.qos(next);
-      const int in = next.kind == spec::NodeSpec::Kind::kSwitch
-                         ? facts.class_at(s, there)
-                         : there.dscp_to_class[static_cast<std::size_t>(s.like.dscp)];
-      check_link(facts, s, from, h.out_class, in, findings);
+      check_link(facts, s, from, h.out_class, facts.class_at(s, facts.qos(next)), findings);
     }
   }
 }

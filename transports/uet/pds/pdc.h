@@ -92,6 +92,8 @@ struct Pdc {
   bool any_passed = false;             // lossless class: some packet is `passed`
   Instant look_from{};                 // and is not looked for before
   PathProbes path_probes;
+  Instant spread_from{};               // sprayed lossless class: when the PROBEs of the last series were asked for,
+  Instant spread_passed{};             // and what was sent before this has been passed by a whole series
   bool goes_after_timeout = false;     // nothing has gone again since the last one
   bool one_beyond_window = false;      // the next that goes again does not wait for congestion control
   bool recovering = false;  // a PROBE has found losses; until everything before `recovery_end` is acknowledged
