@@ -11,7 +11,7 @@
 // Where switches choose a path for each packet (spray, DRILL, adaptive, flowlet) what is sent behind a packet takes any
 // of the paths. If that of a packet is paused, some of what came behind waits there, too: of n equal paths one in n. So
 // a packet that is late is lost when many have come that were sent behind it, and few that were sent as long ago are
-// missing. In silence a series of PROBEs shows it, all of which have come back. While the NIC is paused nothing goes,
+// missing. In silence PROBEs show it, counted in the same way. While the NIC is paused nothing goes,
 // and so nothing is lost. What cannot be told from a loss is a packet on a paused path that switches have avoided
 // since: it goes again once, and others are waited for as long (ReorderWindow::came_after_all()).
 //
@@ -31,6 +31,14 @@ bool is_alone(SentPackets& sent, Psn last) noexcept {
   for (Psn psn = sent.una(); psn != last; ++psn)
     if (!sent.at(psn).received) return false;
   return true;
+}
+
+// Whether a packet of a sprayed lossless class is lost, when so many that were sent behind it have come, and so many are
+// missing. On one of n equal paths that is paused one in n would be.
+constexpr bool is_loss(std::uint32_t arrived, std::uint32_t missing) noexcept {
+  constexpr std::uint32_t kBehind = 32;
+  constexpr std::uint32_t kForMissing = 16;
+  return arrived >= kBehind + kForMissing * missing;
 }
 
 }  // namespace
@@ -130,8 +138,6 @@ bool Engine::infer_by_path(Instant now, Pdc& pdc, Duration longest) {
 
 // The same where switches spray the class.
 bool Engine::infer_by_spread(Instant now, Pdc& pdc, Duration longest) {
-  constexpr std::uint32_t kBehind = 32;      // that have come,
-  constexpr std::uint32_t kForMissing = 16;  // and so many more for each that has not: one of 16 paths would hold these
   SentPackets& sent = pdc.sent;
   bool any = false;
   const Duration often = longest / 4;
@@ -149,7 +155,7 @@ bool Engine::infer_by_spread(Instant now, Pdc& pdc, Duration longest) {
     }
     // What was sent since may be under way still.
     const SentPackets::Behind behind = sent.sent_behind(p.sent_at, now - longest / 2);
-    if (is_passed || behind.arrived >= kBehind + kForMissing * behind.missing) {
+    if (is_passed || is_loss(behind.arrived, behind.missing)) {
       take_for_lost(now, pdc, psn, longest);
       any = true;
     } else {
@@ -159,11 +165,16 @@ bool Engine::infer_by_spread(Instant now, Pdc& pdc, Duration longest) {
   return any;
 }
 
-// By a series of PROBEs, unless one is under way.
+// By a series of PROBEs. Those of the one before that have not come back are lost, or wait.
 void Engine::ask_on_all_paths(Instant now, Pdc& pdc, Psn psn) {
   if (pdc.remote == 0) return;
+  if (pdc.tail_tries <= 1) {
+    pdc.spread_from = now;
+    pdc.spread_answered = pdc.spread_missing = 0;
+  } else {
+    pdc.spread_missing += static_cast<std::uint32_t>(pdc.path_probes.all().size());
+  }
   pdc.path_probes.clear();
-  pdc.spread_from = now;
   std::uint16_t entropy = pdc.sent.at(psn).entropy;
   while (pdc.path_probes.add(entropy, psn, PathProbes::kSpread)) ++entropy;
 }
@@ -195,7 +206,7 @@ void Engine::on_path_probe_answer(Instant now, Pdc& pdc, std::uint16_t id) {
   if (probe == nullptr) return;
   if (is_sprayed_lossless(pdc)) {
     pdc.path_probes.erase(*probe);
-    if (!pdc.path_probes.empty()) return;
+    if (!is_loss(++pdc.spread_answered, pdc.spread_missing)) return;
     pdc.spread_passed = pdc.spread_from;
     return infer_losses(now, pdc);
   }
